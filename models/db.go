@@ -1,0 +1,120 @@
+// Package models is the store: opening it, transactions, ids, time, paging and
+// errors. Each system's types, queries and rules live in a package below it,
+// and no such package knows another.
+package models
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+)
+
+// The engines.
+const (
+	SQLite   = "sqlite"
+	Postgres = "postgres"
+)
+
+const (
+	slowQuery     = 250 * time.Millisecond // logged as a warning from here on
+	preparedMax   = 256                    // prepared statements kept per pool
+	writeAttempts = 5                      // tries of a transaction that lost a race
+)
+
+// DB is the open store. On SQLite writes share one connection, since the
+// engine has one writer, and reads have a pool of their own, which WAL mode
+// lets them use meanwhile (seed 002, ADR-001). On PostgreSQL both are the same pool.
+type DB struct {
+	Engine string // SQLite or Postgres
+	write  *gorm.DB
+	read   *gorm.DB
+}
+
+// Open opens the store and proves that it answers. It changes no schema: see
+// Migrate. url is a file path, a file: or sqlite: URL, or a postgres: URL.
+func Open(ctx context.Context, engine, url string, log *slog.Logger) (*DB, error) {
+	db := &DB{Engine: engine}
+	var err error
+	switch engine {
+	case SQLite:
+		err = db.openSQLite(url, log)
+	case Postgres:
+		err = db.openPostgres(url, log)
+	default:
+		err = fmt.Errorf("unknown engine %q", engine)
+	}
+	if err == nil {
+		err = db.Ping(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the %s database: %w", engine, err), db.Close())
+	}
+	return db, nil
+}
+
+func gormConfig(log *slog.Logger) *gorm.Config {
+	return &gorm.Config{
+		SkipDefaultTransaction: true, // Write is the transaction
+		PrepareStmt:            true,
+		PrepareStmtMaxSize:     preparedMax,
+		TranslateError:         true,
+		// Values stay out of the log: they are what people typed.
+		Logger: logger.NewSlogLogger(log, logger.Config{
+			SlowThreshold:             slowQuery,
+			LogLevel:                  logger.Warn,
+			IgnoreRecordNotFoundError: true,
+			ParameterizedQueries:      true,
+		}),
+	}
+}
+
+// Read is a handle for queries outside of any transaction.
+func (db *DB) Read(ctx context.Context) *gorm.DB { return db.read.WithContext(ctx) }
+
+// Write runs fn in one transaction on the writer and commits it unless fn
+// fails. A transaction that lost a race with another (a deadlock, or a
+// serialization failure of PostgreSQL) is run again from its start, so fn must
+// not change anything but the database before it returns.
+func (db *DB) Write(ctx context.Context, fn func(tx *gorm.DB) error) error {
+	for attempt := 1; ; attempt++ {
+		err := db.write.WithContext(ctx).Transaction(fn)
+		if err == nil || attempt == writeAttempts || !lostRace(err) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// Ping says whether the database answers, on both pools.
+func (db *DB) Ping(ctx context.Context) error {
+	for _, g := range []*gorm.DB{db.write, db.read} {
+		if err := g.WithContext(ctx).Exec("SELECT 1").Error; err != nil {
+			return fmt.Errorf("asking the database: %w", err)
+		}
+	}
+	return nil
+}
+
+// Close closes both pools. On SQLite the write-ahead log is folded into the
+// file. It may be called on a DB that did not open.
+func (db *DB) Close() error {
+	var errs []error
+	for _, g := range []*gorm.DB{db.read, db.write} {
+		if g == nil {
+			continue
+		}
+		pool, err := g.DB()
+		if err == nil {
+			err = pool.Close() // closing the same pool twice is harmless
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (db *DB) writer() (*sql.DB, error) { return db.write.DB() }

@@ -1,0 +1,175 @@
+// Package links holds saved links and their tags: types, store and rules
+// (seed 001, contract §3). Pages and API both call it, so each rule is here once.
+package links
+
+import "github.com/linkwatch/linkwatch/models"
+
+// Health says how a link did when it was last checked (contract §3).
+type Health string
+
+// The healths of a link.
+const (
+	Unchecked Health = "unchecked" // never fetched: it came by a bulk store
+	OK        Health = "ok"
+	Moved     Health = "moved"   // a permanent redirect; MovedTo is offered, not applied
+	Blocked   Health = "blocked" // 401, 403 or 429: the site keeps us out, people may get in
+	Suspect   Health = "suspect" // DNS, TLS, 5xx, time-out: may pass
+	Dead      Health = "dead"    // suspect three times in a row on different days, or 404/410
+)
+
+// Healths are all of them, the ones that need attention first.
+var Healths = []Health{Dead, Suspect, Moved, Blocked, OK, Unchecked}
+
+// Limits of a link's parts.
+const (
+	MaxTags      = 64 // on one link (seed 001)
+	MaxTagLength = 64 // runes
+	MaxURL       = 2048
+	MaxTitle     = 500    // runes of an own title; fetched ones are trimmed to it
+	MaxNotes     = 10_000 // runes
+	MaxOwner     = 100    // runes
+	MaxBulk      = 500    // links in one bulk action
+)
+
+// DefaultOwner owns what is saved without an account.
+const DefaultOwner = "system"
+
+// OpenGraph is what a page says of itself to those who link to it.
+// An empty member was not given.
+type OpenGraph struct {
+	Title       string
+	Description string
+	Image       string // absolute http or https URL
+	SiteName    string
+	Type        string
+}
+
+// Link is a saved link.
+type Link struct {
+	Seq          int64 `gorm:"primaryKey"` // the store's own key: newer links have greater ones
+	ID           string
+	URL          string // as it was given
+	CanonicalURL string // unique
+	Title        string // what is shown: the owner's title, else the fetched one; may be ""
+	OwnTitle     string
+	FetchedTitle string
+	OpenGraph    OpenGraph `gorm:"embedded;embeddedPrefix:og_"`
+	Owner        string
+	Notes        string
+	CreatedAt    models.Time
+	UpdatedAt    models.Time // of the record; views and checks that change nothing leave it
+	ExpiredAt    models.Time // zero: active
+	ViewCount    int64
+
+	Health          Health
+	HealthChangedAt models.Time
+	LastCheckedAt   models.Time // zero: never
+	LastStatusCode  int         // 0: no answer yet, or none at all
+	LastError       string      // short and stable: "host not found"; "" after an answer
+	MovedTo         string      // where a permanent redirect leads, while Health is Moved
+	Failures        int         // days in a row on which the check failed
+	NextCheckAt     models.Time // zero: not to be checked (expired)
+
+	Tags []string `gorm:"-"` // names in their stored casing, in the order they were added
+}
+
+// Expired says whether the link is hidden from the lists as dead.
+func (l Link) Expired() bool { return !l.ExpiredAt.IsZero() }
+
+// Tag is a word that links are filed under. The namespace is global; names
+// match whatever their case and keep the casing first stored.
+type Tag struct {
+	Seq        int64 `gorm:"primaryKey"`
+	ID         string
+	Name       string
+	Folded     string // the name as it is compared; unique
+	LinkCount  int    // active links that carry it
+	CreatedAt  models.Time
+	LastUsedAt models.Time // when it was last put on a link
+}
+
+// Shown says which links a list shows by their expiry.
+type Shown string
+
+// The values of the parameter "expired".
+const (
+	ShowActive  Shown = ""
+	ShowExpired Shown = "true"
+	ShowAll     Shown = "all"
+)
+
+// ParseShown reads the parameter "expired"; "false" is the same as nothing.
+func ParseShown(s string) (Shown, error) {
+	switch s {
+	case "", "false":
+		return ShowActive, nil
+	case "true":
+		return ShowExpired, nil
+	case "all":
+		return ShowAll, nil
+	}
+	return "", models.Invalid("query.expired", "must be true, false or all")
+}
+
+// ParseHealth reads a health; "" means any.
+func ParseHealth(s string) (Health, error) {
+	if s == "" {
+		return "", nil
+	}
+	for _, h := range Healths {
+		if string(h) == s {
+			return h, nil
+		}
+	}
+	return "", models.Invalid("query.health", "must be one of dead, suspect, moved, blocked, ok, unchecked")
+}
+
+// Filter selects links for a list. Its zero value is all active links.
+type Filter struct {
+	Query  string // in the language of ParseQuery; "" = any
+	Tag    string // the name of one tag, whole; "" = any
+	Health Health // "" = any
+	Shown  Shown
+}
+
+// New is a link to be saved.
+type New struct {
+	URL   string
+	Tags  []string
+	Owner string // "" = DefaultOwner
+	Notes string
+	Title string // the owner's own; "" = the fetched one
+}
+
+// Annotation is the owner's own words on a link. A nil member stays as it is;
+// an empty one is cleared.
+type Annotation struct {
+	Title *string
+	Notes *string
+}
+
+// Counts are the sizes of the collection.
+type Counts struct {
+	Active, Expired, Tags int
+	Health                map[Health]int // active links, by health
+}
+
+// Change is one thing done to one or many links that can be taken back.
+type Change struct {
+	ID        string
+	Action    string // "delete", "expire", "revive" or "tag"
+	Links     int    // how many it touched; 0: nothing to undo, and no ID
+	CreatedAt models.Time
+}
+
+// Refresh is a batch of links whose metadata is fetched anew in the background.
+type Refresh struct {
+	ID        string
+	Total     int
+	Done      int // those tried, the failed ones too
+	Failed    int
+	CreatedAt models.Time
+}
+
+// Finished says whether every link of the batch was tried.
+func (r Refresh) Finished() bool { return r.Done >= r.Total }

@@ -1,0 +1,197 @@
+package models
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/golang-migrate/migrate/v4"
+	"github.com/golang-migrate/migrate/v4/database"
+	"github.com/golang-migrate/migrate/v4/source"
+	"github.com/golang-migrate/migrate/v4/source/iofs"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/linkwatch/linkwatch/migrations"
+)
+
+// Migrate brings the schema to the newest version.
+func (db *DB) Migrate() error {
+	return db.migrate(func(m *migrate.Migrate) error { return m.Up() })
+}
+
+// MigrateDown undoes the newest steps migrations, or all of them if steps is 0.
+func (db *DB) MigrateDown(steps int) error {
+	return db.migrate(func(m *migrate.Migrate) error {
+		if steps == 0 {
+			return m.Down()
+		}
+		return m.Steps(-steps)
+	})
+}
+
+func (db *DB) migrate(do func(*migrate.Migrate) error) error {
+	src, err := iofs.New(migrations.FS, db.Engine)
+	if err != nil {
+		return fmt.Errorf("reading the migrations: %w", err)
+	}
+	pool, err := db.writer()
+	if err != nil {
+		return err
+	}
+	drv := &migrationDriver{engine: db.Engine, pool: pool}
+	if _, err := pool.Exec(`CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT NOT NULL)`); err != nil {
+		return fmt.Errorf("making the table of versions: %w", err)
+	}
+	m, err := migrate.NewWithInstance("embedded", src, db.Engine, drv)
+	if err != nil {
+		return fmt.Errorf("preparing the migrations: %w", err)
+	}
+	if err := do(m); err != nil && !errors.Is(err, migrate.ErrNoChange) {
+		return fmt.Errorf("migrating the schema: %w", err)
+	}
+	return nil
+}
+
+// Ready says whether the database answers and its schema is the newest.
+func (db *DB) Ready(ctx context.Context) error {
+	want, err := newestVersion(db.Engine)
+	if err != nil {
+		return err
+	}
+	var have int
+	err = db.Read(ctx).Raw(`SELECT COALESCE(MAX(version), -1) FROM schema_migrations`).Scan(&have).Error
+	if err != nil {
+		return fmt.Errorf("reading the schema's version: %w", err)
+	}
+	if have != want {
+		return fmt.Errorf("the schema is at version %d, this program needs %d", have, want)
+	}
+	return nil
+}
+
+func newestVersion(engine string) (int, error) {
+	files, err := fs.ReadDir(migrations.FS, engine)
+	if err != nil {
+		return 0, fmt.Errorf("reading the migrations: %w", err)
+	}
+	newest := 0
+	for _, f := range files {
+		if m, err := source.DefaultParse(f.Name()); err == nil {
+			newest = max(newest, int(m.Version))
+		}
+	}
+	return newest, nil
+}
+
+// migrationDriver lets golang-migrate work on a pool that is already open, on
+// either engine. (The library's own SQLite driver registers the name "sqlite"
+// a second time, which panics.) A migration and its version are committed
+// together, so a crash leaves the old schema and no "dirty" mark to clean up.
+type migrationDriver struct {
+	engine string
+	pool   *sql.DB
+	next   int // the version that the coming Run brings
+	lock   *sql.Conn
+}
+
+const migrationLock = 7_110_913_005 // any number that no other program locks
+
+// Lock keeps two instances from migrating one PostgreSQL at a time. SQLite
+// needs none: its transactions take the write lock when they begin.
+func (d *migrationDriver) Lock() error {
+	if d.engine != Postgres {
+		return nil
+	}
+	conn, err := d.pool.Conn(context.Background())
+	if err != nil {
+		return err
+	}
+	if _, err := conn.ExecContext(context.Background(), `SELECT pg_advisory_lock($1)`, migrationLock); err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	d.lock = conn
+	return nil
+}
+
+func (d *migrationDriver) Unlock() error {
+	if d.lock == nil {
+		return nil
+	}
+	_, err := d.lock.ExecContext(context.Background(), `SELECT pg_advisory_unlock($1)`, migrationLock)
+	err = errors.Join(err, d.lock.Close())
+	d.lock = nil
+	return err
+}
+
+func (d *migrationDriver) Run(r io.Reader) error {
+	script, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	tx, err := d.pool.Begin()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit this does nothing
+	args := []any{}
+	if d.engine == Postgres {
+		args = append(args, pgx.QueryExecModeSimpleProtocol) // the only mode that takes several statements
+	}
+	if _, err := tx.Exec(string(script), args...); err != nil {
+		return &database.Error{OrigErr: err, Err: "migration failed"}
+	}
+	if err := setVersion(tx, d.next); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// SetVersion is called before Run with dirty true, and after it with false.
+// The first call only remembers what Run will commit.
+func (d *migrationDriver) SetVersion(version int, dirty bool) error {
+	d.next = version
+	if dirty {
+		return nil
+	}
+	tx, err := d.pool.Begin()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit this does nothing
+	if err := setVersion(tx, version); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func setVersion(tx *sql.Tx, version int) error {
+	if _, err := tx.Exec(`DELETE FROM schema_migrations`); err != nil {
+		return err
+	}
+	if version == database.NilVersion {
+		return nil
+	}
+	_, err := tx.Exec(fmt.Sprintf(`INSERT INTO schema_migrations (version) VALUES (%d)`, version))
+	return err
+}
+
+func (d *migrationDriver) Version() (version int, dirty bool, err error) {
+	err = d.pool.QueryRow(`SELECT version FROM schema_migrations`).Scan(&version)
+	if errors.Is(err, sql.ErrNoRows) {
+		return database.NilVersion, false, nil
+	}
+	return version, false, err
+}
+
+// Open, Close and Drop are not for us: the pool is opened and closed by its
+// owner, and nothing here drops a whole database.
+func (d *migrationDriver) Open(string) (database.Driver, error) { return nil, errors.ErrUnsupported }
+
+// Close leaves the pool open.
+func (d *migrationDriver) Close() error { return nil }
+
+// Drop refuses.
+func (d *migrationDriver) Drop() error { return errors.ErrUnsupported }

@@ -1,0 +1,121 @@
+package models
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"time"
+)
+
+// The limits of the two list shapes (contract §1).
+const (
+	DefaultPerPage = 30
+	MaxPerPage     = 100
+	DefaultLimit   = 50
+	MaxLimit       = 500
+	maxPage        = 10_000_000 // keeps the offset far from overflow
+)
+
+// Page asks for one page of a list of the links family (seed 001): Number
+// counts from 1. Make one with NewPage.
+type Page struct{ Number, Size int }
+
+// NewPage applies the contract's rules: number from 1, size 30 where it is
+// zero and at most 100.
+func NewPage(number, size int) (Page, error) {
+	if number == 0 {
+		number = 1
+	}
+	if size == 0 {
+		size = DefaultPerPage
+	}
+	if number < 1 || number > maxPage {
+		return Page{}, Invalid("query.page", "must be a whole number from 1 to %d", maxPage)
+	}
+	if size < 1 {
+		return Page{}, Invalid("query.per_page", "must be a whole number from 1; above %d is served as %d", MaxPerPage, MaxPerPage)
+	}
+	return Page{number, min(size, MaxPerPage)}, nil
+}
+
+// Offset is how many rows stand before the page.
+func (p Page) Offset() int { return (p.Number - 1) * p.Size }
+
+// List is one page of results and the size of the whole.
+type List[T any] struct {
+	Page
+	Total int
+	Items []T
+}
+
+// Pages is how many pages the whole list has.
+func (l List[T]) Pages() int { return (l.Total + l.Size - 1) / l.Size }
+
+// Cursor is a place in a list in the order (created_at, id): the last item
+// that the caller has seen. The zero Cursor is the start.
+type Cursor struct {
+	CreatedAt Time
+	ID        string
+}
+
+// cursorJSON is the token's content as seed 000 writes it.
+type cursorJSON struct {
+	CreatedAt time.Time `json:"created_at"`
+	ID        string    `json:"id"`
+}
+
+const maxToken = 512 // bytes; a real one has about 110
+
+// Token is the page token of a cursor: Base64 of JSON (seed 000). The token of
+// the zero Cursor is "".
+func (c Cursor) Token() string {
+	if c == (Cursor{}) {
+		return ""
+	}
+	b, err := json.Marshal(cursorJSON{c.CreatedAt.Time, c.ID})
+	if err != nil { // a year beyond 9999 cannot be marshalled, nor stored by us
+		return ""
+	}
+	return base64.URLEncoding.EncodeToString(b)
+}
+
+// ParseToken reads a page token. It takes the URL-safe and the standard
+// alphabet of Base64, since clients build tokens by either.
+func ParseToken(s string) (Cursor, error) {
+	if s == "" {
+		return Cursor{}, nil
+	}
+	bad := Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
+	if len(s) > maxToken {
+		return Cursor{}, bad
+	}
+	b, err := base64.URLEncoding.DecodeString(s)
+	if err != nil {
+		if b, err = base64.StdEncoding.DecodeString(s); err != nil {
+			return Cursor{}, bad
+		}
+	}
+	var c cursorJSON
+	if err := json.Unmarshal(b, &c); err != nil || c.ID == "" || c.CreatedAt.IsZero() {
+		return Cursor{}, bad
+	}
+	return Cursor{At(c.CreatedAt), c.ID}, nil
+}
+
+// Slice is one page of a list that is read by cursor. Next is the zero Cursor
+// at the end.
+type Slice[T any] struct {
+	Items []T
+	Next  Cursor
+}
+
+// NewLimit applies the contract's rules to a limit: 50 where it is zero,
+// at most 500.
+func NewLimit(n int) (int, error) {
+	if n == 0 {
+		return DefaultLimit, nil
+	}
+	if n < 1 || n > MaxLimit {
+		return 0, Invalid("query.limit", "must be a whole number from 1 to %d", MaxLimit)
+	}
+	return n, nil
+}
