@@ -1,0 +1,141 @@
+// Package config reads Linkwatch's settings from environment variables.
+//
+// Every setting is one field of [Config]: its tags hold the variable's name, default, limits and meaning, and
+// parsing, checking, error texts and [Describe] all follow from them. A new number, duration or switch is one
+// line; only a text with rules of its own needs a line in rules.go too.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// Values of [Config.DatabaseDriver].
+const (
+	SQLite   = "sqlite"
+	Postgres = "postgres"
+)
+
+// Values of [Config.LogFormat].
+const (
+	LogText = "text"
+	LogJSON = "json"
+)
+
+// Config is the program's settings, checked by [Load] and passed by value. An empty variable counts as unset.
+//
+// Tags: env is the variable, envDefault its default, range its smallest and largest value, allowed what a text may
+// be (for error messages), meaning what it does, and shown a default that no single value can tell.
+type Config struct {
+	// HTTPHost is an IP address without brackets, or a host name.
+	HTTPHost string `env:"HTTP_HOST" envDefault:"127.0.0.1" allowed:"an IP address or a host name, without brackets or port" meaning:"address to listen on; the default is reachable from this machine only"`
+	// HTTPPort is 0 for any free port.
+	HTTPPort int `env:"HTTP_PORT" envDefault:"8080" range:"0..65535" meaning:"port to listen on; 0 takes any free one"`
+	// PublicURL is scheme://host[:port] in lower case without a trailing slash, or empty.
+	PublicURL string `env:"PUBLIC_URL" allowed:"http:// or https:// and a host, without user, path, query or fragment" meaning:"where visitors reach this server, for links that leave it"`
+
+	// DatabaseDriver is SQLite or Postgres, never empty after Load.
+	DatabaseDriver string `env:"DATABASE_DRIVER" shown:"by DATABASE_URL, else sqlite" allowed:"sqlite or postgres, and the one DATABASE_URL is for" meaning:"kind of database: sqlite or postgres"`
+	// DatabaseURL is, by driver, a file name or file: URI, or a postgres:// URL or keyword=value list. Load drops the sqlite: prefix.
+	DatabaseURL DSN `env:"DATABASE_URL" envDefault:"linkwatch.db" allowed:"a file name, file:…, sqlite:…, or a valid postgres:// or postgresql:// URL" meaning:"SQLite file, or postgres:// URL"`
+
+	// HTTPTimeout bounds one outbound request from dial to the last byte of the body.
+	HTTPTimeout time.Duration `env:"HTTP_TIMEOUT" envDefault:"5s" range:"1ms..5m" meaning:"time limit of one outbound request"`
+	// MaxConcurrency is a number of workers.
+	MaxConcurrency int `env:"MAX_CONCURRENCY" envDefault:"8" range:"1..1024" meaning:"checks that run at once"`
+	// ShutdownGrace is counted from SIGTERM.
+	ShutdownGrace time.Duration `env:"SHUTDOWN_GRACE" envDefault:"10s" range:"1ms..10m" meaning:"time that running work gets to finish at shutdown"`
+	// LinkCheckInterval is the time between two checks of one link.
+	LinkCheckInterval time.Duration `env:"LINK_CHECK_INTERVAL" envDefault:"168h" range:"1ms..8760h" meaning:"how often each saved link is checked again"`
+
+	// OutboundAllowCIDRs are networks, each with its host bits cleared.
+	OutboundAllowCIDRs []netip.Prefix `env:"OUTBOUND_ALLOW_CIDRS" allowed:"networks or addresses such as 10.0.0.0/8 or 192.168.1.5, separated by commas" meaning:"private networks that may be fetched all the same; others are refused"`
+	// OutboundUserAgent starts with the name that robots.txt rules are matched against.
+	OutboundUserAgent string `env:"OUTBOUND_USER_AGENT" envDefault:"Linkwatch/1.0 (+https://github.com/linkwatch/linkwatch)" allowed:"at most 256 printable ASCII characters that start with a letter, such as Linkwatch/1.0" meaning:"User-Agent of outbound requests"`
+
+	// LogLevel is the lowest level that is written.
+	LogLevel slog.Level `env:"LOG_LEVEL" envDefault:"info" allowed:"debug, info, warn or error" meaning:"least important messages to log: debug, info, warn or error"`
+	// LogFormat is LogText, LogJSON, or empty for [Config.LogFormatFor] to decide.
+	LogFormat string `env:"LOG_FORMAT" shown:"text on a terminal, else json" allowed:"text or json" meaning:"how log lines are written: text or json"`
+
+	// AdminPassword is empty when unset.
+	AdminPassword Secret `env:"ADMIN_PASSWORD" meaning:"password that opens the pages and the API"`
+	// AuthDisabled opens everything to everyone who can connect.
+	AuthDisabled bool `env:"AUTH_DISABLED" envDefault:"false" allowed:"true or false" meaning:"true serves other machines without any login"`
+}
+
+// Load reads the settings through getenv (os.Getenv, or a map in tests) and checks them. The error names every bad
+// variable on a line of its own, with its value (passwords masked) and what is allowed.
+func Load(getenv func(string) string) (Config, error) {
+	given := map[string]string{}
+	for _, f := range fields() {
+		if v := getenv(f.Tag.Get("env")); v != "" {
+			given[f.Tag.Get("env")] = v
+		}
+	}
+	var c Config
+	unparsed, err := parse(&c, given)
+	if err != nil {
+		return Config{}, err
+	}
+	var problems []error
+	for _, f := range fields() {
+		name := f.Tag.Get("env")
+		if unparsed[f.Name] || !c.allows(f) {
+			problems = append(problems, fmt.Errorf("%s=%q: must be %s", name, mask(f, given[name]), allowed(f)))
+		}
+	}
+	if len(problems) > 0 {
+		return Config{}, errors.Join(problems...)
+	}
+	return c, nil
+}
+
+// parse fills c and returns the names of the fields whose text is not of their type. The parser's own messages
+// are dropped: they speak of Go fields and types, and repeat the value unmasked.
+func parse(c *Config, given map[string]string) (unparsed map[string]bool, err error) {
+	err = env.ParseWithOptions(c, env.Options{Environment: given, FuncMap: parsers})
+	all, ok := errors.AsType[env.AggregateError](err)
+	if !ok {
+		return nil, err
+	}
+	unparsed = map[string]bool{}
+	for _, e := range all.Errors {
+		bad, ok := errors.AsType[env.ParseError](e)
+		if !ok {
+			return nil, fmt.Errorf("reading settings: %w", e)
+		}
+		unparsed[bad.Name] = true
+	}
+	return unparsed, nil
+}
+
+// Addr is HTTPHost and HTTPPort as net.Listen takes them.
+func (c Config) Addr() string {
+	return net.JoinHostPort(c.HTTPHost, strconv.Itoa(c.HTTPPort))
+}
+
+// LogFormatFor is the format to log in: LogFormat, or if that is unset LogText on a terminal and LogJSON elsewhere.
+func (c Config) LogFormatFor(isTerminal bool) string {
+	switch {
+	case c.LogFormat != "":
+		return c.LogFormat
+	case isTerminal:
+		return LogText
+	default:
+		return LogJSON
+	}
+}
+
+// fields are the settings in the order they are declared.
+func fields() []reflect.StructField {
+	return reflect.VisibleFields(reflect.TypeFor[Config]())
+}

@@ -1,0 +1,208 @@
+package config
+
+import (
+	"net/netip"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// load reads settings from name, value pairs.
+func load(pairs ...string) (Config, error) {
+	vars := map[string]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		vars[pairs[i]] = pairs[i+1]
+	}
+	return Load(func(name string) string { return vars[name] })
+}
+
+func TestDefaults(t *testing.T) {
+	got, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Config{
+		HTTPHost: "127.0.0.1", HTTPPort: 8080,
+		DatabaseDriver: SQLite, DatabaseURL: "linkwatch.db",
+		HTTPTimeout: 5 * time.Second, MaxConcurrency: 8, ShutdownGrace: 10 * time.Second, LinkCheckInterval: 168 * time.Hour,
+		OutboundUserAgent: "Linkwatch/1.0 (+https://github.com/linkwatch/linkwatch)",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if got.Addr() != "127.0.0.1:8080" {
+		t.Errorf("Addr() = %q", got.Addr())
+	}
+}
+
+// values holds, for every variable, values that are taken (with what they become) and values that are refused.
+var values = map[string]struct {
+	good map[string]string
+	bad  []string
+}{
+	"HTTP_HOST": {
+		good: map[string]string{"0.0.0.0": "0.0.0.0", "::1": "::1", "localhost": "localhost", "my-host.example": "my-host.example"},
+		bad:  []string{"[::1]", "localhost:80", "300.1.1.1", "a b", "-x", "http://x", "*"},
+	},
+	"HTTP_PORT": {
+		good: map[string]string{"0": "0", "65535": "65535"},
+		bad:  []string{"-1", "65536", "http", "80.0", " 80"},
+	},
+	"PUBLIC_URL": {
+		good: map[string]string{
+			"https://Go.Example/": "https://go.example", "HTTP://localhost:8080": "http://localhost:8080", "https://[::1]:1": "https://[::1]:1",
+		},
+		bad: []string{
+			"go.example", "ftp://go.example", "https://", "https://go.example/a", "https://go.example?", "https://go.example#", "https://u@go.example",
+			"https://go.example:0", "https://go.example:65536", "https://go.example:", "https://go.example:x", "https:go.example", "https://b_d!",
+		},
+	},
+	"DATABASE_DRIVER": {
+		good: map[string]string{"sqlite": SQLite},
+		bad:  []string{"postgres", "mysql", "SQLite"},
+	},
+	"DATABASE_URL": {
+		good: map[string]string{
+			"/var/lib/x.db": "/var/lib/x.db", "file:x.db?mode=ro": "file:x.db?mode=ro", "file:///x.db": "file:///x.db", `C:\x.db`: `C:\x.db`,
+			"sqlite:x.db": "x.db", "sqlite:///x.db": "/x.db", "postgres://u@h/db": "postgres://u@h/db", "postgresql:///db": "postgresql:///db",
+		},
+		bad: []string{"mysql://h/db", "sqlite:", "sqlite://", "file:", "postgres://h:port/db", "postgres://u:%zz@h/db"},
+	},
+	"HTTP_TIMEOUT": {
+		good: map[string]string{"1ms": "1ms", "1500ms": "1.5s", "5m": "5m"},
+		bad:  []string{"5", "0s", "-1s", "5m1s", "soon"},
+	},
+	"MAX_CONCURRENCY": {
+		good: map[string]string{"1": "1", "1024": "1024"},
+		bad:  []string{"0", "1025", "-1", "many", "1.5"},
+	},
+	"SHUTDOWN_GRACE": {
+		good: map[string]string{"1ms": "1ms", "10m": "10m"},
+		bad:  []string{"0", "10m1ms", "-5s"},
+	},
+	"LINK_CHECK_INTERVAL": {
+		good: map[string]string{"1s": "1s", "90m": "1h30m", "8760h": "8760h"},
+		bad:  []string{"7d", "0s", "8761h"},
+	},
+	"OUTBOUND_ALLOW_CIDRS": {
+		good: map[string]string{
+			"10.1.2.3/8": "10.0.0.0/8", "127.0.0.1": "127.0.0.1/32", "::1, fd00::/8": "::1/128,fd00::/8",
+		},
+		bad: []string{"10.0.0.0/33", "10.0.0.0/8,", "home", "10.0.0.0-10.0.0.9", "fe80::1%eth0"},
+	},
+	"OUTBOUND_USER_AGENT": {
+		good: map[string]string{"Mine/2 (me@example.org)": "Mine/2 (me@example.org)", strings.Repeat("a", 256): strings.Repeat("a", 256)},
+		bad:  []string{" Mine", "2Mine", "Mine\r\nX: y", "Möwe", strings.Repeat("a", 257)},
+	},
+	"LOG_LEVEL": {
+		good: map[string]string{"debug": "debug", "WARN": "warn", "error": "error"},
+		bad:  []string{"verbose", "1"},
+	},
+	"LOG_FORMAT": {
+		good: map[string]string{"text": "text", "json": "json"},
+		bad:  []string{"JSON", "logfmt"},
+	},
+	"ADMIN_PASSWORD": {
+		good: map[string]string{"correct horse": "***", " ": "***"},
+	},
+	"AUTH_DISABLED": {
+		good: map[string]string{"true": "true", "1": "true", "false": "false", "": "false"},
+		bad:  []string{"yes", "on", "2"},
+	},
+}
+
+func TestValues(t *testing.T) {
+	for _, s := range Describe(Config{}) {
+		if _, ok := values[s.Name]; !ok {
+			t.Errorf("%s has no test values", s.Name)
+		}
+	}
+	for name, v := range values {
+		for in, want := range v.good {
+			c, err := load(name, in)
+			if err != nil {
+				t.Errorf("%s=%q: %v", name, in, err)
+			} else if got := setting(c, name).Value; got != want {
+				t.Errorf("%s=%q became %q, want %q", name, in, got, want)
+			}
+		}
+		for _, in := range v.bad {
+			c, err := load(name, in)
+			if err == nil {
+				t.Errorf("%s=%q was taken as %q", name, in, setting(c, name).Value)
+			} else if !strings.HasPrefix(err.Error(), name+"=") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s=%q: the error should name it, and it alone: %v", name, in, err)
+			}
+		}
+	}
+}
+
+func TestOutboundAllowCIDRs(t *testing.T) {
+	c, err := load("OUTBOUND_ALLOW_CIDRS", "127.0.0.1,10.0.0.0/8")
+	want := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8")}
+	if err != nil || !reflect.DeepEqual(c.OutboundAllowCIDRs, want) {
+		t.Errorf("got %v, %v", c.OutboundAllowCIDRs, err)
+	}
+}
+
+func TestDriver(t *testing.T) {
+	tests := []struct{ driver, url, want string }{
+		{"", "a.db", SQLite},
+		{"", "file:a.db", SQLite},
+		{"", "a=b.db", SQLite},
+		{"", "postgres://h/db", Postgres},
+		{"", "postgresql://h/db", Postgres},
+		{"postgres", "postgres://h/db", Postgres},
+		{"postgres", "host=h dbname=db", Postgres},
+		{"sqlite", "sqlite:a.db", SQLite},
+		{"sqlite", "a=b.db", SQLite},
+		{"sqlite", "postgres://h/db", ""},
+		{"postgres", "file:a.db", ""},
+		{"postgres", "sqlite:a.db", ""},
+		{"postgres", "a.db", ""},
+	}
+	for _, tt := range tests {
+		c, err := load("DATABASE_DRIVER", tt.driver, "DATABASE_URL", tt.url)
+		if c.DatabaseDriver != tt.want || (err == nil) != (tt.want != "") {
+			t.Errorf("%q with %q: got %q, %v; want %q", tt.driver, tt.url, c.DatabaseDriver, err, tt.want)
+		}
+	}
+}
+
+func TestEveryBadValueIsReported(t *testing.T) {
+	_, err := load("HTTP_PORT", "x", "MAX_CONCURRENCY", "0", "HTTP_TIMEOUT", "1h", "LOG_LEVEL", "loud", "ADMIN_PASSWORD", "hunter2")
+	want := `HTTP_PORT="x": must be a whole number from 0 to 65535
+HTTP_TIMEOUT="1h": must be a duration from 1ms to 5m, such as 5s
+MAX_CONCURRENCY="0": must be a whole number from 1 to 1024
+LOG_LEVEL="loud": must be debug, info, warn or error`
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+func TestLogFormatFor(t *testing.T) {
+	tests := []struct {
+		format     string
+		isTerminal bool
+		want       string
+	}{
+		{"", true, LogText}, {"", false, LogJSON}, {"json", true, LogJSON}, {"text", false, LogText},
+	}
+	for _, tt := range tests {
+		c, err := load("LOG_FORMAT", tt.format)
+		if got := c.LogFormatFor(tt.isTerminal); err != nil || got != tt.want {
+			t.Errorf("LOG_FORMAT=%q, terminal %v: got %q, %v; want %q", tt.format, tt.isTerminal, got, err, tt.want)
+		}
+	}
+}
+
+// setting is the line of c's description for one variable.
+func setting(c Config, name string) Setting {
+	for _, s := range Describe(c) {
+		if s.Name == name {
+			return s
+		}
+	}
+	return Setting{}
+}

@@ -1,0 +1,50 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestDescribe(t *testing.T) {
+	c, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := Describe(c)
+	if got, want := len(settings), reflect.TypeFor[Config]().NumField(); got != want {
+		t.Errorf("%d settings for %d fields", got, want)
+	}
+	seen := map[string]bool{}
+	for _, s := range settings {
+		if s.Name == "" || s.Name != strings.ToUpper(s.Name) || s.Meaning == "" || seen[s.Name] {
+			t.Errorf("no name, a bad or double one, or no meaning: %+v", s)
+		}
+		seen[s.Name] = true
+		if s.Name != "DATABASE_DRIVER" && s.Name != "LOG_FORMAT" && s.Value != s.Default {
+			t.Errorf("%s: default value is %q, described as %q", s.Name, s.Value, s.Default)
+		}
+	}
+	want := Setting{"LINK_CHECK_INTERVAL", "168h", "168h", "how often each saved link is checked again"}
+	if got := setting(c, "LINK_CHECK_INTERVAL"); got != want {
+		t.Errorf("got %+v", got)
+	}
+	if settings[0].Name != "HTTP_HOST" || settings[len(settings)-1].Name != "AUTH_DISABLED" {
+		t.Error("not in the order of the fields")
+	}
+}
+
+// TestEveryFieldCanBeRefused keeps the tags whole: limits where the type needs them, else words for what is allowed.
+func TestEveryFieldCanBeRefused(t *testing.T) {
+	for _, f := range fields() {
+		low, high := limits(f)
+		if f.Type != reflect.TypeFor[Secret]() && (strings.Contains(allowed(f), "from  to") || allowed(f) == "" || (low == "") != (high == "")) {
+			t.Errorf("%s does not say what is allowed: %q", f.Name, allowed(f))
+		}
+	}
+	for name := range rules {
+		if setting(Config{}, name).Name == "" {
+			t.Errorf("a rule for %s, which is no setting", name)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCheckOpen(t *testing.T) {
+	tests := []struct {
+		name       string
+		vars       []string
+		hasAccount bool
+		refused    bool
+	}{
+		{name: "default"},
+		{name: "all of IPv4", vars: []string{"HTTP_HOST", "0.0.0.0"}, refused: true},
+		{name: "all of IPv6", vars: []string{"HTTP_HOST", "::"}, refused: true},
+		{name: "private address", vars: []string{"HTTP_HOST", "192.168.1.2"}, refused: true},
+		{name: "host name", vars: []string{"HTTP_HOST", "links.example"}, refused: true},
+		{name: "name like localhost", vars: []string{"HTTP_HOST", "localhost.example"}, refused: true},
+		{name: "localhost", vars: []string{"HTTP_HOST", "LocalHost"}},
+		{name: "other loopback address", vars: []string{"HTTP_HOST", "127.9.9.9"}},
+		{name: "IPv6 loopback", vars: []string{"HTTP_HOST", "::1"}},
+		{name: "mapped loopback", vars: []string{"HTTP_HOST", "::ffff:127.0.0.1"}},
+		{name: "account", vars: []string{"HTTP_HOST", "0.0.0.0"}, hasAccount: true},
+		{name: "password", vars: []string{"HTTP_HOST", "0.0.0.0", "ADMIN_PASSWORD", "x"}},
+		{name: "disabled", vars: []string{"HTTP_HOST", "0.0.0.0", "AUTH_DISABLED", "true"}},
+		{name: "not disabled", vars: []string{"HTTP_HOST", "0.0.0.0", "AUTH_DISABLED", "false"}, refused: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := load(tt.vars...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = c.CheckOpen(tt.hasAccount)
+			if (err != nil) != tt.refused {
+				t.Fatalf("got %v, want refused %v", err, tt.refused)
+			}
+			if err == nil {
+				return
+			}
+			for _, fix := range []string{"ADMIN_PASSWORD", "AUTH_DISABLED=true", "HTTP_HOST=127.0.0.1"} {
+				if !strings.Contains(err.Error(), fix) {
+					t.Errorf("%q does not tell of %s", err, fix)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,160 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// parsers are the types that the env package does not know.
+var parsers = map[reflect.Type]env.ParserFunc{
+	reflect.TypeFor[[]netip.Prefix](): parsePrefixes,
+}
+
+// rules are what a range cannot say, by variable. A rule may tidy the value it accepts.
+var rules = map[string]func(*Config) bool{
+	"HTTP_HOST":           func(c *Config) bool { return validHost(c.HTTPHost) },
+	"PUBLIC_URL":          (*Config).tidyPublicURL,
+	"DATABASE_DRIVER":     (*Config).settleDriver,
+	"DATABASE_URL":        (*Config).tidyDatabaseURL,
+	"OUTBOUND_USER_AGENT": func(c *Config) bool { return userAgent.MatchString(c.OutboundUserAgent) },
+	"LOG_FORMAT": func(c *Config) bool {
+		return c.LogFormat == "" || c.LogFormat == LogText || c.LogFormat == LogJSON
+	},
+}
+
+var (
+	hostName  = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
+	numeric   = regexp.MustCompile(`^[0-9.]+$`)
+	userAgent = regexp.MustCompile(`^[A-Za-z][ -~]{0,255}$`)
+)
+
+// allows reports whether the parsed value of f is in its range and follows its rule.
+func (c *Config) allows(f reflect.StructField) bool {
+	low, high := limits(f)
+	switch v := reflect.ValueOf(c).Elem().FieldByIndex(f.Index).Interface().(type) {
+	case int:
+		least, _ := strconv.Atoi(low)
+		most, _ := strconv.Atoi(high)
+		if v < least || v > most {
+			return false
+		}
+	case time.Duration:
+		least, _ := time.ParseDuration(low)
+		most, _ := time.ParseDuration(high)
+		if v < least || v > most {
+			return false
+		}
+	}
+	rule := rules[f.Tag.Get("env")]
+	return rule == nil || rule(c)
+}
+
+// allowed says what the value of f may be.
+func allowed(f reflect.StructField) string {
+	low, high := limits(f)
+	switch f.Type {
+	case reflect.TypeFor[int]():
+		return fmt.Sprintf("a whole number from %s to %s", low, high)
+	case reflect.TypeFor[time.Duration]():
+		return fmt.Sprintf("a duration from %s to %s, such as %s", low, high, f.Tag.Get("envDefault"))
+	default:
+		return f.Tag.Get("allowed")
+	}
+}
+
+func limits(f reflect.StructField) (low, high string) {
+	low, high, _ = strings.Cut(f.Tag.Get("range"), "..")
+	return low, high
+}
+
+// validHost accepts IP addresses and host names. What has only digits and dots and is no address is a slip of the pen.
+func validHost(host string) bool {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return hostName.MatchString(host) && !numeric.MatchString(host)
+}
+
+func (c *Config) tidyPublicURL() bool {
+	if c.PublicURL == "" {
+		return true
+	}
+	u, err := url.Parse(c.PublicURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || !validHost(u.Hostname()) {
+		return false
+	}
+	if u.User != nil || u.Path != "" && u.Path != "/" || strings.ContainsAny(c.PublicURL, "?#") {
+		return false
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return false
+		}
+	} else if strings.HasSuffix(u.Host, ":") {
+		return false
+	}
+	c.PublicURL = u.Scheme + "://" + strings.ToLower(u.Host)
+	return true
+}
+
+// settleDriver reads the driver off DATABASE_URL where that tells it, and refuses a DATABASE_DRIVER that says otherwise.
+func (c *Config) settleDriver() bool {
+	byURL := ""
+	switch dsn := string(c.DatabaseURL); {
+	case isPostgresURL(dsn):
+		byURL = Postgres
+	case strings.HasPrefix(dsn, "file:"), strings.HasPrefix(dsn, "sqlite:"):
+		byURL = SQLite
+	case c.DatabaseDriver == "", !strings.Contains(dsn, "="):
+		byURL = SQLite // a file name; only a keyword=value list might be either
+	}
+	if c.DatabaseDriver == "" {
+		c.DatabaseDriver = byURL
+	}
+	known := c.DatabaseDriver == SQLite || c.DatabaseDriver == Postgres
+	return known && (byURL == "" || byURL == c.DatabaseDriver)
+}
+
+func (c *Config) tidyDatabaseURL() bool {
+	dsn := string(c.DatabaseURL)
+	if isPostgresURL(dsn) {
+		_, err := url.Parse(dsn)
+		return err == nil
+	}
+	if file, ok := strings.CutPrefix(dsn, "sqlite:"); ok {
+		dsn = strings.TrimPrefix(file, "//")
+		c.DatabaseURL = DSN(dsn)
+	}
+	scheme, _, isURL := strings.Cut(dsn, "://")
+	return dsn != "" && dsn != "file:" && (!isURL || scheme == "file" || strings.Contains(scheme, "="))
+}
+
+func isPostgresURL(dsn string) bool {
+	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
+}
+
+// parsePrefixes reads networks separated by commas. A bare address is the network of itself alone.
+func parsePrefixes(list string) (any, error) {
+	var prefixes []netip.Prefix
+	for item := range strings.SplitSeq(list, ",") {
+		item = strings.TrimSpace(item)
+		if addr, err := netip.ParseAddr(item); err == nil && addr.Zone() == "" {
+			prefixes = append(prefixes, netip.PrefixFrom(addr, addr.BitLen()))
+			continue
+		}
+		prefix, err := netip.ParsePrefix(item)
+		if err != nil {
+			return nil, fmt.Errorf("reading network: %w", err)
+		}
+		prefixes = append(prefixes, prefix.Masked())
+	}
+	return prefixes, nil
+}
