@@ -100,3 +100,9 @@ func (s *Store) ClaimDue(ctx context.Context, n int) ([]Link, error) { panic("st
 
 // Check probes one claimed link and records what it found. It decides the health.
 func (s *Store) Check(ctx context.Context, l Link) (Link, error) { panic("stub") }
+
+// ChangeOf is a change by its id, for the page that offers to undo it; 404 once it is undone or too old.
+func (s *Store) ChangeOf(ctx context.Context, changeID string) (Change, error) { panic("stub") }
+
+// Purge drops what is only kept for a while: old changes and finished refreshes.
+func (s *Store) Purge(ctx context.Context) error { panic("stub") }
