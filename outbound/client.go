@@ -1,0 +1,190 @@
+package outbound
+
+import (
+	"context"
+	"net/http"
+	"net/http/cookiejar"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/gocolly/colly/v2"
+)
+
+const (
+	// DefaultUserAgent says who is calling and where to read about it (contract §8, OUTBOUND_USER_AGENT).
+	DefaultUserAgent = "Linkwatch/1.0 (+https://github.com/linkwatch/linkwatch)"
+	// DefaultTimeout bounds a whole exchange when neither Options nor Request say otherwise.
+	DefaultTimeout = 10 * time.Second
+	// PageLimit is how many bytes of a page are kept when Request.MaxBytes is 0: 5 MiB.
+	PageLimit int64 = 5 << 20
+
+	bodyLimit = 1 << 30 // what a Request may ask for at most
+)
+
+// Options configure a Client. The zero value is ready to use and refuses every address that is not public.
+type Options struct {
+	UserAgent  string           // empty = DefaultUserAgent
+	AllowCIDRs []netip.Prefix   // addresses allowed although private, loopback, … (contract §8, OUTBOUND_ALLOW_CIDRS)
+	Timeout    time.Duration    // of a whole exchange, redirects and body included; 0 = DefaultTimeout
+	Clock      func() time.Time // tells when a host may be asked again; nil = time.Now
+}
+
+// Client fetches pages. It is safe for concurrent use, keeps no cookies, no visited URLs and no other trace of what it
+// fetched except which hosts asked for a pause, and takes nothing from the environment (no proxy, no COLLY_*).
+type Client struct {
+	collector *colly.Collector
+	transport *transport
+	timeout   time.Duration
+}
+
+// New returns a Client with connections of its own. Close it when it is no longer needed.
+func New(o Options) *Client {
+	if o.UserAgent == "" {
+		o.UserAgent = DefaultUserAgent
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	t := newTransport(o.AllowCIDRs, o.Clock)
+
+	// Init rather than NewCollector, which would let COLLY_* variables change the settings below.
+	c := &colly.Collector{}
+	c.Init()
+	c.UserAgent = o.UserAgent
+	c.Headers = &http.Header{
+		"Accept":          {"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"},
+		"Accept-Encoding": {"gzip"},
+	}
+	c.AllowURLRevisit = true // otherwise every URL is remembered for ever
+	c.ParseHTTPErrorResponse = true
+	c.MaxBodySize = 0                       // Colly counts compressed bytes; the cap is in body.go
+	c.SetClient(&http.Client{Transport: t}) // no cookie jar, and no timeout besides the context's
+	return &Client{collector: c, transport: t, timeout: o.Timeout}
+}
+
+// Close drops the idle connections. Fetches under way are not disturbed.
+func (c *Client) Close() {
+	if c != nil {
+		c.transport.base.CloseIdleConnections()
+	}
+}
+
+// Request says what to fetch and how much of it.
+type Request struct {
+	Method       string        // GET or HEAD; empty = GET
+	URL          string        // http or https, a host, no user:password, at most 2048 bytes (contract §1)
+	MaxRedirects int           // this many are followed, one more is KindRedirects; 0 = none, a 3xx is the answer then
+	Timeout      time.Duration // of the whole exchange; 0 = Options.Timeout
+	MaxBytes     int64         // of the body, decompressed; 0 = PageLimit, at most 1 GiB
+	// Until, when set, is called with all that was read so far, decompressed but in the page's own charset, after each
+	// piece of it; true ends the reading and drops the connection. See NewHeadEnd.
+	Until func(body []byte) bool
+	// Insist asks even while the host is in a back-off of ours, as the retries of a monitor must (seed 000: a 5xx is
+	// retried after 200 ms). A pause that the host asked for with Retry-After is kept all the same.
+	Insist bool
+}
+
+// Hop is one redirect that was followed: from which URL, and the status that sent us on.
+type Hop struct {
+	URL    string
+	Status int
+}
+
+// Response is an answer, whatever its status.
+type Response struct {
+	StatusCode int
+	URL        string        // where it ended
+	Hops       []Hop         // the redirects on the way there, in order
+	Header     http.Header   // of the final answer, as it was sent
+	Body       []byte        // decompressed; text converted to UTF-8; at most Request.MaxBytes
+	Truncated  bool          // MaxBytes or Until ended the body
+	Latency    time.Duration // from the start, redirects included, until the final answer began
+}
+
+// Permanent reports whether the URL has moved for good: there were redirects, and all of them were 301 or 308.
+func (r *Response) Permanent() bool {
+	if r == nil {
+		return false
+	}
+	for _, h := range r.Hops {
+		if h.Status != http.StatusMovedPermanently && h.Status != http.StatusPermanentRedirect {
+			return false
+		}
+	}
+	return len(r.Hops) > 0
+}
+
+// exchange is what one Fetch and the transport tell each other about the hop under way.
+type exchange struct {
+	Request
+	hops   int            // followed so far
+	jar    *cookiejar.Jar // sites that set a cookie and redirect to themselves loop without it; forgotten after the Fetch
+	sent   bool           // whether the current hop reached the transport
+	next   *url.URL       // where the answer sends us, if it is to be followed
+	status int
+	header http.Header
+	url    *url.URL
+	began  time.Time
+	reader *body
+}
+
+type exchangeKey struct{}
+
+// Fetch makes one request and follows its redirects. An answer of any status is a Response; everything else is an
+// *Error. It returns at the latest when the timeout is over or ctx is done.
+func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
+	if r.Method == "" {
+		r.Method = http.MethodGet
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return nil, &Error{Kind: KindInvalid, text: "method not allowed"}
+	}
+	u, ok := parseURL(r.URL)
+	if !ok {
+		return nil, &Error{Kind: KindInvalid, text: "invalid URL"}
+	}
+	if r.MaxBytes <= 0 {
+		r.MaxBytes = PageLimit
+	}
+	r.MaxBytes = min(r.MaxBytes, bodyLimit)
+	if r.Timeout <= 0 {
+		r.Timeout = c.timeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+
+	x := &exchange{Request: r}
+	page := c.collector.Clone() // shares the HTTP client, has callbacks of its own
+	page.Context = context.WithValue(ctx, exchangeKey{}, x)
+	var raw []byte
+	page.OnResponse(func(r *colly.Response) { raw = r.Body })
+
+	start := time.Now()
+	res := &Response{}
+	for {
+		x.sent, x.next, raw = false, nil, nil
+		if err := page.Request(r.Method, u.String(), nil, nil, nil); err != nil {
+			if !x.sent { // Colly's own URL parser is stricter here and there
+				return nil, &Error{Kind: KindInvalid, text: "invalid URL", err: err}
+			}
+			return nil, classify(err)
+		}
+		if x.next == nil {
+			break
+		}
+		res.Hops = append(res.Hops, Hop{URL: x.url.String(), Status: x.status})
+		x.hops++
+		u = x.next
+	}
+	res.StatusCode, res.Header, res.URL = x.status, x.header, x.url.String()
+	res.Latency = x.began.Sub(start)
+	res.Truncated = x.reader.truncated
+	var cut bool
+	res.Body, cut = toUTF8(raw, x.header.Get("Content-Type"), res.Truncated, r.MaxBytes)
+	res.Truncated = res.Truncated || cut
+	return res, nil
+}

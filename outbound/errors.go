@@ -1,0 +1,135 @@
+package outbound
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"syscall"
+	"time"
+
+	"code.dny.dev/ssrf"
+)
+
+// Kind says what sort of failure an Error is, for deciding what to do about it.
+type Kind string
+
+// The kinds of failure.
+const (
+	KindInvalid   Kind = "invalid"   // the request's URL or method; nothing was sent
+	KindBlocked   Kind = "blocked"   // the address guard refused the host, or a host on the way
+	KindThrottled Kind = "throttled" // the host asked for a pause; nothing was sent to it, see Error.RetryAfter
+	KindDNS       Kind = "dns"       // the name did not resolve
+	KindRefused   Kind = "refused"   // nobody listens there
+	KindReset     Kind = "reset"     // the connection broke off
+	KindNetwork   Kind = "network"   // no route and the like
+	KindTLS       Kind = "tls"       // the certificate or the handshake
+	KindTimeout   Kind = "timeout"   // the exchange did not end in time
+	KindRedirects Kind = "redirects" // more than MaxRedirects, or to a URL that may not be requested
+	KindProtocol  Kind = "protocol"  // the answer is not HTTP as it should be
+	KindCanceled  Kind = "canceled"  // the caller's context was cancelled
+)
+
+// Error is why a fetch gave no Response. Its text is short, the same for the same cause, and never holds an address,
+// a port or a path: it may be stored and shown. The cause, for logs and errors.Is, is what it unwraps to.
+type Error struct {
+	Kind       Kind
+	RetryAfter time.Duration // with KindThrottled: how long until the host may be asked again; otherwise 0
+	text       string
+	err        error
+}
+
+// Error returns the short text, such as "connection refused".
+func (e *Error) Error() string { return e.text }
+
+// Unwrap returns the cause, or nil if there is none beneath.
+func (e *Error) Unwrap() error { return e.err }
+
+// classify turns what net/http, Colly and the body readers return into an *Error.
+func classify(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	kind, text := describe(err)
+	return &Error{Kind: kind, text: text, err: err}
+}
+
+func describe(err error) (Kind, string) {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return KindCanceled, "canceled"
+	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrInvalidHostPort):
+		return KindBlocked, "address not allowed"
+	}
+	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() || errors.Is(err, context.DeadlineExceeded) {
+		return KindTimeout, "timed out"
+	}
+	if d, ok := errors.AsType[*net.DNSError](err); ok {
+		if d.IsNotFound {
+			return KindDNS, "host not found"
+		}
+		return KindDNS, "host lookup failed"
+	}
+	if text := describeTLS(err); text != "" {
+		return KindTLS, "TLS: " + text
+	}
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return KindRefused, "connection refused"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return KindReset, "connection reset"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return KindReset, "connection closed early"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return KindNetwork, "host unreachable"
+	case isCompression(err):
+		return KindProtocol, "bad compression"
+	}
+	if _, ok := errors.AsType[*net.OpError](err); ok {
+		return KindNetwork, "network error"
+	}
+	return KindProtocol, "bad HTTP response"
+}
+
+// describeTLS returns "" when err has nothing to do with TLS.
+func describeTLS(err error) string {
+	if e, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
+		if e.Reason == x509.Expired && e.Cert != nil && time.Now().Before(e.Cert.NotBefore) {
+			return "certificate is not yet valid"
+		}
+		if e.Reason == x509.Expired {
+			return "certificate has expired"
+		}
+		return "certificate is not valid"
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return "certificate is for another host"
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "certificate is from an unknown authority"
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return "certificate is not valid"
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return "the server does not speak it"
+	}
+	if _, ok := errors.AsType[tls.AlertError](err); ok {
+		return "handshake failed"
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "remote error" || op.Op == "local error") {
+		return "handshake failed" // how crypto/tls reports an alert
+	}
+	return ""
+}
+
+func isCompression(err error) bool {
+	_, corrupt := errors.AsType[flate.CorruptInputError](err)
+	return corrupt || errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) ||
+		errors.Is(err, zlib.ErrHeader) || errors.Is(err, zlib.ErrChecksum) || errors.Is(err, zlib.ErrDictionary)
+}

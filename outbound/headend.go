@@ -1,0 +1,71 @@
+package outbound
+
+import (
+	"bytes"
+
+	"golang.org/x/net/html"
+)
+
+// bodyAllowance is how many bytes after its head a page without og:title is read for one: some put it in the body.
+const bodyAllowance = 512 << 10
+
+// NewHeadEnd returns a function for Request.Until that is true once the metadata is there: the head has ended and
+// og:title was seen, or a good part of the body has gone by without one. It is for one fetch only, since it remembers
+// where it was; the work of all its calls together is linear in the size of the page.
+func NewHeadEnd() func(body []byte) bool {
+	var (
+		at    int // everything before is done with
+		tryAt int // no use to look again before the body is this long
+		end   int // where the head ended
+		ended bool
+		named bool // og:title was seen
+	)
+	return func(body []byte) bool {
+		if ended && len(body)-end > bodyAllowance {
+			return true
+		}
+		if len(body) < tryAt {
+			return ended && named
+		}
+		z := html.NewTokenizer(bytes.NewReader(body[at:]))
+		pos, last := at, false
+		for !last && !(ended && named) {
+			kind := z.Next()
+			raw := z.Raw()
+			pos += len(raw)
+			if kind == html.ErrorToken {
+				break
+			}
+			// What touches the end of the body is whole only if it is a tag.
+			last = pos >= len(body)
+			if kind != html.StartTagToken && kind != html.EndTagToken && kind != html.SelfClosingTagToken {
+				if !last {
+					at = pos
+				}
+				continue
+			}
+			name, more := z.TagName()
+			switch {
+			case string(name) == "meta" && kind != html.EndTagToken:
+				s := scanner{values: map[string]string{}}
+				s.meta(z, more)
+				named = named || s.values["og:title"] != ""
+			case !ended && (string(name) == "head" && kind == html.EndTagToken || string(name) == "body"):
+				ended, end = true, pos
+			}
+			// The tokenizer reads the text of these up to their end tag; starting after the tag it would not know.
+			if kind == html.EndTagToken || !rawText[string(name)] {
+				at = pos
+			}
+		}
+		// What is left was read in vain. Waiting until it has doubled keeps the sum of such readings linear.
+		tryAt = at + 2*(len(body)-at)
+		return ended && named
+	}
+}
+
+// rawText are the elements whose content is not markup (x/net/html, Tokenizer).
+var rawText = map[string]bool{
+	"iframe": true, "noembed": true, "noframes": true, "noscript": true, "plaintext": true, "script": true,
+	"style": true, "textarea": true, "title": true, "xmp": true,
+}

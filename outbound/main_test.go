@@ -1,0 +1,53 @@
+package outbound
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// testClient is a Client that may also visit 127.0.0.1, where the test servers are.
+func testClient(t *testing.T, o Options) *Client {
+	t.Helper()
+	o.AllowCIDRs = append(o.AllowCIDRs, netip.MustParsePrefix("127.0.0.1/32"))
+	c := New(o)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// serve starts a server for one test.
+func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+// fails checks that err is an *Error of this kind with exactly this text.
+func fails(t *testing.T, err error, kind Kind, text string) *Error {
+	t.Helper()
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		t.Fatalf("got %v, want an *Error of kind %s", err, kind)
+	}
+	if e.Kind != kind || e.Error() != text {
+		t.Fatalf("got %s %q (%v), want %s %q", e.Kind, e.Error(), e.Unwrap(), kind, text)
+	}
+	return e
+}
+
+// get fetches and fails the test if there is no answer.
+func get(t *testing.T, c *Client, r Request) *Response {
+	t.Helper()
+	res, err := c.Fetch(t.Context(), r)
+	if err != nil {
+		t.Fatalf("Fetch: %v", err)
+	}
+	return res
+}

@@ -1,0 +1,127 @@
+package outbound
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/netip"
+	"net/url"
+	"time"
+)
+
+// Limits of one connection. The whole exchange has a limit of its own, Request.Timeout.
+const (
+	dialTimeout      = 5 * time.Second
+	handshakeTimeout = 5 * time.Second
+	headerTimeout    = 30 * time.Second
+	headerLimit      = 128 << 10 // bytes; the standard library's 1 MiB is far beyond what honest servers send
+	slurp            = 2 << 10   // bytes of a redirect's body worth reading to keep the connection
+)
+
+// transport is the RoundTripper below Colly: it does what Colly and http.Client would do differently than we want
+// (redirects, cookies, decompression, caps), tells the exchange about it, and hands up a plain 200-like answer.
+type transport struct {
+	base   *http.Transport
+	dialer *net.Dialer
+	polite *politeness
+}
+
+func newTransport(allow []netip.Prefix, clock func() time.Time) *transport {
+	d := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Control: guard(allow)}
+	return &transport{
+		dialer: d,
+		polite: newPoliteness(clock),
+		base: &http.Transport{
+			Proxy:                  nil, // a proxy would dial for us, past the guard
+			DialContext:            d.DialContext,
+			ForceAttemptHTTP2:      true,
+			DisableCompression:     true, // body.go unpacks, under its cap
+			TLSHandshakeTimeout:    handshakeTimeout,
+			ResponseHeaderTimeout:  headerTimeout,
+			MaxResponseHeaderBytes: headerLimit,
+			MaxIdleConns:           64,
+			MaxIdleConnsPerHost:    2,
+			IdleConnTimeout:        30 * time.Second,
+		},
+	}
+}
+
+// RoundTrip makes one hop of the exchange found in the request's context.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	x := req.Context().Value(exchangeKey{}).(*exchange)
+	x.sent = true
+	host := hostKey(req.URL)
+	if err := t.polite.allow(host, x.Insist); err != nil {
+		return nil, err
+	}
+	if x.jar != nil {
+		req = req.Clone(req.Context()) // a RoundTripper may not change the request it was given
+		for _, c := range x.jar.Cookies(req.URL) {
+			req.AddCookie(c)
+		}
+	}
+	resp, err := t.base.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	x.began = time.Now()
+	t.polite.note(host, resp.StatusCode, resp.Header.Get("Retry-After"))
+	x.status, x.header, x.url = resp.StatusCode, resp.Header, req.URL
+
+	if x.next, err = x.redirect(resp); err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	from := resp.Body
+	if x.next != nil {
+		if resp.ContentLength >= 0 && resp.ContentLength <= slurp {
+			// Best effort: without the rest the connection is closed, and nothing else is lost.
+			_, _ = io.CopyN(io.Discard, from, resp.ContentLength)
+		}
+		from.Close()
+		from = http.NoBody
+	}
+	x.reader, err = newBody(from, x, req)
+	if err != nil {
+		from.Close()
+		return nil, err
+	}
+	// No header goes up: Location, Content-Type and Content-Encoding would make http.Client and Colly redirect,
+	// convert and unpack a second time.
+	out := *resp
+	out.Header, out.Body, out.Uncompressed, out.Request = http.Header{}, x.reader, true, req
+	return &out, nil
+}
+
+// redirect returns where resp sends the exchange: nil when it is the answer, an error when it may not go there.
+func (x *exchange) redirect(resp *http.Response) (*url.URL, error) {
+	switch resp.StatusCode {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	default:
+		return nil, nil
+	}
+	location := resp.Header.Get("Location")
+	if location == "" || x.MaxRedirects <= 0 {
+		return nil, nil
+	}
+	if x.hops >= x.MaxRedirects {
+		return nil, &Error{Kind: KindRedirects, text: "too many redirects"}
+	}
+	to, err := x.url.Parse(location)
+	if err != nil {
+		return nil, &Error{Kind: KindRedirects, text: "redirect not allowed", err: err}
+	}
+	if !validURL(to) {
+		return nil, &Error{Kind: KindRedirects, text: "redirect not allowed", err: errors.New("outbound: bad Location")}
+	}
+	if cookies := resp.Cookies(); len(cookies) > 0 {
+		if x.jar == nil {
+			x.jar, _ = cookiejar.New(nil) // its error is always nil
+		}
+		x.jar.SetCookies(x.url, cookies)
+	}
+	return to, nil
+}
