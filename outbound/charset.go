@@ -3,7 +3,6 @@ package outbound
 import (
 	"bytes"
 	"io"
-	"mime"
 	"net/http"
 	"regexp"
 	"strings"
@@ -68,11 +67,16 @@ const (
 	kindJSON
 )
 
-// textKind says whether, and how, a body is text. Without a usable Content-Type its first bytes decide.
+// textKind says whether, and how, a body is text. Without a usable Content-Type its first bytes decide, and text is
+// then taken for HTML.
 func textKind(raw []byte, contentType string) (textType, bool) {
-	media, _, err := mime.ParseMediaType(contentType)
-	if media == "" || err != nil && !strings.Contains(media, "/") {
-		media, _, _ = mime.ParseMediaType(http.DetectContentType(raw))
+	media, _, _ := strings.Cut(contentType, ";") // mime.ParseMediaType gives up on a type with a broken parameter
+	media = strings.ToLower(strings.TrimSpace(media))
+	if !strings.Contains(media, "/") {
+		media, _, _ = strings.Cut(http.DetectContentType(raw), ";")
+		if media == "text/plain" {
+			media = "text/html"
+		}
 	}
 	switch {
 	case media == "text/html", media == "application/xhtml+xml":

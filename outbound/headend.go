@@ -11,7 +11,7 @@ const bodyAllowance = 512 << 10
 
 // NewHeadEnd returns a function for Request.Until that is true once the metadata is there: the head has ended and
 // og:title was seen, or a good part of the body has gone by without one. It is for one fetch only, since it remembers
-// where it was; the work of all its calls together is linear in the size of the page.
+// where it was, and is not to be called again after it was true; the work of all its calls together is linear in the size of the page.
 func NewHeadEnd() func(body []byte) bool {
 	var (
 		at    int // everything before is done with
@@ -21,11 +21,8 @@ func NewHeadEnd() func(body []byte) bool {
 		named bool // og:title was seen
 	)
 	return func(body []byte) bool {
-		if ended && len(body)-end > bodyAllowance {
-			return true
-		}
 		if len(body) < tryAt {
-			return ended && named
+			return ended && len(body)-end > bodyAllowance
 		}
 		z := html.NewTokenizer(bytes.NewReader(body[at:]))
 		pos, last := at, false
@@ -60,7 +57,7 @@ func NewHeadEnd() func(body []byte) bool {
 		}
 		// What is left was read in vain. Waiting until it has doubled keeps the sum of such readings linear.
 		tryAt = at + 2*(len(body)-at)
-		return ended && named
+		return ended && (named || len(body)-end > bodyAllowance)
 	}
 }
 

@@ -1,0 +1,193 @@
+package outbound
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func gzipped(t testing.TB, parts ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range parts {
+		if _, err := io.WriteString(w, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// pour writes until the client hangs up or total bytes are gone, and tells how many got away.
+func pour(total int64, away *atomic.Int64, done chan<- struct{}) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		defer close(done)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		chunk := bytes.Repeat([]byte("<p>so much text</p>\n"), 1600)
+		for away.Load() < total {
+			n, err := w.Write(chunk)
+			away.Add(int64(n))
+			if err != nil {
+				return
+			}
+		}
+	}
+}
+
+func TestHugePage(t *testing.T) {
+	var away atomic.Int64
+	done := make(chan struct{})
+	srv := serve(t, pour(100<<20, &away, done))
+	c := testClient(t, Options{Timeout: time.Minute})
+
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	res := get(t, c, Request{URL: srv.URL})
+	runtime.ReadMemStats(&after)
+	<-done
+	if int64(len(res.Body)) != PageLimit || !res.Truncated {
+		t.Errorf("got %d bytes, truncated %v", len(res.Body), res.Truncated)
+	}
+	// What the server wrote beyond the limit is in the sockets' buffers.
+	if n := away.Load(); n > PageLimit+16<<20 {
+		t.Errorf("the server got rid of %d bytes", n)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 40<<20 {
+		t.Errorf("allocated %d MiB in all", used>>20)
+	}
+}
+
+func TestUntil(t *testing.T) {
+	var away atomic.Int64
+	done := make(chan struct{})
+	srv := serve(t, pour(100<<20, &away, done))
+	calls := 0
+	res := get(t, testClient(t, Options{}), Request{URL: srv.URL, Until: func(b []byte) bool {
+		calls++
+		return len(b) > 50_000
+	}})
+	<-done
+	if !res.Truncated || len(res.Body) <= 50_000 || len(res.Body) > 200_000 || calls < 2 || away.Load() > 20<<20 {
+		t.Errorf("%d bytes after %d calls, truncated %v, %d written", len(res.Body), calls, res.Truncated, away.Load())
+	}
+}
+
+func TestCaps(t *testing.T) {
+	body := strings.Repeat("x", 1000)
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, body) })
+	c := testClient(t, Options{})
+	for _, tc := range []struct {
+		max       int64
+		want      int
+		truncated bool
+	}{{999, 999, true}, {1000, 1000, false}, {1001, 1000, false}, {1, 1, true}, {math.MaxInt64, 1000, false}, {0, 1000, false}} {
+		res := get(t, c, Request{URL: srv.URL, MaxBytes: tc.max})
+		if len(res.Body) != tc.want || res.Truncated != tc.truncated {
+			t.Errorf("%+v: got %d bytes, truncated %v", tc, len(res.Body), res.Truncated)
+		}
+	}
+}
+
+// An endless body that stalls exactly at the cap is a page cut short, not a timeout.
+func TestStallAtCap(t *testing.T) {
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, strings.Repeat("x", 1000))
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	res := get(t, testClient(t, Options{}), Request{URL: srv.URL, MaxBytes: 1000, Timeout: 50 * time.Millisecond})
+	if len(res.Body) != 1000 || !res.Truncated {
+		t.Errorf("got %d bytes, truncated %v", len(res.Body), res.Truncated)
+	}
+}
+
+func TestGzipBomb(t *testing.T) {
+	zeros := strings.Repeat("\x00", 1<<20)
+	var parts []string
+	for range 64 {
+		parts = append(parts, zeros)
+	}
+	bomb := gzipped(t, parts...) // 64 MiB in a few hundred KiB
+	// Thousands of empty members inside gzip: much work, no output.
+	empty := gzipped(t, strings.Repeat(string(gzipped(t)), 50_000))
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		if r.URL.Path == "/empty.xml.gz" {
+			_, _ = w.Write(empty)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(bomb)
+	})
+	c := testClient(t, Options{Timeout: time.Minute})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	res := get(t, c, Request{URL: srv.URL})
+	runtime.ReadMemStats(&after)
+	if int64(len(res.Body)) != PageLimit || !res.Truncated {
+		t.Errorf("got %d bytes, truncated %v", len(res.Body), res.Truncated)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 40<<20 {
+		t.Errorf("allocated %d MiB in all", used>>20)
+	}
+	_, err := c.Fetch(t.Context(), Request{URL: srv.URL + "/empty.xml.gz", MaxBytes: 100_000})
+	fails(t, err, KindReset, "connection closed early")
+}
+
+func TestEncodings(t *testing.T) {
+	const page = "<title>Ünpacked</title>"
+	deflated := func(zl bool) string {
+		var b bytes.Buffer
+		var w io.WriteCloser = zlib.NewWriter(&b)
+		if !zl {
+			w, _ = flate.NewWriter(&b, 6)
+		}
+		_, _ = io.WriteString(w, page)
+		_ = w.Close()
+		return b.String()
+	}
+	for name, tc := range map[string]struct{ path, encoding, kind, body, want string }{
+		"gzip":                {"/", "gzip", "text/html", string(gzipped(t, page)), page},
+		"x-gzip":              {"/", "X-GZIP", "text/html", string(gzipped(t, page)), page},
+		"called gzip, is not": {"/", "gzip", "text/html", page, page},
+		"empty gzip":          {"/", "gzip", "text/html", "", ""},
+		"zlib":                {"/", "deflate", "text/html", deflated(true), page},
+		"bare deflate":        {"/", "deflate", "text/html", deflated(false), page},
+		"empty deflate":       {"/", "deflate", "text/html", "", ""},
+		"gzip file":           {"/sitemap.xml.gz", "", "application/octet-stream", string(gzipped(t, page)), page},
+		"gzip type":           {"/sitemap", "", "application/x-gzip", string(gzipped(t, page)), page},
+		"gzip file in gzip":   {"/sitemap.xml.gz", "gzip", "text/xml", string(gzipped(t, string(gzipped(t, page)))), page},
+		"binary":              {"/", "", "image/png", "\x89PNG\xff\xfe", "\x89PNG\xff\xfe"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Encoding", tc.encoding)
+				w.Header().Set("Content-Type", tc.kind)
+				_, _ = io.WriteString(w, tc.body)
+			})
+			c := testClient(t, Options{})
+			if res := get(t, c, Request{URL: srv.URL + tc.path}); string(res.Body) != tc.want || res.Truncated {
+				t.Errorf("got %q", res.Body)
+			}
+			if res := get(t, c, Request{URL: srv.URL + tc.path, Method: http.MethodHead}); len(res.Body) != 0 {
+				t.Errorf("HEAD: got %q", res.Body)
+			}
+		})
+	}
+}

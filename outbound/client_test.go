@@ -1,0 +1,252 @@
+package outbound
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestFetch(t *testing.T) {
+	t.Setenv("COLLY_USER_AGENT", "from the environment")
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Method", r.Method)
+		w.Header().Set("X-Agent", r.UserAgent())
+		w.Header().Set("Set-Cookie", "a=b")
+		w.Header().Set("X-Cookie", r.Header.Get("Cookie"))
+		w.WriteHeader(http.StatusTeapot)
+		fmt.Fprint(w, "short and stout")
+	})
+	c := testClient(t, Options{})
+	for range 2 { // the same URL again is no problem, and brings no cookie along
+		res := get(t, c, Request{URL: srv.URL + "/p?q=1"})
+		if res.StatusCode != 418 || string(res.Body) != "short and stout" || res.Truncated || res.URL != srv.URL+"/p?q=1" ||
+			res.Permanent() || res.Latency <= 0 || res.Header.Get("X-Agent") != DefaultUserAgent || res.Header.Get("X-Cookie") != "" {
+			t.Fatalf("got %+v", res)
+		}
+	}
+	res := get(t, c, Request{URL: srv.URL, Method: http.MethodHead})
+	if res.Header.Get("X-Method") != "HEAD" || len(res.Body) != 0 || res.StatusCode != 418 {
+		t.Errorf("HEAD: got %+v", res)
+	}
+	if seen, err := c.collector.HasVisited(srv.URL + "/p?q=1"); seen || err != nil {
+		t.Errorf("Colly remembers a visit: %v %v", seen, err)
+	}
+	if (*Response)(nil).Permanent() {
+		t.Error("nothing has moved for good")
+	}
+	(*Client)(nil).Close()
+}
+
+func TestInvalidRequests(t *testing.T) {
+	c := testClient(t, Options{})
+	for _, u := range []string{"", "example.com", "ftp://example.com", "http://", "http://u:p@example.com", "http://exa mple.com",
+		"http://example.com:99999/", "http://example.com:0/", "http://a.com/" + strings.Repeat("a", 2048), "javascript:alert(1)",
+		"http://[::1", "http://a%00b/", "file:///etc/passwd", "http://a^b/"} {
+		_, err := c.Fetch(t.Context(), Request{URL: u})
+		fails(t, err, KindInvalid, "invalid URL")
+	}
+	_, err := c.Fetch(t.Context(), Request{URL: "http://example.com", Method: "POST"})
+	fails(t, err, KindInvalid, "method not allowed")
+}
+
+func TestRedirects(t *testing.T) {
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		var n, status int
+		if _, err := fmt.Sscanf(r.URL.Path, "/%d/%d", &n, &status); err != nil || n == 0 {
+			fmt.Fprint(w, r.Method, " end")
+			return
+		}
+		http.Redirect(w, r, fmt.Sprintf("/%d/%d", n-1, status), status)
+	})
+	c := testClient(t, Options{})
+
+	for _, tc := range []struct {
+		hops, max, status int
+		permanent         bool
+	}{{4, 4, 301, true}, {1, 4, 308, true}, {3, 4, 302, false}, {1, 1, 307, false}, {2, 2, 303, false}, {0, 0, 301, false}} {
+		res := get(t, c, Request{URL: fmt.Sprintf("%s/%d/%d", srv.URL, tc.hops, tc.status), MaxRedirects: tc.max})
+		if res.StatusCode != 200 || string(res.Body) != "GET end" || len(res.Hops) != tc.hops || res.Permanent() != tc.permanent ||
+			res.URL != fmt.Sprintf("%s/0/%d", srv.URL, tc.status) {
+			t.Errorf("%+v: got %+v", tc, res)
+		}
+		for i, h := range res.Hops {
+			if want := (Hop{URL: fmt.Sprintf("%s/%d/%d", srv.URL, tc.hops-i, tc.status), Status: tc.status}); h != want {
+				t.Errorf("hop %d: got %+v, want %+v", i, h, want)
+			}
+		}
+	}
+	_, err := c.Fetch(t.Context(), Request{URL: srv.URL + "/5/302", MaxRedirects: 4})
+	fails(t, err, KindRedirects, "too many redirects")
+
+	if res := get(t, c, Request{URL: srv.URL + "/1/302"}); res.StatusCode != 302 || len(res.Hops) != 0 || res.Header.Get("Location") != "/0/302" {
+		t.Errorf("without following: got %+v", res)
+	}
+	if res := get(t, c, Request{URL: srv.URL + "/1/302", Method: http.MethodHead, MaxRedirects: 1}); res.StatusCode != 200 || len(res.Hops) != 1 {
+		t.Errorf("HEAD: got %+v", res)
+	}
+}
+
+func TestRedirectTargets(t *testing.T) {
+	asked := 0
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		w.Header().Set("Location", strings.Replace(r.URL.Query().Get("to"), "LONG", strings.Repeat("a", 2048), 1))
+		w.WriteHeader(http.StatusFound)
+	})
+	c := testClient(t, Options{})
+	to := func(where string) error {
+		_, err := c.Fetch(t.Context(), Request{URL: srv.URL + "/?to=" + where, MaxRedirects: 4})
+		return err
+	}
+	if res := get(t, c, Request{URL: srv.URL + "/?to=/nowhere", MaxRedirects: 4}); res.StatusCode != 302 || len(res.Hops) != 1 {
+		t.Errorf("a redirect without Location is the answer: got %+v", res)
+	}
+	for _, bad := range []string{"ftp://example.com/", "file:///etc/passwd", "http://u:p@example.com/", "http://", "http://%25zz/",
+		"javascript:alert(1)", "http://example.com/LONG"} {
+		fails(t, to(bad), KindRedirects, "redirect not allowed")
+	}
+	asked = 0
+	for _, private := range []string{"http://10.0.0.1/", "http://169.254.169.254/latest/", "http://127.0.0.2/", "http://[::1]/", "http://0x7f000002/", "http://2130706434/"} {
+		fails(t, to(private), KindBlocked, "address not allowed")
+	}
+	if asked != 6 {
+		t.Errorf("%d requests reached the server", asked)
+	}
+}
+
+func TestRedirectLoop(t *testing.T) {
+	asked := 0
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		http.Redirect(w, r, "/", http.StatusFound)
+	})
+	_, err := testClient(t, Options{}).Fetch(t.Context(), Request{URL: srv.URL, MaxRedirects: 4})
+	fails(t, err, KindRedirects, "too many redirects")
+	if asked != 5 {
+		t.Errorf("asked %d times, want 5", asked)
+	}
+}
+
+// Some sites set a cookie, redirect to themselves and loop for those who do not bring it back.
+func TestCookieWithinRedirects(t *testing.T) {
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if _, err := r.Cookie("seen"); err != nil {
+			http.SetCookie(w, &http.Cookie{Name: "seen", Value: "1"})
+			http.Redirect(w, r, "/", http.StatusFound)
+		}
+	})
+	c := testClient(t, Options{})
+	for range 2 {
+		if res := get(t, c, Request{URL: srv.URL, MaxRedirects: 4}); res.StatusCode != 200 || len(res.Hops) != 1 {
+			t.Errorf("got %+v", res)
+		}
+	}
+}
+
+func TestTimeouts(t *testing.T) {
+	release := make(chan struct{})
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/body" { // slow-loris: a head, then a byte now and then
+			fmt.Fprint(w, "<title>Slow</title></head><meta property=og:title content=x></head>")
+			w.(http.Flusher).Flush()
+		}
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	})
+	defer close(release)
+	c := testClient(t, Options{Timeout: 50 * time.Millisecond})
+	for _, path := range []string{"/header", "/body"} {
+		_, err := c.Fetch(t.Context(), Request{URL: srv.URL + path})
+		fails(t, err, KindTimeout, "timed out")
+	}
+	// With Until satisfied by what came, the rest is not waited for.
+	res := get(t, c, Request{URL: srv.URL + "/body", Timeout: time.Minute, Until: NewHeadEnd()})
+	if !res.Truncated || !bytes.Contains(res.Body, []byte("Slow")) {
+		t.Errorf("got %+v", res)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	go cancel()
+	_, err := c.Fetch(ctx, Request{URL: srv.URL + "/header", Timeout: time.Minute})
+	fails(t, err, KindCanceled, "canceled")
+	ctx, cancel = context.WithTimeout(t.Context(), time.Nanosecond)
+	defer cancel()
+	_, err = c.Fetch(ctx, Request{URL: srv.URL + "/header", Timeout: time.Minute})
+	fails(t, err, KindTimeout, "timed out")
+}
+
+// rawServer answers every connection with reply and closes it.
+func rawServer(t *testing.T, reply string, reset bool) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Read(make([]byte, 4096))
+			_, _ = conn.Write([]byte(reply))
+			if reset {
+				_ = conn.(*net.TCPConn).SetLinger(0)
+			}
+			_ = conn.Close()
+		}
+	}()
+	t.Cleanup(func() { _ = l.Close(); <-done })
+	return "http://" + l.Addr().String()
+}
+
+func TestBrokenServers(t *testing.T) {
+	c := testClient(t, Options{})
+	fetch := func(u string) error {
+		_, err := c.Fetch(t.Context(), Request{URL: u})
+		return err
+	}
+	fails(t, fetch(rawServer(t, "", false)), KindReset, "connection closed early")
+	fails(t, fetch(rawServer(t, "SSH-2.0-OpenSSH\r\n\r\n", false)), KindProtocol, "bad HTTP response")
+	fails(t, fetch(rawServer(t, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", false)), KindReset, "connection closed early")
+	fails(t, fetch(rawServer(t, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", headerLimit+4096)+"\r\n\r\n", false)), KindProtocol, "bad HTTP response")
+	fails(t, fetch(rawServer(t, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8bnot gzip", false)), KindProtocol, "bad compression")
+	fails(t, fetch(rawServer(t, "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\nx", false)), KindProtocol, "unsupported content encoding")
+
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	fails(t, fetch(gone.URL), KindRefused, "connection refused")
+}
+
+func TestResetMidBody(t *testing.T) {
+	sent := make(chan struct{})
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "100000")
+		fmt.Fprint(w, "half")
+		w.(http.Flusher).Flush()
+		<-sent
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = conn.(*net.TCPConn).SetLinger(0)
+		_ = conn.Close()
+	})
+	_, err := testClient(t, Options{}).Fetch(t.Context(), Request{URL: srv.URL, Until: func(b []byte) bool {
+		close(sent) // the client has the first half
+		return false
+	}})
+	fails(t, err, KindReset, "connection reset")
+}

@@ -1,0 +1,115 @@
+package outbound
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// certificate is one for 127.0.0.1, or another host, signed by itself.
+func certificate(t *testing.T, ip string, from, to time.Time) (tls.Certificate, *x509.Certificate) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotBefore: from, NotAfter: to,
+		IPAddresses: []net.IP{net.ParseIP(ip)}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, of, of, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, leaf
+}
+
+func TestTLS(t *testing.T) {
+	now := time.Now()
+	day := 24 * time.Hour
+	for _, tc := range []struct {
+		name, ip, want string
+		from, to       time.Time
+		trusted        bool
+		version        uint16 // the highest that the server speaks; 0 = any
+	}{
+		{name: "good", ip: "127.0.0.1", from: now.Add(-day), to: now.Add(day), trusted: true},
+		{name: "unknown authority", ip: "127.0.0.1", from: now.Add(-day), to: now.Add(day), want: "TLS: certificate is from an unknown authority"},
+		{name: "expired", ip: "127.0.0.1", from: now.Add(-2 * day), to: now.Add(-day), trusted: true, want: "TLS: certificate has expired"},
+		{name: "early", ip: "127.0.0.1", from: now.Add(day), to: now.Add(2 * day), trusted: true, want: "TLS: certificate is not yet valid"},
+		{name: "other host", ip: "10.0.0.1", from: now.Add(-day), to: now.Add(day), trusted: true, want: "TLS: certificate is for another host"},
+		{name: "old version", ip: "127.0.0.1", from: now.Add(-day), to: now.Add(day), trusted: true, version: tls.VersionTLS10, want: "TLS: handshake failed"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			cert, leaf := certificate(t, tc.ip, tc.from, tc.to)
+			srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }))
+			srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+			srv.EnableHTTP2 = true
+			srv.TLS = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS10, MaxVersion: tc.version}
+			srv.StartTLS()
+			defer srv.Close()
+			c := testClient(t, Options{})
+			roots := x509.NewCertPool()
+			if tc.trusted {
+				roots.AddCert(leaf)
+			}
+			c.transport.base.TLSClientConfig = &tls.Config{RootCAs: roots}
+			res, err := c.Fetch(t.Context(), Request{URL: srv.URL})
+			if tc.want != "" {
+				fails(t, err, KindTLS, tc.want)
+			} else if err != nil || string(res.Body) != "HTTP/2.0" {
+				t.Errorf("got %+v, %v", res, err)
+			}
+		})
+	}
+}
+
+func TestPlainAndTLSMixedUp(t *testing.T) {
+	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
+	c := testClient(t, Options{})
+	_, err := c.Fetch(t.Context(), Request{URL: strings.Replace(plain.URL, "http:", "https:", 1)})
+	fails(t, err, KindTLS, "TLS: the server does not speak it")
+}
+
+func TestClassify(t *testing.T) {
+	for _, tc := range []struct {
+		err  error
+		kind Kind
+		text string
+	}{
+		{&net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH}, KindNetwork, "host unreachable"},
+		{&net.OpError{Op: "dial", Err: syscall.ENETUNREACH}, KindNetwork, "host unreachable"},
+		{&net.OpError{Op: "dial", Err: syscall.ETIMEDOUT}, KindTimeout, "timed out"},
+		{&net.OpError{Op: "dial", Err: syscall.EACCES}, KindNetwork, "network error"},
+		{&net.OpError{Op: "write", Err: syscall.EPIPE}, KindReset, "connection reset"},
+		{&net.DNSError{Err: "server misbehaving", Name: "secret.example"}, KindDNS, "host lookup failed"},
+		{&net.DNSError{Err: "no such host", IsNotFound: true}, KindDNS, "host not found"},
+		{&net.DNSError{Err: "i/o timeout", IsTimeout: true}, KindTimeout, "timed out"},
+		{x509.CertificateInvalidError{Reason: x509.NotAuthorizedToSign}, KindTLS, "TLS: certificate is not valid"},
+		{&tls.CertificateVerificationError{Err: io.EOF}, KindTLS, "TLS: certificate is not valid"},
+	} {
+		e := classify(tc.err)
+		fails(t, e, tc.kind, tc.text)
+		if e.Unwrap() != tc.err {
+			t.Errorf("%s: the cause is lost", tc.text)
+		}
+	}
+}
