@@ -1,0 +1,141 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// Store keeps the scheduled jobs and their runs.
+type Store struct {
+	db        *models.DB
+	clock     models.Clock
+	requested chan struct{}
+}
+
+// NewStore is the record in db. Schedules and leases are reckoned by clock;
+// instances that share a database need clocks that differ by much less than Lease.
+func NewStore(db *models.DB, clock models.Clock) *Store {
+	return &Store{db: db, clock: clock, requested: make(chan struct{}, 1)}
+}
+
+// Now is the time by the store's clock.
+func (s *Store) Now() models.Time { return s.clock.Now() }
+
+// Declare makes jobs the ones there are, by their ID, Schedule and NextRunAt.
+// A known job keeps its statistics and, unless its schedule changed, its next
+// run, so that a restart does not put off a rare job. A job that is not named
+// is no longer listed, but keeps its history for the day it comes back.
+func (s *Store) Declare(ctx context.Context, jobs ...Job) error {
+	ids := make([]string, 0, len(jobs))
+	for _, j := range jobs {
+		if !validID(j.ID) || j.Schedule == "" {
+			return fmt.Errorf("declaring the scheduled job %q: it needs an id of lower-case letters and a schedule", j.ID)
+		}
+		ids = append(ids, j.ID)
+	}
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		for _, j := range jobs {
+			err := tx.Exec(`INSERT INTO scheduled_jobs (id, schedule, next_run_at) VALUES (?, ?, ?)
+				ON CONFLICT (id) DO UPDATE SET schedule = excluded.schedule, next_run_at =
+					CASE scheduled_jobs.schedule WHEN excluded.schedule THEN scheduled_jobs.next_run_at ELSE excluded.next_run_at END`,
+				j.ID, j.Schedule, j.NextRunAt).Error
+			if err != nil {
+				return err
+			}
+		}
+		return tx.Exec(`UPDATE scheduled_jobs SET schedule = '', next_run_at = NULL, requested_at = NULL WHERE id NOT IN ?`, ids).Error
+	})
+	if err != nil {
+		return fmt.Errorf("declaring the scheduled jobs: %w", err)
+	}
+	return nil
+}
+
+// Jobs are the declared jobs, by id.
+func (s *Store) Jobs(ctx context.Context) ([]Job, error) {
+	var jobs []Job
+	err := s.db.Read(ctx).Raw(`SELECT id, schedule, lease_until > ? AS running, runs, successes, failures, overlap_skips,
+			last_started_at, last_duration, last_error, next_run_at, requested_at
+		FROM scheduled_jobs WHERE schedule <> '' ORDER BY id`, s.Now()).Scan(&jobs).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading the scheduled jobs: %w", err)
+	}
+	return jobs, nil
+}
+
+// Runs is a page of the runs of a job that ended, newest first, after the place
+// of a cursor. limit is as models.NewLimit made it. An unknown job is CodeNotFound.
+func (s *Store) Runs(ctx context.Context, jobID string, after models.Cursor, limit int) (models.Slice[Run], error) {
+	var page models.Slice[Run]
+	if after != (models.Cursor{}) && models.CheckID(models.KindRun, after.ID) != nil {
+		return page, models.Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
+	}
+	if err := s.known(ctx, jobID); err != nil {
+		return page, err
+	}
+	q := s.db.Read(ctx).Table("job_runs").Where("job_id = ?", jobID)
+	if after != (models.Cursor{}) {
+		q = q.Where("(started_at, id) < (?, ?)", after.CreatedAt, after.ID)
+	}
+	if err := q.Order("started_at DESC, id DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
+		return page, fmt.Errorf("reading the runs of the job %s: %w", jobID, err)
+	}
+	if len(page.Items) > limit { // one more than asked for: there is a next page
+		page.Items = page.Items[:limit]
+		last := page.Items[limit-1]
+		page.Next = models.Cursor{CreatedAt: last.StartedAt, ID: last.ID}
+	}
+	return page, nil
+}
+
+// Request asks for a run as soon as possible. The wish is kept in the store
+// until a run that began after it has ended, whatever crashes meanwhile. An
+// unknown job is CodeNotFound, a running one CodeConflict.
+func (s *Store) Request(ctx context.Context, jobID string) error {
+	if err := s.known(ctx, jobID); err != nil {
+		return err
+	}
+	free := false
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		now := s.Now()
+		res := tx.Exec(`UPDATE scheduled_jobs SET requested_at = COALESCE(requested_at, ?) WHERE id = ? AND lease_until <= ?`,
+			now, jobID, now)
+		free = res.RowsAffected > 0
+		return res.Error
+	})
+	if err != nil {
+		return fmt.Errorf("asking for a run of the job %s: %w", jobID, err)
+	}
+	if !free {
+		return models.Conflict("The job is running already. Wait until it has ended.")
+	}
+	select {
+	case s.requested <- struct{}{}:
+	default: // a wake-up is waiting already
+	}
+	return nil
+}
+
+// Requested gets a value after Request was called in this process. Wishes made
+// through other instances do not ring: look at Job.RequestedAt now and then.
+func (s *Store) Requested() <-chan struct{} { return s.requested }
+
+// known is nil for a declared job.
+func (s *Store) known(ctx context.Context, jobID string) error {
+	if !validID(jobID) {
+		return models.NotFound("job")
+	}
+	var n int
+	err := s.db.Read(ctx).Raw(`SELECT COUNT(*) FROM scheduled_jobs WHERE id = ? AND schedule <> ''`, jobID).Scan(&n).Error
+	if err != nil {
+		return fmt.Errorf("looking up the job %s: %w", jobID, err)
+	}
+	if n == 0 {
+		return models.NotFound("job")
+	}
+	return nil
+}
