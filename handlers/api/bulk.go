@@ -1,0 +1,98 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/linkwatch/linkwatch/models/links"
+)
+
+func (a *API) registerBulk() {
+	op := func(method, path, id, summary, description string) huma.Operation {
+		return huma.Operation{
+			Method: method, Path: path, OperationID: id, Summary: summary, Description: description,
+			Tags: []string{tagBulk},
+		}
+	}
+	register(a, op("POST", "/v1/links/bulk", "change-links", "Do one thing to many links",
+		"Ids that name nothing are passed over. delete, expire, revive and tag are done at once, and "+
+			"POST /v1/changes/{id}/undo takes them back. refresh runs in the background: GET /v1/refreshes/{id} tells how far it is."), a.bulk)
+	register(a, op("POST", "/v1/changes/{id}/undo", "undo-change", "Take a bulk change back",
+		"404 once it is undone or too old."), a.undo)
+	register(a, op("GET", "/v1/refreshes/{id}", "get-refresh", "How far a bulk refresh is", ""), a.refresh)
+}
+
+// Change is something that was done to links, or is being done.
+type Change struct {
+	ID        *string   `json:"id" example:"u_01HZ8QK3V5W7X9YABCDEFG" doc:"For undo, or of the refresh; null: no link was touched"`
+	Action    string    `json:"action" enum:"delete,expire,revive,tag,refresh" example:"expire"`
+	Links     int       `json:"links" example:"3" doc:"How many links it touched, or came back by an undo"`
+	CreatedAt time.Time `json:"created_at" example:"2025-03-24T12:00:00Z"`
+}
+
+func toChange(c links.Change) Change {
+	return Change{ID: orNull(c.ID), Action: c.Action, Links: c.Links, CreatedAt: c.CreatedAt.Time}
+}
+
+// actionRefresh is the one bulk action that is not a links.Change.
+const actionRefresh = "refresh"
+
+type bulkInput struct {
+	Body struct {
+		IDs    []string `json:"ids" nullable:"false" doc:"At most 500 links"`
+		Action string   `json:"action" enum:"delete,expire,revive,tag,refresh" example:"tag"`
+		Tags   []string `json:"tags,omitempty" nullable:"false" example:"[\"Go\"]" doc:"For the action tag: what to put on the links"`
+	}
+}
+
+func (a *API) bulk(ctx context.Context, in *bulkInput) (*output[Change], error) {
+	var c links.Change
+	var err error
+	switch ids := in.Body.IDs; in.Body.Action {
+	case "delete":
+		c, err = a.Links.Delete(ctx, ids...)
+	case "expire":
+		c, err = a.Links.SetExpired(ctx, true, ids...)
+	case "revive":
+		c, err = a.Links.SetExpired(ctx, false, ids...)
+	case "tag":
+		c, err = a.Links.TagAll(ctx, in.Body.Tags, ids...)
+	case actionRefresh:
+		var r links.Refresh
+		r, err = a.Links.StartRefresh(ctx, ids...)
+		c = links.Change{ID: r.ID, Action: actionRefresh, Links: r.Total, CreatedAt: r.CreatedAt}
+	}
+	return answer(toChange(c), err)
+}
+
+type changeID struct {
+	ID string `path:"id" doc:"The change's id"`
+}
+
+func (a *API) undo(ctx context.Context, in *changeID) (*output[Change], error) {
+	c, err := a.Links.Undo(ctx, in.ID)
+	return answer(toChange(c), err)
+}
+
+// Refresh is a batch of links whose metadata is being fetched anew.
+type Refresh struct {
+	ID        string    `json:"id" example:"b_01HZ8QK3V5W7X9YABCDEFG"`
+	Total     int       `json:"total" example:"40"`
+	Done      int       `json:"done" example:"12" doc:"Those tried, the failed ones too"`
+	Failed    int       `json:"failed" example:"1"`
+	Finished  bool      `json:"finished"`
+	CreatedAt time.Time `json:"created_at" example:"2025-03-24T12:00:00Z"`
+}
+
+type refreshID struct {
+	ID string `path:"id" doc:"The refresh's id"`
+}
+
+func (a *API) refresh(ctx context.Context, in *refreshID) (*output[Refresh], error) {
+	r, err := a.Links.RefreshOf(ctx, in.ID)
+	return answer(Refresh{
+		ID: r.ID, Total: r.Total, Done: r.Done, Failed: r.Failed, Finished: r.Finished(), CreatedAt: r.CreatedAt.Time,
+	}, err)
+}

@@ -1,0 +1,146 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+
+	"github.com/linkwatch/linkwatch/handlers/httpx"
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// The groups of operations in the OpenAPI document.
+const (
+	tagLinks = "Links"
+	tagTags  = "Tags"
+	tagBulk  = "Bulk"
+	tagJobs  = "Jobs"
+)
+
+// huma lets the shape of its errors be changed only for the whole process.
+// This sets it once, before anything can ask, and to a pure function.
+func init() { //nolint:gochecknoinits // see above
+	huma.NewErrorWithContext = refusal
+	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
+		return refusal(nil, status, msg, errs...)
+	}
+}
+
+// formats are the media types: JSON alone. "json" is what huma calls the +json
+// of application/problem+json.
+var formats = map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat}
+
+var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal}
+
+// unmarshal reads JSON with errors that may be shown: those of encoding/json
+// quote the input and name Go types.
+func unmarshal(data []byte, v any) error {
+	err := json.Unmarshal(data, v)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("is not valid JSON: the mistake is at byte %d", syntax.Offset)
+	}
+	if err != nil {
+		return errors.New("does not have the form that this call needs")
+	}
+	return nil
+}
+
+// register adds one operation. Its errors go through the one place that maps
+// them, and huma keeps its hands off the read deadline: the body was read
+// before (httpx.Errors.Body).
+func register[I, O any](a *API, op huma.Operation, do func(context.Context, *I) (*O, error)) {
+	op.BodyReadTimeout = -1
+	op.MaxBodyBytes = httpx.MaxBody + 1 // huma refuses at the limit, the contract above it
+	op.Metadata = map[string]any{membersKey: members(reflect.TypeFor[I]())}
+	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := do(ctx, in)
+		if err != nil {
+			return nil, a.Errors.Problem(ctx, err)
+		}
+		return out, nil
+	})
+}
+
+const membersKey = "members"
+
+// members are the JSON members that an operation's body may have.
+func members(input reflect.Type) string {
+	body, ok := input.FieldByName("Body")
+	if !ok {
+		return ""
+	}
+	var names []string
+	for _, f := range reflect.VisibleFields(body.Type) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// checkQuery refuses a query string that does not parse: net/url would pass
+// over its broken parts in silence.
+func (a *API) checkQuery(ctx huma.Context, next func(huma.Context)) {
+	u := ctx.URL()
+	if _, err := url.ParseQuery(u.RawQuery); err != nil {
+		p := httpx.NewProblem(models.CodeInvalid, "The query string cannot be read.",
+			httpx.FieldError{Location: "query", Message: "is not properly percent-encoded"})
+		// An error in writing is the client's absence.
+		_ = huma.WriteErr(a.huma, ctx, p.Status, p.Detail, p)
+		return
+	}
+	next(ctx)
+}
+
+// refusal is the problem for what huma itself finds wrong with a request.
+func refusal(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
+	for _, err := range errs {
+		if p, ok := errors.AsType[*httpx.Problem](err); ok {
+			return p
+		}
+	}
+	switch status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		p := httpx.NewProblem(models.CodeInvalid, "The request is not as this call needs it.")
+		if len(errs) == 0 { // the only such case: there is no body
+			p.Errors = []httpx.FieldError{{Location: "body", Message: "is missing"}}
+		}
+		for _, err := range errs {
+			p.Errors = append(p.Errors, fieldError(ctx, err))
+		}
+		if len(p.Errors) == 1 {
+			p.Detail = p.Errors[0].Location + ": " + p.Errors[0].Message
+		}
+		return p
+	case http.StatusRequestEntityTooLarge:
+		return httpx.NewProblem(httpx.CodeTooLarge, "The body is larger than 1 MiB.")
+	case http.StatusUnsupportedMediaType:
+		return httpx.NewProblem(httpx.CodeUnsupportedMedia, "Send the body as application/json.")
+	}
+	if ctx == nil { // huma asks for an example, to describe it
+		return httpx.NewProblem(httpx.CodeInternal, msg)
+	}
+	return httpx.Internal(ctx.Context())
+}
+
+// fieldError drops the value that huma would echo and the names of members that
+// the client made up, and names places as models does: "url", "query.page".
+func fieldError(ctx huma.Context, err error) httpx.FieldError {
+	detailer, ok := err.(huma.ErrorDetailer) //nolint:errorlint // huma's details are not wrapped
+	if !ok {
+		return httpx.FieldError{Location: "body", Message: "is not as this call needs it"}
+	}
+	d := detailer.ErrorDetail()
+	if d.Message == validation.MsgUnexpectedProperty && ctx != nil {
+		known, _ := ctx.Operation().Metadata[membersKey].(string)
+		return httpx.FieldError{Location: "body", Message: "has an unknown member; known are: " + known}
+	}
+	return httpx.FieldError{Location: strings.TrimPrefix(d.Location, "body."), Message: d.Message}
+}

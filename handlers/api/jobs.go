@@ -1,0 +1,110 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/schedule"
+)
+
+func (a *API) registerJobs() {
+	op := func(method, path, id, summary, description string) huma.Operation {
+		return huma.Operation{
+			Method: method, Path: path, OperationID: id, Summary: summary, Description: description,
+			Tags: []string{tagJobs},
+		}
+	}
+	register(a, op("GET", "/v1/admin/jobs", "list-scheduled-jobs", "List the scheduled jobs", "All of them, with their statistics."), a.listJobs)
+	run := op("POST", "/v1/admin/jobs/{id}/run", "run-scheduled-job", "Run a scheduled job now", "409 while it runs.")
+	run.DefaultStatus = http.StatusAccepted
+	register(a, run, a.runJob)
+	register(a, op("GET", "/v1/admin/jobs/{id}/runs", "list-job-runs", "The runs of a scheduled job", "Newest first."), a.listRuns)
+}
+
+// Slice is one page of a list that is read by token (contract §1).
+type Slice[T any] struct {
+	Items         []T    `json:"items" nullable:"false"`
+	NextPageToken string `json:"next_page_token" doc:"For page_token; empty: the end"`
+}
+
+// Job is a scheduled job (contract §7).
+type Job struct {
+	ID             string     `json:"id" example:"revalidation"`
+	Schedule       string     `json:"schedule" example:"@every 1m"`
+	Running        bool       `json:"running"`
+	Runs           int64      `json:"runs" example:"120"`
+	Successes      int64      `json:"successes" example:"119"`
+	Failures       int64      `json:"failures" example:"1"`
+	OverlapSkips   int64      `json:"overlap_skips" example:"0" doc:"Runs that did not start because the one before had not ended"`
+	LastStartedAt  *time.Time `json:"last_started_at" doc:"null: never"`
+	LastDurationMS *int64     `json:"last_duration_ms" example:"412" doc:"null: no run has ended"`
+	LastError      *string    `json:"last_error" doc:"null: the last run succeeded"`
+	NextRunAt      *time.Time `json:"next_run_at"`
+}
+
+// Run is one run of a scheduled job.
+type Run struct {
+	ID         string    `json:"id" example:"r_01HZ8QK3V5W7X9YABCDEFG"`
+	JobID      string    `json:"job_id" example:"revalidation"`
+	StartedAt  time.Time `json:"started_at" example:"2025-03-24T12:00:00Z"`
+	DurationMS int64     `json:"duration_ms" example:"412"`
+	Trigger    string    `json:"trigger" enum:"schedule,manual"`
+	Summary    string    `json:"summary" example:"120 checked, 3 dead" doc:"What it did"`
+	Error      *string   `json:"error" doc:"null: it succeeded"`
+}
+
+func (a *API) listJobs(ctx context.Context, _ *struct{}) (*output[Slice[Job]], error) {
+	jobs, err := a.Jobs.Jobs(ctx)
+	return answer(Slice[Job]{Items: toAll(jobs, toJob)}, err)
+}
+
+type JobPath struct {
+	ID string `path:"id" example:"revalidation" doc:"The job's id"`
+}
+
+func (a *API) runJob(ctx context.Context, in *JobPath) (*struct{}, error) {
+	return nil, a.Jobs.Request(ctx, in.ID)
+}
+
+type listRunsInput struct {
+	JobPath
+	Limit     int    `query:"limit" default:"50" minimum:"1" maximum:"500" doc:"How many at most"`
+	PageToken string `query:"page_token" doc:"next_page_token of the page before"`
+}
+
+func (a *API) listRuns(ctx context.Context, in *listRunsInput) (*output[Slice[Run]], error) {
+	limit, err := models.NewLimit(in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	after, err := models.ParseToken(in.PageToken)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := a.Jobs.Runs(ctx, in.ID, after, limit)
+	return answer(Slice[Run]{toAll(runs.Items, toRun), runs.Next.Token()}, err)
+}
+
+func toJob(j schedule.Job) Job {
+	out := Job{
+		ID: j.ID, Schedule: j.Schedule, Running: j.Running,
+		Runs: j.Runs, Successes: j.Successes, Failures: j.Failures, OverlapSkips: j.OverlapSkips,
+		LastStartedAt: toTime(j.LastStartedAt), LastError: orNull(j.LastError), NextRunAt: toTime(j.NextRunAt),
+	}
+	if j.Successes+j.Failures > 0 {
+		ms := j.LastDuration.Milliseconds()
+		out.LastDurationMS = &ms
+	}
+	return out
+}
+
+func toRun(r schedule.Run) Run {
+	return Run{
+		ID: r.ID, JobID: r.JobID, StartedAt: r.StartedAt.Time, DurationMS: r.Duration.Milliseconds(),
+		Trigger: r.Trigger, Summary: r.Summary, Error: orNull(r.Error),
+	}
+}

@@ -1,0 +1,112 @@
+package httpx
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+)
+
+// MaxBody is the largest request body in bytes (contract §1).
+const MaxBody = 1 << 20
+
+// CSP is the Content-Security-Policy of every response that does not set
+// another. Pictures come from the web: they are those of saved links.
+const CSP = "default-src 'self'; img-src 'self' https: http: data:; object-src 'none'; base-uri 'none'; " +
+	"form-action 'self'; frame-ancestors 'none'"
+
+// Secure sets the headers that keep a browser from doing more than we mean.
+func Secure(c *gin.Context) {
+	h := c.Writer.Header()
+	h.Set("Content-Security-Policy", CSP)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin") // a saved link's site need not learn where it is saved
+	if IsAPI(c.Request.URL.Path) {
+		h.Set("Cache-Control", "no-store")
+	}
+}
+
+// Hosts refuses a request whose Host is none of ours: a stranger's name that
+// was made to resolve to this machine (DNS rebinding, contract §2). Ours are
+// loopback, name (HTTP_HOST), the address that the connection came in on, and
+// the host of publicURL ("" = none).
+func (e *Errors) Hosts(name, publicURL string) gin.HandlerFunc {
+	public := ""
+	if u, err := url.Parse(publicURL); err == nil {
+		public = u.Hostname()
+	}
+	return func(c *gin.Context) {
+		host := hostname(c.Request.Host)
+		if strings.EqualFold(host, "localhost") ||
+			host != "" && (strings.EqualFold(host, name) || strings.EqualFold(host, public)) {
+			return
+		}
+		ip, err := netip.ParseAddr(host)
+		if err == nil && (ip.Unmap().IsLoopback() || ip.Unmap() == localAddr(c.Request)) {
+			return
+		}
+		e.Write(c, NewProblem(CodeForbidden, "This server is not known by that host name. Its operator can set PUBLIC_URL."))
+	}
+}
+
+// hostname is host without a port and without brackets.
+func hostname(host string) string {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		return h
+	}
+	return strings.Trim(host, "[]")
+}
+
+func localAddr(r *http.Request) netip.Addr {
+	a, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return a.AddrPort().Addr().Unmap() // of a nil address: the invalid one, which equals none
+}
+
+// SameOrigin refuses writes that a browser sends on behalf of another site.
+// Behind a proxy that changes Host, publicURL ("" = none) is our origin too.
+func (e *Errors) SameOrigin(publicURL string) gin.HandlerFunc {
+	guard := http.NewCrossOriginProtection()
+	if publicURL != "" {
+		if err := guard.AddTrustedOrigin(publicURL); err != nil {
+			panic(err) // config.Load lets only origins through
+		}
+	}
+	return func(c *gin.Context) {
+		if err := guard.Check(c.Request); err != nil {
+			e.Write(c, NewProblem(CodeForbidden, "Another site may not send this on your behalf."))
+		}
+	}
+}
+
+// Body reads the request's body into memory before any handler runs, so that
+// a slow sender is cut by the server's ReadTimeout and a large one by MaxBody,
+// once for all. The read deadline is lifted then: if it passed while the
+// handler works, net/http would take the client for gone.
+func (e *Errors) Body(c *gin.Context) {
+	if c.Request.Body == nil || c.Request.Body == http.NoBody {
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, MaxBody))
+	if err != nil {
+		c.Header("Connection", "close")
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			e.Write(c, NewProblem(CodeTooLarge, "The body is larger than 1 MiB."))
+		} else if errors.Is(err, os.ErrDeadlineExceeded) {
+			e.Write(c, NewProblem(CodeRequestTimeout, "The body came too slowly."))
+		} else {
+			e.Write(c, NewProblem("invalid-request", "The body ended early."))
+		}
+		return
+	}
+	// A recorder in a test has no deadline to lift.
+	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Time{})
+	c.Request.Body = io.NopCloser(bytes.NewReader(body))
+}

@@ -1,0 +1,78 @@
+package httpx
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// databasePatience is how long the health routes wait for the database.
+const databasePatience = 2 * time.Second
+
+// Health answers those who ask how the program is.
+type Health struct {
+	errors   *Errors
+	db       *models.DB
+	version  string
+	started  time.Time
+	stopping atomic.Bool
+}
+
+// NewHealth is a program of a version that has just started.
+func NewHealth(e *Errors, db *models.DB, version string) *Health {
+	return &Health{errors: e, db: db, version: version, started: time.Now()}
+}
+
+// Stopping makes /readyz answer 503 from now on, so that whoever sends
+// requests here turns elsewhere before the listener closes.
+func (h *Health) Stopping() { h.stopping.Store(true) }
+
+// Alive answers GET /healthz: 200 as long as anything answers at all.
+func (h *Health) Alive(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) }
+
+// Ready answers GET /readyz: 200 if the database answers, its schema is the
+// newest, and the program is not about to stop; else a 503 problem.
+func (h *Health) Ready(c *gin.Context) {
+	if h.stopping.Load() {
+		h.errors.Write(c, NewProblem(models.CodeUnavailable, "The server is stopping."))
+		return
+	}
+	if err := h.database(c); err != nil {
+		h.errors.Write(c, NewProblem(models.CodeUnavailable, "The database does not answer, or its schema is not the newest."))
+		return
+	}
+	c.JSON(http.StatusOK, gin.H{"status": "ok"})
+}
+
+// Report answers GET /health: status is ok, stopping or degraded, uptime is a
+// Go duration. It is 503 unless the status is ok.
+func (h *Health) Report(c *gin.Context) {
+	status, database, code := "ok", "ok", http.StatusOK
+	if h.stopping.Load() {
+		status, code = "stopping", http.StatusServiceUnavailable
+	}
+	if err := h.database(c); err != nil {
+		status, database, code = "degraded", "unavailable", http.StatusServiceUnavailable
+	}
+	c.JSON(code, gin.H{
+		"status":   status,
+		"version":  h.version,
+		"uptime":   time.Since(h.started).Truncate(time.Second).String(),
+		"database": gin.H{"engine": h.db.Engine, "status": database},
+	})
+}
+
+func (h *Health) database(c *gin.Context) error {
+	ctx, cancel := context.WithTimeout(c.Request.Context(), databasePatience)
+	defer cancel()
+	err := h.db.Ready(ctx)
+	if err != nil {
+		h.errors.Log.WarnContext(ctx, "database not ready", "request_id", RequestID(ctx), "error", err)
+	}
+	return err
+}

@@ -1,0 +1,87 @@
+package httpx
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"time"
+
+	"github.com/gin-gonic/gin"
+)
+
+const requestIDHeader = "X-Request-Id"
+
+type requestIDKey struct{}
+
+// givenID is a request id that may be taken from outside: a proxy's, so that
+// its log and ours can be joined. Anything else could forge log lines.
+var givenID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,64}$`)
+
+// RequestID is the id of the request that ctx belongs to, or "".
+func RequestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}
+
+// Identify gives the request its id and sends it back in X-Request-Id.
+func Identify(c *gin.Context) {
+	id := c.GetHeader(requestIDHeader)
+	if !givenID.MatchString(id) {
+		id = rand.Text()
+	}
+	c.Header(requestIDHeader, id)
+	c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), requestIDKey{}, id))
+}
+
+const maxLoggedPath = 200 // bytes
+
+// Observe counts the request and writes one line about it when it is over:
+// never its query string or body. Requests for routes in quiet, which machines
+// send every few seconds, are logged at debug.
+func Observe(log *slog.Logger, m *Metrics, quiet ...string) gin.HandlerFunc {
+	debugOnly := map[string]bool{}
+	for _, route := range quiet {
+		debugOnly[route] = true
+	}
+	return func(c *gin.Context) {
+		start := time.Now()
+		m.inFlight.Inc()
+		defer m.inFlight.Dec()
+		c.Next()
+
+		took := time.Since(start)
+		m.observe(c.Request.Method, c.FullPath(), c.Writer.Status(), took)
+		level := slog.LevelInfo
+		if debugOnly[c.FullPath()] {
+			level = slog.LevelDebug
+		}
+		path := c.Request.URL.Path
+		log.LogAttrs(c.Request.Context(), level, "request",
+			slog.String("request_id", RequestID(c.Request.Context())),
+			slog.String("method", c.Request.Method),
+			slog.String("path", path[:min(len(path), maxLoggedPath)]),
+			slog.Int("status", c.Writer.Status()),
+			slog.Int("bytes", max(0, c.Writer.Size())),
+			slog.Duration("took", took))
+	}
+}
+
+// Recover answers a handler's panic with a 500 and logs where it happened.
+func (e *Errors) Recover(c *gin.Context) {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		if v == http.ErrAbortHandler { //nolint:errorlint // the value itself is the signal to drop the connection
+			panic(v)
+		}
+		e.Log.ErrorContext(c.Request.Context(), "panic", "stack", string(debug.Stack()))
+		e.Write(c, fmt.Errorf("panic: %v", v))
+	}()
+	c.Next()
+}

@@ -1,0 +1,162 @@
+// Package handlers is the HTTP face of the program: every route on one page,
+// with the role it needs, and what each request passes on its way there.
+package handlers
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/klauspost/compress/gzhttp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/linkwatch/linkwatch/handlers/api"
+	"github.com/linkwatch/linkwatch/handlers/httpx"
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/schedule"
+)
+
+// Deps are what the routes work with.
+type Deps struct {
+	DB       *models.DB
+	Links    *links.Store
+	Jobs     *schedule.Store
+	Log      *slog.Logger
+	Registry *prometheus.Registry // served at /metrics
+
+	Version   string
+	Host      string // HTTP_HOST
+	PublicURL string // PUBLIC_URL, or ""
+	Password  string // guards everything but the public routes; "" = all is open
+}
+
+// Router answers every request. Its Health is to be told when the program stops.
+type Router struct {
+	http.Handler
+	Health *httpx.Health
+	engine *gin.Engine
+	routes []route
+}
+
+// route is one route and who may call it. A route without a handler is an
+// operation that the API registers itself.
+type route struct {
+	method, path string
+	needs        httpx.Role
+	handler      gin.HandlerFunc
+}
+
+// New builds the router.
+func New(d Deps) (*Router, error) {
+	gin.SetMode(gin.ReleaseMode)
+	errs := &httpx.Errors{Log: d.Log}
+	metrics := httpx.NewMetrics(d.Registry)
+	health := httpx.NewHealth(errs, d.DB, d.Version)
+	// Pages: pages := web.New(…); errs.Page = pages.Problem
+
+	engine := gin.New()
+	engine.HandleMethodNotAllowed = true
+	engine.RedirectTrailingSlash = false
+	engine.ForwardedByClientIP = false
+	access := &httpx.Access{Errors: errs, Needs: map[string]httpx.Role{}, Password: d.Password}
+	engine.Use(
+		httpx.Identify,
+		httpx.Observe(d.Log, metrics, "/healthz", "/readyz", "/health", "/metrics"),
+		errs.Recover,
+		httpx.Secure,
+		errs.Hosts(d.Host, d.PublicURL),
+		errs.SameOrigin(d.PublicURL),
+		access.Check,
+		errs.Body,
+	)
+	engine.NoRoute(func(c *gin.Context) { errs.Write(c, models.NotFound("page")) })
+	engine.NoMethod(func(c *gin.Context) {
+		errs.Write(c, httpx.NewProblem(httpx.CodeMethodNotAllowed, "This address takes other methods only: see the header Allow."))
+	})
+
+	operations := api.Register(engine, api.Deps{Links: d.Links, Jobs: d.Jobs, Errors: errs, Metrics: metrics})
+	docs, err := httpx.NewDocs(operations)
+	if err != nil {
+		return nil, err
+	}
+	const public, viewer, editor, admin = httpx.Public, httpx.Viewer, httpx.Editor, httpx.Admin
+	routes := []route{
+		// The program itself.
+		{"GET", "/healthz", public, health.Alive},
+		{"GET", "/readyz", public, health.Ready},
+		{"GET", "/health", viewer, health.Report},
+		{"GET", "/metrics", viewer, gin.WrapH(promhttp.HandlerFor(d.Registry, promhttp.HandlerOpts{}))},
+		{"GET", "/openapi.json", viewer, docs.OpenAPI},
+		{"GET", "/openapi-3.0.json", viewer, docs.OpenAPI30},
+		{"GET", "/apidoc", viewer, docs.SwaggerUI},
+		{"GET", "/apidoc/*asset", viewer, docs.SwaggerUI},
+
+		// The API: links (handlers/api/links.go).
+		{"GET", "/v1/links", viewer, nil},
+		{"POST", "/v1/links", editor, nil},
+		{"GET", "/v1/link/:id", viewer, nil},
+		{"PUT", "/v1/link/:id", editor, nil},
+		{"PATCH", "/v1/link/:id", editor, nil},
+		{"DELETE", "/v1/link/:id", editor, nil},
+		{"PUT", "/v1/link/:id/annotation", editor, nil},
+		{"POST", "/v1/link/:id/move", editor, nil},
+		{"GET", "/v1/random", viewer, nil},
+		{"GET", "/v1/popular", viewer, nil},
+		{"GET", "/v1/recent", viewer, nil},
+		{"GET", "/v1/search", viewer, nil},
+
+		// The API: tags (handlers/api/tags.go).
+		{"GET", "/v1/link/:id/tags", viewer, nil},
+		{"POST", "/v1/link/:id/tags", editor, nil},
+		{"GET", "/v1/link/:id/tag/:tag_id", viewer, nil},
+		{"PUT", "/v1/link/:id/tag/:tag_id", editor, nil},
+		{"DELETE", "/v1/link/:id/tag/:tag_id", editor, nil},
+		{"GET", "/v1/tags", viewer, nil},
+		{"GET", "/v1/popular-tags", viewer, nil},
+		{"GET", "/v1/recent-tags", viewer, nil},
+		{"GET", "/v1/tag/:tag_id/links", viewer, nil},
+		{"GET", "/v1/tag/:tag_id/link/:link_id", viewer, nil},
+
+		// The API: many links at once (handlers/api/bulk.go).
+		{"POST", "/v1/links/bulk", editor, nil},
+		{"POST", "/v1/changes/:id/undo", editor, nil},
+		{"GET", "/v1/refreshes/:id", viewer, nil},
+
+		// The API: scheduled jobs (handlers/api/jobs.go).
+		{"GET", "/v1/admin/jobs", admin, nil},
+		{"POST", "/v1/admin/jobs/:id/run", admin, nil},
+		{"GET", "/v1/admin/jobs/:id/runs", admin, nil},
+
+		// The pages (handlers/web).
+	}
+	for _, r := range routes {
+		if r.handler != nil {
+			engine.Handle(r.method, r.path, r.handler)
+		}
+		access.Needs[r.method+" "+r.path] = r.needs
+	}
+	// Who may GET may ask for the head alone: net/http leaves the body out.
+	for _, r := range engine.Routes() {
+		if r.Method == http.MethodGet {
+			engine.HEAD(r.Path, r.HandlerFunc)
+			access.Needs["HEAD "+r.Path] = access.Needs["GET "+r.Path]
+		}
+	}
+	return &Router{Handler: gzhttp.GzipHandler(aliases(engine)), Health: health, engine: engine, routes: routes}, nil
+}
+
+// aliases serves /api/v1 as /v1 (the prefix of seed 003's guide).
+func aliases(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path, ok := strings.CutPrefix(r.URL.Path, "/api"); ok && httpx.IsAPI(path) {
+			u := *r.URL
+			u.Path, u.RawPath = path, ""
+			r = r.Clone(r.Context())
+			r.URL = &u
+		}
+		next.ServeHTTP(w, r)
+	})
+}
