@@ -90,7 +90,7 @@ func TestUntil(t *testing.T) {
 
 func TestCaps(t *testing.T) {
 	body := strings.Repeat("x", 1000)
-	srv := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, body) })
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprint(w, body) })
 	c := testClient(t, Options{})
 	for _, tc := range []struct {
 		max       int64
@@ -107,7 +107,7 @@ func TestCaps(t *testing.T) {
 // An endless body that stalls exactly at the cap is a page cut short, not a timeout.
 func TestStallAtCap(t *testing.T) {
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, strings.Repeat("x", 1000))
+		_, _ = fmt.Fprint(w, strings.Repeat("x", 1000))
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	})

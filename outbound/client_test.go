@@ -21,18 +21,18 @@ func TestFetch(t *testing.T) {
 		w.Header().Set("Set-Cookie", "a=b")
 		w.Header().Set("X-Cookie", r.Header.Get("Cookie"))
 		w.WriteHeader(http.StatusTeapot)
-		fmt.Fprint(w, "short and stout")
+		_, _ = fmt.Fprint(w, "short and stout")
 	})
 	c := testClient(t, Options{})
 	for range 2 { // the same URL again is no problem, and brings no cookie along
 		res := get(t, c, Request{URL: srv.URL + "/p?q=1"})
-		if res.StatusCode != 418 || string(res.Body) != "short and stout" || res.Truncated || res.URL != srv.URL+"/p?q=1" ||
+		if res.StatusCode != http.StatusTeapot || string(res.Body) != "short and stout" || res.Truncated || res.URL != srv.URL+"/p?q=1" ||
 			res.Permanent() || res.Latency <= 0 || res.Header.Get("X-Agent") != DefaultUserAgent || res.Header.Get("X-Cookie") != "" {
 			t.Fatalf("got %+v", res)
 		}
 	}
 	res := get(t, c, Request{URL: srv.URL, Method: http.MethodHead})
-	if res.Header.Get("X-Method") != "HEAD" || len(res.Body) != 0 || res.StatusCode != 418 {
+	if res.Header.Get("X-Method") != "HEAD" || len(res.Body) != 0 || res.StatusCode != http.StatusTeapot {
 		t.Errorf("HEAD: got %+v", res)
 	}
 	if seen, err := c.collector.HasVisited(srv.URL + "/p?q=1"); seen || err != nil {
@@ -60,7 +60,7 @@ func TestRedirects(t *testing.T) {
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		var n, status int
 		if _, err := fmt.Sscanf(r.URL.Path, "/%d/%d", &n, &status); err != nil || n == 0 {
-			fmt.Fprint(w, r.Method, " end")
+			_, _ = fmt.Fprint(w, r.Method, " end")
 			return
 		}
 		http.Redirect(w, r, fmt.Sprintf("/%d/%d", n-1, status), status)
@@ -72,7 +72,7 @@ func TestRedirects(t *testing.T) {
 		permanent         bool
 	}{{4, 4, 301, true}, {1, 4, 308, true}, {3, 4, 302, false}, {1, 1, 307, false}, {2, 2, 303, false}, {0, 0, 301, false}} {
 		res := get(t, c, Request{URL: fmt.Sprintf("%s/%d/%d", srv.URL, tc.hops, tc.status), MaxRedirects: tc.max})
-		if res.StatusCode != 200 || string(res.Body) != "GET end" || len(res.Hops) != tc.hops || res.Permanent() != tc.permanent ||
+		if res.StatusCode != http.StatusOK || string(res.Body) != "GET end" || len(res.Hops) != tc.hops || res.Permanent() != tc.permanent ||
 			res.URL != fmt.Sprintf("%s/0/%d", srv.URL, tc.status) {
 			t.Errorf("%+v: got %+v", tc, res)
 		}
@@ -85,10 +85,10 @@ func TestRedirects(t *testing.T) {
 	_, err := c.Fetch(t.Context(), Request{URL: srv.URL + "/5/302", MaxRedirects: 4})
 	fails(t, err, KindRedirects, "too many redirects")
 
-	if res := get(t, c, Request{URL: srv.URL + "/1/302"}); res.StatusCode != 302 || len(res.Hops) != 0 || res.Header.Get("Location") != "/0/302" {
+	if res := get(t, c, Request{URL: srv.URL + "/1/302"}); res.StatusCode != http.StatusFound || len(res.Hops) != 0 || res.Header.Get("Location") != "/0/302" {
 		t.Errorf("without following: got %+v", res)
 	}
-	if res := get(t, c, Request{URL: srv.URL + "/1/302", Method: http.MethodHead, MaxRedirects: 1}); res.StatusCode != 200 || len(res.Hops) != 1 {
+	if res := get(t, c, Request{URL: srv.URL + "/1/302", Method: http.MethodHead, MaxRedirects: 1}); res.StatusCode != http.StatusOK || len(res.Hops) != 1 {
 		t.Errorf("HEAD: got %+v", res)
 	}
 }
@@ -105,7 +105,7 @@ func TestRedirectTargets(t *testing.T) {
 		_, err := c.Fetch(t.Context(), Request{URL: srv.URL + "/?to=" + where, MaxRedirects: 4})
 		return err
 	}
-	if res := get(t, c, Request{URL: srv.URL + "/?to=/nowhere", MaxRedirects: 4}); res.StatusCode != 302 || len(res.Hops) != 1 {
+	if res := get(t, c, Request{URL: srv.URL + "/?to=/nowhere", MaxRedirects: 4}); res.StatusCode != http.StatusFound || len(res.Hops) != 1 {
 		t.Errorf("a redirect without Location is the answer: got %+v", res)
 	}
 	for _, bad := range []string{"ftp://example.com/", "file:///etc/passwd", "http://u:p@example.com/", "http://", "http://%25zz/",
@@ -144,7 +144,7 @@ func TestCookieWithinRedirects(t *testing.T) {
 	})
 	c := testClient(t, Options{})
 	for range 2 {
-		if res := get(t, c, Request{URL: srv.URL, MaxRedirects: 4}); res.StatusCode != 200 || len(res.Hops) != 1 {
+		if res := get(t, c, Request{URL: srv.URL, MaxRedirects: 4}); res.StatusCode != http.StatusOK || len(res.Hops) != 1 {
 			t.Errorf("got %+v", res)
 		}
 	}
@@ -154,7 +154,7 @@ func TestTimeouts(t *testing.T) {
 	release := make(chan struct{})
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/body" { // slow-loris: a head, then a byte now and then
-			fmt.Fprint(w, "<title>Slow</title></head><meta property=og:title content=x></head>")
+			_, _ = fmt.Fprint(w, "<title>Slow</title></head><meta property=og:title content=x></head>")
 			w.(http.Flusher).Flush()
 		}
 		select {
@@ -233,7 +233,7 @@ func TestResetMidBody(t *testing.T) {
 	sent := make(chan struct{})
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "100000")
-		fmt.Fprint(w, "half")
+		_, _ = fmt.Fprint(w, "half")
 		w.(http.Flusher).Flush()
 		<-sent
 		conn, _, err := w.(http.Hijacker).Hijack()

@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"errors"
 	"io"
 	"log"
 	"math/big"
@@ -108,7 +109,7 @@ func TestClassify(t *testing.T) {
 	} {
 		e := classify(tc.err)
 		fails(t, e, tc.kind, tc.text)
-		if e.Unwrap() != tc.err {
+		if !errors.Is(e, tc.err) {
 			t.Errorf("%s: the cause is lost", tc.text)
 		}
 	}

@@ -30,7 +30,7 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 }
 
 // fails checks that err is an *Error of this kind with exactly this text.
-func fails(t *testing.T, err error, kind Kind, text string) *Error {
+func fails(t *testing.T, err error, kind Kind, text string) {
 	t.Helper()
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -39,7 +39,6 @@ func fails(t *testing.T, err error, kind Kind, text string) *Error {
 	if e.Kind != kind || e.Error() != text {
 		t.Fatalf("got %s %q (%v), want %s %q", e.Kind, e.Error(), e.Unwrap(), kind, text)
 	}
-	return e
 }
 
 // get fetches and fails the test if there is no answer.

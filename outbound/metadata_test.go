@@ -66,7 +66,7 @@ func TestParseMetadata(t *testing.T) {
 
 func TestMegabyteTitle(t *testing.T) {
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, "<title>", strings.Repeat("lang ", 200_000), "</title><meta property=og:site_name content=S></head><body>")
+		_, _ = fmt.Fprint(w, "<title>", strings.Repeat("lang ", 200_000), "</title><meta property=og:site_name content=S></head><body>")
 	})
 	res := get(t, testClient(t, Options{}), Request{URL: srv.URL, Until: NewHeadEnd()})
 	m := ParseMetadata(res.Body, res.URL)

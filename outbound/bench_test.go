@@ -1,0 +1,25 @@
+package outbound
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+// One fetch of a page of 12 KB: what both ends of it allocate together.
+func BenchmarkFetch(b *testing.B) {
+	page := "<title>t</title>" + strings.Repeat("<p>text", 1700)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, page) }))
+	defer srv.Close()
+	c := New(Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	defer c.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.Fetch(b.Context(), Request{URL: srv.URL}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
