@@ -90,6 +90,15 @@ func (db *DB) Write(ctx context.Context, fn func(tx *gorm.DB) error) error {
 	}
 }
 
+// SkipLocked is what a SELECT in Write ends with when it claims rows that
+// other instances may be claiming too. SQLite needs nothing: it has one writer.
+func (db *DB) SkipLocked() string {
+	if db.Engine == Postgres {
+		return " FOR UPDATE SKIP LOCKED"
+	}
+	return ""
+}
+
 // Ping says whether the database answers, on both pools.
 func (db *DB) Ping(ctx context.Context) error {
 	for _, g := range []*gorm.DB{db.write, db.read} {

@@ -35,7 +35,8 @@ CREATE TABLE links (
 CREATE INDEX links_active  ON links (seq) WHERE expired_at IS NULL;
 CREATE INDEX links_expired ON links (seq) WHERE expired_at IS NOT NULL;
 CREATE INDEX links_popular ON links (view_count, seq) WHERE expired_at IS NULL;
-CREATE INDEX links_health  ON links (health, health_changed_at) WHERE health <> 'ok';
+CREATE INDEX links_unwell  ON links (health) WHERE health <> 'ok' AND expired_at IS NULL;
+CREATE INDEX links_changed ON links (health, health_changed_at) WHERE health <> 'ok';
 CREATE INDEX links_due     ON links (next_check_at) WHERE next_check_at IS NOT NULL;
 
 CREATE TABLE tags (
@@ -61,19 +62,19 @@ CREATE TABLE link_tags (
 CREATE INDEX link_tags_tag ON link_tags (tag_seq, link_seq);
 
 -- The search index: each link's title, address and tags folded as queries are.
--- marks holds whole words: the link's tags, its health, and whether it is expired.
+-- marks holds lines of their own for the link's tags, its health, and whether it is expired.
 CREATE TABLE links_search (
   link_seq BIGINT PRIMARY KEY REFERENCES links (seq) ON DELETE CASCADE,
   title    TEXT   COLLATE "C" NOT NULL,
   url      TEXT   COLLATE "C" NOT NULL,
   tags     TEXT   COLLATE "C" NOT NULL,
-  marks    TEXT[] COLLATE "C" NOT NULL
+  marks    TEXT   COLLATE "C" NOT NULL
 );
 
 CREATE INDEX links_search_title ON links_search USING gin (title gin_trgm_ops);
 CREATE INDEX links_search_url   ON links_search USING gin (url gin_trgm_ops);
 CREATE INDEX links_search_tags  ON links_search USING gin (tags gin_trgm_ops);
-CREATE INDEX links_search_marks ON links_search USING gin (marks);
+CREATE INDEX links_search_marks ON links_search USING gin (marks gin_trgm_ops);
 
 -- The words of titles, tags and addresses, for near misses.
 CREATE TABLE link_words (
@@ -98,7 +99,6 @@ CREATE INDEX link_changes_created ON link_changes (created_at);
 CREATE TABLE link_refreshes (
   id         TEXT   COLLATE "C" NOT NULL PRIMARY KEY,
   total      BIGINT NOT NULL,
-  done       BIGINT NOT NULL,
   failed     BIGINT NOT NULL,
   created_at BIGINT NOT NULL
 );

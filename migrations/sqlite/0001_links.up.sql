@@ -32,7 +32,8 @@ CREATE TABLE links (
 -- Every index ends in seq by itself, so each also gives newest first.
 CREATE INDEX links_expired ON links (expired_at);
 CREATE INDEX links_popular ON links (view_count) WHERE expired_at IS NULL;
-CREATE INDEX links_health  ON links (health, health_changed_at) WHERE health <> 'ok';
+CREATE INDEX links_unwell  ON links (health) WHERE health <> 'ok' AND expired_at IS NULL;
+CREATE INDEX links_changed ON links (health, health_changed_at) WHERE health <> 'ok';
 CREATE INDEX links_due     ON links (next_check_at) WHERE next_check_at IS NOT NULL;
 
 CREATE TABLE tags (
@@ -89,7 +90,6 @@ CREATE INDEX link_changes_created ON link_changes (created_at);
 CREATE TABLE link_refreshes (
   id         TEXT    NOT NULL PRIMARY KEY,
   total      INTEGER NOT NULL,
-  done       INTEGER NOT NULL,
   failed     INTEGER NOT NULL,
   created_at INTEGER NOT NULL
 );

@@ -24,7 +24,6 @@ var Healths = []Health{Dead, Suspect, Moved, Blocked, OK, Unchecked}
 const (
 	MaxTags      = 64 // on one link (seed 001)
 	MaxTagLength = 64 // runes
-	MaxURL       = 2048
 	MaxTitle     = 500    // runes of an own title; fetched ones are trimmed to it
 	MaxNotes     = 10_000 // runes
 	MaxOwner     = 100    // runes
@@ -71,6 +70,8 @@ type Link struct {
 	NextCheckAt     models.Time // zero: not to be checked (expired)
 
 	Tags []string `gorm:"-"` // names in their stored casing, in the order they were added
+
+	tagEnd int // the position of the next tag in link_tags
 }
 
 // Expired says whether the link is hidden from the lists as dead.

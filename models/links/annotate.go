@@ -1,0 +1,47 @@
+package links
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// Annotate stores the owner's own words on a link. No refresh overwrites them;
+// an own title wins over the fetched one until it is cleared.
+func (s *Store) Annotate(ctx context.Context, id string, a Annotation) (Link, error) {
+	if a.Title != nil {
+		t := models.CleanLine(*a.Title)
+		if models.Runes(t) > MaxTitle {
+			return Link{}, models.Invalid("title", "is longer than %d characters", MaxTitle)
+		}
+		a.Title = &t
+	}
+	if a.Notes != nil {
+		n := models.CleanText(*a.Notes)
+		if models.Runes(n) > MaxNotes {
+			return Link{}, models.Invalid("notes", "is longer than %d characters", MaxNotes)
+		}
+		a.Notes = &n
+	}
+	var l Link
+	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+		var err error
+		if l, err = lockOne(tx, id); err != nil {
+			return nil, err
+		}
+		if a.Title != nil {
+			l.OwnTitle = *a.Title
+		}
+		if a.Notes != nil {
+			l.Notes = *a.Notes
+		}
+		if l.Title = l.OwnTitle; l.Title == "" {
+			l.Title = l.FetchedTitle
+		}
+		l.UpdatedAt = s.clock.Now()
+		return []Link{l}, save(tx, l)
+	})
+	return l, err
+}

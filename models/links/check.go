@@ -1,0 +1,217 @@
+package links
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+const (
+	deadAfter  = 3              // failed days in a row (contract §3)
+	retryAfter = 24 * time.Hour // until a suspect link is looked at again
+	claimFor   = 10 * time.Minute
+	maxPause   = time.Hour // that a site's Retry-After can put a check off
+)
+
+// ClaimDue takes up to n links whose check is due, longest first, and leases
+// them to the caller for ten minutes: whatever becomes of the caller, they
+// come due again. Several instances never get the same link.
+func (s *Store) ClaimDue(ctx context.Context, n int) ([]Link, error) {
+	now := s.clock.Now()
+	var ls []Link
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		var seqs []int64
+		err := tx.Raw("SELECT seq FROM links WHERE next_check_at <= ? ORDER BY next_check_at LIMIT ?"+s.db.SkipLocked(), now, n).Scan(&seqs).Error
+		if err != nil || len(seqs) == 0 {
+			return err
+		}
+		if err := tx.Exec("UPDATE links SET next_check_at = ? WHERE seq IN ?", now.Add(claimFor), seqs).Error; err != nil {
+			return err
+		}
+		ls, err = inOrder(tx, seqs)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claiming links to check: %w", err)
+	}
+	return ls, nil
+}
+
+// Check looks at a claimed link and records what it found. A link that was
+// never fetched gets its metadata; for the others a probe is enough.
+func (s *Store) Check(ctx context.Context, l Link) (Link, error) {
+	first := l.LastCheckedAt.IsZero()
+	look := s.fetch.Probe
+	if first {
+		look = s.fetch.Fetch
+	}
+	page, fetchErr := look(ctx, l.URL)
+	if ctx.Err() != nil {
+		return l, ctx.Err()
+	}
+	return s.record(ctx, l.ID, page, fetchErr, first && page.Status == http.StatusOK)
+}
+
+// Refresh fetches a link's metadata anew. 404 and 410 expire it; other
+// failures leave the metadata as it was and show in the health.
+func (s *Store) Refresh(ctx context.Context, id string) (Link, error) {
+	l, err := s.Get(ctx, id)
+	if err != nil {
+		return Link{}, err
+	}
+	page, fetchErr := s.fetch.Fetch(ctx, l.URL)
+	if ctx.Err() != nil {
+		return Link{}, ctx.Err()
+	}
+	return s.record(ctx, id, page, fetchErr, page.Status == http.StatusOK)
+}
+
+// record stores what a fetch or probe found.
+func (s *Store) record(ctx context.Context, id string, page Page, fetchErr error, describe bool) (Link, error) {
+	if fe, ok := errors.AsType[*FetchError](fetchErr); fetchErr != nil && !ok {
+		return Link{}, fmt.Errorf("fetching a page: %w", fetchErr)
+	} else if ok && fe.RetryAfter > 0 {
+		return s.postpone(ctx, id, fe.RetryAfter)
+	}
+	page = page.clean()
+	var l Link
+	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+		var err error
+		if l, err = lockOne(tx, id); err != nil {
+			return nil, err
+		}
+		before, now := l, s.clock.Now()
+		s.judge(&l, page, fetchErr, now)
+		if describe && fetchErr == nil {
+			l.describe(page)
+			l.UpdatedAt = now
+		}
+		if !before.Expired() && l.Expired() {
+			if err := countExpired(tx, []Link{before}, -1); err != nil {
+				return nil, err
+			}
+		}
+		if err := save(tx, l); err != nil {
+			return nil, err
+		}
+		if l.Title == before.Title && l.Health == before.Health && l.Expired() == before.Expired() {
+			return nil, nil // the index knows it as it is
+		}
+		return []Link{l}, nil
+	})
+	return l, err
+}
+
+// postpone puts a check off because the site asked for a pause: that says
+// nothing about the link.
+func (s *Store) postpone(ctx context.Context, id string, pause time.Duration) (Link, error) {
+	var l Link
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		next := s.clock.Now().Add(max(time.Minute, min(pause, maxPause)))
+		err := tx.Exec("UPDATE links SET next_check_at = ? WHERE id = ? AND next_check_at IS NOT NULL", next, id).Error
+		if err != nil {
+			return fmt.Errorf("putting a check off: %w", err)
+		}
+		l, err = one(tx, id)
+		return err
+	})
+	return l, err
+}
+
+// judge decides what a fetch says about a link's health (contract §3):
+// 404 and 410 expire it; 401, 403, 429 and other refusals are "blocked";
+// no answer and 5xx are "suspect", and "dead" after three such days in a row.
+func (s *Store) judge(l *Link, p Page, fetchErr error, now models.Time) {
+	was := l.Health
+	l.LastError, l.MovedTo, l.LastStatusCode = "", "", p.Status
+	next := s.opts.CheckInterval
+	switch {
+	case fetchErr != nil || p.Status >= 500 || p.Status < 200 || p.Status >= 300 && p.Status < 400:
+		l.LastStatusCode = p.Status
+		if fetchErr != nil {
+			l.LastStatusCode, l.LastError = 0, fetchErr.Error()
+		} else {
+			l.LastError = "unexpected status " + strconv.Itoa(p.Status)
+		}
+		if l.Failures == 0 || !sameDay(l.LastCheckedAt, now) {
+			l.Failures++
+		}
+		l.Health = Suspect
+		if l.Failures >= deadAfter {
+			l.Health = Dead
+		}
+		next = min(next, retryAfter)
+	case p.Status == http.StatusNotFound || p.Status == http.StatusGone:
+		l.Health, l.Failures = Dead, 0
+		l.LastError = "unexpected status " + strconv.Itoa(p.Status)
+		if !l.Expired() {
+			l.ExpiredAt, l.UpdatedAt = now, now
+		}
+	case p.Status >= 400:
+		l.Health, l.Failures = Blocked, 0
+		l.LastError = "unexpected status " + strconv.Itoa(p.Status)
+	case p.Permanent:
+		l.Health, l.Failures, l.MovedTo = Moved, 0, p.URL
+	default:
+		l.Health, l.Failures = OK, 0
+	}
+	if l.Health != was {
+		l.HealthChangedAt = now
+	}
+	l.LastCheckedAt = now
+	if l.Expired() {
+		l.NextCheckAt = models.Time{}
+	} else {
+		l.NextCheckAt = now.Add(spread(next))
+	}
+}
+
+func sameDay(a, b models.Time) bool {
+	return a.Format(time.DateOnly) == b.Format(time.DateOnly)
+}
+
+// spread is an interval give or take a twentieth, so that links that were
+// saved together are not checked together for ever.
+func spread(d time.Duration) time.Duration {
+	return d - d/20 + rand.N(d/10+1)
+}
+
+// ApplyMove makes the address that a moved link leads to the link's own;
+// CodeConflict if it has not moved, or if that address is saved already.
+func (s *Store) ApplyMove(ctx context.Context, id string) (Link, error) {
+	var l Link
+	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+		var err error
+		if l, err = lockOne(tx, id); err != nil {
+			return nil, err
+		}
+		if l.MovedTo == "" {
+			return nil, models.Conflict("The link has not moved.")
+		}
+		u, err := models.ParseURL("url", l.MovedTo)
+		if err != nil {
+			return nil, err
+		}
+		now := s.clock.Now()
+		l.URL, l.CanonicalURL, l.MovedTo = u.Given, u.Canonical, ""
+		l.Health, l.HealthChangedAt, l.UpdatedAt = OK, now, now
+		return []Link{l}, save(tx, l)
+	})
+	return l, err
+}
+
+// statusText is a status as people know it: "404 Not Found".
+func statusText(code int) string {
+	if t := http.StatusText(code); t != "" {
+		return strconv.Itoa(code) + " " + t
+	}
+	return "status " + strconv.Itoa(code)
+}

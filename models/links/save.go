@@ -1,0 +1,314 @@
+package links
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// draft is a New that was checked.
+type draft struct {
+	New
+	canonical string
+}
+
+// check validates what a client gave. at is put before the names of members.
+func (n New) check(at string) (draft, error) {
+	u, err := models.ParseURL(at+"url", n.URL)
+	if err != nil {
+		return draft{}, err
+	}
+	n.URL = u.Given
+	if n.Tags, err = cleanTags(n.Tags); err != nil {
+		return draft{}, err
+	}
+	n.Owner, n.Title, n.Notes = models.CleanLine(n.Owner), models.CleanLine(n.Title), models.CleanText(n.Notes)
+	if n.Owner == "" {
+		n.Owner = DefaultOwner
+	}
+	for _, m := range []struct {
+		name, text string
+		limit      int
+	}{{"owner", n.Owner, MaxOwner}, {"title", n.Title, MaxTitle}, {"notes", n.Notes, MaxNotes}} {
+		if models.Runes(m.text) > m.limit {
+			return draft{}, models.Invalid(at+m.name, "is longer than %d characters", m.limit)
+		}
+	}
+	return draft{n, u.Canonical}, nil
+}
+
+// Save stores a link whose page answers 200, with what the page says of
+// itself, and created is true. If the address is saved already, that link is
+// answered as it is (it may be expired) with the new tags added. An address
+// that cannot be had is CodeUnresolvable or CodeBlocked, and nothing is stored.
+func (s *Store) Save(ctx context.Context, n New) (l Link, created bool, err error) {
+	d, err := n.check("")
+	if err != nil {
+		return Link{}, false, err
+	}
+	if l, err = s.mergeTags(ctx, d); models.CodeOf(err) != models.CodeNotFound {
+		return l, false, err
+	}
+	page, err := s.Preview(ctx, d.URL)
+	if err != nil {
+		return Link{}, false, err
+	}
+	now := s.clock.Now()
+	l = d.link(now)
+	s.judge(&l, page, nil, now)
+	l.describe(page)
+	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+		ls, err := insert(tx, []Link{l})
+		if err != nil || len(ls) == 0 {
+			created = false
+			return nil, err
+		}
+		_, err = s.attach(tx, ls, [][]string{d.Tags})
+		l, created = ls[0], true
+		return ls, err
+	})
+	if err == nil && !created { // somebody else saved it meanwhile
+		l, err = s.mergeTags(ctx, d)
+	}
+	return l, created, err
+}
+
+// Preview is what saving a URL would find, without storing anything.
+func (s *Store) Preview(ctx context.Context, url string) (Page, error) {
+	u, err := models.ParseURL("url", url)
+	if err != nil {
+		return Page{}, err
+	}
+	p, err := s.fetch.Fetch(ctx, u.Given)
+	if err != nil {
+		if ctx.Err() != nil {
+			return Page{}, ctx.Err()
+		}
+		return Page{}, unresolvable(err)
+	}
+	if p.Status != 200 {
+		return Page{}, &models.Error{
+			Code:   models.CodeUnresolvable,
+			Detail: "The page answered " + statusText(p.Status) + ", and a link must answer 200 OK to be saved.",
+		}
+	}
+	return p.clean(), nil
+}
+
+// unresolvable is a failed fetch as the error of the request that asked for it.
+func unresolvable(err error) error {
+	fe, ok := errors.AsType[*FetchError](err)
+	switch {
+	case !ok:
+		return fmt.Errorf("fetching a page: %w", err)
+	case fe.Blocked:
+		return &models.Error{
+			Code:   models.CodeBlocked,
+			Detail: "The address leads to a private or reserved network, which may not be fetched. The operator can allow it with OUTBOUND_ALLOW_CIDRS.",
+			Err:    fe.Err,
+		}
+	case fe.RetryAfter > 0:
+		return &models.Error{
+			Code:       models.CodeUnresolvable,
+			Detail:     "The site asked for a pause. Try again later.",
+			RetryAfter: fe.RetryAfter,
+			Err:        fe.Err,
+		}
+	}
+	return &models.Error{
+		Code:   models.CodeUnresolvable,
+		Detail: "The page could not be fetched: " + fe.Reason + ".",
+		Err:    fe.Err,
+	}
+}
+
+// mergeTags adds a draft's tags to the link that has its address;
+// CodeNotFound if none has.
+func (s *Store) mergeTags(ctx context.Context, d draft) (Link, error) {
+	var l Link
+	find := func(tx *gorm.DB) error {
+		ls, err := load(tx, tx.Model(&Link{}).Where("canonical_url = ?", d.canonical))
+		if err != nil || len(ls) == 0 {
+			return orNotFound(err)
+		}
+		l = ls[0]
+		return nil
+	}
+	if err := find(s.db.Read(ctx)); err != nil || len(d.Tags) == 0 {
+		return l, err
+	}
+	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+		found, err := lockOne(tx, l.ID)
+		if err != nil {
+			return nil, err
+		}
+		ls := []Link{found}
+		_, err = s.attach(tx, ls, [][]string{d.Tags})
+		l = ls[0]
+		return ls, err
+	})
+	return l, err
+}
+
+// importBatch is how many links one transaction of Import stores.
+const importBatch = 1000
+
+// Import stores many links without fetching them; they are fetched when their
+// first check comes. Addresses that are saved already only get the new tags.
+// An invalid one is CodeInvalid, before anything is stored. stored counts the
+// new links, also when a later batch failed.
+func (s *Store) Import(ctx context.Context, ns []New) (stored int, err error) {
+	drafts := make([]draft, len(ns))
+	for i, n := range ns {
+		if drafts[i], err = n.check(fmt.Sprintf("links[%d].", i)); err != nil {
+			return 0, err
+		}
+	}
+	for batch := range slices.Chunk(drafts, importBatch) {
+		n, err := s.importBatch(ctx, batch)
+		stored += n
+		if err != nil {
+			return stored, err
+		}
+	}
+	return stored, nil
+}
+
+func (s *Store) importBatch(ctx context.Context, batch []draft) (stored int, err error) {
+	now := s.clock.Now()
+	byAddress := make(map[string]draft, len(batch))
+	rows := make([]Link, 0, len(batch))
+	var again []draft
+	for _, d := range batch {
+		if _, ok := byAddress[d.canonical]; ok {
+			again = append(again, d)
+			continue
+		}
+		byAddress[d.canonical] = d
+		l := d.link(now)
+		l.Health = Unchecked
+		l.NextCheckAt = now.Add(rand.N(min(s.opts.CheckInterval, 24*time.Hour))) // not all at once
+		rows = append(rows, l)
+	}
+	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+		ls, err := insert(tx, rows)
+		if err != nil {
+			return nil, err
+		}
+		names := make([][]string, len(ls))
+		for i, l := range ls {
+			names[i] = byAddress[l.CanonicalURL].Tags
+		}
+		stored = len(ls)
+		_, err = s.attach(tx, ls, names)
+		if stored < len(rows) {
+			for _, l := range ls {
+				delete(byAddress, l.CanonicalURL)
+			}
+		} else {
+			clear(byAddress)
+		}
+		return ls, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, address := range sortedKeys(byAddress) { // those that were saved before
+		again = append(again, byAddress[address])
+	}
+	for _, d := range again {
+		if _, err := s.mergeTags(ctx, d); err != nil {
+			return stored, err
+		}
+	}
+	return stored, nil
+}
+
+// link is the row of a new link.
+func (d draft) link(now models.Time) Link {
+	return Link{
+		ID: models.NewID(models.KindLink), URL: d.URL, CanonicalURL: d.canonical,
+		Title: d.Title, OwnTitle: d.Title, Owner: d.Owner, Notes: d.Notes,
+		CreatedAt: now, UpdatedAt: now, HealthChangedAt: now,
+	}
+}
+
+// insert stores links whose addresses are new and answers those, with their keys.
+func insert(tx *gorm.DB, rows []Link) ([]Link, error) {
+	ids := make(map[string]int, len(rows))
+	for i, l := range rows {
+		ids[l.ID] = i
+	}
+	copies := slices.Clone(rows) // GORM writes keys into what it stores, and with rows left out into the wrong ones
+	err := tx.Clauses(clause.OnConflict{DoNothing: true}).CreateInBatches(copies, insertBatch).Error
+	if err != nil {
+		return nil, fmt.Errorf("storing links: %w", err)
+	}
+	// Which were stored, and under which keys, only the table knows.
+	var stored []Link
+	for batch := range slices.Chunk(sortedKeys(ids), insertBatch) {
+		var keys []struct {
+			Seq int64
+			ID  string
+		}
+		if err := tx.Model(&Link{}).Where("id IN ?", batch).Find(&keys).Error; err != nil {
+			return nil, fmt.Errorf("storing links: %w", err)
+		}
+		for _, k := range keys {
+			l := rows[ids[k.ID]]
+			l.Seq = k.Seq
+			stored = append(stored, l)
+		}
+	}
+	return stored, nil
+}
+
+// describe takes over what a page says of itself.
+func (l *Link) describe(p Page) {
+	l.FetchedTitle, l.OpenGraph = p.Title, p.OpenGraph
+	if l.Title = l.OwnTitle; l.Title == "" {
+		l.Title = l.FetchedTitle
+	}
+}
+
+// The limits of fetched text, in runes.
+const (
+	maxDescription = 1000
+	maxSiteName    = 200
+	maxType        = 100
+)
+
+// clean bounds what a stranger wrote.
+func (p Page) clean() Page {
+	line := func(s string, limit int) string { return models.Truncate(models.CleanLine(s), limit) }
+	p.Title = line(p.Title, MaxTitle)
+	og := &p.OpenGraph
+	og.Title = line(og.Title, MaxTitle)
+	og.Description = line(og.Description, maxDescription)
+	og.SiteName = line(og.SiteName, maxSiteName)
+	og.Type = line(og.Type, maxType)
+	if u, err := models.ParseURL("image", og.Image); err == nil {
+		og.Image = u.Given
+	} else {
+		og.Image = ""
+	}
+	return p
+}
+
+// fieldMessage is the message of an error's first member.
+func fieldMessage(err error) string {
+	e, ok := errors.AsType[*models.Error](err)
+	if !ok || len(e.Fields) == 0 {
+		return "is not valid"
+	}
+	return strings.TrimSuffix(e.Fields[0].Message, ".")
+}

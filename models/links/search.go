@@ -1,0 +1,97 @@
+package links
+
+import (
+	"strings"
+
+	"gorm.io/gorm"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// index is the search index of one engine. Its parts run in the caller's
+// transaction, so that a link and its entry are never apart.
+type index interface {
+	// put adds the entries of links, replacing those that are there.
+	put(tx *gorm.DB, docs []doc) error
+	// remove drops the entries of links.
+	remove(tx *gorm.DB, seqs []int64) error
+	// find gives the keys of one page of the links that match, best first:
+	// words found in titles, then in URLs too, then in tags too; newest first
+	// within each. total is how many match in all.
+	find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error)
+}
+
+func newIndex(engine string) index {
+	if engine == models.Postgres {
+		return postgresIndex{}
+	}
+	return sqliteIndex{}
+}
+
+// doc is what the index knows of a link, folded.
+type doc struct {
+	seq              int64
+	title, url, tags string
+	marks            []string // whole words: see mark…
+}
+
+// The marks of a link, by which lists are filtered.
+const markExpired = "xexpired"
+
+func markTag(folded string) string { return "t" + folded }
+func markHealth(h Health) string   { return "h" + string(h) }
+
+// docOf is the entry of a link whose Tags are loaded.
+func docOf(l Link) doc {
+	d := doc{seq: l.Seq, title: models.Fold(l.Title), url: models.Fold(l.URL)}
+	folded := make([]string, len(l.Tags))
+	for i, t := range l.Tags {
+		folded[i] = models.Fold(t)
+		d.marks = append(d.marks, markTag(models.FoldName(t)))
+	}
+	d.tags = strings.Join(folded, "\n") // no query holds a line end, so none spans two tags
+	d.marks = append(d.marks, markHealth(l.Health))
+	if l.Expired() {
+		d.marks = append(d.marks, markExpired)
+	}
+	return d
+}
+
+// selection is what a list shows, ready for the index.
+type selection struct {
+	query Query
+	whole map[string]bool // folded names in query.Tags that are tags as they stand
+	must  []string        // marks that a link has to carry
+	not   []string        // marks that it must not carry
+}
+
+// selectionOf adds the filter's marks to a parsed query.
+func selectionOf(f Filter, q Query, whole map[string]bool) selection {
+	s := selection{query: q, whole: whole}
+	if f.Tag != "" {
+		s.must = append(s.must, markTag(models.FoldName(f.Tag)))
+	}
+	if f.Health != "" {
+		s.must = append(s.must, markHealth(f.Health))
+	}
+	switch f.Shown {
+	case ShowActive:
+		s.not = append(s.not, markExpired)
+	case ShowExpired:
+		s.must = append(s.must, markExpired)
+	case ShowAll:
+	}
+	return s
+}
+
+// tiers are the fields in which the words without a prefix may stand, best
+// first. Each tier holds the one before it.
+var tiers = [][]string{{"title"}, {"title", "url"}, {"title", "url", "tags"}}
+
+// tiersOf is how many tiers a query needs to be looked at in.
+func (s selection) tiersOf() int {
+	if len(s.query.Words) == 0 {
+		return 1
+	}
+	return len(tiers)
+}

@@ -1,0 +1,142 @@
+package links
+
+import (
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// postgresIndex is the table links_search with its pg_trgm indexes: LIKE finds
+// any part of a text through them (words of one or two characters by reading
+// the table).
+type postgresIndex struct{}
+
+// searchRow is a row of links_search.
+type searchRow struct {
+	LinkSeq          int64 `gorm:"primaryKey;autoIncrement:false"`
+	Title, URL, Tags string
+	Marks            string // each between line ends
+}
+
+func (searchRow) TableName() string { return "links_search" }
+
+func (postgresIndex) put(tx *gorm.DB, docs []doc) error {
+	if len(docs) == 0 {
+		return nil
+	}
+	rows := make([]searchRow, len(docs))
+	for i, d := range docs {
+		rows[i] = searchRow{d.seq, d.title, d.url, d.tags, "\n" + strings.Join(d.marks, "\n") + "\n"}
+	}
+	return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "link_seq"}}, UpdateAll: true}).
+		CreateInBatches(rows, indexBatch).Error
+}
+
+func (postgresIndex) remove(tx *gorm.DB, seqs []int64) error {
+	return tx.Exec("DELETE FROM links_search WHERE link_seq IN ?", seqs).Error
+}
+
+func (postgresIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error) {
+	where := conditions(s)
+	// The rank is the first tier whose fields hold every word.
+	rank, rankArgs := "CASE", []any{}
+	for i := range s.tiersOf() - 1 {
+		c := conditionsOf(s.query.Words, tiers[i]...)
+		rank += " WHEN " + c.sql + " THEN " + string(rune('0'+i))
+		rankArgs = append(rankArgs, c.args...)
+	}
+	if rank += " ELSE 9 END, "; len(rankArgs) == 0 {
+		rank = ""
+	}
+	err = tx.Raw("SELECT count(*) FROM links_search WHERE "+where.sql, where.args...).Scan(&total).Error
+	if err != nil || total <= p.Offset() {
+		return nil, total, err
+	}
+	args := append(append(where.args, rankArgs...), p.Size, p.Offset())
+	err = tx.Raw("SELECT link_seq FROM links_search WHERE "+where.sql+
+		" ORDER BY "+rank+"link_seq DESC LIMIT ? OFFSET ?", args...).Scan(&seqs).Error
+	return seqs, total, err
+}
+
+// condition is a piece of SQL and its arguments.
+type condition struct {
+	sql  string
+	args []any
+}
+
+func join(op string, cs ...condition) condition {
+	var out condition
+	for i, c := range cs {
+		if i > 0 {
+			out.sql += op
+		}
+		out.sql += c.sql
+		out.args = append(out.args, c.args...)
+	}
+	out.sql = "(" + out.sql + ")"
+	return out
+}
+
+// conditions is the whole selection as SQL.
+func conditions(s selection) condition {
+	and := []condition{{sql: "TRUE"}}
+	and = append(and,
+		conditionsOf(s.query.Words, "title", "url", "tags"),
+		conditionsOf(s.query.Title, "title"),
+		conditionsOf(s.query.URL, "url"))
+	for _, g := range s.query.Tags {
+		var names []condition
+		for _, w := range g.Names {
+			if len(w) == 1 && s.whole[w[0]] {
+				names = append(names, carries(markTag(w[0])))
+			} else {
+				names = append(names, contains(w, "tags"))
+			}
+		}
+		op := " OR "
+		if g.All {
+			op = " AND "
+		}
+		and = append(and, join(op, names...))
+	}
+	for _, m := range s.must {
+		and = append(and, carries(m))
+	}
+	for _, m := range s.not {
+		c := carries(m)
+		and = append(and, condition{"NOT " + c.sql, c.args})
+	}
+	return join(" AND ", and...)
+}
+
+// conditionsOf asks for every word in any of the fields.
+func conditionsOf(words []Word, fields ...string) condition {
+	and := []condition{{sql: "TRUE"}}
+	for _, w := range words {
+		and = append(and, contains(w, fields...))
+	}
+	return join(" AND ", and...)
+}
+
+func contains(w Word, fields ...string) condition {
+	var or []condition
+	for _, form := range w {
+		for _, f := range fields {
+			or = append(or, condition{f + " LIKE ?", []any{"%" + escapeLike(form) + "%"}})
+		}
+	}
+	return join(" OR ", or...)
+}
+
+func carries(mark string) condition {
+	return condition{"(marks LIKE ?)", []any{"%\n" + escapeLike(mark) + "\n%"}}
+}
+
+var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// escapeLike makes the signs that mean something to LIKE stand for themselves;
+// the statement must say ESCAPE '\' where the engine has no such default (SQLite).
+func escapeLike(s string) string { return likeEscaper.Replace(s) }

@@ -1,0 +1,185 @@
+package links
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// sqliteIndex is the FTS5 table links_search. FTS5 finds whole tokens and
+// starts of tokens; to find any part of a word, each text is stored as its
+// overlapping groups of three characters ("golang": gol ola lan ang ng g). A
+// word of three or more is then a phrase of groups, and a shorter one is the
+// start of a group. FTS5's own trigram tokenizer does the first but not the
+// second. The row ids are the links' seqs, which FTS5 gives newest first for free.
+type sqliteIndex struct{}
+
+const indexBatch = 100 // entries in one INSERT
+
+func (sqliteIndex) put(tx *gorm.DB, docs []doc) error {
+	for len(docs) > 0 {
+		n := min(len(docs), indexBatch)
+		args := make([]any, 0, 5*n)
+		for _, d := range docs[:n] {
+			args = append(args, d.seq, grams(d.title), grams(d.url), grams(d.tags), tokens(d.marks))
+		}
+		values := strings.TrimSuffix(strings.Repeat("(?,?,?,?,?),", n), ",")
+		err := tx.Exec("INSERT OR REPLACE INTO links_search (rowid, title, url, tags, marks) VALUES "+values, args...).Error
+		if err != nil {
+			return err
+		}
+		docs = docs[n:]
+	}
+	return nil
+}
+
+func (sqliteIndex) remove(tx *gorm.DB, seqs []int64) error {
+	return tx.Exec("DELETE FROM links_search WHERE rowid IN ?", seqs).Error
+}
+
+func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error) {
+	n := s.tiersOf()
+	if total, err = countMatches(tx, match(s, n-1)); err != nil || total <= p.Offset() {
+		return nil, total, err
+	}
+	want, skip := min(p.Size, total-p.Offset()), p.Offset()
+	for i := 0; i < n && len(seqs) < want; i++ {
+		expr := match(s, i)
+		if i > 0 { // what the better tiers have not shown yet
+			expr = "(" + expr + ") NOT (" + match(s, i-1) + ")"
+		}
+		var rows []int64
+		err := tx.Raw("SELECT rowid FROM links_search WHERE links_search MATCH ? ORDER BY rowid DESC LIMIT ? OFFSET ?",
+			expr, want-len(seqs), skip).Scan(&rows).Error
+		if err != nil {
+			return nil, 0, err
+		}
+		seqs = append(seqs, rows...)
+		switch {
+		case len(rows) > 0:
+			skip = 0
+		case skip > 0:
+			inTier, err := countMatches(tx, expr)
+			if err != nil {
+				return nil, 0, err
+			}
+			skip -= inTier
+		}
+	}
+	return seqs, total, nil
+}
+
+func countMatches(tx *gorm.DB, expr string) (n int, err error) {
+	err = tx.Raw("SELECT count(*) FROM links_search WHERE links_search MATCH ?", expr).Scan(&n).Error
+	return n, err
+}
+
+// match is the FTS5 expression of a selection, with the words that have no
+// prefix in the fields of the tier. Everything a person typed is a quoted
+// token without any character that FTS5 knows.
+func match(s selection, tier int) string {
+	var and []string
+	add := func(words []Word, fields ...string) {
+		for _, w := range words {
+			and = append(and, in(fields, w))
+		}
+	}
+	add(s.query.Words, tiers[tier]...)
+	add(s.query.Title, "title")
+	add(s.query.URL, "url")
+	for _, g := range s.query.Tags {
+		var names []string
+		for _, w := range g.Names {
+			if len(w) == 1 && s.whole[w[0]] {
+				names = append(names, mark(markTag(w[0])))
+			} else {
+				names = append(names, in([]string{"tags"}, w))
+			}
+		}
+		op := " OR "
+		if g.All {
+			op = " AND "
+		}
+		and = append(and, "("+strings.Join(names, op)+")")
+	}
+	for _, m := range s.must {
+		and = append(and, mark(m))
+	}
+	expr := strings.Join(and, " AND ")
+	switch {
+	case len(s.not) == 0:
+		return expr
+	case expr == "":
+		expr = mark(markAny)
+	}
+	for _, m := range s.not {
+		expr = "(" + expr + ") NOT " + mark(m)
+	}
+	return expr
+}
+
+// markAny is a mark on every link: FTS5 has no expression for "all rows".
+const markAny = "any"
+
+func mark(m string) string { return `marks : "` + token(m) + `"` }
+
+// in is the expression of a word in any of some fields.
+func in(fields []string, w Word) string {
+	forms := make([]string, len(w))
+	for i, form := range w {
+		forms[i] = gramQuery(form)
+	}
+	return "({" + strings.Join(fields, " ") + "} : (" + strings.Join(forms, " OR ") + "))"
+}
+
+const gram = 3
+
+// grams is a text as its overlapping groups of three characters, with the
+// shorter ones at its end.
+func grams(folded string) string {
+	t := token(folded)
+	var b strings.Builder
+	b.Grow(4 * len(t))
+	for i := range t {
+		end := i
+		for n := 0; n < gram && end < len(t); n++ {
+			_, size := utf8.DecodeRuneInString(t[end:])
+			end += size
+		}
+		b.WriteString(t[i:end])
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// gramQuery is the expression that finds a part of a text in its grams.
+func gramQuery(folded string) string {
+	t := token(folded)
+	if utf8.RuneCountInString(t) < gram {
+		return `"` + t + `"*`
+	}
+	g := strings.Fields(grams(folded))
+	return `"` + strings.Join(g[:len(g)-gram+1], " ") + `"` // the shorter ones at the end may be followed by more
+}
+
+func tokens(marks []string) string {
+	out := make([]string, len(marks), len(marks)+1)
+	for i, m := range marks {
+		out[i] = token(m)
+	}
+	return strings.Join(append(out, markAny), " ")
+}
+
+// token makes one token of a text for the tokenizer "ascii", which splits at
+// everything ASCII but letters and digits: those become private characters.
+func token(folded string) string {
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && (r < '0' || r > '9') && (r < 'a' || r > 'z') {
+			return 0xE000 + r
+		}
+		return r
+	}, folded)
+}

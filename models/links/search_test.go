@@ -1,0 +1,262 @@
+package links_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/links"
+)
+
+func TestSearch(t *testing.T) {
+	each(t, func(t fixture) {
+		for _, l := range []struct{ url, title, tags string }{
+			{"https://go.dev/doc", "The Go Programming Language", "Go,docs"},
+			{"https://golang.example/devops", "Deploying with containers", "DevOps"},
+			{"https://blog.example/both", "Release notes", "go,devops"},
+			{"https://lang.example/csharp", "C# in depth", "c#"},
+			{"https://words.example/dont", "Why I don't use 100% of_it", ""},
+			{"https://zh.example/a", "学习编程语言的最佳方法", "中文"},
+			{"https://ru.example/b", "Пример страницы Ёлка", "рус"},
+			{"https://fr.example/c", "Café Crème", "été"},
+			{"https://ar.example/d", "مثال على صفحة", ""},
+			{"https://x.example/e?q=quantum", "Nothing here", ""},
+		} {
+			var tags []string
+			if l.tags != "" {
+				tags = strings.Split(l.tags, ",")
+			}
+			t.titled(l.url, l.title, tags...)
+		}
+		old := t.titled("https://old.example/gone", "Expired golang page", "go")
+		_, err := t.SetExpired(t.Context(), true, old.ID)
+		t.must(err)
+
+		const (
+			doc, ops, both, cs, dont = "https://go.dev/doc", "https://golang.example/devops", "https://blog.example/both", "https://lang.example/csharp", "https://words.example/dont"
+			zh, ru, fr, ar, quantum  = "https://zh.example/a", "https://ru.example/b", "https://fr.example/c", "https://ar.example/d", "https://x.example/e?q=quantum"
+		)
+		for _, c := range []struct {
+			q    string
+			want []string
+		}{
+			{"PROGRAMMING", []string{doc}},
+			{"rogramm", []string{doc}},
+			{"go", []string{doc, ops, both}}, // title, then URL, then tag
+			{"tag:go", []string{both, doc}},
+			{"TAG:GO", []string{both, doc}},
+			{"tag:go,devops", []string{both}},
+			{"tag:go devops", []string{both, ops, doc}},
+			{"tag:go, devops", []string{both, ops, doc}},
+			{"tag:go tag:devops", []string{both}},
+			{"tag:evop", []string{both, ops}}, // no tag of that name: any that holds it
+			{"tag:c#", []string{cs}},
+			{"title:go", []string{doc}},
+			{"url:golang", []string{ops}},
+			{"url:https://go.dev", []string{doc}},
+			{"https://go.dev/doc", []string{doc}},
+			{"title:release notes tag:go", []string{both}},
+			{"title:notes release", []string{both}},
+			{"language programming", []string{doc}},
+			{`"programming language"`, []string{doc}},
+			{`"language programming"`, nil},
+			{`title:"the go"`, []string{doc}},
+			{"c#", []string{cs}},
+			{"C#", []string{cs}},
+			{"don't", []string{dont}},
+			{"%", []string{dont}},
+			{"100%", []string{dont}},
+			{"of_it", []string{dont}},
+			{"of%it", nil},
+			{"_", []string{dont}},
+			{"语", []string{zh}},
+			{"编程", []string{zh}},
+			{"编程语言的", []string{zh}},
+			{"пример", []string{ru}},
+			{"елка", []string{ru}},
+			{"рус", []string{ru}},
+			{"cafe creme", []string{fr}},
+			{"CAFÉ", []string{fr}},
+			{"ca", []string{fr}},
+			{"tag:été", []string{fr}},
+			{"صفحة", []string{ar}},
+			{"q=quantum", []string{quantum}},
+			{"?", []string{quantum}},
+			{"e?q=q", []string{quantum}},
+			{"(", nil},
+			{"*", nil},
+			{`\`, nil},
+			{"NOT", []string{quantum, both}}, // "Nothing", "notes": no operators
+			{"golang OR", nil},
+			{"exmaple nothing", nil},
+		} {
+			got := t.urls(links.Filter{Query: c.q})
+			if c.want == nil {
+				c.want = []string{}
+			}
+			if c.q == "exmaple nothing" { // a near miss of one word beside a word that is there
+				if !slices.Equal(got, []string{quantum}) {
+					t.Errorf("%q found %q", c.q, got)
+				}
+				continue
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%q found %q, want %q", c.q, got, c.want)
+			}
+		}
+
+		if got := t.urls(links.Filter{Query: "golang", Shown: links.ShowExpired}); !slices.Equal(got, []string{old.URL}) {
+			t.Errorf("expired only: %q", got)
+		}
+		if got := t.urls(links.Filter{Query: "golang", Shown: links.ShowAll}); !slices.Equal(got, []string{old.URL, ops}) {
+			t.Errorf("all: %q", got)
+		}
+		if got := t.urls(links.Filter{Tag: "GO", Shown: links.ShowAll}); !slices.Equal(got, []string{old.URL, both, doc}) {
+			t.Errorf("by tag: %q", got)
+		}
+		if got := t.urls(links.Filter{Tag: "go", Health: links.OK, Query: "release"}); !slices.Equal(got, []string{both}) {
+			t.Errorf("tag, health and words: %q", got)
+		}
+	})
+}
+
+func TestSearchRanksTitlesThenURLsThenTags(t *testing.T) {
+	each(t, func(t fixture) {
+		var want [3][]string
+		for i := range 40 { // several pages, each tier crossing a border of pages
+			url, title, tags := fmt.Sprintf("https://site%d.example/", i), "Plain", []string(nil)
+			tier := i % 3
+			switch tier {
+			case 0:
+				title = "About walruses"
+			case 1:
+				url += "walruses"
+			case 2:
+				tags = []string{"walruses"}
+			}
+			t.titled(url, title, tags...)
+			want[tier] = append([]string{url}, want[tier]...)
+		}
+		all := slices.Concat(want[0], want[1], want[2])
+		for _, size := range []int{1, 7, 13, 14, 40} {
+			var got []string
+			for n := 1; ; n++ {
+				found, err := t.List(t.Context(), links.Filter{Query: "walrus"}, models.Page{Number: n, Size: size})
+				t.must(err)
+				if found.Total != len(all) {
+					t.Fatalf("total %d, want %d", found.Total, len(all))
+				}
+				if len(found.Items) == 0 {
+					break
+				}
+				for _, l := range found.Items {
+					got = append(got, l.URL)
+				}
+			}
+			if !slices.Equal(got, all) {
+				t.Errorf("pages of %d: %q, want %q", size, got, all)
+			}
+		}
+	})
+}
+
+func TestSearchNearMisses(t *testing.T) {
+	each(t, func(t fixture) {
+		t.titled("https://one.test/", "Example Domain", "kubernetes")
+		t.titled("https://two.test/", "Другой пример")
+		for q, want := range map[string]string{
+			"exmaple":         "https://one.test/",
+			"exampel domian":  "https://one.test/",
+			"title:exmple":    "https://one.test/",
+			"tag:kubernets":   "https://one.test/",
+			"tag:kuberntes,x": "",
+			"приммер":         "https://two.test/",
+			"zzzzzz":          "",
+			"ex":              "https://one.test/",
+			"xq":              "",
+		} {
+			found, err := t.List(t.Context(), links.Filter{Query: q}, firstPage)
+			t.must(err)
+			got := ""
+			if len(found.Items) == 1 {
+				got = found.Items[0].URL
+			}
+			if got != want || found.Total != len(found.Items) {
+				t.Errorf("%q found %q of %d, want %q", q, got, found.Total, want)
+			}
+			if near := len(found.Near) > 0; near != (want != "" && q != "ex") {
+				t.Errorf("%q: near misses %v", q, found.Near)
+			}
+		}
+		found, err := t.List(t.Context(), links.Filter{Query: "exmaple"}, firstPage)
+		t.must(err)
+		if !slices.Equal(found.Near["exmaple"], []string{"example"}) {
+			t.Errorf("near misses %v", found.Near)
+		}
+	})
+}
+
+// TestSearchAgainstScan compares the index with a plain look through all links.
+func TestSearchAgainstScan(t *testing.T) {
+	each(t, func(t fixture) {
+		rnd := rand.New(rand.NewPCG(1, 2)) // the same links and queries at each run
+		letters := []rune("abc é#%_語ß")
+		text := func(n int) string {
+			var b strings.Builder
+			for range n {
+				b.WriteRune(letters[rnd.IntN(len(letters))])
+			}
+			return b.String()
+		}
+		var all []links.Link
+		for i := range 120 {
+			var tags []string
+			for range rnd.IntN(3) {
+				tags = append(tags, "t"+text(2))
+			}
+			l := t.titled(fmt.Sprintf("https://h.test/%d", i), text(8), tags...)
+			if rnd.IntN(5) == 0 {
+				_, err := t.SetExpired(t.Context(), true, l.ID)
+				t.must(err)
+			}
+			all = append(all, t.get(l.ID))
+		}
+		for range 400 {
+			word := models.Fold(text(1 + rnd.IntN(4)))
+			if word == "" {
+				continue
+			}
+			var want [3][]string
+			for _, l := range slices.Backward(all) {
+				if l.Expired() {
+					continue
+				}
+				in := func(s string) bool { return strings.Contains(models.Fold(s), word) }
+				switch {
+				case in(l.Title):
+					want[0] = append(want[0], l.URL)
+				case in(l.URL):
+					want[1] = append(want[1], l.URL)
+				case slices.ContainsFunc(l.Tags, in):
+					want[2] = append(want[2], l.URL)
+				}
+			}
+			expected := slices.Concat(want[0], want[1], want[2])
+			if len(expected) == 0 {
+				continue // near misses take over
+			}
+			found, err := t.List(t.Context(), links.Filter{Query: `"` + word + `"`}, models.Page{Number: 1, Size: 100})
+			t.must(err)
+			var got []string
+			for _, l := range found.Items {
+				got = append(got, l.URL)
+			}
+			if found.Total != len(expected) || !slices.Equal(got, expected[:min(100, len(expected))]) {
+				t.Fatalf("%q found %d %q, want %d %q", word, found.Total, got, len(expected), expected)
+			}
+		}
+	})
+}

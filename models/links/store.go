@@ -1,0 +1,322 @@
+package links
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// Options are the settings of the store.
+type Options struct {
+	CheckInterval time.Duration // how often a link is rechecked (LINK_CHECK_INTERVAL)
+}
+
+// Store keeps links and tags. It is safe for concurrent use.
+type Store struct {
+	db      *models.DB
+	clock   models.Clock
+	fetch   Fetcher
+	opts    Options
+	index   index
+	words   vocabulary
+	refresh chan struct{} // has a value when a refresh was queued
+}
+
+// NewStore makes the store over an open, migrated database.
+func NewStore(db *models.DB, clock models.Clock, fetch Fetcher, opts Options) *Store {
+	return &Store{
+		db: db, clock: clock, fetch: fetch, opts: opts,
+		index: newIndex(db.Engine), refresh: make(chan struct{}, 1),
+	}
+}
+
+// Get is one link with its tags; CodeNotFound if there is none.
+func (s *Store) Get(ctx context.Context, id string) (Link, error) {
+	return one(s.db.Read(ctx), id)
+}
+
+// View is Get that counts a view, every time.
+func (s *Store) View(ctx context.Context, id string) (Link, error) {
+	if models.CheckID(models.KindLink, id) != nil {
+		return Link{}, models.NotFound("link")
+	}
+	var l Link
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		err := tx.Exec("UPDATE links SET view_count = view_count + 1 WHERE id = ?", id).Error
+		if err != nil {
+			return fmt.Errorf("counting a view: %w", err)
+		}
+		l, err = one(tx, id)
+		return err
+	})
+	return l, err
+}
+
+// Random is a random active link; CodeNotFound if there is none.
+func (s *Store) Random(ctx context.Context) (Link, error) {
+	tx := s.db.Read(ctx)
+	n, err := countActive(tx)
+	if err != nil || n == 0 {
+		return Link{}, orNotFound(err)
+	}
+	page, err := load(tx, active(tx).Order("seq").Offset(rand.IntN(n)).Limit(1))
+	if err != nil || len(page) == 0 {
+		return Link{}, orNotFound(err)
+	}
+	return page[0], nil
+}
+
+func orNotFound(err error) error {
+	if err != nil {
+		return err
+	}
+	return models.NotFound("link")
+}
+
+// Popular are the active links, most viewed first.
+func (s *Store) Popular(ctx context.Context, p models.Page) (models.List[Link], error) {
+	out := models.List[Link]{Page: p}
+	tx := s.db.Read(ctx)
+	var err error
+	if out.Total, err = countActive(tx); err != nil {
+		return out, err
+	}
+	out.Items, err = load(tx, active(tx).Order("view_count DESC, seq DESC").Offset(p.Offset()).Limit(p.Size))
+	return out, err
+}
+
+// Counts are the sizes of the collection.
+func (s *Store) Counts(ctx context.Context) (Counts, error) {
+	c := Counts{Health: map[Health]int{}}
+	tx := s.db.Read(ctx)
+	var sizes struct{ Active, Expired, Tags int }
+	err := tx.Raw(`SELECT
+		(SELECT count(*) FROM links WHERE expired_at IS NULL) AS active,
+		(SELECT count(*) FROM links WHERE expired_at IS NOT NULL) AS expired,
+		(SELECT count(*) FROM tags) AS tags`).Scan(&sizes).Error
+	if err != nil {
+		return c, fmt.Errorf("counting links: %w", err)
+	}
+	c.Active, c.Expired, c.Tags = sizes.Active, sizes.Expired, sizes.Tags
+	var unwell []struct {
+		Health Health
+		N      int
+	}
+	err = tx.Raw(`SELECT health, count(*) AS n FROM links
+		WHERE health <> 'ok' AND expired_at IS NULL GROUP BY health`).Scan(&unwell).Error
+	if err != nil {
+		return c, fmt.Errorf("counting links by health: %w", err)
+	}
+	c.Health[OK] = c.Active
+	for _, u := range unwell {
+		c.Health[u.Health] = u.N
+		c.Health[OK] -= u.N
+	}
+	return c, nil
+}
+
+// attentionFor is how long an expired link is still news.
+const attentionFor = 7 * 24 * time.Hour
+
+// NeedAttention are the links that went wrong, the newest case first: dead,
+// suspect or moved, and expired only lately.
+func (s *Store) NeedAttention(ctx context.Context, limit int) ([]Link, error) {
+	tx := s.db.Read(ctx)
+	return load(tx, tx.Model(&Link{}).
+		Where("health IN ? AND health <> 'ok'", []Health{Dead, Suspect, Moved}).
+		Where("expired_at IS NULL OR expired_at > ?", s.clock.Now().Add(-attentionFor)).
+		Order("health_changed_at DESC").Limit(limit))
+}
+
+// List is a page of links: of all that the filter lets through, the newest
+// first, or of those a query finds, the best first.
+func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error) {
+	out := Found{List: models.List[Link]{Page: p}}
+	q, err := ParseQuery(f.Query)
+	if err != nil {
+		return out, err
+	}
+	tx := s.db.Read(ctx)
+	if q.Empty() && f.Tag == "" && f.Health == "" {
+		return out, s.listByExpiry(tx, f.Shown, &out.List)
+	}
+	whole, err := wholeTags(tx, q)
+	if err != nil {
+		return out, err
+	}
+	seqs, total, err := s.index.find(tx, selectionOf(f, q, whole), p)
+	if err != nil {
+		return out, fmt.Errorf("searching links: %w", err)
+	}
+	if total == 0 && !q.Empty() {
+		if seqs, total, out.Near, err = s.findNear(tx, f, q, p); err != nil {
+			return out, fmt.Errorf("searching for near misses: %w", err)
+		}
+	}
+	out.Total = total
+	out.Items, err = inOrder(tx, seqs)
+	return out, err
+}
+
+func (s *Store) findNear(tx *gorm.DB, f Filter, q Query, p models.Page) ([]int64, int, map[string][]string, error) {
+	near, misses, ok, err := s.nearQuery(tx, f, q)
+	if err != nil || !ok {
+		return nil, 0, nil, err
+	}
+	seqs, total, err := s.index.find(tx, selectionOf(f, near, nil), p)
+	if total == 0 {
+		misses = nil
+	}
+	return seqs, total, misses, err
+}
+
+func (s *Store) listByExpiry(tx *gorm.DB, shown Shown, out *models.List[Link]) error {
+	rows := func() *gorm.DB {
+		g := tx.Model(&Link{})
+		switch shown {
+		case ShowActive:
+			g = g.Where("expired_at IS NULL")
+		case ShowExpired:
+			g = g.Where("expired_at IS NOT NULL")
+		case ShowAll:
+		}
+		return g
+	}
+	var n int64
+	if err := rows().Count(&n).Error; err != nil {
+		return fmt.Errorf("counting links: %w", err)
+	}
+	out.Total = int(n)
+	// The keys come first, from an index alone, so that a page far down the
+	// list does not read the rows before it.
+	var seqs []int64
+	err := rows().Order("seq DESC").Offset(out.Offset()).Limit(out.Size).Pluck("seq", &seqs).Error
+	if err != nil {
+		return fmt.Errorf("listing links: %w", err)
+	}
+	out.Items, err = inOrder(tx, seqs)
+	return err
+}
+
+func active(tx *gorm.DB) *gorm.DB { return tx.Model(&Link{}).Where("expired_at IS NULL") }
+
+func countActive(tx *gorm.DB) (int, error) {
+	var n int64
+	if err := active(tx).Count(&n).Error; err != nil {
+		return 0, fmt.Errorf("counting links: %w", err)
+	}
+	return int(n), nil
+}
+
+// one is a link by id with its tags.
+func one(tx *gorm.DB, id string) (Link, error) {
+	if models.CheckID(models.KindLink, id) != nil {
+		return Link{}, models.NotFound("link")
+	}
+	ls, err := load(tx, tx.Model(&Link{}).Where("id = ?", id))
+	if err != nil || len(ls) == 0 {
+		return Link{}, orNotFound(err)
+	}
+	return ls[0], nil
+}
+
+// load runs a query for links and gives them their tags: two queries, however
+// many links.
+func load(tx, query *gorm.DB) ([]Link, error) {
+	var ls []Link
+	if err := query.Find(&ls).Error; err != nil {
+		return nil, fmt.Errorf("loading links: %w", err)
+	}
+	return ls, loadTags(tx, ls)
+}
+
+// inOrder are the links of seqs, in that order.
+func inOrder(tx *gorm.DB, seqs []int64) ([]Link, error) {
+	if len(seqs) == 0 {
+		return nil, nil
+	}
+	ls, err := load(tx, tx.Model(&Link{}).Where("seq IN ?", seqs))
+	if err != nil {
+		return nil, err
+	}
+	place := make(map[int64]int, len(seqs))
+	for i, seq := range seqs {
+		place[seq] = i
+	}
+	slices.SortFunc(ls, func(a, b Link) int { return place[a.Seq] - place[b.Seq] })
+	return ls, nil
+}
+
+// lock loads links for a change, in the order of their keys; on PostgreSQL
+// nobody else changes them until the transaction ends. Unknown ids are passed over.
+func lock(tx *gorm.DB, ids []string) ([]Link, error) {
+	return load(tx, tx.Model(&Link{}).Clauses(clause.Locking{Strength: "UPDATE"}).
+		Where("id IN ?", ids).Order("seq"))
+}
+
+func lockOne(tx *gorm.DB, id string) (Link, error) {
+	if models.CheckID(models.KindLink, id) != nil {
+		return Link{}, models.NotFound("link")
+	}
+	ls, err := lock(tx, []string{id})
+	if err != nil || len(ls) == 0 {
+		return Link{}, orNotFound(err)
+	}
+	return ls[0], nil
+}
+
+// write runs a change whose links have to be indexed anew: fn returns them
+// with their tags as they are after the change.
+func (s *Store) write(ctx context.Context, fn func(tx *gorm.DB) ([]Link, error)) error {
+	var learned []string
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		ls, err := fn(tx)
+		if err != nil || len(ls) == 0 {
+			return err
+		}
+		docs := make([]doc, len(ls))
+		for i, l := range ls {
+			docs[i] = docOf(l)
+		}
+		if err := s.index.put(tx, docs); err != nil {
+			return fmt.Errorf("indexing links: %w", err)
+		}
+		if learned, err = s.words.put(tx, docs); err != nil {
+			return fmt.Errorf("keeping the words of links: %w", err)
+		}
+		return nil
+	})
+	if err == nil {
+		s.words.learn(learned)
+	}
+	return err
+}
+
+func sortedKeys[M ~map[string]V, V any](m M) []string { return slices.Sorted(maps.Keys(m)) }
+
+// save writes every column of a link back.
+func save(tx *gorm.DB, l Link) error {
+	if err := tx.Save(&l).Error; err != nil {
+		if errors.Is(err, gorm.ErrDuplicatedKey) {
+			return models.Conflict("Another saved link has this address already.")
+		}
+		return fmt.Errorf("storing a link: %w", err)
+	}
+	return nil
+}
+
+// Found is a page of links. Near holds, for each word of the query that
+// nothing matched, the words that stood in for it: {"exmaple": ["example"]}.
+type Found struct {
+	models.List[Link]
+	Near map[string][]string
+}

@@ -1,0 +1,336 @@
+package links
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// TagOrder is how a list of tags is sorted.
+type TagOrder string
+
+// The orders of tags.
+const (
+	TagsByName    TagOrder = "name"
+	TagsByCount   TagOrder = "count"  // most active links first
+	TagsByLastUse TagOrder = "recent" // last put on a link first
+)
+
+var tagOrders = map[TagOrder]string{
+	TagsByName:    "folded",
+	TagsByCount:   "link_count DESC, seq DESC",
+	TagsByLastUse: "last_used_at DESC, seq DESC",
+}
+
+// Tags are the tags whose names hold match ("" = all), sorted.
+func (s *Store) Tags(ctx context.Context, match string, o TagOrder, p models.Page) (models.List[Tag], error) {
+	out := models.List[Tag]{Page: p}
+	order, ok := tagOrders[o]
+	if !ok {
+		return out, models.Invalid("query.sort", "must be name, count or recent")
+	}
+	rows := func() *gorm.DB {
+		g := s.db.Read(ctx).Model(&Tag{})
+		if f := models.FoldName(match); f != "" {
+			g = g.Where(`folded LIKE ? ESCAPE '\'`, "%"+escapeLike(f)+"%")
+		}
+		return g
+	}
+	var n int64
+	if err := rows().Count(&n).Error; err != nil {
+		return out, fmt.Errorf("counting tags: %w", err)
+	}
+	out.Total = int(n)
+	if err := rows().Order(order).Offset(p.Offset()).Limit(p.Size).Find(&out.Items).Error; err != nil {
+		return out, fmt.Errorf("listing tags: %w", err)
+	}
+	return out, nil
+}
+
+// CompleteTags are up to limit tags for what was typed so far: those that
+// begin with it before those that hold it, and the most used first.
+func (s *Store) CompleteTags(ctx context.Context, typed string, limit int) ([]Tag, error) {
+	f := escapeLike(models.FoldName(typed))
+	var ts []Tag
+	err := s.db.Read(ctx).Where(`folded LIKE ? ESCAPE '\'`, "%"+f+"%").
+		Order(clause.OrderBy{Expression: clause.Expr{
+			SQL:  `CASE WHEN folded LIKE ? ESCAPE '\' THEN 0 ELSE 1 END, link_count DESC, seq`,
+			Vars: []any{f + "%"},
+		}}).Limit(limit).Find(&ts).Error
+	if err != nil {
+		return nil, fmt.Errorf("completing a tag: %w", err)
+	}
+	return ts, nil
+}
+
+// Tag is one tag; CodeNotFound if there is none.
+func (s *Store) Tag(ctx context.Context, tagID string) (Tag, error) {
+	return findTag(s.db.Read(ctx), tagID)
+}
+
+// TagsOf are the tags of a link, in the order it got them.
+func (s *Store) TagsOf(ctx context.Context, id string) ([]Tag, error) {
+	tx := s.db.Read(ctx)
+	l, err := one(tx, id)
+	if err != nil {
+		return nil, err
+	}
+	return tagsOf(tx, l.Seq)
+}
+
+// TagOf is a tag that is on a link; CodeNotFound if it is not.
+func (s *Store) TagOf(ctx context.Context, id, tagID string) (Tag, error) {
+	ts, err := s.TagsOf(ctx, id)
+	if err != nil {
+		return Tag{}, err
+	}
+	return pick(ts, tagID)
+}
+
+// AddTags puts tags on a link and answers all it has then. Names that it has
+// are passed over; more than MaxTags in all is CodeTooManyTags and adds nothing.
+func (s *Store) AddTags(ctx context.Context, id string, names []string) ([]Tag, error) {
+	names, err := cleanTags(names)
+	if err != nil {
+		return nil, err
+	}
+	var ts []Tag
+	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+		l, err := lockOne(tx, id)
+		if err != nil {
+			return nil, err
+		}
+		ls := []Link{l}
+		if _, err := s.attach(tx, ls, [][]string{names}); err != nil {
+			return nil, err
+		}
+		ts, err = tagsOf(tx, l.Seq)
+		return ls, err
+	})
+	return ts, err
+}
+
+// RemoveTag takes a tag off a link. A tag that no link carries then is gone.
+func (s *Store) RemoveTag(ctx context.Context, id, tagID string) error {
+	return s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+		l, t, err := tagOn(tx, id, tagID)
+		if err != nil {
+			return nil, err
+		}
+		ls := []Link{l}
+		return ls, detach(tx, ls, t)
+	})
+}
+
+// SwapTag takes a tag off a link, puts another in its place, and answers that.
+func (s *Store) SwapTag(ctx context.Context, id, tagID, name string) (Tag, error) {
+	names, err := cleanTags([]string{name})
+	if err != nil {
+		return Tag{}, models.Invalid("name", "%s", fieldMessage(err))
+	}
+	var swapped Tag
+	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+		l, t, err := tagOn(tx, id, tagID)
+		if err != nil {
+			return nil, err
+		}
+		if t.Folded == models.FoldName(names[0]) { // the same tag: it stays
+			swapped = t
+			return nil, nil
+		}
+		ls := []Link{l}
+		if err := detach(tx, ls, t); err != nil {
+			return nil, err
+		}
+		if _, err := s.attach(tx, ls, [][]string{names}); err != nil {
+			return nil, err
+		}
+		err = tx.Where("folded = ?", models.FoldName(names[0])).Take(&swapped).Error
+		return ls, err
+	})
+	return swapped, err
+}
+
+// reindexBatch bounds the memory of a rename of a tag that many links carry.
+const reindexBatch = 500
+
+// RenameTag gives a tag another name everywhere. If another tag has that name
+// already, the two become one (merged is true), which keeps its casing.
+func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merged bool, err error) {
+	names, err := cleanTags([]string{name})
+	if err != nil {
+		return Tag{}, false, models.Invalid("name", "%s", fieldMessage(err))
+	}
+	name, folded := names[0], models.FoldName(names[0])
+	var seqs []int64 // of the links to be indexed anew
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		old, err := findTag(tx.Clauses(clause.Locking{Strength: "UPDATE"}), tagID)
+		if err != nil {
+			return err
+		}
+		t, merged, seqs = old, false, nil
+		var other []Tag
+		if err := tx.Where("folded = ? AND seq <> ?", folded, old.Seq).Find(&other).Error; err != nil {
+			return fmt.Errorf("looking for a tag: %w", err)
+		}
+		if err := tx.Raw("SELECT link_seq FROM link_tags WHERE tag_seq = ? ORDER BY link_seq", old.Seq).Scan(&seqs).Error; err != nil {
+			return fmt.Errorf("listing the links of a tag: %w", err)
+		}
+		if len(other) > 0 {
+			t, merged = other[0], true
+			err = merge(tx, old, &t)
+		} else {
+			t.Name, t.Folded = name, folded
+			err = tx.Save(&t).Error
+		}
+		if err != nil {
+			return fmt.Errorf("renaming a tag: %w", err)
+		}
+		return s.reindex(tx, seqs)
+	})
+	return t, merged, err
+}
+
+// merge moves every link of a tag to another, drops the first and counts the
+// links of the second anew.
+func merge(tx *gorm.DB, from Tag, into *Tag) error {
+	for _, q := range []string{
+		`INSERT INTO link_tags (link_seq, tag_seq, position)
+			SELECT link_seq, @into, position FROM link_tags WHERE tag_seq = @from ON CONFLICT DO NOTHING`,
+		`DELETE FROM link_tags WHERE tag_seq = @from`,
+		`DELETE FROM tags WHERE seq = @from`,
+		`UPDATE tags SET link_count = (SELECT count(*) FROM link_tags JOIN links ON links.seq = link_seq
+			WHERE tag_seq = @into AND expired_at IS NULL), last_used_at = max_of.t
+			FROM (SELECT CASE WHEN last_used_at > @used THEN last_used_at ELSE @used END AS t FROM tags WHERE seq = @into) AS max_of
+			WHERE seq = @into`,
+	} {
+		err := tx.Exec(q, map[string]any{"from": from.Seq, "into": into.Seq, "used": from.LastUsedAt}).Error
+		if err != nil {
+			return err
+		}
+	}
+	return tx.Take(into, into.Seq).Error
+}
+
+// reindex indexes links anew, some at a time.
+func (s *Store) reindex(tx *gorm.DB, seqs []int64) error {
+	for batch := range slices.Chunk(seqs, reindexBatch) {
+		ls, err := inOrder(tx, batch)
+		if err != nil {
+			return err
+		}
+		docs := make([]doc, len(ls))
+		for i, l := range ls {
+			docs[i] = docOf(l)
+		}
+		if err := s.index.put(tx, docs); err != nil {
+			return fmt.Errorf("indexing links: %w", err)
+		}
+		if _, err := s.words.put(tx, docs); err != nil {
+			return fmt.Errorf("keeping the words of links: %w", err)
+		}
+	}
+	return nil
+}
+
+// wholeTags are the names in the query's tag groups that are tags as they
+// stand: those mean just that tag, and others any tag that holds them.
+func wholeTags(tx *gorm.DB, q Query) (map[string]bool, error) {
+	var names []string
+	for _, g := range q.Tags {
+		for _, w := range g.Names {
+			names = append(names, w...)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	var have []string
+	if err := tx.Model(&Tag{}).Where("folded IN ?", names).Pluck("folded", &have).Error; err != nil {
+		return nil, fmt.Errorf("looking for tags: %w", err)
+	}
+	whole := make(map[string]bool, len(have))
+	for _, n := range have {
+		whole[n] = true
+	}
+	return whole, nil
+}
+
+func findTag(tx *gorm.DB, tagID string) (Tag, error) {
+	if models.CheckID(models.KindTag, tagID) != nil {
+		return Tag{}, models.NotFound("tag")
+	}
+	var ts []Tag
+	if err := tx.Where("id = ?", tagID).Find(&ts).Error; err != nil {
+		return Tag{}, fmt.Errorf("loading a tag: %w", err)
+	}
+	return pick(ts, tagID)
+}
+
+func pick(ts []Tag, tagID string) (Tag, error) {
+	i := slices.IndexFunc(ts, func(t Tag) bool { return t.ID == tagID })
+	if i < 0 {
+		return Tag{}, models.NotFound("tag")
+	}
+	return ts[i], nil
+}
+
+func tagsOf(tx *gorm.DB, seq int64) ([]Tag, error) {
+	var ts []Tag
+	err := tx.Raw(`SELECT tags.* FROM link_tags JOIN tags ON tags.seq = tag_seq
+		WHERE link_seq = ? ORDER BY position`, seq).Scan(&ts).Error
+	if err != nil {
+		return nil, fmt.Errorf("loading the tags of a link: %w", err)
+	}
+	return ts, nil
+}
+
+func tagOn(tx *gorm.DB, id, tagID string) (Link, Tag, error) {
+	l, err := lockOne(tx, id)
+	if err != nil {
+		return Link{}, Tag{}, err
+	}
+	ts, err := tagsOf(tx, l.Seq)
+	if err != nil {
+		return Link{}, Tag{}, err
+	}
+	t, err := pick(ts, tagID)
+	return l, t, err
+}
+
+// cleanTags checks the names of tags and drops those that repeat.
+func cleanTags(names []string) ([]string, error) {
+	seen := make(map[string]bool, len(names))
+	out := make([]string, 0, len(names))
+	for i, n := range names {
+		at := fmt.Sprintf("tags[%d]", i)
+		n = models.CleanLine(n)
+		f := models.FoldName(n)
+		switch {
+		case f == "":
+			return nil, models.Invalid(at, "must not be empty")
+		case models.Runes(n) > MaxTagLength:
+			return nil, models.Invalid(at, "is longer than %d characters", MaxTagLength)
+		case strings.ContainsAny(n, `,"`):
+			return nil, models.Invalid(at, "must not hold a comma or a double quote")
+		case !seen[f]:
+			seen[f] = true
+			out = append(out, n)
+		}
+	}
+	if len(out) > MaxTags {
+		return nil, tooManyTags()
+	}
+	return out, nil
+}
+
+// tooManyTags is the error of seed 001's example.
+func tooManyTags() error {
+	return &models.Error{Code: models.CodeTooManyTags, Detail: fmt.Sprintf("Links can have at most %d tags", MaxTags)}
+}

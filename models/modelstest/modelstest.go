@@ -1,0 +1,154 @@
+// Package modelstest gives tests a store: a fresh, migrated database of each
+// engine, a clock that stands still, and a count of the queries made.
+package modelstest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver that makes and drops the test databases
+	"gorm.io/gorm"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// New is a fresh SQLite store in a folder of the test's own.
+func New(t testing.TB) *models.DB {
+	t.Helper()
+	return open(t, models.SQLite, filepath.Join(t.TempDir(), "test.db"), true)
+}
+
+// Each runs a test on every engine: SQLite always, PostgreSQL where
+// TEST_POSTGRES_URL names a server whose user may create databases.
+func Each(t *testing.T, test func(t *testing.T, db *models.DB)) {
+	t.Helper()
+	t.Run(models.SQLite, func(t *testing.T) { test(t, New(t)) })
+	if server := os.Getenv("TEST_POSTGRES_URL"); server != "" {
+		t.Run(models.Postgres, func(t *testing.T) {
+			test(t, open(t, models.Postgres, newDatabase(t, server), true))
+		})
+	} else if os.Getenv("CI") == "true" {
+		t.Error("TEST_POSTGRES_URL is not set: with CI=true the suite runs on both engines")
+	}
+}
+
+// EachEmpty is Each with a database that has no schema yet.
+func EachEmpty(t *testing.T, test func(t *testing.T, db *models.DB)) {
+	t.Helper()
+	t.Run(models.SQLite, func(t *testing.T) {
+		test(t, open(t, models.SQLite, filepath.Join(t.TempDir(), "test.db"), false))
+	})
+	if server := os.Getenv("TEST_POSTGRES_URL"); server != "" {
+		t.Run(models.Postgres, func(t *testing.T) {
+			test(t, open(t, models.Postgres, newDatabase(t, server), false))
+		})
+	}
+}
+
+func open(t testing.TB, engine, url string, migrate bool) *models.DB {
+	t.Helper()
+	db, err := models.Open(context.Background(), engine, url, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error("closing the store:", err)
+		}
+	})
+	if migrate {
+		if err := db.Migrate(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return db
+}
+
+// newDatabase makes a database of its own for the test and drops it after.
+func newDatabase(t testing.TB, server string) string {
+	t.Helper()
+	admin, err := sql.Open("pgx", server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "linkwatch_test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
+		t.Fatal("TEST_POSTGRES_URL is set, but no database can be made there: ", err)
+	}
+	t.Cleanup(func() {
+		if _, err := admin.Exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+		_ = admin.Close()
+	})
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	return u.String()
+}
+
+// Clock stands still until it is moved. It is safe for concurrent use.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock starts at an ordinary moment.
+func NewClock() *Clock {
+	return &Clock{now: time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC)}
+}
+
+// Now is the clock's time. The method value is a models.Clock.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Advance moves the clock.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// Queries counts the statements that are sent through db from now on.
+func Queries(t testing.TB, db *models.DB) *atomic.Int64 {
+	t.Helper()
+	var n atomic.Int64
+	count := func(*gorm.DB) { n.Add(1) }
+	register := func(g *gorm.DB) error {
+		name := fmt.Sprintf("modelstest:%p", &n)
+		cb := g.Callback()
+		for _, err := range []error{
+			cb.Query().Register(name, count), cb.Row().Register(name, count), cb.Raw().Register(name, count),
+			cb.Create().Register(name, count), cb.Update().Register(name, count), cb.Delete().Register(name, count),
+		} {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err := register(db.Read(context.Background()))
+	if err == nil && db.Engine == models.SQLite { // on PostgreSQL both are one handle
+		err = db.Write(context.Background(), register)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &n
+}
