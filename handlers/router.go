@@ -12,11 +12,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/linkwatch/linkwatch/config"
 	"github.com/linkwatch/linkwatch/handlers/api"
 	"github.com/linkwatch/linkwatch/handlers/httpx"
+	"github.com/linkwatch/linkwatch/handlers/web"
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/static"
 )
 
 // Deps are what the routes work with.
@@ -26,6 +29,7 @@ type Deps struct {
 	Jobs     *schedule.Store
 	Log      *slog.Logger
 	Registry *prometheus.Registry // served at /metrics
+	Settings []config.Setting     // in force, secrets masked
 
 	Version   string
 	Host      string // HTTP_HOST
@@ -55,7 +59,11 @@ func New(d Deps) (*Router, error) {
 	errs := &httpx.Errors{Log: d.Log}
 	metrics := httpx.NewMetrics(d.Registry)
 	health := httpx.NewHealth(errs, d.DB, d.Version)
-	// Pages: pages := web.New(…); errs.Page = pages.Problem
+	pages := web.New(web.Deps{
+		Links: d.Links, Schedule: d.Jobs, Settings: d.Settings, Version: d.Version, PublicURL: d.PublicURL,
+		Errors: errs, Metrics: metrics,
+	})
+	errs.Page = pages.Problem
 
 	engine := gin.New()
 	engine.HandleMethodNotAllowed = true
@@ -131,6 +139,31 @@ func New(d Deps) (*Router, error) {
 		{"GET", "/v1/admin/jobs/:id/runs", admin, nil},
 
 		// The pages (handlers/web).
+		{"GET", "/", viewer, pages.OverviewPage},
+		{"GET", "/links", viewer, pages.LinksPage},
+		{"POST", "/links", editor, pages.SaveLink},
+		{"POST", "/links/preview", editor, pages.PreviewLink},
+		{"POST", "/links/bulk", editor, pages.BulkLinks},
+		{"GET", "/links/tags", viewer, pages.CompleteTags},
+		{"GET", "/links/random", viewer, pages.RandomLink},
+		{"GET", "/links/refreshes/:id", viewer, pages.RefreshPage},
+		{"GET", "/links/:id", viewer, pages.LinkPage},
+		{"POST", "/links/:id", editor, pages.AnnotateLink},
+		{"POST", "/links/:id/tags", editor, pages.TagLink},
+		{"POST", "/links/:id/tags/:tag/remove", editor, pages.UntagLink},
+		{"POST", "/links/:id/refresh", editor, pages.RefreshLink},
+		{"POST", "/links/:id/expired", editor, pages.ExpireLink},
+		{"POST", "/links/:id/move", editor, pages.MoveLink},
+		{"POST", "/links/:id/delete", editor, pages.DeleteLink},
+		{"POST", "/changes/:id/undo", editor, pages.Undo},
+		{"GET", "/tags", viewer, pages.TagsPage},
+		{"POST", "/tags/:id", editor, pages.RenameTag},
+		{"GET", "/admin", admin, pages.AdminPage},
+		{"GET", "/admin/jobs", admin, pages.JobsPage},
+		{"GET", "/admin/jobs/:id", admin, pages.JobPage},
+		{"POST", "/admin/jobs/:id/run", admin, pages.RunJob},
+		{"GET", "/admin/settings", admin, pages.SettingsPage},
+		{"GET", static.Prefix + "*file", public, gin.WrapH(static.Handler())},
 	}
 	for _, r := range routes {
 		if r.handler != nil {

@@ -1,0 +1,106 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/views/ui"
+)
+
+// notices are what a page says after an action, by the key in its address.
+var notices = map[string]ui.Flash{
+	"nothing":   {Text: "Nothing to do: no link was selected, or all were so already.", Bad: true},
+	"undone":    {Text: "Undone."},
+	"annotated": {Text: "Saved."},
+	"tagged":    {Text: "Tags added."},
+	"renamed":   {Text: "Tag renamed."},
+	"merged":    {Text: "Tags merged."},
+	"moved":     {Text: "The new address is in use."},
+	"asked":     {Text: "The job starts within moments."},
+	"refreshed": {Text: "Fetched again."},
+	"kept":      {Text: "The page could not be fetched; what was known of it is kept.", Bad: true},
+}
+
+var changed = map[string]string{"delete": "deleted", "expire": "expired", "revive": "revived", "tag": "tagged"}
+
+// flash is what the page at the request's address has to say about the last
+// action, with the way to take it back.
+func (p *Pages) flash(c *gin.Context, here string) (ui.Flash, error) {
+	if id := c.Query(paramChange); id != "" {
+		ch, err := p.Links.ChangeOf(c.Request.Context(), id)
+		if models.CodeOf(err) == models.CodeNotFound { // undone meanwhile, or too old
+			return ui.Flash{}, nil
+		}
+		if err != nil {
+			return ui.Flash{}, err
+		}
+		return ui.Flash{
+			Text:   fmt.Sprintf("%s %s.", ui.Plural(ch.Links, "link"), changed[ch.Action]),
+			Action: ui.Action{Label: "Undo", Path: "/changes/" + ch.ID + "/undo", Back: here},
+		}, nil
+	}
+	for _, param := range []string{paramSaved, paramKnown} {
+		if id := c.Query(param); id != "" {
+			l, err := p.Links.Get(c.Request.Context(), id)
+			if models.CodeOf(err) == models.CodeNotFound {
+				return ui.Flash{}, nil
+			}
+			return savedFlash(l, param), err
+		}
+	}
+	if name := c.Query(paramUntagged); name != "" && len(name) <= 4*links.MaxTagLength {
+		return ui.Flash{
+			Text:   "Tag removed: " + name,
+			Action: ui.Action{Label: "Put back", Path: here + "/tags", Name: "tags", Value: name},
+		}, nil
+	}
+	return notices[c.Query(paramDone)], nil
+}
+
+func savedFlash(l links.Link, param string) ui.Flash {
+	f := ui.Flash{Text: "Saved: " + l.Title, Link: ui.FlashLink{Label: "Details", Path: "/links/" + l.ID}}
+	if l.Title == "" {
+		f.Text = "Saved: " + l.URL
+	}
+	if param == paramKnown {
+		f.Text = "You have this link already; new tags were added to it."
+		if l.Expired() {
+			f.Text = "You have this link already, but it has expired."
+			f.Action = ui.Action{Label: "Revive", Path: "/links/" + l.ID + "/expired", Name: "expired", Value: "false"}
+		}
+	}
+	return f
+}
+
+// afterChange is where to go once a change is made: back, with the offer to undo it.
+func afterChange(path string, ch links.Change) string {
+	if ch.ID == "" {
+		return with(path, paramDone, "nothing")
+	}
+	return with(path, paramChange, ch.ID)
+}
+
+// Undo takes a change back.
+func (p *Pages) Undo(c *gin.Context) {
+	if _, err := p.Links.Undo(c.Request.Context(), c.Param("id")); err != nil {
+		p.fail(c, err)
+		return
+	}
+	p.seeOther(c, with(back(c, "/links"), paramDone, "undone"))
+}
+
+func asModelError(err error) (*models.Error, bool) { return errors.AsType[*models.Error](err) }
+
+// query is the query of an address of ours.
+func query(path string) url.Values {
+	u, err := url.Parse(path)
+	if err != nil {
+		return url.Values{}
+	}
+	return u.Query()
+}

@@ -1,0 +1,133 @@
+package web
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/views"
+	"github.com/linkwatch/linkwatch/views/ui"
+)
+
+// pageNumber reads the parameter "page".
+func pageNumber(q url.Values) (models.Page, error) {
+	n := 0
+	if s := q.Get("page"); s != "" {
+		var err error
+		if n, err = strconv.Atoi(s); err != nil {
+			n = -1 // NewPage says what is allowed
+		}
+	}
+	return models.NewPage(n, models.DefaultPerPage)
+}
+
+// placeOf reads where in the list of links a request, or the address of one, is.
+func placeOf(q url.Values) (views.Place, models.Page, error) {
+	at := views.Place{Filter: links.Filter{Query: strings.TrimSpace(q.Get("q")), Tag: q.Get("tag")}}
+	page, err := pageNumber(q)
+	if err != nil {
+		return at, page, err
+	}
+	at.Page = page.Number
+	if at.Health, err = links.ParseHealth(q.Get("health")); err != nil {
+		return at, page, err
+	}
+	if at.Shown, err = links.ParseShown(q.Get("expired")); err != nil {
+		return at, page, err
+	}
+	at.Popular = q.Get("sort") == "popular" && !at.Filtered()
+	return at, page, nil
+}
+
+// addressOf completes an address as people type it: "example.com/page" is
+// meant to be on https. All else is left to the model's check.
+func addressOf(typed string) string {
+	typed = strings.TrimSpace(typed)
+	if strings.Contains(typed, ".") && !strings.ContainsAny(typed, ": ") {
+		return "https://" + typed
+	}
+	return typed
+}
+
+// tagNames splits a field of tags at its commas.
+func tagNames(typed string) []string {
+	var names []string
+	for name := range strings.SplitSeq(typed, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// The parameters that make a page say what was just done.
+const (
+	paramChange   = "change"   // id of a change that can be undone
+	paramDone     = "done"     // key of notices
+	paramSaved    = "saved"    // id of a link that was just saved
+	paramKnown    = "known"    // id of a link that was saved before
+	paramUntagged = "untagged" // name of a tag that was just taken off the link
+)
+
+// back is the page that a form was on, without what it said: one of ours, or
+// fallback if the form does not tell.
+func back(c *gin.Context, fallback string) string { return localPath(c.PostForm("back"), fallback) }
+
+func localPath(address, fallback string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "" || u.Host != "" || !ours(u.Path) {
+		return fallback
+	}
+	q := u.Query()
+	for _, name := range []string{paramChange, paramDone, paramSaved, paramKnown, paramUntagged} {
+		q.Del(name)
+	}
+	u.RawQuery, u.Fragment = q.Encode(), ""
+	return u.String()
+}
+
+func ours(path string) bool {
+	return path == "/" || path == "/links" || path == "/tags" || strings.HasPrefix(path, "/links/")
+}
+
+// with is an address of ours with one more parameter.
+func with(path, name, value string) string {
+	sep := "?"
+	if strings.Contains(path, "?") {
+		sep = "&"
+	}
+	return path + sep + name + "=" + url.QueryEscape(value)
+}
+
+// formErrors are the messages of an error that the reader of a form can mend,
+// by field; ok is false for any other error. What concerns no field of the form
+// is put to fallback.
+func formErrors(err error, fallback string, fields ...string) (e ui.Errors, ok bool) {
+	m, is := asModelError(err)
+	if !is {
+		return nil, false
+	}
+	switch m.Code {
+	case models.CodeInvalid, models.CodeTooManyTags, models.CodeUnresolvable, models.CodeBlocked, models.CodeUnavailable:
+	default:
+		return nil, false
+	}
+	e = ui.Errors{}
+	for _, f := range m.Fields {
+		name, _, _ := strings.Cut(f.Location, "[") // "tags[2]" is in the field "tags"
+		message := strings.ToUpper(f.Message[:1]) + f.Message[1:] + "."
+		for _, known := range fields {
+			if name == known {
+				e[name] = message
+			}
+		}
+	}
+	if len(e) == 0 {
+		e[fallback] = m.Detail
+	}
+	return e, true
+}

@@ -1,0 +1,154 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/views"
+	"github.com/linkwatch/linkwatch/views/ui"
+)
+
+const (
+	cloudSize    = 24 // popular tags beside the list
+	completeSize = 12 // tags that are offered while typing
+)
+
+// LinksPage is the list of links, and for htmx its results.
+func (p *Pages) LinksPage(c *gin.Context) {
+	at, page, err := placeOf(c.Request.URL.Query())
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	v := views.Links{Add: views.AddForm{URL: c.Query("url")}}
+	if v.Flash, err = p.flash(c, at.Path()); err != nil {
+		p.fail(c, err)
+		return
+	}
+	c.Header("HX-Replace-Url", at.Path())
+	p.showLinks(c, http.StatusOK, v, at, page)
+}
+
+// showLinks fills in the list at a place and shows it; v has what was typed.
+func (p *Pages) showLinks(c *gin.Context, status int, v views.Links, at views.Place, page models.Page) {
+	ctx := c.Request.Context()
+	v.Page, v.Place, v.BaseURL = p.page("Links", "links", v.Flash), at, p.baseURL(c.Request)
+
+	var err error
+	if at.Popular {
+		v.Found.List, err = p.Links.Popular(ctx, page)
+	} else {
+		v.Found, err = p.Links.List(ctx, at.Filter, page)
+	}
+	if errs, ok := formErrors(err, "", "query.q"); ok && errs["query.q"] != "" {
+		v.Query, err, status = errs["query.q"], nil, http.StatusBadRequest
+	}
+	if err == nil {
+		v.Counts, err = p.Links.Counts(ctx)
+	}
+	if err == nil && !wantsPart(c.Request) {
+		var tags models.List[links.Tag]
+		tags, err = p.Links.Tags(ctx, "", links.TagsByCount, models.Page{Number: 1, Size: cloudSize})
+		v.Popular = tags.Items
+	}
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	p.showPart(c, status, views.LinksPage(v), views.LinksResults(v))
+}
+
+// SaveLink saves what the form on the list holds.
+func (p *Pages) SaveLink(c *gin.Context) {
+	form := views.AddForm{URL: c.PostForm("url"), Tags: c.PostForm("tags"), Notes: c.PostForm("notes")}
+	l, created, err := p.Links.Save(c.Request.Context(), links.New{
+		URL: addressOf(form.URL), Tags: tagNames(form.Tags), Notes: form.Notes,
+	})
+	p.Metrics.LinkSaved(created, err)
+	if errs, ok := formErrors(err, fieldOf(err), "url", "tags", "notes"); ok {
+		form.Errors = errs
+		status := p.Errors.Problem(c.Request.Context(), err).Status
+		p.showLinks(c, status, views.Links{Add: form}, views.Place{}, models.Page{Number: 1, Size: models.DefaultPerPage})
+		return
+	}
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	param := paramKnown
+	if created {
+		param = paramSaved
+	}
+	p.seeOther(c, with("/links", param, l.ID))
+}
+
+// fieldOf is the field that an error without one is shown at.
+func fieldOf(err error) string {
+	if models.CodeOf(err) == models.CodeTooManyTags {
+		return "tags"
+	}
+	return "url"
+}
+
+// PreviewLink fetches a pasted URL and shows what it would be saved as.
+func (p *Pages) PreviewLink(c *gin.Context) {
+	typed := c.PostForm("url")
+	if !wantsPart(c.Request) { // a preview is of no use without the page around it
+		p.seeOther(c, with("/links", "url", typed))
+		return
+	}
+	if strings.TrimSpace(typed) == "" {
+		p.show(c, http.StatusOK, views.PreviewFragment(views.Preview{}))
+		return
+	}
+	found, err := p.Links.Preview(c.Request.Context(), addressOf(typed))
+	if errs, ok := formErrors(err, "url", "url"); ok {
+		status := p.Errors.Problem(c.Request.Context(), err).Status
+		p.show(c, status, views.PreviewFragment(views.Preview{Problem: errs["url"]}))
+		return
+	}
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	p.show(c, http.StatusOK, views.PreviewFragment(views.Preview{Page: found}))
+}
+
+// CompleteTags are the options for a field of tags: those before the last
+// comma stay, the one after it is completed.
+func (p *Pages) CompleteTags(c *gin.Context) {
+	typed := c.Query("tags")
+	head, last := "", typed
+	if i := strings.LastIndex(typed, ","); i >= 0 {
+		head, last = strings.TrimSpace(typed[:i])+", ", typed[i+1:]
+	}
+	tags, err := p.Links.CompleteTags(c.Request.Context(), strings.TrimSpace(last), completeSize)
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	p.show(c, http.StatusOK, ui.Options(head, names(tags)))
+}
+
+func names(tags []links.Tag) []string {
+	out := make([]string, len(tags))
+	for i, t := range tags {
+		out[i] = t.Name
+	}
+	return out
+}
+
+// RandomLink goes to the page of some active link.
+func (p *Pages) RandomLink(c *gin.Context) {
+	l, err := p.Links.Random(c.Request.Context())
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	c.Header("Cache-Control", "no-store")
+	c.Redirect(http.StatusFound, "/links/"+l.ID)
+}

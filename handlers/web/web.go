@@ -1,0 +1,111 @@
+// Package web is the face for people: pages as HTML, whole or, where htmx asks,
+// the part that changes. Every action is also a plain form, so that it works
+// without JavaScript: POST, then a redirect to a page that says what happened.
+package web
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/gin-gonic/gin"
+
+	"github.com/linkwatch/linkwatch/config"
+	"github.com/linkwatch/linkwatch/handlers/httpx"
+	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/views"
+	"github.com/linkwatch/linkwatch/views/ui"
+)
+
+// Deps is what the pages need.
+type Deps struct {
+	Links     *links.Store
+	Schedule  *schedule.Store
+	Settings  []config.Setting // in force, secrets masked
+	Version   string
+	PublicURL string // PUBLIC_URL; "" = whatever host the reader came to
+	Errors    *httpx.Errors
+	Metrics   *httpx.Metrics
+}
+
+// Pages are the handlers of all pages.
+type Pages struct{ Deps }
+
+// New makes the pages. Problem is to be set as d.Errors.Page.
+func New(d Deps) *Pages { return &Pages{d} }
+
+// page is what the frame of a page shows.
+func (p *Pages) page(title, section string, flash ui.Flash) ui.Page {
+	return ui.Page{Title: title, Section: section, Version: p.Version, Now: p.Schedule.Now().Time, Flash: flash}
+}
+
+// fail answers with the page of an error.
+func (p *Pages) fail(c *gin.Context, err error) { p.Errors.Write(c, err) }
+
+// show answers with a whole page.
+func (p *Pages) show(c *gin.Context, status int, page templ.Component) {
+	// The same address answers htmx with a part of the page: caches must not mix them up.
+	c.Writer.Header().Add("Vary", "HX-Request")
+	c.Header("Cache-Control", "private, no-cache")
+	var b bytes.Buffer // rendered whole before the status is sent, for rendering may fail
+	if err := page.Render(c.Request.Context(), &b); err != nil {
+		p.fail(c, err)
+		return
+	}
+	c.Data(status, "text/html; charset=utf-8", b.Bytes())
+}
+
+// showPart answers htmx with the part that changes, and others with the page.
+func (p *Pages) showPart(c *gin.Context, status int, page, part templ.Component) {
+	if wantsPart(c.Request) {
+		page = part
+	}
+	p.show(c, status, page)
+}
+
+// wantsPart says whether htmx asks, and not to restore a whole page from the
+// browser's history.
+func wantsPart(r *http.Request) bool {
+	return r.Header.Get("HX-Request") == "true" && r.Header.Get("HX-History-Restore-Request") != "true"
+}
+
+// seeOther sends the browser on after a POST, so that a reload repeats nothing.
+func (p *Pages) seeOther(c *gin.Context, path string) { c.Redirect(http.StatusSeeOther, path) }
+
+// baseURL is where the reader reaches this program.
+func (p *Pages) baseURL(r *http.Request) string {
+	switch {
+	case p.PublicURL != "":
+		return strings.TrimSuffix(p.PublicURL, "/")
+	case r.TLS != nil:
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
+// next is what to do about a problem, by its status.
+var next = map[int]string{
+	http.StatusBadRequest:          "Go back and change what you entered; nothing was stored.",
+	http.StatusForbidden:           "Open this page by its own address and try again.",
+	http.StatusNotFound:            "It may have been deleted, or the address has a slip in it.",
+	http.StatusConflict:            "Reload the page to see how things stand, then try again.",
+	http.StatusUnprocessableEntity: "Nothing was changed. Try again later, or with another address.",
+}
+
+// Problem shows a problem to a person.
+func (p *Pages) Problem(c *gin.Context, problem *httpx.Problem) {
+	v := views.Error{
+		Page:    p.page(problem.Title, "", ui.Flash{}),
+		Heading: problem.Title,
+		Detail:  problem.Detail,
+		Next:    next[problem.Status],
+	}
+	if problem.Status >= http.StatusInternalServerError {
+		v.Next = "Try again. If it stays, look in the log for this request."
+	}
+	v.RequestID = httpx.RequestID(c.Request.Context())
+	c.Header("HX-Reswap", "none") // no place of a page is meant for this
+	p.show(c, problem.Status, views.ErrorPage(v))
+}

@@ -1,0 +1,140 @@
+// What pages gain with JavaScript: keys, relative times, select-all, small
+// courtesies. Every page works without it. htmx does the fetching.
+"use strict";
+(() => {
+  const $ = (sel, root = document) => root.querySelector(sel);
+  const $$ = (sel, root = document) => [...root.querySelectorAll(sel)];
+
+  // Times: the same words as ui.Ago in views/ui/time.go.
+  const steps = [[60, 1, ""], [3600, 60, "min"], [86400, 3600, "h"], [86400 * 14, 86400, "day"],
+    [86400 * 60, 86400 * 7, "week"], [86400 * 730, 86400 * 30, "month"], [Infinity, 86400 * 365, "year"]];
+  function ago(seconds) {
+    const future = seconds < 0, s = Math.abs(seconds);
+    const [, unit, word] = steps.find(([below]) => s < below);
+    if (word === "") return future ? "in a moment" : "just now";
+    const n = Math.floor(s / unit), plural = n > 1 && word.length > 3 ? "s" : "";
+    return future ? `in ${n} ${word}${plural}` : `${n} ${word}${plural} ago`;
+  }
+  function refreshTimes() {
+    if (document.hidden) return;
+    for (const t of $$("time[data-ago]")) {
+      const text = ago((Date.now() - Date.parse(t.dateTime)) / 1000);
+      if (t.textContent !== text) t.textContent = text;
+    }
+  }
+  setInterval(refreshTimes, 20000);
+  document.addEventListener("visibilitychange", refreshTimes);
+
+  // Rows: the keyboard moves real focus from one row's main link to the next.
+  const rows = () => $$("[data-row]").filter((r) => r.offsetParent !== null);
+  const currentRow = () => document.activeElement.closest("[data-row]");
+  function move(by) {
+    const all = rows(), i = all.indexOf(currentRow());
+    const next = all[i < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, i + by))];
+    if (!next) return;
+    $("[data-main]", next).focus({ preventScroll: true });
+    next.scrollIntoView({ block: "nearest" });
+  }
+  const go = (sel) => { const a = $(sel); if (a) a.click(); return Boolean(a); };
+  function inRow(sel) {
+    const el = currentRow() && $(sel, currentRow());
+    if (el) el.click();
+  }
+
+  const keys = {
+    "/": () => { const q = $("[data-search]"); q.focus(); q.select(); },
+    n: () => { const url = $("[data-new]"); if (url) { url.focus(); } else { go("[data-new-link]"); } },
+    "?": () => $("#keys").showModal(),
+    j: () => move(1),
+    k: () => move(-1),
+    o: () => inRow("[data-main]"),
+    x: () => inRow("input[type=checkbox]"),
+    e: () => { if (currentRow()) inRow("[data-edit]"); else go("[data-edit-here]"); },
+    u: () => go("[data-undo]"),
+    "[": () => go("[rel=prev]"),
+    "]": () => go("[rel=next]"),
+  };
+  const sections = { o: "/", l: "/links", t: "/tags", a: "/admin/jobs" };
+  let pendingG = 0;
+
+  document.addEventListener("keydown", (e) => {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
+    const at = e.target;
+    if (e.key === "Escape") {
+      if (at.matches("input, textarea, select")) at.blur();
+      else for (const box of $$("[data-row] input:checked")) box.click();
+      return;
+    }
+    const typing = at.isContentEditable || at.matches("textarea, select, input:not([type=checkbox])");
+    if (typing || $("dialog[open]")) return;
+    if (e.key === "g") { pendingG = Date.now(); return; }
+    if (Date.now() - pendingG < 1200 && sections[e.key]) {
+      pendingG = 0;
+      location.href = sections[e.key];
+      return;
+    }
+    const act = keys[e.key];
+    if (act) { e.preventDefault(); act(); }
+  });
+
+  document.addEventListener("click", (e) => {
+    const at = e.target;
+    if (at.closest("[data-open-keys]")) $("#keys").showModal();
+    if (at.matches("dialog")) at.close(); // a click on the backdrop
+    const copy = at.closest("[data-copy]");
+    if (copy) navigator.clipboard.writeText(copy.dataset.copy).then(() => say("Copied."));
+    if (at.closest("[data-bookmarklet]")) { e.preventDefault(); say("Drag this to your bookmarks bar, then click it on any page."); }
+  });
+
+  // Selecting: one box for all, shift for a range, and how many.
+  let lastBox = null;
+  document.addEventListener("click", (e) => {
+    const box = e.target;
+    if (!box.matches("[data-row] input[type=checkbox]")) return;
+    const boxes = $$("[data-row] input[type=checkbox]");
+    const from = boxes.indexOf(lastBox);
+    if (e.shiftKey && from >= 0) {
+      const [a, b] = [from, boxes.indexOf(box)].sort((x, y) => x - y);
+      for (const other of boxes.slice(a, b + 1)) other.checked = box.checked;
+    }
+    lastBox = box;
+  });
+  document.addEventListener("change", (e) => {
+    if (e.target.matches("[data-all]")) {
+      for (const box of $$("[data-row] input[type=checkbox]")) box.checked = e.target.checked;
+    }
+    countSelected();
+  });
+  function countSelected() {
+    const all = $$("[data-row] input[type=checkbox]"), n = all.filter((b) => b.checked).length;
+    for (const out of $$("[data-selected]")) out.textContent = n;
+    const box = $("[data-all]");
+    if (box) { box.checked = n > 0 && n === all.length; box.indeterminate = n > 0 && n < all.length; }
+  }
+
+  // A sentence for everyone, in the corner and to screen readers.
+  let sayTimer;
+  function say(text) {
+    const out = $("#say");
+    out.textContent = text;
+    clearTimeout(sayTimer);
+    sayTimer = setTimeout(() => { out.textContent = ""; }, 5000);
+  }
+  document.addEventListener("htmx:error", () => say("Linkwatch did not answer. It is tried again with your next change."));
+
+  // A picture that does not load leaves no hole.
+  document.addEventListener("error", (e) => {
+    if (e.target.matches && e.target.matches("img[data-picture]")) e.target.closest("[data-frame]").hidden = true;
+  }, true);
+
+  function enhance() {
+    for (const el of $$("[data-js]")) el.hidden = false;
+    for (const img of $$("img[data-picture]")) if (img.complete && img.naturalWidth === 0) img.closest("[data-frame]").hidden = true;
+    countSelected();
+    refreshTimes();
+  }
+  document.addEventListener("htmx:after:swap", enhance);
+  enhance();
+  const edit = $("details[data-edit-form][open] input");
+  if (edit) edit.focus();
+})();

@@ -1,0 +1,39 @@
+package views
+
+import (
+	"net/url"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/views/ui"
+)
+
+// Jobs is the page of all scheduled jobs.
+type Jobs struct {
+	ui.Page
+	Jobs []schedule.Job
+}
+
+// Job is the page of one scheduled job with the history of its runs, newest
+// first. Older says that these are not the newest ones.
+type Job struct {
+	ui.Page
+	Job   schedule.Job
+	Runs  models.Slice[schedule.Run]
+	Older bool
+}
+
+// Setting is one line of the settings in force, secrets masked.
+type Setting struct{ Name, Value, Default, Meaning string }
+
+// Settings is the page of the settings in force.
+type Settings struct {
+	ui.Page
+	Settings []Setting
+}
+
+func jobPath(id string) string { return "/admin/jobs/" + id }
+
+func olderPath(id string, next models.Cursor) string {
+	return jobPath(id) + "?" + url.Values{"page_token": {next.Token()}}.Encode()
+}

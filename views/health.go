@@ -1,0 +1,67 @@
+package views
+
+import (
+	"fmt"
+
+	"github.com/linkwatch/linkwatch/models/links"
+)
+
+// deadAfter is how many days in a row a check must fail until a link counts as
+// dead (contract §3).
+const deadAfter = 3
+
+// healthIcon is the shape beside the word of a health.
+func healthIcon(h links.Health) string {
+	switch h {
+	case links.OK:
+		return "check"
+	case links.Suspect:
+		return "alert"
+	case links.Moved, links.Blocked, links.Dead, links.Unchecked:
+		return string(h)
+	}
+	return "unchecked"
+}
+
+// explain says in words what the health of a link means and what comes next.
+func explain(l links.Link) string {
+	cause := l.LastError
+	if cause == "" && l.LastStatusCode != 0 {
+		cause = fmt.Sprintf("the site answered %d", l.LastStatusCode)
+	}
+	switch l.Health {
+	case links.OK:
+		return "The page answers."
+	case links.Moved:
+		return "The page has moved for good. Nothing is changed until you say so."
+	case links.Blocked:
+		return fmt.Sprintf("The site keeps programs out (it answered %d). It may open in your browser; it is never expired for this.", l.LastStatusCode)
+	case links.Suspect:
+		return fmt.Sprintf("Could not be reached: %s, %s in a row. After %d it counts as dead.", cause, days(l.Failures), deadAfter)
+	case links.Dead:
+		if gone(l.LastStatusCode) {
+			return fmt.Sprintf("The page is gone: %s.", cause)
+		}
+		return fmt.Sprintf("Could not be reached: %s, %s in a row.", cause, days(l.Failures))
+	case links.Unchecked:
+		return "Not looked at yet. The next check will fetch it."
+	}
+	return ""
+}
+
+func gone(status int) bool { return status == 404 || status == 410 }
+
+func days(n int) string {
+	if n == 1 {
+		return "1 day"
+	}
+	return fmt.Sprintf("%d days", n)
+}
+
+// shownTitle is a link's title, or its address where it has none.
+func shownTitle(l links.Link) string {
+	if l.Title != "" {
+		return l.Title
+	}
+	return l.URL
+}

@@ -1,0 +1,87 @@
+package views
+
+import (
+	"strings"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/views/ui"
+)
+
+// maxRowTags is how many tags a row of the list shows before it counts the rest.
+const maxRowTags = 4
+
+// Links is the page of the list: the form to add, the search, the rows.
+type Links struct {
+	ui.Page
+	Place   Place
+	Add     AddForm
+	Found   links.Found
+	Query   string // the message of a query that cannot be read, else ""
+	Counts  links.Counts
+	Popular []links.Tag // the most used tags
+	Bulk    BulkForm
+	BaseURL string      // where this program is reached, for the bookmarklet
+}
+
+// AddForm is what was typed to save a link, with what is wrong about it.
+type AddForm struct {
+	URL, Tags, Notes string
+	Errors           ui.Errors
+}
+
+// BulkForm is what was selected and typed for an action on many links.
+type BulkForm struct {
+	IDs   []string
+	Tags  string
+	Error string // of the tags
+}
+
+// Preview is what a fetch of a pasted URL found; Problem is why it found
+// nothing. The zero Preview shows nothing.
+type Preview struct {
+	Page    links.Page
+	Problem string
+}
+
+// BulkActions are the actions on selected links, by the value of their button.
+var BulkActions = []struct{ Value, Label, Icon string }{
+	{"expire", "Expire", "archive"},
+	{"revive", "Revive", "revive"},
+	{"refresh", "Refresh", "refresh"},
+	{"delete", "Delete", "trash"},
+}
+
+func (v Links) pager() ui.Pager {
+	return ui.Pager{
+		Number: v.Found.Number,
+		Pages:  v.Found.Pages(),
+		Path:   func(n int) string { return v.Place.withPage(n).Path() },
+	}
+}
+
+// first says whether nothing was ever saved.
+func (v Links) first() bool { return v.Counts.Active+v.Counts.Expired == 0 }
+
+// near tells which words stood in for which: "exmaple" → "example".
+func near(found map[string][]string) string {
+	var all []string
+	for _, words := range found {
+		all = append(all, words...)
+	}
+	return "“" + strings.Join(all, "”, “") + "”"
+}
+
+// bookmarklet is the address of a bookmark that brings the page one is on here.
+func bookmarklet(base string) string {
+	return "javascript:window.open('" + base + "/links?url='+encodeURIComponent(location.href))"
+}
+
+func linkPath(id string) string { return "/links/" + id }
+
+// newest is the first page of all active links.
+func newest() Place { return Place{} }
+
+func popular() Place { return Place{Popular: true} }
+
+func empty(l models.List[links.Link]) bool { return len(l.Items) == 0 }

@@ -1,0 +1,36 @@
+package views
+
+import (
+	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/views/ui"
+)
+
+// Overview is the first page: what needs attention, and what is new.
+type Overview struct {
+	ui.Page
+	Counts          links.Counts
+	Attention       []links.Link // newest change of health first
+	Recent, Popular []links.Link
+	Jobs            []schedule.Job
+	BaseURL         string
+}
+
+// Empty says whether nothing was ever saved.
+func (v Overview) Empty() bool { return v.Counts.Active+v.Counts.Expired == 0 }
+
+// failing are the jobs whose last run failed.
+func (v Overview) failing() []schedule.Job {
+	var jobs []schedule.Job
+	for _, j := range v.Jobs {
+		if j.LastError != "" {
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
+}
+
+// curlExample is how a shell saves a link.
+func curlExample(base string) string {
+	return "curl " + base + "/v1/links \\\n  --json '{\"url\": \"https://example.com\", \"tags\": [\"demo\"]}'"
+}

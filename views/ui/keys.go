@@ -1,0 +1,22 @@
+package ui
+
+// keyHelp is what the help dialog lists; static/app.js does it.
+var keyHelp = []struct {
+	keys []string
+	what string
+}{
+	{[]string{"/"}, "Search"},
+	{[]string{"n"}, "New link"},
+	{[]string{"j", "k"}, "Next, previous row"},
+	{[]string{"Enter", "o"}, "Open"},
+	{[]string{"e"}, "Details and edit"},
+	{[]string{"x"}, "Select (Shift + click: a range)"},
+	{[]string{"u"}, "Undo the last action"},
+	{[]string{"[", "]"}, "Previous, next page"},
+	{[]string{"g", "o"}, "Go to Overview"},
+	{[]string{"g", "l"}, "Go to Links"},
+	{[]string{"g", "t"}, "Go to Tags"},
+	{[]string{"g", "a"}, "Go to Admin"},
+	{[]string{"Esc"}, "Leave a field, clear the selection"},
+	{[]string{"?"}, "This help"},
+}

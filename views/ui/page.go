@@ -1,0 +1,89 @@
+// Package ui holds what all pages share: the frame, forms, lists and the small
+// words for times and numbers. It knows no system's types.
+package ui
+
+import (
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/a-h/templ"
+)
+
+// Page is what the frame of every page shows.
+type Page struct {
+	Title   string // before " · Linkwatch"
+	Section string // the entry of the navigation that is current: "links"
+	Version string
+	Now     time.Time // the instant that all times of the page are told from
+	Flash   Flash
+	Refresh int // seconds after which a browser without JavaScript asks again; 0 = never
+}
+
+// Flash is the one line that says what the last action did. The zero Flash
+// shows nothing.
+type Flash struct {
+	Text   string
+	Bad    bool      // it did not work
+	Action Action    // what takes it back
+	Link   FlashLink // where to look
+}
+
+// Action is a button that posts one value to a path.
+type Action struct{ Label, Path, Name, Value, Back string }
+
+// FlashLink is a link at the end of a flash.
+type FlashLink struct{ Label, Path string }
+
+// Errors are the messages of a form, by the name of the field.
+type Errors map[string]string
+
+type section struct{ ID, Label, Path string }
+
+// sections are the systems that are built, as the navigation shows them.
+var sections = []section{
+	{"overview", "Overview", "/"},
+	{"links", "Links", "/links"},
+	{"tags", "Tags", "/tags"},
+	{"admin", "Admin", "/admin/jobs"},
+}
+
+// External is the address of a stranger's page or picture as it may stand in
+// markup: http and https only, anything else is "".
+func External(address string) templ.SafeURL {
+	u, err := url.Parse(address)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return ""
+	}
+	return templ.SafeURL(address)
+}
+
+// Host is the host of an address as people read it, without "www.".
+func Host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return address
+	}
+	const www = "www."
+	if h := u.Host; len(h) > len(www) && h[:len(www)] == www {
+		return h[len(www):]
+	}
+	return u.Host
+}
+
+// Count writes a number with a thin space between thousands: "12 804".
+func Count[N int | int64](n N) string {
+	s := strconv.FormatInt(int64(n), 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "\u202f" + s[i:]
+	}
+	return s
+}
+
+// Plural is a count with its noun: "1 link", "12 links".
+func Plural[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return Count(n) + " " + noun + "s"
+}

@@ -1,0 +1,69 @@
+package ui
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	day   = 24 * time.Hour
+	week  = 7 * day
+	month = 30 * day
+	year  = 365 * day
+)
+
+// agoSteps say up to which age a unit is used. static/app.js has the same ones.
+var agoSteps = []struct {
+	below, unit time.Duration
+	word        string
+}{
+	{time.Hour, time.Minute, "min"},
+	{day, time.Hour, "h"},
+	{2 * week, day, "day"},
+	{2 * month, week, "week"},
+	{2 * year, month, "month"},
+}
+
+// ago is how long before now t was, in one unit: "3 min ago", "in 2 h".
+func ago(t, now time.Time) string {
+	d := now.Sub(t)
+	future := d < 0
+	d = d.Abs()
+	if d < time.Minute {
+		if future {
+			return "in a moment"
+		}
+		return "just now"
+	}
+	unit, word := year, "year"
+	for _, s := range agoSteps {
+		if d < s.below {
+			unit, word = s.unit, s.word
+			break
+		}
+	}
+	n := int(d / unit)
+	if n > 1 && len(word) > len("min") {
+		word += "s"
+	}
+	if future {
+		return fmt.Sprintf("in %d %s", n, word)
+	}
+	return fmt.Sprintf("%d %s ago", n, word)
+}
+
+// Exact is a time as the hover and the tables of history show it.
+func Exact(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") }
+
+// Took is how long something ran, in two or three digits: "84 ms", "1.2 s".
+func Took(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return "< 1 ms"
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
