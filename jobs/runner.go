@@ -1,0 +1,276 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/robfig/cron/v3"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/schedule"
+)
+
+const (
+	slowPoll   = 5 * time.Second        // how soon a request made on another instance is seen
+	shortPoll  = 100 * time.Millisecond // between two looks at least
+	beatEvery  = schedule.Lease / 3
+	recordTime = 5 * time.Second // to record the end of a run whose context has ended
+)
+
+// Job is one line of the table of scheduled jobs.
+type Job struct {
+	ID       string // lower-case letters and "-"
+	Schedule string // as robfig/cron reads it, in UTC: "@every 1m" or "5 4 * * *"
+	// Run does the work and says what it did, in a few words. It must return
+	// soon after ctx has ended.
+	Run func(ctx context.Context) (summary string, err error)
+}
+
+// Runner is the Service that runs scheduled jobs, each at most once at a time
+// on all instances together: a job that is due while it runs is skipped, and
+// counted (seed 002, ADR-007). When a job is due is kept in the store, not in
+// this process, so that a restart puts off no run and several instances share
+// the work; cron's part is to read the schedules.
+type Runner struct {
+	*Background
+	store   *schedule.Store
+	log     *slog.Logger
+	metrics *metrics
+	table   map[string]job
+
+	mu      sync.Mutex
+	running map[string]bool // in this process
+	ended   chan struct{}   // rings when a run has ended
+}
+
+type job struct {
+	Job
+	next func(time.Time) time.Time
+}
+
+// NewRunner makes a runner of the jobs. It fails for a schedule that cannot be
+// read, for an id that is there twice, and if reg has metrics of these names.
+func NewRunner(store *schedule.Store, log *slog.Logger, reg prometheus.Registerer, jobs ...Job) (*Runner, error) {
+	m, err := newMetrics(reg)
+	if err != nil {
+		return nil, err
+	}
+	r := &Runner{
+		store: store, log: log, metrics: m, table: map[string]job{},
+		running: map[string]bool{}, ended: make(chan struct{}, 1),
+	}
+	r.Background = NewBackground(r.loop)
+	for _, j := range jobs {
+		s, err := cron.ParseStandard(j.Schedule)
+		if err != nil {
+			return nil, fmt.Errorf("the schedule of the job %s: %w", j.ID, err)
+		}
+		if _, twice := r.table[j.ID]; twice {
+			return nil, fmt.Errorf("the job %s is scheduled twice", j.ID)
+		}
+		r.table[j.ID] = job{j, s.Next}
+		m.expect(j.ID)
+	}
+	return r, nil
+}
+
+// loop begins runs until taking ends, then waits for them. It uses one
+// goroutine, and two for each job that runs.
+func (r *Runner) loop(taking, working context.Context) {
+	var runs sync.WaitGroup
+	defer runs.Wait()
+	declared := false
+	for {
+		wait := slowPoll
+		var err error
+		if !declared {
+			err = r.declare(taking)
+			declared = err == nil
+		}
+		if declared {
+			wait, err = r.pass(taking, working, &runs)
+		}
+		if taking.Err() != nil {
+			return
+		}
+		if err != nil { // the store may answer again later
+			r.log.Error("scheduling jobs", "error", err)
+			wait = slowPoll
+		}
+		select {
+		case <-taking.Done():
+			return
+		case <-r.store.Requested():
+		case <-r.ended:
+		case <-time.After(wait):
+		}
+	}
+}
+
+func (r *Runner) declare(ctx context.Context) error {
+	now := r.store.Now()
+	var jobs []schedule.Job
+	for _, id := range slices.Sorted(maps.Keys(r.table)) { // in one order: instances that start together do not lock each other out
+		j := r.table[id]
+		jobs = append(jobs, schedule.Job{ID: j.ID, Schedule: j.Schedule, NextRunAt: models.At(j.next(now.Time))})
+	}
+	return r.store.Declare(ctx, jobs...)
+}
+
+// pass begins or skips what is due or requested, and tells how long until the next look.
+func (r *Runner) pass(taking, working context.Context, runs *sync.WaitGroup) (time.Duration, error) {
+	jobs, err := r.store.Jobs(taking)
+	if err != nil {
+		return 0, err
+	}
+	now := r.store.Now()
+	wait := slowPoll
+	var errs []error
+	for _, j := range jobs {
+		mine, known := r.table[j.ID]
+		if !known { // another instance is of a newer version
+			continue
+		}
+		due := !j.NextRunAt.IsZero() && !j.NextRunAt.After(now.Time)
+		switch {
+		case due && j.Running:
+			skipped, err := r.store.Skip(taking, j.ID, j.NextRunAt, mine.next)
+			if skipped {
+				r.metrics.skips.WithLabelValues(j.ID).Inc()
+				r.log.Info("job is due but still running, skipped", "job", j.ID)
+			}
+			errs = append(errs, err)
+		case due || !j.RequestedAt.IsZero() && !j.Running:
+			errs = append(errs, r.begin(taking, working, mine, runs))
+		}
+		if due {
+			wait = min(wait, mine.next(now.Time).Sub(now.Time))
+		} else if !j.NextRunAt.IsZero() {
+			wait = min(wait, j.NextRunAt.Sub(now.Time))
+		}
+	}
+	return max(wait, shortPoll), errors.Join(errs...)
+}
+
+// begin runs a job in a goroutine of its own unless it runs already.
+func (r *Runner) begin(taking, working context.Context, j job, runs *sync.WaitGroup) error {
+	if r.isRunning(j.ID) { // its lease ended while this machine slept, and will be renewed
+		return nil
+	}
+	run, began, err := r.store.Begin(taking, j.ID, j.next)
+	if !began {
+		return err
+	}
+	r.setRunning(j.ID, true)
+	runs.Go(func() {
+		r.do(working, j, run)
+		r.setRunning(j.ID, false)
+		select {
+		case r.ended <- struct{}{}:
+		default: // it rings already
+		}
+	})
+	return nil
+}
+
+// do runs a job under its lease and records how it went.
+func (r *Runner) do(working context.Context, j job, run schedule.Run) {
+	log := r.log.With("job", j.ID, "run", run.ID)
+	ctx, cancel := context.WithCancel(working)
+	defer cancel()
+	var lease sync.WaitGroup
+	lease.Go(func() {
+		beat := time.NewTicker(beatEvery)
+		defer beat.Stop()
+		r.hold(ctx, cancel, run, beat.C)
+	})
+
+	start := time.Now()
+	summary, err := call(ctx, j, log)
+	cancel()
+	lease.Wait()
+	run.Duration, run.Summary = time.Since(start), summary
+	outcome := "success"
+	if err != nil {
+		run.Error, outcome = err.Error(), "failure"
+		log.Warn("job failed", "error", err, "duration", run.Duration)
+	} else {
+		log.Debug("job done", "summary", summary, "duration", run.Duration)
+	}
+	r.metrics.runs.WithLabelValues(j.ID, outcome).Inc()
+	r.metrics.duration.WithLabelValues(j.ID).Observe(run.Duration.Seconds())
+
+	record, done := context.WithTimeout(context.WithoutCancel(working), recordTime)
+	defer done()
+	if err := r.store.Finish(record, run); err != nil { // the lease ends by itself
+		log.Error("job ended without a record", "error", err)
+	}
+}
+
+// hold renews the lease of a run at each beat until ctx ends. It gives the run
+// up when the lease is another's, or may be.
+func (r *Runner) hold(ctx context.Context, giveUp context.CancelFunc, run schedule.Run, beat <-chan time.Time) {
+	renewed := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-beat:
+		}
+		err := r.renew(ctx, run)
+		switch {
+		case err == nil:
+			renewed = time.Now()
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, schedule.ErrLeaseLost) || time.Since(renewed) >= schedule.Lease:
+			r.log.Error("job is given up", "job", run.JobID, "run", run.ID, "error", err)
+			giveUp()
+			return
+		default:
+			r.log.Warn("renewing a job's lease", "job", run.JobID, "run", run.ID, "error", err)
+		}
+	}
+}
+
+func (r *Runner) renew(ctx context.Context, run schedule.Run) error {
+	ctx, cancel := context.WithTimeout(ctx, beatEvery) // a store that hangs must not hide that the lease ends
+	defer cancel()
+	return r.store.Renew(ctx, run)
+}
+
+// call runs a job; a panic is a failure with its message.
+func call(ctx context.Context, j job, log *slog.Logger) (summary string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			log.Error("job panicked", "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return j.Run(ctx)
+}
+
+func (r *Runner) isRunning(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.running[id]
+}
+
+func (r *Runner) setRunning(id string, on bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running[id] = on
+	value := 0.0
+	if on {
+		value = 1
+	}
+	r.metrics.running.WithLabelValues(id).Set(value)
+}
