@@ -22,8 +22,8 @@ var Healths = []Health{Dead, Suspect, Moved, Blocked, OK, Unchecked}
 
 // Limits of a link's parts.
 const (
-	MaxTags      = 64 // on one link (seed 001)
-	MaxTagLength = 64 // runes
+	MaxTags      = 64     // on one link (seed 001)
+	MaxTagLength = 64     // runes
 	MaxTitle     = 500    // runes of an own title; fetched ones are trimmed to it
 	MaxNotes     = 10_000 // runes
 	MaxOwner     = 100    // runes

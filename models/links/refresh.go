@@ -71,7 +71,7 @@ func (s *Store) RefreshOf(ctx context.Context, refreshID string) (Refresh, error
 		return Refresh{}, models.NotFound("refresh")
 	}
 	var rows []struct {
-		refreshRow
+		Row     refreshRow `gorm:"embedded"`
 		Waiting int
 	}
 	err := s.db.Read(ctx).Raw(`SELECT r.*,
@@ -83,8 +83,8 @@ func (s *Store) RefreshOf(ctx context.Context, refreshID string) (Refresh, error
 	if len(rows) == 0 {
 		return Refresh{}, models.NotFound("refresh")
 	}
-	r := rows[0]
-	return Refresh{r.ID, r.Total, r.Total - r.Waiting, r.Failed, r.CreatedAt}, nil
+	r, waiting := rows[0].Row, rows[0].Waiting
+	return Refresh{r.ID, r.Total, r.Total - waiting, r.Failed, r.CreatedAt}, nil
 }
 
 // RefreshNext refreshes one queued link and counts it; false when none waits.

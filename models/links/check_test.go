@@ -1,0 +1,274 @@
+package links_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/links"
+)
+
+const day = 24 * time.Hour
+
+// recheck lets the next check of a link come and runs it.
+func (t fixture) recheck(id string) links.Link {
+	t.Helper()
+	l := t.get(id)
+	t.clock.Advance(max(0, l.NextCheckAt.Sub(t.clock.Now())))
+	due, err := t.ClaimDue(t.Context(), 100)
+	t.must(err)
+	i := slices.IndexFunc(due, func(d links.Link) bool { return d.ID == id })
+	if i < 0 {
+		t.Fatalf("link is not due at %v: %+v", t.clock.Now(), l)
+	}
+	l, err = t.Check(t.Context(), due[i])
+	t.must(err)
+	return l
+}
+
+func TestCheckJudges(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		page   links.Page
+		err    error
+		health links.Health
+		says   string
+	}{
+		{"200", links.Page{Status: 200}, nil, links.OK, ""},
+		{"204", links.Page{Status: 204}, nil, links.OK, ""},
+		{"401", links.Page{Status: 401}, nil, links.Blocked, "unexpected status 401"},
+		{"403", links.Page{Status: 403}, nil, links.Blocked, "unexpected status 403"},
+		{"429", links.Page{Status: 429}, nil, links.Blocked, "unexpected status 429"},
+		{"500", links.Page{Status: 500}, nil, links.Suspect, "unexpected status 500"},
+		{"503", links.Page{Status: 503}, nil, links.Suspect, "unexpected status 503"},
+		{"304", links.Page{Status: 304}, nil, links.Suspect, "unexpected status 304"},
+		{"dns", links.Page{}, &links.FetchError{Reason: "host not found"}, links.Suspect, "host not found"},
+		{"moved", links.Page{Status: 200, URL: "https://b.test/new", Permanent: true}, nil, links.Moved, ""},
+		{"404", links.Page{Status: 404}, nil, links.Dead, "unexpected status 404"},
+		{"410", links.Page{Status: 410}, nil, links.Dead, "unexpected status 410"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			each(t, func(t fixture) {
+				l := t.titled("https://a.test/", "Title", "x")
+				if c.err != nil {
+					t.web.fail(l.URL, c.err)
+				} else {
+					t.web.set(l.URL, c.page)
+				}
+				got := t.recheck(l.ID)
+				gone := c.health == links.Dead
+				if got.Health != c.health || got.LastError != c.says || got.Expired() != gone || got.LastStatusCode != c.page.Status {
+					t.Errorf("judged %+v", got)
+				}
+				if got.Title != "Title" || got.URL != l.URL {
+					t.Errorf("a check changed the link: %+v", got)
+				}
+				if gone != got.NextCheckAt.IsZero() {
+					t.Errorf("next check %v", got.NextCheckAt)
+				}
+				if want := 1; gone {
+					want = 0
+					if n := t.tag("x").LinkCount; n != want {
+						t.Errorf("tag counts %d", n)
+					}
+				}
+				if list := t.urls(links.Filter{Health: c.health, Shown: links.ShowAll}); len(list) != 1 {
+					t.Errorf("filter by %s lists %q", c.health, list)
+				}
+				if t.web.asked[len(t.web.asked)-1] != "probe "+l.URL {
+					t.Errorf("asked %q", t.web.asked)
+				}
+			})
+		})
+	}
+}
+
+func TestSuspectIsDeadAfterThreeDays(t *testing.T) {
+	each(t, func(t fixture) {
+		l := t.save("https://a.test/")
+		t.web.fail(l.URL, &links.FetchError{Reason: "timed out"})
+		for i, want := range []links.Health{links.Suspect, links.Suspect, links.Dead, links.Dead} {
+			got := t.recheck(l.ID)
+			if got.Health != want || got.Failures != i+1 || got.Expired() {
+				t.Fatalf("check %d: %+v", i+1, got)
+			}
+			if next := got.NextCheckAt.Sub(t.clock.Now()); next > 26*time.Hour {
+				t.Errorf("a link in doubt waits %v", next)
+			}
+		}
+		attention, err := t.NeedAttention(t.Context(), 5)
+		t.must(err)
+		if len(attention) != 1 {
+			t.Errorf("needs attention: %+v", attention)
+		}
+		t.web.set(l.URL, links.Page{Status: 200})
+		if got := t.recheck(l.ID); got.Health != links.OK || got.Failures != 0 || got.LastError != "" {
+			t.Errorf("recovered: %+v", got)
+		}
+	})
+}
+
+func TestFailuresOfOneDayCountOnce(t *testing.T) {
+	each(t, func(t fixture) {
+		l := t.save("https://a.test/")
+		t.web.fail(l.URL, &links.FetchError{Reason: "timed out"})
+		for range 5 {
+			got, err := t.Refresh(t.Context(), l.ID)
+			t.must(err)
+			if got.Failures != 1 || got.Health != links.Suspect {
+				t.Fatalf("%+v", got)
+			}
+			t.clock.Advance(time.Minute)
+		}
+	})
+}
+
+func TestRefresh(t *testing.T) {
+	each(t, func(t fixture) {
+		l := t.titled("https://a.test/", "Old")
+		_, err := t.View(t.Context(), l.ID)
+		t.must(err)
+		t.clock.Advance(time.Hour)
+		t.web.set(l.URL, links.Page{Status: 200, URL: l.URL, Title: "New"})
+		got, err := t.Refresh(t.Context(), l.ID)
+		t.must(err)
+		if got.Title != "New" || got.CreatedAt != l.CreatedAt || got.ViewCount != 1 || got.UpdatedAt == l.UpdatedAt {
+			t.Errorf("%+v", got)
+		}
+		if len(t.urls(links.Filter{Query: "new"})) != 1 || len(t.urls(links.Filter{Query: "title:old"})) != 0 {
+			t.Error("the index does not know the new title")
+		}
+
+		own := "Mine"
+		_, err = t.Annotate(t.Context(), l.ID, links.Annotation{Title: &own})
+		t.must(err)
+		got, err = t.Refresh(t.Context(), l.ID)
+		t.must(err)
+		if got.Title != "Mine" || got.FetchedTitle != "New" {
+			t.Errorf("an own title: %+v", got)
+		}
+
+		t.web.set(l.URL, links.Page{Status: 503, Title: "Sorry"})
+		got, err = t.Refresh(t.Context(), l.ID)
+		t.must(err)
+		if got.FetchedTitle != "New" || got.Health != links.Suspect || got.Expired() {
+			t.Errorf("a failed refresh: %+v", got)
+		}
+		empty := ""
+		got, err = t.Annotate(t.Context(), l.ID, links.Annotation{Title: &empty})
+		t.must(err)
+		if got.Title != "New" {
+			t.Errorf("the cleared title: %+v", got)
+		}
+
+		t.web.set(l.URL, links.Page{Status: 410})
+		got, err = t.Refresh(t.Context(), l.ID)
+		t.must(err)
+		if !got.Expired() || got.Title != "New" {
+			t.Errorf("gone: %+v", got)
+		}
+		_, err = t.Refresh(t.Context(), models.NewID(models.KindLink))
+		t.wantCode(err, models.CodeNotFound)
+	})
+}
+
+func TestPauseThatASiteAsksForSaysNothingOfTheLink(t *testing.T) {
+	each(t, func(t fixture) {
+		l := t.save("https://a.test/")
+		t.web.fail(l.URL, &links.FetchError{Reason: "asked to wait", RetryAfter: 10 * time.Minute})
+		got := t.recheck(l.ID)
+		if got.Health != links.OK || got.NextCheckAt.Sub(t.clock.Now()) != 10*time.Minute {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestImportedLinksGetTheirMetadataAtTheFirstCheck(t *testing.T) {
+	each(t, func(t fixture) {
+		_, err := t.Import(t.Context(), []links.New{{URL: "https://a.test/"}})
+		t.must(err)
+		t.web.set("https://a.test/", links.Page{Status: 200, Title: "Fetched"})
+		t.clock.Advance(day)
+		due, err := t.ClaimDue(t.Context(), 5)
+		t.must(err)
+		l, err := t.Check(t.Context(), due[0])
+		t.must(err)
+		if l.Title != "Fetched" || l.Health != links.OK || t.web.asked[0] != "fetch https://a.test/" {
+			t.Errorf("%+v, asked %q", l, t.web.asked)
+		}
+	})
+}
+
+func TestClaimsAreNotSharedAndEnd(t *testing.T) {
+	each(t, func(t fixture) {
+		const n = 40
+		for i := range n {
+			t.save(fmt.Sprintf("https://a.test/%d", i))
+		}
+		t.clock.Advance(2 * week)
+		var mu sync.Mutex
+		claims := map[string]int{}
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for {
+					due, err := t.ClaimDue(t.Context(), 7)
+					if err != nil {
+						t.Error(err)
+					}
+					if len(due) == 0 {
+						return
+					}
+					mu.Lock()
+					for _, l := range due {
+						claims[l.ID]++
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		if len(claims) != n {
+			t.Errorf("%d links claimed, want %d", len(claims), n)
+		}
+		for id, times := range claims {
+			if times != 1 {
+				t.Errorf("%s was claimed %d times", id, times)
+			}
+		}
+		t.clock.Advance(11 * time.Minute) // whoever claimed them was killed
+		due, err := t.ClaimDue(t.Context(), 100)
+		t.must(err)
+		if len(due) != n {
+			t.Errorf("%d links come due again, want %d", len(due), n)
+		}
+	})
+}
+
+func TestApplyMove(t *testing.T) {
+	each(t, func(t fixture) {
+		t.web.set("http://a.test/", links.Page{Status: 200, URL: "https://a.test/", Permanent: true})
+		l := t.save("http://a.test/")
+		if l.Health != links.Moved || l.MovedTo != "https://a.test/" || l.URL != "http://a.test/" {
+			t.Fatalf("%+v", l)
+		}
+		moved, err := t.ApplyMove(t.Context(), l.ID)
+		t.must(err)
+		if moved.URL != "https://a.test/" || moved.CanonicalURL != "https://a.test" || moved.Health != links.OK || moved.MovedTo != "" {
+			t.Errorf("%+v", moved)
+		}
+		_, err = t.ApplyMove(t.Context(), l.ID)
+		t.wantCode(err, models.CodeConflict)
+
+		t.web.set("http://b.test/", links.Page{Status: 200, URL: "https://a.test", Permanent: true})
+		other := t.save("http://b.test/")
+		_, err = t.ApplyMove(t.Context(), other.ID)
+		t.wantCode(err, models.CodeConflict)
+		if got := t.get(other.ID); got.URL != "http://b.test/" {
+			t.Errorf("half moved: %+v", got)
+		}
+	})
+}

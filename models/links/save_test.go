@@ -1,0 +1,292 @@
+package links_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/modelstest"
+)
+
+func TestSave(t *testing.T) {
+	each(t, func(t fixture) {
+		og := links.OpenGraph{Title: "OG Title", Description: "OG Desc", Image: "https://example.com/image.jpg", SiteName: "Example", Type: "website"}
+		t.web.set("https://Example.com/page/#top", links.Page{Status: 200, URL: "https://example.com/page/", Title: "OG Title", OpenGraph: og})
+		l, created, err := t.Save(t.Context(), links.New{URL: " https://Example.com/page/#top ", Tags: []string{"Go", "DevOps", "go"}, Notes: "mine"})
+		t.must(err)
+		if !created || l.URL != "https://Example.com/page/#top" || l.CanonicalURL != "https://example.com/page" ||
+			l.Title != "OG Title" || l.OpenGraph != og || l.Owner != "system" || l.Notes != "mine" ||
+			l.Health != links.OK || l.LastStatusCode != 200 || l.Expired() || l.ViewCount != 0 {
+			t.Errorf("saved %+v", l)
+		}
+		if !slices.Equal(l.Tags, []string{"Go", "DevOps"}) {
+			t.Errorf("tags %q", l.Tags)
+		}
+		if err := models.CheckID(models.KindLink, l.ID); err != nil {
+			t.Error(err)
+		}
+		got := t.get(l.ID)
+		if got.CreatedAt != models.At(t.clock.Now()) || got.LastCheckedAt != got.CreatedAt || got.UpdatedAt != got.CreatedAt {
+			t.Errorf("times %+v", got)
+		}
+		if next := got.NextCheckAt.Sub(t.clock.Now()); next < week*9/10 || next > week*11/10 {
+			t.Errorf("next check in %v", next)
+		}
+
+		again, created, err := t.Save(t.Context(), links.New{URL: "HTTPS://example.com:443/page", Tags: []string{"GO", "new"}})
+		t.must(err)
+		if created || again.ID != l.ID || !slices.Equal(again.Tags, []string{"Go", "DevOps", "new"}) {
+			t.Errorf("duplicate: created %v, %+v", created, again)
+		}
+		if n := len(t.web.asked); n != 1 {
+			t.Errorf("%d fetches for a link and its duplicate, want 1", n)
+		}
+
+		_, err = t.SetExpired(t.Context(), true, l.ID)
+		t.must(err)
+		again, created, err = t.Save(t.Context(), links.New{URL: l.URL})
+		t.must(err)
+		if created || !again.Expired() {
+			t.Errorf("duplicate of an expired link: created %v, expired %v", created, again.Expired())
+		}
+	})
+}
+
+func TestSaveRefuses(t *testing.T) {
+	each(t, func(t fixture) {
+		t.web.set("https://a.test/404", links.Page{Status: 404})
+		t.web.set("https://a.test/401", links.Page{Status: 401})
+		t.web.set("https://a.test/204", links.Page{Status: 204})
+		t.web.fail("https://a.test/gone", &links.FetchError{Reason: "host not found"})
+		t.web.fail("https://a.test/private", &links.FetchError{Reason: "address not allowed", Blocked: true})
+		t.web.fail("https://a.test/busy", &links.FetchError{Reason: "asked to wait", RetryAfter: 7 * time.Second})
+		t.web.fail("https://a.test/bug", errors.New("SELECT secret"))
+		many := make([]string, 65)
+		for i := range many {
+			many[i] = fmt.Sprint("t", i)
+		}
+		for _, c := range []struct {
+			n    links.New
+			code models.Code
+		}{
+			{links.New{URL: "https://a.test/404"}, models.CodeUnresolvable},
+			{links.New{URL: "https://a.test/401"}, models.CodeUnresolvable},
+			{links.New{URL: "https://a.test/204"}, models.CodeUnresolvable},
+			{links.New{URL: "https://a.test/gone"}, models.CodeUnresolvable},
+			{links.New{URL: "https://a.test/private"}, models.CodeBlocked},
+			{links.New{URL: "https://a.test/busy"}, models.CodeUnresolvable},
+			{links.New{URL: "https://a.test/bug"}, ""},
+			{links.New{URL: ""}, models.CodeInvalid},
+			{links.New{URL: "ftp://a.test/"}, models.CodeInvalid},
+			{links.New{URL: "https://u:p@a.test/"}, models.CodeInvalid},
+			{links.New{URL: "https://a.test/ok", Tags: many}, models.CodeTooManyTags},
+			{links.New{URL: "https://a.test/ok", Tags: []string{"ok", " "}}, models.CodeInvalid},
+			{links.New{URL: "https://a.test/ok", Tags: []string{"a,b"}}, models.CodeInvalid},
+			{links.New{URL: "https://a.test/ok", Tags: []string{strings.Repeat("x", 65)}}, models.CodeInvalid},
+			{links.New{URL: "https://a.test/ok", Notes: strings.Repeat("x", 10_001)}, models.CodeInvalid},
+			{links.New{URL: "https://a.test/ok", Owner: strings.Repeat("x", 101)}, models.CodeInvalid},
+		} {
+			_, _, err := t.Save(t.Context(), c.n)
+			if err == nil || models.CodeOf(err) != c.code {
+				t.Errorf("saving %+v: %v, want code %q", c.n.URL, err, c.code)
+			}
+		}
+		c, err := t.Counts(t.Context())
+		t.must(err)
+		if c.Active+c.Expired+c.Tags != 0 {
+			t.Errorf("something was stored: %+v", c)
+		}
+	})
+}
+
+// Hostile text is trimmed before it is stored.
+func TestSaveCleansStrangersText(t *testing.T) {
+	each(t, func(t fixture) {
+		t.web.set("https://a.test/", links.Page{
+			Status: 200, URL: "https://a.test/",
+			Title:     "a\x00b \u202egnp.exe\n\tc\xff " + strings.Repeat("é", 600),
+			OpenGraph: links.OpenGraph{Image: "javascript:alert(1)", Description: strings.Repeat("d", 5000)},
+		})
+		l := t.get(t.save("https://a.test/").ID)
+		if !strings.HasPrefix(l.Title, "ab gnp.exe c\uFFFD éé") || models.Runes(l.Title) != links.MaxTitle {
+			t.Errorf("title %q", l.Title)
+		}
+		if l.OpenGraph.Image != "" || len(l.OpenGraph.Description) != 1000 {
+			t.Errorf("OpenGraph %+v", l.OpenGraph)
+		}
+		for _, s := range []string{l.Title, l.OpenGraph.Description} {
+			if strings.ContainsAny(s, "\x00\u202e\n") {
+				t.Errorf("%q holds what must not be stored", s)
+			}
+		}
+	})
+}
+
+func TestSaveTwiceAtOnce(t *testing.T) {
+	each(t, func(t fixture) {
+		const n = 16
+		var created atomic.Int64
+		ids := make([]string, n)
+		var wg sync.WaitGroup
+		for i := range n {
+			wg.Go(func() {
+				l, isNew, err := t.Save(t.Context(), links.New{URL: "https://a.test/x", Tags: []string{"all", fmt.Sprint("t", i)}})
+				if err != nil {
+					t.Error(err)
+				}
+				if isNew {
+					created.Add(1)
+				}
+				ids[i] = l.ID
+			})
+		}
+		wg.Wait()
+		if created.Load() != 1 || len(slices.Compact(ids)) != 1 {
+			t.Errorf("%d created, ids %v", created.Load(), ids)
+		}
+		if l := t.get(ids[0]); len(l.Tags) != n+1 {
+			t.Errorf("%d tags, want %d", len(l.Tags), n+1)
+		}
+	})
+}
+
+func TestViewCountsEveryTime(t *testing.T) {
+	each(t, func(t fixture) {
+		l := t.save("https://a.test/")
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				if _, err := t.View(t.Context(), l.ID); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		got, err := t.View(t.Context(), l.ID)
+		t.must(err)
+		if got.ViewCount != 21 || got.UpdatedAt != l.UpdatedAt {
+			t.Errorf("%d views, updated %v", got.ViewCount, got.UpdatedAt)
+		}
+		_, err = t.View(t.Context(), models.NewID(models.KindLink))
+		t.wantCode(err, models.CodeNotFound)
+		_, err = t.View(t.Context(), "l_x' OR 1=1")
+		t.wantCode(err, models.CodeNotFound)
+	})
+}
+
+func TestListsAndCounts(t *testing.T) {
+	each(t, func(t fixture) {
+		_, err := t.Random(t.Context())
+		t.wantCode(err, models.CodeNotFound)
+		var ids []string
+		for i := range 5 {
+			ids = append(ids, t.save(fmt.Sprintf("https://a.test/%d", i)).ID)
+		}
+		for range 3 {
+			_, err := t.View(t.Context(), ids[1])
+			t.must(err)
+		}
+		_, err = t.View(t.Context(), ids[3])
+		t.must(err)
+		_, err = t.SetExpired(t.Context(), true, ids[0], ids[4])
+		t.must(err)
+
+		if got := t.urls(links.Filter{}); !slices.Equal(got, []string{"https://a.test/3", "https://a.test/2", "https://a.test/1"}) {
+			t.Errorf("active: %q", got)
+		}
+		if got := t.urls(links.Filter{Shown: links.ShowExpired}); !slices.Equal(got, []string{"https://a.test/4", "https://a.test/0"}) {
+			t.Errorf("expired: %q", got)
+		}
+		if got := t.urls(links.Filter{Shown: links.ShowAll}); len(got) != 5 || got[0] != "https://a.test/4" {
+			t.Errorf("all: %q", got)
+		}
+		popular, err := t.Popular(t.Context(), models.Page{Number: 1, Size: 2})
+		t.must(err)
+		if popular.Total != 3 || popular.Pages() != 2 || popular.Items[0].ID != ids[1] || popular.Items[1].ID != ids[3] {
+			t.Errorf("popular: %+v", popular)
+		}
+		l, err := t.Random(t.Context())
+		t.must(err)
+		if l.Expired() {
+			t.Error("a random link is expired")
+		}
+		c, err := t.Counts(t.Context())
+		t.must(err)
+		if c.Active != 3 || c.Expired != 2 || c.Health[links.OK] != 3 {
+			t.Errorf("counts %+v", c)
+		}
+	})
+}
+
+// A page of a list takes the same number of queries whatever is on it.
+func TestListQueriesAreConstant(t *testing.T) {
+	each(t, func(t fixture) {
+		count := func(f links.Filter) int64 {
+			n := modelstest.Queries(t, t.db)
+			_, err := t.List(t.Context(), f, firstPage)
+			t.must(err)
+			return n.Load()
+		}
+		t.save("https://a.test/first", "x")
+		plain, query, tag := count(links.Filter{}), count(links.Filter{Query: "first"}), count(links.Filter{Tag: "x"})
+		for i := range 40 {
+			t.save(fmt.Sprintf("https://a.test/first/%d", i), "x", fmt.Sprint("t", i))
+		}
+		if p, q, g := count(links.Filter{}), count(links.Filter{Query: "first"}), count(links.Filter{Tag: "x"}); p != plain || q != query || g != tag {
+			t.Errorf("%d, %d, %d queries with many links; %d, %d, %d with one", p, q, g, plain, query, tag)
+		}
+		if plain > 4 {
+			t.Errorf("%d queries for a list, want at most 4", plain)
+		}
+	})
+}
+
+func TestImport(t *testing.T) {
+	each(t, func(t fixture) {
+		t.save("https://a.test/have", "old")
+		var ns []links.New
+		for i := range 1500 {
+			ns = append(ns, links.New{URL: fmt.Sprintf("https://b.test/%d", i), Tags: []string{"imported", fmt.Sprint("n", i%7)}})
+		}
+		ns = append(ns, links.New{URL: "https://a.test/have/", Tags: []string{"more"}}, links.New{URL: "https://b.test/3#again", Tags: []string{"twice"}})
+		stored, err := t.Import(t.Context(), ns)
+		t.must(err)
+		if stored != 1500 || len(t.web.asked) != 1 {
+			t.Errorf("%d stored, %d fetches", stored, len(t.web.asked))
+		}
+		if got := t.tag("imported"); got.LinkCount != 1500 {
+			t.Errorf("%+v", got)
+		}
+		if got := t.urls(links.Filter{Query: "tag:twice"}); !slices.Equal(got, []string{"https://b.test/3"}) {
+			t.Errorf("%q", got)
+		}
+		if got := t.urls(links.Filter{Query: "tag:old,more"}); !slices.Equal(got, []string{"https://a.test/have"}) {
+			t.Errorf("%q", got)
+		}
+		c, err := t.Counts(t.Context())
+		t.must(err)
+		if c.Active != 1501 || c.Health[links.Unchecked] != 1500 {
+			t.Errorf("%+v", c)
+		}
+		due, err := t.ClaimDue(t.Context(), 10)
+		t.must(err)
+		if len(due) > 1 { // spread over a day; one may be due at this very moment
+			t.Errorf("%d links are due right after an import", len(due))
+		}
+		if _, err := t.Import(t.Context(), []links.New{{URL: "https://c.test/"}, {URL: "nonsense"}}); models.CodeOf(err) != models.CodeInvalid {
+			t.Errorf("%v", err)
+		}
+		after, err := t.Counts(t.Context())
+		t.must(err)
+		if after.Active != c.Active {
+			t.Errorf("%d links were stored beside an invalid one", after.Active-c.Active)
+		}
+	})
+}

@@ -1,0 +1,236 @@
+package links_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/links"
+)
+
+func TestTagsOnALink(t *testing.T) {
+	each(t, func(t fixture) {
+		a, b := t.save("https://a.test/a", "Go"), t.save("https://a.test/b", "GO", "web")
+		ts, err := t.AddTags(t.Context(), a.ID, []string{"web", "Zürich", "zürich"})
+		t.must(err)
+		var names []string
+		for _, x := range ts {
+			names = append(names, x.Name)
+		}
+		if !slices.Equal(names, []string{"Go", "web", "Zürich"}) {
+			t.Errorf("tags %q", names)
+		}
+		if got := t.tag("go"); got.Name != "Go" || got.LinkCount != 2 {
+			t.Errorf("%+v", got)
+		}
+
+		web := t.tag("web")
+		swapped, err := t.SwapTag(t.Context(), a.ID, web.ID, "html")
+		t.must(err)
+		if swapped.Name != "html" || !slices.Equal(t.get(a.ID).Tags, []string{"Go", "Zürich", "html"}) {
+			t.Errorf("swapped %+v, tags %q", swapped, t.get(a.ID).Tags)
+		}
+		if got := t.tag("web").LinkCount; got != 1 {
+			t.Errorf("web on %d links", got)
+		}
+		same, err := t.SwapTag(t.Context(), a.ID, swapped.ID, "HTML")
+		t.must(err)
+		if same.ID != swapped.ID || same.Name != "html" {
+			t.Errorf("swapped for itself: %+v", same)
+		}
+
+		t.must(t.RemoveTag(t.Context(), b.ID, web.ID))
+		if got := t.tagNames(links.TagsByName); !slices.Equal(got, []string{"Go", "html", "Zürich"}) {
+			t.Errorf("a tag no link uses is still there: %q", got)
+		}
+		t.wantCode(t.RemoveTag(t.Context(), b.ID, web.ID), models.CodeNotFound)
+		t.wantCode(t.RemoveTag(t.Context(), b.ID, swapped.ID), models.CodeNotFound) // on another link
+		_, err = t.TagOf(t.Context(), b.ID, swapped.ID)
+		t.wantCode(err, models.CodeNotFound)
+		_, err = t.SwapTag(t.Context(), b.ID, swapped.ID, "x")
+		t.wantCode(err, models.CodeNotFound)
+		_, err = t.AddTags(t.Context(), models.NewID(models.KindLink), []string{"x"})
+		t.wantCode(err, models.CodeNotFound)
+	})
+}
+
+func TestTooManyTags(t *testing.T) {
+	each(t, func(t fixture) {
+		l := t.save("https://a.test/")
+		names := make([]string, 64)
+		for i := range names {
+			names[i] = fmt.Sprintf("t%02d", i)
+		}
+		_, err := t.AddTags(t.Context(), l.ID, names[:63])
+		t.must(err)
+		_, err = t.AddTags(t.Context(), l.ID, []string{"one", "two"})
+		t.wantCode(err, models.CodeTooManyTags)
+		if got := t.get(l.ID).Tags; len(got) != 63 {
+			t.Errorf("%d tags after a refusal", len(got))
+		}
+		_, err = t.AddTags(t.Context(), l.ID, append(names, "T00")) // 64 with those it has
+		t.must(err)
+		_, _, err = t.Save(t.Context(), links.New{URL: l.URL, Tags: []string{"more"}})
+		t.wantCode(err, models.CodeTooManyTags)
+		if got := t.tagNames(links.TagsByCount); slices.Contains(got, "more") || slices.Contains(got, "one") {
+			t.Error("a refused tag was stored")
+		}
+	})
+}
+
+func TestTagLists(t *testing.T) {
+	each(t, func(t fixture) {
+		a := t.save("https://a.test/a", "beta", "alpha")
+		t.clock.Advance(time.Minute)
+		t.save("https://a.test/b", "beta", "Alpine")
+		t.clock.Advance(time.Minute)
+		t.save("https://a.test/c", "alpha_%")
+		if got := t.tagNames(links.TagsByName); !slices.Equal(got, []string{"alpha", "alpha_%", "Alpine", "beta"}) {
+			t.Errorf("by name: %q", got)
+		}
+		if got := t.tagNames(links.TagsByCount); got[0] != "beta" {
+			t.Errorf("by count: %q", got)
+		}
+		if got := t.tagNames(links.TagsByLastUse); got[0] != "alpha_%" || got[3] != "alpha" {
+			t.Errorf("by last use: %q", got)
+		}
+		for typed, want := range map[string][]string{
+			"AL": {"alpha", "Alpine", "alpha_%"}, "_": {"alpha_%"}, "%": {"alpha_%"}, "pin": {"Alpine"}, "zz": {}, `\`: {},
+		} {
+			ts, err := t.CompleteTags(t.Context(), typed, 10)
+			t.must(err)
+			got := []string{}
+			for _, x := range ts {
+				got = append(got, x.Name)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("completing %q: %q, want %q", typed, got, want)
+			}
+		}
+		_, err := t.SetExpired(t.Context(), true, a.ID)
+		t.must(err)
+		if got := t.tag("alpha"); got.LinkCount != 0 {
+			t.Errorf("an expired link counts: %+v", got)
+		}
+		if got := t.tag("beta"); got.LinkCount != 1 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestRenameAndMergeTags(t *testing.T) {
+	each(t, func(t fixture) {
+		a, b := t.save("https://a.test/a", "golang", "x"), t.save("https://a.test/b", "golang", "Go")
+		tag, merged, err := t.RenameTag(t.Context(), t.tag("golang").ID, "Golang")
+		t.must(err)
+		if merged || tag.Name != "Golang" {
+			t.Errorf("another casing: %+v, merged %v", tag, merged)
+		}
+		tag, merged, err = t.RenameTag(t.Context(), tag.ID, "gopher")
+		t.must(err)
+		if merged || tag.LinkCount != 2 || len(t.urls(links.Filter{Query: "gopher"})) != 2 || len(t.urls(links.Filter{Query: "tag:golang"})) != 0 {
+			t.Errorf("renamed: %+v, merged %v", tag, merged)
+		}
+		tag, merged, err = t.RenameTag(t.Context(), tag.ID, "GO")
+		t.must(err)
+		if !merged || tag.Name != "Go" || tag.LinkCount != 2 {
+			t.Errorf("merged: %+v, merged %v", tag, merged)
+		}
+		if !slices.Equal(t.get(a.ID).Tags, []string{"Go", "x"}) || !slices.Equal(t.get(b.ID).Tags, []string{"Go"}) {
+			t.Errorf("tags %q and %q", t.get(a.ID).Tags, t.get(b.ID).Tags)
+		}
+		if got := t.urls(links.Filter{Tag: "go"}); len(got) != 2 {
+			t.Errorf("by the merged tag: %q", got)
+		}
+		_, _, err = t.RenameTag(t.Context(), tag.ID, " ")
+		t.wantCode(err, models.CodeInvalid)
+		_, _, err = t.RenameTag(t.Context(), models.NewID(models.KindTag), "x")
+		t.wantCode(err, models.CodeNotFound)
+	})
+}
+
+// TestTagCountsStayTrue does at random all that touches tags, from several
+// goroutines, and counts anew what the store counted along.
+func TestTagCountsStayTrue(t *testing.T) {
+	each(t, func(t fixture) {
+		var ids []string
+		for i := range 12 {
+			ids = append(ids, t.save(fmt.Sprintf("https://a.test/%d", i), fmt.Sprint("t", i%4)).ID)
+		}
+		var wg sync.WaitGroup
+		for w := range 4 {
+			wg.Go(func() {
+				rnd := rand.New(rand.NewPCG(7, uint64(w)))
+				for range 60 {
+					id, name := ids[rnd.IntN(len(ids))], fmt.Sprint("t", rnd.IntN(6))
+					if err := t.step(rnd, id, name); err != nil && models.CodeOf(err) != models.CodeNotFound {
+						t.Errorf("%v", err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+
+		var rows []struct {
+			Name       string
+			LinkCount  int
+			Real, Uses int
+		}
+		t.must(t.db.Read(t.Context()).Raw(`SELECT name, link_count,
+			(SELECT count(*) FROM link_tags JOIN links ON links.seq = link_seq WHERE tag_seq = tags.seq AND expired_at IS NULL) AS real,
+			(SELECT count(*) FROM link_tags WHERE tag_seq = tags.seq) AS uses FROM tags`).Scan(&rows).Error)
+		if len(rows) == 0 {
+			t.Fatal("no tags left: the test shows nothing")
+		}
+		for _, r := range rows {
+			if r.LinkCount != r.Real || r.Uses == 0 {
+				t.Errorf("tag %s: counted %d, really %d, on %d links", r.Name, r.LinkCount, r.Real, r.Uses)
+			}
+			if found, err := t.List(t.Context(), links.Filter{Tag: r.Name}, firstPage); err != nil || found.Total != r.Real {
+				t.Errorf("tag %s: the index finds %d, want %d (%v)", r.Name, found.Total, r.Real, err)
+			}
+		}
+	})
+}
+
+// step does one thing to a link.
+func (t fixture) step(rnd *rand.Rand, id, name string) error {
+	ctx := t.Context()
+	switch rnd.IntN(7) {
+	case 0, 1:
+		_, err := t.AddTags(ctx, id, []string{name, fmt.Sprint("t", rnd.IntN(6))})
+		return err
+	case 2:
+		ts, err := t.TagsOf(ctx, id)
+		if err != nil || len(ts) == 0 {
+			return err
+		}
+		return t.RemoveTag(ctx, id, ts[rnd.IntN(len(ts))].ID)
+	case 3:
+		_, err := t.SetExpired(ctx, rnd.IntN(2) == 0, id)
+		return err
+	case 4:
+		c, err := t.Delete(ctx, id)
+		if err == nil && c.Links > 0 {
+			_, err = t.Undo(ctx, c.ID)
+		}
+		return err
+	case 5:
+		c, err := t.TagAll(ctx, []string{name}, id)
+		if err == nil && c.Links > 0 && rnd.IntN(2) == 0 {
+			_, err = t.Undo(ctx, c.ID)
+		}
+		return err
+	default:
+		ts, err := t.TagsOf(ctx, id)
+		if err != nil || len(ts) == 0 {
+			return err
+		}
+		_, _, err = t.RenameTag(ctx, ts[0].ID, name)
+		return err
+	}
+}
