@@ -99,6 +99,29 @@ func (db *DB) SkipLocked() string {
 	return ""
 }
 
+// OneAtATime makes a transaction wait until no other one that was begun with
+// the same key runs, on any instance. SQLite's one writer is that already. It
+// is for short changes of many rows, which would meet in deadlocks otherwise.
+func (db *DB) OneAtATime(tx *gorm.DB, key LockKey) error {
+	if db.Engine != Postgres {
+		return nil
+	}
+	if err := tx.Exec("SELECT pg_advisory_xact_lock(?)", int64(key)).Error; err != nil {
+		return fmt.Errorf("waiting for the other writers: %w", err)
+	}
+	return nil
+}
+
+// LockKey names what is done one at a time. The numbers only have to differ
+// from each other and from those of other programs in the same database.
+type LockKey int64
+
+// The keys in use.
+const (
+	lockMigrations LockKey = 7_110_913_000 + iota
+	LockLinks              // changes of links and their tags
+)
+
 // Ping says whether the database answers, on both pools.
 func (db *DB) Ping(ctx context.Context) error {
 	for _, g := range []*gorm.DB{db.write, db.read} {

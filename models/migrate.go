@@ -97,8 +97,6 @@ type migrationDriver struct {
 	lock   *sql.Conn
 }
 
-const migrationLock = 7_110_913_005 // any number that no other program locks
-
 // Lock keeps two instances from migrating one PostgreSQL at a time. SQLite
 // needs none: its transactions take the write lock when they begin.
 func (d *migrationDriver) Lock() error {
@@ -109,7 +107,7 @@ func (d *migrationDriver) Lock() error {
 	if err != nil {
 		return err
 	}
-	if _, err := conn.ExecContext(context.Background(), `SELECT pg_advisory_lock($1)`, migrationLock); err != nil {
+	if _, err := conn.ExecContext(context.Background(), `SELECT pg_advisory_lock($1)`, int64(lockMigrations)); err != nil {
 		return errors.Join(err, conn.Close())
 	}
 	d.lock = conn
@@ -120,7 +118,7 @@ func (d *migrationDriver) Unlock() error {
 	if d.lock == nil {
 		return nil
 	}
-	_, err := d.lock.ExecContext(context.Background(), `SELECT pg_advisory_unlock($1)`, migrationLock)
+	_, err := d.lock.ExecContext(context.Background(), `SELECT pg_advisory_unlock($1)`, int64(lockMigrations))
 	err = errors.Join(err, d.lock.Close())
 	d.lock = nil
 	return err

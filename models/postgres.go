@@ -37,7 +37,7 @@ func lostRace(err error) bool {
 	}
 	switch pg.Code {
 	case "40001", "40P01", // serialization failure, deadlock
-		"23503": // a row that was referred to went away: a tag that lost its last link
+		"23503": // a row that was referred to went away meanwhile
 		return true
 	}
 	return false

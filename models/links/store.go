@@ -274,11 +274,14 @@ func lockOne(tx *gorm.DB, id string) (Link, error) {
 	return ls[0], nil
 }
 
-// write runs a change whose links have to be indexed anew: fn returns them
-// with their tags as they are after the change.
+// write runs a change of links or tags, one at a time. fn returns the links
+// that have to be indexed anew, with their tags as they are after the change.
 func (s *Store) write(ctx context.Context, fn func(tx *gorm.DB) ([]Link, error)) error {
 	var learned []string
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, models.LockLinks); err != nil {
+			return err
+		}
 		ls, err := fn(tx)
 		if err != nil || len(ls) == 0 {
 			return err

@@ -169,18 +169,18 @@ func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merge
 	}
 	name, folded := names[0], models.FoldName(names[0])
 	var seqs []int64 // of the links to be indexed anew
-	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		old, err := findTag(tx.Clauses(clause.Locking{Strength: "UPDATE"}), tagID)
+	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+		old, err := findTag(tx, tagID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		t, merged, seqs = old, false, nil
 		var other []Tag
 		if err := tx.Where("folded = ? AND seq <> ?", folded, old.Seq).Find(&other).Error; err != nil {
-			return fmt.Errorf("looking for a tag: %w", err)
+			return nil, fmt.Errorf("looking for a tag: %w", err)
 		}
 		if err := tx.Raw("SELECT link_seq FROM link_tags WHERE tag_seq = ? ORDER BY link_seq", old.Seq).Scan(&seqs).Error; err != nil {
-			return fmt.Errorf("listing the links of a tag: %w", err)
+			return nil, fmt.Errorf("listing the links of a tag: %w", err)
 		}
 		if len(other) > 0 {
 			t, merged = other[0], true
@@ -190,9 +190,9 @@ func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merge
 			err = tx.Save(&t).Error
 		}
 		if err != nil {
-			return fmt.Errorf("renaming a tag: %w", err)
+			return nil, fmt.Errorf("renaming a tag: %w", err)
 		}
-		return s.reindex(tx, seqs)
+		return nil, s.reindex(tx, seqs)
 	})
 	return t, merged, err
 }
