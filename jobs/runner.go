@@ -29,9 +29,11 @@ const (
 type Job struct {
 	ID       string // lower-case letters and "-"
 	Schedule string // as robfig/cron reads it, in UTC: "@every 1m" or "5 4 * * *"
-	// Run does the work and says what it did, in a few words. It must return
-	// soon after ctx has ended.
-	Run func(ctx context.Context) (summary string, err error)
+	// Run does the work and says what it did, in a few words. taking ends when
+	// the program stops: a job of many parts begins no further one. working
+	// ends when that took too long, or when the lease is lost: Run must then
+	// return at once.
+	Run func(taking, working context.Context) (summary string, err error)
 }
 
 // Runner is the Service that runs scheduled jobs, each at most once at a time
@@ -171,7 +173,7 @@ func (r *Runner) begin(taking, working context.Context, j job, runs *sync.WaitGr
 	}
 	r.setRunning(j.ID, true)
 	runs.Go(func() {
-		r.do(working, j, run)
+		r.do(taking, working, j, run)
 		r.setRunning(j.ID, false)
 		select {
 		case r.ended <- struct{}{}:
@@ -182,9 +184,11 @@ func (r *Runner) begin(taking, working context.Context, j job, runs *sync.WaitGr
 }
 
 // do runs a job under its lease and records how it went.
-func (r *Runner) do(working context.Context, j job, run schedule.Run) {
+func (r *Runner) do(taking, working context.Context, j job, run schedule.Run) {
 	log := r.log.With("job", j.ID, "run", run.ID)
-	ctx, cancel := context.WithCancel(working)
+	ctx, cancelWork := context.WithCancel(working)
+	more, cancelMore := context.WithCancel(taking)
+	cancel := func() { cancelMore(); cancelWork() }
 	defer cancel()
 	var lease sync.WaitGroup
 	lease.Go(func() {
@@ -194,7 +198,7 @@ func (r *Runner) do(working context.Context, j job, run schedule.Run) {
 	})
 
 	start := time.Now()
-	summary, err := call(ctx, j, log)
+	summary, err := call(more, ctx, j, log)
 	cancel()
 	lease.Wait()
 	run.Duration, run.Summary = time.Since(start), summary
@@ -217,7 +221,7 @@ func (r *Runner) do(working context.Context, j job, run schedule.Run) {
 
 // hold renews the lease of a run at each beat until ctx ends. It gives the run
 // up when the lease is another's, or may be.
-func (r *Runner) hold(ctx context.Context, giveUp context.CancelFunc, run schedule.Run, beat <-chan time.Time) {
+func (r *Runner) hold(ctx context.Context, giveUp func(), run schedule.Run, beat <-chan time.Time) {
 	renewed := time.Now()
 	for {
 		select {
@@ -248,14 +252,14 @@ func (r *Runner) renew(ctx context.Context, run schedule.Run) error {
 }
 
 // call runs a job; a panic is a failure with its message.
-func call(ctx context.Context, j job, log *slog.Logger) (summary string, err error) {
+func call(taking, working context.Context, j job, log *slog.Logger) (summary string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			log.Error("job panicked", "panic", p, "stack", string(debug.Stack()))
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return j.Run(ctx)
+	return j.Run(taking, working)
 }
 
 func (r *Runner) isRunning(id string) bool {

@@ -60,7 +60,7 @@ func only(t *testing.T, store *schedule.Store) schedule.Job {
 	return jobs[0]
 }
 
-func nothing(context.Context) (string, error) { return "nothing to do", nil }
+func nothing(_, _ context.Context) (string, error) { return "nothing to do", nil }
 
 func TestRunsOnSchedule(t *testing.T) {
 	each(t, func(t *testing.T, store *schedule.Store, clock *modelstest.Clock) {
@@ -94,7 +94,7 @@ func TestRealTime(t *testing.T) {
 	store := schedule.NewStore(modelstest.New(t), nil)
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	ran := make(chan struct{}, 10)
-	r, err := NewRunner(store, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), Job{"tidy", "@every 1s", func(context.Context) (string, error) {
+	r, err := NewRunner(store, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), Job{"tidy", "@every 1s", func(_, _ context.Context) (string, error) {
 		ran <- struct{}{}
 		return "", nil
 	}})
@@ -113,7 +113,7 @@ func TestRealTime(t *testing.T) {
 func TestOverlapIsSkippedAndCounted(t *testing.T) {
 	each(t, func(t *testing.T, store *schedule.Store, clock *modelstest.Clock) {
 		finish := make(chan struct{})
-		slow := Job{"slow", "@every 10s", func(context.Context) (string, error) { <-finish; return "", nil }}
+		slow := Job{"slow", "@every 10s", func(_, _ context.Context) (string, error) { <-finish; return "", nil }}
 		one, two := newRunner(t, store, slow), newRunner(t, store, slow) // two instances
 		var runs sync.WaitGroup
 		clock.Advance(10 * time.Second)
@@ -170,7 +170,7 @@ func TestRunOfAKilledProcessIsTakenOver(t *testing.T) {
 func TestRequestedRun(t *testing.T) {
 	each(t, func(t *testing.T, store *schedule.Store, _ *modelstest.Clock) {
 		ran := make(chan struct{})
-		r := newRunner(t, store, Job{"rare", "@every 1000h", func(context.Context) (string, error) { close(ran); return "", nil }})
+		r := newRunner(t, store, Job{"rare", "@every 1000h", func(_, _ context.Context) (string, error) { close(ran); return "", nil }})
 		r.Start()
 		if err := store.Request(t.Context(), "rare"); err != nil {
 			t.Fatal(err)
@@ -185,11 +185,11 @@ func TestRequestedRun(t *testing.T) {
 
 func TestFailures(t *testing.T) {
 	for name, test := range map[string]struct {
-		run  func(context.Context) (string, error)
+		run  func(_, _ context.Context) (string, error)
 		want string
 	}{
-		"error": {func(context.Context) (string, error) { return "half done", errors.New("no more paper") }, "no more paper"},
-		"panic": {func(context.Context) (string, error) { panic("out of cheese") }, "panic: out of cheese"},
+		"error": {func(_, _ context.Context) (string, error) { return "half done", errors.New("no more paper") }, "no more paper"},
+		"panic": {func(_, _ context.Context) (string, error) { panic("out of cheese") }, "panic: out of cheese"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, store *schedule.Store, clock *modelstest.Clock) {
@@ -214,8 +214,9 @@ func TestStopLetsAJobFinishOrGivesItUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, store *schedule.Store, _ *modelstest.Clock) {
 				started, finish := make(chan struct{}), make(chan struct{})
-				r := newRunner(t, store, Job{"long", "@every 1h", func(ctx context.Context) (string, error) {
+				r := newRunner(t, store, Job{"long", "@every 1h", func(taking, ctx context.Context) (string, error) {
 					close(started)
+					<-taking.Done()
 					select {
 					case <-finish:
 						return "", ctx.Err()
@@ -262,16 +263,21 @@ func TestLeaseIsRenewedUntilItIsLost(t *testing.T) {
 		if !began || err != nil {
 			t.Fatal(began, err)
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		beat, held := make(chan time.Time), make(chan struct{})
-		go func() {
-			defer close(held)
-			r.hold(ctx, cancel, run, beat)
-		}()
+		hold := func() (ctx context.Context, cancel func(), beat chan time.Time, held chan struct{}) {
+			ctx, cancel = context.WithCancel(t.Context())
+			beat, held = make(chan time.Time), make(chan struct{})
+			go func() {
+				defer close(held)
+				r.hold(ctx, cancel, run, beat)
+			}()
+			return ctx, cancel, beat, held
+		}
+		_, stop, beat, held := hold()
 		clock.Advance(schedule.Lease / 2)
 		beat <- time.Time{}
 		beat <- time.Time{} // it is taken when the first has been answered
+		stop()
+		<-held
 		clock.Advance(schedule.Lease - 1)
 		if !only(t, store).Running {
 			t.Error("the lease was not renewed")
@@ -280,6 +286,8 @@ func TestLeaseIsRenewedUntilItIsLost(t *testing.T) {
 		if _, began, err := store.Begin(t.Context(), "long", next); !began || err != nil {
 			t.Fatal(began, err)
 		}
+		ctx, cancel, beat, held := hold()
+		defer cancel()
 		beat <- time.Time{}
 		<-held
 		if ctx.Err() == nil {

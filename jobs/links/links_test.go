@@ -1,0 +1,277 @@
+package links_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	jobslinks "github.com/linkwatch/linkwatch/jobs/links"
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/modelstest"
+	"github.com/linkwatch/linkwatch/outbound"
+)
+
+const week = 7 * 24 * time.Hour
+
+// world is a store of links that are fetched from loopback sites.
+type world struct {
+	*links.Store
+	clock *modelstest.Clock
+}
+
+// each runs a test on every engine and looks for goroutines that it left behind.
+func each(t *testing.T, test func(t *testing.T, w world)) {
+	t.Helper()
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		before := goleak.IgnoreCurrent()
+		t.Cleanup(func() {
+			goleak.VerifyNone(t, before, goleak.IgnoreTopFunction("database/sql.(*DB).connectionCleaner"))
+		})
+		clock := modelstest.NewClock()
+		test(t, world{links.NewStore(db, clock.Now, newFetcher(t), links.Options{CheckInterval: week}), clock})
+	})
+}
+
+// newFetcher may fetch from this machine, as OUTBOUND_ALLOW_CIDRS would allow it to.
+func newFetcher(t *testing.T) jobslinks.Fetcher {
+	t.Helper()
+	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	t.Cleanup(client.Close)
+	return jobslinks.NewFetcher(client)
+}
+
+// site serves until the end of the test. Each has a host of its own: its port.
+func site(t *testing.T, h http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// add stores links that were never fetched, and moves the clock to when all of them are due.
+func (w world) add(t *testing.T, urls ...string) {
+	t.Helper()
+	var ns []links.New
+	for _, u := range urls {
+		ns = append(ns, links.New{URL: u})
+	}
+	if n, err := w.Import(t.Context(), ns); err != nil || n != len(urls) {
+		t.Fatalf("importing: %d, %v", n, err)
+	}
+	w.clock.Advance(2 * week)
+}
+
+func numbered(base string, n int) (urls []string) {
+	for i := range n {
+		urls = append(urls, fmt.Sprintf("%s/%d", base, i))
+	}
+	return urls
+}
+
+// all are the links by URL.
+func (w world) all(t *testing.T) map[string]links.Link {
+	t.Helper()
+	page, err := w.List(t.Context(), links.Filter{Shown: links.ShowAll}, models.Page{Number: 1, Size: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byURL := map[string]links.Link{}
+	for _, l := range page.Items {
+		byURL[l.URL] = l
+	}
+	return byURL
+}
+
+func (w world) revalidate(t *testing.T, workers int) string {
+	t.Helper()
+	summary, err := jobslinks.Revalidation(w.Store, workers).Run(t.Context(), t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return summary
+}
+
+func TestRevalidationFindsWhatBecameOfLinks(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		var changed atomic.Bool
+		var heads atomic.Int64
+		s := site(t, func(rw http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodHead {
+				heads.Add(1)
+			}
+			if !changed.Load() {
+				fmt.Fprintf(rw, "<title>Page %s</title>", r.URL.Path)
+				return
+			}
+			switch r.URL.Path {
+			case "/gone":
+				rw.WriteHeader(http.StatusGone)
+			case "/moved":
+				http.Redirect(rw, r, "/new", http.StatusMovedPermanently)
+			case "/private":
+				rw.WriteHeader(http.StatusForbidden)
+			case "/broken":
+				rw.WriteHeader(http.StatusInternalServerError)
+			}
+		})
+		if got := w.revalidate(t, 4); got != "0 checked" {
+			t.Errorf("with no links: %q", got)
+		}
+		w.add(t, s+"/gone", s+"/moved", s+"/private", s+"/broken", s+"/fine")
+		if got := w.revalidate(t, 4); got != "5 checked" {
+			t.Errorf("first run: %q", got)
+		}
+		if l := w.all(t)[s+"/fine"]; l.Title != "Page /fine" || l.Health != links.OK {
+			t.Errorf("a link that was never fetched: %+v", l)
+		}
+		if got := w.revalidate(t, 4); got != "0 checked" {
+			t.Errorf("run with nothing due: %q", got)
+		}
+		changed.Store(true)
+		w.clock.Advance(2 * week)
+		if got, want := w.revalidate(t, 4), "5 checked: 1 dead, 1 suspect, 1 moved, 1 blocked"; got != want {
+			t.Errorf("second run: %q, want %q", got, want)
+		}
+		if heads.Load() < 5 {
+			t.Errorf("%d HEAD requests", heads.Load())
+		}
+		all := w.all(t)
+		if l := all[s+"/gone"]; !l.Expired() {
+			t.Errorf("gone: %+v", l)
+		}
+		if l := all[s+"/moved"]; l.Expired() || l.MovedTo != s+"/new" {
+			t.Errorf("moved: %+v", l)
+		}
+	})
+}
+
+// A host that hangs has one request at a time, and the other hosts are done meanwhile.
+func TestOneCheckPerHostAndNoneWaitsForAnother(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		const perHost = 12
+		othersDone := make(chan struct{})
+		var others sync.WaitGroup
+		others.Add(2 * perHost)
+		go func() { others.Wait(); close(othersDone) }()
+
+		count := func(then func()) http.HandlerFunc {
+			var now atomic.Int64
+			return func(_ http.ResponseWriter, r *http.Request) {
+				if n := now.Add(1); n > 1 {
+					t.Errorf("%d checks at once on %s", n, r.Host)
+				}
+				then()
+				now.Add(-1)
+			}
+		}
+		hanging := site(t, count(func() { <-othersDone }))
+		one, two := site(t, count(others.Done)), site(t, count(others.Done))
+		w.add(t, append(append(numbered(hanging, perHost), numbered(one, perHost)...), numbered(two, perHost)...)...)
+		if got := w.revalidate(t, 8); got != "36 checked" {
+			t.Errorf("%q", got) // a time-out of the hanging host shows as suspect
+		}
+	})
+}
+
+func TestStoppedRevalidationFinishesWhatIsUnderWay(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		taking, stop := context.WithCancel(t.Context())
+		defer stop()
+		s := site(t, func(http.ResponseWriter, *http.Request) { stop() }) // during the first check
+		w.add(t, numbered(s, 5)...)
+		summary, err := jobslinks.Revalidation(w.Store, 2).Run(taking, t.Context())
+		if err != nil || summary != "1 checked, interrupted" {
+			t.Errorf("%q, %v", summary, err)
+		}
+		if due, err := w.ClaimDue(t.Context(), 10); err != nil || len(due) != 0 {
+			t.Errorf("claims were not kept: %d, %v", len(due), err)
+		}
+		w.clock.Advance(10 * time.Minute)
+		if got := w.revalidate(t, 2); got != "4 checked" {
+			t.Errorf("the rest, when it came due again: %q", got)
+		}
+	})
+}
+
+func TestCancelledRevalidationEndsAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		working, giveUp := context.WithCancel(t.Context())
+		defer giveUp()
+		s := site(t, func(_ http.ResponseWriter, r *http.Request) {
+			giveUp()
+			<-r.Context().Done() // until the client hangs up
+		})
+		w.add(t, numbered(s, 3)...)
+		summary, err := jobslinks.Revalidation(w.Store, 2).Run(working, working)
+		if err != nil || summary != "0 checked, interrupted" {
+			t.Errorf("%q, %v", summary, err)
+		}
+		for _, l := range w.all(t) {
+			if l.Health != links.Unchecked {
+				t.Errorf("a check that was cut short left a trace: %+v", l)
+			}
+		}
+	})
+}
+
+func TestLinkThatIsDeletedDuringItsCheck(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		var once sync.Once
+		s := site(t, func(http.ResponseWriter, *http.Request) {
+			once.Do(func() {
+				for _, l := range w.all(t) {
+					if _, err := w.Delete(context.Background(), l.ID); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		})
+		w.add(t, s+"/1")
+		if got := w.revalidate(t, 2); got != "0 checked" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestRevalidationFailsWithTheStore(t *testing.T) {
+	db := modelstest.New(t)
+	store := links.NewStore(db, nil, newFetcher(t), links.Options{CheckInterval: week})
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := jobslinks.Revalidation(store, 2).Run(t.Context(), t.Context()); err == nil {
+		t.Error("no error from a store that is closed")
+	}
+	if _, err := jobslinks.Retention(store).Run(t.Context(), t.Context()); err == nil {
+		t.Error("no error from a store that is closed")
+	}
+}
+
+func TestRetention(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.add(t, "https://example.com/1")
+		var change links.Change
+		for _, l := range w.all(t) {
+			var err error
+			if change, err = w.Delete(t.Context(), l.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.clock.Advance(365 * 24 * time.Hour)
+		if _, err := jobslinks.Retention(w.Store).Run(t.Context(), t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.ChangeOf(t.Context(), change.ID); models.CodeOf(err) != models.CodeNotFound {
+			t.Errorf("a change of last year: %v", err)
+		}
+	})
+}

@@ -1,0 +1,90 @@
+package links_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"testing"
+
+	jobslinks "github.com/linkwatch/linkwatch/jobs/links"
+	"github.com/linkwatch/linkwatch/models/links"
+)
+
+func (w world) startRefresh(t *testing.T) links.Refresh {
+	t.Helper()
+	var ids []string
+	for _, l := range w.all(t) {
+		ids = append(ids, l.ID)
+	}
+	r, err := w.StartRefresh(t.Context(), ids...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (w world) refreshOf(t *testing.T, id string) links.Refresh {
+	t.Helper()
+	r, err := w.RefreshOf(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestRefresherEmptiesTheQueue(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		asked := make(chan string)
+		s := site(t, func(rw http.ResponseWriter, r *http.Request) {
+			asked <- r.URL.Path
+			fmt.Fprint(rw, "<title>New</title>")
+		})
+		w.add(t, numbered(s, 9)...)
+		before := w.startRefresh(t) // of a process that was killed, perhaps
+		refresher := jobslinks.NewRefresher(w.Store, 3, slog.New(slog.DiscardHandler))
+		refresher.Start()
+		for range 9 {
+			<-asked
+		}
+		during := w.startRefresh(t)
+		for range 9 {
+			<-asked
+		}
+		refresher.Stop(t.Context())
+		for _, id := range []string{before.ID, during.ID} {
+			if r := w.refreshOf(t, id); !r.Finished() || r.Total != 9 || r.Failed != 0 {
+				t.Errorf("%+v", r)
+			}
+		}
+		for url, l := range w.all(t) {
+			if l.Title != "New" {
+				t.Errorf("%s: title %q", url, l.Title)
+			}
+		}
+	})
+}
+
+func TestRefresherThatIsStoppedLosesNothing(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		asked := make(chan struct{}, 10)
+		s := site(t, func(_ http.ResponseWriter, r *http.Request) {
+			asked <- struct{}{}
+			<-r.Context().Done() // until the client hangs up
+		})
+		w.add(t, numbered(s, 3)...)
+		batch := w.startRefresh(t)
+		refresher := jobslinks.NewRefresher(w.Store, 1, slog.New(slog.DiscardHandler))
+		refresher.Start()
+		<-asked
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		refresher.Stop(over)
+		if r := w.refreshOf(t, batch.ID); r.Done != 0 || r.Total != 3 {
+			t.Errorf("%+v", r)
+		}
+		if len(asked) != 0 {
+			t.Error("a new refresh began while stopping")
+		}
+	})
+}
