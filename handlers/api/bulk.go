@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
 )
 
@@ -58,6 +59,9 @@ func (a *API) bulk(ctx context.Context, in *bulkInput) (*output[Change], error) 
 	case "revive":
 		c, err = a.Links.SetExpired(ctx, false, ids...)
 	case "tag":
+		if len(in.Body.Tags) == 0 {
+			return nil, models.Invalid("tags", "is missing: the action tag needs at least one")
+		}
 		c, err = a.Links.TagAll(ctx, in.Body.Tags, ids...)
 	case actionRefresh:
 		var r links.Refresh

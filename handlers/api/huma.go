@@ -27,7 +27,7 @@ const (
 
 // huma lets the shape of its errors be changed only for the whole process.
 // This sets it once, before anything can ask, and to a pure function.
-func init() { //nolint:gochecknoinits // see above
+func init() {
 	huma.NewErrorWithContext = refusal
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		return refusal(nil, status, msg, errs...)
@@ -67,6 +67,11 @@ func register[I, O any](a *API, op huma.Operation, do func(context.Context, *I) 
 		}
 		return out, nil
 	})
+}
+
+// content describes an answer that huma does not see in the operation's types.
+func content(mediaType, schema string) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{mediaType: {Schema: &huma.Schema{Ref: "#/components/schemas/" + schema}}}
 }
 
 const membersKey = "members"

@@ -22,10 +22,10 @@ func (a *API) registerLinks() {
 		"The URL must answer 200 within 4 redirects and 4 seconds, else nothing is stored and the answer is 422. "+
 			"A link that is there already is answered with 200, its tags and the new ones merged.")
 	save.DefaultStatus = http.StatusCreated
-	save.Responses = map[string]*huma.Response{"200": {Description: "It was there already", Content: map[string]*huma.MediaType{
-		"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Link"}},
-	}}}
-	save.Errors = []int{http.StatusBadRequest, http.StatusUnprocessableEntity}
+	save.Responses = map[string]*huma.Response{
+		"200":     {Description: "It was there already", Content: content("application/json", "Link")},
+		"default": {Description: "Error", Content: content("application/problem+json", "Problem")},
+	}
 	register(a, save, a.saveLink)
 	register(a, op("GET", "/v1/link/{id}", "view-link", "Look at a link", "Counts one view."), a.viewLink)
 	register(a, op("PUT", "/v1/link/{id}", "refresh-link", "Fetch a link's metadata anew",
@@ -56,12 +56,12 @@ func (a *API) listLinks(ctx context.Context, in *ListLinksInput) (*output[List[L
 		return nil, err
 	}
 	found, err := a.find(ctx, f, in.PageParams)
-	return answer(toList(found.List, toLink), err)
+	return answerList(found.List, toLink, err)
 }
 
 func (a *API) recentLinks(ctx context.Context, in *PageParams) (*output[List[Link]], error) {
 	found, err := a.find(ctx, links.Filter{}, *in)
-	return answer(toList(found.List, toLink), err)
+	return answerList(found.List, toLink, err)
 }
 
 func (a *API) find(ctx context.Context, f links.Filter, params PageParams) (links.Found, error) {
@@ -90,7 +90,10 @@ func (a *API) searchLinks(ctx context.Context, in *searchInput) (*output[searchR
 	}
 	f.Query = in.Query
 	found, err := a.find(ctx, f, in.PageParams)
-	return answer(searchResult{toList(found.List, toLink), found.Near}, err)
+	if err != nil {
+		return nil, err
+	}
+	return &output[searchResult]{searchResult{toList(found.List, toLink), found.Near}}, nil
 }
 
 func (a *API) popularLinks(ctx context.Context, in *PageParams) (*output[List[Link]], error) {
@@ -99,7 +102,7 @@ func (a *API) popularLinks(ctx context.Context, in *PageParams) (*output[List[Li
 		return nil, err
 	}
 	l, err := a.Links.Popular(ctx, p)
-	return answer(toList(l, toLink), err)
+	return answerList(l, toLink, err)
 }
 
 func (a *API) randomLink(ctx context.Context, _ *struct{}) (*output[Link], error) {

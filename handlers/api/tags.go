@@ -95,7 +95,7 @@ func (a *API) tags(ctx context.Context, match string, o links.TagOrder, params P
 		return nil, err
 	}
 	l, err := a.Links.Tags(ctx, match, o, p)
-	return answer(toList(l, toTag), err)
+	return answerList(l, toTag, err)
 }
 
 type tagLinksInput struct {
@@ -114,7 +114,7 @@ func (a *API) tagLinks(ctx context.Context, in *tagLinksInput) (*output[List[Lin
 		return nil, err
 	}
 	found, err := a.find(ctx, links.Filter{Tag: tag.Name, Shown: shown}, in.PageParams)
-	return answer(toList(found.List, toLink), err)
+	return answerList(found.List, toLink, err)
 }
 
 type tagLinkInput struct {

@@ -66,6 +66,15 @@ func answer[T any](v T, err error) (*output[T], error) {
 	return &output[T]{v}, nil
 }
 
+// answerList is answer for a page of a list. (Without a page there is nothing
+// to count, so an error is looked at first.)
+func answerList[M, T any](l models.List[M], wire func(M) T, err error) (*output[List[T]], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &output[List[T]]{toList(l, wire)}, nil
+}
+
 // toList turns a page of the store into one of the wire.
 func toList[M, T any](l models.List[M], wire func(M) T) List[T] {
 	return List[T]{

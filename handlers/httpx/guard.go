@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"github.com/linkwatch/linkwatch/models"
 )
 
 // MaxBody is the largest request body in bytes (contract §1).
@@ -91,22 +93,18 @@ func (e *Errors) SameOrigin(publicURL string) gin.HandlerFunc {
 // once for all. The read deadline is lifted then: if it passed while the
 // handler works, net/http would take the client for gone.
 func (e *Errors) Body(c *gin.Context) {
-	if c.Request.Body == nil || c.Request.Body == http.NoBody {
-		return
-	}
 	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, MaxBody))
-	if err != nil {
-		c.Header("Connection", "close")
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			e.Write(c, NewProblem(CodeTooLarge, "The body is larger than 1 MiB."))
-		} else if errors.Is(err, os.ErrDeadlineExceeded) {
-			e.Write(c, NewProblem(CodeRequestTimeout, "The body came too slowly."))
-		} else {
-			e.Write(c, NewProblem("invalid-request", "The body ended early."))
-		}
+	if err == nil {
+		_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Time{}) // a test's recorder has none
+		c.Request.Body = io.NopCloser(bytes.NewReader(body))
 		return
 	}
-	// A recorder in a test has no deadline to lift.
-	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Time{})
-	c.Request.Body = io.NopCloser(bytes.NewReader(body))
+	p := NewProblem(models.CodeInvalid, "The body ended early.")
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		p = NewProblem(CodeTooLarge, "The body is larger than 1 MiB.")
+	} else if errors.Is(err, os.ErrDeadlineExceeded) {
+		p = NewProblem(CodeRequestTimeout, "The body came too slowly.")
+	}
+	c.Header("Connection", "close") // what is left of the body is not read
+	e.Write(c, p)
 }

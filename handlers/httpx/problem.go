@@ -148,6 +148,7 @@ func Internal(ctx context.Context) *Problem {
 // is written if the answer has begun.
 func (e *Errors) Write(c *gin.Context, err error) {
 	p := e.Problem(c.Request.Context(), err)
+	again := c.IsAborted() // the page of a problem has a problem itself
 	c.Abort()
 	if c.Writer.Written() {
 		return
@@ -155,7 +156,7 @@ func (e *Errors) Write(c *gin.Context, err error) {
 	for name, values := range p.GetHeaders() {
 		c.Writer.Header()[name] = values
 	}
-	if e.Page != nil && wantsPage(c.Request) {
+	if e.Page != nil && !again && wantsPage(c.Request) {
 		e.Page(c, p)
 		return
 	}

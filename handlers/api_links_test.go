@@ -1,0 +1,207 @@
+package handlers_test
+
+import (
+	"errors"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linkwatch/linkwatch/models/links"
+)
+
+func TestSaveAndRead(t *testing.T) {
+	s := newServer(t)
+	a := s.do("POST", "/v1/links", `{"url":"https://Example.com/a/","tags":["Go","devops"],"notes":"for the talk"}`)
+	l := a.want(http.StatusCreated)
+	id, _ := l["id"].(string)
+	if a.header.Get("Location") != "/v1/link/"+id {
+		t.Errorf("Location %q", a.header.Get("Location"))
+	}
+	for member, want := range map[string]any{
+		"url": "https://Example.com/a/", "canonical_url": "https://example.com/a", "title": "Page of https://Example.com/a/",
+		"owner": "system", "notes": "for the talk", "expired": false, "expired_at": nil, "view_count": 0.0,
+		"health": "ok", "last_status_code": 200.0, "last_error": nil, "moved_to": nil, "tags": []any{"Go", "devops"},
+		"opengraph": map[string]any{"title": "OG", "description": "D", "image": "https://pics.test/a.png", "site_name": "S", "type": "website"},
+	} {
+		if got, ok := l[member]; !ok || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s = %v, want %v", member, got, want)
+		}
+	}
+	for _, member := range []string{"created_at", "updated_at", "last_checked_at"} {
+		if v, _ := l[member].(string); !strings.HasSuffix(v, "Z") {
+			t.Errorf("%s = %v, want a time in UTC", member, l[member])
+		} else if _, err := time.Parse(time.RFC3339Nano, v); err != nil {
+			t.Error(err)
+		}
+	}
+	for want := 1.0; want <= 2; want++ {
+		if got := s.do("GET", "/v1/link/"+id, "").want(200)["view_count"]; got != want {
+			t.Errorf("view_count = %v, want %v", got, want)
+		}
+	}
+	s.do("HEAD", "/v1/link/"+id, "").want(200)
+	if got := s.do("PUT", "/v1/link/"+id, "").want(200)["view_count"]; got != 2.0 {
+		t.Errorf("view_count after HEAD and PUT = %v, want 2", got)
+	}
+}
+
+func TestSaveDuplicate(t *testing.T) {
+	s := newServer(t)
+	id := s.save("https://example.com/", "Go")
+	l := s.do("POST", "/v1/links", `{"url":"HTTPS://EXAMPLE.com","tags":["go","new"]}`).want(200)
+	if l["id"] != id || !reflect.DeepEqual(l["tags"], []any{"Go", "new"}) {
+		t.Errorf("got %v", l)
+	}
+	s.do("PATCH", "/v1/link/"+id, `{"expired":true}`).want(200)
+	if l := s.do("POST", "/v1/links", `{"url":"https://example.com"}`).want(200); l["expired"] != true {
+		t.Errorf("expired = %v", l["expired"])
+	}
+}
+
+func TestSaveRefused(t *testing.T) {
+	s := newServer(t)
+	s.web.set("https://gone.test", links.Page{Status: 404})
+	s.web.set("https://private.test", &links.FetchError{Reason: "address not allowed", Blocked: true})
+	s.web.set("https://busy.test", &links.FetchError{Reason: "host asked to wait", RetryAfter: 90 * time.Second})
+	s.web.set("https://broken.test", errors.New("the disk is on fire in /var/secret"))
+	post := func(url string) answer { return s.do("POST", "/v1/links", `{"url":"`+url+`"}`) }
+	if p := post("https://gone.test").problem(422, "link-unresolvable", ""); !strings.Contains(p["detail"].(string), "404") {
+		t.Errorf("the detail does not say what happened: %v", p["detail"])
+	}
+	post("https://private.test").problem(422, "blocked-address", "")
+	busy := post("https://busy.test")
+	busy.problem(422, "link-unresolvable", "")
+	if got := busy.header.Get("Retry-After"); got != "90" {
+		t.Errorf("Retry-After %q, want 90", got)
+	}
+	broken := post("https://broken.test")
+	if p := broken.problem(500, "internal", ""); strings.Contains(broken.body, "fire") ||
+		!strings.Contains(p["detail"].(string), broken.header.Get("X-Request-Id")) {
+		t.Errorf("an internal error is shown as %s", broken.body)
+	}
+	if got := s.do("GET", "/v1/links?expired=all", "").want(200)["total_results"]; got != 0.0 {
+		t.Errorf("%v links were stored", got)
+	}
+	metrics := s.do("GET", "/metrics", "").body
+	for _, outcome := range []string{"link-unresolvable", "blocked-address", "internal"} {
+		if !strings.Contains(metrics, `linkwatch_link_creation_attempts_total{outcome="`+outcome+`"}`) {
+			t.Errorf("no metric of outcome %s", outcome)
+		}
+	}
+}
+
+func TestRefresh(t *testing.T) {
+	s := newServer(t)
+	id := s.save("https://example.com")
+	s.web.set("https://example.com", links.Page{Status: 200, URL: "https://example.com", Title: "New"})
+	if l := s.do("PUT", "/v1/link/"+id, "").want(200); l["title"] != "New" {
+		t.Errorf("title = %v", l["title"])
+	}
+	s.web.set("https://example.com", &links.FetchError{Reason: "timed out"})
+	if l := s.do("PUT", "/v1/link/"+id, "").want(200); l["title"] != "New" || l["expired"] != false {
+		t.Errorf("a failure changed the link: %v", l)
+	}
+	s.web.set("https://example.com", links.Page{Status: 404})
+	if l := s.do("PUT", "/v1/link/"+id, "").want(200); l["expired"] != true || l["expired_at"] == nil {
+		t.Errorf("404 did not expire: %v", l)
+	}
+}
+
+func TestExpireAnnotateDelete(t *testing.T) {
+	s := newServer(t)
+	id := s.save("https://example.com")
+	at := "/v1/link/" + id
+	if l := s.do("PATCH", at, `{"expired":true}`).want(200); l["expired"] != true {
+		t.Errorf("got %v", l)
+	}
+	if n := s.do("GET", "/v1/links", "").want(200)["total_results"]; n != 0.0 {
+		t.Errorf("%v links are active", n)
+	}
+	if got := column(s.do("GET", "/v1/links?expired=true", "").want(200), "id"); got != id {
+		t.Errorf("expired links: %q", got)
+	}
+	s.do("PATCH", at, `{"expired":true}`).want(200)
+	if l := s.do("PATCH", at, `{"expired":false}`).want(200); l["expired"] != false {
+		t.Errorf("got %v", l)
+	}
+
+	if l := s.do("PUT", at+"/annotation", `{"title":"Mine","notes":"n"}`).want(200); l["title"] != "Mine" || l["notes"] != "n" {
+		t.Errorf("got %v", l)
+	}
+	if l := s.do("PUT", at, "").want(200); l["title"] != "Mine" {
+		t.Errorf("a refresh overwrote the own title: %v", l["title"])
+	}
+	if l := s.do("PUT", at+"/annotation", `{"title":null}`).want(200); l["title"] != "Page of https://example.com" || l["notes"] != "n" {
+		t.Errorf("got %v", l)
+	}
+
+	if a := s.do("DELETE", at, ""); a.status != http.StatusNoContent || a.body != "" {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	for _, method := range []string{"GET", "PUT", "DELETE"} {
+		s.do(method, at, "").problem(404, "not-found", "")
+	}
+	s.do("PATCH", at, `{"expired":false}`).problem(404, "not-found", "")
+	s.do("PUT", at+"/annotation", `{"title":"x"}`).problem(404, "not-found", "")
+	s.do("POST", at+"/move", "").problem(404, "not-found", "")
+	s.do("GET", "/v1/random", "").problem(404, "not-found", "")
+}
+
+func TestMove(t *testing.T) {
+	s := newServer(t)
+	id := s.save("https://old.test")
+	s.do("POST", "/v1/link/"+id+"/move", "").problem(409, "conflict", "")
+	s.web.set("https://old.test", links.Page{Status: 200, URL: "https://new.test/", Permanent: true})
+	if l := s.do("PUT", "/v1/link/"+id, "").want(200); l["health"] != "moved" || l["moved_to"] != "https://new.test/" {
+		t.Fatalf("got %v", l)
+	}
+	if l := s.do("POST", "/v1/link/"+id+"/move", "").want(200); l["url"] != "https://new.test/" || l["moved_to"] != nil {
+		t.Errorf("got %v", l)
+	}
+}
+
+func TestLists(t *testing.T) {
+	s := newServer(t)
+	a, b, c := s.save("https://a.test", "x"), s.save("https://b.test", "x", "y"), s.save("https://c.test")
+	s.do("GET", "/v1/link/"+b, "").want(200)
+	for path, want := range map[string][]string{
+		"/v1/links":                        {c, b, a},
+		"/v1/recent":                       {c, b, a},
+		"/v1/links?per_page=2":             {c, b},
+		"/v1/links?per_page=2&page=2":      {a},
+		"/v1/links?page=9":                 nil,
+		"/v1/links?tag=Y":                  {b},
+		"/v1/links?health=dead":            nil,
+		"/v1/popular?per_page=1":           {b},
+		"/v1/search?q=b.test":              {b},
+		"/v1/search?q=tag:x,y":             {b},
+		"/v1/search?q=tag:x+y":             {b, a},
+		"/v1/search":                       {c, b, a},
+		"/v1/tag/" + s.tag("x") + "/links": {b, a},
+		"/api/v1/links":                    {c, b, a},
+	} {
+		if got := column(s.do("GET", path, "").want(200), "id"); got != strings.Join(want, " ") {
+			t.Errorf("%s: %s, want %v", path, got, want)
+		}
+	}
+	l := s.do("GET", "/v1/links?page=2&per_page=1", "").want(200)
+	if l["page"] != 2.0 || l["per_page"] != 1.0 || l["total_results"] != 3.0 || l["total_pages"] != 3.0 {
+		t.Errorf("got %v", l)
+	}
+	if got := s.do("GET", "/v1/links?per_page=1000", "").want(200)["per_page"]; got != 100.0 {
+		t.Errorf("per_page 1000 is served as %v", got)
+	}
+	if body := s.do("GET", "/v1/links?page=9", "").body; !strings.Contains(body, `"results":[]`) {
+		t.Errorf("an empty page: %s", body)
+	}
+	if id := s.do("GET", "/v1/random", "").want(200)["id"]; !slices.Contains([]string{a, b, c}, id.(string)) {
+		t.Errorf("random: %v", id)
+	}
+	near := s.do("GET", "/v1/search?q=tets", "").want(200)
+	if near["total_results"] != 3.0 || near["near"] == nil {
+		t.Errorf("near misses: %v", near)
+	}
+}

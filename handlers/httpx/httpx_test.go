@@ -1,0 +1,138 @@
+package httpx
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+func engine(handlers ...gin.HandlerFunc) *gin.Engine {
+	gin.SetMode(gin.ReleaseMode)
+	e := gin.New()
+	e.Use(Identify)
+	e.Any("/", handlers...)
+	return e
+}
+
+func TestKindsAreContract(t *testing.T) {
+	e := &Errors{Log: slog.New(slog.DiscardHandler)}
+	for code, want := range map[models.Code]int{
+		"invalid-request": 400, "too-many-tags": 400, "unauthorized": 401, "forbidden": 403, "not-found": 404,
+		"method-not-allowed": 405, "conflict": 409, "too-large": 413, "unsupported-media-type": 415,
+		"link-unresolvable": 422, "blocked-address": 422, "unavailable": 503, "internal": 500,
+	} {
+		p := e.Problem(t.Context(), &models.Error{Code: code, Detail: "d", RetryAfter: 1500 * time.Millisecond})
+		if p.Status != want || p.Type != "https://linkwatch.dev/probs/"+string(code) || p.Title == "" {
+			t.Errorf("%s: %+v", code, p)
+		}
+		if got := p.GetHeaders().Get("Retry-After"); got != "2" {
+			t.Errorf("%s: Retry-After %q, want 2: a part of a second counts as one", code, got)
+		}
+	}
+}
+
+func TestUnknownErrorsStayHere(t *testing.T) {
+	var log strings.Builder
+	e := &Errors{Log: slog.New(slog.NewTextHandler(&log, nil))}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		ctx    context.Context
+		err    error
+		status int
+		logged bool
+	}{
+		{t.Context(), errors.New("secret"), 500, true},
+		{t.Context(), fmt.Errorf("secret: %w", context.DeadlineExceeded), 503, true},
+		{t.Context(), fmt.Errorf("secret: %w", context.Canceled), 500, true}, // not by the client
+		{gone, fmt.Errorf("secret: %w", context.Canceled), StatusClientGone, false},
+	} {
+		log.Reset()
+		p := e.Problem(c.ctx, c.err)
+		if p.Status != c.status || strings.Contains(p.Detail, "secret") || strings.Contains(log.String(), "secret") != c.logged {
+			t.Errorf("%v: %+v, log %q", c.err, p, log.String())
+		}
+	}
+}
+
+func TestRecover(t *testing.T) {
+	var log strings.Builder
+	e := &Errors{Log: slog.New(slog.NewTextHandler(&log, nil))}
+	w := httptest.NewRecorder()
+	engine(e.Recover, func(*gin.Context) { panic("secret") }).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+	id := w.Header().Get("X-Request-Id")
+	if w.Code != 500 || strings.Contains(w.Body.String(), "secret") || !strings.Contains(w.Body.String(), id) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if !strings.Contains(log.String(), "secret") || !strings.Contains(log.String(), "httpx_test.go") {
+		t.Errorf("the log does not say where: %s", log.String())
+	}
+}
+
+// TestPageOfAProblemFails: a page that cannot be shown ends as JSON, not in a circle.
+func TestPageOfAProblemFails(t *testing.T) {
+	e := &Errors{Log: slog.New(slog.DiscardHandler)}
+	e.Page = func(c *gin.Context, _ *Problem) { e.Write(c, errors.New("no template")) }
+	req := httptest.NewRequest("GET", "/", nil)
+	req.Header.Set("Accept", "text/html")
+	w := httptest.NewRecorder()
+	engine(func(c *gin.Context) { e.Write(c, models.NotFound("link")) }).ServeHTTP(w, req)
+	if w.Code != 500 || w.Header().Get("Content-Type") != "application/problem+json" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+}
+
+// TestSlowBody: a body that does not come to its end is cut at ReadTimeout, and
+// a handler that works for longer than that is not.
+func TestSlowBody(t *testing.T) {
+	e := &Errors{Log: slog.New(slog.DiscardHandler)}
+	const readTimeout = 200 * time.Millisecond
+	late := make(chan struct{})
+	ts := httptest.NewUnstartedServer(engine(e.Body, func(c *gin.Context) {
+		select {
+		case <-c.Request.Context().Done():
+			c.Status(StatusClientGone)
+		case <-late:
+			body, _ := io.ReadAll(c.Request.Body)
+			c.String(http.StatusOK, "%s", body)
+		}
+	}))
+	ts.Config.ReadTimeout = readTimeout
+	ts.Start()
+	defer ts.Close()
+	time.AfterFunc(3*readTimeout, func() { close(late) }) // what is tested is time itself
+
+	send := func(body string) *http.Response {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", ts.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n%s", body)
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	if res := send("0123456789"); res.StatusCode != 200 {
+		t.Errorf("a slow handler: %d", res.StatusCode)
+	}
+	res := send("01234")
+	if res.StatusCode != http.StatusRequestTimeout || !res.Close {
+		t.Errorf("a slow body: %d, connection closed: %v", res.StatusCode, res.Close)
+	}
+}

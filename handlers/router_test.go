@@ -1,0 +1,268 @@
+package handlers
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/linkwatch/linkwatch/handlers/httpx"
+	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/modelstest"
+	"github.com/linkwatch/linkwatch/models/schedule"
+)
+
+// newRouter is the router over an empty store; change may set what it guards.
+func newRouter(t *testing.T, change func(*Deps)) *Router {
+	t.Helper()
+	db := modelstest.New(t)
+	d := Deps{
+		DB: db, Links: links.NewStore(db, nil, nil, links.Options{}), Jobs: schedule.NewStore(db, nil),
+		Log: slog.New(slog.DiscardHandler), Registry: prometheus.NewRegistry(), Version: "test", Host: "127.0.0.1",
+	}
+	if change != nil {
+		change(&d)
+	}
+	r, err := New(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func get(r http.Handler, method, path string, headers ...string) *httptest.ResponseRecorder {
+	req := httptest.NewRequest(method, path, nil)
+	req.Host = "127.0.0.1:8080"
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			req.Host = headers[i+1]
+		}
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, req)
+	return w
+}
+
+// TestEveryRouteIsInTheTable: nothing is served that the table does not name,
+// and the table names nothing that is not served.
+func TestEveryRouteIsInTheTable(t *testing.T) {
+	r := newRouter(t, nil)
+	var table, served []string
+	for _, rt := range r.routes {
+		if rt.needs < httpx.Public || rt.needs > httpx.Admin {
+			t.Errorf("%s %s needs no role", rt.method, rt.path)
+		}
+		table = append(table, rt.method+" "+rt.path)
+		if rt.method == "GET" {
+			table = append(table, "HEAD "+rt.path)
+		}
+	}
+	for _, rt := range r.engine.Routes() {
+		served = append(served, rt.Method+" "+rt.Path)
+	}
+	slices.Sort(table)
+	slices.Sort(served)
+	if !slices.Equal(table, served) {
+		for _, s := range served {
+			if !slices.Contains(table, s) {
+				t.Errorf("served but not in the table: %s", s)
+			}
+		}
+		for _, s := range table {
+			if !slices.Contains(served, s) {
+				t.Errorf("in the table but not served: %s", s)
+			}
+		}
+	}
+}
+
+// TestPassword asks every route without a password, by both faces.
+func TestPassword(t *testing.T) {
+	r := newRouter(t, func(d *Deps) { d.Password = "correct horse" })
+	public := []string{"/healthz", "/readyz", "/static/*file"}
+	for _, rt := range r.routes {
+		w := get(r, rt.method, rt.path)
+		if slices.Contains(public, rt.path) {
+			if w.Code == http.StatusUnauthorized {
+				t.Errorf("%s %s asks for a login", rt.method, rt.path)
+			}
+			continue
+		}
+		if w.Code != http.StatusUnauthorized || w.Header().Get("WWW-Authenticate") == "" ||
+			!strings.Contains(w.Body.String(), "/probs/unauthorized") {
+			t.Errorf("%s %s: %d %s", rt.method, rt.path, w.Code, w.Body)
+		}
+	}
+	for _, c := range []struct {
+		auth string
+		want int
+	}{
+		{"Bearer correct horse", 200},
+		{"bearer correct horse", 200},
+		{"Bearer correct hors", 401},
+		{"Bearer ", 401},
+		{"Bearer", 401},
+		{"correct horse", 401},
+		{"Basic " + "YW55Ym9keTpjb3JyZWN0IGhvcnNl", 200}, // anybody:correct horse
+		{"Basic " + "Y29ycmVjdCBob3JzZTphbnlib2R5", 401}, // correct horse:anybody
+	} {
+		if w := get(r, "GET", "/v1/links", "Authorization", c.auth); w.Code != c.want {
+			t.Errorf("%q: %d, want %d", c.auth, w.Code, c.want)
+		}
+	}
+	if w := get(r, "GET", "/api/v1/links"); w.Code != http.StatusUnauthorized {
+		t.Errorf("the alias is open: %d", w.Code)
+	}
+}
+
+func TestHosts(t *testing.T) {
+	r := newRouter(t, func(d *Deps) { d.PublicURL, d.Host = "https://links.example.org", "192.0.2.7" })
+	for host, want := range map[string]int{
+		"localhost:8080": 200, "127.0.0.1": 200, "[::1]:8080": 200, "127.9.9.9:1": 200,
+		"links.example.org": 200, "LINKS.example.org:443": 200, "192.0.2.7:8080": 200,
+		"evil.test": 403, "evil.test:8080": 403, "192.0.2.8:8080": 403, "localhost.evil.test": 403, "": 403,
+	} {
+		w := get(r, "GET", "/v1/links", "Host", host)
+		if w.Code != want {
+			t.Errorf("Host %q: %d, want %d", host, w.Code, want)
+		}
+		if want == 403 && (!strings.Contains(w.Body.String(), "/probs/forbidden") || strings.Contains(w.Body.String(), "evil")) {
+			t.Errorf("Host %q: %s", host, w.Body)
+		}
+	}
+}
+
+func TestCrossOrigin(t *testing.T) {
+	r := newRouter(t, func(d *Deps) { d.PublicURL = "https://links.example.org" })
+	for _, c := range []struct {
+		method, header, value string
+		want                  int
+	}{
+		{"DELETE", "Sec-Fetch-Site", "cross-site", 403},
+		{"DELETE", "Sec-Fetch-Site", "same-site", 403},
+		{"DELETE", "Sec-Fetch-Site", "same-origin", 404},
+		{"DELETE", "Origin", "https://evil.test", 403},
+		{"DELETE", "Origin", "http://127.0.0.1:8080", 404},
+		{"DELETE", "Origin", "https://links.example.org", 404},
+		{"DELETE", "Accept", "*/*", 404}, // no browser
+		{"GET", "Sec-Fetch-Site", "cross-site", 404},
+	} {
+		if w := get(r, c.method, "/v1/link/x", c.header, c.value); w.Code != c.want {
+			t.Errorf("%s with %s: %s answers %d, want %d", c.method, c.header, c.value, w.Code, c.want)
+		}
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	r := newRouter(t, nil)
+	for _, path := range []string{"/v1/links", "/", "/v1/nothing", "/healthz"} {
+		h := get(r, "GET", path).Header()
+		if !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'self'") || h.Get("X-Content-Type-Options") != "nosniff" ||
+			h.Get("Referrer-Policy") == "" || h.Get("X-Request-Id") == "" {
+			t.Errorf("%s: %v", path, h)
+		}
+	}
+	if w := get(r, "GET", "/openapi.json", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "gzip" {
+		t.Errorf("a long text is not compressed: %v", w.Header())
+	}
+}
+
+func TestRequestID(t *testing.T) {
+	r := newRouter(t, nil)
+	for given, kept := range map[string]bool{
+		"0123456789abcdef-_": true, "short": false, "with a blank": false, "new\nline-0000": false,
+		strings.Repeat("a", 65): false, "<script>alert(1)": false,
+	} {
+		got := get(r, "GET", "/healthz", "X-Request-Id", given).Header().Get("X-Request-Id")
+		if (got == given) != kept || got == "" {
+			t.Errorf("%q became %q", given, got)
+		}
+	}
+}
+
+func TestDocs(t *testing.T) {
+	r := newRouter(t, nil)
+	for path, want := range map[string]string{
+		"/apidoc":                      `src="/apidoc/swagger-ui-bundle.js"`,
+		"/apidoc/":                     "swagger-ui",
+		"/apidoc/swagger-ui-bundle.js": "SwaggerUIBundle",
+		"/apidoc/swagger-ui.css":       ".swagger-ui",
+	} {
+		w := get(r, "GET", path)
+		if w.Code != 200 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d, without %q", path, w.Code, want)
+		}
+		if strings.Contains(w.Body.String()[:min(3000, w.Body.Len())], "https://cdn") {
+			t.Errorf("%s is not served locally", path)
+		}
+	}
+}
+
+// TestMetricsKnowNoVisitor: what a visitor makes up is no label.
+func TestMetricsKnowNoVisitor(t *testing.T) {
+	r := newRouter(t, nil)
+	get(r, "GET", "/v1/link/canary")
+	get(r, "GET", "/canary?canary=1")
+	get(r, "CANARY", "/v1/links")
+	body := get(r, "GET", "/metrics").Body.String()
+	if strings.Contains(strings.ToLower(body), "canary") {
+		t.Error("a label holds what a visitor chose")
+	}
+	for _, want := range []string{
+		`linkwatch_http_requests_total{method="GET",route="/v1/link/:id",status="404"} 1`,
+		`linkwatch_http_requests_total{method="GET",route="unmatched",status="404"} 1`,
+		`linkwatch_http_requests_total{method="other",route="unmatched",status="405"} 1`,
+		"linkwatch_link_views_total 0",
+		"linkwatch_http_requests_in_flight 1",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+func TestLogHoldsNoQuery(t *testing.T) {
+	var log strings.Builder
+	r := newRouter(t, func(d *Deps) { d.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	id := get(r, "GET", "/v1/search?q=canary").Header().Get("X-Request-Id")
+	get(r, "GET", "/healthz")
+	if strings.Contains(log.String(), "canary") || strings.Contains(log.String(), "healthz") {
+		t.Errorf("log: %s", log.String())
+	}
+	if !strings.Contains(log.String(), "request_id="+id) || !strings.Contains(log.String(), "path=/v1/search status=200") {
+		t.Errorf("log: %s", log.String())
+	}
+}
+
+func TestStopping(t *testing.T) {
+	r := newRouter(t, nil)
+	if w := get(r, "GET", "/readyz"); w.Code != 200 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	if w := get(r, "GET", "/health"); w.Code != 200 || !strings.Contains(w.Body.String(), `"version":"test"`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	r.Health.Stopping()
+	if w := get(r, "GET", "/readyz"); w.Code != 503 || !strings.Contains(w.Body.String(), "/probs/unavailable") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := get(r, "GET", "/healthz"); w.Code != 200 {
+		t.Errorf("%d", w.Code)
+	}
+}
+
+// TestProblemPage: a browser outside of the API gets a page, the API's client JSON.
+func TestProblemPage(t *testing.T) {
+	r := newRouter(t, nil)
+	for path, want := range map[string]string{"/nothing": "text/html", "/v1/nothing": "application/problem+json"} {
+		w := get(r, "GET", path, "Accept", "text/html")
+		if w.Code != 404 || !strings.HasPrefix(w.Header().Get("Content-Type"), want) {
+			t.Errorf("%s: %d %s", path, w.Code, w.Header().Get("Content-Type"))
+		}
+	}
+}
