@@ -55,7 +55,8 @@ func unmarshal(data []byte, v any) error {
 
 // register adds one operation. Its errors go through the one place that maps
 // them, and huma keeps its hands off the read deadline: the body was read
-// before (httpx.Errors.Body).
+// before (httpx.Errors.Body), and a deadline that passes while the handler works
+// would be taken for a client that is gone.
 func register[I, O any](a *API, op huma.Operation, do func(context.Context, *I) (*O, error)) {
 	op.BodyReadTimeout = -1
 	op.MaxBodyBytes = httpx.MaxBody + 1 // huma refuses at the limit, the contract above it
@@ -138,7 +139,7 @@ func refusal(ctx huma.Context, status int, msg string, errs ...error) huma.Statu
 // fieldError drops the value that huma would echo and the names of members that
 // the client made up, and names places as models does: "url", "query.page".
 func fieldError(ctx huma.Context, err error) httpx.FieldError {
-	detailer, ok := err.(huma.ErrorDetailer) //nolint:errorlint // huma's details are not wrapped
+	detailer, ok := err.(huma.ErrorDetailer)
 	if !ok {
 		return httpx.FieldError{Location: "body", Message: "is not as this call needs it"}
 	}

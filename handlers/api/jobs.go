@@ -62,6 +62,7 @@ func (a *API) listJobs(ctx context.Context, _ *struct{}) (*output[Slice[Job]], e
 	return answer(Slice[Job]{Items: toAll(jobs, toJob)}, err)
 }
 
+// JobPath names a scheduled job.
 type JobPath struct {
 	ID string `path:"id" example:"revalidation" doc:"The job's id"`
 }

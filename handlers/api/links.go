@@ -45,6 +45,7 @@ func (a *API) registerLinks() {
 			"nothing are searched by what is within two edits of them."), a.searchLinks)
 }
 
+// ListLinksInput asks for a page of chosen links.
 type ListLinksInput struct {
 	PageParams
 	FilterParams

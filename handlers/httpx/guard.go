@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -90,12 +89,11 @@ func (e *Errors) SameOrigin(publicURL string) gin.HandlerFunc {
 
 // Body reads the request's body into memory before any handler runs, so that
 // a slow sender is cut by the server's ReadTimeout and a large one by MaxBody,
-// once for all. The read deadline is lifted then: if it passed while the
-// handler works, net/http would take the client for gone.
+// once for all. (net/http lifts that deadline at the body's end: a handler may
+// work for longer.)
 func (e *Errors) Body(c *gin.Context) {
 	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, MaxBody))
 	if err == nil {
-		_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Time{}) // a test's recorder has none
 		c.Request.Body = io.NopCloser(bytes.NewReader(body))
 		return
 	}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/linkwatch/linkwatch/config"
+	"github.com/linkwatch/linkwatch/handlers"
+	"github.com/linkwatch/linkwatch/jobs"
+	joblinks "github.com/linkwatch/linkwatch/jobs/links"
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/outbound"
+)
+
+// app is what serves, wired together.
+type app struct {
+	outbound *outbound.Client
+	router   *handlers.Router
+	services jobs.Services
+}
+
+// newApp wires the program over an open store. Nothing runs yet.
+func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+
+	client := outbound.New(outbound.Options{
+		UserAgent: cfg.OutboundUserAgent, AllowCIDRs: cfg.OutboundAllowCIDRs, Timeout: cfg.HTTPTimeout,
+	})
+	store := links.NewStore(db, nil, joblinks.NewFetcher(client), links.Options{CheckInterval: cfg.LinkCheckInterval})
+	scheduled := schedule.NewStore(db, nil)
+	runner, err := jobs.NewRunner(scheduled, log, registry,
+		joblinks.Revalidation(store, cfg.MaxConcurrency),
+		joblinks.Retention(store),
+	)
+	if err != nil {
+		return nil, err
+	}
+	password := string(cfg.AdminPassword)
+	if cfg.AuthDisabled {
+		password = ""
+	}
+	router, err := handlers.New(handlers.Deps{
+		DB: db, Links: store, Jobs: scheduled, Log: log, Registry: registry,
+		Version: version(), Settings: config.Describe(cfg),
+		Host: cfg.HTTPHost, PublicURL: cfg.PublicURL, Password: password,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &app{
+		outbound: client,
+		router:   router,
+		services: jobs.Services{runner, joblinks.NewRefresher(store, cfg.MaxConcurrency, log)},
+	}, nil
+}
+
+// openStore opens the store with the newest schema.
+func openStore(ctx context.Context, cfg config.Config, log *slog.Logger) (*models.DB, error) {
+	db, err := models.Open(ctx, cfg.DatabaseDriver, string(cfg.DatabaseURL), log)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Migrate(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// closeStore closes the store when its user is done, and adds what went wrong to *err.
+func closeStore(db *models.DB, err *error) { *err = errors.Join(*err, db.Close()) }
+
+// newLogger writes to w as LOG_LEVEL and LOG_FORMAT say.
+func newLogger(cfg config.Config, w io.Writer) *slog.Logger {
+	opts := &slog.HandlerOptions{Level: cfg.LogLevel}
+	if cfg.LogFormatFor(isTerminal(w)) == config.LogText {
+		return slog.New(slog.NewTextHandler(w, opts))
+	}
+	return slog.New(slog.NewJSONHandler(w, opts))
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
