@@ -12,7 +12,7 @@
     const future = seconds < 0, s = Math.abs(seconds);
     const [, unit, word] = steps.find(([below]) => s < below);
     if (word === "") return future ? "in a moment" : "just now";
-    const n = Math.floor(s / unit), plural = n > 1 && word.length > 3 ? "s" : "";
+    const n = Math.floor(s / unit), plural = n > 1 && unit >= 86400 ? "s" : "";
     return future ? `in ${n} ${word}${plural}` : `${n} ${word}${plural} ago`;
   }
   function refreshTimes() {

@@ -1,6 +1,8 @@
 package views
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/linkwatch/linkwatch/models"
@@ -9,7 +11,7 @@ import (
 )
 
 // maxRowTags is how many tags a row of the list shows before it counts the rest.
-const maxRowTags = 4
+const maxRowTags = 3
 
 // Links is the page of the list: the form to add, the search, the rows.
 type Links struct {
@@ -21,7 +23,7 @@ type Links struct {
 	Counts  links.Counts
 	Popular []links.Tag // the most used tags
 	Bulk    BulkForm
-	BaseURL string      // where this program is reached, for the bookmarklet
+	BaseURL string // where this program is reached, for the bookmarklet
 }
 
 // AddForm is what was typed to save a link, with what is wrong about it.
@@ -63,13 +65,13 @@ func (v Links) pager() ui.Pager {
 // first says whether nothing was ever saved.
 func (v Links) first() bool { return v.Counts.Active+v.Counts.Expired == 0 }
 
-// near tells which words stood in for which: "exmaple" → "example".
+// near says which words stood in for which: “exmaple” → “example”.
 func near(found map[string][]string) string {
 	var all []string
-	for _, words := range found {
-		all = append(all, words...)
+	for _, typed := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, "“"+typed+"” → “"+strings.Join(found[typed], "”, “")+"”")
 	}
-	return "“" + strings.Join(all, "”, “") + "”"
+	return strings.Join(all, "; ")
 }
 
 // bookmarklet is the address of a bookmark that brings the page one is on here.

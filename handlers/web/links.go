@@ -46,6 +46,12 @@ func (p *Pages) showLinks(c *gin.Context, status int, v views.Links, at views.Pl
 	}
 	if errs, ok := formErrors(err, "", "query.q"); ok && errs["query.q"] != "" {
 		v.Query, err, status = errs["query.q"], nil, http.StatusBadRequest
+		if wantsPart(c.Request) {
+			c.Header("HX-Retarget", "#q-error")
+			c.Header("HX-Reswap", "outerHTML")
+			p.show(c, status, views.QueryError(v.Query))
+			return
+		}
 	}
 	if err == nil {
 		v.Counts, err = p.Links.Counts(ctx)

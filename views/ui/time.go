@@ -43,7 +43,7 @@ func ago(t, now time.Time) string {
 		}
 	}
 	n := int(d / unit)
-	if n > 1 && len(word) > len("min") {
+	if n > 1 && unit >= day { // "min" and "h" have no plural
 		word += "s"
 	}
 	if future {

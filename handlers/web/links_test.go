@@ -1,0 +1,205 @@
+package web_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/linkwatch/linkwatch/models/links"
+)
+
+const hostile = `<script>alert(1)</script>"><img src=x onerror=alert(2)>`
+
+func TestEveryPageWhenEmpty(t *testing.T) {
+	s := newSite(t, nil)
+	for path, want := range map[string]string{
+		"/":               "Paste a link",
+		"/links":          "Nothing saved yet",
+		"/links?q=go":     "Nothing saved yet",
+		"/tags":           "No tags yet",
+		"/admin/jobs":     "No job has been scheduled",
+		"/admin/settings": "LINK_CHECK_INTERVAL",
+	} {
+		a := s.get(path)
+		wantStatus(t, a, http.StatusOK)
+		wantText(t, a, "main", want)
+		wantCount(t, a, "h1", 1)
+		wantCount(t, a, "nav[aria-label=Main] a[aria-current]", 1)
+		if !strings.Contains(strings.Join(a.Header.Values("Vary"), ","), "HX-Request") {
+			t.Errorf("%s: Vary is %q", path, a.Header.Values("Vary"))
+		}
+		if strings.Contains(a.body, "<style") || strings.Contains(a.body, " style=") || strings.Contains(a.body, "<script>") {
+			t.Errorf("%s has an inline style or script", path)
+		}
+	}
+}
+
+func TestPartOrPage(t *testing.T) {
+	s := newSite(t, nil)
+	s.save("https://example.com/a", "go")
+	for path, part := range map[string]string{"/links": "#results", "/tags": "#results", "/admin/jobs": "#jobs"} {
+		a := s.part(path)
+		wantCount(t, a, part, 1)
+		wantCount(t, a, "header, nav[aria-label=Main]", 0)
+
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+		r.Header.Set("HX-Request", "true")
+		r.Header.Set("HX-History-Restore-Request", "true")
+		wantCount(t, s.do(r), "nav[aria-label=Main]", 1)
+	}
+	if got := s.part("/links?q=go&health=&tag=").Header.Get("HX-Replace-Url"); got != "/links?q=go" {
+		t.Errorf("the address bar would show %q", got)
+	}
+}
+
+func TestSaveWithoutJavaScript(t *testing.T) {
+	s := newSite(t, fetcher{"https://example.com/x": {Status: 200, URL: "https://example.com/x", Title: hostile}})
+	a := s.follow("/links", url.Values{"url": {"example.com/x"}, "tags": {"Go, web dev,"}, "notes": {"why"}})
+	wantText(t, a, ".flash", "Saved: "+hostile)
+	wantText(t, a, ".row .title", hostile)
+	wantCount(t, a, "main script, main img", 0)
+	wantText(t, a, ".row .tags", "Go web dev")
+	if rel, _ := a.Find(".row .title").Attr("rel"); rel != "noreferrer noopener" {
+		t.Errorf("rel is %q", rel)
+	}
+
+	a = s.follow("/links", url.Values{"url": {"https://EXAMPLE.com/x#y"}, "tags": {"new"}})
+	wantText(t, a, ".flash", "You have this link already")
+	wantText(t, a, ".row .tags", "new")
+}
+
+func TestSaveErrorsStandNextToTheirField(t *testing.T) {
+	s := newSite(t, fetcher{"https://example.com/404": {Status: 404, URL: "https://example.com/404"}})
+	long := strings.Repeat("x", links.MaxTagLength+1)
+	for _, c := range []struct {
+		url, tags string
+		status    int
+		field     string
+	}{
+		{"ftp://example.com", "a, b", 400, "#url-error"},
+		{"", "a", 400, "#url-error"},
+		{"javascript:alert(1)", "a", 400, "#url-error"},
+		{"https://example.com", "a, " + long, 400, "#tags-error"},
+		{"https://example.com/404", "a", 422, "#url-error"},
+		{"https://nohost.example", "a", 422, "#url-error"},
+	} {
+		a := s.post("/links", url.Values{"url": {c.url}, "tags": {c.tags}, "notes": {"kept <b>"}})
+		wantStatus(t, a, c.status)
+		if text(a, c.field) == "" {
+			t.Errorf("%q: no message at %s: %s", c.url, c.field, text(a, "form.add"))
+		}
+		wantCount(t, a, `[aria-invalid]`, 1)
+		if got := a.Find("#url").AttrOr("value", ""); got != c.url {
+			t.Errorf("the URL %q came back as %q", c.url, got)
+		}
+		if got := a.Find("form.add textarea").Text(); got != "kept <b>" {
+			t.Errorf("the notes came back as %q", got)
+		}
+	}
+	if n := s.get("/links").Find(".row").Length(); n != 0 {
+		t.Errorf("%d links were stored", n)
+	}
+}
+
+func TestSearch(t *testing.T) {
+	s := newSite(t, fetcher{"https://example.com/h": {Status: 200, URL: "https://example.com/h", Title: "Hypermedia"}})
+	s.save("https://example.com/h", "web")
+	s.save("https://example.com/other", "go")
+
+	a := s.get("/links?q=hyper")
+	wantCount(t, a, ".row", 1)
+	wantText(t, a, "#count", "1 link")
+	a = s.get("/links?q=hypermedai")
+	wantCount(t, a, ".row", 1)
+	wantText(t, a, ".near", "“hypermedia”")
+	a = s.get("/links?q=zzzzzzzzzz")
+	wantText(t, a, ".empty", "No link matches")
+	a = s.get("/links?tag=GO")
+	wantCount(t, a, ".row", 1)
+
+	a = s.get("/links?q=" + url.QueryEscape(`go "open`))
+	wantStatus(t, a, http.StatusBadRequest)
+	wantText(t, a, "#q-error", "At character 4")
+	if got := a.Find("#q").AttrOr("value", ""); got != `go "open` {
+		t.Errorf("the query came back as %q", got)
+	}
+	a = s.part("/links?q=" + url.QueryEscape(`go "open`))
+	wantStatus(t, a, http.StatusBadRequest)
+	wantCount(t, a, ".row, .filters", 0)
+	if got := a.Header.Get("HX-Retarget"); got != "#q-error" {
+		t.Errorf("the message would go to %q", got)
+	}
+
+	for _, path := range []string{"/links?page=0x", "/links?page=-1", "/links?health=well", "/links?expired=maybe", "/tags?sort=x", "/admin/jobs/none", "/links/l_none", "/nowhere"} {
+		a := s.get(path)
+		if a.StatusCode != 400 && a.StatusCode != 404 {
+			t.Errorf("%s: status %d", path, a.StatusCode)
+		}
+		wantCount(t, a, "main h1", 1)
+		wantText(t, a, "main code", a.Header.Get("X-Request-Id"))
+	}
+}
+
+func TestPreview(t *testing.T) {
+	s := newSite(t, fetcher{"https://example.com/p": {
+		Status: 200, URL: "https://example.com/p", Title: hostile,
+		OpenGraph: links.OpenGraph{Image: "javascript:alert(1)", Description: "What it is"},
+	}})
+	preview := func(u string) answer {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/links/preview", strings.NewReader(url.Values{"url": {u}}.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("HX-Request", "true")
+		return s.do(r)
+	}
+	a := preview("https://example.com/p")
+	wantText(t, a, "strong", hostile)
+	wantText(t, a, "body", "What it is")
+	wantCount(t, a, "img, script", 0)
+	a = preview("https://nohost.example/")
+	wantStatus(t, a, http.StatusUnprocessableEntity)
+	wantText(t, a, ".field-error", "host not found")
+	wantStatus(t, preview("nonsense"), http.StatusBadRequest)
+	wantStatus(t, preview(" "), http.StatusOK)
+
+	a = s.get("/links?url=" + url.QueryEscape("https://example.com/p")) // the bookmarklet
+	if got := a.Find("#url").AttrOr("value", ""); got != "https://example.com/p" {
+		t.Errorf("the bookmarklet's URL came as %q", got)
+	}
+	wantCount(t, a, `#preview[hx-trigger="load"]`, 1)
+}
+
+func TestCompleteTags(t *testing.T) {
+	s := newSite(t, nil)
+	s.save("https://example.com/a", "golang", "gopher", "web")
+	a := s.part("/links/tags?tags=" + url.QueryEscape("web, go"))
+	wantCount(t, a, "option", 2)
+	if got := a.Find("option").First().AttrOr("value", ""); !strings.HasPrefix(got, "web, go") {
+		t.Errorf("the first option is %q", got)
+	}
+}
+
+func TestConstantNumberOfQueries(t *testing.T) {
+	s := newSite(t, nil)
+	count := func(path string) int64 {
+		before := s.queries.Load()
+		wantStatus(t, s.get(path), http.StatusOK)
+		return s.queries.Load() - before
+	}
+	s.save("https://example.com/first", "a", "b")
+	paths := []string{"/", "/links", "/links?q=example", "/links?sort=popular", "/tags"}
+	few := map[string]int64{}
+	for _, p := range paths {
+		few[p] = count(p)
+	}
+	for i := range 12 {
+		s.save(fmt.Sprintf("https://example.com/%d", i), fmt.Sprintf("t%d", i), "a")
+	}
+	for _, p := range paths {
+		if n := count(p); n != few[p] || n == 0 {
+			t.Errorf("%s: %d queries with one link, %d with 13", p, few[p], n)
+		}
+	}
+}

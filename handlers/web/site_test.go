@@ -1,0 +1,182 @@
+package web_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/linkwatch/linkwatch/config"
+	"github.com/linkwatch/linkwatch/handlers"
+	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/modelstest"
+	"github.com/linkwatch/linkwatch/models/schedule"
+)
+
+// fetcher is the web as a test has it: by URL. What it does not know is a page
+// whose title is its URL.
+type fetcher map[string]links.Page
+
+func (f fetcher) Fetch(_ context.Context, u string) (links.Page, error) {
+	if strings.Contains(u, "nohost") {
+		return links.Page{}, &links.FetchError{Reason: "host not found"}
+	}
+	if p, ok := f[u]; ok {
+		return p, nil
+	}
+	return links.Page{Status: http.StatusOK, URL: u, Title: "Page at " + u}, nil
+}
+
+func (f fetcher) Probe(ctx context.Context, u string) (links.Page, error) { return f.Fetch(ctx, u) }
+
+// site is the whole program's router over a fresh store.
+type site struct {
+	t       testing.TB
+	router  http.Handler
+	links   *links.Store
+	jobs    *schedule.Store
+	clock   *modelstest.Clock
+	queries *atomic.Int64
+}
+
+func newSite(t testing.TB, web fetcher) *site {
+	t.Helper()
+	db := modelstest.New(t)
+	clock := modelstest.NewClock()
+	s := &site{t: t, clock: clock}
+	s.links = links.NewStore(db, clock.Now, web, links.Options{CheckInterval: 7 * 24 * time.Hour})
+	s.jobs = schedule.NewStore(db, clock.Now)
+	r, err := handlers.New(handlers.Deps{
+		DB: db, Links: s.links, Jobs: s.jobs, Log: slog.New(slog.DiscardHandler), Registry: prometheus.NewRegistry(),
+		Settings: []config.Setting{{Name: "LINK_CHECK_INTERVAL", Value: "168h", Default: "168h", Meaning: "how often"}},
+		Version:  "v1.2.3", Host: "127.0.0.1",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.router, s.queries = r, modelstest.Queries(t, db)
+	return s
+}
+
+func (s *site) save(u string, tags ...string) links.Link {
+	s.t.Helper()
+	l, _, err := s.links.Save(s.t.Context(), links.New{URL: u, Tags: tags})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.clock.Advance(time.Minute)
+	return l
+}
+
+// answer is a response with its page.
+type answer struct {
+	*http.Response
+	*goquery.Document
+	body string
+}
+
+func (s *site) do(r *http.Request) answer {
+	s.t.Helper()
+	r.Host = "127.0.0.1:8080"
+	if r.Header.Get("Accept") == "" {
+		r.Header.Set("Accept", "text/html")
+	}
+	w := httptest.NewRecorder()
+	s.router.ServeHTTP(w, r)
+	res := w.Result()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	doc, err := goquery.NewDocumentFromReader(strings.NewReader(string(b)))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return answer{res, doc, string(b)}
+}
+
+func (s *site) get(path string) answer {
+	s.t.Helper()
+	return s.do(httptest.NewRequestWithContext(s.t.Context(), http.MethodGet, path, nil))
+}
+
+// part asks as htmx does.
+func (s *site) part(path string) answer {
+	s.t.Helper()
+	r := httptest.NewRequestWithContext(s.t.Context(), http.MethodGet, path, nil)
+	r.Header.Set("HX-Request", "true")
+	return s.do(r)
+}
+
+func (s *site) post(path string, form url.Values) answer {
+	s.t.Helper()
+	r := httptest.NewRequestWithContext(s.t.Context(), http.MethodPost, path, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return s.do(r)
+}
+
+// follow posts a form and opens the page that it leads to.
+func (s *site) follow(path string, form url.Values) answer {
+	s.t.Helper()
+	a := s.post(path, form)
+	if a.StatusCode != http.StatusSeeOther {
+		s.t.Fatalf("POST %s: status %d, want 303; page: %s", path, a.StatusCode, text(a, "main"))
+	}
+	return s.get(a.Header.Get("Location"))
+}
+
+// submit posts a form of the page as a browser without JavaScript would.
+func (s *site) submit(a answer, form string) answer {
+	s.t.Helper()
+	f := a.Find(form)
+	if f.Length() != 1 {
+		s.t.Fatalf("%d forms match %s", f.Length(), form)
+	}
+	values := url.Values{}
+	f.Find("input[name]").Each(func(_ int, in *goquery.Selection) {
+		values.Add(in.AttrOr("name", ""), in.AttrOr("value", ""))
+	})
+	return s.follow(f.AttrOr("action", ""), values)
+}
+
+// text is the text of what sel matches, with single blanks between elements.
+func text(a answer, sel string) string {
+	var words []string
+	a.Find(sel).Find("*").AddBack().Contents().Each(func(_ int, n *goquery.Selection) {
+		if goquery.NodeName(n) == "#text" {
+			words = append(words, strings.Fields(n.Text())...)
+		}
+	})
+	return strings.Join(words, " ")
+}
+
+func wantText(t *testing.T, a answer, sel, want string) {
+	t.Helper()
+	if got := text(a, sel); !strings.Contains(got, want) {
+		t.Errorf("%s says %q, want it to hold %q", sel, got, want)
+	}
+}
+
+func wantStatus(t *testing.T, a answer, want int) {
+	t.Helper()
+	if a.StatusCode != want {
+		t.Errorf("status %d, want %d; page: %s", a.StatusCode, want, text(a, "main"))
+	}
+}
+
+func wantCount(t *testing.T, a answer, sel string, want int) {
+	t.Helper()
+	if got := a.Find(sel).Length(); got != want {
+		t.Errorf("%d elements match %s, want %d", got, sel, want)
+	}
+}
+

@@ -1,0 +1,59 @@
+package ui
+
+import (
+	"testing"
+	"time"
+)
+
+func TestAgo(t *testing.T) {
+	now := time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC)
+	for d, want := range map[time.Duration]string{
+		0:                  "just now",
+		59 * time.Second:   "just now",
+		3 * time.Minute:    "3 min ago",
+		2 * time.Hour:      "2 h ago",
+		day:                "1 day ago",
+		13 * day:           "13 days ago",
+		3 * week:           "3 weeks ago",
+		70 * day:           "2 months ago",
+		3 * year:           "3 years ago",
+		-30 * time.Second:  "in a moment",
+		-90 * time.Minute:  "in 1 h",
+		-6 * day:           "in 6 days",
+		-100 * year / 1000: "in 5 weeks",
+	} {
+		if got := ago(now.Add(-d), now); got != want {
+			t.Errorf("ago(%s) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestExternal(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://example.com/a?b=c#d": "https://example.com/a?b=c#d",
+		"http://example.com":          "http://example.com",
+		"HTTPS://example.com":         "HTTPS://example.com",
+		"javascript:alert(1)":         "",
+		" javascript:alert(1)":        "",
+		"data:text/html,x":            "",
+		"//example.com":               "",
+		"/links":                      "",
+		"https://":                    "",
+		"":                            "",
+	} {
+		if got := string(External(address)); got != want {
+			t.Errorf("External(%q) = %q, want %q", address, got, want)
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1\u202f000", 1234567: "1\u202f234\u202f567", -1000: "-1\u202f000", -100: "-100"} {
+		if got := Count(n); got != want {
+			t.Errorf("Count(%d) = %q, want %q", n, got, want)
+		}
+	}
+	if got := Plural(1, "link"); got != "1 link" {
+		t.Errorf("Plural(1) = %q", got)
+	}
+}
