@@ -91,11 +91,11 @@ func TestFetch(t *testing.T) {
 			http.Redirect(rw, r, fmt.Sprintf("/hops/%d?%d", left-1, code), code)
 		case r.URL.Path == "/pdf":
 			rw.Header().Set("Content-Type", "text/html") // as some servers say of everything
-			fmt.Fprint(rw, "%PDF-1.7\n<title>Not its title</title>", strings.Repeat("\x00", 3000))
+			_, _ = fmt.Fprint(rw, "%PDF-1.7\n<title>Not its title</title>", strings.Repeat("\x00", 3000))
 		case r.URL.Path == "/missing":
 			rw.WriteHeader(http.StatusNotFound)
 		default:
-			fmt.Fprint(rw, `<head><title>T</title><meta property="og:title" content="O"><meta property="og:image" content="/i.png"></head>`)
+			_, _ = fmt.Fprint(rw, `<head><title>T</title><meta property="og:title" content="O"><meta property="og:image" content="/i.png"></head>`)
 		}
 	})
 	fetcher := newFetcher(t)

@@ -109,7 +109,7 @@ func TestRevalidationFindsWhatBecameOfLinks(t *testing.T) {
 				heads.Add(1)
 			}
 			if !changed.Load() {
-				fmt.Fprintf(rw, "<title>Page %s</title>", r.URL.Path)
+				_, _ = fmt.Fprintf(rw, "<title>Page %s</title>", r.URL.Path)
 				return
 			}
 			switch r.URL.Path {

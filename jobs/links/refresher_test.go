@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync"
 	"testing"
 
 	jobslinks "github.com/linkwatch/linkwatch/jobs/links"
@@ -38,7 +39,7 @@ func TestRefresherEmptiesTheQueue(t *testing.T) {
 		asked := make(chan string)
 		s := site(t, func(rw http.ResponseWriter, r *http.Request) {
 			asked <- r.URL.Path
-			fmt.Fprint(rw, "<title>New</title>")
+			_, _ = fmt.Fprint(rw, "<title>New</title>")
 		})
 		w.add(t, numbered(s, 9)...)
 		before := w.startRefresh(t) // of a process that was killed, perhaps
@@ -81,6 +82,41 @@ func TestRefresherThatIsStoppedLosesNothing(t *testing.T) {
 		cancel()
 		refresher.Stop(over)
 		if r := w.refreshOf(t, batch.ID); r.Done != 0 || r.Total != 3 {
+			t.Errorf("%+v", r)
+		}
+		if len(asked) != 0 {
+			t.Error("a new refresh began while stopping")
+		}
+	})
+}
+
+// noticed is a context that tells when somebody waits for its end.
+type noticed struct {
+	context.Context
+	once  sync.Once
+	asked chan struct{}
+}
+
+func (n *noticed) Done() <-chan struct{} {
+	n.once.Do(func() { close(n.asked) })
+	return n.Context.Done()
+}
+
+func TestStoppingRefresherFinishesWhatIsUnderWay(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		asked, answer := make(chan struct{}, 10), make(chan struct{})
+		s := site(t, func(http.ResponseWriter, *http.Request) {
+			asked <- struct{}{}
+			<-answer
+		})
+		w.add(t, numbered(s, 3)...)
+		batch := w.startRefresh(t)
+		refresher := jobslinks.NewRefresher(w.Store, 1, slog.New(slog.DiscardHandler))
+		refresher.Start()
+		<-asked
+		grace := &noticed{Context: t.Context(), asked: answer} // Stop waits: the page answers
+		refresher.Stop(grace)
+		if r := w.refreshOf(t, batch.ID); r.Done != 1 || r.Failed != 0 {
 			t.Errorf("%+v", r)
 		}
 		if len(asked) != 0 {

@@ -67,8 +67,8 @@ func (r *revalidation) run(taking, working context.Context) (string, error) {
 	err := r.dispatch(taking, work, outcomes)
 	close(work)
 	pool.Wait()
-	if taking.Err() != nil { // a run that is told to end did not fail
-		return r.summary() + ", interrupted", nil
+	if taking.Err() != nil {
+		return r.summary() + ", interrupted", nil //nolint:nilerr // a run that is told to end did not fail
 	}
 	return r.summary(), err
 }
