@@ -69,7 +69,7 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	case err = <-served: // the listener broke
 		err = fmt.Errorf("serving: %w", err)
 	case <-ctx.Done():
-		log.Info("stopping", "grace", cfg.ShutdownGrace)
+		log.Info("stopping", "grace", cfg.ShutdownGrace.String())
 	}
 	a.router.Health.Stopping()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.ShutdownGrace)

@@ -66,6 +66,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 			return c.run(ctx, args, getenv, stdout)
 		}
 	}
+	fmt.Fprintf(stdout, "There is no command %q.\n\n", name)
 	usage(stdout)
 	return errUsage
 }

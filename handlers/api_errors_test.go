@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -74,6 +75,25 @@ func TestErrors(t *testing.T) {
 		a.problem(c.status, c.slug, c.location)
 		if strings.Contains(a.body, canary) || strings.Contains(a.body, "Go struct") {
 			t.Errorf("%s echoes what was sent: %s", a.call, a.body)
+		}
+	}
+}
+
+// TestManyMistakes: a body of nothing but mistakes gets an answer of a few.
+func TestManyMistakes(t *testing.T) {
+	s := newServer(t)
+	members := make([]string, 50_000)
+	for i := range members {
+		members[i] = fmt.Sprintf(`"m%d":1`, i)
+	}
+	for _, body := range []string{
+		`{"url":"https://a.test","tags":[` + strings.Repeat("1,", 400_000) + `1]}`,
+		`{` + strings.Join(members, ",") + `}`,
+	} {
+		a := s.do("POST", "/v1/links", body)
+		a.problem(400, "invalid-request", "")
+		if len(a.body) > 4000 {
+			t.Errorf("an answer of %d bytes", len(a.body))
 		}
 	}
 }

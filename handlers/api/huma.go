@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -105,6 +106,9 @@ func (a *API) checkQuery(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
+// maxFieldErrors keeps a small body of many mistakes from a large answer.
+const maxFieldErrors = 20
+
 // refusal is the problem for what huma itself finds wrong with a request.
 func refusal(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
 	for _, err := range errs {
@@ -119,7 +123,9 @@ func refusal(ctx huma.Context, status int, msg string, errs ...error) huma.Statu
 			p.Errors = []httpx.FieldError{{Location: "body", Message: "is missing"}}
 		}
 		for _, err := range errs {
-			p.Errors = append(p.Errors, fieldError(ctx, err))
+			if f := fieldError(ctx, err); len(p.Errors) < maxFieldErrors && !slices.Contains(p.Errors, f) {
+				p.Errors = append(p.Errors, f)
+			}
 		}
 		if len(p.Errors) == 1 {
 			p.Detail = p.Errors[0].Location + ": " + p.Errors[0].Message

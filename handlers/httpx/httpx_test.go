@@ -3,6 +3,7 @@ package httpx
 import (
 	"bufio"
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -59,6 +60,10 @@ func TestUnknownErrorsStayHere(t *testing.T) {
 		{t.Context(), fmt.Errorf("secret: %w", context.DeadlineExceeded), 503, true},
 		{t.Context(), fmt.Errorf("secret: %w", context.Canceled), 500, true}, // not by the client
 		{gone, fmt.Errorf("secret: %w", context.Canceled), StatusClientGone, false},
+		{t.Context(), fmt.Errorf("secret: %w", &net.OpError{Op: "dial", Err: errors.New("refused")}), 503, true},
+		{t.Context(), fmt.Errorf("secret: %w", driver.ErrBadConn), 503, true},
+		{t.Context(), fmt.Errorf("secret: %w", state("57P01")), 503, true},
+		{t.Context(), fmt.Errorf("secret: %w", state("42601")), 500, true}, // a mistake of ours
 	} {
 		log.Reset()
 		p := e.Problem(c.ctx, c.err)
@@ -67,6 +72,12 @@ func TestUnknownErrorsStayHere(t *testing.T) {
 		}
 	}
 }
+
+// state is an error of PostgreSQL.
+type state string
+
+func (s state) Error() string    { return "state " + string(s) }
+func (s state) SQLState() string { return string(s) }
 
 func TestRecover(t *testing.T) {
 	var log strings.Builder

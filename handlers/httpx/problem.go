@@ -5,11 +5,14 @@ package httpx
 
 import (
 	"context"
+	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"math"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -134,9 +137,27 @@ func (e *Errors) Problem(ctx context.Context, err error) *Problem {
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Log.WarnContext(ctx, "request timed out", "request_id", RequestID(ctx), "error", err)
 		return NewProblem(models.CodeUnavailable, "This took too long. Try again later.")
+	case databaseDown(err):
+		e.Log.ErrorContext(ctx, "database does not answer", "request_id", RequestID(ctx), "error", err)
+		return NewProblem(models.CodeUnavailable, "The database does not answer. Try again later.")
 	}
 	e.Log.ErrorContext(ctx, "request failed", "request_id", RequestID(ctx), "error", err)
 	return Internal(ctx)
+}
+
+// databaseDown says whether err is of the way to the database rather than of
+// what it was asked: no connection, or a PostgreSQL that is full, starting or
+// stopping. (Fetches that fail are not errors of this kind: see links.FetchError.)
+func databaseDown(err error) bool {
+	if _, ok := errors.AsType[*net.OpError](err); ok || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
+		return true
+	}
+	var pg interface{ SQLState() string }
+	if !errors.As(err, &pg) {
+		return false
+	}
+	class := pg.SQLState()[:min(2, len(pg.SQLState()))]
+	return class == "08" || class == "53" || class == "57"
 }
 
 // Internal is the problem of an error that is nobody's business but ours.

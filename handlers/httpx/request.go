@@ -66,7 +66,7 @@ func Observe(log *slog.Logger, m *Metrics, quiet ...string) gin.HandlerFunc {
 			slog.String("path", path[:min(len(path), maxLoggedPath)]),
 			slog.Int("status", c.Writer.Status()),
 			slog.Int("bytes", max(0, c.Writer.Size())),
-			slog.Duration("took", took))
+			slog.Float64("took_ms", float64(took.Microseconds())/1000))
 	}
 }
 
