@@ -47,7 +47,7 @@
     "?": () => $("#keys").showModal(),
     j: () => move(1),
     k: () => move(-1),
-    o: () => inRow("[data-main]"),
+    o: () => { if (currentRow()) inRow("[data-main]"); else go("[data-open-here]"); },
     x: () => inRow("input[type=checkbox]"),
     e: () => { if (currentRow()) inRow("[data-edit]"); else go("[data-edit-here]"); },
     u: () => go("[data-undo]"),
@@ -122,6 +122,12 @@
   }
   document.addEventListener("htmx:error", () => say("Linkwatch did not answer. It is tried again with your next change."));
 
+  // What is unfolded is to be edited.
+  document.addEventListener("toggle", (e) => {
+    const field = e.target.matches("details[open]") && $("input:not([type=hidden])", e.target);
+    if (field) field.focus();
+  }, true);
+
   // A picture that does not load leaves no hole.
   document.addEventListener("error", (e) => {
     if (e.target.matches && e.target.matches("img[data-picture]")) e.target.closest("[data-frame]").hidden = true;
@@ -135,6 +141,4 @@
   }
   document.addEventListener("htmx:after:swap", enhance);
   enhance();
-  const edit = $("details[data-edit-form][open] input");
-  if (edit) edit.focus();
 })();

@@ -1,6 +1,8 @@
 package views
 
 import (
+	"slices"
+
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/schedule"
 	"github.com/linkwatch/linkwatch/views/ui"
@@ -28,6 +30,13 @@ func (v Overview) failing() []schedule.Job {
 		}
 	}
 	return jobs
+}
+
+// upcoming are the jobs in the order of their next runs.
+func (v Overview) upcoming() []schedule.Job {
+	return slices.SortedFunc(slices.Values(v.Jobs), func(a, b schedule.Job) int {
+		return a.NextRunAt.Compare(b.NextRunAt.Time)
+	})
 }
 
 // curlExample is how a shell saves a link.

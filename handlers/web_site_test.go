@@ -1,7 +1,6 @@
-package web_test
+package handlers_test
 
 import (
-	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -22,38 +21,23 @@ import (
 	"github.com/linkwatch/linkwatch/models/schedule"
 )
 
-// fetcher is the web as a test has it: by URL. What it does not know is a page
-// whose title is its URL.
-type fetcher map[string]links.Page
-
-func (f fetcher) Fetch(_ context.Context, u string) (links.Page, error) {
-	if strings.Contains(u, "nohost") {
-		return links.Page{}, &links.FetchError{Reason: "host not found"}
-	}
-	if p, ok := f[u]; ok {
-		return p, nil
-	}
-	return links.Page{Status: http.StatusOK, URL: u, Title: "Page at " + u}, nil
-}
-
-func (f fetcher) Probe(ctx context.Context, u string) (links.Page, error) { return f.Fetch(ctx, u) }
-
-// site is the whole program's router over a fresh store.
+// site is the router as a browser meets it, over a fresh store and a clock of the test's own.
 type site struct {
 	t       testing.TB
 	router  http.Handler
+	web     *web
 	links   *links.Store
 	jobs    *schedule.Store
 	clock   *modelstest.Clock
 	queries *atomic.Int64
 }
 
-func newSite(t testing.TB, web fetcher) *site {
+func newSite(t testing.TB) *site {
 	t.Helper()
 	db := modelstest.New(t)
 	clock := modelstest.NewClock()
-	s := &site{t: t, clock: clock}
-	s.links = links.NewStore(db, clock.Now, web, links.Options{CheckInterval: 7 * 24 * time.Hour})
+	s := &site{t: t, clock: clock, web: &web{pages: map[string]any{}}}
+	s.links = links.NewStore(db, clock.Now, s.web, links.Options{CheckInterval: 7 * 24 * time.Hour})
 	s.jobs = schedule.NewStore(db, clock.Now)
 	r, err := handlers.New(handlers.Deps{
 		DB: db, Links: s.links, Jobs: s.jobs, Log: slog.New(slog.DiscardHandler), Registry: prometheus.NewRegistry(),
@@ -77,14 +61,14 @@ func (s *site) save(u string, tags ...string) links.Link {
 	return l
 }
 
-// answer is a response with its page.
-type answer struct {
+// page is a response and what a browser makes of it.
+type page struct {
 	*http.Response
 	*goquery.Document
 	body string
 }
 
-func (s *site) do(r *http.Request) answer {
+func (s *site) do(r *http.Request) page {
 	s.t.Helper()
 	r.Host = "127.0.0.1:8080"
 	if r.Header.Get("Accept") == "" {
@@ -101,31 +85,32 @@ func (s *site) do(r *http.Request) answer {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return answer{res, doc, string(b)}
+	return page{res, doc, string(b)}
 }
 
-func (s *site) get(path string) answer {
+func (s *site) get(path string) page {
 	s.t.Helper()
 	return s.do(httptest.NewRequestWithContext(s.t.Context(), http.MethodGet, path, nil))
 }
 
 // part asks as htmx does.
-func (s *site) part(path string) answer {
+func (s *site) part(path string) page {
 	s.t.Helper()
 	r := httptest.NewRequestWithContext(s.t.Context(), http.MethodGet, path, nil)
 	r.Header.Set("HX-Request", "true")
 	return s.do(r)
 }
 
-func (s *site) post(path string, form url.Values) answer {
+func (s *site) post(path string, form url.Values) page {
 	s.t.Helper()
+	path, _, _ = strings.Cut(path, "#") // browsers keep it to themselves
 	r := httptest.NewRequestWithContext(s.t.Context(), http.MethodPost, path, strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return s.do(r)
 }
 
 // follow posts a form and opens the page that it leads to.
-func (s *site) follow(path string, form url.Values) answer {
+func (s *site) follow(path string, form url.Values) page {
 	s.t.Helper()
 	a := s.post(path, form)
 	if a.StatusCode != http.StatusSeeOther {
@@ -135,7 +120,7 @@ func (s *site) follow(path string, form url.Values) answer {
 }
 
 // submit posts a form of the page as a browser without JavaScript would.
-func (s *site) submit(a answer, form string) answer {
+func (s *site) submit(a page, form string) page {
 	s.t.Helper()
 	f := a.Find(form)
 	if f.Length() != 1 {
@@ -149,7 +134,7 @@ func (s *site) submit(a answer, form string) answer {
 }
 
 // text is the text of what sel matches, with single blanks between elements.
-func text(a answer, sel string) string {
+func text(a page, sel string) string {
 	var words []string
 	a.Find(sel).Find("*").AddBack().Contents().Each(func(_ int, n *goquery.Selection) {
 		if goquery.NodeName(n) == "#text" {
@@ -159,24 +144,23 @@ func text(a answer, sel string) string {
 	return strings.Join(words, " ")
 }
 
-func wantText(t *testing.T, a answer, sel, want string) {
+func wantText(t *testing.T, a page, sel, want string) {
 	t.Helper()
 	if got := text(a, sel); !strings.Contains(got, want) {
 		t.Errorf("%s says %q, want it to hold %q", sel, got, want)
 	}
 }
 
-func wantStatus(t *testing.T, a answer, want int) {
+func wantStatus(t *testing.T, a page, want int) {
 	t.Helper()
 	if a.StatusCode != want {
 		t.Errorf("status %d, want %d; page: %s", a.StatusCode, want, text(a, "main"))
 	}
 }
 
-func wantCount(t *testing.T, a answer, sel string, want int) {
+func wantCount(t *testing.T, a page, sel string, want int) {
 	t.Helper()
 	if got := a.Find(sel).Length(); got != want {
 		t.Errorf("%d elements match %s, want %d", got, sel, want)
 	}
 }
-

@@ -1,4 +1,4 @@
-package web_test
+package handlers_test
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 const hostile = `<script>alert(1)</script>"><img src=x onerror=alert(2)>`
 
 func TestEveryPageWhenEmpty(t *testing.T) {
-	s := newSite(t, nil)
+	s := newSite(t)
 	for path, want := range map[string]string{
 		"/":               "Paste a link",
 		"/links":          "Nothing saved yet",
@@ -38,7 +38,7 @@ func TestEveryPageWhenEmpty(t *testing.T) {
 }
 
 func TestPartOrPage(t *testing.T) {
-	s := newSite(t, nil)
+	s := newSite(t)
 	s.save("https://example.com/a", "go")
 	for path, part := range map[string]string{"/links": "#results", "/tags": "#results", "/admin/jobs": "#jobs"} {
 		a := s.part(path)
@@ -56,7 +56,8 @@ func TestPartOrPage(t *testing.T) {
 }
 
 func TestSaveWithoutJavaScript(t *testing.T) {
-	s := newSite(t, fetcher{"https://example.com/x": {Status: 200, URL: "https://example.com/x", Title: hostile}})
+	s := newSite(t)
+	s.web.set("https://example.com/x", links.Page{Status: 200, URL: "https://example.com/x", Title: hostile})
 	a := s.follow("/links", url.Values{"url": {"example.com/x"}, "tags": {"Go, web dev,"}, "notes": {"why"}})
 	wantText(t, a, ".flash", "Saved: "+hostile)
 	wantText(t, a, ".row .title", hostile)
@@ -72,7 +73,9 @@ func TestSaveWithoutJavaScript(t *testing.T) {
 }
 
 func TestSaveErrorsStandNextToTheirField(t *testing.T) {
-	s := newSite(t, fetcher{"https://example.com/404": {Status: 404, URL: "https://example.com/404"}})
+	s := newSite(t)
+	s.web.set("https://example.com/404", links.Page{Status: 404, URL: "https://example.com/404"})
+	s.web.set("https://nohost.example", &links.FetchError{Reason: "host not found"})
 	long := strings.Repeat("x", links.MaxTagLength+1)
 	for _, c := range []struct {
 		url, tags string
@@ -105,7 +108,8 @@ func TestSaveErrorsStandNextToTheirField(t *testing.T) {
 }
 
 func TestSearch(t *testing.T) {
-	s := newSite(t, fetcher{"https://example.com/h": {Status: 200, URL: "https://example.com/h", Title: "Hypermedia"}})
+	s := newSite(t)
+	s.web.set("https://example.com/h", links.Page{Status: 200, URL: "https://example.com/h", Title: "Hypermedia"})
 	s.save("https://example.com/h", "web")
 	s.save("https://example.com/other", "go")
 
@@ -144,11 +148,13 @@ func TestSearch(t *testing.T) {
 }
 
 func TestPreview(t *testing.T) {
-	s := newSite(t, fetcher{"https://example.com/p": {
+	s := newSite(t)
+	s.web.set("https://example.com/p", links.Page{
 		Status: 200, URL: "https://example.com/p", Title: hostile,
 		OpenGraph: links.OpenGraph{Image: "javascript:alert(1)", Description: "What it is"},
-	}})
-	preview := func(u string) answer {
+	})
+	s.web.set("https://nohost.example/", &links.FetchError{Reason: "host not found"})
+	preview := func(u string) page {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/links/preview", strings.NewReader(url.Values{"url": {u}}.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("HX-Request", "true")
@@ -172,7 +178,7 @@ func TestPreview(t *testing.T) {
 }
 
 func TestCompleteTags(t *testing.T) {
-	s := newSite(t, nil)
+	s := newSite(t)
 	s.save("https://example.com/a", "golang", "gopher", "web")
 	a := s.part("/links/tags?tags=" + url.QueryEscape("web, go"))
 	wantCount(t, a, "option", 2)
@@ -182,7 +188,7 @@ func TestCompleteTags(t *testing.T) {
 }
 
 func TestConstantNumberOfQueries(t *testing.T) {
-	s := newSite(t, nil)
+	s := newSite(t)
 	count := func(path string) int64 {
 		before := s.queries.Load()
 		wantStatus(t, s.get(path), http.StatusOK)

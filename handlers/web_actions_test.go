@@ -1,4 +1,4 @@
-package web_test
+package handlers_test
 
 import (
 	"net/http"
@@ -12,8 +12,8 @@ import (
 	"github.com/linkwatch/linkwatch/models/schedule"
 )
 
-func TestBulkAndUndo(t *testing.T) {
-	s := newSite(t, nil)
+func TestBulkOnPagesAndUndo(t *testing.T) {
+	s := newSite(t)
 	a, b := s.save("https://example.com/a", "one"), s.save("https://example.com/b")
 	s.save("https://example.com/c")
 	both := func(action, tags string) url.Values {
@@ -49,7 +49,7 @@ func TestBulkAndUndo(t *testing.T) {
 }
 
 func TestBackStaysHere(t *testing.T) {
-	s := newSite(t, nil)
+	s := newSite(t)
 	for _, away := range []string{"https://evil.example/", "//evil.example/links", "/\\evil.example", "javascript:alert(1)", "/admin/jobs"} {
 		l := s.save("https://example.com/a")
 		got := s.post("/links/bulk", url.Values{"id": {l.ID}, "action": {"expire"}, "back": {away}}).Header.Get("Location")
@@ -61,7 +61,7 @@ func TestBackStaysHere(t *testing.T) {
 }
 
 func TestBulkRefreshShowsProgress(t *testing.T) {
-	s := newSite(t, nil)
+	s := newSite(t)
 	l, m := s.save("https://example.com/a"), s.save("https://example.com/b")
 	page := s.follow("/links/bulk", url.Values{"id": {l.ID, m.ID}, "action": {"refresh"}, "back": {"/links?tag=go"}})
 	wantText(t, page, "#progress", "0 of 2 links")
@@ -86,10 +86,11 @@ func TestBulkRefreshShowsProgress(t *testing.T) {
 }
 
 func TestLinkPage(t *testing.T) {
-	s := newSite(t, fetcher{"https://example.com/a": {
+	s := newSite(t)
+	s.web.set("https://example.com/a", links.Page{
 		Status: 200, URL: "https://example.com/a", Title: "Fetched",
 		OpenGraph: links.OpenGraph{Description: hostile, SiteName: "The site", Image: "https://example.com/i.png"},
-	}})
+	})
 	l := s.save("https://example.com/a", "one", "two")
 	path := "/links/" + l.ID
 	a := s.get(path)
@@ -137,11 +138,10 @@ func TestLinkPage(t *testing.T) {
 }
 
 func TestMovedAndDeadLinksOnTheOverview(t *testing.T) {
-	web := fetcher{}
-	s := newSite(t, web)
+	s := newSite(t)
 	moved, gone := s.save("https://example.com/old"), s.save("https://example.com/gone")
-	web["https://example.com/old"] = links.Page{Status: 200, URL: "https://example.com/new", Permanent: true, Title: "New"}
-	web["https://example.com/gone"] = links.Page{Status: 404, URL: "https://example.com/gone"}
+	s.web.set("https://example.com/old", links.Page{Status: 200, URL: "https://example.com/new", Permanent: true, Title: "New"})
+	s.web.set("https://example.com/gone", links.Page{Status: 404, URL: "https://example.com/gone"})
 	s.clock.Advance(8 * 24 * time.Hour)
 	due, err := s.links.ClaimDue(t.Context(), 10)
 	if err != nil {
@@ -163,7 +163,7 @@ func TestMovedAndDeadLinksOnTheOverview(t *testing.T) {
 }
 
 func TestRenameAsksBeforeItMerges(t *testing.T) {
-	s := newSite(t, nil)
+	s := newSite(t)
 	s.save("https://example.com/a", "golang")
 	s.save("https://example.com/b", "Go")
 	a := s.get("/tags?q=golang")
@@ -187,8 +187,8 @@ func TestRenameAsksBeforeItMerges(t *testing.T) {
 	wantText(t, a, "tbody .tag", "GO")
 }
 
-func TestJobs(t *testing.T) {
-	s := newSite(t, nil)
+func TestJobsPages(t *testing.T) {
+	s := newSite(t)
 	next := models.At(s.clock.Now().Add(time.Hour))
 	if err := s.jobs.Declare(t.Context(), schedule.Job{ID: "revalidation", Schedule: "@every 1h", NextRunAt: next}); err != nil {
 		t.Fatal(err)
