@@ -1,0 +1,116 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"image"
+	"image/color"
+	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// website is the web that the program sees. Every path is an article with
+// OpenGraph data, unless the test set another answer for it.
+type website struct {
+	*httptest.Server
+	mu      sync.Mutex
+	answers map[string]http.HandlerFunc
+	asked   map[string]int
+}
+
+// site serves a web site on loopback until the test ends.
+func site(t testing.TB) *website {
+	t.Helper()
+	w := &website{answers: map[string]http.HandlerFunc{"/picture.png": picture}, asked: map[string]int{}}
+	w.Server = httptest.NewServer(w)
+	t.Cleanup(func() {
+		w.CloseClientConnections() // of pages that never end
+		w.Close()
+	})
+	return w
+}
+
+// ServeHTTP answers as the test wants.
+func (w *website) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	answer := w.answers[r.URL.Path]
+	w.asked[r.URL.Path]++
+	w.mu.Unlock()
+	if answer == nil {
+		answer = article
+	}
+	answer(rw, r)
+}
+
+// set changes what a path answers from now on, and returns its URL.
+func (w *website) set(path string, answer http.HandlerFunc) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answers[path] = answer
+	return w.URL + path
+}
+
+// requests is how often a path was asked for.
+func (w *website) requests(path string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.asked[path]
+}
+
+// article is a page with everything: /go-memory has the title "Go memory".
+func article(rw http.ResponseWriter, r *http.Request) {
+	name := strings.ReplaceAll(strings.Trim(r.URL.Path, "/"), "-", " ")
+	if name != "" {
+		name = strings.ToUpper(name[:1]) + name[1:]
+	}
+	document(fmt.Sprintf(`<title>not this one</title>
+<meta property="og:title" content="%[1]s">
+<meta property="og:description" content="What there is to know about %[1]s.">
+<meta property="og:image" content="http://%[2]s/picture.png">
+<meta property="og:site_name" content="The Daily Test">`, html.EscapeString(name), r.Host))(rw, r)
+}
+
+// document is an HTML answer with the given head.
+func document(head string) http.HandlerFunc {
+	return func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(rw, "<!doctype html><html><head>%s</head><body><p>Text.</p></body></html>", head)
+	}
+}
+
+// titled is a plain page with a title, written as it must be in HTML.
+func titled(title string) http.HandlerFunc {
+	return document("<title>" + html.EscapeString(title) + "</title>")
+}
+
+// status is an answer of that status and nothing else.
+func status(code int) http.HandlerFunc {
+	return func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(code) }
+}
+
+// redirect leads to another path of the site, or another URL.
+func redirect(code int, to string) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, to, code) }
+}
+
+// picture is a small PNG with something to see on it.
+func picture(rw http.ResponseWriter, _ *http.Request) {
+	img := image.NewRGBA(image.Rect(0, 0, 320, 180))
+	for y := range 180 {
+		for x := range 320 {
+			img.Set(x, y, color.RGBA{uint8(40 + x/2), uint8(90 + y/2), uint8(200 - x/4), 255})
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		http.Error(rw, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	rw.Header().Set("Content-Type", "image/png")
+	_, _ = rw.Write(b.Bytes()) // the reader may be gone
+}
