@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -144,6 +145,17 @@ func TestSearch(t *testing.T) {
 		}
 		wantCount(t, a, "main h1", 1)
 		wantText(t, a, "main code", a.Header.Get("X-Request-Id"))
+	}
+}
+
+// TestReaderGone: a page that nobody waits for any more must not go round in
+// circles between what failed and the page that says so.
+func TestReaderGone(t *testing.T) {
+	s := newSite(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if a := s.do(httptest.NewRequestWithContext(ctx, http.MethodGet, "/links", nil)); a.StatusCode == http.StatusOK {
+		t.Errorf("status %d", a.StatusCode)
 	}
 }
 

@@ -120,7 +120,9 @@
     clearTimeout(sayTimer);
     sayTimer = setTimeout(() => { out.textContent = ""; }, 5000);
   }
-  document.addEventListener("htmx:error", () => say("Linkwatch did not answer. It is tried again with your next change."));
+  const failed = () => say("Linkwatch could not answer that. Try again in a moment.");
+  document.addEventListener("htmx:error", failed);
+  document.addEventListener("htmx:response:error", (e) => { if (e.detail.ctx.response.status >= 500) failed(); });
 
   // What is unfolded is to be edited.
   document.addEventListener("toggle", (e) => {

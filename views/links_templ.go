@@ -224,12 +224,12 @@ func addForm(f AddForm) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if f.URL != "" && len(f.Errors) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<div id=\"preview\" class=\"preview\" aria-live=\"polite\" hx-post=\"/links/preview\" hx-trigger=\"load\" hx-include=\"#url\"></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<div id=\"preview\" class=\"preview\" aria-live=\"polite\" data-js hidden hx-post=\"/links/preview\" hx-trigger=\"load\" hx-include=\"#url\"></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<div id=\"preview\" class=\"preview\" aria-live=\"polite\"></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<div id=\"preview\" class=\"preview\" aria-live=\"polite\" data-js hidden></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

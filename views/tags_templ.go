@@ -291,7 +291,7 @@ func TagsResults(v Tags) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<div class=\"empty\"><h2>No tags yet</h2><p>Give a link some tags when you <a href=\"/links#add\">save it</a>; they appear here.</p></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<div class=\"empty\"><h2>No tags yet</h2><p>Give a link some tags when you <a href=\"/links#url\">save it</a>; they appear here.</p></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

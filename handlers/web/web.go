@@ -5,6 +5,8 @@ package web
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -50,8 +52,9 @@ func (p *Pages) show(c *gin.Context, status int, page templ.Component) {
 	c.Writer.Header().Add("Vary", "HX-Request")
 	c.Header("Cache-Control", "private, no-cache")
 	var b bytes.Buffer // rendered whole before the status is sent, for rendering may fail
-	if err := page.Render(c.Request.Context(), &b); err != nil {
-		p.fail(c, err)
+	// Not so because the reader left: the page that says so is rendered here too.
+	if err := page.Render(context.WithoutCancel(c.Request.Context()), &b); err != nil {
+		p.fail(c, fmt.Errorf("rendering a page: %w", err))
 		return
 	}
 	c.Data(status, "text/html; charset=utf-8", b.Bytes())

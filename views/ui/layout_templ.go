@@ -213,7 +213,7 @@ func Layout(p Page) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<input type=\"search\" name=\"q\" aria-label=\"Search links\" placeholder=\"Search links\" autocomplete=\"off\" data-search> <kbd aria-hidden=\"true\">/</kbd></form><a class=\"button primary\" href=\"/links#add\" data-new-link>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<input type=\"search\" name=\"q\" aria-label=\"Search links\" placeholder=\"Search links\" autocomplete=\"off\" data-search> <kbd aria-hidden=\"true\">/</kbd></form><a class=\"button primary\" href=\"/links#url\" data-new-link>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -52,8 +52,8 @@ func ago(t, now time.Time) string {
 	return fmt.Sprintf("%d %s ago", n, word)
 }
 
-// Exact is a time as the hover and the tables of history show it.
-func Exact(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") }
+// exact is a time as the hover and the tables of history show it.
+func exact(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") }
 
 // Took is how long something ran, in two or three digits: "84 ms", "1.2 s".
 func Took(d time.Duration) string {
