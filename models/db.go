@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -22,9 +21,8 @@ const (
 )
 
 const (
-	slowQuery     = 250 * time.Millisecond // logged as a warning from here on
-	preparedMax   = 256                    // prepared statements kept per pool
-	writeAttempts = 5                      // tries of a transaction that lost a race
+	preparedMax   = 256 // prepared statements kept per pool
+	writeAttempts = 5   // tries of a transaction that lost a race
 )
 
 // DB is the open store. On SQLite writes share one connection, since the
@@ -60,17 +58,12 @@ func Open(ctx context.Context, engine, url string, log *slog.Logger) (*DB, error
 
 func gormConfig(log *slog.Logger) *gorm.Config {
 	return &gorm.Config{
-		SkipDefaultTransaction: true, // Write is the transaction
-		PrepareStmt:            true,
-		PrepareStmtMaxSize:     preparedMax,
-		TranslateError:         true,
-		// Values stay out of the log: they are what people typed.
-		Logger: logger.NewSlogLogger(log, logger.Config{
-			SlowThreshold:             slowQuery,
-			LogLevel:                  logger.Warn,
-			IgnoreRecordNotFoundError: true,
-			ParameterizedQueries:      true,
-		}),
+		SkipDefaultTransaction:   true, // Write is the transaction
+		DisableNestedTransaction: true, // a savepoint would make FTS5 write out what it gathered
+		PrepareStmt:              true,
+		PrepareStmtMaxSize:       preparedMax,
+		TranslateError:           true,
+		Logger:                   queryLog{logger.Discard, log},
 	}
 }
 

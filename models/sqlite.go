@@ -23,7 +23,8 @@ var sqlitePragmas = []string{
 
 func (db *DB) openSQLite(file string, log *slog.Logger) error {
 	var err error
-	if db.write, err = gorm.Open(sqlite.Open(sqliteDSN(file)), gormConfig(log)); err != nil {
+	// The writer's cache (16 MB) holds what a bulk store changes until it commits.
+	if db.write, err = gorm.Open(sqlite.Open(sqliteDSN(file, "cache_size(-16000)")), gormConfig(log)); err != nil {
 		return err
 	}
 	pool, err := db.write.DB()

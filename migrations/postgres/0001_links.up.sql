@@ -35,7 +35,7 @@ CREATE TABLE links (
 CREATE INDEX links_active  ON links (seq) WHERE expired_at IS NULL;
 CREATE INDEX links_expired ON links (seq) WHERE expired_at IS NOT NULL;
 CREATE INDEX links_popular ON links (view_count, seq) WHERE expired_at IS NULL;
-CREATE INDEX links_unwell  ON links (health) WHERE health <> 'ok' AND expired_at IS NULL;
+CREATE INDEX links_state   ON links (health) WHERE expired_at IS NULL;
 CREATE INDEX links_changed ON links (health, health_changed_at) WHERE health <> 'ok';
 CREATE INDEX links_due     ON links (next_check_at) WHERE next_check_at IS NOT NULL;
 
@@ -102,6 +102,8 @@ CREATE TABLE link_refreshes (
   failed     BIGINT NOT NULL,
   created_at BIGINT NOT NULL
 );
+
+CREATE INDEX link_refreshes_created ON link_refreshes (created_at);
 
 CREATE TABLE link_refresh_items (
   refresh_id    TEXT   COLLATE "C" NOT NULL REFERENCES link_refreshes (id) ON DELETE CASCADE,

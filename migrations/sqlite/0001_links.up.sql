@@ -31,8 +31,9 @@ CREATE TABLE links (
 
 -- Every index ends in seq by itself, so each also gives newest first.
 CREATE INDEX links_expired ON links (expired_at);
-CREATE INDEX links_popular ON links (view_count) WHERE expired_at IS NULL;
-CREATE INDEX links_unwell  ON links (health) WHERE health <> 'ok' AND expired_at IS NULL;
+CREATE INDEX links_popular ON links (expired_at, view_count);
+CREATE INDEX links_gone    ON links (seq) WHERE expired_at IS NOT NULL;
+CREATE INDEX links_state   ON links (expired_at, health);
 CREATE INDEX links_changed ON links (health, health_changed_at) WHERE health <> 'ok';
 CREATE INDEX links_due     ON links (next_check_at) WHERE next_check_at IS NOT NULL;
 
@@ -93,6 +94,8 @@ CREATE TABLE link_refreshes (
   failed     INTEGER NOT NULL,
   created_at INTEGER NOT NULL
 );
+
+CREATE INDEX link_refreshes_created ON link_refreshes (created_at);
 
 CREATE TABLE link_refresh_items (
   refresh_id    TEXT    NOT NULL REFERENCES link_refreshes (id) ON DELETE CASCADE,

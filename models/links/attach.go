@@ -17,9 +17,9 @@ type linkTag struct {
 	Position        int
 }
 
-// insertBatch is how many rows one INSERT writes; it keeps the number of
-// arguments below what either engine takes.
-const insertBatch = 500
+// insertBatch is how many rows one INSERT writes. More would be slower: the
+// SQLite driver binds arguments in a time that grows with the square of their number.
+const insertBatch = 50
 
 // attach puts names[i] on ls[i], whose Tags are loaded and grow. It answers
 // which names were new to which link. Names are clean (cleanTags), the links

@@ -54,6 +54,9 @@ func (s *Store) Check(ctx context.Context, l Link) (Link, error) {
 		look = s.fetch.Fetch
 	}
 	page, fetchErr := look(ctx, l.URL)
+	if first && fetchErr == nil && gone(page.Status) { // only what HEAD and GET agree on expires a link
+		page, fetchErr = s.fetch.Probe(ctx, l.URL)
+	}
 	if ctx.Err() != nil {
 		return l, ctx.Err()
 	}
@@ -135,7 +138,6 @@ func (s *Store) judge(l *Link, p Page, fetchErr error, now models.Time) {
 	next := s.opts.CheckInterval
 	switch {
 	case fetchErr != nil || p.Status >= 500 || p.Status < 200 || p.Status >= 300 && p.Status < 400:
-		l.LastStatusCode = p.Status
 		if fetchErr != nil {
 			l.LastStatusCode, l.LastError = 0, fetchErr.Error()
 		} else {
@@ -149,7 +151,7 @@ func (s *Store) judge(l *Link, p Page, fetchErr error, now models.Time) {
 			l.Health = Dead
 		}
 		next = min(next, retryAfter)
-	case p.Status == http.StatusNotFound || p.Status == http.StatusGone:
+	case gone(p.Status):
 		l.Health, l.Failures = Dead, 0
 		l.LastError = "unexpected status " + strconv.Itoa(p.Status)
 		if !l.Expired() {
@@ -173,6 +175,8 @@ func (s *Store) judge(l *Link, p Page, fetchErr error, now models.Time) {
 		l.NextCheckAt = now.Add(spread(next))
 	}
 }
+
+func gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
 
 func sameDay(a, b models.Time) bool {
 	return a.Format(time.DateOnly) == b.Format(time.DateOnly)

@@ -47,7 +47,7 @@ func (v *vocabulary) put(tx *gorm.DB, docs []doc) (stored []string, err error) {
 	for i, w := range fresh {
 		rows[i] = linkWord{w, utf8.RuneCountInString(w)}
 	}
-	return fresh, tx.Clauses(clause.OnConflict{DoNothing: true}).CreateInBatches(rows, 500).Error
+	return fresh, tx.Clauses(clause.OnConflict{DoNothing: true}).CreateInBatches(rows, insertBatch).Error
 }
 
 func (v *vocabulary) unknown(docs []doc) []string {

@@ -3,7 +3,6 @@ package links
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"gorm.io/gorm"
 
@@ -94,6 +93,7 @@ func (s *Store) RefreshNext(ctx context.Context) (bool, error) {
 	if err != nil || id == "" {
 		return false, err
 	}
+	started := s.clock.Now()
 	l, err := s.Refresh(ctx, id)
 	if ctx.Err() != nil {
 		return false, ctx.Err()
@@ -102,7 +102,7 @@ func (s *Store) RefreshNext(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("refreshing a link: %w", err)
 	}
 	failed := 0
-	if err != nil || strings.TrimSpace(l.LastError) != "" {
+	if err != nil || l.LastError != "" || l.LastCheckedAt.Before(started.Time) { // the last: the site asked for a pause
 		failed = 1
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {

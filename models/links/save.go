@@ -159,8 +159,9 @@ func (s *Store) mergeTags(ctx context.Context, d draft) (Link, error) {
 	return l, err
 }
 
-// importBatch is how many links one transaction of Import stores.
-const importBatch = 1000
+// importBatch is how many links one transaction of Import stores: other writers
+// wait that long, some tenths of a second.
+const importBatch = 2500
 
 // Import stores many links without fetching them; they are fetched when their
 // first check comes. Addresses that are saved already only get the new tags.

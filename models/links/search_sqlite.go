@@ -17,21 +17,13 @@ import (
 // second. The row ids are the links' seqs, which FTS5 gives newest first for free.
 type sqliteIndex struct{}
 
-const indexBatch = 100 // entries in one INSERT
-
 func (sqliteIndex) put(tx *gorm.DB, docs []doc) error {
-	for len(docs) > 0 {
-		n := min(len(docs), indexBatch)
-		args := make([]any, 0, 5*n)
-		for _, d := range docs[:n] {
-			args = append(args, d.seq, grams(d.title), grams(d.url), grams(d.tags), tokens(d.marks))
-		}
-		values := strings.TrimSuffix(strings.Repeat("(?,?,?,?,?),", n), ",")
-		err := tx.Exec("INSERT OR REPLACE INTO links_search (rowid, title, url, tags, marks) VALUES "+values, args...).Error
+	for _, d := range docs {
+		err := tx.Exec("INSERT OR REPLACE INTO links_search (rowid, title, url, tags, marks) VALUES (?, ?, ?, ?, ?)",
+			d.seq, grams(d.title), grams(d.url), grams(d.tags), tokens(d.marks)).Error
 		if err != nil {
 			return err
 		}
-		docs = docs[n:]
 	}
 	return nil
 }

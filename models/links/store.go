@@ -112,7 +112,7 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 		N      int
 	}
 	err = tx.Raw(`SELECT health, count(*) AS n FROM links
-		WHERE health <> 'ok' AND expired_at IS NULL GROUP BY health`).Scan(&unwell).Error
+		WHERE health IN ? AND expired_at IS NULL GROUP BY health`, []Health{Dead, Suspect, Moved, Blocked, Unchecked}).Scan(&unwell).Error
 	if err != nil {
 		return c, fmt.Errorf("counting links by health: %w", err)
 	}

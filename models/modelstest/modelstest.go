@@ -5,11 +5,12 @@ package modelstest
 import (
 	"context"
 	"database/sql"
-	"fmt"
+	"errors"
 	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -129,19 +130,49 @@ func (c *Clock) Advance(d time.Duration) {
 func Queries(t testing.TB, db *models.DB) *atomic.Int64 {
 	t.Helper()
 	var n atomic.Int64
-	count := func(*gorm.DB) { n.Add(1) }
-	register := func(g *gorm.DB) error {
-		name := fmt.Sprintf("modelstest:%p", &n)
-		cb := g.Callback()
-		for _, err := range []error{
-			cb.Query().Register(name, count), cb.Row().Register(name, count), cb.Raw().Register(name, count),
-			cb.Create().Register(name, count), cb.Update().Register(name, count), cb.Delete().Register(name, count),
-		} {
-			if err != nil {
-				return err
-			}
+	observe(t, db, func(*gorm.DB) { n.Add(1) })
+	return &n
+}
+
+// Statement is one statement as it was sent.
+type Statement struct {
+	SQL  string
+	Vars []any
+}
+
+// Statements gathers what is sent through db until stop is called, which
+// answers it.
+func Statements(t testing.TB, db *models.DB) (stop func() []Statement) {
+	t.Helper()
+	var mu sync.Mutex
+	var sent []Statement
+	stopped := false
+	observe(t, db, func(g *gorm.DB) {
+		mu.Lock()
+		defer mu.Unlock()
+		if sql := g.Statement.SQL.String(); !stopped && sql != "" {
+			sent = append(sent, Statement{sql, slices.Clone(g.Statement.Vars)})
 		}
-		return nil
+	})
+	return func() []Statement {
+		mu.Lock()
+		defer mu.Unlock()
+		stopped = true
+		return sent
+	}
+}
+
+// observe calls see after each statement from now on.
+func observe(t testing.TB, db *models.DB, see func(*gorm.DB)) {
+	t.Helper()
+	register := func(g *gorm.DB) error {
+		name := "modelstest:" + uuid.NewString()
+		cb := g.Callback()
+		return errors.Join(
+			cb.Query().After("gorm:query").Register(name, see), cb.Row().After("gorm:row").Register(name, see),
+			cb.Raw().After("gorm:raw").Register(name, see), cb.Create().After("gorm:create").Register(name, see),
+			cb.Update().After("gorm:update").Register(name, see), cb.Delete().After("gorm:delete").Register(name, see),
+		)
 	}
 	err := register(db.Read(context.Background()))
 	if err == nil && db.Engine == models.SQLite { // on PostgreSQL both are one handle
@@ -150,5 +181,4 @@ func Queries(t testing.TB, db *models.DB) *atomic.Int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &n
 }

@@ -1,0 +1,93 @@
+package links_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/modelstest"
+)
+
+// TestQueryPlans asks SQLite how it runs each statement of what people do
+// often: none reads a whole table, and none sorts one.
+func TestQueryPlans(t *testing.T) {
+	f := fixture{T: t, db: modelstest.New(t), web: &web{}, clock: modelstest.NewClock()}
+	f.Store = links.NewStore(f.db, f.clock.Now, f.web, links.Options{CheckInterval: week})
+	var ns []links.New
+	for i := range 3000 {
+		ns = append(ns, links.New{URL: fmt.Sprintf("https://h%d.test/page", i), Tags: []string{fmt.Sprint("t", i%50)}})
+	}
+	_, err := f.Import(t.Context(), ns)
+	f.must(err)
+	l := f.save("https://one.test/", "t1", "mine")
+	tag := f.tag("t1")
+	ctx, page := t.Context(), models.Page{Number: 3, Size: 30}
+
+	for _, c := range []struct {
+		name string
+		do   func() error
+	}{
+		{"list", func() error { _, err := f.List(ctx, links.Filter{}, page); return err }},
+		{"expired", func() error { _, err := f.List(ctx, links.Filter{Shown: links.ShowExpired}, page); return err }},
+		{"search", func() error { _, err := f.List(ctx, links.Filter{Query: "page tag:t1"}, page); return err }},
+		{"by tag", func() error { _, err := f.List(ctx, links.Filter{Tag: "t1"}, page); return err }},
+		{"by health", func() error { _, err := f.List(ctx, links.Filter{Health: links.Unchecked}, page); return err }},
+		{"popular", func() error { _, err := f.Popular(ctx, page); return err }},
+		{"random", func() error { _, err := f.Random(ctx); return err }},
+		{"counts", func() error { _, err := f.Counts(ctx); return err }},
+		{"attention", func() error { _, err := f.NeedAttention(ctx, 10); return err }},
+		{"get", func() error { _, err := f.Get(ctx, l.ID); return err }},
+		{"view", func() error { _, err := f.View(ctx, l.ID); return err }},
+		{"save again", func() error { _, _, err := f.Save(ctx, links.New{URL: l.URL, Tags: []string{"t2"}}); return err }},
+		{"tags of", func() error { _, err := f.TagsOf(ctx, l.ID); return err }},
+		{"tag", func() error { _, err := f.Tag(ctx, tag.ID); return err }},
+		{"tags", func() error { _, err := f.Tags(ctx, "", links.TagsByCount, page); return err }},
+		{"new tags", func() error { _, err := f.Tags(ctx, "", links.TagsByLastUse, page); return err }},
+		{"due", func() error { _, err := f.ClaimDue(ctx, 10); return err }},
+		{"refresh", func() error { _, err := f.StartRefresh(ctx, l.ID); return err }},
+		{"next refresh", func() error { _, err := f.RefreshNext(ctx); return err }},
+		{"delete", func() error { _, err := f.Delete(ctx, l.ID); return err }},
+		{"purge", func() error { return f.Purge(ctx) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stop := modelstest.Statements(t, f.db)
+			f.must(c.do())
+			sent := stop()
+			if len(sent) == 0 {
+				t.Error("no statement was seen")
+			}
+			for _, s := range sent {
+				checkPlan(t, f.db, s)
+			}
+		})
+	}
+}
+
+func checkPlan(t *testing.T, db *models.DB, s modelstest.Statement) {
+	t.Helper()
+	if strings.HasPrefix(s.SQL, "INSERT") {
+		return
+	}
+	var steps []struct{ Detail string }
+	// On the writer: the readers do not even explain a statement that changes something.
+	err := db.Write(t.Context(), func(tx *gorm.DB) error {
+		return tx.Raw("EXPLAIN QUERY PLAN "+s.SQL, s.Vars...).Scan(&steps).Error
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", s.SQL, err)
+	}
+	for _, step := range steps {
+		whole := strings.HasPrefix(step.Detail, "SCAN ") && !strings.Contains(step.Detail, "INDEX") &&
+			!strings.Contains(step.Detail, "CONSTANT ROW") && !strings.Contains(step.Detail, "VIRTUAL TABLE")
+		// What may be sorted is small: the tags of one page, the cases that need attention.
+		sorted := strings.Contains(step.Detail, "TEMP B-TREE") &&
+			!strings.Contains(s.SQL, "link_tags") && !strings.Contains(s.SQL, "health_changed_at DESC")
+		if whole || sorted {
+			t.Errorf("%s\n  %s", s.SQL, step.Detail)
+		}
+	}
+}
