@@ -25,8 +25,8 @@ func healthIcon(h links.Health) string {
 
 // explain says in words what the health of a link means and what comes next.
 func explain(l links.Link) string {
-	cause := l.LastError
-	if cause == "" && l.LastStatusCode != 0 {
+	cause := l.LastError // "host not found"
+	if l.LastStatusCode != 0 {
 		cause = fmt.Sprintf("the site answered %d", l.LastStatusCode)
 	}
 	switch l.Health {
