@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"gorm.io/gorm"
+
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/modelstest"
-	"gorm.io/gorm"
 )
 
 func TestIDsSortByCreation(t *testing.T) {

@@ -72,7 +72,7 @@ func TestTooManyTags(t *testing.T) {
 		if got := t.get(l.ID).Tags; len(got) != 63 {
 			t.Errorf("%d tags after a refusal", len(got))
 		}
-		_, err = t.AddTags(t.Context(), l.ID, append(names, "T00")) // 64 with those it has
+		_, err = t.AddTags(t.Context(), l.ID, slices.Concat(names, []string{"T00"})) // 64 with those it has
 		t.must(err)
 		_, _, err = t.Save(t.Context(), links.New{URL: l.URL, Tags: []string{"more"}})
 		t.wantCode(err, models.CodeTooManyTags)
