@@ -1,0 +1,93 @@
+package e2e
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	_ "github.com/glebarez/go-sqlite" // reads the store that a killed program left
+)
+
+// What was answered with 201 survives the death of the process, whole: with its
+// tags, and to be found.
+func TestKillWhileWriting(t *testing.T) {
+	web := site(t)
+	store := storeIn(t)
+	s := start(t, store)
+	const writers, enough = 6, 120
+	var (
+		mu    sync.Mutex
+		acked []link
+		group sync.WaitGroup
+		full  = make(chan struct{})
+	)
+	for w := range writers {
+		group.Go(func() {
+			for i := 0; ; i++ {
+				var l link
+				status, err := s.try("POST", "/v1/links", map[string]any{
+					"url": fmt.Sprintf("%s/crash-%d-%d", web.URL, w, i), "tags": []string{"crash", fmt.Sprintf("writer%d", w)},
+				}, &l)
+				if err != nil {
+					return // the process is gone
+				}
+				if status != 201 {
+					t.Errorf("a link was answered %d", status)
+					return
+				}
+				mu.Lock()
+				acked = append(acked, l)
+				if len(acked) == enough {
+					close(full)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	<-full
+	s.kill()
+	group.Wait()
+
+	again := start(t, store)
+	for _, want := range acked {
+		var l link
+		if status := again.call("GET", "/v1/link/"+want.ID, nil, &l); status != 200 || l.URL != want.URL || !slices.Equal(l.Tags, want.Tags) {
+			t.Fatalf("of the acknowledged %+v there is (%d) %+v", want, status, l)
+		}
+		results, _ := again.found("/v1/search?q=url:" + want.URL[len(web.URL)+1:] + "+tag:crash")
+		if !slices.ContainsFunc(results, func(l link) bool { return l.ID == want.ID }) {
+			t.Fatalf("search does not find the acknowledged %s", want.URL)
+		}
+	}
+	_, total := again.found("/v1/links")
+	if total < len(acked) || total > len(acked)+writers {
+		t.Errorf("%d links are stored, of %d acknowledged and at most %d under way", total, len(acked), writers)
+	}
+	if _, tagged := again.found("/v1/search?q=tag:crash"); tagged != total {
+		t.Errorf("%d of %d links have their tag: some are half-stored", tagged, total)
+	}
+	again.stop()
+	checkIntegrity(t, again.store)
+}
+
+// checkIntegrity asks SQLite whether a store that nobody has open is sound.
+func checkIntegrity(t *testing.T, file string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, pragma := range []string{"integrity_check", "foreign_key_check"} {
+		var verdict string
+		switch err := db.QueryRow("PRAGMA " + pragma).Scan(&verdict); {
+		case pragma == "foreign_key_check" && err == sql.ErrNoRows: //nolint:errorlint // Scan returns it bare
+		case err != nil:
+			t.Errorf("%s: %v", pragma, err)
+		case verdict != "ok":
+			t.Errorf("%s: %s", pragma, verdict)
+		}
+	}
+}
