@@ -1,6 +1,7 @@
 package links
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -34,6 +35,16 @@ func (sqliteIndex) remove(tx *gorm.DB, seqs []int64) error {
 
 func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error) {
 	n := s.tiersOf()
+	if n > 1 {
+		few, err := newest(tx, match(s, n-1), fewMatches+1, 0)
+		if err != nil {
+			return nil, 0, err
+		}
+		if len(few) <= fewMatches {
+			err := rank(tx, s.query.Words, few)
+			return few[min(p.Offset(), len(few)):min(p.Offset()+p.Size, len(few))], len(few), err
+		}
+	}
 	if total, err = countMatches(tx, match(s, n-1)); err != nil || total <= p.Offset() {
 		return nil, total, err
 	}
@@ -43,9 +54,7 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 		if i > 0 { // what the better tiers have not shown yet
 			expr = "(" + expr + ") NOT (" + match(s, i-1) + ")"
 		}
-		var rows []int64
-		err := tx.Raw("SELECT rowid FROM links_search WHERE links_search MATCH ? ORDER BY rowid DESC LIMIT ? OFFSET ?",
-			expr, want-len(seqs), skip).Scan(&rows).Error
+		rows, err := newest(tx, expr, want-len(seqs), skip)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -62,6 +71,48 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 		}
 	}
 	return seqs, total, nil
+}
+
+// fewMatches is how many matches are ranked by their texts. Asking the index
+// for each tier and for a count takes as long as the words are frequent, even
+// if few links hold all of them; so they are got at once if they are few.
+const fewMatches = 200
+
+// rank sorts links by the tier in which they hold the words, keeping their
+// order within each.
+func rank(tx *gorm.DB, words []Word, seqs []int64) error {
+	var rows []struct {
+		Seq        int64
+		Title, URL string
+	}
+	if err := tx.Model(&Link{}).Where("seq IN ?", seqs).Find(&rows).Error; err != nil {
+		return err
+	}
+	tier := make(map[int64]int, len(rows))
+	for _, r := range rows {
+		title, url := models.Fold(r.Title), models.Fold(r.URL)
+		for _, w := range words {
+			held := func(text string) bool {
+				return slices.ContainsFunc(w, func(form string) bool { return strings.Contains(text, form) })
+			}
+			switch {
+			case held(title):
+			case held(url):
+				tier[r.Seq] = max(tier[r.Seq], 1)
+			default:
+				tier[r.Seq] = 2
+			}
+		}
+	}
+	slices.SortStableFunc(seqs, func(a, b int64) int { return tier[a] - tier[b] })
+	return nil
+}
+
+// newest are the keys of some matches, the newest first.
+func newest(tx *gorm.DB, expr string, limit, offset int) (seqs []int64, err error) {
+	err = tx.Raw("SELECT rowid FROM links_search WHERE links_search MATCH ? ORDER BY rowid DESC LIMIT ? OFFSET ?",
+		expr, limit, offset).Scan(&seqs).Error
+	return seqs, err
 }
 
 func countMatches(tx *gorm.DB, expr string) (n int, err error) {

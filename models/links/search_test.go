@@ -124,43 +124,47 @@ func TestSearch(t *testing.T) {
 }
 
 func TestSearchRanksTitlesThenURLsThenTags(t *testing.T) {
-	each(t, func(t fixture) {
-		var want [3][]string
-		for i := range 40 { // several pages, each tier crossing a border of pages
-			url, title, tags := fmt.Sprintf("https://site%d.example/", i), "Plain", []string(nil)
-			tier := i % 3
-			switch tier {
-			case 0:
-				title = "About walruses"
-			case 1:
-				url += "walruses"
-			case 2:
-				tags = []string{"walruses"}
-			}
-			t.titled(url, title, tags...)
-			want[tier] = append([]string{url}, want[tier]...)
+	for _, n := range []int{40, 240} { // few are ranked by their texts, many by the index
+		t.Run(fmt.Sprint(n), func(t *testing.T) { each(t, func(t fixture) { searchRanks(t, n) }) })
+	}
+}
+
+func searchRanks(t fixture, n int) {
+	var want [3][]string
+	for i := range n { // several pages, each tier crossing a border of pages
+		url, title, tags := fmt.Sprintf("https://site%d.example/", i), "Plain", []string(nil)
+		tier := i % 3
+		switch tier {
+		case 0:
+			title = "About walruses"
+		case 1:
+			url += "walruses"
+		case 2:
+			tags = []string{"walruses"}
 		}
-		all := slices.Concat(want[0], want[1], want[2])
-		for _, size := range []int{1, 7, 13, 14, 40} {
-			var got []string
-			for n := 1; ; n++ {
-				found, err := t.List(t.Context(), links.Filter{Query: "walrus"}, models.Page{Number: n, Size: size})
-				t.must(err)
-				if found.Total != len(all) {
-					t.Fatalf("total %d, want %d", found.Total, len(all))
-				}
-				if len(found.Items) == 0 {
-					break
-				}
-				for _, l := range found.Items {
-					got = append(got, l.URL)
-				}
+		t.titled(url, title, tags...)
+		want[tier] = append([]string{url}, want[tier]...)
+	}
+	all := slices.Concat(want[0], want[1], want[2])
+	for _, size := range []int{7, 13, 14, 40, 80} {
+		var got []string
+		for n := 1; ; n++ {
+			found, err := t.List(t.Context(), links.Filter{Query: "walrus"}, models.Page{Number: n, Size: size})
+			t.must(err)
+			if found.Total != len(all) {
+				t.Fatalf("total %d, want %d", found.Total, len(all))
 			}
-			if !slices.Equal(got, all) {
-				t.Errorf("pages of %d: %q, want %q", size, got, all)
+			if len(found.Items) == 0 {
+				break
+			}
+			for _, l := range found.Items {
+				got = append(got, l.URL)
 			}
 		}
-	})
+		if !slices.Equal(got, all) {
+			t.Errorf("pages of %d: %q, want %q", size, got, all)
+		}
+	}
 }
 
 func TestSearchNearMisses(t *testing.T) {
