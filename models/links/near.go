@@ -8,8 +8,6 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
-
-	"github.com/linkwatch/linkwatch/models"
 )
 
 // Near misses: when a query finds nothing, the words that stand within two
@@ -173,11 +171,9 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, misses ma
 		out := make([]Word, len(words))
 		for i, w := range words {
 			out[i] = w
-			_, total, err := s.index.find(tx, selectionOf(f, alone([]Word{w}), nil), models.Page{Number: 1, Size: 1})
-			if err != nil {
+			if known, err := s.index.any(tx, selectionOf(f, alone([]Word{w}), nil)); err != nil {
 				return nil, false, err
-			}
-			if total > 0 {
+			} else if known {
 				continue
 			}
 			found, err := nearest(tx, w[0])

@@ -19,6 +19,8 @@ type index interface {
 	// words found in titles, then in URLs too, then in tags too; newest first
 	// within each. total is how many match in all.
 	find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error)
+	// any says whether some link matches.
+	any(tx *gorm.DB, s selection) (bool, error)
 }
 
 func newIndex(engine string) index {

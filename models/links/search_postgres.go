@@ -61,6 +61,12 @@ func (postgresIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64
 	return seqs, total, err
 }
 
+func (postgresIndex) any(tx *gorm.DB, s selection) (found bool, err error) {
+	where := conditions(s)
+	err = tx.Raw("SELECT EXISTS (SELECT 1 FROM links_search WHERE "+where.sql+")", where.args...).Scan(&found).Error
+	return found, err
+}
+
 // condition is a piece of SQL and its arguments.
 type condition struct {
 	sql  string

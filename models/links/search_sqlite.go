@@ -73,6 +73,11 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 	return seqs, total, nil
 }
 
+func (sqliteIndex) any(tx *gorm.DB, s selection) (bool, error) {
+	seqs, err := newest(tx, match(s, s.tiersOf()-1), 1, 0)
+	return len(seqs) > 0, err
+}
+
 // fewMatches is how many matches are ranked by their texts. Asking the index
 // for each tier and for a count takes as long as the words are frequent, even
 // if few links hold all of them; so they are got at once if they are few.
