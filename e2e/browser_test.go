@@ -311,3 +311,10 @@ func quote(s string) string {
 	}
 	return string(b)
 }
+
+// inBoth runs a journey in a wide window and in a narrow one.
+func inBoth(t *testing.T, journey func(t *testing.T, in size)) {
+	t.Helper()
+	t.Run("wide", func(t *testing.T) { journey(t, wide) })
+	t.Run("narrow", func(t *testing.T) { journey(t, narrow) })
+}

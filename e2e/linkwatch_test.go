@@ -21,7 +21,7 @@ import (
 
 // patience is how long anything may take before a test gives up on it. Nothing
 // waits that long when all is well.
-const patience = 20 * time.Second
+const patience = 10 * time.Second
 
 // environ is what the program gets besides a test's own settings: nothing of
 // the surroundings that could change it.

@@ -1,0 +1,69 @@
+package e2e
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestRenameAndMergeTags(t *testing.T) {
+	inBoth(t, func(t *testing.T, in size) {
+		web, s := site(t), start(t)
+		l := s.save(web.URL+"/go-memory", "Golang", "Talk")
+		s.save(web.URL+"/go-channels", "Go")
+		b := browse(t, s, in, "/tags")
+		b.see("3 tags")
+		tag := func(name string) string { // the row of a tag, as a selector
+			t.Helper()
+			return "#" + eval[string](b, `[...document.querySelectorAll("tr[data-row]")].find(r => r.querySelector(".tag").textContent === `+quote(name)+`).id`)
+		}
+
+		row := tag("Talk")
+		b.click(row + " summary")
+		b.fill(row+" input[name=name]", "Talks & slides")
+		b.click(row + " .rename button")
+		b.see("Tag renamed.")
+		b.see("Talks & slides")
+
+		b.expect("status of 409")
+		row = tag("Golang")
+		b.click(row + " summary")
+		b.fill(row+" input[name=name]", "go")
+		b.click(row + " .rename button")
+		b.see("There is a tag Go already, on 1 link.")
+		b.click(row + " .rename a.button") // keep both
+		b.see("3 tags")
+		row = tag("Golang")
+		b.click(row + " summary")
+		b.fill(row+" input[name=name]", "go")
+		b.click(row + " .rename button")
+		b.click(row + " button.danger")
+		b.see("Tags merged.")
+		b.see("2 tags")
+		if s.call("GET", "/v1/link/"+l.ID, nil, &l); !slices.Contains(l.Tags, "Go") || !slices.Contains(l.Tags, "Talks & slides") {
+			t.Errorf("the link has the tags %q", l.Tags)
+		}
+		if _, total := s.found("/v1/search?q=tag:go"); total != 2 {
+			t.Errorf("the merged tag is on %d links, want 2", total)
+		}
+
+		b.fill("#q", "slid")
+		b.see("1 tag")
+		b.wait(`location.search === "?q=slid"`)
+		b.click(".tag")
+		b.shows("Go memory")
+	})
+}
+
+func TestRunJobNow(t *testing.T) {
+	inBoth(t, func(t *testing.T, in size) {
+		s := start(t)
+		b := browse(t, s, in, "/admin/jobs")
+		b.has("#job-revalidation")
+		b.click("#job-retention button")
+		b.see("The job starts within moments.")
+		b.wait(`Number(document.querySelector("#job-retention [data-label=Runs]").textContent) >= 1`) // the table renews itself
+		b.wait(`Number(document.querySelector("#job-retention [data-label=Successes]").textContent) >= 1`)
+		b.click("#job-retention a.title")
+		b.see("manual")
+	})
+}
