@@ -32,6 +32,8 @@ const (
 
 // Config is the program's settings, checked by [Load] and passed by value. An empty variable counts as unset.
 //
+// The settings of systems that are not built yet are read and checked too, so that one environment fits every release.
+//
 // Tags: env is the variable, envDefault its default, range its smallest and largest value, allowed what a text may
 // be (for error messages), meaning what it does, and shown a default that no single value can tell.
 type Config struct {
@@ -41,12 +43,18 @@ type Config struct {
 	HTTPPort int `env:"HTTP_PORT" envDefault:"8080" range:"0..65535" meaning:"port to listen on; 0 takes any free one"`
 	// PublicURL is scheme://host[:port] in lower case without a trailing slash, or empty.
 	PublicURL string `env:"PUBLIC_URL" allowed:"http:// or https:// and a host, without user, path, query or fragment" meaning:"where visitors reach this server, for links that leave it"`
+	// ShortHost is a host name or IP address without port, or empty.
+	ShortHost string `env:"SHORT_HOST" allowed:"a host name or an IP address, without port" meaning:"(no use yet) host whose every path is a short link"`
 
 	// DatabaseDriver is SQLite or Postgres, never empty after Load.
 	DatabaseDriver string `env:"DATABASE_DRIVER" shown:"by DATABASE_URL, else sqlite" allowed:"sqlite or postgres, and the one DATABASE_URL is for" meaning:"kind of database: sqlite or postgres"`
 	// DatabaseURL is, by driver, a file name or file: URI, or a postgres:// URL or keyword=value list. Load drops the sqlite: prefix.
 	DatabaseURL DSN `env:"DATABASE_URL" envDefault:"linkwatch.db" allowed:"a file name, file:…, sqlite:…, or a valid postgres:// or postgresql:// URL" meaning:"SQLite file, or postgres:// URL"`
+	// RedisURL is a redis:// or rediss:// URL, or empty: Redis wakes up, caches and fans out, and is never the truth.
+	RedisURL DSN `env:"REDIS_URL" allowed:"a redis:// or rediss:// URL with a host" meaning:"(no use yet) Redis that several instances share; none is needed"`
 
+	// CheckInterval is the time between two ticks of the scheduler of checks.
+	CheckInterval time.Duration `env:"CHECK_INTERVAL" envDefault:"15s" range:"100ms..24h" meaning:"(no use yet) how often the watched targets that are due are checked"`
 	// HTTPTimeout bounds one outbound request from dial to the last byte of the body.
 	HTTPTimeout time.Duration `env:"HTTP_TIMEOUT" envDefault:"5s" range:"1ms..5m" meaning:"time limit of one outbound request"`
 	// MaxConcurrency is a number of workers.
@@ -55,6 +63,8 @@ type Config struct {
 	ShutdownGrace time.Duration `env:"SHUTDOWN_GRACE" envDefault:"10s" range:"1ms..10m" meaning:"time that running work gets to finish at shutdown"`
 	// LinkCheckInterval is the time between two checks of one link.
 	LinkCheckInterval time.Duration `env:"LINK_CHECK_INTERVAL" envDefault:"168h" range:"1ms..8760h" meaning:"how often each saved link is checked again"`
+	// ResultRetention is the age at which a check result is deleted.
+	ResultRetention time.Duration `env:"RESULT_RETENTION" envDefault:"720h" range:"1h..87600h" meaning:"(no use yet) how long single check results are kept"`
 
 	// OutboundAllowCIDRs are networks, each with its host bits cleared.
 	OutboundAllowCIDRs []netip.Prefix `env:"OUTBOUND_ALLOW_CIDRS" allowed:"networks or addresses such as 10.0.0.0/8 or 192.168.1.5, separated by commas" meaning:"private networks that may be fetched all the same; others are refused"`
@@ -70,6 +80,10 @@ type Config struct {
 	AdminPassword Secret `env:"ADMIN_PASSWORD" meaning:"password that opens the pages and the API"`
 	// AuthDisabled opens everything to everyone who can connect.
 	AuthDisabled bool `env:"AUTH_DISABLED" envDefault:"false" allowed:"true or false" meaning:"true serves other machines without any login"`
+	// AuthJWTSecret is empty when unset: no JWT is accepted then.
+	AuthJWTSecret Secret `env:"AUTH_JWT_SECRET" meaning:"(no use yet) key that signs the JWTs (HS256) which the API accepts"`
+	// SecretKey is empty when unset.
+	SecretKey Secret `env:"SECRET_KEY" meaning:"(no use yet) key that encrypts stored credentials"`
 }
 
 // Load reads the settings through getenv (os.Getenv, or a map in tests) and checks them. The error names every bad

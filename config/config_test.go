@@ -26,6 +26,7 @@ func TestDefaults(t *testing.T) {
 		HTTPHost: "127.0.0.1", HTTPPort: 8080,
 		DatabaseDriver: SQLite, DatabaseURL: "linkwatch.db",
 		HTTPTimeout: 5 * time.Second, MaxConcurrency: 8, ShutdownGrace: 10 * time.Second, LinkCheckInterval: 168 * time.Hour,
+		CheckInterval: 15 * time.Second, ResultRetention: 720 * time.Hour,
 		OutboundUserAgent: "Linkwatch/1.0 (+https://github.com/linkwatch/linkwatch)",
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -57,6 +58,28 @@ var values = map[string]struct {
 			"go.example", "ftp://go.example", "https://", "https://go.example/a", "https://go.example?", "https://go.example#", "https://u@go.example",
 			"https://go.example:0", "https://go.example:65536", "https://go.example:", "https://go.example:x", "https:go.example", "https://b_d!",
 		},
+	},
+	"SHORT_HOST": {
+		good: map[string]string{"Go.Example": "go.example", "127.0.0.1": "127.0.0.1"},
+		bad:  []string{"go.example:80", "https://go.example", "a b"},
+	},
+	"REDIS_URL": {
+		good: map[string]string{"redis://127.0.0.1:6379/0": "redis://127.0.0.1:6379/0", "rediss://u:secret@h": "rediss://u:***@h"},
+		bad:  []string{"127.0.0.1:6379", "http://h", "redis://", "redis://h:port"},
+	},
+	"CHECK_INTERVAL": {
+		good: map[string]string{"100ms": "100ms", "24h": "24h"},
+		bad:  []string{"15", "99ms", "25h", "-1s"},
+	},
+	"RESULT_RETENTION": {
+		good: map[string]string{"1h": "1h", "8760h": "8760h"},
+		bad:  []string{"30d", "59m", "0"},
+	},
+	"AUTH_JWT_SECRET": {
+		good: map[string]string{"a long enough secret": "***"},
+	},
+	"SECRET_KEY": {
+		good: map[string]string{"a long enough secret": "***"},
 	},
 	"DATABASE_DRIVER": {
 		good: map[string]string{"sqlite": SQLite},

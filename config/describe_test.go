@@ -29,7 +29,7 @@ func TestDescribe(t *testing.T) {
 	if got := setting(c, "LINK_CHECK_INTERVAL"); got != want {
 		t.Errorf("got %+v", got)
 	}
-	if settings[0].Name != "HTTP_HOST" || settings[len(settings)-1].Name != "AUTH_DISABLED" {
+	if settings[0].Name != "HTTP_HOST" || settings[len(settings)-1].Name != "SECRET_KEY" {
 		t.Error("not in the order of the fields")
 	}
 }

@@ -22,6 +22,8 @@ var parsers = map[reflect.Type]env.ParserFunc{
 var rules = map[string]func(*Config) bool{
 	"HTTP_HOST":           func(c *Config) bool { return validHost(c.HTTPHost) },
 	"PUBLIC_URL":          (*Config).tidyPublicURL,
+	"SHORT_HOST":          (*Config).tidyShortHost,
+	"REDIS_URL":           func(c *Config) bool { return c.RedisURL == "" || validRedisURL(string(c.RedisURL)) },
 	"DATABASE_DRIVER":     (*Config).settleDriver,
 	"DATABASE_URL":        (*Config).tidyDatabaseURL,
 	"OUTBOUND_USER_AGENT": func(c *Config) bool { return userAgent.MatchString(c.OutboundUserAgent) },
@@ -103,6 +105,16 @@ func (c *Config) tidyPublicURL() bool {
 	}
 	c.PublicURL = u.Scheme + "://" + strings.ToLower(u.Host)
 	return true
+}
+
+func (c *Config) tidyShortHost() bool {
+	c.ShortHost = strings.ToLower(c.ShortHost)
+	return c.ShortHost == "" || validHost(c.ShortHost)
+}
+
+func validRedisURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "redis" || u.Scheme == "rediss") && u.Hostname() != ""
 }
 
 // settleDriver reads the driver off DATABASE_URL where that tells it, and refuses a DATABASE_DRIVER that says otherwise.
