@@ -248,26 +248,31 @@ func (c *corpus) scans(t *testing.T, file string) func(query func() string) []fl
 		for range samples / 10 {
 			like := "%" + strings.Trim(query(), `"`) + "%"
 			begun := time.Now()
-			var n int
-			if err := db.QueryRow("SELECT count(*)"+where, like).Scan(&n); err != nil {
-				t.Fatal(err)
-			}
-			rows, err := db.Query("SELECT seq"+where+" ORDER BY title LIKE ?1 DESC, url LIKE ?1 DESC, seq DESC LIMIT 30", like)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for rows.Next() {
-				if err := rows.Scan(&n); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := rows.Close(); err != nil {
-				t.Fatal(err)
-			}
+			scan(t, db, "SELECT count(*)"+where, like)
+			scan(t, db, "SELECT seq"+where+" ORDER BY title LIKE ?1 DESC, url LIKE ?1 DESC, seq DESC LIMIT 30", like)
 			took = append(took, time.Since(begun).Seconds()*1000)
 		}
 		slices.Sort(took)
 		return took
+	}
+}
+
+// scan reads every row of a query.
+func scan(t *testing.T, db *sql.DB, query, like string) {
+	t.Helper()
+	rows, err := db.Query(query, like)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
+	var n int
+	for rows.Next() {
+		if err := rows.Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
 	}
 }
 
