@@ -286,22 +286,29 @@ func (s *Store) write(ctx context.Context, fn func(tx *gorm.DB) ([]Link, error))
 		if err != nil || len(ls) == 0 {
 			return err
 		}
-		docs := make([]doc, len(ls))
-		for i, l := range ls {
-			docs[i] = docOf(l)
-		}
-		if err := s.index.put(tx, docs); err != nil {
-			return fmt.Errorf("indexing links: %w", err)
-		}
-		if learned, err = s.words.put(tx, docs); err != nil {
-			return fmt.Errorf("keeping the words of links: %w", err)
-		}
-		return nil
+		learned, err = s.enter(tx, ls)
+		return err
 	})
 	if err == nil {
 		s.words.learn(learned)
 	}
 	return err
+}
+
+// enter puts links, with their tags, into the index, and answers the words
+// that were new to link_words.
+func (s *Store) enter(tx *gorm.DB, ls []Link) (learned []string, err error) {
+	docs := make([]doc, len(ls))
+	for i, l := range ls {
+		docs[i] = docOf(l)
+	}
+	if err := s.index.put(tx, docs); err != nil {
+		return nil, fmt.Errorf("indexing links: %w", err)
+	}
+	if learned, err = s.words.put(tx, docs); err != nil {
+		return nil, fmt.Errorf("keeping the words of links: %w", err)
+	}
+	return learned, nil
 }
 
 func sortedKeys[M ~map[string]V, V any](m M) []string { return slices.Sorted(maps.Keys(m)) }

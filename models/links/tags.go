@@ -225,15 +225,8 @@ func (s *Store) reindex(tx *gorm.DB, seqs []int64) error {
 		if err != nil {
 			return err
 		}
-		docs := make([]doc, len(ls))
-		for i, l := range ls {
-			docs[i] = docOf(l)
-		}
-		if err := s.index.put(tx, docs); err != nil {
-			return fmt.Errorf("indexing links: %w", err)
-		}
-		if _, err := s.words.put(tx, docs); err != nil {
-			return fmt.Errorf("keeping the words of links: %w", err)
+		if _, err := s.enter(tx, ls); err != nil {
+			return err
 		}
 	}
 	return nil
