@@ -160,12 +160,17 @@ func (b *tab) expect(part string) {
 	b.expects = append(b.expects, part)
 }
 
-// run does actions on the page, within the test's patience.
-func (b *tab) run(what string, actions ...chromedp.Action[chromedp.Void]) {
-	b.t.Helper()
+// within runs one action for as long as the test's patience lasts.
+func within[T any](b *tab, action chromedp.Action[T]) (T, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	if err := chromedp.Do(ctx, actions...); err != nil {
+	return chromedp.Run(ctx, action)
+}
+
+// run does actions on the page.
+func (b *tab) run(what string, actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if _, err := within(b, chromedp.Steps(actions...)); err != nil {
 		b.t.Fatalf("%s: %v", what, err)
 	}
 }
@@ -173,9 +178,7 @@ func (b *tab) run(what string, actions ...chromedp.Action[chromedp.Void]) {
 // call sends one command of the browser's protocol.
 func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
-	defer cancel()
-	r, err := chromedp.Call(ctx, command, params)
+	r, err := within(b, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, command, params) })
 	if err != nil {
 		b.t.Fatalf("%s: %v", command.Method, err)
 	}
@@ -207,9 +210,7 @@ func (b *tab) scheme(wish string) {
 // try is the value of a JavaScript expression on the page, or an error while
 // one page makes place for another.
 func try[T any](b *tab, expression string) (T, error) {
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
-	defer cancel()
-	return chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	return within(b, chromedp.Evaluate[T](expression))
 }
 
 // eval is the value of a JavaScript expression on the page.
@@ -297,10 +298,28 @@ func (b *tab) fill(selector, text string) {
 	call(b, input.InsertText, input.InsertTextParams{Text: text})
 }
 
-// press presses keys one after the other; "\r" is Enter, "\x1b" Escape.
+// press presses keys one after the other, as a keyboard does: a page that
+// handles a key itself and prevents its default gets no letter typed.
 func (b *tab) press(keys string) {
 	b.t.Helper()
-	b.run("pressing "+keys, chromedp.KeyEvent(keys))
+	for _, r := range keys {
+		key := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: string(r), Text: string(r)}
+		switch r {
+		case '\r':
+			key.Key, key.Code, key.WindowsVirtualKeyCode = "Enter", "Enter", 13
+		case '\x1b':
+			key.Key, key.Code, key.WindowsVirtualKeyCode, key.Text = "Escape", "Escape", 27, ""
+		}
+		call(b, input.DispatchKeyEvent, key)
+		key.Type, key.Text = input.DispatchKeyEventTypeKeyUp, ""
+		call(b, input.DispatchKeyEvent, key)
+	}
+}
+
+// history moves through the pages seen: -1 is the back button, 1 forward.
+func (b *tab) history(by int) {
+	b.t.Helper()
+	eval[chromedp.Void](b, fmt.Sprintf("history.go(%d)", by))
 }
 
 // quote is a text as a JavaScript literal.

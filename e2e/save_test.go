@@ -52,13 +52,13 @@ func TestErrorsKeepWhatWasTyped(t *testing.T) {
 		b.has("#preview .field-error")
 		b.fill("#url", missing)
 		b.wait(`document.querySelector("#preview .field-error").innerText.includes("404")`)
-		b.fill("#add input[name=tags]", "Go, \"quoted\" <b>")
+		b.fill("#add input[name=tags]", "Go, <b>it's</b>")
 		b.fill("#add textarea", "Two\nlines")
 		b.click("#add button.primary")
 		b.has("#url-error")
 		b.wait(`document.activeElement.id === "url" || document.querySelector("#url[aria-invalid=true][aria-describedby=url-error]")`)
 		typed := eval[[]string](b, `["#url", "#add input[name=tags]", "#add textarea"].map(q => document.querySelector(q).value)`)
-		if want := []string{missing, `Go, "quoted" <b>`, "Two\nlines"}; !slices.Equal(typed, want) {
+		if want := []string{missing, "Go, <b>it's</b>", "Two\nlines"}; !slices.Equal(typed, want) {
 			t.Errorf("after the error the form holds %q, want %q", typed, want)
 		}
 		if _, total := s.found("/v1/links"); total != 0 {

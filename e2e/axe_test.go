@@ -1,0 +1,151 @@
+package e2e
+
+import (
+	_ "embed" // of axe
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// axe is axe-core 4.14.1 (testdata/axe.LICENSE), the npm package's axe.min.js
+// unchanged. It checks the rules of WCAG that a program can check.
+//
+//go:embed testdata/axe.min.js
+var axe string
+
+// accessible runs axe on the page as it stands. It is injected by the
+// browser's protocol, which the page's content policy does not bind.
+func (b *tab) accessible(where string) {
+	b.t.Helper()
+	// Transitions are over and the page is complete before colours are looked at.
+	b.wait(`document.readyState === "complete" && document.getAnimations().every(a => a.playState !== "running")`)
+	const check = `axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify({
+		passed: r.passes.map(p => p.id),
+		broken: r.violations.map(v => ({rule: v.id, impact: v.impact,
+			nodes: v.nodes.map(n => n.html.slice(0, 200) + "\n      " + n.failureSummary.replaceAll("\n", "\n      "))}))}))`
+	eval[chromedp.Void](b, axe)
+	answer, err := within(b, chromedp.Evaluate[string](check, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s: running axe: %v", where, err)
+	}
+	var found struct {
+		Passed []string
+		Broken []struct {
+			Rule, Impact string
+			Nodes        []string
+		}
+	}
+	if err := json.Unmarshal([]byte(answer), &found); err != nil {
+		b.t.Fatal(err)
+	}
+	if !slices.Contains(found.Passed, "color-contrast") || len(found.Passed) < 10 {
+		b.t.Errorf("%s: axe did not look at the page: it passed only %q", where, found.Passed)
+	}
+	// ARIA takes an empty value for false, and axe lets it pass.
+	if empty := eval[[]string](b, `[...document.querySelectorAll("[aria-current=''], [aria-invalid='']")].map(e => e.outerHTML.slice(0, 100))`); len(empty) > 0 {
+		b.t.Errorf("%s: said to nobody, since the attribute is empty: %q", where, empty)
+	}
+	for _, v := range found.Broken {
+		more := ""
+		if len(v.Nodes) > 3 {
+			more = fmt.Sprintf("\n    and %d more", len(v.Nodes)-3)
+			v.Nodes = v.Nodes[:3]
+		}
+		b.t.Errorf("%s breaks %s (%s):\n    %s%s", where, v.Rule, v.Impact, strings.Join(v.Nodes, "\n    "), more)
+	}
+}
+
+// inEveryLook runs a check with the page wide and narrow, light and dark.
+func (b *tab) inEveryLook(where string, check func(where string)) {
+	b.t.Helper()
+	for name, in := range map[string]size{"wide": wide, "narrow": narrow} {
+		b.resize(in)
+		for _, scheme := range []string{"light", "dark"} {
+			b.scheme(scheme)
+			check(where + " (" + name + ", " + scheme + ")")
+		}
+	}
+}
+
+func TestAccessibleEmpty(t *testing.T) {
+	b := browse(t, start(t), wide, "/")
+	b.expect("status of 4")
+	for _, path := range []string{"/", "/links", "/tags", "/admin/jobs", "/nowhere"} {
+		b.open(path)
+		b.inEveryLook("empty "+path, b.accessible)
+	}
+}
+
+func TestAccessibleFull(t *testing.T) {
+	web, s := site(t), start(t, "LINK_CHECK_INTERVAL=1ms")
+	ill := map[string]link{}
+	for _, name := range []string{"moved", "gone", "secret", "broken", "fine"} {
+		ill[name] = s.save(web.URL+"/"+name, "Go", "Health")
+	}
+	shown := s.save(web.URL+"/go-memory", "Go", "Memory", "A tag with some words")
+	s.call("PUT", "/v1/link/"+shown.ID+"/annotation", map[string]any{"title": "My words", "notes": "Some notes.\nTwo lines."}, nil)
+	web.set("/moved", redirect(301, "/new-home"))
+	web.set("/gone", status(410))
+	web.set("/secret", status(403))
+	web.set("/broken", status(500))
+	s.call("POST", "/v1/admin/jobs/revalidation/run", nil, nil)
+	eventually(t, "every link was checked", func() bool {
+		_, ok := s.found("/v1/search?q=moved")
+		var moved, gone, secret, broken link
+		s.call("GET", "/v1/link/"+ill["moved"].ID, nil, &moved)
+		s.call("GET", "/v1/link/"+ill["gone"].ID, nil, &gone)
+		s.call("GET", "/v1/link/"+ill["secret"].ID, nil, &secret)
+		s.call("GET", "/v1/link/"+ill["broken"].ID, nil, &broken)
+		return ok > 0 && moved.Health == "moved" && gone.Expired && secret.Health == "blocked" && broken.Health == "suspect"
+	})
+	var refresh struct{ ID string }
+	s.call("POST", "/v1/links/bulk", map[string]any{"ids": []string{shown.ID}, "action": "refresh"}, &refresh)
+
+	b := browse(t, s, wide, "/")
+	b.expect("status of 4")
+	for _, path := range []string{
+		"/", "/links", "/links?expired=all", "/links?q=gomemry", "/links?q=%22open", "/links/" + shown.ID, "/links/" + ill["moved"].ID,
+		"/links/" + ill["gone"].ID, "/links/refreshes/" + refresh.ID, "/tags", "/admin/jobs", "/admin/jobs/revalidation", "/admin/settings",
+	} {
+		b.open(path)
+		b.inEveryLook(path, b.accessible)
+	}
+	for name, prepare := range map[string]func(){
+		"the help dialog": func() { b.open("/links"); b.press("?"); b.has("dialog[open]") },
+		"a selection":     func() { b.open("/links"); b.click(".row input"); b.has("#bulk button[value=delete]") },
+		"a preview": func() {
+			b.open("/links")
+			b.fill("#url", web.URL+"/a-preview")
+			b.has("#preview img")
+		},
+		"an error of the preview": func() { b.open("/links"); b.fill("#url", "nothing"); b.has("#preview .field-error") },
+		"an error of the form": func() {
+			b.open("/links")
+			b.fill("#url", "ftp://nothing")
+			b.click("#add button.primary")
+			b.has("#url-error")
+		},
+		"a message with undo": func() {
+			b.open("/links/" + ill["fine"].ID)
+			b.click(`.actions form[action$="/expired"] button`)
+			b.has("[data-undo]")
+		},
+		"the edit form": func() { b.open("/links/" + shown.ID); b.click("[data-edit-here]"); b.has("#edit textarea") },
+		"a renamed tag": func() { b.open("/tags"); b.click(".rename summary"); b.has(".rename input[name=name]") },
+		"the question before a merge": func() {
+			b.open("/tags")
+			b.click(".rename summary")
+			b.fill(".rename details[open] input[name=name]", "memory")
+			b.press(enter)
+			b.has(".rename .field-error")
+		},
+	} {
+		b.resize(wide)
+		prepare()
+		b.inEveryLook(name, b.accessible)
+	}
+}

@@ -1,0 +1,75 @@
+package e2e
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+var screenshots = flag.String("screenshots", "", "write pictures of the pages to this `folder`")
+
+// TestScreenshots writes a PNG of each page, wide and narrow, light and dark,
+// with an empty store and a full one: PAGE-STORE-SIZE-SCHEME.png.
+func TestScreenshots(t *testing.T) {
+	if *screenshots == "" {
+		t.Skip("no -screenshots folder is given, so no pictures are taken")
+	}
+	if err := os.MkdirAll(*screenshots, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	empty := start(t)
+	shoot(t, empty, "empty", map[string]string{"overview": "/", "links": "/links", "tags": "/tags", "jobs": "/admin/jobs"})
+
+	store := storeIn(t)
+	if out, code := command(t, []string{"demo", "-links", "3000"}, store); code != 0 {
+		t.Fatalf("filling the store: exit code %d: %s", code, out)
+	}
+	web, full := site(t), start(t, store)
+	full.save(web.URL+"/how-sqlite-stores-a-page", "SQLite", "Databases")
+	full.save(web.URL+"/the-quiet-web", "Reading")
+	full.save(web.set("/\u05e9\u05dc\u05d5\u05dd", titled("\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd: notes from right to left")), "Typography")
+	shown := full.save(web.URL+"/a-long-walk-through-go-memory", "Go", "Performance", "read-later")
+	full.call("PUT", "/v1/link/"+shown.ID+"/annotation", map[string]any{"notes": "The part about escape analysis.\nRead before the talk."}, nil)
+	ill := full.save(web.URL+"/old-home", "History")
+	gone := full.save(web.URL + "/gone-by-now")
+	web.set("/old-home", redirect(301, "/new-home"))
+	web.set("/gone-by-now", status(404))
+	full.call("PUT", "/v1/link/"+ill.ID, nil, nil)
+	full.call("PUT", "/v1/link/"+gone.ID, nil, nil)
+	full.call("POST", "/v1/admin/jobs/retention/run", nil, nil)
+	shoot(t, full, "full", map[string]string{
+		"overview": "/", "links": "/links", "link": "/links/" + shown.ID, "moved": "/links/" + ill.ID, "tags": "/tags", "jobs": "/admin/jobs",
+		"search": "/links?q=go+performance", "settings": "/admin/settings", "job": "/admin/jobs/retention", "not-found": "/nowhere",
+	})
+}
+
+// shoot writes the pages of a server in every look.
+func shoot(t *testing.T, s *server, store string, pages map[string]string) {
+	t.Helper()
+	b := browse(t, s, wide, "/")
+	b.expect("status of 4")
+	for name, path := range pages {
+		b.open(path)
+		b.inEveryLook(name+"-"+store, func(where string) {
+			b.wait(`[...document.images].every(i => i.complete || i.loading === "lazy")`)
+			png, err := within(b, func(ctx context.Context, t *chromedp.Target) ([]byte, error) {
+				shot, err := cdp.Call(ctx, t, page.CaptureScreenshot, page.CaptureScreenshotParams{})
+				return shot.Data, err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := strings.NewReplacer(" (", "-", ", ", "-", ")", "").Replace(where) + ".png"
+			if err := os.WriteFile(filepath.Join(*screenshots, file), png, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
