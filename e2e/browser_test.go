@@ -6,15 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/input"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -58,7 +53,8 @@ func openBrowser() {
 		flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"), // this machine only
 	)
 	ctx, closeTab := chromedp.NewContext(alloc)
-	chromium.ctx, chromium.close = ctx, func() { closeTab(); closeAlloc() }
+	chromium.ctx = ctx //nolint:fatcontext // the browser outlives the test that needs it first
+	chromium.close = func() { closeTab(); closeAlloc() }
 	chromium.err = chromedp.Do(ctx)
 }
 
@@ -158,177 +154,6 @@ func (b *tab) expect(part string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.expects = append(b.expects, part)
-}
-
-// within runs one action for as long as the test's patience lasts.
-func within[T any](b *tab, action chromedp.Action[T]) (T, error) {
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
-	defer cancel()
-	return chromedp.Run(ctx, action)
-}
-
-// run does actions on the page.
-func (b *tab) run(what string, actions ...chromedp.Action[chromedp.Void]) {
-	b.t.Helper()
-	if _, err := within(b, chromedp.Steps(actions...)); err != nil {
-		b.t.Fatalf("%s: %v", what, err)
-	}
-}
-
-// call sends one command of the browser's protocol.
-func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
-	b.t.Helper()
-	r, err := within(b, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, command, params) })
-	if err != nil {
-		b.t.Fatalf("%s: %v", command.Method, err)
-	}
-	return r
-}
-
-// open goes to a path of the server and waits until the page is loaded.
-func (b *tab) open(path string) {
-	b.t.Helper()
-	b.run("opening "+path, chromedp.Navigate(b.at+path))
-}
-
-// resize makes the window another size.
-func (b *tab) resize(to size) {
-	b.t.Helper()
-	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-		Width: to.width, Height: to.height, DeviceScaleFactor: 1, Mobile: to == narrow,
-	})
-}
-
-// scheme sets the colours that the reader's system wishes, "light" or "dark".
-func (b *tab) scheme(wish string) {
-	b.t.Helper()
-	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: wish}, {Name: "prefers-reduced-motion", Value: "reduce"},
-	}})
-}
-
-// try is the value of a JavaScript expression on the page, or an error while
-// one page makes place for another.
-func try[T any](b *tab, expression string) (T, error) {
-	return within(b, chromedp.Evaluate[T](expression))
-}
-
-// eval is the value of a JavaScript expression on the page.
-func eval[T any](b *tab, expression string) T {
-	b.t.Helper()
-	v, err := try[T](b, expression)
-	if err != nil {
-		b.t.Fatalf("evaluating %s: %v", expression, err)
-	}
-	return v
-}
-
-// wait returns as soon as a JavaScript expression is true.
-func (b *tab) wait(expression string) {
-	b.t.Helper()
-	for deadline := time.Now().Add(patience); ; {
-		is, err := try[bool](b, "Boolean("+expression+")")
-		if err == nil && is {
-			return
-		}
-		if time.Now().After(deadline) {
-			text, _ := try[string](b, `location.href + "\n" + document.body.innerText`) // for the message only
-			b.t.Fatalf("waited in vain for %s (%v) on %s", expression, err, text)
-		}
-		time.Sleep(10 * time.Millisecond) // only spares the processor: the condition decides
-	}
-}
-
-// see waits until the page shows a text.
-func (b *tab) see(text string) {
-	b.t.Helper()
-	b.wait("document.body && document.body.innerText.includes(" + quote(text) + ")")
-}
-
-// has waits until an element that matches a selector is there to be seen.
-func (b *tab) has(selector string) {
-	b.t.Helper()
-	b.wait(visible(selector))
-}
-
-// visible is an expression: whether something that matches is displayed.
-func visible(selector string) string {
-	return fmt.Sprintf(`[...document.querySelectorAll(%s)].some(e => e.getClientRects().length > 0)`, quote(selector))
-}
-
-// lacks waits until nothing that matches a selector is displayed.
-func (b *tab) lacks(selector string) {
-	b.t.Helper()
-	b.wait("!" + visible(selector))
-}
-
-// click presses the mouse on the first element that matches and can be reached:
-// displayed, still, and covered by nothing else.
-func (b *tab) click(selector string) {
-	b.t.Helper()
-	find := fmt.Sprintf(`(() => {
-		const e = [...document.querySelectorAll(%s)].find(e => e.getClientRects().length > 0);
-		if (!e || document.readyState !== "complete") return null;
-		e.scrollIntoView({block: "center", inline: "nearest", behavior: "instant"});
-		const r = e.getClientRects()[0], x = r.x + r.width / 2, y = r.y + r.height / 2;
-		const hit = document.elementFromPoint(x, y);
-		if (!hit || !(e.contains(hit) || hit.contains(e))) return null;
-		return [x, y];
-	})()`, quote(selector))
-	var before []float64
-	for deadline := time.Now().Add(patience); ; {
-		at, err := try[[]float64](b, find)
-		if err == nil && len(at) == 2 && slices.Equal(at, before) {
-			b.run("clicking "+selector, chromedp.MouseClickXY(at[0], at[1]))
-			return
-		}
-		if time.Now().After(deadline) {
-			b.t.Fatalf("%s cannot be clicked: not there, hidden, moving or covered (%v)", selector, err)
-		}
-		before = at
-	}
-}
-
-// fill replaces the content of a field as if it was pasted.
-func (b *tab) fill(selector, text string) {
-	b.t.Helper()
-	b.click(selector)
-	b.wait(fmt.Sprintf("document.activeElement.matches(%s)", quote(selector)))
-	eval[chromedp.Void](b, "document.activeElement.select()")
-	call(b, input.InsertText, input.InsertTextParams{Text: text})
-}
-
-// press presses keys one after the other, as a keyboard does: a page that
-// handles a key itself and prevents its default gets no letter typed.
-func (b *tab) press(keys string) {
-	b.t.Helper()
-	for _, r := range keys {
-		key := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: string(r), Text: string(r)}
-		switch r {
-		case '\r':
-			key.Key, key.Code, key.WindowsVirtualKeyCode = "Enter", "Enter", 13
-		case '\x1b':
-			key.Key, key.Code, key.WindowsVirtualKeyCode, key.Text = "Escape", "Escape", 27, ""
-		}
-		call(b, input.DispatchKeyEvent, key)
-		key.Type, key.Text = input.DispatchKeyEventTypeKeyUp, ""
-		call(b, input.DispatchKeyEvent, key)
-	}
-}
-
-// history moves through the pages seen: -1 is the back button, 1 forward.
-func (b *tab) history(by int) {
-	b.t.Helper()
-	eval[chromedp.Void](b, fmt.Sprintf("history.go(%d)", by))
-}
-
-// quote is a text as a JavaScript literal.
-func quote(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // a string always has a JSON form
-	}
-	return string(b)
 }
 
 // inBoth runs a journey in a wide window and in a narrow one.

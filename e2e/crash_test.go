@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -79,11 +80,11 @@ func checkIntegrity(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	for _, pragma := range []string{"integrity_check", "foreign_key_check"} {
 		var verdict string
 		switch err := db.QueryRow("PRAGMA " + pragma).Scan(&verdict); {
-		case pragma == "foreign_key_check" && err == sql.ErrNoRows: //nolint:errorlint // Scan returns it bare
+		case pragma == "foreign_key_check" && errors.Is(err, sql.ErrNoRows):
 		case err != nil:
 			t.Errorf("%s: %v", pragma, err)
 		case verdict != "ok":

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"testing"
@@ -17,15 +18,7 @@ const (
 // shows waits until the list has exactly these titles, in this order.
 func (b *tab) shows(titles ...string) {
 	b.t.Helper()
-	want := "[]"
-	if len(titles) > 0 {
-		want = ""
-		for _, title := range titles {
-			want += "," + quote(title)
-		}
-		want = "[" + want[1:] + "]"
-	}
-	b.wait("JSON.stringify(" + rowTitles + ") === JSON.stringify(" + want + ")")
+	b.wait(fmt.Sprintf("JSON.stringify(%s) === JSON.stringify(%s)", rowTitles, quote(titles)))
 }
 
 func TestSearchAsYouType(t *testing.T) {
@@ -155,7 +148,7 @@ func TestBulkTagDeleteUndo(t *testing.T) {
 			for _, l := range ls {
 				b.click("#" + l.ID + " input[type=checkbox]")
 			}
-			b.wait(`document.querySelectorAll(".row input:checked").length === ` + quoteInt(len(ls)))
+			b.wait(fmt.Sprintf(`document.querySelectorAll(".row input:checked").length === %d`, len(ls)))
 		}
 		tagsOf := func(l link) []string {
 			t.Helper()
@@ -185,22 +178,16 @@ func TestBulkTagDeleteUndo(t *testing.T) {
 		b.see("Undone.")
 		b.shows("Three", "Two", "One")
 
-		b.click("#bulk [data-all], .row input") // the bar is hidden until something is picked
-		b.has("#bulk [data-all]")
-		if !eval[bool](b, `document.querySelector("#bulk [data-all]").checked`) {
-			b.click("#bulk [data-all]")
-		}
+		pick(one)
+		b.click("#bulk [data-all]")
 		b.wait(`document.querySelector("[data-selected]").textContent === "3"`)
 		b.click("#bulk button[value=expire]")
 		b.see("3 links expired")
-		b.shows()
+		b.lacks(".row")
 		b.click("[data-undo]")
 		b.shows("Three", "Two", "One")
 	})
 }
-
-// quoteInt is a small number in JavaScript.
-func quoteInt(n int) string { return string(rune('0' + n)) }
 
 func TestBulkRefreshShowsProgress(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {

@@ -38,7 +38,7 @@ func newDatabase(t *testing.T) string {
 		if _, err := admin.Exec("DROP DATABASE " + name); err != nil {
 			t.Error("the program left the database in use: ", err)
 		}
-		admin.Close()
+		_ = admin.Close()
 	})
 	u.Path = "/" + name
 	return u.String()

@@ -56,7 +56,9 @@ func TestErrorsKeepWhatWasTyped(t *testing.T) {
 		b.fill("#add textarea", "Two\nlines")
 		b.click("#add button.primary")
 		b.has("#url-error")
-		b.wait(`document.activeElement.id === "url" || document.querySelector("#url[aria-invalid=true][aria-describedby=url-error]")`)
+		if !eval[bool](b, `document.querySelector("#url").matches("[aria-invalid=true][aria-describedby=url-error]")`) {
+			t.Error("the field is not marked as the one that is wrong")
+		}
 		typed := eval[[]string](b, `["#url", "#add input[name=tags]", "#add textarea"].map(q => document.querySelector(q).value)`)
 		if want := []string{missing, "Go, <b>it's</b>", "Two\nlines"}; !slices.Equal(typed, want) {
 			t.Errorf("after the error the form holds %q, want %q", typed, want)
