@@ -7,17 +7,21 @@ import (
 	"compress/zlib"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 )
 
-// body is what Colly reads: the answer decompressed, and ended by the cap or by Until. Reading stops there and the
-// rest is never asked for, so that memory is bounded by MaxBytes whatever the server sends.
+const firstPiece = 4 << 10 // bytes that room is made for at first
+
+// body holds an answer decompressed, and ended by the cap or by Until. Reading stops there and the rest is never asked
+// for, so that memory is bounded by MaxBytes whatever the server sends. It is kept here and nowhere else: Until has to
+// see it as one piece, and what Colly would gather as well is a second copy of it.
 type body struct {
 	raw       io.Closer
 	src       io.Reader
 	left      int64 // bytes until the cap
 	until     func([]byte) bool
-	seen      []byte // what until is shown; kept only if it is set
+	kept      []byte
 	truncated bool
 	done      bool
 }
@@ -45,11 +49,23 @@ func newBody(raw io.ReadCloser, x *exchange, req *http.Request) (*body, error) {
 	return b, nil
 }
 
-// Read fills p until the cap, Until or the end of the answer.
-func (b *body) Read(p []byte) (int, error) {
-	if b.done {
-		return 0, io.EOF
+// Read is called by Colly, in the middle of its exchange. It keeps the answer until the cap, Until or its end, and
+// hands up an empty one.
+func (b *body) Read([]byte) (int, error) {
+	for !b.done {
+		if err := b.more(); err != nil {
+			return 0, err
+		}
 	}
+	return 0, io.EOF
+}
+
+// more keeps the next piece of the answer.
+func (b *body) more() error {
+	if len(b.kept) == cap(b.kept) { // twice as much, but not more than may come
+		b.kept = slices.Grow(b.kept, int(min(max(firstPiece, int64(len(b.kept))), b.left+1)))
+	}
+	p := b.kept[len(b.kept):cap(b.kept)]
 	if int64(len(p)) > b.left {
 		p = p[:b.left+1] // one more than may be kept shows whether there is more
 	}
@@ -57,20 +73,21 @@ func (b *body) Read(p []byte) (int, error) {
 	over := int64(n) > b.left
 	n = int(min(int64(n), b.left))
 	b.left -= int64(n)
+	b.kept = b.kept[:len(b.kept)+n]
 	if over || b.left == 0 && err != nil && err != io.EOF {
 		b.done, b.truncated = true, true
 	}
-	if b.until != nil && n > 0 {
-		b.seen = append(b.seen, p[:n]...)
-		if b.until(b.seen) {
-			b.done = true
-			b.truncated = b.truncated || err != io.EOF
-		}
+	if b.until != nil && n > 0 && b.until(b.kept) {
+		b.done = true
+		b.truncated = b.truncated || err != io.EOF
+	}
+	if err == io.EOF {
+		b.done = true
 	}
 	if b.done {
-		return n, io.EOF
+		return nil
 	}
-	return n, err
+	return err
 }
 
 // Close closes the connection unless the answer was read to its end.

@@ -27,8 +27,9 @@ const lateMeta = 64 << 10
 
 // toUTF8 converts a text body to UTF-8 and removes its byte order mark; other content stays as it is. The charset is
 // the byte order mark's, else the header's, else the page's own (WHATWG HTML, 13.2.3; see plainlyUTF8 for the
-// exception), else UTF-8 if the body is that, else windows-1252. cutShort says that the body may end inside a character. The result is valid UTF-8 of at most limit
-// bytes; cut tells that it had to be shortened, as conversion may double a body.
+// exception), else UTF-8 if the body is that, else windows-1252. cutShort says that the body may end inside a character.
+// The result is valid UTF-8 of at most limit bytes, and raw itself if nothing had to be changed; cut tells that it had
+// to be shortened, as conversion may double a body.
 func toUTF8(raw []byte, contentType string, cutShort bool, limit int64) (out []byte, cut bool) {
 	kind, isText := textKind(raw, contentType)
 	if !isText {
@@ -38,8 +39,12 @@ func toUTF8(raw []byte, contentType string, cutShort bool, limit int64) (out []b
 	if enc == nil {
 		out = raw
 	} else {
+		// Room for a body that doubles is rarely too little, and found too little it would be copied over and over.
+		most := limit + utf8.UTFMax
+		text := bytes.NewBuffer(make([]byte, 0, min(2*int64(len(raw)), most)+bytes.MinRead))
 		// The decoders of x/text replace what they cannot decode, so reading from memory does not fail.
-		out, _ = io.ReadAll(io.LimitReader(transform.NewReader(bytes.NewReader(raw), enc.NewDecoder()), limit+utf8.UTFMax))
+		_, _ = text.ReadFrom(io.LimitReader(transform.NewReader(bytes.NewReader(raw), enc.NewDecoder()), most))
+		out = text.Bytes()
 	}
 	out = bytes.TrimPrefix(out, bom)
 	if cutShort {

@@ -16,6 +16,8 @@ const (
 	DefaultUserAgent = "Linkwatch/1.0 (+https://github.com/linkwatch/linkwatch)"
 	// DefaultTimeout bounds a whole exchange when neither Options nor Request say otherwise.
 	DefaultTimeout = 10 * time.Second
+	// DefaultConcurrent is how many exchanges a Client has under way at a time when Options do not say.
+	DefaultConcurrent = 16
 	// PageLimit is how many bytes of a page are kept when Request.MaxBytes is 0: 5 MiB.
 	PageLimit int64 = 5 << 20
 
@@ -24,18 +26,22 @@ const (
 
 // Options configure a Client. The zero value is ready to use and refuses every address that is not public.
 type Options struct {
-	UserAgent  string           // empty = DefaultUserAgent
-	AllowCIDRs []netip.Prefix   // addresses allowed although private, loopback, … (contract §8, OUTBOUND_ALLOW_CIDRS)
-	Timeout    time.Duration    // of a whole exchange, redirects and body included; 0 = DefaultTimeout
-	Clock      func() time.Time // tells when a host may be asked again; nil = time.Now
+	UserAgent     string           // empty = DefaultUserAgent
+	AllowCIDRs    []netip.Prefix   // addresses allowed although private, loopback, … (contract §8, OUTBOUND_ALLOW_CIDRS)
+	Timeout       time.Duration    // of a whole exchange, redirects and body included; 0 = DefaultTimeout
+	MaxConcurrent int              // exchanges under way at a time, others wait for their turn; 0 = DefaultConcurrent
+	Clock         func() time.Time // tells when a host may be asked again; nil = time.Now
 }
 
 // Client fetches pages. It is safe for concurrent use, keeps no cookies, no visited URLs and no other trace of what it
 // fetched except which hosts asked for a pause, and takes nothing from the environment (no proxy, no COLLY_*).
+//
+// Fetches need memory for MaxConcurrent bodies and their conversions to UTF-8, however many are asked for at once.
 type Client struct {
 	collector *colly.Collector
 	transport *transport
 	timeout   time.Duration
+	slots     chan struct{} // holds a value for each exchange under way
 }
 
 // New returns a Client with connections of its own. Close it when it is no longer needed.
@@ -45,6 +51,9 @@ func New(o Options) *Client {
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
+	}
+	if o.MaxConcurrent <= 0 {
+		o.MaxConcurrent = DefaultConcurrent
 	}
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -63,7 +72,7 @@ func New(o Options) *Client {
 	c.ParseHTTPErrorResponse = true
 	c.MaxBodySize = 0                       // Colly counts compressed bytes; the cap is in body.go
 	c.SetClient(&http.Client{Transport: t}) // no cookie jar, and no timeout besides the context's
-	return &Client{collector: c, transport: t, timeout: o.Timeout}
+	return &Client{collector: c, transport: t, timeout: o.Timeout, slots: make(chan struct{}, o.MaxConcurrent)}
 }
 
 // Close drops the idle connections. Fetches under way are not disturbed.
@@ -78,7 +87,7 @@ type Request struct {
 	Method       string        // GET or HEAD; empty = GET
 	URL          string        // http or https, a host, no user:password, at most 2048 bytes (contract §1)
 	MaxRedirects int           // this many are followed, one more is KindRedirects; 0 = none, a 3xx is the answer then
-	Timeout      time.Duration // of the whole exchange; 0 = Options.Timeout
+	Timeout      time.Duration // of the whole exchange, from when its turn has come; 0 = Options.Timeout
 	MaxBytes     int64         // of the body, decompressed; 0 = PageLimit, at most 1 GiB
 	// Until, when set, is called with all that was read so far, decompressed but in the page's own charset, after each
 	// piece of it; true ends the reading and drops the connection. See NewHeadEnd.
@@ -102,7 +111,7 @@ type Response struct {
 	Header     http.Header   // of the final answer, as it was sent
 	Body       []byte        // decompressed; text converted to UTF-8; at most Request.MaxBytes
 	Truncated  bool          // MaxBytes or Until ended the body
-	Latency    time.Duration // from the start, redirects included, until the final answer began
+	Latency    time.Duration // from when its turn had come, redirects included, until the final answer began
 }
 
 // Permanent reports whether the URL has moved for good: there were redirects, and all of them were 301 or 308.
@@ -135,7 +144,10 @@ type exchange struct {
 type exchangeKey struct{}
 
 // Fetch makes one request and follows its redirects. An answer of any status is a Response; everything else is an
-// *Error. It returns at the latest when the timeout is over or ctx is done.
+// *Error.
+//
+// While MaxConcurrent exchanges are under way it waits for one to end, as long as ctx lasts. The timeout begins after
+// that, so that a page is not called slow because others were. Fetch returns soon after either is over.
 func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	if r.Method == "" {
 		r.Method = http.MethodGet
@@ -154,19 +166,23 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	if r.Timeout <= 0 {
 		r.Timeout = c.timeout
 	}
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-ctx.Done():
+		return nil, classify(ctx.Err())
+	}
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 
 	x := &exchange{Request: r}
-	page := c.collector.Clone() // shares the HTTP client, has callbacks of its own
+	page := c.collector.Clone() // shares the HTTP client, has a context of its own
 	page.Context = context.WithValue(ctx, exchangeKey{}, x)
-	var raw []byte
-	page.OnResponse(func(r *colly.Response) { raw = r.Body })
 
 	start := time.Now()
 	res := &Response{}
 	for {
-		x.sent, x.next, raw = false, nil, nil
+		x.sent, x.next = false, nil
 		if err := page.Request(r.Method, u.String(), nil, nil, nil); err != nil {
 			if !x.sent { // Colly's own URL parser is stricter here and there
 				return nil, &Error{Kind: KindInvalid, text: "invalid URL", err: err}
@@ -184,7 +200,7 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	res.Latency = x.began.Sub(start)
 	res.Truncated = x.reader.truncated
 	var cut bool
-	res.Body, cut = toUTF8(raw, x.header.Get("Content-Type"), res.Truncated, r.MaxBytes)
+	res.Body, cut = toUTF8(x.reader.kept, x.header.Get("Content-Type"), res.Truncated, r.MaxBytes)
 	res.Truncated = res.Truncated || cut
 	return res, nil
 }

@@ -112,15 +112,15 @@ func (s *scanner) scan(z *html.Tokenizer) {
 	}
 }
 
-// meta keeps the content of a <meta> whose property or name is wanted. property may list several (RDFa), and both are
-// written in any case by someone.
+// meta keeps the content of a <meta> whose property or name is wanted. Both are written in any case by someone. A
+// property that lists several (RDFa) names none of them: OpenGraph has one to a tag (ogp.me).
 func (s *scanner) meta(z *html.Tokenizer, hasAttr bool) {
 	attr := attributes(z, hasAttr)
 	if strings.TrimSpace(attr["content"]) == "" {
 		return
 	}
-	for _, name := range strings.Fields(strings.ToLower(attr["property"] + " " + attr["name"])) {
-		if wanted[name] && s.values[name] == "" {
+	for _, name := range []string{attr["property"], attr["name"]} {
+		if name = strings.ToLower(strings.TrimSpace(name)); wanted[name] && s.values[name] == "" {
 			s.values[name] = attr["content"]
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -29,7 +28,9 @@ func TestParseMetadata(t *testing.T) {
 			<meta property=og:site_name content=S /><meta property=og:type content=article>`,
 			og(OpenGraph{Title: "T", Description: "D", Image: "https://example.com/i.png", SiteName: "S", Type: "article"})},
 		"the first counts":     {`<meta property=og:title content=1><meta property=og:title content=2>`, og(OpenGraph{Title: "1"})},
-		"a list":               {`<meta property="dc:title og:title" content=x>`, og(OpenGraph{Title: "x"})},
+		"a list is no name":    {`<meta property="dc:title og:title" content=x><title>t</title>`, title("t")},
+		"blanks around a name": {"<meta property=' og:title\n' content=x>", og(OpenGraph{Title: "x"})},
+		"property and name":    {`<meta property=dc:title name=og:title content=x>`, og(OpenGraph{Title: "x"})},
 		"in the body":          {`<head></head><body><p><meta property=og:title content=x></p>`, og(OpenGraph{Title: "x"})},
 		"not in a comment":     {`<!-- <title>no</title> --><title>yes</title>`, title("yes")},
 		"not in a script":      {`<script>"</head><title>no</title>"</script><title>yes</title>`, title("yes")},
@@ -131,7 +132,7 @@ func FuzzParseMetadata(f *testing.F) {
 		m := ParseMetadata(body, base)
 		for _, s := range []string{m.Title, m.OG.Title, m.OG.Description, m.OG.Image, m.OG.SiteName, m.OG.Type} {
 			if !utf8.ValidString(s) || len(s) > 4*descriptionLimit || strings.TrimSpace(s) != s ||
-				strings.IndexFunc(s, func(r rune) bool { return unicode.IsControl(r) || isBidi(r) }) >= 0 {
+				strings.IndexFunc(s, func(r rune) bool { return hidden(r) }) >= 0 {
 				t.Errorf("unclean: %q", s)
 			}
 		}

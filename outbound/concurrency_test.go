@@ -1,0 +1,136 @@
+package outbound
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestNoMoreThanMaxConcurrent(t *testing.T) {
+	const limit, all = 3, 30
+	var now, asked atomic.Int64
+	full := make(chan struct{})
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		defer now.Add(-1)
+		if n := now.Add(1); n > limit {
+			t.Errorf("%d at once", n)
+		}
+		if asked.Add(1) == limit {
+			close(full)
+		}
+		<-full // so many are under way together
+		if r.URL.Path == "/broken" {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	c := testClient(t, Options{MaxConcurrent: limit, Timeout: time.Minute})
+	var fetches sync.WaitGroup
+	for i := range all {
+		path := "/fine"
+		if i%2 == 0 { // a slot is given back by those that fail as well
+			path = "/broken"
+		}
+		fetches.Go(func() {
+			if _, err := c.Fetch(t.Context(), Request{URL: srv.URL + path}); (err == nil) != (path == "/fine") {
+				t.Errorf("%s: %v", path, err)
+			}
+		})
+	}
+	fetches.Wait()
+	if asked.Load() < all {
+		t.Errorf("%d requests", asked.Load())
+	}
+}
+
+// noticed is a context that tells when somebody waits for its end.
+type noticed struct {
+	context.Context
+	once    sync.Once
+	waiting chan struct{}
+}
+
+func (n *noticed) Done() <-chan struct{} {
+	n.once.Do(func() { close(n.waiting) })
+	return n.Context.Done()
+}
+
+func TestWaitingEndsWithTheContext(t *testing.T) {
+	under, release := make(chan struct{}), make(chan struct{})
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/slow" {
+			t.Errorf("%s was asked for", r.URL.Path)
+		}
+		close(under)
+		<-release
+	})
+	c := testClient(t, Options{MaxConcurrent: 1, Timeout: time.Minute})
+	var slow sync.WaitGroup
+	slow.Go(func() { get(t, c, Request{URL: srv.URL + "/slow"}) })
+	<-under
+
+	ctx, cancel := context.WithCancel(t.Context())
+	waiter := &noticed{Context: ctx, waiting: make(chan struct{})}
+	go func() { <-waiter.waiting; cancel() }()
+	_, err := c.Fetch(waiter, Request{URL: srv.URL + "/waiter"})
+	fails(t, err, KindCanceled, "canceled")
+
+	ctx, cancel = context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	_, err = c.Fetch(ctx, Request{URL: srv.URL + "/waiter"})
+	fails(t, err, KindTimeout, "timed out")
+	close(release)
+	slow.Wait()
+}
+
+// However many want a page whose head never ends, memory holds as many as may be fetched at a time.
+func TestMemoryOfManyFetches(t *testing.T) {
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=windows-1252")
+		piece := []byte(strings.Repeat("<meta name=x content='\xe9'>\n", 3000))
+		for {
+			if _, err := w.Write(piece); err != nil {
+				return
+			}
+		}
+	})
+	const limit = 2
+	c := testClient(t, Options{MaxConcurrent: limit, Timeout: time.Minute})
+	var before runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var mu sync.Mutex
+	var peak uint64
+	var fetches sync.WaitGroup
+	for range 10 {
+		fetches.Go(func() {
+			looked := false
+			res := get(t, c, Request{URL: srv.URL, Until: func(b []byte) bool {
+				if !looked && int64(len(b)) > PageLimit*9/10 {
+					looked = true
+					var m runtime.MemStats
+					runtime.GC()
+					runtime.ReadMemStats(&m)
+					mu.Lock()
+					peak = max(peak, m.HeapAlloc)
+					mu.Unlock()
+				}
+				return false
+			}})
+			if !res.Truncated || int64(len(res.Body)) > PageLimit {
+				t.Errorf("%d bytes, truncated %v", len(res.Body), res.Truncated)
+			}
+		})
+	}
+	fetches.Wait()
+	// A body and what it was before it grew, or what it is converted to, for each of those under way.
+	if used := int64(peak) - int64(before.HeapAlloc); peak == 0 || used > limit*2*PageLimit+4<<20 {
+		t.Errorf("%d MiB at once, for %d pages of %d MiB", used>>20, limit, PageLimit>>20)
+	} else {
+		t.Logf("%.1f MiB at once", float64(used)/(1<<20))
+	}
+}
