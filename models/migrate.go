@@ -42,14 +42,19 @@ func (db *DB) migrate(do func(*migrate.Migrate) error) error {
 		return err
 	}
 	drv := &migrationDriver{engine: db.Engine, pool: pool}
-	if _, err := pool.Exec(`CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT NOT NULL)`); err != nil {
-		return fmt.Errorf("making the table of versions: %w", err)
-	}
 	m, err := migrate.NewWithInstance("embedded", src, db.Engine, drv)
 	if err != nil {
 		return fmt.Errorf("preparing the migrations: %w", err)
 	}
-	if err := do(m); err != nil && !errors.Is(err, migrate.ErrNoChange) {
+	err = do(m)
+	switch newest, e := newestVersion(db.Engine); {
+	case e != nil:
+		return e
+	case drv.have > newest:
+		return fmt.Errorf("the database is at schema %d, and this program knows schemas up to %d: it was written by a newer Linkwatch", drv.have, newest)
+	case err != nil && drv.have == database.NilVersion:
+		return errors.New("no migration is left to take back")
+	case err != nil && !errors.Is(err, migrate.ErrNoChange):
 		return fmt.Errorf("migrating the schema: %w", err)
 	}
 	return nil
@@ -93,25 +98,27 @@ func newestVersion(engine string) (int, error) {
 type migrationDriver struct {
 	engine string
 	pool   *sql.DB
+	have   int // the version that we last saw
 	next   int // the version that the coming Run brings
 	lock   *sql.Conn
 }
 
-// Lock keeps two instances from migrating one PostgreSQL at a time. SQLite
-// needs none: its transactions take the write lock when they begin.
+// Lock keeps two instances from migrating one PostgreSQL at a time. On SQLite
+// Run sees to that. It also makes the table of versions.
 func (d *migrationDriver) Lock() error {
-	if d.engine != Postgres {
-		return nil
+	ctx := context.Background()
+	if d.engine == Postgres {
+		conn, err := d.pool.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, int64(lockMigrations)); err != nil {
+			return errors.Join(err, conn.Close())
+		}
+		d.lock = conn
 	}
-	conn, err := d.pool.Conn(context.Background())
-	if err != nil {
-		return err
-	}
-	if _, err := conn.ExecContext(context.Background(), `SELECT pg_advisory_lock($1)`, int64(lockMigrations)); err != nil {
-		return errors.Join(err, conn.Close())
-	}
-	d.lock = conn
-	return nil
+	_, err := d.pool.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT NOT NULL)`)
+	return err
 }
 
 func (d *migrationDriver) Unlock() error {
@@ -134,6 +141,14 @@ func (d *migrationDriver) Run(r io.Reader) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit this does nothing
+	now, err := version(tx)
+	if err != nil {
+		return err
+	}
+	if now != d.have { // another process was faster: what we were to do is done
+		d.have = d.next
+		return nil
+	}
 	args := []any{}
 	if d.engine == Postgres {
 		args = append(args, pgx.QueryExecModeSimpleProtocol) // the only mode that takes several statements
@@ -144,25 +159,15 @@ func (d *migrationDriver) Run(r io.Reader) error {
 	if err := setVersion(tx, d.next); err != nil {
 		return err
 	}
+	d.have = d.next
 	return tx.Commit()
 }
 
-// SetVersion is called before Run with dirty true, and after it with false.
-// The first call only remembers what Run will commit.
-func (d *migrationDriver) SetVersion(version int, dirty bool) error {
+// SetVersion is called before Run and after it. It only remembers what Run is
+// to commit: script and version belong together.
+func (d *migrationDriver) SetVersion(version int, _ bool) error {
 	d.next = version
-	if dirty {
-		return nil
-	}
-	tx, err := d.pool.Begin()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // after a commit this does nothing
-	if err := setVersion(tx, version); err != nil {
-		return err
-	}
-	return tx.Commit()
+	return nil
 }
 
 func setVersion(tx *sql.Tx, version int) error {
@@ -176,12 +181,21 @@ func setVersion(tx *sql.Tx, version int) error {
 	return err
 }
 
-func (d *migrationDriver) Version() (version int, dirty bool, err error) {
-	err = d.pool.QueryRow(`SELECT version FROM schema_migrations`).Scan(&version)
+func (d *migrationDriver) Version() (int, bool, error) {
+	v, err := version(d.pool)
+	d.have = v
+	return v, false, err
+}
+
+func version(db interface {
+	QueryRow(query string, args ...any) *sql.Row
+},
+) (v int, err error) {
+	err = db.QueryRow(`SELECT version FROM schema_migrations`).Scan(&v)
 	if errors.Is(err, sql.ErrNoRows) {
-		return database.NilVersion, false, nil
+		return database.NilVersion, nil
 	}
-	return version, false, err
+	return v, err
 }
 
 // Open, Close and Drop are not for us: the pool is opened and closed by its

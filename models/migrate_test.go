@@ -2,7 +2,13 @@ package models_test
 
 import (
 	"context"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
+
+	"gorm.io/gorm"
 
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/modelstest"
@@ -29,6 +35,46 @@ func TestMigrations(t *testing.T) {
 			if err := db.Ready(ctx); err == nil {
 				t.Fatal("ready after going all the way down")
 			}
+			if err := db.MigrateDown(1); err == nil || !strings.Contains(err.Error(), "no migration is left") {
+				t.Fatal("down from the bottom:", err)
+			}
+		}
+
+		// A program that is older than the database says so.
+		err := db.Migrate()
+		if err == nil {
+			err = db.Write(ctx, func(tx *gorm.DB) error { return tx.Exec("UPDATE schema_migrations SET version = 99").Error })
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Migrate(); err == nil || !strings.Contains(err.Error(), "newer Linkwatch") {
+			t.Error("a newer schema:", err)
 		}
 	})
+}
+
+// Two programs that start on one new database both find it ready.
+func TestMigrateTwiceAtOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "new.db")
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			db, err := models.Open(t.Context(), models.SQLite, file, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := db.Migrate(); err != nil {
+				t.Error(err)
+			}
+			if err := db.Ready(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -76,6 +76,11 @@ CREATE TABLE link_words (
 
 CREATE INDEX link_words_length ON link_words (length);
 
+-- Links whose entry in the search index is not current: their tag was renamed.
+CREATE TABLE link_reindex (
+  link_seq INTEGER NOT NULL PRIMARY KEY REFERENCES links (seq) ON DELETE CASCADE
+);
+
 -- What bulk actions and deletions did, so that it can be undone for a while.
 CREATE TABLE link_changes (
   id         TEXT    NOT NULL PRIMARY KEY,

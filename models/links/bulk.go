@@ -357,7 +357,8 @@ func cleanIDs(ids []string) ([]string, error) {
 }
 
 // Purge drops what is kept only for a while: changes that can no longer be
-// undone, and batches of refreshes that are over.
+// undone, batches of refreshes that are over, and, some at each call, words
+// that stand in no link any more. It also finishes renames that were cut short.
 func (s *Store) Purge(ctx context.Context) error {
 	old := s.clock.Now().Add(-undoFor)
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -370,5 +371,8 @@ func (s *Store) Purge(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("dropping old changes of links: %w", err)
 	}
-	return nil
+	if err := s.reindex(ctx); err != nil {
+		return err
+	}
+	return s.sweep(ctx)
 }

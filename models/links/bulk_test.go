@@ -179,13 +179,13 @@ func TestRefreshInTheBackground(t *testing.T) {
 		}
 		_, err = t.Delete(t.Context(), gone.ID)
 		t.must(err)
-		for range 2 {
-			if more, err := t.RefreshNext(t.Context()); err != nil || !more {
-				t.Fatalf("more %v, %v", more, err)
-			}
+		items, err := t.ClaimRefreshes(t.Context(), 10)
+		t.must(err)
+		if len(items) != 2 {
+			t.Fatalf("claimed %+v", items)
 		}
-		if more, err := t.RefreshNext(t.Context()); err != nil || more {
-			t.Fatalf("more %v, %v", more, err)
+		for _, item := range items {
+			t.must(t.FinishRefresh(t.Context(), item))
 		}
 		got, err := t.RefreshOf(t.Context(), r.ID)
 		t.must(err)
@@ -200,27 +200,44 @@ func TestRefreshInTheBackground(t *testing.T) {
 	})
 }
 
-func TestKilledRefreshIsTakenUpAgain(t *testing.T) {
+func TestRefreshClaims(t *testing.T) {
 	each(t, func(t fixture) {
 		l := t.save("https://a.test/")
 		r, err := t.StartRefresh(t.Context(), l.ID)
 		t.must(err)
-		t.web.fail(l.URL, fmt.Errorf("the process died"))
-		if _, err := t.RefreshNext(t.Context()); err == nil {
-			t.Fatal("no error")
+		claim := func(want int) []links.RefreshItem {
+			t.Helper()
+			items, err := t.ClaimRefreshes(t.Context(), 5)
+			t.must(err)
+			if len(items) != want {
+				t.Fatalf("claimed %d, want %d", len(items), want)
+			}
+			return items
 		}
-		t.web.set(l.URL, links.Page{Status: 200})
-		if more, err := t.RefreshNext(t.Context()); err != nil || more {
-			t.Fatalf("claimed twice: %v, %v", more, err)
-		}
-		t.clock.Advance(11 * time.Minute)
-		if more, err := t.RefreshNext(t.Context()); err != nil || !more {
-			t.Fatalf("not taken up: %v, %v", more, err)
-		}
+		items := claim(1)
+		claim(0)
+		t.must(t.ReleaseRefreshes(t.Context(), items...)) // the worker stops
+		claim(1)                                          // another takes it, and is killed
+		t.clock.Advance(9 * time.Minute)
+		claim(0)
+		t.clock.Advance(2 * time.Minute)
+		items = claim(1)
+
+		t.web.fail(l.URL, &links.FetchError{Reason: "asked to wait", RetryAfter: 20 * time.Minute})
+		t.must(t.FinishRefresh(t.Context(), items[0])) // the link waits until the pause is over
+		t.clock.Advance(15 * time.Minute)
+		claim(0)
 		got, err := t.RefreshOf(t.Context(), r.ID)
 		t.must(err)
-		if !got.Finished() {
+		if got.Finished() || got.Failed != 0 {
 			t.Errorf("%+v", got)
+		}
+		t.clock.Advance(6 * time.Minute)
+		items = claim(1)
+		t.web.set(l.URL, links.Page{Status: 200})
+		t.must(t.FinishRefresh(t.Context(), items[0]))
+		if got, err = t.RefreshOf(t.Context(), r.ID); err != nil || !got.Finished() || got.Failed != 0 {
+			t.Errorf("%+v, %v", got, err)
 		}
 	})
 }

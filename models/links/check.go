@@ -14,8 +14,11 @@ import (
 	"github.com/linkwatch/linkwatch/models"
 )
 
+// DeadAfter is on how many days in a row a link must fail to count as dead
+// (contract §3).
+const DeadAfter = 3
+
 const (
-	deadAfter  = 3              // failed days in a row (contract §3)
 	retryAfter = 24 * time.Hour // until a suspect link is looked at again
 	claimFor   = 10 * time.Minute
 	maxPause   = time.Hour // that a site's Retry-After can put a check off
@@ -45,50 +48,82 @@ func (s *Store) ClaimDue(ctx context.Context, n int) ([]Link, error) {
 	return ls, nil
 }
 
-// Check looks at a claimed link and records what it found. A link that was
-// never fetched gets its metadata; for the others a probe is enough.
+// PutOff makes claimed links come due again after d, 0 being at once: for
+// those that their claimer could not get to. Expired ones are passed over.
+func (s *Store) PutOff(ctx context.Context, d time.Duration, ids ...string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Exec("UPDATE links SET next_check_at = ? WHERE id IN ? AND next_check_at IS NOT NULL",
+			s.clock.Now().Add(d), ids).Error
+	})
+	if err != nil {
+		return fmt.Errorf("putting checks off: %w", err)
+	}
+	return nil
+}
+
+// Check looks at a claimed link and records what it found. A link whose page
+// was never read gets its metadata; for the others a probe is enough. If the
+// site asks for a pause, the check is put off until it is over.
 func (s *Store) Check(ctx context.Context, l Link) (Link, error) {
-	first := l.LastCheckedAt.IsZero()
+	unread := l.FetchedTitle == "" && l.OpenGraph == (OpenGraph{})
 	look := s.fetch.Probe
-	if first {
+	if unread {
 		look = s.fetch.Fetch
 	}
-	page, fetchErr := look(ctx, l.URL)
-	if first && fetchErr == nil && gone(page.Status) { // only what HEAD and GET agree on expires a link
-		page, fetchErr = s.fetch.Probe(ctx, l.URL)
+	page, err := look(ctx, l.URL)
+	if unread && err == nil && Gone(page.Status) { // only what HEAD and GET agree on expires a link
+		page, err = s.fetch.Probe(ctx, l.URL)
 	}
 	if ctx.Err() != nil {
 		return l, ctx.Err()
 	}
-	return s.record(ctx, l.ID, page, fetchErr, first && page.Status == http.StatusOK)
+	if pause := pauseOf(err); pause > 0 {
+		return l, s.PutOff(ctx, max(time.Minute, min(pause, maxPause)), l.ID)
+	}
+	return s.record(ctx, l, page, err, unread && page.Status == http.StatusOK)
 }
 
 // Refresh fetches a link's metadata anew. 404 and 410 expire it; other
-// failures leave the metadata as it was and show in the health.
+// failures leave the metadata as it was and show in the health. If the site
+// asks for a pause, nothing changes and the error is CodeUnresolvable with
+// RetryAfter.
 func (s *Store) Refresh(ctx context.Context, id string) (Link, error) {
 	l, err := s.Get(ctx, id)
 	if err != nil {
 		return Link{}, err
 	}
-	page, fetchErr := s.fetch.Fetch(ctx, l.URL)
+	page, err := s.fetch.Fetch(ctx, l.URL)
 	if ctx.Err() != nil {
 		return Link{}, ctx.Err()
 	}
-	return s.record(ctx, id, page, fetchErr, page.Status == http.StatusOK)
+	if pauseOf(err) > 0 {
+		return Link{}, unresolvable(err)
+	}
+	return s.record(ctx, l, page, err, page.Status == http.StatusOK)
 }
 
-// record stores what a fetch or probe found.
-func (s *Store) record(ctx context.Context, id string, page Page, fetchErr error, describe bool) (Link, error) {
-	if fe, ok := errors.AsType[*FetchError](fetchErr); fetchErr != nil && !ok {
+// pauseOf is how long the site asked to be left alone; 0 if it did not.
+func pauseOf(err error) time.Duration {
+	if fe, ok := errors.AsType[*FetchError](err); ok {
+		return fe.RetryAfter
+	}
+	return 0
+}
+
+// record stores what a fetch or probe of a link found, unless the link got
+// another address meanwhile: then it says nothing about it.
+func (s *Store) record(ctx context.Context, looked Link, page Page, fetchErr error, describe bool) (Link, error) {
+	if _, ok := errors.AsType[*FetchError](fetchErr); fetchErr != nil && !ok {
 		return Link{}, fmt.Errorf("fetching a page: %w", fetchErr)
-	} else if ok && fe.RetryAfter > 0 {
-		return s.postpone(ctx, id, fe.RetryAfter)
 	}
 	page = page.clean()
 	var l Link
 	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
 		var err error
-		if l, err = lockOne(tx, id); err != nil {
+		if l, err = lockOne(tx, looked.ID); err != nil || l.URL != looked.URL {
 			return nil, err
 		}
 		before, now := l, s.clock.Now()
@@ -113,22 +148,6 @@ func (s *Store) record(ctx context.Context, id string, page Page, fetchErr error
 	return l, err
 }
 
-// postpone puts a check off because the site asked for a pause: that says
-// nothing about the link.
-func (s *Store) postpone(ctx context.Context, id string, pause time.Duration) (Link, error) {
-	var l Link
-	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		next := s.clock.Now().Add(max(time.Minute, min(pause, maxPause)))
-		err := tx.Exec("UPDATE links SET next_check_at = ? WHERE id = ? AND next_check_at IS NOT NULL", next, id).Error
-		if err != nil {
-			return fmt.Errorf("putting a check off: %w", err)
-		}
-		l, err = one(tx, id)
-		return err
-	})
-	return l, err
-}
-
 // judge decides what a fetch says about a link's health (contract §3):
 // 404 and 410 expire it; 401, 403, 429 and other refusals are "blocked";
 // no answer and 5xx are "suspect", and "dead" after three such days in a row.
@@ -147,11 +166,11 @@ func (s *Store) judge(l *Link, p Page, fetchErr error, now models.Time) {
 			l.Failures++
 		}
 		l.Health = Suspect
-		if l.Failures >= deadAfter {
+		if l.Failures >= DeadAfter {
 			l.Health = Dead
 		}
 		next = min(next, retryAfter)
-	case gone(p.Status):
+	case Gone(p.Status):
 		l.Health, l.Failures = Dead, 0
 		l.LastError = "unexpected status " + strconv.Itoa(p.Status)
 		if !l.Expired() {
@@ -176,7 +195,8 @@ func (s *Store) judge(l *Link, p Page, fetchErr error, now models.Time) {
 	}
 }
 
-func gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
+// Gone says whether a status means that there is no page any more.
+func Gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
 
 func sameDay(a, b models.Time) bool {
 	return a.Format(time.DateOnly) == b.Format(time.DateOnly)

@@ -1,6 +1,7 @@
 package links_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -176,9 +177,14 @@ func TestPauseThatASiteAsksForSaysNothingOfTheLink(t *testing.T) {
 	each(t, func(t fixture) {
 		l := t.save("https://a.test/")
 		t.web.fail(l.URL, &links.FetchError{Reason: "asked to wait", RetryAfter: 10 * time.Minute})
-		got := t.recheck(l.ID)
-		if got.Health != links.OK || got.NextCheckAt.Sub(t.clock.Now()) != 10*time.Minute {
+		t.recheck(l.ID)
+		if got := t.get(l.ID); got.Health != links.OK || got.NextCheckAt.Sub(t.clock.Now()) != 10*time.Minute {
 			t.Errorf("%+v", got)
+		}
+		_, err := t.Refresh(t.Context(), l.ID)
+		t.wantCode(err, models.CodeUnresolvable)
+		if e, _ := errors.AsType[*models.Error](err); e.RetryAfter != 10*time.Minute {
+			t.Errorf("%+v", e)
 		}
 	})
 }
@@ -195,6 +201,76 @@ func TestImportedLinksGetTheirMetadataAtTheFirstCheck(t *testing.T) {
 		t.must(err)
 		if l.Title != "Fetched" || l.Health != links.OK || t.web.asked[0] != "fetch https://a.test/" {
 			t.Errorf("%+v, asked %q", l, t.web.asked)
+		}
+	})
+}
+
+func TestImportedLinksGetTheirMetadataAfterAFailedCheckToo(t *testing.T) {
+	each(t, func(t fixture) {
+		_, err := t.Import(t.Context(), []links.New{{URL: "https://a.test/"}})
+		t.must(err)
+		t.web.fail("https://a.test/", &links.FetchError{Reason: "timed out"})
+		found, err := t.List(t.Context(), links.Filter{}, firstPage)
+		t.must(err)
+		if l := t.recheck(found.Items[0].ID); l.Health != links.Suspect {
+			t.Fatalf("%+v", l)
+		}
+		t.web.set("https://a.test/", links.Page{Status: 200, Title: "Fetched"})
+		if l := t.recheck(found.Items[0].ID); l.Health != links.OK || l.Title != "Fetched" {
+			t.Errorf("%+v", l)
+		}
+	})
+}
+
+func TestAFirstCheckExpiresOnlyWhatHEADAndGETAgreeOn(t *testing.T) {
+	each(t, func(t fixture) {
+		_, err := t.Import(t.Context(), []links.New{{URL: "https://a.test/"}})
+		t.must(err)
+		t.web.set("https://a.test/", links.Page{Status: 404})
+		found, err := t.List(t.Context(), links.Filter{}, firstPage)
+		t.must(err)
+		if l := t.recheck(found.Items[0].ID); !l.Expired() || !slices.Equal(t.web.asked, []string{"fetch https://a.test/", "probe https://a.test/"}) {
+			t.Errorf("%+v, asked %q", l, t.web.asked)
+		}
+	})
+}
+
+// What was found at an address says nothing about the one that came after it.
+func TestCheckOfAnAddressThatChangedMeanwhile(t *testing.T) {
+	each(t, func(t fixture) {
+		t.web.set("http://a.test/", links.Page{Status: 200, URL: "https://a.test/", Title: "A", Permanent: true})
+		l := t.save("http://a.test/")
+		t.web.set("http://a.test/", links.Page{Status: 404})
+		t.web.onLook = func() {
+			t.web.onLook = nil
+			if _, err := t.ApplyMove(t.Context(), l.ID); err != nil {
+				t.Error(err)
+			}
+		}
+		_, err := t.Check(t.Context(), l)
+		t.must(err)
+		if got := t.get(l.ID); got.Expired() || got.Health != links.OK || got.URL != "https://a.test/" {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestPutOff(t *testing.T) {
+	each(t, func(t fixture) {
+		a, b := t.save("https://a.test/a"), t.save("https://a.test/b")
+		t.clock.Advance(2 * week)
+		due, err := t.ClaimDue(t.Context(), 5)
+		t.must(err)
+		_, err = t.SetExpired(t.Context(), true, b.ID)
+		t.must(err)
+		t.must(t.PutOff(t.Context(), time.Minute, due[0].ID, due[1].ID))
+		t.clock.Advance(time.Minute)
+		if due, err = t.ClaimDue(t.Context(), 5); err != nil || len(due) != 1 || due[0].ID != a.ID {
+			t.Errorf("due %+v, %v", due, err)
+		}
+		t.must(t.PutOff(t.Context(), 0, a.ID))
+		if due, err = t.ClaimDue(t.Context(), 5); err != nil || len(due) != 1 {
+			t.Errorf("due %+v, %v", due, err)
 		}
 	})
 }

@@ -140,6 +140,10 @@ type New struct {
 	Owner string // "" = DefaultOwner
 	Notes string
 	Title string // the owner's own; "" = the fetched one
+
+	// CreatedAt is when it was saved elsewhere; zero = now. Lists show the
+	// links stored last first, so the oldest are to be stored first.
+	CreatedAt models.Time
 }
 
 // Annotation is the owner's own words on a link. A nil member stays as it is;

@@ -1,6 +1,8 @@
 package links
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"unicode"
@@ -25,8 +27,9 @@ const (
 
 // vocabulary feeds link_words. It remembers words that are surely there.
 type vocabulary struct {
-	mu    sync.Mutex
-	known map[string]struct{}
+	mu      sync.Mutex
+	known   map[string]struct{}
+	sweptTo string
 }
 
 type linkWord struct {
@@ -97,35 +100,30 @@ func wordsOf(d doc) []string {
 	return out
 }
 
-// nearest are the stored words that are fewest edits away from w, two at the
-// most; none for a word that is too short to be misspelt.
-func nearest(tx *gorm.DB, w string) ([]string, error) {
+// nearest are stored words that are one edit away from w, and such that are
+// two away; none for a word that is too short to be misspelt.
+func nearest(tx *gorm.DB, w string) (byEdits [maxEdits + 1][]string, err error) {
 	n := utf8.RuneCountInString(w)
 	if n < minWord || n > maxWord+maxEdits {
-		return nil, nil
+		return byEdits, nil
 	}
 	rows, err := tx.Model(&linkWord{}).Select("word").
 		Where("length BETWEEN ? AND ?", n-maxEdits, n+maxEdits).Rows()
 	if err != nil {
-		return nil, err
+		return byEdits, err
 	}
 	defer func() { _ = rows.Close() }() // reading is over, its errors are rows.Err
-	best, found := maxEdits, []string(nil)
 	target := []rune(w)
 	for rows.Next() {
 		var word string
 		if err := rows.Scan(&word); err != nil {
-			return nil, err
+			return byEdits, err
 		}
-		switch d := edits(target, []rune(word), best); {
-		case d > best:
-		case d < best:
-			best, found = d, []string{word}
-		case len(found) < maxNear:
-			found = append(found, word)
+		if d := edits(target, []rune(word), maxEdits); d <= maxEdits && len(byEdits[d]) < maxNear {
+			byEdits[d] = append(byEdits[d], word)
 		}
 	}
-	return found, rows.Err()
+	return byEdits, rows.Err()
 }
 
 // edits is how many letters have to be put in, taken out, replaced or swapped
@@ -162,47 +160,134 @@ func edits(a, b []rune, limit int) int {
 	return min(prev[len(b)], limit+1)
 }
 
+// maxMisspelt is how many words of one query near misses are looked for: each
+// takes a look through the vocabulary.
+const maxMisspelt = 4
+
 // nearQuery is q with near misses in the place of the words that alone match
 // nothing, and those words with what stands in for them. ok is false if a word
 // that has to match has no near miss.
 func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, misses map[string][]string, ok bool, err error) {
 	misses = map[string][]string{}
-	swap := func(words []Word, all bool, alone func([]Word) Query) ([]Word, bool, error) {
-		out := make([]Word, len(words))
-		for i, w := range words {
-			out[i] = w
-			if known, err := s.index.any(tx, selectionOf(f, alone([]Word{w}), nil)); err != nil {
-				return nil, false, err
-			} else if known {
-				continue
+	looked := 0
+	// swap is w, or what stands in for it; nil if there is nothing. alone is
+	// the query for one word in its field.
+	swap := func(w Word, alone func(Word) Query) (Word, error) {
+		matches := func(w Word) (bool, error) { return s.index.any(tx, selectionOf(f, alone(w), nil)) }
+		if known, err := matches(w); err != nil || known {
+			return w, err
+		}
+		if looked++; looked > maxMisspelt {
+			return nil, nil
+		}
+		byEdits, err := nearest(tx, w[0])
+		if err != nil {
+			return nil, err
+		}
+		for _, candidates := range byEdits {
+			var found Word
+			for _, c := range candidates { // some words stood only in links that are gone or hidden
+				live, err := matches(Word{c})
+				if err != nil {
+					return nil, err
+				}
+				if live {
+					found = append(found, c)
+				}
 			}
-			found, err := nearest(tx, w[0])
-			switch {
-			case err != nil:
-				return nil, false, err
-			case len(found) > 0:
-				out[i], misses[w[0]] = found, found
-			case all:
-				return nil, false, nil
+			if len(found) > 0 {
+				misses[w[0]] = found
+				return found, nil
 			}
+		}
+		return nil, nil
+	}
+	field := func(words []Word, alone func(Word) Query) (out []Word, ok bool, err error) {
+		for _, w := range words {
+			w, err = swap(w, alone)
+			if err != nil || w == nil {
+				return nil, false, err
+			}
+			out = append(out, w)
 		}
 		return out, true, nil
 	}
-	if near.Words, ok, err = swap(q.Words, true, func(w []Word) Query { return Query{Words: w} }); !ok {
+	if near.Words, ok, err = field(q.Words, func(w Word) Query { return Query{Words: []Word{w}} }); !ok {
 		return near, nil, false, err
 	}
-	if near.Title, ok, err = swap(q.Title, true, func(w []Word) Query { return Query{Title: w} }); !ok {
+	if near.Title, ok, err = field(q.Title, func(w Word) Query { return Query{Title: []Word{w}} }); !ok {
 		return near, nil, false, err
 	}
-	if near.URL, ok, err = swap(q.URL, true, func(w []Word) Query { return Query{URL: w} }); !ok {
+	if near.URL, ok, err = field(q.URL, func(w Word) Query { return Query{URL: []Word{w}} }); !ok {
 		return near, nil, false, err
 	}
 	for _, g := range q.Tags {
-		names, ok, err := swap(g.Names, g.All, func(w []Word) Query { return Query{Tags: []TagGroup{{Names: w}}} })
-		if !ok {
-			return near, nil, false, err
+		tags := TagGroup{All: g.All}
+		for _, n := range g.Names {
+			part, err := swap(n.Part, func(w Word) Query { return Query{Tags: []TagGroup{{Names: []TagName{{Part: w}}}}} })
+			switch {
+			case err != nil:
+				return near, nil, false, err
+			case part != nil:
+				tags.Names = append(tags.Names, TagName{Part: part})
+			case g.All:
+				return near, nil, false, nil
+			}
 		}
-		near.Tags = append(near.Tags, TagGroup{All: g.All, Names: names})
+		if len(tags.Names) == 0 {
+			return near, nil, false, nil
+		}
+		near.Tags = append(near.Tags, tags)
 	}
 	return near, misses, len(misses) > 0, nil
+}
+
+// sweptWords is how many words one Purge looks at.
+const sweptWords = 1000
+
+// sweep drops words that stand in no link any more, going on where the last
+// sweep ended.
+func (s *Store) sweep(ctx context.Context) error {
+	var words []string
+	err := s.db.Read(ctx).Model(&linkWord{}).Where("word > ?", s.words.swept()).
+		Order("word").Limit(sweptWords).Pluck("word", &words).Error
+	if err != nil {
+		return fmt.Errorf("looking for unused words: %w", err)
+	}
+	// Forgotten first: whoever saves a link with such a word from now on stores
+	// it again, before or after the transaction below.
+	s.words.forget(words, len(words) < sweptWords)
+	return s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+		for _, w := range words {
+			used, err := s.index.any(tx, selection{query: Query{Words: []Word{{w}}}})
+			if err == nil && !used {
+				err = tx.Exec("DELETE FROM link_words WHERE word = ?", w).Error
+			}
+			if err != nil {
+				return nil, fmt.Errorf("dropping unused words: %w", err)
+			}
+		}
+		return nil, nil
+	})
+}
+
+// swept is the word at which the last sweep ended.
+func (v *vocabulary) swept() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.sweptTo
+}
+
+// forget takes words out of memory and notes them as swept; last says that no
+// word comes after them.
+func (v *vocabulary) forget(words []string, last bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, w := range words {
+		delete(v.known, w)
+		v.sweptTo = w
+	}
+	if last {
+		v.sweptTo = ""
+	}
 }

@@ -49,7 +49,7 @@ func TestQueryPlans(t *testing.T) {
 		{"new tags", func() error { _, err := f.Tags(ctx, "", links.TagsByLastUse, page); return err }},
 		{"due", func() error { _, err := f.ClaimDue(ctx, 10); return err }},
 		{"refresh", func() error { _, err := f.StartRefresh(ctx, l.ID); return err }},
-		{"next refresh", func() error { _, err := f.RefreshNext(ctx); return err }},
+		{"claim refresh", func() error { _, err := f.ClaimRefreshes(ctx, 5); return err }},
 		{"delete", func() error { _, err := f.Delete(ctx, l.ID); return err }},
 		{"purge", func() error { return f.Purge(ctx) }},
 	} {
@@ -69,7 +69,7 @@ func TestQueryPlans(t *testing.T) {
 
 func checkPlan(t *testing.T, db *models.DB, s modelstest.Statement) {
 	t.Helper()
-	if strings.HasPrefix(s.SQL, "INSERT") {
+	if strings.HasPrefix(s.SQL, "INSERT") || strings.Contains(s.SQL, "FROM link_reindex") { // the latter has what is left to do
 		return
 	}
 	var steps []struct{ Detail string }

@@ -31,7 +31,14 @@ type Word []string
 // TagGroup is the words of one "tag:" prefix.
 type TagGroup struct {
 	All   bool // commas only: every tag must be there; else any of them
-	Names []Word
+	Names []TagName
+}
+
+// TagName is what stands for a tag: the tag of that name if there is one, and
+// any that holds it if not.
+type TagName struct {
+	Name string // as names are compared (models.FoldName)
+	Part Word
 }
 
 // Empty says whether the query asks for nothing.
@@ -90,7 +97,7 @@ func (p *parser) parse() error {
 		if err != nil {
 			return err
 		}
-		if err := p.add(models.Fold(word)); err != nil {
+		if err := p.add(word); err != nil {
 			return err
 		}
 	}
@@ -145,7 +152,8 @@ func (p *parser) word() (string, error) {
 	return string(p.in[from:p.pos]), nil
 }
 
-func (p *parser) add(word string) error {
+func (p *parser) add(typed string) error {
+	word := models.Fold(typed)
 	if word == "" { // nothing but invisible characters, or an empty phrase
 		return nil
 	}
@@ -157,7 +165,7 @@ func (p *parser) add(word string) error {
 	switch p.field {
 	case "tag":
 		g := &p.q.Tags[len(p.q.Tags)-1]
-		g.Names = append(g.Names, w)
+		g.Names = append(g.Names, TagName{models.FoldName(typed), w})
 	case "url":
 		p.q.URL = append(p.q.URL, w)
 	case "title":

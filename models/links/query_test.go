@@ -19,21 +19,29 @@ func words(ws ...string) (out []Word) {
 	return out
 }
 
+func tagNames(ns ...string) (out []TagName) {
+	for _, n := range ns {
+		out = append(out, TagName{n, Word{n}})
+	}
+	return out
+}
+
 func TestParseQuery(t *testing.T) {
 	for in, want := range map[string]Query{
 		"":                          {},
 		" \t ":                      {},
 		"Go  LANG":                  {Words: words("go", "lang")},
 		`"The Go" x`:                {Words: words("the go", "x")},
-		"a tag:b c title:d e url:f": {Words: words("a"), Tags: []TagGroup{{false, words("b", "c")}}, Title: words("d", "e"), URL: words("f")},
-		"tag:a,b":                   {Tags: []TagGroup{{true, words("a", "b")}}},
-		"tag:a, b":                  {Tags: []TagGroup{{false, words("a", "b")}}},
-		"tag:a ,b":                  {Tags: []TagGroup{{false, words("a", "b")}}},
-		"tag:a,,b":                  {Tags: []TagGroup{{true, words("a", "b")}}},
-		`tag:"a b",c`:               {Tags: []TagGroup{{true, words("a b", "c")}}},
-		"tag: a":                    {Tags: []TagGroup{{true, words("a")}}},
-		"tag:a tag:b":               {Tags: []TagGroup{{true, words("a")}, {true, words("b")}}},
-		"TAG:a":                     {Tags: []TagGroup{{true, words("a")}}},
+		"a tag:b c title:d e url:f": {Words: words("a"), Tags: []TagGroup{{false, tagNames("b", "c")}}, Title: words("d", "e"), URL: words("f")},
+		"tag:a,b":                   {Tags: []TagGroup{{true, tagNames("a", "b")}}},
+		"tag:a, b":                  {Tags: []TagGroup{{false, tagNames("a", "b")}}},
+		"tag:a ,b":                  {Tags: []TagGroup{{false, tagNames("a", "b")}}},
+		"tag:a,,b":                  {Tags: []TagGroup{{true, tagNames("a", "b")}}},
+		`tag:"a b",c`:               {Tags: []TagGroup{{true, tagNames("a b", "c")}}},
+		"tag: a":                    {Tags: []TagGroup{{true, tagNames("a")}}},
+		"tag:a tag:b":               {Tags: []TagGroup{{true, tagNames("a")}, {true, tagNames("b")}}},
+		"tag:Café":                  {Tags: []TagGroup{{true, []TagName{{"café", Word{"cafe"}}}}}},
+		"TAG:a":                     {Tags: []TagGroup{{true, tagNames("a")}}},
 		"a,b":                       {Words: words("a,b")},
 		"https://x.y":               {Words: words("https://x.y")},
 		"url:https://x.y":           {URL: words("https://x.y")},

@@ -2,6 +2,7 @@ package links
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -86,59 +87,101 @@ func (s *Store) RefreshOf(ctx context.Context, refreshID string) (Refresh, error
 	return Refresh{r.ID, r.Total, r.Total - waiting, r.Failed, r.CreatedAt}, nil
 }
 
-// RefreshNext refreshes one queued link and counts it; false when none waits.
-// A claim ends by itself after ten minutes, so that a killed worker loses nothing.
-func (s *Store) RefreshNext(ctx context.Context) (bool, error) {
-	item, id, err := s.claimRefresh(ctx)
-	if err != nil || id == "" {
-		return false, err
+// RefreshItem is a queued link that a worker has claimed.
+type RefreshItem struct {
+	RefreshID string
+	Link      Link
+}
+
+// ClaimRefreshes leases up to n queued links to the caller for ten minutes, so
+// that a killed worker loses nothing. Several instances never get the same one.
+func (s *Store) ClaimRefreshes(ctx context.Context, n int) ([]RefreshItem, error) {
+	now := s.clock.Now()
+	var out []RefreshItem
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		out = nil
+		var items []refreshItem
+		err := tx.Raw(`SELECT * FROM link_refresh_items WHERE claimed_until <= ?
+			ORDER BY claimed_until, refresh_id, link_seq LIMIT ?`+s.db.SkipLocked(), now, n).Scan(&items).Error
+		if err != nil || len(items) == 0 {
+			return err
+		}
+		seqs := make([]int64, len(items))
+		for i, item := range items {
+			seqs[i] = item.LinkSeq
+			if err := lease(tx, item, now.Add(claimFor)); err != nil {
+				return err
+			}
+		}
+		ls, err := load(tx, tx.Model(&Link{}).Where("seq IN ?", seqs))
+		bySeq := make(map[int64]Link, len(ls))
+		for _, l := range ls {
+			bySeq[l.Seq] = l
+		}
+		for _, item := range items {
+			out = append(out, RefreshItem{item.RefreshID, bySeq[item.LinkSeq]})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claiming links to refresh: %w", err)
 	}
-	started := s.clock.Now()
-	l, err := s.Refresh(ctx, id)
+	return out, nil
+}
+
+// lease sets until when an item is claimed.
+func lease(tx *gorm.DB, item refreshItem, until models.Time) error {
+	return tx.Exec("UPDATE link_refresh_items SET claimed_until = ? WHERE refresh_id = ? AND link_seq = ?",
+		until, item.RefreshID, item.LinkSeq).Error
+}
+
+// FinishRefresh refreshes a claimed link and counts it. If the site asks for a
+// pause, the link stays queued until that is over.
+func (s *Store) FinishRefresh(ctx context.Context, item RefreshItem) error {
+	l, err := s.Refresh(ctx, item.Link.ID)
 	if ctx.Err() != nil {
-		return false, ctx.Err()
+		return ctx.Err()
 	}
-	if err != nil && models.CodeOf(err) != models.CodeNotFound { // a link that was deleted meanwhile is done
-		return false, fmt.Errorf("refreshing a link: %w", err)
+	e, _ := errors.AsType[*models.Error](err)
+	switch {
+	case e != nil && e.RetryAfter > 0:
+		return s.leaseUntil(ctx, s.clock.Now().Add(min(e.RetryAfter, maxPause)), item)
+	case e == nil && err != nil:
+		return fmt.Errorf("refreshing a link: %w", err)
 	}
 	failed := 0
-	if err != nil || l.LastError != "" || l.LastCheckedAt.Before(started.Time) { // the last: the site asked for a pause
+	if e != nil || l.LastError != "" { // e: it was deleted meanwhile
 		failed = 1
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		err := tx.Exec("DELETE FROM link_refresh_items WHERE refresh_id = ? AND link_seq = ?", item.RefreshID, item.LinkSeq).Error
+		err := tx.Exec("DELETE FROM link_refresh_items WHERE refresh_id = ? AND link_seq = ?", item.RefreshID, item.Link.Seq).Error
 		if err != nil {
 			return err
 		}
 		return tx.Exec("UPDATE link_refreshes SET failed = failed + ? WHERE id = ?", failed, item.RefreshID).Error
 	})
 	if err != nil {
-		return false, fmt.Errorf("counting a refreshed link: %w", err)
+		return fmt.Errorf("counting a refreshed link: %w", err)
 	}
-	return true, nil
+	return nil
 }
 
-// claimRefresh leases the next waiting item and names its link; "" if none waits.
-func (s *Store) claimRefresh(ctx context.Context) (item refreshItem, id string, err error) {
-	now := s.clock.Now()
-	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		id = ""
-		var items []refreshItem
-		err := tx.Raw(`SELECT * FROM link_refresh_items WHERE claimed_until <= ?
-			ORDER BY claimed_until, refresh_id, link_seq LIMIT 1`+s.db.SkipLocked(), now).Scan(&items).Error
-		if err != nil || len(items) == 0 {
-			return err
+// ReleaseRefreshes gives claimed links back to the queue.
+func (s *Store) ReleaseRefreshes(ctx context.Context, items ...RefreshItem) error {
+	return s.leaseUntil(ctx, s.clock.Now(), items...)
+}
+
+func (s *Store) leaseUntil(ctx context.Context, until models.Time, items ...RefreshItem) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		for _, item := range items {
+			if err := lease(tx, refreshItem{RefreshID: item.RefreshID, LinkSeq: item.Link.Seq}, until); err != nil {
+				return err
+			}
 		}
-		item = items[0]
-		err = tx.Exec("UPDATE link_refresh_items SET claimed_until = ? WHERE refresh_id = ? AND link_seq = ?",
-			now.Add(claimFor), item.RefreshID, item.LinkSeq).Error
-		if err != nil {
-			return err
-		}
-		return tx.Model(&Link{}).Where("seq = ?", item.LinkSeq).Pluck("id", &id).Error
+		return nil
 	})
 	if err != nil {
-		return item, "", fmt.Errorf("claiming a link to refresh: %w", err)
+		return fmt.Errorf("giving links to refresh back: %w", err)
 	}
-	return item, id, nil
+	return nil
 }

@@ -63,13 +63,13 @@ func (s *Store) Save(ctx context.Context, n New) (l Link, created bool, err erro
 		return Link{}, false, err
 	}
 	now := s.clock.Now()
-	l = d.link(now)
-	s.judge(&l, page, nil, now)
-	l.describe(page)
+	fresh := d.link(now)
+	s.judge(&fresh, page, nil, now)
+	fresh.describe(page)
 	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
-		ls, err := insert(tx, []Link{l})
+		l, created = Link{}, false
+		ls, err := insert(tx, []Link{fresh})
 		if err != nil || len(ls) == 0 {
-			created = false
 			return nil, err
 		}
 		_, err = s.attach(tx, ls, [][]string{d.Tags})
@@ -184,11 +184,14 @@ func (s *Store) Import(ctx context.Context, ns []New) (stored int, err error) {
 	return stored, nil
 }
 
-func (s *Store) importBatch(ctx context.Context, batch []draft) (stored int, err error) {
+func (s *Store) importBatch(ctx context.Context, batch []draft) (int, error) {
 	now := s.clock.Now()
 	byAddress := make(map[string]draft, len(batch))
 	rows := make([]Link, 0, len(batch))
-	var again []draft
+	var (
+		again  []draft
+		stored []Link
+	)
 	for _, d := range batch {
 		if _, ok := byAddress[d.canonical]; ok {
 			again = append(again, d)
@@ -200,7 +203,7 @@ func (s *Store) importBatch(ctx context.Context, batch []draft) (stored int, err
 		l.NextCheckAt = now.Add(rand.N(min(s.opts.CheckInterval, 24*time.Hour))) // not all at once
 		rows = append(rows, l)
 	}
-	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
 		ls, err := insert(tx, rows)
 		if err != nil {
 			return nil, err
@@ -209,37 +212,37 @@ func (s *Store) importBatch(ctx context.Context, batch []draft) (stored int, err
 		for i, l := range ls {
 			names[i] = byAddress[l.CanonicalURL].Tags
 		}
-		stored = len(ls)
 		_, err = s.attach(tx, ls, names)
-		if stored < len(rows) {
-			for _, l := range ls {
-				delete(byAddress, l.CanonicalURL)
-			}
-		} else {
-			clear(byAddress)
-		}
+		stored = ls
 		return ls, err
 	})
 	if err != nil {
 		return 0, err
+	}
+	for _, l := range stored {
+		delete(byAddress, l.CanonicalURL)
 	}
 	for _, address := range sortedKeys(byAddress) { // those that were saved before
 		again = append(again, byAddress[address])
 	}
 	for _, d := range again {
 		if _, err := s.mergeTags(ctx, d); err != nil {
-			return stored, err
+			return len(stored), err
 		}
 	}
-	return stored, nil
+	return len(stored), nil
 }
 
 // link is the row of a new link.
 func (d draft) link(now models.Time) Link {
+	created := now
+	if !d.CreatedAt.IsZero() && d.CreatedAt.Before(now.Time) {
+		created = d.CreatedAt
+	}
 	return Link{
 		ID: models.NewID(models.KindLink), URL: d.URL, CanonicalURL: d.canonical,
 		Title: d.Title, OwnTitle: d.Title, Owner: d.Owner, Notes: d.Notes,
-		CreatedAt: now, UpdatedAt: now, HealthChangedAt: now,
+		CreatedAt: created, UpdatedAt: now, HealthChangedAt: now,
 	}
 }
 

@@ -62,7 +62,7 @@ func docOf(l Link) doc {
 // selection is what a list shows, ready for the index.
 type selection struct {
 	query Query
-	whole map[string]bool // folded names in query.Tags that are tags as they stand
+	whole map[string]bool // the names in query.Tags that are tags as they stand
 	must  []string        // marks that a link has to carry
 	not   []string        // marks that it must not carry
 }

@@ -95,11 +95,11 @@ func conditions(s selection) condition {
 		conditionsOf(s.query.URL, "url"))
 	for _, g := range s.query.Tags {
 		var names []condition
-		for _, w := range g.Names {
-			if len(w) == 1 && s.whole[w[0]] {
-				names = append(names, carries(markTag(w[0])))
+		for _, n := range g.Names {
+			if s.whole[n.Name] {
+				names = append(names, carries(markTag(n.Name)))
 			} else {
-				names = append(names, contains(w, "tags"))
+				names = append(names, contains(n.Part, "tags"))
 			}
 		}
 		op := " OR "

@@ -140,11 +140,11 @@ func match(s selection, tier int) string {
 	add(s.query.URL, "url")
 	for _, g := range s.query.Tags {
 		var names []string
-		for _, w := range g.Names {
-			if len(w) == 1 && s.whole[w[0]] {
-				names = append(names, mark(markTag(w[0])))
+		for _, n := range g.Names {
+			if s.whole[n.Name] {
+				names = append(names, mark(markTag(n.Name)))
 			} else {
-				names = append(names, in([]string{"tags"}, w))
+				names = append(names, in([]string{"tags"}, n.Part))
 			}
 		}
 		op := " OR "

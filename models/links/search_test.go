@@ -108,6 +108,13 @@ func TestSearch(t *testing.T) {
 			}
 		}
 
+		for _, q := range []string{"\x00", "\u202e", `""`} {
+			_, err := t.List(t.Context(), links.Filter{Query: q}, firstPage)
+			t.wantCode(err, models.CodeInvalid)
+		}
+		if got := t.urls(links.Filter{Query: "  "}); len(got) != 10 {
+			t.Errorf("blanks alone ask for nothing: %q", got)
+		}
 		if got := t.urls(links.Filter{Query: "golang", Shown: links.ShowExpired}); !slices.Equal(got, []string{old.URL}) {
 			t.Errorf("expired only: %q", got)
 		}
@@ -199,6 +206,34 @@ func TestSearchNearMisses(t *testing.T) {
 		t.must(err)
 		if !slices.Equal(found.Near["exmaple"], []string{"example"}) {
 			t.Errorf("near misses %v", found.Near)
+		}
+	})
+}
+
+// Words of links that are gone or hidden do not stand in the way of others,
+// and are forgotten in time.
+func TestNearMissesOfLiveLinksOnly(t *testing.T) {
+	each(t, func(t fixture) {
+		live := t.titled("https://a.test/", "kubernetes")
+		gone, hidden := t.titled("https://b.test/", "kubernetez"), t.titled("https://c.test/", "kubernetee")
+		_, err := t.Delete(t.Context(), gone.ID)
+		t.must(err)
+		_, err = t.SetExpired(t.Context(), true, hidden.ID)
+		t.must(err)
+		for _, q := range []string{"kubernetexz", "kubernetez"} {
+			if got := t.urls(links.Filter{Query: q}); !slices.Equal(got, []string{live.URL}) {
+				t.Errorf("%s finds %q", q, got)
+			}
+		}
+		t.must(t.Purge(t.Context()))
+		var words []string
+		t.must(t.db.Read(t.Context()).Raw("SELECT word FROM link_words WHERE word LIKE 'kube%' ORDER BY word").Scan(&words).Error)
+		if !slices.Equal(words, []string{"kubernetee", "kubernetes"}) {
+			t.Errorf("words kept: %q", words)
+		}
+		again := t.titled("https://d.test/", "kubernetez") // it is stored again, though it was known once
+		if got := t.urls(links.Filter{Query: "kubernetezz"}); !slices.Equal(got, []string{again.URL}) {
+			t.Errorf("%q", got)
 		}
 	})
 }

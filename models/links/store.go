@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -144,6 +145,9 @@ func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error
 	q, err := ParseQuery(f.Query)
 	if err != nil {
 		return out, err
+	}
+	if q.Empty() && strings.TrimSpace(f.Query) != "" {
+		return out, models.Invalid("query.q", "holds nothing that can be looked for")
 	}
 	tx := s.db.Read(ctx)
 	if q.Empty() && f.Tag == "" && f.Health == "" {

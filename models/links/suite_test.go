@@ -41,11 +41,11 @@ func (w *web) fail(url string, err error) {
 }
 
 func (w *web) look(how, url string) (links.Page, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.onLook != nil {
 		w.onLook()
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.asked = append(w.asked, how+" "+url)
 	if err := w.errs[url]; err != nil {
 		return links.Page{}, err

@@ -28,6 +28,10 @@ var tagOrders = map[TagOrder]string{
 	TagsByLastUse: "last_used_at DESC, seq DESC",
 }
 
+// maxFolded is more runes than the folded name of any tag has: one rune folds
+// to eighteen at the most.
+const maxFolded = 18 * MaxTagLength
+
 // Tags are the tags whose names hold match ("" = all), sorted.
 func (s *Store) Tags(ctx context.Context, match string, o TagOrder, p models.Page) (models.List[Tag], error) {
 	out := models.List[Tag]{Page: p}
@@ -35,9 +39,13 @@ func (s *Store) Tags(ctx context.Context, match string, o TagOrder, p models.Pag
 	if !ok {
 		return out, models.Invalid("query.sort", "must be name, count or recent")
 	}
+	f := models.FoldName(match)
+	if models.Runes(f) > maxFolded || f == "" && strings.TrimSpace(match) != "" { // no tag is that long, or has no letters to see
+		return out, nil
+	}
 	rows := func() *gorm.DB {
 		g := s.db.Read(ctx).Model(&Tag{})
-		if f := models.FoldName(match); f != "" {
+		if f != "" {
 			g = g.Where(`folded LIKE ? ESCAPE '\'`, "%"+escapeLike(f)+"%")
 		}
 		return g
@@ -58,6 +66,9 @@ func (s *Store) Tags(ctx context.Context, match string, o TagOrder, p models.Pag
 func (s *Store) CompleteTags(ctx context.Context, typed string, limit int) ([]Tag, error) {
 	f := escapeLike(models.FoldName(typed))
 	var ts []Tag
+	if models.Runes(f) > maxFolded {
+		return ts, nil
+	}
 	err := s.db.Read(ctx).Where(`folded LIKE ? ESCAPE '\'`, "%"+f+"%").
 		Order(clause.OrderBy{Expression: clause.Expr{
 			SQL:  `CASE WHEN folded LIKE ? ESCAPE '\' THEN 0 ELSE 1 END, link_count DESC, seq`,
@@ -136,6 +147,7 @@ func (s *Store) SwapTag(ctx context.Context, id, tagID, name string) (Tag, error
 	}
 	var swapped Tag
 	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+		swapped = Tag{}
 		l, t, err := tagOn(tx, id, tagID)
 		if err != nil {
 			return nil, err
@@ -157,30 +169,36 @@ func (s *Store) SwapTag(ctx context.Context, id, tagID, name string) (Tag, error
 	return swapped, err
 }
 
-// reindexBatch bounds the memory of a rename of a tag that many links carry.
-const reindexBatch = 500
+// reindexBatch is how many links one transaction indexes anew: other writers
+// wait that long.
+const reindexBatch = 250
 
 // RenameTag gives a tag another name everywhere. If another tag has that name
-// already, the two become one (merged is true), which keeps its casing.
+// already, the two become one (merged is true), which keeps its casing. The
+// links are indexed anew before it returns, some at a time; what ctx cuts
+// short, Purge finishes.
 func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merged bool, err error) {
 	names, err := cleanTags([]string{name})
 	if err != nil {
 		return Tag{}, false, models.Invalid("name", "%s", fieldMessage(err))
 	}
 	name, folded := names[0], models.FoldName(names[0])
-	var seqs []int64 // of the links to be indexed anew
 	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
 		old, err := findTag(tx, tagID)
 		if err != nil {
 			return nil, err
 		}
-		t, merged, seqs = old, false, nil
+		t, merged = old, false
 		var other []Tag
 		if err := tx.Where("folded = ? AND seq <> ?", folded, old.Seq).Find(&other).Error; err != nil {
 			return nil, fmt.Errorf("looking for a tag: %w", err)
 		}
-		if err := tx.Raw("SELECT link_seq FROM link_tags WHERE tag_seq = ? ORDER BY link_seq", old.Seq).Scan(&seqs).Error; err != nil {
-			return nil, fmt.Errorf("listing the links of a tag: %w", err)
+		if folded != old.Folded { // the index does not know casings
+			err := tx.Exec(`INSERT INTO link_reindex (link_seq) SELECT link_seq FROM link_tags WHERE tag_seq = ?
+				ON CONFLICT DO NOTHING`, old.Seq).Error
+			if err != nil {
+				return nil, fmt.Errorf("noting the links of a tag: %w", err)
+			}
 		}
 		if len(other) > 0 {
 			t, merged = other[0], true
@@ -192,8 +210,11 @@ func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merge
 		if err != nil {
 			return nil, fmt.Errorf("renaming a tag: %w", err)
 		}
-		return nil, s.reindex(tx, seqs)
+		return nil, nil
 	})
+	if err == nil {
+		err = s.reindex(ctx)
+	}
 	return t, merged, err
 }
 
@@ -218,18 +239,29 @@ func merge(tx *gorm.DB, from Tag, into *Tag) error {
 	return tx.Take(into, into.Seq).Error
 }
 
-// reindex indexes links anew, some at a time.
-func (s *Store) reindex(tx *gorm.DB, seqs []int64) error {
-	for batch := range slices.Chunk(seqs, reindexBatch) {
-		ls, err := inOrder(tx, batch)
+// reindex indexes the links of link_reindex anew, some at a time.
+func (s *Store) reindex(ctx context.Context) error {
+	for {
+		var seqs []int64
+		err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+			if err := tx.Raw("SELECT link_seq FROM link_reindex ORDER BY link_seq LIMIT ?", reindexBatch).Scan(&seqs).Error; err != nil {
+				return nil, err
+			}
+			if len(seqs) == 0 {
+				return nil, nil
+			}
+			if err := tx.Exec("DELETE FROM link_reindex WHERE link_seq IN ?", seqs).Error; err != nil {
+				return nil, err
+			}
+			return inOrder(tx, seqs)
+		})
 		if err != nil {
-			return err
+			return fmt.Errorf("indexing the links of a tag: %w", err)
 		}
-		if _, err := s.enter(tx, ls); err != nil {
-			return err
+		if len(seqs) < reindexBatch {
+			return nil
 		}
 	}
-	return nil
 }
 
 // wholeTags are the names in the query's tag groups that are tags as they
@@ -237,8 +269,8 @@ func (s *Store) reindex(tx *gorm.DB, seqs []int64) error {
 func wholeTags(tx *gorm.DB, q Query) (map[string]bool, error) {
 	var names []string
 	for _, g := range q.Tags {
-		for _, w := range g.Names {
-			names = append(names, w...)
+		for _, n := range g.Names {
+			names = append(names, n.Name)
 		}
 	}
 	if len(names) == 0 {

@@ -1,15 +1,19 @@
 package links_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/modelstest"
 )
 
 func TestTagsOnALink(t *testing.T) {
@@ -150,6 +154,71 @@ func TestRenameAndMergeTags(t *testing.T) {
 		t.wantCode(err, models.CodeInvalid)
 		_, _, err = t.RenameTag(t.Context(), models.NewID(models.KindTag), "x")
 		t.wantCode(err, models.CodeNotFound)
+	})
+}
+
+// A tag's own name wins, with its accents; only without such a tag any that
+// holds the word is meant.
+func TestTagsThatDifferInAccents(t *testing.T) {
+	each(t, func(t fixture) {
+		with, without := t.save("https://a.test/with", "Café"), t.save("https://a.test/without", "cafe")
+		for q, want := range map[string]string{"tag:café": with.URL, "tag:CAFÉ": with.URL, "tag:cafe": without.URL} {
+			if got := t.urls(links.Filter{Query: q}); !slices.Equal(got, []string{want}) {
+				t.Errorf("%s: %q", q, got)
+			}
+		}
+		if got := t.urls(links.Filter{Query: "tag:caf"}); len(got) != 2 {
+			t.Errorf("by a part: %q", got)
+		}
+	})
+}
+
+func TestLongTagFilters(t *testing.T) {
+	each(t, func(t fixture) {
+		t.save("https://a.test/", "x")
+		for _, long := range []string{strings.Repeat("a", 60_000), strings.Repeat("\ufdfa", 3000)} {
+			ts, err := t.Tags(t.Context(), long, links.TagsByName, firstPage)
+			t.must(err)
+			done, err := t.CompleteTags(t.Context(), long, 5)
+			t.must(err)
+			if len(ts.Items)+len(done) != 0 {
+				t.Errorf("found %v and %v", ts, done)
+			}
+		}
+	})
+}
+
+func TestARenameThatWasCutShortIsFinished(t *testing.T) {
+	each(t, func(t fixture) {
+		var ns []links.New
+		for i := range 600 {
+			ns = append(ns, links.New{URL: fmt.Sprintf("https://a.test/%d", i), Tags: []string{"old"}})
+		}
+		_, err := t.Import(t.Context(), ns)
+		t.must(err)
+		id := t.tag("old").ID
+		ctx, cancel := context.WithCancel(t.Context())
+		n := modelstest.Queries(t, t.db)
+		go func() { // as soon as the rename is stored
+			for n.Load() < 8 {
+				runtime.Gosched()
+			}
+			cancel()
+		}()
+		_, _, err = t.RenameTag(ctx, id, "new")
+		cancel()
+		if err == nil {
+			t.Log("the rename was faster")
+		}
+		if t.tag("new").ID != id {
+			t.Fatal("the tag was not renamed")
+		}
+		t.must(t.Purge(t.Context()))
+		found, err := t.List(t.Context(), links.Filter{Query: "tag:new"}, firstPage)
+		t.must(err)
+		if found.Total != 600 {
+			t.Errorf("%d of 600 links are found by the new name", found.Total)
+		}
 	})
 }
 
