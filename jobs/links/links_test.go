@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -182,6 +183,47 @@ func TestOneCheckPerHostAndNoneWaitsForAnother(t *testing.T) {
 	})
 }
 
+// However many links of a host that hangs are due, others are checked at once.
+func TestManyLinksOfOneHostLeaveRoomForOthers(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		const many = 700
+		var hangs atomic.Int64
+		release, asked := make(chan struct{}), make(chan struct{})
+		hanging := site(t, func(http.ResponseWriter, *http.Request) { hangs.Add(1); <-release })
+		other := site(t, func(http.ResponseWriter, *http.Request) { close(asked) })
+		w.add(t, numbered(hanging, many)...)
+		w.add(t, other+"/") // due after all of them
+
+		taking, stop := context.WithCancel(t.Context())
+		go func() {
+			<-asked
+			if n := hangs.Load(); n > 5 {
+				t.Errorf("it was the turn of the other host after %d requests to the first", n)
+			}
+			stop()
+			close(release)
+		}()
+		summary, err := jobslinks.Revalidation(w.Store, 8).Run(taking, t.Context())
+		if err != nil || !strings.HasSuffix(summary, "interrupted") {
+			t.Errorf("%q, %v", summary, err)
+		}
+		var checked int
+		if _, err := fmt.Sscan(summary, &checked); err != nil || checked < 2 {
+			t.Errorf("%q, %v", summary, err)
+		}
+		// Those that waited are due at once, the others after a while: none is lost.
+		now, err := w.ClaimDue(t.Context(), 2*many)
+		if err != nil || len(now) == 0 || len(now) > 30 {
+			t.Errorf("%d links are due at once, %v", len(now), err)
+		}
+		w.clock.Advance(3 * time.Minute)
+		later, err := w.ClaimDue(t.Context(), 2*many)
+		if err != nil || checked+len(now)+len(later) != many+1 {
+			t.Errorf("%d checked, %d due at once, %d later; want %d in all; %v", checked, len(now), len(later), many+1, err)
+		}
+	})
+}
+
 func TestStoppedRevalidationFinishesWhatIsUnderWay(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		taking, stop := context.WithCancel(t.Context())
@@ -192,12 +234,8 @@ func TestStoppedRevalidationFinishesWhatIsUnderWay(t *testing.T) {
 		if err != nil || summary != "1 checked, interrupted" {
 			t.Errorf("%q, %v", summary, err)
 		}
-		if due, err := w.ClaimDue(t.Context(), 10); err != nil || len(due) != 0 {
-			t.Errorf("claims were not kept: %d, %v", len(due), err)
-		}
-		w.clock.Advance(10 * time.Minute)
 		if got := w.revalidate(t, 2); got != "4 checked" {
-			t.Errorf("the rest, when it came due again: %q", got)
+			t.Errorf("the rest, which was given back: %q", got)
 		}
 	})
 }
@@ -219,6 +257,9 @@ func TestCancelledRevalidationEndsAtOnce(t *testing.T) {
 			if l.Health != links.Unchecked {
 				t.Errorf("a check that was cut short left a trace: %+v", l)
 			}
+		}
+		if due, err := w.ClaimDue(t.Context(), 10); err != nil || len(due) != 3 {
+			t.Errorf("%d of 3 links were given back, %v", len(due), err)
 		}
 	})
 }

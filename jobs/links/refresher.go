@@ -3,35 +3,37 @@ package links
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/linkwatch/linkwatch/jobs"
 	"github.com/linkwatch/linkwatch/models/links"
 )
 
-// refreshPoll is how soon links are refreshed that no Start of this process
-// asked for: those of a process that was killed, when their claims end.
-const refreshPoll = 30 * time.Second
+const (
+	// refreshPoll is how soon links are refreshed that no StartRefresh of this
+	// process asked for: those whose site's pause is over, and those of a
+	// process that was killed, when their claims end.
+	refreshPoll = 30 * time.Second
+	// maxRefused bounds what the refresher remembers of the links it gave back.
+	maxRefused = 10_000
+)
 
 // NewRefresher makes the service that fetches the metadata of queued links
-// anew, with a fixed number of workers.
+// anew, with a fixed number of workers and never two of them on one host. What
+// it has claimed and does not get to is back in the queue when it has stopped.
 func NewRefresher(store *links.Store, workers int, log *slog.Logger) jobs.Service {
 	return jobs.NewBackground(func(taking, working context.Context) {
-		wake := make(chan struct{}, workers)
-		var pool sync.WaitGroup
-		defer pool.Wait()
-		for range workers {
-			pool.Go(func() { refresh(taking, working, store, wake, log) })
-		}
 		poll := time.NewTicker(refreshPoll)
 		defer poll.Stop()
-		for { // wake every worker: one that finds nothing sleeps again
-			for range workers {
-				select {
-				case wake <- struct{}{}:
-				default:
-				}
+		r := &refresher{store: store, refused: map[string]bool{}}
+		d := &dispatcher[links.RefreshItem]{
+			workers: workers, host: func(i links.RefreshItem) string { return hostOf(i.Link) },
+			claim: r.claim, refuse: r.refuse, work: store.FinishRefresh, release: r.release,
+			wanted: store.RefreshWanted(), poll: poll.C,
+		}
+		for {
+			if err := d.run(taking, working); err != nil {
+				log.Error("refreshing links", "error", err)
 			}
 			select {
 			case <-taking.Done():
@@ -43,22 +45,37 @@ func NewRefresher(store *links.Store, workers int, log *slog.Logger) jobs.Servic
 	})
 }
 
-// refresh empties the queue each time it is woken.
-func refresh(taking, working context.Context, store *links.Store, wake <-chan struct{}, log *slog.Logger) {
-	for {
-		select {
-		case <-taking.Done():
-			return
-		case <-wake:
-		}
-		for taking.Err() == nil {
-			found, err := store.RefreshNext(working)
-			if err != nil && working.Err() == nil {
-				log.Error("refreshing links", "error", err)
-			}
-			if !found {
-				break
-			}
-		}
+// refresher goes through the queue of refreshes round by round. Claims bring
+// the links that were given back after all others, so that a link which was
+// refused before ends the round.
+type refresher struct {
+	store   *links.Store
+	refused map[string]bool // in this round
+}
+
+func (r *refresher) claim(ctx context.Context, n int) ([]links.RefreshItem, error) {
+	items, err := r.store.ClaimRefreshes(ctx, n)
+	if len(items) == 0 {
+		clear(r.refused)
 	}
+	return items, err
+}
+
+func (r *refresher) refuse(ctx context.Context, items []links.RefreshItem) (more bool, err error) {
+	more = true
+	for _, i := range items {
+		key := i.RefreshID + i.Link.ID
+		if r.refused[key] || len(r.refused) >= maxRefused {
+			more = false
+		}
+		r.refused[key] = true
+	}
+	if !more {
+		clear(r.refused)
+	}
+	return more, r.release(ctx, items)
+}
+
+func (r *refresher) release(ctx context.Context, items []links.RefreshItem) error {
+	return r.store.ReleaseRefreshes(ctx, items...)
 }

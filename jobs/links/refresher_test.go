@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	jobslinks "github.com/linkwatch/linkwatch/jobs/links"
 	"github.com/linkwatch/linkwatch/models/links"
@@ -32,6 +35,16 @@ func (w world) refreshOf(t *testing.T, id string) links.Refresh {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// queued claims what is free in the queue of refreshes, and counts it.
+func (w world) queued(t *testing.T) int {
+	t.Helper()
+	items, err := w.ClaimRefreshes(t.Context(), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(items)
 }
 
 func TestRefresherEmptiesTheQueue(t *testing.T) {
@@ -84,8 +97,84 @@ func TestRefresherThatIsStoppedLosesNothing(t *testing.T) {
 		if r := w.refreshOf(t, batch.ID); r.Done != 0 || r.Total != 3 {
 			t.Errorf("%+v", r)
 		}
+		if n := w.queued(t); n != 3 {
+			t.Errorf("%d of 3 links are back in the queue", n)
+		}
 		if len(asked) != 0 {
 			t.Error("a new refresh began while stopping")
+		}
+	})
+}
+
+// A host has one request at a time, and one that hangs with very many links does not keep others from their turn.
+func TestRefresherAsksEachHostOneByOne(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		const perHost = 45
+		var others, all sync.WaitGroup
+		others.Add(perHost)
+		all.Add(2 * perHost)
+		count := func(then func()) http.HandlerFunc {
+			var now atomic.Int64
+			return func(_ http.ResponseWriter, r *http.Request) {
+				if n := now.Add(1); n > 1 {
+					t.Errorf("%d requests at once to %s", n, r.Host)
+				}
+				then()
+				now.Add(-1)
+				all.Done()
+			}
+		}
+		hanging, other := site(t, count(others.Wait)), site(t, count(others.Done))
+		w.add(t, numbered(hanging, perHost)...)
+		first := w.startRefresh(t)
+		w.add(t, numbered(other, perHost)...)
+		var ids []string
+		for url, l := range w.all(t) {
+			if strings.HasPrefix(url, other) {
+				ids = append(ids, l.ID)
+			}
+		}
+		second, err := w.StartRefresh(t.Context(), ids...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refresher := jobslinks.NewRefresher(w.Store, 8, slog.New(slog.DiscardHandler))
+		refresher.Start()
+		all.Wait()
+		refresher.Stop(t.Context())
+		for _, id := range []string{first.ID, second.ID} {
+			if r := w.refreshOf(t, id); !r.Finished() || r.Total != perHost || r.Failed != 0 {
+				t.Errorf("%+v", r)
+			}
+		}
+	})
+}
+
+func TestRefresherKeepsThePauseOfASite(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		const all = 30
+		asked := make(chan struct{}, all)
+		s := site(t, func(rw http.ResponseWriter, _ *http.Request) {
+			rw.Header().Set("Retry-After", "60")
+			rw.WriteHeader(http.StatusTooManyRequests)
+			asked <- struct{}{}
+		})
+		w.add(t, numbered(s, all)...)
+		batch := w.startRefresh(t)
+		refresher := jobslinks.NewRefresher(w.Store, 4, slog.New(slog.DiscardHandler))
+		refresher.Start()
+		<-asked
+		refresher.Stop(t.Context())
+		if len(asked) != 0 {
+			t.Errorf("%d requests during the pause", len(asked))
+		}
+		r := w.refreshOf(t, batch.ID)
+		if r.Done > 1 || r.Failed > 1 {
+			t.Errorf("given up for a pause: %+v", r)
+		}
+		w.clock.Advance(time.Minute)
+		if n := w.queued(t); n != all-r.Done {
+			t.Errorf("%d links are queued after the pause, want %d", n, all-r.Done)
 		}
 	})
 }
@@ -118,6 +207,9 @@ func TestStoppingRefresherFinishesWhatIsUnderWay(t *testing.T) {
 		refresher.Stop(grace)
 		if r := w.refreshOf(t, batch.ID); r.Done != 1 || r.Failed != 0 {
 			t.Errorf("%+v", r)
+		}
+		if n := w.queued(t); n != 2 {
+			t.Errorf("%d of 2 links are back in the queue", n)
 		}
 		if len(asked) != 0 {
 			t.Error("a new refresh began while stopping")

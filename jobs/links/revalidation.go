@@ -13,21 +13,35 @@ import (
 )
 
 const (
-	claimBatch = 50
-	// maxWaiting bounds the links held in memory while their hosts are busy.
-	maxWaiting = 500
 	// checkBudget ends a run well before its first claims come due again (after ten minutes).
 	checkBudget = 8 * time.Minute
+	// Links of a host that has enough of them in the queue are put off by a
+	// minute; if there are very many, each 500 of them by a minute more, so
+	// that not all of them are claimed anew each minute.
+	putOffFor      = time.Minute
+	putOffTogether = 500
+	putOffMost     = 10 * time.Minute
 )
 
 // Revalidation is the job that rechecks links whose time has come (contract
 // §3), with a fixed number of workers and never two of them on one host. A host
-// that hangs holds up its own links only. What a run has claimed and does not
-// get to comes due again by itself.
+// that hangs or has very many links holds up its own links only. What a run has
+// claimed and does not get to is due again when it ends; if it was killed, after
+// ten minutes.
 func Revalidation(store *links.Store, workers int) jobs.Job {
 	return jobs.Job{ID: "revalidation", Schedule: "@every 1m", Run: func(taking, working context.Context) (string, error) {
-		r := &revalidation{store: store, workers: workers, queue: newQueue(), found: map[links.Health]int{}}
-		return r.run(taking, working)
+		r := &revalidation{store: store, found: map[links.Health]int{}}
+		d := &dispatcher[links.Link]{
+			workers: workers, host: hostOf,
+			claim: store.ClaimDue, refuse: r.putOff, work: r.check, release: r.release,
+		}
+		inBudget, cancel := context.WithTimeout(taking, checkBudget)
+		defer cancel()
+		err := d.run(inBudget, working)
+		if taking.Err() != nil {
+			return r.summary() + ", interrupted", err
+		}
+		return r.summary(), err
 	}}
 }
 
@@ -38,97 +52,50 @@ func Retention(store *links.Store) jobs.Job {
 	}}
 }
 
-// revalidation is one run of the job. Its fields belong to the goroutine of run.
+// revalidation is one run of the job.
 type revalidation struct {
-	store   *links.Store
-	workers int
-	queue   *queue
+	store *links.Store
+	late  int // links that were put off
+
+	mu      sync.Mutex
 	checked int
 	found   map[links.Health]int
 }
 
-type outcome struct {
-	link links.Link // as it was claimed
-	now  links.Link
-	err  error
-}
-
-func (r *revalidation) run(taking, working context.Context) (string, error) {
-	work, outcomes := make(chan links.Link), make(chan outcome)
-	var pool sync.WaitGroup
-	for range r.workers {
-		pool.Go(func() {
-			for l := range work {
-				now, err := r.store.Check(working, l)
-				outcomes <- outcome{l, now, err}
-			}
-		})
-	}
-	err := r.dispatch(taking, work, outcomes)
-	close(work)
-	pool.Wait()
-	if taking.Err() != nil {
-		return r.summary() + ", interrupted", nil //nolint:nilerr // a run that is told to end did not fail
-	}
-	return r.summary(), err
-}
-
-// dispatch hands out links until none is due, the budget is spent, taking ends
-// or the store fails, and returns when the last check under way has ended.
-func (r *revalidation) dispatch(taking context.Context, work chan<- links.Link, outcomes <-chan outcome) error {
-	over := time.NewTimer(checkBudget)
-	defer over.Stop()
-	stop := taking.Done()
-	underWay, more := 0, true
-	var failed error
-	for {
-		next, ok := r.queue.peek()
-		if !ok && more && underWay < r.workers && r.queue.size < maxWaiting {
-			due, err := r.store.ClaimDue(taking, claimBatch)
-			if err != nil {
-				failed = err
-			}
-			more = len(due) > 0
-			r.queue.add(due)
-			continue
-		}
-		if !ok && underWay == 0 {
-			return failed
-		}
-		to := work
-		if !ok {
-			to = nil // every host that has links is busy
-		}
-		select {
-		case to <- next:
-			r.queue.take()
-			underWay++
-		case o := <-outcomes:
-			r.queue.done(o.link)
-			underWay--
-			if err := r.count(o); err != nil && failed == nil {
-				failed = err // the store fails: go no further
-				more, r.queue = false, newQueue()
-			}
-		case <-over.C:
-			more, r.queue = false, newQueue()
-		case <-stop:
-			stop, more, r.queue = nil, false, newQueue()
-		}
-	}
-}
-
-// count takes in how a check went. A link that was deleted meanwhile is no error.
-func (r *revalidation) count(o outcome) error {
+// check looks at a link and counts what became of it. A link that was deleted
+// meanwhile is no error.
+func (r *revalidation) check(ctx context.Context, l links.Link) error {
+	now, err := r.store.Check(ctx, l)
 	switch {
-	case models.CodeOf(o.err) == models.CodeNotFound:
+	case models.CodeOf(err) == models.CodeNotFound:
 		return nil
-	case o.err != nil:
-		return fmt.Errorf("checking links: %w", o.err)
+	case err != nil:
+		return fmt.Errorf("checking links: %w", err)
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.checked++
-	r.found[o.now.Health]++
+	r.found[now.Health]++
 	return nil
+}
+
+// putOff lets links come due again after others had their turn.
+func (r *revalidation) putOff(ctx context.Context, ls []links.Link) (more bool, err error) {
+	delay := min(putOffFor*time.Duration(1+r.late/putOffTogether), putOffMost)
+	r.late += len(ls)
+	return true, r.store.PutOff(ctx, delay, idsOf(ls)...)
+}
+
+func (r *revalidation) release(ctx context.Context, ls []links.Link) error {
+	return r.store.PutOff(ctx, 0, idsOf(ls)...)
+}
+
+func idsOf(ls []links.Link) []string {
+	ids := make([]string, len(ls))
+	for i, l := range ls {
+		ids[i] = l.ID
+	}
+	return ids
 }
 
 // summary is what the run did: "120 checked: 3 dead, 1 moved".
