@@ -2,6 +2,8 @@ package views
 
 import (
 	"net/url"
+	"strings"
+	"time"
 
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/schedule"
@@ -30,6 +32,28 @@ type Setting struct{ Name, Value, Default, Meaning string }
 type Settings struct {
 	ui.Page
 	Settings []Setting
+}
+
+// schedulePhrase says a schedule in words: "every minute", "every 15 minutes".
+// One of cron's five fields stays as it is.
+func schedulePhrase(schedule string) string {
+	every, ok := strings.CutPrefix(schedule, "@every ")
+	d, err := time.ParseDuration(every)
+	if !ok || err != nil || d <= 0 {
+		return schedule
+	}
+	for _, unit := range []struct {
+		of   time.Duration
+		noun string
+	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
+		if d == unit.of {
+			return "every " + unit.noun
+		}
+		if d%unit.of == 0 {
+			return "every " + ui.Plural(int64(d/unit.of), unit.noun)
+		}
+	}
+	return "every " + every
 }
 
 func jobPath(id string) string { return "/admin/jobs/" + id }

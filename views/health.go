@@ -6,10 +6,6 @@ import (
 	"github.com/linkwatch/linkwatch/models/links"
 )
 
-// deadAfter is how many days in a row a check must fail until a link counts as
-// dead (contract §3).
-const deadAfter = 3
-
 // healthIcon is the shape beside the word of a health.
 func healthIcon(h links.Health) string {
 	switch h {
@@ -37,9 +33,9 @@ func explain(l links.Link) string {
 	case links.Blocked:
 		return fmt.Sprintf("The site keeps programs out (it answered %d). It may open in your browser; it is never expired for this.", l.LastStatusCode)
 	case links.Suspect:
-		return fmt.Sprintf("Could not be reached: %s, %s in a row. After %d it counts as dead.", cause, days(l.Failures), deadAfter)
+		return fmt.Sprintf("Could not be reached: %s, %s in a row. After %d it counts as dead.", cause, days(l.Failures), links.DeadAfter)
 	case links.Dead:
-		if gone(l.LastStatusCode) {
+		if links.Gone(l.LastStatusCode) {
 			return fmt.Sprintf("The page is gone: %s.", cause)
 		}
 		return fmt.Sprintf("Could not be reached: %s, %s in a row.", cause, days(l.Failures))
@@ -48,8 +44,6 @@ func explain(l links.Link) string {
 	}
 	return ""
 }
-
-func gone(status int) bool { return status == 404 || status == 410 }
 
 func days(n int) string {
 	if n == 1 {

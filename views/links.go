@@ -1,7 +1,9 @@
 package views
 
 import (
+	"encoding/json"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -46,12 +48,16 @@ type Preview struct {
 	Problem string
 }
 
-// BulkActions are the actions on selected links, by the value of their button.
-var BulkActions = []struct{ Value, Label, Icon string }{
-	{"expire", "Expire", "archive"},
-	{"revive", "Revive", "revive"},
-	{"refresh", "Refresh", "refresh"},
-	{"delete", "Delete", "trash"},
+// ActionRefresh is the one action on selected links that is no links.Change.
+const ActionRefresh = "refresh"
+
+// bulkActions are the actions on selected links that need no more than a
+// button, by its value.
+var bulkActions = []struct{ value, label, icon string }{
+	{links.ActionExpire, "Expire", "archive"},
+	{links.ActionRevive, "Revive", "revive"},
+	{ActionRefresh, "Refresh", "refresh"},
+	{links.ActionDelete, "Delete", "trash"},
 }
 
 func (v Links) pager() ui.Pager {
@@ -75,8 +81,14 @@ func near(found map[string][]string) string {
 }
 
 // bookmarklet is the address of a bookmark that brings the page one is on here.
+// The script is escaped as a part of an address, for the browser undoes that
+// before it runs it, and base in it as text of JavaScript.
 func bookmarklet(base string) string {
-	return "javascript:window.open('" + base + "/links?url='+encodeURIComponent(location.href))"
+	here, err := json.Marshal(base + "/links?url=")
+	if err != nil {
+		panic(err) // text always has a JSON form
+	}
+	return "javascript:" + url.PathEscape("window.open("+string(here)+"+encodeURIComponent(location.href))")
 }
 
 func linkPath(id string) string { return "/links/" + id }

@@ -21,6 +21,10 @@ type Overview struct {
 // Empty says whether nothing was ever saved.
 func (v Overview) Empty() bool { return v.Counts.Active+v.Counts.Expired == 0 }
 
+// viewed says whether any link was ever viewed: until then the popular ones
+// are but the recent ones again.
+func (v Overview) viewed() bool { return len(v.Popular) > 0 && v.Popular[0].ViewCount > 0 }
+
 // failing are the jobs whose last run failed.
 func (v Overview) failing() []schedule.Job {
 	var jobs []schedule.Job

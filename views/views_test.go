@@ -1,6 +1,8 @@
 package views
 
 import (
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/linkwatch/linkwatch/models/links"
@@ -25,6 +27,31 @@ func TestExplain(t *testing.T) {
 	for _, h := range links.Healths {
 		if explain(links.Link{Health: h}) == "" || healthIcon(h) == "" {
 			t.Errorf("%s has no words or no shape", h)
+		}
+	}
+}
+
+func TestSchedulePhrase(t *testing.T) {
+	for schedule, want := range map[string]string{
+		"@every 1m": "every minute", "@every 1h": "every hour", "@every 15m": "every 15 minutes", "@every 90s": "every 90 seconds",
+		"@every 24h": "every day", "@every 1500ms": "every 1500ms", "5 4 * * *": "5 4 * * *", "@every soon": "@every soon",
+	} {
+		if got := schedulePhrase(schedule); got != want {
+			t.Errorf("%s: %q, want %q", schedule, got, want)
+		}
+	}
+}
+
+// A browser undoes the escapes of a javascript: address before it runs it.
+func TestBookmarklet(t *testing.T) {
+	for base, want := range map[string]string{
+		"http://127.0.0.1:8080": `javascript:window.open("http://127.0.0.1:8080/links?url="+encodeURIComponent(location.href))`,
+		`http://a%22'"`:         `javascript:window.open("http://a%22'\"/links?url="+encodeURIComponent(location.href))`,
+	} {
+		address := bookmarklet(base)
+		got, err := url.PathUnescape(address)
+		if err != nil || got != want || strings.ContainsAny(address, `"'<> `) {
+			t.Errorf("%s: the browser would run %s (%v)", address, got, err)
 		}
 	}
 }

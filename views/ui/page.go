@@ -17,7 +17,8 @@ type Page struct {
 	Version string
 	Now     time.Time // the instant that all times of the page are told from
 	Flash   Flash
-	Refresh int // seconds after which a browser without JavaScript asks again; 0 = never
+	Search  bool // the page has its own field to search and its own way to add: the frame leaves them out
+	Refresh int  // seconds after which a browser without JavaScript asks again; 0 = never
 }
 
 // Flash is the one line that says what the last action did. The zero Flash
@@ -46,6 +47,20 @@ var sections = []section{
 	{"links", "Links", "/links"},
 	{"tags", "Tags", "/tags"},
 	{"admin", "Admin", "/admin/jobs"},
+}
+
+// Current marks the one of several links that leads to where the reader is.
+func Current(is bool) templ.Attributes { return said(is, "aria-current", "page") }
+
+// Invalid marks a field whose value is not as it must be.
+func Invalid(is bool) templ.Attributes { return said(is, "aria-invalid", "true") }
+
+// said is an attribute with a word, or none: ARIA takes an empty one for false.
+func said(is bool, name, word string) templ.Attributes {
+	if !is {
+		return nil
+	}
+	return templ.Attributes{name: word}
 }
 
 // External is the address of a stranger's page or picture as it may stand in
@@ -82,8 +97,13 @@ func Count[N int | int64](n N) string {
 
 // Plural is a count with its noun: "1 link", "12 links".
 func Plural[N int | int64](n N, noun string) string {
+	return Count(n) + " " + Noun(n, noun)
+}
+
+// Noun is the noun of a count, without it: "link", "links".
+func Noun[N int | int64](n N, noun string) string {
 	if n == 1 {
-		return "1 " + noun
+		return noun
 	}
-	return Count(n) + " " + noun + "s"
+	return noun + "s"
 }
