@@ -50,9 +50,7 @@ func TestBulkRefresh(t *testing.T) {
 	if r := s.do("GET", at, "").want(200); r["total"] != 1.0 || r["done"] != 0.0 || r["finished"] != false {
 		t.Errorf("got %v", r)
 	}
-	if _, err := s.links.RefreshNext(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	refreshOne(t, s.links)
 	if r := s.do("GET", at, "").want(200); r["done"] != 1.0 || r["failed"] != 0.0 || r["finished"] != true {
 		t.Errorf("got %v", r)
 	}

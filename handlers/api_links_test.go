@@ -104,6 +104,12 @@ func TestRefresh(t *testing.T) {
 	if l := s.do("PUT", "/v1/link/"+id, "").want(200); l["title"] != "New" || l["expired"] != false {
 		t.Errorf("a failure changed the link: %v", l)
 	}
+	s.web.set("https://example.com", &links.FetchError{Reason: "host asked to wait", RetryAfter: 90 * time.Second})
+	paused := s.do("PUT", "/v1/link/"+id, "")
+	paused.problem(422, "link-unresolvable", "")
+	if got := paused.header.Get("Retry-After"); got != "90" {
+		t.Errorf("Retry-After %q, want 90", got)
+	}
 	s.web.set("https://example.com", links.Page{Status: 404})
 	if l := s.do("PUT", "/v1/link/"+id, "").want(200); l["expired"] != true || l["expired_at"] == nil {
 		t.Errorf("404 did not expire: %v", l)

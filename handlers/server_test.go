@@ -190,6 +190,18 @@ func (s *server) tag(name string) string {
 	return ""
 }
 
+// refreshOne does what the worker does with the next link of a queued refresh.
+func refreshOne(t *testing.T, store *links.Store) {
+	t.Helper()
+	items, err := store.ClaimRefreshes(t.Context(), 1)
+	if err != nil || len(items) != 1 {
+		t.Fatalf("claimed %d refreshes: %v", len(items), err)
+	}
+	if err := store.FinishRefresh(t.Context(), items[0]); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func results(list map[string]any) []map[string]any {
 	var out []map[string]any
 	all, _ := list["results"].([]any)

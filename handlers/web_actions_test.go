@@ -60,6 +60,16 @@ func TestBackStaysHere(t *testing.T) {
 	}
 }
 
+// TestWhatAnAddressSays: only a link's page offers to put a tag back.
+func TestWhatAnAddressSays(t *testing.T) {
+	s := newSite(t)
+	l := s.save("https://example.com/a")
+	wantCount(t, s.get("/links/"+l.ID+"?untagged=x"), ".flash form", 1)
+	for _, path := range []string{"/?untagged=x", "/links?untagged=x", "/tags?untagged=x", "/?done=nonsense", "/links?change=x"} {
+		wantCount(t, s.get(path), ".flash", 0)
+	}
+}
+
 func TestBulkRefreshShowsProgress(t *testing.T) {
 	s := newSite(t)
 	l, m := s.save("https://example.com/a"), s.save("https://example.com/b")
@@ -70,9 +80,7 @@ func TestBulkRefreshShowsProgress(t *testing.T) {
 		t.Error("a browser without JavaScript never asks again")
 	}
 	for range 2 {
-		if _, err := s.links.RefreshNext(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		refreshOne(t, s.links)
 	}
 	path := page.Find("#progress").AttrOr("hx-get", "")
 	part := s.part(path)
@@ -120,6 +128,9 @@ func TestLinkPage(t *testing.T) {
 
 	a = s.submit(s.get(path), `form[action$="/refresh"]`)
 	wantText(t, a, ".flash", "Fetched again")
+	wantText(t, a, "nav a[aria-current=page]", "Links")
+	s.web.set("https://example.com/a", &links.FetchError{Reason: "host asked to wait", RetryAfter: time.Minute})
+	wantText(t, s.submit(a, `form[action$="/refresh"]`), ".flash.bad", "The site asked for a pause.")
 	a = s.submit(a, `form[action$="/expired"]`)
 	wantText(t, a, ".flash", "1 link expired.")
 	wantText(t, a, ".state", "Hidden from the lists")
@@ -154,7 +165,13 @@ func TestMovedAndDeadLinksOnTheOverview(t *testing.T) {
 	}
 	a := s.get("/")
 	wantText(t, a, ".attention .moved", "Now at https://example.com/new")
+	wantText(t, a, ".attention .dead", "expired")
 	wantText(t, a, ".attention .dead", "gone")
+	wantText(t, a, ".tiles", "0 dead")
+	wantText(t, a, ".tiles", "1 expired")
+	if strings.Contains(text(a, "aside"), "Popular") {
+		t.Error("links that nobody viewed are shown as popular")
+	}
 	wantText(t, s.get("/links/"+gone.ID), ".state", "expired")
 	a = s.submit(a, `.attention form[action$="/move"]`)
 	wantText(t, a, ".flash", "The new address is in use.")
@@ -194,7 +211,8 @@ func TestJobsPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := s.get("/admin/jobs")
-	wantText(t, a, "tbody", "revalidation @every 1h never in 1 h")
+	wantText(t, a, "tbody", "revalidation every hour never in 1 h")
+	wantCount(t, a, `tbody [title="@every 1h"]`, 1)
 	a = s.submit(a, "tbody form")
 	wantText(t, a, ".flash", "starts within moments")
 	wantText(t, s.get("/admin/jobs/revalidation"), ".empty", "No runs yet")

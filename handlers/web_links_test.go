@@ -28,7 +28,7 @@ func TestEveryPageWhenEmpty(t *testing.T) {
 		wantStatus(t, a, http.StatusOK)
 		wantText(t, a, "main", want)
 		wantCount(t, a, "h1", 1)
-		wantCount(t, a, "nav[aria-label=Main] a[aria-current]", 1)
+		wantCount(t, a, `nav[aria-label=Main] a[aria-current="page"]`, 1)
 		if !strings.Contains(strings.Join(a.Header.Values("Vary"), ","), "HX-Request") {
 			t.Errorf("%s: Vary is %q", path, a.Header.Values("Vary"))
 		}
@@ -95,7 +95,7 @@ func TestSaveErrorsStandNextToTheirField(t *testing.T) {
 		if text(a, c.field) == "" {
 			t.Errorf("%q: no message at %s: %s", c.url, c.field, text(a, "form.add"))
 		}
-		wantCount(t, a, `[aria-invalid]`, 1)
+		wantCount(t, a, `[aria-invalid="true"]`, 1)
 		if got := a.Find("#url").AttrOr("value", ""); got != c.url {
 			t.Errorf("the URL %q came back as %q", c.url, got)
 		}

@@ -21,7 +21,7 @@ func (p *Pages) BulkLinks(c *gin.Context) {
 		p.seeOther(c, with(here, paramDone, "nothing"))
 		return
 	}
-	if c.PostForm("action") == "refresh" {
+	if c.PostForm("action") == views.ActionRefresh {
 		r, err := p.Links.StartRefresh(ctx, form.IDs...)
 		if err != nil {
 			p.fail(c, err)
@@ -31,7 +31,7 @@ func (p *Pages) BulkLinks(c *gin.Context) {
 		return
 	}
 	ch, err := p.bulk(ctx, c.PostForm("action"), form)
-	if errs, ok := formErrors(err, "tags", "tags"); ok && c.PostForm("action") == "tag" {
+	if errs, ok := formErrors(err, "tags", "tags"); ok && c.PostForm("action") == links.ActionTag {
 		form.Error = errs["tags"]
 		if at, page, err := placeOf(query(here)); err == nil {
 			p.showLinks(c, http.StatusBadRequest, views.Links{Bulk: form}, at, page)
@@ -47,15 +47,15 @@ func (p *Pages) BulkLinks(c *gin.Context) {
 
 func (p *Pages) bulk(ctx context.Context, action string, form views.BulkForm) (links.Change, error) {
 	switch action {
-	case "tag":
+	case links.ActionTag:
 		names := tagNames(form.Tags)
 		if len(names) == 0 {
 			return links.Change{}, models.Invalid("tags", "must name at least one tag")
 		}
 		return p.Links.TagAll(ctx, names, form.IDs...)
-	case "expire", "revive":
-		return p.Links.SetExpired(ctx, action == "expire", form.IDs...)
-	case "delete":
+	case links.ActionExpire, links.ActionRevive:
+		return p.Links.SetExpired(ctx, action == links.ActionExpire, form.IDs...)
+	case links.ActionDelete:
 		return p.Links.Delete(ctx, form.IDs...)
 	}
 	return links.Change{}, models.Invalid("action", "must be tag, expire, revive, refresh or delete")

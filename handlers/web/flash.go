@@ -24,9 +24,12 @@ var notices = map[string]ui.Flash{
 	"asked":     {Text: "The job starts within moments."},
 	"refreshed": {Text: "Fetched again."},
 	"kept":      {Text: "The page could not be fetched; what was known of it is kept.", Bad: true},
+	"paused":    {Text: "The site asked for a pause. Try again later.", Bad: true},
 }
 
-var changed = map[string]string{"delete": "deleted", "expire": "expired", "revive": "revived", "tag": "tagged"}
+var changed = map[string]string{
+	links.ActionDelete: "deleted", links.ActionExpire: "expired", links.ActionRevive: "revived", links.ActionTag: "tagged",
+}
 
 // flash is what the page at the request's address has to say about the last
 // action, with the way to take it back.
@@ -52,12 +55,6 @@ func (p *Pages) flash(c *gin.Context, here string) (ui.Flash, error) {
 			}
 			return savedFlash(l, param), err
 		}
-	}
-	if name := c.Query(paramUntagged); name != "" && len(name) <= 4*links.MaxTagLength {
-		return ui.Flash{
-			Text:   "Tag removed: " + name,
-			Action: ui.Action{Label: "Put back", Path: here + "/tags", Name: "tags", Value: name},
-		}, nil
 	}
 	return notices[c.Query(paramDone)], nil
 }

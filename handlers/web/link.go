@@ -7,6 +7,7 @@ import (
 
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/views"
+	"github.com/linkwatch/linkwatch/views/ui"
 )
 
 // LinkPage shows one link. Looking at it here is no view of the link: views
@@ -17,6 +18,12 @@ func (p *Pages) LinkPage(c *gin.Context) {
 	if v.Flash, err = p.flash(c, linkPath(c)); err != nil {
 		p.fail(c, err)
 		return
+	}
+	if name := c.Query(paramUntagged); name != "" && len(name) <= 4*links.MaxTagLength {
+		v.Flash = ui.Flash{
+			Text:   "Tag removed: " + name,
+			Action: ui.Action{Label: "Put back", Path: linkPath(c) + "/tags", Name: "tags", Value: name},
+		}
 	}
 	p.showLink(c, http.StatusOK, v)
 }
@@ -36,7 +43,7 @@ func (p *Pages) showLink(c *gin.Context, status int, v views.Link) {
 	if title == "" {
 		title = l.URL
 	}
-	v.Page, v.Link = p.page(title, "link", v.Flash), l
+	v.Page, v.Link = p.page(title, "links", v.Flash), l
 	if v.Edit.Errors == nil {
 		v.Edit.Title, v.Edit.Notes = l.OwnTitle, l.Notes
 	}
@@ -96,7 +103,10 @@ func (p *Pages) UntagLink(c *gin.Context) {
 func (p *Pages) RefreshLink(c *gin.Context) {
 	l, err := p.Links.Refresh(c.Request.Context(), c.Param("id"))
 	notice := "refreshed"
-	if l.LastStatusCode != http.StatusOK {
+	switch m, ok := asModelError(err); {
+	case ok && m.RetryAfter > 0:
+		notice, err = "paused", nil
+	case l.LastStatusCode != http.StatusOK:
 		notice = "kept"
 	}
 	p.done(c, err, linkPath(c), notice)
