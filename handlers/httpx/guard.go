@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -51,19 +52,29 @@ func (e *Errors) Hosts(name, publicURL string) gin.HandlerFunc {
 			return
 		}
 		ip, err := netip.ParseAddr(host)
-		if err == nil && (ip.Unmap().IsLoopback() || ip.Unmap() == localAddr(c.Request)) {
+		if err == nil && ip.Zone() == "" && (ip.Unmap().IsLoopback() || ip.Unmap() == localAddr(c.Request)) {
 			return
 		}
 		e.Write(c, NewProblem(CodeForbidden, "This server is not known by that host name. Its operator can set PUBLIC_URL."))
 	}
 }
 
-// hostname is host without a port and without brackets.
+// hostname is host without its port and brackets; "" if it is not written as a
+// host is. Pages repeat Host in addresses, so nothing else may hide in it.
 func hostname(host string) string {
-	if h, _, err := net.SplitHostPort(host); err == nil {
+	if h, port, err := net.SplitHostPort(host); err == nil {
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return ""
+		}
 		return h
 	}
-	return strings.Trim(host, "[]")
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		if inner, ok = strings.CutSuffix(inner, "]"); !ok {
+			return ""
+		}
+		return inner
+	}
+	return host
 }
 
 func localAddr(r *http.Request) netip.Addr {

@@ -45,6 +45,26 @@ func TestKindsAreContract(t *testing.T) {
 	}
 }
 
+// TestHosts: pages repeat Host, so a name of ours with something behind it is none.
+func TestHosts(t *testing.T) {
+	e := &Errors{Log: slog.New(slog.DiscardHandler)}
+	router := engine(e.Hosts("links.lan", "https://links.example.org"), func(c *gin.Context) { c.Status(http.StatusOK) })
+	for host, want := range map[string]int{
+		"localhost": 200, "LOCALHOST:1": 200, "127.0.0.1:8080": 200, "127.1.2.3": 200, "[::1]:8080": 200, "[::1]": 200,
+		"links.lan:80": 200, "links.example.org": 200,
+		"": 403, "evil.example": 403, "evil.example:8080": 403, "192.0.2.1": 403, "localhost.evil.example": 403,
+		"localhost:1');alert(1);('": 403, "localhost:99999": 403, "localhost:-1": 403, "localhost:": 403, "[localhost": 403, "localhost]": 403,
+		"[::1%');alert(1);(']:80": 403, "[::1%eth0]": 403,
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		if router.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("Host %q: %d, want %d", host, w.Code, want)
+		}
+	}
+}
+
 func TestUnknownErrorsStayHere(t *testing.T) {
 	var log strings.Builder
 	e := &Errors{Log: slog.New(slog.NewTextHandler(&log, nil))}
