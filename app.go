@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -67,12 +68,26 @@ func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 func openStore(ctx context.Context, cfg config.Config, log *slog.Logger) (*models.DB, error) {
 	db, err := models.Open(ctx, cfg.DatabaseDriver, string(cfg.DatabaseURL), log)
 	if err != nil {
-		return nil, err
+		return nil, storeError(cfg, err)
 	}
 	if err := db.Migrate(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// storeError says which setting to look at when the store does not open.
+func storeError(cfg config.Config, err error) error {
+	if cfg.DatabaseDriver == models.Postgres {
+		return fmt.Errorf("DATABASE_URL: the server has to run, and to know this user, password and database: %w", err)
+	}
+	const cannotOpen = 14 // SQLITE_CANTOPEN, which the driver words as "out of memory"
+	var code interface{ Code() int }
+	if errors.As(err, &code) && code.Code()&0xff == cannotOpen {
+		return fmt.Errorf("DATABASE_URL=%q cannot be opened: its folder must be there, and this program must be allowed to write to it",
+			cfg.DatabaseURL)
+	}
+	return fmt.Errorf("DATABASE_URL=%q: %w", cfg.DatabaseURL, err)
 }
 
 // closeStore closes the store when its user is done, and adds what went wrong to *err.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/linkwatch/linkwatch/config"
@@ -33,7 +34,7 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	if err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}
-	if err := cfg.CheckOpen(false); err != nil {
+	if err := cfg.CheckOpen(); err != nil {
 		return err
 	}
 	log := newLogger(cfg, stdout)
@@ -74,11 +75,14 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	a.router.Health.Stopping()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.ShutdownGrace)
 	defer cancel()
+	// Side by side: whoever downloads slowly takes nothing of the time that jobs have to finish.
+	var background sync.WaitGroup
+	background.Go(func() { a.services.Stop(grace) })
 	if e := server.Shutdown(grace); e != nil {
 		log.Warn("requests were cut short", "error", e)
 		err = errors.Join(err, server.Close())
 	}
-	a.services.Stop(grace)
+	background.Wait()
 	log.Info("stopped")
 	return err
 }

@@ -7,10 +7,10 @@ import (
 )
 
 // CheckOpen refuses to serve other machines when nobody would have to log in: HTTPHost is not loopback, there is no
-// account and no ADMIN_PASSWORD, and AUTH_DISABLED=true does not say that this is meant. It is asked once the
-// database is open, which knows whether there is an account.
-func (c Config) CheckOpen(hasAccount bool) error {
-	if isLoopback(c.HTTPHost) || hasAccount || c.AdminPassword != "" || c.AuthDisabled {
+// ADMIN_PASSWORD, and AUTH_DISABLED=true does not say that this is meant. It is asked before anything is opened, and
+// only by the command that serves.
+func (c Config) CheckOpen() error {
+	if isLoopback(c.HTTPHost) || c.AdminPassword != "" || c.AuthDisabled {
 		return nil
 	}
 	return fmt.Errorf("HTTP_HOST=%q would serve other machines without a login: set ADMIN_PASSWORD, "+

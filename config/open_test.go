@@ -7,10 +7,9 @@ import (
 
 func TestCheckOpen(t *testing.T) {
 	tests := []struct {
-		name       string
-		vars       []string
-		hasAccount bool
-		refused    bool
+		name    string
+		vars    []string
+		refused bool
 	}{
 		{name: "default"},
 		{name: "all of IPv4", vars: []string{"HTTP_HOST", "0.0.0.0"}, refused: true},
@@ -22,7 +21,6 @@ func TestCheckOpen(t *testing.T) {
 		{name: "other loopback address", vars: []string{"HTTP_HOST", "127.9.9.9"}},
 		{name: "IPv6 loopback", vars: []string{"HTTP_HOST", "::1"}},
 		{name: "mapped loopback", vars: []string{"HTTP_HOST", "::ffff:127.0.0.1"}},
-		{name: "account", vars: []string{"HTTP_HOST", "0.0.0.0"}, hasAccount: true},
 		{name: "password", vars: []string{"HTTP_HOST", "0.0.0.0", "ADMIN_PASSWORD", "x"}},
 		{name: "disabled", vars: []string{"HTTP_HOST", "0.0.0.0", "AUTH_DISABLED", "true"}},
 		{name: "not disabled", vars: []string{"HTTP_HOST", "0.0.0.0", "AUTH_DISABLED", "false"}, refused: true},
@@ -33,7 +31,7 @@ func TestCheckOpen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = c.CheckOpen(tt.hasAccount)
+			err = c.CheckOpen()
 			if (err != nil) != tt.refused {
 				t.Fatalf("got %v, want refused %v", err, tt.refused)
 			}

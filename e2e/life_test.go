@@ -74,7 +74,7 @@ func TestRefusedStarts(t *testing.T) {
 		"a port that is none":            {"HTTP_PORT=eighty", []string{`HTTP_PORT="eighty"`, "0 to 65535"}},
 		"a duration without a unit":      {"SHUTDOWN_GRACE=10", []string{"SHUTDOWN_GRACE", "duration"}},
 		"a database of no known kind":    {"DATABASE_URL=mysql://root:hunter2@db/x", []string{"DATABASE_URL", "postgres"}},
-		"a folder that is not there":     {"DATABASE_URL=/nonexistent/linkwatch.db", []string{"linkwatch.db"}},
+		"a folder that is not there":     {"DATABASE_URL=/nonexistent/linkwatch.db", []string{`DATABASE_URL="/nonexistent/linkwatch.db"`, "folder"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, code := command(t, nil, storeIn(t), "HTTP_PORT=0", c.env)
