@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"strings"
+	"time"
 
 	"github.com/linkwatch/linkwatch/config"
+	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
 )
 
@@ -17,10 +18,17 @@ const (
 	demoLinks    = 1000
 	maxDemoLinks = 500_000
 	demoBatch    = 5000 // links in memory at a time
+
+	demoLived   = 1500                     // the newest links, which are checked and viewed too
+	demoDay     = 50                       // of them are stored at a time, as if on one day
+	demoViews   = 3                        // views for each of them
+	demoHistory = 2 * 365 * 24 * time.Hour // how long ago the first link was saved
 )
 
-// demo fills the store with made-up links. Their hosts end in .example, which
-// leads nowhere (RFC 2606): a demo must not knock at anybody's door.
+// demo fills the store with made-up links that look as if somebody had kept
+// them for two years. Their hosts end in .example, which leads nowhere
+// (RFC 2606), and what their pages say is made up as well: a demo must not
+// knock at anybody's door.
 func demo(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	n := flags.Int("links", demoLinks, fmt.Sprintf("how many links, up to %d", maxDemoLinks))
@@ -42,74 +50,135 @@ func demo(ctx context.Context, args []string, getenv func(string) string, stdout
 	}
 	defer closeStore(db, &err)
 
-	store := links.NewStore(db, nil, nil, links.Options{CheckInterval: cfg.LinkCheckInterval})
-	counts, err := store.Counts(ctx)
+	d := newDemo(*n)
+	d.store = links.NewStore(db, d.clock, d.web, links.Options{CheckInterval: cfg.LinkCheckInterval})
+	counts, err := d.store.Counts(ctx)
 	if err != nil {
 		return err
 	}
 	if counts.Active+counts.Expired > 0 && !*force {
 		return errors.New("the store has links already: demo -force adds to them")
 	}
-	stored := 0
-	made := newDemoMaker()
-	for left := *n; left > 0; left -= demoBatch {
-		batch := make([]links.New, 0, demoBatch)
-		for range min(left, demoBatch) {
-			batch = append(batch, made.link())
-		}
-		k, err := store.Import(ctx, batch)
-		stored += k
-		if err != nil {
-			return fmt.Errorf("after %d links: %w", stored, err)
+	stored, err := d.fill(ctx)
+	if err != nil {
+		return fmt.Errorf("after %d links: %w", stored, err)
+	}
+	if stored == *n { // else some were there before, with a life of their own
+		if err := d.live(ctx); err != nil {
+			return err
 		}
 	}
 	_, err = fmt.Fprintf(stdout, "Stored %d made-up links. Now: linkwatch serve\n", stored)
 	return err
 }
 
-// demoMaker makes up links, the same ones each time.
-type demoMaker struct {
-	rand *rand.Rand
-	n    int
+// demoRun fills one store. Its clock is moved through the two years.
+type demoRun struct {
+	store   *links.Store
+	web     *demoWeb
+	maker   *demoMaker
+	rand    *rand.Rand
+	total   int
+	lived   int // of them, the newest
+	now, at time.Time
 }
 
-func newDemoMaker() *demoMaker {
-	return &demoMaker{rand: rand.New(rand.NewPCG(1, 2))} //nolint:gosec // nothing here is a secret
+func newDemo(n int) *demoRun {
+	now := time.Now()
+	return &demoRun{
+		web: newDemoWeb(), maker: newDemoMaker(), rand: demoRand(3),
+		total: n, lived: min(n, demoLived), now: now, at: now,
+	}
 }
 
-var (
-	demoHosts  = strings.Fields("north-harbor quietcode papertrail fieldnotes lowtide greenroom ironworks moonpost daybreak oldmill openbench riverbed")
-	demoTopics = strings.Fields("Go SQLite PostgreSQL HTTP DNS TLS Linux Kubernetes CSS accessibility testing security performance typography gardening cooking cycling history maps music photography privacy radio woodworking")
-	demoTitles = []string{
-		"A field guide to %s", "What I learned from ten years of %s", "%s for people in a hurry", "The quiet art of %s",
-		"Notes on %s and %s", "How %s changed the way we think about %s", "Common mistakes in %s", "%s from first principles",
-		"Why %s is harder than it looks", "A short history of %s", "Measuring %s without fooling yourself", "%s, %s and the long view",
-	}
-	demoKinds = strings.Fields("read-later reference tutorial talk tool book")
-)
+func (d *demoRun) clock() time.Time { return d.at }
 
-func (m *demoMaker) link() links.New {
-	m.n++
-	topic, other := m.pick(demoTopics), m.pick(demoTopics)
-	title := m.pick(demoTitles)
-	words := []any{topic, other}
-	title = fmt.Sprintf(title, words[:strings.Count(title, "%s")]...)
-	slug := strings.ReplaceAll(strings.ToLower(strings.ReplaceAll(title, ",", "")), " ", "-")
-	l := links.New{
-		URL:   fmt.Sprintf("https://%s.example/%d/%s-%d", m.pick(demoHosts), 2015+m.rand.IntN(11), slug, m.n),
-		Title: title,
-		Tags:  []string{topic},
-	}
-	if m.rand.IntN(2) == 0 && other != topic {
-		l.Tags = append(l.Tags, other)
-	}
-	if m.rand.IntN(3) == 0 {
-		l.Tags = append(l.Tags, m.pick(demoKinds))
-	}
-	if m.rand.IntN(8) == 0 {
-		l.Notes = "Came up in a talk about " + other + "."
-	}
-	return l
+// demoRand gives the same numbers at each start.
+func demoRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(1, seed)) } //nolint:gosec // nothing here is a secret
+
+// saved is when the i-th link was saved: the pace grew over the two years.
+func (d *demoRun) saved(i int) time.Time {
+	left := float64(d.total-i) / float64(d.total)
+	return d.now.Add(-time.Duration(left * left * float64(demoHistory)))
 }
 
-func (m *demoMaker) pick(from []string) string { return from[m.rand.IntN(len(from))] }
+// fill stores the links, the oldest first.
+func (d *demoRun) fill(ctx context.Context) (stored int, err error) {
+	for i := 0; i < d.total; {
+		size := min(demoBatch, d.total-d.lived-i)
+		lived := size <= 0
+		if lived {
+			size = min(demoDay, d.total-i)
+		}
+		batch := make([]links.New, size)
+		for k := range batch {
+			batch[k] = d.maker.link(lived)
+			batch[k].CreatedAt = models.At(d.saved(i + k))
+			if lived {
+				d.web.add(batch[k].URL, d.maker.page(), fateOf(d.total-1-i-k))
+			}
+		}
+		if i += size; lived {
+			d.at = d.saved(i - 1) // so that tags are as old as their links
+		}
+		k, err := d.store.Import(ctx, batch)
+		if stored += k; err != nil {
+			return stored, err
+		}
+	}
+	d.at = d.now
+	return stored, nil
+}
+
+// live lets the newest links be checked and viewed.
+func (d *demoRun) live(ctx context.Context) error {
+	ids := make([]string, 0, d.lived)
+	var all []links.Link
+	for page := 1; len(all) < d.lived; page++ {
+		found, err := d.store.List(ctx, links.Filter{}, models.Page{Number: page, Size: models.MaxPerPage})
+		if err != nil {
+			return err
+		}
+		all = append(all, found.Items[:min(len(found.Items), d.lived-len(all))]...)
+	}
+	for _, l := range all {
+		ids = append(ids, l.ID)
+		for _, d.at = range d.checks(l) {
+			var err error
+			if l, err = d.store.Check(ctx, l); err != nil {
+				return err
+			}
+		}
+	}
+	d.at = d.now
+	d.rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	liked := rand.NewZipf(d.rand, 1.2, 3, uint64(len(ids)-1))
+	for range demoViews * len(ids) {
+		if _, err := d.store.View(ctx, ids[liked.Uint64()]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checks are the times at which a link was looked at, the last one lately:
+// once for those that are well, and twice or more for those that fell ill after
+// the first time.
+func (d *demoRun) checks(l links.Link) []time.Time {
+	const day = 24 * time.Hour
+	ago := func(most time.Duration) time.Time { // no longer ago than the link was saved
+		return d.now.Add(-time.Duration(d.rand.Int64N(1 + int64(min(most, d.now.Sub(l.CreatedAt.Time))))))
+	}
+	switch d.web.pages[l.URL].fate {
+	case fateGone:
+		return []time.Time{l.CreatedAt.Time, ago(demoHistory)}
+	case fateSilent:
+		return []time.Time{l.CreatedAt.Time, ago(day / 2)}
+	case fateDead:
+		return []time.Time{l.CreatedAt.Time, d.now.Add(-49 * time.Hour), d.now.Add(-25 * time.Hour), d.now.Add(-time.Hour)}
+	case fateMoved, fateShut:
+		return []time.Time{l.CreatedAt.Time, ago(6 * day)}
+	case fateWell:
+	}
+	return []time.Time{ago(6 * day)}
+}
