@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -20,7 +21,7 @@ const (
 	demoBatch    = 5000 // links in memory at a time
 
 	demoLived   = 1500                     // the newest links, which are checked and viewed too
-	demoDay     = 50                       // of them are stored at a time, as if on one day
+	demoSitting = 3                        // of them are stored at a time, so that tags are as old as their links
 	demoViews   = 3                        // views for each of them
 	demoHistory = 2 * 365 * 24 * time.Hour // how long ago the first link was saved
 )
@@ -99,7 +100,7 @@ func demoRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(1, seed)) } 
 // saved is when the i-th link was saved: the pace grew over the two years.
 func (d *demoRun) saved(i int) time.Time {
 	left := float64(d.total-i) / float64(d.total)
-	return d.now.Add(-time.Duration(left * left * float64(demoHistory)))
+	return d.now.Add(-time.Duration(math.Pow(left, 1.5) * float64(demoHistory)))
 }
 
 // fill stores the links, the oldest first.
@@ -108,7 +109,7 @@ func (d *demoRun) fill(ctx context.Context) (stored int, err error) {
 		size := min(demoBatch, d.total-d.lived-i)
 		lived := size <= 0
 		if lived {
-			size = min(demoDay, d.total-i)
+			size = min(demoSitting, d.total-i)
 		}
 		batch := make([]links.New, size)
 		for k := range batch {
@@ -119,7 +120,7 @@ func (d *demoRun) fill(ctx context.Context) (stored int, err error) {
 			}
 		}
 		if i += size; lived {
-			d.at = d.saved(i - 1) // so that tags are as old as their links
+			d.at = d.saved(i - 1)
 		}
 		k, err := d.store.Import(ctx, batch)
 		if stored += k; err != nil {
