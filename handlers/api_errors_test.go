@@ -26,7 +26,10 @@ func TestErrors(t *testing.T) {
 		{"POST", "/v1/links", ``, 400, "invalid-request", "body"},
 		{"POST", "/v1/links", `["` + canary + `"]`, 400, "invalid-request", "body"},
 		{"POST", "/v1/links", `{"url":"https://x.test"} ` + canary, 400, "invalid-request", "body"},
-		{"POST", "/v1/links", `{}`, 400, "invalid-request", "body"},
+		{"POST", "/v1/links", `{}`, 400, "invalid-request", "url"},
+		{"POST", "/v1/links", `{"URL":"https://x.test"}`, 400, "invalid-request", "body"},
+		{"POST", "/v1/links", `{"url":"https://x.test","url":"https://` + canary + `"}`, 400, "invalid-request", "body"},
+		{"POST", "/v1/links", `{"url":"https://x.test","tags":["` + "\xff" + `"]}`, 400, "invalid-request", "body"},
 		{"POST", "/v1/links", `{"url":"https://x.test","` + canary + `":1}`, 400, "invalid-request", "body"},
 		{"POST", "/v1/links", `{"url":["` + canary + `"]}`, 400, "invalid-request", "url"},
 		{"POST", "/v1/links", `{"url":null}`, 400, "invalid-request", "url"},
@@ -37,7 +40,9 @@ func TestErrors(t *testing.T) {
 		{"POST", "/v1/links", `{"url":"https://x.test","tags":["a",7]}`, 400, "invalid-request", "tags[1]"},
 		{"POST", "/v1/links", `{"url":"https://x.test","tags":["a","` + strings.Repeat(canary, 9) + `"]}`, 400, "invalid-request", "tags[1]"},
 		{"POST", "/v1/links", `{"url":"https://x.test","owner":"` + strings.Repeat(canary, 9) + `"}`, 400, "invalid-request", "owner"},
-		{"PATCH", at, `{}`, 400, "invalid-request", "body"},
+		{"PATCH", at, `{}`, 400, "invalid-request", "expired"},
+		{"PATCH", at, `{"EXPIRED":true}`, 400, "invalid-request", "body"},
+		{"PATCH", at, `{"expired":false,"Expired":true}`, 400, "invalid-request", "body"},
 		{"PATCH", at, `{"expired":"` + canary + `"}`, 400, "invalid-request", "expired"},
 		{"PATCH", at, `{"expired":null}`, 400, "invalid-request", "expired"},
 		{"PATCH", at, `{"expired":false,"title":"` + canary + `"}`, 400, "invalid-request", "body"},
@@ -57,6 +62,7 @@ func TestErrors(t *testing.T) {
 		{"GET", "/v1/links?health=" + canary, ``, 400, "invalid-request", "query.health"},
 		{"GET", "/v1/links?tag=%zz" + canary, ``, 400, "invalid-request", "query"},
 		{"GET", "/v1/search?q=%22" + canary, ``, 400, "invalid-request", "query.q"},
+		{"GET", "/v1/search?q=%00", ``, 400, "invalid-request", "query.q"},
 		{"GET", "/v1/admin/jobs/x/runs?limit=501", ``, 400, "invalid-request", "query.limit"},
 		{"GET", "/v1/admin/jobs/x/runs?page_token=" + canary, ``, 400, "invalid-request", "query.page_token"},
 		{"GET", "/v1/link/" + canary, ``, 404, "not-found", ""},
@@ -119,6 +125,8 @@ func TestMediaType(t *testing.T) {
 		}
 	}
 	s.send("POST", "/v1/links", "application/json; charset=utf-8", `{"url":"https://a.test"}`).want(201)
+	s.send("POST", "/v1/links", "Application/JSON", `{"url":"https://b.test"}`).want(201)
+	s.send("POST", "/v1/links", "", `{"url":"https://c.test"}`).problem(http.StatusUnsupportedMediaType, "unsupported-media-type", "")
 }
 
 func TestBodyOfExactlyTheLimit(t *testing.T) {
@@ -160,6 +168,7 @@ func TestClientGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	req.Header.Set("Content-Type", "application/json")
 	go func() {
 		<-entered
 		cancel()

@@ -45,7 +45,7 @@ func Register(r *gin.Engine, d Deps) *API {
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
 				Title: "Linkwatch", Version: version, Description: description,
-				License: &huma.License{Name: "MIT"},
+				License: &huma.License{Name: "MIT", Identifier: "MIT"},
 			},
 			Servers: []*huma.Server{{URL: "/"}},
 			Components: &huma.Components{
@@ -65,7 +65,7 @@ func Register(r *gin.Engine, d Deps) *API {
 		Formats:       formats,
 		DefaultFormat: "application/json",
 	})}
-	a.huma.UseMiddleware(a.checkQuery)
+	a.huma.UseMiddleware(a.checkQuery, a.checkMedia)
 	a.registerLinks()
 	a.registerTags()
 	a.registerBulk()

@@ -4,25 +4,17 @@ import (
 	"context"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
 )
 
 func (a *API) registerBulk() {
-	op := func(method, path, id, summary, description string) huma.Operation {
-		return huma.Operation{
-			Method: method, Path: path, OperationID: id, Summary: summary, Description: description,
-			Tags: []string{tagBulk},
-		}
-	}
-	register(a, op("POST", "/v1/links/bulk", "change-links", "Do one thing to many links",
+	register(a, operation(tagBulk, "POST", "/v1/links/bulk", "change-links", "Do one thing to many links",
 		"Ids that name nothing are passed over. delete, expire, revive and tag are done at once, and "+
 			"POST /v1/changes/{id}/undo takes them back. refresh runs in the background: GET /v1/refreshes/{id} tells how far it is."), a.bulk)
-	register(a, op("POST", "/v1/changes/{id}/undo", "undo-change", "Take a bulk change back",
+	register(a, operation(tagBulk, "POST", "/v1/changes/{id}/undo", "undo-change", "Take a bulk change back",
 		"404 once it is undone or too old."), a.undo)
-	register(a, op("GET", "/v1/refreshes/{id}", "get-refresh", "How far a bulk refresh is", ""), a.refresh)
+	register(a, operation(tagBulk, "GET", "/v1/refreshes/{id}", "get-refresh", "How far a bulk refresh is", ""), a.refresh)
 }
 
 // Change is something that was done to links, or is being done.
@@ -52,13 +44,13 @@ func (a *API) bulk(ctx context.Context, in *bulkInput) (*output[Change], error) 
 	var c links.Change
 	var err error
 	switch ids := in.Body.IDs; in.Body.Action {
-	case "delete":
+	case links.ActionDelete:
 		c, err = a.Links.Delete(ctx, ids...)
-	case "expire":
+	case links.ActionExpire:
 		c, err = a.Links.SetExpired(ctx, true, ids...)
-	case "revive":
+	case links.ActionRevive:
 		c, err = a.Links.SetExpired(ctx, false, ids...)
-	case "tag":
+	case links.ActionTag:
 		if len(in.Body.Tags) == 0 {
 			return nil, models.Invalid("tags", "is missing: the action tag needs at least one")
 		}

@@ -1,10 +1,13 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -12,7 +15,9 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 	"github.com/danielgtaylor/huma/v2/validation"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/linkwatch/linkwatch/handlers/httpx"
 	"github.com/linkwatch/linkwatch/models"
@@ -26,32 +31,58 @@ const (
 	tagJobs  = "Jobs"
 )
 
-// huma lets the shape of its errors be changed only for the whole process.
-// This sets it once, before anything can ask, and to a pure function.
+// huma lets the shape of its errors, and whether {"URL": …} is {"url": …}, be
+// changed only for the whole process. This sets it once, before anything can
+// ask, and the shape to a pure function.
 func init() {
+	huma.ValidateStrictCasing = true
 	huma.NewErrorWithContext = refusal
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		return refusal(nil, status, msg, errs...)
 	}
 }
 
+const jsonMedia = "application/json"
+
 // formats are the media types: JSON alone. "json" is what huma calls the +json
 // of application/problem+json.
-var formats = map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat}
+var formats = map[string]huma.Format{jsonMedia: jsonFormat, "json": jsonFormat}
 
 var jsonFormat = huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal}
 
 // unmarshal reads JSON with errors that may be shown: those of encoding/json
-// quote the input and name Go types.
+// quote the input and name Go types. A member that stands twice and text that is
+// not UTF-8 are mistakes, which encoding/json would pass over in silence.
 func unmarshal(data []byte, v any) error {
-	err := json.Unmarshal(data, v)
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("is not valid JSON: the mistake is at byte %d", syntax.Offset)
+	strict := jsontext.NewDecoder(bytes.NewReader(data))
+	_, err := strict.ReadValue()
+	if err == nil {
+		if _, err = strict.ReadToken(); err == nil {
+			return fmt.Errorf("is not valid JSON: something follows at byte %d", strict.InputOffset())
+		} else if errors.Is(err, io.EOF) {
+			err = nil
+		}
 	}
-	if err != nil {
+	switch syntax, _ := errors.AsType[*jsontext.SyntacticError](err); {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return errors.New("has a member twice")
+	case syntax != nil:
+		return fmt.Errorf("is not valid JSON: the mistake is at byte %d", syntax.ByteOffset+1)
+	case err != nil:
+		return errors.New("is not valid JSON: it ends too early")
+	}
+	if err := json.Unmarshal(data, v); err != nil {
 		return errors.New("does not have the form that this call needs")
 	}
 	return nil
+}
+
+// operation describes one operation of a group.
+func operation(tag, method, path, id, summary, description string) huma.Operation {
+	return huma.Operation{
+		Method: method, Path: path, OperationID: id, Summary: summary, Description: description,
+		Tags: []string{tag},
+	}
 }
 
 // register adds one operation. Its errors go through the one place that maps
@@ -106,6 +137,22 @@ func (a *API) checkQuery(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
+// checkMedia refuses a body that is not JSON, and one that does not say what it is.
+func (a *API) checkMedia(ctx huma.Context, next func(huma.Context)) {
+	r := humagin.Unwrap(ctx).Request
+	if r.ContentLength != 0 {
+		media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		if err != nil || media != jsonMedia || r.Header.Get("Content-Encoding") != "" {
+			p := httpx.NewProblem(httpx.CodeUnsupportedMedia, "Send the body as application/json, not compressed.")
+			// An error in writing is the client's absence.
+			_ = huma.WriteErr(a.huma, ctx, p.Status, p.Detail, p)
+			return
+		}
+		r.Header.Set("Content-Type", jsonMedia) // huma compares letter by letter
+	}
+	next(ctx)
+}
+
 // maxFieldErrors keeps a small body of many mistakes from a large answer.
 const maxFieldErrors = 20
 
@@ -154,5 +201,10 @@ func fieldError(ctx huma.Context, err error) httpx.FieldError {
 		known, _ := ctx.Operation().Metadata[membersKey].(string)
 		return httpx.FieldError{Location: "body", Message: "has an unknown member; known are: " + known}
 	}
-	return httpx.FieldError{Location: strings.TrimPrefix(d.Location, "body."), Message: d.Message}
+	location := strings.TrimPrefix(d.Location, "body.")
+	var member string
+	if n, _ := fmt.Sscanf(d.Message, validation.MsgExpectedRequiredProperty, &member); n == 1 {
+		return httpx.FieldError{Location: strings.TrimPrefix(location+"."+member, "body."), Message: "is missing"}
+	}
+	return httpx.FieldError{Location: location, Message: d.Message}
 }

@@ -5,24 +5,16 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/schedule"
 )
 
 func (a *API) registerJobs() {
-	op := func(method, path, id, summary, description string) huma.Operation {
-		return huma.Operation{
-			Method: method, Path: path, OperationID: id, Summary: summary, Description: description,
-			Tags: []string{tagJobs},
-		}
-	}
-	register(a, op("GET", "/v1/admin/jobs", "list-scheduled-jobs", "List the scheduled jobs", "All of them, with their statistics."), a.listJobs)
-	run := op("POST", "/v1/admin/jobs/{id}/run", "run-scheduled-job", "Run a scheduled job now", "409 while it runs.")
+	register(a, operation(tagJobs, "GET", "/v1/admin/jobs", "list-scheduled-jobs", "List the scheduled jobs", "All of them, with their statistics."), a.listJobs)
+	run := operation(tagJobs, "POST", "/v1/admin/jobs/{id}/run", "run-scheduled-job", "Run a scheduled job now", "409 while it runs.")
 	run.DefaultStatus = http.StatusAccepted
 	register(a, run, a.runJob)
-	register(a, op("GET", "/v1/admin/jobs/{id}/runs", "list-job-runs", "The runs of a scheduled job", "Newest first."), a.listRuns)
+	register(a, operation(tagJobs, "GET", "/v1/admin/jobs/{id}/runs", "list-job-runs", "The runs of a scheduled job", "Newest first."), a.listRuns)
 }
 
 // Slice is one page of a list that is read by token (contract §1).

@@ -11,14 +11,8 @@ import (
 )
 
 func (a *API) registerLinks() {
-	op := func(method, path, id, summary, description string) huma.Operation {
-		return huma.Operation{
-			Method: method, Path: path, OperationID: id, Summary: summary, Description: description,
-			Tags: []string{tagLinks},
-		}
-	}
-	register(a, op("GET", "/v1/links", "list-links", "List links", "Active links, newest first."), a.listLinks)
-	save := op("POST", "/v1/links", "save-link", "Save a link",
+	register(a, operation(tagLinks, "GET", "/v1/links", "list-links", "List links", "Active links, newest first."), a.listLinks)
+	save := operation(tagLinks, "POST", "/v1/links", "save-link", "Save a link",
 		"The URL must answer 200 within 4 redirects and 4 seconds, else nothing is stored and the answer is 422. "+
 			"A link that is there already is answered with 200, its tags and the new ones merged.")
 	save.DefaultStatus = http.StatusCreated
@@ -27,19 +21,19 @@ func (a *API) registerLinks() {
 		"default": {Description: "Error", Content: content("application/problem+json", "Problem")},
 	}
 	register(a, save, a.saveLink)
-	register(a, op("GET", "/v1/link/{id}", "view-link", "Look at a link", "Counts one view."), a.viewLink)
-	register(a, op("PUT", "/v1/link/{id}", "refresh-link", "Fetch a link's metadata anew",
+	register(a, operation(tagLinks, "GET", "/v1/link/{id}", "view-link", "Look at a link", "Counts one view."), a.viewLink)
+	register(a, operation(tagLinks, "PUT", "/v1/link/{id}", "refresh-link", "Fetch a link's metadata anew",
 		"404 and 410 expire the link; after any other failure the metadata stays as it was."), a.refreshLink)
-	register(a, op("PATCH", "/v1/link/{id}", "expire-link", "Expire or revive a link", ""), a.expireLink)
-	register(a, op("DELETE", "/v1/link/{id}", "delete-link", "Delete a link", ""), a.deleteLink)
-	register(a, op("PUT", "/v1/link/{id}/annotation", "annotate-link", "Set the owner's own title and notes",
+	register(a, operation(tagLinks, "PATCH", "/v1/link/{id}", "expire-link", "Expire or revive a link", ""), a.expireLink)
+	register(a, operation(tagLinks, "DELETE", "/v1/link/{id}", "delete-link", "Delete a link", ""), a.deleteLink)
+	register(a, operation(tagLinks, "PUT", "/v1/link/{id}/annotation", "annotate-link", "Set the owner's own title and notes",
 		"A member that is left out stays; null or an empty text clears it. An own title wins over the fetched one."), a.annotateLink)
-	register(a, op("POST", "/v1/link/{id}/move", "move-link", "Take the URL that a link has moved to",
+	register(a, operation(tagLinks, "POST", "/v1/link/{id}/move", "move-link", "Take the URL that a link has moved to",
 		"409 unless the link's health is moved."), a.moveLink)
-	register(a, op("GET", "/v1/random", "random-link", "A random active link", ""), a.randomLink)
-	register(a, op("GET", "/v1/popular", "popular-links", "The links most viewed", ""), a.popularLinks)
-	register(a, op("GET", "/v1/recent", "recent-links", "The links last saved", ""), a.recentLinks)
-	register(a, op("GET", "/v1/search", "search-links", "Search links",
+	register(a, operation(tagLinks, "GET", "/v1/random", "random-link", "A random active link", ""), a.randomLink)
+	register(a, operation(tagLinks, "GET", "/v1/popular", "popular-links", "The links most viewed", ""), a.popularLinks)
+	register(a, operation(tagLinks, "GET", "/v1/recent", "recent-links", "The links last saved", ""), a.recentLinks)
+	register(a, operation(tagLinks, "GET", "/v1/search", "search-links", "Search links",
 		"`tag:`, `url:` and `title:` own the words up to the next of them; they combine with AND. `tag:a,b` is both, "+
 			"`tag:a b` either. Other words search titles, then URLs, then tags. `\"…\"` is a phrase. Words that match "+
 			"nothing are searched by what is within two edits of them."), a.searchLinks)

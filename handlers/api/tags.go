@@ -3,31 +3,23 @@ package api
 import (
 	"context"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/linkwatch/linkwatch/models/links"
 )
 
 func (a *API) registerTags() {
-	op := func(method, path, id, summary, description string) huma.Operation {
-		return huma.Operation{
-			Method: method, Path: path, OperationID: id, Summary: summary, Description: description,
-			Tags: []string{tagTags},
-		}
-	}
-	register(a, op("GET", "/v1/link/{id}/tags", "list-link-tags", "List a link's tags", ""), a.linkTags)
-	register(a, op("POST", "/v1/link/{id}/tags", "add-link-tags", "Put tags on a link",
+	register(a, operation(tagTags, "GET", "/v1/link/{id}/tags", "list-link-tags", "List a link's tags", ""), a.linkTags)
+	register(a, operation(tagTags, "POST", "/v1/link/{id}/tags", "add-link-tags", "Put tags on a link",
 		"More than 64 on the link are refused, and none added then."), a.addLinkTags)
-	register(a, op("GET", "/v1/link/{id}/tag/{tag_id}", "get-link-tag", "A tag of a link", ""), a.linkTag)
-	register(a, op("PUT", "/v1/link/{id}/tag/{tag_id}", "swap-link-tag", "Swap a link's tag for another",
+	register(a, operation(tagTags, "GET", "/v1/link/{id}/tag/{tag_id}", "get-link-tag", "A tag of a link", ""), a.linkTag)
+	register(a, operation(tagTags, "PUT", "/v1/link/{id}/tag/{tag_id}", "swap-link-tag", "Swap a link's tag for another",
 		"Other links keep theirs."), a.swapLinkTag)
-	register(a, op("DELETE", "/v1/link/{id}/tag/{tag_id}", "remove-link-tag", "Take a tag off a link",
+	register(a, operation(tagTags, "DELETE", "/v1/link/{id}/tag/{tag_id}", "remove-link-tag", "Take a tag off a link",
 		"A tag that no link uses is gone."), a.removeLinkTag)
-	register(a, op("GET", "/v1/tags", "list-tags", "List tags by name", ""), a.listTags)
-	register(a, op("GET", "/v1/popular-tags", "popular-tags", "The tags on most links", ""), a.tagsBy(links.TagsByCount))
-	register(a, op("GET", "/v1/recent-tags", "recent-tags", "The tags last used", ""), a.tagsBy(links.TagsByLastUse))
-	register(a, op("GET", "/v1/tag/{tag_id}/links", "list-tag-links", "List the links of a tag", "Newest first."), a.tagLinks)
-	register(a, op("GET", "/v1/tag/{tag_id}/link/{link_id}", "get-tag-link", "A link of a tag",
+	register(a, operation(tagTags, "GET", "/v1/tags", "list-tags", "List tags by name", ""), a.listTags)
+	register(a, operation(tagTags, "GET", "/v1/popular-tags", "popular-tags", "The tags on most links", ""), a.tagsBy(links.TagsByCount))
+	register(a, operation(tagTags, "GET", "/v1/recent-tags", "recent-tags", "The tags last used", ""), a.tagsBy(links.TagsByLastUse))
+	register(a, operation(tagTags, "GET", "/v1/tag/{tag_id}/links", "list-tag-links", "List the links of a tag", "Newest first."), a.tagLinks)
+	register(a, operation(tagTags, "GET", "/v1/tag/{tag_id}/link/{link_id}", "get-tag-link", "A link of a tag",
 		"404 unless the link carries the tag. Counts no view."), a.tagLink)
 }
 
