@@ -78,6 +78,11 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	// Side by side: whoever downloads slowly takes nothing of the time that jobs have to finish.
 	var background sync.WaitGroup
 	background.Go(func() { a.services.Stop(grace) })
+	// Whoever sends requests here sees first that no more are wanted.
+	select {
+	case <-time.After(cfg.ShutdownGrace / 20):
+	case <-served:
+	}
 	if e := server.Shutdown(grace); e != nil {
 		log.Warn("requests were cut short", "error", e)
 		err = errors.Join(err, server.Close())

@@ -163,7 +163,7 @@ func New(d Deps) (*Router, error) {
 		{"GET", "/admin/jobs/:id", admin, pages.JobPage},
 		{"POST", "/admin/jobs/:id/run", admin, pages.RunJob},
 		{"GET", "/admin/settings", admin, pages.SettingsPage},
-		{"GET", static.Prefix + "*file", public, gin.WrapH(static.Handler())},
+		{"GET", static.Prefix + "*file", public, files(errs)},
 	}
 	for _, r := range routes {
 		if r.handler != nil {
@@ -192,4 +192,16 @@ func aliases(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// files serves what pages load; another name is answered like any unknown page.
+func files(errs *httpx.Errors) gin.HandlerFunc {
+	serve := gin.WrapH(static.Handler())
+	return func(c *gin.Context) {
+		if !static.Has(c.Request.URL.Path) {
+			errs.Write(c, models.NotFound("file"))
+			return
+		}
+		serve(c)
+	}
 }

@@ -60,6 +60,40 @@ func TestBackStaysHere(t *testing.T) {
 	}
 }
 
+// TestUndoOfWhatWasSavedAgain: nothing comes back, and the page does not say so.
+func TestUndoOfWhatWasSavedAgain(t *testing.T) {
+	s := newSite(t)
+	l := s.save("https://example.com/a")
+	page := s.follow("/links/"+l.ID+"/delete", nil)
+	s.save("https://example.com/a")
+	wantText(t, s.submit(page, ".flash form"), ".flash", "Nothing could be taken back")
+}
+
+// TestNotesForAKnownLinkAreKept: what was typed for a link that was saved
+// before stands with its notes.
+func TestNotesForAKnownLinkAreKept(t *testing.T) {
+	s := newSite(t)
+	for _, notes := range []string{"first", "second", "second"} {
+		s.follow("/links", url.Values{"url": {"https://example.com/a"}, "notes": {notes}})
+	}
+	found, err := s.links.List(t.Context(), links.Filter{}, models.Page{Number: 1, Size: 10})
+	if err != nil || len(found.Items) != 1 || found.Items[0].Notes != "first\n\nsecond" {
+		t.Errorf("%+v, %v", found.Items, err)
+	}
+}
+
+// TestUnknownFilesAreProblems: also under /static/ an error is a page or a problem.
+func TestUnknownFilesAreProblems(t *testing.T) {
+	s := newSite(t)
+	for _, path := range []string{"/static/", "/static/x/none.css"} {
+		page := s.get(path)
+		wantStatus(t, page, http.StatusNotFound)
+		if !strings.Contains(page.body, "There is no such file.") {
+			t.Errorf("%s: %s", path, page.body)
+		}
+	}
+}
+
 // TestWhatAnAddressSays: only a link's page offers to put a tag back.
 func TestWhatAnAddressSays(t *testing.T) {
 	s := newSite(t)

@@ -26,15 +26,11 @@ func Path(name string) string { return Prefix + version + "/" + name }
 
 // Handler serves the files at their versioned paths. A path with another
 // version, from a page that an older program made, gets today's file and is not
-// kept; an unknown name is 404.
+// kept. It is for paths that Has knows.
 func Handler() http.Handler {
 	server := http.FileServerFS(files)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Prefix), "/")
-		if info, err := fs.Stat(files, name); err != nil || info.IsDir() {
-			http.NotFound(w, r)
-			return
-		}
+		v, name := split(r.URL.Path)
 		w.Header().Set("Cache-Control", "no-cache")
 		if v == version {
 			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
@@ -43,6 +39,18 @@ func Handler() http.Handler {
 		r.URL.Path = "/" + name
 		server.ServeHTTP(w, r)
 	})
+}
+
+// Has says whether there is a file at a path, whatever its version.
+func Has(path string) bool {
+	_, name := split(path)
+	info, err := fs.Stat(files, name)
+	return err == nil && !info.IsDir()
+}
+
+func split(path string) (version, name string) {
+	version, name, _ = strings.Cut(strings.TrimPrefix(path, Prefix), "/")
+	return version, name
 }
 
 func contentHash() string {

@@ -16,6 +16,7 @@ import (
 var notices = map[string]ui.Flash{
 	"nothing":   {Text: "Nothing to do: no link was selected, or all were so already.", Bad: true},
 	"undone":    {Text: "Undone."},
+	"notundone": {Text: "Nothing could be taken back: the links were saved again meanwhile, or are gone.", Bad: true},
 	"annotated": {Text: "Saved."},
 	"tagged":    {Text: "Tags added."},
 	"renamed":   {Text: "Tag renamed."},
@@ -65,7 +66,7 @@ func savedFlash(l links.Link, param string) ui.Flash {
 		f.Text = "Saved: " + l.URL
 	}
 	if param == paramKnown {
-		f.Text = "You have this link already; new tags were added to it."
+		f.Text = "You have this link already; what you added is with it now."
 		if l.Expired() {
 			f.Text = "You have this link already, but it has expired."
 			f.Action = ui.Action{Label: "Revive", Path: "/links/" + l.ID + "/expired", Name: "expired", Value: "false"}
@@ -84,11 +85,16 @@ func afterChange(path string, ch links.Change) string {
 
 // Undo takes a change back.
 func (p *Pages) Undo(c *gin.Context) {
-	if _, err := p.Links.Undo(c.Request.Context(), c.Param("id")); err != nil {
+	ch, err := p.Links.Undo(c.Request.Context(), c.Param("id"))
+	if err != nil {
 		p.fail(c, err)
 		return
 	}
-	p.seeOther(c, with(back(c, "/links"), paramDone, "undone"))
+	done := "undone"
+	if ch.Links == 0 {
+		done = "notundone"
+	}
+	p.seeOther(c, with(back(c, "/links"), paramDone, done))
 }
 
 func asModelError(err error) (*models.Error, bool) { return errors.AsType[*models.Error](err) }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -76,6 +77,9 @@ func (p *Pages) SaveLink(c *gin.Context) {
 		URL: addressOf(form.URL), Tags: tagNames(form.Tags), Notes: form.Notes,
 	})
 	p.Metrics.LinkSaved(created, err)
+	if err == nil && !created {
+		err = p.addNotes(c.Request.Context(), l, form.Notes)
+	}
 	if errs, ok := formErrors(err, fieldOf(err), "url", "tags", "notes"); ok {
 		form.Errors = errs
 		status := p.Errors.Problem(c.Request.Context(), err).Status
@@ -91,6 +95,18 @@ func (p *Pages) SaveLink(c *gin.Context) {
 		param = paramSaved
 	}
 	p.seeOther(c, with("/links", param, l.ID))
+}
+
+// addNotes adds what was typed for a link that was saved before to its notes:
+// nothing that was typed is lost.
+func (p *Pages) addNotes(ctx context.Context, l links.Link, notes string) error {
+	notes = strings.TrimSpace(notes)
+	if notes == "" || strings.Contains(l.Notes, notes) {
+		return nil
+	}
+	all := strings.TrimSpace(l.Notes + "\n\n" + notes)
+	_, err := p.Links.Annotate(ctx, l.ID, links.Annotation{Notes: &all})
+	return err
 }
 
 // fieldOf is the field that an error without one is shown at.
