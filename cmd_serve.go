@@ -81,7 +81,8 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	// Whoever sends requests here sees first that no more are wanted.
 	select {
 	case <-time.After(cfg.ShutdownGrace / 20):
-	case <-served:
+	case e := <-served: // it broke only now
+		err = fmt.Errorf("serving: %w", e)
 	}
 	if e := server.Shutdown(grace); e != nil {
 		log.Warn("requests were cut short", "error", e)

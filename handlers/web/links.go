@@ -38,7 +38,7 @@ func (p *Pages) LinksPage(c *gin.Context) {
 func (p *Pages) showLinks(c *gin.Context, status int, v views.Links, at views.Place, page models.Page) {
 	ctx := c.Request.Context()
 	v.Page, v.Place, v.BaseURL = p.page("Links", "links", v.Flash), at, p.baseURL(c.Request)
-	v.Page.Search = true
+	v.Search = true
 
 	var err error
 	if at.Popular {
