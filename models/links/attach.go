@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"github.com/linkwatch/linkwatch/models"
 )
@@ -17,14 +16,13 @@ type linkTag struct {
 	Position        int
 }
 
-// insertBatch is how many rows one INSERT writes. More would be slower: the
-// SQLite driver binds arguments in a time that grows with the square of their number.
-const insertBatch = 50
+// inBatch is how many values one IN (…) holds.
+const inBatch = 250
 
 // attach puts names[i] on ls[i], whose Tags are loaded and grow. It answers
 // which names were new to which link. Names are clean (cleanTags), the links
-// locked or new.
-func (s *Store) attach(tx *gorm.DB, ls []Link, names [][]string) (added [][]string, err error) {
+// locked or new, and now is when the tags count as used.
+func attach(tx *gorm.DB, now models.Time, ls []Link, names [][]string) (added [][]string, err error) {
 	added = make([][]string, len(ls))
 	wanted := map[string]string{} // folded → as written
 	for i := range ls {
@@ -45,7 +43,7 @@ func (s *Store) attach(tx *gorm.DB, ls []Link, names [][]string) (added [][]stri
 			return nil, tooManyTags()
 		}
 	}
-	tags, err := s.ensure(tx, wanted)
+	tags, err := ensure(tx, wanted, now)
 	if err != nil || len(tags) == 0 {
 		return added, err
 	}
@@ -62,43 +60,66 @@ func (s *Store) attach(tx *gorm.DB, ls []Link, names [][]string) (added [][]stri
 			}
 		}
 	}
-	if len(rows) > 0 {
-		if err := tx.CreateInBatches(rows, insertBatch).Error; err != nil {
-			return nil, fmt.Errorf("tagging links: %w", err)
-		}
+	if err := models.Insert(tx, rows); err != nil {
+		return nil, fmt.Errorf("tagging links: %w", err)
 	}
 	return added, recount(tx, counts)
 }
 
-// ensure makes the tags that do not exist yet and marks all as used now.
-func (s *Store) ensure(tx *gorm.DB, wanted map[string]string) (map[string]Tag, error) {
-	now := s.clock.Now()
-	rows := make([]Tag, 0, len(wanted))
-	for _, f := range sortedKeys(wanted) {
-		rows = append(rows, Tag{ID: models.NewID(models.KindTag), Name: wanted[f], Folded: f, CreatedAt: now, LastUsedAt: now})
-	}
-	tags := make(map[string]Tag, len(rows))
-	for batch := range slices.Chunk(rows, insertBatch) {
-		folded := make([]string, len(batch))
-		for i, t := range batch {
-			folded[i] = t.Folded
-		}
-		err := tx.Clauses(clause.OnConflict{
-			Columns:   []clause.Column{{Name: "folded"}},
-			DoUpdates: clause.AssignmentColumns([]string{"last_used_at"}),
-		}).Create(&batch).Error
+// ensure makes the tags that do not exist yet and marks all as used at now.
+func ensure(tx *gorm.DB, wanted map[string]string, now models.Time) (map[string]Tag, error) {
+	tags := make(map[string]Tag, len(wanted))
+	for batch := range slices.Chunk(sortedKeys(wanted), inBatch) {
+		have, err := byFolded(tx, batch)
 		if err != nil {
+			return nil, err
+		}
+		var missing []string
+		var fresh []Tag
+		for _, f := range batch {
+			if _, ok := have[f]; !ok {
+				missing = append(missing, f)
+				fresh = append(fresh, Tag{ID: models.NewID(models.KindTag), Name: wanted[f], Folded: f, CreatedAt: now, LastUsedAt: now})
+			}
+		}
+		var stale []int64
+		for _, t := range have {
+			if t.LastUsedAt.Before(now.Time) { // a bulk store uses most tags many times in one moment
+				stale = append(stale, t.Seq)
+			}
+		}
+		slices.Sort(stale)
+		if len(stale) > 0 {
+			if err := tx.Exec("UPDATE tags SET last_used_at = ? WHERE seq IN ?", now, stale).Error; err != nil {
+				return nil, fmt.Errorf("noting the use of tags: %w", err)
+			}
+		}
+		if err := models.Insert(tx, fresh); err != nil {
 			return nil, fmt.Errorf("storing tags: %w", err)
 		}
-		var stored []Tag
-		if err := tx.Where("folded IN ?", folded).Find(&stored).Error; err != nil {
-			return nil, fmt.Errorf("loading tags: %w", err)
+		stored, err := byFolded(tx, missing)
+		if err != nil {
+			return nil, err
 		}
-		for _, t := range stored {
-			tags[t.Folded] = t
-		}
+		maps.Copy(tags, have)
+		maps.Copy(tags, stored)
 	}
 	return tags, nil
+}
+
+func byFolded(tx *gorm.DB, folded []string) (map[string]Tag, error) {
+	out := make(map[string]Tag, len(folded))
+	if len(folded) == 0 {
+		return out, nil
+	}
+	var ts []Tag
+	if err := tx.Where("folded IN ?", folded).Find(&ts).Error; err != nil {
+		return nil, fmt.Errorf("loading tags: %w", err)
+	}
+	for _, t := range ts {
+		out[t.Folded] = t
+	}
+	return out, nil
 }
 
 // detach takes a tag off links, whose Tags shrink, and drops it if no link
@@ -129,7 +150,7 @@ func recount(tx *gorm.DB, counts map[int64]int) error {
 		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(by)) {
-		for batch := range slices.Chunk(by[n], insertBatch) {
+		for batch := range slices.Chunk(by[n], inBatch) {
 			if err := tx.Exec("UPDATE tags SET link_count = link_count + ? WHERE seq IN ?", n, batch).Error; err != nil {
 				return fmt.Errorf("counting the links of tags: %w", err)
 			}
@@ -140,7 +161,7 @@ func recount(tx *gorm.DB, counts map[int64]int) error {
 
 // dropUnused deletes the tags of these that no link carries.
 func dropUnused(tx *gorm.DB, seqs []int64) error {
-	for batch := range slices.Chunk(seqs, insertBatch) {
+	for batch := range slices.Chunk(seqs, inBatch) {
 		err := tx.Exec(`DELETE FROM tags WHERE seq IN ?
 			AND NOT EXISTS (SELECT 1 FROM link_tags WHERE tag_seq = tags.seq)`, batch).Error
 		if err != nil {

@@ -120,7 +120,7 @@ func (s *Store) TagAll(ctx context.Context, names []string, ids ...string) (Chan
 		for i := range each {
 			each[i] = names
 		}
-		added, err := s.attach(tx, ls, each)
+		added, err := attach(tx, s.clock.Now(), ls, each)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -242,7 +242,7 @@ func (s *Store) restore(tx *gorm.DB, before []past) ([]Link, error) {
 	for i, l := range ls {
 		names[i] = tags[l.ID]
 	}
-	_, err = s.attach(tx, ls, names)
+	_, err = attach(tx, s.clock.Now(), ls, names)
 	return ls, err
 }
 

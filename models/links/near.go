@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
+
+	"github.com/linkwatch/linkwatch/models"
 )
 
 // Near misses: when a query finds nothing, the words that stand within two
@@ -48,7 +49,7 @@ func (v *vocabulary) put(tx *gorm.DB, docs []doc) (stored []string, err error) {
 	for i, w := range fresh {
 		rows[i] = linkWord{w, utf8.RuneCountInString(w)}
 	}
-	return fresh, tx.Clauses(clause.OnConflict{DoNothing: true}).CreateInBatches(rows, insertBatch).Error
+	return fresh, models.Insert(tx, rows)
 }
 
 func (v *vocabulary) unknown(docs []doc) []string {

@@ -50,7 +50,7 @@ func (s *Store) StartRefresh(ctx context.Context, ids ...string) (Refresh, error
 		for i, seq := range seqs {
 			items[i] = refreshItem{RefreshID: row.ID, LinkSeq: seq}
 		}
-		return tx.CreateInBatches(items, insertBatch).Error
+		return models.Insert(tx, items)
 	})
 	if err != nil {
 		return Refresh{}, fmt.Errorf("queueing links to refresh: %w", err)

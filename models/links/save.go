@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"github.com/linkwatch/linkwatch/models"
 )
@@ -72,7 +71,7 @@ func (s *Store) Save(ctx context.Context, n New) (l Link, created bool, err erro
 		if err != nil || len(ls) == 0 {
 			return nil, err
 		}
-		_, err = s.attach(tx, ls, [][]string{d.Tags})
+		_, err = attach(tx, s.clock.Now(), ls, [][]string{d.Tags})
 		l, created = ls[0], true
 		return ls, err
 	})
@@ -152,7 +151,7 @@ func (s *Store) mergeTags(ctx context.Context, d draft) (Link, error) {
 			return nil, err
 		}
 		ls := []Link{found}
-		_, err = s.attach(tx, ls, [][]string{d.Tags})
+		_, err = attach(tx, s.clock.Now(), ls, [][]string{d.Tags})
 		l = ls[0]
 		return ls, err
 	})
@@ -174,8 +173,9 @@ func (s *Store) Import(ctx context.Context, ns []New) (stored int, err error) {
 			return 0, err
 		}
 	}
+	now := s.clock.Now()
 	for batch := range slices.Chunk(drafts, importBatch) {
-		n, err := s.importBatch(ctx, batch)
+		n, err := s.importBatch(ctx, batch, now)
 		stored += n
 		if err != nil {
 			return stored, err
@@ -184,8 +184,7 @@ func (s *Store) Import(ctx context.Context, ns []New) (stored int, err error) {
 	return stored, nil
 }
 
-func (s *Store) importBatch(ctx context.Context, batch []draft) (int, error) {
-	now := s.clock.Now()
+func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time) (int, error) {
 	byAddress := make(map[string]draft, len(batch))
 	rows := make([]Link, 0, len(batch))
 	var (
@@ -212,7 +211,7 @@ func (s *Store) importBatch(ctx context.Context, batch []draft) (int, error) {
 		for i, l := range ls {
 			names[i] = byAddress[l.CanonicalURL].Tags
 		}
-		_, err = s.attach(tx, ls, names)
+		_, err = attach(tx, now, ls, names)
 		stored = ls
 		return ls, err
 	})
@@ -252,14 +251,13 @@ func insert(tx *gorm.DB, rows []Link) ([]Link, error) {
 	for i, l := range rows {
 		ids[l.ID] = i
 	}
-	copies := slices.Clone(rows) // GORM writes keys into what it stores, and with rows left out into the wrong ones
-	err := tx.Clauses(clause.OnConflict{DoNothing: true}).CreateInBatches(copies, insertBatch).Error
-	if err != nil {
+	// A clone, because GORM writes keys into what it stores, and with rows left out into the wrong ones.
+	if err := models.Insert(tx, slices.Clone(rows)); err != nil {
 		return nil, fmt.Errorf("storing links: %w", err)
 	}
 	// Which were stored, and under which keys, only the table knows.
 	var stored []Link
-	for batch := range slices.Chunk(sortedKeys(ids), insertBatch) {
+	for batch := range slices.Chunk(sortedKeys(ids), inBatch) {
 		var keys []struct {
 			Seq int64
 			ID  string

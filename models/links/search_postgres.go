@@ -32,7 +32,7 @@ func (postgresIndex) put(tx *gorm.DB, docs []doc) error {
 		rows[i] = searchRow{d.seq, d.title, d.url, d.tags, "\n" + strings.Join(d.marks, "\n") + "\n"}
 	}
 	return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "link_seq"}}, UpdateAll: true}).
-		CreateInBatches(rows, insertBatch).Error
+		CreateInBatches(rows, inBatch).Error
 }
 
 func (postgresIndex) remove(tx *gorm.DB, seqs []int64) error {

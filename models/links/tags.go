@@ -118,7 +118,7 @@ func (s *Store) AddTags(ctx context.Context, id string, names []string) ([]Tag, 
 			return nil, err
 		}
 		ls := []Link{l}
-		if _, err := s.attach(tx, ls, [][]string{names}); err != nil {
+		if _, err := attach(tx, s.clock.Now(), ls, [][]string{names}); err != nil {
 			return nil, err
 		}
 		ts, err = tagsOf(tx, l.Seq)
@@ -160,7 +160,7 @@ func (s *Store) SwapTag(ctx context.Context, id, tagID, name string) (Tag, error
 		if err := detach(tx, ls, t); err != nil {
 			return nil, err
 		}
-		if _, err := s.attach(tx, ls, [][]string{names}); err != nil {
+		if _, err := attach(tx, s.clock.Now(), ls, [][]string{names}); err != nil {
 			return nil, err
 		}
 		err = tx.Where("folded = ?", models.FoldName(names[0])).Take(&swapped).Error
