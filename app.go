@@ -28,6 +28,10 @@ type app struct {
 	services jobs.Services
 }
 
+// forPeople is how many pages are fetched at once for requests. Each may take
+// some megabytes while it is read.
+const forPeople = 8
+
 // newApp wires the program over an open store. Nothing runs yet.
 func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 	registry := prometheus.NewRegistry()
@@ -35,6 +39,8 @@ func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 
 	client := outbound.New(outbound.Options{
 		UserAgent: cfg.OutboundUserAgent, AllowCIDRs: cfg.OutboundAllowCIDRs, Timeout: cfg.HTTPTimeout,
+		// The jobs can hold two times their workers; the rest is for people who wait.
+		MaxConcurrent: 2*cfg.MaxConcurrency + forPeople,
 	})
 	store := links.NewStore(db, nil, joblinks.NewFetcher(client), links.Options{CheckInterval: cfg.LinkCheckInterval})
 	scheduled := schedule.NewStore(db, nil)

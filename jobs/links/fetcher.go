@@ -25,8 +25,11 @@ var _ links.Fetcher = Fetcher{}
 // and of anything that is not text only enough to see that.
 func (f Fetcher) Fetch(ctx context.Context, url string) (links.Page, error) {
 	headEnd := outbound.NewHeadEnd()
-	res, err := f.ask(ctx, http.MethodGet, url, func(body []byte) bool {
-		return len(body) >= sniffed && !isText(body) || headEnd(body)
+	res, err := f.client.Fetch(ctx, outbound.Request{
+		URL: url, MaxRedirects: links.FetchRedirects, Timeout: links.FetchTimeout,
+		Until: func(body []byte) bool { return len(body) >= sniffed && !isText(body) || headEnd(body) },
+		// Somebody waits for this page: a pause that only we imposed on its host does not keep it from them.
+		Insist: true,
 	})
 	if err != nil {
 		return links.Page{}, fetchError(err)

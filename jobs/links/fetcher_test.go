@@ -156,3 +156,27 @@ func TestFetchErrors(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
+
+// A host that failed once keeps no other page of it from a person who saves it;
+// probes leave it alone for a while.
+func TestOneBadPageDoesNotCloseAHost(t *testing.T) {
+	fetcher := newFetcher(t)
+	s := site(t, func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/bad" {
+			rw.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	if p, err := fetcher.Fetch(t.Context(), s+"/bad"); err != nil || p.Status != http.StatusServiceUnavailable {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if p, err := fetcher.Fetch(t.Context(), s+"/good"); err != nil || p.Status != http.StatusOK {
+		t.Errorf("saving a good page: %+v, %v", p, err)
+	}
+	if _, err := fetcher.Fetch(t.Context(), s+"/bad"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := fetcher.Probe(t.Context(), s+"/good")
+	if fe, ok := errors.AsType[*links.FetchError](err); !ok || fe.RetryAfter <= 0 {
+		t.Errorf("probing while the host recovers: %v", err)
+	}
+}
