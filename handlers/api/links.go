@@ -35,7 +35,7 @@ func (a *API) registerLinks() {
 	register(a, operation(tagLinks, "GET", "/v1/recent", "recent-links", "The links last saved", ""), a.recentLinks)
 	register(a, operation(tagLinks, "GET", "/v1/search", "search-links", "Search links",
 		"`tag:`, `url:` and `title:` own the words up to the next of them; they combine with AND. `tag:a,b` is both, "+
-			"`tag:a b` either. Other words search titles, then URLs, then tags. `\"…\"` is a phrase. Words that match "+
+			"`tag:a b` either; each means the tag of that name, or where there is none any tag that holds it. Other words search titles, then URLs, then tags. `\"…\"` is a phrase. Words that match "+
 			"nothing are searched by what is within two edits of them."), a.searchLinks)
 }
 
