@@ -222,26 +222,31 @@ func (c *corpus) plain(t *testing.T) float64 {
 		t.Fatal(err)
 	}
 	begun := time.Now()
-	insert, err := db.Prepare("INSERT INTO links (id, url, title) VALUES (?, ?, ?)")
+	for batch := range slices.Chunk(c.all, 2500) {
+		plainBatch(t, db, batch)
+	}
+	return figureLinks / time.Since(begun).Seconds()
+}
+
+func plainBatch(t *testing.T, db *sql.DB, batch []links.New) {
+	t.Helper()
+	tx, err := db.Begin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = insert.Close() }() // so is this
-	for batch := range slices.Chunk(c.all, 2500) {
-		tx, err := db.Begin()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range batch {
-			if _, err := tx.Stmt(insert).Exec(models.NewID(models.KindLink), l.URL, l.Title); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := tx.Commit(); err != nil {
+	insert, err := tx.Prepare("INSERT INTO links (id, url, title) VALUES (?, ?, ?)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = insert.Close() }() // the commit closed it
+	for _, l := range batch {
+		if _, err := insert.Exec(models.NewID(models.KindLink), l.URL, l.Title); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return figureLinks / time.Since(begun).Seconds()
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // sample asks for addresses one after the other and answers how long each
