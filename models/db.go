@@ -128,18 +128,19 @@ func (db *DB) Ping(ctx context.Context) error {
 // Close closes both pools. On SQLite the write-ahead log is folded into the
 // file. It may be called on a DB that did not open.
 func (db *DB) Close() error {
-	var errs []error
-	for _, g := range []*gorm.DB{db.read, db.write} {
-		if g == nil {
-			continue
-		}
-		pool, err := g.DB()
-		if err == nil {
-			err = pool.Close() // closing the same pool twice is harmless
-		}
-		errs = append(errs, err)
+	return errors.Join(closePool(db.read), closePool(db.write)) // closing the same pool twice is harmless
+}
+
+// closePool closes what a handle is over, also of one that did not open.
+func closePool(g *gorm.DB) error {
+	if g == nil || g.ConnPool == nil {
+		return nil
 	}
-	return errors.Join(errs...)
+	pool, err := g.DB()
+	if err != nil {
+		return err
+	}
+	return pool.Close()
 }
 
 func (db *DB) writer() (*sql.DB, error) { return db.write.DB() }

@@ -1,21 +1,24 @@
 package models
 
 import (
+	"errors"
 	"log/slog"
 	"net/url"
 	"runtime"
 	"strings"
+	"time"
 
+	gosqlite "github.com/glebarez/go-sqlite"
 	"github.com/glebarez/sqlite"
 	"gorm.io/gorm"
 )
 
-// sqlitePragmas are set on every connection. WAL lets readers go on while one
-// writes; synchronous NORMAL makes a commit survive the death of the process
-// (not of the machine's power in that second); both from seed 002, ADR-001.
+// sqlitePragmas are set on every connection. (WAL, which lets readers go on
+// while one writes, is kept in the file, so the writer sets it.) synchronous
+// NORMAL makes a commit survive the death of the process, though not of the
+// machine's power in that second. Both are from seed 002, ADR-001.
 var sqlitePragmas = []string{
 	"busy_timeout(30000)",
-	"journal_mode(WAL)",
 	"synchronous(NORMAL)",
 	"foreign_keys(ON)",
 	"temp_store(MEMORY)",
@@ -24,7 +27,17 @@ var sqlitePragmas = []string{
 func (db *DB) openSQLite(file string, log *slog.Logger) error {
 	var err error
 	// The writer's cache (16 MB) holds what a bulk store changes until it commits.
-	if db.write, err = gorm.Open(sqlite.Open(sqliteDSN(file, "cache_size(-16000)")), gormConfig(log)); err != nil {
+	writer := sqliteDSN(file, "journal_mode(WAL)", "cache_size(-16000)")
+	for range walAttempts {
+		if db.write, err = gorm.Open(sqlite.Open(writer), gormConfig(log)); !isBusy(err) {
+			break
+		}
+		if err := closePool(db.write); err != nil {
+			return err
+		}
+		time.Sleep(walPause)
+	}
+	if err != nil {
 		return err
 	}
 	pool, err := db.write.DB()
@@ -45,6 +58,20 @@ func (db *DB) openSQLite(file string, log *slog.Logger) error {
 	pool.SetMaxIdleConns(n)
 	return nil
 }
+
+// Turning WAL on in a new file needs it for oneself, and SQLite does not wait
+// for that as it does for other locks: whoever comes second tries again.
+const (
+	walAttempts = 100
+	walPause    = 20 * time.Millisecond
+)
+
+func isBusy(err error) bool {
+	e, ok := errors.AsType[*gosqlite.Error](err)
+	return ok && e.Code()&0xff == sqliteBusy
+}
+
+const sqliteBusy = 5 // SQLITE_BUSY; the upper bits of a code say more
 
 // sqliteDSN adds what every connection needs to the file's own options.
 func sqliteDSN(file string, pragmas ...string) string {
