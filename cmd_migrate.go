@@ -46,6 +46,6 @@ func migrate(ctx context.Context, args []string, getenv func(string) string, std
 	if err := db.MigrateDown(steps); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "Undid %d steps of the schema.\n", steps)
+	_, err = fmt.Fprintf(stdout, "Migrations taken back: %d.\n", steps)
 	return err
 }

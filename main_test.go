@@ -253,7 +253,7 @@ func TestCommands(t *testing.T) {
 		{"migrate up", "newest"},
 		{"demo -links 120", "Stored 120"},
 		{"demo -links 1 -force", "Stored 0"}, // the same first link
-		{"migrate down 1", "Undid 1"},
+		{"migrate down 1", "Migrations taken back: 1."},
 	} {
 		var out strings.Builder
 		if err := run(t.Context(), strings.Fields(c.args), getenv, &out); err != nil {
