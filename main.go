@@ -37,9 +37,7 @@ func commands() []command {
 var errUsage = errors.New("usage")
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
+	err := run(untilSignal(), os.Args[1:], os.Getenv, os.Stdout)
 	switch {
 	case errors.Is(err, errUsage):
 		os.Exit(2)
@@ -47,6 +45,22 @@ func main() {
 		fmt.Fprintln(os.Stderr, "linkwatch:", err)
 		os.Exit(1)
 	}
+}
+
+// untilSignal ends with the first SIGINT or SIGTERM; the second ends the
+// program at once. (With signal.NotifyContext a second one that comes close
+// behind the first is lost.)
+func untilSignal() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		os.Exit(1)
+	}()
+	return ctx
 }
 
 // run does what args ask for and returns when it is done or ctx has ended.
