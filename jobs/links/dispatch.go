@@ -127,7 +127,10 @@ func (d *dispatcher[T]) dispatch(taking, working context.Context, work chan<- T,
 // fill claims links and queues them. back are those that were given back or,
 // with an error, should have been.
 func (d *dispatcher[T]) fill(ctx context.Context, q *queue[T]) (more bool, back []T, err error) {
-	items, err := d.claim(ctx, claimBatch)
+	// Not cut short: of a claim that is cancelled as it commits nobody would know.
+	claiming, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	items, err := d.claim(claiming, claimBatch)
 	if err != nil || len(items) == 0 {
 		return false, nil, err
 	}
