@@ -1,9 +1,11 @@
 package models
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/big"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -13,15 +15,20 @@ type Kind string
 
 // The kinds of ids that stand in the contract (§1), as far as they are built.
 const (
-	KindLink Kind = "l"
-	KindTag  Kind = "g"
+	KindLink   Kind = "l"
+	KindTag    Kind = "g"
+	KindTarget Kind = "t"
+	KindCheck  Kind = "c" // a check result
 )
 
 // Kinds of ids that stay inside the program.
 const (
-	KindChange  Kind = "u" // an undoable change
-	KindRefresh Kind = "b" // a batch of links to refresh
-	KindRun     Kind = "r" // one run of a scheduled job
+	KindChange     Kind = "u" // an undoable change
+	KindRefresh    Kind = "b" // a batch of links to refresh
+	KindRun        Kind = "r" // one run of a scheduled job
+	KindOutage     Kind = "o" // a time in which a target was down
+	KindStatusPage Kind = "h" // the public page of a group of targets
+	KindChecker    Kind = "k" // a process that checks targets
 )
 
 const (
@@ -35,6 +42,37 @@ const (
 func NewID(k Kind) string {
 	u := uuid.Must(uuid.NewV7()) // fails only if the system has no randomness
 	return string(k) + "_" + base62(u)
+}
+
+// TimedID is the id of what happened at t and is told from all else of that
+// microsecond by n (at least 0). It need not be stored, since it can be made
+// again. It is the UUIDv7 that RFC 9562 (6.2, method 3) allows: milliseconds,
+// then the microseconds within them, then n.
+func TimedID(k Kind, t Time, n int64) string {
+	us := uint64(t.UnixMicro())
+	var u uuid.UUID
+	binary.BigEndian.PutUint64(u[:8], us/1000<<16|7<<12|us%1000)
+	binary.BigEndian.PutUint64(u[8:], 1<<63|uint64(n))
+	return string(k) + "_" + base62(u)
+}
+
+// ParseTimedID is the t and n that TimedID was given.
+func ParseTimedID(k Kind, s string) (t Time, n int64, err error) {
+	if err := CheckID(k, s); err != nil {
+		return Time{}, 0, err
+	}
+	sum := new(big.Int)
+	for _, digit := range []byte(s[len(k)+1:]) {
+		sum.Mul(sum, big.NewInt(62))
+		sum.Add(sum, big.NewInt(int64(strings.IndexByte(alphabet, digit))))
+	}
+	var u uuid.UUID
+	if sum.BitLen() > 8*len(u) {
+		return Time{}, 0, fmt.Errorf("not an id of kind %q", k)
+	}
+	sum.FillBytes(u[:])
+	head, tail := binary.BigEndian.Uint64(u[:8]), binary.BigEndian.Uint64(u[8:])
+	return At(time.UnixMicro(int64(head>>16*1000 + head&0xfff))), int64(tail &^ (3 << 62)), nil
 }
 
 // CheckID says whether s looks like an id of kind k. A store asks before it

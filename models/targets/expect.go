@@ -1,0 +1,142 @@
+package targets
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// Limits of an expectation.
+const (
+	DefaultStatuses = "200-399" // what Expect.Status "" means
+	MaxKeyword      = 200       // runes
+	MaxLatency      = 300_000   // milliseconds
+	maxRanges       = 20
+)
+
+// Expect is what an answer must be like for the target to be up: all of it
+// has to hold (contract §4). The zero Expect asks for DefaultStatuses.
+type Expect struct {
+	Status       string `gorm:"column:status"`  // ranges, as "200-299,404"; "" = DefaultStatuses
+	Keyword      string `gorm:"column:keyword"` // stands in the body, in this casing; "" = any body will do
+	Absent       string `gorm:"column:absent"`  // does not stand in the body; "" = anything may
+	MaxLatencyMS int    `gorm:"column:latency"` // milliseconds; 0 = any
+}
+
+// Statuses is the ranges that count as up, written out.
+func (e Expect) Statuses() string {
+	if e.Status == "" {
+		return DefaultStatuses
+	}
+	return e.Status
+}
+
+// NeedsBody says whether the expectation is about more than status and time.
+func (e Expect) NeedsBody() bool { return e.Keyword != "" || e.Absent != "" }
+
+// check is e with its texts in their stored form. location names the member in
+// errors, which are CodeInvalid.
+func (e Expect) check(location string) (Expect, error) {
+	ranges, err := parseStatuses(location+".status", e.Status)
+	if err != nil {
+		return e, err
+	}
+	var parts []string
+	for _, r := range ranges {
+		if r.from == r.to {
+			parts = append(parts, strconv.Itoa(r.from))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d-%d", r.from, r.to))
+		}
+	}
+	if e.Status = strings.Join(parts, ","); e.Status == DefaultStatuses {
+		e.Status = ""
+	}
+	for _, word := range []struct{ name, text string }{{".keyword", e.Keyword}, {".keyword_absent", e.Absent}} {
+		if models.CleanText(word.text) != strings.TrimSpace(word.text) {
+			return e, models.Invalid(location+word.name, "holds characters that cannot be looked for")
+		}
+		if models.Runes(word.text) > MaxKeyword {
+			return e, models.Invalid(location+word.name, "is longer than %d characters", MaxKeyword)
+		}
+	}
+	e.Keyword, e.Absent = strings.TrimSpace(e.Keyword), strings.TrimSpace(e.Absent)
+	if e.MaxLatencyMS < 0 || e.MaxLatencyMS > MaxLatency {
+		return e, models.Invalid(location+".max_latency_ms", "must be a whole number from 1 to %d, or left out", MaxLatency)
+	}
+	return e, nil
+}
+
+type statusRange struct{ from, to int }
+
+// parseStatuses reads "200-399" or "200,204,300-308".
+func parseStatuses(location, s string) ([]statusRange, error) {
+	if strings.TrimSpace(s) == "" {
+		return nil, nil
+	}
+	bad := models.Invalid(location, "must be statuses from 100 to 599 such as 200-399 or 200,204,301-308, at most %d parts", maxRanges)
+	parts := strings.Split(s, ",")
+	if len(parts) > maxRanges {
+		return nil, bad
+	}
+	ranges := make([]statusRange, len(parts))
+	for i, part := range parts {
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		var ok, ok2 bool
+		ranges[i].from, ok = parseStatusCode(from)
+		ranges[i].to, ok2 = parseStatusCode(to)
+		if !ok || !ok2 || ranges[i].from > ranges[i].to {
+			return nil, bad
+		}
+	}
+	return ranges, nil
+}
+
+func parseStatusCode(s string) (int, bool) {
+	s = strings.TrimSpace(s)
+	n, err := strconv.Atoi(s)
+	return n, err == nil && len(s) == 3 && n >= 100 && n <= 599
+}
+
+// allows says whether a status is one that is expected.
+func (e Expect) allows(status int) bool {
+	ranges, err := parseStatuses("", e.Statuses())
+	if err != nil { // the store holds only what was checked
+		return false
+	}
+	for _, r := range ranges {
+		if status >= r.from && status <= r.to {
+			return true
+		}
+	}
+	return false
+}
+
+// Judge says what an answer means. problem is short and stable, as it is
+// stored: "unexpected status 404"; "" if the outcome is UpOutcome.
+func (e Expect) Judge(a Answer) (outcome Outcome, problem string) {
+	switch {
+	case a.Error != "":
+		return DownOutcome, a.Error
+	case !e.allows(a.StatusCode) && a.StatusCode == http.StatusTooManyRequests:
+		return ThrottledOutcome, "throttled: status 429"
+	case !e.allows(a.StatusCode):
+		return DownOutcome, "unexpected status " + strconv.Itoa(a.StatusCode)
+	case a.Endless:
+		return DownOutcome, "the body does not end"
+	case e.Keyword != "" && !bytes.Contains(a.Body, []byte(e.Keyword)):
+		return DownOutcome, "keyword not found"
+	case e.Absent != "" && bytes.Contains(a.Body, []byte(e.Absent)):
+		return DownOutcome, "unwanted keyword found"
+	case e.MaxLatencyMS > 0 && a.Latency.Milliseconds() > int64(e.MaxLatencyMS):
+		return DownOutcome, fmt.Sprintf("slower than %d ms", e.MaxLatencyMS)
+	}
+	return UpOutcome, ""
+}

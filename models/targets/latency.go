@@ -1,0 +1,92 @@
+package targets
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
+
+// Latencies is a histogram of milliseconds, packed: pairs of varints, the step
+// from the bucket before and the count. It has four buckets to each doubling,
+// so that a quantile is right within 12 %, and takes two bytes for each that
+// is not empty. Histograms of parts add up to that of the whole.
+type Latencies []byte
+
+// latencyBuckets cover 0 ms to 300 s and more.
+const latencyBuckets = 4 * 18
+
+// bucketOf is 0 to 7 for as many milliseconds, then four to each doubling.
+func bucketOf(ms int) int {
+	if ms < 8 {
+		return max(ms, 0)
+	}
+	octave := bits.Len(uint(ms)) - 1 // at least 3
+	return min(8+4*(octave-3)+ms>>(octave-2)&3, latencyBuckets-1)
+}
+
+// bucketFrom is the least number of milliseconds in a bucket.
+func bucketFrom(b int) float64 {
+	if b < 8 {
+		return float64(b)
+	}
+	return float64((4 + (b-8)%4) << ((b-8)/4 + 1))
+}
+
+type histogram [latencyBuckets]uint64
+
+func (l Latencies) unpack(h *histogram) {
+	at := 0
+	for len(l) > 0 {
+		step, n := binary.Uvarint(l)
+		count, m := binary.Uvarint(l[max(n, 0):])
+		if n <= 0 || m <= 0 || step >= uint64(latencyBuckets-at) { // not ours; nothing more can be read of it
+			return
+		}
+		at += int(step)
+		h[at] += count
+		l = l[n+m:]
+	}
+}
+
+func (h *histogram) pack() Latencies {
+	l := Latencies{}
+	before := 0
+	for at, count := range h {
+		if count > 0 {
+			l = binary.AppendUvarint(l, uint64(at-before))
+			l = binary.AppendUvarint(l, count)
+			before = at
+		}
+	}
+	return l
+}
+
+// plus is the histogram with one more value.
+func (l Latencies) plus(ms int) Latencies {
+	var h histogram
+	l.unpack(&h)
+	h[bucketOf(ms)]++
+	return h.pack()
+}
+
+// quantile is the value below which the share q (0 to 1) of the values lie, in
+// milliseconds; 0 without any.
+func (h *histogram) quantile(q float64) int {
+	var total uint64
+	for _, count := range h {
+		total += count
+	}
+	if total == 0 {
+		return 0
+	}
+	rank := q * float64(total)
+	var below float64
+	for at, count := range h {
+		if count > 0 && below+float64(count) >= rank {
+			from, to := bucketFrom(at), bucketFrom(at+1)
+			return int(math.Round(from + (to-from)*(rank-below)/float64(count)))
+		}
+		below += float64(count)
+	}
+	return int(bucketFrom(latencyBuckets - 1))
+}

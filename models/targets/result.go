@@ -1,0 +1,68 @@
+package targets
+
+import (
+	"time"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// Outcome is what one check found.
+type Outcome int
+
+// The outcomes of a check, as they are stored.
+const (
+	UpOutcome        Outcome = 0
+	DownOutcome      Outcome = 1
+	ThrottledOutcome Outcome = 2 // the host asked for a pause (429): says nothing about its health
+)
+
+// String is the outcome as it is shown and filtered by.
+func (o Outcome) String() string {
+	switch o {
+	case UpOutcome:
+		return "up"
+	case DownOutcome:
+		return "down"
+	case ThrottledOutcome:
+		return "throttled"
+	}
+	return "unknown"
+}
+
+// Answer is what one request of a check brought.
+type Answer struct {
+	StatusCode   int
+	Latency      time.Duration // until the answer began
+	Body         []byte        // text as UTF-8, as far as it was read
+	Endless      bool          // the body went on past what is read of one, without having said how long it is
+	Error        string        // why there was no answer: "connection refused"; "" = there was one
+	TLSExpiresAt models.Time   // of the certificate; zero: unknown
+}
+
+// Result is one check of a target.
+type Result struct {
+	TargetSeq  int64
+	CheckedAt  models.Time // when it began; no two checks of a target begin at the same time
+	Outcome    Outcome
+	StatusCode int    // 0: no answer
+	LatencyMS  int    // of the last attempt
+	Attempts   int    // requests made, from 1
+	Error      string // short and stable; "" when up
+
+	TargetID   string `gorm:"->"` // where a list was asked for
+	TargetName string `gorm:"->"` // what the target is called
+}
+
+// TableName implements GORM's Tabler.
+func (Result) TableName() string { return "check_results" }
+
+// ID is the id of the result. It is made of its key, so that it takes no room
+// in the store.
+func (r Result) ID() string { return models.TimedID(models.KindCheck, r.CheckedAt, r.TargetSeq) }
+
+// ResultFilter selects results for a list.
+type ResultFilter struct {
+	TargetID string      // "" = all targets
+	Since    models.Time // checked then or later; zero = any time
+	Failed   bool        // only those that were not up
+}

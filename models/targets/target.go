@@ -1,0 +1,141 @@
+// Package targets holds watched URLs, their checks and their history: types,
+// store and rules (seed 000, contract §4). Pages, API and the checker all call
+// it, so each rule is here once.
+package targets
+
+import (
+	"time"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// Status says how a target does (contract §4).
+type Status string
+
+// The statuses of a target.
+const (
+	Pending Status = "pending" // not checked yet, or not since it was resumed
+	Up      Status = "up"
+	Down    Status = "down"
+	Paused  Status = "paused"
+)
+
+// Statuses are all of them, the ones that need attention first.
+var Statuses = []Status{Down, Pending, Up, Paused}
+
+// ParseStatus reads a status; "" means any.
+func ParseStatus(s string) (Status, error) {
+	if s == "" {
+		return "", nil
+	}
+	for _, known := range Statuses {
+		if string(known) == s {
+			return known, nil
+		}
+	}
+	return "", models.Invalid("query.status", "must be one of down, pending, up, paused")
+}
+
+// Limits of a target's parts.
+const (
+	MaxName     = 200            // runes
+	MaxInterval = 30 * 24 * 3600 // seconds
+)
+
+// Target is a URL that is checked on a schedule.
+type Target struct {
+	Seq int64 `gorm:"primaryKey"` // the store's own key
+
+	// What the owner set.
+	ID              string
+	URL             string // as it was given
+	CanonicalURL    string // unique among the targets that are not deleted
+	Host            string // lower-case, without port
+	Name            string // "" = none was given
+	Folded          string // name and address as they are searched
+	IntervalSeconds int    // 0 = CHECK_INTERVAL
+	Expect          Expect `gorm:"embedded;embeddedPrefix:expect_"`
+	Paused          bool
+	CreatedAt       models.Time
+	UpdatedAt       models.Time // of what the owner set; checks leave it
+	DeletedAt       models.Time // zero: it is there
+
+	// When it is checked next.
+	DueAt       models.Time // since when a check is due; zero while paused
+	NextCheckAt models.Time // when it is looked at: DueAt, or later if it was put off; zero while paused
+	ClaimedBy   string      // the checker that checks it now; "" = none
+
+	// What the checks found.
+	State          Status      // Pending, Up or Down; see Status
+	StateSince     models.Time // when the first check found it so
+	LastCheckedAt  models.Time // zero: never
+	LastStatusCode int         // 0: no answer
+	LastLatencyMS  int
+	LastError      string // short and stable: "unexpected status 404"; "" = none
+	Failures       int    // in a row
+	TLSExpiresAt   models.Time
+	Beats          Beats // the last checks, the newest last
+
+	Hour Sum `gorm:"embedded;embeddedPrefix:hour_"` // of the hour under way
+	Day  Sum `gorm:"embedded;embeddedPrefix:day_"`  // of the day under way, as far as its hours have ended
+
+	Uptime map[Range]Share `gorm:"-"` // over Windows; nil where it was not asked for
+}
+
+// Status is how the target does.
+func (t Target) Status() Status {
+	if t.Paused {
+		return Paused
+	}
+	return t.State
+}
+
+// Title is what the target is called: its name, else its host.
+func (t Target) Title() string {
+	if t.Name != "" {
+		return t.Name
+	}
+	return t.Host
+}
+
+// New is a target to be watched.
+type New struct {
+	URL             string
+	Name            string // "" = none
+	IntervalSeconds int    // 0 = CHECK_INTERVAL
+	Expect          Expect
+	Key             string // Idempotency-Key; "" = none was sent
+}
+
+// Edit changes what the owner set. A nil member stays as it is.
+type Edit struct {
+	Name            *string // "" = none
+	IntervalSeconds *int    // 0 = CHECK_INTERVAL
+	Paused          *bool
+	Expect          *Expect
+}
+
+// Filter selects targets for a list. Its zero value is all of them.
+type Filter struct {
+	Host   string // whole, with or without port; "" = any
+	Status Status // "" = any
+	Text   string // a part of the name or the address; "" = any
+}
+
+// Counts are how many targets there are, by status.
+type Counts map[Status]int
+
+// All is how many there are.
+func (c Counts) All() int {
+	n := 0
+	for _, k := range c {
+		n += k
+	}
+	return n
+}
+
+// Options are the settings of the store.
+type Options struct {
+	CheckInterval time.Duration // of targets without an interval of their own, and the shortest there is (CHECK_INTERVAL)
+	Retention     time.Duration // how long single results are kept (RESULT_RETENTION)
+}
