@@ -18,6 +18,7 @@ import (
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/models/targets"
 	"github.com/linkwatch/linkwatch/outbound"
 )
 
@@ -43,6 +44,7 @@ func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 		MaxConcurrent: 2*cfg.MaxConcurrency + forPeople,
 	})
 	store := links.NewStore(db, nil, joblinks.NewFetcher(client), links.Options{CheckInterval: cfg.LinkCheckInterval})
+	watched := targets.NewStore(db, nil, targets.Options{CheckInterval: cfg.CheckInterval, Retention: cfg.ResultRetention})
 	scheduled := schedule.NewStore(db, nil)
 	runner, err := jobs.NewRunner(scheduled, log, registry,
 		joblinks.Revalidation(store, cfg.MaxConcurrency),
@@ -56,7 +58,7 @@ func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 		password = ""
 	}
 	router, err := handlers.New(handlers.Deps{
-		DB: db, Links: store, Jobs: scheduled, Log: log, Registry: registry,
+		DB: db, Links: store, Targets: watched, Jobs: scheduled, Log: log, Registry: registry,
 		Version: version(), Settings: config.Describe(cfg),
 		Host: cfg.HTTPHost, PublicURL: cfg.PublicURL, Password: password,
 	})

@@ -19,6 +19,7 @@ import (
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/models/targets"
 	"github.com/linkwatch/linkwatch/static"
 )
 
@@ -26,6 +27,7 @@ import (
 type Deps struct {
 	DB       *models.DB
 	Links    *links.Store
+	Targets  *targets.Store
 	Jobs     *schedule.Store
 	Log      *slog.Logger
 	Registry *prometheus.Registry // served at /metrics
@@ -60,7 +62,7 @@ func New(d Deps) (*Router, error) {
 	metrics := httpx.NewMetrics(d.Registry)
 	health := httpx.NewHealth(errs, d.DB, d.Version)
 	pages := web.New(web.Deps{
-		Links: d.Links, Schedule: d.Jobs, Settings: d.Settings, Version: d.Version, PublicURL: d.PublicURL,
+		Links: d.Links, Targets: d.Targets, Schedule: d.Jobs, Settings: d.Settings, Version: d.Version, PublicURL: d.PublicURL,
 		Errors: errs, Metrics: metrics,
 	})
 	errs.Page = pages.Problem
@@ -85,7 +87,7 @@ func New(d Deps) (*Router, error) {
 		errs.Write(c, httpx.NewProblem(httpx.CodeMethodNotAllowed, "This address takes other methods only: see the header Allow."))
 	})
 
-	operations := api.Register(engine, api.Deps{Links: d.Links, Jobs: d.Jobs, Errors: errs, Metrics: metrics})
+	operations := api.Register(engine, api.Deps{Links: d.Links, Targets: d.Targets, Jobs: d.Jobs, Errors: errs, Metrics: metrics})
 	docs, err := httpx.NewDocs(operations)
 	if err != nil {
 		return nil, err

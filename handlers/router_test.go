@@ -14,6 +14,7 @@ import (
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/modelstest"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/models/targets"
 )
 
 // newRouter is the router over an empty store; change may set what it guards.
@@ -21,7 +22,8 @@ func newRouter(t *testing.T, change func(*Deps)) *Router {
 	t.Helper()
 	db := modelstest.New(t)
 	d := Deps{
-		DB: db, Links: links.NewStore(db, nil, nil, links.Options{}), Jobs: schedule.NewStore(db, nil),
+		DB: db, Links: links.NewStore(db, nil, nil, links.Options{}),
+		Targets: targets.NewStore(db, nil, targets.Options{}), Jobs: schedule.NewStore(db, nil),
 		Log: slog.New(slog.DiscardHandler), Registry: prometheus.NewRegistry(), Version: "test", Host: "127.0.0.1",
 	}
 	if change != nil {

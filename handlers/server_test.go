@@ -20,6 +20,7 @@ import (
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/modelstest"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/models/targets"
 )
 
 // web is a Fetcher that knows every page: those that were not changed answer
@@ -57,21 +58,23 @@ func (w *web) Probe(ctx context.Context, url string) (links.Page, error) { retur
 
 // server is the whole router over a real store.
 type server struct {
-	t     *testing.T
-	url   string
-	web   *web
-	db    *models.DB
-	links *links.Store
-	jobs  *schedule.Store
+	t       *testing.T
+	url     string
+	web     *web
+	db      *models.DB
+	links   *links.Store
+	targets *targets.Store
+	jobs    *schedule.Store
 }
 
 func newServer(t *testing.T) *server {
 	t.Helper()
 	s := &server{t: t, web: &web{pages: map[string]any{}}, db: modelstest.New(t)}
 	s.links = links.NewStore(s.db, nil, s.web, links.Options{CheckInterval: time.Hour})
+	s.targets = targets.NewStore(s.db, nil, targets.Options{CheckInterval: 15 * time.Second, Retention: 30 * 24 * time.Hour})
 	s.jobs = schedule.NewStore(s.db, nil)
 	r, err := handlers.New(handlers.Deps{
-		DB: s.db, Links: s.links, Jobs: s.jobs, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		DB: s.db, Links: s.links, Targets: s.targets, Jobs: s.jobs, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Registry: prometheus.NewRegistry(), Version: "test", Host: "127.0.0.1",
 	})
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/modelstest"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/models/targets"
 )
 
 // site is the router as a browser meets it, over a fresh store and a clock of the test's own.
@@ -27,6 +28,7 @@ type site struct {
 	router  http.Handler
 	web     *web
 	links   *links.Store
+	targets *targets.Store
 	jobs    *schedule.Store
 	clock   *modelstest.Clock
 	queries *atomic.Int64
@@ -38,9 +40,11 @@ func newSite(t testing.TB) *site {
 	clock := modelstest.NewClock()
 	s := &site{t: t, clock: clock, web: &web{pages: map[string]any{}}}
 	s.links = links.NewStore(db, clock.Now, s.web, links.Options{CheckInterval: 7 * 24 * time.Hour})
+	s.targets = targets.NewStore(db, clock.Now, targets.Options{CheckInterval: 15 * time.Second, Retention: 30 * 24 * time.Hour})
 	s.jobs = schedule.NewStore(db, clock.Now)
 	r, err := handlers.New(handlers.Deps{
-		DB: db, Links: s.links, Jobs: s.jobs, Log: slog.New(slog.DiscardHandler), Registry: prometheus.NewRegistry(),
+		DB: db, Links: s.links, Targets: s.targets, Jobs: s.jobs,
+		Log: slog.New(slog.DiscardHandler), Registry: prometheus.NewRegistry(),
 		Settings: []config.Setting{{Name: "LINK_CHECK_INTERVAL", Value: "168h", Default: "168h", Meaning: "how often"}},
 		Version:  "v1.2.3", Host: "127.0.0.1",
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/linkwatch/linkwatch/handlers/httpx"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/models/targets"
 )
 
 // version is the API's, not the program's: it changes when /v1 does.
@@ -27,6 +28,7 @@ X-Request-Id. The same operations answer under /api/v1. HEAD is answered whereve
 // Deps are what the operations work with.
 type Deps struct {
 	Links   *links.Store
+	Targets *targets.Store
 	Jobs    *schedule.Store
 	Errors  *httpx.Errors
 	Metrics *httpx.Metrics

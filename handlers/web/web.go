@@ -17,6 +17,7 @@ import (
 	"github.com/linkwatch/linkwatch/handlers/httpx"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/models/targets"
 	"github.com/linkwatch/linkwatch/views"
 	"github.com/linkwatch/linkwatch/views/ui"
 )
@@ -24,6 +25,7 @@ import (
 // Deps is what the pages need.
 type Deps struct {
 	Links     *links.Store
+	Targets   *targets.Store
 	Schedule  *schedule.Store
 	Settings  []config.Setting // in force, secrets masked
 	Version   string
