@@ -49,7 +49,7 @@ func (b Beats) Value() (driver.Value, error) {
 // Scan implements sql.Scanner.
 func (b *Beats) Scan(src any) error {
 	packed, ok := src.([]byte)
-	if !ok {
+	if !ok && src != nil {
 		return fmt.Errorf("a column of beats holds %T, want bytes", src)
 	}
 	*b = nil

@@ -1,7 +1,9 @@
 package targets
 
 import (
+	"database/sql/driver"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/bits"
 )
@@ -31,6 +33,22 @@ func bucketFrom(b int) float64 {
 	}
 	return float64((4 + (b-8)%4) << ((b-8)/4 + 1))
 }
+
+// Value implements driver.Valuer: an empty histogram is no bytes, not NULL.
+func (l Latencies) Value() (driver.Value, error) { return append([]byte{}, l...), nil }
+
+// Scan implements sql.Scanner.
+func (l *Latencies) Scan(src any) error {
+	packed, ok := src.([]byte)
+	if !ok && src != nil {
+		return fmt.Errorf("a column of latencies holds %T, want bytes", src)
+	}
+	*l = append(Latencies{}, packed...)
+	return nil
+}
+
+// GormDataType tells GORM that the column is binary.
+func (Latencies) GormDataType() string { return "bytes" }
 
 type histogram [latencyBuckets]uint64
 

@@ -1,13 +1,17 @@
 package targets
 
 import (
+	"context"
+	"fmt"
 	"time"
+
+	"gorm.io/gorm"
 
 	"github.com/linkwatch/linkwatch/models"
 )
 
 // Outage is a time in which a target was down: from the first check that
-// failed to the first that did not. Pausing a target ends it too.
+// failed to the first that did not. Pausing or deleting a target ends it too.
 type Outage struct {
 	ID        string
 	TargetSeq int64
@@ -25,4 +29,62 @@ func (o Outage) Duration(now time.Time) time.Duration {
 		return now.Sub(o.StartedAt.Time)
 	}
 	return o.EndedAt.Sub(o.StartedAt.Time)
+}
+
+func beginOutage(tx *gorm.DB, r Result) error {
+	return tx.Exec("INSERT INTO outages (id, target_seq, started_at, cause) VALUES (?, ?, ?, ?)",
+		models.TimedID(models.KindOutage, r.CheckedAt, r.TargetSeq), r.TargetSeq, r.CheckedAt, r.Error).Error
+}
+
+func endOutage(tx *gorm.DB, seq int64, at models.Time) error {
+	return tx.Exec("UPDATE outages SET ended_at = ? WHERE target_seq = ? AND ended_at IS NULL", at, seq).Error
+}
+
+// named selects rows of a table together with which target they are of.
+func named(tx *gorm.DB, table string) *gorm.DB {
+	return tx.Table(table + " AS x").Joins("JOIN targets AS t ON t.seq = x.target_seq AND t.deleted_at IS NULL").
+		Select("x.*, t.id AS target_id, CASE t.name WHEN '' THEN t.host ELSE t.name END AS target_name")
+}
+
+// Outages is a page of outages, newest first: of one target, or of all if
+// targetID is "". An unknown target is CodeNotFound.
+func (s *Store) Outages(ctx context.Context, targetID string, after models.Cursor, limit int) (models.Slice[Outage], error) {
+	var page models.Slice[Outage]
+	q := named(s.db.Read(ctx), "outages")
+	if targetID != "" {
+		seq, err := s.seq(ctx, targetID)
+		if err != nil {
+			return page, err
+		}
+		q = q.Where("x.target_seq = ?", seq)
+	}
+	if after != (models.Cursor{}) {
+		if models.CheckID(models.KindOutage, after.ID) != nil {
+			return page, errToken
+		}
+		q = q.Where("(x.started_at, x.id) < (?, ?)", after.CreatedAt, after.ID)
+	}
+	if err := q.Order("x.started_at DESC, x.id DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
+		return page, fmt.Errorf("listing outages: %w", err)
+	}
+	if len(page.Items) > limit {
+		page.Items = page.Items[:limit]
+		last := page.Items[limit-1]
+		page.Next = models.Cursor{CreatedAt: last.StartedAt, ID: last.ID}
+	}
+	return page, nil
+}
+
+// seq is the key of a target; CodeNotFound if there is none.
+func (s *Store) seq(ctx context.Context, id string) (seq int64, err error) {
+	if models.CheckID(models.KindTarget, id) != nil {
+		return 0, models.NotFound("target")
+	}
+	if err := there(s.db.Read(ctx)).Where("id = ?", id).Pluck("seq", &seq).Error; err != nil {
+		return 0, fmt.Errorf("looking up a target: %w", err)
+	}
+	if seq == 0 {
+		return 0, models.NotFound("target")
+	}
+	return seq, nil
 }

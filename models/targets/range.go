@@ -26,6 +26,8 @@ var Ranges = []Range{Last24h, Last7d, Last30d, Last90d, Last365d}
 // Windows are the ranges over which Target.Uptime is kept (contract §4).
 var Windows = []Range{Last24h, Last7d, Last30d, Last90d}
 
+const day = 24 * time.Hour
+
 var rangeDays = map[Range]int{Last24h: 1, Last7d: 7, Last30d: 30, Last90d: 90, Last365d: 365}
 
 // ParseRange reads a range; "" is Last24h.
@@ -38,8 +40,6 @@ func ParseRange(location, s string) (Range, error) {
 	}
 	return Range(s), nil
 }
-
-const day = 24 * time.Hour
 
 // from is where the range begins.
 func (r Range) from(now models.Time) models.Time {

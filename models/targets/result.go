@@ -1,6 +1,8 @@
 package targets
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/linkwatch/linkwatch/models"
@@ -65,4 +67,40 @@ type ResultFilter struct {
 	TargetID string      // "" = all targets
 	Since    models.Time // checked then or later; zero = any time
 	Failed   bool        // only those that were not up
+}
+
+// Results is a page of check results, newest first: the cursor's CreatedAt is a
+// result's CheckedAt. An unknown target is CodeNotFound.
+func (s *Store) Results(ctx context.Context, f ResultFilter, after models.Cursor, limit int) (models.Slice[Result], error) {
+	var page models.Slice[Result]
+	q := named(s.db.Read(ctx), "check_results")
+	if f.TargetID != "" {
+		seq, err := s.seq(ctx, f.TargetID)
+		if err != nil {
+			return page, err
+		}
+		q = q.Where("x.target_seq = ?", seq)
+	}
+	if !f.Since.IsZero() {
+		q = q.Where("x.checked_at >= ?", f.Since)
+	}
+	if f.Failed {
+		q = q.Where("x.outcome <> 0")
+	}
+	if after != (models.Cursor{}) {
+		at, seq, err := models.ParseTimedID(models.KindCheck, after.ID)
+		if err != nil {
+			return page, errToken
+		}
+		q = q.Where("(x.checked_at, x.target_seq) < (?, ?)", at, seq)
+	}
+	if err := q.Order("x.checked_at DESC, x.target_seq DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
+		return page, fmt.Errorf("listing check results: %w", err)
+	}
+	if len(page.Items) > limit { // one more than asked for: there is a next page
+		page.Items = page.Items[:limit]
+		last := page.Items[limit-1]
+		page.Next = models.Cursor{CreatedAt: last.CheckedAt, ID: last.ID()}
+	}
+	return page, nil
 }

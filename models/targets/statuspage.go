@@ -1,26 +1,43 @@
 package targets
 
-import "github.com/linkwatch/linkwatch/models"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/linkwatch/linkwatch/models"
+)
 
 // Limits of a status page.
 const (
 	MaxSlug        = 64   // bytes of lower-case letters, digits and "-"
 	MaxPageTitle   = 200  // runes
 	MaxPageText    = 2000 // runes of the description
-	MaxPageTargets = 100  // targets on one page
-	MaxStatusPages = 1000
+	MaxPageTargets = 100  // on one page
+	MaxStatusPages = 500
 )
+
+// PageDays is how far back a status page looks.
+const PageDays = 90
+
+// reservedSlugs are those that routes of ours begin with.
+var reservedSlugs = []string{"new"}
 
 // StatusPage is the public face of a group of targets.
 type StatusPage struct {
 	ID          string
-	Slug        string // in its address: /status/{slug}; unique
+	Slug        string // in its address, /status/{slug}; unique
 	Title       string
 	Description string
 	CreatedAt   models.Time
 	UpdatedAt   models.Time
 
-	Targets []Target `gorm:"-"`  // in the page's order; only where a single page was asked for
+	Targets []Target `gorm:"-"`  // in the page's order; only where one page was asked for
 	Size    int      `gorm:"->"` // how many targets it shows
 }
 
@@ -34,6 +51,241 @@ type PageEdit struct {
 
 // DayShare is one day of a target on a status page.
 type DayShare struct {
-	At models.Time // when the day began, UTC
+	At models.Time // when it began, UTC
 	Share
+}
+
+// check bounds an edit and brings it to its stored form.
+func (e *PageEdit) check() error {
+	e.Title, e.Description = models.CleanLine(e.Title), models.CleanText(e.Description)
+	switch {
+	case e.Slug == "" || len(e.Slug) > MaxSlug || strings.Trim(e.Slug, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
+		return models.Invalid("slug", "must be 1 to %d lower-case letters, digits and hyphens", MaxSlug)
+	case slices.Contains(reservedSlugs, e.Slug):
+		return models.Invalid("slug", "is a word that this program needs; choose another")
+	case e.Title == "":
+		return models.Invalid("title", "is missing")
+	case models.Runes(e.Title) > MaxPageTitle:
+		return models.Invalid("title", "is longer than %d characters", MaxPageTitle)
+	case models.Runes(e.Description) > MaxPageText:
+		return models.Invalid("description", "is longer than %d characters", MaxPageText)
+	case len(e.TargetIDs) > MaxPageTargets:
+		return models.Invalid("targets", "are more than %d", MaxPageTargets)
+	}
+	return nil
+}
+
+// AddPage makes a status page. Errors are CodeInvalid ("slug", "title",
+// "description", "targets[2]") and CodeConflict if the slug is taken or there
+// are MaxStatusPages already.
+func (s *Store) AddPage(ctx context.Context, e PageEdit) (StatusPage, error) {
+	now := s.clock.Now()
+	p := StatusPage{ID: models.NewID(models.KindStatusPage), CreatedAt: now}
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		var n int64
+		if err := tx.Model(&StatusPage{}).Count(&n).Error; err != nil {
+			return fmt.Errorf("counting status pages: %w", err)
+		}
+		if n >= MaxStatusPages {
+			return models.Conflict(fmt.Sprintf("There are %d status pages already. Delete one first.", n))
+		}
+		return s.savePage(tx, p, e)
+	})
+	if err != nil {
+		return StatusPage{}, err
+	}
+	return s.Page(ctx, p.ID)
+}
+
+// EditPage replaces what the owner of a status page set. Errors are those of
+// AddPage, and CodeNotFound.
+func (s *Store) EditPage(ctx context.Context, id string, e PageEdit) (StatusPage, error) {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		p, err := onePage(tx, "id", id)
+		if err != nil {
+			return err
+		}
+		return s.savePage(tx, p, e)
+	})
+	if err != nil {
+		return StatusPage{}, err
+	}
+	return s.Page(ctx, id)
+}
+
+func (s *Store) savePage(tx *gorm.DB, p StatusPage, e PageEdit) error {
+	if err := e.check(); err != nil {
+		return err
+	}
+	p.Slug, p.Title, p.Description, p.UpdatedAt = e.Slug, e.Title, e.Description, s.clock.Now()
+	if err := tx.Save(&p).Error; errors.Is(err, gorm.ErrDuplicatedKey) {
+		return models.Conflict("Another status page has this slug already.")
+	} else if err != nil {
+		return fmt.Errorf("storing a status page: %w", err)
+	}
+	if err := tx.Exec("DELETE FROM status_page_targets WHERE page_id = ?", p.ID).Error; err != nil {
+		return fmt.Errorf("clearing a status page: %w", err)
+	}
+	seqs, err := seqsOf(tx, e.TargetIDs)
+	if err != nil {
+		return err
+	}
+	for i, seq := range seqs {
+		err := tx.Exec("INSERT INTO status_page_targets (page_id, target_seq, position) VALUES (?, ?, ?)", p.ID, seq, i).Error
+		if err != nil {
+			return fmt.Errorf("filling a status page: %w", err)
+		}
+	}
+	return nil
+}
+
+// seqsOf are the keys of targets, in the order of their ids, each once.
+func seqsOf(tx *gorm.DB, ids []string) ([]int64, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	ts, err := bare(there(tx).Select("seq, id").Where("id IN ?", ids))
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]int64, len(ts))
+	for _, t := range ts {
+		known[t.ID] = t.Seq
+	}
+	var seqs []int64
+	for i, id := range ids {
+		seq, ok := known[id]
+		if !ok {
+			return nil, models.Invalid(fmt.Sprintf("targets[%d]", i), "is not a target that is watched")
+		}
+		if !slices.Contains(seqs, seq) {
+			seqs = append(seqs, seq)
+		}
+	}
+	return seqs, nil
+}
+
+// DeletePage removes a status page; its targets stay. CodeNotFound if there is none.
+func (s *Store) DeletePage(ctx context.Context, id string) error {
+	return s.db.Write(ctx, func(tx *gorm.DB) error {
+		res := tx.Exec("DELETE FROM status_pages WHERE id = ?", id)
+		if res.Error != nil {
+			return fmt.Errorf("deleting a status page: %w", res.Error)
+		}
+		if res.RowsAffected == 0 {
+			return models.NotFound("status page")
+		}
+		return nil
+	})
+}
+
+// Page is a status page by id, with its targets and their Uptime; CodeNotFound
+// if there is none.
+func (s *Store) Page(ctx context.Context, id string) (StatusPage, error) {
+	return s.page(ctx, "id", id)
+}
+
+// PageBySlug is Page by slug.
+func (s *Store) PageBySlug(ctx context.Context, slug string) (StatusPage, error) {
+	return s.page(ctx, "slug", slug)
+}
+
+func (s *Store) page(ctx context.Context, column, value string) (StatusPage, error) {
+	tx := s.db.Read(ctx)
+	p, err := onePage(tx, column, value)
+	if err != nil {
+		return p, err
+	}
+	p.Targets, err = s.load(tx, there(tx).Joins("JOIN status_page_targets AS x ON x.target_seq = targets.seq").
+		Where("x.page_id = ?", p.ID).Order("x.position"))
+	p.Size = len(p.Targets)
+	return p, err
+}
+
+func onePage(tx *gorm.DB, column, value string) (StatusPage, error) {
+	var ps []StatusPage
+	if len(value) <= MaxSlug {
+		if err := tx.Where(column+" = ?", value).Find(&ps).Error; err != nil {
+			return StatusPage{}, fmt.Errorf("loading a status page: %w", err)
+		}
+	}
+	if len(ps) == 0 {
+		return StatusPage{}, models.NotFound("status page")
+	}
+	return ps[0], nil
+}
+
+// Pages are all status pages by title, without their targets.
+func (s *Store) Pages(ctx context.Context) ([]StatusPage, error) {
+	var ps []StatusPage
+	err := s.db.Read(ctx).Model(&StatusPage{}).Select(`status_pages.*, (SELECT count(*) FROM status_page_targets AS x
+			JOIN targets AS t ON t.seq = x.target_seq AND t.deleted_at IS NULL WHERE x.page_id = status_pages.id) AS size`).
+		Order("title, id").Find(&ps).Error
+	if err != nil {
+		return nil, fmt.Errorf("listing status pages: %w", err)
+	}
+	return ps, nil
+}
+
+// PageDays are the last PageDays days of each of a page's targets, by
+// Target.Seq, the oldest first and without gaps.
+func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShare, error) {
+	now := s.clock.Now()
+	from := Last90d.from(now)
+	seqs := make([]int64, len(p.Targets))
+	for i, t := range p.Targets {
+		seqs[i] = t.Seq
+	}
+	var rows []sumRow
+	err := s.db.Read(ctx).Table("target_days").Where("target_seq IN ? AND at >= ?", seqs, from).
+		Select("target_seq, at, checks, up").Scan(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading the days of a status page: %w", err)
+	}
+	days := make(map[int64][]DayShare, len(p.Targets))
+	for _, t := range p.Targets {
+		days[t.Seq] = make([]DayShare, PageDays)
+		for i := range days[t.Seq] {
+			days[t.Seq][i].At = from.Add(time.Duration(i) * day)
+		}
+		rows = append(rows, sumRow{t.Seq, t.Day}, sumRow{t.Seq, t.Hour})
+	}
+	for _, r := range rows {
+		i := int(r.At.Sub(from.Time) / day)
+		if !r.At.Before(from.Time) && i < PageDays {
+			of := &days[r.TargetSeq][i]
+			of.Share = of.plus(r.share())
+		}
+	}
+	return days, nil
+}
+
+// PageOutages are the newest outages of a page's targets that are not over, or
+// have ended within the last PageDays days.
+func (s *Store) PageOutages(ctx context.Context, p StatusPage, limit int) ([]Outage, error) {
+	var os []Outage
+	err := named(s.db.Read(ctx), "outages").Joins("JOIN status_page_targets AS y ON y.target_seq = x.target_seq").
+		Where("y.page_id = ? AND (x.ended_at IS NULL OR x.ended_at >= ?)", p.ID, Last90d.from(s.clock.Now())).
+		Order("x.started_at DESC, x.id DESC").Limit(limit).Find(&os).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading the outages of a status page: %w", err)
+	}
+	return os, nil
+}
+
+// Public is a target that stands on a status page, with its Uptime;
+// CodeNotFound for any other.
+func (s *Store) Public(ctx context.Context, id string) (Target, error) {
+	if models.CheckID(models.KindTarget, id) != nil {
+		return Target{}, models.NotFound("target")
+	}
+	tx := s.db.Read(ctx)
+	ts, err := s.load(tx, there(tx).Where("id = ? AND EXISTS (SELECT 1 FROM status_page_targets AS x WHERE x.target_seq = targets.seq)", id))
+	if err != nil {
+		return Target{}, err
+	}
+	if len(ts) == 0 {
+		return Target{}, models.NotFound("target")
+	}
+	return ts[0], nil
 }

@@ -1,0 +1,66 @@
+package models
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+)
+
+// KeepKeys is how long an Idempotency-Key is remembered (contract §1).
+const KeepKeys = 24 * time.Hour
+
+const maxKey = 255 // bytes
+
+// Keys are the Idempotency-Keys of one kind of resource (seed 000). They are
+// used within the transaction that makes the resource: Claim, then make it,
+// then Keep; if any of it fails, all of it is taken back.
+type Keys struct {
+	Scope string // the noun: "target"
+	Clock Clock
+}
+
+// Claim takes a key for the resource that the transaction is about to make.
+// known is the id of the one that it made before, "" if there is none. Of
+// transactions that claim the same key at once, one goes first and the others
+// wait until it is over. A malformed key is CodeInvalid.
+func (k Keys) Claim(tx *gorm.DB, key string) (known string, err error) {
+	if len(key) > maxKey || strings.ContainsFunc(key, func(r rune) bool { return r < '!' || r > '~' }) {
+		return "", Invalid("header.Idempotency-Key", "must be 1 to %d visible ASCII characters", maxKey)
+	}
+	now := k.Clock.Now()
+	err = tx.Exec("DELETE FROM idempotency_keys WHERE scope = ? AND key = ? AND created_at <= ?", k.Scope, key, now.Add(-KeepKeys)).Error
+	if err != nil {
+		return "", fmt.Errorf("forgetting an idempotency key: %w", err)
+	}
+	res := tx.Exec("INSERT INTO idempotency_keys (scope, key, resource_id, created_at) VALUES (?, ?, '', ?) ON CONFLICT DO NOTHING", k.Scope, key, now)
+	if res.Error != nil {
+		return "", fmt.Errorf("claiming an idempotency key: %w", res.Error)
+	}
+	if res.RowsAffected > 0 {
+		return "", nil
+	}
+	err = tx.Raw("SELECT resource_id FROM idempotency_keys WHERE scope = ? AND key = ?", k.Scope, key).Scan(&known).Error
+	if err != nil {
+		return "", fmt.Errorf("reading an idempotency key: %w", err)
+	}
+	return known, nil
+}
+
+// Keep stores which resource a claimed key has made.
+func (k Keys) Keep(tx *gorm.DB, key, resourceID string) error {
+	err := tx.Exec("UPDATE idempotency_keys SET resource_id = ? WHERE scope = ? AND key = ?", resourceID, k.Scope, key).Error
+	if err != nil {
+		return fmt.Errorf("keeping an idempotency key: %w", err)
+	}
+	return nil
+}
+
+// Purge drops up to n keys that are no longer remembered, and tells how many.
+func (k Keys) Purge(tx *gorm.DB, n int) (int64, error) {
+	res := tx.Exec(`DELETE FROM idempotency_keys WHERE (scope, key) IN (
+		SELECT scope, key FROM idempotency_keys WHERE created_at <= ? AND scope = ? ORDER BY created_at LIMIT ?)`,
+		k.Clock.Now().Add(-KeepKeys), k.Scope, n)
+	return res.RowsAffected, res.Error
+}

@@ -1,0 +1,155 @@
+package targets
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// CheckerLease is how long a checker's claims hold after its last Hold or
+// Claim, so also how long those of a killed one keep others from its targets.
+const CheckerLease = 10 * time.Second
+
+// Hold renews the lease of a checker, and frees the targets of those whose
+// lease has ended. lost is true if that was so of its own, or if it had none
+// yet: others may have had its targets since.
+func (s *Store) Hold(ctx context.Context, checker string) (lost bool, err error) {
+	var freed int64
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if lost, err = s.renew(tx, checker); err != nil {
+			return err
+		}
+		var dead []string
+		err := tx.Raw("DELETE FROM checkers WHERE lease_until <= ? RETURNING id", s.clock.Now()).Scan(&dead).Error
+		if err != nil || len(dead) == 0 {
+			return err
+		}
+		res := tx.Exec("UPDATE targets SET claimed_by = '' WHERE claimed_by IN ?", dead)
+		freed = res.RowsAffected
+		return res.Error
+	})
+	if err != nil {
+		return false, fmt.Errorf("renewing a checker's lease: %w", err)
+	}
+	if freed > 0 {
+		s.wake()
+	}
+	return lost, nil
+}
+
+func (s *Store) renew(tx *gorm.DB, checker string) (lost bool, err error) {
+	now := s.clock.Now()
+	res := tx.Exec("UPDATE checkers SET lease_until = ? WHERE id = ? AND lease_until > ?", now.Add(CheckerLease), checker, now)
+	if res.Error != nil || res.RowsAffected > 0 {
+		return false, res.Error
+	}
+	// Whatever an ended lease left is freed before it begins anew.
+	if err := tx.Exec("UPDATE targets SET claimed_by = '' WHERE claimed_by = ?", checker).Error; err != nil {
+		return true, err
+	}
+	return true, tx.Exec(`INSERT INTO checkers (id, lease_until) VALUES (?, ?)
+		ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until`, checker, now.Add(CheckerLease)).Error
+}
+
+// lateAt is how late the checks are after which Spread takes part: those of
+// this moment are no herd.
+const lateAt = time.Second
+
+// Spread puts off what is overdue, as after a time in which nobody checked, so
+// that it comes spread over one CHECK_INTERVAL. n is how many targets it was.
+func (s *Store) Spread(ctx context.Context) (n int64, err error) {
+	now := s.clock.Now()
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		// 2654435761 is Knuth's multiplier: neighbours get places far from each other.
+		res := tx.Exec(`UPDATE targets SET due_at = ? + seq * 2654435761 % ?, next_check_at = ? + seq * 2654435761 % ?
+			WHERE next_check_at < ? AND next_check_at IS NOT NULL AND claimed_by = ''`,
+			now, s.opts.CheckInterval.Microseconds(), now, s.opts.CheckInterval.Microseconds(), now.Add(-lateAt))
+		n = res.RowsAffected
+		return res.Error
+	})
+	if err != nil {
+		return 0, fmt.Errorf("spreading overdue checks: %w", err)
+	}
+	return n, nil
+}
+
+// Claim takes up to n targets that are due, the longest first, for a checker
+// that holds a lease, which it renews. Several checkers never get the same
+// target. next is when the first of the others comes due; zero: none does.
+func (s *Store) Claim(ctx context.Context, checker string, n int) (ts []Target, next models.Time, err error) {
+	// A look that changes nothing first: most ticks find nothing due.
+	now := s.clock.Now()
+	if next, err = firstDue(s.db.Read(ctx)); err != nil || n <= 0 || next.IsZero() || next.After(now.Time) {
+		return nil, next, err
+	}
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		lost, err := s.renew(tx, checker)
+		if err != nil || lost { // the checker has to learn of it by Hold
+			return err
+		}
+		err = tx.Raw(`UPDATE targets SET claimed_by = ? WHERE seq IN (
+				SELECT seq FROM targets WHERE next_check_at <= ? AND claimed_by = '' ORDER BY next_check_at LIMIT ?`+
+			s.db.SkipLocked()+`) RETURNING *`, checker, now, n).Scan(&ts).Error
+		if err != nil {
+			return err
+		}
+		next, err = firstDue(tx)
+		return err
+	})
+	if err != nil {
+		return nil, models.Time{}, fmt.Errorf("claiming targets to check: %w", err)
+	}
+	slices.SortFunc(ts, func(a, b Target) int { return a.DueAt.Compare(b.DueAt.Time) })
+	return ts, next, nil
+}
+
+// firstDue is when the first free target comes due; zero: none does.
+func firstDue(tx *gorm.DB) (next models.Time, err error) {
+	err = tx.Raw("SELECT min(next_check_at) FROM targets WHERE next_check_at IS NOT NULL AND claimed_by = ''").Scan(&next).Error
+	if err != nil {
+		return next, fmt.Errorf("looking for the next target that comes due: %w", err)
+	}
+	return next, nil
+}
+
+// PutOff gives claimed targets back to be looked at again after d. They stay
+// due since when they were.
+func (s *Store) PutOff(ctx context.Context, checker string, d time.Duration, ts ...Target) error {
+	if len(ts) == 0 {
+		return nil
+	}
+	until := s.clock.Now().Add(d)
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		for _, t := range ts {
+			err := tx.Exec("UPDATE targets SET claimed_by = '', next_check_at = ? WHERE seq = ? AND claimed_by = ? AND due_at = ?",
+				until, t.Seq, checker, t.DueAt).Error
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("putting checks off: %w", err)
+	}
+	return nil
+}
+
+// Leave gives all targets of a checker back and ends its lease.
+func (s *Store) Leave(ctx context.Context, checker string) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := tx.Exec("UPDATE targets SET claimed_by = '' WHERE claimed_by = ?", checker).Error; err != nil {
+			return err
+		}
+		return tx.Exec("DELETE FROM checkers WHERE id = ?", checker).Error
+	})
+	if err != nil {
+		return fmt.Errorf("ending a checker's lease: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package targets
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// Store keeps targets and their history. It is safe for concurrent use.
+type Store struct {
+	db     *models.DB
+	clock  models.Clock
+	opts   Options
+	keys   models.Keys
+	wanted chan struct{}
+}
+
+// NewStore makes the store over an open, migrated database.
+func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
+	return &Store{
+		db: db, clock: clock, opts: opts,
+		keys: models.Keys{Scope: "target", Clock: clock}, wanted: make(chan struct{}, 1),
+	}
+}
+
+// Options are the settings in force.
+func (s *Store) Options() Options { return s.opts }
+
+// Now is the time by the store's clock.
+func (s *Store) Now() models.Time { return s.clock.Now() }
+
+// Interval is how far apart the checks of a target are: its own interval, but
+// not less than CHECK_INTERVAL, which it is without one.
+func (s *Store) Interval(t Target) time.Duration {
+	return max(time.Duration(t.IntervalSeconds)*time.Second, s.opts.CheckInterval)
+}
+
+// Get is a target with its Uptime; CodeNotFound if there is none.
+func (s *Store) Get(ctx context.Context, id string) (Target, error) {
+	if models.CheckID(models.KindTarget, id) != nil {
+		return Target{}, models.NotFound("target")
+	}
+	t, ok, err := s.one(ctx, "id = ?", id)
+	if err == nil && !ok {
+		err = models.NotFound("target")
+	}
+	return t, err
+}
+
+// ByURL is the target of a canonical URL, with its Uptime; ok is false if
+// nobody watches it.
+func (s *Store) ByURL(ctx context.Context, canonicalURL string) (t Target, ok bool, err error) {
+	return s.one(ctx, "canonical_url = ?", canonicalURL)
+}
+
+func (s *Store) one(ctx context.Context, where string, arg any) (t Target, ok bool, err error) {
+	tx := s.db.Read(ctx)
+	ts, err := s.load(tx, there(tx).Where(where, arg))
+	if err != nil || len(ts) == 0 {
+		return Target{}, false, err
+	}
+	return ts[0], true, nil
+}
+
+// List is a page of targets with their Uptime, the oldest first (seed 000).
+// limit is as models.NewLimit made it. The number of queries does not depend
+// on it.
+func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit int) (models.Slice[Target], error) {
+	var page models.Slice[Target]
+	if after != (models.Cursor{}) && models.CheckID(models.KindTarget, after.ID) != nil {
+		return page, errToken
+	}
+	tx := s.db.Read(ctx)
+	q := f.apply(there(tx))
+	if after != (models.Cursor{}) {
+		q = q.Where("(created_at, id) > (?, ?)", after.CreatedAt, after.ID)
+	}
+	var err error
+	if page.Items, err = s.load(tx, q.Order("created_at, id").Limit(limit+1)); err != nil {
+		return page, err
+	}
+	if len(page.Items) > limit { // one more than asked for: there is a next page
+		page.Items = page.Items[:limit]
+		last := page.Items[limit-1]
+		page.Next = models.Cursor{CreatedAt: last.CreatedAt, ID: last.ID}
+	}
+	return page, nil
+}
+
+var errToken = models.Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
+
+// apply narrows a query for targets down.
+func (f Filter) apply(q *gorm.DB) *gorm.DB {
+	if f.Host != "" {
+		host, port, err := net.SplitHostPort(f.Host)
+		if err != nil { // no port
+			q = q.Where("host = ?", strings.ToLower(strings.Trim(f.Host, "[]")))
+		} else {
+			at := "://" + net.JoinHostPort(strings.ToLower(host), port)
+			q = q.Where("host = ?", strings.ToLower(host)).Where(`canonical_url || '/' LIKE ? ESCAPE '\'
+				OR canonical_url LIKE ? ESCAPE '\'`, "http%"+likeText(at)+"/%", "http%"+likeText(at)+"?%")
+		}
+	}
+	switch f.Status {
+	case "":
+	case Paused:
+		q = q.Where("paused = ?", true)
+	case Pending, Up, Down:
+		q = q.Where("paused = ? AND state = ?", false, f.Status)
+	}
+	if text := models.Fold(f.Text); text != "" {
+		q = q.Where(`folded LIKE ? ESCAPE '\'`, "%"+likeText(text)+"%")
+	}
+	return q
+}
+
+// likeText is text that LIKE takes as it is.
+func likeText(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
+}
+
+// Counts are how many targets there are by status.
+func (s *Store) Counts(ctx context.Context) (Counts, error) {
+	var rows []struct {
+		Paused bool
+		State  Status
+		N      int
+	}
+	err := there(s.db.Read(ctx)).Select("paused, state, count(*) AS n").Group("paused, state").Scan(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("counting targets: %w", err)
+	}
+	c := Counts{}
+	for _, r := range rows {
+		c[Target{Paused: r.Paused, State: r.State}.Status()] += r.N
+	}
+	return c, nil
+}
+
+// NeedAttention are the targets that are down, the newest case first, without
+// their Uptime.
+func (s *Store) NeedAttention(ctx context.Context, limit int) ([]Target, error) {
+	return bare(Filter{Status: Down}.apply(there(s.db.Read(ctx))).Order("state_since DESC, seq DESC").Limit(limit))
+}
+
+// ExpiringTLS are the targets whose certificate ends within d, or has ended,
+// the soonest first, without their Uptime.
+func (s *Store) ExpiringTLS(ctx context.Context, d time.Duration, limit int) ([]Target, error) {
+	return bare(there(s.db.Read(ctx)).Where("NOT paused AND tls_expires_at < ?", s.clock.Now().Add(d)).
+		Order("tls_expires_at, seq").Limit(limit))
+}
+
+// Probes calls fn for the first targets that were checked and are not paused,
+// in the order of their creation: for the metrics.
+func (s *Store) Probes(ctx context.Context, limit int, fn func(Target)) error {
+	ts, err := bare(there(s.db.Read(ctx)).Where("NOT paused AND last_checked_at IS NOT NULL").
+		Select("seq, id, state, last_status_code, last_latency_ms").Order("created_at, id").Limit(limit))
+	for _, t := range ts {
+		fn(t)
+	}
+	return err
+}
+
+// there are the targets that are not deleted.
+func there(tx *gorm.DB) *gorm.DB { return tx.Model(&Target{}).Where("deleted_at IS NULL") }
+
+// bare runs a query for targets.
+func bare(query *gorm.DB) ([]Target, error) {
+	var ts []Target
+	if err := query.Find(&ts).Error; err != nil {
+		return nil, fmt.Errorf("loading targets: %w", err)
+	}
+	return ts, nil
+}
+
+// load is bare with the targets' Uptime: three queries, however many targets.
+func (s *Store) load(tx, query *gorm.DB) ([]Target, error) {
+	ts, err := bare(query)
+	if err != nil {
+		return nil, err
+	}
+	return ts, s.loadUptime(tx, ts)
+}
+
+// lock loads a target for a change.
+func lock(tx *gorm.DB, id string, deleted bool) (Target, error) {
+	if models.CheckID(models.KindTarget, id) != nil {
+		return Target{}, models.NotFound("target")
+	}
+	ts, err := bare(tx.Model(&Target{}).Clauses(clause.Locking{Strength: "UPDATE"}).Where("id = ?", id))
+	if err != nil {
+		return Target{}, err
+	}
+	if len(ts) == 0 || ts[0].DeletedAt.IsZero() == deleted {
+		return Target{}, models.NotFound("target")
+	}
+	return ts[0], nil
+}
+
+// wake tells the checker of this process that a target may be due.
+func (s *Store) wake() {
+	select {
+	case s.wanted <- struct{}{}:
+	default: // it rings already
+	}
+}
+
+// Wanted gets a value when something changed in this process that may make a
+// target due sooner. Of changes by other instances the next tick learns.
+func (s *Store) Wanted() <-chan struct{} { return s.wanted }
