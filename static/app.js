@@ -6,12 +6,13 @@
   const $$ = (sel, root = document) => [...root.querySelectorAll(sel)];
 
   // Times: the same words as ui.Ago in views/ui/time.go.
-  const steps = [[60, 1, ""], [3600, 60, "min"], [86400, 3600, "h"], [86400 * 14, 86400, "day"],
+  const steps = [[10, 1, ""], [60, 1, "s"], [3600, 60, "min"], [86400, 3600, "h"], [86400 * 14, 86400, "day"],
     [86400 * 60, 86400 * 7, "week"], [86400 * 730, 86400 * 30, "month"], [Infinity, 86400 * 365, "year"]];
   function ago(seconds) {
     const future = seconds < 0, s = Math.abs(seconds);
     const [, unit, word] = steps.find(([below]) => s < below);
-    if (word === "") return future ? "in a moment" : "just now";
+    if (future && s < 60) return "in a moment";
+    if (word === "") return "just now";
     const n = Math.floor(s / unit), plural = n > 1 && unit >= 86400 ? "s" : "";
     return future ? `in ${n} ${word}${plural}` : `${n} ${word}${plural} ago`;
   }
@@ -22,7 +23,7 @@
       if (t.textContent !== text) t.textContent = text;
     }
   }
-  setInterval(refreshTimes, 20000);
+  setInterval(refreshTimes, 5000);
   document.addEventListener("visibilitychange", refreshTimes);
 
   // Rows: the keyboard moves real focus from one row's main link to the next.

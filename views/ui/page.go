@@ -3,6 +3,7 @@
 package ui
 
 import (
+	"math"
 	"net/url"
 	"strconv"
 	"time"
@@ -93,6 +94,13 @@ func Count[N int | int64](n N) string {
 		s = s[:i] + "\u202f" + s[i:]
 	}
 	return s
+}
+
+// Percent writes a ratio from 0 to 1 with two digits at most: "99.98 %". It
+// rounds down, so that only what never failed has 100.
+func Percent(ratio float64) string {
+	hundredths := math.Floor(ratio*10_000 + 1e-6) // 0.29 is a little less in a computer
+	return strconv.FormatFloat(hundredths/100, 'f', -1, 64) + "\u202f%"
 }
 
 // Plural is a count with its noun: "1 link", "12 links".

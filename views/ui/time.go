@@ -17,6 +17,7 @@ var agoSteps = []struct {
 	below, unit time.Duration
 	word        string
 }{
+	{time.Minute, time.Second, "s"},
 	{time.Hour, time.Minute, "min"},
 	{day, time.Hour, "h"},
 	{2 * week, day, "day"},
@@ -24,15 +25,18 @@ var agoSteps = []struct {
 	{2 * year, month, "month"},
 }
 
+// justNow is the age up to which nobody cares for seconds.
+const justNow = 10 * time.Second
+
 // ago is how long before now t was, in one unit: "3 min ago", "in 2 h".
 func ago(t, now time.Time) string {
 	d := now.Sub(t)
 	future := d < 0
 	d = d.Abs()
-	if d < time.Minute {
-		if future {
-			return "in a moment"
-		}
+	switch {
+	case future && d < time.Minute:
+		return "in a moment"
+	case d < justNow:
 		return "just now"
 	}
 	unit, word := year, "year"
@@ -43,7 +47,7 @@ func ago(t, now time.Time) string {
 		}
 	}
 	n := int(d / unit)
-	if n > 1 && unit >= day { // "min" and "h" have no plural
+	if n > 1 && unit >= day { // "s", "min" and "h" have no plural
 		word += "s"
 	}
 	if future {

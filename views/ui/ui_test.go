@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -9,7 +10,8 @@ func TestAgo(t *testing.T) {
 	now := time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC)
 	for d, want := range map[time.Duration]string{
 		0:                  "just now",
-		59 * time.Second:   "just now",
+		9 * time.Second:    "just now",
+		59 * time.Second:   "59 s ago",
 		3 * time.Minute:    "3 min ago",
 		2 * time.Hour:      "2 h ago",
 		day:                "1 day ago",
@@ -24,6 +26,16 @@ func TestAgo(t *testing.T) {
 	} {
 		if got := ago(now.Add(-d), now); got != want {
 			t.Errorf("ago(%s) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestPercent(t *testing.T) {
+	for ratio, want := range map[float64]string{
+		1: "100 %", 0.999999: "99.99 %", 0.5: "50 %", 0.995: "99.5 %", 0.29: "29 %", 0.00001: "0 %", 0: "0 %",
+	} {
+		if got := Percent(ratio); got != strings.ReplaceAll(want, " ", "\u202f") {
+			t.Errorf("Percent(%v) = %q, want %q", ratio, got, want)
 		}
 	}
 }
