@@ -87,7 +87,9 @@ func New(d Deps) (*Router, error) {
 		errs.Write(c, httpx.NewProblem(httpx.CodeMethodNotAllowed, "This address takes other methods only: see the header Allow."))
 	})
 
-	operations := api.Register(engine, api.Deps{Links: d.Links, Targets: d.Targets, Jobs: d.Jobs, Errors: errs, Metrics: metrics})
+	operations := api.Register(engine, api.Deps{
+		Links: d.Links, Targets: d.Targets, Jobs: d.Jobs, Errors: errs, Metrics: metrics, Stopping: health.WhenStopping(),
+	})
 	docs, err := httpx.NewDocs(operations)
 	if err != nil {
 		return nil, err
@@ -134,6 +136,26 @@ func New(d Deps) (*Router, error) {
 		{"POST", "/v1/links/bulk", editor, nil},
 		{"POST", "/v1/changes/:id/undo", editor, nil},
 		{"GET", "/v1/refreshes/:id", viewer, nil},
+
+		// The API: targets (handlers/api/targets.go) and what their checks found (history.go).
+		{"GET", "/v1/targets", viewer, nil},
+		{"POST", "/v1/targets", editor, nil},
+		{"GET", "/v1/targets/:id", viewer, nil},
+		{"PATCH", "/v1/targets/:id", editor, nil},
+		{"DELETE", "/v1/targets/:id", editor, nil},
+		{"POST", "/v1/targets/:id/restore", editor, nil},
+		{"POST", "/v1/targets/:id/check", editor, nil},
+		{"GET", "/v1/targets/:id/results", viewer, nil},
+		{"GET", "/v1/targets/:id/outages", viewer, nil},
+		{"GET", "/v1/targets/:id/history", viewer, nil},
+		{"GET", "/v1/checks", viewer, nil},
+
+		// The API: status pages (handlers/api/statuspages.go).
+		{"GET", "/v1/status-pages", viewer, nil},
+		{"POST", "/v1/status-pages", editor, nil},
+		{"GET", "/v1/status-pages/:id", viewer, nil},
+		{"PUT", "/v1/status-pages/:id", editor, nil},
+		{"DELETE", "/v1/status-pages/:id", editor, nil},
 
 		// The API: scheduled jobs (handlers/api/jobs.go).
 		{"GET", "/v1/admin/jobs", admin, nil},

@@ -1,4 +1,4 @@
-// Package api is the JSON face: the operations of contract §3 and those of the
+// Package api is the JSON face: the operations of contract §3 and §4 and those of the
 // scheduled jobs, under /v1, described by OpenAPI.
 package api
 
@@ -20,18 +20,19 @@ import (
 const version = "1.0.0"
 
 const description = `Linkwatch looks after links: it saves them with their title and picture, tags them, finds them again,
-and notices when they die.
+and notices when they die. And it watches URLs: it checks them on time, and keeps the history of what it found.
 
 Errors are application/problem+json (RFC 9457). Times are RFC 3339 in UTC; null means never. Every response carries
 X-Request-Id. The same operations answer under /api/v1. HEAD is answered wherever GET is.`
 
 // Deps are what the operations work with.
 type Deps struct {
-	Links   *links.Store
-	Targets *targets.Store
-	Jobs    *schedule.Store
-	Errors  *httpx.Errors
-	Metrics *httpx.Metrics
+	Links    *links.Store
+	Targets  *targets.Store
+	Jobs     *schedule.Store
+	Errors   *httpx.Errors
+	Metrics  *httpx.Metrics
+	Stopping <-chan struct{} // closed when the program is about to stop
 }
 
 // API is the registered operations.
@@ -61,6 +62,9 @@ func Register(r *gin.Engine, d Deps) *API {
 				{Name: tagLinks, Description: "Saved links"},
 				{Name: tagTags, Description: "Words that links are filed under"},
 				{Name: tagBulk, Description: "Many links at once"},
+				{Name: tagTargets, Description: "Watched URLs"},
+				{Name: tagHistory, Description: "What the checks of the targets found"},
+				{Name: tagStatusPages, Description: "Public pages of groups of targets"},
 				{Name: tagJobs, Description: "Scheduled jobs"},
 			},
 		},
@@ -71,6 +75,9 @@ func Register(r *gin.Engine, d Deps) *API {
 	a.registerLinks()
 	a.registerTags()
 	a.registerBulk()
+	a.registerTargets()
+	a.registerHistory()
+	a.registerStatusPages()
 	a.registerJobs()
 	return a
 }

@@ -25,10 +25,13 @@ import (
 
 // The groups of operations in the OpenAPI document.
 const (
-	tagLinks = "Links"
-	tagTags  = "Tags"
-	tagBulk  = "Bulk"
-	tagJobs  = "Jobs"
+	tagLinks       = "Links"
+	tagTags        = "Tags"
+	tagBulk        = "Bulk"
+	tagTargets     = "Targets"
+	tagHistory     = "History"
+	tagStatusPages = "Status pages"
+	tagJobs        = "Jobs"
 )
 
 // huma lets the shape of its errors, and whether {"URL": …} is {"url": …}, be
@@ -109,18 +112,29 @@ func content(mediaType, schema string) map[string]*huma.MediaType {
 
 const membersKey = "members"
 
-// members are the JSON members that an operation's body may have.
-func members(input reflect.Type) string {
-	body, ok := input.FieldByName("Body")
-	if !ok {
-		return ""
+// members are the JSON members that an operation's body may have, under "",
+// and those of its members that have some of their own, under their names.
+func members(input reflect.Type) map[string]string {
+	known := map[string]string{}
+	if body, ok := input.FieldByName("Body"); ok {
+		addMembers(known, "", body.Type)
 	}
+	return known
+}
+
+func addMembers(known map[string]string, of string, object reflect.Type) {
 	var names []string
-	for _, f := range reflect.VisibleFields(body.Type) {
+	for _, f := range reflect.VisibleFields(object) {
+		if f.Anonymous {
+			continue
+		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		names = append(names, name)
+		if m, ok := reflect.Zero(f.Type).Interface().(interface{ of() reflect.Type }); ok && m.of().Kind() == reflect.Struct {
+			addMembers(known, name, m.of())
+		}
 	}
-	return strings.Join(names, ", ")
+	known[of] = strings.Join(names, ", ")
 }
 
 // checkQuery refuses a query string that does not parse: net/url would pass
@@ -197,11 +211,18 @@ func fieldError(ctx huma.Context, err error) httpx.FieldError {
 		return httpx.FieldError{Location: "body", Message: "is not as this call needs it"}
 	}
 	d := detailer.ErrorDetail()
-	if d.Message == validation.MsgUnexpectedProperty && ctx != nil {
-		known, _ := ctx.Operation().Metadata[membersKey].(string)
-		return httpx.FieldError{Location: "body", Message: "has an unknown member; known are: " + known}
-	}
 	location := strings.TrimPrefix(d.Location, "body.")
+	if d.Message == validation.MsgUnexpectedProperty && ctx != nil {
+		known, _ := ctx.Operation().Metadata[membersKey].(map[string]string)
+		object, _, _ := strings.Cut(location, ".")
+		if known[object] == "" || object == location {
+			return httpx.FieldError{Location: "body", Message: "has an unknown member; known are: " + known[""]}
+		}
+		return httpx.FieldError{Location: object, Message: "has an unknown member; known are: " + known[object]}
+	}
+	if strings.HasPrefix(d.Message, "invalid date/time") { // what follows is for Go
+		return httpx.FieldError{Location: location, Message: "must be a time such as 2025-03-24T12:00:00Z"}
+	}
 	var member string
 	if n, _ := fmt.Sscanf(d.Message, validation.MsgExpectedRequiredProperty, &member); n == 1 {
 		return httpx.FieldError{Location: strings.TrimPrefix(location+"."+member, "body."), Message: "is missing"}

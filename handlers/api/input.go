@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -57,26 +58,52 @@ func (p FilterParams) filter() (links.Filter, error) {
 	return links.Filter{Tag: p.Tag, Health: health, Shown: shown}, nil
 }
 
-// text is a member that may be left out, or cleared by null or "".
-type text struct {
-	given bool
-	value string
+// SliceParams ask for a page of a list that is read by token.
+type SliceParams struct {
+	Limit     int    `query:"limit" default:"50" minimum:"1" maximum:"500" doc:"How many at most"`
+	PageToken string `query:"page_token" doc:"next_page_token of the page before"`
+}
+
+func (p SliceParams) cursor() (after models.Cursor, limit int, err error) {
+	if limit, err = models.NewLimit(p.Limit); err != nil {
+		return models.Cursor{}, 0, err
+	}
+	after, err = models.ParseToken(p.PageToken)
+	return after, limit, err
+}
+
+// member is a member of a body that may be left out, or cleared by null.
+type member[T any] struct {
+	given, null bool
+	value       T // zero for null
 }
 
 // UnmarshalJSON is not called for a member that is left out.
-func (t *text) UnmarshalJSON(b []byte) error {
-	t.given = true
-	return json.Unmarshal(b, &t.value) // null leaves ""
+func (m *member[T]) UnmarshalJSON(b []byte) error {
+	m.given, m.null = true, string(b) == "null"
+	return json.Unmarshal(b, &m.value)
 }
 
-// Schema is a string or null.
-func (text) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Nullable: true}
+// Schema is that of a T or null.
+func (member[T]) Schema(r huma.Registry) *huma.Schema {
+	s := huma.SchemaFromType(r, reflect.TypeFor[T]())
+	s.Nullable = true
+	return s
 }
 
-func (t text) pointer() *string {
-	if !t.given {
+// of is what the member holds.
+func (member[T]) of() reflect.Type { return reflect.TypeFor[T]() }
+
+func (m member[T]) pointer() *T {
+	if !m.given {
 		return nil
 	}
-	return &t.value
+	return &m.value
+}
+
+// set changes v if the member was given.
+func (m member[T]) set(v *T) {
+	if m.given {
+		*v = m.value
+	}
 }

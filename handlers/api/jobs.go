@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/schedule"
 )
 
@@ -15,12 +14,6 @@ func (a *API) registerJobs() {
 	run.DefaultStatus = http.StatusAccepted
 	register(a, run, a.runJob)
 	register(a, operation(tagJobs, "GET", "/v1/admin/jobs/{id}/runs", "list-job-runs", "The runs of a scheduled job", "Newest first."), a.listRuns)
-}
-
-// Slice is one page of a list that is read by token (contract §1).
-type Slice[T any] struct {
-	Items         []T    `json:"items" nullable:"false"`
-	NextPageToken string `json:"next_page_token" doc:"For page_token; empty: the end"`
 }
 
 // Job is a scheduled job (contract §7).
@@ -65,21 +58,16 @@ func (a *API) runJob(ctx context.Context, in *JobPath) (*struct{}, error) {
 
 type listRunsInput struct {
 	JobPath
-	Limit     int    `query:"limit" default:"50" minimum:"1" maximum:"500" doc:"How many at most"`
-	PageToken string `query:"page_token" doc:"next_page_token of the page before"`
+	SliceParams
 }
 
 func (a *API) listRuns(ctx context.Context, in *listRunsInput) (*output[Slice[Run]], error) {
-	limit, err := models.NewLimit(in.Limit)
-	if err != nil {
-		return nil, err
-	}
-	after, err := models.ParseToken(in.PageToken)
+	after, limit, err := in.cursor()
 	if err != nil {
 		return nil, err
 	}
 	runs, err := a.Jobs.Runs(ctx, in.ID, after, limit)
-	return answer(Slice[Run]{toAll(runs.Items, toRun), runs.Next.Token()}, err)
+	return answerSlice(runs, toRun, err)
 }
 
 func toJob(j schedule.Job) Job {

@@ -194,8 +194,8 @@ func (a *API) deleteLink(ctx context.Context, in *LinkPath) (*struct{}, error) {
 type annotateInput struct {
 	LinkPath
 	Body struct {
-		Title text `json:"title,omitempty" doc:"At most 500 characters"`
-		Notes text `json:"notes,omitempty" doc:"At most 10000 characters"`
+		Title member[string] `json:"title,omitempty" doc:"At most 500 characters"`
+		Notes member[string] `json:"notes,omitempty" doc:"At most 10000 characters"`
 	}
 }
 

@@ -56,6 +56,12 @@ type List[T any] struct {
 	Results      []T `json:"results" nullable:"false"`
 }
 
+// Slice is one page of a list that is read by token (contract §1).
+type Slice[T any] struct {
+	Items         []T    `json:"items" nullable:"false"`
+	NextPageToken string `json:"next_page_token" doc:"For page_token; empty: the end"`
+}
+
 // output is an answer that is only a body.
 type output[T any] struct{ Body T }
 
@@ -73,6 +79,11 @@ func answerList[M, T any](l models.List[M], wire func(M) T, err error) (*output[
 		return nil, err
 	}
 	return &output[List[T]]{toList(l, wire)}, nil
+}
+
+// answerSlice is answer for a page of a list that is read by token.
+func answerSlice[M, T any](l models.Slice[M], wire func(M) T, err error) (*output[Slice[T]], error) {
+	return answer(Slice[T]{toAll(l.Items, wire), l.Next.Token()}, err)
 }
 
 // toList turns a page of the store into one of the wire.

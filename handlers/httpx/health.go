@@ -3,7 +3,7 @@ package httpx
 import (
 	"context"
 	"net/http"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -20,17 +20,30 @@ type Health struct {
 	db       *models.DB
 	version  string
 	started  time.Time
-	stopping atomic.Bool
+	stopping chan struct{}
+	stop     sync.Once
 }
 
 // NewHealth is a program of a version that has just started.
 func NewHealth(e *Errors, db *models.DB, version string) *Health {
-	return &Health{errors: e, db: db, version: version, started: time.Now()}
+	return &Health{errors: e, db: db, version: version, started: time.Now(), stopping: make(chan struct{})}
 }
 
 // Stopping makes /readyz answer 503 from now on, so that whoever sends
 // requests here turns elsewhere before the listener closes.
-func (h *Health) Stopping() { h.stopping.Store(true) }
+func (h *Health) Stopping() { h.stop.Do(func() { close(h.stopping) }) }
+
+// WhenStopping is closed by Stopping: for requests that only wait.
+func (h *Health) WhenStopping() <-chan struct{} { return h.stopping }
+
+func (h *Health) isStopping() bool {
+	select {
+	case <-h.stopping:
+		return true
+	default:
+		return false
+	}
+}
 
 // Alive answers GET /healthz: 200 as long as anything answers at all.
 func (h *Health) Alive(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) }
@@ -38,7 +51,7 @@ func (h *Health) Alive(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "
 // Ready answers GET /readyz: 200 if the database answers, its schema is the
 // newest, and the program is not about to stop; else a 503 problem.
 func (h *Health) Ready(c *gin.Context) {
-	if h.stopping.Load() {
+	if h.isStopping() {
 		h.errors.Write(c, NewProblem(models.CodeUnavailable, "The server is stopping."))
 		return
 	}
@@ -53,7 +66,7 @@ func (h *Health) Ready(c *gin.Context) {
 // Go duration. It is 503 unless the status is ok.
 func (h *Health) Report(c *gin.Context) {
 	status, database, code := "ok", "ok", http.StatusOK
-	if h.stopping.Load() {
+	if h.isStopping() {
 		status, code = "stopping", http.StatusServiceUnavailable
 	}
 	if err := h.database(c); err != nil {
