@@ -1,0 +1,235 @@
+package e2e
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Whatever the API cannot use is answered with 400 or 404, the place that is
+// wrong, and nothing of what was sent.
+func TestWatchBadInput(t *testing.T) {
+	web, s := site(t), start(t, "CHECK_INTERVAL=1h")
+	known := s.watch(web.URL + "/known")
+	const secret = "hunter2"
+	unknown := "/v1/targets/t_" + strings.Repeat("0", 22)
+	for name, c := range map[string]struct {
+		method, path, body string
+		status             int
+		location           string // of the first error; "" = not looked at
+	}{
+		"no URL":                       {"POST", "/v1/targets", `{}`, 400, "url"},
+		"an empty URL":                 {"POST", "/v1/targets", `{"url": ""}`, 400, "url"},
+		"a URL that is none":           {"POST", "/v1/targets", `{"url": "hunter2"}`, 400, "url"},
+		"no host":                      {"POST", "/v1/targets", `{"url": "http:///hunter2"}`, 400, "url"},
+		"another scheme":               {"POST", "/v1/targets", `{"url": "ftp://hunter2.example/"}`, 400, "url"},
+		"a script":                     {"POST", "/v1/targets", `{"url": "javascript:alert('hunter2')"}`, 400, "url"},
+		"user and password":            {"POST", "/v1/targets", `{"url": "http://root:hunter2@example.com/"}`, 400, "url"},
+		"a URL that is too long":       {"POST", "/v1/targets", `{"url": "http://example.com/` + strings.Repeat("hunter2", 300) + `"}`, 400, "url"},
+		"a URL that is a number":       {"POST", "/v1/targets", `{"url": 7}`, 400, "url"},
+		"no JSON":                      {"POST", "/v1/targets", `{"url": hunter2`, 400, ""},
+		"a list":                       {"POST", "/v1/targets", `["hunter2"]`, 400, ""},
+		"a member nobody knows":        {"POST", "/v1/targets", `{"url": "http://example.com/", "colour": "hunter2"}`, 400, ""},
+		"a negative interval":          {"POST", "/v1/targets", `{"url": "http://example.com/", "interval_seconds": -1}`, 400, "interval_seconds"},
+		"an interval of years":         {"POST", "/v1/targets", `{"url": "http://example.com/", "interval_seconds": 99999999}`, 400, "interval_seconds"},
+		"an interval in words":         {"POST", "/v1/targets", `{"url": "http://example.com/", "interval_seconds": "hunter2"}`, 400, "interval_seconds"},
+		"a name that is too long":      {"POST", "/v1/targets", `{"url": "http://example.com/", "name": "` + strings.Repeat("hunter2", 30) + `"}`, 400, "name"},
+		"a status in words":            {"POST", "/v1/targets", `{"url": "http://example.com/", "expect": {"status": "hunter2"}}`, 400, "expect.status"},
+		"a status range backwards":     {"POST", "/v1/targets", `{"url": "http://example.com/", "expect": {"status": "399-200"}}`, 400, "expect.status"},
+		"a keyword without an end":     {"POST", "/v1/targets", `{"url": "http://example.com/", "expect": {"keyword": "` + strings.Repeat("hunter2", 30) + `"}}`, 400, "expect.keyword"},
+		"a negative latency":           {"POST", "/v1/targets", `{"url": "http://example.com/", "expect": {"max_latency_ms": -5}}`, 400, "expect.max_latency_ms"},
+		"a latency of hours":           {"POST", "/v1/targets", `{"url": "http://example.com/", "expect": {"max_latency_ms": 99999999}}`, 400, "expect.max_latency_ms"},
+		"an expectation of no name":    {"POST", "/v1/targets", `{"url": "http://example.com/", "expect": {"mood": "hunter2"}}`, 400, ""},
+		"a token that is none":         {"GET", "/v1/targets?page_token=hunter2", "", 400, "query.page_token"},
+		"a limit of none":              {"GET", "/v1/targets?limit=0", "", 400, "query.limit"},
+		"a limit that is too high":     {"GET", "/v1/targets?limit=501", "", 400, "query.limit"},
+		"a limit in words":             {"GET", "/v1/targets?limit=hunter2", "", 400, "query.limit"},
+		"since a day of no name":       {"GET", "/v1/targets/" + known.ID + "/results?since=hunter2", "", 400, "query.since"},
+		"a token of results":           {"GET", "/v1/targets/" + known.ID + "/results?page_token=hunter2", "", 400, "query.page_token"},
+		"a change of the URL":          {"PATCH", "/v1/targets/" + known.ID, `{"url": "http://hunter2.example/"}`, 400, ""},
+		"a pause that is no yes or no": {"PATCH", "/v1/targets/" + known.ID, `{"paused": "hunter2"}`, 400, "paused"},
+		"a negative new interval":      {"PATCH", "/v1/targets/" + known.ID, `{"interval_seconds": -1}`, 400, "interval_seconds"},
+		"unknown: get":                 {"GET", unknown, "", 404, ""},
+		"unknown: change":              {"PATCH", unknown, `{"paused": true}`, 404, ""},
+		"unknown: delete":              {"DELETE", unknown, "", 404, ""},
+		"unknown: results":             {"GET", unknown + "/results", "", 404, ""},
+		"unknown: check now":           {"POST", unknown + "/check", "", 404, ""},
+		"an id that is none":           {"GET", "/v1/targets/hunter2", "", 404, ""},
+		"another method":               {"PUT", "/v1/targets/" + known.ID, `{}`, 405, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			res := send(t, s, c.method, c.path, c.body, func(r *http.Request) {
+				if c.body != "" {
+					r.Header.Set("Content-Type", "application/json")
+				}
+			})
+			body, err := io.ReadAll(res.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slug := map[int]string{400: "invalid-request", 404: "not-found", 405: "method-not-allowed"}[c.status]
+			if res.StatusCode != c.status || res.Header.Get("Content-Type") != "application/problem+json" || !strings.Contains(string(body), "/probs/"+slug) {
+				t.Errorf("answered %d %s %s, want %d %s", res.StatusCode, res.Header.Get("Content-Type"), body, c.status, slug)
+			}
+			if c.location != "" && !strings.Contains(string(body), `"location":"`+c.location+`"`) {
+				t.Errorf("the answer does not name %s: %s", c.location, body)
+			}
+			if strings.Contains(string(body), secret) {
+				t.Errorf("the answer repeats what was sent: %s", body)
+			}
+		})
+	}
+	if all, _ := listed[target](s, "/v1/targets"); len(all) != 1 {
+		t.Errorf("%d targets are stored after bad requests, want the one good one", len(all))
+	}
+}
+
+// rude serves each connection by hand until the test ends.
+func rude(t *testing.T, serve func(net.Conn)) (host string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var (
+		mu      sync.Mutex
+		open    []net.Conn
+		serving sync.WaitGroup
+	)
+	serving.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return // closed below
+			}
+			mu.Lock()
+			open = append(open, conn)
+			mu.Unlock()
+			serving.Go(func() { serve(conn) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		mu.Lock()
+		for _, conn := range open {
+			_ = conn.Close()
+		}
+		mu.Unlock()
+		serving.Wait()
+	})
+	return listener.Addr().String()
+}
+
+// silent takes what it is sent and answers these bytes and no more.
+func silent(answer string) func(net.Conn) {
+	return func(conn net.Conn) {
+		buf := make([]byte, 4096)
+		if _, err := conn.Read(buf); err != nil {
+			return
+		}
+		if _, err := io.WriteString(conn, answer); err != nil {
+			return
+		}
+		_, _ = io.Copy(io.Discard, conn) // until the other side leaves
+	}
+}
+
+// abrupt resets the connection as soon as something is asked.
+func abrupt(conn net.Conn) {
+	_, _ = conn.Read(make([]byte, 1))
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}
+
+// free is an address where nobody listens.
+func free(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
+}
+
+// Servers that misbehave in every phase of a check leave a result that says so
+// in a few words, the same ones each time, without an address.
+func TestCheckErrors(t *testing.T) {
+	t.Parallel() // it waits for time-outs
+	web := site(t)
+	s := start(t, "CHECK_INTERVAL=1h", "HTTP_TIMEOUT=500ms", "MAX_CONCURRENCY=64")
+	secure := httptest.NewUnstartedServer(http.HandlerFunc(article))
+	secure.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	secure.Config.ErrorLog = nil
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	plain := strings.TrimPrefix(web.URL, "http://")
+
+	for name, c := range map[string]struct {
+		url      string
+		err      string // pattern of the whole text
+		status   int
+		attempts int
+	}{
+		"no such name":           {"http://nothing.invalid/", "host not found|host lookup failed|timed out", 0, 3},
+		"refused":                {"http://" + free(t) + "/", "connection refused", 0, 3},
+		"reset":                  {"http://" + rude(t, abrupt) + "/", "connection (reset|closed early)", 0, 3},
+		"closed":                 {web.set("/closed", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }), "connection closed early", 0, 3},
+		"an unknown authority":   {secure.URL + "/", "TLS: certificate is from an unknown authority", 0, 3},
+		"no TLS":                 {"https://" + plain + "/", "TLS: the server does not speak it", 0, 3},
+		"TLS that ends":          {"https://" + rude(t, abrupt) + "/", "connection (reset|closed early)|TLS: handshake failed", 0, 3},
+		"silent at TLS":          {"https://" + rude(t, silent("")) + "/", "timed out", 0, 3},
+		"silent before the head": {"http://" + rude(t, silent("")) + "/", "timed out", 0, 3},
+		"silent within the head": {"http://" + rude(t, silent("HTTP/1.1 200 OK\r\nX-A: ")) + "/", "timed out", 0, 3},
+		"silent within the body": {"http://" + rude(t, silent("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhalf")) + "/", "timed out", 0, 3},
+		"not HTTP":               {"http://" + rude(t, silent("SSH-2.0-OpenSSH_9.9\r\n\r\n")) + "/", "bad HTTP response", 0, 3},
+		"an endless body":        {web.set("/endless", pour("and ", "so on ", 0)), "the body does not end", 200, 1},
+		"a redirect loop":        {web.set("/loop", redirect(302, "/loop")), ".*redirect.*", 0, 1},
+		"a redirect to a file":   {web.set("/file", redirect(302, "file:///etc/passwd")), ".*redirect.*", 0, 1},
+		"a redirect inside":      {web.set("/inside", redirect(302, "http://10.0.0.1/")), "address not allowed", 0, 1},
+		"a private address":      {"http://169.254.169.254/latest/meta-data", "address not allowed", 0, 1},
+		"status 500":             {web.set("/500", status(500)), "unexpected status 500", 500, 3},
+		"status 404":             {web.set("/404", status(404)), "unexpected status 404", 404, 1},
+		"status 429":             {web.set("/429", status(429)), "throttled: status 429", 429, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			watched := s.watch(c.url)
+			eventually(t, "the first check is stored", func() bool { return len(s.results(watched.ID)) > 0 })
+			var next result
+			if status := s.call("POST", "/v1/targets/"+watched.ID+"/check", nil, &next); status != 200 && c.status != 429 { // who asks for a pause is not asked at once
+				t.Fatalf("checking again: status %d", status)
+			}
+			whole := regexp.MustCompile("^(" + c.err + ")$")
+			for i, r := range s.results(watched.ID) {
+				if !whole.MatchString(r.Error) || r.StatusCode != c.status || r.Attempts != c.attempts {
+					t.Errorf("check %d is %+v, want %q, status %d, %d attempts", i, r, c.err, c.status, c.attempts)
+				}
+				if leak := regexp.MustCompile(`127\.|10\.0|169\.|:\d{2,5}|https?:|/`).FindString(r.Error); leak != "" || len(r.Error) > 60 {
+					t.Errorf("the text %q holds %q, or is long", r.Error, leak)
+				}
+			}
+			want := "down"
+			if c.status == 429 {
+				want = "pending" // it says nothing
+			}
+			if now := s.target(watched.ID); now.Status != want {
+				t.Errorf("the target is %s, want %s", now.Status, want)
+			}
+		})
+	}
+	t.Cleanup(func() {
+		if status := s.call("GET", "/readyz", nil, nil); status != 200 {
+			t.Error(fmt.Sprintf("after all that /readyz answers %d", status))
+		}
+	})
+}
