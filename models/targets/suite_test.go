@@ -30,6 +30,13 @@ func newFixture(t *testing.T, db *models.DB) fixture {
 	return f
 }
 
+// newBenchFixture is a store on SQLite whose targets are checked each second.
+func newBenchFixture(b *testing.B) fixture {
+	f := fixture{db: modelstest.New(b), clock: modelstest.NewClock()}
+	f.Store = targets.NewStore(f.db, f.clock.Now, targets.Options{CheckInterval: time.Second, Retention: 30 * day})
+	return f
+}
+
 // each runs a test on both engines.
 func each(t *testing.T, test func(f fixture)) {
 	t.Helper()
