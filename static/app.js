@@ -42,6 +42,8 @@
     if (el) el.click();
   }
 
+  const act = (sel) => { if (currentRow()) inRow(sel); else if (!$("[data-row] " + sel)) go(sel); };
+
   const keys = {
     "/": () => { const q = $("[data-search]"); q.focus(); q.select(); },
     n: () => { const url = $("[data-new]"); if (url) { url.focus(); } else { go("[data-new-link]"); } },
@@ -51,11 +53,13 @@
     o: () => { if (currentRow()) inRow("[data-main]"); else go("[data-open-here]"); },
     x: () => inRow("input[type=checkbox]"),
     e: () => { if (currentRow()) inRow("[data-edit]"); else go("[data-edit-here]"); },
+    p: () => act("[data-pause]"),
+    c: () => act("[data-check]"),
     u: () => go("[data-undo]"),
     "[": () => go("[rel=prev]"),
     "]": () => go("[rel=next]"),
   };
-  const sections = { o: "/", l: "/links", t: "/tags", a: "/admin/jobs" };
+  const sections = { o: "/", l: "/links", t: "/tags", w: "/watch", a: "/admin/jobs" };
   let pendingG = 0;
 
   document.addEventListener("keydown", (e) => {
@@ -74,8 +78,8 @@
       location.href = sections[e.key];
       return;
     }
-    const act = keys[e.key];
-    if (act) { e.preventDefault(); act(); }
+    const press = keys[e.key];
+    if (press) { e.preventDefault(); press(); }
   });
 
   document.addEventListener("click", (e) => {
@@ -121,6 +125,7 @@
     clearTimeout(sayTimer);
     sayTimer = setTimeout(() => { out.textContent = ""; }, 5000);
   }
+  document.addEventListener("say", (e) => say(e.detail.text)); // the header HX-Trigger
   const failed = () => say("Linkwatch could not answer that. Try again in a moment.");
   document.addEventListener("htmx:error", failed);
   document.addEventListener("htmx:response:error", (e) => { if (e.detail.ctx.response.status >= 500) failed(); });
@@ -130,6 +135,15 @@
     const field = e.target.matches("details[open]") && $("input:not([type=hidden])", e.target);
     if (field) field.focus();
   }, true);
+
+  // What keeps itself up to date rests while nobody looks, and leaves folded
+  // and unfolded what the reader did.
+  document.addEventListener("htmx:before:request", (e) => {
+    if (document.hidden && e.target.matches("[hx-trigger^=every]")) e.preventDefault();
+  });
+  document.addEventListener("htmx:before:morph:attr", (e) => {
+    if (e.target.matches("details") && e.detail.attrName === "open") e.preventDefault();
+  });
 
   // A picture that does not load leaves no hole.
   document.addEventListener("error", (e) => {

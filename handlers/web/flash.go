@@ -26,6 +26,11 @@ var notices = map[string]ui.Flash{
 	"refreshed": {Text: "Fetched again."},
 	"kept":      {Text: "The page could not be fetched; what was known of it is kept.", Bad: true},
 	"paused":    {Text: "The site asked for a pause. Try again later.", Bad: true},
+	"edited":    {Text: "Saved. It is checked anew within moments."},
+	"stopped":   {Text: "Paused. It is not checked until you resume it."},
+	"resumed":   {Text: "Resumed. It is checked within moments."},
+	"checking":  {Text: "The check takes a while. What it finds shows up here."},
+	"restored":  {Text: "It is watched again, with its history."},
 }
 
 var changed = map[string]string{
@@ -57,7 +62,7 @@ func (p *Pages) flash(c *gin.Context, here string) (ui.Flash, error) {
 			return savedFlash(l, param), err
 		}
 	}
-	return notices[c.Query(paramDone)], nil
+	return p.targetFlash(c)
 }
 
 func savedFlash(l links.Link, param string) ui.Flash {

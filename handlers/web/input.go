@@ -71,7 +71,16 @@ const (
 	paramSaved    = "saved"    // id of a link that was just saved
 	paramKnown    = "known"    // id of a link that was saved before
 	paramUntagged = "untagged" // name of a tag that was just taken off the link
+	paramAdded    = "added"    // id of a target that was just added
+	paramWatched  = "watched"  // id of a target that was added before
+	paramChecked  = "checked"  // id of a target that was just checked
+	paramDeleted  = "deleted"  // id of a target that was just deleted
 )
+
+// said are all of them.
+var said = []string{
+	paramChange, paramDone, paramSaved, paramKnown, paramUntagged, paramAdded, paramWatched, paramChecked, paramDeleted,
+}
 
 // back is the page that a form was on, without what it said: one of ours, or
 // fallback if the form does not tell.
@@ -83,7 +92,7 @@ func localPath(address, fallback string) string {
 		return fallback
 	}
 	q := u.Query()
-	for _, name := range []string{paramChange, paramDone, paramSaved, paramKnown, paramUntagged} {
+	for _, name := range said {
 		q.Del(name)
 	}
 	u.RawQuery, u.Fragment = q.Encode(), ""
@@ -91,7 +100,11 @@ func localPath(address, fallback string) string {
 }
 
 func ours(path string) bool {
-	return path == "/" || path == "/links" || path == "/tags" || strings.HasPrefix(path, "/links/")
+	switch path {
+	case "/", "/links", "/tags", "/watch":
+		return true
+	}
+	return strings.HasPrefix(path, "/links/") || strings.HasPrefix(path, "/watch/")
 }
 
 // with is an address of ours with one more parameter.

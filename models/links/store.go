@@ -45,6 +45,16 @@ func (s *Store) Get(ctx context.Context, id string) (Link, error) {
 	return one(s.db.Read(ctx), id)
 }
 
+// ByURL is the link of a canonical URL; ok is false if nobody saved it.
+func (s *Store) ByURL(ctx context.Context, canonicalURL string) (l Link, ok bool, err error) {
+	tx := s.db.Read(ctx)
+	ls, err := load(tx, tx.Model(&Link{}).Where("canonical_url = ?", canonicalURL))
+	if err != nil || len(ls) == 0 {
+		return Link{}, false, err
+	}
+	return ls[0], true, nil
+}
+
 // View is Get that counts a view, every time.
 func (s *Store) View(ctx context.Context, id string) (Link, error) {
 	if models.CheckID(models.KindLink, id) != nil {

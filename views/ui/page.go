@@ -47,6 +47,7 @@ var sections = []section{
 	{"overview", "Overview", "/"},
 	{"links", "Links", "/links"},
 	{"tags", "Tags", "/tags"},
+	{"watch", "Watch", "/watch"},
 	{"admin", "Admin", "/admin/jobs"},
 }
 

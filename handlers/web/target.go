@@ -1,0 +1,131 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/targets"
+	"github.com/linkwatch/linkwatch/views"
+)
+
+const (
+	resultsSize = 25              // checks on the page of a target
+	outagesSize = 10              // outages on it
+	checkWait   = 4 * time.Second // how long a page waits for a check that was asked for
+)
+
+// TargetPage shows one target with its history, and for htmx what changes.
+func (p *Pages) TargetPage(c *gin.Context) {
+	v := views.Target{Edit: views.TargetForm{Open: c.Query("edit") != ""}}
+	var err error
+	if v.Flash, err = p.flash(c, targetPath(c)); err != nil {
+		p.fail(c, err)
+		return
+	}
+	p.showTarget(c, http.StatusOK, v)
+}
+
+func targetPath(c *gin.Context) string { return "/watch/" + c.Param("id") }
+
+// showTarget fills in the target and shows it; v has what was typed.
+func (p *Pages) showTarget(c *gin.Context, status int, v views.Target) {
+	ctx := c.Request.Context()
+	t, err := p.Targets.Get(ctx, c.Param("id"))
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	v.Place = views.TargetPlace{
+		ID: t.ID, Failed: c.Query("failed") == "true", Token: c.Query("page_token"), Outages: c.Query("outages"),
+	}
+	var after, afterOutage models.Cursor
+	for _, read := range []func() error{
+		func() (err error) { v.Place.Range, err = targets.ParseRange("query.range", c.Query("range")); return },
+		func() (err error) { after, err = models.ParseToken(v.Place.Token); return },
+		func() (err error) { afterOutage, err = models.ParseToken(v.Place.Outages); return },
+		func() (err error) { v.History, err = p.Targets.History(ctx, t, v.Place.Range); return },
+		func() (err error) {
+			year := v.History
+			if v.Place.Range != targets.Last365d {
+				year, err = p.Targets.History(ctx, t, targets.Last365d)
+			}
+			v.Year = year.Share
+			return err
+		},
+		func() (err error) { v.Outages, err = p.Targets.Outages(ctx, t.ID, afterOutage, outagesSize); return },
+		func() (err error) {
+			v.Results, err = p.Targets.Results(ctx, targets.ResultFilter{TargetID: t.ID, Failed: v.Place.Failed}, after, resultsSize)
+			return
+		},
+		func() (err error) { v.Link, _, err = p.Links.ByURL(ctx, t.CanonicalURL); return },
+	} {
+		if err := read(); err != nil {
+			p.fail(c, err)
+			return
+		}
+	}
+	v.Page, v.Target = p.page(t.Title(), "watch", v.Flash), t
+	v.Check, v.Interval = p.Targets.Options().CheckInterval, p.Targets.Interval(t)
+	v.Intervals = views.Intervals(v.Check, t.IntervalSeconds)
+	if v.Edit.Errors == nil {
+		open := v.Edit.Open
+		v.Edit = views.FormOf(t)
+		v.Edit.Open = open
+	}
+	c.Header("HX-Replace-Url", v.Place.Path())
+	p.showPart(c, status, views.TargetPage(v), views.TargetNow(v))
+}
+
+// EditTarget stores what its owner sets.
+func (p *Pages) EditTarget(c *gin.Context) {
+	form := targetForm(c)
+	interval, expect := numberOf(form.Interval), expectOf(form)
+	_, err := p.Targets.Edit(c.Request.Context(), c.Param("id"), targets.Edit{
+		Name: &form.Name, IntervalSeconds: &interval, Expect: &expect,
+	})
+	if errs, ok := formErrors(err, "name", targetFields...); ok {
+		form.Errors, form.Open = errs, true
+		p.showTarget(c, http.StatusBadRequest, views.Target{Edit: form})
+		return
+	}
+	p.done(c, err, targetPath(c), "edited")
+}
+
+// PauseTarget pauses or resumes a target.
+func (p *Pages) PauseTarget(c *gin.Context) {
+	paused, notice := true, "stopped"
+	if c.PostForm("paused") == "false" {
+		paused, notice = false, "resumed"
+	}
+	_, err := p.Targets.Edit(c.Request.Context(), c.Param("id"), targets.Edit{Paused: &paused})
+	p.done(c, err, back(c, targetPath(c)), notice)
+}
+
+// CheckTarget checks a target now, and waits a moment for what it finds.
+func (p *Pages) CheckTarget(c *gin.Context) {
+	here := back(c, targetPath(c))
+	_, done, err := p.Targets.CheckNow(c.Request.Context(), c.Param("id"), checkWait)
+	if err != nil || !done {
+		p.done(c, err, here, "checking")
+		return
+	}
+	p.seeOther(c, with(here, paramChecked, c.Param("id")))
+}
+
+// DeleteTarget stops watching a target. The list then offers to undo it.
+func (p *Pages) DeleteTarget(c *gin.Context) {
+	if err := p.Targets.Delete(c.Request.Context(), c.Param("id")); err != nil {
+		p.fail(c, err)
+		return
+	}
+	p.seeOther(c, with("/watch", paramDeleted, c.Param("id")))
+}
+
+// RestoreTarget brings a deleted target back.
+func (p *Pages) RestoreTarget(c *gin.Context) {
+	t, err := p.Targets.Restore(c.Request.Context(), c.Param("id"))
+	p.done(c, err, "/watch/"+t.ID, "restored")
+}

@@ -1,0 +1,242 @@
+package views
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/targets"
+	"github.com/linkwatch/linkwatch/views/ui"
+)
+
+// TLSSoon is how long before its end a certificate is warned of.
+const TLSSoon = 14 * 24 * time.Hour
+
+// Target is the page of one target.
+type Target struct {
+	ui.Page
+	Place     TargetPlace
+	Target    targets.Target
+	Check     time.Duration // CHECK_INTERVAL
+	Interval  time.Duration // how far apart its own checks are
+	Intervals []int         // seconds to choose from, see Intervals
+	Edit      TargetForm
+	History   targets.History
+	Year      targets.Share // of the last 365 days
+	Outages   models.Slice[targets.Outage]
+	Results   models.Slice[targets.Result]
+	Link      links.Link // saved with the same canonical URL; its ID is "" if none is
+}
+
+// TargetPlace is what the page of a target shows of its history.
+type TargetPlace struct {
+	ID      string
+	Range   targets.Range // of the chart
+	Failed  bool          // only the checks that were not up
+	Token   string        // of the page of checks; "" = the newest
+	Outages string        // token of the page of outages; "" = the newest
+}
+
+// Path is the address of the place.
+func (p TargetPlace) Path() string {
+	q := url.Values{}
+	if p.Range != "" && p.Range != targets.Last24h {
+		q.Set("range", string(p.Range))
+	}
+	if p.Failed {
+		q.Set("failed", "true")
+	}
+	if p.Token != "" {
+		q.Set("page_token", p.Token)
+	}
+	if p.Outages != "" {
+		q.Set("outages", p.Outages)
+	}
+	return withQuery(targetPath(p.ID), q)
+}
+
+func (p TargetPlace) withRange(r targets.Range) TargetPlace   { p.Range = r; return p }
+func (p TargetPlace) withFailed(only bool) TargetPlace        { p.Failed, p.Token = only, ""; return p }
+func (p TargetPlace) after(c models.Cursor) TargetPlace       { p.Token = c.Token(); return p }
+func (p TargetPlace) afterOutage(c models.Cursor) TargetPlace { p.Outages = c.Token(); return p }
+func (p TargetPlace) live() bool                              { return p.Token == "" && p.Outages == "" }
+
+var rangeNames = map[targets.Range]string{
+	targets.Last24h: "24 hours", targets.Last7d: "7 days", targets.Last30d: "30 days",
+	targets.Last90d: "90 days", targets.Last365d: "365 days",
+}
+
+// share is the uptime over a range.
+func (v Target) share(r targets.Range) targets.Share {
+	if r == targets.Last365d {
+		return v.Year
+	}
+	return v.Target.Uptime[r]
+}
+
+// standsSo says in words how a target does.
+func (v Target) standsSo() string {
+	t := v.Target
+	switch t.Status() {
+	case targets.Paused:
+		return "It is not checked, and no outage counts, until it is resumed."
+	case targets.Pending:
+		return "It has not been checked yet. The first check comes within moments."
+	case targets.Down:
+		return fmt.Sprintf("%s, %s in a row.", sentence(t.LastError), ui.Plural(t.Failures, "check"))
+	case targets.Up:
+		if lastOutcome(t) == targets.ThrottledOutcome {
+			return "The site asked for a pause (429). That counts neither way; the next check comes later."
+		}
+		return "The last check got what it expects: status " + answered(t.LastStatusCode, t.LastLatencyMS) + "."
+	}
+	return ""
+}
+
+func lastOutcome(t targets.Target) targets.Outcome {
+	if len(t.Beats) == 0 {
+		return targets.UpOutcome
+	}
+	return t.Beats[len(t.Beats)-1].Outcome
+}
+
+// sentence begins with a capital letter.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// answered is an answer in brief: "200 in 84 ms".
+func answered(status, latencyMS int) string {
+	if status == 0 {
+		return "no answer"
+	}
+	return fmt.Sprintf("%d in %s", status, ui.Latency(latencyMS))
+}
+
+// expectations are what counts as up, in words.
+func expectations(e targets.Expect) []string {
+	all := []string{"status " + strings.ReplaceAll(e.Statuses(), ",", ", ")}
+	if e.Keyword != "" {
+		all = append(all, "contains “"+e.Keyword+"”")
+	}
+	if e.Absent != "" {
+		all = append(all, "does not contain “"+e.Absent+"”")
+	}
+	if e.MaxLatencyMS > 0 {
+		all = append(all, "within "+ui.Latency(e.MaxLatencyMS))
+	}
+	return all
+}
+
+// tlsEnds says how the certificate of a target stands: "" if that is unknown
+// or as it should be.
+func tlsEnds(t targets.Target, now time.Time) string {
+	switch {
+	case t.TLSExpiresAt.IsZero():
+		return ""
+	case !t.TLSExpiresAt.After(now):
+		return "The certificate has ended"
+	case t.TLSExpiresAt.Sub(now) < TLSSoon:
+		return "The certificate ends soon"
+	}
+	return ""
+}
+
+// ticks is how many parts the chart's time is shown in.
+const ticks = 4
+
+// chart is the history as the chart draws it.
+func (v Target) chart() ui.Chart {
+	h := v.History
+	c := ui.Chart{
+		Label: fmt.Sprintf("Latency over the last %s: median %s, 95th percentile %s", rangeNames[h.Range], latencyOr(h.P50, "unknown"), latencyOr(h.P95, "unknown")),
+		Bars:  fmt.Sprintf("Uptime over the last %s: %s", rangeNames[h.Range], uptimeOf(h.Share)),
+	}
+	for _, b := range h.Buckets {
+		c.Points = append(c.Points, ui.Point{
+			P50: b.P50, P95: b.P95, Answered: b.P95 > 0, Beat: bucketKind(b.Share),
+			Title: fmt.Sprintf("%s\n%s", bucketTime(b), bucketFigures(b)),
+		})
+	}
+	if n := len(h.Buckets); n > 0 {
+		from, span := h.Buckets[0].From, h.Buckets[n-1].To.Sub(h.Buckets[0].From.Time)
+		for i := range ticks {
+			c.Ticks = append(c.Ticks, tick(h.Range, from.Add(span*time.Duration(i)/ticks).Time))
+		}
+	}
+	return c
+}
+
+func bucketKind(s targets.Share) ui.BeatKind {
+	switch {
+	case s.Checks == 0:
+		return ui.BeatNone
+	case s.Up == s.Checks:
+		return ui.BeatUp
+	case s.Up == 0:
+		return ui.BeatDown
+	}
+	return ui.BeatPartly
+}
+
+func tick(r targets.Range, t time.Time) string {
+	switch r {
+	case targets.Last24h:
+		return t.Format("15:04")
+	case targets.Last365d:
+		return t.Format("Jan 2006")
+	case targets.Last7d, targets.Last30d, targets.Last90d:
+	}
+	return t.Format("2 Jan")
+}
+
+// bucketTime is when a bucket was, in UTC: "24 Mar, 14:00 to 15:00".
+func bucketTime(b targets.Bucket) string {
+	const day = 24 * time.Hour
+	switch length := b.To.Sub(b.From.Time); {
+	case length < day:
+		return b.From.Format("2 Jan, 15:04") + " to " + b.To.Format("15:04")
+	case length == day:
+		return b.From.Format("2 Jan 2006")
+	}
+	return b.From.Format("2 Jan") + " to " + b.To.Add(-day).Format("2 Jan 2006")
+}
+
+func bucketFigures(b targets.Bucket) string {
+	if b.Checks == 0 {
+		return "nothing measured"
+	}
+	return fmt.Sprintf("median %s, 95th percentile %s\n%s of %s up",
+		latencyOr(b.P50, "unknown"), latencyOr(b.P95, "unknown"), ui.Count(b.Up), ui.Plural(b.Checks, "check"))
+}
+
+func latencyOr(ms int, none string) string {
+	if ms == 0 {
+		return none
+	}
+	return ui.Latency(ms)
+}
+
+// lasted is how long an outage took, in one or two units: "3 min", "2 h 5 min".
+func lasted(d time.Duration) string {
+	const day = 24 * time.Hour
+	for _, unit := range []struct {
+		of, part   time.Duration
+		word, less string
+	}{{day, time.Hour, "d", "h"}, {time.Hour, time.Minute, "h", "min"}, {time.Minute, time.Second, "min", "s"}} {
+		if d >= unit.of {
+			s := fmt.Sprintf("%d %s", d/unit.of, unit.word)
+			if rest := d % unit.of / unit.part; rest > 0 {
+				s += fmt.Sprintf(" %d %s", rest, unit.less)
+			}
+			return s
+		}
+	}
+	return fmt.Sprintf("%d s", d/time.Second)
+}
