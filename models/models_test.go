@@ -167,3 +167,27 @@ func FuzzFold(f *testing.F) {
 		}
 	})
 }
+
+func TestTimedIDsSortByTimeAndCanBeRead(t *testing.T) {
+	at := models.At(time.Date(2026, 3, 24, 12, 0, 0, 123_456_000, time.UTC))
+	before := ""
+	for _, step := range []struct {
+		at time.Time
+		n  int64
+	}{{at.Time, 1}, {at.Time, 2}, {at.Time, 1 << 40}, {at.Add(time.Microsecond).Time, 1}, {at.Add(time.Hour).Time, 0}} {
+		id := models.TimedID(models.KindCheck, models.At(step.at), step.n)
+		if models.CheckID(models.KindCheck, id) != nil || id <= before {
+			t.Errorf("%q after %q", id, before)
+		}
+		gotAt, n, err := models.ParseTimedID(models.KindCheck, id)
+		if err != nil || !gotAt.Equal(step.at) || n != step.n {
+			t.Errorf("%q is %v, %d, %v; want %v, %d", id, gotAt, n, err, step.at, step.n)
+		}
+		before = id
+	}
+	for _, bad := range []string{"", "c_", models.NewID(models.KindLink), "c_zzzzzzzzzzzzzzzzzzzzzz"} {
+		if _, _, err := models.ParseTimedID(models.KindCheck, bad); err == nil {
+			t.Errorf("%q was read", bad)
+		}
+	}
+}

@@ -136,4 +136,4 @@ CREATE TABLE idempotency_keys (
   PRIMARY KEY (scope, key)
 );
 
-CREATE INDEX idempotency_keys_created ON idempotency_keys (created_at);
+CREATE INDEX idempotency_keys_created ON idempotency_keys (scope, created_at);

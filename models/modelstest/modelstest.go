@@ -162,6 +162,35 @@ func Statements(t testing.TB, db *models.DB) (stop func() []Statement) {
 	}
 }
 
+// Plan is how SQLite would run a statement, step by step. A plain INSERT has none.
+func Plan(t testing.TB, db *models.DB, s Statement) (steps []string) {
+	t.Helper()
+	if strings.HasPrefix(s.SQL, "INSERT") {
+		return nil
+	}
+	var rows []struct{ Detail string }
+	// On the writer: the readers do not even explain a statement that changes something.
+	err := db.Write(context.Background(), func(tx *gorm.DB) error {
+		return tx.Raw("EXPLAIN QUERY PLAN "+s.SQL, s.Vars...).Scan(&rows).Error
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", s.SQL, err)
+	}
+	for _, r := range rows {
+		steps = append(steps, r.Detail)
+	}
+	return steps
+}
+
+// ReadsAll says whether a step of a plan reads a whole table.
+func ReadsAll(step string) bool {
+	return strings.HasPrefix(step, "SCAN ") && !strings.Contains(step, "INDEX") &&
+		!strings.Contains(step, "CONSTANT ROW") && !strings.Contains(step, "VIRTUAL TABLE")
+}
+
+// Sorts says whether a step of a plan sorts rows.
+func Sorts(step string) bool { return strings.Contains(step, "TEMP B-TREE") }
+
 // observe calls see after each statement from now on.
 func observe(t testing.TB, db *models.DB, see func(*gorm.DB)) {
 	t.Helper()

@@ -40,9 +40,9 @@ func endOutage(tx *gorm.DB, seq int64, at models.Time) error {
 	return tx.Exec("UPDATE outages SET ended_at = ? WHERE target_seq = ? AND ended_at IS NULL", at, seq).Error
 }
 
-// named selects rows of a table together with which target they are of.
+// named selects rows of a table, called x, together with which target they are of.
 func named(tx *gorm.DB, table string) *gorm.DB {
-	return tx.Table(table + " AS x").Joins("JOIN targets AS t ON t.seq = x.target_seq AND t.deleted_at IS NULL").
+	return tx.Table(table).Joins("JOIN targets AS t ON t.seq = x.target_seq AND t.deleted_at IS NULL").
 		Select("x.*, t.id AS target_id, CASE t.name WHEN '' THEN t.host ELSE t.name END AS target_name")
 }
 
@@ -50,7 +50,7 @@ func named(tx *gorm.DB, table string) *gorm.DB {
 // targetID is "". An unknown target is CodeNotFound.
 func (s *Store) Outages(ctx context.Context, targetID string, after models.Cursor, limit int) (models.Slice[Outage], error) {
 	var page models.Slice[Outage]
-	q := named(s.db.Read(ctx), "outages")
+	q := named(s.db.Read(ctx), "outages AS x")
 	if targetID != "" {
 		seq, err := s.seq(ctx, targetID)
 		if err != nil {

@@ -73,7 +73,11 @@ type ResultFilter struct {
 // result's CheckedAt. An unknown target is CodeNotFound.
 func (s *Store) Results(ctx context.Context, f ResultFilter, after models.Cursor, limit int) (models.Slice[Result], error) {
 	var page models.Slice[Result]
-	q := named(s.db.Read(ctx), "check_results")
+	table := "check_results AS x"
+	if f.Failed && f.TargetID != "" && s.db.Engine == models.SQLite { // which would rather look through all of the target's
+		table += " INDEXED BY check_results_target_failed"
+	}
+	q := named(s.db.Read(ctx), table)
 	if f.TargetID != "" {
 		seq, err := s.seq(ctx, f.TargetID)
 		if err != nil {

@@ -264,7 +264,7 @@ func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShar
 // have ended within the last PageDays days.
 func (s *Store) PageOutages(ctx context.Context, p StatusPage, limit int) ([]Outage, error) {
 	var os []Outage
-	err := named(s.db.Read(ctx), "outages").Joins("JOIN status_page_targets AS y ON y.target_seq = x.target_seq").
+	err := named(s.db.Read(ctx), "outages AS x").Joins("JOIN status_page_targets AS y ON y.target_seq = x.target_seq").
 		Where("y.page_id = ? AND (x.ended_at IS NULL OR x.ended_at >= ?)", p.ID, Last90d.from(s.clock.Now())).
 		Order("x.started_at DESC, x.id DESC").Limit(limit).Find(&os).Error
 	if err != nil {

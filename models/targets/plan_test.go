@@ -1,0 +1,108 @@
+package targets_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/modelstest"
+	"github.com/linkwatch/linkwatch/models/targets"
+)
+
+// TestQueryPlans asks SQLite how it runs each statement of what people and the
+// checker do often: none reads a whole table, and none sorts one.
+func TestQueryPlans(t *testing.T) {
+	f := newFixture(t, modelstest.New(t))
+	ids := f.addMany(500)
+	for _, claimed := range f.claim() {
+		f.record(claimed, up(1))
+	}
+	page, err := f.AddPage(t.Context(), targets.PageEdit{Slug: "s", Title: "S", TargetIDs: ids[:5]})
+	f.must(err)
+	ctx, some := t.Context(), models.Cursor{CreatedAt: f.Now(), ID: ids[100]}
+	newest := f.results(targets.ResultFilter{})[0]
+	after := models.Cursor{CreatedAt: newest.CheckedAt, ID: newest.ID()}
+	list := func(filter targets.Filter) func() error {
+		return func() error { _, err := f.List(ctx, filter, some, 50); return err }
+	}
+	results := func(filter targets.ResultFilter) func() error {
+		return func() error { _, err := f.Results(ctx, filter, after, 50); return err }
+	}
+	f.clock.Advance(2 * time.Minute)
+	for _, c := range []struct {
+		name string
+		do   func() error
+	}{
+		{"list", list(targets.Filter{})},
+		{"by host", list(targets.Filter{Host: "h3.test"})},
+		{"by status", list(targets.Filter{Status: targets.Down})},
+		{"get", func() error { _, err := f.Get(ctx, ids[0]); return err }},
+		{"by URL", func() error { _, _, err := f.ByURL(ctx, "https://h1.test"); return err }},
+		{"counts", func() error { _, err := f.Counts(ctx); return err }},
+		{"expiring", func() error { _, err := f.ExpiringTLS(ctx, day, 10); return err }},
+		{"add", func() error { _, _, err := f.Add(ctx, targets.New{URL: "https://new.test", Key: "k"}); return err }},
+		{"edit", func() error { _, err := f.Edit(ctx, ids[0], targets.Edit{Paused: ptr(true)}); return err }},
+		{"delete", func() error { return f.Delete(ctx, ids[1]) }},
+		{"restore", func() error { _, err := f.Restore(ctx, ids[1]); return err }},
+		{"results", results(targets.ResultFilter{})},
+		{"results since", results(targets.ResultFilter{Since: f.Now().Add(-day)})},
+		{"failed results", results(targets.ResultFilter{Failed: true})},
+		{"results of one", results(targets.ResultFilter{TargetID: ids[2]})},
+		{"failed results of one", results(targets.ResultFilter{TargetID: ids[2], Failed: true})},
+		{"outages", func() error { _, err := f.Outages(ctx, "", models.Cursor{}, 50); return err }},
+		{"outages of one", func() error { _, err := f.Outages(ctx, ids[2], models.Cursor{}, 50); return err }},
+		{"history", func() error { _, err := f.History(ctx, f.get(ids[2]), targets.Last30d); return err }},
+		{"idle tick", func() error { _, _, err := f.Claim(ctx, checker, 0); return err }},
+		{"claim", func() error { _, _, err := f.Claim(ctx, checker, 10); return err }},
+		{"record", func() error {
+			r := down()
+			r.CheckedAt = f.Now()
+			return f.Record(ctx, checker, targets.Checked{Target: f.get(ids[5]), Result: r})
+		}},
+		{"status page", func() error { _, err := f.PageBySlug(ctx, "s"); return err }},
+		{"status page days", func() error { _, err := f.PageDays(ctx, page); return err }},
+		{"badge", func() error { _, err := f.Public(ctx, ids[0]); return err }},
+		{"purge", func() error { _, err := f.Purge(ctx, ctx); return err }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stop := modelstest.Statements(t, f.db)
+			f.must(c.do())
+			sent := stop()
+			if len(sent) == 0 {
+				t.Error("no statement was seen")
+			}
+			for _, s := range sent {
+				for _, step := range modelstest.Plan(t, f.db, s) {
+					// Whoever's lease ended has claims somewhere; that is rare.
+					rare := strings.Contains(s.SQL, "checkers") || strings.Contains(s.SQL, "WHERE claimed_by")
+					if modelstest.ReadsAll(step) && !rare || modelstest.Sorts(step) && !strings.Contains(s.SQL, "status_page") {
+						t.Errorf("%s\n  %s", s.SQL, step)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestFailedResultsHaveAnIndexOfTheirOwn: few checks fail, so a list of those
+// must not pass over all the others.
+func TestFailedResultsHaveAnIndexOfTheirOwn(t *testing.T) {
+	f := newFixture(t, modelstest.New(t))
+	made := f.add("https://a.test")
+	f.check(down())
+	for index, filter := range map[string]targets.ResultFilter{
+		"check_results_failed": {Failed: true}, "check_results_target_failed": {Failed: true, TargetID: made.ID},
+	} {
+		stop := modelstest.Statements(t, f.db)
+		f.results(filter)
+		var plan []string
+		for _, s := range stop() {
+			plan = append(plan, modelstest.Plan(t, f.db, s)...)
+		}
+		if !strings.Contains(fmt.Sprint(plan), index) {
+			t.Errorf("%+v does not use %s: %q", filter, index, plan)
+		}
+	}
+}
