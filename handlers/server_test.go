@@ -64,14 +64,27 @@ type server struct {
 	db      *models.DB
 	links   *links.Store
 	targets *targets.Store
+	clock   *modelstest.Clock // of targets
 	jobs    *schedule.Store
+	stop    func() // what the program tells the router when it is about to stop
 }
 
 func newServer(t *testing.T) *server {
 	t.Helper()
-	s := &server{t: t, web: &web{pages: map[string]any{}}, db: modelstest.New(t)}
+	return newServerOn(t, modelstest.New(t))
+}
+
+// eachEngine runs a test of the whole router on each engine.
+func eachEngine(t *testing.T, test func(s *server)) {
+	t.Helper()
+	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(newServerOn(t, db)) })
+}
+
+func newServerOn(t *testing.T, db *models.DB) *server {
+	t.Helper()
+	s := &server{t: t, web: &web{pages: map[string]any{}}, db: db, clock: modelstest.NewClock()}
 	s.links = links.NewStore(s.db, nil, s.web, links.Options{CheckInterval: time.Hour})
-	s.targets = targets.NewStore(s.db, nil, targets.Options{CheckInterval: 15 * time.Second, Retention: 30 * 24 * time.Hour})
+	s.targets = targets.NewStore(s.db, s.clock.Now, targets.Options{CheckInterval: 15 * time.Second, Retention: 30 * 24 * time.Hour})
 	s.jobs = schedule.NewStore(s.db, nil)
 	r, err := handlers.New(handlers.Deps{
 		DB: s.db, Links: s.links, Targets: s.targets, Jobs: s.jobs, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
@@ -80,6 +93,7 @@ func newServer(t *testing.T) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.stop = r.Health.Stopping
 	ts := httptest.NewServer(r)
 	t.Cleanup(ts.Close)
 	s.url = ts.URL
@@ -101,7 +115,8 @@ func (s *server) do(method, path, body string) answer {
 	return s.send(method, path, "application/json", body)
 }
 
-func (s *server) send(method, path, contentType, body string) answer {
+// send sends body ("" = none) with headers, given as name and value in turn.
+func (s *server) send(method, path, contentType, body string, headers ...string) answer {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
 	if err != nil {
@@ -109,6 +124,9 @@ func (s *server) send(method, path, contentType, body string) answer {
 	}
 	if body != "" {
 		req.Header.Set("Content-Type", contentType)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -205,9 +223,13 @@ func refreshOne(t *testing.T, store *links.Store) {
 	}
 }
 
-func results(list map[string]any) []map[string]any {
+// results are those of a list of the links family, items those of any other.
+func results(list map[string]any) []map[string]any { return objects(list["results"]) }
+func items(list map[string]any) []map[string]any   { return objects(list["items"]) }
+
+func objects(array any) []map[string]any {
 	var out []map[string]any
-	all, _ := list["results"].([]any)
+	all, _ := array.([]any)
 	for _, r := range all {
 		m, _ := r.(map[string]any)
 		out = append(out, m)
@@ -215,10 +237,10 @@ func results(list map[string]any) []map[string]any {
 	return out
 }
 
-// column is one member of each result.
+// column is one member of each result or item.
 func column(list map[string]any, member string) string {
 	var out []string
-	for _, r := range results(list) {
+	for _, r := range append(results(list), items(list)...) {
 		out = append(out, fmt.Sprint(r[member]))
 	}
 	return strings.Join(out, " ")

@@ -1,0 +1,399 @@
+package handlers_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/targets"
+)
+
+// watch adds a target and answers its id.
+func (s *server) watch(url string) string {
+	s.t.Helper()
+	return fmt.Sprint(s.do("POST", "/v1/targets", `{"url":"`+url+`"}`).want(http.StatusCreated)["id"])
+}
+
+// check does what the checker does, with a target that is made due for it: each
+// result is a second after the one before.
+func (s *server) check(id string, found ...targets.Result) {
+	s.t.Helper()
+	for _, r := range found {
+		s.clock.Advance(time.Second)
+		s.must(s.targets.RequestCheck(s.t.Context(), id))
+		s.checkDue(id, r)
+	}
+}
+
+// checkDue checks one of the targets that are due.
+func (s *server) checkDue(id string, r targets.Result) {
+	s.t.Helper()
+	const checker = "k_test"
+	_, err := s.targets.Hold(s.t.Context(), checker)
+	s.must(err)
+	due, _, err := s.targets.Claim(s.t.Context(), checker, 100)
+	s.must(err)
+	i := slices.IndexFunc(due, func(t targets.Target) bool { return t.ID == id })
+	if i < 0 {
+		s.t.Fatalf("%s is not due", id)
+	}
+	r.CheckedAt = s.targets.Now()
+	s.must(s.targets.Record(s.t.Context(), checker, targets.Checked{Target: due[i], Result: r}))
+	s.must(s.targets.Leave(s.t.Context(), checker)) // gives the others back
+}
+
+func (s *server) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// What checks can find.
+var (
+	foundUp        = targets.Result{StatusCode: 200, LatencyMS: 40, Attempts: 1}
+	foundDown      = targets.Result{Outcome: targets.DownOutcome, StatusCode: 404, LatencyMS: 3, Attempts: 1, Error: "unexpected status 404"}
+	foundSilent    = targets.Result{Outcome: targets.DownOutcome, LatencyMS: 0, Attempts: 3, Error: "connection refused"}
+	foundThrottled = targets.Result{Outcome: targets.ThrottledOutcome, StatusCode: 429, LatencyMS: 2, Attempts: 1, Error: "throttled: status 429"}
+)
+
+// has fails unless the object has these members.
+func has(t *testing.T, object, want map[string]any) {
+	t.Helper()
+	for member, want := range want {
+		if got, ok := object[member]; !ok || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s = %v, want %v", member, got, want)
+		}
+	}
+}
+
+func TestAddTarget(t *testing.T) {
+	s := newServer(t)
+	a := s.do("POST", "/v1/targets", `{"url":"HTTPS://Example.com:443/path/?a=1#section","name":"Shop","interval_seconds":60,
+		"expect":{"status":"200-299, 404","keyword":"cart","keyword_absent":"sorry","max_latency_ms":800}}`)
+	got := a.want(http.StatusCreated)
+	at := "/v1/targets/" + fmt.Sprint(got["id"])
+	if a.header.Get("Location") != at || !strings.HasPrefix(at, "/v1/targets/t_") {
+		t.Errorf("Location %q", a.header.Get("Location"))
+	}
+	want := map[string]any{
+		"url": "HTTPS://Example.com:443/path/?a=1#section", "canonical_url": "https://example.com/path?a=1", "host": "example.com",
+		"name": "Shop", "interval_seconds": 60.0, "paused": false, "status": "pending",
+		"expect":     map[string]any{"status": "200-299,404", "keyword": "cart", "keyword_absent": "sorry", "max_latency_ms": 800.0},
+		"created_at": "2026-03-24T12:00:00Z", "updated_at": "2026-03-24T12:00:00Z", "next_check_at": "2026-03-24T12:00:00Z",
+		"last_checked_at": nil, "last_status_code": nil, "last_latency_ms": nil, "last_error": nil, "consecutive_failures": 0.0,
+		"tls_expires_at": nil, "uptime": map[string]any{"24h": nil, "7d": nil, "30d": nil, "90d": nil},
+	}
+	has(t, got, want)
+	has(t, s.do("GET", at, "").want(200), want)
+	if len(got) != len(want)+1 {
+		t.Errorf("%d members, want %d and the id: %v", len(got), len(want), got)
+	}
+	s.do("HEAD", at, "").want(200)
+
+	plain := s.do("POST", "/v1/targets", `{"url":"http://plain.test","name":null,"interval_seconds":null,"expect":null}`).want(http.StatusCreated)
+	has(t, plain, map[string]any{
+		"name": "", "interval_seconds": 15.0, "canonical_url": "http://plain.test",
+		"expect": map[string]any{"status": "200-399", "keyword": nil, "keyword_absent": nil, "max_latency_ms": nil},
+	})
+}
+
+func TestTargetTellsWhatChecksFound(t *testing.T) {
+	s := newServer(t)
+	id := s.watch("https://example.com")
+	for _, c := range []struct {
+		found targets.Result
+		want  map[string]any
+	}{
+		{foundUp, map[string]any{"status": "up", "last_status_code": 200.0, "last_latency_ms": 40.0, "last_error": nil, "consecutive_failures": 0.0}},
+		{foundSilent, map[string]any{"status": "down", "last_status_code": nil, "last_latency_ms": 0.0, "last_error": "connection refused", "consecutive_failures": 1.0}},
+		{foundDown, map[string]any{"status": "down", "last_status_code": 404.0, "last_error": "unexpected status 404", "consecutive_failures": 2.0}},
+		{foundThrottled, map[string]any{"status": "down", "last_status_code": 429.0, "last_error": "throttled: status 429", "consecutive_failures": 2.0}},
+	} {
+		s.check(id, c.found)
+		got := s.do("GET", "/v1/targets/"+id, "").want(200)
+		has(t, got, c.want)
+		if got["last_checked_at"] != s.clock.Now().Format(time.RFC3339) {
+			t.Errorf("last_checked_at %v", got["last_checked_at"])
+		}
+	}
+	uptime, _ := s.do("GET", "/v1/targets/"+id, "").want(200)["uptime"].(map[string]any)
+	for _, window := range []string{"24h", "7d", "30d", "90d"} {
+		if uptime[window] != 1/3.0 {
+			t.Errorf("uptime over %s is %v: one of three, and the throttled one counts neither way", window, uptime[window])
+		}
+	}
+}
+
+func TestCreateIdempotencyByURL(t *testing.T) {
+	s := newServer(t)
+	id := s.watch("http://example.com/")
+	a := s.do("POST", "/v1/targets", `{"url":"HTTP://EXAMPLE.com:80","name":"other"}`)
+	if got := a.want(http.StatusOK); got["id"] != id || got["name"] != "" || a.header.Get("Location") != "/v1/targets/"+id {
+		t.Errorf("got %v, %v", got, a.header)
+	}
+}
+
+func TestCreateIdempotencyByKey(t *testing.T) {
+	eachEngine(t, func(s *server) {
+		post := func(on *server, key, body string) answer {
+			return on.send("POST", "/v1/targets", "application/json", body, "Idempotency-Key", key)
+		}
+		id := post(s, "key-1", `{"url":"https://a.test"}`).want(http.StatusCreated)["id"]
+		for _, body := range []string{`{"url":"https://a.test"}`, `{"url":"https://b.test"}`} {
+			if got := post(s, "key-1", body).want(http.StatusOK)["id"]; got != id {
+				s.t.Errorf("%s: %v, want %v", body, got, id)
+			}
+		}
+		restarted := newServerOn(s.t, s.db)
+		if got := post(restarted, "key-1", `{"url":"https://c.test"}`).want(http.StatusOK)["id"]; got != id {
+			s.t.Errorf("after a restart: %v, want %v", got, id)
+		}
+		if got := column(s.do("GET", "/v1/targets", "").want(200), "id"); got != id {
+			s.t.Errorf("targets %q, want only %v", got, id)
+		}
+		post(s, strings.Repeat("k", 255), `{"url":"https://d.test"}`).want(http.StatusCreated)
+		for _, key := range []string{"two words", strings.Repeat("k", 256), canary + "é"} {
+			a := post(s, key, `{"url":"https://e.test"}`)
+			a.problem(400, "invalid-request", "header.Idempotency-Key")
+			if strings.Contains(a.body, canary) {
+				s.t.Errorf("the key is echoed: %s", a.body)
+			}
+		}
+	})
+}
+
+func TestCreateIdempotencyAtOnce(t *testing.T) {
+	eachEngine(t, func(s *server) {
+		for name, post := range map[string]func(i int) answer{
+			"same URL": func(int) answer { return s.do("POST", "/v1/targets", `{"url":"https://same.test"}`) },
+			"same key": func(i int) answer {
+				return s.send("POST", "/v1/targets", "application/json", fmt.Sprintf(`{"url":"https://keyed.test/%d"}`, i%3), "Idempotency-Key", "at-once")
+			},
+		} {
+			var created atomic.Int64
+			var ids sync.Map
+			var all sync.WaitGroup
+			for i := range 20 {
+				all.Go(func() {
+					a := post(i)
+					if a.status == http.StatusCreated {
+						created.Add(1)
+					} else if a.status != http.StatusOK {
+						s.t.Errorf("%s: %d %s", name, a.status, a.body)
+					}
+					var got struct{ ID string }
+					if err := json.Unmarshal([]byte(a.body), &got); err != nil {
+						s.t.Error(err)
+					}
+					ids.Store(got.ID, nil)
+				})
+			}
+			all.Wait()
+			different := 0
+			ids.Range(func(any, any) bool { different++; return true })
+			if created.Load() != 1 || different != 1 {
+				s.t.Errorf("%s: %d times 201 and %d ids, want 1 and 1", name, created.Load(), different)
+			}
+		}
+		if n := len(items(s.do("GET", "/v1/targets", "").want(200))); n != 2 {
+			s.t.Errorf("%d targets are stored, want 2", n)
+		}
+	})
+}
+
+// TestCursorPagination walks the list while targets come and go. All were
+// created at the same time: the id alone tells them apart.
+func TestCursorPagination(t *testing.T) {
+	eachEngine(t, func(s *server) {
+		var ids []string
+		for i := range 12 {
+			ids = append(ids, s.watch(fmt.Sprintf("https://h%d.test", i)))
+		}
+		del := func(i int) { s.do("DELETE", "/v1/targets/"+ids[i], "").want(http.StatusNoContent) }
+		var seen []string
+		token := ""
+		for page := range 10 {
+			list := s.do("GET", "/v1/targets?limit=3&page_token="+token, "").want(200)
+			seen = append(seen, strings.Fields(column(list, "id"))...)
+			if token = fmt.Sprint(list["next_page_token"]); token == "" {
+				break
+			}
+			var cursor struct {
+				CreatedAt time.Time `json:"created_at"`
+				ID        string
+			}
+			b, err := base64.URLEncoding.DecodeString(token)
+			if err == nil {
+				err = json.Unmarshal(b, &cursor)
+			}
+			if err != nil || cursor.ID != seen[len(seen)-1] || !cursor.CreatedAt.Equal(s.clock.Now()) {
+				s.t.Errorf("token %q: %+v %v", token, cursor, err)
+			}
+			switch page {
+			case 0:
+				del(1) // was seen
+				del(2) // the token's own
+				del(5) // is to come
+			case 1:
+				ids = append(ids, s.watch("https://new.test"))
+			}
+		}
+		if want := slices.Delete(slices.Clone(ids), 5, 6); !slices.Equal(seen, want) {
+			s.t.Errorf("saw  %v\nwant %v", seen, want)
+		}
+		std := base64.StdEncoding.EncodeToString([]byte(`{"created_at":"2026-03-24T12:00:00Z","id":"` + ids[10] + `"}`))
+		if got := column(s.do("GET", "/v1/targets?page_token="+std, "").want(200), "id"); got != ids[11]+" "+ids[12] {
+			s.t.Errorf("by a token of the client's making: %s", got)
+		}
+		if n := len(items(s.do("GET", "/v1/targets?limit=500", "").want(200))); n != 10 {
+			s.t.Errorf("%d targets, want 10", n)
+		}
+	})
+}
+
+func TestFilterTargets(t *testing.T) {
+	s := newServer(t)
+	a, b, c := s.watch("https://shop.test/a"), s.watch("https://shop.test:8443/b_c"), s.watch("https://other.test")
+	s.do("PATCH", "/v1/targets/"+a, `{"name":"Straße"}`).want(200)
+	s.do("PATCH", "/v1/targets/"+b, `{"paused":true}`).want(200)
+	s.check(a, foundDown)
+	for query, want := range map[string][]string{
+		"":                           {a, b, c},
+		"host=SHOP.test":             {a, b},
+		"host=shop.test:8443":        {b},
+		"host=shop":                  nil,
+		"status=paused":              {b},
+		"status=down":                {a},
+		"status=pending":             {c},
+		"status=up":                  nil,
+		"q=strasse":                  {a},
+		"q=b_c":                      {b},
+		"q=b%25c":                    nil,
+		"q=test&host=other.test":     {c},
+		"limit=1&host=shop.test":     {a},
+		"host=&status=&q=&limit=500": {a, b, c},
+	} {
+		if got := column(s.do("GET", "/v1/targets?"+query, "").want(200), "id"); got != strings.Join(want, " ") {
+			t.Errorf("%s: %s, want %v", query, got, want)
+		}
+	}
+	if body := s.do("GET", "/v1/targets?host=none.test", "").body; !strings.Contains(body, `"items":[]`) || !strings.Contains(body, `"next_page_token":""`) {
+		t.Errorf("an empty page: %s", body)
+	}
+}
+
+func TestEditTarget(t *testing.T) {
+	s := newServer(t)
+	at := "/v1/targets/" + s.watch("https://example.com")
+	s.clock.Advance(time.Minute)
+	expect := func(members ...any) map[string]any {
+		return map[string]any{"expect": map[string]any{
+			"status": members[0], "keyword": members[1], "keyword_absent": members[2], "max_latency_ms": members[3],
+		}}
+	}
+	for _, c := range []struct {
+		body string
+		want map[string]any
+	}{
+		{`{}`, map[string]any{"name": "", "updated_at": "2026-03-24T12:00:00Z"}},
+		{`{"name":"Shop","interval_seconds":3600}`, map[string]any{"name": "Shop", "interval_seconds": 3600.0, "updated_at": "2026-03-24T12:01:00Z"}},
+		{`{"name":null}`, map[string]any{"name": "", "interval_seconds": 3600.0}},
+		{`{"interval_seconds":null}`, map[string]any{"interval_seconds": 15.0}},
+		{`{"interval_seconds":1}`, map[string]any{"interval_seconds": 1.0}},
+		{`{"expect":{"keyword":"cart","max_latency_ms":5}}`, expect("200-399", "cart", nil, 5.0)},
+		{`{"expect":{"status":"200","keyword_absent":"no"}}`, expect("200", "cart", "no", 5.0)},
+		{`{"expect":{"keyword":null,"status":null}}`, expect("200-399", nil, "no", 5.0)},
+		{`{"expect":{}}`, expect("200-399", nil, "no", 5.0)},
+		{`{"name":"x"}`, expect("200-399", nil, "no", 5.0)},
+		{`{"expect":null}`, expect("200-399", nil, nil, nil)},
+		{`{"paused":true}`, map[string]any{"paused": true, "status": "paused", "next_check_at": nil}},
+		{`{"paused":true}`, map[string]any{"status": "paused"}},
+		{`{"paused":false}`, map[string]any{"paused": false, "status": "pending", "next_check_at": "2026-03-24T12:01:00Z"}},
+	} {
+		got := s.do("PATCH", at, c.body).want(200)
+		has(t, got, c.want)
+		if now := s.do("GET", at, "").want(200); !reflect.DeepEqual(now, got) {
+			t.Errorf("%s answered %v, and then the target is %v", c.body, got, now)
+		}
+	}
+}
+
+func TestDeleteAndRestoreTarget(t *testing.T) {
+	s := newServer(t)
+	id := s.watch("https://example.com")
+	at := "/v1/targets/" + id
+	s.check(id, foundUp)
+	s.do("POST", at+"/restore", "").problem(404, "not-found", "")
+	if a := s.do("DELETE", at, ""); a.status != http.StatusNoContent || a.body != "" {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	for _, call := range []string{"GET ", "DELETE ", "GET /results", "GET /outages", "GET /history", "POST /check"} {
+		method, path, _ := strings.Cut(call, " ")
+		s.do(method, at+path, "").problem(404, "not-found", "")
+	}
+	s.do("PATCH", at, `{}`).problem(404, "not-found", "")
+	s.do("PATCH", at, `{"expect":{}}`).problem(404, "not-found", "")
+	if n := len(items(s.do("GET", "/v1/checks", "").want(200))); n != 0 {
+		t.Errorf("%d checks of a deleted target are listed", n)
+	}
+	has(t, s.do("POST", at+"/restore", "").want(200), map[string]any{"id": id, "last_status_code": 200.0})
+	if n := len(items(s.do("GET", at+"/results", "").want(200))); n != 1 {
+		t.Errorf("%d results came back, want 1", n)
+	}
+	s.do("DELETE", at, "").want(http.StatusNoContent)
+	if other := s.watch("https://example.com"); other == id {
+		t.Error("a deleted target was answered as if it were there")
+	}
+	s.do("POST", at+"/restore", "").problem(409, "conflict", "")
+}
+
+func TestCheckTarget(t *testing.T) {
+	s := newServer(t)
+	id := s.watch("https://example.com")
+	at := "/v1/targets/" + id + "/check"
+	s.do("POST", "/v1/targets/"+models.NewID(models.KindTarget)+"/check", "").problem(404, "not-found", "")
+	s.do("PATCH", "/v1/targets/"+id, `{"paused":true}`).want(200)
+	s.do("POST", at, "").problem(409, "conflict", "")
+	s.do("PATCH", "/v1/targets/"+id, `{"paused":false}`).want(200)
+
+	asked := func() <-chan answer {
+		select {
+		case <-s.targets.Wanted(): // of what was done before
+		default:
+		}
+		s.clock.Advance(time.Second)
+		answered := make(chan answer, 1)
+		go func() {
+			defer close(answered)
+			answered <- s.do("POST", at, "")
+		}()
+		<-s.targets.Wanted()
+		return answered
+	}
+	answered := asked()
+	s.checkDue(id, foundDown)
+	got := (<-answered).want(http.StatusOK)
+	has(t, got, map[string]any{
+		"target_id": id, "checked_at": s.clock.Now().Format(time.RFC3339), "status_code": 404.0, "latency_ms": 3.0,
+		"error": "unexpected status 404", "attempts": 1.0, "outcome": "down",
+	})
+	if list := items(s.do("GET", "/v1/targets/"+id+"/results", "").want(200)); len(list) != 1 || !reflect.DeepEqual(list[0], got) {
+		t.Errorf("the answer is %v, the list %v", got, list)
+	}
+
+	answered = asked()
+	s.stop()
+	if a := <-answered; a.status != http.StatusAccepted || a.body != "" {
+		t.Errorf("a check that does not end: %d %q", a.status, a.body)
+	}
+}
