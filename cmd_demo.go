@@ -20,10 +20,11 @@ const (
 	maxDemoLinks = 500_000
 	demoBatch    = 5000 // links in memory at a time
 
-	demoLived   = 1500                     // the newest links, which are checked and viewed too
-	demoSitting = 3                        // of them are stored at a time, so that tags are as old as their links
-	demoViews   = 3                        // views for each of them
-	demoHistory = 2 * 365 * 24 * time.Hour // how long ago the first link was saved
+	demoLived        = 1500                     // the newest links, which are checked and viewed too
+	demoSitting      = 3                        // of them are stored at a time, so that tags are as old as their links
+	demoViews        = 3                        // views for each of them
+	demoWatchedLinks = 2                        // of them are watched, too
+	demoHistory      = 2 * 365 * 24 * time.Hour // how long ago the first link was saved
 )
 
 // demo fills the store with made-up links that look as if somebody had kept
@@ -64,12 +65,18 @@ func demo(ctx context.Context, args []string, getenv func(string) string, stdout
 	if err != nil {
 		return fmt.Errorf("after %d links: %w", stored, err)
 	}
+	watched := 0
 	if stored == *n { // else some were there before, with a life of their own
 		if err := d.live(ctx); err != nil {
 			return err
 		}
+		if watched, err = newDemoWatch(db, cfg.ResultRetention, d.now).fill(ctx, d.newest); err != nil {
+			return fmt.Errorf("after %d targets: %w", watched, err)
+		}
 	}
-	_, err = fmt.Fprintf(stdout, "Stored %d made-up links. Now: linkwatch serve\n", stored)
+	_, err = fmt.Fprintf(stdout, "Stored %d made-up links and %d watched targets with a status page, /status/demo.\n"+
+		"Nobody answers at their addresses: the targets are checked again in %d days, and are down from then on.\n"+
+		"Now: linkwatch serve\n", stored, watched, int(demoRest.Hours()/24))
 	return err
 }
 
@@ -80,7 +87,8 @@ type demoRun struct {
 	maker   *demoMaker
 	rand    *rand.Rand
 	total   int
-	lived   int // of them, the newest
+	lived   int          // of them, the newest
+	newest  []links.Link // of them, those that are watched too
 	now, at time.Time
 }
 
@@ -142,13 +150,16 @@ func (d *demoRun) live(ctx context.Context) error {
 		}
 		all = append(all, found.Items[:min(len(found.Items), d.lived-len(all))]...)
 	}
-	for _, l := range all {
+	for i, l := range all {
 		ids = append(ids, l.ID)
 		for _, d.at = range d.checks(l) {
 			var err error
 			if l, err = d.store.Check(ctx, l); err != nil {
 				return err
 			}
+		}
+		if i < demoWatchedLinks {
+			d.newest = append(d.newest, l)
 		}
 	}
 	d.at = d.now
