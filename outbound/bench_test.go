@@ -16,10 +16,14 @@ func BenchmarkFetch(b *testing.B) {
 	defer srv.Close()
 	c := New(Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
 	defer c.Close()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := c.Fetch(b.Context(), Request{URL: srv.URL}); err != nil {
-			b.Fatal(err)
-		}
+	for name, discard := range map[string]bool{"keep": false, "discard": true} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := c.Fetch(b.Context(), Request{URL: srv.URL, Discard: discard}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -21,6 +21,7 @@ type body struct {
 	src       io.Reader
 	left      int64 // bytes until the cap
 	until     func([]byte) bool
+	discard   bool
 	kept      []byte
 	truncated bool
 	done      bool
@@ -28,7 +29,7 @@ type body struct {
 
 // newBody unpacks raw as the answer's header tells.
 func newBody(raw io.ReadCloser, x *exchange, req *http.Request) (*body, error) {
-	b := &body{raw: raw, src: raw, left: x.MaxBytes, until: x.Until}
+	b := &body{raw: raw, src: raw, left: x.MaxBytes, until: x.Until, discard: x.Discard}
 	if req.Method == http.MethodHead {
 		return b, nil // it has the header of a body, but none
 	}
@@ -53,11 +54,25 @@ func newBody(raw io.ReadCloser, x *exchange, req *http.Request) (*body, error) {
 // hands up an empty one.
 func (b *body) Read([]byte) (int, error) {
 	for !b.done {
-		if err := b.more(); err != nil {
+		next := b.more
+		if b.discard {
+			next = b.drop
+		}
+		if err := next(); err != nil {
 			return 0, err
 		}
 	}
 	return 0, io.EOF
+}
+
+// drop reads the answer to its end or the cap and keeps nothing.
+func (b *body) drop() error {
+	n, err := io.Copy(io.Discard, io.LimitReader(b.src, b.left+1)) // io.Discard has a pool of buffers
+	b.truncated = n > b.left || n == b.left && err != nil
+	if b.done = b.truncated || err == nil; b.done {
+		return nil
+	}
+	return err
 }
 
 // more keeps the next piece of the answer.

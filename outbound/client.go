@@ -2,10 +2,12 @@ package outbound
 
 import (
 	"context"
+	"crypto/tls"
 	"net/http"
 	"net/http/cookiejar"
 	"net/netip"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/gocolly/colly/v2"
@@ -39,6 +41,8 @@ type Options struct {
 // Fetches need memory for MaxConcurrent bodies and their conversions to UTF-8, however many are asked for at once.
 type Client struct {
 	collector *colly.Collector
+	pages     sync.Pool   // of its clones, each for one Fetch at a time
+	header    http.Header // of every request; Colly and net/http only read it
 	transport *transport
 	timeout   time.Duration
 	slots     chan struct{} // holds a value for each exchange under way
@@ -63,16 +67,21 @@ func New(o Options) *Client {
 	// Init rather than NewCollector, which would let COLLY_* variables change the settings below.
 	c := &colly.Collector{}
 	c.Init()
-	c.UserAgent = o.UserAgent
-	c.Headers = &http.Header{
-		"Accept":          {"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"},
-		"Accept-Encoding": {"gzip"},
-	}
 	c.AllowURLRevisit = true // otherwise every URL is remembered for ever
 	c.ParseHTTPErrorResponse = true
 	c.MaxBodySize = 0                       // Colly counts compressed bytes; the cap is in body.go
 	c.SetClient(&http.Client{Transport: t}) // no cookie jar, and no timeout besides the context's
-	return &Client{collector: c, transport: t, timeout: o.Timeout, slots: make(chan struct{}, o.MaxConcurrent)}
+	return &Client{
+		collector: c,
+		// A clone shares the HTTP client and has a context of its own.
+		pages: sync.Pool{New: func() any { return c.Clone() }},
+		header: http.Header{
+			"User-Agent":      {o.UserAgent},
+			"Accept":          {"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"},
+			"Accept-Encoding": {"gzip"},
+		},
+		transport: t, timeout: o.Timeout, slots: make(chan struct{}, o.MaxConcurrent),
+	}
 }
 
 // Close drops the idle connections. Fetches under way are not disturbed.
@@ -92,6 +101,9 @@ type Request struct {
 	// Until, when set, is called with all that was read so far, decompressed but in the page's own charset, after each
 	// piece of it; true ends the reading and drops the connection. See NewHeadEnd.
 	Until func(body []byte) bool
+	// Discard reads the body to its end and keeps nothing of it, for those who want to know only that it comes: no memory,
+	// no conversion. One that says it is longer than MaxBytes is not read at all, and Until is not called.
+	Discard bool
 	// Insist asks even while the host is in a back-off of ours, as the retries of a monitor must (seed 000: a 5xx is
 	// retried after 200 ms). A pause that the host asked for with Retry-After is kept all the same.
 	Insist bool
@@ -109,9 +121,12 @@ type Response struct {
 	URL        string        // where it ended
 	Hops       []Hop         // the redirects on the way there, in order
 	Header     http.Header   // of the final answer, as it was sent
-	Body       []byte        // decompressed; text converted to UTF-8; at most Request.MaxBytes
+	Body       []byte        // decompressed; text converted to UTF-8; at most Request.MaxBytes; nil with Request.Discard
 	Truncated  bool          // MaxBytes or Until ended the body
 	Latency    time.Duration // from when its turn had come, redirects included, until the final answer began
+	RetryAfter time.Duration // the pause that a 429 or 503 asks for, at most an hour; 0 = none
+	// TLSExpiresAt is when the certificate of the host that gave the final answer ends; zero without TLS.
+	TLSExpiresAt time.Time
 }
 
 // Permanent reports whether the URL has moved for good: there were redirects, and all of them were 301 or 308.
@@ -137,6 +152,7 @@ type exchange struct {
 	status int
 	header http.Header
 	url    *url.URL
+	tls    *tls.ConnectionState // nil without TLS
 	began  time.Time
 	reader *body
 }
@@ -176,14 +192,18 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	defer cancel()
 
 	x := &exchange{Request: r}
-	page := c.collector.Clone() // shares the HTTP client, has a context of its own
+	page := c.pages.Get().(*colly.Collector)
 	page.Context = context.WithValue(ctx, exchangeKey{}, x)
+	defer func() {
+		page.Context = nil // holds the exchange, and with it the body
+		c.pages.Put(page)
+	}()
 
 	start := time.Now()
 	res := &Response{}
 	for {
 		x.sent, x.next = false, nil
-		if err := page.Request(r.Method, u.String(), nil, nil, nil); err != nil {
+		if err := page.Request(r.Method, u.String(), nil, nil, c.header); err != nil {
 			if !x.sent { // Colly's own URL parser is stricter here and there
 				return nil, &Error{Kind: KindInvalid, text: "invalid URL", err: err}
 			}
@@ -199,6 +219,15 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	res.StatusCode, res.Header, res.URL = x.status, x.header, x.url.String()
 	res.Latency = x.began.Sub(start)
 	res.Truncated = x.reader.truncated
+	if wantsPause(x.status) {
+		res.RetryAfter = parseRetryAfter(x.header.Get("Retry-After"), c.transport.polite.clock())
+	}
+	if x.tls != nil && len(x.tls.PeerCertificates) > 0 {
+		res.TLSExpiresAt = x.tls.PeerCertificates[0].NotAfter
+	}
+	if r.Discard {
+		return res, nil
+	}
 	var cut bool
 	res.Body, cut = toUTF8(x.reader.kept, x.header.Get("Content-Type"), res.Truncated, r.MaxBytes)
 	res.Truncated = res.Truncated || cut

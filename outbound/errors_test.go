@@ -61,7 +61,13 @@ func TestTLS(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			cert, leaf := certificate(t, tc.ip, tc.from, tc.to)
-			srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }))
+			plain := serve(t, func(http.ResponseWriter, *http.Request) {})
+			srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/plain" {
+					http.Redirect(w, r, plain.URL, http.StatusFound)
+				}
+				_, _ = io.WriteString(w, r.Proto)
+			}))
 			srv.Config.ErrorLog = log.New(io.Discard, "", 0)
 			srv.EnableHTTP2 = true
 			srv.TLS = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS10, MaxVersion: tc.version}
@@ -76,8 +82,13 @@ func TestTLS(t *testing.T) {
 			res, err := c.Fetch(t.Context(), Request{URL: srv.URL})
 			if tc.want != "" {
 				fails(t, err, KindTLS, tc.want)
-			} else if err != nil || string(res.Body) != "HTTP/2.0" {
+				return
+			}
+			if err != nil || string(res.Body) != "HTTP/2.0" || !res.TLSExpiresAt.Equal(leaf.NotAfter) {
 				t.Errorf("got %+v, %v", res, err)
+			}
+			if res := get(t, c, Request{URL: srv.URL + "/plain", MaxRedirects: 1}); !res.TLSExpiresAt.IsZero() {
+				t.Errorf("an answer without TLS: %v", res.TLSExpiresAt)
 			}
 		})
 	}

@@ -51,7 +51,7 @@ func (p *politeness) note(host string, status int, retryAfter string) {
 	now := p.clock()
 	h, known := p.hosts[host]
 	paused := known && now.Before(h.until)
-	if status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable {
+	if !wantsPause(status) {
 		// An answer during the host's own pause was under way before it began, and does not lift it.
 		if !paused || !h.asked {
 			delete(p.hosts, host)
@@ -71,6 +71,11 @@ func (p *politeness) note(host string, status int, retryAfter string) {
 		p.makeRoom(now)
 	}
 	p.hosts[host] = h
+}
+
+// wantsPause tells the statuses with which a host says that it is asked too much.
+func wantsPause(status int) bool {
+	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 }
 
 // makeRoom drops the hosts whose pause is long over; if there are none, the one whose pause ends first. A pause that

@@ -41,7 +41,7 @@ func newTransport(allow []netip.Prefix, clock func() time.Time) *transport {
 			TLSHandshakeTimeout:    handshakeTimeout,
 			ResponseHeaderTimeout:  headerTimeout,
 			MaxResponseHeaderBytes: headerLimit,
-			MaxIdleConns:           64,
+			MaxIdleConns:           512, // the checks of some hundred hosts come again each few seconds
 			MaxIdleConnsPerHost:    2,
 			IdleConnTimeout:        30 * time.Second,
 		},
@@ -68,7 +68,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	x.began = time.Now()
 	t.polite.note(host, resp.StatusCode, resp.Header.Get("Retry-After"))
-	x.status, x.header, x.url = resp.StatusCode, resp.Header, req.URL
+	x.status, x.header, x.url, x.tls = resp.StatusCode, resp.Header, req.URL, resp.TLS
 
 	if x.next, err = x.redirect(resp); err != nil {
 		resp.Body.Close()
@@ -87,6 +87,9 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		from.Close()
 		return nil, err
+	}
+	if x.Discard && resp.ContentLength > x.MaxBytes && req.Method != http.MethodHead {
+		x.reader.done, x.reader.truncated = true, true
 	}
 	// No header goes up: Location, Content-Type and Content-Encoding would make http.Client and Colly redirect,
 	// convert and unpack a second time.
