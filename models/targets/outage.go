@@ -32,7 +32,7 @@ func (o Outage) Duration(now time.Time) time.Duration {
 }
 
 func beginOutage(tx *gorm.DB, r Result) error {
-	return tx.Exec("INSERT INTO outages (id, target_seq, started_at, cause) VALUES (?, ?, ?, ?)",
+	return tx.Exec("INSERT INTO outages (id, target_seq, started_at, cause) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
 		models.TimedID(models.KindOutage, r.CheckedAt, r.TargetSeq), r.TargetSeq, r.CheckedAt, r.Error).Error
 }
 

@@ -118,9 +118,11 @@ func giveBack(tx *gorm.DB, checker string, claimedDue models.Time, t Target) (st
 	return res.RowsAffected > 0, res.Error
 }
 
+// insertResult passes over a result that is there already, as do the other
+// INSERTs of Record: one row must not keep a batch from being stored for ever.
 func insertResult(tx *gorm.DB, r Result) error {
 	return tx.Exec(`INSERT INTO check_results (target_seq, checked_at, outcome, status_code, latency_ms, attempts, error)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		r.TargetSeq, r.CheckedAt, int(r.Outcome), r.StatusCode, r.LatencyMS, r.Attempts, r.Error).Error
 }
 
@@ -165,7 +167,7 @@ func (s *Store) storeSums(tx *gorm.DB, hours, days []sumRow) error {
 
 func insertSums(tx *gorm.DB, table string, rows []sumRow) error {
 	for _, r := range rows {
-		err := tx.Exec("INSERT INTO "+table+" (target_seq, at, checks, up, latency) VALUES (?, ?, ?, ?, ?)",
+		err := tx.Exec("INSERT INTO "+table+" (target_seq, at, checks, up, latency) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 			r.TargetSeq, r.At, r.Checks, r.Up, r.Latency).Error
 		if err != nil {
 			return err
