@@ -68,14 +68,18 @@ func (c Chart) empty() bool {
 	return true
 }
 
-// beats are the bars under the lines.
-func (c Chart) beats() []Beat {
-	beats := make([]Beat, len(c.Points))
+// bars are the outlines of the bars of a kind under the lines.
+func (c Chart) bars(k BeatKind) string {
+	var d strings.Builder
 	for i, p := range c.Points {
-		beats[i].Kind = p.Beat
+		if p.Beat == k {
+			fmt.Fprintf(&d, "M%d 0h%dv1h-%dz", i*chartStep, chartStep-1, chartStep-1)
+		}
 	}
-	return beats
+	return d.String()
 }
+
+func (c Chart) barsBox() string { return fmt.Sprintf("0 0 %d 1", max(len(c.Points), 1)*chartStep-1) }
 
 // runs are the stretches of points that had answers, as first and last index.
 func (c Chart) runs() [][2]int {
