@@ -190,11 +190,25 @@ func New(d Deps) (*Router, error) {
 		{"POST", "/watch/:id/restore", editor, pages.RestoreTarget},
 		{"GET", "/tags", viewer, pages.TagsPage},
 		{"POST", "/tags/:id", editor, pages.RenameTag},
+		{"GET", "/status", viewer, pages.StatusPagesPage},
+		{"POST", "/status", editor, pages.AddStatusPage},
+		{"GET", "/status/new", editor, pages.NewStatusPage},
+		{"GET", "/status/:slug/edit", editor, pages.EditStatusPage},
+		{"POST", "/status/:slug/edit", editor, pages.SaveStatusPage},
+		{"GET", "/status/:slug/delete", editor, pages.AskDeleteStatusPage},
+		{"POST", "/status/:slug/delete", editor, pages.DeleteStatusPage},
 		{"GET", "/admin", admin, pages.AdminPage},
+		{"GET", "/admin/checks", admin, pages.ChecksPage},
 		{"GET", "/admin/jobs", admin, pages.JobsPage},
 		{"GET", "/admin/jobs/:id", admin, pages.JobPage},
 		{"POST", "/admin/jobs/:id/run", admin, pages.RunJob},
 		{"GET", "/admin/settings", admin, pages.SettingsPage},
+
+		// What is public (contract §2).
+		{"GET", "/status/:slug", public, pages.StatusPage},
+		{"GET", "/status/:slug/feed", public, pages.StatusFeed},
+		{"GET", "/badge/:target/:kind", public, pages.Badge},
+		{"GET", "/badge/:target/:kind/:range", public, pages.Badge},
 		{"GET", static.Prefix + "*file", public, files(errs)},
 	}
 	for _, r := range routes {

@@ -86,7 +86,9 @@ func TestEveryRouteIsInTheTable(t *testing.T) {
 // TestPassword asks every route without a password, by both faces.
 func TestPassword(t *testing.T) {
 	r := newRouter(t, func(d *Deps) { d.Password = "correct horse" })
-	public := []string{"/healthz", "/readyz", "/static/*file"}
+	public := []string{
+		"/healthz", "/readyz", "/static/*file", "/status/:slug", "/status/:slug/feed", "/badge/:target/:kind", "/badge/:target/:kind/:range",
+	}
 	for _, rt := range r.routes {
 		w := get(r, rt.method, rt.path)
 		if slices.Contains(public, rt.path) {

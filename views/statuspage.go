@@ -97,7 +97,7 @@ func (v StatusPage) checkedAt() time.Time {
 func statusNote(t targets.Target, now time.Time) string {
 	switch t.Status() {
 	case targets.Down:
-		return "for " + span(now.Sub(t.StateSince.Time))
+		return "for " + lasted(now.Sub(t.StateSince.Time))
 	case targets.Pending:
 		return "not checked yet"
 	case targets.Paused:
@@ -107,20 +107,15 @@ func statusNote(t targets.Target, now time.Time) string {
 	return ""
 }
 
-// uptimeText is a share in words: "99.98 %".
-func uptimeText(s targets.Share) string {
-	ratio, ok := s.Ratio()
-	if !ok {
-		return "no checks"
-	}
-	return ui.Percent(ratio)
-}
-
 // dayBeats are the days of a target as a bar, each with its date and uptime.
 func dayBeats(days []targets.DayShare) []ui.Beat {
 	beats := make([]ui.Beat, len(days))
 	for i, d := range days {
-		beats[i] = ui.Beat{Kind: dayKind(d.Share), Title: d.At.Format("2 Jan") + ": " + uptimeText(d.Share)}
+		found := "no checks"
+		if d.Checks > 0 {
+			found = uptimeOf(d.Share)
+		}
+		beats[i] = ui.Beat{Kind: dayKind(d.Share), Title: d.At.Format("2 Jan") + ": " + found}
 	}
 	return beats
 }
@@ -149,9 +144,9 @@ func daysLabel(days []targets.DayShare) string {
 		}
 	}
 	if measured == 0 {
-		return fmt.Sprintf("No checks in %d days", len(days))
+		return fmt.Sprintf("The last %d days: no checks", len(days))
 	}
-	return fmt.Sprintf("%s of %d with checks, %d with failures", ui.Plural(measured, "day"), len(days), failed)
+	return fmt.Sprintf("The last %d days: %d with checks, %d of them with failures", len(days), measured, failed)
 }
 
 // outageDay is the outages that began on one day, newest first.
@@ -192,29 +187,8 @@ func outageTimes(o targets.Outage) string {
 	return from + " – " + to + " UTC"
 }
 
-// span is a length of time in its two largest units: "45 s", "3 h 12 min",
-// "2 days 4 h".
-func span(d time.Duration) string {
-	const day = 24 * time.Hour
-	two := func(n time.Duration, unit string, rest time.Duration, small string) string {
-		if rest == 0 {
-			return fmt.Sprintf("%d %s", n, unit)
-		}
-		return fmt.Sprintf("%d %s %d %s", n, unit, rest, small)
-	}
-	switch d = max(d, 0); {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", max(1, d/time.Second))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", d/time.Minute)
-	case d < day:
-		return two(d/time.Hour, "h", d%time.Hour/time.Minute, "min")
-	}
-	return two(d/day, ui.Noun(int64(d/day), "day"), d%day/time.Hour, "h")
-}
-
-// OutageSpan is how long an outage took, or has taken by now.
-func OutageSpan(o targets.Outage, now time.Time) string { return span(o.Duration(now)) }
+// OutageLasted is how long an outage took, or has taken by now.
+func OutageLasted(o targets.Outage, now time.Time) string { return lasted(o.Duration(now)) }
 
 // The addresses of a status page.
 

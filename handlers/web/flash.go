@@ -31,6 +31,8 @@ var notices = map[string]ui.Flash{
 	"resumed":   {Text: "Resumed. It is checked within moments."},
 	"checking":  {Text: "The check takes a while. What it finds shows up here."},
 	"restored":  {Text: "It is watched again, with its history."},
+	"published": {Text: "The status page is saved."},
+	"withdrawn": {Text: "The status page is deleted. Its targets are watched as before."},
 }
 
 var changed = map[string]string{

@@ -48,11 +48,16 @@ func (p *Pages) page(title, section string, flash ui.Flash) ui.Page {
 // fail answers with the page of an error.
 func (p *Pages) fail(c *gin.Context, err error) { p.Errors.Write(c, err) }
 
-// show answers with a whole page.
+// show answers with a whole page, which is for its reader alone.
 func (p *Pages) show(c *gin.Context, status int, page templ.Component) {
+	p.showKept(c, status, "private, no-cache", page)
+}
+
+// showKept is show with a Cache-Control of the page's own.
+func (p *Pages) showKept(c *gin.Context, status int, keep string, page templ.Component) {
 	// The same address answers htmx with a part of the page: caches must not mix them up.
 	c.Writer.Header().Add("Vary", "HX-Request")
-	c.Header("Cache-Control", "private, no-cache")
+	c.Header("Cache-Control", keep)
 	var b bytes.Buffer // rendered whole before the status is sent, for rendering may fail
 	// Not so because the reader left: the page that says so is rendered here too.
 	if err := page.Render(context.WithoutCancel(c.Request.Context()), &b); err != nil {
@@ -101,6 +106,10 @@ var next = map[int]string{
 
 // Problem shows a problem to a person.
 func (p *Pages) Problem(c *gin.Context, problem *httpx.Problem) {
+	if publicPage(c.FullPath()) {
+		p.publicProblem(c, problem)
+		return
+	}
 	v := views.Error{
 		Page:    p.page(problem.Title, "", ui.Flash{}),
 		Heading: problem.Title,

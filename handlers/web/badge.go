@@ -1,0 +1,78 @@
+package web
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/targets"
+	"github.com/linkwatch/linkwatch/views"
+)
+
+// badgeCSP: a badge is looked at, and needs nothing.
+const badgeCSP = "default-src 'none'; sandbox"
+
+// Badge draws a badge of a target that stands on a status page:
+// /badge/{target}/{status,uptime,latency}.svg, or with a range, .../7d.svg.
+// Without one uptime is of 30 days and latency of 24 hours; the status is that
+// of now either way.
+func (p *Pages) Badge(c *gin.Context) {
+	badge, keep, err := p.badge(c)
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	var b bytes.Buffer
+	if err := views.BadgeSVG(badge).Render(c.Request.Context(), &b); err != nil {
+		p.fail(c, err)
+		return
+	}
+	c.Header("Cache-Control", keep)
+	c.Header("Content-Security-Policy", badgeCSP)
+	c.Data(http.StatusOK, "image/svg+xml", b.Bytes())
+}
+
+func (p *Pages) badge(c *gin.Context) (b views.Badge, keep string, err error) {
+	const short, long = "public, max-age=30", "public, max-age=60"
+	kind, of, ok := badgeAddress(c.Param("kind"), c.Param("range"))
+	if !ok {
+		return b, "", models.NotFound("badge")
+	}
+	ctx := c.Request.Context()
+	t, err := p.Targets.Public(ctx, c.Param("target"))
+	if err != nil {
+		return b, "", err
+	}
+	switch kind {
+	case views.BadgeUptime:
+		return views.UptimeBadge(t, of), long, nil
+	case views.BadgeLatency:
+		h, err := p.Targets.History(ctx, t, of)
+		return views.LatencyBadge(t, h), long, err
+	}
+	return views.StatusBadge(t), short, nil
+}
+
+// badgeAddress reads what an address says after the target: the kind, or the
+// kind and a range, with ".svg" at its end. ok is false if there is no such badge.
+func badgeAddress(kind, window string) (k string, of targets.Range, ok bool) {
+	defaults := map[string]targets.Range{
+		views.BadgeStatus: targets.Last24h, views.BadgeUptime: targets.Last30d, views.BadgeLatency: targets.Last24h,
+	}
+	last := &kind
+	if window != "" {
+		last = &window
+	}
+	if *last, ok = strings.CutSuffix(*last, ".svg"); !ok {
+		return "", "", false
+	}
+	of, ok = defaults[kind]
+	if window != "" {
+		of = targets.Range(window)
+	}
+	return kind, of, ok && slices.Contains(targets.Windows, of)
+}

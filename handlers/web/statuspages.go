@@ -1,0 +1,210 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/targets"
+	"github.com/linkwatch/linkwatch/views"
+	"github.com/linkwatch/linkwatch/views/ui"
+)
+
+const choiceSize = 50 // targets to choose from, beside the chosen ones
+
+// StatusPagesPage lists the status pages.
+func (p *Pages) StatusPagesPage(c *gin.Context) {
+	pages, err := p.Targets.Pages(c.Request.Context())
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	p.show(c, http.StatusOK, views.StatusPagesPage(views.StatusPages{
+		Page: p.page("Status pages", "watch", notices[c.Query(paramDone)]), Pages: pages,
+	}))
+}
+
+// NewStatusPage is the form for a status page.
+func (p *Pages) NewStatusPage(c *gin.Context) {
+	p.showStatusForm(c, http.StatusOK, targets.StatusPage{}, views.StatusForm{}, nil)
+}
+
+// AddStatusPage makes a status page, or changes the choice on its form.
+func (p *Pages) AddStatusPage(c *gin.Context) {
+	p.saveStatusPage(c, targets.StatusPage{}, p.Targets.AddPage)
+}
+
+// EditStatusPage is the form of a status page.
+func (p *Pages) EditStatusPage(c *gin.Context) {
+	page, err := p.Targets.PageBySlug(c.Request.Context(), c.Param("slug"))
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	form := views.StatusForm{Title: page.Title, Slug: page.Slug, Description: page.Description}
+	p.showStatusForm(c, http.StatusOK, page, form, idsOf(page.Targets))
+}
+
+// SaveStatusPage stores what the form of a status page holds, or changes the
+// choice on it.
+func (p *Pages) SaveStatusPage(c *gin.Context) {
+	page, err := p.Targets.PageBySlug(c.Request.Context(), c.Param("slug"))
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	p.saveStatusPage(c, page, func(ctx context.Context, e targets.PageEdit) (targets.StatusPage, error) {
+		return p.Targets.EditPage(ctx, page.ID, e)
+	})
+}
+
+// saveStatusPage does what the button of the form says. Enter in a field saves,
+// unless something is looked for: then it looks.
+func (p *Pages) saveStatusPage(c *gin.Context, page targets.StatusPage, save func(context.Context, targets.PageEdit) (targets.StatusPage, error)) {
+	form := views.StatusForm{
+		Title: c.PostForm("title"), Slug: strings.TrimSpace(c.PostForm("slug")), Description: c.PostForm("description"),
+		Find: strings.TrimSpace(c.PostForm("find")),
+	}
+	chosen := c.PostFormArray("target")
+	chosen = chosen[:min(len(chosen), targets.MaxPageTargets+1)] // the store says that these are too many
+	if c.PostForm("save") == "" && (c.PostForm("enter") == "" || form.Find != "") {
+		moved(chosen, c.PostForm("up"), -1)
+		moved(chosen, c.PostForm("down"), +1)
+		p.showStatusForm(c, http.StatusOK, page, form, chosen)
+		return
+	}
+	if form.Slug == "" {
+		form.Slug = slugOf(form.Title)
+	}
+	saved, err := save(c.Request.Context(), targets.PageEdit{
+		Slug: form.Slug, Title: form.Title, Description: form.Description, TargetIDs: chosen,
+	})
+	if err == nil {
+		p.seeOther(c, with(views.StatusEditPath(saved.Slug), paramDone, "published"))
+		return
+	}
+	var ok bool
+	if form.Errors, ok = statusErrors(err); !ok {
+		p.fail(c, err)
+		return
+	}
+	p.showStatusForm(c, p.Errors.Problem(c.Request.Context(), err).Status, page, form, chosen)
+}
+
+// statusErrors are the messages of an error for the form of a status page.
+func statusErrors(err error) (e ui.Errors, ok bool) {
+	if m, is := asModelError(err); is && m.Code == models.CodeConflict {
+		return ui.Errors{"slug": m.Detail}, true
+	}
+	if e, ok = formErrors(err, "title", "title", "slug", "description", "targets"); ok && strings.Contains(err.Error(), "targets[") {
+		e["targets"] = "A target that you chose is not watched any more. It is off the list now."
+	}
+	return e, ok
+}
+
+// showStatusForm shows the form of a status page with the targets chosen, and
+// for htmx those alone.
+func (p *Pages) showStatusForm(c *gin.Context, status int, page targets.StatusPage, form views.StatusForm, chosen []string) {
+	ctx := c.Request.Context()
+	// As many more as may be chosen ones among them.
+	found, err := p.Targets.List(ctx, targets.Filter{Text: form.Find}, models.Cursor{}, choiceSize+len(chosen))
+	if err == nil {
+		form.Chosen, err = p.chosen(ctx, chosen, slices.Concat(page.Targets, found.Items))
+	}
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	form.More = found.Next != models.Cursor{}
+	for _, t := range found.Items {
+		if !slices.Contains(chosen, t.ID) {
+			form.Found = append(form.Found, t)
+		}
+	}
+	flash := notices[c.Query(paramDone)]
+	if flash.Text != "" && page.ID != "" {
+		flash.Link = ui.FlashLink{Label: "Open it", Path: views.StatusPath(page.Slug)}
+	}
+	title := "New status page"
+	if page.ID != "" {
+		title = "Edit " + page.Title
+	}
+	v := views.StatusEdit{Page: p.page(title, "watch", flash), Saved: page, Form: form, BaseURL: p.baseURL(c.Request)}
+	p.showPart(c, status, views.StatusEditPage(v), views.StatusChoices(v))
+}
+
+// chosen are targets by their ids, each once and without those that are gone.
+// known are some that need not be asked for.
+func (p *Pages) chosen(ctx context.Context, ids []string, known []targets.Target) ([]targets.Target, error) {
+	var ts []targets.Target
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			continue
+		}
+		if at := slices.IndexFunc(known, func(t targets.Target) bool { return t.ID == id }); at >= 0 {
+			ts = append(ts, known[at])
+			continue
+		}
+		t, err := p.Targets.Get(ctx, id)
+		if models.CodeOf(err) == models.CodeNotFound {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		ts = append(ts, t)
+	}
+	return ts, nil
+}
+
+// AskDeleteStatusPage asks before a status page is deleted.
+func (p *Pages) AskDeleteStatusPage(c *gin.Context) {
+	page, err := p.Targets.PageBySlug(c.Request.Context(), c.Param("slug"))
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	p.show(c, http.StatusOK, views.StatusDeletePage(views.StatusDelete{
+		Page: p.page("Delete "+page.Title, "watch", ui.Flash{}), Status: page,
+	}))
+}
+
+// DeleteStatusPage deletes a status page.
+func (p *Pages) DeleteStatusPage(c *gin.Context) {
+	ctx := c.Request.Context()
+	page, err := p.Targets.PageBySlug(ctx, c.Param("slug"))
+	if err == nil {
+		err = p.Targets.DeletePage(ctx, page.ID)
+	}
+	p.done(c, err, "/status", "withdrawn")
+}
+
+func idsOf(ts []targets.Target) []string {
+	ids := make([]string, len(ts))
+	for i, t := range ts {
+		ids[i] = t.ID
+	}
+	return ids
+}
+
+// moved moves id by one place; "" moves nothing.
+func moved(ids []string, id string, by int) {
+	from := slices.Index(ids, id)
+	if to := from + by; from >= 0 && to >= 0 && to < len(ids) {
+		ids[from], ids[to] = ids[to], ids[from]
+	}
+}
+
+// slugOf makes a slug of a title: "Our APIs, Zürich" is "our-apis-zurich". A
+// title without any Latin letter or digit makes none.
+func slugOf(title string) string {
+	words := strings.FieldsFunc(models.Fold(title), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	slug := strings.Join(words, "-")
+	return strings.Trim(slug[:min(len(slug), targets.MaxSlug)], "-")
+}
