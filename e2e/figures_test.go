@@ -24,7 +24,7 @@ import (
 	"github.com/linkwatch/linkwatch/models/links"
 )
 
-var figures = flag.Bool("figures", false, "measure the program on 100,000 links and print the figures of docs/benchmarks.md")
+var figures = flag.Bool("figures", false, "measure the program on large stores and print the figures of docs/benchmarks.md")
 
 const (
 	figureLinks = 100_000
@@ -42,12 +42,7 @@ func TestFigures(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "figures.db")
 	c := newCorpus()
 	rate := c.store(t, file)
-	row := func(name, bound, format string, args ...any) {
-		fmt.Printf("| %-49s | %-22s | %-15s |\n", name, fmt.Sprintf(format, args...), bound)
-	}
-	fmt.Printf("\n%d links, %d tags, SQLite\n\n", figureLinks, figureTags)
-	row("what", "bound", "measured")
-	row("---", "---", "---")
+	table("%d links, %d tags, SQLite", figureLinks, figureTags)
 	row("bulk store without fetching", "≥ 5,000 links/s", "%.0f links/s", rate)
 	row("plain INSERTs of id, address and title", "floor", "%.0f rows/s", c.plain(t))
 	info, err := os.Stat(file)
@@ -110,6 +105,17 @@ func TestFigures(t *testing.T) {
 	}
 	time.Sleep(5 * time.Second) // idle: what a start leaves behind has been collected
 	row("idle memory, on that store", "≤ 60 MB", "%.0f MB", float64(resident(t, s))/1e6)
+}
+
+// table begins a table of figures, and row is a line of it.
+func table(title string, args ...any) {
+	fmt.Printf("\n"+title+"\n\n", args...)
+	row("what", "bound", "measured")
+	row("---", "---", "---")
+}
+
+func row(name, bound, format string, args ...any) {
+	fmt.Printf("| %-49s | %-22s | %-15s |\n", name, fmt.Sprintf(format, args...), bound)
 }
 
 // corpus makes up links whose words are as unevenly spread as those of real

@@ -277,7 +277,13 @@ func (s *server) peakMemory() int64 {
 // eventually waits until is answers true, asking again and again.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !is(); {
+	eventuallyWithin(t, patience, what, is)
+}
+
+// eventuallyWithin is eventually for what may take longer than the usual.
+func eventuallyWithin(t testing.TB, limit time.Duration, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); !is(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited in vain: %s", what)
 		}

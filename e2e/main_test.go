@@ -16,6 +16,9 @@ var binary string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if *bareGets != "" {
+		os.Exit(getBare(*bareGets))
+	}
 	os.Exit(buildAndRun(m))
 }
 

@@ -1,0 +1,200 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/targets"
+)
+
+const (
+	figureHosts   = 250
+	figureTargets = 5_000
+	figureWorkers = 64
+)
+
+// TestWatchFigures measures the real binary as it watches. Like TestFigures it
+// asserts nothing about time.
+func TestWatchFigures(t *testing.T) {
+	if !*figures {
+		t.Skip("figures are measured with -figures (task bench)")
+	}
+	t.Run("busy", busyFigures)
+	t.Run("hanging", hangingFigures)
+	t.Run("stored", storedFigures)
+	t.Run("pages", pageFigures)
+}
+
+// watchedBefore fills a new file with targets that were added long ago and were
+// never checked. edit, if there is one, works on the store after that.
+func watchedBefore(t *testing.T, urls []string, edit func(store *targets.Store, clock *time.Time)) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "watched.db")
+	db, err := models.Open(t.Context(), models.SQLite, file, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := db.Migrate(); err != nil {
+		t.Fatal(err)
+	}
+	clock := time.Now().Add(-100 * 24 * time.Hour)
+	store := targets.NewStore(db, func() time.Time { return clock }, targets.Options{CheckInterval: time.Minute})
+	for _, u := range urls {
+		if _, created, err := store.Add(context.Background(), targets.New{URL: u}); err != nil || !created {
+			t.Fatalf("watching %s: %v", u, err)
+		}
+	}
+	if edit != nil {
+		edit(store, &clock)
+	}
+	return file
+}
+
+// farm serves a page at n loopback addresses from 127.x.0.1 on, all on one
+// port: as many hosts.
+func farm(t *testing.T, x, n int, page http.HandlerFunc) (urls []string) {
+	t.Helper()
+	server := &http.Server{Handler: page}
+	port := "0"
+	var serving sync.WaitGroup
+	for i := range n {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:%s", x, i/250, 1+i%250, port))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, port, _ = net.SplitHostPort(listener.Addr().String())
+		urls = append(urls, "http://"+listener.Addr().String())
+		serving.Go(func() { _ = server.Serve(listener) }) // until it is closed
+	}
+	t.Cleanup(func() {
+		_ = server.Close()
+		serving.Wait()
+	})
+	return urls
+}
+
+// Many targets at a short interval: how many checks a second, at what cost.
+func busyFigures(t *testing.T) {
+	var asked atomic.Int64
+	hosts := farm(t, 1, figureHosts, func(rw http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		_, _ = io.WriteString(rw, "<!doctype html><title>Well</title><p>All is well.") // the reader may be gone
+	})
+	var urls []string
+	for i := range figureTargets {
+		urls = append(urls, fmt.Sprintf("%s/%d", hosts[i%figureHosts], i))
+	}
+	file := watchedBefore(t, urls, nil)
+	s := start(t, "DATABASE_URL="+file, "CHECK_INTERVAL=1s", fmt.Sprintf("MAX_CONCURRENCY=%d", figureWorkers))
+	table("%d targets on %d hosts, CHECK_INTERVAL=1s, MAX_CONCURRENCY=%d, SQLite", figureTargets, figureHosts, figureWorkers)
+
+	time.Sleep(10 * time.Second) // warm-up: every target has been checked
+	checks, cpu, begun := asked.Load(), s.cpu(), time.Now()
+	var few, many []float64
+	for time.Since(begun) < 30*time.Second {
+		few = append(few, took(t, s.url+"/v1/targets?limit=50"))
+		many = append(many, took(t, s.url+"/v1/targets?limit=500"))
+		time.Sleep(100 * time.Millisecond) // a reader now and then, who is no load of his own
+	}
+	checks, cpu = asked.Load()-checks, s.cpu()-cpu
+	seconds := time.Since(begun).Seconds()
+	row("checks a second, counted at the server", "≥ 2,500 checks/s", "%.0f checks/s", float64(checks)/seconds)
+	perThousand := cpu.Seconds() / float64(checks) * 1000
+	row("CPU for 1,000 checks", "beside", "%.3f s", perThousand)
+	row("memory meanwhile", "", "%.0f MB", float64(resident(t, s))/1e6)
+	quantiles("GET /v1/targets?limit=50 meanwhile", "≤ 100 ms", few)
+	quantiles("GET /v1/targets?limit=500 meanwhile", "≤ 100 ms", many)
+	row("slots missed by being late, of all", "", "%.1f %%", 100*s.metric("linkwatch_checks_skipped_total")/(s.metric("linkwatch_checks_skipped_total")+s.metric("linkwatch_checks_total")))
+	s.stop()
+
+	floor := runBare(t, urls)
+	row("bare net/http GETs, same hosts, as many at a time", "floor", "%.0f GETs/s", float64(floor.Requests)/floor.Seconds)
+	row("CPU for 1,000 bare GETs", "floor", "%.3f s", floor.CPU/float64(floor.Requests)*1000)
+	row("checks by bare GETs, CPU", "", "%.1f times", perThousand/(floor.CPU/float64(floor.Requests)*1000))
+	row("bytes for each stored check, with its indexes", "", "%s", rows(t, file,
+		`SELECT printf('%.0f B', 1.0 * sum(pgsize) / (SELECT count(*) FROM check_results)) FROM dbstat
+		WHERE name IN (SELECT name FROM sqlite_schema WHERE tbl_name = 'check_results')`)[0])
+}
+
+// quantiles is the row of how long something took, in milliseconds.
+func quantiles(name, bound string, all []float64) {
+	slices.Sort(all)
+	row(name, bound, "p50 %.1f p95 %.1f ms", all[len(all)/2], all[len(all)*95/100])
+}
+
+// took is how long a GET takes, to the last byte, in milliseconds.
+func took(t *testing.T, url string) float64 {
+	t.Helper()
+	begun := time.Now()
+	res, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: %s, %v", url, res.Status, err)
+	}
+	return time.Since(begun).Seconds() * 1000
+}
+
+// Hosts that hang beside healthy ones: how many checks of the healthy come on
+// time, from a cold start. A check is on time if it arrives at most two
+// intervals after the one before it (or after the start): it is due within one,
+// and may wait for one. A longer gap counts as many checks that are not as
+// whole intervals are in it.
+func hangingFigures(t *testing.T) {
+	const healthy, interval, watched = 30, time.Second, 40 * time.Second
+	table("%d healthy targets beside %d that hang, CHECK_INTERVAL=1s, HTTP_TIMEOUT=5s, the first 40 s", healthy, healthy)
+	for _, workers := range []int{8, 16, 64} {
+		var mu sync.Mutex
+		arrivals := map[string][]time.Time{}
+		urls := farm(t, 2, healthy, func(_ http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			arrivals[r.Host] = append(arrivals[r.Host], time.Now())
+		})
+		hang := farm(t, 3, healthy, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		var all []string
+		for i := range urls { // in turns
+			all = append(all, hang[i], urls[i])
+		}
+		file := watchedBefore(t, all, nil)
+		s := start(t, "DATABASE_URL="+file, "CHECK_INTERVAL="+interval.String(), fmt.Sprintf("MAX_CONCURRENCY=%d", workers))
+		begun := time.Now()
+		time.Sleep(watched)
+		end := time.Now()
+		mu.Lock()
+		due, onTime := 0, 0
+		for _, u := range urls {
+			before := begun
+			for _, at := range append(arrivals[strings.TrimPrefix(u, "http://")], end) {
+				gap := at.Sub(before)
+				if gap <= 2*interval {
+					onTime++
+				}
+				due += max(1, int(gap/interval))
+				before = at
+			}
+		}
+		mu.Unlock()
+		row(fmt.Sprintf("healthy checks on time, MAX_CONCURRENCY=%d", workers), "≥ 95 %", "%.1f %% of %d", 100*float64(onTime)/float64(due), due)
+		s.stop()
+	}
+}

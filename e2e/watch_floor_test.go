@@ -1,0 +1,140 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// bareGets makes this test binary a program of its own, which does nothing but
+// GET: the floor that checks stand on.
+var bareGets = flag.String("bare-gets", "", "GET the addresses in this `file` as fast as may be, and tell what it took (for the figures)")
+
+// bare is what such a program tells.
+type bare struct {
+	Requests int64
+	Seconds  float64
+	CPU      float64 // seconds, of user and system
+}
+
+const bareSeconds = 10
+
+// getBare asks for the addresses, one a line, with as many requests at a time
+// as figureWorkers and connections that are kept. The answer is the exit code.
+func getBare(file string) int {
+	list, err := os.ReadFile(file)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "reading the addresses:", err)
+		return 1
+	}
+	urls := strings.Fields(string(list))
+	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{MaxIdleConns: 1024, MaxIdleConnsPerHost: 2}}
+	var next, failed atomic.Int64
+	begun := time.Now()
+	var group sync.WaitGroup
+	for range figureWorkers {
+		group.Go(func() {
+			for time.Since(begun) < bareSeconds*time.Second {
+				res, err := client.Get(urls[int(next.Add(1))%len(urls)])
+				if err != nil {
+					failed.Add(1)
+					continue
+				}
+				if _, err := io.Copy(io.Discard, res.Body); err != nil {
+					failed.Add(1)
+				}
+				_ = res.Body.Close() // it was read to its end
+			}
+		})
+	}
+	group.Wait()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil || failed.Load() > 0 {
+		fmt.Fprintln(os.Stderr, failed.Load(), "requests failed;", err)
+		return 1
+	}
+	cpu := time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	if err := json.NewEncoder(os.Stdout).Encode(bare{next.Load(), time.Since(begun).Seconds(), cpu.Seconds()}); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// runBare runs such a program on some addresses.
+func runBare(t *testing.T, urls []string) (b bare) {
+	t.Helper()
+	file := t.TempDir() + "/urls"
+	if err := os.WriteFile(file, []byte(strings.Join(urls, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(self, "-bare-gets", file).Output()
+	if err != nil {
+		t.Fatal("the bare GETs: ", err)
+	}
+	if err := json.Unmarshal(out, &b); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// cpu is the time that the program spent computing so far, user and system.
+func (s *server) cpu() time.Duration {
+	s.t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ") // behind the name, which may hold anything
+	fields := strings.Fields(rest)
+	var ticks int64
+	for _, f := range fields[11:13] { // utime and stime, 14 and 15 of the whole
+		n, err := strconv.ParseInt(f, 10, 64)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * (time.Second / 100) // USER_HZ is 100 wherever Linux runs Go
+}
+
+// metric is the sum of a metric's samples, over all of its labels.
+func (s *server) metric(name string) (sum float64) {
+	s.t.Helper()
+	res, err := http.Get(s.url + "/metrics")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() {
+		sample, value, _ := strings.Cut(lines.Text(), " ")
+		if bare, _, _ := strings.Cut(sample, "{"); bare != name {
+			continue
+		}
+		v, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		sum += v
+	}
+	if err := lines.Err(); err != nil {
+		s.t.Fatal(err)
+	}
+	return sum
+}

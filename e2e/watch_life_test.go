@@ -1,0 +1,261 @@
+package e2e
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// gate is a page that answers nobody until it is opened.
+type gate struct {
+	open     chan struct{}
+	mu       sync.Mutex
+	waiting  map[string]int // requests that wait, by path
+	answered map[string]int // by path
+}
+
+func newGate() *gate {
+	return &gate{open: make(chan struct{}), waiting: map[string]int{}, answered: map[string]int{}}
+}
+
+func (g *gate) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	g.note(g.waiting, r.URL.Path, 1)
+	defer g.note(g.waiting, r.URL.Path, -1)
+	select {
+	case <-g.open:
+		rw.WriteHeader(http.StatusOK)
+		g.note(g.answered, r.URL.Path, 1)
+	case <-r.Context().Done(): // the asker left
+	}
+}
+
+func (g *gate) note(in map[string]int, path string, n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	in[path] += n
+}
+
+// count is how many requests of a sort there are.
+func (g *gate) count(of map[string]int) (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, k := range of {
+		n += k
+	}
+	return n
+}
+
+// hosts serves the same page on n addresses of this machine, each a host of
+// its own to who asks.
+func hosts(t testing.TB, n int, page http.Handler) (urls []string) {
+	t.Helper()
+	for range n {
+		w := site(t)
+		w.Config.Handler = page
+		urls = append(urls, w.URL)
+	}
+	return urls
+}
+
+// rows reads the first column of a query in a store that a program left.
+func rows(t testing.TB, file, query string) (all []string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	found, err := db.Query(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = found.Close() }()
+	for found.Next() {
+		var one string
+		if err := found.Scan(&one); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, one)
+	}
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+const (
+	claimedTargets = `SELECT canonical_url FROM targets WHERE claimed_by <> '' UNION ALL SELECT id FROM checkers`
+	checkedTargets = `SELECT canonical_url FROM targets JOIN check_results ON target_seq = seq`
+)
+
+// fullQueue watches 120 targets on 40 hosts that answer nobody yet, with four
+// workers, and waits until some are being asked.
+func fullQueue(t *testing.T, g *gate, env ...string) *server {
+	t.Helper()
+	s := start(t, append(env, "MAX_CONCURRENCY=4", "HTTP_TIMEOUT=1m", "CHECK_INTERVAL=1h")...)
+	for i, url := range hosts(t, 40, g) {
+		for k := range 3 {
+			s.watch(fmt.Sprintf("%s/%d-%d", url, i, k))
+		}
+	}
+	eventually(t, "checks are under way", func() bool { return g.count(g.waiting) >= 2 })
+	return s
+}
+
+// SIGTERM in a full queue: what was being asked is answered and stored, nothing
+// else is asked, and no target is left claimed.
+func TestStopInAFullQueue(t *testing.T) {
+	g := newGate()
+	s := fullQueue(t, g)
+	s.signal(syscall.SIGTERM)
+	eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log.String(), `"msg":"stopping"`) })
+	close(g.open)
+	s.dead = true // by the signal above: stop would send a second one
+	if err := s.wait(); err != nil {
+		t.Errorf("the program ended with %v, want exit code 0", err)
+	}
+	stored := map[string]bool{}
+	for _, url := range rows(t, s.store, checkedTargets) {
+		stored["/"+url[strings.LastIndexByte(url, '/')+1:]] = true
+	}
+	if len(g.answered) == 0 || len(g.answered) > 8 {
+		t.Errorf("%d checks were answered after the signal, of 120 that were due and 4 that could run", len(g.answered))
+	}
+	for path := range g.answered {
+		if !stored[path] {
+			t.Errorf("%s was asked and answered, and its result is lost", path)
+		}
+	}
+	if len(stored) != len(g.answered) {
+		t.Errorf("%d results are stored of %d answers", len(stored), len(g.answered))
+	}
+	if left := rows(t, s.store, claimedTargets); len(left) > 0 {
+		t.Errorf("after a good end these are claimed: %q", left)
+	}
+}
+
+// Hosts that never answer are given up when the grace is over: exit code 0, no
+// result, nothing claimed.
+func TestStopCutsWhatHangs(t *testing.T) {
+	g := newGate()
+	s := fullQueue(t, g, "SHUTDOWN_GRACE=500ms")
+	s.stop()
+	if n := g.count(g.answered); n > 0 {
+		t.Errorf("%d were answered by a host that answers nobody", n)
+	}
+	if stored := rows(t, s.store, checkedTargets); len(stored) > 0 {
+		t.Errorf("checks that were cut are stored as results: %q", stored)
+	}
+	if left := rows(t, s.store, claimedTargets); len(left) > 0 {
+		t.Errorf("after a good end these are claimed: %q", left)
+	}
+}
+
+// checkerLease is how long a killed program's claims hold (targets.CheckerLease).
+const checkerLease = 10 * time.Second
+
+// What a killed program had claimed is checked again once its lease has ended.
+func TestKillWhileChecking(t *testing.T) {
+	t.Parallel() // it waits for a lease to end
+	g, store := newGate(), storeIn(t)
+	s := fullQueue(t, g, store)
+	s.kill()
+	if left := rows(t, s.store, claimedTargets); len(left) == 0 {
+		t.Error("nothing was claimed when the program was killed: this test would show nothing")
+	}
+	close(g.open)
+	again := start(t, store, "MAX_CONCURRENCY=4", "CHECK_INTERVAL=1s")
+	eventuallyWithin(t, checkerLease+patience, "every target is up", func() bool {
+		up, _ := listed[target](again, "/v1/targets?status=up&limit=500")
+		return len(up) == 120
+	})
+	again.stop()
+	if left := rows(t, again.store, claimedTargets); len(left) > 0 {
+		t.Errorf("after a good end these are claimed: %q", left)
+	}
+}
+
+// seen is what a host noted of the checks of each of its pages.
+type seen struct {
+	mu      sync.Mutex
+	last    map[string]time.Time // when a page was asked last
+	running map[string]int
+	by      map[string]map[string]int // checks by page, by who asked
+	twice   []string                  // what was wrong
+	least   time.Duration             // between two checks of a page
+}
+
+func (h *seen) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	key, who := r.Host+r.URL.Path, r.UserAgent()
+	h.mu.Lock()
+	if h.running[key]++; h.running[key] > 1 {
+		h.twice = append(h.twice, key+" is asked by two at once")
+	}
+	now := time.Now()
+	if gap := now.Sub(h.last[key]); gap < h.least {
+		h.twice = append(h.twice, fmt.Sprintf("%s is asked again after %s", key, gap))
+	}
+	h.last[key] = now
+	if h.by[who] == nil {
+		h.by[who] = map[string]int{}
+	}
+	h.by[who][key]++
+	h.mu.Unlock()
+	rw.WriteHeader(http.StatusOK)
+	h.mu.Lock()
+	h.running[key]--
+	h.mu.Unlock()
+}
+
+// pages is how many different pages somebody asked for.
+func (h *seen) pages(who string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.by[who])
+}
+
+// forget starts the counts of checks anew.
+func (h *seen) forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.by = map[string]map[string]int{}
+}
+
+// Two programs on one PostgreSQL share the targets: none is checked twice
+// within its interval, and when one dies the other has all of them.
+func TestTwoProgramsShareTheTargets(t *testing.T) {
+	t.Parallel() // it waits for a lease to end
+	const interval = 3 * time.Second
+	// A check has its place in the interval, and comes at least half of one after the one before. It is a little late
+	// on a busy machine, so that the next seems early.
+	h := &seen{last: map[string]time.Time{}, running: map[string]int{}, by: map[string]map[string]int{}, least: interval / 4}
+	env := []string{"DATABASE_URL=" + newDatabase(t), "CHECK_INTERVAL=" + interval.String(), "MAX_CONCURRENCY=4"}
+	anna := start(t, append(env, "OUTBOUND_USER_AGENT=Anna")...)
+	ben := start(t, append(env, "OUTBOUND_USER_AGENT=Ben")...)
+	const all = 200
+	for i, url := range hosts(t, 20, h) {
+		for k := range all / 20 {
+			[]*server{anna, ben}[k%2].watch(fmt.Sprintf("%s/%d-%d", url, i, k))
+		}
+	}
+	both := func() bool { // either has checked most of them by now: each came up several times
+		return h.pages("Anna") > all/2 && h.pages("Ben") > all/2
+	}
+	eventuallyWithin(t, 10*interval+patience, "both check", both)
+	anna.kill()
+	h.forget()
+	eventuallyWithin(t, checkerLease+interval+patience, "the other checks all targets", func() bool { return h.pages("Ben") == all })
+	if n := h.pages("Anna"); n > 0 {
+		t.Errorf("%d targets were checked by the dead", n)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.twice) > 0 {
+		t.Errorf("%d checks too many: %q", len(h.twice), h.twice[:min(len(h.twice), 5)])
+	}
+}

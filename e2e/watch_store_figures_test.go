@@ -1,0 +1,165 @@
+package e2e
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/targets"
+)
+
+const (
+	storedTargets = 100_000
+	pageTargets   = 1_000
+)
+
+// A large store in which nothing is due: what it costs to look.
+func storedFigures(t *testing.T) {
+	file := watchedBefore(t, nil, nil)
+	fillTargets(t, file)
+	s := start(t, "DATABASE_URL="+file, "CHECK_INTERVAL=100ms")
+	table("%d targets stored, none due, SQLite", storedTargets)
+	time.Sleep(3 * time.Second) // what a start costs is over
+	row("memory after start", "≤ 200 MB", "%.0f MB", float64(resident(t, s))/1e6)
+	const ticks = 200
+	cpu := s.cpu()
+	time.Sleep(ticks * 100 * time.Millisecond)
+	row("CPU for each tick of the idle program", "≤ 20 ms", "%.2f ms", (s.cpu()-cpu).Seconds()*1000/ticks)
+	measureGets(t, s, "GET /v1/targets", "", "/v1/targets")
+	measureGets(t, s, "GET /v1/targets?limit=500", "", "/v1/targets?limit=500")
+	measureGets(t, s, "GET /v1/targets?host=", "", "/v1/targets?host=host-777.example")
+	measureGets(t, s, "page /watch", "", "/watch")
+	time.Sleep(30 * time.Second)
+	row("memory a minute after start", "≤ 200 MB", "%.0f MB", float64(resident(t, s))/1e6)
+	row("memory at its peak", "", "%.0f MB", float64(s.peakMemory())/1e6)
+}
+
+func measureGets(t *testing.T, s *server, name, bound, path string) {
+	t.Helper()
+	var all []float64
+	for range samples {
+		all = append(all, took(t, s.url+path))
+	}
+	quantiles(name, bound, all)
+}
+
+// fillTargets writes many targets straight into a file, each checked an hour
+// ago and due tomorrow.
+func fillTargets(t *testing.T, file string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	insert, err := tx.Prepare(`INSERT INTO targets (id, url, canonical_url, host, name, folded, interval_seconds, expect_status, expect_keyword,
+		expect_absent, expect_latency, paused, created_at, updated_at, due_at, next_check_at, claimed_by, state, state_since, last_checked_at,
+		last_status_code, last_latency_ms, last_error, failures, beats, hour_at, hour_checks, hour_up, hour_latency, day_at, day_checks, day_up, day_latency)
+		VALUES (?1, ?2, ?2, ?3, '', ?2, 86400, '', '', '', 0, 0, ?4, ?4, ?5, ?5, '', 'up', ?4, ?4, 200, 12, '', 0, ?6, ?4, 1, 1, x'0801', NULL, 0, 0, x'')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = insert.Close() }() // the commit closed it
+	checked := models.At(time.Now().Add(-time.Hour))
+	beats, err := targets.Beats{{At: checked, LatencyMS: 12}}.Value()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range storedTargets {
+		host := fmt.Sprintf("host-%d.example", i%figureTargets)
+		_, err := insert.Exec(models.NewID(models.KindTarget), fmt.Sprintf("https://%s/page-%d", host, i), host,
+			checked.UnixMicro(), checked.Add(24*time.Hour).UnixMicro()+int64(i), beats)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Pages over targets with three months of history.
+func pageFigures(t *testing.T) {
+	var urls []string
+	for i := range pageTargets {
+		urls = append(urls, fmt.Sprintf("https://host-%d.example/page-%d", i%200, i))
+	}
+	var shown targets.Target
+	file := watchedBefore(t, urls, func(store *targets.Store, clock *time.Time) {
+		now := time.Now()
+		for ago := 90 * 24 * time.Hour; ago > 0; {
+			*clock = now.Add(-ago)
+			rest := time.Duration(0)
+			if ago == time.Hour { // the last time: nobody is asked while the pages are
+				rest = 24 * time.Hour
+			}
+			shown = checkAll(t, store, rest)
+			if ago -= time.Hour; ago > 40*time.Hour {
+				ago -= 23 * time.Hour
+			}
+		}
+		*clock = now
+		if _, err := store.AddPage(context.Background(), targets.PageEdit{Slug: "all", Title: "All", TargetIDs: firstIDs(t, store, targets.MaxPageTargets)}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	s := start(t, "DATABASE_URL="+file, "CHECK_INTERVAL=24h")
+	table("%d targets with 90 days of history, SQLite", pageTargets)
+	measureGets(t, s, "page /watch", "≤ 200 ms", "/watch")
+	measureGets(t, s, "page /watch?q=page-77", "", "/watch?q=page-77")
+	measureGets(t, s, "page /watch/{id}, 24 hours", "", "/watch/"+shown.ID)
+	measureGets(t, s, "page /watch/{id}, 90 days", "", "/watch/"+shown.ID+"?range=90d")
+	measureGets(t, s, "page /", "", "/")
+	measureGets(t, s, "page /status/{slug} of 100 targets", "", "/status/all")
+	measureGets(t, s, "page /admin/checks", "", "/admin/checks")
+	measureGets(t, s, "GET /v1/targets", "", "/v1/targets")
+	measureGets(t, s, "GET /v1/targets/{id}/results", "", "/v1/targets/"+shown.ID+"/results")
+	measureGets(t, s, "GET /v1/targets/{id}/history?range=365d", "", "/v1/targets/"+shown.ID+"/history?range=365d")
+}
+
+// checkAll records a check of every target that is due, one in fifty of which
+// fails, and leaves them alone for rest. The answer is one of them.
+func checkAll(t *testing.T, store *targets.Store, rest time.Duration) targets.Target {
+	t.Helper()
+	ctx, now := context.Background(), store.Now()
+	if _, err := store.Hold(ctx, "figures"); err != nil {
+		t.Fatal(err)
+	}
+	due, _, err := store.Claim(ctx, "figures", pageTargets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make([]targets.Checked, len(due))
+	for i, x := range due {
+		r := targets.Result{CheckedAt: now, StatusCode: 200, LatencyMS: 20 + rand.IntN(200), Attempts: 1}
+		if rand.IntN(50) == 0 {
+			r = targets.Result{CheckedAt: now, Outcome: targets.DownOutcome, StatusCode: 500, LatencyMS: 20, Attempts: 3, Error: "unexpected status 500"}
+		}
+		done[i] = targets.Checked{Target: x, Result: r, RetryAfter: rest}
+	}
+	if err := store.Record(ctx, "figures", done...); err != nil {
+		t.Fatal(err)
+	}
+	return due[0]
+}
+
+// firstIDs are the ids of the first n targets.
+func firstIDs(t *testing.T, store *targets.Store, n int) (ids []string) {
+	t.Helper()
+	first, err := store.List(context.Background(), targets.Filter{}, models.Cursor{}, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range first.Items {
+		ids = append(ids, x.ID)
+	}
+	return ids
+}
