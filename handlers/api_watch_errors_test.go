@@ -106,6 +106,7 @@ func TestTargetErrors(t *testing.T) {
 			{"POST", "/v1/status-pages", `{"slug":"x","title":"x","targets":"` + canary + `"}`, 400, "targets"},
 			{"POST", "/v1/status-pages", `{"slug":"x","title":"x","targets":["` + id + `",7]}`, 400, "targets[1]"},
 			{"POST", "/v1/status-pages", `{"slug":"x","title":"x","targets":["` + id + `","` + canary + `"]}`, 400, "targets[1]"},
+			{"POST", "/v1/status-pages", `{"slug":"x","title":"x","targets":["\u0000"]}`, 400, "targets[0]"},
 			{"GET", "/v1/targets/" + unknown, ``, 404, ""},
 			{"GET", "/v1/targets/" + canary, ``, 404, ""},
 			{"GET", "/v1/targets/%00", ``, 404, ""},
@@ -120,6 +121,9 @@ func TestTargetErrors(t *testing.T) {
 			{"GET", "/v1/targets/" + unknown + "/history", ``, 404, ""},
 			{"GET", "/v1/targets/" + id + "/" + canary, ``, 404, ""},
 			{"GET", "/v1/status-pages/" + canary, ``, 404, ""},
+			{"GET", "/v1/status-pages/%00", ``, 404, ""},
+			{"GET", "/v1/status-pages/%ff", ``, 404, ""},
+			{"DELETE", "/v1/status-pages/%00", ``, 404, ""},
 			{"PUT", "/v1/status-pages/" + canary, `{"slug":"x","title":"x"}`, 404, ""},
 			{"PUT", at, `{}`, 405, ""},
 			{"DELETE", "/v1/targets", ``, 405, ""},
@@ -144,7 +148,7 @@ func TestTargetErrors(t *testing.T) {
 		if n := len(items(s.do("GET", "/v1/targets", "").want(200))) + len(items(s.do("GET", "/v1/status-pages", "").want(200))); n != 1 {
 			s.t.Errorf("%d targets and status pages are stored, want 1", n)
 		}
-		for _, query := range []string{"q=%00", "q=%ff", "host=%25", "q=%5c"} {
+		for _, query := range []string{"host=%00", "host=%ff", "q=%00", "q=%ff", "host=%25", "q=%5c"} {
 			if n := len(items(s.do("GET", "/v1/targets?"+query, "").want(200))); n != 0 && query != "q=%00" {
 				s.t.Errorf("%s finds %d targets", query, n)
 			}

@@ -215,16 +215,10 @@ func (a *API) editTarget(ctx context.Context, in *editTargetInput) (*output[Targ
 	e := targets.Edit{
 		Name: in.Body.Name.pointer(), IntervalSeconds: in.Body.IntervalSeconds.pointer(), Paused: in.Body.Paused.pointer(),
 	}
-	if expect := in.Body.Expect; expect.given {
-		var now targets.Expect // null clears it all
-		if !expect.null {
-			t, err := a.Targets.Get(ctx, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			now = expect.value.apply(t.Expect)
-		}
-		e.Expect = &now
+	if expect := in.Body.Expect; expect.null {
+		e.Expect = func(targets.Expect) targets.Expect { return targets.Expect{} }
+	} else if expect.given {
+		e.Expect = expect.value.apply
 	}
 	t, err := a.Targets.Edit(ctx, in.ID, e)
 	return answer(a.toTarget(t), err)

@@ -82,9 +82,10 @@ func (p *Pages) showTarget(c *gin.Context, status int, v views.Target) {
 // EditTarget stores what its owner sets.
 func (p *Pages) EditTarget(c *gin.Context) {
 	form := targetForm(c)
-	interval, expect := numberOf(form.Interval), expectOf(form)
+	interval := numberOf(form.Interval)
 	_, err := p.Targets.Edit(c.Request.Context(), c.Param("id"), targets.Edit{
-		Name: &form.Name, IntervalSeconds: &interval, Expect: &expect,
+		Name: &form.Name, IntervalSeconds: &interval,
+		Expect: func(targets.Expect) targets.Expect { return expectOf(form) },
 	})
 	if errs, ok := formErrors(err, "name", targetFields...); ok {
 		form.Errors, form.Open = errs, true

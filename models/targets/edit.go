@@ -104,7 +104,9 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 		set(&t.Name, e.Name)
 		set(&t.IntervalSeconds, e.IntervalSeconds)
 		set(&t.Paused, e.Paused)
-		set(&t.Expect, e.Expect)
+		if e.Expect != nil {
+			t.Expect = e.Expect(t.Expect)
+		}
 		if err := t.check(); err != nil {
 			return err
 		}

@@ -156,7 +156,10 @@ func TestEdit(t *testing.T) {
 		if renamed.Name != "New name" || renamed.NextCheckAt != before.NextCheckAt || renamed.UpdatedAt != f.Now() {
 			t.Errorf("%+v", renamed)
 		}
-		stricter, err := f.Edit(f.Context(), made.ID, targets.Edit{Expect: &targets.Expect{Status: "204"}})
+		stricter, err := f.Edit(f.Context(), made.ID, targets.Edit{Expect: func(e targets.Expect) targets.Expect {
+			e.Status = "204"
+			return e
+		}})
 		f.must(err)
 		if stricter.NextCheckAt != f.Now() || stricter.Expect.Status != "204" || stricter.Name != "New name" {
 			t.Errorf("%+v", stricter)

@@ -77,6 +77,7 @@ func TestFilters(t *testing.T) {
 		for _, n := range []targets.New{
 			{URL: "http://example.com", Name: "Café"}, {URL: "http://example.com:8080/x"}, {URL: "http://example.com:8080?q=1"},
 			{URL: "http://example.com:808"}, {URL: "https://other.test/100%25_sure"},
+			{URL: "http://[::1]:99"}, {URL: "http://bücher.test"},
 		} {
 			made, _, err := f.Add(f.Context(), n)
 			f.must(err)
@@ -97,14 +98,18 @@ func TestFilters(t *testing.T) {
 			filter targets.Filter
 			want   int
 		}{
-			{targets.Filter{}, 6},
+			{targets.Filter{}, 8},
 			{targets.Filter{Host: "example.com"}, 4},
 			{targets.Filter{Host: "EXAMPLE.com"}, 4},
 			{targets.Filter{Host: "example.com:8080"}, 2},
 			{targets.Filter{Host: "xample.com"}, 0},
+			{targets.Filter{Host: "example.com/x"}, 0},
+			{targets.Filter{Host: "[::1]"}, 1},
+			{targets.Filter{Host: "::1"}, 0},
+			{targets.Filter{Host: "bücher.test"}, 1},
 			{targets.Filter{Status: targets.Up}, 1},
 			{targets.Filter{Status: targets.Down}, 1},
-			{targets.Filter{Status: targets.Pending}, 3},
+			{targets.Filter{Status: targets.Pending}, 5},
 			{targets.Filter{Status: targets.Paused}, 1},
 			{targets.Filter{Text: "cafe"}, 1},
 			{targets.Filter{Text: "CAFÉ"}, 1},
@@ -119,7 +124,7 @@ func TestFilters(t *testing.T) {
 		}
 		counts, err := f.Counts(f.Context())
 		f.must(err)
-		if counts[targets.Up] != 1 || counts[targets.Down] != 1 || counts[targets.Pending] != 3 || counts[targets.Paused] != 1 || counts.All() != 6 {
+		if counts[targets.Up] != 1 || counts[targets.Down] != 1 || counts[targets.Pending] != 5 || counts[targets.Paused] != 1 || counts.All() != 8 {
 			t.Errorf("%v", counts)
 		}
 		ill, err := f.NeedAttention(f.Context(), 10)

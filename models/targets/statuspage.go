@@ -144,6 +144,11 @@ func seqsOf(tx *gorm.DB, ids []string) ([]int64, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
+	for i, id := range ids {
+		if models.CheckID(models.KindTarget, id) != nil {
+			return nil, unknownTarget(i)
+		}
+	}
 	ts, err := bare(there(tx).Select("seq, id").Where("id IN ?", ids))
 	if err != nil {
 		return nil, err
@@ -156,7 +161,7 @@ func seqsOf(tx *gorm.DB, ids []string) ([]int64, error) {
 	for i, id := range ids {
 		seq, ok := known[id]
 		if !ok {
-			return nil, models.Invalid(fmt.Sprintf("targets[%d]", i), "is not a target that is watched")
+			return nil, unknownTarget(i)
 		}
 		if !slices.Contains(seqs, seq) {
 			seqs = append(seqs, seq)
@@ -165,8 +170,15 @@ func seqsOf(tx *gorm.DB, ids []string) ([]int64, error) {
 	return seqs, nil
 }
 
+func unknownTarget(i int) error {
+	return models.Invalid(fmt.Sprintf("targets[%d]", i), "is not a target that is watched")
+}
+
 // DeletePage removes a status page; its targets stay. CodeNotFound if there is none.
 func (s *Store) DeletePage(ctx context.Context, id string) error {
+	if models.CheckID(models.KindStatusPage, id) != nil {
+		return models.NotFound("status page")
+	}
 	return s.db.Write(ctx, func(tx *gorm.DB) error {
 		res := tx.Exec("DELETE FROM status_pages WHERE id = ?", id)
 		if res.Error != nil {
@@ -204,7 +216,7 @@ func (s *Store) page(ctx context.Context, column, value string) (StatusPage, err
 
 func onePage(tx *gorm.DB, column, value string) (StatusPage, error) {
 	var ps []StatusPage
-	if len(value) <= MaxSlug {
+	if len(value) <= MaxSlug && !strings.ContainsFunc(value, func(r rune) bool { return r < '!' || r > '~' }) {
 		if err := tx.Where(column+" = ?", value).Find(&ps).Error; err != nil {
 			return StatusPage{}, fmt.Errorf("loading a status page: %w", err)
 		}

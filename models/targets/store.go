@@ -3,7 +3,6 @@ package targets
 import (
 	"context"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
@@ -99,13 +98,17 @@ var errToken = models.Invalid("query.page_token", "is not a token of this list; 
 // apply narrows a query for targets down.
 func (f Filter) apply(q *gorm.DB) *gorm.DB {
 	if f.Host != "" {
-		host, port, err := net.SplitHostPort(f.Host)
-		if err != nil { // no port
-			q = q.Where("host = ?", strings.ToLower(strings.Trim(f.Host, "[]")))
-		} else {
-			at := "://" + net.JoinHostPort(strings.ToLower(host), port)
-			q = q.Where("host = ?", strings.ToLower(host)).Where(`canonical_url || '/' LIKE ? ESCAPE '\'
-				OR canonical_url LIKE ? ESCAPE '\'`, "http%"+likeText(at)+"/%", "http%"+likeText(at)+"?%")
+		u, err := models.ParseURL("query.host", "http://"+f.Host) // folds case, and makes punycode of what is not ASCII
+		authority := strings.TrimPrefix(u.Canonical, "http://")
+		switch {
+		case err != nil || strings.ContainsAny(f.Host, "/?#"):
+			q = q.Where("1 = 0") // no target has such a host
+		case authority == u.Host || strings.HasSuffix(authority, "]"):
+			q = q.Where("host = ?", u.Host)
+		default: // with a port
+			at := "http%://" + likeText(authority)
+			q = q.Where("host = ?", u.Host).Where(`canonical_url || '/' LIKE ? ESCAPE '\'
+				OR canonical_url LIKE ? ESCAPE '\'`, at+"/%", at+"?%")
 		}
 	}
 	switch f.Status {

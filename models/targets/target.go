@@ -112,7 +112,7 @@ type Edit struct {
 	Name            *string // "" = none
 	IntervalSeconds *int    // 0 = CHECK_INTERVAL
 	Paused          *bool
-	Expect          *Expect
+	Expect          func(Expect) Expect // what is expected, from what was; it may be called more than once
 }
 
 // Filter selects targets for a list. Its zero value is all of them.
