@@ -38,7 +38,7 @@ func (s *Store) Purge(taking, working context.Context) (summary string, err erro
 	if err == nil {
 		var n int64
 		n, err = p.all(`DELETE FROM outages WHERE id IN (
-			SELECT id FROM outages WHERE started_at < ? AND ended_at IS NOT NULL ORDER BY started_at LIMIT ?)`, now.Add(-keepDays), purgeBatch)
+			SELECT id FROM outages WHERE started_at < ? AND ended_at IS NOT NULL ORDER BY started_at LIMIT ?)`, now.Add(-daysKept), purgeBatch)
 		note("outage", n)
 	}
 	if err == nil {
