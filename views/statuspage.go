@@ -69,17 +69,28 @@ func (v StatusPage) verdict() string {
 	return "Monitoring is paused"
 }
 
-// aside is what the verdict leaves out: "1 paused, 2 not checked yet".
+// maxNamed is how many targets that are down are named beside the verdict.
+const maxNamed = 3
+
+// aside is what the verdict leaves out: "Checkout · Shop · 1
+// paused · 2 not checked yet".
 func (v StatusPage) aside() string {
 	var parts []string
-	n := v.counts()
-	if n[targets.Paused] > 0 && n[targets.Paused] < len(v.Targets) {
+	n, all := v.counts(), len(v.Targets)
+	if n[targets.Down] <= maxNamed && n[targets.Down] < all {
+		for _, t := range v.Targets {
+			if t.Status() == targets.Down {
+				parts = append(parts, t.Title())
+			}
+		}
+	}
+	if n[targets.Paused] > 0 && n[targets.Paused] < all {
 		parts = append(parts, fmt.Sprintf("%d paused", n[targets.Paused]))
 	}
-	if n[targets.Pending] > 0 && n[targets.Pending] < len(v.Targets) {
+	if n[targets.Pending] > 0 && n[targets.Pending] < all {
 		parts = append(parts, fmt.Sprintf("%d not checked yet", n[targets.Pending]))
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, " · ")
 }
 
 // checkedAt is when the last check of any target began; zero: never.
