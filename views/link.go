@@ -1,7 +1,9 @@
 package views
 
 import (
+	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/targets"
 	"github.com/linkwatch/linkwatch/views/ui"
 )
 
@@ -12,6 +14,8 @@ type Link struct {
 	Tags []links.Tag // of the link, with their ids
 	Edit EditForm
 	Add  TagForm
+
+	Target targets.Target // that watches the link's URL; its ID is "" if none does
 }
 
 // EditForm is the owner's own words on a link, as typed. Open shows the form
@@ -30,3 +34,8 @@ type TagForm struct {
 
 // field is one value of a form that the reader does not see.
 type field struct{ name, value string }
+
+// watchFields make the link at hand a target of the same name.
+func watchFields(l links.Link) []field {
+	return []field{{"url", l.URL}, {"name", models.Truncate(l.Title, targets.MaxName)}, {"back", linkPath(l.ID)}}
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/models/targets"
 	"github.com/linkwatch/linkwatch/views/ui"
 )
 
@@ -16,10 +17,19 @@ type Overview struct {
 	Recent, Popular []links.Link
 	Jobs            []schedule.Job
 	BaseURL         string
+
+	Targets  targets.Counts
+	Down     []targets.Target // newest first
+	Expiring []targets.Target // whose certificates end within TLSSoon, the soonest first
 }
 
-// Empty says whether nothing was ever saved.
-func (v Overview) Empty() bool { return v.Counts.Active+v.Counts.Expired == 0 }
+// Empty says whether nothing was ever saved, and nothing is watched.
+func (v Overview) Empty() bool { return v.Counts.Active+v.Counts.Expired+v.Targets.All() == 0 }
+
+// well says whether nothing needs attention.
+func (v Overview) well() bool {
+	return len(v.Attention)+len(v.Down)+len(v.Expiring)+len(v.failing()) == 0
+}
 
 // viewed says whether any link was ever viewed: until then the popular ones
 // are but the recent ones again.

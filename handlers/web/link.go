@@ -35,6 +35,9 @@ func (p *Pages) showLink(c *gin.Context, status int, v views.Link) {
 	if err == nil {
 		v.Tags, err = p.Links.TagsOf(ctx, l.ID)
 	}
+	if err == nil {
+		v.Target, _, err = p.Targets.ByURL(ctx, l.CanonicalURL)
+	}
 	if err != nil {
 		p.fail(c, err)
 		return

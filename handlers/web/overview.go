@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	attentionSize = 12 // links that need attention
+	attentionSize = 12 // links, and targets, that need attention
 	glanceSize    = 8  // recent and popular links
 )
 
@@ -26,6 +26,9 @@ func (p *Pages) OverviewPage(c *gin.Context) {
 		func() (err error) { flash, err = p.flash(c, "/"); return },
 		func() (err error) { v.Counts, err = p.Links.Counts(ctx); return },
 		func() (err error) { v.Attention, err = p.Links.NeedAttention(ctx, attentionSize); return },
+		func() (err error) { v.Targets, err = p.Targets.Counts(ctx); return },
+		func() (err error) { v.Down, err = p.Targets.NeedAttention(ctx, attentionSize); return },
+		func() (err error) { v.Expiring, err = p.Targets.ExpiringTLS(ctx, views.TLSSoon, attentionSize); return },
 		func() (err error) { v.Jobs, err = p.Schedule.Jobs(ctx); return },
 		func() error {
 			found, err := p.Links.List(ctx, links.Filter{}, glance)
