@@ -70,7 +70,7 @@ func (b *tab) inEveryLook(where string, check func(where string)) {
 func TestAccessibleEmpty(t *testing.T) {
 	b := browse(t, start(t), wide, "/")
 	b.expect("status of 4")
-	for _, path := range []string{"/", "/links", "/tags", "/admin/jobs", "/nowhere"} {
+	for _, path := range []string{"/", "/links", "/tags", "/watch", "/status", "/status/new", "/admin/jobs", "/admin/checks", "/nowhere"} {
 		b.open(path)
 		b.inEveryLook("empty "+path, b.accessible)
 	}
@@ -146,6 +146,63 @@ func TestAccessibleFull(t *testing.T) {
 	}
 }
 
+// The demo has a target of each sort.
+func TestAccessibleWatch(t *testing.T) {
+	store := storeIn(t)
+	if out, code := command(t, []string{"demo", "-links", "60"}, store); code != 0 {
+		t.Fatalf("filling the store: exit code %d: %s", code, out)
+	}
+	s := start(t, store)
+	b := browse(t, s, wide, "/")
+	b.expect("status of 4")
+	paths := []string{
+		"/", "/watch", "/watch?status=down", "/watch?q=nothing-at-all", "/watch?host=api.northwind.example",
+		"/status", "/status/demo", "/status/demo/edit", "/status/demo/delete", "/status/nowhere", "/admin/checks", "/admin/checks?failed=true",
+	}
+	all, _ := listed[target](s, "/v1/targets")
+	for _, x := range all {
+		switch x.Name {
+		case "Shop", "Shipping labels", "Old shop", "Exchange rates", "Blog": // up, down, paused, throttled, its certificate ends
+			paths = append(paths, "/watch/"+x.ID)
+		}
+		if strings.Count(x.URL, "/") > 3 && strings.Contains(x.URL, ".example/20") { // a link of the demo's
+			found, _ := s.found("/v1/links?per_page=2")
+			paths = append(paths, "/links/"+found[0].ID)
+			break
+		}
+	}
+	for _, path := range paths {
+		b.open(path)
+		b.inEveryLook(path, func(where string) {
+			b.accessible(where)
+			b.fits(size{eval[int64](b, "window.innerWidth"), 0}, where)
+		})
+	}
+	for name, prepare := range map[string]func(){
+		"an error of the form for a target": func() {
+			b.open("/watch")
+			b.fill("#url", "ftp://nothing")
+			b.click("#add summary")
+			b.fill("#add input[name=status]", "none")
+			b.click("#add button.primary")
+			b.has("#add .field-error")
+		},
+		"the edit form of a target":   func() { b.open("/watch/" + all[0].ID); b.click("[data-edit-here]"); b.has("#edit input[name=name]") },
+		"the figures of a chart":      func() { b.open("/watch/" + all[0].ID); b.click(".figures summary"); b.has(".figures table") },
+		"an error of the status page": func() {
+			b.open("/status/new")
+			b.fill("input[name=title]", "A page")
+			b.fill("input[name=slug]", "Not A Slug")
+			b.click("button[name=save]")
+			b.has("#slug-error")
+		},
+	} {
+		b.resize(wide)
+		prepare()
+		b.inEveryLook(name, b.accessible)
+	}
+}
+
 // ARIA takes an empty value for false, which axe lets pass: where one is, and
 // which field is wrong, must be said in a word.
 func TestStateIsSaid(t *testing.T) {
@@ -153,7 +210,7 @@ func TestStateIsSaid(t *testing.T) {
 	b.expect("status of 400")
 	for path, states := range map[string]string{
 		"/": "[aria-current]", "/links": "[aria-current]", "/links?q=%22open": "#q[aria-invalid]",
-		"/tags": "[aria-current]", "/admin/settings": "[aria-current]",
+		"/tags": "[aria-current]", "/admin/settings": "[aria-current]", "/watch": "[aria-current]", "/admin/checks": "[aria-current]",
 	} {
 		b.open(path)
 		b.has(states)

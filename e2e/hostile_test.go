@@ -40,7 +40,20 @@ func hostileStore(t *testing.T) (*server, []string) {
 	var started struct{ ID string }
 	s.call("POST", "/v1/links/bulk", map[string]any{"ids": []string{tagged.ID}, "action": "refresh"}, &started)
 
+	var watched []string
+	for i, title := range hostile {
+		name := []rune(title)
+		t := s.watchAs(map[string]any{"url": fmt.Sprintf("%s/hostile-%d", web.URL, i), "name": string(name[:min(len(name), 200)])})
+		watched = append(watched, t.ID)
+	}
+	page := map[string]any{"slug": "hostile", "title": hostile[1], "description": hostile[0], "targets": watched}
+	if status := s.call("POST", "/v1/status-pages", page, nil); status != 201 {
+		t.Fatalf("making the status page: status %d", status)
+	}
+
 	paths := []string{
+		"/watch", "/watch?q=script", "/watch/" + watched[0], "/watch/" + watched[5], "/watch/" + watched[7] + "?edit=1",
+		"/status", "/status/hostile", "/status/hostile/edit", "/status/hostile/delete", "/admin/checks", "/admin/checks?target=" + watched[1],
 		"/", "/links", "/links?q=script", "/links?q=%22open", "/links?tag=" + many[7], "/links?q=nothing-at-all", "/links?url=" + web.URL + "/hostile-1",
 		"/links/" + tagged.ID, "/links/" + tagged.ID + "?edit=1", "/links/refreshes/" + started.ID,
 		"/tags", "/tags?sort=count", "/admin/jobs", "/admin/jobs/revalidation", "/admin/settings", "/nowhere",

@@ -25,7 +25,7 @@ func TestScreenshots(t *testing.T) {
 		t.Fatal(err)
 	}
 	empty := start(t)
-	shoot(t, empty, "empty", map[string]string{"overview": "/", "links": "/links", "tags": "/tags", "jobs": "/admin/jobs"})
+	shoot(t, empty, "empty", map[string]string{"overview": "/", "links": "/links", "tags": "/tags", "jobs": "/admin/jobs", "watch": "/watch", "statuses": "/status", "checks": "/admin/checks"})
 
 	store := storeIn(t)
 	if out, code := command(t, []string{"demo", "-links", "3000"}, store); code != 0 {
@@ -44,8 +44,15 @@ func TestScreenshots(t *testing.T) {
 	full.call("PUT", "/v1/link/"+ill.ID, nil, nil)
 	full.call("PUT", "/v1/link/"+gone.ID, nil, nil)
 	full.call("POST", "/v1/admin/jobs/retention/run", nil, nil)
+	watched := map[string]string{}
+	all, _ := listed[target](full, "/v1/targets")
+	for _, x := range all {
+		watched[x.Name] = x.ID
+	}
 	shoot(t, full, "full", map[string]string{
 		"overview": "/", "links": "/links", "link": "/links/" + shown.ID, "moved": "/links/" + ill.ID, "tags": "/tags", "jobs": "/admin/jobs",
+		"watch": "/watch", "target": "/watch/" + watched["Product search"], "down": "/watch/" + watched["Shipping labels"],
+		"status": "/status/demo", "statuses": "/status", "status-edit": "/status/demo/edit", "checks": "/admin/checks",
 		"search": "/links?q=go+performance", "settings": "/admin/settings", "job": "/admin/jobs/retention", "not-found": "/nowhere",
 	})
 }
