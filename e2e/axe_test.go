@@ -187,8 +187,8 @@ func TestAccessibleWatch(t *testing.T) {
 			b.click("#add button.primary")
 			b.has("#add .field-error")
 		},
-		"the edit form of a target":   func() { b.open("/watch/" + all[0].ID); b.click("[data-edit-here]"); b.has("#edit input[name=name]") },
-		"the figures of a chart":      func() { b.open("/watch/" + all[0].ID); b.click(".figures summary"); b.has(".figures table") },
+		"the edit form of a target": func() { b.open("/watch/" + all[0].ID); b.click("[data-edit-here]"); b.has("#edit input[name=name]") },
+		"the figures of a chart":    func() { b.open("/watch/" + all[0].ID); b.click(".figures summary"); b.has(".figures table") },
 		"an error of the status page": func() {
 			b.open("/status/new")
 			b.fill("input[name=title]", "A page")

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"crypto/tls"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -229,7 +228,7 @@ func TestCheckErrors(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		if status := s.call("GET", "/readyz", nil, nil); status != 200 {
-			t.Error(fmt.Sprintf("after all that /readyz answers %d", status))
+			t.Errorf("after all that /readyz answers %d", status)
 		}
 	})
 }
