@@ -34,7 +34,8 @@ type site struct {
 	queries *atomic.Int64
 }
 
-func newSite(t testing.TB) *site {
+// newSite makes a site. change may set what its router guards.
+func newSite(t testing.TB, change ...func(*handlers.Deps)) *site {
 	t.Helper()
 	db := modelstest.New(t)
 	clock := modelstest.NewClock()
@@ -42,12 +43,16 @@ func newSite(t testing.TB) *site {
 	s.links = links.NewStore(db, clock.Now, s.web, links.Options{CheckInterval: 7 * 24 * time.Hour})
 	s.targets = targets.NewStore(db, clock.Now, targets.Options{CheckInterval: 15 * time.Second, Retention: 30 * 24 * time.Hour})
 	s.jobs = schedule.NewStore(db, clock.Now)
-	r, err := handlers.New(handlers.Deps{
+	d := handlers.Deps{
 		DB: db, Links: s.links, Targets: s.targets, Jobs: s.jobs,
 		Log: slog.New(slog.DiscardHandler), Registry: prometheus.NewRegistry(),
 		Settings: []config.Setting{{Name: "LINK_CHECK_INTERVAL", Value: "168h", Default: "168h", Meaning: "how often"}},
 		Version:  "v1.2.3", Host: "127.0.0.1",
-	})
+	}
+	for _, set := range change {
+		set(&d)
+	}
+	r, err := handlers.New(d)
 	if err != nil {
 		t.Fatal(err)
 	}

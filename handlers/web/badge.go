@@ -57,21 +57,24 @@ func (p *Pages) badge(c *gin.Context) (b views.Badge, keep string, err error) {
 	return views.StatusBadge(t), short, nil
 }
 
+// badgeRanges are the ranges of badges whose address names none, by kind.
+var badgeRanges = map[string]targets.Range{
+	views.BadgeStatus: targets.Last24h, views.BadgeUptime: targets.Last30d, views.BadgeLatency: targets.Last24h,
+}
+
 // badgeAddress reads what an address says after the target: the kind, or the
 // kind and a range, with ".svg" at its end. ok is false if there is no such badge.
 func badgeAddress(kind, window string) (k string, of targets.Range, ok bool) {
-	defaults := map[string]targets.Range{
-		views.BadgeStatus: targets.Last24h, views.BadgeUptime: targets.Last30d, views.BadgeLatency: targets.Last24h,
-	}
+	ranged := window != ""
 	last := &kind
-	if window != "" {
+	if ranged {
 		last = &window
 	}
 	if *last, ok = strings.CutSuffix(*last, ".svg"); !ok {
 		return "", "", false
 	}
-	of, ok = defaults[kind]
-	if window != "" {
+	of, ok = badgeRanges[kind]
+	if ranged {
 		of = targets.Range(window)
 	}
 	return kind, of, ok && slices.Contains(targets.Windows, of)
