@@ -18,6 +18,8 @@ import (
 const (
 	demoWatched  = 100 * 24 * time.Hour // how long ago the first target was added
 	demoInterval = 4 * time.Minute      // between two checks of a target
+	demoStep     = demoInterval * 3 / 2 // between the last checks of the demo: each target is due again by then
+	demoLately   = 40 * time.Second     // how long ago the last of them was
 	demoRest     = 7 * 24 * time.Hour   // until the targets are checked in earnest, and found down
 	demoChecker  = "demo"
 )
@@ -179,7 +181,7 @@ func (w *demoWatch) moments() []time.Time {
 		{demoWatched, 30 * 24 * time.Hour, 6 * time.Hour},
 		{30 * 24 * time.Hour, 2 * 24 * time.Hour, 2 * time.Hour},
 		{2 * 24 * time.Hour, 5 * time.Hour, 30 * time.Minute},
-		{5 * time.Hour, time.Minute, demoInterval * 3 / 2}, // one and a half: each is due again by then
+		{49*demoStep + demoLately, 0, demoStep},
 	} {
 		for ago := part.from; ago > part.to; ago -= part.step {
 			all = append(all, w.now.Add(-ago))
@@ -219,7 +221,7 @@ func (w *demoWatch) check(ctx context.Context) error {
 		if made.fate == watchExpiring {
 			done[i].TLSExpiresAt = models.At(w.now.Add(9 * 24 * time.Hour))
 		}
-		if w.now.Sub(w.at) <= demoInterval*3/2 {
+		if w.now.Sub(w.at) < demoStep {
 			done[i].RetryAfter = demoRest
 		}
 	}

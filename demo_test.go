@@ -34,7 +34,7 @@ func TestDemoIsWatched(t *testing.T) {
 	now := time.Now()
 	perfect, throttled := 0, 0
 	for _, x := range all.Items {
-		if x.Name == "" || len(x.Beats) != targets.MaxBeats || x.LastCheckedAt.After(now) || now.Sub(x.LastCheckedAt.Time) > 10*time.Minute {
+		if x.Name == "" || len(x.Beats) != targets.MaxBeats || x.LastCheckedAt.After(now) || now.Sub(x.LastCheckedAt.Time) > 3*time.Minute {
 			t.Errorf("not as lived with: %s, %d beats, checked %s", x.Name, len(x.Beats), x.LastCheckedAt)
 		}
 		if !x.Paused && x.NextCheckAt.Before(now.Add(demoRest-time.Hour)) {
