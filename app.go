@@ -14,6 +14,7 @@ import (
 	"github.com/linkwatch/linkwatch/config"
 	"github.com/linkwatch/linkwatch/handlers"
 	"github.com/linkwatch/linkwatch/jobs"
+	"github.com/linkwatch/linkwatch/jobs/checks"
 	joblinks "github.com/linkwatch/linkwatch/jobs/links"
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
@@ -40,16 +41,20 @@ func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 
 	client := outbound.New(outbound.Options{
 		UserAgent: cfg.OutboundUserAgent, AllowCIDRs: cfg.OutboundAllowCIDRs, Timeout: cfg.HTTPTimeout,
-		// The jobs can hold two times their workers; the rest is for people who wait.
-		MaxConcurrent: 2*cfg.MaxConcurrency + forPeople,
+		// Checker, revalidation and refresher each hold as many as they have workers; the rest is for people who wait.
+		MaxConcurrent: 3*cfg.MaxConcurrency + forPeople,
 	})
 	store := links.NewStore(db, nil, joblinks.NewFetcher(client), links.Options{CheckInterval: cfg.LinkCheckInterval})
 	watched := targets.NewStore(db, nil, targets.Options{CheckInterval: cfg.CheckInterval, Retention: cfg.ResultRetention})
 	scheduled := schedule.NewStore(db, nil)
 	runner, err := jobs.NewRunner(scheduled, log, registry,
 		joblinks.Revalidation(store, cfg.MaxConcurrency),
-		joblinks.Retention(store),
+		jobs.Retention(joblinks.Purge(store), watched.Purge),
 	)
+	if err != nil {
+		return nil, err
+	}
+	checker, err := checks.New(watched, client, cfg.MaxConcurrency, log, registry)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +73,7 @@ func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 	return &app{
 		outbound: client,
 		router:   router,
-		services: jobs.Services{runner, joblinks.NewRefresher(store, cfg.MaxConcurrency, log)},
+		services: jobs.Services{runner, checker, joblinks.NewRefresher(store, cfg.MaxConcurrency, log)},
 	}, nil
 }
 

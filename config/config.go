@@ -53,8 +53,8 @@ type Config struct {
 	// RedisURL is a redis:// or rediss:// URL, or empty: Redis wakes up, caches and fans out, and is never the truth.
 	RedisURL DSN `env:"REDIS_URL" allowed:"a redis:// or rediss:// URL with a host" meaning:"(no use yet) Redis that several instances share; none is needed"`
 
-	// CheckInterval is the time between two ticks of the scheduler of checks.
-	CheckInterval time.Duration `env:"CHECK_INTERVAL" envDefault:"15s" range:"100ms..24h" meaning:"(no use yet) how often the watched targets that are due are checked"`
+	// CheckInterval is the time between two ticks of the scheduler of checks, and between two checks of a target without an interval of its own.
+	CheckInterval time.Duration `env:"CHECK_INTERVAL" envDefault:"15s" range:"100ms..24h" meaning:"how often watched targets are checked, unless they have a longer interval of their own"`
 	// HTTPTimeout bounds one outbound request from dial to the last byte of the body.
 	HTTPTimeout time.Duration `env:"HTTP_TIMEOUT" envDefault:"5s" range:"1ms..5m" meaning:"time limit of one outbound request"`
 	// MaxConcurrency is a number of workers.
@@ -64,7 +64,7 @@ type Config struct {
 	// LinkCheckInterval is the time between two checks of one link.
 	LinkCheckInterval time.Duration `env:"LINK_CHECK_INTERVAL" envDefault:"168h" range:"1ms..8760h" meaning:"how often each saved link is checked again"`
 	// ResultRetention is the age at which a check result is deleted.
-	ResultRetention time.Duration `env:"RESULT_RETENTION" envDefault:"720h" range:"1h..87600h" meaning:"(no use yet) how long single check results are kept"`
+	ResultRetention time.Duration `env:"RESULT_RETENTION" envDefault:"720h" range:"1h..87600h" meaning:"how long single check results are kept"`
 
 	// OutboundAllowCIDRs are networks, each with its host bits cleared.
 	OutboundAllowCIDRs []netip.Prefix `env:"OUTBOUND_ALLOW_CIDRS" allowed:"networks or addresses such as 10.0.0.0/8 or 192.168.1.5, separated by commas" meaning:"private networks that may be fetched all the same; others are refused"`

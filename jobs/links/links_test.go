@@ -292,12 +292,12 @@ func TestRevalidationFailsWithTheStore(t *testing.T) {
 	if _, err := jobslinks.Revalidation(store, 2).Run(t.Context(), t.Context()); err == nil {
 		t.Error("no error from a store that is closed")
 	}
-	if _, err := jobslinks.Retention(store).Run(t.Context(), t.Context()); err == nil {
+	if _, err := jobslinks.Purge(store)(t.Context(), t.Context()); err == nil {
 		t.Error("no error from a store that is closed")
 	}
 }
 
-func TestRetention(t *testing.T) {
+func TestPurge(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		w.add(t, "https://example.com/1")
 		var change links.Change
@@ -308,7 +308,7 @@ func TestRetention(t *testing.T) {
 			}
 		}
 		w.clock.Advance(365 * 24 * time.Hour)
-		if _, err := jobslinks.Retention(w.Store).Run(t.Context(), t.Context()); err != nil {
+		if _, err := jobslinks.Purge(w.Store)(t.Context(), t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.ChangeOf(t.Context(), change.ID); models.CodeOf(err) != models.CodeNotFound {

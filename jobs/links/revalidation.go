@@ -45,11 +45,9 @@ func Revalidation(store *links.Store, workers int) jobs.Job {
 	}}
 }
 
-// Retention is the job that drops what links keep only for a while.
-func Retention(store *links.Store) jobs.Job {
-	return jobs.Job{ID: "retention", Schedule: "@every 1h", Run: func(_, working context.Context) (string, error) {
-		return "", store.Purge(working)
-	}}
+// Purge drops what links keep only for a while.
+func Purge(store *links.Store) jobs.Purge {
+	return func(_, working context.Context) (string, error) { return "", store.Purge(working) }
 }
 
 // revalidation is one run of the job.

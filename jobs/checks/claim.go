@@ -1,0 +1,117 @@
+package checks
+
+import (
+	"context"
+	"time"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/targets"
+)
+
+// order is what the dispatcher asks of the store at once.
+type order struct {
+	putOff map[time.Duration][]targets.Target // to be looked at again after that time
+	claim  int                                // how many due targets to take; 0 = none
+}
+
+// claimed is the answer to an order. After an error nobody knows which targets
+// are claimed.
+type claimed struct {
+	targets []targets.Target
+	next    models.Time // when the first of the others comes due; zero: none does
+	err     error
+}
+
+// claim fulfils orders, beside the dispatcher: requests go on while the store is busy.
+func (c *Checker) claim(working context.Context, orders <-chan order, claims chan<- claimed) {
+	for o := range orders {
+		claims <- c.fulfil(working, o)
+	}
+}
+
+func (c *Checker) fulfil(working context.Context, o order) (got claimed) {
+	ctx, cancel := detached(working)
+	defer cancel()
+	for d, ts := range o.putOff {
+		if got.err = c.store.PutOff(ctx, c.id, d, ts...); got.err != nil {
+			return got
+		}
+	}
+	if o.claim > 0 {
+		got.targets, got.next, got.err = c.store.Claim(ctx, c.id, o.claim)
+	}
+	return got
+}
+
+// lease is news of the checker's lease.
+type lease struct {
+	asked bool        // it has begun anew, or should have
+	lost  bool        // others may have the targets that were claimed under it
+	until models.Time // when it ends unless it is renewed
+	err   error       // it was not renewed
+}
+
+// keep renews the lease in time, however long a claim or a record takes. When
+// begin rings it gives back what is claimed and begins a new lease.
+func (c *Checker) keep(ctx context.Context, begin <-chan struct{}, leases chan<- lease) {
+	renew := time.NewTicker(targets.CheckerLease / 3)
+	defer renew.Stop()
+	held, failing := false, false
+	for {
+		var news lease
+		select {
+		case <-ctx.Done():
+			return
+		case <-begin:
+			news = c.beginLease(ctx)
+			held = news.err == nil
+		case <-renew.C:
+			if !held { // it is about to begin
+				continue
+			}
+			news = c.hold(ctx)
+		}
+		if news.err != nil && !failing && ctx.Err() == nil {
+			c.log.Error("holding the lease of checks", "error", news.err)
+		}
+		failing = news.err != nil
+		select {
+		case leases <- news:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (c *Checker) hold(ctx context.Context) (news lease) {
+	ctx, cancel := context.WithTimeout(ctx, targets.CheckerLease/3)
+	defer cancel()
+	news.until = c.store.Now().Add(targets.CheckerLease)
+	news.lost, news.err = c.store.Hold(ctx, c.id)
+	return news
+}
+
+// beginLease frees all that the checker has, and spreads what came due while
+// nobody checked.
+func (c *Checker) beginLease(ctx context.Context) lease {
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	if err := c.store.Leave(ctx, c.id); err != nil {
+		return lease{asked: true, err: err}
+	}
+	until := c.store.Now().Add(targets.CheckerLease)
+	if _, err := c.store.Hold(ctx, c.id); err != nil {
+		return lease{asked: true, err: err}
+	}
+	_, err := c.store.Spread(ctx)
+	return lease{asked: true, until: until, err: err}
+}
+
+// detached is ctx for a call of the store that is not to be cut short.
+func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := storeTime
+	if ctx.Err() != nil {
+		limit = lastTime
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), limit)
+}
