@@ -21,6 +21,7 @@ func TestEveryPageWhenEmpty(t *testing.T) {
 		"/links":          "Nothing saved yet",
 		"/links?q=go":     "Nothing saved yet",
 		"/tags":           "No tags yet",
+		"/watch":          "Nothing is watched yet",
 		"/admin/jobs":     "No job has been scheduled",
 		"/admin/settings": "LINK_CHECK_INTERVAL",
 	} {

@@ -134,18 +134,17 @@ func expectations(e targets.Expect) []string {
 	return all
 }
 
-// tlsEnds says how the certificate of a target stands: "" if that is unknown
-// or as it should be.
-func tlsEnds(t targets.Target, now time.Time) string {
-	switch {
-	case t.TLSExpiresAt.IsZero():
-		return ""
-	case !t.TLSExpiresAt.After(now):
-		return "The certificate has ended"
-	case t.TLSExpiresAt.Sub(now) < TLSSoon:
-		return "The certificate ends soon"
+// tlsEnding says whether the certificate of a target has ended, or will soon.
+func tlsEnding(t targets.Target, now time.Time) bool {
+	return !t.TLSExpiresAt.IsZero() && t.TLSExpiresAt.Sub(now) < TLSSoon
+}
+
+// endsOrEnded is the word between a certificate and its end.
+func endsOrEnded(t targets.Target, now time.Time) string {
+	if t.TLSExpiresAt.After(now) {
+		return "ends"
 	}
-	return ""
+	return "ended"
 }
 
 // ticks is how many parts the chart's time is shown in.

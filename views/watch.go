@@ -188,7 +188,8 @@ func kindOf(o targets.Outcome) ui.BeatKind {
 	return ui.BeatNone
 }
 
-// beatsSay is a beat bar in words: "38 of the last 40 checks up, 1 throttled".
+// beatsSay is a beat bar in words: "38 of the last 40 checks up, 1 throttled",
+// "2 of 3 checks up".
 func beatsSay(t targets.Target) string {
 	if len(t.Beats) == 0 {
 		return "not checked yet"
@@ -203,7 +204,10 @@ func beatsSay(t targets.Target) string {
 		case targets.DownOutcome:
 		}
 	}
-	say := fmt.Sprintf("%d of the last %s up", up, ui.Plural(len(t.Beats), "check"))
+	say := fmt.Sprintf("%d of %s up", up, ui.Plural(len(t.Beats), "check"))
+	if len(t.Beats) == targets.MaxBeats { // else these are all there are
+		say = fmt.Sprintf("%d of the last %d checks up", up, targets.MaxBeats)
+	}
 	if throttled > 0 {
 		say += fmt.Sprintf(", %d throttled", throttled)
 	}

@@ -164,10 +164,15 @@ func flashOf(t targets.Target, param string) ui.Flash {
 		return ui.Flash{Text: "Watching " + t.Title() + ".", Link: details}
 	case param == paramWatched:
 		return ui.Flash{Text: "You watch this already; nothing was changed.", Link: details}
-	case t.State == targets.Down:
+	case len(t.Beats) == 0: // the check was told of, but is gone
+		return ui.Flash{}
+	}
+	switch last := t.Beats[len(t.Beats)-1]; last.Outcome {
+	case targets.DownOutcome:
 		return ui.Flash{Text: "Checked: down, " + t.LastError + ".", Bad: true}
-	case t.LastError != "": // throttled
+	case targets.ThrottledOutcome:
 		return ui.Flash{Text: "Checked: " + t.LastError + ".", Bad: true}
+	case targets.UpOutcome:
 	}
 	return ui.Flash{Text: fmt.Sprintf("Checked: up, status %d in %s.", t.LastStatusCode, ui.Latency(t.LastLatencyMS))}
 }

@@ -1,0 +1,130 @@
+package views
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/targets"
+	"github.com/linkwatch/linkwatch/views/ui"
+)
+
+func TestIntervals(t *testing.T) {
+	const hour = 3600
+	for _, c := range []struct {
+		check time.Duration
+		own   int
+		want  []int
+	}{
+		{15 * time.Second, 0, []int{30, 60, 300, 900, hour, 6 * hour, 24 * hour, 168 * hour}},
+		{15 * time.Second, 60, []int{30, 60, 300, 900, hour, 6 * hour, 24 * hour, 168 * hour}},
+		{15 * time.Second, 90, []int{30, 60, 90, 300, 900, hour, 6 * hour, 24 * hour, 168 * hour}},
+		{15 * time.Second, 5, []int{5, 30, 60, 300, 900, hour, 6 * hour, 24 * hour, 168 * hour}},
+		{15 * time.Second, 200 * hour, []int{30, 60, 300, 900, hour, 6 * hour, 24 * hour, 168 * hour, 200 * hour}},
+		{time.Hour, 0, []int{6 * hour, 24 * hour, 168 * hour}},
+		{time.Hour, 60, []int{60, 6 * hour, 24 * hour, 168 * hour}},
+		{time.Hour, 90, []int{90, 6 * hour, 24 * hour, 168 * hour}},
+	} {
+		if got := Intervals(c.check, c.own); !slices.Equal(got, c.want) {
+			t.Errorf("checks %s, own %d s: %v, want %v", every(c.check), c.own, got, c.want)
+		}
+	}
+}
+
+func TestEvery(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		15 * time.Second: "every 15 seconds", time.Minute: "every minute", 90 * time.Second: "every 90 seconds",
+		2 * time.Hour: "every 2 hours", 24 * time.Hour: "every day", 1500 * time.Millisecond: "every 1.5s",
+	} {
+		if got := every(d); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestLasted(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		300 * time.Millisecond: "0 s", 59 * time.Second: "59 s", time.Minute: "1 min", 90 * time.Second: "1 min 30 s",
+		time.Hour: "1 h", time.Hour + 59*time.Second: "1 h", 25*time.Hour + time.Minute: "1 d 1 h", 48 * time.Hour: "2 d",
+	} {
+		if got := lasted(d); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestWatchPlaces(t *testing.T) {
+	at := WatchPlace{Filter: targets.Filter{Host: "a.test", Text: "x&y", Status: targets.Down}, Token: "abc"}
+	for want, got := range map[string]string{
+		"/watch": WatchPlace{}.Path(),
+		"/watch?host=a.test&page_token=abc&q=x%26y&status=down": at.Path(),
+		"/watch?host=a.test&q=x%26y&status=up":                  at.withStatus(targets.Up).Path(),
+		"/watch?q=x%26y&status=down":                            at.withHost("").Path(),
+		"/watch/t_1":                                            TargetPlace{ID: "t_1", Range: targets.Last24h}.Path(),
+		"/watch/t_1?failed=true&outages=o&page_token=p&range=7d": TargetPlace{
+			ID: "t_1", Range: targets.Last7d, Failed: true, Token: "p", Outages: "o"}.Path(),
+		"/watch/t_1?outages=o": TargetPlace{ID: "t_1", Failed: true, Token: "p", Outages: "o"}.withFailed(false).Path(),
+	} {
+		if got != want {
+			t.Errorf("path %q, want %q", got, want)
+		}
+	}
+}
+
+func TestBeats(t *testing.T) {
+	now := models.At(time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC))
+	few := targets.Target{Beats: targets.Beats{
+		{At: now, Outcome: targets.UpOutcome, LatencyMS: 80},
+		{At: now.Add(time.Minute), Outcome: targets.DownOutcome, LatencyMS: 5000},
+		{At: now.Add(2 * time.Minute), Outcome: targets.ThrottledOutcome, LatencyMS: 9},
+	}}
+	if got := beatsSay(few); got != "1 of 3 checks up, 1 throttled" {
+		t.Errorf("%q", got)
+	}
+	beats := beatsOf(few)
+	if len(beats) != targets.MaxBeats || beats[36].Kind != ui.BeatNone || beats[37] != (ui.Beat{Kind: ui.BeatUp}) ||
+		beats[38] != (ui.Beat{Kind: ui.BeatDown, Title: "down · 24 Mar, 12:01:00 UTC"}) || beats[39].Kind != ui.BeatThrottled {
+		t.Errorf("%v", beats[35:])
+	}
+	if got := latencies(few); !slices.Equal(got, []int{80, -1, 9}) || latenciesSay(few) != "latency from 9 ms to 80 ms" {
+		t.Errorf("%v: %q", got, latenciesSay(few))
+	}
+	if got := beatsSay(targets.Target{}); got != "not checked yet" || latenciesSay(targets.Target{}) != "no latencies" {
+		t.Errorf("%q", got)
+	}
+	full := targets.Target{Beats: make(targets.Beats, targets.MaxBeats)}
+	if got := beatsSay(full); got != "40 of the last 40 checks up" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestChart: every range is drawn in as many parts as it has, with the time
+// that each is.
+func TestChart(t *testing.T) {
+	from := models.At(time.Date(2026, 3, 23, 13, 0, 0, 0, time.UTC))
+	h := targets.History{Range: targets.Last24h}
+	for i := range 24 {
+		h.Buckets = append(h.Buckets, targets.Bucket{From: from.Add(time.Duration(i) * time.Hour), To: from.Add(time.Duration(i+1) * time.Hour)})
+	}
+	h.Buckets[3].Share, h.Buckets[3].P50, h.Buckets[3].P95 = targets.Share{Checks: 4, Up: 3}, 80, 120
+	h.Buckets[4].Share = targets.Share{Checks: 4}
+	c := Target{History: h}.chart()
+	if !slices.Equal(c.Ticks, []string{"13:00", "19:00", "01:00", "07:00"}) {
+		t.Errorf("ticks %v", c.Ticks)
+	}
+	for i, want := range map[int]ui.Point{
+		0: {Beat: ui.BeatNone, Title: "23 Mar, 13:00 to 14:00\nnothing measured"},
+		3: {P50: 80, P95: 120, Answered: true, Beat: ui.BeatPartly, Title: "23 Mar, 16:00 to 17:00\nmedian 80 ms, 95th percentile 120 ms\n3 of 4 checks up"},
+		4: {Beat: ui.BeatDown, Title: "23 Mar, 17:00 to 18:00\nmedian unknown, 95th percentile unknown\n0 of 4 checks up"},
+	} {
+		if c.Points[i] != want {
+			t.Errorf("point %d is %+v, want %+v", i, c.Points[i], want)
+		}
+	}
+	day := targets.Bucket{From: from, To: from.Add(24 * time.Hour)}
+	week := targets.Bucket{From: from, To: from.Add(7 * 24 * time.Hour)}
+	if bucketTime(day) != "23 Mar 2026" || bucketTime(week) != "23 Mar to 29 Mar 2026" {
+		t.Errorf("%q, %q", bucketTime(day), bucketTime(week))
+	}
+}
