@@ -1,0 +1,97 @@
+package views
+
+import (
+	"testing"
+	"time"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/targets"
+	"github.com/linkwatch/linkwatch/views/ui"
+)
+
+func statusOf(states ...targets.Status) StatusPage {
+	var v StatusPage
+	for i, s := range states {
+		v.Targets = append(v.Targets, targets.Target{Name: string(rune('A' + i)), State: s, Paused: s == targets.Paused})
+	}
+	return v
+}
+
+func TestVerdict(t *testing.T) {
+	const up, down, pending, paused = targets.Up, targets.Down, targets.Pending, targets.Paused
+	for _, c := range []struct {
+		page           StatusPage
+		state          targets.Status
+		verdict, aside string
+	}{
+		{statusOf(up), up, "All systems are up", ""},
+		{statusOf(up, up, up), up, "All systems are up", ""},
+		{statusOf(up, down, up), down, "1 of 3 is down", "B"},
+		{statusOf(down, down, up), down, "2 of 3 are down", "A · B"},
+		{statusOf(down, down, down, down, up), down, "4 of 5 are down", ""},
+		{statusOf(down), down, "All systems are down", ""},
+		{statusOf(down, down), down, "All systems are down", ""},
+		{statusOf(down, paused), down, "1 of 2 is down", "A · 1 paused"},
+		{statusOf(up, paused, pending), up, "1 of 3 is up", "1 paused · 1 not checked yet"},
+		{statusOf(up, up, pending), up, "2 of 3 are up", "1 not checked yet"},
+		{statusOf(pending), pending, "Waiting for the first checks", ""},
+		{statusOf(pending, paused), pending, "Waiting for the first checks", "1 paused · 1 not checked yet"},
+		{statusOf(paused, paused), paused, "Monitoring is paused", ""},
+	} {
+		if got := c.page.verdict(); got != c.verdict || c.page.state() != c.state || c.page.aside() != c.aside {
+			t.Errorf("%q (%s), %q, want %q (%s), %q", got, c.page.state(), c.page.aside(), c.verdict, c.state, c.aside)
+		}
+	}
+}
+
+func TestDayKind(t *testing.T) {
+	for share, want := range map[targets.Share]ui.BeatKind{
+		{}:                       ui.BeatNone,
+		{Checks: 5760, Up: 5760}: ui.BeatUp,
+		{Checks: 5760, Up: 5759}: ui.BeatPartly,
+		{Checks: 10, Up: 5}:      ui.BeatPartly,
+		{Checks: 10, Up: 4}:      ui.BeatDown,
+		{Checks: 1}:              ui.BeatDown,
+	} {
+		if got := dayKind(share); got != want {
+			t.Errorf("%+v is %s, want %s", share, got, want)
+		}
+	}
+}
+
+func TestOutageTimes(t *testing.T) {
+	at := func(s string) models.Time {
+		when, err := time.Parse(time.RFC3339, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return models.At(when)
+	}
+	begun := at("2026-03-12T23:50:00Z")
+	for want, ended := range map[string]models.Time{
+		"since 23:50 UTC": {}, "23:50 – 23:58 UTC": at("2026-03-12T23:58:10Z"), "23:50 – 13 Mar, 00:10 UTC": at("2026-03-13T00:10:00Z"),
+	} {
+		if got := outageTimes(targets.Outage{StartedAt: begun, EndedAt: ended}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestTextWidth(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "up": 14, "uptime 30d": 64, "99.95%": 44, "W": 11, "日本": 22, "e\u0301": 7} {
+		if got := textWidth(text); got != want {
+			t.Errorf("%q is %d wide, want %d", text, got, want)
+		}
+	}
+}
+
+func TestSnippets(t *testing.T) {
+	v := StatusEdit{BaseURL: "https://x.example", Saved: targets.StatusPage{Slug: "s"}}
+	named := targets.Target{ID: "t_1", Name: `a]("b" <i>`}
+	if got, want := v.markdown(named)[:75], `[![a\]("b" &lt;i>: status](https://x.example/badge/t_1/status.svg)](https:/`; got != want {
+		t.Errorf("Markdown is %s, want %s", got, want)
+	}
+	if got, want := v.markup(named)[:110], `<a href="https://x.example/status/s"><img src="https://x.example/badge/t_1/status.svg" alt="a](&#34;b&#34; &lt`; got != want {
+		t.Errorf("HTML is %s, want %s", got, want)
+	}
+}
