@@ -853,7 +853,7 @@ func statusBadges(v StatusEdit) templ.Component {
 			templ_7745c5c3_Var36 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<section class=\"badges\" aria-labelledby=\"badges-title\"><h2 id=\"badges-title\">Badges</h2><p class=\"help\">Small pictures for a README or another site. They are public, as the page is.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<section class=\"badges\" aria-labelledby=\"badges-title\"><h2 id=\"badges-title\">Badges</h2><p class=\"help\">Small pictures for a README or another site, public as the page is. Uptime and latency can be had for 24h, 7d, 30d and 90d: change the range in the address.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
