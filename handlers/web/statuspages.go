@@ -97,13 +97,14 @@ func (p *Pages) saveStatusPage(c *gin.Context, page targets.StatusPage, save fun
 
 // statusErrors are the messages of an error for the form of a status page.
 func statusErrors(err error) (e ui.Errors, ok bool) {
-	if m, is := asModelError(err); is && m.Code == models.CodeConflict {
+	m, is := asModelError(err)
+	switch {
+	case is && m.Code == models.CodeConflict:
 		return ui.Errors{"slug": m.Detail}, true
+	case is && len(m.Fields) > 0 && strings.HasPrefix(m.Fields[0].Location, "targets["):
+		return ui.Errors{"targets": "A target that you chose is not watched any more. It is off the list now."}, true
 	}
-	if e, ok = formErrors(err, "title", "title", "slug", "description", "targets"); ok && strings.Contains(err.Error(), "targets[") {
-		e["targets"] = "A target that you chose is not watched any more. It is off the list now."
-	}
-	return e, ok
+	return formErrors(err, "title", "title", "slug", "description", "targets")
 }
 
 // showStatusForm shows the form of a status page with the targets chosen, and
