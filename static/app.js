@@ -136,13 +136,9 @@
     if (field) field.focus();
   }, true);
 
-  // What keeps itself up to date rests while nobody looks, and leaves folded
-  // and unfolded what the reader did.
+  // What keeps itself up to date rests while nobody looks.
   document.addEventListener("htmx:before:request", (e) => {
     if (document.hidden && e.target.matches("[hx-trigger^=every]")) e.preventDefault();
-  });
-  document.addEventListener("htmx:before:morph:attr", (e) => {
-    if (e.target.matches("details") && e.detail.attrName === "open") e.preventDefault();
   });
 
   // A picture that does not load leaves no hole.

@@ -84,6 +84,9 @@ func (v Target) standsSo() string {
 	case targets.Paused:
 		return "It is not checked, and no outage counts, until it is resumed."
 	case targets.Pending:
+		if !t.LastCheckedAt.IsZero() {
+			return "It has not been checked since it was resumed. The next check comes within moments."
+		}
 		return "It has not been checked yet. The first check comes within moments."
 	case targets.Down:
 		return fmt.Sprintf("%s, %s in a row.", sentence(t.LastError), ui.Plural(t.Failures, "check"))

@@ -17,7 +17,7 @@ import (
 // HTMXConfig is what pages tell htmx: no style element of its own (the policy
 // for content forbids it), nothing taken from an answer that failed, and the
 // browser's own history.
-const HTMXConfig = `{"includeIndicatorCSS":false,"noSwap":[204,304,"404","5xx"],"history":"reload","defaultTimeout":15000}`
+const HTMXConfig = `{"includeIndicatorCSS":false,"noSwap":[204,304,"404","5xx"],"history":"reload","morphIgnore":["data-htmx-powered","open"],"defaultTimeout":15000}`
 
 // Layout is the frame of every page. Its children are the content.
 func Layout(p Page) templ.Component {
