@@ -176,7 +176,7 @@ func hangingFigures(t *testing.T) {
 			all = append(all, hang[i], urls[i])
 		}
 		file := watchedBefore(t, all, nil)
-		s := start(t, "DATABASE_URL="+file, "CHECK_INTERVAL="+interval.String(), fmt.Sprintf("MAX_CONCURRENCY=%d", workers))
+		s := start(t, "DATABASE_URL="+file, "CHECK_INTERVAL="+interval.String(), fmt.Sprintf("MAX_CONCURRENCY=%d", workers), "SHUTDOWN_GRACE=1s")
 		begun := time.Now()
 		time.Sleep(watched)
 		end := time.Now()
