@@ -545,7 +545,7 @@ func watched(t targets.Target, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = since(t, now).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = turned(t, now).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

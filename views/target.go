@@ -99,6 +99,14 @@ func (v Target) standsSo() string {
 	return ""
 }
 
+// turn is how a target got where it is.
+func turn(to targets.Status) string {
+	if to == targets.Down {
+		return "went down"
+	}
+	return "came up"
+}
+
 func lastOutcome(t targets.Target) targets.Outcome {
 	if len(t.Beats) == 0 {
 		return targets.UpOutcome
