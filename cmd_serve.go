@@ -73,7 +73,8 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 		log.Info("stopping", "grace", cfg.ShutdownGrace.String())
 	}
 	a.router.Health.Stopping()
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.ShutdownGrace)
+	// What is given up needs a moment to be put away: that is part of the grace too.
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.ShutdownGrace*9/10)
 	defer cancel()
 	// Side by side: whoever downloads slowly takes nothing of the time that jobs have to finish.
 	var background sync.WaitGroup

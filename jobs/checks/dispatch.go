@@ -197,11 +197,7 @@ func (d *dispatcher) preempt(now time.Time) {
 		return
 	}
 	for e := d.fast.Front(); e != nil && d.giveWay < d.queue.ready[fastLane].Len(); e = e.Next() {
-		c := e.Value.(*check)
-		if now.Sub(c.since) < slowAfter {
-			return
-		}
-		if !c.preempted {
+		if c := e.Value.(*check); !c.preempted && !now.Before(c.givesWayAt()) {
 			c.preempted = true
 			d.giveWay++
 			c.cancel()
@@ -209,14 +205,22 @@ func (d *dispatcher) preempt(now time.Time) {
 	}
 }
 
-// givesWayAt is when the next attempt is to give way, while work waits for that.
-func (d *dispatcher) givesWayAt() time.Time {
+// givesWayAt is when an attempt of the fast lane is to make way for work that
+// waits: when it takes far longer than the target's last check did.
+func (c *check) givesWayAt() time.Time {
+	usual := time.Duration(c.LastLatencyMS) * time.Millisecond
+	return c.since.Add(min(max(leastPatience, 4*usual), slowAfter))
+}
+
+// nextGivesWayAt is when the first attempt is to make way, while work waits for that.
+func (d *dispatcher) nextGivesWayAt(now time.Time) time.Time {
+	at := now.Add(atMostIn)
 	for e := d.fast.Front(); e != nil; e = e.Next() {
 		if c := e.Value.(*check); !c.preempted {
-			return c.since.Add(slowAfter)
+			at = earlier(at, c.givesWayAt())
 		}
 	}
-	return time.Now().Add(atMostIn)
+	return at
 }
 
 // short says whether fast work waits for a worker.

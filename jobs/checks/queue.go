@@ -15,6 +15,8 @@ const (
 	maxPerHost = 32
 	// slowAfter is how long an attempt may take on a host that is not slow.
 	slowAfter = time.Second
+	// leastPatience is how long an attempt may take at least, although others wait for its worker.
+	leastPatience = 250 * time.Millisecond
 	// firstPace is how long a check is taken to last on a host that had none.
 	firstPace = 20 * time.Millisecond
 	// How long a target is put off that the queue has no room for. At the upper

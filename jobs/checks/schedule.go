@@ -139,7 +139,7 @@ func (d *dispatcher) nextIn(now time.Time) time.Duration {
 		}
 	}
 	if d.short() {
-		at = earlier(at, d.givesWayAt())
+		at = earlier(at, d.nextGivesWayAt(now))
 	}
 	switch {
 	case d.state == held && !d.ordered && len(d.back) > 0:
