@@ -12,7 +12,7 @@ func TestSaveAndFind(t *testing.T) {
 		b := browse(t, s, in, "/")
 		b.see("Paste a link")
 		b.see("Save from anywhere")
-		b.see("Leave the watching to us")
+		b.see("Watch what must not fail")
 		if n := eval[int](b, `document.querySelectorAll(".steps > li").length`); n != 3 {
 			t.Errorf("the first visit shows %d steps, want 3", n)
 		}
