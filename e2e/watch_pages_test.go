@@ -36,6 +36,7 @@ func (b *tab) is(status string) {
 // A target is added, goes up, down as its server is killed, and up again, while
 // the list stands still but for that; its page tells of the outage.
 func TestWatchUpDownUp(t *testing.T) {
+	t.Parallel() // it waits for pages that renew themselves every five seconds
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), start(t, "CHECK_INTERVAL=300ms")
 		b := browse(t, s, in, "/watch")
@@ -92,6 +93,8 @@ func TestTargetPage(t *testing.T) {
 		b.fill("#edit input[name=keyword]", "Sold out")
 		b.click("#edit button.primary")
 		b.wait(`document.querySelector("h1").textContent === "The shop"`)
+		s.becomes(watched.ID, "down") // it is checked at once, by what holds now
+		b.open("/watch/" + watched.ID)
 		b.is("down")
 		b.see("keyword not found")
 		b.expect("status of 400")
@@ -103,7 +106,8 @@ func TestTargetPage(t *testing.T) {
 		b.fill("#edit input[name=status]", "")
 		b.fill("#edit input[name=keyword]", "")
 		b.click("#edit button.primary")
-		b.is("up")
+		b.see("Saved.")
+		s.becomes(watched.ID, "up")
 
 		asked := web.requests("/shop")
 		b.click("[data-check]")
@@ -114,7 +118,8 @@ func TestTargetPage(t *testing.T) {
 		b.click("[data-pause]")
 		b.is("paused")
 		b.click("[data-pause]")
-		b.is("up")
+		b.lacks(".state.paused")
+		s.becomes(watched.ID, "up")
 		b.click(`.actions form[action$="/delete"] button`)
 		b.see("The target is deleted")
 		b.see("Nothing is watched yet")
