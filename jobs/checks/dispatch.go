@@ -11,7 +11,7 @@ import (
 
 const (
 	// passGap is between two orders at least, so that they come in batches.
-	passGap = 25 * time.Millisecond
+	passGap = 50 * time.Millisecond
 	// maxClaim is how many targets are claimed at once, and minRoom how much
 	// room there must be for it.
 	maxClaim = 500

@@ -10,8 +10,8 @@ import (
 const (
 	// A batch is stored when it is full, or this long after its first check. A
 	// commit costs about as much as some dozen checks in it.
-	recordBatch = 256
-	recordAfter = 75 * time.Millisecond
+	recordBatch = 512
+	recordAfter = 100 * time.Millisecond
 )
 
 // record stores finished checks, many in one transaction, until finished is
