@@ -136,7 +136,10 @@
     if (field) field.focus();
   }, true);
 
-  // What keeps itself up to date rests while nobody looks.
+  // What keeps itself up to date rests while nobody looks, and catches up after.
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) for (const el of $$("[hx-trigger^=every]")) htmx.trigger(el, "every", {}, false);
+  });
   document.addEventListener("htmx:before:request", (e) => {
     if (document.hidden && e.target.matches("[hx-trigger^=every]")) e.preventDefault();
   });

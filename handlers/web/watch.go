@@ -139,10 +139,10 @@ func (p *Pages) AddTarget(c *gin.Context) {
 // targetFlash is what a page has to say about the last action on a target, or
 // else the notice that its address names.
 func (p *Pages) targetFlash(c *gin.Context) (ui.Flash, error) {
-	if id := c.Query(paramDeleted); id != "" {
+	if id := c.Query(paramDeleted); models.CheckID(models.KindTarget, id) == nil {
 		return ui.Flash{
 			Text:   "The target is deleted, and is not checked any more.",
-			Action: ui.Action{Label: "Undo", Path: "/watch/" + url.PathEscape(id) + "/restore"},
+			Action: ui.Action{Label: "Undo", Path: "/watch/" + id + "/restore"},
 		}, nil
 	}
 	for _, param := range []string{paramAdded, paramWatched, paramChecked} {

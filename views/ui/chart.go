@@ -102,15 +102,17 @@ func (c Chart) at(i, ms, top int) string {
 }
 
 // line is the outline of one of the two lines, broken where nothing answered.
-// A point alone is a line of no length, which round ends make a dot.
+// A point alone is drawn as wide as its bucket.
 func (c Chart) line(value func(Point) int) string {
 	var d strings.Builder
 	top := c.top()
 	for _, run := range c.runs() {
-		d.WriteString("M" + c.at(run[0], value(c.Points[run[0]]), top))
+		first := value(c.Points[run[0]])
 		if run[0] == run[1] {
-			d.WriteString("h0")
+			fmt.Fprintf(&d, "M%d %sh%d", run[0]*chartStep, height(first, top, chartHeight), chartStep)
+			continue
 		}
+		d.WriteString("M" + c.at(run[0], first, top))
 		for i := run[0] + 1; i <= run[1]; i++ {
 			d.WriteString("L" + c.at(i, value(c.Points[i]), top))
 		}

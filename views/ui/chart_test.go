@@ -16,13 +16,13 @@ func TestChartLines(t *testing.T) {
 		{Beat: BeatDown}, {P50: 0, P95: 5, Answered: true, Beat: BeatUp}, {Beat: BeatNone},
 	}}
 	for what, got := range map[string][2]string{
-		"the median has a gap and a dot": {c.line(func(p Point) int { return p.P50 }), "M5 50.0L15 0.0M35 100.0h0"},
-		"the band has no dot":            {c.band(), "M5 0.0L15 0.0L15 0.0L5 50.0z"},
-		"the box holds five":             {c.box(), "0 0 50 100"},
-		"the bars that are up":           {c.bars(BeatUp), "M0 0h9v1h-9zM30 0h9v1h-9z"},
-		"the bars' box ends with one":    {c.barsBox(), "0 0 49 1"},
-		"a sparkline has gaps and dots":  {sparkline([]int{-1, 5, 10, -1, 0}), "M2 10.0L4 0.0M8 20.0h0"},
-		"a sparkline of nothing":         {sparkline(nil), ""},
+		"the median has a gap and a point alone": {c.line(func(p Point) int { return p.P50 }), "M5 50.0L15 0.0M30 100.0h10"},
+		"the band has no such point":             {c.band(), "M5 0.0L15 0.0L15 0.0L5 50.0z"},
+		"the box holds five":                     {c.box(), "0 0 50 100"},
+		"the bars that are up":                   {c.bars(BeatUp), "M0 0h9v1h-9zM30 0h9v1h-9z"},
+		"the bars' box ends with one":            {c.barsBox(), "0 0 49 1"},
+		"a sparkline has gaps and dots":          {sparkline([]int{-1, 5, 10, -1, 0}), "M2 10.0L4 0.0M8 20.0h0"},
+		"a sparkline of nothing":                 {sparkline(nil), ""},
 	} {
 		if got[0] != got[1] {
 			t.Errorf("%s: %q, want %q", what, got[0], got[1])
