@@ -290,3 +290,17 @@ func TestImport(t *testing.T) {
 		}
 	})
 }
+
+func TestByURL(t *testing.T) {
+	each(t, func(t fixture) {
+		saved := t.save("https://A.test/x/#part", "go")
+		l, ok, err := t.ByURL(t.Context(), "https://a.test/x")
+		t.must(err)
+		if !ok || l.ID != saved.ID || len(l.Tags) != 1 {
+			t.Errorf("%v: %+v", ok, l)
+		}
+		if l, ok, err := t.ByURL(t.Context(), "https://a.test/x/"); ok || err != nil || l.ID != "" {
+			t.Errorf("an address that is not canonical finds %v %+v (%v)", ok, l, err)
+		}
+	})
+}
