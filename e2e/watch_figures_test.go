@@ -35,6 +35,7 @@ func TestWatchFigures(t *testing.T) {
 	t.Run("hanging", hangingFigures)
 	t.Run("stored", storedFigures)
 	t.Run("pages", pageFigures)
+	t.Run("size", sizeFigures)
 }
 
 // watchedBefore fills a new file with targets that were added long ago and were
@@ -55,7 +56,7 @@ func watchedBefore(t *testing.T, urls []string, edit func(store *targets.Store, 
 		t.Fatal(err)
 	}
 	clock := time.Now().Add(-100 * 24 * time.Hour)
-	store := targets.NewStore(db, func() time.Time { return clock }, targets.Options{CheckInterval: time.Minute})
+	store := targets.NewStore(db, func() time.Time { return clock }, targets.Options{CheckInterval: 10 * time.Second})
 	for _, u := range urls {
 		if _, created, err := store.Add(context.Background(), targets.New{URL: u}); err != nil || !created {
 			t.Fatalf("watching %s: %v", u, err)
@@ -128,9 +129,13 @@ func busyFigures(t *testing.T) {
 	row("bare net/http GETs, same hosts, as many at a time", "floor", "%.0f GETs/s", float64(floor.Requests)/floor.Seconds)
 	row("CPU for 1,000 bare GETs", "floor", "%.3f s", floor.CPU/float64(floor.Requests)*1000)
 	row("checks by bare GETs, CPU", "", "%.1f times", perThousand/(floor.CPU/float64(floor.Requests)*1000))
-	row("bytes for each stored check, with its indexes", "", "%s", rows(t, file,
-		`SELECT printf('%.0f B', 1.0 * sum(pgsize) / (SELECT count(*) FROM check_results)) FROM dbstat
-		WHERE name IN (SELECT name FROM sqlite_schema WHERE tbl_name = 'check_results')`)[0])
+}
+
+// bytesPerRow is how much of a file a row of a table takes, with its indexes.
+func bytesPerRow(t *testing.T, file, table string) string {
+	t.Helper()
+	return rows(t, file, fmt.Sprintf(`SELECT printf('%%.0f B', 1.0 * sum(pgsize) / (SELECT count(*) FROM %[1]s)) FROM dbstat
+		WHERE name IN (SELECT name FROM sqlite_schema WHERE tbl_name = '%[1]s')`, table))[0]
 }
 
 // quantiles is the row of how long something took, in milliseconds.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -125,6 +126,32 @@ func pageFigures(t *testing.T) {
 	measureGets(t, s, "GET /v1/targets/{id}/history?range=365d", "", "/v1/targets/"+shown.ID+"/history?range=365d")
 }
 
+// Two days of checks, one each 15 s: how fast they are stored, and what of the
+// file they take.
+func sizeFigures(t *testing.T) {
+	const watched, days, step = 20, 2, 15 * time.Second
+	var urls []string
+	for i := range watched {
+		urls = append(urls, fmt.Sprintf("https://host-%d.example", i))
+	}
+	var spent time.Duration
+	file := watchedBefore(t, urls, func(store *targets.Store, clock *time.Time) {
+		first := time.Now().Truncate(24 * time.Hour).Add(-(days + 1) * 24 * time.Hour)
+		begun := time.Now()
+		for i := range days*int(24*time.Hour/step) + 1 { // the last ends the last day
+			*clock = first.Add(time.Duration(i) * step)
+			checkAll(t, store, 0)
+		}
+		spent = time.Since(begun)
+	})
+	const checks = watched * days * int(24*time.Hour/step)
+	table("%d targets checked each 15 s for %d days, SQLite", watched, days)
+	row("checks stored, 20 at a time", "", "%.0f checks/s", float64(checks)/spent.Seconds())
+	row("of the file for each check, with its indexes", "", "%s", bytesPerRow(t, file, "check_results"))
+	row("of the file for each hour of a target", "", "%s", bytesPerRow(t, file, "target_hours"))
+	row("of the file for each day of a target", "", "%s", bytesPerRow(t, file, "target_days"))
+}
+
 // checkAll records a check of every target that is due, one in fifty of which
 // fails, and leaves them alone for rest. The answer is one of them.
 func checkAll(t *testing.T, store *targets.Store, rest time.Duration) targets.Target {
@@ -139,7 +166,7 @@ func checkAll(t *testing.T, store *targets.Store, rest time.Duration) targets.Ta
 	}
 	done := make([]targets.Checked, len(due))
 	for i, x := range due {
-		r := targets.Result{CheckedAt: now, StatusCode: 200, LatencyMS: 20 + rand.IntN(200), Attempts: 1}
+		r := targets.Result{CheckedAt: now, StatusCode: 200, LatencyMS: int(120 * math.Exp(0.3*rand.NormFloat64())), Attempts: 1}
 		if rand.IntN(50) == 0 {
 			r = targets.Result{CheckedAt: now, Outcome: targets.DownOutcome, StatusCode: 500, LatencyMS: 20, Attempts: 3, Error: "unexpected status 500"}
 		}
