@@ -144,6 +144,12 @@
     if (document.hidden && e.target.matches("[hx-trigger^=every]")) e.preventDefault();
   });
 
+  // A check may take seconds: its button turns until the answer is here.
+  const rest = (root) => { for (const f of $$("form[aria-busy]", root)) f.removeAttribute("aria-busy"); };
+  document.addEventListener("submit", (e) => { if ($("[data-check]", e.target)) e.target.setAttribute("aria-busy", "true"); });
+  document.addEventListener("htmx:finally:request", (e) => rest(e.target.parentNode || document));
+  window.addEventListener("pageshow", () => rest(document));
+
   // A picture that does not load leaves no hole.
   document.addEventListener("error", (e) => {
     if (e.target.matches && e.target.matches("img[data-picture]")) e.target.closest("[data-frame]").hidden = true;

@@ -67,7 +67,7 @@ func (p *Pages) showWatch(c *gin.Context, status int, v views.Watch, at views.Wa
 }
 
 // say has static/app.js tell the reader of a part what its page would say in a
-// flash. text is one of ours, in ASCII.
+// flash. text is in ASCII, as headers are: what follows on a button in a row is.
 func say(c *gin.Context, text string) {
 	if text == "" {
 		return
