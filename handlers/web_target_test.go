@@ -75,8 +75,8 @@ func TestCertificateEnds(t *testing.T) {
 		c.TLSExpiresAt = s.targets.Now().Add(ends[t.Name] + time.Minute)
 		return c
 	})
-	wantText(t, s.get("/watch/"+ids["/soon"]), ".state", "It ends in 9 days")
-	wantText(t, s.get("/watch/"+ids["/ended"]), ".state", "It ended 59 min ago")
+	wantText(t, s.get("/watch/"+ids["/soon"]), ".state", "The certificate ends in 9 days")
+	wantText(t, s.get("/watch/"+ids["/ended"]), ".state", "The certificate ended 59 min ago")
 	wantCount(t, s.get("/watch/"+ids["/far"]), ".state .suspect", 0)
 	a := s.get("/")
 	wantCount(t, a, ".attention li", 2)
