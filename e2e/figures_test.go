@@ -115,7 +115,7 @@ func table(title string, args ...any) {
 }
 
 func row(name, bound, format string, args ...any) {
-	fmt.Printf("| %-49s | %-22s | %-15s |\n", name, fmt.Sprintf(format, args...), bound)
+	fmt.Printf("| %-49s | %-22s | %-16s |\n", name, fmt.Sprintf(format, args...), bound)
 }
 
 // corpus makes up links whose words are as unevenly spread as those of real
