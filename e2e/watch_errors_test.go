@@ -2,14 +2,19 @@ package e2e
 
 import (
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // Whatever the API cannot use is answered with 400 or 404, the place that is
@@ -160,6 +165,38 @@ func free(t *testing.T) string {
 	return listener.Addr().String()
 }
 
+// busy is an address where a connection is never made: who listens there takes
+// none, and no more can wait.
+func busy(t *testing.T) string {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(fd, 0)); err != nil {
+		t.Fatal(err)
+	}
+	bound, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, isV4 := bound.(*syscall.SockaddrInet4)
+	if !isV4 {
+		t.Fatalf("the socket is bound to %v", bound)
+	}
+	address := fmt.Sprintf("127.0.0.1:%d", at.Port)
+	for range 10 {
+		conn, err := net.DialTimeout("tcp", address, 500*time.Millisecond)
+		if err != nil {
+			return address // the line is full
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+	}
+	t.Fatal("the line of connections that wait does not fill")
+	return ""
+}
+
 // Servers that misbehave in every phase of a check leave a result that says so
 // in a few words, the same ones each time, without an address.
 func TestCheckErrors(t *testing.T) {
@@ -168,7 +205,7 @@ func TestCheckErrors(t *testing.T) {
 	s := start(t, "CHECK_INTERVAL=1h", "HTTP_TIMEOUT=500ms", "MAX_CONCURRENCY=64")
 	secure := httptest.NewUnstartedServer(http.HandlerFunc(article))
 	secure.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	secure.Config.ErrorLog = nil
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are to fail
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
 	plain := strings.TrimPrefix(web.URL, "http://")
@@ -186,6 +223,7 @@ func TestCheckErrors(t *testing.T) {
 		"an unknown authority":   {secure.URL + "/", "TLS: certificate is from an unknown authority", 0, 3},
 		"no TLS":                 {"https://" + plain + "/", "TLS: the server does not speak it", 0, 3},
 		"TLS that ends":          {"https://" + rude(t, abrupt) + "/", "connection (reset|closed early)|TLS: handshake failed", 0, 3},
+		"no connection":          {"http://" + busy(t) + "/", "timed out", 0, 3},
 		"silent at TLS":          {"https://" + rude(t, silent("")) + "/", "timed out", 0, 3},
 		"silent before the head": {"http://" + rude(t, silent("")) + "/", "timed out", 0, 3},
 		"silent within the head": {"http://" + rude(t, silent("HTTP/1.1 200 OK\r\nX-A: ")) + "/", "timed out", 0, 3},
