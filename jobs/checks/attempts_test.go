@@ -67,7 +67,7 @@ func TestErrorHandling(t *testing.T) {
 			"led in circles":       {redirect("/x"), 0, 1, "too many redirects"},
 			"led elsewhere":        {redirect("ftp://example.com"), 0, 1, "redirect not allowed"},
 			"unknown certificate":  {secure(w, nil), 0, 3, "TLS: certificate is from an unknown authority"},
-			"old TLS":              {secure(w, &tls.Config{MaxVersion: tls.VersionTLS10}), 0, 3, "TLS: handshake failed"}, //nolint:gosec // as old servers do
+			"old TLS":              {secure(w, &tls.Config{MaxVersion: tls.VersionTLS10}), 0, 3, "TLS: handshake failed"},
 			"no TLS":               {"https" + strings.TrimPrefix(w.site(http.NotFound), "http"), 0, 3, "TLS: the server does not speak it"},
 			"body breaks off":      {w.site(func(rw http.ResponseWriter, _ *http.Request) { promise(rw, 100) }), 0, 3, "connection closed early"},
 			"body of great length": {w.site(func(rw http.ResponseWriter, r *http.Request) { promise(rw, 1<<40); pour(rw, r) }), 200, 1, ""},
@@ -198,7 +198,7 @@ func raw(w world, serve func(c *net.TCPConn)) string {
 				return
 			}
 			served.Go(func() {
-				defer c.Close()
+				defer func() { _ = c.Close() }()
 				first := make([]byte, 1)
 				if _, err := c.Read(first); err == nil && first[0] == 'G' { // not of a TLS handshake
 					in := bufio.NewReader(c)
@@ -210,7 +210,7 @@ func raw(w world, serve func(c *net.TCPConn)) string {
 			})
 		}
 	})
-	w.Cleanup(func() { l.Close(); served.Wait() })
+	w.Cleanup(func() { _ = l.Close(); served.Wait() })
 	return "http://" + l.Addr().String()
 }
 
@@ -223,7 +223,7 @@ func listen(w world) net.Listener {
 
 func closedPort(w world) string {
 	l := listen(w)
-	l.Close()
+	_ = l.Close()
 	return "http://" + l.Addr().String()
 }
 

@@ -15,7 +15,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
-	"gorm.io/gorm"
 
 	"github.com/linkwatch/linkwatch/jobs/checks"
 	"github.com/linkwatch/linkwatch/models"
@@ -121,9 +120,9 @@ func (w world) results() []targets.Result {
 }
 
 // until waits for something that happens in the store, which tells nobody.
-func (w world) until(what string, true func() bool) {
+func (w world) until(what string, done func() bool) {
 	w.Helper()
-	for over := time.After(time.Minute); !true(); {
+	for over := time.After(time.Minute); !done(); {
 		select {
 		case <-over:
 			w.Fatalf("in vain: %s\n%s", what, w.log)
@@ -151,11 +150,6 @@ func (w world) free() {
 	if claimed > 0 {
 		w.Errorf("%d targets are claimed", claimed)
 	}
-}
-
-func (w world) exec(sql string, args ...any) {
-	w.Helper()
-	w.must(w.db.Write(context.Background(), func(tx *gorm.DB) error { return tx.Exec(sql, args...).Error }))
 }
 
 // metric is the value of a counter or gauge without labels.

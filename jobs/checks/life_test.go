@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/modelstest"
 	"github.com/linkwatch/linkwatch/models/targets"
 	"github.com/linkwatch/linkwatch/outbound"
 )
@@ -95,12 +96,9 @@ func TestKilledCheckersTargetsAreFreed(t *testing.T) {
 			w.Fatal("a claimed target was checked")
 		}
 		w.clock.Advance(targets.CheckerLease)
+		w.ring()
 		w.until("it is freed", func() bool { return w.get(id).ClaimedBy != "k_killed" })
-		w.until("it is checked", func() bool {
-			w.clock.Advance(time.Second)                            // it comes within one interval
-			w.add(fmt.Sprintf("%s/at/%d", s, w.clock.Now().Unix())) // rings
-			return !w.get(id).LastCheckedAt.IsZero()
-		})
+		w.checkedSpread(id)
 	})
 }
 
@@ -191,10 +189,10 @@ func TestResultsWaitForTheStore(t *testing.T) {
 		w.start(2, outbound.Options{})
 		id := w.add(s)[0]
 		w.recorded(1)
-		w.exec("ALTER TABLE check_results RENAME TO elsewhere")
+		modelstest.Exec(w, w.db, "ALTER TABLE check_results RENAME TO elsewhere")
 		w.again(id)
 		w.until("it is told", func() bool { return strings.Contains(w.log.String(), "recording checks") })
-		w.exec("ALTER TABLE elsewhere RENAME TO check_results")
+		modelstest.Exec(w, w.db, "ALTER TABLE elsewhere RENAME TO check_results")
 		if rs := w.recorded(2); !rs[1].CheckedAt.After(rs[0].CheckedAt.Time) {
 			w.Errorf("both began at %v", rs[0].CheckedAt)
 		}
@@ -214,10 +212,10 @@ func TestChecksBeginAnew(t *testing.T) {
 		w.start(2, outbound.Options{})
 		id := w.add(s)[0]
 		w.recorded(1)
-		w.exec("ALTER TABLE checkers RENAME TO elsewhere")
+		modelstest.Exec(w, w.db, "ALTER TABLE checkers RENAME TO elsewhere")
 		w.again(id)
 		w.until("it is told", func() bool { return strings.Contains(w.log.String(), "begin anew") })
-		w.exec("ALTER TABLE elsewhere RENAME TO checkers")
+		modelstest.Exec(w, w.db, "ALTER TABLE elsewhere RENAME TO checkers")
 		w.recorded(2)
 		w.free()
 	})

@@ -101,6 +101,15 @@ func newDatabase(t testing.TB, server string) string {
 	return u.String()
 }
 
+// Exec changes the database past the stores, as to break what they rely on.
+func Exec(t testing.TB, db *models.DB, sql string, args ...any) {
+	t.Helper()
+	err := db.Write(context.Background(), func(tx *gorm.DB) error { return tx.Exec(sql, args...).Error })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Clock stands still until it is moved. It is safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
