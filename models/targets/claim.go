@@ -2,6 +2,7 @@ package targets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,6 +15,9 @@ import (
 // CheckerLease is how long a checker's claims hold after its last Hold or
 // Claim, so also how long those of a killed one keep others from its targets.
 const CheckerLease = 10 * time.Second
+
+// ErrLeaseLost is the error of a claim whose checker held no lease.
+var ErrLeaseLost = errors.New("the checker's lease has ended")
 
 // Hold renews the lease of a checker, and frees the targets of those whose
 // lease has ended. lost is true if that was so of its own, or if it had none
@@ -81,6 +85,7 @@ func (s *Store) Spread(ctx context.Context) (n int64, err error) {
 // Claim takes up to n targets that are due, the longest first, for a checker
 // that holds a lease, which it renews. Several checkers never get the same
 // target. next is when the first of the others comes due; zero: none does.
+// Without a lease it is ErrLeaseLost.
 func (s *Store) Claim(ctx context.Context, checker string, n int) (ts []Target, next models.Time, err error) {
 	// A look that changes nothing first: most ticks find nothing due.
 	now := s.clock.Now()
@@ -89,7 +94,10 @@ func (s *Store) Claim(ctx context.Context, checker string, n int) (ts []Target, 
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		lost, err := s.renew(tx, checker)
-		if err != nil || lost { // the checker has to learn of it by Hold
+		if err == nil && lost { // taken back, so that Hold tells of it too
+			err = ErrLeaseLost
+		}
+		if err != nil {
 			return err
 		}
 		err = tx.Raw(`UPDATE targets SET claimed_by = ? WHERE seq IN (

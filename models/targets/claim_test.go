@@ -1,6 +1,7 @@
 package targets_test
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -102,8 +103,11 @@ func TestClaimNeedsALease(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add("https://a.test")
 		f.clock.Advance(targets.CheckerLease)
-		if ts, _, err := f.Claim(f.Context(), checker, 10); err != nil || len(ts) != 0 {
+		if ts, _, err := f.Claim(f.Context(), checker, 10); !errors.Is(err, targets.ErrLeaseLost) || len(ts) != 0 {
 			t.Errorf("%v %v", ts, err)
+		}
+		if lost, err := f.Hold(f.Context(), checker); err != nil || !lost {
+			t.Errorf("lost %v, %v", lost, err)
 		}
 	})
 }

@@ -31,6 +31,8 @@ func TestQueryPlans(t *testing.T) {
 		return func() error { _, err := f.Results(ctx, filter, after, 50); return err }
 	}
 	f.clock.Advance(2 * time.Minute)
+	_, err = f.Hold(ctx, checker)
+	f.must(err)
 	for _, c := range []struct {
 		name string
 		do   func() error
