@@ -76,7 +76,8 @@ func canonicalHost(h string) (string, bool) {
 	}
 	// url.Parse lets through what no host has: quotes, brackets, commas.
 	const allowed = "abcdefghijklmnopqrstuvwxyz0123456789-._"
-	ok := h != "" && len(h) <= 253 && strings.Trim(h, allowed) == "" && strings.Trim(h, ".") != ""
+	ok := h != "" && len(h) <= 253 && strings.Trim(h, allowed) == "" &&
+		!strings.HasPrefix(h, ".") && !strings.Contains(h, "..") // each label has a name
 	return h, ok
 }
 

@@ -60,19 +60,21 @@ func (s *Store) renew(tx *gorm.DB, checker string) (lost bool, err error) {
 		ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until`, checker, now.Add(CheckerLease)).Error
 }
 
-// lateAt is how late the checks are after which Spread takes part: those of
-// this moment are no herd.
-const lateAt = time.Second
-
-// Spread puts off what is overdue, as after a time in which nobody checked, so
-// that it comes spread over one CHECK_INTERVAL. n is how many targets it was.
-func (s *Store) Spread(ctx context.Context) (n int64, err error) {
-	now := s.clock.Now()
+// Spread puts the schedule in order as a checker begins: what is late by more
+// than that, as after a time in which nobody checked, comes spread over one
+// CHECK_INTERVAL. So does what is due later than it should ever be, which was
+// planned by a longer interval or by a clock that has been set back. While
+// others check nothing is moved: the schedule is theirs too. n is how many
+// targets it was.
+func (s *Store) Spread(ctx context.Context, checker string, late time.Duration) (n int64, err error) {
+	now, every := s.clock.Now(), s.opts.CheckInterval.Microseconds()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		// 2654435761 is Knuth's multiplier: neighbours get places far from each other.
 		res := tx.Exec(`UPDATE targets SET due_at = ? + seq * 2654435761 % ?, next_check_at = ? + seq * 2654435761 % ?
-			WHERE next_check_at < ? AND next_check_at IS NOT NULL AND claimed_by = ''`,
-			now, s.opts.CheckInterval.Microseconds(), now, s.opts.CheckInterval.Microseconds(), now.Add(-lateAt))
+			WHERE next_check_at IS NOT NULL AND claimed_by = '' AND (next_check_at < ? OR
+				due_at > ? + 3 * CASE WHEN interval_seconds * 1000000 > ? THEN interval_seconds * 1000000 ELSE ? END / 2)
+			AND NOT EXISTS (SELECT 1 FROM checkers WHERE id <> ? AND lease_until > ?)`,
+			now, every, now, every, now.Add(-late), now, every, every, checker, now)
 		n = res.RowsAffected
 		return res.Error
 	})
@@ -82,8 +84,8 @@ func (s *Store) Spread(ctx context.Context) (n int64, err error) {
 	return n, nil
 }
 
-// Claim takes up to n targets that are due, the longest first, for a checker
-// that holds a lease, which it renews. Several checkers never get the same
+// Claim takes up to n targets that are due, those first whose time to be looked
+// at came first, for a checker that holds a lease, which it renews. Several checkers never get the same
 // target. next is when the first of the others comes due; zero: none does.
 // Without a lease it is ErrLeaseLost.
 func (s *Store) Claim(ctx context.Context, checker string, n int) (ts []Target, next models.Time, err error) {
@@ -100,9 +102,11 @@ func (s *Store) Claim(ctx context.Context, checker string, n int) (ts []Target, 
 		if err != nil {
 			return err
 		}
-		err = tx.Raw(`UPDATE targets SET claimed_by = ? WHERE seq IN (
-				SELECT seq FROM targets WHERE next_check_at <= ? AND claimed_by = '' ORDER BY next_check_at LIMIT ?`+
-			s.db.SkipLocked()+`) RETURNING *`, checker, now, n).Scan(&ts).Error
+		ts = nil
+		// MATERIALIZED: PostgreSQL must not look for due ones a second time in one statement.
+		err = tx.Raw(`WITH due AS MATERIALIZED (
+				SELECT seq FROM targets WHERE next_check_at <= ? AND claimed_by = '' ORDER BY next_check_at LIMIT ?`+s.db.SkipLocked()+`)
+			UPDATE targets SET claimed_by = ? WHERE seq IN (SELECT seq FROM due) RETURNING *`, now, n, checker).Scan(&ts).Error
 		if err != nil {
 			return err
 		}

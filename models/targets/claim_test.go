@@ -155,17 +155,92 @@ func TestSpreadAfterATimeWithoutChecks(t *testing.T) {
 			f.record(claimed, up(1))
 		}
 		f.clock.Advance(time.Hour)
-		if moved, err := f.Spread(f.Context()); err != nil || moved != n {
+		_, err := f.Hold(f.Context(), checker)
+		f.must(err)
+		if moved, err := f.Spread(f.Context(), "k_second", time.Second); err != nil || moved != 0 { // while another one checks
 			t.Fatalf("%d moved, %v", moved, err)
 		}
-		if moved, err := f.Spread(f.Context()); err != nil || moved != 0 { // a second instance starts
-			t.Errorf("%d moved again, %v", moved, err)
+		if moved, err := f.Spread(f.Context(), checker, 2*time.Hour); err != nil || moved != 0 { // nothing is that late
+			t.Fatalf("%d moved, %v", moved, err)
+		}
+		if moved, err := f.Spread(f.Context(), checker, time.Second); err != nil || moved != n {
+			t.Fatalf("%d moved, %v", moved, err)
 		}
 		for i := range 12 {
 			f.clock.Advance(5 * time.Second)
 			if got := len(f.claim()); got < n/24 || got > n/8 {
 				t.Errorf("%d of %d checks in part %d of 12", got, n, i)
 			}
+		}
+	})
+}
+
+// What a longer interval or a clock that ran ahead has planned is planned anew.
+func TestSpreadOfWhatIsPlannedTooFarAhead(t *testing.T) {
+	each(t, func(f fixture) {
+		f.addMany(4)
+		for i, claimed := range f.claim() {
+			r := up(1)
+			r.CheckedAt = f.Now()
+			c := targets.Checked{Target: claimed, Result: r}
+			if i == 0 {
+				c.RetryAfter = 40 * time.Minute // which is no mistake
+			}
+			f.must(f.Record(f.Context(), checker, c))
+		}
+		f.clock.Advance(-time.Hour) // it was ahead
+		_, err := f.Hold(f.Context(), checker)
+		f.must(err)
+		if moved, err := f.Spread(f.Context(), checker, time.Second); err != nil || moved != 4 {
+			t.Errorf("%d of 4 moved, %v", moved, err)
+		}
+		f.clock.Advance(time.Minute)
+		for _, claimed := range f.claim() {
+			f.record(claimed, up(1))
+			if next := f.get(claimed.ID).NextCheckAt; next.Sub(f.Now().Time) > 90*time.Second {
+				t.Errorf("the next check is in %v", next.Sub(f.Now().Time))
+			}
+		}
+		// The same by a shorter interval.
+		hourly := targets.NewStore(f.db, f.clock.Now, targets.Options{CheckInterval: time.Hour})
+		f.clock.Advance(2 * time.Minute)
+		for _, claimed := range f.claim() {
+			r := up(1)
+			r.CheckedAt = f.Now()
+			f.must(hourly.Record(f.Context(), checker, targets.Checked{Target: claimed, Result: r}))
+		}
+		if moved, err := f.Spread(f.Context(), checker, time.Second); err != nil || moved != 4 {
+			t.Errorf("%d of 4 moved, %v", moved, err)
+		}
+	})
+}
+
+// While the host wants to be left alone not even a wish disturbs it.
+func TestCheckNowKeepsThePauseOfAHost(t *testing.T) {
+	each(t, func(f fixture) {
+		made := f.add("https://a.test")
+		r := targets.Result{Outcome: targets.ThrottledOutcome, StatusCode: 429, Attempts: 1, Error: "throttled: status 429", CheckedAt: f.Now()}
+		f.must(f.Record(f.Context(), checker, targets.Checked{Target: f.only(), Result: r, RetryAfter: 10 * time.Minute}))
+		err := f.RequestCheck(f.Context(), made.ID)
+		f.is(err, models.CodeConflict, "")
+		if e, ok := errors.AsType[*models.Error](err); !ok || e.RetryAfter != 10*time.Minute {
+			t.Errorf("%+v", err)
+		}
+		f.clock.Advance(10 * time.Minute)
+		f.must(f.RequestCheck(f.Context(), made.ID))
+		f.only()
+	})
+}
+
+// A wish does not make a target that is overdue the last in line.
+func TestCheckNowKeepsSinceWhenItIsDue(t *testing.T) {
+	each(t, func(f fixture) {
+		made := f.add("https://a.test")
+		f.must(f.PutOff(f.Context(), checker, time.Minute, f.only()))
+		f.clock.Advance(30 * time.Second)
+		f.must(f.RequestCheck(f.Context(), made.ID))
+		if got := f.only(); got.DueAt != made.DueAt {
+			t.Errorf("due since %v, was due since %v", got.DueAt, made.DueAt)
 		}
 	})
 }
@@ -220,5 +295,15 @@ func TestCheckNow(t *testing.T) {
 		}
 		_, _, err := f.CheckNow(f.Context(), models.NewID(models.KindTarget), time.Millisecond)
 		f.is(err, models.CodeNotFound, "")
+		<-f.Wanted()
+		go func() {
+			<-f.Wanted() // it was asked for
+			_, err := f.Edit(t.Context(), made.ID, targets.Edit{Paused: ptr(true)})
+			if err != nil {
+				t.Error(err)
+			}
+		}()
+		_, _, err = f.CheckNow(f.Context(), made.ID, time.Minute)
+		f.is(err, models.CodeConflict, "")
 	})
 }

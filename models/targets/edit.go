@@ -2,6 +2,7 @@ package targets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -192,18 +193,15 @@ func (s *Store) Restore(ctx context.Context, id string) (Target, error) {
 		if t.DeletedAt.Before(now.Add(-KeepDeleted).Time) { // being purged
 			return models.NotFound("target")
 		}
-		var n int64
-		if err := there(tx).Where("canonical_url = ?", t.CanonicalURL).Count(&n).Error; err != nil {
-			return fmt.Errorf("looking up a target by its URL: %w", err)
-		}
-		if n > 0 {
-			return models.Conflict("The URL is watched anew already.")
-		}
 		changes := map[string]any{"deleted_at": nil}
 		if !t.Paused {
 			begin(changes, now)
 		}
-		return update(tx, t, changes)
+		err = update(tx, t, changes)
+		if errors.Is(err, gorm.ErrDuplicatedKey) {
+			return models.Conflict("The URL is watched anew already.")
+		}
+		return err
 	})
 	if err != nil {
 		return Target{}, err
@@ -213,7 +211,8 @@ func (s *Store) Restore(ctx context.Context, id string) (Target, error) {
 }
 
 // RequestCheck asks for a check as soon as possible; one that is under way will
-// do. A paused target is CodeConflict, an unknown one CodeNotFound.
+// do. CodeConflict if the target is paused, or its host asked for a pause; an
+// unknown one is CodeNotFound.
 func (s *Store) RequestCheck(ctx context.Context, id string) error {
 	_, err := s.requestCheck(ctx, id)
 	return err
@@ -225,13 +224,21 @@ func (s *Store) requestCheck(ctx context.Context, id string) (t Target, err erro
 			return err
 		}
 		if t.Paused {
-			return models.Conflict("The target is paused. Resume it first.")
+			return errPaused
 		}
-		if t.ClaimedBy != "" {
+		now := s.clock.Now()
+		switch {
+		case t.ClaimedBy != "":
 			return nil
+		case t.Resting(now):
+			wait := t.NextCheckAt.Sub(now.Time)
+			return &models.Error{Code: models.CodeConflict, RetryAfter: wait, Detail: fmt.Sprintf(
+				"The host asked to be left alone; it is checked again in %s.", wait.Round(time.Second))}
 		}
-		changes := map[string]any{}
-		begin(changes, s.clock.Now())
+		changes := map[string]any{"next_check_at": now}
+		if t.DueAt.After(now.Time) { // else it keeps its place among those who are overdue
+			changes["due_at"] = now
+		}
 		return update(tx, t, changes)
 	})
 	s.wake()
@@ -243,7 +250,8 @@ func (s *Store) requestCheck(ctx context.Context, id string) (t Target, err erro
 const waitStep = 100 * time.Millisecond
 
 // CheckNow is RequestCheck that waits until the check is done, ctx ends or wait
-// is over: then done is false, and the check comes later.
+// is over: then done is false, and the check comes later. Who pauses or deletes
+// the target meanwhile has CheckNow answer as if that had been so before.
 func (s *Store) CheckNow(ctx context.Context, id string, wait time.Duration) (r Result, done bool, err error) {
 	before, err := s.requestCheck(ctx, id)
 	if err != nil {
@@ -261,12 +269,29 @@ func (s *Store) CheckNow(ctx context.Context, id string, wait time.Duration) (r 
 			return Result{}, false, nil
 		case <-look.C:
 		}
-		page, err := s.Results(ctx, ResultFilter{TargetID: id}, models.Cursor{}, 1)
-		if err != nil {
-			return Result{}, false, err
-		}
-		if len(page.Items) > 0 && page.Items[0].CheckedAt.After(before.LastCheckedAt.Time) {
-			return page.Items[0], true, nil
+		var now Target
+		err := there(s.db.Read(ctx)).Select("seq, paused, last_checked_at").Where("seq = ?", before.Seq).Find(&now).Error
+		switch {
+		case err != nil:
+			return Result{}, false, fmt.Errorf("waiting for a check: %w", err)
+		case now.Seq == 0:
+			return Result{}, false, models.NotFound("target")
+		case now.Paused:
+			return Result{}, false, errPaused
+		case now.LastCheckedAt != before.LastCheckedAt:
+			r, err = s.result(ctx, now)
+			return r, err == nil, err
 		}
 	}
+}
+
+var errPaused = models.Conflict("The target is paused. Resume it first.")
+
+// result is the last check of a target.
+func (s *Store) result(ctx context.Context, t Target) (r Result, err error) {
+	err = named(s.db.Read(ctx), "check_results AS x").Where("x.target_seq = ? AND x.checked_at = ?", t.Seq, t.LastCheckedAt).Take(&r).Error
+	if err != nil {
+		return r, fmt.Errorf("reading a check result: %w", err)
+	}
+	return r, nil
 }

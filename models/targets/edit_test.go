@@ -144,6 +144,39 @@ func TestCreateIdempotencyUnderConcurrentUse(t *testing.T) {
 	})
 }
 
+// A key is used up by the target that it makes, not by an attempt that failed.
+func TestKeyOfARefusedTargetIsFree(t *testing.T) {
+	each(t, func(f fixture) {
+		_, _, err := f.Add(f.Context(), targets.New{URL: "nonsense", Key: "key"})
+		f.is(err, models.CodeInvalid, "url")
+		if _, created, err := f.Add(f.Context(), targets.New{URL: "https://a.test", Key: "key"}); err != nil || !created {
+			t.Error(created, err)
+		}
+	})
+}
+
+// Whoever adds and whoever restores the same URL at once: one of them has it.
+func TestRestoreBesideAdd(t *testing.T) {
+	each(t, func(f fixture) {
+		for range 20 {
+			made := f.add("https://a.test")
+			f.must(f.Delete(f.Context(), made.ID))
+			var other targets.Target
+			var created bool
+			var addErr, restoreErr error
+			var wg sync.WaitGroup
+			wg.Go(func() { other, created, addErr = f.Add(t.Context(), targets.New{URL: "https://a.test"}) })
+			wg.Go(func() { _, restoreErr = f.Restore(t.Context(), made.ID) })
+			wg.Wait()
+			f.must(addErr)
+			if restored := restoreErr == nil; restored == created || !restored && models.CodeOf(restoreErr) != models.CodeConflict {
+				t.Fatalf("created %v, restored: %v", created, restoreErr)
+			}
+			f.must(f.Delete(f.Context(), other.ID))
+		}
+	})
+}
+
 func TestEdit(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")

@@ -105,6 +105,9 @@ func TestFilters(t *testing.T) {
 			{targets.Filter{Host: "xample.com"}, 0},
 			{targets.Filter{Host: "example.com/x"}, 0},
 			{targets.Filter{Host: "[::1]"}, 1},
+			{targets.Filter{Host: "other.test:443"}, 1},
+			{targets.Filter{Host: "other.test:80"}, 1}, // as good as none
+			{targets.Filter{Host: "other.test:8080"}, 0},
 			{targets.Filter{Host: "::1"}, 0},
 			{targets.Filter{Host: "bücher.test"}, 1},
 			{targets.Filter{Status: targets.Up}, 1},

@@ -37,7 +37,9 @@ func beginOutage(tx *gorm.DB, r Result) error {
 }
 
 func endOutage(tx *gorm.DB, seq int64, at models.Time) error {
-	return tx.Exec("UPDATE outages SET ended_at = ? WHERE target_seq = ? AND ended_at IS NULL", at, seq).Error
+	// Not before it began, even if the clock was set back since.
+	return tx.Exec(`UPDATE outages SET ended_at = CASE WHEN started_at > ? THEN started_at ELSE ? END
+		WHERE target_seq = ? AND ended_at IS NULL`, at, at, seq).Error
 }
 
 // named selects rows of a table, called x, together with which target they are of.

@@ -47,7 +47,7 @@ func (s *Store) Purge(taking, working context.Context) (summary string, err erro
 		note("target", n)
 	}
 	if err == nil {
-		err = p.batches(func(tx *gorm.DB) (int64, error) { return s.keys.Purge(tx, purgeBatch) })
+		_, err = p.batches(func(tx *gorm.DB) (int64, error) { return s.keys.Purge(tx, purgeBatch) })
 	}
 	if err != nil {
 		err = fmt.Errorf("deleting old history: %w", err)
@@ -61,8 +61,9 @@ type purge struct {
 	taking, working context.Context
 }
 
-// batches repeats a transaction until it finds nothing more to delete.
-func (p purge) batches(remove func(tx *gorm.DB) (int64, error)) error {
+// batches repeats a transaction until it finds nothing more to delete, and
+// counts what it deletes.
+func (p purge) batches(remove func(tx *gorm.DB) (int64, error)) (total int64, err error) {
 	for p.taking.Err() == nil {
 		var n int64
 		err := p.db.Write(p.working, func(tx *gorm.DB) (err error) {
@@ -70,20 +71,19 @@ func (p purge) batches(remove func(tx *gorm.DB) (int64, error)) error {
 			return err
 		})
 		if err != nil || n == 0 {
-			return err
+			return total, err
 		}
+		total += n
 	}
-	return nil
+	return total, nil
 }
 
-// all repeats a DELETE of a batch, and counts the rows.
+// all repeats a DELETE of a batch.
 func (p purge) all(sql string, args ...any) (total int64, err error) {
-	err = p.batches(func(tx *gorm.DB) (int64, error) {
+	return p.batches(func(tx *gorm.DB) (int64, error) {
 		res := tx.Exec(sql, args...)
-		total += res.RowsAffected
 		return res.RowsAffected, res.Error
 	})
-	return total, err
 }
 
 // targets removes the deleted targets whose time to be restored is over.
@@ -113,6 +113,6 @@ func (p purge) target(seq int64) error {
 		}
 	}
 	return p.db.Write(p.working, func(tx *gorm.DB) error {
-		return tx.Exec("DELETE FROM targets WHERE seq = ?", seq).Error
+		return tx.Exec("DELETE FROM targets WHERE seq = ? AND deleted_at IS NOT NULL", seq).Error
 	})
 }

@@ -51,6 +51,30 @@ func nextDue(seq int64, start models.Time, interval time.Duration) models.Time {
 	return models.At(time.UnixMicro(int64(earliest + (place+step-earliest%step)%step)))
 }
 
+// plan says when a target is checked next: when it comes due, or after the
+// pause that its host asked for. A check of the future, by a clock that has
+// been set back meanwhile, must not put the next one off.
+func (s *Store) plan(t *Target, c Checked) {
+	now, began := s.clock.Now(), c.Result.CheckedAt
+	if began.After(now.Time) {
+		began = now
+	}
+	t.DueAt = nextDue(t.Seq, began, s.Interval(*t))
+	t.NextCheckAt = t.DueAt
+	if pause := now.Add(c.RetryAfter); c.RetryAfter > 0 && pause.After(t.DueAt.Time) {
+		t.NextCheckAt = pause
+	}
+}
+
+// longestPutOff is how long a target is put off at most because its host is
+// busy (jobs/checks). It tells that from a pause that the host asked for.
+const longestPutOff = time.Minute
+
+// Resting says whether a target's host asked for a pause that is not over.
+func (t Target) Resting(now models.Time) bool {
+	return t.NextCheckAt.After(now.Time) && t.NextCheckAt.Sub(t.DueAt.Time) > longestPutOff
+}
+
 // Record stores finished checks in one transaction: result, state, roll-ups and
 // outages, and gives the targets back. Nothing is stored of targets that were
 // deleted, paused or set to be checked otherwise meanwhile, or that another
@@ -67,10 +91,7 @@ func (s *Store) Record(ctx context.Context, checker string, done ...Checked) err
 				t.TLSExpiresAt = c.TLSExpiresAt
 			}
 			endedHours, endedDays := t.count(c.Result)
-			t.DueAt = nextDue(t.Seq, c.Result.CheckedAt, s.Interval(t))
-			if pause := s.clock.Now().Add(c.RetryAfter); c.RetryAfter > 0 && pause.After(t.DueAt.Time) {
-				t.DueAt = pause
-			}
+			s.plan(&t, c)
 			stored, err := giveBack(tx, checker, c.Target.DueAt, t)
 			if err != nil || !stored {
 				if err != nil {
@@ -109,7 +130,7 @@ func giveBack(tx *gorm.DB, checker string, claimedDue models.Time, t Target) (st
 			hour_at = ?, hour_checks = ?, hour_up = ?, hour_latency = ?,
 			day_at = ?, day_checks = ?, day_up = ?, day_latency = ?
 		WHERE seq = ? AND claimed_by = ? AND due_at = ?`,
-		t.DueAt, t.DueAt,
+		t.DueAt, t.NextCheckAt,
 		t.State, t.StateSince, t.LastCheckedAt, t.LastStatusCode, t.LastLatencyMS, t.LastError,
 		t.Failures, t.TLSExpiresAt, t.Beats,
 		t.Hour.At, t.Hour.Checks, t.Hour.Up, t.Hour.Latency,

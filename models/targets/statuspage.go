@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"github.com/linkwatch/linkwatch/models"
 )
@@ -101,7 +102,7 @@ func (s *Store) AddPage(ctx context.Context, e PageEdit) (StatusPage, error) {
 // AddPage, and CodeNotFound.
 func (s *Store) EditPage(ctx context.Context, id string, e PageEdit) (StatusPage, error) {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		p, err := onePage(tx, "id", id)
+		p, err := onePage(tx.Clauses(clause.Locking{Strength: "UPDATE"}), "id", id) // nobody deletes it meanwhile
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package targets_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,6 +78,32 @@ func TestStatusPagesRefuseBadInput(t *testing.T) {
 		for _, slug := range []string{"", "new", strings.Repeat("s", 65), "ä"} {
 			_, err := f.AddPage(f.Context(), targets.PageEdit{Slug: slug, Title: "t"})
 			f.is(err, models.CodeInvalid, "slug")
+		}
+	})
+}
+
+// A page that is deleted while it is edited does not come back.
+func TestEditedPageStaysDeleted(t *testing.T) {
+	each(t, func(f fixture) {
+		for range 20 {
+			p, err := f.AddPage(f.Context(), targets.PageEdit{Slug: "s", Title: "t"})
+			f.must(err)
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				_, err := f.EditPage(t.Context(), p.ID, targets.PageEdit{Slug: "s", Title: "u"})
+				if err != nil && models.CodeOf(err) != models.CodeNotFound {
+					t.Error(err)
+				}
+			})
+			wg.Go(func() {
+				if err := f.DeletePage(t.Context(), p.ID); err != nil {
+					t.Error(err)
+				}
+			})
+			wg.Wait()
+			if n := f.rows("status_pages"); n != 0 {
+				t.Fatal("it is back")
+			}
 		}
 	})
 }

@@ -105,10 +105,11 @@ func (f Filter) apply(q *gorm.DB) *gorm.DB {
 			q = q.Where("1 = 0") // no target has such a host
 		case authority == u.Host || strings.HasSuffix(authority, "]"):
 			q = q.Where("host = ?", u.Host)
-		default: // with a port
-			at := "http%://" + likeText(authority)
-			q = q.Where("host = ?", u.Host).Where(`canonical_url || '/' LIKE ? ESCAPE '\'
-				OR canonical_url LIKE ? ESCAPE '\'`, at+"/%", at+"?%")
+		default: // with a port, which canonical URLs have unless it is their scheme's
+			http, https := likeText("http://"+authority), likeText("https://"+strings.TrimSuffix(authority, ":443"))
+			q = q.Where("host = ?", u.Host).Where(`canonical_url || '/' LIKE ? ESCAPE '\' OR canonical_url LIKE ? ESCAPE '\'
+				OR canonical_url || '/' LIKE ? ESCAPE '\' OR canonical_url LIKE ? ESCAPE '\'`,
+				http+"/%", http+"?%", https+"/%", https+"?%")
 		}
 	}
 	switch f.Status {
