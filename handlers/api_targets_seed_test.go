@@ -42,6 +42,10 @@ func TestCreateIdempotencyByKey(t *testing.T) {
 		if got := column(s.do("GET", "/v1/targets", "").want(200), "id"); got != id {
 			s.t.Errorf("targets %q, want only %v", got, id)
 		}
+		for _, refused := range []string{`{"url":"ftp://d.test"}`, `{"url":"https://d.test","expect":{"status":"99"}}`, `{}`} {
+			post(s, "key-2", refused).want(http.StatusBadRequest)
+		}
+		post(s, "key-2", `{"url":"https://second.test"}`).want(http.StatusCreated) // what was refused left it free
 		post(s, strings.Repeat("k", 255), `{"url":"https://d.test"}`).want(http.StatusCreated)
 		for _, key := range []string{"two words", strings.Repeat("k", 256), canary + "é"} {
 			a := post(s, key, `{"url":"https://e.test"}`)

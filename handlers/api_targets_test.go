@@ -30,8 +30,8 @@ func (s *server) check(id string, found ...targets.Result) {
 	}
 }
 
-// checkDue checks one of the targets that are due.
-func (s *server) checkDue(id string, r targets.Result) {
+// checkDue checks one of the targets that are due. pause is what its host asks for.
+func (s *server) checkDue(id string, r targets.Result, pause ...time.Duration) {
 	s.t.Helper()
 	const checker = "k_test"
 	_, err := s.targets.Hold(s.t.Context(), checker)
@@ -43,7 +43,11 @@ func (s *server) checkDue(id string, r targets.Result) {
 		s.t.Fatalf("%s is not due", id)
 	}
 	r.CheckedAt = s.targets.Now()
-	s.must(s.targets.Record(s.t.Context(), checker, targets.Checked{Target: due[i], Result: r}))
+	found := targets.Checked{Target: due[i], Result: r}
+	if len(pause) > 0 {
+		found.RetryAfter = pause[0]
+	}
+	s.must(s.targets.Record(s.t.Context(), checker, found))
 	s.must(s.targets.Leave(s.t.Context(), checker)) // gives the others back
 }
 
@@ -101,6 +105,16 @@ func TestAddTarget(t *testing.T) {
 		"name": "", "interval_seconds": 15.0, "canonical_url": "http://plain.test",
 		"expect": map[string]any{"status": "200-399", "keyword": nil, "keyword_absent": nil, "max_latency_ms": nil},
 	})
+}
+
+// TestBoundInDigits: bounds are told as people write them.
+func TestBoundInDigits(t *testing.T) {
+	s := newServer(t)
+	a := s.do("POST", "/v1/targets", `{"url":"https://example.com","interval_seconds":2592001}`)
+	a.problem(400, "invalid-request", "interval_seconds")
+	if !strings.Contains(a.body, "2592000") || strings.Contains(a.body, "e+06") {
+		t.Errorf("the bound is told as %s", a.body)
+	}
 }
 
 func TestTargetTellsWhatChecksFound(t *testing.T) {
@@ -259,6 +273,17 @@ func TestCheckTarget(t *testing.T) {
 	if list := items(s.do("GET", "/v1/targets/"+id+"/results", "").want(200)); len(list) != 1 || !reflect.DeepEqual(list[0], got) {
 		t.Errorf("the answer is %v, the list %v", got, list)
 	}
+
+	s.clock.Advance(time.Second)
+	s.must(s.targets.RequestCheck(s.t.Context(), id))
+	s.checkDue(id, foundThrottled, 90*time.Minute)
+	s.clock.Advance(30 * time.Minute)
+	resting := s.do("POST", at, "")
+	resting.problem(409, "conflict", "")
+	if got := resting.header.Get("Retry-After"); got != "3600" {
+		t.Errorf("Retry-After %q, want 3600", got)
+	}
+	s.clock.Advance(time.Hour)
 
 	answered = asked()
 	s.stop()

@@ -12,7 +12,7 @@ func (a *API) registerHistory() {
 	register(a, operation(tagHistory, "GET", "/v1/targets/{id}/results", "list-target-results", "List a target's check results",
 		"Newest first. Single results are kept for RESULT_RETENTION."), a.targetResults)
 	register(a, operation(tagHistory, "GET", "/v1/targets/{id}/outages", "list-target-outages", "List a target's outages",
-		"Newest first. They are kept as long as the target."), a.targetOutages)
+		"Newest first. They are kept for 400 days."), a.targetOutages)
 	register(a, operation(tagHistory, "GET", "/v1/targets/{id}/history", "get-target-history", "A target's uptime and latency over time",
 		"In up to 120 buckets without gaps. It costs the same however long the target has been watched."), a.targetHistory)
 	register(a, operation(tagHistory, "GET", "/v1/checks", "list-check-results", "List the check results of all targets",

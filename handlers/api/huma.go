@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -222,6 +223,10 @@ func fieldError(ctx huma.Context, err error) httpx.FieldError {
 	}
 	if strings.HasPrefix(d.Message, "invalid date/time") { // what follows is for Go
 		return httpx.FieldError{Location: location, Message: "must be a time such as 2025-03-24T12:00:00Z"}
+	}
+	var most float64
+	if n, _ := fmt.Sscanf(d.Message, validation.MsgExpectedMaximumNumber, &most); n == 1 { // in digits, not as 2.592e+06
+		return httpx.FieldError{Location: location, Message: "expected number <= " + strconv.FormatFloat(most, 'f', -1, 64)}
 	}
 	var member string
 	if n, _ := fmt.Sscanf(d.Message, validation.MsgExpectedRequiredProperty, &member); n == 1 {

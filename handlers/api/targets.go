@@ -33,7 +33,7 @@ func (a *API) registerTargets() {
 		"With its history. 404 if it was not deleted, or more than a day ago; 409 if its URL is watched anew."), a.restoreTarget)
 	check := operation(tagTargets, "POST", "/v1/targets/{id}/check", "check-target", "Check a target now",
 		"Waits until the check is done, 25 seconds at most: later than that the answer is 202, and the check comes "+
-			"as soon as it can. 409 while the target is paused.")
+			"as soon as it can. 409 while the target is paused, and while its host asked for a pause: then Retry-After says how long that lasts.")
 	check.DefaultStatus = http.StatusAccepted // of the answer without a result
 	check.Responses = map[string]*huma.Response{
 		"200":     {Description: "OK", Content: content("application/json", "CheckResult")},
@@ -56,7 +56,7 @@ type Target struct {
 	CanonicalURL    string     `json:"canonical_url" example:"https://example.com" doc:"The form by which duplicates are found"`
 	Host            string     `json:"host" example:"example.com" doc:"In lower case, without port"`
 	Name            string     `json:"name" example:"Shop" doc:"Empty: none was given"`
-	IntervalSeconds int        `json:"interval_seconds" example:"60" doc:"Its own interval, else CHECK_INTERVAL in whole seconds. Checks are never closer than CHECK_INTERVAL"`
+	IntervalSeconds int        `json:"interval_seconds" example:"60" doc:"Its own interval, else CHECK_INTERVAL in whole seconds. As a rule checks are never closer than CHECK_INTERVAL; the first gap may be shorter, since every target gets its own place in the interval"`
 	Expect          Expect     `json:"expect"`
 	Paused          bool       `json:"paused" example:"false"`
 	CreatedAt       time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z"`
@@ -74,7 +74,7 @@ type Target struct {
 
 // Expect is what an answer must be like for a target to be up.
 type Expect struct {
-	Status       string  `json:"status" example:"200-399" doc:"The statuses that count as up, as ranges"`
+	Status       string  `json:"status" example:"200-399" doc:"The statuses that count as up, as ranges. Redirects are followed, five at most, so it is about the final answer"`
 	Keyword      *string `json:"keyword" example:"Add to cart" doc:"Stands in the body, in this casing; null: anything may"`
 	Absent       *string `json:"keyword_absent" example:"Out of order" doc:"Does not stand in the body; null: anything may"`
 	MaxLatencyMS *int    `json:"max_latency_ms" example:"2000" doc:"null: any"`
@@ -151,7 +151,7 @@ type TargetSettings struct {
 }
 
 type expectChanges struct {
-	Status       member[string] `json:"status,omitempty" example:"200-299,404" doc:"Statuses from 100 to 599; default 200-399"`
+	Status       member[string] `json:"status,omitempty" example:"200-299,404" doc:"Statuses from 100 to 599, of the final answer: redirects are followed, five at most; default 200-399"`
 	Keyword      member[string] `json:"keyword,omitempty" example:"Add to cart" doc:"Must stand in the body, in this casing; at most 200 characters"`
 	Absent       member[string] `json:"keyword_absent,omitempty" example:"Out of order" doc:"Must not stand in the body; at most 200 characters"`
 	MaxLatencyMS member[int]    `json:"max_latency_ms,omitempty" minimum:"1" maximum:"300000" example:"2000" doc:"Until the answer begins"`
