@@ -134,13 +134,13 @@ func TestStatusPageSaysHowThingsAre(t *testing.T) {
 	wantText(t, a, "h1", "Our systems")
 	wantText(t, a, ".status-text", "What we run.")
 	wantText(t, a, ".verdict-words", "1 of 4 is down")
-	wantText(t, a, ".verdict", "Beta · 1 paused · 1 not checked yet")
+	wantText(t, a, ".verdict", "Beta · 1 paused · 1 pending")
 	wantText(t, a, ".verdict", "Updated 10 s ago (12:04:00 UTC)")
 	var said []string
 	a.Find(".system").Each(func(_ int, li *goquery.Selection) {
 		said = append(said, strings.Join(strings.Fields(li.Find("h3").Text()+" "+li.Find(".system-head p").Text()), " "))
 	})
-	want := []string{"Beta down for 1 min 10 s", "new.example pending not checked yet", "Delta paused not checked at present", "Alpha up"}
+	want := []string{"Beta down for 1 min 10 s", "new.example pending no result yet", "Delta paused not checked at present", "Alpha up"}
 	if !slices.Equal(said, want) {
 		t.Errorf("it says %q, want %q", said, want)
 	}

@@ -58,6 +58,20 @@ func TestCheckNowOnPages(t *testing.T) {
 		wantText(t, a, ".flash", c.says)
 		wantCount(t, a, ".targets", 1)
 	}
+	answer := make(chan page)
+	go func() { answer <- s.post("/watch/"+id+"/check", nil) }()
+	<-s.targets.Wanted()
+	s.check(func(targets.Target) targets.Checked {
+		return targets.Checked{RetryAfter: time.Hour, Result: targets.Result{Outcome: targets.ThrottledOutcome, StatusCode: 429, Error: "throttled: status 429"}}
+	})
+	<-answer
+	for _, back := range []string{"/watch/" + id, "/watch?q=one", "/"} {
+		a := s.follow("/watch/"+id+"/check", url.Values{"back": {back}})
+		wantText(t, a, ".flash.bad", "The host asked to be left alone; it is checked again in 59 min 35 s.")
+	}
+	s.clock.Advance(time.Hour)
+	wantCount(t, s.get("/watch?resting="+id), ".flash", 0)
+
 	s.follow("/watch/"+id+"/paused", url.Values{"paused": {"true"}})
 	wantStatus(t, s.post("/watch/"+id+"/check", nil), http.StatusConflict)
 	wantStatus(t, s.post("/watch/"+models.NewID(models.KindTarget)+"/check", nil), http.StatusNotFound)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/targets"
@@ -196,12 +197,23 @@ func TestWatchErrorsStandNextToTheirField(t *testing.T) {
 
 	typed.Set("interval_seconds", "90") // by the API, say
 	a = s.follow("/watch/"+id, typed)
-	wantText(t, a, ".flash", "Saved.")
+	wantText(t, a, ".flash", "Saved. It is checked anew within moments.")
 	wantText(t, a, "h1", "kept <b>")
 	wantText(t, a, ".facts", "every 90 seconds")
 	wantText(t, a, ".facts", "status 200-299; contains “in”; does not contain “out”; within 900 ms")
 	wantCount(t, a, `option[value="90"][selected]`, 1)
 	wantStatus(t, s.post("/watch/"+models.NewID(models.KindTarget), typed), http.StatusNotFound)
+
+	s.check(isUp)
+	typed.Set("name", "another")
+	if got := text(s.follow("/watch/"+id, typed), ".flash"); got != "Saved." {
+		t.Errorf("after another name: %q", got)
+	}
+	s.follow("/watch/"+id+"/paused", url.Values{"paused": {"true"}})
+	typed.Set("keyword", "other")
+	if got := text(s.follow("/watch/"+id, typed), ".flash"); got != "Saved." {
+		t.Errorf("after a change of a paused target: %q", got)
+	}
 }
 
 func TestWatchFilters(t *testing.T) {
@@ -245,6 +257,20 @@ func TestWatchFilters(t *testing.T) {
 	a = s.follow("/watch/"+paused.ID+"/paused", url.Values{"paused": {"false"}})
 	wantText(t, a, ".flash", "Resumed.")
 	wantText(t, a, ".state", "pending")
+}
+
+// TestPagesAreUTF8, whatever is sent.
+func TestPagesAreUTF8(t *testing.T) {
+	s := newSite(t)
+	s.watch("https://example.com", "One")
+	for name, a := range map[string]page{
+		"host": s.get("/watch?host=%ff"), "q": s.get("/watch?q=a%ffb"), "url": s.get("/watch?url=%ff"),
+		"links": s.get("/links?q=%ff"), "a form": s.post("/watch", url.Values{"url": {"ftp://x.test"}, "name": {"a\xffb"}}),
+	} {
+		if !utf8.ValidString(a.body) || !strings.Contains(a.body, "\uFFFD") {
+			t.Errorf("%s: what is no UTF-8 does not come back as such", name)
+		}
+	}
 }
 
 func TestWatchByCursor(t *testing.T) {

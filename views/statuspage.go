@@ -11,7 +11,8 @@ import (
 )
 
 // StatusPage is the public face of a group of targets. It is for strangers: it
-// shows names, states and times, and no address, error or way into the program.
+// shows names, states and times, and no path, error or way into the program. A
+// target without a name is shown by its host.
 type StatusPage struct {
 	targets.StatusPage
 	Days    map[int64][]targets.DayShare // by Target.Seq
@@ -64,7 +65,7 @@ func (v StatusPage) verdict() string {
 	case n[targets.Up] > 1:
 		return fmt.Sprintf("%d of %d are up", n[targets.Up], all)
 	case n[targets.Pending] > 0:
-		return "Waiting for the first checks"
+		return "Waiting for the first results"
 	}
 	return "Monitoring is paused"
 }
@@ -73,7 +74,7 @@ func (v StatusPage) verdict() string {
 const maxNamed = 3
 
 // aside is what the verdict leaves out: "Checkout · Shop · 1
-// paused · 2 not checked yet".
+// paused · 2 pending".
 func (v StatusPage) aside() string {
 	var parts []string
 	n, all := v.counts(), len(v.Targets)
@@ -88,7 +89,7 @@ func (v StatusPage) aside() string {
 		parts = append(parts, fmt.Sprintf("%d paused", n[targets.Paused]))
 	}
 	if n[targets.Pending] > 0 && n[targets.Pending] < all {
-		parts = append(parts, fmt.Sprintf("%d not checked yet", n[targets.Pending]))
+		parts = append(parts, fmt.Sprintf("%d pending", n[targets.Pending]))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -108,9 +109,9 @@ func (v StatusPage) checkedAt() time.Time {
 func statusNote(t targets.Target, now time.Time) string {
 	switch t.Status() {
 	case targets.Down:
-		return "for " + lasted(now.Sub(t.StateSince.Time))
+		return "for " + Lasted(now.Sub(t.StateSince.Time))
 	case targets.Pending:
-		return "not checked yet"
+		return "no result yet"
 	case targets.Paused:
 		return "not checked at present"
 	case targets.Up:
@@ -197,9 +198,6 @@ func outageTimes(o targets.Outage) string {
 	}
 	return from + " – " + to + " UTC"
 }
-
-// OutageLasted is how long an outage took, or has taken by now.
-func OutageLasted(o targets.Outage, now time.Time) string { return lasted(o.Duration(now)) }
 
 // The addresses of a status page.
 

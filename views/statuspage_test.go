@@ -32,10 +32,10 @@ func TestVerdict(t *testing.T) {
 		{statusOf(down), down, "All systems are down", ""},
 		{statusOf(down, down), down, "All systems are down", ""},
 		{statusOf(down, paused), down, "1 of 2 is down", "A · 1 paused"},
-		{statusOf(up, paused, pending), up, "1 of 3 is up", "1 paused · 1 not checked yet"},
-		{statusOf(up, up, pending), up, "2 of 3 are up", "1 not checked yet"},
-		{statusOf(pending), pending, "Waiting for the first checks", ""},
-		{statusOf(pending, paused), pending, "Waiting for the first checks", "1 paused · 1 not checked yet"},
+		{statusOf(up, paused, pending), up, "1 of 3 is up", "1 paused · 1 pending"},
+		{statusOf(up, up, pending), up, "2 of 3 are up", "1 pending"},
+		{statusOf(pending), pending, "Waiting for the first results", ""},
+		{statusOf(pending, paused), pending, "Waiting for the first results", "1 paused · 1 pending"},
 		{statusOf(paused, paused), paused, "Monitoring is paused", ""},
 	} {
 		if got := c.page.verdict(); got != c.verdict || c.page.state() != c.state || c.page.aside() != c.aside {

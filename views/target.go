@@ -84,19 +84,41 @@ func (v Target) standsSo() string {
 	case targets.Paused:
 		return "It is not checked, and no outage counts, until it is resumed."
 	case targets.Pending:
-		if !t.LastCheckedAt.IsZero() {
-			return "It has not been checked since it was resumed. The next check comes within moments."
-		}
-		return "It has not been checked yet. The first check comes within moments."
+		return v.waits()
 	case targets.Down:
-		return fmt.Sprintf("%s, %s in a row.", sentence(t.LastError), ui.Plural(t.Failures, "check"))
+		return failing(t) + "."
 	case targets.Up:
 		if lastOutcome(t) == targets.ThrottledOutcome {
-			return "The site asked for a pause (429). That counts neither way; the next check comes later."
+			return "The host asked for a pause (429), which counts neither way."
 		}
 		return "The last check got what it expects: status " + answered(t.LastStatusCode, t.LastLatencyMS) + "."
 	}
 	return ""
+}
+
+// waits says why a target is pending, and when that ends if it does soon.
+func (v Target) waits() string {
+	t, why := v.Target, "It has not been checked yet."
+	switch {
+	case t.LastCheckedAt.IsZero():
+	case t.LastCheckedAt.Before(t.StateSince.Time): // it was paused or deleted since
+		why = "It has not been checked again yet."
+	default: // any other outcome would have ended it
+		why = "No check has counted yet: the host asked for a pause (429), which counts neither way."
+	}
+	if t.NextCheckAt.Sub(v.Now) < time.Minute {
+		why += " The next check comes within moments."
+	}
+	return why
+}
+
+// failing says why a target is down, without the full stop.
+func failing(t targets.Target) string {
+	checks := ui.Plural(t.Failures, "check")
+	if !failed(t) { // LastError tells of what came after
+		return checks + " failed, then the host asked for a pause (429), which counts neither way"
+	}
+	return sentence(t.LastError) + ", " + checks + " in a row"
 }
 
 // turn is how a target got where it is.
@@ -112,6 +134,11 @@ func lastOutcome(t targets.Target) targets.Outcome {
 		return targets.UpOutcome
 	}
 	return t.Beats[len(t.Beats)-1].Outcome
+}
+
+// failed says whether a target is down, and its last check found it so.
+func failed(t targets.Target) bool {
+	return t.State == targets.Down && lastOutcome(t) == targets.DownOutcome
 }
 
 // sentence begins with a capital letter.
@@ -233,8 +260,8 @@ func latencyOr(ms int, none string) string {
 	return ui.Latency(ms)
 }
 
-// lasted is how long an outage took, in one or two units: "3 min", "2 h 5 min".
-func lasted(d time.Duration) string {
+// Lasted is a time in one or two units: "3 min", "2 h 5 min".
+func Lasted(d time.Duration) string {
 	const day = 24 * time.Hour
 	for _, unit := range []struct {
 		of, part   time.Duration

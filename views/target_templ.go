@@ -943,7 +943,7 @@ func outages(v Target) templ.Component {
 				}
 				if o.EndedAt.IsZero() {
 					var templ_7745c5c3_Var40 string
-					templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(lasted(o.Duration(v.Now)))
+					templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(Lasted(o.Duration(v.Now)))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/target.templ`, Line: 204, Col: 35}
 					}
@@ -957,7 +957,7 @@ func outages(v Target) templ.Component {
 					}
 				} else {
 					var templ_7745c5c3_Var41 string
-					templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinStringErrs(lasted(o.Duration(v.Now)))
+					templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinStringErrs(Lasted(o.Duration(v.Now)))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/target.templ`, Line: 206, Col: 35}
 					}

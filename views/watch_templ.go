@@ -1010,7 +1010,7 @@ func targetRow(t targets.Target, at WatchPlace, now time.Time) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if t.LastError != "" && !t.Paused {
-			var templ_7745c5c3_Var45 = []any{templ.KV("failure", t.State == targets.Down)}
+			var templ_7745c5c3_Var45 = []any{templ.KV("failure", failed(t))}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var45...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1035,7 +1035,7 @@ func targetRow(t targets.Target, at WatchPlace, now time.Time) templ.Component {
 			var templ_7745c5c3_Var47 string
 			templ_7745c5c3_Var47, templ_7745c5c3_Err = templ.JoinStringErrs(t.LastError)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/watch.templ`, Line: 236, Col: 79}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/watch.templ`, Line: 236, Col: 65}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var47))
 			if templ_7745c5c3_Err != nil {
@@ -1045,7 +1045,7 @@ func targetRow(t targets.Target, at WatchPlace, now time.Time) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if t.State == targets.Down {
+			if failed(t) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 92, "<span class=\"since\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -48,8 +48,56 @@ func TestLasted(t *testing.T) {
 		300 * time.Millisecond: "0 s", 59 * time.Second: "59 s", time.Minute: "1 min", 90 * time.Second: "1 min 30 s",
 		time.Hour: "1 h", time.Hour + 59*time.Second: "1 h", 25*time.Hour + time.Minute: "1 d 1 h", 48 * time.Hour: "2 d",
 	} {
-		if got := lasted(d); got != want {
+		if got := Lasted(d); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestStandsSo: a 429 is told as what it is, whatever was found before it.
+func TestStandsSo(t *testing.T) {
+	added := models.At(time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC))
+	now := added.Add(10 * time.Minute)
+	found := func(state targets.Status, outcomes ...targets.Outcome) targets.Target {
+		t := targets.Target{State: state, StateSince: added, NextCheckAt: now.Add(20 * time.Second)}
+		for i, o := range outcomes {
+			t.LastCheckedAt = added.Add(time.Duration(i) * time.Minute)
+			t.Beats = append(t.Beats, targets.Beat{At: t.LastCheckedAt, Outcome: o})
+			switch o {
+			case targets.DownOutcome:
+				t.LastError, t.LastStatusCode, t.Failures = "unexpected status 404", 404, t.Failures+1
+			case targets.ThrottledOutcome:
+				t.LastError, t.LastStatusCode = "throttled: status 429", 429
+			case targets.UpOutcome:
+				t.LastError, t.LastStatusCode, t.LastLatencyMS = "", 200, 84
+			}
+		}
+		return t
+	}
+	with := func(t targets.Target, change func(*targets.Target)) targets.Target {
+		change(&t)
+		return t
+	}
+	const up, down, throttled = targets.UpOutcome, targets.DownOutcome, targets.ThrottledOutcome
+	for _, c := range []struct {
+		target targets.Target
+		want   string
+	}{
+		{found(targets.Pending), "It has not been checked yet. The next check comes within moments."},
+		{found(targets.Pending, throttled), "No check has counted yet: the host asked for a pause (429), which counts neither way. The next check comes within moments."},
+		{with(found(targets.Pending, throttled), func(t *targets.Target) { t.NextCheckAt = now.Add(time.Hour) }),
+			"No check has counted yet: the host asked for a pause (429), which counts neither way."},
+		{with(found(targets.Pending, up, throttled), func(t *targets.Target) { t.StateSince = now }),
+			"It has not been checked again yet. The next check comes within moments."},
+		{found(targets.Up, up), "The last check got what it expects: status 200 in 84 ms."},
+		{found(targets.Up, up, throttled), "The host asked for a pause (429), which counts neither way."},
+		{found(targets.Down, down, down), "Unexpected status 404, 2 checks in a row."},
+		{found(targets.Down, down, throttled), "1 check failed, then the host asked for a pause (429), which counts neither way."},
+		{found(targets.Down, down, throttled, down), "Unexpected status 404, 2 checks in a row."},
+		{with(found(targets.Pending, down), func(t *targets.Target) { t.Paused = true }), "It is not checked, and no outage counts, until it is resumed."},
+	} {
+		if got := (Target{Page: ui.Page{Now: now.Time}, Target: c.target}).standsSo(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

@@ -74,12 +74,13 @@ const (
 	paramAdded    = "added"    // id of a target that was just added
 	paramWatched  = "watched"  // id of a target that was added before
 	paramChecked  = "checked"  // id of a target that was just checked
+	paramResting  = "resting"  // id of a target that was not checked, for its host asked for a pause
 	paramDeleted  = "deleted"  // id of a target that was just deleted
 )
 
 // said are all of them.
 var said = []string{
-	paramChange, paramDone, paramSaved, paramKnown, paramUntagged, paramAdded, paramWatched, paramChecked, paramDeleted,
+	paramChange, paramDone, paramSaved, paramKnown, paramUntagged, paramAdded, paramWatched, paramChecked, paramResting, paramDeleted,
 }
 
 // back is the page that a form was on, without what it said: one of ours, or

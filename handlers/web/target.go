@@ -83,7 +83,7 @@ func (p *Pages) showTarget(c *gin.Context, status int, v views.Target) {
 func (p *Pages) EditTarget(c *gin.Context) {
 	form := targetForm(c)
 	interval := numberOf(form.Interval)
-	_, err := p.Targets.Edit(c.Request.Context(), c.Param("id"), targets.Edit{
+	t, err := p.Targets.Edit(c.Request.Context(), c.Param("id"), targets.Edit{
 		Name: &form.Name, IntervalSeconds: &interval,
 		Expect: func(targets.Expect) targets.Expect { return expectOf(form) },
 	})
@@ -92,7 +92,11 @@ func (p *Pages) EditTarget(c *gin.Context) {
 		p.showTarget(c, http.StatusBadRequest, views.Target{Edit: form})
 		return
 	}
-	p.done(c, err, targetPath(c), "edited")
+	notice := "edited" // a new name alone, or the target is paused
+	if due := t.NextCheckAt; !due.IsZero() && !due.After(p.Targets.Now().Time) {
+		notice = "rechecked"
+	}
+	p.done(c, err, targetPath(c), notice)
 }
 
 // PauseTarget pauses or resumes a target.
@@ -105,10 +109,15 @@ func (p *Pages) PauseTarget(c *gin.Context) {
 	p.done(c, err, back(c, targetPath(c)), notice)
 }
 
-// CheckTarget checks a target now, and waits a moment for what it finds.
+// CheckTarget checks a target now, and waits a moment for what it finds. A host
+// that asked for a pause has it.
 func (p *Pages) CheckTarget(c *gin.Context) {
 	here := back(c, targetPath(c))
 	_, done, err := p.Targets.CheckNow(c.Request.Context(), c.Param("id"), checkWait)
+	if m, ok := asModelError(err); ok && m.RetryAfter > 0 {
+		p.seeOther(c, with(here, paramResting, c.Param("id")))
+		return
+	}
 	if err != nil || !done {
 		p.done(c, err, here, "checking")
 		return

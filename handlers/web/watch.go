@@ -20,7 +20,7 @@ const targetsSize = 100 // targets on a page of the list
 
 // watchPlaceOf reads where in the list of targets a request, or the address of one, is.
 func watchPlaceOf(q url.Values) (views.WatchPlace, models.Cursor, error) {
-	at := views.WatchPlace{Filter: targets.Filter{Text: strings.TrimSpace(q.Get("q")), Host: strings.TrimSpace(q.Get("host"))}}
+	at := views.WatchPlace{Filter: targets.Filter{Text: models.CleanLine(q.Get("q")), Host: models.CleanLine(q.Get("host"))}}
 	var err error
 	if at.Status, err = targets.ParseStatus(q.Get("status")); err != nil {
 		return at, models.Cursor{}, err
@@ -32,7 +32,7 @@ func watchPlaceOf(q url.Values) (views.WatchPlace, models.Cursor, error) {
 
 // WatchPage is the list of targets, and for htmx its rows.
 func (p *Pages) WatchPage(c *gin.Context) {
-	v := views.Watch{Add: views.TargetForm{URL: c.Query("url")}}
+	v := views.Watch{Add: views.TargetForm{URL: models.CleanLine(c.Query("url"))}}
 	at, after, err := watchPlaceOf(c.Request.URL.Query())
 	if err == nil {
 		v.Flash, err = p.flash(c, at.Path())
@@ -145,25 +145,30 @@ func (p *Pages) targetFlash(c *gin.Context) (ui.Flash, error) {
 			Action: ui.Action{Label: "Undo", Path: "/watch/" + id + "/restore"},
 		}, nil
 	}
-	for _, param := range []string{paramAdded, paramWatched, paramChecked} {
+	for _, param := range []string{paramAdded, paramWatched, paramChecked, paramResting} {
 		if id := c.Query(param); id != "" {
 			t, err := p.Targets.Get(c.Request.Context(), id)
 			if models.CodeOf(err) == models.CodeNotFound {
 				return ui.Flash{}, nil
 			}
-			return flashOf(t, param), err
+			return flashOf(t, param, p.Targets.Now()), err
 		}
 	}
 	return notices[c.Query(paramDone)], nil
 }
 
-func flashOf(t targets.Target, param string) ui.Flash {
+func flashOf(t targets.Target, param string, now models.Time) ui.Flash {
 	details := ui.FlashLink{Label: "Details", Path: "/watch/" + t.ID}
 	switch {
 	case param == paramAdded:
 		return ui.Flash{Text: "Watching " + t.Title() + ".", Link: details}
 	case param == paramWatched:
 		return ui.Flash{Text: "You watch this already; nothing was changed.", Link: details}
+	case param == paramResting && t.Resting(now):
+		wait := views.Lasted(t.NextCheckAt.Sub(now.Time))
+		return ui.Flash{Text: "The host asked to be left alone; it is checked again in " + wait + ".", Bad: true}
+	case param == paramResting: // the pause is over meanwhile
+		return ui.Flash{}
 	case len(t.Beats) == 0: // the check was told of, but is gone
 		return ui.Flash{}
 	}

@@ -64,7 +64,8 @@ func (p *Pages) showKept(c *gin.Context, status int, keep string, page templ.Com
 		p.fail(c, fmt.Errorf("rendering a page: %w", err))
 		return
 	}
-	c.Data(status, "text/html; charset=utf-8", b.Bytes())
+	// What is shown as it was sent need not be UTF-8, but the page says that it is.
+	c.Data(status, "text/html; charset=utf-8", bytes.ToValidUTF8(b.Bytes(), []byte("\uFFFD")))
 }
 
 // showPart answers htmx with the part that changes, and others with the page.
