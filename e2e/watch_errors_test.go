@@ -229,7 +229,7 @@ func TestCheckErrors(t *testing.T) {
 		"silent within the head": {"http://" + rude(t, silent("HTTP/1.1 200 OK\r\nX-A: ")) + "/", "timed out", 0, 3},
 		"silent within the body": {"http://" + rude(t, silent("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhalf")) + "/", "timed out", 0, 3},
 		"not HTTP":               {"http://" + rude(t, silent("SSH-2.0-OpenSSH_9.9\r\n\r\n")) + "/", "bad HTTP response", 0, 3},
-		"an endless body":        {web.set("/endless", pour("and ", "so on ", 0)), "the body does not end", 200, 1},
+		"an endless body":        {web.set("/endless", pour("and ", "so on ", 0)), "the body is too long", 200, 1},
 		"a redirect loop":        {web.set("/loop", redirect(302, "/loop")), ".*redirect.*", 0, 1},
 		"a redirect to a file":   {web.set("/file", redirect(302, "file:///etc/passwd")), ".*redirect.*", 0, 1},
 		"a redirect inside":      {web.set("/inside", redirect(302, "http://10.0.0.1/")), "address not allowed", 0, 1},

@@ -102,7 +102,7 @@ type Request struct {
 	// piece of it; true ends the reading and drops the connection. See NewHeadEnd.
 	Until func(body []byte) bool
 	// Discard reads the body to its end and keeps nothing of it, for those who want to know only that it comes: no memory,
-	// no conversion. One that says it is longer than MaxBytes is not read at all, and Until is not called.
+	// no conversion. One that says it is longer than MaxBytes, or than PageLimit, is not read at all, and Until is not called.
 	Discard bool
 	// Insist asks even while the host is in a back-off of ours, as the retries of a monitor must (seed 000: a 5xx is
 	// retried after 200 ms). A pause that the host asked for with Retry-After is kept all the same.

@@ -71,7 +71,7 @@ func TestErrorHandling(t *testing.T) {
 			"no TLS":               {"https" + strings.TrimPrefix(w.site(http.NotFound), "http"), 0, 3, "TLS: the server does not speak it"},
 			"body breaks off":      {w.site(func(rw http.ResponseWriter, _ *http.Request) { promise(rw, 100) }), 0, 3, "connection closed early"},
 			"body of great length": {w.site(func(rw http.ResponseWriter, r *http.Request) { promise(rw, 1<<40); pour(rw, r) }), 200, 1, ""},
-			"body without end":     {w.site(pour), 200, 1, "the body does not end"},
+			"body without end":     {w.site(pour), 200, 1, "the body is too long"},
 		})
 	})
 }
@@ -171,7 +171,7 @@ func TestExpectations(t *testing.T) {
 			{page, targets.Expect{Keyword: "is fine"}, answer{status: 200, attempts: 1, problem: "keyword not found"}},
 			{page, targets.Expect{Keyword: "All", Absent: "caf"}, answer{status: 200, attempts: 1, problem: "unwanted keyword found"}},
 			{stream, targets.Expect{Keyword: "ready"}, answer{status: 200, attempts: 1}},
-			{stream, targets.Expect{Absent: "broken"}, answer{status: 200, attempts: 1, problem: "the body does not end"}},
+			{stream, targets.Expect{Absent: "broken"}, answer{status: 200, attempts: 1, problem: "the body is too long"}},
 			{broken, targets.Expect{Status: "501"}, answer{status: 501, attempts: 1}},
 			{broken, targets.Expect{}, answer{status: 501, attempts: 3, problem: "unexpected status 501"}},
 		} {

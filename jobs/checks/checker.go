@@ -25,14 +25,15 @@ const (
 	// storeTime is for one call of the store. It is not cut short when the
 	// program stops: of a claim that is cancelled as it commits nobody would know.
 	storeTime = 10 * time.Second
-	// lastTime is for each call after the program's grace has ended.
-	lastTime = 3 * time.Second
+	// lastTime is for each call after the program's grace has ended, of which a
+	// tenth is left for that.
+	lastTime = 300 * time.Millisecond
 	// storePause is between two tries while the store fails.
 	storePause = time.Second
 )
 
-// Checker is the Service that checks targets as they come due. Several, of one
-// program or of many, share the targets of a store without checking any twice.
+// Checker is the Service that checks targets as they come due. Those of several
+// programs share the targets of a store without checking any twice.
 type Checker struct {
 	*jobs.Background
 	id      string

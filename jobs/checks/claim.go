@@ -57,19 +57,24 @@ func (c *Checker) keep(ctx context.Context, begin <-chan struct{}, leases chan<-
 	renew := time.NewTicker(targets.CheckerLease / 3)
 	defer renew.Stop()
 	held, failing := false, false
+	late, last := herdAfter, c.store.Now()
 	for {
 		var news lease
 		select {
 		case <-ctx.Done():
 			return
 		case <-begin:
-			news = c.beginLease(ctx)
-			held = news.err == nil
+			if news = c.beginLease(ctx, late); news.err == nil {
+				held, late = true, c.store.Options().CheckInterval
+			}
 		case <-renew.C:
 			if !held { // it is about to begin
 				continue
 			}
 			news = c.hold(ctx)
+			now := c.store.Now()
+			news.lost = news.lost || now.Before(last.Time) // the clock was set back: what was planned is too far ahead
+			last = now
 		}
 		if news.err != nil && !failing && ctx.Err() == nil {
 			c.log.Error("holding the lease of checks", "error", news.err)
@@ -91,9 +96,14 @@ func (c *Checker) hold(ctx context.Context) (news lease) {
 	return news
 }
 
-// beginLease frees all that the checker has, and spreads what came due while
-// nobody checked.
-func (c *Checker) beginLease(ctx context.Context) lease {
+// herdAfter is how late checks are, as a checker starts, that it takes for a
+// herd which nobody checked before. Later on only what missed a whole
+// CHECK_INTERVAL is one: a moment's trouble with the store puts nothing off.
+const herdAfter = time.Second
+
+// beginLease frees all that the checker has, and spreads what came due that
+// late, since nobody checked.
+func (c *Checker) beginLease(ctx context.Context, late time.Duration) lease {
 	ctx, cancel := detached(ctx)
 	defer cancel()
 	if err := c.store.Leave(ctx, c.id); err != nil {
@@ -103,15 +113,22 @@ func (c *Checker) beginLease(ctx context.Context) lease {
 	if _, err := c.store.Hold(ctx, c.id); err != nil {
 		return lease{asked: true, err: err}
 	}
-	_, err := c.store.Spread(ctx)
+	_, err := c.store.Spread(ctx, c.id, late)
 	return lease{asked: true, until: until, err: err}
 }
 
-// detached is ctx for a call of the store that is not to be cut short.
+// detached is ctx for a call of the store that is not cut short by its end, but
+// soon after it.
 func detached(ctx context.Context) (context.Context, context.CancelFunc) {
-	limit := storeTime
-	if ctx.Err() != nil {
-		limit = lastTime
-	}
-	return context.WithTimeout(context.WithoutCancel(ctx), limit)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	stop := context.AfterFunc(ctx, func() {
+		last := time.NewTimer(lastTime)
+		defer last.Stop()
+		select {
+		case <-last.C:
+			cancel()
+		case <-call.Done():
+		}
+	})
+	return call, func() { stop(); cancel() }
 }

@@ -18,6 +18,9 @@ const (
 	minRoom  = 64
 	// leaseMargin is how long before the end of its lease a checker claims nothing more.
 	leaseMargin = time.Second
+	// laneMemory is for how long hosts that answer in time have workers to
+	// themselves after there were such, or too few workers for them.
+	laneMemory = time.Minute
 	// atMostIn is when the loop looks around although nothing is to happen.
 	atMostIn = time.Hour
 )
@@ -39,7 +42,7 @@ type check struct {
 	lane      lane
 	since     time.Time
 	cancel    context.CancelFunc
-	place     *list.Element // among those of the fast lane
+	place     *list.Element // among those that are not of the slow lane
 	preempted bool
 }
 
@@ -51,9 +54,11 @@ type dispatcher struct {
 	work     chan<- job
 	found    <-chan finding
 	running  [lanes]int              // attempts under way
-	fast     list.List               // of *check: those of the fast lane, the longest under way first
+	quick    list.List               // of *check: those that are not of the slow lane, the longest under way first
 	giveWay  int                     // those of them that were told to
 	lastTurn lane                    // the lane whose turn was last
+	fastAt   time.Time               // when a check of the fast lane began last
+	shortAt  time.Time               // when a host that is not slow last had to wait for a worker
 	retries  [len(pauses)][]*check   // those in a pause, the first to end it first
 	finished chan<- *targets.Checked // to be recorded
 	recorded <-chan struct{}         // some were
@@ -145,19 +150,55 @@ func (d *dispatcher) resume(now time.Time, all bool) {
 	}
 }
 
-// handOut gives the workers what they can do. Slow hosts have at most half of
-// them, and both lanes have their turns, so that neither waits for the other to be empty.
+// handOut gives the workers what they can do, by turns of the lanes, so that
+// none waits for another to be empty.
 func (d *dispatcher) handOut(working context.Context, now time.Time) {
-	for d.running[fastLane]+d.running[slowLane] < d.workers {
-		l := fastLane
-		if d.queue.waits(slowLane) && d.running[slowLane] < max(1, d.workers/2) && (d.lastTurn == fastLane || !d.queue.waits(fastLane)) {
-			l = slowLane
+	for d.busy() < d.workers {
+		found := false
+		for i := range lanes {
+			l := (d.lastTurn + 1 + i) % lanes
+			if found = d.queue.waits(l) && d.mayRun(l, now); found {
+				d.lastTurn = l
+				d.start(working, d.queue.next(l), l, now)
+				break
+			}
 		}
-		if !d.queue.waits(l) {
-			return
+		if !found {
+			break
 		}
-		d.lastTurn = l
-		d.start(working, d.queue.next(l), l, now)
+	}
+	if d.busy() >= d.workers && d.queue.quick() > 0 {
+		d.shortAt = now
+	}
+}
+
+func (d *dispatcher) busy() int {
+	return d.running[fastLane] + d.running[newLane] + d.running[slowLane]
+}
+
+// mayRun says whether there is a worker for a lane. One is kept for hosts that
+// answer in time, as long as there are such. Slow hosts have half of the workers
+// while others have to wait now and then, and only one while there are new
+// hosts to get to know.
+func (d *dispatcher) mayRun(l lane, now time.Time) bool {
+	others := d.workers
+	if now.Sub(d.fastAt) < laneMemory {
+		others = max(1, d.workers-1)
+	}
+	slow := others
+	switch {
+	case d.queue.waits(newLane):
+		slow = 1
+	case now.Sub(d.shortAt) < laneMemory:
+		slow = max(1, d.workers/2)
+	}
+	switch l {
+	case newLane:
+		return d.running[newLane]+d.running[slowLane] < others
+	case slowLane:
+		return d.running[newLane]+d.running[slowLane] < others && d.running[slowLane] < slow
+	default:
+		return true
 	}
 }
 
@@ -172,7 +213,10 @@ func (d *dispatcher) start(working context.Context, c *check, l lane, now time.T
 	d.running[l]++
 	d.metrics.running.Inc()
 	if l == fastLane {
-		c.place = d.fast.PushBack(c)
+		d.fastAt = now
+	}
+	if l != slowLane {
+		c.place = d.quick.PushBack(c)
 	}
 	d.work <- job{ctx, c}
 }
@@ -180,24 +224,33 @@ func (d *dispatcher) start(working context.Context, c *check, l lane, now time.T
 // beginCheck is before the first attempt. What came due again meanwhile was skipped.
 func (d *dispatcher) beginCheck(c *check, now time.Time) {
 	c.began, c.start = d.store.Now(), now
-	// Two checks of a target never begin at the same time, whatever the clock does.
-	if after := c.LastCheckedAt.Add(time.Microsecond); !c.LastCheckedAt.IsZero() && c.began.Before(after.Time) {
-		c.began = after
+	// No two checks of a target begin at the same time, also by a clock that
+	// stands still. One that was far ahead before is not followed there.
+	if ahead := c.LastCheckedAt.Sub(c.began.Time); ahead >= 0 && ahead < time.Second {
+		c.began = c.LastCheckedAt.Add(time.Microsecond)
 	}
-	lag := max(0, c.began.Sub(c.DueAt.Time))
+	due := c.DueAt
+	if pause := c.NextCheckAt.Sub(due.Time); pause > maxPutOff { // the host asked for it
+		due = c.NextCheckAt
+	}
+	lag := max(0, c.began.Sub(due.Time))
 	d.metrics.lag.Observe(lag.Seconds())
 	d.metrics.skipped.Add(float64(lag / d.store.Interval(c.Target)))
 }
 
-// preempt makes room for fast work that waits while all workers are busy: an
-// attempt of its lane that takes long makes way, and begins anew in the slow
-// lane, with all of its time.
+// preempt makes room for hosts that are not slow and wait while all workers are
+// busy: an attempt that takes long makes way, and begins anew in the slow lane,
+// with all of its time.
 func (d *dispatcher) preempt(now time.Time) {
 	if !d.short() {
 		return
 	}
-	for e := d.fast.Front(); e != nil && d.giveWay < d.queue.ready[fastLane].Len(); e = e.Next() {
-		if c := e.Value.(*check); !c.preempted && !now.Before(c.givesWayAt()) {
+	for e := d.quick.Front(); e != nil && d.giveWay < d.queue.quick(); e = e.Next() {
+		c := e.Value.(*check)
+		if now.Sub(c.since) < slowAfter {
+			return
+		}
+		if !c.preempted {
 			c.preempted = true
 			d.giveWay++
 			c.cancel()
@@ -205,28 +258,18 @@ func (d *dispatcher) preempt(now time.Time) {
 	}
 }
 
-// givesWayAt is when an attempt of the fast lane is to make way for work that
-// waits: when it takes far longer than the target's last check did.
-func (c *check) givesWayAt() time.Time {
-	usual := time.Duration(c.LastLatencyMS) * time.Millisecond
-	return c.since.Add(min(max(leastPatience, 4*usual), slowAfter))
-}
-
-// nextGivesWayAt is when the first attempt is to make way, while work waits for that.
-func (d *dispatcher) nextGivesWayAt(now time.Time) time.Time {
-	at := now.Add(atMostIn)
-	for e := d.fast.Front(); e != nil; e = e.Next() {
+// givesWayAt is when the next attempt is to make way, while a host waits for that.
+func (d *dispatcher) givesWayAt(now time.Time) time.Time {
+	for e := d.quick.Front(); e != nil; e = e.Next() {
 		if c := e.Value.(*check); !c.preempted {
-			at = earlier(at, c.givesWayAt())
+			return c.since.Add(slowAfter)
 		}
 	}
-	return at
+	return now.Add(atMostIn)
 }
 
-// short says whether fast work waits for a worker.
-func (d *dispatcher) short() bool {
-	return d.running[fastLane]+d.running[slowLane] >= d.workers && d.queue.ready[fastLane].Len() > d.giveWay
-}
+// short says whether a host that is not slow waits for a worker.
+func (d *dispatcher) short() bool { return d.busy() >= d.workers && d.queue.quick() > d.giveWay }
 
 // finish takes in what an attempt found.
 func (d *dispatcher) finish(f finding) {
@@ -234,8 +277,8 @@ func (d *dispatcher) finish(f finding) {
 	c.cancel()
 	d.running[c.lane]--
 	d.metrics.running.Dec()
-	if c.lane == fastLane {
-		d.fast.Remove(c.place)
+	if c.lane != slowLane {
+		d.quick.Remove(c.place)
 	}
 	preempted := c.preempted
 	if preempted {

@@ -16,6 +16,9 @@ import (
 const (
 	maxRedirects = 5
 	timedOut     = "timed out" // the text of outbound.KindTimeout
+	// maxDiscarded is how long a body may be that nobody looks at and that does
+	// not say how long it is: longer than any page, but not endless.
+	maxDiscarded = 32 << 20
 )
 
 // finding is what one attempt of a check brought.
@@ -65,7 +68,9 @@ func probe(ctx context.Context, client *outbound.Client, c *check) finding {
 // that it was not read further because its keywords were settled.
 func fetch(ctx context.Context, client *outbound.Client, t targets.Target) (res *outbound.Response, decided bool, err error) {
 	r := outbound.Request{URL: t.URL, MaxRedirects: maxRedirects, Insist: true, Discard: !t.Expect.NeedsBody()}
-	if !r.Discard {
+	if r.Discard {
+		r.MaxBytes = maxDiscarded
+	} else {
 		settled := settles(t.Expect)
 		r.Until = func(body []byte) bool {
 			decided = settled(body)

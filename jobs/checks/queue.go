@@ -15,8 +15,6 @@ const (
 	maxPerHost = 32
 	// slowAfter is how long an attempt may take on a host that is not slow.
 	slowAfter = time.Second
-	// leastPatience is how long an attempt may take at least, although others wait for its worker.
-	leastPatience = 250 * time.Millisecond
 	// firstPace is how long a check is taken to last on a host that had none.
 	firstPace = 20 * time.Millisecond
 	// How long a target is put off that the queue has no room for. At the upper
@@ -25,12 +23,13 @@ const (
 	maxPutOff = time.Minute
 )
 
-// Two lanes, so that those who answer never wait for those who do not.
+// Lanes, so that hosts that answer never wait for those that do not.
 type lane int
 
 const (
-	fastLane lane = iota
-	slowLane
+	fastLane lane = iota // hosts that answered in time
+	newLane              // hosts of which nothing is known yet
+	slowLane             // hosts that took long, or did not answer in time
 	lanes
 )
 
@@ -53,6 +52,8 @@ type host struct {
 	line     []*check      // those that wait, the longest due first
 	underWay *check        // its retries and the waits before them included; nil: none
 	slow     bool          // its last attempt was, or the one that its next target remembers
+	known    bool          // there was an attempt, or one of its targets remembers one
+	in       lane          // the lane of place
 	place    *list.Element // in its lane; nil: none of it may run now
 	pace     time.Duration // what a check takes here, about
 	booked   time.Time     // until when the time of the host is promised to those that were put off
@@ -85,7 +86,13 @@ func (q *queue) add(c *check, now time.Time) (out *check, later time.Duration) {
 		q.hosts[name] = h
 	}
 	c.host = h
-	at, _ := slices.BinarySearchFunc(h.line, c, func(a, b *check) int { return a.DueAt.Compare(b.DueAt.Time) })
+	h.known = h.known || !c.LastCheckedAt.IsZero()
+	at, _ := slices.BinarySearchFunc(h.line, c, func(a, b *check) int {
+		if a.DueAt.After(b.DueAt.Time) {
+			return 1
+		}
+		return -1 // also behind those that have been due for as long
+	})
 	h.line = slices.Insert(h.line, at, c)
 	q.count(h, 1)
 	if h.underWay == nil && h.place == nil {
@@ -145,6 +152,7 @@ func (q *queue) count(h *host, n int) {
 
 // note says how a host did in its last attempt.
 func (q *queue) note(h *host, slow bool) {
+	h.known = true
 	if h.slow == slow {
 		return
 	}
@@ -159,7 +167,8 @@ func (q *queue) offer(h *host, first bool) {
 	if h.underWay == nil && wasSlow(h.line[0].Target) {
 		q.note(h, true)
 	}
-	l := &q.ready[h.lane()]
+	h.in = h.lane()
+	l := &q.ready[h.in]
 	if first {
 		h.place = l.PushFront(h)
 	} else {
@@ -167,16 +176,22 @@ func (q *queue) offer(h *host, first bool) {
 	}
 }
 
-// lane is where the host's turn comes. It stays the same while h.place is set.
+// lane is where the host's next turn comes.
 func (h *host) lane() lane {
-	if h.slow {
+	switch {
+	case h.slow:
 		return slowLane
+	case h.known:
+		return fastLane
 	}
-	return fastLane
+	return newLane
 }
 
 // waits says whether a check of a lane may run.
 func (q *queue) waits(l lane) bool { return q.ready[l].Len() > 0 }
+
+// quick is how many hosts that are not slow wait for a worker.
+func (q *queue) quick() int { return q.ready[fastLane].Len() + q.ready[newLane].Len() }
 
 // next takes the first check of a lane that waits, and makes its host busy.
 func (q *queue) next(l lane) *check {
@@ -223,7 +238,7 @@ func (q *queue) forget(h *host) {
 		return
 	}
 	if h.place != nil {
-		q.ready[h.lane()].Remove(h.place)
+		q.ready[h.in].Remove(h.place)
 	}
 	delete(q.hosts, h.name)
 }

@@ -13,7 +13,14 @@ var noon = time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC)
 
 // due is a check of a URL that has been due since a minute of that day.
 func due(url string, minute int) *check {
-	return &check{Target: targets.Target{CanonicalURL: url, DueAt: models.At(noon.Add(time.Duration(minute) * time.Minute))}}
+	c := fresh(url)
+	c.DueAt, c.LastCheckedAt = models.At(noon.Add(time.Duration(minute)*time.Minute)), models.At(noon.Add(-time.Hour))
+	return c
+}
+
+// fresh is a check of a URL that was never checked before.
+func fresh(url string) *check {
+	return &check{Target: targets.Target{CanonicalURL: url, DueAt: models.At(noon)}}
 }
 
 func hanging(c *check) *check {
@@ -55,7 +62,7 @@ func (q queueTest) none(l lane) {
 
 func (q queueTest) empty() {
 	q.Helper()
-	if len(q.hosts)+q.size+q.slow+q.underWay+q.ready[fastLane].Len()+q.ready[slowLane].Len() != 0 {
+	if len(q.hosts)+q.size+q.slow+q.underWay+q.quick()+q.ready[slowLane].Len() != 0 {
 		q.Errorf("something is remembered: %+v", q.queue)
 	}
 }
@@ -85,6 +92,25 @@ func TestQueueHandsOutOneOfEachHostInTurn(t *testing.T) {
 	}
 	q.done(a, time.Second)
 	q.done(q.hosts["b"].underWay, time.Second)
+	q.empty()
+}
+
+func TestNewHostsHaveALaneUntilTheyAreKnown(t *testing.T) {
+	q := queueTest{t, newQueue(100)}
+	q.put(fresh("http://a/1"))
+	q.put(fresh("http://a/2"))
+	q.put(fresh("http://b/1"))
+	q.put(due("http://b/2", 1)) // was asked before, so its host is known, though not its turn changed
+	q.none(fastLane)
+	a := q.take(newLane, "http://a/1")
+	b := q.take(newLane, "http://b/1")
+	q.note(a.host, false)
+	q.done(a, time.Millisecond)
+	q.done(b, time.Millisecond)
+	a = q.take(fastLane, "http://a/2")
+	b = q.take(fastLane, "http://b/2")
+	q.done(a, time.Millisecond)
+	q.done(b, time.Millisecond)
 	q.empty()
 }
 

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"errors"
 	"time"
 
 	"github.com/linkwatch/linkwatch/models/targets"
@@ -82,19 +83,24 @@ func (d *dispatcher) free() int {
 // take queues what was claimed.
 func (d *dispatcher) take(c claimed) {
 	d.ordered = false
-	if c.err != nil && !d.failing {
+	now := time.Now()
+	lost := errors.Is(c.err, targets.ErrLeaseLost)
+	failed := c.err != nil && !lost
+	if failed && !d.failing {
 		d.log.Error("claiming checks", "error", c.err)
 	}
-	d.failing = c.err != nil
-	now := time.Now()
-	if c.err != nil {
+	d.failing = failed
+	if failed {
 		d.tryAt = now.Add(storePause)
-		if d.state == held {
-			d.lose("the store failed")
-		}
-		return
 	}
-	if d.state != held { // lost meanwhile
+	switch {
+	case d.state != held: // lost meanwhile
+		return
+	case lost:
+		d.lose("others may have had the lease")
+		return
+	case failed:
+		d.lose("the store failed")
 		return
 	}
 	lookAt := d.lookAt
@@ -139,7 +145,7 @@ func (d *dispatcher) nextIn(now time.Time) time.Duration {
 		}
 	}
 	if d.short() {
-		at = earlier(at, d.nextGivesWayAt(now))
+		at = earlier(at, d.givesWayAt(now))
 	}
 	switch {
 	case d.state == held && !d.ordered && len(d.back) > 0:

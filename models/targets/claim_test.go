@@ -226,6 +226,11 @@ func TestCheckNowKeepsThePauseOfAHost(t *testing.T) {
 		if e, ok := errors.AsType[*models.Error](err); !ok || e.RetryAfter != 10*time.Minute {
 			t.Errorf("%+v", err)
 		}
+		edited, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: ptr(300)})
+		f.must(err)
+		if edited.NextCheckAt != f.Now().Add(10*time.Minute) {
+			t.Errorf("after an edit it is checked in %v", edited.NextCheckAt.Sub(f.Now().Time))
+		}
 		f.clock.Advance(10 * time.Minute)
 		f.must(f.RequestCheck(f.Context(), made.ID))
 		f.only()

@@ -126,6 +126,9 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 			err = s.rest(tx, t, changes)
 		case checkedOtherwise && !t.Paused:
 			begin(changes, now)
+			if before.Resting(now) { // the host's pause holds for this as well
+				changes["next_check_at"] = before.NextCheckAt
+			}
 		}
 		if err != nil {
 			return err

@@ -130,7 +130,7 @@ func (e Expect) Judge(a Answer) (outcome Outcome, problem string) {
 	case !e.allows(a.StatusCode):
 		return DownOutcome, "unexpected status " + strconv.Itoa(a.StatusCode)
 	case a.Endless:
-		return DownOutcome, "the body does not end"
+		return DownOutcome, "the body is too long"
 	case e.Keyword != "" && !bytes.Contains(a.Body, []byte(e.Keyword)):
 		return DownOutcome, "keyword not found"
 	case e.Absent != "" && bytes.Contains(a.Body, []byte(e.Absent)):

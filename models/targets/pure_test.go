@@ -35,7 +35,7 @@ func TestJudge(t *testing.T) {
 		{"slow", Expect{MaxLatencyMS: 99}, ok, DownOutcome, "slower than 99 ms"},
 		{"fast enough", Expect{MaxLatencyMS: 100}, ok, UpOutcome, ""},
 		{"no answer", Expect{}, Answer{Error: "connection refused"}, DownOutcome, "connection refused"},
-		{"endless", Expect{}, with(func(a *Answer) { a.Endless = true }), DownOutcome, "the body does not end"},
+		{"endless", Expect{}, with(func(a *Answer) { a.Endless = true }), DownOutcome, "the body is too long"},
 	} {
 		if outcome, problem := c.expect.Judge(c.answer); outcome != c.outcome || problem != c.problem {
 			t.Errorf("%s: %s %q, want %s %q", c.name, outcome, problem, c.outcome, c.problem)

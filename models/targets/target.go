@@ -14,7 +14,7 @@ type Status string
 
 // The statuses of a target.
 const (
-	Pending Status = "pending" // not checked yet, or not since it was resumed
+	Pending Status = "pending" // no check has counted yet, or none since it was resumed
 	Up      Status = "up"
 	Down    Status = "down"
 	Paused  Status = "paused"
