@@ -57,7 +57,7 @@ type dispatcher struct {
 	quick    list.List               // of *check: those that are not of the slow lane, the longest under way first
 	giveWay  int                     // those of them that were told to
 	lastTurn lane                    // the lane whose turn was last
-	fastAt   time.Time               // when a check of the fast lane began last
+	fastAt   time.Time               // when a host last answered in time
 	shortAt  time.Time               // when a host that is not slow last had to wait for a worker
 	retries  [len(pauses)][]*check   // those in a pause, the first to end it first
 	finished chan<- *targets.Checked // to be recorded
@@ -167,7 +167,7 @@ func (d *dispatcher) handOut(working context.Context, now time.Time) {
 			break
 		}
 	}
-	if d.busy() >= d.workers && d.queue.quick() > 0 {
+	if d.queue.quick() > 0 {
 		d.shortAt = now
 	}
 }
@@ -212,9 +212,6 @@ func (d *dispatcher) start(working context.Context, c *check, l lane, now time.T
 	c.made++
 	d.running[l]++
 	d.metrics.running.Inc()
-	if l == fastLane {
-		d.fastAt = now
-	}
 	if l != slowLane {
 		c.place = d.quick.PushBack(c)
 	}
@@ -247,7 +244,7 @@ func (d *dispatcher) preempt(now time.Time) {
 	}
 	for e := d.quick.Front(); e != nil && d.giveWay < d.queue.quick(); e = e.Next() {
 		c := e.Value.(*check)
-		if now.Sub(c.since) < slowAfter {
+		if now.Sub(c.since) < d.patience(now) {
 			return
 		}
 		if !c.preempted {
@@ -262,14 +259,24 @@ func (d *dispatcher) preempt(now time.Time) {
 func (d *dispatcher) givesWayAt(now time.Time) time.Time {
 	for e := d.quick.Front(); e != nil; e = e.Next() {
 		if c := e.Value.(*check); !c.preempted {
-			return c.since.Add(slowAfter)
+			return c.since.Add(d.patience(now))
 		}
 	}
 	return now.Add(atMostIn)
 }
 
-// short says whether a host that is not slow waits for a worker.
-func (d *dispatcher) short() bool { return d.busy() >= d.workers && d.queue.quick() > d.giveWay }
+// short says whether a host that is not slow waits for a worker, once handOut
+// has given all that it may.
+func (d *dispatcher) short() bool { return d.queue.quick() > d.giveWay }
+
+// patience is how long an attempt may take while a host waits for its worker.
+// Where none answers in time it is longer: the next may be no better.
+func (d *dispatcher) patience(now time.Time) time.Duration {
+	if now.Sub(d.fastAt) < laneMemory {
+		return slowAfter
+	}
+	return 3 * slowAfter
+}
 
 // finish takes in what an attempt found.
 func (d *dispatcher) finish(f finding) {
@@ -295,7 +302,11 @@ func (d *dispatcher) finish(f finding) {
 		d.done(c)
 		return
 	}
-	d.queue.note(c.host, f.took > slowAfter || f.problem == timedOut)
+	slow := f.took > slowAfter || f.problem == timedOut
+	d.queue.note(c.host, slow)
+	if !slow {
+		d.fastAt = time.Now()
+	}
 	switch {
 	case f.refused && c.made == 1: // nothing was asked
 		d.done(c)
