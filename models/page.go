@@ -108,6 +108,15 @@ type Slice[T any] struct {
 	Next  Cursor
 }
 
+// NewSlice is a page of at most limit items out of a query for one more than
+// that, which tells whether there is a next page. at is the place of an item.
+func NewSlice[T any](items []T, limit int, at func(T) Cursor) Slice[T] {
+	if len(items) <= limit {
+		return Slice[T]{Items: items}
+	}
+	return Slice[T]{Items: items[:limit], Next: at(items[limit-1])}
+}
+
 // NewLimit applies the contract's rules to a limit: 50 where it is zero,
 // at most 500.
 func NewLimit(n int) (int, error) {

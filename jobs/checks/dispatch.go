@@ -154,22 +154,26 @@ func (d *dispatcher) resume(now time.Time, all bool) {
 // none waits for another to be empty.
 func (d *dispatcher) handOut(working context.Context, now time.Time) {
 	for d.busy() < d.workers {
-		found := false
-		for i := range lanes {
-			l := (d.lastTurn + 1 + i) % lanes
-			if found = d.queue.waits(l) && d.mayRun(l, now); found {
-				d.lastTurn = l
-				d.start(working, d.queue.next(l), l, now)
-				break
-			}
-		}
-		if !found {
+		l, ok := d.nextTurn(now)
+		if !ok {
 			break
 		}
+		d.lastTurn = l
+		d.start(working, d.queue.next(l), l, now)
 	}
 	if d.queue.quick() > 0 {
 		d.shortAt = now
 	}
+}
+
+// nextTurn is the lane whose turn it is, of those that may have a worker.
+func (d *dispatcher) nextTurn(now time.Time) (lane, bool) {
+	for i := range lanes {
+		if l := (d.lastTurn + 1 + i) % lanes; d.queue.waits(l) && d.mayRun(l, now) {
+			return l, true
+		}
+	}
+	return 0, false
 }
 
 func (d *dispatcher) busy() int {

@@ -84,12 +84,7 @@ func (s *Store) Runs(ctx context.Context, jobID string, after models.Cursor, lim
 	if err := q.Order("started_at DESC, id DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
 		return page, fmt.Errorf("reading the runs of the job %s: %w", jobID, err)
 	}
-	if len(page.Items) > limit { // one more than asked for: there is a next page
-		page.Items = page.Items[:limit]
-		last := page.Items[limit-1]
-		page.Next = models.Cursor{CreatedAt: last.StartedAt, ID: last.ID}
-	}
-	return page, nil
+	return models.NewSlice(page.Items, limit, func(r Run) models.Cursor { return models.Cursor{CreatedAt: r.StartedAt, ID: r.ID} }), nil
 }
 
 // Request asks for a run as soon as possible. The wish is kept in the store

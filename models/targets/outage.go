@@ -69,12 +69,7 @@ func (s *Store) Outages(ctx context.Context, targetID string, after models.Curso
 	if err := q.Order("x.started_at DESC, x.id DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
 		return page, fmt.Errorf("listing outages: %w", err)
 	}
-	if len(page.Items) > limit {
-		page.Items = page.Items[:limit]
-		last := page.Items[limit-1]
-		page.Next = models.Cursor{CreatedAt: last.StartedAt, ID: last.ID}
-	}
-	return page, nil
+	return models.NewSlice(page.Items, limit, func(o Outage) models.Cursor { return models.Cursor{CreatedAt: o.StartedAt, ID: o.ID} }), nil
 }
 
 // seq is the key of a target; CodeNotFound if there is none.

@@ -101,10 +101,5 @@ func (s *Store) Results(ctx context.Context, f ResultFilter, after models.Cursor
 	if err := q.Order("x.checked_at DESC, x.target_seq DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
 		return page, fmt.Errorf("listing check results: %w", err)
 	}
-	if len(page.Items) > limit { // one more than asked for: there is a next page
-		page.Items = page.Items[:limit]
-		last := page.Items[limit-1]
-		page.Next = models.Cursor{CreatedAt: last.CheckedAt, ID: last.ID()}
-	}
-	return page, nil
+	return models.NewSlice(page.Items, limit, func(r Result) models.Cursor { return models.Cursor{CreatedAt: r.CheckedAt, ID: r.ID()} }), nil
 }

@@ -85,12 +85,7 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 	if page.Items, err = s.load(tx, q.Order("created_at, id").Limit(limit+1)); err != nil {
 		return page, err
 	}
-	if len(page.Items) > limit { // one more than asked for: there is a next page
-		page.Items = page.Items[:limit]
-		last := page.Items[limit-1]
-		page.Next = models.Cursor{CreatedAt: last.CreatedAt, ID: last.ID}
-	}
-	return page, nil
+	return models.NewSlice(page.Items, limit, func(t Target) models.Cursor { return models.Cursor{CreatedAt: t.CreatedAt, ID: t.ID} }), nil
 }
 
 var errToken = models.Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
