@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	jobslinks "github.com/linkwatch/linkwatch/jobs/links"
@@ -48,9 +49,12 @@ func TestProbe(t *testing.T) {
 		{503, 200, 503, "HEAD"},
 	} {
 		t.Run(fmt.Sprint(test.head, test.get), func(t *testing.T) {
+			var mu sync.Mutex // a connection that is broken off orders nothing between its handler and the next
 			var methods []string
 			s := site(t, func(rw http.ResponseWriter, r *http.Request) {
+				mu.Lock()
 				methods = append(methods, r.Method)
+				mu.Unlock()
 				status(rw, r)
 			})
 			p, err := fetcher.Probe(t.Context(), fmt.Sprintf("%s/%d/%d", s, test.head, test.get))
@@ -60,6 +64,8 @@ func TestProbe(t *testing.T) {
 			if _, ok := errors.AsType[*links.FetchError](err); err != nil && !ok {
 				t.Errorf("error of type %T", err)
 			}
+			mu.Lock()
+			defer mu.Unlock()
 			if got := strings.Join(methods, " "); got != test.methods {
 				t.Errorf("asked by %q, want %q", got, test.methods)
 			}
