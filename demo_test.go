@@ -3,25 +3,83 @@ package main
 import (
 	"io"
 	"log/slog"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/targets"
 )
 
-// TestDemoIsWatched: the targets have months of history up to now, one of each
-// sort is there to be looked at, and nobody is asked while that is done.
-func TestDemoIsWatched(t *testing.T) {
-	getenv := env(t, nil)
-	if err := run(t.Context(), []string{"demo", "-links", "5"}, getenv, io.Discard); err != nil {
-		t.Fatal(err)
+// TestDemo looks at one demo from all sides: to make it is most of the work.
+func TestDemo(t *testing.T) {
+	getenv, begun := env(t, nil), time.Now()
+	var out strings.Builder
+	if err := run(t.Context(), []string{"demo", "-links", "1700"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Stored 1700") {
+		t.Fatalf("%s: %v", out.String(), err) // 200 of them are not lived with
 	}
 	db, err := models.Open(t.Context(), models.SQLite, getenv("DATABASE_URL"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
+	t.Run("is lived in", func(t *testing.T) { demoIsLivedIn(t, db, begun) })
+	t.Run("is watched", func(t *testing.T) { demoIsWatched(t, db, begun) })
+	t.Run("refuses a full store", func(t *testing.T) {
+		if err := run(t.Context(), []string{"demo"}, getenv, io.Discard); err == nil || !strings.Contains(err.Error(), "-force") {
+			t.Errorf("got %v", err)
+		}
+		var out strings.Builder
+		err := run(t.Context(), []string{"demo", "-links", "1", "-force"}, getenv, &out)
+		if err != nil || !strings.Contains(out.String(), "Stored 0") { // the same first link
+			t.Errorf("%s: %v", out.String(), err)
+		}
+	})
+}
+
+// demoIsLivedIn: every state of a link is there to be looked at, some were
+// viewed, and none was saved or checked in the future.
+func demoIsLivedIn(t *testing.T, db *models.DB, begun time.Time) {
+	store := links.NewStore(db, nil, nil, links.Options{CheckInterval: time.Hour})
+	counts, err := store.Counts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range links.Healths {
+		if counts.Health[h] == 0 {
+			t.Errorf("no link is %s", h)
+		}
+	}
+	if counts.Active+counts.Expired != 1700 || counts.Expired == 0 || counts.Health[links.OK] < 1300 {
+		t.Errorf("the counts are %+v", counts)
+	}
+	popular, err := store.Popular(t.Context(), models.Page{Number: 1, Size: 100})
+	if err != nil || popular.Items[0].ViewCount < 50 || popular.Items[99].ViewCount > 20 {
+		t.Errorf("views are %d and %d: %v", popular.Items[0].ViewCount, popular.Items[99].ViewCount, err)
+	}
+	var before time.Time
+	for page := 17; page > 0; page-- {
+		found, err := store.List(t.Context(), links.Filter{Shown: links.ShowAll}, models.Page{Number: page, Size: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range slices.Backward(found.Items) {
+			if l.CreatedAt.Before(before) || l.LastCheckedAt.After(time.Now()) || l.Title == "" || l.Title[:1] != strings.ToUpper(l.Title[:1]) {
+				t.Errorf("not as lived with: %+v", l)
+			}
+			before = l.CreatedAt.Time
+		}
+	}
+	if age := begun.Sub(before); age > 24*time.Hour {
+		t.Errorf("the newest link was saved %s ago", age)
+	}
+}
+
+// demoIsWatched: the targets have months of history up to now, one of each
+// sort is there to be looked at, and nobody is asked while that is done.
+func demoIsWatched(t *testing.T, db *models.DB, begun time.Time) {
 	store := targets.NewStore(db, nil, targets.Options{CheckInterval: 15 * time.Second})
 	counts, err := store.Counts(t.Context())
 	if err != nil || counts.All() != 24 || counts[targets.Down] != 1 || counts[targets.Paused] != 1 || counts[targets.Pending] != 0 {
@@ -31,13 +89,12 @@ func TestDemoIsWatched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := time.Now()
 	perfect, throttled := 0, 0
 	for _, x := range all.Items {
-		if x.Name == "" || len(x.Beats) != targets.MaxBeats || x.LastCheckedAt.After(now) || now.Sub(x.LastCheckedAt.Time) > 3*time.Minute {
+		if x.Name == "" || len(x.Beats) != targets.MaxBeats || x.LastCheckedAt.After(time.Now()) || begun.Sub(x.LastCheckedAt.Time) > 3*time.Minute {
 			t.Errorf("not as lived with: %s, %d beats, checked %s", x.Name, len(x.Beats), x.LastCheckedAt)
 		}
-		if !x.Paused && x.NextCheckAt.Before(now.Add(demoRest-time.Hour)) {
+		if !x.Paused && x.NextCheckAt.Before(begun.Add(demoRest-time.Hour)) {
 			t.Errorf("%s is asked soon, at %s, and found down", x.Name, x.NextCheckAt)
 		}
 		ratio, ok := x.Uptime[targets.Last90d].Ratio()

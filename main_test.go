@@ -4,19 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
 )
 
 // env is a getenv over a map, with a store of the test's own.
@@ -251,8 +246,6 @@ func TestCommands(t *testing.T) {
 		{"openapi", `"openapi": "3.1.0"`},
 		{"openapi -3.0", `"openapi":"3.0.3"`},
 		{"migrate up", "newest"},
-		{"demo -links 120", "Stored 120"},
-		{"demo -links 1 -force", "Stored 0"}, // the same first link
 		{"migrate down 1", "Migrations taken back: 1."},
 	} {
 		var out strings.Builder
@@ -281,64 +274,6 @@ func TestUsage(t *testing.T) {
 	}
 	if _, err := os.Stat(getenv("DATABASE_URL")); err == nil {
 		t.Error("a command that was not understood made a store")
-	}
-}
-
-func TestDemoRefusesAFullStore(t *testing.T) {
-	getenv := env(t, nil)
-	if err := run(t.Context(), []string{"demo", "-links", "3"}, getenv, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	if err := run(t.Context(), []string{"demo"}, getenv, io.Discard); err == nil || !strings.Contains(err.Error(), "-force") {
-		t.Errorf("got %v", err)
-	}
-}
-
-// TestDemoIsLivedIn: every state of a link is there to be looked at, some were
-// viewed, and none was saved or checked in the future.
-func TestDemoIsLivedIn(t *testing.T) {
-	getenv := env(t, nil)
-	if err := run(t.Context(), []string{"demo", "-links", "1700"}, getenv, io.Discard); err != nil { // 200 of them are not lived with
-		t.Fatal(err)
-	}
-	db, err := models.Open(t.Context(), models.SQLite, getenv("DATABASE_URL"), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	store := links.NewStore(db, nil, nil, links.Options{CheckInterval: time.Hour})
-	counts, err := store.Counts(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, h := range links.Healths {
-		if counts.Health[h] == 0 {
-			t.Errorf("no link is %s", h)
-		}
-	}
-	if counts.Active+counts.Expired != 1700 || counts.Expired == 0 || counts.Health[links.OK] < 1300 {
-		t.Errorf("the counts are %+v", counts)
-	}
-	popular, err := store.Popular(t.Context(), models.Page{Number: 1, Size: 100})
-	if err != nil || popular.Items[0].ViewCount < 50 || popular.Items[99].ViewCount > 20 {
-		t.Errorf("views are %d and %d: %v", popular.Items[0].ViewCount, popular.Items[99].ViewCount, err)
-	}
-	now := time.Now()
-	var before time.Time
-	for page := 17; page > 0; page-- {
-		found, err := store.List(t.Context(), links.Filter{Shown: links.ShowAll}, models.Page{Number: page, Size: 100})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range slices.Backward(found.Items) {
-			if l.CreatedAt.Before(before) || l.LastCheckedAt.After(now) || l.Title == "" || l.Title[:1] != strings.ToUpper(l.Title[:1]) {
-				t.Errorf("not as lived with: %+v", l)
-			}
-			before = l.CreatedAt.Time
-		}
-	}
-	if age := now.Sub(before); age > 24*time.Hour {
-		t.Errorf("the newest link was saved %s ago", age)
 	}
 }
 
