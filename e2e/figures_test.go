@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"database/sql"
 	"flag"
 	"fmt"
@@ -185,29 +184,35 @@ func (c *corpus) link(i int) links.New {
 	}
 }
 
-// store fills a new file and answers how many links it took in a second.
-func (c *corpus) store(t *testing.T, file string) float64 {
+// newStore makes a store in a new file, to be filled before a program serves it.
+func newStore(t *testing.T, file string) (db *models.DB, closeDB func()) {
 	t.Helper()
-	ctx := context.Background()
-	db, err := models.Open(ctx, models.SQLite, file, slog.New(slog.DiscardHandler))
+	db, err := models.Open(t.Context(), models.SQLite, file, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
 	if err := db.Migrate(); err != nil {
 		t.Fatal(err)
 	}
+	return db, func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// store fills a new file and answers how many links it took in a second.
+func (c *corpus) store(t *testing.T, file string) float64 {
+	t.Helper()
+	db, closeDB := newStore(t, file)
+	defer closeDB()
 	c.all = make([]links.New, figureLinks)
 	for i := range c.all {
 		c.all[i] = c.link(i)
 	}
 	store := links.NewStore(db, nil, nil, links.Options{CheckInterval: 7 * 24 * time.Hour})
 	begun := time.Now()
-	if n, err := store.Import(ctx, c.all); err != nil || n != figureLinks {
+	if n, err := store.Import(t.Context(), c.all); err != nil || n != figureLinks {
 		t.Fatalf("stored %d: %v", n, err)
 	}
 	return figureLinks / time.Since(begun).Seconds()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -15,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/targets"
 )
 
@@ -43,18 +41,8 @@ func TestWatchFigures(t *testing.T) {
 func watchedBefore(t *testing.T, urls []string, edit func(store *targets.Store, clock *time.Time)) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "watched.db")
-	db, err := models.Open(t.Context(), models.SQLite, file, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	if err := db.Migrate(); err != nil {
-		t.Fatal(err)
-	}
+	db, closeDB := newStore(t, file)
+	defer closeDB()
 	clock := time.Now().Add(-100 * 24 * time.Hour)
 	store := targets.NewStore(db, func() time.Time { return clock }, targets.Options{CheckInterval: 10 * time.Second})
 	for _, u := range urls {

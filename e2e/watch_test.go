@@ -2,9 +2,13 @@ package e2e
 
 import (
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +26,7 @@ type target struct {
 	LastStatusCode              int       `json:"last_status_code"`
 	LastError                   string    `json:"last_error"`
 	ConsecutiveFailures         int       `json:"consecutive_failures"`
+	TLSExpiresAt                time.Time `json:"tls_expires_at"` // zero: null
 	Uptime                      map[string]*float64
 }
 
@@ -69,6 +74,35 @@ func (s *server) results(id string) []result {
 	s.t.Helper()
 	all, _ := listed[result](s, "/v1/targets/"+id+"/results")
 	return all
+}
+
+// trusted serves page with TLS, and is the setting that has a program trust it.
+func trusted(t *testing.T, page http.HandlerFunc) (server *httptest.Server, setting string) {
+	t.Helper()
+	server = httptest.NewTLSServer(page)
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "authorities.pem")
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(file, authority, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return server, "SSL_CERT_FILE=" + file
+}
+
+// When a certificate ends is read off the handshake of a check, and told.
+func TestCertificateOfATarget(t *testing.T) {
+	web, setting := trusted(t, article)
+	s := start(t, setting)
+	plain := s.watch(site(t).URL)
+	secure := s.watch(web.URL)
+	s.becomes(secure.ID, "up")
+	s.becomes(plain.ID, "up")
+	if got, want := s.target(secure.ID).TLSExpiresAt, web.Certificate().NotAfter; !got.Equal(want) {
+		t.Errorf("the certificate ends at %v, want %v", got, want)
+	}
+	if got := s.target(plain.ID).TLSExpiresAt; !got.IsZero() {
+		t.Errorf("a target without TLS has a certificate that ends at %v", got)
+	}
 }
 
 // becomes waits until a target has a status.

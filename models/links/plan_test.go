@@ -52,13 +52,7 @@ func TestQueryPlans(t *testing.T) {
 		{"purge", func() error { return f.Purge(ctx) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			stop := modelstest.Statements(t, f.db)
-			f.must(c.do())
-			sent := stop()
-			if len(sent) == 0 {
-				t.Error("no statement was seen")
-			}
-			for _, s := range sent {
+			for _, s := range modelstest.Sent(t, f.db, c.do) {
 				checkPlan(t, f.db, s)
 			}
 		})

@@ -171,6 +171,20 @@ func Statements(t testing.TB, db *models.DB) (stop func() []Statement) {
 	}
 }
 
+// Sent is what do sends through db. It fails the test if do fails or sends nothing.
+func Sent(t testing.TB, db *models.DB, do func() error) []Statement {
+	t.Helper()
+	stop := Statements(t, db)
+	if err := do(); err != nil {
+		t.Fatal(err)
+	}
+	sent := stop()
+	if len(sent) == 0 {
+		t.Error("no statement was seen")
+	}
+	return sent
+}
+
 // Plan is how SQLite would run a statement, step by step. A plain INSERT has none.
 func Plan(t testing.TB, db *models.DB, s Statement) (steps []string) {
 	t.Helper()

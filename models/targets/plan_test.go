@@ -69,13 +69,7 @@ func TestQueryPlans(t *testing.T) {
 		{"purge", func() error { _, err := f.Purge(ctx, ctx); return err }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			stop := modelstest.Statements(t, f.db)
-			f.must(c.do())
-			sent := stop()
-			if len(sent) == 0 {
-				t.Error("no statement was seen")
-			}
-			for _, s := range sent {
+			for _, s := range modelstest.Sent(t, f.db, c.do) {
 				for _, step := range modelstest.Plan(t, f.db, s) {
 					// Whoever's lease ended has claims somewhere; that is rare.
 					rare := strings.Contains(s.SQL, "checkers") || strings.Contains(s.SQL, "WHERE claimed_by") || step == "SCAN due" // what was just found
