@@ -202,22 +202,17 @@ func TestCompleteTags(t *testing.T) {
 
 func TestConstantNumberOfQueries(t *testing.T) {
 	s := newSite(t)
-	count := func(path string) int64 {
-		before := s.queries.Load()
-		wantStatus(t, s.get(path), http.StatusOK)
-		return s.queries.Load() - before
-	}
 	s.save("https://example.com/first", "a", "b")
 	paths := []string{"/", "/links", "/links?q=example", "/links?sort=popular", "/tags"}
 	few := map[string]int64{}
 	for _, p := range paths {
-		few[p] = count(p)
+		few[p] = s.count(p)
 	}
 	for i := range 12 {
 		s.save(fmt.Sprintf("https://example.com/%d", i), fmt.Sprintf("t%d", i), "a")
 	}
 	for _, p := range paths {
-		if n := count(p); n != few[p] || n == 0 {
+		if n := s.count(p); n != few[p] || n == 0 {
 			t.Errorf("%s: %d queries with one link, %d with 13", p, few[p], n)
 		}
 	}

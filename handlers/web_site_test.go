@@ -102,6 +102,16 @@ func (s *site) get(path string) page {
 	return s.do(httptest.NewRequestWithContext(s.t.Context(), http.MethodGet, path, nil))
 }
 
+// count is how many queries a page takes.
+func (s *site) count(path string) int64 {
+	s.t.Helper()
+	before := s.queries.Load()
+	if a := s.get(path); a.StatusCode != http.StatusOK {
+		s.t.Errorf("%s: status %d", path, a.StatusCode)
+	}
+	return s.queries.Load() - before
+}
+
 // part asks as htmx does.
 func (s *site) part(path string) page {
 	s.t.Helper()

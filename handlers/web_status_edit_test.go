@@ -124,6 +124,32 @@ func TestStatusChoicesForHTMX(t *testing.T) {
 	wantChoice(t, part, "A", "B")
 }
 
+// However many targets are chosen that the search does not find: as many queries.
+func TestStatusChoiceQueries(t *testing.T) {
+	s := newSite(t)
+	form := url.Values{"find": {"nothing like it"}, "look": {"yes"}}
+	var few int64
+	for i := range 30 {
+		form.Add("target", s.watched(fmt.Sprintf("https://%d.example", i), "").ID)
+		if i != 1 && i != 29 {
+			continue
+		}
+		before := s.queries.Load()
+		r := s.post("/status", form)
+		wantStatus(t, r, http.StatusOK)
+		if chosen, _ := choice(r); len(chosen) != i+1 {
+			t.Errorf("%d of %d are chosen", len(chosen), i+1)
+		}
+		n := s.queries.Load() - before
+		if few == 0 {
+			few = n
+		}
+		if n != few || n > 2 {
+			t.Errorf("%d queries with 2 chosen, %d with %d", few, n, i+1)
+		}
+	}
+}
+
 func TestStatusErrorsStandNextToTheirField(t *testing.T) {
 	s := newSite(t)
 	shop := s.watched("https://shop.example", "Shop")
@@ -238,17 +264,12 @@ func TestChecksPageOlder(t *testing.T) {
 
 func TestChecksPageQueries(t *testing.T) {
 	s := newSite(t)
-	count := func(path string) int64 {
-		before := s.queries.Load()
-		wantStatus(t, s.get(path), http.StatusOK)
-		return s.queries.Load() - before
-	}
 	s.watched("https://first.example", "", foundUp)
-	few := count("/admin/checks")
+	few := s.count("/admin/checks")
 	for i := range 12 {
 		s.watched(fmt.Sprintf("https://%d.example", i), "", foundDown, foundUp)
 	}
-	if many := count("/admin/checks"); many != few || many > 2 {
+	if many := s.count("/admin/checks"); many != few || many > 2 {
 		t.Errorf("%d queries with one check, %d with 25", few, many)
 	}
 }

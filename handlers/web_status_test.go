@@ -218,11 +218,6 @@ func TestStatusPageQueries(t *testing.T) {
 	}
 	s.published("few", "Few", ts[:2]...)
 	s.published("many", "Many", ts...)
-	count := func(path string) int64 {
-		before := s.queries.Load()
-		wantStatus(t, s.get(path), http.StatusOK)
-		return s.queries.Load() - before
-	}
 	for _, c := range []struct {
 		few, many string
 		most      int64
@@ -231,7 +226,7 @@ func TestStatusPageQueries(t *testing.T) {
 		{"/status/few/feed", "/status/many/feed", 6},
 		{"/status/few/edit", "/status/many/edit", 8},
 	} {
-		if few, many := count(c.few), count(c.many); few != many || many > c.most {
+		if few, many := s.count(c.few), s.count(c.many); few != many || many > c.most {
 			t.Errorf("%s: %d queries with two targets, %d with twelve, want at most %d", c.few, few, many, c.most)
 		}
 	}

@@ -305,11 +305,6 @@ func TestWatchConstantNumberOfQueries(t *testing.T) {
 	first := s.watch("https://example.com/first", "First").ID
 	s.save("https://example.com/first")
 	s.check(isDown)
-	count := func(path string) int64 {
-		before := s.queries.Load()
-		wantStatus(t, s.get(path), http.StatusOK)
-		return s.queries.Load() - before
-	}
 	add := func(n int) {
 		for i := range n {
 			s.watch(fmt.Sprintf("https://example.com/%d-%d", n, i), "")
@@ -320,14 +315,14 @@ func TestWatchConstantNumberOfQueries(t *testing.T) {
 	add(2)
 	few := map[string]int64{}
 	for _, p := range paths {
-		few[p] = count(p)
+		few[p] = s.count(p)
 	}
 	add(297)
 	for range 3 {
 		s.check(isDown)
 	}
 	for _, p := range paths {
-		if n := count(p); n != few[p] || n == 0 {
+		if n := s.count(p); n != few[p] || n == 0 {
 			t.Errorf("%s: %d queries with 3 targets, %d with 300", p, few[p], n)
 		}
 	}

@@ -108,6 +108,9 @@ type Slice[T any] struct {
 	Next  Cursor
 }
 
+// More says whether there is a next page.
+func (s Slice[T]) More() bool { return s.Next != Cursor{} }
+
 // NewSlice is a page of at most limit items out of a query for one more than
 // that, which tells whether there is a next page. at is the place of an item.
 func NewSlice[T any](items []T, limit int, at func(T) Cursor) Slice[T] {

@@ -37,23 +37,12 @@ type Settings struct {
 // schedulePhrase says a schedule in words: "every minute", "every 15 minutes".
 // One of cron's five fields stays as it is.
 func schedulePhrase(schedule string) string {
-	every, ok := strings.CutPrefix(schedule, "@every ")
-	d, err := time.ParseDuration(every)
+	interval, ok := strings.CutPrefix(schedule, "@every ")
+	d, err := time.ParseDuration(interval)
 	if !ok || err != nil || d <= 0 {
 		return schedule
 	}
-	for _, unit := range []struct {
-		of   time.Duration
-		noun string
-	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
-		if d == unit.of {
-			return "every " + unit.noun
-		}
-		if d%unit.of == 0 {
-			return "every " + ui.Plural(int64(d/unit.of), unit.noun)
-		}
-	}
-	return "every " + every
+	return every(d)
 }
 
 func jobPath(id string) string { return "/admin/jobs/" + id }

@@ -28,7 +28,7 @@ type ChecksPlace struct {
 
 // ChecksSince are how far back the history may be narrowed to, by the word in
 // the address.
-var ChecksSince = map[string]time.Duration{"1h": time.Hour, "24h": 24 * time.Hour, "7d": 7 * 24 * time.Hour}
+var ChecksSince = map[string]time.Duration{"1h": time.Hour, "24h": day, "7d": 7 * day}
 
 var sinceChoices = []struct{ word, label string }{{"", "Any time"}, {"1h", "Hour"}, {"24h", "24 hours"}, {"7d", "7 days"}}
 
@@ -53,5 +53,4 @@ func (p ChecksPlace) filtered() bool { return p.Failed || p.Since != "" || p.Tar
 func (p ChecksPlace) withFailed(failed bool) ChecksPlace { p.Failed, p.Token = failed, ""; return p }
 func (p ChecksPlace) withSince(since string) ChecksPlace { p.Since, p.Token = since, ""; return p }
 func (p ChecksPlace) withTarget(id string) ChecksPlace   { p.TargetID, p.Token = id, ""; return p }
-func (p ChecksPlace) newest() ChecksPlace                { p.Token = ""; return p }
-func (p ChecksPlace) older(c models.Cursor) ChecksPlace  { p.Token = c.Token(); return p }
+func (p ChecksPlace) after(c models.Cursor) ChecksPlace  { p.Token = c.Token(); return p }

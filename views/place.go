@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/views/ui"
 )
 
 // Place is where in the list of links a page is: what it shows, in which order,
@@ -23,10 +24,7 @@ func (p Place) Path() string {
 	if p.Page > 1 {
 		v.Set("page", strconv.Itoa(p.Page))
 	}
-	if len(v) == 0 {
-		return "/links"
-	}
-	return "/links?" + v.Encode()
+	return withQuery("/links", v)
 }
 
 func (p Place) values() url.Values {
@@ -65,3 +63,18 @@ func (p Place) withoutTag() Place { p.Tag, p.Page = "", 0; return p }
 
 // tagged is the list of one tag's active links.
 func tagged(name string) Place { return Place{Filter: links.Filter{Tag: name}} }
+
+func withQuery(path string, q url.Values) string {
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
+// step is a way to another place in a list, if there is one.
+func step(there bool, label, path string) ui.Step {
+	if !there {
+		return ui.Step{}
+	}
+	return ui.Step{Label: label, Path: path}
+}

@@ -73,8 +73,7 @@ func (v StatusPage) verdict() string {
 // maxNamed is how many targets that are down are named beside the verdict.
 const maxNamed = 3
 
-// aside is what the verdict leaves out: "Checkout · Shop · 1
-// paused · 2 pending".
+// aside is what the verdict leaves out: "Checkout · Shop · 1 paused".
 func (v StatusPage) aside() string {
 	var parts []string
 	n, all := v.counts(), len(v.Targets)

@@ -13,7 +13,9 @@ import (
 )
 
 // TLSSoon is how long before its end a certificate is warned of.
-const TLSSoon = 14 * 24 * time.Hour
+const TLSSoon = 14 * day
+
+const day = 24 * time.Hour
 
 // Target is the page of one target.
 type Target struct {
@@ -235,7 +237,6 @@ func tick(r targets.Range, t time.Time) string {
 
 // bucketTime is when a bucket was, in UTC: "24 Mar, 14:00 to 15:00".
 func bucketTime(b targets.Bucket) string {
-	const day = 24 * time.Hour
 	switch length := b.To.Sub(b.From.Time); {
 	case length < day:
 		return b.From.Format("2 Jan, 15:04") + " to " + b.To.Format("15:04")
@@ -262,7 +263,6 @@ func latencyOr(ms int, none string) string {
 
 // Lasted is a time in one or two units: "3 min", "2 h 5 min".
 func Lasted(d time.Duration) string {
-	const day = 24 * time.Hour
 	for _, unit := range []struct {
 		of, part   time.Duration
 		word, less string

@@ -43,13 +43,6 @@ func (p WatchPlace) Path() string {
 	return withQuery("/watch", q)
 }
 
-func withQuery(path string, q url.Values) string {
-	if len(q) == 0 {
-		return path
-	}
-	return path + "?" + q.Encode()
-}
-
 // The places one click away start at their first page.
 
 func (p WatchPlace) withStatus(s targets.Status) WatchPlace { p.Status, p.Token = s, ""; return p }
@@ -105,12 +98,12 @@ func Intervals(check time.Duration, own int) []int {
 	return all
 }
 
-// every says an interval in words: "every 5 min".
+// every says an interval in words: "every minute", "every 5 minutes".
 func every(d time.Duration) string {
 	for _, unit := range []struct {
 		of   time.Duration
 		word string
-	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
+	}{{day, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
 		switch {
 		case d == unit.of:
 			return "every " + unit.word
@@ -125,7 +118,7 @@ func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
 // found says how many targets the page's list has, as far as that is known.
 func (v Watch) found() string {
-	n, whole := len(v.Targets.Items), v.Place.Token == "" && v.Targets.Next == models.Cursor{}
+	n, whole := len(v.Targets.Items), v.Place.Token == "" && !v.Targets.More()
 	switch {
 	case v.Place.Text == "" && v.Place.Host == "" && v.Place.Status == "":
 		n = v.Counts.All()

@@ -111,6 +111,17 @@ func content(mediaType, schema string) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{mediaType: {Schema: &huma.Schema{Ref: "#/components/schemas/" + schema}}}
 }
 
+// creates says of an operation that it answers 201 with what it made, and 200
+// with what was there already.
+func creates(op huma.Operation, schema string) huma.Operation {
+	op.DefaultStatus = http.StatusCreated
+	op.Responses = map[string]*huma.Response{
+		"200":     {Description: "It was there already", Content: content(jsonMedia, schema)},
+		"default": {Description: "Error", Content: content("application/problem+json", "Problem")},
+	}
+	return op
+}
+
 const membersKey = "members"
 
 // members are the JSON members that an operation's body may have, under "",

@@ -12,15 +12,9 @@ import (
 
 func (a *API) registerLinks() {
 	register(a, operation(tagLinks, "GET", "/v1/links", "list-links", "List links", "Active links, newest first."), a.listLinks)
-	save := operation(tagLinks, "POST", "/v1/links", "save-link", "Save a link",
+	register(a, creates(operation(tagLinks, "POST", "/v1/links", "save-link", "Save a link",
 		"The URL must answer 200 within 4 redirects and 4 seconds, else nothing is stored and the answer is 422. "+
-			"A link that is there already is answered with 200, its tags and the new ones merged.")
-	save.DefaultStatus = http.StatusCreated
-	save.Responses = map[string]*huma.Response{
-		"200":     {Description: "It was there already", Content: content("application/json", "Link")},
-		"default": {Description: "Error", Content: content("application/problem+json", "Problem")},
-	}
-	register(a, save, a.saveLink)
+			"A link that is there already is answered with 200, its tags and the new ones merged."), "Link"), a.saveLink)
 	register(a, operation(tagLinks, "GET", "/v1/link/{id}", "view-link", "Look at a link", "Counts one view."), a.viewLink)
 	register(a, operation(tagLinks, "PUT", "/v1/link/{id}", "refresh-link", "Fetch a link's metadata anew",
 		"404 and 410 expire the link; after any other failure the metadata stays as it was."), a.refreshLink)

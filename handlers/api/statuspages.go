@@ -50,12 +50,10 @@ func toStatusPageSummary(p targets.StatusPage) StatusPageSummary {
 }
 
 func toStatusPage(p targets.StatusPage) StatusPage {
-	out := StatusPage{
+	return StatusPage{
 		StatusPageSummary: toStatusPageSummary(p),
 		Targets:           toAll(p.Targets, func(t targets.Target) string { return t.ID }),
 	}
-	out.TargetCount = len(out.Targets)
-	return out
 }
 
 func (a *API) listStatusPages(ctx context.Context, _ *struct{}) (*output[Slice[StatusPageSummary]], error) {

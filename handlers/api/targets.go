@@ -14,15 +14,9 @@ import (
 
 func (a *API) registerTargets() {
 	register(a, operation(tagTargets, "GET", "/v1/targets", "list-targets", "List targets", "Oldest first."), a.listTargets)
-	add := operation(tagTargets, "POST", "/v1/targets", "add-target", "Watch a URL",
+	register(a, creates(operation(tagTargets, "POST", "/v1/targets", "add-target", "Watch a URL",
 		"A URL that is watched already is answered with 200 and its target as it is. So is every later use of an "+
-			"Idempotency-Key, whatever else it sends: keys are kept for 24 hours.")
-	add.DefaultStatus = http.StatusCreated
-	add.Responses = map[string]*huma.Response{
-		"200":     {Description: "It was there already", Content: content("application/json", "Target")},
-		"default": {Description: "Error", Content: content("application/problem+json", "Problem")},
-	}
-	register(a, add, a.addTarget)
+			"Idempotency-Key, whatever else it sends: keys are kept for 24 hours."), "Target"), a.addTarget)
 	register(a, operation(tagTargets, "GET", "/v1/targets/{id}", "get-target", "A target", ""), a.getTarget)
 	register(a, operation(tagTargets, "PATCH", "/v1/targets/{id}", "edit-target", "Change how a target is watched",
 		"A JSON merge patch (RFC 7396): what is left out stays, also within expect, and null clears. "+
@@ -36,7 +30,7 @@ func (a *API) registerTargets() {
 			"as soon as it can. 409 while the target is paused, and while its host asked for a pause: then Retry-After says how long that lasts.")
 	check.DefaultStatus = http.StatusAccepted // of the answer without a result
 	check.Responses = map[string]*huma.Response{
-		"200":     {Description: "OK", Content: content("application/json", "CheckResult")},
+		"200":     {Description: "OK", Content: content(jsonMedia, "CheckResult")},
 		"202":     {Description: "It did not end in time"},
 		"default": {Description: "Error", Content: content("application/problem+json", "Problem")},
 	}

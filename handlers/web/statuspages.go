@@ -114,13 +114,13 @@ func (p *Pages) showStatusForm(c *gin.Context, status int, page targets.StatusPa
 	// As many more as may be chosen ones among them.
 	found, err := p.Targets.List(ctx, targets.Filter{Text: form.Find}, models.Cursor{}, choiceSize+len(chosen))
 	if err == nil {
-		form.Chosen, err = p.chosen(ctx, chosen, slices.Concat(page.Targets, found.Items))
+		form.Chosen, err = p.Targets.Choose(ctx, chosen)
 	}
 	if err != nil {
 		p.fail(c, err)
 		return
 	}
-	form.More = found.Next != models.Cursor{}
+	form.More = found.More()
 	for _, t := range found.Items {
 		if !slices.Contains(chosen, t.ID) {
 			form.Found = append(form.Found, t)
@@ -136,30 +136,6 @@ func (p *Pages) showStatusForm(c *gin.Context, status int, page targets.StatusPa
 	}
 	v := views.StatusEdit{Page: p.page(title, "watch", flash), Saved: page, Form: form, BaseURL: p.baseURL(c.Request)}
 	p.showPart(c, status, views.StatusEditPage(v), views.StatusChoices(v))
-}
-
-// chosen are targets by their ids, each once and without those that are gone.
-// known are some that need not be asked for.
-func (p *Pages) chosen(ctx context.Context, ids []string, known []targets.Target) ([]targets.Target, error) {
-	var ts []targets.Target
-	for i, id := range ids {
-		if slices.Contains(ids[:i], id) {
-			continue
-		}
-		if at := slices.IndexFunc(known, func(t targets.Target) bool { return t.ID == id }); at >= 0 {
-			ts = append(ts, known[at])
-			continue
-		}
-		t, err := p.Targets.Get(ctx, id)
-		if models.CodeOf(err) == models.CodeNotFound {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		ts = append(ts, t)
-	}
-	return ts, nil
 }
 
 // AskDeleteStatusPage asks before a status page is deleted.

@@ -113,7 +113,10 @@ func (c *Checker) beginLease(ctx context.Context, late time.Duration) lease {
 	if _, err := c.store.Hold(ctx, c.id); err != nil {
 		return lease{asked: true, err: err}
 	}
-	_, err := c.store.Spread(ctx, c.id, late)
+	n, err := c.store.Spread(ctx, c.id, late)
+	if n > 0 {
+		c.log.Info("what came due while nobody checked is spread over an interval", "targets", n)
+	}
 	return lease{asked: true, until: until, err: err}
 }
 

@@ -230,11 +230,7 @@ func (d *dispatcher) beginCheck(c *check, now time.Time) {
 	if ahead := c.LastCheckedAt.Sub(c.began.Time); ahead >= 0 && ahead < time.Second {
 		c.began = c.LastCheckedAt.Add(time.Microsecond)
 	}
-	due := c.DueAt
-	if pause := c.NextCheckAt.Sub(due.Time); pause > maxPutOff { // the host asked for it
-		due = c.NextCheckAt
-	}
-	lag := max(0, c.began.Sub(due.Time))
+	lag := max(0, c.began.Sub(c.LateSince().Time))
 	d.metrics.lag.Observe(lag.Seconds())
 	d.metrics.skipped.Add(float64(lag / d.store.Interval(c.Target)))
 }

@@ -20,7 +20,7 @@ const (
 	// How long a target is put off that the queue has no room for. At the upper
 	// limit even a host that has hung for long is seen to be well again soon.
 	minPutOff = passGap
-	maxPutOff = time.Minute
+	maxPutOff = targets.MaxPutOff
 )
 
 // Lanes, so that hosts that answer never wait for those that do not.

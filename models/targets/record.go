@@ -66,13 +66,22 @@ func (s *Store) plan(t *Target, c Checked) {
 	}
 }
 
-// longestPutOff is how long a target is put off at most because its host is
-// busy (jobs/checks). It tells that from a pause that the host asked for.
-const longestPutOff = time.Minute
+// MaxPutOff is how long a target is put off at most because its host is busy.
+// It tells that from a pause that the host asked for.
+const MaxPutOff = time.Minute
+
+// LateSince is from when on a check is late: since it came due, or since the
+// end of the pause that its host asked for.
+func (t Target) LateSince() models.Time {
+	if t.NextCheckAt.Sub(t.DueAt.Time) > MaxPutOff {
+		return t.NextCheckAt
+	}
+	return t.DueAt
+}
 
 // Resting says whether a target's host asked for a pause that is not over.
 func (t Target) Resting(now models.Time) bool {
-	return t.NextCheckAt.After(now.Time) && t.NextCheckAt.Sub(t.DueAt.Time) > longestPutOff
+	return t.NextCheckAt.After(now.Time) && t.LateSince() != t.DueAt
 }
 
 // Record stores finished checks in one transaction: result, state, roll-ups and

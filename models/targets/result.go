@@ -33,12 +33,11 @@ func (o Outcome) String() string {
 
 // Answer is what one request of a check brought.
 type Answer struct {
-	StatusCode   int
-	Latency      time.Duration // until the answer began
-	Body         []byte        // text as UTF-8, as far as it was read
-	Endless      bool          // the body went on past what is read of one, without having said how long it is
-	Error        string        // why there was no answer: "connection refused"; "" = there was one
-	TLSExpiresAt models.Time   // of the certificate; zero: unknown
+	StatusCode int
+	Latency    time.Duration // until the answer began
+	Body       []byte        // text as UTF-8, as far as it was read
+	Endless    bool          // the body went on past what is read of one, without having said how long it is
+	Error      string        // why there was no answer: "connection refused"; "" = there was one
 }
 
 // Result is one check of a target.

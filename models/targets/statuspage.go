@@ -127,12 +127,15 @@ func (s *Store) savePage(tx *gorm.DB, p StatusPage, e PageEdit) error {
 	if err := tx.Exec("DELETE FROM status_page_targets WHERE page_id = ?", p.ID).Error; err != nil {
 		return fmt.Errorf("clearing a status page: %w", err)
 	}
-	seqs, err := seqsOf(tx, e.TargetIDs)
+	ts, unknown, err := choose(tx.Select("seq, id"), e.TargetIDs)
 	if err != nil {
 		return err
 	}
-	for i, seq := range seqs {
-		err := tx.Exec("INSERT INTO status_page_targets (page_id, target_seq, position) VALUES (?, ?, ?)", p.ID, seq, i).Error
+	if unknown >= 0 {
+		return models.Invalid(fmt.Sprintf("targets[%d]", unknown), "is not a target that is watched")
+	}
+	for i, t := range ts {
+		err := tx.Exec("INSERT INTO status_page_targets (page_id, target_seq, position) VALUES (?, ?, ?)", p.ID, t.Seq, i).Error
 		if err != nil {
 			return fmt.Errorf("filling a status page: %w", err)
 		}
@@ -140,39 +143,35 @@ func (s *Store) savePage(tx *gorm.DB, p StatusPage, e PageEdit) error {
 	return nil
 }
 
-// seqsOf are the keys of targets, in the order of their ids, each once.
-func seqsOf(tx *gorm.DB, ids []string) ([]int64, error) {
-	if len(ids) == 0 {
-		return nil, nil
+// choose loads the targets of some ids, in their order and each once. unknown
+// is the place of the first id that no target has; -1: there is none.
+func choose(tx *gorm.DB, ids []string) (ts []Target, unknown int, err error) {
+	unknown = -1
+	asked := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return models.CheckID(models.KindTarget, id) != nil })
+	var found []Target
+	if len(asked) > 0 {
+		if found, err = bare(there(tx).Where("id IN ?", asked)); err != nil {
+			return nil, unknown, err
+		}
 	}
 	for i, id := range ids {
-		if models.CheckID(models.KindTarget, id) != nil {
-			return nil, unknownTarget(i)
+		named := func(t Target) bool { return t.ID == id }
+		at := slices.IndexFunc(found, named)
+		switch {
+		case at < 0 && unknown < 0:
+			unknown = i
+		case at >= 0 && !slices.ContainsFunc(ts, named):
+			ts = append(ts, found[at])
 		}
 	}
-	ts, err := bare(there(tx).Select("seq, id").Where("id IN ?", ids))
-	if err != nil {
-		return nil, err
-	}
-	known := make(map[string]int64, len(ts))
-	for _, t := range ts {
-		known[t.ID] = t.Seq
-	}
-	var seqs []int64
-	for i, id := range ids {
-		seq, ok := known[id]
-		if !ok {
-			return nil, unknownTarget(i)
-		}
-		if !slices.Contains(seqs, seq) {
-			seqs = append(seqs, seq)
-		}
-	}
-	return seqs, nil
+	return ts, unknown, nil
 }
 
-func unknownTarget(i int) error {
-	return models.Invalid(fmt.Sprintf("targets[%d]", i), "is not a target that is watched")
+// Choose are the targets of some ids, in their order, each once, without those
+// that are gone and without their Uptime.
+func (s *Store) Choose(ctx context.Context, ids []string) ([]Target, error) {
+	ts, _, err := choose(s.db.Read(ctx), ids)
+	return ts, err
 }
 
 // DeletePage removes a status page; its targets stay. CodeNotFound if there is none.
