@@ -206,7 +206,7 @@ func TestChecksPage(t *testing.T) {
 	wantCount(t, a, "tbody tr", 4)
 	wantText(t, a, "tbody tr:first-child", "other.example only down connection refused")
 	wantText(t, a, "tbody tr:last-child", "Shop only up 200 40 ms 1")
-	wantText(t, a, "tbody", "429 throttled: status 429")
+	wantText(t, a, "tbody", "throttled: status 429")
 	if got := a.Find("tbody .title").First().AttrOr("href", ""); got != "/watch/"+other.ID {
 		t.Errorf("the target is at %q", got)
 	}

@@ -100,7 +100,7 @@ func TestWatchPages(t *testing.T) {
 	wantText(t, a, ".targets .share", "50")
 	a = s.get(path)
 	wantText(t, a, ".state", "went down 25 s ago")
-	wantText(t, a, ".state", "Unexpected status 503, 1 check in a row.")
+	wantText(t, a, ".state", "Unexpected status 503.")
 	wantText(t, a, ".outages", "Unexpected status 503")
 	wantText(t, a, ".outages", "25 s so far")
 	wantCount(t, a, ".checks tbody tr", 2)
@@ -112,7 +112,7 @@ func TestWatchPages(t *testing.T) {
 	wantText(t, s.get(path+"?range=90d"), "#latency", "last 90 days")
 	a = s.get("/")
 	wantText(t, a, ".attention", hostile)
-	wantText(t, a, ".attention", "Unexpected status 503, 1 check in a row · went down 25 s ago")
+	wantText(t, a, ".attention", "Unexpected status 503 · went down 25 s ago")
 	wantText(t, a, ".tiles", "1 down")
 
 	for _, bad := range []string{"/watch?status=well", "/watch?page_token=x", path + "?range=2d", path + "?page_token=x", path + "?outages=x", "/watch/t_none"} {

@@ -463,7 +463,7 @@ func answer(r targets.Result) templ.Component {
 			templ_7745c5c3_Var19 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if r.StatusCode != 0 {
+		if r.StatusCode != 0 && !statusIn(r) {
 			var templ_7745c5c3_Var20 string
 			templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.Itoa(r.StatusCode))
 			if templ_7745c5c3_Err != nil {

@@ -3,6 +3,7 @@ package views
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -117,10 +118,13 @@ func (v Target) waits() string {
 // failing says why a target is down, without the full stop.
 func failing(t targets.Target) string {
 	checks := ui.Plural(t.Failures, "check")
-	if !failed(t) { // LastError tells of what came after
+	switch {
+	case !failed(t): // LastError tells of what came after
 		return checks + " failed, then the host asked for a pause (429), which counts neither way"
+	case t.Failures > 1:
+		return sentence(t.LastError) + ", " + checks + " in a row"
 	}
-	return sentence(t.LastError) + ", " + checks + " in a row"
+	return sentence(t.LastError)
 }
 
 // turn is how a target got where it is.
@@ -157,6 +161,11 @@ func answered(status, latencyMS int) string {
 		return "no answer"
 	}
 	return fmt.Sprintf("%d in %s", status, ui.Latency(latencyMS))
+}
+
+// statusIn says whether the error of a check names its status itself.
+func statusIn(r targets.Result) bool {
+	return strings.HasSuffix(r.Error, " "+strconv.Itoa(r.StatusCode))
 }
 
 // expectations are what counts as up, in words.

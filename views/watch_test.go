@@ -91,6 +91,7 @@ func TestStandsSo(t *testing.T) {
 			"It has not been checked again yet. The next check comes within moments."},
 		{found(targets.Up, up), "The last check got what it expects: status 200 in 84 ms."},
 		{found(targets.Up, up, throttled), "The host asked for a pause (429), which counts neither way."},
+		{found(targets.Down, down), "Unexpected status 404."},
 		{found(targets.Down, down, down), "Unexpected status 404, 2 checks in a row."},
 		{found(targets.Down, down, throttled), "1 check failed, then the host asked for a pause (429), which counts neither way."},
 		{found(targets.Down, down, throttled, down), "Unexpected status 404, 2 checks in a row."},
