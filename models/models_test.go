@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"gorm.io/gorm"
 
@@ -150,6 +151,23 @@ func TestCleanAndFold(t *testing.T) {
 	}
 	if got := models.Truncate("äöü", 2); got != "äö" {
 		t.Errorf("cut to %q", got)
+	}
+}
+
+// Each letter is found by its other cases, and what is folded stays as it is.
+func TestFoldOfEachLetter(t *testing.T) {
+	for r := range unicode.MaxRune {
+		s := string(r)
+		if !unicode.IsLetter(r) {
+			continue
+		}
+		once := models.FoldName(s)
+		if twice := models.FoldName(once); twice != once {
+			t.Errorf("%q (%U) folds to %q, and that to %q", s, r, once, twice)
+		}
+		if other := string(unicode.SimpleFold(r)); models.FoldName(other) != once {
+			t.Errorf("%q (%U) folds to %q, %q to %q", s, r, once, other, models.FoldName(other))
+		}
 	}
 }
 

@@ -63,7 +63,18 @@ func FoldName(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
 	}
-	return CleanLine(norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s))))
+	return CleanLine(norm.NFKC.String(foldCase(norm.NFKC.String(s))))
+}
+
+// foldCase makes the two cases of a letter one, as Unicode says. (The library
+// swaps those of Cherokee instead, whose letters fold to upper case.)
+func foldCase(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cherokee, r) {
+			return unicode.ToUpper(r)
+		}
+		return r
+	}, cases.Fold().String(s))
 }
 
 // Fold is text in the form in which it is searched: FoldName without the
