@@ -13,12 +13,15 @@ import (
 
 	"github.com/linkwatch/linkwatch/config"
 	"github.com/linkwatch/linkwatch/handlers"
+	"github.com/linkwatch/linkwatch/handlers/httpx"
 	"github.com/linkwatch/linkwatch/jobs"
 	"github.com/linkwatch/linkwatch/jobs/checks"
 	joblinks "github.com/linkwatch/linkwatch/jobs/links"
 	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/cleanup"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
 	"github.com/linkwatch/linkwatch/models/targets"
 	"github.com/linkwatch/linkwatch/outbound"
 )
@@ -46,6 +49,10 @@ func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 	})
 	store := links.NewStore(db, nil, joblinks.NewFetcher(client), links.Options{CheckInterval: cfg.LinkCheckInterval})
 	watched := targets.NewStore(db, nil, targets.Options{CheckInterval: cfg.CheckInterval, Retention: cfg.ResultRetention})
+	shortened := shortlinks.NewStore(db, nil, nil, shortlinks.Options{
+		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, BlockedHosts: cfg.ShortBlockedHosts,
+	})
+	cleaned := cleanup.NewStore(db, nil)
 	scheduled := schedule.NewStore(db, nil)
 	runner, err := jobs.NewRunner(scheduled, log, registry,
 		joblinks.Revalidation(store, cfg.MaxConcurrency),
@@ -63,9 +70,10 @@ func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 		password = ""
 	}
 	router, err := handlers.New(handlers.Deps{
-		DB: db, Links: store, Targets: watched, Jobs: scheduled, Log: log, Registry: registry,
+		DB: db, Links: store, Targets: watched, ShortLinks: shortened, Cleanup: cleaned, Jobs: scheduled, Log: log, Registry: registry,
 		Version: version(), Settings: config.Describe(cfg),
-		Host: cfg.HTTPHost, PublicURL: cfg.PublicURL, Password: password,
+		Host: cfg.HTTPHost, Password: password,
+		Addresses: httpx.Addresses{PublicURL: cfg.PublicURL, ShortHost: cfg.ShortHost},
 	})
 	if err != nil {
 		return nil, err

@@ -44,14 +44,14 @@ type Config struct {
 	// PublicURL is scheme://host[:port] in lower case without a trailing slash, or empty.
 	PublicURL string `env:"PUBLIC_URL" allowed:"http:// or https:// and a host, without user, path, query or fragment" meaning:"where visitors reach this server, for links that leave it"`
 	// ShortHost is a host name or IP address without port, or empty.
-	ShortHost string `env:"SHORT_HOST" allowed:"a host name or an IP address, without port" meaning:"(no use yet) host whose every path is a short link"`
+	ShortHost string `env:"SHORT_HOST" allowed:"a host name or an IP address, without port" meaning:"host that serves short links at /{key}, and nothing else"`
 
 	// DatabaseDriver is SQLite or Postgres, never empty after Load.
 	DatabaseDriver string `env:"DATABASE_DRIVER" shown:"by DATABASE_URL, else sqlite" allowed:"sqlite or postgres, and the one DATABASE_URL is for" meaning:"kind of database: sqlite or postgres"`
 	// DatabaseURL is, by driver, a file name or file: URI, or a postgres:// URL or keyword=value list. Load drops the sqlite: prefix.
 	DatabaseURL DSN `env:"DATABASE_URL" envDefault:"linkwatch.db" allowed:"a file name, file:…, sqlite:…, or a valid postgres:// or postgresql:// URL" meaning:"SQLite file, or postgres:// URL"`
 	// RedisURL is a redis:// or rediss:// URL, or empty: Redis wakes up, caches and fans out, and is never the truth.
-	RedisURL DSN `env:"REDIS_URL" allowed:"a redis:// or rediss:// URL with a host" meaning:"(no use yet) Redis that several instances share; none is needed"`
+	RedisURL DSN `env:"REDIS_URL" allowed:"a redis:// or rediss:// URL with a host" meaning:"Redis that several instances share, as a cache and to tell each other of changes; none is needed"`
 
 	// CheckInterval is the time between two ticks of the scheduler of checks, and between two checks of a target without an interval of its own.
 	CheckInterval time.Duration `env:"CHECK_INTERVAL" envDefault:"15s" range:"100ms..24h" meaning:"how often watched targets are checked, unless they have a longer interval of their own"`
@@ -65,6 +65,26 @@ type Config struct {
 	LinkCheckInterval time.Duration `env:"LINK_CHECK_INTERVAL" envDefault:"168h" range:"1ms..8760h" meaning:"how often each saved link is checked again"`
 	// ResultRetention is the age at which a check result is deleted.
 	ResultRetention time.Duration `env:"RESULT_RETENTION" envDefault:"720h" range:"1h..87600h" meaning:"how long single check results are kept"`
+
+	// ShortCacheSize is a number of short links, in this process.
+	ShortCacheSize int `env:"SHORT_CACHE_SIZE" envDefault:"100000" range:"1000..10000000" meaning:"short links kept in memory; 100,000 take about 50 MB"`
+	// ShortTombstoneTTL is how long a cache remembers that a short link has ended.
+	ShortTombstoneTTL time.Duration `env:"SHORT_TOMBSTONE_TTL" envDefault:"1h" range:"1s..24h" meaning:"how long a cache remembers that a short link has expired or was disabled or deleted"`
+	// ShortBlockedHosts are host names in lower case; each stands for the hosts below it too.
+	ShortBlockedHosts []string `env:"SHORT_BLOCKED_HOSTS" allowed:"host names such as spam.example, separated by commas" meaning:"hosts, with all below them, that no short link may lead to"`
+	// ShortCreateLimit is a number of short links; 0 is no limit.
+	ShortCreateLimit int `env:"SHORT_CREATE_LIMIT" envDefault:"600" range:"0..1000000" meaning:"short links that one client without a login may make per minute; 0 is any number"`
+
+	// CleanupEnabled schedules the reaper.
+	CleanupEnabled bool `env:"CLEANUP_ENABLED" envDefault:"true" allowed:"true or false" meaning:"false never deletes expired short links and other rows that have had their day"`
+	// CleanupInterval is the time between two runs of the reaper.
+	CleanupInterval time.Duration `env:"CLEANUP_INTERVAL" envDefault:"15m" range:"1s..24h" meaning:"how often the reaper runs"`
+	// CleanupBatchSize is the number of rows that one transaction of the reaper deletes at most.
+	CleanupBatchSize int `env:"CLEANUP_BATCH_SIZE" envDefault:"1000" range:"1..10000" meaning:"rows that the reaper deletes in one transaction"`
+	// CleanupBufferTime is how long a short link is kept after its end.
+	CleanupBufferTime time.Duration `env:"CLEANUP_BUFFER_TIME" envDefault:"1h" range:"0s..8760h" meaning:"how long an expired short link is kept before the reaper deletes it"`
+	// CleanupMaxDuration bounds one run of the reaper.
+	CleanupMaxDuration time.Duration `env:"CLEANUP_MAX_DURATION" envDefault:"5m" range:"100ms..1h" meaning:"time limit of one run of the reaper; the next one goes on"`
 
 	// OutboundAllowCIDRs are networks, each with its host bits cleared.
 	OutboundAllowCIDRs []netip.Prefix `env:"OUTBOUND_ALLOW_CIDRS" allowed:"networks or addresses such as 10.0.0.0/8 or 192.168.1.5, separated by commas" meaning:"private networks that may be fetched all the same; others are refused"`

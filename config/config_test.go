@@ -27,6 +27,9 @@ func TestDefaults(t *testing.T) {
 		DatabaseDriver: SQLite, DatabaseURL: "linkwatch.db",
 		HTTPTimeout: 5 * time.Second, MaxConcurrency: 8, ShutdownGrace: 10 * time.Second, LinkCheckInterval: 168 * time.Hour,
 		CheckInterval: 15 * time.Second, ResultRetention: 720 * time.Hour,
+		ShortCacheSize: 100_000, ShortTombstoneTTL: time.Hour, ShortCreateLimit: 600,
+		CleanupEnabled: true, CleanupInterval: 15 * time.Minute, CleanupBatchSize: 1000,
+		CleanupBufferTime: time.Hour, CleanupMaxDuration: 5 * time.Minute,
 		OutboundUserAgent: "Linkwatch/1.0 (+https://github.com/linkwatch/linkwatch)",
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -66,6 +69,42 @@ var values = map[string]struct {
 	"REDIS_URL": {
 		good: map[string]string{"redis://127.0.0.1:6379/0": "redis://127.0.0.1:6379/0", "rediss://u:secret@h": "rediss://u:***@h"},
 		bad:  []string{"127.0.0.1:6379", "http://h", "redis://", "redis://h:port"},
+	},
+	"SHORT_CACHE_SIZE": {
+		good: map[string]string{"1000": "1000", "10000000": "10000000"},
+		bad:  []string{"999", "1e5", "-1"},
+	},
+	"SHORT_TOMBSTONE_TTL": {
+		good: map[string]string{"1s": "1s", "24h": "24h"},
+		bad:  []string{"0", "25h", "999ms"},
+	},
+	"SHORT_BLOCKED_HOSTS": {
+		good: map[string]string{"Spam.example": "spam.example", "a.example, b.example": "a.example,b.example"},
+		bad:  []string{"https://spam.example", "a.example,,b.example", "a b", "*.example"},
+	},
+	"SHORT_CREATE_LIMIT": {
+		good: map[string]string{"0": "0", "1000000": "1000000"},
+		bad:  []string{"-1", "1000001", "ten"},
+	},
+	"CLEANUP_ENABLED": {
+		good: map[string]string{"true": "true", "false": "false", "": "true"},
+		bad:  []string{"yes", "off"},
+	},
+	"CLEANUP_INTERVAL": {
+		good: map[string]string{"1s": "1s", "24h": "24h"},
+		bad:  []string{"15", "0s", "999ms"},
+	},
+	"CLEANUP_BATCH_SIZE": {
+		good: map[string]string{"1": "1", "10000": "10000"},
+		bad:  []string{"0", "10001", "many"},
+	},
+	"CLEANUP_BUFFER_TIME": {
+		good: map[string]string{"0s": "0s", "8760h": "8760h"},
+		bad:  []string{"-1s", "8761h", "1d"},
+	},
+	"CLEANUP_MAX_DURATION": {
+		good: map[string]string{"100ms": "100ms", "1h": "1h"},
+		bad:  []string{"0s", "61m"},
 	},
 	"CHECK_INTERVAL": {
 		good: map[string]string{"100ms": "100ms", "24h": "24h"},

@@ -45,6 +45,8 @@ func text(value any) string {
 			s = strings.TrimSuffix(s, "0m")
 		}
 		return s
+	case []string:
+		return strings.Join(v, ",")
 	case []netip.Prefix:
 		items := make([]string, len(v))
 		for i, prefix := range v {

@@ -23,6 +23,7 @@ var rules = map[string]func(*Config) bool{
 	"HTTP_HOST":           func(c *Config) bool { return validHost(c.HTTPHost) },
 	"PUBLIC_URL":          (*Config).tidyPublicURL,
 	"SHORT_HOST":          (*Config).tidyShortHost,
+	"SHORT_BLOCKED_HOSTS": (*Config).tidyBlockedHosts,
 	"REDIS_URL":           func(c *Config) bool { return c.RedisURL == "" || validRedisURL(string(c.RedisURL)) },
 	"DATABASE_DRIVER":     (*Config).settleDriver,
 	"DATABASE_URL":        (*Config).tidyDatabaseURL,
@@ -110,6 +111,17 @@ func (c *Config) tidyPublicURL() bool {
 func (c *Config) tidyShortHost() bool {
 	c.ShortHost = strings.ToLower(c.ShortHost)
 	return c.ShortHost == "" || validHost(c.ShortHost)
+}
+
+func (c *Config) tidyBlockedHosts() bool {
+	for i, host := range c.ShortBlockedHosts {
+		host = strings.ToLower(strings.TrimSpace(host))
+		if !validHost(host) {
+			return false
+		}
+		c.ShortBlockedHosts[i] = host
+	}
+	return true
 }
 
 func validRedisURL(s string) bool {

@@ -17,25 +17,29 @@ import (
 	"github.com/linkwatch/linkwatch/handlers/httpx"
 	"github.com/linkwatch/linkwatch/handlers/web"
 	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/cleanup"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
 	"github.com/linkwatch/linkwatch/models/targets"
 	"github.com/linkwatch/linkwatch/static"
 )
 
 // Deps are what the routes work with.
 type Deps struct {
-	DB       *models.DB
-	Links    *links.Store
-	Targets  *targets.Store
-	Jobs     *schedule.Store
-	Log      *slog.Logger
-	Registry *prometheus.Registry // served at /metrics
-	Settings []config.Setting     // in force, secrets masked
+	DB         *models.DB
+	Links      *links.Store
+	Targets    *targets.Store
+	ShortLinks *shortlinks.Store
+	Cleanup    *cleanup.Store
+	Jobs       *schedule.Store
+	Log        *slog.Logger
+	Registry   *prometheus.Registry // served at /metrics
+	Settings   []config.Setting     // in force, secrets masked
 
 	Version   string
 	Host      string // HTTP_HOST
-	PublicURL string // PUBLIC_URL, or ""
+	Addresses httpx.Addresses
 	Password  string // guards everything but the public routes; "" = all is open
 }
 
@@ -62,7 +66,8 @@ func New(d Deps) (*Router, error) {
 	metrics := httpx.NewMetrics(d.Registry)
 	health := httpx.NewHealth(errs, d.DB, d.Version)
 	pages := web.New(web.Deps{
-		Links: d.Links, Targets: d.Targets, Schedule: d.Jobs, Settings: d.Settings, Version: d.Version, PublicURL: d.PublicURL,
+		Links: d.Links, Targets: d.Targets, ShortLinks: d.ShortLinks, Cleanup: d.Cleanup, Schedule: d.Jobs,
+		Settings: d.Settings, Version: d.Version, Addresses: d.Addresses,
 		Errors: errs, Metrics: metrics,
 	})
 	errs.Page = pages.Problem
@@ -77,8 +82,8 @@ func New(d Deps) (*Router, error) {
 		httpx.Observe(d.Log, metrics, "/healthz", "/readyz", "/health", "/metrics"),
 		errs.Recover,
 		httpx.Secure,
-		errs.Hosts(d.Host, d.PublicURL),
-		errs.SameOrigin(d.PublicURL),
+		errs.Hosts(d.Host, d.Addresses.PublicURL),
+		errs.SameOrigin(d.Addresses.PublicURL),
 		access.Check,
 		errs.Body,
 	)
@@ -88,7 +93,8 @@ func New(d Deps) (*Router, error) {
 	})
 
 	operations := api.Register(engine, api.Deps{
-		Links: d.Links, Targets: d.Targets, Jobs: d.Jobs, Errors: errs, Metrics: metrics, Stopping: health.WhenStopping(),
+		Links: d.Links, Targets: d.Targets, ShortLinks: d.ShortLinks, Cleanup: d.Cleanup, Jobs: d.Jobs,
+		Addresses: d.Addresses, Errors: errs, Metrics: metrics, Stopping: health.WhenStopping(),
 	})
 	docs, err := httpx.NewDocs(operations)
 	if err != nil {

@@ -11,9 +11,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/linkwatch/linkwatch/handlers/httpx"
+	"github.com/linkwatch/linkwatch/models/cleanup"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/modelstest"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
 	"github.com/linkwatch/linkwatch/models/targets"
 )
 
@@ -24,6 +26,7 @@ func newRouter(t *testing.T, change func(*Deps)) *Router {
 	d := Deps{
 		DB: db, Links: links.NewStore(db, nil, nil, links.Options{}),
 		Targets: targets.NewStore(db, nil, targets.Options{}), Jobs: schedule.NewStore(db, nil),
+		ShortLinks: shortlinks.NewStore(db, nil, nil, shortlinks.Options{}), Cleanup: cleanup.NewStore(db, nil),
 		Log: slog.New(slog.DiscardHandler), Registry: prometheus.NewRegistry(), Version: "test", Host: "127.0.0.1",
 	}
 	if change != nil {
@@ -125,7 +128,7 @@ func TestPassword(t *testing.T) {
 }
 
 func TestHosts(t *testing.T) {
-	r := newRouter(t, func(d *Deps) { d.PublicURL, d.Host = "https://links.example.org", "192.0.2.7" })
+	r := newRouter(t, func(d *Deps) { d.Addresses.PublicURL, d.Host = "https://links.example.org", "192.0.2.7" })
 	for host, want := range map[string]int{
 		"localhost:8080": 200, "127.0.0.1": 200, "[::1]:8080": 200, "127.9.9.9:1": 200,
 		"links.example.org": 200, "LINKS.example.org:443": 200, "192.0.2.7:8080": 200,
@@ -142,7 +145,7 @@ func TestHosts(t *testing.T) {
 }
 
 func TestCrossOrigin(t *testing.T) {
-	r := newRouter(t, func(d *Deps) { d.PublicURL = "https://links.example.org" })
+	r := newRouter(t, func(d *Deps) { d.Addresses.PublicURL = "https://links.example.org" })
 	for _, c := range []struct {
 		method, header, value string
 		want                  int

@@ -17,9 +17,11 @@ import (
 
 	"github.com/linkwatch/linkwatch/handlers"
 	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/cleanup"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/modelstest"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
 	"github.com/linkwatch/linkwatch/models/targets"
 )
 
@@ -64,7 +66,9 @@ type server struct {
 	db      *models.DB
 	links   *links.Store
 	targets *targets.Store
-	clock   *modelstest.Clock // of targets
+	short   *shortlinks.Store
+	cleanup *cleanup.Store
+	clock   *modelstest.Clock // of targets and short links
 	jobs    *schedule.Store
 	stop    func() // what the program tells the router when it is about to stop
 }
@@ -85,9 +89,13 @@ func newServerOn(t *testing.T, db *models.DB) *server {
 	s := &server{t: t, web: &web{pages: map[string]any{}}, db: db, clock: modelstest.NewClock()}
 	s.links = links.NewStore(s.db, nil, s.web, links.Options{CheckInterval: time.Hour})
 	s.targets = targets.NewStore(s.db, s.clock.Now, targets.Options{CheckInterval: 15 * time.Second, Retention: 30 * 24 * time.Hour})
+	cache := shortlinks.NewMemory(1000)
+	t.Cleanup(cache.Close)
+	s.short = shortlinks.NewStore(s.db, s.clock.Now, cache, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
+	s.cleanup = cleanup.NewStore(s.db, s.clock.Now)
 	s.jobs = schedule.NewStore(s.db, nil)
 	r, err := handlers.New(handlers.Deps{
-		DB: s.db, Links: s.links, Targets: s.targets, Jobs: s.jobs, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		DB: s.db, Links: s.links, Targets: s.targets, ShortLinks: s.short, Cleanup: s.cleanup, Jobs: s.jobs, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Registry: prometheus.NewRegistry(), Version: "test", Host: "127.0.0.1",
 	})
 	if err != nil {

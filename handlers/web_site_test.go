@@ -16,9 +16,11 @@ import (
 
 	"github.com/linkwatch/linkwatch/config"
 	"github.com/linkwatch/linkwatch/handlers"
+	"github.com/linkwatch/linkwatch/models/cleanup"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/modelstest"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
 	"github.com/linkwatch/linkwatch/models/targets"
 )
 
@@ -29,6 +31,8 @@ type site struct {
 	web     *web
 	links   *links.Store
 	targets *targets.Store
+	short   *shortlinks.Store
+	cleanup *cleanup.Store
 	jobs    *schedule.Store
 	clock   *modelstest.Clock
 	queries *atomic.Int64
@@ -42,9 +46,13 @@ func newSite(t testing.TB, change ...func(*handlers.Deps)) *site {
 	s := &site{t: t, clock: clock, web: &web{pages: map[string]any{}}}
 	s.links = links.NewStore(db, clock.Now, s.web, links.Options{CheckInterval: 7 * 24 * time.Hour})
 	s.targets = targets.NewStore(db, clock.Now, targets.Options{CheckInterval: 15 * time.Second, Retention: 30 * 24 * time.Hour})
+	cache := shortlinks.NewMemory(1000)
+	t.Cleanup(cache.Close)
+	s.short = shortlinks.NewStore(db, clock.Now, cache, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
+	s.cleanup = cleanup.NewStore(db, clock.Now)
 	s.jobs = schedule.NewStore(db, clock.Now)
 	d := handlers.Deps{
-		DB: db, Links: s.links, Targets: s.targets, Jobs: s.jobs,
+		DB: db, Links: s.links, Targets: s.targets, ShortLinks: s.short, Cleanup: s.cleanup, Jobs: s.jobs,
 		Log: slog.New(slog.DiscardHandler), Registry: prometheus.NewRegistry(),
 		Settings: []config.Setting{{Name: "LINK_CHECK_INTERVAL", Value: "168h", Default: "168h", Meaning: "how often"}},
 		Version:  "v1.2.3", Host: "127.0.0.1",

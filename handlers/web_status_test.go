@@ -279,7 +279,7 @@ func (s *site) feed(path string) (atom, page) {
 }
 
 func TestStatusFeed(t *testing.T) {
-	s := newSite(t, func(d *handlers.Deps) { d.PublicURL = "https://status.example.org" })
+	s := newSite(t, func(d *handlers.Deps) { d.Addresses.PublicURL = "https://status.example.org" })
 	name := "Shop & <b>\uffff"
 	shop := s.watched("https://shop.example", name, foundUp, foundDown)
 	s.published("ours", "Ours & theirs", shop)

@@ -16,6 +16,7 @@ const (
 	CodeTooManyTags  Code = "too-many-tags"
 	CodeNotFound     Code = "not-found"
 	CodeConflict     Code = "conflict"
+	CodeGone         Code = "gone"
 	CodeUnresolvable Code = "link-unresolvable"
 	CodeBlocked      Code = "blocked-address"
 	CodeUnavailable  Code = "unavailable"

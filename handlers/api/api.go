@@ -11,8 +11,10 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/linkwatch/linkwatch/handlers/httpx"
+	"github.com/linkwatch/linkwatch/models/cleanup"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
 	"github.com/linkwatch/linkwatch/models/targets"
 )
 
@@ -27,12 +29,15 @@ X-Request-Id. The same operations answer under /api/v1. HEAD is answered whereve
 
 // Deps are what the operations work with.
 type Deps struct {
-	Links    *links.Store
-	Targets  *targets.Store
-	Jobs     *schedule.Store
-	Errors   *httpx.Errors
-	Metrics  *httpx.Metrics
-	Stopping <-chan struct{} // closed when the program is about to stop
+	Links      *links.Store
+	Targets    *targets.Store
+	ShortLinks *shortlinks.Store
+	Cleanup    *cleanup.Store
+	Jobs       *schedule.Store
+	Addresses  httpx.Addresses
+	Errors     *httpx.Errors
+	Metrics    *httpx.Metrics
+	Stopping   <-chan struct{} // closed when the program is about to stop
 }
 
 // API is the registered operations.

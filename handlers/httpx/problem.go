@@ -31,6 +31,7 @@ const (
 	CodeRequestTimeout   models.Code = "request-timeout" // the body came too slowly
 	CodeTooLarge         models.Code = "too-large"
 	CodeUnsupportedMedia models.Code = "unsupported-media-type"
+	CodeRateLimited      models.Code = "rate-limited"
 	CodeInternal         models.Code = "internal"
 )
 
@@ -53,6 +54,8 @@ var kinds = map[models.Code]struct {
 	CodeMethodNotAllowed:    {http.StatusMethodNotAllowed, "Method not allowed"},
 	CodeRequestTimeout:      {http.StatusRequestTimeout, "Request took too long"},
 	models.CodeConflict:     {http.StatusConflict, "Conflict"},
+	models.CodeGone:         {http.StatusGone, "Gone"},
+	CodeRateLimited:         {http.StatusTooManyRequests, "Too many requests"},
 	CodeTooLarge:            {http.StatusRequestEntityTooLarge, "Too large"},
 	CodeUnsupportedMedia:    {http.StatusUnsupportedMediaType, "Not JSON"},
 	models.CodeUnresolvable: {http.StatusUnprocessableEntity, "The link does not resolve"},

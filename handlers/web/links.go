@@ -37,7 +37,7 @@ func (p *Pages) LinksPage(c *gin.Context) {
 // showLinks fills in the list at a place and shows it; v has what was typed.
 func (p *Pages) showLinks(c *gin.Context, status int, v views.Links, at views.Place, page models.Page) {
 	ctx := c.Request.Context()
-	v.Page, v.Place, v.BaseURL = p.page("Links", "links", v.Flash), at, p.baseURL(c.Request)
+	v.Page, v.Place, v.BaseURL = p.page("Links", "links", v.Flash), at, p.Addresses.Base(c.Request)
 	v.Search = true
 
 	var err error

@@ -19,7 +19,7 @@ const (
 // OverviewPage shows what needs attention, or the first steps.
 func (p *Pages) OverviewPage(c *gin.Context) {
 	ctx := c.Request.Context()
-	v := views.Overview{BaseURL: p.baseURL(c.Request)}
+	v := views.Overview{BaseURL: p.Addresses.Base(c.Request)}
 	var flash ui.Flash
 	glance := models.Page{Number: 1, Size: glanceSize}
 	for _, read := range []func() error{

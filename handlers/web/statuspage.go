@@ -68,7 +68,7 @@ func (p *Pages) StatusFeed(c *gin.Context) {
 		p.fail(c, err)
 		return
 	}
-	f := newOutageFeed(p.baseURL(c.Request), page, outages)
+	f := newOutageFeed(p.Addresses.Base(c.Request), page, outages)
 	text, err := feeds.ToXML(f)
 	if err != nil {
 		p.fail(c, err)

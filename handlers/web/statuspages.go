@@ -134,7 +134,7 @@ func (p *Pages) showStatusForm(c *gin.Context, status int, page targets.StatusPa
 	if page.ID != "" {
 		title = "Edit " + page.Title
 	}
-	v := views.StatusEdit{Page: p.page(title, "watch", flash), Saved: page, Form: form, BaseURL: p.baseURL(c.Request)}
+	v := views.StatusEdit{Page: p.page(title, "watch", flash), Saved: page, Form: form, BaseURL: p.Addresses.Base(c.Request)}
 	p.showPart(c, status, views.StatusEditPage(v), views.StatusChoices(v))
 }
 

@@ -8,15 +8,16 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
 
 	"github.com/linkwatch/linkwatch/config"
 	"github.com/linkwatch/linkwatch/handlers/httpx"
+	"github.com/linkwatch/linkwatch/models/cleanup"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
 	"github.com/linkwatch/linkwatch/models/targets"
 	"github.com/linkwatch/linkwatch/views"
 	"github.com/linkwatch/linkwatch/views/ui"
@@ -24,14 +25,16 @@ import (
 
 // Deps is what the pages need.
 type Deps struct {
-	Links     *links.Store
-	Targets   *targets.Store
-	Schedule  *schedule.Store
-	Settings  []config.Setting // in force, secrets masked
-	Version   string
-	PublicURL string // PUBLIC_URL; "" = whatever host the reader came to
-	Errors    *httpx.Errors
-	Metrics   *httpx.Metrics
+	Links      *links.Store
+	Targets    *targets.Store
+	ShortLinks *shortlinks.Store
+	Cleanup    *cleanup.Store
+	Schedule   *schedule.Store
+	Settings   []config.Setting // in force, secrets masked
+	Version    string
+	Addresses  httpx.Addresses
+	Errors     *httpx.Errors
+	Metrics    *httpx.Metrics
 }
 
 // Pages are the handlers of all pages.
@@ -84,17 +87,6 @@ func wantsPart(r *http.Request) bool {
 
 // seeOther sends the browser on after a POST, so that a reload repeats nothing.
 func (p *Pages) seeOther(c *gin.Context, path string) { c.Redirect(http.StatusSeeOther, path) }
-
-// baseURL is where the reader reaches this program.
-func (p *Pages) baseURL(r *http.Request) string {
-	switch {
-	case p.PublicURL != "":
-		return strings.TrimSuffix(p.PublicURL, "/")
-	case r.TLS != nil:
-		return "https://" + r.Host
-	}
-	return "http://" + r.Host
-}
 
 // next is what to do about a problem, by its status.
 var next = map[int]string{

@@ -1,0 +1,56 @@
+package shortlinks
+
+import (
+	"context"
+	"time"
+)
+
+// Entry is what a cache knows of a key (seed 004): where it leads until when,
+// or, as a tombstone, that it leads nowhere and why. It is checked against the
+// time whenever it is used, so no entry outlives its link.
+type Entry struct {
+	LongURL     string     `json:"long_url"`
+	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
+	CreatedAt   time.Time  `json:"created_at"`
+	IsTombstone bool       `json:"is_tombstone"`
+	Reason      Reason     `json:"reason,omitempty"` // of a tombstone
+
+	Link    int64  `json:"link"`              // the short link's Seq; 0 = the key is unknown
+	Title   string `json:"title,omitempty"`   // for the preview
+	Limited bool   `json:"limited,omitempty"` // each visit has to be claimed in the database
+	Version int64  `json:"version"`           // the short link's UpdatedAt: the greater one is the newer
+}
+
+// Reason is why a key leads nowhere.
+type Reason string
+
+// The reasons of tombstones.
+const (
+	ReasonExpired   Reason = "expired"
+	ReasonExhausted Reason = "exhausted"
+	ReasonDisabled  Reason = "disabled"
+	ReasonDeleted   Reason = "deleted"
+	ReasonBlocked   Reason = "blocked" // its destination is one that may not be linked to (any more)
+	ReasonUnknown   Reason = "unknown" // there is no such short link
+)
+
+// Expired says whether the entry's link has ended by a time (seed 004: checked
+// on hits as well as on misses).
+func (e Entry) Expired(now time.Time) bool { return e.ExpiresAt != nil && !now.Before(*e.ExpiresAt) }
+
+// Cache keeps entries by key, for a bounded time and in bounded number. It is
+// safe for concurrent use, never fails and never waits for long: what it cannot
+// get it does not have. An entry never takes the place of a newer one, so that
+// who read the database before a change cannot undo what came after it.
+type Cache interface {
+	// Get is the entry of a key. It may have ended since it was put.
+	Get(ctx context.Context, key string) (e Entry, ok bool)
+	// Put keeps what was read of the database, for ttl at most.
+	Put(ctx context.Context, key string, e Entry, ttl time.Duration)
+	// Announce puts what a change has made, here and in every other instance
+	// that can be reached.
+	Announce(ctx context.Context, key string, e Entry, ttl time.Duration)
+	// Refresh takes the place of an older entry, if there is one: what another
+	// instance may have changed unheard.
+	Refresh(ctx context.Context, key string, e Entry, ttl time.Duration)
+}

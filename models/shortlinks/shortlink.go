@@ -1,0 +1,165 @@
+// Package shortlinks is the system of short links (seed 004): the links, where
+// they lead at this instant, who visited them, and the end of them.
+//
+// Its law is that the read path is sacred: whether a link has ended is decided
+// by looking at the time on each visit, whatever a cache or the database still
+// holds, and a visit neither deletes nor waits for a write. What has ended is
+// deleted later, in batches, by the reaper.
+package shortlinks
+
+import (
+	"time"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// Limits of what an owner sets.
+const (
+	MinKey    = 4  // characters of a key
+	MaxKey    = 64 // characters of a key
+	MaxTitle  = 300
+	MaxVisits = 1_000_000_000
+	MaxTTL    = 100 * 365 * 24 * time.Hour
+)
+
+// KeepDeleted is how long a deleted short link can be restored; its key is
+// taken until then.
+const KeepDeleted = 24 * time.Hour
+
+// KeepDays is for how many days the visits of a day are kept.
+const KeepDays = 400
+
+// Status is how a short link stands (contract §5).
+type Status string
+
+// The statuses. A link whose visits are used up is expired.
+const (
+	Active   Status = "active"
+	Expired  Status = "expired"
+	Disabled Status = "disabled"
+)
+
+// ParseStatus reads a status; "" is any. location names the member in the
+// error, which is CodeInvalid.
+func ParseStatus(location, s string) (Status, error) {
+	switch s := Status(s); s {
+	case "", Active, Expired, Disabled:
+		return s, nil
+	}
+	return "", models.Invalid(location, "must be active, expired or disabled")
+}
+
+// ShortLink is one short link.
+type ShortLink struct {
+	Seq           int64  `gorm:"primaryKey"`
+	Key           string `gorm:"column:short_key"`
+	LongURL       string // as it was given
+	CanonicalURL  string
+	Title         string
+	Folded        string // what a search looks into
+	MaxVisits     int64  // 0 = any number
+	Disabled      bool
+	CreatedAt     models.Time `gorm:"autoCreateTime:false"`
+	UpdatedAt     models.Time `gorm:"autoUpdateTime:false"` // of what its owner set; grows with each change
+	ExpiresAt     models.Time // zero: never
+	ExhaustedAt   models.Time // when the last of MaxVisits was made; zero: not yet
+	DeletedAt     models.Time
+	Visits        int64 // those of bots too; seconds late, unless there is a MaxVisits
+	Bots          int64 // of the Visits
+	LastVisitedAt models.Time
+}
+
+// TableName is GORM's.
+func (ShortLink) TableName() string { return "short_links" }
+
+// Status is how the link stands at a time. What an owner switched off is
+// disabled, whether it has expired as well or not.
+func (l ShortLink) Status(now models.Time) Status {
+	switch {
+	case l.Disabled:
+		return Disabled
+	case l.UsedUp(), l.endsBefore(now):
+		return Expired
+	}
+	return Active
+}
+
+// UsedUp says whether MaxVisits are made.
+func (l ShortLink) UsedUp() bool { return l.MaxVisits > 0 && l.Visits >= l.MaxVisits }
+
+// endsBefore says whether the link has expired at a time: it is gone from the
+// very instant of ExpiresAt.
+func (l ShortLink) endsBefore(now models.Time) bool {
+	return !l.ExpiresAt.IsZero() && !now.Before(l.ExpiresAt.Time)
+}
+
+// New is a short link to make.
+type New struct {
+	LongURL        string
+	Key            string        // "": one is made up
+	ExpiresAt      models.Time   // zero: never
+	TTL            time.Duration // instead of ExpiresAt; 0: never
+	MaxVisits      int64         // 0 = any number
+	Title          string
+	IdempotencyKey string // "" = none
+}
+
+// Edit changes what is not nil.
+type Edit struct {
+	LongURL   *string
+	ExpiresAt *models.Time // zero: never
+	MaxVisits *int64       // 0 = any number
+	Title     *string
+	Disabled  *bool
+}
+
+// Filter chooses short links.
+type Filter struct {
+	Status Status // "" = any
+	Text   string // part of the key, the title or the address; "" = any
+	Newest bool   // the newest first instead of the oldest
+}
+
+// Options are the settings of a store.
+type Options struct {
+	TombstoneTTL time.Duration // SHORT_TOMBSTONE_TTL
+	BufferTime   time.Duration // CLEANUP_BUFFER_TIME
+	BlockedHosts []string      // SHORT_BLOCKED_HOSTS
+	OwnHosts     []string      // hosts of our own short links: one that leads there could go in circles
+}
+
+// Visitor is what a visit tells of who makes it. Nothing that tells one from
+// another is stored.
+type Visitor struct {
+	Referrer  string // header Referer
+	UserAgent string // header User-Agent
+}
+
+// Day is the visits of one day (UTC).
+type Day struct {
+	Start                                models.Time `gorm:"column:day"`
+	Bots, Desktop, Mobile, Tablet, Other int64
+}
+
+// People is the visits of the day that no bot made.
+func (d Day) People() int64 { return d.Desktop + d.Mobile + d.Tablet + d.Other }
+
+// Referrer is how many people a host sent.
+type Referrer struct {
+	Host   string // "" = none was told, OtherHosts = all that have no row of their own
+	Visits int64
+}
+
+// OtherHosts stands for the referrers beyond the first MaxReferrers of a link.
+const OtherHosts = "*"
+
+// MaxReferrers is how many referring hosts of one link are counted apart.
+const MaxReferrers = 200
+
+// Stats are the visits of one short link as far as they are written down:
+// those of the last seconds may be missing.
+type Stats struct {
+	Days      []Day      // the last ones, without gaps, the oldest first, today last
+	Devices   Day        // their sum; its Start is that of the first day
+	Referrers []Referrer // of all time, the most frequent first, 50 at most
+}
