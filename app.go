@@ -51,6 +51,7 @@ func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 	watched := targets.NewStore(db, nil, targets.Options{CheckInterval: cfg.CheckInterval, Retention: cfg.ResultRetention})
 	shortened := shortlinks.NewStore(db, nil, nil, shortlinks.Options{
 		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, BlockedHosts: cfg.ShortBlockedHosts,
+		PublicURL: cfg.PublicURL, ShortHost: cfg.ShortHost,
 	})
 	cleaned := cleanup.NewStore(db, nil)
 	scheduled := schedule.NewStore(db, nil)

@@ -59,8 +59,8 @@ type ShortLink struct {
 	Folded        string // what a search looks into
 	MaxVisits     int64  // 0 = any number
 	Disabled      bool
-	CreatedAt     models.Time `gorm:"autoCreateTime:false"`
-	UpdatedAt     models.Time `gorm:"autoUpdateTime:false"` // of what its owner set; grows with each change
+	CreatedAt     models.Time
+	UpdatedAt     models.Time // of what its owner set; grows with each change
 	ExpiresAt     models.Time // zero: never
 	ExhaustedAt   models.Time // when the last of MaxVisits was made; zero: not yet
 	DeletedAt     models.Time
@@ -125,7 +125,8 @@ type Options struct {
 	TombstoneTTL time.Duration // SHORT_TOMBSTONE_TTL
 	BufferTime   time.Duration // CLEANUP_BUFFER_TIME
 	BlockedHosts []string      // SHORT_BLOCKED_HOSTS
-	OwnHosts     []string      // hosts of our own short links: one that leads there could go in circles
+	PublicURL    string        // PUBLIC_URL, and
+	ShortHost    string        // SHORT_HOST: by them it is seen that a link would lead to another one here
 }
 
 // Visitor is what a visit tells of who makes it. Nothing that tells one from

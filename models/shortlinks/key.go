@@ -1,0 +1,70 @@
+package shortlinks
+
+import (
+	"crypto/rand"
+	"strings"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+const (
+	keySigns = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-"
+	// madeSigns are those of keys that are made up: none that is taken for
+	// another when it is read from paper or told on the phone (0 O o, 1 l I i).
+	madeSigns = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghjkmnpqrstuvwxyz"
+	madeKey   = 7 // signs: 1.5 · 10¹² keys
+)
+
+// reserved are the keys that nobody gets: the first parts of the program's own
+// addresses, what browsers and robots ask for by themselves, and names by
+// which a stranger would seem to speak for the operator. Letter case does not count.
+var reserved = map[string]bool{}
+
+func init() {
+	for word := range strings.FieldsSeq(`
+		about account accounts admin administrator apidoc apple-touch-icon assets auth badge changes crawl dashboard demo
+		favicon feed feeds health healthz help home imprint index legal link linkwatch links login logout mail metrics
+		null openapi password postmaster preview privacy profile public random readyz register robots root search security
+		settings short shorten shortlink shortlinks signin signup sitemap sitemaps sites static stats status support system
+		tags terms test undefined user users verify watch webmaster well-known www`) {
+		reserved[word] = true
+	}
+}
+
+// Reserved says whether nobody may have a key.
+func Reserved(key string) bool { return reserved[strings.ToLower(key)] }
+
+// isKey says whether a text could be a key: all others are unknown without a look-up.
+func isKey(s string) bool {
+	return len(s) >= MinKey && len(s) <= MaxKey && strings.Trim(s, keySigns) == ""
+}
+
+// checkKey says why somebody may not have the key that they wish for.
+func checkKey(key string) error {
+	if !isKey(key) {
+		return models.Invalid("short_key", "must be %d to %d of the letters a-z and A-Z, digits, _ and -", MinKey, MaxKey)
+	}
+	if Reserved(key) {
+		return models.Invalid("short_key", "is reserved; choose another one")
+	}
+	return nil
+}
+
+// makeKey makes a key up that nobody can guess: its signs are drawn evenly
+// from the system's source of secrets.
+func makeKey() string {
+	const even = 256 / len(madeSigns) * len(madeSigns) // a byte from here on would prefer the first signs
+	key := make([]byte, 0, madeKey)
+	var draw [2 * madeKey]byte
+	for {
+		_, _ = rand.Read(draw[:]) // never fails: it ends the program instead
+		for _, b := range draw {
+			if int(b) >= even {
+				continue
+			}
+			if key = append(key, madeSigns[int(b)%len(madeSigns)]); len(key) == madeKey {
+				return string(key)
+			}
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package shortlinks
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// past is one way for a short link to be past keeping.
+type past struct {
+	where, order string
+	before       models.Time
+}
+
+// reapable are the ways that hold now. The buffer time keeps a wrong clock of
+// one instance from deleting what lives by that of another (seed 004).
+func (s *Store) reapable() []past {
+	now := s.clock.Now()
+	ended := now.Add(-s.opts.BufferTime)
+	return []past{
+		{"expires_at <= ?", "expires_at", ended},
+		{"exhausted_at <= ?", "exhausted_at", ended},
+		{"deleted_at <= ?", "deleted_at", now.Add(-KeepDeleted)},
+	}
+}
+
+// Reap deletes up to limit short links that ended longer than the buffer time
+// ago, or were deleted longer than KeepDeleted ago, with all their visits. Several
+// instances may do so at once: each takes others. (Caches need not be told: they
+// know for themselves that the links have ended.)
+func (s *Store) Reap(tx *gorm.DB, limit int) (total int64, err error) {
+	for _, p := range s.reapable() {
+		if total == int64(limit) {
+			break
+		}
+		res := tx.Exec(`DELETE FROM short_links WHERE seq IN (
+			SELECT seq FROM short_links WHERE `+p.where+` ORDER BY `+p.order+` LIMIT ?`+s.db.SkipLocked()+`)`, p.before, limit-int(total))
+		if res.Error != nil {
+			return total, fmt.Errorf("deleting short links: %w", res.Error)
+		}
+		total += res.RowsAffected
+	}
+	return total, nil
+}
+
+// Waiting is how many short links Reap would delete now, counted up to most of
+// each kind. One that expired and was deleted counts twice.
+func (s *Store) Waiting(ctx context.Context, most int) (total int, err error) {
+	for _, p := range s.reapable() {
+		var n int
+		err := s.db.Read(ctx).Raw(`SELECT count(*) FROM (SELECT 1 FROM short_links WHERE `+p.where+` LIMIT ?) AS w`, p.before, most).Scan(&n).Error
+		if err != nil {
+			return 0, fmt.Errorf("counting what waits to be deleted: %w", err)
+		}
+		total += n
+	}
+	return min(total, most), nil
+}
+
+// ReapDays deletes the visits of up to limit days that are no longer kept.
+func (s *Store) ReapDays(tx *gorm.DB, limit int) (int64, error) {
+	res := tx.Exec(`DELETE FROM short_link_days WHERE (link_seq, day) IN (
+		SELECT link_seq, day FROM short_link_days WHERE day < ? ORDER BY day LIMIT ?)`, s.clock.Now().Add(-KeepDays*day), limit)
+	if res.Error != nil {
+		return 0, fmt.Errorf("deleting old visits: %w", res.Error)
+	}
+	return res.RowsAffected, nil
+}
+
+// changesRead is how many changed short links are read at once.
+const changesRead = 1000
+
+// Changed calls see for each short link, deleted ones too, that was made or
+// changed since a time, in the order of the changes, with what caches should
+// hold of it and for how long. The reaper's work is no change.
+func (s *Store) Changed(ctx context.Context, since models.Time, see func(key string, e Entry, ttl time.Duration)) error {
+	after := ShortLink{UpdatedAt: since}
+	for {
+		var changed []ShortLink
+		err := s.db.Read(ctx).Where("(updated_at, seq) > (?, ?)", after.UpdatedAt, after.Seq).
+			Order("updated_at, seq").Limit(changesRead).Find(&changed).Error
+		if err != nil {
+			return fmt.Errorf("reading what changed: %w", err)
+		}
+		now := s.present()
+		for _, l := range changed {
+			e, ttl := s.entry(l, now)
+			see(l.Key, e, ttl)
+		}
+		if len(changed) < changesRead {
+			return nil
+		}
+		after = changed[len(changed)-1]
+	}
+}

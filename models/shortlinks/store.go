@@ -1,0 +1,132 @@
+package shortlinks
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/sync/singleflight"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// Store keeps short links. It is safe for concurrent use.
+type Store struct {
+	db     *models.DB
+	clock  models.Clock
+	cache  Cache
+	opts   Options
+	keys   models.Keys
+	visits *Visits
+	loads  singleflight.Group // of keys that no cache knows
+	latest atomic.Int64       // the latest time that a visit was decided at, see Store.present
+}
+
+// NewStore makes the store over an open, migrated database.
+func NewStore(db *models.DB, clock models.Clock, cache Cache, opts Options) *Store {
+	return &Store{
+		db: db, clock: clock, cache: cache, opts: opts,
+		keys: models.Keys{Scope: "shortlink", Clock: clock}, visits: newVisits(),
+	}
+}
+
+// Now is the time by the store's clock.
+func (s *Store) Now() models.Time { return s.clock.Now() }
+
+// Visits are those that are not yet written down.
+func (s *Store) Visits() *Visits { return s.visits }
+
+// Get is a short link; CodeNotFound if there is none, or it is deleted.
+func (s *Store) Get(ctx context.Context, key string) (ShortLink, error) {
+	if !isKey(key) {
+		return ShortLink{}, errUnknown
+	}
+	l, ok, err := one(there(s.db.Read(ctx)).Where("short_key = ?", key))
+	if err == nil && !ok {
+		err = errUnknown
+	}
+	return l, err
+}
+
+var errUnknown = models.NotFound("short link")
+
+// Of is the newest short link that leads to a canonical URL and is active; ok
+// is false if there is none.
+func (s *Store) Of(ctx context.Context, canonicalURL string) (l ShortLink, ok bool, err error) {
+	q := Filter{Status: Active}.apply(there(s.db.Read(ctx)), s.clock.Now())
+	return one(q.Where("canonical_url = ?", canonicalURL).Order("seq DESC"))
+}
+
+// Any says whether there is any short link.
+func (s *Store) Any(ctx context.Context) (bool, error) {
+	_, ok, err := one(there(s.db.Read(ctx)))
+	return ok, err
+}
+
+// List is a page of short links in the order of their creation. limit is as
+// models.NewLimit made it.
+func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit int) (models.Slice[ShortLink], error) {
+	var page models.Slice[ShortLink]
+	q := f.apply(there(s.db.Read(ctx)), s.clock.Now())
+	order, beyond := "created_at, short_key", "(created_at, short_key) > (?, ?)"
+	if f.Newest {
+		order, beyond = "created_at DESC, short_key DESC", "(created_at, short_key) < (?, ?)"
+	}
+	if after != (models.Cursor{}) {
+		if !isKey(after.ID) {
+			return page, models.Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
+		}
+		q = q.Where(beyond, after.CreatedAt, after.ID)
+	}
+	if err := q.Order(order).Limit(limit + 1).Find(&page.Items).Error; err != nil {
+		return page, fmt.Errorf("listing short links: %w", err)
+	}
+	return models.NewSlice(page.Items, limit, func(l ShortLink) models.Cursor {
+		return models.Cursor{CreatedAt: l.CreatedAt, ID: l.Key}
+	}), nil
+}
+
+// apply narrows a query for short links down.
+func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
+	const ended = "(expires_at <= ? OR max_visits > 0 AND visits >= max_visits)"
+	switch f.Status {
+	case "":
+	case Active:
+		q = q.Where("NOT disabled AND NOT coalesce("+ended+", false)", now)
+	case Expired:
+		q = q.Where("NOT disabled AND "+ended, now)
+	case Disabled:
+		q = q.Where("disabled")
+	}
+	if text := models.Fold(f.Text); text != "" {
+		q = q.Where(`folded LIKE ? ESCAPE '\'`, "%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text)+"%")
+	}
+	return q
+}
+
+// there are the short links that are not deleted.
+func there(tx *gorm.DB) *gorm.DB { return tx.Model(&ShortLink{}).Where("deleted_at IS NULL") }
+
+// one is the first short link of a query.
+func one(q *gorm.DB) (l ShortLink, ok bool, err error) {
+	res := q.Limit(1).Find(&l)
+	if res.Error != nil {
+		return l, false, fmt.Errorf("loading a short link: %w", res.Error)
+	}
+	return l, res.RowsAffected > 0, nil
+}
+
+// lock loads a short link for a change.
+func lock(tx *gorm.DB, key string, deleted bool) (ShortLink, error) {
+	if !isKey(key) {
+		return ShortLink{}, errUnknown
+	}
+	l, ok, err := one(tx.Model(&ShortLink{}).Clauses(clause.Locking{Strength: "UPDATE"}).Where("short_key = ?", key))
+	if err == nil && (!ok || l.DeletedAt.IsZero() == deleted) {
+		err = errUnknown
+	}
+	return l, err
+}

@@ -1,0 +1,226 @@
+package shortlinks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+const (
+	// liveTTL is how long a cache keeps an entry that leads somewhere.
+	liveTTL = time.Hour
+	// unknownTTL is how long it is remembered that there is no such key.
+	unknownTTL = 10 * time.Second
+	// afterEnd is how much longer than its link an entry is kept, so that the
+	// visit that finds it ended leaves a tombstone and asks nobody.
+	afterEnd = time.Minute
+	// patience is how long a visit waits for the database.
+	patience = 2 * time.Second
+)
+
+// Visit is where a key leads now, for somebody who goes there. The visit is
+// counted later; only that of a link with MaxVisits is claimed in the database
+// at once, so that never more are led on. Errors are CodeNotFound, CodeGone,
+// and CodeUnavailable if the database had to be asked and did not answer in time.
+func (s *Store) Visit(ctx context.Context, key string, v Visitor) (longURL string, err error) {
+	e, err := s.resolve(ctx, key)
+	if err == nil && e.Limited {
+		e, err = s.claim(ctx, key, e)
+	}
+	if err != nil {
+		return "", err
+	}
+	s.visits.add(e.Link, v, s.present())
+	return e.LongURL, nil
+}
+
+// Preview is where a key leads now, for somebody who only looks. Of a link with
+// MaxVisits it tells no more than the host, for each of those who learn the
+// address counts. Errors are those of Visit.
+func (s *Store) Preview(ctx context.Context, key string) (Entry, error) {
+	e, err := s.resolve(ctx, key)
+	if err != nil || !e.Limited {
+		return e, err
+	}
+	u, err := url.Parse(e.LongURL)
+	if err != nil {
+		return Entry{}, fmt.Errorf("reading where a short link leads: %w", err)
+	}
+	e.LongURL = u.Scheme + "://" + u.Host
+	return e, nil
+}
+
+// gone are the errors of keys that lead nowhere.
+var gone = map[Reason]error{
+	ReasonUnknown:   errUnknown,
+	ReasonExpired:   &models.Error{Code: models.CodeGone, Detail: "This short link has expired."},
+	ReasonExhausted: &models.Error{Code: models.CodeGone, Detail: "This short link has been used as often as it may be."},
+	ReasonDisabled:  &models.Error{Code: models.CodeGone, Detail: "This short link is switched off."},
+	ReasonDeleted:   &models.Error{Code: models.CodeGone, Detail: "This short link was deleted."},
+	ReasonBlocked:   &models.Error{Code: models.CodeGone, Detail: "This short link leads to an address that this server does not link to."},
+}
+
+// resolve is the entry of a key that leads somewhere at this instant. Hit or
+// miss, the time decides (seed 004); what is found to have ended becomes a
+// tombstone, and nothing is deleted.
+func (s *Store) resolve(ctx context.Context, key string) (Entry, error) {
+	if !isKey(key) {
+		return Entry{}, errUnknown
+	}
+	e, ok := s.cache.Get(ctx, key)
+	if !ok {
+		var err error
+		if e, err = s.find(ctx, key); err != nil {
+			return Entry{}, err
+		}
+	}
+	if !e.IsTombstone && e.Expired(s.present().Time) {
+		e = e.tombstone(ReasonExpired)
+		s.cache.Put(ctx, key, e, s.opts.TombstoneTTL)
+	}
+	if e.IsTombstone {
+		return Entry{}, gone[e.Reason]
+	}
+	return e, nil
+}
+
+func (e Entry) tombstone(why Reason) Entry {
+	e.IsTombstone, e.Reason, e.LongURL, e.Title, e.Limited = true, why, "", "", false
+	return e
+}
+
+// present is the time that visits are decided by. It never goes back: what has
+// been seen to be over stays so when the clock is set back.
+func (s *Store) present() models.Time {
+	now := s.clock.Now()
+	for {
+		latest := s.latest.Load()
+		if now.UnixMicro() <= latest {
+			return models.At(time.UnixMicro(latest))
+		}
+		if s.latest.CompareAndSwap(latest, now.UnixMicro()) {
+			return now
+		}
+	}
+}
+
+// find reads the entry of a key from the database into the cache. Any number
+// of visits that need the same one at the same time cost one query.
+func (s *Store) find(ctx context.Context, key string) (Entry, error) {
+	found, err, _ := s.loads.Do(key, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // others wait for it too
+		defer cancel()
+		return s.load(ctx, key)
+	})
+	if err != nil {
+		return Entry{}, notInTime(err)
+	}
+	e, _ := found.(Entry)
+	return e, nil
+}
+
+// load is find without the others.
+func (s *Store) load(ctx context.Context, key string) (Entry, error) {
+	l, ok, err := one(s.db.Read(ctx).Where("short_key = ?", key))
+	if err != nil {
+		return Entry{}, err
+	}
+	e, ttl := Entry{IsTombstone: true, Reason: ReasonUnknown}, unknownTTL
+	if ok {
+		e, ttl = s.entry(l, s.present())
+	}
+	s.cache.Put(ctx, key, e, ttl)
+	return e, nil
+}
+
+// entry is what caches hold of a short link, and for how long.
+func (s *Store) entry(l ShortLink, now models.Time) (Entry, time.Duration) {
+	e := Entry{CreatedAt: l.CreatedAt.Time, Link: l.Seq, Title: l.Title, Limited: l.MaxVisits > 0, Version: l.UpdatedAt.UnixMicro()}
+	if !l.ExpiresAt.IsZero() {
+		e.ExpiresAt = &l.ExpiresAt.Time
+	}
+	var why Reason
+	_, err := s.destination(l.LongURL) // also of what was stored before a host was blocked
+	if err == nil {
+		e.LongURL, err = location(l.LongURL)
+	}
+	switch {
+	case !l.DeletedAt.IsZero():
+		why = ReasonDeleted
+	case l.Disabled:
+		why = ReasonDisabled
+	case l.endsBefore(now):
+		why = ReasonExpired
+	case l.UsedUp():
+		why = ReasonExhausted
+	case err != nil:
+		why = ReasonBlocked
+	case e.ExpiresAt == nil:
+		return e, liveTTL
+	default:
+		return e, min(liveTTL, l.ExpiresAt.Sub(now.Time)+afterEnd)
+	}
+	return e.tombstone(why), s.opts.TombstoneTTL
+}
+
+// claimAttempts is how often a claim is tried again because the link was
+// changed meanwhile.
+const claimAttempts = 3
+
+// claim takes one of the visits of a link that has a MaxVisits: exactly so many
+// are led on, however many come at once, to however many instances.
+func (s *Store) claim(ctx context.Context, key string, e Entry) (Entry, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for range claimAttempts {
+		claimed := false
+		err := s.db.Write(ctx, func(tx *gorm.DB) error {
+			now := s.present()
+			// What is known of the link must still be so: where it leads as well.
+			res := tx.Exec(`UPDATE short_links SET visits = visits + 1, last_visited_at = ?,
+					exhausted_at = CASE WHEN visits + 1 >= max_visits THEN CAST(? AS BIGINT) END
+				WHERE seq = ? AND updated_at = ? AND visits < max_visits AND (expires_at IS NULL OR expires_at > ?)`,
+				now, now, e.Link, e.Version, now)
+			claimed = res.RowsAffected > 0
+			return res.Error
+		})
+		if err != nil {
+			return Entry{}, notInTime(fmt.Errorf("claiming a visit: %w", err))
+		}
+		if claimed {
+			return e, nil
+		}
+		if e, err = s.load(ctx, key); err != nil {
+			return Entry{}, notInTime(err)
+		}
+		if e.IsTombstone {
+			return Entry{}, gone[e.Reason]
+		}
+		if !e.Limited {
+			return e, nil
+		}
+	}
+	return Entry{}, errBusy
+}
+
+// errBusy is shown with Retry-After: whoever comes again is led on.
+var errBusy = &models.Error{
+	Code: models.CodeUnavailable, Detail: "This short link cannot be followed at the moment. Try again.", RetryAfter: time.Second,
+}
+
+// notInTime makes errBusy of a database that did not answer in time. Of one
+// that answers with an error, the error is told.
+func notInTime(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		busy := *errBusy
+		busy.Err = err
+		return &busy
+	}
+	return err
+}
