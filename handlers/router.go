@@ -163,6 +163,16 @@ func New(d Deps) (*Router, error) {
 		{"PUT", "/v1/status-pages/:id", editor, nil},
 		{"DELETE", "/v1/status-pages/:id", editor, nil},
 
+		// The API: short links (handlers/api/shortlinks.go).
+		{"GET", "/v1/shortlinks", viewer, nil},
+		{"POST", "/v1/shortlinks", editor, nil},
+		{"GET", "/v1/shortlinks/:key", viewer, nil},
+		{"PATCH", "/v1/shortlinks/:key", editor, nil},
+		{"DELETE", "/v1/shortlinks/:key", editor, nil},
+		{"POST", "/v1/shortlinks/:key/restore", editor, nil},
+		{"GET", "/v1/shortlinks/:key/stats", viewer, nil},
+		{"GET", "/v1/shortlinks/:key/qr.svg", viewer, nil},
+
 		// The API: scheduled jobs (handlers/api/jobs.go).
 		{"GET", "/v1/admin/jobs", admin, nil},
 		{"POST", "/v1/admin/jobs/:id/run", admin, nil},

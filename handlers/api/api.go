@@ -1,4 +1,4 @@
-// Package api is the JSON face: the operations of contract §3 and §4 and those of the
+// Package api is the JSON face: the operations of contract §3 to §5 and those of the
 // scheduled jobs, under /v1, described by OpenAPI.
 package api
 
@@ -22,7 +22,8 @@ import (
 const version = "1.0.0"
 
 const description = `Linkwatch looks after links: it saves them with their title and picture, tags them, finds them again,
-and notices when they die. And it watches URLs: it checks them on time, and keeps the history of what it found.
+and notices when they die. It watches URLs: it checks them on time, and keeps the history of what it found. And it
+shortens them, for as long as they shall last.
 
 Errors are application/problem+json (RFC 9457). Times are RFC 3339 in UTC; null means never. Every response carries
 X-Request-Id. The same operations answer under /api/v1. HEAD is answered wherever GET is.`
@@ -70,6 +71,7 @@ func Register(r *gin.Engine, d Deps) *API {
 				{Name: tagTargets, Description: "Watched URLs"},
 				{Name: tagHistory, Description: "What the checks of the targets found"},
 				{Name: tagStatusPages, Description: "Public pages of groups of targets"},
+				{Name: tagShortLinks, Description: "Short addresses that end when they are told to"},
 				{Name: tagJobs, Description: "Scheduled jobs"},
 			},
 		},
@@ -83,6 +85,7 @@ func Register(r *gin.Engine, d Deps) *API {
 	a.registerTargets()
 	a.registerHistory()
 	a.registerStatusPages()
+	a.registerShortLinks()
 	a.registerJobs()
 	return a
 }

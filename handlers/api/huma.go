@@ -32,6 +32,7 @@ const (
 	tagTargets     = "Targets"
 	tagHistory     = "History"
 	tagStatusPages = "Status pages"
+	tagShortLinks  = "Short links"
 	tagJobs        = "Jobs"
 )
 

@@ -1,0 +1,239 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humagin"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
+)
+
+func (a *API) registerShortLinks() {
+	register(a, operation(tagShortLinks, "GET", "/v1/shortlinks", "list-short-links", "List short links",
+		"Oldest first. Deleted ones are not listed."), a.listShortLinks)
+	register(a, creates(operation(tagShortLinks, "POST", "/v1/shortlinks", "add-short-link", "Shorten a URL",
+		"Every later use of an Idempotency-Key is answered with 200 and the short link that the first made, as it is now: keys are kept "+
+			"for 24 hours. 409 if the short key is taken, also by a short link that has expired or was deleted and is not cleaned up yet. "+
+			"429 after SHORT_CREATE_LIMIT short links in a minute, for those without a login."), "ShortLink"), a.addShortLink)
+	register(a, operation(tagShortLinks, "GET", "/v1/shortlinks/{key}", "get-short-link", "A short link",
+		"Also one that has expired or is disabled. It is not counted as a visit."), a.getShortLink)
+	register(a, operation(tagShortLinks, "PATCH", "/v1/shortlinks/{key}", "edit-short-link", "Change a short link",
+		"A JSON merge patch (RFC 7396): what is left out stays, and null clears. Visitors see the change at once. "+
+			"One that has expired works again if it gets a later end, or more visits."), a.editShortLink)
+	register(a, operation(tagShortLinks, "DELETE", "/v1/shortlinks/{key}", "delete-short-link", "Delete a short link",
+		"Visitors see at once that it is gone (410). POST /v1/shortlinks/{key}/restore takes it back for a day; "+
+			"its key stays taken until it is cleaned up after that."), a.deleteShortLink)
+	register(a, operation(tagShortLinks, "POST", "/v1/shortlinks/{key}/restore", "restore-short-link", "Take a deleted short link back",
+		"With its visits. 404 if it was not deleted, or more than a day ago."), a.restoreShortLink)
+	register(a, operation(tagShortLinks, "GET", "/v1/shortlinks/{key}/stats", "get-short-link-stats", "Who visited a short link",
+		"Visits are written down within seconds. No address of a visitor is stored, nor anything else that tells one from another."), a.shortLinkStats)
+	picture := operation(tagShortLinks, "GET", "/v1/shortlinks/{key}/qr.svg", "get-short-link-qr", "The QR code of a short link",
+		"Of its short_host_url where there is one, else of its short_url. As an SVG it can have any size.")
+	picture.Responses = map[string]*huma.Response{
+		"200": {Description: "OK", Content: map[string]*huma.MediaType{svgMedia: {Schema: &huma.Schema{Type: huma.TypeString}}}},
+	}
+	register(a, picture, a.shortLinkQR)
+}
+
+// ShortLinkPath names a short link.
+type ShortLinkPath struct {
+	Key string `path:"key" example:"abc2XYZ" doc:"The short key; upper and lower case are different"`
+}
+
+// Caller knows how whoever sent the request reaches this program.
+type Caller struct{ request *http.Request }
+
+// Resolve implements huma.Resolver.
+func (c *Caller) Resolve(ctx huma.Context) []error {
+	c.request = humagin.Unwrap(ctx).Request
+	return nil
+}
+
+// ShortLink is a short link on the wire (contract §5).
+type ShortLink struct {
+	ShortKey      string     `json:"short_key" example:"abc2XYZ" doc:"Upper and lower case are different"`
+	ShortURL      string     `json:"short_url" example:"https://links.example/s/abc2XYZ" doc:"What to give away: at PUBLIC_URL, or where this request was sent to"`
+	ShortHostURL  string     `json:"short_host_url,omitempty" example:"https://go.example/abc2XYZ" doc:"The shorter one at SHORT_HOST; left out without it"`
+	LongURL       string     `json:"long_url" example:"https://example.com/spring?campaign=7" doc:"Where it leads, as it was given"`
+	Title         string     `json:"title" example:"Spring campaign" doc:"Empty: none was given"`
+	CreatedAt     time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z"`
+	UpdatedAt     time.Time  `json:"updated_at" example:"2025-03-24T14:02:00Z" doc:"Of what the owner set; visits leave it"`
+	ExpiresAt     *time.Time `json:"expires_at" example:"2025-04-24T12:00:00Z" doc:"From this instant on visitors get 410; null: it does not expire"`
+	MaxVisits     *int64     `json:"max_visits" example:"100" doc:"After so many visits, those of bots too, visitors get 410; null: any number"`
+	Visits        int64      `json:"visits" example:"42" doc:"Those of bots too. Exact at once with max_visits, else written down within seconds"`
+	Bots          int64      `json:"bots" example:"5" doc:"How many of the visits were those of bots"`
+	LastVisitedAt *time.Time `json:"last_visited_at" doc:"null: never"`
+	Status        string     `json:"status" enum:"active,expired,disabled" example:"active" doc:"expired: also if its visits are used up"`
+}
+
+// toShortLink writes short links for a caller, with addresses that work for them.
+func (a *API) toShortLink(c Caller) func(shortlinks.ShortLink) ShortLink {
+	base, now := a.Addresses.Base(c.request), a.ShortLinks.Now()
+	return func(l shortlinks.ShortLink) ShortLink {
+		return ShortLink{
+			ShortKey: l.Key, ShortURL: a.Addresses.Short(base, l.Key), ShortHostURL: a.Addresses.ShortHostURL(base, l.Key),
+			LongURL: l.LongURL, Title: l.Title, CreatedAt: l.CreatedAt.Time, UpdatedAt: l.UpdatedAt.Time,
+			ExpiresAt: toTime(l.ExpiresAt), MaxVisits: orNull(l.MaxVisits),
+			Visits: l.Visits, Bots: l.Bots, LastVisitedAt: toTime(l.LastVisitedAt), Status: string(l.Status(now)),
+		}
+	}
+}
+
+type listShortLinksInput struct {
+	Caller
+	SliceParams
+	Status string `query:"status" example:"active" doc:"active, expired or disabled"`
+	Text   string `query:"q" example:"spring" doc:"Part of the key, the title or the address, in any case"`
+}
+
+func (a *API) listShortLinks(ctx context.Context, in *listShortLinksInput) (*output[Slice[ShortLink]], error) {
+	status, err := shortlinks.ParseStatus("query.status", in.Status)
+	if err != nil {
+		return nil, err
+	}
+	after, limit, err := in.cursor()
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.ShortLinks.List(ctx, shortlinks.Filter{Status: status, Text: in.Text}, after, limit)
+	return answerSlice(l, a.toShortLink(in.Caller), err)
+}
+
+// ShortLinkSettings are what the owner of a short link may set, change and clear.
+type ShortLinkSettings struct {
+	ExpiresAt member[string] `json:"expires_at,omitempty" format:"date-time" example:"2027-04-24T12:00:00Z" doc:"In the future, at most 100 years ahead; null: it does not expire"`
+	MaxVisits member[int64]  `json:"max_visits,omitempty" minimum:"1" maximum:"1000000000" example:"100" doc:"It ends with the last of so many visits; null: any number"`
+	Title     member[string] `json:"title,omitempty" example:"Spring campaign" doc:"At most 300 characters"`
+}
+
+// end is ExpiresAt as models has it: zero for never, nil if it was not given.
+func (s ShortLinkSettings) end() (*models.Time, error) {
+	switch {
+	case !s.ExpiresAt.given:
+		return nil, nil //nolint:nilnil // nil is what was not given
+	case s.ExpiresAt.null:
+		return &models.Time{}, nil
+	}
+	var t time.Time
+	if err := t.UnmarshalText([]byte(s.ExpiresAt.value)); err != nil { // stricter than huma and time.Parse
+		return nil, models.Invalid("expires_at", "must be a time such as 2027-03-24T12:00:00Z")
+	}
+	end := models.At(t)
+	if end.IsZero() { // the first instant of the year 1, which is no way to say never
+		return nil, models.Invalid("expires_at", "is in the past")
+	}
+	return &end, nil
+}
+
+type addShortLinkInput struct {
+	Caller
+	IdempotencyKey string `header:"Idempotency-Key" example:"8e03978e-40d5-43dd-bc93-6894a57f9324" doc:"1 to 255 visible ASCII characters, made anew for each short link: makes it safe to send the request again"`
+	Body           struct {
+		LongURL    string         `json:"long_url" example:"https://example.com/spring?campaign=7" doc:"http or https, at most 2048 bytes"`
+		ShortKey   member[string] `json:"short_key,omitempty" pattern:"^[0-9A-Za-z_-]{4,64}$" patternDescription:"4 to 64 of the letters a-z and A-Z, digits, _ and -" example:"spring-27" doc:"Some words are reserved; null: 7 signs are made up"`
+		TTLSeconds member[int64]  `json:"ttl_seconds,omitempty" minimum:"1" maximum:"3153600000" example:"86400" doc:"Instead of expires_at: how long from now"`
+		ShortLinkSettings
+	}
+}
+
+type addShortLinkOutput struct {
+	Status   int
+	Location string `header:"Location" doc:"The short link's address in this API"`
+	Body     ShortLink
+}
+
+func (a *API) addShortLink(ctx context.Context, in *addShortLinkInput) (*addShortLinkOutput, error) {
+	end, err := in.Body.end()
+	if err != nil {
+		return nil, err
+	}
+	n := shortlinks.New{
+		LongURL: in.Body.LongURL, Key: in.Body.ShortKey.value, TTL: time.Duration(in.Body.TTLSeconds.value) * time.Second,
+		MaxVisits: in.Body.MaxVisits.value, Title: in.Body.Title.value, IdempotencyKey: in.IdempotencyKey,
+	}
+	if end != nil {
+		n.ExpiresAt = *end
+	}
+	l, created, err := a.ShortLinks.Create(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	out := &addShortLinkOutput{Status: http.StatusOK, Location: "/v1/shortlinks/" + l.Key, Body: a.toShortLink(in.Caller)(l)}
+	if created {
+		out.Status = http.StatusCreated
+	}
+	return out, nil
+}
+
+type shortLinkInput struct {
+	Caller
+	ShortLinkPath
+}
+
+func (a *API) getShortLink(ctx context.Context, in *shortLinkInput) (*output[ShortLink], error) {
+	l, err := a.ShortLinks.Get(ctx, in.Key)
+	return answer(a.toShortLink(in.Caller)(l), err)
+}
+
+type editShortLinkInput struct {
+	Caller
+	ShortLinkPath
+	Body struct {
+		LongURL member[string] `json:"long_url,omitempty" nullable:"false" example:"https://example.com/summer" doc:"http or https, at most 2048 bytes"`
+		ShortLinkSettings
+		Disabled member[bool] `json:"disabled,omitempty" nullable:"false" doc:"true turns visitors away (410), false lets them in again"`
+	}
+}
+
+func (a *API) editShortLink(ctx context.Context, in *editShortLinkInput) (*output[ShortLink], error) {
+	switch {
+	case in.Body.LongURL.null:
+		return nil, models.Invalid("long_url", "must be an address such as https://example.com/page")
+	case in.Body.Disabled.null:
+		return nil, models.Invalid("disabled", "must be true or false")
+	}
+	end, err := in.Body.end()
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.ShortLinks.Edit(ctx, in.Key, shortlinks.Edit{
+		LongURL: in.Body.LongURL.pointer(), ExpiresAt: end, MaxVisits: in.Body.MaxVisits.pointer(),
+		Title: in.Body.Title.pointer(), Disabled: in.Body.Disabled.pointer(),
+	})
+	return answer(a.toShortLink(in.Caller)(l), err)
+}
+
+func (a *API) deleteShortLink(ctx context.Context, in *ShortLinkPath) (*struct{}, error) {
+	return nil, a.ShortLinks.Delete(ctx, in.Key)
+}
+
+func (a *API) restoreShortLink(ctx context.Context, in *shortLinkInput) (*output[ShortLink], error) {
+	l, err := a.ShortLinks.Restore(ctx, in.Key)
+	return answer(a.toShortLink(in.Caller)(l), err)
+}
+
+const svgMedia = "image/svg+xml"
+
+type pictureOutput struct {
+	ContentType  string `header:"Content-Type"`
+	CacheControl string `header:"Cache-Control"`
+	Body         []byte
+}
+
+func (a *API) shortLinkQR(ctx context.Context, in *shortLinkInput) (*pictureOutput, error) {
+	l, err := a.ShortLinks.Get(ctx, in.Key)
+	if err != nil {
+		return nil, err
+	}
+	base := a.Addresses.Base(in.request)
+	svg, err := shortlinks.QR(cmp.Or(a.Addresses.ShortHostURL(base, l.Key), a.Addresses.Short(base, l.Key)))
+	if err != nil {
+		return nil, err
+	}
+	return &pictureOutput{ContentType: svgMedia, CacheControl: "private, max-age=300", Body: svg}, nil
+}
