@@ -3,7 +3,6 @@
 package cleanup
 
 import (
-	"context"
 	"time"
 
 	"gorm.io/gorm"
@@ -23,8 +22,13 @@ const (
 // Subjects are all of them in the order in which a run takes them.
 var Subjects = []string{ShortLinks, VisitDays, IdempotencyKeys, CheckResults, Tags}
 
+// Job is the id of the scheduled job that does the work (contract §7).
+const Job = "reaper"
+
 // KeptRuns is how many runs are remembered.
 const KeptRuns = 100
+
+const maxError = 500 // runes
 
 // Remove deletes up to limit rows within a transaction and tells how many it
 // was; 0 means that nothing is left to delete.
@@ -37,7 +41,7 @@ type Totals struct {
 	LastBatchSize  int64 // rows of the last batch that deleted any
 	SuccessfulRuns int64
 	FailedRuns     int64
-	Duration       time.Duration // of the successful runs together
+	Duration       time.Duration // of the batches of the successful runs together
 	LastRunAt      models.Time   // when the last successful run ended; zero: never
 }
 
@@ -53,34 +57,12 @@ func (t Totals) Average() time.Duration {
 type Run struct {
 	StartedAt models.Time // of the whole run
 	Subject   string
-	Duration  time.Duration
-	Cleaned   int64
-	Error     string // "" = it succeeded
+	Duration  time.Duration // of its batches together
+	Cleaned   int64         // rows
+	Error     string        // "" = it succeeded; at most 500 runes
 }
 
-// Store keeps the record. It is safe for concurrent use.
-type Store struct {
-	db    *models.DB
-	clock models.Clock
+// SwitchedOff is the error of who asks for a run where CLEANUP_ENABLED is false.
+func SwitchedOff() *models.Error {
+	return models.Conflict("The reaper is switched off: CLEANUP_ENABLED is false. Set it to true and start the program anew.")
 }
-
-// NewStore makes the store over an open, migrated database.
-func NewStore(db *models.DB, clock models.Clock) *Store { return &Store{db, clock} }
-
-// Now is the time by the store's clock.
-func (s *Store) Now() models.Time { return s.clock.Now() }
-
-// Batch runs remove for up to limit rows in a transaction of its own, which
-// also counts them in the totals, and tells how many it was.
-func (s *Store) Batch(ctx context.Context, subject string, limit int, remove Remove) (int64, error) {
-	panic("stub")
-}
-
-// Finish records what a run did about a subject and drops the oldest runs.
-func (s *Store) Finish(ctx context.Context, r Run) error { panic("stub") }
-
-// Totals are those of every subject, in the order of Subjects; zero for one that never ran.
-func (s *Store) Totals(ctx context.Context) ([]Totals, error) { panic("stub") }
-
-// Runs are the last runs, the newest first, and within a run by subject.
-func (s *Store) Runs(ctx context.Context) ([]Run, error) { panic("stub") }

@@ -1,0 +1,113 @@
+package cleanup
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// Store keeps the record. It is safe for concurrent use.
+type Store struct {
+	db    *models.DB
+	clock models.Clock
+}
+
+// NewStore makes the store over an open, migrated database.
+func NewStore(db *models.DB, clock models.Clock) *Store { return &Store{db, clock} }
+
+// Now is the time by the store's clock.
+func (s *Store) Now() models.Time { return s.clock.Now() }
+
+// Batch runs remove for up to limit rows in a transaction of its own, which
+// also counts them in the totals, and tells how many it was. So the totals are
+// what was deleted, whenever the program is killed and however many instances
+// do this at once.
+func (s *Store) Batch(ctx context.Context, subject string, limit int, remove Remove) (int64, error) {
+	var n int64
+	err := s.db.Write(ctx, func(tx *gorm.DB) (err error) {
+		if n, err = remove(tx, limit); err != nil || n == 0 {
+			return err
+		}
+		return add(tx, Totals{Subject: subject, Cleaned: n, LastBatchSize: n})
+	})
+	if err != nil {
+		return 0, fmt.Errorf("deleting a batch of %s: %w", subject, err)
+	}
+	return n, nil
+}
+
+// Finish records what a run did about a subject and drops the oldest runs. The
+// rows are in the totals since their batches.
+func (s *Store) Finish(ctx context.Context, r Run) error {
+	r.Error = models.Truncate(models.CleanLine(r.Error), maxError) // a panic's text may be anything
+	t := Totals{Subject: r.Subject, FailedRuns: 1}
+	if r.Error == "" {
+		t = Totals{Subject: r.Subject, SuccessfulRuns: 1, Duration: r.Duration, LastRunAt: s.Now()}
+	}
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := add(tx, t); err != nil {
+			return err
+		}
+		// Two instances can begin in the same microsecond only if a lease was lost: they are one run then.
+		err := tx.Exec(`INSERT INTO cleanup_runs (started_at, subject, duration, cleaned, error) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (started_at, subject) DO UPDATE SET duration = cleanup_runs.duration + excluded.duration,
+				cleaned = cleanup_runs.cleaned + excluded.cleaned, error = excluded.error`,
+			r.StartedAt, r.Subject, int64(r.Duration), r.Cleaned, r.Error).Error
+		if err != nil {
+			return err
+		}
+		return tx.Exec(`DELETE FROM cleanup_runs WHERE started_at < (
+			SELECT DISTINCT started_at FROM cleanup_runs ORDER BY started_at DESC LIMIT 1 OFFSET ?)`, KeptRuns-1).Error
+	})
+	if err != nil {
+		return fmt.Errorf("recording a run of the reaper over %s: %w", r.Subject, err)
+	}
+	return nil
+}
+
+// add adds to the totals of a subject. LastBatchSize and LastRunAt are kept
+// where they are zero.
+func add(tx *gorm.DB, t Totals) error {
+	return tx.Exec(`INSERT INTO cleanup_totals (subject, cleaned, last_batch_size, successful_runs, failed_runs, duration, last_run_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (subject) DO UPDATE SET
+			cleaned = cleanup_totals.cleaned + excluded.cleaned,
+			last_batch_size = CASE excluded.last_batch_size WHEN 0 THEN cleanup_totals.last_batch_size ELSE excluded.last_batch_size END,
+			successful_runs = cleanup_totals.successful_runs + excluded.successful_runs,
+			failed_runs = cleanup_totals.failed_runs + excluded.failed_runs,
+			duration = cleanup_totals.duration + excluded.duration,
+			last_run_at = COALESCE(excluded.last_run_at, cleanup_totals.last_run_at)`,
+		t.Subject, t.Cleaned, t.LastBatchSize, t.SuccessfulRuns, t.FailedRuns, int64(t.Duration), t.LastRunAt).Error
+}
+
+// Totals are those of every subject, in the order of Subjects; zero for one that never ran.
+func (s *Store) Totals(ctx context.Context) ([]Totals, error) {
+	var rows []Totals
+	if err := s.db.Read(ctx).Raw("SELECT * FROM cleanup_totals").Scan(&rows).Error; err != nil {
+		return nil, fmt.Errorf("reading the totals of the reaper: %w", err)
+	}
+	of := make(map[string]Totals, len(rows))
+	for _, t := range rows {
+		of[t.Subject] = t
+	}
+	all := make([]Totals, len(Subjects))
+	for i, subject := range Subjects {
+		all[i] = of[subject]
+		all[i].Subject = subject
+	}
+	return all, nil
+}
+
+// Runs are the last runs, the newest first, and within a run by subject: at
+// most KeptRuns of all Subjects.
+func (s *Store) Runs(ctx context.Context) ([]Run, error) {
+	var runs []Run
+	err := s.db.Read(ctx).Raw("SELECT * FROM cleanup_runs ORDER BY started_at DESC, subject").Scan(&runs).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading the runs of the reaper: %w", err)
+	}
+	return runs, nil
+}
