@@ -84,7 +84,8 @@ func eachEngine(t *testing.T, test func(s *server)) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(newServerOn(t, db)) })
 }
 
-func newServerOn(t *testing.T, db *models.DB) *server {
+// newServerOn is a server over a store, with what change makes of its settings.
+func newServerOn(t *testing.T, db *models.DB, change ...func(*handlers.Deps)) *server {
 	t.Helper()
 	s := &server{t: t, web: &web{pages: map[string]any{}}, db: db, clock: modelstest.NewClock()}
 	s.links = links.NewStore(s.db, nil, s.web, links.Options{CheckInterval: time.Hour})
@@ -94,10 +95,14 @@ func newServerOn(t *testing.T, db *models.DB) *server {
 	s.short = shortlinks.NewStore(s.db, s.clock.Now, cache, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
 	s.cleanup = cleanup.NewStore(s.db, s.clock.Now)
 	s.jobs = schedule.NewStore(s.db, nil)
-	r, err := handlers.New(handlers.Deps{
+	deps := handlers.Deps{
 		DB: s.db, Links: s.links, Targets: s.targets, ShortLinks: s.short, Cleanup: s.cleanup, Jobs: s.jobs, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Registry: prometheus.NewRegistry(), Version: "test", Host: "127.0.0.1",
-	})
+	}
+	for _, c := range change {
+		c(&deps)
+	}
+	r, err := handlers.New(deps)
 	if err != nil {
 		t.Fatal(err)
 	}
