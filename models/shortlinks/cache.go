@@ -1,6 +1,7 @@
 package shortlinks
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -38,6 +39,16 @@ const (
 // on hits as well as on misses).
 func (e Entry) Expired(now time.Time) bool { return e.ExpiresAt != nil && !now.Before(*e.ExpiresAt) }
 
+// unknown is the entry of a key that no short link has.
+var unknown = Entry{IsTombstone: true, Reason: ReasonUnknown}
+
+// compare is positive if e is newer than an entry of the same key, 0 if it is
+// as new. A key that was taken anew after the reaper has a link with a greater
+// Link, whatever the clocks say.
+func (e Entry) compare(to Entry) int {
+	return cmp.Or(cmp.Compare(e.Link, to.Link), cmp.Compare(e.Version, to.Version))
+}
+
 // Cache keeps entries by key, for a bounded time and in bounded number. It is
 // safe for concurrent use, never fails and never waits for long: what it cannot
 // get it does not have. An entry never takes the place of a newer one, so that
@@ -50,7 +61,14 @@ type Cache interface {
 	// Announce puts what a change has made, here and in every other instance
 	// that can be reached.
 	Announce(ctx context.Context, key string, e Entry, ttl time.Duration)
-	// Refresh takes the place of an older entry, if there is one: what another
-	// instance may have changed unheard.
-	Refresh(ctx context.Context, key string, e Entry, ttl time.Duration)
+	// Refresh takes the place of older entries, where there are any: what other
+	// instances may have changed unheard.
+	Refresh(ctx context.Context, changes []Change)
+}
+
+// Change is what caches should hold of a short link that was changed.
+type Change struct {
+	Key   string
+	Entry Entry
+	TTL   time.Duration
 }
