@@ -73,7 +73,7 @@ func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 	router, err := handlers.New(handlers.Deps{
 		DB: db, Links: store, Targets: watched, ShortLinks: shortened, Cleanup: cleaned, Jobs: scheduled, Log: log, Registry: registry,
 		Version: version(), Settings: config.Describe(cfg),
-		Host: cfg.HTTPHost, Password: password,
+		Host: cfg.HTTPHost, Password: password, ShortCreateLimit: cfg.ShortCreateLimit,
 		Addresses: httpx.Addresses{PublicURL: cfg.PublicURL, ShortHost: cfg.ShortHost},
 	})
 	if err != nil {

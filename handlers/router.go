@@ -37,10 +37,11 @@ type Deps struct {
 	Registry   *prometheus.Registry // served at /metrics
 	Settings   []config.Setting     // in force, secrets masked
 
-	Version   string
-	Host      string // HTTP_HOST
-	Addresses httpx.Addresses
-	Password  string // guards everything but the public routes; "" = all is open
+	Version          string
+	Host             string // HTTP_HOST
+	Addresses        httpx.Addresses
+	Password         string // guards everything but the public routes; "" = all is open
+	ShortCreateLimit int    // short links that a client without a password may make per minute; 0 = any number
 }
 
 // Router answers every request. Its Health is to be told when the program stops.
@@ -49,6 +50,7 @@ type Router struct {
 	Health *httpx.Health
 	engine *gin.Engine
 	routes []route
+	short  []route // those of SHORT_HOST
 }
 
 // route is one route and who may call it. A route without a handler is an
@@ -72,25 +74,20 @@ func New(d Deps) (*Router, error) {
 	})
 	errs.Page = pages.Problem
 
-	engine := gin.New()
-	engine.HandleMethodNotAllowed = true
-	engine.RedirectTrailingSlash = false
-	engine.ForwardedByClientIP = false
 	access := &httpx.Access{Errors: errs, Needs: map[string]httpx.Role{}, Password: d.Password}
-	engine.Use(
+	observe := httpx.Observe(d.Log, metrics, "/healthz", "/readyz", "/health", "/metrics")
+	engine := newEngine(errs,
 		httpx.Identify,
-		httpx.Observe(d.Log, metrics, "/healthz", "/readyz", "/health", "/metrics"),
+		observe,
 		errs.Recover,
 		httpx.Secure,
 		errs.Hosts(d.Host, d.Addresses.PublicURL),
 		errs.SameOrigin(d.Addresses.PublicURL),
 		access.Check,
+		errs.Limit(httpx.NewLimiter(d.ShortCreateLimit), d.Password, d.Addresses.PublicURL,
+			"POST /v1/shortlinks", "POST /short", "POST /links/:id/shorten"),
 		errs.Body,
 	)
-	engine.NoRoute(func(c *gin.Context) { errs.Write(c, models.NotFound("page")) })
-	engine.NoMethod(func(c *gin.Context) {
-		errs.Write(c, httpx.NewProblem(httpx.CodeMethodNotAllowed, "This address takes other methods only: see the header Allow."))
-	})
 
 	operations := api.Register(engine, api.Deps{
 		Links: d.Links, Targets: d.Targets, ShortLinks: d.ShortLinks, Cleanup: d.Cleanup, Jobs: d.Jobs,
@@ -225,8 +222,43 @@ func New(d Deps) (*Router, error) {
 		{"GET", "/status/:slug/feed", public, pages.StatusFeed},
 		{"GET", "/badge/:target/:kind", public, pages.Badge},
 		{"GET", "/badge/:target/:kind/:range", public, pages.Badge},
+		{"GET", web.RedirectRoute, public, pages.Redirect},
+		{"GET", web.RedirectRoute + "/", public, pages.Redirect},
 		{"GET", static.Prefix + "*file", public, files(errs)},
 	}
+	serve(engine, access, routes)
+
+	// All that there is at SHORT_HOST, and what its pages load.
+	short := []route{
+		{"GET", web.ShortHostRoute, public, pages.Redirect},
+		{"GET", web.ShortHostRoute + "/", public, pages.Redirect},
+		{"GET", "/healthz", public, health.Alive},
+		{"GET", static.Prefix + "*file", public, files(errs)},
+	}
+	shortHost := newEngine(errs, httpx.Identify, observe, errs.Recover, httpx.Secure, access.Check, errs.Body)
+	serve(shortHost, access, short)
+
+	return &Router{
+		Handler: byHost(d.Addresses, engine, shortHost), Health: health, engine: engine, routes: routes, short: short,
+	}, nil
+}
+
+// newEngine is an engine without routes that answers problems of our own.
+func newEngine(errs *httpx.Errors, middleware ...gin.HandlerFunc) *gin.Engine {
+	engine := gin.New()
+	engine.HandleMethodNotAllowed = true
+	engine.RedirectTrailingSlash = false
+	engine.ForwardedByClientIP = false
+	engine.Use(middleware...)
+	engine.NoRoute(func(c *gin.Context) { errs.Write(c, models.NotFound("page")) })
+	engine.NoMethod(func(c *gin.Context) {
+		errs.Write(c, httpx.NewProblem(httpx.CodeMethodNotAllowed, "This address takes other methods only: see the header Allow."))
+	})
+	return engine
+}
+
+// serve adds routes to an engine, and to the table of who may call them.
+func serve(engine *gin.Engine, access *httpx.Access, routes []route) {
 	for _, r := range routes {
 		if r.handler != nil {
 			engine.Handle(r.method, r.path, r.handler)
@@ -240,7 +272,22 @@ func New(d Deps) (*Router, error) {
 			access.Needs["HEAD "+r.Path] = access.Needs["GET "+r.Path]
 		}
 	}
-	return &Router{Handler: gzhttp.GzipHandler(aliases(engine)), Health: health, engine: engine, routes: routes}, nil
+}
+
+// byHost sends requests for SHORT_HOST to where there is nothing but short
+// links. Redirects have nothing that could be compressed, and no alias.
+func byHost(a httpx.Addresses, engine, shortHost http.Handler) http.Handler {
+	whole := gzhttp.GzipHandler(aliases(engine))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case a.IsShortHost(r.Host):
+			shortHost.ServeHTTP(w, r)
+		case strings.HasPrefix(r.URL.Path, "/s/"):
+			engine.ServeHTTP(w, r)
+		default:
+			whole.ServeHTTP(w, r)
+		}
+	})
 }
 
 // aliases serves /api/v1 as /v1 (the prefix of seed 003's guide).

@@ -21,8 +21,14 @@ type StatusPage struct {
 	Now     time.Time
 }
 
-// StatusProblem is what strangers see where there is no status page to show.
-type StatusProblem struct{ Heading, Detail, RequestID string }
+// PublicProblem is what strangers see where there is no page to show to them.
+type PublicProblem struct{ Heading, Detail, RequestID string }
+
+// What this program has to do with a page for strangers.
+const (
+	watchedBy   = "Watched by Linkwatch"
+	shortenedBy = "Shortened by Linkwatch"
+)
 
 // mostlyDown is the share of its checks below which a day is shown as down, and
 // not as up for a part of it.

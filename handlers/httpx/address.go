@@ -34,3 +34,8 @@ func (a Addresses) ShortHostURL(base, key string) string {
 	scheme, _, _ := strings.Cut(base, ":")
 	return scheme + "://" + a.ShortHost + "/" + key
 }
+
+// IsShortHost says whether a request's Host, with any port, is SHORT_HOST.
+func (a Addresses) IsShortHost(host string) bool {
+	return a.ShortHost != "" && strings.EqualFold(hostname(host), a.ShortHost)
+}

@@ -103,6 +103,9 @@ func (e *Errors) SameOrigin(publicURL string) gin.HandlerFunc {
 // once for all. (net/http lifts that deadline at the body's end: a handler may
 // work for longer.)
 func (e *Errors) Body(c *gin.Context) {
+	if c.Request.Body == http.NoBody {
+		return
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, MaxBody))
 	if err == nil {
 		c.Request.Body = io.NopCloser(bytes.NewReader(body))

@@ -180,7 +180,7 @@ func (e *Errors) Write(c *gin.Context, err error) {
 	for name, values := range p.GetHeaders() {
 		c.Writer.Header()[name] = values
 	}
-	if e.Page != nil && !again && wantsPage(c.Request) {
+	if e.Page != nil && !again && WantsPage(c.Request) {
 		e.Page(c, p)
 		return
 	}
@@ -191,8 +191,8 @@ func (e *Errors) Write(c *gin.Context, err error) {
 	c.Data(p.Status, p.ContentType(""), append(body, '\n'))
 }
 
-// wantsPage says whether a person is looking: a browser outside of the API.
-func wantsPage(r *http.Request) bool {
+// WantsPage says whether a person is looking: a browser outside of the API.
+func WantsPage(r *http.Request) bool {
 	return !IsAPI(r.URL.Path) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 

@@ -134,7 +134,7 @@ func publicPage(route string) bool {
 
 // publicProblem shows a problem to a stranger.
 func (p *Pages) publicProblem(c *gin.Context, problem *httpx.Problem) {
-	v := views.StatusProblem{Heading: problem.Title, Detail: problem.Detail}
+	v := views.PublicProblem{Heading: problem.Title, Detail: problem.Detail}
 	switch {
 	case problem.Status == http.StatusNotFound:
 		v.Detail = "There is nothing at this address. It may have a slip in it, or be gone."

@@ -99,6 +99,10 @@ var next = map[int]string{
 
 // Problem shows a problem to a person.
 func (p *Pages) Problem(c *gin.Context, problem *httpx.Problem) {
+	if p.isRedirect(c.Request) {
+		p.redirectProblem(c, problem)
+		return
+	}
 	if publicPage(c.FullPath()) {
 		p.publicProblem(c, problem)
 		return

@@ -1,0 +1,97 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/linkwatch/linkwatch/handlers/httpx"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"github.com/linkwatch/linkwatch/views"
+)
+
+// The routes of a short link: of the program, and of SHORT_HOST.
+const (
+	RedirectRoute  = "/s/:key"
+	ShortHostRoute = "/:key"
+)
+
+// keepNot is the Cache-Control of whatever a key leads to: it may end at any
+// instant, and each visit counts.
+const keepNot = "private, no-store"
+
+// Headers of every redirect. They are shared by all answers and never changed.
+var (
+	keepNotHeader = []string{keepNot}
+	noIndexHeader = []string{"noindex"}
+)
+
+// Redirect leads on to where a key leads now (contract §5), or shows with
+// ?preview=1 where that is. Nothing else of the query matters, and none of it
+// is handed on. It is the program's busiest route by far: what is done here is
+// done tens of thousands of times a second.
+func (p *Pages) Redirect(c *gin.Context) {
+	r, h := c.Request, c.Writer.Header()
+	h["Cache-Control"] = keepNotHeader
+	h["X-Robots-Tag"] = noIndexHeader
+	if r.URL.RawQuery != "" && c.Query("preview") == "1" {
+		p.preview(c)
+		return
+	}
+	longURL, err := p.ShortLinks.Visit(r.Context(), c.Param("key"), shortlinks.Visitor{Referrer: r.Referer(), UserAgent: r.UserAgent()})
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	// There is no page to guard, and what the next site may learn of the one
+	// before it is up to that one.
+	delete(h, "Content-Security-Policy")
+	delete(h, "Referrer-Policy")
+	h["Location"] = []string{longURL} // as it is: http.Redirect cleans paths
+	c.Writer.WriteHeader(http.StatusFound)
+}
+
+// shortPreview is where a key leads, for programs.
+type shortPreview struct {
+	ShortKey  string     `json:"short_key"`
+	LongURL   string     `json:"long_url"` // of a link with limited visits: its scheme and host
+	Title     string     `json:"title"`
+	ExpiresAt *time.Time `json:"expires_at"` // null: never
+}
+
+// preview shows where a key leads. It is no visit.
+func (p *Pages) preview(c *gin.Context) {
+	key := c.Param("key")
+	e, err := p.ShortLinks.Preview(c.Request.Context(), key)
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	if !httpx.WantsPage(c.Request) {
+		c.PureJSON(http.StatusOK, shortPreview{key, e.LongURL, e.Title, e.ExpiresAt})
+		return
+	}
+	v := views.ShortPreview{Entry: e, Path: strings.TrimSuffix(c.Request.URL.Path, "/"), Now: p.ShortLinks.Now().Time}
+	p.showKept(c, http.StatusOK, keepNot, views.ShortPreviewPage(v))
+}
+
+// isRedirect says whether a request is for a short link, or looks like one.
+func (p *Pages) isRedirect(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/s/") || p.Addresses.IsShortHost(r.Host)
+}
+
+// redirectProblem shows to a visitor why a key leads nowhere.
+func (p *Pages) redirectProblem(c *gin.Context, problem *httpx.Problem) {
+	v := views.PublicProblem{Heading: problem.Title, Detail: problem.Detail}
+	switch {
+	case problem.Status == http.StatusNotFound:
+		v.Heading, v.Detail = "No such short link", "There is nothing at this address. It may have a slip in it: capital and small letters count."
+	case problem.Status == http.StatusGone:
+		v.Heading = "This short link leads nowhere any more"
+	case problem.Status >= http.StatusInternalServerError:
+		v.Detail, v.RequestID = "Try again in a moment.", httpx.RequestID(c.Request.Context())
+	}
+	p.showKept(c, problem.Status, keepNot, views.RedirectProblemPage(v))
+}
