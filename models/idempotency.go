@@ -57,10 +57,15 @@ func (k Keys) Keep(tx *gorm.DB, key, resourceID string) error {
 	return nil
 }
 
-// Purge drops up to n keys that are no longer remembered, and tells how many.
-func (k Keys) Purge(tx *gorm.DB, n int) (int64, error) {
-	res := tx.Exec(`DELETE FROM idempotency_keys WHERE (scope, key) IN (
-		SELECT scope, key FROM idempotency_keys WHERE created_at <= ? AND scope = ? ORDER BY created_at LIMIT ?)`,
-		k.Clock.Now().Add(-KeepKeys), k.Scope, n)
-	return res.RowsAffected, res.Error
+// ReapKeys deletes up to limit keys, of every scope, that are no longer
+// remembered. It is the reaper's part (models/cleanup.Remove).
+func ReapKeys(clock Clock) func(tx *gorm.DB, limit int) (int64, error) {
+	return func(tx *gorm.DB, limit int) (int64, error) {
+		res := tx.Exec(`DELETE FROM idempotency_keys WHERE (scope, key) IN (
+			SELECT scope, key FROM idempotency_keys WHERE created_at <= ? ORDER BY created_at LIMIT ?)`, clock.Now().Add(-KeepKeys), limit)
+		if res.Error != nil {
+			return 0, fmt.Errorf("forgetting idempotency keys: %w", res.Error)
+		}
+		return res.RowsAffected, nil
+	}
 }

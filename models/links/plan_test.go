@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"gorm.io/gorm"
+
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/modelstest"
@@ -50,6 +52,9 @@ func TestQueryPlans(t *testing.T) {
 		{"claim refresh", func() error { _, err := f.ClaimRefreshes(ctx, 5); return err }},
 		{"delete", func() error { _, err := f.Delete(ctx, l.ID); return err }},
 		{"purge", func() error { return f.Purge(ctx) }},
+		{"reap tags", func() error {
+			return f.db.Write(ctx, func(tx *gorm.DB) error { _, err := f.ReapTags(tx, 1000); return err })
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, s := range modelstest.Sent(t, f.db, c.do) {

@@ -264,6 +264,21 @@ func (s *Store) reindex(ctx context.Context) error {
 	}
 }
 
+// ReapTags deletes up to limit tags that no link carries. Everything that takes
+// a tag off its last link drops the tag with it, so there are none unless links
+// were deleted past the store. It is the reaper's part (models/cleanup.Remove).
+func (s *Store) ReapTags(tx *gorm.DB, limit int) (int64, error) {
+	if err := s.db.OneAtATime(tx, models.LockLinks); err != nil { // or one could be put on a link meanwhile
+		return 0, err
+	}
+	res := tx.Exec(`DELETE FROM tags WHERE seq IN (
+		SELECT seq FROM tags WHERE NOT EXISTS (SELECT 1 FROM link_tags WHERE tag_seq = tags.seq) LIMIT ?)`, limit)
+	if res.Error != nil {
+		return 0, fmt.Errorf("dropping unused tags: %w", res.Error)
+	}
+	return res.RowsAffected, nil
+}
+
 // wholeTags are the names in the query's tag groups that are tags as they
 // stand: those mean just that tag, and others any tag that holds them.
 func wholeTags(tx *gorm.DB, q Query) (map[string]bool, error) {

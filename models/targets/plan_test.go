@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"gorm.io/gorm"
+
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/modelstest"
 	"github.com/linkwatch/linkwatch/models/targets"
@@ -67,6 +69,9 @@ func TestQueryPlans(t *testing.T) {
 		{"status page", func() error { _, err := f.PageBySlug(ctx, "s"); return err }},
 		{"status page days", func() error { _, err := f.PageDays(ctx, page); return err }},
 		{"badge", func() error { _, err := f.Public(ctx, ids[0]); return err }},
+		{"reap results", func() error {
+			return f.db.Write(ctx, func(tx *gorm.DB) error { _, err := f.ReapResults(tx, 1000); return err })
+		}},
 		{"purge", func() error { _, err := f.Purge(ctx, ctx); return err }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

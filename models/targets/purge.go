@@ -16,11 +16,21 @@ const KeepDeleted = 24 * time.Hour
 // write waits for milliseconds.
 const purgeBatch = 1000
 
-// Purge deletes what is no longer kept, in small batches: results older than
-// the retention, outages older than the days that are kept, deleted targets
-// that can no longer be restored with all their history, and old idempotency
-// keys. It begins no further batch once taking has ended. summary says what it
-// did: "12000 results, 1 target".
+// ReapResults deletes up to limit check results that are older than the
+// retention. It is the reaper's part (models/cleanup.Remove).
+func (s *Store) ReapResults(tx *gorm.DB, limit int) (int64, error) {
+	res := tx.Exec(`DELETE FROM check_results WHERE (target_seq, checked_at) IN (
+		SELECT target_seq, checked_at FROM check_results WHERE checked_at < ? ORDER BY checked_at LIMIT ?)`, s.clock.Now().Add(-s.opts.Retention), limit)
+	if res.Error != nil {
+		return 0, fmt.Errorf("deleting old check results: %w", res.Error)
+	}
+	return res.RowsAffected, nil
+}
+
+// Purge deletes what is no longer kept, in small batches: outages older than
+// the days that are kept, and deleted targets that can no longer be restored,
+// with all their history. It begins no further batch once taking has ended.
+// summary says what it did: "12 outages, 1 target".
 func (s *Store) Purge(taking, working context.Context) (summary string, err error) {
 	now := s.clock.Now()
 	p := purge{s, taking, working}
@@ -32,22 +42,13 @@ func (s *Store) Purge(taking, working context.Context) (summary string, err erro
 			parts = append(parts, fmt.Sprintf("%d %ss", n, noun))
 		}
 	}
-	results, err := p.all(`DELETE FROM check_results WHERE (target_seq, checked_at) IN (
-		SELECT target_seq, checked_at FROM check_results WHERE checked_at < ? ORDER BY checked_at LIMIT ?)`, now.Add(-s.opts.Retention), purgeBatch)
-	note("result", results)
-	if err == nil {
-		var n int64
-		n, err = p.all(`DELETE FROM outages WHERE id IN (
-			SELECT id FROM outages WHERE started_at < ? AND ended_at IS NOT NULL ORDER BY started_at LIMIT ?)`, now.Add(-daysKept), purgeBatch)
-		note("outage", n)
-	}
+	outages, err := p.all(`DELETE FROM outages WHERE id IN (
+		SELECT id FROM outages WHERE started_at < ? AND ended_at IS NOT NULL ORDER BY started_at LIMIT ?)`, now.Add(-daysKept), purgeBatch)
+	note("outage", outages)
 	if err == nil {
 		var n int64
 		n, err = p.targets()
 		note("target", n)
-	}
-	if err == nil {
-		_, err = p.batches(func(tx *gorm.DB) (int64, error) { return s.keys.Purge(tx, purgeBatch) })
 	}
 	if err != nil {
 		err = fmt.Errorf("deleting old history: %w", err)
@@ -61,14 +62,15 @@ type purge struct {
 	taking, working context.Context
 }
 
-// batches repeats a transaction until it finds nothing more to delete, and
-// counts what it deletes.
-func (p purge) batches(remove func(tx *gorm.DB) (int64, error)) (total int64, err error) {
+// all repeats a DELETE of a batch, each in a transaction of its own, until it
+// finds nothing more to delete, and counts what it deletes.
+func (p purge) all(sql string, args ...any) (total int64, err error) {
 	for p.taking.Err() == nil {
 		var n int64
-		err := p.db.Write(p.working, func(tx *gorm.DB) (err error) {
-			n, err = remove(tx)
-			return err
+		err := p.db.Write(p.working, func(tx *gorm.DB) error {
+			res := tx.Exec(sql, args...)
+			n = res.RowsAffected
+			return res.Error
 		})
 		if err != nil || n == 0 {
 			return total, err
@@ -76,14 +78,6 @@ func (p purge) batches(remove func(tx *gorm.DB) (int64, error)) (total int64, er
 		total += n
 	}
 	return total, nil
-}
-
-// all repeats a DELETE of a batch.
-func (p purge) all(sql string, args ...any) (total int64, err error) {
-	return p.batches(func(tx *gorm.DB) (int64, error) {
-		res := tx.Exec(sql, args...)
-		return res.RowsAffected, res.Error
-	})
 }
 
 // targets removes the deleted targets whose time to be restored is over.

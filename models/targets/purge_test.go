@@ -2,8 +2,11 @@ package targets_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
+
+	"gorm.io/gorm"
 
 	"github.com/linkwatch/linkwatch/models/modelstest"
 	"github.com/linkwatch/linkwatch/models/targets"
@@ -15,7 +18,17 @@ func (f fixture) rows(table string) (n int64) {
 	return n
 }
 
-func TestPurgeDropsOldResultsAndKeepsTheRest(t *testing.T) {
+// reap deletes old results and tells how many.
+func (f fixture) reap(limit int) (n int64) {
+	f.Helper()
+	f.must(f.db.Write(f.Context(), func(tx *gorm.DB) (err error) {
+		n, err = f.ReapResults(tx, limit)
+		return err
+	}))
+	return n
+}
+
+func TestReapDropsOldResultsAndKeepsTheRest(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
 		_, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: ptr(int(day / time.Second))})
@@ -24,10 +37,21 @@ func TestPurgeDropsOldResultsAndKeepsTheRest(t *testing.T) {
 			f.check(up(1))
 		}
 		before := f.get(made.ID).Uptime[targets.Last90d]
-		summary, err := f.Purge(f.Context(), f.Context())
-		f.must(err)
-		if n := f.rows("check_results"); n != 31 && n != 30 || summary != "10 results" && summary != "9 results" {
-			t.Errorf("%d results are kept, %q", n, summary)
+		oldest := f.results(targets.ResultFilter{})[39]
+		if n := f.reap(4); n != 4 || f.rows("check_results") != 36 {
+			t.Errorf("a batch of 4 deleted %d, %d results are kept", n, f.rows("check_results"))
+		}
+		if got := f.results(targets.ResultFilter{}); !oldest.CheckedAt.Before(got[35].CheckedAt.Time) {
+			t.Error("the oldest were not the first to go")
+		}
+		n, kept := f.reap(1000), f.rows("check_results")
+		if kept != 31 && kept != 30 || n != 36-kept || f.reap(1000) != 0 {
+			t.Errorf("%d more were deleted, %d are kept", n, kept)
+		}
+		for _, r := range f.results(targets.ResultFilter{}) {
+			if r.CheckedAt.Before(f.Now().Add(-30 * day).Time) {
+				t.Errorf("a result of %s is kept", r.CheckedAt)
+			}
 		}
 		if after := f.get(made.ID).Uptime[targets.Last90d]; after != before || after.Checks != 40 {
 			t.Errorf("uptime was %+v, is %+v", before, after)
@@ -37,7 +61,7 @@ func TestPurgeDropsOldResultsAndKeepsTheRest(t *testing.T) {
 
 func TestPurgeRemovesDeletedTargetsAfterADay(t *testing.T) {
 	each(t, func(f fixture) {
-		made, _, err := f.Add(f.Context(), targets.New{URL: "https://a.test", Key: "key"})
+		made, _, err := f.Add(f.Context(), targets.New{URL: "https://a.test"})
 		f.must(err)
 		f.check(down())
 		f.clock.Advance(25 * time.Hour)
@@ -59,7 +83,7 @@ func TestPurgeRemovesDeletedTargetsAfterADay(t *testing.T) {
 		f.must(err)
 		for table, want := range map[string]int64{
 			"targets": 1, "check_results": 0, "target_hours": 0, "target_days": 0, "outages": 0,
-			"status_page_targets": 0, "status_pages": 1, "idempotency_keys": 0,
+			"status_page_targets": 0, "status_pages": 1,
 		} {
 			if n := f.rows(table); n != want {
 				t.Errorf("%d rows in %s, want %d (%s)", n, table, want, summary)
@@ -74,6 +98,8 @@ func TestPurgeWorksInBatches(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
 		f.must(f.db.Write(f.Context(), insertResults(f.get(made.ID).Seq, 2500)))
+		f.must(f.Delete(f.Context(), made.ID))
+		f.clock.Advance(25 * time.Hour)
 		stopped, stop := context.WithCancel(f.Context())
 		stop()
 		_, err := f.Purge(stopped, f.Context())
@@ -86,7 +112,7 @@ func TestPurgeWorksInBatches(t *testing.T) {
 		f.must(err)
 		deletes := 0
 		for _, s := range sent() {
-			if len(s.SQL) > 26 && s.SQL[:26] == "DELETE FROM check_results " {
+			if strings.HasPrefix(s.SQL, "DELETE FROM check_results ") {
 				deletes++
 			}
 		}
