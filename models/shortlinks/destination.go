@@ -12,15 +12,15 @@ import (
 
 // destination checks where a short link is to lead: as any URL (contract §1),
 // to no blocked host, and not to another short link here, which might lead back.
-func (s *Store) destination(longURL string) (models.URL, error) {
+func (o Options) destination(longURL string) (models.URL, error) {
 	u, err := models.ParseURL("long_url", longURL)
 	if err != nil {
 		return models.URL{}, err
 	}
-	if isAmong(u.Host, s.opts.BlockedHosts) {
+	if isAmong(u.Host, o.BlockedHosts) {
 		return models.URL{}, models.Invalid("long_url", "leads to a host that this server does not link to")
 	}
-	if s.isOurs(u) {
+	if o.isOurs(u) {
 		return models.URL{}, models.Invalid("long_url", "is itself a short link of this server; give the address that it leads to")
 	}
 	return u, nil
@@ -38,14 +38,14 @@ func isAmong(host string, hosts []string) bool {
 }
 
 // isOurs says whether an address is that of a short link.
-func (s *Store) isOurs(u models.URL) bool {
+func (o Options) isOurs(u models.URL) bool {
 	_, rest, _ := strings.Cut(u.Canonical, "://")
 	authority, path, _ := strings.Cut(rest, "/")
 	switch {
-	case s.opts.ShortHost != "" && u.Host == s.opts.ShortHost:
+	case o.ShortHost != "" && u.Host == o.ShortHost:
 		return true
-	case s.opts.PublicURL != "":
-		_, public, _ := strings.Cut(s.opts.PublicURL, "://")
+	case o.PublicURL != "":
+		_, public, _ := strings.Cut(o.PublicURL, "://")
 		return authority == public && strings.HasPrefix(path, "s/")
 	}
 	return false
@@ -59,7 +59,11 @@ func location(longURL string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading where a short link leads: %w", err)
 	}
-	if host, err := idna.Lookup.ToASCII(u.Hostname()); err == nil && host != strings.ToLower(u.Hostname()) {
+	if strings.ContainsFunc(u.Hostname(), func(r rune) bool { return r >= 0x80 }) {
+		host, err := idna.Lookup.ToASCII(strings.ToLower(u.Hostname())) // as models.ParseURL did to allow it
+		if err != nil {
+			return "", fmt.Errorf("reading the host that a short link leads to: %w", err)
+		}
 		if port := u.Port(); port != "" {
 			host += ":" + port
 		}

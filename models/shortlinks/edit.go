@@ -115,7 +115,7 @@ func checkEnd(end, now models.Time) error {
 
 // check bounds what the owner set, except for its end, and brings it to its stored form.
 func (s *Store) check(l *ShortLink) error {
-	u, err := s.destination(l.LongURL)
+	u, err := s.opts.destination(l.LongURL)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ type Store struct {
 	keys   models.Keys
 	visits *Visits
 	loads  singleflight.Group // of keys that no cache knows
+	loaded atomic.Int64       // see Loads
 	latest atomic.Int64       // the latest time that a visit was decided at, see Store.present
 }
 
@@ -35,6 +36,9 @@ func NewStore(db *models.DB, clock models.Clock, cache Cache, opts Options) *Sto
 
 // Now is the time by the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
+
+// Loads is how often the database was asked where a key leads since the start.
+func (s *Store) Loads() int64 { return s.loaded.Load() }
 
 // Visits are those that are not yet written down.
 func (s *Store) Visits() *Visits { return s.visits }

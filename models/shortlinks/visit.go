@@ -127,11 +127,12 @@ func (s *Store) find(ctx context.Context, key string) (Entry, error) {
 
 // load is find without the others.
 func (s *Store) load(ctx context.Context, key string) (Entry, error) {
+	s.loaded.Add(1)
 	l, ok, err := one(s.db.Read(ctx).Where("short_key = ?", key))
 	if err != nil {
 		return Entry{}, err
 	}
-	e, ttl := Entry{IsTombstone: true, Reason: ReasonUnknown}, unknownTTL
+	e, ttl := unknown, unknownTTL
 	if ok {
 		e, ttl = s.entry(l, s.present())
 	}
@@ -146,7 +147,7 @@ func (s *Store) entry(l ShortLink, now models.Time) (Entry, time.Duration) {
 		e.ExpiresAt = &l.ExpiresAt.Time
 	}
 	var why Reason
-	_, err := s.destination(l.LongURL) // also of what was stored before a host was blocked
+	_, err := s.opts.destination(l.LongURL) // also of what was stored before a host was blocked
 	if err == nil {
 		e.LongURL, err = location(l.LongURL)
 	}
