@@ -17,6 +17,7 @@ import (
 	"github.com/linkwatch/linkwatch/jobs"
 	"github.com/linkwatch/linkwatch/jobs/checks"
 	joblinks "github.com/linkwatch/linkwatch/jobs/links"
+	"github.com/linkwatch/linkwatch/jobs/reaper"
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/cleanup"
 	"github.com/linkwatch/linkwatch/models/links"
@@ -55,10 +56,23 @@ func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 	})
 	cleaned := cleanup.NewStore(db, nil)
 	scheduled := schedule.NewStore(db, nil)
-	runner, err := jobs.NewRunner(scheduled, log, registry,
+	table := []jobs.Job{
 		joblinks.Revalidation(store, cfg.MaxConcurrency),
 		jobs.Retention(joblinks.Purge(store), watched.Purge),
-	)
+	}
+	if cfg.CleanupEnabled {
+		reap, err := reaper.Reaper(cleaned, reaper.Options{
+			Interval: cfg.CleanupInterval, BatchSize: cfg.CleanupBatchSize, MaxDuration: cfg.CleanupMaxDuration,
+		}, registry, map[string]cleanup.Remove{
+			cleanup.ShortLinks: shortened.Reap, cleanup.VisitDays: shortened.ReapDays, cleanup.IdempotencyKeys: models.ReapKeys(nil),
+			cleanup.CheckResults: watched.ReapResults, cleanup.Tags: store.ReapTags,
+		})
+		if err != nil {
+			return nil, err
+		}
+		table = append(table, reap)
+	}
+	runner, err := jobs.NewRunner(scheduled, log, registry, table...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,176 @@
+// Package reaper is the scheduled job that deletes what has had its day (seed
+// 004): short links that ended, and whatever else is kept only for a while.
+// Nothing waits for it, and nothing is wrong before it comes: it only gives
+// the storage back.
+package reaper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/linkwatch/linkwatch/jobs"
+	"github.com/linkwatch/linkwatch/models/cleanup"
+)
+
+// recordTime is for recording a run whose context has ended.
+const recordTime = 5 * time.Second
+
+// Options are the settings of the job.
+type Options struct {
+	Interval    time.Duration // between the beginnings of two runs (CLEANUP_INTERVAL)
+	BatchSize   int           // rows that one transaction deletes at most (CLEANUP_BATCH_SIZE)
+	MaxDuration time.Duration // of one run (CLEANUP_MAX_DURATION)
+}
+
+// Reaper is the job that deletes what each of cleanup.Subjects has a Remove
+// for. A run takes one batch of each in turn, every one in a transaction of its
+// own, so that a subject of millions of rows keeps no other waiting, and goes on
+// until nothing is left. It begins no further batch when MaxDuration is over,
+// which is no failure: the next run goes on. After each batch it rests as long
+// as that took, so that other writers have at least half of the time. A subject
+// that fails is left for the next run and keeps the others from nothing.
+//
+// It fails if reg has a metric of its name.
+func Reaper(store *cleanup.Store, opts Options, reg prometheus.Registerer, remove map[string]cleanup.Remove) (jobs.Job, error) {
+	rows := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "linkwatch_cleanup_rows_total", Help: "Rows that the reaper deleted in this process.",
+	}, []string{"subject"})
+	if err := reg.Register(rows); err != nil {
+		return jobs.Job{}, fmt.Errorf("registering the metrics of the reaper: %w", err)
+	}
+	for subject := range remove {
+		rows.WithLabelValues(subject) // there with 0 before the first
+	}
+	r := &reaper{store, opts, rows, remove}
+	return jobs.Job{ID: cleanup.Job, Schedule: "@every " + opts.Interval.String(), Run: r.run}, nil
+}
+
+type reaper struct {
+	store  *cleanup.Store
+	opts   Options
+	rows   *prometheus.CounterVec
+	remove map[string]cleanup.Remove
+}
+
+// task is what one run does about a subject.
+type task struct {
+	cleanup.Run
+	began bool
+	err   error
+}
+
+// run is one run of the job.
+func (r *reaper) run(taking, working context.Context) (summary string, err error) {
+	inTime, cancel := context.WithTimeout(taking, r.opts.MaxDuration)
+	defer cancel()
+	var tasks []*task
+	now := r.store.Now()
+	for _, subject := range cleanup.Subjects {
+		if r.remove[subject] != nil {
+			tasks = append(tasks, &task{Run: cleanup.Run{StartedAt: now, Subject: subject}})
+		}
+	}
+	left := slices.Clone(tasks)
+	for len(left) > 0 && inTime.Err() == nil {
+		t := left[0]
+		left = left[1:]
+		took, more := r.batch(working, t)
+		if more {
+			left = append(left, t)
+		}
+		if len(left) > 0 {
+			rest(inTime, took)
+		}
+	}
+	err = r.finish(working, tasks)
+	return r.summary(tasks, len(left) > 0, taking.Err() != nil), err
+}
+
+// batch deletes one batch of a subject and tells how long it took, and whether
+// there may be more.
+func (r *reaper) batch(ctx context.Context, t *task) (took time.Duration, more bool) {
+	t.began = true
+	start := time.Now()
+	n, err := r.store.Batch(ctx, t.Subject, r.opts.BatchSize, r.remove[t.Subject])
+	took = time.Since(start)
+	t.Duration += took
+	t.Cleaned += n
+	t.err = err
+	r.rows.WithLabelValues(t.Subject).Add(float64(n))
+	return took, err == nil && n > 0
+}
+
+// rest waits, unless ctx ends before.
+func rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// finish records what was done, also of a run that was given up. (The runner
+// gives the job's lease back only after that: who sees that the run is over
+// sees its figures too.)
+func (r *reaper) finish(working context.Context, tasks []*task) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(working), recordTime)
+	defer cancel()
+	var errs []error
+	for _, t := range tasks {
+		if !t.began {
+			continue
+		}
+		if t.err != nil {
+			t.Error = t.err.Error()
+		}
+		errs = append(errs, t.err, r.store.Finish(ctx, t.Run))
+	}
+	return errors.Join(errs...)
+}
+
+// summary is what a run did, for the job's history: "1,000 short links, 3 tags".
+func (r *reaper) summary(tasks []*task, more, stopped bool) string {
+	var parts []string
+	for _, t := range tasks {
+		if t.Cleaned > 0 {
+			parts = append(parts, count(t.Cleaned)+" "+noun(t.Subject, t.Cleaned))
+		}
+	}
+	did := strings.Join(parts, ", ")
+	if did == "" {
+		did = "nothing deleted"
+	}
+	switch {
+	case more && stopped:
+		did += "; interrupted"
+	case more:
+		did += "; the time was up, the next run goes on"
+	}
+	return did
+}
+
+// noun is the name of a subject's rows: "short link", "short links".
+func noun(subject string, n int64) string {
+	words := strings.ReplaceAll(subject, "_", " ")
+	if n == 1 {
+		return strings.TrimSuffix(words, "s")
+	}
+	return words
+}
+
+// count writes a number with commas between thousands: "12,804".
+func count(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
