@@ -72,6 +72,7 @@ func Register(r *gin.Engine, d Deps) *API {
 				{Name: tagHistory, Description: "What the checks of the targets found"},
 				{Name: tagStatusPages, Description: "Public pages of groups of targets"},
 				{Name: tagShortLinks, Description: "Short addresses that end when they are told to"},
+				{Name: tagCleanup, Description: "The reaper, which deletes what has had its day"},
 				{Name: tagJobs, Description: "Scheduled jobs"},
 			},
 		},
@@ -86,6 +87,7 @@ func Register(r *gin.Engine, d Deps) *API {
 	a.registerHistory()
 	a.registerStatusPages()
 	a.registerShortLinks()
+	a.registerCleanup()
 	a.registerJobs()
 	return a
 }

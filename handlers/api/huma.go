@@ -33,6 +33,7 @@ const (
 	tagHistory     = "History"
 	tagStatusPages = "Status pages"
 	tagShortLinks  = "Short links"
+	tagCleanup     = "Cleanup"
 	tagJobs        = "Jobs"
 )
 

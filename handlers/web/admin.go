@@ -2,12 +2,10 @@ package web
 
 import (
 	"net/http"
-	"slices"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/schedule"
 	"github.com/linkwatch/linkwatch/views"
 	"github.com/linkwatch/linkwatch/views/ui"
 )
@@ -36,17 +34,12 @@ func (p *Pages) JobPage(c *gin.Context) {
 		p.fail(c, err)
 		return
 	}
-	jobs, err := p.Schedule.Jobs(ctx)
+	job, err := p.Schedule.Job(ctx, c.Param("id"))
 	if err != nil {
 		p.fail(c, err)
 		return
 	}
-	i := slices.IndexFunc(jobs, func(j schedule.Job) bool { return j.ID == c.Param("id") })
-	if i < 0 {
-		p.fail(c, models.NotFound("job"))
-		return
-	}
-	v := views.Job{Page: p.page("Job "+jobs[i].ID, "admin", ui.Flash{}), Job: jobs[i], Older: after != (models.Cursor{})}
+	v := views.Job{Page: p.page("Job "+job.ID, "admin", ui.Flash{}), Job: job, Older: after != (models.Cursor{})}
 	if v.Runs, err = p.Schedule.Runs(ctx, v.Job.ID, after, runsSize); err != nil {
 		p.fail(c, err)
 		return

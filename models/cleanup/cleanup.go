@@ -28,6 +28,10 @@ const Job = "reaper"
 // KeptRuns is how many runs are remembered.
 const KeptRuns = 100
 
+// MaxWaiting is up to how many short links are counted that wait for the
+// reaper: beyond it there are "more than".
+const MaxWaiting = 10_000
+
 const maxError = 500 // runes
 
 // Remove deletes up to limit rows within a transaction and tells how many it

@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -65,6 +66,19 @@ func (s *Store) Jobs(ctx context.Context) ([]Job, error) {
 		return nil, fmt.Errorf("reading the scheduled jobs: %w", err)
 	}
 	return jobs, nil
+}
+
+// Job is one declared job; any other is CodeNotFound.
+func (s *Store) Job(ctx context.Context, jobID string) (Job, error) {
+	jobs, err := s.Jobs(ctx) // of which there are few
+	if err != nil {
+		return Job{}, err
+	}
+	i := slices.IndexFunc(jobs, func(j Job) bool { return j.ID == jobID })
+	if i < 0 {
+		return Job{}, models.NotFound("job")
+	}
+	return jobs[i], nil
 }
 
 // Runs is a page of the runs of a job that ended, newest first, after the place
