@@ -1,0 +1,201 @@
+package shortlinks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	redisPrefix  = "linkwatch:short:" // and the key: the Entry as JSON
+	redisChannel = "linkwatch:short"  // Changes as JSON
+	// refreshTime is how long Redis may take for refreshAtOnce changes.
+	refreshTime = time.Second
+)
+
+// keepNewer sets a key unless a newer entry is there (Entry.compare).
+// ARGV: the entry, its TTL in ms, its Link, its Version, "XX" if there must be an older one.
+var keepNewer = redis.NewScript(`
+local held = redis.pcall('GET', KEYS[1])
+if not held and ARGV[5] == 'XX' then return 0 end
+if type(held) == 'string' then
+	local ok, e = pcall(cjson.decode, held)
+	if ok and type(e) == 'table' and type(e.link) == 'number' and type(e.version) == 'number' then
+		local link, version = tonumber(ARGV[3]), tonumber(ARGV[4])
+		if e.link > link or e.link == link and e.version > version then return 0 end
+	end
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1`)
+
+// Shared is the Cache of several instances: each has a Memory in front, and
+// Redis is behind them all. What one announces, the others hear at once.
+//
+// Redis is no more than a help. Once it fails it is left alone, so that no visit
+// waits for it, until Listen has it back; and what it holds is looked at like
+// everything that comes from outside.
+type Shared struct {
+	memory *Memory
+	redis  *redis.Client
+	opts   Options
+	log    *slog.Logger
+
+	state                atomic.Int32
+	failure              chan error // the last one, for Listen
+	hits, misses, errors atomic.Int64
+}
+
+// The states of Redis.
+const (
+	away       int32 = iota // nobody asks it
+	catchingUp              // changes are written, nothing is read: it may hold what is out of date
+	inUse
+)
+
+// NewShared makes the cache over a client of Redis, which need not answer. Both
+// stay the caller's to close. opts are those of the store. Until Listen runs,
+// memory is all there is.
+func NewShared(memory *Memory, client *redis.Client, opts Options, log *slog.Logger) *Shared {
+	return &Shared{memory: memory, redis: client, opts: opts, log: log, failure: make(chan error, 1)}
+}
+
+// Up says whether Redis is in use.
+func (s *Shared) Up() bool { return s.state.Load() == inUse }
+
+// Hits is how many entries were found in Redis since the start.
+func (s *Shared) Hits() int64 { return s.hits.Load() }
+
+// Misses is how many entries Redis was asked for in vain since the start.
+func (s *Shared) Misses() int64 { return s.misses.Load() }
+
+// Errors is how often Redis failed since the start.
+func (s *Shared) Errors() int64 { return s.errors.Load() }
+
+// Get implements Cache.
+func (s *Shared) Get(ctx context.Context, key string) (e Entry, ok bool) {
+	e, ok = s.memory.Get(ctx, key)
+	if ok || !s.Up() {
+		return e, ok
+	}
+	e, ttl, ok := s.read(ctx, key)
+	if !ok {
+		s.misses.Add(1)
+		return Entry{}, false
+	}
+	s.hits.Add(1)
+	s.memory.Put(ctx, key, e, ttl)
+	return e, true
+}
+
+// Put implements Cache.
+func (s *Shared) Put(ctx context.Context, key string, e Entry, ttl time.Duration) {
+	s.memory.Put(ctx, key, e, ttl)
+	if e.Reason == ReasonUnknown { // who guesses keys fills no shared memory
+		return
+	}
+	s.write(ctx, s.redis, func(pipe redis.Pipeliner) { keep(ctx, pipe, Change{key, e, ttl}, "") })
+}
+
+// Announce implements Cache.
+func (s *Shared) Announce(ctx context.Context, key string, e Entry, ttl time.Duration) {
+	s.memory.Announce(ctx, key, e, ttl)
+	change := Change{key, e, ttl}
+	s.write(ctx, s.redis, func(pipe redis.Pipeliner) {
+		keep(ctx, pipe, change, "")
+		pipe.Publish(ctx, redisChannel, encode(change))
+	})
+}
+
+// Refresh implements Cache.
+func (s *Shared) Refresh(ctx context.Context, changes []Change) {
+	s.memory.Refresh(ctx, changes)
+	if len(changes) == 0 {
+		return
+	}
+	s.write(ctx, s.redis.WithTimeout(refreshTime), func(pipe redis.Pipeliner) {
+		for _, c := range changes {
+			keep(ctx, pipe, c, "XX")
+		}
+	})
+}
+
+func keep(ctx context.Context, pipe redis.Pipeliner, c Change, only string) {
+	keepNewer.EvalSha(ctx, pipe, []string{redisPrefix + c.Key},
+		encode(c.Entry), max(1, c.TTL.Milliseconds()), c.Entry.Link, c.Entry.Version, only)
+}
+
+// encode is v as JSON, which neither an Entry nor a Change can fail to be.
+func encode(v any) string {
+	content, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(content)
+}
+
+// write sends commands together, unless Redis is away.
+func (s *Shared) write(ctx context.Context, client *redis.Client, commands func(redis.Pipeliner)) {
+	if s.state.Load() == away {
+		return
+	}
+	// Not with ctx: that a visitor has left says nothing about Redis.
+	_, err := client.Pipelined(context.WithoutCancel(ctx), func(pipe redis.Pipeliner) error {
+		commands(pipe)
+		return nil
+	})
+	if err != nil {
+		s.failed(err)
+	}
+}
+
+// read is an entry out of Redis, and how long it may be kept.
+func (s *Shared) read(ctx context.Context, key string) (e Entry, ttl time.Duration, ok bool) {
+	var value *redis.StringCmd
+	var left *redis.DurationCmd
+	_, err := s.redis.Pipelined(context.WithoutCancel(ctx), func(pipe redis.Pipeliner) error {
+		value, left = pipe.Get(ctx, redisPrefix+key), pipe.PTTL(ctx, redisPrefix+key)
+		return nil
+	})
+	switch {
+	case errors.Is(err, redis.Nil), redis.HasErrorPrefix(err, "WRONGTYPE"):
+		return Entry{}, 0, false
+	case err != nil:
+		s.failed(err)
+		return Entry{}, 0, false
+	}
+	if json.Unmarshal([]byte(value.Val()), &e) != nil || !s.sound(e) || left.Val() <= 0 {
+		return Entry{}, 0, false
+	}
+	return e, left.Val(), true
+}
+
+// sound says whether an entry that came from outside may be used. That a host
+// is blocked is for each instance to say by its own settings.
+func (s *Shared) sound(e Entry) bool {
+	if e.Link <= 0 || e.Version <= 0 {
+		return false
+	}
+	if e.IsTombstone {
+		return gone[e.Reason] != nil && e.Reason != ReasonUnknown && e.Reason != ReasonBlocked
+	}
+	if _, err := s.opts.destination(e.LongURL); err != nil {
+		return false
+	}
+	to, err := location(e.LongURL)
+	return err == nil && to == e.LongURL
+}
+
+// failed leaves Redis alone from now on.
+func (s *Shared) failed(err error) {
+	s.errors.Add(1)
+	s.state.Store(away)
+	select {
+	case s.failure <- err:
+	default: // Listen has one to look at
+	}
+}
