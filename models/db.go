@@ -113,6 +113,7 @@ type LockKey int64
 const (
 	lockMigrations LockKey = 7_110_913_000 + iota
 	LockLinks              // changes of links and their tags
+	LockVisits             // writing down visits of short links
 )
 
 // Ping says whether the database answers, on both pools.

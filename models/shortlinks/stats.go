@@ -109,6 +109,9 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []linkVisits) error {
 			referrers = append(referrers, referrerSum{v.Link, host, n})
 		}
 	}
+	if err := s.db.OneAtATime(tx, models.LockVisits); err != nil {
+		return err
+	}
 	// The links first: that keeps the reaper from them until the rest is written.
 	// Visits of a link with max_visits were counted when they were claimed.
 	err := s.execRows(tx, links, `link bigint, n bigint, bots bigint, last bigint`, `

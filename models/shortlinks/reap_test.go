@@ -1,0 +1,185 @@
+package shortlinks_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/modelstest"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
+)
+
+func (f fixture) waiting() int {
+	f.Helper()
+	n, err := f.Waiting(f.Context(), 1000)
+	f.must(err)
+	return n
+}
+
+// Seed 004: what has ended is kept for the buffer time, then deleted with its visits.
+func TestReap(t *testing.T) {
+	each(t, func(f fixture) {
+		f.add(key("ends"), ttl(time.Minute))
+		f.add(key("used"), limit(1))
+		f.add(key("drop"))
+		f.add(key("live"))
+		f.add(key("off1"))
+		f.must(f.edit("off1", shortlinks.Edit{Disabled: ptr(true)}))
+		f.visitAs("ends", "https://a.example", laptop)
+		f.visit("used")
+		f.count()
+		f.must(f.Delete(f.Context(), "drop"))
+		f.clock.Advance(time.Hour + time.Minute - time.Microsecond)
+		if n := f.reap(10); n != 1 { // used: an hour ago
+			t.Errorf("%d were reaped", n)
+		}
+		if n := f.waiting(); n != 0 {
+			t.Errorf("%d wait", n)
+		}
+		f.clock.Advance(time.Microsecond)
+		if n := f.waiting(); n != 1 {
+			t.Errorf("%d wait", n)
+		}
+		if n := f.reap(10); n != 1 {
+			t.Errorf("%d were reaped", n)
+		}
+		f.clock.Advance(day)
+		if n := f.reap(10); n != 1 || f.reap(10) != 0 {
+			t.Errorf("%d were reaped", n)
+		}
+		if got := strings.Join(f.list(shortlinks.Filter{}), " "); got != "live off1" {
+			t.Errorf("%s are left", got)
+		}
+		for _, table := range []string{"short_link_days", "short_link_referrers"} {
+			var n int
+			f.must(f.db.Read(f.Context()).Raw("SELECT count(*) FROM " + table + " WHERE link_seq NOT IN (SELECT seq FROM short_links)").Scan(&n).Error)
+			if n != 0 {
+				t.Errorf("%d rows of nobody in %s", n, table)
+			}
+		}
+		f.leads("live", "https://example.com/page")
+		f.another().leads("ends", "unknown")
+	})
+}
+
+func TestReapTakesNoMoreThanTheBatch(t *testing.T) {
+	each(t, func(f fixture) {
+		f.addMany(25, "expires_at = 1")
+		f.add(key("used"), limit(1))
+		f.visit("used")
+		f.clock.Advance(2 * time.Hour)
+		if n, err := f.Waiting(f.Context(), 20); err != nil || n != 20 {
+			t.Errorf("%d wait, %v", n, err)
+		}
+		for i, want := range []int64{10, 10, 6, 0} {
+			if n := f.reap(10); n != want {
+				t.Errorf("batch %d: %d", i, n)
+			}
+		}
+	})
+}
+
+// Instances that reap at once take different ones, each of them once.
+func TestReapOfManyInstances(t *testing.T) {
+	each(t, func(f fixture) {
+		f.addMany(300, "expires_at = 1")
+		f.clock.Advance(2 * time.Hour)
+		var total atomic.Int64
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for {
+					n := f.reap(20)
+					if total.Add(n); n == 0 {
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if total.Load() != 300 || f.waiting() != 0 {
+			t.Errorf("%d were reaped, %d wait", total.Load(), f.waiting())
+		}
+	})
+}
+
+func TestReapDays(t *testing.T) {
+	each(t, func(f fixture) {
+		f.add(key("long"))
+		f.visitAs("long", "", laptop)
+		f.count()
+		f.clock.Advance((shortlinks.KeepDays + 1) * day)
+		f.visitAs("long", "", laptop)
+		f.count()
+		if n := f.write(func(tx *gorm.DB) (int64, error) { return f.ReapDays(tx, 10) }); n != 1 {
+			t.Errorf("%d days", n)
+		}
+		if l := f.get("long"); l.Visits != 2 {
+			t.Errorf("the sum is not what is kept of the days: %d", l.Visits)
+		}
+	})
+}
+
+// TestQueryPlans asks SQLite how it runs each statement: none reads a whole
+// table, and none sorts one.
+func TestQueryPlans(t *testing.T) {
+	f := newFixture(t, modelstest.New(t))
+	f.addMany(3000, "expires_at = created_at + seq * 1000000, disabled = seq % 10 = 0, exhausted_at = CASE WHEN seq % 7 = 0 THEN 1 END")
+	f.add(key("some"), limit(5))
+	f.add(key("used"), limit(1))
+	ctx, some := t.Context(), models.Cursor{CreatedAt: f.Now(), ID: "k-000100"}
+	list := func(filter shortlinks.Filter) func() error {
+		return func() error { _, err := f.List(ctx, filter, some, 50); return err }
+	}
+	f.clock.Advance(time.Minute)
+	for _, c := range []struct {
+		name string
+		do   func() error
+	}{
+		{"list", list(shortlinks.Filter{})},
+		{"newest", list(shortlinks.Filter{Newest: true})},
+		{"active", list(shortlinks.Filter{Status: shortlinks.Active, Newest: true})},
+		{"expired", list(shortlinks.Filter{Status: shortlinks.Expired})},
+		{"disabled", list(shortlinks.Filter{Status: shortlinks.Disabled})},
+		{"get", func() error { _, err := f.Get(ctx, "some"); return err }},
+		{"of", func() error { _, _, err := f.Of(ctx, "https://example.com/none"); return err }},
+		{"any", func() error { _, err := f.Any(ctx); return err }},
+		{"create", func() error {
+			_, _, err := f.Create(ctx, shortlinks.New{LongURL: "https://new.test", IdempotencyKey: "k"})
+			return err
+		}},
+		{"edit", func() error { return f.edit("some", shortlinks.Edit{Title: ptr("x")}) }},
+		{"visit", func() error { _, err := f.another().Visit(ctx, "some", shortlinks.Visitor{}); return err }},
+		{"changed", func() error {
+			return f.Changed(ctx, f.Now().Add(-5*time.Second), func(string, shortlinks.Entry, time.Duration) {})
+		}},
+		{"stats", func() error { _, err := f.Stats(ctx, "some", 30); return err }},
+		{"waiting", func() error { _, err := f.Waiting(ctx, 100); return err }},
+		{"reap", func() error {
+			return f.db.Write(context.Background(), func(tx *gorm.DB) error { _, err := f.Reap(tx, 1000); return err })
+		}},
+		{"reap days", func() error {
+			return f.db.Write(context.Background(), func(tx *gorm.DB) error { _, err := f.ReapDays(tx, 10); return err })
+		}},
+		{"count", func() error { f.visitAs("some", "https://a.example", laptop); f.count(); return nil }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, s := range modelstest.Sent(t, f.db, c.do) {
+				for _, step := range modelstest.Plan(t, f.db, s) {
+					if c.name == "any" || step == "SCAN w" || c.name == "count" && !strings.Contains(step, "short_link") { // the rows that are sent along
+						continue
+					}
+					if modelstest.ReadsAll(step) || modelstest.Sorts(step) && c.name != "count" && c.name != "stats" {
+						t.Errorf("%s\n  %s", s.SQL, step)
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,361 @@
+package shortlinks_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/modelstest"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
+)
+
+// Seed 004, "No expired URL is ever redirected": from the instant of its end,
+// although the cache holds it, and on an instance that never saw it before.
+func TestExpiredFromTheInstant(t *testing.T) {
+	each(t, func(f fixture) {
+		f.add(key("ends"), ttl(time.Minute))
+		f.leads("ends", "https://example.com/page")
+		f.clock.Advance(time.Minute - time.Microsecond)
+		f.leads("ends", "https://example.com/page")
+		f.clock.Advance(time.Microsecond)
+		f.leads("ends", "gone")
+		f.another().leads("ends", "gone")
+		if l := f.get("ends"); l.Status(f.Now()) != shortlinks.Expired {
+			t.Errorf("%+v", l)
+		}
+	})
+}
+
+// Seed 004, "Read Path is Sacred" and "Cache Defense": what a visit sends to
+// the database is watched. It never deletes; a miss is one SELECT; a hit, live
+// or ended, is nothing.
+func TestNoSynchronousDeletes(t *testing.T) {
+	each(t, func(f fixture) {
+		f.add(key("ends"), ttl(time.Minute))
+		f.add(key("live"))
+		f = f.another() // whose cache knows nothing
+		sent := func(key, leads string) (statements []string) {
+			stop := modelstest.Statements(t, f.db)
+			f.leads(key, leads)
+			for _, s := range stop() {
+				statements = append(statements, s.SQL)
+			}
+			return statements
+		}
+		one := func(key, leads string) {
+			if got := sent(key, leads); len(got) != 1 || !strings.HasPrefix(got[0], "SELECT ") {
+				t.Errorf("%s is asked of the database by %q", key, got)
+			}
+		}
+		none := func(key, leads string) {
+			if got := sent(key, leads); len(got) != 0 {
+				t.Errorf("%s sends %q", key, got)
+			}
+		}
+		one("live", "https://example.com/page")
+		none("live", "https://example.com/page")
+		one("ends", "https://example.com/page")
+		f.clock.Advance(time.Minute)
+		none("ends", "gone") // the entry has ended: it leaves a tombstone
+		none("ends", "gone")
+		one("nobody", "unknown")
+		none("nobody", "unknown")
+		none("a", "unknown") // no key
+		f = f.another()
+		one("ends", "gone")
+		none("ends", "gone")
+		if l := f.get("ends"); l.Key != "ends" {
+			t.Error("the row is gone")
+		}
+	})
+}
+
+// A burst on a key that no cache knows is one query.
+func TestColdHotKey(t *testing.T) {
+	each(t, func(f fixture) {
+		f.add(key("burst"))
+		f = f.another()
+		n := modelstest.Queries(t, f.db)
+		var ready, done sync.WaitGroup
+		start := make(chan struct{})
+		ready.Add(200)
+		for range 200 {
+			done.Go(func() {
+				ready.Done()
+				<-start
+				f.leads("burst", "https://example.com/page")
+			})
+		}
+		ready.Wait()
+		close(start)
+		done.Wait()
+		if n.Load() != 1 {
+			t.Errorf("%d queries", n.Load())
+		}
+	})
+}
+
+// The number of visits is exact, however many come at once to however many instances.
+func TestMaxVisitsIsExact(t *testing.T) {
+	each(t, func(f fixture) {
+		f.add(key("some"), limit(7))
+		instances := []fixture{f, f.another(), f.another()}
+		var led, refused atomic.Int64
+		var wg sync.WaitGroup
+		for i := range 60 {
+			wg.Go(func() {
+				switch instances[i%3].visit("some") {
+				case "https://example.com/page":
+					led.Add(1)
+				case "gone":
+					refused.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		l := f.get("some")
+		if led.Load() != 7 || refused.Load() != 53 || l.Visits != 7 || l.Status(f.Now()) != shortlinks.Expired || l.ExhaustedAt != f.Now() {
+			t.Errorf("%d led on, %d refused: %+v", led.Load(), refused.Load(), l)
+		}
+		// Two more are two more, seen by those who knew that there are none left.
+		_, err := f.Edit(f.Context(), "some", shortlinks.Edit{MaxVisits: ptr(int64(9))})
+		f.must(err)
+		if l := f.get("some"); !l.ExhaustedAt.IsZero() {
+			t.Errorf("%+v", l)
+		}
+		for i, want := range []string{"https://example.com/page", "https://example.com/page", "gone"} {
+			if got := f.visit("some"); got != want {
+				t.Errorf("visit %d leads to %s", i, got)
+			}
+		}
+	})
+}
+
+// A claim goes by what the link is now, not by what a cache holds of it.
+func TestClaimOfAChangedLink(t *testing.T) {
+	each(t, func(f fixture) {
+		f.add(key("moves"), limit(5))
+		for _, c := range []struct {
+			e    shortlinks.Edit
+			want string
+		}{
+			{shortlinks.Edit{LongURL: ptr("https://new.test")}, "https://new.test"},
+			{shortlinks.Edit{Disabled: ptr(true)}, "gone"},
+			{shortlinks.Edit{MaxVisits: ptr(int64(0))}, "https://example.com/page"},
+		} {
+			f.must(f.edit("moves", shortlinks.Edit{Disabled: ptr(false), LongURL: ptr("https://example.com/page"), MaxVisits: ptr(int64(100))}))
+			stale := f.another()
+			stale.leads("moves", "https://example.com/page")
+			f.must(f.edit("moves", c.e))
+			stale.leads("moves", c.want)
+		}
+		if l := f.get("moves"); l.Visits != 4 {
+			t.Errorf("%d visits were claimed", l.Visits)
+		}
+	})
+}
+
+func (f fixture) edit(key string, e shortlinks.Edit) error {
+	_, err := f.Edit(f.Context(), key, e)
+	return err
+}
+
+// What was made or changed is so from that moment, whatever was asked before.
+func TestChangesShowAtOnce(t *testing.T) {
+	each(t, func(f fixture) {
+		f.leads("fresh", "unknown")
+		f.add(key("fresh"))
+		f.leads("fresh", "https://example.com/page")
+		f.must(f.edit("fresh", shortlinks.Edit{LongURL: ptr("https://new.test")}))
+		f.leads("fresh", "https://new.test")
+		f.must(f.edit("fresh", shortlinks.Edit{Disabled: ptr(true)}))
+		f.leads("fresh", "gone")
+		f.must(f.edit("fresh", shortlinks.Edit{Disabled: ptr(false), ExpiresAt: ptr(f.Now().Add(time.Second))}))
+		f.leads("fresh", "https://new.test")
+		f.clock.Advance(time.Second)
+		f.leads("fresh", "gone")
+		f.must(f.edit("fresh", shortlinks.Edit{ExpiresAt: &models.Time{}}))
+		f.leads("fresh", "https://new.test")
+	})
+}
+
+func TestReasonsOfGone(t *testing.T) {
+	each(t, func(f fixture) {
+		f.add(key("expired"), ttl(time.Second))
+		f.add(key("exhausted"), limit(1))
+		f.add(key("disabled"))
+		f.add(key("deleted"))
+		f.add(key("blocked"))
+		f.add(key("forbidden"))
+		f.visit("exhausted")
+		f.must(f.edit("disabled", shortlinks.Edit{Disabled: ptr(true)}))
+		f.must(f.Delete(f.Context(), "deleted"))
+		// What was stored before its host was blocked, or past the store.
+		modelstest.Exec(t, f.db, "UPDATE short_links SET long_url = 'https://spam.example/x' WHERE short_key = 'blocked'")
+		modelstest.Exec(t, f.db, "UPDATE short_links SET long_url = 'javascript:alert(1)' WHERE short_key = 'forbidden'")
+		f.clock.Advance(time.Second)
+		f = f.another()
+		for key, why := range map[string]string{
+			"expired": "expired", "exhausted": "used", "disabled": "switched off", "deleted": "deleted",
+			"blocked": "does not link to", "forbidden": "does not link to",
+		} {
+			for _, from := range []string{"database", "cache"} {
+				_, err := f.Visit(f.Context(), key, shortlinks.Visitor{})
+				if models.CodeOf(err) != models.CodeGone || !strings.Contains(err.Error(), why) {
+					t.Errorf("%s, from the %s: %v", key, from, err)
+				}
+			}
+		}
+	})
+}
+
+func TestPreview(t *testing.T) {
+	each(t, func(f fixture) {
+		f.add(key("plain"))
+		f.add(key("secret"), limit(1))
+		for range 3 {
+			for key, want := range map[string]string{"plain": "https://example.com/page", "secret": "https://example.com"} {
+				if e, err := f.Preview(f.Context(), key); err != nil || e.LongURL != want {
+					t.Errorf("%s: %s %v", key, e.LongURL, err)
+				}
+			}
+		}
+		if l := f.get("secret"); l.Visits != 0 {
+			t.Error("a look was counted")
+		}
+		f.leads("secret", "https://example.com/page")
+		_, err := f.Preview(f.Context(), "secret") // nothing told this cache, so it may still tell the host
+		if err == nil {
+			f.leads("secret", "gone")
+			_, err = f.Preview(f.Context(), "secret")
+		}
+		f.is(err, models.CodeGone, "")
+	})
+}
+
+// The clock is set back: what has been seen to be over stays so, tombstone or not.
+func TestClockSetBack(t *testing.T) {
+	each(t, func(f fixture) {
+		f.add(key("ends"), ttl(time.Minute))
+		f.add(key("other"), ttl(time.Minute), limit(5))
+		f.add(key("live"))
+		f.clock.Advance(2 * time.Minute)
+		f.leads("ends", "gone")
+		f.clock.Advance(-time.Hour)
+		f.leads("ends", "gone")
+		f.leads("other", "gone") // though nobody asked for it then
+		f.leads("live", "https://example.com/page")
+		// A change made now is newer than what caches hold, although the clock says it is older.
+		f.must(f.edit("live", shortlinks.Edit{LongURL: ptr("https://new.test")}))
+		f.leads("live", "https://new.test")
+	})
+}
+
+// The database is locked by another program: what the cache holds is served,
+// and what has to be claimed is refused, not led on.
+func TestDatabaseLocked(t *testing.T) {
+	f := newFixture(t, modelstest.New(t))
+	f.add(key("live"))
+	f.add(key("ends"), ttl(time.Minute))
+	f.add(key("some"), limit(3))
+	for _, k := range []string{"live", "ends", "some"} {
+		f.leads(k, "https://example.com/page")
+	}
+	f.clock.Advance(time.Minute)
+	f.must(f.db.Write(context.Background(), func(*gorm.DB) error { // holds the one writer
+		f.leads("live", "https://example.com/page")
+		f.leads("ends", "gone")
+		_, err := f.Visit(f.Context(), "some", shortlinks.Visitor{})
+		f.is(err, models.CodeUnavailable, "")
+		f.another().leads("live", "https://example.com/page") // readers are not held up
+		return nil
+	}))
+	f.leads("some", "https://example.com/page")
+}
+
+// The database is gone: what the cache holds is served, nothing else.
+func TestDatabaseGone(t *testing.T) {
+	f := newFixture(t, modelstest.New(t))
+	f.add(key("live"))
+	f.add(key("ends"), ttl(time.Minute))
+	f.add(key("some"), limit(3))
+	f.must(f.db.Close())
+	f.leads("live", "https://example.com/page")
+	f.clock.Advance(time.Minute)
+	f.leads("ends", "gone")
+	for _, k := range []string{"some", "nobody"} {
+		if to, err := f.Visit(f.Context(), k, shortlinks.Visitor{}); err == nil || models.CodeOf(err) == models.CodeNotFound {
+			t.Errorf("%s: %q %v", k, to, err)
+		}
+	}
+}
+
+func TestChanged(t *testing.T) {
+	each(t, func(f fixture) {
+		seen := func(since models.Time) (keys []string) {
+			f.must(f.Changed(f.Context(), since, func(key string, e shortlinks.Entry, ttl time.Duration) {
+				if ttl <= 0 || e.Version == 0 {
+					t.Errorf("%s: %+v for %s", key, e, ttl)
+				}
+				if e.IsTombstone {
+					key += "†" + string(e.Reason)
+				}
+				keys = append(keys, key)
+			}))
+			return keys
+		}
+		for i := range 3 {
+			f.add(key(fmt.Sprintf("key-%d", i)))
+			f.clock.Advance(time.Second)
+		}
+		since := f.Now()
+		f.must(f.edit("key-1", shortlinks.Edit{Title: ptr("x")}))
+		f.clock.Advance(time.Second)
+		f.must(f.Delete(f.Context(), "key-0"))
+		if got := fmt.Sprint(seen(since)); got != "[key-1 key-0†deleted]" {
+			t.Error(got)
+		}
+		if got := fmt.Sprint(seen(f.Now().Add(-time.Hour))); got != "[key-2 key-1 key-0†deleted]" {
+			t.Error(got)
+		}
+	})
+}
+
+// More changes than are read at once.
+func TestManyChanged(t *testing.T) {
+	f := newFixture(t, modelstest.New(t))
+	since := f.Now()
+	f.addMany(2500, "")
+	n := map[string]bool{}
+	f.must(f.Changed(f.Context(), since, func(key string, _ shortlinks.Entry, _ time.Duration) { n[key] = true }))
+	if len(n) != 2500 {
+		t.Errorf("%d were seen", len(n))
+	}
+}
+
+// addMany stores short links k-000000 … past the store, which is quicker. set
+// are further columns: "expires_at = 1".
+func (f fixture) addMany(n int, set string) {
+	f.Helper()
+	now := f.Now()
+	f.must(f.db.Write(context.Background(), func(tx *gorm.DB) error {
+		links := make([]shortlinks.ShortLink, n)
+		for i := range links {
+			links[i] = shortlinks.ShortLink{
+				Key: fmt.Sprintf("k-%06d", i), LongURL: "https://example.com/page", CanonicalURL: "https://example.com/page",
+				CreatedAt: now, UpdatedAt: now,
+			}
+		}
+		if err := models.Insert(tx, links); err != nil || set == "" {
+			return err
+		}
+		return tx.Exec("UPDATE short_links SET " + set).Error
+	}))
+}
