@@ -55,11 +55,12 @@
     e: () => { if (currentRow()) inRow("[data-edit]"); else go("[data-edit-here]"); },
     p: () => act("[data-pause]"),
     c: () => act("[data-check]"),
+    y: () => act("[data-copy]"),
     u: () => go("[data-undo]"),
     "[": () => go("[rel=prev]"),
     "]": () => go("[rel=next]"),
   };
-  const sections = { o: "/", l: "/links", t: "/tags", w: "/watch", a: "/admin/jobs" };
+  const sections = { o: "/", l: "/links", t: "/tags", w: "/watch", s: "/short", a: "/admin/jobs" };
   let pendingG = 0;
 
   document.addEventListener("keydown", (e) => {
@@ -87,9 +88,23 @@
     if (at.closest("[data-open-keys]")) $("#keys").showModal();
     if (at.matches("dialog")) at.close(); // a click on the backdrop
     const copy = at.closest("[data-copy]");
-    if (copy) navigator.clipboard.writeText(copy.dataset.copy).then(() => say("Copied."));
+    if (copy) copyText(copy.dataset.copy).then((done) => say(done ? "Copied." : "The browser does not let pages copy. Select the address instead."));
     if (at.closest("[data-bookmarklet]")) { e.preventDefault(); say("Drag this to your bookmarks bar, then click it on any page."); }
   });
+
+  // On plain HTTP browsers have no clipboard for pages: what is selected can still be copied there.
+  async function copyText(text) {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true, () => false);
+    const field = document.createElement("textarea"), before = document.activeElement;
+    field.value = text;
+    field.className = "visually-hidden";
+    document.body.append(field);
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    before.focus({ preventScroll: true });
+    return done;
+  }
 
   // Selecting: one box for all, shift for a range, and how many.
   let lastBox = null;
@@ -156,7 +171,6 @@
   }, true);
 
   function enhance() {
-    for (const el of $$("[data-js]")) el.hidden = false;
     for (const img of $$("img[data-picture]")) if (img.complete && img.naturalWidth === 0) img.closest("[data-frame]").hidden = true;
     countSelected();
     refreshTimes();

@@ -3,6 +3,7 @@ package views
 import (
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
 	"github.com/linkwatch/linkwatch/models/targets"
 	"github.com/linkwatch/linkwatch/views/ui"
 )
@@ -15,7 +16,9 @@ type Link struct {
 	Edit EditForm
 	Add  TagForm
 
-	Target targets.Target // that watches the link's URL; its ID is "" if none does
+	Target targets.Target       // that watches the link's URL; its ID is "" if none does
+	Short  shortlinks.ShortLink // active, that leads to the link's URL; its Key is "" if none does
+	Prefix string               // of the short link's address
 }
 
 // EditForm is the owner's own words on a link, as typed. Open shows the form

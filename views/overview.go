@@ -5,6 +5,7 @@ import (
 
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
 	"github.com/linkwatch/linkwatch/models/targets"
 	"github.com/linkwatch/linkwatch/views/ui"
 )
@@ -21,10 +22,14 @@ type Overview struct {
 	Targets  targets.Counts
 	Down     []targets.Target // newest first
 	Expiring []targets.Target // whose certificates end within TLSSoon, the soonest first
+
+	Short []shortlinks.ShortLink // the newest
 }
 
-// Empty says whether nothing was ever saved, and nothing is watched.
-func (v Overview) Empty() bool { return v.Counts.Active+v.Counts.Expired+v.Targets.All() == 0 }
+// Empty says whether nothing was ever saved, nothing is watched and nothing is shortened.
+func (v Overview) Empty() bool {
+	return v.Counts.Active+v.Counts.Expired+v.Targets.All()+len(v.Short) == 0
+}
 
 // well says whether nothing needs attention.
 func (v Overview) well() bool {

@@ -32,6 +32,11 @@ var notices = map[string]ui.Flash{
 	"resumed":   {Text: "Resumed. It is checked within moments."},
 	"checking":  {Text: "The check takes a while. What it finds shows up here."},
 	"restored":  {Text: "It is watched again, with its history."},
+	"shortened": {Text: "The link has a short address."},
+	"disabled":  {Text: "Disabled. Visitors see that it is switched off."},
+	"enabled":   {Text: "Enabled."},
+	"extended":  {Text: "Saved. See below when it ends."},
+	"returned":  {Text: "It is back, with its visits."},
 	"published": {Text: "The status page is saved."},
 	"withdrawn": {Text: "The status page is deleted. Its targets are watched as before."},
 }
@@ -64,6 +69,9 @@ func (p *Pages) flash(c *gin.Context, here string) (ui.Flash, error) {
 			}
 			return savedFlash(l, param), err
 		}
+	}
+	if f, ok := deletedShortLink(c.Query(paramRemoved)); ok {
+		return f, nil
 	}
 	return p.targetFlash(c)
 }

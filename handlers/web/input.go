@@ -76,11 +76,14 @@ const (
 	paramChecked  = "checked"  // id of a target that was just checked
 	paramResting  = "resting"  // id of a target that was not checked, for its host asked for a pause
 	paramDeleted  = "deleted"  // id of a target that was just deleted
+	paramMade     = "made"     // key of a short link that was just made
+	paramRemoved  = "removed"  // key of a short link that was just deleted
 )
 
 // said are all of them.
 var said = []string{
 	paramChange, paramDone, paramSaved, paramKnown, paramUntagged, paramAdded, paramWatched, paramChecked, paramResting, paramDeleted,
+	paramMade, paramRemoved,
 }
 
 // back is the page that a form was on, without what it said: one of ours, or
@@ -102,10 +105,10 @@ func localPath(address, fallback string) string {
 
 func ours(path string) bool {
 	switch path {
-	case "/", "/links", "/tags", "/watch":
+	case "/", "/links", "/tags", "/watch", "/short":
 		return true
 	}
-	return strings.HasPrefix(path, "/links/") || strings.HasPrefix(path, "/watch/")
+	return strings.HasPrefix(path, "/links/") || strings.HasPrefix(path, "/watch/") || strings.HasPrefix(path, "/short/")
 }
 
 // with is an address of ours with one more parameter.

@@ -38,6 +38,9 @@ func (p *Pages) showLink(c *gin.Context, status int, v views.Link) {
 	if err == nil {
 		v.Target, _, err = p.Targets.ByURL(ctx, l.CanonicalURL)
 	}
+	if err == nil {
+		v.Short, _, err = p.ShortLinks.Of(ctx, l.CanonicalURL)
+	}
 	if err != nil {
 		p.fail(c, err)
 		return
@@ -46,7 +49,7 @@ func (p *Pages) showLink(c *gin.Context, status int, v views.Link) {
 	if title == "" {
 		title = l.URL
 	}
-	v.Page, v.Link = p.page(title, "links", v.Flash), l
+	v.Page, v.Link, v.Prefix = p.page(title, "links", v.Flash), l, p.shortPrefix(c)
 	if v.Edit.Errors == nil {
 		v.Edit.Title, v.Edit.Notes = l.OwnTitle, l.Notes
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
 	"github.com/linkwatch/linkwatch/views"
 	"github.com/linkwatch/linkwatch/views/ui"
 )
@@ -14,6 +15,7 @@ import (
 const (
 	attentionSize = 12 // links, and targets, that need attention
 	glanceSize    = 8  // recent and popular links
+	shortGlance   = 5  // short links
 )
 
 // OverviewPage shows what needs attention, or the first steps.
@@ -29,6 +31,11 @@ func (p *Pages) OverviewPage(c *gin.Context) {
 		func() (err error) { v.Targets, err = p.Targets.Counts(ctx); return },
 		func() (err error) { v.Down, err = p.Targets.NeedAttention(ctx, attentionSize); return },
 		func() (err error) { v.Expiring, err = p.Targets.ExpiringTLS(ctx, views.TLSSoon, attentionSize); return },
+		func() error {
+			newest, err := p.ShortLinks.List(ctx, shortlinks.Filter{Newest: true}, models.Cursor{}, shortGlance)
+			v.Short = newest.Items
+			return err
+		},
 		func() (err error) { v.Jobs, err = p.Schedule.Jobs(ctx); return },
 		func() error {
 			found, err := p.Links.List(ctx, links.Filter{}, glance)

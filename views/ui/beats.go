@@ -60,8 +60,12 @@ func beatBox(beats []Beat) string {
 // StatusIcon is the shape of a status or outcome.
 func StatusIcon(status string) string {
 	switch status {
-	case "up":
+	case "up", "active":
 		return "check"
+	case "expired":
+		return "archive"
+	case "disabled":
+		return "blocked"
 	case "down":
 		return "dead"
 	case "paused":

@@ -160,8 +160,9 @@ func Beats(label string, beats []Beat) templ.Component {
 	})
 }
 
-// StatusMark is the status of a target, or the outcome of a check, by word,
-// shape and colour: up, down, pending, paused, throttled.
+// StatusMark is the status of a target or short link, or the outcome of a check,
+// by word, shape and colour: up, down, pending, paused, throttled, active,
+// expired, disabled.
 func StatusMark(status string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -212,7 +213,7 @@ func StatusMark(status string) templ.Component {
 		var templ_7745c5c3_Var14 string
 		templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(status)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/beats.templ`, Line: 25, Col: 10}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/beats.templ`, Line: 26, Col: 10}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 		if templ_7745c5c3_Err != nil {

@@ -48,6 +48,7 @@ var sections = []section{
 	{"links", "Links", "/links"},
 	{"tags", "Tags", "/tags"},
 	{"watch", "Watch", "/watch"},
+	{"short", "Short", "/short"},
 	{"admin", "Admin", "/admin/jobs"},
 }
 

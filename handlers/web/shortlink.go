@@ -1,0 +1,162 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"github.com/linkwatch/linkwatch/views"
+)
+
+// ShortLinkPage shows one short link with its visits, and for htmx what changes.
+func (p *Pages) ShortLinkPage(c *gin.Context) {
+	v := views.ShortLink{Edit: views.ShortForm{Open: c.Query("edit") != ""}}
+	var err error
+	if v.Flash, err = p.flash(c, shortPath(c)); err != nil {
+		p.fail(c, err)
+		return
+	}
+	p.showShortLink(c, http.StatusOK, v)
+}
+
+func shortPath(c *gin.Context) string { return "/short/" + c.Param("key") }
+
+// daysOf reads how many days of visits are to be shown.
+func daysOf(typed string) (int, error) {
+	if typed == "" {
+		return views.ShortRanges[1], nil
+	}
+	n, err := strconv.Atoi(typed)
+	if err != nil || !slices.Contains(views.ShortRanges, n) {
+		return 0, models.Invalid("query.days", "must be one of 7, 30, 90 and %d", shortlinks.KeepDays)
+	}
+	return n, nil
+}
+
+// showShortLink fills in the short link and shows it; v has what was typed.
+func (p *Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
+	ctx := c.Request.Context()
+	v.Place.Key = c.Param("key")
+	for _, read := range []func() error{
+		func() (err error) { v.Place.Days, err = daysOf(c.Query("days")); return },
+		func() (err error) { v.Short, err = p.ShortLinks.Get(ctx, v.Place.Key); return },
+		func() (err error) { v.Stats, err = p.ShortLinks.Stats(ctx, v.Place.Key, shortlinks.KeepDays); return },
+		func() (err error) { v.Link, _, err = p.Links.ByURL(ctx, v.Short.CanonicalURL); return },
+	} {
+		if err := read(); err != nil {
+			p.fail(c, err)
+			return
+		}
+	}
+	v.Prefix = p.shortPrefix(c)
+	title := v.Short.Title
+	if title == "" {
+		title = v.Short.Key
+	}
+	v.Page = p.page(title, "short", v.Flash)
+	if v.Edit.Errors == nil {
+		open := v.Edit.Open
+		v.Edit = views.ShortFormOf(v.Short)
+		v.Edit.Open = open
+	}
+	v.Edit.Kept = v.Short.ExpiresAt
+	c.Header("HX-Replace-Url", v.Place.Path())
+	p.showPart(c, status, views.ShortLinkPage(v), views.ShortLinkNow(v))
+}
+
+// EditShortLink stores what its owner sets.
+func (p *Pages) EditShortLink(c *gin.Context) {
+	form := shortForm(c)
+	longURL, visits := addressOf(form.LongURL), int64(numberOf(form.MaxVisits))
+	edit := shortlinks.Edit{LongURL: &longURL, Title: &form.Title, MaxVisits: &visits}
+	var err error
+	if form.Ends != views.EndsKept {
+		var end models.Time
+		end, err = endOf(form, p.ShortLinks.Now())
+		edit.ExpiresAt = &end
+	}
+	if err == nil {
+		_, err = p.ShortLinks.Edit(c.Request.Context(), c.Param("key"), edit)
+	}
+	if errs, ok := shortErrors(err); ok {
+		form.Errors, form.Open = errs, true
+		p.showShortLink(c, http.StatusBadRequest, views.ShortLink{Edit: form})
+		return
+	}
+	p.done(c, err, shortPath(c), "edited")
+}
+
+// ExtendShortLink puts the end of a short link off by a time, counted from its
+// end, or from now if it has ended.
+func (p *Pages) ExtendShortLink(c *gin.Context) {
+	ctx := c.Request.Context()
+	l, err := p.ShortLinks.Get(ctx, c.Param("key"))
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	if l.ExpiresAt.IsZero() { // there is nothing to put off
+		p.done(c, nil, shortPath(c), "extended")
+		return
+	}
+	from := p.ShortLinks.Now()
+	if l.ExpiresAt.After(from.Time) {
+		from = l.ExpiresAt
+	}
+	var end models.Time
+	if by := c.PostForm("by"); by != views.EndsNever {
+		more, err := time.ParseDuration(by)
+		if err != nil || more <= 0 {
+			p.fail(c, models.Invalid("by", "must be a duration, such as 24h"))
+			return
+		}
+		end = from.Add(more)
+	}
+	_, err = p.ShortLinks.Edit(ctx, l.Key, shortlinks.Edit{ExpiresAt: &end})
+	p.done(c, err, shortPath(c), "extended")
+}
+
+// DisableShortLink disables or enables a short link.
+func (p *Pages) DisableShortLink(c *gin.Context) {
+	disabled, notice := true, "disabled"
+	if c.PostForm("disabled") == "false" {
+		disabled, notice = false, "enabled"
+	}
+	_, err := p.ShortLinks.Edit(c.Request.Context(), c.Param("key"), shortlinks.Edit{Disabled: &disabled})
+	p.done(c, err, back(c, shortPath(c)), notice)
+}
+
+// DeleteShortLink deletes a short link. The list then offers to undo it.
+func (p *Pages) DeleteShortLink(c *gin.Context) {
+	if err := p.ShortLinks.Delete(c.Request.Context(), c.Param("key")); err != nil {
+		p.fail(c, err)
+		return
+	}
+	p.seeOther(c, with("/short", paramRemoved, c.Param("key")))
+}
+
+// RestoreShortLink brings a deleted short link back.
+func (p *Pages) RestoreShortLink(c *gin.Context) {
+	l, err := p.ShortLinks.Restore(c.Request.Context(), c.Param("key"))
+	p.done(c, err, "/short/"+l.Key, "returned")
+}
+
+// ShortLinkQR is the QR code of a short link's address.
+func (p *Pages) ShortLinkQR(c *gin.Context) {
+	l, err := p.ShortLinks.Get(c.Request.Context(), c.Param("key"))
+	var svg []byte
+	if err == nil {
+		svg, err = shortlinks.QR(p.shortPrefix(c) + l.Key)
+	}
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	c.Header("Cache-Control", "private, no-cache")
+	c.Data(http.StatusOK, "image/svg+xml", svg)
+}
