@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/linkwatch/linkwatch/config"
 	"github.com/linkwatch/linkwatch/handlers"
@@ -18,6 +19,7 @@ import (
 	"github.com/linkwatch/linkwatch/jobs/checks"
 	joblinks "github.com/linkwatch/linkwatch/jobs/links"
 	"github.com/linkwatch/linkwatch/jobs/reaper"
+	jobshortlinks "github.com/linkwatch/linkwatch/jobs/shortlinks"
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/cleanup"
 	"github.com/linkwatch/linkwatch/models/links"
@@ -30,8 +32,20 @@ import (
 // app is what serves, wired together.
 type app struct {
 	outbound *outbound.Client
+	cache    *shortlinks.Memory
+	redis    *redis.Client // nil: there is none
 	router   *handlers.Router
 	services jobs.Services
+	last     jobs.Service // to be stopped when no request can come any more: it writes down what they left
+}
+
+// Close lets go of what newApp opened. Nothing may run any more.
+func (a *app) Close() {
+	a.outbound.Close()
+	a.cache.Close()
+	if a.redis != nil {
+		_ = a.redis.Close()
+	}
 }
 
 // forPeople is how many pages are fetched at once for requests. Each may take
@@ -50,10 +64,11 @@ func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 	})
 	store := links.NewStore(db, nil, joblinks.NewFetcher(client), links.Options{CheckInterval: cfg.LinkCheckInterval})
 	watched := targets.NewStore(db, nil, targets.Options{CheckInterval: cfg.CheckInterval, Retention: cfg.ResultRetention})
-	shortened := shortlinks.NewStore(db, nil, nil, shortlinks.Options{
-		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, BlockedHosts: cfg.ShortBlockedHosts,
-		PublicURL: cfg.PublicURL, ShortHost: cfg.ShortHost,
-	})
+	a := &app{outbound: client, cache: shortlinks.NewMemory(cfg.ShortCacheSize)}
+	shortened, shared, err := a.shorten(cfg, db, log)
+	if err != nil {
+		return nil, err
+	}
 	cleaned := cleanup.NewStore(db, nil)
 	scheduled := schedule.NewStore(db, nil)
 	table := []jobs.Job{
@@ -72,6 +87,10 @@ func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 		}
 		table = append(table, reap)
 	}
+	a.last, err = jobshortlinks.New(shortened, a.cache, shared, log, registry)
+	if err != nil {
+		return nil, err
+	}
 	runner, err := jobs.NewRunner(scheduled, log, registry, table...)
 	if err != nil {
 		return nil, err
@@ -84,8 +103,12 @@ func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 	if cfg.AuthDisabled {
 		password = ""
 	}
-	router, err := handlers.New(handlers.Deps{
-		DB: db, Links: store, Targets: watched, ShortLinks: shortened, Cleanup: cleaned, Jobs: scheduled, Log: log, Registry: registry,
+	var redisUp func() bool
+	if shared != nil {
+		redisUp = shared.Up
+	}
+	a.router, err = handlers.New(handlers.Deps{
+		DB: db, Redis: redisUp, Links: store, Targets: watched, ShortLinks: shortened, Cleanup: cleaned, Jobs: scheduled, Log: log, Registry: registry,
 		Version: version(), Settings: config.Describe(cfg),
 		Host: cfg.HTTPHost, Password: password, ShortCreateLimit: cfg.ShortCreateLimit,
 		Addresses: httpx.Addresses{PublicURL: cfg.PublicURL, ShortHost: cfg.ShortHost},
@@ -93,11 +116,27 @@ func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &app{
-		outbound: client,
-		router:   router,
-		services: jobs.Services{runner, checker, joblinks.NewRefresher(store, cfg.MaxConcurrency, log)},
-	}, nil
+	a.services = jobs.Services{runner, checker, joblinks.NewRefresher(store, cfg.MaxConcurrency, log)}
+	return a, nil
+}
+
+// shorten makes the store of short links over the cache of this process, and
+// the one shared with other instances if there is a Redis.
+func (a *app) shorten(cfg config.Config, db *models.DB, log *slog.Logger) (*shortlinks.Store, *shortlinks.Shared, error) {
+	opts := shortlinks.Options{
+		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, BlockedHosts: cfg.ShortBlockedHosts,
+		PublicURL: cfg.PublicURL, ShortHost: cfg.ShortHost,
+	}
+	if cfg.RedisURL == "" {
+		return shortlinks.NewStore(db, nil, a.cache, opts), nil, nil
+	}
+	client, err := models.OpenRedis(string(cfg.RedisURL))
+	if err != nil {
+		return nil, nil, err
+	}
+	a.redis = client
+	shared := shortlinks.NewShared(a.cache, client, opts, log)
+	return shortlinks.NewStore(db, nil, shared, opts), shared, nil
 }
 
 // openStore opens the store with the newest schema.

@@ -47,7 +47,7 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	if err != nil {
 		return err
 	}
-	defer a.outbound.Close()
+	defer a.Close()
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.Addr())
 	if err != nil {
 		return err // "listen tcp 127.0.0.1:8080: bind: address already in use" says it all
@@ -64,6 +64,7 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	a.services.Start()
+	a.last.Start()
 	log.Info("listening", "address", listener.Addr().String(), "url", "http://"+listener.Addr().String(), "version", version())
 
 	select {
@@ -89,6 +90,7 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 		log.Warn("requests were cut short", "error", e)
 		err = errors.Join(err, server.Close())
 	}
+	a.last.Stop(grace)
 	background.Wait()
 	log.Info("stopped")
 	return err

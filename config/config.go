@@ -67,7 +67,7 @@ type Config struct {
 	ResultRetention time.Duration `env:"RESULT_RETENTION" envDefault:"720h" range:"1h..87600h" meaning:"how long single check results are kept"`
 
 	// ShortCacheSize is a number of short links, in this process.
-	ShortCacheSize int `env:"SHORT_CACHE_SIZE" envDefault:"100000" range:"1000..10000000" meaning:"short links kept in memory; 100,000 take about 50 MB"`
+	ShortCacheSize int `env:"SHORT_CACHE_SIZE" envDefault:"100000" range:"1000..10000000" meaning:"short links kept in memory; 100,000 take about 35 MB"`
 	// ShortTombstoneTTL is how long a cache remembers that a short link has ended.
 	ShortTombstoneTTL time.Duration `env:"SHORT_TOMBSTONE_TTL" envDefault:"1h" range:"1s..24h" meaning:"how long a cache remembers that a short link has expired or was disabled or deleted"`
 	// ShortBlockedHosts are host names in lower case; each stands for the hosts below it too.

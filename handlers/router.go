@@ -28,6 +28,7 @@ import (
 // Deps are what the routes work with.
 type Deps struct {
 	DB         *models.DB
+	Redis      func() bool // whether Redis is in use; nil = there is none
 	Links      *links.Store
 	Targets    *targets.Store
 	ShortLinks *shortlinks.Store
@@ -66,7 +67,7 @@ func New(d Deps) (*Router, error) {
 	gin.SetMode(gin.ReleaseMode)
 	errs := &httpx.Errors{Log: d.Log}
 	metrics := httpx.NewMetrics(d.Registry)
-	health := httpx.NewHealth(errs, d.DB, d.Version)
+	health := httpx.NewHealth(errs, d.DB, d.Redis, d.Version)
 	pages := web.New(web.Deps{
 		Links: d.Links, Targets: d.Targets, ShortLinks: d.ShortLinks, Cleanup: d.Cleanup, Schedule: d.Jobs,
 		Settings: d.Settings, Version: d.Version, Addresses: d.Addresses,

@@ -18,15 +18,17 @@ const databasePatience = 2 * time.Second
 type Health struct {
 	errors   *Errors
 	db       *models.DB
+	redis    func() bool
 	version  string
 	started  time.Time
 	stopping chan struct{}
 	stop     sync.Once
 }
 
-// NewHealth is a program of a version that has just started.
-func NewHealth(e *Errors, db *models.DB, version string) *Health {
-	return &Health{errors: e, db: db, version: version, started: time.Now(), stopping: make(chan struct{})}
+// NewHealth is a program of a version that has just started. redis says whether
+// Redis is in use; it is nil where there is none.
+func NewHealth(e *Errors, db *models.DB, redis func() bool, version string) *Health {
+	return &Health{errors: e, db: db, redis: redis, version: version, started: time.Now(), stopping: make(chan struct{})}
 }
 
 // Stopping makes /readyz answer 503 from now on, so that whoever sends
@@ -63,21 +65,27 @@ func (h *Health) Ready(c *gin.Context) {
 }
 
 // Report answers GET /health: status is ok, stopping or degraded, uptime is a
-// Go duration. It is 503 unless the status is ok.
+// Go duration. It is 503 if the program is stopping or the database is away.
+// Without Redis it is degraded, but all is served, so that is 200.
 func (h *Health) Report(c *gin.Context) {
-	status, database, code := "ok", "ok", http.StatusOK
+	status, code := "ok", http.StatusOK
+	report := gin.H{"version": h.version, "uptime": time.Since(h.started).Truncate(time.Second).String()}
+	if h.redis != nil {
+		redis := "ok"
+		if !h.redis() {
+			status, redis = "degraded", "unavailable"
+		}
+		report["redis"] = gin.H{"status": redis}
+	}
 	if h.isStopping() {
 		status, code = "stopping", http.StatusServiceUnavailable
 	}
+	database := "ok"
 	if err := h.database(c); err != nil {
 		status, database, code = "degraded", "unavailable", http.StatusServiceUnavailable
 	}
-	c.JSON(code, gin.H{
-		"status":   status,
-		"version":  h.version,
-		"uptime":   time.Since(h.started).Truncate(time.Second).String(),
-		"database": gin.H{"engine": h.db.Engine, "status": database},
-	})
+	report["status"], report["database"] = status, gin.H{"engine": h.db.Engine, "status": database}
+	c.JSON(code, report)
 }
 
 func (h *Health) database(c *gin.Context) error {

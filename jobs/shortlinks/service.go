@@ -1,0 +1,102 @@
+// Package shortlinks does the work of short links that no redirect waits for:
+// it writes visits down, and keeps the cache up to what other instances change.
+package shortlinks
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/linkwatch/linkwatch/jobs"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
+)
+
+const (
+	// writeInterval is how often visits are written down.
+	writeInterval = time.Second
+	// syncInterval is how often the database is asked what other instances changed.
+	syncInterval = time.Second
+	// storeTime is for one call of the store.
+	storeTime = 10 * time.Second
+	// lastTime is for writing the last visits down when the program's grace has
+	// ended, of which a tenth is left for that.
+	lastTime = 300 * time.Millisecond
+)
+
+// Service does the work for one store. It is to be stopped when no redirect can
+// come any more, so that the last visits are written down too.
+type Service struct {
+	*jobs.Background
+	store  *shortlinks.Store
+	shared *shortlinks.Shared
+	log    *slog.Logger
+}
+
+// New makes the service of a store and its cache: memory, and if there is a
+// Redis, shared in front of it; else shared is nil. It fails if reg has metrics
+// of these names.
+func New(store *shortlinks.Store, memory *shortlinks.Memory, shared *shortlinks.Shared, log *slog.Logger, reg prometheus.Registerer) (*Service, error) {
+	if err := register(reg, store, memory, shared); err != nil {
+		return nil, err
+	}
+	s := &Service{store: store, shared: shared, log: log}
+	s.Background = jobs.NewBackground(s.run)
+	return s, nil
+}
+
+func (s *Service) run(taking, working context.Context) {
+	var others sync.WaitGroup
+	others.Go(func() { s.store.Visits().Gather(taking) })
+	others.Go(func() { s.sync(taking) })
+	if s.shared != nil {
+		others.Go(func() { s.shared.Listen(taking, s.store) })
+	}
+	s.each(taking, writeInterval, "writing visits down", func() error { return s.write(working, storeTime) })
+	others.Wait() // all is gathered
+	err := s.write(working, storeTime)
+	if err != nil {
+		err = s.write(context.WithoutCancel(working), lastTime)
+	}
+	if err != nil {
+		s.log.Error("the last visits were not written down", "visits", s.store.Visits().Waiting(), "error", err)
+	}
+}
+
+func (s *Service) write(ctx context.Context, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return s.store.WriteVisits(ctx)
+}
+
+// sync looks for changes until taking ends.
+func (s *Service) sync(taking context.Context) {
+	changes := shortlinks.NewSync(s.store)
+	s.each(taking, syncInterval, "looking for changed short links", func() error {
+		ctx, cancel := context.WithTimeout(taking, storeTime)
+		defer cancel()
+		return changes.Look(ctx)
+	})
+}
+
+// each does something at an interval until taking ends. Of errors in a row the
+// first is told.
+func (s *Service) each(taking context.Context, interval time.Duration, what string, do func() error) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	failed := false
+	for {
+		select {
+		case <-taking.Done():
+			return
+		case <-tick.C:
+		}
+		err := do()
+		if err != nil && !failed && taking.Err() == nil {
+			s.log.Error(what, "error", err)
+		}
+		failed = err != nil
+	}
+}
