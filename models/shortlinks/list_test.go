@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/modelstest"
 	"github.com/linkwatch/linkwatch/models/shortlinks"
 )
 
@@ -104,4 +105,22 @@ func TestOf(t *testing.T) {
 			t.Errorf("%v %v", ok, err)
 		}
 	})
+}
+
+// With many that have ended the list is read in its order, with few they are
+// sorted: it is the same list.
+func TestListOfManyExpired(t *testing.T) {
+	f := newFixture(t, modelstest.New(t))
+	f.addMany(20_500, "expires_at = 1")
+	f.add(key("live"))
+	page, err := f.List(f.Context(), shortlinks.Filter{Status: shortlinks.Expired, Newest: true}, models.Cursor{}, 5)
+	if err != nil || len(page.Items) != 5 || page.Items[0].Key != "k-020499" || !page.More() {
+		t.Errorf("%+v %v", page, err)
+	}
+	f.clock.Advance(2 * time.Hour)
+	f.reap(10_000)
+	after, err := f.List(f.Context(), shortlinks.Filter{Status: shortlinks.Expired}, models.Cursor{}, 5)
+	if err != nil || len(after.Items) != 5 || after.Items[0].Key < "k-010000" {
+		t.Errorf("%+v %v", after, err)
+	}
 }
