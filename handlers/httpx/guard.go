@@ -25,12 +25,19 @@ const MaxBody = 1 << 20
 const CSP = "default-src 'self'; img-src 'self' https: http: data:; object-src 'none'; base-uri 'none'; " +
 	"form-action 'self'; frame-ancestors 'none'"
 
+// Values of headers. All answers share them, and nothing changes them.
+var (
+	cspHeader      = []string{CSP}
+	nosniffHeader  = []string{"nosniff"}
+	referrerHeader = []string{"same-origin"} // a saved link's site need not learn where it is saved
+)
+
 // Secure sets the headers that keep a browser from doing more than we mean.
 func Secure(c *gin.Context) {
 	h := c.Writer.Header()
-	h.Set("Content-Security-Policy", CSP)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "same-origin") // a saved link's site need not learn where it is saved
+	h["Content-Security-Policy"] = cspHeader
+	h["X-Content-Type-Options"] = nosniffHeader
+	h["Referrer-Policy"] = referrerHeader
 	if IsAPI(c.Request.URL.Path) {
 		h.Set("Cache-Control", "no-store")
 	}

@@ -1,0 +1,274 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// With one of these the test binary is a program of its own, so that the figures
+// compare servers that have a process each, asked by one that has another.
+var (
+	bareRedirects = flag.Bool("bare-redirects", false, "be a bare net/http server that answers 302 to everything (for the figures)")
+	loadSpec      = flag.String("load", "", "send the requests of this `spec` (JSON) and tell how they were answered (for the figures)")
+)
+
+// bareTarget is where the bare servers lead.
+const bareTarget = "https://example.com/some/page?of=a-length-that-is-usual"
+
+// load is a number of connections that are kept, on each of which one request
+// follows the other.
+type load struct {
+	Address     string // host:port
+	Path        string // with %d for the number of a key
+	Keys        int    // how many keys are asked for, one after the other
+	Connections int
+	Seconds     float64 // 0 = until each key was asked for once
+	Rate        float64 // requests a second, at even intervals; 0 = as many as there can be
+	Status      string  // what each answer must have: "302"
+}
+
+// loaded is how such requests were answered. Times are in milliseconds: of
+// requests at a rate from when they were due, so that one which had to wait
+// for the one before counts its waiting.
+type loaded struct {
+	Requests, Failed         int64
+	PerSecond                float64
+	P50, P99, P999, Greatest float64
+}
+
+// sendLoad does what loadSpec says. The answer is the exit code.
+func sendLoad(spec string) int {
+	var l load
+	if err := json.Unmarshal([]byte(spec), &l); err != nil {
+		fmt.Fprintln(os.Stderr, "reading the load:", err)
+		return 1
+	}
+	took := make([][]time.Duration, l.Connections)
+	var next, failed atomic.Int64
+	var why sync.Once
+	begun := time.Now()
+	var group sync.WaitGroup
+	for i := range l.Connections {
+		group.Go(func() {
+			err := l.connection(begun, &next, &took[i])
+			for ; err != nil && time.Since(begun).Seconds() < l.Seconds; err = l.connection(begun, &next, &took[i]) {
+				failed.Add(1)
+				why.Do(func() { fmt.Fprintln(os.Stderr, "a request failed:", err) })
+			}
+			if err != nil {
+				failed.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	seconds := time.Since(begun).Seconds()
+	all := slices.Concat(took...)
+	slices.Sort(all)
+	at := func(q float64) float64 {
+		if len(all) == 0 {
+			return 0
+		}
+		return float64(all[min(int(q*float64(len(all))), len(all)-1)].Microseconds()) / 1000
+	}
+	r := loaded{int64(len(all)), failed.Load(), float64(len(all)) / seconds, at(.5), at(.99), at(.999), at(1)}
+	if err := json.NewEncoder(os.Stdout).Encode(r); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// connection asks until the time is over or a request fails.
+func (l load) connection(begun time.Time, next *atomic.Int64, took *[]time.Duration) error {
+	conn, err := net.Dial("tcp", l.Address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	var request []byte
+	for {
+		n := next.Add(1) - 1
+		due := time.Now()
+		if l.Rate > 0 {
+			due = begun.Add(time.Duration(float64(n) / l.Rate * float64(time.Second)))
+			time.Sleep(time.Until(due))
+		}
+		if l.Seconds > 0 && due.Sub(begun).Seconds() >= l.Seconds || l.Seconds == 0 && n >= int64(l.Keys) {
+			return nil
+		}
+		request = fmt.Appendf(request[:0], "GET "+l.Path+" HTTP/1.1\r\nHost: %s\r\n"+
+			"User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0\r\n"+
+			"Accept: text/html\r\nReferer: https://news.example/\r\n\r\n", n%int64(l.Keys), l.Address)
+		if _, err := conn.Write(request); err != nil {
+			return err
+		}
+		if err := l.read(in); err != nil {
+			return err
+		}
+		*took = append(*took, time.Since(due))
+	}
+}
+
+// read reads one answer to its end.
+func (l load) read(in *bufio.Reader) error {
+	line, err := in.ReadSlice('\n')
+	if err != nil {
+		return err
+	}
+	if !bytes.HasPrefix(line, []byte("HTTP/1.1 "+l.Status)) {
+		return fmt.Errorf("answered %q", line)
+	}
+	length := 0
+	for {
+		line, err := in.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		if len(line) == 2 {
+			break
+		}
+		if n, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
+			if length, err = strconv.Atoi(string(bytes.TrimSpace(n))); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = in.Discard(length)
+	return err
+}
+
+// send runs the load in a process of its own.
+func (l load) send(t *testing.T) (r loaded) {
+	t.Helper()
+	l.Connections = cmp.Or(l.Connections, 32)
+	l.Keys = max(l.Keys, 1)
+	l.Status = cmp.Or(l.Status, "302")
+	spec, err := json.Marshal(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "-load", string(spec))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal("the load: ", err)
+	}
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// serveBare serves redirects by nothing but net/http until its standard input
+// ends. It tells its address first. The answer is the exit code.
+func serveBare() int {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Println(listener.Addr())
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", bareTarget)
+		w.WriteHeader(http.StatusFound)
+	})}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // nothing comes but its end
+		_ = server.Close()
+	}()
+	_ = server.Serve(listener) // until it is closed
+	return 0
+}
+
+// startBare starts such a server and answers its address.
+func startBare(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "-bare-redirects")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error("the bare server: ", err)
+		}
+	})
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(address)
+}
+
+// startNginx starts nginx as it answers 302 to everything; ok is false if there is none.
+func startNginx(t *testing.T) (address string, ok bool) {
+	t.Helper()
+	if _, err := exec.LookPath("nginx"); err != nil {
+		return "", false
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = free.Addr().String()
+	_ = free.Close() // nginx takes its place
+	dir := t.TempDir()
+	config := fmt.Sprintf(`daemon off; worker_processes auto; pid %[1]s/pid; error_log %[1]s/error;
+		events { worker_connections 512; }
+		http { access_log %[1]s/access; client_body_temp_path %[1]s/b; proxy_temp_path %[1]s/p; fastcgi_temp_path %[1]s/f;
+			uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s; keepalive_requests 1000000000;
+			server { listen %[2]s; return 302 %[3]s; } }`, dir, address, bareTarget)
+	if err := os.WriteFile(dir+"/nginx.conf", []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("nginx", "-p", dir, "-c", dir+"/nginx.conf")
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait() // it says nothing that matters
+	})
+	eventually(t, "nginx listens", func() bool {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			return false
+		}
+		_ = conn.Close()
+		return true
+	})
+	return address, true
+}

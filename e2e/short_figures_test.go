@@ -1,0 +1,230 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/linkwatch/linkwatch/models"
+)
+
+const (
+	storedShort = 1_000_000
+	cachedShort = 100_000
+	hotShort    = 1_000 // keys that a load goes through
+	rounds      = 5     // of each server, in turn
+	roundTime   = 4     // seconds
+	steadyRate  = 2_000 // redirects a second while the reaper runs
+)
+
+// TestShortLinkFigures measures redirects of the real binary beside servers
+// that do nothing else. Like TestFigures it asserts nothing about time.
+func TestShortLinkFigures(t *testing.T) {
+	if !*figures {
+		t.Skip("figures are measured with -figures (task bench)")
+	}
+	t.Run("redirects", redirectFigures)
+	t.Run("reaping", reapingFigures)
+	t.Run("expired", expiredFigures)
+	t.Run("memory", shortMemoryFigures)
+}
+
+// shortStore is a new file with n short links, of the keys prefix0000000 and so
+// on, that were made two days ago and end at a time (zero = never).
+func shortStore(t *testing.T, prefix string, n int, expires time.Time) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "short.db")
+	db, closeDB := newStore(t, file)
+	defer closeDB()
+	addShort(t, db, prefix, n, expires)
+	return file
+}
+
+func addShort(t *testing.T, db *models.DB, prefix string, n int, expires time.Time) {
+	t.Helper()
+	var ends any
+	if !expires.IsZero() {
+		ends = expires.UnixMicro()
+	}
+	made := time.Now().Add(-48 * time.Hour).UnixMicro()
+	err := db.Write(context.Background(), func(tx *gorm.DB) error {
+		return tx.Exec(`WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?-1),
+				l(k, u, at, ends) AS (SELECT ? || printf('%07d', i), 'https://example.com/some/page-' || i || '?of=a-length-that-is-usual',
+					? + i, ? + i FROM n)
+			INSERT INTO short_links (short_key, long_url, canonical_url, title, folded, max_visits, disabled, created_at, updated_at,
+				expires_at, visits, bots)
+			SELECT k, u, u, '', k || ' ' || u, 0, 0, at, at, ends, 0, 0 FROM l`, n, prefix, made, ends).Error
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// startLogged is start with the log in a file, as a service would have it.
+func startLogged(t *testing.T, env ...string) (s *server, address string) {
+	t.Helper()
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = &server{t: t, cmd: exec.Command(binary), ended: make(chan struct{})}
+	s.cmd.Env = environ(append([]string{"HTTP_PORT=0"}, env...)...)
+	s.cmd.Stdout, s.cmd.Stderr = log, log
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		s.err = s.cmd.Wait()
+		_ = log.Close()
+		close(s.ended)
+	}()
+	t.Cleanup(s.stop)
+	eventually(t, "the program listens", func() bool {
+		written, err := os.ReadFile(log.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(written), `"msg":"listening","address":"`)
+		address, _, _ = strings.Cut(rest, `"`)
+		return address != ""
+	})
+	s.url = "http://" + address
+	return s, address
+}
+
+// Redirects as many as there can be, beside a bare server and nginx.
+func redirectFigures(t *testing.T) {
+	file := shortStore(t, "hot", hotShort, time.Time{})
+	s, address := startLogged(t, "DATABASE_URL="+file)
+	servers := []struct{ name, address string }{{"bare", startBare(t)}, {"linkwatch", address}}
+	if nginx, ok := startNginx(t); ok {
+		servers = append(servers, struct{ name, address string }{"nginx", nginx})
+	}
+	measured := map[string][]loaded{}
+	for round := range rounds + 1 {
+		for _, x := range servers {
+			l := load{Address: x.address, Path: "/s/hot%07d", Keys: hotShort, Seconds: roundTime}.send(t)
+			if l.Failed > 0 {
+				t.Errorf("%s: %d requests failed", x.name, l.Failed)
+			}
+			if round > 0 { // the first warms up
+				measured[x.name] = append(measured[x.name], l)
+			}
+		}
+	}
+	middle := func(name string) loaded {
+		all := measured[name]
+		slices.SortFunc(all, func(a, b loaded) int { return int(a.PerSecond - b.PerSecond) })
+		return all[len(all)/2]
+	}
+	var ratios []float64
+	ours, bare := middle("linkwatch"), middle("bare")
+	for i, l := range measured["linkwatch"] {
+		ratios = append(ratios, l.PerSecond/measured["bare"][i].PerSecond)
+	}
+	table("redirects by 32 connections, visits counted, LOG_FORMAT=json into a file, SQLite")
+	show := func(name, bound string, l loaded) {
+		row(name, bound, "%.0f/s, p50 %.2f p99 %.2f ms", l.PerSecond, l.P50, l.P99)
+	}
+	show("bare net/http server", "floor", bare)
+	show("GET /s/{key}", "", ours)
+	row("redirects by those of the bare server", "≥ 0.70", "%.2f (%.2f to %.2f)", ours.PerSecond/bare.PerSecond, slices.Min(ratios), slices.Max(ratios))
+	if len(servers) == 3 {
+		show("nginx, return 302, access log on", "beside", middle("nginx"))
+	} else {
+		row("nginx, return 302", "beside", "not installed")
+	}
+	row("visits that were not counted", "", "%.0f", s.metric("linkwatch_shortlink_visits_dropped_total"))
+}
+
+// A million expired short links are reaped while redirects go on.
+func reapingFigures(t *testing.T) {
+	file := shortStore(t, "old", storedShort, time.Now().Add(-24*time.Hour))
+	db, closeDB := newStore(t, file)
+	addShort(t, db, "hot", hotShort, time.Time{})
+	closeDB()
+	s, address := startLogged(t, "DATABASE_URL="+file, "CLEANUP_INTERVAL=24h", "CLEANUP_MAX_DURATION=1h")
+	steady := load{Address: address, Path: "/s/hot%07d", Keys: hotShort, Rate: steadyRate, Seconds: 10}
+	steady.send(t) // to warm up
+	steady.Seconds = 30
+	idle := steady.send(t)
+
+	var stats struct {
+		TotalCleaned int64   `json:"total_cleaned"`
+		IsRunning    bool    `json:"is_running"`
+		Average      float64 `json:"average_cleanup_ms"`
+	}
+	begun := time.Now()
+	if status := s.call("POST", "/v1/admin/cleanup/run", nil, nil); status != http.StatusAccepted {
+		t.Fatalf("running the reaper: %d", status)
+	}
+	steady.Seconds = 10
+	var busy []loaded
+	for stats.TotalCleaned < storedShort || stats.IsRunning {
+		busy = append(busy, steady.send(t))
+		if status := s.call("GET", "/v1/admin/cleanup/stats", nil, &stats); status != http.StatusOK {
+			t.Fatalf("asking the reaper: %d", status)
+		}
+		if time.Since(begun) > 20*time.Minute {
+			t.Fatalf("reaped %d in %v", stats.TotalCleaned, time.Since(begun))
+		}
+	}
+	if len(busy) > 1 {
+		busy = busy[:len(busy)-1] // the last went on when all was done
+	}
+	var failed int64
+	var p99, greatest []float64
+	for _, l := range busy {
+		failed += l.Failed
+		p99, greatest = append(p99, l.P99), append(greatest, l.Greatest)
+	}
+	slices.Sort(p99)
+	table("%d expired short links reaped, %d redirects a second meanwhile", storedShort, steadyRate)
+	row("redirects while idle", "", "p50 %.2f p99 %.2f ms", idle.P50, idle.P99)
+	row("redirects while reaping, each 10 s: middle p99", fmt.Sprintf("≤ %.2f ms", 2*idle.P99), "p99 %.2f ms", p99[len(p99)/2])
+	row("redirects while reaping, each 10 s: worst p99", "", "p99 %.2f ms", p99[len(p99)-1])
+	row("longest redirect, idle and while reaping", "", "%.0f and %.0f ms", idle.Greatest, slices.Max(greatest))
+	row("redirects that failed", "0", "%d", failed+idle.Failed)
+	row("time to reap all", "", "%.0f s", stats.Average/1000)
+	row("reaped", "", "%d", stats.TotalCleaned)
+}
+
+// One expired key that everybody asks for.
+func expiredFigures(t *testing.T) {
+	file := shortStore(t, "old", 1, time.Now().Add(-time.Minute))
+	s, address := startLogged(t, "DATABASE_URL="+file)
+	l := load{Address: address, Path: "/s/old%07d", Seconds: 10, Status: "410"}
+	l.send(t)
+	loads := s.metric("linkwatch_shortlink_loads_total")
+	r := l.send(t)
+	table("one expired short link, asked for by 32 connections")
+	row("answers 410", "", "%.0f/s, p50 %.2f p99 %.2f ms", r.PerSecond, r.P50, r.P99)
+	row("database queries meanwhile", "0", "%.0f", s.metric("linkwatch_shortlink_loads_total")-loads)
+}
+
+// What many short links take of memory.
+func shortMemoryFigures(t *testing.T) {
+	file := shortStore(t, "key", storedShort, time.Time{})
+	s, address := startLogged(t, "DATABASE_URL="+file)
+	table("%d short links stored", storedShort)
+	row("memory after start", "", "%.0f MB", float64(resident(t, s))/1e6)
+	l := load{Address: address, Path: "/s/key%07d", Keys: cachedShort}.send(t)
+	row("first visits, each a query", "", "%.0f/s, p50 %.2f p99 %.2f ms", l.PerSecond, l.P50, l.P99)
+	row(fmt.Sprintf("memory with %d cached", cachedShort), "≤ 250 MB", "%.0f MB", float64(resident(t, s))/1e6)
+	l = load{Address: address, Path: "/s/key%07d", Keys: cachedShort, Seconds: 20}.send(t)
+	row("visits of all of them, cached", "", "%.0f/s, p50 %.2f p99 %.2f ms", l.PerSecond, l.P50, l.P99)
+	row("memory after that", "≤ 250 MB", "%.0f MB", float64(resident(t, s))/1e6)
+	row("memory at its peak", "", "%.0f MB", float64(s.peakMemory())/1e6)
+	if l.Failed > 0 {
+		t.Errorf("%d requests failed", l.Failed)
+	}
+}
