@@ -65,7 +65,7 @@ func demo(ctx context.Context, args []string, getenv func(string) string, stdout
 	if err != nil {
 		return fmt.Errorf("after %d links: %w", stored, err)
 	}
-	watched := 0
+	watched, shortened := 0, 0
 	if stored == *n { // else some were there before, with a life of their own
 		if err := d.live(ctx); err != nil {
 			return err
@@ -73,10 +73,15 @@ func demo(ctx context.Context, args []string, getenv func(string) string, stdout
 		if watched, err = newDemoWatch(db, cfg.ResultRetention, d.now).fill(ctx, d.newest); err != nil {
 			return fmt.Errorf("after %d targets: %w", watched, err)
 		}
+		short := newDemoShort(db, d.now)
+		defer short.close()
+		if shortened, err = short.fill(ctx, d.newest); err != nil {
+			return fmt.Errorf("after %d short links: %w", shortened, err)
+		}
 	}
-	_, err = fmt.Fprintf(stdout, "Stored %d made-up links and %d watched targets with a status page, /status/demo.\n"+
+	_, err = fmt.Fprintf(stdout, "Stored %d made-up links, %d watched targets with a status page, /status/demo, and %d short links.\n"+
 		"Nobody answers at their addresses: the targets are checked again in %d days, and are down from then on.\n"+
-		"Now: linkwatch serve\n", stored, watched, int(demoRest.Hours()/24))
+		"Now: linkwatch serve\n", stored, watched, shortened, int(demoRest.Hours()/24))
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
 	"github.com/linkwatch/linkwatch/models/targets"
 )
 
@@ -27,6 +28,7 @@ func TestDemo(t *testing.T) {
 	defer func() { _ = db.Close() }()
 	t.Run("is lived in", func(t *testing.T) { demoIsLivedIn(t, db, begun) })
 	t.Run("is watched", func(t *testing.T) { demoIsWatched(t, db, begun) })
+	t.Run("is shortened", func(t *testing.T) { demoIsShortened(t, db) })
 	t.Run("refuses a full store", func(t *testing.T) {
 		if err := run(t.Context(), []string{"demo"}, getenv, io.Discard); err == nil || !strings.Contains(err.Error(), "-force") {
 			t.Errorf("got %v", err)
@@ -117,5 +119,45 @@ func demoIsWatched(t *testing.T, db *models.DB, begun time.Time) {
 	}
 	if p, err := store.PageBySlug(t.Context(), "demo"); err != nil || len(p.Targets) != demoPublic {
 		t.Errorf("the status page has %d targets: %v", len(p.Targets), err)
+	}
+}
+
+// demoIsShortened: the short links are in every state, visited by people and
+// bots up to now, and one leads to a saved link.
+func demoIsShortened(t *testing.T, db *models.DB) {
+	store := shortlinks.NewStore(db, nil, nil, shortlinks.Options{})
+	all, err := store.List(t.Context(), shortlinks.Filter{}, models.Cursor{}, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	statuses, usedUp := map[shortlinks.Status]int{}, 0
+	for _, l := range all.Items {
+		statuses[l.Status(store.Now())]++
+		if l.UsedUp() {
+			usedUp++
+		}
+		if l.CreatedAt.After(time.Now()) || l.LastVisitedAt.After(time.Now()) || l.MaxVisits > 0 && l.Visits > l.MaxVisits {
+			t.Errorf("not as lived with: %+v", l)
+		}
+	}
+	if len(all.Items) != 14 || statuses[shortlinks.Active] != 11 || statuses[shortlinks.Disabled] != 1 || usedUp != 1 {
+		t.Errorf("%d short links: %v, %d used up", len(all.Items), statuses, usedUp)
+	}
+	van, err := store.Stats(t.Context(), "northwind", shortlinks.KeepDays)
+	if err != nil {
+		t.Fatal(err)
+	}
+	visited := 0
+	for _, d := range van.Days {
+		if d.People() > 0 {
+			visited++
+		}
+	}
+	if visited < 150 || van.Devices.Bots < 50 || van.Devices.Mobile < van.Devices.Tablet || len(van.Referrers) < 4 {
+		t.Errorf("on the van: %d days, %+v, %+v", visited, van.Devices, van.Referrers)
+	}
+	saved := links.NewStore(db, nil, nil, links.Options{CheckInterval: time.Hour})
+	if _, ok, err := saved.ByURL(t.Context(), all.Items[len(all.Items)-1].CanonicalURL); err != nil || !ok {
+		t.Errorf("no short link leads to a saved link: %v", err)
 	}
 }
