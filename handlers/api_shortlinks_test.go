@@ -155,7 +155,7 @@ func TestFilterShortLinks(t *testing.T) {
 	})
 }
 
-func TestEditShortLink(t *testing.T) {
+func TestPatchShortLink(t *testing.T) {
 	eachEngine(t, func(s *server) {
 		at := s.shorten(`"short_key":"abcd","title":"first"`)
 		s.clock.Advance(time.Minute)

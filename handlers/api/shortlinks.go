@@ -106,25 +106,18 @@ func (a *API) listShortLinks(ctx context.Context, in *listShortLinksInput) (*out
 
 // ShortLinkSettings are what the owner of a short link may set, change and clear.
 type ShortLinkSettings struct {
-	ExpiresAt member[string] `json:"expires_at,omitempty" format:"date-time" example:"2027-04-24T12:00:00Z" doc:"In the future, at most 100 years ahead; null: it does not expire"`
-	MaxVisits member[int64]  `json:"max_visits,omitempty" minimum:"1" maximum:"1000000000" example:"100" doc:"It ends with the last of so many visits; null: any number"`
-	Title     member[string] `json:"title,omitempty" example:"Spring campaign" doc:"At most 300 characters"`
+	ExpiresAt member[time.Time] `json:"expires_at,omitempty" example:"2027-04-24T12:00:00Z" doc:"In the future, at most 100 years ahead; null: it does not expire"`
+	MaxVisits member[int64]     `json:"max_visits,omitempty" minimum:"1" maximum:"1000000000" example:"100" doc:"It ends with the last of so many visits; null: any number"`
+	Title     member[string]    `json:"title,omitempty" example:"Spring campaign" doc:"At most 300 characters"`
 }
 
 // end is ExpiresAt as models has it: zero for never, nil if it was not given.
 func (s ShortLinkSettings) end() (*models.Time, error) {
-	switch {
-	case !s.ExpiresAt.given:
+	if !s.ExpiresAt.given {
 		return nil, nil //nolint:nilnil // nil is what was not given
-	case s.ExpiresAt.null:
-		return &models.Time{}, nil
 	}
-	var t time.Time
-	if err := t.UnmarshalText([]byte(s.ExpiresAt.value)); err != nil { // stricter than huma and time.Parse
-		return nil, models.Invalid("expires_at", "must be a time such as 2027-03-24T12:00:00Z")
-	}
-	end := models.At(t)
-	if end.IsZero() { // the first instant of the year 1, which is no way to say never
+	end := models.At(s.ExpiresAt.value)
+	if end.IsZero() && !s.ExpiresAt.null { // the first instant of the year 1, which is no way to say never
 		return nil, models.Invalid("expires_at", "is in the past")
 	}
 	return &end, nil
