@@ -171,6 +171,10 @@ func New(d Deps) (*Router, error) {
 		{"GET", "/v1/shortlinks/:key/stats", viewer, nil},
 		{"GET", "/v1/shortlinks/:key/qr.svg", viewer, nil},
 
+		// The API: the reaper (handlers/api/cleanup.go).
+		{"GET", "/v1/admin/cleanup/stats", admin, nil},
+		{"POST", "/v1/admin/cleanup/run", admin, nil},
+
 		// The API: scheduled jobs (handlers/api/jobs.go).
 		{"GET", "/v1/admin/jobs", admin, nil},
 		{"POST", "/v1/admin/jobs/:id/run", admin, nil},
@@ -223,6 +227,8 @@ func New(d Deps) (*Router, error) {
 		{"POST", "/status/:slug/delete", editor, pages.DeleteStatusPage},
 		{"GET", "/admin", admin, pages.AdminPage},
 		{"GET", "/admin/checks", admin, pages.ChecksPage},
+		{"GET", "/admin/cleanup", admin, pages.CleanupPage},
+		{"POST", "/admin/cleanup/run", admin, pages.RunCleanup},
 		{"GET", "/admin/jobs", admin, pages.JobsPage},
 		{"GET", "/admin/jobs/:id", admin, pages.JobPage},
 		{"POST", "/admin/jobs/:id/run", admin, pages.RunJob},
@@ -301,10 +307,15 @@ func byHost(a httpx.Addresses, engine, shortHost http.Handler) http.Handler {
 	})
 }
 
-// aliases serves /api/v1 as /v1 (the prefix of seed 003's guide).
+// aliases serves /api/v1 as /v1 (the prefix of seed 003's guide), and the
+// statistics of the reaper at the address that seed 004 gives them.
 func aliases(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if path, ok := strings.CutPrefix(r.URL.Path, "/api"); ok && httpx.IsAPI(path) {
+		path, ok := strings.CutPrefix(r.URL.Path, "/api")
+		if ok && path == "/admin/cleanup/stats" {
+			path = "/v1" + path
+		}
+		if ok && httpx.IsAPI(path) {
 			u := *r.URL
 			u.Path, u.RawPath = path, ""
 			r = r.Clone(r.Context())

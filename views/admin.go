@@ -13,7 +13,8 @@ import (
 // Jobs is the page of all scheduled jobs.
 type Jobs struct {
 	ui.Page
-	Jobs []schedule.Job
+	Jobs    []schedule.Job
+	Cleaned int64 // rows that the reaper has deleted so far
 }
 
 // Job is the page of one scheduled job with the history of its runs, newest

@@ -17,12 +17,21 @@ func (p *Pages) AdminPage(c *gin.Context) { c.Redirect(http.StatusFound, "/admin
 
 // JobsPage is the table of scheduled jobs, which keeps itself up to date.
 func (p *Pages) JobsPage(c *gin.Context) {
-	jobs, err := p.Schedule.Jobs(c.Request.Context())
+	ctx := c.Request.Context()
+	v := views.Jobs{Page: p.page("Jobs", "admin", notices[c.Query(paramDone)])}
+	var err error
+	if v.Jobs, err = p.Schedule.Jobs(ctx); err != nil {
+		p.fail(c, err)
+		return
+	}
+	cleaned, err := p.Cleanup.Totals(ctx)
 	if err != nil {
 		p.fail(c, err)
 		return
 	}
-	v := views.Jobs{Page: p.page("Jobs", "admin", notices[c.Query(paramDone)]), Jobs: jobs}
+	for _, t := range cleaned {
+		v.Cleaned += t.Cleaned
+	}
 	p.showPart(c, http.StatusOK, views.JobsPage(v), views.JobsTable(v))
 }
 

@@ -1,0 +1,62 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/cleanup"
+	"github.com/linkwatch/linkwatch/views"
+	"github.com/linkwatch/linkwatch/views/ui"
+)
+
+// refreshRunning is how often a browser without JavaScript asks again while the
+// reaper runs, in seconds.
+const refreshRunning = 5
+
+// CleanupPage is what the reaper did and does, which keeps itself up to date.
+func (p *Pages) CleanupPage(c *gin.Context) {
+	v, err := p.cleanup(c)
+	if err != nil {
+		p.fail(c, err)
+		return
+	}
+	p.showPart(c, http.StatusOK, views.CleanupPage(v), views.CleanupFigures(v))
+}
+
+func (p *Pages) cleanup(c *gin.Context) (v views.Cleanup, err error) {
+	ctx := c.Request.Context()
+	// The job is looked at first: the figures of a run are written before it is over.
+	v.Job, err = p.Schedule.Job(ctx, cleanup.Job)
+	if v.Enabled = models.CodeOf(err) != models.CodeNotFound; err != nil && v.Enabled {
+		return v, err
+	}
+	if v.Totals, err = p.Cleanup.Totals(ctx); err != nil {
+		return v, err
+	}
+	if v.Runs, err = p.Cleanup.Runs(ctx); err != nil {
+		return v, err
+	}
+	if v.Waiting, err = p.ShortLinks.Waiting(ctx, cleanup.MaxWaiting+1); err != nil {
+		return v, err
+	}
+	notice := notices[c.Query(paramDone)]
+	if v.Job.Running {
+		notice = ui.Flash{} // it said that the job would start
+	}
+	v.Page = p.page("Cleanup", "admin", notice)
+	if v.Job.Running || !v.Job.RequestedAt.IsZero() {
+		v.Refresh = refreshRunning
+	}
+	return v, nil
+}
+
+// RunCleanup asks for a run of the reaper now.
+func (p *Pages) RunCleanup(c *gin.Context) {
+	err := p.Schedule.Request(c.Request.Context(), cleanup.Job)
+	if models.CodeOf(err) == models.CodeNotFound {
+		err = cleanup.SwitchedOff()
+	}
+	p.done(c, err, "/admin/cleanup", "asked")
+}
