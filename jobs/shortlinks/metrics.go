@@ -26,7 +26,7 @@ func register(reg prometheus.Registerer, store *shortlinks.Store, memory *shortl
 		all = append(all,
 			tier("redis", "hits", "found", shared.Hits),
 			tier("redis", "misses", "asked for in vain", shared.Misses),
-			counter("linkwatch_redis_errors_total", "Times Redis failed.", nil, shared.Errors),
+			counter("linkwatch_redis_errors_total", "Times Redis failed, or was still away when it was asked again.", nil, shared.Errors),
 			gauge("linkwatch_redis_up", "Whether Redis is in use: 1 or 0.", func() int64 {
 				if shared.Up() {
 					return 1

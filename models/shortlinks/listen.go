@@ -26,6 +26,7 @@ func (s *Shared) Listen(ctx context.Context, store *Store) {
 		if ctx.Err() != nil {
 			return
 		}
+		s.errors.Add(1)
 		if used || !told {
 			told = true
 			s.log.Warn("Redis is away; short links are served without it", "error", err)
@@ -75,7 +76,6 @@ func (s *Shared) session(ctx context.Context, store *Store, probe <-chan time.Ti
 			return true, fmt.Errorf("listening: %w", err)
 		case <-probe:
 			if err := errors.Join(s.redis.Ping(ctx).Err(), sub.Ping(ctx)); err != nil {
-				s.errors.Add(1)
 				return true, fmt.Errorf("asking whether it answers: %w", err)
 			}
 		}

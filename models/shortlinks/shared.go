@@ -73,7 +73,8 @@ func (s *Shared) Hits() int64 { return s.hits.Load() }
 // Misses is how many entries Redis was asked for in vain since the start.
 func (s *Shared) Misses() int64 { return s.misses.Load() }
 
-// Errors is how often Redis failed since the start.
+// Errors is how often Redis failed since the start, or was still away when it
+// was asked again.
 func (s *Shared) Errors() int64 { return s.errors.Load() }
 
 // Get implements Cache.
@@ -192,7 +193,6 @@ func (s *Shared) sound(e Entry) bool {
 
 // failed leaves Redis alone from now on.
 func (s *Shared) failed(err error) {
-	s.errors.Add(1)
 	s.state.Store(away)
 	select {
 	case s.failure <- err:

@@ -11,6 +11,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/modelstest"
 	"github.com/linkwatch/linkwatch/models/shortlinks"
 )
@@ -54,13 +55,10 @@ type instance struct {
 // sharing is another instance, which listens until the test ends.
 func (f fixture) sharing(url string) instance {
 	f.Helper()
-	opts, err := redis.ParseURL(url)
+	client, err := models.OpenRedis(url)
 	f.must(err)
 	// A machine that is busy testing is no Redis that is away.
-	opts.DialTimeout, opts.ReadTimeout, opts.WriteTimeout, opts.PoolTimeout = 10*time.Second, 10*time.Second, 10*time.Second, 10*time.Second
-	opts.MaxRetries = -1
-	opts.DialerRetries = 1
-	i := instance{fixture: f, memory: shortlinks.NewMemory(1000), redis: redis.NewClient(opts)}
+	i := instance{fixture: f, memory: shortlinks.NewMemory(1000), redis: client.WithTimeout(10 * time.Second)}
 	i.cache = shortlinks.NewShared(i.memory, i.redis, f.opts, slog.New(slog.DiscardHandler))
 	i.Store = shortlinks.NewStore(f.db, f.clock.Now, i.cache, f.opts)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -69,7 +67,7 @@ func (f fixture) sharing(url string) instance {
 	i.deafen = func() { cancel(); listening.Wait() }
 	f.Cleanup(func() {
 		i.deafen()
-		_ = i.redis.Close()
+		_ = client.Close()
 		i.memory.Close()
 	})
 	return i
