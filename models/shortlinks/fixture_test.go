@@ -21,6 +21,7 @@ type fixture struct {
 	testing.TB
 	db    *models.DB
 	clock *modelstest.Clock
+	cache *shortlinks.Memory
 	opts  shortlinks.Options
 }
 
@@ -42,7 +43,7 @@ func newFixture(t testing.TB, db *models.DB) fixture {
 func (f fixture) another() fixture {
 	cache := shortlinks.NewMemory(1000)
 	f.Cleanup(cache.Close)
-	f.Store = shortlinks.NewStore(f.db, f.clock.Now, cache, f.opts)
+	f.cache, f.Store = cache, shortlinks.NewStore(f.db, f.clock.Now, cache, f.opts)
 	return f
 }
 
