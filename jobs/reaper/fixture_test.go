@@ -1,0 +1,166 @@
+package reaper
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	"github.com/linkwatch/linkwatch/jobs"
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/cleanup"
+	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/modelstest"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"github.com/linkwatch/linkwatch/models/targets"
+)
+
+// fixture is one instance of the program, as far as the reaper knows it.
+type fixture struct {
+	*testing.T
+	db      *models.DB
+	clock   *modelstest.Clock
+	cleanup *cleanup.Store
+	short   *shortlinks.Store
+	remove  map[string]cleanup.Remove // of the next reaper
+	opts    Options
+	reg     *prometheus.Registry
+}
+
+// each runs a test on every engine and looks for goroutines that it left behind.
+func each(t *testing.T, test func(f fixture)) {
+	t.Helper()
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), goleak.IgnoreTopFunction("database/sql.(*DB).connectionCleaner"))
+		clock := modelstest.NewClock()
+		test(fixture{T: t, db: db, clock: clock}.another())
+	})
+}
+
+// another is another instance: the same database and clock, stores of its own.
+func (f fixture) another() fixture {
+	f.cleanup = cleanup.NewStore(f.db, f.clock.Now)
+	f.short = shortlinks.NewStore(f.db, f.clock.Now, nil, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
+	watched := targets.NewStore(f.db, f.clock.Now, targets.Options{CheckInterval: time.Minute, Retention: 24 * time.Hour})
+	saved := links.NewStore(f.db, f.clock.Now, nil, links.Options{CheckInterval: time.Hour})
+	f.remove = map[string]cleanup.Remove{
+		cleanup.ShortLinks: f.short.Reap, cleanup.VisitDays: f.short.ReapDays, cleanup.IdempotencyKeys: models.ReapKeys(f.clock.Now),
+		cleanup.CheckResults: watched.ReapResults, cleanup.Tags: saved.ReapTags,
+	}
+	f.opts = Options{Interval: 15 * time.Minute, BatchSize: 10, MaxDuration: time.Hour}
+	f.reg = prometheus.NewPedanticRegistry()
+	return f
+}
+
+// only keeps the reaper to some subjects.
+func (f fixture) only(subjects ...string) fixture {
+	all := f.remove
+	f.remove = map[string]cleanup.Remove{}
+	for _, s := range subjects {
+		f.remove[s] = all[s]
+	}
+	return f
+}
+
+// ended stores n short links that ended two hours ago.
+func (f fixture) ended(n int) { f.endedAt(n, f.cleanup.Now().Add(-2*time.Hour)) }
+
+func (f fixture) endedAt(n int, at models.Time) {
+	f.Helper()
+	modelstest.Exec(f, f.db, `WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < ?)
+		INSERT INTO short_links (short_key, long_url, canonical_url, title, folded, max_visits, disabled, created_at, updated_at, expires_at, visits, bots)
+		SELECT 'ended' || id, 'https://a.test', 'https://a.test', '', '', 0, FALSE, 1, 1, CAST(? AS BIGINT), 0, 0 FROM n`, n, at)
+}
+
+// keys stores n Idempotency-Keys of two days ago.
+func (f fixture) keys(n int) {
+	f.Helper()
+	modelstest.Exec(f, f.db, `WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < ?)
+		INSERT INTO idempotency_keys (scope, key, resource_id, created_at) SELECT 'target', 'k' || id, '', CAST(? AS BIGINT) FROM n`,
+		n, f.cleanup.Now().Add(-48*time.Hour))
+}
+
+func (f fixture) rows(table string) (n int64) {
+	f.Helper()
+	if err := f.db.Read(f.Context()).Raw("SELECT count(*) FROM " + table).Scan(&n).Error; err != nil {
+		f.Fatal(err)
+	}
+	return n
+}
+
+func (f fixture) job() jobs.Job {
+	f.Helper()
+	job, err := Reaper(f.cleanup, f.opts, f.reg, f.remove)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return job
+}
+
+// run runs the job once, which must succeed and say that it did so.
+func (f fixture) run(want string) {
+	f.Helper()
+	if summary, err := f.job().Run(f.Context(), f.Context()); err != nil || summary != want {
+		f.Errorf("%q, %v, want %q", summary, err, want)
+	}
+}
+
+// of are the totals of a subject, as another instance reads them.
+func (f fixture) of(subject string) cleanup.Totals {
+	f.Helper()
+	all, err := f.another().cleanup.Totals(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, t := range all {
+		if t.Subject == subject {
+			return t
+		}
+	}
+	f.Fatalf("no totals of %s", subject)
+	return cleanup.Totals{}
+}
+
+// batches notes the batches of all subjects.
+type batches struct {
+	mu      sync.Mutex
+	subject []string
+	rows    []int64
+	limits  []int
+	tx      []any // kept, so that no two transactions are at one address
+}
+
+func (b *batches) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.Join(b.subject, " ")
+}
+
+func (b *batches) len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.subject)
+}
+
+// noted notes each batch of a Remove and then calls after within its
+// transaction; an error of it makes the batch fail.
+func noted[T any](b *batches, subject string, remove func(T, int) (int64, error), after func() error) func(T, int) (int64, error) {
+	return func(tx T, limit int) (int64, error) {
+		n, err := remove(tx, limit)
+		b.mu.Lock()
+		b.subject, b.rows, b.limits, b.tx = append(b.subject, subject), append(b.rows, n), append(b.limits, limit), append(b.tx, tx)
+		b.mu.Unlock()
+		if err == nil && after != nil {
+			err = after()
+		}
+		return n, err
+	}
+}
+
+// watch notes the batches of a subject.
+func (f fixture) watch(b *batches, subject string, after func() error) {
+	f.remove[subject] = noted(b, subject, f.remove[subject], after)
+}

@@ -1,0 +1,304 @@
+package reaper
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/linkwatch/linkwatch/models/cleanup"
+	"github.com/linkwatch/linkwatch/models/modelstest"
+)
+
+func TestReaper_BufferTime(t *testing.T) {
+	each(t, func(f fixture) {
+		f.endedAt(1, f.cleanup.Now()) // CLEANUP_BUFFER_TIME is an hour
+		f.clock.Advance(time.Hour - time.Microsecond)
+		f.another().run("nothing deleted")
+		f.clock.Advance(time.Microsecond)
+		f.another().run("1 short link")
+		if n := f.rows("short_links"); n != 0 {
+			t.Errorf("%d are left", n)
+		}
+	})
+}
+
+// No transaction deletes more than the batch size, and each batch is one of its own.
+func TestReaper_BatchSizeAndOneTransactionPerBatch(t *testing.T) {
+	each(t, func(f fixture) {
+		f.ended(25)
+		var b batches
+		f.watch(&b, cleanup.ShortLinks, nil)
+		sent := modelstest.Statements(t, f.db)
+		f.run("25 short links")
+		if !slices.Equal(b.rows, []int64{10, 10, 5, 0}) || slices.ContainsFunc(b.limits, func(n int) bool { return n != 10 }) {
+			t.Errorf("deleted %v with limits %v", b.rows, b.limits)
+		}
+		for i, tx := range b.tx {
+			if slices.Index(b.tx, tx) != i {
+				t.Errorf("batch %d is in the transaction of another one", i)
+			}
+		}
+		deletions := 0
+		for _, s := range sent() {
+			if !strings.HasPrefix(s.SQL, "DELETE FROM short_links ") {
+				continue
+			}
+			deletions++
+			if most, ok := s.Vars[len(s.Vars)-1].(int); !ok || most > 10 || !strings.Contains(s.SQL, "LIMIT") {
+				t.Errorf("%s deletes up to %v", s.SQL, s.Vars[len(s.Vars)-1])
+			}
+		}
+		if deletions < 4 {
+			t.Errorf("%d deletions were seen", deletions)
+		}
+	})
+}
+
+// Subjects take turns: one of very many rows keeps no other from its batch.
+func TestReaper_SubjectsTakeTurns(t *testing.T) {
+	each(t, func(f fixture) {
+		f.ended(25)
+		f.keys(11)
+		f = f.only(cleanup.ShortLinks, cleanup.IdempotencyKeys)
+		var b batches
+		f.watch(&b, cleanup.ShortLinks, nil)
+		f.watch(&b, cleanup.IdempotencyKeys, nil)
+		f.run("25 short links, 11 idempotency keys")
+		const l, k = cleanup.ShortLinks + " ", cleanup.IdempotencyKeys + " "
+		if got := b.String() + " "; got != l+k+l+k+l+k+l {
+			t.Errorf("batches of %s", got)
+		}
+	})
+}
+
+// When the time is over no further batch begins, the run is a success, and the
+// next one goes on where it ended.
+func TestReaper_TimeLimit(t *testing.T) {
+	each(t, func(f fixture) {
+		f.ended(25)
+		f.keys(5)
+		f.opts.MaxDuration = 200 * time.Millisecond
+		f = f.only(cleanup.ShortLinks, cleanup.IdempotencyKeys)
+		var b batches
+		f.watch(&b, cleanup.ShortLinks, func() error { time.Sleep(f.opts.MaxDuration); return nil }) // as on a slow disk
+		f.watch(&b, cleanup.IdempotencyKeys, nil)
+		f.run("10 short links; the time was up, the next run goes on")
+		if got := b.String(); got != cleanup.ShortLinks {
+			t.Errorf("batches of %s", got)
+		}
+		if got := f.of(cleanup.ShortLinks); got.SuccessfulRuns != 1 || got.FailedRuns != 0 || got.Cleaned != 10 {
+			t.Errorf("%+v", got)
+		}
+		if got := f.of(cleanup.IdempotencyKeys); got.SuccessfulRuns != 0 { // it had no turn
+			t.Errorf("%+v", got)
+		}
+		f.another().run("15 short links, 5 idempotency keys")
+	})
+}
+
+func TestReaper_StatisticsTracking(t *testing.T) {
+	each(t, func(f fixture) {
+		f.ended(1012)
+		f.keys(3)
+		modelstest.Exec(t, f.db, "INSERT INTO tags (id, name, folded, link_count, created_at, last_used_at) VALUES ('g_x', 'x', 'x', 0, 1, 1)")
+		f.opts.BatchSize = 1000
+		began := f.cleanup.Now()
+		f.run("1,012 short links, 3 idempotency keys, 1 tag")
+		got := f.of(cleanup.ShortLinks)
+		if got.Cleaned != 1012 || got.LastBatchSize != 12 || got.SuccessfulRuns != 1 || got.FailedRuns != 0 || got.LastRunAt != began || got.Duration <= 0 {
+			t.Errorf("%+v", got)
+		}
+		for _, subject := range cleanup.Subjects {
+			if got := f.of(subject); got.SuccessfulRuns != 1 || got.LastRunAt != began {
+				t.Errorf("%+v", got)
+			}
+		}
+		runs, err := f.cleanup.Runs(t.Context())
+		if err != nil || len(runs) != len(cleanup.Subjects) {
+			t.Fatalf("%+v, %v", runs, err)
+		}
+		for _, r := range runs {
+			want := map[string]int64{cleanup.ShortLinks: 1012, cleanup.IdempotencyKeys: 3, cleanup.Tags: 1}[r.Subject]
+			if r.Cleaned != want || r.StartedAt != began || r.Duration <= 0 || r.Error != "" {
+				t.Errorf("%+v", r)
+			}
+		}
+		err = testutil.GatherAndCompare(f.reg, strings.NewReader(`
+# HELP linkwatch_cleanup_rows_total Rows that the reaper deleted in this process.
+# TYPE linkwatch_cleanup_rows_total counter
+linkwatch_cleanup_rows_total{subject="check_results"} 0
+linkwatch_cleanup_rows_total{subject="idempotency_keys"} 3
+linkwatch_cleanup_rows_total{subject="short_links"} 1012
+linkwatch_cleanup_rows_total{subject="tags"} 1
+linkwatch_cleanup_rows_total{subject="visit_days"} 0
+`))
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestReaper_StatisticsSurviveARestart(t *testing.T) {
+	each(t, func(f fixture) {
+		for i := range 3 { // each time by a program that was started anew
+			f.ended(12)
+			f.another().run("12 short links")
+			if got := f.of(cleanup.ShortLinks); got.Cleaned != int64(12*(i+1)) || got.SuccessfulRuns != int64(i+1) {
+				t.Errorf("after run %d: %+v", i, got)
+			}
+			f.clock.Advance(time.Minute)
+		}
+	})
+}
+
+// Two reapers at once, as after a lost lease, delete each row once and count it once.
+func TestReaper_TwoAtOnce(t *testing.T) {
+	each(t, func(f fixture) {
+		f.ended(400)
+		f.keys(200)
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() {
+				mine := f.another()
+				mine.opts.BatchSize = 7
+				if summary, err := mine.job().Run(t.Context(), t.Context()); err != nil {
+					t.Errorf("%s: %v", summary, err)
+				}
+			})
+		}
+		wg.Wait()
+		short, keys := f.of(cleanup.ShortLinks), f.of(cleanup.IdempotencyKeys)
+		if short.Cleaned != 400 || keys.Cleaned != 200 || short.SuccessfulRuns != 2 || f.rows("short_links") != 0 || f.rows("idempotency_keys") != 0 {
+			t.Errorf("%+v, %+v", short, keys)
+		}
+	})
+}
+
+// When the program stops in the middle of a run, the batch under way is
+// finished, none begins, and what was done is recorded.
+func TestReaper_GracefulShutdown(t *testing.T) {
+	each(t, func(f fixture) {
+		f.ended(25)
+		var b batches
+		taking, stop := context.WithCancel(t.Context())
+		f = f.only(cleanup.ShortLinks)
+		f.watch(&b, cleanup.ShortLinks, func() error {
+			if b.len() == 2 {
+				stop()
+			}
+			return nil
+		})
+		summary, err := f.job().Run(taking, t.Context())
+		if err != nil || summary != "20 short links; interrupted" || b.len() != 2 {
+			t.Errorf("%q, %v after %d batches", summary, err, b.len())
+		}
+		if got := f.of(cleanup.ShortLinks); got.Cleaned != 20 || got.SuccessfulRuns != 1 || f.rows("short_links") != 5 {
+			t.Errorf("%d are left, %+v", f.rows("short_links"), got)
+		}
+		next := f.another()
+		if summary, err := next.job().Run(taking, t.Context()); err != nil || summary != "nothing deleted; interrupted" {
+			t.Errorf("a run that comes too late: %q, %v", summary, err)
+		}
+		if got := f.of(cleanup.ShortLinks); got.SuccessfulRuns != 1 {
+			t.Errorf("a run that did nothing is counted: %+v", got)
+		}
+	})
+}
+
+// A batch that is given up, for the grace is over or the lease lost, leaves its
+// rows, and the run is recorded as failed.
+func TestReaper_GivenUp(t *testing.T) {
+	each(t, func(f fixture) {
+		f.ended(25)
+		working, giveUp := context.WithCancel(t.Context())
+		f = f.only(cleanup.ShortLinks)
+		f.watch(new(batches), cleanup.ShortLinks, func() error { giveUp(); return nil })
+		summary, err := f.job().Run(working, working)
+		if !errors.Is(err, context.Canceled) || summary != "nothing deleted" {
+			t.Errorf("%q, %v", summary, err)
+		}
+		if got := f.of(cleanup.ShortLinks); got.Cleaned != 0 || got.FailedRuns != 1 || f.rows("short_links") != 25 {
+			t.Errorf("%d are left, %+v", f.rows("short_links"), got)
+		}
+	})
+}
+
+// A subject that fails keeps the others from nothing, and what it deleted before
+// is counted.
+func TestReaper_AFailingStore(t *testing.T) {
+	each(t, func(f fixture) {
+		f.ended(25)
+		f.keys(15)
+		broken := errors.New("broken")
+		var b batches
+		f.watch(&b, cleanup.ShortLinks, func() error {
+			if b.len() > 1 {
+				return broken
+			}
+			return nil
+		})
+		summary, err := f.job().Run(t.Context(), t.Context())
+		if !errors.Is(err, broken) || summary != "10 short links, 15 idempotency keys" {
+			t.Errorf("%q, %v", summary, err)
+		}
+		short, keys := f.of(cleanup.ShortLinks), f.of(cleanup.IdempotencyKeys)
+		if short.FailedRuns != 1 || short.SuccessfulRuns != 0 || !short.LastRunAt.IsZero() || short.Cleaned != 10 || f.rows("short_links") != 15 {
+			t.Errorf("%d are left, %+v", f.rows("short_links"), short)
+		}
+		if keys.SuccessfulRuns != 1 || keys.FailedRuns != 0 || keys.Cleaned != 15 {
+			t.Errorf("%+v", keys)
+		}
+		runs, err := f.cleanup.Runs(t.Context())
+		if i := slices.IndexFunc(runs, func(r cleanup.Run) bool { return r.Subject == cleanup.ShortLinks }); err != nil || i < 0 || !strings.Contains(runs[i].Error, "broken") {
+			t.Errorf("%+v, %v", runs, err)
+		}
+		f.clock.Advance(time.Minute)
+		f.another().run("15 short links")
+	})
+}
+
+func TestReaper_ARecordThatCannotBeWritten(t *testing.T) {
+	each(t, func(f fixture) {
+		f.ended(3)
+		modelstest.Exec(t, f.db, "DROP TABLE cleanup_runs")
+		if summary, err := f.job().Run(t.Context(), t.Context()); err == nil || summary != "3 short links" {
+			t.Errorf("%q, %v", summary, err)
+		}
+		if got := f.of(cleanup.ShortLinks); got.Cleaned != 3 || got.SuccessfulRuns != 0 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestReaper_Configuration(t *testing.T) {
+	each(t, func(f fixture) {
+		f.opts = Options{Interval: 90 * time.Second, BatchSize: 3, MaxDuration: time.Minute}
+		f.ended(7)
+		var b batches
+		f.watch(&b, cleanup.ShortLinks, nil)
+		job := f.job()
+		if job.ID != "reaper" || job.Schedule != "@every 1m30s" {
+			t.Errorf("the job %s runs %s", job.ID, job.Schedule)
+		}
+		if summary, err := job.Run(t.Context(), t.Context()); err != nil || summary != "7 short links" || !slices.Equal(b.rows, []int64{3, 3, 1, 0}) {
+			t.Errorf("%q, %v in batches of %v", summary, err, b.rows)
+		}
+		if _, err := Reaper(f.cleanup, f.opts, f.reg, f.remove); err == nil {
+			t.Error("two reapers share the metrics of one program")
+		}
+	})
+}
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1_234_567: "1,234,567"} {
+		if got := count(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}
