@@ -186,7 +186,7 @@ func (v ShortLink) referrers() []share {
 	for _, r := range v.Stats.Referrers {
 		switch r.Host {
 		case "":
-			all = append(all, share{"None was told", r.Visits})
+			all = append(all, share{"Typed, scanned or not told", r.Visits})
 		case shortlinks.OtherHosts:
 			all = append(all, share{"Other hosts", r.Visits})
 		default:
