@@ -123,8 +123,10 @@ func TestPassword(t *testing.T) {
 			t.Errorf("%q: %d, want %d", c.auth, w.Code, c.want)
 		}
 	}
-	if w := get(r, "GET", "/api/v1/links"); w.Code != http.StatusUnauthorized {
-		t.Errorf("the alias is open: %d", w.Code)
+	for _, alias := range []string{"/api/v1/links", "/api/admin/cleanup/stats"} {
+		if w := get(r, "GET", alias); w.Code != http.StatusUnauthorized {
+			t.Errorf("%s is open: %d", alias, w.Code)
+		}
 	}
 }
 
