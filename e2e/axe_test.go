@@ -70,7 +70,7 @@ func (b *tab) inEveryLook(where string, check func(where string)) {
 func TestAccessibleEmpty(t *testing.T) {
 	b := browse(t, start(t), wide, "/")
 	b.expect("status of 4")
-	for _, path := range []string{"/", "/links", "/tags", "/watch", "/status", "/status/new", "/admin/jobs", "/admin/checks", "/nowhere"} {
+	for _, path := range []string{"/", "/links", "/tags", "/watch", "/short", "/status", "/status/new", "/admin/jobs", "/admin/checks", "/nowhere"} {
 		b.open(path)
 		b.inEveryLook("empty "+path, b.accessible)
 	}
@@ -146,8 +146,8 @@ func TestAccessibleFull(t *testing.T) {
 	}
 }
 
-// The demo has a target of each sort.
-func TestAccessibleWatch(t *testing.T) {
+// The demo has a target and a short link of each sort.
+func TestAccessibleDemo(t *testing.T) {
 	store := storeIn(t)
 	if out, code := command(t, []string{"demo", "-links", "60"}, store); code != 0 {
 		t.Fatalf("filling the store: exit code %d: %s", code, out)
@@ -158,6 +158,8 @@ func TestAccessibleWatch(t *testing.T) {
 	paths := []string{
 		"/", "/watch", "/watch?status=down", "/watch?q=nothing-at-all", "/watch?host=api.northwind.example",
 		"/status", "/status/demo", "/status/demo/edit", "/status/demo/delete", "/status/nowhere", "/admin/checks", "/admin/checks?failed=true",
+		"/short", "/short?made=webinar", "/short?q=nothing-at-all",
+		"/short/spring26", "/short/summer-sale?days=400", "/short/first-20", "/short/lunch-poll", "/short/beta-invite",
 	}
 	all, _ := listed[target](s, "/v1/targets")
 	for _, x := range all {
@@ -189,6 +191,15 @@ func TestAccessibleWatch(t *testing.T) {
 		},
 		"the edit form of a target": func() { b.open("/watch/" + all[0].ID); b.click("[data-edit-here]"); b.has("#edit input[name=name]") },
 		"the figures of a chart":    func() { b.open("/watch/" + all[0].ID); b.click(".figures summary"); b.has(".figures table") },
+		"an error of the form for a short link": func() {
+			b.open("/short")
+			b.fill("#url", "https://example.com")
+			b.fill("#key", "no good")
+			b.click("#add .field-row button.primary")
+			b.has("#key-error")
+		},
+		"the edit form of a short link": func() { b.open("/short/spring26"); b.click("[data-edit-here]"); b.choose("select[name=ends]", "at") },
+		"the figures of visits":         func() { b.open("/short/spring26"); b.click(".figures summary"); b.has(".figures table") },
 		"an error of the status page": func() {
 			b.open("/status/new")
 			b.fill("input[name=title]", "A page")
@@ -210,7 +221,7 @@ func TestStateIsSaid(t *testing.T) {
 	b.expect("status of 400")
 	for path, states := range map[string]string{
 		"/": "[aria-current]", "/links": "[aria-current]", "/links?q=%22open": "#q[aria-invalid]",
-		"/tags": "[aria-current]", "/admin/settings": "[aria-current]", "/watch": "[aria-current]", "/admin/checks": "[aria-current]",
+		"/tags": "[aria-current]", "/admin/settings": "[aria-current]", "/watch": "[aria-current]", "/short": "[aria-current]", "/admin/checks": "[aria-current]",
 	} {
 		b.open(path)
 		b.has(states)
