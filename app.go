@@ -168,10 +168,10 @@ func storeError(cfg config.Config, err error) error {
 // closeStore closes the store when its user is done, and adds what went wrong to *err.
 func closeStore(db *models.DB, err *error) { *err = errors.Join(*err, db.Close()) }
 
-// newLogger writes to w as LOG_LEVEL and LOG_FORMAT say.
-func newLogger(cfg config.Config, w io.Writer) *slog.Logger {
+// newLogger writes to stdout as LOG_LEVEL and LOG_FORMAT say; by way of w.
+func newLogger(cfg config.Config, stdout, w io.Writer) *slog.Logger {
 	opts := &slog.HandlerOptions{Level: cfg.LogLevel}
-	if cfg.LogFormatFor(isTerminal(w)) == config.LogText {
+	if cfg.LogFormatFor(isTerminal(stdout)) == config.LogText {
 		return slog.New(slog.NewTextHandler(w, opts))
 	}
 	return slog.New(slog.NewJSONHandler(w, opts))

@@ -46,7 +46,7 @@ func demo(ctx context.Context, args []string, getenv func(string) string, stdout
 	if err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}
-	db, err := openStore(ctx, cfg, newLogger(cfg, stdout))
+	db, err := openStore(ctx, cfg, newLogger(cfg, stdout, stdout))
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func migrate(ctx context.Context, args []string, getenv func(string) string, std
 	if err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}
-	db, err := models.Open(ctx, cfg.DatabaseDriver, string(cfg.DatabaseURL), newLogger(cfg, stdout))
+	db, err := models.Open(ctx, cfg.DatabaseDriver, string(cfg.DatabaseURL), newLogger(cfg, stdout, stdout))
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,9 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	if err := cfg.CheckOpen(); err != nil {
 		return err
 	}
-	log := newLogger(cfg, stdout)
+	lines := newLogWriter(stdout)
+	defer lines.Close()
+	log := newLogger(cfg, stdout, lines)
 	db, err := openStore(ctx, cfg, log)
 	if err != nil {
 		return err
