@@ -54,7 +54,7 @@ func (s *Service) run(taking, working context.Context) {
 	if s.shared != nil {
 		others.Go(func() { s.shared.Listen(taking, s.store) })
 	}
-	s.each(taking, writeInterval, "writing visits down", func() error { return s.write(working, storeTime) })
+	s.each(taking, writeInterval, "visits are not written down", func() error { return s.write(working, storeTime) })
 	others.Wait() // all is gathered
 	err := s.write(working, storeTime)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Service) write(ctx context.Context, limit time.Duration) error {
 // sync looks for changes until taking ends.
 func (s *Service) sync(taking context.Context) {
 	changes := shortlinks.NewSync(s.store)
-	s.each(taking, syncInterval, "looking for changed short links", func() error {
+	s.each(taking, syncInterval, "changes of short links by other instances are not seen", func() error {
 		ctx, cancel := context.WithTimeout(taking, storeTime)
 		defer cancel()
 		return changes.Look(ctx)
@@ -82,8 +82,8 @@ func (s *Service) sync(taking context.Context) {
 }
 
 // each does something at an interval until taking ends. Of errors in a row the
-// first is told.
-func (s *Service) each(taking context.Context, interval time.Duration, what string, do func() error) {
+// first is logged.
+func (s *Service) each(taking context.Context, interval time.Duration, trouble string, do func() error) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	failed := false
@@ -95,7 +95,7 @@ func (s *Service) each(taking context.Context, interval time.Duration, what stri
 		}
 		err := do()
 		if err != nil && !failed && taking.Err() == nil {
-			s.log.Error(what, "error", err)
+			s.log.Error(trouble, "error", err)
 		}
 		failed = err != nil
 	}

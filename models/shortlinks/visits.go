@@ -40,9 +40,10 @@ type Visits struct {
 }
 
 type visit struct {
-	link int64
-	who  Visitor
-	at   models.Time
+	link    int64
+	who     Visitor
+	at      models.Time
+	claimed bool // it is in the link's Visits already
 }
 
 type linkDay struct {
@@ -55,6 +56,7 @@ type linkVisits struct {
 	Link                                 int64
 	Day                                  models.Time
 	Bots, Desktop, Mobile, Tablet, Other int64
+	Claimed                              int64            // of all of these
 	Referrers                            map[string]int64 // of people only
 	Last                                 models.Time
 }
@@ -66,9 +68,10 @@ func newVisits() *Visits {
 }
 
 // add takes a visit up; it never waits.
-func (v *Visits) add(link int64, who Visitor, at models.Time) {
+func (v *Visits) add(x visit) {
+	x.who = x.who.cut()
 	select {
-	case v.queue <- visit{link, who.cut(), at}:
+	case v.queue <- x:
 	default:
 		v.dropped.Add(1)
 	}
@@ -117,6 +120,9 @@ func (v *Visits) gather(x visit) {
 		return
 	}
 	v.visits++
+	if x.claimed {
+		l.Claimed++
+	}
 	if x.at.After(l.Last.Time) {
 		l.Last = x.at
 	}
@@ -190,6 +196,7 @@ func (v *Visits) giveBack(batch []*linkVisits) {
 		l.Mobile += b.Mobile
 		l.Tablet += b.Tablet
 		l.Other += b.Other
+		l.Claimed += b.Claimed
 		if b.Last.After(l.Last.Time) {
 			l.Last = b.Last
 		}
@@ -217,7 +224,7 @@ func (s *Store) WriteVisits(ctx context.Context) error {
 		}
 		if err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.writeVisits(tx, rows) }); err != nil {
 			s.visits.giveBack(batch)
-			return fmt.Errorf("%d short links were visited: %w", len(batch), err)
+			return fmt.Errorf("visits of %d short links: %w", len(batch), err)
 		}
 		s.visits.written.Add(visits)
 		batch = batch[len(part):]
@@ -228,7 +235,7 @@ func (s *Store) WriteVisits(ctx context.Context) error {
 // maxHeader is how much of a header is looked at, in bytes.
 const maxHeader = 512
 
-// cut is what is looked at of a visitor, without what would keep long headers in memory.
+// cut is what is looked at of a visitor.
 func (w Visitor) cut() Visitor {
 	// Of a referrer the origin says it all.
 	if i := strings.Index(w.Referrer, "://"); i >= 0 {
@@ -239,9 +246,4 @@ func (w Visitor) cut() Visitor {
 	return Visitor{Referrer: cut(w.Referrer), UserAgent: cut(w.UserAgent)}
 }
 
-func cut(s string) string {
-	if len(s) > maxHeader {
-		return strings.Clone(s[:maxHeader])
-	}
-	return s
-}
+func cut(s string) string { return s[:min(len(s), maxHeader)] }

@@ -1,0 +1,264 @@
+package shortlinks_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	jobshortlinks "github.com/linkwatch/linkwatch/jobs/shortlinks"
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/modelstest"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
+)
+
+// each runs a test on every engine and looks for goroutines that it left behind.
+func each(t *testing.T, test func(t *testing.T, db *models.DB)) {
+	t.Helper()
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		before := goleak.IgnoreCurrent()
+		t.Cleanup(func() {
+			goleak.VerifyNone(t, before, goleak.IgnoreTopFunction("database/sql.(*DB).connectionCleaner"))
+		})
+		test(t, db)
+	})
+}
+
+// instance is an instance of the program, as far as short links need one.
+type instance struct {
+	*shortlinks.Store
+	*jobshortlinks.Service
+	testing.TB
+	shared *shortlinks.Shared
+	reg    *prometheus.Registry
+	log    *syncBuffer
+}
+
+// newInstance makes one that runs until the test ends. redis is the address of one, or "".
+func newInstance(t testing.TB, db *models.DB, redis string) instance {
+	t.Helper()
+	i := instance{TB: t, reg: prometheus.NewRegistry(), log: &syncBuffer{}}
+	log := slog.New(slog.NewTextHandler(i.log, nil))
+	memory, opts := shortlinks.NewMemory(1000), shortlinks.Options{TombstoneTTL: time.Hour}
+	t.Cleanup(memory.Close)
+	i.Store = shortlinks.NewStore(db, nil, memory, opts)
+	if redis != "" {
+		client, err := models.OpenRedis("redis://" + redis)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = client.Close() })
+		i.shared = shortlinks.NewShared(memory, client.WithTimeout(10*time.Second), opts, log)
+		i.Store = shortlinks.NewStore(db, nil, i.shared, opts)
+	}
+	var err error
+	if i.Service, err = jobshortlinks.New(i.Store, memory, i.shared, log, i.reg); err != nil {
+		t.Fatal(err)
+	}
+	i.Start()
+	t.Cleanup(func() { i.Stop(context.Background()) })
+	return i
+}
+
+// add makes a short link to https://example.com.
+func (i instance) add() shortlinks.ShortLink {
+	i.Helper()
+	l, _, err := i.Create(i.Context(), shortlinks.New{LongURL: "https://example.com"})
+	if err != nil {
+		i.Fatal(err)
+	}
+	return l
+}
+
+func (i instance) visit(key string) string {
+	i.Helper()
+	to, err := i.Visit(i.Context(), key, shortlinks.Visitor{})
+	if err != nil {
+		i.Fatal(err)
+	}
+	return to
+}
+
+func (i instance) visits(key string) int64 {
+	i.Helper()
+	l, err := i.Get(i.Context(), key)
+	if err != nil {
+		i.Fatal(err)
+	}
+	return l.Visits
+}
+
+// eventually waits for what the service does by itself.
+func (i instance) eventually(what string, is func() bool) {
+	i.Helper()
+	for limit := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(limit) {
+			i.Fatalf("it never came to this: %s; the log: %s", what, i.log)
+		}
+	}
+}
+
+// metric is the value of a metric by its name and its tier, if it has one.
+func (i instance) metric(name, tier string) float64 {
+	i.Helper()
+	families, err := i.reg.Gather()
+	if err != nil {
+		i.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == name && (tier == "" || m.GetLabel()[0].GetValue() == tier) {
+				return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+		}
+	}
+	i.Fatalf("there is no metric %s of tier %q", name, tier)
+	return 0
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func TestVisitsAreWrittenDown(t *testing.T) {
+	each(t, func(t *testing.T, db *models.DB) {
+		i := newInstance(t, db, "")
+		l := i.add()
+		for range 10 {
+			i.visit(l.Key)
+		}
+		i.eventually("the visits are written down", func() bool { return i.visits(l.Key) == 10 })
+		if w := i.metric("linkwatch_shortlink_visits_written_total", ""); w != 10 {
+			t.Errorf("the metrics tell of %v visits", w)
+		}
+		if i.metric("linkwatch_shortlink_visits_waiting", "") != 0 || i.metric("linkwatch_shortlink_visits_dropped_total", "") != 0 {
+			t.Error("the metrics tell of more")
+		}
+		if h, m := i.metric("linkwatch_shortlink_cache_hits_total", "memory"), i.metric("linkwatch_shortlink_cache_misses_total", "memory"); h != 10 || m != 0 {
+			t.Errorf("the metrics tell of %v hits and %v misses", h, m)
+		}
+		if n := i.metric("linkwatch_shortlink_cache_entries", ""); n != 1 {
+			t.Errorf("the metrics tell of %v entries", n)
+		}
+	})
+}
+
+func TestLastVisitsAreWrittenDown(t *testing.T) {
+	each(t, func(t *testing.T, db *models.DB) {
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		for name, grace := range map[string]context.Context{"in time": t.Context(), "when the grace is over": over} {
+			i := newInstance(t, db, "")
+			l := i.add()
+			for range 1000 {
+				i.visit(l.Key)
+			}
+			i.Stop(grace)
+			if n := i.visits(l.Key); n != 1000 {
+				t.Errorf("%s: %d of 1000 visits are counted", name, n)
+			}
+			i.Stop(grace)
+		}
+	})
+}
+
+func TestBadDatabase(t *testing.T) {
+	db := modelstest.New(t)
+	i := newInstance(t, db, "")
+	l := i.add()
+	modelstest.Exec(t, db, "ALTER TABLE short_links RENAME TO elsewhere")
+	i.visit(l.Key) // which is in the cache
+	i.visit(l.Key)
+	i.eventually("it is told", func() bool { return strings.Contains(i.log.String(), `msg="visits are not written down"`) })
+	modelstest.Exec(t, db, "ALTER TABLE elsewhere RENAME TO short_links")
+	i.eventually("the visits are written down", func() bool { return i.visits(l.Key) == 2 })
+	if n := strings.Count(i.log.String(), `msg="visits are not written down"`); n != 1 {
+		t.Errorf("it is told %d times: %s", n, i.log)
+	}
+
+	modelstest.Exec(t, db, "ALTER TABLE short_links RENAME TO elsewhere")
+	i.visit(l.Key)
+	i.Stop(t.Context())
+	if !strings.Contains(i.log.String(), "the last visits were not written down") {
+		t.Errorf("nobody is told what is lost: %s", i.log)
+	}
+}
+
+// Without Redis a change shows on every instance within seconds.
+func TestOtherInstances(t *testing.T) {
+	each(t, func(t *testing.T, db *models.DB) {
+		a, b := newInstance(t, db, ""), newInstance(t, db, "")
+		l := a.add()
+		b.visit(l.Key)
+		to := "https://example.com/new"
+		if _, err := a.Edit(t.Context(), l.Key, shortlinks.Edit{LongURL: &to}); err != nil {
+			t.Fatal(err)
+		}
+		b.eventually("the change shows", func() bool { return b.visit(l.Key) == to })
+		if n := b.metric("linkwatch_shortlink_loads_total", ""); n != 1 {
+			t.Errorf("it read the link %v times", n)
+		}
+	})
+}
+
+func TestRedisOfAnInstance(t *testing.T) {
+	each(t, func(t *testing.T, db *models.DB) {
+		r := miniredis.NewMiniRedis()
+		if err := r.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		a, b := newInstance(t, db, r.Addr()), newInstance(t, db, r.Addr())
+		for _, i := range []instance{a, b} {
+			i.eventually("Redis is in use", func() bool { return i.metric("linkwatch_redis_up", "") == 1 })
+		}
+		l := a.add()
+		r.FlushAll()
+		b.eventually("b has heard of it", func() bool { return b.metric("linkwatch_shortlink_cache_entries", "") == 1 })
+		a.visit(l.Key)
+		if _, err := b.Visit(t.Context(), "not-there", shortlinks.Visitor{}); models.CodeOf(err) != models.CodeNotFound {
+			t.Errorf("got %v", err)
+		}
+		if h, m := b.metric("linkwatch_shortlink_cache_hits_total", "redis"), b.metric("linkwatch_shortlink_cache_misses_total", "redis"); h != 0 || m != 1 {
+			t.Errorf("%v hits and %v misses of Redis", h, m)
+		}
+		r.Close()
+		a.eventually("Redis is away", func() bool { return a.metric("linkwatch_redis_up", "") == 0 })
+		a.eventually("that is counted", func() bool { return a.metric("linkwatch_redis_errors_total", "") > 0 })
+		a.visit(l.Key)
+		if !strings.Contains(a.log.String(), "Redis is away") {
+			t.Errorf("nobody is told: %s", a.log)
+		}
+		a.Stop(t.Context()) // before goleak looks
+		b.Stop(t.Context())
+	})
+}
+
+func TestMetricsOfOneName(t *testing.T) {
+	i := newInstance(t, modelstest.New(t), "")
+	memory := shortlinks.NewMemory(10)
+	defer memory.Close()
+	if _, err := jobshortlinks.New(i.Store, memory, nil, slog.New(slog.DiscardHandler), i.reg); err == nil {
+		t.Error("metrics of the same names are registered twice")
+	}
+}
