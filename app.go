@@ -79,7 +79,7 @@ func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 		reap, err := reaper.Reaper(cleaned, reaper.Options{
 			Interval: cfg.CleanupInterval, BatchSize: cfg.CleanupBatchSize, MaxDuration: cfg.CleanupMaxDuration,
 		}, registry, map[string]cleanup.Remove{
-			cleanup.ShortLinks: shortened.Reap, cleanup.VisitDays: shortened.ReapDays, cleanup.IdempotencyKeys: models.ReapKeys(nil),
+			cleanup.ShortLinks: shortened.Reap, cleanup.VisitDays: shortened.ReapDays, cleanup.IdempotencyKeys: db.ReapKeys(nil),
 			cleanup.CheckResults: watched.ReapResults, cleanup.Tags: store.ReapTags,
 		})
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 func reapKeys(t *testing.T, db *models.DB, clock models.Clock, limit int) (n int64) {
 	t.Helper()
 	err := db.Write(t.Context(), func(tx *gorm.DB) (err error) {
-		n, err = models.ReapKeys(clock)(tx, limit)
+		n, err = db.ReapKeys(clock)(tx, limit)
 		return err
 	})
 	if err != nil {

@@ -17,10 +17,11 @@ const KeepDeleted = 24 * time.Hour
 const purgeBatch = 1000
 
 // ReapResults deletes up to limit check results that are older than the
-// retention. It is the reaper's part (models/cleanup.Remove).
+// retention. Instances that do so at once take others each. It is the reaper's part (models/cleanup.Remove).
 func (s *Store) ReapResults(tx *gorm.DB, limit int) (int64, error) {
 	res := tx.Exec(`DELETE FROM check_results WHERE (target_seq, checked_at) IN (
-		SELECT target_seq, checked_at FROM check_results WHERE checked_at < ? ORDER BY checked_at LIMIT ?)`, s.clock.Now().Add(-s.opts.Retention), limit)
+		SELECT target_seq, checked_at FROM check_results WHERE checked_at < ? ORDER BY checked_at LIMIT ?`+s.db.SkipLocked()+`)`,
+		s.clock.Now().Add(-s.opts.Retention), limit)
 	if res.Error != nil {
 		return 0, fmt.Errorf("deleting old check results: %w", res.Error)
 	}
