@@ -3,6 +3,7 @@ package shortlinks
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"gorm.io/gorm"
@@ -28,16 +29,18 @@ func (s *Store) Create(ctx context.Context, n New) (l ShortLink, created bool, e
 			return err
 		}
 		if known != "" {
-			if l, err = lock(tx, known, false); models.CodeOf(err) != models.CodeNotFound {
+			// Not by its short key, which may be another's since.
+			var ok bool
+			if l, ok, err = one(there(tx).Where("seq = ?", known)); err != nil || ok {
 				created = false
 				return err
-			} // deleted meanwhile: the key is free again
+			} // deleted meanwhile: the idempotency key is free again
 		}
 		if l, err = s.create(tx, n); err != nil {
 			return err
 		}
 		created = true
-		return s.keys.Keep(tx, n.IdempotencyKey, l.Key)
+		return s.keys.Keep(tx, n.IdempotencyKey, strconv.FormatInt(l.Seq, 10))
 	})
 	if err != nil {
 		return ShortLink{}, false, err

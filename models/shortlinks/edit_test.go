@@ -177,6 +177,15 @@ func TestCreateIdempotency(t *testing.T) {
 		if err != nil || again || !keys[l.Key] || l.LongURL != "https://example.com" {
 			t.Errorf("%v %v %+v", err, again, l)
 		}
+		// Its short key may be another's since.
+		f.must(f.edit(l.Key, shortlinks.Edit{ExpiresAt: ptr(f.Now().Add(time.Minute))}))
+		f.clock.Advance(2 * time.Hour)
+		f.reap(10)
+		f.add(key(l.Key))
+		anew, again, err := f.Create(f.Context(), shortlinks.New{LongURL: "https://example.com", IdempotencyKey: "once"})
+		if err != nil || !again || anew.Key == l.Key {
+			t.Errorf("%v %v %+v", err, again, anew)
+		}
 		f.clock.Advance(models.KeepKeys)
 		if _, created, err := f.Create(f.Context(), shortlinks.New{LongURL: "https://else.test", IdempotencyKey: "once"}); err != nil || !created {
 			t.Errorf("a key is forgotten after a day: %v %v", created, err)

@@ -53,7 +53,8 @@ func (s *Shared) session(ctx context.Context, store *Store, probe <-chan time.Ti
 	}
 	wait.Go(func() { deaf <- s.hear(ctx, sub) })
 	select {
-	case <-s.failure: // of the time before
+	case err := <-s.failure: // of the time before
+		s.log.Debug("Redis had failed", "error", err)
 	default:
 	}
 

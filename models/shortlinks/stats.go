@@ -66,10 +66,11 @@ func (d *Day) add(o Day) {
 // The rows of a batch of visits as the statements below read them.
 type (
 	linkSum struct {
-		Link int64 `json:"link"`
-		N    int64 `json:"n"`
-		Bots int64 `json:"bots"`
-		Last int64 `json:"last"`
+		Link    int64 `json:"link"`
+		N       int64 `json:"n"`
+		Bots    int64 `json:"bots"`
+		Claimed int64 `json:"claimed"`
+		Last    int64 `json:"last"`
 	}
 	daySum struct {
 		Link    int64 `json:"link"`
@@ -103,6 +104,7 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []linkVisits) error {
 		}
 		sum.N += v.Bots + v.Desktop + v.Mobile + v.Tablet + v.Other
 		sum.Bots += v.Bots
+		sum.Claimed += v.Claimed
 		sum.Last = max(sum.Last, v.Last.UnixMicro())
 		days = append(days, daySum{v.Link, v.Day.UnixMicro(), v.Bots, v.Desktop, v.Mobile, v.Tablet, v.Other})
 		for host, n := range v.Referrers {
@@ -113,10 +115,11 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []linkVisits) error {
 		return err
 	}
 	// The links first: that keeps the reaper from them until the rest is written.
-	// Visits of a link with max_visits were counted when they were claimed.
-	err := s.execRows(tx, links, `link bigint, n bigint, bots bigint, last bigint`, `
-		UPDATE short_links SET bots = short_links.bots + v.bots,
-			visits = visits + CASE WHEN max_visits > 0 THEN 0 ELSE v.n END,
+	// (If max_visits was set meanwhile, the visits before may be as many already.)
+	err := s.execRows(tx, links, `link bigint, n bigint, bots bigint, claimed bigint, last bigint`, `
+		UPDATE short_links SET bots = short_links.bots + v.bots, visits = visits + v.n - v.claimed,
+			exhausted_at = CASE WHEN exhausted_at IS NULL AND max_visits > 0 AND visits + v.n - v.claimed >= max_visits
+				THEN v.last ELSE exhausted_at END,
 			last_visited_at = CASE WHEN last_visited_at > v.last THEN last_visited_at ELSE v.last END
 		FROM (%s) AS v WHERE short_links.seq = v.link`)
 	if err == nil {

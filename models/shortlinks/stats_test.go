@@ -100,8 +100,9 @@ func TestReferrersAreBounded(t *testing.T) {
 	})
 }
 
-// Visits of a link with MaxVisits are counted by their claims, once.
-func TestLimitedVisitsAreCountedOnce(t *testing.T) {
+// Each visit is counted once, by its claim or later, also if MaxVisits is set
+// or lifted in between.
+func TestVisitsAreCountedOnce(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("some"), limit(10))
 		f.visitAs("some", "", crawler)
@@ -113,6 +114,21 @@ func TestLimitedVisitsAreCountedOnce(t *testing.T) {
 		if l := f.get("some"); l.Visits != 2 || l.Bots != 1 {
 			t.Errorf("%+v", l)
 		}
+		f.visit("some")
+		f.must(f.edit("some", shortlinks.Edit{MaxVisits: ptr(int64(0))}))
+		f.visit("some")
+		f.count()
+		if l := f.get("some"); l.Visits != 4 {
+			t.Errorf("lifted: %+v", l)
+		}
+		f.visit("some")
+		f.visit("some")
+		f.must(f.edit("some", shortlinks.Edit{MaxVisits: ptr(int64(6))}))
+		f.count()
+		if l := f.get("some"); l.Visits != 6 || l.Status(f.Now()) != shortlinks.Expired || l.ExhaustedAt != f.Now() {
+			t.Errorf("set: %+v", l)
+		}
+		f.leads("some", "gone")
 	})
 }
 

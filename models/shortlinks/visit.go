@@ -36,7 +36,7 @@ func (s *Store) Visit(ctx context.Context, key string, v Visitor) (longURL strin
 	if err != nil {
 		return "", err
 	}
-	s.visits.add(e.Link, v, s.present())
+	s.visits.add(visit{link: e.Link, who: v, at: s.present(), claimed: e.Limited})
 	return e.LongURL, nil
 }
 

@@ -104,6 +104,6 @@ func known[T any](m map[string]T, s string, find func(string) T) T {
 		clear(m)
 	}
 	t := find(s)
-	m[s] = t
+	m[strings.Clone(s)] = t // s may be a piece of a long header
 	return t
 }

@@ -138,7 +138,7 @@ func TestKnownVisitorsAreBounded(t *testing.T) {
 	if len(v.devices) > maxVisitors || len(v.hosts) > maxVisitors {
 		t.Errorf("%d and %d are known", len(v.devices), len(v.hosts))
 	}
-	if v.device("Twitterbot/1.0") != bot || v.device("Twitterbot/1.0") != bot || v.referrer("https://a.example") != "a.example" {
+	if v.device("Twitterbot/1.0") != bot || v.referrer("https://a.example") != "a.example" {
 		t.Error("what is known is not what it is")
 	}
 }
