@@ -71,6 +71,7 @@ type server struct {
 	clock   *modelstest.Clock // of targets and short links
 	jobs    *schedule.Store
 	stop    func() // what the program tells the router when it is about to stop
+	sharing bool   // the cache of short links with other instances
 }
 
 func newServer(t *testing.T) *server {

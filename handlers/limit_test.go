@@ -1,0 +1,70 @@
+package handlers
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/linkwatch/linkwatch/handlers/httpx"
+)
+
+// TestLimitOfCreation: strangers make so many short links a minute, and no more.
+func TestLimitOfCreation(t *testing.T) {
+	const limit = 3
+	for _, c := range []struct {
+		name    string
+		change  func(*Deps)
+		client  string
+		limited bool
+	}{
+		{"a stranger", func(*Deps) {}, "203.0.113.7:1", true},
+		{"a stranger by IPv6", func(*Deps) {}, "[2001:db8::7]:1", true},
+		{"this machine", func(*Deps) {}, "127.0.0.1:1", false},
+		{"this machine, by IPv6", func(*Deps) {}, "[::1]:1", false},
+		{"by a proxy on this machine", func(d *Deps) { d.Addresses.PublicURL = "https://links.example" }, "127.0.0.1:1", true},
+		{"with the password", func(d *Deps) { d.Password = "correct horse" }, "203.0.113.7:1", false},
+		{"no limit", func(d *Deps) { d.ShortCreateLimit = 0 }, "203.0.113.7:1", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newShortHost(t, func(d *Deps) {
+				d.Addresses, d.ShortCreateLimit = httpx.Addresses{}, limit
+				c.change(d)
+			})
+			ask := func(method, path string) *httptest.ResponseRecorder {
+				req := httptest.NewRequest(method, path, strings.NewReader(`{"long_url":"https://example.com/"}`))
+				req.Host, req.RemoteAddr = "127.0.0.1", c.client
+				req.Header.Set("Content-Type", "application/json")
+				req.Header.Set("Authorization", "Bearer correct horse")
+				w := httptest.NewRecorder()
+				r.ServeHTTP(w, req)
+				return w
+			}
+			for i := range limit {
+				if w := ask("POST", "/v1/shortlinks"); w.Code != http.StatusCreated {
+					t.Fatalf("number %d: %d %s", i+1, w.Code, w.Body)
+				}
+			}
+			for _, path := range []string{"/v1/shortlinks", "/api/v1/shortlinks"} {
+				w := ask("POST", path)
+				if (w.Code == http.StatusTooManyRequests) != c.limited {
+					t.Errorf("one more: %d %s", w.Code, w.Body)
+				}
+				if c.limited && (w.Header().Get("Retry-After") != "20" || !strings.Contains(w.Body.String(), "/probs/rate-limited")) {
+					t.Errorf("one more: %v %s", w.Header(), w.Body)
+				}
+			}
+			for _, path := range []string{"/short", "/links/l_0000000000000000000000/shorten"} {
+				if w := ask("POST", path); (w.Code == http.StatusTooManyRequests) != c.limited {
+					t.Errorf("%s: %d %s", path, w.Code, w.Body)
+				}
+			}
+			// Everything else goes on.
+			for _, path := range []string{"/v1/shortlinks", "/s/abcd", "/healthz"} {
+				if w := ask("GET", path); w.Code >= 400 {
+					t.Errorf("GET %s: %d", path, w.Code)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,187 @@
+package handlers_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+)
+
+const browser = "text/html,application/xhtml+xml,*/*;q=0.8"
+
+// doc reads an answer's HTML.
+func (a answer) doc() *goquery.Document {
+	a.t.Helper()
+	d, err := goquery.NewDocumentFromReader(strings.NewReader(a.body))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return d
+}
+
+// TestRedirect is the form of a redirect: contract §5.
+func TestRedirect(t *testing.T) {
+	s := newServer(t)
+	s.shorten(`"short_key":"Abc-123_"`)
+	for _, path := range []string{
+		"/s/Abc-123_", "/s/Abc-123_/", "/s/Abc-123_?", "/s/Abc-123_?preview=0", "/s/Abc-123_?preview", "/s/Abc-123_?utm_source=x&to=https://evil.test",
+		"/s/Abc-123_?preview=2&preview=1", "/s/%41bc-123_", "/s/Abc-123_?%zz;",
+	} {
+		for _, method := range []string{"GET", "HEAD"} {
+			a := s.ask(method, path, "Accept", browser)
+			h := a.header
+			if a.status != 302 || h.Get("Location") != longURL || h.Get("Cache-Control") != "private, no-store" || h.Get("X-Robots-Tag") != "noindex" ||
+				h.Get("X-Request-Id") == "" || h.Get("X-Content-Type-Options") != "nosniff" || a.body != "" {
+				t.Errorf("%s: %d %v %q", a.call, a.status, h, a.body)
+			}
+			if len(h["Location"]) != 1 || h.Get("Set-Cookie") != "" || h.Get("Content-Encoding") != "" {
+				t.Errorf("%s: %v", a.call, h)
+			}
+		}
+	}
+	for _, path := range []string{"/s/abc-123_", "/s/ABC-123_", "/s/Abc-123", "/S/Abc-123_"} { // case counts
+		s.ask("GET", path).problem(404, "not-found", "")
+	}
+	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH", "OPTIONS"} {
+		a := s.ask(method, "/s/Abc-123_")
+		a.problem(405, "method-not-allowed", "")
+		if a.header.Get("Location") != "" || !strings.Contains(a.header.Get("Allow"), "GET") {
+			t.Errorf("%s: %v", method, a.header)
+		}
+	}
+	s.writeVisits()
+	if got := s.do("GET", "/v1/shortlinks/Abc-123_", "").want(200)["visits"]; got != 18.0 {
+		t.Errorf("%v visits, want 18: HEAD counts as GET does", got)
+	}
+}
+
+// TestLocation: the address as it was given, as a header can take it.
+func TestLocation(t *testing.T) {
+	s := newServer(t)
+	for given, want := range map[string]string{
+		"https://example.com":                           "https://example.com",
+		"https://example.com/a/../b//c/./d/?q=%20+&x=#": "https://example.com/a/../b//c/./d/?q=%20+&x=#",
+		"http://Example.COM:80/%7Euser#frag":            "http://Example.COM:80/%7Euser#frag",
+		"https://bücher.example/straße?ö=ü#ä":           "https://xn--bcher-kva.example/stra%C3%9Fe?%C3%B6=%C3%BC#%C3%A4",
+		"https://[2001:db8::1]:8443/x":                  "https://[2001:db8::1]:8443/x",
+		"https://example.com/\u202e\U0001f600":          "https://example.com/%E2%80%AE%F0%9F%98%80",
+		`https://example.com/"><script>`:                `https://example.com/"><script>`,
+	} {
+		body, err := json.Marshal(map[string]string{"long_url": given})
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, _ := s.do("POST", "/v1/shortlinks", string(body)).want(201)["short_key"].(string)
+		got := s.ask("GET", "/s/"+key).header.Get("Location")
+		if got != want {
+			t.Errorf("%q leads to %q, want %q", given, got, want)
+		}
+		for i := range len(got) {
+			if got[i] <= ' ' || got[i] >= 0x7f {
+				t.Errorf("%q is no header", got)
+			}
+		}
+	}
+}
+
+// TestRedirectProblems: browsers get a page that says why, others a problem;
+// neither is kept, and neither tells where the key led.
+func TestRedirectProblems(t *testing.T) {
+	s := newServer(t)
+	s.shorten(`"short_key":"expired","ttl_seconds":60`)
+	s.shorten(`"short_key":"used-up","max_visits":1`)
+	s.shorten(`"short_key":"switched"`)
+	s.shorten(`"short_key":"deleted"`)
+	s.clock.Advance(time.Minute)
+	s.ask("GET", "/s/used-up")
+	s.do("PATCH", "/v1/shortlinks/switched", `{"disabled":true}`).want(200)
+	s.do("DELETE", "/v1/shortlinks/deleted", "").want(204)
+	for path, want := range map[string]struct {
+		status int
+		slug   string
+		words  string
+	}{
+		"/s/expired":           {410, "gone", "has expired"},
+		"/s/expired/":          {410, "gone", "has expired"},
+		"/s/expired?preview=1": {410, "gone", "has expired"},
+		"/s/used-up":           {410, "gone", "as often as it may be"},
+		"/s/switched":          {410, "gone", "switched off"},
+		"/s/deleted":           {410, "gone", "was deleted"},
+		"/s/deleted?preview=1": {410, "gone", "was deleted"},
+		"/s/unknown":           {404, "not-found", "nothing at this address"},
+		"/s/unknown?preview=1": {404, "not-found", "nothing at this address"},
+		"/s/x":                 {404, "not-found", "nothing at this address"},
+		"/s/<script>alert(1)":  {404, "not-found", "nothing at this address"},
+	} {
+		for _, accept := range []string{browser, "*/*", "application/json", ""} {
+			a := s.ask("GET", path, "Accept", accept)
+			if a.header.Get("Cache-Control") != "private, no-store" || a.header.Get("X-Robots-Tag") != "noindex" ||
+				a.header.Get("Location") != "" || strings.Contains(a.body, "example.com") {
+				t.Errorf("%s: %v %s", a.call, a.header, a.body)
+			}
+			if accept != browser {
+				a.problem(want.status, want.slug, "")
+				continue
+			}
+			d := a.doc()
+			if a.status != want.status || !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") ||
+				!strings.Contains(d.Find("main").Text(), want.words) || d.Find("h1").Length() != 1 {
+				t.Errorf("%s: %d %s", a.call, a.status, a.body)
+			}
+			if d.Find("nav, script, form").Length() > 0 || !strings.Contains(d.Find("footer").Text(), "Shortened by Linkwatch") {
+				t.Errorf("%s is not a page for strangers: %s", a.call, a.body)
+			}
+		}
+		if a := s.ask("HEAD", path); a.status != want.status || a.body != "" {
+			t.Errorf("%s: %d %q", a.call, a.status, a.body)
+		}
+	}
+	for _, path := range []string{"/s/", "/s/expired/and/deeper"} { // whoever follows a link with a slip in it is no user of the program
+		if a := s.ask("GET", path, "Accept", browser); a.status != 404 || a.doc().Find("nav").Length() > 0 {
+			t.Errorf("%s: %d %s", a.call, a.status, a.body)
+		}
+	}
+}
+
+// TestShortLinkPreview shows where a key leads to whoever looks first, and is no visit.
+func TestShortLinkPreview(t *testing.T) {
+	s := newServer(t)
+	s.shorten(`"short_key":"shown","title":"<b>Title</b>","expires_at":"` + s.at(3*time.Hour) + `"`)
+	s.shorten(`"short_key":"limited","max_visits":1`)
+
+	a := s.ask("GET", "/s/shown?preview=1&x=2")
+	got := a.want(200)
+	has(t, got, map[string]any{"short_key": "shown", "long_url": longURL, "title": "<b>Title</b>", "expires_at": s.at(3 * time.Hour)})
+	if len(got) != 4 || a.header.Get("Cache-Control") != "private, no-store" || a.header.Get("Location") != "" || a.header.Get("X-Robots-Tag") != "noindex" {
+		t.Errorf("%v %v", a.header, got)
+	}
+	has(t, s.ask("GET", "/s/limited?preview=1").want(200), map[string]any{"long_url": "https://example.com", "title": "", "expires_at": nil})
+
+	for _, path := range []string{"/s/shown?preview=1", "/s/shown/?preview=1"} {
+		a = s.ask("GET", path, "Accept", browser)
+		d := a.doc()
+		if a.status != 200 || d.Find(".destination").Text() != longURL || !strings.Contains(d.Find("main").Text(), "<b>Title</b>") ||
+			!strings.Contains(d.Find("main").Text(), "in 3 h") || d.Find("main a").Length() != 1 || d.Find("main a").AttrOr("href", "") != "/s/shown" {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+	}
+	a = s.ask("GET", "/s/limited?preview=1", "Accept", browser)
+	if strings.Contains(a.body, "/page") || a.doc().Find(".destination").Text() != "https://example.com" {
+		t.Errorf("more than the site is shown: %s", a.body)
+	}
+	if a := s.ask("HEAD", "/s/shown?preview=1"); a.status != http.StatusOK || a.body != "" {
+		t.Errorf("%d %q", a.status, a.body)
+	}
+	s.writeVisits()
+	for _, key := range []string{"shown", "limited"} {
+		if got := s.do("GET", "/v1/shortlinks/"+key, "").want(200); got["visits"] != 0.0 || got["status"] != "active" {
+			t.Errorf("a look counts: %v", got)
+		}
+	}
+	s.leads("/s/limited", longURL)
+	s.gone("/s/limited", "as often as it may be")
+	s.gone("/s/limited?preview=1", "as often as it may be")
+}

@@ -1,0 +1,302 @@
+package handlers_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/modelstest"
+)
+
+const longURL = "https://example.com/page" // where shorten leads
+
+// TestHybridExpirationStrategy_NoSynchronousDeletes is the critical test of seed
+// 004: a redirect writes nothing and deletes nothing, whether its link has
+// expired or not, and of what is cached it asks nobody.
+func TestHybridExpirationStrategy_NoSynchronousDeletes(t *testing.T) {
+	eachCache(t, func(s *server, another func() *server) {
+		s.shorten(`"short_key":"ends","ttl_seconds":60`)
+		s.silent("a hit", func() { s.leads("/s/ends", longURL) })
+
+		cold := another()
+		cold.onlyReads("a miss", func() { cold.leads("/s/ends", longURL) })
+		cold.silent("the hit after it", func() { cold.leads("/s/ends", longURL) })
+
+		s.clock.Advance(time.Minute)
+		s.silent("an expired entry", func() { s.gone("/s/ends", "has expired") })
+		s.silent("its tombstone", func() { s.gone("/s/ends", "has expired") })
+
+		cold = another()
+		cold.clock.Advance(time.Minute)
+		cold.onlyReads("an expired link in the database", func() { cold.gone("/s/ends", "has expired") })
+		cold.silent("its tombstone", func() { cold.gone("/s/ends", "has expired") })
+
+		// It is still there, and so are its visits: deleting is the reaper's.
+		if got := s.do("GET", "/v1/shortlinks/ends", "").want(200); got["status"] != "expired" {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// TestExpiredFromTheInstant: contract §5, whatever the cache holds.
+func TestExpiredFromTheInstant(t *testing.T) {
+	eachCache(t, func(s *server, another func() *server) {
+		s.shorten(`"short_key":"ends","expires_at":"` + s.at(time.Hour) + `"`)
+		s.clock.Advance(time.Hour - time.Microsecond)
+		s.leads("/s/ends", longURL)
+		s.clock.Advance(time.Microsecond)
+		s.gone("/s/ends", "has expired")
+		// So it does in an instance that never heard of it.
+		cold := another()
+		cold.clock.Advance(time.Hour)
+		cold.gone("/s/ends", "has expired")
+	})
+}
+
+// TestTombstones: whatever a key has come to is asked for once, not at each visit.
+func TestTombstones(t *testing.T) {
+	eachCache(t, func(s *server, another func() *server) {
+		s.shorten(`"short_key":"expired","ttl_seconds":60`)
+		s.shorten(`"short_key":"used-up","max_visits":1`)
+		s.shorten(`"short_key":"switched"`)
+		s.shorten(`"short_key":"deleted"`)
+		s.leads("/s/used-up", longURL)
+		s.do("PATCH", "/v1/shortlinks/switched", `{"disabled":true}`).want(200)
+		s.do("DELETE", "/v1/shortlinks/deleted", "").want(204)
+		cold := another()
+		for _, x := range []*server{s, cold} {
+			x.clock.Advance(time.Minute)
+			for key, reason := range map[string]string{
+				"expired": "has expired", "used-up": "as often as it may be", "switched": "switched off", "deleted": "was deleted",
+			} {
+				x.gone("/s/"+key, reason)
+				x.silent("the tombstone of "+key, func() { x.gone("/s/"+key, reason) })
+			}
+		}
+	})
+}
+
+// TestUnknownKeys: a stranger who guesses keys costs a query for each, those
+// that cannot be keys none.
+func TestUnknownKeys(t *testing.T) {
+	eachCache(t, func(s *server, _ func() *server) {
+		s.onlyReads("an unknown key", func() { s.ask("GET", "/s/nothing").problem(404, "not-found", "") })
+		s.silent("the same again", func() { s.ask("GET", "/s/nothing").problem(404, "not-found", "") })
+		for _, path := range []string{
+			"/s/abc", "/s/" + strings.Repeat("a", 65), "/s/with.dot", "/s/with%20blank", "/s/sch%C3%B6n", "/s/%00%00%00%00", "/s/", "/s/a/b", "/s/a%2Fbcd",
+			"/s/..%2F..%2Fadmin", "/s/abcd'--",
+		} {
+			s.silent(path, func() { s.ask("GET", path).problem(404, "not-found", "") })
+		}
+		s.shorten(`"short_key":"nothing"`)
+		s.leads("/s/nothing", longURL)
+	})
+}
+
+// TestColdHotKey: a burst on a key that no cache holds costs one query.
+func TestColdHotKey(t *testing.T) {
+	eachEngine(t, func(s *server) {
+		s.shorten(`"short_key":"hot-key"`)
+		cold := newServerOn(s.t, s.db)
+		var wrong atomic.Int64
+		cold.onlyReads("the burst", func() {
+			var group sync.WaitGroup
+			start := make(chan struct{})
+			for range 200 {
+				group.Go(func() {
+					<-start
+					if a, err := cold.tryAsk("GET", "/s/hot-key"); err != nil || a.header.Get("Location") != longURL {
+						wrong.Add(1)
+					}
+				})
+			}
+			close(start)
+			group.Wait()
+		})
+		if n := wrong.Load(); n > 0 {
+			s.t.Errorf("%d of 200 were not led on", n)
+		}
+	})
+}
+
+// TestMaxVisitsIsExact: with 50 visitors at once, at two instances.
+func TestMaxVisitsIsExact(t *testing.T) {
+	eachCache(t, func(s *server, another func() *server) {
+		const most = 20
+		s.shorten(`"short_key":"limited","max_visits":20`)
+		instances := []*server{s, another()}
+		var led, refused, other atomic.Int64
+		var group sync.WaitGroup
+		for i := range 50 {
+			group.Go(func() {
+				switch a, err := instances[i%2].tryAsk("GET", "/s/limited"); {
+				case err == nil && a.status == http.StatusFound && a.header.Get("Location") == longURL:
+					led.Add(1)
+				case err == nil && a.status == http.StatusGone:
+					refused.Add(1)
+				default:
+					other.Add(1)
+				}
+			})
+		}
+		group.Wait()
+		if led.Load() != most || refused.Load() != 50-most || other.Load() != 0 {
+			s.t.Errorf("%d led on, %d refused, %d neither; want %d and %d", led.Load(), refused.Load(), other.Load(), most, 50-most)
+		}
+		s.gone("/s/limited", "as often as it may be")
+		s.silent("the tombstone", func() { s.gone("/s/limited", "as often as it may be") })
+		got := s.do("GET", "/v1/shortlinks/limited", "").want(200)
+		if got["visits"] != float64(most) || got["status"] != "expired" {
+			s.t.Errorf("%v", got)
+		}
+	})
+}
+
+// TestChangesShowAtOnce: no stale redirect (contract §5).
+func TestChangesShowAtOnce(t *testing.T) {
+	eachCache(t, func(s *server, _ func() *server) {
+		at := s.shorten(`"short_key":"changing"`)
+		s.leads("/s/changing", longURL)
+		edit := func(change string) {
+			s.t.Helper()
+			s.do("PATCH", at, change).want(200)
+		}
+		edit(`{"disabled":true}`)
+		s.gone("/s/changing", "switched off")
+		edit(`{"disabled":false}`)
+		s.leads("/s/changing", longURL)
+		edit(`{"long_url":"https://other.test/"}`)
+		s.leads("/s/changing", "https://other.test/")
+		edit(`{"expires_at":"` + s.at(time.Minute) + `"}`)
+		s.clock.Advance(time.Minute)
+		s.gone("/s/changing", "has expired")
+		edit(`{"expires_at":null}`)
+		s.leads("/s/changing", "https://other.test/")
+		s.writeVisits()
+		edit(`{"max_visits":1}`) // it had more
+		s.gone("/s/changing", "as often as it may be")
+		edit(`{"max_visits":null}`)
+		s.leads("/s/changing", "https://other.test/")
+		s.do("DELETE", at, "").want(204)
+		s.gone("/s/changing", "was deleted")
+		s.do("POST", at+"/restore", "").want(200)
+		s.leads("/s/changing", "https://other.test/")
+	})
+}
+
+// TestClockSetBack: what was seen to have expired never leads on again.
+func TestClockSetBack(t *testing.T) {
+	eachCache(t, func(s *server, _ func() *server) {
+		s.shorten(`"short_key":"ends","ttl_seconds":60`)
+		s.shorten(`"short_key":"cached","ttl_seconds":60`)
+		s.leads("/s/cached", longURL)
+		s.clock.Advance(time.Minute)
+		s.gone("/s/ends", "has expired")
+		s.clock.Advance(-time.Hour)
+		s.gone("/s/ends", "has expired")
+		s.gone("/s/cached", "has expired") // nobody asked for it while it was late
+	})
+}
+
+// TestDatabaseThatIsBusy: what is cached leads on, what would have to be asked
+// for is 503, and nothing that has expired leads anywhere.
+func TestDatabaseThatIsBusy(t *testing.T) {
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		s := newServerOn(t, db)
+		s.shorten(`"short_key":"cached"`)
+		s.shorten(`"short_key":"ends","ttl_seconds":60`)
+		s.shorten(`"short_key":"limited","max_visits":5`)
+		s.leads("/s/cached", longURL)
+		s.leads("/s/ends", longURL)
+		s.clock.Advance(time.Minute)
+
+		release := hold(t, db)
+		s.leads("/s/cached", longURL)
+		s.gone("/s/ends", "has expired")
+		a := s.ask("GET", "/s/limited") // its visit cannot be claimed
+		a.problem(http.StatusServiceUnavailable, "unavailable", "")
+		if a.header.Get("Retry-After") == "" || a.header.Get("Cache-Control") != "private, no-store" {
+			t.Errorf("%v", a.header)
+		}
+		if db.Engine == models.Postgres { // SQLite reads while another writes
+			cold := newServerOn(t, db)
+			cold.ask("GET", "/s/cached").problem(http.StatusServiceUnavailable, "unavailable", "")
+		}
+		release()
+		s.leads("/s/limited", longURL)
+		if got := s.do("GET", "/v1/shortlinks/limited", "").want(200); got["visits"] != 1.0 {
+			t.Errorf("what could not be claimed was counted: %v", got)
+		}
+	})
+}
+
+// hold keeps short links locked until release is called.
+func hold(t *testing.T, db *models.DB) (release func()) {
+	t.Helper()
+	held, let, done := make(chan struct{}), make(chan struct{}), make(chan error)
+	undo := errors.New("nothing is to be kept")
+	go func() {
+		done <- db.Write(context.Background(), func(tx *gorm.DB) error {
+			if db.Engine == models.Postgres {
+				if err := tx.Exec("LOCK TABLE short_links IN ACCESS EXCLUSIVE MODE").Error; err != nil {
+					return err
+				}
+			}
+			close(held)
+			<-let
+			return undo
+		})
+	}()
+	select {
+	case <-held:
+	case err := <-done:
+		t.Fatal(err)
+	}
+	return func() {
+		close(let)
+		if err := <-done; !errors.Is(err, undo) {
+			t.Error(err)
+		}
+	}
+}
+
+// TestDatabaseThatFails: links that are cached lead on, no others.
+func TestDatabaseThatFails(t *testing.T) {
+	eachEngine(t, func(s *server) {
+		s.shorten(`"short_key":"cached"`)
+		s.shorten(`"short_key":"ends","ttl_seconds":60`)
+		modelstest.Exec(s.t, s.db, "ALTER TABLE short_links RENAME TO lost")
+		s.leads("/s/cached", longURL)
+		s.ask("GET", "/s/uncached").problem(500, "internal", "")
+		s.clock.Advance(time.Minute)
+		s.gone("/s/ends", "has expired")
+		modelstest.Exec(s.t, s.db, "ALTER TABLE lost RENAME TO short_links")
+		s.ask("GET", "/s/uncached").problem(404, "not-found", "")
+	})
+}
+
+// TestDestinationWrittenPastTheStore: the schemes are checked at the redirect
+// too, and nothing in an address can end a header.
+func TestDestinationWrittenPastTheStore(t *testing.T) {
+	eachEngine(t, func(s *server) {
+		for i, bad := range []string{
+			"javascript:alert(1)", "data:text/html,<script>alert(1)</script>", "file:///etc/passwd", "//example.com/x", "/admin", "",
+			"https://user:password@example.com/", "https://example.com\r\nSet-Cookie: a=b", " https://", "HTTPS:example.com",
+		} {
+			key := "bad-" + string(rune('a'+i))
+			s.shorten(`"short_key":"` + key + `"`)
+			modelstest.Exec(s.t, s.db, "UPDATE short_links SET long_url = ? WHERE short_key = ?", bad, key)
+			cold := newServerOn(s.t, s.db)
+			cold.gone("/s/"+key, "does not link to")
+			cold.silent("its tombstone", func() { cold.gone("/s/"+key, "does not link to") })
+		}
+	})
+}
