@@ -142,6 +142,7 @@ func TestShortenALink(t *testing.T) {
 	wantText(t, a, ".flash", "The link has a short address.")
 	wantCount(t, a, `form[action$="/shorten"]`, 0)
 	address := a.Find("section[aria-labelledby=shortened] [data-copy]").AttrOr("data-copy", "")
+	wantText(t, a, "section[aria-labelledby=shortened]", "0 visits ends never")
 	key, ok := strings.CutPrefix(address, "http://127.0.0.1:8080/s/")
 	if !ok || len(key) != 7 {
 		t.Fatalf("the short address is %q", address)

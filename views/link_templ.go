@@ -182,7 +182,7 @@ func LinkPage(v Link) templ.Component {
 				}
 			}
 			if v.Short.Key != "" {
-				templ_7745c5c3_Err = shortened(v.Prefix, v.Short).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = shortened(v.Prefix, v.Short, v.Now).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

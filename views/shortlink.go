@@ -165,6 +165,9 @@ func (v ShortLink) tick(d shortlinks.Day) string {
 	return d.Start.Format("2 Jan")
 }
 
+// shownShares is how many shares are listed before the rest is folded.
+const shownShares = 10
+
 // share is one line of a list of shares.
 type share struct {
 	name string
