@@ -52,8 +52,9 @@ func (a *app) Close() {
 // some megabytes while it is read.
 const forPeople = 8
 
-// newApp wires the program over an open store. Nothing runs yet.
-func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
+// newApp wires the program over an open store. Nothing runs yet, but the
+// scheduled jobs are known.
+func newApp(ctx context.Context, cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 
@@ -93,6 +94,9 @@ func newApp(cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
 	}
 	runner, err := jobs.NewRunner(scheduled, log, registry, table...)
 	if err != nil {
+		return nil, err
+	}
+	if err := runner.Declare(ctx); err != nil {
 		return nil, err
 	}
 	checker, err := checks.New(watched, client, cfg.MaxConcurrency, log, registry)

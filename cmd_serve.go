@@ -45,7 +45,7 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 		return err
 	}
 	defer closeStore(db, &err)
-	a, err := newApp(cfg, db, log)
+	a, err := newApp(ctx, cfg, db, log)
 	if err != nil {
 		return err
 	}

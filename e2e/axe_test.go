@@ -70,7 +70,7 @@ func (b *tab) inEveryLook(where string, check func(where string)) {
 func TestAccessibleEmpty(t *testing.T) {
 	b := browse(t, start(t), wide, "/")
 	b.expect("status of 4")
-	for _, path := range []string{"/", "/links", "/tags", "/watch", "/short", "/status", "/status/new", "/admin/jobs", "/admin/checks", "/nowhere"} {
+	for _, path := range []string{"/", "/links", "/tags", "/watch", "/short", "/status", "/status/new", "/admin/jobs", "/admin/checks", "/admin/cleanup", "/nowhere"} {
 		b.open(path)
 		b.inEveryLook("empty "+path, b.accessible)
 	}
@@ -89,6 +89,7 @@ func TestAccessibleFull(t *testing.T) {
 	web.set("/secret", status(403))
 	web.set("/broken", status(500))
 	s.call("POST", "/v1/admin/jobs/revalidation/run", nil, nil)
+	s.call("POST", "/v1/admin/cleanup/run", nil, nil)
 	eventually(t, "every link was checked", func() bool {
 		_, ok := s.found("/v1/search?q=moved")
 		var moved, gone, secret, broken link
@@ -105,7 +106,7 @@ func TestAccessibleFull(t *testing.T) {
 	b.expect("status of 4")
 	for _, path := range []string{
 		"/", "/links", "/links?expired=all", "/links?q=gomemry", "/links?q=%22open", "/links/" + shown.ID, "/links/" + ill["moved"].ID,
-		"/links/" + ill["gone"].ID, "/links/refreshes/" + refresh.ID, "/tags", "/admin/jobs", "/admin/jobs/revalidation", "/admin/settings",
+		"/links/" + ill["gone"].ID, "/links/refreshes/" + refresh.ID, "/tags", "/admin/jobs", "/admin/jobs/revalidation", "/admin/settings", "/admin/cleanup",
 	} {
 		b.open(path)
 		b.inEveryLook(path, b.accessible)

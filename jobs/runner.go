@@ -94,7 +94,7 @@ func (r *Runner) loop(taking, working context.Context) {
 		wait := slowPoll
 		var err error
 		if !declared {
-			err = r.declare(taking)
+			err = r.Declare(taking)
 			declared = err == nil
 		}
 		if declared {
@@ -117,7 +117,9 @@ func (r *Runner) loop(taking, working context.Context) {
 	}
 }
 
-func (r *Runner) declare(ctx context.Context) error {
+// Declare makes the jobs known, so that they can be asked for. The runner does
+// so itself when it starts; a program that answers requests before that calls it first.
+func (r *Runner) Declare(ctx context.Context) error {
 	now := r.store.Now()
 	var jobs []schedule.Job
 	for _, id := range slices.Sorted(maps.Keys(r.table)) { // in one order: instances that start together do not lock each other out

@@ -35,7 +35,7 @@ func newRunner(t *testing.T, store *schedule.Store, jobs ...Job) *Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.declare(t.Context()); err != nil {
+	if err := r.Declare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return r
