@@ -99,7 +99,7 @@ func (l load) connection(begun time.Time, next *atomic.Int64, took *[]time.Durat
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // nothing that is asked for is lost by it
 	in := bufio.NewReader(conn)
 	var request []byte
 	for {

@@ -1,16 +1,12 @@
 package handlers_test
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"gorm.io/gorm"
 
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/modelstest"
@@ -218,7 +214,7 @@ func TestDatabaseThatIsBusy(t *testing.T) {
 		s.leads("/s/ends", longURL)
 		s.clock.Advance(time.Minute)
 
-		release := hold(t, db)
+		release := modelstest.Hold(t, db, "short_links")
 		s.leads("/s/cached", longURL)
 		s.gone("/s/ends", "has expired")
 		a := s.ask("GET", "/s/limited") // its visit cannot be claimed
@@ -236,36 +232,6 @@ func TestDatabaseThatIsBusy(t *testing.T) {
 			t.Errorf("what could not be claimed was counted: %v", got)
 		}
 	})
-}
-
-// hold keeps short links locked until release is called.
-func hold(t *testing.T, db *models.DB) (release func()) {
-	t.Helper()
-	held, let, done := make(chan struct{}), make(chan struct{}), make(chan error)
-	undo := errors.New("nothing is to be kept")
-	go func() {
-		done <- db.Write(context.Background(), func(tx *gorm.DB) error {
-			if db.Engine == models.Postgres {
-				if err := tx.Exec("LOCK TABLE short_links IN ACCESS EXCLUSIVE MODE").Error; err != nil {
-					return err
-				}
-			}
-			close(held)
-			<-let
-			return undo
-		})
-	}()
-	select {
-	case <-held:
-	case err := <-done:
-		t.Fatal(err)
-	}
-	return func() {
-		close(let)
-		if err := <-done; !errors.Is(err, undo) {
-			t.Error(err)
-		}
-	}
 }
 
 // TestDatabaseThatFails: links that are cached lead on, no others.

@@ -110,6 +110,37 @@ func Exec(t testing.TB, db *models.DB, sql string, args ...any) {
 	}
 }
 
+// Hold keeps a table from being used until release is called: by writers on
+// SQLite, which lets others read meanwhile, by everybody on PostgreSQL.
+func Hold(t testing.TB, db *models.DB, table string) (release func()) {
+	t.Helper()
+	held, let, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	undo := errors.New("nothing is to be kept")
+	go func() {
+		done <- db.Write(context.Background(), func(tx *gorm.DB) error {
+			if db.Engine == models.Postgres {
+				if err := tx.Exec("LOCK TABLE " + table + " IN ACCESS EXCLUSIVE MODE").Error; err != nil {
+					return err
+				}
+			}
+			close(held)
+			<-let
+			return undo
+		})
+	}()
+	select {
+	case <-held:
+	case err := <-done:
+		t.Fatal(err)
+	}
+	return func() {
+		close(let)
+		if err := <-done; !errors.Is(err, undo) {
+			t.Error(err)
+		}
+	}
+}
+
 // Clock stands still until it is moved. It is safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
