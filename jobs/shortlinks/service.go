@@ -19,8 +19,11 @@ const (
 	writeInterval = time.Second
 	// syncInterval is how often the database is asked what other instances changed.
 	syncInterval = time.Second
-	// storeTime is for one call of the store.
+	// storeTime is for writing visits down.
 	storeTime = 10 * time.Second
+	// syncTime is for reading changes: a million short links that were imported
+	// within seconds take a third of it.
+	syncTime = time.Minute
 	// lastTime is for writing the last visits down when the program's grace has
 	// ended, of which a tenth is left for that.
 	lastTime = 300 * time.Millisecond
@@ -75,7 +78,7 @@ func (s *Service) write(ctx context.Context, limit time.Duration) error {
 func (s *Service) sync(taking context.Context) {
 	changes := shortlinks.NewSync(s.store)
 	s.each(taking, syncInterval, "changes of short links by other instances are not seen", func() error {
-		ctx, cancel := context.WithTimeout(taking, storeTime)
+		ctx, cancel := context.WithTimeout(taking, syncTime)
 		defer cancel()
 		return changes.Look(ctx)
 	})
