@@ -200,8 +200,8 @@ func serveBare() int {
 	return 0
 }
 
-// startBare starts such a server and answers its address.
-func startBare(t *testing.T) string {
+// startBare starts such a server and answers its address and process.
+func startBare(t *testing.T) (address string, pid int) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -225,11 +225,11 @@ func startBare(t *testing.T) string {
 			t.Error("the bare server: ", err)
 		}
 	})
-	address, err := bufio.NewReader(out).ReadString('\n')
+	address, err = bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.TrimSpace(address)
+	return strings.TrimSpace(address), cmd.Process.Pid
 }
 
 // startNginx starts nginx as it answers 302 to everything; ok is false if there is none.

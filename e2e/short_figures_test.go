@@ -105,43 +105,59 @@ func startLogged(t *testing.T, env ...string) (s *server, address string) {
 func redirectFigures(t *testing.T) {
 	file := shortStore(t, "hot", hotShort, time.Time{})
 	s, address := startLogged(t, "DATABASE_URL="+file)
-	servers := []struct{ name, address string }{{"bare", startBare(t)}, {"linkwatch", address}}
-	if nginx, ok := startNginx(t); ok {
-		servers = append(servers, struct{ name, address string }{"nginx", nginx})
+	bareAddress, barePID := startBare(t)
+	type rival struct {
+		name, address string
+		pid           int // 0 = several processes
 	}
-	measured := map[string][]loaded{}
+	servers := []rival{{"bare", bareAddress, barePID}, {"linkwatch", address, s.cmd.Process.Pid}}
+	nginx, hasNginx := startNginx(t)
+	if hasNginx {
+		servers = append(servers, rival{"nginx", nginx, 0})
+	}
+	measured, cpu := map[string][]loaded{}, map[string][]float64{}
 	for round := range rounds + 1 {
 		for _, x := range servers {
+			var before time.Duration
+			if x.pid > 0 {
+				before = cpuOf(t, x.pid)
+			}
 			l := load{Address: x.address, Path: "/s/hot%07d", Keys: hotShort, Seconds: roundTime}.send(t)
 			if l.Failed > 0 {
 				t.Errorf("%s: %d requests failed", x.name, l.Failed)
 			}
-			if round > 0 { // the first warms up
-				measured[x.name] = append(measured[x.name], l)
+			if round == 0 { // the first warms up
+				continue
+			}
+			measured[x.name] = append(measured[x.name], l)
+			if x.pid > 0 {
+				cpu[x.name] = append(cpu[x.name], (cpuOf(t, x.pid)-before).Seconds()/float64(l.Requests)*1000)
 			}
 		}
 	}
-	middle := func(name string) loaded {
-		all := measured[name]
-		slices.SortFunc(all, func(a, b loaded) int { return int(a.PerSecond - b.PerSecond) })
-		return all[len(all)/2]
-	}
 	var ratios []float64
-	ours, bare := middle("linkwatch"), middle("bare")
 	for i, l := range measured["linkwatch"] {
 		ratios = append(ratios, l.PerSecond/measured["bare"][i].PerSecond)
 	}
+	slices.Sort(ratios)
 	table("redirects by 32 connections, visits counted, LOG_FORMAT=json into a file, SQLite")
-	show := func(name, bound string, l loaded) {
-		row(name, bound, "%.0f/s, p50 %.2f p99 %.2f ms", l.PerSecond, l.P50, l.P99)
+	show := func(what, bound, name string) {
+		all := measured[name]
+		slices.SortFunc(all, func(a, b loaded) int { return int(a.PerSecond - b.PerSecond) })
+		l := all[len(all)/2]
+		row(what, bound, "%.0f/s, p50 %.2f p99 %.2f ms", l.PerSecond, l.P50, l.P99)
 	}
-	show("bare net/http server", "floor", bare)
-	show("GET /s/{key}", "", ours)
-	row("redirects by those of the bare server", "≥ 0.70", "%.2f (%.2f to %.2f)", ours.PerSecond/bare.PerSecond, slices.Min(ratios), slices.Max(ratios))
-	if len(servers) == 3 {
-		show("nginx, return 302, access log on", "beside", middle("nginx"))
+	show("bare net/http server", "floor", "bare")
+	show("GET /s/{key}", "", "linkwatch")
+	row("redirects by those of the bare server", "≥ 0.70", "%.2f (%.2f to %.2f)", ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1])
+	if hasNginx {
+		show("nginx, return 302, access log on", "beside", "nginx")
 	} else {
 		row("nginx, return 302", "beside", "not installed")
+	}
+	for _, name := range []string{"bare", "linkwatch"} {
+		slices.Sort(cpu[name])
+		row("CPU of the server for 1,000 redirects: "+name, "", "%.1f ms", cpu[name][len(cpu[name])/2]*1000)
 	}
 	row("visits that were not counted", "", "%.0f", s.metric("linkwatch_shortlink_visits_dropped_total"))
 }

@@ -96,9 +96,15 @@ func runBare(t *testing.T, urls []string) (b bare) {
 // cpu is the time that the program spent computing so far, user and system.
 func (s *server) cpu() time.Duration {
 	s.t.Helper()
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	return cpuOf(s.t, s.cmd.Process.Pid)
+}
+
+// cpuOf is cpu of any process.
+func cpuOf(t testing.TB, pid int) time.Duration {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	_, rest, _ := strings.Cut(string(stat), ") ") // behind the name, which may hold anything
 	fields := strings.Fields(rest)
@@ -106,7 +112,7 @@ func (s *server) cpu() time.Duration {
 	for _, f := range fields[11:13] { // utime and stime, 14 and 15 of the whole
 		n, err := strconv.ParseInt(f, 10, 64)
 		if err != nil {
-			s.t.Fatal(err)
+			t.Fatal(err)
 		}
 		ticks += n
 	}
