@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linkwatch/linkwatch/handlers"
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/shortlinks"
 )
@@ -42,6 +43,20 @@ func TestEditShortLinkOnItsPage(t *testing.T) {
 	a = s.follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "title": {"Late"}, "ends": {"kept"}})
 	wantText(t, a, "h1", "Late")
 	wantText(t, a, ".state", "Visitors see that it has expired.")
+}
+
+// TestBlockedShortLink: a page does not say of a link that it leads on while
+// visitors are told otherwise.
+func TestBlockedShortLink(t *testing.T) {
+	s := newSite(t, func(d *handlers.Deps) {
+		if _, _, err := d.ShortLinks.Create(t.Context(), shortlinks.New{LongURL: "https://bad.example", Key: "Spring"}); err != nil {
+			t.Fatal(err)
+		}
+		restarted := shortlinks.NewMemory(10)
+		t.Cleanup(restarted.Close)
+		d.ShortLinks = shortlinks.NewStore(d.DB, nil, restarted, shortlinks.Options{BlockedHosts: []string{"bad.example"}})
+	})
+	wantText(t, s.get("/short/Spring"), ".state", "This short link leads to an address that this server does not link to. Visitors see that.")
 }
 
 func TestExtendShortLink(t *testing.T) {

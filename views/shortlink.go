@@ -18,6 +18,7 @@ type ShortLink struct {
 	Place  ShortLinkPlace
 	Short  shortlinks.ShortLink
 	Prefix string           // of its address
+	Barred string           // why visitors are not led on although it is active; "" = they are
 	Stats  shortlinks.Stats // of the last shortlinks.KeepDays days
 	Edit   ShortForm
 	Link   links.Link // saved with the same canonical URL; its ID is "" if none is
@@ -65,6 +66,8 @@ func (v ShortLink) endsOrEnded() string {
 // standsSo says in words what a short link does, besides when it ends.
 func (v ShortLink) standsSo() string {
 	switch l := v.Short; {
+	case v.Barred != "":
+		return v.Barred + " Visitors see that."
 	case l.Disabled:
 		return "Visitors see that it is switched off. Enable it to let it lead on again."
 	case v.ended():

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -45,6 +46,7 @@ func (p *Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 	for _, read := range []func() error{
 		func() (err error) { v.Place.Days, err = daysOf(c.Query("days")); return },
 		func() (err error) { v.Short, err = p.ShortLinks.Get(ctx, v.Place.Key); return },
+		func() error { v.Barred = p.barred(ctx, v.Short); return nil },
 		func() (err error) { v.Stats, err = p.ShortLinks.Stats(ctx, v.Place.Key, shortlinks.KeepDays); return },
 		func() (err error) { v.Link, _, err = p.Links.ByURL(ctx, v.Short.CanonicalURL); return },
 	} {
@@ -67,6 +69,19 @@ func (p *Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 	v.Edit.Kept = v.Short.ExpiresAt
 	c.Header("HX-Replace-Url", v.Place.Path())
 	p.showPart(c, status, views.ShortLinkPage(v), views.ShortLinkNow(v))
+}
+
+// barred says why visitors of an active short link are not led on: its host was
+// blocked after it was made, say.
+func (p *Pages) barred(ctx context.Context, l shortlinks.ShortLink) string {
+	if l.Status(p.ShortLinks.Now()) != shortlinks.Active {
+		return ""
+	}
+	_, err := p.ShortLinks.Preview(ctx, l.Key)
+	if m, ok := asModelError(err); ok && m.Code == models.CodeGone {
+		return m.Detail
+	}
+	return ""
 }
 
 // EditShortLink stores what its owner sets.
