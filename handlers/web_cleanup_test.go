@@ -30,7 +30,7 @@ func TestCleanupPage(t *testing.T) {
 	s := newSite(t)
 	a := s.get("/admin/cleanup")
 	wantText(t, a, ".state", "switched off Nothing is deleted: CLEANUP_ENABLED is false.")
-	wantText(t, a, "#why-not", "until it is true")
+	wantText(t, a, "#why-not", "Set it to true")
 	wantCount(t, a, ".run-now button[disabled]", 1)
 	wantText(t, a, ".empty", "has never run")
 	wantStatus(t, s.post("/admin/cleanup/run", nil), 409)

@@ -57,7 +57,7 @@ func (v Cleanup) standing() string {
 func (v Cleanup) whyNot() string {
 	switch {
 	case !v.Enabled:
-		return "CLEANUP_ENABLED is false: nothing is deleted until it is true."
+		return "Set it to true and start the program anew."
 	case v.Job.Running:
 		return "It is running already."
 	case !v.Job.RequestedAt.IsZero():
