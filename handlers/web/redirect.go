@@ -40,7 +40,8 @@ func (p *Pages) Redirect(c *gin.Context) {
 		p.preview(c)
 		return
 	}
-	longURL, err := p.ShortLinks.Visit(r.Context(), c.Param("key"), shortlinks.Visitor{Referrer: r.Referer(), UserAgent: r.UserAgent()})
+	key := strings.Clone(c.Param("key")) // a cache that keeps it must not keep the request's whole first line, of 64 kB perhaps
+	longURL, err := p.ShortLinks.Visit(r.Context(), key, shortlinks.Visitor{Referrer: r.Referer(), UserAgent: r.UserAgent()})
 	if err != nil {
 		p.fail(c, err)
 		return
@@ -63,7 +64,7 @@ type shortPreview struct {
 
 // preview shows where a key leads. It is no visit.
 func (p *Pages) preview(c *gin.Context) {
-	key := c.Param("key")
+	key := strings.Clone(c.Param("key")) // as above
 	e, err := p.ShortLinks.Preview(c.Request.Context(), key)
 	if err != nil {
 		p.fail(c, err)
