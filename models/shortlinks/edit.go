@@ -58,7 +58,7 @@ const makeAttempts = 10
 func (s *Store) create(tx *gorm.DB, n New) (ShortLink, error) {
 	now := s.clock.Now()
 	l := ShortLink{
-		Key: n.Key, LongURL: n.LongURL, Title: n.Title, MaxVisits: n.MaxVisits, ExpiresAt: n.ExpiresAt, CreatedAt: now, UpdatedAt: now,
+		Key: n.Key, Title: n.Title, MaxVisits: n.MaxVisits, ExpiresAt: n.ExpiresAt, CreatedAt: now, UpdatedAt: now,
 	}
 	if n.TTL != 0 {
 		if !n.ExpiresAt.IsZero() {
@@ -77,7 +77,10 @@ func (s *Store) create(tx *gorm.DB, n New) (ShortLink, error) {
 			return l, err
 		}
 	}
-	if err := s.check(&l); err != nil {
+	if err := check(&l); err != nil {
+		return l, err
+	}
+	if err := s.lead(&l, n.LongURL); err != nil {
 		return l, err
 	}
 	for range makeAttempts {
@@ -116,13 +119,18 @@ func checkEnd(end, now models.Time) error {
 	return nil
 }
 
-// check bounds what the owner set, except for its end, and brings it to its stored form.
-func (s *Store) check(l *ShortLink) error {
-	u, err := s.opts.destination(l.LongURL)
+// lead checks where a short link is to lead and sets it.
+func (s *Store) lead(l *ShortLink, longURL string) error {
+	u, err := s.opts.destination(longURL)
 	if err != nil {
 		return err
 	}
 	l.LongURL, l.CanonicalURL = u.Given, u.Canonical
+	return nil
+}
+
+// check bounds what else the owner set, except for its end, and brings it to its stored form.
+func check(l *ShortLink) error {
 	if l.MaxVisits < 0 || l.MaxVisits > MaxVisits {
 		return models.Invalid("max_visits", "must be a whole number from 1 to %d, or left out", MaxVisits)
 	}
@@ -139,7 +147,6 @@ func folded(l ShortLink) string { return models.Fold(l.Key + " " + l.Title + " "
 // Create, and CodeNotFound.
 func (s *Store) Edit(ctx context.Context, key string, e Edit) (ShortLink, error) {
 	return s.change(ctx, key, false, func(l *ShortLink, now models.Time) error {
-		set(&l.LongURL, e.LongURL)
 		set(&l.MaxVisits, e.MaxVisits)
 		set(&l.Title, e.Title)
 		set(&l.Disabled, e.Disabled)
@@ -149,8 +156,14 @@ func (s *Store) Edit(ctx context.Context, key string, e Edit) (ShortLink, error)
 				return err
 			}
 		}
-		if err := s.check(l); err != nil {
+		if err := check(l); err != nil {
 			return err
+		}
+		// What stays as it is may stay, also if its host is blocked by now: it can be switched off, say.
+		if e.LongURL != nil && *e.LongURL != l.LongURL {
+			if err := s.lead(l, *e.LongURL); err != nil {
+				return err
+			}
 		}
 		switch {
 		case !l.UsedUp():

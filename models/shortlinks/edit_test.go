@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/modelstest"
 	"github.com/linkwatch/linkwatch/models/shortlinks"
 )
 
@@ -269,5 +270,19 @@ func TestDeleteAndRestore(t *testing.T) {
 		_, err = f.Restore(f.Context(), "gone")
 		f.is(err, models.CodeNotFound, "")
 		f.leads("gone", "gone") // until the reaper comes
+	})
+}
+
+// A link whose host is blocked by now can still be changed in all else.
+func TestEditOfABlockedLink(t *testing.T) {
+	each(t, func(f fixture) {
+		f.add(key("late"))
+		modelstest.Exec(t, f.db, "UPDATE short_links SET long_url = 'https://spam.example/x'")
+		got, err := f.Edit(f.Context(), "late", shortlinks.Edit{LongURL: ptr("https://spam.example/x"), Title: ptr("New"), Disabled: ptr(true)})
+		if err != nil || got.Title != "New" || !got.Disabled {
+			t.Errorf("%+v %v", got, err)
+		}
+		_, err = f.Edit(f.Context(), "late", shortlinks.Edit{LongURL: ptr("https://spam.example/y")})
+		f.is(err, models.CodeInvalid, "long_url")
 	})
 }

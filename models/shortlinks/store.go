@@ -34,6 +34,9 @@ func NewStore(db *models.DB, clock models.Clock, cache Cache, opts Options) *Sto
 	}
 }
 
+// Options are the settings in force.
+func (s *Store) Options() Options { return s.opts }
+
 // Now is the time by the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
 
