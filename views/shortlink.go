@@ -20,6 +20,7 @@ type ShortLink struct {
 	Prefix string           // of its address
 	Barred string           // why visitors are not led on although it is active; "" = they are
 	Stats  shortlinks.Stats // of the last shortlinks.KeepDays days
+	Kept   time.Duration    // how long it is there after its end, at least
 	Edit   ShortForm
 	Link   links.Link // saved with the same canonical URL; its ID is "" if none is
 }
@@ -71,9 +72,9 @@ func (v ShortLink) standsSo() string {
 	case l.Disabled:
 		return "Visitors see that it is switched off. Enable it to let it lead on again."
 	case v.ended():
-		return "Visitors see that it has expired. It is deleted some time after its end; extend it to keep it."
+		return "Visitors see that it has expired. " + v.kept() + " extend it to keep it."
 	case l.UsedUp():
-		return "Its " + ui.Plural(l.MaxVisits, "visit") + " are used up, and visitors see that. It is deleted some time after; allow more visits to keep it."
+		return "Its " + ui.Plural(l.MaxVisits, "visit") + " are used up, and visitors see that. " + v.kept() + " allow more visits to keep it."
 	case l.MaxVisits > 0:
 		left := l.MaxVisits - l.Visits
 		return fmt.Sprintf("It leads on for %s more, of %s.", ui.Plural(left, "visit"), ui.Count(l.MaxVisits))
@@ -81,6 +82,14 @@ func (v ShortLink) standsSo() string {
 		return "It leads on until you disable or delete it."
 	}
 	return "It leads on until then."
+}
+
+// kept says when a short link that has ended may be deleted.
+func (v ShortLink) kept() string {
+	if v.Kept == 0 {
+		return "It may be deleted at any time;"
+	}
+	return "From " + Lasted(v.Kept) + " after its end on it may be deleted;"
 }
 
 // last are the last so many days of visits.

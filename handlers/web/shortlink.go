@@ -55,7 +55,7 @@ func (p *Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 			return
 		}
 	}
-	v.Prefix = p.shortPrefix(c)
+	v.Prefix, v.Kept = p.shortPrefix(c), p.ShortLinks.Options().BufferTime
 	title := v.Short.Title
 	if title == "" {
 		title = v.Short.Key
