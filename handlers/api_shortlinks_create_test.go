@@ -124,17 +124,7 @@ func TestShortLinkPagination(t *testing.T) {
 			if token = fmt.Sprint(list["next_page_token"]); token == "" {
 				break
 			}
-			var cursor struct {
-				CreatedAt time.Time `json:"created_at"`
-				ID        string
-			}
-			b, err := base64.URLEncoding.DecodeString(token)
-			if err == nil {
-				err = json.Unmarshal(b, &cursor)
-			}
-			if err != nil || cursor.ID != seen[len(seen)-1] || !cursor.CreatedAt.Equal(s.clock.Now()) {
-				s.t.Errorf("token %q: %+v %v", token, cursor, err)
-			}
+			s.wantToken(token, s.clock.Now(), seen[len(seen)-1])
 			switch page {
 			case 0:
 				del(1) // was seen

@@ -96,6 +96,22 @@ func TestCreateIdempotencyAtOnce(t *testing.T) {
 	})
 }
 
+// wantToken checks what a page token holds (seed 000): the place of the last item.
+func (s *server) wantToken(token string, createdAt time.Time, id string) {
+	s.t.Helper()
+	var cursor struct {
+		CreatedAt time.Time `json:"created_at"`
+		ID        string
+	}
+	b, err := base64.URLEncoding.DecodeString(token)
+	if err == nil {
+		err = json.Unmarshal(b, &cursor)
+	}
+	if err != nil || cursor.ID != id || !cursor.CreatedAt.Equal(createdAt) {
+		s.t.Errorf("token %q: %+v %v", token, cursor, err)
+	}
+}
+
 // TestCursorPagination walks the list while targets come and go. All were
 // created at the same time: the id alone tells them apart.
 func TestCursorPagination(t *testing.T) {
@@ -113,17 +129,7 @@ func TestCursorPagination(t *testing.T) {
 			if token = fmt.Sprint(list["next_page_token"]); token == "" {
 				break
 			}
-			var cursor struct {
-				CreatedAt time.Time `json:"created_at"`
-				ID        string
-			}
-			b, err := base64.URLEncoding.DecodeString(token)
-			if err == nil {
-				err = json.Unmarshal(b, &cursor)
-			}
-			if err != nil || cursor.ID != seen[len(seen)-1] || !cursor.CreatedAt.Equal(s.clock.Now()) {
-				s.t.Errorf("token %q: %+v %v", token, cursor, err)
-			}
+			s.wantToken(token, s.clock.Now(), seen[len(seen)-1])
 			switch page {
 			case 0:
 				del(1) // was seen
