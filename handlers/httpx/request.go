@@ -2,9 +2,11 @@ package httpx
 
 import (
 	"context"
-	"crypto/rand"
+	"encoding/base32"
+	"encoding/binary"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"regexp"
 	"runtime/debug"
@@ -17,25 +19,52 @@ const requestIDHeader = "X-Request-Id"
 
 type requestIDKey struct{}
 
+// identified is the context of a request with its id: context.WithValue takes
+// two allocations more, and this is done for each request.
+type identified struct {
+	context.Context
+	id string
+}
+
+// Value implements context.Context.
+func (c *identified) Value(key any) any {
+	if key == (requestIDKey{}) {
+		return &c.id
+	}
+	return c.Context.Value(key)
+}
+
 // givenID is a request id that may be taken from outside: a proxy's, so that
 // its log and ours can be joined. Anything else could forge log lines.
 var givenID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,64}$`)
 
 // RequestID is the id of the request that ctx belongs to, or "".
 func RequestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey{}).(string)
-	return id
+	if id, ok := ctx.Value(requestIDKey{}).(*string); ok {
+		return *id
+	}
+	return ""
 }
 
 // Identify gives the request its id and sends it back in X-Request-Id.
 func Identify(c *gin.Context) {
 	id := c.GetHeader(requestIDHeader)
 	if id == "" || !givenID.MatchString(id) {
-		id = rand.Text()
+		id = newID()
 	}
 	c.Writer.Header()[requestIDHeader] = []string{id}
-	c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), requestIDKey{}, id))
+	c.Request = c.Request.WithContext(&identified{c.Request.Context(), id})
 }
+
+// newID is an id of 26 letters and digits. It need not be a secret, only another one each time.
+func newID() string {
+	var b [16]byte
+	binary.NativeEndian.PutUint64(b[:8], rand.Uint64()) //nolint:gosec // it guards nothing, and crypto/rand takes ten times as long
+	binary.NativeEndian.PutUint64(b[8:], rand.Uint64()) //nolint:gosec // as above
+	return idText.EncodeToString(b[:])
+}
+
+var idText = base32.StdEncoding.WithPadding(base32.NoPadding)
 
 const maxLoggedPath = 200 // bytes
 
@@ -71,7 +100,7 @@ func Observe(log *slog.Logger, m *Metrics, quiet ...string) gin.HandlerFunc {
 			slog.String("path", path[:min(len(path), maxLoggedPath)]),
 			slog.Int("status", c.Writer.Status()),
 			slog.Int("bytes", max(0, c.Writer.Size())),
-			slog.Float64("took_ms", float64(took.Microseconds())/1000))
+			slog.Int64("took_us", took.Microseconds())) // no float: they are slow to write
 		_ = log.Handler().Handle(ctx, line) // slog itself has no use for the error either
 	}
 }
