@@ -44,7 +44,7 @@ type Config struct {
 	// PublicURL is scheme://host[:port] in lower case without a trailing slash, or empty.
 	PublicURL string `env:"PUBLIC_URL" allowed:"http:// or https:// and a host, without user, path, query or fragment" meaning:"where visitors reach this server, for links that leave it"`
 	// ShortHost is a host name or IP address without port, or empty.
-	ShortHost string `env:"SHORT_HOST" allowed:"a host name or an IP address, without port" meaning:"host that serves short links at /{key}, and nothing else"`
+	ShortHost string `env:"SHORT_HOST" allowed:"a host name or an IP address, without port, and not the one of PUBLIC_URL" meaning:"host that serves short links at /{key}, and nothing else"`
 
 	// DatabaseDriver is SQLite or Postgres, never empty after Load.
 	DatabaseDriver string `env:"DATABASE_DRIVER" shown:"by DATABASE_URL, else sqlite" allowed:"sqlite or postgres, and the one DATABASE_URL is for" meaning:"kind of database: sqlite or postgres"`

@@ -200,6 +200,17 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// A host of short links serves nothing else: it cannot be the one of the pages.
+func TestShortHost(t *testing.T) {
+	if c, err := load("PUBLIC_URL", "https://Links.example:8443", "SHORT_HOST", "go.example"); err != nil || c.ShortHost != "go.example" {
+		t.Errorf("%q %v", c.ShortHost, err)
+	}
+	_, err := load("PUBLIC_URL", "https://Links.example:8443", "SHORT_HOST", "LINKS.example")
+	if err == nil || !strings.Contains(err.Error(), "SHORT_HOST") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestOutboundAllowCIDRs(t *testing.T) {
 	c, err := load("OUTBOUND_ALLOW_CIDRS", "127.0.0.1,10.0.0.0/8")
 	want := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8")}

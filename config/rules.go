@@ -110,7 +110,8 @@ func (c *Config) tidyPublicURL() bool {
 
 func (c *Config) tidyShortHost() bool {
 	c.ShortHost = strings.ToLower(c.ShortHost)
-	return c.ShortHost == "" || validHost(c.ShortHost)
+	u, err := url.Parse(c.PublicURL)
+	return c.ShortHost == "" || validHost(c.ShortHost) && (err != nil || u.Hostname() != c.ShortHost)
 }
 
 func (c *Config) tidyBlockedHosts() bool {

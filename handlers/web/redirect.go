@@ -40,8 +40,7 @@ func (p *Pages) Redirect(c *gin.Context) {
 		p.preview(c)
 		return
 	}
-	key := strings.Clone(c.Param("key")) // a cache that keeps it must not keep the request's whole first line, of 64 kB perhaps
-	longURL, err := p.ShortLinks.Visit(r.Context(), key, shortlinks.Visitor{Referrer: r.Referer(), UserAgent: r.UserAgent()})
+	longURL, err := p.ShortLinks.Visit(r.Context(), c.Param("key"), shortlinks.Visitor{Referrer: r.Referer(), UserAgent: r.UserAgent()})
 	if err != nil {
 		p.fail(c, err)
 		return
@@ -64,7 +63,7 @@ type shortPreview struct {
 
 // preview shows where a key leads. It is no visit.
 func (p *Pages) preview(c *gin.Context) {
-	key := strings.Clone(c.Param("key")) // as above
+	key := c.Param("key")
 	e, err := p.ShortLinks.Preview(c.Request.Context(), key)
 	if err != nil {
 		p.fail(c, err)

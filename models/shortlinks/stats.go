@@ -107,8 +107,13 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []linkVisits) error {
 		sum.Claimed += v.Claimed
 		sum.Last = max(sum.Last, v.Last.UnixMicro())
 		days = append(days, daySum{v.Link, v.Day.UnixMicro(), v.Bots, v.Desktop, v.Mobile, v.Tablet, v.Other})
+		direct := v.Desktop + v.Mobile + v.Tablet + v.Other
 		for host, n := range v.Referrers {
 			referrers = append(referrers, referrerSum{v.Link, host, n})
+			direct -= n
+		}
+		if direct > 0 {
+			referrers = append(referrers, referrerSum{v.Link, "", direct})
 		}
 	}
 	if err := s.db.OneAtATime(tx, models.LockVisits); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -82,7 +83,7 @@ func (s *Store) resolve(ctx context.Context, key string) (Entry, error) {
 	}
 	if !e.IsTombstone && e.Expired(s.present().Time) {
 		e = e.tombstone(ReasonExpired)
-		s.cache.Put(ctx, key, e, s.opts.TombstoneTTL)
+		s.cache.Put(ctx, strings.Clone(key), e, s.opts.TombstoneTTL) // cloned as in find
 	}
 	if e.IsTombstone {
 		return Entry{}, gone[e.Reason]
@@ -113,6 +114,7 @@ func (s *Store) present() models.Time {
 // find reads the entry of a key from the database into the cache. Any number
 // of visits that need the same one at the same time cost one query.
 func (s *Store) find(ctx context.Context, key string) (Entry, error) {
+	key = strings.Clone(key) // a cache that held a piece of the request would hold all of it
 	found, err, _ := s.loads.Do(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // others wait for it too
 		defer cancel()
@@ -179,22 +181,25 @@ const claimAttempts = 3
 func (s *Store) claim(ctx context.Context, key string, e Entry) (Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	key = strings.Clone(key) // as in find
 	for range claimAttempts {
-		claimed := false
+		var claimed []struct{ ExhaustedAt models.Time }
 		err := s.db.Write(ctx, func(tx *gorm.DB) error {
 			now := s.present()
 			// What is known of the link must still be so: where it leads as well.
-			res := tx.Exec(`UPDATE short_links SET visits = visits + 1, last_visited_at = ?,
+			claimed = nil
+			return tx.Raw(`UPDATE short_links SET visits = visits + 1, last_visited_at = ?,
 					exhausted_at = CASE WHEN visits + 1 >= max_visits THEN CAST(? AS BIGINT) END
-				WHERE seq = ? AND updated_at = ? AND visits < max_visits AND (expires_at IS NULL OR expires_at > ?)`,
-				now, now, e.Link, e.Version, now)
-			claimed = res.RowsAffected > 0
-			return res.Error
+				WHERE seq = ? AND updated_at = ? AND visits < max_visits AND (expires_at IS NULL OR expires_at > ?)
+				RETURNING exhausted_at`, now, now, e.Link, e.Version, now).Scan(&claimed).Error
 		})
 		if err != nil {
 			return Entry{}, notInTime(fmt.Errorf("claiming a visit: %w", err))
 		}
-		if claimed {
+		if len(claimed) > 0 {
+			if !claimed[0].ExhaustedAt.IsZero() { // it was the last one
+				s.cache.Put(ctx, key, e.tombstone(ReasonExhausted), s.opts.TombstoneTTL)
+			}
 			return e, nil
 		}
 		if e, err = s.load(ctx, key); err != nil {

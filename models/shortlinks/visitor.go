@@ -103,7 +103,8 @@ func known[T any](m map[string]T, s string, find func(string) T) T {
 	if len(m) >= maxVisitors {
 		clear(m)
 	}
+	s = strings.Clone(s) // it may be a piece of a long header
 	t := find(s)
-	m[strings.Clone(s)] = t // s may be a piece of a long header
+	m[s] = t
 	return t
 }

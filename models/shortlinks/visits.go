@@ -20,7 +20,7 @@ const (
 	maxQueued = 1 << 16
 	// maxGathered bounds what waits to be written down while the database does
 	// not take it: days of links, and referrers of all of them together.
-	maxGathered = 50_000
+	maxGathered = 100_000
 	// writtenAtOnce is how many days of links one transaction writes.
 	writtenAtOnce = 500
 )
@@ -57,7 +57,7 @@ type linkVisits struct {
 	Day                                  models.Time
 	Bots, Desktop, Mobile, Tablet, Other int64
 	Claimed                              int64            // of all of these
-	Referrers                            map[string]int64 // of people only
+	Referrers                            map[string]int64 // by host, of people whom one sent; nil: of none
 	Last                                 models.Time
 }
 
@@ -139,7 +139,9 @@ func (v *Visits) gather(x visit) {
 	case other:
 		l.Other++
 	}
-	v.refer(l, v.visitors.referrer(x.who.Referrer), 1)
+	if host := v.visitors.referrer(x.who.Referrer); host != "" {
+		v.refer(l, host, 1)
+	}
 }
 
 // of is the day of a link to count in, nil if there is no room for it.
@@ -147,7 +149,7 @@ func (v *Visits) of(link int64, start models.Time) *linkVisits {
 	key := linkDay{link, start.Unix()}
 	l := v.gathered[key]
 	if l == nil && len(v.gathered) < maxGathered {
-		l = &linkVisits{Link: link, Day: start, Referrers: map[string]int64{}}
+		l = &linkVisits{Link: link, Day: start}
 		v.gathered[key] = l
 	}
 	return l
@@ -163,6 +165,9 @@ func (v *Visits) refer(l *linkVisits, host string, n int64) {
 		if _, known = l.Referrers[host]; !known {
 			v.referrers++
 		}
+	}
+	if l.Referrers == nil {
+		l.Referrers = map[string]int64{}
 	}
 	l.Referrers[host] += n
 }
