@@ -56,6 +56,9 @@ func (e Entry) compare(to Entry) int {
 type Cache interface {
 	// Get is the entry of a key. It may have ended since it was put.
 	Get(ctx context.Context, key string) (e Entry, ok bool)
+	// Peek is what this process itself holds of a key, if anything. It asks nobody
+	// else and counts neither as found nor as missed.
+	Peek(key string) (e Entry, ok bool)
 	// Put keeps what was read of the database, for ttl at most.
 	Put(ctx context.Context, key string, e Entry, ttl time.Duration)
 	// Announce puts what a change has made, here and in every other instance

@@ -59,15 +59,22 @@ func (m *Memory) Len() int { return m.links.EstimatedSize() + m.unknown.Estimate
 
 // Get implements Cache.
 func (m *Memory) Get(_ context.Context, key string) (e Entry, ok bool) {
-	if h, ok := m.links.GetIfPresent(key); ok {
+	if e, ok = m.Peek(key); ok {
 		m.hits.Add(1)
+	} else {
+		m.misses.Add(1)
+	}
+	return e, ok
+}
+
+// Peek implements Cache.
+func (m *Memory) Peek(key string) (e Entry, ok bool) {
+	if h, ok := m.links.GetIfPresent(key); ok {
 		return h.Entry, true
 	}
 	if _, ok := m.unknown.GetIfPresent(key); ok {
-		m.hits.Add(1)
 		return unknown, true
 	}
-	m.misses.Add(1)
 	return Entry{}, false
 }
 

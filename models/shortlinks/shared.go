@@ -93,6 +93,9 @@ func (s *Shared) Get(ctx context.Context, key string) (e Entry, ok bool) {
 	return e, true
 }
 
+// Peek implements Cache.
+func (s *Shared) Peek(key string) (Entry, bool) { return s.memory.Peek(key) }
+
 // Put implements Cache.
 func (s *Shared) Put(ctx context.Context, key string, e Entry, ttl time.Duration) {
 	s.memory.Put(ctx, key, e, ttl)

@@ -116,6 +116,9 @@ func (s *Store) present() models.Time {
 func (s *Store) find(ctx context.Context, key string) (Entry, error) {
 	key = strings.Clone(key) // a cache that held a piece of the request would hold all of it
 	found, err, _ := s.loads.Do(key, func() (any, error) {
+		if e, ok := s.cache.Peek(key); ok { // another visit has read it since this one looked
+			return e, nil
+		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // others wait for it too
 		defer cancel()
 		return s.load(ctx, key)

@@ -102,6 +102,56 @@ func TestColdHotKey(t *testing.T) {
 	})
 }
 
+// held is a cache whose visits wait once they have found nothing in it.
+type held struct {
+	*shortlinks.Memory
+	missed, on chan struct{}
+}
+
+func (c held) Get(ctx context.Context, key string) (shortlinks.Entry, bool) {
+	e, ok := c.Memory.Get(ctx, key)
+	if !ok {
+		c.missed <- struct{}{}
+		<-c.on
+	}
+	return e, ok
+}
+
+// So is one whose visits come to the database one after the other, although
+// all of them looked into the cache before.
+func TestColdHotKeyOfSlowVisits(t *testing.T) {
+	each(t, func(f fixture) {
+		f.add(key("burst"))
+		f = f.another()
+		c := held{f.cache, make(chan struct{}), make(chan struct{})}
+		f.Store = shortlinks.NewStore(f.db, f.clock.Now, c, f.opts)
+		n := modelstest.Queries(t, f.db)
+		for _, k := range []string{"burst", "unknown"} {
+			done := make(chan struct{})
+			for range 3 {
+				go func() {
+					_, _ = f.Visit(f.Context(), k, shortlinks.Visitor{})
+					done <- struct{}{}
+				}()
+			}
+			for range 3 {
+				<-c.missed
+			}
+			before := n.Load()
+			for range 3 {
+				c.on <- struct{}{}
+				<-done
+			}
+			if n.Load()-before != 1 {
+				t.Errorf("%s: %d queries", k, n.Load()-before)
+			}
+		}
+		f.Store = shortlinks.NewStore(f.db, f.clock.Now, f.cache, f.opts)
+		f.leads("burst", "https://example.com/page")
+		f.leads("unknown", "unknown")
+	})
+}
+
 // The number of visits is exact, however many come at once to however many instances.
 func TestMaxVisitsIsExact(t *testing.T) {
 	each(t, func(f fixture) {
