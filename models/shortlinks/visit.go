@@ -49,6 +49,18 @@ func (s *Store) Preview(ctx context.Context, key string) (Entry, error) {
 	if err != nil || !e.Limited {
 		return e, err
 	}
+	// Whether any of its visits are left the database knows, not a cache.
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if e, err = s.load(ctx, strings.Clone(key)); err != nil { // cloned as in find
+		return Entry{}, notInTime(err)
+	}
+	if e.IsTombstone {
+		return Entry{}, gone[e.Reason]
+	}
+	if !e.Limited {
+		return e, nil
+	}
 	u, err := url.Parse(e.LongURL)
 	if err != nil {
 		return Entry{}, fmt.Errorf("reading where a short link leads: %w", err)

@@ -280,9 +280,15 @@ func TestPreview(t *testing.T) {
 		if l := f.get("secret"); l.Visits != 0 {
 			t.Error("a look was counted")
 		}
+		other := f.another()
+		if _, err := other.Preview(f.Context(), "secret"); err != nil {
+			t.Error(err)
+		}
 		f.leads("secret", "https://example.com/page")
-		_, err := f.Preview(f.Context(), "secret")
-		f.is(err, models.CodeGone, "")
+		for _, instance := range []fixture{f, other} { // which was not told that this was the last visit
+			_, err := instance.Preview(f.Context(), "secret")
+			f.is(err, models.CodeGone, "")
+		}
 	})
 }
 
