@@ -3,6 +3,7 @@ package shortlinks
 import (
 	"fmt"
 	"net/url"
+	"path"
 	"strings"
 
 	"golang.org/x/net/idna"
@@ -37,16 +38,17 @@ func isAmong(host string, hosts []string) bool {
 	return false
 }
 
-// isOurs says whether an address is that of a short link.
+// isOurs says whether an address is that of a short link, however it spells its
+// path: browsers and routers read "/./s/" and "/%73/" as "/s/".
 func (o Options) isOurs(u models.URL) bool {
 	_, rest, _ := strings.Cut(u.Canonical, "://")
-	authority, path, _ := strings.Cut(rest, "/")
-	switch {
+	authority, _, _ := strings.Cut(rest, "/")
+	switch _, public, _ := strings.Cut(o.PublicURL, "://"); {
 	case o.ShortHost != "" && u.Host == o.ShortHost:
 		return true
-	case o.PublicURL != "":
-		_, public, _ := strings.Cut(o.PublicURL, "://")
-		return authority == public && strings.HasPrefix(path, "s/")
+	case public != "" && authority == public:
+		at, err := url.Parse(u.Canonical)
+		return err != nil || strings.HasPrefix(path.Clean("/"+at.Path), "/s/")
 	}
 	return false
 }

@@ -49,6 +49,8 @@ func TestCreateRefusesBadInput(t *testing.T) {
 			{"long_url", func(n *shortlinks.New) { n.LongURL = "https://SPAM.example/x" }},
 			{"long_url", func(n *shortlinks.New) { n.LongURL = "https://www.spam.example./x" }},
 			{"long_url", func(n *shortlinks.New) { n.LongURL = "https://links.example/s/abcd" }},
+			{"long_url", func(n *shortlinks.New) { n.LongURL = "https://links.example/x/../s/abcd" }},
+			{"long_url", func(n *shortlinks.New) { n.LongURL = "https://links.example/%73%2Fabcd" }},
 			{"long_url", func(n *shortlinks.New) { n.LongURL = "http://LW.example/abcd" }},
 			{"short_key", key("abc")},
 			{"short_key", key(strings.Repeat("k", 65))},
