@@ -110,6 +110,33 @@ func TestReapOfManyInstances(t *testing.T) {
 	})
 }
 
+// Instances whose runs overlap do not wait for each other's days. (On SQLite one
+// transaction comes after the other.)
+func TestReapDaysOfTwoInstances(t *testing.T) {
+	each(t, func(f fixture) {
+		if f.db.Engine != models.Postgres {
+			return
+		}
+		f.add(key("long"))
+		for range 3 {
+			f.visitAs("long", "", laptop)
+			f.count()
+			f.clock.Advance(day)
+		}
+		f.clock.Advance((shortlinks.KeepDays + 1) * day)
+		days := func(limit int) func(tx *gorm.DB) (int64, error) {
+			return func(tx *gorm.DB) (int64, error) { return f.ReapDays(tx, limit) }
+		}
+		f.write(func(tx *gorm.DB) (int64, error) {
+			mine, err := f.ReapDays(tx, 1)
+			if others := f.write(days(10)); mine != 1 || others != 2 {
+				t.Errorf("%d and %d days", mine, others)
+			}
+			return mine, err
+		})
+	})
+}
+
 func TestReapDays(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("long"))
