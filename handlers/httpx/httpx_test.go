@@ -83,6 +83,9 @@ func TestUnknownErrorsStayHere(t *testing.T) {
 		{t.Context(), fmt.Errorf("secret: %w", &net.OpError{Op: "dial", Err: errors.New("refused")}), 503, true},
 		{t.Context(), fmt.Errorf("secret: %w", driver.ErrBadConn), 503, true},
 		{t.Context(), fmt.Errorf("secret: %w", state("57P01")), 503, true},
+		{t.Context(), fmt.Errorf("secret: %w", result(5)), 503, true},      // SQLITE_BUSY
+		{t.Context(), fmt.Errorf("secret: %w", result(5|1<<8)), 503, true}, // SQLITE_BUSY_RECOVERY
+		{t.Context(), fmt.Errorf("secret: %w", result(11)), 500, true},     // SQLITE_CORRUPT
 		{t.Context(), fmt.Errorf("secret: %w", state("42601")), 500, true}, // a mistake of ours
 	} {
 		log.Reset()
@@ -98,6 +101,13 @@ type state string
 
 func (s state) Error() string    { return "state " + string(s) }
 func (s state) SQLState() string { return string(s) }
+
+// result is an error with an SQLite result code.
+type result int
+
+func (result) Error() string { return "secret" }
+
+func (r result) Code() int { return int(r) }
 
 func TestRecover(t *testing.T) {
 	var log strings.Builder

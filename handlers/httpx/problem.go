@@ -148,12 +148,19 @@ func (e *Errors) Problem(ctx context.Context, err error) *Problem {
 	return Internal(ctx)
 }
 
+const sqliteBusy = 5 // SQLITE_BUSY
+
 // databaseDown says whether err is of the way to the database rather than of
 // what it was asked: no connection, or a PostgreSQL that is full, starting or
-// stopping. (Fetches that fail are not errors of this kind: see links.FetchError.)
+// stopping, or an SQLite file that another program has locked for too long.
+// (Fetches that fail are not errors of this kind: see links.FetchError.)
 func databaseDown(err error) bool {
 	if _, ok := errors.AsType[*net.OpError](err); ok || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
 		return true
+	}
+	var lite interface{ Code() int } // an SQLite result; its upper bits say more
+	if errors.As(err, &lite) {
+		return lite.Code()&0xff == sqliteBusy
 	}
 	var pg interface{ SQLState() string }
 	if !errors.As(err, &pg) {
