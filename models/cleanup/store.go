@@ -42,7 +42,7 @@ func (s *Store) Batch(ctx context.Context, subject string, limit int, remove Rem
 // Finish records what a run did about a subject and drops the oldest runs. The
 // rows are in the totals since their batches.
 func (s *Store) Finish(ctx context.Context, r Run) error {
-	r.Error = models.Truncate(models.CleanLine(r.Error), maxError) // a panic's text may be anything
+	r.Error = models.Truncate(models.CleanLine(r.Error), maxError) // a driver's text may be of any length, and of many lines
 	t := Totals{Subject: r.Subject, FailedRuns: 1}
 	if r.Error == "" {
 		t = Totals{Subject: r.Subject, SuccessfulRuns: 1, Duration: r.Duration, LastRunAt: s.Now()}
