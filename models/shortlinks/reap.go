@@ -17,13 +17,14 @@ type past struct {
 }
 
 // reapable are the ways that hold now. The buffer time keeps a wrong clock of
-// one instance from deleting what lives by that of another (seed 004).
+// one instance from deleting what lives by that of another (seed 004). What was
+// deleted by its owner can be restored for as long, whether it has ended or not.
 func (s *Store) reapable() []past {
 	now := s.clock.Now()
 	ended := now.Add(-s.opts.BufferTime)
 	return []past{
-		{"expires_at <= ?", "expires_at", ended},
-		{"exhausted_at <= ?", "exhausted_at", ended},
+		{"expires_at <= ? AND deleted_at IS NULL", "expires_at", ended},
+		{"exhausted_at <= ? AND deleted_at IS NULL", "exhausted_at", ended},
 		{"deleted_at <= ?", "deleted_at", now.Add(-KeepDeleted)},
 	}
 }

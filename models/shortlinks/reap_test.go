@@ -69,6 +69,30 @@ func TestReap(t *testing.T) {
 	})
 }
 
+// What was deleted can be restored for a day, also if its time is over meanwhile,
+// or was before.
+func TestReapLeavesWhatCanBeRestored(t *testing.T) {
+	each(t, func(f fixture) {
+		f.add(key("ends"), ttl(time.Minute))
+		f.add(key("used"), limit(1))
+		f.visit("used")
+		for _, k := range []string{"ends", "used"} {
+			f.must(f.Delete(f.Context(), k))
+		}
+		f.clock.Advance(shortlinks.KeepDeleted - time.Second)
+		if n := f.reap(10); n != 0 || f.waiting() != 0 {
+			t.Errorf("%d were reaped, %d wait", n, f.waiting())
+		}
+		for _, k := range []string{"ends", "used"} {
+			_, err := f.Restore(f.Context(), k)
+			f.must(err)
+		}
+		if n := f.reap(10); n != 2 {
+			t.Errorf("%d of 2 were reaped", n)
+		}
+	})
+}
+
 func TestReapTakesNoMoreThanTheBatch(t *testing.T) {
 	each(t, func(f fixture) {
 		f.addMany(25, "expires_at = 1")
