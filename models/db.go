@@ -76,7 +76,7 @@ func (db *DB) Read(ctx context.Context) *gorm.DB { return db.read.WithContext(ct
 // not change anything but the database before it returns.
 func (db *DB) Write(ctx context.Context, fn func(tx *gorm.DB) error) error {
 	for attempt := 1; ; attempt++ {
-		err := db.write.WithContext(ctx).Transaction(fn)
+		err := whenFree(ctx, func() error { return db.write.WithContext(ctx).Transaction(fn) })
 		if err == nil || attempt == writeAttempts || !lostRace(err) || ctx.Err() != nil {
 			return err
 		}

@@ -117,8 +117,10 @@ func (d *migrationDriver) Lock() error {
 		}
 		d.lock = conn
 	}
-	_, err := d.pool.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT NOT NULL)`)
-	return err
+	return whenFree(ctx, func() error {
+		_, err := d.pool.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT NOT NULL)`)
+		return err
+	})
 }
 
 func (d *migrationDriver) Unlock() error {
@@ -136,7 +138,11 @@ func (d *migrationDriver) Run(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	tx, err := d.pool.Begin()
+	var tx *sql.Tx
+	err = whenFree(context.Background(), func() error {
+		tx, err = d.pool.Begin()
+		return err
+	})
 	if err != nil {
 		return err
 	}

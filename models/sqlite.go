@@ -1,7 +1,9 @@
 package models
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/url"
 	"runtime"
@@ -18,7 +20,6 @@ import (
 // NORMAL makes a commit survive the death of the process, though not of the
 // machine's power in that second. Both are from seed 002, ADR-001.
 var sqlitePragmas = []string{
-	"busy_timeout(30000)",
 	"synchronous(NORMAL)",
 	"foreign_keys(ON)",
 	"temp_store(MEMORY)",
@@ -27,7 +28,7 @@ var sqlitePragmas = []string{
 func (db *DB) openSQLite(file string, log *slog.Logger) error {
 	var err error
 	// The writer's cache (16 MB) holds what a bulk store changes until it commits.
-	writer := sqliteDSN(file, "journal_mode(WAL)", "cache_size(-16000)")
+	writer := sqliteDSN(file, "busy_timeout(500)", "journal_mode(WAL)", "cache_size(-16000)") // see whenFree
 	for range walAttempts {
 		if db.write, err = gorm.Open(sqlite.Open(writer), gormConfig(log)); !isBusy(err) {
 			break
@@ -46,7 +47,7 @@ func (db *DB) openSQLite(file string, log *slog.Logger) error {
 	}
 	pool.SetMaxOpenConns(1)
 
-	if db.read, err = gorm.Open(sqlite.Open(sqliteDSN(file, "query_only(ON)")), gormConfig(log)); err != nil {
+	if db.read, err = gorm.Open(sqlite.Open(sqliteDSN(file, "query_only(ON)", "busy_timeout(30000)")), gormConfig(log)); err != nil {
 		return err
 	}
 	if pool, err = db.read.DB(); err != nil {
@@ -69,6 +70,24 @@ const (
 func isBusy(err error) bool {
 	e, ok := errors.AsType[*gosqlite.Error](err)
 	return ok && e.Code()&0xff == sqliteBusy
+}
+
+// freePatience is how long a transaction waits for a file that another program writes to.
+const freePatience = 30 * time.Second
+
+// whenFree begins something anew while another program writes to the SQLite
+// file, for freePatience at most and no longer than ctx lasts. SQLite would
+// wait by itself, but then nothing ends it before its time is over.
+func whenFree(ctx context.Context, begin func() error) error {
+	for begun := time.Now(); ; {
+		err := begin()
+		switch {
+		case !isBusy(err) || time.Since(begun) > freePatience:
+			return err
+		case ctx.Err() != nil:
+			return fmt.Errorf("%w, while another program writes: %w", ctx.Err(), err)
+		}
+	}
 }
 
 const sqliteBusy = 5 // SQLITE_BUSY; the upper bits of a code say more

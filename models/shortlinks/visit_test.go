@@ -3,6 +3,7 @@ package shortlinks_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -321,7 +322,12 @@ func TestDatabaseLocked(t *testing.T) {
 		f.leads(k, "https://example.com/page")
 	}
 	f.clock.Advance(time.Minute)
-	f.must(f.db.Write(context.Background(), func(*gorm.DB) error { // holds the one writer
+	var file string
+	f.must(f.db.Read(f.Context()).Raw("SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file).Error)
+	program, err := models.Open(f.Context(), models.SQLite, file, slog.New(slog.DiscardHandler))
+	f.must(err)
+	defer func() { f.must(program.Close()) }()
+	f.must(program.Write(context.Background(), func(*gorm.DB) error { // holds the file
 		f.leads("live", "https://example.com/page")
 		f.leads("ends", "gone")
 		_, err := f.Visit(f.Context(), "some", shortlinks.Visitor{})
