@@ -88,6 +88,7 @@ func New(d Deps) (*Router, error) {
 		errs.Limit(httpx.NewLimiter(d.ShortCreateLimit), d.Password, d.Addresses.PublicURL,
 			"POST /v1/shortlinks", "POST /short", "POST /links/:id/shorten"),
 		errs.Body,
+		httpx.InTime(web.RedirectRoute),
 	)
 
 	operations := api.Register(engine, api.Deps{

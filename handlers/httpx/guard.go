@@ -2,6 +2,7 @@ package httpx
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -102,6 +104,25 @@ func (e *Errors) SameOrigin(publicURL string) gin.HandlerFunc {
 		if err := guard.Check(c.Request); err != nil {
 			e.Write(c, NewProblem(CodeForbidden, "Another site may not send this on your behalf."))
 		}
+	}
+}
+
+// requestTime is how long a request is worked on: less than the server takes
+// to close its connection, so that whoever waits for a database that does not
+// answer is told so.
+const requestTime = 40 * time.Second
+
+// InTime ends a request's context when that is over, but for a route that is
+// quick enough to see to it by itself.
+func InTime(quick string) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if c.FullPath() == quick {
+			return
+		}
+		ctx, cancel := context.WithTimeout(c.Request.Context(), requestTime)
+		defer cancel()
+		c.Request = c.Request.WithContext(ctx)
+		c.Next()
 	}
 }
 

@@ -32,7 +32,7 @@ func TestKindsAreContract(t *testing.T) {
 	e := &Errors{Log: slog.New(slog.DiscardHandler)}
 	for code, want := range map[models.Code]int{
 		"invalid-request": 400, "too-many-tags": 400, "unauthorized": 401, "forbidden": 403, "not-found": 404,
-		"method-not-allowed": 405, "conflict": 409, "too-large": 413, "unsupported-media-type": 415,
+		"method-not-allowed": 405, "conflict": 409, "gone": 410, "rate-limited": 429, "too-large": 413, "unsupported-media-type": 415,
 		"link-unresolvable": 422, "blocked-address": 422, "unavailable": 503, "internal": 500,
 	} {
 		p := e.Problem(t.Context(), &models.Error{Code: code, Detail: "d", RetryAfter: 1500 * time.Millisecond})
@@ -82,6 +82,7 @@ func TestUnknownErrorsStayHere(t *testing.T) {
 		{gone, fmt.Errorf("secret: %w", context.Canceled), StatusClientGone, false},
 		{t.Context(), fmt.Errorf("secret: %w", &net.OpError{Op: "dial", Err: errors.New("refused")}), 503, true},
 		{t.Context(), fmt.Errorf("secret: %w", driver.ErrBadConn), 503, true},
+		{t.Context(), fmt.Errorf("secret: %w", io.ErrUnexpectedEOF), 503, true}, // a connection to PostgreSQL that was cut
 		{t.Context(), fmt.Errorf("secret: %w", state("57P01")), 503, true},
 		{t.Context(), fmt.Errorf("secret: %w", result(5)), 503, true},      // SQLITE_BUSY
 		{t.Context(), fmt.Errorf("secret: %w", result(5|1<<8)), 503, true}, // SQLITE_BUSY_RECOVERY
@@ -138,6 +139,18 @@ func TestPageOfAProblemFails(t *testing.T) {
 
 // TestSlowBody: a body that does not come to its end is cut at ReadTimeout, and
 // a handler that works for longer than that is not.
+// Work for a request ends before the server closes its connection.
+func TestInTime(t *testing.T) {
+	for quick, bounded := range map[string]bool{"/other": true, "/": false} {
+		var has bool
+		e := engine(InTime(quick), func(c *gin.Context) { _, has = c.Request.Context().Deadline() })
+		e.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+		if has != bounded {
+			t.Errorf("beside the quick route %s a deadline is %v", quick, has)
+		}
+	}
+}
+
 func TestSlowBody(t *testing.T) {
 	e := &Errors{Log: slog.New(slog.DiscardHandler)}
 	const readTimeout = 200 * time.Millisecond

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math"
 	"net"
@@ -155,7 +156,8 @@ const sqliteBusy = 5 // SQLITE_BUSY
 // stopping, or an SQLite file that another program has locked for too long.
 // (Fetches that fail are not errors of this kind: see links.FetchError.)
 func databaseDown(err error) bool {
-	if _, ok := errors.AsType[*net.OpError](err); ok || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
+	if _, ok := errors.AsType[*net.OpError](err); ok || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) { // a connection that was cut
 		return true
 	}
 	var lite interface{ Code() int } // an SQLite result; its upper bits say more
