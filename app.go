@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -52,6 +53,9 @@ func (a *app) Close() {
 // some megabytes while it is read.
 const forPeople = 8
 
+// longBatch is how long others may have to wait for a transaction of the reaper.
+const longBatch = 100 * time.Millisecond
+
 // newApp wires the program over an open store. Nothing runs yet, but the
 // scheduled jobs are known.
 func newApp(ctx context.Context, cfg config.Config, db *models.DB, log *slog.Logger) (*app, error) {
@@ -78,7 +82,7 @@ func newApp(ctx context.Context, cfg config.Config, db *models.DB, log *slog.Log
 	}
 	if cfg.CleanupEnabled {
 		reap, err := reaper.Reaper(cleaned, reaper.Options{
-			Interval: cfg.CleanupInterval, BatchSize: cfg.CleanupBatchSize, MaxDuration: cfg.CleanupMaxDuration,
+			Interval: cfg.CleanupInterval, BatchSize: cfg.CleanupBatchSize, MaxDuration: cfg.CleanupMaxDuration, LongBatch: longBatch,
 		}, registry, map[string]cleanup.Remove{
 			cleanup.ShortLinks: shortened.Reap, cleanup.VisitDays: shortened.ReapDays, cleanup.IdempotencyKeys: db.ReapKeys(nil),
 			cleanup.CheckResults: watched.ReapResults, cleanup.Tags: store.ReapTags,
@@ -129,7 +133,7 @@ func newApp(ctx context.Context, cfg config.Config, db *models.DB, log *slog.Log
 func (a *app) shorten(cfg config.Config, db *models.DB, log *slog.Logger) (*shortlinks.Store, *shortlinks.Shared, error) {
 	opts := shortlinks.Options{
 		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, BlockedHosts: cfg.ShortBlockedHosts,
-		PublicURL: cfg.PublicURL, ShortHost: cfg.ShortHost,
+		Own: cfg.Authorities(), ShortHost: cfg.ShortHost,
 	}
 	if cfg.RedisURL == "" {
 		return shortlinks.NewStore(db, nil, a.cache, opts), nil, nil

@@ -27,6 +27,7 @@ type Options struct {
 	Interval    time.Duration // between the beginnings of two runs (CLEANUP_INTERVAL)
 	BatchSize   int           // rows that one transaction deletes at most (CLEANUP_BATCH_SIZE)
 	MaxDuration time.Duration // of one run (CLEANUP_MAX_DURATION)
+	LongBatch   time.Duration // transactions that take longer get fewer rows; 0 = they may take any time
 }
 
 // Reaper is the job that deletes what each of cleanup.Subjects has a Remove
@@ -52,6 +53,15 @@ func Reaper(store *cleanup.Store, opts Options, reg prometheus.Registerer, remov
 	return jobs.Job{ID: cleanup.Job, Schedule: "@every " + opts.Interval.String(), Run: r.run}, nil
 }
 
+// next is how many rows the batch after one of limit rows gets. A short link
+// goes with all its visits, which may be many, and others wait until it is gone.
+func (o Options) next(limit int, took time.Duration) int {
+	if o.LongBatch > 0 && took > o.LongBatch {
+		return max(limit/2, 1)
+	}
+	return min(limit*2, o.BatchSize)
+}
+
 type reaper struct {
 	store  *cleanup.Store
 	opts   Options
@@ -62,6 +72,7 @@ type reaper struct {
 // task is what one run does about a subject.
 type task struct {
 	cleanup.Run
+	limit int // rows of the next batch
 	began bool
 	err   error
 }
@@ -76,6 +87,9 @@ func (r *reaper) run(taking, working context.Context) (summary string, err error
 		if r.remove[subject] != nil {
 			tasks = append(tasks, &task{Run: cleanup.Run{StartedAt: now, Subject: subject}})
 		}
+	}
+	for _, t := range tasks {
+		t.limit = r.opts.BatchSize
 	}
 	left := slices.Clone(tasks)
 	for len(left) > 0 && inTime.Err() == nil {
@@ -98,13 +112,24 @@ func (r *reaper) run(taking, working context.Context) (summary string, err error
 func (r *reaper) batch(ctx context.Context, t *task) (took time.Duration, more bool) {
 	t.began = true
 	start := time.Now()
-	n, err := r.store.Batch(ctx, t.Subject, r.opts.BatchSize, r.remove[t.Subject])
+	n, err := r.try(ctx, t)
 	took = time.Since(start)
+	t.limit = r.opts.next(t.limit, took)
 	t.Duration += took
 	t.Cleaned += n
 	t.err = err
 	r.rows.WithLabelValues(t.Subject).Add(float64(n))
 	return took, err == nil && n > 0
+}
+
+// try is one batch. A panic is the failure of its subject.
+func (r *reaper) try(ctx context.Context, t *task) (n int64, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			n, err = 0, fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return r.store.Batch(ctx, t.Subject, t.limit, r.remove[t.Subject])
 }
 
 // rest waits, unless ctx ends before.

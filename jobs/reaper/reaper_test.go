@@ -276,6 +276,37 @@ func TestReaper_ARecordThatCannotBeWritten(t *testing.T) {
 	})
 }
 
+// A panic is the failure of its subject alone.
+func TestReaper_APanic(t *testing.T) {
+	each(t, func(f fixture) {
+		f.ended(5)
+		f.keys(5)
+		var b batches
+		f.watch(&b, cleanup.ShortLinks, func() error { panic("broken") })
+		summary, err := f.job().Run(t.Context(), t.Context())
+		if err == nil || !strings.Contains(err.Error(), "panic: broken") || summary != "5 idempotency keys" {
+			t.Errorf("%q, %v", summary, err)
+		}
+		if short := f.of(cleanup.ShortLinks); short.FailedRuns != 1 || f.rows("short_links") != 5 {
+			t.Errorf("%d are left, %+v", f.rows("short_links"), short)
+		}
+	})
+}
+
+// Batches that take long are followed by smaller ones, and these by greater ones again.
+func TestReaper_LongBatches(t *testing.T) {
+	o := Options{BatchSize: 1000, LongBatch: 100 * time.Millisecond}
+	var got []int
+	limit := o.BatchSize
+	for _, took := range []int64{1700, 800, 90, 120, 30, 30, 30} {
+		limit = o.next(limit, time.Duration(took)*time.Millisecond)
+		got = append(got, limit)
+	}
+	if !slices.Equal(got, []int{500, 250, 500, 250, 500, 1000, 1000}) || o.next(1, time.Second) != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestReaper_Configuration(t *testing.T) {
 	each(t, func(f fixture) {
 		f.opts = Options{Interval: 90 * time.Second, BatchSize: 3, MaxDuration: time.Minute}

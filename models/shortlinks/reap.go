@@ -23,9 +23,9 @@ func (s *Store) reapable() []past {
 	now := s.clock.Now()
 	ended := now.Add(-s.opts.BufferTime)
 	return []past{
-		{"expires_at <= ? AND deleted_at IS NULL", "expires_at", ended},
-		{"exhausted_at <= ? AND deleted_at IS NULL", "exhausted_at", ended},
-		{"deleted_at <= ?", "deleted_at", now.Add(-KeepDeleted)},
+		{"expires_at <= @before AND deleted_at IS NULL", "expires_at", ended},
+		{"exhausted_at <= @before AND deleted_at IS NULL AND (expires_at IS NULL OR expires_at > @before)", "exhausted_at", ended},
+		{"deleted_at <= @before", "deleted_at", now.Add(-KeepDeleted)},
 	}
 }
 
@@ -39,7 +39,8 @@ func (s *Store) Reap(tx *gorm.DB, limit int) (total int64, err error) {
 			break
 		}
 		res := tx.Exec(`DELETE FROM short_links WHERE seq IN (
-			SELECT seq FROM short_links WHERE `+p.where+` ORDER BY `+p.order+` LIMIT ?`+s.db.SkipLocked()+`)`, p.before, limit-int(total))
+			SELECT seq FROM short_links WHERE `+p.where+` ORDER BY `+p.order+` LIMIT @limit`+s.db.SkipLocked()+`)`,
+			map[string]any{"before": p.before, "limit": limit - int(total)})
 		if res.Error != nil {
 			return total, fmt.Errorf("deleting short links: %w", res.Error)
 		}
@@ -48,12 +49,12 @@ func (s *Store) Reap(tx *gorm.DB, limit int) (total int64, err error) {
 	return total, nil
 }
 
-// Waiting is how many short links Reap would delete now, counted up to most of
-// each kind. One that expired and was deleted counts twice.
+// Waiting is how many short links Reap would delete now, counted up to most.
 func (s *Store) Waiting(ctx context.Context, most int) (total int, err error) {
 	for _, p := range s.reapable() {
 		var n int
-		err := s.db.Read(ctx).Raw(`SELECT count(*) FROM (SELECT 1 FROM short_links WHERE `+p.where+` LIMIT ?) AS w`, p.before, most).Scan(&n).Error
+		err := s.db.Read(ctx).Raw(`SELECT count(*) FROM (SELECT 1 FROM short_links WHERE `+p.where+` LIMIT @limit) AS w`,
+			map[string]any{"before": p.before, "limit": most}).Scan(&n).Error
 		if err != nil {
 			return 0, fmt.Errorf("counting what waits to be deleted: %w", err)
 		}

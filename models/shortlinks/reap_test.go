@@ -96,9 +96,12 @@ func TestReapLeavesWhatCanBeRestored(t *testing.T) {
 func TestReapTakesNoMoreThanTheBatch(t *testing.T) {
 	each(t, func(f fixture) {
 		f.addMany(25, "expires_at = 1")
-		f.add(key("used"), limit(1))
+		f.add(key("used"), limit(1), ttl(time.Minute))
 		f.visit("used")
 		f.clock.Advance(2 * time.Hour)
+		if n := f.waiting(); n != 26 { // none is counted twice
+			t.Errorf("%d wait", n)
+		}
 		if n, err := f.Waiting(f.Context(), 20); err != nil || n != 20 {
 			t.Errorf("%d wait, %v", n, err)
 		}
