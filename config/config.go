@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/caarlos0/env/v11"
@@ -44,7 +45,7 @@ type Config struct {
 	// PublicURL is scheme://host[:port] in lower case without a trailing slash, or empty.
 	PublicURL string `env:"PUBLIC_URL" allowed:"http:// or https:// and a host, without user, path, query or fragment" meaning:"where visitors reach this server, for links that leave it"`
 	// ShortHost is a host name or IP address without port, or empty.
-	ShortHost string `env:"SHORT_HOST" allowed:"a host name or an IP address, without port, and not the one of PUBLIC_URL" meaning:"host that serves short links at /{key}, and nothing else"`
+	ShortHost string `env:"SHORT_HOST" allowed:"a host name or an IP address, without port, and neither HTTP_HOST nor the one of PUBLIC_URL" meaning:"host that serves short links at /{key}, and nothing else"`
 
 	// DatabaseDriver is SQLite or Postgres, never empty after Load.
 	DatabaseDriver string `env:"DATABASE_DRIVER" shown:"by DATABASE_URL, else sqlite" allowed:"sqlite or postgres, and the one DATABASE_URL is for" meaning:"kind of database: sqlite or postgres"`
@@ -155,6 +156,20 @@ func parse(c *Config, given map[string]string) (unparsed map[string]bool, err er
 // Addr is HTTPHost and HTTPPort as net.Listen takes them.
 func (c Config) Addr() string {
 	return net.JoinHostPort(c.HTTPHost, strconv.Itoa(c.HTTPPort))
+}
+
+// Authorities are the hosts by which pages and API are reached, with the port unless it is the scheme's own: the one of
+// PublicURL, or else the names of this machine, which are all there are then.
+func (c Config) Authorities() []string {
+	if _, public, ok := strings.Cut(c.PublicURL, "://"); ok {
+		return []string{public}
+	}
+	var all []string
+	for _, host := range []string{"127.0.0.1", "localhost", "::1", strings.ToLower(c.HTTPHost)} {
+		authority := strings.TrimSuffix(net.JoinHostPort(host, strconv.Itoa(c.HTTPPort)), ":80")
+		all = append(all, authority)
+	}
+	return all
 }
 
 // LogFormatFor is the format to log in: LogFormat, or if that is unset LogText on a terminal and LogJSON elsewhere.

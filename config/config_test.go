@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"net/netip"
 	"reflect"
 	"strings"
@@ -63,8 +64,8 @@ var values = map[string]struct {
 		},
 	},
 	"SHORT_HOST": {
-		good: map[string]string{"Go.Example": "go.example", "127.0.0.1": "127.0.0.1"},
-		bad:  []string{"go.example:80", "https://go.example", "a b"},
+		good: map[string]string{"Go.Example": "go.example", "192.0.2.7": "192.0.2.7"},
+		bad:  []string{"127.0.0.1", "go.example:80", "https://go.example", "a b"},
 	},
 	"REDIS_URL": {
 		good: map[string]string{"redis://127.0.0.1:6379/0": "redis://127.0.0.1:6379/0", "rediss://u:secret@h": "rediss://u:***@h"},
@@ -208,6 +209,18 @@ func TestShortHost(t *testing.T) {
 	_, err := load("PUBLIC_URL", "https://Links.example:8443", "SHORT_HOST", "LINKS.example")
 	if err == nil || !strings.Contains(err.Error(), "SHORT_HOST") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestAuthorities(t *testing.T) {
+	for env, want := range map[[2]string]string{
+		{"PUBLIC_URL", "https://Links.example"}: "[links.example]",
+		{"HTTP_PORT", "8081"}:                   "[127.0.0.1:8081 localhost:8081 [::1]:8081 127.0.0.1:8081]",
+		{"HTTP_PORT", "80"}:                     "[127.0.0.1 localhost [::1] 127.0.0.1]",
+	} {
+		if c, err := load(env[:]...); err != nil || fmt.Sprint(c.Authorities()) != want {
+			t.Errorf("%s: %v %v", env, c.Authorities(), err)
+		}
 	}
 }
 

@@ -111,7 +111,8 @@ func (c *Config) tidyPublicURL() bool {
 func (c *Config) tidyShortHost() bool {
 	c.ShortHost = strings.ToLower(c.ShortHost)
 	u, err := url.Parse(c.PublicURL)
-	return c.ShortHost == "" || validHost(c.ShortHost) && (err != nil || u.Hostname() != c.ShortHost)
+	return c.ShortHost == "" || validHost(c.ShortHost) &&
+		!strings.EqualFold(c.ShortHost, c.HTTPHost) && (err != nil || u.Hostname() != c.ShortHost)
 }
 
 func (c *Config) tidyBlockedHosts() bool {

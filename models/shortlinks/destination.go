@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/idna"
@@ -43,10 +44,10 @@ func isAmong(host string, hosts []string) bool {
 func (o Options) isOurs(u models.URL) bool {
 	_, rest, _ := strings.Cut(u.Canonical, "://")
 	authority, _, _ := strings.Cut(rest, "/")
-	switch _, public, _ := strings.Cut(o.PublicURL, "://"); {
+	switch {
 	case o.ShortHost != "" && u.Host == o.ShortHost:
 		return true
-	case public != "" && authority == public:
+	case slices.Contains(o.Own, authority):
 		at, err := url.Parse(u.Canonical)
 		return err != nil || strings.HasPrefix(path.Clean("/"+at.Path), "/s/")
 	}

@@ -33,7 +33,7 @@ func each(t *testing.T, test func(f fixture)) {
 func newFixture(t testing.TB, db *models.DB) fixture {
 	f := fixture{TB: t, db: db, clock: modelstest.NewClock(), opts: shortlinks.Options{
 		TombstoneTTL: time.Hour, BufferTime: time.Hour, BlockedHosts: []string{"spam.example"},
-		PublicURL: "https://links.example", ShortHost: "lw.example",
+		Own: []string{"links.example"}, ShortHost: "lw.example",
 	}}
 	return f.another()
 }

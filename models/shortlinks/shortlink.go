@@ -125,8 +125,8 @@ type Options struct {
 	TombstoneTTL time.Duration // SHORT_TOMBSTONE_TTL
 	BufferTime   time.Duration // CLEANUP_BUFFER_TIME
 	BlockedHosts []string      // SHORT_BLOCKED_HOSTS
-	PublicURL    string        // PUBLIC_URL, and
-	ShortHost    string        // SHORT_HOST: by them it is seen that a link would lead to another one here
+	Own          []string      // where /s/ is ours: hosts in lower case, with the port unless it is the scheme's own
+	ShortHost    string        // SHORT_HOST
 }
 
 // Visitor is what a visit tells of who makes it. Nothing that tells one from
