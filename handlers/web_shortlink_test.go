@@ -81,8 +81,12 @@ func TestExtendShortLink(t *testing.T) {
 	if want := s.short.Now().Add(168 * time.Hour); ends() != want {
 		t.Errorf("it ends %s, want a week from now, %s", ends(), want)
 	}
-	for _, by := range []string{"-24h", "a while", "999999h"} {
-		wantStatus(t, s.post("/short/Spring/extend", url.Values{"by": {by}}), http.StatusBadRequest)
+	before := ends()
+	for _, form := range []url.Values{{"by": {"-24h"}}, {"by": {"a while"}}, {"by": {"999999h"}}, {}} {
+		wantStatus(t, s.post("/short/Spring/extend", form), http.StatusBadRequest)
+	}
+	if ends() != before {
+		t.Errorf("it ends %s, want %s still", ends(), before)
 	}
 	s.follow("/short/Spring/extend", url.Values{"by": {""}})
 	if !ends().IsZero() {

@@ -124,7 +124,7 @@ func (p *Pages) ExtendShortLink(c *gin.Context) {
 		from = l.ExpiresAt
 	}
 	var end models.Time
-	if by := c.PostForm("by"); by != views.EndsNever {
+	if by, ok := c.GetPostForm("by"); !ok || by != views.EndsNever { // EndsNever is ""
 		more, err := time.ParseDuration(by)
 		if err != nil || more <= 0 {
 			p.fail(c, models.Invalid("by", "must be a duration, such as 24h"))
