@@ -131,7 +131,7 @@ func TestRedirectProblems(t *testing.T) {
 				!strings.Contains(d.Find("main").Text(), want.words) || d.Find("h1").Length() != 1 {
 				t.Errorf("%s: %d %s", a.call, a.status, a.body)
 			}
-			if d.Find("nav, script, form").Length() > 0 || !strings.Contains(d.Find("footer").Text(), "Shortened by Linkwatch") {
+			if d.Find("nav, script, noscript, form").Length() > 0 || !strings.Contains(d.Find("footer").Text(), "Shortened by Linkwatch") {
 				t.Errorf("%s is not a page for strangers: %s", a.call, a.body)
 			}
 		}
@@ -166,6 +166,9 @@ func TestShortLinkPreview(t *testing.T) {
 		if a.status != 200 || d.Find(".destination").Text() != longURL || !strings.Contains(d.Find("main").Text(), "<b>Title</b>") ||
 			!strings.Contains(d.Find("main").Text(), "in 3 h") || d.Find("main a").Length() != 1 || d.Find("main a").AttrOr("href", "") != "/s/shown" {
 			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+		if d.Find("script, noscript").Length() > 0 {
+			t.Errorf("%s loads itself anew: %s", path, a.body)
 		}
 	}
 	a = s.ask("GET", "/s/limited?preview=1", "Accept", browser)
