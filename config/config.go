@@ -42,7 +42,7 @@ type Config struct {
 	HTTPHost string `env:"HTTP_HOST" envDefault:"127.0.0.1" allowed:"an IP address or a host name, without brackets or port" meaning:"address to listen on; the default is reachable from this machine only"`
 	// HTTPPort is 0 for any free port.
 	HTTPPort int `env:"HTTP_PORT" envDefault:"8080" range:"0..65535" meaning:"port to listen on; 0 takes any free one"`
-	// PublicURL is scheme://host[:port] in lower case without a trailing slash, or empty.
+	// PublicURL is scheme://host[:port] in lower case, without a trailing slash or the scheme's own port, or empty.
 	PublicURL string `env:"PUBLIC_URL" allowed:"http:// or https:// and a host, without user, path, query or fragment" meaning:"where visitors reach this server, for links that leave it"`
 	// ShortHost is a host name or IP address without port, or empty.
 	ShortHost string `env:"SHORT_HOST" allowed:"a host name or an IP address, without port, and neither HTTP_HOST nor the one of PUBLIC_URL" meaning:"host that serves short links at /{key}, and nothing else"`

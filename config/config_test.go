@@ -57,6 +57,7 @@ var values = map[string]struct {
 	"PUBLIC_URL": {
 		good: map[string]string{
 			"https://Go.Example/": "https://go.example", "HTTP://localhost:8080": "http://localhost:8080", "https://[::1]:1": "https://[::1]:1",
+			"https://go.example:443/": "https://go.example", "http://[::1]:080": "http://[::1]", "https://go.example:80": "https://go.example:80", "http://go.example:443": "http://go.example:443",
 		},
 		bad: []string{
 			"go.example", "ftp://go.example", "https://", "https://go.example/a", "https://go.example?", "https://go.example#", "https://u@go.example",

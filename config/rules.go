@@ -97,14 +97,19 @@ func (c *Config) tidyPublicURL() bool {
 	if u.User != nil || u.Path != "" && u.Path != "/" || strings.ContainsAny(c.PublicURL, "?#") {
 		return false
 	}
+	authority := strings.ToLower(u.Host)
 	if port := u.Port(); port != "" {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || n == 0 {
 			return false
+		}
+		if u.Scheme == "http" && n == 80 || u.Scheme == "https" && n == 443 { // browsers and canonical URLs leave it out
+			authority = strings.TrimSuffix(authority, ":"+port)
 		}
 	} else if strings.HasSuffix(u.Host, ":") {
 		return false
 	}
-	c.PublicURL = u.Scheme + "://" + strings.ToLower(u.Host)
+	c.PublicURL = u.Scheme + "://" + authority
 	return true
 }
 
