@@ -67,19 +67,21 @@ func TestAddShortLink(t *testing.T) {
 	})
 }
 
-// TestShortLinkAddresses: short_url is below PUBLIC_URL, and a SHORT_HOST adds another address.
+// TestShortLinkAddresses: short_url is below PUBLIC_URL, and a SHORT_HOST adds another address,
+// at the same port.
 func TestShortLinkAddresses(t *testing.T) {
 	for _, c := range []struct {
 		addresses       httpx.Addresses
 		short, atItsOwn any
 	}{
 		{httpx.Addresses{PublicURL: "https://links.example"}, "https://links.example/s/abcd", nil},
-		{httpx.Addresses{PublicURL: "https://links.example:8443", ShortHost: "go.example"}, "https://links.example:8443/s/abcd", "https://go.example/abcd"},
-		{httpx.Addresses{ShortHost: "go.example"}, "", "http://go.example/abcd"},
+		{httpx.Addresses{PublicURL: "https://links.example:8443", ShortHost: "go.example"}, "https://links.example:8443/s/abcd", "https://go.example:8443/abcd"},
+		{httpx.Addresses{PublicURL: "https://links.example", ShortHost: "go.example"}, "https://links.example/s/abcd", "https://go.example/abcd"},
+		{httpx.Addresses{ShortHost: "go.example"}, "", ""},
 	} {
 		s := newServerOn(t, modelstest.New(t), func(d *handlers.Deps) { d.Addresses = c.addresses })
 		if c.short == "" {
-			c.short = s.url + "/s/abcd"
+			c.short, c.atItsOwn = s.url+"/s/abcd", strings.Replace(s.url, "127.0.0.1", "go.example", 1)+"/abcd"
 		}
 		at := s.shorten(`"short_key":"abcd"`)
 		for _, got := range []map[string]any{

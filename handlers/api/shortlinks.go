@@ -58,7 +58,7 @@ func (c *Caller) Resolve(ctx huma.Context) []error {
 type ShortLink struct {
 	ShortKey      string     `json:"short_key" example:"abc2XYZ" doc:"Upper and lower case are different"`
 	ShortURL      string     `json:"short_url" example:"https://links.example/s/abc2XYZ" doc:"What to give away: at PUBLIC_URL, or where this request was sent to"`
-	ShortHostURL  string     `json:"short_host_url,omitempty" example:"https://go.example/abc2XYZ" doc:"The shorter one at SHORT_HOST; left out without it"`
+	ShortHostURL  string     `json:"short_host_url,omitempty" example:"https://go.example/abc2XYZ" doc:"The shorter one at SHORT_HOST, with the port of short_url; left out without it"`
 	LongURL       string     `json:"long_url" example:"https://example.com/spring?campaign=7" doc:"Where it leads, as it was given"`
 	Title         string     `json:"title" example:"Spring campaign" doc:"Empty: none was given"`
 	CreatedAt     time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z"`

@@ -1,6 +1,7 @@
 package httpx
 
 import (
+	"net"
 	"net/http"
 	"strings"
 )
@@ -25,14 +26,18 @@ func (a Addresses) Base(r *http.Request) string {
 // Short is the address of a short link below a base (contract §5).
 func (a Addresses) Short(base, key string) string { return base + "/s/" + key }
 
-// ShortHostURL is the address of a short link at SHORT_HOST, with the scheme of
-// a base; "" without a SHORT_HOST.
+// ShortHostURL is the address of a short link at SHORT_HOST, with the scheme and
+// the port of a base: it is the same server; "" without a SHORT_HOST.
 func (a Addresses) ShortHostURL(base, key string) string {
 	if a.ShortHost == "" {
 		return ""
 	}
-	scheme, _, _ := strings.Cut(base, ":")
-	return scheme + "://" + a.ShortHost + "/" + key
+	scheme, authority, _ := strings.Cut(base, "://")
+	host := a.ShortHost
+	if _, port, err := net.SplitHostPort(authority); err == nil {
+		host = net.JoinHostPort(host, port)
+	}
+	return scheme + "://" + host + "/" + key
 }
 
 // IsShortHost says whether a request's Host, with any port, is SHORT_HOST.
