@@ -50,7 +50,8 @@ func TestLimitOfCreation(t *testing.T) {
 				if (w.Code == http.StatusTooManyRequests) != c.limited {
 					t.Errorf("one more: %d %s", w.Code, w.Body)
 				}
-				if c.limited && (w.Header().Get("Retry-After") != "20" || !strings.Contains(w.Body.String(), "/probs/rate-limited")) {
+				wait := w.Header().Get("Retry-After") // a second less if the machine is slow
+				if c.limited && (wait != "20" && wait != "19" || !strings.Contains(w.Body.String(), "/probs/rate-limited")) {
 					t.Errorf("one more: %v %s", w.Header(), w.Body)
 				}
 			}

@@ -99,9 +99,9 @@ func TestUnknownKeys(t *testing.T) {
 
 // TestColdHotKey: a burst on a key that no cache holds costs one query.
 func TestColdHotKey(t *testing.T) {
-	eachEngine(t, func(s *server) {
-		s.shorten(`"short_key":"hot-key"`)
-		cold := newServerOn(s.t, s.db)
+	eachCache(t, func(s *server, another func() *server) {
+		newServerOn(s.t, s.db).shorten(`"short_key":"hot-key"`) // no cache that is shared hears of it
+		cold := another()
 		var wrong atomic.Int64
 		cold.onlyReads("the burst", func() {
 			var group sync.WaitGroup
