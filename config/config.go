@@ -74,7 +74,7 @@ type Config struct {
 	// ShortBlockedHosts are host names in lower case; each stands for the hosts below it too.
 	ShortBlockedHosts []string `env:"SHORT_BLOCKED_HOSTS" allowed:"host names such as spam.example, separated by commas" meaning:"hosts, with all below them, that no short link may lead to"`
 	// ShortCreateLimit is a number of short links; 0 is no limit.
-	ShortCreateLimit int `env:"SHORT_CREATE_LIMIT" envDefault:"600" range:"0..1000000" meaning:"short links that one client without a login may make per minute; 0 is any number"`
+	ShortCreateLimit int `env:"SHORT_CREATE_LIMIT" envDefault:"600" range:"0..1000000" meaning:"short links that one client without a login may make per minute; 0 is any number; clients on this machine are free unless PUBLIC_URL is set: then a proxy stands in front, and all who come by it count as one, as X-Forwarded-For is not trusted"`
 
 	// CleanupEnabled schedules the reaper.
 	CleanupEnabled bool `env:"CLEANUP_ENABLED" envDefault:"true" allowed:"true or false" meaning:"false never deletes expired short links and other rows that have had their day"`
