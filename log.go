@@ -8,7 +8,7 @@ import (
 
 const (
 	// logRest is how long lines gather before more of them are written.
-	logRest = 2 * time.Millisecond
+	logRest = 10 * time.Millisecond
 	// maxLogged is how many bytes of lines wait before those who log do.
 	maxLogged = 1 << 20
 )

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -18,6 +19,8 @@ const (
 	// maxQueued is how many visits wait to be gathered at most. That is more
 	// than a second of the redirects that two cores make.
 	maxQueued = 1 << 16
+	// gatherInterval is how often the queue is emptied.
+	gatherInterval = 50 * time.Millisecond
 	// maxGathered bounds what waits to be written down while the database does
 	// not take it: days of links, and referrers of all of them together.
 	maxGathered = 100_000
@@ -90,22 +93,30 @@ func (v *Visits) Waiting() int64 {
 	return v.visits + int64(len(v.queue))
 }
 
-// Gather gathers visits as they come until ctx ends, then what is left in the
-// queue. (Owner: jobs/shortlinks.)
+// Gather gathers visits until ctx ends, then what is left in the queue. (Owner:
+// jobs/shortlinks.) It looks now and then instead of waiting at the queue: to
+// wake it would cost each visit more than all else that is done about it.
 func (v *Visits) Gather(ctx context.Context) {
+	look := time.NewTicker(gatherInterval)
+	defer look.Stop()
+	for ctx.Err() == nil {
+		v.gatherAll()
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+		}
+	}
+	v.gatherAll()
+}
+
+// gatherAll gathers what is in the queue.
+func (v *Visits) gatherAll() {
 	for {
 		select {
 		case x := <-v.queue:
 			v.gather(x)
-		case <-ctx.Done():
-			for {
-				select {
-				case x := <-v.queue:
-					v.gather(x)
-				default:
-					return
-				}
-			}
+		default:
+			return
 		}
 	}
 }

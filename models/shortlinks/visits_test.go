@@ -19,13 +19,6 @@ const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefo
 
 var noon = models.At(time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC))
 
-// gatherAll gathers what is in the queue.
-func (v *Visits) gatherAll() {
-	over, cancel := context.WithCancel(context.Background())
-	cancel()
-	v.Gather(over)
-}
-
 func TestFullQueueDropsVisits(t *testing.T) {
 	v := newVisits()
 	for range maxQueued + 10 { // nobody gathers
