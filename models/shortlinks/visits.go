@@ -1,7 +1,6 @@
 package shortlinks
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -59,9 +58,16 @@ type linkVisits struct {
 	Link                                 int64
 	Day                                  models.Time
 	Bots, Desktop, Mobile, Tablet, Other int64
-	Claimed                              int64            // of all of these
-	Referrers                            map[string]int64 // by host, of people whom one sent; nil: of none
+	Claimed                              int64  // of all of these
+	Referrers                            []sent // of people whom one sent
 	Last                                 models.Time
+}
+
+// sent are the visits that a host sent. They are few enough to be looked
+// through, and a map for each link would take more memory than all the rest.
+type sent struct {
+	Host string
+	N    int64
 }
 
 func (v *linkVisits) sum() int64 { return v.Bots + v.Desktop + v.Mobile + v.Tablet + v.Other }
@@ -169,30 +175,46 @@ func (v *Visits) of(link int64, start models.Time) *linkVisits {
 // refer counts visits that a host sent; those beyond what is kept apart are
 // counted together.
 func (v *Visits) refer(l *linkVisits, host string, n int64) {
-	if _, known := l.Referrers[host]; !known {
-		if len(l.Referrers) >= MaxReferrers || v.referrers >= maxGathered {
-			host = OtherHosts
-		}
-		if _, known = l.Referrers[host]; !known {
-			v.referrers++
-		}
+	at := l.referrer(host)
+	if at < 0 && (len(l.Referrers) >= MaxReferrers || v.referrers >= maxGathered) {
+		host = OtherHosts
+		at = l.referrer(host)
 	}
-	if l.Referrers == nil {
-		l.Referrers = map[string]int64{}
+	if at < 0 {
+		l.Referrers = append(l.Referrers, sent{Host: host})
+		at = len(l.Referrers) - 1
+		v.referrers++
 	}
-	l.Referrers[host] += n
+	l.Referrers[at].N += n
 }
 
-// take is what was gathered, to be written down or given back.
-func (v *Visits) take() []*linkVisits {
+// referrer is the place of a host in Referrers, negative if it has none.
+func (v *linkVisits) referrer(host string) int {
+	return slices.IndexFunc(v.Referrers, func(s sent) bool { return s.Host == host })
+}
+
+// days is how many days of links are gathered.
+func (v *Visits) days() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	batch := make([]*linkVisits, 0, len(v.gathered))
-	for _, l := range v.gathered {
+	return len(v.gathered)
+}
+
+// take is some of what was gathered, n days of links at most, to be written
+// down or given back.
+func (v *Visits) take(n int) []*linkVisits {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	batch := make([]*linkVisits, 0, min(n, len(v.gathered)))
+	for key, l := range v.gathered {
+		if len(batch) == n {
+			break
+		}
+		delete(v.gathered, key)
+		v.visits -= l.sum()
+		v.referrers -= len(l.Referrers)
 		batch = append(batch, l)
 	}
-	clear(v.gathered)
-	v.visits, v.referrers = 0, 0
 	return batch
 }
 
@@ -216,34 +238,29 @@ func (v *Visits) giveBack(batch []*linkVisits) {
 		if b.Last.After(l.Last.Time) {
 			l.Last = b.Last
 		}
-		for host, n := range b.Referrers {
-			v.refer(l, host, n)
+		for _, s := range b.Referrers {
+			v.refer(l, s.Host, s.N)
 		}
 	}
 }
 
-// WriteVisits writes down what was gathered. What the database does not take
-// is gathered still, for the next time.
+// WriteVisits writes down what was gathered until now. What the database does
+// not take is gathered still, for the next time, and so is what there is no
+// transaction for yet: it goes on to add up, in the place that it has.
 func (s *Store) WriteVisits(ctx context.Context) error {
-	batch := s.visits.take()
-	// In one order, so that instances which write the same links do not wait for each other crosswise.
-	slices.SortFunc(batch, func(a, b *linkVisits) int {
-		return cmp.Or(cmp.Compare(a.Link, b.Link), a.Day.Compare(b.Day.Time))
-	})
-	for len(batch) > 0 {
-		part := batch[:min(writtenAtOnce, len(batch))]
-		rows := make([]linkVisits, len(part))
+	for left := s.visits.days(); left > 0; left -= writtenAtOnce {
+		batch := s.visits.take(writtenAtOnce)
+		rows := make([]linkVisits, len(batch))
 		var visits int64
-		for i, l := range part {
+		for i, l := range batch {
 			rows[i] = *l
 			visits += l.sum()
 		}
 		if err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.writeVisits(tx, rows) }); err != nil {
 			s.visits.giveBack(batch)
-			return fmt.Errorf("visits of %d short links: %w", len(batch), err)
+			return fmt.Errorf("visits of short links: %w", err)
 		}
 		s.visits.written.Add(visits)
-		batch = batch[len(part):]
 	}
 	return nil
 }

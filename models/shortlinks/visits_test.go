@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,7 +29,7 @@ func TestFullQueueDropsVisits(t *testing.T) {
 		t.Errorf("%d dropped, %d waiting", v.Dropped(), v.Waiting())
 	}
 	v.gatherAll()
-	if b := v.take(); len(b) != 1 || b[0].Other != maxQueued {
+	if b := v.take(maxGathered); len(b) != 1 || b[0].Other != maxQueued {
 		t.Errorf("%d days of links", len(b))
 	}
 	if v.Waiting() != 0 {
@@ -45,12 +46,12 @@ func TestGathering(t *testing.T) {
 	v.add(visit{link: 2, who: Visitor{}, at: noon})
 	v.gatherAll()
 	got := map[string]int64{}
-	for _, l := range v.take() {
+	for _, l := range v.take(maxGathered) {
 		name := fmt.Sprintf("%d on %s", l.Link, l.Day.Format(time.DateOnly))
 		got[name+" all"], got[name+" bots"], got[name+" desktop"] = l.sum(), l.Bots, l.Desktop
 		got[name+" last"] = int64(l.Last.Sub(noon.Time) / time.Minute)
-		for host, n := range l.Referrers {
-			got[name+" from "+host] = n
+		for _, s := range l.Referrers {
+			got[name+" from "+s.Host] = s.N
 		}
 	}
 	want := map[string]int64{
@@ -79,10 +80,10 @@ func TestGatheredIsBounded(t *testing.T) {
 	}
 	// With no room for referrers of their own, they are counted together.
 	v.gather(visit{link: 1, who: Visitor{Referrer: "https://a.example"}, at: noon})
-	if l := v.of(1, models.At(noon.Truncate(day))); l.Referrers["b.example"] != 1 || l.Referrers[OtherHosts] != 1 {
+	if l := v.of(1, models.At(noon.Truncate(day))); !slices.Equal(l.Referrers, []sent{{"b.example", 1}, {OtherHosts, 1}}) {
 		t.Errorf("%v", l.Referrers)
 	}
-	batch := v.take()
+	batch := v.take(maxGathered)
 	v.gather(visit{link: -1, who: Visitor{}, at: noon})
 	v.giveBack(batch)
 	if n := v.Dropped(); len(v.gathered) != maxGathered || n != 101 && n != 103 { // one link is dropped, with its 1 visit or its 3
@@ -93,8 +94,8 @@ func TestGatheredIsBounded(t *testing.T) {
 	for i := range 2 * MaxReferrers {
 		v.gather(visit{link: 1, who: Visitor{Referrer: fmt.Sprintf("https://host%d.example", i)}, at: noon})
 	}
-	if l := v.take()[0]; len(l.Referrers) != MaxReferrers+1 || l.Referrers[OtherHosts] != MaxReferrers {
-		t.Errorf("%d referrers, %d of others", len(l.Referrers), l.Referrers[OtherHosts])
+	if l := v.take(maxGathered)[0]; len(l.Referrers) != MaxReferrers+1 || l.Referrers[MaxReferrers] != (sent{OtherHosts, MaxReferrers}) {
+		t.Errorf("%d referrers, the last %v", len(l.Referrers), l.Referrers[len(l.Referrers)-1])
 	}
 }
 
@@ -184,14 +185,14 @@ func TestVisitsTogether(t *testing.T) {
 	}
 	var sum int64
 	for range 100 {
-		for _, l := range v.take() {
+		for _, l := range v.take(maxGathered) {
 			sum += l.sum()
 		}
 	}
 	visitors.Wait()
 	cancel()
 	gatherer.Wait()
-	for _, l := range v.take() {
+	for _, l := range v.take(maxGathered) {
 		sum += l.sum()
 	}
 	if sum+v.Dropped() != 8*each {
