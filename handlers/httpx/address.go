@@ -36,6 +36,8 @@ func (a Addresses) ShortHostURL(base, key string) string {
 	host := a.ShortHost
 	if _, port, err := net.SplitHostPort(authority); err == nil {
 		host = net.JoinHostPort(host, port)
+	} else if strings.Contains(host, ":") { // an IPv6 address
+		host = "[" + host + "]"
 	}
 	return scheme + "://" + host + "/" + key
 }
