@@ -25,7 +25,8 @@ func TestScreenshots(t *testing.T) {
 		t.Fatal(err)
 	}
 	empty := start(t)
-	shoot(t, empty, "empty", map[string]string{"overview": "/", "links": "/links", "tags": "/tags", "jobs": "/admin/jobs", "watch": "/watch", "short": "/short", "statuses": "/status", "checks": "/admin/checks"})
+	shoot(t, empty, "empty", map[string]string{"overview": "/", "links": "/links", "tags": "/tags", "jobs": "/admin/jobs", "watch": "/watch", "short": "/short", "statuses": "/status", "checks": "/admin/checks",
+		"cleanup": "/admin/cleanup"})
 
 	store := storeIn(t)
 	if out, code := command(t, []string{"demo", "-links", "3000"}, store); code != 0 {
@@ -53,7 +54,7 @@ func TestScreenshots(t *testing.T) {
 		"overview": "/", "links": "/links", "link": "/links/" + shown.ID, "moved": "/links/" + ill.ID, "tags": "/tags", "jobs": "/admin/jobs",
 		"watch": "/watch", "target": "/watch/" + watched["Product search"], "down": "/watch/" + watched["Shipping labels"],
 		"short": "/short", "short-link": "/short/spring26", "short-expired": "/short/lunch-poll",
-		"status": "/status/demo", "statuses": "/status", "status-edit": "/status/demo/edit", "checks": "/admin/checks",
+		"status": "/status/demo", "statuses": "/status", "status-edit": "/status/demo/edit", "checks": "/admin/checks", "cleanup": "/admin/cleanup",
 		"search": "/links?q=go+performance", "settings": "/admin/settings", "job": "/admin/jobs/retention", "not-found": "/nowhere",
 	})
 }
