@@ -54,6 +54,7 @@ func (b *tab) paste(selector string) {
 func TestShortLinkJourney(t *testing.T) {
 	t.Parallel() // it waits for pages that renew themselves every five seconds
 	inBoth(t, func(t *testing.T, in size) {
+		t.Parallel()
 		s := start(t)
 		b := browse(t, s, in, "/short")
 		b.expect("status of 4")

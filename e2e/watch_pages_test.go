@@ -38,6 +38,7 @@ func (b *tab) is(status string) {
 func TestWatchUpDownUp(t *testing.T) {
 	t.Parallel() // it waits for pages that renew themselves every five seconds
 	inBoth(t, func(t *testing.T, in size) {
+		t.Parallel()
 		web, s := site(t), start(t, "CHECK_INTERVAL=300ms")
 		b := browse(t, s, in, "/watch")
 		b.see("Nothing is watched yet")
