@@ -37,7 +37,7 @@ func TestCleanupPage(t *testing.T) {
 
 	s.declareReaper()
 	a = s.get("/admin/cleanup")
-	wantText(t, a, ".state", "Has not run yet · every 15 minutes, next run in 15 min No short link waits to be deleted.")
+	wantText(t, a, ".state", "Has not run yet every 15 minutes, next run in 15 min No short link waits to be deleted.")
 	wantText(t, a, ".empty", "No run yet")
 	wantCount(t, a, "tbody tr", len(cleanup.Subjects))
 	wantText(t, a, `nav [aria-current="page"][href="/admin/cleanup"]`, "Cleanup")

@@ -72,8 +72,9 @@ func (db *DB) Read(ctx context.Context) *gorm.DB { return db.read.WithContext(ct
 
 // Write runs fn in one transaction on the writer and commits it unless fn
 // fails. A transaction that lost a race with another (a deadlock, or a
-// serialization failure of PostgreSQL) is run again from its start, so fn must
-// not change anything but the database before it returns.
+// serialization failure of PostgreSQL), or found an SQLite file busy with the
+// writes of another program, is run again from its start, so fn must not change
+// anything but the database before it returns.
 func (db *DB) Write(ctx context.Context, fn func(tx *gorm.DB) error) error {
 	for attempt := 1; ; attempt++ {
 		err := whenFree(ctx, func() error { return db.write.WithContext(ctx).Transaction(fn) })

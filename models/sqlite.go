@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	gosqlite "github.com/glebarez/go-sqlite"
 	"github.com/glebarez/sqlite"
 	"gorm.io/gorm"
 )
@@ -68,8 +67,14 @@ const (
 )
 
 func isBusy(err error) bool {
-	e, ok := errors.AsType[*gosqlite.Error](err)
+	e, ok := errors.AsType[sqliteError](err)
 	return ok && e.Code()&0xff == sqliteBusy
+}
+
+// sqliteError is an error with SQLite's own code.
+type sqliteError interface {
+	error
+	Code() int
 }
 
 // freePatience is how long a transaction waits for a file that another program writes to.

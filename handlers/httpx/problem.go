@@ -5,15 +5,11 @@ package httpx
 
 import (
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -141,35 +137,12 @@ func (e *Errors) Problem(ctx context.Context, err error) *Problem {
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Log.WarnContext(ctx, "request timed out", "request_id", RequestID(ctx), "error", err)
 		return NewProblem(models.CodeUnavailable, "This took too long. Try again later.")
-	case databaseDown(err):
+	case models.DatabaseDown(err):
 		e.Log.ErrorContext(ctx, "database does not answer", "request_id", RequestID(ctx), "error", err)
 		return NewProblem(models.CodeUnavailable, "The database does not answer. Try again later.")
 	}
 	e.Log.ErrorContext(ctx, "request failed", "request_id", RequestID(ctx), "error", err)
 	return Internal(ctx)
-}
-
-const sqliteBusy = 5 // SQLITE_BUSY
-
-// databaseDown says whether err is of the way to the database rather than of
-// what it was asked: no connection, or a PostgreSQL that is full, starting or
-// stopping, or an SQLite file that another program has locked for too long.
-// (Fetches that fail are not errors of this kind: see links.FetchError.)
-func databaseDown(err error) bool {
-	if _, ok := errors.AsType[*net.OpError](err); ok || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
-		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) { // a connection that was cut
-		return true
-	}
-	var lite interface{ Code() int } // an SQLite result; its upper bits say more
-	if errors.As(err, &lite) {
-		return lite.Code()&0xff == sqliteBusy
-	}
-	var pg interface{ SQLState() string }
-	if !errors.As(err, &pg) {
-		return false
-	}
-	class := pg.SQLState()[:min(2, len(pg.SQLState()))]
-	return class == "08" || class == "53" || class == "57"
 }
 
 // Internal is the problem of an error that is nobody's business but ours.

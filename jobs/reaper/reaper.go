@@ -85,11 +85,8 @@ func (r *reaper) run(taking, working context.Context) (summary string, err error
 	now := r.store.Now()
 	for _, subject := range cleanup.Subjects {
 		if r.remove[subject] != nil {
-			tasks = append(tasks, &task{Run: cleanup.Run{StartedAt: now, Subject: subject}})
+			tasks = append(tasks, &task{Run: cleanup.Run{StartedAt: now, Subject: subject}, limit: r.opts.BatchSize})
 		}
-	}
-	for _, t := range tasks {
-		t.limit = r.opts.BatchSize
 	}
 	left := slices.Clone(tasks)
 	for len(left) > 0 && inTime.Err() == nil {

@@ -108,9 +108,9 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []linkVisits) error {
 		sum.Last = max(sum.Last, v.Last.UnixMicro())
 		days = append(days, daySum{v.Link, v.Day.UnixMicro(), v.Bots, v.Desktop, v.Mobile, v.Tablet, v.Other})
 		direct := v.Desktop + v.Mobile + v.Tablet + v.Other
-		for _, s := range v.Referrers {
-			referrers = append(referrers, referrerSum{v.Link, s.Host, s.N})
-			direct -= s.N
+		for _, r := range v.Referrers {
+			referrers = append(referrers, referrerSum{v.Link, r.Host, r.N})
+			direct -= r.N
 		}
 		if direct > 0 {
 			referrers = append(referrers, referrerSum{v.Link, "", direct})

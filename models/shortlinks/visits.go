@@ -238,8 +238,8 @@ func (v *Visits) giveBack(batch []*linkVisits) {
 		if b.Last.After(l.Last.Time) {
 			l.Last = b.Last
 		}
-		for _, s := range b.Referrers {
-			v.refer(l, s.Host, s.N)
+		for _, r := range b.Referrers {
+			v.refer(l, r.Host, r.N)
 		}
 	}
 }
