@@ -147,9 +147,10 @@ func TestVisitsAreWrittenDown(t *testing.T) {
 		for range 10 {
 			i.visit(l.Key)
 		}
-		i.eventually("the visits are written down", func() bool { return i.visits(l.Key) == 10 })
-		if w := i.metric("linkwatch_shortlink_visits_written_total", ""); w != 10 {
-			t.Errorf("the metrics tell of %v visits", w)
+		// They are counted when the database has them.
+		i.eventually("the visits are written down", func() bool { return i.metric("linkwatch_shortlink_visits_written_total", "") == 10 })
+		if n := i.visits(l.Key); n != 10 {
+			t.Errorf("the link has %d visits", n)
 		}
 		if i.metric("linkwatch_shortlink_visits_waiting", "") != 0 || i.metric("linkwatch_shortlink_visits_dropped_total", "") != 0 {
 			t.Error("the metrics tell of more")
