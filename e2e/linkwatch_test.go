@@ -20,8 +20,8 @@ import (
 )
 
 // patience is how long anything may take before a test gives up on it. Nothing
-// waits that long when all is well.
-const patience = 10 * time.Second
+// waits that long when all is well, on a machine however busy.
+const patience = 30 * time.Second
 
 // environ is what the program gets besides a test's own settings: nothing of
 // the surroundings that could change it.
