@@ -33,18 +33,18 @@ func migrate(ctx context.Context, args []string, getenv func(string) string, std
 	}
 	db, err := models.Open(ctx, cfg.DatabaseDriver, string(cfg.DatabaseURL), newLogger(cfg, stdout, stdout))
 	if err != nil {
-		return err
+		return storeError(cfg, err)
 	}
 	defer closeStore(db, &err)
 	if steps == 0 {
 		if err := db.Migrate(); err != nil {
-			return err
+			return refusal(cfg, err)
 		}
 		_, err = fmt.Fprintln(stdout, "The schema is the newest.")
 		return err
 	}
 	if err := db.MigrateDown(steps); err != nil {
-		return err
+		return refusal(cfg, err)
 	}
 	_, err = fmt.Fprintf(stdout, "Migrations taken back: %d.\n", steps)
 	return err
