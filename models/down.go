@@ -17,7 +17,7 @@ import (
 // program has locked for too long, or a fault of the disk. (Fetches that fail
 // are not errors of this kind: see links.FetchError.)
 func DatabaseDown(err error) bool {
-	if _, ok := errors.AsType[*net.OpError](err); ok || isBusy(err) || faultOf(err) != nil || pgconn.SafeToRetry(err) {
+	if _, ok := errors.AsType[*net.OpError](err); ok || isBusy(err) || FaultOf(err) != nil || pgconn.SafeToRetry(err) {
 		return true
 	}
 	for _, cut := range []error{

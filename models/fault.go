@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"sync"
@@ -31,8 +32,14 @@ var (
 	}
 )
 
-// faultOf is the fault that a statement's error tells of; nil: it tells of none.
-func faultOf(err error) *Error {
+// FaultOf is the fault that an error of the database tells of, worded for
+// clients; nil: it tells of none.
+func FaultOf(err error) *Error {
+	for _, fault := range []*Error{errMoved, errFull, errDisk, errDamaged} {
+		if errors.Is(err, fault) {
+			return fault
+		}
+	}
 	if e, ok := errors.AsType[sqliteError](err); ok {
 		switch e.Code() & 0xff {
 		case 13: // SQLITE_FULL
@@ -57,7 +64,7 @@ func faultOf(err error) *Error {
 }
 
 // Damaged reports whether err says that the database is malformed.
-func Damaged(err error) bool { return faultOf(err) == errDamaged }
+func Damaged(err error) bool { return FaultOf(err) == errDamaged }
 
 // probeEvery is how often a database with a fault is tried again at most: the
 // routes that ask are public.
@@ -110,8 +117,8 @@ func (f *faults) checkFile() error {
 // note takes in the error of a statement or transaction and returns it, in the
 // words of the fault that it tells of.
 func (f *faults) note(err error) error {
-	fault := faultOf(err)
-	if err == nil || fault == nil {
+	fault := FaultOf(err)
+	if fault == nil || fault == errMoved {
 		return err
 	}
 	f.mu.Lock()
@@ -121,7 +128,7 @@ func (f *faults) note(err error) error {
 		f.log.Error("database fault", "reason", fault.Detail, "error", err)
 	}
 	f.tried = time.Now()
-	return &Error{Code: fault.Code, Detail: fault.Detail, Err: err}
+	return fmt.Errorf("%w: %w", fault, err)
 }
 
 // check returns the fault that the database has. A full or failing disk is

@@ -75,7 +75,7 @@ func (l logged) write(size int) error {
 func (l logged) unavailable(what string, err error) {
 	l.t.Helper()
 	e, ok := errors.AsType[*models.Error](err)
-	if !ok || e.Code != models.CodeUnavailable || !models.DatabaseDown(err) && e.Err != nil {
+	if !ok || e.Code != models.CodeUnavailable || models.FaultOf(err) != e {
 		l.t.Errorf("%s: got %v", what, err)
 	}
 }

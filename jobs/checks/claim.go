@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/linkwatch/linkwatch/jobs"
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/targets"
 )
@@ -78,7 +79,7 @@ func (c *Checker) keep(ctx context.Context, begin <-chan struct{}, leases chan<-
 			last = now
 		}
 		if news.err != nil && !failing && ctx.Err() == nil {
-			c.log.Error("holding the lease of checks", "error", news.err)
+			c.log.Log(ctx, jobs.LevelOf(news.err), "holding the lease of checks", "error", news.err)
 		}
 		failing = news.err != nil
 		select {
@@ -99,7 +100,7 @@ func (c *Checker) hold(ctx context.Context, peers *targets.Peers) (news lease) {
 		return news
 	}
 	if err := c.store.FreeDead(ctx, c.id, peers); err != nil && ctx.Err() == nil {
-		c.log.Error("freeing the targets of dead checkers", "error", err)
+		c.log.Log(ctx, jobs.LevelOf(err), "freeing the targets of dead checkers", "error", err)
 	}
 	return news
 }

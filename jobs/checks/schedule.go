@@ -1,9 +1,11 @@
 package checks
 
 import (
+	"context"
 	"errors"
 	"time"
 
+	"github.com/linkwatch/linkwatch/jobs"
 	"github.com/linkwatch/linkwatch/models/targets"
 )
 
@@ -87,7 +89,7 @@ func (d *dispatcher) take(c claimed) {
 	lost := errors.Is(c.err, targets.ErrLeaseLost)
 	failed := c.err != nil && !lost
 	if failed && !d.failing {
-		d.log.Error("claiming checks", "error", c.err)
+		d.log.Log(context.Background(), jobs.LevelOf(c.err), "claiming checks", "error", c.err)
 	}
 	d.failing = failed
 	if failed {

@@ -98,7 +98,7 @@ func (s *Service) each(taking context.Context, interval time.Duration, trouble s
 		}
 		err := do()
 		if err != nil && !failed && taking.Err() == nil {
-			s.log.Error(trouble, "error", err)
+			s.log.Log(taking, jobs.LevelOf(err), trouble, "error", err)
 		}
 		failed = err != nil
 	}
