@@ -154,7 +154,7 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger) (*model
 		return nil, storeError(cfg, err)
 	}
 	if err := db.Migrate(); err != nil {
-		return nil, refusal(cfg, errors.Join(err, db.Close()))
+		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
@@ -173,25 +173,14 @@ func storeError(cfg config.Config, err error) error {
 	if models.Damaged(err) {
 		return fmt.Errorf("DATABASE_URL=%q is damaged and cannot be opened: restore a backup: %w", cfg.DatabaseURL, err)
 	}
-	if refused := refusal(cfg, err); refused != err { //nolint:errorlint // whether it is another one
-		return refused
-	}
-	return fmt.Errorf("DATABASE_URL=%q: %w", cfg.DatabaseURL, err)
-}
-
-// refusal words the error of an SQLite file that is not a database of
-// Linkwatch. It returns every other error unchanged.
-func refusal(cfg config.Config, err error) error {
-	what := ""
+	const unchanged = "and was not changed: name a new file or a database of Linkwatch"
 	switch {
 	case errors.Is(err, models.ErrNotSQLite):
-		what = "is not an SQLite database"
+		return fmt.Errorf("DATABASE_URL=%q is not an SQLite database, %s", cfg.DatabaseURL, unchanged)
 	case errors.Is(err, models.ErrForeign):
-		what = "is an SQLite database of another program"
-	default:
-		return err
+		return fmt.Errorf("DATABASE_URL=%q is an SQLite database of another program, %s", cfg.DatabaseURL, unchanged)
 	}
-	return fmt.Errorf("DATABASE_URL=%q %s, and was not changed: name a new file or a database of Linkwatch", cfg.DatabaseURL, what)
+	return fmt.Errorf("DATABASE_URL=%q: %w", cfg.DatabaseURL, err)
 }
 
 // closeStore closes the store when its user is done, and adds what went wrong to *err.

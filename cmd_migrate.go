@@ -38,13 +38,13 @@ func migrate(ctx context.Context, args []string, getenv func(string) string, std
 	defer closeStore(db, &err)
 	if steps == 0 {
 		if err := db.Migrate(); err != nil {
-			return refusal(cfg, err)
+			return err
 		}
 		_, err = fmt.Fprintln(stdout, "The schema is the newest.")
 		return err
 	}
 	if err := db.MigrateDown(steps); err != nil {
-		return refusal(cfg, err)
+		return err
 	}
 	_, err = fmt.Fprintf(stdout, "Migrations taken back: %d.\n", steps)
 	return err

@@ -105,7 +105,7 @@ func (r *Runner) loop(taking, working context.Context) {
 		}
 		if err != nil { // the store may answer again later
 			if !failing {
-				r.log.Log(taking, LevelOf(err), "scheduling jobs", "error", err)
+				LogError(r.log, "scheduling jobs", err)
 			}
 			wait = slowPoll
 		}

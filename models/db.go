@@ -42,7 +42,7 @@ func Open(ctx context.Context, engine, url string, log *slog.Logger) (*DB, error
 	var err error
 	switch engine {
 	case SQLite:
-		err = db.openSQLite(url)
+		err = db.openSQLite(ctx, url)
 	case Postgres:
 		err = db.openPostgres(url)
 	default:

@@ -51,12 +51,12 @@ func FaultOf(err error) *Error {
 		}
 	}
 	if pg, ok := errors.AsType[postgresError](err); ok {
-		switch state := pg.SQLState(); {
-		case state == "53100": // disk_full
+		switch pg.SQLState() {
+		case "53100": // disk_full
 			return errFull
-		case state == "XX001", state == "XX002": // data_corrupted, index_corrupted
+		case "XX001", "XX002": // data_corrupted, index_corrupted
 			return errDamaged
-		case state == "58030": // io_error
+		case "58030": // io_error
 			return errDisk
 		}
 	}

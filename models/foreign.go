@@ -17,16 +17,17 @@ var (
 // refuseForeign returns ErrNotSQLite or ErrForeign for a file that is there and
 // holds something else than a database of Linkwatch. It opens the file as
 // immutable, which neither locks it nor makes files beside it. What is only in
-// a write-ahead log it cannot see: Migrate asks again.
-func refuseForeign(file string) error {
-	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
-		return nil // a file to be made; other errors are better told by SQLite
+// a write-ahead log it cannot see: Open asks again before anything is written.
+func refuseForeign(ctx context.Context, file string) error {
+	info, err := os.Stat(file)
+	if err != nil || info.Size() == 0 {
+		return nil //nolint:nilerr // a file to be made; other errors are better told by SQLite
 	}
 	pool, err := sql.Open("sqlite", sqliteURI(file, url.Values{"mode": {"ro"}, "immutable": {"1"}}))
 	if err != nil {
 		return err
 	}
-	err = checkForeign(context.Background(), pool)
+	err = checkForeign(ctx, pool)
 	if e, ok := errors.AsType[sqliteError](err); ok {
 		err = nil // a database that needs its write-ahead log to be read
 		if e.Code()&0xff == sqliteNotADB {

@@ -23,8 +23,8 @@ var sqlitePragmas = []string{
 	"temp_store(MEMORY)",
 }
 
-func (db *DB) openSQLite(dsn string) error {
-	if err := refuseForeign(SQLiteFile(dsn)); err != nil {
+func (db *DB) openSQLite(ctx context.Context, dsn string) error {
+	if err := refuseForeign(ctx, SQLiteFile(dsn)); err != nil {
 		return err
 	}
 	var err error
@@ -58,6 +58,9 @@ func (db *DB) openSQLite(dsn string) error {
 	n := max(4, runtime.NumCPU())
 	pool.SetMaxOpenConns(n)
 	pool.SetMaxIdleConns(n)
+	if err := checkForeign(ctx, pool); err != nil {
+		return err
+	}
 	return db.faults.watch(SQLiteFile(dsn))
 }
 

@@ -79,7 +79,7 @@ func (c *Checker) keep(ctx context.Context, begin <-chan struct{}, leases chan<-
 			last = now
 		}
 		if news.err != nil && !failing && ctx.Err() == nil {
-			c.log.Log(ctx, jobs.LevelOf(news.err), "holding the lease of checks", "error", news.err)
+			jobs.LogError(c.log, "holding the lease of checks", news.err)
 		}
 		failing = news.err != nil
 		select {
@@ -100,7 +100,7 @@ func (c *Checker) hold(ctx context.Context, peers *targets.Peers) (news lease) {
 		return news
 	}
 	if err := c.store.FreeDead(ctx, c.id, peers); err != nil && ctx.Err() == nil {
-		c.log.Log(ctx, jobs.LevelOf(err), "freeing the targets of dead checkers", "error", err)
+		jobs.LogError(c.log, "freeing the targets of dead checkers", err)
 	}
 	return news
 }

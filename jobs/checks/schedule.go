@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -89,7 +88,7 @@ func (d *dispatcher) take(c claimed) {
 	lost := errors.Is(c.err, targets.ErrLeaseLost)
 	failed := c.err != nil && !lost
 	if failed && !d.failing {
-		d.log.Log(context.Background(), jobs.LevelOf(c.err), "claiming checks", "error", c.err)
+		jobs.LogError(d.log, "claiming checks", c.err)
 	}
 	d.failing = failed
 	if failed {

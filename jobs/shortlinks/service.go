@@ -98,7 +98,7 @@ func (s *Service) each(taking context.Context, interval time.Duration, trouble s
 		}
 		err := do()
 		if err != nil && !failed && taking.Err() == nil {
-			s.log.Log(taking, jobs.LevelOf(err), trouble, "error", err)
+			jobs.LogError(s.log, trouble, err)
 		}
 		failed = err != nil
 	}
