@@ -170,6 +170,16 @@ func storeError(cfg config.Config, err error) error {
 		return fmt.Errorf("DATABASE_URL=%q cannot be opened: its folder must be there, and this program must be allowed to write to it",
 			cfg.DatabaseURL)
 	}
+	if models.Damaged(err) {
+		return fmt.Errorf("DATABASE_URL=%q is damaged and cannot be opened: restore a backup: %w", cfg.DatabaseURL, err)
+	}
+	const unchanged = "and was not changed: name a new file or a database of Linkwatch"
+	switch {
+	case errors.Is(err, models.ErrNotSQLite):
+		return fmt.Errorf("DATABASE_URL=%q is not an SQLite database, %s", cfg.DatabaseURL, unchanged)
+	case errors.Is(err, models.ErrForeign):
+		return fmt.Errorf("DATABASE_URL=%q is an SQLite database of another program, %s", cfg.DatabaseURL, unchanged)
+	}
 	return fmt.Errorf("DATABASE_URL=%q: %w", cfg.DatabaseURL, err)
 }
 

@@ -33,7 +33,7 @@ func migrate(ctx context.Context, args []string, getenv func(string) string, std
 	}
 	db, err := models.Open(ctx, cfg.DatabaseDriver, string(cfg.DatabaseURL), newLogger(cfg, stdout, stdout))
 	if err != nil {
-		return err
+		return storeError(cfg, err)
 	}
 	defer closeStore(db, &err)
 	if steps == 0 {

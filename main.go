@@ -25,6 +25,7 @@ func commands() []command {
 		{"serve", "", "serve the pages and the API (the default)", serve},
 		{"demo", "[-links 1000] [-force]", "fill an empty store with made-up links", demo},
 		{"migrate", "up | down [n]", "bring the schema to the newest version, or undo its newest n steps (1)", migrate},
+		{"check", "", "check the database for damage; exit 1 if there is any", check},
 		{"config", "", "print the settings in force", printConfig},
 		{"openapi", "[-3.0]", "print the description of the API", printOpenAPI},
 		{"version", "", "print the version", printVersion},

@@ -156,8 +156,8 @@ func TestStopCutsWhatHangs(t *testing.T) {
 	}
 }
 
-// checkerLease is how long a killed program's claims hold (targets.CheckerLease).
-const checkerLease = 10 * time.Second
+// checkerLease is how long a killed program's claims hold: five heartbeats of another one (targets.Heartbeat).
+const checkerLease = 4 * time.Second
 
 // What a killed program had claimed is checked again once its lease has ended.
 func TestKillWhileChecking(t *testing.T) {

@@ -89,7 +89,7 @@ func NewRunner(store *schedule.Store, log *slog.Logger, reg prometheus.Registere
 func (r *Runner) loop(taking, working context.Context) {
 	var runs sync.WaitGroup
 	defer runs.Wait()
-	declared := false
+	declared, failing := false, false
 	for {
 		wait := slowPoll
 		var err error
@@ -104,9 +104,12 @@ func (r *Runner) loop(taking, working context.Context) {
 			return
 		}
 		if err != nil { // the store may answer again later
-			r.log.Error("scheduling jobs", "error", err)
+			if !failing {
+				LogError(r.log, "scheduling jobs", err)
+			}
 			wait = slowPoll
 		}
+		failing = err != nil
 		select {
 		case <-taking.Done():
 			return

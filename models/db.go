@@ -32,18 +32,19 @@ type DB struct {
 	Engine string // SQLite or Postgres
 	write  *gorm.DB
 	read   *gorm.DB
+	faults faults
 }
 
 // Open opens the store and proves that it answers. It changes no schema: see
 // Migrate. url is a file path, a file: or sqlite: URL, or a postgres: URL.
 func Open(ctx context.Context, engine, url string, log *slog.Logger) (*DB, error) {
-	db := &DB{Engine: engine}
+	db := &DB{Engine: engine, faults: faults{log: log}}
 	var err error
 	switch engine {
 	case SQLite:
-		err = db.openSQLite(url, log)
+		err = db.openSQLite(ctx, url)
 	case Postgres:
-		err = db.openPostgres(url, log)
+		err = db.openPostgres(url)
 	default:
 		err = fmt.Errorf("unknown engine %q", engine)
 	}
@@ -56,30 +57,50 @@ func Open(ctx context.Context, engine, url string, log *slog.Logger) (*DB, error
 	return db, nil
 }
 
-func gormConfig(log *slog.Logger) *gorm.Config {
+func (db *DB) gormConfig() *gorm.Config {
 	return &gorm.Config{
 		SkipDefaultTransaction:   true, // Write is the transaction
 		DisableNestedTransaction: true, // a savepoint would make FTS5 write out what it gathered
 		PrepareStmt:              true,
 		PrepareStmtMaxSize:       preparedMax,
 		TranslateError:           true,
-		Logger:                   queryLog{logger.Discard, log},
+		Logger:                   queryLog{logger.Discard, &db.faults},
 	}
 }
 
-// Read is a handle for queries outside of any transaction.
-func (db *DB) Read(ctx context.Context) *gorm.DB { return db.read.WithContext(ctx) }
+// Read is a handle for queries outside of any transaction. All queries of a
+// request through one handle have RequestQueries together on PostgreSQL.
+func (db *DB) Read(ctx context.Context) *gorm.DB { return db.read.WithContext(db.limitRead(ctx)) }
 
 // Write runs fn in one transaction on the writer and commits it unless fn
 // fails. A transaction that lost a race with another (a deadlock, or a
 // serialization failure of PostgreSQL), or found an SQLite file busy with the
 // writes of another program, is run again from its start, so fn must not change
-// anything but the database before it returns.
+// anything but the database before it returns. In a request it is limited to
+// RequestQueries on PostgreSQL.
+//
+// A commit counts only if the SQLite file is still in its place afterwards:
+// what was written to a deleted file is lost. Before the commit the file is
+// checked as well, so that what fails is not stored, as a rule.
 func (db *DB) Write(ctx context.Context, fn func(tx *gorm.DB) error) error {
-	for attempt := 1; ; attempt++ {
-		err := whenFree(ctx, func() error { return db.write.WithContext(ctx).Transaction(fn) })
-		if err == nil || attempt == writeAttempts || !lostRace(err) || ctx.Err() != nil {
+	if db.limited(ctx) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, RequestQueries)
+		defer cancel()
+	}
+	inPlace := func(tx *gorm.DB) error {
+		if err := fn(tx); err != nil {
 			return err
+		}
+		return db.faults.checkFile()
+	}
+	for attempt := 1; ; attempt++ {
+		err := whenFree(ctx, func() error { return db.write.WithContext(ctx).Transaction(inPlace) })
+		if err == nil {
+			err = db.faults.checkFile()
+		}
+		if err == nil || attempt == writeAttempts || !lostRace(err) || ctx.Err() != nil {
+			return db.faults.note(err)
 		}
 	}
 }

@@ -6,31 +6,47 @@ import (
 	"errors"
 	"io"
 	"net"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// DatabaseDown says whether err is of the way to the database rather than of
-// what it was asked: no connection, or a PostgreSQL that is full, starting or
-// stopping, or an SQLite file that another program has locked for too long.
-// (Fetches that fail are not errors of this kind: see links.FetchError.)
+// DatabaseDown reports whether err comes from the connection to the database or
+// from its state, not from the statement: no connection, a PostgreSQL server
+// that is full, starting, stopping or read-only, an SQLite file that another
+// program has locked for too long, or a fault of the disk. (Fetches that fail
+// are not errors of this kind: see links.FetchError.)
 func DatabaseDown(err error) bool {
-	if _, ok := errors.AsType[*net.OpError](err); ok || isBusy(err) {
+	if _, ok := errors.AsType[*net.OpError](err); ok || isBusy(err) || FaultOf(err) != nil || pgconn.SafeToRetry(err) {
 		return true
 	}
-	for _, cut := range []error{driver.ErrBadConn, sql.ErrConnDone, io.ErrUnexpectedEOF, io.EOF} {
+	for _, cut := range []error{
+		driver.ErrBadConn, sql.ErrConnDone, sql.ErrTxDone, io.ErrUnexpectedEOF, io.EOF, net.ErrClosed,
+		pgconn.ErrConnClosed, pgx.ErrTxClosed,
+	} {
 		if errors.Is(err, cut) {
 			return true
 		}
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok || pgconn.Timeout(err) {
+		return true
+	}
+	if e, ok := errors.AsType[sqliteError](err); ok {
+		return e.Code()&0xff == sqliteCannotOpen // a file beside the database, such as its write-ahead log
 	}
 	pg, ok := errors.AsType[postgresError](err)
 	if !ok {
 		return false
 	}
 	switch state := pg.SQLState(); state[:min(2, len(state))] {
-	case "08", "53", "57": // connections, resources, an operator's doing
+	case "08", "53", "57", "58": // connections, resources, an operator's doing, the system
 		return true
+	default:
+		return state == "25006" // read_only_sql_transaction: a standby after a failover
 	}
-	return false
 }
+
+const sqliteCannotOpen = 14 // SQLITE_CANTOPEN
 
 // postgresError is an error with a state of PostgreSQL.
 type postgresError interface {

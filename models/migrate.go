@@ -2,11 +2,14 @@ package models
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+
+	"os"
 
 	"github.com/golang-migrate/migrate/v4"
 	"github.com/golang-migrate/migrate/v4/database"
@@ -60,8 +63,12 @@ func (db *DB) migrate(do func(*migrate.Migrate) error) error {
 	return nil
 }
 
-// Ready says whether the database answers and its schema is the newest.
+// Ready returns an error unless the database answers, its schema is the newest
+// and it can be written. An *Error says which fault keeps it from that.
 func (db *DB) Ready(ctx context.Context) error {
+	if err := db.faults.check(ctx, db.tryWrite); err != nil {
+		return err
+	}
 	want, err := newestVersion(db.Engine)
 	if err != nil {
 		return err
@@ -75,6 +82,30 @@ func (db *DB) Ready(ctx context.Context) error {
 		return fmt.Errorf("the schema is at version %d, this program needs %d", have, want)
 	}
 	return nil
+}
+
+// tryWrite returns an error while nothing can be written. A small transaction
+// often succeeds on a full disk, so on SQLite a file of a mebibyte must find its
+// place beside the database as well.
+func (db *DB) tryWrite(ctx context.Context) error {
+	if db.faults.file != "" {
+		if err := tryFile(db.faults.file + "-probe"); err != nil {
+			return err
+		}
+	}
+	return db.write.WithContext(ctx).Exec("UPDATE schema_migrations SET version = version").Error
+}
+
+// tryFile writes a file of a mebibyte to the disk and removes it.
+func tryFile(name string) error {
+	content := make([]byte, 1<<20)
+	_, _ = rand.Read(content) // never fails; zeros might take no space
+	f, err := os.Create(name) //nolint:gosec // beside the file of DATABASE_URL
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Sync(), f.Close(), os.Remove(name))
 }
 
 func newestVersion(engine string) (int, error) {

@@ -2,7 +2,6 @@ package models
 
 import (
 	"errors"
-	"log/slog"
 	"runtime"
 	"time"
 
@@ -11,8 +10,8 @@ import (
 	"gorm.io/gorm"
 )
 
-func (db *DB) openPostgres(url string, log *slog.Logger) error {
-	g, err := gorm.Open(postgres.Open(url), gormConfig(log))
+func (db *DB) openPostgres(url string) error {
+	g, err := gorm.Open(postgres.Open(url), db.gormConfig())
 	if err != nil {
 		return err
 	}

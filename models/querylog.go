@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"gorm.io/gorm"
@@ -14,18 +13,19 @@ const (
 	loggedSQL = 300                    // bytes of a statement that are logged: one of many rows has thousands
 )
 
-// queryLog logs slow statements. Errors go to the caller, who knows what they
-// mean.
+// queryLog logs slow statements and notes faults of the database. All other
+// errors go to the caller only, who knows what they mean.
 type queryLog struct {
 	logger.Interface // says nothing
-	log              *slog.Logger
+	faults           *faults
 }
 
 // Trace is called by GORM after each statement.
-func (q queryLog) Trace(ctx context.Context, begin time.Time, statement func() (sql string, rows int64), _ error) {
+func (q queryLog) Trace(ctx context.Context, begin time.Time, statement func() (sql string, rows int64), err error) {
+	_ = q.faults.note(err) // the caller gets the same error
 	if took := time.Since(begin); took > slowQuery {
 		sql, rows := statement()
-		q.log.WarnContext(ctx, "slow query", "took", took, "rows", rows, "sql", sql[:min(len(sql), loggedSQL)])
+		q.faults.log.WarnContext(ctx, "slow query", "took", took, "rows", rows, "sql", sql[:min(len(sql), loggedSQL)])
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/url"
 	"runtime"
 	"strings"
@@ -24,12 +23,15 @@ var sqlitePragmas = []string{
 	"temp_store(MEMORY)",
 }
 
-func (db *DB) openSQLite(file string, log *slog.Logger) error {
+func (db *DB) openSQLite(ctx context.Context, dsn string) error {
+	if err := refuseForeign(ctx, SQLiteFile(dsn)); err != nil {
+		return err
+	}
 	var err error
 	// The writer's cache (16 MB) holds what a bulk store changes until it commits.
-	writer := sqliteDSN(file, "busy_timeout(500)", "journal_mode(WAL)", "cache_size(-16000)") // see whenFree
+	writer := sqliteDSN(dsn, "busy_timeout(500)", "journal_mode(WAL)", "cache_size(-16000)") // see whenFree
 	for range walAttempts {
-		if db.write, err = gorm.Open(sqlite.Open(writer), gormConfig(log)); !isBusy(err) {
+		if db.write, err = gorm.Open(sqlite.Open(writer), db.gormConfig()); !isBusy(err) {
 			break
 		}
 		if err := closePool(db.write); err != nil {
@@ -46,7 +48,7 @@ func (db *DB) openSQLite(file string, log *slog.Logger) error {
 	}
 	pool.SetMaxOpenConns(1)
 
-	if db.read, err = gorm.Open(sqlite.Open(sqliteDSN(file, "query_only(ON)", "busy_timeout(30000)")), gormConfig(log)); err != nil {
+	if db.read, err = gorm.Open(sqlite.Open(sqliteDSN(dsn, "query_only(ON)", "busy_timeout(30000)")), db.gormConfig()); err != nil {
 		return err
 	}
 	if pool, err = db.read.DB(); err != nil {
@@ -56,7 +58,10 @@ func (db *DB) openSQLite(file string, log *slog.Logger) error {
 	n := max(4, runtime.NumCPU())
 	pool.SetMaxOpenConns(n)
 	pool.SetMaxIdleConns(n)
-	return nil
+	if err := checkForeign(ctx, pool); err != nil {
+		return err
+	}
+	return db.faults.watch(SQLiteFile(dsn))
 }
 
 // Turning WAL on in a new file needs it for oneself, and SQLite does not wait
@@ -97,10 +102,21 @@ func whenFree(ctx context.Context, begin func() error) error {
 
 const sqliteBusy = 5 // SQLITE_BUSY; the upper bits of a code say more
 
+// SQLiteFile is the path in a DATABASE_URL of SQLite.
+func SQLiteFile(dsn string) string {
+	file, _ := cutSQLite(dsn)
+	return file
+}
+
+func cutSQLite(dsn string) (file, query string) {
+	dsn = strings.TrimPrefix(strings.TrimPrefix(dsn, "sqlite://"), "sqlite:")
+	file, query, _ = strings.Cut(strings.TrimPrefix(dsn, "file:"), "?")
+	return file, query
+}
+
 // sqliteDSN adds what every connection needs to the file's own options.
-func sqliteDSN(file string, pragmas ...string) string {
-	file = strings.TrimPrefix(strings.TrimPrefix(file, "sqlite://"), "sqlite:")
-	file, query, _ := strings.Cut(strings.TrimPrefix(file, "file:"), "?")
+func sqliteDSN(dsn string, pragmas ...string) string {
+	file, query := cutSQLite(dsn)
 	opts, err := url.ParseQuery(query)
 	if err != nil {
 		opts = url.Values{}
@@ -109,5 +125,9 @@ func sqliteDSN(file string, pragmas ...string) string {
 	for _, p := range append(sqlitePragmas, pragmas...) {
 		opts.Add("_pragma", p)
 	}
+	return sqliteURI(file, opts)
+}
+
+func sqliteURI(file string, opts url.Values) string {
 	return "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + opts.Encode()
 }

@@ -112,14 +112,15 @@ func (e *Errors) SameOrigin(publicURL string) gin.HandlerFunc {
 // answer is told so.
 const requestTime = 40 * time.Second
 
-// InTime ends a request's context when that is over, but for a route that is
-// quick enough to see to it by itself.
+// InTime ends a request's context when that is over, and limits its waits for the
+// database (models.ForRequest), but for a route that is quick enough to see to
+// it by itself.
 func InTime(quick string) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if c.FullPath() == quick {
 			return
 		}
-		ctx, cancel := context.WithTimeout(c.Request.Context(), requestTime)
+		ctx, cancel := context.WithTimeout(models.ForRequest(c.Request.Context()), requestTime)
 		defer cancel()
 		c.Request = c.Request.WithContext(ctx)
 		c.Next()

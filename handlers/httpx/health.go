@@ -2,6 +2,7 @@ package httpx
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -50,22 +51,24 @@ func (h *Health) isStopping() bool {
 // Alive answers GET /healthz: 200 as long as anything answers at all.
 func (h *Health) Alive(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) }
 
-// Ready answers GET /readyz: 200 if the database answers, its schema is the
-// newest, and the program is not about to stop; else a 503 problem.
+// Ready answers GET /readyz: 200 if the database answers and can be written, its
+// schema is the newest, and the program is not about to stop; else a 503 problem
+// that says which of these fails.
 func (h *Health) Ready(c *gin.Context) {
 	if h.isStopping() {
 		h.errors.Write(c, NewProblem(models.CodeUnavailable, "The server is stopping."))
 		return
 	}
 	if err := h.database(c); err != nil {
-		h.errors.Write(c, NewProblem(models.CodeUnavailable, "The database does not answer, or its schema is not the newest."))
+		h.errors.Write(c, NewProblem(models.CodeUnavailable, databaseDetail(err)))
 		return
 	}
 	c.JSON(http.StatusOK, gin.H{"status": "ok"})
 }
 
 // Report answers GET /health: status is ok, stopping or degraded, uptime is a
-// Go duration. It is 503 if the program is stopping or the database is away.
+// Go duration, database.detail says why the database is unavailable (null: it is
+// not). It is 503 if the program is stopping or the database is unavailable.
 // Without Redis it is degraded, but all is served, so that is 200.
 func (h *Health) Report(c *gin.Context) {
 	status, code := "ok", http.StatusOK
@@ -80,12 +83,21 @@ func (h *Health) Report(c *gin.Context) {
 	if h.isStopping() {
 		status, code = "stopping", http.StatusServiceUnavailable
 	}
-	database := "ok"
+	database := gin.H{"engine": h.db.Engine, "status": "ok", "detail": nil}
 	if err := h.database(c); err != nil {
-		status, database, code = "degraded", "unavailable", http.StatusServiceUnavailable
+		status, code = "degraded", http.StatusServiceUnavailable
+		database["status"], database["detail"] = "unavailable", databaseDetail(err)
 	}
-	report["status"], report["database"] = status, gin.H{"engine": h.db.Engine, "status": database}
+	report["status"], report["database"] = status, database
 	c.JSON(code, report)
+}
+
+// databaseDetail is what the outside may know of an error of the database.
+func databaseDetail(err error) string {
+	if e, ok := errors.AsType[*models.Error](err); ok {
+		return e.Detail
+	}
+	return "The database does not answer, or its schema is not the newest."
 }
 
 func (h *Health) database(c *gin.Context) error {

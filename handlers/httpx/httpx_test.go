@@ -86,7 +86,9 @@ func TestUnknownErrorsStayHere(t *testing.T) {
 		{t.Context(), fmt.Errorf("secret: %w", state("57P01")), 503, true},
 		{t.Context(), fmt.Errorf("secret: %w", result(5)), 503, true},      // SQLITE_BUSY
 		{t.Context(), fmt.Errorf("secret: %w", result(5|1<<8)), 503, true}, // SQLITE_BUSY_RECOVERY
-		{t.Context(), fmt.Errorf("secret: %w", result(11)), 500, true},     // SQLITE_CORRUPT
+		{t.Context(), fmt.Errorf("secret: %w", result(11)), 503, true},     // SQLITE_CORRUPT
+		{t.Context(), fmt.Errorf("secret: %w", result(13)), 503, true},     // SQLITE_FULL
+		{t.Context(), fmt.Errorf("secret: %w", result(1)), 500, true},      // SQLITE_ERROR
 		{t.Context(), fmt.Errorf("secret: %w", state("42601")), 500, true}, // a mistake of ours
 	} {
 		log.Reset()

@@ -137,6 +137,9 @@ func (e *Errors) Problem(ctx context.Context, err error) *Problem {
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Log.WarnContext(ctx, "request timed out", "request_id", RequestID(ctx), "error", err)
 		return NewProblem(models.CodeUnavailable, "This took too long. Try again later.")
+	case models.FaultOf(err) != nil: // logged as an error when it began
+		e.Log.WarnContext(ctx, "request failed", "request_id", RequestID(ctx), "error", err)
+		return NewProblem(models.CodeUnavailable, models.FaultOf(err).Detail)
 	case models.DatabaseDown(err):
 		e.Log.ErrorContext(ctx, "database does not answer", "request_id", RequestID(ctx), "error", err)
 		return NewProblem(models.CodeUnavailable, "The database does not answer. Try again later.")

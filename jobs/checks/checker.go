@@ -111,6 +111,6 @@ func (c *Checker) run(taking, working context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(working), lastTime)
 	defer cancel()
 	if err := c.store.Leave(ctx, c.id); err != nil {
-		c.log.Error("targets stay claimed until the checker's lease ends", "error", err)
+		jobs.LogError(c.log, "targets stay claimed until the checker's lease ends", err)
 	}
 }

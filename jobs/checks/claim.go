@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/linkwatch/linkwatch/jobs"
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/targets"
 )
@@ -45,17 +46,18 @@ func (c *Checker) fulfil(working context.Context, o order) (got claimed) {
 
 // lease is news of the checker's lease.
 type lease struct {
-	asked bool        // it has begun anew, or should have
-	lost  bool        // others may have the targets that were claimed under it
-	until models.Time // when it ends unless it is renewed
-	err   error       // it was not renewed
+	asked bool      // it has begun anew, or should have
+	lost  bool      // others may have the targets that were claimed under it
+	until time.Time // when it ends unless it is renewed
+	err   error     // it was not renewed
 }
 
 // keep renews the lease in time, however long a claim or a record takes. When
 // begin rings it gives back what is claimed and begins a new lease.
 func (c *Checker) keep(ctx context.Context, begin <-chan struct{}, leases chan<- lease) {
-	renew := time.NewTicker(targets.CheckerLease / 3)
+	renew := time.NewTicker(targets.Heartbeat)
 	defer renew.Stop()
+	var peers targets.Peers
 	held, failing := false, false
 	late, last := herdAfter, c.store.Now()
 	for {
@@ -71,13 +73,13 @@ func (c *Checker) keep(ctx context.Context, begin <-chan struct{}, leases chan<-
 			if !held { // it is about to begin
 				continue
 			}
-			news = c.hold(ctx)
+			news = c.hold(ctx, &peers)
 			now := c.store.Now()
 			news.lost = news.lost || now.Before(last.Time) // the clock was set back: what was planned is too far ahead
 			last = now
 		}
 		if news.err != nil && !failing && ctx.Err() == nil {
-			c.log.Error("holding the lease of checks", "error", news.err)
+			jobs.LogError(c.log, "holding the lease of checks", news.err)
 		}
 		failing = news.err != nil
 		select {
@@ -88,11 +90,18 @@ func (c *Checker) keep(ctx context.Context, begin <-chan struct{}, leases chan<-
 	}
 }
 
-func (c *Checker) hold(ctx context.Context) (news lease) {
-	ctx, cancel := context.WithTimeout(ctx, targets.CheckerLease/3)
+// hold renews the lease and frees what dead checkers had claimed.
+func (c *Checker) hold(ctx context.Context, peers *targets.Peers) (news lease) {
+	ctx, cancel := context.WithTimeout(ctx, targets.CheckerLease)
 	defer cancel()
-	news.until = c.store.Now().Add(targets.CheckerLease)
-	news.lost, news.err = c.store.Hold(ctx, c.id)
+	news.until = time.Now().Add(targets.CheckerLease)
+	if news.lost, news.err = c.store.Hold(ctx, c.id); news.err != nil {
+		*peers = targets.Peers{} // the others may be unable to renew theirs too
+		return news
+	}
+	if err := c.store.FreeDead(ctx, c.id, peers); err != nil && ctx.Err() == nil {
+		jobs.LogError(c.log, "freeing the targets of dead checkers", err)
+	}
 	return news
 }
 
@@ -109,7 +118,7 @@ func (c *Checker) beginLease(ctx context.Context, late time.Duration) lease {
 	if err := c.store.Leave(ctx, c.id); err != nil {
 		return lease{asked: true, err: err}
 	}
-	until := c.store.Now().Add(targets.CheckerLease)
+	until := time.Now().Add(targets.CheckerLease)
 	if _, err := c.store.Hold(ctx, c.id); err != nil {
 		return lease{asked: true, err: err}
 	}

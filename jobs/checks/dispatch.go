@@ -17,7 +17,7 @@ const (
 	maxClaim = 500
 	minRoom  = 64
 	// leaseMargin is how long before the end of its lease a checker claims nothing more.
-	leaseMargin = time.Second
+	leaseMargin = targets.Heartbeat
 	// laneMemory is for how long hosts that answer in time have workers to
 	// themselves after there were such, or too few workers for them.
 	laneMemory = time.Minute
@@ -75,8 +75,8 @@ type dispatcher struct {
 	begin  chan<- struct{}
 	leases <-chan lease
 	state  leaseState
-	until  models.Time // when the lease ends, by the store's clock
-	tryAt  time.Time   // no new lease before
+	until  time.Time // when the lease ends unless it is renewed
+	tryAt  time.Time // no new lease before
 
 	ended bool // nothing new is begun
 }

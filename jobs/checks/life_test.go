@@ -80,7 +80,7 @@ func TestStopWithoutGrace(t *testing.T) {
 	})
 }
 
-// A checker that was killed leaves its claims behind; they hold until its lease ends.
+// A checker that was killed leaves its claims behind; the others free them after a few heartbeats.
 func TestKilledCheckersTargetsAreFreed(t *testing.T) {
 	each(t, func(w world) {
 		s := w.site(func(http.ResponseWriter, *http.Request) {})
@@ -95,8 +95,6 @@ func TestKilledCheckersTargetsAreFreed(t *testing.T) {
 		if r := w.recorded(1)[0]; r.TargetID == id {
 			w.Fatal("a claimed target was checked")
 		}
-		w.clock.Advance(targets.CheckerLease)
-		w.ring()
 		w.until("it is freed", func() bool { return w.get(id).ClaimedBy != "k_killed" })
 		w.checkedSpread(id)
 	})
@@ -221,7 +219,7 @@ func TestChecksBeginAnew(t *testing.T) {
 	})
 }
 
-// What waits longer than its lease may be another's: it is claimed again.
+// What waits when another checker took this one for dead is that one's: it is claimed again.
 func TestLeaseEndsWhileChecksWait(t *testing.T) {
 	each(t, func(w world) {
 		release, running := make(chan struct{}), make(chan struct{}, 10)
@@ -230,8 +228,7 @@ func TestLeaseEndsWhileChecksWait(t *testing.T) {
 		ids := w.add(s+"/1", s+"/2")
 		<-running
 		w.until("the other waits", func() bool { return w.metric("linkwatch_check_queue_depth") == 1 })
-		w.clock.Advance(targets.CheckerLease)
-		w.ring()
+		w.must(w.Leave(w.Context(), w.holder())) // as FreeDead of another one does
 		w.until("the end is seen", func() bool { return strings.Contains(w.log.String(), "begin anew") })
 		if n := w.metric("linkwatch_check_queue_depth"); n != 0 {
 			w.Errorf("%v wait still", n)
@@ -239,6 +236,13 @@ func TestLeaseEndsWhileChecksWait(t *testing.T) {
 		close(release)
 		w.checkedSpread(ids...)
 	})
+}
+
+// holder is the id of the only checker.
+func (w world) holder() (id string) {
+	w.Helper()
+	w.must(w.db.Read(w.Context()).Raw("SELECT id FROM checkers").Scan(&id).Error)
+	return id
 }
 
 // ring wakes the checker, as moving the clock does not.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/linkwatch/linkwatch/jobs"
 	"github.com/linkwatch/linkwatch/models/targets"
 )
 
@@ -63,7 +64,7 @@ func (c *Checker) keepTrying(working context.Context, batch []targets.Checked) {
 			c.log.Error("checks are lost", "error", err, "checks", len(batch))
 			return
 		case !failed:
-			c.log.Error("recording checks, until it succeeds", "error", err)
+			jobs.LogError(c.log, "recording checks, until it succeeds", err)
 		}
 		select {
 		case <-working.Done():

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/linkwatch/linkwatch/jobs"
 	"github.com/linkwatch/linkwatch/models/targets"
 )
 
@@ -11,7 +12,7 @@ import (
 // leave it unknown what is claimed: then what waits is forgotten, what runs is
 // brought to its end and recorded, and all begins anew.
 func (d *dispatcher) holdOn(now time.Time) {
-	if d.state == held && !d.store.Now().Before(d.until.Time) {
+	if d.state == held && !now.Before(d.until) {
 		d.lose("the lease has ended")
 	}
 	if d.state == noLease && !d.ended && !d.ordered && !now.Before(d.tryAt) && d.inMemory() == 0 {
@@ -74,7 +75,7 @@ func (d *dispatcher) order(now time.Time) {
 // free is how many targets may be claimed now; 0 if it is too early or too late for that.
 func (d *dispatcher) free() int {
 	n := d.room() - d.inMemory()
-	if d.state != held || d.ended || n < minRoom || !d.store.Now().Add(leaseMargin).Before(d.until.Time) {
+	if d.state != held || d.ended || n < minRoom || !time.Now().Add(leaseMargin).Before(d.until) {
 		return 0
 	}
 	return min(n, maxClaim)
@@ -87,7 +88,7 @@ func (d *dispatcher) take(c claimed) {
 	lost := errors.Is(c.err, targets.ErrLeaseLost)
 	failed := c.err != nil && !lost
 	if failed && !d.failing {
-		d.log.Error("claiming checks", "error", c.err)
+		jobs.LogError(d.log, "claiming checks", c.err)
 	}
 	d.failing = failed
 	if failed {
@@ -156,7 +157,7 @@ func (d *dispatcher) nextIn(now time.Time) time.Duration {
 		at = earlier(at, d.tryAt)
 	}
 	if d.state == held {
-		at = earlier(at, now.Add(d.until.Sub(d.store.Now().Time)))
+		at = earlier(at, d.until)
 	}
 	return max(0, at.Sub(now))
 }

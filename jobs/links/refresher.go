@@ -33,7 +33,7 @@ func NewRefresher(store *links.Store, workers int, log *slog.Logger) jobs.Servic
 		}
 		for {
 			if err := d.run(taking, working); err != nil {
-				log.Error("refreshing links", "error", err)
+				jobs.LogError(log, "refreshing links", err)
 			}
 			select {
 			case <-taking.Done():

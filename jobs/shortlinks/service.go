@@ -101,7 +101,7 @@ func (s *Service) each(taking context.Context, interval time.Duration, trouble s
 		err := do()
 		rest.Reset(interval)
 		if err != nil && !failed && taking.Err() == nil {
-			s.log.Error(trouble, "error", err)
+			jobs.LogError(s.log, trouble, err)
 		}
 		failed = err != nil
 	}

@@ -12,52 +12,40 @@ import (
 	"github.com/linkwatch/linkwatch/models"
 )
 
-// CheckerLease is how long a checker's claims hold after its last Hold or
-// Claim, so also how long those of a killed one keep others from its targets.
-const CheckerLease = 10 * time.Second
+// Heartbeat is how often a checker renews its lease and looks for dead peers.
+const Heartbeat = 800 * time.Millisecond
+
+// CheckerLease is how long a checker may work after its last successful Hold or
+// Claim. No other checker takes its targets before, and with FreeDead they are
+// free at most deadAfter heartbeats (4 s) after that of a killed one.
+const CheckerLease = 3 * Heartbeat
 
 // ErrLeaseLost is the error of a claim whose checker held no lease.
 var ErrLeaseLost = errors.New("the checker's lease has ended")
 
-// Hold renews the lease of a checker, and frees the targets of those whose
-// lease has ended. lost is true if that was so of its own, or if it had none
-// yet: others may have had its targets since.
+// Hold renews the lease of a checker or begins one. lost is true if there was
+// none: another checker took it for dead, or it is new, and none of the targets
+// it may have in memory are its own.
 func (s *Store) Hold(ctx context.Context, checker string) (lost bool, err error) {
-	var freed int64
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		if lost, err = s.renew(tx, checker); err != nil {
-			return err
-		}
-		var dead []string
-		err := tx.Raw("DELETE FROM checkers WHERE lease_until <= ? RETURNING id", s.clock.Now()).Scan(&dead).Error
-		if err != nil || len(dead) == 0 {
-			return err
-		}
-		res := tx.Exec("UPDATE targets SET claimed_by = '' WHERE claimed_by IN ?", dead)
-		freed = res.RowsAffected
-		return res.Error
+		lost, err = s.renew(tx, checker)
+		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("renewing a checker's lease: %w", err)
 	}
-	if freed > 0 {
-		s.wake()
-	}
 	return lost, nil
 }
 
+// renew extends a lease. A lease whose time is over but that nobody took is
+// still held: the database may have been away for everybody.
 func (s *Store) renew(tx *gorm.DB, checker string) (lost bool, err error) {
-	now := s.clock.Now()
-	res := tx.Exec("UPDATE checkers SET lease_until = ? WHERE id = ? AND lease_until > ?", now.Add(CheckerLease), checker, now)
+	until := s.clock.Now().Add(CheckerLease)
+	res := tx.Exec("UPDATE checkers SET lease_until = ? WHERE id = ?", until, checker)
 	if res.Error != nil || res.RowsAffected > 0 {
 		return false, res.Error
 	}
-	// Whatever an ended lease left is freed before it begins anew.
-	if err := tx.Exec("UPDATE targets SET claimed_by = '' WHERE claimed_by = ?", checker).Error; err != nil {
-		return true, err
-	}
-	return true, tx.Exec(`INSERT INTO checkers (id, lease_until) VALUES (?, ?)
-		ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until`, checker, now.Add(CheckerLease)).Error
+	return true, tx.Exec("INSERT INTO checkers (id, lease_until) VALUES (?, ?)", checker, until).Error
 }
 
 // Spread puts the schedule in order as a checker begins: what is late by more

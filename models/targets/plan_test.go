@@ -59,6 +59,16 @@ func TestQueryPlans(t *testing.T) {
 		{"outages of one", func() error { _, err := f.Outages(ctx, ids[2], models.Cursor{}, 50); return err }},
 		{"history", func() error { _, err := f.History(ctx, f.get(ids[2]), targets.Last30d); return err }},
 		{"idle tick", func() error { _, _, err := f.Claim(ctx, checker, 0); return err }},
+		{"dead peers", func() error {
+			var seen targets.Peers
+			for range 5 {
+				if err := f.FreeDead(ctx, "k_other", &seen); err != nil {
+					return err
+				}
+			}
+			_, err := f.Hold(ctx, checker)
+			return err
+		}},
 		{"claim", func() error { _, _, err := f.Claim(ctx, checker, 10); return err }},
 		{"record", func() error {
 			r := down()

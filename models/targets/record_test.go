@@ -124,9 +124,7 @@ func TestRecordDropsWhatIsNoLongerItsOwn(t *testing.T) {
 				f.must(err)
 			},
 			"lost to another one": func(string) {
-				f.clock.Advance(targets.CheckerLease)
-				_, err := f.Hold(f.Context(), "k_other")
-				f.must(err)
+				f.beats("k_other", &targets.Peers{}, 5)
 			},
 		} {
 			made := f.add("https://" + models.NewID(models.KindTarget)[5:] + ".test")

@@ -95,6 +95,16 @@ func (f fixture) claim() []targets.Target {
 	return ts
 }
 
+// beats are so many heartbeats of another checker.
+func (f fixture) beats(checker string, seen *targets.Peers, n int) {
+	f.Helper()
+	for range n {
+		_, err := f.Hold(f.Context(), checker)
+		f.must(err)
+		f.must(f.FreeDead(f.Context(), checker, seen))
+	}
+}
+
 // only claims the one target that is due.
 func (f fixture) only() targets.Target {
 	f.Helper()

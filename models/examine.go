@@ -1,0 +1,88 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// maxProblems is the number of problems that one examination reports.
+const maxProblems = 20
+
+// Examination is one part of the database and what is wrong with it.
+type Examination struct {
+	Name     string // "connection", "schema", "integrity", "references" or "indexes"
+	Detail   string // what was looked at or found, in a few words; may be empty
+	Problems []string
+}
+
+// Examine looks for damage: on SQLite PRAGMA integrity_check and
+// foreign_key_check, which read the whole file; on PostgreSQL for invalid
+// indexes. Both include the connection and the schema's version. It changes
+// nothing. What cannot be examined is a problem too.
+func (db *DB) Examine(ctx context.Context) []Examination {
+	all := []Examination{db.examineConnection(ctx)}
+	if len(all[0].Problems) > 0 {
+		return all
+	}
+	all = append(all, db.examineSchema(ctx))
+	if db.Engine == Postgres {
+		return append(all, db.examineBy(ctx, "indexes", `SELECT 'index ' || c.relname || ' is invalid: run REINDEX INDEX ' || c.relname
+			FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+			WHERE n.nspname = current_schema() AND NOT (i.indisvalid AND i.indisready) ORDER BY c.relname LIMIT `+strconv.Itoa(maxProblems)))
+	}
+	return append(all,
+		db.examineBy(ctx, "integrity", `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok' LIMIT `+strconv.Itoa(maxProblems)),
+		db.examineBy(ctx, "references", `SELECT 'table ' || "table" || ', row ' || coalesce(rowid, '?') || ' refers to a row that is missing in ' || parent
+			FROM pragma_foreign_key_check LIMIT `+strconv.Itoa(maxProblems)))
+}
+
+func (db *DB) examineConnection(ctx context.Context) Examination {
+	e := Examination{Name: "connection"}
+	version := "SELECT 'SQLite ' || sqlite_version()"
+	if db.Engine == Postgres {
+		version = "SELECT 'PostgreSQL ' || current_setting('server_version')"
+	}
+	return e.with(db.Read(ctx).Raw(version).Scan(&e.Detail).Error)
+}
+
+func (db *DB) examineSchema(ctx context.Context) Examination {
+	e := Examination{Name: "schema"}
+	want, err := newestVersion(db.Engine)
+	if err != nil {
+		return e.with(err)
+	}
+	var have int
+	if err := db.Read(ctx).Raw(`SELECT COALESCE(MAX(version), -1) FROM schema_migrations`).Scan(&have).Error; err != nil {
+		return e.with(err)
+	}
+	e.Detail = fmt.Sprintf("version %d", have)
+	switch {
+	case have < want:
+		e.Problems = []string{fmt.Sprintf("this program needs version %d: run \"linkwatch migrate up\"", want)}
+	case have > want:
+		e.Problems = []string{fmt.Sprintf("this program knows versions up to %d: use the newer program that wrote the database", want)}
+	}
+	return e
+}
+
+// examineBy has a query that finds a problem in each row, or several on lines.
+func (db *DB) examineBy(ctx context.Context, name, query string) Examination {
+	e := Examination{Name: name}
+	var found []string
+	err := db.Read(ctx).Raw(query).Scan(&found).Error
+	if len(found) > 0 {
+		e.Problems = strings.Split(strings.Join(found, "\n"), "\n")
+		e.Problems = e.Problems[:min(len(e.Problems), maxProblems)]
+	}
+	return e.with(err)
+}
+
+// with adds the error that ended the examination, if any.
+func (e Examination) with(err error) Examination {
+	if err != nil {
+		e.Problems = append(e.Problems, strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return e
+}

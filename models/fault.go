@@ -1,0 +1,160 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// The faults of a database that answers but cannot be trusted with writes.
+// Each is CodeUnavailable: what a client sends now is not stored.
+var (
+	errMoved = &Error{
+		Code:   CodeUnavailable,
+		Detail: "The database file was moved, deleted or replaced. Nothing can be stored until it is back or the server is restarted.",
+	}
+	errFull = &Error{
+		Code:   CodeUnavailable,
+		Detail: "The database has no disk space left. Nothing can be stored until there is some.",
+	}
+	errDisk = &Error{
+		Code:   CodeUnavailable,
+		Detail: "The disk of the database reports errors. Nothing can be stored until it works again.",
+	}
+	errDamaged = &Error{
+		Code:   CodeUnavailable,
+		Detail: "The database is damaged. Run \"linkwatch check\", restore a backup and restart the server.",
+	}
+)
+
+// FaultOf is the fault that an error of the database tells of, worded for
+// clients; nil: it tells of none.
+func FaultOf(err error) *Error {
+	for _, fault := range []*Error{errMoved, errFull, errDisk, errDamaged} {
+		if errors.Is(err, fault) {
+			return fault
+		}
+	}
+	if e, ok := errors.AsType[sqliteError](err); ok {
+		switch e.Code() & 0xff {
+		case 13: // SQLITE_FULL
+			return errFull
+		case 10: // SQLITE_IOERR
+			return errDisk
+		case 11, 26: // SQLITE_CORRUPT, SQLITE_NOTADB
+			return errDamaged
+		}
+	}
+	if pg, ok := errors.AsType[postgresError](err); ok {
+		switch pg.SQLState() {
+		case "53100": // disk_full
+			return errFull
+		case "XX001", "XX002": // data_corrupted, index_corrupted
+			return errDamaged
+		case "58030": // io_error
+			return errDisk
+		}
+	}
+	return nil
+}
+
+// Damaged reports whether err says that the database is malformed.
+func Damaged(err error) bool { return FaultOf(err) == errDamaged }
+
+// probeEvery is how often a database with a fault is tried again at most: the
+// routes that ask are public.
+var probeEvery = time.Second
+
+// faults knows why a database cannot be trusted with writes, if so, since when
+// a statement showed it. It is safe for concurrent use.
+type faults struct {
+	log    *slog.Logger
+	file   string      // of SQLite; "": there is none to look after
+	opened os.FileInfo // the file that is open
+	moved  atomic.Bool // as it was when last looked
+
+	mu      sync.Mutex
+	current *Error // errFull, errDisk or errDamaged; nil: none
+	tried   time.Time
+}
+
+// watch looks after the SQLite file that has just been opened.
+func (f *faults) watch(file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	f.file, f.opened = file, info
+	return nil
+}
+
+// checkFile returns errMoved unless the file that is open is the one that the
+// next start will open. SQLite itself goes on writing to a deleted file.
+func (f *faults) checkFile() error {
+	if f.file == "" {
+		return nil
+	}
+	now, err := os.Stat(f.file)
+	moved := err != nil || !os.SameFile(now, f.opened)
+	if f.moved.Swap(moved) != moved {
+		if moved {
+			f.log.Error("database file moved, deleted or replaced", "file", f.file)
+		} else {
+			f.log.Info("database file is back", "file", f.file)
+		}
+	}
+	if moved {
+		return errMoved
+	}
+	return nil
+}
+
+// note takes in the error of a statement or transaction and returns it, in the
+// words of the fault that it tells of.
+func (f *faults) note(err error) error {
+	fault := FaultOf(err)
+	if fault == nil || fault == errMoved {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.current != fault && f.current != errDamaged {
+		f.current = fault
+		f.log.Error("database fault", "reason", fault.Detail, "error", err)
+	}
+	f.tried = time.Now()
+	return fmt.Errorf("%w: %w", fault, err)
+}
+
+// check returns the fault that the database has. A full or failing disk is
+// tried again with probe, at most once per probeEvery; damage does not heal
+// while the program runs.
+func (f *faults) check(ctx context.Context, probe func(context.Context) error) error {
+	if err := f.checkFile(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	fault, due := f.current, time.Since(f.tried) >= probeEvery
+	if due {
+		f.tried = time.Now()
+	}
+	f.mu.Unlock()
+	switch {
+	case fault == nil:
+		return nil
+	case fault == errDamaged || !due || probe(ctx) != nil:
+		return fault
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.current == fault {
+		f.current = nil
+		f.log.Info("database can be written again")
+	}
+	return nil
+}

@@ -1,0 +1,346 @@
+package models_test
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/models/modelstest"
+)
+
+// logged is an open, migrated SQLite database and what it logs.
+type logged struct {
+	*models.DB
+	t    *testing.T
+	file string
+	log  *lines
+}
+
+type lines struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Buffer.Write(p)
+}
+
+func (l *lines) count(s string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.String(), s)
+}
+
+func newLogged(t *testing.T) logged {
+	t.Helper()
+	l := logged{t: t, file: filepath.Join(t.TempDir(), "test.db"), log: &lines{}}
+	l.DB = l.open()
+	return l
+}
+
+func (l logged) open() *models.DB {
+	l.t.Helper()
+	db, err := models.Open(l.t.Context(), models.SQLite, l.file, slog.New(slog.NewTextHandler(l.log, nil)))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(func() { _ = db.Close() })
+	if err := db.Migrate(); err != nil {
+		l.t.Fatal(err)
+	}
+	return db
+}
+
+// write stores a row of so many bytes.
+func (l logged) write(size int) error {
+	return l.Write(l.t.Context(), func(tx *gorm.DB) error {
+		if err := tx.Exec("CREATE TABLE IF NOT EXISTS notes (content BLOB)").Error; err != nil {
+			return err
+		}
+		return tx.Exec("INSERT INTO notes VALUES (zeroblob(?))", size).Error
+	})
+}
+
+func (l logged) unavailable(what string, err error) {
+	l.t.Helper()
+	e, ok := errors.AsType[*models.Error](err)
+	if !ok || e.Code != models.CodeUnavailable || models.FaultOf(err) != e {
+		l.t.Errorf("%s: got %v", what, err)
+	}
+}
+
+// What is written to a file that is no longer in its place is not acknowledged.
+func TestMovedFile(t *testing.T) {
+	for name, move := range map[string]func(t *testing.T, file string){
+		"deleted": func(t *testing.T, file string) {
+			for _, end := range []string{"", "-wal", "-shm"} {
+				if err := os.Remove(file + end); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+		"replaced": func(t *testing.T, file string) {
+			other := logged{t: t, file: file + ".other", log: &lines{}}
+			if err := other.open().Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(other.file, file); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a link to another file": func(t *testing.T, file string) {
+			if err := errors.Join(os.Rename(file, file+".old"), os.Symlink(os.DevNull, file)); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLogged(t)
+			if err := l.write(1); err != nil {
+				t.Fatal(err)
+			}
+			move(t, l.file)
+			l.unavailable("writing", l.write(1))
+			l.unavailable("writing again", l.write(1))
+			l.unavailable("readiness", l.Ready(t.Context()))
+			if n := l.log.count("level=ERROR"); n != 1 {
+				t.Errorf("%d errors were logged:\n%s", n, l.log)
+			}
+		})
+	}
+}
+
+// A file that comes back is the one that is open, so all is well.
+func TestMovedFileComesBack(t *testing.T) {
+	l := newLogged(t)
+	if err := l.write(1); err != nil {
+		t.Fatal(err)
+	}
+	away := l.file + ".away"
+	if err := os.Rename(l.file, away); err != nil {
+		t.Fatal(err)
+	}
+	l.unavailable("writing", l.write(1))
+	if err := os.Rename(away, l.file); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := l.write(1); err != nil {
+		t.Error(err)
+	}
+	var n int
+	if err := l.Read(t.Context()).Raw("SELECT count(*) FROM notes").Scan(&n).Error; err != nil || n != 2 {
+		t.Errorf("%d rows, %v; a write that failed was stored", n, err)
+	}
+}
+
+// A full disk is unavailable, and stays so until there is room again.
+func TestFullDisk(t *testing.T) {
+	l := newLogged(t)
+	pages := func(n int) {
+		modelstest.Exec(t, l.DB, "PRAGMA max_page_count = 1") // as small as it may be: what it is now
+		if n > 0 {
+			modelstest.Exec(t, l.DB, "PRAGMA max_page_count = 100000")
+		}
+	}
+	if err := l.write(1); err != nil {
+		t.Fatal(err)
+	}
+	pages(0)
+	l.unavailable("writing", l.write(100_000))
+	l.unavailable("readiness", l.Ready(t.Context()))
+	if err := os.Mkdir(l.file+"-probe", 0o755); err != nil { // no room for a file
+		t.Fatal(err)
+	}
+	defer models.ProbeAtOnce()()
+	l.unavailable("readiness without room", l.Ready(t.Context()))
+	if n := l.log.count("level=ERROR"); n != 1 {
+		t.Errorf("%d errors were logged:\n%s", n, l.log)
+	}
+	pages(1)
+	if err := os.Remove(l.file + "-probe"); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := l.write(100_000); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(l.file + "-probe"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the probe is left: %v", err)
+	}
+}
+
+// damage overwrites pages in the middle of a file that is not open.
+func damage(t *testing.T, file string) {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = 4096
+	for i := len(content) / 2 / page * page; i < len(content)-page; i++ {
+		content[i] = 'Z'
+	}
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newDamaged is a database with damage in the middle of a table.
+func newDamaged(t *testing.T) logged {
+	t.Helper()
+	l := newLogged(t)
+	for range 50 {
+		if err := l.write(10_000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	damage(t, l.file)
+	l.DB = l.open()
+	return l
+}
+
+// A statement that finds damage, also one that only reads, ends readiness.
+func TestDamagedDatabase(t *testing.T) {
+	l := newDamaged(t)
+	if err := l.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	err := l.Read(t.Context()).Raw("SELECT count(*) FROM notes WHERE length(content) + hex(content) > 1").Scan(&n).Error
+	if !models.DatabaseDown(err) {
+		t.Errorf("got %v", err)
+	}
+	l.unavailable("readiness", l.Ready(t.Context()))
+	if n := l.log.count("level=ERROR"); n != 1 {
+		t.Errorf("%d errors were logged:\n%s", n, l.log)
+	}
+}
+
+func TestExamine(t *testing.T) {
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		for _, e := range db.Examine(t.Context()) {
+			if len(e.Problems) > 0 {
+				t.Errorf("%s of a new database: %q", e.Name, e.Problems)
+			}
+		}
+		if db.Engine == models.Postgres {
+			modelstest.Exec(t, db, "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'targets_created'::regclass")
+			wrong(t, db, "indexes", "targets_created")
+		}
+		modelstest.Exec(t, db, "UPDATE schema_migrations SET version = 1")
+		wrong(t, db, "schema", "linkwatch migrate up")
+		modelstest.Exec(t, db, "UPDATE schema_migrations SET version = 999")
+		wrong(t, db, "schema", "newer program")
+	})
+	wrong(t, newDamaged(t).DB, "integrity", "page")
+	l := newLogged(t)
+	closed(t, raw(t, l.file, "INSERT INTO check_results VALUES (77, 1, 0, 200, 1, 1, '')")) // which checks no references
+	wrong(t, l.DB, "references", "check_results")
+}
+
+// raw runs a script on a file without anything of ours, and leaves it open.
+func raw(t *testing.T, file, script string) *sql.DB {
+	t.Helper()
+	pool, err := sql.Open("sqlite", "file:"+file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool.SetMaxOpenConns(1)
+	if _, err := pool.Exec(script); err != nil {
+		t.Fatal(err)
+	}
+	return pool
+}
+
+func closed(t *testing.T, pool *sql.DB) {
+	t.Helper()
+	if err := pool.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wrong fails unless an examination finds a problem that says so.
+func wrong(t *testing.T, db *models.DB, name, problem string) {
+	t.Helper()
+	for _, e := range db.Examine(t.Context()) {
+		if e.Name == name && strings.Contains(strings.Join(e.Problems, "\n"), problem) {
+			return
+		}
+	}
+	t.Errorf("%s: %q is not found: %+v", name, problem, db.Examine(t.Context()))
+}
+
+// A file that is not ours is refused and stays as it is.
+func TestForeignFiles(t *testing.T) {
+	for name, c := range map[string]struct {
+		make string // SQL; "" = a text
+		want error
+	}{
+		"a text":                      {"", models.ErrNotSQLite},
+		"notes":                       {"CREATE TABLE notes (a)", models.ErrForeign},
+		"notes in WAL mode":           {"PRAGMA journal_mode = WAL; CREATE TABLE notes (a)", models.ErrForeign},
+		"another's migrations":        {"CREATE TABLE schema_migrations (version BIGINT, dirty BOOL); CREATE TABLE users (a)", models.ErrForeign},
+		"another's table of the name": {"CREATE TABLE schema_migrations (version BIGINT); INSERT INTO schema_migrations VALUES (3); CREATE TABLE users (a)", models.ErrForeign},
+		"an empty database":           {"PRAGMA user_version = 1", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "foreign.db")
+			if c.make == "" {
+				if err := os.WriteFile(file, []byte(strings.Repeat("These are no pages.\n", 500)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				closed(t, raw(t, file, c.make))
+			}
+			before, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			db, err := models.Open(t.Context(), models.SQLite, file, slog.New(slog.DiscardHandler))
+			if !errors.Is(err, c.want) {
+				t.Fatalf("got %v, want %v", err, c.want)
+			}
+			if err == nil {
+				if err := errors.Join(db.Migrate(), db.Close()); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			after, err := os.ReadFile(file)
+			if err != nil || !bytes.Equal(before, after) {
+				t.Errorf("the file was changed, %v", err)
+			}
+			if all, _ := filepath.Glob(file + "*"); len(all) != 1 {
+				t.Errorf("there are more files: %q", all)
+			}
+		})
+	}
+}
+
+// Tables that are only in the write-ahead log are seen before anything is written.
+func TestForeignTablesInTheLog(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "foreign.db")
+	defer closed(t, raw(t, file, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE notes (a)"))
+	if _, err := models.Open(t.Context(), models.SQLite, file, slog.New(slog.DiscardHandler)); !errors.Is(err, models.ErrForeign) {
+		t.Errorf("got %v", err)
+	}
+}
