@@ -82,7 +82,11 @@ func (v validity) or(w validity) validity {
 // looked notes a complete look.
 func (c *currency) looked(began time.Time) {
 	at := int64(began.Sub(c.begun))
-	for last := c.last.Load(); at > last && !c.last.CompareAndSwap(last, at); last = c.last.Load() {
+	for {
+		last := c.last.Load()
+		if at <= last || c.last.CompareAndSwap(last, at) {
+			return
+		}
 	}
 }
 
