@@ -26,13 +26,23 @@ type peer struct {
 	url string
 
 	mu       sync.Mutex
-	requests []time.Time
+	requests []checkRequest
 }
 
+type checkRequest struct {
+	at   time.Time
+	node int // that sent it
+}
+
+// nodeAgent is the User-Agent of an instance's checks.
+const nodeAgent = "Chaos/%d"
+
 // ServeHTTP implements http.Handler.
-func (p *peer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+func (p *peer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	from := checkRequest{at: time.Now(), node: -1}
+	_, _ = fmt.Sscanf(r.UserAgent(), nodeAgent, &from.node)
 	p.mu.Lock()
-	p.requests = append(p.requests, time.Now())
+	p.requests = append(p.requests, from)
 	p.mu.Unlock()
 	time.Sleep(peerTime)
 	_, _ = w.Write([]byte("ok"))
@@ -144,13 +154,17 @@ func (c *chaos) noneTwice(p *peer, seq int64, results []recorded) {
 // reason. p.mu is held.
 func (c *chaos) explain(p *peer, results []recorded) {
 	c.t.Helper()
-	const jitter = 50 * time.Millisecond // a request arrives a little after its check began, and that before it is written down
+	const (
+		jitter = 50 * time.Millisecond // a check is written down as begun a little before its request arrives
+		around = 3 * time.Second       // a check takes no longer: with its retries after its instance goes on, say
+	)
 	next := 0
-	for _, at := range p.requests {
+	for _, r := range p.requests {
+		at := r.at
 		for next < len(results) && results[next].attempts == 0 {
 			next++
 		}
-		for next < len(results) && results[next].at.Add(results[next].latency+3*time.Second).Before(at) && !c.stoppedAt(results[next].at, at) {
+		for next < len(results) && results[next].at.Add(results[next].latency+3*time.Second).Before(at) && !c.stoppedAt(r.node, results[next].at, at) {
 			next++ // its requests failed before they arrived
 		}
 		if next < len(results) && !results[next].at.After(at.Add(jitter)) {
@@ -159,18 +173,33 @@ func (c *chaos) explain(p *peer, results []recorded) {
 		}
 		switch {
 		case at.After(c.stopping.Add(-checkInterval)): // the program was ended in good order, or is still at it
-		case c.stoppedAt(at.Add(-10*time.Second), at.Add(3*time.Second)):
+		case c.stoppedAt(r.node, at.Add(-around), c.recordedBy(at.Add(around))):
 			c.repeated.Add(1)
 		default:
 			c.unexplained.Add(1)
-			c.wrong("repeated", "%s was asked at %s by a check that was not recorded, and no instance was killed or stopped", p.url, at.Format(time.StampMicro))
+			c.wrong("repeated", "%s was asked at %s by a check of instance %d that was not recorded, and that was neither killed nor stopped",
+				p.url, at.Format(time.StampMicro), r.node)
 		}
 	}
 }
 
+// recordedBy is when a check is written down at the latest that would be so at a
+// time, if PostgreSQL answered.
+func (c *chaos) recordedBy(at time.Time) time.Time {
+	for again := true; again; {
+		again = false
+		for _, f := range c.faults {
+			if (f.kind == restartPostgres || f.kind == stopPostgres) && f.overlaps(at.Add(-3*time.Second), at) && f.to.Add(3*time.Second).After(at) {
+				at, again = f.to.Add(3*time.Second), true
+			}
+		}
+	}
+	return at
+}
+
 // stoppedAt says whether an instance was killed or stopped between two times.
-func (c *chaos) stoppedAt(from, to time.Time) bool {
-	return slices.ContainsFunc(c.faults, func(f fault) bool { return f.node >= 0 && f.overlaps(from, to) })
+func (c *chaos) stoppedAt(node int, from, to time.Time) bool {
+	return slices.ContainsFunc(c.faults, func(f fault) bool { return f.node == node && f.overlaps(from, to) })
 }
 
 // killsDelayLittle measures how long targets were not checked after an instance
@@ -183,11 +212,13 @@ func (c *chaos) killsDelayLittle() {
 		}
 		late := 0
 		for _, p := range c.peers {
-			i, _ := slices.BinarySearchFunc(p.requests, f.from.Add(10*time.Millisecond), time.Time.Compare)
-			if i == len(p.requests) {
-				continue // it is recorded as it is: the check of all targets at the end says so
+			killed := f.from.Add(10 * time.Millisecond)
+			i := slices.IndexFunc(p.requests, func(r checkRequest) bool { return r.at.After(killed) })
+			if i < 0 {
+				c.wrong("late", "%s was not checked again after instance %d was killed", p.url, f.node)
+				continue
 			}
-			gap := p.requests[i].Sub(f.from)
+			gap := p.requests[i].at.Sub(f.from)
 			c.longest = max(c.longest, gap)
 			if gap > checkedAfter {
 				late++

@@ -98,7 +98,7 @@ func newChaos(t *testing.T) *chaos {
 	for i := range chaosNodes {
 		n := &node{chaos: c, port: freePort(t)}
 		n.env = environ("DATABASE_URL="+c.postgres.url(), fmt.Sprintf("HTTP_PORT=%d", n.port),
-			"OUTBOUND_ALLOW_CIDRS=127.0.0.0/8", "CHECK_INTERVAL="+checkInterval.String(), "LOG_LEVEL=warn",
+			"OUTBOUND_ALLOW_CIDRS=127.0.0.0/8", "CHECK_INTERVAL="+checkInterval.String(), "LOG_LEVEL=warn", "OUTBOUND_USER_AGENT="+fmt.Sprintf(nodeAgent, i),
 			"CLEANUP_INTERVAL=1s", "CLEANUP_BUFFER_TIME=2s")
 		if i > 0 { // the first has no Redis: what is promised holds without it
 			n.env = append(n.env, "REDIS_URL="+c.redis.url())
