@@ -253,6 +253,7 @@ func TestNonsenseInRedis(t *testing.T) {
 			"not as a header has it":  `{"link":9,"version":9,"long_url":"https://example.com/ö"}`,
 			"a blocked host":          `{"link":9,"version":9,"long_url":"https://a.spam.example/"}`,
 			"a short link of ours":    `{"link":9,"version":9,"long_url":"https://links.example/s/abcd"}`,
+			"ours, spelled otherwise": `{"link":9,"version":9,"long_url":"https://links.example./s/abcd"}`,
 			"no link":                 `{"link":0,"version":9,"long_url":"https://example.com/evil"}`,
 			"no version":              `{"link":9,"long_url":"https://example.com/evil"}`,
 			"a reason that is none":   `{"link":9,"version":9,"is_tombstone":true,"reason":"bored"}`,
