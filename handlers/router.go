@@ -75,7 +75,7 @@ func New(d Deps) (*Router, error) {
 	})
 	errs.Page = pages.Problem
 
-	access := &httpx.Access{Errors: errs, Needs: map[string]httpx.Role{}, Password: d.Password}
+	access := httpx.NewAccess(errs, d.Password)
 	observe := httpx.Observe(d.Log, metrics, "/healthz", "/readyz", "/health", "/metrics")
 	engine := newEngine(errs,
 		httpx.Identify,
