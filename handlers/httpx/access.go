@@ -66,7 +66,8 @@ func (a *Access) authenticate(r *http.Request) *Problem {
 	if !ok {
 		return NewProblem(CodeUnauthorized, "Send the admin password, as the password of HTTP Basic or as a bearer token.")
 	}
-	client, wait := clientAt(peer(r)), time.Duration(0)
+	client := clientAt(peer(r))
+	var wait time.Duration
 	right := a.matches(given)
 	if right {
 		wait = a.failures.wait(client)
