@@ -63,7 +63,7 @@ func newApp(ctx context.Context, cfg config.Config, db *models.DB, log *slog.Log
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 
 	client := outbound.New(outbound.Options{
-		UserAgent: cfg.OutboundUserAgent, AllowCIDRs: cfg.OutboundAllowCIDRs, Timeout: cfg.HTTPTimeout,
+		UserAgent: cfg.UserAgent(version()), AllowCIDRs: cfg.OutboundAllowCIDRs, Timeout: cfg.HTTPTimeout,
 		// Checker, revalidation and refresher each hold as many as they have workers; the rest is for people who wait.
 		MaxConcurrent: 3*cfg.MaxConcurrency + forPeople,
 	})

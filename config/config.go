@@ -89,8 +89,8 @@ type Config struct {
 
 	// OutboundAllowCIDRs are networks, each with its host bits cleared.
 	OutboundAllowCIDRs []netip.Prefix `env:"OUTBOUND_ALLOW_CIDRS" allowed:"networks or addresses such as 10.0.0.0/8 or 192.168.1.5, separated by commas" meaning:"private networks that may be fetched all the same; others are refused"`
-	// OutboundUserAgent starts with the name that robots.txt rules are matched against.
-	OutboundUserAgent string `env:"OUTBOUND_USER_AGENT" envDefault:"Linkwatch/1.0 (+https://github.com/linkwatch/linkwatch)" allowed:"at most 256 printable ASCII characters that start with a letter, such as Linkwatch/1.0" meaning:"User-Agent of outbound requests"`
+	// OutboundUserAgent starts with the name that robots.txt rules are matched against. It is empty when unset: see [Config.UserAgent].
+	OutboundUserAgent string `env:"OUTBOUND_USER_AGENT" shown:"Linkwatch/<version>, and (+PUBLIC_URL) if that is set" allowed:"at most 256 printable ASCII characters that start with a letter, such as Linkwatch/1.0" meaning:"User-Agent of outbound requests"`
 
 	// LogLevel is the lowest level that is written.
 	LogLevel slog.Level `env:"LOG_LEVEL" envDefault:"info" allowed:"debug, info, warn or error" meaning:"least important messages to log: debug, info, warn or error"`
@@ -98,7 +98,7 @@ type Config struct {
 	LogFormat string `env:"LOG_FORMAT" shown:"text on a terminal, else json" allowed:"text or json" meaning:"how log lines are written: text or json"`
 
 	// AdminPassword is empty when unset.
-	AdminPassword Secret `env:"ADMIN_PASSWORD" meaning:"password that opens the pages and the API"`
+	AdminPassword Secret `env:"ADMIN_PASSWORD" allowed:"a text without white space at its beginning or end" meaning:"password that opens the pages and the API"`
 	// AuthDisabled opens everything to everyone who can connect.
 	AuthDisabled bool `env:"AUTH_DISABLED" envDefault:"false" allowed:"true or false" meaning:"true serves other machines without any login"`
 	// AuthJWTSecret is empty when unset: no JWT is accepted then.
@@ -170,6 +170,19 @@ func (c Config) Authorities() []string {
 		all = append(all, authority)
 	}
 	return all
+}
+
+// UserAgent is the User-Agent of outbound requests: OutboundUserAgent, or if that is unset the name and version of
+// the program, and PublicURL if there is one. Characters of version that a product token cannot have become "-".
+func (c Config) UserAgent(version string) string {
+	if c.OutboundUserAgent != "" {
+		return c.OutboundUserAgent
+	}
+	agent := "Linkwatch/" + notToken.ReplaceAllString(version, "-")
+	if c.PublicURL != "" {
+		agent += " (+" + c.PublicURL + ")"
+	}
+	return agent
 }
 
 // LogFormatFor is the format to log in: LogFormat, or if that is unset LogText on a terminal and LogJSON elsewhere.

@@ -31,7 +31,6 @@ func TestDefaults(t *testing.T) {
 		ShortCacheSize: 100_000, ShortTombstoneTTL: time.Hour, ShortCreateLimit: 600,
 		CleanupEnabled: true, CleanupInterval: 15 * time.Minute, CleanupBatchSize: 1000,
 		CleanupBufferTime: time.Hour, CleanupMaxDuration: 5 * time.Minute,
-		OutboundUserAgent: "Linkwatch/1.0 (+https://github.com/linkwatch/linkwatch)",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -168,7 +167,8 @@ var values = map[string]struct {
 		bad:  []string{"JSON", "logfmt"},
 	},
 	"ADMIN_PASSWORD": {
-		good: map[string]string{"correct horse": "***", " ": "***"},
+		good: map[string]string{"correct horse": "***", "x": "***", "": ""},
+		bad:  []string{" ", "\t\n", "\u3000", " hunter2", "hunter2 ", "hunter2\n", "hunter2\u00a0", "\u2028hunter2"},
 	},
 	"AUTH_DISABLED": {
 		good: map[string]string{"true": "true", "1": "true", "false": "false", "": "false"},
@@ -280,6 +280,29 @@ func TestLogFormatFor(t *testing.T) {
 		c, err := load("LOG_FORMAT", tt.format)
 		if got := c.LogFormatFor(tt.isTerminal); err != nil || got != tt.want {
 			t.Errorf("LOG_FORMAT=%q, terminal %v: got %q, %v; want %q", tt.format, tt.isTerminal, got, err, tt.want)
+		}
+	}
+}
+
+// A password that is refused is told by its name alone.
+func TestRefusedPasswordIsMasked(t *testing.T) {
+	_, err := load("ADMIN_PASSWORD", "hunter2 ")
+	if want := `ADMIN_PASSWORD="***": must be a text without white space at its beginning or end`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestUserAgent(t *testing.T) {
+	for _, c := range []struct{ set, public, version, want string }{
+		{"", "", "v1.2.3", "Linkwatch/v1.2.3"},
+		{"", "https://Links.example/", "v1.2.3", "Linkwatch/v1.2.3 (+https://links.example)"},
+		{"", "", "v0.0.0-20260324120000-0123456789ab+dirty", "Linkwatch/v0.0.0-20260324120000-0123456789ab+dirty"},
+		{"", "", "a b/(c)\r\nX: ü", "Linkwatch/a-b--c---X---"},
+		{"Mine/2", "https://links.example", "v1.2.3", "Mine/2"},
+	} {
+		cfg, err := load("OUTBOUND_USER_AGENT", c.set, "PUBLIC_URL", c.public)
+		if got := cfg.UserAgent(c.version); err != nil || got != c.want {
+			t.Errorf("%+v: %q %v", c, got, err)
 		}
 	}
 }

@@ -27,7 +27,8 @@ var rules = map[string]func(*Config) bool{
 	"REDIS_URL":           func(c *Config) bool { return c.RedisURL == "" || validRedisURL(string(c.RedisURL)) },
 	"DATABASE_DRIVER":     (*Config).settleDriver,
 	"DATABASE_URL":        (*Config).tidyDatabaseURL,
-	"OUTBOUND_USER_AGENT": func(c *Config) bool { return userAgent.MatchString(c.OutboundUserAgent) },
+	"OUTBOUND_USER_AGENT": func(c *Config) bool { return c.OutboundUserAgent == "" || userAgent.MatchString(c.OutboundUserAgent) },
+	"ADMIN_PASSWORD":      func(c *Config) bool { p := string(c.AdminPassword); return strings.TrimSpace(p) == p },
 	"LOG_FORMAT": func(c *Config) bool {
 		return c.LogFormat == "" || c.LogFormat == LogText || c.LogFormat == LogJSON
 	},
@@ -37,6 +38,7 @@ var (
 	hostName  = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
 	numeric   = regexp.MustCompile(`^[0-9.]+$`)
 	userAgent = regexp.MustCompile(`^[A-Za-z][ -~]{0,255}$`)
+	notToken  = regexp.MustCompile("[^A-Za-z0-9!#$%&'*+.^_`|~-]") // RFC 9110, 5.6.2
 )
 
 // allows reports whether the parsed value of f is in its range and follows its rule.

@@ -165,7 +165,7 @@ func TestAccessibleDemo(t *testing.T) {
 		"/", "/watch", "/watch?status=down", "/watch?q=nothing-at-all", "/watch?host=api.northwind.example",
 		"/status", "/status/demo", "/status/demo/edit", "/status/demo/delete", "/status/nowhere", "/admin/checks", "/admin/checks?failed=true",
 		"/short", "/short?made=webinar", "/short?q=nothing-at-all",
-		"/s/spring26?preview=1", "/s/lunch-poll", "/s/nothing-here",
+		"/s/spring26?preview=1", "/s/lunch-poll", "/s/nothing-here", "/probs/unauthorized", "/probs/nothing-here",
 		"/short/spring26", "/short/summer-sale?days=400", "/short/first-20", "/short/lunch-poll", "/short/beta-invite",
 	}
 	all, _ := listed[target](s, "/v1/targets")

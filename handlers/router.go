@@ -75,7 +75,7 @@ func New(d Deps) (*Router, error) {
 	})
 	errs.Page = pages.Problem
 
-	access := &httpx.Access{Errors: errs, Needs: map[string]httpx.Role{}, Password: d.Password}
+	access := httpx.NewAccess(errs, d.Password)
 	observe := httpx.Observe(d.Log, metrics, "/healthz", "/readyz", "/health", "/metrics")
 	engine := newEngine(errs,
 		httpx.Identify,
@@ -242,14 +242,16 @@ func New(d Deps) (*Router, error) {
 		{"GET", "/badge/:target/:kind/:range", public, pages.Badge},
 		{"GET", web.RedirectRoute, public, pages.Redirect},
 		{"GET", web.RedirectRoute + "/", public, pages.Redirect},
+		{"GET", web.ProblemRoute, public, pages.ProblemType},
 		{"GET", static.Prefix + "*file", public, files(errs)},
 	}
 	serve(engine, access, routes)
 
-	// All that there is at SHORT_HOST, and what its pages load.
+	// All that there is at SHORT_HOST, and what its pages and problems lead to.
 	short := []route{
 		{"GET", web.ShortHostRoute, public, pages.Redirect},
 		{"GET", web.ShortHostRoute + "/", public, pages.Redirect},
+		{"GET", web.ProblemRoute, public, pages.ProblemType},
 		{"GET", "/healthz", public, health.Alive},
 		{"GET", static.Prefix + "*file", public, files(errs)},
 	}

@@ -91,7 +91,7 @@ func TestPassword(t *testing.T) {
 	r := newRouter(t, func(d *Deps) { d.Password = "correct horse" })
 	public := []string{
 		"/healthz", "/readyz", "/static/*file", "/status/:slug", "/status/:slug/feed", "/badge/:target/:kind", "/badge/:target/:kind/:range",
-		"/s/:key", "/s/:key/",
+		"/s/:key", "/s/:key/", "/probs/:slug",
 	}
 	for _, rt := range r.routes {
 		w := get(r, rt.method, rt.path)

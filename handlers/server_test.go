@@ -184,7 +184,7 @@ func (a answer) problem(status int, slug, location string) map[string]any {
 	if got := a.header.Get("Content-Type"); got != "application/problem+json" {
 		a.t.Errorf("%s: Content-Type %q", a.call, got)
 	}
-	if got, want := p["type"], "https://linkwatch.dev/probs/"+slug; got != want {
+	if got, want := p["type"], "/probs/"+slug; got != want {
 		a.t.Errorf("%s: type %q, want %q", a.call, got, want)
 	}
 	if p["status"] != float64(status) || p["title"] == "" || p["detail"] == "" {

@@ -67,7 +67,7 @@ func TestShortHost(t *testing.T) {
 // with the password or without.
 func TestShortHostServesNothingElse(t *testing.T) {
 	r := newShortHost(t, func(d *Deps) { d.Password = "correct horse" })
-	open := map[string]bool{"/healthz": true, static.Prefix + "*file": true}
+	open := map[string]bool{"/healthz": true, "/probs/:slug": true, static.Prefix + "*file": true}
 	for _, rt := range r.routes {
 		if open[rt.path] {
 			continue

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// DefaultUserAgent says who is calling and where to read about it (contract §8, OUTBOUND_USER_AGENT).
-	DefaultUserAgent = "Linkwatch/1.0 (+https://github.com/linkwatch/linkwatch)"
+	// DefaultUserAgent is the User-Agent of a Client whose Options name none.
+	DefaultUserAgent = "Linkwatch"
 	// DefaultTimeout bounds a whole exchange when neither Options nor Request say otherwise.
 	DefaultTimeout = 10 * time.Second
 	// DefaultConcurrent is how many exchanges a Client has under way at a time when Options do not say.

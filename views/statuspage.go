@@ -28,6 +28,7 @@ type PublicProblem struct{ Heading, Detail, RequestID string }
 const (
 	watchedBy   = "Watched by Linkwatch"
 	shortenedBy = "Shortened by Linkwatch"
+	answeredBy  = "Linkwatch"
 )
 
 // mostlyDown is the share of its checks below which a day is shown as down, and

@@ -25,7 +25,8 @@ const description = `Linkwatch looks after links: it saves them with their title
 and notices when they die. It watches URLs: it checks them on time, and keeps the history of what it found. And it
 shortens them, for as long as they shall last.
 
-Errors are application/problem+json (RFC 9457). Times are RFC 3339 in UTC; null means never. Every response carries
+Errors are application/problem+json (RFC 9457). The type of a problem is the address of a page that explains it,
+relative to this server. Times are RFC 3339 in UTC; null means never. Every response carries
 X-Request-Id. The same operations answer under /api/v1. HEAD is answered wherever GET is.`
 
 // Deps are what the operations work with.

@@ -36,12 +36,30 @@ func TestKindsAreContract(t *testing.T) {
 		"link-unresolvable": 422, "blocked-address": 422, "unavailable": 503, "internal": 500,
 	} {
 		p := e.Problem(t.Context(), &models.Error{Code: code, Detail: "d", RetryAfter: 1500 * time.Millisecond})
-		if p.Status != want || p.Type != "https://linkwatch.dev/probs/"+string(code) || p.Title == "" {
+		if p.Status != want || p.Type != "/probs/"+string(code) || p.Title == "" {
 			t.Errorf("%s: %+v", code, p)
 		}
 		if got := p.GetHeaders().Get("Retry-After"); got != "2" {
 			t.Errorf("%s: Retry-After %q, want 2: a part of a second counts as one", code, got)
 		}
+	}
+}
+
+// Every type of problem is explained, and nothing else is.
+func TestEveryProblemIsExplained(t *testing.T) {
+	for code, k := range kinds {
+		p, ok := ProblemTypeOf(string(code))
+		if !ok || p.Slug != string(code) || p.Status != k.status || p.Title != k.title || p.Meaning == "" || p.Action == "" {
+			t.Errorf("%s: %+v %v", code, p, ok)
+		}
+	}
+	for code := range explanations {
+		if _, ok := kinds[code]; !ok {
+			t.Errorf("%s is explained, but no problem is of this type", code)
+		}
+	}
+	if _, ok := ProblemTypeOf("nothing"); ok {
+		t.Error("a type that does not exist is explained")
 	}
 }
 

@@ -36,9 +36,7 @@ const (
 // client did not wait for the answer (nginx's 499).
 const StatusClientGone = 499
 
-const typePrefix = "https://linkwatch.dev/probs/"
-
-// kinds is the table of contract §1: what each code is on the wire.
+// kinds is what each code is on the wire. Each has an entry in explanations.
 var kinds = map[models.Code]struct {
 	status int
 	title  string
@@ -64,8 +62,8 @@ var kinds = map[models.Code]struct {
 // Problem is an error as RFC 9457 writes it. It is also an error that huma
 // sends as it is.
 type Problem struct {
-	Type   string       `json:"type" format:"uri" example:"https://linkwatch.dev/probs/not-found" doc:"Which sort of problem; its last part is stable"`
-	Title  string       `json:"title" example:"Not found" doc:"The sort of problem in words"`
+	Type   string       `json:"type" format:"uri-reference" example:"/probs/not-found" doc:"Type of the problem: the address of a page that explains it, relative to this server; stable"`
+	Title  string       `json:"title" example:"Not found" doc:"The type of the problem in words"`
 	Status int          `json:"status" example:"404" doc:"HTTP status"`
 	Detail string       `json:"detail" example:"There is no such link." doc:"What happened and what to do; never a value that was sent"`
 	Errors []FieldError `json:"errors,omitempty" nullable:"false" doc:"Which parts of the input are not as they must be"`

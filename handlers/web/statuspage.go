@@ -129,7 +129,7 @@ func feedTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // publicPage says whether strangers come to a route: they see nothing of the
 // program's frame, even if something is wrong.
 func publicPage(route string) bool {
-	return route == "/status/:slug" || route == "/status/:slug/feed" || strings.HasPrefix(route, "/badge/")
+	return route == "/status/:slug" || route == "/status/:slug/feed" || strings.HasPrefix(route, "/badge/") || route == ProblemRoute
 }
 
 // publicProblem shows a problem to a stranger.
@@ -137,10 +137,14 @@ func (p *Pages) publicProblem(c *gin.Context, problem *httpx.Problem) {
 	v := views.PublicProblem{Heading: problem.Title, Detail: problem.Detail}
 	switch {
 	case problem.Status == http.StatusNotFound:
-		v.Detail = "There is nothing at this address. It may have a slip in it, or be gone."
+		v.Detail = "There is nothing at this address. Check it for typing errors. The page may also have been deleted."
 	case problem.Status >= http.StatusInternalServerError:
 		v.Detail, v.RequestID = "Try again in a moment.", httpx.RequestID(c.Request.Context())
 	}
 	c.Header("HX-Reswap", "none")
-	p.show(c, problem.Status, views.StatusProblemPage(v))
+	page := views.StatusProblemPage(v)
+	if c.FullPath() == ProblemRoute {
+		page = views.NoProblemTypePage(v)
+	}
+	p.show(c, problem.Status, page)
 }

@@ -99,12 +99,12 @@ var next = map[int]string{
 
 // Problem shows a problem to a person.
 func (p *Pages) Problem(c *gin.Context, problem *httpx.Problem) {
-	if p.isRedirect(c.Request) {
-		p.redirectProblem(c, problem)
+	if publicPage(c.FullPath()) { // first: one of them is at SHORT_HOST too
+		p.publicProblem(c, problem)
 		return
 	}
-	if publicPage(c.FullPath()) {
-		p.publicProblem(c, problem)
+	if p.isRedirect(c.Request) {
+		p.redirectProblem(c, problem)
 		return
 	}
 	v := views.Error{

@@ -2,9 +2,9 @@ package shortlinks
 
 import (
 	"fmt"
+	"net/netip"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 
 	"golang.org/x/net/idna"
@@ -12,46 +12,106 @@ import (
 	"github.com/linkwatch/linkwatch/models"
 )
 
-// destination checks where a short link is to lead: as any URL (contract §1),
-// to no blocked host, and not to another short link here, which might lead back.
-func (o Options) destination(longURL string) (models.URL, error) {
+// rules are the Options that decide where a short link may lead. Their hosts
+// are canonical (models.CanonicalHost), which they become once, in newRules.
+type rules struct {
+	blocked   []string // each stands for the hosts below it too
+	shortHost string   // "" = none
+	own       []authority
+}
+
+// authority is a host and a port; the port is "" if it is the scheme's own.
+type authority struct {
+	host, port string
+	local      bool // host is a name of this machine: so are all others
+}
+
+func newRules(o Options) rules {
+	r := rules{shortHost: comparableHost(o.ShortHost)}
+	for _, host := range o.BlockedHosts {
+		r.blocked = append(r.blocked, comparableHost(host))
+	}
+	for _, own := range o.Own {
+		host, port := splitPort(own)
+		host = comparableHost(host)
+		r.own = append(r.own, authority{host, port, isLocal(host)})
+	}
+	return r
+}
+
+// destination checks where a short link is to lead: it must be a URL as
+// models.ParseURL takes it, with a host that is not blocked, and no short link
+// of this server, which might lead back.
+func (r rules) destination(longURL string) (models.URL, error) {
 	u, err := models.ParseURL("long_url", longURL)
 	if err != nil {
 		return models.URL{}, err
 	}
-	if isAmong(u.Host, o.BlockedHosts) {
+	host := comparableHost(u.Host)
+	if r.blocks(host) {
 		return models.URL{}, models.Invalid("long_url", "leads to a host that this server does not link to")
 	}
-	if o.isOurs(u) {
+	if r.isOurs(u, host) {
 		return models.URL{}, models.Invalid("long_url", "is itself a short link of this server; give the address that it leads to")
 	}
 	return u, nil
 }
 
-// isAmong says whether a host is one of hosts, or below one of them.
-func isAmong(host string, hosts []string) bool {
-	host = strings.TrimSuffix(host, ".")
-	for _, h := range hosts {
-		if host == h || strings.HasSuffix(host, "."+h) {
+// comparableHost returns the canonical form of a host. A host without one is
+// compared as it is written: no browser opens it.
+func comparableHost(host string) string {
+	if canonical, ok := models.CanonicalHost(host); ok {
+		return canonical
+	}
+	return host
+}
+
+// blocks reports whether a host is blocked, or is below a host that is.
+func (r rules) blocks(host string) bool {
+	for _, b := range r.blocked {
+		if above, ok := strings.CutSuffix(host, b); ok && (above == "" || strings.HasSuffix(above, ".")) {
 			return true
 		}
 	}
 	return false
 }
 
-// isOurs says whether an address is that of a short link, however it spells its
-// path: browsers and routers read "/./s/" and "/%73/" as "/s/".
-func (o Options) isOurs(u models.URL) bool {
-	_, rest, _ := strings.Cut(u.Canonical, "://")
-	authority, _, _ := strings.Cut(rest, "/")
-	switch {
-	case o.ShortHost != "" && u.Host == o.ShortHost:
+// isOurs reports whether a URL, whose canonical host is host, is a short link
+// of this server, however it spells its path: browsers and routers read "/./s/",
+// "/%73/" and "/.\s/" as "/s/".
+func (r rules) isOurs(u models.URL, host string) bool {
+	if r.shortHost != "" && host == r.shortHost {
 		return true
-	case slices.Contains(o.Own, authority):
-		at, err := url.Parse(u.Canonical)
-		return err != nil || strings.HasPrefix(path.Clean("/"+at.Path), "/s/")
+	}
+	_, rest, _ := strings.Cut(u.Canonical, "://")
+	written, _, _ := strings.Cut(rest, "/")
+	_, port := splitPort(written)
+	for _, own := range r.own {
+		if port == own.port && (host == own.host || own.local && isLocal(host)) {
+			at, err := url.Parse(u.Canonical)
+			return err != nil || strings.HasPrefix(path.Clean("/"+strings.ReplaceAll(at.Path, `\`, "/")), "/s/")
+		}
 	}
 	return false
+}
+
+// isLocal reports whether a canonical host is always this machine: localhost
+// and the names below it, a loopback address, or the unspecified address, which
+// connects to this machine too.
+func isLocal(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && (ip.IsLoopback() || ip.IsUnspecified())
+}
+
+// splitPort splits "host", "host:port", "[IPv6]" or "[IPv6]:port"; port may be "".
+func splitPort(authority string) (host, port string) {
+	if i := strings.LastIndexByte(authority, ':'); i > strings.LastIndexByte(authority, ']') {
+		return authority[:i], authority[i+1:]
+	}
+	return authority, ""
 }
 
 // location is an address as the header Location takes it (RFC 9110, 10.2.2):

@@ -122,7 +122,7 @@ func checkEnd(end, now models.Time) error {
 
 // lead checks where a short link is to lead and sets it.
 func (s *Store) lead(l *ShortLink, longURL string) error {
-	u, err := s.opts.destination(longURL)
+	u, err := s.rules.destination(longURL)
 	if err != nil {
 		return err
 	}

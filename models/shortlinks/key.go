@@ -24,7 +24,7 @@ func init() {
 	for word := range strings.FieldsSeq(`
 		about account accounts admin administrator apidoc apple-touch-icon assets auth badge changes crawl dashboard demo
 		favicon feed feeds health healthz help home imprint index legal link linkwatch links login logout mail metrics
-		null openapi password postmaster preview privacy profile public random readyz register robots root search security
+		null openapi password postmaster preview privacy probs profile public random readyz register robots root search security
 		settings short shorten shortlink shortlinks signin signup sitemap sitemaps sites static stats status support system
 		tags terms test undefined user users verify watch webmaster well-known www`) {
 		reserved[word] = true

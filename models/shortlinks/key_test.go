@@ -63,7 +63,7 @@ func FuzzLocation(f *testing.F) {
 	}
 	store := &Store{}
 	f.Fuzz(func(t *testing.T, s string) {
-		u, err := store.opts.destination(s)
+		u, err := store.rules.destination(s)
 		if err != nil {
 			return
 		}
@@ -74,9 +74,27 @@ func FuzzLocation(f *testing.F) {
 		if strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r > '~' }) {
 			t.Errorf("%q becomes %q", s, to)
 		}
-		again, err := store.opts.destination(to)
+		again, err := store.rules.destination(to)
 		if len(to) <= 2048 && (err != nil || again.Host != u.Host) {
 			t.Errorf("%q leads to %q, %q to %q (%v)", s, u.Host, to, again.Host, err)
 		}
 	})
+}
+
+// BenchmarkDestination is the check that every short link passes on its way into a cache.
+func BenchmarkDestination(b *testing.B) {
+	for name, o := range map[string]Options{
+		"public": {BlockedHosts: []string{"spam.example", "casino.example"}, Own: []string{"links.example"}, ShortHost: "go.example"},
+		"local":  {Own: []string{"127.0.0.1:8080", "localhost:8080", "[::1]:8080", "127.0.0.1:8080"}},
+	} {
+		r := newRules(o)
+		for _, u := range []string{"https://www.example.com/a/page?q=1", "https://links.example/status/shop", "http://192.0.2.7:8080/x", "http://127.1:8080/x"} {
+			b.Run(name+" "+u, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					_, _ = r.destination(u)
+				}
+			})
+		}
+	}
 }

@@ -44,6 +44,7 @@ type Shared struct {
 	memory *Memory
 	redis  *redis.Client
 	opts   Options
+	rules  rules
 	log    *slog.Logger
 
 	state                atomic.Int32
@@ -62,7 +63,7 @@ const (
 // stay the caller's to close. opts are those of the store. Until Listen runs,
 // memory is all there is.
 func NewShared(memory *Memory, client *redis.Client, opts Options, log *slog.Logger) *Shared {
-	return &Shared{memory: memory, redis: client, opts: opts, log: log, failure: make(chan error, 1)}
+	return &Shared{memory: memory, redis: client, opts: opts, rules: newRules(opts), log: log, failure: make(chan error, 1)}
 }
 
 // Up says whether Redis is in use.
@@ -203,7 +204,7 @@ func (s *Shared) sound(e Entry) bool {
 	if e.IsTombstone {
 		return gone[e.Reason] != nil && e.Reason != ReasonUnknown && e.Reason != ReasonBlocked
 	}
-	if _, err := s.opts.destination(e.LongURL); err != nil {
+	if _, err := s.rules.destination(e.LongURL); err != nil {
 		return false
 	}
 	to, err := location(e.LongURL)

@@ -19,6 +19,7 @@ type Store struct {
 	clock  models.Clock
 	cache  Cache
 	opts   Options
+	rules  rules
 	keys   models.Keys
 	visits *Visits
 	loads  singleflight.Group // of keys that no cache knows
@@ -29,7 +30,7 @@ type Store struct {
 // NewStore makes the store over an open, migrated database.
 func NewStore(db *models.DB, clock models.Clock, cache Cache, opts Options) *Store {
 	return &Store{
-		db: db, clock: clock, cache: cache, opts: opts,
+		db: db, clock: clock, cache: cache, opts: opts, rules: newRules(opts),
 		keys: models.Keys{Scope: "shortlink", Clock: clock}, visits: newVisits(),
 	}
 }

@@ -181,7 +181,7 @@ func (s *Store) entry(l ShortLink, now models.Time) (Entry, time.Duration) {
 		e.ExpiresAt = &l.ExpiresAt.Time
 	}
 	var why Reason
-	_, err := s.opts.destination(l.LongURL) // also of what was stored before a host was blocked
+	_, err := s.rules.destination(l.LongURL) // also of what was stored before a host was blocked
 	if err == nil {
 		e.LongURL, err = location(l.LongURL)
 	}

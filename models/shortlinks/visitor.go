@@ -27,7 +27,7 @@ const (
 var bots = []string{
 	"bot", "crawl", "spider", "slurp", "preview", "externalhit", "facebookcatalog", "meta-external", "whatsapp/",
 	"embedly", "quora link", "lighthouse", "headless", "uptime", "monitoring", "feedfetcher", "google-read-aloud",
-	"mastodon", "chatgpt-user", "perplexity-user", "claude-user",
+	"mastodon", "chatgpt-user", "perplexity-user", "claude-user", "linkwatch/",
 }
 
 // deviceOf is the device of a User-Agent.

@@ -41,7 +41,8 @@ func TestDeviceOf(t *testing.T) {
 		"CCBot/2.0 (https://commoncrawl.org/faq/)":                                                                                                                                  bot,
 		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/140.0.0.0 Safari/537.36":                                                             bot,
 		"Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)":                                                                                                    bot,
-		"Linkwatch/1.0 (+https://github.com/linkwatch/linkwatch)":                                                                                                                   bot,
+		"Linkwatch/v1.2.3":                          bot,
+		"Linkwatch/v1.2.3 (+https://links.example)": bot,
 
 		// People.
 		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1":                                  mobile,

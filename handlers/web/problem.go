@@ -1,0 +1,24 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/linkwatch/linkwatch/handlers/httpx"
+	"github.com/linkwatch/linkwatch/models"
+	"github.com/linkwatch/linkwatch/views"
+)
+
+// ProblemRoute is where the type of a problem document leads.
+const ProblemRoute = "/probs/:slug"
+
+// ProblemType explains a type of problem. Programs get the same page as people.
+func (p *Pages) ProblemType(c *gin.Context) {
+	t, ok := httpx.ProblemTypeOf(c.Param("slug"))
+	if !ok {
+		p.fail(c, models.NotFound("type of problem"))
+		return
+	}
+	p.showKept(c, http.StatusOK, "public, max-age=3600", views.ProblemTypePage(views.ProblemType(t)))
+}

@@ -1,0 +1,11 @@
+package views
+
+// ProblemType explains one type of problem, for whoever follows the type of a
+// problem document.
+type ProblemType struct {
+	Slug    string // last part of the type, such as "not-found"
+	Status  int    // HTTP status
+	Title   string
+	Meaning string // what happened
+	Action  string // what to do about it
+}
