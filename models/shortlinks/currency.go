@@ -13,37 +13,37 @@ import (
 // and without Redis too.
 const MaxStale = 2 * time.Second
 
-// maxRead is how long reading an entry may take for looks to keep it current. It
-// is less than MaxStale by more than the time between two looks, so that an
-// entry is under their watch before its own time is over.
+// maxRead is how long reading an entry may take if looks are to keep it current.
+// The next look begins and ends between maxRead and MaxStale, so an entry that
+// is asked for all the time is not read again.
 const maxRead = 500 * time.Millisecond
 
-// currency decides whether an entry of a cache may be used. Changes by others
-// are found by looks at the database (Sync), and what is held is as current as
-// the last one that is complete. It goes by the monotonic clock, so time that
-// the process spends stopped counts, and setting the clock does not matter.
+// currency decides whether an entry of a cache may be used. Looks at the
+// database (Sync) find the changes of other instances, so the cache is as
+// current as the last complete look. Times are compared by the monotonic clock:
+// it runs on while the process is stopped, and nobody can set it.
 type currency struct {
 	clock models.Clock
 	begun time.Time
 	last  atomic.Int64 // when the last complete look began
 }
 
-// validity is while what an entry may be used, in time since currency.begun.
+// validity is when an entry may be used. Its times count from currency.begun.
 type validity struct {
-	until time.Duration // by itself
-	safe  time.Duration // or while a look that began at this time or later is recent: the entry was held by then
+	until time.Duration // the entry is recent until then
+	safe  time.Duration // looks that begin at this time or later keep it current
 }
 
-// unproven is the validity of an entry that may be out of date. It only keeps
-// older ones from its place.
+// unproven is the validity of an entry that may be out of date. It is not used,
+// but keeps older entries out of the cache.
 var unproven = validity{safe: math.MaxInt64}
 
 func newCurrency(clock models.Clock) currency { return currency{clock: clock, begun: instant(clock)} }
 
 // of is the validity of an entry that is put now. Reading it from the database
-// began at read; zero: nobody knows. Changes since then are found by every
-// look from maxRead on, as those reach further back than that (lookBack). An
-// entry that comes later may have missed its look.
+// began at read; zero means unknown. A look that begins maxRead after that or later
+// finds the entry in the cache, and finds all changes since read (lookBack). An
+// entry that is put later than that may have missed its look.
 func (c *currency) of(read time.Time) validity {
 	if read.IsZero() || c.late(read) {
 		return unproven
@@ -52,10 +52,10 @@ func (c *currency) of(read time.Time) validity {
 	return validity{until: at + MaxStale, safe: at + maxRead}
 }
 
-// ofShared is the validity of an entry that is asked for at a time of a cache
-// that several instances share. It is to be called before that; ok is false if
-// the entry would be of no use. The looks of this instance keep that cache current
-// too, but another one may have put the entry maxRead after it was read.
+// ofShared is the validity of an entry that is about to be read from the cache
+// of several instances; ok is false if it could not be used. The looks of this
+// instance keep that cache current too, but another instance may have put the
+// entry there up to maxRead after reading it.
 func (c *currency) ofShared(now time.Time) (v validity, ok bool) {
 	at := now.Sub(c.begun)
 	v = validity{until: time.Duration(c.last.Load()) - maxRead + MaxStale, safe: at + maxRead}
@@ -90,7 +90,7 @@ func (c *currency) looked(began time.Time) {
 	}
 }
 
-// instant is a clock's time with its monotonic part, which models.Time has not.
+// instant is a clock's time with its monotonic reading, which models.Time drops.
 func instant(c models.Clock) time.Time {
 	if c == nil {
 		return time.Now()

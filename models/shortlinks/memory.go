@@ -22,7 +22,7 @@ type Memory struct {
 	hits, misses atomic.Int64
 }
 
-// held is an entry, how long it is held, and while what it may be used.
+// held is an entry, how long it is kept, and when it may be used.
 type held struct {
 	Entry
 	ttl time.Duration
@@ -84,8 +84,8 @@ func (m *Memory) Put(_ context.Context, key string, e Entry, ttl time.Duration, 
 	m.put(key, e, ttl, func() validity { return m.currency.of(read) })
 }
 
-// put keeps an entry unless there is a newer one. valid is asked under the
-// entry's lock: a Refresh that comes first is then known to be over.
+// put keeps an entry unless there is a newer one. valid is called under the lock of
+// the key, so a Refresh of the key is either over by then or finds the entry.
 func (m *Memory) put(key string, e Entry, ttl time.Duration, valid func() validity) {
 	m.links.Compute(key, func(old held, found bool) (held, otter.ComputeOp) {
 		h := held{e, ttl, valid()}
@@ -96,7 +96,7 @@ func (m *Memory) put(key string, e Entry, ttl time.Duration, valid func() validi
 			m.unknown.Set(key, held{ttl: ttl, validity: h.validity}) // within, so that it is never there beside a link
 			return held{}, otter.CancelOp
 		case found:
-			// What was current with the older entry is so with the newer one.
+			// The newer entry is at least as current as the older one.
 			h.validity = h.or(old.validity)
 		}
 		m.unknown.Invalidate(key)

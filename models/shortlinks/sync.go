@@ -14,8 +14,8 @@ const (
 	// read the change's row before it may take maxRead to fill a cache from the
 	// database, and MaxStale more from Redis.
 	lookBack = 8 * time.Second
-	// maxOpen is how long a change may take to be committed on PostgreSQL and is
-	// found still. Requests end sooner.
+	// maxOpen is how long before its commit a change on PostgreSQL may have begun
+	// and still be found. Requests end sooner.
 	maxOpen = time.Minute
 	// refreshAtOnce is how many changes caches are told of at once.
 	refreshAtOnce = 500
@@ -26,8 +26,8 @@ const (
 // as it does, the cache is current.
 type Sync struct {
 	store *Store
-	// from is where the next look has to begin, by each of the last two. It takes
-	// both: a visit may have read a row before the last one, and fill the cache after it.
+	// from is where the next look must begin according to each of the last two. A
+	// visit may read a row before the last look and fill the cache after it.
 	from [2]models.Time
 }
 
@@ -43,7 +43,7 @@ func NewSync(store *Store) *Sync {
 func (s *Sync) Look(ctx context.Context) error {
 	began := instant(s.store.clock)
 	now := models.At(began)
-	// What is under way now, the next looks will find. It bears a time of its beginning.
+	// The next looks find what is not committed yet. Its updated_at is from after its beginning.
 	oldest, err := s.store.oldestChange(ctx, now)
 	if err != nil {
 		return err
@@ -57,9 +57,8 @@ func (s *Sync) Look(ctx context.Context) error {
 	return nil
 }
 
-// oldestChange is when the oldest transaction began that may be about to commit a
-// change: now if there is none. On SQLite a change is committed within lookBack,
-// unless its process is stopped in the middle of it.
+// oldestChange is when the oldest open write transaction began; now if there is
+// none. SQLite cannot tell: there a change is taken to be committed within lookBack.
 func (s *Store) oldestChange(ctx context.Context, now models.Time) (models.Time, error) {
 	if s.db.Engine != models.Postgres {
 		return now, nil

@@ -79,9 +79,9 @@ var gone = map[Reason]error{
 	ReasonBlocked:   &models.Error{Code: models.CodeGone, Detail: "This short link leads to an address that this server does not link to."},
 }
 
-// resolve is the entry of a key that leads somewhere at a time, which is now. Hit or
-// miss, the time decides (seed 004); what is found to have ended becomes a
-// tombstone, and nothing is deleted.
+// resolve is the entry of a key that is active at the time at, which is now. Hit or
+// miss, the time decides; an entry that has expired becomes a tombstone, and
+// nothing is deleted.
 func (s *Store) resolve(ctx context.Context, key string) (e Entry, at models.Time, err error) {
 	if !isKey(key) {
 		return Entry{}, at, errUnknown
@@ -146,7 +146,7 @@ func (s *Store) find(ctx context.Context, key string, now time.Time) (Entry, err
 		if err != nil {
 			return Entry{}, notInTime(err)
 		}
-		// A query that another visit has begun may be too old for this one, if the process was stopped meanwhile.
+		// The query of another visit may be too old for this one, if the process was stopped meanwhile.
 		if l, _ := found.(loaded); now.Sub(l.read) <= MaxStale {
 			return l.Entry, nil
 		}
