@@ -1,7 +1,9 @@
 package shortlinks_test
 
 import (
+	"bytes"
 	"context"
+	"runtime"
 	"testing"
 	"time"
 
@@ -116,14 +118,23 @@ func TestQueryOfAnotherVisitIsTooOld(t *testing.T) {
 		f.move(l.Key, "https://example.com/new")
 		f.clock.Advance(shortlinks.MaxStale + time.Millisecond)
 		go visit()
+		f.eventually("both wait for the same query", func() bool {
+			all := make([]byte, 1<<20)
+			return bytes.Count(all[:runtime.Stack(all, true)], []byte("singleflight.(*Group).Do(")) == 2
+		})
 		w.on <- struct{}{}
 		if to := <-got; to != "https://example.com/page" { // the first one's
 			t.Errorf("the first visit leads to %s", to)
 		}
-		<-w.read
-		w.on <- struct{}{}
-		if to := <-got; to != "https://example.com/new" {
-			t.Errorf("the second visit leads to %s", to)
+		for to := ""; to == ""; {
+			select {
+			case <-w.read:
+				w.on <- struct{}{}
+			case to = <-got:
+				if to != "https://example.com/new" {
+					t.Errorf("the second visit leads to %s", to)
+				}
+			}
 		}
 	})
 }
@@ -141,6 +152,7 @@ func TestLateCommit(t *testing.T) {
 		sync := shortlinks.NewSync(other.Store)
 		other.leads(l.Key, "https://example.com/page")
 		written, commit, committed := make(chan struct{}), make(chan struct{}), make(chan error)
+		f.clock.Advance(time.Millisecond)
 		now := f.clock.Now()
 		go func() {
 			committed <- db.Write(context.Background(), func(tx *gorm.DB) error {

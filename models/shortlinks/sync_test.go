@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/modelstest"
 	"github.com/linkwatch/linkwatch/models/shortlinks"
 )
@@ -104,8 +105,12 @@ func TestSyncForgetsNothing(t *testing.T) {
 		}
 		queries := modelstest.Queries(t, f.db)
 		f.must(sync.Look(t.Context()))
-		if n := queries.Load(); n != 1 {
-			t.Errorf("a look takes %d statements", n)
+		want := int64(1)
+		if f.db.Engine == models.Postgres { // it also asks for open transactions
+			want = 2
+		}
+		if n := queries.Load(); n != want {
+			t.Errorf("a look takes %d statements, want %d", n, want)
 		}
 		other.leads(l.Key, "https://example.com/new")
 	})
