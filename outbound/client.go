@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptrace"
 	"net/netip"
 	"net/url"
 	"sync"
@@ -145,16 +146,18 @@ func (r *Response) Permanent() bool {
 // exchange is what one Fetch and the transport tell each other about the hop under way.
 type exchange struct {
 	Request
-	hops   int            // followed so far
-	jar    *cookiejar.Jar // sites that set a cookie and redirect to themselves loop without it; forgotten after the Fetch
-	sent   bool           // whether the current hop reached the transport
-	next   *url.URL       // where the answer sends us, if it is to be followed
-	status int
-	header http.Header
-	url    *url.URL
-	tls    *tls.ConnectionState // nil without TLS
-	began  time.Time
-	reader *body
+	ctx     context.Context // ends when the whole exchange does
+	release func()          // leaves the current hop's connection; nil without one
+	hops    int             // followed so far
+	jar     *cookiejar.Jar  // sites that set a cookie and redirect to themselves loop without it; forgotten after the Fetch
+	sent    bool            // whether the current hop reached the transport
+	next    *url.URL        // where the answer sends us, if it is to be followed
+	status  int
+	header  http.Header
+	url     *url.URL
+	tls     *tls.ConnectionState // nil without TLS
+	began   time.Time
+	reader  *body
 }
 
 type exchangeKey struct{}
@@ -163,7 +166,8 @@ type exchangeKey struct{}
 // *Error.
 //
 // While MaxConcurrent exchanges are under way it waits for one to end, as long as ctx lasts. The timeout begins after
-// that, so that a page is not called slow because others were. Fetch returns soon after either is over.
+// that, so that a page is not called slow because others were. Fetch returns within a second of the end of either,
+// whatever the server sends, and leaves no dial, connection or goroutine of the exchange behind.
 func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	if r.Method == "" {
 		r.Method = http.MethodGet
@@ -191,9 +195,19 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 
-	x := &exchange{Request: r}
+	x := &exchange{Request: r, ctx: ctx}
+	res, err := c.run(x, u)
+	if err != nil {
+		cancel() // closes the connection: what failed is not used again
+	}
+	x.releaseConn()
+	return res, err
+}
+
+// run makes the requests of an exchange, from u on.
+func (c *Client) run(x *exchange, u *url.URL) (*Response, error) {
 	page := c.pages.Get().(*colly.Collector)
-	page.Context = context.WithValue(ctx, exchangeKey{}, x)
+	page.Context = httptrace.WithClientTrace(context.WithValue(x.ctx, exchangeKey{}, x), &httptrace.ClientTrace{GotConn: x.gotConn})
 	defer func() {
 		page.Context = nil // holds the exchange, and with it the body
 		c.pages.Put(page)
@@ -203,9 +217,12 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	res := &Response{}
 	for {
 		x.sent, x.next = false, nil
-		if err := page.Request(r.Method, u.String(), nil, nil, c.header); err != nil {
+		if err := page.Request(x.Method, u.String(), nil, nil, c.header); err != nil {
 			if !x.sent { // Colly's own URL parser is stricter here and there
 				return nil, &Error{Kind: KindInvalid, text: "invalid URL", err: err}
+			}
+			if ended := x.ctx.Err(); ended != nil { // err is what that did to the connection
+				return nil, classify(ended)
 			}
 			return nil, classify(err)
 		}
@@ -225,11 +242,11 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	if x.tls != nil && len(x.tls.PeerCertificates) > 0 {
 		res.TLSExpiresAt = x.tls.PeerCertificates[0].NotAfter
 	}
-	if r.Discard {
+	if x.Discard {
 		return res, nil
 	}
 	var cut bool
-	res.Body, cut = toUTF8(x.reader.kept, x.header.Get("Content-Type"), res.Truncated, r.MaxBytes)
+	res.Body, cut = toUTF8(x.reader.kept, x.header.Get("Content-Type"), res.Truncated, x.MaxBytes)
 	res.Truncated = res.Truncated || cut
 	return res, nil
 }
