@@ -32,21 +32,23 @@ type Options struct {
 	UserAgent     string           // empty = DefaultUserAgent
 	AllowCIDRs    []netip.Prefix   // addresses allowed although private, loopback, … (contract §8, OUTBOUND_ALLOW_CIDRS)
 	Timeout       time.Duration    // of a whole exchange, redirects and body included; 0 = DefaultTimeout
-	MaxConcurrent int              // exchanges under way at a time, others wait for their turn; 0 = DefaultConcurrent
+	MaxConcurrent int              // exchanges under way at a time, others wait for their turn; 0 = DefaultConcurrent; see Budget
 	Clock         func() time.Time // tells when a host may be asked again; nil = time.Now
 }
 
 // Client fetches pages. It is safe for concurrent use, keeps no cookies, no visited URLs and no other trace of what it
 // fetched except which hosts asked for a pause, and takes nothing from the environment (no proxy, no COLLY_*).
 //
-// Fetches need memory for MaxConcurrent bodies and their conversions to UTF-8, however many are asked for at once.
+// Fetches need memory for MaxConcurrent bodies and their conversions to UTF-8, and for as many as each Budget has,
+// however many are asked for at once.
 type Client struct {
 	collector *colly.Collector
-	pages     sync.Pool   // of its clones, each for one Fetch at a time
+	pages     *sync.Pool  // of its clones, each for one Fetch at a time
 	header    http.Header // of every request; Colly and net/http only read it
 	transport *transport
 	timeout   time.Duration
 	slots     chan struct{} // holds a value for each exchange under way
+	wait      time.Duration // for a slot; 0 = as long as the context lasts
 }
 
 // New returns a Client with connections of its own. Close it when it is no longer needed.
@@ -75,13 +77,40 @@ func New(o Options) *Client {
 	return &Client{
 		collector: c,
 		// A clone shares the HTTP client and has a context of its own.
-		pages: sync.Pool{New: func() any { return c.Clone() }},
+		pages: &sync.Pool{New: func() any { return c.Clone() }},
 		header: http.Header{
 			"User-Agent":      {o.UserAgent},
 			"Accept":          {"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"},
 			"Accept-Encoding": {"gzip"},
 		},
 		transport: t, timeout: o.Timeout, slots: make(chan struct{}, o.MaxConcurrent),
+	}
+}
+
+// Budget returns a Client that has n exchanges of its own under way at a time, so that those of c cannot take their
+// turns, nor the other way round. One that has not got its turn after wait fails with KindBusy; if wait is 0, it waits as
+// long as its context lasts. Everything else is shared with c: connections, pauses of hosts, options, and Close.
+func (c *Client) Budget(n int, wait time.Duration) *Client {
+	b := *c
+	b.slots, b.wait = make(chan struct{}, n), wait
+	return &b
+}
+
+// acquire takes a slot, which the caller gives back.
+func (c *Client) acquire(ctx context.Context) error {
+	var over <-chan time.Time
+	if c.wait > 0 {
+		timer := time.NewTimer(c.wait)
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case c.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return classify(ctx.Err())
+	case <-over:
+		return &Error{Kind: KindBusy, RetryAfter: c.wait, text: "too many fetches at a time"}
 	}
 }
 
@@ -165,7 +194,7 @@ type exchangeKey struct{}
 // Fetch makes one request and follows its redirects. An answer of any status is a Response; everything else is an
 // *Error.
 //
-// While MaxConcurrent exchanges are under way it waits for one to end, as long as ctx lasts. The timeout begins after
+// While MaxConcurrent exchanges are under way it waits for one to end, as long as ctx or the Budget's wait lasts. The timeout begins after
 // that, so that a page is not called slow because others were. Fetch returns within a second of the end of either,
 // whatever the server sends, and leaves no dial, connection or goroutine of the exchange behind.
 func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
@@ -186,12 +215,10 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	if r.Timeout <= 0 {
 		r.Timeout = c.timeout
 	}
-	select {
-	case c.slots <- struct{}{}:
-		defer func() { <-c.slots }()
-	case <-ctx.Done():
-		return nil, classify(ctx.Err())
+	if err := c.acquire(ctx); err != nil {
+		return nil, err
 	}
+	defer func() { <-c.slots }()
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 
