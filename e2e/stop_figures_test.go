@@ -64,7 +64,7 @@ func hangingPeers(t *testing.T, n int) (urls []string, reached *atomic.Int64) {
 					return
 				}
 				serving.Go(func() {
-					defer conn.Close()
+					defer func() { _ = conn.Close() }()
 					if _, err := conn.Read(make([]byte, 4096)); err != nil {
 						return
 					}

@@ -22,8 +22,9 @@ const (
 type conn struct {
 	net.Conn
 	mu        sync.Mutex
-	exchanges int // that use it now; more than one only with HTTP/2
-	timeout   time.Duration
+	exchanges int           // that use it now; more than one only with HTTP/2
+	used      bool          // by any
+	timeout   time.Duration // of a write
 }
 
 // Write fails if the peer does not read in time.
@@ -42,6 +43,7 @@ func (c *conn) Write(p []byte) (int, error) {
 func (c *conn) use(ctx context.Context) (release func()) {
 	c.mu.Lock()
 	c.exchanges++
+	c.used = true
 	c.mu.Unlock()
 	stop := context.AfterFunc(ctx, c.end)
 	return func() {
@@ -63,6 +65,15 @@ func (c *conn) end() {
 	}
 	c.timeout = lastWriteTimeout
 	_ = c.SetWriteDeadline(time.Now().Add(c.timeout)) // also for a write that waits already
+}
+
+// closeUnused closes a connection that came too late for the exchange it was made for.
+func (c *conn) closeUnused() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.used {
+		_ = c.Close()
+	}
 }
 
 // gotConn binds the connection that net/http chose for the current hop to the exchange.
@@ -89,11 +100,13 @@ func (x *exchange) releaseConn() {
 // context and would go on alone, in case a later request can use the connection.
 func (t *transport) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	x := ctx.Value(exchangeKey{}).(*exchange)
-	raw, err := t.dialer.DialContext(x.ctx, network, address)
+	raw, err := t.dialer.DialContext(x.ctx, network, address) //nolint:contextcheck // ctx never ends, x.ctx does
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: raw, timeout: writeTimeout}, nil
+	c := &conn{Conn: raw, timeout: writeTimeout}
+	context.AfterFunc(x.ctx, c.closeUnused)
+	return c, nil
 }
 
 // dialTLS is dial and a TLS handshake, which ends with the exchange as well.
@@ -109,9 +122,10 @@ func (t *transport) dialTLS(ctx context.Context, network, address string) (net.C
 	config := t.base.TLSClientConfig.Clone()
 	config.ServerName = host
 	c := tls.Client(raw, config)
-	handshake, cancel := context.WithTimeout(ctx.Value(exchangeKey{}).(*exchange).ctx, handshakeTimeout)
+	x := ctx.Value(exchangeKey{}).(*exchange)
+	handshake, cancel := context.WithTimeout(x.ctx, handshakeTimeout)
 	defer cancel()
-	if err := c.HandshakeContext(handshake); err != nil {
+	if err := c.HandshakeContext(handshake); err != nil { //nolint:contextcheck // ctx never ends, x.ctx does
 		_ = raw.Close()
 		return nil, err
 	}

@@ -55,8 +55,18 @@ func TestConnEndsWithItsExchange(t *testing.T) {
 	if err := <-blocked; !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("got %v, want a write that timed out", err)
 	}
-	go func() { _, _ = shared.Write([]byte("y")) }()
 	release()
+
+	late, kept := pipe(), pipe()
+	late.closeUnused()
+	if _, err := late.Write([]byte("x")); err == nil {
+		t.Error("a connection that came after its exchange is open")
+	}
+	kept.use(t.Context())()
+	kept.closeUnused()
+	if err := kept.SetDeadline(time.Time{}); err != nil {
+		t.Errorf("a connection that was used does not wait for the next exchange: %v", err)
+	}
 }
 
 // An exchange that ends takes no other one along that shares its HTTP/2 connection.
@@ -104,7 +114,7 @@ func TestDialEndsWithItsExchange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer syscall.Close(fd)
+	defer func() { _ = syscall.Close(fd) }()
 	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(fd, 0)); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +126,7 @@ func TestDialEndsWithItsExchange(t *testing.T) {
 	for range 2 { // the queue of a listener that accepts nobody
 		dialer := net.Dialer{Timeout: 100 * time.Millisecond}
 		if filler, err := dialer.Dial("tcp", address.String()); err == nil {
-			defer filler.Close()
+			defer func() { _ = filler.Close() }()
 		}
 	}
 	c := testClient(t, Options{Timeout: 50 * time.Millisecond})

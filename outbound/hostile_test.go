@@ -49,7 +49,7 @@ func hostile(t *testing.T, attack func(p *peer, conn net.Conn), protocols ...str
 				return
 			}
 			conns.Go(func() {
-				defer raw.Close()
+				defer func() { _ = raw.Close() }()
 				conn := raw
 				if config != nil {
 					conn = tls.Server(raw, config)

@@ -150,7 +150,7 @@ func TestProtocolSwitchesHoldNoWorker(t *testing.T) {
 				w.Error(err)
 				return
 			}
-			defer conn.Close()
+			defer func() { _ = conn.Close() }()
 			_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
 			<-release
 		})
