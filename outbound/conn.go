@@ -105,7 +105,7 @@ func (t *transport) dial(ctx context.Context, network, address string) (net.Conn
 		return nil, err
 	}
 	c := &conn{Conn: raw, timeout: writeTimeout}
-	context.AfterFunc(x.ctx, c.closeUnused)
+	context.AfterFunc(x.ctx, c.closeUnused) //nolint:contextcheck // ctx never ends, x.ctx does
 	return c, nil
 }
 
