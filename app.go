@@ -76,7 +76,7 @@ func newApp(ctx context.Context, cfg config.Config, db *models.DB, log *slog.Log
 		CheckInterval: cfg.LinkCheckInterval, Background: joblinks.NewFetcher(rechecks),
 	})
 	watched := targets.NewStore(db, nil, targets.Options{CheckInterval: cfg.CheckInterval, Retention: cfg.ResultRetention})
-	a := &app{outbound: client, cache: shortlinks.NewMemory(cfg.ShortCacheSize)}
+	a := &app{outbound: client, cache: shortlinks.NewMemory(cfg.ShortCacheSize, nil)}
 	shortened, shared, err := a.shorten(cfg, db, log)
 	if err != nil {
 		return nil, err

@@ -75,8 +75,10 @@ var demoVisitors = []struct {
 }
 
 func newDemoShort(db *models.DB, now time.Time) *demoShort {
-	d := &demoShort{rand: demoRand(5), cache: shortlinks.NewMemory(1000), now: now, at: now}
-	d.store = shortlinks.NewStore(db, func() time.Time { return d.at }, d.cache, shortlinks.Options{})
+	d := &demoShort{rand: demoRand(5), now: now, at: now}
+	clock := func() time.Time { return d.at }
+	d.cache = shortlinks.NewMemory(1000, clock)
+	d.store = shortlinks.NewStore(db, clock, d.cache, shortlinks.Options{})
 	return d
 }
 

@@ -44,10 +44,10 @@ func newSharing(t *testing.T, db *models.DB, url string) *server {
 		t.Fatal(err)
 	}
 	client = client.WithTimeout(10 * time.Second) // a machine that is busy testing is no Redis that is away
-	memory := shortlinks.NewMemory(1000)
+	clock := modelstest.NewClock()
+	memory := shortlinks.NewMemory(1000, clock.Now)
 	opts := shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour}
 	cache := shortlinks.NewShared(memory, client, opts, slog.New(slog.DiscardHandler))
-	clock := modelstest.NewClock()
 	store := shortlinks.NewStore(db, clock.Now, cache, opts)
 	s := newServerOn(t, db, func(d *handlers.Deps) { d.ShortLinks = store })
 	s.short, s.clock, s.sharing = store, clock, true

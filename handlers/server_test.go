@@ -91,7 +91,7 @@ func newServerOn(t *testing.T, db *models.DB, change ...func(*handlers.Deps)) *s
 	s := &server{t: t, web: &web{pages: map[string]any{}}, db: db, clock: modelstest.NewClock()}
 	s.links = links.NewStore(s.db, nil, s.web, links.Options{CheckInterval: time.Hour})
 	s.targets = targets.NewStore(s.db, s.clock.Now, targets.Options{CheckInterval: 15 * time.Second, Retention: 30 * 24 * time.Hour})
-	cache := shortlinks.NewMemory(1000)
+	cache := shortlinks.NewMemory(1000, s.clock.Now)
 	t.Cleanup(cache.Close)
 	s.short = shortlinks.NewStore(s.db, s.clock.Now, cache, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
 	s.cleanup = cleanup.NewStore(s.db, s.clock.Now)

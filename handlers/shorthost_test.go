@@ -16,7 +16,7 @@ import (
 func newShortHost(t *testing.T, change func(*Deps)) *Router {
 	t.Helper()
 	db := modelstest.New(t)
-	cache := shortlinks.NewMemory(1000)
+	cache := shortlinks.NewMemory(1000, nil)
 	t.Cleanup(cache.Close)
 	store := shortlinks.NewStore(db, nil, cache, shortlinks.Options{ShortHost: "go.example"})
 	if _, _, err := store.Create(t.Context(), shortlinks.New{LongURL: "https://example.com/page", Key: "abcd"}); err != nil {

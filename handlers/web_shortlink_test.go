@@ -52,7 +52,7 @@ func TestBlockedShortLink(t *testing.T) {
 		if _, _, err := d.ShortLinks.Create(t.Context(), shortlinks.New{LongURL: "https://bad.example", Key: "Spring"}); err != nil {
 			t.Fatal(err)
 		}
-		restarted := shortlinks.NewMemory(10)
+		restarted := shortlinks.NewMemory(10, nil)
 		t.Cleanup(restarted.Close)
 		d.ShortLinks = shortlinks.NewStore(d.DB, nil, restarted, shortlinks.Options{BlockedHosts: []string{"bad.example"}})
 	})

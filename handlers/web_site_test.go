@@ -46,7 +46,7 @@ func newSite(t testing.TB, change ...func(*handlers.Deps)) *site {
 	s := &site{t: t, clock: clock, web: &web{pages: map[string]any{}}}
 	s.links = links.NewStore(db, clock.Now, s.web, links.Options{CheckInterval: 7 * 24 * time.Hour})
 	s.targets = targets.NewStore(db, clock.Now, targets.Options{CheckInterval: 15 * time.Second, Retention: 30 * 24 * time.Hour})
-	cache := shortlinks.NewMemory(1000)
+	cache := shortlinks.NewMemory(1000, clock.Now)
 	t.Cleanup(cache.Close)
 	s.short = shortlinks.NewStore(db, clock.Now, cache, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
 	s.cleanup = cleanup.NewStore(db, clock.Now)

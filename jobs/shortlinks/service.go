@@ -17,7 +17,9 @@ import (
 const (
 	// writeInterval is how often visits are written down.
 	writeInterval = time.Second
-	// syncInterval is how often the database is asked what other instances changed.
+	// syncInterval is the time between two looks at what other instances changed.
+	// The cache is current if a look follows the one before within
+	// shortlinks.MaxStale; so there is as much time again for the look itself.
 	syncInterval = time.Second
 	// storeTime is for writing visits down.
 	storeTime = 10 * time.Second
@@ -33,9 +35,10 @@ const (
 // come any more, so that the last visits are written down too.
 type Service struct {
 	*jobs.Background
-	store  *shortlinks.Store
-	shared *shortlinks.Shared
-	log    *slog.Logger
+	store   *shortlinks.Store
+	changes *shortlinks.Sync
+	shared  *shortlinks.Shared
+	log     *slog.Logger
 }
 
 // New makes the service of a store and its cache: memory, and if there is a
@@ -45,7 +48,7 @@ func New(store *shortlinks.Store, memory *shortlinks.Memory, shared *shortlinks.
 	if err := register(reg, store, memory, shared); err != nil {
 		return nil, err
 	}
-	s := &Service{store: store, shared: shared, log: log}
+	s := &Service{store: store, changes: shortlinks.NewSync(store), shared: shared, log: log}
 	s.Background = jobs.NewBackground(s.run)
 	return s, nil
 }
@@ -76,27 +79,27 @@ func (s *Service) write(ctx context.Context, limit time.Duration) error {
 
 // sync looks for changes until taking ends.
 func (s *Service) sync(taking context.Context) {
-	changes := shortlinks.NewSync(s.store)
 	s.each(taking, syncInterval, "changes of short links by other instances are not seen", func() error {
 		ctx, cancel := context.WithTimeout(taking, syncTime)
 		defer cancel()
-		return changes.Look(ctx)
+		return s.changes.Look(ctx)
 	})
 }
 
-// each does something at an interval until taking ends. Of errors in a row the
-// first is logged.
+// each does something again and again until taking ends, and rests for an
+// interval in between. Of errors in a row the first is logged.
 func (s *Service) each(taking context.Context, interval time.Duration, trouble string, do func() error) {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
+	rest := time.NewTimer(interval)
+	defer rest.Stop()
 	failed := false
 	for {
 		select {
 		case <-taking.Done():
 			return
-		case <-tick.C:
+		case <-rest.C:
 		}
 		err := do()
+		rest.Reset(interval)
 		if err != nil && !failed && taking.Err() == nil {
 			jobs.LogError(s.log, trouble, err)
 		}

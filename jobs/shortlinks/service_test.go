@@ -46,7 +46,7 @@ func newInstance(t testing.TB, db *models.DB, redis string) instance {
 	t.Helper()
 	i := instance{TB: t, reg: prometheus.NewRegistry(), log: &syncBuffer{}}
 	log := slog.New(slog.NewTextHandler(i.log, nil))
-	memory, opts := shortlinks.NewMemory(1000), shortlinks.Options{TombstoneTTL: time.Hour}
+	memory, opts := shortlinks.NewMemory(1000, nil), shortlinks.Options{TombstoneTTL: time.Hour}
 	t.Cleanup(memory.Close)
 	i.Store = shortlinks.NewStore(db, nil, memory, opts)
 	if redis != "" {
@@ -257,7 +257,7 @@ func TestRedisOfAnInstance(t *testing.T) {
 
 func TestMetricsOfOneName(t *testing.T) {
 	i := newInstance(t, modelstest.New(t), "")
-	memory := shortlinks.NewMemory(10)
+	memory := shortlinks.NewMemory(10, nil)
 	defer memory.Close()
 	if _, err := jobshortlinks.New(i.Store, memory, nil, slog.New(slog.DiscardHandler), i.reg); err == nil {
 		t.Error("metrics of the same names are registered twice")

@@ -54,19 +54,24 @@ func (e Entry) compare(to Entry) int {
 // get it does not have. An entry never takes the place of a newer one, so that
 // who read the database before a change cannot undo what came after it.
 type Cache interface {
-	// Get is the entry of a key. It may have ended since it was put.
-	Get(ctx context.Context, key string) (e Entry, ok bool)
-	// Peek is what this process itself holds of a key, if anything. It asks nobody
-	// else and counts neither as found nor as missed.
-	Peek(key string) (e Entry, ok bool)
-	// Put keeps what was read of the database, for ttl at most.
-	Put(ctx context.Context, key string, e Entry, ttl time.Duration)
+	// Get is the entry of a key, unless a change that was committed more than
+	// MaxStale before now may be missing in it. It may have ended since it was put.
+	Get(ctx context.Context, key string, now time.Time) (e Entry, ok bool)
+	// Peek is Get of this process alone: it asks no other one, and counts neither
+	// as a hit nor as a miss.
+	Peek(key string, now time.Time) (e Entry, ok bool)
+	// Put keeps an entry for ttl at most. read is when reading it from the database
+	// began; if it is zero, the entry is no more current than the one it replaces.
+	Put(ctx context.Context, key string, e Entry, ttl time.Duration, read time.Time)
 	// Announce puts what a change has made, here and in every other instance
-	// that can be reached.
-	Announce(ctx context.Context, key string, e Entry, ttl time.Duration)
-	// Refresh takes the place of older entries, where there are any: what other
+	// that can be reached. began is when the change began.
+	Announce(ctx context.Context, key string, e Entry, ttl time.Duration, began time.Time)
+	// Refresh replaces older entries, where there are any, with what other
 	// instances may have changed unheard.
 	Refresh(ctx context.Context, changes []Change)
+	// Looked says that Refresh was called with all changes that were committed
+	// between the last Looked and began.
+	Looked(began time.Time)
 }
 
 // Change is what caches should hold of a short link that was changed.

@@ -23,11 +23,11 @@ func leading(to string, link, version int64) shortlinks.Entry {
 var nobody = shortlinks.Entry{IsTombstone: true, Reason: shortlinks.ReasonUnknown}
 
 func put(e shortlinks.Entry) func(shortlinks.Cache, string) {
-	return func(c shortlinks.Cache, key string) { c.Put(context.Background(), key, e, time.Hour) }
+	return func(c shortlinks.Cache, key string) { c.Put(context.Background(), key, e, time.Hour, start()) }
 }
 
 func announce(e shortlinks.Entry) func(shortlinks.Cache, string) {
-	return func(c shortlinks.Cache, key string) { c.Announce(context.Background(), key, e, time.Hour) }
+	return func(c shortlinks.Cache, key string) { c.Announce(context.Background(), key, e, time.Hour, start()) }
 }
 
 func refresh(e shortlinks.Entry) func(shortlinks.Cache, string) {
@@ -69,7 +69,7 @@ func TestCacheKeepsTheNewest(t *testing.T) {
 				told["another"] = cold()
 			}
 			for who, c := range told {
-				e, ok := c.Get(t.Context(), key)
+				e, ok := c.Get(t.Context(), key, start())
 				got := e.LongURL + string(e.Reason)
 				if got != test.want || ok != (test.want != "") {
 					t.Errorf("%s: %s has %q, want %q", name, who, got, test.want)
@@ -83,36 +83,36 @@ func TestUnknownKeys(t *testing.T) {
 	eachCache(t, func(t *testing.T, c shortlinks.Cache, cold func() shortlinks.Cache) {
 		key := randomKey()
 		put(nobody)(c, key)
-		if e, ok := c.Get(t.Context(), key); !ok || e != nobody {
+		if e, ok := c.Get(t.Context(), key, start()); !ok || e != nobody {
 			t.Errorf("got %+v", e)
 		}
 		if cold != nil {
-			if e, ok := cold().Get(t.Context(), key); ok {
+			if e, ok := cold().Get(t.Context(), key, start()); ok {
 				t.Errorf("whoever guesses keys fills Redis: %+v", e)
 			}
 		}
 		refresh(leading("made", 1, 1))(c, key)
-		if e, _ := c.Get(t.Context(), key); e != leading("made", 1, 1) {
+		if e, _ := c.Get(t.Context(), key, start()); e != leading("made", 1, 1) {
 			t.Errorf("the key was taken: got %+v", e)
 		}
 		put(nobody)(c, key)
-		if e, _ := c.Get(t.Context(), key); e.IsTombstone {
+		if e, _ := c.Get(t.Context(), key, start()); e.IsTombstone {
 			t.Error("who read before the key was taken undid it")
 		}
 	})
 }
 
 func TestGuessedKeysDriveNothingOut(t *testing.T) {
-	m := shortlinks.NewMemory(100)
+	m := shortlinks.NewMemory(100, nil)
 	defer m.Close()
 	for i := range 100 {
-		m.Put(t.Context(), fmt.Sprintf("link-%d", i), leading("", 1, 1), time.Hour)
+		m.Put(t.Context(), fmt.Sprintf("link-%d", i), leading("", 1, 1), time.Hour, time.Now())
 	}
 	for i := range 20_000 {
-		m.Put(t.Context(), fmt.Sprintf("guess-%d", i), nobody, time.Hour)
+		m.Put(t.Context(), fmt.Sprintf("guess-%d", i), nobody, time.Hour, time.Now())
 	}
 	for i := range 100 {
-		if _, ok := m.Get(t.Context(), fmt.Sprintf("link-%d", i)); !ok {
+		if _, ok := m.Get(t.Context(), fmt.Sprintf("link-%d", i), time.Now()); !ok {
 			t.Fatalf("link %d is driven out", i)
 		}
 	}
@@ -134,10 +134,10 @@ func TestMemoryIsSmall(t *testing.T) {
 		return int64(m.HeapAlloc)
 	}
 	before := heap()
-	m := shortlinks.NewMemory(size)
+	m := shortlinks.NewMemory(size, nil)
 	defer m.Close()
 	for i := range size {
-		m.Put(t.Context(), fmt.Sprintf("%07d", i), whole(i), time.Hour)
+		m.Put(t.Context(), fmt.Sprintf("%07d", i), whole(i), time.Hour, time.Now())
 	}
 	took := heap() - before
 	t.Logf("%d entries take %.1f MB", m.Len(), float64(took)/1e6)
@@ -147,12 +147,12 @@ func TestMemoryIsSmall(t *testing.T) {
 }
 
 func TestHitsAllocateNothing(t *testing.T) {
-	m := shortlinks.NewMemory(1000)
+	m := shortlinks.NewMemory(1000, nil)
 	defer m.Close()
-	m.Put(t.Context(), "key", whole(1), time.Hour)
-	m.Put(t.Context(), "none", nobody, time.Hour)
-	ctx := t.Context()
-	if n := testing.AllocsPerRun(1000, func() { m.Get(ctx, "key"); m.Get(ctx, "none"); m.Get(ctx, "miss") }); n != 0 {
+	m.Put(t.Context(), "key", whole(1), time.Hour, time.Now())
+	m.Put(t.Context(), "none", nobody, time.Hour, time.Now())
+	ctx, now := t.Context(), time.Now()
+	if n := testing.AllocsPerRun(1000, func() { m.Get(ctx, "key", now); m.Get(ctx, "none", now); m.Get(ctx, "miss", now) }); n != 0 {
 		t.Errorf("three Gets allocate %v times", n)
 	}
 	if m.Hits() != 2*m.Misses() {
@@ -162,7 +162,7 @@ func TestHitsAllocateNothing(t *testing.T) {
 
 func TestMemoryEndsItsGoroutines(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	m := shortlinks.NewMemory(1000)
+	m := shortlinks.NewMemory(1000, nil)
 	put(leading("", 1, 1))(m, "key")
 	m.Close()
 	m.Close()
@@ -174,9 +174,9 @@ type overtaken struct {
 	first func()
 }
 
-func (o overtaken) Put(ctx context.Context, key string, e shortlinks.Entry, ttl time.Duration) {
+func (o overtaken) Put(ctx context.Context, key string, e shortlinks.Entry, ttl time.Duration, read time.Time) {
 	o.first()
-	o.Cache.Put(ctx, key, e, ttl)
+	o.Cache.Put(ctx, key, e, ttl, read)
 }
 
 func TestReaderThatIsOvertakenUndoesNothing(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 // "header.Idempotency-Key"), and CodeConflict if the key is taken, also by a
 // short link that has ended but is not cleaned up yet.
 func (s *Store) Create(ctx context.Context, n New) (l ShortLink, created bool, err error) {
+	began := instant(s.clock)
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if n.IdempotencyKey == "" {
 			l, err = s.create(tx, n)
@@ -46,7 +47,7 @@ func (s *Store) Create(ctx context.Context, n New) (l ShortLink, created bool, e
 		return ShortLink{}, false, err
 	}
 	if created {
-		s.announce(ctx, l)
+		s.announce(ctx, l, began)
 	}
 	return l, created, nil
 }
@@ -205,6 +206,7 @@ func (s *Store) Restore(ctx context.Context, key string) (ShortLink, error) {
 
 // change stores what do makes of a short link, and tells every cache.
 func (s *Store) change(ctx context.Context, key string, deleted bool, do func(l *ShortLink, now models.Time) error) (l ShortLink, err error) {
+	began := instant(s.clock)
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if l, err = lock(tx, key, deleted); err != nil {
 			return err
@@ -226,7 +228,7 @@ func (s *Store) change(ctx context.Context, key string, deleted bool, do func(l 
 	if err != nil {
 		return ShortLink{}, err
 	}
-	s.announce(ctx, l)
+	s.announce(ctx, l, began)
 	return l, nil
 }
 
@@ -239,7 +241,7 @@ func later(a, b time.Time) time.Time {
 
 // announce tells every cache what a change has made. It is not given up with
 // the request that made the change: that has happened.
-func (s *Store) announce(ctx context.Context, l ShortLink) {
+func (s *Store) announce(ctx context.Context, l ShortLink, began time.Time) {
 	e, ttl := s.entry(l, s.present())
-	s.cache.Announce(context.WithoutCancel(ctx), l.Key, e, ttl)
+	s.cache.Announce(context.WithoutCancel(ctx), l.Key, e, ttl, began)
 }

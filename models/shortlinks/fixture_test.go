@@ -30,6 +30,9 @@ func each(t *testing.T, test func(f fixture)) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(newFixture(t, db)) })
 }
 
+// start is the time that the clock of a fixture begins with.
+func start() time.Time { return modelstest.NewClock().Now() }
+
 func newFixture(t testing.TB, db *models.DB) fixture {
 	f := fixture{TB: t, db: db, clock: modelstest.NewClock(), opts: shortlinks.Options{
 		TombstoneTTL: time.Hour, BufferTime: time.Hour, BlockedHosts: []string{"spam.example"},
@@ -41,7 +44,7 @@ func newFixture(t testing.TB, db *models.DB) fixture {
 // another is another instance of the program: the same database and clock, a
 // cache of its own.
 func (f fixture) another() fixture {
-	cache := shortlinks.NewMemory(1000)
+	cache := shortlinks.NewMemory(1000, f.clock.Now)
 	f.Cleanup(cache.Close)
 	f.cache, f.Store = cache, shortlinks.NewStore(f.db, f.clock.Now, cache, f.opts)
 	return f

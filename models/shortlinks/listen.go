@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/linkwatch/linkwatch/models"
 )
 
 // probeInterval is how often Redis is asked whether it answers.
@@ -101,16 +103,18 @@ func (s *Shared) hear(ctx context.Context, sub *redis.PubSub) error {
 		}
 		var c Change
 		if json.Unmarshal([]byte(m.Payload), &c) == nil && isKey(c.Key) && s.sound(c.Entry) && c.TTL > 0 {
-			s.memory.Put(ctx, c.Key, c.Entry, c.TTL)
+			s.memory.Put(ctx, c.Key, c.Entry, c.TTL, time.Time{}) // it may have been on its way for long
 		}
 	}
 }
 
 // catchUp tells Redis of all that changed as long ago as it can remember.
 func (s *Shared) catchUp(ctx context.Context, store *Store) error {
-	since := store.Now().Add(-max(liveTTL, s.opts.TombstoneTTL) - lookBack)
+	began := instant(store.clock)
+	since := models.At(began).Add(-max(liveTTL, s.opts.TombstoneTTL) - lookBack)
 	if err := store.refresh(ctx, since); err != nil {
 		return fmt.Errorf("catching up: %w", err)
 	}
+	s.Looked(began)
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/maypok86/otter/v2"
+
+	"github.com/linkwatch/linkwatch/models"
 )
 
 // maxUnknown is how many unknown keys are remembered. They have a place of
@@ -15,31 +17,30 @@ const maxUnknown = 10_000
 // Memory is the Cache in this process.
 type Memory struct {
 	links        *otter.Cache[string, held]
-	unknown      *otter.Cache[string, time.Duration]
+	unknown      *otter.Cache[string, held] // without an Entry
+	currency     currency
 	hits, misses atomic.Int64
 }
 
-// held is an entry and how long it is held.
+// held is an entry, how long it is kept, and when it may be used.
 type held struct {
 	Entry
 	ttl time.Duration
+	validity
 }
 
-// NewMemory makes a cache of at most size entries (SHORT_CACHE_SIZE). Close it
-// when it is no longer used.
-func NewMemory(size int) *Memory { return newMemory(size, nil) }
+// NewMemory makes a cache of at most size entries (SHORT_CACHE_SIZE). clock is
+// the one of its store. Close it when it is no longer used.
+func NewMemory(size int, clock models.Clock) *Memory { return newMemory(size, clock, nil) }
 
-func newMemory(size int, clock otter.Clock) *Memory {
-	return &Memory{
-		links: otter.Must(&otter.Options[string, held]{
-			MaximumSize: size, Clock: clock,
+func newMemory(size int, clock models.Clock, ttl otter.Clock) *Memory {
+	cache := func(size int) *otter.Cache[string, held] {
+		return otter.Must(&otter.Options[string, held]{
+			MaximumSize: size, Clock: ttl,
 			ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, held]) time.Duration { return e.Value.ttl }),
-		}),
-		unknown: otter.Must(&otter.Options[string, time.Duration]{
-			MaximumSize: min(size, maxUnknown), Clock: clock,
-			ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, time.Duration]) time.Duration { return e.Value }),
-		}),
+		})
 	}
+	return &Memory{links: cache(size), unknown: cache(min(size, maxUnknown)), currency: newCurrency(clock)}
 }
 
 // Close ends the cache's goroutines.
@@ -58,8 +59,8 @@ func (m *Memory) Misses() int64 { return m.misses.Load() }
 func (m *Memory) Len() int { return m.links.EstimatedSize() + m.unknown.EstimatedSize() }
 
 // Get implements Cache.
-func (m *Memory) Get(_ context.Context, key string) (e Entry, ok bool) {
-	if e, ok = m.Peek(key); ok {
+func (m *Memory) Get(_ context.Context, key string, now time.Time) (e Entry, ok bool) {
+	if e, ok = m.Peek(key, now); ok {
 		m.hits.Add(1)
 	} else {
 		m.misses.Add(1)
@@ -68,34 +69,44 @@ func (m *Memory) Get(_ context.Context, key string) (e Entry, ok bool) {
 }
 
 // Peek implements Cache.
-func (m *Memory) Peek(key string) (e Entry, ok bool) {
+func (m *Memory) Peek(key string, now time.Time) (e Entry, ok bool) {
 	if h, ok := m.links.GetIfPresent(key); ok {
-		return h.Entry, true
+		return h.Entry, m.currency.allows(h.validity, now)
 	}
-	if _, ok := m.unknown.GetIfPresent(key); ok {
-		return unknown, true
+	if h, ok := m.unknown.GetIfPresent(key); ok {
+		return unknown, m.currency.allows(h.validity, now)
 	}
 	return Entry{}, false
 }
 
 // Put implements Cache.
-func (m *Memory) Put(_ context.Context, key string, e Entry, ttl time.Duration) {
+func (m *Memory) Put(_ context.Context, key string, e Entry, ttl time.Duration, read time.Time) {
+	m.put(key, e, ttl, func() validity { return m.currency.of(read) })
+}
+
+// put keeps an entry unless there is a newer one. valid is called under the lock of
+// the key, so a Refresh of the key is either over by then or finds the entry.
+func (m *Memory) put(key string, e Entry, ttl time.Duration, valid func() validity) {
 	m.links.Compute(key, func(old held, found bool) (held, otter.ComputeOp) {
+		h := held{e, ttl, valid()}
 		switch {
 		case found && e.compare(old.Entry) < 0:
 			return held{}, otter.CancelOp
 		case e.Reason == ReasonUnknown:
-			m.unknown.Set(key, ttl) // within, so that it is never there beside a link
+			m.unknown.Set(key, held{ttl: ttl, validity: h.validity}) // within, so that it is never there beside a link
 			return held{}, otter.CancelOp
+		case found:
+			// The newer entry is at least as current as the older one.
+			h.validity = h.or(old.validity)
 		}
 		m.unknown.Invalidate(key)
-		return held{e, ttl}, otter.WriteOp
+		return h, otter.WriteOp
 	})
 }
 
-// Announce implements Cache. Of other instances it knows nothing.
-func (m *Memory) Announce(ctx context.Context, key string, e Entry, ttl time.Duration) {
-	m.Put(ctx, key, e, ttl)
+// Announce implements Cache. It does not know of other instances.
+func (m *Memory) Announce(ctx context.Context, key string, e Entry, ttl time.Duration, began time.Time) {
+	m.Put(ctx, key, e, ttl, began)
 }
 
 // Refresh implements Cache.
@@ -103,12 +114,15 @@ func (m *Memory) Refresh(_ context.Context, changes []Change) {
 	for _, c := range changes {
 		m.links.Compute(c.Key, func(old held, found bool) (held, otter.ComputeOp) {
 			if !found {
-				_, found = m.unknown.Invalidate(c.Key)
+				old, found = m.unknown.Invalidate(c.Key)
 			}
 			if !found || c.Entry.compare(old.Entry) <= 0 {
 				return held{}, otter.CancelOp
 			}
-			return held{c.Entry, c.TTL}, otter.WriteOp
+			return held{c.Entry, c.TTL, old.validity}, otter.WriteOp
 		})
 	}
 }
+
+// Looked implements Cache.
+func (m *Memory) Looked(began time.Time) { m.currency.looked(began) }

@@ -14,16 +14,16 @@ func (h *hand) Tick(time.Duration) <-chan time.Time { return nil }
 
 func TestMemoryForgetsInTime(t *testing.T) {
 	clock := &hand{}
-	m := newMemory(100, clock)
+	m := newMemory(100, nil, clock)
 	defer m.Close()
 	e := Entry{LongURL: "https://example.com", Link: 1, Version: 1}
 	newer := Entry{LongURL: "https://example.com/new", Link: 1, Version: 2}
-	m.Put(t.Context(), "short", e, time.Minute)
-	m.Put(t.Context(), "long", e, time.Hour)
-	m.Put(t.Context(), "unknown", unknown, 10*time.Second)
-	m.Put(t.Context(), "kept-on", e, time.Minute)
+	m.Put(t.Context(), "short", e, time.Minute, time.Now())
+	m.Put(t.Context(), "long", e, time.Hour, time.Now())
+	m.Put(t.Context(), "unknown", unknown, 10*time.Second, time.Now())
+	m.Put(t.Context(), "kept-on", e, time.Minute, time.Now())
 	for at, want := range []string{"short", "long", "unknown", "kept-on"} {
-		if _, ok := m.Get(t.Context(), want); !ok {
+		if _, ok := m.Get(t.Context(), want, time.Now()); !ok {
 			t.Errorf("%d: %s is not there", at, want)
 		}
 	}
@@ -34,7 +34,7 @@ func TestMemoryForgetsInTime(t *testing.T) {
 		clock.now.Store(int64(at))
 		got := map[string]bool{}
 		for _, k := range []string{"short", "long", "unknown", "kept-on"} {
-			_, got[k] = m.Get(t.Context(), k)
+			_, got[k] = m.Get(t.Context(), k, time.Now())
 		}
 		for _, k := range keys {
 			if !got[k] {
@@ -54,6 +54,6 @@ func TestMemoryForgetsInTime(t *testing.T) {
 	there(time.Hour)
 	m.Refresh(t.Context(), []Change{{"long", newer, time.Minute}})
 	there(time.Hour)
-	m.Put(t.Context(), "long", e, time.Minute) // nothing newer is known any more
+	m.Put(t.Context(), "long", e, time.Minute, time.Now()) // nothing newer is known any more
 	there(time.Hour, "long")
 }

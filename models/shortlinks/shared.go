@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -79,10 +80,13 @@ func (s *Shared) Misses() int64 { return s.misses.Load() }
 func (s *Shared) Errors() int64 { return s.errors.Load() }
 
 // Get implements Cache.
-func (s *Shared) Get(ctx context.Context, key string) (e Entry, ok bool) {
-	e, ok = s.memory.Get(ctx, key)
-	if ok || !s.Up() {
+func (s *Shared) Get(ctx context.Context, key string, now time.Time) (e Entry, ok bool) {
+	if e, ok = s.memory.Get(ctx, key, now); ok || !s.Up() {
 		return e, ok
+	}
+	valid, ok := s.memory.currency.ofShared(now)
+	if !ok {
+		return Entry{}, false
 	}
 	e, ttl, ok := s.read(ctx, key)
 	if !ok {
@@ -90,28 +94,37 @@ func (s *Shared) Get(ctx context.Context, key string) (e Entry, ok bool) {
 		return Entry{}, false
 	}
 	s.hits.Add(1)
-	s.memory.Put(ctx, key, e, ttl)
-	return e, true
+	s.memory.put(strings.Clone(key), e, ttl, func() validity { // cloned as in Store.find
+		if s.memory.currency.late(now) {
+			return unproven
+		}
+		return valid
+	})
+	return s.memory.Peek(key, now) // it is as current as this process knows
 }
 
 // Peek implements Cache.
-func (s *Shared) Peek(key string) (Entry, bool) { return s.memory.Peek(key) }
+func (s *Shared) Peek(key string, now time.Time) (Entry, bool) { return s.memory.Peek(key, now) }
 
-// Put implements Cache.
-func (s *Shared) Put(ctx context.Context, key string, e Entry, ttl time.Duration) {
-	s.memory.Put(ctx, key, e, ttl)
-	if e.Reason == ReasonUnknown { // who guesses keys fills no shared memory
+// Put implements Cache. Only what is known to be current goes to Redis, and no
+// unknown keys: guessing those must not fill it.
+func (s *Shared) Put(ctx context.Context, key string, e Entry, ttl time.Duration, read time.Time) {
+	s.memory.Put(ctx, key, e, ttl, read)
+	if e.Reason == ReasonUnknown || read.IsZero() || s.memory.currency.late(read) {
 		return
 	}
 	s.write(ctx, s.redis, func(pipe redis.Pipeliner) { keep(ctx, pipe, Change{key, e, ttl}, "") })
 }
 
 // Announce implements Cache.
-func (s *Shared) Announce(ctx context.Context, key string, e Entry, ttl time.Duration) {
-	s.memory.Announce(ctx, key, e, ttl)
-	change := Change{key, e, ttl}
+func (s *Shared) Announce(ctx context.Context, key string, e Entry, ttl time.Duration, began time.Time) {
+	s.memory.Announce(ctx, key, e, ttl, began)
+	change, only := Change{key, e, ttl}, ""
+	if s.memory.currency.late(began) { // there may be a newer change, which Redis has lost
+		only = "XX"
+	}
 	s.write(ctx, s.redis, func(pipe redis.Pipeliner) {
-		keep(ctx, pipe, change, "")
+		keep(ctx, pipe, change, only)
 		pipe.Publish(ctx, redisChannel, encode(change))
 	})
 }
@@ -128,6 +141,9 @@ func (s *Shared) Refresh(ctx context.Context, changes []Change) {
 		}
 	})
 }
+
+// Looked implements Cache. Refresh has told Redis as well, or it is not in use.
+func (s *Shared) Looked(began time.Time) { s.memory.Looked(began) }
 
 func keep(ctx context.Context, pipe redis.Pipeliner, c Change, only string) {
 	keepNewer.EvalSha(ctx, pipe, []string{redisPrefix + c.Key},

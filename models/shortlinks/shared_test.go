@@ -226,8 +226,8 @@ func TestVisitorLeaves(t *testing.T) {
 		a := f.sharing(url).inUse()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		a.cache.Get(ctx, randomKey())
-		a.cache.Put(ctx, randomKey(), leading("", 1, 1), time.Minute)
+		a.cache.Get(ctx, randomKey(), start())
+		a.cache.Put(ctx, randomKey(), leading("", 1, 1), time.Minute, start())
 		if !a.cache.Up() || a.cache.Errors() != 0 {
 			t.Error("Redis is said to fail")
 		}

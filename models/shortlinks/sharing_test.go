@@ -33,7 +33,7 @@ func eachRedis(t *testing.T, test func(t *testing.T, url string)) {
 func eachCache(t *testing.T, test func(t *testing.T, c shortlinks.Cache, cold func() shortlinks.Cache)) {
 	t.Helper()
 	t.Run("memory", func(t *testing.T) {
-		c := shortlinks.NewMemory(1000)
+		c := shortlinks.NewMemory(1000, start)
 		defer c.Close()
 		test(t, c, nil)
 	})
@@ -58,7 +58,7 @@ func (f fixture) sharing(url string) instance {
 	client, err := models.OpenRedis(url)
 	f.must(err)
 	// A machine that is busy testing is no Redis that is away.
-	i := instance{fixture: f, memory: shortlinks.NewMemory(1000), redis: client.WithTimeout(10 * time.Second)}
+	i := instance{fixture: f, memory: shortlinks.NewMemory(1000, f.clock.Now), redis: client.WithTimeout(10 * time.Second)}
 	i.cache = shortlinks.NewShared(i.memory, i.redis, f.opts, slog.New(slog.DiscardHandler))
 	i.Store = shortlinks.NewStore(f.db, f.clock.Now, i.cache, f.opts)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -82,7 +82,7 @@ func (i instance) inUse() instance {
 
 // held is the address in the memory of the instance.
 func (i instance) held(key string) string {
-	e, _ := i.memory.Get(i.Context(), key)
+	e, _ := i.memory.Peek(key, i.clock.Now())
 	return e.LongURL
 }
 

@@ -30,14 +30,14 @@ const (
 // at once, so that never more are led on. Errors are CodeNotFound, CodeGone,
 // and CodeUnavailable if the database had to be asked and did not answer in time.
 func (s *Store) Visit(ctx context.Context, key string, v Visitor) (longURL string, err error) {
-	e, err := s.resolve(ctx, key)
+	e, at, err := s.resolve(ctx, key)
 	if err == nil && e.Limited {
 		e, err = s.claim(ctx, key, e)
 	}
 	if err != nil {
 		return "", err
 	}
-	s.visits.add(visit{link: e.Link, who: v, at: s.present(), claimed: e.Limited})
+	s.visits.add(visit{link: e.Link, who: v, at: at, claimed: e.Limited})
 	return e.LongURL, nil
 }
 
@@ -45,14 +45,14 @@ func (s *Store) Visit(ctx context.Context, key string, v Visitor) (longURL strin
 // MaxVisits it tells no more than the host, for each of those who learn the
 // address counts. Errors are those of Visit.
 func (s *Store) Preview(ctx context.Context, key string) (Entry, error) {
-	e, err := s.resolve(ctx, key)
+	e, _, err := s.resolve(ctx, key)
 	if err != nil || !e.Limited {
 		return e, err
 	}
 	// Whether any of its visits are left the database knows, not a cache.
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if e, err = s.load(ctx, strings.Clone(key)); err != nil { // cloned as in find
+	if e, err = s.load(ctx, strings.Clone(key), instant(s.clock)); err != nil { // cloned as in find
 		return Entry{}, notInTime(err)
 	}
 	if e.IsTombstone {
@@ -79,28 +79,30 @@ var gone = map[Reason]error{
 	ReasonBlocked:   &models.Error{Code: models.CodeGone, Detail: "This short link leads to an address that this server does not link to."},
 }
 
-// resolve is the entry of a key that leads somewhere at this instant. Hit or
-// miss, the time decides (seed 004); what is found to have ended becomes a
-// tombstone, and nothing is deleted.
-func (s *Store) resolve(ctx context.Context, key string) (Entry, error) {
+// resolve is the entry of a key that is active at the time at, which is now. Hit or
+// miss, the time decides; an entry that has expired becomes a tombstone, and
+// nothing is deleted.
+func (s *Store) resolve(ctx context.Context, key string) (e Entry, at models.Time, err error) {
 	if !isKey(key) {
-		return Entry{}, errUnknown
+		return Entry{}, at, errUnknown
 	}
-	e, ok := s.cache.Get(ctx, key)
+	now := instant(s.clock)
+	e, ok := s.cache.Get(ctx, key, now)
 	if !ok {
-		var err error
-		if e, err = s.find(ctx, key); err != nil {
-			return Entry{}, err
+		if e, err = s.find(ctx, key, now); err != nil {
+			return Entry{}, at, err
 		}
+		now = instant(s.clock)
 	}
-	if !e.IsTombstone && e.Expired(s.present().Time) {
+	at = s.latestOf(now)
+	if !e.IsTombstone && e.Expired(at.Time) {
 		e = e.tombstone(ReasonExpired)
-		s.cache.Put(ctx, strings.Clone(key), e, s.opts.TombstoneTTL) // cloned as in find
+		s.cache.Put(ctx, strings.Clone(key), e, s.opts.TombstoneTTL, time.Time{}) // cloned as in find
 	}
 	if e.IsTombstone {
-		return Entry{}, gone[e.Reason]
+		return Entry{}, at, gone[e.Reason]
 	}
-	return e, nil
+	return e, at, nil
 }
 
 func (e Entry) tombstone(why Reason) Entry {
@@ -110,8 +112,11 @@ func (e Entry) tombstone(why Reason) Entry {
 
 // present is the time that visits are decided by. It never goes back: what has
 // been seen to be over stays so when the clock is set back.
-func (s *Store) present() models.Time {
-	now := s.clock.Now()
+func (s *Store) present() models.Time { return s.latestOf(instant(s.clock)) }
+
+// latestOf is present at a time that was read off the clock just now.
+func (s *Store) latestOf(instant time.Time) models.Time {
+	now := models.At(instant)
 	for {
 		latest := s.latest.Load()
 		if now.UnixMicro() <= latest {
@@ -125,25 +130,37 @@ func (s *Store) present() models.Time {
 
 // find reads the entry of a key from the database into the cache. Any number
 // of visits that need the same one at the same time cost one query.
-func (s *Store) find(ctx context.Context, key string) (Entry, error) {
+func (s *Store) find(ctx context.Context, key string, now time.Time) (Entry, error) {
 	key = strings.Clone(key) // a cache that held a piece of the request would hold all of it
-	found, err, _ := s.loads.Do(key, func() (any, error) {
-		if e, ok := s.cache.Peek(key); ok { // another visit has read it since this one looked
-			return e, nil
+	for {
+		found, err, _ := s.loads.Do(key, func() (any, error) {
+			read := instant(s.clock)
+			if e, ok := s.cache.Peek(key, read); ok { // another visit has read it since this one looked
+				return loaded{e, read.Add(-MaxStale)}, nil
+			}
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // others wait for it too
+			defer cancel()
+			e, err := s.load(ctx, key, read)
+			return loaded{e, read}, err
+		})
+		if err != nil {
+			return Entry{}, notInTime(err)
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // others wait for it too
-		defer cancel()
-		return s.load(ctx, key)
-	})
-	if err != nil {
-		return Entry{}, notInTime(err)
+		// The query of another visit may be too old for this one, if the process was stopped meanwhile.
+		if l, _ := found.(loaded); now.Sub(l.read) <= MaxStale {
+			return l.Entry, nil
+		}
 	}
-	e, _ := found.(Entry)
-	return e, nil
 }
 
-// load is find without the others.
-func (s *Store) load(ctx context.Context, key string) (Entry, error) {
+// loaded is an entry that has all changes from before read.
+type loaded struct {
+	Entry
+	read time.Time
+}
+
+// load is find without the others. It begins at read.
+func (s *Store) load(ctx context.Context, key string, read time.Time) (Entry, error) {
 	s.loaded.Add(1)
 	l, ok, err := one(s.db.Read(ctx).Where("short_key = ?", key))
 	if err != nil {
@@ -153,7 +170,7 @@ func (s *Store) load(ctx context.Context, key string) (Entry, error) {
 	if ok {
 		e, ttl = s.entry(l, s.present())
 	}
-	s.cache.Put(ctx, key, e, ttl)
+	s.cache.Put(ctx, key, e, ttl, read)
 	return e, nil
 }
 
@@ -198,6 +215,7 @@ func (s *Store) claim(ctx context.Context, key string, e Entry) (Entry, error) {
 	defer cancel()
 	key = strings.Clone(key) // as in find
 	for range claimAttempts {
+		began := instant(s.clock)
 		var claimed []struct{ ExhaustedAt models.Time }
 		err := s.db.Write(ctx, func(tx *gorm.DB) error {
 			now := s.present()
@@ -213,11 +231,11 @@ func (s *Store) claim(ctx context.Context, key string, e Entry) (Entry, error) {
 		}
 		if len(claimed) > 0 {
 			if !claimed[0].ExhaustedAt.IsZero() { // it was the last one
-				s.cache.Put(ctx, key, e.tombstone(ReasonExhausted), s.opts.TombstoneTTL)
+				s.cache.Put(ctx, key, e.tombstone(ReasonExhausted), s.opts.TombstoneTTL, began)
 			}
 			return e, nil
 		}
-		if e, err = s.load(ctx, key); err != nil {
+		if e, err = s.load(ctx, key, instant(s.clock)); err != nil {
 			return Entry{}, notInTime(err)
 		}
 		if e.IsTombstone {

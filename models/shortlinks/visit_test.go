@@ -64,6 +64,7 @@ func TestNoSynchronousDeletes(t *testing.T) {
 		none("live", "https://example.com/page")
 		one("ends", "https://example.com/page")
 		f.clock.Advance(time.Minute)
+		f.cache.Looked(f.clock.Now())
 		none("ends", "gone") // the entry has ended: it leaves a tombstone
 		none("ends", "gone")
 		one("nobody", "unknown")
@@ -109,8 +110,8 @@ type held struct {
 	missed, on chan struct{}
 }
 
-func (c held) Get(ctx context.Context, key string) (shortlinks.Entry, bool) {
-	e, ok := c.Memory.Get(ctx, key)
+func (c held) Get(ctx context.Context, key string, now time.Time) (shortlinks.Entry, bool) {
+	e, ok := c.Memory.Get(ctx, key, now)
 	if !ok {
 		c.missed <- struct{}{}
 		<-c.on
@@ -338,17 +339,21 @@ func TestDatabaseLocked(t *testing.T) {
 	f.leads("some", "https://example.com/page")
 }
 
-// The database is gone: what the cache holds is served, nothing else.
+// The database is gone: what the cache holds is served while it is current, nothing else.
 func TestDatabaseGone(t *testing.T) {
 	f := newFixture(t, modelstest.New(t))
 	f.add(key("live"))
 	f.add(key("ends"), ttl(time.Minute))
 	f.add(key("some"), limit(3))
-	f.must(f.db.Close())
+	f.clock.Advance(59 * time.Second)
 	f.leads("live", "https://example.com/page")
-	f.clock.Advance(time.Minute)
+	f.leads("ends", "https://example.com/page")
+	f.must(f.db.Close())
+	f.clock.Advance(time.Second)
+	f.leads("live", "https://example.com/page")
 	f.leads("ends", "gone")
-	for _, k := range []string{"some", "nobody"} {
+	f.clock.Advance(shortlinks.MaxStale)
+	for _, k := range []string{"live", "some", "nobody"} {
 		if to, err := f.Visit(f.Context(), k, shortlinks.Visitor{}); err == nil || models.CodeOf(err) == models.CodeNotFound {
 			t.Errorf("%s: %q %v", k, to, err)
 		}

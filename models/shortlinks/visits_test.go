@@ -102,7 +102,8 @@ func TestGatheredIsBounded(t *testing.T) {
 // What the database does not take is written down later, once.
 func TestVisitsOutliveABadDatabase(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
-		clock, cache := modelstest.NewClock(), NewMemory(1000)
+		clock := modelstest.NewClock()
+		cache := NewMemory(1000, clock.Now)
 		defer cache.Close()
 		s := NewStore(db, clock.Now, cache, Options{})
 		var links []ShortLink

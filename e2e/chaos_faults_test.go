@@ -1,0 +1,189 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+)
+
+// faultKind is what is done to a program.
+type faultKind string
+
+const (
+	killNode        faultKind = "instance killed"
+	quietKill       faultKind = "instance killed, nothing else" // and no other fault for quietTime
+	stopNode        faultKind = "instance stopped"
+	killRedis       faultKind = "Redis killed"
+	stopRedis       faultKind = "Redis stopped"
+	restartPostgres faultKind = "PostgreSQL restarted"
+	stopPostgres    faultKind = "PostgreSQL stopped"
+)
+
+// How often each kind comes, and how long it lasts.
+var faultKinds = []struct {
+	kind        faultKind
+	weight      int
+	least, most time.Duration
+}{
+	{killNode, 4, 200 * time.Millisecond, 3 * time.Second},
+	{stopNode, 6, 500 * time.Millisecond, 8 * time.Second},
+	{killRedis, 2, 200 * time.Millisecond, 3 * time.Second},
+	{stopRedis, 2, 500 * time.Millisecond, 8 * time.Second},
+	{restartPostgres, 2, 0, 2 * time.Second},
+	{stopPostgres, 2, 500 * time.Millisecond, 8 * time.Second},
+}
+
+const (
+	chaosNodes = 3
+	quietTime  = 7 * time.Second // after a quietKill
+	faultRound = time.Minute     // each round begins with a quietKill
+	startTime  = 1 * time.Second // what a program takes to start again, about
+	calm       = 1 * time.Second // before the first fault of a round
+	gapLeast   = 200 * time.Millisecond
+	gapMost    = 1500 * time.Millisecond
+	quietPart  = calm + quietTime // too short for any other fault
+)
+
+// fault is one line of a plan, and what became of it.
+type fault struct {
+	kind      faultKind
+	node      int // -1: of a store
+	at, lasts time.Duration
+	from, to  time.Time // when it happened
+}
+
+func (f fault) subject() string {
+	switch f.kind {
+	case killRedis, stopRedis:
+		return "redis"
+	case restartPostgres, stopPostgres:
+		return "postgres"
+	}
+	return fmt.Sprintf("instance %d", f.node)
+}
+
+// overlaps says whether the fault went on between two times.
+func (f fault) overlaps(from, to time.Time) bool { return f.from.Before(to) && from.Before(f.to) }
+
+// planFaults is what happens in a chaos of a length, by a seed.
+func planFaults(random *rand.Rand, length time.Duration) (plan []fault) {
+	for begin := time.Duration(0); begin < length; begin += faultRound {
+		end := min(length, begin+faultRound)
+		plan = append(plan, fault{kind: quietKill, node: random.IntN(chaosNodes), at: begin + calm, lasts: startTime})
+		busy := map[string]time.Duration{} // until when, by subject
+		for at := begin + quietPart; at < end-gapMost; at += between(random, gapLeast, gapMost) {
+			if f, ok := planFault(random, at, end, busy); ok {
+				plan = append(plan, f)
+			}
+		}
+	}
+	return plan
+}
+
+// planFault is a fault at a time that ends before another, of what is not
+// busy; ok is false if chance has chosen something else.
+func planFault(random *rand.Rand, at, end time.Duration, busy map[string]time.Duration) (f fault, ok bool) {
+	sum := 0
+	for _, k := range faultKinds {
+		sum += k.weight
+	}
+	chosen := faultKinds[0]
+	for n := random.IntN(sum); ; {
+		if n -= chosen.weight; n < 0 {
+			break
+		}
+		chosen = faultKinds[slices.Index(faultKinds, chosen)+1]
+	}
+	// Short ones more often than long ones.
+	r := random.Float64()
+	lasts := chosen.least + time.Duration(r*r*float64(chosen.most-chosen.least))
+	f = fault{kind: chosen.kind, node: -1, at: at, lasts: min(lasts, end-at)}
+	if f.kind == killNode || f.kind == stopNode {
+		f.node = random.IntN(chaosNodes)
+		others := 0
+		for n := range chaosNodes {
+			if busy[fmt.Sprintf("instance %d", n)] > at {
+				others++
+			}
+		}
+		if others == chaosNodes-1 { // one must go on
+			return f, false
+		}
+	}
+	if busy[f.subject()] > at {
+		return f, false
+	}
+	busy[f.subject()] = at + f.lasts
+	if f.kind != stopNode && f.kind != stopRedis && f.kind != stopPostgres {
+		busy[f.subject()] += startTime
+	}
+	return f, true
+}
+
+func between(random *rand.Rand, least, most time.Duration) time.Duration {
+	return least + time.Duration(random.Int64N(int64(most-least)))
+}
+
+// inject does what the plan says and returns when the last fault is over. It
+// keeps what happened in c.faults.
+func (c *chaos) inject(plan []fault) {
+	begun := time.Now()
+	var group sync.WaitGroup
+	subjects := map[string]*sync.Mutex{}
+	others := make(chan struct{}, chaosNodes-1) // one instance must go on, however late the others are to start
+	for _, f := range plan {
+		time.Sleep(time.Until(begun.Add(f.at)))
+		if subjects[f.subject()] == nil {
+			subjects[f.subject()] = new(sync.Mutex)
+		}
+		subject := subjects[f.subject()]
+		group.Go(func() {
+			subject.Lock() // it may take longer to start than the plan thought
+			defer subject.Unlock()
+			if f.node >= 0 {
+				others <- struct{}{}
+				defer func() { <-others }()
+			}
+			f.from = time.Now()
+			c.do(f)
+			f.to = time.Now()
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.faults = append(c.faults, f)
+		})
+	}
+	group.Wait()
+}
+
+func (c *chaos) do(f fault) {
+	switch f.kind {
+	case killNode, quietKill:
+		c.nodes[f.node].kill()
+		time.Sleep(f.lasts)
+		c.nodes[f.node].start()
+	case stopNode:
+		pause(c.nodes[f.node].process, f.lasts)
+	case stopRedis:
+		pause(c.redis.process, f.lasts)
+	case stopPostgres:
+		pause(c.postgres.process, f.lasts)
+	case killRedis:
+		c.redis.kill()
+		time.Sleep(f.lasts)
+		if err := c.redis.start(); err != nil {
+			c.t.Error("starting Redis again: ", err)
+		}
+	case restartPostgres:
+		if err := c.postgres.restart(f.lasts); err != nil {
+			c.t.Error("starting PostgreSQL again: ", err)
+		}
+	}
+}
+
+func pause(p *process, lasts time.Duration) {
+	p.pause()
+	time.Sleep(lasts)
+	p.resume()
+}

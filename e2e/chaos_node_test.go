@@ -1,0 +1,162 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// node is one instance of the program, always at the same port.
+type node struct {
+	*process
+	chaos *chaos
+	port  int
+	env   []string
+	log   tail
+}
+
+// start starts the program, again and again until it serves: it ends at once
+// while PostgreSQL does not answer.
+func (n *node) start() {
+	for c := n.chaos; ; {
+		cmd := exec.Command(binary)
+		cmd.Env, cmd.Stdout, cmd.Stderr = n.env, &n.log, &n.log
+		var err error
+		if n.process, err = launch(cmd); err != nil {
+			c.t.Error("starting an instance: ", err)
+			return
+		}
+		for limit := time.Now().Add(patience); !n.hasEnded(); time.Sleep(20 * time.Millisecond) {
+			if n.try(context.Background(), http.MethodGet, "/healthz", nil).status == http.StatusOK {
+				return
+			}
+			if time.Now().After(limit) {
+				c.t.Error("an instance does not serve")
+				return
+			}
+		}
+		if c.t.Context().Err() != nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// stop ends the program as an operator would.
+func (n *node) stop() {
+	n.end(syscall.SIGTERM)
+	if code := n.exitCode(); code != 0 {
+		n.chaos.t.Errorf("after SIGTERM an instance ended with code %d", code)
+	}
+}
+
+// reply is what an instance answered.
+type reply struct {
+	status         int // 0: nothing
+	location, id   string
+	body           []byte
+	sent, received time.Time
+}
+
+// chaosClient follows no redirects. A request that an instance does not answer
+// while it is stopped is given up, though not at once: answers that come late are
+// what the test is for.
+var chaosClient = &http.Client{
+	Timeout:       10 * time.Second,
+	Transport:     &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// try sends a request; header is pairs of names and values.
+func (n *node) try(ctx context.Context, method, path string, body any, header ...string) (r reply) {
+	var sent io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			panic(err) // no test sends what is no JSON
+		}
+		sent = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, fmt.Sprintf("http://127.0.0.1:%d%s", n.port, path), sent)
+	if err != nil {
+		panic(err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	r.sent = time.Now()
+	res, err := chaosClient.Do(req)
+	if err != nil {
+		return r
+	}
+	defer res.Body.Close()
+	if r.body, err = io.ReadAll(res.Body); err != nil {
+		return r
+	}
+	r.received = time.Now()
+	r.status, r.location, r.id = res.StatusCode, res.Header.Get("Location"), res.Header.Get("X-Request-Id")
+	return r
+}
+
+// broken is a reply that no fault explains.
+type broken struct {
+	node   *node
+	method string
+	reply
+}
+
+// String is the reply with the log's error. (Which comes a little later than the
+// reply.)
+func (b broken) String() string {
+	var line struct{ Error string }
+	for _, text := range b.node.log.with(b.id) {
+		_ = json.Unmarshal([]byte(text), &line)
+	}
+	return fmt.Sprintf("%s was answered %d: %s", b.method, b.status, line.Error)
+}
+
+// send is try for the load. Failures other than those that a fault explains
+// fail the test.
+func (n *node) send(ctx context.Context, method, path string, body any, header ...string) reply {
+	r := n.try(ctx, method, path, body, header...)
+	c := n.chaos
+	c.requests.Add(1)
+	switch {
+	case r.status == 0:
+		c.unanswered.Add(1)
+	case r.status == http.StatusServiceUnavailable, r.status == http.StatusTooManyRequests:
+		c.unavailable.Add(1)
+	case r.status >= 500:
+		c.mu.Lock()
+		c.broken = append(c.broken, broken{n, method, r})
+		c.mu.Unlock()
+	}
+	return r
+}
+
+// counter adds up the values of a metric with several labels.
+func (n *node) counter(name string) (sum float64) {
+	for line := range strings.Lines(string(n.try(context.Background(), http.MethodGet, "/metrics", nil).body)) {
+		var v float64
+		if rest, ok := strings.CutPrefix(line, name+"{"); ok {
+			if _, err := fmt.Sscan(rest[strings.LastIndexByte(rest, ' ')+1:], &v); err == nil {
+				sum += v
+			}
+		}
+	}
+	return sum
+}
+
+// count is one of the figures that the test prints.
+type count = atomic.Int64
