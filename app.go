@@ -49,9 +49,13 @@ func (a *app) Close() {
 	}
 }
 
-// forPeople is how many pages are fetched at once for requests. Each may take
-// some megabytes while it is read.
-const forPeople = 8
+// maxRequestFetches is how many pages are fetched at once for requests: saves,
+// previews and refreshes. Each may take some megabytes while it is read. Further
+// ones wait for requestFetchWait, then fail with 503.
+const (
+	maxRequestFetches = 16
+	requestFetchWait  = 5 * time.Second
+)
 
 // longBatch is how long others may have to wait for a transaction of the reaper.
 const longBatch = 100 * time.Millisecond
@@ -64,10 +68,13 @@ func newApp(ctx context.Context, cfg config.Config, db *models.DB, log *slog.Log
 
 	client := outbound.New(outbound.Options{
 		UserAgent: cfg.UserAgent(version()), AllowCIDRs: cfg.OutboundAllowCIDRs, Timeout: cfg.HTTPTimeout,
-		// Checker, revalidation and refresher each hold as many as they have workers; the rest is for people who wait.
-		MaxConcurrent: 3*cfg.MaxConcurrency + forPeople,
+		MaxConcurrent: cfg.MaxConcurrency, // for checks; rechecks and requests have budgets of their own
 	})
-	store := links.NewStore(db, nil, joblinks.NewFetcher(client), links.Options{CheckInterval: cfg.LinkCheckInterval})
+	rechecks := client.Budget(2*cfg.MaxConcurrency, 0) // the workers of revalidation and of the refresher
+	requests := client.Budget(maxRequestFetches, requestFetchWait)
+	store := links.NewStore(db, nil, joblinks.NewFetcher(requests), links.Options{
+		CheckInterval: cfg.LinkCheckInterval, Background: joblinks.NewFetcher(rechecks),
+	})
 	watched := targets.NewStore(db, nil, targets.Options{CheckInterval: cfg.CheckInterval, Retention: cfg.ResultRetention})
 	a := &app{outbound: client, cache: shortlinks.NewMemory(cfg.ShortCacheSize, nil)}
 	shortened, shared, err := a.shorten(cfg, db, log)

@@ -50,7 +50,7 @@ func openBrowser() {
 		flag("disable-component-update", true), flag("disable-sync", true), flag("disable-dev-shm-usage", true),
 		flag("disable-background-timer-throttling", true), flag("disable-renderer-backgrounding", true),
 		flag("disable-backgrounding-occluded-windows", true), flag("hide-scrollbars", true),
-		flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"), // this machine only
+		flag("host-resolver-rules", "MAP "+pictures+" 127.0.0.1 , MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"), // this machine only
 	)
 	ctx, closeTab := chromedp.NewContext(alloc)
 	chromium.ctx = ctx //nolint:fatcontext // the browser outlives the test that needs it first

@@ -7,12 +7,17 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 )
+
+// pictures is the host of the pictures of a site, which only the browser asks for and finds on this machine: pictures of
+// an address such as 127.0.0.1 are not shown.
+const pictures = "pictures.example"
 
 // website is the web that the program sees. Every path is an article with
 // OpenGraph data, unless the test set another answer for it.
@@ -68,11 +73,12 @@ func article(rw http.ResponseWriter, r *http.Request) {
 	if name != "" {
 		name = strings.ToUpper(name[:1]) + name[1:]
 	}
+	_, port, _ := net.SplitHostPort(r.Host)
 	document(fmt.Sprintf(`<title>not this one</title>
 <meta property="og:title" content="%[1]s">
 <meta property="og:description" content="What there is to know about %[1]s.">
 <meta property="og:image" content="http://%[2]s/picture.png">
-<meta property="og:site_name" content="The Daily Test">`, html.EscapeString(name), r.Host))(rw, r)
+<meta property="og:site_name" content="The Daily Test">`, html.EscapeString(name), net.JoinHostPort(pictures, port)))(rw, r)
 }
 
 // document is an HTML answer with the given head.

@@ -66,6 +66,7 @@ func TestSaveRefused(t *testing.T) {
 	s.web.set("https://gone.test", links.Page{Status: 404})
 	s.web.set("https://private.test", &links.FetchError{Reason: "address not allowed", Blocked: true})
 	s.web.set("https://busy.test", &links.FetchError{Reason: "host asked to wait", RetryAfter: 90 * time.Second})
+	s.web.set("https://full.test", &links.FetchError{Reason: "too many fetches", Busy: true, RetryAfter: 5 * time.Second})
 	s.web.set("https://broken.test", errors.New("the disk is on fire in /var/secret"))
 	post := func(url string) answer { return s.do("POST", "/v1/links", `{"url":"`+url+`"}`) }
 	if p := post("https://gone.test").problem(422, "link-unresolvable", ""); !strings.Contains(p["detail"].(string), "404") {
@@ -76,6 +77,11 @@ func TestSaveRefused(t *testing.T) {
 	busy.problem(422, "link-unresolvable", "")
 	if got := busy.header.Get("Retry-After"); got != "90" {
 		t.Errorf("Retry-After %q, want 90", got)
+	}
+	full := post("https://full.test")
+	full.problem(503, "unavailable", "")
+	if got := full.header.Get("Retry-After"); got != "5" || !strings.Contains(full.body, "Too many pages are being fetched right now.") {
+		t.Errorf("Retry-After %q with %s", got, full.body)
 	}
 	broken := post("https://broken.test")
 	if p := broken.problem(500, "internal", ""); strings.Contains(broken.body, "fire") ||
@@ -109,6 +115,16 @@ func TestRefresh(t *testing.T) {
 	paused.problem(422, "link-unresolvable", "")
 	if got := paused.header.Get("Retry-After"); got != "90" {
 		t.Errorf("Retry-After %q, want 90", got)
+	}
+	before := s.do("GET", "/v1/links", "").body
+	s.web.set("https://example.com", &links.FetchError{Reason: "too many fetches", Busy: true, RetryAfter: 5 * time.Second})
+	full := s.do("PUT", "/v1/link/"+id, "")
+	full.problem(503, "unavailable", "")
+	if got := full.header.Get("Retry-After"); got != "5" {
+		t.Errorf("Retry-After %q, want 5", got)
+	}
+	if after := s.do("GET", "/v1/links", "").body; after != before {
+		t.Errorf("a refresh that was not made changed the link: %s", after)
 	}
 	s.web.set("https://example.com", links.Page{Status: 404})
 	if l := s.do("PUT", "/v1/link/"+id, "").want(200); l["expired"] != true || l["expired_at"] == nil {

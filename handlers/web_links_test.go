@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/linkwatch/linkwatch/models/links"
 )
@@ -78,6 +79,7 @@ func TestSaveErrorsStandNextToTheirField(t *testing.T) {
 	s := newSite(t)
 	s.web.set("https://example.com/404", links.Page{Status: 404, URL: "https://example.com/404"})
 	s.web.set("https://nohost.example", &links.FetchError{Reason: "host not found"})
+	s.web.set("https://full.example", &links.FetchError{Reason: "too many fetches", Busy: true, RetryAfter: 5 * time.Second})
 	long := strings.Repeat("x", links.MaxTagLength+1)
 	for _, c := range []struct {
 		url, tags string
@@ -90,6 +92,7 @@ func TestSaveErrorsStandNextToTheirField(t *testing.T) {
 		{"https://example.com", "a, " + long, 400, "#tags-error"},
 		{"https://example.com/404", "a", 422, "#url-error"},
 		{"https://nohost.example", "a", 422, "#url-error"},
+		{"https://full.example", "a", 503, "#url-error"},
 	} {
 		a := s.post("/links", url.Values{"url": {c.url}, "tags": {c.tags}, "notes": {"kept <b>"}})
 		wantStatus(t, a, c.status)
@@ -97,6 +100,12 @@ func TestSaveErrorsStandNextToTheirField(t *testing.T) {
 			t.Errorf("%q: no message at %s: %s", c.url, c.field, text(a, "form.add"))
 		}
 		wantCount(t, a, `[aria-invalid="true"]`, 1)
+		if got := a.Header.Get("Retry-After"); (got == "5") != (c.status == 503) {
+			t.Errorf("%s: Retry-After %q", c.url, got)
+		}
+		if got := a.Find("form.add input[name=tags]").AttrOr("value", ""); got != c.tags {
+			t.Errorf("the tags %q came back as %q", c.tags, got)
+		}
 		if got := a.Find("#url").AttrOr("value", ""); got != c.url {
 			t.Errorf("the URL %q came back as %q", c.url, got)
 		}
@@ -180,6 +189,10 @@ func TestPreview(t *testing.T) {
 	a = preview("https://nohost.example/")
 	wantStatus(t, a, http.StatusUnprocessableEntity)
 	wantText(t, a, ".field-error", "host not found")
+	s.web.set("https://full.example/", &links.FetchError{Reason: "too many fetches", Busy: true, RetryAfter: 5 * time.Second})
+	a = preview("https://full.example/")
+	wantStatus(t, a, http.StatusServiceUnavailable)
+	wantText(t, a, ".field-error", "Too many pages are being fetched right now. Try again in a few seconds.")
 	wantStatus(t, preview("nonsense"), http.StatusBadRequest)
 	wantStatus(t, preview(" "), http.StatusOK)
 

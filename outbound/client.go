@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptrace"
 	"net/netip"
 	"net/url"
 	"sync"
@@ -31,21 +32,23 @@ type Options struct {
 	UserAgent     string           // empty = DefaultUserAgent
 	AllowCIDRs    []netip.Prefix   // addresses allowed although private, loopback, … (contract §8, OUTBOUND_ALLOW_CIDRS)
 	Timeout       time.Duration    // of a whole exchange, redirects and body included; 0 = DefaultTimeout
-	MaxConcurrent int              // exchanges under way at a time, others wait for their turn; 0 = DefaultConcurrent
+	MaxConcurrent int              // exchanges under way at a time, others wait for their turn; 0 = DefaultConcurrent; see Budget
 	Clock         func() time.Time // tells when a host may be asked again; nil = time.Now
 }
 
 // Client fetches pages. It is safe for concurrent use, keeps no cookies, no visited URLs and no other trace of what it
 // fetched except which hosts asked for a pause, and takes nothing from the environment (no proxy, no COLLY_*).
 //
-// Fetches need memory for MaxConcurrent bodies and their conversions to UTF-8, however many are asked for at once.
+// Fetches need memory for MaxConcurrent bodies and their conversions to UTF-8, and for as many as each Budget has,
+// however many are asked for at once.
 type Client struct {
 	collector *colly.Collector
-	pages     sync.Pool   // of its clones, each for one Fetch at a time
+	pages     *sync.Pool  // of its clones, each for one Fetch at a time
 	header    http.Header // of every request; Colly and net/http only read it
 	transport *transport
 	timeout   time.Duration
 	slots     chan struct{} // holds a value for each exchange under way
+	wait      time.Duration // for a slot; 0 = as long as the context lasts
 }
 
 // New returns a Client with connections of its own. Close it when it is no longer needed.
@@ -74,13 +77,40 @@ func New(o Options) *Client {
 	return &Client{
 		collector: c,
 		// A clone shares the HTTP client and has a context of its own.
-		pages: sync.Pool{New: func() any { return c.Clone() }},
+		pages: &sync.Pool{New: func() any { return c.Clone() }},
 		header: http.Header{
 			"User-Agent":      {o.UserAgent},
 			"Accept":          {"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"},
 			"Accept-Encoding": {"gzip"},
 		},
 		transport: t, timeout: o.Timeout, slots: make(chan struct{}, o.MaxConcurrent),
+	}
+}
+
+// Budget returns a Client that has n exchanges of its own under way at a time, so that those of c cannot take their
+// turns, nor the other way round. One that has not got its turn after wait fails with KindBusy; if wait is 0, it waits as
+// long as its context lasts. Everything else is shared with c: connections, pauses of hosts, options, and Close.
+func (c *Client) Budget(n int, wait time.Duration) *Client {
+	b := *c
+	b.slots, b.wait = make(chan struct{}, n), wait
+	return &b
+}
+
+// acquire takes a slot, which the caller gives back.
+func (c *Client) acquire(ctx context.Context) error {
+	var over <-chan time.Time
+	if c.wait > 0 {
+		timer := time.NewTimer(c.wait)
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case c.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return classify(ctx.Err())
+	case <-over:
+		return &Error{Kind: KindBusy, RetryAfter: c.wait, text: "too many fetches at a time"}
 	}
 }
 
@@ -145,16 +175,18 @@ func (r *Response) Permanent() bool {
 // exchange is what one Fetch and the transport tell each other about the hop under way.
 type exchange struct {
 	Request
-	hops   int            // followed so far
-	jar    *cookiejar.Jar // sites that set a cookie and redirect to themselves loop without it; forgotten after the Fetch
-	sent   bool           // whether the current hop reached the transport
-	next   *url.URL       // where the answer sends us, if it is to be followed
-	status int
-	header http.Header
-	url    *url.URL
-	tls    *tls.ConnectionState // nil without TLS
-	began  time.Time
-	reader *body
+	ctx     context.Context // ends when the whole exchange does
+	release func()          // leaves the current hop's connection; nil without one
+	hops    int             // followed so far
+	jar     *cookiejar.Jar  // sites that set a cookie and redirect to themselves loop without it; forgotten after the Fetch
+	sent    bool            // whether the current hop reached the transport
+	next    *url.URL        // where the answer sends us, if it is to be followed
+	status  int
+	header  http.Header
+	url     *url.URL
+	tls     *tls.ConnectionState // nil without TLS
+	began   time.Time
+	reader  *body
 }
 
 type exchangeKey struct{}
@@ -162,8 +194,9 @@ type exchangeKey struct{}
 // Fetch makes one request and follows its redirects. An answer of any status is a Response; everything else is an
 // *Error.
 //
-// While MaxConcurrent exchanges are under way it waits for one to end, as long as ctx lasts. The timeout begins after
-// that, so that a page is not called slow because others were. Fetch returns soon after either is over.
+// While MaxConcurrent exchanges are under way it waits for one to end, as long as ctx or the Budget's wait lasts. The timeout begins after
+// that, so that a page is not called slow because others were. Fetch returns within a second of the end of either,
+// whatever the server sends, and leaves no dial, connection or goroutine of the exchange behind.
 func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	if r.Method == "" {
 		r.Method = http.MethodGet
@@ -182,18 +215,26 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	if r.Timeout <= 0 {
 		r.Timeout = c.timeout
 	}
-	select {
-	case c.slots <- struct{}{}:
-		defer func() { <-c.slots }()
-	case <-ctx.Done():
-		return nil, classify(ctx.Err())
+	if err := c.acquire(ctx); err != nil {
+		return nil, err
 	}
+	defer func() { <-c.slots }()
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 
-	x := &exchange{Request: r}
+	x := &exchange{Request: r, ctx: ctx}
+	res, err := c.run(x, u)
+	if err != nil {
+		cancel() // closes the connection: what failed is not used again
+	}
+	x.releaseConn()
+	return res, err
+}
+
+// run makes the requests of an exchange, from u on.
+func (c *Client) run(x *exchange, u *url.URL) (*Response, error) {
 	page := c.pages.Get().(*colly.Collector)
-	page.Context = context.WithValue(ctx, exchangeKey{}, x)
+	page.Context = httptrace.WithClientTrace(context.WithValue(x.ctx, exchangeKey{}, x), &httptrace.ClientTrace{GotConn: x.gotConn})
 	defer func() {
 		page.Context = nil // holds the exchange, and with it the body
 		c.pages.Put(page)
@@ -203,9 +244,12 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	res := &Response{}
 	for {
 		x.sent, x.next = false, nil
-		if err := page.Request(r.Method, u.String(), nil, nil, c.header); err != nil {
+		if err := page.Request(x.Method, u.String(), nil, nil, c.header); err != nil {
 			if !x.sent { // Colly's own URL parser is stricter here and there
 				return nil, &Error{Kind: KindInvalid, text: "invalid URL", err: err}
+			}
+			if ended := x.ctx.Err(); ended != nil { // err is what that did to the connection
+				return nil, classify(ended)
 			}
 			return nil, classify(err)
 		}
@@ -225,11 +269,11 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	if x.tls != nil && len(x.tls.PeerCertificates) > 0 {
 		res.TLSExpiresAt = x.tls.PeerCertificates[0].NotAfter
 	}
-	if r.Discard {
+	if x.Discard {
 		return res, nil
 	}
 	var cut bool
-	res.Body, cut = toUTF8(x.reader.kept, x.header.Get("Content-Type"), res.Truncated, r.MaxBytes)
+	res.Body, cut = toUTF8(x.reader.kept, x.header.Get("Content-Type"), res.Truncated, x.MaxBytes)
 	res.Truncated = res.Truncated || cut
 	return res, nil
 }

@@ -218,6 +218,8 @@ func TestBrokenServers(t *testing.T) {
 		return err
 	}
 	fails(t, fetch(rawServer(t, "", false)), KindReset, "connection closed early")
+	fails(t, fetch(rawServer(t, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n", false)), KindProtocol, "unexpected protocol switch")
+	fails(t, fetch(rawServer(t, "HTTP/1.1 101 Switching Protocols\r\n\r\n", false)), KindProtocol, "unexpected protocol switch")
 	fails(t, fetch(rawServer(t, "SSH-2.0-OpenSSH\r\n\r\n", false)), KindProtocol, "bad HTTP response")
 	fails(t, fetch(rawServer(t, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", false)), KindReset, "connection closed early")
 	fails(t, fetch(rawServer(t, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", headerLimit+4096)+"\r\n\r\n", false)), KindProtocol, "bad HTTP response")

@@ -2,6 +2,7 @@ package outbound
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"runtime"
 	"strings"
@@ -83,6 +84,47 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	defer cancel()
 	_, err = c.Fetch(ctx, Request{URL: srv.URL + "/waiter"})
 	fails(t, err, KindTimeout, "timed out")
+	close(release)
+	slow.Wait()
+}
+
+// A budget takes no turn of another one, and gives up after its wait.
+func TestBudgets(t *testing.T) {
+	under, release := make(chan struct{}), make(chan struct{})
+	srv := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			under <- struct{}{}
+			<-release
+		}
+	})
+	c := testClient(t, Options{MaxConcurrent: 1, Timeout: time.Minute})
+	budget := c.Budget(1, 10*time.Millisecond)
+	var slow sync.WaitGroup
+	slow.Go(func() { get(t, budget, Request{URL: srv.URL + "/slow"}) })
+	<-under
+	_, err := budget.Fetch(t.Context(), Request{URL: srv.URL + "/not-sent"})
+	fails(t, err, KindBusy, "too many fetches at a time")
+	if e, _ := errors.AsType[*Error](err); e.RetryAfter != 10*time.Millisecond {
+		t.Errorf("RetryAfter %v", e.RetryAfter)
+	}
+	get(t, c, Request{URL: srv.URL + "/quick"}) // the client's own turn is free
+	release <- struct{}{}
+	slow.Wait()
+	get(t, budget, Request{URL: srv.URL + "/quick"})
+
+	slow.Go(func() { get(t, c, Request{URL: srv.URL + "/slow"}) })
+	<-under
+	get(t, budget, Request{URL: srv.URL + "/quick"})
+	patient := c.Budget(1, 0)
+	slow.Go(func() { get(t, patient, Request{URL: srv.URL + "/slow"}) })
+	<-under
+	waiter := &noticed{Context: t.Context(), waiting: make(chan struct{})}
+	slow.Go(func() {
+		if _, err := patient.Fetch(waiter, Request{URL: srv.URL + "/quick"}); err != nil {
+			t.Errorf("the one that waited: %v", err)
+		}
+	})
+	<-waiter.waiting
 	close(release)
 	slow.Wait()
 }

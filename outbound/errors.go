@@ -24,6 +24,7 @@ type Kind string
 const (
 	KindInvalid   Kind = "invalid"   // the request's URL or method; nothing was sent
 	KindBlocked   Kind = "blocked"   // the address guard refused the host, or a host on the way
+	KindBusy      Kind = "busy"      // the Budget is used up; nothing was sent, see Error.RetryAfter
 	KindThrottled Kind = "throttled" // the host asked for a pause; nothing was sent to it, see Error.RetryAfter
 	KindDNS       Kind = "dns"       // the name did not resolve
 	KindRefused   Kind = "refused"   // nobody listens there
@@ -40,7 +41,7 @@ const (
 // a port or a path: it may be stored and shown. The cause, for logs and errors.Is, is what it unwraps to.
 type Error struct {
 	Kind       Kind
-	RetryAfter time.Duration // with KindThrottled: how long until the host may be asked again; otherwise 0
+	RetryAfter time.Duration // with KindThrottled and KindBusy: how long until a fetch may succeed; otherwise 0
 	text       string
 	err        error
 }

@@ -16,6 +16,18 @@ import (
 // registries (contract §8, OUTBOUND_ALLOW_CIDRS). It sees the address about to be connected to, after name resolution,
 // so that a name which resolves differently the second time gains nothing. Any port may be dialled.
 func guard(allow []netip.Prefix) func(network, address string, _ syscall.RawConn) error {
+	safe := addressGuard(allow)
+	return func(_, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return ssrf.ErrInvalidHostPort
+		}
+		return safe(to.Addr())
+	}
+}
+
+// addressGuard returns the function that refuses an address.
+func addressGuard(allow []netip.Prefix) func(netip.Addr) error {
 	var v4, v6 []netip.Prefix
 	for _, p := range allow {
 		if p.Addr().Is4() {
@@ -25,14 +37,8 @@ func guard(allow []netip.Prefix) func(network, address string, _ syscall.RawConn
 		}
 	}
 	g := ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
-	return func(_, address string, _ syscall.RawConn) error {
-		to, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return ssrf.ErrInvalidHostPort
-		}
-		// ::ffff:10.0.0.1 is 10.0.0.1, and fe80::1%eth0 is in fe80::/10: netip keeps both apart.
-		return g.SafeAddr(to.Addr().Unmap().WithZone(""))
-	}
+	// ::ffff:10.0.0.1 is 10.0.0.1, and fe80::1%eth0 is in fe80::/10: netip keeps both apart.
+	return func(ip netip.Addr) error { return g.SafeAddr(ip.Unmap().WithZone("")) }
 }
 
 const urlLimit = 2048 // bytes (contract §1)

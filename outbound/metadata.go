@@ -29,7 +29,7 @@ type Metadata struct {
 type OpenGraph struct {
 	Title       string // at most 500 runes
 	Description string // at most 1000 runes
-	Image       string // an absolute http or https URL of at most 2048 bytes
+	Image       string // an absolute http or https URL of at most 2048 bytes, on a public host; names are not resolved
 	SiteName    string // at most 200 runes
 	Type        string // at most 100 runes
 }
@@ -143,7 +143,7 @@ func attributes(z *html.Tokenizer, more bool) map[string]string {
 }
 
 // imageURL resolves src against the page's <base>, which is itself relative to the page, and returns "" for what is
-// not a web address.
+// not a web address or has no public host: whoever sees the image has their browser send a request there.
 func imageURL(src, pageBase, page string) string {
 	if src = cleanURL(src); src == "" || len(src) > imageLimit {
 		return ""
@@ -156,7 +156,7 @@ func imageURL(src, pageBase, page string) string {
 		from = b
 	}
 	u, err := from.Parse(src)
-	if err != nil || !validURL(u) {
+	if err != nil || !validURL(u) || !publicHost(u.String()) {
 		return ""
 	}
 	return u.String()

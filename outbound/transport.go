@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -16,6 +17,8 @@ const (
 	dialTimeout      = 5 * time.Second
 	handshakeTimeout = 5 * time.Second
 	headerTimeout    = 30 * time.Second
+	pingAfter        = 10 * time.Second // of silence on an HTTP/2 connection; one that does not answer the ping is closed
+	pingTimeout      = 5 * time.Second
 	headerLimit      = 128 << 10 // bytes; the standard library's 1 MiB is far beyond what honest servers send
 	slurp            = 2 << 10   // bytes of a redirect's body worth reading to keep the connection
 )
@@ -30,28 +33,29 @@ type transport struct {
 
 func newTransport(allow []netip.Prefix, clock func() time.Time) *transport {
 	d := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Control: guard(allow)}
-	return &transport{
-		dialer: d,
-		polite: newPoliteness(clock),
-		base: &http.Transport{
-			Proxy:                  nil, // a proxy would dial for us, past the guard
-			DialContext:            d.DialContext,
-			ForceAttemptHTTP2:      true,
-			DisableCompression:     true, // body.go unpacks, under its cap
-			TLSHandshakeTimeout:    handshakeTimeout,
-			ResponseHeaderTimeout:  headerTimeout,
-			MaxResponseHeaderBytes: headerLimit,
-			MaxIdleConns:           512, // the checks of some hundred hosts come again each few seconds
-			MaxIdleConnsPerHost:    2,
-			IdleConnTimeout:        30 * time.Second,
-		},
+	t := &transport{dialer: d, polite: newPoliteness(clock)}
+	t.base = &http.Transport{
+		Proxy:                  nil, // a proxy would dial for us, past the guard
+		DialContext:            t.dial,
+		DialTLSContext:         t.dialTLS,
+		TLSClientConfig:        &tls.Config{NextProtos: []string{"h2", "http/1.1"}},
+		ForceAttemptHTTP2:      true,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
+		DisableCompression:     true, // body.go unpacks, under its cap
+		ResponseHeaderTimeout:  headerTimeout,
+		MaxResponseHeaderBytes: headerLimit,
+		MaxIdleConns:           512, // the checks of some hundred hosts come again each few seconds
+		MaxIdleConnsPerHost:    2,
+		IdleConnTimeout:        30 * time.Second,
 	}
+	return t
 }
 
 // RoundTrip makes one hop of the exchange found in the request's context.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	x := req.Context().Value(exchangeKey{}).(*exchange)
 	x.sent = true
+	x.releaseConn()
 	host := hostKey(req.URL)
 	if err := t.polite.allow(host, x.Insist); err != nil {
 		return nil, err
@@ -65,6 +69,10 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.base.RoundTrip(req)
 	if err != nil {
 		return nil, err
+	}
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		resp.Body.Close() // it is the connection itself, of which nobody else takes care
+		return nil, &Error{Kind: KindProtocol, text: "unexpected protocol switch"}
 	}
 	x.began = time.Now()
 	t.polite.note(host, resp.StatusCode, resp.Header.Get("Retry-After"))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/views"
 	"github.com/linkwatch/linkwatch/views/ui"
@@ -110,7 +111,7 @@ func (p *Pages) RefreshLink(c *gin.Context) {
 	l, err := p.Links.Refresh(c.Request.Context(), c.Param("id"))
 	notice := "refreshed"
 	switch m, ok := asModelError(err); {
-	case ok && m.RetryAfter > 0:
+	case ok && m.RetryAfter > 0 && m.Code == models.CodeUnresolvable:
 		notice, err = "paused", nil
 	case l.LastStatusCode != http.StatusOK:
 		notice = "kept"

@@ -82,7 +82,7 @@ func (p *Pages) SaveLink(c *gin.Context) {
 	}
 	if errs, ok := formErrors(err, fieldOf(err), "url", "tags", "notes"); ok {
 		form.Errors = errs
-		status := p.Errors.Problem(c.Request.Context(), err).Status
+		status := p.formStatus(c, err)
 		p.showLinks(c, status, views.Links{Add: form}, views.Place{}, models.Page{Number: 1, Size: models.DefaultPerPage})
 		return
 	}
@@ -130,7 +130,7 @@ func (p *Pages) PreviewLink(c *gin.Context) {
 	}
 	found, err := p.Links.Preview(c.Request.Context(), addressOf(typed))
 	if errs, ok := formErrors(err, "url", "url"); ok {
-		status := p.Errors.Problem(c.Request.Context(), err).Status
+		status := p.formStatus(c, err)
 		p.show(c, status, views.PreviewFragment(views.Preview{Problem: errs["url"]}))
 		return
 	}

@@ -133,7 +133,7 @@ func (p *Pages) AddShortLink(c *gin.Context) {
 	}
 	if errs, ok := shortErrors(err); ok {
 		form.Errors = errs
-		status := p.Errors.Problem(c.Request.Context(), err).Status
+		status := p.formStatus(c, err)
 		p.showShort(c, status, views.Short{Add: form}, views.ShortPlace{}, models.Cursor{})
 		return
 	}

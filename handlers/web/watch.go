@@ -121,7 +121,7 @@ func (p *Pages) AddTarget(c *gin.Context) {
 	})
 	if errs, ok := formErrors(err, "url", targetFields...); ok {
 		form.Errors = errs
-		status := p.Errors.Problem(c.Request.Context(), err).Status
+		status := p.formStatus(c, err)
 		p.showWatch(c, status, views.Watch{Add: form}, views.WatchPlace{}, models.Cursor{})
 		return
 	}

@@ -51,6 +51,16 @@ func (p *Pages) page(title, section string, flash ui.Flash) ui.Page {
 // fail answers with the page of an error.
 func (p *Pages) fail(c *gin.Context, err error) { p.Errors.Write(c, err) }
 
+// formStatus is the status of a page that shows err beside its form. It sets
+// Retry-After if it is known.
+func (p *Pages) formStatus(c *gin.Context, err error) int {
+	problem := p.Errors.Problem(c.Request.Context(), err)
+	for name, values := range problem.GetHeaders() {
+		c.Writer.Header()[name] = values
+	}
+	return problem.Status
+}
+
 // show answers with a whole page, which is for its reader alone.
 func (p *Pages) show(c *gin.Context, status int, page templ.Component) {
 	p.showKept(c, status, "private, no-cache", page)

@@ -2,6 +2,7 @@ package checks_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"sync"
@@ -134,6 +135,36 @@ func TestHangingHostsDelayNobody(t *testing.T) {
 		c.Stop(ended())
 		w.recorded(2 * n) // nothing is said about those that were cut short
 		w.free()
+	})
+}
+
+// Hosts that answer 101 and keep the connection do not hold up the workers, though there are more of them.
+func TestProtocolSwitchesHoldNoWorker(t *testing.T) {
+	each(t, func(w world) {
+		const workers = 8
+		release := make(chan struct{})
+		w.Cleanup(func() { close(release) })
+		switching := w.sites(workers+1, func(rw http.ResponseWriter, _ *http.Request) {
+			conn, _, err := http.NewResponseController(rw).Hijack()
+			if err != nil {
+				w.Error(err)
+				return
+			}
+			defer func() { _ = conn.Close() }()
+			_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+			<-release
+		})
+		w.start(workers, outbound.Options{Timeout: time.Minute})
+		w.add(switching...)
+		for _, r := range w.recorded(workers + 1) {
+			if r.Outcome != targets.DownOutcome || r.Error != "unexpected protocol switch" || r.Attempts != 3 {
+				w.Errorf("got %+v", r)
+			}
+		}
+		w.add(w.site(func(http.ResponseWriter, *http.Request) {}))
+		if r := w.recorded(workers + 2)[workers+1]; r.Outcome != targets.UpOutcome {
+			w.Errorf("got %+v", r)
+		}
 	})
 }
 

@@ -32,7 +32,7 @@ type finding struct {
 	retryAfter   time.Duration // the pause the host asks for; 0 = none
 	took         time.Duration // the attempt as a whole
 	transient    bool          // another attempt may find otherwise (seed 000: 5xx, network error, timeout)
-	refused      bool          // nothing was asked, since the host wants its pause
+	refused      bool          // nothing was sent: the host asked for a pause, or too many fetches are under way
 	cut          bool          // it was cancelled, and found nothing
 }
 
@@ -47,7 +47,7 @@ func probe(ctx context.Context, client *outbound.Client, c *check) finding {
 		answer.Error = err.Error()
 		f.cut = ctx.Err() != nil
 		if e, ok := errors.AsType[*outbound.Error](err); ok {
-			f.transient, f.refused = transient(e.Kind), e.Kind == outbound.KindThrottled
+			f.transient, f.refused = transient(e.Kind), e.Kind == outbound.KindThrottled || e.Kind == outbound.KindBusy
 			f.retryAfter = e.RetryAfter
 		}
 	} else {
@@ -114,7 +114,7 @@ func transient(k outbound.Kind) bool {
 	case outbound.KindDNS, outbound.KindRefused, outbound.KindReset, outbound.KindNetwork,
 		outbound.KindTLS, outbound.KindTimeout, outbound.KindProtocol:
 		return true
-	case outbound.KindInvalid, outbound.KindBlocked, outbound.KindThrottled, outbound.KindRedirects, outbound.KindCanceled:
+	case outbound.KindInvalid, outbound.KindBlocked, outbound.KindBusy, outbound.KindThrottled, outbound.KindRedirects, outbound.KindCanceled:
 	}
 	return false
 }

@@ -85,7 +85,7 @@ func isText(body []byte) bool { return strings.HasPrefix(http.DetectContentType(
 func fetchError(err error) *links.FetchError {
 	fe := &links.FetchError{Reason: err.Error(), Err: err}
 	if e, ok := errors.AsType[*outbound.Error](err); ok {
-		fe.Blocked, fe.RetryAfter = e.Kind == outbound.KindBlocked, e.RetryAfter
+		fe.Blocked, fe.Busy, fe.RetryAfter = e.Kind == outbound.KindBlocked, e.Kind == outbound.KindBusy, e.RetryAfter
 	}
 	return fe
 }

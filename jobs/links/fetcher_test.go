@@ -101,7 +101,7 @@ func TestFetch(t *testing.T) {
 		case r.URL.Path == "/missing":
 			rw.WriteHeader(http.StatusNotFound)
 		default:
-			_, _ = fmt.Fprint(rw, `<head><title>T</title><meta property="og:title" content="O"><meta property="og:image" content="/i.png"></head>`)
+			_, _ = fmt.Fprint(rw, `<head><title>T</title><meta property="og:title" content="O"><meta property="og:image" content="//pictures.example/i.png"></head>`)
 		}
 	})
 	fetcher := newFetcher(t)
@@ -113,7 +113,7 @@ func TestFetch(t *testing.T) {
 		}
 		return p
 	}
-	want := links.Page{Status: 200, URL: s + "/page", Title: "O", OpenGraph: links.OpenGraph{Title: "O", Image: s + "/i.png"}}
+	want := links.Page{Status: 200, URL: s + "/page", Title: "O", OpenGraph: links.OpenGraph{Title: "O", Image: "http://pictures.example/i.png"}}
 	if p := fetch("/page"); p != want {
 		t.Errorf("page: %+v", p)
 	}

@@ -22,6 +22,7 @@ const (
 	retryAfter = 24 * time.Hour // until a suspect link is looked at again
 	claimFor   = 10 * time.Minute
 	maxPause   = time.Hour // that a site's Retry-After can put a check off
+	busyPause  = 5 * time.Second
 )
 
 // ClaimDue takes up to n links whose check is due, longest first, and leases
@@ -66,16 +67,17 @@ func (s *Store) PutOff(ctx context.Context, d time.Duration, ids ...string) erro
 
 // Check looks at a claimed link and records what it found. A link whose page
 // was never read gets its metadata; for the others a probe is enough. If the
-// site asks for a pause, the check is put off until it is over.
+// site asks for a pause, or too many pages are being fetched, the check is put
+// off and nothing else changes.
 func (s *Store) Check(ctx context.Context, l Link) (Link, error) {
 	unread := l.FetchedTitle == "" && l.OpenGraph == (OpenGraph{})
-	look := s.fetch.Probe
+	look := s.background.Probe
 	if unread {
-		look = s.fetch.Fetch
+		look = s.background.Fetch
 	}
 	page, err := look(ctx, l.URL)
 	if unread && err == nil && Gone(page.Status) { // only what HEAD and GET agree on expires a link
-		page, err = s.fetch.Probe(ctx, l.URL)
+		page, err = s.background.Probe(ctx, l.URL)
 	}
 	if ctx.Err() != nil {
 		return l, ctx.Err()
@@ -86,16 +88,21 @@ func (s *Store) Check(ctx context.Context, l Link) (Link, error) {
 	return s.record(ctx, l, page, err, unread && page.Status == http.StatusOK)
 }
 
-// Refresh fetches a link's metadata anew. 404 and 410 expire it; other
-// failures leave the metadata as it was and show in the health. If the site
-// asks for a pause, nothing changes and the error is CodeUnresolvable with
-// RetryAfter.
+// Refresh refetches a link's metadata. 404 and 410 expire it; other failures
+// leave the metadata as it was and show in the health. If the site asks for a
+// pause, nothing changes and the error is CodeUnresolvable with RetryAfter. If
+// too many pages are being fetched, nothing changes and it is CodeUnavailable
+// with RetryAfter.
 func (s *Store) Refresh(ctx context.Context, id string) (Link, error) {
+	return s.refreshWith(ctx, s.fetch, id)
+}
+
+func (s *Store) refreshWith(ctx context.Context, fetch Fetcher, id string) (Link, error) {
 	l, err := s.Get(ctx, id)
 	if err != nil {
 		return Link{}, err
 	}
-	page, err := s.fetch.Fetch(ctx, l.URL)
+	page, err := fetch.Fetch(ctx, l.URL)
 	if ctx.Err() != nil {
 		return Link{}, ctx.Err()
 	}
@@ -105,12 +112,18 @@ func (s *Store) Refresh(ctx context.Context, id string) (Link, error) {
 	return s.record(ctx, l, page, err, page.Status == http.StatusOK)
 }
 
-// pauseOf is how long the site asked to be left alone; 0 if it did not.
+// pauseOf is how long to wait before the page is asked for again, since nothing
+// was learned about it: the site asked for a pause, or too many pages are being
+// fetched. 0 means that the page was asked for.
 func pauseOf(err error) time.Duration {
-	if fe, ok := errors.AsType[*FetchError](err); ok {
-		return fe.RetryAfter
+	fe, ok := errors.AsType[*FetchError](err)
+	switch {
+	case !ok:
+		return 0
+	case fe.Busy && fe.RetryAfter <= 0:
+		return busyPause
 	}
-	return 0
+	return fe.RetryAfter
 }
 
 // record stores what a fetch or probe of a link found, unless the link got

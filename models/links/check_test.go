@@ -3,6 +3,7 @@ package links_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -185,6 +186,61 @@ func TestPauseThatASiteAsksForSaysNothingOfTheLink(t *testing.T) {
 		t.wantCode(err, models.CodeUnresolvable)
 		if e, _ := errors.AsType[*models.Error](err); e.RetryAfter != 10*time.Minute {
 			t.Errorf("%+v", e)
+		}
+	})
+}
+
+// A fetch that was not made since too many were under way says nothing about
+// the link: it is not judged, and its check or refresh comes later.
+func TestBusyFetcherSaysNothingOfTheLink(t *testing.T) {
+	each(t, func(t fixture) {
+		before := t.save("https://a.test/")
+		started, err := t.StartRefresh(t.Context(), before.ID)
+		t.must(err)
+		items, err := t.ClaimRefreshes(t.Context(), 1)
+		t.must(err)
+		t.web.fail(before.URL, &links.FetchError{Reason: "too many fetches", Busy: true})
+		t.clock.Advance(day)
+		t.recheck(before.ID)
+		after := t.get(before.ID)
+		if wait := after.NextCheckAt.Sub(t.clock.Now()); wait != time.Minute {
+			t.Errorf("the next check is in %v", wait)
+		}
+		after.NextCheckAt = before.NextCheckAt
+		if !reflect.DeepEqual(after, before) {
+			t.Errorf("got %+v, want %+v", after, before)
+		}
+		_, err = t.Refresh(t.Context(), before.ID)
+		t.wantCode(err, models.CodeUnavailable)
+		if e, _ := errors.AsType[*models.Error](err); e.RetryAfter != 5*time.Second {
+			t.Errorf("%+v", e)
+		}
+		t.must(t.FinishRefresh(t.Context(), items[0]))
+		if r, err := t.RefreshOf(t.Context(), started.ID); err != nil || r.Finished() || r.Failed != 0 {
+			t.Errorf("the queued refresh: %+v, %v", r, err)
+		}
+	})
+}
+
+// Requests have a Fetcher of their own.
+func TestBackgroundWorkHasItsOwnFetcher(t *testing.T) {
+	each(t, func(t fixture) {
+		background := &web{}
+		t.Store = links.NewStore(t.db, t.clock.Now, t.web, links.Options{CheckInterval: week, Background: background})
+		l := t.save("https://a.test/")
+		_, err := t.Refresh(t.Context(), l.ID)
+		t.must(err)
+		if want := []string{"fetch " + l.URL, "fetch " + l.URL}; !slices.Equal(t.web.asked, want) || len(background.asked) > 0 {
+			t.Errorf("requests: %q and %q in the background, want %q", t.web.asked, background.asked, want)
+		}
+		t.recheck(l.ID)
+		_, err = t.StartRefresh(t.Context(), l.ID)
+		t.must(err)
+		items, err := t.ClaimRefreshes(t.Context(), 1)
+		t.must(err)
+		t.must(t.FinishRefresh(t.Context(), items[0]))
+		if want := []string{"probe " + l.URL, "fetch " + l.URL}; !slices.Equal(background.asked, want) || len(t.web.asked) != 2 {
+			t.Errorf("background: %q and %q for requests, want %q", background.asked, t.web.asked, want)
 		}
 	})
 }

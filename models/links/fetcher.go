@@ -34,7 +34,8 @@ type Fetcher interface {
 type FetchError struct {
 	Reason     string        // short and stable, fit for strangers: "host not found"
 	Blocked    bool          // the address may not be fetched at all
-	RetryAfter time.Duration // the host asked for a pause this long; 0 = it did not
+	Busy       bool          // nothing was sent, since too many pages are being fetched: it says nothing about the link
+	RetryAfter time.Duration // the host asked for a pause this long, or with Busy, when to try again; 0 = unknown
 	Err        error
 }
 

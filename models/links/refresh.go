@@ -136,9 +136,10 @@ func lease(tx *gorm.DB, item refreshItem, until models.Time) error {
 }
 
 // FinishRefresh refreshes a claimed link and counts it. If the site asks for a
-// pause, the link stays queued until that is over.
+// pause, or too many pages are being fetched, the link stays queued until that
+// is over.
 func (s *Store) FinishRefresh(ctx context.Context, item RefreshItem) error {
-	l, err := s.Refresh(ctx, item.Link.ID)
+	l, err := s.refreshWith(ctx, s.background, item.Link.ID)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -48,7 +48,8 @@ func (n New) check(at string) (draft, error) {
 // Save stores a link whose page answers 200, with what the page says of
 // itself, and created is true. If the address is saved already, that link is
 // answered as it is (it may be expired) with the new tags added. An address
-// that cannot be had is CodeUnresolvable or CodeBlocked, and nothing is stored.
+// that cannot be had is CodeUnresolvable or CodeBlocked, and CodeUnavailable
+// means that too many pages are being fetched; then nothing is stored.
 func (s *Store) Save(ctx context.Context, n New) (l Link, created bool, err error) {
 	d, err := n.check("")
 	if err != nil {
@@ -114,6 +115,13 @@ func unresolvable(err error) error {
 			Code:   models.CodeBlocked,
 			Detail: "The address leads to a private or reserved network, which may not be fetched. The operator can allow it with OUTBOUND_ALLOW_CIDRS.",
 			Err:    fe.Err,
+		}
+	case fe.Busy:
+		return &models.Error{
+			Code:       models.CodeUnavailable,
+			Detail:     "Too many pages are being fetched right now. Try again in a few seconds.",
+			RetryAfter: pauseOf(err),
+			Err:        fe.Err,
 		}
 	case fe.RetryAfter > 0:
 		return &models.Error{

@@ -67,6 +67,7 @@ func TestSaveRefuses(t *testing.T) {
 		t.web.fail("https://a.test/gone", &links.FetchError{Reason: "host not found"})
 		t.web.fail("https://a.test/private", &links.FetchError{Reason: "address not allowed", Blocked: true})
 		t.web.fail("https://a.test/busy", &links.FetchError{Reason: "asked to wait", RetryAfter: 7 * time.Second})
+		t.web.fail("https://a.test/full", &links.FetchError{Reason: "too many fetches", Busy: true, RetryAfter: 5 * time.Second})
 		t.web.fail("https://a.test/bug", errors.New("SELECT secret"))
 		many := make([]string, 65)
 		for i := range many {
@@ -82,6 +83,7 @@ func TestSaveRefuses(t *testing.T) {
 			{links.New{URL: "https://a.test/gone"}, models.CodeUnresolvable},
 			{links.New{URL: "https://a.test/private"}, models.CodeBlocked},
 			{links.New{URL: "https://a.test/busy"}, models.CodeUnresolvable},
+			{links.New{URL: "https://a.test/full"}, models.CodeUnavailable},
 			{links.New{URL: "https://a.test/bug"}, ""},
 			{links.New{URL: ""}, models.CodeInvalid},
 			{links.New{URL: "ftp://a.test/"}, models.CodeInvalid},

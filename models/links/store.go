@@ -19,23 +19,30 @@ import (
 // Options are the settings of the store.
 type Options struct {
 	CheckInterval time.Duration // how often a link is rechecked (LINK_CHECK_INTERVAL)
+	// Background is the Fetcher of rechecks and queued refreshes, which must not
+	// take the turns of requests; nil = the one for requests.
+	Background Fetcher
 }
 
 // Store keeps links and tags. It is safe for concurrent use.
 type Store struct {
-	db      *models.DB
-	clock   models.Clock
-	fetch   Fetcher
-	opts    Options
-	index   index
-	words   vocabulary
-	refresh chan struct{} // has a value when a refresh was queued
+	db         *models.DB
+	clock      models.Clock
+	fetch      Fetcher // for requests: somebody waits
+	background Fetcher
+	opts       Options
+	index      index
+	words      vocabulary
+	refresh    chan struct{} // has a value when a refresh was queued
 }
 
 // NewStore makes the store over an open, migrated database.
 func NewStore(db *models.DB, clock models.Clock, fetch Fetcher, opts Options) *Store {
+	if opts.Background == nil {
+		opts.Background = fetch
+	}
 	return &Store{
-		db: db, clock: clock, fetch: fetch, opts: opts,
+		db: db, clock: clock, fetch: fetch, background: opts.Background, opts: opts,
 		index: newIndex(db.Engine), refresh: make(chan struct{}, 1),
 	}
 }
