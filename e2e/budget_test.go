@@ -70,7 +70,7 @@ func TestSlowSavesDoNotDelayChecks(t *testing.T) {
 		}
 	})
 	all.Wait()
-	// They took five seconds and more: those that waited for their turn in vain.
+	// Saves beyond the budget waited five seconds before they were refused.
 	if checks := web.requests("/watched") - before; checks < 3 {
 		t.Errorf("%d checks of a 1 s target meanwhile", checks)
 	}

@@ -195,7 +195,7 @@ func (c *chaos) judge(l *shortLink, r reply, n *node) {
 	case http.StatusFound:
 	case http.StatusGone, http.StatusNotFound:
 		if l.sort == lasting && !l.deleting {
-			c.wrong("redirect", "%s of %s is answered %d, and nobody deleted it", l.key, l.title, r.status)
+			c.wrong("redirect", "%s of %s was answered %d, but was not deleted", l.key, l.title, r.status)
 		}
 		return
 	default:

@@ -239,7 +239,7 @@ func (c *chaos) report() {
 		line("%4d × %s", n, k)
 	}
 	line("requests: %d, of which %d were not answered and %d were answered 503 or 429", c.requests.Load(), c.unanswered.Load(), c.unavailable.Load())
-	line("redirects: %d, of which %d led to what had been changed, at most %s before", c.redirects.Load(), c.late.Load(), time.Duration(c.oldest.Load()).Round(time.Millisecond))
+	line("redirects: %d, of which %d went to an older destination, changed at most %s before", c.redirects.Load(), c.late.Load(), time.Duration(c.oldest.Load()).Round(time.Millisecond))
 	line("acknowledged: %d creates, %d edits, %d deletes, %d saves; lost: %d, made twice: %d", c.creates.Load(), c.changes.Load(), c.deletes.Load(), c.saved.Load(), c.lost.Load(), c.again.Load())
 	line("checks recorded: %d; twice in an interval: %d; false failures: %d", c.checks.Load(), c.twice.Load(), c.outages.Load())
 	line("requests of checks that were not recorded: %d by a fault of an instance, %d otherwise", c.repeated.Load(), c.unexplained.Load())

@@ -205,7 +205,7 @@ func TestClockSetBack(t *testing.T) {
 	})
 }
 
-// TestDatabaseThatIsBusy: what is cached leads on while it is current, what would have
+// TestDatabaseThatIsBusy: cached links redirect while they are current, what would have
 // to be asked for is 503, and nothing that has expired leads anywhere.
 func TestDatabaseThatIsBusy(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
@@ -240,7 +240,7 @@ func TestDatabaseThatIsBusy(t *testing.T) {
 	})
 }
 
-// TestDatabaseThatFails: links that are cached lead on while they are current, no others.
+// TestDatabaseThatFails: cached links redirect while they are current, others do not.
 func TestDatabaseThatFails(t *testing.T) {
 	eachEngine(t, func(s *server) {
 		s.shorten(`"short_key":"cached"`)

@@ -143,7 +143,7 @@ func attributes(z *html.Tokenizer, more bool) map[string]string {
 }
 
 // imageURL resolves src against the page's <base>, which is itself relative to the page, and returns "" for what is
-// not a web address or has no public host: whoever sees the image has their browser send a request there.
+// not a web address or has no public host: the browser of a reader requests the image.
 func imageURL(src, pageBase, page string) string {
 	if src = cleanURL(src); src == "" || len(src) > imageLimit {
 		return ""

@@ -71,7 +71,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if resp.StatusCode == http.StatusSwitchingProtocols {
-		resp.Body.Close() // it is the connection itself, of which nobody else takes care
+		resp.Body.Close() // it is the connection itself, and net/http no longer closes it
 		return nil, &Error{Kind: KindProtocol, text: "unexpected protocol switch"}
 	}
 	x.began = time.Now()

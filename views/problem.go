@@ -1,6 +1,6 @@
 package views
 
-// ProblemType explains one type of problem, for whoever follows the type of a
+// ProblemType explains one type of problem, for readers who follow the type of a
 // problem document.
 type ProblemType struct {
 	Slug    string // last part of the type, such as "not-found"

@@ -44,7 +44,7 @@ func (a *Access) Check(c *gin.Context) {
 	}
 	switch need := a.Needs[c.Request.Method+" "+c.FullPath()]; {
 	case need == 0:
-		a.errs.Write(c, NewProblem(CodeForbidden, "This route is open to nobody."))
+		a.errs.Write(c, NewProblem(CodeForbidden, "No role may use this route."))
 	case need == Public: // credentials are not looked at: that takes longer than a redirect
 	case a.password == "":
 	default:

@@ -16,7 +16,7 @@ const (
 	failureWindow  = time.Minute // not longer than idleClient
 )
 
-// failures counts wrong credentials, so that nobody can guess them at the
+// failures counts wrong credentials, so that they cannot be guessed at the
 // speed of the network. It is safe for concurrent use.
 type failures struct {
 	log *slog.Logger

@@ -103,7 +103,7 @@ func TestGuessing(t *testing.T) {
 	g.want(t, 429, guesser, "GET", "/private", bearerRight)
 }
 
-// Whoever goes on guessing while refused is refused for longer.
+// A client that keeps guessing while it is refused is refused for longer.
 func TestGuessingOn(t *testing.T) {
 	g := newGuarded()
 	for range 3 * maxFailures {

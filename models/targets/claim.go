@@ -37,8 +37,8 @@ func (s *Store) Hold(ctx context.Context, checker string) (lost bool, err error)
 	return lost, nil
 }
 
-// renew extends a lease. A lease whose time is over but that nobody took is
-// still held: the database may have been away for everybody.
+// renew extends a lease. A lease whose time is over is still held unless another
+// checker has ended it: the database may have been unavailable to all of them.
 func (s *Store) renew(tx *gorm.DB, checker string) (lost bool, err error) {
 	until := s.clock.Now().Add(CheckerLease)
 	res := tx.Exec("UPDATE checkers SET lease_until = ? WHERE id = ?", until, checker)

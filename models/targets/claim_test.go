@@ -109,7 +109,7 @@ func TestLivingCheckersKeepTheirClaims(t *testing.T) {
 				t.Fatalf("lost %v, %v", lost, err)
 			}
 		}
-		f.clock.Advance(time.Hour) // as while the database was away for everybody
+		f.clock.Advance(time.Hour) // as while the database is unavailable to every checker
 		f.beats("k_other", &seen, 1)
 		if lost, err := f.Hold(f.Context(), checker); err != nil || lost {
 			t.Fatalf("lost %v, %v", lost, err)
@@ -141,7 +141,7 @@ func TestPeersStartOverAfterAnError(t *testing.T) {
 	})
 }
 
-// Without a lease nothing is claimed, since nobody would free it.
+// Without a lease nothing is claimed, since it would never be freed.
 func TestClaimNeedsALease(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add("https://a.test")

@@ -18,7 +18,7 @@ const deadAfter = 5
 // Peers remembers the leases of other checkers, as one checker has seen them,
 // to find those that died. A lease counts by the number of looks without a
 // renewal, not by the time it ends: the clocks of two machines need not agree,
-// and when the database was away for everybody, everybody is still alive.
+// and no instance is dead because the database was unavailable to all of them.
 // The zero value is ready to use. It belongs to one goroutine.
 type Peers struct{ seen map[string]peer }
 
