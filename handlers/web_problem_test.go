@@ -8,7 +8,7 @@ import (
 )
 
 // TestProblemTypes: the type of a problem leads to a page that explains it, for
-// whoever got the problem and where it was sent, by any sort of client.
+// for every client and also at SHORT_HOST.
 func TestProblemTypes(t *testing.T) {
 	r := newShortHost(t, func(d *Deps) { d.Password = "correct horse" })
 	for _, c := range []struct{ host, path, heading string }{
