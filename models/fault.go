@@ -35,6 +35,9 @@ var (
 // FaultOf is the fault that an error of the database tells of, worded for
 // clients; nil: it tells of none.
 func FaultOf(err error) *Error {
+	if err == nil {
+		return nil
+	}
 	for _, fault := range []*Error{errMoved, errFull, errDisk, errDamaged} {
 		if errors.Is(err, fault) {
 			return fault
