@@ -239,8 +239,16 @@ func (c *chaos) saves(ctx context.Context, web string, random *rand.Rand) {
 	for n := 0; ctx.Err() == nil; n++ {
 		time.Sleep(between(random, 50*time.Millisecond, 200*time.Millisecond))
 		url := fmt.Sprintf("%s/save-%d", web, n)
-		r := c.anyNode(random).send(ctx, http.MethodPost, "/v1/links", map[string]any{"url": url})
-		if r.status != http.StatusCreated && r.status != http.StatusOK {
+		node := c.anyNode(random)
+		r := node.send(ctx, http.MethodPost, "/v1/links", map[string]any{"url": url})
+		switch r.status {
+		case http.StatusCreated, http.StatusOK:
+		case http.StatusUnprocessableEntity: // the page was not fetched in time, as when the instance was stopped
+			c.mu.Lock()
+			c.notFetched = append(c.notFetched, broken{node, http.MethodPost, r})
+			c.mu.Unlock()
+			continue
+		default:
 			c.unexpected(r, "saving "+url)
 			continue
 		}

@@ -31,13 +31,14 @@ type chaos struct {
 	redis    *chaosRedis
 	peers    []*peer
 
-	mu     sync.Mutex
-	faults []fault               // that are over
-	links  []*shortLink          // that were acknowledged
-	titles map[string]*shortLink // all that were tried
-	kept   []string              // URLs of links whose saving was acknowledged
-	broken []broken              // replies
-	errors map[string][]string   // by kind
+	mu         sync.Mutex
+	faults     []fault               // that are over
+	links      []*shortLink          // that were acknowledged
+	titles     map[string]*shortLink // all that were tried
+	kept       []string              // URLs of links whose saving was acknowledged
+	broken     []broken              // replies
+	notFetched []broken              // replies to saves
+	errors     map[string][]string   // by kind
 
 	requests, unanswered, unavailable  count
 	redirects, creates, changes        count
@@ -222,10 +223,32 @@ func (c *chaos) lose(format string, args ...any) {
 	c.wrong("lost", format, args...)
 }
 
+// mistakes are what the test looks for, by the kind given to wrong.
+var mistakes = []struct{ kind, meaning string }{
+	{"lost", "acknowledged writes that were lost"},
+	{"create", "creates that failed or were made twice"},
+	{"twice", "checks recorded twice in an interval"},
+	{"outage", "false outages"},
+	{"repeated", "requests of checks repeated although no instance died or stopped"},
+	{"late", "kills after which targets were unchecked for too long"},
+	{"stale", "redirects to an older destination after more than the promised time"},
+	{"max_visits", "redirects beyond max_visits"},
+	{"expired", "redirects after the end of a short link"},
+	{"redirect", "other wrong answers of redirects"},
+	{"5xx", "5xx answers other than 503"},
+	{"status", "other unexpected statuses"},
+	{"recovery", "instances that were not well in time"},
+}
+
 // report prints all figures, and fails the test if anything was wrong.
 func (c *chaos) report() {
 	for _, r := range c.broken {
 		c.wrong("5xx", "%s", r)
+	}
+	for _, r := range c.notFetched {
+		if !c.stoppedAt(slices.Index(c.nodes, r.node), r.sent, r.received) {
+			c.wrong("status", "a save was answered %d: %s", r.status, r.body)
+		}
 	}
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, "\n\t"+format, args...) }
@@ -245,8 +268,8 @@ func (c *chaos) report() {
 	line("requests of checks that were not recorded: %d by a fault of an instance, %d otherwise", c.repeated.Load(), c.unexplained.Load())
 	line("longest without a check after a kill: %s", c.longest.Round(time.Millisecond))
 	line("all well after the last fault: %s", c.recovered.Round(time.Millisecond))
-	for kind, all := range c.errors {
-		line("wrong (%s): %d", kind, len(all))
+	for _, m := range mistakes {
+		line("%s: %d", m.meaning, len(c.errors[m.kind]))
 	}
 	c.t.Log(b.String())
 	for kind, all := range c.errors {
