@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gocolly/colly/v2"
@@ -175,18 +176,20 @@ func (r *Response) Permanent() bool {
 // exchange is what one Fetch and the transport tell each other about the hop under way.
 type exchange struct {
 	Request
-	ctx     context.Context // ends when the whole exchange does
-	release func()          // leaves the current hop's connection; nil without one
-	hops    int             // followed so far
-	jar     *cookiejar.Jar  // sites that set a cookie and redirect to themselves loop without it; forgotten after the Fetch
-	sent    bool            // whether the current hop reached the transport
-	next    *url.URL        // where the answer sends us, if it is to be followed
-	status  int
-	header  http.Header
-	url     *url.URL
-	tls     *tls.ConnectionState // nil without TLS
-	began   time.Time
-	reader  *body
+	ctx    context.Context // ends when the whole exchange does
+	conn   *conn           // of the current hop; nil without one
+	stop   func() bool     // of conn.use
+	dials  atomic.Int32    // for the current hop
+	hops   int             // followed so far
+	jar    *cookiejar.Jar  // sites that set a cookie and redirect to themselves loop without it; forgotten after the Fetch
+	sent   bool            // whether the current hop reached the transport
+	next   *url.URL        // where the answer sends us, if it is to be followed
+	status int
+	header http.Header
+	url    *url.URL
+	tls    *tls.ConnectionState // nil without TLS
+	began  time.Time
+	reader *body
 }
 
 type exchangeKey struct{}

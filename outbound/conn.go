@@ -14,6 +14,9 @@ const (
 	writeTimeout = 5 * time.Second
 	// lastWriteTimeout bounds it once an exchange on the connection has ended without an answer.
 	lastWriteTimeout = 250 * time.Millisecond
+	// maxDials is the number of connections for one hop. net/http repeats a request as often as the peer ends its
+	// connection in a way that allows it, such as a GOAWAY frame.
+	maxDials = 5
 )
 
 // conn is a connection that ends with the exchanges that use it, whatever net/http waits for and whatever the peer
@@ -38,23 +41,24 @@ func (c *conn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// use counts an exchange in until release is called or ctx ends. If ctx ends first, the connection is closed. If other
-// exchanges use it too, only writes to it are cut short: net/http cancels the stream of the one that ended.
-func (c *conn) use(ctx context.Context) (release func()) {
+// use counts an exchange in until leave or end is called, or ctx ends, which calls end; stop reports whether it has not.
+func (c *conn) use(ctx context.Context) (stop func() bool) {
 	c.mu.Lock()
 	c.exchanges++
 	c.used = true
 	c.mu.Unlock()
-	stop := context.AfterFunc(ctx, c.end)
-	return func() {
-		if stop() {
-			c.mu.Lock()
-			c.exchanges--
-			c.mu.Unlock()
-		}
-	}
+	return context.AfterFunc(ctx, c.end)
 }
 
+// leave is the end of an exchange that got its answer: others may use the connection.
+func (c *conn) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.exchanges--
+}
+
+// end is the end of an exchange that got no answer, and closes the connection. If other exchanges use it too, only writes
+// to it are cut short: net/http cancels the stream of the one that ended.
 func (c *conn) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,30 +80,38 @@ func (c *conn) closeUnused() {
 	}
 }
 
-// gotConn binds the connection that net/http chose for the current hop to the exchange.
+// gotConn binds the connection that net/http chose for the current hop to the exchange. When net/http repeats a request
+// that got no answer on another connection, the first one is ended: net/http may leave it open.
 func (x *exchange) gotConn(info httptrace.GotConnInfo) {
-	x.releaseConn() // of a try that net/http repeats
 	raw := info.Conn
 	if t, ok := raw.(*tls.Conn); ok {
 		raw = t.NetConn()
 	}
-	if c, ok := raw.(*conn); ok {
-		x.release = c.use(x.ctx)
+	c, ok := raw.(*conn)
+	if !ok || c == x.conn {
+		return
 	}
+	x.quitConn((*conn).end)
+	x.conn, x.stop = c, c.use(x.ctx)
 }
 
-// releaseConn leaves the connection of the last hop to others.
-func (x *exchange) releaseConn() {
-	if x.release != nil {
-		x.release()
-		x.release = nil
+// releaseConn leaves the connection of the last hop, which was answered, to others.
+func (x *exchange) releaseConn() { x.quitConn((*conn).leave) }
+
+func (x *exchange) quitConn(how func(*conn)) {
+	if x.conn != nil && x.stop() {
+		how(x.conn)
 	}
+	x.conn = nil
 }
 
 // dial connects on behalf of the exchange in ctx and ends with it. net/http has cut ctx off from the exchange's own
 // context and would go on alone, in case a later request can use the connection.
 func (t *transport) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	x := ctx.Value(exchangeKey{}).(*exchange)
+	if x.dials.Add(1) > maxDials {
+		return nil, &Error{Kind: KindReset, text: "connection closed early"}
+	}
 	raw, err := t.dialer.DialContext(x.ctx, network, address) //nolint:contextcheck // ctx never ends, x.ctx does
 	if err != nil {
 		return nil, err

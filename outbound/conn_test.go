@@ -32,8 +32,11 @@ func TestConnEndsWithItsExchange(t *testing.T) {
 
 	alone := pipe()
 	before, cancelBefore := context.WithCancel(t.Context())
-	release := alone.use(before)
-	release()
+	stop := alone.use(before)
+	if !stop() {
+		t.Error("the exchange has ended before its context")
+	}
+	alone.leave()
 	cancelBefore() // an exchange that is over
 	ctx, cancel := context.WithCancel(t.Context())
 	alone.use(ctx)
@@ -49,13 +52,14 @@ func TestConnEndsWithItsExchange(t *testing.T) {
 	shared := pipe()
 	ctx, cancel = context.WithCancel(t.Context())
 	shared.use(ctx)
-	release = shared.use(t.Context())
+	stop = shared.use(t.Context())
 	blocked = write(shared)
 	cancel()
 	if err := <-blocked; !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("got %v, want a write that timed out", err)
 	}
-	release()
+	stop()
+	shared.leave()
 
 	late, kept := pipe(), pipe()
 	late.closeUnused()
@@ -63,6 +67,7 @@ func TestConnEndsWithItsExchange(t *testing.T) {
 		t.Error("a connection that came after its exchange is open")
 	}
 	kept.use(t.Context())()
+	kept.leave()
 	kept.closeUnused()
 	if err := kept.SetDeadline(time.Time{}); err != nil {
 		t.Errorf("a connection that was used does not wait for the next exchange: %v", err)

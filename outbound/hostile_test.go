@@ -152,16 +152,20 @@ func floods(p *peer, conn net.Conn) {
 	p.point()
 }
 
+// goAway sends every request to another connection, and keeps this one open.
+func goAway(begin func(conn net.Conn) *http2.Framer) func(p *peer, conn net.Conn) {
+	return func(p *peer, conn net.Conn) {
+		if f := begin(conn); f != nil {
+			_ = f.WriteGoAway(0, http2.ErrCodeNo, nil)
+		}
+		p.point()
+	}
+}
+
 // http2Request exchanges the preface and waits for a request.
 func http2Request(conn net.Conn) *http2.Framer {
-	if _, err := io.ReadFull(conn, make([]byte, len(http2.ClientPreface))); err != nil {
-		return nil
-	}
-	f := http2.NewFramer(conn, conn)
-	if err := f.WriteSettings(); err != nil {
-		return nil
-	}
-	for {
+	f := http2Hello(conn)
+	for f != nil {
 		frame, err := f.ReadFrame()
 		if err != nil {
 			return nil
@@ -170,6 +174,19 @@ func http2Request(conn net.Conn) *http2.Framer {
 			return f
 		}
 	}
+	return nil
+}
+
+// http2Hello exchanges the preface.
+func http2Hello(conn net.Conn) *http2.Framer {
+	if _, err := io.ReadFull(conn, make([]byte, len(http2.ClientPreface))); err != nil {
+		return nil
+	}
+	f := http2.NewFramer(conn, conn)
+	if err := f.WriteSettings(); err != nil {
+		return nil
+	}
+	return f
 }
 
 // header is a header block of HTTP/2.
@@ -252,6 +269,8 @@ var attacks = []struct {
 	{"HTTP/2: CONTINUATION, slowly", http2Peer(once(func(f *http2.Framer) error {
 		return f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: header(":status", "200")})
 	}, slowly(func(f *http2.Framer) error { return f.WriteContinuation(1, false, nil) }))), []string{"h2"}},
+	{"HTTP/2: GOAWAY at once", goAway(http2Hello), []string{"h2"}},
+	{"HTTP/2: GOAWAY for the request", goAway(http2Request), []string{"h2"}},
 	{"HTTP/2: SETTINGS without end", http2Peer(func(f *http2.Framer) error { return f.WriteSettings() }), []string{"h2"}},
 	{"HTTP/2: PING without reading", floods, []string{"h2"}},
 	{"HTTP/2: PING without end, in a body", http2Peer(once(begin200, func(f *http2.Framer) error { return f.WritePing(false, [8]byte{}) })), []string{"h2"}},

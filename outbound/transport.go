@@ -56,6 +56,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	x := req.Context().Value(exchangeKey{}).(*exchange)
 	x.sent = true
 	x.releaseConn()
+	x.dials.Store(0)
 	host := hostKey(req.URL)
 	if err := t.polite.allow(host, x.Insist); err != nil {
 		return nil, err
