@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -152,13 +153,32 @@ func floods(p *peer, conn net.Conn) {
 	p.point()
 }
 
-// goAway sends every request to another connection, and keeps this one open.
+// goAway sends every request to another connection and keeps this one open and alive.
 func goAway(begin func(conn net.Conn) *http2.Framer) func(p *peer, conn net.Conn) {
 	return func(p *peer, conn net.Conn) {
-		if f := begin(conn); f != nil {
-			_ = f.WriteGoAway(0, http2.ErrCodeNo, nil)
+		f := begin(conn)
+		if f == nil || f.WriteGoAway(0, http2.ErrCodeNo, nil) != nil {
+			return
 		}
 		p.point()
+		over := make(chan struct{})
+		go func() {
+			<-p.over
+			_ = conn.SetReadDeadline(time.Now())
+			close(over)
+		}()
+		for err := error(nil); err == nil; {
+			var frame http2.Frame
+			switch frame, err = f.ReadFrame(); frame := frame.(type) {
+			case *http2.SettingsFrame:
+				if !frame.IsAck() {
+					err = f.WriteSettingsAck()
+				}
+			case *http2.PingFrame:
+				err = f.WritePing(true, frame.Data)
+			}
+		}
+		<-over
 	}
 }
 
@@ -333,6 +353,30 @@ func TestHostilePeers(t *testing.T) {
 						return time.Now()
 					})
 				})
+			}
+		})
+	}
+}
+
+// A peer that sends each request to another connection gets few of them, and all are closed.
+func TestRepeatedRequestsLeaveNoConnections(t *testing.T) {
+	for name, begin := range map[string]func(net.Conn) *http2.Framer{"at once": http2Hello, "for the request": http2Request} {
+		t.Run(name, func(t *testing.T) {
+			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+			var opened atomic.Int64
+			attack := goAway(begin)
+			p, stop := hostile(t, func(p *peer, conn net.Conn) {
+				opened.Add(1)
+				attack(p, conn)
+			}, "h2")
+			c := testClient(t, Options{})
+			defer c.Close()
+			defer stop()
+			c.transport.base.TLSClientConfig.InsecureSkipVerify = true
+			_, err := c.Fetch(t.Context(), Request{URL: p.url, Timeout: time.Minute})
+			fails(t, err, KindReset, "connection closed early")
+			if n := opened.Load(); n > maxDials {
+				t.Errorf("%d connections", n)
 			}
 		})
 	}
