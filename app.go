@@ -177,8 +177,11 @@ func storeError(cfg config.Config, err error) error {
 		return fmt.Errorf("DATABASE_URL=%q cannot be opened: its folder must be there, and this program must be allowed to write to it",
 			cfg.DatabaseURL)
 	}
-	if models.Damaged(err) {
+	switch fault := models.FaultOf(err); {
+	case models.Damaged(err):
 		return fmt.Errorf("DATABASE_URL=%q is damaged and cannot be opened: restore a backup: %w", cfg.DatabaseURL, err)
+	case fault != nil:
+		return fmt.Errorf("DATABASE_URL=%q cannot be opened: %s (%w)", cfg.DatabaseURL, fault.Detail, err)
 	}
 	const unchanged = "and was not changed: name a new file or a database of Linkwatch"
 	switch {

@@ -24,8 +24,12 @@ func check(ctx context.Context, args []string, getenv func(string) string, stdou
 		return fmt.Errorf("settings: %w", err)
 	}
 	if file := models.SQLiteFile(string(cfg.DatabaseURL)); cfg.DatabaseDriver == models.SQLite {
-		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+		info, err := os.Stat(file)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
 			return fmt.Errorf("DATABASE_URL=%q: there is no such file", cfg.DatabaseURL)
+		case err == nil && info.Size() == 0:
+			return fmt.Errorf("DATABASE_URL=%q: the file is empty", cfg.DatabaseURL)
 		}
 	}
 	db, err := models.Open(ctx, cfg.DatabaseDriver, string(cfg.DatabaseURL), slog.New(slog.DiscardHandler))

@@ -158,13 +158,13 @@ func (c Config) Addr() string {
 	return net.JoinHostPort(c.HTTPHost, strconv.Itoa(c.HTTPPort))
 }
 
-// Authorities are the hosts by which pages and API are reached, with the port unless it is the scheme's own: the one of
-// PublicURL, or else the names of this machine, which are all there are then.
+// Authorities are the hosts by which pages and API are reached, with the port unless it is the scheme's own: the names of
+// this machine, and the one of PublicURL.
 func (c Config) Authorities() []string {
-	if _, public, ok := strings.Cut(c.PublicURL, "://"); ok {
-		return []string{public}
-	}
 	var all []string
+	if _, public, ok := strings.Cut(c.PublicURL, "://"); ok {
+		all = append(all, public)
+	}
 	for _, host := range []string{"127.0.0.1", "localhost", "::1", strings.ToLower(c.HTTPHost)} {
 		authority := strings.TrimSuffix(net.JoinHostPort(host, strconv.Itoa(c.HTTPPort)), ":80")
 		all = append(all, authority)

@@ -215,7 +215,7 @@ func TestShortHost(t *testing.T) {
 
 func TestAuthorities(t *testing.T) {
 	for env, want := range map[[2]string]string{
-		{"PUBLIC_URL", "https://Links.example"}: "[links.example]",
+		{"PUBLIC_URL", "https://Links.example"}: "[links.example 127.0.0.1:8080 localhost:8080 [::1]:8080 127.0.0.1:8080]",
 		{"HTTP_PORT", "8081"}:                   "[127.0.0.1:8081 localhost:8081 [::1]:8081 127.0.0.1:8081]",
 		{"HTTP_PORT", "80"}:                     "[127.0.0.1 localhost [::1] 127.0.0.1]",
 	} {

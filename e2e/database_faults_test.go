@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -160,13 +162,15 @@ func TestCheckCommand(t *testing.T) {
 	}
 }
 
-// link is the way to a server of PostgreSQL, which can be held up: then bytes
+// wire is the way to a server of PostgreSQL, which can be held up: then bytes
 // go neither way and connections stay open, as when the server is stopped by SIGSTOP.
 type wire struct {
 	net.Listener
 	mu   sync.Mutex
 	held bool
 	free sync.Cond
+
+	connections atomic.Int64
 }
 
 // newWire is a way to the server of a URL, and the URL by way of it.
@@ -190,6 +194,7 @@ func newWire(t *testing.T, server string) (*wire, string) {
 			if err != nil {
 				return
 			}
+			w.connections.Add(1)
 			far, err := net.Dial("tcp", to)
 			if err != nil {
 				_ = near.Close()
@@ -230,6 +235,33 @@ func (w *wire) hold(held bool) {
 	defer w.mu.Unlock()
 	w.held = held
 	w.free.Broadcast()
+}
+
+// A PostgreSQL that hangs while the program starts does not keep it from ending.
+func TestStopWhileStarting(t *testing.T) {
+	w, database := newWire(t, newDatabase(t))
+	w.hold(true)
+	t.Cleanup(func() { w.hold(false) })
+	for _, args := range [][]string{{"serve"}, {"check"}} {
+		before := w.connections.Load()
+		cmd := exec.Command(binary, args...)
+		cmd.Env = environ("DATABASE_URL="+database, "HTTP_PORT=0")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "it connects", func() bool { return w.connections.Load() > before })
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		select {
+		case <-ended:
+		case <-time.After(patience):
+			_ = cmd.Process.Kill()
+			t.Errorf("%s does not end while it waits for PostgreSQL", args)
+		}
+	}
 }
 
 // A PostgreSQL that hangs: every request is answered 503 within 5 s, and all is

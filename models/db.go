@@ -100,9 +100,20 @@ func (db *DB) Write(ctx context.Context, fn func(tx *gorm.DB) error) error {
 			err = db.faults.checkFile()
 		}
 		if err == nil || attempt == writeAttempts || !lostRace(err) || ctx.Err() != nil {
+			if errors.Is(err, errMoved) {
+				db.emptyLog()
+			}
 			return db.faults.note(err)
 		}
 	}
+}
+
+// emptyLog moves what is in the write-ahead log of a file that was moved into
+// that file. Left under the old name, the log would be applied to the file that
+// takes its place, and damage it.
+func (db *DB) emptyLog() {
+	// Best effort: while somebody reads, part of it stays, and Close does the rest.
+	_ = db.write.Exec("PRAGMA wal_checkpoint(TRUNCATE)").Error
 }
 
 // SkipLocked is what a SELECT in Write ends with when it claims rows that
@@ -151,7 +162,11 @@ func (db *DB) Ping(ctx context.Context) error {
 // Close closes both pools. On SQLite the write-ahead log is folded into the
 // file. It may be called on a DB that did not open.
 func (db *DB) Close() error {
-	return errors.Join(closePool(db.read), closePool(db.write)) // closing the same pool twice is harmless
+	err := closePool(db.read)
+	if db.faults.moved.Load() {
+		db.emptyLog()
+	}
+	return errors.Join(err, closePool(db.write)) // closing the same pool twice is harmless
 }
 
 // closePool closes what a handle is over, also of one that did not open.

@@ -19,7 +19,7 @@ type Examination struct {
 
 // Examine looks for damage: on SQLite PRAGMA integrity_check and
 // foreign_key_check, which read the whole file; on PostgreSQL for invalid
-// indexes. Both include the connection and the schema's version. It changes
+// indexes. Both include the connection and the schema's version. It stores
 // nothing. What cannot be examined is a problem too.
 func (db *DB) Examine(ctx context.Context) []Examination {
 	all := []Examination{db.examineConnection(ctx)}
@@ -55,6 +55,7 @@ func (db *DB) examineSchema(ctx context.Context) Examination {
 	}
 	var have int
 	if err := db.Read(ctx).Raw(`SELECT COALESCE(MAX(version), -1) FROM schema_migrations`).Scan(&have).Error; err != nil {
+		e.Problems = []string{"the version cannot be read; if the database is new, run \"linkwatch migrate up\""}
 		return e.with(err)
 	}
 	e.Detail = fmt.Sprintf("version %d", have)

@@ -16,7 +16,7 @@ import (
 var (
 	errMoved = &Error{
 		Code:   CodeUnavailable,
-		Detail: "The database file was moved, deleted or replaced. Nothing can be stored until it is back or the server is restarted.",
+		Detail: "The database file was moved, deleted or replaced. Nothing can be stored until the operator restores it and restarts the server.",
 	}
 	errFull = &Error{
 		Code:   CodeUnavailable,
@@ -44,10 +44,13 @@ func FaultOf(err error) *Error {
 		}
 	}
 	if e, ok := errors.AsType[sqliteError](err); ok {
-		switch e.Code() & 0xff {
+		switch code := e.Code(); code & 0xff {
 		case 13: // SQLITE_FULL
 			return errFull
 		case 10: // SQLITE_IOERR
+			if code == 4874 { // SQLITE_IOERR_SHMSIZE: no room for the index of the write-ahead log
+				return errFull
+			}
 			return errDisk
 		case 11, 26: // SQLITE_CORRUPT, SQLITE_NOTADB
 			return errDamaged
@@ -76,45 +79,58 @@ var probeEvery = time.Second
 // faults knows why a database cannot be trusted with writes, if so, since when
 // a statement showed it. It is safe for concurrent use.
 type faults struct {
-	log    *slog.Logger
-	file   string      // of SQLite; "": there is none to look after
-	opened os.FileInfo // the file that is open
-	moved  atomic.Bool // as it was when last looked
+	log   *slog.Logger
+	file  string // of SQLite; "": there is none to look after
+	main  openFile
+	wal   openFile    // the write-ahead log beside it, once there is one
+	moved atomic.Bool // one of them is no longer in its place; stays true
 
 	mu      sync.Mutex
 	current *Error // errFull, errDisk or errDamaged; nil: none
 	tried   time.Time
 }
 
+// openFile is a file as it was when it was first seen under its name.
+type openFile struct{ seen atomic.Pointer[os.FileInfo] }
+
+// inPlace reports whether a name still stands for the file.
+func (o *openFile) inPlace(name string) bool {
+	now, err := os.Stat(name)
+	if seen := o.seen.Load(); seen != nil {
+		return err == nil && os.SameFile(now, *seen)
+	}
+	if err == nil {
+		o.seen.CompareAndSwap(nil, &now)
+	}
+	return true
+}
+
 // watch looks after the SQLite file that has just been opened.
 func (f *faults) watch(file string) error {
-	info, err := os.Stat(file)
-	if err != nil {
-		return err
+	f.main.inPlace(file)
+	if f.main.seen.Load() == nil {
+		return os.ErrNotExist
 	}
-	f.file, f.opened = file, info
+	f.file = file
 	return nil
 }
 
-// checkFile returns errMoved unless the file that is open is the one that the
-// next start will open. SQLite itself goes on writing to a deleted file.
+// checkFile returns errMoved unless the files that are open are those that the
+// next start will open: SQLite itself goes on writing to deleted files. It is
+// final, because connections that are opened meanwhile may have other files.
 func (f *faults) checkFile() error {
 	if f.file == "" {
 		return nil
 	}
-	now, err := os.Stat(f.file)
-	moved := err != nil || !os.SameFile(now, f.opened)
-	if f.moved.Swap(moved) != moved {
-		if moved {
+	if !f.moved.Load() {
+		if f.main.inPlace(f.file) && f.wal.inPlace(f.file+"-wal") {
+			return nil
+		}
+		if !f.moved.Swap(true) {
 			f.log.Error("database file moved, deleted or replaced", "file", f.file)
-		} else {
-			f.log.Info("database file is back", "file", f.file)
 		}
 	}
-	if moved {
-		return errMoved
-	}
-	return nil
+	return errMoved
 }
 
 // note takes in the error of a statement or transaction and returns it, in the

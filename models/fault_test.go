@@ -121,7 +121,8 @@ func TestMovedFile(t *testing.T) {
 	}
 }
 
-// A file that comes back is the one that is open, so all is well.
+// A file that comes back has everything that was acknowledged, and nothing
+// else. Until the restart nothing is stored: a reader may have opened another file.
 func TestMovedFileComesBack(t *testing.T) {
 	l := newLogged(t)
 	if err := l.write(1); err != nil {
@@ -135,15 +136,97 @@ func TestMovedFileComesBack(t *testing.T) {
 	if err := os.Rename(away, l.file); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Ready(t.Context()); err != nil {
-		t.Error(err)
-	}
+	l.unavailable("writing to a file that came back", l.write(1))
+	l.unavailable("readiness", l.Ready(t.Context()))
+	l.restart()
+	l.holds(1)
 	if err := l.write(1); err != nil {
 		t.Error(err)
 	}
+}
+
+// A write-ahead log that is deleted holds what was acknowledged: it is not lost,
+// and nothing more is acknowledged.
+func TestDeletedLog(t *testing.T) {
+	l := newLogged(t)
+	for range 10 {
+		if err := l.write(1000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(l.file + "-wal"); err != nil {
+		t.Fatal(err)
+	}
+	l.unavailable("writing", l.write(1))
+	l.unavailable("readiness", l.Ready(t.Context()))
+	copied := logged{t: t, file: l.file + ".copy", log: &lines{}} // as after kill -9
+	content, err := os.ReadFile(l.file)
+	if err == nil {
+		err = os.WriteFile(copied.file, content, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied.DB = copied.open()
+	copied.holds(10)
+	l.restart()
+	l.holds(10)
+}
+
+// A backup that takes the place of the file while the program runs stays as it
+// is: the write-ahead log of the old file is not applied to it.
+func TestRestoredBackup(t *testing.T) {
+	for name, stop := range map[string]func(logged){
+		"stopped": func(l logged) { l.restart() },
+		"killed":  func(l logged) { l.DB = l.open() }, // beside the connections of before, which write no more
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLogged(t)
+			for range 3 {
+				if err := l.write(20_000); err != nil {
+					t.Fatal(err)
+				}
+			}
+			backup := l.file + ".backup"
+			modelstest.Exec(t, l.DB, "SELECT 1")
+			closed(t, raw(t, l.file, "VACUUM INTO '"+backup+"'"))
+			for range 50 {
+				if err := l.write(20_000); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Rename(backup, l.file); err != nil {
+				t.Fatal(err)
+			}
+			l.unavailable("writing", l.write(1))
+			stop(l)
+			again := logged{t: t, file: l.file, log: &lines{}}
+			again.DB = again.open()
+			again.holds(3)
+			for _, e := range again.Examine(t.Context()) {
+				if len(e.Problems) > 0 {
+					t.Errorf("%s: %q", e.Name, e.Problems)
+				}
+			}
+		})
+	}
+}
+
+// restart closes the database and opens it again.
+func (l *logged) restart() {
+	l.t.Helper()
+	if err := l.Close(); err != nil {
+		l.t.Error(err)
+	}
+	l.DB = l.open()
+}
+
+// holds fails unless there are so many rows.
+func (l logged) holds(want int) {
+	l.t.Helper()
 	var n int
-	if err := l.Read(t.Context()).Raw("SELECT count(*) FROM notes").Scan(&n).Error; err != nil || n != 2 {
-		t.Errorf("%d rows, %v; a write that failed was stored", n, err)
+	if err := l.Read(l.t.Context()).Raw("SELECT count(*) FROM notes").Scan(&n).Error; err != nil || n != want {
+		l.t.Errorf("%d rows, %v; want %d", n, err, want)
 	}
 }
 
@@ -162,26 +245,19 @@ func TestFullDisk(t *testing.T) {
 	pages(0)
 	l.unavailable("writing", l.write(100_000))
 	l.unavailable("readiness", l.Ready(t.Context()))
-	if err := os.Mkdir(l.file+"-probe", 0o755); err != nil { // no room for a file
-		t.Fatal(err)
-	}
-	defer models.ProbeAtOnce()()
-	l.unavailable("readiness without room", l.Ready(t.Context()))
 	if n := l.log.count("level=ERROR"); n != 1 {
 		t.Errorf("%d errors were logged:\n%s", n, l.log)
 	}
 	pages(1)
-	if err := os.Remove(l.file + "-probe"); err != nil {
-		t.Fatal(err)
-	}
+	defer models.ProbeAtOnce()()
 	if err := l.Ready(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if err := l.write(100_000); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(l.file + "-probe"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the probe is left: %v", err)
+	if left, _ := filepath.Glob(l.file + "-probe*"); len(left) > 0 {
+		t.Errorf("the probe is left: %q", left)
 	}
 }
 
@@ -300,6 +376,10 @@ func TestForeignFiles(t *testing.T) {
 		"notes in WAL mode":           {"PRAGMA journal_mode = WAL; CREATE TABLE notes (a)", models.ErrForeign},
 		"another's migrations":        {"CREATE TABLE schema_migrations (version BIGINT, dirty BOOL); CREATE TABLE users (a)", models.ErrForeign},
 		"another's table of the name": {"CREATE TABLE schema_migrations (version BIGINT); INSERT INTO schema_migrations VALUES (3); CREATE TABLE users (a)", models.ErrForeign},
+		"an empty table of versions":  {"CREATE TABLE schema_migrations (version BIGINT); CREATE TABLE users (a)", models.ErrForeign},
+		"only a view":                 {"CREATE VIEW v AS SELECT 1", models.ErrForeign},
+		"another's application id":    {"PRAGMA application_id = 7", models.ErrForeign},
+		"a table called sqlite":       {"CREATE TABLE sqlitething (a)", models.ErrForeign},
 		"an empty database":           {"PRAGMA user_version = 1", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 
 	"os"
+	"path/filepath"
 
 	"github.com/golang-migrate/migrate/v4"
 	"github.com/golang-migrate/migrate/v4/database"
@@ -89,23 +90,23 @@ func (db *DB) Ready(ctx context.Context) error {
 // place beside the database as well.
 func (db *DB) tryWrite(ctx context.Context) error {
 	if db.faults.file != "" {
-		if err := tryFile(db.faults.file + "-probe"); err != nil {
+		if err := tryFile(db.faults.file); err != nil {
 			return err
 		}
 	}
 	return db.write.WithContext(ctx).Exec("UPDATE schema_migrations SET version = version").Error
 }
 
-// tryFile writes a file of a mebibyte to the disk and removes it.
-func tryFile(name string) error {
+// tryFile writes a new file of a mebibyte to the disk, beside another one, and removes it.
+func tryFile(beside string) error {
 	content := make([]byte, 1<<20)
 	_, _ = rand.Read(content) // never fails; zeros might take no space
-	f, err := os.Create(name) //nolint:gosec // beside the file of DATABASE_URL
+	f, err := os.CreateTemp(filepath.Dir(beside), filepath.Base(beside)+"-probe-*")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(content)
-	return errors.Join(err, f.Sync(), f.Close(), os.Remove(name))
+	return errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name()))
 }
 
 func newestVersion(engine string) (int, error) {

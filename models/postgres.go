@@ -11,7 +11,9 @@ import (
 )
 
 func (db *DB) openPostgres(url string) error {
-	g, err := gorm.Open(postgres.Open(url), db.gormConfig())
+	config := db.gormConfig()
+	config.DisableAutomaticPing = true // Open pings, for no longer than its context lasts
+	g, err := gorm.Open(postgres.Open(url), config)
 	if err != nil {
 		return err
 	}

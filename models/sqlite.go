@@ -34,7 +34,7 @@ func (db *DB) openSQLite(ctx context.Context, dsn string) error {
 		if db.write, err = gorm.Open(sqlite.Open(writer), db.gormConfig()); !isBusy(err) {
 			break
 		}
-		if err := closePool(db.write); err != nil {
+		if err := errors.Join(ctx.Err(), closePool(db.write)); err != nil {
 			return err
 		}
 		time.Sleep(walPause)
@@ -48,7 +48,7 @@ func (db *DB) openSQLite(ctx context.Context, dsn string) error {
 	}
 	pool.SetMaxOpenConns(1)
 
-	if db.read, err = gorm.Open(sqlite.Open(sqliteDSN(dsn, "query_only(ON)", "busy_timeout(30000)")), db.gormConfig()); err != nil {
+	if db.read, err = gorm.Open(sqlite.Open(readerDSN(dsn)), db.gormConfig()); err != nil {
 		return err
 	}
 	if pool, err = db.read.DB(); err != nil {
@@ -112,6 +112,11 @@ func cutSQLite(dsn string) (file, query string) {
 	dsn = strings.TrimPrefix(strings.TrimPrefix(dsn, "sqlite://"), "sqlite:")
 	file, query, _ = strings.Cut(strings.TrimPrefix(dsn, "file:"), "?")
 	return file, query
+}
+
+// readerDSN is for the pool of readers, which makes no file: it is opened when there is one.
+func readerDSN(dsn string) string {
+	return sqliteDSN(dsn, "query_only(ON)", "busy_timeout(30000)") + "&mode=rw"
 }
 
 // sqliteDSN adds what every connection needs to the file's own options.

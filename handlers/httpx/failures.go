@@ -52,9 +52,12 @@ func (f *failures) add(ctx context.Context, client netip.Prefix) time.Duration {
 	if *c == nil {
 		*c = newRecent(maxFailures)
 	}
-	refused := (*c).wait(now) > 0
-	(*c).add(now)
 	wait := (*c).wait(now)
+	refused := wait > 0
+	if !refused { // further attempts do not make the wait longer
+		(*c).add(now)
+		wait = (*c).wait(now)
+	}
 	f.all.add(now)
 	tooMany := f.all.wait(now) > 0 && now.Sub(f.warned) >= failureWindow
 	if tooMany {

@@ -65,7 +65,7 @@ var explanations = map[models.Code]struct{ meaning, action string }{
 	},
 	CodeRateLimited: {
 		"Your address has sent too many requests of one kind in a short time, or too many wrong passwords or tokens.",
-		"Wait as many seconds as the Retry-After header of the response says, then try again. Other requests are not affected.",
+		"Wait as many seconds as the Retry-After header of the response says, then try again.",
 	},
 	CodeTooLarge: {
 		"The body of the request is larger than 1 MiB. It was not processed.",
@@ -88,7 +88,7 @@ var explanations = map[models.Code]struct{ meaning, action string }{
 		"Try again. If it fails again, tell the operator the request id, which is in the X-Request-Id header. The log of the server has the cause under this id.",
 	},
 	models.CodeUnavailable: {
-		"The server cannot process the request at the moment. For example, its database does not answer, or the server is busy or stopping.",
+		"The server cannot process the request at the moment. For example, its database does not answer or cannot be written, or the server is busy or stopping.",
 		"Try again later. If the response has a Retry-After header, wait that many seconds first.",
 	},
 }
