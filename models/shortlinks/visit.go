@@ -21,9 +21,10 @@ const (
 	// afterEnd is how much longer than its link an entry is kept, so that the
 	// visit that finds it ended leaves a tombstone and asks nobody.
 	afterEnd = time.Minute
-	// patience is how long a visit waits for the database.
-	patience = 2 * time.Second
 )
+
+// patience is how long a visit waits for the database.
+var patience = 2 * time.Second
 
 // Visit is where a key leads now, for somebody who goes there. The visit is
 // counted later; only that of a link with MaxVisits is claimed in the database

@@ -331,7 +331,9 @@ func TestDatabaseLocked(t *testing.T) {
 	f.must(program.Write(context.Background(), func(*gorm.DB) error { // holds the file
 		f.leads("live", "https://example.com/page")
 		f.leads("ends", "gone")
-		_, err := f.Visit(f.Context(), "some", shortlinks.Visitor{})
+		ctx, cancel := context.WithTimeout(f.Context(), 50*time.Millisecond)
+		defer cancel()
+		_, err := f.Visit(ctx, "some", shortlinks.Visitor{})
 		f.is(err, models.CodeUnavailable, "")
 		f.another().leads("live", "https://example.com/page") // readers are not held up
 		return nil
