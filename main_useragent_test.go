@@ -8,7 +8,7 @@ import (
 )
 
 // TestUserAgent: outbound requests name this program, and the server that
-// sends them if it has a public address. They name nobody else.
+// sends them if it has a public address. They name no other party.
 func TestUserAgent(t *testing.T) {
 	for publicURL, suffix := range map[string]string{"": "", "https://links.example": " (+https://links.example)"} {
 		agents := make(chan string, 10)

@@ -97,7 +97,7 @@ func (c *Client) Budget(n int, wait time.Duration) *Client {
 	return &b
 }
 
-// acquire takes a slot, which the caller gives back.
+// acquire takes a slot, which the caller releases.
 func (c *Client) acquire(ctx context.Context) error {
 	var over <-chan time.Time
 	if c.wait > 0 {

@@ -16,7 +16,7 @@ import (
 
 // A connection belongs to the exchange that uses it, and to no exchange before that.
 func TestConnEndsWithItsExchange(t *testing.T) {
-	write := func(c *conn) chan error { // nobody reads at the other end
+	write := func(c *conn) chan error { // the other end is not read
 		result := make(chan error, 1)
 		go func() {
 			_, err := c.Write([]byte("x"))
@@ -128,7 +128,7 @@ func TestDialEndsWithItsExchange(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: at.(*syscall.SockaddrInet4).Port}
-	for range 2 { // the queue of a listener that accepts nobody
+	for range 2 { // the queue of a listener that accepts no connection
 		dialer := net.Dialer{Timeout: 100 * time.Millisecond}
 		if filler, err := dialer.Dial("tcp", address.String()); err == nil {
 			defer func() { _ = filler.Close() }()

@@ -21,7 +21,7 @@ const maxRead = 500 * time.Millisecond
 // currency decides whether an entry of a cache may be used. Looks at the
 // database (Sync) find the changes of other instances, so the cache is as
 // current as the last complete look. Times are compared by the monotonic clock:
-// it runs on while the process is stopped, and nobody can set it.
+// it runs on while the process is stopped, and it cannot be set.
 type currency struct {
 	clock models.Clock
 	begun time.Time
