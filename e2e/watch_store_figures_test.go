@@ -63,8 +63,8 @@ func fillTargets(t *testing.T, file string) {
 	}
 	insert, err := tx.Prepare(`INSERT INTO targets (id, url, canonical_url, host, name, folded, interval_seconds, expect_status, expect_keyword,
 		expect_absent, expect_latency, paused, created_at, updated_at, due_at, next_check_at, claimed_by, state, state_since, last_checked_at,
-		last_status_code, last_latency_ms, last_error, failures, beats, hour_at, hour_checks, hour_up, hour_latency, day_at, day_checks, day_up, day_latency)
-		VALUES (?1, ?2, ?2, ?3, '', ?2, 86400, '', '', '', 0, 0, ?4, ?4, ?5, ?5, '', 'up', ?4, ?4, 200, 12, '', 0, ?6, ?4, 1, 1, x'0801', NULL, 0, 0, x'')`)
+		last_status_code, last_latency_ms, last_error, failures, beats, hour_at, hour_checks, hour_latency, day_at, day_checks, day_latency)
+		VALUES (?1, ?2, ?2, ?3, '', ?2, 86400, '', '', '', 0, 0, ?4, ?4, ?5, ?5, '', 'up', ?4, ?4, 200, 12, '', 0, ?6, ?4, 1, x'0801', NULL, 0, x'')`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,11 +110,11 @@ func TestTargetHistory(t *testing.T) {
 	id := s.watch("https://a.test")
 	at := "/v1/targets/" + id + "/history"
 	none := s.do("GET", at, "").want(200)
-	has(t, none, map[string]any{"target_id": id, "range": "24h", "checks": 0.0, "up": 0.0, "uptime": nil, "p50_ms": nil, "p95_ms": nil})
-	s.check(id, foundUp, foundUp, foundSilent, foundThrottled)
+	has(t, none, map[string]any{"target_id": id, "range": "24h", "since": nil, "checks": 0.0, "up_seconds": 0.0, "down_seconds": 0.0, "uptime": nil, "p50_ms": nil, "p95_ms": nil})
+	s.check(id, foundUp, foundUp, foundSilent, foundThrottled) // a second apart
 	for _, window := range []string{"24h", "7d", "30d", "90d", "365d"} {
 		h := s.do("GET", at+"?range="+window, "").want(200)
-		has(t, h, map[string]any{"range": window, "checks": 3.0, "up": 2.0, "uptime": 2 / 3.0})
+		has(t, h, map[string]any{"range": window, "since": "2026-03-24T12:00:01Z", "checks": 3.0, "up_seconds": 2.0, "down_seconds": 1.0, "uptime": 2 / 3.0})
 		if p50, _ := h["p50_ms"].(float64); p50 < 35 || p50 > 46 {
 			t.Errorf("%s: p50 %v, want about 40", window, h["p50_ms"])
 		}
@@ -127,7 +127,7 @@ func TestTargetHistory(t *testing.T) {
 				t.Errorf("%s: a gap between %v and %v", window, buckets[i]["to"], b["from"])
 			}
 		}
-		has(t, buckets[0], map[string]any{"checks": 0.0, "up": 0.0, "p50_ms": nil, "p95_ms": nil})
-		has(t, buckets[len(buckets)-1], map[string]any{"checks": 3.0, "up": 2.0, "p50_ms": h["p50_ms"], "p95_ms": h["p95_ms"]})
+		has(t, buckets[0], map[string]any{"checks": 0.0, "up_seconds": 0.0, "down_seconds": 0.0, "uptime": nil, "p50_ms": nil, "p95_ms": nil})
+		has(t, buckets[len(buckets)-1], map[string]any{"checks": 3.0, "up_seconds": 2.0, "down_seconds": 1.0, "uptime": 2 / 3.0, "p50_ms": h["p50_ms"], "p95_ms": h["p95_ms"]})
 	}
 }

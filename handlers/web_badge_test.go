@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/linkwatch/linkwatch/models/targets"
 )
@@ -49,6 +50,7 @@ func TestBadges(t *testing.T) {
 	shop := s.watched("https://shop.example", "Shop", foundUp, foundUp, foundUp, foundDown)
 	fresh := s.watched("https://fresh.example", "")
 	s.published("ours", "Ours", shop, fresh)
+	s.clock.Advance(time.Hour) // each result holds for 30 s
 	now, err := s.targets.Get(t.Context(), shop.ID)
 	s.must(err)
 	history, err := s.targets.History(t.Context(), now, targets.Last30d)
@@ -57,10 +59,10 @@ func TestBadges(t *testing.T) {
 	for path, want := range map[string]string{
 		shop.ID + "/status.svg":      "Shop | down",
 		shop.ID + "/status/24h.svg":  "Shop | down",
-		shop.ID + "/uptime.svg":      "uptime 30d | 75%",
-		shop.ID + "/uptime/24h.svg":  "uptime 24h | 75%",
-		shop.ID + "/uptime/7d.svg":   "uptime 7d | 75%",
-		shop.ID + "/uptime/90d.svg":  "uptime 90d | 75%",
+		shop.ID + "/uptime.svg":      "uptime since 12:01 UTC | 75.00%",
+		shop.ID + "/uptime/24h.svg":  "uptime since 12:01 UTC | 75.00%",
+		shop.ID + "/uptime/7d.svg":   "uptime since 12:01 UTC | 75.00%",
+		shop.ID + "/uptime/90d.svg":  "uptime since 12:01 UTC | 75.00%",
 		shop.ID + "/latency.svg":     "latency 24h | " + median,
 		shop.ID + "/latency/30d.svg": "latency 30d | " + median,
 		fresh.ID + "/status.svg":     "fresh.example | pending",

@@ -171,13 +171,13 @@ func TestStatusPageDays(t *testing.T) {
 	if len(titles) != targets.PageDays {
 		t.Fatalf("%d days", len(titles))
 	}
-	if got, want := titles[86:], []string{"23 Mar: no checks", "24 Mar: 100\u202f%", "25 Mar: no checks", "26 Mar: 50\u202f%"}; !slices.Equal(got, want) {
+	if got, want := titles[86:], []string{"23 Mar: no data", "24 Mar: 100%", "25 Mar: no data", "26 Mar: 50.00%"}; !slices.Equal(got, want) {
 		t.Errorf("the last days are %q, want %q", got, want)
 	}
-	if got := a.Find(".system .beats").AttrOr("aria-label", ""); got != "The last 90 days: 2 with checks, 1 of them with failures" {
+	if got := a.Find(".system .beats").AttrOr("aria-label", ""); got != "The last 90 days: 2 with data, 1 of them with down time" {
 		t.Errorf("the bar says %q", got)
 	}
-	wantText(t, a, ".system-uptime", "75 % up")
+	wantText(t, a, ".system-uptime", "75.00% up since 2 days ago")
 }
 
 func TestStatusPageLive(t *testing.T) {

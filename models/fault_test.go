@@ -329,7 +329,7 @@ func TestExamine(t *testing.T) {
 	})
 	wrong(t, newDamaged(t).DB, "integrity", "page")
 	l := newLogged(t)
-	closed(t, raw(t, l.file, "INSERT INTO check_results VALUES (77, 1, 0, 200, 1, 1, '')")) // which checks no references
+	closed(t, raw(t, l.file, "INSERT INTO check_results VALUES (77, 1, 0, 200, 1, 1, '', 0)")) // which checks no references
 	wrong(t, l.DB, "references", "check_results")
 }
 

@@ -57,11 +57,15 @@ func StatusBadge(t targets.Target) Badge {
 	return b
 }
 
-// UptimeBadge says how much of a range a target was up.
+// UptimeBadge says how much of a range a target was up. If its history does not
+// fill the range, the label says since when it counts.
 func UptimeBadge(t targets.Target, r targets.Range) Badge {
 	b := Badge{Target: t.Title(), Label: BadgeUptime + " " + string(r), Value: "no data", Colour: badgeNothing}
 	if ratio, ok := t.Uptime[r].Ratio(); ok {
-		b.Value = strings.ReplaceAll(ui.Percent(ratio), "\u202f", "")
+		if since := r.CountsSince(t.Uptime[r], t.AsOf); !since.IsZero() {
+			b.Label = BadgeUptime + " since " + sinceDate(since, t.AsOf)
+		}
+		b.Value = ui.Percent(ratio)
 		switch {
 		case ratio >= goodUptime:
 			b.Colour = badgeGood
@@ -74,10 +78,22 @@ func UptimeBadge(t targets.Target, r targets.Range) Badge {
 	return b
 }
 
+// sinceDate is a time as a badge writes it. Unlike an age it stays true in the
+// caches of others.
+func sinceDate(since, now models.Time) string {
+	switch age := now.Sub(since.Time); {
+	case age < day:
+		return since.Format("15:04 UTC")
+	case age < 300*day:
+		return since.Format("2 Jan")
+	}
+	return since.Format("2 Jan 2006")
+}
+
 // LatencyBadge says how long a target took to answer over a range: the median.
 func LatencyBadge(t targets.Target, h targets.History) Badge {
 	b := Badge{Target: t.Title(), Label: BadgeLatency + " " + string(h.Range), Value: "no data", Colour: badgeNothing}
-	if h.Up > 0 || h.P95 > 0 { // else no check had an answer
+	if h.P95 > 0 { // else no check had an answer
 		b.Value, b.Colour = fmt.Sprintf("%d ms", h.P50), badgeNeutral
 	}
 	return b

@@ -31,7 +31,7 @@ const (
 	answeredBy  = "Linkwatch"
 )
 
-// mostlyDown is the share of its checks below which a day is shown as down, and
+// mostlyDown is the uptime below which a day is shown as down, and
 // not as up for a part of it.
 const mostlyDown = 0.5
 
@@ -129,8 +129,8 @@ func statusNote(t targets.Target, now time.Time) string {
 func dayBeats(days []targets.DayShare) []ui.Beat {
 	beats := make([]ui.Beat, len(days))
 	for i, d := range days {
-		found := "no checks"
-		if d.Checks > 0 {
+		found := "no data"
+		if d.Known() > 0 {
 			found = uptimeOf(d.Share)
 		}
 		beats[i] = ui.Beat{Kind: dayKind(d.Share), Title: d.At.Format("2 Jan") + ": " + found}
@@ -142,7 +142,7 @@ func dayKind(s targets.Share) ui.BeatKind {
 	switch ratio, ok := s.Ratio(); {
 	case !ok:
 		return ui.BeatNone
-	case ratio == 1:
+	case s.Down == 0:
 		return ui.BeatUp
 	case ratio < mostlyDown:
 		return ui.BeatDown
@@ -154,17 +154,17 @@ func dayKind(s targets.Share) ui.BeatKind {
 func daysLabel(days []targets.DayShare) string {
 	measured, failed := 0, 0
 	for _, d := range days {
-		if d.Checks > 0 {
+		if d.Known() > 0 {
 			measured++
 		}
-		if d.Up < d.Checks {
+		if d.Down > 0 {
 			failed++
 		}
 	}
 	if measured == 0 {
-		return fmt.Sprintf("The last %d days: no checks", len(days))
+		return fmt.Sprintf("The last %d days: no data", len(days))
 	}
-	return fmt.Sprintf("The last %d days: %d with checks, %d of them with failures", len(days), measured, failed)
+	return fmt.Sprintf("The last %d days: %d with data, %d of them with down time", len(days), measured, failed)
 }
 
 // outageDay is the outages that began on one day, newest first.

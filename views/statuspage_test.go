@@ -46,12 +46,12 @@ func TestVerdict(t *testing.T) {
 
 func TestDayKind(t *testing.T) {
 	for share, want := range map[targets.Share]ui.BeatKind{
-		{}:                       ui.BeatNone,
-		{Checks: 5760, Up: 5760}: ui.BeatUp,
-		{Checks: 5760, Up: 5759}: ui.BeatPartly,
-		{Checks: 10, Up: 5}:      ui.BeatPartly,
-		{Checks: 10, Up: 4}:      ui.BeatDown,
-		{Checks: 1}:              ui.BeatDown,
+		{}:        ui.BeatNone,
+		{Up: day}: ui.BeatUp,
+		{Up: day - time.Second, Down: time.Second}: ui.BeatPartly,
+		{Up: time.Hour, Down: time.Hour}:           ui.BeatPartly,
+		{Up: time.Hour, Down: 2 * time.Hour}:       ui.BeatDown,
+		{Down: time.Second}:                        ui.BeatDown,
 	} {
 		if got := dayKind(share); got != want {
 			t.Errorf("%+v is %s, want %s", share, got, want)

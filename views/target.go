@@ -223,9 +223,9 @@ func (v Target) chart() ui.Chart {
 
 func bucketKind(s targets.Share) ui.BeatKind {
 	switch {
-	case s.Checks == 0:
+	case s.Known() == 0:
 		return ui.BeatNone
-	case s.Up == s.Checks:
+	case s.Down == 0:
 		return ui.BeatUp
 	case s.Up == 0:
 		return ui.BeatDown
@@ -256,11 +256,14 @@ func bucketTime(b targets.Bucket) string {
 }
 
 func bucketFigures(b targets.Bucket) string {
-	if b.Checks == 0 {
-		return "nothing measured"
+	if b.Checks == 0 && b.Known() == 0 {
+		return "no data"
 	}
-	return fmt.Sprintf("median %s, 95th percentile %s\n%s of %s up",
-		latencyOr(b.P50, "unknown"), latencyOr(b.P95, "unknown"), ui.Count(b.Up), ui.Plural(b.Checks, "check"))
+	figures := fmt.Sprintf("median %s, 95th percentile %s\nuptime %s", latencyOr(b.P50, "unknown"), latencyOr(b.P95, "unknown"), uptimeOf(b.Share))
+	if b.Down > 0 {
+		figures += ", down for " + Lasted(b.Down)
+	}
+	return figures
 }
 
 func latencyOr(ms int, none string) string {

@@ -142,7 +142,7 @@ func pathOf(t targets.Target) string {
 	return ""
 }
 
-// uptimeOf is a share as people read it; "–" where nothing was measured.
+// uptimeOf is a share as people read it; "–" where nothing is known.
 func uptimeOf(s targets.Share) string {
 	ratio, ok := s.Ratio()
 	if !ok {

@@ -156,16 +156,16 @@ func TestChart(t *testing.T) {
 	for i := range 24 {
 		h.Buckets = append(h.Buckets, targets.Bucket{From: from.Add(time.Duration(i) * time.Hour), To: from.Add(time.Duration(i+1) * time.Hour)})
 	}
-	h.Buckets[3].Share, h.Buckets[3].P50, h.Buckets[3].P95 = targets.Share{Checks: 4, Up: 3}, 80, 120
-	h.Buckets[4].Share = targets.Share{Checks: 4}
+	h.Buckets[3].Share, h.Buckets[3].P50, h.Buckets[3].P95 = targets.Share{Up: 54 * time.Minute, Down: 6 * time.Minute}, 80, 120
+	h.Buckets[4].Share = targets.Share{Down: time.Hour}
 	c := Target{History: h}.chart()
 	if !slices.Equal(c.Ticks, []string{"13:00", "19:00", "01:00", "07:00"}) {
 		t.Errorf("ticks %v", c.Ticks)
 	}
 	for i, want := range map[int]ui.Point{
-		0: {Beat: ui.BeatNone, Title: "23 Mar, 13:00 to 14:00\nnothing measured"},
-		3: {P50: 80, P95: 120, Answered: true, Beat: ui.BeatPartly, Title: "23 Mar, 16:00 to 17:00\nmedian 80 ms, 95th percentile 120 ms\n3 of 4 checks up"},
-		4: {Beat: ui.BeatDown, Title: "23 Mar, 17:00 to 18:00\nmedian unknown, 95th percentile unknown\n0 of 4 checks up"},
+		0: {Beat: ui.BeatNone, Title: "23 Mar, 13:00 to 14:00\nno data"},
+		3: {P50: 80, P95: 120, Answered: true, Beat: ui.BeatPartly, Title: "23 Mar, 16:00 to 17:00\nmedian 80 ms, 95th percentile 120 ms\nuptime 90.00%, down for 6 min"},
+		4: {Beat: ui.BeatDown, Title: "23 Mar, 17:00 to 18:00\nmedian unknown, 95th percentile unknown\nuptime 0%, down for 1 h"},
 	} {
 		if c.Points[i] != want {
 			t.Errorf("point %d is %+v, want %+v", i, c.Points[i], want)

@@ -27,6 +27,7 @@ type CheckResult struct {
 	Outcome    string    `json:"outcome" enum:"up,down,throttled" example:"up" doc:"throttled: the host asked for a pause (429), which counts neither way"`
 	StatusCode *int      `json:"status_code" example:"200" doc:"null: no answer"`
 	LatencyMS  int       `json:"latency_ms" example:"87" doc:"Of the last attempt, until the answer began"`
+	IntervalMS int64     `json:"interval_ms" example:"60000" doc:"Between checks, by the settings of that time. In the uptime the result counts until the next one, but at most for two intervals"`
 	Attempts   int       `json:"attempts" example:"1" doc:"Requests made: network errors and 5xx are tried up to three times"`
 	Error      *string   `json:"error" example:"unexpected status 404" doc:"Short and stable; null: up"`
 }
@@ -34,7 +35,8 @@ type CheckResult struct {
 func toResult(r targets.Result) CheckResult {
 	return CheckResult{
 		ID: r.ID(), TargetID: r.TargetID, CheckedAt: r.CheckedAt.Time, Outcome: r.Outcome.String(),
-		StatusCode: orNull(r.StatusCode), LatencyMS: r.LatencyMS, Attempts: r.Attempts, Error: orNull(r.Error),
+		StatusCode: orNull(r.StatusCode), LatencyMS: r.LatencyMS, IntervalMS: r.IntervalMS,
+		Attempts: r.Attempts, Error: orNull(r.Error),
 	}
 }
 
@@ -101,24 +103,28 @@ func (a *API) toOutage(o targets.Outage) Outage {
 
 // History is what happened to a target over a range.
 type History struct {
-	TargetID string   `json:"target_id" example:"t_01HZ8QK3V5W7X9YABCDEFG"`
-	Range    string   `json:"range" enum:"24h,7d,30d,90d,365d" example:"24h"`
-	Checks   int64    `json:"checks" example:"1440" doc:"Those that were throttled do not count"`
-	Up       int64    `json:"up" example:"1438" doc:"Those that found it up"`
-	Uptime   *float64 `json:"uptime" example:"0.9986" doc:"up by checks; null: no checks"`
-	P50      *int     `json:"p50_ms" example:"84" doc:"Median latency, right within 12 %; null: no answers"`
-	P95      *int     `json:"p95_ms" example:"210" doc:"95 of 100 answers began within it"`
-	Buckets  []Bucket `json:"buckets" nullable:"false" doc:"Oldest first"`
+	TargetID string     `json:"target_id" example:"t_01HZ8QK3V5W7X9YABCDEFG"`
+	Range    string     `json:"range" enum:"24h,7d,30d,90d,365d" example:"24h"`
+	Since    *time.Time `json:"since" example:"2025-03-23T13:00:00Z" doc:"The first moment that counts; null: none does"`
+	Checks   int64      `json:"checks" example:"1440" doc:"Without those that were throttled"`
+	Up       float64    `json:"up_seconds" example:"86340" doc:"Time known up"`
+	Down     float64    `json:"down_seconds" example:"60" doc:"Time known down"`
+	Uptime   *float64   `json:"uptime" example:"0.9993" doc:"Time known up ÷ time known, from 0 to 1; null: unknown"`
+	P50      *int       `json:"p50_ms" example:"84" doc:"Median latency, right within 12 %; null: no answers"`
+	P95      *int       `json:"p95_ms" example:"210" doc:"95 of 100 answers began within it"`
+	Buckets  []Bucket   `json:"buckets" nullable:"false" doc:"Oldest first"`
 }
 
 // Bucket is a part of a history.
 type Bucket struct {
 	From   time.Time `json:"from" example:"2025-03-24T12:00:00Z"`
 	To     time.Time `json:"to" example:"2025-03-24T13:00:00Z" doc:"Not within it any more"`
-	Checks int64     `json:"checks" example:"60"`
-	Up     int64     `json:"up" example:"60"`
-	P50    *int      `json:"p50_ms" example:"84"`
-	P95    *int      `json:"p95_ms" example:"210"`
+	Checks int64     `json:"checks" example:"60" doc:"Without those that were throttled"`
+	Up     float64   `json:"up_seconds" example:"3600" doc:"Time known up"`
+	Down   float64   `json:"down_seconds" example:"0" doc:"Time known down"`
+	Uptime *float64  `json:"uptime" example:"1" doc:"Time known up ÷ time known, from 0 to 1; null: unknown"`
+	P50    *int      `json:"p50_ms" example:"84" doc:"Median latency; null: no answers"`
+	P95    *int      `json:"p95_ms" example:"210" doc:"95 of 100 answers began within it; null: no answers"`
 }
 
 type targetHistoryInput struct {
@@ -137,13 +143,15 @@ func (a *API) targetHistory(ctx context.Context, in *targetHistoryInput) (*outpu
 	}
 	h, err := a.Targets.History(ctx, t, r)
 	return answer(History{
-		TargetID: t.ID, Range: string(h.Range), Checks: h.Checks, Up: h.Up, Uptime: toRatio(h.Share),
+		TargetID: t.ID, Range: string(h.Range), Since: toTime(h.Since), Checks: h.Checks,
+		Up: h.Up.Seconds(), Down: h.Down.Seconds(), Uptime: toRatio(h.Share),
 		P50: orNull(h.P50), P95: orNull(h.P95), Buckets: toAll(h.Buckets, toBucket),
 	}, err)
 }
 
 func toBucket(b targets.Bucket) Bucket {
 	return Bucket{
-		From: b.From.Time, To: b.To.Time, Checks: b.Checks, Up: b.Up, P50: orNull(b.P50), P95: orNull(b.P95),
+		From: b.From.Time, To: b.To.Time, Checks: b.Checks,
+		Up: b.Up.Seconds(), Down: b.Down.Seconds(), Uptime: toRatio(b.Share), P50: orNull(b.P50), P95: orNull(b.P95),
 	}
 }

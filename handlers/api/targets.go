@@ -45,25 +45,26 @@ type TargetPath struct {
 
 // Target is a watched URL on the wire (contract §4).
 type Target struct {
-	ID              string     `json:"id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Opaque; ids of newer targets sort after those of older ones"`
-	URL             string     `json:"url" example:"https://example.com/" doc:"As it was given"`
-	CanonicalURL    string     `json:"canonical_url" example:"https://example.com" doc:"The form by which duplicates are found"`
-	Host            string     `json:"host" example:"example.com" doc:"In lower case, without port"`
-	Name            string     `json:"name" example:"Shop" doc:"Empty: none was given"`
-	IntervalSeconds int        `json:"interval_seconds" example:"60" doc:"Its own interval, else CHECK_INTERVAL in whole seconds. As a rule checks are never closer than CHECK_INTERVAL; the first gap may be shorter, since every target gets its own place in the interval"`
-	Expect          Expect     `json:"expect"`
-	Paused          bool       `json:"paused" example:"false"`
-	CreatedAt       time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z"`
-	UpdatedAt       time.Time  `json:"updated_at" example:"2025-03-24T14:02:00Z" doc:"Of what the owner set; checks leave it"`
-	Status          string     `json:"status" enum:"pending,up,down,paused" example:"up"`
-	LastCheckedAt   *time.Time `json:"last_checked_at" doc:"null: never"`
-	LastStatusCode  *int       `json:"last_status_code" example:"200" doc:"null: no answer, or never checked"`
-	LastLatencyMS   *int       `json:"last_latency_ms" example:"87" doc:"null: never checked"`
-	LastError       *string    `json:"last_error" example:"unexpected status 404" doc:"null: the last check found it up, or never checked"`
-	Failures        int        `json:"consecutive_failures" example:"0" doc:"Checks in a row that found it down"`
-	NextCheckAt     *time.Time `json:"next_check_at" doc:"null: paused"`
-	TLSExpiresAt    *time.Time `json:"tls_expires_at" doc:"When its certificate ends; null: it has none, or is not known"`
-	Uptime          Uptime     `json:"uptime"`
+	ID              string      `json:"id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Opaque; ids of newer targets sort after those of older ones"`
+	URL             string      `json:"url" example:"https://example.com/" doc:"As it was given"`
+	CanonicalURL    string      `json:"canonical_url" example:"https://example.com" doc:"The form by which duplicates are found"`
+	Host            string      `json:"host" example:"example.com" doc:"In lower case, without port"`
+	Name            string      `json:"name" example:"Shop" doc:"Empty: none was given"`
+	IntervalSeconds int         `json:"interval_seconds" example:"60" doc:"Its own interval, else CHECK_INTERVAL in whole seconds. As a rule checks are never closer than CHECK_INTERVAL; the first gap may be shorter, since every target gets its own place in the interval"`
+	Expect          Expect      `json:"expect"`
+	Paused          bool        `json:"paused" example:"false"`
+	CreatedAt       time.Time   `json:"created_at" example:"2025-03-24T12:00:00Z"`
+	UpdatedAt       time.Time   `json:"updated_at" example:"2025-03-24T14:02:00Z" doc:"Of what the owner set; checks leave it"`
+	Status          string      `json:"status" enum:"pending,up,down,paused" example:"up"`
+	LastCheckedAt   *time.Time  `json:"last_checked_at" doc:"null: never"`
+	LastStatusCode  *int        `json:"last_status_code" example:"200" doc:"null: no answer, or never checked"`
+	LastLatencyMS   *int        `json:"last_latency_ms" example:"87" doc:"null: never checked"`
+	LastError       *string     `json:"last_error" example:"unexpected status 404" doc:"null: the last check found it up, or never checked"`
+	Failures        int         `json:"consecutive_failures" example:"0" doc:"Checks in a row that found it down"`
+	NextCheckAt     *time.Time  `json:"next_check_at" doc:"null: paused"`
+	TLSExpiresAt    *time.Time  `json:"tls_expires_at" doc:"When its certificate ends; null: it has none, or is not known"`
+	Uptime          Uptime      `json:"uptime"`
+	UptimeSince     UptimeSince `json:"uptime_since"`
 }
 
 // Expect is what an answer must be like for a target to be up.
@@ -74,13 +75,22 @@ type Expect struct {
 	MaxLatencyMS *int    `json:"max_latency_ms" example:"2000" doc:"null: any"`
 }
 
-// Uptime is the share of the checks that found a target up, by how far back it
-// looks. Hours and days are counted whole, in UTC, with the one under way.
+// Uptime is time known up ÷ time known, by range. A range counts whole hours or
+// days in UTC, with the current one: 24h is this hour and the 23 before.
 type Uptime struct {
-	Last24h *float64 `json:"24h" example:"1" doc:"From 0 to 1; null: no checks"`
-	Last7d  *float64 `json:"7d" example:"0.9995"`
-	Last30d *float64 `json:"30d" example:"0.9991"`
-	Last90d *float64 `json:"90d" example:"0.9987"`
+	Last24h *float64 `json:"24h" example:"1" doc:"From 0 to 1; null: unknown. The state of a check lasts until the next one, but at most two intervals; paused and throttled time is unknown"`
+	Last7d  *float64 `json:"7d" example:"0.9995" doc:"Today and the 6 days before"`
+	Last30d *float64 `json:"30d" example:"0.9991" doc:"Today and the 29 days before"`
+	Last90d *float64 `json:"90d" example:"0.9987" doc:"Today and the 89 days before"`
+}
+
+// UptimeSince is since when each Uptime counts, where the history does not fill
+// the range.
+type UptimeSince struct {
+	Last24h *time.Time `json:"24h" doc:"null: the range is filled from its start, or its uptime is unknown"`
+	Last7d  *time.Time `json:"7d" doc:"As 24h"`
+	Last30d *time.Time `json:"30d" doc:"As 24h"`
+	Last90d *time.Time `json:"90d" doc:"As 24h"`
 }
 
 func (a *API) toTarget(t targets.Target) Target {
@@ -98,6 +108,9 @@ func (a *API) toTarget(t targets.Target) Target {
 			toRatio(t.Uptime[targets.Last24h]), toRatio(t.Uptime[targets.Last7d]),
 			toRatio(t.Uptime[targets.Last30d]), toRatio(t.Uptime[targets.Last90d]),
 		},
+		UptimeSince: UptimeSince{
+			toSince(t, targets.Last24h), toSince(t, targets.Last7d), toSince(t, targets.Last30d), toSince(t, targets.Last90d),
+		},
 	}
 	if out.IntervalSeconds == 0 {
 		out.IntervalSeconds = int(math.Ceil(a.Targets.Options().CheckInterval.Seconds()))
@@ -108,7 +121,11 @@ func (a *API) toTarget(t targets.Target) Target {
 	return out
 }
 
-// toRatio is null without any check.
+func toSince(t targets.Target, r targets.Range) *time.Time {
+	return toTime(r.CountsSince(t.Uptime[r], t.AsOf))
+}
+
+// toRatio is null if no time is known.
 func toRatio(s targets.Share) *float64 {
 	ratio, ok := s.Ratio()
 	if !ok {

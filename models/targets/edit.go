@@ -154,11 +154,22 @@ func begin(changes map[string]any, now models.Time) {
 	changes["due_at"], changes["next_check_at"], changes["claimed_by"] = now, now, ""
 }
 
-// rest takes a target out of the schedule and ends its outage.
+// rest takes a target out of the schedule, ends its outage, and the time for
+// which its last result tells how it does.
 func (s *Store) rest(tx *gorm.DB, t Target, changes map[string]any) error {
+	now := s.clock.Now()
 	changes["due_at"], changes["next_check_at"], changes["claimed_by"] = nil, nil, ""
-	changes["state"], changes["state_since"], changes["failures"] = Pending, s.clock.Now(), 0
-	return endOutage(tx, t.Seq, s.clock.Now())
+	changes["state"], changes["state_since"], changes["failures"] = Pending, now, 0
+	ended := t.settle(now)
+	changes["known_until"] = nil
+	for prefix, sum := range map[string]Sum{"hour_": t.Hour, "day_": t.Day} {
+		changes[prefix+"at"], changes[prefix+"checks"], changes[prefix+"latency"] = sum.At, sum.Checks, sum.Latency
+		changes[prefix+"known_from"], changes[prefix+"up_us"], changes[prefix+"down_us"] = sum.KnownFrom, sum.UpUS, sum.DownUS
+	}
+	if err := s.storeSums(tx, appendSums(nil, t.Seq, ended.hours), appendSums(nil, t.Seq, ended.days)); err != nil {
+		return fmt.Errorf("storing roll-ups: %w", err)
+	}
+	return endOutage(tx, t.Seq, now)
 }
 
 func update(tx *gorm.DB, t Target, changes map[string]any) error {

@@ -3,6 +3,7 @@ package targets
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -10,11 +11,12 @@ import (
 	"github.com/linkwatch/linkwatch/models"
 )
 
-// Bucket is a part of a chart: the checks from From until To.
+// Bucket is a part of a chart, from From until To.
 type Bucket struct {
 	From, To models.Time
 	Share
-	P50, P95 int // milliseconds, of the checks that had an answer; 0 without any
+	Checks   int64 // without those that were throttled
+	P50, P95 int   // milliseconds, of the checks that had an answer; 0 without any
 }
 
 // History is what happened to a target over a range.
@@ -22,6 +24,7 @@ type History struct {
 	Range    Range
 	Buckets  []Bucket // the oldest first, without gaps; those without checks have zeros
 	Share             // of the whole range
+	Checks   int64    // of the whole range
 	P50, P95 int      // of the whole range
 }
 
@@ -38,21 +41,23 @@ var shapes = map[Range]struct {
 	Last365d: {"target_days", 5 * day},
 }
 
-// History is what happened to a target over a range, in 24 to 120 buckets. It
-// reads at most 720 roll-ups, however long the target has been watched.
+// History is what happened to a target over a range that ends at t.AsOf, in 24
+// to 120 buckets. Its figures are those of t.Uptime. It reads at most 720
+// roll-ups, however long the target has been watched.
 func (s *Store) History(ctx context.Context, t Target, r Range) (History, error) {
 	out := History{Range: r}
-	now, shape := s.clock.Now(), shapes[r]
-	from := r.from(now)
+	now, shape := t.AsOf, shapes[r]
+	from := r.From(now)
 	var rows []Sum
 	err := s.db.Read(ctx).Table(shape.table).Where("target_seq = ? AND at >= ?", t.Seq, from).
-		Select("at, checks, up, latency").Scan(&rows).Error
+		Select("at, checks, known_from, up_us, down_us, latency").Scan(&rows).Error
 	if err != nil {
 		return out, fmt.Errorf("reading the history of a target: %w", err)
 	}
-	rows = append(rows, t.Hour)
-	if shape.table == "target_days" {
-		rows = append(rows, t.Day)
+	if rest := t.underWay(now); shape.table == "target_days" {
+		rows = append(rows, rest.days...)
+	} else {
+		rows = append(rows, rest.hours...)
 	}
 	n := int((now.Sub(from.Time) + shape.bucket) / shape.bucket)
 	sums := make([]histogram, n)
@@ -67,7 +72,9 @@ func (s *Store) History(ctx context.Context, t Target, r Range) (History, error)
 			continue
 		}
 		out.Buckets[i].Share = out.Buckets[i].plus(row.share())
+		out.Buckets[i].Checks += row.Checks
 		out.Share = out.plus(row.share())
+		out.Checks += row.Checks
 		row.Latency.unpack(&sums[i])
 		row.Latency.unpack(&whole)
 	}
@@ -78,68 +85,73 @@ func (s *Store) History(ctx context.Context, t Target, r Range) (History, error)
 	return out, nil
 }
 
-// loadUptime gives targets their Uptime: two queries, however many targets.
+// loadUptime gives targets their Uptime: one query, however many targets.
 func (s *Store) loadUptime(tx *gorm.DB, ts []Target) error {
 	if len(ts) == 0 {
 		return nil
 	}
 	now := s.clock.Now()
-	seqs := make([]int64, len(ts))
+	stored, err := storedShares(tx, ts, now)
+	if err != nil {
+		return err
+	}
 	for i, t := range ts {
-		seqs[i] = t.Seq
-	}
-	var hours []struct {
-		TargetSeq  int64
-		Checks, Up int64
-	}
-	err := tx.Raw(`SELECT target_seq, sum(checks) AS checks, sum(up) AS up FROM target_hours
-		WHERE target_seq IN ? AND at >= ? GROUP BY target_seq`, seqs, Last24h.from(now)).Scan(&hours).Error
-	if err != nil {
-		return fmt.Errorf("adding up the hours of targets: %w", err)
-	}
-	var days []struct {
-		TargetSeq                                int64
-		Checks7, Up7, Checks30, Up30, Checks, Up int64
-	}
-	week, month := Last7d.from(now), Last30d.from(now)
-	err = tx.Raw(`SELECT target_seq,
-			sum(CASE WHEN at >= ? THEN checks ELSE 0 END) AS checks7, sum(CASE WHEN at >= ? THEN up ELSE 0 END) AS up7,
-			sum(CASE WHEN at >= ? THEN checks ELSE 0 END) AS checks30, sum(CASE WHEN at >= ? THEN up ELSE 0 END) AS up30,
-			sum(checks) AS checks, sum(up) AS up
-		FROM target_days WHERE target_seq IN ? AND at >= ? GROUP BY target_seq`,
-		week, week, month, month, seqs, Last90d.from(now)).Scan(&days).Error
-	if err != nil {
-		return fmt.Errorf("adding up the days of targets: %w", err)
-	}
-	stored := make(map[int64]map[Range]Share, len(ts))
-	for _, seq := range seqs {
-		stored[seq] = make(map[Range]Share, len(Windows))
-	}
-	for _, h := range hours {
-		stored[h.TargetSeq][Last24h] = Share{h.Checks, h.Up}
-	}
-	for _, d := range days {
-		of := stored[d.TargetSeq]
-		of[Last7d], of[Last30d], of[Last90d] = Share{d.Checks7, d.Up7}, Share{d.Checks30, d.Up30}, Share{d.Checks, d.Up}
-	}
-	for i := range ts {
-		ts[i].Uptime = stored[ts[i].Seq]
-		for _, r := range Windows {
-			ts[i].Uptime[r] = ts[i].Uptime[r].plus(ts[i].underWay(r, now))
+		rest := t.underWay(now)
+		ts[i].AsOf, ts[i].Uptime = now, make(map[Range]Share, len(Windows))
+		var days Share
+		for j, r := range Windows {
+			share, parts := stored[t.Seq][j], rest.hours
+			if r != Last24h {
+				days = days.plus(share)
+				share, parts = days, rest.days
+			}
+			ts[i].Uptime[r] = share.plus(since(parts, r.From(now)))
 		}
 	}
 	return nil
 }
 
-// underWay is what the target's row holds of a range: the hour, and of ranges
-// of days the day.
-func (t Target) underWay(r Range, now models.Time) (s Share) {
-	from := r.from(now)
-	if !t.Hour.At.Before(from.Time) {
-		s = s.plus(t.Hour.share())
+// since is the sum of the roll-ups that began then or later.
+func since(parts []Sum, from models.Time) (share Share) {
+	for _, sum := range parts {
+		if !sum.At.Before(from.Time) {
+			share = share.plus(sum.share())
+		}
 	}
-	if r != Last24h && !t.Day.At.Before(from.Time) {
-		s = s.plus(t.Day.share())
+	return share
+}
+
+// storedShares are the stored roll-ups of targets, added up, by Target.Seq and
+// the place of a range in Windows. That of 30 days is without the last 7, and
+// so on.
+func storedShares(tx *gorm.DB, ts []Target, now models.Time) (map[int64][]Share, error) {
+	seqs := make([]int64, len(ts))
+	shares := make(map[int64][]Share, len(ts))
+	for i, t := range ts {
+		seqs[i], shares[t.Seq] = t.Seq, make([]Share, len(Windows))
 	}
-	return s
+	var selects []string
+	var args []any
+	table, until := "target_hours", now
+	for i, r := range Windows {
+		selects = append(selects, fmt.Sprintf(`SELECT target_seq, %d AS place, min(known_from) AS known_from, sum(up_us) AS up_us, sum(down_us) AS down_us
+			FROM %s WHERE target_seq IN ? AND at >= ? AND at < ? GROUP BY target_seq`, i, table))
+		args = append(args, seqs, r.From(now), until)
+		if r != Last24h {
+			until = r.From(now)
+		}
+		table = "target_days"
+	}
+	var rows []struct {
+		TargetSeq int64
+		Place     int
+		Sum       `gorm:"embedded"`
+	}
+	if err := tx.Raw(strings.Join(selects, " UNION ALL "), args...).Scan(&rows).Error; err != nil {
+		return nil, fmt.Errorf("adding up the uptime of targets: %w", err)
+	}
+	for _, row := range rows {
+		shares[row.TargetSeq][row.Place] = row.share()
+	}
+	return shares, nil
 }

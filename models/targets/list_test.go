@@ -137,7 +137,7 @@ func TestFilters(t *testing.T) {
 		}
 		got, ok, err := f.ByURL(f.Context(), "http://example.com")
 		f.must(err)
-		if !ok || got.Name != "Café" || got.Uptime[targets.Last24h].Up != 1 {
+		if !ok || got.Name != "Café" || got.Uptime[targets.Last24h].Down != 0 {
 			t.Errorf("%v %+v", ok, got)
 		}
 	})

@@ -41,24 +41,20 @@ func ParseRange(location, s string) (Range, error) {
 	return Range(s), nil
 }
 
-// from is where the range begins.
-func (r Range) from(now models.Time) models.Time {
+// From is where the range begins that ends now.
+func (r Range) From(now models.Time) models.Time {
 	if r == Last24h {
 		return models.At(now.Truncate(time.Hour).Add(-23 * time.Hour))
 	}
 	return models.At(now.Truncate(day).Add(-time.Duration(rangeDays[r]-1) * day))
 }
 
-// Share is how many of the checks of a time found the target up. Checks that
-// were throttled count neither way.
-type Share struct{ Checks, Up int64 }
-
-// Ratio is Up by Checks, from 0 to 1; ok is false without any check.
-func (s Share) Ratio() (ratio float64, ok bool) {
-	if s.Checks == 0 {
-		return 0, false
+// CountsSince is since when a share of the range that ends now counts, if that
+// is later than the range begins. Zero: the history fills the range from its
+// beginning, or nothing of it is known.
+func (r Range) CountsSince(s Share, now models.Time) models.Time {
+	if s.Since.After(r.From(now).Time) {
+		return s.Since
 	}
-	return float64(s.Up) / float64(s.Checks), true
+	return models.Time{}
 }
-
-func (s Share) plus(o Share) Share { return Share{s.Checks + o.Checks, s.Up + o.Up} }

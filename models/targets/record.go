@@ -95,11 +95,12 @@ func (s *Store) Record(ctx context.Context, checker string, done ...Checked) err
 		var hours, days []sumRow
 		for _, c := range done {
 			t := c.Target
+			c.Result.TargetSeq, c.Result.IntervalMS = t.Seq, s.Interval(t).Milliseconds()
+			ended := t.count(c.Result)
 			opens, ends := t.found(c.Result)
 			if !c.TLSExpiresAt.IsZero() {
 				t.TLSExpiresAt = c.TLSExpiresAt
 			}
-			endedHours, endedDays := t.count(c.Result)
 			s.plan(&t, c)
 			stored, err := giveBack(tx, checker, c.Target.DueAt, t)
 			if err != nil || !stored {
@@ -108,11 +109,10 @@ func (s *Store) Record(ctx context.Context, checker string, done ...Checked) err
 				}
 				continue
 			}
-			c.Result.TargetSeq = t.Seq
 			if err := insertResult(tx, c.Result); err != nil {
 				return err
 			}
-			hours, days = appendSums(hours, t.Seq, endedHours), appendSums(days, t.Seq, endedDays)
+			hours, days = appendSums(hours, t.Seq, ended.hours), appendSums(days, t.Seq, ended.days)
 			if opens {
 				err = beginOutage(tx, c.Result)
 			} else if ends {
@@ -135,15 +135,15 @@ func (s *Store) Record(ctx context.Context, checker string, done ...Checked) err
 func giveBack(tx *gorm.DB, checker string, claimedDue models.Time, t Target) (stored bool, err error) {
 	res := tx.Exec(`UPDATE targets SET due_at = ?, next_check_at = ?, claimed_by = '',
 			state = ?, state_since = ?, last_checked_at = ?, last_status_code = ?, last_latency_ms = ?, last_error = ?,
-			failures = ?, tls_expires_at = ?, beats = ?,
-			hour_at = ?, hour_checks = ?, hour_up = ?, hour_latency = ?,
-			day_at = ?, day_checks = ?, day_up = ?, day_latency = ?
+			failures = ?, tls_expires_at = ?, known_until = ?, beats = ?,
+			hour_at = ?, hour_checks = ?, hour_known_from = ?, hour_up_us = ?, hour_down_us = ?, hour_latency = ?,
+			day_at = ?, day_checks = ?, day_known_from = ?, day_up_us = ?, day_down_us = ?, day_latency = ?
 		WHERE seq = ? AND claimed_by = ? AND due_at = ?`,
 		t.DueAt, t.NextCheckAt,
 		t.State, t.StateSince, t.LastCheckedAt, t.LastStatusCode, t.LastLatencyMS, t.LastError,
-		t.Failures, t.TLSExpiresAt, t.Beats,
-		t.Hour.At, t.Hour.Checks, t.Hour.Up, t.Hour.Latency,
-		t.Day.At, t.Day.Checks, t.Day.Up, t.Day.Latency,
+		t.Failures, t.TLSExpiresAt, t.KnownUntil, t.Beats,
+		t.Hour.At, t.Hour.Checks, t.Hour.KnownFrom, t.Hour.UpUS, t.Hour.DownUS, t.Hour.Latency,
+		t.Day.At, t.Day.Checks, t.Day.KnownFrom, t.Day.UpUS, t.Day.DownUS, t.Day.Latency,
 		t.Seq, checker, claimedDue)
 	return res.RowsAffected > 0, res.Error
 }
@@ -151,9 +151,9 @@ func giveBack(tx *gorm.DB, checker string, claimedDue models.Time, t Target) (st
 // insertResult passes over a result that is there already, as do the other
 // INSERTs of Record: one row must not keep a batch from being stored for ever.
 func insertResult(tx *gorm.DB, r Result) error {
-	return tx.Exec(`INSERT INTO check_results (target_seq, checked_at, outcome, status_code, latency_ms, attempts, error)
-		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		r.TargetSeq, r.CheckedAt, int(r.Outcome), r.StatusCode, r.LatencyMS, r.Attempts, r.Error).Error
+	return tx.Exec(`INSERT INTO check_results (target_seq, checked_at, outcome, status_code, latency_ms, attempts, error, interval_ms)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		r.TargetSeq, r.CheckedAt, int(r.Outcome), r.StatusCode, r.LatencyMS, r.Attempts, r.Error, r.IntervalMS).Error
 }
 
 // sumRow is a row of target_hours or target_days.
@@ -184,7 +184,10 @@ func (s *Store) storeSums(tx *gorm.DB, hours, days []sumRow) error {
 	if err := insertSums(tx, "target_days", days); err != nil {
 		return err
 	}
-	for _, d := range days {
+	for i, d := range days {
+		if i+1 < len(days) && days[i+1].TargetSeq == d.TargetSeq { // the last of a target's days will do
+			continue
+		}
 		for table, age := range map[string]time.Duration{"target_hours": hoursKept, "target_days": daysKept} {
 			err := tx.Exec("DELETE FROM "+table+" WHERE target_seq = ? AND at < ?", d.TargetSeq, d.At.Add(day-age)).Error
 			if err != nil {
@@ -197,8 +200,8 @@ func (s *Store) storeSums(tx *gorm.DB, hours, days []sumRow) error {
 
 func insertSums(tx *gorm.DB, table string, rows []sumRow) error {
 	for _, r := range rows {
-		err := tx.Exec("INSERT INTO "+table+" (target_seq, at, checks, up, latency) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-			r.TargetSeq, r.At, r.Checks, r.Up, r.Latency).Error
+		err := tx.Exec("INSERT INTO "+table+" (target_seq, at, checks, known_from, up_us, down_us, latency) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			r.TargetSeq, r.At, r.Checks, r.KnownFrom, r.UpUS, r.DownUS, r.Latency).Error
 		if err != nil {
 			return err
 		}

@@ -240,27 +240,30 @@ func (s *Store) Pages(ctx context.Context) ([]StatusPage, error) {
 }
 
 // PageDays are the last PageDays days of each of a page's targets, by
-// Target.Seq, the oldest first and without gaps.
+// Target.Seq, the oldest first and without gaps, until Target.AsOf.
 func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShare, error) {
-	now := s.clock.Now()
-	from := Last90d.from(now)
+	days := make(map[int64][]DayShare, len(p.Targets))
+	if len(p.Targets) == 0 {
+		return days, nil
+	}
+	now := p.Targets[0].AsOf // they were read together
+	from := Last90d.From(now)
 	seqs := make([]int64, len(p.Targets))
 	for i, t := range p.Targets {
 		seqs[i] = t.Seq
 	}
 	var rows []sumRow
 	err := s.db.Read(ctx).Table("target_days").Where("target_seq IN ? AND at >= ?", seqs, from).
-		Select("target_seq, at, checks, up").Scan(&rows).Error
+		Select("target_seq, at, known_from, up_us, down_us").Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading the days of a status page: %w", err)
 	}
-	days := make(map[int64][]DayShare, len(p.Targets))
 	for _, t := range p.Targets {
 		days[t.Seq] = make([]DayShare, PageDays)
 		for i := range days[t.Seq] {
 			days[t.Seq][i].At = from.Add(time.Duration(i) * day)
 		}
-		rows = append(rows, sumRow{t.Seq, t.Day}, sumRow{t.Seq, t.Hour})
+		rows = appendSums(rows, t.Seq, t.underWay(now).days)
 	}
 	for _, r := range rows {
 		i := int(r.At.Sub(from.Time) / day)
@@ -277,7 +280,7 @@ func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShar
 func (s *Store) PageOutages(ctx context.Context, p StatusPage, limit int) ([]Outage, error) {
 	var os []Outage
 	err := named(s.db.Read(ctx), "outages AS x").Joins("JOIN status_page_targets AS y ON y.target_seq = x.target_seq").
-		Where("y.page_id = ? AND (x.ended_at IS NULL OR x.ended_at >= ?)", p.ID, Last90d.from(s.clock.Now())).
+		Where("y.page_id = ? AND (x.ended_at IS NULL OR x.ended_at >= ?)", p.ID, Last90d.From(s.clock.Now())).
 		Order("x.started_at DESC, x.id DESC").Limit(limit).Find(&os).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading the outages of a status page: %w", err)

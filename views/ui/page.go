@@ -3,7 +3,6 @@
 package ui
 
 import (
-	"math"
 	"net/url"
 	"strconv"
 	"time"
@@ -98,11 +97,16 @@ func Count[N int | int64](n N) string {
 	return s
 }
 
-// Percent writes a ratio from 0 to 1 with two digits at most: "99.98 %". It
-// rounds down, so that only what never failed has 100.
+// Percent writes a ratio from 0 to 1 with two decimals: "99.98%". Only 1 is
+// "100%" and only 0 is "0%", however near to them another ratio may be.
 func Percent(ratio float64) string {
-	hundredths := math.Floor(ratio*10_000 + 1e-6) // 0.29 is a little less in a computer
-	return strconv.FormatFloat(hundredths/100, 'f', -1, 64) + "\u202f%"
+	switch {
+	case ratio >= 1:
+		return "100%"
+	case ratio <= 0:
+		return "0%"
+	}
+	return strconv.FormatFloat(min(max(ratio*100, 0.01), 99.99), 'f', 2, 64) + "%"
 }
 
 // Plural is a count with its noun: "1 link", "12 links".

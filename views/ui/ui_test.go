@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"strings"
 	"testing"
 	"time"
 )
@@ -32,9 +31,10 @@ func TestAgo(t *testing.T) {
 
 func TestPercent(t *testing.T) {
 	for ratio, want := range map[float64]string{
-		1: "100 %", 0.999999: "99.99 %", 0.5: "50 %", 0.995: "99.5 %", 0.29: "29 %", 0.00001: "0 %", 0: "0 %",
+		1: "100%", 1 - 1e-12: "99.99%", 0.99996: "99.99%", 0.5: "50.00%", 0.995: "99.50%", 0.29: "29.00%",
+		0.741549: "74.15%", 0.74155: "74.16%", 1e-12: "0.01%", 0: "0%",
 	} {
-		if got := Percent(ratio); got != strings.ReplaceAll(want, " ", "\u202f") {
+		if got := Percent(ratio); got != want {
 			t.Errorf("Percent(%v) = %q, want %q", ratio, got, want)
 		}
 	}

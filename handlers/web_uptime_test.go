@@ -1,0 +1,64 @@
+package handlers_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/linkwatch/linkwatch/models/targets"
+	"github.com/linkwatch/linkwatch/views/ui"
+)
+
+// Wherever an uptime is shown it is the same, to the digit, and says since when
+// it counts where the history does not fill the range.
+func TestUptimeIsTheSameEverywhere(t *testing.T) {
+	s := newSite(t)
+	month := 30 * 24 * 3600
+	shop := s.watched("https://shop.example", "Shop")
+	_, err := s.targets.Edit(t.Context(), shop.ID, targets.Edit{IntervalSeconds: &month})
+	s.must(err)
+	s.checked(shop, foundUp)
+	s.clock.Advance(40 * time.Hour)
+	s.checked(shop, foundDown)
+	s.clock.Advance(142 * time.Minute)
+	s.checked(shop, foundUp)
+	s.clock.Advance(7 * time.Hour)
+	s.published("ours", "Ours", shop)
+
+	var api struct {
+		Uptime map[string]float64
+		Since  map[string]*time.Time `json:"uptime_since"`
+	}
+	s.must(json.Unmarshal([]byte(s.get("/v1/targets/"+shop.ID).body), &api))
+	const day, week = "89.82%", "95.18%" // without 143 minutes of 23 h 25 min, and of 49 h 24 min
+	for r, want := range map[targets.Range]string{"24h": day, "7d": week, "30d": week, "90d": week} {
+		if got := ui.Percent(api.Uptime[string(r)]); got != want {
+			t.Errorf("the API says %s of %s, want %s", got, r, want)
+		}
+		if filled := api.Since[string(r)] == nil; filled != (r == "24h") {
+			t.Errorf("the API says of %s that it counts since %v", r, api.Since[string(r)])
+		}
+		var history struct{ Uptime float64 }
+		s.must(json.Unmarshal([]byte(s.get("/v1/targets/"+shop.ID+"/history?range="+string(r)).body), &history))
+		if history.Uptime != api.Uptime[string(r)] {
+			t.Errorf("the history of %s says %v, the target %v", r, history.Uptime, api.Uptime[string(r)])
+		}
+		words := "uptime since 24 Mar | " + want
+		if r == "24h" {
+			words = "uptime 24h | " + want
+		}
+		if _, got := s.badge("/badge/" + shop.ID + "/uptime/" + string(r) + ".svg"); got != words {
+			t.Errorf("the badge of %s says %q, want %q", r, got, words)
+		}
+	}
+	const since = " since 2 days ago"
+	a := s.get("/watch/" + shop.ID)
+	wantText(t, a, ".tiles.ranges", day+" 24 hours "+week+" 7 days"+since+" "+week+" 30 days"+since)
+	wantText(t, a, ".tiles.ranges", week+" 365 days"+since)
+	a = s.get("/watch/" + shop.ID + "?range=7d")
+	wantCount(t, a, `[aria-label="Uptime over the last 7 days: `+week+`"]`, 1)
+	a = s.get("/watch")
+	wantText(t, a, `.targets .share[data-label="24 h"]`, day)
+	wantText(t, a, `.targets .share[data-label="30 days"]`, week+since)
+	wantText(t, s.get("/status/ours"), ".system-uptime", week+" up"+since)
+}

@@ -1,0 +1,18 @@
+ALTER TABLE target_days ADD COLUMN up BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE target_days DROP COLUMN known_from;
+ALTER TABLE target_days DROP COLUMN up_us;
+ALTER TABLE target_days DROP COLUMN down_us;
+ALTER TABLE target_hours ADD COLUMN up BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE target_hours DROP COLUMN known_from;
+ALTER TABLE target_hours DROP COLUMN up_us;
+ALTER TABLE target_hours DROP COLUMN down_us;
+ALTER TABLE targets ADD COLUMN day_up BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE targets DROP COLUMN day_known_from;
+ALTER TABLE targets DROP COLUMN day_up_us;
+ALTER TABLE targets DROP COLUMN day_down_us;
+ALTER TABLE targets ADD COLUMN hour_up BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE targets DROP COLUMN hour_known_from;
+ALTER TABLE targets DROP COLUMN hour_up_us;
+ALTER TABLE targets DROP COLUMN hour_down_us;
+ALTER TABLE targets DROP COLUMN known_until;
+ALTER TABLE check_results DROP COLUMN interval_ms;
