@@ -27,6 +27,8 @@ const (
 // demoWatch makes up watched targets and lets a clock run through their
 // months, so that their history is made as that of any other.
 type demoWatch struct {
+	db      *models.DB
+	options targets.Options
 	store   *targets.Store
 	rand    *rand.Rand
 	now, at time.Time
@@ -93,10 +95,19 @@ func demoTargets() []demoTarget {
 const demoPublic = 9
 
 func newDemoWatch(db *models.DB, retention time.Duration, now time.Time) *demoWatch {
-	w := &demoWatch{rand: demoRand(4), now: now, at: now, to: demoTargets(), ids: map[string]int{}}
-	w.store = targets.NewStore(db, func() time.Time { return w.at },
-		targets.Options{CheckInterval: demoInterval, Retention: retention})
+	w := &demoWatch{
+		db: db, options: targets.Options{Retention: retention},
+		rand: demoRand(4), now: now, at: now, to: demoTargets(), ids: map[string]int{},
+	}
+	w.checkEvery(demoStep)
 	return w
+}
+
+// checkEvery has each target checked again within step, and known in between: a
+// target is due at most one and a half intervals after its last check.
+func (w *demoWatch) checkEvery(step time.Duration) {
+	w.options.CheckInterval = step * 2 / 3
+	w.store = targets.NewStore(w.db, func() time.Time { return w.at }, w.options)
 }
 
 // fill watches the made-up addresses, and some saved ones, for all their
@@ -109,7 +120,9 @@ func (w *demoWatch) fill(ctx context.Context, saved []links.Link) (n int, err er
 		w.fall(&w.to[i])
 	}
 	ids := make([]string, len(w.to))
-	for _, w.at = range w.moments() {
+	for _, m := range w.moments() {
+		w.at = m.at
+		w.checkEvery(m.step)
 		for i, t := range w.to {
 			if ids[i] != "" || w.at.Before(w.since(t)) {
 				continue
@@ -120,6 +133,14 @@ func (w *demoWatch) fill(ctx context.Context, saved []links.Link) (n int, err er
 			}
 			ids[i], n = added.ID, n+1
 			w.ids[added.ID] = i
+		}
+		for _, i := range m.turns {
+			if ids[i] == "" {
+				continue
+			}
+			if err := w.store.RequestCheck(ctx, ids[i]); err != nil {
+				return n, err
+			}
 		}
 		if err := w.check(ctx); err != nil {
 			return n, err
@@ -173,10 +194,17 @@ func (w *demoWatch) fall(t *demoTarget) {
 	}
 }
 
-// moments are when is checked, the closer the later, and whenever an outage
-// begins or ends.
-func (w *demoWatch) moments() []time.Time {
-	var all []time.Time
+// moment is when targets are checked: those that are due, and those of which an
+// outage begins or ends.
+type moment struct {
+	at    time.Time
+	step  time.Duration // until the next one
+	turns []int         // places in demoWatch.to
+}
+
+// moments are closer together the later they are.
+func (w *demoWatch) moments() []moment {
+	var all []moment
 	for _, part := range []struct{ from, to, step time.Duration }{
 		{demoWatched, 30 * 24 * time.Hour, 6 * time.Hour},
 		{30 * 24 * time.Hour, 2 * 24 * time.Hour, 2 * time.Hour},
@@ -184,20 +212,21 @@ func (w *demoWatch) moments() []time.Time {
 		{49*demoStep + demoLately, 0, demoStep},
 	} {
 		for ago := part.from; ago > part.to; ago -= part.step {
-			all = append(all, w.now.Add(-ago))
+			all = append(all, moment{at: w.now.Add(-ago), step: part.step})
 		}
 	}
-	last := all[len(all)-1]
-	for _, t := range w.to {
+	regular := len(all)
+	for i, t := range w.to {
 		for _, o := range t.down {
 			for _, at := range []time.Time{o.from, o.to} {
-				if at.Before(last) {
-					all = append(all, at)
+				after, _ := slices.BinarySearchFunc(all[:regular], at, func(m moment, at time.Time) int { return m.at.Compare(at) })
+				if after > 0 && after < regular {
+					all = append(all, moment{at, all[after-1].step, []int{i}})
 				}
 			}
 		}
 	}
-	slices.SortFunc(all, time.Time.Compare)
+	slices.SortFunc(all, func(a, b moment) int { return a.at.Compare(b.at) })
 	return all
 }
 

@@ -98,7 +98,7 @@ func TestWatchPages(t *testing.T) {
 	}
 	wantText(t, a, ".targets .beats title", "down · 24 Mar, 12:02:25 UTC")
 	wantText(t, a, `.targets .share[data-label="30 days"]`, "82.76%")
-	wantText(t, a, `.targets .share[data-label="30 days"] small`, "since 2 min ago")
+	wantText(t, a, `.targets .share[data-label="30 days"] small`, "2 min ago")
 	a = s.get(path)
 	wantText(t, a, ".state", "went down 25 s ago")
 	wantText(t, a, ".state", "Unexpected status 503.")
