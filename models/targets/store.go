@@ -179,7 +179,7 @@ func bare(query *gorm.DB) ([]Target, error) {
 	return ts, nil
 }
 
-// load is bare with the targets' Uptime: three queries, however many targets.
+// load is bare with the targets' Uptime: two queries, however many targets.
 func (s *Store) load(tx, query *gorm.DB) ([]Target, error) {
 	ts, err := bare(query)
 	if err != nil {
