@@ -2,11 +2,11 @@ package handlers_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views/ui"
 )
 
 // Wherever an uptime is shown it is the same, to the digit, and says since when
@@ -32,7 +32,7 @@ func TestUptimeIsTheSameEverywhere(t *testing.T) {
 	s.must(json.Unmarshal([]byte(s.get("/v1/targets/"+shop.ID).body), &api))
 	const day, week = "89.82%", "95.18%" // without 143 minutes of 23 h 25 min, and of 49 h 24 min
 	for r, want := range map[targets.Range]string{"24h": day, "7d": week, "30d": week, "90d": week} {
-		if got := ui.Percent(api.Uptime[string(r)]); got != want {
+		if got := fmt.Sprintf("%.2f%%", 100*api.Uptime[string(r)]); got != want {
 			t.Errorf("the API says %s of %s, want %s", got, r, want)
 		}
 		if filled := api.Since[string(r)] == nil; filled != (r == "24h") {
@@ -59,6 +59,8 @@ func TestUptimeIsTheSameEverywhere(t *testing.T) {
 	wantCount(t, a, `[aria-label="Uptime over the last 7 days: `+week+`"]`, 1)
 	a = s.get("/watch")
 	wantText(t, a, `.targets .share[data-label="24 h"]`, day)
-	wantText(t, a, `.targets .share[data-label="30 days"]`, week+since)
+	wantText(t, a, `.targets .share[data-label="30 days"]`, week)
+	wantCount(t, a, `.targets .share[data-label="30 days"] .counts-since`, 1)
+	wantCount(t, a, `.targets .share[data-label="24 h"] .counts-since`, 0)
 	wantText(t, s.get("/status/ours"), ".system-uptime", week+" up"+since)
 }
