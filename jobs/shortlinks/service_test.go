@@ -187,17 +187,17 @@ func TestBadDatabase(t *testing.T) {
 	db := modelstest.New(t)
 	i := newInstance(t, db, "")
 	l := i.add()
-	modelstest.Exec(t, db, "ALTER TABLE short_links RENAME TO elsewhere")
-	i.visit(l.Key) // which is in the cache
+	modelstest.Exec(t, db, "ALTER TABLE short_link_days RENAME TO elsewhere") // which only writing visits down needs
+	i.visit(l.Key)
 	i.visit(l.Key)
 	i.eventually("it is told", func() bool { return strings.Contains(i.log.String(), `msg="visits are not written down"`) })
-	modelstest.Exec(t, db, "ALTER TABLE elsewhere RENAME TO short_links")
+	modelstest.Exec(t, db, "ALTER TABLE elsewhere RENAME TO short_link_days")
 	i.eventually("the visits are written down", func() bool { return i.visits(l.Key) == 2 })
 	if n := strings.Count(i.log.String(), `msg="visits are not written down"`); n != 1 {
 		t.Errorf("it is told %d times: %s", n, i.log)
 	}
 
-	modelstest.Exec(t, db, "ALTER TABLE short_links RENAME TO elsewhere")
+	modelstest.Exec(t, db, "ALTER TABLE short_link_days RENAME TO elsewhere")
 	i.visit(l.Key)
 	i.Stop(t.Context())
 	if !strings.Contains(i.log.String(), "the last visits were not written down") {
