@@ -85,6 +85,41 @@ func (s *Store) Tag(ctx context.Context, tagID string) (Tag, error) {
 	return findTag(s.db.Read(ctx), tagID)
 }
 
+// MergeTarget returns the other tag that a rename of tagID to name would merge
+// it into, and the number of links that carry that tag, expired ones included.
+// links is 0 if no other tag has the name. The error is CodeNotFound if tagID
+// names no tag. Both tags and the count come from one statement, so that
+// concurrent merges cannot make them disagree.
+func (s *Store) MergeTarget(ctx context.Context, tagID, name string) (into Tag, links int, err error) {
+	if models.CheckID(models.KindTag, tagID) != nil {
+		return Tag{}, 0, models.NotFound("tag")
+	}
+	var rows []struct {
+		Tag
+		Links int
+	}
+	err = s.db.Read(ctx).Raw(`SELECT tags.*, (SELECT count(*) FROM link_tags WHERE tag_seq = tags.seq) AS links
+		FROM tags WHERE id = ? OR folded = ?`, tagID, models.FoldName(name)).Scan(&rows).Error
+	if err != nil {
+		return Tag{}, 0, fmt.Errorf("looking for the tag to merge into: %w", err)
+	}
+	known := false
+	for _, r := range rows {
+		if r.ID == tagID {
+			known = true
+		} else {
+			into, links = r.Tag, r.Links
+		}
+	}
+	if !known {
+		return Tag{}, 0, models.NotFound("tag")
+	}
+	if links == 0 { // a tag without links does not exist for users: a rename takes its name silently
+		into = Tag{}
+	}
+	return into, links, nil
+}
+
 // TagsOf are the tags of a link, in the order it got them.
 func (s *Store) TagsOf(ctx context.Context, id string) ([]Tag, error) {
 	tx := s.db.Read(ctx)

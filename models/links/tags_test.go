@@ -347,3 +347,28 @@ func (t fixture) step(rnd *rand.Rand, id, name string) error {
 		return err
 	}
 }
+
+func TestMergeTarget(t *testing.T) {
+	each(t, func(t fixture) {
+		t.save("https://a.test", "from")
+		l := t.save("https://b.test", "Into")
+		t.save("https://c.test", "into")
+		_, err := t.SetExpired(t.Context(), true, l.ID)
+		t.must(err)
+		from := t.tag("from").ID
+		for name, want := range map[string]struct {
+			name  string
+			links int
+		}{"INTO": {"Into", 2}, "from": {}, "other": {}, "": {}} {
+			into, n, err := t.MergeTarget(t.Context(), from, name)
+			if err != nil || into.Name != want.name || n != want.links {
+				t.Errorf("%q: %q on %d links, %v", name, into.Name, n, err)
+			}
+		}
+		for _, id := range []string{"", "x", models.NewID(models.KindTag)} {
+			if _, _, err := t.MergeTarget(t.Context(), id, "into"); models.CodeOf(err) != models.CodeNotFound {
+				t.Errorf("tag %q: %v", id, err)
+			}
+		}
+	})
+}
