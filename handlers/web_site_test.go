@@ -104,6 +104,7 @@ func (s *site) do(r *http.Request) page {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	res.Request = r
 	return page{res, doc, string(b)}
 }
 

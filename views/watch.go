@@ -17,6 +17,7 @@ type Watch struct {
 	ui.Page
 	Place     WatchPlace
 	Add       TargetForm
+	Query     string // what is wrong with the search, else ""
 	Targets   models.Slice[targets.Target]
 	Counts    targets.Counts
 	Interval  time.Duration // CHECK_INTERVAL
@@ -33,13 +34,9 @@ type WatchPlace struct {
 // Path is the address of the list.
 func (p WatchPlace) Path() string {
 	q := url.Values{}
-	for name, value := range map[string]string{
+	setFilters(q, map[string]string{
 		"q": p.Text, "host": p.Host, "status": string(p.Status), "page_token": p.Token,
-	} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
+	})
 	return withQuery("/watch", q)
 }
 

@@ -43,7 +43,7 @@ type ShownParam struct {
 type FilterParams struct {
 	ShownParam
 	Health string `query:"health" example:"dead" doc:"ok, moved, blocked, suspect, dead or unchecked"`
-	Tag    string `query:"tag" example:"Go" doc:"The whole name of a tag, in any case"`
+	Tag    string `query:"tag" example:"Go" doc:"The whole name of a tag, in any case; at most 512 bytes"`
 }
 
 func (p FilterParams) filter() (links.Filter, error) {

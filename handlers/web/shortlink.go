@@ -67,7 +67,7 @@ func (p *Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 		v.Edit.Open = open
 	}
 	v.Edit.Kept = v.Short.ExpiresAt
-	c.Header("HX-Replace-Url", v.Place.Path())
+	replaceURL(c, v.Place.Path())
 	p.showPart(c, status, views.ShortLinkPage(v), views.ShortLinkNow(v))
 }
 

@@ -19,7 +19,7 @@ func (p *Pages) TagsPage(c *gin.Context) {
 		p.fail(c, err)
 		return
 	}
-	c.Header("HX-Replace-Url", views.TagsPath(v.Match, v.Order, page.Number))
+	replaceURL(c, views.TagsPath(v.Match, v.Order, page.Number))
 	v.Flash = notices[c.Query(paramDone)]
 	p.showTags(c, http.StatusOK, v, page)
 }
@@ -27,7 +27,15 @@ func (p *Pages) TagsPage(c *gin.Context) {
 func (p *Pages) showTags(c *gin.Context, status int, v views.Tags, page models.Page) {
 	v.Page = p.page("Tags", "tags", v.Flash)
 	var err error
-	if v.Tags, err = p.Links.Tags(c.Request.Context(), v.Match, v.Order, page); err != nil {
+	v.Tags, err = p.Links.Tags(c.Request.Context(), v.Match, v.Order, page)
+	if v.Query = filterError(err); v.Query != "" {
+		err, status = nil, http.StatusBadRequest
+		if wantsPart(c.Request) {
+			p.showFilterError(c, v.Query)
+			return
+		}
+	}
+	if err != nil {
 		p.fail(c, err)
 		return
 	}

@@ -160,6 +160,9 @@ func (s *Store) NeedAttention(ctx context.Context, limit int) ([]Link, error) {
 func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error) {
 	out := Found{List: models.List[Link]{Page: p}}
 	q, err := ParseQuery(f.Query)
+	if err == nil {
+		err = models.CheckFilter("query.tag", f.Tag)
+	}
 	if err != nil {
 		return out, err
 	}

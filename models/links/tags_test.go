@@ -179,6 +179,13 @@ func TestLongTagFilters(t *testing.T) {
 	each(t, func(t fixture) {
 		t.save("https://a.test/", "x")
 		for _, long := range []string{strings.Repeat("a", 60_000), strings.Repeat("\ufdfa", 3000)} {
+			_, err := t.Tags(t.Context(), long, links.TagsByName, firstPage)
+			t.wantCode(err, models.CodeInvalid)
+			_, err = t.CompleteTags(t.Context(), long, 5)
+			t.wantCode(err, models.CodeInvalid)
+		}
+		// U+FDFA folds to eighteen characters.
+		for _, long := range []string{strings.Repeat("a", models.MaxFilter), strings.Repeat("%", models.MaxFilter), strings.Repeat("\ufdfa", models.MaxFilter/3)} {
 			ts, err := t.Tags(t.Context(), long, links.TagsByName, firstPage)
 			t.must(err)
 			done, err := t.CompleteTags(t.Context(), long, 5)

@@ -3,6 +3,7 @@ package targets_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -223,6 +224,25 @@ func TestExpiringTLSAndProbes(t *testing.T) {
 		f.must(f.Probes(f.Context(), 2, func(p targets.Target) { probed = append(probed, p) }))
 		if len(probed) != 2 || probed[0].State != targets.Up || probed[0].LastStatusCode != 200 || probed[0].ID == "" {
 			t.Errorf("%+v", probed)
+		}
+	})
+}
+
+// Text that folds to eighteen times as many characters is still no error of the
+// database.
+func TestList_LongestFilter(t *testing.T) {
+	each(t, func(t fixture) {
+		for _, text := range []string{strings.Repeat("%", models.MaxFilter), strings.Repeat("\ufdfa", models.MaxFilter/3)} {
+			for _, f := range []targets.Filter{{Text: text}, {Host: text}} {
+				if _, err := t.List(t.Context(), f, models.Cursor{}, 10); err != nil {
+					t.Error(err)
+				}
+				f.Text += "  x"
+				f.Host += "  x"
+				if _, err := t.List(t.Context(), f, models.Cursor{}, 10); models.CodeOf(err) != models.CodeInvalid {
+					t.Errorf("%v", err)
+				}
+			}
 		}
 	})
 }

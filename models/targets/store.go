@@ -2,6 +2,7 @@ package targets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -73,6 +74,9 @@ func (s *Store) one(ctx context.Context, where string, arg any) (t Target, ok bo
 // on it.
 func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit int) (models.Slice[Target], error) {
 	var page models.Slice[Target]
+	if err := errors.Join(models.CheckFilter("query.q", f.Text), models.CheckFilter("query.host", f.Host)); err != nil {
+		return page, err
+	}
 	if after != (models.Cursor{}) && models.CheckID(models.KindTarget, after.ID) != nil {
 		return page, errToken
 	}
