@@ -33,12 +33,12 @@ type CleanupFigures struct {
 // links, then the state of the reaper, then the figures of every kind.
 type CleanupStats struct {
 	CleanupFigures
-	IsRunning   bool             `json:"is_running" doc:"Whether the reaper is running on any instance, whatever it is deleting"`
-	Enabled     bool             `json:"enabled" doc:"CLEANUP_ENABLED: false keeps expired and deleted short links in the database; all other kinds are deleted in any case"`
-	NextRunAt   *time.Time       `json:"next_run_at" doc:"When the reaper runs next"`
-	Waiting     int              `json:"waiting" example:"137" maximum:"10000" doc:"Expired and deleted short links that are due for deletion, counted up to 10,000; if enabled is false, those that are kept"`
-	WaitingMore bool             `json:"waiting_more" doc:"Whether more than 10,000 are waiting"`
-	Kinds    []CleanupKind `json:"kinds" nullable:"false" doc:"Every kind of rows that the reaper deletes, in the order of a run"`
+	IsRunning   bool          `json:"is_running" doc:"Whether the reaper is running on any instance, whatever it is deleting"`
+	Enabled     bool          `json:"enabled" doc:"CLEANUP_ENABLED: false keeps expired and deleted short links in the database; all other kinds are deleted in any case"`
+	NextRunAt   *time.Time    `json:"next_run_at" doc:"When the reaper runs next"`
+	Waiting     int           `json:"waiting" example:"137" maximum:"10000" doc:"Expired and deleted short links that are due for deletion, counted up to 10,000; if enabled is false, those that are kept"`
+	WaitingMore bool          `json:"waiting_more" doc:"Whether more than 10,000 are waiting"`
+	Kinds       []CleanupKind `json:"kinds" nullable:"false" doc:"Every kind of rows that the reaper deletes, in the order of a run"`
 }
 
 // CleanupKind is one kind of rows that the reaper deletes.

@@ -45,13 +45,13 @@ func with(address, name, value string) string {
 	return u.String()
 }
 
-// redirect sends the browser to an address of ours.
-func redirect(c *gin.Context, status int, address string) {
+// RedirectTo sends the browser to an address of ours.
+func RedirectTo(c *gin.Context, status int, address string) {
 	c.Redirect(status, bounded(address, maxAddress))
 }
 
 // seeOther sends the browser on after a POST, so that a reload repeats nothing.
-func (p *Pages) seeOther(c *gin.Context, address string) { redirect(c, http.StatusSeeOther, address) }
+func (p *Pages) seeOther(c *gin.Context, address string) { RedirectTo(c, http.StatusSeeOther, address) }
 
 // replaceURL makes htmx show an address of ours in the address bar.
 func replaceURL(c *gin.Context, address string) {

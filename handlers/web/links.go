@@ -171,5 +171,5 @@ func (p *Pages) RandomLink(c *gin.Context) {
 		return
 	}
 	c.Header("Cache-Control", "no-store")
-	redirect(c, http.StatusFound, "/links/"+l.ID)
+	RedirectTo(c, http.StatusFound, "/links/"+l.ID)
 }
