@@ -35,7 +35,7 @@ type WatchPlace struct {
 func (p WatchPlace) Path() string {
 	q := url.Values{}
 	setFilters(q, map[string]string{
-		"q": p.Text, "host": p.Host, "status": string(p.Status), "page_token": p.Token,
+		"q": p.Text, "host": p.Host, "status": string(p.Status), "page_token": p.Token, "certificate": string(p.Certificate),
 	})
 	return withQuery("/watch", q)
 }
@@ -44,7 +44,11 @@ func (p WatchPlace) Path() string {
 
 func (p WatchPlace) withStatus(s targets.Status) WatchPlace { p.Status, p.Token = s, ""; return p }
 func (p WatchPlace) withHost(h string) WatchPlace           { p.Host, p.Token = h, ""; return p }
-func (p WatchPlace) after(c models.Cursor) WatchPlace       { p.Token = c.Token(); return p }
+func (p WatchPlace) withCertificate(c targets.Certificate) WatchPlace {
+	p.Certificate, p.Token = c, ""
+	return p
+}
+func (p WatchPlace) after(c models.Cursor) WatchPlace { p.Token = c.Token(); return p }
 
 func (p WatchPlace) filtered() bool { return p.Filter != targets.Filter{} }
 
@@ -117,9 +121,9 @@ func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 func (v Watch) found() string {
 	n, whole := len(v.Targets.Items), v.Place.Token == "" && !v.Targets.More()
 	switch {
-	case v.Place.Text == "" && v.Place.Host == "" && v.Place.Status == "":
+	case v.Place.Filter == targets.Filter{}:
 		n = v.Counts.All()
-	case v.Place.Text == "" && v.Place.Host == "":
+	case v.Place.Filter == targets.Filter{Status: v.Place.Status}:
 		n = v.Counts[v.Place.Status]
 	case !whole:
 		return "Many targets"

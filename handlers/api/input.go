@@ -36,7 +36,7 @@ func (p PageParams) page() (models.Page, error) { return models.NewPage(p.Page, 
 
 // ShownParam chooses links by their expiry.
 type ShownParam struct {
-	Expired string `query:"expired" example:"all" doc:"true: expired links only; all: these too; default: active ones only"`
+	Expired string `query:"expired" example:"all" doc:"true: expired links only; recent: those that expired in the last 7 days; all: expired and active links; default: active ones only"`
 }
 
 // FilterParams choose links.

@@ -25,6 +25,9 @@ func watchPlaceOf(q url.Values) (views.WatchPlace, models.Cursor, error) {
 	if at.Status, err = targets.ParseStatus(q.Get("status")); err != nil {
 		return at, models.Cursor{}, err
 	}
+	if at.Certificate, err = targets.ParseCertificate(q.Get("certificate")); err != nil {
+		return at, models.Cursor{}, err
+	}
 	at.Token = q.Get("page_token")
 	after, err := models.ParseToken(at.Token)
 	return at, after, err

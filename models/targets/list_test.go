@@ -206,7 +206,7 @@ func TestListTakesAConstantNumberOfQueries(t *testing.T) {
 	})
 }
 
-func TestExpiringTLSAndProbes(t *testing.T) {
+func TestCertificatesAndProbes(t *testing.T) {
 	each(t, func(f fixture) {
 		f.addMany(3)
 		for i, claimed := range f.claim() {
@@ -214,10 +214,12 @@ func TestExpiringTLSAndProbes(t *testing.T) {
 			r.CheckedAt = f.Now()
 			f.must(f.Record(f.Context(), checker, targets.Checked{Target: claimed, Result: r, TLSExpiresAt: f.Now().Add(time.Duration(20-10*i) * day)}))
 		}
-		soon, err := f.ExpiringTLS(f.Context(), 14*day, 10)
-		f.must(err)
-		if len(soon) != 2 || soon[0].TLSExpiresAt.After(soon[1].TLSExpiresAt.Time) {
-			t.Errorf("%v", soon)
+		for which, want := range map[targets.Certificate]int{targets.CertificateExpired: 1, targets.CertificateExpiring: 1} {
+			n, first, err := f.Certificates(f.Context(), which, 10)
+			f.must(err)
+			if listed := f.pages(targets.Filter{Certificate: which}, 10, func() {}); n != want || len(first) != want || len(listed) != want || listed[0] != first[0].ID {
+				t.Errorf("%s: %d, %v, %v", which, n, first, listed)
+			}
 		}
 		f.add("https://never.test")
 		var probed []targets.Target
