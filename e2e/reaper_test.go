@@ -118,7 +118,7 @@ func TestReaperRun(t *testing.T) {
 // Whoever looks sees a run begin, go on and end, without a reload.
 func TestReaperInTheBrowser(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		file := shortStore(t, "old", 4000, time.Now().Add(-2*time.Hour))
+		file := shortStore(t, "old", 12_000, time.Now().Add(-2*time.Hour))
 		s := start(t, "DATABASE_URL="+file, "CLEANUP_BATCH_SIZE=20")
 		b := browse(t, s, in, "/admin/jobs")
 		b.see("The reaper has deleted 0 rows so far.")
@@ -128,7 +128,7 @@ func TestReaperInTheBrowser(t *testing.T) {
 		b.click(".run-now button")
 		b.see("It is running already.")
 		b.has(".run-now button:disabled")
-		b.see("No short links are waiting to be deleted. So far 4\u202f000 short links were deleted in 1 run.")
+		b.see("No short links are waiting to be deleted. So far 12\u202f000 short links were deleted in 1 run.")
 		b.has(".run-now button:enabled")
 		b.has(".chart-lines .part-0")
 	})

@@ -76,7 +76,7 @@ func (v Cleanup) waits() string {
 	}
 	subject := n + " short " + ui.Noun(v.Waiting, "link") + " " + verb
 	if !v.Enabled {
-		return subject + " due for deletion, but CLEANUP_ENABLED is false: short links are kept."
+		return "Short links are kept: CLEANUP_ENABLED is false. " + subject + " due for deletion."
 	}
 	return subject + " waiting to be deleted."
 }
