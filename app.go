@@ -83,27 +83,25 @@ func newApp(ctx context.Context, cfg config.Config, db *models.DB, log *slog.Log
 	}
 	cleaned := cleanup.NewStore(db, nil)
 	scheduled := schedule.NewStore(db, nil)
-	table := []jobs.Job{
-		joblinks.Revalidation(store, cfg.MaxConcurrency),
-		jobs.Retention(joblinks.Purge(store), watched.Purge),
+	remove := map[string]cleanup.Remove{
+		cleanup.VisitDays: shortened.ReapDays, cleanup.IdempotencyKeys: db.ReapKeys(nil),
+		cleanup.CheckResults: watched.ReapResults, cleanup.Tags: store.ReapTags,
 	}
 	if cfg.CleanupEnabled {
-		reap, err := reaper.Reaper(cleaned, reaper.Options{
-			Interval: cfg.CleanupInterval, BatchSize: cfg.CleanupBatchSize, MaxDuration: cfg.CleanupMaxDuration, LongBatch: longBatch,
-		}, registry, map[string]cleanup.Remove{
-			cleanup.ShortLinks: shortened.Reap, cleanup.VisitDays: shortened.ReapDays, cleanup.IdempotencyKeys: db.ReapKeys(nil),
-			cleanup.CheckResults: watched.ReapResults, cleanup.Tags: store.ReapTags,
-		})
-		if err != nil {
-			return nil, err
-		}
-		table = append(table, reap)
+		remove[cleanup.ShortLinks] = shortened.Reap
+	}
+	reap, err := reaper.Reaper(cleaned, reaper.Options{
+		Interval: cfg.CleanupInterval, BatchSize: cfg.CleanupBatchSize, MaxDuration: cfg.CleanupMaxDuration, LongBatch: longBatch,
+	}, registry, remove)
+	if err != nil {
+		return nil, err
 	}
 	a.last, err = jobshortlinks.New(shortened, a.cache, shared, log, registry)
 	if err != nil {
 		return nil, err
 	}
-	runner, err := jobs.NewRunner(scheduled, log, registry, table...)
+	runner, err := jobs.NewRunner(scheduled, log, registry,
+		joblinks.Revalidation(store, cfg.MaxConcurrency), jobs.Retention(joblinks.Purge(store), watched.Purge), reap)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +137,7 @@ func newApp(ctx context.Context, cfg config.Config, db *models.DB, log *slog.Log
 // the one shared with other instances if there is a Redis.
 func (a *app) shorten(cfg config.Config, db *models.DB, log *slog.Logger) (*shortlinks.Store, *shortlinks.Shared, error) {
 	opts := shortlinks.Options{
-		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, BlockedHosts: cfg.ShortBlockedHosts,
+		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, Keep: !cfg.CleanupEnabled, BlockedHosts: cfg.ShortBlockedHosts,
 		Own: cfg.Authorities(), ShortHost: cfg.ShortHost,
 	}
 	if cfg.RedisURL == "" {

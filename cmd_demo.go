@@ -8,6 +8,9 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/linkwatch/linkwatch/config"
@@ -80,7 +83,7 @@ func demo(ctx context.Context, args []string, getenv func(string) string, stdout
 		}
 	}
 	_, err = fmt.Fprintf(stdout, "Stored %d made-up links, %d watched targets with a status page, /status/demo, and %d short links.\n"+
-		"Nobody answers at their addresses: the targets are checked again in %d days, and are down from then on.\n"+
+		"Nothing answers at their addresses. They are checked again in %d days; until then the demo stays as it is.\n"+
 		"Now: linkwatch serve\n", stored, watched, shortened, int(demoRest.Hours()/24))
 	return err
 }
@@ -167,11 +170,42 @@ func (d *demoRun) live(ctx context.Context) error {
 			d.newest = append(d.newest, l)
 		}
 	}
-	d.at = d.now
+	if err := d.freeze(ctx); err != nil {
+		return err
+	}
 	d.rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 	liked := rand.NewZipf(d.rand, 1.2, 3, uint64(len(ids)-1))
 	for range demoViews * len(ids) {
 		if _, err := d.store.View(ctx, ids[liked.Uint64()]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// freeze puts the next check of every link off by demoRest, as those of the
+// targets are: nothing answers at their addresses, so each recheck would make a
+// healthy link suspect. Links that were there before (-force) are due at once.
+func (d *demoRun) freeze(ctx context.Context) error {
+	var others []string
+	d.at = d.now.Add(demoRest) // what is due by then is claimed, and so comes due after it
+	for {
+		due, err := d.store.ClaimDue(ctx, demoBatch)
+		if err != nil {
+			return err
+		}
+		if len(due) == 0 {
+			break
+		}
+		for _, l := range due {
+			if u, err := url.Parse(l.URL); err != nil || !strings.HasSuffix(u.Host, ".example") {
+				others = append(others, l.ID)
+			}
+		}
+	}
+	d.at = d.now
+	for batch := range slices.Chunk(others, demoBatch) {
+		if err := d.store.PutOff(ctx, 0, batch...); err != nil {
 			return err
 		}
 	}

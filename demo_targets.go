@@ -20,7 +20,7 @@ const (
 	demoInterval = 4 * time.Minute      // between two checks of a target
 	demoStep     = demoInterval * 3 / 2 // between the last checks of the demo: each target is due again by then
 	demoLately   = 40 * time.Second     // how long ago the last of them was
-	demoRest     = 7 * 24 * time.Hour   // until the targets are checked in earnest, and found down
+	demoRest     = 7 * 24 * time.Hour   // until targets and links are checked again, and found down
 	demoChecker  = "demo"
 )
 

@@ -28,6 +28,7 @@ func TestDemo(t *testing.T) {
 	defer func() { _ = db.Close() }()
 	t.Run("is lived in", func(t *testing.T) { demoIsLivedIn(t, db, begun) })
 	t.Run("is watched", func(t *testing.T) { demoIsWatched(t, db, begun) })
+	t.Run("is frozen", func(t *testing.T) { demoIsFrozen(t, db, begun) })
 	t.Run("is shortened", func(t *testing.T) { demoIsShortened(t, db) })
 	t.Run("refuses a full store", func(t *testing.T) {
 		if err := run(t.Context(), []string{"demo"}, getenv, io.Discard); err == nil || !strings.Contains(err.Error(), "-force") {
@@ -122,6 +123,24 @@ func demoIsWatched(t *testing.T, db *models.DB, begun time.Time) {
 	}
 }
 
+// demoIsFrozen: no link is rechecked for a week, and so none changes.
+func demoIsFrozen(t *testing.T, db *models.DB, begun time.Time) {
+	later := begun.Add(demoRest - time.Minute)
+	store := links.NewStore(db, func() time.Time { return later }, nil, links.Options{CheckInterval: time.Hour})
+	due, err := store.ClaimDue(t.Context(), 10_000)
+	if err != nil || len(due) != 0 {
+		t.Errorf("within a week %d links are rechecked: %v", len(due), err)
+	}
+	later = begun.Add(demoRest + time.Hour)
+	counts, err := store.Counts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if due, err = store.ClaimDue(t.Context(), 10_000); err != nil || len(due) < counts.Active*9/10 {
+		t.Errorf("after it only %d of %d: %v", len(due), counts.Active, err)
+	}
+}
+
 // demoIsShortened: the short links are in every state, visited by people and
 // bots up to now, and one leads to a saved link.
 func demoIsShortened(t *testing.T, db *models.DB) {
@@ -159,5 +178,32 @@ func demoIsShortened(t *testing.T, db *models.DB) {
 	saved := links.NewStore(db, nil, nil, links.Options{CheckInterval: time.Hour})
 	if _, ok, err := saved.ByURL(t.Context(), all.Items[len(all.Items)-1].CanonicalURL); err != nil || !ok {
 		t.Errorf("no short link leads to a saved link: %v", err)
+	}
+}
+
+// The demo's links are frozen, and no others: one that was there before is still
+// rechecked.
+func TestDemo_ForceFreezesNoOtherLink(t *testing.T) {
+	getenv := env(t, nil)
+	db, err := models.Open(t.Context(), models.SQLite, getenv("DATABASE_URL"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if err := db.Migrate(); err != nil {
+		t.Fatal(err)
+	}
+	store := links.NewStore(db, nil, nil, links.Options{CheckInterval: time.Hour})
+	if _, err := store.Import(t.Context(), []links.New{{URL: "https://mine.test/page"}}); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := run(t.Context(), []string{"demo", "-links", "20", "-force"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Stored 20") {
+		t.Fatalf("%s: %v", out.String(), err)
+	}
+	later := links.NewStore(db, func() time.Time { return time.Now().Add(2 * time.Hour) }, nil, links.Options{CheckInterval: time.Hour})
+	due, err := later.ClaimDue(t.Context(), 100)
+	if err != nil || len(due) != 1 || due[0].URL != "https://mine.test/page" {
+		t.Errorf("due are %v: %v", due, err)
 	}
 }

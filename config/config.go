@@ -76,10 +76,10 @@ type Config struct {
 	// ShortCreateLimit is a number of short links; 0 is no limit.
 	ShortCreateLimit int `env:"SHORT_CREATE_LIMIT" envDefault:"600" range:"0..1000000" meaning:"short links that one client without a login may make per minute; 0 is any number; clients on this machine are free unless PUBLIC_URL is set: then a proxy stands in front, and all who come by it count as one, as X-Forwarded-For is not trusted"`
 
-	// CleanupEnabled schedules the reaper.
-	CleanupEnabled bool `env:"CLEANUP_ENABLED" envDefault:"true" allowed:"true or false" meaning:"false never deletes expired short links and other rows that have had their day"`
+	// CleanupEnabled lets the reaper delete short links. It deletes everything else in any case.
+	CleanupEnabled bool `env:"CLEANUP_ENABLED" envDefault:"true" allowed:"true or false" meaning:"false keeps expired and deleted short links in the database; the reaper deletes all other expired data in any case"`
 	// CleanupInterval is the time between two runs of the reaper.
-	CleanupInterval time.Duration `env:"CLEANUP_INTERVAL" envDefault:"15m" range:"1s..24h" meaning:"how often the reaper runs"`
+	CleanupInterval time.Duration `env:"CLEANUP_INTERVAL" envDefault:"15m" range:"1s..24h" meaning:"how often the reaper deletes expired data"`
 	// CleanupBatchSize is the number of rows that one transaction of the reaper deletes at most.
 	CleanupBatchSize int `env:"CLEANUP_BATCH_SIZE" envDefault:"1000" range:"1..10000" meaning:"rows that the reaper deletes in one transaction"`
 	// CleanupBufferTime is how long a short link is kept after its end.

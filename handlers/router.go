@@ -244,8 +244,10 @@ func New(d Deps) (*Router, error) {
 		{"GET", web.RedirectRoute + "/", public, pages.Redirect},
 		{"GET", web.ProblemRoute, public, pages.ProblemType},
 		{"GET", static.Prefix + "*file", public, files(errs)},
+		{"GET", "/favicon.ico", public, gin.WrapF(static.Favicon)},
 	}
 	serve(engine, access, routes)
+	engine.NoRoute(notFound(errs, routes))
 
 	// All that there is at SHORT_HOST, and what its pages and problems lead to.
 	short := []route{

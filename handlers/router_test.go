@@ -90,7 +90,7 @@ func TestEveryRouteIsInTheTable(t *testing.T) {
 func TestPassword(t *testing.T) {
 	r := newRouter(t, func(d *Deps) { d.Password = "correct horse" })
 	public := []string{
-		"/healthz", "/readyz", "/static/*file", "/status/:slug", "/status/:slug/feed", "/badge/:target/:kind", "/badge/:target/:kind/:range",
+		"/healthz", "/readyz", "/static/*file", "/favicon.ico", "/status/:slug", "/status/:slug/feed", "/badge/:target/:kind", "/badge/:target/:kind/:range",
 		"/s/:key", "/s/:key/", "/probs/:slug",
 	}
 	for _, rt := range r.routes {

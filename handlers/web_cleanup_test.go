@@ -6,40 +6,35 @@ import (
 	"testing"
 	"time"
 
+	"github.com/linkwatch/linkwatch/handlers"
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/cleanup"
 	"github.com/linkwatch/linkwatch/models/schedule"
+	"github.com/linkwatch/linkwatch/models/shortlinks"
 )
 
-// declareReaper schedules the reaper, as the program does unless CLEANUP_ENABLED is false.
+// declareReaper schedules the reaper, as the program does.
 func (s *site) declareReaper() {
 	s.t.Helper()
 	s.must(s.jobs.Declare(s.t.Context(), schedule.Job{ID: cleanup.Job, Schedule: "@every 15m0s", NextRunAt: models.At(s.clock.Now().Add(15 * time.Minute))}))
 }
 
-// reaped records a run over two subjects.
+// reaped records a run over two kinds.
 func (s *site) reaped(shortLinks, keys int64, failure string) {
 	s.t.Helper()
 	at := s.cleanup.Now()
-	s.must(s.cleanup.Finish(s.t.Context(), cleanup.Run{StartedAt: at, Subject: cleanup.ShortLinks, Cleaned: shortLinks, Duration: 20 * time.Millisecond, Error: failure}))
-	s.must(s.cleanup.Finish(s.t.Context(), cleanup.Run{StartedAt: at, Subject: cleanup.IdempotencyKeys, Cleaned: keys, Duration: 5 * time.Millisecond}))
+	s.must(s.cleanup.Finish(s.t.Context(), cleanup.Run{StartedAt: at, Kind: cleanup.ShortLinks, Cleaned: shortLinks, Duration: 20 * time.Millisecond, Error: failure}))
+	s.must(s.cleanup.Finish(s.t.Context(), cleanup.Run{StartedAt: at, Kind: cleanup.IdempotencyKeys, Cleaned: keys, Duration: 5 * time.Millisecond}))
 	s.clock.Advance(15 * time.Minute)
 }
 
 func TestCleanupPage(t *testing.T) {
 	s := newSite(t)
-	a := s.get("/admin/cleanup")
-	wantText(t, a, ".state", "switched off Nothing is deleted: CLEANUP_ENABLED is false.")
-	wantText(t, a, "#why-not", "Set it to true")
-	wantCount(t, a, ".run-now button[disabled]", 1)
-	wantText(t, a, ".empty", "has never run")
-	wantStatus(t, s.post("/admin/cleanup/run", nil), 409)
-
 	s.declareReaper()
-	a = s.get("/admin/cleanup")
-	wantText(t, a, ".state", "Has not run yet every 15 minutes, next run in 15 min No short link waits to be deleted.")
+	a := s.get("/admin/cleanup")
+	wantText(t, a, ".state", "Has not run yet every 15 minutes, next run in 15 min No short links are waiting to be deleted.")
 	wantText(t, a, ".empty", "No run yet")
-	wantCount(t, a, "tbody tr", len(cleanup.Subjects))
+	wantCount(t, a, "tbody tr", len(cleanup.Kinds))
 	wantText(t, a, `nav [aria-current="page"][href="/admin/cleanup"]`, "Cleanup")
 	wantCount(t, a, ".run-now button[disabled]", 0)
 
@@ -74,7 +69,7 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 		s.must(s.short.Delete(t.Context(), fmt.Sprint("ends", i)))
 	}
 	s.clock.Advance(24 * time.Hour)
-	wantText(t, s.get("/admin/cleanup"), ".state", "3 short links wait to be deleted.")
+	wantText(t, s.get("/admin/cleanup"), ".state", "3 short links are waiting to be deleted.")
 	n, err := s.cleanup.Batch(t.Context(), cleanup.ShortLinks, 10, s.short.Reap)
 	if err != nil || n != 3 {
 		t.Fatal(n, err)
@@ -83,7 +78,7 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 	s.reaped(0, 2, "<i>no disk")
 	s.reaped(0, 0, "")
 	a := s.get("/admin/cleanup")
-	wantText(t, a, ".state", "No short link waits to be deleted. So far 3 short links were deleted in 3 runs, of which 1 failed.")
+	wantText(t, a, ".state", "No short links are waiting to be deleted. So far 3 short links were deleted in 3 runs, of which 1 failed.")
 	wantText(t, a, ".section-head", "Last runs 3 runs · 1 failed")
 	if got := a.Find(".chart-lines").AttrOr("aria-label", ""); got != "What the last 3 runs deleted: 3 short links, 42 other rows" {
 		t.Errorf("the chart is %q", got)
@@ -91,7 +86,7 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 	wantCount(t, a, ".chart-lines .hover", 40) // a young store leaves room
 	wantText(t, a, ".figures tbody tr:nth-child(2)", "failed <i>no disk 0 2 25 ms")
 	wantText(t, a, ".figures tbody tr:nth-child(3)", "ok 3 40 25 ms")
-	wantText(t, a, "#cleanup > section:last-child tbody tr:first-child", "Short links expired, used up or deleted, once their time to be kept is over; with their visits 3 3 2 1 20 ms 15 min ago")
+	wantText(t, a, "#cleanup > section:last-child tbody tr:first-child", "Short links with their visits, CLEANUP_BUFFER_TIME after they ended or a day after they were deleted 3 3 2 1 20 ms 15 min ago")
 	if strings.Contains(a.body, "<i>no disk") {
 		t.Error("an error is markup")
 	}
@@ -108,4 +103,20 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 	part := s.part("/admin/cleanup")
 	wantCount(t, part, "#cleanup[hx-trigger]", 1)
 	wantCount(t, part, "header", 0)
+}
+
+// Without CLEANUP_ENABLED the reaper runs as before, and the page says what it keeps.
+func TestCleanupPage_ShortLinksAreKept(t *testing.T) {
+	s := newSite(t, func(d *handlers.Deps) {
+		opts := d.ShortLinks.Options()
+		opts.Keep = true
+		d.ShortLinks = shortlinks.NewStore(d.DB, nil, nil, opts)
+	})
+	s.declareReaper()
+	a := s.get("/admin/cleanup")
+	wantText(t, a, ".state", "next run in 15 min Short links are kept: CLEANUP_ENABLED is false. No short links are due for deletion.")
+	wantCount(t, a, ".run-now button:not([disabled])", 1)
+	wantText(t, a, "#cleanup > section:last-child tbody tr:first-child", "Short links kept: CLEANUP_ENABLED is false")
+	a = s.submit(a, ".run-now")
+	wantText(t, a, "#why-not", "It starts within moments.")
 }

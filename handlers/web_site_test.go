@@ -16,6 +16,7 @@ import (
 
 	"github.com/linkwatch/linkwatch/config"
 	"github.com/linkwatch/linkwatch/handlers"
+	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/cleanup"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/modelstest"
@@ -28,6 +29,7 @@ import (
 type site struct {
 	t       testing.TB
 	router  http.Handler
+	db      *models.DB
 	web     *web
 	links   *links.Store
 	targets *targets.Store
@@ -43,7 +45,7 @@ func newSite(t testing.TB, change ...func(*handlers.Deps)) *site {
 	t.Helper()
 	db := modelstest.New(t)
 	clock := modelstest.NewClock()
-	s := &site{t: t, clock: clock, web: &web{pages: map[string]any{}}}
+	s := &site{t: t, db: db, clock: clock, web: &web{pages: map[string]any{}}}
 	s.links = links.NewStore(db, clock.Now, s.web, links.Options{CheckInterval: 7 * 24 * time.Hour})
 	s.targets = targets.NewStore(db, clock.Now, targets.Options{CheckInterval: 15 * time.Second, Retention: 30 * 24 * time.Hour})
 	cache := shortlinks.NewMemory(1000, clock.Now)
@@ -102,6 +104,7 @@ func (s *site) do(r *http.Request) page {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	res.Request = r
 	return page{res, doc, string(b)}
 }
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-//go:embed app.css app.js icon.svg vendor/htmx.min.js
+//go:embed app.css app.js icon.svg favicon.ico vendor/htmx.min.js
 var files embed.FS
 
 // Prefix is the path under which Handler serves.
@@ -39,6 +39,15 @@ func Handler() http.Handler {
 		r.URL.Path = "/" + name
 		server.ServeHTTP(w, r)
 	})
+}
+
+// Favicon serves favicon.ico, icon.svg in 16, 32 and 48 pixels, for clients that
+// ask for it without reading a page. Its path cannot have a version, so it may
+// be kept for a day only.
+func Favicon(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "public, max-age=86400")
+	w.Header().Set("Content-Type", "image/x-icon") // systems differ in what they call it
+	http.ServeFileFS(w, r, files, "favicon.ico")
 }
 
 // Has says whether there is a file at a path, whatever its version.

@@ -13,41 +13,38 @@ import (
 	"github.com/linkwatch/linkwatch/views/ui"
 )
 
-// Cleanup is the page of what the reaper did and does.
+// Cleanup is the page of the reaper and its statistics.
 type Cleanup struct {
 	ui.Page
-	Enabled bool             // else CLEANUP_ENABLED is false
-	Job     schedule.Job     // the reaper's; zero unless it is Enabled
-	Totals  []cleanup.Totals // of all subjects
+	Enabled bool             // CLEANUP_ENABLED: short links are deleted too
+	Job     schedule.Job     // the reaper's
+	Totals  []cleanup.Totals // of all kinds
 	Runs    []cleanup.Run    // as the store gives them
 	Waiting int              // short links that a run would delete now, counted up to cleanup.MaxWaiting + 1
 }
 
-// reaped are the subjects in words.
+// reaped are the kinds in words.
 var reaped = map[string]struct{ name, which string }{
-	cleanup.ShortLinks:      {"Short links", "expired, used up or deleted, once their time to be kept is over; with their visits"},
-	cleanup.VisitDays:       {"Days of visits", fmt.Sprintf("of short links, older than %d days", shortlinks.KeepDays)},
+	cleanup.ShortLinks:      {"Short links", "with their visits, CLEANUP_BUFFER_TIME after they ended or a day after they were deleted"},
+	cleanup.VisitDays:       {"Visits by day", fmt.Sprintf("of short links, older than %d days", shortlinks.KeepDays)},
 	cleanup.IdempotencyKeys: {"Idempotency keys", fmt.Sprintf("older than %.0f hours", models.KeepKeys.Hours())},
 	cleanup.CheckResults:    {"Check results", "of targets, older than RESULT_RETENTION"},
-	cleanup.Tags:            {"Tags", "that no link carries"},
+	cleanup.Tags:            {"Tags", "without links"},
 }
 
-// of are the totals of a subject.
-func (v Cleanup) of(subject string) cleanup.Totals {
+// of are the totals of a kind.
+func (v Cleanup) of(kind string) cleanup.Totals {
 	for _, t := range v.Totals {
-		if t.Subject == subject {
+		if t.Kind == kind {
 			return t
 		}
 	}
-	return cleanup.Totals{Subject: subject}
+	return cleanup.Totals{Kind: kind}
 }
 
 // standing is the class of the panel that says how the reaper does.
 func (v Cleanup) standing() string {
-	switch {
-	case !v.Enabled:
-		return ""
-	case v.Job.LastError != "" && !v.Job.Running:
+	if v.Job.LastError != "" && !v.Job.Running {
 		return "dead"
 	}
 	return "ok"
@@ -56,8 +53,6 @@ func (v Cleanup) standing() string {
 // whyNot is why no run can be asked for now; "" = one can.
 func (v Cleanup) whyNot() string {
 	switch {
-	case !v.Enabled:
-		return "Set it to true and start the program anew."
 	case v.Job.Running:
 		return "It is running already."
 	case !v.Job.RequestedAt.IsZero():
@@ -66,20 +61,27 @@ func (v Cleanup) whyNot() string {
 	return ""
 }
 
-// waits says how many short links the next run would delete.
+// waits says how many short links the next run deletes, or would delete if
+// CLEANUP_ENABLED were true.
 func (v Cleanup) waits() string {
+	n, verb := "No", "are"
 	switch {
-	case v.Waiting == 0:
-		return "No short link waits to be deleted."
-	case v.Waiting == 1:
-		return "1 short link waits to be deleted."
 	case v.Waiting > cleanup.MaxWaiting:
-		return "More than " + ui.Count(cleanup.MaxWaiting) + " short links wait to be deleted."
+		n = "More than " + ui.Count(cleanup.MaxWaiting)
+	case v.Waiting > 0:
+		n = ui.Count(v.Waiting)
 	}
-	return ui.Count(v.Waiting) + " short links wait to be deleted."
+	if v.Waiting == 1 {
+		verb = "is"
+	}
+	subject := n + " short " + ui.Noun(v.Waiting, "link") + " " + verb
+	if !v.Enabled {
+		return "Short links are kept: CLEANUP_ENABLED is false. " + subject + " due for deletion."
+	}
+	return subject + " waiting to be deleted."
 }
 
-// did says what became of short links so far.
+// did says how many short links were deleted so far.
 func (v Cleanup) did() string {
 	t := v.of(cleanup.ShortLinks)
 	if t.SuccessfulRuns+t.FailedRuns == 0 {
@@ -99,7 +101,7 @@ func were(n int64) string {
 	return "were"
 }
 
-// reaperRun is one run over all subjects.
+// reaperRun is one run over all kinds.
 type reaperRun struct {
 	at         models.Time
 	shortLinks int64
@@ -117,7 +119,7 @@ func (v Cleanup) runs() []reaperRun {
 		}
 		of := &all[len(all)-1]
 		of.took += r.Duration
-		if r.Subject == cleanup.ShortLinks {
+		if r.Kind == cleanup.ShortLinks {
 			of.shortLinks += r.Cleaned
 		} else {
 			of.others += r.Cleaned

@@ -2,6 +2,7 @@ package views
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -90,6 +91,9 @@ func bookmarklet(base string) string {
 	}
 	return "javascript:" + url.PathEscape("window.open("+string(here)+"+encodeURIComponent(location.href))")
 }
+
+// recentlyExpired says in words what links.ShowRecent shows.
+func recentlyExpired() string { return fmt.Sprintf("expired in the last %d days", links.RecentDays) }
 
 func linkPath(id string) string { return "/links/" + id }
 

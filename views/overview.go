@@ -14,26 +14,27 @@ import (
 type Overview struct {
 	ui.Page
 	Counts          links.Counts
-	Attention       []links.Link // newest change of health first
+	Links           links.Attention
 	Recent, Popular []links.Link
 	Jobs            []schedule.Job
 	BaseURL         string
 
-	Targets  targets.Counts
-	Down     []targets.Target // newest first
-	Expiring []targets.Target // whose certificates end within TLSSoon, the soonest first
+	Targets           targets.Counts
+	Down              []targets.Target // newest first
+	Expired, Expiring Certificates
 
 	Short []shortlinks.ShortLink // the newest
+}
+
+// Certificates are targets whose certificates need attention.
+type Certificates struct {
+	Count int
+	First []targets.Target // the certificate that ends first at the front
 }
 
 // Empty says whether nothing was ever saved, nothing is watched and nothing is shortened.
 func (v Overview) Empty() bool {
 	return v.Counts.Active+v.Counts.Expired+v.Targets.All()+len(v.Short) == 0
-}
-
-// well says whether nothing needs attention.
-func (v Overview) well() bool {
-	return len(v.Attention)+len(v.Down)+len(v.Expiring)+len(v.failing()) == 0
 }
 
 // viewed says whether any link was ever viewed: until then the popular ones

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/views/ui"
 )
@@ -32,14 +33,21 @@ func (p Place) values() url.Values {
 	if p.Popular {
 		v.Set("sort", "popular")
 	}
-	for name, value := range map[string]string{
+	setFilters(v, map[string]string{
 		"q": p.Query, "tag": p.Tag, "health": string(p.Health), "expired": string(p.Shown),
-	} {
-		if value != "" {
-			v.Set(name, value)
+	})
+	return v
+}
+
+// setFilters adds the parameters of a list's place that are set. One that is
+// longer than a filter may be is left out: a page that says so keeps it in its
+// field alone, and not in each of its links.
+func setFilters(q url.Values, filters map[string]string) {
+	for name, value := range filters {
+		if value != "" && len(value) <= models.MaxFilter {
+			q.Set(name, value)
 		}
 	}
-	return v
 }
 
 // Filtered says whether the list is a selection of the active links.

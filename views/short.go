@@ -15,6 +15,7 @@ import (
 type Short struct {
 	ui.Page
 	Place  ShortPlace
+	Query  string // what is wrong with the search, else ""
 	Add    ShortForm
 	Made   shortlinks.ShortLink // the one that was just made; its Key is "" if none was
 	Links  models.Slice[shortlinks.ShortLink]
@@ -33,11 +34,7 @@ type ShortPlace struct {
 // Path is the address of the list.
 func (p ShortPlace) Path() string {
 	q := url.Values{}
-	for name, value := range map[string]string{"q": p.Text, "status": string(p.Status), "page_token": p.Token} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
+	setFilters(q, map[string]string{"q": p.Text, "status": string(p.Status), "page_token": p.Token})
 	return withQuery("/short", q)
 }
 

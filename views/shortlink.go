@@ -20,7 +20,8 @@ type ShortLink struct {
 	Prefix string           // of its address
 	Barred string           // why visitors are not led on although it is active; "" = they are
 	Stats  shortlinks.Stats // of the last shortlinks.KeepDays days
-	Kept   time.Duration    // how long it is there after its end, at least
+	Kept   time.Duration    // how long it is kept after its end, at least
+	Keep   bool             // it is kept for good: CLEANUP_ENABLED is false
 	Edit   ShortForm
 	Link   links.Link // saved with the same canonical URL; its ID is "" if none is
 }
@@ -72,9 +73,9 @@ func (v ShortLink) standsSo() string {
 	case l.Disabled:
 		return "Visitors see that it is switched off. Enable it to let it lead on again."
 	case v.ended():
-		return "Visitors see that it has expired. " + v.kept() + " extend it to keep it."
+		return "Visitors see that it has expired. " + v.kept("extend it")
 	case l.UsedUp():
-		return "Its " + ui.Plural(l.MaxVisits, "visit") + " are used up, and visitors see that. " + v.kept() + " allow more visits to keep it."
+		return "Its " + ui.Plural(l.MaxVisits, "visit") + " are used up, and visitors see that. " + v.kept("allow more visits")
 	case l.MaxVisits > 0:
 		left := l.MaxVisits - l.Visits
 		return fmt.Sprintf("It leads on for %s more, of %s.", ui.Plural(left, "visit"), ui.Count(l.MaxVisits))
@@ -84,12 +85,16 @@ func (v ShortLink) standsSo() string {
 	return "It leads on until then."
 }
 
-// kept says when a short link that has ended may be deleted.
-func (v ShortLink) kept() string {
-	if v.Kept == 0 {
-		return "It may be deleted at any time;"
+// kept says how long a short link that has ended is kept, and what to do to use
+// it again.
+func (v ShortLink) kept(todo string) string {
+	switch {
+	case v.Keep:
+		return "It is kept because CLEANUP_ENABLED is false; " + todo + " to use it again."
+	case v.Kept == 0:
+		return "It may be deleted at any time; " + todo + " to keep it."
 	}
-	return "From " + Lasted(v.Kept) + " after its end on it may be deleted;"
+	return "It may be deleted from " + Lasted(v.Kept) + " after its end; " + todo + " to keep it."
 }
 
 // last are the last so many days of visits.

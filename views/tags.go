@@ -13,6 +13,7 @@ import (
 type Tags struct {
 	ui.Page
 	Match string // a part of the names shown
+	Query string // what is wrong with Match, else ""
 	Order links.TagOrder
 	Tags  models.List[links.Tag]
 	Edit  RenameForm
@@ -43,9 +44,7 @@ func (v Tags) pager() ui.Pager {
 // TagsPath is the address of a page of the list of tags.
 func TagsPath(match string, order links.TagOrder, page int) string {
 	q := url.Values{}
-	if match != "" {
-		q.Set("q", match)
-	}
+	setFilters(q, map[string]string{"q": match})
 	if order != links.TagsByName {
 		q.Set("sort", string(order))
 	}

@@ -13,9 +13,6 @@ import (
 	"github.com/linkwatch/linkwatch/views/ui"
 )
 
-// TLSSoon is how long before its end a certificate is warned of.
-const TLSSoon = 14 * day
-
 const day = 24 * time.Hour
 
 // Target is the page of one target.
@@ -185,7 +182,7 @@ func expectations(e targets.Expect) []string {
 
 // tlsEnding says whether the certificate of a target has ended, or will soon.
 func tlsEnding(t targets.Target, now time.Time) bool {
-	return !t.TLSExpiresAt.IsZero() && t.TLSExpiresAt.Sub(now) < TLSSoon
+	return !t.TLSExpiresAt.IsZero() && t.TLSExpiresAt.Sub(now) <= targets.TLSSoon
 }
 
 // endsOrEnded is the word between a certificate and its end.

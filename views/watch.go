@@ -17,6 +17,7 @@ type Watch struct {
 	ui.Page
 	Place     WatchPlace
 	Add       TargetForm
+	Query     string // what is wrong with the search, else ""
 	Targets   models.Slice[targets.Target]
 	Counts    targets.Counts
 	Interval  time.Duration // CHECK_INTERVAL
@@ -33,13 +34,9 @@ type WatchPlace struct {
 // Path is the address of the list.
 func (p WatchPlace) Path() string {
 	q := url.Values{}
-	for name, value := range map[string]string{
-		"q": p.Text, "host": p.Host, "status": string(p.Status), "page_token": p.Token,
-	} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
+	setFilters(q, map[string]string{
+		"q": p.Text, "host": p.Host, "status": string(p.Status), "page_token": p.Token, "certificate": string(p.Certificate),
+	})
 	return withQuery("/watch", q)
 }
 
@@ -47,7 +44,11 @@ func (p WatchPlace) Path() string {
 
 func (p WatchPlace) withStatus(s targets.Status) WatchPlace { p.Status, p.Token = s, ""; return p }
 func (p WatchPlace) withHost(h string) WatchPlace           { p.Host, p.Token = h, ""; return p }
-func (p WatchPlace) after(c models.Cursor) WatchPlace       { p.Token = c.Token(); return p }
+func (p WatchPlace) withCertificate(c targets.Certificate) WatchPlace {
+	p.Certificate, p.Token = c, ""
+	return p
+}
+func (p WatchPlace) after(c models.Cursor) WatchPlace { p.Token = c.Token(); return p }
 
 func (p WatchPlace) filtered() bool { return p.Filter != targets.Filter{} }
 
@@ -120,9 +121,9 @@ func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 func (v Watch) found() string {
 	n, whole := len(v.Targets.Items), v.Place.Token == "" && !v.Targets.More()
 	switch {
-	case v.Place.Text == "" && v.Place.Host == "" && v.Place.Status == "":
+	case v.Place.Filter == targets.Filter{}:
 		n = v.Counts.All()
-	case v.Place.Text == "" && v.Place.Host == "":
+	case v.Place.Filter == targets.Filter{Status: v.Place.Status}:
 		n = v.Counts[v.Place.Status]
 	case !whole:
 		return "Many targets"

@@ -73,7 +73,7 @@ func Register(r *gin.Engine, d Deps) *API {
 				{Name: tagHistory, Description: "What the checks of the targets found"},
 				{Name: tagStatusPages, Description: "Public pages of groups of targets"},
 				{Name: tagShortLinks, Description: "Short addresses that end when they are told to"},
-				{Name: tagCleanup, Description: "The reaper, which deletes what has had its day"},
+				{Name: tagCleanup, Description: "The reaper, which deletes expired data"},
 				{Name: tagJobs, Description: "Scheduled jobs"},
 			},
 		},

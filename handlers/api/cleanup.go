@@ -5,53 +5,52 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/cleanup"
 	"github.com/linkwatch/linkwatch/models/schedule"
 )
 
 func (a *API) registerCleanup() {
-	register(a, operation(tagCleanup, "GET", "/v1/admin/cleanup/stats", "cleanup-stats", "What the reaper did",
-		"The figures at the top are those of the short links. Totals survive restarts. GET /api/admin/cleanup/stats is the same."), a.cleanupStats)
+	register(a, operation(tagCleanup, "GET", "/v1/admin/cleanup/stats", "cleanup-stats", "Cleanup statistics",
+		"The figures at the top count short links only; `kinds` has those of all kinds of rows. `is_running`, `next_run_at` and the "+
+			"runs are those of the reaper, the job that deletes all kinds. Totals survive restarts. GET /api/admin/cleanup/stats is the same."), a.cleanupStats)
 	run := operation(tagCleanup, "POST", "/v1/admin/cleanup/run", "run-cleanup", "Run the reaper now",
-		"409 while it runs, and where CLEANUP_ENABLED is false.")
+		"It deletes all expired data, but short links only if CLEANUP_ENABLED is true. 409 while it is running.")
 	run.DefaultStatus = http.StatusAccepted
 	register(a, run, a.runCleanup)
 }
 
-// CleanupFigures are what the reaper did about one subject (seed 004).
+// CleanupFigures are what the reaper did about one kind of rows.
 type CleanupFigures struct {
-	LastCleanupTime  *time.Time `json:"last_cleanup_time" example:"2026-01-17T10:30:00Z" doc:"When the last successful run ended; null: never"`
-	TotalCleaned     int64      `json:"total_cleaned" example:"15420" doc:"Rows deleted"`
-	LastBatchSize    int64      `json:"last_batch_size" example:"847" doc:"Rows of the last transaction that deleted any"`
-	SuccessfulRuns   int64      `json:"successful_runs" example:"234" doc:"Those that found nothing to delete too"`
-	FailedRuns       int64      `json:"failed_runs" example:"2"`
-	AverageCleanupMS float64    `json:"average_cleanup_ms" example:"156.7" doc:"How long the transactions of a successful run took together"`
+	LastCleanupTime  *time.Time `json:"last_cleanup_time" example:"2026-01-17T10:30:00Z" doc:"When the last successful run over this kind ended; null: never"`
+	TotalCleaned     int64      `json:"total_cleaned" example:"15420" doc:"Rows of this kind deleted since the database was made"`
+	LastBatchSize    int64      `json:"last_batch_size" example:"847" doc:"Rows of this kind in the last transaction that deleted any"`
+	SuccessfulRuns   int64      `json:"successful_runs" example:"234" doc:"Successful runs over this kind, including those that found nothing to delete"`
+	FailedRuns       int64      `json:"failed_runs" example:"2" doc:"Runs that could not delete this kind"`
+	AverageCleanupMS float64    `json:"average_cleanup_ms" example:"156.7" doc:"Average time that a successful run spent in transactions over this kind, without its rests"`
 }
 
-// CleanupStats are the reaper's statistics: those of the short links, what they
-// are now, and the figures of everything that it deletes.
+// CleanupStats are the reaper's statistics: at the top the figures of short
+// links, then the state of the reaper, then the figures of every kind.
 type CleanupStats struct {
 	CleanupFigures
-	IsRunning   bool             `json:"is_running" doc:"On any instance"`
-	Enabled     bool             `json:"enabled" doc:"false: CLEANUP_ENABLED is, and nothing is deleted"`
-	NextRunAt   *time.Time       `json:"next_run_at" doc:"null: none is planned"`
-	Waiting     int              `json:"waiting" example:"137" maximum:"10000" doc:"Short links that a run would delete now, counted up to 10,000"`
-	WaitingMore bool             `json:"waiting_more" doc:"There are more than that"`
-	Subjects    []CleanupSubject `json:"subjects" nullable:"false" doc:"What is deleted, in the order in which a run takes it"`
+	IsRunning   bool          `json:"is_running" doc:"Whether the reaper is running on any instance, whatever it is deleting"`
+	Enabled     bool          `json:"enabled" doc:"CLEANUP_ENABLED: false keeps expired and deleted short links in the database; all other kinds are deleted in any case"`
+	NextRunAt   *time.Time    `json:"next_run_at" doc:"When the reaper runs next"`
+	Waiting     int           `json:"waiting" example:"137" maximum:"10000" doc:"Expired and deleted short links that are due for deletion, counted up to 10,000; if enabled is false, those that are kept"`
+	WaitingMore bool          `json:"waiting_more" doc:"Whether more than 10,000 are waiting"`
+	Kinds       []CleanupKind `json:"kinds" nullable:"false" doc:"Every kind of rows that the reaper deletes, in the order of a run"`
 }
 
-// CleanupSubject is one sort of rows that the reaper deletes.
-type CleanupSubject struct {
-	Subject string `json:"subject" enum:"short_links,visit_days,idempotency_keys,check_results,tags" example:"short_links"`
+// CleanupKind is one kind of rows that the reaper deletes.
+type CleanupKind struct {
+	Kind string `json:"kind" enum:"short_links,visit_days,idempotency_keys,check_results,tags" example:"short_links"`
 	CleanupFigures
 }
 
 func (a *API) cleanupStats(ctx context.Context, _ *struct{}) (*output[CleanupStats], error) {
 	// The job is looked at first: the figures of a run are written before it is over.
 	job, err := a.Jobs.Job(ctx, cleanup.Job)
-	enabled := models.CodeOf(err) != models.CodeNotFound
-	if err != nil && enabled {
+	if err != nil {
 		return nil, err
 	}
 	totals, err := a.Cleanup.Totals(ctx)
@@ -59,15 +58,11 @@ func (a *API) cleanupStats(ctx context.Context, _ *struct{}) (*output[CleanupSta
 		return nil, err
 	}
 	waiting, err := a.ShortLinks.Waiting(ctx, cleanup.MaxWaiting+1)
-	return answer(toCleanupStats(job, enabled, totals, waiting), err)
+	return answer(toCleanupStats(job, !a.ShortLinks.Options().Keep, totals, waiting), err)
 }
 
 func (a *API) runCleanup(ctx context.Context, _ *struct{}) (*struct{}, error) {
-	err := a.Jobs.Request(ctx, cleanup.Job)
-	if models.CodeOf(err) == models.CodeNotFound {
-		err = cleanup.SwitchedOff()
-	}
-	return nil, err
+	return nil, a.Jobs.Request(ctx, cleanup.Job)
 }
 
 func toCleanupStats(job schedule.Job, enabled bool, totals []cleanup.Totals, waiting int) CleanupStats {
@@ -81,10 +76,10 @@ func toCleanupStats(job schedule.Job, enabled bool, totals []cleanup.Totals, wai
 			SuccessfulRuns: t.SuccessfulRuns, FailedRuns: t.FailedRuns,
 			AverageCleanupMS: float64(t.Average().Microseconds()) / 1000,
 		}
-		if t.Subject == cleanup.ShortLinks {
+		if t.Kind == cleanup.ShortLinks {
 			out.CleanupFigures = figures
 		}
-		out.Subjects = append(out.Subjects, CleanupSubject{t.Subject, figures})
+		out.Kinds = append(out.Kinds, CleanupKind{t.Kind, figures})
 	}
 	return out
 }

@@ -36,14 +36,14 @@ func (p PageParams) page() (models.Page, error) { return models.NewPage(p.Page, 
 
 // ShownParam chooses links by their expiry.
 type ShownParam struct {
-	Expired string `query:"expired" example:"all" doc:"true: expired links only; all: these too; default: active ones only"`
+	Expired string `query:"expired" example:"all" doc:"true: expired links only; recent: those that expired in the last 7 days; all: expired and active links; default: active ones only"`
 }
 
 // FilterParams choose links.
 type FilterParams struct {
 	ShownParam
 	Health string `query:"health" example:"dead" doc:"ok, moved, blocked, suspect, dead or unchecked"`
-	Tag    string `query:"tag" example:"Go" doc:"The whole name of a tag, in any case"`
+	Tag    string `query:"tag" example:"Go" doc:"The whole name of a tag, in any case; at most 512 bytes"`
 }
 
 func (p FilterParams) filter() (links.Filter, error) {

@@ -62,7 +62,7 @@ func (a *API) find(ctx context.Context, f links.Filter, params PageParams) (link
 }
 
 type searchInput struct {
-	Query string `query:"q" example:"tag:go,devops title:\"release notes\"" doc:"What to search; nothing finds every link"`
+	Query string `query:"q" example:"tag:go,devops title:\"release notes\"" doc:"What to search; nothing finds every link; at most 512 bytes"`
 	ListLinksInput
 }
 

@@ -88,7 +88,7 @@ type listShortLinksInput struct {
 	Caller
 	SliceParams
 	Status string `query:"status" example:"active" doc:"active, expired or disabled"`
-	Text   string `query:"q" example:"spring" doc:"Part of the key, the title or the address, in any case"`
+	Text   string `query:"q" example:"spring" doc:"Part of the key, the title or the address, in any case; at most 512 bytes"`
 }
 
 func (a *API) listShortLinks(ctx context.Context, in *listShortLinksInput) (*output[Slice[ShortLink]], error) {

@@ -67,7 +67,7 @@ func (a *API) removeLinkTag(ctx context.Context, in *LinkTagPath) (*struct{}, er
 }
 
 type listTagsInput struct {
-	Match string `query:"q" example:"go" doc:"Part of the name, in any case"`
+	Match string `query:"q" example:"go" doc:"Part of the name, in any case; at most 512 bytes"`
 	PageParams
 }
 

@@ -136,9 +136,9 @@ func toRatio(s targets.Share) *float64 {
 
 type listTargetsInput struct {
 	SliceParams
-	Host   string `query:"host" example:"example.com" doc:"The whole host, in any case; with a port only the targets at that port"`
+	Host   string `query:"host" example:"example.com" doc:"The whole host, in any case; with a port only the targets at that port; at most 512 bytes"`
 	Status string `query:"status" example:"down" doc:"pending, up, down or paused"`
-	Text   string `query:"q" example:"shop" doc:"Part of the name or the address, in any case"`
+	Text   string `query:"q" example:"shop" doc:"Part of the name or the address, in any case; at most 512 bytes"`
 }
 
 func (a *API) listTargets(ctx context.Context, in *listTargetsInput) (*output[Slice[Target]], error) {

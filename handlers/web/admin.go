@@ -13,7 +13,7 @@ import (
 const runsSize = 50 // runs on a page of a job's history
 
 // AdminPage goes to the first of the admin's pages.
-func (p *Pages) AdminPage(c *gin.Context) { c.Redirect(http.StatusFound, "/admin/jobs") }
+func (p *Pages) AdminPage(c *gin.Context) { RedirectTo(c, http.StatusFound, "/admin/jobs") }
 
 // JobsPage is the table of scheduled jobs, which keeps itself up to date.
 func (p *Pages) JobsPage(c *gin.Context) {

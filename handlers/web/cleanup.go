@@ -5,7 +5,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/cleanup"
 	"github.com/linkwatch/linkwatch/views"
 	"github.com/linkwatch/linkwatch/views/ui"
@@ -28,10 +27,10 @@ func (p *Pages) CleanupPage(c *gin.Context) {
 func (p *Pages) cleanup(c *gin.Context) (v views.Cleanup, err error) {
 	ctx := c.Request.Context()
 	// The job is looked at first: the figures of a run are written before it is over.
-	v.Job, err = p.Schedule.Job(ctx, cleanup.Job)
-	if v.Enabled = models.CodeOf(err) != models.CodeNotFound; err != nil && v.Enabled {
+	if v.Job, err = p.Schedule.Job(ctx, cleanup.Job); err != nil {
 		return v, err
 	}
+	v.Enabled = !p.ShortLinks.Options().Keep
 	if v.Totals, err = p.Cleanup.Totals(ctx); err != nil {
 		return v, err
 	}
@@ -55,8 +54,5 @@ func (p *Pages) cleanup(c *gin.Context) (v views.Cleanup, err error) {
 // RunCleanup asks for a run of the reaper now.
 func (p *Pages) RunCleanup(c *gin.Context) {
 	err := p.Schedule.Request(c.Request.Context(), cleanup.Job)
-	if models.CodeOf(err) == models.CodeNotFound {
-		err = cleanup.SwitchedOff()
-	}
 	p.done(c, err, "/admin/cleanup", "asked")
 }

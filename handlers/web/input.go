@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -111,15 +112,6 @@ func ours(path string) bool {
 	return strings.HasPrefix(path, "/links/") || strings.HasPrefix(path, "/watch/") || strings.HasPrefix(path, "/short/")
 }
 
-// with is an address of ours with one more parameter.
-func with(path, name, value string) string {
-	sep := "?"
-	if strings.Contains(path, "?") {
-		sep = "&"
-	}
-	return path + sep + name + "=" + url.QueryEscape(value)
-}
-
 // formErrors are the messages of an error that the reader of a form can mend,
 // by field; ok is false for any other error. What concerns no field of the form
 // is put to fallback.
@@ -136,7 +128,7 @@ func formErrors(err error, fallback string, fields ...string) (e ui.Errors, ok b
 	e = ui.Errors{}
 	for _, f := range m.Fields {
 		name, _, _ := strings.Cut(f.Location, "[") // "tags[2]" is in the field "tags"
-		message := strings.ToUpper(f.Message[:1]) + f.Message[1:] + "."
+		message := sentence(f.Message)
 		for _, known := range fields {
 			if name == known {
 				e[name] = message
@@ -147,4 +139,33 @@ func formErrors(err error, fallback string, fields ...string) (e ui.Errors, ok b
 		e[fallback] = m.Detail
 	}
 	return e, true
+}
+
+// sentence makes a whole sentence of the message of a field.
+func sentence(message string) string { return strings.ToUpper(message[:1]) + message[1:] + "." }
+
+// filterError is what the search field of a list says about an error of one of
+// the list's text filters; "" for any other error.
+func filterError(err error) string {
+	m, ok := asModelError(err)
+	if !ok || m.Code != models.CodeInvalid {
+		return ""
+	}
+	for _, f := range m.Fields {
+		switch f.Location {
+		case "query.q":
+			return sentence(f.Message)
+		case "query.tag", "query.host": // they have no field of their own
+			return sentence(strings.TrimPrefix(f.Location, "query.") + " " + f.Message)
+		}
+	}
+	return ""
+}
+
+// showFilterError answers htmx with what is wrong with a list's filter: only
+// that changes on the page.
+func (p *Pages) showFilterError(c *gin.Context, message string) {
+	c.Header("HX-Retarget", "#q-error")
+	c.Header("HX-Reswap", "outerHTML")
+	p.show(c, http.StatusBadRequest, views.QueryError(message))
 }

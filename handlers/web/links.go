@@ -30,7 +30,7 @@ func (p *Pages) LinksPage(c *gin.Context) {
 		p.fail(c, err)
 		return
 	}
-	c.Header("HX-Replace-Url", at.Path())
+	replaceURL(c, at.Path())
 	p.showLinks(c, http.StatusOK, v, at, page)
 }
 
@@ -46,12 +46,10 @@ func (p *Pages) showLinks(c *gin.Context, status int, v views.Links, at views.Pl
 	} else {
 		v.Found, err = p.Links.List(ctx, at.Filter, page)
 	}
-	if errs, ok := formErrors(err, "", "query.q"); ok && errs["query.q"] != "" {
-		v.Query, err, status = errs["query.q"], nil, http.StatusBadRequest
+	if v.Query = filterError(err); v.Query != "" {
+		err, status = nil, http.StatusBadRequest
 		if wantsPart(c.Request) {
-			c.Header("HX-Retarget", "#q-error")
-			c.Header("HX-Reswap", "outerHTML")
-			p.show(c, status, views.QueryError(v.Query))
+			p.showFilterError(c, v.Query)
 			return
 		}
 	}
@@ -173,5 +171,5 @@ func (p *Pages) RandomLink(c *gin.Context) {
 		return
 	}
 	c.Header("Cache-Control", "no-store")
-	c.Redirect(http.StatusFound, "/links/"+l.ID)
+	RedirectTo(c, http.StatusFound, "/links/"+l.ID)
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -8,14 +9,14 @@ import (
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"github.com/linkwatch/linkwatch/models/targets"
 	"github.com/linkwatch/linkwatch/views"
 	"github.com/linkwatch/linkwatch/views/ui"
 )
 
 const (
-	attentionSize = 12 // links, and targets, that need attention
-	glanceSize    = 8  // recent and popular links
-	shortGlance   = 5  // short links
+	glanceSize  = 8 // recent and popular links
+	shortGlance = 5 // short links
 )
 
 // OverviewPage shows what needs attention, or the first steps.
@@ -27,10 +28,11 @@ func (p *Pages) OverviewPage(c *gin.Context) {
 	for _, read := range []func() error{
 		func() (err error) { flash, err = p.flash(c, "/"); return },
 		func() (err error) { v.Counts, err = p.Links.Counts(ctx); return },
-		func() (err error) { v.Attention, err = p.Links.NeedAttention(ctx, attentionSize); return },
+		func() (err error) { v.Links, err = p.Links.NeedAttention(ctx, views.AttentionRows); return },
 		func() (err error) { v.Targets, err = p.Targets.Counts(ctx); return },
-		func() (err error) { v.Down, err = p.Targets.NeedAttention(ctx, attentionSize); return },
-		func() (err error) { v.Expiring, err = p.Targets.ExpiringTLS(ctx, views.TLSSoon, attentionSize); return },
+		func() (err error) { v.Down, err = p.Targets.NeedAttention(ctx, views.AttentionRows); return },
+		func() (err error) { v.Expired, err = p.certificates(ctx, targets.CertificateExpired); return },
+		func() (err error) { v.Expiring, err = p.certificates(ctx, targets.CertificateExpiring); return },
 		func() error {
 			newest, err := p.ShortLinks.List(ctx, shortlinks.Filter{Newest: true}, models.Cursor{}, shortGlance)
 			v.Short = newest.Items
@@ -55,4 +57,9 @@ func (p *Pages) OverviewPage(c *gin.Context) {
 	}
 	v.Page = p.page("Overview", "overview", flash)
 	p.show(c, http.StatusOK, views.OverviewPage(v))
+}
+
+func (p *Pages) certificates(ctx context.Context, which targets.Certificate) (c views.Certificates, err error) {
+	c.Count, c.First, err = p.Targets.Certificates(ctx, which, views.AttentionRows)
+	return c, err
 }

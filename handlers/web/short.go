@@ -54,7 +54,7 @@ func (p *Pages) ShortPage(c *gin.Context) {
 		p.fail(c, err)
 		return
 	}
-	c.Header("HX-Replace-Url", at.Path())
+	replaceURL(c, at.Path())
 	if wantsPart(c.Request) {
 		say(c, v.Flash.Text)
 	}
@@ -67,7 +67,15 @@ func (p *Pages) showShort(c *gin.Context, status int, v views.Short, at views.Sh
 	v.Page, v.Place, v.Prefix = p.page("Short", "short", v.Flash), at, p.shortPrefix(c)
 	v.Search = true
 	var err error
-	if v.Links, err = p.ShortLinks.List(ctx, at.Filter(), after, shortSize); err == nil {
+	v.Links, err = p.ShortLinks.List(ctx, at.Filter(), after, shortSize)
+	if v.Query = filterError(err); v.Query != "" {
+		err, status = nil, http.StatusBadRequest
+		if wantsPart(c.Request) {
+			p.showFilterError(c, v.Query)
+			return
+		}
+	}
+	if err == nil {
 		if v.Any = len(v.Links.Items) > 0; !v.Any {
 			v.Any, err = p.ShortLinks.Any(ctx)
 		}

@@ -55,7 +55,8 @@ func (p *Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 			return
 		}
 	}
-	v.Prefix, v.Kept = p.shortPrefix(c), p.ShortLinks.Options().BufferTime
+	opts := p.ShortLinks.Options()
+	v.Prefix, v.Kept, v.Keep = p.shortPrefix(c), opts.BufferTime, opts.Keep
 	title := v.Short.Title
 	if title == "" {
 		title = v.Short.Key
@@ -67,7 +68,7 @@ func (p *Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 		v.Edit.Open = open
 	}
 	v.Edit.Kept = v.Short.ExpiresAt
-	c.Header("HX-Replace-Url", v.Place.Path())
+	replaceURL(c, v.Place.Path())
 	p.showPart(c, status, views.ShortLinkPage(v), views.ShortLinkNow(v))
 }
 

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
@@ -20,7 +19,7 @@ func (p *Pages) TagsPage(c *gin.Context) {
 		p.fail(c, err)
 		return
 	}
-	c.Header("HX-Replace-Url", views.TagsPath(v.Match, v.Order, page.Number))
+	replaceURL(c, views.TagsPath(v.Match, v.Order, page.Number))
 	v.Flash = notices[c.Query(paramDone)]
 	p.showTags(c, http.StatusOK, v, page)
 }
@@ -28,7 +27,15 @@ func (p *Pages) TagsPage(c *gin.Context) {
 func (p *Pages) showTags(c *gin.Context, status int, v views.Tags, page models.Page) {
 	v.Page = p.page("Tags", "tags", v.Flash)
 	var err error
-	if v.Tags, err = p.Links.Tags(c.Request.Context(), v.Match, v.Order, page); err != nil {
+	v.Tags, err = p.Links.Tags(c.Request.Context(), v.Match, v.Order, page)
+	if v.Query = filterError(err); v.Query != "" {
+		err, status = nil, http.StatusBadRequest
+		if wantsPart(c.Request) {
+			p.showFilterError(c, v.Query)
+			return
+		}
+	}
+	if err != nil {
 		p.fail(c, err)
 		return
 	}
@@ -42,7 +49,9 @@ func (p *Pages) RenameTag(c *gin.Context) {
 	form := views.RenameForm{ID: c.Param("id"), Name: strings.TrimSpace(c.PostForm("name"))}
 	status, err := http.StatusBadRequest, error(nil)
 	if c.PostForm("merge") != "yes" {
-		form.Into, form.IntoLinks, err = p.tagNamed(ctx, form.ID, form.Name)
+		var into links.Tag
+		into, form.IntoLinks, err = p.Links.MergeTarget(ctx, form.ID, form.Name)
+		form.Into = into.Name
 	}
 	if err == nil && form.Into == "" {
 		var merged bool
@@ -74,28 +83,4 @@ func (p *Pages) RenameTag(c *gin.Context) {
 		order = links.TagOrder(s)
 	}
 	p.showTags(c, status, views.Tags{Match: q.Get("q"), Order: order, Edit: form}, page)
-}
-
-// tagNamed is the stored name of another tag than id that is called name, and
-// how many links carry it; "" if there is none. A tag that no link carries does
-// not exist (seed 001), so its links are asked for.
-func (p *Pages) tagNamed(ctx context.Context, id, name string) (string, int, error) {
-	self, err := p.Links.Tag(ctx, id)
-	if err != nil {
-		return "", 0, err
-	}
-	folded := models.FoldName(name)
-	if folded == "" || folded == self.Folded {
-		return "", 0, nil
-	}
-	found, err := p.Links.List(ctx, links.Filter{Tag: name, Shown: links.ShowAll}, models.Page{Number: 1, Size: 1})
-	if err != nil || found.Total == 0 {
-		return "", 0, err
-	}
-	for _, t := range found.Items[0].Tags {
-		if models.FoldName(t) == folded {
-			name = t
-		}
-	}
-	return name, found.Total, nil
 }

@@ -75,7 +75,7 @@ func (p *Pages) showTarget(c *gin.Context, status int, v views.Target) {
 		v.Edit = views.FormOf(t)
 		v.Edit.Open = open
 	}
-	c.Header("HX-Replace-Url", v.Place.Path())
+	replaceURL(c, v.Place.Path())
 	p.showPart(c, status, views.TargetPage(v), views.TargetNow(v))
 }
 

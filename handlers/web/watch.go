@@ -25,6 +25,9 @@ func watchPlaceOf(q url.Values) (views.WatchPlace, models.Cursor, error) {
 	if at.Status, err = targets.ParseStatus(q.Get("status")); err != nil {
 		return at, models.Cursor{}, err
 	}
+	if at.Certificate, err = targets.ParseCertificate(q.Get("certificate")); err != nil {
+		return at, models.Cursor{}, err
+	}
 	at.Token = q.Get("page_token")
 	after, err := models.ParseToken(at.Token)
 	return at, after, err
@@ -41,7 +44,7 @@ func (p *Pages) WatchPage(c *gin.Context) {
 		p.fail(c, err)
 		return
 	}
-	c.Header("HX-Replace-Url", at.Path())
+	replaceURL(c, at.Path())
 	if wantsPart(c.Request) {
 		say(c, v.Flash.Text)
 	}
@@ -56,7 +59,15 @@ func (p *Pages) showWatch(c *gin.Context, status int, v views.Watch, at views.Wa
 	v.Interval = p.Targets.Options().CheckInterval
 	v.Intervals = views.Intervals(v.Interval, 0)
 	var err error
-	if v.Targets, err = p.Targets.List(ctx, at.Filter, after, targetsSize); err == nil {
+	v.Targets, err = p.Targets.List(ctx, at.Filter, after, targetsSize)
+	if v.Query = filterError(err); v.Query != "" {
+		err, status = nil, http.StatusBadRequest
+		if wantsPart(c.Request) {
+			p.showFilterError(c, v.Query)
+			return
+		}
+	}
+	if err == nil {
 		v.Counts, err = p.Targets.Counts(ctx)
 	}
 	if err != nil {
@@ -65,6 +76,9 @@ func (p *Pages) showWatch(c *gin.Context, status int, v views.Watch, at views.Wa
 	}
 	p.showPart(c, status, views.WatchPage(v), views.TargetsList(v))
 }
+
+// maxSaid is how many characters of a text a header holds at most.
+const maxSaid = 500
 
 // say has static/app.js tell the reader of a part what its page would say in a
 // flash. text is in ASCII, as headers are: what follows on a button in a row is.
@@ -75,7 +89,7 @@ func say(c *gin.Context, text string) {
 	type said struct {
 		Text string `json:"text"`
 	}
-	header, err := json.Marshal(map[string]said{"say": {text}})
+	header, err := json.Marshal(map[string]said{"say": {models.Truncate(text, maxSaid)}})
 	if err != nil {
 		panic(err) // text always has a JSON form
 	}

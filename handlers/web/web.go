@@ -95,9 +95,6 @@ func wantsPart(r *http.Request) bool {
 	return r.Header.Get("HX-Request") == "true" && r.Header.Get("HX-History-Restore-Request") != "true"
 }
 
-// seeOther sends the browser on after a POST, so that a reload repeats nothing.
-func (p *Pages) seeOther(c *gin.Context, path string) { c.Redirect(http.StatusSeeOther, path) }
-
 // next is what to do about a problem, by its status.
 var next = map[int]string{
 	http.StatusBadRequest:          "Go back and change what you entered; nothing was stored.",

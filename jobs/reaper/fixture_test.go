@@ -55,11 +55,11 @@ func (f fixture) another() fixture {
 	return f
 }
 
-// only keeps the reaper to some subjects.
-func (f fixture) only(subjects ...string) fixture {
+// only keeps the reaper to some kinds.
+func (f fixture) only(kinds ...string) fixture {
 	all := f.remove
 	f.remove = map[string]cleanup.Remove{}
-	for _, s := range subjects {
+	for _, s := range kinds {
 		f.remove[s] = all[s]
 	}
 	return f
@@ -108,50 +108,50 @@ func (f fixture) run(want string) {
 	}
 }
 
-// of are the totals of a subject, as another instance reads them.
-func (f fixture) of(subject string) cleanup.Totals {
+// of are the totals of a kind, as another instance reads them.
+func (f fixture) of(kind string) cleanup.Totals {
 	f.Helper()
 	all, err := f.another().cleanup.Totals(f.Context())
 	if err != nil {
 		f.Fatal(err)
 	}
 	for _, t := range all {
-		if t.Subject == subject {
+		if t.Kind == kind {
 			return t
 		}
 	}
-	f.Fatalf("no totals of %s", subject)
+	f.Fatalf("no totals of %s", kind)
 	return cleanup.Totals{}
 }
 
-// batches notes the batches of all subjects.
+// batches notes the batches of all kinds.
 type batches struct {
-	mu      sync.Mutex
-	subject []string
-	rows    []int64
-	limits  []int
-	tx      []any // kept, so that no two transactions are at one address
+	mu     sync.Mutex
+	kind   []string
+	rows   []int64
+	limits []int
+	tx     []any // kept, so that no two transactions are at one address
 }
 
 func (b *batches) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return strings.Join(b.subject, " ")
+	return strings.Join(b.kind, " ")
 }
 
 func (b *batches) len() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.subject)
+	return len(b.kind)
 }
 
 // noted notes each batch of a Remove and then calls after within its
 // transaction; an error of it makes the batch fail.
-func noted[T any](b *batches, subject string, remove func(T, int) (int64, error), after func() error) func(T, int) (int64, error) {
+func noted[T any](b *batches, kind string, remove func(T, int) (int64, error), after func() error) func(T, int) (int64, error) {
 	return func(tx T, limit int) (int64, error) {
 		n, err := remove(tx, limit)
 		b.mu.Lock()
-		b.subject, b.rows, b.limits, b.tx = append(b.subject, subject), append(b.rows, n), append(b.limits, limit), append(b.tx, tx)
+		b.kind, b.rows, b.limits, b.tx = append(b.kind, kind), append(b.rows, n), append(b.limits, limit), append(b.tx, tx)
 		b.mu.Unlock()
 		if err == nil && after != nil {
 			err = after()
@@ -160,7 +160,7 @@ func noted[T any](b *batches, subject string, remove func(T, int) (int64, error)
 	}
 }
 
-// watch notes the batches of a subject.
-func (f fixture) watch(b *batches, subject string, after func() error) {
-	f.remove[subject] = noted(b, subject, f.remove[subject], after)
+// watch notes the batches of a kind.
+func (f fixture) watch(b *batches, kind string, after func() error) {
+	f.remove[kind] = noted(b, kind, f.remove[kind], after)
 }

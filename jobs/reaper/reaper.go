@@ -1,7 +1,6 @@
-// Package reaper is the scheduled job that deletes what has had its day (seed
-// 004): short links that ended, and whatever else is kept only for a while.
-// Nothing waits for it, and nothing is wrong before it comes: it only gives
-// the storage back.
+// Package reaper is the scheduled job that deletes expired data: short links that
+// have ended, and everything else whose retention period is over. Nothing depends
+// on when it runs: it only frees storage.
 package reaper
 
 import (
@@ -30,24 +29,25 @@ type Options struct {
 	LongBatch   time.Duration // transactions that take longer get fewer rows; 0 = they may take any time
 }
 
-// Reaper is the job that deletes what each of cleanup.Subjects has a Remove
-// for. A run takes one batch of each in turn, every one in a transaction of its
-// own, so that a subject of millions of rows keeps no other waiting, and goes on
-// until nothing is left. It begins no further batch when MaxDuration is over,
-// which is no failure: the next run goes on. After each batch it rests as long
-// as that took, so that other writers have at least half of the time. A subject
-// that fails is left for the next run and keeps the others from nothing.
+// Reaper is the job that deletes rows of each kind that remove has a function
+// for; kinds that it lacks are left alone and get no figures. A run deletes one
+// batch of each kind in turn, each in its own transaction, until nothing is
+// left, so that a kind with millions of rows does not delay the others. No batch
+// begins after MaxDuration, which is no failure: the next run continues. After
+// each batch the reaper rests four times as long as the batch took (rests), so
+// that other writers have at least four fifths of the time. If a kind fails, the
+// run continues with the others, and the next run tries it again.
 //
 // It fails if reg has a metric of its name.
 func Reaper(store *cleanup.Store, opts Options, reg prometheus.Registerer, remove map[string]cleanup.Remove) (jobs.Job, error) {
 	rows := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "linkwatch_cleanup_rows_total", Help: "Rows that the reaper deleted in this process.",
-	}, []string{"subject"})
+	}, []string{"kind"})
 	if err := reg.Register(rows); err != nil {
 		return jobs.Job{}, fmt.Errorf("registering the metrics of the reaper: %w", err)
 	}
-	for subject := range remove {
-		rows.WithLabelValues(subject) // there with 0 before the first
+	for kind := range remove {
+		rows.WithLabelValues(kind) // there with 0 before the first
 	}
 	r := &reaper{store, opts, rows, remove}
 	return jobs.Job{ID: cleanup.Job, Schedule: "@every " + opts.Interval.String(), Run: r.run}, nil
@@ -69,7 +69,7 @@ type reaper struct {
 	remove map[string]cleanup.Remove
 }
 
-// task is what one run does about a subject.
+// task is what one run does about a kind.
 type task struct {
 	cleanup.Run
 	limit int // rows of the next batch
@@ -83,9 +83,9 @@ func (r *reaper) run(taking, working context.Context) (summary string, err error
 	defer cancel()
 	var tasks []*task
 	now := r.store.Now()
-	for _, subject := range cleanup.Subjects {
-		if r.remove[subject] != nil {
-			tasks = append(tasks, &task{Run: cleanup.Run{StartedAt: now, Subject: subject}, limit: r.opts.BatchSize})
+	for _, kind := range cleanup.Kinds {
+		if r.remove[kind] != nil {
+			tasks = append(tasks, &task{Run: cleanup.Run{StartedAt: now, Kind: kind}, limit: r.opts.BatchSize})
 		}
 	}
 	left := slices.Clone(tasks)
@@ -104,7 +104,7 @@ func (r *reaper) run(taking, working context.Context) (summary string, err error
 	return r.summary(tasks, len(left) > 0, taking.Err() != nil), err
 }
 
-// batch deletes one batch of a subject and tells how long it took, and whether
+// batch deletes one batch of a kind and tells how long it took, and whether
 // there may be more.
 func (r *reaper) batch(ctx context.Context, t *task) (took time.Duration, more bool) {
 	t.began = true
@@ -115,22 +115,21 @@ func (r *reaper) batch(ctx context.Context, t *task) (took time.Duration, more b
 	t.Duration += took
 	t.Cleaned += n
 	t.err = err
-	r.rows.WithLabelValues(t.Subject).Add(float64(n))
+	r.rows.WithLabelValues(t.Kind).Add(float64(n))
 	return took, err == nil && n > 0
 }
 
-// try is one batch. A panic is the failure of its subject.
+// try is one batch. A panic is the failure of its kind.
 func (r *reaper) try(ctx context.Context, t *task) (n int64, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			n, err = 0, fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return r.store.Batch(ctx, t.Subject, t.limit, r.remove[t.Subject])
+	return r.store.Batch(ctx, t.Kind, t.limit, r.remove[t.Kind])
 }
 
-// rests is how many times as long as a batch took the reaper rests after it:
-// four fifths of the time the writer, and a core, are for others alone.
+// rests is how many times as long as a batch took the reaper rests after it.
 const rests = 4
 
 // rest waits, unless ctx ends before.
@@ -167,7 +166,7 @@ func (r *reaper) summary(tasks []*task, more, stopped bool) string {
 	var parts []string
 	for _, t := range tasks {
 		if t.Cleaned > 0 {
-			parts = append(parts, count(t.Cleaned)+" "+noun(t.Subject, t.Cleaned))
+			parts = append(parts, count(t.Cleaned)+" "+noun(t.Kind, t.Cleaned))
 		}
 	}
 	did := strings.Join(parts, ", ")
@@ -183,9 +182,9 @@ func (r *reaper) summary(tasks []*task, more, stopped bool) string {
 	return did
 }
 
-// noun is the name of a subject's rows: "short link", "short links".
-func noun(subject string, n int64) string {
-	words := strings.ReplaceAll(subject, "_", " ")
+// noun is the name of a kind's rows: "short link", "short links".
+func noun(kind string, n int64) string {
+	words := strings.ReplaceAll(kind, "_", " ")
 	if n == 1 {
 		return strings.TrimSuffix(words, "s")
 	}

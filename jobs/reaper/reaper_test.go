@@ -60,8 +60,8 @@ func TestReaper_BatchSizeAndOneTransactionPerBatch(t *testing.T) {
 	})
 }
 
-// Subjects take turns: one of very many rows keeps no other from its batch.
-func TestReaper_SubjectsTakeTurns(t *testing.T) {
+// Kinds take turns: one of very many rows keeps no other from its batch.
+func TestReaper_KindsTakeTurns(t *testing.T) {
 	each(t, func(f fixture) {
 		f.ended(25)
 		f.keys(11)
@@ -114,17 +114,17 @@ func TestReaper_StatisticsTracking(t *testing.T) {
 		if got.Cleaned != 1012 || got.LastBatchSize != 12 || got.SuccessfulRuns != 1 || got.FailedRuns != 0 || got.LastRunAt != began || got.Duration <= 0 {
 			t.Errorf("%+v", got)
 		}
-		for _, subject := range cleanup.Subjects {
-			if got := f.of(subject); got.SuccessfulRuns != 1 || got.LastRunAt != began {
+		for _, kind := range cleanup.Kinds {
+			if got := f.of(kind); got.SuccessfulRuns != 1 || got.LastRunAt != began {
 				t.Errorf("%+v", got)
 			}
 		}
 		runs, err := f.cleanup.Runs(t.Context())
-		if err != nil || len(runs) != len(cleanup.Subjects) {
+		if err != nil || len(runs) != len(cleanup.Kinds) {
 			t.Fatalf("%+v, %v", runs, err)
 		}
 		for _, r := range runs {
-			want := map[string]int64{cleanup.ShortLinks: 1012, cleanup.IdempotencyKeys: 3, cleanup.Tags: 1}[r.Subject]
+			want := map[string]int64{cleanup.ShortLinks: 1012, cleanup.IdempotencyKeys: 3, cleanup.Tags: 1}[r.Kind]
 			if r.Cleaned != want || r.StartedAt != began || r.Duration <= 0 || r.Error != "" {
 				t.Errorf("%+v", r)
 			}
@@ -132,11 +132,11 @@ func TestReaper_StatisticsTracking(t *testing.T) {
 		err = testutil.GatherAndCompare(f.reg, strings.NewReader(`
 # HELP linkwatch_cleanup_rows_total Rows that the reaper deleted in this process.
 # TYPE linkwatch_cleanup_rows_total counter
-linkwatch_cleanup_rows_total{subject="check_results"} 0
-linkwatch_cleanup_rows_total{subject="idempotency_keys"} 3
-linkwatch_cleanup_rows_total{subject="short_links"} 1012
-linkwatch_cleanup_rows_total{subject="tags"} 1
-linkwatch_cleanup_rows_total{subject="visit_days"} 0
+linkwatch_cleanup_rows_total{kind="check_results"} 0
+linkwatch_cleanup_rows_total{kind="idempotency_keys"} 3
+linkwatch_cleanup_rows_total{kind="short_links"} 1012
+linkwatch_cleanup_rows_total{kind="tags"} 1
+linkwatch_cleanup_rows_total{kind="visit_days"} 0
 `))
 		if err != nil {
 			t.Error(err)
@@ -229,7 +229,7 @@ func TestReaper_GivenUp(t *testing.T) {
 	})
 }
 
-// A subject that fails keeps the others from nothing, and what it deleted before
+// A kind that fails keeps the others from nothing, and what it deleted before
 // is counted.
 func TestReaper_AFailingStore(t *testing.T) {
 	each(t, func(f fixture) {
@@ -255,7 +255,7 @@ func TestReaper_AFailingStore(t *testing.T) {
 			t.Errorf("%+v", keys)
 		}
 		runs, err := f.cleanup.Runs(t.Context())
-		if i := slices.IndexFunc(runs, func(r cleanup.Run) bool { return r.Subject == cleanup.ShortLinks }); err != nil || i < 0 || !strings.Contains(runs[i].Error, "broken") {
+		if i := slices.IndexFunc(runs, func(r cleanup.Run) bool { return r.Kind == cleanup.ShortLinks }); err != nil || i < 0 || !strings.Contains(runs[i].Error, "broken") {
 			t.Errorf("%+v, %v", runs, err)
 		}
 		f.clock.Advance(time.Minute)
@@ -276,7 +276,7 @@ func TestReaper_ARecordThatCannotBeWritten(t *testing.T) {
 	})
 }
 
-// A panic is the failure of its subject alone.
+// A panic is the failure of its kind alone.
 func TestReaper_APanic(t *testing.T) {
 	each(t, func(f fixture) {
 		f.ended(5)

@@ -1,5 +1,5 @@
-// Package cleanup is the record of what the reaper deletes (seed 004): totals
-// that survive restarts, and the last runs.
+// Package cleanup is the record of what the reaper deletes: totals that survive
+// restarts, and the last runs. Each kind of rows has figures of its own.
 package cleanup
 
 import (
@@ -10,7 +10,8 @@ import (
 	"github.com/linkwatch/linkwatch/models"
 )
 
-// The subjects: what the reaper deletes.
+// The kinds of rows that the reaper deletes. CLEANUP_ENABLED decides about
+// ShortLinks alone; the others are deleted in any case.
 const (
 	ShortLinks      = "short_links"
 	VisitDays       = "visit_days"
@@ -19,10 +20,10 @@ const (
 	Tags            = "tags"
 )
 
-// Subjects are all of them in the order in which a run takes them.
-var Subjects = []string{ShortLinks, VisitDays, IdempotencyKeys, CheckResults, Tags}
+// Kinds are all of them in the order in which a run takes them.
+var Kinds = []string{ShortLinks, VisitDays, IdempotencyKeys, CheckResults, Tags}
 
-// Job is the id of the scheduled job that does the work (contract §7).
+// Job is the id of the scheduled job that does the work.
 const Job = "reaper"
 
 // KeptRuns is how many runs are remembered.
@@ -38,11 +39,11 @@ const maxError = 500 // runes
 // was; 0 means that nothing is left to delete.
 type Remove func(tx *gorm.DB, limit int) (int64, error)
 
-// Totals are what the reaper did about a subject since the store was made.
+// Totals are what the reaper did about one kind since the database was made.
 type Totals struct {
-	Subject        string
-	Cleaned        int64 // rows
-	LastBatchSize  int64 // rows of the last batch that deleted any
+	Kind           string `gorm:"column:subject"`
+	Cleaned        int64  // rows
+	LastBatchSize  int64  // rows of the last batch that deleted any
 	SuccessfulRuns int64
 	FailedRuns     int64
 	Duration       time.Duration // of the batches of the successful runs together
@@ -57,16 +58,11 @@ func (t Totals) Average() time.Duration {
 	return t.Duration / time.Duration(t.SuccessfulRuns)
 }
 
-// Run is what one run did about a subject.
+// Run is what one run did about a kind.
 type Run struct {
-	StartedAt models.Time // of the whole run
-	Subject   string
+	StartedAt models.Time   // of the whole run
+	Kind      string        `gorm:"column:subject"`
 	Duration  time.Duration // of its batches together
 	Cleaned   int64         // rows
 	Error     string        // "" = it succeeded; at most 500 runes
-}
-
-// SwitchedOff is the error of who asks for a run where CLEANUP_ENABLED is false.
-func SwitchedOff() *models.Error {
-	return models.Conflict("The reaper is switched off: CLEANUP_ENABLED is false. Set it to true and start the program anew.")
 }

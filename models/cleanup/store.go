@@ -25,27 +25,27 @@ func (s *Store) Now() models.Time { return s.clock.Now() }
 // also counts them in the totals, and tells how many it was. So the totals are
 // what was deleted, whenever the program is killed and however many instances
 // do this at once.
-func (s *Store) Batch(ctx context.Context, subject string, limit int, remove Remove) (int64, error) {
+func (s *Store) Batch(ctx context.Context, kind string, limit int, remove Remove) (int64, error) {
 	var n int64
 	err := s.db.Write(ctx, func(tx *gorm.DB) (err error) {
 		if n, err = remove(tx, limit); err != nil || n == 0 {
 			return err
 		}
-		return add(tx, Totals{Subject: subject, Cleaned: n, LastBatchSize: n})
+		return add(tx, Totals{Kind: kind, Cleaned: n, LastBatchSize: n})
 	})
 	if err != nil {
-		return 0, fmt.Errorf("deleting a batch of %s: %w", subject, err)
+		return 0, fmt.Errorf("deleting a batch of %s: %w", kind, err)
 	}
 	return n, nil
 }
 
-// Finish records what a run did about a subject and drops the oldest runs. The
+// Finish records what a run did about a kind and drops the oldest runs. The
 // rows are in the totals since their batches.
 func (s *Store) Finish(ctx context.Context, r Run) error {
 	r.Error = models.Truncate(models.CleanLine(r.Error), maxError) // a driver's text may be of any length, and of many lines
-	t := Totals{Subject: r.Subject, FailedRuns: 1}
+	t := Totals{Kind: r.Kind, FailedRuns: 1}
 	if r.Error == "" {
-		t = Totals{Subject: r.Subject, SuccessfulRuns: 1, Duration: r.Duration, LastRunAt: s.Now()}
+		t = Totals{Kind: r.Kind, SuccessfulRuns: 1, Duration: r.Duration, LastRunAt: s.Now()}
 	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := add(tx, t); err != nil {
@@ -55,7 +55,7 @@ func (s *Store) Finish(ctx context.Context, r Run) error {
 		err := tx.Exec(`INSERT INTO cleanup_runs (started_at, subject, duration, cleaned, error) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (started_at, subject) DO UPDATE SET duration = cleanup_runs.duration + excluded.duration,
 				cleaned = cleanup_runs.cleaned + excluded.cleaned, error = excluded.error`,
-			r.StartedAt, r.Subject, int64(r.Duration), r.Cleaned, r.Error).Error
+			r.StartedAt, r.Kind, int64(r.Duration), r.Cleaned, r.Error).Error
 		if err != nil {
 			return err
 		}
@@ -63,12 +63,12 @@ func (s *Store) Finish(ctx context.Context, r Run) error {
 			SELECT DISTINCT started_at FROM cleanup_runs ORDER BY started_at DESC LIMIT 1 OFFSET ?)`, KeptRuns-1).Error
 	})
 	if err != nil {
-		return fmt.Errorf("recording a run of the reaper over %s: %w", r.Subject, err)
+		return fmt.Errorf("recording a run of the reaper over %s: %w", r.Kind, err)
 	}
 	return nil
 }
 
-// add adds to the totals of a subject. LastBatchSize and LastRunAt are kept
+// add adds to the totals of a kind. LastBatchSize and LastRunAt are kept
 // where they are zero.
 func add(tx *gorm.DB, t Totals) error {
 	return tx.Exec(`INSERT INTO cleanup_totals (subject, cleaned, last_batch_size, successful_runs, failed_runs, duration, last_run_at)
@@ -80,10 +80,10 @@ func add(tx *gorm.DB, t Totals) error {
 			failed_runs = cleanup_totals.failed_runs + excluded.failed_runs,
 			duration = cleanup_totals.duration + excluded.duration,
 			last_run_at = COALESCE(excluded.last_run_at, cleanup_totals.last_run_at)`,
-		t.Subject, t.Cleaned, t.LastBatchSize, t.SuccessfulRuns, t.FailedRuns, int64(t.Duration), t.LastRunAt).Error
+		t.Kind, t.Cleaned, t.LastBatchSize, t.SuccessfulRuns, t.FailedRuns, int64(t.Duration), t.LastRunAt).Error
 }
 
-// Totals are those of every subject, in the order of Subjects; zero for one that never ran.
+// Totals are those of every kind, in the order of Kinds; zero for one that never ran.
 func (s *Store) Totals(ctx context.Context) ([]Totals, error) {
 	var rows []Totals
 	if err := s.db.Read(ctx).Raw("SELECT * FROM cleanup_totals").Scan(&rows).Error; err != nil {
@@ -91,18 +91,18 @@ func (s *Store) Totals(ctx context.Context) ([]Totals, error) {
 	}
 	of := make(map[string]Totals, len(rows))
 	for _, t := range rows {
-		of[t.Subject] = t
+		of[t.Kind] = t
 	}
-	all := make([]Totals, len(Subjects))
-	for i, subject := range Subjects {
-		all[i] = of[subject]
-		all[i].Subject = subject
+	all := make([]Totals, len(Kinds))
+	for i, kind := range Kinds {
+		all[i] = of[kind]
+		all[i].Kind = kind
 	}
 	return all, nil
 }
 
-// Runs are the last runs, the newest first, and within a run by subject: at
-// most KeptRuns of all Subjects.
+// Runs are the last runs, the newest first, and within a run by kind: at
+// most KeptRuns of all Kinds.
 func (s *Store) Runs(ctx context.Context) ([]Run, error) {
 	var runs []Run
 	err := s.db.Read(ctx).Raw("SELECT * FROM cleanup_runs ORDER BY started_at DESC, subject").Scan(&runs).Error

@@ -60,22 +60,22 @@ func (f fixture) finish(r cleanup.Run) {
 	}
 }
 
-// of are the totals of a subject, as a store sees them that was opened just now.
-func (f fixture) of(subject string) cleanup.Totals {
+// of are the totals of a kind, as a store sees them that was opened just now.
+func (f fixture) of(kind string) cleanup.Totals {
 	f.Helper()
 	all, err := cleanup.NewStore(f.db, f.clock.Now).Totals(f.Context())
-	if err != nil || len(all) != len(cleanup.Subjects) {
+	if err != nil || len(all) != len(cleanup.Kinds) {
 		f.Fatalf("%d totals, %v", len(all), err)
 	}
 	for i, t := range all {
-		if t.Subject != cleanup.Subjects[i] {
-			f.Fatalf("the totals begin with %s", t.Subject)
+		if t.Kind != cleanup.Kinds[i] {
+			f.Fatalf("the totals begin with %s", t.Kind)
 		}
-		if t.Subject == subject {
+		if t.Kind == kind {
 			return t
 		}
 	}
-	f.Fatalf("no totals of %s", subject)
+	f.Fatalf("no totals of %s", kind)
 	return cleanup.Totals{}
 }
 
@@ -89,7 +89,7 @@ func (f fixture) rows(table string) (n int64) {
 
 func TestBatchesAreCounted(t *testing.T) {
 	each(t, func(f fixture) {
-		if got := f.of(cleanup.Tags); got != (cleanup.Totals{Subject: cleanup.Tags}) {
+		if got := f.of(cleanup.Tags); got != (cleanup.Totals{Kind: cleanup.Tags}) {
 			t.Errorf("before the first: %+v", got)
 		}
 		f.fill(25)
@@ -99,12 +99,12 @@ func TestBatchesAreCounted(t *testing.T) {
 			}
 		}
 		// The batch that found nothing is not the last one.
-		want := cleanup.Totals{Subject: cleanup.Tags, Cleaned: 25, LastBatchSize: 5}
+		want := cleanup.Totals{Kind: cleanup.Tags, Cleaned: 25, LastBatchSize: 5}
 		if got := f.of(cleanup.Tags); got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 		if got := f.of(cleanup.ShortLinks); got.Cleaned != 0 {
-			t.Errorf("another subject: %+v", got)
+			t.Errorf("another kind: %+v", got)
 		}
 	})
 }
@@ -165,7 +165,7 @@ func TestStatisticsTracking(t *testing.T) {
 		began := f.Now()
 		run := func(r cleanup.Run) {
 			f.clock.Advance(time.Minute)
-			r.StartedAt, r.Subject = f.Now(), cleanup.ShortLinks
+			r.StartedAt, r.Kind = f.Now(), cleanup.ShortLinks
 			f.finish(r)
 		}
 		run(cleanup.Run{Duration: 100 * time.Millisecond, Cleaned: 7})
@@ -174,7 +174,7 @@ func TestStatisticsTracking(t *testing.T) {
 		run(cleanup.Run{Duration: time.Hour, Cleaned: 1, Error: "broken\x00\n\xff" + strings.Repeat("é", 600)})
 		got := f.of(cleanup.ShortLinks)
 		want := cleanup.Totals{
-			Subject: cleanup.ShortLinks, SuccessfulRuns: 2, FailedRuns: 1, Duration: 313400 * time.Microsecond, LastRunAt: succeeded,
+			Kind: cleanup.ShortLinks, SuccessfulRuns: 2, FailedRuns: 1, Duration: 313400 * time.Microsecond, LastRunAt: succeeded,
 		}
 		if got != want || got.Average() != 156700*time.Microsecond || (cleanup.Totals{}).Average() != 0 {
 			t.Errorf("%+v, average %v, want %+v", got, got.Average(), want)
@@ -183,7 +183,7 @@ func TestStatisticsTracking(t *testing.T) {
 		if err != nil || len(runs) != 3 {
 			t.Fatalf("%+v, %v", runs, err)
 		}
-		if r := runs[2]; r != (cleanup.Run{StartedAt: began.Add(time.Minute), Subject: cleanup.ShortLinks, Duration: 100 * time.Millisecond, Cleaned: 7}) {
+		if r := runs[2]; r != (cleanup.Run{StartedAt: began.Add(time.Minute), Kind: cleanup.ShortLinks, Duration: 100 * time.Millisecond, Cleaned: 7}) {
 			t.Errorf("the first: %+v", r)
 		}
 		if e := runs[0].Error; !strings.HasPrefix(e, "broken \uFFFDé") || len([]rune(e)) != 500 {
@@ -192,13 +192,13 @@ func TestStatisticsTracking(t *testing.T) {
 	})
 }
 
-// Runs are kept whole: the last of them with all their subjects.
+// Runs are kept whole: the last of them with all their kinds.
 func TestTheLastRunsAreKept(t *testing.T) {
 	each(t, func(f fixture) {
 		for i := range cleanup.KeptRuns + 3 {
 			f.clock.Advance(time.Minute)
-			for _, subject := range []string{cleanup.Tags, cleanup.ShortLinks} {
-				f.finish(cleanup.Run{StartedAt: f.Now(), Subject: subject, Cleaned: int64(i)})
+			for _, kind := range []string{cleanup.Tags, cleanup.ShortLinks} {
+				f.finish(cleanup.Run{StartedAt: f.Now(), Kind: kind, Cleaned: int64(i)})
 			}
 		}
 		runs, err := f.Runs(t.Context())
@@ -206,14 +206,14 @@ func TestTheLastRunsAreKept(t *testing.T) {
 			t.Fatalf("%d rows, %v", len(runs), err)
 		}
 		first, last := runs[0], runs[len(runs)-1]
-		if first.Cleaned != cleanup.KeptRuns+2 || first.Subject != cleanup.ShortLinks || last.Cleaned != 3 || last.Subject != cleanup.Tags {
+		if first.Cleaned != cleanup.KeptRuns+2 || first.Kind != cleanup.ShortLinks || last.Cleaned != 3 || last.Kind != cleanup.Tags {
 			t.Errorf("from %+v to %+v", first, last)
 		}
 		if got := f.of(cleanup.Tags); got.SuccessfulRuns != cleanup.KeptRuns+3 {
 			t.Errorf("%+v", got)
 		}
 		// A run that another instance began in the same moment adds to the one that is there.
-		f.finish(cleanup.Run{StartedAt: f.Now(), Subject: cleanup.Tags, Cleaned: 5})
+		f.finish(cleanup.Run{StartedAt: f.Now(), Kind: cleanup.Tags, Cleaned: 5})
 		if runs, err = f.Runs(t.Context()); err != nil || len(runs) != 2*cleanup.KeptRuns || runs[1].Cleaned != cleanup.KeptRuns+7 {
 			t.Errorf("%+v, %v", runs[1], err)
 		}

@@ -97,7 +97,11 @@ const (
 	ShowActive  Shown = ""
 	ShowExpired Shown = "true"
 	ShowAll     Shown = "all"
+	ShowRecent  Shown = "recent" // those that expired within the last RecentDays
 )
+
+// RecentDays is for how many days an expired link is recent.
+const RecentDays = 7
 
 // ParseShown reads the parameter "expired"; "false" is the same as nothing.
 func ParseShown(s string) (Shown, error) {
@@ -108,8 +112,10 @@ func ParseShown(s string) (Shown, error) {
 		return ShowExpired, nil
 	case "all":
 		return ShowAll, nil
+	case "recent":
+		return ShowRecent, nil
 	}
-	return "", models.Invalid("query.expired", "must be true, false or all")
+	return "", models.Invalid("query.expired", "must be true, false, all or recent")
 }
 
 // ParseHealth reads a health; "" means any.

@@ -174,7 +174,7 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, misses ma
 	// swap is w, or what stands in for it; nil if there is nothing. alone is
 	// the query for one word in its field.
 	swap := func(w Word, alone func(Word) Query) (Word, error) {
-		matches := func(w Word) (bool, error) { return s.index.any(tx, selectionOf(f, alone(w), nil)) }
+		matches := func(w Word) (bool, error) { return s.index.any(tx, s.selectionOf(f, alone(w), nil)) }
 		if known, err := matches(w); err != nil || known {
 			return w, err
 		}

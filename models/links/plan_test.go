@@ -36,6 +36,11 @@ func TestQueryPlans(t *testing.T) {
 		{"search", func() error { _, err := f.List(ctx, links.Filter{Query: "page tag:t1"}, page); return err }},
 		{"by tag", func() error { _, err := f.List(ctx, links.Filter{Tag: "t1"}, page); return err }},
 		{"by health", func() error { _, err := f.List(ctx, links.Filter{Health: links.Unchecked}, page); return err }},
+		{"recently expired", func() error { _, err := f.List(ctx, links.Filter{Shown: links.ShowRecent}, page); return err }},
+		{"recently dead", func() error {
+			_, err := f.List(ctx, links.Filter{Shown: links.ShowRecent, Health: links.Dead}, page)
+			return err
+		}},
 		{"popular", func() error { _, err := f.Popular(ctx, page); return err }},
 		{"random", func() error { _, err := f.Random(ctx); return err }},
 		{"counts", func() error { _, err := f.Counts(ctx); return err }},

@@ -8,11 +8,7 @@ import (
 	"github.com/linkwatch/linkwatch/models"
 )
 
-// The limits of a query.
-const (
-	MaxQuery = 512 // bytes
-	maxWords = 32
-)
+const maxWords = 32 // in a query
 
 // Query is a search, parsed. Its parts combine with AND. All text is folded
 // (models.Fold), and a phrase is a word with blanks in it: every word is
@@ -51,8 +47,8 @@ func (q Query) Empty() bool {
 // title:) owns the words up to the next prefix. tag:a,b asks for both tags,
 // tag:a b and tag:a, b for either. The error is CodeInvalid and says where.
 func ParseQuery(s string) (Query, error) {
-	if len(s) > MaxQuery {
-		return Query{}, models.Invalid("query.q", "is longer than %d bytes", MaxQuery)
+	if err := models.CheckFilter("query.q", s); err != nil {
+		return Query{}, err
 	}
 	p := parser{in: []rune(strings.ToValidUTF8(s, "\uFFFD"))}
 	if err := p.parse(); err != nil {

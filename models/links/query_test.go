@@ -67,7 +67,7 @@ func TestParseQuery(t *testing.T) {
 		`title:""`:               "at character 1: a word must follow title:",
 		"tag:,":                  "at character 1: a word must follow tag:",
 		strings.Repeat("a ", 33): "more than 32 words",
-		strings.Repeat("a", 513): "longer than 512 bytes",
+		strings.Repeat("a", 513): "at most 512 bytes",
 	} {
 		_, err := ParseQuery(in)
 		if models.CodeOf(err) != models.CodeInvalid || !strings.Contains(err.Error(), where) {

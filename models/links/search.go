@@ -65,10 +65,11 @@ type selection struct {
 	whole map[string]bool // the names in query.Tags that are tags as they stand
 	must  []string        // marks that a link has to carry
 	not   []string        // marks that it must not carry
+	since models.Time     // it must have expired after it; zero = at any time, or not at all
 }
 
 // selectionOf adds the filter's marks to a parsed query.
-func selectionOf(f Filter, q Query, whole map[string]bool) selection {
+func (st *Store) selectionOf(f Filter, q Query, whole map[string]bool) selection {
 	s := selection{query: q, whole: whole}
 	if f.Tag != "" {
 		s.must = append(s.must, markTag(models.FoldName(f.Tag)))
@@ -79,6 +80,8 @@ func selectionOf(f Filter, q Query, whole map[string]bool) selection {
 	switch f.Shown {
 	case ShowActive:
 		s.not = append(s.not, markExpired)
+	case ShowRecent:
+		s.must, s.since = append(s.must, markExpired), st.recently()
 	case ShowExpired:
 		s.must = append(s.must, markExpired)
 	case ShowAll:

@@ -108,6 +108,9 @@ func conditions(s selection) condition {
 		}
 		and = append(and, join(op, names...))
 	}
+	if !s.since.IsZero() {
+		and = append(and, condition{"link_seq IN (SELECT seq FROM links WHERE expired_at > ?)", []any{s.since}})
+	}
 	for _, m := range s.must {
 		and = append(and, carries(m))
 	}

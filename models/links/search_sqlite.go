@@ -36,7 +36,7 @@ func (sqliteIndex) remove(tx *gorm.DB, seqs []int64) error {
 func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error) {
 	n := s.tiersOf()
 	if n > 1 {
-		few, err := newest(tx, match(s, n-1), fewMatches+1, 0)
+		few, err := newest(tx, s, match(s, n-1), fewMatches+1, 0)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -45,7 +45,7 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 			return few[min(p.Offset(), len(few)):min(p.Offset()+p.Size, len(few))], len(few), err
 		}
 	}
-	if total, err = countMatches(tx, match(s, n-1)); err != nil || total <= p.Offset() {
+	if total, err = countMatches(tx, s, match(s, n-1)); err != nil || total <= p.Offset() {
 		return nil, total, err
 	}
 	want, skip := min(p.Size, total-p.Offset()), p.Offset()
@@ -54,7 +54,7 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 		if i > 0 { // what the better tiers have not shown yet
 			expr = "(" + expr + ") NOT (" + match(s, i-1) + ")"
 		}
-		rows, err := newest(tx, expr, want-len(seqs), skip)
+		rows, err := newest(tx, s, expr, want-len(seqs), skip)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -63,7 +63,7 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 		case len(rows) > 0:
 			skip = 0
 		case skip > 0:
-			inTier, err := countMatches(tx, expr)
+			inTier, err := countMatches(tx, s, expr)
 			if err != nil {
 				return nil, 0, err
 			}
@@ -74,7 +74,7 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 }
 
 func (sqliteIndex) any(tx *gorm.DB, s selection) (bool, error) {
-	seqs, err := newest(tx, match(s, s.tiersOf()-1), 1, 0)
+	seqs, err := newest(tx, s, match(s, s.tiersOf()-1), 1, 0)
 	return len(seqs) > 0, err
 }
 
@@ -114,15 +114,26 @@ func rank(tx *gorm.DB, words []Word, seqs []int64) error {
 }
 
 // newest are the keys of some matches, the newest first.
-func newest(tx *gorm.DB, expr string, limit, offset int) (seqs []int64, err error) {
-	err = tx.Raw("SELECT rowid FROM links_search WHERE links_search MATCH ? ORDER BY rowid DESC LIMIT ? OFFSET ?",
-		expr, limit, offset).Scan(&seqs).Error
+func newest(tx *gorm.DB, s selection, expr string, limit, offset int) (seqs []int64, err error) {
+	where, args := matching(s, expr)
+	err = tx.Raw("SELECT rowid FROM links_search WHERE "+where+" ORDER BY rowid DESC LIMIT ? OFFSET ?",
+		append(args, limit, offset)...).Scan(&seqs).Error
 	return seqs, err
 }
 
-func countMatches(tx *gorm.DB, expr string) (n int, err error) {
-	err = tx.Raw("SELECT count(*) FROM links_search WHERE links_search MATCH ?", expr).Scan(&n).Error
+func countMatches(tx *gorm.DB, s selection, expr string) (n int, err error) {
+	where, args := matching(s, expr)
+	err = tx.Raw("SELECT count(*) FROM links_search WHERE "+where, args...).Scan(&n).Error
 	return n, err
+}
+
+// matching is the condition of an expression and of what no mark tells. (The
+// plus keeps FTS5 from looking up each of these rows by itself.)
+func matching(s selection, expr string) (where string, args []any) {
+	if s.since.IsZero() {
+		return "links_search MATCH ?", []any{expr}
+	}
+	return "links_search MATCH ? AND +rowid IN (SELECT seq FROM links WHERE expired_at > ?)", []any{expr, s.since}
 }
 
 // match is the FTS5 expression of a selection, with the words that have no

@@ -142,24 +142,14 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 	return c, nil
 }
 
-// attentionFor is how long an expired link is still news.
-const attentionFor = 7 * 24 * time.Hour
-
-// NeedAttention are the links that went wrong, the newest case first: dead,
-// suspect or moved, and expired only lately.
-func (s *Store) NeedAttention(ctx context.Context, limit int) ([]Link, error) {
-	tx := s.db.Read(ctx)
-	return load(tx, tx.Model(&Link{}).
-		Where("health IN ? AND health <> 'ok'", []Health{Dead, Suspect, Moved}).
-		Where("expired_at IS NULL OR expired_at > ?", s.clock.Now().Add(-attentionFor)).
-		Order("health_changed_at DESC").Limit(limit))
-}
-
 // List is a page of links: of all that the filter lets through, the newest
 // first, or of those a query finds, the best first.
 func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error) {
 	out := Found{List: models.List[Link]{Page: p}}
 	q, err := ParseQuery(f.Query)
+	if err == nil {
+		err = models.CheckFilter("query.tag", f.Tag)
+	}
 	if err != nil {
 		return out, err
 	}
@@ -174,7 +164,7 @@ func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error
 	if err != nil {
 		return out, err
 	}
-	seqs, total, err := s.index.find(tx, selectionOf(f, q, whole), p)
+	seqs, total, err := s.index.find(tx, s.selectionOf(f, q, whole), p)
 	if err != nil {
 		return out, fmt.Errorf("searching links: %w", err)
 	}
@@ -193,7 +183,7 @@ func (s *Store) findNear(tx *gorm.DB, f Filter, q Query, p models.Page) ([]int64
 	if err != nil || !ok {
 		return nil, 0, nil, err
 	}
-	seqs, total, err := s.index.find(tx, selectionOf(f, near, nil), p)
+	seqs, total, err := s.index.find(tx, s.selectionOf(f, near, nil), p)
 	if total == 0 {
 		misses = nil
 	}
@@ -208,6 +198,8 @@ func (s *Store) listByExpiry(tx *gorm.DB, shown Shown, out *models.List[Link]) e
 			g = g.Where("expired_at IS NULL")
 		case ShowExpired:
 			g = g.Where("expired_at IS NOT NULL")
+		case ShowRecent:
+			g = g.Where("expired_at > ?", s.recently())
 		case ShowAll:
 		}
 		return g

@@ -28,19 +28,19 @@ var tagOrders = map[TagOrder]string{
 	TagsByLastUse: "last_used_at DESC, seq DESC",
 }
 
-// maxFolded is more runes than the folded name of any tag has: one rune folds
-// to eighteen at the most.
-const maxFolded = 18 * MaxTagLength
-
-// Tags are the tags whose names hold match ("" = all), sorted.
+// Tags are the tags whose names hold match ("" = all), sorted. match is at most
+// models.MaxFilter bytes long, else the error is CodeInvalid ("query.q").
 func (s *Store) Tags(ctx context.Context, match string, o TagOrder, p models.Page) (models.List[Tag], error) {
 	out := models.List[Tag]{Page: p}
 	order, ok := tagOrders[o]
 	if !ok {
 		return out, models.Invalid("query.sort", "must be name, count or recent")
 	}
+	if err := models.CheckFilter("query.q", match); err != nil {
+		return out, err
+	}
 	f := models.FoldName(match)
-	if models.Runes(f) > maxFolded || f == "" && strings.TrimSpace(match) != "" { // no tag is that long, or has no letters to see
+	if f == "" && strings.TrimSpace(match) != "" { // no tag consists of invisible characters
 		return out, nil
 	}
 	rows := func() *gorm.DB {
@@ -62,13 +62,14 @@ func (s *Store) Tags(ctx context.Context, match string, o TagOrder, p models.Pag
 }
 
 // CompleteTags are up to limit tags for what was typed so far: those that
-// begin with it before those that hold it, and the most used first.
+// begin with it before those that hold it, and the most used first. typed is at
+// most models.MaxFilter bytes long, else the error is CodeInvalid ("query.tags").
 func (s *Store) CompleteTags(ctx context.Context, typed string, limit int) ([]Tag, error) {
-	f := escapeLike(models.FoldName(typed))
 	var ts []Tag
-	if models.Runes(f) > maxFolded {
-		return ts, nil
+	if err := models.CheckFilter("query.tags", typed); err != nil {
+		return ts, err
 	}
+	f := escapeLike(models.FoldName(typed))
 	err := s.db.Read(ctx).Where(`folded LIKE ? ESCAPE '\'`, "%"+f+"%").
 		Order(clause.OrderBy{Expression: clause.Expr{
 			SQL:  `CASE WHEN folded LIKE ? ESCAPE '\' THEN 0 ELSE 1 END, link_count DESC, seq`,
@@ -83,6 +84,41 @@ func (s *Store) CompleteTags(ctx context.Context, typed string, limit int) ([]Ta
 // Tag is one tag; CodeNotFound if there is none.
 func (s *Store) Tag(ctx context.Context, tagID string) (Tag, error) {
 	return findTag(s.db.Read(ctx), tagID)
+}
+
+// MergeTarget returns the other tag that a rename of tagID to name would merge
+// it into, and the number of links that carry that tag, expired ones included.
+// links is 0 if no other tag has the name. The error is CodeNotFound if tagID
+// names no tag. Both tags and the count come from one statement, so that
+// concurrent merges cannot make them disagree.
+func (s *Store) MergeTarget(ctx context.Context, tagID, name string) (into Tag, links int, err error) {
+	if models.CheckID(models.KindTag, tagID) != nil {
+		return Tag{}, 0, models.NotFound("tag")
+	}
+	var rows []struct {
+		Tag
+		Links int
+	}
+	err = s.db.Read(ctx).Raw(`SELECT tags.*, (SELECT count(*) FROM link_tags WHERE tag_seq = tags.seq) AS links
+		FROM tags WHERE id = ? OR folded = ?`, tagID, models.FoldName(name)).Scan(&rows).Error
+	if err != nil {
+		return Tag{}, 0, fmt.Errorf("looking for the tag to merge into: %w", err)
+	}
+	known := false
+	for _, r := range rows {
+		if r.ID == tagID {
+			known = true
+		} else {
+			into, links = r.Tag, r.Links
+		}
+	}
+	if !known {
+		return Tag{}, 0, models.NotFound("tag")
+	}
+	if links == 0 { // a tag without links does not exist for users: a rename takes its name silently
+		into = Tag{}
+	}
+	return into, links, nil
 }
 
 // TagsOf are the tags of a link, in the order it got them.

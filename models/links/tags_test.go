@@ -179,6 +179,13 @@ func TestLongTagFilters(t *testing.T) {
 	each(t, func(t fixture) {
 		t.save("https://a.test/", "x")
 		for _, long := range []string{strings.Repeat("a", 60_000), strings.Repeat("\ufdfa", 3000)} {
+			_, err := t.Tags(t.Context(), long, links.TagsByName, firstPage)
+			t.wantCode(err, models.CodeInvalid)
+			_, err = t.CompleteTags(t.Context(), long, 5)
+			t.wantCode(err, models.CodeInvalid)
+		}
+		// U+FDFA folds to eighteen characters.
+		for _, long := range []string{strings.Repeat("a", models.MaxFilter), strings.Repeat("%", models.MaxFilter), strings.Repeat("\ufdfa", models.MaxFilter/3)} {
 			ts, err := t.Tags(t.Context(), long, links.TagsByName, firstPage)
 			t.must(err)
 			done, err := t.CompleteTags(t.Context(), long, 5)
@@ -346,4 +353,29 @@ func (t fixture) step(rnd *rand.Rand, id, name string) error {
 		_, _, err = t.RenameTag(ctx, ts[0].ID, name)
 		return err
 	}
+}
+
+func TestMergeTarget(t *testing.T) {
+	each(t, func(t fixture) {
+		t.save("https://a.test", "from")
+		l := t.save("https://b.test", "Into")
+		t.save("https://c.test", "into")
+		_, err := t.SetExpired(t.Context(), true, l.ID)
+		t.must(err)
+		from := t.tag("from").ID
+		for name, want := range map[string]struct {
+			name  string
+			links int
+		}{"INTO": {"Into", 2}, "from": {}, "other": {}, "": {}} {
+			into, n, err := t.MergeTarget(t.Context(), from, name)
+			if err != nil || into.Name != want.name || n != want.links {
+				t.Errorf("%q: %q on %d links, %v", name, into.Name, n, err)
+			}
+		}
+		for _, id := range []string{"", "x", models.NewID(models.KindTag)} {
+			if _, _, err := t.MergeTarget(t.Context(), id, "into"); models.CodeOf(err) != models.CodeNotFound {
+				t.Errorf("tag %q: %v", id, err)
+			}
+		}
+	})
 }

@@ -245,18 +245,20 @@ func ReadsAll(step string) bool {
 // Sorts says whether a step of a plan sorts rows.
 func Sorts(step string) bool { return strings.Contains(step, "TEMP B-TREE") }
 
+// AfterRead calls do after each statement outside of a transaction from now on.
+// do may write to the store. It is for SQLite: on PostgreSQL transactions use
+// the same handle.
+func AfterRead(t testing.TB, db *models.DB, do func()) {
+	t.Helper()
+	if err := register(db.Read(context.Background()), func(*gorm.DB) { do() }); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // observe calls see after each statement from now on.
 func observe(t testing.TB, db *models.DB, see func(*gorm.DB)) {
 	t.Helper()
-	register := func(g *gorm.DB) error {
-		name := "modelstest:" + uuid.NewString()
-		cb := g.Callback()
-		return errors.Join(
-			cb.Query().After("gorm:query").Register(name, see), cb.Row().After("gorm:row").Register(name, see),
-			cb.Raw().After("gorm:raw").Register(name, see), cb.Create().After("gorm:create").Register(name, see),
-			cb.Update().After("gorm:update").Register(name, see), cb.Delete().After("gorm:delete").Register(name, see),
-		)
-	}
+	register := func(g *gorm.DB) error { return register(g, see) }
 	err := register(db.Read(context.Background()))
 	if err == nil && db.Engine == models.SQLite { // on PostgreSQL both are one handle
 		err = db.Write(context.Background(), register)
@@ -264,4 +266,14 @@ func observe(t testing.TB, db *models.DB, see func(*gorm.DB)) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func register(g *gorm.DB, see func(*gorm.DB)) error {
+	name := "modelstest:" + uuid.NewString()
+	cb := g.Callback()
+	return errors.Join(
+		cb.Query().After("gorm:query").Register(name, see), cb.Row().After("gorm:row").Register(name, see),
+		cb.Raw().After("gorm:raw").Register(name, see), cb.Create().After("gorm:create").Register(name, see),
+		cb.Update().After("gorm:update").Register(name, see), cb.Delete().After("gorm:delete").Register(name, see),
+	)
 }

@@ -124,6 +124,7 @@ type Filter struct {
 type Options struct {
 	TombstoneTTL time.Duration // SHORT_TOMBSTONE_TTL
 	BufferTime   time.Duration // CLEANUP_BUFFER_TIME
+	Keep         bool          // nothing deletes those that have ended, or that were deleted and can be restored: CLEANUP_ENABLED is false
 	BlockedHosts []string      // SHORT_BLOCKED_HOSTS
 	Own          []string      // where /s/ is ours: hosts in lower case, with the port unless it is the scheme's own
 	ShortHost    string        // SHORT_HOST

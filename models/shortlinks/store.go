@@ -78,6 +78,9 @@ func (s *Store) Any(ctx context.Context) (bool, error) {
 // models.NewLimit made it.
 func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit int) (models.Slice[ShortLink], error) {
 	var page models.Slice[ShortLink]
+	if err := models.CheckFilter("query.q", f.Text); err != nil {
+		return page, err
+	}
 	q, err := s.matches(ctx, f)
 	if err != nil {
 		return page, err

@@ -3,6 +3,7 @@ package targets_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -205,7 +206,7 @@ func TestListTakesAConstantNumberOfQueries(t *testing.T) {
 	})
 }
 
-func TestExpiringTLSAndProbes(t *testing.T) {
+func TestCertificatesAndProbes(t *testing.T) {
 	each(t, func(f fixture) {
 		f.addMany(3)
 		for i, claimed := range f.claim() {
@@ -213,16 +214,37 @@ func TestExpiringTLSAndProbes(t *testing.T) {
 			r.CheckedAt = f.Now()
 			f.must(f.Record(f.Context(), checker, targets.Checked{Target: claimed, Result: r, TLSExpiresAt: f.Now().Add(time.Duration(20-10*i) * day)}))
 		}
-		soon, err := f.ExpiringTLS(f.Context(), 14*day, 10)
-		f.must(err)
-		if len(soon) != 2 || soon[0].TLSExpiresAt.After(soon[1].TLSExpiresAt.Time) {
-			t.Errorf("%v", soon)
+		for which, want := range map[targets.Certificate]int{targets.CertificateExpired: 1, targets.CertificateExpiring: 1} {
+			n, first, err := f.Certificates(f.Context(), which, 10)
+			f.must(err)
+			if listed := f.pages(targets.Filter{Certificate: which}, 10, func() {}); n != want || len(first) != want || len(listed) != want || listed[0] != first[0].ID {
+				t.Errorf("%s: %d, %v, %v", which, n, first, listed)
+			}
 		}
 		f.add("https://never.test")
 		var probed []targets.Target
 		f.must(f.Probes(f.Context(), 2, func(p targets.Target) { probed = append(probed, p) }))
 		if len(probed) != 2 || probed[0].State != targets.Up || probed[0].LastStatusCode != 200 || probed[0].ID == "" {
 			t.Errorf("%+v", probed)
+		}
+	})
+}
+
+// Text that folds to eighteen times as many characters is still no error of the
+// database.
+func TestList_LongestFilter(t *testing.T) {
+	each(t, func(t fixture) {
+		for _, text := range []string{strings.Repeat("%", models.MaxFilter), strings.Repeat("\ufdfa", models.MaxFilter/3)} {
+			for _, f := range []targets.Filter{{Text: text}, {Host: text}} {
+				if _, err := t.List(t.Context(), f, models.Cursor{}, 10); err != nil {
+					t.Error(err)
+				}
+				f.Text += "  x"
+				f.Host += "  x"
+				if _, err := t.List(t.Context(), f, models.Cursor{}, 10); models.CodeOf(err) != models.CodeInvalid {
+					t.Errorf("%v", err)
+				}
+			}
 		}
 	})
 }

@@ -2,6 +2,7 @@ package targets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -73,11 +74,14 @@ func (s *Store) one(ctx context.Context, where string, arg any) (t Target, ok bo
 // on it.
 func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit int) (models.Slice[Target], error) {
 	var page models.Slice[Target]
+	if err := errors.Join(models.CheckFilter("query.q", f.Text), models.CheckFilter("query.host", f.Host)); err != nil {
+		return page, err
+	}
 	if after != (models.Cursor{}) && models.CheckID(models.KindTarget, after.ID) != nil {
 		return page, errToken
 	}
 	tx := s.db.Read(ctx)
-	q := f.apply(there(tx))
+	q := f.apply(there(tx), s.clock.Now())
 	if after != (models.Cursor{}) {
 		q = q.Where("(created_at, id) > (?, ?)", after.CreatedAt, after.ID)
 	}
@@ -91,7 +95,7 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 var errToken = models.Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
 
 // apply narrows a query for targets down.
-func (f Filter) apply(q *gorm.DB) *gorm.DB {
+func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 	if f.Host != "" {
 		u, err := models.ParseURL("query.host", "http://"+f.Host) // folds case, and makes punycode of what is not ASCII
 		authority := strings.TrimPrefix(u.Canonical, "http://")
@@ -113,6 +117,13 @@ func (f Filter) apply(q *gorm.DB) *gorm.DB {
 		q = q.Where("paused = ?", true)
 	case Pending, Up, Down:
 		q = q.Where("paused = ? AND state = ?", false, f.Status)
+	}
+	switch f.Certificate {
+	case "":
+	case CertificateExpired:
+		q = q.Where("NOT paused AND tls_expires_at <= ?", now)
+	case CertificateExpiring:
+		q = q.Where("NOT paused AND tls_expires_at > ? AND tls_expires_at <= ?", now, now.Add(TLSSoon))
 	}
 	if text := models.Fold(f.Text); text != "" {
 		q = q.Where(`folded LIKE ? ESCAPE '\'`, "%"+likeText(text)+"%")
@@ -146,14 +157,19 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 // NeedAttention are the targets that are down, the newest case first, without
 // their Uptime.
 func (s *Store) NeedAttention(ctx context.Context, limit int) ([]Target, error) {
-	return bare(Filter{Status: Down}.apply(there(s.db.Read(ctx))).Order("state_since DESC, seq DESC").Limit(limit))
+	return bare(Filter{Status: Down}.apply(there(s.db.Read(ctx)), s.clock.Now()).Order("state_since DESC, seq DESC").Limit(limit))
 }
 
-// ExpiringTLS are the targets whose certificate ends within d, or has ended,
-// the soonest first, without their Uptime.
-func (s *Store) ExpiringTLS(ctx context.Context, d time.Duration, limit int) ([]Target, error) {
-	return bare(there(s.db.Read(ctx)).Where("NOT paused AND tls_expires_at < ?", s.clock.Now().Add(d)).
-		Order("tls_expires_at, seq").Limit(limit))
+// Certificates returns how many targets have such a certificate, and up to limit
+// of them, the one that ends first at the front, without their Uptime.
+func (s *Store) Certificates(ctx context.Context, c Certificate, limit int) (n int, first []Target, err error) {
+	q := func() *gorm.DB { return Filter{Certificate: c}.apply(there(s.db.Read(ctx)), s.clock.Now()) }
+	var all int64
+	if err := q().Count(&all).Error; err != nil {
+		return 0, nil, fmt.Errorf("counting certificates: %w", err)
+	}
+	first, err = bare(q().Order("tls_expires_at, seq").Limit(limit))
+	return int(all), first, err
 }
 
 // Probes calls fn for the first targets that were checked and are not paused,

@@ -122,6 +122,30 @@ type Filter struct {
 	Host   string // whole, with or without port; "" = any
 	Status Status // "" = any
 	Text   string // a part of the name or the address; "" = any
+	// Certificate chooses targets that are not paused by the certificate that
+	// they showed last; "" = any, or none.
+	Certificate Certificate
+}
+
+// Certificate says how a target's TLS certificate stands.
+type Certificate string
+
+// Certificates that need attention.
+const (
+	CertificateExpired  Certificate = "expired"
+	CertificateExpiring Certificate = "expiring" // within TLSSoon, and not yet expired
+)
+
+// TLSSoon is how long before its end a certificate counts as expiring.
+const TLSSoon = 14 * 24 * time.Hour
+
+// ParseCertificate reads the parameter "certificate"; "" means any.
+func ParseCertificate(s string) (Certificate, error) {
+	switch c := Certificate(s); c {
+	case "", CertificateExpired, CertificateExpiring:
+		return c, nil
+	}
+	return "", models.Invalid("query.certificate", "must be expired or expiring")
 }
 
 // Counts are how many targets there are, by status.

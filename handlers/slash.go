@@ -1,0 +1,48 @@
+package handlers
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/linkwatch/linkwatch/handlers/httpx"
+	"github.com/linkwatch/linkwatch/handlers/web"
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// notFound answers requests that no route is for. GET and HEAD of a page with a
+// slash at its end are redirected to the page, with the query; all else is 404.
+// The API and other methods do not get this: a client that sends them has the
+// wrong address and should learn so.
+func notFound(errs *httpx.Errors, routes []route) gin.HandlerFunc {
+	var pages [][]string // their segments
+	for _, r := range routes {
+		if r.method == http.MethodGet && !httpx.IsAPI(r.path) && r.path != "/" {
+			pages = append(pages, strings.Split(r.path, "/"))
+		}
+	}
+	return func(c *gin.Context) {
+		path, slash := strings.CutSuffix(c.Request.URL.Path, "/")
+		reads := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
+		if !slash || !reads || !slices.ContainsFunc(pages, matches(path)) {
+			errs.Write(c, models.NotFound("page"))
+			return
+		}
+		to := url.URL{Path: path, RawQuery: c.Request.URL.RawQuery}
+		web.RedirectTo(c, http.StatusMovedPermanently, to.String())
+	}
+}
+
+// matches says whether a path is at a route, given by its segments. An empty
+// segment is at none, so that no path that begins with two slashes is.
+func matches(path string) func(template []string) bool {
+	segments := strings.Split(path, "/")
+	return func(template []string) bool {
+		return slices.EqualFunc(template, segments, func(want, got string) bool {
+			return want == got || got != "" && strings.HasPrefix(want, ":")
+		})
+	}
+}
