@@ -105,9 +105,9 @@ func RequestURL(stored string) string {
 	return u.Requested
 }
 
-// Location returns the URL as a value of the header Location, in ASCII, with its
-// fragment. A URL in which a browser would change at most the case of scheme and
-// host, the default port, dot segments and an empty path stays as it was given.
+// Location returns the URL as a value of the header Location, with its fragment.
+// It is Given if that is printable ASCII without a backslash and spells the host as a
+// browser does, in any case; else it is what a browser makes of Given.
 func (u URL) Location() string {
 	if u.tidy() {
 		return u.Given
@@ -115,9 +115,9 @@ func (u URL) Location() string {
 	return u.Requested + u.fragment
 }
 
-// tidy reports whether Given is a URL that every client reads alike.
+// tidy reports whether Given may be sent as it is: all clients find the same host in it.
 func (u URL) tidy() bool {
-	if strings.ContainsFunc(u.Given, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"<>\\^`{}", r) }) {
+	if strings.ContainsFunc(u.Given, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' }) {
 		return false
 	}
 	_, rest, _ := cutWebScheme(u.Given)
