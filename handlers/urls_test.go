@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"gorm.io/gorm"
-
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/modelstest"
 )
 
 // TestURLStandard sends the test vectors of the URL standard to all operations that take a URL.
@@ -120,17 +119,10 @@ func TestOldURLs(t *testing.T) {
 	eachEngine(t, func(s *server) {
 		link, target := s.save("https://old.test/"), s.watch("https://old.test/")
 		key := s.do("POST", "/v1/shortlinks", `{"long_url":"https://old.test/", "max_visits": 9}`).want(201)["short_key"].(string)
-		const old, canonical = "http://256.1.1.1/%zz a", "http://256.1.1.1/%zz a"
-		s.must(s.db.Write(t.Context(), func(tx *gorm.DB) error {
-			for _, sql := range []string{
-				"UPDATE links SET url = ?, canonical_url = ?, health = 'moved', moved_to = 'http://foo.0x4/'", "UPDATE targets SET url = ?, canonical_url = ?", "UPDATE short_links SET long_url = ?, canonical_url = ?",
-			} {
-				if err := tx.Exec(sql, old, canonical).Error; err != nil {
-					return err
-				}
-			}
-			return nil
-		}))
+		const old = "http://256.1.1.1/%zz a"
+		modelstest.Exec(t, s.db, "UPDATE links SET url = ?, canonical_url = ?, health = 'moved', moved_to = 'http://foo.0x4/'", old, old)
+		modelstest.Exec(t, s.db, "UPDATE targets SET url = ?, canonical_url = ?", old, old)
+		modelstest.Exec(t, s.db, "UPDATE short_links SET long_url = ?, canonical_url = ?", old, old)
 		s.web.set(old, &links.FetchError{Reason: "invalid URL"})
 		for _, page := range []string{
 			"/", "/links", "/watch", "/short", "/links/" + link, "/watch/" + target, "/short/" + key, "/v1/links", "/v1/targets", "/v1/shortlinks", "/v1/link/" + link,

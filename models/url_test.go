@@ -153,7 +153,7 @@ func FuzzParseURL(f *testing.F) {
 		case strings.ContainsAny(u.Host, "`{}"): // a browser takes these, net/url does not: requesting such a URL fails
 		case err != nil:
 			t.Fatalf("%q cannot be sent: %v", u.Requested, err)
-		case sent.Hostname() != u.Host || "http" != sent.Scheme && "https" != sent.Scheme:
+		case sent.Hostname() != u.Host || sent.Scheme != "http" && sent.Scheme != "https":
 			t.Fatalf("%q is sent to %q", u.Requested, sent.Host)
 		case sent.RawPath != "" && sent.RawPath+question(sent) != strings.TrimPrefix(u.Requested, u.Origin()):
 			t.Fatalf("%q is sent as %q", u.Requested, sent.RequestURI())

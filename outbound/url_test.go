@@ -17,7 +17,7 @@ func requestLines(t *testing.T, head string) (address string, lines <-chan strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
+	t.Cleanup(func() { _ = l.Close() })
 	ch := make(chan string, 16)
 	go func() {
 		for {
@@ -32,7 +32,7 @@ func requestLines(t *testing.T, head string) (address string, lines <-chan strin
 			}
 			ch <- strings.TrimSpace(line)
 			_, _ = io.WriteString(c, head)
-			c.Close()
+			_ = c.Close()
 		}
 	}()
 	return l.Addr().String(), ch
