@@ -1,7 +1,6 @@
 package models_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/linkwatch/linkwatch/models"
@@ -49,10 +48,8 @@ func FuzzRepairURL(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if !strings.Contains(s, "\xff") {
-			if again := models.RepairURL(models.RepairURL(s)); again != models.RepairURL(s) {
-				t.Errorf("%q is repaired to %q and that to %q", s, models.RepairURL(s), again)
-			}
+		if again := models.RepairURL(models.RepairURL(s)); again != models.RepairURL(s) {
+			t.Errorf("%q is repaired to %q and that to %q", s, models.RepairURL(s), again)
 		}
 		if want, err := models.ParseURL("url", s); err == nil { // a good URL needs no repair
 			if got, err := models.ParseURL("url", models.RepairURL(s)); err != nil || got != want {
