@@ -167,8 +167,10 @@ func TestBadRequests(t *testing.T) {
 		"a file":              {map[string]any{"url": "file:///etc/passwd"}, 400, "invalid-request"},
 		"a script":            {map[string]any{"url": "javascript:alert(1)"}, 400, "invalid-request"},
 		"a password in it":    {map[string]any{"url": "http://bob:hunter2@127.0.0.1/"}, 400, "invalid-request"},
-		"a NUL in it":         {map[string]any{"url": page + "\x00"}, 400, "invalid-request"},
-		"a line end in it":    {map[string]any{"url": page + "\r\nHost: x"}, 400, "invalid-request"},
+		"a NUL in the host":   {map[string]any{"url": "http://127.0.0.1\x00.example/"}, 400, "invalid-request"},
+		"one slash":           {map[string]any{"url": strings.Replace(page, "//", "/", 1)}, 400, "invalid-request"},
+		"no scheme":           {map[string]any{"url": strings.TrimPrefix(page, "http://")}, 400, "invalid-request"},
+		"no IPv4 address":     {map[string]any{"url": "http://127.0.0.0.33/", "force": true}, 400, "invalid-request"},
 		"too long":            {map[string]any{"url": page + "?" + strings.Repeat("a", 2048)}, 400, "invalid-request"},
 		"65 tags":             {map[string]any{"url": page, "tags": many}, 400, "too-many-tags"},
 		"an empty tag":        {map[string]any{"url": page, "tags": []string{"\u202e\x00"}}, 400, "invalid-request"},
@@ -195,8 +197,8 @@ func TestBadRequests(t *testing.T) {
 	}
 
 	var l link
-	status := s.call("POST", "/v1/links", map[string]any{"url": page, "tags": []string{"a\x00b\u202ec"}, "notes": "one\x00\r\ntwo\u202e"}, &l)
-	if status != 201 || len(l.Tags) != 1 || l.Tags[0] != "abc" || l.Notes != "one\ntwo" {
-		t.Errorf("marks and NULs in tags and notes: %d %q %q, want them trimmed", status, l.Tags, l.Notes)
+	status := s.call("POST", "/v1/links", map[string]any{"url": strings.Replace(page, "/page", "/\r\npa\tge\x00\n", 1), "tags": []string{"a\x00b\u202ec"}, "notes": "one\x00\r\ntwo\u202e"}, &l)
+	if status != 201 || len(l.Tags) != 1 || l.Tags[0] != "abc" || l.Notes != "one\ntwo" || web.requests("/page") != 1 {
+		t.Errorf("marks, NULs and line ends in URL, tags and notes: %d %q %q, want them trimmed", status, l.Tags, l.Notes)
 	}
 }

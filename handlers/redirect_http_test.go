@@ -58,7 +58,7 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// TestLocation: the address as it was given, as a header can take it.
+// TestLocation: the URL as it was given if a header can take it, else as a browser reads it.
 func TestLocation(t *testing.T) {
 	s := newServer(t)
 	for given, want := range map[string]string{
@@ -69,6 +69,11 @@ func TestLocation(t *testing.T) {
 		"https://[2001:db8::1]:8443/x":                  "https://[2001:db8::1]:8443/x",
 		"https://example.com/\u202e\U0001f600":          "https://example.com/%E2%80%AE%F0%9F%98%80",
 		`https://example.com/"><script>`:                `https://example.com/"><script>`,
+		"https://example.com/foo%":                      "https://example.com/foo%25",
+		"https://exam\tple.com/\r\nX-Evil: 1":           "https://example.com/X-Evil:%201",
+		`https://example.com\a\../b c#d e`:              "https://example.com/b%20c#d%20e",
+		"http://0x7f.1:81/x":                            "http://127.0.0.1:81/x",
+		"http://İ.example/":                             "http://xn--i-9bb.example/",
 	} {
 		body, err := json.Marshal(map[string]string{"long_url": given})
 		if err != nil {

@@ -1,10 +1,14 @@
 package models
 
 import (
+	"fmt"
 	"net/netip"
+	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	whatwg "github.com/nlnwa/whatwg-url/url"
+	"golang.org/x/net/idna"
 )
 
 const maxHost = 253 // bytes of a DNS name, without the dot at its end
@@ -16,33 +20,65 @@ const maxHost = 253 // bytes of a DNS name, without the dot at its end
 // IPv4-mapped IPv6 address becomes the IPv4 address.
 //
 // host has no port. The brackets of an IPv6 address are optional, and the result
-// has none. ok is false if no browser opens such a host.
+// has none. ok is false for a host that cannot exist in DNS.
 // Calling it with its own result returns that result.
 func CanonicalHost(host string) (canonical string, ok bool) {
-	if isPlainName(host) { // nearly every host: the parser takes a hundred times as long
+	if isPlainName(host) && len(host) <= maxHost {
 		return host, true
 	}
-	if ip, ok := readIP(host); ok {
-		return ip, true
+	if ip, err := netip.ParseAddr(host); err == nil && ip.Zone() == "" {
+		return ip.Unmap().String(), true
 	}
-	canonical, ok = readName(host)
-	if !ok || isPlainName(canonical) {
-		return canonical, ok
+	if canonical, ok = browserHost(host); !ok {
+		return "", false
 	}
-	if ip, ok := readIP(canonical); ok {
-		return ip, true
+	if ip, err := netip.ParseAddr(canonical); err == nil {
+		return ip.Unmap().String(), true
 	}
-	// Punycode that is read differently the second time has no canonical form.
-	if again, ok := readName(canonical); !ok || again != canonical {
+	canonical = strings.TrimSuffix(canonical, ".")
+	if canonical == "" || len(canonical) > maxHost || strings.HasPrefix(canonical, ".") || strings.HasSuffix(canonical, ".") ||
+		strings.Contains(canonical, "..") {
 		return "", false
 	}
 	return canonical, true
 }
 
-// isPlainName reports whether host is a canonical name that needs no parser:
-// no punycode, and no last label that could be a number.
+// browserHost returns the host of an http or https URL as the host parser of the
+// WHATWG URL standard does, and false where that fails. An IPv6 address has
+// brackets in host, and none in the result. Calling it with its own result, in
+// brackets if it is an IPv6 address, returns that result.
+//
+// It is stricter than the standard where the last label is a number with a sign:
+// the standard takes 127.0.0.-1 for a name.
+func browserHost(host string) (string, bool) {
+	if isPlainName(host) { // nearly every host
+		return host, true
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.Is4() {
+		return host, true
+	}
+	if strings.HasPrefix(host, "[") {
+		return readIPv6(host)
+	}
+	name, ok := mapName(host)
+	if !ok || !endsInNumber(name) {
+		return name, ok
+	}
+	if strings.ContainsAny(name, "+-") { // the library takes 127.0.0.-1 for an IPv4 address
+		return "", false
+	}
+	u, err := whatwg.Parse("http://" + name + "/")
+	if err != nil {
+		return "", false
+	}
+	return u.Hostname(), true
+}
+
+// isPlainName reports whether host is a name that a browser leaves as it is:
+// lower-case ASCII, no punycode, no empty label, and no last label that could be
+// a number.
 func isPlainName(host string) bool {
-	if host == "" || len(host) > maxHost || host[0] == '.' || strings.Contains(host, "xn--") {
+	if strings.Contains(host, "xn--") {
 		return false
 	}
 	label := 0 // where the last label begins
@@ -58,45 +94,76 @@ func isPlainName(host string) bool {
 	return label < len(host) && 'a' <= host[label] && host[label] <= 'z'
 }
 
-// readIP reads an address in its usual notation, with or without the brackets of IPv6.
-func readIP(host string) (string, bool) {
-	if inner, ok := strings.CutPrefix(host, "["); ok {
-		if inner, ok = strings.CutSuffix(inner, "]"); !ok || !strings.Contains(inner, ":") {
+// readIPv6 reads an IPv6 address in brackets, which has no zone in a URL.
+func readIPv6(host string) (string, bool) {
+	inner, ok := strings.CutSuffix(host[1:], "]")
+	ip, err := netip.ParseAddr(inner)
+	if !ok || err != nil || !ip.Is6() || ip.Zone() != "" {
+		return "", false
+	}
+	if ip.Is4In6() { // netip writes ::ffff:127.0.0.1, a browser ::ffff:7f00:1
+		b := ip.As16()
+		return fmt.Sprintf("::ffff:%x:%x", uint(b[12])<<8|uint(b[13]), uint(b[14])<<8|uint(b[15])), true
+	}
+	return ip.String(), true
+}
+
+// idnaMapping is "domain to ASCII" of the URL standard: UTS 46 processing,
+// non-transitional, without the rules that only registries need. The library's own
+// profile refuses an underscore in a label with letters beyond ASCII.
+var idnaMapping = idna.New(
+	idna.MapForLookup(), idna.BidiRule(), idna.CheckJoiners(true), idna.ValidateLabels(true),
+	idna.CheckHyphens(false), idna.StrictDomainName(false), idna.VerifyDNSLength(false), idna.Transitional(false),
+)
+
+// mapName decodes a name and maps it to lower-case ASCII. The mapping comes before
+// anything else: strings.ToLower would make i.example of İ.example.
+func mapName(host string) (string, bool) {
+	if len(host) > MaxURL {
+		return "", false
+	}
+	host, err := url.PathUnescape(host)
+	if err != nil || !utf8.ValidString(host) {
+		return "", false
+	}
+	name := strings.ToLower(host)
+	if !isASCII(host) || strings.Contains(name, "xn--") {
+		// Unicode maps ẞ to ß since version 15.1. The tables of Go 1.26 are older and map it to ss.
+		if name, err = idnaMapping.ToASCII(strings.ReplaceAll(host, "ẞ", "ß")); err != nil {
 			return "", false
 		}
-		host = inner
+		// Punycode that is read differently the second time has no canonical form.
+		if again, err := idnaMapping.ToASCII(name); err != nil || again != name {
+			return "", false
+		}
 	}
-	ip, err := netip.ParseAddr(host)
-	if err != nil || ip.Zone() != "" {
+	if name == "" || strings.ContainsFunc(name, forbiddenInDomain) {
 		return "", false
 	}
-	return ip.Unmap().String(), true
+	return name, true
 }
 
-// readName reads anything but an IPv6 address; IPv4 shorthand too.
-func readName(host string) (canonical string, ok bool) {
-	// None of these is part of a name: they would end it, or give it a port or a user.
-	if len(host) > MaxURL || strings.ContainsAny(host, `:/\?#@[]`) {
-		return "", false
-	}
-	u, err := whatwg.Parse("http://" + host + "/")
-	if err != nil {
-		return "", false
-	}
-	canonical = strings.TrimSuffix(u.Hostname(), ".")
-	if canonical == "" || len(canonical) > maxHost || strings.HasPrefix(canonical, ".") || strings.HasSuffix(canonical, ".") ||
-		strings.Contains(canonical, "..") {
-		return "", false
-	}
-	// The parser takes a number with a sign for a part of an address; the standard does not.
-	if u.IsIPv4() && signed(host) {
-		return "", false
-	}
-	return canonical, true
+// forbiddenInDomain reports whether r is a forbidden domain code point of the URL standard.
+func forbiddenInDomain(r rune) bool {
+	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`#/:<>?@[\]^|%`, r)
 }
 
-// signed reports whether host, as its letters are once they are mapped, has a sign of a number.
-func signed(host string) bool {
-	u, err := whatwg.Parse("http://" + strings.TrimSuffix(host, ".") + ".x/") // a name, whatever is before it
-	return err != nil || strings.ContainsAny(u.Hostname(), "+-")
+// endsInNumber reports whether the last label of a name, but for a dot at the end,
+// is a number as the URL standard reads IPv4 addresses, or such a number with a sign.
+func endsInNumber(name string) bool {
+	name = strings.TrimSuffix(name, ".")
+	last := strings.TrimLeft(name[strings.LastIndexByte(name, '.')+1:], "+-")
+	if hex, ok := strings.CutPrefix(last, "0x"); ok {
+		return strings.Trim(strings.TrimLeft(hex, "+-"), "0123456789abcdef") == ""
+	}
+	return last != "" && strings.Trim(last, "0123456789") == ""
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }

@@ -186,7 +186,7 @@ type exchange struct {
 	next   *url.URL        // where the answer sends us, if it is to be followed
 	status int
 	header http.Header
-	url    *url.URL
+	url    *url.URL             // of the current hop
 	tls    *tls.ConnectionState // nil without TLS
 	began  time.Time
 	reader *body
@@ -246,8 +246,8 @@ func (c *Client) run(x *exchange, u *url.URL) (*Response, error) {
 	start := time.Now()
 	res := &Response{}
 	for {
-		x.sent, x.next = false, nil
-		if err := page.Request(x.Method, u.String(), nil, nil, c.header); err != nil {
+		x.sent, x.url, x.next = false, u, nil
+		if err := page.Request(x.Method, href(u), nil, nil, c.header); err != nil {
 			if !x.sent { // Colly's own URL parser is stricter here and there
 				return nil, &Error{Kind: KindInvalid, text: "invalid URL", err: err}
 			}
@@ -259,11 +259,11 @@ func (c *Client) run(x *exchange, u *url.URL) (*Response, error) {
 		if x.next == nil {
 			break
 		}
-		res.Hops = append(res.Hops, Hop{URL: x.url.String(), Status: x.status})
+		res.Hops = append(res.Hops, Hop{URL: href(x.url), Status: x.status})
 		x.hops++
 		u = x.next
 	}
-	res.StatusCode, res.Header, res.URL = x.status, x.header, x.url.String()
+	res.StatusCode, res.Header, res.URL = x.status, x.header, href(x.url)
 	res.Latency = x.began.Sub(start)
 	res.Truncated = x.reader.truncated
 	if wantsPause(x.status) {

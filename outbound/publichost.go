@@ -3,13 +3,7 @@ package outbound
 import (
 	"net/netip"
 	"strings"
-
-	whatwg "github.com/nlnwa/whatwg-url/url"
 )
-
-// browserURLs reads URLs as a browser does: hosts are unescaped, mapped by IDNA, and IPv4 addresses may be written in
-// short, octal or hexadecimal parts.
-var browserURLs = whatwg.NewParser()
 
 // publicAddress is the address guard without exceptions. OUTBOUND_ALLOW_CIDRS does not apply: it is about the network of
 // this program, not of a browser.

@@ -2,7 +2,6 @@ package outbound
 
 import (
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -67,7 +66,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			req.AddCookie(c)
 		}
 	}
-	resp, err := t.base.RoundTrip(req)
+	resp, err := t.base.RoundTrip(asBrowser(req, x.url))
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +76,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	x.began = time.Now()
 	t.polite.note(host, resp.StatusCode, resp.Header.Get("Retry-After"))
-	x.status, x.header, x.url, x.tls = resp.StatusCode, resp.Header, req.URL, resp.TLS
+	x.status, x.header, x.tls = resp.StatusCode, resp.Header, resp.TLS
 
 	if x.next, err = x.redirect(resp); err != nil {
 		resp.Body.Close()
@@ -122,12 +121,9 @@ func (x *exchange) redirect(resp *http.Response) (*url.URL, error) {
 	if x.hops >= x.MaxRedirects {
 		return nil, &Error{Kind: KindRedirects, text: "too many redirects"}
 	}
-	to, err := x.url.Parse(location)
+	to, err := resolveURL(x.url, location)
 	if err != nil {
 		return nil, &Error{Kind: KindRedirects, text: "redirect not allowed", err: err}
-	}
-	if !validURL(to) {
-		return nil, &Error{Kind: KindRedirects, text: "redirect not allowed", err: errors.New("outbound: bad Location")}
 	}
 	if cookies := resp.Cookies(); len(cookies) > 0 {
 		if x.jar == nil {

@@ -31,6 +31,9 @@ func explain(l links.Link) string {
 	case links.Moved:
 		return "The page has moved for good. Nothing is changed until you say so."
 	case links.Blocked:
+		if l.LastStatusCode == 0 {
+			return "Not fetched: its address is private or reserved. It may open in your browser. The operator can allow it with OUTBOUND_ALLOW_CIDRS."
+		}
 		return fmt.Sprintf("The site keeps programs out (it answered %d). It may open in your browser; it is never expired for this.", l.LastStatusCode)
 	case links.Suspect:
 		return fmt.Sprintf("Could not be reached: %s, %s in a row. After %d it counts as dead.", cause, days(l.Failures), links.DeadAfter)

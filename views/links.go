@@ -33,6 +33,7 @@ type Links struct {
 type AddForm struct {
 	URL, Tags, Notes string
 	Errors           ui.Errors
+	CanForce         bool // the page could not be fetched: the link can be saved anyway
 }
 
 // BulkForm is what was selected and typed for an action on many links.

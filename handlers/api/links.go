@@ -14,6 +14,8 @@ func (a *API) registerLinks() {
 	register(a, operation(tagLinks, "GET", "/v1/links", "list-links", "List links", "Active links, newest first."), a.listLinks)
 	register(a, creates(operation(tagLinks, "POST", "/v1/links", "save-link", "Save a link",
 		"The URL must answer 200 within 4 redirects and 4 seconds, else nothing is stored and the answer is 422. "+
+			"With `force` it is stored all the same, with the health that the answer means: a 404 makes an expired link, "+
+			"a private address one whose health is `blocked`, without a request. "+
 			"A link that is there already is answered with 200, its tags and the new ones merged."), "Link"), a.saveLink)
 	register(a, operation(tagLinks, "GET", "/v1/link/{id}", "view-link", "Look at a link", "Counts one view."), a.viewLink)
 	register(a, operation(tagLinks, "PUT", "/v1/link/{id}", "refresh-link", "Fetch a link's metadata anew",
@@ -105,6 +107,8 @@ type saveInput struct {
 		Tags  []string `json:"tags,omitempty" nullable:"false" example:"[\"Go\"]" doc:"At most 64"`
 		Owner string   `json:"owner,omitempty" example:"system" doc:"Default: system"`
 		Notes string   `json:"notes,omitempty" example:"for the talk"`
+		Title string   `json:"title,omitempty" example:"Release notes" doc:"Your own title, at most 500 characters. It wins over the fetched one"`
+		Force bool     `json:"force,omitempty" doc:"Store the link even if its page cannot be fetched or does not answer 200. Without a title it gets its URL for one"`
 	}
 }
 
@@ -117,6 +121,7 @@ type saveOutput struct {
 func (a *API) saveLink(ctx context.Context, in *saveInput) (*saveOutput, error) {
 	l, created, err := a.Links.Save(ctx, links.New{
 		URL: in.Body.URL, Tags: in.Body.Tags, Owner: in.Body.Owner, Notes: in.Body.Notes,
+		Title: in.Body.Title, Force: in.Body.Force,
 	})
 	a.Metrics.LinkSaved(created, err)
 	if err != nil {

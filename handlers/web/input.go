@@ -44,16 +44,6 @@ func placeOf(q url.Values) (views.Place, models.Page, error) {
 	return at, page, nil
 }
 
-// addressOf completes an address as people type it: "example.com/page" is
-// meant to be on https. All else is left to the model's check.
-func addressOf(typed string) string {
-	typed = strings.TrimSpace(typed)
-	if strings.Contains(typed, ".") && !strings.ContainsAny(typed, ": ") {
-		return "https://" + typed
-	}
-	return typed
-}
-
 // tagNames splits a field of tags at its commas.
 func tagNames(typed string) []string {
 	var names []string

@@ -72,7 +72,7 @@ func (p *Pages) showLinks(c *gin.Context, status int, v views.Links, at views.Pl
 func (p *Pages) SaveLink(c *gin.Context) {
 	form := views.AddForm{URL: c.PostForm("url"), Tags: c.PostForm("tags"), Notes: c.PostForm("notes")}
 	l, created, err := p.Links.Save(c.Request.Context(), links.New{
-		URL: addressOf(form.URL), Tags: tagNames(form.Tags), Notes: form.Notes,
+		URL: models.RepairURL(form.URL), Tags: tagNames(form.Tags), Notes: form.Notes, Force: c.PostForm("force") == "true",
 	})
 	p.Metrics.LinkSaved(created, err)
 	if err == nil && !created {
@@ -80,6 +80,10 @@ func (p *Pages) SaveLink(c *gin.Context) {
 	}
 	if errs, ok := formErrors(err, fieldOf(err), "url", "tags", "notes"); ok {
 		form.Errors = errs
+		switch models.CodeOf(err) {
+		case models.CodeUnresolvable, models.CodeBlocked, models.CodeUnavailable:
+			form.CanForce = true
+		}
 		status := p.formStatus(c, err)
 		p.showLinks(c, status, views.Links{Add: form}, views.Place{}, models.Page{Number: 1, Size: models.DefaultPerPage})
 		return
@@ -126,7 +130,7 @@ func (p *Pages) PreviewLink(c *gin.Context) {
 		p.show(c, http.StatusOK, views.PreviewFragment(views.Preview{}))
 		return
 	}
-	found, err := p.Links.Preview(c.Request.Context(), addressOf(typed))
+	found, err := p.Links.Preview(c.Request.Context(), models.RepairURL(typed))
 	if errs, ok := formErrors(err, "url", "url"); ok {
 		status := p.formStatus(c, err)
 		p.show(c, status, views.PreviewFragment(views.Preview{Problem: errs["url"]}))

@@ -136,7 +136,7 @@ func (p *Pages) AddShortLink(c *gin.Context) {
 	var l shortlinks.ShortLink
 	if err == nil {
 		l, _, err = p.ShortLinks.Create(c.Request.Context(), shortlinks.New{
-			LongURL: addressOf(form.LongURL), Key: form.Key, Title: form.Title, ExpiresAt: end, MaxVisits: int64(numberOf(form.MaxVisits)),
+			LongURL: models.RepairURL(form.LongURL), Key: form.Key, Title: form.Title, ExpiresAt: end, MaxVisits: int64(numberOf(form.MaxVisits)),
 		})
 	}
 	if errs, ok := shortErrors(err); ok {

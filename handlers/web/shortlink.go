@@ -88,7 +88,7 @@ func (p *Pages) barred(ctx context.Context, l shortlinks.ShortLink) string {
 // EditShortLink stores what its owner sets.
 func (p *Pages) EditShortLink(c *gin.Context) {
 	form := shortForm(c)
-	longURL, visits := addressOf(form.LongURL), int64(numberOf(form.MaxVisits))
+	longURL, visits := models.RepairURL(form.LongURL), int64(numberOf(form.MaxVisits))
 	edit := shortlinks.Edit{LongURL: &longURL, Title: &form.Title, MaxVisits: &visits}
 	var err error
 	if form.Ends != views.EndsKept {

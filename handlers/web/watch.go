@@ -131,7 +131,7 @@ func expectOf(f views.TargetForm) targets.Expect {
 func (p *Pages) AddTarget(c *gin.Context) {
 	form := targetForm(c)
 	t, created, err := p.Targets.Add(c.Request.Context(), targets.New{
-		URL: addressOf(form.URL), Name: form.Name, IntervalSeconds: numberOf(form.Interval), Expect: expectOf(form),
+		URL: models.RepairURL(form.URL), Name: form.Name, IntervalSeconds: numberOf(form.Interval), Expect: expectOf(form),
 	})
 	if errs, ok := formErrors(err, "url", targetFields...); ok {
 		form.Errors = errs

@@ -67,7 +67,7 @@ func probe(ctx context.Context, client *outbound.Client, c *check) finding {
 // off is no good answer, but kept only if somebody looks at it. decided says
 // that it was not read further because its keywords were settled.
 func fetch(ctx context.Context, client *outbound.Client, t targets.Target) (res *outbound.Response, decided bool, err error) {
-	r := outbound.Request{URL: t.URL, MaxRedirects: maxRedirects, Insist: true, Discard: !t.Expect.NeedsBody()}
+	r := outbound.Request{URL: models.RequestURL(t.URL), MaxRedirects: maxRedirects, Insist: true, Discard: !t.Expect.NeedsBody()}
 	if r.Discard {
 		r.MaxBytes = maxDiscarded
 	} else {

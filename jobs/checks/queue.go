@@ -64,7 +64,7 @@ func newQueue(room int) *queue { return &queue{room: room, hosts: map[string]*ho
 // hostOf is the host of a target with its port, as it is in canonical form.
 func hostOf(t targets.Target) string {
 	u, err := url.Parse(t.CanonicalURL)
-	if err != nil { // no such URL is ever stored; were it, each would be a host of its own
+	if err != nil { // net/url refuses a few hosts that browsers accept: none of them can be requested
 		return t.CanonicalURL
 	}
 	return u.Host

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
 	"github.com/linkwatch/linkwatch/outbound"
 )
@@ -26,7 +27,7 @@ var _ links.Fetcher = Fetcher{}
 func (f Fetcher) Fetch(ctx context.Context, url string) (links.Page, error) {
 	headEnd := outbound.NewHeadEnd()
 	res, err := f.client.Fetch(ctx, outbound.Request{
-		URL: url, MaxRedirects: links.FetchRedirects, Timeout: links.FetchTimeout,
+		URL: models.RequestURL(url), MaxRedirects: links.FetchRedirects, Timeout: links.FetchTimeout,
 		Until: func(body []byte) bool { return len(body) >= sniffed && !isText(body) || headEnd(body) },
 		// Somebody waits for this page: a pause that only we imposed on its host does not keep it from them.
 		Insist: true,
@@ -67,7 +68,7 @@ func (f Fetcher) Probe(ctx context.Context, url string) (links.Page, error) {
 
 func (f Fetcher) ask(ctx context.Context, method, url string, until func([]byte) bool) (*outbound.Response, error) {
 	return f.client.Fetch(ctx, outbound.Request{
-		Method: method, URL: url, MaxRedirects: links.FetchRedirects, Timeout: links.FetchTimeout, Until: until,
+		Method: method, URL: models.RequestURL(url), MaxRedirects: links.FetchRedirects, Timeout: links.FetchTimeout, Until: until,
 	})
 }
 

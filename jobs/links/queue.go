@@ -27,7 +27,7 @@ func newQueue[T any]() *queue[T] {
 // hostOf is the host of a link with its port, as it is in canonical form.
 func hostOf(l links.Link) string {
 	u, err := url.Parse(l.CanonicalURL)
-	if err != nil { // no such URL is ever stored; were it, each would be a host of its own
+	if err != nil { // net/url refuses a few hosts that browsers accept: none of them can be requested
 		return l.CanonicalURL
 	}
 	return u.Host

@@ -161,14 +161,19 @@ func (s *Store) record(ctx context.Context, looked Link, page Page, fetchErr err
 	return l, err
 }
 
-// judge decides what a fetch says about a link's health (contract §3):
-// 404 and 410 expire it; 401, 403, 429 and other refusals are "blocked";
-// no answer and 5xx are "suspect", and "dead" after three such days in a row.
+// judge decides what a fetch says about a link's health: 404 and 410 expire it;
+// 401, 403, 429 and other refusals are "blocked", as is a private address, which
+// may not be fetched; no answer and 5xx are "suspect", and "dead" after three such
+// days in a row.
 func (s *Store) judge(l *Link, p Page, fetchErr error, now models.Time) {
 	was := l.Health
 	l.LastError, l.MovedTo, l.LastStatusCode = "", "", p.Status
 	next := s.opts.CheckInterval
+	fe, _ := errors.AsType[*FetchError](fetchErr)
 	switch {
+	case fe != nil && fe.Blocked:
+		l.Health, l.Failures = Blocked, 0
+		l.LastStatusCode, l.LastError = 0, fetchErr.Error()
 	case fetchErr != nil || p.Status >= 500 || p.Status < 200 || p.Status >= 300 && p.Status < 400:
 		if fetchErr != nil {
 			l.LastStatusCode, l.LastError = 0, fetchErr.Error()

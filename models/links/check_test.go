@@ -48,6 +48,7 @@ func TestCheckJudges(t *testing.T) {
 		{"503", links.Page{Status: 503}, nil, links.Suspect, "unexpected status 503"},
 		{"304", links.Page{Status: 304}, nil, links.Suspect, "unexpected status 304"},
 		{"dns", links.Page{}, &links.FetchError{Reason: "host not found"}, links.Suspect, "host not found"},
+		{"private", links.Page{}, &links.FetchError{Reason: "address not allowed", Blocked: true}, links.Blocked, "address not allowed"},
 		{"moved", links.Page{Status: 200, URL: "https://b.test/new", Permanent: true}, nil, links.Moved, ""},
 		{"404", links.Page{Status: 404}, nil, links.Dead, "unexpected status 404"},
 		{"410", links.Page{Status: 410}, nil, links.Dead, "unexpected status 410"},

@@ -12,7 +12,7 @@ const (
 	Unchecked Health = "unchecked" // never fetched: it came by a bulk store
 	OK        Health = "ok"
 	Moved     Health = "moved"   // a permanent redirect; MovedTo is offered, not applied
-	Blocked   Health = "blocked" // 401, 403 or 429: the site keeps us out, people may get in
+	Blocked   Health = "blocked" // 401, 403, 429, or a private address: Linkwatch may not look, people may get in
 	Suspect   Health = "suspect" // DNS, TLS, 5xx, time-out: may pass
 	Dead      Health = "dead"    // suspect three times in a row on different days, or 404/410
 )
@@ -146,6 +146,9 @@ type New struct {
 	Owner string // "" = DefaultOwner
 	Notes string
 	Title string // the owner's own; "" = the fetched one
+	// Force stores the link even if its page cannot be fetched or does not answer
+	// 200. Import never fetches and ignores it.
+	Force bool
 
 	// CreatedAt is when it was saved elsewhere; zero = now. Lists show the
 	// links stored last first, so the oldest are to be stored first.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -45,11 +46,16 @@ func (n New) check(at string) (draft, error) {
 	return draft{n, u.Canonical}, nil
 }
 
-// Save stores a link whose page answers 200, with what the page says of
-// itself, and created is true. If the address is saved already, that link is
-// answered as it is (it may be expired) with the new tags added. An address
-// that cannot be had is CodeUnresolvable or CodeBlocked, and CodeUnavailable
-// means that too many pages are being fetched; then nothing is stored.
+// Save stores a link whose page answers 200, with what the page says of itself,
+// and created is true. If the URL is saved already, that link is returned as it is
+// (it may be expired) with the new tags added.
+//
+// A URL that cannot be fetched is CodeUnresolvable or CodeBlocked, and
+// CodeUnavailable means that too many pages are being fetched; then nothing is
+// stored. With Force it is stored all the same, with the health that the answer
+// means, so a 404 makes an expired link. It is unchecked if nothing was learned
+// about the page, as when its site asked for a pause. Without an own title it has
+// its URL for one, until a check finds another.
 func (s *Store) Save(ctx context.Context, n New) (l Link, created bool, err error) {
 	d, err := n.check("")
 	if err != nil {
@@ -58,14 +64,10 @@ func (s *Store) Save(ctx context.Context, n New) (l Link, created bool, err erro
 	if l, err = s.mergeTags(ctx, d); models.CodeOf(err) != models.CodeNotFound {
 		return l, false, err
 	}
-	page, err := s.Preview(ctx, d.URL)
+	fresh, err := s.fetchNew(ctx, d)
 	if err != nil {
 		return Link{}, false, err
 	}
-	now := s.clock.Now()
-	fresh := d.link(now)
-	s.judge(&fresh, page, nil, now)
-	fresh.describe(page)
 	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
 		l, created = Link{}, false
 		ls, err := insert(tx, []Link{fresh})
@@ -82,6 +84,29 @@ func (s *Store) Save(ctx context.Context, n New) (l Link, created bool, err erro
 	return l, created, err
 }
 
+// fetchNew fetches the page of a draft and returns the link to store.
+func (s *Store) fetchNew(ctx context.Context, d draft) (Link, error) {
+	page, fetchErr := s.fetch.Fetch(ctx, d.URL)
+	page = page.clean()
+	refused := refusal(ctx, page, fetchErr)
+	if _, ok := errors.AsType[*FetchError](fetchErr); refused != nil && (!d.Force || ctx.Err() != nil || fetchErr != nil && !ok) {
+		return Link{}, refused
+	}
+	now := s.clock.Now()
+	l := d.link(now)
+	if pause := pauseOf(fetchErr); pause > 0 { // nothing was learned about the page
+		l.Health, l.NextCheckAt = Unchecked, now.Add(min(pause, maxPause))
+	} else {
+		s.judge(&l, page, fetchErr, now)
+	}
+	if refused == nil {
+		l.describe(page)
+	} else if l.Title == "" {
+		l.Title = models.Truncate(l.URL, MaxTitle)
+	}
+	return l, nil
+}
+
 // Preview is what saving a URL would find, without storing anything.
 func (s *Store) Preview(ctx context.Context, url string) (Page, error) {
 	u, err := models.ParseURL("url", url)
@@ -89,19 +114,26 @@ func (s *Store) Preview(ctx context.Context, url string) (Page, error) {
 		return Page{}, err
 	}
 	p, err := s.fetch.Fetch(ctx, u.Given)
-	if err != nil {
-		if ctx.Err() != nil {
-			return Page{}, ctx.Err()
-		}
-		return Page{}, unresolvable(err)
+	if err := refusal(ctx, p, err); err != nil {
+		return Page{}, err
 	}
-	if p.Status != 200 {
-		return Page{}, &models.Error{
+	return p.clean(), nil
+}
+
+// refusal is why what a fetch found cannot be saved; nil if it can.
+func refusal(ctx context.Context, p Page, fetchErr error) error {
+	switch {
+	case fetchErr != nil && ctx.Err() != nil:
+		return ctx.Err()
+	case fetchErr != nil:
+		return unresolvable(fetchErr)
+	case p.Status != http.StatusOK:
+		return &models.Error{
 			Code:   models.CodeUnresolvable,
 			Detail: "The page answered " + statusText(p.Status) + ", and a link must answer 200 OK to be saved.",
 		}
 	}
-	return p.clean(), nil
+	return nil
 }
 
 // unresolvable is a failed fetch as the error of the request that asked for it.

@@ -108,6 +108,124 @@ func TestSaveRefuses(t *testing.T) {
 	})
 }
 
+func TestSaveForced(t *testing.T) {
+	each(t, func(t fixture) {
+		now := models.At(t.clock.Now())
+		for _, c := range []struct {
+			answer  any // links.Page or error
+			health  links.Health
+			status  int
+			problem string
+			expired bool
+			next    time.Duration
+		}{
+			{links.Page{Status: 404, Title: "Not found"}, links.Dead, 404, "unexpected status 404", true, 0},
+			{links.Page{Status: 410}, links.Dead, 410, "unexpected status 410", true, 0},
+			{links.Page{Status: 403, Title: "Forbidden"}, links.Blocked, 403, "unexpected status 403", false, week},
+			{links.Page{Status: 429}, links.Blocked, 429, "unexpected status 429", false, week},
+			{links.Page{Status: 500}, links.Suspect, 500, "unexpected status 500", false, 24 * time.Hour},
+			{links.Page{Status: 302}, links.Suspect, 302, "unexpected status 302", false, 24 * time.Hour},
+			{&links.FetchError{Reason: "host not found"}, links.Suspect, 0, "host not found", false, 24 * time.Hour},
+			{&links.FetchError{Reason: "address not allowed", Blocked: true}, links.Blocked, 0, "address not allowed", false, week},
+			{&links.FetchError{Reason: "asked to wait", RetryAfter: 20 * time.Minute}, links.Unchecked, 0, "", false, 20 * time.Minute},
+			{&links.FetchError{Reason: "too many fetches", Busy: true}, links.Unchecked, 0, "", false, 5 * time.Second},
+		} {
+			url := "https://a.test/" + models.NewID(models.KindLink)
+			switch a := c.answer.(type) {
+			case links.Page:
+				t.web.set(url, a)
+			case error:
+				t.web.fail(url, a)
+			}
+			l, created, err := t.Save(t.Context(), links.New{URL: url, Tags: []string{"Go"}, Notes: "mine", Force: true})
+			t.must(err)
+			got := t.get(l.ID)
+			if !created || got.Health != c.health || got.LastStatusCode != c.status || got.LastError != c.problem || got.Expired() != c.expired ||
+				got.Title != url || got.OwnTitle != "" || got.FetchedTitle != "" || got.Notes != "mine" || !slices.Equal(got.Tags, []string{"Go"}) ||
+				(got.LastCheckedAt == now) == (c.health == links.Unchecked) {
+				t.Errorf("%+v is saved as %+v", c.answer, got)
+			}
+			if next := got.NextCheckAt.Sub(now.Time); c.expired != got.NextCheckAt.IsZero() || !c.expired && (next < c.next*9/10 || next > c.next*11/10) {
+				t.Errorf("%+v is checked in %v, want %v", c.answer, next, c.next)
+			}
+			if _, created, err := t.Save(t.Context(), links.New{URL: url, Force: true}); err != nil || created {
+				t.Errorf("saved again: %v %v", created, err)
+			}
+		}
+		// A tag counts its active links.
+		tags, err := t.Tags(t.Context(), "", links.TagsByCount, models.Page{Number: 1, Size: 10})
+		t.must(err)
+		if len(tags.Items) != 1 || tags.Items[0].LinkCount != 8 {
+			t.Errorf("tags %+v", tags.Items)
+		}
+	})
+}
+
+func TestSaveForcedTitles(t *testing.T) {
+	each(t, func(t fixture) {
+		const url = "https://a.test/down"
+		t.web.set(url, links.Page{Status: 503})
+		l, _, err := t.Save(t.Context(), links.New{URL: url, Title: " My own  title ", Force: true})
+		t.must(err)
+		if l.Title != "My own title" || l.OwnTitle != l.Title {
+			t.Errorf("%+v", l)
+		}
+		found, err := t.List(t.Context(), links.Filter{Query: "title:own"}, models.Page{Number: 1, Size: 10})
+		t.must(err)
+		if found.Total != 1 {
+			t.Errorf("%d links are found by their title", found.Total)
+		}
+
+		// The title of the page replaces the URL once it answers, an own title stays.
+		long := "https://a.test/" + strings.Repeat("x", 1000)
+		t.web.set(long, links.Page{Status: 503})
+		other, _, err := t.Save(t.Context(), links.New{URL: long, Force: true})
+		t.must(err)
+		if other.Title != models.Truncate(long, links.MaxTitle) {
+			t.Errorf("the title is %q", other.Title)
+		}
+		for _, l := range []links.Link{l, other} {
+			t.web.set(l.URL, links.Page{Status: 200, URL: l.URL, Title: "Fetched"})
+			_, err := t.Refresh(t.Context(), l.ID)
+			t.must(err)
+		}
+		if got := t.get(l.ID); got.Title != "My own title" || got.FetchedTitle != "Fetched" {
+			t.Errorf("%+v", got)
+		}
+		if got := t.get(other.ID); got.Title != "Fetched" {
+			t.Errorf("%+v", got)
+		}
+
+		// A page that answers is described as ever; an own title wins over its own.
+		ok, created, err := t.Save(t.Context(), links.New{URL: "https://a.test/ok", Title: "Mine", Force: true})
+		t.must(err)
+		if !created || ok.Health != links.OK || ok.Title != "Mine" || ok.FetchedTitle != "Page at https://a.test/ok" {
+			t.Errorf("%+v", ok)
+		}
+	})
+}
+
+// What is wrong with the request, or inside the program, no force overcomes.
+func TestSaveForcedRefuses(t *testing.T) {
+	each(t, func(t fixture) {
+		t.web.fail("https://a.test/bug", errors.New("SELECT secret"))
+		for _, n := range []links.New{
+			{URL: "ftp://a.test/"}, {URL: "https://256.1.1.1/"}, {URL: "https://a.test/bug"},
+			{URL: "https://a.test/", Title: strings.Repeat("x", links.MaxTitle+1)},
+		} {
+			n.Force = true
+			if _, _, err := t.Save(t.Context(), n); err == nil {
+				t.Errorf("%s is saved", n.URL)
+			}
+		}
+		c, err := t.Counts(t.Context())
+		t.must(err)
+		if c.Active+c.Expired+c.Tags != 0 {
+			t.Errorf("something was stored: %+v", c)
+		}
+	})
+}
+
 // Hostile text is trimmed before it is stored.
 func TestSaveCleansStrangersText(t *testing.T) {
 	each(t, func(t fixture) {

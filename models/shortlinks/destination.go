@@ -1,13 +1,10 @@
 package shortlinks
 
 import (
-	"fmt"
 	"net/netip"
 	"net/url"
 	"path"
 	"strings"
-
-	"golang.org/x/net/idna"
 
 	"github.com/linkwatch/linkwatch/models"
 )
@@ -77,19 +74,17 @@ func (r rules) blocks(host string) bool {
 }
 
 // isOurs reports whether a URL, whose canonical host is host, is a short link
-// of this server, however it spells its path: browsers and routers read "/./s/",
-// "/%73/" and "/.\s/" as "/s/".
+// of this server, however it spells its path: routers read "/%73/" as "/s/".
 func (r rules) isOurs(u models.URL, host string) bool {
 	if r.shortHost != "" && host == r.shortHost {
 		return true
 	}
-	_, rest, _ := strings.Cut(u.Canonical, "://")
-	written, _, _ := strings.Cut(rest, "/")
+	_, written, _ := strings.Cut(u.Origin(), "://")
 	_, port := splitPort(written)
 	for _, own := range r.own {
 		if port == own.port && (host == own.host || own.local && isLocal(host)) {
-			at, err := url.Parse(u.Canonical)
-			return err != nil || strings.HasPrefix(path.Clean("/"+strings.ReplaceAll(at.Path, `\`, "/")), "/s/")
+			at, err := url.Parse(u.Requested)
+			return err != nil || strings.HasPrefix(path.Clean(strings.ReplaceAll(at.Path, `\`, "/")), "/s/")
 		}
 	}
 	return false
@@ -112,34 +107,4 @@ func splitPort(authority string) (host, port string) {
 		return authority[:i], authority[i+1:]
 	}
 	return authority, ""
-}
-
-// location is an address as the header Location takes it (RFC 9110, 10.2.2):
-// ASCII, with an international host in punycode. An address that is so already
-// stays as it is, sign by sign.
-func location(longURL string) (string, error) {
-	u, err := url.Parse(longURL)
-	if err != nil {
-		return "", fmt.Errorf("reading where a short link leads: %w", err)
-	}
-	if strings.ContainsFunc(u.Hostname(), func(r rune) bool { return r >= 0x80 }) {
-		host, err := idna.Lookup.ToASCII(strings.ToLower(u.Hostname())) // as models.ParseURL did to allow it
-		if err != nil {
-			return "", fmt.Errorf("reading the host that a short link leads to: %w", err)
-		}
-		if port := u.Port(); port != "" {
-			host += ":" + port
-		}
-		u.Host = host
-		longURL = u.String()
-	}
-	var b strings.Builder
-	for i := range len(longURL) {
-		if c := longURL[i]; c <= ' ' || c >= 0x7f {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String(), nil
 }

@@ -204,11 +204,8 @@ func (s *Shared) sound(e Entry) bool {
 	if e.IsTombstone {
 		return gone[e.Reason] != nil && e.Reason != ReasonUnknown && e.Reason != ReasonBlocked
 	}
-	if _, err := s.rules.destination(e.LongURL); err != nil {
-		return false
-	}
-	to, err := location(e.LongURL)
-	return err == nil && to == e.LongURL
+	u, err := s.rules.destination(e.LongURL)
+	return err == nil && u.Location() == e.LongURL
 }
 
 // failed leaves Redis alone from now on.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -62,11 +61,11 @@ func (s *Store) Preview(ctx context.Context, key string) (Entry, error) {
 	if !e.Limited {
 		return e, nil
 	}
-	u, err := url.Parse(e.LongURL)
+	u, err := models.ParseURL("long_url", e.LongURL)
 	if err != nil {
-		return Entry{}, fmt.Errorf("reading where a short link leads: %w", err)
+		return Entry{}, fmt.Errorf("reading the destination of a short link: %w", err)
 	}
-	e.LongURL = u.Scheme + "://" + u.Host
+	e.LongURL = u.Origin()
 	return e, nil
 }
 
@@ -182,9 +181,9 @@ func (s *Store) entry(l ShortLink, now models.Time) (Entry, time.Duration) {
 		e.ExpiresAt = &l.ExpiresAt.Time
 	}
 	var why Reason
-	_, err := s.rules.destination(l.LongURL) // also of what was stored before a host was blocked
+	u, err := s.rules.destination(l.LongURL) // also of what was stored before a host was blocked
 	if err == nil {
-		e.LongURL, err = location(l.LongURL)
+		e.LongURL = u.Location()
 	}
 	switch {
 	case !l.DeletedAt.IsZero():

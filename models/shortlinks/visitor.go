@@ -59,17 +59,21 @@ func androidTablet(folded string) bool {
 	return strings.Contains(folded, "android") && strings.HasPrefix(folded, "mozilla/") && !strings.Contains(folded, "mobile")
 }
 
-// hostOf is the host that a Referer names, in lower case and punycode, without
-// the "www." that many sites have as well as not; "" if it names none.
+// hostOf returns the canonical host of a Referer, without the "www." that many
+// sites have as well as not; "" if it has none.
 func hostOf(referrer string) string {
 	u, err := models.ParseURL("", referrer)
 	if err != nil {
 		return ""
 	}
-	if bare := strings.TrimPrefix(u.Host, "www."); strings.Contains(bare, ".") {
+	host, ok := models.CanonicalHost(u.Host)
+	if !ok || strings.Trim(host, "abcdefghijklmnopqrstuvwxyz0123456789-._:") != "" { // no host of a real site, as "*" is
+		return ""
+	}
+	if bare := strings.TrimPrefix(host, "www."); strings.Contains(bare, ".") {
 		return bare
 	}
-	return u.Host
+	return host
 }
 
 // visitors knows the visitors' headers of late, for most come again and again.

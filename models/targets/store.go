@@ -97,10 +97,10 @@ var errToken = models.Invalid("query.page_token", "is not a token of this list; 
 // apply narrows a query for targets down.
 func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 	if f.Host != "" {
-		u, err := models.ParseURL("query.host", "http://"+f.Host) // folds case, and makes punycode of what is not ASCII
+		u, err := models.ParseURL("query.host", "http://"+f.Host) // reads the host as a target's is read
 		authority := strings.TrimPrefix(u.Canonical, "http://")
 		switch {
-		case err != nil || strings.ContainsAny(f.Host, "/?#"):
+		case err != nil || strings.ContainsAny(f.Host, `/\?#`):
 			q = q.Where("1 = 0") // no target has such a host
 		case authority == u.Host || strings.HasSuffix(authority, "]"):
 			q = q.Where("host = ?", u.Host)

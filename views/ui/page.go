@@ -5,9 +5,12 @@ package ui
 import (
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
+
+	"github.com/linkwatch/linkwatch/models"
 )
 
 // Page is what the frame of every page shows.
@@ -65,27 +68,30 @@ func said(is bool, name, word string) templ.Attributes {
 	return templ.Attributes{name: word}
 }
 
-// External is the address of a stranger's page or picture as it may stand in
-// markup: http and https only, anything else is "".
+// External is the URL of a stranger's page or picture as it may appear in markup:
+// one that models.ParseURL accepts, anything else is "".
 func External(address string) templ.SafeURL {
-	u, err := url.Parse(address)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+	if _, err := models.ParseURL("url", address); err != nil {
 		return ""
 	}
 	return templ.SafeURL(address)
 }
 
-// Host is the host of an address as people read it, without "www.".
+// Host is the host of a URL as people read it, with its port and without "www.".
 func Host(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
+	host := ""
+	if u, err := url.Parse(address); err == nil {
+		host = u.Host
+	} else if u, err := models.ParseURL("url", address); err == nil { // net/url refuses more than browsers do
+		_, host, _ = strings.Cut(u.Origin(), "://")
+	}
+	if host == "" {
 		return address
 	}
-	const www = "www."
-	if h := u.Host; len(h) > len(www) && h[:len(www)] == www {
-		return h[len(www):]
+	if bare, ok := strings.CutPrefix(host, "www."); ok && bare != "" {
+		return bare
 	}
-	return u.Host
+	return host
 }
 
 // Count writes a number with a thin space between thousands: "12 804".

@@ -1,0 +1,116 @@
+package outbound
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	whatwg "github.com/nlnwa/whatwg-url/url"
+)
+
+const urlLimit = 2048 // bytes
+
+// browserURLs reads URLs as a browser does, by the WHATWG URL standard: hosts are unescaped, mapped by IDNA, and IPv4
+// addresses may be written in short, octal or hexadecimal parts; paths and queries are escaped. Beyond the standard, a %
+// in a path that begins no escape becomes %25. The standard added ^ to the path's set after the library's last release.
+var browserURLs = whatwg.NewParser(
+	whatwg.WithPercentEncodeSinglePercentSign(),
+	whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
+)
+
+var errBadURL = errors.New("outbound: bad URL")
+
+// parseURL reads a URL that may be requested: http or https, a host, no user:password, at most 2048 bytes.
+func parseURL(raw string) (*url.URL, bool) {
+	if len(raw) > urlLimit {
+		return nil, false
+	}
+	u, err := resolveURL(nil, raw)
+	return u, err == nil
+}
+
+// resolveURL reads a URL that may be requested as a browser does: ref relative to base, if there is one, without its
+// fragment.
+func resolveURL(base *url.URL, ref string) (*url.URL, error) {
+	from := ""
+	if base != nil {
+		from = href(base)
+	}
+	read, err := browserURLs.ParseRef(from, escapeInvalid(ref))
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(read.Href(true))
+	if err != nil {
+		return nil, err
+	}
+	if !validURL(u) {
+		return nil, errBadURL
+	}
+	return u, nil
+}
+
+// escapeInvalid percent-encodes bytes that are not UTF-8, as a browser does with those of a Location.
+func escapeInvalid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&b, "%%%02X", s[0])
+		} else {
+			b.WriteString(s[:n])
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+func validURL(u *url.URL) bool {
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	return (u.Scheme == "http" || u.Scheme == "https") &&
+		u.Hostname() != "" && u.User == nil && len(href(u)) <= urlLimit &&
+		(u.Port() == "" || err == nil && port > 0)
+}
+
+// href is u as a browser writes it: u.String alone escapes the | in a path.
+func href(u *url.URL) string {
+	if u.RawPath == "" {
+		return u.String()
+	}
+	to := *u
+	to.Opaque = "//" + u.Host + u.RawPath
+	return to.String()
+}
+
+// asBrowser returns req, which is for the URL u, with the path of u as a browser sends it. On its way through Colly and
+// net/http the | in it was escaped.
+func asBrowser(req *http.Request, u *url.URL) *http.Request {
+	if u.RawPath == "" || u.RawPath == req.URL.EscapedPath() {
+		return req
+	}
+	to := *req.URL
+	to.Opaque = u.RawPath
+	if strings.HasPrefix(u.RawPath, "//") { // which net/http would take for a host
+		to.Opaque = "//" + to.Host + u.RawPath
+	}
+	out := *req // a RoundTripper may not change the request it was given
+	out.URL = &to
+	return &out
+}
+
+// hostKey names the host of u for politeness: lower case, with the port only if it is not the scheme's own.
+func hostKey(u *url.URL) string {
+	host, port := strings.ToLower(u.Hostname()), u.Port()
+	if port == "" || u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443" {
+		return host
+	}
+	return net.JoinHostPort(host, port)
+}
