@@ -186,7 +186,7 @@ func TestSaveForced(t *testing.T) {
 		s.web.set("https://nohost.test/", &links.FetchError{Reason: "host not found"})
 		s.web.set("https://private.test/", &links.FetchError{Reason: "address not allowed", Blocked: true})
 		for host, want := range map[string]map[string]any{
-			"gone":    {"health": "dead", "last_status_code": 404.0, "expired": true, "title": "https://gone.test/"},
+			"gone":    {"health": "dead", "last_status_code": 404.0, "expired": false, "title": "https://gone.test/"},
 			"guarded": {"health": "blocked", "last_status_code": 403.0, "expired": false, "title": "https://guarded.test/"},
 			"nohost":  {"health": "suspect", "last_status_code": nil, "expired": false, "title": "https://nohost.test/"},
 			"private": {"health": "blocked", "last_status_code": nil, "expired": false, "title": "https://private.test/"},
@@ -249,13 +249,9 @@ func TestSaveAnyway(t *testing.T) {
 		}
 		form.Set("force", a.Find("form.add button[name=force]").AttrOr("value", ""))
 		a = s.follow("/links", form)
-		if in == "https://gone.example/" {
-			wantText(t, a, ".flash", "Saved as expired")
-		} else {
-			wantText(t, a, ".flash", "Saved: "+models.RepairURL(in))
-		}
+		wantText(t, a, ".flash", "Saved: "+models.RepairURL(in))
 		l, ok, err := s.links.ByURL(t.Context(), strings.TrimSuffix(models.RepairURL(in), "/"))
-		if err != nil || !ok || l.Notes != "kept <b>" || len(l.Tags) != 2 {
+		if err != nil || !ok || l.Expired() || l.Notes != "kept <b>" || len(l.Tags) != 2 {
 			t.Errorf("%s is stored as %+v (%v)", in, l, err)
 		}
 		wantStatus(t, s.get("/links/"+l.ID), 200)

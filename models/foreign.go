@@ -43,14 +43,26 @@ func refuseForeign(ctx context.Context, file string) error {
 
 const sqliteNotADB = 26 // SQLITE_NOTADB
 
-// checkForeign returns ErrForeign unless a database is empty or ours: then it
-// has our table of versions, with nothing else if there is no version in it, and
-// with the first tables of all if there is.
-func checkForeign(ctx context.Context, pool *sql.DB) error {
-	var application, objects, ours, columns, versions int
-	err := pool.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id), count(*),
-		coalesce(sum(name IN ('links', 'idempotency_keys')), 0), (SELECT count(*) FROM pragma_table_info('schema_migrations'))
-		FROM sqlite_master WHERE type IN ('table', 'view') AND substr(name, 1, 7) <> 'sqlite_'`).Scan(&application, &objects, &ours, &columns)
+// checkForeign returns ErrForeign unless a database is empty or ours: then it has
+// our table of versions, and the tables that its version has. Another process may
+// be migrating it, so all is read in one transaction.
+func checkForeign(ctx context.Context, pool *sql.DB) (err error) {
+	tx, err := pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tx.Close()) }()
+	if _, err := tx.ExecContext(ctx, "BEGIN"); err != nil { // BeginTx would take the lock to write
+		return err
+	}
+	defer func() {
+		_, rollback := tx.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		err = errors.Join(err, rollback)
+	}()
+	var application, objects, links, keys, columns, version int
+	err = tx.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id), count(*),
+		coalesce(sum(name = 'links'), 0), coalesce(sum(name = 'idempotency_keys'), 0), (SELECT count(*) FROM pragma_table_info('schema_migrations'))
+		FROM sqlite_master WHERE type IN ('table', 'view') AND substr(name, 1, 7) <> 'sqlite_'`).Scan(&application, &objects, &links, &keys, &columns)
 	switch {
 	case err != nil:
 		return err
@@ -59,11 +71,17 @@ func checkForeign(ctx context.Context, pool *sql.DB) error {
 	case objects == 0:
 		return nil
 	}
-	if err := pool.QueryRowContext(ctx, `SELECT count(*) FROM schema_migrations`).Scan(&versions); err != nil {
+	if err = tx.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM schema_migrations`).Scan(&version); err != nil {
 		return err
 	}
-	if versions == 0 && objects > 1 || versions > 0 && ours != 2 {
+	if version == 0 && objects > 1 || version >= linksVersion && links == 0 || version >= keysVersion && keys == 0 {
 		return ErrForeign
 	}
 	return nil
 }
+
+// The versions of the schema that brought the tables by which a database is known to be ours.
+const (
+	linksVersion = 1
+	keysVersion  = 3
+)

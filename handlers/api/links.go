@@ -108,7 +108,7 @@ type saveInput struct {
 		Owner string   `json:"owner,omitempty" example:"system" doc:"Default: system"`
 		Notes string   `json:"notes,omitempty" example:"for the talk"`
 		Title string   `json:"title,omitempty" example:"Release notes" doc:"Your own title, at most 500 characters. It wins over the fetched one"`
-		Force bool     `json:"force,omitempty" doc:"Store the link even if its page cannot be fetched or does not answer 200. Without a title it gets its URL for one"`
+		Force bool     `json:"force,omitempty" doc:"Store the link, active, even if its page cannot be fetched or does not answer 200. Without a title it gets its URL for one"`
 	}
 }
 

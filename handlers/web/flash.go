@@ -81,10 +81,6 @@ func savedFlash(l links.Link, param string) ui.Flash {
 	if l.Title == "" {
 		f.Text = "Saved: " + l.URL
 	}
-	if param == paramSaved && l.Expired() { // a page that is gone, saved anyway
-		f.Text = "Saved as expired, because the page is gone. Revive it to list it with the others."
-		f.Action = ui.Action{Label: "Revive", Path: "/links/" + l.ID + "/expired", Name: "expired", Value: "false"}
-	}
 	if param == paramKnown {
 		f.Text = "You have this link already; what you added is with it now."
 		if l.Expired() {

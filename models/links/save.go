@@ -52,10 +52,11 @@ func (n New) check(at string) (draft, error) {
 //
 // A URL that cannot be fetched is CodeUnresolvable or CodeBlocked, and
 // CodeUnavailable means that too many pages are being fetched; then nothing is
-// stored. With Force it is stored all the same, with the health that the answer
-// means, so a 404 makes an expired link. It is unchecked if nothing was learned
-// about the page, as when its site asked for a pause. Without an own title it has
-// its URL for one, until a check finds another.
+// stored. With Force it is stored all the same, active and with the health that
+// the answer means: a page that is gone is dead, and expires only if a recheck finds
+// it gone again. It is unchecked if nothing was learned about the page, as when its
+// site asked for a pause. Without an own title it has its URL for one, until a check
+// finds another.
 func (s *Store) Save(ctx context.Context, n New) (l Link, created bool, err error) {
 	d, err := n.check("")
 	if err != nil {
@@ -98,6 +99,9 @@ func (s *Store) fetchNew(ctx context.Context, d draft) (Link, error) {
 		l.Health, l.NextCheckAt = Unchecked, now.Add(min(pause, maxPause))
 	} else {
 		s.judge(&l, page, fetchErr, now)
+	}
+	if l.Expired() { // whoever saves a page that is gone wants to see it in the list
+		l.ExpiredAt, l.NextCheckAt = models.Time{}, now.Add(spread(s.opts.CheckInterval))
 	}
 	if refused == nil {
 		l.describe(page)
