@@ -49,11 +49,12 @@ type Tag struct {
 
 // List is one page of a list of the links family (contract §1).
 type List[T any] struct {
-	Page         int `json:"page" example:"1"`
-	PerPage      int `json:"per_page" example:"30"`
-	TotalResults int `json:"total_results" example:"92"`
-	TotalPages   int `json:"total_pages" example:"4"`
-	Results      []T `json:"results" nullable:"false"`
+	Page              int  `json:"page" example:"1" doc:"Number of this page, from 1"`
+	PerPage           int  `json:"per_page" example:"30" doc:"Maximum number of results on a page"`
+	TotalResults      int  `json:"total_results" example:"92" doc:"Number of results on all pages. A search counts up to 10,000"`
+	TotalIsLowerBound bool `json:"total_is_lower_bound" example:"false" doc:"Whether there are more results than total_results. Pages after total_pages have results then"`
+	TotalPages        int  `json:"total_pages" example:"4" doc:"Number of pages that total_results take"`
+	Results           []T  `json:"results" nullable:"false" doc:"Results on this page"`
 }
 
 // Slice is one page of a list that is read by token (contract §1).
@@ -90,7 +91,7 @@ func answerSlice[M, T any](l models.Slice[M], wire func(M) T, err error) (*outpu
 func toList[M, T any](l models.List[M], wire func(M) T) List[T] {
 	return List[T]{
 		Page: l.Number, PerPage: l.Size,
-		TotalResults: l.Total, TotalPages: l.Pages(),
+		TotalResults: l.Total, TotalIsLowerBound: l.TotalIsLowerBound, TotalPages: l.Pages(),
 		Results: toAll(l.Items, wire),
 	}
 }

@@ -11,7 +11,10 @@ import (
 // The limits of a query.
 const (
 	MaxQuery = 512 // bytes
-	maxWords = 32
+	// MaxCounted is the largest number of matches that a search counts exactly.
+	// Counting all matches of a frequent word takes longer than finding a page of them.
+	MaxCounted = 10_000
+	maxWords   = 32
 )
 
 // Query is a search, parsed. Its parts combine with AND. All text is folded

@@ -45,10 +45,13 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 			return few[min(p.Offset(), len(few)):min(p.Offset()+p.Size, len(few))], len(few), err
 		}
 	}
-	if total, err = countMatches(tx, match(s, n-1)); err != nil || total <= p.Offset() {
+	if total, err = countMatches(tx, match(s, n-1), s.limit); err != nil || !s.hasPage(p, total) {
 		return nil, total, err
 	}
-	want, skip := min(p.Size, total-p.Offset()), p.Offset()
+	want, skip := p.Size, p.Offset()
+	if s.limit == 0 || total < s.limit {
+		want = min(want, total-skip)
+	}
 	for i := 0; i < n && len(seqs) < want; i++ {
 		expr := match(s, i)
 		if i > 0 { // what the better tiers have not shown yet
@@ -63,7 +66,7 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 		case len(rows) > 0:
 			skip = 0
 		case skip > 0:
-			inTier, err := countMatches(tx, expr)
+			inTier, err := countMatches(tx, expr, skip) // no more than that: none is left after them
 			if err != nil {
 				return nil, 0, err
 			}
@@ -120,8 +123,13 @@ func newest(tx *gorm.DB, expr string, limit, offset int) (seqs []int64, err erro
 	return seqs, err
 }
 
-func countMatches(tx *gorm.DB, expr string) (n int, err error) {
-	err = tx.Raw("SELECT count(*) FROM links_search WHERE links_search MATCH ?", expr).Scan(&n).Error
+// countMatches counts matches up to a limit (0 = all) and looks at no more of them.
+func countMatches(tx *gorm.DB, expr string, limit int) (n int, err error) {
+	if limit == 0 {
+		err = tx.Raw("SELECT count(*) FROM links_search WHERE links_search MATCH ?", expr).Scan(&n).Error
+		return n, err
+	}
+	err = tx.Raw("SELECT count(*) FROM (SELECT 1 FROM links_search WHERE links_search MATCH ? LIMIT ?)", expr, limit).Scan(&n).Error
 	return n, err
 }
 
