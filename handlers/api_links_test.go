@@ -223,6 +223,9 @@ func TestLists(t *testing.T) {
 	if id := s.do("GET", "/v1/random", "").want(200)["id"]; !slices.Contains([]string{a, b, c}, id.(string)) {
 		t.Errorf("random: %v", id)
 	}
+	if near := s.do("GET", "/v1/search?q=b.test", "").want(200)["near"]; !reflect.DeepEqual(near, map[string]any{}) {
+		t.Errorf("near, though the words match: %v", near)
+	}
 	near := s.do("GET", "/v1/search?q=tets", "").want(200)
 	if near["total_results"] != 3.0 || near["near"] == nil {
 		t.Errorf("near misses: %v", near)
