@@ -5,9 +5,7 @@ import (
 	"flag"
 	"io"
 
-	"github.com/gin-gonic/gin"
-
-	"github.com/linkwatch/linkwatch/handlers/api"
+	"github.com/linkwatch/linkwatch/handlers"
 )
 
 // printOpenAPI prints the description of the API, which needs no store.
@@ -17,8 +15,7 @@ func printOpenAPI(_ context.Context, args []string, _ func(string) string, stdou
 	if err := parseFlags(flags, args, stdout); err != nil {
 		return err
 	}
-	gin.SetMode(gin.ReleaseMode)
-	operations := api.Register(gin.New(), api.Deps{})
+	operations := handlers.Operations()
 	describe := operations.OpenAPI
 	if *old {
 		describe = operations.OpenAPI30

@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -222,8 +223,55 @@ func TestLists(t *testing.T) {
 	if id := s.do("GET", "/v1/random", "").want(200)["id"]; !slices.Contains([]string{a, b, c}, id.(string)) {
 		t.Errorf("random: %v", id)
 	}
+	if near := s.do("GET", "/v1/search?q=b.test", "").want(200)["near"]; !reflect.DeepEqual(near, map[string]any{}) {
+		t.Errorf("near, though the words match: %v", near)
+	}
 	near := s.do("GET", "/v1/search?q=tets", "").want(200)
 	if near["total_results"] != 3.0 || near["near"] == nil {
 		t.Errorf("near misses: %v", near)
+	}
+}
+
+// TestSearchTotalIsBounded: a search of more than 10,000 matches says so, and
+// its pages go on.
+func TestSearchTotalIsBounded(t *testing.T) {
+	s := newServer(t)
+	var ns []links.New
+	for i := range links.MaxCounted + 25 {
+		ns = append(ns, links.New{URL: fmt.Sprintf("https://h%d.test/walrus", i)})
+	}
+	if _, err := s.links.Import(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]string{
+		"q=walrus":          "10000 true 334 30",
+		"q=walrus&page=334": "10000 true 334 30",
+		"q=walrus&page=335": "10000 true 334 5",
+		"q=walrus&page=336": "10000 true 334 0",
+		"q=h77.test":        "1 false 1 1",
+		"":                  "10025 false 335 30", // not a search: exact
+	} {
+		l := s.do("GET", "/v1/search?"+query, "").want(200)
+		if got := fmt.Sprint(l["total_results"], l["total_is_lower_bound"], " ", l["total_pages"], len(results(l))); got != want {
+			t.Errorf("%q: %s, want %s", query, got, want)
+		}
+	}
+	for path, want := range map[string]bool{"/v1/links": false, "/v1/tags": false, "/v1/popular": false} {
+		if got := s.do("GET", path, "").want(200)["total_is_lower_bound"]; got != want {
+			t.Errorf("%s: total_is_lower_bound %v", path, got)
+		}
+	}
+	for path, want := range map[string][]string{
+		"/links?q=walrus":          {"10\u202f000+ links", "Page 1 of 334+", `rel="next"`},
+		"/links?q=walrus&page=334": {"10\u202f000+ links", "Page 334 of 334+", `rel="next"`, "page=333"},
+		"/links?q=walrus&page=335": {"Page 335 of 335<", "page=334"},
+		"/links":                   {"10\u202f025 links", "Page 1 of 335<"},
+	} {
+		body := s.do("GET", path, "").body
+		for _, w := range want {
+			if !strings.Contains(body, w) {
+				t.Errorf("%s: no %q", path, w)
+			}
+		}
 	}
 }

@@ -5,6 +5,7 @@ package handlers
 import (
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -91,7 +92,7 @@ func New(d Deps) (*Router, error) {
 		httpx.InTime(web.RedirectRoute),
 	)
 
-	operations := api.Register(engine, api.Deps{
+	operations := register(engine, api.Deps{
 		Links: d.Links, Targets: d.Targets, ShortLinks: d.ShortLinks, Cleanup: d.Cleanup, Jobs: d.Jobs,
 		Addresses: d.Addresses, Errors: errs, Metrics: metrics, Stopping: health.WhenStopping(),
 	})
@@ -263,6 +264,19 @@ func New(d Deps) (*Router, error) {
 	return &Router{
 		Handler: byHost(d.Addresses, engine, shortHost), Health: health, engine: engine, routes: routes, short: short,
 	}, nil
+}
+
+// Operations returns the description of the API. It needs no store.
+func Operations() *api.API {
+	gin.SetMode(gin.ReleaseMode)
+	return register(gin.New(), api.Deps{})
+}
+
+// register adds the API to an engine, and the routes beside it that its
+// document describes.
+func register(engine *gin.Engine, d api.Deps) *api.API {
+	return api.Register(engine, d, slices.Concat(
+		httpx.HealthOperations, web.BadgeOperations, []httpx.Operation{web.RedirectOperation, web.FeedOperation})...)
 }
 
 // newEngine is an engine without routes that answers problems of our own.

@@ -1,15 +1,19 @@
 package handlers
 
 import (
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/linkwatch/linkwatch/handlers/api/apitest"
 	"github.com/linkwatch/linkwatch/handlers/httpx"
 	"github.com/linkwatch/linkwatch/models/cleanup"
 	"github.com/linkwatch/linkwatch/models/links"
@@ -36,6 +40,7 @@ func newRouter(t *testing.T, change func(*Deps)) *Router {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.Handler = apitest.Check(t, "api/openapi.json", r.Handler, func(r *http.Request) bool { return d.Addresses.IsShortHost(r.Host) })
 	return r
 }
 
@@ -81,6 +86,44 @@ func TestEveryRouteIsInTheTable(t *testing.T) {
 		for _, s := range table {
 			if !slices.Contains(served, s) {
 				t.Errorf("in the table but not served: %s", s)
+			}
+		}
+	}
+}
+
+// TestDescribedRoutes: the OpenAPI document describes every operation of /v1, and
+// nothing that the router does not serve; whether it lists 401 depends on the
+// role that the route needs.
+func TestDescribedRoutes(t *testing.T) {
+	var doc struct {
+		Paths map[string]map[string]struct{ Responses map[string]any }
+	}
+	b, err := os.ReadFile("api/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &doc); err != nil {
+		t.Fatal(err)
+	}
+	routes := map[string]route{}
+	for _, rt := range newRouter(t, nil).routes {
+		path := regexp.MustCompile(`:(\w+)`).ReplaceAllString(rt.path, "{$1}")
+		routes[rt.method+" "+path] = rt
+		if rt.method == "GET" {
+			routes["HEAD "+path] = rt
+		}
+		if strings.HasPrefix(path, "/v1/") && doc.Paths[path][strings.ToLower(rt.method)].Responses == nil {
+			t.Errorf("%s %s is not described", rt.method, path)
+		}
+	}
+	for path, ops := range doc.Paths {
+		for method, op := range ops {
+			rt, ok := routes[strings.ToUpper(method)+" "+path]
+			if !ok {
+				t.Errorf("%s %s is not served", method, path)
+			}
+			if _, login := op.Responses["401"]; login != (rt.needs != httpx.Public) {
+				t.Errorf("%s %s: 401 is listed: %v", method, path, login)
 			}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/linkwatch/linkwatch/handlers"
+	"github.com/linkwatch/linkwatch/handlers/api/apitest"
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/cleanup"
 	"github.com/linkwatch/linkwatch/models/links"
@@ -108,7 +109,7 @@ func newServerOn(t *testing.T, db *models.DB, change ...func(*handlers.Deps)) *s
 		t.Fatal(err)
 	}
 	s.stop = r.Health.Stopping
-	ts := httptest.NewServer(r)
+	ts := httptest.NewServer(apitest.Check(t, "api/openapi.json", r, func(r *http.Request) bool { return deps.Addresses.IsShortHost(r.Host) }))
 	t.Cleanup(ts.Close)
 	s.url = ts.URL
 	return s

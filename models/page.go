@@ -43,11 +43,13 @@ func (p Page) Offset() int { return (p.Number - 1) * p.Size }
 // List is one page of results and the size of the whole.
 type List[T any] struct {
 	Page
-	Total int
-	Items []T
+	Total             int
+	TotalIsLowerBound bool // there are more results than Total
+	Items             []T
 }
 
-// Pages is how many pages the whole list has.
+// Pages returns the number of pages that Total results take. Further pages may
+// follow if Total is a lower bound.
 func (l List[T]) Pages() int { return (l.Total + l.Size - 1) / l.Size }
 
 // Cursor is a place in a list in the order (created_at, id): the last item

@@ -66,8 +66,18 @@ func (v Links) pager() ui.Pager {
 	return ui.Pager{
 		Number: v.Found.Number,
 		Pages:  v.Found.Pages(),
+		More:   v.Found.TotalIsLowerBound,
+		Last:   len(v.Found.Items) < v.Found.Size,
 		Path:   func(n int) string { return v.Place.withPage(n).Path() },
 	}
+}
+
+// count is the number of links found: "1 link", "2,981 links" or "10 000+ links".
+func (v Links) count() string {
+	if v.Found.TotalIsLowerBound {
+		return ui.Count(v.Found.Total) + "+ links"
+	}
+	return ui.Plural(v.Found.Total, "link")
 }
 
 // first says whether nothing was ever saved.

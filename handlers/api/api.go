@@ -21,13 +21,12 @@ import (
 // version is the API's, not the program's: it changes when /v1 does.
 const version = "1.0.0"
 
-const description = `Linkwatch looks after links: it saves them with their title and picture, tags them, finds them again,
-and notices when they die. It watches URLs: it checks them on time, and keeps the history of what it found. And it
-shortens them, for as long as they shall last.
+const description = `Linkwatch is a bookmark manager, an uptime monitor and a URL shortener. It saves links and notices
+when they break, checks URLs on a schedule and keeps their history, and makes short links that can expire.
 
-Errors are application/problem+json (RFC 9457). The type of a problem is the address of a page that explains it,
-relative to this server. Times are RFC 3339 in UTC; null means never. Every response carries
-X-Request-Id. The same operations answer under /api/v1. HEAD is answered wherever GET is.`
+Errors are application/problem+json (RFC 9457). The type of a problem is the path of a page that explains it.
+Times are RFC 3339 in UTC. Every member of a response is always present, and null if it is not known.
+The same operations answer under /api/v1. HEAD is answered wherever GET is.`
 
 // Deps are what the operations work with.
 type Deps struct {
@@ -48,8 +47,9 @@ type API struct {
 	huma huma.API
 }
 
-// Register adds every operation of the API to the router.
-func Register(r *gin.Engine, d Deps) *API {
+// Register adds every operation of the API to the router, and others that are
+// served beside it to its document.
+func Register(r *gin.Engine, d Deps, others ...httpx.Operation) *API {
 	a := &API{Deps: d, huma: humagin.New(r, huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
@@ -59,22 +59,24 @@ func Register(r *gin.Engine, d Deps) *API {
 			},
 			Servers: []*huma.Server{{URL: "/"}},
 			Components: &huma.Components{
+				Headers: headers(), Responses: map[string]*huma.Response{},
 				SecuritySchemes: map[string]*huma.SecurityScheme{
-					"basic":  {Type: "http", Scheme: "basic", Description: "any user name, and the admin password"},
-					"bearer": {Type: "http", Scheme: "bearer", Description: "the admin password"},
+					"basic":  {Type: "http", Scheme: "basic", Description: "Any user name, and the admin password"},
+					"bearer": {Type: "http", Scheme: "bearer", Description: "The admin password"},
 				},
 			},
 			Security: []map[string][]string{{}, {"basic": {}}, {"bearer": {}}}, // {}: open unless a password is set
 			Tags: []*huma.Tag{
-				{Name: tagLinks, Description: "Saved links"},
-				{Name: tagTags, Description: "Words that links are filed under"},
-				{Name: tagBulk, Description: "Many links at once"},
-				{Name: tagTargets, Description: "Watched URLs"},
-				{Name: tagHistory, Description: "What the checks of the targets found"},
-				{Name: tagStatusPages, Description: "Public pages of groups of targets"},
-				{Name: tagShortLinks, Description: "Short addresses that end when they are told to"},
-				{Name: tagCleanup, Description: "The reaper, which deletes expired data"},
-				{Name: tagJobs, Description: "Scheduled jobs"},
+				{Name: tagLinks, Description: "Save links and find them again."},
+				{Name: tagTags, Description: "Label links."},
+				{Name: tagBulk, Description: "Change many links at once."},
+				{Name: tagTargets, Description: "URLs that are checked on a schedule."},
+				{Name: tagHistory, Description: "Check results, outages and uptime of targets."},
+				{Name: tagStatusPages, Description: "Public pages that show the status of targets."},
+				{Name: tagShortLinks, Description: "Short URLs that redirect and can expire."},
+				{Name: tagCleanup, Description: "Delete expired data."},
+				{Name: tagJobs, Description: "Jobs that run on a schedule."},
+				{Name: "Health", Description: "Health and metrics of the server."},
 			},
 		},
 		Formats:       formats,
@@ -90,6 +92,9 @@ func Register(r *gin.Engine, d Deps) *API {
 	a.registerShortLinks()
 	a.registerCleanup()
 	a.registerJobs()
+	for _, o := range others {
+		a.describe(o)
+	}
 	return a
 }
 
@@ -105,6 +110,9 @@ func (a *API) OpenAPI() ([]byte, error) {
 // OpenAPI30 is the description in OpenAPI 3.0.3, for tools that do not read 3.1.
 func (a *API) OpenAPI30() ([]byte, error) {
 	b, err := a.huma.OpenAPI().Downgrade()
+	if err == nil {
+		b, err = strict30(b)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("writing OpenAPI 3.0: %w", err)
 	}

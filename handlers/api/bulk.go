@@ -9,20 +9,21 @@ import (
 )
 
 func (a *API) registerBulk() {
-	register(a, operation(tagBulk, "POST", "/v1/links/bulk", "change-links", "Do one thing to many links",
-		"Ids that name nothing are passed over. delete, expire, revive and tag are done at once, and "+
-			"POST /v1/changes/{id}/undo takes them back. refresh runs in the background: GET /v1/refreshes/{id} tells how far it is."), a.bulk)
-	register(a, operation(tagBulk, "POST", "/v1/changes/{id}/undo", "undo-change", "Take a bulk change back",
-		"404 once it is undone or too old."), a.undo)
-	register(a, operation(tagBulk, "GET", "/v1/refreshes/{id}", "get-refresh", "How far a bulk refresh is", ""), a.refresh)
+	register(a, operation(tagBulk, "POST", "/v1/links/bulk", "change-links", "Change many links at once",
+		"Unknown ids are ignored. delete, expire, revive and tag are done at once and can be undone with "+
+			"POST /v1/changes/{id}/undo. refresh runs in the background: GET /v1/refreshes/{id} has its progress.", models.CodeTooManyTags), a.bulk)
+	register(a, operation(tagBulk, "POST", "/v1/changes/{id}/undo", "undo-change", "Undo a bulk change",
+		"Possible once, within a day.", models.CodeNotFound), a.undo)
+	register(a, operation(tagBulk, "GET", "/v1/refreshes/{id}", "get-refresh", "Get the progress of a bulk refresh",
+		"A refresh ends when all its links have been tried.", models.CodeNotFound), a.refresh)
 }
 
 // Change is something that was done to links, or is being done.
 type Change struct {
-	ID        *string   `json:"id" example:"u_01HZ8QK3V5W7X9YABCDEFG" doc:"For undo, or of the refresh; null: no link was touched"`
-	Action    string    `json:"action" enum:"delete,expire,revive,tag,refresh" example:"expire"`
-	Links     int       `json:"links" example:"3" doc:"How many links it touched, or came back by an undo"`
-	CreatedAt time.Time `json:"created_at" example:"2025-03-24T12:00:00Z"`
+	ID        *string   `json:"id" example:"u_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the change, for undo, or of the refresh. null if no link was changed"`
+	Action    string    `json:"action" enum:"delete,expire,revive,tag,refresh" example:"expire" doc:"What was done"`
+	Links     int       `json:"links" example:"3" doc:"Number of links that were changed, or restored by an undo"`
+	CreatedAt time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When it was done"`
 }
 
 func toChange(c links.Change) Change {
@@ -34,9 +35,9 @@ const actionRefresh = "refresh"
 
 type bulkInput struct {
 	Body struct {
-		IDs    []string `json:"ids" nullable:"false" doc:"At most 500 links"`
-		Action string   `json:"action" enum:"delete,expire,revive,tag,refresh" example:"tag"`
-		Tags   []string `json:"tags,omitempty" nullable:"false" example:"[\"Go\"]" doc:"For the action tag: what to put on the links"`
+		IDs    []string `json:"ids" nullable:"false" example:"[\"l_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of at most 500 links"`
+		Action string   `json:"action" enum:"delete,expire,revive,tag,refresh" example:"tag" doc:"What to do with them"`
+		Tags   []string `json:"tags,omitempty" nullable:"false" example:"[\"Go\"]" doc:"Names of the tags to add, for the action tag"`
 	}
 }
 
@@ -64,7 +65,7 @@ func (a *API) bulk(ctx context.Context, in *bulkInput) (*output[Change], error) 
 }
 
 type changeID struct {
-	ID string `path:"id" doc:"The change's id"`
+	ID string `path:"id" example:"u_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the change"`
 }
 
 func (a *API) undo(ctx context.Context, in *changeID) (*output[Change], error) {
@@ -74,16 +75,16 @@ func (a *API) undo(ctx context.Context, in *changeID) (*output[Change], error) {
 
 // Refresh is a batch of links whose metadata is being fetched anew.
 type Refresh struct {
-	ID        string    `json:"id" example:"b_01HZ8QK3V5W7X9YABCDEFG"`
-	Total     int       `json:"total" example:"40"`
-	Done      int       `json:"done" example:"12" doc:"Those tried, the failed ones too"`
-	Failed    int       `json:"failed" example:"1"`
-	Finished  bool      `json:"finished"`
-	CreatedAt time.Time `json:"created_at" example:"2025-03-24T12:00:00Z"`
+	ID        string    `json:"id" example:"b_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the refresh"`
+	Total     int       `json:"total" example:"40" doc:"Number of links to refetch"`
+	Done      int       `json:"done" example:"12" doc:"Number of links tried, including failed ones"`
+	Failed    int       `json:"failed" example:"1" doc:"Number of links that could not be fetched"`
+	Finished  bool      `json:"finished" doc:"Whether all links have been tried"`
+	CreatedAt time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the refresh was requested"`
 }
 
 type refreshID struct {
-	ID string `path:"id" doc:"The refresh's id"`
+	ID string `path:"id" example:"b_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the refresh"`
 }
 
 func (a *API) refresh(ctx context.Context, in *refreshID) (*output[Refresh], error) {

@@ -5,23 +5,24 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/cleanup"
 	"github.com/linkwatch/linkwatch/models/schedule"
 )
 
 func (a *API) registerCleanup() {
-	register(a, operation(tagCleanup, "GET", "/v1/admin/cleanup/stats", "cleanup-stats", "Cleanup statistics",
+	register(a, operation(tagCleanup, "GET", "/v1/admin/cleanup/stats", "cleanup-stats", "Get cleanup statistics",
 		"The figures at the top count short links only; `kinds` has those of all kinds of rows. `is_running`, `next_run_at` and the "+
 			"runs are those of the reaper, the job that deletes all kinds. Totals survive restarts. GET /api/admin/cleanup/stats is the same."), a.cleanupStats)
-	run := operation(tagCleanup, "POST", "/v1/admin/cleanup/run", "run-cleanup", "Run the reaper now",
-		"It deletes all expired data, but short links only if CLEANUP_ENABLED is true. 409 while it is running.")
+	run := operation(tagCleanup, "POST", "/v1/admin/cleanup/run", "run-cleanup", "Run the cleanup now",
+		"It deletes all expired data, but short links only if CLEANUP_ENABLED is true. 409 while it is running.", models.CodeConflict)
 	run.DefaultStatus = http.StatusAccepted
 	register(a, run, a.runCleanup)
 }
 
 // CleanupFigures are what the reaper did about one kind of rows.
 type CleanupFigures struct {
-	LastCleanupTime  *time.Time `json:"last_cleanup_time" example:"2026-01-17T10:30:00Z" doc:"When the last successful run over this kind ended; null: never"`
+	LastCleanupTime  *time.Time `json:"last_cleanup_time" example:"2026-01-17T10:30:00Z" doc:"When the last successful run over this kind ended. null if never"`
 	TotalCleaned     int64      `json:"total_cleaned" example:"15420" doc:"Rows of this kind deleted since the database was made"`
 	LastBatchSize    int64      `json:"last_batch_size" example:"847" doc:"Rows of this kind in the last transaction that deleted any"`
 	SuccessfulRuns   int64      `json:"successful_runs" example:"234" doc:"Successful runs over this kind, including those that found nothing to delete"`
@@ -35,7 +36,7 @@ type CleanupStats struct {
 	CleanupFigures
 	IsRunning   bool          `json:"is_running" doc:"Whether the reaper is running on any instance, whatever it is deleting"`
 	Enabled     bool          `json:"enabled" doc:"CLEANUP_ENABLED: false keeps expired and deleted short links in the database; all other kinds are deleted in any case"`
-	NextRunAt   *time.Time    `json:"next_run_at" doc:"When the reaper runs next"`
+	NextRunAt   *time.Time    `json:"next_run_at" example:"2026-01-17T10:45:00Z" doc:"When the reaper runs next. null if no run is scheduled"`
 	Waiting     int           `json:"waiting" example:"137" maximum:"10000" doc:"Expired and deleted short links that are due for deletion, counted up to 10,000; if enabled is false, those that are kept"`
 	WaitingMore bool          `json:"waiting_more" doc:"Whether more than 10,000 are waiting"`
 	Kinds       []CleanupKind `json:"kinds" nullable:"false" doc:"Every kind of rows that the reaper deletes, in the order of a run"`
@@ -43,7 +44,7 @@ type CleanupStats struct {
 
 // CleanupKind is one kind of rows that the reaper deletes.
 type CleanupKind struct {
-	Kind string `json:"kind" enum:"short_links,visit_days,idempotency_keys,check_results,tags" example:"short_links"`
+	Kind string `json:"kind" enum:"short_links,visit_days,idempotency_keys,check_results,tags" example:"short_links" doc:"Kind of rows"`
 	CleanupFigures
 }
 

@@ -9,27 +9,27 @@ import (
 )
 
 func (a *API) registerHistory() {
-	register(a, operation(tagHistory, "GET", "/v1/targets/{id}/results", "list-target-results", "List a target's check results",
-		"Newest first. Single results are kept for RESULT_RETENTION."), a.targetResults)
-	register(a, operation(tagHistory, "GET", "/v1/targets/{id}/outages", "list-target-outages", "List a target's outages",
-		"Newest first. They are kept for 400 days."), a.targetOutages)
-	register(a, operation(tagHistory, "GET", "/v1/targets/{id}/history", "get-target-history", "A target's uptime and latency over time",
-		"In up to 120 buckets without gaps. It costs the same however long the target has been watched."), a.targetHistory)
+	register(a, operation(tagHistory, "GET", "/v1/targets/{id}/results", "list-target-results", "List the check results of a target",
+		"Newest first. Results are kept for RESULT_RETENTION.", models.CodeNotFound), a.targetResults)
+	register(a, operation(tagHistory, "GET", "/v1/targets/{id}/outages", "list-target-outages", "List the outages of a target",
+		"Newest first. Outages are kept for 400 days.", models.CodeNotFound), a.targetOutages)
+	register(a, operation(tagHistory, "GET", "/v1/targets/{id}/history", "get-target-history", "Get the uptime and response times of a target over time",
+		"In up to 120 buckets without gaps.", models.CodeNotFound), a.targetHistory)
 	register(a, operation(tagHistory, "GET", "/v1/checks", "list-check-results", "List the check results of all targets",
 		"Newest first."), a.listResults)
 }
 
 // CheckResult is one check of a target on the wire (contract §4).
 type CheckResult struct {
-	ID         string    `json:"id" example:"c_01HZ8QK3V5W7X9YABCDEFG" doc:"Opaque"`
-	TargetID   string    `json:"target_id" example:"t_01HZ8QK3V5W7X9YABCDEFG"`
-	CheckedAt  time.Time `json:"checked_at" example:"2025-03-24T12:00:00Z" doc:"When it began"`
-	Outcome    string    `json:"outcome" enum:"up,down,throttled" example:"up" doc:"throttled: the host asked for a pause (429), which counts neither way"`
-	StatusCode *int      `json:"status_code" example:"200" doc:"null: no answer"`
-	LatencyMS  int       `json:"latency_ms" example:"87" doc:"Of the last attempt, until the answer began"`
-	IntervalMS int64     `json:"interval_ms" example:"60000" doc:"Between checks, by the settings of that time. In the uptime the result counts until the next one, but at most for two intervals"`
-	Attempts   int       `json:"attempts" example:"1" doc:"Requests made: network errors and 5xx are tried up to three times"`
-	Error      *string   `json:"error" example:"unexpected status 404" doc:"Short and stable; null: up"`
+	ID         string    `json:"id" example:"c_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the result"`
+	TargetID   string    `json:"target_id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the target"`
+	CheckedAt  time.Time `json:"checked_at" example:"2025-03-24T12:00:00Z" doc:"When the check began"`
+	Outcome    string    `json:"outcome" enum:"up,down,throttled" example:"up" doc:"Outcome of the check. throttled (429) counts neither as up nor as down"`
+	StatusCode *int      `json:"status_code" example:"200" doc:"HTTP status of the response. null if there was none"`
+	LatencyMS  int       `json:"latency_ms" example:"87" doc:"Response time of the last attempt, in milliseconds"`
+	IntervalMS int64     `json:"interval_ms" example:"60000" doc:"Time between checks when it was made, in milliseconds. Uptime counts a result until the next one, but at most for two intervals"`
+	Attempts   int       `json:"attempts" example:"1" doc:"Number of requests. Network errors and 5xx are tried up to three times"`
+	Error      *string   `json:"error" example:"unexpected status 404" doc:"Why the check failed, in stable words. null if it did not"`
 }
 
 func toResult(r targets.Result) CheckResult {
@@ -43,8 +43,8 @@ func toResult(r targets.Result) CheckResult {
 // ResultParams ask for a page of chosen check results.
 type ResultParams struct {
 	SliceParams
-	Since  time.Time `query:"since" example:"2025-03-24T12:00:00Z" doc:"Only checks that began then or later"`
-	Failed bool      `query:"failed" doc:"true: only checks that did not find the target up"`
+	Since  time.Time `query:"since" example:"2025-03-24T12:00:00Z" doc:"Only checks that began at that time or later"`
+	Failed bool      `query:"failed" doc:"true lists only checks that did not find the target up"`
 }
 
 type targetResultsInput struct {
@@ -72,12 +72,12 @@ func (a *API) results(ctx context.Context, targetID string, params ResultParams)
 
 // Outage is a time in which a target was down.
 type Outage struct {
-	ID        string     `json:"id" example:"o_01HZ8QK3V5W7X9YABCDEFG"`
-	TargetID  string     `json:"target_id" example:"t_01HZ8QK3V5W7X9YABCDEFG"`
-	StartedAt time.Time  `json:"started_at" example:"2025-03-24T12:00:00Z" doc:"The first check that failed"`
-	EndedAt   *time.Time `json:"ended_at" doc:"The first that did not, or when the target was paused; null: it goes on"`
-	Seconds   float64    `json:"duration_seconds" example:"240" doc:"Until now while it goes on"`
-	Cause     string     `json:"cause" example:"connection refused" doc:"The error of the first check"`
+	ID        string     `json:"id" example:"o_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the outage"`
+	TargetID  string     `json:"target_id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the target"`
+	StartedAt time.Time  `json:"started_at" example:"2025-03-24T12:00:00Z" doc:"When the first failed check was made"`
+	EndedAt   *time.Time `json:"ended_at" example:"2025-03-24T12:04:00Z" doc:"When a check succeeded again, or the target was paused. null while the outage lasts"`
+	Seconds   float64    `json:"duration_seconds" example:"240" doc:"Duration, until now while the outage lasts"`
+	Cause     string     `json:"cause" example:"connection refused" doc:"Error of the first failed check"`
 }
 
 type targetOutagesInput struct {
@@ -103,28 +103,28 @@ func (a *API) toOutage(o targets.Outage) Outage {
 
 // History is what happened to a target over a range.
 type History struct {
-	TargetID string     `json:"target_id" example:"t_01HZ8QK3V5W7X9YABCDEFG"`
-	Range    string     `json:"range" enum:"24h,7d,30d,90d,365d" example:"24h"`
-	Since    *time.Time `json:"since" example:"2025-03-23T13:00:00Z" doc:"The first moment that counts; null: none does"`
-	Checks   int64      `json:"checks" example:"1440" doc:"Without those that were throttled"`
-	Up       float64    `json:"up_seconds" example:"86340" doc:"Time known up"`
-	Down     float64    `json:"down_seconds" example:"60" doc:"Time known down"`
-	Uptime   *float64   `json:"uptime" example:"0.9993" doc:"Time known up ÷ time known, from 0 to 1; null: unknown"`
-	P50      *int       `json:"p50_ms" example:"84" doc:"Median latency, right within 12 %; null: no answers"`
-	P95      *int       `json:"p95_ms" example:"210" doc:"95 of 100 answers began within it"`
-	Buckets  []Bucket   `json:"buckets" nullable:"false" doc:"Oldest first"`
+	TargetID string     `json:"target_id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the target"`
+	Range    string     `json:"range" enum:"24h,7d,30d,90d,365d" example:"24h" doc:"Range that was asked for"`
+	Since    *time.Time `json:"since" example:"2025-03-23T13:00:00Z" doc:"First moment that counts. null if none does"`
+	Checks   int64      `json:"checks" example:"1440" doc:"Number of checks, without throttled ones"`
+	Up       float64    `json:"up_seconds" example:"86340" doc:"Time known up, in seconds"`
+	Down     float64    `json:"down_seconds" example:"60" doc:"Time known down, in seconds"`
+	Uptime   *float64   `json:"uptime" example:"0.9993" doc:"Time known up ÷ time known, from 0 to 1. null if unknown"`
+	P50      *int       `json:"p50_ms" example:"84" doc:"Median response time in milliseconds, within 12%. null if there is none"`
+	P95      *int       `json:"p95_ms" example:"210" doc:"95th percentile of response times in milliseconds, within 12%. null if there is none"`
+	Buckets  []Bucket   `json:"buckets" nullable:"false" doc:"Parts of the range without gaps, oldest first"`
 }
 
 // Bucket is a part of a history.
 type Bucket struct {
-	From   time.Time `json:"from" example:"2025-03-24T12:00:00Z"`
-	To     time.Time `json:"to" example:"2025-03-24T13:00:00Z" doc:"Not within it any more"`
-	Checks int64     `json:"checks" example:"60" doc:"Without those that were throttled"`
-	Up     float64   `json:"up_seconds" example:"3600" doc:"Time known up"`
-	Down   float64   `json:"down_seconds" example:"0" doc:"Time known down"`
-	Uptime *float64  `json:"uptime" example:"1" doc:"Time known up ÷ time known, from 0 to 1; null: unknown"`
-	P50    *int      `json:"p50_ms" example:"84" doc:"Median latency; null: no answers"`
-	P95    *int      `json:"p95_ms" example:"210" doc:"95 of 100 answers began within it; null: no answers"`
+	From   time.Time `json:"from" example:"2025-03-24T12:00:00Z" doc:"Start of the bucket"`
+	To     time.Time `json:"to" example:"2025-03-24T13:00:00Z" doc:"End of the bucket, exclusive"`
+	Checks int64     `json:"checks" example:"60" doc:"Number of checks, without throttled ones"`
+	Up     float64   `json:"up_seconds" example:"3600" doc:"Time known up, in seconds"`
+	Down   float64   `json:"down_seconds" example:"0" doc:"Time known down, in seconds"`
+	Uptime *float64  `json:"uptime" example:"1" doc:"Time known up ÷ time known, from 0 to 1. null if unknown"`
+	P50    *int      `json:"p50_ms" example:"84" doc:"Median response time. null if there is none"`
+	P95    *int      `json:"p95_ms" example:"210" doc:"95th percentile of response times. null if there is none"`
 }
 
 type targetHistoryInput struct {

@@ -83,11 +83,12 @@ func unmarshal(data []byte, v any) error {
 	return nil
 }
 
-// operation describes one operation of a group.
-func operation(tag, method, path, id, summary, description string) huma.Operation {
+// operation describes one operation of a group. problems are the codes of the
+// errors that it can answer, besides those that every operation can.
+func operation(tag, method, path, id, summary, description string, problems ...models.Code) huma.Operation {
 	return huma.Operation{
 		Method: method, Path: path, OperationID: id, Summary: summary, Description: description,
-		Tags: []string{tag},
+		Tags: []string{tag}, Metadata: map[string]any{problemsKey: problems},
 	}
 }
 
@@ -98,7 +99,9 @@ func operation(tag, method, path, id, summary, description string) huma.Operatio
 func register[I, O any](a *API, op huma.Operation, do func(context.Context, *I) (*O, error)) {
 	op.BodyReadTimeout = -1
 	op.MaxBodyBytes = httpx.MaxBody + 1 // huma refuses at the limit, the contract above it
-	op.Metadata = map[string]any{membersKey: members(reflect.TypeFor[I]())}
+	op.Metadata[membersKey] = members(reflect.TypeFor[I]())
+	a.describeProblems(&op, reflect.TypeFor[I]())
+	defer describeHeaders(op.Responses) // once huma has added the others
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := do(ctx, in)
 		if err != nil {
@@ -113,18 +116,22 @@ func content(mediaType, schema string) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{mediaType: {Schema: &huma.Schema{Ref: "#/components/schemas/" + schema}}}
 }
 
-// creates says of an operation that it answers 201 with what it made, and 200
-// with what was there already.
+// creates describes an operation that answers 201 with a new resource, and 200
+// with one that existed before.
 func creates(op huma.Operation, schema string) huma.Operation {
 	op.DefaultStatus = http.StatusCreated
+	location := map[string]*huma.Param{"Location": header("Path of the existing resource in this API")}
 	op.Responses = map[string]*huma.Response{
-		"200":     {Description: "It was there already", Content: content(jsonMedia, schema)},
-		"default": {Description: "Error", Content: content("application/problem+json", "Problem")},
+		"200": {Description: "It existed before", Headers: location, Content: content(jsonMedia, schema)},
 	}
 	return op
 }
 
-const membersKey = "members"
+// Keys of an operation's metadata.
+const (
+	membersKey  = "members"
+	problemsKey = "problems"
+)
 
 // members are the JSON members that an operation's body may have, under "",
 // and those of its members that have some of their own, under their names.

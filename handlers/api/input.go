@@ -12,12 +12,12 @@ import (
 
 // LinkPath names a link.
 type LinkPath struct {
-	ID string `path:"id" doc:"The link's id"`
+	ID string `path:"id" example:"l_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the link"`
 }
 
 // TagPath names a tag.
 type TagPath struct {
-	TagID string `path:"tag_id" doc:"The tag's id"`
+	TagID string `path:"tag_id" example:"g_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the tag"`
 }
 
 // LinkTagPath names a tag on a link.
@@ -28,22 +28,22 @@ type LinkTagPath struct {
 
 // PageParams ask for a page of a list of the links family.
 type PageParams struct {
-	Page    int `query:"page" default:"1" minimum:"1" doc:"Counts from 1"`
-	PerPage int `query:"per_page" default:"30" minimum:"1" doc:"Above 100 is served as 100"`
+	Page    int `query:"page" default:"1" minimum:"1" doc:"Number of the page, from 1"`
+	PerPage int `query:"per_page" default:"30" minimum:"1" doc:"Maximum number of results on a page. More than 100 is served as 100"`
 }
 
 func (p PageParams) page() (models.Page, error) { return models.NewPage(p.Page, p.PerPage) }
 
 // ShownParam chooses links by their expiry.
 type ShownParam struct {
-	Expired string `query:"expired" example:"all" doc:"true: expired links only; recent: those that expired in the last 7 days; all: expired and active links; default: active ones only"`
+	Expired string `query:"expired" example:"all" doc:"true lists expired links, recent those that expired in the last 7 days, all active and expired ones. Only active links if it is left out"`
 }
 
 // FilterParams choose links.
 type FilterParams struct {
 	ShownParam
-	Health string `query:"health" example:"dead" doc:"ok, moved, blocked, suspect, dead or unchecked"`
-	Tag    string `query:"tag" example:"Go" doc:"The whole name of a tag, in any case; at most 512 bytes"`
+	Health string `query:"health" example:"dead" doc:"Health: ok, moved, blocked, suspect, dead or unchecked"`
+	Tag    string `query:"tag" example:"Go" doc:"Name of a tag, ignoring case. At most 512 bytes"`
 }
 
 func (p FilterParams) filter() (links.Filter, error) {
@@ -60,8 +60,8 @@ func (p FilterParams) filter() (links.Filter, error) {
 
 // SliceParams ask for a page of a list that is read by token.
 type SliceParams struct {
-	Limit     int    `query:"limit" default:"50" minimum:"1" maximum:"500" doc:"How many at most"`
-	PageToken string `query:"page_token" doc:"next_page_token of the page before"`
+	Limit     int    `query:"limit" default:"50" minimum:"1" maximum:"500" doc:"Maximum number of items to return"`
+	PageToken string `query:"page_token" doc:"next_page_token of the previous page"`
 }
 
 func (p SliceParams) cursor() (after models.Cursor, limit int, err error) {

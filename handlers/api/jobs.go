@@ -5,41 +5,42 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/schedule"
 )
 
 func (a *API) registerJobs() {
-	register(a, operation(tagJobs, "GET", "/v1/admin/jobs", "list-scheduled-jobs", "List the scheduled jobs", "All of them, with their statistics."), a.listJobs)
-	run := operation(tagJobs, "POST", "/v1/admin/jobs/{id}/run", "run-scheduled-job", "Run a scheduled job now", "409 while it runs.")
+	register(a, operation(tagJobs, "GET", "/v1/admin/jobs", "list-scheduled-jobs", "List scheduled jobs", "All of them, with their statistics."), a.listJobs)
+	run := operation(tagJobs, "POST", "/v1/admin/jobs/{id}/run", "run-scheduled-job", "Run a scheduled job now", "409 while it runs.", models.CodeNotFound, models.CodeConflict)
 	run.DefaultStatus = http.StatusAccepted
 	register(a, run, a.runJob)
-	register(a, operation(tagJobs, "GET", "/v1/admin/jobs/{id}/runs", "list-job-runs", "The runs of a scheduled job", "Newest first."), a.listRuns)
+	register(a, operation(tagJobs, "GET", "/v1/admin/jobs/{id}/runs", "list-job-runs", "List the runs of a scheduled job", "Newest first.", models.CodeNotFound), a.listRuns)
 }
 
 // Job is a scheduled job (contract §7).
 type Job struct {
-	ID             string     `json:"id" example:"revalidation"`
-	Schedule       string     `json:"schedule" example:"@every 1m"`
-	Running        bool       `json:"running"`
-	Runs           int64      `json:"runs" example:"120"`
-	Successes      int64      `json:"successes" example:"119"`
-	Failures       int64      `json:"failures" example:"1"`
-	OverlapSkips   int64      `json:"overlap_skips" example:"0" doc:"Runs that did not start because the one before had not ended"`
-	LastStartedAt  *time.Time `json:"last_started_at" doc:"null: never"`
-	LastDurationMS *int64     `json:"last_duration_ms" example:"412" doc:"null: no run has ended"`
-	LastError      *string    `json:"last_error" doc:"null: the last run succeeded"`
-	NextRunAt      *time.Time `json:"next_run_at"`
+	ID             string     `json:"id" example:"revalidation" doc:"Id of the job"`
+	Schedule       string     `json:"schedule" example:"@every 1m" doc:"Schedule, as a cron expression or @every and a Go duration"`
+	Running        bool       `json:"running" doc:"Whether a run is under way on any instance"`
+	Runs           int64      `json:"runs" example:"120" doc:"Number of runs started"`
+	Successes      int64      `json:"successes" example:"119" doc:"Number of runs that succeeded"`
+	Failures       int64      `json:"failures" example:"1" doc:"Number of runs that failed"`
+	OverlapSkips   int64      `json:"overlap_skips" example:"0" doc:"Number of runs skipped because the previous one had not ended"`
+	LastStartedAt  *time.Time `json:"last_started_at" example:"2025-03-24T12:00:00Z" doc:"When the last run started. null if never"`
+	LastDurationMS *int64     `json:"last_duration_ms" example:"412" doc:"Duration of the last run in milliseconds. null if no run has ended"`
+	LastError      *string    `json:"last_error" example:"database is locked" doc:"Error of the last run. null if it succeeded"`
+	NextRunAt      *time.Time `json:"next_run_at" example:"2025-03-24T12:01:00Z" doc:"When the next run starts. null if none is scheduled"`
 }
 
 // Run is one run of a scheduled job.
 type Run struct {
-	ID         string    `json:"id" example:"r_01HZ8QK3V5W7X9YABCDEFG"`
-	JobID      string    `json:"job_id" example:"revalidation"`
-	StartedAt  time.Time `json:"started_at" example:"2025-03-24T12:00:00Z"`
-	DurationMS int64     `json:"duration_ms" example:"412"`
-	Trigger    string    `json:"trigger" enum:"schedule,manual"`
-	Summary    string    `json:"summary" example:"120 checked, 3 dead" doc:"What it did"`
-	Error      *string   `json:"error" doc:"null: it succeeded"`
+	ID         string    `json:"id" example:"r_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the run"`
+	JobID      string    `json:"job_id" example:"revalidation" doc:"Id of the job"`
+	StartedAt  time.Time `json:"started_at" example:"2025-03-24T12:00:00Z" doc:"When the run started"`
+	DurationMS int64     `json:"duration_ms" example:"412" doc:"Duration in milliseconds"`
+	Trigger    string    `json:"trigger" enum:"schedule,manual" doc:"What started the run"`
+	Summary    string    `json:"summary" example:"120 checked, 3 dead" doc:"Result of the run in a few words"`
+	Error      *string   `json:"error" example:"database is locked" doc:"Why the run failed. null if it succeeded"`
 }
 
 func (a *API) listJobs(ctx context.Context, _ *struct{}) (*output[Slice[Job]], error) {
@@ -49,7 +50,7 @@ func (a *API) listJobs(ctx context.Context, _ *struct{}) (*output[Slice[Job]], e
 
 // JobPath names a scheduled job.
 type JobPath struct {
-	ID string `path:"id" example:"revalidation" doc:"The job's id"`
+	ID string `path:"id" example:"revalidation" doc:"Id of the job"`
 }
 
 func (a *API) runJob(ctx context.Context, in *JobPath) (*struct{}, error) {

@@ -14,25 +14,29 @@ func (a *API) registerLinks() {
 	register(a, operation(tagLinks, "GET", "/v1/links", "list-links", "List links", "Active links, newest first."), a.listLinks)
 	register(a, creates(operation(tagLinks, "POST", "/v1/links", "save-link", "Save a link",
 		"The URL must answer 200 within 4 redirects and 4 seconds, else nothing is stored and the answer is 422. "+
-			"With `force` it is stored all the same, with the health that the answer means: a 404 makes an expired link, "+
-			"a private address one whose health is `blocked`, without a request. "+
-			"A link that is there already is answered with 200, its tags and the new ones merged."), "Link"), a.saveLink)
-	register(a, operation(tagLinks, "GET", "/v1/link/{id}", "view-link", "Look at a link", "Counts one view."), a.viewLink)
-	register(a, operation(tagLinks, "PUT", "/v1/link/{id}", "refresh-link", "Fetch a link's metadata anew",
-		"404 and 410 expire the link; after any other failure the metadata stays as it was."), a.refreshLink)
-	register(a, operation(tagLinks, "PATCH", "/v1/link/{id}", "expire-link", "Expire or revive a link", ""), a.expireLink)
-	register(a, operation(tagLinks, "DELETE", "/v1/link/{id}", "delete-link", "Delete a link", ""), a.deleteLink)
-	register(a, operation(tagLinks, "PUT", "/v1/link/{id}/annotation", "annotate-link", "Set the owner's own title and notes",
-		"A member that is left out stays; null or an empty text clears it. An own title wins over the fetched one."), a.annotateLink)
-	register(a, operation(tagLinks, "POST", "/v1/link/{id}/move", "move-link", "Take the URL that a link has moved to",
-		"409 unless the link's health is moved."), a.moveLink)
-	register(a, operation(tagLinks, "GET", "/v1/random", "random-link", "A random active link", ""), a.randomLink)
-	register(a, operation(tagLinks, "GET", "/v1/popular", "popular-links", "The links most viewed", ""), a.popularLinks)
-	register(a, operation(tagLinks, "GET", "/v1/recent", "recent-links", "The links last saved", ""), a.recentLinks)
+			"With `force` it is stored all the same, with the health that the answer means; a private address is never requested and its health is `blocked`. "+
+			"If the link exists already, the new tags are added to it and the answer is 200.",
+		models.CodeTooManyTags, models.CodeUnresolvable, models.CodeBlocked), "Link"), a.saveLink)
+	register(a, operation(tagLinks, "GET", "/v1/link/{id}", "view-link", "Get a link", "Counts a view.", models.CodeNotFound), a.viewLink)
+	register(a, operation(tagLinks, "PUT", "/v1/link/{id}", "refresh-link", "Refetch the metadata of a link",
+		"The link expires if its page answers 404 or 410. After any other failure the metadata stays as it was. 422 if the site asked for a pause: "+
+			"Retry-After says how long it lasts.", models.CodeNotFound, models.CodeUnresolvable), a.refreshLink)
+	register(a, operation(tagLinks, "PATCH", "/v1/link/{id}", "expire-link", "Expire or revive a link",
+		"An expired link is hidden from the lists.", models.CodeNotFound, models.CodeConflict), a.expireLink)
+	register(a, operation(tagLinks, "DELETE", "/v1/link/{id}", "delete-link", "Delete a link",
+		"Its view count and notes are deleted as well.", models.CodeNotFound), a.deleteLink)
+	register(a, operation(tagLinks, "PUT", "/v1/link/{id}/annotation", "annotate-link", "Set the title and notes of a link",
+		"A member that is left out stays as it is; null or an empty text clears it. A title set here replaces the fetched one.", models.CodeNotFound), a.annotateLink)
+	register(a, operation(tagLinks, "POST", "/v1/link/{id}/move", "move-link", "Change a link to the URL it has moved to",
+		"409 unless the health of the link is moved, or if another link has that URL.", models.CodeNotFound, models.CodeConflict), a.moveLink)
+	register(a, operation(tagLinks, "GET", "/v1/random", "random-link", "Get a random link",
+		"404 if there is no active link. Counts no view.", models.CodeNotFound), a.randomLink)
+	register(a, operation(tagLinks, "GET", "/v1/popular", "popular-links", "List popular links", "Active links, most viewed first."), a.popularLinks)
+	register(a, operation(tagLinks, "GET", "/v1/recent", "recent-links", "List recent links", "Active links, newest first."), a.recentLinks)
 	register(a, operation(tagLinks, "GET", "/v1/search", "search-links", "Search links",
-		"`tag:`, `url:` and `title:` own the words up to the next of them; they combine with AND. `tag:a,b` is both, "+
-			"`tag:a b` either; each means the tag of that name, or where there is none any tag that holds it. Other words search titles, then URLs, then tags. `\"…\"` is a phrase. Words that match "+
-			"nothing are searched by what is within two edits of them."), a.searchLinks)
+		"`tag:`, `url:` and `title:` apply to the words up to the next of them. All of them must match. `tag:a,b` finds links with both tags, "+
+			"`tag:a b` links with either. Each word is the name of a tag, or a part of one if no tag has that name. Other words are searched "+
+			"in titles, URLs and tags, and ranked in that order. `\"…\"` is a phrase. If nothing matches, words within two edits are searched instead."), a.searchLinks)
 }
 
 // ListLinksInput asks for a page of chosen links.
@@ -64,14 +68,24 @@ func (a *API) find(ctx context.Context, f links.Filter, params PageParams) (link
 }
 
 type searchInput struct {
-	Query string `query:"q" example:"tag:go,devops title:\"release notes\"" doc:"What to search; nothing finds every link; at most 512 bytes"`
+	Query string `query:"q" example:"tag:go,devops title:\"release notes\"" doc:"Query. Lists all links if it is left out. At most 512 bytes"`
 	ListLinksInput
+}
+
+// near is a map that is never null, and neither are its lists.
+type near map[string][]string
+
+// Schema implements huma.SchemaProvider.
+func (near) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{
+		Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString},
+	}}
 }
 
 // searchResult is a list that says which words stood in for others.
 type searchResult struct {
 	List[Link]
-	Near map[string][]string `json:"near,omitempty" doc:"Words of the query that matched nothing, and those near them that were searched instead"`
+	Near near `json:"near" doc:"For each word of the query that matched nothing, the similar words that were searched instead"`
 }
 
 func (a *API) searchLinks(ctx context.Context, in *searchInput) (*output[searchResult], error) {
@@ -84,7 +98,11 @@ func (a *API) searchLinks(ctx context.Context, in *searchInput) (*output[searchR
 	if err != nil {
 		return nil, err
 	}
-	return &output[searchResult]{searchResult{toList(found.List, toLink), found.Near}}, nil
+	out := searchResult{toList(found.List, toLink), found.Near}
+	if out.Near == nil {
+		out.Near = near{}
+	}
+	return &output[searchResult]{out}, nil
 }
 
 func (a *API) popularLinks(ctx context.Context, in *PageParams) (*output[List[Link]], error) {
@@ -103,18 +121,18 @@ func (a *API) randomLink(ctx context.Context, _ *struct{}) (*output[Link], error
 
 type saveInput struct {
 	Body struct {
-		URL   string   `json:"url" example:"https://example.com/" doc:"http or https, at most 2048 bytes"`
-		Tags  []string `json:"tags,omitempty" nullable:"false" example:"[\"Go\"]" doc:"At most 64"`
-		Owner string   `json:"owner,omitempty" example:"system" doc:"Default: system"`
-		Notes string   `json:"notes,omitempty" example:"for the talk"`
-		Title string   `json:"title,omitempty" example:"Release notes" doc:"Your own title, at most 500 characters. It wins over the fetched one"`
-		Force bool     `json:"force,omitempty" doc:"Store the link, active, even if its page cannot be fetched or does not answer 200. Without a title it gets its URL for one"`
+		URL   string   `json:"url" example:"https://example.com/" doc:"URL, http or https, at most 2048 bytes"`
+		Tags  []string `json:"tags,omitempty" nullable:"false" example:"[\"Go\"]" doc:"Names of tags, at most 64"`
+		Owner string   `json:"owner,omitempty" example:"system" doc:"Owner of the link. system if it is left out"`
+		Notes string   `json:"notes,omitempty" example:"for the talk" doc:"At most 10,000 characters"`
+		Title string   `json:"title,omitempty" example:"Release notes" doc:"Title, at most 500 characters. It replaces the fetched one"`
+		Force bool     `json:"force,omitempty" doc:"Store the link even if its page cannot be fetched or does not answer 200. Without a title it then gets its URL as title"`
 	}
 }
 
 type saveOutput struct {
 	Status   int
-	Location string `header:"Location" doc:"The link's address here"`
+	Location string `header:"Location" doc:"Path of the link in this API"`
 	Body     Link
 }
 
@@ -166,7 +184,7 @@ func (a *API) refreshLink(ctx context.Context, in *LinkPath) (*output[Link], err
 type expireInput struct {
 	LinkPath
 	Body struct {
-		Expired bool `json:"expired" doc:"true expires the link by hand, false revives it"`
+		Expired bool `json:"expired" doc:"true expires the link, false revives it"`
 	}
 }
 
@@ -193,8 +211,8 @@ func (a *API) deleteLink(ctx context.Context, in *LinkPath) (*struct{}, error) {
 type annotateInput struct {
 	LinkPath
 	Body struct {
-		Title member[string] `json:"title,omitempty" doc:"At most 500 characters"`
-		Notes member[string] `json:"notes,omitempty" doc:"At most 10000 characters"`
+		Title member[string] `json:"title,omitempty" example:"Release notes" doc:"Title, at most 500 characters. null clears it, so that the fetched title shows again"`
+		Notes member[string] `json:"notes,omitempty" example:"for the talk" doc:"Notes, at most 10,000 characters. null clears them"`
 	}
 }
 

@@ -15,34 +15,34 @@ import (
 
 func (a *API) registerShortLinks() {
 	register(a, operation(tagShortLinks, "GET", "/v1/shortlinks", "list-short-links", "List short links",
-		"Oldest first. Deleted ones are not listed."), a.listShortLinks)
+		"Oldest first. Deleted short links are not listed."), a.listShortLinks)
 	register(a, creates(operation(tagShortLinks, "POST", "/v1/shortlinks", "add-short-link", "Shorten a URL",
-		"Every later use of an Idempotency-Key is answered with 200 and the short link that the first made, as it is now: keys are kept "+
-			"for 24 hours. 409 if the short key is taken, also by a short link that has expired or was deleted and is not cleaned up yet. "+
-			"429 after SHORT_CREATE_LIMIT short links in a minute, for those without a login."), "ShortLink"), a.addShortLink)
-	register(a, operation(tagShortLinks, "GET", "/v1/shortlinks/{key}", "get-short-link", "A short link",
-		"Also one that has expired or is disabled. It is not counted as a visit."), a.getShortLink)
+		"Every later use of an Idempotency-Key is answered with 200 and the short link that its first use created. Keys are kept "+
+			"for 24 hours. 409 if the short key is taken, also by an expired or deleted short link that is not cleaned up yet. "+
+			"429 after SHORT_CREATE_LIMIT short links in a minute from a client without a login.", models.CodeConflict), "ShortLink"), a.addShortLink)
+	register(a, operation(tagShortLinks, "GET", "/v1/shortlinks/{key}", "get-short-link", "Get a short link",
+		"Also if it has expired or is disabled. Counts no visit.", models.CodeNotFound), a.getShortLink)
 	register(a, operation(tagShortLinks, "PATCH", "/v1/shortlinks/{key}", "edit-short-link", "Change a short link",
-		"A JSON merge patch (RFC 7396): what is left out stays, and null clears. Visitors see the change at once. "+
-			"One that has expired works again if it gets a later end, or more visits."), a.editShortLink)
+		"A JSON merge patch (RFC 7396): a member that is left out stays as it is, and null clears it. The change takes effect at once. "+
+			"An expired short link works again with a later expiry or a higher visit limit.", models.CodeNotFound), a.editShortLink)
 	register(a, operation(tagShortLinks, "DELETE", "/v1/shortlinks/{key}", "delete-short-link", "Delete a short link",
-		"Visitors see at once that it is gone (410). POST /v1/shortlinks/{key}/restore takes it back for a day; "+
-			"its key stays taken until it is cleaned up after that."), a.deleteShortLink)
-	register(a, operation(tagShortLinks, "POST", "/v1/shortlinks/{key}/restore", "restore-short-link", "Take a deleted short link back",
-		"With its visits. 404 if it was not deleted, or more than a day ago."), a.restoreShortLink)
-	register(a, operation(tagShortLinks, "GET", "/v1/shortlinks/{key}/stats", "get-short-link-stats", "Who visited a short link",
-		"Visits are written down within seconds. No address of a visitor is stored, nor anything else that tells one from another."), a.shortLinkStats)
-	picture := operation(tagShortLinks, "GET", "/v1/shortlinks/{key}/qr.svg", "get-short-link-qr", "The QR code of a short link",
-		"Of its short_host_url where there is one, else of its short_url. As an SVG it can have any size.")
+		"Visitors get 410 at once. POST /v1/shortlinks/{key}/restore restores it within a day. "+
+			"Its key stays taken until it is cleaned up after that.", models.CodeNotFound), a.deleteShortLink)
+	register(a, operation(tagShortLinks, "POST", "/v1/shortlinks/{key}/restore", "restore-short-link", "Restore a deleted short link",
+		"Its visits are restored as well. 404 if it was not deleted, or more than a day ago.", models.CodeNotFound), a.restoreShortLink)
+	register(a, operation(tagShortLinks, "GET", "/v1/shortlinks/{key}/stats", "get-short-link-stats", "Get the visits of a short link",
+		"Visits are stored within seconds, without IP addresses or anything else that identifies a visitor.", models.CodeNotFound), a.shortLinkStats)
+	picture := operation(tagShortLinks, "GET", "/v1/shortlinks/{key}/qr.svg", "get-short-link-qr", "Get the QR code of a short link",
+		"It leads to short_host_url, or to short_url if there is none.", models.CodeNotFound)
 	picture.Responses = map[string]*huma.Response{
-		"200": {Description: "OK", Content: map[string]*huma.MediaType{svgMedia: {Schema: &huma.Schema{Type: huma.TypeString}}}},
+		"200": {Description: "QR code", Content: map[string]*huma.MediaType{svgMedia: text("SVG image")}},
 	}
 	register(a, picture, a.shortLinkQR)
 }
 
 // ShortLinkPath names a short link.
 type ShortLinkPath struct {
-	Key string `path:"key" example:"abc2XYZ" doc:"The short key; upper and lower case are different"`
+	Key string `path:"key" example:"abc2XYZ" doc:"Short key. It is case-sensitive"`
 }
 
 // Caller knows how whoever sent the request reaches this program.
@@ -56,19 +56,19 @@ func (c *Caller) Resolve(ctx huma.Context) []error {
 
 // ShortLink is a short link on the wire (contract §5).
 type ShortLink struct {
-	ShortKey      string     `json:"short_key" example:"abc2XYZ" doc:"Upper and lower case are different"`
-	ShortURL      string     `json:"short_url" example:"https://links.example/s/abc2XYZ" doc:"What to give away: at PUBLIC_URL, or where this request was sent to"`
-	ShortHostURL  string     `json:"short_host_url,omitempty" example:"https://go.example/abc2XYZ" doc:"The shorter one at SHORT_HOST, with the port of short_url; left out without it"`
-	LongURL       string     `json:"long_url" example:"https://example.com/spring?campaign=7" doc:"Where it leads, as it was given"`
-	Title         string     `json:"title" example:"Spring campaign" doc:"Empty: none was given"`
-	CreatedAt     time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z"`
-	UpdatedAt     time.Time  `json:"updated_at" example:"2025-03-24T14:02:00Z" doc:"Of what the owner set; visits leave it"`
-	ExpiresAt     *time.Time `json:"expires_at" example:"2025-04-24T12:00:00Z" doc:"From this instant on visitors get 410; null: it does not expire"`
-	MaxVisits     *int64     `json:"max_visits" example:"100" doc:"After so many visits, those of bots too, visitors get 410; null: any number"`
-	Visits        int64      `json:"visits" example:"42" doc:"Those of bots too. Exact at once with max_visits, else written down within seconds"`
-	Bots          int64      `json:"bots" example:"5" doc:"How many of the visits were those of bots"`
-	LastVisitedAt *time.Time `json:"last_visited_at" doc:"null: never"`
-	Status        string     `json:"status" enum:"active,expired,disabled" example:"active" doc:"expired: also if its visits are used up"`
+	ShortKey      string     `json:"short_key" example:"abc2XYZ" doc:"Short key. It is case-sensitive"`
+	ShortURL      string     `json:"short_url" example:"https://links.example/s/abc2XYZ" doc:"Short URL, at PUBLIC_URL or at the address that the request was sent to"`
+	ShortHostURL  *string    `json:"short_host_url" example:"https://go.example/abc2XYZ" doc:"Short URL at SHORT_HOST. null if it is not set"`
+	LongURL       string     `json:"long_url" example:"https://example.com/spring?campaign=7" doc:"Destination, as it was given"`
+	Title         string     `json:"title" example:"Spring campaign" doc:"Title. Empty if it has none"`
+	CreatedAt     time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the short link was created"`
+	UpdatedAt     time.Time  `json:"updated_at" example:"2025-03-24T14:02:00Z" doc:"When its settings were last changed"`
+	ExpiresAt     *time.Time `json:"expires_at" example:"2025-04-24T12:00:00Z" doc:"When it expires: visitors get 410 from then on. null if it does not"`
+	MaxVisits     *int64     `json:"max_visits" example:"100" doc:"Visit limit, including bots: visitors get 410 after that many visits. null if there is none"`
+	Visits        int64      `json:"visits" example:"42" doc:"Number of visits, including bots. Exact if there is a visit limit, else up to date within seconds"`
+	Bots          int64      `json:"bots" example:"5" doc:"Number of visits by bots"`
+	LastVisitedAt *time.Time `json:"last_visited_at" example:"2025-03-24T14:02:00Z" doc:"When it was last visited. null if never"`
+	Status        string     `json:"status" enum:"active,expired,disabled" example:"active" doc:"Status. expired if the visit limit is reached as well"`
 }
 
 // toShortLink writes short links for a caller, with addresses that work for them.
@@ -76,7 +76,7 @@ func (a *API) toShortLink(c Caller) func(shortlinks.ShortLink) ShortLink {
 	base, now := a.Addresses.Base(c.request), a.ShortLinks.Now()
 	return func(l shortlinks.ShortLink) ShortLink {
 		return ShortLink{
-			ShortKey: l.Key, ShortURL: a.Addresses.Short(base, l.Key), ShortHostURL: a.Addresses.ShortHostURL(base, l.Key),
+			ShortKey: l.Key, ShortURL: a.Addresses.Short(base, l.Key), ShortHostURL: orNull(a.Addresses.ShortHostURL(base, l.Key)),
 			LongURL: l.LongURL, Title: l.Title, CreatedAt: l.CreatedAt.Time, UpdatedAt: l.UpdatedAt.Time,
 			ExpiresAt: toTime(l.ExpiresAt), MaxVisits: orNull(l.MaxVisits),
 			Visits: l.Visits, Bots: l.Bots, LastVisitedAt: toTime(l.LastVisitedAt), Status: string(l.Status(now)),
@@ -87,8 +87,8 @@ func (a *API) toShortLink(c Caller) func(shortlinks.ShortLink) ShortLink {
 type listShortLinksInput struct {
 	Caller
 	SliceParams
-	Status string `query:"status" example:"active" doc:"active, expired or disabled"`
-	Text   string `query:"q" example:"spring" doc:"Part of the key, the title or the address, in any case; at most 512 bytes"`
+	Status string `query:"status" example:"active" doc:"Status: active, expired or disabled"`
+	Text   string `query:"q" example:"spring" doc:"Part of the key, the title or the destination, ignoring case. At most 512 bytes"`
 }
 
 func (a *API) listShortLinks(ctx context.Context, in *listShortLinksInput) (*output[Slice[ShortLink]], error) {
@@ -106,9 +106,9 @@ func (a *API) listShortLinks(ctx context.Context, in *listShortLinksInput) (*out
 
 // ShortLinkSettings are what the owner of a short link may set, change and clear.
 type ShortLinkSettings struct {
-	ExpiresAt member[time.Time] `json:"expires_at,omitempty" example:"2027-04-24T12:00:00Z" doc:"In the future, at most 100 years ahead; null: it does not expire"`
-	MaxVisits member[int64]     `json:"max_visits,omitempty" minimum:"1" maximum:"1000000000" example:"100" doc:"It ends with the last of so many visits; null: any number"`
-	Title     member[string]    `json:"title,omitempty" example:"Spring campaign" doc:"At most 300 characters"`
+	ExpiresAt member[time.Time] `json:"expires_at,omitempty" example:"2027-04-24T12:00:00Z" doc:"When it expires, at most 100 years ahead. null if it does not"`
+	MaxVisits member[int64]     `json:"max_visits,omitempty" minimum:"1" maximum:"1000000000" example:"100" doc:"Visit limit. null removes it"`
+	Title     member[string]    `json:"title,omitempty" example:"Spring campaign" doc:"Title, at most 300 characters. null clears it"`
 }
 
 // end is ExpiresAt as models has it: zero for never, nil if it was not given.
@@ -125,18 +125,18 @@ func (s ShortLinkSettings) end() (*models.Time, error) {
 
 type addShortLinkInput struct {
 	Caller
-	IdempotencyKey string `header:"Idempotency-Key" example:"8e03978e-40d5-43dd-bc93-6894a57f9324" doc:"1 to 255 visible ASCII characters, made anew for each short link: makes it safe to send the request again"`
+	IdempotencyKey string `header:"Idempotency-Key" example:"8e03978e-40d5-43dd-bc93-6894a57f9324" doc:"Unique key of the new short link, 1 to 255 visible ASCII characters. It makes the request safe to repeat"`
 	Body           struct {
-		LongURL    string         `json:"long_url" example:"https://example.com/spring?campaign=7" doc:"http or https, at most 2048 bytes"`
-		ShortKey   member[string] `json:"short_key,omitempty" pattern:"^[0-9A-Za-z_-]{4,64}$" patternDescription:"4 to 64 of the letters a-z and A-Z, digits, _ and -" example:"spring-27" doc:"Some words are reserved; null: 7 signs are made up"`
-		TTLSeconds member[int64]  `json:"ttl_seconds,omitempty" minimum:"1" maximum:"3153600000" example:"86400" doc:"Instead of expires_at: how long from now"`
+		LongURL    string         `json:"long_url" example:"https://example.com/spring?campaign=7" doc:"Destination, http or https, at most 2048 bytes"`
+		ShortKey   member[string] `json:"short_key,omitempty" pattern:"^[0-9A-Za-z_-]{4,64}$" patternDescription:"4 to 64 of the letters a-z and A-Z, digits, _ and -" example:"spring-27" doc:"Short key: 4 to 64 letters a-z and A-Z, digits, _ and -. Some words are reserved. One of 7 characters is generated if it is null or left out"`
+		TTLSeconds member[int64]  `json:"ttl_seconds,omitempty" minimum:"1" maximum:"3153600000" example:"86400" doc:"Time until it expires, in place of expires_at"`
 		ShortLinkSettings
 	}
 }
 
 type addShortLinkOutput struct {
 	Status   int
-	Location string `header:"Location" doc:"The short link's address in this API"`
+	Location string `header:"Location" doc:"Path of the short link in this API"`
 	Body     ShortLink
 }
 
@@ -177,9 +177,9 @@ type editShortLinkInput struct {
 	Caller
 	ShortLinkPath
 	Body struct {
-		LongURL member[string] `json:"long_url,omitempty" nullable:"false" example:"https://example.com/summer" doc:"http or https, at most 2048 bytes"`
+		LongURL member[string] `json:"long_url,omitempty" nullable:"false" example:"https://example.com/summer" doc:"Destination, http or https, at most 2048 bytes"`
 		ShortLinkSettings
-		Disabled member[bool] `json:"disabled,omitempty" nullable:"false" doc:"true turns visitors away (410), false lets them in again"`
+		Disabled member[bool] `json:"disabled,omitempty" nullable:"false" doc:"true disables the short link: visitors get 410. false enables it"`
 	}
 }
 
@@ -213,8 +213,8 @@ func (a *API) restoreShortLink(ctx context.Context, in *shortLinkInput) (*output
 const svgMedia = "image/svg+xml"
 
 type pictureOutput struct {
-	ContentType  string `header:"Content-Type"`
-	CacheControl string `header:"Cache-Control"`
+	ContentType  string `header:"Content-Type" doc:"Always image/svg+xml"`
+	CacheControl string `header:"Cache-Control" doc:"Clients may keep the picture for 5 minutes"`
 	Body         []byte
 }
 

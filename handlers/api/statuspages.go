@@ -5,41 +5,42 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/targets"
 )
 
 func (a *API) registerStatusPages() {
-	register(a, operation(tagStatusPages, "GET", "/v1/status-pages", "list-status-pages", "List the status pages", "All of them, by title."), a.listStatusPages)
-	add := operation(tagStatusPages, "POST", "/v1/status-pages", "add-status-page", "Make a status page",
-		"Everybody can read it at /status/{slug}. 409 if another page has the slug.")
+	register(a, operation(tagStatusPages, "GET", "/v1/status-pages", "list-status-pages", "List status pages", "All of them, sorted by title."), a.listStatusPages)
+	add := operation(tagStatusPages, "POST", "/v1/status-pages", "add-status-page", "Create a status page",
+		"It is public at /status/{slug}. 409 if another page has the slug.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated
 	register(a, add, a.addStatusPage)
-	register(a, operation(tagStatusPages, "GET", "/v1/status-pages/{id}", "get-status-page", "A status page", ""), a.getStatusPage)
-	register(a, operation(tagStatusPages, "PUT", "/v1/status-pages/{id}", "replace-status-page", "Replace what a status page shows",
-		"What is left out becomes empty. 409 if another page has the slug."), a.replaceStatusPage)
-	register(a, operation(tagStatusPages, "DELETE", "/v1/status-pages/{id}", "delete-status-page", "Delete a status page", "Its targets stay."), a.deleteStatusPage)
+	register(a, operation(tagStatusPages, "GET", "/v1/status-pages/{id}", "get-status-page", "Get a status page", "With the ids of its targets.", models.CodeNotFound), a.getStatusPage)
+	register(a, operation(tagStatusPages, "PUT", "/v1/status-pages/{id}", "replace-status-page", "Replace a status page",
+		"A member that is left out becomes empty. 409 if another page has the slug.", models.CodeNotFound, models.CodeConflict), a.replaceStatusPage)
+	register(a, operation(tagStatusPages, "DELETE", "/v1/status-pages/{id}", "delete-status-page", "Delete a status page", "Its targets are not deleted.", models.CodeNotFound), a.deleteStatusPage)
 }
 
 // StatusPagePath names a status page.
 type StatusPagePath struct {
-	ID string `path:"id" example:"h_01HZ8QK3V5W7X9YABCDEFG" doc:"The status page's id"`
+	ID string `path:"id" example:"h_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the status page"`
 }
 
 // StatusPageSummary is a status page in a list.
 type StatusPageSummary struct {
-	ID          string    `json:"id" example:"h_01HZ8QK3V5W7X9YABCDEFG"`
-	Slug        string    `json:"slug" example:"shop" doc:"It is at /status/{slug}"`
-	Title       string    `json:"title" example:"The shop"`
-	Description string    `json:"description" example:"All that customers see"`
-	TargetCount int       `json:"target_count" example:"3"`
-	CreatedAt   time.Time `json:"created_at" example:"2025-03-24T12:00:00Z"`
-	UpdatedAt   time.Time `json:"updated_at" example:"2025-03-24T14:02:00Z"`
+	ID          string    `json:"id" example:"h_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the status page"`
+	Slug        string    `json:"slug" example:"shop" doc:"Last part of its path, /status/{slug}"`
+	Title       string    `json:"title" example:"Shop" doc:"Title"`
+	Description string    `json:"description" example:"Status of our shop" doc:"Text below the title. Empty if it has none"`
+	TargetCount int       `json:"target_count" example:"3" doc:"Number of targets"`
+	CreatedAt   time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the page was created"`
+	UpdatedAt   time.Time `json:"updated_at" example:"2025-03-24T14:02:00Z" doc:"When the page was last changed"`
 }
 
 // StatusPage is the public page of a group of targets.
 type StatusPage struct {
 	StatusPageSummary
-	Targets []string `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Their ids, in the page's order"`
+	Targets []string `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of its targets, in the order of the page"`
 }
 
 func toStatusPageSummary(p targets.StatusPage) StatusPageSummary {
@@ -63,10 +64,10 @@ func (a *API) listStatusPages(ctx context.Context, _ *struct{}) (*output[Slice[S
 
 // StatusPageSettings are what the owner of a status page sets.
 type StatusPageSettings struct {
-	Slug        string   `json:"slug" example:"shop" doc:"At most 64 lower-case letters, digits and -; no other page may have it"`
-	Title       string   `json:"title" example:"The shop" doc:"At most 200 characters"`
-	Description string   `json:"description,omitempty" example:"All that customers see" doc:"At most 2000 characters"`
-	Targets     []string `json:"targets,omitempty" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of at most 100 targets, in the page's order"`
+	Slug        string   `json:"slug" example:"shop" doc:"Last part of its path, at most 64 lower-case letters, digits and hyphens. It must be unique"`
+	Title       string   `json:"title" example:"Shop" doc:"Title, at most 200 characters"`
+	Description string   `json:"description,omitempty" example:"Status of our shop" doc:"Text below the title, at most 2000 characters"`
+	Targets     []string `json:"targets,omitempty" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of at most 100 targets, in the order of the page"`
 }
 
 func (s StatusPageSettings) edit() targets.PageEdit {
@@ -76,7 +77,7 @@ func (s StatusPageSettings) edit() targets.PageEdit {
 type addStatusPageInput struct{ Body StatusPageSettings }
 
 type addStatusPageOutput struct {
-	Location string `header:"Location" doc:"The page's address in this API"`
+	Location string `header:"Location" doc:"Path of the status page in this API"`
 	Body     StatusPage
 }
 

@@ -3,29 +3,30 @@ package api
 import (
 	"context"
 
+	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
 )
 
 func (a *API) registerTags() {
-	register(a, operation(tagTags, "GET", "/v1/link/{id}/tags", "list-link-tags", "List a link's tags", ""), a.linkTags)
-	register(a, operation(tagTags, "POST", "/v1/link/{id}/tags", "add-link-tags", "Put tags on a link",
-		"More than 64 on the link are refused, and none added then."), a.addLinkTags)
-	register(a, operation(tagTags, "GET", "/v1/link/{id}/tag/{tag_id}", "get-link-tag", "A tag of a link", ""), a.linkTag)
-	register(a, operation(tagTags, "PUT", "/v1/link/{id}/tag/{tag_id}", "swap-link-tag", "Swap a link's tag for another",
-		"Other links keep theirs."), a.swapLinkTag)
-	register(a, operation(tagTags, "DELETE", "/v1/link/{id}/tag/{tag_id}", "remove-link-tag", "Take a tag off a link",
-		"A tag that no link uses is gone."), a.removeLinkTag)
-	register(a, operation(tagTags, "GET", "/v1/tags", "list-tags", "List tags by name", ""), a.listTags)
-	register(a, operation(tagTags, "GET", "/v1/popular-tags", "popular-tags", "The tags on most links", ""), a.tagsBy(links.TagsByCount))
-	register(a, operation(tagTags, "GET", "/v1/recent-tags", "recent-tags", "The tags last used", ""), a.tagsBy(links.TagsByLastUse))
-	register(a, operation(tagTags, "GET", "/v1/tag/{tag_id}/links", "list-tag-links", "List the links of a tag", "Newest first."), a.tagLinks)
-	register(a, operation(tagTags, "GET", "/v1/tag/{tag_id}/link/{link_id}", "get-tag-link", "A link of a tag",
-		"404 unless the link carries the tag. Counts no view."), a.tagLink)
+	register(a, operation(tagTags, "GET", "/v1/link/{id}/tags", "list-link-tags", "List the tags of a link", "In the order in which they were added.", models.CodeNotFound), a.linkTags)
+	register(a, operation(tagTags, "POST", "/v1/link/{id}/tags", "add-link-tags", "Add tags to a link",
+		"A link can have 64 tags. If there would be more, none is added.", models.CodeNotFound, models.CodeTooManyTags), a.addLinkTags)
+	register(a, operation(tagTags, "GET", "/v1/link/{id}/tag/{tag_id}", "get-link-tag", "Get a tag of a link", "404 if the link does not have the tag.", models.CodeNotFound), a.linkTag)
+	register(a, operation(tagTags, "PUT", "/v1/link/{id}/tag/{tag_id}", "swap-link-tag", "Replace a tag of a link",
+		"Other links keep the tag.", models.CodeNotFound), a.swapLinkTag)
+	register(a, operation(tagTags, "DELETE", "/v1/link/{id}/tag/{tag_id}", "remove-link-tag", "Remove a tag from a link",
+		"A tag that no link has is deleted.", models.CodeNotFound), a.removeLinkTag)
+	register(a, operation(tagTags, "GET", "/v1/tags", "list-tags", "List tags", "Sorted by name."), a.listTags)
+	register(a, operation(tagTags, "GET", "/v1/popular-tags", "popular-tags", "List popular tags", "Those on most active links first."), a.tagsBy(links.TagsByCount))
+	register(a, operation(tagTags, "GET", "/v1/recent-tags", "recent-tags", "List recent tags", "Those last added to a link first."), a.tagsBy(links.TagsByLastUse))
+	register(a, operation(tagTags, "GET", "/v1/tag/{tag_id}/links", "list-tag-links", "List the links of a tag", "Newest first.", models.CodeNotFound), a.tagLinks)
+	register(a, operation(tagTags, "GET", "/v1/tag/{tag_id}/link/{link_id}", "get-tag-link", "Get a link of a tag",
+		"404 if the link does not have the tag. Counts no view.", models.CodeNotFound), a.tagLink)
 }
 
 // tagList is every tag of one link.
 type tagList struct {
-	Results []Tag `json:"results" nullable:"false"`
+	Results []Tag `json:"results" nullable:"false" doc:"Tags of the link"`
 }
 
 func (a *API) linkTags(ctx context.Context, in *LinkPath) (*output[tagList], error) {
@@ -36,7 +37,7 @@ func (a *API) linkTags(ctx context.Context, in *LinkPath) (*output[tagList], err
 type addTagsInput struct {
 	LinkPath
 	Body struct {
-		Tags []string `json:"tags" nullable:"false" example:"[\"Go\",\"DevOps\"]"`
+		Tags []string `json:"tags" nullable:"false" example:"[\"Go\",\"DevOps\"]" doc:"Names of the tags to add"`
 	}
 }
 
@@ -53,7 +54,7 @@ func (a *API) linkTag(ctx context.Context, in *LinkTagPath) (*output[Tag], error
 type swapTagInput struct {
 	LinkTagPath
 	Body struct {
-		Name string `json:"name" example:"golang" doc:"The other tag; it is made if there is none"`
+		Name string `json:"name" example:"golang" doc:"Name of the new tag"`
 	}
 }
 
@@ -67,7 +68,7 @@ func (a *API) removeLinkTag(ctx context.Context, in *LinkTagPath) (*struct{}, er
 }
 
 type listTagsInput struct {
-	Match string `query:"q" example:"go" doc:"Part of the name, in any case; at most 512 bytes"`
+	Match string `query:"q" example:"go" doc:"Part of the name, ignoring case. At most 512 bytes"`
 	PageParams
 }
 
@@ -111,7 +112,7 @@ func (a *API) tagLinks(ctx context.Context, in *tagLinksInput) (*output[List[Lin
 
 type tagLinkInput struct {
 	TagPath
-	LinkID string `path:"link_id" doc:"The link's id"`
+	LinkID string `path:"link_id" example:"l_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the link"`
 }
 
 func (a *API) tagLink(ctx context.Context, in *tagLinkInput) (*output[Link], error) {

@@ -15,24 +15,25 @@ import (
 func (a *API) registerTargets() {
 	register(a, operation(tagTargets, "GET", "/v1/targets", "list-targets", "List targets", "Oldest first."), a.listTargets)
 	register(a, creates(operation(tagTargets, "POST", "/v1/targets", "add-target", "Watch a URL",
-		"A URL that is watched already is answered with 200 and its target as it is. So is every later use of an "+
-			"Idempotency-Key, whatever else it sends: keys are kept for 24 hours."), "Target"), a.addTarget)
-	register(a, operation(tagTargets, "GET", "/v1/targets/{id}", "get-target", "A target", ""), a.getTarget)
-	register(a, operation(tagTargets, "PATCH", "/v1/targets/{id}", "edit-target", "Change how a target is watched",
-		"A JSON merge patch (RFC 7396): what is left out stays, also within expect, and null clears. "+
-			"Pausing forgets whether the target was up; resuming has it checked at once."), a.editTarget)
-	register(a, operation(tagTargets, "DELETE", "/v1/targets/{id}", "delete-target", "Stop watching a target",
-		"POST /v1/targets/{id}/restore takes it back for a day."), a.deleteTarget)
-	register(a, operation(tagTargets, "POST", "/v1/targets/{id}/restore", "restore-target", "Take a deleted target back",
-		"With its history. 404 if it was not deleted, or more than a day ago; 409 if its URL is watched anew."), a.restoreTarget)
+		"If a target of the URL exists already, the answer is 200 with that target, unchanged. So is every later use of an "+
+			"Idempotency-Key, whatever else the request holds. Keys are kept for 24 hours.", models.CodeConflict), "Target"), a.addTarget)
+	register(a, operation(tagTargets, "GET", "/v1/targets/{id}", "get-target", "Get a target", "With its settings, status and uptime.", models.CodeNotFound), a.getTarget)
+	register(a, operation(tagTargets, "PATCH", "/v1/targets/{id}", "edit-target", "Change a target",
+		"A JSON merge patch (RFC 7396): a member that is left out stays as it is, also within expect, and null clears it. "+
+			"A paused target has no state. A resumed one is checked at once.", models.CodeNotFound), a.editTarget)
+	register(a, operation(tagTargets, "DELETE", "/v1/targets/{id}", "delete-target", "Delete a target",
+		"POST /v1/targets/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteTarget)
+	register(a, operation(tagTargets, "POST", "/v1/targets/{id}/restore", "restore-target", "Restore a deleted target",
+		"Its history is restored as well. 404 if it was not deleted, or more than a day ago. 409 if another target has its URL now.",
+		models.CodeNotFound, models.CodeConflict), a.restoreTarget)
 	check := operation(tagTargets, "POST", "/v1/targets/{id}/check", "check-target", "Check a target now",
-		"Waits until the check is done, 25 seconds at most: later than that the answer is 202, and the check comes "+
-			"as soon as it can. 409 while the target is paused, and while its host asked for a pause: then Retry-After says how long that lasts.")
+		"Waits up to 25 seconds for the result. After that the answer is 202, and the check runs as soon as it can. "+
+			"409 if the target is paused, or if its host asked for a pause: Retry-After says how long it lasts.",
+		models.CodeNotFound, models.CodeConflict)
 	check.DefaultStatus = http.StatusAccepted // of the answer without a result
 	check.Responses = map[string]*huma.Response{
-		"200":     {Description: "OK", Content: content(jsonMedia, "CheckResult")},
-		"202":     {Description: "It did not end in time"},
-		"default": {Description: "Error", Content: content("application/problem+json", "Problem")},
+		"200": {Description: "Result of the check", Content: content(jsonMedia, "CheckResult")},
+		"202": {Description: "The check has not ended after 25 seconds"},
 	}
 	register(a, check, a.checkTarget)
 	check.Responses["202"].Content = nil // huma takes the result to be of this answer
@@ -40,57 +41,57 @@ func (a *API) registerTargets() {
 
 // TargetPath names a target.
 type TargetPath struct {
-	ID string `path:"id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"The target's id"`
+	ID string `path:"id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the target"`
 }
 
 // Target is a watched URL on the wire (contract §4).
 type Target struct {
-	ID              string      `json:"id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Opaque; ids of newer targets sort after those of older ones"`
-	URL             string      `json:"url" example:"https://example.com/" doc:"As it was given"`
-	CanonicalURL    string      `json:"canonical_url" example:"https://example.com" doc:"The form by which duplicates are found"`
-	Host            string      `json:"host" example:"example.com" doc:"In lower case, without port"`
-	Name            string      `json:"name" example:"Shop" doc:"Empty: none was given"`
-	IntervalSeconds int         `json:"interval_seconds" example:"60" doc:"Its own interval, else CHECK_INTERVAL in whole seconds. As a rule checks are never closer than CHECK_INTERVAL; the first gap may be shorter, since every target gets its own place in the interval"`
-	Expect          Expect      `json:"expect"`
-	Paused          bool        `json:"paused" example:"false"`
-	CreatedAt       time.Time   `json:"created_at" example:"2025-03-24T12:00:00Z"`
-	UpdatedAt       time.Time   `json:"updated_at" example:"2025-03-24T14:02:00Z" doc:"Of what the owner set; checks leave it"`
-	Status          string      `json:"status" enum:"pending,up,down,paused" example:"up"`
-	LastCheckedAt   *time.Time  `json:"last_checked_at" doc:"null: never"`
-	LastStatusCode  *int        `json:"last_status_code" example:"200" doc:"null: no answer, or never checked"`
-	LastLatencyMS   *int        `json:"last_latency_ms" example:"87" doc:"null: never checked"`
-	LastError       *string     `json:"last_error" example:"unexpected status 404" doc:"null: the last check found it up, or never checked"`
-	Failures        int         `json:"consecutive_failures" example:"0" doc:"Checks in a row that found it down"`
-	NextCheckAt     *time.Time  `json:"next_check_at" doc:"null: paused"`
-	TLSExpiresAt    *time.Time  `json:"tls_expires_at" doc:"When its certificate ends; null: it has none, or is not known"`
-	Uptime          Uptime      `json:"uptime"`
-	UptimeSince     UptimeSince `json:"uptime_since"`
+	ID              string      `json:"id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the target. Ids sort by creation time"`
+	URL             string      `json:"url" example:"https://example.com/" doc:"URL as it was given"`
+	CanonicalURL    string      `json:"canonical_url" example:"https://example.com" doc:"Canonical form of the URL, which is unique"`
+	Host            string      `json:"host" example:"example.com" doc:"Host of the URL, in lower case and without port"`
+	Name            string      `json:"name" example:"Shop" doc:"Name. Empty if it has none"`
+	IntervalSeconds int         `json:"interval_seconds" example:"60" doc:"Time between checks. CHECK_INTERVAL if the target has no interval of its own, which is also the shortest one. The first gap can be shorter, as checks are spread over the interval"`
+	Expect          Expect      `json:"expect" doc:"What a response must be like for the target to be up"`
+	Paused          bool        `json:"paused" example:"false" doc:"Whether checks are paused"`
+	CreatedAt       time.Time   `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the target was created"`
+	UpdatedAt       time.Time   `json:"updated_at" example:"2025-03-24T14:02:00Z" doc:"When its settings were last changed"`
+	Status          string      `json:"status" enum:"pending,up,down,paused" example:"up" doc:"Status by the last check. pending if there is none yet"`
+	LastCheckedAt   *time.Time  `json:"last_checked_at" example:"2025-03-24T14:02:00Z" doc:"When it was last checked. null if never"`
+	LastStatusCode  *int        `json:"last_status_code" example:"200" doc:"HTTP status of the last response. null if there was none"`
+	LastLatencyMS   *int        `json:"last_latency_ms" example:"87" doc:"Response time of the last check, in milliseconds. null if there is none"`
+	LastError       *string     `json:"last_error" example:"unexpected status 404" doc:"Why the last check failed. null if it did not"`
+	Failures        int         `json:"consecutive_failures" example:"0" doc:"Number of checks that failed in a row"`
+	NextCheckAt     *time.Time  `json:"next_check_at" example:"2025-03-24T14:03:00Z" doc:"When it is checked next. null if it is paused"`
+	TLSExpiresAt    *time.Time  `json:"tls_expires_at" example:"2025-06-24T12:00:00Z" doc:"When its certificate expires. null if it has none or it is not known"`
+	Uptime          Uptime      `json:"uptime" doc:"Uptime over several ranges"`
+	UptimeSince     UptimeSince `json:"uptime_since" doc:"Since when each uptime counts, if the history does not fill its range"`
 }
 
 // Expect is what an answer must be like for a target to be up.
 type Expect struct {
-	Status       string  `json:"status" example:"200-399" doc:"The statuses that count as up, as ranges. Redirects are followed, five at most, so it is about the final answer"`
-	Keyword      *string `json:"keyword" example:"Add to cart" doc:"Stands in the body, in this casing; null: anything may"`
-	Absent       *string `json:"keyword_absent" example:"Out of order" doc:"Does not stand in the body; null: anything may"`
-	MaxLatencyMS *int    `json:"max_latency_ms" example:"2000" doc:"null: any"`
+	Status       string  `json:"status" example:"200-399" doc:"HTTP statuses that count as up, as ranges. Up to five redirects are followed first"`
+	Keyword      *string `json:"keyword" example:"Add to cart" doc:"Text that the body must contain, matching case. null if none is set"`
+	Absent       *string `json:"keyword_absent" example:"Out of order" doc:"Text that the body must not contain, matching case. null if none is set"`
+	MaxLatencyMS *int    `json:"max_latency_ms" example:"2000" doc:"Longest response time that counts as up. null if there is no limit"`
 }
 
 // Uptime is time known up ÷ time known, by range. A range counts whole hours or
 // days in UTC, with the current one: 24h is this hour and the 23 before.
 type Uptime struct {
-	Last24h *float64 `json:"24h" example:"1" doc:"From 0 to 1; null: unknown. The state of a check lasts until the next one, but at most two intervals; paused and throttled time is unknown"`
-	Last7d  *float64 `json:"7d" example:"0.9995" doc:"Today and the 6 days before"`
-	Last30d *float64 `json:"30d" example:"0.9991" doc:"Today and the 29 days before"`
-	Last90d *float64 `json:"90d" example:"0.9987" doc:"Today and the 89 days before"`
+	Last24h *float64 `json:"24h" example:"1" doc:"Over this hour and the 23 before. From 0 to 1, null if unknown. A result counts until the next one, but at most for two intervals; throttled and paused time does not count"`
+	Last7d  *float64 `json:"7d" example:"0.9995" doc:"Over today and the 6 days before"`
+	Last30d *float64 `json:"30d" example:"0.9991" doc:"Over today and the 29 days before"`
+	Last90d *float64 `json:"90d" example:"0.9987" doc:"Over today and the 89 days before"`
 }
 
 // UptimeSince is since when each Uptime counts, where the history does not fill
 // the range.
 type UptimeSince struct {
-	Last24h *time.Time `json:"24h" doc:"null: the range is filled from its start, or its uptime is unknown"`
-	Last7d  *time.Time `json:"7d" doc:"As 24h"`
-	Last30d *time.Time `json:"30d" doc:"As 24h"`
-	Last90d *time.Time `json:"90d" doc:"As 24h"`
+	Last24h *time.Time `json:"24h" example:"2025-03-24T13:00:00Z" doc:"null if the history fills the range, or the uptime is unknown"`
+	Last7d  *time.Time `json:"7d" example:"2025-03-24T13:00:00Z" doc:"As for 24h"`
+	Last30d *time.Time `json:"30d" example:"2025-03-24T13:00:00Z" doc:"As for 24h"`
+	Last90d *time.Time `json:"90d" example:"2025-03-24T13:00:00Z" doc:"As for 24h"`
 }
 
 func (a *API) toTarget(t targets.Target) Target {
@@ -136,9 +137,9 @@ func toRatio(s targets.Share) *float64 {
 
 type listTargetsInput struct {
 	SliceParams
-	Host   string `query:"host" example:"example.com" doc:"The whole host, in any case; with a port only the targets at that port; at most 512 bytes"`
-	Status string `query:"status" example:"down" doc:"pending, up, down or paused"`
-	Text   string `query:"q" example:"shop" doc:"Part of the name or the address, in any case; at most 512 bytes"`
+	Host   string `query:"host" example:"example.com" doc:"Host of the URL, ignoring case. With a port, only targets at that port. At most 512 bytes"`
+	Status string `query:"status" example:"down" doc:"Status: pending, up, down or paused"`
+	Text   string `query:"q" example:"shop" doc:"Part of the name or the URL, ignoring case. At most 512 bytes"`
 }
 
 func (a *API) listTargets(ctx context.Context, in *listTargetsInput) (*output[Slice[Target]], error) {
@@ -156,16 +157,16 @@ func (a *API) listTargets(ctx context.Context, in *listTargetsInput) (*output[Sl
 
 // TargetSettings are what the owner of a target sets.
 type TargetSettings struct {
-	Name            member[string]        `json:"name,omitempty" example:"Shop" doc:"At most 200 characters"`
-	IntervalSeconds member[int]           `json:"interval_seconds,omitempty" minimum:"1" maximum:"2592000" example:"60" doc:"null: CHECK_INTERVAL, which is also the least that counts"`
-	Expect          member[expectChanges] `json:"expect,omitempty" doc:"What an answer must be like for the target to be up; all of it has to hold"`
+	Name            member[string]        `json:"name,omitempty" example:"Shop" doc:"Name, at most 200 characters. null clears it"`
+	IntervalSeconds member[int]           `json:"interval_seconds,omitempty" minimum:"1" maximum:"2592000" example:"60" doc:"Time between checks. null uses CHECK_INTERVAL, which is also the shortest one"`
+	Expect          member[expectChanges] `json:"expect,omitempty" doc:"What a response must be like for the target to be up. All conditions must hold. null clears them all"`
 }
 
 type expectChanges struct {
-	Status       member[string] `json:"status,omitempty" example:"200-299,404" doc:"Statuses from 100 to 599, of the final answer: redirects are followed, five at most; default 200-399"`
-	Keyword      member[string] `json:"keyword,omitempty" example:"Add to cart" doc:"Must stand in the body, in this casing; at most 200 characters"`
-	Absent       member[string] `json:"keyword_absent,omitempty" example:"Out of order" doc:"Must not stand in the body; at most 200 characters"`
-	MaxLatencyMS member[int]    `json:"max_latency_ms,omitempty" minimum:"1" maximum:"300000" example:"2000" doc:"Until the answer begins"`
+	Status       member[string] `json:"status,omitempty" example:"200-299,404" doc:"HTTP statuses that count as up, from 100 to 599, after up to five redirects. null uses 200-399"`
+	Keyword      member[string] `json:"keyword,omitempty" example:"Add to cart" doc:"Text that the body must contain, matching case, at most 200 characters. null clears it"`
+	Absent       member[string] `json:"keyword_absent,omitempty" example:"Out of order" doc:"Text that the body must not contain, matching case, at most 200 characters. null clears it"`
+	MaxLatencyMS member[int]    `json:"max_latency_ms,omitempty" minimum:"1" maximum:"300000" example:"2000" doc:"Longest time until the response begins. null removes the limit"`
 }
 
 // apply is e with what was given.
@@ -178,16 +179,16 @@ func (c expectChanges) apply(e targets.Expect) targets.Expect {
 }
 
 type addTargetInput struct {
-	Key  string `header:"Idempotency-Key" example:"8e03978e-40d5-43dd-bc93-6894a57f9324" doc:"1 to 255 visible ASCII characters, made anew for each target: makes it safe to send the request again"`
+	Key  string `header:"Idempotency-Key" example:"8e03978e-40d5-43dd-bc93-6894a57f9324" doc:"Unique key of the new target, 1 to 255 visible ASCII characters. It makes the request safe to repeat"`
 	Body struct {
-		URL string `json:"url" example:"https://example.com/" doc:"http or https, at most 2048 bytes"`
+		URL string `json:"url" example:"https://example.com/" doc:"URL to check, http or https, at most 2048 bytes"`
 		TargetSettings
 	}
 }
 
 type addTargetOutput struct {
 	Status   int
-	Location string `header:"Location" doc:"The target's address here"`
+	Location string `header:"Location" doc:"Path of the target in this API"`
 	Body     Target
 }
 
@@ -215,7 +216,7 @@ type editTargetInput struct {
 	TargetPath
 	Body struct {
 		TargetSettings
-		Paused member[bool] `json:"paused,omitempty" nullable:"false" doc:"true stops the checks, false resumes them"`
+		Paused member[bool] `json:"paused,omitempty" nullable:"false" doc:"true pauses checks, false resumes them"`
 	}
 }
 

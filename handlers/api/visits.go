@@ -9,40 +9,40 @@ import (
 
 // ShortLinkStats are the visits of a short link.
 type ShortLinkStats struct {
-	ShortKey      string     `json:"short_key" example:"abc2XYZ"`
-	Visits        int64      `json:"visits" example:"42" doc:"Of all time, those of bots too"`
-	Bots          int64      `json:"bots" example:"5" doc:"How many of them were those of bots"`
-	LastVisitedAt *time.Time `json:"last_visited_at" doc:"null: never"`
-	Days          []VisitDay `json:"days" nullable:"false" doc:"The days asked for, in UTC, oldest first, without gaps; the last is today"`
-	Devices       Devices    `json:"devices" doc:"Of people, over the days asked for"`
-	Referrers     []Referrer `json:"referrers" nullable:"false" doc:"Who sent people, of all time: the 50 that sent most"`
+	ShortKey      string     `json:"short_key" example:"abc2XYZ" doc:"Short key"`
+	Visits        int64      `json:"visits" example:"42" doc:"Number of visits ever, including bots"`
+	Bots          int64      `json:"bots" example:"5" doc:"Number of visits by bots ever"`
+	LastVisitedAt *time.Time `json:"last_visited_at" example:"2025-03-24T14:02:00Z" doc:"When it was last visited. null if never"`
+	Days          []VisitDay `json:"days" nullable:"false" doc:"Visits by day in UTC, oldest first, without gaps. The last day is today"`
+	Devices       Devices    `json:"devices" doc:"Visits by device over these days, without bots"`
+	Referrers     []Referrer `json:"referrers" nullable:"false" doc:"The 50 hosts that sent most visitors ever, without bots"`
 }
 
 // VisitDay is the visits of one day.
 type VisitDay struct {
-	Date   string `json:"date" format:"date" example:"2025-03-24" doc:"In UTC"`
-	Visits int64  `json:"visits" example:"12" doc:"Those of bots too"`
-	Bots   int64  `json:"bots" example:"2"`
+	Date   string `json:"date" format:"date" example:"2025-03-24" doc:"Day in UTC"`
+	Visits int64  `json:"visits" example:"12" doc:"Number of visits, including bots"`
+	Bots   int64  `json:"bots" example:"2" doc:"Number of visits by bots"`
 	Devices
 }
 
-// Devices are visits of people by what they hold in their hands.
+// Devices are visits of people by device.
 type Devices struct {
-	Desktop int64 `json:"desktop" example:"6"`
-	Mobile  int64 `json:"mobile" example:"3"`
-	Tablet  int64 `json:"tablet" example:"1"`
-	Other   int64 `json:"other" example:"0" doc:"Programs that are not known as bots, and devices that did not say what they are"`
+	Desktop int64 `json:"desktop" example:"6" doc:"Visits from desktop computers"`
+	Mobile  int64 `json:"mobile" example:"3" doc:"Visits from phones"`
+	Tablet  int64 `json:"tablet" example:"1" doc:"Visits from tablets"`
+	Other   int64 `json:"other" example:"0" doc:"Visits from unknown devices and from programs that are not known as bots"`
 }
 
 // Referrer is a host that sent people.
 type Referrer struct {
-	Host   *string `json:"host" example:"news.example" doc:"null: none was told, as by people who typed the address; *: all hosts beyond the first 200"`
-	Visits int64   `json:"visits" example:"7"`
+	Host   *string `json:"host" example:"news.example" doc:"Host of the referrer. null for direct visits and unknown referrers, * for all hosts after the first 200"`
+	Visits int64   `json:"visits" example:"7" doc:"Number of visits"`
 }
 
 type shortLinkStatsInput struct {
 	ShortLinkPath
-	Days int `query:"days" default:"30" minimum:"1" maximum:"400" doc:"How far back days and devices go"`
+	Days int `query:"days" default:"30" minimum:"1" maximum:"400" doc:"Number of days to return"`
 }
 
 func (a *API) shortLinkStats(ctx context.Context, in *shortLinkStatsInput) (*output[ShortLinkStats], error) {

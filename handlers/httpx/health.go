@@ -48,8 +48,68 @@ func (h *Health) isStopping() bool {
 	}
 }
 
+const tagHealth = "Health"
+
+// HealthOperations describe the routes that answer how the program is.
+var HealthOperations = []Operation{
+	{
+		Methods: []string{http.MethodGet}, Path: "/healthz", ID: "check-liveness", Tag: tagHealth, Public: true,
+		Summary: "Check that the server runs", Description: "Answers as long as the process serves requests.",
+		Responses: []Response{{Status: http.StatusOK, Description: "The server runs", Content: map[string]any{jsonMedia: Status{}}}},
+	},
+	{
+		Methods: []string{http.MethodGet}, Path: "/readyz", ID: "check-readiness", Tag: tagHealth, Public: true,
+		Summary: "Check that the server is ready",
+		Description: "The server is ready while its database can be read and written, all migrations have run, " +
+			"and the server is not stopping.",
+		Responses: []Response{{Status: http.StatusOK, Description: "The server is ready", Content: map[string]any{jsonMedia: Status{}}}},
+		Problems:  []models.Code{models.CodeUnavailable},
+	},
+	{
+		Methods: []string{http.MethodGet}, Path: "/health", ID: "get-health", Tag: tagHealth,
+		Summary: "Get the health of the server", Description: "The server works without Redis, so its failure is not a 503.",
+		Responses: []Response{
+			{Status: http.StatusOK, Description: "The server works", Content: map[string]any{jsonMedia: Report{}}},
+			{Status: http.StatusServiceUnavailable, Description: "The database is unavailable, or the server is stopping", Content: map[string]any{jsonMedia: Report{}}},
+		},
+	},
+	{
+		Methods: []string{http.MethodGet}, Path: "/metrics", ID: "get-metrics", Tag: tagHealth,
+		Summary: "Get metrics for Prometheus", Description: "Counters, gauges and histograms in the text format of Prometheus.",
+		Responses: []Response{{Status: http.StatusOK, Description: "Metrics", Content: map[string]any{"text/plain": nil}}},
+	},
+}
+
+const jsonMedia = "application/json"
+
+// Status is the answer of /healthz and /readyz.
+type Status struct {
+	Status string `json:"status" enum:"ok" doc:"Always ok"`
+}
+
+// Report is the answer of /health.
+type Report struct {
+	Status   string         `json:"status" enum:"ok,degraded,stopping" doc:"degraded if the database or Redis is unavailable, stopping if the server is about to end"`
+	Version  string         `json:"version" example:"1.4.0" doc:"Version of the program"`
+	Uptime   string         `json:"uptime" example:"3h12m5s" doc:"Time since the program started, as a Go duration"`
+	Database DatabaseHealth `json:"database" doc:"Health of the database"`
+	Redis    RedisHealth    `json:"redis" doc:"Health of Redis"`
+}
+
+// DatabaseHealth is the state of the database.
+type DatabaseHealth struct {
+	Engine string  `json:"engine" enum:"sqlite,postgres" doc:"Database engine"`
+	Status string  `json:"status" enum:"ok,unavailable" doc:"Whether the database can be used"`
+	Detail *string `json:"detail" example:"The database does not answer, or its schema is not the newest." doc:"Why the database is unavailable. null if it is not"`
+}
+
+// RedisHealth is the state of Redis.
+type RedisHealth struct {
+	Status string `json:"status" enum:"ok,unavailable,off" doc:"Whether Redis can be used. off if REDIS_URL is not set"`
+}
+
 // Alive answers GET /healthz: 200 as long as anything answers at all.
-func (h *Health) Alive(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) }
+func (h *Health) Alive(c *gin.Context) { c.JSON(http.StatusOK, Status{"ok"}) }
 
 // Ready answers GET /readyz: 200 if the database answers and can be written, its
 // schema is the newest, and the program is not about to stop; else a 503 problem
@@ -63,32 +123,32 @@ func (h *Health) Ready(c *gin.Context) {
 		h.errors.Write(c, NewProblem(models.CodeUnavailable, databaseDetail(err)))
 		return
 	}
-	c.JSON(http.StatusOK, gin.H{"status": "ok"})
+	c.JSON(http.StatusOK, Status{"ok"})
 }
 
-// Report answers GET /health: status is ok, stopping or degraded, uptime is a
-// Go duration, database.detail says why the database is unavailable (null: it is
-// not). It is 503 if the program is stopping or the database is unavailable.
-// Without Redis it is degraded, but all is served, so that is 200.
+// Report answers GET /health. It is 503 if the program is stopping or the
+// database is unavailable. Without Redis it is degraded, but everything is
+// served, so that is 200.
 func (h *Health) Report(c *gin.Context) {
-	status, code := "ok", http.StatusOK
-	report := gin.H{"version": h.version, "uptime": time.Since(h.started).Truncate(time.Second).String()}
+	code := http.StatusOK
+	report := Report{
+		Status: "ok", Version: h.version, Uptime: time.Since(h.started).Truncate(time.Second).String(),
+		Database: DatabaseHealth{Engine: h.db.Engine, Status: "ok"}, Redis: RedisHealth{"off"},
+	}
 	if h.redis != nil {
-		redis := "ok"
+		report.Redis.Status = "ok"
 		if !h.redis() {
-			status, redis = "degraded", "unavailable"
+			report.Status, report.Redis.Status = "degraded", "unavailable"
 		}
-		report["redis"] = gin.H{"status": redis}
 	}
 	if h.isStopping() {
-		status, code = "stopping", http.StatusServiceUnavailable
+		report.Status, code = "stopping", http.StatusServiceUnavailable
 	}
-	database := gin.H{"engine": h.db.Engine, "status": "ok", "detail": nil}
 	if err := h.database(c); err != nil {
-		status, code = "degraded", http.StatusServiceUnavailable
-		database["status"], database["detail"] = "unavailable", databaseDetail(err)
+		detail := databaseDetail(err)
+		report.Status, code = "degraded", http.StatusServiceUnavailable
+		report.Database.Status, report.Database.Detail = "unavailable", &detail
 	}
-	report["status"], report["database"] = status, database
 	c.JSON(code, report)
 }
 

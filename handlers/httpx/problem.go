@@ -62,18 +62,18 @@ var kinds = map[models.Code]struct {
 // Problem is an error as RFC 9457 writes it. It is also an error that huma
 // sends as it is.
 type Problem struct {
-	Type   string       `json:"type" format:"uri-reference" example:"/probs/not-found" doc:"Type of the problem: the address of a page that explains it, relative to this server; stable"`
-	Title  string       `json:"title" example:"Not found" doc:"The type of the problem in words"`
-	Status int          `json:"status" example:"404" doc:"HTTP status"`
-	Detail string       `json:"detail" example:"There is no such link." doc:"What happened and what to do; never a value that was sent"`
-	Errors []FieldError `json:"errors,omitempty" nullable:"false" doc:"Which parts of the input are not as they must be"`
+	Type   string       `json:"type" format:"uri-reference" example:"/probs/not-found" doc:"Type of the problem: the path of a page that explains it"`
+	Title  string       `json:"title" example:"Not found" doc:"Type of the problem in words"`
+	Status int          `json:"status" example:"404" doc:"HTTP status of the response"`
+	Detail string       `json:"detail" example:"There is no such link." doc:"What happened and what to do"`
+	Errors []FieldError `json:"errors,omitempty" nullable:"false" doc:"Which parts of the request are invalid. Only for invalid requests"`
 
 	retryAfter time.Duration
 }
 
 // FieldError is one invalid part of the input.
 type FieldError struct {
-	Location string `json:"location" example:"url" doc:"Which one: a member of the body, query.… or path.…, or body for the whole of it"`
+	Location string `json:"location" example:"url" doc:"Place in the request: a member of the body, body for the whole body, or query, path or header with the name of the parameter"`
 	Message  string `json:"message" example:"must start with http:// or https://" doc:"What is wrong with it"`
 }
 

@@ -15,6 +15,9 @@ type ProblemType struct {
 	Action  string // what to do about it
 }
 
+// Type is the type as problems have it: "/probs/not-found".
+func (t ProblemType) Type() string { return typePrefix + t.Slug }
+
 // ProblemTypeOf returns the type of problem with a slug; ok is false if there is none.
 func ProblemTypeOf(slug string) (t ProblemType, ok bool) {
 	k, ok := kinds[models.Code(slug)]

@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/linkwatch/linkwatch/handlers/httpx"
+	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/shortlinks"
 	"github.com/linkwatch/linkwatch/views"
 )
@@ -27,6 +28,30 @@ var (
 	keepNotHeader = []string{keepNot}
 	noIndexHeader = []string{"noindex"}
 )
+
+// RedirectOperation describes Redirect.
+var RedirectOperation = httpx.Operation{
+	Methods: []string{http.MethodGet, http.MethodHead}, Path: RedirectRoute, ID: "follow-short-link", Tag: "Short links", Public: true,
+	Summary: "Follow a short link",
+	Description: "Counts a visit. On SHORT_HOST the path is /{key}. Browsers get a page in place of a problem. " +
+		"The response changes at the instant at which the short link expires.",
+	Params: []httpx.Param{
+		{Name: "key", In: "path", Example: "abc2XYZ", Description: "Short key. It is case-sensitive"},
+		{Name: "preview", In: "query", Example: "1", Description: "1 shows the destination in place of redirecting. It is not counted as a visit"},
+	},
+	Responses: []httpx.Response{
+		{
+			Status: http.StatusFound, Description: "Redirect to the destination",
+			Headers: map[string]string{"Location": "Destination", "Cache-Control": "Always " + keepNot},
+		},
+		{
+			Status: http.StatusOK, Description: "Destination, if preview is 1. Browsers get a page",
+			Headers: map[string]string{"Cache-Control": "Always " + keepNot},
+			Content: map[string]any{"application/json": ShortPreview{}, "text/html": nil},
+		},
+	},
+	Problems: []models.Code{models.CodeNotFound, models.CodeGone, models.CodeUnavailable},
+}
 
 // Redirect leads on to where a key leads now (contract §5), or shows with
 // ?preview=1 where that is. Nothing else of the query matters, and none of it
@@ -53,12 +78,12 @@ func (p *Pages) Redirect(c *gin.Context) {
 	c.Writer.WriteHeader(http.StatusFound)
 }
 
-// shortPreview is where a key leads, for programs.
-type shortPreview struct {
-	ShortKey  string     `json:"short_key"`
-	LongURL   string     `json:"long_url"` // of a link with limited visits: its scheme and host
-	Title     string     `json:"title"`
-	ExpiresAt *time.Time `json:"expires_at"` // null: never
+// ShortPreview is the destination of a short link, for programs.
+type ShortPreview struct {
+	ShortKey  string     `json:"short_key" example:"abc2XYZ" doc:"Short key"`
+	LongURL   string     `json:"long_url" example:"https://example.com/spring?campaign=7" doc:"Destination. Only its scheme and host if the short link has a visit limit"`
+	Title     string     `json:"title" example:"Spring campaign" doc:"Title. Empty if it has none"`
+	ExpiresAt *time.Time `json:"expires_at" example:"2025-04-24T12:00:00Z" doc:"When the short link expires. null if it does not"`
 }
 
 // preview shows where a key leads. It is no visit.
@@ -70,7 +95,7 @@ func (p *Pages) preview(c *gin.Context) {
 		return
 	}
 	if !httpx.WantsPage(c.Request) {
-		c.PureJSON(http.StatusOK, shortPreview{key, e.LongURL, e.Title, e.ExpiresAt})
+		c.PureJSON(http.StatusOK, ShortPreview{key, e.LongURL, e.Title, e.ExpiresAt})
 		return
 	}
 	v := views.ShortPreview{Entry: e, Path: strings.TrimSuffix(c.Request.URL.Path, "/"), Now: p.ShortLinks.Now().Time}

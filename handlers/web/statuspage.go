@@ -13,6 +13,7 @@ import (
 	"github.com/gorilla/feeds"
 
 	"github.com/linkwatch/linkwatch/handlers/httpx"
+	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/targets"
 	"github.com/linkwatch/linkwatch/views"
 )
@@ -52,6 +53,21 @@ func (p *Pages) StatusPage(c *gin.Context) {
 		whole = views.StatusNow(v)
 	}
 	p.showKept(c, http.StatusOK, keepStatus, whole)
+}
+
+// FeedOperation describes StatusFeed.
+var FeedOperation = httpx.Operation{
+	Methods: []string{http.MethodGet}, Path: "/status/:slug/feed", ID: "get-status-feed", Tag: "Status pages", Public: true,
+	Summary: "Get the feed of a status page", Description: "An Atom feed of the outages of its targets.",
+	Params: []httpx.Param{{Name: "slug", In: "path", Example: "shop", Description: "Slug of the status page"}},
+	Responses: []httpx.Response{
+		{
+			Status: http.StatusOK, Description: "Feed", Headers: map[string]string{"ETag": "Version of the feed, for If-None-Match"},
+			Content: map[string]any{"application/atom+xml": nil},
+		},
+		{Status: http.StatusNotModified, Description: "The feed has not changed"},
+	},
+	Problems: []models.Code{models.CodeNotFound, models.CodeUnavailable},
 }
 
 // StatusFeed is the feed of a status page: an entry for each outage that began,

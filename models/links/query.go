@@ -8,7 +8,13 @@ import (
 	"github.com/linkwatch/linkwatch/models"
 )
 
-const maxWords = 32 // in a query
+// The limits of a query, beside models.MaxFilter.
+const (
+	// MaxCounted is the largest number of matches that a search counts exactly.
+	// Counting all matches of a frequent word takes longer than finding a page of them.
+	MaxCounted = 10_000
+	maxWords   = 32
+)
 
 // Query is a search, parsed. Its parts combine with AND. All text is folded
 // (models.Fold), and a phrase is a word with blanks in it: every word is

@@ -17,7 +17,7 @@ type index interface {
 	remove(tx *gorm.DB, seqs []int64) error
 	// find gives the keys of one page of the links that match, best first:
 	// words found in titles, then in URLs too, then in tags too; newest first
-	// within each. total is how many match in all.
+	// within each. total is the number of all matches, counted up to s.limit.
 	find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error)
 	// any says whether some link matches.
 	any(tx *gorm.DB, s selection) (bool, error)
@@ -66,11 +66,20 @@ type selection struct {
 	must  []string        // marks that a link has to carry
 	not   []string        // marks that it must not carry
 	since models.Time     // it must have expired after it; zero = at any time, or not at all
+	limit int             // where counting the matches stops; 0 = they are all counted
+}
+
+// hasPage says whether a page has results, given a total counted up to the limit.
+func (s selection) hasPage(p models.Page, total int) bool {
+	return total > p.Offset() || s.limit > 0 && total >= s.limit
 }
 
 // selectionOf adds the filter's marks to a parsed query.
 func (st *Store) selectionOf(f Filter, q Query, whole map[string]bool) selection {
 	s := selection{query: q, whole: whole}
+	if !q.Empty() {
+		s.limit = MaxCounted + 1
+	}
 	if f.Tag != "" {
 		s.must = append(s.must, markTag(models.FoldName(f.Tag)))
 	}

@@ -1,6 +1,7 @@
 package links
 
 import (
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -51,14 +52,24 @@ func (postgresIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64
 	if rank += " ELSE 9 END, "; len(rankArgs) == 0 {
 		rank = ""
 	}
-	err = tx.Raw("SELECT count(*) FROM links_search WHERE "+where.sql, where.args...).Scan(&total).Error
-	if err != nil || total <= p.Offset() {
+	if total, err = countRows(tx, where, s.limit); err != nil || !s.hasPage(p, total) {
 		return nil, total, err
 	}
 	args := append(append(where.args, rankArgs...), p.Size, p.Offset())
 	err = tx.Raw("SELECT link_seq FROM links_search WHERE "+where.sql+
 		" ORDER BY "+rank+"link_seq DESC LIMIT ? OFFSET ?", args...).Scan(&seqs).Error
 	return seqs, total, err
+}
+
+// countRows counts matches up to a limit (0 = all) and looks at no more of them.
+func countRows(tx *gorm.DB, where condition, limit int) (n int, err error) {
+	if limit == 0 {
+		err = tx.Raw("SELECT count(*) FROM links_search WHERE "+where.sql, where.args...).Scan(&n).Error
+		return n, err
+	}
+	args := append(slices.Clone(where.args), limit)
+	err = tx.Raw("SELECT count(*) FROM (SELECT 1 FROM links_search WHERE "+where.sql+" LIMIT ?) AS counted", args...).Scan(&n).Error
+	return n, err
 }
 
 func (postgresIndex) any(tx *gorm.DB, s selection) (found bool, err error) {

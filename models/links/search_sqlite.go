@@ -45,10 +45,13 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 			return few[min(p.Offset(), len(few)):min(p.Offset()+p.Size, len(few))], len(few), err
 		}
 	}
-	if total, err = countMatches(tx, s, match(s, n-1)); err != nil || total <= p.Offset() {
+	if total, err = countMatches(tx, s, match(s, n-1), s.limit); err != nil || !s.hasPage(p, total) {
 		return nil, total, err
 	}
-	want, skip := min(p.Size, total-p.Offset()), p.Offset()
+	want, skip := p.Size, p.Offset()
+	if s.limit == 0 || total < s.limit {
+		want = min(want, total-skip)
+	}
 	for i := 0; i < n && len(seqs) < want; i++ {
 		expr := match(s, i)
 		if i > 0 { // what the better tiers have not shown yet
@@ -63,7 +66,7 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 		case len(rows) > 0:
 			skip = 0
 		case skip > 0:
-			inTier, err := countMatches(tx, s, expr)
+			inTier, err := countMatches(tx, s, expr, skip) // no more than that: none is left after them
 			if err != nil {
 				return nil, 0, err
 			}
@@ -121,9 +124,14 @@ func newest(tx *gorm.DB, s selection, expr string, limit, offset int) (seqs []in
 	return seqs, err
 }
 
-func countMatches(tx *gorm.DB, s selection, expr string) (n int, err error) {
+// countMatches counts matches up to a limit (0 = all) and looks at no more of them.
+func countMatches(tx *gorm.DB, s selection, expr string, limit int) (n int, err error) {
 	where, args := matching(s, expr)
-	err = tx.Raw("SELECT count(*) FROM links_search WHERE "+where, args...).Scan(&n).Error
+	if limit == 0 {
+		err = tx.Raw("SELECT count(*) FROM links_search WHERE "+where, args...).Scan(&n).Error
+		return n, err
+	}
+	err = tx.Raw("SELECT count(*) FROM (SELECT 1 FROM links_search WHERE "+where+" LIMIT ?)", append(args, limit)...).Scan(&n).Error
 	return n, err
 }
 

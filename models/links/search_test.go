@@ -9,6 +9,7 @@ import (
 
 	"github.com/linkwatch/linkwatch/models"
 	"github.com/linkwatch/linkwatch/models/links"
+	"github.com/linkwatch/linkwatch/models/modelstest"
 )
 
 func TestSearch(t *testing.T) {
@@ -172,6 +173,75 @@ func searchRanks(t fixture, n int) {
 			t.Errorf("pages of %d: %q, want %q", size, got, all)
 		}
 	}
+}
+
+// TestSearchCountsUpToALimit: a search counts 10,000 matches exactly and says of
+// more than that only that there are more. Every page has its results all the same.
+func TestSearchCountsUpToALimit(t *testing.T) {
+	each(t, func(t fixture) {
+		const byTag = 25 // the last ones in rank
+		var ns []links.New
+		for i := range links.MaxCounted {
+			n := links.New{URL: fmt.Sprintf("https://h%d.test/walrus", i)}
+			if i < byTag {
+				n = links.New{URL: fmt.Sprintf("https://h%d.test/", i), Tags: []string{"walrus"}}
+			}
+			ns = append(ns, n)
+		}
+		_, err := t.Import(t.Context(), ns)
+		t.must(err)
+		search := func(query string, page int) links.Found {
+			var found links.Found
+			for _, s := range modelstest.Sent(t.T, t.db, func() error {
+				var err error
+				found, err = t.List(t.Context(), links.Filter{Query: query}, models.Page{Number: page, Size: 30})
+				return err
+			}) {
+				if strings.Contains(s.SQL, "count(*)") && !strings.Contains(s.SQL, "LIMIT") {
+					t.Errorf("counts without a limit: %s", s.SQL)
+				}
+			}
+			return found
+		}
+		for _, c := range []struct {
+			add, total int
+			atLeast    bool
+		}{{0, 10_000, false}, {1, 10_000, true}, {34, 10_000, true}} {
+			if c.add > 0 {
+				_, err := t.Import(t.Context(), newer(c.add))
+				t.must(err)
+			}
+			for _, page := range []int{1, 334, 400} {
+				if got := search("walrus", page); got.Total != c.total || got.TotalIsLowerBound != c.atLeast {
+					t.Errorf("%d more, page %d: %d, lower bound %v", c.add, page, got.Total, got.TotalIsLowerBound)
+				}
+			}
+		}
+		for page, want := range map[int]int{334: 30, 335: 14, 336: 0} { // 10,034 in all
+			got := search("walrus", page)
+			if len(got.Items) != want {
+				t.Errorf("page %d: %d links, want %d", page, len(got.Items), want)
+			}
+			for _, l := range got.Items {
+				if page == 335 && !slices.Equal(l.Tags, []string{"walrus"}) {
+					t.Errorf("page %d: %s out of rank", page, l.URL)
+				}
+			}
+		}
+		// Other lists count all their links.
+		all, err := t.List(t.Context(), links.Filter{Tag: "new"}, models.Page{Number: 1, Size: 30})
+		t.must(err)
+		if all.Total != 34 || all.TotalIsLowerBound {
+			t.Errorf("by tag: %d, lower bound %v", all.Total, all.TotalIsLowerBound)
+		}
+	})
+}
+
+func newer(n int) (ns []links.New) {
+	for i := range n {
+		ns = append(ns, links.New{URL: fmt.Sprintf("https://newer%d.test/walrus", i), Tags: []string{"new"}})
+	}
+	return ns
 }
 
 func TestSearchNearMisses(t *testing.T) {

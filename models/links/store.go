@@ -143,7 +143,8 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 }
 
 // List is a page of links: of all that the filter lets through, the newest
-// first, or of those a query finds, the best first.
+// first, or of those a query finds, the best first. The matches of a query are
+// counted up to MaxCounted; pages beyond have results as well.
 func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error) {
 	out := Found{List: models.List[Link]{Page: p}}
 	q, err := ParseQuery(f.Query)
@@ -173,7 +174,10 @@ func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error
 			return out, fmt.Errorf("searching for near misses: %w", err)
 		}
 	}
-	out.Total = total
+	out.Total, out.TotalIsLowerBound = total, !q.Empty() && total > MaxCounted
+	if out.TotalIsLowerBound {
+		out.Total = MaxCounted
+	}
 	out.Items, err = inOrder(tx, seqs)
 	return out, err
 }

@@ -1,0 +1,79 @@
+package api
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/linkwatch/linkwatch/handlers/httpx"
+)
+
+// describe adds a route outside of /v1 to the document. The router serves it.
+func (a *API) describe(o httpx.Operation) {
+	for i, method := range o.Methods {
+		op := huma.Operation{
+			Method: method, Path: template(o.Path), OperationID: o.ID, Tags: []string{o.Tag},
+			Summary: o.Summary, Description: o.Description, Responses: map[string]*huma.Response{},
+		}
+		if i > 0 {
+			op.OperationID += "-" + strings.ToLower(method)
+		}
+		for _, p := range o.Params {
+			op.Parameters = append(op.Parameters, param(p))
+		}
+		for _, r := range o.Responses {
+			op.Responses[strconv.Itoa(r.Status)] = a.response(r)
+		}
+		describeHeaders(op.Responses)
+		login := problemsOfLogin
+		if o.Public {
+			login, op.Security = nil, []map[string][]string{{}}
+		}
+		a.addProblems(op.Responses, true, problemsOfAll, login, o.Problems)
+		a.huma.OpenAPI().AddOperation(&op)
+	}
+}
+
+// template is a path of the router as OpenAPI writes it.
+func template(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if name, ok := strings.CutPrefix(part, ":"); ok {
+			parts[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+func param(p httpx.Param) *huma.Param {
+	out := &huma.Param{
+		Name: p.Name, In: p.In, Required: p.In == "path", Description: p.Description,
+		Schema: &huma.Schema{Type: huma.TypeString},
+	}
+	if p.Example != "" {
+		out.Example = p.Example
+	}
+	for _, v := range p.Enum {
+		out.Schema.Enum = append(out.Schema.Enum, v)
+	}
+	return out
+}
+
+func (a *API) response(r httpx.Response) *huma.Response {
+	out := &huma.Response{Description: r.Description, Headers: map[string]*huma.Param{}}
+	for name, description := range r.Headers {
+		out.Headers[name] = header(description)
+	}
+	for media, body := range r.Content {
+		if out.Content == nil {
+			out.Content = map[string]*huma.MediaType{}
+		}
+		out.Content[media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+		if body != nil {
+			out.Content[media].Schema = a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(body), true, "")
+		}
+	}
+	return out
+}

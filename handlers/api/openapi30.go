@@ -1,0 +1,44 @@
+package api
+
+import "encoding/json"
+
+// strict30 turns what huma's Downgrade leaves of OpenAPI 3.1 into OpenAPI 3.0.
+func strict30(doc []byte) ([]byte, error) {
+	var root map[string]any
+	if err := json.Unmarshal(doc, &root); err != nil {
+		return nil, err
+	}
+	if info, ok := root["info"].(map[string]any); ok {
+		if license, ok := info["license"].(map[string]any); ok {
+			delete(license, "identifier")
+		}
+	}
+	tidy30(root)
+	return json.Marshal(root)
+}
+
+// schemaWords31 are what a schema of OpenAPI 3.1 may hold and one of 3.0 may not.
+var schemaWords31 = []string{"patternDescription", "contentMediaType", "contentEncoding", "dependentRequired"}
+
+func tidy30(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			tidy30(inner)
+			if object, ok := inner.(map[string]any); ok && name != "properties" {
+				for _, word := range schemaWords31 {
+					delete(object, word)
+				}
+			}
+		}
+		// What stands beside a reference is ignored.
+		if ref, ok := v["$ref"].(string); ok && len(v) > 1 {
+			delete(v, "$ref")
+			v["allOf"] = []any{map[string]any{"$ref": ref}}
+		}
+	case []any:
+		for _, inner := range v {
+			tidy30(inner)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package api
+
+import (
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/linkwatch/linkwatch/handlers/httpx"
+	"github.com/linkwatch/linkwatch/models"
+)
+
+// The problems that operations have in common: every route of the program, those
+// that need a login, every operation of /v1, and those of them with a body.
+var (
+	problemsOfAll    = []models.Code{httpx.CodeForbidden, httpx.CodeInternal}
+	problemsOfLogin  = []models.Code{httpx.CodeUnauthorized, httpx.CodeRateLimited}
+	problemsOfV1     = []models.Code{models.CodeInvalid, models.CodeUnavailable}
+	problemsOfBodies = []models.Code{httpx.CodeRequestTimeout, httpx.CodeTooLarge, httpx.CodeUnsupportedMedia}
+)
+
+const (
+	problemMedia = "application/problem+json"
+	htmlMedia    = "text/html"
+)
+
+// describeProblems adds the problems that an operation of /v1 can answer.
+func (a *API) describeProblems(op *huma.Operation, input reflect.Type) {
+	codes, _ := op.Metadata[problemsKey].([]models.Code)
+	if _, ok := input.FieldByName("Body"); ok {
+		codes = append(codes, problemsOfBodies...)
+	}
+	if op.Responses == nil {
+		op.Responses = map[string]*huma.Response{}
+	}
+	a.addProblems(op.Responses, false, problemsOfAll, problemsOfLogin, problemsOfV1, codes)
+}
+
+// addProblems adds a reference to a shared response for each status of some
+// codes. pages says that browsers get a page in place of the problem.
+func (a *API) addProblems(responses map[string]*huma.Response, pages bool, codes ...[]models.Code) {
+	byStatus := map[int][]httpx.ProblemType{}
+	for _, some := range codes {
+		for _, code := range some {
+			t, ok := httpx.ProblemTypeOf(string(code))
+			if !ok {
+				panic("no such problem: " + string(code))
+			}
+			byStatus[t.Status] = append(byStatus[t.Status], t)
+		}
+	}
+	for status, types := range byStatus {
+		responses[strconv.Itoa(status)] = a.problemResponse(types, pages)
+	}
+}
+
+// problemResponse refers to the shared response of a status with some types of problem.
+func (a *API) problemResponse(types []httpx.ProblemType, pages bool) *huma.Response {
+	var names, meanings []string
+	var slugs []any
+	for _, t := range types {
+		names = append(names, camelCase(t.Slug))
+		slugs = append(slugs, t.Type())
+		meanings = append(meanings, t.Title+". "+t.Meaning)
+	}
+	name := strings.Join(names, "Or")
+	if pages {
+		name += "Page"
+	}
+	all := a.huma.OpenAPI().Components.Responses
+	if all[name] == nil {
+		object := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
+			"type": {Type: huma.TypeString, Enum: slugs, Description: "Type of the problem"},
+		}}
+		all[name] = &huma.Response{
+			Description: strings.Join(meanings, " Or: "), Headers: map[string]*huma.Param{},
+			Content: map[string]*huma.MediaType{
+				problemMedia: {Schema: &huma.Schema{AllOf: []*huma.Schema{{Ref: "#/components/schemas/Problem"}, object}}},
+			},
+		}
+		if pages {
+			all[name].Content[htmlMedia] = text("Page for browsers")
+		}
+		for _, h := range problemHeaders[types[0].Status] {
+			all[name].Headers[h] = headerRef(h)
+		}
+		describeHeaders(map[string]*huma.Response{"": all[name]})
+	}
+	return &huma.Response{Ref: "#/components/responses/" + name}
+}
+
+// camelCase is a slug as a name: "not-found" is "NotFound".
+func camelCase(slug string) string {
+	var b strings.Builder
+	for part := range strings.SplitSeq(slug, "-") {
+		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return b.String()
+}
+
+const (
+	requestID  = "X-Request-Id"
+	retryAfter = "Retry-After"
+	wwwAuth    = "WWW-Authenticate"
+)
+
+// problemHeaders are the headers of a problem by its status, besides X-Request-Id.
+var problemHeaders = map[int][]string{
+	http.StatusUnauthorized:        {wwwAuth},
+	http.StatusConflict:            {retryAfter},
+	http.StatusUnprocessableEntity: {retryAfter},
+	http.StatusTooManyRequests:     {retryAfter},
+	http.StatusServiceUnavailable:  {retryAfter},
+}
+
+// headers are the shared ones.
+func headers() map[string]*huma.Param {
+	id := header("Id of the request, which the log of the server has as well")
+	id.Required = true
+	wait := header("Seconds after which the request may succeed. Sent if known")
+	wait.Schema = &huma.Schema{Type: huma.TypeInteger}
+	return map[string]*huma.Param{
+		requestID: id, retryAfter: wait, wwwAuth: header("Ways to log in: HTTP Basic or a bearer token"),
+	}
+}
+
+func header(description string) *huma.Param {
+	return &huma.Param{Description: description, Schema: &huma.Schema{Type: huma.TypeString}}
+}
+
+func headerRef(name string) *huma.Param { return &huma.Param{Ref: "#/components/headers/" + name} }
+
+// describeHeaders adds the headers that every response has, and describes those
+// that huma added.
+func describeHeaders(responses map[string]*huma.Response) {
+	for _, r := range responses {
+		if r.Ref != "" {
+			continue
+		}
+		if r.Headers == nil {
+			r.Headers = map[string]*huma.Param{}
+		}
+		delete(r.Headers, "Content-Type") // it is not described as a header
+		for _, h := range r.Headers {
+			if h.Description == "" && h.Schema != nil {
+				h.Description = h.Schema.Description
+			}
+		}
+		r.Headers[requestID] = headerRef(requestID)
+	}
+}
+
+func text(description string) *huma.MediaType {
+	return &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: description}}
+}
