@@ -64,6 +64,9 @@ func TestLongFilter_TableIsWhole(t *testing.T) {
 	api, _ := textFilters()
 	var found []string
 	for path, operations := range doc.Paths {
+		if !strings.HasPrefix(path, "/v1/") { // no list
+			continue
+		}
 		for _, p := range operations["get"].Parameters {
 			if p.In == "query" && fmt.Sprint(p.Schema.Type) == "string" && p.Schema.Format == "" && !slices.Contains(checked, p.Name) {
 				found = append(found, path+" "+p.Name)
