@@ -57,7 +57,7 @@ func StatusBadge(t targets.Target) Badge {
 	return b
 }
 
-// UptimeBadge says how much of a range a target was up. If its history does not
+// UptimeBadge shows the uptime of a target over a range. If the history does not
 // fill the range, the label says since when it counts.
 func UptimeBadge(t targets.Target, r targets.Range) Badge {
 	b := Badge{Target: t.Title(), Label: BadgeUptime + " " + string(r), Value: "no data", Colour: badgeNothing}
@@ -78,8 +78,8 @@ func UptimeBadge(t targets.Target, r targets.Range) Badge {
 	return b
 }
 
-// sinceDate is a time as a badge writes it. Unlike an age it stays true in the
-// caches of others.
+// sinceDate formats a time for a badge. Unlike an age it stays true when the badge
+// is cached.
 func sinceDate(since, now models.Time) string {
 	switch age := now.Sub(since.Time); {
 	case age < day:
@@ -93,7 +93,7 @@ func sinceDate(since, now models.Time) string {
 // LatencyBadge says how long a target took to answer over a range: the median.
 func LatencyBadge(t targets.Target, h targets.History) Badge {
 	b := Badge{Target: t.Title(), Label: BadgeLatency + " " + string(h.Range), Value: "no data", Colour: badgeNothing}
-	if h.P95 > 0 { // else no check had an answer
+	if h.P95 > 0 { // else no check had a response
 		b.Value, b.Colour = fmt.Sprintf("%d ms", h.P50), badgeNeutral
 	}
 	return b

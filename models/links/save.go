@@ -100,7 +100,7 @@ func (s *Store) fetchNew(ctx context.Context, d draft) (Link, error) {
 	} else {
 		s.judge(&l, page, fetchErr, now)
 	}
-	if l.Expired() { // whoever saves a page that is gone wants to see it in the list
+	if l.Expired() { // the user asked for the link, so it is listed
 		l.ExpiredAt, l.NextCheckAt = models.Time{}, now.Add(spread(s.opts.CheckInterval))
 	}
 	if refused == nil {

@@ -154,8 +154,8 @@ func begin(changes map[string]any, now models.Time) {
 	changes["due_at"], changes["next_check_at"], changes["claimed_by"] = now, now, ""
 }
 
-// rest takes a target out of the schedule, ends its outage, and the time for
-// which its last result tells how it does.
+// rest removes a target from the schedule and ends its outage. From now on its
+// state is unknown.
 func (s *Store) rest(tx *gorm.DB, t Target, changes map[string]any) error {
 	now := s.clock.Now()
 	changes["due_at"], changes["next_check_at"], changes["claimed_by"] = nil, nil, ""

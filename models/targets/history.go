@@ -11,11 +11,11 @@ import (
 	"github.com/linkwatch/linkwatch/models"
 )
 
-// Bucket is a part of a chart, from From until To.
+// Bucket is a part of a chart. To is exclusive.
 type Bucket struct {
 	From, To models.Time
 	Share
-	Checks   int64 // without those that were throttled
+	Checks   int64 // without throttled checks
 	P50, P95 int   // milliseconds, of the checks that had an answer; 0 without any
 }
 
@@ -41,8 +41,8 @@ var shapes = map[Range]struct {
 	Last365d: {"target_days", 5 * day},
 }
 
-// History is what happened to a target over a range that ends at t.AsOf, in 24
-// to 120 buckets. Its figures are those of t.Uptime. It reads at most 720
+// History returns the history of a target over a range that ends at t.AsOf, in 24
+// to 120 buckets. Its uptime is equal to that in t.Uptime. It reads at most 720
 // roll-ups, however long the target has been watched.
 func (s *Store) History(ctx context.Context, t Target, r Range) (History, error) {
 	out := History{Range: r}
@@ -85,7 +85,7 @@ func (s *Store) History(ctx context.Context, t Target, r Range) (History, error)
 	return out, nil
 }
 
-// loadUptime gives targets their Uptime: one query, however many targets.
+// loadUptime sets the Uptime of targets with one query.
 func (s *Store) loadUptime(tx *gorm.DB, ts []Target) error {
 	if len(ts) == 0 {
 		return nil
@@ -111,7 +111,7 @@ func (s *Store) loadUptime(tx *gorm.DB, ts []Target) error {
 	return nil
 }
 
-// since is the sum of the roll-ups that began then or later.
+// since adds up the roll-ups that begin at from or later.
 func since(parts []Sum, from models.Time) (share Share) {
 	for _, sum := range parts {
 		if !sum.At.Before(from.Time) {
@@ -121,9 +121,9 @@ func since(parts []Sum, from models.Time) (share Share) {
 	return share
 }
 
-// storedShares are the stored roll-ups of targets, added up, by Target.Seq and
-// the place of a range in Windows. That of 30 days is without the last 7, and
-// so on.
+// storedShares adds up the stored roll-ups of targets: for each Target.Seq one
+// share per range in Windows. The share of 30 days leaves out the last 7 days,
+// which are in the share before, and so on.
 func storedShares(tx *gorm.DB, ts []Target, now models.Time) (map[int64][]Share, error) {
 	seqs := make([]int64, len(ts))
 	shares := make(map[int64][]Share, len(ts))

@@ -41,7 +41,7 @@ func ParseRange(location, s string) (Range, error) {
 	return Range(s), nil
 }
 
-// From is where the range begins that ends now.
+// From returns the start of the range that ends now.
 func (r Range) From(now models.Time) models.Time {
 	if r == Last24h {
 		return models.At(now.Truncate(time.Hour).Add(-23 * time.Hour))
@@ -49,9 +49,9 @@ func (r Range) From(now models.Time) models.Time {
 	return models.At(now.Truncate(day).Add(-time.Duration(rangeDays[r]-1) * day))
 }
 
-// CountsSince is since when a share of the range that ends now counts, if that
-// is later than the range begins. Zero: the history fills the range from its
-// beginning, or nothing of it is known.
+// CountsSince returns when the known time of a share begins, if that is later than
+// the start of the range that ends now. It is zero if the history covers the start
+// of the range, or if no time is known.
 func (r Range) CountsSince(s Share, now models.Time) models.Time {
 	if s.Since.After(r.From(now).Time) {
 		return s.Since

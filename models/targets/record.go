@@ -185,7 +185,7 @@ func (s *Store) storeSums(tx *gorm.DB, hours, days []sumRow) error {
 		return err
 	}
 	for i, d := range days {
-		if i+1 < len(days) && days[i+1].TargetSeq == d.TargetSeq { // the last of a target's days will do
+		if i+1 < len(days) && days[i+1].TargetSeq == d.TargetSeq { // once per target is enough
 			continue
 		}
 		for table, age := range map[string]time.Duration{"target_hours": hoursKept, "target_days": daysKept} {

@@ -246,7 +246,7 @@ func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShar
 	if len(p.Targets) == 0 {
 		return days, nil
 	}
-	now := p.Targets[0].AsOf // they were read together
+	now := p.Targets[0].AsOf // all were read at once
 	from := Last90d.From(now)
 	seqs := make([]int64, len(p.Targets))
 	for i, t := range p.Targets {

@@ -6,12 +6,12 @@ import (
 	"github.com/linkwatch/linkwatch/models"
 )
 
-// Sum is the roll-up of an hour or a day: how long the target was known to be
-// up and down, how many checks there were, and how long the answers took.
+// Sum is the roll-up of an hour or a day: the time known up and down, the number
+// of checks and their response times.
 type Sum struct {
 	At        models.Time // when it began; zero: there is none yet
-	Checks    int64       // without those that were throttled
-	KnownFrom models.Time // the first moment that counts; zero: none does
+	Checks    int64       // without throttled checks
+	KnownFrom models.Time // start of the first known time; zero: none is known
 	UpUS      int64       `gorm:"column:up_us"`   // microseconds
 	DownUS    int64       `gorm:"column:down_us"` // microseconds
 	Latency   Latencies
@@ -25,7 +25,7 @@ func (s Sum) share() Share {
 
 func (s Sum) empty() bool { return s.Checks == 0 && s.KnownFrom.IsZero() }
 
-// know adds the time from from until until, in which the target was in a state.
+// know adds the time between from and until, in which the target was in a state.
 func (s *Sum) know(state Status, from, until models.Time) {
 	d := until.Sub(from.Time).Microseconds()
 	if state == Up {
@@ -47,7 +47,7 @@ func (s Sum) plus(o Sum) Sum {
 	}
 }
 
-// first is the earlier of two times, of which either may be zero: none.
+// first returns the earlier of two times. The zero time means none.
 func first(a, b models.Time) models.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a.Time) {
 		return b

@@ -6,26 +6,25 @@ import (
 	"github.com/linkwatch/linkwatch/models"
 )
 
-// Uptime is measured in time, not in checks: time known up ÷ time known. The
-// state that a result found lasts until the next result, but at most
-// knownIntervals of the intervals that applied when it was made. After that,
-// and while the target is throttled, paused or deleted, its state is unknown,
-// which counts neither way.
+// Uptime is time known up ÷ time known, not a ratio of checks. The state that a
+// result found lasts until the next result, but for at most knownIntervals of the
+// intervals that applied when it was made. After that, and while the target is
+// throttled, paused or deleted, its state is unknown and the time does not count.
 
-// knownIntervals is for how many intervals a result is taken to hold: one check
-// may be missing without a gap.
+// knownIntervals is the number of intervals for which a result holds. With two,
+// a single missed check leaves no gap.
 const knownIntervals = 2
 
 // Share is how long a target was known to be up and down.
 type Share struct {
 	Up, Down time.Duration
-	Since    models.Time // the first moment that counts; zero: none does
+	Since    models.Time // start of the first known time; zero: none is known
 }
 
-// Known is the time that counts.
+// Known returns the time in which the state was known.
 func (s Share) Known() time.Duration { return s.Up + s.Down }
 
-// Ratio is Up ÷ Known, from 0 to 1; ok is false if no time is known. It is 1
+// Ratio returns Up ÷ Known, from 0 to 1; ok is false if no time is known. It is 1
 // only without any down time, and 0 only without any up time.
 func (s Share) Ratio() (ratio float64, ok bool) {
 	if s.Known() == 0 {
@@ -38,12 +37,12 @@ func (s Share) plus(o Share) Share {
 	return Share{s.Up + o.Up, s.Down + o.Down, first(s.Since, o.Since)}
 }
 
-// sums are roll-ups that have ended. They are to be stored, and are no longer in
-// the target's row.
+// sums are roll-ups that have ended: they are no longer in the target's row and
+// have to be stored.
 type sums struct{ hours, days []Sum }
 
-// count adds a check to the target's roll-ups. It comes before found, since it
-// needs the result before.
+// count adds a check to the target's roll-ups. Call it before found, because it
+// needs the previous result.
 func (t *Target) count(r Result) sums {
 	ended := t.settle(r.CheckedAt)
 	t.KnownUntil = models.Time{}
@@ -59,7 +58,7 @@ func (t *Target) count(r Result) sums {
 	return ended
 }
 
-// settle adds what is known of the time since the last result, until now.
+// settle adds the known time since the last result, up to now.
 func (t *Target) settle(now models.Time) (ended sums) {
 	until := t.KnownUntil
 	if now.Before(until.Time) {
@@ -77,8 +76,8 @@ func (t *Target) settle(now models.Time) (ended sums) {
 	return ended
 }
 
-// roll begins the hour of a moment, and with it the day, unless it is under way.
-// A moment before it, by a clock that was set back, counts into the hour under way.
+// roll starts the hour of a time, and its day, unless it is the current hour. If the
+// clock was set back, an earlier time counts towards the current hour.
 func (t *Target) roll(at models.Time, ended *sums) {
 	hour := models.At(at.Truncate(time.Hour))
 	if !hour.After(t.Hour.At.Time) {
@@ -101,8 +100,8 @@ func (t *Target) roll(at models.Time, ended *sums) {
 	}
 }
 
-// underWay are the roll-ups of a target that are not stored yet, with the time
-// until now: hours, and the days that they do not belong to.
+// underWay returns the roll-ups of a target that are not stored yet, including the
+// time up to now. The days include the current hour, which no day contains yet.
 func (t Target) underWay(now models.Time) sums {
 	ended := t.settle(now) // of a copy
 	return sums{append(ended.hours, t.Hour), append(ended.days, t.Day, t.Hour)}

@@ -10,7 +10,8 @@ import (
 	"github.com/linkwatch/linkwatch/models/targets"
 )
 
-// life is a target that lives through anything, and when it was paused or deleted.
+// life is a target to which random things happen. stopped has the times at which it
+// was paused or deleted.
 type life struct {
 	fixture
 	id      string
@@ -28,7 +29,7 @@ func (l *life) edit(e targets.Edit) {
 	l.must(err)
 }
 
-// checkDue checks the target if it is due, or when it is, or later than that.
+// checkDue waits until the target is due, and sometimes longer, and checks it.
 func (l *life) checkDue() {
 	l.Helper()
 	_, next, err := l.Claim(l.Context(), checker, 0)
@@ -46,7 +47,7 @@ func (l *life) checkDue() {
 		c.RetryAfter = time.Duration(l.rand.IntN(3600)) * time.Second
 	}
 	c.Target, c.Result.CheckedAt = claimed, l.Now()
-	l.after(time.Second) // it takes a while
+	l.after(time.Second) // the check takes some time
 	l.must(l.Record(l.Context(), checker, c))
 }
 
@@ -72,7 +73,7 @@ func (l *life) step() {
 			l.must(err)
 		}
 	case 6:
-		l.after(9 * time.Hour) // nobody checks
+		l.after(9 * time.Hour) // no checker is running
 	case 7:
 		if l.rand.IntN(5) == 0 {
 			l.after(20 * day)
@@ -88,7 +89,7 @@ type span struct {
 	from, until models.Time
 }
 
-// spans are what the raw results tell, the first first.
+// spans returns the known times according to the raw results, oldest first.
 func (l *life) spans() (all []span) {
 	l.Helper()
 	var rs []targets.Result
@@ -111,7 +112,7 @@ func (l *life) spans() (all []span) {
 	return all
 }
 
-// plain is the uptime from one time to another.
+// plain computes the uptime between two times.
 func plain(all []span, from, until models.Time) (s targets.Share) {
 	for _, part := range all {
 		if part.from.Before(from.Time) {
@@ -136,8 +137,7 @@ func plain(all []span, from, until models.Time) (s targets.Share) {
 	return s
 }
 
-// Whatever happens to a target, each figure is that of a plain computation from
-// its raw results.
+// Every uptime is equal to a plain computation from the raw results.
 func TestUptimeIsThatOfTheRawResults(t *testing.T) {
 	each(t, func(f fixture) {
 		for seed := range uint64(4) {
@@ -193,8 +193,8 @@ func (l *life) compare(seed uint64) {
 	}
 }
 
-// Checks that are closer together than others weigh no more: with 2 h 22 min
-// of outages in a day that is known, the uptime is what they leave of it.
+// Repeated checks during an outage do not change the uptime: an outage of 2 h 22 min
+// costs exactly that time.
 func TestUptimeIsTimeNotChecks(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
@@ -226,8 +226,8 @@ func TestUptimeIsTimeNotChecks(t *testing.T) {
 	})
 }
 
-// A result tells of two of its own intervals at most, also after the interval
-// was changed.
+// A result holds for two of its own intervals at most, even if the interval changes
+// afterwards.
 func TestResultHoldsForTwoOfItsIntervals(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test") // CHECK_INTERVAL is a minute
