@@ -114,7 +114,7 @@ func TestCleanupPage_ShortLinksAreKept(t *testing.T) {
 	})
 	s.declareReaper()
 	a := s.get("/admin/cleanup")
-	wantText(t, a, ".state", "next run in 15 min Short links are kept: CLEANUP_ENABLED is false. No short links are due for deletion.")
+	wantText(t, a, ".state", "next run in 15 min Short links are not deleted, because CLEANUP_ENABLED is false.")
 	wantCount(t, a, ".run-now button:not([disabled])", 1)
 	wantText(t, a, "#cleanup > section:last-child tbody tr:first-child", "Short links kept: CLEANUP_ENABLED is false")
 	a = s.submit(a, ".run-now")

@@ -67,7 +67,7 @@ func TestCheckNowOnPages(t *testing.T) {
 	<-answer
 	for _, back := range []string{"/watch/" + id, "/watch?q=one", "/"} {
 		a := s.follow("/watch/"+id+"/check", url.Values{"back": {back}})
-		wantText(t, a, ".flash.bad", "The host asked to be left alone; it is checked again in 59 min 35 s.")
+		wantText(t, a, ".flash.bad", "Checks of this target are postponed. The next check is in 59 min 35 s.")
 	}
 	s.clock.Advance(time.Hour)
 	wantCount(t, s.get("/watch?resting="+id), ".flash", 0)

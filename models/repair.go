@@ -8,6 +8,7 @@ import (
 // RepairURL completes a URL as people type it into a form, for ParseURL to check:
 //
 //   - http:/host, http:host, http:///host and http:\\host get their two slashes;
+//   - https://https://host loses the first scheme;
 //   - a missing scheme becomes https:// before a name with a dot, and http:// before
 //     localhost, a name below it, and an IP address, as in Chrome's address bar.
 //     Where the host ends in a number but is not a whole IPv4 address, in a single
@@ -19,7 +20,11 @@ func RepairURL(typed string) string {
 	s := cleanURL(typed)
 	for _, scheme := range []string{"http:", "https:"} {
 		if n := len(scheme); len(s) >= n && strings.EqualFold(s[:n], scheme) {
-			return s[:n] + "//" + strings.TrimLeft(s[n:], `/\`)
+			rest := strings.TrimLeft(s[n:], `/\`)
+			if _, _, twice := cutWebScheme(rest); twice { // pasted behind a scheme that was there already
+				return RepairURL(rest)
+			}
+			return s[:n] + "//" + rest
 		}
 	}
 	rest := s

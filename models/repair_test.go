@@ -17,7 +17,7 @@ func TestRepairURL(t *testing.T) {
 		"//example.com/x": "https://example.com/x", `\\example.com\x`: `https://example.com\x`, "//localhost/x": "http://localhost/x",
 		"localhost:3000/x": "http://localhost:3000/x", "localhost": "http://localhost", "app.localhost:3000": "http://app.localhost:3000",
 		"127.0.0.1:8080": "http://127.0.0.1:8080", "192.168.0.1": "http://192.168.0.1", "8.8.8.8/x": "http://8.8.8.8/x",
-		"[::1]:80/x": "http://[::1]:80/x", "[2001:db8::1]": "http://[2001:db8::1]", "exam\tple.com/\r\nx": "https://example.com/x",
+		"[::1]:80/x": "http://[::1]:80/x", "https://https://example.com/x": "https://example.com/x", "http:https:///a.b": "https://a.b", "[2001:db8::1]": "http://[2001:db8::1]", "exam\tple.com/\r\nx": "https://example.com/x",
 	} {
 		got := models.RepairURL(in)
 		if got != want {

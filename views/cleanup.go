@@ -61,24 +61,26 @@ func (v Cleanup) whyNot() string {
 	return ""
 }
 
-// waits says how many short links the next run deletes, or would delete if
-// CLEANUP_ENABLED were true.
+// waits says how many short links the next run deletes, or, while CLEANUP_ENABLED
+// is false, how many are kept that it would delete.
 func (v Cleanup) waits() string {
-	n, verb := "No", "are"
+	n := ui.Plural(v.Waiting, "short link")
+	verb := "are"
 	switch {
 	case v.Waiting > cleanup.MaxWaiting:
-		n = "More than " + ui.Count(cleanup.MaxWaiting)
-	case v.Waiting > 0:
-		n = ui.Count(v.Waiting)
-	}
-	if v.Waiting == 1 {
+		n = "More than " + ui.Plural(cleanup.MaxWaiting, "short link")
+	case v.Waiting == 1:
 		verb = "is"
+	case v.Waiting == 0:
+		n = "No short links"
 	}
-	subject := n + " short " + ui.Noun(v.Waiting, "link") + " " + verb
-	if !v.Enabled {
-		return "Short links are kept: CLEANUP_ENABLED is false. " + subject + " due for deletion."
+	switch {
+	case v.Enabled:
+		return n + " " + verb + " waiting to be deleted."
+	case v.Waiting == 0:
+		return "Short links are not deleted, because CLEANUP_ENABLED is false."
 	}
-	return subject + " waiting to be deleted."
+	return "Short links are not deleted, because CLEANUP_ENABLED is false. " + n + " " + verb + " kept that would be deleted otherwise."
 }
 
 // did says how many short links were deleted so far.

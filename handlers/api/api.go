@@ -26,7 +26,7 @@ when they break, checks URLs on a schedule and keeps their history, and makes sh
 
 Errors are application/problem+json (RFC 9457). The type of a problem is the path of a page that explains it.
 Times are RFC 3339 in UTC. Every member of a response is always present, and null if it is not known.
-The same operations answer under /api/v1. HEAD is answered wherever GET is.`
+The same operations answer under /api/v1. HEAD is answered wherever GET is. An empty query parameter counts as left out.`
 
 // Deps are what the operations work with.
 type Deps struct {

@@ -22,12 +22,12 @@ func (a *API) registerCleanup() {
 
 // CleanupFigures are what the reaper did about one kind of rows.
 type CleanupFigures struct {
-	LastCleanupTime  *time.Time `json:"last_cleanup_time" example:"2026-01-17T10:30:00Z" doc:"When the last successful run over this kind ended. null if never"`
-	TotalCleaned     int64      `json:"total_cleaned" example:"15420" doc:"Rows of this kind deleted since the database was made"`
-	LastBatchSize    int64      `json:"last_batch_size" example:"847" doc:"Rows of this kind in the last transaction that deleted any"`
-	SuccessfulRuns   int64      `json:"successful_runs" example:"234" doc:"Successful runs over this kind, including those that found nothing to delete"`
-	FailedRuns       int64      `json:"failed_runs" example:"2" doc:"Runs that could not delete this kind"`
-	AverageCleanupMS float64    `json:"average_cleanup_ms" example:"156.7" doc:"Average time that a successful run spent in transactions over this kind, without its rests"`
+	LastCleanupTime  *time.Time `json:"last_cleanup_time" example:"2026-01-17T10:30:00Z" doc:"When the last successful run ended. null if never"`
+	TotalCleaned     int64      `json:"total_cleaned" example:"15420" doc:"Number of rows deleted since the database was made. At the top level only short links count, also in the members below"`
+	LastBatchSize    int64      `json:"last_batch_size" example:"847" doc:"Number of rows in the last batch"`
+	SuccessfulRuns   int64      `json:"successful_runs" example:"234" doc:"Number of successful runs, including those that found nothing to delete"`
+	FailedRuns       int64      `json:"failed_runs" example:"2" doc:"Number of failed runs"`
+	AverageCleanupMS float64    `json:"average_cleanup_ms" example:"156.7" doc:"Average time that a successful run spends deleting, in milliseconds, without its rests"`
 }
 
 // CleanupStats are the reaper's statistics: at the top the figures of short

@@ -27,7 +27,7 @@ type CheckResult struct {
 	Outcome    string    `json:"outcome" enum:"up,down,throttled" example:"up" doc:"Outcome of the check. throttled (429) counts neither as up nor as down"`
 	StatusCode *int      `json:"status_code" example:"200" doc:"HTTP status of the response. null if there was none"`
 	LatencyMS  int       `json:"latency_ms" example:"87" doc:"Response time of the last attempt, in milliseconds"`
-	IntervalMS int64     `json:"interval_ms" example:"60000" doc:"Time between checks when it was made, in milliseconds. Uptime counts a result until the next one, but at most for two intervals"`
+	IntervalMS *int64    `json:"interval_ms" example:"60000" doc:"Time between checks when it was made, in milliseconds, or the time that the check took if that is longer. Uptime counts a result until the next one, but at most for two intervals. null if unknown"`
 	Attempts   int       `json:"attempts" example:"1" doc:"Number of requests. Network errors and 5xx are tried up to three times"`
 	Error      *string   `json:"error" example:"unexpected status 404" doc:"Why the check failed, in stable words. null if it did not"`
 }
@@ -35,7 +35,7 @@ type CheckResult struct {
 func toResult(r targets.Result) CheckResult {
 	return CheckResult{
 		ID: r.ID(), TargetID: r.TargetID, CheckedAt: r.CheckedAt.Time, Outcome: r.Outcome.String(),
-		StatusCode: orNull(r.StatusCode), LatencyMS: r.LatencyMS, IntervalMS: r.IntervalMS,
+		StatusCode: orNull(r.StatusCode), LatencyMS: r.LatencyMS, IntervalMS: orNull(r.IntervalMS),
 		Attempts: r.Attempts, Error: orNull(r.Error),
 	}
 }
@@ -97,9 +97,12 @@ func (a *API) targetOutages(ctx context.Context, in *targetOutagesInput) (*outpu
 func (a *API) toOutage(o targets.Outage) Outage {
 	return Outage{
 		ID: o.ID, TargetID: o.TargetID, StartedAt: o.StartedAt.Time, EndedAt: toTime(o.EndedAt),
-		Seconds: o.Duration(a.Targets.Now().Time).Seconds(), Cause: o.Cause,
+		Seconds: seconds(o.Duration(a.Targets.Now().Time)), Cause: o.Cause,
 	}
 }
+
+// seconds is d in seconds, to the microsecond. (Duration.Seconds has rounding noise.)
+func seconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1e6 }
 
 // History is what happened to a target over a range.
 type History struct {
@@ -129,7 +132,7 @@ type Bucket struct {
 
 type targetHistoryInput struct {
 	TargetPath
-	Range string `query:"range" default:"24h" example:"7d" doc:"24h, 7d, 30d, 90d or 365d"`
+	Range string `query:"range" default:"24h" enum:"24h,7d,30d,90d,365d" example:"7d" doc:"How far back the history goes"`
 }
 
 func (a *API) targetHistory(ctx context.Context, in *targetHistoryInput) (*output[History], error) {
@@ -144,7 +147,7 @@ func (a *API) targetHistory(ctx context.Context, in *targetHistoryInput) (*outpu
 	h, err := a.Targets.History(ctx, t, r)
 	return answer(History{
 		TargetID: t.ID, Range: string(h.Range), Since: toTime(h.Since), Checks: h.Checks,
-		Up: h.Up.Seconds(), Down: h.Down.Seconds(), Uptime: toRatio(h.Share),
+		Up: seconds(h.Up), Down: seconds(h.Down), Uptime: toRatio(h.Share),
 		P50: orNull(h.P50), P95: orNull(h.P95), Buckets: toAll(h.Buckets, toBucket),
 	}, err)
 }
@@ -152,6 +155,6 @@ func (a *API) targetHistory(ctx context.Context, in *targetHistoryInput) (*outpu
 func toBucket(b targets.Bucket) Bucket {
 	return Bucket{
 		From: b.From.Time, To: b.To.Time, Checks: b.Checks,
-		Up: b.Up.Seconds(), Down: b.Down.Seconds(), Uptime: toRatio(b.Share), P50: orNull(b.P50), P95: orNull(b.P95),
+		Up: seconds(b.Up), Down: seconds(b.Down), Uptime: toRatio(b.Share), P50: orNull(b.P50), P95: orNull(b.P95),
 	}
 }

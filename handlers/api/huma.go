@@ -173,9 +173,10 @@ func (a *API) checkQuery(ctx huma.Context, next func(huma.Context)) {
 }
 
 // checkMedia refuses a body that is not JSON, and one that does not say what it is.
+// Operations without a body ignore what is sent.
 func (a *API) checkMedia(ctx huma.Context, next func(huma.Context)) {
 	r := humagin.Unwrap(ctx).Request
-	if r.ContentLength != 0 {
+	if r.ContentLength != 0 && ctx.Operation().RequestBody != nil {
 		media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 		if err != nil || media != jsonMedia || r.Header.Get("Content-Encoding") != "" {
 			p := httpx.NewProblem(httpx.CodeUnsupportedMedia, "Send the body as application/json, not compressed.")

@@ -36,13 +36,13 @@ func (p PageParams) page() (models.Page, error) { return models.NewPage(p.Page, 
 
 // ShownParam chooses links by their expiry.
 type ShownParam struct {
-	Expired string `query:"expired" example:"all" doc:"true lists expired links, recent those that expired in the last 7 days, all active and expired ones. Only active links if it is left out"`
+	Expired string `query:"expired" enum:"true,recent,all,false" example:"all" doc:"true lists expired links, recent those that expired in the last 7 days, all active and expired ones. Only active links if it is left out"`
 }
 
 // FilterParams choose links.
 type FilterParams struct {
 	ShownParam
-	Health string `query:"health" example:"dead" doc:"Health: ok, moved, blocked, suspect, dead or unchecked"`
+	Health string `query:"health" enum:"ok,moved,blocked,suspect,dead,unchecked" example:"dead" doc:"Health: ok, moved, blocked, suspect, dead or unchecked"`
 	Tag    string `query:"tag" example:"Go" doc:"Name of a tag, ignoring case. At most 512 bytes"`
 }
 

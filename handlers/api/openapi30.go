@@ -18,7 +18,7 @@ func strict30(doc []byte) ([]byte, error) {
 }
 
 // schemaWords31 are what a schema of OpenAPI 3.1 may hold and one of 3.0 may not.
-var schemaWords31 = []string{"patternDescription", "contentMediaType", "contentEncoding", "dependentRequired"}
+var schemaWords31 = []string{"contentMediaType", "contentEncoding", "dependentRequired"}
 
 func tidy30(v any) {
 	switch v := v.(type) {

@@ -87,7 +87,7 @@ func (a *API) toShortLink(c Caller) func(shortlinks.ShortLink) ShortLink {
 type listShortLinksInput struct {
 	Caller
 	SliceParams
-	Status string `query:"status" example:"active" doc:"Status: active, expired or disabled"`
+	Status string `query:"status" enum:"active,expired,disabled" example:"active" doc:"Status: active, expired or disabled"`
 	Text   string `query:"q" example:"spring" doc:"Part of the key, the title or the destination, ignoring case. At most 512 bytes"`
 }
 
@@ -128,7 +128,7 @@ type addShortLinkInput struct {
 	IdempotencyKey string `header:"Idempotency-Key" example:"8e03978e-40d5-43dd-bc93-6894a57f9324" doc:"Unique key of the new short link, 1 to 255 visible ASCII characters. It makes the request safe to repeat"`
 	Body           struct {
 		LongURL    string         `json:"long_url" example:"https://example.com/spring?campaign=7" doc:"Destination, http or https, at most 2048 bytes"`
-		ShortKey   member[string] `json:"short_key,omitempty" pattern:"^[0-9A-Za-z_-]{4,64}$" patternDescription:"4 to 64 of the letters a-z and A-Z, digits, _ and -" example:"spring-27" doc:"Short key: 4 to 64 letters a-z and A-Z, digits, _ and -. Some words are reserved. One of 7 characters is generated if it is null or left out"`
+		ShortKey   member[string] `json:"short_key,omitempty" pattern:"^[0-9A-Za-z_-]{4,64}$" example:"spring-27" doc:"Short key: 4 to 64 letters a-z and A-Z, digits, _ and -. Some words are reserved. One of 7 characters is generated if it is null or left out"`
 		TTLSeconds member[int64]  `json:"ttl_seconds,omitempty" minimum:"1" maximum:"3153600000" example:"86400" doc:"Time until it expires, in place of expires_at"`
 		ShortLinkSettings
 	}

@@ -138,7 +138,7 @@ func toRatio(s targets.Share) *float64 {
 type listTargetsInput struct {
 	SliceParams
 	Host   string `query:"host" example:"example.com" doc:"Host of the URL, ignoring case. With a port, only targets at that port. At most 512 bytes"`
-	Status string `query:"status" example:"down" doc:"Status: pending, up, down or paused"`
+	Status string `query:"status" enum:"pending,up,down,paused" example:"down" doc:"Status: pending, up, down or paused"`
 	Text   string `query:"q" example:"shop" doc:"Part of the name or the URL, ignoring case. At most 512 bytes"`
 }
 

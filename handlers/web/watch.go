@@ -180,7 +180,7 @@ func flashOf(t targets.Target, param string, now models.Time) ui.Flash {
 		return ui.Flash{Text: "You watch this already; nothing was changed.", Link: details}
 	case param == paramResting && t.Resting(now):
 		wait := views.Lasted(t.NextCheckAt.Sub(now.Time))
-		return ui.Flash{Text: "The host asked to be left alone; it is checked again in " + wait + ".", Bad: true}
+		return ui.Flash{Text: "Checks of this target are postponed. The next check is in " + wait + ".", Bad: true}
 	case param == paramResting: // the pause is over meanwhile
 		return ui.Flash{}
 	case len(t.Beats) == 0: // the check was told of, but is gone

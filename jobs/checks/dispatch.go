@@ -334,7 +334,7 @@ func (d *dispatcher) report(c *check, f finding) {
 			CheckedAt: c.began, Outcome: f.outcome, StatusCode: f.status,
 			LatencyMS: int(f.latency.Milliseconds()), Attempts: c.made, Error: f.problem,
 		},
-		TLSExpiresAt: f.tlsExpiresAt, RetryAfter: f.retryAfter,
+		Took: time.Since(c.start), TLSExpiresAt: f.tlsExpiresAt, RetryAfter: f.retryAfter,
 	}
 }
 

@@ -134,7 +134,7 @@ func refusal(ctx context.Context, p Page, fetchErr error) error {
 	case p.Status != http.StatusOK:
 		return &models.Error{
 			Code:   models.CodeUnresolvable,
-			Detail: "The page answered " + statusText(p.Status) + ", and a link must answer 200 OK to be saved.",
+			Detail: "The page answered " + statusText(p.Status) + " instead of 200 OK.",
 		}
 	}
 	return nil

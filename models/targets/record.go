@@ -15,6 +15,7 @@ import (
 type Checked struct {
 	Target       Target // as Claim gave it
 	Result       Result
+	Took         time.Duration // the check as a whole, with its retries
 	TLSExpiresAt models.Time   // of the certificate; zero: unknown
 	RetryAfter   time.Duration // the host asked for a pause this long; 0 = it did not
 }
@@ -95,7 +96,8 @@ func (s *Store) Record(ctx context.Context, checker string, done ...Checked) err
 		var hours, days []sumRow
 		for _, c := range done {
 			t := c.Target
-			c.Result.TargetSeq, c.Result.IntervalMS = t.Seq, s.Interval(t).Milliseconds()
+			// A check that takes longer than the interval makes the interval longer.
+			c.Result.TargetSeq, c.Result.IntervalMS = t.Seq, max(s.Interval(t), c.Took).Milliseconds()
 			ended := t.count(c.Result)
 			opens, ends := t.found(c.Result)
 			if !c.TLSExpiresAt.IsZero() {

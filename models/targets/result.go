@@ -49,7 +49,7 @@ type Result struct {
 	LatencyMS  int    // of the last attempt
 	Attempts   int    // requests made, from 1
 	Error      string // short and stable; "" when up
-	IntervalMS int64  `gorm:"column:interval_ms"` // time between checks when it was made; set by Record
+	IntervalMS int64  `gorm:"column:interval_ms"` // time between checks when it was made, at least that of the check itself; set by Record
 
 	TargetID   string `gorm:"->"` // where a list was asked for
 	TargetName string `gorm:"->"` // what the target is called

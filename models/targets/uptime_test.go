@@ -140,9 +140,9 @@ func plain(all []span, from, until models.Time) (s targets.Share) {
 // Every uptime is equal to a plain computation from the raw results.
 func TestUptimeIsThatOfTheRawResults(t *testing.T) {
 	each(t, func(f fixture) {
-		for seed := range uint64(4) {
+		for seed := range uint64(3) {
 			l := life{fixture: f, id: f.add("https://a.test").ID, rand: rand.New(rand.NewPCG(seed, 11))}
-			for range 12 {
+			for range 8 {
 				for range 12 {
 					l.step()
 				}
@@ -248,6 +248,25 @@ func TestResultHoldsForTwoOfItsIntervals(t *testing.T) {
 		f.clock.Advance(want.Up)
 		if got := f.get(made.ID).Uptime[targets.Last24h]; got != want {
 			t.Errorf("%+v, want %+v", got, want)
+		}
+	})
+}
+
+// A check that takes longer than the interval, as of a host that hangs, makes the
+// interval longer: its result holds until the next one can be there.
+func TestResultOfASlowCheckHoldsLonger(t *testing.T) {
+	each(t, func(f fixture) {
+		made := f.add("https://a.test") // CHECK_INTERVAL is a minute
+		c := targets.Checked{Target: f.only(), Result: down(), Took: 10 * time.Minute}
+		c.Result.CheckedAt = f.Now()
+		f.clock.Advance(c.Took)
+		f.must(f.Record(f.Context(), checker, c))
+		f.clock.Advance(time.Hour)
+		if got := f.get(made.ID).Uptime[targets.Last24h]; got.Down != 2*c.Took || got.Up != 0 {
+			t.Errorf("%+v, want %v down", got, 2*c.Took)
+		}
+		if rs := f.results(targets.ResultFilter{}); rs[0].IntervalMS != c.Took.Milliseconds() {
+			t.Errorf("%+v", rs[0])
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"strings"
@@ -105,6 +106,9 @@ func check(v validator.Validator, r *http.Request, sent []byte, rec *recorder) s
 	}
 	u := *r.URL
 	u.Path, u.RawPath = alias(u.Path), ""
+	q := u.Query()
+	maps.DeleteFunc(q, func(_ string, values []string) bool { return values[0] == "" }) // as if it were left out
+	u.RawQuery = q.Encode()
 	r.URL = &u
 	r.Body = io.NopCloser(bytes.NewReader(sent))
 	body, err := rec.text()
