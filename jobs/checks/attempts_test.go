@@ -46,6 +46,20 @@ func (w world) brings(o outbound.Options, cases map[string]answer) {
 	w.free()
 }
 
+// A check that takes longer than the interval, here by its retries, is stored with
+// the time that it took.
+func TestIntervalOfASlowCheck(t *testing.T) {
+	each(t, func(w world) {
+		w.Store = targets.NewStore(w.db, nil, targets.Options{CheckInterval: 100 * time.Millisecond, Retention: time.Hour})
+		w.start(1, outbound.Options{Timeout: time.Minute})
+		w.add(w.site(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(502) }))
+		w.until("a result", func() bool { return len(w.results()) > 0 })
+		if r := w.results()[0]; r.Attempts != 3 || r.IntervalMS < 600 {
+			w.Errorf("%d attempts with pauses of 200 and 400 ms are stored with an interval of %d ms", r.Attempts, r.IntervalMS)
+		}
+	})
+}
+
 // Seed 000, §4, error handling: whatever a host does is a result with a short,
 // stable error. Failures of the network are tried three times, others once.
 func TestErrorHandling(t *testing.T) {
