@@ -27,8 +27,35 @@ import (
 // New is a fresh SQLite store in a folder of the test's own.
 func New(t testing.TB) *models.DB {
 	t.Helper()
-	return open(t, models.SQLite, filepath.Join(t.TempDir(), "test.db"), true)
+	file := filepath.Join(t.TempDir(), "test.db")
+	migrated, err := template()
+	if err == nil {
+		err = os.WriteFile(file, migrated, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(t, models.SQLite, file, false)
 }
+
+// template is a new SQLite database with the current schema. To copy it is much
+// faster than to migrate one for each test.
+var template = sync.OnceValues(func() (database []byte, err error) {
+	dir, err := os.MkdirTemp("", "linkwatch-template-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	file := filepath.Join(dir, "template.db")
+	db, err := models.Open(context.Background(), models.SQLite, file, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(db.Migrate(), db.Close()); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
 
 // Each runs a test on every engine: SQLite always, PostgreSQL where
 // TEST_POSTGRES_URL names a server whose user may create databases.
