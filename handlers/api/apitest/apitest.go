@@ -98,7 +98,7 @@ func Check(t testing.TB, path string, next http.Handler, passOver func(*http.Req
 	})
 }
 
-const clientGone = 499 // nobody gets this answer
+const clientGone = 499 // the client closed the connection before the response
 
 func check(v validator.Validator, r *http.Request, sent []byte, rec *recorder) string {
 	if rec.status == clientGone {
