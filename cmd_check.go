@@ -8,8 +8,8 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/linkwatch/linkwatch/config"
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/config"
+	"linkwatch/models"
 )
 
 // check examines the database and prints what it finds, a line for each

@@ -6,7 +6,7 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/linkwatch/linkwatch/config"
+	"linkwatch/config"
 )
 
 func printConfig(_ context.Context, args []string, getenv func(string) string, stdout io.Writer) error {

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linkwatch/linkwatch/config"
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
+	"linkwatch/config"
+	"linkwatch/models"
+	"linkwatch/models/links"
 )
 
 const (

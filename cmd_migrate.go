@@ -6,8 +6,8 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/linkwatch/linkwatch/config"
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/config"
+	"linkwatch/models"
 )
 
 // migrate changes the schema of the store: up to the newest version, or n

@@ -5,7 +5,7 @@ import (
 	"flag"
 	"io"
 
-	"github.com/linkwatch/linkwatch/handlers"
+	"linkwatch/handlers"
 )
 
 // printOpenAPI prints the description of the API, which needs no store.

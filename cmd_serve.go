@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/linkwatch/linkwatch/config"
+	"linkwatch/config"
 )
 
 // The limits of one request on the way in and out. A handler may take longer

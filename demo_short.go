@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/shortlinks"
 )
 
 // demoShort makes up short links and lets a clock run through their months, so

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/shortlinks"
+	"linkwatch/models/targets"
 )
 
 // TestDemo looks at one demo from all sides: to make it is most of the work.

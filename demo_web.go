@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/linkwatch/linkwatch/models/links"
+	"linkwatch/models/links"
 )
 
 // fate is what becomes of a made-up page.

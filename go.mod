@@ -1,4 +1,4 @@
-module github.com/linkwatch/linkwatch
+module linkwatch
 
 go 1.26.0
 

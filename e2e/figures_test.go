@@ -19,8 +19,8 @@ import (
 
 	_ "github.com/glebarez/go-sqlite" // the plain scans go beside the program, to its file
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
+	"linkwatch/models"
+	"linkwatch/models/links"
 )
 
 var figures = flag.Bool("figures", false, "measure the program on large stores and print the figures of docs/benchmarks.md")

@@ -14,7 +14,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/models/targets"
 )
 
 const (

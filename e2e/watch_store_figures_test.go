@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/models"
+	"linkwatch/models/targets"
 )
 
 const (

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/handlers"
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/cleanup"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/schedule"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/handlers"
+	"linkwatch/models"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/schedule"
+	"linkwatch/models/shortlinks"
 )
 
 const cleanupStats = "/v1/admin/cleanup/stats"

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models/schedule"
+	"linkwatch/models/schedule"
 )
 
 func TestJobs(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models/links"
+	"linkwatch/models/links"
 )
 
 func TestSaveAndRead(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linkwatch/linkwatch/handlers/api/apitest"
+	"linkwatch/handlers/api/apitest"
 )
 
 // TestOpenAPI compares the committed description with what the program says of

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/handlers"
-	"github.com/linkwatch/linkwatch/handlers/httpx"
-	"github.com/linkwatch/linkwatch/models/modelstest"
+	"linkwatch/handlers"
+	"linkwatch/handlers/httpx"
+	"linkwatch/models/modelstest"
 )
 
 // shorten makes a short link and answers its address in the API. body is the

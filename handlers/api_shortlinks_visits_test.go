@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/handlers"
-	"github.com/linkwatch/linkwatch/handlers/httpx"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/handlers"
+	"linkwatch/handlers/httpx"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/shortlinks"
 )
 
 // visit follows a short link.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 // TestTargetErrors goes through the table of contract §1 for targets and status

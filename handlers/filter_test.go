@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 const maxAddress = 4000 // bytes of an address in a header

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linkwatch/linkwatch/handlers/httpx"
+	"linkwatch/handlers/httpx"
 )
 
 // TestLimitOfCreation: strangers make so many short links a minute, and no more.

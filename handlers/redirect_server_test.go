@@ -12,10 +12,10 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
-	"github.com/linkwatch/linkwatch/handlers"
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/handlers"
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/shortlinks"
 )
 
 // eachCache runs a test of redirects on each engine, with the cache in this

@@ -13,17 +13,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/linkwatch/linkwatch/config"
-	"github.com/linkwatch/linkwatch/handlers/api"
-	"github.com/linkwatch/linkwatch/handlers/httpx"
-	"github.com/linkwatch/linkwatch/handlers/web"
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/cleanup"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/schedule"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/static"
+	"linkwatch/config"
+	"linkwatch/handlers/api"
+	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/web"
+	"linkwatch/models"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/links"
+	"linkwatch/models/schedule"
+	"linkwatch/models/shortlinks"
+	"linkwatch/models/targets"
+	"linkwatch/static"
 )
 
 // Deps are what the routes work with.

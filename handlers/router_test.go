@@ -13,14 +13,14 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/linkwatch/linkwatch/handlers/api/apitest"
-	"github.com/linkwatch/linkwatch/handlers/httpx"
-	"github.com/linkwatch/linkwatch/models/cleanup"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/schedule"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/handlers/api/apitest"
+	"linkwatch/handlers/httpx"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/schedule"
+	"linkwatch/models/shortlinks"
+	"linkwatch/models/targets"
 )
 
 // newRouter is the router over an empty store; change may set what it guards.

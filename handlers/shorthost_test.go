@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linkwatch/linkwatch/handlers/httpx"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
-	"github.com/linkwatch/linkwatch/static"
+	"linkwatch/handlers/httpx"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/shortlinks"
+	"linkwatch/static"
 )
 
 // newShortHost is a router with SHORT_HOST and a short link of the key "abcd".

@@ -8,9 +8,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/linkwatch/linkwatch/handlers/httpx"
-	"github.com/linkwatch/linkwatch/handlers/web"
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/web"
+	"linkwatch/models"
 )
 
 // notFound answers requests that no route is for. GET and HEAD of a page with a

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linkwatch/linkwatch/handlers/httpx"
+	"linkwatch/handlers/httpx"
 )
 
 // TestTrailingSlash asks for every page with a slash at its end.

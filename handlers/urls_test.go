@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/modelstest"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
 )
 
 // TestURLStandard sends the test vectors of the URL standard to all operations that take a URL.

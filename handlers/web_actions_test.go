@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/schedule"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/schedule"
 )
 
 func TestBulkOnPagesAndUndo(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/schedule"
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/schedule"
+	"linkwatch/models/targets"
 )
 
 const aDay = 24 * time.Hour

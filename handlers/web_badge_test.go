@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/models/targets"
 )
 
 // svg is a badge as a reader of XML sees it.

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/handlers"
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/cleanup"
-	"github.com/linkwatch/linkwatch/models/schedule"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/handlers"
+	"linkwatch/models"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/schedule"
+	"linkwatch/models/shortlinks"
 )
 
 // declareReaper schedules the reaper, as the program does.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models/links"
+	"linkwatch/models/links"
 )
 
 const hostile = `<script>alert(1)</script>"><img src=x onerror=alert(2)>`

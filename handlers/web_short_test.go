@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/handlers"
-	"github.com/linkwatch/linkwatch/handlers/httpx"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/handlers"
+	"linkwatch/handlers/httpx"
+	"linkwatch/models/shortlinks"
 )
 
 // shorten makes a short link; change may set what its owner may.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/handlers"
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/handlers"
+	"linkwatch/models"
+	"linkwatch/models/shortlinks"
 )
 
 // TestEditShortLinkOnItsPage: what its owner sets is stored, and an end that is not

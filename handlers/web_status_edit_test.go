@@ -11,7 +11,7 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/models/targets"
 )
 
 // choice is the targets that the form of a status page shows as chosen, and

@@ -13,8 +13,8 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
-	"github.com/linkwatch/linkwatch/handlers"
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/handlers"
+	"linkwatch/models/targets"
 )
 
 // watched adds a target with a name, "" = none, and lets checks of it find what

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/modelstest"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
 )
 
 // tagID is the id of a tag, "" if there is none.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/targets"
 )
 
 func TestDeleteTargetAndUndo(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/models/targets"
 )
 
 // Wherever an uptime is shown it is the same, to the digit, and says since when

@@ -3,7 +3,7 @@ package jobs
 import (
 	"log/slog"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 // LogError logs an error of background work. A fault of the database, such as a

@@ -13,9 +13,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"go.uber.org/goleak"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/schedule"
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/schedule"
 )
 
 // each runs a test on every engine and looks for goroutines that it left behind.

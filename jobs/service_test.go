@@ -6,7 +6,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/linkwatch/linkwatch/jobs"
+	"linkwatch/jobs"
 )
 
 // over is a context that has ended.

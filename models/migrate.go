@@ -18,7 +18,7 @@ import (
 	"github.com/golang-migrate/migrate/v4/source/iofs"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/linkwatch/linkwatch/migrations"
+	"linkwatch/migrations"
 )
 
 // Migrate brings the schema to the newest version.

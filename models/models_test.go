@@ -10,8 +10,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/modelstest"
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
 )
 
 func TestIDsSortByCreation(t *testing.T) {

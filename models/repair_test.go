@@ -3,7 +3,7 @@ package models_test
 import (
 	"testing"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 func TestRepairURL(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 func TestParseURLCanonical(t *testing.T) {

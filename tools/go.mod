@@ -1,4 +1,4 @@
-module github.com/linkwatch/linkwatch/tools
+module linkwatch/tools
 
 go 1.26.0
 

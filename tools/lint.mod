@@ -1,4 +1,4 @@
-module github.com/linkwatch/linkwatch/tools/lint
+module linkwatch/tools/lint
 
 go 1.26.0
 

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/schedule"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models"
+	"linkwatch/models/schedule"
+	"linkwatch/views/ui"
 )
 
 // Jobs is the page of all scheduled jobs.

@@ -9,8 +9,8 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"github.com/linkwatch/linkwatch/models/schedule"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models/schedule"
+	"linkwatch/views/ui"
 	"time"
 )
 

@@ -3,10 +3,10 @@ package views
 import (
 	"fmt"
 
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/schedule"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models/links"
+	"linkwatch/models/schedule"
+	"linkwatch/models/targets"
+	"linkwatch/views/ui"
 )
 
 // AttentionRows is the number of rows that a group on the overview shows before

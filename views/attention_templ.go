@@ -11,10 +11,10 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"time"
 
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/schedule"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models/links"
+	"linkwatch/models/schedule"
+	"linkwatch/models/targets"
+	"linkwatch/views/ui"
 )
 
 // attention is what needs attention, by severity and kind.

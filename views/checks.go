@@ -4,9 +4,9 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models"
+	"linkwatch/models/targets"
+	"linkwatch/views/ui"
 )
 
 // Checks is the page of the check history of all targets, newest first.

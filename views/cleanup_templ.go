@@ -9,8 +9,8 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"github.com/linkwatch/linkwatch/models/cleanup"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models/cleanup"
+	"linkwatch/views/ui"
 )
 
 // CleanupPage is what the reaper did and does.

@@ -8,7 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/linkwatch/linkwatch/views/ui"
+import "linkwatch/views/ui"
 
 // Error is the page of something that did not work.
 type Error struct {

@@ -3,7 +3,7 @@ package views
 import (
 	"fmt"
 
-	"github.com/linkwatch/linkwatch/models/links"
+	"linkwatch/models/links"
 )
 
 // healthIcon is the shape beside the word of a health.

@@ -1,11 +1,11 @@
 package views
 
 import (
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/shortlinks"
+	"linkwatch/models/targets"
+	"linkwatch/views/ui"
 )
 
 // Link is the page of one link.

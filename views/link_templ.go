@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models/links"
+	"linkwatch/models/targets"
+	"linkwatch/views/ui"
 )
 
 // LinkPage shows one link and all that can be done to it.

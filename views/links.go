@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/views/ui"
 )
 
 // maxRowTags is how many tags a row of the list shows before it counts the rest.

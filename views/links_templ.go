@@ -11,8 +11,8 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"slices"
 
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models/links"
+	"linkwatch/views/ui"
 )
 
 // LinksPage is the list of links.

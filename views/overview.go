@@ -3,11 +3,11 @@ package views
 import (
 	"slices"
 
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/schedule"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models/links"
+	"linkwatch/models/schedule"
+	"linkwatch/models/shortlinks"
+	"linkwatch/models/targets"
+	"linkwatch/views/ui"
 )
 
 // Overview is the first page: what needs attention, and what is new.

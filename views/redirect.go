@@ -3,7 +3,7 @@ package views
 import (
 	"time"
 
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks"
 )
 
 // ShortPreview is where a short link leads, for somebody who looks before going there.

@@ -8,7 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/linkwatch/linkwatch/views/ui"
+import "linkwatch/views/ui"
 
 // ShortPreviewPage shows where a short link leads.
 func ShortPreviewPage(v ShortPreview) templ.Component {

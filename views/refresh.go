@@ -1,8 +1,8 @@
 package views
 
 import (
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models/links"
+	"linkwatch/views/ui"
 )
 
 // Refresh is the page of a batch of links that are fetched anew.

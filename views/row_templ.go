@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models/links"
+	"linkwatch/views/ui"
 )
 
 // health is a link's health by word, shape and colour.

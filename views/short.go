@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models"
+	"linkwatch/models/shortlinks"
+	"linkwatch/views/ui"
 )
 
 // Short is the page of all short links: the form to make one, the search, the rows.

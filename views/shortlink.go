@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models/links"
+	"linkwatch/models/shortlinks"
+	"linkwatch/views/ui"
 )
 
 // ShortLink is the page of one short link.

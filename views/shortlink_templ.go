@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models/shortlinks"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models/shortlinks"
+	"linkwatch/views/ui"
 )
 
 // ShortLinkPage shows one short link, its visits and all that can be done to it.

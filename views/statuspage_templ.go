@@ -9,9 +9,9 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/static"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models/targets"
+	"linkwatch/static"
+	"linkwatch/views/ui"
 	"strconv"
 	"time"
 )

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models"
+	"linkwatch/models/targets"
+	"linkwatch/views/ui"
 )
 
 func statusOf(states ...targets.Status) StatusPage {

@@ -5,8 +5,8 @@ import (
 	"html"
 	"strings"
 
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models/targets"
+	"linkwatch/views/ui"
 )
 
 // StatusPages is the list of status pages.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/targets"
+	"linkwatch/views/ui"
 )
 
 const day = 24 * time.Hour

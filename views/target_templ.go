@@ -14,10 +14,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/targets"
+	"linkwatch/views/ui"
 )
 
 // TargetPage shows one target, its history and all that can be done to it.

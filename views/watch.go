@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models"
+	"linkwatch/models/targets"
+	"linkwatch/views/ui"
 )
 
 // Watch is the page of all targets: the form to add, the search, the rows.

@@ -10,12 +10,12 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 	"github.com/gin-gonic/gin"
 
-	"github.com/linkwatch/linkwatch/handlers/httpx"
-	"github.com/linkwatch/linkwatch/models/cleanup"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/schedule"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/handlers/httpx"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/links"
+	"linkwatch/models/schedule"
+	"linkwatch/models/shortlinks"
+	"linkwatch/models/targets"
 )
 
 // version is the API's, not the program's: it changes when /v1 does.

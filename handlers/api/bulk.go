@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
+	"linkwatch/models"
+	"linkwatch/models/links"
 )
 
 func (a *API) registerBulk() {

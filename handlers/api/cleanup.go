@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/cleanup"
-	"github.com/linkwatch/linkwatch/models/schedule"
+	"linkwatch/models"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/schedule"
 )
 
 func (a *API) registerCleanup() {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/linkwatch/linkwatch/handlers/httpx"
+	"linkwatch/handlers/httpx"
 )
 
 // describe adds a route outside of /v1 to the document. The router serves it.

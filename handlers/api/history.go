@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/models"
+	"linkwatch/models/targets"
 )
 
 func (a *API) registerHistory() {

@@ -20,8 +20,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/linkwatch/linkwatch/handlers/httpx"
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/handlers/httpx"
+	"linkwatch/models"
 )
 
 // The groups of operations in the OpenAPI document.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/schedule"
+	"linkwatch/models"
+	"linkwatch/models/schedule"
 )
 
 func (a *API) registerJobs() {

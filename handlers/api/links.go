@@ -6,8 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
+	"linkwatch/models"
+	"linkwatch/models/links"
 )
 
 func (a *API) registerLinks() {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/linkwatch/linkwatch/handlers/httpx"
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/handlers/httpx"
+	"linkwatch/models"
 )
 
 // The problems that operations have in common: every route of the program, those

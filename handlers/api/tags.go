@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
+	"linkwatch/models"
+	"linkwatch/models/links"
 )
 
 func (a *API) registerTags() {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks"
 )
 
 // ShortLinkStats are the visits of a short link.

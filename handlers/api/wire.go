@@ -3,8 +3,8 @@ package api
 import (
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
+	"linkwatch/models"
+	"linkwatch/models/links"
 )
 
 // Link is a saved link on the wire (contract §3).

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 // databasePatience is how long the health routes wait for the database.

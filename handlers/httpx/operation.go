@@ -1,6 +1,6 @@
 package httpx
 
-import "github.com/linkwatch/linkwatch/models"
+import "linkwatch/models"
 
 // Operation describes a route outside of /v1 in the OpenAPI document. It stands
 // beside the route's handler.

@@ -1,6 +1,6 @@
 package httpx
 
-import "github.com/linkwatch/linkwatch/models"
+import "linkwatch/models"
 
 // typePrefix and a code are the type of a problem: a relative reference, which
 // leads to a page that explains it.

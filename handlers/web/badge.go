@@ -8,10 +8,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/linkwatch/linkwatch/handlers/httpx"
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views"
+	"linkwatch/handlers/httpx"
+	"linkwatch/models"
+	"linkwatch/models/targets"
+	"linkwatch/views"
 )
 
 // badgeCSP: a badge is looked at, and needs nothing.

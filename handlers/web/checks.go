@@ -5,10 +5,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models"
+	"linkwatch/models/targets"
+	"linkwatch/views"
+	"linkwatch/views/ui"
 )
 
 const checksSize = 50 // checks on a page of the history

@@ -5,9 +5,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/linkwatch/linkwatch/models/cleanup"
-	"github.com/linkwatch/linkwatch/views"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models/cleanup"
+	"linkwatch/views"
+	"linkwatch/views/ui"
 )
 
 // refreshRunning is how often a browser without JavaScript asks again while the

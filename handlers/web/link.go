@@ -5,10 +5,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/views"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/views"
+	"linkwatch/views/ui"
 )
 
 // LinkPage shows one link. Looking at it here is no view of the link: views

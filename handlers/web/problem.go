@@ -5,9 +5,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/linkwatch/linkwatch/handlers/httpx"
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/views"
+	"linkwatch/handlers/httpx"
+	"linkwatch/models"
+	"linkwatch/views"
 )
 
 // ProblemRoute is where the type of a problem document leads.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/linkwatch/linkwatch/handlers/httpx"
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
-	"github.com/linkwatch/linkwatch/views"
+	"linkwatch/handlers/httpx"
+	"linkwatch/models"
+	"linkwatch/models/shortlinks"
+	"linkwatch/views"
 )
 
 // The routes of a short link: of the program, and of SHORT_HOST.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
-	"github.com/linkwatch/linkwatch/views"
+	"linkwatch/models"
+	"linkwatch/models/shortlinks"
+	"linkwatch/views"
 )
 
 // ShortLinkPage shows one short link with its visits, and for htmx what changes.

@@ -12,10 +12,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/gorilla/feeds"
 
-	"github.com/linkwatch/linkwatch/handlers/httpx"
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views"
+	"linkwatch/handlers/httpx"
+	"linkwatch/models"
+	"linkwatch/models/targets"
+	"linkwatch/views"
 )
 
 const (

@@ -8,10 +8,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/models"
+	"linkwatch/models/targets"
+	"linkwatch/views"
+	"linkwatch/views/ui"
 )
 
 const choiceSize = 50 // targets to choose from, beside the chosen ones

@@ -6,9 +6,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/views"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/views"
 )
 
 // TagsPage lists the tags, and for htmx those that match.

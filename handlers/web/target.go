@@ -6,9 +6,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views"
+	"linkwatch/models"
+	"linkwatch/models/targets"
+	"linkwatch/views"
 )
 
 const (

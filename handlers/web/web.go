@@ -12,15 +12,15 @@ import (
 	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
 
-	"github.com/linkwatch/linkwatch/config"
-	"github.com/linkwatch/linkwatch/handlers/httpx"
-	"github.com/linkwatch/linkwatch/models/cleanup"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/schedule"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/views"
-	"github.com/linkwatch/linkwatch/views/ui"
+	"linkwatch/config"
+	"linkwatch/handlers/httpx"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/links"
+	"linkwatch/models/schedule"
+	"linkwatch/models/shortlinks"
+	"linkwatch/models/targets"
+	"linkwatch/views"
+	"linkwatch/views/ui"
 )
 
 // Deps is what the pages need.

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/outbound"
+	"linkwatch/models/targets"
+	"linkwatch/outbound"
 )
 
 // answer is what a check of a site is to bring.

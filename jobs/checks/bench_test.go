@@ -12,10 +12,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/linkwatch/linkwatch/jobs/checks"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/outbound"
+	"linkwatch/jobs/checks"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/targets"
+	"linkwatch/outbound"
 )
 
 // The figure of the plan: 5,000 targets on 250 hosts, each to be checked each

@@ -15,10 +15,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/linkwatch/linkwatch/jobs"
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/outbound"
+	"linkwatch/jobs"
+	"linkwatch/models"
+	"linkwatch/models/targets"
+	"linkwatch/outbound"
 )
 
 const (

@@ -16,11 +16,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
-	"github.com/linkwatch/linkwatch/jobs/checks"
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/outbound"
+	"linkwatch/jobs/checks"
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/targets"
+	"linkwatch/outbound"
 )
 
 // interval is longer than any test, and shorter than a checker's lease.

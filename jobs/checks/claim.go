@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/linkwatch/linkwatch/jobs"
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/jobs"
+	"linkwatch/models"
+	"linkwatch/models/targets"
 )
 
 // order is what the dispatcher asks of the store at once.

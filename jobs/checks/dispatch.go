@@ -5,8 +5,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/models"
+	"linkwatch/models/targets"
 )
 
 const (

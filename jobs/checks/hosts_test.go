@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/outbound"
+	"linkwatch/models/targets"
+	"linkwatch/outbound"
 )
 
 // Seed 000, §4, worker concurrency cap: as the servers see it.

@@ -13,10 +13,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/outbound"
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/targets"
+	"linkwatch/outbound"
 )
 
 // ended is a context that is over: the grace of a program that has none.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/models/targets"
 )
 
 const (

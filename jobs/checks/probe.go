@@ -8,9 +8,9 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/targets"
-	"github.com/linkwatch/linkwatch/outbound"
+	"linkwatch/models"
+	"linkwatch/models/targets"
+	"linkwatch/outbound"
 )
 
 const (

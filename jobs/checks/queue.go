@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/models/targets"
 )
 
 const (

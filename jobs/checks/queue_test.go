@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/models"
+	"linkwatch/models/targets"
 )
 
 var noon = time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC)

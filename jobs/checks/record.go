@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/linkwatch/linkwatch/jobs"
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/jobs"
+	"linkwatch/models/targets"
 )
 
 const (

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/linkwatch/linkwatch/jobs"
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/jobs"
+	"linkwatch/models/targets"
 )
 
 // holdOn sees to the lease. One that has ended, and any error of the store,

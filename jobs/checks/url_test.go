@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/linkwatch/linkwatch/outbound"
+	"linkwatch/outbound"
 )
 
 // What a target's URL stands for is what a browser would request.

@@ -9,9 +9,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/outbound"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/outbound"
 )
 
 // Fetcher is the links.Fetcher that asks the internet.

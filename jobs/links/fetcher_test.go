@@ -11,9 +11,9 @@ import (
 	"sync"
 	"testing"
 
-	jobslinks "github.com/linkwatch/linkwatch/jobs/links"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/outbound"
+	jobslinks "linkwatch/jobs/links"
+	"linkwatch/models/links"
+	"linkwatch/outbound"
 )
 
 // status answers /HEAD/GET with the statuses that the path names. 0 breaks the connection off.

@@ -14,11 +14,11 @@ import (
 
 	"go.uber.org/goleak"
 
-	jobslinks "github.com/linkwatch/linkwatch/jobs/links"
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/outbound"
+	jobslinks "linkwatch/jobs/links"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
+	"linkwatch/outbound"
 )
 
 const week = 7 * 24 * time.Hour

@@ -3,7 +3,7 @@ package links
 import (
 	"net/url"
 
-	"github.com/linkwatch/linkwatch/models/links"
+	"linkwatch/models/links"
 )
 
 // maxPerHost is how many links of one host wait in a queue, so that a host

@@ -3,7 +3,7 @@ package links
 import (
 	"testing"
 
-	"github.com/linkwatch/linkwatch/models/links"
+	"linkwatch/models/links"
 )
 
 func TestQueueHandsOutOneOfEachHost(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/linkwatch/linkwatch/jobs"
-	"github.com/linkwatch/linkwatch/models/links"
+	"linkwatch/jobs"
+	"linkwatch/models/links"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	jobslinks "github.com/linkwatch/linkwatch/jobs/links"
-	"github.com/linkwatch/linkwatch/models/links"
+	jobslinks "linkwatch/jobs/links"
+	"linkwatch/models/links"
 )
 
 func (w world) startRefresh(t *testing.T) links.Refresh {

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/linkwatch/linkwatch/jobs"
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
+	"linkwatch/jobs"
+	"linkwatch/models"
+	"linkwatch/models/links"
 )
 
 const (

@@ -5,11 +5,11 @@ import (
 	"sync"
 	"testing"
 
-	jobslinks "github.com/linkwatch/linkwatch/jobs/links"
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/outbound"
+	jobslinks "linkwatch/jobs/links"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
+	"linkwatch/outbound"
 )
 
 // odd are paths as they are written, and as a browser requests them.

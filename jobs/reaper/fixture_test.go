@@ -9,13 +9,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
-	"github.com/linkwatch/linkwatch/jobs"
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/cleanup"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/jobs"
+	"linkwatch/models"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/shortlinks"
+	"linkwatch/models/targets"
 )
 
 // fixture is one instance of the program, as far as the reaper knows it.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/linkwatch/linkwatch/jobs"
-	"github.com/linkwatch/linkwatch/models/cleanup"
+	"linkwatch/jobs"
+	"linkwatch/models/cleanup"
 )
 
 // recordTime is for recording a run whose context has ended.

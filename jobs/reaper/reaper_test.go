@@ -11,8 +11,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/linkwatch/linkwatch/models/cleanup"
-	"github.com/linkwatch/linkwatch/models/modelstest"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/modelstest"
 )
 
 func TestReaper_BufferTime(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks"
 )
 
 // register makes Prometheus see the cache and the visits. The only label is

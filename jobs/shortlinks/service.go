@@ -10,8 +10,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/linkwatch/linkwatch/jobs"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/jobs"
+	"linkwatch/models/shortlinks"
 )
 
 const (

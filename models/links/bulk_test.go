@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
+	"linkwatch/models"
+	"linkwatch/models/links"
 )
 
 func TestDeleteAndUndo(t *testing.T) {

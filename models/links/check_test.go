@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
+	"linkwatch/models"
+	"linkwatch/models/links"
 )
 
 const day = 24 * time.Hour

@@ -2,7 +2,7 @@
 // (seed 001, contract §3). Pages and API both call it, so each rule is here once.
 package links
 
-import "github.com/linkwatch/linkwatch/models"
+import "linkwatch/models"
 
 // Health says how a link did when it was last checked (contract §3).
 type Health string

@@ -7,9 +7,9 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/modelstest"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
 )
 
 // TestQueryPlans asks SQLite how it runs each statement of what people do

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 // The limits of a query, beside models.MaxFilter.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 func words(ws ...string) (out []Word) {

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"gorm.io/gorm"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/modelstest"
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
 )
 
 // losesOnce is an index that loses a race, once each time it is told to.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/modelstest"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
 )
 
 func TestSave(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 // Options are the settings of the store.

@@ -13,9 +13,9 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/links"
-	"github.com/linkwatch/linkwatch/models/modelstest"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
 )
 
 func TestTagsOnALink(t *testing.T) {

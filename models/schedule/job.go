@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 const (

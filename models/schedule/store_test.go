@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/schedule"
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/schedule"
 )
 
 func inAnHour(t time.Time) time.Time { return t.Add(time.Hour) }

@@ -10,8 +10,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/shortlinks"
 )
 
 func randomKey() string { return fmt.Sprintf("test-%x", rand.Uint64()) }

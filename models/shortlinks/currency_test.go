@@ -10,9 +10,9 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"gorm.io/gorm"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/shortlinks"
 )
 
 // A process that was stopped, or whose database did not answer, has looked at

@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 // rules are the Options that decide where a short link may lead. Their hosts

@@ -3,8 +3,8 @@ package shortlinks_test
 import (
 	"testing"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/models"
+	"linkwatch/models/shortlinks"
 )
 
 // spellings are other ways to write links.example, lw.example and spam.example.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/shortlinks"
 )
 
 func TestCreate(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"crypto/rand"
 	"strings"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 // maxUnknown is how many unknown keys are remembered. They have a place of

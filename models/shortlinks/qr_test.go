@@ -10,7 +10,7 @@ import (
 
 	"rsc.io/qr"
 
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks"
 )
 
 // picture is what a viewer of an SVG sees of a QR code.

@@ -11,9 +11,9 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/shortlinks"
 )
 
 // eachRedis runs a test over a Redis in this process, and over a real one where

@@ -10,7 +10,7 @@ package shortlinks
 import (
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 // Limits of what an owner sets.

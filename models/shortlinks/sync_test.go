@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/shortlinks"
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/shortlinks"
 )
 
 // Without Redis, changes reach other instances by a look at the database.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/mileusna/useragent"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 // device is the family of a visitor's device.

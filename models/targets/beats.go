@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 // MaxBeats is how many checks stand in the beat bar of a target.

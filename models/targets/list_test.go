@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/targets"
 )
 
 // pages reads a whole list by its tokens.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 func TestJudge(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/targets"
 )
 
 func (f fixture) rows(table string) (n int64) {

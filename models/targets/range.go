@@ -3,7 +3,7 @@ package targets
 import (
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 // Range is how far back a figure looks: "24h" or "7d". Hours and days are

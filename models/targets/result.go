@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 // Outcome is what one check found.

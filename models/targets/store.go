@@ -10,7 +10,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 // Store keeps targets and their history. It is safe for concurrent use.

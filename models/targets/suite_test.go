@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
-	"github.com/linkwatch/linkwatch/models/modelstest"
-	"github.com/linkwatch/linkwatch/models/targets"
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/targets"
 )
 
 const day = 24 * time.Hour

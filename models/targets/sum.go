@@ -3,7 +3,7 @@ package targets
 import (
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 // Sum is the roll-up of an hour or a day: the time known up and down, the number

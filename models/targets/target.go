@@ -6,7 +6,7 @@ package targets
 import (
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 // Status says how a target does (contract §4).

@@ -3,7 +3,7 @@ package targets
 import (
 	"time"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 // Uptime is time known up ÷ time known, not a ratio of checks. The state that a

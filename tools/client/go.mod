@@ -1,4 +1,4 @@
-module github.com/linkwatch/linkwatch/tools/client
+module linkwatch/tools/client
 
 go 1.26.0
 

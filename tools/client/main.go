@@ -16,7 +16,7 @@ import (
 
 	"github.com/oapi-codegen/nullable"
 
-	"github.com/linkwatch/linkwatch/tools/client/client"
+	"linkwatch/tools/client/client"
 )
 
 func main() {

@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"strconv"
 
-	"github.com/linkwatch/linkwatch/static"
+	"linkwatch/static"
 )
 
 // HTMXConfig is what pages tell htmx: no style element of its own (the policy

@@ -10,7 +10,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/linkwatch/linkwatch/models"
+	"linkwatch/models"
 )
 
 // Page is what the frame of every page shows.
