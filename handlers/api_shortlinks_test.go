@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"linkwatch/handlers"
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 	"linkwatch/models/modelstest"
 )
 
@@ -71,13 +71,13 @@ func TestAddShortLink(t *testing.T) {
 // at the same port.
 func TestShortLinkAddresses(t *testing.T) {
 	for _, c := range []struct {
-		addresses       httpx.Addresses
+		addresses       middleware.Addresses
 		short, atItsOwn any
 	}{
-		{httpx.Addresses{PublicURL: "https://links.example"}, "https://links.example/s/abcd", nil},
-		{httpx.Addresses{PublicURL: "https://links.example:8443", ShortHost: "go.example"}, "https://links.example:8443/s/abcd", "https://go.example:8443/abcd"},
-		{httpx.Addresses{PublicURL: "https://links.example", ShortHost: "go.example"}, "https://links.example/s/abcd", "https://go.example/abcd"},
-		{httpx.Addresses{ShortHost: "go.example"}, "", ""},
+		{middleware.Addresses{PublicURL: "https://links.example"}, "https://links.example/s/abcd", nil},
+		{middleware.Addresses{PublicURL: "https://links.example:8443", ShortHost: "go.example"}, "https://links.example:8443/s/abcd", "https://go.example:8443/abcd"},
+		{middleware.Addresses{PublicURL: "https://links.example", ShortHost: "go.example"}, "https://links.example/s/abcd", "https://go.example/abcd"},
+		{middleware.Addresses{ShortHost: "go.example"}, "", ""},
 	} {
 		s := newServerOn(t, modelstest.New(t), func(d *handlers.Deps) { d.Addresses = c.addresses })
 		if c.short == "" {

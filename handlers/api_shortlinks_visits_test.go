@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"linkwatch/handlers"
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
 )
@@ -93,10 +93,10 @@ func TestShortLinkStats(t *testing.T) {
 }
 
 func TestShortLinkQR(t *testing.T) {
-	for _, addresses := range []httpx.Addresses{{}, {PublicURL: "https://links.example"}, {PublicURL: "https://links.example", ShortHost: "go.example"}} {
+	for _, addresses := range []middleware.Addresses{{}, {PublicURL: "https://links.example"}, {PublicURL: "https://links.example", ShortHost: "go.example"}} {
 		s := newServerOn(t, modelstest.New(t), func(d *handlers.Deps) { d.Addresses = addresses })
 		at := s.shorten(`"short_key":"abcd","ttl_seconds":60`)
-		address := map[httpx.Addresses]string{
+		address := map[middleware.Addresses]string{
 			{}:                                   s.url + "/s/abcd",
 			{PublicURL: "https://links.example"}: "https://links.example/s/abcd",
 			{PublicURL: "https://links.example", ShortHost: "go.example"}: "https://go.example/abcd",

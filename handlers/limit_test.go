@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 )
 
 // TestLimitOfCreation: strangers make so many short links a minute, and no more.
@@ -28,7 +28,7 @@ func TestLimitOfCreation(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newShortHost(t, func(d *Deps) {
-				d.Addresses, d.ShortCreateLimit = httpx.Addresses{}, limit
+				d.Addresses, d.ShortCreateLimit = middleware.Addresses{}, limit
 				c.change(d)
 			})
 			ask := func(method, path string) *httptest.ResponseRecorder {
@@ -73,7 +73,7 @@ func TestLimitOfCreation(t *testing.T) {
 // TestGuessing: a client that sends wrong credentials too often is told when to
 // come back, by either face; short links and others notice nothing of it.
 func TestGuessing(t *testing.T) {
-	r := newShortHost(t, func(d *Deps) { d.Addresses, d.Password = httpx.Addresses{}, "correct horse" })
+	r := newShortHost(t, func(d *Deps) { d.Addresses, d.Password = middleware.Addresses{}, "correct horse" })
 	ask := func(client, method, path, auth string) *httptest.ResponseRecorder {
 		req := httptest.NewRequest(method, path, nil)
 		req.Host, req.RemoteAddr = "127.0.0.1", client

@@ -15,7 +15,7 @@ import (
 
 	"linkwatch/config"
 	"linkwatch/handlers/api"
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 	"linkwatch/handlers/web"
 	"linkwatch/models"
 	"linkwatch/models/cleanup"
@@ -41,7 +41,7 @@ type Deps struct {
 
 	Version          string
 	Host             string // HTTP_HOST
-	Addresses        httpx.Addresses
+	Addresses        middleware.Addresses
 	Password         string // guards everything but the public routes; "" = all is open
 	ShortCreateLimit int    // short links that a client without a password may make per minute; 0 = any number
 }
@@ -49,7 +49,7 @@ type Deps struct {
 // Router answers every request. Its Health is to be told when the program stops.
 type Router struct {
 	http.Handler
-	Health *httpx.Health
+	Health *middleware.Health
 	engine *gin.Engine
 	routes []route
 	short  []route // those of SHORT_HOST
@@ -59,16 +59,16 @@ type Router struct {
 // operation that the API registers itself.
 type route struct {
 	method, path string
-	needs        httpx.Role
+	needs        middleware.Role
 	handler      gin.HandlerFunc
 }
 
 // New builds the router.
 func New(d Deps) (*Router, error) {
 	gin.SetMode(gin.ReleaseMode)
-	errs := &httpx.Errors{Log: d.Log}
-	metrics := httpx.NewMetrics(d.Registry)
-	health := httpx.NewHealth(errs, d.DB, d.Redis, d.Version)
+	errs := &middleware.Errors{Log: d.Log}
+	metrics := middleware.NewMetrics(d.Registry)
+	health := middleware.NewHealth(errs, d.DB, d.Redis, d.Version)
 	pages := web.New(web.Deps{
 		Links: d.Links, Targets: d.Targets, ShortLinks: d.ShortLinks, Cleanup: d.Cleanup, Schedule: d.Jobs,
 		Settings: d.Settings, Version: d.Version, Addresses: d.Addresses,
@@ -76,31 +76,31 @@ func New(d Deps) (*Router, error) {
 	})
 	errs.Page = pages.Problem
 
-	access := httpx.NewAccess(errs, d.Password)
-	observe := httpx.Observe(d.Log, metrics, "/healthz", "/readyz", "/health", "/metrics")
+	access := middleware.NewAccess(errs, d.Password)
+	observe := middleware.Observe(d.Log, metrics, "/healthz", "/readyz", "/health", "/metrics")
 	engine := newEngine(errs,
-		httpx.Identify,
+		middleware.Identify,
 		observe,
 		errs.Recover,
-		httpx.Secure,
+		middleware.Secure,
 		errs.Hosts(d.Host, d.Addresses.PublicURL),
 		errs.SameOrigin(d.Addresses.PublicURL),
 		access.Check,
-		errs.Limit(httpx.NewLimiter(d.ShortCreateLimit), d.Password, d.Addresses.PublicURL,
+		errs.Limit(middleware.NewLimiter(d.ShortCreateLimit), d.Password, d.Addresses.PublicURL,
 			"POST /v1/shortlinks", "POST /short", "POST /links/:id/shorten"),
 		errs.Body,
-		httpx.InTime(web.RedirectRoute),
+		middleware.InTime(web.RedirectRoute),
 	)
 
 	operations := register(engine, api.Deps{
 		Links: d.Links, Targets: d.Targets, ShortLinks: d.ShortLinks, Cleanup: d.Cleanup, Jobs: d.Jobs,
 		Addresses: d.Addresses, Errors: errs, Metrics: metrics, Stopping: health.WhenStopping(),
 	})
-	docs, err := httpx.NewDocs(operations)
+	docs, err := middleware.NewDocs(operations)
 	if err != nil {
 		return nil, err
 	}
-	const public, viewer, editor, admin = httpx.Public, httpx.Viewer, httpx.Editor, httpx.Admin
+	const public, viewer, editor, admin = middleware.Public, middleware.Viewer, middleware.Editor, middleware.Admin
 	routes := []route{
 		// The program itself.
 		{"GET", "/healthz", public, health.Alive},
@@ -258,7 +258,7 @@ func New(d Deps) (*Router, error) {
 		{"GET", "/healthz", public, health.Alive},
 		{"GET", static.Prefix + "*file", public, files(errs)},
 	}
-	shortHost := newEngine(errs, httpx.Identify, observe, errs.Recover, httpx.Secure, access.Check, errs.Body)
+	shortHost := newEngine(errs, middleware.Identify, observe, errs.Recover, middleware.Secure, access.Check, errs.Body)
 	serve(shortHost, access, short)
 
 	return &Router{
@@ -276,25 +276,25 @@ func Operations() *api.API {
 // document describes.
 func register(engine *gin.Engine, d api.Deps) *api.API {
 	return api.Register(engine, d, slices.Concat(
-		httpx.HealthOperations, web.BadgeOperations, []httpx.Operation{web.RedirectOperation, web.FeedOperation})...)
+		middleware.HealthOperations, web.BadgeOperations, []middleware.Operation{web.RedirectOperation, web.FeedOperation})...)
 }
 
 // newEngine is an engine without routes that answers problems of our own.
-func newEngine(errs *httpx.Errors, middleware ...gin.HandlerFunc) *gin.Engine {
+func newEngine(errs *middleware.Errors, passes ...gin.HandlerFunc) *gin.Engine {
 	engine := gin.New()
 	engine.HandleMethodNotAllowed = true
 	engine.RedirectTrailingSlash = false
 	engine.ForwardedByClientIP = false
-	engine.Use(middleware...)
+	engine.Use(passes...)
 	engine.NoRoute(func(c *gin.Context) { errs.Write(c, models.NotFound("page")) })
 	engine.NoMethod(func(c *gin.Context) {
-		errs.Write(c, httpx.NewProblem(httpx.CodeMethodNotAllowed, "This address takes other methods only: see the header Allow."))
+		errs.Write(c, middleware.NewProblem(middleware.CodeMethodNotAllowed, "This address takes other methods only: see the header Allow."))
 	})
 	return engine
 }
 
 // serve adds routes to an engine, and to the table of who may call them.
-func serve(engine *gin.Engine, access *httpx.Access, routes []route) {
+func serve(engine *gin.Engine, access *middleware.Access, routes []route) {
 	for _, r := range routes {
 		if r.handler != nil {
 			engine.Handle(r.method, r.path, r.handler)
@@ -312,7 +312,7 @@ func serve(engine *gin.Engine, access *httpx.Access, routes []route) {
 
 // byHost sends requests for SHORT_HOST to where there is nothing but short
 // links. Redirects have nothing that could be compressed, and no alias.
-func byHost(a httpx.Addresses, engine, shortHost http.Handler) http.Handler {
+func byHost(a middleware.Addresses, engine, shortHost http.Handler) http.Handler {
 	whole := gzhttp.GzipHandler(aliases(engine))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -334,7 +334,7 @@ func aliases(next http.Handler) http.Handler {
 		if ok && path == "/admin/cleanup/stats" {
 			path = "/v1" + path
 		}
-		if ok && httpx.IsAPI(path) {
+		if ok && middleware.IsAPI(path) {
 			u := *r.URL
 			u.Path, u.RawPath = path, ""
 			r = r.Clone(r.Context())
@@ -345,7 +345,7 @@ func aliases(next http.Handler) http.Handler {
 }
 
 // files serves what pages load; another name is answered like any unknown page.
-func files(errs *httpx.Errors) gin.HandlerFunc {
+func files(errs *middleware.Errors) gin.HandlerFunc {
 	serve := gin.WrapH(static.Handler())
 	return func(c *gin.Context) {
 		if !static.Has(c.Request.URL.Path) {

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"linkwatch/handlers/api/apitest"
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
@@ -64,7 +64,7 @@ func TestEveryRouteIsInTheTable(t *testing.T) {
 	r := newRouter(t, nil)
 	var table, served []string
 	for _, rt := range r.routes {
-		if rt.needs < httpx.Public || rt.needs > httpx.Admin {
+		if rt.needs < middleware.Public || rt.needs > middleware.Admin {
 			t.Errorf("%s %s needs no role", rt.method, rt.path)
 		}
 		table = append(table, rt.method+" "+rt.path)
@@ -122,7 +122,7 @@ func TestDescribedRoutes(t *testing.T) {
 			if !ok {
 				t.Errorf("%s %s is not served", method, path)
 			}
-			if _, login := op.Responses["401"]; login != (rt.needs != httpx.Public) {
+			if _, login := op.Responses["401"]; login != (rt.needs != middleware.Public) {
 				t.Errorf("%s %s: 401 is listed: %v", method, path, login)
 			}
 		}

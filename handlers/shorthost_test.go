@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
 	"linkwatch/static"
@@ -24,7 +24,7 @@ func newShortHost(t *testing.T, change func(*Deps)) *Router {
 	}
 	return newRouter(t, func(d *Deps) {
 		d.ShortLinks = store
-		d.Addresses = httpx.Addresses{PublicURL: "https://links.example", ShortHost: "go.example"}
+		d.Addresses = middleware.Addresses{PublicURL: "https://links.example", ShortHost: "go.example"}
 		if change != nil {
 			change(d)
 		}

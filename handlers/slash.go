@@ -8,7 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 	"linkwatch/handlers/web"
 	"linkwatch/models"
 )
@@ -17,10 +17,10 @@ import (
 // slash at its end are redirected to the page, with the query; all else is 404.
 // The API and other methods do not get this: a client that sends them has the
 // wrong address and should learn so.
-func notFound(errs *httpx.Errors, routes []route) gin.HandlerFunc {
+func notFound(errs *middleware.Errors, routes []route) gin.HandlerFunc {
 	var pages [][]string // their segments
 	for _, r := range routes {
-		if r.method == http.MethodGet && !httpx.IsAPI(r.path) && r.path != "/" {
+		if r.method == http.MethodGet && !middleware.IsAPI(r.path) && r.path != "/" {
 			pages = append(pages, strings.Split(r.path, "/"))
 		}
 	}

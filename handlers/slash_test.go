@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 )
 
 // TestTrailingSlash asks for every page with a slash at its end.
@@ -14,7 +14,7 @@ func TestTrailingSlash(t *testing.T) {
 	r := newRouter(t, nil)
 	asked := 0
 	for _, rt := range r.routes {
-		if rt.method != "GET" || httpx.IsAPI(rt.path) || strings.ContainsAny(rt.path, "*") || strings.HasSuffix(rt.path, "/") {
+		if rt.method != "GET" || middleware.IsAPI(rt.path) || strings.ContainsAny(rt.path, "*") || strings.HasSuffix(rt.path, "/") {
 			continue
 		}
 		path := strings.NewReplacer(":id", "x", ":key", "x", ":slug", "x", ":target", "x", ":kind", "x", ":range", "x").Replace(rt.path)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"linkwatch/handlers"
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 	"linkwatch/models/shortlinks"
 )
 
@@ -106,7 +106,7 @@ func TestShortPage(t *testing.T) {
 // TestShortHostOnPages: where short links have a host of their own, pages show that.
 func TestShortHostOnPages(t *testing.T) {
 	s := newSite(t, func(d *handlers.Deps) {
-		d.Addresses = httpx.Addresses{PublicURL: "https://links.example", ShortHost: "lnk.example"}
+		d.Addresses = middleware.Addresses{PublicURL: "https://links.example", ShortHost: "lnk.example"}
 	})
 	s.shorten("https://example.com", "Spring")
 	wantText(t, s.get("/short/Spring"), ".short-address", "https://lnk.example/Spring")

@@ -10,7 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 	"github.com/gin-gonic/gin"
 
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/links"
 	"linkwatch/models/schedule"
@@ -35,9 +35,9 @@ type Deps struct {
 	ShortLinks *shortlinks.Store
 	Cleanup    *cleanup.Store
 	Jobs       *schedule.Store
-	Addresses  httpx.Addresses
-	Errors     *httpx.Errors
-	Metrics    *httpx.Metrics
+	Addresses  middleware.Addresses
+	Errors     *middleware.Errors
+	Metrics    *middleware.Metrics
 	Stopping   <-chan struct{} // closed when the program is about to stop
 }
 
@@ -49,7 +49,7 @@ type API struct {
 
 // Register adds every operation of the API to the router, and others that are
 // served beside it to its document.
-func Register(r *gin.Engine, d Deps, others ...httpx.Operation) *API {
+func Register(r *gin.Engine, d Deps, others ...middleware.Operation) *API {
 	a := &API{Deps: d, huma: humagin.New(r, huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",

@@ -7,11 +7,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 )
 
 // describe adds a route outside of /v1 to the document. The router serves it.
-func (a *API) describe(o httpx.Operation) {
+func (a *API) describe(o middleware.Operation) {
 	for i, method := range o.Methods {
 		op := huma.Operation{
 			Method: method, Path: template(o.Path), OperationID: o.ID, Tags: []string{o.Tag},
@@ -47,7 +47,7 @@ func template(path string) string {
 	return strings.Join(parts, "/")
 }
 
-func param(p httpx.Param) *huma.Param {
+func param(p middleware.Param) *huma.Param {
 	out := &huma.Param{
 		Name: p.Name, In: p.In, Required: p.In == "path", Description: p.Description,
 		Schema: &huma.Schema{Type: huma.TypeString},
@@ -61,7 +61,7 @@ func param(p httpx.Param) *huma.Param {
 	return out
 }
 
-func (a *API) response(r httpx.Response) *huma.Response {
+func (a *API) response(r middleware.Response) *huma.Response {
 	out := &huma.Response{Description: r.Description, Headers: map[string]*huma.Param{}}
 	for name, description := range r.Headers {
 		out.Headers[name] = header(description)

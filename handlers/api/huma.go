@@ -20,7 +20,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 	"linkwatch/models"
 )
 
@@ -94,11 +94,11 @@ func operation(tag, method, path, id, summary, description string, problems ...m
 
 // register adds one operation. Its errors go through the one place that maps
 // them, and huma keeps its hands off the read deadline: the body was read
-// before (httpx.Errors.Body), and a deadline that passes while the handler works
+// before (middleware.Errors.Body), and a deadline that passes while the handler works
 // would be taken for a client that is gone.
 func register[I, O any](a *API, op huma.Operation, do func(context.Context, *I) (*O, error)) {
 	op.BodyReadTimeout = -1
-	op.MaxBodyBytes = httpx.MaxBody + 1 // huma refuses at the limit, the contract above it
+	op.MaxBodyBytes = middleware.MaxBody + 1 // huma refuses at the limit, the contract above it
 	op.Metadata[membersKey] = members(reflect.TypeFor[I]())
 	a.describeProblems(&op, reflect.TypeFor[I]())
 	defer describeHeaders(op.Responses) // once huma has added the others
@@ -163,8 +163,8 @@ func addMembers(known map[string]string, of string, object reflect.Type) {
 func (a *API) checkQuery(ctx huma.Context, next func(huma.Context)) {
 	u := ctx.URL()
 	if _, err := url.ParseQuery(u.RawQuery); err != nil {
-		p := httpx.NewProblem(models.CodeInvalid, "The query string cannot be read.",
-			httpx.FieldError{Location: "query", Message: "is not properly percent-encoded"})
+		p := middleware.NewProblem(models.CodeInvalid, "The query string cannot be read.",
+			middleware.FieldError{Location: "query", Message: "is not properly percent-encoded"})
 		// An error in writing is the client's absence.
 		_ = huma.WriteErr(a.huma, ctx, p.Status, p.Detail, p)
 		return
@@ -179,7 +179,7 @@ func (a *API) checkMedia(ctx huma.Context, next func(huma.Context)) {
 	if r.ContentLength != 0 && ctx.Operation().RequestBody != nil {
 		media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 		if err != nil || media != jsonMedia || r.Header.Get("Content-Encoding") != "" {
-			p := httpx.NewProblem(httpx.CodeUnsupportedMedia, "Send the body as application/json, not compressed.")
+			p := middleware.NewProblem(middleware.CodeUnsupportedMedia, "Send the body as application/json, not compressed.")
 			// An error in writing is the client's absence.
 			_ = huma.WriteErr(a.huma, ctx, p.Status, p.Detail, p)
 			return
@@ -195,15 +195,15 @@ const maxFieldErrors = 20
 // refusal is the problem for what huma itself finds wrong with a request.
 func refusal(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
 	for _, err := range errs {
-		if p, ok := errors.AsType[*httpx.Problem](err); ok {
+		if p, ok := errors.AsType[*middleware.Problem](err); ok {
 			return p
 		}
 	}
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		p := httpx.NewProblem(models.CodeInvalid, "The request is not as this call needs it.")
+		p := middleware.NewProblem(models.CodeInvalid, "The request is not as this call needs it.")
 		if len(errs) == 0 { // the only such case: there is no body
-			p.Errors = []httpx.FieldError{{Location: "body", Message: "is missing"}}
+			p.Errors = []middleware.FieldError{{Location: "body", Message: "is missing"}}
 		}
 		for _, err := range errs {
 			if f := fieldError(ctx, err); len(p.Errors) < maxFieldErrors && !slices.Contains(p.Errors, f) {
@@ -215,22 +215,22 @@ func refusal(ctx huma.Context, status int, msg string, errs ...error) huma.Statu
 		}
 		return p
 	case http.StatusRequestEntityTooLarge:
-		return httpx.NewProblem(httpx.CodeTooLarge, "The body is larger than 1 MiB.")
+		return middleware.NewProblem(middleware.CodeTooLarge, "The body is larger than 1 MiB.")
 	case http.StatusUnsupportedMediaType:
-		return httpx.NewProblem(httpx.CodeUnsupportedMedia, "Send the body as application/json.")
+		return middleware.NewProblem(middleware.CodeUnsupportedMedia, "Send the body as application/json.")
 	}
 	if ctx == nil { // huma asks for an example, to describe it
-		return httpx.NewProblem(httpx.CodeInternal, msg)
+		return middleware.NewProblem(middleware.CodeInternal, msg)
 	}
-	return httpx.Internal(ctx.Context())
+	return middleware.Internal(ctx.Context())
 }
 
 // fieldError drops the value that huma would echo and the names of members that
 // the client made up, and names places as models does: "url", "query.page".
-func fieldError(ctx huma.Context, err error) httpx.FieldError {
+func fieldError(ctx huma.Context, err error) middleware.FieldError {
 	detailer, ok := err.(huma.ErrorDetailer)
 	if !ok {
-		return httpx.FieldError{Location: "body", Message: "is not as this call needs it"}
+		return middleware.FieldError{Location: "body", Message: "is not as this call needs it"}
 	}
 	d := detailer.ErrorDetail()
 	location := strings.TrimPrefix(d.Location, "body.")
@@ -238,20 +238,20 @@ func fieldError(ctx huma.Context, err error) httpx.FieldError {
 		known, _ := ctx.Operation().Metadata[membersKey].(map[string]string)
 		object, _, _ := strings.Cut(location, ".")
 		if known[object] == "" || object == location {
-			return httpx.FieldError{Location: "body", Message: "has an unknown member; known are: " + known[""]}
+			return middleware.FieldError{Location: "body", Message: "has an unknown member; known are: " + known[""]}
 		}
-		return httpx.FieldError{Location: object, Message: "has an unknown member; known are: " + known[object]}
+		return middleware.FieldError{Location: object, Message: "has an unknown member; known are: " + known[object]}
 	}
 	if strings.HasPrefix(d.Message, "invalid date/time") { // what follows is for Go
-		return httpx.FieldError{Location: location, Message: "must be a time such as 2025-03-24T12:00:00Z"}
+		return middleware.FieldError{Location: location, Message: "must be a time such as 2025-03-24T12:00:00Z"}
 	}
 	var most float64
 	if n, _ := fmt.Sscanf(d.Message, validation.MsgExpectedMaximumNumber, &most); n == 1 { // in digits, not as 2.592e+06
-		return httpx.FieldError{Location: location, Message: "expected number <= " + strconv.FormatFloat(most, 'f', -1, 64)}
+		return middleware.FieldError{Location: location, Message: "expected number <= " + strconv.FormatFloat(most, 'f', -1, 64)}
 	}
 	var member string
 	if n, _ := fmt.Sscanf(d.Message, validation.MsgExpectedRequiredProperty, &member); n == 1 {
-		return httpx.FieldError{Location: strings.TrimPrefix(location+"."+member, "body."), Message: "is missing"}
+		return middleware.FieldError{Location: strings.TrimPrefix(location+"."+member, "body."), Message: "is missing"}
 	}
-	return httpx.FieldError{Location: location, Message: d.Message}
+	return middleware.FieldError{Location: location, Message: d.Message}
 }

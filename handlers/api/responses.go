@@ -8,17 +8,17 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 	"linkwatch/models"
 )
 
 // The problems that operations have in common: every route of the program, those
 // that need a login, every operation of /v1, and those of them with a body.
 var (
-	problemsOfAll    = []models.Code{httpx.CodeForbidden, httpx.CodeInternal}
-	problemsOfLogin  = []models.Code{httpx.CodeUnauthorized, httpx.CodeRateLimited}
+	problemsOfAll    = []models.Code{middleware.CodeForbidden, middleware.CodeInternal}
+	problemsOfLogin  = []models.Code{middleware.CodeUnauthorized, middleware.CodeRateLimited}
 	problemsOfV1     = []models.Code{models.CodeInvalid, models.CodeUnavailable}
-	problemsOfBodies = []models.Code{httpx.CodeRequestTimeout, httpx.CodeTooLarge, httpx.CodeUnsupportedMedia}
+	problemsOfBodies = []models.Code{middleware.CodeRequestTimeout, middleware.CodeTooLarge, middleware.CodeUnsupportedMedia}
 )
 
 const (
@@ -41,10 +41,10 @@ func (a *API) describeProblems(op *huma.Operation, input reflect.Type) {
 // addProblems adds a reference to a shared response for each status of some
 // codes. pages says that browsers get a page in place of the problem.
 func (a *API) addProblems(responses map[string]*huma.Response, pages bool, codes ...[]models.Code) {
-	byStatus := map[int][]httpx.ProblemType{}
+	byStatus := map[int][]middleware.ProblemType{}
 	for _, some := range codes {
 		for _, code := range some {
-			t, ok := httpx.ProblemTypeOf(string(code))
+			t, ok := middleware.ProblemTypeOf(string(code))
 			if !ok {
 				panic("no such problem: " + string(code))
 			}
@@ -57,7 +57,7 @@ func (a *API) addProblems(responses map[string]*huma.Response, pages bool, codes
 }
 
 // problemResponse refers to the shared response of a status with some types of problem.
-func (a *API) problemResponse(types []httpx.ProblemType, pages bool) *huma.Response {
+func (a *API) problemResponse(types []middleware.ProblemType, pages bool) *huma.Response {
 	var names, meanings []string
 	var slugs []any
 	for _, t := range types {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 	"linkwatch/models"
 	"linkwatch/models/targets"
 	"linkwatch/views"
@@ -18,22 +18,22 @@ import (
 const badgeCSP = "default-src 'none'; sandbox"
 
 // BadgeOperations describe Badge.
-var BadgeOperations = []httpx.Operation{
+var BadgeOperations = []middleware.Operation{
 	badgeOperation("/badge/:target/:kind", "get-badge", "Get a badge of a target",
 		"Uptime is that of 30 days, response time that of 24 hours.",
-		httpx.Param{Name: "kind", In: "path", Enum: []string{"status.svg", "uptime.svg", "latency.svg"}, Description: "What the badge shows"}),
+		middleware.Param{Name: "kind", In: "path", Enum: []string{"status.svg", "uptime.svg", "latency.svg"}, Description: "What the badge shows"}),
 	badgeOperation("/badge/:target/:kind/:range", "get-badge-of-range", "Get a badge of a target over a range",
 		"A status badge shows the status of now, whatever the range.",
-		httpx.Param{Name: "kind", In: "path", Enum: []string{"status", "uptime", "latency"}, Description: "What the badge shows"},
-		httpx.Param{Name: "range", In: "path", Enum: []string{"24h.svg", "7d.svg", "30d.svg", "90d.svg"}, Description: "Range that uptime and response time are of"}),
+		middleware.Param{Name: "kind", In: "path", Enum: []string{"status", "uptime", "latency"}, Description: "What the badge shows"},
+		middleware.Param{Name: "range", In: "path", Enum: []string{"24h.svg", "7d.svg", "30d.svg", "90d.svg"}, Description: "Range that uptime and response time are of"}),
 }
 
-func badgeOperation(path, id, summary, description string, params ...httpx.Param) httpx.Operation {
-	target := httpx.Param{Name: "target", In: "path", Example: "t_01HZ8QK3V5W7X9YABCDEFG", Description: "Id of a target that is on a status page"}
-	return httpx.Operation{
+func badgeOperation(path, id, summary, description string, params ...middleware.Param) middleware.Operation {
+	target := middleware.Param{Name: "target", In: "path", Example: "t_01HZ8QK3V5W7X9YABCDEFG", Description: "Id of a target that is on a status page"}
+	return middleware.Operation{
 		Methods: []string{http.MethodGet}, Path: path, ID: id, Tag: "Status pages", Public: true,
-		Summary: summary, Description: description, Params: append([]httpx.Param{target}, params...),
-		Responses: []httpx.Response{{Status: http.StatusOK, Description: "Badge", Content: map[string]any{"image/svg+xml": nil}}},
+		Summary: summary, Description: description, Params: append([]middleware.Param{target}, params...),
+		Responses: []middleware.Response{{Status: http.StatusOK, Description: "Badge", Content: map[string]any{"image/svg+xml": nil}}},
 		Problems:  []models.Code{models.CodeNotFound, models.CodeUnavailable},
 	}
 }

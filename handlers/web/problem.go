@@ -5,7 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 	"linkwatch/models"
 	"linkwatch/views"
 )
@@ -15,7 +15,7 @@ const ProblemRoute = "/probs/:slug"
 
 // ProblemType explains a type of problem. Programs get the same page as people.
 func (p *Pages) ProblemType(c *gin.Context) {
-	t, ok := httpx.ProblemTypeOf(c.Param("slug"))
+	t, ok := middleware.ProblemTypeOf(c.Param("slug"))
 	if !ok {
 		p.fail(c, models.NotFound("type of problem"))
 		return

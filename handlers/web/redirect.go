@@ -7,7 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
 	"linkwatch/views"
@@ -30,16 +30,16 @@ var (
 )
 
 // RedirectOperation describes Redirect.
-var RedirectOperation = httpx.Operation{
+var RedirectOperation = middleware.Operation{
 	Methods: []string{http.MethodGet, http.MethodHead}, Path: RedirectRoute, ID: "follow-short-link", Tag: "Short links", Public: true,
 	Summary: "Follow a short link",
 	Description: "Counts a visit. On SHORT_HOST the path is /{key}. Browsers get a page in place of a problem. " +
 		"The response changes at the instant at which the short link expires.",
-	Params: []httpx.Param{
+	Params: []middleware.Param{
 		{Name: "key", In: "path", Example: "abc2XYZ", Description: "Short key. It is case-sensitive"},
 		{Name: "preview", In: "query", Example: "1", Description: "1 shows the destination in place of redirecting. It is not counted as a visit"},
 	},
-	Responses: []httpx.Response{
+	Responses: []middleware.Response{
 		{
 			Status: http.StatusFound, Description: "Redirect to the destination",
 			Headers: map[string]string{"Location": "Destination", "Cache-Control": "Always " + keepNot},
@@ -94,7 +94,7 @@ func (p *Pages) preview(c *gin.Context) {
 		p.fail(c, err)
 		return
 	}
-	if !httpx.WantsPage(c.Request) {
+	if !middleware.WantsPage(c.Request) {
 		c.PureJSON(http.StatusOK, ShortPreview{key, e.LongURL, e.Title, e.ExpiresAt})
 		return
 	}
@@ -108,7 +108,7 @@ func (p *Pages) isRedirect(r *http.Request) bool {
 }
 
 // redirectProblem shows to a visitor why a key leads nowhere.
-func (p *Pages) redirectProblem(c *gin.Context, problem *httpx.Problem) {
+func (p *Pages) redirectProblem(c *gin.Context, problem *middleware.Problem) {
 	v := views.PublicProblem{Heading: problem.Title, Detail: problem.Detail}
 	switch {
 	case problem.Status == http.StatusNotFound:
@@ -116,7 +116,7 @@ func (p *Pages) redirectProblem(c *gin.Context, problem *httpx.Problem) {
 	case problem.Status == http.StatusGone:
 		v.Heading = "This short link leads nowhere any more"
 	case problem.Status >= http.StatusInternalServerError:
-		v.Detail, v.RequestID = "Try again in a moment.", httpx.RequestID(c.Request.Context())
+		v.Detail, v.RequestID = "Try again in a moment.", middleware.RequestID(c.Request.Context())
 	}
 	p.showKept(c, problem.Status, keepNot, views.RedirectProblemPage(v))
 }

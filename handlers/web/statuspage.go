@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/gorilla/feeds"
 
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 	"linkwatch/models"
 	"linkwatch/models/targets"
 	"linkwatch/views"
@@ -56,11 +56,11 @@ func (p *Pages) StatusPage(c *gin.Context) {
 }
 
 // FeedOperation describes StatusFeed.
-var FeedOperation = httpx.Operation{
+var FeedOperation = middleware.Operation{
 	Methods: []string{http.MethodGet}, Path: "/status/:slug/feed", ID: "get-status-feed", Tag: "Status pages", Public: true,
 	Summary: "Get the feed of a status page", Description: "An Atom feed of the outages of its targets.",
-	Params: []httpx.Param{{Name: "slug", In: "path", Example: "shop", Description: "Slug of the status page"}},
-	Responses: []httpx.Response{
+	Params: []middleware.Param{{Name: "slug", In: "path", Example: "shop", Description: "Slug of the status page"}},
+	Responses: []middleware.Response{
 		{
 			Status: http.StatusOK, Description: "Feed", Headers: map[string]string{"ETag": "Version of the feed, for If-None-Match"},
 			Content: map[string]any{"application/atom+xml": nil},
@@ -149,13 +149,13 @@ func publicPage(route string) bool {
 }
 
 // publicProblem shows a problem to a stranger.
-func (p *Pages) publicProblem(c *gin.Context, problem *httpx.Problem) {
+func (p *Pages) publicProblem(c *gin.Context, problem *middleware.Problem) {
 	v := views.PublicProblem{Heading: problem.Title, Detail: problem.Detail}
 	switch {
 	case problem.Status == http.StatusNotFound:
 		v.Detail = "There is nothing at this address. Check it for typing errors. The page may also have been deleted."
 	case problem.Status >= http.StatusInternalServerError:
-		v.Detail, v.RequestID = "Try again in a moment.", httpx.RequestID(c.Request.Context())
+		v.Detail, v.RequestID = "Try again in a moment.", middleware.RequestID(c.Request.Context())
 	}
 	c.Header("HX-Reswap", "none")
 	page := views.StatusProblemPage(v)

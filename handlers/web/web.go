@@ -13,7 +13,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"linkwatch/config"
-	"linkwatch/handlers/httpx"
+	"linkwatch/handlers/middleware"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/links"
 	"linkwatch/models/schedule"
@@ -32,9 +32,9 @@ type Deps struct {
 	Schedule   *schedule.Store
 	Settings   []config.Setting // in force, secrets masked
 	Version    string
-	Addresses  httpx.Addresses
-	Errors     *httpx.Errors
-	Metrics    *httpx.Metrics
+	Addresses  middleware.Addresses
+	Errors     *middleware.Errors
+	Metrics    *middleware.Metrics
 }
 
 // Pages are the handlers of all pages.
@@ -105,7 +105,7 @@ var next = map[int]string{
 }
 
 // Problem shows a problem to a person.
-func (p *Pages) Problem(c *gin.Context, problem *httpx.Problem) {
+func (p *Pages) Problem(c *gin.Context, problem *middleware.Problem) {
 	if publicPage(c.FullPath()) { // first: one of them is at SHORT_HOST too
 		p.publicProblem(c, problem)
 		return
@@ -123,7 +123,7 @@ func (p *Pages) Problem(c *gin.Context, problem *httpx.Problem) {
 	if problem.Status >= http.StatusInternalServerError {
 		v.Next = "Try again. If it stays, look in the log for this request."
 	}
-	v.RequestID = httpx.RequestID(c.Request.Context())
+	v.RequestID = middleware.RequestID(c.Request.Context())
 	c.Header("HX-Reswap", "none") // no place of a page is meant for this
 	p.show(c, problem.Status, views.ErrorPage(v))
 }

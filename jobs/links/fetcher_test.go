@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	jobslinks "linkwatch/jobs/links"
+	linkjobs "linkwatch/jobs/links"
 	"linkwatch/models/links"
 	"linkwatch/outbound"
 )
@@ -149,7 +149,7 @@ func TestFetchErrors(t *testing.T) {
 	strict := outbound.New(outbound.Options{})
 	t.Cleanup(strict.Close)
 	for _, look := range []func(context.Context, string) (links.Page, error){
-		jobslinks.NewFetcher(strict).Fetch, jobslinks.NewFetcher(strict).Probe,
+		linkjobs.NewFetcher(strict).Fetch, linkjobs.NewFetcher(strict).Probe,
 	} {
 		_, err = look(t.Context(), nobody)
 		if fe, ok := errors.AsType[*links.FetchError](err); !ok || !fe.Blocked {

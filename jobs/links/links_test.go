@@ -14,7 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	jobslinks "linkwatch/jobs/links"
+	linkjobs "linkwatch/jobs/links"
 	"linkwatch/models"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
@@ -43,11 +43,11 @@ func each(t *testing.T, test func(t *testing.T, w world)) {
 }
 
 // newFetcher may fetch from this machine, as OUTBOUND_ALLOW_CIDRS would allow it to.
-func newFetcher(t *testing.T) jobslinks.Fetcher {
+func newFetcher(t *testing.T) linkjobs.Fetcher {
 	t.Helper()
 	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	t.Cleanup(client.Close)
-	return jobslinks.NewFetcher(client)
+	return linkjobs.NewFetcher(client)
 }
 
 // site serves until the end of the test. Each has a host of its own: its port.
@@ -94,7 +94,7 @@ func (w world) all(t *testing.T) map[string]links.Link {
 
 func (w world) revalidate(t *testing.T, workers int) string {
 	t.Helper()
-	summary, err := jobslinks.Revalidation(w.Store, workers).Run(t.Context(), t.Context())
+	summary, err := linkjobs.Revalidation(w.Store, workers).Run(t.Context(), t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestManyLinksOfOneHostLeaveRoomForOthers(t *testing.T) {
 			stop()
 			close(release)
 		}()
-		summary, err := jobslinks.Revalidation(w.Store, 8).Run(taking, t.Context())
+		summary, err := linkjobs.Revalidation(w.Store, 8).Run(taking, t.Context())
 		if err != nil || !strings.HasSuffix(summary, "interrupted") {
 			t.Errorf("%q, %v", summary, err)
 		}
@@ -230,7 +230,7 @@ func TestStoppedRevalidationFinishesWhatIsUnderWay(t *testing.T) {
 		defer stop()
 		s := site(t, func(http.ResponseWriter, *http.Request) { stop() }) // during the first check
 		w.add(t, numbered(s, 5)...)
-		summary, err := jobslinks.Revalidation(w.Store, 2).Run(taking, t.Context())
+		summary, err := linkjobs.Revalidation(w.Store, 2).Run(taking, t.Context())
 		if err != nil || summary != "1 checked, interrupted" {
 			t.Errorf("%q, %v", summary, err)
 		}
@@ -249,7 +249,7 @@ func TestCancelledRevalidationEndsAtOnce(t *testing.T) {
 			<-r.Context().Done() // until the client hangs up
 		})
 		w.add(t, numbered(s, 3)...)
-		summary, err := jobslinks.Revalidation(w.Store, 2).Run(working, working)
+		summary, err := linkjobs.Revalidation(w.Store, 2).Run(working, working)
 		if err != nil || summary != "0 checked, interrupted" {
 			t.Errorf("%q, %v", summary, err)
 		}
@@ -289,10 +289,10 @@ func TestRevalidationFailsWithTheStore(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := jobslinks.Revalidation(store, 2).Run(t.Context(), t.Context()); err == nil {
+	if _, err := linkjobs.Revalidation(store, 2).Run(t.Context(), t.Context()); err == nil {
 		t.Error("no error from a store that is closed")
 	}
-	if _, err := jobslinks.Purge(store)(t.Context(), t.Context()); err == nil {
+	if _, err := linkjobs.Purge(store)(t.Context(), t.Context()); err == nil {
 		t.Error("no error from a store that is closed")
 	}
 }
@@ -308,7 +308,7 @@ func TestPurge(t *testing.T) {
 			}
 		}
 		w.clock.Advance(365 * 24 * time.Hour)
-		if _, err := jobslinks.Purge(w.Store)(t.Context(), t.Context()); err != nil {
+		if _, err := linkjobs.Purge(w.Store)(t.Context(), t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.ChangeOf(t.Context(), change.ID); models.CodeOf(err) != models.CodeNotFound {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	jobslinks "linkwatch/jobs/links"
+	linkjobs "linkwatch/jobs/links"
 	"linkwatch/models/links"
 )
 
@@ -56,7 +56,7 @@ func TestRefresherEmptiesTheQueue(t *testing.T) {
 		})
 		w.add(t, numbered(s, 9)...)
 		before := w.startRefresh(t) // of a process that was killed, perhaps
-		refresher := jobslinks.NewRefresher(w.Store, 3, slog.New(slog.DiscardHandler))
+		refresher := linkjobs.NewRefresher(w.Store, 3, slog.New(slog.DiscardHandler))
 		refresher.Start()
 		for range 9 {
 			<-asked
@@ -88,7 +88,7 @@ func TestRefresherThatIsStoppedLosesNothing(t *testing.T) {
 		})
 		w.add(t, numbered(s, 3)...)
 		batch := w.startRefresh(t)
-		refresher := jobslinks.NewRefresher(w.Store, 1, slog.New(slog.DiscardHandler))
+		refresher := linkjobs.NewRefresher(w.Store, 1, slog.New(slog.DiscardHandler))
 		refresher.Start()
 		<-asked
 		over, cancel := context.WithCancel(t.Context())
@@ -138,7 +138,7 @@ func TestRefresherAsksEachHostOneByOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refresher := jobslinks.NewRefresher(w.Store, 8, slog.New(slog.DiscardHandler))
+		refresher := linkjobs.NewRefresher(w.Store, 8, slog.New(slog.DiscardHandler))
 		refresher.Start()
 		all.Wait()
 		refresher.Stop(t.Context())
@@ -161,7 +161,7 @@ func TestRefresherKeepsThePauseOfASite(t *testing.T) {
 		})
 		w.add(t, numbered(s, all)...)
 		batch := w.startRefresh(t)
-		refresher := jobslinks.NewRefresher(w.Store, 4, slog.New(slog.DiscardHandler))
+		refresher := linkjobs.NewRefresher(w.Store, 4, slog.New(slog.DiscardHandler))
 		refresher.Start()
 		<-asked
 		refresher.Stop(t.Context())
@@ -200,7 +200,7 @@ func TestStoppingRefresherFinishesWhatIsUnderWay(t *testing.T) {
 		})
 		w.add(t, numbered(s, 3)...)
 		batch := w.startRefresh(t)
-		refresher := jobslinks.NewRefresher(w.Store, 1, slog.New(slog.DiscardHandler))
+		refresher := linkjobs.NewRefresher(w.Store, 1, slog.New(slog.DiscardHandler))
 		refresher.Start()
 		<-asked
 		grace := &noticed{Context: t.Context(), asked: answer} // Stop waits: the page answers

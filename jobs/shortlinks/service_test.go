@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
-	jobshortlinks "linkwatch/jobs/shortlinks"
+	shortlinkjobs "linkwatch/jobs/shortlinks"
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
@@ -34,7 +34,7 @@ func each(t *testing.T, test func(t *testing.T, db *models.DB)) {
 // instance is an instance of the program, as far as short links need one.
 type instance struct {
 	*shortlinks.Store
-	*jobshortlinks.Service
+	*shortlinkjobs.Service
 	testing.TB
 	shared *shortlinks.Shared
 	reg    *prometheus.Registry
@@ -59,7 +59,7 @@ func newInstance(t testing.TB, db *models.DB, redis string) instance {
 		i.Store = shortlinks.NewStore(db, nil, i.shared, opts)
 	}
 	var err error
-	if i.Service, err = jobshortlinks.New(i.Store, memory, i.shared, log, i.reg); err != nil {
+	if i.Service, err = shortlinkjobs.New(i.Store, memory, i.shared, log, i.reg); err != nil {
 		t.Fatal(err)
 	}
 	i.Start()
@@ -259,7 +259,7 @@ func TestMetricsOfOneName(t *testing.T) {
 	i := newInstance(t, modelstest.New(t), "")
 	memory := shortlinks.NewMemory(10, nil)
 	defer memory.Close()
-	if _, err := jobshortlinks.New(i.Store, memory, nil, slog.New(slog.DiscardHandler), i.reg); err == nil {
+	if _, err := shortlinkjobs.New(i.Store, memory, nil, slog.New(slog.DiscardHandler), i.reg); err == nil {
 		t.Error("metrics of the same names are registered twice")
 	}
 }

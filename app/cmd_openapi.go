@@ -1,0 +1,29 @@
+package app
+
+import (
+	"context"
+	"flag"
+	"io"
+
+	"linkwatch/handlers"
+)
+
+// printOpenAPI prints the description of the API, which needs no store.
+func printOpenAPI(_ context.Context, args []string, _ func(string) string, stdout io.Writer) error {
+	flags := flag.NewFlagSet("openapi", flag.ContinueOnError)
+	old := flags.Bool("3.0", false, "OpenAPI 3.0.3 instead of 3.1")
+	if err := parseFlags(flags, args, stdout); err != nil {
+		return err
+	}
+	operations := handlers.Operations()
+	describe := operations.OpenAPI
+	if *old {
+		describe = operations.OpenAPI30
+	}
+	doc, err := describe()
+	if err != nil {
+		return err
+	}
+	_, err = stdout.Write(doc)
+	return err
+}

@@ -1,0 +1,82 @@
+package middleware
+
+import (
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// maxClients is how many clients a table of clients holds.
+const maxClients = 10_000
+
+// idleClient is how long a client must be quiet before a table may forget it
+// without any effect.
+const idleClient = time.Minute
+
+// clients holds something about each client, of at most maxClients. It is not
+// safe for concurrent use: its owner locks it.
+type clients[T any] struct {
+	known map[netip.Prefix]*known[T]
+}
+
+type known[T any] struct {
+	value T
+	last  time.Time // when get was last called for it
+}
+
+func newClients[T any]() clients[T] { return clients[T]{map[netip.Prefix]*known[T]{}} }
+
+// get returns what is held about a client, for reading and changing. A client
+// that is not held yet gets the zero T.
+func (cs clients[T]) get(from netip.Prefix, now time.Time) *T {
+	c, ok := cs.known[from]
+	if !ok {
+		if len(cs.known) >= maxClients {
+			cs.forget(now)
+		}
+		c = &known[T]{}
+		cs.known[from] = c
+	}
+	c.last = now
+	return &c.value
+}
+
+// find returns what is held about a client, or nil.
+func (cs clients[T]) find(from netip.Prefix) *T {
+	if c, ok := cs.known[from]; ok {
+		return &c.value
+	}
+	return nil
+}
+
+// forget makes room: it removes the clients that were quiet for idleClient, and
+// if there are too few of them, a tenth of the others.
+func (cs clients[T]) forget(now time.Time) {
+	for from, c := range cs.known {
+		if now.Sub(c.last) >= idleClient {
+			delete(cs.known, from)
+		}
+	}
+	for from := range cs.known {
+		if len(cs.known) < maxClients*9/10 {
+			return
+		}
+		delete(cs.known, from)
+	}
+}
+
+// peer returns the address that a request's connection comes from. Headers such
+// as X-Forwarded-For are not trusted: anyone can send them.
+func peer(r *http.Request) netip.Addr {
+	from, _ := netip.ParseAddrPort(r.RemoteAddr)
+	return from.Addr().Unmap()
+}
+
+// clientAt returns the client at an address: the address itself, or the /64
+// network of an IPv6 address, since a client has at least that many addresses.
+// No address is a client like others.
+func clientAt(from netip.Addr) netip.Prefix {
+	from = from.Unmap().WithZone("")
+	client, _ := from.Prefix(min(from.BitLen(), 64))
+	return client
+}

@@ -1,0 +1,222 @@
+package middleware
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+)
+
+const (
+	basicWrong  = "Basic YTp3cm9uZw==" // a:wrong
+	bearerWrong = "Bearer wrong"
+	bearerRight = "Bearer right"
+)
+
+// guarded is a server whose password is "right", with one private and one
+// public route, under a clock of the test's own.
+type guarded struct {
+	*gin.Engine
+	now time.Time
+	log *bytes.Buffer
+}
+
+func newGuarded() *guarded {
+	g := &guarded{now: time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC), log: &bytes.Buffer{}}
+	a := NewAccess(&Errors{Log: slog.New(slog.NewTextHandler(g.log, nil))}, "right") // a handler locks what it writes to
+	a.failures.now = func() time.Time { return g.now }
+	gin.SetMode(gin.ReleaseMode)
+	g.Engine = gin.New()
+	g.Use(Identify, a.Check)
+	g.Any("/private", func(c *gin.Context) { c.Status(http.StatusOK) })
+	g.Any("/public", func(c *gin.Context) { c.Status(http.StatusOK) })
+	for _, method := range []string{"GET", "HEAD", "POST"} {
+		a.Needs[method+" /private"], a.Needs[method+" /public"] = Viewer, Public
+	}
+	return g
+}
+
+// ask sends a request from an address, with credentials unless auth is "".
+func (g *guarded) ask(from, method, path, auth string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, nil)
+	r.RemoteAddr = from
+	if auth != "" {
+		r.Header.Set("Authorization", auth)
+	}
+	w := httptest.NewRecorder()
+	g.ServeHTTP(w, r)
+	return w
+}
+
+func (g *guarded) want(t *testing.T, status int, from, method, path, auth string) *httptest.ResponseRecorder {
+	t.Helper()
+	w := g.ask(from, method, path, auth)
+	if w.Code != status {
+		t.Errorf("%s %s from %s with %q: %d, want %d", method, path, from, auth, w.Code, status)
+	}
+	return w
+}
+
+const guesser, other = "203.0.113.7:1000", "203.0.113.8:1000"
+
+func TestGuessing(t *testing.T) {
+	g := newGuarded()
+	for i := range maxFailures {
+		g.want(t, 401, guesser, "GET", "/private", []string{basicWrong, bearerWrong}[i%2])
+		g.now = g.now.Add(time.Second)
+	}
+	began := g.now.Add(-maxFailures * time.Second)
+	for _, method := range []string{"GET", "HEAD", "POST"} { // a right one is refused too, from any port
+		w := g.want(t, 429, "203.0.113.7:2000", method, "/private", bearerRight)
+		if got := w.Header().Get("Retry-After"); got != "50" || w.Header().Get("WWW-Authenticate") != "" {
+			t.Errorf("%s: %v", method, w.Header())
+		}
+		if got := w.Header().Get("Content-Type"); got != "application/problem+json" {
+			t.Errorf("%s: %s", method, got)
+		}
+		if body := w.Body.String(); method == "GET" && (!strings.Contains(body, "/probs/rate-limited") || !strings.Contains(body, "Try again in 50 seconds.")) {
+			t.Error(body)
+		}
+	}
+	g.want(t, 401, guesser, "GET", "/private", "") // asks for a login still
+	g.want(t, 401, guesser, "GET", "/private", "Digest x")
+	g.want(t, 200, guesser, "GET", "/public", "")
+	g.want(t, 200, guesser, "GET", "/public", bearerWrong)
+	g.want(t, 200, other, "GET", "/private", bearerRight)
+	g.want(t, 401, other, "GET", "/private", bearerWrong)
+
+	g.now = began.Add(failureWindow - time.Nanosecond)
+	if got := g.want(t, 429, guesser, "GET", "/private", bearerRight).Header().Get("Retry-After"); got != "1" {
+		t.Errorf("Retry-After %q", got)
+	}
+	g.now = began.Add(failureWindow)
+	g.want(t, 200, guesser, "GET", "/private", bearerRight)
+	g.want(t, 401, guesser, "GET", "/private", bearerWrong) // the first of ten is a minute old, the second is not
+	g.want(t, 429, guesser, "GET", "/private", bearerRight)
+}
+
+// Attempts that are refused do not make the wait longer: another client behind
+// the same address gets its turn.
+func TestGuessingOn(t *testing.T) {
+	g := newGuarded()
+	for range maxFailures {
+		g.want(t, 401, guesser, "GET", "/private", basicWrong)
+	}
+	for _, left := range []string{"60", "50", "40", "30", "20", "10"} {
+		if got := g.want(t, 429, guesser, "GET", "/private", bearerWrong).Header().Get("Retry-After"); got != left {
+			t.Errorf("Retry-After %q, want %q", got, left)
+		}
+		g.now = g.now.Add(10 * time.Second)
+	}
+	g.want(t, 200, guesser, "GET", "/private", bearerRight)
+}
+
+// Of IPv6 a client has a whole network.
+func TestGuessingByNetwork(t *testing.T) {
+	g := newGuarded()
+	for i := range maxFailures {
+		g.want(t, 401, fmt.Sprintf("[2001:db8:0:1::%x]:1", i+1), "GET", "/private", bearerWrong)
+	}
+	g.want(t, 429, "[2001:db8:0:1:ffff::1]:1", "GET", "/private", bearerRight)
+	g.want(t, 200, "[2001:db8:0:2::1]:1", "GET", "/private", bearerRight)
+	if !strings.Contains(g.log.String(), "client=2001:db8:0:1::/64") {
+		t.Error(g.log)
+	}
+}
+
+// However many guess at once, ten are told that they are wrong.
+func TestGuessingAtOnce(t *testing.T) {
+	g := newGuarded()
+	var mu sync.Mutex
+	answers := map[int]int{}
+	var wg sync.WaitGroup
+	for range 200 {
+		wg.Go(func() {
+			w := g.ask(guesser, "GET", "/private", bearerWrong)
+			if w.Code == 429 && g.ask(guesser, "GET", "/private", bearerRight).Code != 429 {
+				t.Error("a right guess is told from a wrong one while the client is refused")
+			}
+			if g.ask(other, "GET", "/private", bearerRight).Code != 200 {
+				t.Error("another client is refused")
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			answers[w.Code]++
+		})
+	}
+	wg.Wait()
+	if answers[401] != maxFailures || answers[429] != 200-maxFailures {
+		t.Errorf("%v", answers)
+	}
+	if n := strings.Count(g.log.String(), "client refused after failed logins"); n != 1 {
+		t.Errorf("%d lines: %s", n, g.log)
+	}
+}
+
+func TestGuessingIsLogged(t *testing.T) {
+	g := newGuarded()
+	var id string
+	for i := range 2 * maxFailures {
+		w := g.ask(guesser, "GET", "/private", "Bearer hunter2")
+		if i == maxFailures-1 {
+			id = w.Header().Get("X-Request-Id")
+		}
+	}
+	want := `level=WARN msg="client refused after failed logins" client=203.0.113.7 failures=10 request_id=` + id + "\n"
+	if lines := g.log.String(); strings.Count(lines, "\n") != 1 || !strings.HasSuffix(lines, want) || strings.Contains(lines, "hunter2") {
+		t.Errorf("%s", lines)
+	}
+	g.now = g.now.Add(failureWindow) // it is over, and begins again
+	for range maxFailures {
+		g.want(t, 401, guesser, "GET", "/private", bearerWrong)
+	}
+	if lines := g.log.String(); strings.Count(lines, "\n") != 2 {
+		t.Errorf("%s", lines)
+	}
+}
+
+// Guesses from many clients are logged once a minute and refused to none.
+func TestGuessingByMany(t *testing.T) {
+	g := newGuarded()
+	const line = `msg="many failed logins" failures=100 window=1m0s request_id=`
+	guess := func(n int) {
+		for i := range n {
+			g.want(t, 401, fmt.Sprintf("10.0.%d.%d:1", i/256, i%256), "GET", "/private", bearerWrong)
+		}
+	}
+	guess(maxAllFailures - 1)
+	if g.log.Len() != 0 {
+		t.Errorf("too early: %s", g.log)
+	}
+	for i, after := range []time.Duration{0, failureWindow - 1, 1} {
+		g.now = g.now.Add(after)
+		guess(maxAllFailures)
+		if n, want := strings.Count(g.log.String(), line), []int{1, 1, 2}[i]; n != want {
+			t.Errorf("%d lines, want %d: %s", n, want, g.log)
+		}
+	}
+	g.want(t, 200, other, "GET", "/private", bearerRight)
+}
+
+// Clients that only log in take no place in the table, and those that fail a bounded number.
+func TestFailuresAreBounded(t *testing.T) {
+	f := newFailures(slog.New(slog.DiscardHandler), time.Now)
+	for i := range 3 * maxClients {
+		from := clientAt(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}))
+		f.wait(from)
+		if i%2 == 0 {
+			f.add(t.Context(), from)
+		}
+		if n := len(f.clients.known); n > maxClients || n > i/2+1 {
+			t.Fatalf("%d clients are known after %d", n, i+1)
+		}
+	}
+}

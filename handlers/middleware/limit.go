@@ -1,0 +1,76 @@
+package middleware
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"golang.org/x/time/rate"
+)
+
+// Limiter bounds how often each client may do something that is open to all.
+type Limiter struct {
+	perMinute int
+	mu        sync.Mutex
+	clients   clients[*rate.Limiter]
+}
+
+// NewLimiter lets each client do something so many times a minute, all of them
+// at once if it likes; 0 = any number.
+func NewLimiter(perMinute int) *Limiter {
+	return &Limiter{perMinute: perMinute, clients: newClients[*rate.Limiter]()}
+}
+
+// Take is 0 if a client at an address may go on at a time, or else how long it has to wait.
+func (l *Limiter) Take(from netip.Addr, now time.Time) time.Duration {
+	if l.perMinute == 0 {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.clients.get(clientAt(from), now)
+	if *c == nil {
+		*c = rate.NewLimiter(rate.Limit(float64(l.perMinute)/60), l.perMinute)
+	}
+	turn := (*c).ReserveN(now, 1)
+	wait := turn.DelayFrom(now)
+	if wait > 0 {
+		turn.CancelAt(now)
+	}
+	return wait
+}
+
+// Limit refuses what goes beyond the limit of a client on some routes, given
+// as "METHOD /route/:template". It is for callers who proved nothing: where
+// there is a password whoever comes here has it. This machine's own are free
+// unless strangers come by a proxy on it, as publicURL ("" = none) says.
+func (e *Errors) Limit(l *Limiter, password, publicURL string, routes ...string) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if c.Request.Method == http.MethodGet || password != "" || !slices.Contains(routes, c.Request.Method+" "+c.FullPath()) {
+			return
+		}
+		from := peer(c.Request)
+		if from.IsLoopback() && publicURL == "" {
+			return
+		}
+		if wait := l.Take(from, time.Now()); wait > 0 {
+			e.Write(c, rateLimited("Too many short links.", wait))
+		}
+	}
+}
+
+// rateLimited is a problem that says when to try again: what there was too much of, then the time.
+func rateLimited(what string, wait time.Duration) *Problem {
+	seconds, unit := int(math.Ceil(wait.Seconds())), "seconds"
+	if seconds == 1 {
+		unit = "second"
+	}
+	p := NewProblem(CodeRateLimited, fmt.Sprintf("%s Try again in %d %s.", what, seconds, unit))
+	p.retryAfter = wait
+	return p
+}

@@ -1,0 +1,353 @@
+package targets_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/targets"
+	"linkwatch/outbound"
+)
+
+// ended is a context that is over: the grace of a program that has none.
+func ended() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// Stopped while much waits: what runs ends, with its retries, and is stored;
+// what waits is for others, at once.
+func TestStopInAFullQueue(t *testing.T) {
+	each(t, func(w world) {
+		release := make(chan struct{})
+		running := make(chan string, 100)
+		var asked atomic.Int64
+		var urls []string
+		for _, s := range w.sites(5, func(rw http.ResponseWriter, r *http.Request) {
+			running <- r.Host
+			asked.Add(1)
+			wait(r, release)
+			if asked.Load() < 4 {
+				rw.WriteHeader(http.StatusInternalServerError)
+			}
+		}) {
+			for i := range 4 {
+				urls = append(urls, fmt.Sprintf("%s/%d", s, i))
+			}
+		}
+		c := w.start(2, outbound.Options{Timeout: time.Minute})
+		w.add(urls...)
+		<-running
+		<-running
+		var stopped sync.WaitGroup
+		stopped.Go(func() { c.Stop(w.Context()) })
+		w.until("what waits is given back", func() bool { return w.metric("linkwatch_check_queue_depth") == 0 })
+		close(release)
+		stopped.Wait()
+		for _, r := range w.recorded(2) {
+			if r.Attempts != 3 && r.Attempts != 2 {
+				w.Errorf("got %+v", r)
+			}
+		}
+		w.free()
+		c.Stop(w.Context()) // is no problem
+	})
+}
+
+// Of what was cut short nothing is stored, and it can be checked by others at once.
+func TestStopWithoutGrace(t *testing.T) {
+	each(t, func(w world) {
+		running := make(chan struct{}, 10)
+		s := w.sites(2, func(_ http.ResponseWriter, r *http.Request) { running <- struct{}{}; <-r.Context().Done() })
+		c := w.start(2, outbound.Options{Timeout: time.Minute})
+		w.add(s...)
+		<-running
+		<-running
+		c.Stop(ended())
+		w.recorded(0)
+		w.free()
+	})
+}
+
+// A checker that was killed leaves its claims behind; the others free them after a few heartbeats.
+func TestKilledCheckersTargetsAreFreed(t *testing.T) {
+	each(t, func(w world) {
+		s := w.site(func(http.ResponseWriter, *http.Request) {})
+		_, err := w.Hold(w.Context(), "k_killed")
+		w.must(err)
+		id := w.add(s + "/1")[0]
+		if ts, _, err := w.Claim(w.Context(), "k_killed", 10); len(ts) != 1 || err != nil {
+			w.Fatal(ts, err)
+		}
+		w.start(2, outbound.Options{})
+		w.add(s + "/2")
+		if r := w.recorded(1)[0]; r.TargetID == id {
+			w.Fatal("a claimed target was checked")
+		}
+		w.until("it is freed", func() bool { return w.get(id).ClaimedBy != "k_killed" })
+		w.checkedSpread(id)
+	})
+}
+
+// After a time without checks they come spread over one interval.
+func TestNoThunderingHerdAtStart(t *testing.T) {
+	each(t, func(w world) {
+		const all = 60
+		var urls []string
+		for i, s := range w.sites(6, func(http.ResponseWriter, *http.Request) {}) {
+			for j := range all / 6 {
+				urls = append(urls, fmt.Sprintf("%s/%d/%d", s, i, j))
+			}
+		}
+		w.add(urls...)
+		w.clock.Advance(24 * time.Hour)
+		w.start(8, outbound.Options{})
+		due := func(before models.Time) (n int) {
+			var count int64
+			w.must(w.db.Read(w.Context()).Model(&targets.Target{}).Where("next_check_at <= ?", before).Count(&count).Error)
+			return int(count)
+		}
+		w.until("they are spread", func() bool { return due(w.Now()) <= 1 })
+		half := due(w.Now().Add(interval / 2))
+		if half < all/4 || half > all*3/4 || due(w.Now().Add(interval)) != all {
+			w.Fatalf("%d of %d come due in half an interval, %d in a whole one", half, all, due(w.Now().Add(interval)))
+		}
+		w.clock.Advance(interval / 2)
+		other := w.site(func(http.ResponseWriter, *http.Request) {})
+		w.add(other) // rings
+		w.recorded(half + 1)
+	})
+}
+
+// Two checkers of one store, as of two instances: each check is made once.
+func TestTwoCheckersShareTheTargets(t *testing.T) {
+	each(t, func(w world) {
+		const all, rounds = 40, 5
+		var mu sync.Mutex
+		under, made := map[string]bool{}, 0
+		var urls []string
+		for i, s := range w.sites(8, func(_ http.ResponseWriter, r *http.Request) {
+			at := r.Host + r.URL.Path
+			mu.Lock()
+			if under[at] {
+				w.Errorf("%s is checked twice at once", at)
+			}
+			under[at] = true
+			made++
+			mu.Unlock()
+			time.Sleep(time.Millisecond) // long enough for another to come, if it may
+			mu.Lock()
+			defer mu.Unlock()
+			under[at] = false
+		}) {
+			for j := range all / 8 {
+				urls = append(urls, fmt.Sprintf("%s/%d/%d", s, i, j))
+			}
+		}
+		other := targets.NewStore(w.db, w.clock.Now, w.Options())
+		w.start(4, outbound.Options{Timeout: time.Minute})
+		w.startOver(other, prometheus.NewRegistry(), 4, outbound.Options{Timeout: time.Minute})
+		ids := w.add(urls...)
+		for round := 1; ; round++ {
+			w.recorded(round * all)
+			if round == rounds {
+				break
+			}
+			for i, id := range ids { // each wakes the checker of its own process
+				store := w.Store
+				if i%2 == 0 {
+					store = other
+				}
+				w.must(store.RequestCheck(w.Context(), id))
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if made != rounds*all {
+			w.Errorf("%d requests for %d checks", made, rounds*all)
+		}
+	})
+}
+
+// While the store fails, finished checks are kept; they are stored when it is well again.
+func TestResultsWaitForTheStore(t *testing.T) {
+	each(t, func(w world) {
+		s := w.site(func(http.ResponseWriter, *http.Request) {})
+		w.start(2, outbound.Options{})
+		id := w.add(s)[0]
+		w.recorded(1)
+		modelstest.Exec(w, w.db, "ALTER TABLE check_results RENAME TO elsewhere")
+		w.again(id)
+		w.until("it is told", func() bool { return strings.Contains(w.log.String(), "recording checks") })
+		modelstest.Exec(w, w.db, "ALTER TABLE elsewhere RENAME TO check_results")
+		if rs := w.recorded(2); !rs[1].CheckedAt.After(rs[0].CheckedAt.Time) {
+			w.Errorf("both began at %v", rs[0].CheckedAt)
+		}
+		w.until("it is well", func() bool { return strings.Contains(w.log.String(), "recorded again") })
+		if n := strings.Count(w.log.String(), "until it succeeds"); n != 1 {
+			w.Errorf("told %d times:\n%s", n, w.log)
+		}
+		w.free()
+	})
+}
+
+// After an error of the store nobody knows what is claimed: the checker gives
+// all back and begins anew as soon as the store is well.
+func TestChecksBeginAnew(t *testing.T) {
+	each(t, func(w world) {
+		s := w.site(func(http.ResponseWriter, *http.Request) {})
+		w.start(2, outbound.Options{})
+		id := w.add(s)[0]
+		w.recorded(1)
+		modelstest.Exec(w, w.db, "ALTER TABLE checkers RENAME TO elsewhere")
+		w.again(id)
+		w.until("it is told", func() bool { return strings.Contains(w.log.String(), "begin anew") })
+		modelstest.Exec(w, w.db, "ALTER TABLE elsewhere RENAME TO checkers")
+		w.recorded(2)
+		w.free()
+	})
+}
+
+// What waits when another checker took this one for dead is that one's: it is claimed again.
+func TestLeaseEndsWhileChecksWait(t *testing.T) {
+	each(t, func(w world) {
+		release, running := make(chan struct{}), make(chan struct{}, 10)
+		s := w.site(func(_ http.ResponseWriter, r *http.Request) { running <- struct{}{}; wait(r, release) })
+		w.start(2, outbound.Options{Timeout: time.Minute})
+		ids := w.add(s+"/1", s+"/2")
+		<-running
+		w.until("the other waits", func() bool { return w.metric("linkwatch_check_queue_depth") == 1 })
+		w.must(w.Leave(w.Context(), w.holder())) // as FreeDead of another one does
+		w.until("the end is seen", func() bool { return strings.Contains(w.log.String(), "begin anew") })
+		if n := w.metric("linkwatch_check_queue_depth"); n != 0 {
+			w.Errorf("%v wait still", n)
+		}
+		close(release)
+		w.checkedSpread(ids...)
+	})
+}
+
+// holder is the id of the only checker.
+func (w world) holder() (id string) {
+	w.Helper()
+	w.must(w.db.Read(w.Context()).Raw("SELECT id FROM checkers").Scan(&id).Error)
+	return id
+}
+
+// ring wakes the checker, as moving the clock does not.
+func (w world) ring() {
+	w.Helper()
+	w.add(fmt.Sprintf("http://127.0.0.1:1/%d", time.Now().UnixNano()))
+}
+
+// checkedSpread waits until a new lease has spread the targets, and moves the
+// clock on over one interval until all were checked.
+func (w world) checkedSpread(ids ...string) {
+	w.Helper()
+	w.until("they are spread over an interval from now", func() bool {
+		for _, id := range ids {
+			if t := w.get(id); t.LastCheckedAt.IsZero() && t.DueAt.Before(w.Now().Time) {
+				w.ring()
+				return false
+			}
+		}
+		return true
+	})
+	moved := time.Duration(0)
+	w.until("each is checked", func() bool {
+		for _, id := range ids {
+			if w.get(id).LastCheckedAt.IsZero() {
+				if moved < interval {
+					moved += time.Second
+					w.clock.Advance(time.Second)
+				}
+				w.ring()
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func TestMetrics(t *testing.T) {
+	each(t, func(w world) {
+		release := make(chan struct{})
+		close(release)
+		hold := atomic.Pointer[chan struct{}]{}
+		hold.Store(&release)
+		running := make(chan struct{}, 10)
+		s := w.site(func(rw http.ResponseWriter, r *http.Request) {
+			running <- struct{}{}
+			wait(r, *hold.Load())
+			if strings.HasPrefix(r.URL.Path, "/missing") {
+				rw.WriteHeader(http.StatusNotFound)
+			}
+		})
+		c := w.start(2, outbound.Options{Timeout: time.Minute})
+		ids := w.add(s+"/up", s+"/missing", s+"/paused", s+"/deleted")
+		w.recorded(4)
+		for range 4 {
+			<-running
+		}
+		yes, no := true, false
+		_, err := w.Edit(w.Context(), ids[2], targets.Edit{Paused: &yes})
+		w.must(err)
+		w.must(w.Delete(w.Context(), ids[3]))
+		expected := fmt.Sprintf(`
+# HELP probe_success Whether the target is up: 1 or 0.
+# TYPE probe_success gauge
+probe_success{target="%[1]s"} 1
+probe_success{target="%[2]s"} 0
+# HELP probe_http_status_code Status of the target's last answer, 0 if there was none.
+# TYPE probe_http_status_code gauge
+probe_http_status_code{target="%[1]s"} 200
+probe_http_status_code{target="%[2]s"} 404
+# HELP linkwatch_checks_total Checks of targets that this process finished.
+# TYPE linkwatch_checks_total counter
+linkwatch_checks_total{outcome="down"} 1
+linkwatch_checks_total{outcome="throttled"} 0
+linkwatch_checks_total{outcome="up"} 3
+`, ids[0], ids[1])
+		w.must(testutil.GatherAndCompare(w.reg, strings.NewReader(expected), "probe_success", "probe_http_status_code", "linkwatch_checks_total"))
+		if n, err := testutil.GatherAndCount(w.reg, "probe_duration_seconds"); n != 2 || err != nil {
+			w.Errorf("%d durations, %v", n, err)
+		}
+
+		// Whoever waits for its host longer than its interval has missed checks.
+		blocked := make(chan struct{})
+		hold.Store(&blocked)
+		w.again(ids[0])
+		<-running
+		w.again(ids[1])
+		w.until("it waits", func() bool { return w.metric("linkwatch_check_queue_depth") == 1 })
+		w.clock.Advance(interval + time.Second)
+		close(blocked)
+		w.recorded(6)
+		if n := w.metric("linkwatch_checks_skipped_total"); n != 1 {
+			w.Errorf("%v skipped, want 1", n)
+		}
+		_, err = w.Edit(w.Context(), ids[2], targets.Edit{Paused: &no})
+		w.must(err)
+		w.recorded(7)
+		c.Stop(w.Context())
+		if n := w.metric("linkwatch_checks_running"); n != 0 {
+			w.Errorf("%v are running", n)
+		}
+		// Two checkers cannot share a registry; nor does a store that is gone break a scrape.
+		w.must(w.db.Close())
+		if n, err := testutil.GatherAndCount(w.reg, "linkwatch_checks_total"); n != 3 || err != nil {
+			w.Errorf("%d series, %v", n, err)
+		}
+	})
+}
