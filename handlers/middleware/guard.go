@@ -113,11 +113,10 @@ func (e *Errors) SameOrigin(publicURL string) gin.HandlerFunc {
 const requestTime = 40 * time.Second
 
 // InTime ends a request's context when that is over, and limits its waits for the
-// database (models.ForRequest), but for a route that is quick enough to see to
-// it by itself.
-func InTime(quick string) gin.HandlerFunc {
+// database (models.ForRequest), but for a quick route, which limits its own time.
+func InTime(routes *Table) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		if c.FullPath() == quick {
+		if routes.Of(c).Quick {
 			return
 		}
 		ctx, cancel := context.WithTimeout(models.ForRequest(c.Request.Context()), requestTime)

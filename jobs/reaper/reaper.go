@@ -29,9 +29,8 @@ type Options struct {
 	LongBatch   time.Duration // transactions that take longer get fewer rows; 0 = they may take any time
 }
 
-// Reaper is the job that deletes rows of each kind that remove has a function
-// for; kinds that it lacks are left alone and get no figures. A run deletes one
-// batch of each kind in turn, each in its own transaction, until nothing is
+// Reaper is the job that deletes rows of each kind of the store; kinds that are
+// kept are left alone and get no figures. A run deletes one batch of each kind in turn, each in its own transaction, until nothing is
 // left, so that a kind with millions of rows does not delay the others. No batch
 // begins after MaxDuration, which is no failure: the next run continues. After
 // each batch the reaper rests four times as long as the batch took (rests), so
@@ -39,17 +38,19 @@ type Options struct {
 // run continues with the others, and the next run tries it again.
 //
 // It fails if reg has a metric of its name.
-func Reaper(store *cleanup.Store, opts Options, reg prometheus.Registerer, remove map[string]cleanup.Remove) (jobs.Job, error) {
+func Reaper(store *cleanup.Store, opts Options, reg prometheus.Registerer) (jobs.Job, error) {
 	rows := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "linkwatch_cleanup_rows_total", Help: "Rows that the reaper deleted in this process.",
 	}, []string{"kind"})
 	if err := reg.Register(rows); err != nil {
 		return jobs.Job{}, fmt.Errorf("registering the metrics of the reaper: %w", err)
 	}
-	for kind := range remove {
-		rows.WithLabelValues(kind) // there with 0 before the first
+	for _, kind := range store.Kinds() {
+		if kind.Kept == "" {
+			rows.WithLabelValues(kind.Name) // there with 0 before the first
+		}
 	}
-	r := &reaper{store, opts, rows, remove}
+	r := &reaper{store, opts, rows}
 	return jobs.Job{ID: cleanup.Job, Schedule: "@every " + opts.Interval.String(), Run: r.run}, nil
 }
 
@@ -63,15 +64,15 @@ func (o Options) next(limit int, took time.Duration) int {
 }
 
 type reaper struct {
-	store  *cleanup.Store
-	opts   Options
-	rows   *prometheus.CounterVec
-	remove map[string]cleanup.Remove
+	store *cleanup.Store
+	opts  Options
+	rows  *prometheus.CounterVec
 }
 
 // task is what one run does about a kind.
 type task struct {
 	cleanup.Run
+	of    cleanup.Kind
 	limit int // rows of the next batch
 	began bool
 	err   error
@@ -83,9 +84,9 @@ func (r *reaper) run(taking, working context.Context) (summary string, err error
 	defer cancel()
 	var tasks []*task
 	now := r.store.Now()
-	for _, kind := range cleanup.Kinds {
-		if r.remove[kind] != nil {
-			tasks = append(tasks, &task{Run: cleanup.Run{StartedAt: now, Kind: kind}, limit: r.opts.BatchSize})
+	for _, kind := range r.store.Kinds() {
+		if kind.Kept == "" {
+			tasks = append(tasks, &task{Run: cleanup.Run{StartedAt: now, Kind: kind.Name}, of: kind, limit: r.opts.BatchSize})
 		}
 	}
 	left := slices.Clone(tasks)
@@ -126,7 +127,7 @@ func (r *reaper) try(ctx context.Context, t *task) (n int64, err error) {
 			n, err = 0, fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return r.store.Batch(ctx, t.Kind, t.limit, r.remove[t.Kind])
+	return r.store.Batch(ctx, t.Kind, t.limit, t.of.Remove)
 }
 
 // rests is how many times as long as a batch took the reaper rests after it.
@@ -166,7 +167,7 @@ func (r *reaper) summary(tasks []*task, more, stopped bool) string {
 	var parts []string
 	for _, t := range tasks {
 		if t.Cleaned > 0 {
-			parts = append(parts, count(t.Cleaned)+" "+noun(t.Kind, t.Cleaned))
+			parts = append(parts, count(t.Cleaned)+" "+t.of.Noun(t.Cleaned))
 		}
 	}
 	did := strings.Join(parts, ", ")
@@ -180,15 +181,6 @@ func (r *reaper) summary(tasks []*task, more, stopped bool) string {
 		did += "; the time was up, the next run goes on"
 	}
 	return did
-}
-
-// noun is the name of a kind's rows: "short link", "short links".
-func noun(kind string, n int64) string {
-	words := strings.ReplaceAll(kind, "_", " ")
-	if n == 1 {
-		return strings.TrimSuffix(words, "s")
-	}
-	return words
 }
 
 // count writes a number with commas between thousands: "12,804".
