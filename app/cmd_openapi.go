@@ -15,7 +15,17 @@ func printOpenAPI(_ context.Context, args []string, _ func(string) string, stdou
 	if err := parseFlags(flags, args, stdout); err != nil {
 		return err
 	}
-	operations := handlers.Operations()
+	cfg, err := config.Load(func(string) string { return "" })
+	if err != nil {
+		return err
+	}
+	c := newCore(Options{Config: cfg, DB: &models.DB{}, Log: slog.New(slog.DiscardHandler)})
+	systems, err := newSystems(c)
+	if err != nil {
+		return err
+	}
+	defer systems.Close()
+	operations := handlers.Operations(c.health, served(systems))
 	describe := operations.OpenAPI
 	if *old {
 		describe = operations.OpenAPI30

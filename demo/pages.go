@@ -1,4 +1,4 @@
-package app
+package demo
 
 import (
 	"context"
@@ -41,25 +41,25 @@ func fateOf(i int) fate {
 	return fateWell
 }
 
-// demoWeb is the web of the demo: a links.Fetcher that asks nobody. A page is
+// web is the web of the demo: a links.Fetcher that asks nobody. A page is
 // there when it is first asked for, and meets its fate after that.
-type demoWeb struct{ pages map[string]*demoPage }
+type web struct{ pages map[string]*madePage }
 
-type demoPage struct {
+type madePage struct {
 	links.Page
 	fate fate
 	seen bool
 }
 
-func newDemoWeb() *demoWeb { return &demoWeb{map[string]*demoPage{}} }
+func newWeb() *web { return &web{map[string]*madePage{}} }
 
-func (w *demoWeb) add(url string, p links.Page, f fate) {
+func (w *web) add(url string, p links.Page, f fate) {
 	p.Status, p.URL = 200, url
-	w.pages[url] = &demoPage{Page: p, fate: f}
+	w.pages[url] = &madePage{Page: p, fate: f}
 }
 
 // Fetch implements links.Fetcher.
-func (w *demoWeb) Fetch(_ context.Context, url string) (links.Page, error) {
+func (w *web) Fetch(_ context.Context, url string) (links.Page, error) {
 	p := w.pages[url]
 	if p == nil {
 		return links.Page{}, &links.FetchError{Reason: "host not found"}
@@ -88,30 +88,30 @@ func (w *demoWeb) Fetch(_ context.Context, url string) (links.Page, error) {
 }
 
 // Probe implements links.Fetcher.
-func (w *demoWeb) Probe(ctx context.Context, url string) (links.Page, error) {
+func (w *web) Probe(ctx context.Context, url string) (links.Page, error) {
 	return w.Fetch(ctx, url)
 }
 
-// demoMaker makes up links and their pages, the same ones each time.
-type demoMaker struct {
+// pageMaker makes up links and their pages, the same ones each time.
+type pageMaker struct {
 	rand         *rand.Rand
 	n            int
 	title, topic string // of the last link
 	host         string
 }
 
-func newDemoMaker() *demoMaker { return &demoMaker{rand: demoRand(2)} }
+func newPageMaker() *pageMaker { return &pageMaker{rand: random(2)} }
 
 var (
-	demoHosts  = strings.Fields("north-harbor quietcode papertrail fieldnotes lowtide greenroom ironworks moonpost daybreak oldmill openbench riverbed")
-	demoTopics = strings.Fields("Go SQLite PostgreSQL HTTP DNS TLS Linux Kubernetes CSS accessibility testing security performance typography gardening cooking cycling history maps music photography privacy radio woodworking")
-	demoTitles = []string{
+	hosts  = strings.Fields("north-harbor quietcode papertrail fieldnotes lowtide greenroom ironworks moonpost daybreak oldmill openbench riverbed")
+	topics = strings.Fields("Go SQLite PostgreSQL HTTP DNS TLS Linux Kubernetes CSS accessibility testing security performance typography gardening cooking cycling history maps music photography privacy radio woodworking")
+	titles = []string{
 		"A field guide to %s", "What I learned from ten years of %s", "%s for people in a hurry", "The quiet art of %s",
 		"Notes on %s and %s", "How %s changed the way we think about %s", "Common mistakes in %s", "%s from first principles",
 		"Why %s is harder than it looks", "A short history of %s", "Measuring %s without fooling yourself", "%s, %s and the long view",
 	}
-	demoKinds = strings.Fields("read-later reference tutorial talk tool book")
-	demoLines = []string{
+	kinds = strings.Fields("read-later reference tutorial talk tool book")
+	lines = []string{
 		"Twenty small habits that make %s a pleasure, each with an example to try.",
 		"An hour of reading that saves a week of %s.",
 		"What the manuals leave out, told by people who do %s every day.",
@@ -121,14 +121,14 @@ var (
 
 // link makes up the next link. One whose page will be read has no title of its
 // owner's: it gets the page's.
-func (m *demoMaker) link(read bool) links.New {
+func (m *pageMaker) link(read bool) links.New {
 	m.n++
-	topic, other := m.pick(demoTopics), m.pick(demoTopics)
-	title := m.pick(demoTitles)
+	topic, other := m.pick(topics), m.pick(topics)
+	title := m.pick(titles)
 	words := []any{topic, other}
 	title = capital(fmt.Sprintf(title, words[:strings.Count(title, "%s")]...))
 	slug := strings.ReplaceAll(strings.ToLower(strings.ReplaceAll(title, ",", "")), " ", "-")
-	host := m.pick(demoHosts)
+	host := m.pick(hosts)
 	l := links.New{
 		URL:   fmt.Sprintf("https://%s.example/%d/%s-%d", host, 2015+m.rand.IntN(11), slug, m.n),
 		Title: title,
@@ -138,7 +138,7 @@ func (m *demoMaker) link(read bool) links.New {
 		l.Tags = append(l.Tags, other)
 	}
 	if m.rand.IntN(3) == 0 {
-		l.Tags = append(l.Tags, m.pick(demoKinds))
+		l.Tags = append(l.Tags, m.pick(kinds))
 	}
 	if m.rand.IntN(8) == 0 {
 		l.Notes = "Came up in a talk about " + other + "."
@@ -151,14 +151,14 @@ func (m *demoMaker) link(read bool) links.New {
 }
 
 // page makes up what the page of the last link says of itself.
-func (m *demoMaker) page() links.Page {
+func (m *pageMaker) page() links.Page {
 	return links.Page{Title: m.title, OpenGraph: links.OpenGraph{
-		Title: m.title, Description: fmt.Sprintf(m.pick(demoLines), m.topic),
+		Title: m.title, Description: fmt.Sprintf(m.pick(lines), m.topic),
 		SiteName: capital(strings.ReplaceAll(m.host, "-", " ")), Type: "article",
 	}}
 }
 
-func (m *demoMaker) pick(from []string) string { return from[m.rand.IntN(len(from))] }
+func (m *pageMaker) pick(from []string) string { return from[m.rand.IntN(len(from))] }
 
 // capital is a text with a capital letter at its beginning.
 func capital(s string) string {

@@ -1,4 +1,4 @@
-package app
+package demo
 
 import (
 	"context"
@@ -9,21 +9,20 @@ import (
 	"time"
 
 	"linkwatch/models"
-	"linkwatch/models/links"
 	"linkwatch/models/shortlinks"
 )
 
-// demoShort makes up short links and lets a clock run through their months, so
+// shortLinkMaker makes up short links and lets a clock run through their months, so
 // that their visits are counted as those of any other.
-type demoShort struct {
+type shortLinkMaker struct {
 	store   *shortlinks.Store
 	cache   *shortlinks.Memory
 	rand    *rand.Rand
 	now, at time.Time
 }
 
-// demoShortLink is a short link and how it does.
-type demoShortLink struct {
+// madeShortLink is a short link and how it does.
+type madeShortLink struct {
 	key, title, url string
 	age             time.Duration
 	ends            time.Duration // from now; 0 = never
@@ -34,15 +33,15 @@ type demoShortLink struct {
 }
 
 const (
-	demoShortStep = 12 * time.Hour // between two times at which people come
-	demoShortAge  = 200 * 24 * time.Hour
+	visitStep       = 12 * time.Hour // between two times at which people come
+	oldestShortLink = 200 * 24 * time.Hour
 )
 
-// demoShortLinks are those of the made-up shop, in every state.
-func demoShortLinks() []demoShortLink {
+// allShortLinks are those of the made-up shop, in every state.
+func allShortLinks() []madeShortLink {
 	const day = 24 * time.Hour
-	return []demoShortLink{
-		{key: "northwind", title: "Shop, on the side of our vans", url: "https://shop.northwind.example/?from=van", age: demoShortAge, perDay: 14},
+	return []madeShortLink{
+		{key: "northwind", title: "Shop, on the side of our vans", url: "https://shop.northwind.example/?from=van", age: oldestShortLink, perDay: 14},
 		{key: "menu", title: "Canteen menu, by the door", url: "https://northwind.example/canteen/menu.pdf", age: 160 * day, perDay: 9},
 		{key: "jobs-berlin", title: "Careers, job fair poster", url: "https://jobs.northwind.example/berlin", age: 45 * day, perDay: 22, halved: 9 * day},
 		{key: "summer-sale", title: "Summer sale", url: "https://shop.northwind.example/sale?utm_source=newsletter", age: 75 * day, perDay: 60, halved: 12 * day, disabled: true},
@@ -58,8 +57,8 @@ func demoShortLinks() []demoShortLink {
 	}
 }
 
-// demoVisitors are who comes, some more often than others.
-var demoVisitors = []struct {
+// visitors are who comes, some more often than others.
+var visitors = []struct {
 	often int
 	who   shortlinks.Visitor
 }{
@@ -74,8 +73,22 @@ var demoVisitors = []struct {
 	{7, shortlinks.Visitor{UserAgent: "Papertrail-Preview/2.0 (link preview bot)"}},
 }
 
-func newDemoShort(db *models.DB, now time.Time) *demoShort {
-	d := &demoShort{rand: demoRand(5), now: now, at: now}
+// ShortLinks makes up short links with their visits, and says how many.
+func ShortLinks(ctx context.Context, r *Run) (did string, err error) {
+	n := 0
+	if r.Fresh {
+		maker := newShortLinkMaker(r.DB, r.Now)
+		defer maker.close()
+		n, err = maker.fill(ctx, r.Newest)
+	}
+	if err != nil {
+		return "", fmt.Errorf("after %d short links: %w", n, err)
+	}
+	return fmt.Sprintf("%d short links", n), nil
+}
+
+func newShortLinkMaker(db *models.DB, now time.Time) *shortLinkMaker {
+	d := &shortLinkMaker{rand: random(5), now: now, at: now}
 	clock := func() time.Time { return d.at }
 	d.cache = shortlinks.NewMemory(1000, clock)
 	d.store = shortlinks.NewStore(db, clock, d.cache, shortlinks.Options{})
@@ -83,19 +96,19 @@ func newDemoShort(db *models.DB, now time.Time) *demoShort {
 }
 
 // close ends the cache of the demo.
-func (d *demoShort) close() { d.cache.Close() }
+func (d *shortLinkMaker) close() { d.cache.Close() }
 
 // fill makes the short links, and one of a saved link, and lets people come.
 // n is how many it came to.
-func (d *demoShort) fill(ctx context.Context, saved []links.Link) (n int, err error) {
-	all := demoShortLinks()
+func (d *shortLinkMaker) fill(ctx context.Context, saved []Link) (n int, err error) {
+	all := allShortLinks()
 	for _, l := range saved[:min(len(saved), 1)] {
-		all = append(all, demoShortLink{url: l.URL, title: l.Title, age: 20 * time.Minute, perDay: 90})
+		all = append(all, madeShortLink{url: l.URL, title: l.Title, age: 20 * time.Minute, perDay: 90})
 	}
-	for at := d.now.Add(-demoShortAge); !at.After(d.now); at = at.Add(demoShortStep) {
+	for at := d.now.Add(-oldestShortLink); !at.After(d.now); at = at.Add(visitStep) {
 		for i, l := range all {
 			made := d.now.Add(-l.age)
-			if made.After(at) || !made.After(at.Add(-demoShortStep)) {
+			if made.After(at) || !made.After(at.Add(-visitStep)) {
 				continue
 			}
 			d.at = made
@@ -121,7 +134,7 @@ func (d *demoShort) fill(ctx context.Context, saved []links.Link) (n int, err er
 	return n, nil
 }
 
-func (d *demoShort) make(ctx context.Context, l demoShortLink) (key string, err error) {
+func (d *shortLinkMaker) make(ctx context.Context, l madeShortLink) (key string, err error) {
 	n := shortlinks.New{LongURL: l.url, Key: l.key, Title: l.title, MaxVisits: l.most}
 	if l.ends != 0 {
 		n.ExpiresAt = models.At(d.now.Add(l.ends))
@@ -132,7 +145,7 @@ func (d *demoShort) make(ctx context.Context, l demoShortLink) (key string, err 
 
 // come lets people and bots visit the short links of this moment, and writes
 // their visits down.
-func (d *demoShort) come(ctx context.Context, all []demoShortLink) error {
+func (d *shortLinkMaker) come(ctx context.Context, all []madeShortLink) error {
 	for _, l := range all {
 		for range d.visits(l) {
 			if _, err := d.store.Visit(ctx, l.key, d.visitor()); err != nil && models.CodeOf(err) != models.CodeGone {
@@ -147,12 +160,12 @@ func (d *demoShort) come(ctx context.Context, all []demoShortLink) error {
 }
 
 // visits is how many come in a step until this moment.
-func (d *demoShort) visits(l demoShortLink) int {
+func (d *shortLinkMaker) visits(l madeShortLink) int {
 	age := d.at.Sub(d.now.Add(-l.age))
 	if age < 0 {
 		return 0
 	}
-	mean := l.perDay * min(float64(age), float64(demoShortStep)) / float64(24*time.Hour)
+	mean := l.perDay * min(float64(age), float64(visitStep)) / float64(24*time.Hour)
 	if l.halved > 0 {
 		mean *= math.Exp2(-float64(age) / float64(l.halved))
 	}
@@ -167,13 +180,13 @@ func (d *demoShort) visits(l demoShortLink) int {
 	return n
 }
 
-func (d *demoShort) visitor() shortlinks.Visitor {
+func (d *shortLinkMaker) visitor() shortlinks.Visitor {
 	all := 0
-	for _, v := range demoVisitors {
+	for _, v := range visitors {
 		all += v.often
 	}
 	at := d.rand.IntN(all)
-	for _, v := range demoVisitors {
+	for _, v := range visitors {
 		if at -= v.often; at < 0 {
 			return v.who
 		}

@@ -1,4 +1,4 @@
-package app
+package demo
 
 import (
 	"context"
@@ -11,39 +11,37 @@ import (
 	"time"
 
 	"linkwatch/models"
-	"linkwatch/models/links"
 	"linkwatch/models/targets"
 )
 
 const (
-	demoWatched  = 100 * 24 * time.Hour // how long ago the first target was added
-	demoInterval = 4 * time.Minute      // between two checks of a target
-	demoStep     = demoInterval * 3 / 2 // between the last checks of the demo: each target is due again by then
-	demoLately   = 40 * time.Second     // how long ago the last of them was
-	demoRest     = 7 * 24 * time.Hour   // until targets and links are checked again, and found down
-	demoChecker  = "demo"
+	watchedFor = 100 * 24 * time.Hour // how long ago the first target was added
+	checkEvery = 4 * time.Minute      // between two checks of a target
+	lastStep   = checkEvery * 3 / 2   // between the last checks of the demo: each target is due again by then
+	lately     = 40 * time.Second     // how long ago the last of them was
+	checker    = "demo"
 )
 
-// demoWatch makes up watched targets and lets a clock run through their
+// targetMaker makes up watched targets and lets a clock run through their
 // months, so that their history is made as that of any other.
-type demoWatch struct {
+type targetMaker struct {
 	db      *models.DB
 	options targets.Options
 	store   *targets.Store
 	rand    *rand.Rand
 	now, at time.Time
-	to      []demoTarget
+	to      []madeTarget
 	ids     map[string]int // places in to, by the id in the store
 }
 
-// demoTarget is an address and how it does.
-type demoTarget struct {
+// madeTarget is an address and how it does.
+type madeTarget struct {
 	name, url string
 	latency   float64       // milliseconds, in the middle
 	falls     int           // outages in its time
-	age       time.Duration // since when it is watched; 0 = demoWatched
+	age       time.Duration // since when it is watched; 0 = watchedFor
 	fate      watchFate
-	down      []demoOutage
+	down      []madeOutage
 }
 
 // watchFate is how a target of the demo stands at the end.
@@ -57,16 +55,16 @@ const (
 	watchExpiring // its certificate, soon
 )
 
-type demoOutage struct {
+type madeOutage struct {
 	from, to time.Time
 	status   int    // 0: no answer
 	cause    string // as a check words it
 }
 
-// demoTargets are those of a made-up shop. The first demoPublic stand on its
+// allTargets are those of a made-up shop. The first publicTargets stand on its
 // status page.
-func demoTargets() []demoTarget {
-	return []demoTarget{
+func allTargets() []madeTarget {
+	return []madeTarget{
 		{name: "Shop", url: "https://shop.northwind.example", latency: 120, falls: 3},
 		{name: "Checkout", url: "https://shop.northwind.example/checkout", latency: 210, falls: 4},
 		{name: "Product search", url: "https://search.northwind.example/health", latency: 85, falls: 6},
@@ -92,29 +90,42 @@ func demoTargets() []demoTarget {
 	}
 }
 
-const demoPublic = 9
+const publicTargets = 9
 
-func newDemoWatch(db *models.DB, retention time.Duration, now time.Time) *demoWatch {
-	w := &demoWatch{
-		db: db, options: targets.Options{Retention: retention},
-		rand: demoRand(4), now: now, at: now, to: demoTargets(), ids: map[string]int{},
+// Targets makes up watched targets with a status page, and says how many.
+// retention is how long check results are kept.
+func Targets(ctx context.Context, r *Run, retention time.Duration) (did string, err error) {
+	n := 0
+	if r.Fresh {
+		n, err = newTargetMaker(r.DB, retention, r.Now).fill(ctx, r.Newest)
 	}
-	w.checkEvery(demoStep)
+	if err != nil {
+		return "", fmt.Errorf("after %d targets: %w", n, err)
+	}
+	return fmt.Sprintf("%d watched targets with a status page, /status/demo", n), nil
+}
+
+func newTargetMaker(db *models.DB, retention time.Duration, now time.Time) *targetMaker {
+	w := &targetMaker{
+		db: db, options: targets.Options{Retention: retention},
+		rand: random(4), now: now, at: now, to: allTargets(), ids: map[string]int{},
+	}
+	w.setInterval(lastStep)
 	return w
 }
 
-// checkEvery has each target checked again within step, and known in between: a
+// setInterval has each target checked again within step, and known in between: a
 // target is due at most one and a half intervals after its last check.
-func (w *demoWatch) checkEvery(step time.Duration) {
+func (w *targetMaker) setInterval(step time.Duration) {
 	w.options.CheckInterval = step * 2 / 3
 	w.store = targets.NewStore(w.db, func() time.Time { return w.at }, w.options)
 }
 
 // fill watches the made-up addresses, and some saved ones, for all their
 // months. n is how many it came to.
-func (w *demoWatch) fill(ctx context.Context, saved []links.Link) (n int, err error) {
+func (w *targetMaker) fill(ctx context.Context, saved []Link) (n int, err error) {
 	for _, l := range saved {
-		w.to = append(w.to, demoTarget{name: l.Title, url: l.URL, latency: 130, falls: 2, age: demoWatched / 2})
+		w.to = append(w.to, madeTarget{name: l.Title, url: l.URL, latency: 130, falls: 2, age: watchedFor / 2})
 	}
 	for i := range w.to {
 		w.fall(&w.to[i])
@@ -122,12 +133,12 @@ func (w *demoWatch) fill(ctx context.Context, saved []links.Link) (n int, err er
 	ids := make([]string, len(w.to))
 	for _, m := range w.moments() {
 		w.at = m.at
-		w.checkEvery(m.step)
+		w.setInterval(m.step)
 		for i, t := range w.to {
 			if ids[i] != "" || w.at.Before(w.since(t)) {
 				continue
 			}
-			added, _, err := w.store.Add(ctx, targets.New{URL: t.url, Name: t.name, IntervalSeconds: int(demoInterval.Seconds())})
+			added, _, err := w.store.Add(ctx, targets.New{URL: t.url, Name: t.name, IntervalSeconds: int(checkEvery.Seconds())})
 			if err != nil {
 				return n, err
 			}
@@ -146,7 +157,7 @@ func (w *demoWatch) fill(ctx context.Context, saved []links.Link) (n int, err er
 			return n, err
 		}
 	}
-	if err := w.store.Leave(ctx, demoChecker); err != nil {
+	if err := w.store.Leave(ctx, checker); err != nil {
 		return n, err
 	}
 	w.at = w.now
@@ -159,22 +170,22 @@ func (w *demoWatch) fill(ctx context.Context, saved []links.Link) (n int, err er
 		}
 	}
 	_, err = w.store.AddPage(ctx, targets.PageEdit{
-		Slug: "demo", Title: "Northwind status", TargetIDs: ids[:demoPublic],
+		Slug: "demo", Title: "Northwind status", TargetIDs: ids[:publicTargets],
 		Description: "How our shop and the services around it are doing. We look every four minutes.",
 	})
 	return n, err
 }
 
-func (w *demoWatch) since(t demoTarget) time.Time {
+func (w *targetMaker) since(t madeTarget) time.Time {
 	if t.age == 0 {
-		return w.now.Add(-demoWatched)
+		return w.now.Add(-watchedFor)
 	}
 	return w.now.Add(-t.age)
 }
 
 // fall makes up when a target was down.
-func (w *demoWatch) fall(t *demoTarget) {
-	causes := []demoOutage{
+func (w *targetMaker) fall(t *madeTarget) {
+	causes := []madeOutage{
 		{cause: "timed out"}, {cause: "timed out"}, {cause: "connection refused"}, {cause: "connection reset"},
 		{status: 502}, {status: 503}, {status: 503}, {status: 500},
 	}
@@ -185,7 +196,7 @@ func (w *demoWatch) fall(t *demoTarget) {
 		t.down = append(t.down, o)
 	}
 	if t.fate == watchDown {
-		t.down = append(t.down, demoOutage{from: w.now.Add(-130 * time.Minute), to: w.now.Add(time.Hour), status: 503})
+		t.down = append(t.down, madeOutage{from: w.now.Add(-130 * time.Minute), to: w.now.Add(time.Hour), status: 503})
 	}
 	for i, o := range t.down {
 		if o.status != 0 {
@@ -199,17 +210,17 @@ func (w *demoWatch) fall(t *demoTarget) {
 type moment struct {
 	at    time.Time
 	step  time.Duration // until the next one
-	turns []int         // places in demoWatch.to
+	turns []int         // places in targetMaker.to
 }
 
 // moments are closer together the later they are.
-func (w *demoWatch) moments() []moment {
+func (w *targetMaker) moments() []moment {
 	var all []moment
 	for _, part := range []struct{ from, to, step time.Duration }{
-		{demoWatched, 30 * 24 * time.Hour, 6 * time.Hour},
+		{watchedFor, 30 * 24 * time.Hour, 6 * time.Hour},
 		{30 * 24 * time.Hour, 2 * 24 * time.Hour, 2 * time.Hour},
 		{2 * 24 * time.Hour, 5 * time.Hour, 30 * time.Minute},
-		{49*demoStep + demoLately, 0, demoStep},
+		{49*lastStep + lately, 0, lastStep},
 	} {
 		for ago := part.from; ago > part.to; ago -= part.step {
 			all = append(all, moment{at: w.now.Add(-ago), step: part.step})
@@ -231,12 +242,12 @@ func (w *demoWatch) moments() []moment {
 }
 
 // check checks what is due. After the last time the targets are left alone for
-// demoRest, as they would be had their hosts asked for it: nobody answers there.
-func (w *demoWatch) check(ctx context.Context) error {
-	if _, err := w.store.Hold(ctx, demoChecker); err != nil { // the lease ended while the clock was moved
+// Rest, as they would be had their hosts asked for it: nobody answers there.
+func (w *targetMaker) check(ctx context.Context) error {
+	if _, err := w.store.Hold(ctx, checker); err != nil { // the lease ended while the clock was moved
 		return err
 	}
-	due, _, err := w.store.Claim(ctx, demoChecker, len(w.to))
+	due, _, err := w.store.Claim(ctx, checker, len(w.to))
 	if err != nil {
 		return err
 	}
@@ -250,18 +261,18 @@ func (w *demoWatch) check(ctx context.Context) error {
 		if made.fate == watchExpiring {
 			done[i].TLSExpiresAt = models.At(w.now.Add(9 * 24 * time.Hour))
 		}
-		if w.now.Sub(w.at) < demoStep {
-			done[i].RetryAfter = demoRest
+		if w.now.Sub(w.at) < lastStep {
+			done[i].RetryAfter = Rest
 		}
 	}
-	if err := w.store.Record(ctx, demoChecker, done...); err != nil {
+	if err := w.store.Record(ctx, checker, done...); err != nil {
 		return fmt.Errorf("checking the demo's targets: %w", err)
 	}
 	return nil
 }
 
 // result is what a check at this moment finds.
-func (w *demoWatch) result(t demoTarget) targets.Result {
+func (w *targetMaker) result(t madeTarget) targets.Result {
 	hour := float64(w.at.Hour()) + float64(w.at.Minute())/60
 	busy := 1 + 0.25*math.Sin((hour-8)/12*math.Pi) // most people come in the afternoon
 	latency := t.latency * busy * math.Exp(0.15*w.rand.NormFloat64())

@@ -1,7 +1,4 @@
-// Package links does the background work of saved links: rechecking them,
-// refreshing them in bulk, and tidying up. What a check means is decided in
-// models/links; here is when and how many at a time.
-package links
+package app
 
 import (
 	"context"
@@ -14,7 +11,9 @@ import (
 	"linkwatch/outbound"
 )
 
-// Fetcher is the links.Fetcher that asks the internet.
+// Fetcher is the links.Fetcher that asks the internet. It joins two packages
+// that do not know each other: models/links says what it needs of a page, and
+// outbound fetches it.
 type Fetcher struct{ client *outbound.Client }
 
 // NewFetcher makes a Fetcher of a client, which stays the caller's to close.
@@ -44,7 +43,7 @@ func (f Fetcher) Fetch(ctx context.Context, url string) (links.Page, error) {
 }
 
 // Probe implements links.Fetcher. A page is gone (404, 410) only if HEAD and
-// GET agree (contract §3): servers that mishandle HEAD are common. Otherwise
+// GET agree: servers that mishandle HEAD are common. Otherwise
 // the answer to GET is the one that counts.
 func (f Fetcher) Probe(ctx context.Context, url string) (links.Page, error) {
 	head, headErr := f.ask(ctx, http.MethodHead, url, nil)

@@ -1,0 +1,50 @@
+package app
+
+import (
+	"linkwatch/handlers/pages"
+	"linkwatch/models/cleanup"
+)
+
+// Systems are all systems of the program.
+type Systems struct {
+	Links      *Links
+	Targets    *Targets
+	ShortLinks *ShortLinks
+	Admin      *Admin
+}
+
+// newSystems wires all systems, and what the pages of one show of the others.
+// Nothing runs yet.
+func newSystems(c *core) (s *Systems, err error) {
+	s = &Systems{Links: newLinks(c), Targets: newTargets(c)}
+	if s.ShortLinks, err = newShortLinks(c); err != nil {
+		return nil, err
+	}
+	s.Admin = newAdmin(c, s.deletes()...)
+
+	s.Links.deps.Beside = []pages.Beside{s.Targets.pages.BesideLink, s.ShortLinks.pages.BesideLink}
+	s.Targets.deps.Beside = []pages.Beside{s.Links.pages.BesideOthers}
+	s.ShortLinks.deps.Beside = []pages.Beside{s.Links.pages.BesideOthers}
+	s.ShortLinks.deps.LinkOf = s.Links.pages.SubjectOf
+	return s, nil
+}
+
+// All are all systems, in the order of the navigation.
+func (s *Systems) All() []System {
+	all := []System{s.Links.System, s.Targets.System, s.ShortLinks.System}
+	if s.Admin != nil { // it is made of the others
+		all = append(all, s.Admin.System)
+	}
+	return all
+}
+
+func (s *Systems) deletes() []cleanup.Kind {
+	var kinds []cleanup.Kind
+	for _, one := range s.All() {
+		kinds = append(kinds, one.Deletes...)
+	}
+	return kinds
+}
+
+// Close lets go of what the systems hold. Nothing may run any more.
+func (s *Systems) Close() { s.ShortLinks.cache.Close() }
