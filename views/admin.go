@@ -43,7 +43,7 @@ func schedulePhrase(schedule string) string {
 	if !ok || err != nil || d <= 0 {
 		return schedule
 	}
-	return every(d)
+	return ui.Every(d)
 }
 
 func jobPath(id string) string { return "/admin/jobs/" + id }

@@ -796,7 +796,7 @@ func JobPage(v Job) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Steps("Pages", step(v.Older, "Newest", jobPath(v.Job.ID)), step(v.Runs.More(), "Older", olderPath(v.Job.ID, v.Runs.Next))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Steps("Pages", ui.StepTo(v.Older, "Newest", jobPath(v.Job.ID)), ui.StepTo(v.Runs.More(), "Older", olderPath(v.Job.ID, v.Runs.Next))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

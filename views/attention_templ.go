@@ -343,7 +343,7 @@ func failedJob(j schedule.Job, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = action(jobPath(j.ID)+"/run", "play", "Run now", "").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.PostButton(jobPath(j.ID)+"/run", "play", "Run now", "").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -487,7 +487,7 @@ func down(t targets.Target, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = action(targetPath(t.ID)+"/check", "refresh", "Check now", "", field{"back", "/"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.PostButton(targetPath(t.ID)+"/check", "refresh", "Check now", "", ui.Field{Name: "back", Value: "/"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -821,17 +821,17 @@ func ill(l links.Link, now time.Time) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if l.Health == links.Moved && !l.Expired() {
-			templ_7745c5c3_Err = action(linkPath(l.ID)+"/move", "check", "Use new address", "", field{"back", "/"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.PostButton(linkPath(l.ID)+"/move", "check", "Use new address", "", ui.Field{Name: "back", Value: "/"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else if l.Expired() {
-			templ_7745c5c3_Err = action(linkPath(l.ID)+"/expired", "revive", "Revive", "", field{"expired", "false"}, field{"back", "/"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.PostButton(linkPath(l.ID)+"/expired", "revive", "Revive", "", ui.Field{Name: "expired", Value: "false"}, ui.Field{Name: "back", Value: "/"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = action(linkPath(l.ID)+"/expired", "archive", "Expire", "", field{"expired", "true"}, field{"back", "/"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.PostButton(linkPath(l.ID)+"/expired", "archive", "Expire", "", ui.Field{Name: "expired", Value: "true"}, ui.Field{Name: "back", Value: "/"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

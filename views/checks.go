@@ -43,7 +43,7 @@ func (p ChecksPlace) Path() string {
 			q.Set(name, value)
 		}
 	}
-	return withQuery("/admin/checks", q)
+	return ui.WithQuery("/admin/checks", q)
 }
 
 func (p ChecksPlace) filtered() bool { return p.Failed || p.Since != "" || p.TargetID != "" }

@@ -429,7 +429,7 @@ func ChecksTable(v Checks) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = ui.Steps("Pages", step(v.Place.Token != "", "Newest", v.Place.after(models.Cursor{}).Path()), step(v.Results.More(), "Older", v.Place.after(v.Results.Next).Path())).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Steps("Pages", ui.StepTo(v.Place.Token != "", "Newest", v.Place.after(models.Cursor{}).Path()), ui.StepTo(v.Results.More(), "Older", v.Place.after(v.Results.Next).Path())).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -35,10 +35,7 @@ type TagForm struct {
 	Errors ui.Errors
 }
 
-// field is one value of a form that the reader does not see.
-type field struct{ name, value string }
-
 // watchFields make the link at hand a target of the same name.
-func watchFields(l links.Link) []field {
-	return []field{{"url", l.URL}, {"name", models.Truncate(l.Title, targets.MaxName)}, {"back", linkPath(l.ID)}}
+func watchFields(l links.Link) []ui.Field {
+	return []ui.Field{{Name: "url", Value: l.URL}, {Name: "name", Value: models.Truncate(l.Title, targets.MaxName)}, {Name: "back", Value: linkPath(l.ID)}}
 }

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strconv"
 
-	"linkwatch/models"
 	"linkwatch/models/links"
 	"linkwatch/views/ui"
 )
@@ -25,7 +24,7 @@ func (p Place) Path() string {
 	if p.Page > 1 {
 		v.Set("page", strconv.Itoa(p.Page))
 	}
-	return withQuery("/links", v)
+	return ui.WithQuery("/links", v)
 }
 
 func (p Place) values() url.Values {
@@ -33,21 +32,10 @@ func (p Place) values() url.Values {
 	if p.Popular {
 		v.Set("sort", "popular")
 	}
-	setFilters(v, map[string]string{
+	ui.SetFilters(v, map[string]string{
 		"q": p.Query, "tag": p.Tag, "health": string(p.Health), "expired": string(p.Shown),
 	})
 	return v
-}
-
-// setFilters adds the parameters of a list's place that are set. One that is
-// longer than a filter may be is left out: a page that says so keeps it in its
-// field alone, and not in each of its links.
-func setFilters(q url.Values, filters map[string]string) {
-	for name, value := range filters {
-		if value != "" && len(value) <= models.MaxFilter {
-			q.Set(name, value)
-		}
-	}
 }
 
 // Filtered says whether the list is a selection of the active links.
@@ -71,18 +59,3 @@ func (p Place) withoutTag() Place { p.Tag, p.Page = "", 0; return p }
 
 // tagged is the list of one tag's active links.
 func tagged(name string) Place { return Place{Filter: links.Filter{Tag: name}} }
-
-func withQuery(path string, q url.Values) string {
-	if len(q) == 0 {
-		return path
-	}
-	return path + "?" + q.Encode()
-}
-
-// step is a way to another place in a list, if there is one.
-func step(there bool, label, path string) ui.Step {
-	if !there {
-		return ui.Step{}
-	}
-	return ui.Step{Label: label, Path: path}
-}

@@ -34,8 +34,8 @@ type ShortPlace struct {
 // Path is the address of the list.
 func (p ShortPlace) Path() string {
 	q := url.Values{}
-	setFilters(q, map[string]string{"q": p.Text, "status": string(p.Status), "page_token": p.Token})
-	return withQuery("/short", q)
+	ui.SetFilters(q, map[string]string{"q": p.Text, "status": string(p.Status), "page_token": p.Token})
+	return ui.WithQuery("/short", q)
 }
 
 // Filter is what the list shows: the newest first.
@@ -88,9 +88,6 @@ func ShortFormOf(l shortlinks.ShortLink) ShortForm {
 	}
 	return f
 }
-
-// Clock is a time to the minute, in UTC.
-func Clock(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") }
 
 // found says how many short links the page's list has, as far as that is
 // known: they are not counted for it.

@@ -42,7 +42,7 @@ func (p ShortLinkPlace) Path() string {
 	if p.Days != ShortRanges[1] {
 		q.Set("days", strconv.Itoa(p.Days))
 	}
-	return withQuery(shortPath(p.Key), q)
+	return ui.WithQuery(shortPath(p.Key), q)
 }
 
 func (p ShortLinkPlace) withDays(n int) ShortLinkPlace { p.Days = n; return p }
@@ -94,7 +94,7 @@ func (v ShortLink) kept(todo string) string {
 	case v.Kept == 0:
 		return "It may be deleted at any time; " + todo + " to keep it."
 	}
-	return "It may be deleted from " + Lasted(v.Kept) + " after its end; " + todo + " to keep it."
+	return "It may be deleted from " + ui.Lasted(v.Kept) + " after its end; " + todo + " to keep it."
 }
 
 // last are the last so many days of visits.

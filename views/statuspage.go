@@ -21,9 +21,6 @@ type StatusPage struct {
 	Now     time.Time
 }
 
-// PublicProblem is what strangers see where there is no page to show to them.
-type PublicProblem struct{ Heading, Detail, RequestID string }
-
 // What this program has to do with a page for strangers.
 const (
 	watchedBy   = "Watched by Linkwatch"
@@ -115,7 +112,7 @@ func (v StatusPage) checkedAt() time.Time {
 func statusNote(t targets.Target, now time.Time) string {
 	switch t.Status() {
 	case targets.Down:
-		return "for " + Lasted(now.Sub(t.StateSince.Time))
+		return "for " + ui.Lasted(now.Sub(t.StateSince.Time))
 	case targets.Pending:
 		return "no result yet"
 	case targets.Paused:

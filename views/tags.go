@@ -44,7 +44,7 @@ func (v Tags) pager() ui.Pager {
 // TagsPath is the address of a page of the list of tags.
 func TagsPath(match string, order links.TagOrder, page int) string {
 	q := url.Values{}
-	setFilters(q, map[string]string{"q": match})
+	ui.SetFilters(q, map[string]string{"q": match})
 	if order != links.TagsByName {
 		q.Set("sort", string(order))
 	}

@@ -147,7 +147,7 @@ func TagsResults(v Tags) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = QueryError(v.Query).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.QueryError(v.Query).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -215,7 +215,7 @@ func TagsResults(v Tags) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.Query != "" {
-			templ_7745c5c3_Err = badQuery("/tags", "Show all tags").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.BadQuery("/tags", "Show all tags").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -55,7 +55,7 @@ func (p TargetPlace) Path() string {
 	if p.Outages != "" {
 		q.Set("outages", p.Outages)
 	}
-	return withQuery(targetPath(p.ID), q)
+	return ui.WithQuery(targetPath(p.ID), q)
 }
 
 func (p TargetPlace) withRange(r targets.Range) TargetPlace   { p.Range = r; return p }
@@ -119,9 +119,9 @@ func failing(t targets.Target) string {
 	case !failed(t): // LastError tells of what came after
 		return checks + " failed, then the host asked for a pause (429), which counts neither way"
 	case t.Failures > 1:
-		return sentence(t.LastError) + ", " + checks + " in a row"
+		return ui.Sentence(t.LastError) + ", " + checks + " in a row"
 	}
-	return sentence(t.LastError)
+	return ui.Sentence(t.LastError)
 }
 
 // turn is how a target got where it is.
@@ -142,14 +142,6 @@ func lastOutcome(t targets.Target) targets.Outcome {
 // failed says whether a target is down, and its last check found it so.
 func failed(t targets.Target) bool {
 	return t.State == targets.Down && lastOutcome(t) == targets.DownOutcome
-}
-
-// sentence begins with a capital letter.
-func sentence(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // answered is an answer in brief: "200 in 84 ms".
@@ -258,7 +250,7 @@ func bucketFigures(b targets.Bucket) string {
 	}
 	figures := fmt.Sprintf("median %s, 95th percentile %s\nuptime %s", latencyOr(b.P50, "unknown"), latencyOr(b.P95, "unknown"), uptimeOf(b.Share))
 	if b.Down > 0 {
-		figures += ", down for " + Lasted(b.Down)
+		figures += ", down for " + ui.Lasted(b.Down)
 	}
 	return figures
 }
@@ -268,21 +260,4 @@ func latencyOr(ms int, none string) string {
 		return none
 	}
 	return ui.Latency(ms)
-}
-
-// Lasted is a time in one or two units: "3 min", "2 h 5 min".
-func Lasted(d time.Duration) string {
-	for _, unit := range []struct {
-		of, part   time.Duration
-		word, less string
-	}{{day, time.Hour, "d", "h"}, {time.Hour, time.Minute, "h", "min"}, {time.Minute, time.Second, "min", "s"}} {
-		if d >= unit.of {
-			s := fmt.Sprintf("%d %s", d/unit.of, unit.word)
-			if rest := d % unit.of / unit.part; rest > 0 {
-				s += fmt.Sprintf(" %d %s", rest, unit.less)
-			}
-			return s
-		}
-	}
-	return fmt.Sprintf("%d s", d/time.Second)
 }

@@ -102,17 +102,17 @@ func TargetPage(v Target) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Target.Paused {
-				templ_7745c5c3_Err = keyAction(v.Target, "paused", "play", "Resume", "data-pause", field{"paused", "false"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = keyAction(v.Target, "paused", "play", "Resume", "data-pause", ui.Field{Name: "paused", Value: "false"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = keyAction(v.Target, "paused", "pause", "Pause", "data-pause", field{"paused", "true"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = keyAction(v.Target, "paused", "pause", "Pause", "data-pause", ui.Field{Name: "paused", Value: "true"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = action(targetPath(v.Target.ID)+"/delete", "trash", "Delete", "danger").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.PostButton(targetPath(v.Target.ID)+"/delete", "trash", "Delete", "danger").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -178,7 +178,7 @@ func TargetPage(v Target) templ.Component {
 }
 
 // keyAction is a button of the page that a key presses too.
-func keyAction(t targets.Target, action, icon, label, key string, fields ...field) templ.Component {
+func keyAction(t targets.Target, action, icon, label, key string, fields ...ui.Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -222,7 +222,7 @@ func keyAction(t targets.Target, action, icon, label, key string, fields ...fiel
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var9 string
-			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(f.name)
+			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(f.Name)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/target.templ`, Line: 54, Col: 37}
 			}
@@ -235,7 +235,7 @@ func keyAction(t targets.Target, action, icon, label, key string, fields ...fiel
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var10 string
-			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(f.value)
+			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(f.Value)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/target.templ`, Line: 54, Col: 55}
 			}
@@ -486,9 +486,9 @@ func targetState(v Target) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var18 string
-		templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(sentence(beatsSay(v.Target)))
+		templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Sentence(beatsSay(v.Target)))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/target.templ`, Line: 111, Col: 50}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/target.templ`, Line: 111, Col: 53}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 		if templ_7745c5c3_Err != nil {
@@ -930,9 +930,9 @@ func outages(v Target) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var39 string
-				templ_7745c5c3_Var39, templ_7745c5c3_Err = templ.JoinStringErrs(sentence(o.Cause))
+				templ_7745c5c3_Var39, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Sentence(o.Cause))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/target.templ`, Line: 200, Col: 45}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/target.templ`, Line: 200, Col: 48}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var39))
 				if templ_7745c5c3_Err != nil {
@@ -952,9 +952,9 @@ func outages(v Target) templ.Component {
 				}
 				if o.EndedAt.IsZero() {
 					var templ_7745c5c3_Var40 string
-					templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(Lasted(o.Duration(v.Now)))
+					templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Lasted(o.Duration(v.Now)))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/target.templ`, Line: 206, Col: 35}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/target.templ`, Line: 206, Col: 38}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var40))
 					if templ_7745c5c3_Err != nil {
@@ -966,9 +966,9 @@ func outages(v Target) templ.Component {
 					}
 				} else {
 					var templ_7745c5c3_Var41 string
-					templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinStringErrs(Lasted(o.Duration(v.Now)))
+					templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Lasted(o.Duration(v.Now)))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/target.templ`, Line: 208, Col: 35}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/target.templ`, Line: 208, Col: 38}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var41))
 					if templ_7745c5c3_Err != nil {
@@ -987,8 +987,8 @@ func outages(v Target) templ.Component {
 		}
 		templ_7745c5c3_Err = ui.Steps(
 			"Outages: pages",
-			step(v.Place.Outages != "", "Newest", v.Place.afterOutage(models.Cursor{}).Path()+"#outages"),
-			step(v.Outages.More(), "Older", v.Place.afterOutage(v.Outages.Next).Path()+"#outages"),
+			ui.StepTo(v.Place.Outages != "", "Newest", v.Place.afterOutage(models.Cursor{}).Path()+"#outages"),
+			ui.StepTo(v.Outages.More(), "Older", v.Place.afterOutage(v.Outages.Next).Path()+"#outages"),
 		).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -1219,8 +1219,8 @@ func checks(v Target) templ.Component {
 		}
 		templ_7745c5c3_Err = ui.Steps(
 			"Checks: pages",
-			step(v.Place.Token != "", "Newest", v.Place.after(models.Cursor{}).Path()+"#checks"),
-			step(v.Results.More(), "Older", v.Place.after(v.Results.Next).Path()+"#checks"),
+			ui.StepTo(v.Place.Token != "", "Newest", v.Place.after(models.Cursor{}).Path()+"#checks"),
+			ui.StepTo(v.Results.More(), "Older", v.Place.after(v.Results.Next).Path()+"#checks"),
 		).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -1299,7 +1299,7 @@ func targetFacts(v Target) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = fact("Last check").Render(templ.WithChildren(ctx, templ_7745c5c3_Var51), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Fact("Last check").Render(templ.WithChildren(ctx, templ_7745c5c3_Var51), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1328,7 +1328,7 @@ func targetFacts(v Target) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = fact("Next check").Render(templ.WithChildren(ctx, templ_7745c5c3_Var53), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Fact("Next check").Render(templ.WithChildren(ctx, templ_7745c5c3_Var53), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1345,9 +1345,9 @@ func targetFacts(v Target) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			var templ_7745c5c3_Var55 string
-			templ_7745c5c3_Var55, templ_7745c5c3_Err = templ.JoinStringErrs(every(v.Interval))
+			templ_7745c5c3_Var55, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Every(v.Interval))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/target.templ`, Line: 306, Col: 22}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/target.templ`, Line: 306, Col: 25}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var55))
 			if templ_7745c5c3_Err != nil {
@@ -1355,7 +1355,7 @@ func targetFacts(v Target) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = fact("Interval").Render(templ.WithChildren(ctx, templ_7745c5c3_Var54), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Fact("Interval").Render(templ.WithChildren(ctx, templ_7745c5c3_Var54), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1382,7 +1382,7 @@ func targetFacts(v Target) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = fact("Up means").Render(templ.WithChildren(ctx, templ_7745c5c3_Var56), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Fact("Up means").Render(templ.WithChildren(ctx, templ_7745c5c3_Var56), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1414,7 +1414,7 @@ func targetFacts(v Target) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = fact("Certificate").Render(templ.WithChildren(ctx, templ_7745c5c3_Var58), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Fact("Certificate").Render(templ.WithChildren(ctx, templ_7745c5c3_Var58), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1463,7 +1463,7 @@ func targetFacts(v Target) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = fact("Host").Render(templ.WithChildren(ctx, templ_7745c5c3_Var60), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Fact("Host").Render(templ.WithChildren(ctx, templ_7745c5c3_Var60), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1491,7 +1491,7 @@ func targetFacts(v Target) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = fact("Canonical URL").Render(templ.WithChildren(ctx, templ_7745c5c3_Var63), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Fact("Canonical URL").Render(templ.WithChildren(ctx, templ_7745c5c3_Var63), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1514,7 +1514,7 @@ func targetFacts(v Target) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = fact("Watched").Render(templ.WithChildren(ctx, templ_7745c5c3_Var65), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Fact("Watched").Render(templ.WithChildren(ctx, templ_7745c5c3_Var65), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1536,7 +1536,7 @@ func targetFacts(v Target) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = fact("Changed").Render(templ.WithChildren(ctx, templ_7745c5c3_Var66), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Fact("Changed").Render(templ.WithChildren(ctx, templ_7745c5c3_Var66), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1610,7 +1610,7 @@ func savedLink(u string, l links.Link) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = action("/links", "bookmark", "Save as link", "", field{"url", u}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.PostButton("/links", "bookmark", "Save as link", "", ui.Field{Name: "url", Value: u}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -34,10 +34,10 @@ type WatchPlace struct {
 // Path is the address of the list.
 func (p WatchPlace) Path() string {
 	q := url.Values{}
-	setFilters(q, map[string]string{
+	ui.SetFilters(q, map[string]string{
 		"q": p.Text, "host": p.Host, "status": string(p.Status), "page_token": p.Token, "certificate": string(p.Certificate),
 	})
-	return withQuery("/watch", q)
+	return ui.WithQuery("/watch", q)
 }
 
 // The places one click away start at their first page.
@@ -97,22 +97,6 @@ func Intervals(check time.Duration, own int) []int {
 		all = append(all, own)
 	}
 	return all
-}
-
-// every says an interval in words: "every minute", "every 5 minutes".
-func every(d time.Duration) string {
-	for _, unit := range []struct {
-		of   time.Duration
-		word string
-	}{{day, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
-		switch {
-		case d == unit.of:
-			return "every " + unit.word
-		case d > unit.of && d%unit.of == 0:
-			return "every " + ui.Plural(int64(d/unit.of), unit.word)
-		}
-	}
-	return "every " + d.String()
 }
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }

@@ -225,9 +225,9 @@ func targetFields(f TargetForm, check time.Duration, intervals []int) templ.Comp
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var7 string
-		templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(every(check))
+		templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Every(check))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/watch.templ`, Line: 72, Col: 37}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/watch.templ`, Line: 72, Col: 40}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 		if templ_7745c5c3_Err != nil {
@@ -266,9 +266,9 @@ func targetFields(f TargetForm, check time.Duration, intervals []int) templ.Comp
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var9 string
-			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(every(seconds(n)))
+			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Every(seconds(n)))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/watch.templ`, Line: 74, Col: 103}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/watch.templ`, Line: 74, Col: 106}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 			if templ_7745c5c3_Err != nil {
@@ -592,7 +592,7 @@ func TargetsList(v Watch) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = QueryError(v.Query).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.QueryError(v.Query).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -867,7 +867,7 @@ func TargetsList(v Watch) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.Query != "" {
-			templ_7745c5c3_Err = badQuery("/watch", "Show all targets").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.BadQuery("/watch", "Show all targets").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -905,7 +905,7 @@ func TargetsList(v Watch) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = ui.Steps("Pages", step(v.Place.Token != "", "Oldest", v.Place.after(models.Cursor{}).Path()), step(v.Targets.More(), "Newer", v.Place.after(v.Targets.Next).Path())).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Steps("Pages", ui.StepTo(v.Place.Token != "", "Oldest", v.Place.after(models.Cursor{}).Path()), ui.StepTo(v.Targets.More(), "Newer", v.Place.after(v.Targets.Next).Path())).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -948,9 +948,9 @@ func noTargets(v Watch) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var40 string
-			templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(every(v.Interval))
+			templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Every(v.Interval))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/watch.templ`, Line: 234, Col: 58}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/watch.templ`, Line: 234, Col: 61}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var40))
 			if templ_7745c5c3_Err != nil {
@@ -1247,12 +1247,12 @@ func targetRow(t targets.Target, at WatchPlace, now time.Time) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if t.Paused {
-			templ_7745c5c3_Err = rowAction(t, at, "paused", "Resume", "play", "data-pause", field{"paused", "false"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = rowAction(t, at, "paused", "Resume", "play", "data-pause", ui.Field{Name: "paused", Value: "false"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = rowAction(t, at, "paused", "Pause", "pause", "data-pause", field{"paused", "true"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = rowAction(t, at, "paused", "Pause", "pause", "data-pause", ui.Field{Name: "paused", Value: "true"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1300,7 +1300,7 @@ func targetRow(t targets.Target, at WatchPlace, now time.Time) templ.Component {
 }
 
 // rowAction is a button in a row. key is how static/app.js finds it.
-func rowAction(t targets.Target, at WatchPlace, action, label, icon, key string, fields ...field) templ.Component {
+func rowAction(t targets.Target, at WatchPlace, action, label, icon, key string, fields ...ui.Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1370,7 +1370,7 @@ func rowAction(t targets.Target, at WatchPlace, action, label, icon, key string,
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var62 string
-			templ_7745c5c3_Var62, templ_7745c5c3_Err = templ.JoinStringErrs(f.name)
+			templ_7745c5c3_Var62, templ_7745c5c3_Err = templ.JoinStringErrs(f.Name)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/watch.templ`, Line: 312, Col: 37}
 			}
@@ -1383,7 +1383,7 @@ func rowAction(t targets.Target, at WatchPlace, action, label, icon, key string,
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var63 string
-			templ_7745c5c3_Var63, templ_7745c5c3_Err = templ.JoinStringErrs(f.value)
+			templ_7745c5c3_Var63, templ_7745c5c3_Err = templ.JoinStringErrs(f.Value)
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/watch.templ`, Line: 312, Col: 55}
 			}

@@ -27,29 +27,7 @@ func TestIntervals(t *testing.T) {
 		{time.Hour, 90, []int{90, 6 * hour, 24 * hour, 168 * hour}},
 	} {
 		if got := Intervals(c.check, c.own); !slices.Equal(got, c.want) {
-			t.Errorf("checks %s, own %d s: %v, want %v", every(c.check), c.own, got, c.want)
-		}
-	}
-}
-
-func TestEvery(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		15 * time.Second: "every 15 seconds", time.Minute: "every minute", 90 * time.Second: "every 90 seconds",
-		2 * time.Hour: "every 2 hours", 24 * time.Hour: "every day", 1500 * time.Millisecond: "every 1.5s",
-	} {
-		if got := every(d); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
-func TestLasted(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		300 * time.Millisecond: "0 s", 59 * time.Second: "59 s", time.Minute: "1 min", 90 * time.Second: "1 min 30 s",
-		time.Hour: "1 h", time.Hour + 59*time.Second: "1 h", 25*time.Hour + time.Minute: "1 d 1 h", 48 * time.Hour: "2 d",
-	} {
-		if got := Lasted(d); got != want {
-			t.Errorf("%q, want %q", got, want)
+			t.Errorf("checks %s, own %d s: %v, want %v", ui.Every(c.check), c.own, got, c.want)
 		}
 	}
 }

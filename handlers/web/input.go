@@ -157,5 +157,5 @@ func filterError(err error) string {
 func (p *Pages) showFilterError(c *gin.Context, message string) {
 	c.Header("HX-Retarget", "#q-error")
 	c.Header("HX-Reswap", "outerHTML")
-	p.show(c, http.StatusBadRequest, views.QueryError(message))
+	p.show(c, http.StatusBadRequest, ui.QueryError(message))
 }

@@ -11,6 +11,7 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
 	"linkwatch/views"
+	"linkwatch/views/ui"
 )
 
 // The routes of a short link: of the program, and of SHORT_HOST.
@@ -109,7 +110,7 @@ func (p *Pages) isRedirect(r *http.Request) bool {
 
 // redirectProblem shows to a visitor why a key leads nowhere.
 func (p *Pages) redirectProblem(c *gin.Context, problem *middleware.Problem) {
-	v := views.PublicProblem{Heading: problem.Title, Detail: problem.Detail}
+	v := ui.PublicProblem{Heading: problem.Title, Detail: problem.Detail}
 	switch {
 	case problem.Status == http.StatusNotFound:
 		v.Heading, v.Detail = "No such short link", "There is nothing at this address. It may have a slip in it: capital and small letters count."

@@ -16,6 +16,7 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/targets"
 	"linkwatch/views"
+	"linkwatch/views/ui"
 )
 
 const (
@@ -128,7 +129,7 @@ func newOutageFeed(base string, page targets.StatusPage, outages []targets.Outag
 	}
 	for _, o := range outages {
 		if !o.EndedAt.IsZero() {
-			add(o, o.EndedAt.Time, o.ID+" ended", o.TargetName+": the outage ended after "+views.Lasted(o.Duration(o.EndedAt.Time)))
+			add(o, o.EndedAt.Time, o.ID+" ended", o.TargetName+": the outage ended after "+ui.Lasted(o.Duration(o.EndedAt.Time)))
 		}
 		add(o, o.StartedAt.Time, o.ID, o.TargetName+" is down")
 	}
@@ -150,7 +151,7 @@ func publicPage(route string) bool {
 
 // publicProblem shows a problem to a stranger.
 func (p *Pages) publicProblem(c *gin.Context, problem *middleware.Problem) {
-	v := views.PublicProblem{Heading: problem.Title, Detail: problem.Detail}
+	v := ui.PublicProblem{Heading: problem.Title, Detail: problem.Detail}
 	switch {
 	case problem.Status == http.StatusNotFound:
 		v.Detail = "There is nothing at this address. Check it for typing errors. The page may also have been deleted."

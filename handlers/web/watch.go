@@ -179,7 +179,7 @@ func flashOf(t targets.Target, param string, now models.Time) ui.Flash {
 	case param == paramWatched:
 		return ui.Flash{Text: "You watch this already; nothing was changed.", Link: details}
 	case param == paramResting && t.Resting(now):
-		wait := views.Lasted(t.NextCheckAt.Sub(now.Time))
+		wait := ui.Lasted(t.NextCheckAt.Sub(now.Time))
 		return ui.Flash{Text: "Checks of this target are postponed. The next check is in " + wait + ".", Bad: true}
 	case param == paramResting: // the pause is over meanwhile
 		return ui.Flash{}
