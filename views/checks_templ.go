@@ -50,7 +50,7 @@ func ChecksPage(v Checks) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = adminHead("checks").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.AdminHead(v.Page, "checks").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

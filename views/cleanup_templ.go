@@ -47,7 +47,7 @@ func CleanupPage(v Cleanup) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = adminHead("cleanup").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.AdminHead(v.Page, "cleanup").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -118,7 +118,7 @@ func ProblemTypePage(v ProblemType) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = ui.PublicFrame(v.Title, "", answeredBy).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.PublicFrame(v.Title, ui.Link{}, answeredBy).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -132,7 +132,7 @@ func ShortPreviewPage(v ShortPreview) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = ui.PublicFrame("Where this short link leads", "", shortenedBy).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.PublicFrame("Where this short link leads", ui.Link{}, shortenedBy).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -77,7 +77,7 @@ func (p *Pages) flash(c *gin.Context, here string) (ui.Flash, error) {
 }
 
 func savedFlash(l links.Link, param string) ui.Flash {
-	f := ui.Flash{Text: "Saved: " + l.Title, Link: ui.FlashLink{Label: "Details", Path: "/links/" + l.ID}}
+	f := ui.Flash{Text: "Saved: " + l.Title, Link: ui.Link{Label: "Details", Path: "/links/" + l.ID}}
 	if l.Title == "" {
 		f.Text = "Saved: " + l.URL
 	}

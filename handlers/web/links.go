@@ -10,7 +10,6 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/links"
 	"linkwatch/views"
-	"linkwatch/views/ui"
 )
 
 const (
@@ -156,7 +155,7 @@ func (p *Pages) CompleteTags(c *gin.Context) {
 		p.fail(c, err)
 		return
 	}
-	p.show(c, http.StatusOK, ui.Options(head, names(tags)))
+	p.show(c, http.StatusOK, views.TagOptions(head, names(tags)))
 }
 
 func names(tags []links.Tag) []string {

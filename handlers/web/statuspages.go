@@ -134,7 +134,7 @@ func (p *Pages) showStatusForm(c *gin.Context, status int, page targets.StatusPa
 	}
 	flash := notices[c.Query(paramDone)]
 	if flash.Text != "" && page.ID != "" {
-		flash.Link = ui.FlashLink{Label: "Open it", Path: views.StatusPath(page.Slug)}
+		flash.Link = ui.Link{Label: "Open it", Path: views.StatusPath(page.Slug)}
 	}
 	title := "New status page"
 	if page.ID != "" {

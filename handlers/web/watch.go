@@ -172,7 +172,7 @@ func (p *Pages) targetFlash(c *gin.Context) (ui.Flash, error) {
 }
 
 func flashOf(t targets.Target, param string, now models.Time) ui.Flash {
-	details := ui.FlashLink{Label: "Details", Path: "/watch/" + t.ID}
+	details := ui.Link{Label: "Details", Path: "/watch/" + t.ID}
 	switch {
 	case param == paramAdded:
 		return ui.Flash{Text: "Watching " + t.Title() + ".", Link: details}

@@ -43,9 +43,35 @@ type Pages struct{ Deps }
 // New makes the pages. Problem is to be set as d.Errors.Page.
 func New(d Deps) *Pages { return &Pages{d} }
 
+// nav is what the systems put into the frame of every page.
+var nav = &ui.Nav{
+	Sections: []ui.Section{
+		{ID: "overview", Label: "Overview", Path: "/", Key: "o"},
+		{ID: "links", Label: "Links", Path: "/links", Key: "l"},
+		{ID: "tags", Label: "Tags", Path: "/tags", Key: "t"},
+		{ID: "watch", Label: "Watch", Path: "/watch", Key: "w"},
+		{ID: "short", Label: "Short", Path: "/short", Key: "s"},
+		{ID: "admin", Label: "Admin", Path: "/admin/jobs", Key: "a"},
+	},
+	Admin: []ui.Section{
+		{ID: "checks", Label: "Checks", Path: "/admin/checks"},
+		{ID: "cleanup", Label: "Cleanup", Path: "/admin/cleanup"},
+		{ID: "jobs", Label: "Jobs", Path: "/admin/jobs"},
+		{ID: "settings", Label: "Settings", Path: "/admin/settings"},
+	},
+	Search: &ui.SearchBox{Label: "Search links", Path: "/links"},
+	New:    &ui.Link{Label: "New", Path: "/links#url"},
+	Keys: []ui.Key{
+		{Keys: []string{"p"}, What: "Pause or resume a target"},
+		{Keys: []string{"p"}, What: "Disable or enable a short link"},
+		{Keys: []string{"c"}, What: "Check a target now"},
+		{Keys: []string{"y"}, What: "Copy a short link's address"},
+	},
+}
+
 // page is what the frame of a page shows.
 func (p *Pages) page(title, section string, flash ui.Flash) ui.Page {
-	return ui.Page{Title: title, Section: section, Version: p.Version, Now: p.Schedule.Now().Time, Flash: flash}
+	return ui.Page{Title: title, Section: section, Nav: nav, Version: p.Version, Now: p.Schedule.Now().Time, Flash: flash}
 }
 
 // fail answers with the page of an error.

@@ -13,7 +13,8 @@ import (
 // Page is what the frame of every page shows.
 type Page struct {
 	Title   string // before " · Linkwatch"
-	Section string // the entry of the navigation that is current: "links"
+	Section string // the ID of the current entry of the navigation: "links"
+	Nav     *Nav   // what the systems put into the frame; nil = nothing
 	Version string
 	Now     time.Time // the instant that all times of the page are told from
 	Flash   Flash
@@ -25,31 +26,16 @@ type Page struct {
 // shows nothing.
 type Flash struct {
 	Text   string
-	Bad    bool      // it did not work
-	Action Action    // what takes it back
-	Link   FlashLink // where to look
+	Bad    bool   // it did not work
+	Action Action // what takes it back
+	Link   Link   // where to look
 }
 
 // Action is a button that posts one value to a path.
 type Action struct{ Label, Path, Name, Value, Back string }
 
-// FlashLink is a link at the end of a flash.
-type FlashLink struct{ Label, Path string }
-
 // Errors are the messages of a form, by the name of the field.
 type Errors map[string]string
-
-type section struct{ ID, Label, Path string }
-
-// sections are the systems that are built, as the navigation shows them.
-var sections = []section{
-	{"overview", "Overview", "/"},
-	{"links", "Links", "/links"},
-	{"tags", "Tags", "/tags"},
-	{"watch", "Watch", "/watch"},
-	{"short", "Short", "/short"},
-	{"admin", "Admin", "/admin/jobs"},
-}
 
 // Current marks the one of several links that leads to where the reader is.
 func Current(is bool) templ.Attributes { return said(is, "aria-current", "page") }
