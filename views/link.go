@@ -1,10 +1,9 @@
 package views
 
 import (
-	"linkwatch/models"
+	"github.com/a-h/templ"
+
 	"linkwatch/models/links"
-	"linkwatch/models/shortlinks"
-	"linkwatch/models/targets"
 	"linkwatch/views/ui"
 )
 
@@ -16,9 +15,8 @@ type Link struct {
 	Edit EditForm
 	Add  TagForm
 
-	Target targets.Target       // that watches the link's URL; its ID is "" if none does
-	Short  shortlinks.ShortLink // active, that leads to the link's URL; its Key is "" if none does
-	Prefix string               // of the short link's address
+	Actions []templ.Component // of other systems, such as the button that watches the URL
+	Main    []templ.Component // of other systems: sections below the link's health
 }
 
 // EditForm is the owner's own words on a link, as typed. Open shows the form
@@ -33,9 +31,4 @@ type EditForm struct {
 type TagForm struct {
 	Tags   string
 	Errors ui.Errors
-}
-
-// watchFields make the link at hand a target of the same name.
-func watchFields(l links.Link) []ui.Field {
-	return []ui.Field{{Name: "url", Value: l.URL}, {Name: "name", Value: models.Truncate(l.Title, targets.MaxName)}, {Name: "back", Value: linkPath(l.ID)}}
 }

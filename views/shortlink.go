@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"linkwatch/models/links"
+	"github.com/a-h/templ"
+
 	"linkwatch/models/shortlinks"
 	"linkwatch/views/ui"
 )
@@ -23,7 +24,7 @@ type ShortLink struct {
 	Kept   time.Duration    // how long it is kept after its end, at least
 	Keep   bool             // it is kept for good: CLEANUP_ENABLED is false
 	Edit   ShortForm
-	Link   links.Link // saved with the same canonical URL; its ID is "" if none is
+	Aside  []templ.Component // of other systems: sections below the facts
 }
 
 // ShortLinkPlace is what the page of a short link shows of its visits.

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a-h/templ"
+
 	"linkwatch/models"
-	"linkwatch/models/links"
 	"linkwatch/models/targets"
 	"linkwatch/views/ui"
 )
@@ -28,7 +29,7 @@ type Target struct {
 	Year      targets.Share // of the last 365 days
 	Outages   models.Slice[targets.Outage]
 	Results   models.Slice[targets.Result]
-	Link      links.Link // saved with the same canonical URL; its ID is "" if none is
+	Aside     []templ.Component // of other systems: sections below the facts
 }
 
 // TargetPlace is what the page of a target shows of its history.

@@ -7,6 +7,8 @@ import (
 
 	"linkwatch/models"
 	"linkwatch/models/links"
+	"linkwatch/models/shortlinks"
+	"linkwatch/models/targets"
 	"linkwatch/views"
 	"linkwatch/views/ui"
 )
@@ -36,11 +38,16 @@ func (p *Pages) showLink(c *gin.Context, status int, v views.Link) {
 	if err == nil {
 		v.Tags, err = p.Links.TagsOf(ctx, l.ID)
 	}
+	var (
+		target             targets.Target
+		short              shortlinks.ShortLink
+		watched, shortened bool
+	)
 	if err == nil {
-		v.Target, _, err = p.Targets.ByURL(ctx, l.CanonicalURL)
+		target, watched, err = p.Targets.ByURL(ctx, l.CanonicalURL)
 	}
 	if err == nil {
-		v.Short, _, err = p.ShortLinks.Of(ctx, l.CanonicalURL)
+		short, shortened, err = p.ShortLinks.Of(ctx, l.CanonicalURL)
 	}
 	if err != nil {
 		p.fail(c, err)
@@ -50,7 +57,17 @@ func (p *Pages) showLink(c *gin.Context, status int, v views.Link) {
 	if title == "" {
 		title = l.URL
 	}
-	v.Page, v.Link, v.Prefix = p.page(title, "links", v.Flash), l, p.shortPrefix(c)
+	v.Page, v.Link = p.page(title, "links", v.Flash), l
+	if watched {
+		v.Main = append(v.Main, views.Watched(target, v.Now))
+	} else {
+		v.Actions = append(v.Actions, views.WatchButton(l.URL, l.Title, linkPath(c)))
+	}
+	if shortened {
+		v.Main = append(v.Main, views.Shortened(p.shortPrefix(c), short, v.Now))
+	} else {
+		v.Actions = append(v.Actions, views.ShortenButton(linkPath(c)+"/shorten"))
+	}
 	if v.Edit.Errors == nil {
 		v.Edit.Title, v.Edit.Notes = l.OwnTitle, l.Notes
 	}

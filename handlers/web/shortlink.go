@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
 
 	"linkwatch/models"
@@ -48,7 +49,11 @@ func (p *Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 		func() (err error) { v.Short, err = p.ShortLinks.Get(ctx, v.Place.Key); return },
 		func() error { v.Barred = p.barred(ctx, v.Short); return nil },
 		func() (err error) { v.Stats, err = p.ShortLinks.Stats(ctx, v.Place.Key, shortlinks.KeepDays); return },
-		func() (err error) { v.Link, _, err = p.Links.ByURL(ctx, v.Short.CanonicalURL); return },
+		func() error {
+			l, _, err := p.Links.ByURL(ctx, v.Short.CanonicalURL)
+			v.Aside = []templ.Component{views.Saved(v.Short.LongURL, l)}
+			return err
+		},
 	} {
 		if err := read(); err != nil {
 			p.fail(c, err)

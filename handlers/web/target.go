@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
 
 	"linkwatch/models"
@@ -60,7 +61,11 @@ func (p *Pages) showTarget(c *gin.Context, status int, v views.Target) {
 			v.Results, err = p.Targets.Results(ctx, targets.ResultFilter{TargetID: t.ID, Failed: v.Place.Failed}, after, resultsSize)
 			return
 		},
-		func() (err error) { v.Link, _, err = p.Links.ByURL(ctx, t.CanonicalURL); return },
+		func() error {
+			l, _, err := p.Links.ByURL(ctx, t.CanonicalURL)
+			v.Aside = []templ.Component{views.Saved(t.URL, l)}
+			return err
+		},
 	} {
 		if err := read(); err != nil {
 			p.fail(c, err)
