@@ -11,7 +11,7 @@ import (
 	"linkwatch/handlers/middleware"
 	"linkwatch/models"
 	"linkwatch/models/targets"
-	"linkwatch/views"
+	views "linkwatch/views/targets"
 )
 
 // badgeCSP: a badge is looked at, and needs nothing.

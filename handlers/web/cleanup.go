@@ -6,7 +6,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"linkwatch/models/cleanup"
-	"linkwatch/views"
+	views "linkwatch/views/admin"
 	"linkwatch/views/ui"
 )
 

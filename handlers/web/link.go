@@ -9,7 +9,9 @@ import (
 	"linkwatch/models/links"
 	"linkwatch/models/shortlinks"
 	"linkwatch/models/targets"
-	"linkwatch/views"
+	views "linkwatch/views/links"
+	shortviews "linkwatch/views/shortlinks"
+	targetviews "linkwatch/views/targets"
 	"linkwatch/views/ui"
 )
 
@@ -59,14 +61,14 @@ func (p *Pages) showLink(c *gin.Context, status int, v views.Link) {
 	}
 	v.Page, v.Link = p.page(title, "links", v.Flash), l
 	if watched {
-		v.Main = append(v.Main, views.Watched(target, v.Now))
+		v.Main = append(v.Main, targetviews.Watched(target, v.Now))
 	} else {
-		v.Actions = append(v.Actions, views.WatchButton(l.URL, l.Title, linkPath(c)))
+		v.Actions = append(v.Actions, targetviews.WatchButton(l.URL, l.Title, linkPath(c)))
 	}
 	if shortened {
-		v.Main = append(v.Main, views.Shortened(p.shortPrefix(c), short, v.Now))
+		v.Main = append(v.Main, shortviews.Shortened(p.shortPrefix(c), short, v.Now))
 	} else {
-		v.Actions = append(v.Actions, views.ShortenButton(linkPath(c)+"/shorten"))
+		v.Actions = append(v.Actions, shortviews.ShortenButton(linkPath(c)+"/shorten"))
 	}
 	if v.Edit.Errors == nil {
 		v.Edit.Title, v.Edit.Notes = l.OwnTitle, l.Notes

@@ -9,7 +9,7 @@ import (
 
 	"linkwatch/models"
 	"linkwatch/models/links"
-	"linkwatch/views"
+	views "linkwatch/views/links"
 )
 
 const (

@@ -10,7 +10,11 @@ import (
 	"linkwatch/models/links"
 	"linkwatch/models/shortlinks"
 	"linkwatch/models/targets"
-	"linkwatch/views"
+	adminviews "linkwatch/views/admin"
+	linkviews "linkwatch/views/links"
+	views "linkwatch/views/overview"
+	shortviews "linkwatch/views/shortlinks"
+	targetviews "linkwatch/views/targets"
 	"linkwatch/views/ui"
 )
 
@@ -22,31 +26,36 @@ const (
 // OverviewPage shows what needs attention, or the first steps.
 func (p *Pages) OverviewPage(c *gin.Context) {
 	ctx := c.Request.Context()
-	v := views.Overview{BaseURL: p.Addresses.Base(c.Request)}
+	var (
+		l  = linkviews.Overview{BaseURL: p.Addresses.Base(c.Request)}
+		t  targetviews.Overview
+		sl shortviews.Overview
+		a  adminviews.Overview
+	)
 	var flash ui.Flash
 	glance := models.Page{Number: 1, Size: glanceSize}
 	for _, read := range []func() error{
 		func() (err error) { flash, err = p.flash(c, "/"); return },
-		func() (err error) { v.Counts, err = p.Links.Counts(ctx); return },
-		func() (err error) { v.Links, err = p.Links.NeedAttention(ctx, views.AttentionRows); return },
-		func() (err error) { v.Targets, err = p.Targets.Counts(ctx); return },
-		func() (err error) { v.Down, err = p.Targets.NeedAttention(ctx, views.AttentionRows); return },
-		func() (err error) { v.Expired, err = p.certificates(ctx, targets.CertificateExpired); return },
-		func() (err error) { v.Expiring, err = p.certificates(ctx, targets.CertificateExpiring); return },
+		func() (err error) { l.Counts, err = p.Links.Counts(ctx); return },
+		func() (err error) { l.Attention, err = p.Links.NeedAttention(ctx, ui.AttentionRows); return },
+		func() (err error) { t.Counts, err = p.Targets.Counts(ctx); return },
+		func() (err error) { t.Down, err = p.Targets.NeedAttention(ctx, ui.AttentionRows); return },
+		func() (err error) { t.Expired, err = p.certificates(ctx, targets.CertificateExpired); return },
+		func() (err error) { t.Expiring, err = p.certificates(ctx, targets.CertificateExpiring); return },
 		func() error {
 			newest, err := p.ShortLinks.List(ctx, shortlinks.Filter{Newest: true}, models.Cursor{}, shortGlance)
-			v.Short = newest.Items
+			sl.Newest = newest.Items
 			return err
 		},
-		func() (err error) { v.Jobs, err = p.Schedule.Jobs(ctx); return },
+		func() (err error) { a.Jobs, err = p.Schedule.Jobs(ctx); return },
 		func() error {
 			found, err := p.Links.List(ctx, links.Filter{}, glance)
-			v.Recent = found.Items
+			l.Recent = found.Items
 			return err
 		},
 		func() error {
 			found, err := p.Links.Popular(ctx, glance)
-			v.Popular = found.Items
+			l.Popular = found.Items
 			return err
 		},
 	} {
@@ -55,11 +64,13 @@ func (p *Pages) OverviewPage(c *gin.Context) {
 			return
 		}
 	}
-	v.Page = p.page("Overview", "overview", flash)
-	p.show(c, http.StatusOK, views.OverviewPage(v))
+	v := views.Overview{Page: p.page("Overview", "overview", flash)}
+	l.Now, t.Now, a.Now = v.Now, v.Now, v.Now
+	v.Parts = []ui.OverviewPart{l.Part(), t.Part(), sl.Part(), a.Part()}
+	p.show(c, http.StatusOK, views.Page(v))
 }
 
-func (p *Pages) certificates(ctx context.Context, which targets.Certificate) (c views.Certificates, err error) {
-	c.Count, c.First, err = p.Targets.Certificates(ctx, which, views.AttentionRows)
+func (p *Pages) certificates(ctx context.Context, which targets.Certificate) (c targetviews.Certificates, err error) {
+	c.Count, c.First, err = p.Targets.Certificates(ctx, which, ui.AttentionRows)
 	return c, err
 }

@@ -7,7 +7,7 @@ import (
 
 	"linkwatch/handlers/middleware"
 	"linkwatch/models"
-	"linkwatch/views"
+	views "linkwatch/views/problems"
 )
 
 // ProblemRoute is where the type of a problem document leads.

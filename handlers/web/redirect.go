@@ -10,7 +10,7 @@ import (
 	"linkwatch/handlers/middleware"
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
-	"linkwatch/views"
+	views "linkwatch/views/shortlinks"
 	"linkwatch/views/ui"
 )
 

@@ -12,7 +12,8 @@ import (
 
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
-	"linkwatch/views"
+	linkviews "linkwatch/views/links"
+	views "linkwatch/views/shortlinks"
 )
 
 // ShortLinkPage shows one short link with its visits, and for htmx what changes.
@@ -51,7 +52,7 @@ func (p *Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 		func() (err error) { v.Stats, err = p.ShortLinks.Stats(ctx, v.Place.Key, shortlinks.KeepDays); return },
 		func() error {
 			l, _, err := p.Links.ByURL(ctx, v.Short.CanonicalURL)
-			v.Aside = []templ.Component{views.Saved(v.Short.LongURL, l)}
+			v.Aside = []templ.Component{linkviews.Saved(v.Short.LongURL, l)}
 			return err
 		},
 	} {

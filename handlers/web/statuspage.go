@@ -15,7 +15,8 @@ import (
 	"linkwatch/handlers/middleware"
 	"linkwatch/models"
 	"linkwatch/models/targets"
-	"linkwatch/views"
+	problemviews "linkwatch/views/problems"
+	views "linkwatch/views/targets"
 	"linkwatch/views/ui"
 )
 
@@ -161,7 +162,7 @@ func (p *Pages) publicProblem(c *gin.Context, problem *middleware.Problem) {
 	c.Header("HX-Reswap", "none")
 	page := views.StatusProblemPage(v)
 	if c.FullPath() == ProblemRoute {
-		page = views.NoProblemTypePage(v)
+		page = problemviews.NoProblemTypePage(v)
 	}
 	p.show(c, problem.Status, page)
 }

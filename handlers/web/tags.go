@@ -8,7 +8,7 @@ import (
 
 	"linkwatch/models"
 	"linkwatch/models/links"
-	"linkwatch/views"
+	views "linkwatch/views/links"
 )
 
 // TagsPage lists the tags, and for htmx those that match.

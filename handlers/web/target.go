@@ -9,7 +9,8 @@ import (
 
 	"linkwatch/models"
 	"linkwatch/models/targets"
-	"linkwatch/views"
+	linkviews "linkwatch/views/links"
+	views "linkwatch/views/targets"
 )
 
 const (
@@ -63,7 +64,7 @@ func (p *Pages) showTarget(c *gin.Context, status int, v views.Target) {
 		},
 		func() error {
 			l, _, err := p.Links.ByURL(ctx, t.CanonicalURL)
-			v.Aside = []templ.Component{views.Saved(t.URL, l)}
+			v.Aside = []templ.Component{linkviews.Saved(t.URL, l)}
 			return err
 		},
 	} {

@@ -12,7 +12,7 @@ import (
 
 	"linkwatch/models"
 	"linkwatch/models/targets"
-	"linkwatch/views"
+	views "linkwatch/views/targets"
 	"linkwatch/views/ui"
 )
 

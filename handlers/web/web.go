@@ -19,7 +19,7 @@ import (
 	"linkwatch/models/schedule"
 	"linkwatch/models/shortlinks"
 	"linkwatch/models/targets"
-	"linkwatch/views"
+	views "linkwatch/views/problems"
 	"linkwatch/views/ui"
 )
 
