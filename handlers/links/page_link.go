@@ -38,6 +38,11 @@ func (p Pages) showLink(c *gin.Context, status int, v views.Link) {
 	if err == nil {
 		v.Tags, err = p.Links.TagsOf(ctx, l.ID)
 	}
+	var (
+		target             targets.Target
+		short              shortlinks.ShortLink
+		watched, shortened bool
+	)
 	if err == nil {
 		v.Watched, err = p.Watched(c, subject(l))
 	}

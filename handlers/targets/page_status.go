@@ -129,7 +129,7 @@ func newOutageFeed(base string, page targets.StatusPage, outages []targets.Outag
 	}
 	for _, o := range outages {
 		if !o.EndedAt.IsZero() {
-			add(o, o.EndedAt.Time, o.ID+" ended", o.TargetName+": the outage ended after "+views.Lasted(o.Duration(o.EndedAt.Time)))
+			add(o, o.EndedAt.Time, o.ID+" ended", o.TargetName+": the outage ended after "+ui.Lasted(o.Duration(o.EndedAt.Time)))
 		}
 		add(o, o.StartedAt.Time, o.ID, o.TargetName+" is down")
 	}

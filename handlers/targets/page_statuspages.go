@@ -136,7 +136,7 @@ func (p Pages) showStatusForm(c *gin.Context, status int, page targets.StatusPag
 	}
 	flash := p.Notice(c)
 	if flash.Text != "" && page.ID != "" {
-		flash.Link = ui.FlashLink{Label: "Open it", Path: views.StatusPath(page.Slug)}
+		flash.Link = ui.Link{Label: "Open it", Path: views.StatusPath(page.Slug)}
 	}
 	title := "New status page"
 	if page.ID != "" {

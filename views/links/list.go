@@ -1,0 +1,116 @@
+package links
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/views/ui"
+)
+
+// maxRowTags is how many tags a row of the list shows before it counts the rest.
+const maxRowTags = 3
+
+// Links is the page of the list: the form to add, the search, the rows.
+type Links struct {
+	ui.Page
+	Place   Place
+	Add     AddForm
+	Found   links.Found
+	Query   string // the message of a query that cannot be read, else ""
+	Counts  links.Counts
+	Popular []links.Tag // the most used tags
+	Bulk    BulkForm
+	BaseURL string // where this program is reached, for the bookmarklet
+}
+
+// AddForm is what was typed to save a link, with what is wrong about it.
+type AddForm struct {
+	URL, Tags, Notes string
+	Errors           ui.Errors
+	CanForce         bool // the page could not be fetched: the link can be saved anyway
+}
+
+// BulkForm is what was selected and typed for an action on many links.
+type BulkForm struct {
+	IDs   []string
+	Tags  string
+	Error string // of the tags
+}
+
+// Preview is what a fetch of a pasted URL found; Problem is why it found
+// nothing. The zero Preview shows nothing.
+type Preview struct {
+	Page    links.Page
+	Problem string
+}
+
+// ActionRefresh is the one action on selected links that is no links.Change.
+const ActionRefresh = "refresh"
+
+// bulkActions are the actions on selected links that need no more than a
+// button, by its value.
+var bulkActions = []struct{ value, label, icon string }{
+	{links.ActionExpire, "Expire", "archive"},
+	{links.ActionRevive, "Revive", "revive"},
+	{ActionRefresh, "Refresh", "refresh"},
+	{links.ActionDelete, "Delete", "trash"},
+}
+
+func (v Links) pager() ui.Pager {
+	return ui.Pager{
+		Number: v.Found.Number,
+		Pages:  v.Found.Pages(),
+		More:   v.Found.TotalIsLowerBound,
+		Last:   len(v.Found.Items) < v.Found.Size,
+		Path:   func(n int) string { return v.Place.withPage(n).Path() },
+	}
+}
+
+// count is the number of links found: "1 link", "2,981 links" or "10 000+ links".
+func (v Links) count() string {
+	if v.Found.TotalIsLowerBound {
+		return ui.Count(v.Found.Total) + "+ links"
+	}
+	return ui.Plural(v.Found.Total, "link")
+}
+
+// first says whether nothing was ever saved.
+func (v Links) first() bool { return v.Counts.Active+v.Counts.Expired == 0 }
+
+// near says which words stood in for which: “exmaple” → “example”.
+func near(found map[string][]string) string {
+	var all []string
+	for _, typed := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, "“"+typed+"” → “"+strings.Join(found[typed], "”, “")+"”")
+	}
+	return strings.Join(all, "; ")
+}
+
+// bookmarklet is the address of a bookmark that brings the page one is on here.
+// The script is escaped as a part of an address, for the browser undoes that
+// before it runs it, and base in it as text of JavaScript.
+func bookmarklet(base string) string {
+	here, err := json.Marshal(base + "/links?url=")
+	if err != nil {
+		panic(err) // text always has a JSON form
+	}
+	return "javascript:" + url.PathEscape("window.open("+string(here)+"+encodeURIComponent(location.href))")
+}
+
+// recentlyExpired says in words what links.ShowRecent shows.
+func recentlyExpired() string { return fmt.Sprintf("expired in the last %d days", links.RecentDays) }
+
+func linkPath(id string) string { return "/links/" + id }
+
+// newest is the first page of all active links.
+func newest() Place { return Place{} }
+
+func popular() Place { return Place{Popular: true} }
+
+func empty(l models.List[links.Link]) bool { return len(l.Items) == 0 }

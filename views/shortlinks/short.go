@@ -1,0 +1,139 @@
+// Package shortlinks holds the pages of short links, for their owner and for
+// visitors: for each a struct with what it shows, and the component that shows
+// it.
+package shortlinks
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/shortlinks"
+	"linkwatch/views/ui"
+)
+
+// Short is the page of all short links: the form to make one, the search, the rows.
+type Short struct {
+	ui.Page
+	Place  ShortPlace
+	Query  string // what is wrong with the search, else ""
+	Add    ShortForm
+	Made   shortlinks.ShortLink // the one that was just made; its Key is "" if none was
+	Links  models.Slice[shortlinks.ShortLink]
+	Any    bool   // there are short links, if not among these
+	Prefix string // of the address of each: "https://links.example/s/"
+}
+
+// ShortPlace is where in the list of short links a page is. Its path is the
+// address that a reader may keep.
+type ShortPlace struct {
+	Status shortlinks.Status
+	Text   string
+	Token  string // of the page; "" = the newest
+}
+
+// Path is the address of the list.
+func (p ShortPlace) Path() string {
+	q := url.Values{}
+	ui.SetFilters(q, map[string]string{"q": p.Text, "status": string(p.Status), "page_token": p.Token})
+	return ui.WithQuery("/short", q)
+}
+
+// Filter is what the list shows: the newest first.
+func (p ShortPlace) Filter() shortlinks.Filter {
+	return shortlinks.Filter{Status: p.Status, Text: p.Text, Newest: true}
+}
+
+// The places one click away start at their first page.
+
+func (p ShortPlace) withStatus(s shortlinks.Status) ShortPlace { p.Status, p.Token = s, ""; return p }
+func (p ShortPlace) after(c models.Cursor) ShortPlace          { p.Token = c.Token(); return p }
+
+func (p ShortPlace) filtered() bool { return p.Status != "" || p.Text != "" }
+
+// ShortForm is what was typed about a short link, with what is wrong about it.
+type ShortForm struct {
+	LongURL, Key, Title, MaxVisits string
+
+	Ends   string      // one of the values of ends, or EndsKept
+	EndsAt string      // the exact time, in UTC, if Ends is EndsAt
+	Kept   models.Time // the end that the link has
+	Open   bool        // show what is folded
+	Errors ui.Errors
+}
+
+// What Ends may say besides a duration.
+const (
+	EndsNever = ""
+	EndsAt    = "at"
+	EndsKept  = "kept"
+)
+
+// ends are the ends to choose from. A duration counts from the moment the form
+// is sent.
+var ends = []struct{ value, label string }{
+	{EndsNever, "Never"}, {"1h", "In 1 hour"}, {"24h", "In 1 day"}, {"168h", "In 7 days"}, {"720h", "In 30 days"}, {EndsAt, "At a date and time"},
+}
+
+// endsFormat is how a form shows a time, and browsers send it.
+const endsFormat = "2006-01-02T15:04"
+
+// ShortFormOf is the form as a short link fills it in.
+func ShortFormOf(l shortlinks.ShortLink) ShortForm {
+	f := ShortForm{LongURL: l.LongURL, Title: l.Title, Kept: l.ExpiresAt}
+	if l.MaxVisits > 0 {
+		f.MaxVisits = strconv.FormatInt(l.MaxVisits, 10)
+	}
+	if !l.ExpiresAt.IsZero() {
+		f.Ends, f.EndsAt = EndsKept, l.ExpiresAt.Format(endsFormat)
+	}
+	return f
+}
+
+// found says how many short links the page's list has, as far as that is
+// known: they are not counted for it.
+func (v Short) found() string {
+	n := len(v.Links.Items)
+	switch {
+	case v.Place.Token != "":
+		return "Older short links"
+	case v.Links.More():
+		return "The newest " + strconv.Itoa(n)
+	}
+	return ui.Plural(n, "short link")
+}
+
+func shortPath(key string) string { return "/short/" + key }
+
+// bare is an address without its scheme, as rows show it.
+func bare(address string) string {
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		return rest
+	}
+	return address
+}
+
+// shortTitle is how a short link is called in a label.
+func shortTitle(l shortlinks.ShortLink) string {
+	if l.Title != "" {
+		return l.Title
+	}
+	return l.Key
+}
+
+// visitsOf is the number of visits, and of how many that may be made: "12",
+// "12 of 20".
+func visitsOf(l shortlinks.ShortLink) string {
+	if l.MaxVisits == 0 {
+		return ui.Count(l.Visits)
+	}
+	return ui.Count(l.Visits) + " of " + ui.Count(l.MaxVisits)
+}
+
+var statuses = []shortlinks.Status{shortlinks.Active, shortlinks.Expired, shortlinks.Disabled}
+
+func shortStatus(l shortlinks.ShortLink, now time.Time) shortlinks.Status {
+	return l.Status(models.At(now))
+}

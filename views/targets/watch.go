@@ -1,0 +1,224 @@
+// Package targets holds the pages of targets, their checks, status pages and
+// badges: for each a struct with what it shows, and the component that shows it.
+package targets
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/targets"
+	"linkwatch/views/ui"
+)
+
+// Watch is the page of all targets: the form to add, the search, the rows.
+type Watch struct {
+	ui.Page
+	Place     WatchPlace
+	Add       TargetForm
+	Query     string // what is wrong with the search, else ""
+	Targets   models.Slice[targets.Target]
+	Counts    targets.Counts
+	Interval  time.Duration // CHECK_INTERVAL
+	Intervals []int         // seconds to choose from, see Intervals
+}
+
+// WatchPlace is where in the list of targets a page is. Its path is the address
+// that a reader may keep.
+type WatchPlace struct {
+	targets.Filter
+	Token string // of the page; "" = the first
+}
+
+// Path is the address of the list.
+func (p WatchPlace) Path() string {
+	q := url.Values{}
+	ui.SetFilters(q, map[string]string{
+		"q": p.Text, "host": p.Host, "status": string(p.Status), "page_token": p.Token, "certificate": string(p.Certificate),
+	})
+	return ui.WithQuery("/watch", q)
+}
+
+// The places one click away start at their first page.
+
+func (p WatchPlace) withStatus(s targets.Status) WatchPlace { p.Status, p.Token = s, ""; return p }
+func (p WatchPlace) withHost(h string) WatchPlace           { p.Host, p.Token = h, ""; return p }
+func (p WatchPlace) withCertificate(c targets.Certificate) WatchPlace {
+	p.Certificate, p.Token = c, ""
+	return p
+}
+func (p WatchPlace) after(c models.Cursor) WatchPlace { p.Token = c.Token(); return p }
+
+func (p WatchPlace) filtered() bool { return p.Filter != targets.Filter{} }
+
+// TargetForm is what was typed about a target, with what is wrong about it.
+type TargetForm struct {
+	URL, Name, Interval              string
+	Status, Keyword, Absent, Latency string // what is expected
+	Open                             bool   // show what is folded
+	Errors                           ui.Errors
+}
+
+// FormOf is the form as a target fills it in.
+func FormOf(t targets.Target) TargetForm {
+	f := TargetForm{
+		URL: t.URL, Name: t.Name, Interval: strconv.Itoa(t.IntervalSeconds),
+		Status: t.Expect.Status, Keyword: t.Expect.Keyword, Absent: t.Expect.Absent,
+	}
+	if t.Expect.MaxLatencyMS > 0 {
+		f.Latency = strconv.Itoa(t.Expect.MaxLatencyMS)
+	}
+	return f
+}
+
+// details says whether the form holds more than a URL.
+func (f TargetForm) details() bool {
+	return f.Open || f.Name+f.Status+f.Keyword+f.Absent+f.Latency != "" || (f.Interval != "" && f.Interval != "0") ||
+		len(f.Errors) > 1 || (len(f.Errors) == 1 && f.Errors["url"] == "")
+}
+
+// choices are the intervals that are offered, in seconds; 0 is CHECK_INTERVAL.
+var choices = []int{30, 60, 5 * 60, 15 * 60, 3600, 6 * 3600, 24 * 3600, 7 * 24 * 3600}
+
+// Intervals are the choices of a target's interval in seconds: those longer
+// than CHECK_INTERVAL, and the one it has.
+func Intervals(check time.Duration, own int) []int {
+	all := []int{}
+	for _, c := range choices {
+		if own > 0 && own < c && (len(all) == 0 || all[len(all)-1] < own) {
+			all = append(all, own)
+		}
+		if time.Duration(c)*time.Second > check || c == own {
+			all = append(all, c)
+		}
+	}
+	if own > choices[len(choices)-1] {
+		all = append(all, own)
+	}
+	return all
+}
+
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+
+// found says how many targets the page's list has, as far as that is known.
+func (v Watch) found() string {
+	n, whole := len(v.Targets.Items), v.Place.Token == "" && !v.Targets.More()
+	switch {
+	case v.Place.Filter == targets.Filter{}:
+		n = v.Counts.All()
+	case v.Place.Filter == targets.Filter{Status: v.Place.Status}:
+		n = v.Counts[v.Place.Status]
+	case !whole:
+		return "Many targets"
+	}
+	return ui.Plural(n, "target")
+}
+
+func targetPath(id string) string { return "/watch/" + id }
+
+// pathOf is the address of a target without its host: "/health?x=1", "" for
+// the front page.
+func pathOf(t targets.Target) string {
+	_, rest, _ := strings.Cut(t.CanonicalURL, "://")
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		return rest[i:]
+	}
+	return ""
+}
+
+// uptimeOf is a share as people read it; "–" where nothing is known.
+func uptimeOf(s targets.Share) string {
+	ratio, ok := s.Ratio()
+	if !ok {
+		return "–"
+	}
+	return ui.Percent(ratio)
+}
+
+// beatsOf is the beat bar of a target, filled up with beats that are yet to
+// come on the left. Only what was not up is told one by one.
+func beatsOf(t targets.Target) []ui.Beat {
+	beats := make([]ui.Beat, targets.MaxBeats)
+	from := max(targets.MaxBeats-len(t.Beats), 0)
+	for i := range beats {
+		beats[i].Kind = ui.BeatNone
+	}
+	for i, b := range t.Beats[max(len(t.Beats)-targets.MaxBeats, 0):] {
+		beat := ui.Beat{Kind: kindOf(b.Outcome)}
+		if b.Outcome != targets.UpOutcome {
+			beat.Title = b.Outcome.String() + " · " + b.At.UTC().Format("2 Jan, 15:04:05 UTC")
+		}
+		beats[from+i] = beat
+	}
+	return beats
+}
+
+func kindOf(o targets.Outcome) ui.BeatKind {
+	switch o {
+	case targets.UpOutcome:
+		return ui.BeatUp
+	case targets.ThrottledOutcome:
+		return ui.BeatThrottled
+	case targets.DownOutcome:
+		return ui.BeatDown
+	}
+	return ui.BeatNone
+}
+
+// beatsSay is a beat bar in words: "38 of the last 40 checks up, 1 throttled",
+// "2 of 3 checks up".
+func beatsSay(t targets.Target) string {
+	if len(t.Beats) == 0 {
+		return "not checked yet"
+	}
+	up, throttled := 0, 0
+	for _, b := range t.Beats {
+		switch b.Outcome {
+		case targets.UpOutcome:
+			up++
+		case targets.ThrottledOutcome:
+			throttled++
+		case targets.DownOutcome:
+		}
+	}
+	say := fmt.Sprintf("%d of %s up", up, ui.Plural(len(t.Beats), "check"))
+	if len(t.Beats) == targets.MaxBeats { // else these are all there are
+		say = fmt.Sprintf("%d of the last %d checks up", up, targets.MaxBeats)
+	}
+	if throttled > 0 {
+		say += fmt.Sprintf(", %d throttled", throttled)
+	}
+	return say
+}
+
+// latencies are those of the beats; -1 where there was no answer.
+func latencies(t targets.Target) []int {
+	ms := make([]int, len(t.Beats))
+	for i, b := range t.Beats {
+		ms[i] = b.LatencyMS
+		if b.Outcome == targets.DownOutcome {
+			ms[i] = -1
+		}
+	}
+	return ms
+}
+
+// latenciesSay is a sparkline in words.
+func latenciesSay(t targets.Target) string {
+	least, most := -1, 0
+	for _, ms := range latencies(t) {
+		if ms >= 0 {
+			if least < 0 || ms < least {
+				least = ms
+			}
+			most = max(most, ms)
+		}
+	}
+	if least < 0 {
+		return "no latencies"
+	}
+	return "latency from " + ui.Latency(least) + " to " + ui.Latency(most)
+}
