@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 
@@ -26,6 +27,7 @@ type Options struct {
 
 	// For tests:
 
+	Version string        // "" = what the Go toolchain wrote into the program
 	Clock   models.Clock  // nil = the time
 	Fetcher links.Fetcher // asks for the pages of links; nil = the internet
 }
@@ -42,15 +44,16 @@ type core struct {
 func newCore(o Options) *core {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	o.Version = cmp.Or(o.Version, version())
 	errs := &middleware.Errors{Log: o.Log}
 	return &core{
 		Options: o, registry: registry,
 		outbound: outbound.New(outbound.Options{
-			UserAgent: o.Config.UserAgent(version()), AllowCIDRs: o.Config.OutboundAllowCIDRs, Timeout: o.Config.HTTPTimeout,
+			UserAgent: o.Config.UserAgent(o.Version), AllowCIDRs: o.Config.OutboundAllowCIDRs, Timeout: o.Config.HTTPTimeout,
 			MaxConcurrent: o.Config.MaxConcurrency, // for checks; rechecks and requests have budgets of their own
 		}),
-		frame:  pages.New(errs, version(), o.Config.PublicURL, o.Clock),
-		health: middleware.NewHealth(errs, o.DB, version()),
+		frame:  pages.New(errs, o.Version, o.Config.PublicURL, o.Clock),
+		health: middleware.NewHealth(errs, o.DB, o.Version),
 	}
 }
 
@@ -92,9 +95,7 @@ func New(o Options) (*App, error) {
 	}
 	scheduled := []jobs.Job{reap}
 	var purges []jobs.Purge
-	var served []handlers.System
 	for _, s := range systems.All() {
-		served = append(served, s.System)
 		scheduled = append(scheduled, s.Jobs...)
 		purges = append(purges, s.Purges...)
 		a.services = append(a.services, s.Services...)
@@ -110,7 +111,7 @@ func New(o Options) (*App, error) {
 		password = ""
 	}
 	a.Router, err = handlers.New(handlers.Deps{
-		Systems: served, Frame: c.frame, Health: c.health, Log: o.Log, Registry: c.registry,
+		Systems: systems.served(), Frame: c.frame, Health: c.health, Log: o.Log, Registry: c.registry,
 		Host: cfg.HTTPHost, PublicURL: cfg.PublicURL, Password: password,
 	})
 	return a, err

@@ -4,8 +4,11 @@ import (
 	"context"
 	"flag"
 	"io"
+	"log/slog"
 
+	"linkwatch/config"
 	"linkwatch/handlers"
+	"linkwatch/models"
 )
 
 // printOpenAPI prints the description of the API, which needs no store.
@@ -25,7 +28,7 @@ func printOpenAPI(_ context.Context, args []string, _ func(string) string, stdou
 		return err
 	}
 	defer systems.Close()
-	operations := handlers.Operations(c.health, served(systems))
+	operations := handlers.Operations(c.health, systems.served())
 	describe := operations.OpenAPI
 	if *old {
 		describe = operations.OpenAPI30

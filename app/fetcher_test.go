@@ -1,4 +1,4 @@
-package links_test
+package app_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	linkjobs "linkwatch/jobs/links"
+	"linkwatch/app"
 	"linkwatch/models/links"
 	"linkwatch/outbound"
 )
@@ -149,7 +149,7 @@ func TestFetchErrors(t *testing.T) {
 	strict := outbound.New(outbound.Options{})
 	t.Cleanup(strict.Close)
 	for _, look := range []func(context.Context, string) (links.Page, error){
-		linkjobs.NewFetcher(strict).Fetch, linkjobs.NewFetcher(strict).Probe,
+		app.NewFetcher(strict).Fetch, app.NewFetcher(strict).Probe,
 	} {
 		_, err = look(t.Context(), nobody)
 		if fe, ok := errors.AsType[*links.FetchError](err); !ok || !fe.Blocked {

@@ -50,6 +50,8 @@ func newLinks(c *core) *Links {
 		Deletes: []cleanup.Kind{
 			{Name: "tags", Label: "Tags", Description: "without links", Remove: store.ReapTags},
 		},
-		Demo: func(ctx context.Context, r *demo.Run) (string, error) { return demo.Links(ctx, r, cfg.LinkCheckInterval) },
+		Demo: func(ctx context.Context, r *demo.Run) (string, error) {
+			return demo.Links(ctx, r, cfg.LinkCheckInterval)
+		},
 	}}
 }

@@ -8,8 +8,8 @@ import (
 
 	"linkwatch/demo"
 	"linkwatch/handlers"
-	shortlinkhandlers "linkwatch/handlers/shortlinks"
 	"linkwatch/handlers/middleware"
+	shortlinkhandlers "linkwatch/handlers/shortlinks"
 	"linkwatch/jobs"
 	shortlinkjobs "linkwatch/jobs/shortlinks"
 	"linkwatch/models"
@@ -65,6 +65,7 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 		Deletes: []cleanup.Kind{
 			{
 				Name: "short_links", Label: "Short links", Remove: s.Store.Reap, Waiting: s.Store.Waiting,
+				Note:        "Short links stop working the moment they expire, whenever they are deleted.",
 				Description: "with their visits, CLEANUP_BUFFER_TIME after they ended or a day after they were deleted",
 			},
 			{
@@ -80,8 +81,8 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 	return s, nil
 }
 
-// close lets go of the cache and of Redis.
-func (s *ShortLinks) close() {
+// Close lets go of the cache and of Redis.
+func (s *ShortLinks) Close() {
 	s.cache.Close()
 	if s.redis != nil {
 		_ = s.redis.Close()

@@ -1,6 +1,9 @@
 package app
 
 import (
+	"slices"
+
+	"linkwatch/handlers"
 	"linkwatch/handlers/pages"
 	"linkwatch/models/cleanup"
 )
@@ -16,7 +19,10 @@ type Systems struct {
 // newSystems wires all systems, and what the pages of one show of the others.
 // Nothing runs yet.
 func newSystems(c *core) (s *Systems, err error) {
-	s = &Systems{Links: newLinks(c), Targets: newTargets(c)}
+	s = &Systems{Links: newLinks(c)}
+	if s.Targets, err = newTargets(c); err != nil {
+		return nil, err
+	}
 	if s.ShortLinks, err = newShortLinks(c); err != nil {
 		return nil, err
 	}
@@ -38,13 +44,24 @@ func (s *Systems) All() []System {
 	return all
 }
 
+// deletes are what the reaper deletes for all systems, the last system first: so
+// the kind that the statistics are about stands at their head.
 func (s *Systems) deletes() []cleanup.Kind {
 	var kinds []cleanup.Kind
-	for _, one := range s.All() {
+	for _, one := range slices.Backward(s.All()) {
 		kinds = append(kinds, one.Deletes...)
 	}
 	return kinds
 }
 
 // Close lets go of what the systems hold. Nothing may run any more.
-func (s *Systems) Close() { s.ShortLinks.cache.Close() }
+func (s *Systems) Close() { s.ShortLinks.Close() }
+
+// served is what all systems give to the server.
+func (s *Systems) served() []handlers.System {
+	var all []handlers.System
+	for _, one := range s.All() {
+		all = append(all, one.System)
+	}
+	return all
+}

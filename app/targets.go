@@ -39,6 +39,8 @@ func newTargets(c *core) (*Targets, error) {
 		Deletes: []cleanup.Kind{
 			{Name: "check_results", Label: "Check results", Description: "of targets, older than RESULT_RETENTION", Remove: store.ReapResults},
 		},
-		Demo: func(ctx context.Context, r *demo.Run) (string, error) { return demo.Targets(ctx, r, cfg.ResultRetention) },
+		Demo: func(ctx context.Context, r *demo.Run) (string, error) {
+			return demo.Targets(ctx, r, cfg.ResultRetention)
+		},
 	}}, nil
 }

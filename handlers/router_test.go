@@ -1,4 +1,4 @@
-package handlers
+package handlers_test
 
 import (
 	"encoding/json"
@@ -205,8 +205,8 @@ func TestCrossOrigin(t *testing.T) {
 		{"DELETE", "Accept", "*/*", 404}, // no browser
 		{"GET", "Sec-Fetch-Site", "cross-site", 404},
 	} {
-		if w := get(r, c.method, "/v1/link/x", c.header, c.value); w.Code != c.want {
-			t.Errorf("%s with %s: %s answers %d, want %d", c.method, c.header, c.value, w.Code, c.want)
+		if w := get(r, c.method, "/v1/link/x", c.Header, c.value); w.Code != c.want {
+			t.Errorf("%s with %s: %s answers %d, want %d", c.method, c.Header, c.value, w.Code, c.want)
 		}
 	}
 }
@@ -309,7 +309,7 @@ func TestStopping(t *testing.T) {
 	}
 }
 
-// TestProblemPage: a browser outside of the API gets a page, the API's client JSON.
+// TestProblemPage: a browser outside of the API gets a apptest.Page, the API's client JSON.
 func TestProblemPage(t *testing.T) {
 	r := newRouter(t, nil)
 	for path, want := range map[string]string{"/nothing": "text/html", "/v1/nothing": "application/problem+json"} {

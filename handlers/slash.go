@@ -18,16 +18,16 @@ import (
 // The API and other methods do not get this: a client that sends them has the
 // wrong address and should learn so.
 func notFound(errs *middleware.Errors, routes []middleware.Route) gin.HandlerFunc {
-	var pages [][]string // their segments
+	var templates [][]string // their segments
 	for _, r := range routes {
 		if r.Method == http.MethodGet && !middleware.IsAPI(r.Path) && r.Path != "/" {
-			pages = append(pages, strings.Split(r.Path, "/"))
+			templates = append(templates, strings.Split(r.Path, "/"))
 		}
 	}
 	return func(c *gin.Context) {
 		path, slash := strings.CutSuffix(c.Request.URL.Path, "/")
 		reads := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
-		if !slash || !reads || !slices.ContainsFunc(pages, matches(path)) {
+		if !slash || !reads || !slices.ContainsFunc(templates, matches(path)) {
 			errs.Write(c, models.NotFound("page"))
 			return
 		}

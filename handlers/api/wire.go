@@ -38,7 +38,7 @@ func AnswerList[M, T any](l models.List[M], wire func(M) T, err error) (*Output[
 	if err != nil {
 		return nil, err
 	}
-	return &Output[List[T]]{toList(l, wire)}, nil
+	return &Output[List[T]]{ToList(l, wire)}, nil
 }
 
 // AnswerSlice is answer for a page of a list that is read by token.
@@ -46,8 +46,8 @@ func AnswerSlice[M, T any](l models.Slice[M], wire func(M) T, err error) (*Outpu
 	return Answer(Slice[T]{All(l.Items, wire), l.Next.Token()}, err)
 }
 
-// toList turns a page of the store into one of the wire.
-func toList[M, T any](l models.List[M], wire func(M) T) List[T] {
+// ToList turns a page of the store into one of the wire.
+func ToList[M, T any](l models.List[M], wire func(M) T) List[T] {
 	return List[T]{
 		Page: l.Number, PerPage: l.Size,
 		TotalResults: l.Total, TotalIsLowerBound: l.TotalIsLowerBound, TotalPages: l.Pages(),

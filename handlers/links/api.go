@@ -100,7 +100,7 @@ func (a API) searchLinks(ctx context.Context, in *searchInput) (*api.Output[sear
 	if err != nil {
 		return nil, err
 	}
-	out := searchResult{toList(found.List, toLink), found.Near}
+	out := searchResult{api.ToList(found.List, toLink), found.Near}
 	if out.Near == nil {
 		out.Near = near{}
 	}

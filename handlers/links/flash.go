@@ -36,7 +36,6 @@ func (p Pages) Flashes() pages.Flash {
 			"refreshed": {Text: "Fetched again."},
 			"kept":      {Text: "The page could not be fetched; what was known of it is kept.", Bad: true},
 			"paused":    {Text: "The site asked for a pause. Try again later.", Bad: true},
-			"shortened": {Text: "The link has a short address."},
 		},
 	}
 }
@@ -72,7 +71,7 @@ func (p Pages) flash(c *gin.Context, here string) (ui.Flash, error) {
 }
 
 func savedFlash(l links.Link, param string) ui.Flash {
-	f := ui.Flash{Text: "Saved: " + l.Title, Link: ui.FlashLink{Label: "Details", Path: "/links/" + l.ID}}
+	f := ui.Flash{Text: "Saved: " + l.Title, Link: ui.Link{Label: "Details", Path: "/links/" + l.ID}}
 	if l.Title == "" {
 		f.Text = "Saved: " + l.URL
 	}

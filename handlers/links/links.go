@@ -3,10 +3,7 @@
 package links
 
 import (
-	"context"
-
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/gin-gonic/gin"
 
 	"linkwatch/handlers/api"
 	"linkwatch/handlers/pages"
@@ -19,9 +16,7 @@ type Deps struct {
 	Links   *links.Store
 	Metrics *Metrics
 
-	Watched   pages.Beside                                     // whether a link's URL is watched
-	Shortened pages.Beside                                     // the short link that leads to a link's URL
-	Shorten   func(ctx context.Context, s pages.Subject) error // makes a short link unless there is one
+	Beside []pages.Beside // what other systems show on the page of a link
 }
 
 // API is the operations under /v1.
@@ -51,9 +46,4 @@ func (a API) Register(r *api.API) {
 	a.registerLinks(r)
 	a.registerTags(r)
 	a.registerBulk(r)
-}
-
-// subject is a link as other systems are told of it.
-func subject(l links.Link) pages.Subject {
-	return pages.Subject{URL: l.URL, CanonicalURL: l.CanonicalURL, Title: l.Title}
 }

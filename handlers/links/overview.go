@@ -3,7 +3,6 @@ package links
 import (
 	"context"
 
-	"linkwatch/handlers/pages"
 	"linkwatch/models"
 	"linkwatch/models/links"
 	views "linkwatch/views/links"
@@ -18,7 +17,7 @@ func (p Pages) Overview(ctx context.Context, base string) (ui.OverviewPart, erro
 	glance := models.Page{Number: 1, Size: glanceSize}
 	for _, read := range []func() error{
 		func() (err error) { v.Counts, err = p.Links.Counts(ctx); return },
-		func() (err error) { v.Attention, err = p.Links.NeedAttention(ctx, pages.AttentionRows); return },
+		func() (err error) { v.Attention, err = p.Links.NeedAttention(ctx, ui.AttentionRows); return },
 		func() error {
 			found, err := p.Links.List(ctx, links.Filter{}, glance)
 			v.Recent = found.Items

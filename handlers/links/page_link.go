@@ -38,16 +38,8 @@ func (p Pages) showLink(c *gin.Context, status int, v views.Link) {
 	if err == nil {
 		v.Tags, err = p.Links.TagsOf(ctx, l.ID)
 	}
-	var (
-		target             targets.Target
-		short              shortlinks.ShortLink
-		watched, shortened bool
-	)
 	if err == nil {
-		v.Watched, err = p.Watched(c, subject(l))
-	}
-	if err == nil {
-		v.Shortened, err = p.Shortened(c, subject(l))
+		v.Actions, v.Main, err = pages.ShowBeside(c, subject(l), p.Beside)
 	}
 	if err != nil {
 		p.Fail(c, err)
@@ -141,14 +133,4 @@ func (p Pages) Delete(c *gin.Context) {
 		return
 	}
 	p.SeeOther(c, afterChange("/links", ch))
-}
-
-// ShortenLink makes a short link of a saved link, unless an active one leads
-// there already. The link's page then shows it.
-func (p Pages) ShortenLink(c *gin.Context) {
-	l, err := p.Links.Get(c.Request.Context(), c.Param("id"))
-	if err == nil {
-		err = p.Shorten(c.Request.Context(), subject(l))
-	}
-	p.Done(c, err, linkPath(c), "shortened")
 }

@@ -11,7 +11,6 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/links"
 	views "linkwatch/views/links"
-	"linkwatch/views/ui"
 )
 
 const (
@@ -157,7 +156,7 @@ func (p Pages) CompleteTags(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	p.Show(c, http.StatusOK, ui.Options(head, names(tags)))
+	p.Show(c, http.StatusOK, views.TagOptions(head, names(tags)))
 }
 
 func names(tags []links.Tag) []string {

@@ -7,7 +7,7 @@ import (
 
 // Routes are the pages of links and tags. Their operations are in api.go,
 // api_tags.go and api_bulk.go.
-func (p Pages) Routes(shorten *middleware.Limiter) []middleware.Route {
+func (p Pages) Routes() []middleware.Route {
 	const viewer, editor = middleware.Viewer, middleware.Editor
 	return []middleware.Route{
 		{Method: "GET", Path: "/links", Needs: viewer, Handler: p.ListPage},
@@ -24,7 +24,6 @@ func (p Pages) Routes(shorten *middleware.Limiter) []middleware.Route {
 		{Method: "POST", Path: "/links/:id/refresh", Needs: editor, Handler: p.Refresh},
 		{Method: "POST", Path: "/links/:id/expired", Needs: editor, Handler: p.Expire},
 		{Method: "POST", Path: "/links/:id/move", Needs: editor, Handler: p.Move},
-		{Method: "POST", Path: "/links/:id/shorten", Needs: editor, Handler: p.ShortenLink, Limit: shorten},
 		{Method: "POST", Path: "/links/:id/delete", Needs: editor, Handler: p.Delete},
 		{Method: "POST", Path: "/changes/:id/undo", Needs: editor, Handler: p.Undo},
 		{Method: "GET", Path: "/tags", Needs: viewer, Handler: p.TagsPage},

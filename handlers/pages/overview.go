@@ -10,10 +10,6 @@ import (
 	"linkwatch/views/ui"
 )
 
-// AttentionRows is the number of rows that a group of the overview shows before
-// "Show all".
-const AttentionRows = 5
-
 // Overview is what a system shows on the overview. base is where whoever sent the
 // request reaches this program.
 type Overview func(ctx context.Context, base string) (ui.OverviewPart, error)

@@ -11,7 +11,7 @@ func TestShortHostURL(t *testing.T) {
 		{"::2", "http://[::1]:8080", "http://[::2]:8080/abc"},
 		{"::2", "http://[::1]", "http://[::2]/abc"},
 	} {
-		if got := (Addresses{ShortHost: c.host}).ShortHostURL(c.base, "abc"); got != c.want {
+		if got := shortHostURL(c.host, c.base, "abc"); got != c.want {
 			t.Errorf("%s at %s: %q, want %q", c.host, c.base, got, c.want)
 		}
 	}

@@ -78,7 +78,7 @@ func (a API) toShortLink(c Caller) func(shortlinks.ShortLink) ShortLink {
 	base, now := middleware.Base(a.PublicURL, c.request), a.ShortLinks.Now()
 	return func(l shortlinks.ShortLink) ShortLink {
 		return ShortLink{
-			ShortKey: l.Key, ShortURL: a.Addresses.Short(base, l.Key), ShortHostURL: api.OrNull(a.Addresses.ShortHostURL(base, l.Key)),
+			ShortKey: l.Key, ShortURL: shortURL(base, l.Key), ShortHostURL: api.OrNull(shortHostURL(a.ShortHost, base, l.Key)),
 			LongURL: l.LongURL, Title: l.Title, CreatedAt: l.CreatedAt.Time, UpdatedAt: l.UpdatedAt.Time,
 			ExpiresAt: api.Time(l.ExpiresAt), MaxVisits: api.OrNull(l.MaxVisits),
 			Visits: l.Visits, Bots: l.Bots, LastVisitedAt: api.Time(l.LastVisitedAt), Status: string(l.Status(now)),
@@ -226,7 +226,7 @@ func (a API) shortLinkQR(ctx context.Context, in *shortLinkInput) (*pictureOutpu
 		return nil, err
 	}
 	base := middleware.Base(a.PublicURL, in.request)
-	svg, err := shortlinks.QR(cmp.Or(a.Addresses.ShortHostURL(base, l.Key), a.Addresses.Short(base, l.Key)))
+	svg, err := shortlinks.QR(cmp.Or(shortHostURL(a.ShortHost, base, l.Key), shortURL(base, l.Key)))
 	if err != nil {
 		return nil, err
 	}

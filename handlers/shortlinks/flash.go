@@ -22,10 +22,11 @@ func (p Pages) Flashes() pages.Flash {
 		Params: []string{paramMade, paramRemoved},
 		Read:   deleted,
 		Notices: map[string]ui.Flash{
-			"disabled": {Text: "Disabled. Visitors see that it is switched off."},
-			"enabled":  {Text: "Enabled."},
-			"extended": {Text: "Saved. See below when it ends."},
-			"returned": {Text: "It is back, with its visits."},
+			"shortened": {Text: "The link has a short address."},
+			"disabled":  {Text: "Disabled. Visitors see that it is switched off."},
+			"enabled":   {Text: "Enabled."},
+			"extended":  {Text: "Saved. See below when it ends."},
+			"returned":  {Text: "It is back, with its visits."},
 		},
 	}
 }

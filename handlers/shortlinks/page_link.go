@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
 
 	"linkwatch/handlers/pages"
@@ -51,10 +50,7 @@ func (p Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 		func() (err error) { v.Short, err = p.ShortLinks.Get(ctx, v.Place.Key); return },
 		func() error { v.Barred = p.barred(ctx, v.Short); return nil },
 		func() (err error) { v.Stats, err = p.ShortLinks.Stats(ctx, v.Place.Key, shortlinks.KeepDays); return },
-		func() (err error) {
-			v.Saved, err = p.Saved(c, pages.Subject{CanonicalURL: v.Short.CanonicalURL, URL: v.Short.LongURL, Title: v.Short.Title})
-			return
-		},
+		func() (err error) { _, v.Aside, err = pages.ShowBeside(c, subject(v.Short), p.Beside); return },
 	} {
 		if err := read(); err != nil {
 			p.Fail(c, err)

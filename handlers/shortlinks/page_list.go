@@ -33,10 +33,10 @@ func shortPlaceOf(q url.Values) (views.ShortPlace, models.Cursor, error) {
 // it: at SHORT_HOST, if there is one.
 func (p Pages) shortPrefix(c *gin.Context) string {
 	base := p.Base(c)
-	if at := p.Addresses.ShortHostURL(base, ""); at != "" {
+	if at := shortHostURL(p.ShortHost, base, ""); at != "" {
 		return at
 	}
-	return p.Addresses.Short(base, "")
+	return shortURL(base, "")
 }
 
 // ListPage is the list of short links, and for htmx its rows.

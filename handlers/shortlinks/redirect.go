@@ -11,6 +11,7 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
 	views "linkwatch/views/shortlinks"
+	"linkwatch/views/ui"
 )
 
 // keepNot is the Cache-Control of whatever a key leads to: it may end at any

@@ -24,15 +24,16 @@ func (p Pages) Routes() []middleware.Route {
 		{Method: "POST", Path: "/short/:key/disabled", Needs: editor, Handler: p.Disable},
 		{Method: "POST", Path: "/short/:key/delete", Needs: editor, Handler: p.Delete},
 		{Method: "POST", Path: "/short/:key/restore", Needs: editor, Handler: p.Restore},
-	}, p.redirect(redirectRoute)...)
+		{Method: "POST", Path: "/links/:id/shorten", Needs: editor, Handler: p.AddOfLink, Limit: p.Limit},
+	}, p.redirect(redirectRoute, true)...)
 }
 
 // HostRoutes are the routes of SHORT_HOST.
-func (p Pages) HostRoutes() []middleware.Route { return p.redirect(shortHostRoute) }
+func (p Pages) HostRoutes() []middleware.Route { return p.redirect(shortHostRoute, false) }
 
 // redirect is the redirect at a path, which may have a slash at its end.
-func (p Pages) redirect(path string) []middleware.Route {
-	route := middleware.Route{Method: "GET", Path: path, Needs: middleware.Public, Handler: p.Redirect, Problem: p.RedirectProblem, Quick: true}
+func (p Pages) redirect(path string, quick bool) []middleware.Route {
+	route := middleware.Route{Method: "GET", Path: path, Needs: middleware.Public, Handler: p.Redirect, Problem: p.RedirectProblem, Quick: quick}
 	slash := route
 	slash.Path += "/"
 	return []middleware.Route{route, slash}

@@ -3,28 +3,23 @@
 package shortlinks
 
 import (
-	"context"
-
-	"github.com/a-h/templ"
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/gin-gonic/gin"
 
 	"linkwatch/handlers/api"
 	"linkwatch/handlers/middleware"
 	"linkwatch/handlers/pages"
-	"linkwatch/models"
 	"linkwatch/models/shortlinks"
-	views "linkwatch/views/shortlinks"
 )
 
 // Deps are what the handlers work with.
 type Deps struct {
 	*pages.Frame
 	ShortLinks *shortlinks.Store
-	Addresses  Addresses
+	ShortHost  string              // SHORT_HOST; "" = none
 	Limit      *middleware.Limiter // of short links that a client without a password makes
 
-	Saved pages.Beside // the saved link of a destination
+	Beside []pages.Beside  // what other systems show on the page of a short link
+	LinkOf pages.SubjectOf // the saved link with an id
 }
 
 // API is the operations under /v1.
@@ -43,18 +38,3 @@ func Groups() []*huma.Tag {
 
 // Register adds the operations to the API.
 func (a API) Register(r *api.API) { a.registerShortLinks(r) }
-
-// Shorten makes a short link of a subject, unless an active one leads there already.
-func (p Pages) Shorten(ctx context.Context, s pages.Subject) error {
-	_, known, err := p.ShortLinks.Of(ctx, s.CanonicalURL)
-	if err == nil && !known {
-		_, _, err = p.ShortLinks.Create(ctx, shortlinks.New{LongURL: s.URL, Title: models.Truncate(s.Title, shortlinks.MaxTitle)})
-	}
-	return err
-}
-
-// Shortened shows beside a subject the short link that leads to it, or the way to make one.
-func (p Pages) Shortened(c *gin.Context, s pages.Subject) (templ.Component, error) {
-	l, _, err := p.ShortLinks.Of(c.Request.Context(), s.CanonicalURL)
-	return views.Shortened(p.shortPrefix(c), l, p.Clock.Now().Time), err
-}

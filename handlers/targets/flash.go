@@ -8,7 +8,6 @@ import (
 	"linkwatch/handlers/pages"
 	"linkwatch/models"
 	"linkwatch/models/targets"
-	views "linkwatch/views/targets"
 	"linkwatch/views/ui"
 )
 
@@ -58,14 +57,14 @@ func (p Pages) flash(c *gin.Context, _ string) (ui.Flash, error) {
 }
 
 func flashOf(t targets.Target, param string, now models.Time) ui.Flash {
-	details := ui.FlashLink{Label: "Details", Path: "/watch/" + t.ID}
+	details := ui.Link{Label: "Details", Path: "/watch/" + t.ID}
 	switch {
 	case param == paramAdded:
 		return ui.Flash{Text: "Watching " + t.Title() + ".", Link: details}
 	case param == paramWatched:
 		return ui.Flash{Text: "You watch this already; nothing was changed.", Link: details}
 	case param == paramResting && t.Resting(now):
-		wait := views.Lasted(t.NextCheckAt.Sub(now.Time))
+		wait := ui.Lasted(t.NextCheckAt.Sub(now.Time))
 		return ui.Flash{Text: "Checks of this target are postponed. The next check is in " + wait + ".", Bad: true}
 	case param == paramResting: // the pause is over meanwhile
 		return ui.Flash{}

@@ -1,12 +1,8 @@
 package targets
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -14,7 +10,6 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/targets"
 	views "linkwatch/views/targets"
-	"linkwatch/views/ui"
 )
 
 const targetsSize = 100 // targets on a page of the list

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -17,6 +16,7 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/targets"
 	views "linkwatch/views/targets"
+	"linkwatch/views/ui"
 )
 
 const (

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
 
 	"linkwatch/handlers/pages"
@@ -63,10 +62,7 @@ func (p Pages) showTarget(c *gin.Context, status int, v views.Target) {
 			v.Results, err = p.Targets.Results(ctx, targets.ResultFilter{TargetID: t.ID, Failed: v.Place.Failed}, after, resultsSize)
 			return
 		},
-		func() (err error) {
-			v.Saved, err = p.Saved(c, pages.Subject{URL: t.URL, CanonicalURL: t.CanonicalURL, Title: t.Name})
-			return
-		},
+		func() (err error) { _, v.Aside, err = pages.ShowBeside(c, subject(t), p.Beside); return },
 	} {
 		if err := read(); err != nil {
 			p.Fail(c, err)

@@ -17,7 +17,7 @@ type Deps struct {
 	Targets  *targets.Store
 	Stopping <-chan struct{} // closed when the program is about to stop
 
-	Saved pages.Beside // the saved link of a target's URL
+	Beside []pages.Beside // what other systems show on the page of a target
 }
 
 // API is the operations under /v1.

@@ -33,6 +33,7 @@ type Kind struct {
 	Name        string // in the database and the API: "short_links"
 	Label       string // for people: "Short links"
 	Description string // which of them are deleted: "older than 30 days"
+	Note        string // a sentence about it for the head of the page; only of the main kind
 	Remove      Remove
 	Kept        string // why they are not deleted; "" = they are
 	// Waiting counts the rows that are due for deletion, up to limit. Only one kind

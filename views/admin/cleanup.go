@@ -9,28 +9,32 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/schedule"
-	"linkwatch/models/shortlinks"
 	"linkwatch/views/ui"
 )
 
 // Cleanup is the page of the reaper and its statistics.
 type Cleanup struct {
 	ui.Page
-	Enabled bool             // CLEANUP_ENABLED: short links are deleted too
+	Kinds   []cleanup.Kind   // all that is deleted
+	Main    cleanup.Kind     // the one that the figures at the top are of
 	Job     schedule.Job     // the reaper's
 	Totals  []cleanup.Totals // of all kinds
 	Runs    []cleanup.Run    // as the store gives them
-	Waiting int              // short links that a run would delete now, counted up to cleanup.MaxWaiting + 1
+	Waiting int              // rows of Main that a run would delete now, counted up to cleanup.MaxWaiting + 1
 }
 
-// reaped are the kinds in words.
-var reaped = map[string]struct{ name, which string }{
-	cleanup.ShortLinks:      {"Short links", "with their visits, CLEANUP_BUFFER_TIME after they ended or a day after they were deleted"},
-	cleanup.VisitDays:       {"Visits by day", fmt.Sprintf("of short links, older than %d days", shortlinks.KeepDays)},
-	cleanup.IdempotencyKeys: {"Idempotency keys", fmt.Sprintf("older than %.0f hours", models.KeepKeys.Hours())},
-	cleanup.CheckResults:    {"Check results", "of targets, older than RESULT_RETENTION"},
-	cleanup.Tags:            {"Tags", "without links"},
+// kind is a kind by its name.
+func (v Cleanup) kind(name string) cleanup.Kind {
+	for _, k := range v.Kinds {
+		if k.Name == name {
+			return k
+		}
+	}
+	return cleanup.Kind{Name: name}
 }
+
+// main is n rows of the main kind in words: "1 short link".
+func (v Cleanup) main(n int64) string { return ui.Count(n) + " " + v.Main.Noun(n) }
 
 // of are the totals of a kind.
 func (v Cleanup) of(kind string) cleanup.Totals {
@@ -61,35 +65,36 @@ func (v Cleanup) whyNot() string {
 	return ""
 }
 
-// waits says how many short links the next run deletes, or, while CLEANUP_ENABLED
-// is false, how many are kept that it would delete.
+// waits says how many rows of the main kind the next run deletes, or, while
+// they are kept, how many there are that it would delete.
 func (v Cleanup) waits() string {
-	n := ui.Plural(v.Waiting, "short link")
+	n := v.main(int64(v.Waiting))
 	verb := "are"
 	switch {
 	case v.Waiting > cleanup.MaxWaiting:
-		n = "More than " + ui.Plural(cleanup.MaxWaiting, "short link")
+		n = "More than " + v.main(cleanup.MaxWaiting)
 	case v.Waiting == 1:
 		verb = "is"
 	case v.Waiting == 0:
-		n = "No short links"
+		n = "No " + v.Main.Noun(0)
 	}
+	kept := v.Main.Label + " are not deleted, because " + v.Main.Kept + "."
 	switch {
-	case v.Enabled:
+	case v.Main.Kept == "":
 		return n + " " + verb + " waiting to be deleted."
 	case v.Waiting == 0:
-		return "Short links are not deleted, because CLEANUP_ENABLED is false."
+		return kept
 	}
-	return "Short links are not deleted, because CLEANUP_ENABLED is false. " + n + " " + verb + " kept that would be deleted otherwise."
+	return kept + " " + n + " " + verb + " kept that would be deleted otherwise."
 }
 
-// did says how many short links were deleted so far.
+// did says how many rows of the main kind were deleted so far.
 func (v Cleanup) did() string {
-	t := v.of(cleanup.ShortLinks)
+	t := v.of(v.Main.Name)
 	if t.SuccessfulRuns+t.FailedRuns == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("So far %s %s deleted in %s", ui.Plural(t.Cleaned, "short link"), were(t.Cleaned), ui.Plural(t.SuccessfulRuns+t.FailedRuns, "run"))
+	s := fmt.Sprintf("So far %s %s deleted in %s", v.main(t.Cleaned), were(t.Cleaned), ui.Plural(t.SuccessfulRuns+t.FailedRuns, "run"))
 	if t.FailedRuns > 0 {
 		s += ", of which " + ui.Count(t.FailedRuns) + " failed"
 	}
@@ -105,11 +110,11 @@ func were(n int64) string {
 
 // reaperRun is one run over all kinds.
 type reaperRun struct {
-	at         models.Time
-	shortLinks int64
-	others     int64
-	took       time.Duration
-	errors     []string
+	at     models.Time
+	main   int64 // rows of the main kind
+	others int64 // all other rows
+	took   time.Duration
+	errors []string
 }
 
 // runs are the last runs, the newest first.
@@ -121,8 +126,8 @@ func (v Cleanup) runs() []reaperRun {
 		}
 		of := &all[len(all)-1]
 		of.took += r.Duration
-		if r.Kind == cleanup.ShortLinks {
-			of.shortLinks += r.Cleaned
+		if r.Kind == v.Main.Name {
+			of.main += r.Cleaned
 		} else {
 			of.others += r.Cleaned
 		}
@@ -145,21 +150,21 @@ const cleanupTicks = 4
 func (v Cleanup) chart() ui.BarChart {
 	runs := v.runs()
 	slices.Reverse(runs)
-	var links, others int64
+	var main, others int64
 	bars := make([]ui.Bar, max(leastBars-len(runs), 0), max(leastBars, len(runs)))
 	times := make([]string, len(bars), cap(bars))
 	for _, r := range runs {
-		links, others = links+r.shortLinks, others+r.others
-		title := fmt.Sprintf("%s\n%s, %s in %s", r.at.Format("2 Jan, 15:04:05"), ui.Plural(r.shortLinks, "short link"), ui.Plural(r.others, "other row"), ui.Took(r.took))
+		main, others = main+r.main, others+r.others
+		title := fmt.Sprintf("%s\n%s, %s in %s", r.at.Format("2 Jan, 15:04:05"), v.main(r.main), ui.Plural(r.others, "other row"), ui.Took(r.took))
 		if len(r.errors) > 0 {
 			title += "\nfailed"
 		}
-		bars = append(bars, ui.Bar{Counts: []int64{r.shortLinks, r.others}, Title: title})
+		bars = append(bars, ui.Bar{Counts: []int64{r.main, r.others}, Title: title})
 		times = append(times, r.at.Format("2 Jan, 15:04"))
 	}
 	c := ui.BarChart{
-		Label: fmt.Sprintf("What the last %s deleted: %s, %s", ui.Plural(len(runs), "run"), ui.Plural(links, "short link"), ui.Plural(others, "other row")),
-		Parts: []string{"short links", "other rows"},
+		Label: fmt.Sprintf("What the last %s deleted: %s, %s", ui.Plural(len(runs), "run"), v.main(main), ui.Plural(others, "other row")),
+		Parts: []string{v.Main.Noun(0), "other rows"},
 		Bars:  bars,
 		Empty: "These runs found nothing to delete",
 	}

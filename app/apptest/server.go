@@ -1,0 +1,182 @@
+package apptest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
+)
+
+// Server is the program behind a real listener, as programs meet it.
+type Server struct {
+	*App
+	URL string
+}
+
+// NewServer starts a server over a fresh database.
+func NewServer(t testing.TB, change ...func(*Setup)) *Server {
+	t.Helper()
+	a := New(t, change...)
+	ts := httptest.NewServer(a.Router)
+	t.Cleanup(ts.Close)
+	return &Server{a, ts.URL}
+}
+
+// EachEngine runs a test of a server on each database engine.
+func EachEngine(t *testing.T, test func(s *Server)) {
+	t.Helper()
+	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(NewServer(t, On(db))) })
+}
+
+// Answer is a response that was read to its end.
+type Answer struct {
+	testing.TB
+	Call   string // "GET /v1/links"
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// Do sends body ("" = none) as JSON.
+func (s *Server) Do(method, path, body string) Answer {
+	s.Helper()
+	return s.Send(method, path, "application/json", body)
+}
+
+// Send sends body ("" = none) with headers, given as name and value in turn.
+func (s *Server) Send(method, path, contentType, body string, headers ...string) Answer {
+	s.Helper()
+	req, err := http.NewRequestWithContext(s.Context(), method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		s.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if res.Header.Get("X-Request-Id") == "" {
+		s.Errorf("%s %s: no X-Request-Id", method, path)
+	}
+	if strings.Contains(string(b), "$schema") {
+		s.Errorf("%s %s: the answer holds $schema", method, path)
+	}
+	return Answer{s.TB, method + " " + path, res.StatusCode, res.Header, string(b)}
+}
+
+// Want fails unless the answer has the status, and reads its JSON.
+func (a Answer) Want(status int) map[string]any {
+	a.Helper()
+	if a.Status != status {
+		a.Fatalf("%s: status %d, want %d: %s", a.Call, a.Status, status, a.Body)
+	}
+	v := map[string]any{}
+	if a.Body == "" {
+		return v
+	}
+	if err := json.Unmarshal([]byte(a.Body), &v); err != nil {
+		a.Fatalf("%s: %v: %s", a.Call, err, a.Body)
+	}
+	return v
+}
+
+// Problem fails unless the answer is a whole problem of that status and slug,
+// with an entry for location in its errors unless location is "".
+func (a Answer) Problem(status int, slug, location string) map[string]any {
+	a.Helper()
+	p := a.Want(status)
+	if got := a.Header.Get("Content-Type"); got != "application/problem+json" {
+		a.Errorf("%s: Content-Type %q", a.Call, got)
+	}
+	if got, want := p["type"], "/probs/"+slug; got != want {
+		a.Errorf("%s: type %q, want %q", a.Call, got, want)
+	}
+	if p["status"] != float64(status) || p["title"] == "" || p["detail"] == "" {
+		a.Errorf("%s: not a whole problem: %s", a.Call, a.Body)
+	}
+	if location == "" {
+		return p
+	}
+	errs, _ := p["errors"].([]any)
+	for _, e := range errs {
+		if e, _ := e.(map[string]any); e["location"] == location && e["message"] != "" {
+			return p
+		}
+	}
+	a.Errorf("%s: no error at %q: %s", a.Call, location, a.Body)
+	return p
+}
+
+// Save saves a link and answers its id.
+func (s *Server) Save(url string, tags ...string) string {
+	s.Helper()
+	body, err := json.Marshal(map[string]any{"url": url, "tags": append([]string{}, tags...)})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return fmt.Sprint(s.Do("POST", "/v1/links", string(body)).Want(http.StatusCreated)["id"])
+}
+
+// TagID is the id of a tag by its name.
+func (s *Server) TagID(name string) string {
+	s.Helper()
+	for _, r := range Results(s.Do("GET", "/v1/tags", "").Want(200)) {
+		if r["name"] == name {
+			return fmt.Sprint(r["id"])
+		}
+	}
+	s.Fatalf("no tag %q", name)
+	return ""
+}
+
+// RefreshOne does what the worker does with the next link of a queued refresh.
+func RefreshOne(t *testing.T, store *links.Store) {
+	t.Helper()
+	items, err := store.ClaimRefreshes(t.Context(), 1)
+	if err != nil || len(items) != 1 {
+		t.Fatalf("claimed %d refreshes: %v", len(items), err)
+	}
+	if err := store.FinishRefresh(t.Context(), items[0]); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Results are those of a list of the links family, Items those of any other.
+func Results(list map[string]any) []map[string]any { return objects(list["results"]) }
+func Items(list map[string]any) []map[string]any   { return objects(list["items"]) }
+
+func objects(array any) []map[string]any {
+	var out []map[string]any
+	all, _ := array.([]any)
+	for _, r := range all {
+		m, _ := r.(map[string]any)
+		out = append(out, m)
+	}
+	return out
+}
+
+// Column is one member of each result or item.
+func Column(list map[string]any, member string) string {
+	var out []string
+	for _, r := range append(Results(list), Items(list)...) {
+		out = append(out, fmt.Sprint(r[member]))
+	}
+	return strings.Join(out, " ")
+}

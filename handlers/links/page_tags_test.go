@@ -1,0 +1,78 @@
+package links_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"testing"
+
+	"linkwatch/app/apptest"
+
+	"linkwatch/models/modelstest"
+)
+
+// The tag that a rename would merge into loses its last link between any two
+// statements of the request.
+func TestRenameTag_TargetVanishesMeanwhile(t *testing.T) {
+	for n := 1; ; n++ {
+		s := apptest.NewSite(t)
+		s.Save("https://a.test", "from")
+		l := s.Save("https://b.test", "into")
+		from, into := s.TagID("from"), s.TagID("into")
+		left := n
+		modelstest.AfterRead(t, s.DB, func() {
+			if left--; left != 0 {
+				return
+			}
+			if err := s.Links.RemoveTag(t.Context(), l.ID, into); err != nil {
+				t.Error(err)
+			}
+		})
+		a := s.Post("/tags/"+from, url.Values{"name": {"into"}, "back": {"/tags"}})
+		if a.StatusCode != http.StatusSeeOther && a.StatusCode != http.StatusConflict {
+			t.Errorf("after statement %d: status %d: %s", n, a.StatusCode, apptest.Text(a, "main"))
+		}
+		if left > 0 {
+			if n < 3 {
+				t.Errorf("the request sent %d statements", n-1)
+			}
+			return
+		}
+	}
+}
+
+// Clients merge the same tags at once, while others save links with them.
+func TestRenameTag_ConcurrentMerges(t *testing.T) {
+	s := apptest.NewSite(t)
+	var links []string
+	for i := range 4 {
+		links = append(links, s.Save(fmt.Sprintf("https://a.test/%d", i), "one", "two").ID)
+	}
+	var clients sync.WaitGroup
+	for i := range 4 {
+		clients.Go(func() {
+			for range 30 {
+				from, to := "one", "two"
+				if i%2 == 1 {
+					from, to = to, from
+				}
+				if _, err := s.Links.AddTags(t.Context(), links[i], []string{from}); err != nil {
+					t.Error(err)
+				}
+				id := s.TagID(from)
+				if id == "" {
+					continue // merged by another client
+				}
+				for _, form := range []url.Values{{"name": {to}}, {"name": {to}, "merge": {"yes"}}} {
+					switch a := s.Post("/tags/"+id, form); a.StatusCode {
+					case http.StatusSeeOther, http.StatusConflict, http.StatusNotFound:
+					default:
+						t.Errorf("%s to %s: status %d: %s", from, to, a.StatusCode, apptest.Text(a, "main"))
+					}
+				}
+			}
+		})
+	}
+	clients.Wait()
+}

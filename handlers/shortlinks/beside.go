@@ -1,0 +1,43 @@
+package shortlinks
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	"linkwatch/models/shortlinks"
+	views "linkwatch/views/shortlinks"
+)
+
+// BesideLink shows on the page of a saved link the short link that leads to its
+// URL, or the button that makes one.
+func (p Pages) BesideLink(c *gin.Context, s pages.Subject) (pages.Shown, error) {
+	l, ok, err := p.ShortLinks.Of(c.Request.Context(), s.CanonicalURL)
+	switch {
+	case err != nil:
+		return pages.Shown{}, err
+	case ok:
+		return pages.Shown{Section: views.Shortened(p.shortPrefix(c), l, p.Clock.Now().Time)}, nil
+	}
+	return pages.Shown{Action: views.ShortenButton(s.Path + "/shorten")}, nil
+}
+
+// AddOfLink makes a short link of a saved link, unless an active one leads there
+// already. The link's page then shows it.
+func (p Pages) AddOfLink(c *gin.Context) {
+	ctx := c.Request.Context()
+	s, err := p.LinkOf(ctx, c.Param("id"))
+	var known bool
+	if err == nil {
+		_, known, err = p.ShortLinks.Of(ctx, s.CanonicalURL)
+	}
+	if err == nil && !known {
+		_, _, err = p.ShortLinks.Create(ctx, shortlinks.New{LongURL: s.URL, Title: models.Truncate(s.Title, shortlinks.MaxTitle)})
+	}
+	p.Done(c, err, s.Path, "shortened")
+}
+
+// subject is a short link as other systems are told of it: by its destination.
+func subject(l shortlinks.ShortLink) pages.Subject {
+	return pages.Subject{URL: l.LongURL, CanonicalURL: l.CanonicalURL, Title: l.Title, Path: "/short/" + l.Key}
+}

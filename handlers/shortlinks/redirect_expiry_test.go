@@ -1,0 +1,279 @@
+package shortlinks_test
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"linkwatch/app/apptest"
+
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/shortlinks"
+)
+
+const longURL = "https://example.com/page" // where shorten leads
+
+// TestHybridExpirationStrategy_NoSynchronousDeletes is the critical test of seed
+// 004: a redirect writes nothing and deletes nothing, whether its link has
+// expired or not, and of what is cached it asks nobody.
+func TestHybridExpirationStrategy_NoSynchronousDeletes(t *testing.T) {
+	eachCache(t, func(s *apptest.Server, another func() *apptest.Server) {
+		s.Shorten(`"short_key":"ends","ttl_seconds":60`)
+		s.Silent("a hit", func() { s.Leads("/s/ends", longURL) })
+
+		cold := another()
+		cold.OnlyReads("a miss", func() { cold.Leads("/s/ends", longURL) })
+		cold.Silent("the hit after it", func() { cold.Leads("/s/ends", longURL) })
+
+		s.Clock.Advance(59 * time.Second)
+		s.Leads("/s/ends", longURL)
+		s.Clock.Advance(time.Second)
+		s.Silent("an expired entry", func() { s.Gone("/s/ends", "has expired") })
+		s.Silent("its tombstone", func() { s.Gone("/s/ends", "has expired") })
+
+		cold = another()
+		cold.Clock.Advance(time.Minute)
+		cold.OnlyReads("an expired link in the database", func() { cold.Gone("/s/ends", "has expired") })
+		cold.Silent("its tombstone", func() { cold.Gone("/s/ends", "has expired") })
+
+		// It is still there, and so are its visits: deleting is the reaper's.
+		if got := s.Do("GET", "/v1/shortlinks/ends", "").Want(200); got["status"] != "expired" {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// TestExpiredFromTheInstant: contract §5, whatever the cache holds.
+func TestExpiredFromTheInstant(t *testing.T) {
+	eachCache(t, func(s *apptest.Server, another func() *apptest.Server) {
+		s.Shorten(`"short_key":"ends","expires_at":"` + s.At(time.Hour) + `"`)
+		s.Clock.Advance(time.Hour - time.Microsecond)
+		s.Leads("/s/ends", longURL)
+		s.Clock.Advance(time.Microsecond)
+		s.Gone("/s/ends", "has expired")
+		// So it does in an instance that never heard of it.
+		cold := another()
+		cold.Clock.Advance(time.Hour)
+		cold.Gone("/s/ends", "has expired")
+	})
+}
+
+// TestTombstones: whatever a key has come to is asked for once, not at each visit.
+func TestTombstones(t *testing.T) {
+	eachCache(t, func(s *apptest.Server, another func() *apptest.Server) {
+		s.Shorten(`"short_key":"expired","ttl_seconds":60`)
+		s.Shorten(`"short_key":"used-up","max_visits":1`)
+		s.Shorten(`"short_key":"switched"`)
+		s.Shorten(`"short_key":"deleted"`)
+		s.Leads("/s/used-up", longURL)
+		s.Do("PATCH", "/v1/shortlinks/switched", `{"disabled":true}`).Want(200)
+		s.Do("DELETE", "/v1/shortlinks/deleted", "").Want(204)
+		cold := another()
+		for _, x := range []*apptest.Server{s, cold} {
+			x.clock.Advance(time.Minute)
+			for key, reason := range map[string]string{
+				"expired": "has expired", "used-up": "as often as it may be", "switched": "switched off", "deleted": "was deleted",
+			} {
+				x.Gone("/s/"+key, reason)
+				x.Silent("the tombstone of "+key, func() { x.Gone("/s/"+key, reason) })
+			}
+		}
+	})
+}
+
+// TestUnknownKeys: a stranger who guesses keys costs a query for each, those
+// that cannot be keys none.
+func TestUnknownKeys(t *testing.T) {
+	eachCache(t, func(s *apptest.Server, _ func() *apptest.Server) {
+		s.OnlyReads("an unknown key", func() { s.Ask("GET", "/s/nothing").Problem(404, "not-found", "") })
+		s.Silent("the same again", func() { s.Ask("GET", "/s/nothing").Problem(404, "not-found", "") })
+		for _, path := range []string{
+			"/s/abc", "/s/" + strings.Repeat("a", 65), "/s/with.dot", "/s/with%20blank", "/s/sch%C3%B6n", "/s/%00%00%00%00", "/s/", "/s/a/b", "/s/a%2Fbcd",
+			"/s/..%2F..%2Fadmin", "/s/abcd'--",
+		} {
+			s.Silent(path, func() { s.Ask("GET", path).Problem(404, "not-found", "") })
+		}
+		s.Shorten(`"short_key":"nothing"`)
+		s.Leads("/s/nothing", longURL)
+	})
+}
+
+// TestColdHotKey: a burst on a key that no cache holds costs one query.
+func TestColdHotKey(t *testing.T) {
+	eachCache(t, func(s *apptest.Server, another func() *apptest.Server) {
+		apptest.NewServer(s.TB, apptest.On(s.DB)).Shorten(`"short_key":"hot-key"`) // no cache that is shared hears of it
+		cold := another()
+		var wrong atomic.Int64
+		cold.OnlyReads("the burst", func() {
+			var group sync.WaitGroup
+			start := make(chan struct{})
+			for range 200 {
+				group.Go(func() {
+					<-start
+					if a, err := cold.TryAsk("GET", "/s/hot-key"); err != nil || a.Header.Get("Location") != longURL {
+						wrong.Add(1)
+					}
+				})
+			}
+			close(start)
+			group.Wait()
+		})
+		if n := wrong.Load(); n > 0 {
+			s.Errorf("%d of 200 were not led on", n)
+		}
+	})
+}
+
+// TestMaxVisitsIsExact: with 50 visitors at once, at two instances.
+func TestMaxVisitsIsExact(t *testing.T) {
+	eachCache(t, func(s *apptest.Server, another func() *apptest.Server) {
+		const most = 20
+		s.Shorten(`"short_key":"limited","max_visits":20`)
+		instances := []*apptest.Server{s, another()}
+		var led, refused, other atomic.Int64
+		var group sync.WaitGroup
+		for i := range 50 {
+			group.Go(func() {
+				switch a, err := instances[i%2].TryAsk("GET", "/s/limited"); {
+				case err == nil && a.Status == http.StatusFound && a.Header.Get("Location") == longURL:
+					led.Add(1)
+				case err == nil && a.Status == http.StatusGone:
+					refused.Add(1)
+				default:
+					other.Add(1)
+				}
+			})
+		}
+		group.Wait()
+		if led.Load() != most || refused.Load() != 50-most || other.Load() != 0 {
+			s.Errorf("%d led on, %d refused, %d neither; want %d and %d", led.Load(), refused.Load(), other.Load(), most, 50-most)
+		}
+		s.Gone("/s/limited", "as often as it may be")
+		s.Silent("the tombstone", func() { s.Gone("/s/limited", "as often as it may be") })
+		got := s.Do("GET", "/v1/shortlinks/limited", "").Want(200)
+		if got["visits"] != float64(most) || got["status"] != "expired" {
+			s.Errorf("%v", got)
+		}
+	})
+}
+
+// TestChangesShowAtOnce: no stale redirect (contract §5).
+func TestChangesShowAtOnce(t *testing.T) {
+	eachCache(t, func(s *apptest.Server, _ func() *apptest.Server) {
+		at := s.Shorten(`"short_key":"changing"`)
+		s.Leads("/s/changing", longURL)
+		edit := func(change string) {
+			s.Helper()
+			s.Do("PATCH", at, change).Want(200)
+		}
+		edit(`{"disabled":true}`)
+		s.Gone("/s/changing", "switched off")
+		edit(`{"disabled":false}`)
+		s.Leads("/s/changing", longURL)
+		edit(`{"long_url":"https://other.test/"}`)
+		s.Leads("/s/changing", "https://other.test/")
+		edit(`{"expires_at":"` + s.At(time.Minute) + `"}`)
+		s.Clock.Advance(time.Minute)
+		s.Gone("/s/changing", "has expired")
+		edit(`{"expires_at":null}`)
+		s.Leads("/s/changing", "https://other.test/")
+		s.WriteVisits()
+		edit(`{"max_visits":1}`) // it had more
+		s.Gone("/s/changing", "as often as it may be")
+		edit(`{"max_visits":null}`)
+		s.Leads("/s/changing", "https://other.test/")
+		s.Do("DELETE", at, "").Want(204)
+		s.Gone("/s/changing", "was deleted")
+		s.Do("POST", at+"/restore", "").Want(200)
+		s.Leads("/s/changing", "https://other.test/")
+	})
+}
+
+// TestClockSetBack: what was seen to have expired never leads on again.
+func TestClockSetBack(t *testing.T) {
+	eachCache(t, func(s *apptest.Server, _ func() *apptest.Server) {
+		s.Shorten(`"short_key":"ends","ttl_seconds":60`)
+		s.Shorten(`"short_key":"cached","ttl_seconds":60`)
+		s.Leads("/s/cached", longURL)
+		s.Clock.Advance(time.Minute)
+		s.Gone("/s/ends", "has expired")
+		s.Clock.Advance(-time.Hour)
+		s.Gone("/s/ends", "has expired")
+		s.Gone("/s/cached", "has expired") // nobody asked for it while it was late
+	})
+}
+
+// TestDatabaseThatIsBusy: cached links redirect while they are current, what would have
+// to be asked for is 503, and nothing that has expired leads anywhere.
+func TestDatabaseThatIsBusy(t *testing.T) {
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		s := apptest.NewServer(t, apptest.On(db))
+		s.Shorten(`"short_key":"cached"`)
+		s.Shorten(`"short_key":"ends","ttl_seconds":60`)
+		s.Shorten(`"short_key":"limited","max_visits":5`)
+		s.Clock.Advance(59 * time.Second)
+		s.Leads("/s/cached", longURL)
+		s.Leads("/s/ends", longURL)
+		s.Clock.Advance(time.Second)
+
+		release := modelstest.Hold(t, db, "short_links")
+		s.Leads("/s/cached", longURL)
+		s.Gone("/s/ends", "has expired")
+		a := s.Ask("GET", "/s/limited") // its visit cannot be claimed
+		a.Problem(http.StatusServiceUnavailable, "unavailable", "")
+		if a.Header.Get("Retry-After") == "" || a.Header.Get("Cache-Control") != "private, no-store" {
+			t.Errorf("%v", a.Header)
+		}
+		if db.Engine == models.Postgres { // SQLite reads while another writes
+			cold := apptest.NewServer(t, apptest.On(db))
+			cold.Ask("GET", "/s/cached").Problem(http.StatusServiceUnavailable, "unavailable", "")
+			s.Clock.Advance(shortlinks.MaxStale) // another instance may have changed it
+			s.Ask("GET", "/s/cached").Problem(http.StatusServiceUnavailable, "unavailable", "")
+		}
+		release()
+		s.Leads("/s/limited", longURL)
+		if got := s.Do("GET", "/v1/shortlinks/limited", "").Want(200); got["visits"] != 1.0 {
+			t.Errorf("what could not be claimed was counted: %v", got)
+		}
+	})
+}
+
+// TestDatabaseThatFails: cached links redirect while they are current, others do not.
+func TestDatabaseThatFails(t *testing.T) {
+	apptest.EachEngine(t, func(s *apptest.Server) {
+		s.Shorten(`"short_key":"cached"`)
+		s.Shorten(`"short_key":"ends","ttl_seconds":60`)
+		s.Clock.Advance(59 * time.Second)
+		s.Leads("/s/cached", longURL)
+		s.Leads("/s/ends", longURL)
+		modelstest.Exec(s.TB, s.DB, "ALTER TABLE short_links RENAME TO lost")
+		s.Clock.Advance(time.Second)
+		s.Leads("/s/cached", longURL)
+		s.Ask("GET", "/s/uncached").Problem(500, "internal", "")
+		s.Gone("/s/ends", "has expired")
+		modelstest.Exec(s.TB, s.DB, "ALTER TABLE lost RENAME TO short_links")
+		s.Ask("GET", "/s/uncached").Problem(404, "not-found", "")
+	})
+}
+
+// TestDestinationWrittenPastTheStore: the schemes are checked at the redirect
+// too, and nothing in an address can end a header.
+func TestDestinationWrittenPastTheStore(t *testing.T) {
+	apptest.EachEngine(t, func(s *apptest.Server) {
+		for i, bad := range []string{
+			"javascript:alert(1)", "data:text/html,<script>alert(1)</script>", "file:///etc/passwd", "//example.com/x", "/admin", "",
+			"https://user:password@example.com/", "https://example.com\r\nSet-Cookie: a=b", " https://", "HTTPS:example.com",
+		} {
+			key := "bad-" + string(rune('a'+i))
+			s.Shorten(`"short_key":"` + key + `"`)
+			modelstest.Exec(s.TB, s.DB, "UPDATE short_links SET long_url = ? WHERE short_key = ?", bad, key)
+			cold := apptest.NewServer(s.TB, apptest.On(s.DB))
+			cold.Gone("/s/"+key, "does not link to")
+			cold.Silent("its tombstone", func() { cold.Gone("/s/"+key, "does not link to") })
+		}
+	})
+}
