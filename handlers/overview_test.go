@@ -35,13 +35,13 @@ func groups(a apptest.Page) []string {
 // Many suspect links, the latest to change, hide nothing that matters more.
 func TestAttention(t *testing.T) {
 	s := apptest.NewSite(t)
-	s.Turn("moved", 1, 1, elsewhere)
-	s.Turn("long-gone", 2, 1, gone)
+	turn(s, "moved", 1, 1, elsewhere)
+	turn(s, "long-gone", 2, 1, gone)
 	s.Clock.Advance(links.RecentDays * aDay)
-	s.DeadLinks(7)
-	s.Turn("gone", 6, 1, gone)
-	s.Certified(map[string]int{"ended": 1, "ends": 6, "fine": 3}, map[string]time.Duration{"ended": -time.Hour, "ends": 5 * aDay, "fine": 50 * aDay})
-	s.Turn("suspect", 23, 1, timedOut)
+	deadLinks(s, 7)
+	turn(s, "gone", 6, 1, gone)
+	certified(s, map[string]int{"ended": 1, "ends": 6, "fine": 3}, map[string]time.Duration{"ended": -time.Hour, "ends": 5 * aDay, "fine": 50 * aDay})
+	turn(s, "suspect", 23, 1, timedOut)
 	for i := range 2 {
 		s.Watched(fmt.Sprintf("https://down.test/%d", i), "", targets.Result{Outcome: targets.DownOutcome, StatusCode: 503, Error: "unexpected status 503"})
 	}
@@ -111,11 +111,11 @@ func TestAttention_NothingIsWrong(t *testing.T) {
 // The first page takes as many queries for two of each as for many.
 func TestAttention_Queries(t *testing.T) {
 	s := apptest.NewSite(t)
-	s.Turn("suspect", 2, 1, timedOut)
-	s.Turn("gone", 2, 1, gone)
+	turn(s, "suspect", 2, 1, timedOut)
+	turn(s, "gone", 2, 1, gone)
 	few := s.Count("/")
-	s.Turn("more-suspect", 40, 1, timedOut)
-	s.Turn("more-gone", 20, 1, gone)
+	turn(s, "more-suspect", 40, 1, timedOut)
+	turn(s, "more-gone", 20, 1, gone)
 	if many := s.Count("/"); many != few || many > 32 {
 		t.Errorf("%d queries for few, %d for many", few, many)
 	}
@@ -142,5 +142,44 @@ func TestRecentlyExpiredLinks(t *testing.T) {
 				s.Errorf("%s: %v of %v", path, apptest.Column(got, "url"), got["total_results"])
 			}
 		}
+	})
+}
+
+// turn makes n links of a kind: it saves them, and then their pages answer so on
+// some days.
+func turn(s *apptest.Site, kind string, n, days int, answer func(url string) any) {
+	s.Helper()
+	var ids []string
+	for i := range n {
+		u := fmt.Sprintf("https://%s.test/%d", kind, i)
+		ids = append(ids, s.Save(u).ID)
+		s.Web.Set(u, answer(u))
+	}
+	for range days {
+		s.Clock.Advance(aDay)
+		for _, id := range ids {
+			if _, err := s.Links.Refresh(s.Context(), id); err != nil {
+				s.Fatal(err)
+			}
+		}
+	}
+}
+
+// deadLinks is a step of tests.
+func deadLinks(s *apptest.Site, n int) { s.Turn("dead", n, links.DeadAfter, timedOut) }
+
+// certified watches n targets for each name, and checks them: their certificates
+// end at some time from now.
+func certified(s *apptest.Site, n map[string]int, ends map[string]time.Duration) {
+	s.Helper()
+	for name := range n {
+		for i := range n[name] {
+			s.Watch(fmt.Sprintf("https://%s.test/%d", name, i), "")
+		}
+	}
+	s.Check(func(t targets.Target) targets.Checked {
+		name, _, _ := strings.Cut(t.Host, ".")
+		r := targets.Result{CheckedAt: s.Targets.Now(), StatusCode: 200, LatencyMS: 10, Attempts: 1}
+		return targets.Checked{Target: t, Result: r, TLSExpiresAt: s.Targets.Now().Add(ends[name])}
 	})
 }

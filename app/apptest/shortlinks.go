@@ -63,7 +63,7 @@ func (s *Server) Ask(method, path string, headers ...string) Answer {
 }
 
 // TryAsk is ask for any goroutine.
-func (s *Server) TryAsk(method, path string, headers ...string) (answer, error) {
+func (s *Server) TryAsk(method, path string, headers ...string) (Answer, error) {
 	req, err := http.NewRequestWithContext(context.Background(), method, s.URL+path, nil)
 	if err != nil {
 		return Answer{}, err
@@ -123,17 +123,6 @@ func (s *Server) Silent(what string, do func()) {
 	}
 }
 
-// OnlyReads fails unless do sends one statement, which only reads; where Redis is
-// shared another instance may have saved that too.
-func (s *Server) OnlyReads(what string, do func()) {
-	s.Helper()
-	sent := s.Sends(do)
-	if len(sent) == 0 && s.sharing || len(sent) == 1 && strings.HasPrefix(sent[0], "SELECT ") {
-		return
-	}
-	s.Errorf("%s sends %q, want one SELECT", what, sent)
-}
-
 // Shorten makes a short link; change may set what its owner may.
 func (s *Site) Shorten(longURL, key string, change ...func(*shortlinks.New)) shortlinks.ShortLink {
 	s.Helper()
@@ -163,4 +152,9 @@ func (s *Site) Visit(key string, n int, v shortlinks.Visitor) {
 	if err := s.ShortLinks.WriteVisits(s.Context()); err != nil {
 		s.Fatal(err)
 	}
+}
+
+var noFollow = &http.Client{
+	Transport:     &http.Transport{MaxIdleConnsPerHost: 100},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }

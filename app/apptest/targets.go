@@ -3,7 +3,6 @@ package apptest
 import (
 	"encoding/base64"
 	"encoding/json"
-	"encoding/xml"
 	"fmt"
 	"net/http"
 	"slices"
@@ -74,26 +73,6 @@ func (s *Server) Must(err error) {
 	}
 }
 
-// Badge is a step of tests.
-func (s *Site) Badge(path string) (b svg, words string) {
-	s.Helper()
-	a := s.Get(path)
-	if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != "image/svg+xml" {
-		s.Fatalf("%s: %d %s", path, a.StatusCode, a.Header.Get("Content-Type"))
-	}
-	if got := a.Header.Get("Content-Security-Policy"); got != "default-src 'none'; sandbox" {
-		s.Errorf("%s: Content-Security-Policy is %q", path, got)
-	}
-	s.Must(xml.Unmarshal([]byte(a.Body), &b))
-	if b.Role != "img" || b.Height != 20 || len(b.Texts) != 2 {
-		s.Fatalf("%s is %+v", path, b)
-	}
-	if last := b.Texts[1]; last.X+last.Length >= b.Width || b.Texts[0].X+b.Texts[0].Length >= last.X {
-		s.Errorf("%s: the texts do not fit: %+v", path, b)
-	}
-	return b, b.Texts[0].Text + " | " + b.Texts[1].Text
-}
-
 // Watched adds a target with a name, "" = none, and lets checks of it find what
 // they are told, a minute apart.
 func (s *Site) Watched(address, name string, found ...targets.Result) targets.Target {
@@ -145,18 +124,6 @@ func (s *Site) Must(err error) {
 	if err != nil {
 		s.Fatal(err)
 	}
-}
-
-// Feed is a step of tests.
-func (s *Site) Feed(path string) (atom, page) {
-	s.Helper()
-	a := s.Get(path)
-	if got := a.Header.Get("Content-Type"); got != "application/atom+xml; charset=utf-8" {
-		s.Errorf("Content-Type is %q", got)
-	}
-	var f atom
-	s.Must(xml.Unmarshal([]byte(a.Body), &f))
-	return f, a
 }
 
 // Watch adds a target.

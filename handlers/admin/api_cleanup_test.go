@@ -39,7 +39,7 @@ func TestCleanupStats(t *testing.T) {
 		}
 
 		// A run through its steps, as the reaper takes them.
-		s.Ended(25)
+		ended(s, 25)
 		s.Has(s.Do("GET", cleanupStats, "").Want(200), map[string]any{"waiting": 25})
 		s.Must(s.Jobs.Request(s.Context(), cleanup.Job))
 		run, _, err := s.Jobs.Begin(s.Context(), cleanup.Job, inAnHour)
@@ -88,10 +88,10 @@ func TestCleanupStatsAtTheSeedsAddress(t *testing.T) {
 func TestCleanupWaitingIsCountedToABound(t *testing.T) {
 	s := apptest.NewServer(t)
 	s.DeclareReaper()
-	s.Ended(cleanup.MaxWaiting)
+	ended(s, cleanup.MaxWaiting)
 	s.Has(s.Do("GET", cleanupStats, "").Want(200), map[string]any{"waiting": cleanup.MaxWaiting, "waiting_more": false})
 	modelstest.Exec(t, s.DB, "UPDATE short_links SET short_key = 'other' || short_key")
-	s.Ended(1)
+	ended(s, 1)
 	s.Has(s.Do("GET", cleanupStats, "").Want(200), map[string]any{"waiting": cleanup.MaxWaiting, "waiting_more": true})
 }
 
@@ -134,11 +134,20 @@ func TestCleanup_ShortLinksAreKept(t *testing.T) {
 		d.ShortLinks = shortlinks.NewStore(d.DB, nil, nil, opts)
 	})
 	s.DeclareReaper()
-	s.Ended(3)
+	ended(s, 3)
 	stats := s.Do("GET", cleanupStats, "").Want(200)
 	s.Has(stats, map[string]any{"enabled": false, "waiting": 3, "is_running": false})
 	if stats["next_run_at"] == nil {
 		t.Error("no next run")
 	}
 	s.Do("POST", "/v1/admin/cleanup/run", "").Want(http.StatusAccepted)
+}
+
+// ended stores n short links that ended two hours ago.
+func ended(s *apptest.Server, n int) {
+	s.Helper()
+	modelstest.Exec(s.TB, s.DB, `WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < ?)
+		INSERT INTO short_links (short_key, long_url, canonical_url, title, folded, max_visits, disabled, created_at, updated_at, expires_at, visits, bots)
+		SELECT 'ended' || id, 'https://a.test', 'https://a.test', '', '', 0, FALSE, 1, 1, CAST(? AS BIGINT), 0, 0 FROM n`,
+		n, s.ShortLinks.Now().Add(-2*time.Hour))
 }

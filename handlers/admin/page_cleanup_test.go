@@ -37,7 +37,7 @@ func TestCleanupPage(t *testing.T) {
 	apptest.WantText(t, a, "#why-not", "It is running already.")
 	apptest.WantCount(t, a, ".run-now button[disabled]", 1)
 	apptest.WantStatus(t, s.Post("/admin/cleanup/run", nil), 409)
-	s.Reaped(1, 0, "")
+	reaped(s, 1, 0, "")
 	run.Error = "<b>broken"
 	s.Must(s.Jobs.Finish(t.Context(), run))
 	a = s.Get("/admin/cleanup")
@@ -59,9 +59,9 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 	if err != nil || n != 3 {
 		t.Fatal(n, err)
 	}
-	s.Reaped(3, 40, "")
-	s.Reaped(0, 2, "<i>no disk")
-	s.Reaped(0, 0, "")
+	reaped(s, 3, 40, "")
+	reaped(s, 0, 2, "<i>no disk")
+	reaped(s, 0, 0, "")
 	a := s.Get("/admin/cleanup")
 	apptest.WantText(t, a, ".state", "No short links are waiting to be deleted. So far 3 short links were deleted in 3 runs, of which 1 failed.")
 	apptest.WantText(t, a, ".section-head", "Last runs 3 runs · 1 failed")
@@ -79,7 +79,7 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 
 	few := s.Count("/admin/cleanup")
 	for range cleanup.KeptRuns {
-		s.Reaped(7, 7, "")
+		reaped(s, 7, 7, "")
 	}
 	if many := s.Count("/admin/cleanup"); many != few || many > 12 {
 		t.Errorf("the page takes %d queries with many runs, %d with few", many, few)
@@ -104,4 +104,13 @@ func TestCleanupPage_ShortLinksAreKept(t *testing.T) {
 	apptest.WantText(t, a, "#cleanup > section:last-child tbody tr:first-child", "Short links kept: CLEANUP_ENABLED is false")
 	a = s.Submit(a, ".run-now")
 	apptest.WantText(t, a, "#why-not", "It starts within moments.")
+}
+
+// reaped records a run over two kinds.
+func reaped(s *apptest.Site, shortLinks, keys int64, failure string) {
+	s.Helper()
+	at := s.Cleanup.Now()
+	s.Must(s.Cleanup.Finish(s.Context(), cleanup.Run{StartedAt: at, Kind: cleanup.ShortLinks, Cleaned: shortLinks, Duration: 20 * time.Millisecond, Error: failure}))
+	s.Must(s.Cleanup.Finish(s.Context(), cleanup.Run{StartedAt: at, Kind: cleanup.IdempotencyKeys, Cleaned: keys, Duration: 5 * time.Millisecond}))
+	s.Clock.Advance(15 * time.Minute)
 }

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"linkwatch/app/apptest"
+	"linkwatch/models"
 
+	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
 )
 
@@ -19,7 +21,7 @@ func TestRenameTag_TargetVanishesMeanwhile(t *testing.T) {
 		s := apptest.NewSite(t)
 		s.Save("https://a.test", "from")
 		l := s.Save("https://b.test", "into")
-		from, into := s.TagID("from"), s.TagID("into")
+		from, into := tagID(s, "from"), tagID(s, "into")
 		left := n
 		modelstest.AfterRead(t, s.DB, func() {
 			if left--; left != 0 {
@@ -60,7 +62,7 @@ func TestRenameTag_ConcurrentMerges(t *testing.T) {
 				if _, err := s.Links.AddTags(t.Context(), links[i], []string{from}); err != nil {
 					t.Error(err)
 				}
-				id := s.TagID(from)
+				id := tagID(s, from)
 				if id == "" {
 					continue // merged by another client
 				}
@@ -75,4 +77,19 @@ func TestRenameTag_ConcurrentMerges(t *testing.T) {
 		})
 	}
 	clients.Wait()
+}
+
+// tagID is the id of a tag, "" if there is none.
+func tagID(s *apptest.Site, name string) string {
+	s.Helper()
+	tags, err := s.Links.Tags(s.Context(), name, links.TagsByName, models.Page{Number: 1, Size: 100})
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, tag := range tags.Items {
+		if tag.Name == name {
+			return tag.ID
+		}
+	}
+	return ""
 }

@@ -26,7 +26,7 @@ func TestHybridExpirationStrategy_NoSynchronousDeletes(t *testing.T) {
 		s.Silent("a hit", func() { s.Leads("/s/ends", longURL) })
 
 		cold := another()
-		cold.OnlyReads("a miss", func() { cold.Leads("/s/ends", longURL) })
+		onlyReads(cold, "a miss", func() { cold.Leads("/s/ends", longURL) })
 		cold.Silent("the hit after it", func() { cold.Leads("/s/ends", longURL) })
 
 		s.Clock.Advance(59 * time.Second)
@@ -37,7 +37,7 @@ func TestHybridExpirationStrategy_NoSynchronousDeletes(t *testing.T) {
 
 		cold = another()
 		cold.Clock.Advance(time.Minute)
-		cold.OnlyReads("an expired link in the database", func() { cold.Gone("/s/ends", "has expired") })
+		onlyReads(cold, "an expired link in the database", func() { cold.Gone("/s/ends", "has expired") })
 		cold.Silent("its tombstone", func() { cold.Gone("/s/ends", "has expired") })
 
 		// It is still there, and so are its visits: deleting is the reaper's.
@@ -89,7 +89,7 @@ func TestTombstones(t *testing.T) {
 // that cannot be keys none.
 func TestUnknownKeys(t *testing.T) {
 	eachCache(t, func(s *apptest.Server, _ func() *apptest.Server) {
-		s.OnlyReads("an unknown key", func() { s.Ask("GET", "/s/nothing").Problem(404, "not-found", "") })
+		onlyReads(s, "an unknown key", func() { s.Ask("GET", "/s/nothing").Problem(404, "not-found", "") })
 		s.Silent("the same again", func() { s.Ask("GET", "/s/nothing").Problem(404, "not-found", "") })
 		for _, path := range []string{
 			"/s/abc", "/s/" + strings.Repeat("a", 65), "/s/with.dot", "/s/with%20blank", "/s/sch%C3%B6n", "/s/%00%00%00%00", "/s/", "/s/a/b", "/s/a%2Fbcd",
@@ -108,7 +108,7 @@ func TestColdHotKey(t *testing.T) {
 		apptest.NewServer(s.TB, apptest.On(s.DB)).Shorten(`"short_key":"hot-key"`) // no cache that is shared hears of it
 		cold := another()
 		var wrong atomic.Int64
-		cold.OnlyReads("the burst", func() {
+		onlyReads(cold, "the burst", func() {
 			var group sync.WaitGroup
 			start := make(chan struct{})
 			for range 200 {

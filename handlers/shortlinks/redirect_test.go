@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/PuerkitoBio/goquery"
+
 	"linkwatch/app/apptest"
 )
 
@@ -182,4 +184,14 @@ func TestShortLinkPreview(t *testing.T) {
 	s.Leads("/s/limited", longURL)
 	s.Gone("/s/limited", "as often as it may be")
 	s.Gone("/s/limited?preview=1", "as often as it may be")
+}
+
+// doc reads an answer's HTML.
+func doc(a apptest.Answer) *goquery.Document {
+	a.Helper()
+	d, err := goquery.NewDocumentFromReader(strings.NewReader(a.Body))
+	if err != nil {
+		a.Fatal(err)
+	}
+	return d
 }

@@ -52,7 +52,7 @@ func TestBadges(t *testing.T) {
 		fresh.ID + "/uptime.svg":     "uptime 30d | no data",
 		fresh.ID + "/latency.svg":    "latency 24h | no data",
 	} {
-		b, words := s.Badge("/badge/" + path)
+		b, words := badge(s, "/badge/"+path)
 		if words != want {
 			t.Errorf("%s says %q, want %q", path, words, want)
 		}
@@ -77,7 +77,7 @@ func TestHostileBadge(t *testing.T) {
 	for i, name := range []string{hostile, "a & b < c \uffff\ufffe", `"'` + "`", strings.Repeat("W", 200), "日本語 ürümçi 🚀", "]]>"} {
 		target := s.Watched("https://"+strconv.Itoa(i)+".example", name)
 		s.Published("p"+strconv.Itoa(i), "P", target)
-		b, words := s.Badge("/badge/" + target.ID + "/status.svg")
+		b, words := badge(s, "/badge/"+target.ID+"/status.svg")
 		shown := []rune(strings.Map(func(r rune) rune {
 			if r >= '\ufffe' && r <= '\uffff' {
 				return '\ufffd'
@@ -120,4 +120,24 @@ func TestBadgesOnlyOfWhatIsPublic(t *testing.T) {
 	apptest.WantStatus(t, s.Get("/badge/"+hidden.ID+"/status.svg"), http.StatusNotFound)
 	s.Must(s.Targets.DeletePage(t.Context(), p.ID))
 	apptest.WantStatus(t, s.Get("/status/ours"), http.StatusNotFound)
+}
+
+// badge is a step of tests.
+func badge(s *apptest.Site, path string) (b svg, words string) {
+	s.Helper()
+	a := s.Get(path)
+	if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != "image/svg+xml" {
+		s.Fatalf("%s: %d %s", path, a.StatusCode, a.Header.Get("Content-Type"))
+	}
+	if got := a.Header.Get("Content-Security-Policy"); got != "default-src 'none'; sandbox" {
+		s.Errorf("%s: Content-Security-Policy is %q", path, got)
+	}
+	s.Must(xml.Unmarshal([]byte(a.Body), &b))
+	if b.Role != "img" || b.Height != 20 || len(b.Texts) != 2 {
+		s.Fatalf("%s is %+v", path, b)
+	}
+	if last := b.Texts[1]; last.X+last.Length >= b.Width || b.Texts[0].X+b.Texts[0].Length >= last.X {
+		s.Errorf("%s: the texts do not fit: %+v", path, b)
+	}
+	return b, b.Texts[0].Text + " | " + b.Texts[1].Text
 }

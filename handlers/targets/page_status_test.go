@@ -222,7 +222,7 @@ func TestStatusFeed(t *testing.T) {
 	name := "Shop & <b>\uffff"
 	shop := s.Watched("https://shop.example", name, foundUp, foundDown)
 	s.Published("ours", "Ours & theirs", shop)
-	f, a := s.Feed("/status/ours/feed")
+	f, a := feed(s, "/status/ours/feed")
 	const base = "https://status.example.org/status/ours"
 	if f.Title != "Ours & theirs: outages" || f.Author != "Ours & theirs" || !strings.HasPrefix(f.ID, "urn:uuid:") {
 		t.Errorf("the feed is %+v", f)
@@ -247,7 +247,7 @@ func TestStatusFeed(t *testing.T) {
 
 	begun := f.Entries[0]
 	s.Checked(shop, foundUp)
-	f, _ = s.Feed("/status/ours/feed")
+	f, _ = feed(s, "/status/ours/feed")
 	if len(f.Entries) != 2 || f.Entries[1] != begun || f.Entries[0].ID == begun.ID ||
 		!strings.HasSuffix(f.Entries[0].Title, ": the outage ended after 1 min") || f.Entries[0].Updated != f.Updated {
 		t.Errorf("the entries are %+v, updated %s", f.Entries, f.Updated)
@@ -260,4 +260,16 @@ func TestStatusFeed(t *testing.T) {
 		t.Errorf("the feed is said to be at %q", got)
 	}
 	apptest.WantCount(t, whole, "[id='2026-03-24']", 1)
+}
+
+// feed is a step of tests.
+func feed(s *apptest.Site, path string) (atom, apptest.Page) {
+	s.Helper()
+	a := s.Get(path)
+	if got := a.Header.Get("Content-Type"); got != "application/atom+xml; charset=utf-8" {
+		s.Errorf("Content-Type is %q", got)
+	}
+	var f atom
+	s.Must(xml.Unmarshal([]byte(a.Body), &f))
+	return f, a
 }
