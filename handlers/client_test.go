@@ -23,7 +23,7 @@ func TestGeneratedClient(t *testing.T) {
 				}
 				write(t, filepath.Join(dir, name), b)
 			}
-			write(t, filepath.Join(dir, "openapi.json"), []byte(s.Do("GET", document, "").body))
+			write(t, filepath.Join(dir, "openapi.json"), []byte(s.Do("GET", document, "").Body))
 			if err := os.Mkdir(filepath.Join(dir, "client"), 0o700); err != nil {
 				t.Fatal(err)
 			}

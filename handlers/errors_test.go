@@ -79,10 +79,10 @@ func TestErrors(t *testing.T) {
 		{"DELETE", "/v1/links", ``, 405, "method-not-allowed", ""},
 		{"POST", "/v1/links", `{"url":"` + strings.Repeat("a", 1<<20) + `"}`, 413, "too-large", ""},
 	} {
-		a := s.Do(c.method, c.path, c.Body)
-		a.Problem(c.Status, c.slug, c.location)
+		a := s.Do(c.method, c.path, c.body)
+		a.Problem(c.status, c.slug, c.location)
 		if strings.Contains(a.Body, canary) || strings.Contains(a.Body, "Go struct") {
-			t.Errorf("%s echoes what was sent: %s", a.call, a.Body)
+			t.Errorf("%s echoes what was sent: %s", a.Call, a.Body)
 		}
 	}
 }

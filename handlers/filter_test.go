@@ -59,7 +59,7 @@ func TestLongFilter_TableIsWhole(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(apptest.NewServer(t).Do("GET", "/openapi.json", "").body), &doc); err != nil {
+	if err := json.Unmarshal([]byte(apptest.NewServer(t).Do("GET", "/openapi.json", "").Body), &doc); err != nil {
 		t.Fatal(err)
 	}
 	checked := []string{"status", "health", "expired", "range", "page_token", "since", "days"} // parsed, whatever their length
@@ -90,7 +90,7 @@ func TestLongFilter_Pages(t *testing.T) {
 		for _, at := range pages {
 			path, param, _ := strings.Cut(at, " ")
 			address := path + "?" + param + "=" + url.QueryEscape(long)
-			for _, a := range []page{s.Get(address), s.Part(address)} {
+			for _, a := range []apptest.Page{s.Get(address), s.Part(address)} {
 				apptest.WantStatus(t, a, http.StatusBadRequest)
 				bounded(t, a)
 			}

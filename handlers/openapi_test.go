@@ -123,7 +123,7 @@ func TestOpenAPIDescribesEverything(t *testing.T) {
 			}
 		}
 		doc := s.Do("GET", path, "").Want(200)
-		for _, tag := range objects(doc["tags"]) {
+		for _, tag := range apptest.Objects(doc["tags"]) {
 			described("tag "+fmt.Sprint(tag["name"]), tag)
 		}
 		components, _ := doc["components"].(map[string]any)
@@ -142,7 +142,7 @@ func TestOpenAPIDescribesEverything(t *testing.T) {
 					}
 				}
 			}
-			for _, p := range objects(v["parameters"]) {
+			for _, p := range apptest.Objects(v["parameters"]) {
 				described(at+"/"+fmt.Sprint(p["name"]), p)
 			}
 			if v["operationId"] != nil {

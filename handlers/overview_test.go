@@ -166,7 +166,7 @@ func turn(s *apptest.Site, kind string, n, days int, answer func(url string) any
 }
 
 // deadLinks is a step of tests.
-func deadLinks(s *apptest.Site, n int) { s.Turn("dead", n, links.DeadAfter, timedOut) }
+func deadLinks(s *apptest.Site, n int) { turn(s, "dead", n, links.DeadAfter, timedOut) }
 
 // certified watches n targets for each name, and checks them: their certificates
 // end at some time from now.

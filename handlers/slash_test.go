@@ -6,18 +6,19 @@ import (
 	"strings"
 	"testing"
 
+	"linkwatch/app/apptest"
 	"linkwatch/handlers/middleware"
 )
 
 // TestTrailingSlash asks for every page with a slash at its end.
 func TestTrailingSlash(t *testing.T) {
-	r := newRouter(t, nil)
+	r := apptest.New(t)
 	asked := 0
-	for _, rt := range r.routes {
-		if rt.method != "GET" || middleware.IsAPI(rt.path) || strings.ContainsAny(rt.path, "*") || strings.HasSuffix(rt.path, "/") {
+	for _, rt := range r.Handlers().Routes() {
+		if rt.Method != "GET" || middleware.IsAPI(rt.Path) || strings.ContainsAny(rt.Path, "*") || strings.HasSuffix(rt.Path, "/") {
 			continue
 		}
-		path := strings.NewReplacer(":id", "x", ":key", "x", ":slug", "x", ":target", "x", ":kind", "x", ":range", "x").Replace(rt.path)
+		path := strings.NewReplacer(":id", "x", ":key", "x", ":slug", "x", ":target", "x", ":kind", "x", ":range", "x").Replace(rt.Path)
 		if path == "/s/x" || path == "/apidoc" { // served with the slash, too
 			continue
 		}
@@ -38,7 +39,7 @@ func TestTrailingSlash(t *testing.T) {
 }
 
 func TestTrailingSlash_NoPage(t *testing.T) {
-	r := newRouter(t, nil)
+	r := apptest.New(t)
 	for _, c := range []struct{ method, path string }{
 		{"GET", "//evil.example/"}, {"GET", "///"}, {"GET", "//"}, {"GET", "/%5Cevil.example/"}, {"GET", "/%2F%2Fevil.example/"},
 		{"GET", "//links/"}, {"GET", "/links//"}, {"GET", "/links//x/"}, {"GET", "/nothing/"}, {"GET", "/links/x/y/z/"},
@@ -66,7 +67,7 @@ func TestTrailingSlash_NoPage(t *testing.T) {
 }
 
 func TestFavicon(t *testing.T) {
-	r := newRouter(t, func(d *Deps) { d.Password = "correct horse" }) // it is public
+	r := apptest.New(t, apptest.Set("ADMIN_PASSWORD", "correct horse")) // it is public
 	w := get(r, "GET", "/favicon.ico")
 	h := w.Header()
 	if w.Code != http.StatusOK || h.Get("Content-Type") != "image/x-icon" || !strings.Contains(h.Get("Cache-Control"), "max-age") {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
+	"linkwatch/models"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
 )
@@ -160,4 +161,19 @@ func WantCount(t *testing.T, a Page, sel string, want int) {
 	if got := a.Find(sel).Length(); got != want {
 		t.Errorf("%d elements match %s, want %d", got, sel, want)
 	}
+}
+
+// TagID is the id of a tag, "" if there is none.
+func (s *Site) TagID(name string) string {
+	s.Helper()
+	tags, err := s.Links.Tags(s.Context(), name, links.TagsByName, models.Page{Number: 1, Size: 100})
+	if err != nil {
+		s.Fatal(err)
+	}
+	for _, tag := range tags.Items {
+		if tag.Name == name {
+			return tag.ID
+		}
+	}
+	return ""
 }
