@@ -42,8 +42,8 @@ func (v Cleanup) of(kind string) cleanup.Totals {
 	return cleanup.Totals{Kind: kind}
 }
 
-// standing is the class of the panel that says how the reaper does.
-func (v Cleanup) standing() string {
+// class is the class of the panel that says how the reaper does.
+func (v Cleanup) class() string {
 	if v.Job.LastError != "" && !v.Job.Running {
 		return "dead"
 	}

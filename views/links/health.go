@@ -54,11 +54,3 @@ func days(n int) string {
 	}
 	return fmt.Sprintf("%d days", n)
 }
-
-// shownTitle is a link's title, or its address where it has none.
-func shownTitle(l links.Link) string {
-	if l.Title != "" {
-		return l.Title
-	}
-	return l.URL
-}

@@ -32,3 +32,13 @@ type TagForm struct {
 	Tags   string
 	Errors ui.Errors
 }
+
+func linkPath(id string) string { return "/links/" + id }
+
+// linkTitle is a link's title, or its address where it has none.
+func linkTitle(l links.Link) string {
+	if l.Title != "" {
+		return l.Title
+	}
+	return l.URL
+}

@@ -106,8 +106,6 @@ func bookmarklet(base string) string {
 // recentlyExpired says in words what links.ShowRecent shows.
 func recentlyExpired() string { return fmt.Sprintf("expired in the last %d days", links.RecentDays) }
 
-func linkPath(id string) string { return "/links/" + id }
-
 // newest is the first page of all active links.
 func newest() Place { return Place{} }
 

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
@@ -105,8 +104,6 @@ func (v Short) found() string {
 	return ui.Plural(n, "short link")
 }
 
-func shortPath(key string) string { return "/short/" + key }
-
 // bare is an address without its scheme, as rows show it.
 func bare(address string) string {
 	if _, rest, ok := strings.Cut(address, "://"); ok {
@@ -115,25 +112,4 @@ func bare(address string) string {
 	return address
 }
 
-// shortTitle is how a short link is called in a label.
-func shortTitle(l shortlinks.ShortLink) string {
-	if l.Title != "" {
-		return l.Title
-	}
-	return l.Key
-}
-
-// visitsOf is the number of visits, and of how many that may be made: "12",
-// "12 of 20".
-func visitsOf(l shortlinks.ShortLink) string {
-	if l.MaxVisits == 0 {
-		return ui.Count(l.Visits)
-	}
-	return ui.Count(l.Visits) + " of " + ui.Count(l.MaxVisits)
-}
-
 var statuses = []shortlinks.Status{shortlinks.Active, shortlinks.Expired, shortlinks.Disabled}
-
-func shortStatus(l shortlinks.ShortLink, now time.Time) shortlinks.Status {
-	return l.Status(models.At(now))
-}

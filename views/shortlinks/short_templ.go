@@ -64,7 +64,7 @@ func ShortPage(v Short) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = shortForm(v).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = addForm(v).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -72,7 +72,7 @@ func ShortPage(v Short) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = findShort(v.Place, v.Query != "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = searchForm(v.Place, v.Query != "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -315,7 +315,7 @@ func qrCode(prefix, key string) templ.Component {
 	})
 }
 
-func shortForm(v Short) templ.Component {
+func addForm(v Short) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -411,7 +411,7 @@ func shortForm(v Short) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = shortFields(v.Add, v.Now).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = formFields(v.Add, v.Now).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -423,9 +423,9 @@ func shortForm(v Short) templ.Component {
 	})
 }
 
-// shortFields are what an owner may set about a short link, besides its key and
+// formFields are what an owner may set about a short link, besides its key and
 // where it leads.
-func shortFields(f ShortForm, now time.Time) templ.Component {
+func formFields(f ShortForm, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -650,7 +650,7 @@ func shortFields(f ShortForm, now time.Time) templ.Component {
 	})
 }
 
-func findShort(at ShortPlace, bad bool) templ.Component {
+func searchForm(at ShortPlace, bad bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -928,7 +928,7 @@ func ShortList(v Short) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if len(v.Links.Items) == 0 {
-			templ_7745c5c3_Err = noShort(v).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = noShortLinks(v).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -938,7 +938,7 @@ func ShortList(v Short) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for _, l := range v.Links.Items {
-				templ_7745c5c3_Err = shortRow(l, v).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = row(l, v).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -960,7 +960,7 @@ func ShortList(v Short) templ.Component {
 	})
 }
 
-func noShort(v Short) templ.Component {
+func noShortLinks(v Short) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1009,8 +1009,8 @@ func noShort(v Short) templ.Component {
 	})
 }
 
-// shortRow is one short link of the list.
-func shortRow(l shortlinks.ShortLink, v Short) templ.Component {
+// row is one short link of the list.
+func row(l shortlinks.ShortLink, v Short) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1031,7 +1031,7 @@ func shortRow(l shortlinks.ShortLink, v Short) templ.Component {
 			templ_7745c5c3_Var41 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var42 = []any{string(shortStatus(l, v.Now))}
+		var templ_7745c5c3_Var42 = []any{string(statusOf(l, v.Now))}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var42...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -1066,7 +1066,7 @@ func shortRow(l shortlinks.ShortLink, v Short) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.StatusMark(string(shortStatus(l, v.Now))).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.StatusMark(string(statusOf(l, v.Now))).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1212,7 +1212,7 @@ func shortRow(l shortlinks.ShortLink, v Short) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = shortToggle(l, v).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = toggle(l, v).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1305,8 +1305,8 @@ func endsIn(l shortlinks.ShortLink, now time.Time) templ.Component {
 	})
 }
 
-// shortToggle is the button in a row that disables or enables a short link.
-func shortToggle(l shortlinks.ShortLink, v Short) templ.Component {
+// toggle is the button in a row that disables or enables a short link.
+func toggle(l shortlinks.ShortLink, v Short) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

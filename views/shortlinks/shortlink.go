@@ -9,6 +9,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"linkwatch/models"
 	"linkwatch/models/shortlinks"
 	"linkwatch/views/ui"
 )
@@ -48,6 +49,29 @@ func (p ShortLinkPlace) Path() string {
 
 func (p ShortLinkPlace) withDays(n int) ShortLinkPlace { p.Days = n; return p }
 
+func shortPath(key string) string { return "/short/" + key }
+
+// shortTitle is how a short link is called in a label.
+func shortTitle(l shortlinks.ShortLink) string {
+	if l.Title != "" {
+		return l.Title
+	}
+	return l.Key
+}
+
+// visitsOf is the number of visits, and of how many that may be made: "12",
+// "12 of 20".
+func visitsOf(l shortlinks.ShortLink) string {
+	if l.MaxVisits == 0 {
+		return ui.Count(l.Visits)
+	}
+	return ui.Count(l.Visits) + " of " + ui.Count(l.MaxVisits)
+}
+
+func statusOf(l shortlinks.ShortLink, now time.Time) shortlinks.Status {
+	return l.Status(models.At(now))
+}
+
 // extensions are how a short link's end can be put off with one click.
 var extensions = []struct{ by, label string }{
 	{"24h", "+1 day"}, {"168h", "+7 days"}, {"720h", "+30 days"}, {EndsNever, "Never ends"},
@@ -66,8 +90,8 @@ func (v ShortLink) endsOrEnded() string {
 	return "ends"
 }
 
-// standsSo says in words what a short link does, besides when it ends.
-func (v ShortLink) standsSo() string {
+// statusText says in words what a short link does, besides when it ends.
+func (v ShortLink) statusText() string {
 	switch l := v.Short; {
 	case v.Barred != "":
 		return v.Barred + " Visitors see that."

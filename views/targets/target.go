@@ -65,6 +65,18 @@ func (p TargetPlace) after(c models.Cursor) TargetPlace       { p.Token = c.Toke
 func (p TargetPlace) afterOutage(c models.Cursor) TargetPlace { p.Outages = c.Token(); return p }
 func (p TargetPlace) live() bool                              { return p.Token == "" && p.Outages == "" }
 
+func targetPath(id string) string { return "/watch/" + id }
+
+// pathOf is the address of a target without its host: "/health?x=1", "" for
+// the front page.
+func pathOf(t targets.Target) string {
+	_, rest, _ := strings.Cut(t.CanonicalURL, "://")
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		return rest[i:]
+	}
+	return ""
+}
+
 var rangeNames = map[targets.Range]string{
 	targets.Last24h: "24 hours", targets.Last7d: "7 days", targets.Last30d: "30 days",
 	targets.Last90d: "90 days", targets.Last365d: "365 days",
@@ -78,8 +90,8 @@ func (v Target) share(r targets.Range) targets.Share {
 	return v.Target.Uptime[r]
 }
 
-// standsSo says in words how a target does.
-func (v Target) standsSo() string {
+// statusText says in words how a target does.
+func (v Target) statusText() string {
 	t := v.Target
 	switch t.Status() {
 	case targets.Paused:

@@ -55,7 +55,7 @@ func WatchPage(v Watch) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = watchForm(v).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = addForm(v).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -63,7 +63,7 @@ func WatchPage(v Watch) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = findTargets(v.Place, v.Query != "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = searchForm(v.Place, v.Query != "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -85,7 +85,7 @@ func WatchPage(v Watch) templ.Component {
 	})
 }
 
-func watchForm(v Watch) templ.Component {
+func addForm(v Watch) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -149,7 +149,7 @@ func watchForm(v Watch) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = targetFields(v.Add, v.Interval, v.Intervals).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = formFields(v.Add, v.Interval, v.Intervals).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -161,8 +161,8 @@ func watchForm(v Watch) templ.Component {
 	})
 }
 
-// targetFields are what an owner may set about a target besides its URL.
-func targetFields(f TargetForm, check time.Duration, intervals []int) templ.Component {
+// formFields are what an owner may set about a target besides its URL.
+func formFields(f TargetForm, check time.Duration, intervals []int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -424,7 +424,7 @@ func targetFields(f TargetForm, check time.Duration, intervals []int) templ.Comp
 	})
 }
 
-func findTargets(at WatchPlace, bad bool) templ.Component {
+func searchForm(at WatchPlace, bad bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -895,7 +895,7 @@ func TargetsList(v Watch) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for _, t := range v.Targets.Items {
-				templ_7745c5c3_Err = targetRow(t, v.Place, v.Now).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = row(t, v.Place, v.Now).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -979,8 +979,8 @@ func noTargets(v Watch) templ.Component {
 	})
 }
 
-// targetRow is one target of the list.
-func targetRow(t targets.Target, at WatchPlace, now time.Time) templ.Component {
+// row is one target of the list.
+func row(t targets.Target, at WatchPlace, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
