@@ -32,7 +32,7 @@ var reaped = map[string]struct{ name, which string }{
 	cleanup.Tags:            {"Tags", "without links"},
 }
 
-// of are the totals of a kind.
+// of is the totals of a kind.
 func (v Cleanup) of(kind string) cleanup.Totals {
 	for _, t := range v.Totals {
 		if t.Kind == kind {
@@ -42,7 +42,7 @@ func (v Cleanup) of(kind string) cleanup.Totals {
 	return cleanup.Totals{Kind: kind}
 }
 
-// class is the class of the panel that says how the reaper does.
+// class is the CSS class of the panel with the reaper's status.
 func (v Cleanup) class() string {
 	if v.Job.LastError != "" && !v.Job.Running {
 		return "dead"
@@ -50,7 +50,7 @@ func (v Cleanup) class() string {
 	return "ok"
 }
 
-// whyNot is why no run can be asked for now; "" = one can.
+// whyNot is why a run cannot be requested now; "" = it can.
 func (v Cleanup) whyNot() string {
 	switch {
 	case v.Job.Running:
@@ -83,7 +83,7 @@ func (v Cleanup) waits() string {
 	return "Short links are not deleted, because CLEANUP_ENABLED is false. " + n + " " + verb + " kept that would be deleted otherwise."
 }
 
-// did says how many short links were deleted so far.
+// did is how many short links were deleted so far, as a sentence.
 func (v Cleanup) did() string {
 	t := v.of(cleanup.ShortLinks)
 	if t.SuccessfulRuns+t.FailedRuns == 0 {
@@ -135,10 +135,10 @@ func (v Cleanup) runs() []reaperRun {
 
 func (r reaperRun) error() string { return strings.Join(r.errors, "; ") }
 
-// leastBars is how many runs the chart of a young store has room for.
+// leastBars is the least number of bars in the chart.
 const leastBars = 40
 
-// cleanupTicks is how many times are told below the chart.
+// cleanupTicks is the number of times below the chart.
 const cleanupTicks = 4
 
 // chart is the runs as the chart draws them, the oldest first.
@@ -169,7 +169,7 @@ func (v Cleanup) chart() ui.BarChart {
 	return c
 }
 
-// lasted is how long the runs took, in milliseconds, the oldest first.
+// lasted is how long each run took in milliseconds, the oldest first.
 func (v Cleanup) lasted() []int {
 	runs := v.runs()
 	ms := make([]int, 0, len(runs))

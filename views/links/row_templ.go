@@ -16,7 +16,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// health is a link's health by word, shape and colour.
+// health is a link's health by word, icon and colour.
 func health(h links.Health) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -81,7 +81,7 @@ func health(h links.Health) templ.Component {
 	})
 }
 
-// statusMark is a link's health, or that it has expired, which says more.
+// statusMark is a link's health, or "expired" if it is.
 func statusMark(l links.Link) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -15,7 +15,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// ShortLinkPage shows one short link, its visits and all that can be done to it.
+// ShortLinkPage shows one short link, its visits and the actions on it.
 func ShortLinkPage(v ShortLink) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -262,7 +262,7 @@ func ShortLinkPage(v ShortLink) templ.Component {
 	})
 }
 
-// ShortLinkNow is the part of the page that keeps itself up to date.
+// ShortLinkNow is the part of the page that updates itself.
 func ShortLinkNow(v ShortLink) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -498,7 +498,7 @@ func state(v ShortLink) templ.Component {
 	})
 }
 
-// ranges are the visits over each range, each the way to it in the chart.
+// ranges are the visits over each range. Each links to its range in the chart.
 func ranges(v ShortLink) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

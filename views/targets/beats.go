@@ -16,8 +16,8 @@ func uptimeOf(s targets.Share) string {
 	return ui.Percent(ratio)
 }
 
-// beatsOf is the beat bar of a target, filled up with beats that are yet to
-// come on the left. Only what was not up is told one by one.
+// beatsOf is the beat bar of a target, padded with empty beats on the left. Only
+// beats that are not up have a title.
 func beatsOf(t targets.Target) []ui.Beat {
 	beats := make([]ui.Beat, targets.MaxBeats)
 	from := max(targets.MaxBeats-len(t.Beats), 0)

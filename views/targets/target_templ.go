@@ -19,7 +19,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// TargetPage shows one target, its history and all that can be done to it.
+// TargetPage shows one target, its history and the actions on it.
 func TargetPage(v Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -176,7 +176,7 @@ func TargetPage(v Target) templ.Component {
 	})
 }
 
-// keyAction is a button of the page that a key presses too.
+// keyAction is a button of the page that also has a key.
 func keyAction(t targets.Target, action, icon, label, key string, fields ...ui.Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -286,8 +286,8 @@ func keyAction(t targets.Target, action, icon, label, key string, fields ...ui.F
 	})
 }
 
-// TargetNow is the part of the page that keeps itself up to date, as long as
-// it shows what is newest.
+// TargetNow is the part of the page that updates itself if it shows the newest
+// history.
 func TargetNow(v Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -370,7 +370,7 @@ func polls(at TargetPlace) templ.Attributes {
 	return templ.Attributes{"hx-get": at.Path(), "hx-trigger": "every 5s", "hx-swap": "outerMorph", "hx-sync": "this:abort"}
 }
 
-// stays makes a link change only what it is about, without a jump.
+// stays makes a link replace #now without scrolling.
 func stays(at TargetPlace) templ.Attributes {
 	return templ.Attributes{"hx-get": at.Path(), "hx-target": "#now", "hx-swap": "outerMorph", "hx-sync": "#now:replace"}
 }
@@ -503,7 +503,7 @@ func state(v Target) templ.Component {
 	})
 }
 
-// tlsMark stands before what is said of a certificate that needs attention.
+// tlsMark is before a sentence about a certificate that needs attention.
 func tlsMark() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -590,7 +590,7 @@ func turned(t targets.Target, now time.Time) templ.Component {
 	})
 }
 
-// ranges are the uptimes, each the way to its range in the chart.
+// ranges are the uptimes. Each links to its range in the chart.
 func ranges(v Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

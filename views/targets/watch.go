@@ -24,8 +24,7 @@ type Watch struct {
 	Intervals []int         // seconds to choose from, see Intervals
 }
 
-// WatchPlace is where in the list of targets a page is. Its path is the address
-// that a reader may keep.
+// WatchPlace is a page of the list of targets. Its path can be bookmarked.
 type WatchPlace struct {
 	targets.Filter
 	Token string // of the page; "" = the first
@@ -40,7 +39,7 @@ func (p WatchPlace) Path() string {
 	return ui.WithQuery("/watch", q)
 }
 
-// The places one click away start at their first page.
+// A place with another filter starts at its first page.
 
 func (p WatchPlace) withStatus(s targets.Status) WatchPlace { p.Status, p.Token = s, ""; return p }
 func (p WatchPlace) withHost(h string) WatchPlace           { p.Host, p.Token = h, ""; return p }
@@ -52,7 +51,7 @@ func (p WatchPlace) after(c models.Cursor) WatchPlace { p.Token = c.Token(); ret
 
 func (p WatchPlace) filtered() bool { return p.Filter != targets.Filter{} }
 
-// TargetForm is what was typed about a target, with what is wrong about it.
+// TargetForm is what was typed for a target, with its errors.
 type TargetForm struct {
 	URL, Name, Interval              string
 	Status, Keyword, Absent, Latency string // what is expected
@@ -60,7 +59,7 @@ type TargetForm struct {
 	Errors                           ui.Errors
 }
 
-// FormOf is the form as a target fills it in.
+// FormOf is the form filled in with a target.
 func FormOf(t targets.Target) TargetForm {
 	f := TargetForm{
 		URL: t.URL, Name: t.Name, Interval: strconv.Itoa(t.IntervalSeconds),
@@ -72,7 +71,7 @@ func FormOf(t targets.Target) TargetForm {
 	return f
 }
 
-// details says whether the form holds more than a URL.
+// details reports whether the form holds more than a URL.
 func (f TargetForm) details() bool {
 	return f.Open || f.Name+f.Status+f.Keyword+f.Absent+f.Latency != "" || (f.Interval != "" && f.Interval != "0") ||
 		len(f.Errors) > 1 || (len(f.Errors) == 1 && f.Errors["url"] == "")
@@ -101,7 +100,7 @@ func Intervals(check time.Duration, own int) []int {
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
-// found says how many targets the page's list has, as far as that is known.
+// found is the number of targets in the list, as far as it is known.
 func (v Watch) found() string {
 	n, whole := len(v.Targets.Items), v.Place.Token == "" && !v.Targets.More()
 	switch {
