@@ -46,15 +46,15 @@ func (v Cleanup) of(kind string) cleanup.Totals {
 	return cleanup.Totals{Kind: kind}
 }
 
-// standing is the class of the panel that says how the reaper does.
-func (v Cleanup) standing() string {
+// class is the CSS class of the panel with the reaper's status.
+func (v Cleanup) class() string {
 	if v.Job.LastError != "" && !v.Job.Running {
 		return "dead"
 	}
 	return "ok"
 }
 
-// whyNot is why no run can be asked for now; "" = one can.
+// whyNot is why a run cannot be requested now; "" = it can.
 func (v Cleanup) whyNot() string {
 	switch {
 	case v.Job.Running:
@@ -140,10 +140,10 @@ func (v Cleanup) runs() []reaperRun {
 
 func (r reaperRun) error() string { return strings.Join(r.errors, "; ") }
 
-// leastBars is how many runs the chart of a young store has room for.
+// leastBars is the least number of bars in the chart.
 const leastBars = 40
 
-// cleanupTicks is how many times are told below the chart.
+// cleanupTicks is the number of times below the chart.
 const cleanupTicks = 4
 
 // chart is the runs as the chart draws them, the oldest first.
@@ -174,7 +174,7 @@ func (v Cleanup) chart() ui.BarChart {
 	return c
 }
 
-// lasted is how long the runs took, in milliseconds, the oldest first.
+// lasted is how long each run took in milliseconds, the oldest first.
 func (v Cleanup) lasted() []int {
 	runs := v.runs()
 	ms := make([]int, 0, len(runs))

@@ -12,7 +12,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// CleanupPage is what the reaper did and does.
+// CleanupPage is the status and the history of the reaper.
 func CleanupPage(v Cleanup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -81,7 +81,7 @@ func CleanupPage(v Cleanup) templ.Component {
 	})
 }
 
-// CleanupFigures is the part of the page that keeps itself up to date.
+// CleanupFigures is the part of the page that updates itself.
 func CleanupFigures(v Cleanup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -127,7 +127,7 @@ func CleanupFigures(v Cleanup) templ.Component {
 	})
 }
 
-// reaperState says how the reaper does, and runs it.
+// reaperState is the status of the reaper, with the button to run it.
 func reaperState(v Cleanup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -465,7 +465,7 @@ func lastRuns(v Cleanup) templ.Component {
 	})
 }
 
-// cleanupKinds are the figures of everything that is deleted.
+// cleanupKinds are the totals of each kind of row that is deleted.
 func cleanupKinds(v Cleanup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

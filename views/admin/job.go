@@ -8,8 +8,8 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Job is the page of one scheduled job with the history of its runs, newest
-// first. Older says that these are not the newest ones.
+// Job is the page of one scheduled job with its runs, newest first. Older is true if
+// there are newer runs than these.
 type Job struct {
 	ui.Page
 	Job   schedule.Job

@@ -18,8 +18,8 @@ type Jobs struct {
 	Cleaned int64 // rows that the reaper has deleted so far
 }
 
-// schedulePhrase says a schedule in words: "every minute", "every 15 minutes".
-// One of cron's five fields stays as it is.
+// schedulePhrase is a schedule in words: "every minute", "every 15 minutes". A cron
+// expression stays as it is.
 func schedulePhrase(schedule string) string {
 	interval, ok := strings.CutPrefix(schedule, "@every ")
 	d, err := time.ParseDuration(interval)

@@ -71,7 +71,7 @@ func JobsPage(v Jobs) templ.Component {
 	})
 }
 
-// JobsTable is the part of the page that keeps itself up to date.
+// JobsTable is the part of the page that updates itself.
 func JobsTable(v Jobs) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -280,7 +280,7 @@ func JobsTable(v Jobs) templ.Component {
 	})
 }
 
-// outcome is how the last run of a job did, or that one runs now.
+// outcome is the result of the last run of a job, or that the job is running.
 func outcome(j schedule.Job, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

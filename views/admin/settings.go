@@ -2,7 +2,7 @@ package admin
 
 import "linkwatch/views/ui"
 
-// Setting is one line of the settings in force, secrets masked.
+// Setting is one setting with its value in force. Secrets are masked.
 type Setting struct{ Name, Value, Default, Meaning string }
 
 // Settings is the page of the settings in force.

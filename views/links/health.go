@@ -6,7 +6,7 @@ import (
 	"linkwatch/models/links"
 )
 
-// healthIcon is the shape beside the word of a health.
+// healthIcon is the icon of a health.
 func healthIcon(h links.Health) string {
 	switch h {
 	case links.OK:
@@ -19,7 +19,7 @@ func healthIcon(h links.Health) string {
 	return "unchecked"
 }
 
-// explain says in words what the health of a link means and what comes next.
+// explain is what the health of a link means and what happens next.
 func explain(l links.Link) string {
 	cause := l.LastError // "host not found"
 	if l.LastStatusCode != 0 {
@@ -53,12 +53,4 @@ func days(n int) string {
 		return "1 day"
 	}
 	return fmt.Sprintf("%d days", n)
-}
-
-// shownTitle is a link's title, or its address where it has none.
-func shownTitle(l links.Link) string {
-	if l.Title != "" {
-		return l.Title
-	}
-	return l.URL
 }

@@ -19,8 +19,8 @@ type Link struct {
 	Main    []templ.Component // of other systems: sections below the link's health
 }
 
-// EditForm is the owner's own words on a link, as typed. Open shows the form
-// instead of leaving it folded.
+// EditForm is the owner's title and notes of a link, as typed. Open shows the form
+// unfolded.
 type EditForm struct {
 	Title, Notes string
 	Open         bool
@@ -31,4 +31,14 @@ type EditForm struct {
 type TagForm struct {
 	Tags   string
 	Errors ui.Errors
+}
+
+func linkPath(id string) string { return "/links/" + id }
+
+// linkTitle is a link's title, or its URL if it has none.
+func linkTitle(l links.Link) string {
+	if l.Title != "" {
+		return l.Title
+	}
+	return l.URL
 }

@@ -15,7 +15,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// LinkPage shows one link and all that can be done to it.
+// LinkPage shows one link and the actions on it.
 func LinkPage(v Link) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -54,9 +54,9 @@ func LinkPage(v Link) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
-			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(shownTitle(v.Link))
+			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(linkTitle(v.Link))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/links/link.templ`, Line: 16, Col: 40}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/links/link.templ`, Line: 16, Col: 39}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {
@@ -245,7 +245,7 @@ func LinkPage(v Link) templ.Component {
 	})
 }
 
-// state says how the link does, and offers the next thing to do about it.
+// state is the health of the link, with the actions that may mend it.
 func state(l links.Link) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -509,7 +509,7 @@ func linkTags(v Link) templ.Component {
 	})
 }
 
-// words is the owner's own title and notes, edited in place.
+// words is the owner's title and notes, with the form that edits them.
 func words(v Link) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

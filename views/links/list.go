@@ -29,7 +29,7 @@ type Links struct {
 	BaseURL string // where this program is reached, for the bookmarklet
 }
 
-// AddForm is what was typed to save a link, with what is wrong about it.
+// AddForm is what was typed to save a link, with its errors.
 type AddForm struct {
 	URL, Tags, Notes string
 	Errors           ui.Errors
@@ -50,11 +50,11 @@ type Preview struct {
 	Problem string
 }
 
-// ActionRefresh is the one action on selected links that is no links.Change.
+// ActionRefresh is the action on selected links that is not a links.Change.
 const ActionRefresh = "refresh"
 
-// bulkActions are the actions on selected links that need no more than a
-// button, by its value.
+// bulkActions are the actions on selected links that need only a button. value is
+// that of the button.
 var bulkActions = []struct{ value, label, icon string }{
 	{links.ActionExpire, "Expire", "archive"},
 	{links.ActionRevive, "Revive", "revive"},
@@ -72,7 +72,7 @@ func (v Links) pager() ui.Pager {
 	}
 }
 
-// count is the number of links found: "1 link", "2,981 links" or "10 000+ links".
+// count is the number of links found: "1 link", "2 981 links" or "10 000+ links".
 func (v Links) count() string {
 	if v.Found.TotalIsLowerBound {
 		return ui.Count(v.Found.Total) + "+ links"
@@ -80,10 +80,10 @@ func (v Links) count() string {
 	return ui.Plural(v.Found.Total, "link")
 }
 
-// first says whether nothing was ever saved.
+// first reports whether no link is saved, active or expired.
 func (v Links) first() bool { return v.Counts.Active+v.Counts.Expired == 0 }
 
-// near says which words stood in for which: “exmaple” → “example”.
+// near lists the words that were searched instead: “exmaple” → “example”.
 func near(found map[string][]string) string {
 	var all []string
 	for _, typed := range slices.Sorted(maps.Keys(found)) {
@@ -92,9 +92,9 @@ func near(found map[string][]string) string {
 	return strings.Join(all, "; ")
 }
 
-// bookmarklet is the address of a bookmark that brings the page one is on here.
-// The script is escaped as a part of an address, for the browser undoes that
-// before it runs it, and base in it as text of JavaScript.
+// bookmarklet is the URL of a bookmark that saves the current page to Linkwatch. The
+// script is escaped as part of a URL, because the browser unescapes it before it
+// runs it. base is escaped as a JavaScript string.
 func bookmarklet(base string) string {
 	here, err := json.Marshal(base + "/links?url=")
 	if err != nil {
@@ -103,10 +103,8 @@ func bookmarklet(base string) string {
 	return "javascript:" + url.PathEscape("window.open("+string(here)+"+encodeURIComponent(location.href))")
 }
 
-// recentlyExpired says in words what links.ShowRecent shows.
+// recentlyExpired describes the links that links.ShowRecent shows.
 func recentlyExpired() string { return fmt.Sprintf("expired in the last %d days", links.RecentDays) }
-
-func linkPath(id string) string { return "/links/" + id }
 
 // newest is the first page of all active links.
 func newest() Place { return Place{} }

@@ -308,7 +308,7 @@ func addForm(f AddForm) templ.Component {
 	})
 }
 
-// PreviewFragment is what a pasted URL will look like once it is saved.
+// PreviewFragment is a preview of the link that a pasted URL becomes.
 func PreviewFragment(p Preview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -551,7 +551,7 @@ func searchForm(at Place, bad bool) templ.Component {
 	})
 }
 
-// LinksResults is what changes while one searches.
+// LinksResults is the part of the page that changes while the reader searches.
 func LinksResults(v Links) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1176,7 +1176,7 @@ func noLinks(v Links) templ.Component {
 	})
 }
 
-// bulkBar stands below the rows and shows itself as soon as one is selected.
+// bulkBar is below the rows. It is visible while any row is selected.
 func bulkBar(at Place, f BulkForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -10,8 +10,8 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Place is where in the list of links a page is: what it shows, in which order,
-// and which page of that. Its path is the address that a reader may keep.
+// Place is a page of the list of links: the filter, the order and the number. Its
+// path can be bookmarked.
 type Place struct {
 	links.Filter
 	Popular bool // by views instead of by age; all active links, unfiltered
@@ -38,10 +38,10 @@ func (p Place) values() url.Values {
 	return v
 }
 
-// Filtered says whether the list is a selection of the active links.
+// Filtered reports whether the list has a filter.
 func (p Place) Filtered() bool { return p.Filter != links.Filter{} }
 
-// The places one click away start at their first page.
+// A place with another filter starts at its first page.
 
 func (p Place) withPage(n int) Place { p.Page = n; return p }
 

@@ -5,7 +5,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Refresh is the page of a batch of links that are fetched anew.
+// Refresh is the page of a batch of links that are being refetched.
 type Refresh struct {
 	ui.Page
 	Refresh links.Refresh

@@ -82,7 +82,7 @@ func RefreshPage(v Refresh) templ.Component {
 	})
 }
 
-// RefreshProgress asks for itself every second until the batch is finished.
+// RefreshProgress requests itself every second until the batch is finished.
 func RefreshProgress(v Refresh) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -19,12 +19,12 @@ type Tags struct {
 	Edit  RenameForm
 }
 
-// RenameForm is the renaming of one tag that did not go through: it names
-// another tag, or is not a name. Its zero value is none.
+// RenameForm is a rename of a tag that was refused: the name belongs to another tag,
+// or is not valid. The zero RenameForm is none.
 type RenameForm struct {
 	ID, Name  string
 	Into      string // the stored name of the tag that has the name already; "" = none
-	IntoLinks int    // that carry it
+	IntoLinks int    // links with that tag
 	Errors    ui.Errors
 }
 

@@ -121,7 +121,7 @@ func TagsPage(v Tags) templ.Component {
 	})
 }
 
-// TagsResults is what changes while one filters.
+// TagsResults is the part of the page that changes while the reader filters.
 func TagsResults(v Tags) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "linkwatch/views/ui"
 
-// Error is the page of something that did not work.
+// Error is the page of a request that failed.
 type Error struct {
 	ui.Page
 	Heading   string // what happened, in a few words

@@ -2,7 +2,7 @@
 // program, and the public explanation of each type of problem.
 package problems
 
-// ProblemType explains one type of problem, for readers who follow the type of a
+// ProblemType explains one type of problem, for clients that follow the "type" of a
 // problem document.
 type ProblemType struct {
 	Slug    string // last part of the type, such as "not-found"

@@ -6,11 +6,10 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// shortenedBy says what Linkwatch has to do with a page that visitors of a short
-// link see.
+// shortenedBy is at the foot of the pages that visitors of a short link see.
 const shortenedBy = "Shortened by Linkwatch"
 
-// ShortPreview is where a short link leads, for somebody who looks before going there.
+// ShortPreview is the page that shows a visitor the destination of a short link.
 type ShortPreview struct {
 	shortlinks.Entry
 	Path string // of the short link

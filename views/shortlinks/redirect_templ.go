@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "linkwatch/views/ui"
 
-// ShortPreviewPage shows where a short link leads.
+// ShortPreviewPage shows the destination of a short link.
 func ShortPreviewPage(v ShortPreview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -140,7 +140,7 @@ func ShortPreviewPage(v ShortPreview) templ.Component {
 	})
 }
 
-// RedirectProblemPage says to a visitor why a short link leads nowhere.
+// RedirectProblemPage tells a visitor why a short link does not redirect.
 func RedirectProblemPage(v ui.PublicProblem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -7,27 +7,25 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
 	"linkwatch/views/ui"
 )
 
-// Short is the page of all short links: the form to make one, the search, the rows.
+// Short is the page of all short links: the form to add one, the search, the rows.
 type Short struct {
 	ui.Page
 	Place  ShortPlace
 	Query  string // what is wrong with the search, else ""
 	Add    ShortForm
-	Made   shortlinks.ShortLink // the one that was just made; its Key is "" if none was
+	Made   shortlinks.ShortLink // the one just created; its Key is "" if none was
 	Links  models.Slice[shortlinks.ShortLink]
-	Any    bool   // there are short links, if not among these
+	Any    bool   // any short link exists, shown here or not
 	Prefix string // of the address of each: "https://links.example/s/"
 }
 
-// ShortPlace is where in the list of short links a page is. Its path is the
-// address that a reader may keep.
+// ShortPlace is a page of the list of short links. Its path can be bookmarked.
 type ShortPlace struct {
 	Status shortlinks.Status
 	Text   string
@@ -46,41 +44,40 @@ func (p ShortPlace) Filter() shortlinks.Filter {
 	return shortlinks.Filter{Status: p.Status, Text: p.Text, Newest: true}
 }
 
-// The places one click away start at their first page.
+// A place with another filter starts at its first page.
 
 func (p ShortPlace) withStatus(s shortlinks.Status) ShortPlace { p.Status, p.Token = s, ""; return p }
 func (p ShortPlace) after(c models.Cursor) ShortPlace          { p.Token = c.Token(); return p }
 
 func (p ShortPlace) filtered() bool { return p.Status != "" || p.Text != "" }
 
-// ShortForm is what was typed about a short link, with what is wrong about it.
+// ShortForm is what was typed for a short link, with its errors.
 type ShortForm struct {
 	LongURL, Key, Title, MaxVisits string
 
 	Ends   string      // one of the values of ends, or EndsKept
 	EndsAt string      // the exact time, in UTC, if Ends is EndsAt
-	Kept   models.Time // the end that the link has
+	Kept   models.Time // the expiry that the link has
 	Open   bool        // show what is folded
 	Errors ui.Errors
 }
 
-// What Ends may say besides a duration.
+// The values of Ends besides durations.
 const (
 	EndsNever = ""
 	EndsAt    = "at"
 	EndsKept  = "kept"
 )
 
-// ends are the ends to choose from. A duration counts from the moment the form
-// is sent.
+// ends are the choices of an expiry. A duration counts from when the form is sent.
 var ends = []struct{ value, label string }{
 	{EndsNever, "Never"}, {"1h", "In 1 hour"}, {"24h", "In 1 day"}, {"168h", "In 7 days"}, {"720h", "In 30 days"}, {EndsAt, "At a date and time"},
 }
 
-// endsFormat is how a form shows a time, and browsers send it.
+// endsFormat is the format of a time in a form.
 const endsFormat = "2006-01-02T15:04"
 
-// ShortFormOf is the form as a short link fills it in.
+// ShortFormOf is the form filled in with a short link.
 func ShortFormOf(l shortlinks.ShortLink) ShortForm {
 	f := ShortForm{LongURL: l.LongURL, Title: l.Title, Kept: l.ExpiresAt}
 	if l.MaxVisits > 0 {
@@ -92,8 +89,8 @@ func ShortFormOf(l shortlinks.ShortLink) ShortForm {
 	return f
 }
 
-// found says how many short links the page's list has, as far as that is
-// known: they are not counted for it.
+// found is the number of short links in the list, as far as it is known without
+// counting them.
 func (v Short) found() string {
 	n := len(v.Links.Items)
 	switch {
@@ -105,8 +102,6 @@ func (v Short) found() string {
 	return ui.Plural(n, "short link")
 }
 
-func shortPath(key string) string { return "/short/" + key }
-
 // bare is an address without its scheme, as rows show it.
 func bare(address string) string {
 	if _, rest, ok := strings.Cut(address, "://"); ok {
@@ -115,25 +110,4 @@ func bare(address string) string {
 	return address
 }
 
-// shortTitle is how a short link is called in a label.
-func shortTitle(l shortlinks.ShortLink) string {
-	if l.Title != "" {
-		return l.Title
-	}
-	return l.Key
-}
-
-// visitsOf is the number of visits, and of how many that may be made: "12",
-// "12 of 20".
-func visitsOf(l shortlinks.ShortLink) string {
-	if l.MaxVisits == 0 {
-		return ui.Count(l.Visits)
-	}
-	return ui.Count(l.Visits) + " of " + ui.Count(l.MaxVisits)
-}
-
 var statuses = []shortlinks.Status{shortlinks.Active, shortlinks.Expired, shortlinks.Disabled}
-
-func shortStatus(l shortlinks.ShortLink, now time.Time) shortlinks.Status {
-	return l.Status(models.At(now))
-}

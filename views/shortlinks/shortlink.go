@@ -9,6 +9,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"linkwatch/models"
 	"linkwatch/models/shortlinks"
 	"linkwatch/views/ui"
 )
@@ -19,10 +20,10 @@ type ShortLink struct {
 	Place  ShortLinkPlace
 	Short  shortlinks.ShortLink
 	Prefix string           // of its address
-	Barred string           // why visitors are not led on although it is active; "" = they are
+	Barred string           // why visitors are not redirected although it is active; "" = they are
 	Stats  shortlinks.Stats // of the last shortlinks.KeepDays days
-	Kept   time.Duration    // how long it is kept after its end, at least
-	Keep   bool             // it is kept for good: CLEANUP_ENABLED is false
+	Kept   time.Duration    // least time that it is kept after it expired or was used up
+	Keep   bool             // it is never deleted: CLEANUP_ENABLED is false
 	Edit   ShortForm
 	Aside  []templ.Component // of other systems: sections below the facts
 }
@@ -33,8 +34,8 @@ type ShortLinkPlace struct {
 	Days int // one of ShortRanges
 }
 
-// ShortRanges are the numbers of days that the chart of visits can show. The
-// second one is what it shows at first.
+// ShortRanges are the numbers of days that the chart of visits can show. The second
+// is the default.
 var ShortRanges = []int{7, 30, 90, shortlinks.KeepDays}
 
 // Path is the address of the place.
@@ -48,12 +49,35 @@ func (p ShortLinkPlace) Path() string {
 
 func (p ShortLinkPlace) withDays(n int) ShortLinkPlace { p.Days = n; return p }
 
-// extensions are how a short link's end can be put off with one click.
+func shortPath(key string) string { return "/short/" + key }
+
+// shortTitle is a short link's title, or its key if it has none.
+func shortTitle(l shortlinks.ShortLink) string {
+	if l.Title != "" {
+		return l.Title
+	}
+	return l.Key
+}
+
+// visitsOf is the number of visits, with the visit limit if there is one: "12",
+// "12 of 20".
+func visitsOf(l shortlinks.ShortLink) string {
+	if l.MaxVisits == 0 {
+		return ui.Count(l.Visits)
+	}
+	return ui.Count(l.Visits) + " of " + ui.Count(l.MaxVisits)
+}
+
+func statusOf(l shortlinks.ShortLink, now time.Time) shortlinks.Status {
+	return l.Status(models.At(now))
+}
+
+// extensions are the choices to extend a short link with one click.
 var extensions = []struct{ by, label string }{
 	{"24h", "+1 day"}, {"168h", "+7 days"}, {"720h", "+30 days"}, {EndsNever, "Never ends"},
 }
 
-// ended says whether the link is past its time.
+// ended reports whether the link has expired.
 func (v ShortLink) ended() bool {
 	return !v.Short.ExpiresAt.IsZero() && !v.Now.Before(v.Short.ExpiresAt.Time)
 }
@@ -66,8 +90,8 @@ func (v ShortLink) endsOrEnded() string {
 	return "ends"
 }
 
-// standsSo says in words what a short link does, besides when it ends.
-func (v ShortLink) standsSo() string {
+// statusText is what visitors of the short link get, and until when it is kept.
+func (v ShortLink) statusText() string {
 	switch l := v.Short; {
 	case v.Barred != "":
 		return v.Barred + " Visitors see that."
@@ -86,8 +110,8 @@ func (v ShortLink) standsSo() string {
 	return "It leads on until then."
 }
 
-// kept says how long a short link that has ended is kept, and what to do to use
-// it again.
+// kept says how long an expired or used up short link is kept, and what to do to
+// use it again.
 func (v ShortLink) kept(todo string) string {
 	switch {
 	case v.Keep:
@@ -98,13 +122,13 @@ func (v ShortLink) kept(todo string) string {
 	return "It may be deleted from " + ui.Lasted(v.Kept) + " after its end; " + todo + " to keep it."
 }
 
-// last are the last so many days of visits.
+// last are the last n days of visits.
 func (v ShortLink) last(n int) []shortlinks.Day {
 	days := v.Stats.Days
 	return days[max(len(days)-n, 0):]
 }
 
-// sum is the visits of some days, under the start of the first.
+// sum is the visits of some days together. Its start is that of the first.
 func sum(days []shortlinks.Day) shortlinks.Day {
 	var all shortlinks.Day
 	for i, d := range days {
@@ -128,15 +152,15 @@ func (v ShortLink) visits(days int) int64 {
 // ticks is how many parts the chart's time is shown in.
 const ticks = 4
 
-// maxDayBars is how many days are still drawn one by one.
+// maxDayBars is the number of days up to which each has a bar of its own.
 const maxDayBars = 100
 
-// perBar is how many days stand in one bar of the chart.
+// perBar is the number of days in one bar of the chart.
 func perBar(days int) int {
 	if days <= maxDayBars {
 		return 1
 	}
-	return 8 // of which 400 days have 50, without a rest
+	return 8 // 50 bars for 400 days
 }
 
 // buckets are the days of the chart, or groups of them.
@@ -186,7 +210,7 @@ func (v ShortLink) tick(d shortlinks.Day) string {
 	return d.Start.Format("2 Jan")
 }
 
-// shownShares is how many shares are listed before the rest is folded.
+// shownShares is the number of shares listed before the rest is folded.
 const shownShares = 10
 
 // share is one line of a list of shares.
@@ -195,8 +219,8 @@ type share struct {
 	n    int64
 }
 
-// devices are the visits of people in the time shown, by device, the most
-// frequent first.
+// devices are the visits by people in the days shown, by device, the most frequent
+// first.
 func (v ShortLink) devices() []share {
 	d := sum(v.last(v.Place.Days))
 	all := []share{{"Desktop", d.Desktop}, {"Mobile", d.Mobile}, {"Tablet", d.Tablet}, {"Other", d.Other}}
@@ -204,7 +228,7 @@ func (v ShortLink) devices() []share {
 	return slices.DeleteFunc(all, func(s share) bool { return s.n == 0 })
 }
 
-// referrers are the visits of people of all time, by the host that sent them.
+// referrers are all visits by people, by the host that referred them.
 func (v ShortLink) referrers() []share {
 	var all []share
 	for _, r := range v.Stats.Referrers {

@@ -17,13 +17,12 @@ const (
 	BadgeLatency = "latency"
 )
 
-// Badge is a small picture with one figure of a target, for other people's
-// pages. It is drawn as SVG.
+// Badge is a small SVG image with one figure of a target, for other sites.
 type Badge struct {
-	Target string // what the target is called, said to those who do not see the picture
+	Target string // name of the target, for screen readers
 	Label  string
 	Value  string
-	Colour string // of the value's ground; white text on it has a contrast of 4.5 at least
+	Colour string // background of the value; white text on it has a contrast of at least 4.5
 }
 
 // The colours of badges.
@@ -35,13 +34,13 @@ const (
 	badgeNothing = "#5d626b"
 )
 
-// From these shares on the uptime on a badge is good, or fair.
+// Uptimes from which a badge is green, and from which it is not red.
 const (
 	goodUptime = 0.99
 	fairUptime = 0.95
 )
 
-// StatusBadge says how a target does.
+// StatusBadge shows the status of a target.
 func StatusBadge(t targets.Target) Badge {
 	b := Badge{Target: t.Title(), Label: models.Truncate(t.Title(), maxBadgeName), Value: string(t.Status()), Colour: badgeNothing}
 	if b.Label != b.Target {
@@ -90,7 +89,7 @@ func sinceDate(since, now models.Time) string {
 	return since.Format("2 Jan 2006")
 }
 
-// LatencyBadge says how long a target took to answer over a range: the median.
+// LatencyBadge shows the median response time of a target over a range.
 func LatencyBadge(t targets.Target, h targets.History) Badge {
 	b := Badge{Target: t.Title(), Label: BadgeLatency + " " + string(h.Range), Value: "no data", Colour: badgeNothing}
 	if h.P95 > 0 { // else no check had a response
@@ -99,8 +98,8 @@ func LatencyBadge(t targets.Target, h targets.History) Badge {
 	return b
 }
 
-// badgePath is the address of a badge; of "" is the range that its kind has by
-// itself.
+// badgePath is the path of a badge. If of is "", the badge has the default range of
+// its kind.
 func badgePath(id, kind string, of targets.Range) string {
 	if of == "" {
 		return "/badge/" + id + "/" + kind + ".svg"
@@ -108,7 +107,7 @@ func badgePath(id, kind string, of targets.Range) string {
 	return "/badge/" + id + "/" + kind + "/" + string(of) + ".svg"
 }
 
-// offeredBadges are those whose markup is offered to copy.
+// offeredBadges are the badges whose markup can be copied from the page.
 var offeredBadges = []struct {
 	kind string
 	of   targets.Range
@@ -133,8 +132,7 @@ func (b Badge) valueWidth() int { return textWidth(b.Value) + 2*badgePadding }
 func (b Badge) width() int      { return b.labelWidth() + b.valueWidth() }
 
 // verdana are the widths of the letters from " " to "~" in Verdana at 11
-// pixels, in tenths of one. Where the reader has another font, textLength fits
-// the text into its place all the same.
+// pixels, in tenths of a pixel. With another font textLength makes the text fit.
 var verdana = [...]int{
 	39, 43, 50, 90, 70, 118, 80, 30, 50, 50, 70, 90, 40, 50, 40, 50, // space to /
 	70, 70, 70, 70, 70, 70, 70, 70, 70, 70, 50, 50, 90, 90, 90, 60, // 0 to ?
@@ -161,8 +159,7 @@ func textWidth(s string) int {
 	return (tenths + 9) / 10
 }
 
-// xmlText is text without the two characters that XML does not know and stored
-// text may hold.
+// xmlText replaces the two characters that stored text may hold and XML may not.
 func xmlText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\ufffe' || r == '\uffff' {

@@ -10,8 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "strconv"
 
-// BadgeSVG draws a badge. It has no style, script or font of its own, so that
-// it may stand anywhere.
+// BadgeSVG draws a badge. It has no style, script or font of its own, so that any
+// site can embed it.
 func BadgeSVG(b Badge) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

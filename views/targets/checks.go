@@ -13,21 +13,20 @@ import (
 type Checks struct {
 	ui.Page
 	Place   ChecksPlace
-	Target  string // what the one target is called that the page is narrowed to; "" = all
+	Target  string // name of the only target shown; "" = all
 	Results models.Slice[targets.Result]
 }
 
-// ChecksPlace is where in the check history a page is. Its path is the address
-// that a reader may keep.
+// ChecksPlace is a page of the check history. Its path can be bookmarked.
 type ChecksPlace struct {
 	Failed   bool
-	Since    string // a word of ChecksSince; "" = any time
+	Since    string // a key of ChecksSince; "" = any time
 	TargetID string // "" = all
 	Token    string // of the page; "" = the newest
 }
 
-// ChecksSince are how far back the history may be narrowed to, by the word in
-// the address.
+// ChecksSince are the times back that the history can be limited to, by the
+// parameter "since".
 var ChecksSince = map[string]time.Duration{"1h": time.Hour, "24h": day, "7d": 7 * day}
 
 var sinceChoices = []struct{ word, label string }{{"", "Any time"}, {"1h", "Hour"}, {"24h", "24 hours"}, {"7d", "7 days"}}
@@ -48,7 +47,7 @@ func (p ChecksPlace) Path() string {
 
 func (p ChecksPlace) filtered() bool { return p.Failed || p.Since != "" || p.TargetID != "" }
 
-// The places one click away start at the newest.
+// A place with another filter starts at the newest check.
 
 func (p ChecksPlace) withFailed(failed bool) ChecksPlace { p.Failed, p.Token = failed, ""; return p }
 func (p ChecksPlace) withSince(since string) ChecksPlace { p.Since, p.Token = since, ""; return p }

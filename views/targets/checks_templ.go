@@ -72,8 +72,8 @@ func ChecksPage(v Checks) templ.Component {
 	})
 }
 
-// ChecksTable is the part of the page that keeps itself up to date, as long as
-// it shows what is newest.
+// ChecksTable is the part of the page that updates itself if it shows the newest
+// checks.
 func ChecksTable(v Checks) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -441,7 +441,7 @@ func ChecksTable(v Checks) templ.Component {
 	})
 }
 
-// answer is what a check got.
+// answer is the result of a check: the HTTP status, the error, or both.
 func answer(r targets.Result) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -519,7 +519,7 @@ func answer(r targets.Result) templ.Component {
 	})
 }
 
-// checksPoll keeps the newest checks up to date; older ones stand still.
+// checksPoll makes the table update itself if it shows the newest checks.
 func checksPoll(at ChecksPlace) templ.Attributes {
 	if at.Token != "" {
 		return nil

@@ -20,7 +20,7 @@ type Overview struct {
 // Certificates are targets whose certificates need attention.
 type Certificates struct {
 	Count int
-	First []targets.Target // the certificate that ends first at the front
+	First []targets.Target // ordered by the end of the certificate
 }
 
 // Part is the targets' part of the overview.

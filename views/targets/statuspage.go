@@ -10,9 +10,9 @@ import (
 	"linkwatch/views/ui"
 )
 
-// StatusPage is the public face of a group of targets. It is for strangers: it
-// shows names, states and times, and no path, error or way into the program. A
-// target without a name is shown by its host.
+// StatusPage is the public page of a group of targets. It shows names, states and
+// times, but no path, no error and no link to other pages. A target without a name
+// is shown by its host.
 type StatusPage struct {
 	targets.StatusPage
 	Days    map[int64][]targets.DayShare // by Target.Seq
@@ -21,15 +21,14 @@ type StatusPage struct {
 	Now     time.Time
 }
 
-// watchedBy says what Linkwatch has to do with a status page.
+// watchedBy is at the foot of a status page.
 const watchedBy = "Watched by Linkwatch"
 
-// mostlyDown is the uptime below which a day is shown as down, and
-// not as up for a part of it.
+// mostlyDown is the uptime below which a day is shown as down, not as partly up.
 const mostlyDown = 0.5
 
-// state is how the targets do as a whole: down if one of them is, up if one is
-// and none is down, else paused or pending.
+// state is the status of all targets together: down if any is, else up if any is,
+// else pending if any is, else paused.
 func (v StatusPage) state() targets.Status {
 	n := v.counts()
 	for _, s := range []targets.Status{targets.Down, targets.Up, targets.Pending} {
@@ -73,7 +72,7 @@ func (v StatusPage) verdict() string {
 // maxNamed is how many targets that are down are named beside the verdict.
 const maxNamed = 3
 
-// aside is what the verdict leaves out: "Checkout · Shop · 1 paused".
+// aside adds to the verdict which targets are down and how many have no status: "Checkout · Shop · 1 paused".
 func (v StatusPage) aside() string {
 	var parts []string
 	n, all := v.counts(), len(v.Targets)
@@ -104,7 +103,7 @@ func (v StatusPage) checkedAt() time.Time {
 	return last.Time
 }
 
-// statusNote says what the word of a target's status does not.
+// statusNote is a remark beside the status of a target; "" = none.
 func statusNote(t targets.Target, now time.Time) string {
 	switch t.Status() {
 	case targets.Down:
@@ -143,7 +142,7 @@ func dayKind(s targets.Share) ui.BeatKind {
 	return ui.BeatPartly
 }
 
-// daysLabel says what a bar of days shows.
+// daysLabel describes a bar of days in words.
 func daysLabel(days []targets.DayShare) string {
 	measured, failed := 0, 0
 	for _, d := range days {
@@ -162,13 +161,13 @@ func daysLabel(days []targets.DayShare) string {
 
 // outageDay is the outages that began on one day, newest first.
 type outageDay struct {
-	At      time.Time // some time of it, UTC
+	At      time.Time // any time of the day, UTC
 	Outages []targets.Outage
 }
 
 func (d outageDay) id() string { return StatusDay(d.At) }
 
-// StatusDay is the name of a day's place on a status page: "2026-03-12".
+// StatusDay is the id of a day on a status page: "2026-03-12".
 func StatusDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 func (v StatusPage) outageDays() []outageDay {
@@ -200,13 +199,13 @@ func outageTimes(o targets.Outage) string {
 
 // The addresses of a status page.
 
-// StatusPath is where everybody finds a status page.
+// StatusPath is the path of the public page.
 func StatusPath(slug string) string { return "/status/" + slug }
 
-// StatusFeedPath is the feed of its outages.
+// StatusFeedPath is the path of the feed of its outages.
 func StatusFeedPath(slug string) string { return StatusPath(slug) + "/feed" }
 
-// StatusEditPath is where its owner edits it.
+// StatusEditPath is the path of the form that edits it.
 func StatusEditPath(slug string) string { return StatusPath(slug) + "/edit" }
 
 func statusDeletePath(slug string) string { return StatusPath(slug) + "/delete" }

@@ -15,15 +15,15 @@ type StatusPages struct {
 	Pages []targets.StatusPage
 }
 
-// StatusEdit is the page on which a status page is made or edited.
+// StatusEdit is the page with the form of a status page.
 type StatusEdit struct {
 	ui.Page
-	Saved   targets.StatusPage // as it is stored; its zero value is a new one
+	Saved   targets.StatusPage // as stored; zero = a new one
 	Form    StatusForm
 	BaseURL string // where this program is reached, for the addresses to copy
 }
 
-// StatusForm is what was typed and chosen for a status page.
+// StatusForm is what was typed and selected for a status page.
 type StatusForm struct {
 	Title, Slug, Description string
 	Chosen                   []targets.Target // in the page's order
@@ -33,13 +33,13 @@ type StatusForm struct {
 	Errors                   ui.Errors
 }
 
-// StatusDelete is the question before a status page is deleted.
+// StatusDelete is the page that asks before a status page is deleted.
 type StatusDelete struct {
 	ui.Page
 	Status targets.StatusPage
 }
 
-// StatusNewPath is where a status page is made.
+// StatusNewPath is the path of the form for a new status page.
 const StatusNewPath = "/status/new"
 
 func (v StatusEdit) isNew() bool { return v.Saved.ID == "" }
@@ -51,7 +51,7 @@ func (v StatusEdit) title() string {
 	return v.Saved.Title
 }
 
-// action is where the form goes.
+// action is the path that the form posts to.
 func (v StatusEdit) action() string {
 	if v.isNew() {
 		return "/status"
@@ -59,8 +59,8 @@ func (v StatusEdit) action() string {
 	return StatusEditPath(v.Saved.Slug)
 }
 
-// markdown and markup are the badges of a target to copy, each a picture that
-// leads to the status page.
+// markdown and markup are the badges of a target to copy: images that link to the
+// status page.
 
 func (v StatusEdit) markdown(t targets.Target) string {
 	return v.snippet(t, func(page, src, alt string) string {

@@ -224,7 +224,7 @@ func StatusPagesPage(v StatusPages) templ.Component {
 	})
 }
 
-// StatusEditPage is where a status page is made or edited.
+// StatusEditPage is the form of a new or stored status page.
 func StatusEditPage(v StatusEdit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -518,8 +518,8 @@ func StatusEditPage(v StatusEdit) templ.Component {
 	})
 }
 
-// StatusChoices are the targets of the page, and those that could be: the part
-// of the form that changes as it is used.
+// StatusChoices is the part of the form that changes as it is used: the targets of
+// the page, and those that can be added.
 func StatusChoices(v StatusEdit) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -32,7 +32,7 @@ type Target struct {
 	Aside     []templ.Component // of other systems: sections below the facts
 }
 
-// TargetPlace is what the page of a target shows of its history.
+// TargetPlace is what the page of a target shows of the history.
 type TargetPlace struct {
 	ID      string
 	Range   targets.Range // of the chart
@@ -65,6 +65,18 @@ func (p TargetPlace) after(c models.Cursor) TargetPlace       { p.Token = c.Toke
 func (p TargetPlace) afterOutage(c models.Cursor) TargetPlace { p.Outages = c.Token(); return p }
 func (p TargetPlace) live() bool                              { return p.Token == "" && p.Outages == "" }
 
+func targetPath(id string) string { return "/watch/" + id }
+
+// pathOf is the address of a target without its host: "/health?x=1", "" for
+// the front page.
+func pathOf(t targets.Target) string {
+	_, rest, _ := strings.Cut(t.CanonicalURL, "://")
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		return rest[i:]
+	}
+	return ""
+}
+
 var rangeNames = map[targets.Range]string{
 	targets.Last24h: "24 hours", targets.Last7d: "7 days", targets.Last30d: "30 days",
 	targets.Last90d: "90 days", targets.Last365d: "365 days",
@@ -78,8 +90,8 @@ func (v Target) share(r targets.Range) targets.Share {
 	return v.Target.Uptime[r]
 }
 
-// standsSo says in words how a target does.
-func (v Target) standsSo() string {
+// statusText is a sentence about the status of a target.
+func (v Target) statusText() string {
 	t := v.Target
 	switch t.Status() {
 	case targets.Paused:
@@ -97,7 +109,7 @@ func (v Target) standsSo() string {
 	return ""
 }
 
-// waits says why a target is pending, and when that ends if it does soon.
+// waits says why a target is pending, and whether its next check is close.
 func (v Target) waits() string {
 	t, why := v.Target, "It has not been checked yet."
 	switch {
@@ -117,7 +129,7 @@ func (v Target) waits() string {
 func failing(t targets.Target) string {
 	checks := ui.Plural(t.Failures, "check")
 	switch {
-	case !failed(t): // LastError tells of what came after
+	case !failed(t): // LastError is of a later check
 		return checks + " failed, then the host asked for a pause (429), which counts neither way"
 	case t.Failures > 1:
 		return ui.Sentence(t.LastError) + ", " + checks + " in a row"
@@ -125,7 +137,7 @@ func failing(t targets.Target) string {
 	return ui.Sentence(t.LastError)
 }
 
-// turn is how a target got where it is.
+// turn is how a target got into a state.
 func turn(to targets.Status) string {
 	if to == targets.Down {
 		return "went down"
@@ -140,7 +152,7 @@ func lastOutcome(t targets.Target) targets.Outcome {
 	return t.Beats[len(t.Beats)-1].Outcome
 }
 
-// failed says whether a target is down, and its last check found it so.
+// failed reports whether a target is down and its last check failed.
 func failed(t targets.Target) bool {
 	return t.State == targets.Down && lastOutcome(t) == targets.DownOutcome
 }
@@ -153,7 +165,7 @@ func answered(status, latencyMS int) string {
 	return fmt.Sprintf("%d in %s", status, ui.Latency(latencyMS))
 }
 
-// statusIn says whether the error of a check names its status itself.
+// statusIn reports whether the error of a check names the HTTP status.
 func statusIn(r targets.Result) bool {
 	return strings.HasSuffix(r.Error, " "+strconv.Itoa(r.StatusCode))
 }
@@ -173,7 +185,7 @@ func expectations(e targets.Expect) []string {
 	return all
 }
 
-// tlsEnding says whether the certificate of a target has ended, or will soon.
+// tlsEnding reports whether the certificate of a target has expired, or will soon.
 func tlsEnding(t targets.Target, now time.Time) bool {
 	return !t.TLSExpiresAt.IsZero() && t.TLSExpiresAt.Sub(now) <= targets.TLSSoon
 }

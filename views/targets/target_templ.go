@@ -19,7 +19,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// TargetPage shows one target, its history and all that can be done to it.
+// TargetPage shows one target, its history and the actions on it.
 func TargetPage(v Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -150,7 +150,7 @@ func TargetPage(v Target) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = targetFields(v.Edit, v.Check, v.Intervals).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = formFields(v.Edit, v.Check, v.Intervals).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -176,7 +176,7 @@ func TargetPage(v Target) templ.Component {
 	})
 }
 
-// keyAction is a button of the page that a key presses too.
+// keyAction is a button of the page that also has a key.
 func keyAction(t targets.Target, action, icon, label, key string, fields ...ui.Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -286,8 +286,8 @@ func keyAction(t targets.Target, action, icon, label, key string, fields ...ui.F
 	})
 }
 
-// TargetNow is the part of the page that keeps itself up to date, as long as
-// it shows what is newest.
+// TargetNow is the part of the page that updates itself if it shows the newest
+// history.
 func TargetNow(v Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -321,7 +321,7 @@ func TargetNow(v Target) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = targetState(v).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = state(v).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -345,7 +345,7 @@ func TargetNow(v Target) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = targetFacts(v).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = facts(v).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -370,12 +370,12 @@ func polls(at TargetPlace) templ.Attributes {
 	return templ.Attributes{"hx-get": at.Path(), "hx-trigger": "every 5s", "hx-swap": "outerMorph", "hx-sync": "this:abort"}
 }
 
-// stays makes a link change only what it is about, without a jump.
+// stays makes a link replace #now without scrolling.
 func stays(at TargetPlace) templ.Attributes {
 	return templ.Attributes{"hx-get": at.Path(), "hx-target": "#now", "hx-swap": "outerMorph", "hx-sync": "#now:replace"}
 }
 
-func targetState(v Target) templ.Component {
+func state(v Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -431,9 +431,9 @@ func targetState(v Target) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var16 string
-		templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(v.standsSo())
+		templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(v.statusText())
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/targets/target.templ`, Line: 99, Col: 42}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/targets/target.templ`, Line: 99, Col: 44}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 		if templ_7745c5c3_Err != nil {
@@ -503,7 +503,7 @@ func targetState(v Target) templ.Component {
 	})
 }
 
-// tlsMark stands before what is said of a certificate that needs attention.
+// tlsMark is before a sentence about a certificate that needs attention.
 func tlsMark() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -590,7 +590,7 @@ func turned(t targets.Target, now time.Time) templ.Component {
 	})
 }
 
-// ranges are the uptimes, each the way to its range in the chart.
+// ranges are the uptimes. Each links to its range in the chart.
 func ranges(v Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1234,7 +1234,7 @@ func checks(v Target) templ.Component {
 	})
 }
 
-func targetFacts(v Target) templ.Component {
+func facts(v Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

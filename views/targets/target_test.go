@@ -10,8 +10,8 @@ import (
 	"linkwatch/views/ui"
 )
 
-// TestStandsSo: a 429 is told as what it is, whatever was found before it.
-func TestStandsSo(t *testing.T) {
+// TestStatusText: a 429 is told as what it is, whatever was found before it.
+func TestStatusText(t *testing.T) {
 	added := models.At(time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC))
 	now := added.Add(10 * time.Minute)
 	found := func(state targets.Status, outcomes ...targets.Outcome) targets.Target {
@@ -53,7 +53,7 @@ func TestStandsSo(t *testing.T) {
 		{found(targets.Down, down, throttled, down), "Unexpected status 404, 2 checks in a row."},
 		{with(found(targets.Pending, down), func(t *targets.Target) { t.Paused = true }), "It is not checked, and no outage counts, until it is resumed."},
 	} {
-		if got := (Target{Page: ui.Page{Now: now.Time}, Target: c.target}).standsSo(); got != c.want {
+		if got := (Target{Page: ui.Page{Now: now.Time}, Target: c.target}).statusText(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

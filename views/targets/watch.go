@@ -3,10 +3,8 @@
 package targets
 
 import (
-	"fmt"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"linkwatch/models"
@@ -26,8 +24,7 @@ type Watch struct {
 	Intervals []int         // seconds to choose from, see Intervals
 }
 
-// WatchPlace is where in the list of targets a page is. Its path is the address
-// that a reader may keep.
+// WatchPlace is a page of the list of targets. Its path can be bookmarked.
 type WatchPlace struct {
 	targets.Filter
 	Token string // of the page; "" = the first
@@ -42,7 +39,7 @@ func (p WatchPlace) Path() string {
 	return ui.WithQuery("/watch", q)
 }
 
-// The places one click away start at their first page.
+// A place with another filter starts at its first page.
 
 func (p WatchPlace) withStatus(s targets.Status) WatchPlace { p.Status, p.Token = s, ""; return p }
 func (p WatchPlace) withHost(h string) WatchPlace           { p.Host, p.Token = h, ""; return p }
@@ -54,7 +51,7 @@ func (p WatchPlace) after(c models.Cursor) WatchPlace { p.Token = c.Token(); ret
 
 func (p WatchPlace) filtered() bool { return p.Filter != targets.Filter{} }
 
-// TargetForm is what was typed about a target, with what is wrong about it.
+// TargetForm is what was typed for a target, with its errors.
 type TargetForm struct {
 	URL, Name, Interval              string
 	Status, Keyword, Absent, Latency string // what is expected
@@ -62,7 +59,7 @@ type TargetForm struct {
 	Errors                           ui.Errors
 }
 
-// FormOf is the form as a target fills it in.
+// FormOf is the form filled in with a target.
 func FormOf(t targets.Target) TargetForm {
 	f := TargetForm{
 		URL: t.URL, Name: t.Name, Interval: strconv.Itoa(t.IntervalSeconds),
@@ -74,7 +71,7 @@ func FormOf(t targets.Target) TargetForm {
 	return f
 }
 
-// details says whether the form holds more than a URL.
+// details reports whether the form holds more than a URL.
 func (f TargetForm) details() bool {
 	return f.Open || f.Name+f.Status+f.Keyword+f.Absent+f.Latency != "" || (f.Interval != "" && f.Interval != "0") ||
 		len(f.Errors) > 1 || (len(f.Errors) == 1 && f.Errors["url"] == "")
@@ -103,7 +100,7 @@ func Intervals(check time.Duration, own int) []int {
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
-// found says how many targets the page's list has, as far as that is known.
+// found is the number of targets in the list, as far as it is known.
 func (v Watch) found() string {
 	n, whole := len(v.Targets.Items), v.Place.Token == "" && !v.Targets.More()
 	switch {
@@ -115,110 +112,4 @@ func (v Watch) found() string {
 		return "Many targets"
 	}
 	return ui.Plural(n, "target")
-}
-
-func targetPath(id string) string { return "/watch/" + id }
-
-// pathOf is the address of a target without its host: "/health?x=1", "" for
-// the front page.
-func pathOf(t targets.Target) string {
-	_, rest, _ := strings.Cut(t.CanonicalURL, "://")
-	if i := strings.IndexAny(rest, "/?"); i >= 0 {
-		return rest[i:]
-	}
-	return ""
-}
-
-// uptimeOf is a share as people read it; "–" where nothing is known.
-func uptimeOf(s targets.Share) string {
-	ratio, ok := s.Ratio()
-	if !ok {
-		return "–"
-	}
-	return ui.Percent(ratio)
-}
-
-// beatsOf is the beat bar of a target, filled up with beats that are yet to
-// come on the left. Only what was not up is told one by one.
-func beatsOf(t targets.Target) []ui.Beat {
-	beats := make([]ui.Beat, targets.MaxBeats)
-	from := max(targets.MaxBeats-len(t.Beats), 0)
-	for i := range beats {
-		beats[i].Kind = ui.BeatNone
-	}
-	for i, b := range t.Beats[max(len(t.Beats)-targets.MaxBeats, 0):] {
-		beat := ui.Beat{Kind: kindOf(b.Outcome)}
-		if b.Outcome != targets.UpOutcome {
-			beat.Title = b.Outcome.String() + " · " + b.At.UTC().Format("2 Jan, 15:04:05 UTC")
-		}
-		beats[from+i] = beat
-	}
-	return beats
-}
-
-func kindOf(o targets.Outcome) ui.BeatKind {
-	switch o {
-	case targets.UpOutcome:
-		return ui.BeatUp
-	case targets.ThrottledOutcome:
-		return ui.BeatThrottled
-	case targets.DownOutcome:
-		return ui.BeatDown
-	}
-	return ui.BeatNone
-}
-
-// beatsSay is a beat bar in words: "38 of the last 40 checks up, 1 throttled",
-// "2 of 3 checks up".
-func beatsSay(t targets.Target) string {
-	if len(t.Beats) == 0 {
-		return "not checked yet"
-	}
-	up, throttled := 0, 0
-	for _, b := range t.Beats {
-		switch b.Outcome {
-		case targets.UpOutcome:
-			up++
-		case targets.ThrottledOutcome:
-			throttled++
-		case targets.DownOutcome:
-		}
-	}
-	say := fmt.Sprintf("%d of %s up", up, ui.Plural(len(t.Beats), "check"))
-	if len(t.Beats) == targets.MaxBeats { // else these are all there are
-		say = fmt.Sprintf("%d of the last %d checks up", up, targets.MaxBeats)
-	}
-	if throttled > 0 {
-		say += fmt.Sprintf(", %d throttled", throttled)
-	}
-	return say
-}
-
-// latencies are those of the beats; -1 where there was no answer.
-func latencies(t targets.Target) []int {
-	ms := make([]int, len(t.Beats))
-	for i, b := range t.Beats {
-		ms[i] = b.LatencyMS
-		if b.Outcome == targets.DownOutcome {
-			ms[i] = -1
-		}
-	}
-	return ms
-}
-
-// latenciesSay is a sparkline in words.
-func latenciesSay(t targets.Target) string {
-	least, most := -1, 0
-	for _, ms := range latencies(t) {
-		if ms >= 0 {
-			if least < 0 || ms < least {
-				least = ms
-			}
-			most = max(most, ms)
-		}
-	}
-	if least < 0 {
-		return "no latencies"
-	}
-	return "latency from " + ui.Latency(least) + " to " + ui.Latency(most)
 }

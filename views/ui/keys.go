@@ -8,12 +8,12 @@ import (
 // Key is an entry of the help on keys. static/app.js handles them: it does
 // something only where the page has what it needs, such as a row to select.
 type Key struct {
-	Keys []string // one after the other, or each of them: the words tell
-	What string   // what they do, with a capital letter
+	Keys []string // pressed one after the other, or alternatives
+	What string   // what they do, in sentence case
 }
 
-// The frame's own keys. The systems' keys and those of the sections stand
-// between them.
+// The frame's own keys. Those of the systems and of the sections are listed between
+// them.
 var (
 	rowKeys = []Key{
 		{[]string{"/"}, "Search"},

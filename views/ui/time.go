@@ -25,7 +25,7 @@ var agoSteps = []struct {
 	{2 * year, month, "month"},
 }
 
-// justNow is the age up to which nobody cares for seconds.
+// justNow is the age below which seconds are not shown.
 const justNow = 10 * time.Second
 
 // ago is how long before now t was, in one unit: "3 min ago", "in 2 h".
@@ -75,8 +75,8 @@ func Took(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// Lasted is a duration in one or two units: "3 min", "2 h 5 min". What is less is
-// cut off.
+// Lasted is a duration in one or two units: "3 min", "2 h 5 min". Smaller
+// units are cut off.
 func Lasted(d time.Duration) string {
 	for _, unit := range []struct {
 		of, part   time.Duration
