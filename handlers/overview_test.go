@@ -133,7 +133,7 @@ func TestRecentlyExpiredLinks(t *testing.T) {
 			_, err = s.Links.SetExpired(s.Context(), true, l.ID)
 			s.Must(err)
 			if name == "old" {
-				modelstest.Exec(s.TB, s.DB, "UPDATE links SET expired_at = ? WHERE id = ?", models.At(time.Now().Add(-8*aDay)), l.ID)
+				modelstest.Exec(s.TB, s.DB, "UPDATE links SET expired_at = ? WHERE id = ?", models.At(s.Clock.Now().Add(-8*aDay)), l.ID)
 			}
 		}
 		for _, path := range []string{"/v1/links?expired=recent", "/v1/links?expired=recent&tag=tag", "/v1/search?q=example&expired=recent", "/v1/search?q=tag:tag&expired=recent&health=ok"} {

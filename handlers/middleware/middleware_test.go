@@ -139,7 +139,7 @@ func TestRecover(t *testing.T) {
 	if w.Code != 500 || strings.Contains(w.Body.String(), "secret") || !strings.Contains(w.Body.String(), id) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if !strings.Contains(log.String(), "secret") || !strings.Contains(log.String(), "httpx_test.go") {
+	if !strings.Contains(log.String(), "secret") || !strings.Contains(log.String(), "middleware_test.go") {
 		t.Errorf("the log does not say where: %s", log.String())
 	}
 }
