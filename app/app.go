@@ -79,9 +79,12 @@ func (a *App) Close() {
 const longBatch = 100 * time.Millisecond
 
 // New wires the program over an open database. Nothing runs yet.
-func New(o Options) (*App, error) {
+func New(o Options) (*App, error) { return newApp(o) }
+
+// newApp is New with further systems, for tests.
+func newApp(o Options, more ...func(*core) System) (*App, error) {
 	c := newCore(o)
-	systems, err := newSystems(c)
+	systems, err := newSystems(c, more...)
 	if err != nil {
 		return nil, err
 	}

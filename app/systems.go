@@ -14,17 +14,21 @@ type Systems struct {
 	Targets    *Targets
 	ShortLinks *ShortLinks
 	Admin      *Admin
+	more       []System
 }
 
 // newSystems wires all systems, and what the pages of one show of the others.
-// Nothing runs yet.
-func newSystems(c *core) (s *Systems, err error) {
+// more makes further ones, for tests. Nothing runs yet.
+func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	s = &Systems{Links: newLinks(c)}
 	if s.Targets, err = newTargets(c); err != nil {
 		return nil, err
 	}
 	if s.ShortLinks, err = newShortLinks(c); err != nil {
 		return nil, err
+	}
+	for _, make := range more {
+		s.more = append(s.more, make(c))
 	}
 	s.Admin = newAdmin(c, s.deletes()...)
 
@@ -37,7 +41,7 @@ func newSystems(c *core) (s *Systems, err error) {
 
 // All are all systems, in the order of the navigation.
 func (s *Systems) All() []System {
-	all := []System{s.Links.System, s.Targets.System, s.ShortLinks.System}
+	all := append([]System{s.Links.System, s.Targets.System, s.ShortLinks.System}, s.more...)
 	if s.Admin != nil { // it is made of the others
 		all = append(all, s.Admin.System)
 	}

@@ -41,11 +41,15 @@ type Router struct {
 	http.Handler
 	engine *gin.Engine
 	routes []middleware.Route
+	hosts  map[string][]middleware.Route
 }
 
-// Routes are all of the server, with the role that each needs. Those of hosts of
-// their own are not among them.
+// Routes are all of the server, with the role that each needs, but for those of
+// hosts of their own.
 func (r *Router) Routes() []middleware.Route { return r.routes }
+
+// HostRoutes are the routes of hosts of their own, by host.
+func (r *Router) HostRoutes() map[string][]middleware.Route { return r.hosts }
 
 // New builds the router.
 func New(d Deps) (*Router, error) {
@@ -99,7 +103,7 @@ func New(d Deps) (*Router, error) {
 	table.Add(routes...)
 	engine.NoRoute(notFound(errs, routes))
 
-	hosts := map[string]http.Handler{}
+	hosts, hostRoutes := map[string]http.Handler{}, map[string][]middleware.Route{}
 	for _, s := range d.Systems {
 		if s.Host.Name == "" {
 			continue
@@ -108,10 +112,10 @@ func New(d Deps) (*Router, error) {
 		own := slices.Concat(s.Host.Routes, shared)
 		serve(alone, own)
 		table.Add(own...)
-		hosts[s.Host.Name] = alone
+		hosts[s.Host.Name], hostRoutes[s.Host.Name] = alone, own
 	}
 	errs.Page = problemPage(d, table)
-	return &Router{Handler: byHost(hosts, table.QuickPrefixes(), engine, gzhttp.GzipHandler(aliases(engine, d.Systems))), engine: engine, routes: routes}, nil
+	return &Router{Handler: byHost(hosts, table.QuickPrefixes(), engine, gzhttp.GzipHandler(aliases(engine, d.Systems))), engine: engine, routes: routes, hosts: hostRoutes}, nil
 }
 
 // navigation is that of all systems, after the overview.
