@@ -10,22 +10,6 @@ import (
 	"time"
 )
 
-// send makes a request as a browser or a stranger would, changed by with.
-func send(t *testing.T, s *server, method, path, body string, with func(*http.Request)) *http.Response {
-	t.Helper()
-	req, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	with(req)
-	res, err := http.DefaultTransport.RoundTrip(req) // redirects are looked at, not followed
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { res.Body.Close() })
-	return res
-}
-
 func TestStrangersAreKeptOut(t *testing.T) {
 	web, s := site(t), start(t)
 	form := url.Values{"url": {web.URL + "/page"}}.Encode()

@@ -57,18 +57,6 @@ func (b *tab) accessible(where string) {
 	}
 }
 
-// inEveryLook runs a check with the page wide and narrow, light and dark.
-func (b *tab) inEveryLook(where string, check func(where string)) {
-	b.t.Helper()
-	for name, in := range map[string]size{"wide": wide, "narrow": narrow} {
-		b.resize(in)
-		for _, scheme := range []string{"light", "dark"} {
-			b.scheme(scheme)
-			check(where + " (" + name + ", " + scheme + ")")
-		}
-	}
-}
-
 func TestAccessibleEmpty(t *testing.T) {
 	t.Parallel() // axe takes a while for each page
 	b := browse(t, start(t), wide, "/")

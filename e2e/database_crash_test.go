@@ -1,14 +1,10 @@
 package e2e
 
 import (
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"testing"
-
-	_ "github.com/glebarez/go-sqlite" // reads the store that a killed program left
 )
 
 // What was answered with 201 survives the death of the process, whole: with its
@@ -71,24 +67,4 @@ func TestKillWhileWriting(t *testing.T) {
 	}
 	again.stop()
 	checkIntegrity(t, again.store)
-}
-
-// checkIntegrity asks SQLite whether a store that nobody has open is sound.
-func checkIntegrity(t *testing.T, file string) {
-	t.Helper()
-	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	for _, pragma := range []string{"integrity_check", "foreign_key_check"} {
-		var verdict string
-		switch err := db.QueryRow("PRAGMA " + pragma).Scan(&verdict); {
-		case pragma == "foreign_key_check" && errors.Is(err, sql.ErrNoRows):
-		case err != nil:
-			t.Errorf("%s: %v", pragma, err)
-		case verdict != "ok":
-			t.Errorf("%s: %s", pragma, verdict)
-		}
-	}
 }

@@ -2,11 +2,9 @@ package e2e
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -173,85 +171,6 @@ func (s *server) wait() error {
 		s.t.Error("the program did not end in time; it was killed")
 		return s.err
 	}
-}
-
-// link is what the tests read of a link on the API.
-type link struct {
-	ID, URL, Title, Health, Notes string
-	Tags                          []string
-	Expired                       bool
-	OpenGraph                     struct{ Title, Description, Image string }
-}
-
-// problem is an error of the API.
-type problem struct{ Type, Title, Detail string }
-
-// call makes an API request with a JSON body (nil = none), decodes the answer
-// into out (nil = not wanted) and returns its status.
-func (s *server) call(method, path string, body, out any) int {
-	s.t.Helper()
-	status, err := s.try(method, path, body, out)
-	if err != nil {
-		s.t.Fatalf("%s %s: %v", method, path, err)
-	}
-	return status
-}
-
-// try is call for requests that may fail, from any goroutine.
-func (s *server) try(method, path string, body, out any) (status int, err error) {
-	var sent io.Reader
-	if body != nil {
-		b, err := json.Marshal(body)
-		if err != nil {
-			return 0, err
-		}
-		sent = bytes.NewReader(b)
-	}
-	req, err := http.NewRequest(method, s.url+path, sent)
-	if err != nil {
-		return 0, err
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer res.Body.Close()
-	if out == nil {
-		_, err = io.Copy(io.Discard, res.Body)
-		return res.StatusCode, err
-	}
-	return res.StatusCode, json.NewDecoder(res.Body).Decode(out)
-}
-
-// save stores a link through the API; it must be new and resolve.
-func (s *server) save(url string, tags ...string) link {
-	s.t.Helper()
-	var raw json.RawMessage
-	var l link
-	status := s.call("POST", "/v1/links", map[string]any{"url": url, "tags": tags}, &raw)
-	if status != http.StatusCreated {
-		s.t.Fatalf("saving %s: status %d: %s", url, status, raw)
-	}
-	if err := json.Unmarshal(raw, &l); err != nil {
-		s.t.Fatal(err)
-	}
-	return l
-}
-
-// found are the links that a search or list path answers, first page.
-func (s *server) found(path string) (results []link, total int) {
-	s.t.Helper()
-	var list struct {
-		Total   int `json:"total_results"`
-		Results []link
-	}
-	if status := s.call("GET", path, nil, &list); status != http.StatusOK {
-		s.t.Fatalf("GET %s: status %d", path, status)
-	}
-	return list.Results, list.Total
 }
 
 var peakRSS = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)

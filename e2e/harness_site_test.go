@@ -2,14 +2,18 @@ package e2e
 
 import (
 	"bytes"
+	"encoding/pem"
 	"fmt"
 	"html"
 	"image"
 	"image/color"
 	"image/png"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -119,4 +123,55 @@ func picture(rw http.ResponseWriter, _ *http.Request) {
 	}
 	rw.Header().Set("Content-Type", "image/png")
 	_, _ = rw.Write(b.Bytes()) // the reader may be gone
+}
+
+// hosts serves the same page on n addresses of this machine, each a host of
+// its own to who asks.
+func hosts(t testing.TB, n int, page http.Handler) (urls []string) {
+	t.Helper()
+	for range n {
+		w := site(t)
+		w.Config.Handler = page
+		urls = append(urls, w.URL)
+	}
+	return urls
+}
+
+// pour sends head and then filler until size bytes are out, or for ever if size is 0.
+func pour(head, filler string, size int) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(rw, head)
+		chunk := []byte(strings.Repeat(filler, 32<<10/len(filler)))
+		for sent := 0; size == 0 || sent < size; sent += len(chunk) {
+			if _, err := rw.Write(chunk); err != nil || r.Context().Err() != nil {
+				return // the reader has had enough
+			}
+		}
+	}
+}
+
+// again serves a site that was closed at its old address.
+func (w *website) again(t *testing.T) {
+	t.Helper()
+	listener, err := net.Listen("tcp", w.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Server = &httptest.Server{Listener: listener, Config: &http.Server{Handler: w}}
+	w.Start()
+	t.Cleanup(w.Close)
+}
+
+// trusted serves page with TLS, and is the setting that has a program trust it.
+func trusted(t *testing.T, page http.HandlerFunc) (server *httptest.Server, setting string) {
+	t.Helper()
+	server = httptest.NewTLSServer(page)
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "authorities.pem")
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(file, authority, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return server, "SSL_CERT_FILE=" + file
 }

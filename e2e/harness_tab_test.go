@@ -153,6 +153,12 @@ func (b *tab) fill(selector, text string) {
 	call(b, input.InsertText, input.InsertTextParams{Text: text})
 }
 
+// Keys for press.
+const (
+	enter  = "\r"
+	escape = "\x1b"
+)
+
 // press presses keys one after the other, as a keyboard does: a page that
 // handles a key itself and prevents its default gets no letter typed.
 func (b *tab) press(keys string) {
@@ -185,4 +191,49 @@ func quote[T string | []string](v T) string {
 		panic(err) // texts always have a JSON form
 	}
 	return string(b)
+}
+
+// choose picks an option of a list.
+func (b *tab) choose(selector, value string) {
+	b.t.Helper()
+	b.has(selector)
+	eval[bool](b, `(() => {
+		const list = document.querySelector(`+quote(selector)+`);
+		list.value = `+quote(value)+`;
+		return list.dispatchEvent(new Event("change", {bubbles: true}));
+	})()`)
+}
+
+// paste puts what the clipboard holds into a field.
+func (b *tab) paste(selector string) {
+	b.t.Helper()
+	b.click(selector)
+	call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: "v", Code: "KeyV", Commands: []string{"paste"}})
+}
+
+// fits checks that the page is no wider than the window, and names what is.
+func (b *tab) fits(in size, path string) {
+	b.t.Helper()
+	wide := eval[[]string](b, fmt.Sprintf(`(() => {
+		const width = %d;
+		if (document.scrollingElement.scrollWidth <= width) return [];
+		const over = [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > width + 0.5);
+		return ["the page is " + document.scrollingElement.scrollWidth + " px wide",
+			...over.slice(0, 4).map(e => e.tagName + "." + e.className + ": " + e.textContent.trim().slice(0, 40))];
+	})()`, in.width))
+	if len(wide) > 0 {
+		b.t.Errorf("%s scrolls sideways at %d px: %q", path, in.width, wide)
+	}
+}
+
+// inEveryLook runs a check with the page wide and narrow, light and dark.
+func (b *tab) inEveryLook(where string, check func(where string)) {
+	b.t.Helper()
+	for name, in := range map[string]size{"wide": wide, "narrow": narrow} {
+		b.resize(in)
+		for _, scheme := range []string{"light", "dark"} {
+			b.scheme(scheme)
+			check(where + " (" + name + ", " + scheme + ")")
+		}
+	}
 }

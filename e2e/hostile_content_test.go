@@ -92,18 +92,3 @@ func TestHostileContentIsText(t *testing.T) {
 		}
 	})
 }
-
-// fits checks that the page is no wider than the window, and names what is.
-func (b *tab) fits(in size, path string) {
-	b.t.Helper()
-	wide := eval[[]string](b, fmt.Sprintf(`(() => {
-		const width = %d;
-		if (document.scrollingElement.scrollWidth <= width) return [];
-		const over = [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > width + 0.5);
-		return ["the page is " + document.scrollingElement.scrollWidth + " px wide",
-			...over.slice(0, 4).map(e => e.tagName + "." + e.className + ": " + e.textContent.trim().slice(0, 40))];
-	})()`, in.width))
-	if len(wide) > 0 {
-		b.t.Errorf("%s scrolls sideways at %d px: %q", path, in.width, wide)
-	}
-}

@@ -1,6 +1,138 @@
 package e2e
 
-import "testing"
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+const stats = "/api/admin/cleanup/stats" // where seed 004 has them
+
+// cleanupStats is what the tests read of the reaper's statistics.
+type cleanupStats struct {
+	TotalCleaned   int64 `json:"total_cleaned"`
+	SuccessfulRuns int64 `json:"successful_runs"`
+	FailedRuns     int64 `json:"failed_runs"`
+	LastBatchSize  int64 `json:"last_batch_size"`
+	IsRunning      bool  `json:"is_running"`
+	Waiting        int64
+}
+
+func (s *server) cleanup() (got cleanupStats) {
+	s.t.Helper()
+	if status := s.call("GET", stats, nil, &got); status != 200 {
+		s.t.Errorf("%s is answered %d", stats, status)
+	}
+	return got
+}
+
+// reap asks for a run of the reaper.
+func (s *server) reap(want int) {
+	s.t.Helper()
+	if status := s.call("POST", "/v1/admin/cleanup/run", nil, nil); status != want {
+		s.t.Errorf("a run of the reaper is answered %d, want %d", status, want)
+	}
+}
+
+// shortLinksIn counts the short links of a store that no program has open.
+func shortLinksIn(t *testing.T, file string) (n int64) {
+	t.Helper()
+	db, closeDB := newStore(t, file)
+	defer closeDB()
+	if err := db.Read(t.Context()).Raw("SELECT count(*) FROM short_links").Scan(&n).Error; err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// The statistics are what was deleted, to the row, when the program is killed in
+// the middle of a run, and when it is told to stop there.
+func TestReaperEndedInTheMiddle(t *testing.T) {
+	for name, end := range map[string]func(s *server){"killed": (*server).kill, "stopped": (*server).stop} {
+		t.Run(name, func(t *testing.T) {
+			const all = 20_000
+			file := shortStore(t, "old", all, time.Now().Add(-2*time.Hour))
+			s := start(t, "DATABASE_URL="+file, "CLEANUP_BATCH_SIZE=5")
+			s.reap(202)
+			eventually(t, "some are deleted", func() bool { return s.cleanup().TotalCleaned > 100 })
+			s.reap(409)
+			end(s)
+			left := shortLinksIn(t, file)
+			if left == 0 {
+				t.Fatal("the run was over before")
+			}
+			again := start(t, "DATABASE_URL="+file, "CLEANUP_ENABLED=false")
+			if got := again.cleanup(); got.TotalCleaned+left != all || got.LastBatchSize != 5 {
+				t.Errorf("%d are left of %d, and the statistics are %+v", left, all, got)
+			}
+			if got := again.cleanup(); name == "stopped" && (got.SuccessfulRuns != 1 || got.FailedRuns != 0) {
+				t.Errorf("a run that was stopped well is counted so: %+v", got)
+			}
+			if name == "stopped" { // the lease of a killed run lasts longer
+				again.reap(202) // of everything but short links
+			}
+			again.stop()
+			if now := shortLinksIn(t, file); now != left {
+				t.Errorf("%d short links are left of %d, though CLEANUP_ENABLED is false", now, left)
+			}
+			checkIntegrity(t, file)
+		})
+	}
+}
+
+// When a run is over its figures are there: on the API, in the metrics, in the
+// job's history.
+func TestReaperRun(t *testing.T) {
+	const all = 2_500
+	s := start(t, "DATABASE_URL="+shortStore(t, "old", all, time.Now().Add(-time.Hour-time.Minute)))
+	if status, _ := follows(t, s, "old0000000"); status != 410 {
+		t.Errorf("an expired link is answered %d", status)
+	}
+	if got := s.cleanup(); got.Waiting != all {
+		t.Errorf("before the run: %+v", got)
+	}
+	s.reap(202)
+	var jobs struct{ Items []struct{ Summary string } }
+	eventually(t, "the run is over", func() bool {
+		s.call("GET", "/v1/admin/jobs/reaper/runs", nil, &jobs)
+		return len(jobs.Items) > 0
+	})
+	if got := s.cleanup(); got != (cleanupStats{TotalCleaned: all, SuccessfulRuns: 1, LastBatchSize: 500}) {
+		t.Errorf("after the run: %+v", got)
+	}
+	if got := jobs.Items[0].Summary; got != "2,500 short links" {
+		t.Errorf("the job's history says %q", got)
+	}
+	metrics, err := io.ReadAll(send(t, s, "GET", "/metrics", "", func(*http.Request) {}).Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("linkwatch_cleanup_rows_total{kind=\"short_links\"} %d\n", all); !strings.Contains(string(metrics), want) {
+		t.Errorf("the metrics do not say %s", want)
+	}
+}
+
+// Whoever looks sees a run begin, go on and end, without a reload.
+func TestReaperInTheBrowser(t *testing.T) {
+	inBoth(t, func(t *testing.T, in size) {
+		file := shortStore(t, "old", 12_000, time.Now().Add(-2*time.Hour))
+		s := start(t, "DATABASE_URL="+file, "CLEANUP_BATCH_SIZE=20")
+		b := browse(t, s, in, "/admin/jobs")
+		b.see("The reaper has deleted 0 rows so far.")
+		b.click(`.below a`)
+		b.see("Has not run yet")
+		b.see("No run yet")
+		b.click(".run-now button")
+		b.see("It is running already.")
+		b.has(".run-now button:disabled")
+		b.see("No short links are waiting to be deleted. So far 12\u202f000 short links were deleted in 1 run.")
+		b.has(".run-now button:enabled")
+		b.has(".chart-lines .part-0")
+	})
+}
 
 func TestRunJobNow(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {

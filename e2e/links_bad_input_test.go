@@ -14,20 +14,6 @@ import (
 	"unicode/utf8"
 )
 
-// pour sends head and then filler until size bytes are out, or for ever if size is 0.
-func pour(head, filler string, size int) http.HandlerFunc {
-	return func(rw http.ResponseWriter, r *http.Request) {
-		rw.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(rw, head)
-		chunk := []byte(strings.Repeat(filler, 32<<10/len(filler)))
-		for sent := 0; size == 0 || sent < size; sent += len(chunk) {
-			if _, err := rw.Write(chunk); err != nil || r.Context().Err() != nil {
-				return // the reader has had enough
-			}
-		}
-	}
-}
-
 // bomb is 1 GiB of blanks behind a title, in 1 MB.
 func bomb(t *testing.T) http.HandlerFunc {
 	var packed bytes.Buffer

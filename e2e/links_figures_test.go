@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -16,8 +15,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	_ "github.com/glebarez/go-sqlite" // the plain scans go beside the program, to its file
 
 	"linkwatch/models"
 	"linkwatch/models/links"
@@ -181,23 +178,6 @@ func (c *corpus) link(i int) links.New {
 		URL:   fmt.Sprintf("https://%s.example.com/%s/%s-%d", c.word(), c.word(), c.word(), i),
 		Title: strings.Join(title, " "),
 		Tags:  []string{c.tag(), c.tag(), c.tag()},
-	}
-}
-
-// newStore makes a store in a new file, to be filled before a program serves it.
-func newStore(t *testing.T, file string) (db *models.DB, closeDB func()) {
-	t.Helper()
-	db, err := models.Open(t.Context(), models.SQLite, file, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Migrate(); err != nil {
-		t.Fatal(err)
-	}
-	return db, func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
 	}
 }
 

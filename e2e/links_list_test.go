@@ -9,18 +9,6 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-const (
-	rowTitles = `[...document.querySelectorAll(".row .title")].map(a => a.textContent)`
-	enter     = "\r"
-	escape    = "\x1b"
-)
-
-// shows waits until the list has exactly these titles, in this order.
-func (b *tab) shows(titles ...string) {
-	b.t.Helper()
-	b.wait(fmt.Sprintf("JSON.stringify(%s) === JSON.stringify(%s)", rowTitles, quote(titles)))
-}
-
 func TestSearchAsYouType(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), start(t)

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -11,10 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"gorm.io/gorm"
-
-	"linkwatch/models"
 )
 
 const (
@@ -36,37 +31,6 @@ func TestShortLinkFigures(t *testing.T) {
 	t.Run("reaping", reapingFigures)
 	t.Run("expired", expiredFigures)
 	t.Run("memory", shortMemoryFigures)
-}
-
-// shortStore is a new file with n short links, of the keys prefix0000000 and so
-// on, that were made two days ago and end at a time (zero = never).
-func shortStore(t *testing.T, prefix string, n int, expires time.Time) (file string) {
-	t.Helper()
-	file = filepath.Join(t.TempDir(), "short.db")
-	db, closeDB := newStore(t, file)
-	defer closeDB()
-	addShort(t, db, prefix, n, expires)
-	return file
-}
-
-func addShort(t *testing.T, db *models.DB, prefix string, n int, expires time.Time) {
-	t.Helper()
-	var ends any
-	if !expires.IsZero() {
-		ends = expires.UnixMicro()
-	}
-	made := time.Now().Add(-48 * time.Hour).UnixMicro()
-	err := db.Write(context.Background(), func(tx *gorm.DB) error {
-		return tx.Exec(`WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?-1),
-				l(k, u, at, ends) AS (SELECT ? || printf('%07d', i), 'https://example.com/some/page-' || i || '?of=a-length-that-is-usual',
-					? + i, ? + i FROM n)
-			INSERT INTO short_links (short_key, long_url, canonical_url, title, folded, max_visits, disabled, created_at, updated_at,
-				expires_at, visits, bots)
-			SELECT k, u, u, '', k || ' ' || u, 0, 0, at, at, ends, 0, 0 FROM l`, n, prefix, made, ends).Error
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // startLogged is start with the log in a file, as a service would have it.

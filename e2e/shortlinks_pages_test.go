@@ -1,53 +1,9 @@
 package e2e
 
 import (
-	"net/http"
 	"strconv"
 	"testing"
-
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/input"
 )
-
-const shortRow = "#short-links tbody tr"
-
-// follows goes to a short link as a browser does, and answers the status and
-// where it leads.
-func follows(t *testing.T, s *server, key string) (status int, to string) {
-	t.Helper()
-	res := send(t, s, "GET", "/s/"+key, "", func(r *http.Request) {
-		r.Header.Set("Accept", "text/html")
-		r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
-		r.Header.Set("Referer", "https://news.example/today")
-	})
-	return res.StatusCode, res.Header.Get("Location")
-}
-
-// leads fails unless a short link answers so.
-func leads(t *testing.T, s *server, key string, status int, to string) {
-	t.Helper()
-	if got, where := follows(t, s, key); got != status || where != to {
-		t.Errorf("/s/%s answers %d to %q, want %d to %q", key, got, where, status, to)
-	}
-}
-
-// choose picks an option of a list.
-func (b *tab) choose(selector, value string) {
-	b.t.Helper()
-	b.has(selector)
-	eval[bool](b, `(() => {
-		const list = document.querySelector(`+quote(selector)+`);
-		list.value = `+quote(value)+`;
-		return list.dispatchEvent(new Event("change", {bubbles: true}));
-	})()`)
-}
-
-// paste puts what the clipboard holds into a field.
-func (b *tab) paste(selector string) {
-	b.t.Helper()
-	b.click(selector)
-	call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: "v", Code: "KeyV", Commands: []string{"paste"}})
-}
 
 // A short link is made, copied and visited; its visits appear while the pages
 // stand still. It is disabled, extended and deleted, and comes back.
@@ -146,54 +102,6 @@ func TestShortenASavedLink(t *testing.T) {
 		b.wait(`location.pathname === "/short/` + key + `" && document.querySelector("h1").textContent === "Go memory"`)
 		b.click(`aside a[href="/links/` + l.ID + `"]`)
 		b.has("section[aria-labelledby=shortened]")
-	})
-}
-
-// Short links work with JavaScript switched off, too. What needs it is not shown.
-func TestShortLinksWithoutJavaScript(t *testing.T) {
-	inBoth(t, func(t *testing.T, in size) {
-		s := start(t)
-		b := browse(t, s, in, "/")
-		b.expect("status of 4")
-		call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-		b.open("/short")
-		if eval[bool](b, `Boolean(window.htmx)`) {
-			t.Fatal("scripts run: this test would show nothing")
-		}
-		b.fill("#url", "https://example.com/x")
-		b.fill("#key", "no good")
-		b.choose("select[name=ends]", "at")
-		b.has("input[name=ends_at]")
-		eval[string](b, `document.querySelector("input[name=ends_at]").value = "2099-01-02T03:04"`)
-		b.fill("input[name=max_visits]", "2")
-		b.click("#add .field-row button.primary")
-		b.has("#key-error")
-		b.wait(`document.querySelector("input[name=ends_at]").value === "2099-01-02T03:04" && document.querySelector("input[name=max_visits]").value === "2"`)
-		b.fill("#key", "Plain")
-		b.click("#add .field-row button.primary")
-		b.see(s.url + "/s/Plain")
-		b.lacks("[data-copy]")
-		for range 2 {
-			leads(t, s, "Plain", 302, "https://example.com/x")
-		}
-		leads(t, s, "Plain", 410, "")
-		b.open("/short?status=expired")
-		b.see("2 of 2")
-		b.click(shortRow + " a.title")
-		b.see("Its 2 visits are used up")
-		b.click("[data-edit-here]")
-		b.wait(`document.querySelector("select[name=ends]").value === "kept"`)
-		b.fill("#edit input[name=max_visits]", "3")
-		b.click("#edit button.primary")
-		b.see("It leads on for 1 visit more, of 3.")
-		b.click(`.extend button[value=""]`)
-		b.lacks(".extend")
-		b.click("[data-pause]")
-		b.has(".state.disabled")
-		b.click(`.actions form[action$="/delete"] button`)
-		b.click("[data-undo]")
-		b.has(".state.disabled")
-		b.fits(in, "/short/{key}")
 	})
 }
 

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"database/sql"
 	"fmt"
 	"net/http"
 	"strings"
@@ -48,44 +47,6 @@ func (g *gate) count(of map[string]int) (n int) {
 		n += k
 	}
 	return n
-}
-
-// hosts serves the same page on n addresses of this machine, each a host of
-// its own to who asks.
-func hosts(t testing.TB, n int, page http.Handler) (urls []string) {
-	t.Helper()
-	for range n {
-		w := site(t)
-		w.Config.Handler = page
-		urls = append(urls, w.URL)
-	}
-	return urls
-}
-
-// rows reads the first column of a query in a store that a program left.
-func rows(t testing.TB, file, query string) (all []string) {
-	t.Helper()
-	db, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	found, err := db.Query(query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = found.Close() }()
-	for found.Next() {
-		var one string
-		if err := found.Scan(&one); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, one)
-	}
-	if err := found.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return all
 }
 
 const (

@@ -2,92 +2,14 @@ package e2e
 
 import (
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 )
-
-// target is what the tests read of a watched URL on the API.
-type target struct {
-	ID, URL, Host, Name, Status string
-	CanonicalURL                string `json:"canonical_url"`
-	IntervalSeconds             int    `json:"interval_seconds"`
-	Paused                      bool
-	CreatedAt                   time.Time `json:"created_at"`
-	NextCheckAt                 time.Time `json:"next_check_at"` // zero: null
-	LastStatusCode              int       `json:"last_status_code"`
-	LastError                   string    `json:"last_error"`
-	ConsecutiveFailures         int       `json:"consecutive_failures"`
-	TLSExpiresAt                time.Time `json:"tls_expires_at"` // zero: null
-	Uptime                      map[string]*float64
-}
-
-// result is one check on the API.
-type result struct {
-	ID         string
-	TargetID   string    `json:"target_id"`
-	CheckedAt  time.Time `json:"checked_at"`
-	StatusCode int       `json:"status_code"` // 0: null
-	LatencyMS  int       `json:"latency_ms"`
-	Attempts   int
-	Error      string // "": null
-}
-
-// watch has a new target checked.
-func (s *server) watch(url string) target {
-	s.t.Helper()
-	return s.watchAs(map[string]any{"url": url})
-}
-
-// watchAs is watch with more than the URL.
-func (s *server) watchAs(body map[string]any) (t target) {
-	s.t.Helper()
-	var raw json.RawMessage
-	if status := s.call("POST", "/v1/targets", body, &raw); status != http.StatusCreated {
-		s.t.Fatalf("watching %v: status %d: %s", body["url"], status, raw)
-	}
-	if err := json.Unmarshal(raw, &t); err != nil {
-		s.t.Fatal(err)
-	}
-	return t
-}
-
-// target is a target as it is now.
-func (s *server) target(id string) (t target) {
-	s.t.Helper()
-	if status := s.call("GET", "/v1/targets/"+id, nil, &t); status != http.StatusOK {
-		s.t.Fatalf("GET of target %s: status %d", id, status)
-	}
-	return t
-}
-
-// results are the newest checks of a target, the newest first.
-func (s *server) results(id string) []result {
-	s.t.Helper()
-	all, _ := listed[result](s, "/v1/targets/"+id+"/results")
-	return all
-}
-
-// trusted serves page with TLS, and is the setting that has a program trust it.
-func trusted(t *testing.T, page http.HandlerFunc) (server *httptest.Server, setting string) {
-	t.Helper()
-	server = httptest.NewTLSServer(page)
-	t.Cleanup(server.Close)
-	file := filepath.Join(t.TempDir(), "authorities.pem")
-	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := os.WriteFile(file, authority, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return server, "SSL_CERT_FILE=" + file
-}
 
 // When a certificate ends is read off the handshake of a check, and told.
 func TestCertificateOfATarget(t *testing.T) {
@@ -102,44 +24,6 @@ func TestCertificateOfATarget(t *testing.T) {
 	}
 	if got := s.target(plain.ID).TLSExpiresAt; !got.IsZero() {
 		t.Errorf("a target without TLS has a certificate that ends at %v", got)
-	}
-}
-
-// becomes waits until a target has a status.
-func (s *server) becomes(id, status string) {
-	s.t.Helper()
-	eventually(s.t, "target "+id+" is "+status, func() bool { return s.target(id).Status == status })
-}
-
-// listed is a page of a list with cursors.
-func listed[T any](s *server, path string) (items []T, next string) {
-	s.t.Helper()
-	var list struct {
-		Items []T
-		Next  string `json:"next_page_token"`
-	}
-	if status := s.call("GET", path, nil, &list); status != http.StatusOK {
-		s.t.Fatalf("GET %s: status %d", path, status)
-	}
-	return list.Items, list.Next
-}
-
-// everything is all pages of a list, of size each, one after the other.
-func everything[T any](s *server, path string, size int) (all []T) {
-	s.t.Helper()
-	join := "?"
-	if strings.Contains(path, "?") {
-		join = "&"
-	}
-	for token := ""; ; {
-		items, next := listed[T](s, fmt.Sprintf("%s%slimit=%d&page_token=%s", path, join, size, url.QueryEscape(token)))
-		if len(items) > size {
-			s.t.Errorf("a page of %s has %d items, limit is %d", path, len(items), size)
-		}
-		if all = append(all, items...); next == "" {
-			return all
-		}
-		token = next
 	}
 }
 

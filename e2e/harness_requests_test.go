@@ -1,0 +1,103 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// send makes a request as a browser or a stranger would, changed by with.
+func send(t *testing.T, s *server, method, path, body string, with func(*http.Request)) *http.Response {
+	t.Helper()
+	req, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	with(req)
+	res, err := http.DefaultTransport.RoundTrip(req) // redirects are looked at, not followed
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { res.Body.Close() })
+	return res
+}
+
+// call makes an API request with a JSON body (nil = none), decodes the answer
+// into out (nil = not wanted) and returns its status.
+func (s *server) call(method, path string, body, out any) int {
+	s.t.Helper()
+	status, err := s.try(method, path, body, out)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return status
+}
+
+// try is call for requests that may fail, from any goroutine.
+func (s *server) try(method, path string, body, out any) (status int, err error) {
+	var sent io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return 0, err
+		}
+		sent = bytes.NewReader(b)
+	}
+	req, err := http.NewRequest(method, s.url+path, sent)
+	if err != nil {
+		return 0, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	if out == nil {
+		_, err = io.Copy(io.Discard, res.Body)
+		return res.StatusCode, err
+	}
+	return res.StatusCode, json.NewDecoder(res.Body).Decode(out)
+}
+
+// problem is an error of the API.
+type problem struct{ Type, Title, Detail string }
+
+// listed is a page of a list with cursors.
+func listed[T any](s *server, path string) (items []T, next string) {
+	s.t.Helper()
+	var list struct {
+		Items []T
+		Next  string `json:"next_page_token"`
+	}
+	if status := s.call("GET", path, nil, &list); status != http.StatusOK {
+		s.t.Fatalf("GET %s: status %d", path, status)
+	}
+	return list.Items, list.Next
+}
+
+// everything is all pages of a list, of size each, one after the other.
+func everything[T any](s *server, path string, size int) (all []T) {
+	s.t.Helper()
+	join := "?"
+	if strings.Contains(path, "?") {
+		join = "&"
+	}
+	for token := ""; ; {
+		items, next := listed[T](s, fmt.Sprintf("%s%slimit=%d&page_token=%s", path, join, size, url.QueryEscape(token)))
+		if len(items) > size {
+			s.t.Errorf("a page of %s has %d items, limit is %d", path, len(items), size)
+		}
+		if all = append(all, items...); next == "" {
+			return all
+		}
+		token = next
+	}
+}
