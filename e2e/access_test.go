@@ -11,7 +11,7 @@ import (
 )
 
 func TestStrangersAreKeptOut(t *testing.T) {
-	web, s := site(t), start(t)
+	web, s := site(t), Start(t)
 	form := url.Values{"url": {web.URL + "/page"}}.Encode()
 	as := func(headers ...string) func(*http.Request) {
 		return func(r *http.Request) {
@@ -53,16 +53,16 @@ func TestStrangersAreKeptOut(t *testing.T) {
 	if n := web.requests("/page"); n != 0 {
 		t.Errorf("strangers made the program fetch %d times", n)
 	}
-	own := send(t, s, "POST", "/links", form, as("Content-Type", typed, "Origin", s.url, "Sec-Fetch-Site", "same-origin"))
+	own := send(t, s, "POST", "/links", form, as("Content-Type", typed, "Origin", s.URL, "Sec-Fetch-Site", "same-origin"))
 	if own.StatusCode != http.StatusSeeOther {
 		t.Errorf("the own form is answered %d, want 303", own.StatusCode)
 	}
 }
 
-// With ADMIN_PASSWORD set, other machines may be served, and nothing but the
-// signs of life is open.
+// With ADMIN_PASSWORD set, the program may listen for other machines, and everything but /healthz and /readyz needs
+// the password.
 func TestPassword(t *testing.T) {
-	s := start(t, "HTTP_HOST=127.0.0.1", "ADMIN_PASSWORD=correct horse")
+	s := Start(t, "HTTP_HOST=127.0.0.1", "ADMIN_PASSWORD=correct horse")
 	open := func(*http.Request) {}
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/": 401, "/links": 401, "/v1/links": 401, "/metrics": 401, "/admin/settings": 401} {
 		if res := send(t, s, "GET", path, "", open); res.StatusCode != want {
@@ -76,17 +76,16 @@ func TestPassword(t *testing.T) {
 			t.Errorf("with the password: %d, want 200", res.StatusCode)
 		}
 	}
-	if strings.Contains(s.log.String(), "correct horse") {
+	if strings.Contains(s.log(), "correct horse") {
 		t.Error("the log shows the password")
 	}
 }
 
-// Addresses of this machine and its network are not fetched for anybody,
-// unless the operator allows them.
+// The program does not fetch addresses of this machine and its network, unless the operator allows them.
 func TestPrivateAddressesAreRefused(t *testing.T) {
-	web, s := site(t), start(t, "OUTBOUND_ALLOW_CIDRS=")
+	web, s := site(t), Start(t, "OUTBOUND_ALLOW_CIDRS=")
 	var p problem
-	if status := s.call("POST", "/v1/links", map[string]any{"url": web.URL + "/page"}, &p); status != 422 || !strings.HasSuffix(p.Type, "/probs/blocked-address") {
+	if status := s.Call("POST", "/v1/links", map[string]any{"url": web.URL + "/page"}, &p); status != 422 || !strings.HasSuffix(p.Type, "/probs/blocked-address") {
 		t.Errorf("a loopback address is answered %d %s, want 422 blocked-address", status, p.Type)
 	}
 	if n := web.requests("/page"); n != 0 {
@@ -94,17 +93,17 @@ func TestPrivateAddressesAreRefused(t *testing.T) {
 	}
 }
 
-// A sender that is slower than anyone has to be is cut.
+// A client that sends too slowly is disconnected.
 func TestSlowSenders(t *testing.T) {
 	t.Parallel() // it waits for time-outs, for 15 s
-	s := start(t)
+	s := Start(t)
 	for name, c := range map[string]struct{ sent, want string }{
 		"body":    {"POST /v1/links HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", " 408 "},
 		"headers": {"GET /links HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+			conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 			if err != nil {
 				t.Fatal(err)
 			}

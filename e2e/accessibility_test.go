@@ -11,14 +11,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// axe is axe-core 4.14.1 (testdata/axe.LICENSE), the npm package's axe.min.js
-// unchanged. It checks the rules of WCAG that a program can check.
+// axe is axe-core 4.14.1 (testdata/axe.LICENSE), the unchanged axe.min.js of the npm package. It checks the WCAG
+// rules that a program can check.
 //
 //go:embed testdata/axe.min.js
 var axe string
 
-// accessible runs axe on the page as it stands. It is injected by the
-// browser's protocol, which the page's content policy does not bind.
+// accessible runs axe on the current page. The protocol of the browser injects it, to which the content policy of the
+// page does not apply.
 func (b *tab) accessible(where string) {
 	b.t.Helper()
 	// Transitions are over and the page is complete before colours are looked at.
@@ -59,7 +59,7 @@ func (b *tab) accessible(where string) {
 
 func TestAccessibleEmpty(t *testing.T) {
 	t.Parallel() // axe takes a while for each page
-	b := browse(t, start(t), wide, "/")
+	b := browse(t, Start(t), wide, "/")
 	b.expect("status of 4")
 	for _, path := range []string{"/", "/links", "/tags", "/watch", "/short", "/status", "/status/new", "/admin/jobs", "/admin/checks", "/admin/cleanup", "/nowhere"} {
 		b.open(path)
@@ -69,30 +69,30 @@ func TestAccessibleEmpty(t *testing.T) {
 
 func TestAccessibleFull(t *testing.T) {
 	t.Parallel() // axe takes a while for each page
-	web, s := site(t), start(t, "LINK_CHECK_INTERVAL=1ms")
+	web, s := site(t), Start(t, "LINK_CHECK_INTERVAL=1ms")
 	ill := map[string]link{}
 	for _, name := range []string{"moved", "gone", "secret", "broken", "fine"} {
 		ill[name] = s.save(web.URL+"/"+name, "Go", "Health")
 	}
 	shown := s.save(web.URL+"/go-memory", "Go", "Memory", "A tag with some words")
-	s.call("PUT", "/v1/link/"+shown.ID+"/annotation", map[string]any{"title": "My words", "notes": "Some notes.\nTwo lines."}, nil)
+	s.Call("PUT", "/v1/link/"+shown.ID+"/annotation", map[string]any{"title": "My words", "notes": "Some notes.\nTwo lines."}, nil)
 	web.set("/moved", redirect(301, "/new-home"))
 	web.set("/gone", status(410))
 	web.set("/secret", status(403))
 	web.set("/broken", status(500))
-	s.call("POST", "/v1/admin/jobs/revalidation/run", nil, nil)
-	s.call("POST", "/v1/admin/cleanup/run", nil, nil)
-	eventually(t, "every link was checked", func() bool {
+	s.Call("POST", "/v1/admin/jobs/revalidation/run", nil, nil)
+	s.Call("POST", "/v1/admin/cleanup/run", nil, nil)
+	Eventually(t, "every link was checked", func() bool {
 		_, ok := s.found("/v1/search?q=moved")
 		var moved, gone, secret, broken link
-		s.call("GET", "/v1/link/"+ill["moved"].ID, nil, &moved)
-		s.call("GET", "/v1/link/"+ill["gone"].ID, nil, &gone)
-		s.call("GET", "/v1/link/"+ill["secret"].ID, nil, &secret)
-		s.call("GET", "/v1/link/"+ill["broken"].ID, nil, &broken)
+		s.Call("GET", "/v1/link/"+ill["moved"].ID, nil, &moved)
+		s.Call("GET", "/v1/link/"+ill["gone"].ID, nil, &gone)
+		s.Call("GET", "/v1/link/"+ill["secret"].ID, nil, &secret)
+		s.Call("GET", "/v1/link/"+ill["broken"].ID, nil, &broken)
 		return ok > 0 && moved.Health == "moved" && gone.Expired && secret.Health == "blocked" && broken.Health == "suspect"
 	})
 	var refresh struct{ ID string }
-	s.call("POST", "/v1/links/bulk", map[string]any{"ids": []string{shown.ID}, "action": "refresh"}, &refresh)
+	s.Call("POST", "/v1/links/bulk", map[string]any{"ids": []string{shown.ID}, "action": "refresh"}, &refresh)
 
 	b := browse(t, s, wide, "/")
 	b.expect("status of 4")
@@ -139,14 +139,14 @@ func TestAccessibleFull(t *testing.T) {
 	}
 }
 
-// The demo has a target and a short link of each sort.
+// The demo has targets and short links in every state.
 func TestAccessibleDemo(t *testing.T) {
 	t.Parallel() // axe takes a while for each page
 	store := storeIn(t)
 	if out, code := command(t, []string{"demo", "-links", "60"}, store); code != 0 {
 		t.Fatalf("filling the store: exit code %d: %s", code, out)
 	}
-	s := start(t, store)
+	s := Start(t, store)
 	b := browse(t, s, wide, "/")
 	b.expect("status of 4")
 	paths := []string{
@@ -209,10 +209,10 @@ func TestAccessibleDemo(t *testing.T) {
 	}
 }
 
-// ARIA takes an empty value for false, which axe lets pass: where one is, and
-// which field is wrong, must be said in a word.
+// ARIA takes an empty value for false, and axe accepts it. So the current page and invalid fields must be marked by a
+// word.
 func TestStateIsSaid(t *testing.T) {
-	b := browse(t, start(t), wide, "/")
+	b := browse(t, Start(t), wide, "/")
 	b.expect("status of 400")
 	for path, states := range map[string]string{
 		"/": "[aria-current]", "/links": "[aria-current]", "/links?q=%22open": "#q[aria-invalid]",

@@ -7,12 +7,11 @@ import (
 	"testing"
 )
 
-// What was answered with 201 survives the death of the process, whole: with its
-// tags, and to be found.
+// What was answered with 201 survives a kill of the process, complete with its tags and in the search index.
 func TestKillWhileWriting(t *testing.T) {
 	web := site(t)
 	store := storeIn(t)
-	s := start(t, store)
+	s := Start(t, store)
 	const writers, enough = 6, 120
 	var (
 		mu    sync.Mutex
@@ -24,7 +23,7 @@ func TestKillWhileWriting(t *testing.T) {
 		group.Go(func() {
 			for i := 0; ; i++ {
 				var l link
-				status, err := s.try("POST", "/v1/links", map[string]any{
+				status, err := s.Try("POST", "/v1/links", map[string]any{
 					"url": fmt.Sprintf("%s/crash-%d-%d", web.URL, w, i), "tags": []string{"crash", fmt.Sprintf("writer%d", w)},
 				}, &l)
 				if err != nil {
@@ -47,10 +46,10 @@ func TestKillWhileWriting(t *testing.T) {
 	s.kill()
 	group.Wait()
 
-	again := start(t, store)
+	again := Start(t, store)
 	for _, want := range acked {
 		var l link
-		if status := again.call("GET", "/v1/link/"+want.ID, nil, &l); status != 200 || l.URL != want.URL || !slices.Equal(l.Tags, want.Tags) {
+		if status := again.Call("GET", "/v1/link/"+want.ID, nil, &l); status != 200 || l.URL != want.URL || !slices.Equal(l.Tags, want.Tags) {
 			t.Fatalf("of the acknowledged %+v there is (%d) %+v", want, status, l)
 		}
 		results, _ := again.found("/v1/search?q=url:" + want.URL[len(web.URL)+1:] + "+tag:crash")
@@ -65,6 +64,6 @@ func TestKillWhileWriting(t *testing.T) {
 	if _, tagged := again.found("/v1/search?q=tag:crash"); tagged != total {
 		t.Errorf("%d of %d links have their tag: some are half-stored", tagged, total)
 	}
-	again.stop()
+	again.Stop()
 	checkIntegrity(t, again.store)
 }

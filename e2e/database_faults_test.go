@@ -10,62 +10,61 @@ import (
 	"testing"
 )
 
-// notStored fails unless a write is refused as unavailable and the health
-// routes say why.
-func (s *server) notStored(reason string) {
+// notStored fails the test unless writes are refused as unavailable and the health routes give the reason.
+func (s *Server) notStored(reason string) {
 	s.t.Helper()
 	var p problem
 	body := map[string]any{"long_url": "https://go.dev/" + strings.Repeat("x", 1900), "title": strings.Repeat("y", 150)}
-	if status := s.call("POST", "/v1/shortlinks", body, &p); status != http.StatusServiceUnavailable || !strings.Contains(p.Detail, reason) {
+	if status := s.Call("POST", "/v1/shortlinks", body, &p); status != http.StatusServiceUnavailable || !strings.Contains(p.Detail, reason) {
 		s.t.Errorf("a write: %d %+v, want 503: %q", status, p, reason)
 	}
-	if status := s.call("GET", "/readyz", nil, &p); status != http.StatusServiceUnavailable || !strings.Contains(p.Detail, reason) {
+	if status := s.Call("GET", "/readyz", nil, &p); status != http.StatusServiceUnavailable || !strings.Contains(p.Detail, reason) {
 		s.t.Errorf("/readyz: %d %+v, want 503: %q", status, p, reason)
 	}
 	var health struct {
 		Status   string
 		Database struct{ Status, Detail string }
 	}
-	if status := s.call("GET", "/health", nil, &health); status != http.StatusServiceUnavailable || !strings.Contains(health.Database.Detail, reason) {
+	if status := s.Call("GET", "/health", nil, &health); status != http.StatusServiceUnavailable || !strings.Contains(health.Database.Detail, reason) {
 		s.t.Errorf("/health: %d %+v, want 503: %q", status, health, reason)
 	}
 }
 
-// isStored fails unless a write works.
-func (s *server) isStored() {
+// isStored fails the test unless a write works.
+func (s *Server) isStored() {
 	s.t.Helper()
-	if status := s.call("POST", "/v1/shortlinks", map[string]any{"long_url": "https://go.dev/"}, nil); status != http.StatusCreated {
+	if status := s.Call("POST", "/v1/shortlinks", map[string]any{"long_url": "https://go.dev/"}, nil); status != http.StatusCreated {
 		s.t.Errorf("a write: %d, want 201", status)
 	}
 }
 
-func (s *server) ready() bool { return s.call("GET", "/readyz", nil, nil) == http.StatusOK }
+func (s *Server) ready() bool { return s.Call("GET", "/readyz", nil, nil) == http.StatusOK }
 
-// A database file that somebody deletes: nothing is acknowledged that would be lost.
+// The database file is deleted while the program runs: no write is acknowledged that would be lost.
 func TestDeletedDatabase(t *testing.T) {
-	s := start(t)
+	s := Start(t)
 	s.isStored()
 	if err := os.Remove(s.store); err != nil {
 		t.Fatal(err)
 	}
 	s.notStored("moved, deleted or replaced")
 	s.notStored("moved, deleted or replaced")
-	told := func() int { return strings.Count(s.log.String(), `"msg":"database file moved, deleted or replaced"`) }
-	eventually(t, "it is logged", func() bool { return told() > 0 })
+	told := func() int { return strings.Count(s.log(), `"msg":"database file moved, deleted or replaced"`) }
+	Eventually(t, "it is logged", func() bool { return told() > 0 })
 	if n := told(); n != 1 {
 		t.Errorf("it was logged %d times", n)
 	}
 }
 
-// A disk that is full, and has room again.
+// The disk is full, and then has space again.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=16m"); err != nil {
 		t.Skip("only a user who may mount a small disk can fill one: ", err)
 	}
-	s := start(t, "DATABASE_URL="+filepath.Join(dir, "linkwatch.db"))
+	s := Start(t, "DATABASE_URL="+filepath.Join(dir, "linkwatch.db"))
 	t.Cleanup(func() { // before the folder is removed, after the program has ended
-		s.stop()
+		s.Stop()
 		if err := syscall.Unmount(dir, 0); err != nil {
 			t.Error(err)
 		}
@@ -73,9 +72,9 @@ func TestFullDisk(t *testing.T) {
 	s.isStored()
 	ballast := filepath.Join(dir, "ballast")
 	fill(t, ballast)
-	eventually(t, "a write is refused", func() bool {
+	Eventually(t, "a write is refused", func() bool {
 		body := map[string]any{"long_url": "https://go.dev/" + strings.Repeat("x", 1900)}
-		status, err := s.try("POST", "/v1/shortlinks", body, nil)
+		status, err := s.Try("POST", "/v1/shortlinks", body, nil)
 		if err != nil || status != http.StatusCreated && status != http.StatusServiceUnavailable {
 			t.Fatalf("status %d, %v", status, err)
 		}
@@ -85,14 +84,14 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is ready again", s.ready)
+	Eventually(t, "it is ready again", s.ready)
 	s.isStored()
 	if out, code := command(t, []string{"check"}, "DATABASE_URL="+s.store); code != 0 {
 		t.Errorf("after all that the database is damaged:\n%s", out)
 	}
 }
 
-// fill makes a file that takes all the room of its disk.
+// fill creates a file that takes all the free space of its disk.
 func fill(t *testing.T, name string) {
 	t.Helper()
 	f, err := os.Create(name)
@@ -121,7 +120,7 @@ func TestForeignDatabase(t *testing.T) {
 	}
 }
 
-// linkwatch check finds damage, makes no database and changes none.
+// linkwatch check finds damage. It creates no database and changes none.
 func TestCheckCommand(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "linkwatch.db")
 	if out, code := command(t, []string{"check"}, "DATABASE_URL="+store); code != 1 || !strings.Contains(out, "no such file") {

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// wire is the way to a server of PostgreSQL, which can be held up: then bytes
-// go neither way and connections stay open, as when the server is stopped by SIGSTOP.
+// wire is a proxy in front of PostgreSQL that can be held: it then passes no bytes and keeps connections open, as
+// when the server is stopped by SIGSTOP.
 type wire struct {
 	net.Listener
 	mu   sync.Mutex
@@ -26,7 +26,7 @@ type wire struct {
 	connections atomic.Int64
 }
 
-// newWire is a way to the server of a URL, and the URL by way of it.
+// newWire starts a proxy for the server of a URL, and returns the URL through the proxy.
 func newWire(t *testing.T, server string) (*wire, string) {
 	t.Helper()
 	u, err := url.Parse(server)
@@ -90,7 +90,7 @@ func (w *wire) hold(held bool) {
 	w.free.Broadcast()
 }
 
-// A PostgreSQL that hangs while the program starts does not keep it from ending.
+// The program stops even if PostgreSQL hangs while it starts.
 func TestStopWhileStarting(t *testing.T) {
 	w, database := newWire(t, newDatabase(t))
 	w.hold(true)
@@ -102,7 +102,7 @@ func TestStopWhileStarting(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "it connects", func() bool { return w.connections.Load() > before })
+		Eventually(t, "it connects", func() bool { return w.connections.Load() > before })
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Error(err)
 		}
@@ -120,17 +120,16 @@ func TestStopWhileStarting(t *testing.T) {
 	}
 }
 
-// A PostgreSQL that hangs: every request is answered 503 within 5 s, and all is
-// well when it goes on.
+// While PostgreSQL hangs, every request is answered with 503 within 5 s. Afterwards everything works again.
 func TestHangingPostgres(t *testing.T) {
 	t.Parallel() // it mostly waits
 	w, database := newWire(t, newDatabase(t))
-	web, s := site(t), start(t, "DATABASE_URL="+database, "CHECK_INTERVAL=1h")
+	web, s := site(t), Start(t, "DATABASE_URL="+database, "CHECK_INTERVAL=1h")
 	saved := s.save(web.URL+"/go-memory", "go")
 	var short struct {
 		Key string `json:"short_key"`
 	}
-	s.call("POST", "/v1/shortlinks", map[string]any{"long_url": "https://go.dev/", "short_key": "warm-key"}, &short)
+	s.Call("POST", "/v1/shortlinks", map[string]any{"long_url": "https://go.dev/", "short_key": "warm-key"}, &short)
 	w.hold(true)
 	t.Cleanup(func() { w.hold(false) })
 	var all sync.WaitGroup
@@ -143,7 +142,7 @@ func TestHangingPostgres(t *testing.T) {
 		{"POST", "/v1/links", fmt.Sprintf(`{"url": %q}`, web.URL+"/sqlite-pages")}, {"PUT", "/v1/link/" + saved.ID, ""},
 	} {
 		all.Go(func() {
-			req, err := http.NewRequest(r.method, s.url+r.path, strings.NewReader(r.body))
+			req, err := http.NewRequest(r.method, s.URL+r.path, strings.NewReader(r.body))
 			if err != nil {
 				t.Error(err)
 				return
@@ -165,10 +164,10 @@ func TestHangingPostgres(t *testing.T) {
 	}
 	all.Wait()
 	w.hold(false)
-	eventually(t, "it is ready again", s.ready)
+	Eventually(t, "it is ready again", s.ready)
 	s.isStored()
 	var l link
-	if status := s.call("GET", "/v1/link/"+saved.ID, nil, &l); status != http.StatusOK {
+	if status := s.Call("GET", "/v1/link/"+saved.ID, nil, &l); status != http.StatusOK {
 		t.Errorf("a link whose deletion was not acknowledged: %d", status)
 	}
 }

@@ -17,8 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// chromium is the one browser of the package, started by the first test that
-// needs it.
+// chromium is the only browser of the package. The first test that needs it starts it.
 var chromium struct {
 	once  sync.Once
 	ctx   context.Context
@@ -26,7 +25,7 @@ var chromium struct {
 	err   error
 }
 
-// closeBrowser ends the browser, if there is one.
+// closeBrowser closes the browser, if a test opened it.
 func closeBrowser() {
 	if chromium.close != nil {
 		chromium.close()
@@ -58,19 +57,18 @@ func openBrowser() {
 	chromium.err = chromedp.Do(ctx)
 }
 
-// size is that of a window, in CSS pixels.
+// size is the size of a window, in CSS pixels.
 type size struct{ width, height int64 }
 
-// The two windows that pages are made for.
+// The two windows that pages are designed for.
 var (
 	wide   = size{1280, 900}
 	narrow = size{360, 740}
 )
 
-// tab is a page in a browser session of its own: no cookies, cache or history
-// of another test. Whatever goes wrong in it (exceptions, console errors,
-// violations of the content policy, failed requests, a JavaScript dialog) fails
-// the test at its end.
+// tab is a page in a browser session of its own: no cookies, cache or history of another test. Anything that goes
+// wrong in it (exceptions, console errors, violations of the content policy, failed requests, JavaScript dialogs)
+// fails the test when it ends.
 type tab struct {
 	t   testing.TB
 	ctx context.Context
@@ -82,7 +80,7 @@ type tab struct {
 }
 
 // browse opens a tab of the given size on a path of s.
-func browse(t testing.TB, s *server, in size, path string) *tab {
+func browse(t testing.TB, s *Server, in size, path string) *tab {
 	t.Helper()
 	chromium.once.Do(openBrowser)
 	if chromium.err != nil {
@@ -92,7 +90,7 @@ func browse(t testing.TB, s *server, in size, path string) *tab {
 		t.Skip("no Chromium here, so this is not tested: ", chromium.err)
 	}
 	ctx, closeTab := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
-	b := &tab{t: t, ctx: ctx, at: s.url}
+	b := &tab{t: t, ctx: ctx, at: s.URL}
 	t.Cleanup(func() {
 		closeTab()
 		b.mu.Lock()
@@ -110,7 +108,7 @@ func browse(t testing.TB, s *server, in size, path string) *tab {
 	return b
 }
 
-// hear notes what goes wrong. The browser calls it, in order.
+// hear records what goes wrong. The browser calls it, in order.
 func (b *tab) hear(event any) {
 	switch e := event.(type) {
 	case *runtime.EventExceptionThrown:
@@ -148,8 +146,8 @@ func (b *tab) fault(text string) {
 	b.faults = append(b.faults, text)
 }
 
-// expect makes faults that contain part part of the plan. The browser logs
-// every answer of 400 and above as an error, also those that a form shows.
+// expect allows faults that contain part. The browser logs every response of 400 and above as an error, also those
+// that a form shows.
 func (b *tab) expect(part string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // makes and drops the test's database
 )
 
-// newDatabase is a PostgreSQL database of the test's own on the server that
-// TEST_POSTGRES_URL names.
+// newDatabase creates a PostgreSQL database for one test, on the server that TEST_POSTGRES_URL names, and returns its
+// URL.
 func newDatabase(t *testing.T) string {
 	t.Helper()
 	server := os.Getenv("TEST_POSTGRES_URL")
@@ -45,7 +45,7 @@ func newDatabase(t *testing.T) string {
 	return u.String()
 }
 
-// checkIntegrity asks SQLite whether a store that nobody has open is sound.
+// checkIntegrity fails the test if SQLite finds damage in a file that no program has open.
 func checkIntegrity(t *testing.T, file string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// link is what the tests read of a link on the API.
+// link is what the tests read of a link in the API.
 type link struct {
 	ID, URL, Title, Health, Notes string
 	Tags                          []string
@@ -14,12 +14,12 @@ type link struct {
 	OpenGraph                     struct{ Title, Description, Image string }
 }
 
-// save stores a link through the API; it must be new and resolve.
-func (s *server) save(url string, tags ...string) link {
+// save saves a link through the API. The link must be new and its page must be available.
+func (s *Server) save(url string, tags ...string) link {
 	s.t.Helper()
 	var raw json.RawMessage
 	var l link
-	status := s.call("POST", "/v1/links", map[string]any{"url": url, "tags": tags}, &raw)
+	status := s.Call("POST", "/v1/links", map[string]any{"url": url, "tags": tags}, &raw)
 	if status != http.StatusCreated {
 		s.t.Fatalf("saving %s: status %d: %s", url, status, raw)
 	}
@@ -29,14 +29,14 @@ func (s *server) save(url string, tags ...string) link {
 	return l
 }
 
-// found are the links that a search or list path answers, first page.
-func (s *server) found(path string) (results []link, total int) {
+// found returns the first page and the total of a list or search of links.
+func (s *Server) found(path string) (results []link, total int) {
 	s.t.Helper()
 	var list struct {
 		Total   int `json:"total_results"`
 		Results []link
 	}
-	if status := s.call("GET", path, nil, &list); status != http.StatusOK {
+	if status := s.Call("GET", path, nil, &list); status != http.StatusOK {
 		s.t.Fatalf("GET %s: status %d", path, status)
 	}
 	return list.Results, list.Total

@@ -5,12 +5,11 @@ import (
 	"testing"
 )
 
-// shortRow is a selector: the rows of the list of short links.
-const shortRow = "#short-links tbody tr"
+// shortLinkRow is a selector: the rows of the list of short links.
+const shortLinkRow = "#short-links tbody tr"
 
-// follows goes to a short link as a browser does, and answers the status and
-// where it leads.
-func follows(t *testing.T, s *server, key string) (status int, to string) {
+// follows visits a short link as a browser does, and returns the status and the destination.
+func follows(t *testing.T, s *Server, key string) (status int, to string) {
 	t.Helper()
 	res := send(t, s, "GET", "/s/"+key, "", func(r *http.Request) {
 		r.Header.Set("Accept", "text/html")
@@ -20,8 +19,8 @@ func follows(t *testing.T, s *server, key string) (status int, to string) {
 	return res.StatusCode, res.Header.Get("Location")
 }
 
-// leads fails unless a short link answers so.
-func leads(t *testing.T, s *server, key string, status int, to string) {
+// leads fails the test unless a short link responds with this status and destination.
+func leads(t *testing.T, s *Server, key string, status int, to string) {
 	t.Helper()
 	if got, where := follows(t, s, key); got != status || where != to {
 		t.Errorf("/s/%s answers %d to %q, want %d to %q", key, got, where, status, to)

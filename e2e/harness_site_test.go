@@ -19,12 +19,12 @@ import (
 	"testing"
 )
 
-// pictures is the host of the pictures of a site, which only the browser asks for and finds on this machine: pictures of
-// an address such as 127.0.0.1 are not shown.
+// pictures is the host of the images of a site. Only the browser requests them, and finds the host on this machine.
+// (The program shows no images of an address such as 127.0.0.1.)
 const pictures = "pictures.example"
 
-// website is the web that the program sees. Every path is an article with
-// OpenGraph data, unless the test set another answer for it.
+// website is the web that the program fetches. Every path is an article with OpenGraph data, unless the test sets
+// another response.
 type website struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -44,7 +44,7 @@ func site(t testing.TB) *website {
 	return w
 }
 
-// ServeHTTP answers as the test wants.
+// ServeHTTP implements http.Handler.
 func (w *website) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	answer := w.answers[r.URL.Path]
@@ -56,7 +56,7 @@ func (w *website) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	answer(rw, r)
 }
 
-// set changes what a path answers from now on, and returns its URL.
+// set sets the response of a path and returns its URL.
 func (w *website) set(path string, answer http.HandlerFunc) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,7 +64,7 @@ func (w *website) set(path string, answer http.HandlerFunc) string {
 	return w.URL + path
 }
 
-// requests is how often a path was asked for.
+// requests returns the number of requests of a path so far.
 func (w *website) requests(path string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,7 +85,7 @@ func article(rw http.ResponseWriter, r *http.Request) {
 <meta property="og:site_name" content="The Daily Test">`, html.EscapeString(name), net.JoinHostPort(pictures, port)))(rw, r)
 }
 
-// document is an HTML answer with the given head.
+// document is an HTML page with this head.
 func document(head string) http.HandlerFunc {
 	return func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -93,22 +93,22 @@ func document(head string) http.HandlerFunc {
 	}
 }
 
-// titled is a plain page with a title, written as it must be in HTML.
+// titled is a page with this title, which it escapes.
 func titled(title string) http.HandlerFunc {
 	return document("<title>" + html.EscapeString(title) + "</title>")
 }
 
-// status is an answer of that status and nothing else.
+// status is an empty response with this status.
 func status(code int) http.HandlerFunc {
 	return func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(code) }
 }
 
-// redirect leads to another path of the site, or another URL.
+// redirect redirects to another path of the site, or to another URL.
 func redirect(code int, to string) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, to, code) }
 }
 
-// picture is a small PNG with something to see on it.
+// picture is a small PNG.
 func picture(rw http.ResponseWriter, _ *http.Request) {
 	img := image.NewRGBA(image.Rect(0, 0, 320, 180))
 	for y := range 180 {
@@ -125,8 +125,7 @@ func picture(rw http.ResponseWriter, _ *http.Request) {
 	_, _ = rw.Write(b.Bytes()) // the reader may be gone
 }
 
-// hosts serves the same page on n addresses of this machine, each a host of
-// its own to who asks.
+// hosts serves one page at n addresses of this machine, each of which is a host of its own to a client.
 func hosts(t testing.TB, n int, page http.Handler) (urls []string) {
 	t.Helper()
 	for range n {
@@ -137,7 +136,7 @@ func hosts(t testing.TB, n int, page http.Handler) (urls []string) {
 	return urls
 }
 
-// pour sends head and then filler until size bytes are out, or for ever if size is 0.
+// pour sends head and then filler until it has sent size bytes (0: without end).
 func pour(head, filler string, size int) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -151,7 +150,7 @@ func pour(head, filler string, size int) http.HandlerFunc {
 	}
 }
 
-// again serves a site that was closed at its old address.
+// again serves a closed site at the address that it had.
 func (w *website) again(t *testing.T) {
 	t.Helper()
 	listener, err := net.Listen("tcp", w.Listener.Addr().String())
@@ -163,7 +162,7 @@ func (w *website) again(t *testing.T) {
 	t.Cleanup(w.Close)
 }
 
-// trusted serves page with TLS, and is the setting that has a program trust it.
+// trusted serves a page with TLS. setting makes the program trust the certificate.
 func trusted(t *testing.T, page http.HandlerFunc) (server *httptest.Server, setting string) {
 	t.Helper()
 	server = httptest.NewTLSServer(page)

@@ -13,14 +13,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// within runs one action for as long as the test's patience lasts.
+// within runs one action, with patience as its limit.
 func within[T any](b *tab, action chromedp.Action[T]) (T, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	return chromedp.Run(ctx, action)
 }
 
-// run does actions on the page.
+// run runs actions on the page.
 func (b *tab) run(what string, actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	if _, err := within(b, chromedp.Steps(actions...)); err != nil {
@@ -44,7 +44,7 @@ func (b *tab) open(path string) {
 	b.run("opening "+path, chromedp.Navigate(b.at+path))
 }
 
-// resize makes the window another size.
+// resize changes the size of the window.
 func (b *tab) resize(to size) {
 	b.t.Helper()
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
@@ -52,7 +52,7 @@ func (b *tab) resize(to size) {
 	})
 }
 
-// scheme sets the colours that the reader's system wishes, "light" or "dark".
+// scheme sets the preferred color scheme, "light" or "dark".
 func (b *tab) scheme(wish string) {
 	b.t.Helper()
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
@@ -60,13 +60,12 @@ func (b *tab) scheme(wish string) {
 	}})
 }
 
-// try is the value of a JavaScript expression on the page, or an error while
-// one page makes place for another.
+// try returns the value of a JavaScript expression on the page, or an error, as between two pages.
 func try[T any](b *tab, expression string) (T, error) {
 	return within(b, chromedp.Evaluate[T](expression))
 }
 
-// eval is the value of a JavaScript expression on the page.
+// eval returns the value of a JavaScript expression on the page.
 func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
 	v, err := try[T](b, expression)
@@ -76,7 +75,7 @@ func eval[T any](b *tab, expression string) T {
 	return v
 }
 
-// wait returns as soon as a JavaScript expression is true.
+// wait waits until a JavaScript expression is true.
 func (b *tab) wait(expression string) {
 	b.t.Helper()
 	for deadline := time.Now().Add(patience); ; {
@@ -98,25 +97,24 @@ func (b *tab) see(text string) {
 	b.wait("document.body && document.body.innerText.includes(" + quote(text) + ")")
 }
 
-// has waits until an element that matches a selector is there to be seen.
+// has waits until an element that matches a selector is visible.
 func (b *tab) has(selector string) {
 	b.t.Helper()
 	b.wait(visible(selector))
 }
 
-// visible is an expression: whether something that matches is displayed.
+// visible is an expression: whether an element that matches a selector is visible.
 func visible(selector string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(%s)].some(e => e.getClientRects().length > 0)`, quote(selector))
 }
 
-// lacks waits until nothing that matches a selector is displayed.
+// lacks waits until no element that matches a selector is visible.
 func (b *tab) lacks(selector string) {
 	b.t.Helper()
 	b.wait("!" + visible(selector))
 }
 
-// click presses the mouse on the first element that matches and can be reached:
-// displayed, still, and covered by nothing else.
+// click clicks on the first element that matches a selector, once it is visible, still and not covered.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	find := fmt.Sprintf(`(() => {
@@ -144,7 +142,7 @@ func (b *tab) click(selector string) {
 	}
 }
 
-// fill replaces the content of a field as if it was pasted.
+// fill replaces the content of a field, as pasting does.
 func (b *tab) fill(selector, text string) {
 	b.t.Helper()
 	b.click(selector)
@@ -159,8 +157,8 @@ const (
 	escape = "\x1b"
 )
 
-// press presses keys one after the other, as a keyboard does: a page that
-// handles a key itself and prevents its default gets no letter typed.
+// press presses keys one after the other, as a keyboard does: no letter is typed if the page handles the key and
+// prevents its default.
 func (b *tab) press(keys string) {
 	b.t.Helper()
 	b.wait(`document.readyState === "complete"`) // its scripts listen
@@ -178,7 +176,7 @@ func (b *tab) press(keys string) {
 	}
 }
 
-// history moves through the pages seen: -1 is the back button, 1 forward.
+// history moves through the history of the tab: -1 is back, 1 is forward.
 func (b *tab) history(by int) {
 	b.t.Helper()
 	eval[chromedp.Void](b, fmt.Sprintf("history.go(%d)", by))
@@ -193,7 +191,7 @@ func quote[T string | []string](v T) string {
 	return string(b)
 }
 
-// choose picks an option of a list.
+// choose selects an option of a list.
 func (b *tab) choose(selector, value string) {
 	b.t.Helper()
 	b.has(selector)
@@ -204,14 +202,14 @@ func (b *tab) choose(selector, value string) {
 	})()`)
 }
 
-// paste puts what the clipboard holds into a field.
+// paste pastes the clipboard into a field.
 func (b *tab) paste(selector string) {
 	b.t.Helper()
 	b.click(selector)
 	call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: "v", Code: "KeyV", Commands: []string{"paste"}})
 }
 
-// fits checks that the page is no wider than the window, and names what is.
+// fits fails the test if the page is wider than the window, and names the elements that are.
 func (b *tab) fits(in size, path string) {
 	b.t.Helper()
 	wide := eval[[]string](b, fmt.Sprintf(`(() => {

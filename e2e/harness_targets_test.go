@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// target is what the tests read of a watched URL on the API.
+// target is what the tests read of a target in the API.
 type target struct {
 	ID, URL, Host, Name, Status string
 	CanonicalURL                string `json:"canonical_url"`
@@ -21,7 +21,7 @@ type target struct {
 	Uptime                      map[string]*float64
 }
 
-// result is one check on the API.
+// result is a check in the API.
 type result struct {
 	ID         string
 	TargetID   string    `json:"target_id"`
@@ -32,17 +32,17 @@ type result struct {
 	Error      string // "": null
 }
 
-// watch has a new target checked.
-func (s *server) watch(url string) target {
+// addTarget adds a target with this URL, which must be new.
+func (s *Server) addTarget(url string) target {
 	s.t.Helper()
-	return s.watchAs(map[string]any{"url": url})
+	return s.addTargetAs(map[string]any{"url": url})
 }
 
-// watchAs is watch with more than the URL.
-func (s *server) watchAs(body map[string]any) (t target) {
+// addTargetAs adds a target with this body of the request.
+func (s *Server) addTargetAs(body map[string]any) (t target) {
 	s.t.Helper()
 	var raw json.RawMessage
-	if status := s.call("POST", "/v1/targets", body, &raw); status != http.StatusCreated {
+	if status := s.Call("POST", "/v1/targets", body, &raw); status != http.StatusCreated {
 		s.t.Fatalf("watching %v: status %d: %s", body["url"], status, raw)
 	}
 	if err := json.Unmarshal(raw, &t); err != nil {
@@ -51,26 +51,26 @@ func (s *server) watchAs(body map[string]any) (t target) {
 	return t
 }
 
-// target is a target as it is now.
-func (s *server) target(id string) (t target) {
+// target returns a target as it is now.
+func (s *Server) target(id string) (t target) {
 	s.t.Helper()
-	if status := s.call("GET", "/v1/targets/"+id, nil, &t); status != http.StatusOK {
+	if status := s.Call("GET", "/v1/targets/"+id, nil, &t); status != http.StatusOK {
 		s.t.Fatalf("GET of target %s: status %d", id, status)
 	}
 	return t
 }
 
-// results are the newest checks of a target, the newest first.
-func (s *server) results(id string) []result {
+// results returns the newest checks of a target, newest first.
+func (s *Server) results(id string) []result {
 	s.t.Helper()
 	all, _ := listed[result](s, "/v1/targets/"+id+"/results")
 	return all
 }
 
 // becomes waits until a target has a status.
-func (s *server) becomes(id, status string) {
+func (s *Server) becomes(id, status string) {
 	s.t.Helper()
-	eventually(s.t, "target "+id+" is "+status, func() bool { return s.target(id).Status == status })
+	Eventually(s.t, "target "+id+" is "+status, func() bool { return s.target(id).Status == status })
 }
 
 // targetRow is a selector: the rows of the list of targets.

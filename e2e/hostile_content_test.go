@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// hostile are titles that strangers may write: markup, scripts, words without
-// an end, both directions.
+// hostile are titles that pages may have: markup, scripts, words without end, both directions.
 var hostile = []string{
 	`<script>alert(1)</script>`,
 	`"><img src=x onerror=alert(2)>`,
@@ -21,16 +20,16 @@ var hostile = []string{
 	"zalgo " + strings.Repeat("a\u0301\u0302\u0303\u0304\u0305\u0306", 40),
 }
 
-// hostileStore is a server with all of them, and the paths of its pages.
-func hostileStore(t *testing.T) (*server, []string) {
+// hostileStore returns a program that has stored all of them, and the paths of its pages.
+func hostileStore(t *testing.T) (*Server, []string) {
 	t.Helper()
-	web, s := site(t), start(t)
+	web, s := site(t), Start(t)
 	for i, title := range hostile {
 		path := fmt.Sprintf("/hostile-%d", i)
 		web.set(path, document(`<meta property="og:title" content="`+attribute(title)+`"><meta property="og:description" content="`+
 			attribute(title)+`"><meta property="og:site_name" content="`+attribute(title)+`">`))
 		l := s.save(web.URL+path, "<b>bold</b>", `'><script>`)
-		s.call("PUT", "/v1/link/"+l.ID+"/annotation", map[string]any{"notes": title}, nil)
+		s.Call("PUT", "/v1/link/"+l.ID+"/annotation", map[string]any{"notes": title}, nil)
 	}
 	many := make([]string, 64)
 	for i := range many {
@@ -38,16 +37,16 @@ func hostileStore(t *testing.T) (*server, []string) {
 	}
 	tagged := s.save(web.URL+"/many-tags?"+strings.Repeat("q", 1900), many...)
 	var started struct{ ID string }
-	s.call("POST", "/v1/links/bulk", map[string]any{"ids": []string{tagged.ID}, "action": "refresh"}, &started)
+	s.Call("POST", "/v1/links/bulk", map[string]any{"ids": []string{tagged.ID}, "action": "refresh"}, &started)
 
 	var watched []string
 	for i, title := range hostile {
 		name := []rune(title)
-		t := s.watchAs(map[string]any{"url": fmt.Sprintf("%s/hostile-%d", web.URL, i), "name": string(name[:min(len(name), 200)])})
+		t := s.addTargetAs(map[string]any{"url": fmt.Sprintf("%s/hostile-%d", web.URL, i), "name": string(name[:min(len(name), 200)])})
 		watched = append(watched, t.ID)
 	}
 	page := map[string]any{"slug": "hostile", "title": hostile[1], "description": hostile[0], "targets": watched}
-	if status := s.call("POST", "/v1/status-pages", page, nil); status != 201 {
+	if status := s.Call("POST", "/v1/status-pages", page, nil); status != 201 {
 		t.Fatalf("making the status page: status %d", status)
 	}
 
@@ -65,12 +64,12 @@ func hostileStore(t *testing.T) (*server, []string) {
 	return s, paths
 }
 
-// attribute is a text inside a quoted HTML attribute.
+// attribute escapes a text for a quoted HTML attribute.
 func attribute(s string) string {
 	return strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;").Replace(s)
 }
 
-// What strangers write is shown as text, and fits: no page scrolls sideways.
+// Text from other sites is shown as text, and fits: no page scrolls sideways.
 func TestHostileContentIsText(t *testing.T) {
 	s, paths := hostileStore(t)
 	inBoth(t, func(t *testing.T, in size) {

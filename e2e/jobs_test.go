@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-const stats = "/api/admin/cleanup/stats" // where seed 004 has them
+const stats = "/api/admin/cleanup/stats" // an alias of /v1/admin/cleanup/stats
 
 // cleanupStats is what the tests read of the reaper's statistics.
 type cleanupStats struct {
@@ -21,26 +21,26 @@ type cleanupStats struct {
 	Waiting        int64
 }
 
-func (s *server) cleanup() (got cleanupStats) {
+func (s *Server) cleanup() (got cleanupStats) {
 	s.t.Helper()
-	if status := s.call("GET", stats, nil, &got); status != 200 {
+	if status := s.Call("GET", stats, nil, &got); status != 200 {
 		s.t.Errorf("%s is answered %d", stats, status)
 	}
 	return got
 }
 
-// reap asks for a run of the reaper.
-func (s *server) reap(want int) {
+// reap starts a run of the reaper, which must be answered with this status.
+func (s *Server) reap(want int) {
 	s.t.Helper()
-	if status := s.call("POST", "/v1/admin/cleanup/run", nil, nil); status != want {
+	if status := s.Call("POST", "/v1/admin/cleanup/run", nil, nil); status != want {
 		s.t.Errorf("a run of the reaper is answered %d, want %d", status, want)
 	}
 }
 
-// shortLinksIn counts the short links of a store that no program has open.
+// shortLinksIn counts the short links in a file that no program has open.
 func shortLinksIn(t *testing.T, file string) (n int64) {
 	t.Helper()
-	db, closeDB := newStore(t, file)
+	db, closeDB := OpenDatabase(t, file)
 	defer closeDB()
 	if err := db.Read(t.Context()).Raw("SELECT count(*) FROM short_links").Scan(&n).Error; err != nil {
 		t.Fatal(err)
@@ -48,23 +48,22 @@ func shortLinksIn(t *testing.T, file string) (n int64) {
 	return n
 }
 
-// The statistics are what was deleted, to the row, when the program is killed in
-// the middle of a run, and when it is told to stop there.
+// The statistics match the deleted rows exactly, whether the program is killed or stopped in the middle of a run.
 func TestReaperEndedInTheMiddle(t *testing.T) {
-	for name, end := range map[string]func(s *server){"killed": (*server).kill, "stopped": (*server).stop} {
+	for name, end := range map[string]func(s *Server){"killed": (*Server).kill, "stopped": (*Server).Stop} {
 		t.Run(name, func(t *testing.T) {
 			const all = 20_000
-			file := shortStore(t, "old", all, time.Now().Add(-2*time.Hour))
-			s := start(t, "DATABASE_URL="+file, "CLEANUP_BATCH_SIZE=5")
+			file := ShortLinkFile(t, "old", all, time.Now().Add(-2*time.Hour))
+			s := Start(t, "DATABASE_URL="+file, "CLEANUP_BATCH_SIZE=5")
 			s.reap(202)
-			eventually(t, "some are deleted", func() bool { return s.cleanup().TotalCleaned > 100 })
+			Eventually(t, "some are deleted", func() bool { return s.cleanup().TotalCleaned > 100 })
 			s.reap(409)
 			end(s)
 			left := shortLinksIn(t, file)
 			if left == 0 {
 				t.Fatal("the run was over before")
 			}
-			again := start(t, "DATABASE_URL="+file, "CLEANUP_ENABLED=false")
+			again := Start(t, "DATABASE_URL="+file, "CLEANUP_ENABLED=false")
 			if got := again.cleanup(); got.TotalCleaned+left != all || got.LastBatchSize != 5 {
 				t.Errorf("%d are left of %d, and the statistics are %+v", left, all, got)
 			}
@@ -74,7 +73,7 @@ func TestReaperEndedInTheMiddle(t *testing.T) {
 			if name == "stopped" { // the lease of a killed run lasts longer
 				again.reap(202) // of everything but short links
 			}
-			again.stop()
+			again.Stop()
 			if now := shortLinksIn(t, file); now != left {
 				t.Errorf("%d short links are left of %d, though CLEANUP_ENABLED is false", now, left)
 			}
@@ -83,11 +82,10 @@ func TestReaperEndedInTheMiddle(t *testing.T) {
 	}
 }
 
-// When a run is over its figures are there: on the API, in the metrics, in the
-// job's history.
+// After a run its figures are in the API, in the metrics and in the history of the job.
 func TestReaperRun(t *testing.T) {
 	const all = 2_500
-	s := start(t, "DATABASE_URL="+shortStore(t, "old", all, time.Now().Add(-time.Hour-time.Minute)))
+	s := Start(t, "DATABASE_URL="+ShortLinkFile(t, "old", all, time.Now().Add(-time.Hour-time.Minute)))
 	if status, _ := follows(t, s, "old0000000"); status != 410 {
 		t.Errorf("an expired link is answered %d", status)
 	}
@@ -96,8 +94,8 @@ func TestReaperRun(t *testing.T) {
 	}
 	s.reap(202)
 	var jobs struct{ Items []struct{ Summary string } }
-	eventually(t, "the run is over", func() bool {
-		s.call("GET", "/v1/admin/jobs/reaper/runs", nil, &jobs)
+	Eventually(t, "the run is over", func() bool {
+		s.Call("GET", "/v1/admin/jobs/reaper/runs", nil, &jobs)
 		return len(jobs.Items) > 0
 	})
 	if got := s.cleanup(); got != (cleanupStats{TotalCleaned: all, SuccessfulRuns: 1, LastBatchSize: 500}) {
@@ -115,11 +113,11 @@ func TestReaperRun(t *testing.T) {
 	}
 }
 
-// Whoever looks sees a run begin, go on and end, without a reload.
+// The page shows a run start, continue and end, without a reload.
 func TestReaperInTheBrowser(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		file := shortStore(t, "old", 12_000, time.Now().Add(-2*time.Hour))
-		s := start(t, "DATABASE_URL="+file, "CLEANUP_BATCH_SIZE=20")
+		file := ShortLinkFile(t, "old", 12_000, time.Now().Add(-2*time.Hour))
+		s := Start(t, "DATABASE_URL="+file, "CLEANUP_BATCH_SIZE=20")
 		b := browse(t, s, in, "/admin/jobs")
 		b.see("The reaper has deleted 0 rows so far.")
 		b.click(`.below a`)
@@ -136,7 +134,7 @@ func TestReaperInTheBrowser(t *testing.T) {
 
 func TestRunJobNow(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		s := start(t)
+		s := Start(t)
 		b := browse(t, s, in, "/admin/jobs")
 		b.has("#job-revalidation")
 		b.click("#job-retention button")

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// A stop lets the requests under way finish.
+// SIGTERM lets running requests finish.
 func TestStopWhileRequestsRun(t *testing.T) {
-	web, s := site(t), start(t)
+	web, s := site(t), Start(t)
 	release := make(chan struct{})
 	slow := web.set("/slow", func(rw http.ResponseWriter, r *http.Request) {
 		<-release
@@ -17,23 +17,22 @@ func TestStopWhileRequestsRun(t *testing.T) {
 	})
 	answered := make(chan int, 1)
 	go func() {
-		status, err := s.try("POST", "/v1/links", map[string]any{"url": slow}, nil)
+		status, err := s.Try("POST", "/v1/links", map[string]any{"url": slow}, nil)
 		if err != nil {
 			t.Error("the request under way was cut: ", err)
 		}
 		answered <- status
 	}()
-	eventually(t, "the slow page is asked for", func() bool { return web.requests("/slow") > 0 })
+	Eventually(t, "the slow page is asked for", func() bool { return web.requests("/slow") > 0 })
 
 	s.signal(syscall.SIGTERM)
-	eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log.String(), `"msg":"stopping"`) })
-	eventually(t, "no new connection is taken", func() bool { _, err := s.try("GET", "/healthz", nil, nil); return err != nil })
+	Eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log(), `"msg":"stopping"`) })
+	Eventually(t, "no new connection is taken", func() bool { _, err := s.Try("GET", "/healthz", nil, nil); return err != nil })
 	close(release)
 
 	if status := <-answered; status != http.StatusCreated {
 		t.Errorf("the request under way was answered %d, want 201", status)
 	}
-	s.dead = true // by the signal above: stop would send a second one
 	if err := s.wait(); err != nil {
 		t.Errorf("the program ended with %v, want exit code 0", err)
 	}
@@ -41,20 +40,19 @@ func TestStopWhileRequestsRun(t *testing.T) {
 
 // A second signal ends the program at once, whatever still runs.
 func TestSecondSignal(t *testing.T) {
-	web, s := site(t), start(t)
+	web, s := site(t), Start(t)
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
 	slow := web.set("/slow", func(http.ResponseWriter, *http.Request) { <-release })
 	answered := make(chan error, 1)
 	go func() {
-		_, err := s.try("POST", "/v1/links", map[string]any{"url": slow}, nil)
+		_, err := s.Try("POST", "/v1/links", map[string]any{"url": slow}, nil)
 		answered <- err
 	}()
-	eventually(t, "the slow page is asked for", func() bool { return web.requests("/slow") > 0 })
+	Eventually(t, "the slow page is asked for", func() bool { return web.requests("/slow") > 0 })
 
 	s.signal(syscall.SIGTERM)
-	eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log.String(), `"msg":"stopping"`) })
-	s.dead = true
+	Eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log(), `"msg":"stopping"`) })
 	s.signal(syscall.SIGTERM)
 	if err := s.wait(); err == nil {
 		t.Error("the program ended well after two signals: it waited for the request")
@@ -64,7 +62,7 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
-// A start that cannot work says why, and which setting to change.
+// If the program cannot start, it says why and which setting to change.
 func TestRefusedStarts(t *testing.T) {
 	for name, c := range map[string]struct {
 		env  string

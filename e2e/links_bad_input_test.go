@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// bomb is 1 GiB of blanks behind a title, in 1 MB.
+// bomb is 1 GiB of spaces after a title, compressed to 1 MB.
 func bomb(t *testing.T) http.HandlerFunc {
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
@@ -35,7 +35,7 @@ func bomb(t *testing.T) http.HandlerFunc {
 	}
 }
 
-// raw is an answer of exactly these bytes.
+// raw responds with exactly these bytes.
 func raw(contentType, body string) http.HandlerFunc {
 	return func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", contentType)
@@ -45,12 +45,11 @@ func raw(contentType, body string) http.HandlerFunc {
 
 const memoryAllowance = 150 << 20 // bytes that bad pages may cost at their worst
 
-// Pages that mean harm or know no better give a clear error or a trimmed value,
-// in bounded memory, and leave nothing half-stored.
+// Malicious and broken pages give a clear error or a trimmed value, in bounded memory, and leave nothing half-stored.
 func TestBadPages(t *testing.T) {
-	web, s := site(t), start(t)
+	web, s := site(t), Start(t)
 	s.save(web.URL + "/warm-up")
-	before := s.peakMemory()
+	before := s.PeakMemory()
 
 	const html = "text/html; charset=utf-8"
 	resolves := func(title string) func(t *testing.T, status int, l link, p problem) {
@@ -101,7 +100,7 @@ func TestBadPages(t *testing.T) {
 		t.Run(path[1:], func(t *testing.T) {
 			_, stored := s.found("/v1/links?expired=all")
 			var answer json.RawMessage
-			status := s.call("POST", "/v1/links", map[string]any{"url": web.set(path, c.page), "tags": []string{"bad"}}, &answer)
+			status := s.Call("POST", "/v1/links", map[string]any{"url": web.set(path, c.page), "tags": []string{"bad"}}, &answer)
 			var l link
 			var p problem
 			if err := json.Unmarshal(answer, &l); err != nil {
@@ -125,20 +124,20 @@ func TestBadPages(t *testing.T) {
 	for i := range 4 {
 		group.Go(func() {
 			url := web.set(fmt.Sprintf("/crowd-%d", i), pour("<head><title>Crowd</title>", "<!-- blank -->", 0))
-			if status, err := s.try("POST", "/v1/links", map[string]any{"url": url}, nil); err != nil || status != 201 && status != 422 {
+			if status, err := s.Try("POST", "/v1/links", map[string]any{"url": url}, nil); err != nil || status != 201 && status != 422 {
 				t.Errorf("one of four endless pages was answered %d, %v", status, err)
 			}
 		})
 	}
 	group.Wait()
-	if grown := s.peakMemory() - before; grown > memoryAllowance {
+	if grown := s.PeakMemory() - before; grown > memoryAllowance {
 		t.Errorf("memory grew by %d MiB at its peak, want at most %d", grown>>20, memoryAllowance>>20)
 	}
 }
 
-// What a caller sends is checked before anything is fetched or stored.
+// Requests are validated before anything is fetched or stored.
 func TestBadRequests(t *testing.T) {
-	web, s := site(t), start(t)
+	web, s := site(t), Start(t)
 	many := make([]string, 65)
 	for i := range many {
 		many[i] = fmt.Sprintf("tag%d", i)
@@ -165,7 +164,7 @@ func TestBadRequests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var answer json.RawMessage
-			status := s.call("POST", "/v1/links", c.body, &answer)
+			status := s.Call("POST", "/v1/links", c.body, &answer)
 			var p problem
 			if err := json.Unmarshal(answer, &p); err != nil {
 				t.Fatal(err)
@@ -183,7 +182,7 @@ func TestBadRequests(t *testing.T) {
 	}
 
 	var l link
-	status := s.call("POST", "/v1/links", map[string]any{"url": strings.Replace(page, "/page", "/\r\npa\tge\x00\n", 1), "tags": []string{"a\x00b\u202ec"}, "notes": "one\x00\r\ntwo\u202e"}, &l)
+	status := s.Call("POST", "/v1/links", map[string]any{"url": strings.Replace(page, "/page", "/\r\npa\tge\x00\n", 1), "tags": []string{"a\x00b\u202ec"}, "notes": "one\x00\r\ntwo\u202e"}, &l)
 	if status != 201 || len(l.Tags) != 1 || l.Tags[0] != "abc" || l.Notes != "one\ntwo" || web.requests("/page") != 1 {
 		t.Errorf("marks, NULs and line ends in URL, tags and notes: %d %q %q, want them trimmed", status, l.Tags, l.Notes)
 	}

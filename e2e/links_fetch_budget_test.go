@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// busyText is what a request is told that did not get its turn to fetch.
+// busyText is the error of a request that did not get its turn to fetch.
 const busyText = "Too many pages are being fetched right now. Try again in a few seconds."
 
-// slowSaves is how many pages that do not answer are saved at once: many times the budget of requests.
+// slowSaves is the number of pages without a response that are saved at once: many times the budget of requests.
 const slowSaves = 160
 
-// saveSlowly saves pages of a host that does not answer, and calls answered with each answer. begun waits until the
-// budget is used up.
-func saveSlowly(s *server, answered func(res *http.Response, p problem)) (begun func(), all *sync.WaitGroup) {
+// saveSlowly saves pages of a host that never responds, and calls answered with each response of the program. begun
+// waits until the budget is used up.
+func saveSlowly(s *Server, answered func(res *http.Response, p problem)) (begun func(), all *sync.WaitGroup) {
 	var asked atomic.Int64
 	silent := hosts(s.t, 1, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
@@ -32,7 +32,7 @@ func saveSlowly(s *server, answered func(res *http.Response, p problem)) (begun 
 				s.t.Error(err)
 				return
 			}
-			res, err := http.Post(s.url+"/v1/links", "application/json", bytes.NewReader(body))
+			res, err := http.Post(s.URL+"/v1/links", "application/json", bytes.NewReader(body))
 			if err != nil {
 				s.t.Error(err)
 				return
@@ -45,15 +45,15 @@ func saveSlowly(s *server, answered func(res *http.Response, p problem)) (begun 
 			answered(res, p)
 		})
 	}
-	return func() { eventually(s.t, "the budget is used up", func() bool { return asked.Load() == 16 }) }, all
+	return func() { Eventually(s.t, "the budget is used up", func() bool { return asked.Load() == 16 }) }, all
 }
 
-// Saves of pages that do not answer have a budget of their own: the targets are checked all the while, and saves
-// beyond the budget are refused with a time to come again.
+// Saves of pages that do not respond have a budget of their own. Targets are checked meanwhile, and saves beyond the
+// budget are refused with Retry-After.
 func TestSlowSavesDoNotDelayChecks(t *testing.T) {
 	t.Parallel() // it waits for saves to time out
-	web, s := site(t), start(t, "CHECK_INTERVAL=1s")
-	s.becomes(s.watch(web.set("/watched", status(200))).ID, "up")
+	web, s := site(t), Start(t, "CHECK_INTERVAL=1s")
+	s.becomes(s.addTarget(web.set("/watched", status(200))).ID, "up")
 
 	before := web.requests("/watched")
 	var (
@@ -83,10 +83,10 @@ func TestSlowSavesDoNotDelayChecks(t *testing.T) {
 	}
 }
 
-// A preview that does not get its turn says so in its place, and the form keeps what was typed.
+// A preview that does not get its turn shows the error in its place, and the form keeps its input.
 func TestPreviewBeyondTheBudget(t *testing.T) {
 	t.Parallel() // it waits for saves to time out
-	web, s := site(t), start(t)
+	web, s := site(t), Start(t)
 	b := browse(t, s, wide, "/links")
 	b.expect("status of 503") // the browser logs the answer that the form shows
 	begun, all := saveSlowly(s, func(*http.Response, problem) {})

@@ -11,7 +11,7 @@ import (
 
 func TestSearchAsYouType(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		web, s := site(t), start(t)
+		web, s := site(t), Start(t)
 		s.save(web.URL+"/go-memory", "Go")
 		s.save(web.URL+"/sqlite-pages", "Databases")
 		s.save(web.URL+"/go-channels", "Go", "Talk")
@@ -47,7 +47,7 @@ func TestSearchAsYouType(t *testing.T) {
 
 func TestBackAndForward(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		web, s := site(t), start(t)
+		web, s := site(t), Start(t)
 		s.save(web.URL+"/go-memory", "Go")
 		s.save(web.URL+"/sqlite-pages", "Databases")
 		b := browse(t, s, in, "/")
@@ -73,7 +73,7 @@ func TestBackAndForward(t *testing.T) {
 }
 
 func TestKeyboard(t *testing.T) {
-	web, s := site(t), start(t)
+	web, s := site(t), Start(t)
 	first := s.save(web.URL + "/first")
 	second := s.save(web.URL + "/second")
 	b := browse(t, s, wide, "/links")
@@ -126,7 +126,7 @@ func TestKeyboard(t *testing.T) {
 
 func TestBulkTagDeleteUndo(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		web, s := site(t), start(t)
+		web, s := site(t), Start(t)
 		one, two := s.save(web.URL+"/one", "Kept"), s.save(web.URL+"/two")
 		s.save(web.URL + "/three")
 		b := browse(t, s, in, "/links")
@@ -141,7 +141,7 @@ func TestBulkTagDeleteUndo(t *testing.T) {
 		tagsOf := func(l link) []string {
 			t.Helper()
 			var now link
-			s.call("GET", "/v1/link/"+l.ID, nil, &now)
+			s.Call("GET", "/v1/link/"+l.ID, nil, &now)
 			return now.Tags
 		}
 
@@ -179,7 +179,7 @@ func TestBulkTagDeleteUndo(t *testing.T) {
 
 func TestBulkRefreshShowsProgress(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		web, s := site(t), start(t)
+		web, s := site(t), Start(t)
 		s.save(web.URL + "/one")
 		s.save(web.URL+"/two", "Slow")
 		s.save(web.URL+"/three", "Slow")

@@ -7,7 +7,7 @@ import (
 
 func TestEditInPlace(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		web, s := site(t), start(t)
+		web, s := site(t), Start(t)
 		l := s.save(web.URL+"/go-memory", "Go")
 		b := browse(t, s, in, "/links/"+l.ID)
 		b.see("What there is to know about Go memory.")
@@ -20,7 +20,7 @@ func TestEditInPlace(t *testing.T) {
 		b.see("Saved.")
 		b.see("second <line>")
 		b.wait(`document.querySelector("h1").textContent === "My own words"`)
-		if s.call("PUT", "/v1/link/"+l.ID, nil, &l); l.Title != "My own words" || l.Notes != "First line\nsecond <line>" {
+		if s.Call("PUT", "/v1/link/"+l.ID, nil, &l); l.Title != "My own words" || l.Notes != "First line\nsecond <line>" {
 			t.Errorf("after a refresh title and notes are %q, %q", l.Title, l.Notes)
 		}
 
@@ -42,7 +42,7 @@ func TestEditInPlace(t *testing.T) {
 
 func TestTagsOfALink(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		web, s := site(t), start(t)
+		web, s := site(t), Start(t)
 		s.save(web.URL+"/other", "Databases")
 		l := s.save(web.URL+"/go-memory", "Go")
 		b := browse(t, s, in, "/links/"+l.ID)
@@ -75,7 +75,7 @@ func TestTagsOfALink(t *testing.T) {
 
 func TestExpireReviveDelete(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		web, s := site(t), start(t)
+		web, s := site(t), Start(t)
 		l := s.save(web.URL+"/go-memory", "Go")
 		b := browse(t, s, in, "/links/"+l.ID)
 		b.click(`form[action$="/expired"] button`)
@@ -101,19 +101,19 @@ func TestExpireReviveDelete(t *testing.T) {
 	})
 }
 
-// A page that moved for good is offered its new address, which is one click away.
+// If a page has moved permanently, its link offers the new URL, one click away.
 func TestMovedLink(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		web, s := site(t), start(t, "LINK_CHECK_INTERVAL=1ms") // always due
+		web, s := site(t), Start(t, "LINK_CHECK_INTERVAL=1ms") // always due
 		l := s.save(web.URL + "/old-home")
 		s.save(web.URL + "/stays")
 		web.set("/old-home", redirect(301, "/new-home"))
 		web.set("/stays", redirect(302, "/elsewhere"))
-		if status := s.call("POST", "/v1/admin/jobs/revalidation/run", nil, nil); status != 202 {
+		if status := s.Call("POST", "/v1/admin/jobs/revalidation/run", nil, nil); status != 202 {
 			t.Fatalf("running the job is answered %d, want 202", status)
 		}
-		eventually(t, "the move is noticed", func() bool {
-			s.call("GET", "/v1/link/"+l.ID, nil, &l)
+		Eventually(t, "the move is noticed", func() bool {
+			s.Call("GET", "/v1/link/"+l.ID, nil, &l)
 			return l.Health == "moved"
 		})
 		if l.URL != web.URL+"/old-home" {
@@ -125,7 +125,7 @@ func TestMovedLink(t *testing.T) {
 		b.click(`.attention a.title`)
 		b.click(`form[action$="/move"] button`)
 		b.see("The new address is in use.")
-		if s.call("GET", "/v1/link/"+l.ID, nil, &l); l.URL != web.URL+"/new-home" || l.Health == "moved" {
+		if s.Call("GET", "/v1/link/"+l.ID, nil, &l); l.URL != web.URL+"/new-home" || l.Health == "moved" {
 			t.Errorf("the link is %s, %s; want the new address", l.URL, l.Health)
 		}
 	})

@@ -8,7 +8,7 @@ import (
 // The main journey: paste, preview, save, find.
 func TestSaveAndFind(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		web, s := site(t), start(t)
+		web, s := site(t), Start(t)
 		b := browse(t, s, in, "/")
 		b.see("Paste a link")
 		b.see("Save from anywhere")
@@ -40,10 +40,10 @@ func TestSaveAndFind(t *testing.T) {
 	})
 }
 
-// An error stands next to its field, and nothing that was typed is lost.
+// An error is next to its field, and the form keeps its input.
 func TestErrorsKeepWhatWasTyped(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		web, s := site(t), start(t)
+		web, s := site(t), Start(t)
 		missing := web.set("/missing", status(404))
 		b := browse(t, s, in, "/links")
 		b.expect("status of 4") // the browser logs the answers that the form shows
@@ -73,9 +73,9 @@ func TestErrorsKeepWhatWasTyped(t *testing.T) {
 	})
 }
 
-// Whoever saves a link twice is told so; its tags are joined.
+// Saving a link twice says so and joins the tags.
 func TestSaveTwice(t *testing.T) {
-	web, s := site(t), start(t)
+	web, s := site(t), Start(t)
 	s.save(web.URL+"/go-memory", "Go")
 	b := browse(t, s, wide, "/links")
 	b.fill("#url", web.URL+"/go-memory/#part")

@@ -2,10 +2,10 @@ package e2e
 
 import "testing"
 
-// The main journey on the second engine, in the browser and on the API.
+// The main journey on PostgreSQL, in the browser and in the API.
 func TestPostgres(t *testing.T) {
 	store := "DATABASE_URL=" + newDatabase(t)
-	web, s := site(t), start(t, store)
+	web, s := site(t), Start(t, store)
 	saved := s.save(web.URL+"/go-memory", "Go", "Reading")
 	s.save(web.URL+"/c-sharp", "c#")
 
@@ -23,14 +23,14 @@ func TestPostgres(t *testing.T) {
 
 	web.set("/go-memory", status(404))
 	var refreshed link
-	if got := s.call("PUT", "/v1/link/"+saved.ID, nil, &refreshed); got != 200 || !refreshed.Expired {
+	if got := s.Call("PUT", "/v1/link/"+saved.ID, nil, &refreshed); got != 200 || !refreshed.Expired {
 		t.Errorf("refreshing a page that is gone: %d, expired %v; want 200, true", got, refreshed.Expired)
 	}
 	if _, total := s.found("/v1/search?q=memory"); total != 0 {
 		t.Errorf("an expired link is found %d times", total)
 	}
-	s.stop()
-	again := start(t, store)
+	s.Stop()
+	again := Start(t, store)
 	if _, total := again.found("/v1/links?expired=all"); total != 3 {
 		t.Errorf("after a restart there are %d links, want 3", total)
 	}

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// A short link is made, copied and visited; its visits appear while the pages
-// stand still. It is disabled, extended and deleted, and comes back.
+// A short link is created, copied and visited, and its visits appear without a reload. It is disabled, extended,
+// deleted and restored.
 func TestShortLinkJourney(t *testing.T) {
 	t.Parallel() // it waits for pages that renew themselves every five seconds
 	inBoth(t, func(t *testing.T, in size) {
 		t.Parallel()
-		s := start(t)
+		s := Start(t)
 		b := browse(t, s, in, "/short")
 		b.expect("status of 4")
 		b.see("No short links yet")
@@ -29,7 +29,7 @@ func TestShortLinkJourney(t *testing.T) {
 		b.choose("select[name=ends]", "168h")
 		b.click("#add .field-row button.primary")
 		b.see("The short link is made")
-		address := s.url + "/s/Spring"
+		address := s.URL + "/s/Spring"
 		b.see(address)
 		b.wait(`document.querySelector(".made img.qr").naturalWidth > 0`)
 		b.fits(in, "/short, made")
@@ -38,22 +38,22 @@ func TestShortLinkJourney(t *testing.T) {
 		b.paste("#q")
 		b.wait(`document.querySelector("#q").value === ` + quote(address))
 		b.fill("#q", "LONG/way") // the address of the page, "made" no more
-		b.wait(`location.search === "?q=LONG%2Fway" && document.querySelectorAll("` + shortRow + `").length === 1`)
+		b.wait(`location.search === "?q=LONG%2Fway" && document.querySelectorAll("` + shortLinkRow + `").length === 1`)
 
 		eval[bool](b, `window.stays = true`) // is gone if the page is loaded anew
 		leads(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
 		leads(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
 		leads(t, s, "spring", 404, "") // keys know capitals from small letters
-		b.wait(`window.stays && document.querySelector("` + shortRow + ` .visits").textContent === "2"`)
-		b.click(shortRow + " [data-pause]")
-		b.has(shortRow + ".disabled")
+		b.wait(`window.stays && document.querySelector("` + shortLinkRow + ` .visits").textContent === "2"`)
+		b.click(shortLinkRow + " [data-pause]")
+		b.has(shortLinkRow + ".disabled")
 		b.wait(`window.stays`)
 		leads(t, s, "Spring", 410, "")
-		b.click(shortRow + " [data-pause]")
-		b.has(shortRow + ".active")
+		b.click(shortLinkRow + " [data-pause]")
+		b.has(shortLinkRow + ".active")
 		leads(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
 
-		b.click(shortRow + " a.title")
+		b.click(shortLinkRow + " a.title")
 		b.has(".short-link h1")
 		eval[bool](b, `window.stays = true`)
 		b.wait(`document.querySelector(".ranges [aria-current] strong").textContent === "3"`)
@@ -86,10 +86,10 @@ func TestShortLinkJourney(t *testing.T) {
 	})
 }
 
-// One click on a saved link shortens it, and its short address stands there.
+// One click on the page of a saved link creates a short link, which the page then shows.
 func TestShortenASavedLink(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		web, s := site(t), start(t)
+		web, s := site(t), Start(t)
 		l := s.save(web.URL + "/go-memory")
 		b := browse(t, s, in, "/links/"+l.ID)
 		b.click(`form[action$="/shorten"] button`)
@@ -105,11 +105,11 @@ func TestShortenASavedLink(t *testing.T) {
 	})
 }
 
-// Thousands of short links are a page at a time.
+// Many short links are shown a page at a time.
 func TestManyShortLinks(t *testing.T) {
-	s := start(t)
+	s := Start(t)
 	for i := range 120 {
-		s.call("POST", "/v1/shortlinks", map[string]any{"long_url": "https://example.com/" + strconv.Itoa(i), "short_key": "Key" + strconv.Itoa(i)}, nil)
+		s.Call("POST", "/v1/shortlinks", map[string]any{"long_url": "https://example.com/" + strconv.Itoa(i), "short_key": "Key" + strconv.Itoa(i)}, nil)
 	}
 	b := browse(t, s, wide, "/short")
 	b.see("The newest 50")
@@ -117,13 +117,13 @@ func TestManyShortLinks(t *testing.T) {
 	b.see("Older short links")
 	b.see("Key69")
 	b.press("]")
-	b.wait(`document.querySelectorAll("` + shortRow + `").length === 20`)
+	b.wait(`document.querySelectorAll("` + shortLinkRow + `").length === 20`)
 	b.press("[")
 	b.see("The newest 50")
 	b.fill("#q", "key11")
 	b.see("11 short links")
 	b.press("\x1bjj")
-	b.wait(`document.activeElement.matches("` + shortRow + `:nth-child(2) a.title")`)
+	b.wait(`document.activeElement.matches("` + shortLinkRow + `:nth-child(2) a.title")`)
 	b.press("y")
 	b.see("Copied.")
 	b.press("e")

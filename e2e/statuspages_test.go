@@ -9,13 +9,12 @@ import (
 	"testing"
 )
 
-// A status page is made in the browser. It, its feed and its badges are all
-// that a stranger gets to see.
+// A status page is created in the browser. It, its feed and its badges show visitors nothing else.
 func TestStatusPage(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		web, s := site(t), start(t, "CHECK_INTERVAL=300ms")
-		shop := s.watchAs(map[string]any{"url": web.URL + "/shop", "name": "Shop"})
-		inner := s.watchAs(map[string]any{"url": web.URL + "/inner-secret", "name": "Inner"})
+		web, s := site(t), Start(t, "CHECK_INTERVAL=300ms")
+		shop := s.addTargetAs(map[string]any{"url": web.URL + "/shop", "name": "Shop"})
+		inner := s.addTargetAs(map[string]any{"url": web.URL + "/inner-secret", "name": "Inner"})
 		s.becomes(shop.ID, "up")
 		b := browse(t, s, in, "/status")
 		b.expect("status of 4")
@@ -77,14 +76,13 @@ func TestStatusPage(t *testing.T) {
 	})
 }
 
-// With a password set, strangers get the status page, its feed and its badges,
-// and nothing else of what is watched.
+// With a password set, visitors can read the status page, its feed and its badges, and nothing else about targets.
 func TestStatusPageIsPublic(t *testing.T) {
 	store := storeIn(t)
 	if out, code := command(t, []string{"demo", "-links", "3"}, store); code != 0 {
 		t.Fatalf("filling the store: exit code %d: %s", code, out)
 	}
-	s := start(t, store, "ADMIN_PASSWORD=correct horse")
+	s := Start(t, store, "ADMIN_PASSWORD=correct horse")
 	var list struct{ Items []target }
 	res := send(t, s, "GET", "/v1/targets", "", func(r *http.Request) { r.SetBasicAuth("", "correct horse") })
 	if err := json.NewDecoder(res.Body).Decode(&list); err != nil || len(list.Items) == 0 {

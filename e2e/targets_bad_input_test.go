@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// Whatever the API cannot use is answered with 400 or 404, the place that is
-// wrong, and nothing of what was sent.
-func TestWatchBadInput(t *testing.T) {
-	web, s := site(t), start(t, "CHECK_INTERVAL=1h")
-	known := s.watch(web.URL + "/known")
+// Invalid requests are answered with 400 or 404 and the location of the error, and without any of the rejected
+// values.
+func TestTargetBadInput(t *testing.T) {
+	web, s := site(t), Start(t, "CHECK_INTERVAL=1h")
+	known := s.addTarget(web.URL + "/known")
 	const secret = "hunter2"
 	unknown := "/v1/targets/t_" + strings.Repeat("0", 22)
 	for name, c := range map[string]struct {

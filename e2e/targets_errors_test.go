@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// rude serves each connection by hand until the test ends.
+// rude calls serve with each connection, and closes the connections when the test ends.
 func rude(t *testing.T, serve func(net.Conn)) (host string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -53,7 +53,7 @@ func rude(t *testing.T, serve func(net.Conn)) (host string) {
 	return listener.Addr().String()
 }
 
-// silent takes what it is sent and answers these bytes and no more.
+// silent reads the request, sends these bytes and then nothing more.
 func silent(answer string) func(net.Conn) {
 	return func(conn net.Conn) {
 		buf := make([]byte, 4096)
@@ -67,7 +67,7 @@ func silent(answer string) func(net.Conn) {
 	}
 }
 
-// abrupt resets the connection as soon as something is asked.
+// abrupt resets the connection as soon as a request arrives.
 func abrupt(conn net.Conn) {
 	_, _ = conn.Read(make([]byte, 1))
 	if tcp, ok := conn.(*net.TCPConn); ok {
@@ -76,7 +76,7 @@ func abrupt(conn net.Conn) {
 	_ = conn.Close()
 }
 
-// free is an address where nobody listens.
+// free returns an address where nothing listens.
 func free(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -87,8 +87,7 @@ func free(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// busy is an address where a connection is never made: who listens there takes
-// none, and no more can wait.
+// busy returns an address where connections are never accepted and the queue of those that wait is full.
 func busy(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
@@ -119,12 +118,11 @@ func busy(t *testing.T) string {
 	return ""
 }
 
-// Servers that misbehave in every phase of a check leave a result that says so
-// in a few words, the same ones each time, without an address.
+// Servers that misbehave in each phase of a check give a short error, always the same one, without an address.
 func TestCheckErrors(t *testing.T) {
 	t.Parallel() // it waits for time-outs
 	web := site(t)
-	s := start(t, "CHECK_INTERVAL=1h", "HTTP_TIMEOUT=500ms", "MAX_CONCURRENCY=64")
+	s := Start(t, "CHECK_INTERVAL=1h", "HTTP_TIMEOUT=500ms", "MAX_CONCURRENCY=64")
 	secure := httptest.NewUnstartedServer(http.HandlerFunc(article))
 	secure.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are to fail
@@ -162,10 +160,10 @@ func TestCheckErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			watched := s.watch(c.url)
-			eventually(t, "the first check is stored", func() bool { return len(s.results(watched.ID)) > 0 })
+			watched := s.addTarget(c.url)
+			Eventually(t, "the first check is stored", func() bool { return len(s.results(watched.ID)) > 0 })
 			var next result
-			if status := s.call("POST", "/v1/targets/"+watched.ID+"/check", nil, &next); status != 200 && c.status != 429 { // who asks for a pause is not asked at once
+			if status := s.Call("POST", "/v1/targets/"+watched.ID+"/check", nil, &next); status != 200 && c.status != 429 { // who asks for a pause is not asked at once
 				t.Fatalf("checking again: status %d", status)
 			}
 			whole := regexp.MustCompile("^(" + c.err + ")$")
@@ -187,7 +185,7 @@ func TestCheckErrors(t *testing.T) {
 		})
 	}
 	t.Cleanup(func() {
-		if status := s.call("GET", "/readyz", nil, nil); status != 200 {
+		if status := s.Call("GET", "/readyz", nil, nil); status != 200 {
 			t.Errorf("after all that /readyz answers %d", status)
 		}
 	})

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// gate is a page that answers nobody until it is opened.
+// gate is a page that responds to no request until it is opened.
 type gate struct {
 	open     chan struct{}
 	mu       sync.Mutex
@@ -39,7 +39,7 @@ func (g *gate) note(in map[string]int, path string, n int) {
 	in[path] += n
 }
 
-// count is how many requests of a sort there are.
+// count returns the number of requests in waiting or answered.
 func (g *gate) count(of map[string]int) (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -54,34 +54,32 @@ const (
 	checkedTargets = `SELECT canonical_url FROM targets JOIN check_results ON target_seq = seq`
 )
 
-// fullQueue watches 120 targets on 40 hosts that answer nobody yet, with four
-// workers, and waits until some are being asked.
-func fullQueue(t *testing.T, g *gate, env ...string) *server {
+// fullQueue starts a program with four workers and adds 120 targets on 40 hosts that do not respond yet. It waits
+// until some checks run.
+func fullQueue(t *testing.T, g *gate, env ...string) *Server {
 	t.Helper()
-	s := start(t, append(env, "MAX_CONCURRENCY=4", "HTTP_TIMEOUT=1m", "CHECK_INTERVAL=1h")...)
+	s := Start(t, append(env, "MAX_CONCURRENCY=4", "HTTP_TIMEOUT=1m", "CHECK_INTERVAL=1h")...)
 	for i, url := range hosts(t, 40, g) {
 		for k := range 3 {
-			s.watch(fmt.Sprintf("%s/%d-%d", url, i, k))
+			s.addTarget(fmt.Sprintf("%s/%d-%d", url, i, k))
 		}
 	}
-	eventually(t, "checks are under way", func() bool { return g.count(g.waiting) >= 2 })
+	Eventually(t, "checks are under way", func() bool { return g.count(g.waiting) >= 2 })
 	return s
 }
 
-// SIGTERM in a full queue: what was being asked is answered and stored, nothing
-// else is asked, and no target is left claimed.
+// SIGTERM with a full queue: running checks finish and are stored, no others start, and no target stays claimed.
 func TestStopInAFullQueue(t *testing.T) {
 	g := newGate()
 	s := fullQueue(t, g)
 	s.signal(syscall.SIGTERM)
-	eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log.String(), `"msg":"stopping"`) })
+	Eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log(), `"msg":"stopping"`) })
 	close(g.open)
-	s.dead = true // by the signal above: stop would send a second one
 	if err := s.wait(); err != nil {
 		t.Errorf("the program ended with %v, want exit code 0", err)
 	}
 	stored := map[string]bool{}
-	for _, url := range rows(t, s.store, checkedTargets) {
+	for _, url := range Rows(t, s.store, checkedTargets) {
 		stored["/"+url[strings.LastIndexByte(url, '/')+1:]] = true
 	}
 	if len(g.answered) == 0 || len(g.answered) > 8 {
@@ -95,53 +93,52 @@ func TestStopInAFullQueue(t *testing.T) {
 	if len(stored) != len(g.answered) {
 		t.Errorf("%d results are stored of %d answers", len(stored), len(g.answered))
 	}
-	if left := rows(t, s.store, claimedTargets); len(left) > 0 {
+	if left := Rows(t, s.store, claimedTargets); len(left) > 0 {
 		t.Errorf("after a good end these are claimed: %q", left)
 	}
 }
 
-// Hosts that never answer are given up when the grace is over: exit code 0, no
-// result, nothing claimed.
+// Checks of hosts that never respond are cancelled when the grace is over: exit code 0, no result, no claim.
 func TestStopCutsWhatHangs(t *testing.T) {
 	g := newGate()
 	s := fullQueue(t, g, "SHUTDOWN_GRACE=500ms")
-	s.stop()
+	s.Stop()
 	if n := g.count(g.answered); n > 0 {
 		t.Errorf("%d were answered by a host that answers nobody", n)
 	}
-	if stored := rows(t, s.store, checkedTargets); len(stored) > 0 {
+	if stored := Rows(t, s.store, checkedTargets); len(stored) > 0 {
 		t.Errorf("checks that were cut are stored as results: %q", stored)
 	}
-	if left := rows(t, s.store, claimedTargets); len(left) > 0 {
+	if left := Rows(t, s.store, claimedTargets); len(left) > 0 {
 		t.Errorf("after a good end these are claimed: %q", left)
 	}
 }
 
-// checkerLease is how long a killed program's claims hold: five heartbeats of another one (targets.Heartbeat).
+// checkerLease is how long the claims of a killed program hold: five heartbeats of another one (targets.Heartbeat).
 const checkerLease = 4 * time.Second
 
-// What a killed program had claimed is checked again once its lease has ended.
+// The claims of a killed program are checked again when its lease has ended.
 func TestKillWhileChecking(t *testing.T) {
 	t.Parallel() // it waits for a lease to end
 	g, store := newGate(), storeIn(t)
 	s := fullQueue(t, g, store)
 	s.kill()
-	if left := rows(t, s.store, claimedTargets); len(left) == 0 {
+	if left := Rows(t, s.store, claimedTargets); len(left) == 0 {
 		t.Error("nothing was claimed when the program was killed: this test would show nothing")
 	}
 	close(g.open)
-	again := start(t, store, "MAX_CONCURRENCY=4", "CHECK_INTERVAL=1s")
+	again := Start(t, store, "MAX_CONCURRENCY=4", "CHECK_INTERVAL=1s")
 	eventuallyWithin(t, checkerLease+patience, "every target is up", func() bool {
 		up, _ := listed[target](again, "/v1/targets?status=up&limit=500")
 		return len(up) == 120
 	})
-	again.stop()
-	if left := rows(t, again.store, claimedTargets); len(left) > 0 {
+	again.Stop()
+	if left := Rows(t, again.store, claimedTargets); len(left) > 0 {
 		t.Errorf("after a good end these are claimed: %q", left)
 	}
 }
 
-// seen is what a host noted of the checks of each of its pages.
+// seen records the checks of each page of a host.
 type seen struct {
 	mu      sync.Mutex
 	last    map[string]time.Time // when a page was asked last
@@ -173,22 +170,22 @@ func (h *seen) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	h.mu.Unlock()
 }
 
-// pages is how many different pages somebody asked for.
+// pages returns the number of different pages that a user agent has requested.
 func (h *seen) pages(who string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.by[who])
 }
 
-// forget starts the counts of checks anew.
+// forget resets the counts of checks.
 func (h *seen) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.by = map[string]map[string]int{}
 }
 
-// Two programs on one PostgreSQL share the targets: none is checked twice
-// within its interval, and when one dies the other has all of them.
+// Two programs on one PostgreSQL share the targets: none is checked twice in its interval, and when one program dies
+// the other checks all of them.
 func TestTwoProgramsShareTheTargets(t *testing.T) {
 	t.Parallel() // it waits for a lease to end
 	const interval = 3 * time.Second
@@ -196,12 +193,12 @@ func TestTwoProgramsShareTheTargets(t *testing.T) {
 	// on a busy machine, so that the next seems early.
 	h := &seen{last: map[string]time.Time{}, running: map[string]int{}, by: map[string]map[string]int{}, least: interval / 4}
 	env := []string{"DATABASE_URL=" + newDatabase(t), "CHECK_INTERVAL=" + interval.String(), "MAX_CONCURRENCY=4"}
-	anna := start(t, append(env, "OUTBOUND_USER_AGENT=Anna")...)
-	ben := start(t, append(env, "OUTBOUND_USER_AGENT=Ben")...)
+	anna := Start(t, append(env, "OUTBOUND_USER_AGENT=Anna")...)
+	ben := Start(t, append(env, "OUTBOUND_USER_AGENT=Ben")...)
 	const all = 200
 	for i, url := range hosts(t, 20, h) {
 		for k := range all / 20 {
-			[]*server{anna, ben}[k%2].watch(fmt.Sprintf("%s/%d-%d", url, i, k))
+			[]*Server{anna, ben}[k%2].addTarget(fmt.Sprintf("%s/%d-%d", url, i, k))
 		}
 	}
 	both := func() bool { // either has checked most of them by now: each came up several times

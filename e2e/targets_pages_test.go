@@ -4,13 +4,13 @@ import (
 	"testing"
 )
 
-// A target is added, goes up, down as its server is killed, and up again, while
-// the list stands still but for that; its page tells of the outage.
-func TestWatchUpDownUp(t *testing.T) {
+// A target is added, goes up, down when its server closes, and up again, without a reload of the list. Its page shows
+// the outage.
+func TestTargetUpDownUp(t *testing.T) {
 	t.Parallel() // it waits for pages that renew themselves every five seconds
 	inBoth(t, func(t *testing.T, in size) {
 		t.Parallel()
-		web, s := site(t), start(t, "CHECK_INTERVAL=300ms")
+		web, s := site(t), Start(t, "CHECK_INTERVAL=300ms")
 		b := browse(t, s, in, "/watch")
 		b.see("Nothing is watched yet")
 		b.fits(in, "/watch, empty")
@@ -52,12 +52,12 @@ func TestWatchUpDownUp(t *testing.T) {
 	})
 }
 
-// What an owner sets is edited in place, what is wrong is said beside it, and
-// what was deleted comes back.
+// The settings of a target are edited in place, errors are next to their fields, and a deleted target can be
+// restored.
 func TestTargetPage(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		web, s := site(t), start(t, "CHECK_INTERVAL=1h")
-		watched := s.watch(web.URL + "/shop")
+		web, s := site(t), Start(t, "CHECK_INTERVAL=1h")
+		watched := s.addTarget(web.URL + "/shop")
 		s.becomes(watched.ID, "up")
 		b := browse(t, s, in, "/watch/"+watched.ID)
 		b.click("[data-edit-here]")
@@ -103,10 +103,10 @@ func TestTargetPage(t *testing.T) {
 	})
 }
 
-// One click on a saved link watches it, and its history shows there.
+// One click on the page of a saved link adds a target, and the page then shows its history.
 func TestWatchASavedLink(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		web, s := site(t), start(t, "CHECK_INTERVAL=300ms")
+		web, s := site(t), Start(t, "CHECK_INTERVAL=300ms")
 		l := s.save(web.URL + "/go-memory")
 		b := browse(t, s, in, "/links/"+l.ID)
 		b.click(`form[action="/watch"] button`)
@@ -117,7 +117,7 @@ func TestWatchASavedLink(t *testing.T) {
 		if len(all) != 1 || all[0].CanonicalURL != web.URL+"/go-memory" || all[0].Name != "Go memory" {
 			t.Fatalf("the targets are %+v", all)
 		}
-		eventually(t, "it was checked three times", func() bool { return len(s.results(all[0].ID)) >= 3 })
+		Eventually(t, "it was checked three times", func() bool { return len(s.results(all[0].ID)) >= 3 })
 		b.open("/links/" + l.ID)
 		b.has("section[aria-labelledby=watched] .state.up svg")
 		b.fits(in, "/links/{id}, watched")

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// When a certificate ends is read off the handshake of a check, and told.
+// The expiry of a certificate is read in the handshake of a check.
 func TestCertificateOfATarget(t *testing.T) {
 	web, setting := trusted(t, article)
-	s := start(t, setting)
-	plain := s.watch(site(t).URL)
-	secure := s.watch(web.URL)
+	s := Start(t, setting)
+	plain := s.addTarget(site(t).URL)
+	secure := s.addTarget(web.URL)
 	s.becomes(secure.ID, "up")
 	s.becomes(plain.ID, "up")
 	if got, want := s.target(secure.ID).TLSExpiresAt, web.Certificate().NotAfter; !got.Equal(want) {
@@ -27,22 +27,22 @@ func TestCertificateOfATarget(t *testing.T) {
 	}
 }
 
-// The seed's journey on the API: register, look, wait, change, delete.
-func TestWatchJourney(t *testing.T) {
-	web, s := site(t), start(t, "CHECK_INTERVAL=300ms")
+// Targets in the API: add, read, wait for checks, change, delete.
+func TestTargetJourney(t *testing.T) {
+	web, s := site(t), Start(t, "CHECK_INTERVAL=300ms")
 	spelled := strings.Replace(web.URL, "http", "HTTP", 1) + "/status/?a=1#section"
-	first := s.watchAs(map[string]any{"url": spelled, "name": "The site"})
+	first := s.addTargetAs(map[string]any{"url": spelled, "name": "The site"})
 	if first.Status != "pending" || first.URL != spelled || first.CanonicalURL != web.URL+"/status?a=1" || first.Host != "127.0.0.1" || first.Name != "The site" {
 		t.Errorf("the new target is %+v", first)
 	}
 	var again target
-	if status := s.call("POST", "/v1/targets", map[string]any{"url": web.URL + "/status/?a=1"}, &again); status != 200 || again.ID != first.ID {
+	if status := s.Call("POST", "/v1/targets", map[string]any{"url": web.URL + "/status/?a=1"}, &again); status != 200 || again.ID != first.ID {
 		t.Errorf("the same URL in another spelling: %d with %s, want 200 with %s", status, again.ID, first.ID)
 	}
-	other := s.watch(web.URL + "/other")
+	other := s.addTarget(web.URL + "/other")
 
 	// History comes by itself, newest first, in pages without skips or repeats.
-	eventually(t, "five checks of each are stored", func() bool { return len(s.results(first.ID)) >= 5 && len(s.results(other.ID)) >= 5 })
+	Eventually(t, "five checks of each are stored", func() bool { return len(s.results(first.ID)) >= 5 && len(s.results(other.ID)) >= 5 })
 	if now := s.target(first.ID); now.Status != "up" || now.LastStatusCode != 200 || now.LastError != "" || now.Uptime["24h"] == nil || *now.Uptime["24h"] != 1 {
 		t.Errorf("after five good checks the target is %+v", now)
 	}
@@ -68,18 +68,18 @@ func TestWatchJourney(t *testing.T) {
 
 	// Paused is left alone, while its neighbour goes on.
 	var paused target
-	if status := s.call("PATCH", "/v1/targets/"+first.ID, map[string]any{"paused": true}, &paused); status != 200 || paused.Status != "paused" || !paused.NextCheckAt.IsZero() {
+	if status := s.Call("PATCH", "/v1/targets/"+first.ID, map[string]any{"paused": true}, &paused); status != 200 || paused.Status != "paused" || !paused.NextCheckAt.IsZero() {
 		t.Errorf("pausing: %d, status %s, next check %s", status, paused.Status, paused.NextCheckAt)
 	}
 	checks, neighbour := web.requests("/status"), web.requests("/other")
-	eventually(t, "the neighbour is checked five times more", func() bool { return web.requests("/other") >= neighbour+5 })
+	Eventually(t, "the neighbour is checked five times more", func() bool { return web.requests("/other") >= neighbour+5 })
 	if more := web.requests("/status") - checks; more > 1 { // one may have been under way
 		t.Errorf("a paused target was checked %d times", more)
 	}
-	if status := s.call("POST", "/v1/targets/"+first.ID+"/check", nil, nil); status != 409 {
+	if status := s.Call("POST", "/v1/targets/"+first.ID+"/check", nil, nil); status != 409 {
 		t.Errorf("checking a paused target now: %d, want 409", status)
 	}
-	s.call("PATCH", "/v1/targets/"+first.ID, map[string]any{"paused": false, "name": "Renamed", "interval_seconds": 3600}, nil)
+	s.Call("PATCH", "/v1/targets/"+first.ID, map[string]any{"paused": false, "name": "Renamed", "interval_seconds": 3600}, nil)
 	s.becomes(first.ID, "up")
 	if now := s.target(first.ID); now.Name != "Renamed" || now.IntervalSeconds != 3600 || now.NextCheckAt.Before(time.Now().Add(30*time.Minute)) {
 		t.Errorf("after the change the target is %+v", now)
@@ -88,30 +88,30 @@ func TestWatchJourney(t *testing.T) {
 	// Check now, long before it is due.
 	before := s.results(first.ID)
 	var now result
-	if status := s.call("POST", "/v1/targets/"+first.ID+"/check", nil, &now); status != 200 || now.TargetID != first.ID || now.StatusCode != 200 {
+	if status := s.Call("POST", "/v1/targets/"+first.ID+"/check", nil, &now); status != 200 || now.TargetID != first.ID || now.StatusCode != 200 {
 		t.Errorf("checking now: %d %+v", status, now)
 	}
 	if after := s.results(first.ID); len(after) != len(before)+1 || after[0].ID != now.ID {
 		t.Errorf("checking now left %d results after %d, the newest %s, want %s", len(after), len(before), after[0].ID, now.ID)
 	}
 
-	if status := s.call("DELETE", "/v1/targets/"+first.ID, nil, nil); status != 204 {
+	if status := s.Call("DELETE", "/v1/targets/"+first.ID, nil, nil); status != 204 {
 		t.Errorf("deleting: %d, want 204", status)
 	}
-	if status := s.call("GET", "/v1/targets/"+first.ID, nil, nil); status != 404 {
+	if status := s.Call("GET", "/v1/targets/"+first.ID, nil, nil); status != 404 {
 		t.Errorf("a deleted target: %d, want 404", status)
 	}
-	if anew := s.watch(web.URL + "/status?a=1"); anew.ID == first.ID {
+	if anew := s.addTarget(web.URL + "/status?a=1"); anew.ID == first.ID {
 		t.Error("the deleted target's address is watched under the old id")
 	}
 }
 
-// What is down says why, and up again ends it.
-func TestWatchDownAndUp(t *testing.T) {
-	web, s := site(t), start(t, "CHECK_INTERVAL=200ms")
-	down := s.watch(web.set("/shop", status(404)))
+// A target that is down has the reason, and the first good check ends its outage.
+func TestTargetDownAndUp(t *testing.T) {
+	web, s := site(t), Start(t, "CHECK_INTERVAL=200ms")
+	down := s.addTarget(web.set("/shop", status(404)))
 	s.becomes(down.ID, "down")
-	eventually(t, "it failed twice", func() bool { return s.target(down.ID).ConsecutiveFailures >= 2 })
+	Eventually(t, "it failed twice", func() bool { return s.target(down.ID).ConsecutiveFailures >= 2 })
 	if now := s.target(down.ID); now.LastError != "unexpected status 404" || now.LastStatusCode != 404 {
 		t.Errorf("it is down with %q, status %d", now.LastError, now.LastStatusCode)
 	}
@@ -133,16 +133,16 @@ func TestWatchDownAndUp(t *testing.T) {
 	}
 
 	// Expectations decide, too.
-	keyword := s.watchAs(map[string]any{"url": web.set("/keyword", titled("All is well")), "expect": map[string]any{"keyword": "well"}})
-	absent := s.watchAs(map[string]any{"url": web.URL + "/keyword?2", "expect": map[string]any{"keyword_absent": "All is"}})
-	teapot := s.watchAs(map[string]any{"url": web.set("/teapot", status(418)), "expect": map[string]any{"status": "418"}})
+	keyword := s.addTargetAs(map[string]any{"url": web.set("/keyword", titled("All is well")), "expect": map[string]any{"keyword": "well"}})
+	absent := s.addTargetAs(map[string]any{"url": web.URL + "/keyword?2", "expect": map[string]any{"keyword_absent": "All is"}})
+	teapot := s.addTargetAs(map[string]any{"url": web.set("/teapot", status(418)), "expect": map[string]any{"status": "418"}})
 	s.becomes(keyword.ID, "up")
 	s.becomes(absent.ID, "down")
 	s.becomes(teapot.ID, "up")
 }
 
 // keyed posts a target with an Idempotency-Key.
-func keyed(t *testing.T, s *server, key, url string) (status int, got target) {
+func keyed(t *testing.T, s *Server, key, url string) (status int, got target) {
 	t.Helper()
 	res := send(t, s, "POST", "/v1/targets", `{"url": "`+url+`"}`, func(r *http.Request) {
 		r.Header.Set("Content-Type", "application/json")
@@ -154,10 +154,10 @@ func keyed(t *testing.T, s *server, key, url string) (status int, got target) {
 	return res.StatusCode, got
 }
 
-// A key makes one target, whatever is sent with it later, also after a restart.
-func TestWatchIdempotencyKey(t *testing.T) {
+// A key creates one target, whatever later requests send with it, also after a restart.
+func TestTargetIdempotencyKey(t *testing.T) {
 	web, store := site(t), storeIn(t)
-	s := start(t, store)
+	s := Start(t, store)
 	status, first := keyed(t, s, "retry-1", web.URL+"/one")
 	if status != 201 {
 		t.Fatalf("the first use of a key: %d, want 201", status)
@@ -168,7 +168,7 @@ func TestWatchIdempotencyKey(t *testing.T) {
 		}
 	}
 	s.kill()
-	s = start(t, store)
+	s = Start(t, store)
 	if status, got := keyed(t, s, "retry-1", web.URL+"/three"); status != 200 || got.ID != first.ID {
 		t.Errorf("the key after a restart: %d with %s, want 200 with the first", status, got.ID)
 	}
@@ -177,15 +177,15 @@ func TestWatchIdempotencyKey(t *testing.T) {
 	}
 }
 
-// Pages of targets have no skips and no repeats while others come and go.
-func TestWatchPages(t *testing.T) {
-	web, s := site(t), start(t, "CHECK_INTERVAL=1h")
+// Pages of targets have no gaps and no repeats while targets are added and deleted.
+func TestTargetListCursors(t *testing.T) {
+	web, s := site(t), Start(t, "CHECK_INTERVAL=1h")
 	port := web.URL[strings.LastIndexByte(web.URL, ':'):]
 	var want []string
 	for i := range 25 {
-		want = append(want, s.watch(fmt.Sprintf("%s/page-%02d", web.URL, i)).ID)
+		want = append(want, s.addTarget(fmt.Sprintf("%s/page-%02d", web.URL, i)).ID)
 	}
-	elsewhere := s.watch("http://127.0.0.2" + port + "/page")
+	elsewhere := s.addTarget("http://127.0.0.2" + port + "/page")
 	ids := func(ts []target) (ids []string) {
 		for _, t := range ts {
 			ids = append(ids, t.ID)
@@ -199,10 +199,10 @@ func TestWatchPages(t *testing.T) {
 		t.Errorf("the other host lists %q", got)
 	}
 	seen, token := listed[target](s, "/v1/targets?limit=10")
-	s.call("DELETE", "/v1/targets/"+want[3], nil, nil)  // was seen
-	s.call("DELETE", "/v1/targets/"+want[9], nil, nil)  // the token's own
-	s.call("DELETE", "/v1/targets/"+want[20], nil, nil) // is to come
-	late := s.watch(web.URL + "/late")
+	s.Call("DELETE", "/v1/targets/"+want[3], nil, nil)  // was seen
+	s.Call("DELETE", "/v1/targets/"+want[9], nil, nil)  // the token's own
+	s.Call("DELETE", "/v1/targets/"+want[20], nil, nil) // is to come
+	late := s.addTarget(web.URL + "/late")
 	rest, _ := listed[target](s, "/v1/targets?limit=500&page_token="+url.QueryEscape(token))
 	expected := append(slices.Delete(slices.Clone(want), 20, 21), elsewhere.ID, late.ID)
 	if got := ids(append(seen, rest...)); !slices.Equal(got, expected) {

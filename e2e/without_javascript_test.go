@@ -7,10 +7,10 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// Everything that matters works with JavaScript switched off.
+// Links, tags and jobs work without JavaScript.
 func TestWithoutJavaScript(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		web, s := site(t), start(t)
+		web, s := site(t), Start(t)
 		b := browse(t, s, in, "/")
 		b.expect("status of 4")
 		call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
@@ -99,10 +99,10 @@ func TestWithoutJavaScript(t *testing.T) {
 	})
 }
 
-// Watching works with JavaScript switched off, too.
-func TestWatchWithoutJavaScript(t *testing.T) {
+// Targets and status pages work without JavaScript.
+func TestTargetsWithoutJavaScript(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		web, s := site(t), start(t, "CHECK_INTERVAL=300ms")
+		web, s := site(t), Start(t, "CHECK_INTERVAL=300ms")
 		b := browse(t, s, in, "/")
 		b.expect("status of 4")
 		call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
@@ -156,10 +156,10 @@ func TestWatchWithoutJavaScript(t *testing.T) {
 	})
 }
 
-// Short links work with JavaScript switched off, too. What needs it is not shown.
+// Short links work without JavaScript. What needs it is not shown.
 func TestShortLinksWithoutJavaScript(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		s := start(t)
+		s := Start(t)
 		b := browse(t, s, in, "/")
 		b.expect("status of 4")
 		call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
@@ -178,7 +178,7 @@ func TestShortLinksWithoutJavaScript(t *testing.T) {
 		b.wait(`document.querySelector("input[name=ends_at]").value === "2099-01-02T03:04" && document.querySelector("input[name=max_visits]").value === "2"`)
 		b.fill("#key", "Plain")
 		b.click("#add .field-row button.primary")
-		b.see(s.url + "/s/Plain")
+		b.see(s.URL + "/s/Plain")
 		b.lacks("[data-copy]")
 		for range 2 {
 			leads(t, s, "Plain", 302, "https://example.com/x")
@@ -186,7 +186,7 @@ func TestShortLinksWithoutJavaScript(t *testing.T) {
 		leads(t, s, "Plain", 410, "")
 		b.open("/short?status=expired")
 		b.see("2 of 2")
-		b.click(shortRow + " a.title")
+		b.click(shortLinkRow + " a.title")
 		b.see("Its 2 visits are used up")
 		b.click("[data-edit-here]")
 		b.wait(`document.querySelector("select[name=ends]").value === "kept"`)

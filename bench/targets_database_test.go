@@ -1,4 +1,4 @@
-package e2e
+package bench
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"linkwatch/e2e"
 	"linkwatch/models"
 	"linkwatch/models/targets"
 )
@@ -18,38 +19,28 @@ const (
 	pageTargets   = 1_000
 )
 
-// A large store in which nothing is due: what it costs to look.
+// storedFigures measures what many targets cost while none is due.
 func storedFigures(t *testing.T) {
-	file := watchedBefore(t, nil, nil)
+	file := targetFile(t, nil, nil)
 	fillTargets(t, file)
-	s := start(t, "DATABASE_URL="+file, "CHECK_INTERVAL=100ms")
+	s := e2e.Start(t, "DATABASE_URL="+file, "CHECK_INTERVAL=100ms")
 	table("%d targets stored, none due, SQLite", storedTargets)
 	time.Sleep(3 * time.Second) // what a start costs is over
-	row("memory after start", "≤ 200 MB", "%.0f MB", float64(resident(t, s))/1e6)
+	row("memory after start", "≤ 200 MB", "%.0f MB", float64(s.Memory())/1e6)
 	const ticks = 200
-	cpu := s.cpu()
+	cpu := cpuOf(t, s.PID())
 	time.Sleep(ticks * 100 * time.Millisecond)
-	row("CPU for each tick of the idle program", "≤ 20 ms", "%.2f ms", (s.cpu()-cpu).Seconds()*1000/ticks)
-	measureGets(t, s, "GET /v1/targets", "", "/v1/targets")
-	measureGets(t, s, "GET /v1/targets?limit=500", "", "/v1/targets?limit=500")
-	measureGets(t, s, "GET /v1/targets?host=", "", "/v1/targets?host=host-777.example")
-	measureGets(t, s, "page /watch", "", "/watch")
+	row("CPU for each tick of the idle program", "≤ 20 ms", "%.2f ms", (cpuOf(t, s.PID())-cpu).Seconds()*1000/ticks)
+	measurePath(t, s, "GET /v1/targets", "", "/v1/targets")
+	measurePath(t, s, "GET /v1/targets?limit=500", "", "/v1/targets?limit=500")
+	measurePath(t, s, "GET /v1/targets?host=", "", "/v1/targets?host=host-777.example")
+	measurePath(t, s, "page /watch", "", "/watch")
 	time.Sleep(30 * time.Second)
-	row("memory a minute after start", "≤ 200 MB", "%.0f MB", float64(resident(t, s))/1e6)
-	row("memory at its peak", "", "%.0f MB", float64(s.peakMemory())/1e6)
+	row("memory a minute after start", "≤ 200 MB", "%.0f MB", float64(s.Memory())/1e6)
+	row("memory at its peak", "", "%.0f MB", float64(s.PeakMemory())/1e6)
 }
 
-func measureGets(t *testing.T, s *server, name, bound, path string) {
-	t.Helper()
-	var all []float64
-	for range samples {
-		all = append(all, took(t, s.url+path))
-	}
-	quantiles(name, bound, all)
-}
-
-// fillTargets writes many targets straight into a file, each checked an hour
-// ago and due tomorrow.
+// fillTargets writes targets straight into a file, each checked an hour ago and due tomorrow.
 func fillTargets(t *testing.T, file string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)
@@ -87,14 +78,14 @@ func fillTargets(t *testing.T, file string) {
 	}
 }
 
-// Pages over targets with three months of history.
+// pageFigures measures pages of targets with three months of history.
 func pageFigures(t *testing.T) {
 	var urls []string
 	for i := range pageTargets {
 		urls = append(urls, fmt.Sprintf("https://host-%d.example/page-%d", i%200, i))
 	}
 	var shown targets.Target
-	file := watchedBefore(t, urls, func(store *targets.Store, clock *time.Time) {
+	file := targetFile(t, urls, func(store *targets.Store, clock *time.Time) {
 		now := time.Now()
 		for ago := 90 * 24 * time.Hour; ago > 0; {
 			*clock = now.Add(-ago)
@@ -112,22 +103,21 @@ func pageFigures(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	s := start(t, "DATABASE_URL="+file, "CHECK_INTERVAL=24h")
+	s := e2e.Start(t, "DATABASE_URL="+file, "CHECK_INTERVAL=24h")
 	table("%d targets with 90 days of history, SQLite", pageTargets)
-	measureGets(t, s, "page /watch", "≤ 200 ms", "/watch")
-	measureGets(t, s, "page /watch?q=page-77", "", "/watch?q=page-77")
-	measureGets(t, s, "page /watch/{id}, 24 hours", "", "/watch/"+shown.ID)
-	measureGets(t, s, "page /watch/{id}, 90 days", "", "/watch/"+shown.ID+"?range=90d")
-	measureGets(t, s, "page /", "", "/")
-	measureGets(t, s, "page /status/{slug} of 100 targets", "", "/status/all")
-	measureGets(t, s, "page /admin/checks", "", "/admin/checks")
-	measureGets(t, s, "GET /v1/targets", "", "/v1/targets")
-	measureGets(t, s, "GET /v1/targets/{id}/results", "", "/v1/targets/"+shown.ID+"/results")
-	measureGets(t, s, "GET /v1/targets/{id}/history?range=365d", "", "/v1/targets/"+shown.ID+"/history?range=365d")
+	measurePath(t, s, "page /watch", "≤ 200 ms", "/watch")
+	measurePath(t, s, "page /watch?q=page-77", "", "/watch?q=page-77")
+	measurePath(t, s, "page /watch/{id}, 24 hours", "", "/watch/"+shown.ID)
+	measurePath(t, s, "page /watch/{id}, 90 days", "", "/watch/"+shown.ID+"?range=90d")
+	measurePath(t, s, "page /", "", "/")
+	measurePath(t, s, "page /status/{slug} of 100 targets", "", "/status/all")
+	measurePath(t, s, "page /admin/checks", "", "/admin/checks")
+	measurePath(t, s, "GET /v1/targets", "", "/v1/targets")
+	measurePath(t, s, "GET /v1/targets/{id}/results", "", "/v1/targets/"+shown.ID+"/results")
+	measurePath(t, s, "GET /v1/targets/{id}/history?range=365d", "", "/v1/targets/"+shown.ID+"/history?range=365d")
 }
 
-// Two days of checks, one each 15 s: how fast they are stored, and what of the
-// file they take.
+// sizeFigures measures how fast two days of checks are stored, one every 15 s, and how much of the file they take.
 func sizeFigures(t *testing.T) {
 	const watched, days, step = 20, 2, 15 * time.Second
 	var urls []string
@@ -135,7 +125,7 @@ func sizeFigures(t *testing.T) {
 		urls = append(urls, fmt.Sprintf("https://host-%d.example", i))
 	}
 	var spent time.Duration
-	file := watchedBefore(t, urls, func(store *targets.Store, clock *time.Time) {
+	file := targetFile(t, urls, func(store *targets.Store, clock *time.Time) {
 		first := time.Now().Truncate(24 * time.Hour).Add(-(days + 1) * 24 * time.Hour)
 		begun := time.Now()
 		for i := range days*int(24*time.Hour/step) + 1 { // the last ends the last day
@@ -152,8 +142,8 @@ func sizeFigures(t *testing.T) {
 	row("of the file for each day of a target", "", "%s", bytesPerRow(t, file, "target_days"))
 }
 
-// checkAll records a check of every target that is due, one in fifty of which
-// fails, and leaves them alone for rest. The answer is one of them.
+// checkAll records a check of every target that is due, of which one in fifty fails, and delays the next ones by
+// rest. It returns one of the targets.
 func checkAll(t *testing.T, store *targets.Store, rest time.Duration) targets.Target {
 	t.Helper()
 	ctx, now := context.Background(), store.Now()
@@ -178,7 +168,7 @@ func checkAll(t *testing.T, store *targets.Store, rest time.Duration) targets.Ta
 	return due[0]
 }
 
-// firstIDs are the ids of the first n targets.
+// firstIDs returns the ids of the first n targets.
 func firstIDs(t *testing.T, store *targets.Store, n int) (ids []string) {
 	t.Helper()
 	first, err := store.List(context.Background(), targets.Filter{}, models.Cursor{}, n)

@@ -1,4 +1,4 @@
-package e2e
+package bench
 
 import (
 	"context"
@@ -7,13 +7,13 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"linkwatch/e2e"
 	"linkwatch/models/targets"
 )
 
@@ -23,9 +23,9 @@ const (
 	figureWorkers = 64
 )
 
-// TestWatchFigures measures the real binary as it watches. Like TestFigures it
+// TestTargetFigures measures how the real binary checks targets, and its pages and memory with many of them. It
 // asserts nothing about time.
-func TestWatchFigures(t *testing.T) {
+func TestTargetFigures(t *testing.T) {
 	if !*figures {
 		t.Skip("figures are measured with -figures (task bench)")
 	}
@@ -36,12 +36,12 @@ func TestWatchFigures(t *testing.T) {
 	t.Run("size", sizeFigures)
 }
 
-// watchedBefore fills a new file with targets that were added long ago and were
-// never checked. edit, if there is one, works on the store after that.
-func watchedBefore(t *testing.T, urls []string, edit func(store *targets.Store, clock *time.Time)) (file string) {
+// targetFile fills a new file with targets that were added 100 days ago and never checked. edit (nil: nothing) works
+// on the store after that.
+func targetFile(t *testing.T, urls []string, edit func(store *targets.Store, clock *time.Time)) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "watched.db")
-	db, closeDB := newStore(t, file)
+	db, closeDB := e2e.OpenDatabase(t, file)
 	defer closeDB()
 	clock := time.Now().Add(-100 * 24 * time.Hour)
 	store := targets.NewStore(db, func() time.Time { return clock }, targets.Options{CheckInterval: 10 * time.Second})
@@ -56,8 +56,7 @@ func watchedBefore(t *testing.T, urls []string, edit func(store *targets.Store, 
 	return file
 }
 
-// farm serves a page at n loopback addresses from 127.x.0.1 on, all on one
-// port: as many hosts.
+// farm serves a page on n loopback addresses from 127.x.0.1 on, all on one port, so that there are n hosts.
 func farm(t *testing.T, x, n int, page http.HandlerFunc) (urls []string) {
 	t.Helper()
 	server := &http.Server{Handler: page}
@@ -79,7 +78,7 @@ func farm(t *testing.T, x, n int, page http.HandlerFunc) (urls []string) {
 	return urls
 }
 
-// Many targets at a short interval: how many checks a second, at what cost.
+// busyFigures measures checks per second, and their cost, with many targets at a short interval.
 func busyFigures(t *testing.T) {
 	var asked atomic.Int64
 	hosts := farm(t, 1, figureHosts, func(rw http.ResponseWriter, _ *http.Request) {
@@ -90,28 +89,28 @@ func busyFigures(t *testing.T) {
 	for i := range figureTargets {
 		urls = append(urls, fmt.Sprintf("%s/%d", hosts[i%figureHosts], i))
 	}
-	file := watchedBefore(t, urls, nil)
-	s := start(t, "DATABASE_URL="+file, "CHECK_INTERVAL=1s", fmt.Sprintf("MAX_CONCURRENCY=%d", figureWorkers))
+	file := targetFile(t, urls, nil)
+	s := e2e.Start(t, "DATABASE_URL="+file, "CHECK_INTERVAL=1s", fmt.Sprintf("MAX_CONCURRENCY=%d", figureWorkers))
 	table("%d targets on %d hosts, CHECK_INTERVAL=1s, MAX_CONCURRENCY=%d, SQLite", figureTargets, figureHosts, figureWorkers)
 
 	time.Sleep(10 * time.Second) // warm-up: every target has been checked
-	checks, cpu, begun := asked.Load(), s.cpu(), time.Now()
+	checks, cpu, begun := asked.Load(), cpuOf(t, s.PID()), time.Now()
 	var few, many []float64
 	for time.Since(begun) < 30*time.Second {
-		few = append(few, took(t, s.url+"/v1/targets?limit=50"))
-		many = append(many, took(t, s.url+"/v1/targets?limit=500"))
+		few = append(few, took(t, s.URL+"/v1/targets?limit=50"))
+		many = append(many, took(t, s.URL+"/v1/targets?limit=500"))
 		time.Sleep(100 * time.Millisecond) // a reader now and then, who is no load of his own
 	}
-	checks, cpu = asked.Load()-checks, s.cpu()-cpu
+	checks, cpu = asked.Load()-checks, cpuOf(t, s.PID())-cpu
 	seconds := time.Since(begun).Seconds()
 	row("checks a second, counted at the server", "≥ 2,500 checks/s", "%.0f checks/s", float64(checks)/seconds)
 	perThousand := cpu.Seconds() / float64(checks) * 1000
 	row("CPU for 1,000 checks", "beside", "%.3f s", perThousand)
-	row("memory meanwhile", "", "%.0f MB", float64(resident(t, s))/1e6)
+	row("memory meanwhile", "", "%.0f MB", float64(s.Memory())/1e6)
 	quantiles("GET /v1/targets?limit=50 meanwhile", "≤ 100 ms", few)
 	quantiles("GET /v1/targets?limit=500 meanwhile", "≤ 100 ms", many)
-	row("slots missed by being late, of all", "", "%.1f %%", 100*s.metric("linkwatch_checks_skipped_total")/(s.metric("linkwatch_checks_skipped_total")+s.metric("linkwatch_checks_total")))
-	s.stop()
+	row("slots missed by being late, of all", "", "%.1f %%", 100*metric(t, s, "linkwatch_checks_skipped_total")/(metric(t, s, "linkwatch_checks_skipped_total")+metric(t, s, "linkwatch_checks_total")))
+	s.Stop()
 
 	floor := runBare(t, urls)
 	row("bare net/http GETs, same hosts, as many at a time", "floor", "%.0f GETs/s", float64(floor.Requests)/floor.Seconds)
@@ -119,39 +118,16 @@ func busyFigures(t *testing.T) {
 	row("checks by bare GETs, CPU", "", "%.1f times", perThousand/(floor.CPU/float64(floor.Requests)*1000))
 }
 
-// bytesPerRow is how much of a file a row of a table takes, with its indexes.
+// bytesPerRow returns how much of a file a row of a table takes, with its indexes.
 func bytesPerRow(t *testing.T, file, table string) string {
 	t.Helper()
-	return rows(t, file, fmt.Sprintf(`SELECT printf('%%.0f B', 1.0 * sum(pgsize) / (SELECT count(*) FROM %[1]s)) FROM dbstat
+	return e2e.Rows(t, file, fmt.Sprintf(`SELECT printf('%%.0f B', 1.0 * sum(pgsize) / (SELECT count(*) FROM %[1]s)) FROM dbstat
 		WHERE name IN (SELECT name FROM sqlite_schema WHERE tbl_name = '%[1]s')`, table))[0]
 }
 
-// quantiles is the row of how long something took, in milliseconds.
-func quantiles(name, bound string, all []float64) {
-	slices.Sort(all)
-	row(name, bound, "p50 %.1f p95 %.1f ms", all[len(all)/2], all[len(all)*95/100])
-}
-
-// took is how long a GET takes, to the last byte, in milliseconds.
-func took(t *testing.T, url string) float64 {
-	t.Helper()
-	begun := time.Now()
-	res, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("GET %s: %s, %v", url, res.Status, err)
-	}
-	return time.Since(begun).Seconds() * 1000
-}
-
-// Hosts that hang beside healthy ones: how many checks of the healthy come on
-// time, from a cold start. A check is on time if it arrives at most two
-// intervals after the one before it (or after the start): it is due within one,
-// and may wait for one. A longer gap counts as many checks that are not as
-// whole intervals are in it.
+// hangingFigures measures how many checks of healthy hosts are on time beside hosts that hang, from a cold start. A
+// check is on time if it arrives at most two intervals after the one before it (or after the start): it is due within
+// one, and may wait for one. A longer gap counts as one late check per whole interval.
 func hangingFigures(t *testing.T) {
 	const healthy, interval, watched = 30, time.Second, 40 * time.Second
 	table("%d healthy targets beside %d that hang, CHECK_INTERVAL=1s, HTTP_TIMEOUT=5s, the first 40 s", healthy, healthy)
@@ -168,8 +144,8 @@ func hangingFigures(t *testing.T) {
 		for i := range urls { // in turns
 			all = append(all, hang[i], urls[i])
 		}
-		file := watchedBefore(t, all, nil)
-		s := start(t, "DATABASE_URL="+file, "CHECK_INTERVAL="+interval.String(), fmt.Sprintf("MAX_CONCURRENCY=%d", workers), "SHUTDOWN_GRACE=1s")
+		file := targetFile(t, all, nil)
+		s := e2e.Start(t, "DATABASE_URL="+file, "CHECK_INTERVAL="+interval.String(), fmt.Sprintf("MAX_CONCURRENCY=%d", workers), "SHUTDOWN_GRACE=1s")
 		begun := time.Now()
 		time.Sleep(watched)
 		end := time.Now()
@@ -188,6 +164,6 @@ func hangingFigures(t *testing.T) {
 		}
 		mu.Unlock()
 		row(fmt.Sprintf("healthy checks on time, MAX_CONCURRENCY=%d", workers), "≥ 95 %", "%.1f %% of %d", 100*float64(onTime)/float64(due), due)
-		s.stop()
+		s.Stop()
 	}
 }

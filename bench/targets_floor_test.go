@@ -1,9 +1,8 @@
-package e2e
+package bench
 
 import (
 	"bufio"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,13 +15,11 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"linkwatch/e2e"
 )
 
-// bareGets makes this test binary a program of its own, which does nothing but
-// GET: the floor that checks stand on.
-var bareGets = flag.String("bare-gets", "", "GET the addresses in this `file` as fast as may be, and tell what it took (for the figures)")
-
-// bare is what such a program tells.
+// bare is the result of getBare.
 type bare struct {
 	Requests int64
 	Seconds  float64
@@ -31,8 +28,8 @@ type bare struct {
 
 const bareSeconds = 10
 
-// getBare asks for the addresses, one a line, with as many requests at a time
-// as figureWorkers and connections that are kept. The answer is the exit code.
+// getBare sends GETs of the URLs in a file, one per line, and prints the result. It sends figureWorkers requests at a
+// time, on kept-alive connections. It returns the exit code.
 func getBare(file string) int {
 	list, err := os.ReadFile(file)
 	if err != nil {
@@ -72,7 +69,7 @@ func getBare(file string) int {
 	return 0
 }
 
-// runBare runs such a program on some addresses.
+// runBare runs getBare in a process of its own.
 func runBare(t *testing.T, urls []string) (b bare) {
 	t.Helper()
 	file := t.TempDir() + "/urls"
@@ -93,14 +90,8 @@ func runBare(t *testing.T, urls []string) (b bare) {
 	return b
 }
 
-// cpu is the time that the program spent computing so far, user and system.
-func (s *server) cpu() time.Duration {
-	s.t.Helper()
-	return cpuOf(s.t, s.cmd.Process.Pid)
-}
-
-// cpuOf is cpu of any process.
-func cpuOf(t testing.TB, pid int) time.Duration {
+// cpuOf returns the CPU time that a process has used so far, user and system.
+func cpuOf(t *testing.T, pid int) time.Duration {
 	t.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -119,12 +110,12 @@ func cpuOf(t testing.TB, pid int) time.Duration {
 	return time.Duration(ticks) * (time.Second / 100) // USER_HZ is 100 wherever Linux runs Go
 }
 
-// metric is the sum of a metric's samples, over all of its labels.
-func (s *server) metric(name string) (sum float64) {
-	s.t.Helper()
-	res, err := http.Get(s.url + "/metrics")
+// metric returns the sum of a metric over all of its labels.
+func metric(t *testing.T, s *e2e.Server, name string) (sum float64) {
+	t.Helper()
+	res, err := http.Get(s.URL + "/metrics")
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	defer res.Body.Close()
 	lines := bufio.NewScanner(res.Body)
@@ -135,12 +126,12 @@ func (s *server) metric(name string) (sum float64) {
 		}
 		v, err := strconv.ParseFloat(value, 64)
 		if err != nil {
-			s.t.Fatal(err)
+			t.Fatal(err)
 		}
 		sum += v
 	}
 	if err := lines.Err(); err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return sum
 }

@@ -1,29 +1,31 @@
-package e2e
+package bench
 
 import (
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
+
+	"linkwatch/e2e"
 )
 
-// hangingPeer is a host that never ends what it was asked for.
+// hangingPeer serves a connection without ever completing the response.
 type hangingPeer func(conn net.Conn, over <-chan struct{})
 
 func sayingNothing(_ net.Conn, over <-chan struct{}) { <-over }
 
-// switching answers 101, after which the connection is not HTTP any more.
+// switching responds with 101, after which the connection is no longer HTTP.
 func switching(conn net.Conn, over <-chan struct{}) {
 	_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n") // the reader may be gone
 	<-over
 }
 
-// dripping sends a byte of a page now and then.
+// dripping sends a byte of a page every 100 ms.
 func dripping(conn net.Conn, over <-chan struct{}) {
 	_, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -38,7 +40,8 @@ func dripping(conn net.Conn, over <-chan struct{}) {
 	}
 }
 
-// hangingPeers listens at n loopback addresses, a third of them of each sort. reached is how many were asked.
+// hangingPeers listens on n loopback addresses, a third of them for each kind of peer. reached counts those that have
+// been asked.
 func hangingPeers(t *testing.T, n int) (urls []string, reached *atomic.Int64) {
 	t.Helper()
 	over, sorts := make(chan struct{}), []hangingPeer{sayingNothing, switching, dripping}
@@ -86,29 +89,28 @@ func hangingPeers(t *testing.T, n int) (urls []string, reached *atomic.Int64) {
 	return urls, reached
 }
 
-// TestStopFigures measures how long the program takes to stop while it waits for 64 peers that never end: 48 targets
-// and 16 saves. It has to end well, SHUTDOWN_GRACE and a second after SIGTERM at most.
+// TestStopFigures measures how long the program takes to stop while it waits for 64 peers that never complete a
+// response: 48 targets and 16 saves. The program must exit with code 0 at most SHUTDOWN_GRACE and a second after
+// SIGTERM. The test runs without -figures too.
 func TestStopFigures(t *testing.T) {
 	const peers, saves, grace, slack = 64, 16, 2 * time.Second, time.Second
 	urls, reached := hangingPeers(t, peers)
-	s := start(t, "MAX_CONCURRENCY=64", "HTTP_TIMEOUT=1m", "CHECK_INTERVAL=1s", "SHUTDOWN_GRACE="+grace.String())
+	s := e2e.Start(t, "MAX_CONCURRENCY=64", "HTTP_TIMEOUT=1m", "CHECK_INTERVAL=1s", "SHUTDOWN_GRACE="+grace.String())
 	for _, u := range urls[saves:] {
-		s.watch(u)
+		if status := s.Call("POST", "/v1/targets", map[string]any{"url": u}, nil); status != http.StatusCreated {
+			t.Fatalf("adding a target: status %d", status)
+		}
 	}
-	eventually(t, "every target is asked", func() bool { return reached.Load() == peers-saves })
+	e2e.Eventually(t, "every target is asked", func() bool { return reached.Load() == peers-saves })
 	var asking sync.WaitGroup
 	defer asking.Wait()
 	for _, u := range urls[:saves] {
-		asking.Go(func() { _, _ = s.try("POST", "/v1/links", map[string]any{"url": u}, nil) }) // the program stops
+		asking.Go(func() { _, _ = s.Try("POST", "/v1/links", map[string]any{"url": u}, nil) }) // the program stops
 	}
-	eventually(t, "every page is asked for", func() bool { return reached.Load() == peers })
+	e2e.Eventually(t, "every page is asked for", func() bool { return reached.Load() == peers })
 
-	s.dead = true
 	begun := time.Now()
-	s.signal(syscall.SIGTERM)
-	if err := s.wait(); err != nil {
-		t.Errorf("the program ended with %v, want exit code 0", err)
-	}
+	s.Stop()
 	took := time.Since(begun)
 	table("SIGTERM with %d hanging peers, SHUTDOWN_GRACE=%s", peers, grace)
 	row("from SIGTERM to exit", "≤ 3 s", "%.2f s", took.Seconds())

@@ -11,35 +11,19 @@ import (
 	"testing"
 )
 
-// send makes a request as a browser or a stranger would, changed by with.
-func send(t *testing.T, s *server, method, path, body string, with func(*http.Request)) *http.Response {
-	t.Helper()
-	req, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	with(req)
-	res, err := http.DefaultTransport.RoundTrip(req) // redirects are looked at, not followed
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { res.Body.Close() })
-	return res
-}
-
-// call makes an API request with a JSON body (nil = none), decodes the answer
-// into out (nil = not wanted) and returns its status.
-func (s *server) call(method, path string, body, out any) int {
+// Call sends an API request with a JSON body (nil: none), decodes the JSON response into out (nil: ignores it) and
+// returns the status. The test fails if there is no response.
+func (s *Server) Call(method, path string, body, out any) int {
 	s.t.Helper()
-	status, err := s.try(method, path, body, out)
+	status, err := s.Try(method, path, body, out)
 	if err != nil {
 		s.t.Fatalf("%s %s: %v", method, path, err)
 	}
 	return status
 }
 
-// try is call for requests that may fail, from any goroutine.
-func (s *server) try(method, path string, body, out any) (status int, err error) {
+// Try is Call for requests that may fail, from any goroutine.
+func (s *Server) Try(method, path string, body, out any) (status int, err error) {
 	var sent io.Reader
 	if body != nil {
 		b, err := json.Marshal(body)
@@ -48,7 +32,7 @@ func (s *server) try(method, path string, body, out any) (status int, err error)
 		}
 		sent = bytes.NewReader(b)
 	}
-	req, err := http.NewRequest(method, s.url+path, sent)
+	req, err := http.NewRequest(method, s.URL+path, sent)
 	if err != nil {
 		return 0, err
 	}
@@ -67,24 +51,40 @@ func (s *server) try(method, path string, body, out any) (status int, err error)
 	return res.StatusCode, json.NewDecoder(res.Body).Decode(out)
 }
 
+// send sends a request as any client would; with may change it. It does not follow redirects.
+func send(t *testing.T, s *Server, method, path, body string, with func(*http.Request)) *http.Response {
+	t.Helper()
+	req, err := http.NewRequest(method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	with(req)
+	res, err := http.DefaultTransport.RoundTrip(req) // redirects are looked at, not followed
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { res.Body.Close() })
+	return res
+}
+
 // problem is an error of the API.
 type problem struct{ Type, Title, Detail string }
 
-// listed is a page of a list with cursors.
-func listed[T any](s *server, path string) (items []T, next string) {
+// listed returns a page of a list with cursors, and the token of the next page.
+func listed[T any](s *Server, path string) (items []T, next string) {
 	s.t.Helper()
 	var list struct {
 		Items []T
 		Next  string `json:"next_page_token"`
 	}
-	if status := s.call("GET", path, nil, &list); status != http.StatusOK {
+	if status := s.Call("GET", path, nil, &list); status != http.StatusOK {
 		s.t.Fatalf("GET %s: status %d", path, status)
 	}
 	return list.Items, list.Next
 }
 
-// everything is all pages of a list, of size each, one after the other.
-func everything[T any](s *server, path string, size int) (all []T) {
+// everything returns all items of a list, read in pages of size items.
+func everything[T any](s *Server, path string, size int) (all []T) {
 	s.t.Helper()
 	join := "?"
 	if strings.Contains(path, "?") {

@@ -1,11 +1,10 @@
-package e2e
+package bench
 
 import (
 	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -19,20 +18,11 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"linkwatch/e2e"
 )
 
-// With one of these the test binary is a program of its own, so that the figures
-// compare servers that have a process each, asked by one that has another.
-var (
-	bareRedirects = flag.Bool("bare-redirects", false, "be a bare net/http server that answers 302 to everything (for the figures)")
-	loadSpec      = flag.String("load", "", "send the requests of this `spec` (JSON) and tell how they were answered (for the figures)")
-)
-
-// bareTarget is where the bare servers lead.
-const bareTarget = "https://example.com/some/page?of=a-length-that-is-usual"
-
-// load is a number of connections that are kept, on each of which one request
-// follows the other.
+// load is a number of kept-alive connections, each of which sends one request after the other.
 type load struct {
 	Address     string // host:port
 	Path        string // with %d for the number of a key
@@ -43,16 +33,15 @@ type load struct {
 	Status      string  // what each answer must have: "302"
 }
 
-// loaded is how such requests were answered. Times are in milliseconds: of
-// requests at a rate from when they were due, so that one which had to wait
-// for the one before counts its waiting.
+// loaded is the result of a load. Times are in milliseconds. With a rate, they are measured from when a request was
+// due, so that they include the wait for the request before it.
 type loaded struct {
 	Requests, Failed         int64
 	PerSecond                float64
 	P50, P99, P999, Greatest float64
 }
 
-// sendLoad does what loadSpec says. The answer is the exit code.
+// sendLoad sends the load that spec describes and prints the result. It returns the exit code.
 func sendLoad(spec string) int {
 	var l load
 	if err := json.Unmarshal([]byte(spec), &l); err != nil {
@@ -93,7 +82,7 @@ func sendLoad(spec string) int {
 	return 0
 }
 
-// connection asks until the time is over or a request fails.
+// connection sends requests until the time is over or a request fails.
 func (l load) connection(begun time.Time, next *atomic.Int64, took *[]time.Duration) error {
 	conn, err := net.Dial("tcp", l.Address)
 	if err != nil {
@@ -125,7 +114,7 @@ func (l load) connection(begun time.Time, next *atomic.Int64, took *[]time.Durat
 	}
 }
 
-// read reads one answer to its end.
+// read reads one response to its end.
 func (l load) read(in *bufio.Reader) error {
 	line, err := in.ReadSlice('\n')
 	if err != nil {
@@ -153,7 +142,7 @@ func (l load) read(in *bufio.Reader) error {
 	return err
 }
 
-// send runs the load in a process of its own.
+// send sends the load from a process of its own.
 func (l load) send(t *testing.T) (r loaded) {
 	t.Helper()
 	l.Connections = cmp.Or(l.Connections, 32)
@@ -179,8 +168,11 @@ func (l load) send(t *testing.T) (r loaded) {
 	return r
 }
 
-// serveBare serves redirects by nothing but net/http until its standard input
-// ends. It tells its address first. The answer is the exit code.
+// bareTarget is the destination of the redirects.
+const bareTarget = "https://example.com/some/page?of=a-length-that-is-usual"
+
+// serveBare prints its address and serves redirects with nothing but net/http until its standard input ends. It
+// returns the exit code.
 func serveBare() int {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -200,7 +192,7 @@ func serveBare() int {
 	return 0
 }
 
-// startBare starts such a server and answers its address and process.
+// startBare starts serveBare in a process of its own and returns its address and process id.
 func startBare(t *testing.T) (address string, pid int) {
 	t.Helper()
 	self, err := os.Executable()
@@ -232,7 +224,7 @@ func startBare(t *testing.T) (address string, pid int) {
 	return strings.TrimSpace(address), cmd.Process.Pid
 }
 
-// startNginx starts nginx as it answers 302 to everything; ok is false if there is none.
+// startNginx starts nginx, which responds to everything with 302; ok is false if it is not installed.
 func startNginx(t *testing.T) (address string, ok bool) {
 	t.Helper()
 	if _, err := exec.LookPath("nginx"); err != nil {
@@ -262,7 +254,7 @@ func startNginx(t *testing.T) (address string, ok bool) {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait() // it says nothing that matters
 	})
-	eventually(t, "nginx listens", func() bool {
+	e2e.Eventually(t, "nginx listens", func() bool {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			return false
