@@ -1,22 +1,18 @@
 package bench
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
-
-	"linkwatch/e2e"
 )
 
 // bare is the result of getBare.
@@ -88,50 +84,4 @@ func runBare(t *testing.T, urls []string) (b bare) {
 		t.Fatal(err)
 	}
 	return b
-}
-
-// cpuOf returns the CPU time that a process has used so far, user and system.
-func cpuOf(t *testing.T, pid int) time.Duration {
-	t.Helper()
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ") // behind the name, which may hold anything
-	fields := strings.Fields(rest)
-	var ticks int64
-	for _, f := range fields[11:13] { // utime and stime, 14 and 15 of the whole
-		n, err := strconv.ParseInt(f, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ticks += n
-	}
-	return time.Duration(ticks) * (time.Second / 100) // USER_HZ is 100 wherever Linux runs Go
-}
-
-// metric returns the sum of a metric over all of its labels.
-func metric(t *testing.T, s *e2e.Server, name string) (sum float64) {
-	t.Helper()
-	res, err := http.Get(s.URL + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	lines := bufio.NewScanner(res.Body)
-	for lines.Scan() {
-		sample, value, _ := strings.Cut(lines.Text(), " ")
-		if bare, _, _ := strings.Cut(sample, "{"); bare != name {
-			continue
-		}
-		v, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum += v
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return sum
 }

@@ -214,25 +214,3 @@ func eventuallyWithin(t testing.TB, limit time.Duration, what string, is func() 
 		time.Sleep(10 * time.Millisecond) // only spares the processor: the condition decides
 	}
 }
-
-// command runs a subcommand and returns its output and its exit code.
-func command(t testing.TB, args []string, env ...string) (output string, code int) {
-	t.Helper()
-	cmd := exec.Command(binary, args...)
-	cmd.Env = environ(env...)
-	out, err := cmd.CombinedOutput()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		return string(out), exit.ExitCode()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(out), 0
-}
-
-// kill ends the process without warning (SIGKILL).
-func (s *Server) kill() {
-	s.t.Helper()
-	s.signal(syscall.SIGKILL)
-	_ = s.wait() // "signal: killed"
-}
