@@ -209,7 +209,7 @@ func eventuallyWithin(t testing.TB, limit time.Duration, what string, is func() 
 	t.Helper()
 	for deadline := time.Now().Add(limit); !is(); {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
+			t.Fatalf("timed out waiting until %s", what)
 		}
 		time.Sleep(10 * time.Millisecond) // only spares the processor: the condition decides
 	}

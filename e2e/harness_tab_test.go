@@ -85,7 +85,7 @@ func (b *tab) wait(expression string) {
 		}
 		if time.Now().After(deadline) {
 			text, _ := try[string](b, `location.href + "\n" + document.body.innerText`) // for the message only
-			b.t.Fatalf("waited in vain for %s (%v) on %s", expression, err, text)
+			b.t.Fatalf("timed out waiting for %s (%v) on %s", expression, err, text)
 		}
 		time.Sleep(10 * time.Millisecond) // only spares the processor: the condition decides
 	}
