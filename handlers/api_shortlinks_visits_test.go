@@ -12,6 +12,7 @@ import (
 	"linkwatch/handlers/middleware"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
+	"linkwatch/views/qr"
 )
 
 // visit follows a short link.
@@ -101,7 +102,7 @@ func TestShortLinkQR(t *testing.T) {
 			{PublicURL: "https://links.example"}: "https://links.example/s/abcd",
 			{PublicURL: "https://links.example", ShortHost: "go.example"}: "https://go.example/abcd",
 		}[addresses]
-		want, err := shortlinks.QR(address)
+		want, err := qr.SVG(address)
 		s.must(err)
 		a := s.do("GET", at+"/qr.svg", "")
 		if a.status != http.StatusOK || !bytes.Equal([]byte(a.body), want) {

@@ -10,6 +10,7 @@ import (
 	"linkwatch/handlers"
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
+	"linkwatch/views/qr"
 )
 
 // TestEditShortLinkOnItsPage: what its owner sets is stored, and an end that is not
@@ -185,7 +186,7 @@ func TestShortQR(t *testing.T) {
 	s := newSite(t)
 	s.shorten("https://example.com", "Spring")
 	a := s.get("/short/Spring/qr.svg")
-	want, err := shortlinks.QR("http://127.0.0.1:8080/s/Spring")
+	want, err := qr.SVG("http://127.0.0.1:8080/s/Spring")
 	if err != nil || a.StatusCode != 200 || a.Header.Get("Content-Type") != "image/svg+xml" || a.body != string(want) {
 		t.Errorf("status %d, %s: %v", a.StatusCode, a.Header.Get("Content-Type"), err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
+	"linkwatch/views/qr"
 )
 
 func (a *API) registerShortLinks() {
@@ -224,7 +225,7 @@ func (a *API) shortLinkQR(ctx context.Context, in *shortLinkInput) (*pictureOutp
 		return nil, err
 	}
 	base := a.Addresses.Base(in.request)
-	svg, err := shortlinks.QR(cmp.Or(a.Addresses.ShortHostURL(base, l.Key), a.Addresses.Short(base, l.Key)))
+	svg, err := qr.SVG(cmp.Or(a.Addresses.ShortHostURL(base, l.Key), a.Addresses.Short(base, l.Key)))
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
 	"linkwatch/views"
+	"linkwatch/views/qr"
 )
 
 // ShortLinkPage shows one short link with its visits, and for htmx what changes.
@@ -167,7 +168,7 @@ func (p *Pages) ShortLinkQR(c *gin.Context) {
 	l, err := p.ShortLinks.Get(c.Request.Context(), c.Param("key"))
 	var svg []byte
 	if err == nil {
-		svg, err = shortlinks.QR(p.shortPrefix(c) + l.Key)
+		svg, err = qr.SVG(p.shortPrefix(c) + l.Key)
 	}
 	if err != nil {
 		p.fail(c, err)

@@ -1,27 +1,28 @@
-package shortlinks
+// Package qr draws QR codes.
+package qr
 
 import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
 
-	"rsc.io/qr"
+	encoder "rsc.io/qr"
 )
 
-// quiet is how many modules around a QR code stay white (ISO/IEC 18004).
+// quiet is the width of the white margin in modules (ISO/IEC 18004).
 const quiet = 4
 
-// QR is an address as a QR code: an SVG of one unit per module, black on white
-// whatever is around it, that takes the size it is given. 15 in 100 of it may be
-// unreadable (level M). The same address is always the same bytes. An address of
-// more than 2331 bytes does not fit.
-func QR(address string) ([]byte, error) {
-	code, err := qr.Encode(address, qr.M)
+// SVG returns text as a QR code: an SVG image of one unit per module, black on
+// white, without a size of its own. The error correction level is M, so 15% of
+// the code may be unreadable. The same text gives the same bytes. Text of more
+// than 2331 bytes does not fit and is an error.
+func SVG(text string) ([]byte, error) {
+	code, err := encoder.Encode(text, encoder.M)
 	if err != nil {
 		return nil, fmt.Errorf("making a QR code: %w", err)
 	}
 	var title, svg bytes.Buffer
-	if err := xml.EscapeText(&title, []byte(address)); err != nil {
+	if err := xml.EscapeText(&title, []byte(text)); err != nil {
 		return nil, fmt.Errorf("writing the title of a QR code: %w", err)
 	}
 	side := code.Size + 2*quiet
@@ -31,7 +32,7 @@ func QR(address string) ([]byte, error) {
 	for y := range code.Size {
 		for x := 0; x < code.Size; x++ {
 			from := x
-			for code.Black(x, y) { // which nothing is beyond the edge
+			for code.Black(x, y) { // false beyond the edge
 				x++
 			}
 			if x > from {

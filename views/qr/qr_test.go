@@ -1,4 +1,4 @@
-package shortlinks_test
+package qr_test
 
 import (
 	"bytes"
@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"rsc.io/qr"
+	encoder "rsc.io/qr"
 
 	"linkwatch/models/shortlinks"
+	"linkwatch/views/qr"
 )
 
 // picture is what a viewer of an SVG sees of a QR code.
@@ -30,7 +31,7 @@ type picture struct {
 	} `xml:"path"`
 }
 
-func TestQR(t *testing.T) {
+func TestSVG(t *testing.T) {
 	for _, address := range []string{
 		"https://go.example/abcd",
 		"http://127.0.0.1:8080/s/0000000",
@@ -38,18 +39,18 @@ func TestQR(t *testing.T) {
 		"https://" + strings.Repeat("a.", 120) + "example/s/" + strings.Repeat("k", shortlinks.MaxKey),
 		`https://a.example/?x=<b>&y="'` + "\x01ä", // whatever comes, it is text
 	} {
-		svg, err := shortlinks.QR(address)
+		svg, err := qr.SVG(address)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := shortlinks.QR(address); err != nil || !bytes.Equal(svg, again) {
+		if again, err := qr.SVG(address); err != nil || !bytes.Equal(svg, again) {
 			t.Errorf("%q is not the same twice (%v)", address, err)
 		}
 		var p picture
 		if err := xml.Unmarshal(svg, &p); err != nil {
 			t.Fatalf("%q: %v: %s", address, err, svg)
 		}
-		want, err := qr.Encode(address, qr.M)
+		want, err := encoder.Encode(address, encoder.M)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,11 +76,11 @@ func TestQR(t *testing.T) {
 	}
 }
 
-func TestQRTooLong(t *testing.T) {
-	if svg, err := shortlinks.QR(strings.Repeat("a", 2331)); err != nil || len(svg) == 0 {
+func TestSVGOfTooLongAText(t *testing.T) {
+	if svg, err := qr.SVG(strings.Repeat("a", 2331)); err != nil || len(svg) == 0 {
 		t.Error("2331 bytes do not fit:", err)
 	}
-	if svg, err := shortlinks.QR(strings.Repeat("a", 2332)); err == nil {
+	if svg, err := qr.SVG(strings.Repeat("a", 2332)); err == nil {
 		t.Errorf("2332 bytes became an SVG of %d", len(svg))
 	}
 }
