@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/useragent"
 )
 
 const (
@@ -144,16 +145,16 @@ func (v *Visits) gather(x visit) {
 		l.Last = x.at
 	}
 	switch v.visitors.device(x.who.UserAgent) {
-	case bot:
+	case useragent.Bot:
 		l.Bots++
 		return // what it says of where it comes from tells nothing
-	case desktop:
+	case useragent.Desktop:
 		l.Desktop++
-	case mobile:
+	case useragent.Mobile:
 		l.Mobile++
-	case tablet:
+	case useragent.Tablet:
 		l.Tablet++
-	case other:
+	case useragent.Other:
 		l.Other++
 	}
 	if host := v.visitors.referrer(x.who.Referrer); host != "" {
