@@ -26,6 +26,8 @@ import (
 	"linkwatch/models/links"
 	"linkwatch/models/schedule"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 	"linkwatch/models/targets"
 	"linkwatch/outbound"
 )
@@ -33,7 +35,8 @@ import (
 // app is what serves, wired together.
 type app struct {
 	outbound *outbound.Client
-	cache    *shortlinks.Memory
+	cache    *cache.Memory
+	visits   *visits.Counter
 	redis    *redis.Client // nil: there is none
 	router   *handlers.Router
 	services jobs.Services
@@ -76,7 +79,7 @@ func newApp(ctx context.Context, cfg config.Config, db *models.DB, log *slog.Log
 		CheckInterval: cfg.LinkCheckInterval, Background: linkjobs.NewFetcher(rechecks),
 	})
 	watched := targets.NewStore(db, nil, targets.Options{CheckInterval: cfg.CheckInterval, Retention: cfg.ResultRetention})
-	a := &app{outbound: client, cache: shortlinks.NewMemory(cfg.ShortCacheSize, nil)}
+	a := &app{outbound: client, cache: cache.NewMemory(cfg.ShortCacheSize, nil), visits: visits.New()}
 	shortened, shared, err := a.shorten(cfg, db, log)
 	if err != nil {
 		return nil, err
@@ -96,7 +99,7 @@ func newApp(ctx context.Context, cfg config.Config, db *models.DB, log *slog.Log
 	if err != nil {
 		return nil, err
 	}
-	a.last, err = shortlinkjobs.New(shortened, a.cache, shared, log, registry)
+	a.last, err = shortlinkjobs.New(shortened, a.visits, a.cache, shared, log, registry)
 	if err != nil {
 		return nil, err
 	}
@@ -135,21 +138,21 @@ func newApp(ctx context.Context, cfg config.Config, db *models.DB, log *slog.Log
 
 // shorten makes the store of short links over the cache of this process, and
 // the one shared with other instances if there is a Redis.
-func (a *app) shorten(cfg config.Config, db *models.DB, log *slog.Logger) (*shortlinks.Store, *shortlinks.Shared, error) {
+func (a *app) shorten(cfg config.Config, db *models.DB, log *slog.Logger) (*shortlinks.Store, *cache.Shared, error) {
 	opts := shortlinks.Options{
 		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, Keep: !cfg.CleanupEnabled, BlockedHosts: cfg.ShortBlockedHosts,
 		Own: cfg.Authorities(), ShortHost: cfg.ShortHost,
 	}
 	if cfg.RedisURL == "" {
-		return shortlinks.NewStore(db, nil, a.cache, opts), nil, nil
+		return shortlinks.NewStore(db, nil, a.cache, a.visits, opts), nil, nil
 	}
 	client, err := models.OpenRedis(string(cfg.RedisURL))
 	if err != nil {
 		return nil, nil, err
 	}
 	a.redis = client
-	shared := shortlinks.NewShared(a.cache, client, opts, log)
-	return shortlinks.NewStore(db, nil, shared, opts), shared, nil
+	shared := cache.NewShared(a.cache, client, opts, log)
+	return shortlinks.NewStore(db, nil, shared, a.visits, opts), shared, nil
 }
 
 // openStore opens the store with the newest schema.

@@ -11,13 +11,16 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/links"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 )
 
 // demoShort makes up short links and lets a clock run through their months, so
 // that their visits are counted as those of any other.
 type demoShort struct {
 	store   *shortlinks.Store
-	cache   *shortlinks.Memory
+	cache   *cache.Memory
+	counter *visits.Counter
 	rand    *rand.Rand
 	now, at time.Time
 }
@@ -77,8 +80,8 @@ var demoVisitors = []struct {
 func newDemoShort(db *models.DB, now time.Time) *demoShort {
 	d := &demoShort{rand: demoRand(5), now: now, at: now}
 	clock := func() time.Time { return d.at }
-	d.cache = shortlinks.NewMemory(1000, clock)
-	d.store = shortlinks.NewStore(db, clock, d.cache, shortlinks.Options{})
+	d.cache, d.counter = cache.NewMemory(1000, clock), visits.New()
+	d.store = shortlinks.NewStore(db, clock, d.cache, d.counter, shortlinks.Options{})
 	return d
 }
 
@@ -142,8 +145,8 @@ func (d *demoShort) come(ctx context.Context, all []demoShortLink) error {
 	}
 	over, cancel := context.WithCancel(ctx)
 	cancel()
-	d.store.Visits().Gather(over)
-	return d.store.WriteVisits(ctx)
+	d.counter.Gather(over)
+	return d.counter.Write(ctx, d.store)
 }
 
 // visits is how many come in a step until this moment.

@@ -144,7 +144,7 @@ func demoIsFrozen(t *testing.T, db *models.DB, begun time.Time) {
 // demoIsShortened: the short links are in every state, visited by people and
 // bots up to now, and one leads to a saved link.
 func demoIsShortened(t *testing.T, db *models.DB) {
-	store := shortlinks.NewStore(db, nil, nil, shortlinks.Options{})
+	store := shortlinks.NewStore(db, nil, nil, nil, shortlinks.Options{})
 	all, err := store.List(t.Context(), shortlinks.Filter{}, models.Cursor{}, 100)
 	if err != nil {
 		t.Fatal(err)

@@ -158,7 +158,7 @@ func TestCleanup_ShortLinksAreKept(t *testing.T) {
 	s := newServerOn(t, db, func(d *handlers.Deps) {
 		opts := d.ShortLinks.Options()
 		opts.Keep = true
-		d.ShortLinks = shortlinks.NewStore(d.DB, nil, nil, opts)
+		d.ShortLinks = shortlinks.NewStore(d.DB, nil, nil, nil, opts)
 	})
 	s.declareReaper()
 	s.ended(3)

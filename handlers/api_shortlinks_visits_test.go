@@ -27,8 +27,8 @@ func (s *server) writeVisits() {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(s.t.Context())
 	cancel()
-	s.short.Visits().Gather(ctx) // what is in the queue
-	s.must(s.short.WriteVisits(s.t.Context()))
+	s.visits.Gather(ctx) // what is in the queue
+	s.must(s.visits.Write(s.t.Context(), s.short))
 }
 
 const (

@@ -16,6 +16,8 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 )
 
 // eachCache runs a test of redirects on each engine, with the cache in this
@@ -45,23 +47,23 @@ func newSharing(t *testing.T, db *models.DB, url string) *server {
 	}
 	client = client.WithTimeout(10 * time.Second) // a machine that is busy testing is no Redis that is away
 	clock := modelstest.NewClock()
-	memory := shortlinks.NewMemory(1000, clock.Now)
+	memory, counter := cache.NewMemory(1000, clock.Now), visits.New()
 	opts := shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour}
-	cache := shortlinks.NewShared(memory, client, opts, slog.New(slog.DiscardHandler))
-	store := shortlinks.NewStore(db, clock.Now, cache, opts)
+	shared := cache.NewShared(memory, client, opts, slog.New(slog.DiscardHandler))
+	store := shortlinks.NewStore(db, clock.Now, shared, counter, opts)
 	s := newServerOn(t, db, func(d *handlers.Deps) { d.ShortLinks = store })
-	s.short, s.clock, s.sharing = store, clock, true
+	s.short, s.visits, s.clock, s.sharing = store, counter, clock, true
 
 	ctx, cancel := context.WithCancel(context.Background())
 	var listening sync.WaitGroup
-	listening.Go(func() { cache.Listen(ctx, store) })
+	listening.Go(func() { shared.Listen(ctx, store) })
 	t.Cleanup(func() {
 		cancel()
 		listening.Wait()
 		_ = client.Close()
 		memory.Close()
 	})
-	s.eventually("Redis is in use", cache.Up)
+	s.eventually("Redis is in use", shared.Up)
 	return s
 }
 

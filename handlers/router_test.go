@@ -30,7 +30,7 @@ func newRouter(t *testing.T, change func(*Deps)) *Router {
 	d := Deps{
 		DB: db, Links: links.NewStore(db, nil, nil, links.Options{}),
 		Targets: targets.NewStore(db, nil, targets.Options{}), Jobs: schedule.NewStore(db, nil),
-		ShortLinks: shortlinks.NewStore(db, nil, nil, shortlinks.Options{}), Cleanup: cleanup.NewStore(db, nil),
+		ShortLinks: shortlinks.NewStore(db, nil, nil, nil, shortlinks.Options{}), Cleanup: cleanup.NewStore(db, nil),
 		Log: slog.New(slog.DiscardHandler), Registry: prometheus.NewRegistry(), Version: "test", Host: "127.0.0.1",
 	}
 	if change != nil {

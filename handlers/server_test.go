@@ -23,6 +23,8 @@ import (
 	"linkwatch/models/modelstest"
 	"linkwatch/models/schedule"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 	"linkwatch/models/targets"
 )
 
@@ -68,6 +70,7 @@ type server struct {
 	links   *links.Store
 	targets *targets.Store
 	short   *shortlinks.Store
+	visits  *visits.Counter
 	cleanup *cleanup.Store
 	clock   *modelstest.Clock // of targets and short links
 	jobs    *schedule.Store
@@ -92,9 +95,10 @@ func newServerOn(t *testing.T, db *models.DB, change ...func(*handlers.Deps)) *s
 	s := &server{t: t, web: &web{pages: map[string]any{}}, db: db, clock: modelstest.NewClock()}
 	s.links = links.NewStore(s.db, nil, s.web, links.Options{CheckInterval: time.Hour})
 	s.targets = targets.NewStore(s.db, s.clock.Now, targets.Options{CheckInterval: 15 * time.Second, Retention: 30 * 24 * time.Hour})
-	cache := shortlinks.NewMemory(1000, s.clock.Now)
-	t.Cleanup(cache.Close)
-	s.short = shortlinks.NewStore(s.db, s.clock.Now, cache, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
+	memory := cache.NewMemory(1000, s.clock.Now)
+	t.Cleanup(memory.Close)
+	s.visits = visits.New()
+	s.short = shortlinks.NewStore(s.db, s.clock.Now, memory, s.visits, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
 	s.cleanup = cleanup.NewStore(s.db, s.clock.Now)
 	s.jobs = schedule.NewStore(s.db, nil)
 	deps := handlers.Deps{

@@ -110,7 +110,7 @@ func TestCleanupPage_ShortLinksAreKept(t *testing.T) {
 	s := newSite(t, func(d *handlers.Deps) {
 		opts := d.ShortLinks.Options()
 		opts.Keep = true
-		d.ShortLinks = shortlinks.NewStore(d.DB, nil, nil, opts)
+		d.ShortLinks = shortlinks.NewStore(d.DB, nil, nil, nil, opts)
 	})
 	s.declareReaper()
 	a := s.get("/admin/cleanup")

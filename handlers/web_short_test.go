@@ -40,8 +40,8 @@ func (s *site) visit(key string, n int, v shortlinks.Visitor) {
 	}
 	over, cancel := context.WithCancel(s.t.Context())
 	cancel()
-	s.short.Visits().Gather(over) // what is in the queue
-	if err := s.short.WriteVisits(s.t.Context()); err != nil {
+	s.visits.Gather(over) // what is in the queue
+	if err := s.visits.Write(s.t.Context(), s.short); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"linkwatch/handlers"
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 	"linkwatch/views/qr"
 )
 
@@ -53,9 +55,9 @@ func TestBlockedShortLink(t *testing.T) {
 		if _, _, err := d.ShortLinks.Create(t.Context(), shortlinks.New{LongURL: "https://bad.example", Key: "Spring"}); err != nil {
 			t.Fatal(err)
 		}
-		restarted := shortlinks.NewMemory(10, nil)
+		restarted := cache.NewMemory(10, nil)
 		t.Cleanup(restarted.Close)
-		d.ShortLinks = shortlinks.NewStore(d.DB, nil, restarted, shortlinks.Options{BlockedHosts: []string{"bad.example"}})
+		d.ShortLinks = shortlinks.NewStore(d.DB, nil, restarted, visits.New(), shortlinks.Options{BlockedHosts: []string{"bad.example"}})
 	})
 	wantText(t, s.get("/short/Spring"), ".state", "This short link leads to an address that this server does not link to. Visitors see that.")
 }

@@ -22,6 +22,8 @@ import (
 	"linkwatch/models/modelstest"
 	"linkwatch/models/schedule"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 	"linkwatch/models/targets"
 )
 
@@ -34,6 +36,7 @@ type site struct {
 	links   *links.Store
 	targets *targets.Store
 	short   *shortlinks.Store
+	visits  *visits.Counter
 	cleanup *cleanup.Store
 	jobs    *schedule.Store
 	clock   *modelstest.Clock
@@ -48,9 +51,10 @@ func newSite(t testing.TB, change ...func(*handlers.Deps)) *site {
 	s := &site{t: t, db: db, clock: clock, web: &web{pages: map[string]any{}}}
 	s.links = links.NewStore(db, clock.Now, s.web, links.Options{CheckInterval: 7 * 24 * time.Hour})
 	s.targets = targets.NewStore(db, clock.Now, targets.Options{CheckInterval: 15 * time.Second, Retention: 30 * 24 * time.Hour})
-	cache := shortlinks.NewMemory(1000, clock.Now)
-	t.Cleanup(cache.Close)
-	s.short = shortlinks.NewStore(db, clock.Now, cache, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
+	memory := cache.NewMemory(1000, clock.Now)
+	t.Cleanup(memory.Close)
+	s.visits = visits.New()
+	s.short = shortlinks.NewStore(db, clock.Now, memory, s.visits, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
 	s.cleanup = cleanup.NewStore(db, clock.Now)
 	s.jobs = schedule.NewStore(db, clock.Now)
 	d := handlers.Deps{

@@ -43,7 +43,7 @@ func each(t *testing.T, test func(f fixture)) {
 // another is another instance: the same database and clock, stores of its own.
 func (f fixture) another() fixture {
 	f.cleanup = cleanup.NewStore(f.db, f.clock.Now)
-	f.short = shortlinks.NewStore(f.db, f.clock.Now, nil, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
+	f.short = shortlinks.NewStore(f.db, f.clock.Now, nil, nil, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
 	watched := targets.NewStore(f.db, f.clock.Now, targets.Options{CheckInterval: time.Minute, Retention: 24 * time.Hour})
 	saved := links.NewStore(f.db, f.clock.Now, nil, links.Options{CheckInterval: time.Hour})
 	f.remove = map[string]cleanup.Remove{

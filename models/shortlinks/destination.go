@@ -9,9 +9,9 @@ import (
 	"linkwatch/models"
 )
 
-// rules are the Options that decide where a short link may lead. Their hosts
-// are canonical (models.CanonicalHost), which they become once, in newRules.
-type rules struct {
+// Rules are the Options that decide where a short link may lead. Their hosts
+// are canonical (models.CanonicalHost), which they become once, in NewRules.
+type Rules struct {
 	blocked   []string // each stands for the hosts below it too
 	shortHost string   // "" = none
 	own       []authority
@@ -23,8 +23,9 @@ type authority struct {
 	local      bool // host is a name of this machine: so are all others
 }
 
-func newRules(o Options) rules {
-	r := rules{shortHost: comparableHost(o.ShortHost)}
+// NewRules makes the rules of a store's Options.
+func NewRules(o Options) Rules {
+	r := Rules{shortHost: comparableHost(o.ShortHost)}
 	for _, host := range o.BlockedHosts {
 		r.blocked = append(r.blocked, comparableHost(host))
 	}
@@ -39,7 +40,7 @@ func newRules(o Options) rules {
 // destination checks where a short link is to lead: it must be a URL as
 // models.ParseURL takes it, with a host that is not blocked, and no short link
 // of this server, which might lead back.
-func (r rules) destination(longURL string) (models.URL, error) {
+func (r Rules) destination(longURL string) (models.URL, error) {
 	u, err := models.ParseURL("long_url", longURL)
 	if err != nil {
 		return models.URL{}, err
@@ -54,6 +55,21 @@ func (r rules) destination(longURL string) (models.URL, error) {
 	return u, nil
 }
 
+// Sound reports whether an entry that came from outside of the process may be
+// used: it leads to a destination that these rules allow, or it is a tombstone
+// that holds for every instance. ReasonBlocked does not, since each instance has
+// rules of its own.
+func (r Rules) Sound(e Entry) bool {
+	if e.Link <= 0 || e.Version <= 0 {
+		return false
+	}
+	if e.IsTombstone {
+		return gone[e.Reason] != nil && e.Reason != ReasonUnknown && e.Reason != ReasonBlocked
+	}
+	u, err := r.destination(e.LongURL)
+	return err == nil && u.Location() == e.LongURL
+}
+
 // comparableHost returns the canonical form of a host. A host without one is
 // compared as it is written: no browser opens it.
 func comparableHost(host string) string {
@@ -64,7 +80,7 @@ func comparableHost(host string) string {
 }
 
 // blocks reports whether a host is blocked, or is below a host that is.
-func (r rules) blocks(host string) bool {
+func (r Rules) blocks(host string) bool {
 	for _, b := range r.blocked {
 		if above, ok := strings.CutSuffix(host, b); ok && (above == "" || strings.HasSuffix(above, ".")) {
 			return true
@@ -75,7 +91,7 @@ func (r rules) blocks(host string) bool {
 
 // isOurs reports whether a URL, whose canonical host is host, is a short link
 // of this server, however it spells its path: routers read "/%73/" as "/s/".
-func (r rules) isOurs(u models.URL, host string) bool {
+func (r Rules) isOurs(u models.URL, host string) bool {
 	if r.shortHost != "" && host == r.shortHost {
 		return true
 	}

@@ -18,7 +18,7 @@ import (
 // "header.Idempotency-Key"), and CodeConflict if the key is taken, also by a
 // short link that has ended but is not cleaned up yet.
 func (s *Store) Create(ctx context.Context, n New) (l ShortLink, created bool, err error) {
-	began := instant(s.clock)
+	began := s.clock.Instant()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if n.IdempotencyKey == "" {
 			l, err = s.create(tx, n)
@@ -206,7 +206,7 @@ func (s *Store) Restore(ctx context.Context, key string) (ShortLink, error) {
 
 // change stores what do makes of a short link, and tells every cache.
 func (s *Store) change(ctx context.Context, key string, deleted bool, do func(l *ShortLink, now models.Time) error) (l ShortLink, err error) {
-	began := instant(s.clock)
+	began := s.clock.Instant()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if l, err = lock(tx, key, deleted); err != nil {
 			return err

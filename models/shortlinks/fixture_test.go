@@ -11,6 +11,8 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 )
 
 const day = 24 * time.Hour
@@ -19,10 +21,11 @@ const day = 24 * time.Hour
 type fixture struct {
 	*shortlinks.Store
 	testing.TB
-	db    *models.DB
-	clock *modelstest.Clock
-	cache *shortlinks.Memory
-	opts  shortlinks.Options
+	db      *models.DB
+	clock   *modelstest.Clock
+	cache   *cache.Memory
+	counter *visits.Counter
+	opts    shortlinks.Options
 }
 
 func each(t *testing.T, test func(f fixture)) {
@@ -42,11 +45,12 @@ func newFixture(t testing.TB, db *models.DB) fixture {
 }
 
 // another is another instance of the program: the same database and clock, a
-// cache of its own.
+// cache and a counter of its own.
 func (f fixture) another() fixture {
-	cache := shortlinks.NewMemory(1000, f.clock.Now)
-	f.Cleanup(cache.Close)
-	f.cache, f.Store = cache, shortlinks.NewStore(f.db, f.clock.Now, cache, f.opts)
+	f.cache = cache.NewMemory(1000, f.clock.Now)
+	f.Cleanup(f.cache.Close)
+	f.counter = visits.New()
+	f.Store = shortlinks.NewStore(f.db, f.clock.Now, f.cache, f.counter, f.opts)
 	return f
 }
 

@@ -10,7 +10,7 @@ func TestMadeKeys(t *testing.T) {
 	seen, signs := map[string]bool{}, map[rune]int{}
 	for range n {
 		k := makeKey()
-		if len(k) != madeKey || !isKey(k) || seen[k] {
+		if len(k) != madeKey || !IsKey(k) || seen[k] {
 			t.Fatalf("%q", k)
 		}
 		seen[k] = true
@@ -68,7 +68,7 @@ func BenchmarkDestination(b *testing.B) {
 		"public": {BlockedHosts: []string{"spam.example", "casino.example"}, Own: []string{"links.example"}, ShortHost: "go.example"},
 		"local":  {Own: []string{"127.0.0.1:8080", "localhost:8080", "[::1]:8080", "127.0.0.1:8080"}},
 	} {
-		r := newRules(o)
+		r := NewRules(o)
 		for _, u := range []string{"https://www.example.com/a/page?q=1", "https://links.example/status/shop", "http://192.0.2.7:8080/x", "http://127.1:8080/x"} {
 			b.Run(name+" "+u, func(b *testing.B) {
 				b.ReportAllocs()

@@ -3,7 +3,6 @@ package shortlinks
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -71,31 +70,4 @@ func (s *Store) ReapDays(tx *gorm.DB, limit int) (int64, error) {
 		return 0, fmt.Errorf("deleting old visits: %w", res.Error)
 	}
 	return res.RowsAffected, nil
-}
-
-// changesRead is how many changed short links are read at once.
-const changesRead = 1000
-
-// Changed calls see for each short link, deleted ones too, that was made or
-// changed since a time, in the order of the changes, with what caches should
-// hold of it and for how long. The reaper's work is no change.
-func (s *Store) Changed(ctx context.Context, since models.Time, see func(key string, e Entry, ttl time.Duration)) error {
-	after := ShortLink{UpdatedAt: since}
-	for {
-		var changed []ShortLink
-		err := s.db.Read(ctx).Where("(updated_at, seq) > (?, ?)", after.UpdatedAt, after.Seq).
-			Order("updated_at, seq").Limit(changesRead).Find(&changed).Error
-		if err != nil {
-			return fmt.Errorf("reading what changed: %w", err)
-		}
-		now := s.present()
-		for _, l := range changed {
-			e, ttl := s.entry(l, now)
-			see(l.Key, e, ttl)
-		}
-		if len(changed) < changesRead {
-			return nil
-		}
-		after = changed[len(changed)-1]
-	}
 }

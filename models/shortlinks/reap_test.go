@@ -212,7 +212,7 @@ func TestQueryPlans(t *testing.T) {
 		{"edit", func() error { return f.edit("some", shortlinks.Edit{Title: ptr("x")}) }},
 		{"visit", func() error { _, err := f.another().Visit(ctx, "some", shortlinks.Visitor{}); return err }},
 		{"changed", func() error {
-			return f.Changed(ctx, f.Now().Add(-5*time.Second), func(string, shortlinks.Entry, time.Duration) {})
+			return f.Changed(ctx, f.Now().Add(-5*time.Second), func(shortlinks.Change) {})
 		}},
 		{"stats", func() error { _, err := f.Stats(ctx, "some", 30); return err }},
 		{"waiting", func() error { _, err := f.Waiting(ctx, 100); return err }},

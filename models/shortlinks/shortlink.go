@@ -1,10 +1,11 @@
-// Package shortlinks is the system of short links (seed 004): the links, where
-// they lead at this instant, who visited them, and the end of them.
+// Package shortlinks holds the types, rules and SQL of short links: where a key
+// leads at this instant, how often it was visited, and when it is deleted.
 //
-// Its law is that the read path is sacred: whether a link has ended is decided
-// by looking at the time on each visit, whatever a cache or the database still
-// holds, and a visit neither deletes nor waits for a write. What has ended is
-// deleted later, in batches, by the reaper.
+// A redirect is fast and never wrong about the end of a link: whether a link has
+// expired is decided by the time of each visit, whatever a cache or the database
+// still holds. A visit neither deletes nor waits for a write, except to claim one
+// of a limited number of visits. The reaper deletes expired links later, in
+// batches.
 package shortlinks
 
 import (
@@ -29,7 +30,7 @@ const KeepDeleted = 24 * time.Hour
 // KeepDays is for how many days the visits of a day are kept.
 const KeepDays = 400
 
-// Status is how a short link stands (contract §5).
+// Status says whether a short link redirects, and if not, why.
 type Status string
 
 // The statuses. A link whose visits are used up is expired.
@@ -128,40 +129,4 @@ type Options struct {
 	BlockedHosts []string      // SHORT_BLOCKED_HOSTS
 	Own          []string      // where /s/ is ours: hosts in lower case, with the port unless it is the scheme's own
 	ShortHost    string        // SHORT_HOST
-}
-
-// Visitor is what a visit tells of who makes it. Nothing that tells one from
-// another is stored.
-type Visitor struct {
-	Referrer  string // header Referer
-	UserAgent string // header User-Agent
-}
-
-// Day is the visits of one day (UTC).
-type Day struct {
-	Start                                models.Time `gorm:"column:day"`
-	Bots, Desktop, Mobile, Tablet, Other int64
-}
-
-// People is the visits of the day that no bot made.
-func (d Day) People() int64 { return d.Desktop + d.Mobile + d.Tablet + d.Other }
-
-// Referrer is how many people a host sent.
-type Referrer struct {
-	Host   string // "" = none was told, OtherHosts = all that have no row of their own
-	Visits int64
-}
-
-// OtherHosts stands for the referrers beyond the first MaxReferrers of a link.
-const OtherHosts = "*"
-
-// MaxReferrers is how many referring hosts of one link are counted apart.
-const MaxReferrers = 200
-
-// Stats are the visits of one short link as far as they are written down:
-// those of the last seconds may be missing.
-type Stats struct {
-	Days      []Day      // the last ones, without gaps, the oldest first, today last
-	Devices   Day        // their sum; its Start is that of the first day
-	Referrers []Referrer // of all time, the most frequent first, 50 at most
 }

@@ -18,8 +18,8 @@ func (f fixture) count() {
 	f.Helper()
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
-	f.Visits().Gather(over)
-	f.must(f.WriteVisits(context.Background()))
+	f.counter.Gather(over)
+	f.must(f.counter.Write(context.Background(), f.Store))
 }
 
 const (

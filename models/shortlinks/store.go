@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/singleflight"
 	"gorm.io/gorm"
@@ -15,23 +16,24 @@ import (
 
 // Store keeps short links. It is safe for concurrent use.
 type Store struct {
-	db     *models.DB
-	clock  models.Clock
-	cache  Cache
-	opts   Options
-	rules  rules
-	keys   models.Keys
-	visits *Visits
-	loads  singleflight.Group // of keys that no cache knows
-	loaded atomic.Int64       // see Loads
-	latest atomic.Int64       // the latest time that a visit was decided at, see Store.present
+	db      *models.DB
+	clock   models.Clock
+	cache   Cache
+	opts    Options
+	rules   Rules
+	keys    models.Keys
+	counter Counter
+	loads   singleflight.Group // of keys that no cache knows
+	loaded  atomic.Int64       // see Loads
+	latest  atomic.Int64       // the latest time that a visit was decided at, see Store.present
 }
 
-// NewStore makes the store over an open, migrated database.
-func NewStore(db *models.DB, clock models.Clock, cache Cache, opts Options) *Store {
+// NewStore makes the store over an open, migrated database. cache may be nil if
+// nothing is changed or visited, and counter if nothing is visited.
+func NewStore(db *models.DB, clock models.Clock, cache Cache, counter Counter, opts Options) *Store {
 	return &Store{
-		db: db, clock: clock, cache: cache, opts: opts, rules: newRules(opts),
-		keys: models.Keys{Scope: "shortlink", Clock: clock}, visits: newVisits(),
+		db: db, clock: clock, cache: cache, counter: counter, opts: opts, rules: NewRules(opts),
+		keys: models.Keys{Scope: "shortlink", Clock: clock},
 	}
 }
 
@@ -41,15 +43,15 @@ func (s *Store) Options() Options { return s.opts }
 // Now is the time by the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
 
+// Instant is Now with the clock's monotonic reading.
+func (s *Store) Instant() time.Time { return s.clock.Instant() }
+
 // Loads is how often the database was asked where a key leads since the start.
 func (s *Store) Loads() int64 { return s.loaded.Load() }
 
-// Visits are those that are not yet written down.
-func (s *Store) Visits() *Visits { return s.visits }
-
 // Get is a short link; CodeNotFound if there is none, or it is deleted.
 func (s *Store) Get(ctx context.Context, key string) (ShortLink, error) {
-	if !isKey(key) {
+	if !IsKey(key) {
 		return ShortLink{}, errUnknown
 	}
 	l, ok, err := one(there(s.db.Read(ctx)).Where("short_key = ?", key))
@@ -90,7 +92,7 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 		order, beyond = "created_at DESC, short_key DESC", "(created_at, short_key) < (?, ?)"
 	}
 	if after != (models.Cursor{}) {
-		if !isKey(after.ID) {
+		if !IsKey(after.ID) {
 			return page, models.Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
 		}
 		q = q.Where(beyond, after.CreatedAt, after.ID)
@@ -159,7 +161,7 @@ func one(q *gorm.DB) (l ShortLink, ok bool, err error) {
 
 // lock loads a short link for a change.
 func lock(tx *gorm.DB, key string, deleted bool) (ShortLink, error) {
-	if !isKey(key) {
+	if !IsKey(key) {
 		return ShortLink{}, errUnknown
 	}
 	l, ok, err := one(tx.Model(&ShortLink{}).Clauses(clause.Locking{Strength: "UPDATE"}).Where("short_key = ?", key))

@@ -15,6 +15,7 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
 )
 
 // Seed 004, "No expired URL is ever redirected": from the instant of its end,
@@ -106,7 +107,7 @@ func TestColdHotKey(t *testing.T) {
 
 // held is a cache whose visits wait once they have found nothing in it.
 type held struct {
-	*shortlinks.Memory
+	*cache.Memory
 	missed, on chan struct{}
 }
 
@@ -126,7 +127,7 @@ func TestColdHotKeyOfSlowVisits(t *testing.T) {
 		f.add(key("burst"))
 		f = f.another()
 		c := held{f.cache, make(chan struct{}), make(chan struct{})}
-		f.Store = shortlinks.NewStore(f.db, f.clock.Now, c, f.opts)
+		f.Store = shortlinks.NewStore(f.db, f.clock.Now, c, f.counter, f.opts)
 		n := modelstest.Queries(t, f.db)
 		for _, k := range []string{"burst", "unknown"} {
 			done := make(chan struct{})
@@ -148,7 +149,7 @@ func TestColdHotKeyOfSlowVisits(t *testing.T) {
 				t.Errorf("%s: %d queries", k, n.Load()-before)
 			}
 		}
-		f.Store = shortlinks.NewStore(f.db, f.clock.Now, f.cache, f.opts)
+		f.Store = shortlinks.NewStore(f.db, f.clock.Now, f.cache, f.counter, f.opts)
 		f.leads("burst", "https://example.com/page")
 		f.leads("unknown", "unknown")
 	})
@@ -365,14 +366,14 @@ func TestDatabaseGone(t *testing.T) {
 func TestChanged(t *testing.T) {
 	each(t, func(f fixture) {
 		seen := func(since models.Time) (keys []string) {
-			f.must(f.Changed(f.Context(), since, func(key string, e shortlinks.Entry, ttl time.Duration) {
-				if ttl <= 0 || e.Version == 0 {
-					t.Errorf("%s: %+v for %s", key, e, ttl)
+			f.must(f.Changed(f.Context(), since, func(c shortlinks.Change) {
+				if c.TTL <= 0 || c.Entry.Version == 0 {
+					t.Errorf("%+v", c)
 				}
-				if e.IsTombstone {
-					key += "†" + string(e.Reason)
+				if c.Entry.IsTombstone {
+					c.Key += "†" + string(c.Entry.Reason)
 				}
-				keys = append(keys, key)
+				keys = append(keys, c.Key)
 			}))
 			return keys
 		}
@@ -399,7 +400,7 @@ func TestManyChanged(t *testing.T) {
 	since := f.Now()
 	f.addMany(2500, "")
 	n := map[string]bool{}
-	f.must(f.Changed(f.Context(), since, func(key string, _ shortlinks.Entry, _ time.Duration) { n[key] = true }))
+	f.must(f.Changed(f.Context(), since, func(c shortlinks.Change) { n[c.Key] = true }))
 	if len(n) != 2500 {
 		t.Errorf("%d were seen", len(n))
 	}

@@ -1,9 +1,11 @@
-package shortlinks
+package cache
 
 import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"linkwatch/models/shortlinks"
 )
 
 // hand is a clock that is moved by hand.
@@ -16,11 +18,11 @@ func TestMemoryForgetsInTime(t *testing.T) {
 	clock := &hand{}
 	m := newMemory(100, nil, clock)
 	defer m.Close()
-	e := Entry{LongURL: "https://example.com", Link: 1, Version: 1}
-	newer := Entry{LongURL: "https://example.com/new", Link: 1, Version: 2}
+	e := shortlinks.Entry{LongURL: "https://example.com", Link: 1, Version: 1}
+	newer := shortlinks.Entry{LongURL: "https://example.com/new", Link: 1, Version: 2}
 	m.Put(t.Context(), "short", e, time.Minute, time.Now())
 	m.Put(t.Context(), "long", e, time.Hour, time.Now())
-	m.Put(t.Context(), "unknown", unknown, 10*time.Second, time.Now())
+	m.Put(t.Context(), "unknown", shortlinks.UnknownEntry(), 10*time.Second, time.Now())
 	m.Put(t.Context(), "kept-on", e, time.Minute, time.Now())
 	for at, want := range []string{"short", "long", "unknown", "kept-on"} {
 		if _, ok := m.Get(t.Context(), want, time.Now()); !ok {
@@ -28,7 +30,7 @@ func TestMemoryForgetsInTime(t *testing.T) {
 		}
 	}
 	clock.now.Store(int64(30 * time.Second))
-	m.Refresh(t.Context(), []Change{{"kept-on", newer, time.Minute}})
+	m.Refresh(t.Context(), []shortlinks.Change{{Key: "kept-on", Entry: newer, TTL: time.Minute}})
 	there := func(at time.Duration, keys ...string) {
 		t.Helper()
 		clock.now.Store(int64(at))
@@ -52,7 +54,7 @@ func TestMemoryForgetsInTime(t *testing.T) {
 	there(time.Minute, "long", "kept-on")
 	there(90*time.Second, "long")
 	there(time.Hour)
-	m.Refresh(t.Context(), []Change{{"long", newer, time.Minute}})
+	m.Refresh(t.Context(), []shortlinks.Change{{Key: "long", Entry: newer, TTL: time.Minute}})
 	there(time.Hour)
 	m.Put(t.Context(), "long", e, time.Minute, time.Now()) // nothing newer is known any more
 	there(time.Hour, "long")

@@ -1,4 +1,10 @@
-package shortlinks
+// Package cache keeps the entries of short links in memory and in Redis, and
+// keeps them current when other instances change short links.
+//
+// Memory is the cache of one process. Shared puts Redis behind it. Sync reads the
+// changes of other instances from the database. An entry is used only as long as
+// no change older than shortlinks.MaxStale can be missing in it.
+package cache
 
 import (
 	"context"
@@ -8,13 +14,14 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"linkwatch/models"
+	"linkwatch/models/shortlinks"
 )
 
-// maxUnknown is how many unknown keys are remembered. They have a place of
-// their own: whoever guesses keys drives out no short link.
+// maxUnknown is how many unknown keys are remembered. They are kept apart from
+// short links, so that guessed keys drive out no short link.
 const maxUnknown = 10_000
 
-// Memory is the Cache in this process.
+// Memory is the shortlinks.Cache of one process.
 type Memory struct {
 	links        *otter.Cache[string, held]
 	unknown      *otter.Cache[string, held] // without an Entry
@@ -24,7 +31,7 @@ type Memory struct {
 
 // held is an entry, how long it is kept, and when it may be used.
 type held struct {
-	Entry
+	shortlinks.Entry
 	ttl time.Duration
 	validity
 }
@@ -58,8 +65,8 @@ func (m *Memory) Misses() int64 { return m.misses.Load() }
 // Len is about how many entries are held, those of unknown keys included.
 func (m *Memory) Len() int { return m.links.EstimatedSize() + m.unknown.EstimatedSize() }
 
-// Get implements Cache.
-func (m *Memory) Get(_ context.Context, key string, now time.Time) (e Entry, ok bool) {
+// Get implements shortlinks.Cache.
+func (m *Memory) Get(_ context.Context, key string, now time.Time) (e shortlinks.Entry, ok bool) {
 	if e, ok = m.Peek(key, now); ok {
 		m.hits.Add(1)
 	} else {
@@ -68,31 +75,31 @@ func (m *Memory) Get(_ context.Context, key string, now time.Time) (e Entry, ok 
 	return e, ok
 }
 
-// Peek implements Cache.
-func (m *Memory) Peek(key string, now time.Time) (e Entry, ok bool) {
+// Peek implements shortlinks.Cache.
+func (m *Memory) Peek(key string, now time.Time) (e shortlinks.Entry, ok bool) {
 	if h, ok := m.links.GetIfPresent(key); ok {
 		return h.Entry, m.currency.allows(h.validity, now)
 	}
 	if h, ok := m.unknown.GetIfPresent(key); ok {
-		return unknown, m.currency.allows(h.validity, now)
+		return shortlinks.UnknownEntry(), m.currency.allows(h.validity, now)
 	}
-	return Entry{}, false
+	return shortlinks.Entry{}, false
 }
 
-// Put implements Cache.
-func (m *Memory) Put(_ context.Context, key string, e Entry, ttl time.Duration, read time.Time) {
+// Put implements shortlinks.Cache.
+func (m *Memory) Put(_ context.Context, key string, e shortlinks.Entry, ttl time.Duration, read time.Time) {
 	m.put(key, e, ttl, func() validity { return m.currency.of(read) })
 }
 
 // put keeps an entry unless there is a newer one. valid is called under the lock of
 // the key, so a Refresh of the key is either over by then or finds the entry.
-func (m *Memory) put(key string, e Entry, ttl time.Duration, valid func() validity) {
+func (m *Memory) put(key string, e shortlinks.Entry, ttl time.Duration, valid func() validity) {
 	m.links.Compute(key, func(old held, found bool) (held, otter.ComputeOp) {
 		h := held{e, ttl, valid()}
 		switch {
-		case found && e.compare(old.Entry) < 0:
+		case found && e.Compare(old.Entry) < 0:
 			return held{}, otter.CancelOp
-		case e.Reason == ReasonUnknown:
+		case e.Reason == shortlinks.ReasonUnknown:
 			m.unknown.Set(key, held{ttl: ttl, validity: h.validity}) // within, so that it is never there beside a link
 			return held{}, otter.CancelOp
 		case found:
@@ -104,19 +111,19 @@ func (m *Memory) put(key string, e Entry, ttl time.Duration, valid func() validi
 	})
 }
 
-// Announce implements Cache. It does not know of other instances.
-func (m *Memory) Announce(ctx context.Context, key string, e Entry, ttl time.Duration, began time.Time) {
+// Announce implements shortlinks.Cache. It does not know of other instances.
+func (m *Memory) Announce(ctx context.Context, key string, e shortlinks.Entry, ttl time.Duration, began time.Time) {
 	m.Put(ctx, key, e, ttl, began)
 }
 
-// Refresh implements Cache.
-func (m *Memory) Refresh(_ context.Context, changes []Change) {
+// Refresh implements shortlinks.Cache.
+func (m *Memory) Refresh(_ context.Context, changes []shortlinks.Change) {
 	for _, c := range changes {
 		m.links.Compute(c.Key, func(old held, found bool) (held, otter.ComputeOp) {
 			if !found {
 				old, found = m.unknown.Invalidate(c.Key)
 			}
-			if !found || c.Entry.compare(old.Entry) <= 0 {
+			if !found || c.Entry.Compare(old.Entry) <= 0 {
 				return held{}, otter.CancelOp
 			}
 			return held{c.Entry, c.TTL, old.validity}, otter.WriteOp
@@ -124,5 +131,5 @@ func (m *Memory) Refresh(_ context.Context, changes []Change) {
 	}
 }
 
-// Looked implements Cache.
+// Looked implements shortlinks.Cache.
 func (m *Memory) Looked(began time.Time) { m.currency.looked(began) }

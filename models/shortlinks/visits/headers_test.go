@@ -1,10 +1,11 @@
-package shortlinks
+package visits
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"linkwatch/models/shortlinks"
 	"linkwatch/models/useragent"
 )
 
@@ -12,7 +13,7 @@ func FuzzVisitor(f *testing.F) {
 	f.Add("Mozilla/5.0 (Linux; Android 10; K) Chrome/1 (+https://example.com) [x]", "https://www.example.com:8080/a?b#c")
 	f.Add("(;:/[", "://")
 	f.Fuzz(func(t *testing.T, userAgent, referrer string) {
-		v := Visitor{Referrer: referrer, UserAgent: userAgent}.cut()
+		v := cut(shortlinks.Visitor{Referrer: referrer, UserAgent: userAgent})
 		if len(v.Referrer) > maxHeader || len(v.UserAgent) > maxHeader {
 			t.Errorf("cut to %d and %d bytes", len(v.Referrer), len(v.UserAgent))
 		}
@@ -48,22 +49,22 @@ func TestReferrers(t *testing.T) {
 		long:                                   "",
 		"https://news.example/" + strings.Repeat("x", 10_000): "news.example",
 	} {
-		if got := hostOf(Visitor{Referrer: referrer}.cut().Referrer); got != want {
+		if got := hostOf(cut(shortlinks.Visitor{Referrer: referrer}).Referrer); got != want {
 			t.Errorf("%.80q comes from %q, want %q", referrer, got, want)
 		}
 	}
 }
 
-func TestKnownVisitorsAreBounded(t *testing.T) {
-	v := newVisitors()
-	for i := range 3 * maxVisitors {
-		v.device(fmt.Sprintf("curl/%d", i))
+func TestKnownHeadersAreBounded(t *testing.T) {
+	v := newHeaders()
+	for i := range 3 * maxKnown {
+		v.family(fmt.Sprintf("curl/%d", i))
 		v.referrer(fmt.Sprintf("https://host%d.example", i))
 	}
-	if len(v.devices) > maxVisitors || len(v.hosts) > maxVisitors {
-		t.Errorf("%d and %d are known", len(v.devices), len(v.hosts))
+	if len(v.families) > maxKnown || len(v.hosts) > maxKnown {
+		t.Errorf("%d and %d are known", len(v.families), len(v.hosts))
 	}
-	if v.device("Twitterbot/1.0") != useragent.Bot || v.referrer("https://a.example") != "a.example" {
+	if v.family("Twitterbot/1.0") != useragent.Bot || v.referrer("https://a.example") != "a.example" {
 		t.Error("what is known is not what it is")
 	}
 }

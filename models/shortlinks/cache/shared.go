@@ -1,4 +1,4 @@
-package shortlinks
+package cache
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"linkwatch/models/shortlinks"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -19,7 +21,7 @@ const (
 	refreshTime = time.Second
 )
 
-// keepNewer sets a key unless a newer entry is there (Entry.compare).
+// keepNewer sets a key unless a newer entry is there (Entry.Compare).
 // ARGV: the entry, its TTL in ms, its Link, its Version, "XX" if there must be an older one.
 var keepNewer = redis.NewScript(`
 local held = redis.pcall('GET', KEYS[1])
@@ -34,17 +36,17 @@ end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`)
 
-// Shared is the Cache of several instances: each has a Memory in front, and
-// Redis is behind them all. What one announces, the others hear at once.
+// Shared is the shortlinks.Cache of several instances: each has a Memory in
+// front, and all of them share one Redis. What one instance announces, the
+// others receive at once.
 //
-// Redis is no more than a help. Once it fails it is left alone, so that no visit
-// waits for it, until Listen has it back; and what it holds is looked at like
-// everything that comes from outside.
+// Short links work without Redis. Once a command fails, Redis is not asked until
+// Listen has connected again, so that no visit waits for it. Entries from Redis
+// are checked before they are used.
 type Shared struct {
 	memory *Memory
 	redis  *redis.Client
-	opts   Options
-	rules  rules
+	rules  shortlinks.Rules
 	log    *slog.Logger
 
 	state                atomic.Int32
@@ -62,8 +64,8 @@ const (
 // NewShared makes the cache over a client of Redis, which need not answer. Both
 // stay the caller's to close. opts are those of the store. Until Listen runs,
 // memory is all there is.
-func NewShared(memory *Memory, client *redis.Client, opts Options, log *slog.Logger) *Shared {
-	return &Shared{memory: memory, redis: client, opts: opts, rules: newRules(opts), log: log, failure: make(chan error, 1)}
+func NewShared(memory *Memory, client *redis.Client, opts shortlinks.Options, log *slog.Logger) *Shared {
+	return &Shared{memory: memory, redis: client, rules: shortlinks.NewRules(opts), log: log, failure: make(chan error, 1)}
 }
 
 // Up says whether Redis is in use.
@@ -79,22 +81,22 @@ func (s *Shared) Misses() int64 { return s.misses.Load() }
 // was asked again.
 func (s *Shared) Errors() int64 { return s.errors.Load() }
 
-// Get implements Cache.
-func (s *Shared) Get(ctx context.Context, key string, now time.Time) (e Entry, ok bool) {
+// Get implements shortlinks.Cache.
+func (s *Shared) Get(ctx context.Context, key string, now time.Time) (e shortlinks.Entry, ok bool) {
 	if e, ok = s.memory.Get(ctx, key, now); ok || !s.Up() {
 		return e, ok
 	}
 	valid, ok := s.memory.currency.ofShared(now)
 	if !ok {
-		return Entry{}, false
+		return shortlinks.Entry{}, false
 	}
 	e, ttl, ok := s.read(ctx, key)
 	if !ok {
 		s.misses.Add(1)
-		return Entry{}, false
+		return shortlinks.Entry{}, false
 	}
 	s.hits.Add(1)
-	s.memory.put(strings.Clone(key), e, ttl, func() validity { // cloned as in Store.find
+	s.memory.put(strings.Clone(key), e, ttl, func() validity { // a cache that held a piece of the request would hold all of it
 		if s.memory.currency.late(now) {
 			return unproven
 		}
@@ -103,23 +105,25 @@ func (s *Shared) Get(ctx context.Context, key string, now time.Time) (e Entry, o
 	return s.memory.Peek(key, now) // it is as current as this process knows
 }
 
-// Peek implements Cache.
-func (s *Shared) Peek(key string, now time.Time) (Entry, bool) { return s.memory.Peek(key, now) }
-
-// Put implements Cache. Only what is known to be current goes to Redis, and no
-// unknown keys: guessing those must not fill it.
-func (s *Shared) Put(ctx context.Context, key string, e Entry, ttl time.Duration, read time.Time) {
-	s.memory.Put(ctx, key, e, ttl, read)
-	if e.Reason == ReasonUnknown || read.IsZero() || s.memory.currency.late(read) {
-		return
-	}
-	s.write(ctx, s.redis, func(pipe redis.Pipeliner) { keep(ctx, pipe, Change{key, e, ttl}, "") })
+// Peek implements shortlinks.Cache.
+func (s *Shared) Peek(key string, now time.Time) (shortlinks.Entry, bool) {
+	return s.memory.Peek(key, now)
 }
 
-// Announce implements Cache.
-func (s *Shared) Announce(ctx context.Context, key string, e Entry, ttl time.Duration, began time.Time) {
+// Put implements shortlinks.Cache. Only what is known to be current goes to Redis, and no
+// unknown keys: guessing those must not fill it.
+func (s *Shared) Put(ctx context.Context, key string, e shortlinks.Entry, ttl time.Duration, read time.Time) {
+	s.memory.Put(ctx, key, e, ttl, read)
+	if e.Reason == shortlinks.ReasonUnknown || read.IsZero() || s.memory.currency.late(read) {
+		return
+	}
+	s.write(ctx, s.redis, func(pipe redis.Pipeliner) { keep(ctx, pipe, shortlinks.Change{Key: key, Entry: e, TTL: ttl}, "") })
+}
+
+// Announce implements shortlinks.Cache.
+func (s *Shared) Announce(ctx context.Context, key string, e shortlinks.Entry, ttl time.Duration, began time.Time) {
 	s.memory.Announce(ctx, key, e, ttl, began)
-	change, only := Change{key, e, ttl}, ""
+	change, only := shortlinks.Change{Key: key, Entry: e, TTL: ttl}, ""
 	if s.memory.currency.late(began) { // there may be a newer change, which Redis has lost
 		only = "XX"
 	}
@@ -129,8 +133,8 @@ func (s *Shared) Announce(ctx context.Context, key string, e Entry, ttl time.Dur
 	})
 }
 
-// Refresh implements Cache.
-func (s *Shared) Refresh(ctx context.Context, changes []Change) {
+// Refresh implements shortlinks.Cache.
+func (s *Shared) Refresh(ctx context.Context, changes []shortlinks.Change) {
 	s.memory.Refresh(ctx, changes)
 	if len(changes) == 0 {
 		return
@@ -142,10 +146,10 @@ func (s *Shared) Refresh(ctx context.Context, changes []Change) {
 	})
 }
 
-// Looked implements Cache. Refresh has told Redis as well, or it is not in use.
+// Looked implements shortlinks.Cache. Refresh has told Redis as well, or it is not in use.
 func (s *Shared) Looked(began time.Time) { s.memory.Looked(began) }
 
-func keep(ctx context.Context, pipe redis.Pipeliner, c Change, only string) {
+func keep(ctx context.Context, pipe redis.Pipeliner, c shortlinks.Change, only string) {
 	keepNewer.EvalSha(ctx, pipe, []string{redisPrefix + c.Key},
 		encode(c.Entry), max(1, c.TTL.Milliseconds()), c.Entry.Link, c.Entry.Version, only)
 }
@@ -175,7 +179,7 @@ func (s *Shared) write(ctx context.Context, client *redis.Client, commands func(
 }
 
 // read is an entry out of Redis, and how long it may be kept.
-func (s *Shared) read(ctx context.Context, key string) (e Entry, ttl time.Duration, ok bool) {
+func (s *Shared) read(ctx context.Context, key string) (e shortlinks.Entry, ttl time.Duration, ok bool) {
 	var value *redis.StringCmd
 	var left *redis.DurationCmd
 	_, err := s.redis.Pipelined(context.WithoutCancel(ctx), func(pipe redis.Pipeliner) error {
@@ -184,28 +188,15 @@ func (s *Shared) read(ctx context.Context, key string) (e Entry, ttl time.Durati
 	})
 	switch {
 	case errors.Is(err, redis.Nil), redis.HasErrorPrefix(err, "WRONGTYPE"):
-		return Entry{}, 0, false
+		return shortlinks.Entry{}, 0, false
 	case err != nil:
 		s.failed(err)
-		return Entry{}, 0, false
+		return shortlinks.Entry{}, 0, false
 	}
-	if json.Unmarshal([]byte(value.Val()), &e) != nil || !s.sound(e) || left.Val() <= 0 {
-		return Entry{}, 0, false
+	if json.Unmarshal([]byte(value.Val()), &e) != nil || !s.rules.Sound(e) || left.Val() <= 0 {
+		return shortlinks.Entry{}, 0, false
 	}
 	return e, left.Val(), true
-}
-
-// sound says whether an entry that came from outside may be used. That a host
-// is blocked is for each instance to say by its own settings.
-func (s *Shared) sound(e Entry) bool {
-	if e.Link <= 0 || e.Version <= 0 {
-		return false
-	}
-	if e.IsTombstone {
-		return gone[e.Reason] != nil && e.Reason != ReasonUnknown && e.Reason != ReasonBlocked
-	}
-	u, err := s.rules.destination(e.LongURL)
-	return err == nil && u.Location() == e.LongURL
 }
 
 // failed leaves Redis alone from now on.

@@ -1,4 +1,4 @@
-package shortlinks_test
+package cache_test
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 )
 
 // A process that was stopped, or whose database did not answer, has looked at
@@ -21,7 +23,7 @@ func TestNoStaleRedirectAfterAStop(t *testing.T) {
 	each(t, func(f fixture) {
 		edited, deleted, kept := f.add(), f.add(), f.add()
 		other := f.another()
-		sync := shortlinks.NewSync(other.Store)
+		sync := cache.NewSync(other.Store, other.cache)
 		visit := func(edit, gone, taken string) {
 			t.Helper()
 			other.leads(edited.Key, edit)
@@ -55,7 +57,7 @@ func TestNoStaleRedirectAfterAStop(t *testing.T) {
 func TestLooksKeepEntriesCurrent(t *testing.T) {
 	each(t, func(f fixture) {
 		other := f.another()
-		sync := shortlinks.NewSync(other.Store)
+		sync := cache.NewSync(other.Store, other.cache)
 		l := f.add()
 		f.clock.Advance(900 * time.Millisecond)
 		other.leads(l.Key, "https://example.com/page")
@@ -78,7 +80,7 @@ func TestReaderThatWasStopped(t *testing.T) {
 	each(t, func(f fixture) {
 		l := f.add()
 		other := f.another()
-		sync := shortlinks.NewSync(other.Store)
+		sync := cache.NewSync(other.Store, other.cache)
 		slow := f
 		slow.Store = shortlinks.NewStore(f.db, f.clock.Now, overtaken{other.cache, func() {
 			f.move(l.Key, "https://example.com/new")
@@ -86,7 +88,7 @@ func TestReaderThatWasStopped(t *testing.T) {
 				f.clock.Advance(time.Second)
 				f.must(sync.Look(t.Context()))
 			}
-		}}, f.opts)
+		}}, visits.New(), f.opts)
 		slow.leads(l.Key, "https://example.com/page") // as it was when it was asked for
 		other.leads(l.Key, "https://example.com/new")
 	})
@@ -94,7 +96,7 @@ func TestReaderThatWasStopped(t *testing.T) {
 
 // waiting is a cache that does not take what was read until it is told to.
 type waiting struct {
-	*shortlinks.Memory
+	*cache.Memory
 	read, on chan struct{}
 }
 
@@ -110,7 +112,7 @@ func TestQueryOfAnotherVisitIsTooOld(t *testing.T) {
 		l := f.add()
 		other := f.another()
 		w := waiting{other.cache, make(chan struct{}), make(chan struct{})}
-		other.Store = shortlinks.NewStore(f.db, f.clock.Now, w, f.opts)
+		other.Store = shortlinks.NewStore(f.db, f.clock.Now, w, visits.New(), f.opts)
 		got := make(chan string)
 		visit := func() { got <- other.visit(l.Key) }
 		go visit()
@@ -149,7 +151,7 @@ func TestLateCommit(t *testing.T) {
 		f.clock.Advance(time.Since(f.clock.Now())) // that of PostgreSQL counts too
 		l := f.add()
 		other := f.another()
-		sync := shortlinks.NewSync(other.Store)
+		sync := cache.NewSync(other.Store, other.cache)
 		other.leads(l.Key, "https://example.com/page")
 		written, commit, committed := make(chan struct{}), make(chan struct{}), make(chan error)
 		f.clock.Advance(time.Millisecond)
@@ -192,7 +194,7 @@ func TestRedisIsAsCurrentAsTheLastLook(t *testing.T) {
 	b.leads(l.Key, "https://example.com/new")
 
 	// b has told Redis. What others announce is believed as far as it is newer.
-	f.must(shortlinks.NewSync(b.Store).Look(t.Context()))
+	f.must(cache.NewSync(b.Store, b.cache).Look(t.Context()))
 	c := f.sharing("redis://" + r.Addr()).inUse()
 	c.leads(l.Key, "https://example.com/new")
 }

@@ -1,4 +1,4 @@
-package shortlinks_test
+package cache_test
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 )
 
 // eachRedis runs a test over a Redis in this process, and over a real one where
@@ -33,7 +35,7 @@ func eachRedis(t *testing.T, test func(t *testing.T, url string)) {
 func eachCache(t *testing.T, test func(t *testing.T, c shortlinks.Cache, cold func() shortlinks.Cache)) {
 	t.Helper()
 	t.Run("memory", func(t *testing.T) {
-		c := shortlinks.NewMemory(1000, start)
+		c := cache.NewMemory(1000, start)
 		defer c.Close()
 		test(t, c, nil)
 	})
@@ -46,8 +48,8 @@ func eachCache(t *testing.T, test func(t *testing.T, c shortlinks.Cache, cold fu
 // instance is an instance of the program whose cache is shared through Redis.
 type instance struct {
 	fixture
-	memory *shortlinks.Memory
-	cache  *shortlinks.Shared
+	memory *cache.Memory
+	cache  *cache.Shared
 	redis  *redis.Client
 	deafen func() // ends its listening
 }
@@ -58,9 +60,9 @@ func (f fixture) sharing(url string) instance {
 	client, err := models.OpenRedis(url)
 	f.must(err)
 	// A machine that is busy testing is no Redis that is away.
-	i := instance{fixture: f, memory: shortlinks.NewMemory(1000, f.clock.Now), redis: client.WithTimeout(10 * time.Second)}
-	i.cache = shortlinks.NewShared(i.memory, i.redis, f.opts, slog.New(slog.DiscardHandler))
-	i.Store = shortlinks.NewStore(f.db, f.clock.Now, i.cache, f.opts)
+	i := instance{fixture: f, memory: cache.NewMemory(1000, f.clock.Now), redis: client.WithTimeout(10 * time.Second)}
+	i.cache = cache.NewShared(i.memory, i.redis, f.opts, slog.New(slog.DiscardHandler))
+	i.Store = shortlinks.NewStore(f.db, f.clock.Now, i.cache, visits.New(), f.opts)
 	ctx, cancel := context.WithCancel(context.Background())
 	var listening sync.WaitGroup
 	listening.Go(func() { i.cache.Listen(ctx, i.Store) })

@@ -1,4 +1,4 @@
-package shortlinks_test
+package cache_test
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 )
 
 // Without Redis, changes reach other instances by a look at the database.
@@ -15,7 +17,7 @@ func TestSyncBringsChanges(t *testing.T) {
 	each(t, func(f fixture) {
 		changed, deleted, kept := f.add(), f.add(), f.add(limit(5))
 		other := f.another()
-		sync := shortlinks.NewSync(other.Store)
+		sync := cache.NewSync(other.Store, other.cache)
 		for _, l := range []shortlinks.ShortLink{changed, deleted, kept} {
 			other.leads(l.Key, "https://example.com/page")
 		}
@@ -48,14 +50,14 @@ func TestSyncSeesWhatIsLate(t *testing.T) {
 		l := f.add()
 		other := f.another()
 		f.clock.Advance(time.Hour)
-		sync := shortlinks.NewSync(other.Store)
+		sync := cache.NewSync(other.Store, other.cache)
 
 		// A reader that took its time: it read before the change, and fills the cache after the look.
 		slow := f
 		slow.Store = shortlinks.NewStore(f.db, f.clock.Now, overtaken{other.cache, func() {
 			f.move(l.Key, "https://example.com/new")
 			f.must(sync.Look(t.Context()))
-		}}, f.opts)
+		}}, visits.New(), f.opts)
 		slow.leads(l.Key, "https://example.com/page")
 		f.clock.Advance(time.Second)
 		f.must(sync.Look(t.Context()))
@@ -68,7 +70,7 @@ func TestSyncSeesWhatIsLate(t *testing.T) {
 			its := modelstest.NewClock()
 			its.Advance(f.clock.Now().Sub(its.Now()) + wrong)
 			there := f
-			there.Store = shortlinks.NewStore(f.db, its.Now, f.another().cache, f.opts)
+			there.Store = shortlinks.NewStore(f.db, its.Now, f.another().cache, visits.New(), f.opts)
 			to := "https://example.com/" + wrong.String()
 			there.move(l.Key, to)
 			f.must(sync.Look(t.Context()))
@@ -92,7 +94,7 @@ func TestSyncForgetsNothing(t *testing.T) {
 		l := f.add()
 		other := f.another()
 		other.leads(l.Key, "https://example.com/page")
-		sync := shortlinks.NewSync(other.Store)
+		sync := cache.NewSync(other.Store, other.cache)
 		f.must(sync.Look(t.Context()))
 		f.move(l.Key, "https://example.com/new")
 		away, cancel := context.WithCancel(t.Context())
@@ -119,7 +121,7 @@ func TestSyncForgetsNothing(t *testing.T) {
 func TestSyncOfMany(t *testing.T) {
 	f := newFixture(t, modelstest.New(t))
 	other := f.another()
-	sync := shortlinks.NewSync(other.Store)
+	sync := cache.NewSync(other.Store, other.cache)
 	var keys []string
 	for range 700 { // more than are refreshed at once
 		keys = append(keys, f.add().Key)

@@ -1,4 +1,4 @@
-package shortlinks
+package visits
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
+	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
 )
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
@@ -21,9 +23,9 @@ const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefo
 var noon = models.At(time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC))
 
 func TestFullQueueDropsVisits(t *testing.T) {
-	v := newVisits()
+	v := New()
 	for range maxQueued + 10 { // nobody gathers
-		v.add(visit{link: 1, who: Visitor{}, at: noon})
+		v.Count(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{}, At: noon})
 	}
 	if v.Dropped() != 10 || v.Waiting() != maxQueued {
 		t.Errorf("%d dropped, %d waiting", v.Dropped(), v.Waiting())
@@ -38,20 +40,20 @@ func TestFullQueueDropsVisits(t *testing.T) {
 }
 
 func TestGathering(t *testing.T) {
-	v := newVisits()
-	v.add(visit{link: 1, who: Visitor{"https://www.a.example/x", firefox}, at: noon.Add(time.Minute)})
-	v.add(visit{link: 1, who: Visitor{"https://a.example/y", "curl/8"}, at: noon})
-	v.add(visit{link: 1, who: Visitor{"https://b.example", "Twitterbot/1.0"}, at: noon})
-	v.add(visit{link: 1, who: Visitor{}, at: noon.Add(12 * time.Hour)})
-	v.add(visit{link: 2, who: Visitor{}, at: noon})
+	v := New()
+	v.Count(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: "https://www.a.example/x", UserAgent: firefox}, At: noon.Add(time.Minute)})
+	v.Count(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: "https://a.example/y", UserAgent: "curl/8"}, At: noon})
+	v.Count(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: "https://b.example", UserAgent: "Twitterbot/1.0"}, At: noon})
+	v.Count(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{}, At: noon.Add(12 * time.Hour)})
+	v.Count(shortlinks.Visit{Link: 2, Visitor: shortlinks.Visitor{}, At: noon})
 	v.gatherAll()
 	got := map[string]int64{}
 	for _, l := range v.take(maxGathered) {
-		name := fmt.Sprintf("%d on %s", l.Link, l.Day.Format(time.DateOnly))
-		got[name+" all"], got[name+" bots"], got[name+" desktop"] = l.sum(), l.Bots, l.Desktop
+		name := fmt.Sprintf("%d on %s", l.Link, l.Start.Format(time.DateOnly))
+		got[name+" all"], got[name+" bots"], got[name+" desktop"] = l.All(), l.Bots, l.Desktop
 		got[name+" last"] = int64(l.Last.Sub(noon.Time) / time.Minute)
 		for _, s := range l.Referrers {
-			got[name+" from "+s.Host] = s.N
+			got[name+" from "+s.Host] = s.Visits
 		}
 	}
 	want := map[string]int64{
@@ -67,34 +69,34 @@ func TestGathering(t *testing.T) {
 
 // While the database takes nothing, what is gathered stays within bounds.
 func TestGatheredIsBounded(t *testing.T) {
-	v := newVisits()
+	v := New()
 	for i := range int64(maxGathered + 100) {
-		v.gather(visit{link: i, who: Visitor{Referrer: "https://b.example"}, at: noon})
+		v.gather(shortlinks.Visit{Link: i, Visitor: shortlinks.Visitor{Referrer: "https://b.example"}, At: noon})
 	}
 	if len(v.gathered) != maxGathered || v.Dropped() != 100 {
 		t.Errorf("%d days of links, %d dropped", len(v.gathered), v.Dropped())
 	}
-	v.gather(visit{link: 1, who: Visitor{UserAgent: firefox}, at: noon})
+	v.gather(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{UserAgent: firefox}, At: noon})
 	if v.Dropped() != 100 {
 		t.Error("a link that has its place is refused")
 	}
 	// With no room for referrers of their own, they are counted together.
-	v.gather(visit{link: 1, who: Visitor{Referrer: "https://a.example"}, at: noon})
-	if l := v.of(1, models.At(noon.Truncate(day))); !slices.Equal(l.Referrers, []sent{{"b.example", 1}, {OtherHosts, 1}}) {
+	v.gather(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: "https://a.example"}, At: noon})
+	if l := v.of(1, models.At(noon.Truncate(day))); !slices.Equal(l.Referrers, []shortlinks.Referrer{{Host: "b.example", Visits: 1}, {Host: shortlinks.OtherHosts, Visits: 1}}) {
 		t.Errorf("%v", l.Referrers)
 	}
 	batch := v.take(maxGathered)
-	v.gather(visit{link: -1, who: Visitor{}, at: noon})
+	v.gather(shortlinks.Visit{Link: -1, Visitor: shortlinks.Visitor{}, At: noon})
 	v.giveBack(batch)
 	if n := v.Dropped(); len(v.gathered) != maxGathered || n != 101 && n != 103 { // one link is dropped, with its 1 visit or its 3
 		t.Errorf("%d days of links, %d dropped", len(v.gathered), v.Dropped())
 	}
 
-	v = newVisits()
-	for i := range 2 * MaxReferrers {
-		v.gather(visit{link: 1, who: Visitor{Referrer: fmt.Sprintf("https://host%d.example", i)}, at: noon})
+	v = New()
+	for i := range 2 * shortlinks.MaxReferrers {
+		v.gather(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: fmt.Sprintf("https://host%d.example", i)}, At: noon})
 	}
-	if l := v.take(maxGathered)[0]; len(l.Referrers) != MaxReferrers+1 || l.Referrers[MaxReferrers] != (sent{OtherHosts, MaxReferrers}) {
+	if l := v.take(maxGathered)[0]; len(l.Referrers) != shortlinks.MaxReferrers+1 || l.Referrers[shortlinks.MaxReferrers] != (shortlinks.Referrer{Host: shortlinks.OtherHosts, Visits: shortlinks.MaxReferrers}) {
 		t.Errorf("%d referrers, the last %v", len(l.Referrers), l.Referrers[len(l.Referrers)-1])
 	}
 }
@@ -103,12 +105,13 @@ func TestGatheredIsBounded(t *testing.T) {
 func TestVisitsOutliveABadDatabase(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		clock := modelstest.NewClock()
-		cache := NewMemory(1000, clock.Now)
-		defer cache.Close()
-		s := NewStore(db, clock.Now, cache, Options{})
-		var links []ShortLink
+		memory := cache.NewMemory(1000, clock.Now)
+		defer memory.Close()
+		v := New()
+		s := shortlinks.NewStore(db, clock.Now, memory, v, shortlinks.Options{})
+		var links []shortlinks.ShortLink
 		for range writtenAtOnce + 10 {
-			l, _, err := s.Create(t.Context(), New{LongURL: "https://example.com"})
+			l, _, err := s.Create(t.Context(), shortlinks.New{LongURL: "https://example.com"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,20 +119,20 @@ func TestVisitsOutliveABadDatabase(t *testing.T) {
 		}
 		visitAll := func() {
 			for _, l := range links {
-				if _, err := s.Visit(t.Context(), l.Key, Visitor{Referrer: "https://a.example", UserAgent: firefox}); err != nil {
+				if _, err := s.Visit(t.Context(), l.Key, shortlinks.Visitor{Referrer: "https://a.example", UserAgent: firefox}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			s.visits.gatherAll()
+			v.gatherAll()
 		}
 		visitAll()
 		away, cancel := context.WithCancel(t.Context())
 		cancel()
-		if s.WriteVisits(away) == nil {
+		if v.Write(away, s) == nil {
 			t.Fatal("nothing was written, and it says so of no error")
 		}
 		visitAll()
-		if n := s.visits.Waiting(); n != int64(2*len(links)) {
+		if n := v.Waiting(); n != int64(2*len(links)) {
 			t.Errorf("%d are waiting", n)
 		}
 
@@ -148,14 +151,14 @@ func TestVisitsOutliveABadDatabase(t *testing.T) {
 		if err := db.Write(t.Context(), register); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.WriteVisits(t.Context()); !errors.Is(err, failing) {
+		if err := v.Write(t.Context(), s); !errors.Is(err, failing) {
 			t.Fatalf("got %v", err)
 		}
-		if s.visits.Written() != 2*writtenAtOnce || s.visits.Waiting() != 20 {
-			t.Errorf("%d written, %d waiting", s.visits.Written(), s.visits.Waiting())
+		if v.Written() != 2*writtenAtOnce || v.Waiting() != 20 {
+			t.Errorf("%d written, %d waiting", v.Written(), v.Waiting())
 		}
 		writes = -1000
-		if err := s.WriteVisits(t.Context()); err != nil {
+		if err := v.Write(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 		for _, l := range links {
@@ -165,14 +168,14 @@ func TestVisitsOutliveABadDatabase(t *testing.T) {
 			}
 		}
 		st, err := s.Stats(t.Context(), links[len(links)-1].Key, 1)
-		if err != nil || st.Days[0].Desktop != 2 || len(st.Referrers) != 1 || st.Referrers[0] != (Referrer{"a.example", 2}) {
+		if err != nil || st.Days[0].Desktop != 2 || len(st.Referrers) != 1 || st.Referrers[0] != (shortlinks.Referrer{Host: "a.example", Visits: 2}) {
 			t.Errorf("%+v %v", st, err)
 		}
 	})
 }
 
 func TestVisitsTogether(t *testing.T) {
-	v := newVisits()
+	v := New()
 	ctx, cancel := context.WithCancel(t.Context())
 	var visitors, gatherer sync.WaitGroup
 	gatherer.Go(func() { v.Gather(ctx) })
@@ -180,21 +183,21 @@ func TestVisitsTogether(t *testing.T) {
 	for range 8 {
 		visitors.Go(func() {
 			for i := range int64(each) {
-				v.add(visit{link: i % 10, who: Visitor{Referrer: "https://a.example", UserAgent: firefox}, at: noon})
+				v.Count(shortlinks.Visit{Link: i % 10, Visitor: shortlinks.Visitor{Referrer: "https://a.example", UserAgent: firefox}, At: noon})
 			}
 		})
 	}
 	var sum int64
 	for range 100 {
 		for _, l := range v.take(maxGathered) {
-			sum += l.sum()
+			sum += l.All()
 		}
 	}
 	visitors.Wait()
 	cancel()
 	gatherer.Wait()
 	for _, l := range v.take(maxGathered) {
-		sum += l.sum()
+		sum += l.All()
 	}
 	if sum+v.Dropped() != 8*each {
 		t.Errorf("%d visits and %d dropped, want %d", sum, v.Dropped(), 8*each)
@@ -202,8 +205,8 @@ func TestVisitsTogether(t *testing.T) {
 }
 
 func BenchmarkGather(b *testing.B) {
-	v := newVisits()
+	v := New()
 	for b.Loop() {
-		v.gather(visit{link: 1, who: Visitor{Referrer: "https://a.example", UserAgent: firefox}, at: noon})
+		v.gather(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: "https://a.example", UserAgent: firefox}, At: noon})
 	}
 }

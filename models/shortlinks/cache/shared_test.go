@@ -1,4 +1,4 @@
-package shortlinks_test
+package cache_test
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"go.uber.org/goleak"
 
-	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
 )
@@ -290,20 +289,4 @@ func TestNonsenseInRedis(t *testing.T) {
 			})
 		}
 	})
-}
-
-func TestOpenRedis(t *testing.T) {
-	if _, err := models.OpenRedis("redis://:secret@127.0.0.1:port/x"); err == nil {
-		t.Error("a URL without sense is taken")
-	}
-	r := miniredis.RunT(t)
-	r.RequireAuth("secret")
-	client, err := models.OpenRedis("redis://:secret@" + r.Addr() + "/0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = client.Close() }()
-	if err := client.Ping(t.Context()).Err(); err != nil {
-		t.Error(err)
-	}
 }

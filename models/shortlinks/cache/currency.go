@@ -1,4 +1,4 @@
-package shortlinks
+package cache
 
 import (
 	"math"
@@ -6,15 +6,11 @@ import (
 	"time"
 
 	"linkwatch/models"
+	"linkwatch/models/shortlinks"
 )
 
-// MaxStale is how old a redirect may be at most: a change shows to every
-// request that is sent this long after it was acknowledged, on every instance
-// and without Redis too.
-const MaxStale = 2 * time.Second
-
 // maxRead is how long reading an entry may take if looks are to keep it current.
-// The next look begins and ends between maxRead and MaxStale, so an entry that
+// The next look begins and ends between maxRead and shortlinks.MaxStale, so an entry that
 // is asked for all the time is not read again.
 const maxRead = 500 * time.Millisecond
 
@@ -38,7 +34,7 @@ type validity struct {
 // but keeps older entries out of the cache.
 var unproven = validity{safe: math.MaxInt64}
 
-func newCurrency(clock models.Clock) currency { return currency{clock: clock, begun: instant(clock)} }
+func newCurrency(clock models.Clock) currency { return currency{clock: clock, begun: clock.Instant()} }
 
 // of is the validity of an entry that is put now. Reading it from the database
 // began at read; zero means unknown. A look that begins maxRead after that or later
@@ -49,7 +45,7 @@ func (c *currency) of(read time.Time) validity {
 		return unproven
 	}
 	at := read.Sub(c.begun)
-	return validity{until: at + MaxStale, safe: at + maxRead}
+	return validity{until: at + shortlinks.MaxStale, safe: at + maxRead}
 }
 
 // ofShared is the validity of an entry that is about to be read from the cache
@@ -58,11 +54,11 @@ func (c *currency) of(read time.Time) validity {
 // entry there up to maxRead after reading it.
 func (c *currency) ofShared(now time.Time) (v validity, ok bool) {
 	at := now.Sub(c.begun)
-	v = validity{until: time.Duration(c.last.Load()) - maxRead + MaxStale, safe: at + maxRead}
+	v = validity{until: time.Duration(c.last.Load()) - maxRead + shortlinks.MaxStale, safe: at + maxRead}
 	return v, at < v.until
 }
 
-func (c *currency) late(read time.Time) bool { return instant(c.clock).Sub(read) > maxRead }
+func (c *currency) late(read time.Time) bool { return c.clock.Instant().Sub(read) > maxRead }
 
 // allows says whether an entry may be used at a time.
 func (c *currency) allows(v validity, now time.Time) bool {
@@ -71,7 +67,7 @@ func (c *currency) allows(v validity, now time.Time) bool {
 		return true
 	}
 	last := time.Duration(c.last.Load())
-	return v.safe <= last && at < last+MaxStale
+	return v.safe <= last && at < last+shortlinks.MaxStale
 }
 
 // or is the validity of an entry that is at least as new as two others.
@@ -88,12 +84,4 @@ func (c *currency) looked(began time.Time) {
 			return
 		}
 	}
-}
-
-// instant is a clock's time with its monotonic reading, which models.Time drops.
-func instant(c models.Clock) time.Time {
-	if c == nil {
-		return time.Now()
-	}
-	return c()
 }

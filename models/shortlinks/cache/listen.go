@@ -1,4 +1,4 @@
-package shortlinks
+package cache
 
 import (
 	"context"
@@ -11,15 +11,16 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"linkwatch/models"
+	"linkwatch/models/shortlinks"
 )
 
 // probeInterval is how often Redis is asked whether it answers.
 const probeInterval = time.Second
 
 // Listen takes Redis into use, and again whenever it comes back, and takes in
-// what other instances announce, until ctx ends. store is the one that this
-// cache is of. (Owner: jobs/shortlinks.)
-func (s *Shared) Listen(ctx context.Context, store *Store) {
+// what other instances announce, until ctx ends. store is the one that
+// uses this cache.
+func (s *Shared) Listen(ctx context.Context, store *shortlinks.Store) {
 	probe := time.NewTicker(probeInterval)
 	defer probe.Stop()
 	for told := false; ; {
@@ -42,7 +43,7 @@ func (s *Shared) Listen(ctx context.Context, store *Store) {
 }
 
 // session uses Redis until it fails. used says whether it came to that.
-func (s *Shared) session(ctx context.Context, store *Store, probe <-chan time.Time) (used bool, err error) {
+func (s *Shared) session(ctx context.Context, store *shortlinks.Store, probe <-chan time.Time) (used bool, err error) {
 	if err := keepNewer.Load(ctx, s.redis).Err(); err != nil {
 		return false, fmt.Errorf("loading the script: %w", err)
 	}
@@ -101,18 +102,18 @@ func (s *Shared) hear(ctx context.Context, sub *redis.PubSub) error {
 		if err != nil {
 			return err
 		}
-		var c Change
-		if json.Unmarshal([]byte(m.Payload), &c) == nil && isKey(c.Key) && s.sound(c.Entry) && c.TTL > 0 {
+		var c shortlinks.Change
+		if json.Unmarshal([]byte(m.Payload), &c) == nil && shortlinks.IsKey(c.Key) && s.rules.Sound(c.Entry) && c.TTL > 0 {
 			s.memory.Put(ctx, c.Key, c.Entry, c.TTL, time.Time{}) // it may have been on its way for long
 		}
 	}
 }
 
 // catchUp tells Redis of all that changed as long ago as it can remember.
-func (s *Shared) catchUp(ctx context.Context, store *Store) error {
-	began := instant(store.clock)
-	since := models.At(began).Add(-max(liveTTL, s.opts.TombstoneTTL) - lookBack)
-	if err := store.refresh(ctx, since); err != nil {
+func (s *Shared) catchUp(ctx context.Context, store *shortlinks.Store) error {
+	began := store.Instant()
+	since := models.At(began).Add(-store.Options().MaxEntryTTL() - lookBack)
+	if err := refresh(ctx, store, s, since); err != nil {
 		return fmt.Errorf("catching up: %w", err)
 	}
 	s.Looked(began)

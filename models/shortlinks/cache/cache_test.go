@@ -1,4 +1,4 @@
-package shortlinks_test
+package cache_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 )
 
 func randomKey() string { return fmt.Sprintf("test-%x", rand.Uint64()) }
@@ -103,7 +105,7 @@ func TestUnknownKeys(t *testing.T) {
 }
 
 func TestGuessedKeysDriveNothingOut(t *testing.T) {
-	m := shortlinks.NewMemory(100, nil)
+	m := cache.NewMemory(100, nil)
 	defer m.Close()
 	for i := range 100 {
 		m.Put(t.Context(), fmt.Sprintf("link-%d", i), leading("", 1, 1), time.Hour, time.Now())
@@ -134,7 +136,7 @@ func TestMemoryIsSmall(t *testing.T) {
 		return int64(m.HeapAlloc)
 	}
 	before := heap()
-	m := shortlinks.NewMemory(size, nil)
+	m := cache.NewMemory(size, nil)
 	defer m.Close()
 	for i := range size {
 		m.Put(t.Context(), fmt.Sprintf("%07d", i), whole(i), time.Hour, time.Now())
@@ -147,7 +149,7 @@ func TestMemoryIsSmall(t *testing.T) {
 }
 
 func TestHitsAllocateNothing(t *testing.T) {
-	m := shortlinks.NewMemory(1000, nil)
+	m := cache.NewMemory(1000, nil)
 	defer m.Close()
 	m.Put(t.Context(), "key", whole(1), time.Hour, time.Now())
 	m.Put(t.Context(), "none", nobody, time.Hour, time.Now())
@@ -162,7 +164,7 @@ func TestHitsAllocateNothing(t *testing.T) {
 
 func TestMemoryEndsItsGoroutines(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	m := shortlinks.NewMemory(1000, nil)
+	m := cache.NewMemory(1000, nil)
 	put(leading("", 1, 1))(m, "key")
 	m.Close()
 	m.Close()
@@ -182,7 +184,7 @@ func (o overtaken) Put(ctx context.Context, key string, e shortlinks.Entry, ttl 
 func TestReaderThatIsOvertakenUndoesNothing(t *testing.T) {
 	eachCache(t, func(t *testing.T, c shortlinks.Cache, _ func() shortlinks.Cache) {
 		f := newFixture(t, modelstest.New(t))
-		f.Store = shortlinks.NewStore(f.db, f.clock.Now, c, f.opts)
+		f.Store = shortlinks.NewStore(f.db, f.clock.Now, c, visits.New(), f.opts)
 		for name, change := range map[string]struct {
 			do   func(key string)
 			want string
@@ -200,7 +202,7 @@ func TestReaderThatIsOvertakenUndoesNothing(t *testing.T) {
 			// Made by an instance of which this cache does not hear.
 			l := f.another().add()
 			reader := f
-			reader.Store = shortlinks.NewStore(f.db, f.clock.Now, overtaken{c, func() { change.do(l.Key) }}, f.opts)
+			reader.Store = shortlinks.NewStore(f.db, f.clock.Now, overtaken{c, func() { change.do(l.Key) }}, visits.New(), f.opts)
 			reader.leads(l.Key, "https://example.com/page") // as it was when it was read
 			if got := f.visit(l.Key); got != change.want {
 				t.Errorf("%s: leads to %q, want %q", name, got, change.want)
