@@ -33,9 +33,6 @@ func each(t *testing.T, test func(f fixture)) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(newFixture(t, db)) })
 }
 
-// start is the time that the clock of a fixture begins with.
-func start() time.Time { return modelstest.NewClock().Now() }
-
 func newFixture(t testing.TB, db *models.DB) fixture {
 	f := fixture{TB: t, db: db, clock: modelstest.NewClock(), opts: shortlinks.Options{
 		TombstoneTTL: time.Hour, BufferTime: time.Hour, BlockedHosts: []string{"spam.example"},
