@@ -3,6 +3,7 @@ package shortlinks_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -133,3 +134,49 @@ func (f fixture) reap(limit int) int64 {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+func (f fixture) edit(key string, e shortlinks.Edit) error {
+	_, err := f.Edit(f.Context(), key, e)
+	return err
+}
+
+// addMany stores short links k-000000 … past the store, which is quicker. set
+// are further columns: "expires_at = 1".
+func (f fixture) addMany(n int, set string) {
+	f.Helper()
+	now := f.Now()
+	f.must(f.db.Write(context.Background(), func(tx *gorm.DB) error {
+		links := make([]shortlinks.ShortLink, n)
+		for i := range links {
+			links[i] = shortlinks.ShortLink{
+				Key: fmt.Sprintf("k-%06d", i), LongURL: "https://example.com/page", CanonicalURL: "https://example.com/page",
+				CreatedAt: now, UpdatedAt: now,
+			}
+		}
+		if err := models.Insert(tx, links); err != nil || set == "" {
+			return err
+		}
+		return tx.Exec("UPDATE short_links SET " + set).Error
+	}))
+}
+
+// write writes down what was visited until now.
+func (f fixture) count() {
+	f.Helper()
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	f.counter.Gather(over)
+	f.must(f.counter.Write(context.Background(), f.Store))
+}
+
+const (
+	phone   = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.0 Mobile/15E148 Safari/604.1"
+	laptop  = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
+	crawler = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+)
+
+func (f fixture) visitAs(key, referrer, userAgent string) {
+	f.Helper()
+	_, err := f.Visit(f.Context(), key, shortlinks.Visitor{Referrer: referrer, UserAgent: userAgent})
+	f.must(err)
+}

@@ -9,6 +9,9 @@ import (
 	"linkwatch/models"
 )
 
+// KeepDays is for how many days the visits of a day are kept.
+const KeepDays = 400
+
 // past is one way for a short link to be past keeping.
 type past struct {
 	where, order string

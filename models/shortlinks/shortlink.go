@@ -23,13 +23,6 @@ const (
 	MaxTTL    = 100 * 365 * 24 * time.Hour
 )
 
-// KeepDeleted is how long a deleted short link can be restored; its key is
-// taken until then.
-const KeepDeleted = 24 * time.Hour
-
-// KeepDays is for how many days the visits of a day are kept.
-const KeepDays = 400
-
 // Status says whether a short link redirects, and if not, why.
 type Status string
 
@@ -119,14 +112,4 @@ type Filter struct {
 	Status Status // "" = any
 	Text   string // part of the key, the title or the address; "" = any
 	Newest bool   // the newest first instead of the oldest
-}
-
-// Options are the settings of a store.
-type Options struct {
-	TombstoneTTL time.Duration // SHORT_TOMBSTONE_TTL
-	BufferTime   time.Duration // CLEANUP_BUFFER_TIME
-	Keep         bool          // nothing deletes those that have ended, or that were deleted and can be restored: CLEANUP_ENABLED is false
-	BlockedHosts []string      // SHORT_BLOCKED_HOSTS
-	Own          []string      // where /s/ is ours: hosts in lower case, with the port unless it is the scheme's own
-	ShortHost    string        // SHORT_HOST
 }

@@ -14,6 +14,16 @@ import (
 	"linkwatch/models"
 )
 
+// Options are the settings of a store.
+type Options struct {
+	TombstoneTTL time.Duration // SHORT_TOMBSTONE_TTL
+	BufferTime   time.Duration // CLEANUP_BUFFER_TIME
+	Keep         bool          // nothing deletes those that have ended, or that were deleted and can be restored: CLEANUP_ENABLED is false
+	BlockedHosts []string      // SHORT_BLOCKED_HOSTS
+	Own          []string      // where /s/ is ours: hosts in lower case, with the port unless it is the scheme's own
+	ShortHost    string        // SHORT_HOST
+}
+
 // Store keeps short links. It is safe for concurrent use.
 type Store struct {
 	db      *models.DB

@@ -159,9 +159,3 @@ func (c Counts) All() int {
 	}
 	return n
 }
-
-// Options are the settings of the store.
-type Options struct {
-	CheckInterval time.Duration // of targets without an interval of their own, and the shortest there is (CHECK_INTERVAL)
-	Retention     time.Duration // how long single results are kept (RESULT_RETENTION)
-}

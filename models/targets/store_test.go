@@ -144,48 +144,6 @@ func TestFilters(t *testing.T) {
 	})
 }
 
-func TestResultsArePagedNewestFirst(t *testing.T) {
-	each(t, func(f fixture) {
-		ids := f.addMany(3)
-		for round := range 5 {
-			f.clock.Advance(2 * time.Minute)
-			for i, claimed := range f.claim() { // all three at the same instant
-				if r := up(round); i == 0 {
-					f.record(claimed, down())
-				} else {
-					f.record(claimed, r)
-				}
-			}
-		}
-		for name, filter := range map[string]targets.ResultFilter{
-			"all": {}, "one target": {TargetID: ids[1]}, "failed": {Failed: true}, "since": {Since: f.Now().Add(-4 * time.Minute)},
-		} {
-			want := f.results(filter)
-			if n := map[string]int{"all": 15, "one target": 5, "failed": 5, "since": 9}[name]; len(want) != n {
-				t.Errorf("%s: %d results, want %d", name, len(want), n)
-			}
-			if !slices.IsSortedFunc(want, func(a, b targets.Result) int { return b.CheckedAt.Compare(a.CheckedAt.Time) }) {
-				t.Errorf("%s: not the newest first", name)
-			}
-			var got []targets.Result
-			var after models.Cursor
-			for {
-				page, err := f.Results(f.Context(), filter, after, 2)
-				f.must(err)
-				got = append(got, page.Items...)
-				if after = page.Next; after == (models.Cursor{}) {
-					break
-				}
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%s: pages of two give %v, want %v", name, got, want)
-			}
-		}
-		_, err := f.Results(f.Context(), targets.ResultFilter{TargetID: models.NewID(models.KindTarget)}, models.Cursor{}, 10)
-		f.is(err, models.CodeNotFound, "")
-	})
-}
-
 // The number of queries does not grow with the targets.
 func TestListTakesAConstantNumberOfQueries(t *testing.T) {
 	each(t, func(f fixture) {
@@ -202,30 +160,6 @@ func TestListTakesAConstantNumberOfQueries(t *testing.T) {
 		}
 		if many := count(); many != few || few > 3 {
 			t.Errorf("%d queries for 3 targets, %d for 303", few, many)
-		}
-	})
-}
-
-func TestCertificatesAndProbes(t *testing.T) {
-	each(t, func(f fixture) {
-		f.addMany(3)
-		for i, claimed := range f.claim() {
-			r := up(i)
-			r.CheckedAt = f.Now()
-			f.must(f.Record(f.Context(), checker, targets.Checked{Target: claimed, Result: r, TLSExpiresAt: f.Now().Add(time.Duration(20-10*i) * day)}))
-		}
-		for which, want := range map[targets.Certificate]int{targets.CertificateExpired: 1, targets.CertificateExpiring: 1} {
-			n, first, err := f.Certificates(f.Context(), which, 10)
-			f.must(err)
-			if listed := f.pages(targets.Filter{Certificate: which}, 10, func() {}); n != want || len(first) != want || len(listed) != want || listed[0] != first[0].ID {
-				t.Errorf("%s: %d, %v, %v", which, n, first, listed)
-			}
-		}
-		f.add("https://never.test")
-		var probed []targets.Target
-		f.must(f.Probes(f.Context(), 2, func(p targets.Target) { probed = append(probed, p) }))
-		if len(probed) != 2 || probed[0].State != targets.Up || probed[0].LastStatusCode != 200 || probed[0].ID == "" {
-			t.Errorf("%+v", probed)
 		}
 	})
 }

@@ -4,13 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"gorm.io/gorm"
 )
-
-// KeepDeleted is how long a deleted target can be restored.
-const KeepDeleted = 24 * time.Hour
 
 // purgeBatch is how many rows one transaction deletes, so that whoever wants to
 // write waits for milliseconds.

@@ -45,3 +45,27 @@ func (s *Store) Annotate(ctx context.Context, id string, a Annotation) (Link, er
 	})
 	return l, err
 }
+
+// ApplyMove makes the address that a moved link leads to the link's own;
+// CodeConflict if it has not moved, or if that address is saved already.
+func (s *Store) ApplyMove(ctx context.Context, id string) (Link, error) {
+	var l Link
+	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+		var err error
+		if l, err = lockOne(tx, id); err != nil {
+			return nil, err
+		}
+		if l.MovedTo == "" {
+			return nil, models.Conflict("The link has not moved.")
+		}
+		u, err := models.ParseURL("url", l.MovedTo)
+		if err != nil {
+			return nil, err
+		}
+		now := s.clock.Now()
+		l.URL, l.CanonicalURL, l.MovedTo = u.Given, u.Canonical, ""
+		l.Health, l.HealthChangedAt, l.UpdatedAt = OK, now, now
+		return []Link{l}, save(tx, l)
+	})
+	return l, err
+}

@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net/http"
 	"slices"
-	"strings"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -124,56 +120,6 @@ func (s *Store) Preview(ctx context.Context, url string) (Page, error) {
 	return p.clean(), nil
 }
 
-// refusal is why what a fetch found cannot be saved; nil if it can.
-func refusal(ctx context.Context, p Page, fetchErr error) error {
-	switch {
-	case fetchErr != nil && ctx.Err() != nil:
-		return ctx.Err()
-	case fetchErr != nil:
-		return unresolvable(fetchErr)
-	case p.Status != http.StatusOK:
-		return &models.Error{
-			Code:   models.CodeUnresolvable,
-			Detail: "The page answered " + statusText(p.Status) + " instead of 200 OK.",
-		}
-	}
-	return nil
-}
-
-// unresolvable is a failed fetch as the error of the request that asked for it.
-func unresolvable(err error) error {
-	fe, ok := errors.AsType[*FetchError](err)
-	switch {
-	case !ok:
-		return fmt.Errorf("fetching a page: %w", err)
-	case fe.Blocked:
-		return &models.Error{
-			Code:   models.CodeBlocked,
-			Detail: "The address leads to a private or reserved network, which may not be fetched. The operator can allow it with OUTBOUND_ALLOW_CIDRS.",
-			Err:    fe.Err,
-		}
-	case fe.Busy:
-		return &models.Error{
-			Code:       models.CodeUnavailable,
-			Detail:     "Too many pages are being fetched right now. Try again in a few seconds.",
-			RetryAfter: pauseOf(err),
-			Err:        fe.Err,
-		}
-	case fe.RetryAfter > 0:
-		return &models.Error{
-			Code:       models.CodeUnresolvable,
-			Detail:     "The site asked for a pause. Try again later.",
-			RetryAfter: fe.RetryAfter,
-			Err:        fe.Err,
-		}
-	}
-	return &models.Error{
-		Code:   models.CodeUnresolvable,
-		Detail: "The page could not be fetched: " + fe.Reason + ".",
-		Err:    fe.Err,
-	}
-}
-
 // mergeTags adds a draft's tags to the link that has its address;
 // CodeNotFound if none has.
 func (s *Store) mergeTags(ctx context.Context, d draft) (Link, error) {
@@ -200,80 +146,6 @@ func (s *Store) mergeTags(ctx context.Context, d draft) (Link, error) {
 		return ls, err
 	})
 	return l, err
-}
-
-// importBatch is how many links one transaction of Import stores: other writers
-// wait that long, some tenths of a second.
-const importBatch = 2500
-
-// Import stores many links without fetching them; they are fetched when their
-// first check comes. Addresses that are saved already only get the new tags.
-// An invalid one is CodeInvalid, before anything is stored. stored counts the
-// new links, also when a later batch failed.
-func (s *Store) Import(ctx context.Context, ns []New) (stored int, err error) {
-	drafts := make([]draft, len(ns))
-	for i, n := range ns {
-		if drafts[i], err = n.check(fmt.Sprintf("links[%d].", i)); err != nil {
-			return 0, err
-		}
-	}
-	now := s.clock.Now()
-	for batch := range slices.Chunk(drafts, importBatch) {
-		n, err := s.importBatch(ctx, batch, now)
-		stored += n
-		if err != nil {
-			return stored, err
-		}
-	}
-	return stored, nil
-}
-
-func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time) (int, error) {
-	byAddress := make(map[string]draft, len(batch))
-	rows := make([]Link, 0, len(batch))
-	var (
-		again  []draft
-		stored []Link
-	)
-	for _, d := range batch {
-		if _, ok := byAddress[d.canonical]; ok {
-			again = append(again, d)
-			continue
-		}
-		byAddress[d.canonical] = d
-		l := d.link(now)
-		l.Health = Unchecked
-		l.NextCheckAt = now.Add(rand.N(min(s.opts.CheckInterval, 24*time.Hour))) // not all at once
-		rows = append(rows, l)
-	}
-	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
-		ls, err := insert(tx, rows)
-		if err != nil {
-			return nil, err
-		}
-		names := make([][]string, len(ls))
-		for i, l := range ls {
-			names[i] = byAddress[l.CanonicalURL].Tags
-		}
-		_, err = attach(tx, now, ls, names)
-		stored = ls
-		return ls, err
-	})
-	if err != nil {
-		return 0, err
-	}
-	for _, l := range stored {
-		delete(byAddress, l.CanonicalURL)
-	}
-	for _, address := range sortedKeys(byAddress) { // those that were saved before
-		again = append(again, byAddress[address])
-	}
-	for _, d := range again {
-		if _, err := s.mergeTags(ctx, d); err != nil {
-			return len(stored), err
-		}
-	}
-	return len(stored), nil
 }
 
 // link is the row of a new link.
@@ -316,45 +188,4 @@ func insert(tx *gorm.DB, rows []Link) ([]Link, error) {
 		}
 	}
 	return stored, nil
-}
-
-// describe takes over what a page says of itself.
-func (l *Link) describe(p Page) {
-	l.FetchedTitle, l.OpenGraph = p.Title, p.OpenGraph
-	if l.Title = l.OwnTitle; l.Title == "" {
-		l.Title = l.FetchedTitle
-	}
-}
-
-// The limits of fetched text, in runes.
-const (
-	maxDescription = 1000
-	maxSiteName    = 200
-	maxType        = 100
-)
-
-// clean bounds what a stranger wrote.
-func (p Page) clean() Page {
-	line := func(s string, limit int) string { return models.Truncate(models.CleanLine(s), limit) }
-	p.Title = line(p.Title, MaxTitle)
-	og := &p.OpenGraph
-	og.Title = line(og.Title, MaxTitle)
-	og.Description = line(og.Description, maxDescription)
-	og.SiteName = line(og.SiteName, maxSiteName)
-	og.Type = line(og.Type, maxType)
-	if u, err := models.ParseURL("image", og.Image); err == nil {
-		og.Image = u.Given
-	} else {
-		og.Image = ""
-	}
-	return p
-}
-
-// fieldMessage is the message of an error's first member.
-func fieldMessage(err error) string {
-	e, ok := errors.AsType[*models.Error](err)
-	if !ok || len(e.Fields) == 0 {
-		return "is not valid"
-	}
-	return strings.TrimSuffix(e.Fields[0].Message, ".")
 }
