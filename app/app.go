@@ -91,7 +91,7 @@ func newApp(ctx context.Context, cfg config.Config, db *models.DB, log *slog.Log
 		cleanup.CheckResults: watched.ReapResults, cleanup.Tags: store.ReapTags,
 	}
 	if cfg.CleanupEnabled {
-		remove[cleanup.ShortLinks] = shortened.Reap
+		remove[cleanup.ShortLinks] = shortened.ReapEnded
 	}
 	reap, err := reaper.Reaper(cleaned, reaper.Options{
 		Interval: cfg.CleanupInterval, BatchSize: cfg.CleanupBatchSize, MaxDuration: cfg.CleanupMaxDuration, LongBatch: longBatch,
@@ -140,7 +140,7 @@ func newApp(ctx context.Context, cfg config.Config, db *models.DB, log *slog.Log
 // the one shared with other instances if there is a Redis.
 func (a *app) shorten(cfg config.Config, db *models.DB, log *slog.Logger) (*shortlinks.Store, *cache.Shared, error) {
 	opts := shortlinks.Options{
-		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, Keep: !cfg.CleanupEnabled, BlockedHosts: cfg.ShortBlockedHosts,
+		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, KeepEnded: !cfg.CleanupEnabled, BlockedHosts: cfg.ShortBlockedHosts,
 		Own: cfg.Authorities(), ShortHost: cfg.ShortHost,
 	}
 	if cfg.RedisURL == "" {

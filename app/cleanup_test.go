@@ -52,7 +52,7 @@ func expired(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	short := shortlinks.NewStore(db, past, cache.NewMemory(1, past), nil, shortlinks.Options{})
-	_, _, err = short.Create(t.Context(), shortlinks.New{LongURL: "https://a.example", Key: "ended", ExpiresAt: short.Now().Add(time.Hour)})
+	_, _, err = short.Add(t.Context(), shortlinks.New{LongURL: "https://a.example", Key: "ended", ExpiresAt: short.Now().Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -190,7 +190,7 @@ func (d *demoRun) freeze(ctx context.Context) error {
 	var others []string
 	d.at = d.now.Add(demoRest) // what is due by then is claimed, and so comes due after it
 	for {
-		due, err := d.store.ClaimDue(ctx, demoBatch)
+		due, err := d.store.Claim(ctx, demoBatch)
 		if err != nil {
 			return err
 		}

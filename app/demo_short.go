@@ -129,7 +129,7 @@ func (d *demoShort) make(ctx context.Context, l demoShortLink) (key string, err 
 	if l.ends != 0 {
 		n.ExpiresAt = models.At(d.now.Add(l.ends))
 	}
-	made, _, err := d.store.Create(ctx, n)
+	made, _, err := d.store.Add(ctx, n)
 	return made.Key, err
 }
 

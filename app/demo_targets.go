@@ -158,7 +158,7 @@ func (w *demoWatch) fill(ctx context.Context, saved []links.Link) (n int, err er
 			}
 		}
 	}
-	_, err = w.store.AddPage(ctx, targets.PageEdit{
+	_, err = w.store.AddPage(ctx, targets.PageSettings{
 		Slug: "demo", Title: "Northwind status", TargetIDs: ids[:demoPublic],
 		Description: "How our shop and the services around it are doing. We look every four minutes.",
 	})

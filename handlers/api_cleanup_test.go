@@ -72,7 +72,7 @@ func TestCleanupStats(t *testing.T) {
 		run, _, err := s.jobs.Begin(s.t.Context(), cleanup.Job, inAnHour)
 		s.must(err)
 		for range 2 {
-			_, err = s.cleanup.Batch(s.t.Context(), cleanup.ShortLinks, 20, s.short.Reap)
+			_, err = s.cleanup.Batch(s.t.Context(), cleanup.ShortLinks, 20, s.short.ReapEnded)
 			s.must(err)
 		}
 		s.has(s.do("GET", cleanupStats, "").want(200), map[string]any{"is_running": true, "total_cleaned": 25, "last_batch_size": 5, "waiting": 0, "successful_runs": 0})
@@ -157,7 +157,7 @@ func TestCleanup_ShortLinksAreKept(t *testing.T) {
 	db := modelstest.New(t)
 	s := newServerOn(t, db, func(d *handlers.Deps) {
 		opts := d.ShortLinks.Options()
-		opts.Keep = true
+		opts.KeepEnded = true
 		d.ShortLinks = shortlinks.NewStore(d.DB, nil, nil, nil, opts)
 	})
 	s.declareReaper()

@@ -21,7 +21,7 @@ func newShortHost(t *testing.T, change func(*Deps)) *Router {
 	memory := cache.NewMemory(1000, nil)
 	t.Cleanup(memory.Close)
 	store := shortlinks.NewStore(db, nil, memory, visits.New(), shortlinks.Options{ShortHost: "go.example"})
-	if _, _, err := store.Create(t.Context(), shortlinks.New{LongURL: "https://example.com/page", Key: "abcd"}); err != nil {
+	if _, _, err := store.Add(t.Context(), shortlinks.New{LongURL: "https://example.com/page", Key: "abcd"}); err != nil {
 		t.Fatal(err)
 	}
 	return newRouter(t, func(d *Deps) {

@@ -188,7 +188,7 @@ func TestMovedAndDeadLinksOnTheOverview(t *testing.T) {
 	s.web.set("https://example.com/old", links.Page{Status: 200, URL: "https://example.com/new", Permanent: true, Title: "New"})
 	s.web.set("https://example.com/gone", links.Page{Status: 404, URL: "https://example.com/gone"})
 	s.clock.Advance(8 * 24 * time.Hour)
-	due, err := s.links.ClaimDue(t.Context(), 10)
+	due, err := s.links.Claim(t.Context(), 10)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,7 +130,7 @@ func TestBadgesOnlyOfWhatIsPublic(t *testing.T) {
 			t.Errorf("%s: status %d, want %d", path, a.StatusCode, want)
 		}
 	}
-	_, err := s.targets.EditPage(t.Context(), p.ID, targets.PageEdit{Slug: "ours", Title: "Ours", TargetIDs: []string{hidden.ID}})
+	_, err := s.targets.EditPage(t.Context(), p.ID, targets.PageSettings{Slug: "ours", Title: "Ours", TargetIDs: []string{hidden.ID}})
 	s.must(err)
 	wantStatus(t, s.get("/badge/"+shown.ID+"/status.svg"), http.StatusNotFound)
 	s.must(s.targets.Delete(t.Context(), hidden.ID))

@@ -70,7 +70,7 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 	}
 	s.clock.Advance(24 * time.Hour)
 	wantText(t, s.get("/admin/cleanup"), ".state", "3 short links are waiting to be deleted.")
-	n, err := s.cleanup.Batch(t.Context(), cleanup.ShortLinks, 10, s.short.Reap)
+	n, err := s.cleanup.Batch(t.Context(), cleanup.ShortLinks, 10, s.short.ReapEnded)
 	if err != nil || n != 3 {
 		t.Fatal(n, err)
 	}
@@ -109,7 +109,7 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 func TestCleanupPage_ShortLinksAreKept(t *testing.T) {
 	s := newSite(t, func(d *handlers.Deps) {
 		opts := d.ShortLinks.Options()
-		opts.Keep = true
+		opts.KeepEnded = true
 		d.ShortLinks = shortlinks.NewStore(d.DB, nil, nil, nil, opts)
 	})
 	s.declareReaper()

@@ -22,7 +22,7 @@ func (s *site) shorten(longURL, key string, change ...func(*shortlinks.New)) sho
 	for _, set := range change {
 		set(&n)
 	}
-	l, created, err := s.short.Create(s.t.Context(), n)
+	l, created, err := s.short.Add(s.t.Context(), n)
 	if err != nil || !created {
 		s.t.Fatal(created, err)
 	}

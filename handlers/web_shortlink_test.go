@@ -52,7 +52,7 @@ func TestEditShortLinkOnItsPage(t *testing.T) {
 // visitors are told otherwise.
 func TestBlockedShortLink(t *testing.T) {
 	s := newSite(t, func(d *handlers.Deps) {
-		if _, _, err := d.ShortLinks.Create(t.Context(), shortlinks.New{LongURL: "https://bad.example", Key: "Spring"}); err != nil {
+		if _, _, err := d.ShortLinks.Add(t.Context(), shortlinks.New{LongURL: "https://bad.example", Key: "Spring"}); err != nil {
 			t.Fatal(err)
 		}
 		restarted := cache.NewMemory(10, nil)

@@ -76,7 +76,7 @@ func newSite(t testing.TB, change ...func(*handlers.Deps)) *site {
 
 func (s *site) save(u string, tags ...string) links.Link {
 	s.t.Helper()
-	l, _, err := s.links.Save(s.t.Context(), links.New{URL: u, Tags: tags})
+	l, _, err := s.links.Add(s.t.Context(), links.New{URL: u, Tags: tags})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func (s *site) checked(t targets.Target, r targets.Result) {
 // published makes a status page of targets.
 func (s *site) published(slug, title string, ts ...targets.Target) targets.StatusPage {
 	s.t.Helper()
-	e := targets.PageEdit{Slug: slug, Title: title, Description: "What we run."}
+	e := targets.PageSettings{Slug: slug, Title: title, Description: "What we run."}
 	for _, t := range ts {
 		e.TargetIDs = append(e.TargetIDs, t.ID)
 	}
@@ -198,7 +198,7 @@ func TestStatusPageLive(t *testing.T) {
 func TestHostileStatusPage(t *testing.T) {
 	s := newSite(t)
 	shop := s.watched("https://shop.example", hostile, foundDown)
-	p, err := s.targets.AddPage(t.Context(), targets.PageEdit{
+	p, err := s.targets.AddPage(t.Context(), targets.PageSettings{
 		Slug: "ours", Title: hostile, Description: hostile, TargetIDs: []string{shop.ID},
 	})
 	s.must(err)

@@ -59,7 +59,7 @@ func (a *API) cleanupStats(ctx context.Context, _ *struct{}) (*output[CleanupSta
 		return nil, err
 	}
 	waiting, err := a.ShortLinks.Waiting(ctx, cleanup.MaxWaiting+1)
-	return answer(toCleanupStats(job, !a.ShortLinks.Options().Keep, totals, waiting), err)
+	return answer(toCleanupStats(job, !a.ShortLinks.Options().KeepEnded, totals, waiting), err)
 }
 
 func (a *API) runCleanup(ctx context.Context, _ *struct{}) (*struct{}, error) {

@@ -93,7 +93,7 @@ type listShortLinksInput struct {
 }
 
 func (a *API) listShortLinks(ctx context.Context, in *listShortLinksInput) (*output[Slice[ShortLink]], error) {
-	status, err := shortlinks.ParseStatus("query.status", in.Status)
+	status, err := shortlinks.ParseStatus(in.Status)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (a *API) addShortLink(ctx context.Context, in *addShortLinkInput) (*addShor
 	if end != nil {
 		n.ExpiresAt = *end
 	}
-	l, created, err := a.ShortLinks.Create(ctx, n)
+	l, created, err := a.ShortLinks.Add(ctx, n)
 	if err != nil {
 		return nil, err
 	}

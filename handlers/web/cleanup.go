@@ -30,7 +30,7 @@ func (p *Pages) cleanup(c *gin.Context) (v views.Cleanup, err error) {
 	if v.Job, err = p.Schedule.Job(ctx, cleanup.Job); err != nil {
 		return v, err
 	}
-	v.Enabled = !p.ShortLinks.Options().Keep
+	v.Enabled = !p.ShortLinks.Options().KeepEnded
 	if v.Totals, err = p.Cleanup.Totals(ctx); err != nil {
 		return v, err
 	}

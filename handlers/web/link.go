@@ -40,7 +40,7 @@ func (p *Pages) showLink(c *gin.Context, status int, v views.Link) {
 		v.Target, _, err = p.Targets.ByURL(ctx, l.CanonicalURL)
 	}
 	if err == nil {
-		v.Short, _, err = p.ShortLinks.Of(ctx, l.CanonicalURL)
+		v.Short, _, err = p.ShortLinks.ByURL(ctx, l.CanonicalURL)
 	}
 	if err != nil {
 		p.fail(c, err)
@@ -62,7 +62,7 @@ func linkPath(c *gin.Context) string { return "/links/" + c.Param("id") }
 // AnnotateLink stores the owner's own title and notes.
 func (p *Pages) AnnotateLink(c *gin.Context) {
 	form := views.EditForm{Title: c.PostForm("title"), Notes: c.PostForm("notes"), Open: true}
-	_, err := p.Links.Annotate(c.Request.Context(), c.Param("id"), links.Annotation{Title: &form.Title, Notes: &form.Notes})
+	_, err := p.Links.Edit(c.Request.Context(), c.Param("id"), links.Edit{Title: &form.Title, Notes: &form.Notes})
 	if errs, ok := formErrors(err, "title", "title", "notes"); ok {
 		form.Errors = errs
 		p.showLink(c, http.StatusBadRequest, views.Link{Edit: form})

@@ -20,7 +20,7 @@ const shortSize = 50 // short links on a page of the list
 func shortPlaceOf(q url.Values) (views.ShortPlace, models.Cursor, error) {
 	at := views.ShortPlace{Text: models.CleanLine(q.Get("q")), Token: q.Get("page_token")}
 	var err error
-	if at.Status, err = shortlinks.ParseStatus("query.status", q.Get("status")); err != nil {
+	if at.Status, err = shortlinks.ParseStatus(q.Get("status")); err != nil {
 		return at, models.Cursor{}, err
 	}
 	after, err := models.ParseToken(at.Token)
@@ -135,7 +135,7 @@ func (p *Pages) AddShortLink(c *gin.Context) {
 	end, err := endOf(form, p.ShortLinks.Now())
 	var l shortlinks.ShortLink
 	if err == nil {
-		l, _, err = p.ShortLinks.Create(c.Request.Context(), shortlinks.New{
+		l, _, err = p.ShortLinks.Add(c.Request.Context(), shortlinks.New{
 			LongURL: models.RepairURL(form.LongURL), Key: form.Key, Title: form.Title, ExpiresAt: end, MaxVisits: int64(numberOf(form.MaxVisits)),
 		})
 	}
@@ -159,10 +159,10 @@ func (p *Pages) ShortenLink(c *gin.Context) {
 	l, err := p.Links.Get(ctx, c.Param("id"))
 	var known bool
 	if err == nil {
-		_, known, err = p.ShortLinks.Of(ctx, l.CanonicalURL)
+		_, known, err = p.ShortLinks.ByURL(ctx, l.CanonicalURL)
 	}
 	if err == nil && !known {
-		_, _, err = p.ShortLinks.Create(ctx, shortlinks.New{LongURL: l.URL, Title: models.Truncate(l.Title, shortlinks.MaxTitle)})
+		_, _, err = p.ShortLinks.Add(ctx, shortlinks.New{LongURL: l.URL, Title: models.Truncate(l.Title, shortlinks.MaxTitle)})
 	}
 	p.done(c, err, linkPath(c), "shortened")
 }

@@ -57,7 +57,7 @@ func (p *Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 		}
 	}
 	opts := p.ShortLinks.Options()
-	v.Prefix, v.Kept, v.Keep = p.shortPrefix(c), opts.BufferTime, opts.Keep
+	v.Prefix, v.Kept, v.Keep = p.shortPrefix(c), opts.BufferTime, opts.KeepEnded
 	title := v.Short.Title
 	if title == "" {
 		title = v.Short.Key

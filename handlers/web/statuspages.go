@@ -57,14 +57,14 @@ func (p *Pages) SaveStatusPage(c *gin.Context) {
 		p.fail(c, err)
 		return
 	}
-	p.saveStatusPage(c, page, func(ctx context.Context, e targets.PageEdit) (targets.StatusPage, error) {
+	p.saveStatusPage(c, page, func(ctx context.Context, e targets.PageSettings) (targets.StatusPage, error) {
 		return p.Targets.EditPage(ctx, page.ID, e)
 	})
 }
 
 // saveStatusPage does what the button of the form says. Enter in a field saves,
 // unless something is looked for: then it looks.
-func (p *Pages) saveStatusPage(c *gin.Context, page targets.StatusPage, save func(context.Context, targets.PageEdit) (targets.StatusPage, error)) {
+func (p *Pages) saveStatusPage(c *gin.Context, page targets.StatusPage, save func(context.Context, targets.PageSettings) (targets.StatusPage, error)) {
 	form := views.StatusForm{
 		Title: c.PostForm("title"), Slug: strings.TrimSpace(c.PostForm("slug")), Description: c.PostForm("description"),
 		Find: strings.TrimSpace(c.PostForm("find")),
@@ -80,7 +80,7 @@ func (p *Pages) saveStatusPage(c *gin.Context, page targets.StatusPage, save fun
 	if form.Slug == "" {
 		form.Slug = slugOf(form.Title)
 	}
-	saved, err := save(c.Request.Context(), targets.PageEdit{
+	saved, err := save(c.Request.Context(), targets.PageSettings{
 		Slug: form.Slug, Title: form.Title, Description: form.Description, TargetIDs: chosen,
 	})
 	if err == nil {

@@ -47,7 +47,7 @@ func (f fixture) another() fixture {
 	watched := targets.NewStore(f.db, f.clock.Now, targets.Options{CheckInterval: time.Minute, Retention: 24 * time.Hour})
 	saved := links.NewStore(f.db, f.clock.Now, nil, links.Options{CheckInterval: time.Hour})
 	f.remove = map[string]cleanup.Remove{
-		cleanup.ShortLinks: f.short.Reap, cleanup.VisitDays: f.short.ReapDays, cleanup.IdempotencyKeys: f.db.ReapKeys(f.clock.Now),
+		cleanup.ShortLinks: f.short.ReapEnded, cleanup.VisitDays: f.short.ReapDays, cleanup.IdempotencyKeys: f.db.ReapKeys(f.clock.Now),
 		cleanup.CheckResults: watched.ReapResults, cleanup.Tags: saved.ReapTags,
 	}
 	f.opts = Options{Interval: 15 * time.Minute, BatchSize: 10, MaxDuration: time.Hour}

@@ -72,7 +72,7 @@ func newInstance(t testing.TB, db *models.DB, redis string) instance {
 // add makes a short link to https://example.com.
 func (i instance) add() shortlinks.ShortLink {
 	i.Helper()
-	l, _, err := i.Create(i.Context(), shortlinks.New{LongURL: "https://example.com"})
+	l, _, err := i.Add(i.Context(), shortlinks.New{LongURL: "https://example.com"})
 	if err != nil {
 		i.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func (n New) check(at string) (draft, error) {
 	return draft{n, u.Canonical}, nil
 }
 
-// Save stores a link whose page answers 200, with what the page says of itself,
+// Add stores a link whose page answers 200, with what the page says of itself,
 // and created is true. If the URL is saved already, that link is returned as it is
 // (it may be expired) with the new tags added.
 //
@@ -53,7 +53,7 @@ func (n New) check(at string) (draft, error) {
 // it gone again. It is unchecked if nothing was learned about the page, as when its
 // site asked for a pause. Without an own title it has its URL for one, until a check
 // finds another.
-func (s *Store) Save(ctx context.Context, n New) (l Link, created bool, err error) {
+func (s *Store) Add(ctx context.Context, n New) (l Link, created bool, err error) {
 	d, err := n.check("")
 	if err != nil {
 		return Link{}, false, err

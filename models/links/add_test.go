@@ -14,11 +14,11 @@ import (
 	"linkwatch/models/links"
 )
 
-func TestSave(t *testing.T) {
+func TestAdd(t *testing.T) {
 	each(t, func(t fixture) {
 		og := links.OpenGraph{Title: "OG Title", Description: "OG Desc", Image: "https://example.com/image.jpg", SiteName: "Example", Type: "website"}
 		t.web.set("https://Example.com/page/#top", links.Page{Status: 200, URL: "https://example.com/page/", Title: "OG Title", OpenGraph: og})
-		l, created, err := t.Save(t.Context(), links.New{URL: " https://Example.com/page/#top ", Tags: []string{"Go", "DevOps", "go"}, Notes: "mine"})
+		l, created, err := t.Add(t.Context(), links.New{URL: " https://Example.com/page/#top ", Tags: []string{"Go", "DevOps", "go"}, Notes: "mine"})
 		t.must(err)
 		if !created || l.URL != "https://Example.com/page/#top" || l.CanonicalURL != "https://example.com/page" ||
 			l.Title != "OG Title" || l.OpenGraph != og || l.Owner != "system" || l.Notes != "mine" ||
@@ -39,7 +39,7 @@ func TestSave(t *testing.T) {
 			t.Errorf("next check in %v", next)
 		}
 
-		again, created, err := t.Save(t.Context(), links.New{URL: "HTTPS://example.com:443/page", Tags: []string{"GO", "new"}})
+		again, created, err := t.Add(t.Context(), links.New{URL: "HTTPS://example.com:443/page", Tags: []string{"GO", "new"}})
 		t.must(err)
 		if created || again.ID != l.ID || !slices.Equal(again.Tags, []string{"Go", "DevOps", "new"}) {
 			t.Errorf("duplicate: created %v, %+v", created, again)
@@ -50,7 +50,7 @@ func TestSave(t *testing.T) {
 
 		_, err = t.SetExpired(t.Context(), true, l.ID)
 		t.must(err)
-		again, created, err = t.Save(t.Context(), links.New{URL: l.URL})
+		again, created, err = t.Add(t.Context(), links.New{URL: l.URL})
 		t.must(err)
 		if created || !again.Expired() {
 			t.Errorf("duplicate of an expired link: created %v, expired %v", created, again.Expired())
@@ -58,7 +58,7 @@ func TestSave(t *testing.T) {
 	})
 }
 
-func TestSaveRefuses(t *testing.T) {
+func TestAddRefuses(t *testing.T) {
 	each(t, func(t fixture) {
 		t.web.set("https://a.test/404", links.Page{Status: 404})
 		t.web.set("https://a.test/401", links.Page{Status: 401})
@@ -94,7 +94,7 @@ func TestSaveRefuses(t *testing.T) {
 			{links.New{URL: "https://a.test/ok", Notes: strings.Repeat("x", 10_001)}, models.CodeInvalid},
 			{links.New{URL: "https://a.test/ok", Owner: strings.Repeat("x", 101)}, models.CodeInvalid},
 		} {
-			_, _, err := t.Save(t.Context(), c.n)
+			_, _, err := t.Add(t.Context(), c.n)
 			if err == nil || models.CodeOf(err) != c.code {
 				t.Errorf("saving %+v: %v, want code %q", c.n.URL, err, c.code)
 			}
@@ -107,7 +107,7 @@ func TestSaveRefuses(t *testing.T) {
 	})
 }
 
-func TestSaveForced(t *testing.T) {
+func TestAddForced(t *testing.T) {
 	each(t, func(t fixture) {
 		now := models.At(t.clock.Now())
 		for _, c := range []struct {
@@ -135,7 +135,7 @@ func TestSaveForced(t *testing.T) {
 			case error:
 				t.web.fail(url, a)
 			}
-			l, created, err := t.Save(t.Context(), links.New{URL: url, Tags: []string{"Go"}, Notes: "mine", Force: true})
+			l, created, err := t.Add(t.Context(), links.New{URL: url, Tags: []string{"Go"}, Notes: "mine", Force: true})
 			t.must(err)
 			got := t.get(l.ID)
 			if !created || got.Health != c.health || got.LastStatusCode != c.status || got.LastError != c.problem || got.Expired() ||
@@ -146,7 +146,7 @@ func TestSaveForced(t *testing.T) {
 			if next := got.NextCheckAt.Sub(now.Time); next < c.next*9/10 || next > c.next*11/10 {
 				t.Errorf("%+v is checked in %v, want %v", c.answer, next, c.next)
 			}
-			if _, created, err := t.Save(t.Context(), links.New{URL: url, Force: true}); err != nil || created {
+			if _, created, err := t.Add(t.Context(), links.New{URL: url, Force: true}); err != nil || created {
 				t.Errorf("saved again: %v %v", created, err)
 			}
 		}
@@ -159,11 +159,11 @@ func TestSaveForced(t *testing.T) {
 	})
 }
 
-func TestSaveForcedTitles(t *testing.T) {
+func TestAddForcedTitles(t *testing.T) {
 	each(t, func(t fixture) {
 		const url = "https://a.test/down"
 		t.web.set(url, links.Page{Status: 503})
-		l, _, err := t.Save(t.Context(), links.New{URL: url, Title: " My own  title ", Force: true})
+		l, _, err := t.Add(t.Context(), links.New{URL: url, Title: " My own  title ", Force: true})
 		t.must(err)
 		if l.Title != "My own title" || l.OwnTitle != l.Title {
 			t.Errorf("%+v", l)
@@ -177,7 +177,7 @@ func TestSaveForcedTitles(t *testing.T) {
 		// The title of the page replaces the URL once it answers, an own title stays.
 		long := "https://a.test/" + strings.Repeat("x", 1000)
 		t.web.set(long, links.Page{Status: 503})
-		other, _, err := t.Save(t.Context(), links.New{URL: long, Force: true})
+		other, _, err := t.Add(t.Context(), links.New{URL: long, Force: true})
 		t.must(err)
 		if other.Title != models.Truncate(long, links.MaxTitle) {
 			t.Errorf("the title is %q", other.Title)
@@ -195,7 +195,7 @@ func TestSaveForcedTitles(t *testing.T) {
 		}
 
 		// A page that answers is described as ever; an own title wins over its own.
-		ok, created, err := t.Save(t.Context(), links.New{URL: "https://a.test/ok", Title: "Mine", Force: true})
+		ok, created, err := t.Add(t.Context(), links.New{URL: "https://a.test/ok", Title: "Mine", Force: true})
 		t.must(err)
 		if !created || ok.Health != links.OK || ok.Title != "Mine" || ok.FetchedTitle != "Page at https://a.test/ok" {
 			t.Errorf("%+v", ok)
@@ -204,7 +204,7 @@ func TestSaveForcedTitles(t *testing.T) {
 }
 
 // What is wrong with the request, or inside the program, no force overcomes.
-func TestSaveForcedRefuses(t *testing.T) {
+func TestAddForcedRefuses(t *testing.T) {
 	each(t, func(t fixture) {
 		t.web.fail("https://a.test/bug", errors.New("SELECT secret"))
 		for _, n := range []links.New{
@@ -212,7 +212,7 @@ func TestSaveForcedRefuses(t *testing.T) {
 			{URL: "https://a.test/", Title: strings.Repeat("x", links.MaxTitle+1)},
 		} {
 			n.Force = true
-			if _, _, err := t.Save(t.Context(), n); err == nil {
+			if _, _, err := t.Add(t.Context(), n); err == nil {
 				t.Errorf("%s is saved", n.URL)
 			}
 		}
@@ -225,14 +225,14 @@ func TestSaveForcedRefuses(t *testing.T) {
 }
 
 // Hostile text is trimmed before it is stored.
-func TestSaveCleansStrangersText(t *testing.T) {
+func TestAddCleansStrangersText(t *testing.T) {
 	each(t, func(t fixture) {
 		t.web.set("https://a.test/", links.Page{
 			Status: 200, URL: "https://a.test/",
 			Title:     "a\x00b \u202egnp.exe\n\tc\xff " + strings.Repeat("é", 600),
 			OpenGraph: links.OpenGraph{Image: "javascript:alert(1)", Description: strings.Repeat("d", 5000)},
 		})
-		l := t.get(t.save("https://a.test/").ID)
+		l := t.get(t.add("https://a.test/").ID)
 		if !strings.HasPrefix(l.Title, "ab gnp.exe c\uFFFD éé") || models.Runes(l.Title) != links.MaxTitle {
 			t.Errorf("title %q", l.Title)
 		}
@@ -247,7 +247,7 @@ func TestSaveCleansStrangersText(t *testing.T) {
 	})
 }
 
-func TestSaveTwiceAtOnce(t *testing.T) {
+func TestAddTwiceAtOnce(t *testing.T) {
 	each(t, func(t fixture) {
 		const n = 16
 		var created atomic.Int64
@@ -255,7 +255,7 @@ func TestSaveTwiceAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range n {
 			wg.Go(func() {
-				l, isNew, err := t.Save(t.Context(), links.New{URL: "https://a.test/x", Tags: []string{"all", fmt.Sprint("t", i)}})
+				l, isNew, err := t.Add(t.Context(), links.New{URL: "https://a.test/x", Tags: []string{"all", fmt.Sprint("t", i)}})
 				if err != nil {
 					t.Error(err)
 				}

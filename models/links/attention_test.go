@@ -12,7 +12,7 @@ import (
 func TestNeedAttention(t *testing.T) {
 	each(t, func(t fixture) {
 		fall := func(name string, answer func(url string)) links.Link {
-			l := t.save("https://a.test/" + name)
+			l := t.add("https://a.test/" + name)
 			answer(l.URL)
 			l, err := t.Refresh(t.Context(), l.ID)
 			t.must(err)

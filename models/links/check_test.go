@@ -18,7 +18,7 @@ func (t fixture) recheck(id string) links.Link {
 	t.Helper()
 	l := t.get(id)
 	t.clock.Advance(max(0, l.NextCheckAt.Sub(t.clock.Now())))
-	due, err := t.ClaimDue(t.Context(), 100)
+	due, err := t.Claim(t.Context(), 100)
 	t.must(err)
 	i := slices.IndexFunc(due, func(d links.Link) bool { return d.ID == id })
 	if i < 0 {
@@ -86,7 +86,7 @@ func TestCheckJudges(t *testing.T) {
 
 func TestSuspectIsDeadAfterThreeDays(t *testing.T) {
 	each(t, func(t fixture) {
-		l := t.save("https://a.test/")
+		l := t.add("https://a.test/")
 		t.web.fail(l.URL, &links.FetchError{Reason: "timed out"})
 		for i, want := range []links.Health{links.Suspect, links.Suspect, links.Dead, links.Dead} {
 			got := t.recheck(l.ID)
@@ -111,7 +111,7 @@ func TestSuspectIsDeadAfterThreeDays(t *testing.T) {
 
 func TestFailuresOfOneDayCountOnce(t *testing.T) {
 	each(t, func(t fixture) {
-		l := t.save("https://a.test/")
+		l := t.add("https://a.test/")
 		t.web.fail(l.URL, &links.FetchError{Reason: "timed out"})
 		for range 5 {
 			got, err := t.Refresh(t.Context(), l.ID)
@@ -126,7 +126,7 @@ func TestFailuresOfOneDayCountOnce(t *testing.T) {
 
 func TestPauseThatASiteAsksForSaysNothingOfTheLink(t *testing.T) {
 	each(t, func(t fixture) {
-		l := t.save("https://a.test/")
+		l := t.add("https://a.test/")
 		t.web.fail(l.URL, &links.FetchError{Reason: "asked to wait", RetryAfter: 10 * time.Minute})
 		t.recheck(l.ID)
 		if got := t.get(l.ID); got.Health != links.OK || got.NextCheckAt.Sub(t.clock.Now()) != 10*time.Minute {
@@ -144,7 +144,7 @@ func TestPauseThatASiteAsksForSaysNothingOfTheLink(t *testing.T) {
 // the link: it is not judged, and its check or refresh comes later.
 func TestBusyFetcherSaysNothingOfTheLink(t *testing.T) {
 	each(t, func(t fixture) {
-		before := t.save("https://a.test/")
+		before := t.add("https://a.test/")
 		started, err := t.StartRefresh(t.Context(), before.ID)
 		t.must(err)
 		items, err := t.ClaimRefreshes(t.Context(), 1)
@@ -177,7 +177,7 @@ func TestBackgroundWorkHasItsOwnFetcher(t *testing.T) {
 	each(t, func(t fixture) {
 		background := &web{}
 		t.Store = links.NewStore(t.db, t.clock.Now, t.web, links.Options{CheckInterval: week, Background: background})
-		l := t.save("https://a.test/")
+		l := t.add("https://a.test/")
 		_, err := t.Refresh(t.Context(), l.ID)
 		t.must(err)
 		if want := []string{"fetch " + l.URL, "fetch " + l.URL}; !slices.Equal(t.web.asked, want) || len(background.asked) > 0 {
@@ -201,7 +201,7 @@ func TestImportedLinksGetTheirMetadataAtTheFirstCheck(t *testing.T) {
 		t.must(err)
 		t.web.set("https://a.test/", links.Page{Status: 200, Title: "Fetched"})
 		t.clock.Advance(day)
-		due, err := t.ClaimDue(t.Context(), 5)
+		due, err := t.Claim(t.Context(), 5)
 		t.must(err)
 		l, err := t.Check(t.Context(), due[0])
 		t.must(err)
@@ -245,7 +245,7 @@ func TestAFirstCheckExpiresOnlyWhatHEADAndGETAgreeOn(t *testing.T) {
 func TestCheckOfAnAddressThatChangedMeanwhile(t *testing.T) {
 	each(t, func(t fixture) {
 		t.web.set("http://a.test/", links.Page{Status: 200, URL: "https://a.test/", Title: "A", Permanent: true})
-		l := t.save("http://a.test/")
+		l := t.add("http://a.test/")
 		t.web.set("http://a.test/", links.Page{Status: 404})
 		t.web.onLook = func() {
 			t.web.onLook = nil

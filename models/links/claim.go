@@ -8,10 +8,10 @@ import (
 	"gorm.io/gorm"
 )
 
-// ClaimDue takes up to n links whose check is due, longest first, and leases
+// Claim takes up to n links whose check is due, longest first, and leases
 // them to the caller for ten minutes: whatever becomes of the caller, they
 // come due again. Several instances never get the same link.
-func (s *Store) ClaimDue(ctx context.Context, n int) ([]Link, error) {
+func (s *Store) Claim(ctx context.Context, n int) ([]Link, error) {
 	now := s.clock.Now()
 	var ls []Link
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {

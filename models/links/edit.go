@@ -8,22 +8,22 @@ import (
 	"linkwatch/models"
 )
 
-// Annotate stores the owner's own words on a link. No refresh overwrites them;
-// an own title wins over the fetched one until it is cleared.
-func (s *Store) Annotate(ctx context.Context, id string, a Annotation) (Link, error) {
-	if a.Title != nil {
-		t := models.CleanLine(*a.Title)
+// Edit changes the owner's title and notes of a link. No refresh overwrites them;
+// the owner's title is shown instead of the fetched one until it is cleared.
+func (s *Store) Edit(ctx context.Context, id string, e Edit) (Link, error) {
+	if e.Title != nil {
+		t := models.CleanLine(*e.Title)
 		if models.Runes(t) > MaxTitle {
 			return Link{}, models.Invalid("title", "is longer than %d characters", MaxTitle)
 		}
-		a.Title = &t
+		e.Title = &t
 	}
-	if a.Notes != nil {
-		n := models.CleanText(*a.Notes)
+	if e.Notes != nil {
+		n := models.CleanText(*e.Notes)
 		if models.Runes(n) > MaxNotes {
 			return Link{}, models.Invalid("notes", "is longer than %d characters", MaxNotes)
 		}
-		a.Notes = &n
+		e.Notes = &n
 	}
 	var l Link
 	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
@@ -31,11 +31,11 @@ func (s *Store) Annotate(ctx context.Context, id string, a Annotation) (Link, er
 		if l, err = lockOne(tx, id); err != nil {
 			return nil, err
 		}
-		if a.Title != nil {
-			l.OwnTitle = *a.Title
+		if e.Title != nil {
+			l.OwnTitle = *e.Title
 		}
-		if a.Notes != nil {
-			l.Notes = *a.Notes
+		if e.Notes != nil {
+			l.Notes = *e.Notes
 		}
 		if l.Title = l.OwnTitle; l.Title == "" {
 			l.Title = l.FetchedTitle

@@ -10,7 +10,7 @@ import (
 func TestApplyMove(t *testing.T) {
 	each(t, func(t fixture) {
 		t.web.set("http://a.test/", links.Page{Status: 200, URL: "https://a.test/", Permanent: true})
-		l := t.save("http://a.test/")
+		l := t.add("http://a.test/")
 		if l.Health != links.Moved || l.MovedTo != "https://a.test/" || l.URL != "http://a.test/" {
 			t.Fatalf("%+v", l)
 		}
@@ -23,7 +23,7 @@ func TestApplyMove(t *testing.T) {
 		t.wantCode(err, models.CodeConflict)
 
 		t.web.set("http://b.test/", links.Page{Status: 200, URL: "https://a.test", Permanent: true})
-		other := t.save("http://b.test/")
+		other := t.add("http://b.test/")
 		_, err = t.ApplyMove(t.Context(), other.ID)
 		t.wantCode(err, models.CodeConflict)
 		if got := t.get(other.ID); got.URL != "http://b.test/" {

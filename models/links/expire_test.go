@@ -8,7 +8,7 @@ import (
 
 func TestExpireReviveAndUndo(t *testing.T) {
 	each(t, func(t fixture) {
-		a, b := t.save("https://a.test/a", "x"), t.save("https://a.test/b", "x")
+		a, b := t.add("https://a.test/a", "x"), t.add("https://a.test/b", "x")
 		c, err := t.SetExpired(t.Context(), true, a.ID, b.ID)
 		t.must(err)
 		if c.Links != 2 || t.tag("x").LinkCount != 0 || !t.get(a.ID).Expired() {

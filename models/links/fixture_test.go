@@ -79,9 +79,9 @@ func each(t *testing.T, test func(t fixture)) {
 	})
 }
 
-func (f fixture) save(url string, tags ...string) links.Link {
+func (f fixture) add(url string, tags ...string) links.Link {
 	f.Helper()
-	l, _, err := f.Save(f.Context(), links.New{URL: url, Tags: tags})
+	l, _, err := f.Add(f.Context(), links.New{URL: url, Tags: tags})
 	if err != nil {
 		f.Fatalf("saving %s: %v", url, err)
 	}
@@ -92,7 +92,7 @@ func (f fixture) save(url string, tags ...string) links.Link {
 func (f fixture) titled(url, title string, tags ...string) links.Link {
 	f.Helper()
 	f.web.set(url, links.Page{Status: 200, URL: url, Title: title})
-	return f.save(url, tags...)
+	return f.add(url, tags...)
 }
 
 func (f fixture) get(id string) links.Link {

@@ -11,7 +11,7 @@ import (
 
 func TestImport(t *testing.T) {
 	each(t, func(t fixture) {
-		t.save("https://a.test/have", "old")
+		t.add("https://a.test/have", "old")
 		var ns []links.New
 		for i := range 1500 {
 			ns = append(ns, links.New{URL: fmt.Sprintf("https://b.test/%d", i), Tags: []string{"imported", fmt.Sprint("n", i%7)}})
@@ -36,7 +36,7 @@ func TestImport(t *testing.T) {
 		if c.Active != 1501 || c.Health[links.Unchecked] != 1500 {
 			t.Errorf("%+v", c)
 		}
-		due, err := t.ClaimDue(t.Context(), 10)
+		due, err := t.Claim(t.Context(), 10)
 		t.must(err)
 		if len(due) > 1 { // spread over a day; one may be due at this very moment
 			t.Errorf("%d links are due right after an import", len(due))

@@ -139,7 +139,7 @@ type Filter struct {
 	Shown  Shown
 }
 
-// New is a link to be saved.
+// New is a link to add.
 type New struct {
 	URL   string
 	Tags  []string
@@ -155,9 +155,9 @@ type New struct {
 	CreatedAt models.Time
 }
 
-// Annotation is the owner's own words on a link. A nil member stays as it is;
-// an empty one is cleared.
-type Annotation struct {
+// Edit changes the owner's title and notes of a link. A nil member stays as it
+// is; an empty one is cleared.
+type Edit struct {
 	Title *string
 	Notes *string
 }

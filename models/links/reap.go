@@ -28,7 +28,7 @@ func (s *Store) ReapTags(tx *gorm.DB, limit int) (int64, error) {
 // undone, batches of refreshes that are over, and, some at each call, words
 // that stand in no link any more. It also finishes renames that were cut short.
 func (s *Store) Purge(ctx context.Context) error {
-	old := s.clock.Now().Add(-undoFor)
+	old := s.clock.Now().Add(-keepChanges)
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := tx.Exec("DELETE FROM link_changes WHERE created_at <= ?", old).Error; err != nil {
 			return err

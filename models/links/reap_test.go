@@ -22,10 +22,10 @@ func TestReapTags(t *testing.T) {
 			}))
 			return n
 		}
-		expired := t.save("https://a.test/expired", "resting")
+		expired := t.add("https://a.test/expired", "resting")
 		_, err := t.SetExpired(t.Context(), true, expired.ID)
 		t.must(err)
-		undone := t.save("https://a.test/undone", "back")
+		undone := t.add("https://a.test/undone", "back")
 		c, err := t.Delete(t.Context(), undone.ID)
 		t.must(err)
 		_, err = t.Undo(t.Context(), c.ID)
@@ -39,7 +39,7 @@ func TestReapTags(t *testing.T) {
 		if n := reap(10); n != 0 {
 			t.Errorf("%d tags of links were dropped", n)
 		}
-		t.save("https://a.test/lost", "one", "two", "three", "back")
+		t.add("https://a.test/lost", "one", "two", "three", "back")
 		modelstest.Exec(t, t.db, "DELETE FROM links WHERE url = 'https://a.test/lost'")
 		for i, want := range []int64{2, 1, 0} {
 			if n := reap(2); n != want {

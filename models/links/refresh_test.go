@@ -25,7 +25,7 @@ func TestRefresh(t *testing.T) {
 		}
 
 		own := "Mine"
-		_, err = t.Annotate(t.Context(), l.ID, links.Annotation{Title: &own})
+		_, err = t.Edit(t.Context(), l.ID, links.Edit{Title: &own})
 		t.must(err)
 		got, err = t.Refresh(t.Context(), l.ID)
 		t.must(err)
@@ -40,7 +40,7 @@ func TestRefresh(t *testing.T) {
 			t.Errorf("a failed refresh: %+v", got)
 		}
 		empty := ""
-		got, err = t.Annotate(t.Context(), l.ID, links.Annotation{Title: &empty})
+		got, err = t.Edit(t.Context(), l.ID, links.Edit{Title: &empty})
 		t.must(err)
 		if got.Title != "New" {
 			t.Errorf("the cleared title: %+v", got)
@@ -59,7 +59,7 @@ func TestRefresh(t *testing.T) {
 
 func TestRefreshInTheBackground(t *testing.T) {
 	each(t, func(t fixture) {
-		ok, bad, gone := t.save("https://a.test/ok"), t.save("https://a.test/bad"), t.save("https://a.test/gone")
+		ok, bad, gone := t.add("https://a.test/ok"), t.add("https://a.test/bad"), t.add("https://a.test/gone")
 		t.web.set(ok.URL, links.Page{Status: 200, Title: "Fresh"})
 		t.web.fail(bad.URL, &links.FetchError{Reason: "timed out"})
 		r, err := t.StartRefresh(t.Context(), ok.ID, bad.ID, gone.ID, models.NewID(models.KindLink))
@@ -94,7 +94,7 @@ func TestRefreshInTheBackground(t *testing.T) {
 
 func TestRefreshClaims(t *testing.T) {
 	each(t, func(t fixture) {
-		l := t.save("https://a.test/")
+		l := t.add("https://a.test/")
 		r, err := t.StartRefresh(t.Context(), l.ID)
 		t.must(err)
 		claim := func(want int) []links.RefreshItem {

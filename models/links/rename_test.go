@@ -14,7 +14,7 @@ import (
 
 func TestRenameAndMergeTags(t *testing.T) {
 	each(t, func(t fixture) {
-		a, b := t.save("https://a.test/a", "golang", "x"), t.save("https://a.test/b", "golang", "Go")
+		a, b := t.add("https://a.test/a", "golang", "x"), t.add("https://a.test/b", "golang", "Go")
 		tag, merged, err := t.RenameTag(t.Context(), t.tag("golang").ID, "Golang")
 		t.must(err)
 		if merged || tag.Name != "Golang" {
@@ -79,9 +79,9 @@ func TestARenameThatWasCutShortIsFinished(t *testing.T) {
 
 func TestMergeTarget(t *testing.T) {
 	each(t, func(t fixture) {
-		t.save("https://a.test", "from")
-		l := t.save("https://b.test", "Into")
-		t.save("https://c.test", "into")
+		t.add("https://a.test", "from")
+		l := t.add("https://b.test", "Into")
+		t.add("https://c.test", "into")
 		_, err := t.SetExpired(t.Context(), true, l.ID)
 		t.must(err)
 		from := t.tag("from").ID

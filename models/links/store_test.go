@@ -13,7 +13,7 @@ import (
 
 func TestViewCountsEveryTime(t *testing.T) {
 	each(t, func(t fixture) {
-		l := t.save("https://a.test/")
+		l := t.add("https://a.test/")
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() {
@@ -41,7 +41,7 @@ func TestListsAndCounts(t *testing.T) {
 		t.wantCode(err, models.CodeNotFound)
 		var ids []string
 		for i := range 5 {
-			ids = append(ids, t.save(fmt.Sprintf("https://a.test/%d", i)).ID)
+			ids = append(ids, t.add(fmt.Sprintf("https://a.test/%d", i)).ID)
 		}
 		for range 3 {
 			_, err := t.View(t.Context(), ids[1])
@@ -88,10 +88,10 @@ func TestListQueriesAreConstant(t *testing.T) {
 			t.must(err)
 			return n.Load()
 		}
-		t.save("https://a.test/first", "x")
+		t.add("https://a.test/first", "x")
 		plain, query, tag := count(links.Filter{}), count(links.Filter{Query: "first"}), count(links.Filter{Tag: "x"})
 		for i := range 40 {
-			t.save(fmt.Sprintf("https://a.test/first/%d", i), "x", fmt.Sprint("t", i))
+			t.add(fmt.Sprintf("https://a.test/first/%d", i), "x", fmt.Sprint("t", i))
 		}
 		if p, q, g := count(links.Filter{}), count(links.Filter{Query: "first"}), count(links.Filter{Tag: "x"}); p != plain || q != query || g != tag {
 			t.Errorf("%d, %d, %d queries with many links; %d, %d, %d with one", p, q, g, plain, query, tag)
@@ -104,7 +104,7 @@ func TestListQueriesAreConstant(t *testing.T) {
 
 func TestByURL(t *testing.T) {
 	each(t, func(t fixture) {
-		saved := t.save("https://A.test/x/#part", "go")
+		saved := t.add("https://A.test/x/#part", "go")
 		l, ok, err := t.ByURL(t.Context(), "https://a.test/x")
 		t.must(err)
 		if !ok || l.ID != saved.ID || len(l.Tags) != 1 {

@@ -15,7 +15,7 @@ import (
 
 func TestTagsOnALink(t *testing.T) {
 	each(t, func(t fixture) {
-		a, b := t.save("https://a.test/a", "Go"), t.save("https://a.test/b", "GO", "web")
+		a, b := t.add("https://a.test/a", "Go"), t.add("https://a.test/b", "GO", "web")
 		ts, err := t.AddTags(t.Context(), a.ID, []string{"web", "Zürich", "zürich"})
 		t.must(err)
 		var names []string
@@ -61,7 +61,7 @@ func TestTagsOnALink(t *testing.T) {
 
 func TestTooManyTags(t *testing.T) {
 	each(t, func(t fixture) {
-		l := t.save("https://a.test/")
+		l := t.add("https://a.test/")
 		names := make([]string, 64)
 		for i := range names {
 			names[i] = fmt.Sprintf("t%02d", i)
@@ -75,7 +75,7 @@ func TestTooManyTags(t *testing.T) {
 		}
 		_, err = t.AddTags(t.Context(), l.ID, slices.Concat(names, []string{"T00"})) // 64 with those it has
 		t.must(err)
-		_, _, err = t.Save(t.Context(), links.New{URL: l.URL, Tags: []string{"more"}})
+		_, _, err = t.Add(t.Context(), links.New{URL: l.URL, Tags: []string{"more"}})
 		t.wantCode(err, models.CodeTooManyTags)
 		if got := t.tagNames(links.TagsByCount); slices.Contains(got, "more") || slices.Contains(got, "one") {
 			t.Error("a refused tag was stored")
@@ -85,11 +85,11 @@ func TestTooManyTags(t *testing.T) {
 
 func TestTagLists(t *testing.T) {
 	each(t, func(t fixture) {
-		a := t.save("https://a.test/a", "beta", "alpha")
+		a := t.add("https://a.test/a", "beta", "alpha")
 		t.clock.Advance(time.Minute)
-		t.save("https://a.test/b", "beta", "Alpine")
+		t.add("https://a.test/b", "beta", "Alpine")
 		t.clock.Advance(time.Minute)
-		t.save("https://a.test/c", "alpha_%")
+		t.add("https://a.test/c", "alpha_%")
 		if got := t.tagNames(links.TagsByName); !slices.Equal(got, []string{"alpha", "alpha_%", "Alpine", "beta"}) {
 			t.Errorf("by name: %q", got)
 		}
@@ -127,7 +127,7 @@ func TestTagLists(t *testing.T) {
 // holds the word is meant.
 func TestTagsThatDifferInAccents(t *testing.T) {
 	each(t, func(t fixture) {
-		with, without := t.save("https://a.test/with", "Café"), t.save("https://a.test/without", "cafe")
+		with, without := t.add("https://a.test/with", "Café"), t.add("https://a.test/without", "cafe")
 		for q, want := range map[string]string{"tag:café": with.URL, "tag:CAFÉ": with.URL, "tag:cafe": without.URL} {
 			if got := t.urls(links.Filter{Query: q}); !slices.Equal(got, []string{want}) {
 				t.Errorf("%s: %q", q, got)
@@ -141,7 +141,7 @@ func TestTagsThatDifferInAccents(t *testing.T) {
 
 func TestLongTagFilters(t *testing.T) {
 	each(t, func(t fixture) {
-		t.save("https://a.test/", "x")
+		t.add("https://a.test/", "x")
 		for _, long := range []string{strings.Repeat("a", 60_000), strings.Repeat("\ufdfa", 3000)} {
 			_, err := t.Tags(t.Context(), long, links.TagsByName, firstPage)
 			t.wantCode(err, models.CodeInvalid)
@@ -167,7 +167,7 @@ func TestTagCountsStayTrue(t *testing.T) {
 	each(t, func(t fixture) {
 		var ids []string
 		for i := range 12 {
-			ids = append(ids, t.save(fmt.Sprintf("https://a.test/%d", i), fmt.Sprint("t", i%4)).ID)
+			ids = append(ids, t.add(fmt.Sprintf("https://a.test/%d", i), fmt.Sprint("t", i%4)).ID)
 		}
 		var wg sync.WaitGroup
 		for w := range 4 {
@@ -245,7 +245,7 @@ func (t fixture) step(rnd *rand.Rand, id, name string) error {
 
 func TestTagAllAndUndo(t *testing.T) {
 	each(t, func(t fixture) {
-		a, b := t.save("https://a.test/a", "have"), t.save("https://a.test/b")
+		a, b := t.add("https://a.test/a", "have"), t.add("https://a.test/b")
 		c, err := t.TagAll(t.Context(), []string{"HAVE", "new"}, a.ID, b.ID)
 		t.must(err)
 		if c.Links != 2 || !slices.Equal(t.get(b.ID).Tags, []string{"have", "new"}) {

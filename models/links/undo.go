@@ -20,8 +20,8 @@ const (
 	ActionTag    = "tag"
 )
 
-// undoFor is how long a change can be taken back.
-const undoFor = 24 * time.Hour
+// keepChanges is how long a change can be undone.
+const keepChanges = 24 * time.Hour
 
 // changeRow is a row of link_changes.
 type changeRow struct {
@@ -88,7 +88,7 @@ func (s *Store) changeRow(tx *gorm.DB, changeID string) (changeRow, error) {
 		return changeRow{}, models.NotFound("change to undo")
 	}
 	var rows []changeRow
-	err := tx.Where("id = ? AND created_at > ?", changeID, s.clock.Now().Add(-undoFor)).Find(&rows).Error
+	err := tx.Where("id = ? AND created_at > ?", changeID, s.clock.Now().Add(-keepChanges)).Find(&rows).Error
 	if err != nil {
 		return changeRow{}, fmt.Errorf("loading a change: %w", err)
 	}

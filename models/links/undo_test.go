@@ -14,12 +14,12 @@ func TestDeleteAndUndo(t *testing.T) {
 	each(t, func(t fixture) {
 		a := t.titled("https://a.test/a", "First", "x", "only")
 		notes := "keep\nme"
-		_, err := t.Annotate(t.Context(), a.ID, links.Annotation{Notes: &notes})
+		_, err := t.Edit(t.Context(), a.ID, links.Edit{Notes: &notes})
 		t.must(err)
 		_, err = t.View(t.Context(), a.ID)
 		t.must(err)
-		b := t.save("https://a.test/b", "x")
-		t.save("https://a.test/c")
+		b := t.add("https://a.test/b", "x")
+		t.add("https://a.test/c")
 		before := t.get(a.ID)
 
 		c, err := t.Delete(t.Context(), a.ID, b.ID, models.NewID(models.KindLink), "nonsense")
@@ -66,10 +66,10 @@ func TestDeleteAndUndo(t *testing.T) {
 
 func TestUndoPassesOverWhatWasSavedAgain(t *testing.T) {
 	each(t, func(t fixture) {
-		a, b := t.save("https://a.test/a"), t.save("https://a.test/b")
+		a, b := t.add("https://a.test/a"), t.add("https://a.test/b")
 		c, err := t.Delete(t.Context(), a.ID, b.ID)
 		t.must(err)
-		again := t.save("https://a.test/a", "new")
+		again := t.add("https://a.test/a", "new")
 		undone, err := t.Undo(t.Context(), c.ID)
 		t.must(err)
 		if undone.Links != 1 {

@@ -12,16 +12,16 @@ import (
 	"linkwatch/models"
 )
 
-// Create makes a short link, unless the IdempotencyKey was used before: then
-// what it made is answered, and created is false. Errors are CodeInvalid
+// Add adds a short link. If the IdempotencyKey was used before, the short link
+// that it added is returned and created is false. Errors are CodeInvalid
 // ("long_url", "short_key", "expires_at", "ttl_seconds", "max_visits", "title",
 // "header.Idempotency-Key"), and CodeConflict if the key is taken, also by a
 // short link that has ended but is not cleaned up yet.
-func (s *Store) Create(ctx context.Context, n New) (l ShortLink, created bool, err error) {
+func (s *Store) Add(ctx context.Context, n New) (l ShortLink, created bool, err error) {
 	began := s.clock.Instant()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if n.IdempotencyKey == "" {
-			l, err = s.create(tx, n)
+			l, err = s.add(tx, n)
 			created = err == nil
 			return err
 		}
@@ -37,7 +37,7 @@ func (s *Store) Create(ctx context.Context, n New) (l ShortLink, created bool, e
 				return err
 			} // deleted meanwhile: the idempotency key is free again
 		}
-		if l, err = s.create(tx, n); err != nil {
+		if l, err = s.add(tx, n); err != nil {
 			return err
 		}
 		created = true
@@ -56,7 +56,7 @@ func (s *Store) Create(ctx context.Context, n New) (l ShortLink, created bool, e
 // thousand million short links the second is needed once in a thousand times.
 const makeAttempts = 10
 
-func (s *Store) create(tx *gorm.DB, n New) (ShortLink, error) {
+func (s *Store) add(tx *gorm.DB, n New) (ShortLink, error) {
 	now := s.clock.Now()
 	l := ShortLink{
 		Key: n.Key, Title: n.Title, MaxVisits: n.MaxVisits, ExpiresAt: n.ExpiresAt, CreatedAt: now, UpdatedAt: now,

@@ -10,7 +10,7 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-func TestCreate(t *testing.T) {
+func TestAdd(t *testing.T) {
 	each(t, func(f fixture) {
 		l := f.add(func(n *shortlinks.New) {
 			*n = shortlinks.New{
@@ -33,7 +33,7 @@ func TestCreate(t *testing.T) {
 	})
 }
 
-func TestCreateRefusesBadInput(t *testing.T) {
+func TestAddRefusesBadInput(t *testing.T) {
 	each(t, func(f fixture) {
 		for _, c := range []struct {
 			location string
@@ -73,7 +73,7 @@ func TestCreateRefusesBadInput(t *testing.T) {
 		} {
 			n := shortlinks.New{LongURL: "https://example.com"}
 			c.change(&n)
-			_, _, err := f.Create(f.Context(), n)
+			_, _, err := f.Add(f.Context(), n)
 			f.is(err, models.CodeInvalid, c.location)
 		}
 		if some, err := f.Any(f.Context()); some || err != nil {
@@ -96,7 +96,7 @@ func TestTakenKeys(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("taken"), ttl(time.Minute))
 		take := func(k string) error {
-			_, _, err := f.Create(f.Context(), shortlinks.New{LongURL: "https://other.test", Key: k})
+			_, _, err := f.Add(f.Context(), shortlinks.New{LongURL: "https://other.test", Key: k})
 			return err
 		}
 		f.is(take("taken"), models.CodeConflict, "")
@@ -121,7 +121,7 @@ func TestOneGetsTheKey(t *testing.T) {
 		got := make(chan models.Code, 20)
 		for range cap(got) {
 			wg.Go(func() {
-				_, _, err := f.Create(f.Context(), shortlinks.New{LongURL: "https://example.com", Key: "wanted"})
+				_, _, err := f.Add(f.Context(), shortlinks.New{LongURL: "https://example.com", Key: "wanted"})
 				got <- models.CodeOf(err)
 			})
 		}
@@ -143,7 +143,7 @@ func TestOneGetsTheKey(t *testing.T) {
 	})
 }
 
-func TestCreateIdempotency(t *testing.T) {
+func TestAddIdempotency(t *testing.T) {
 	each(t, func(f fixture) {
 		var wg sync.WaitGroup
 		type made struct {
@@ -153,7 +153,7 @@ func TestCreateIdempotency(t *testing.T) {
 		got := make(chan made, 20)
 		for range cap(got) {
 			wg.Go(func() {
-				l, created, err := f.Create(f.Context(), shortlinks.New{LongURL: "https://example.com", IdempotencyKey: "once"})
+				l, created, err := f.Add(f.Context(), shortlinks.New{LongURL: "https://example.com", IdempotencyKey: "once"})
 				if err != nil {
 					t.Error(err)
 				}
@@ -177,7 +177,7 @@ func TestCreateIdempotency(t *testing.T) {
 			t.Errorf("%d rows, %v", len(page.Items), err)
 		}
 		// Another instance, later, whatever else is sent: the same one.
-		l, again, err := f.another().Create(f.Context(), shortlinks.New{LongURL: "https://else.test", IdempotencyKey: "once"})
+		l, again, err := f.another().Add(f.Context(), shortlinks.New{LongURL: "https://else.test", IdempotencyKey: "once"})
 		if err != nil || again || !keys[l.Key] || l.LongURL != "https://example.com" {
 			t.Errorf("%v %v %+v", err, again, l)
 		}
@@ -186,12 +186,12 @@ func TestCreateIdempotency(t *testing.T) {
 		f.clock.Advance(2 * time.Hour)
 		f.reap(10)
 		f.add(key(l.Key))
-		anew, again, err := f.Create(f.Context(), shortlinks.New{LongURL: "https://example.com", IdempotencyKey: "once"})
+		anew, again, err := f.Add(f.Context(), shortlinks.New{LongURL: "https://example.com", IdempotencyKey: "once"})
 		if err != nil || !again || anew.Key == l.Key {
 			t.Errorf("%v %v %+v", err, again, anew)
 		}
 		f.clock.Advance(models.KeepKeys)
-		if _, created, err := f.Create(f.Context(), shortlinks.New{LongURL: "https://else.test", IdempotencyKey: "once"}); err != nil || !created {
+		if _, created, err := f.Add(f.Context(), shortlinks.New{LongURL: "https://else.test", IdempotencyKey: "once"}); err != nil || !created {
 			t.Errorf("a key is forgotten after a day: %v %v", created, err)
 		}
 	})

@@ -12,7 +12,7 @@ import (
 
 // Edit changes what its owner set. What has ended and is not cleaned up yet
 // lives again if it gets a later end, or more visits. Errors are those of
-// Create, and CodeNotFound.
+// Add, and CodeNotFound.
 func (s *Store) Edit(ctx context.Context, key string, e Edit) (ShortLink, error) {
 	return s.change(ctx, key, false, func(l *ShortLink, now models.Time) error {
 		set(&l.MaxVisits, e.MaxVisits)

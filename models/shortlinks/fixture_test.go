@@ -75,7 +75,7 @@ func (f fixture) add(change ...func(*shortlinks.New)) shortlinks.ShortLink {
 	for _, do := range change {
 		do(&n)
 	}
-	l, created, err := f.Create(f.Context(), n)
+	l, created, err := f.Add(f.Context(), n)
 	f.must(err)
 	if !created {
 		f.Fatal("it was there already")
@@ -130,7 +130,7 @@ func (f fixture) write(do func(tx *gorm.DB) (int64, error)) (n int64) {
 
 func (f fixture) reap(limit int) int64 {
 	f.Helper()
-	return f.write(func(tx *gorm.DB) (int64, error) { return f.Reap(tx, limit) })
+	return f.write(func(tx *gorm.DB) (int64, error) { return f.ReapEnded(tx, limit) })
 }
 
 func ptr[T any](v T) *T { return &v }

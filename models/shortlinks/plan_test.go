@@ -36,10 +36,10 @@ func TestQueryPlans(t *testing.T) {
 		{"expired", list(shortlinks.Filter{Status: shortlinks.Expired})},
 		{"disabled", list(shortlinks.Filter{Status: shortlinks.Disabled})},
 		{"get", func() error { _, err := f.Get(ctx, "some"); return err }},
-		{"of", func() error { _, _, err := f.Of(ctx, "https://example.com/none"); return err }},
+		{"of", func() error { _, _, err := f.ByURL(ctx, "https://example.com/none"); return err }},
 		{"any", func() error { _, err := f.Any(ctx); return err }},
 		{"create", func() error {
-			_, _, err := f.Create(ctx, shortlinks.New{LongURL: "https://new.test", IdempotencyKey: "k"})
+			_, _, err := f.Add(ctx, shortlinks.New{LongURL: "https://new.test", IdempotencyKey: "k"})
 			return err
 		}},
 		{"edit", func() error { return f.edit("some", shortlinks.Edit{Title: ptr("x")}) }},
@@ -50,7 +50,7 @@ func TestQueryPlans(t *testing.T) {
 		{"stats", func() error { _, err := f.Stats(ctx, "some", 30); return err }},
 		{"waiting", func() error { _, err := f.Waiting(ctx, 100); return err }},
 		{"reap", func() error {
-			return f.db.Write(context.Background(), func(tx *gorm.DB) error { _, err := f.Reap(tx, 1000); return err })
+			return f.db.Write(context.Background(), func(tx *gorm.DB) error { _, err := f.ReapEnded(tx, 1000); return err })
 		}},
 		{"reap days", func() error {
 			return f.db.Write(context.Background(), func(tx *gorm.DB) error { _, err := f.ReapDays(tx, 10); return err })

@@ -19,7 +19,7 @@ type past struct {
 }
 
 // reapable are the ways that hold now. The buffer time keeps a wrong clock of
-// one instance from deleting what lives by that of another (seed 004). What was
+// one instance from deleting what lives by that of another. What was
 // deleted by its owner can be restored for as long, whether it has ended or not.
 func (s *Store) reapable() []past {
 	now := s.clock.Now()
@@ -31,11 +31,11 @@ func (s *Store) reapable() []past {
 	}
 }
 
-// Reap deletes up to limit short links that ended longer than the buffer time
+// ReapEnded deletes up to limit short links that ended longer than the buffer time
 // ago, or were deleted longer than KeepDeleted ago, with all their visits. Several
-// instances may do so at once: each takes others. (Caches need not be told: they
-// know for themselves that the links have ended.)
-func (s *Store) Reap(tx *gorm.DB, limit int) (total int64, err error) {
+// instances may do so at once: each takes others. Caches need not be told: they
+// compare each entry with the time. It is the reaper's part (models/cleanup.Remove).
+func (s *Store) ReapEnded(tx *gorm.DB, limit int) (total int64, err error) {
 	for _, p := range s.reapable() {
 		if total == int64(limit) {
 			break
@@ -51,7 +51,7 @@ func (s *Store) Reap(tx *gorm.DB, limit int) (total int64, err error) {
 	return total, nil
 }
 
-// Waiting is how many short links Reap would delete now, counted up to most.
+// Waiting is how many short links ReapEnded would delete now, counted up to most.
 func (s *Store) Waiting(ctx context.Context, most int) (total int, err error) {
 	for _, p := range s.reapable() {
 		var n int

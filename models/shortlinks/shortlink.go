@@ -33,14 +33,13 @@ const (
 	Disabled Status = "disabled"
 )
 
-// ParseStatus reads a status; "" is any. location names the member in the
-// error, which is CodeInvalid.
-func ParseStatus(location, s string) (Status, error) {
+// ParseStatus reads the parameter "status"; "" means any.
+func ParseStatus(s string) (Status, error) {
 	switch s := Status(s); s {
 	case "", Active, Expired, Disabled:
 		return s, nil
 	}
-	return "", models.Invalid(location, "must be active, expired or disabled")
+	return "", models.Invalid("query.status", "must be active, expired or disabled")
 }
 
 // ShortLink is one short link.
@@ -87,7 +86,7 @@ func (l ShortLink) endsBefore(now models.Time) bool {
 	return !l.ExpiresAt.IsZero() && !now.Before(l.ExpiresAt.Time)
 }
 
-// New is a short link to make.
+// New is a short link to add.
 type New struct {
 	LongURL        string
 	Key            string        // "": one is made up

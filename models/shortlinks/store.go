@@ -18,7 +18,7 @@ import (
 type Options struct {
 	TombstoneTTL time.Duration // SHORT_TOMBSTONE_TTL
 	BufferTime   time.Duration // CLEANUP_BUFFER_TIME
-	Keep         bool          // nothing deletes those that have ended, or that were deleted and can be restored: CLEANUP_ENABLED is false
+	KeepEnded    bool          // the reaper deletes no short links: CLEANUP_ENABLED is false
 	BlockedHosts []string      // SHORT_BLOCKED_HOSTS
 	Own          []string      // where /s/ is ours: hosts in lower case, with the port unless it is the scheme's own
 	ShortHost    string        // SHORT_HOST
@@ -73,9 +73,9 @@ func (s *Store) Get(ctx context.Context, key string) (ShortLink, error) {
 
 var errUnknown = models.NotFound("short link")
 
-// Of is the newest short link that leads to a canonical URL and is active; ok
-// is false if there is none.
-func (s *Store) Of(ctx context.Context, canonicalURL string) (l ShortLink, ok bool, err error) {
+// ByURL is the newest active short link to a canonical URL; ok is false if there
+// is none.
+func (s *Store) ByURL(ctx context.Context, canonicalURL string) (l ShortLink, ok bool, err error) {
 	q := Filter{Status: Active}.apply(there(s.db.Read(ctx)), s.clock.Now())
 	return one(q.Where("canonical_url = ?", canonicalURL).Order("seq DESC"))
 }

@@ -90,7 +90,7 @@ func TestListWhileItChanges(t *testing.T) {
 	})
 }
 
-func TestOf(t *testing.T) {
+func TestByURL(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("old1"))
 		f.add(key("ends"), ttl(time.Minute))
@@ -98,10 +98,10 @@ func TestOf(t *testing.T) {
 		f.add(key("off1"))
 		_, err := f.Edit(f.Context(), "off1", shortlinks.Edit{Disabled: ptr(true)})
 		f.must(err)
-		if l, ok, err := f.Of(f.Context(), "https://example.com/page"); err != nil || !ok || l.Key != "old1" {
+		if l, ok, err := f.ByURL(f.Context(), "https://example.com/page"); err != nil || !ok || l.Key != "old1" {
 			t.Errorf("%v %v %v", l.Key, ok, err)
 		}
-		if _, ok, err := f.Of(f.Context(), "https://example.com"); err != nil || ok {
+		if _, ok, err := f.ByURL(f.Context(), "https://example.com"); err != nil || ok {
 			t.Errorf("%v %v", ok, err)
 		}
 	})

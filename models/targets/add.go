@@ -18,11 +18,11 @@ import (
 func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err error) {
 	var id string
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		if n.Key == "" {
+		if n.IdempotencyKey == "" {
 			id, created, err = s.add(tx, n)
 			return err
 		}
-		known, err := s.keys.Claim(tx, n.Key)
+		known, err := s.keys.Claim(tx, n.IdempotencyKey)
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err err
 		if id, created, err = s.add(tx, n); err != nil {
 			return err
 		}
-		return s.keys.Keep(tx, n.Key, id)
+		return s.keys.Keep(tx, n.IdempotencyKey, id)
 	})
 	if err != nil {
 		return Target{}, false, err

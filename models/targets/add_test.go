@@ -49,8 +49,8 @@ func TestAddRefusesBadInput(t *testing.T) {
 			{"expect.keyword", targets.New{Expect: targets.Expect{Keyword: strings.Repeat("k", 201)}}},
 			{"expect.keyword_absent", targets.New{Expect: targets.Expect{Absent: "a\x00b"}}},
 			{"expect.max_latency_ms", targets.New{Expect: targets.Expect{MaxLatencyMS: -5}}},
-			{"header.Idempotency-Key", targets.New{Key: "two words"}},
-			{"header.Idempotency-Key", targets.New{Key: strings.Repeat("k", 256)}},
+			{"header.Idempotency-Key", targets.New{IdempotencyKey: "two words"}},
+			{"header.Idempotency-Key", targets.New{IdempotencyKey: strings.Repeat("k", 256)}},
 		} {
 			if c.location != "url" {
 				c.n.URL = "https://fine.test"
@@ -64,7 +64,7 @@ func TestAddRefusesBadInput(t *testing.T) {
 	})
 }
 
-func TestCreateIdempotencyByCanonicalURL(t *testing.T) {
+func TestAddIdempotencyByCanonicalURL(t *testing.T) {
 	each(t, func(f fixture) {
 		first := f.add("http://example.com/")
 		again, created, err := f.Add(f.Context(), targets.New{URL: "HTTP://EXAMPLE.com:80#x", Name: "Other"})
@@ -75,11 +75,11 @@ func TestCreateIdempotencyByCanonicalURL(t *testing.T) {
 	})
 }
 
-func TestCreateIdempotencyByKey(t *testing.T) {
+func TestAddIdempotencyByKey(t *testing.T) {
 	each(t, func(f fixture) {
 		add := func(url, key string) (string, bool) {
 			t.Helper()
-			got, created, err := f.Add(f.Context(), targets.New{URL: url, Key: key})
+			got, created, err := f.Add(f.Context(), targets.New{URL: url, IdempotencyKey: key})
 			f.must(err)
 			return got.ID, created
 		}
@@ -91,7 +91,7 @@ func TestCreateIdempotencyByKey(t *testing.T) {
 			t.Error("a later use with another URL made another target")
 		}
 		restarted := targets.NewStore(f.db, f.clock.Now, targets.Options{CheckInterval: time.Minute})
-		if again, created, err := restarted.Add(f.Context(), targets.New{URL: "https://a.test", Key: "key-1"}); err != nil || created || again.ID != first {
+		if again, created, err := restarted.Add(f.Context(), targets.New{URL: "https://a.test", IdempotencyKey: "key-1"}); err != nil || created || again.ID != first {
 			t.Error("a restart forgot the key", err)
 		}
 		known, created := add("https://a.test", "key-2")
@@ -109,16 +109,16 @@ func TestCreateIdempotencyByKey(t *testing.T) {
 	})
 }
 
-func TestCreateIdempotencyUnderConcurrentUse(t *testing.T) {
+func TestAddIdempotencyUnderConcurrentUse(t *testing.T) {
 	each(t, func(f fixture) {
-		for _, same := range []targets.New{{URL: "https://same.test"}, {URL: "https://keyed.test", Key: "k"}} {
+		for _, same := range []targets.New{{URL: "https://same.test"}, {URL: "https://keyed.test", IdempotencyKey: "k"}} {
 			var created atomic.Int64
 			var ids sync.Map
 			var wg sync.WaitGroup
 			for i := range 20 {
 				wg.Go(func() {
 					n := same
-					if n.Key != "" && i%2 == 1 {
+					if n.IdempotencyKey != "" && i%2 == 1 {
 						n.URL += "/other"
 					}
 					got, isNew, err := f.Add(t.Context(), n)
@@ -147,9 +147,9 @@ func TestCreateIdempotencyUnderConcurrentUse(t *testing.T) {
 // A key is used up by the target that it makes, not by an attempt that failed.
 func TestKeyOfARefusedTargetIsFree(t *testing.T) {
 	each(t, func(f fixture) {
-		_, _, err := f.Add(f.Context(), targets.New{URL: "nonsense", Key: "key"})
+		_, _, err := f.Add(f.Context(), targets.New{URL: "nonsense", IdempotencyKey: "key"})
 		f.is(err, models.CodeInvalid, "url")
-		if _, created, err := f.Add(f.Context(), targets.New{URL: "https://a.test", Key: "key"}); err != nil || !created {
+		if _, created, err := f.Add(f.Context(), targets.New{URL: "https://a.test", IdempotencyKey: "key"}); err != nil || !created {
 			t.Error(created, err)
 		}
 	})

@@ -67,7 +67,7 @@ func TestPurgeRemovesDeletedTargetsAfterADay(t *testing.T) {
 		f.clock.Advance(25 * time.Hour)
 		f.check(up(1))
 		f.add("https://stays.test")
-		_, err = f.AddPage(f.Context(), targets.PageEdit{Slug: "s", Title: "S", TargetIDs: []string{made.ID}})
+		_, err = f.AddPage(f.Context(), targets.PageSettings{Slug: "s", Title: "S", TargetIDs: []string{made.ID}})
 		f.must(err)
 		f.must(f.Delete(f.Context(), made.ID))
 		f.clock.Advance(time.Hour)

@@ -106,7 +106,7 @@ type New struct {
 	Name            string // "" = none
 	IntervalSeconds int    // 0 = CHECK_INTERVAL
 	Expect          Expect
-	Key             string // Idempotency-Key; "" = none was sent
+	IdempotencyKey  string // "" = none
 }
 
 // Edit changes what the owner set. A nil member stays as it is.

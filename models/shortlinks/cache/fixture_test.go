@@ -60,7 +60,7 @@ func (f fixture) add(change ...func(*shortlinks.New)) shortlinks.ShortLink {
 	for _, do := range change {
 		do(&n)
 	}
-	l, created, err := f.Create(f.Context(), n)
+	l, created, err := f.Add(f.Context(), n)
 	f.must(err)
 	if !created {
 		f.Fatal("it was there already")

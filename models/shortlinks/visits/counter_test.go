@@ -111,7 +111,7 @@ func TestVisitsOutliveABadDatabase(t *testing.T) {
 		s := shortlinks.NewStore(db, clock.Now, memory, v, shortlinks.Options{})
 		var links []shortlinks.ShortLink
 		for range writtenAtOnce + 10 {
-			l, _, err := s.Create(t.Context(), shortlinks.New{LongURL: "https://example.com"})
+			l, _, err := s.Add(t.Context(), shortlinks.New{LongURL: "https://example.com"})
 			if err != nil {
 				t.Fatal(err)
 			}
