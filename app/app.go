@@ -104,7 +104,7 @@ func newApp(ctx context.Context, cfg config.Config, db *models.DB, log *slog.Log
 		return nil, err
 	}
 	runner, err := jobs.NewRunner(scheduled, log, registry,
-		linkjobs.Revalidation(store, cfg.MaxConcurrency), jobs.Retention(linkjobs.Purge(store), watched.Purge), reap)
+		linkjobs.Revalidation(store, cfg.MaxConcurrency), jobs.Retention(store.Purge, watched.Purge), reap)
 	if err != nil {
 		return nil, err
 	}

@@ -292,27 +292,7 @@ func TestRevalidationFailsWithTheStore(t *testing.T) {
 	if _, err := linkjobs.Revalidation(store, 2).Run(t.Context(), t.Context()); err == nil {
 		t.Error("no error from a store that is closed")
 	}
-	if _, err := linkjobs.Purge(store)(t.Context(), t.Context()); err == nil {
+	if _, err := store.Purge(t.Context(), t.Context()); err == nil {
 		t.Error("no error from a store that is closed")
 	}
-}
-
-func TestPurge(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
-		w.add(t, "https://example.com/1")
-		var change links.Change
-		for _, l := range w.all(t) {
-			var err error
-			if change, err = w.Delete(t.Context(), l.ID); err != nil {
-				t.Fatal(err)
-			}
-		}
-		w.clock.Advance(365 * 24 * time.Hour)
-		if _, err := linkjobs.Purge(w.Store)(t.Context(), t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.ChangeOf(t.Context(), change.ID); models.CodeOf(err) != models.CodeNotFound {
-			t.Errorf("a change of last year: %v", err)
-		}
-	})
 }

@@ -45,11 +45,6 @@ func Revalidation(store *links.Store, workers int) jobs.Job {
 	}}
 }
 
-// Purge drops what links keep only for a while.
-func Purge(store *links.Store) jobs.Purge {
-	return func(_, working context.Context) (string, error) { return "", store.Purge(working) }
-}
-
 // revalidation is one run of the job.
 type revalidation struct {
 	store *links.Store

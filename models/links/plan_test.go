@@ -56,7 +56,7 @@ func TestQueryPlans(t *testing.T) {
 		{"refresh", func() error { _, err := f.StartRefresh(ctx, l.ID); return err }},
 		{"claim refresh", func() error { _, err := f.ClaimRefreshes(ctx, 5); return err }},
 		{"delete", func() error { _, err := f.Delete(ctx, l.ID); return err }},
-		{"purge", func() error { return f.Purge(ctx) }},
+		{"purge", func() error { _, err := f.Purge(ctx, ctx); return err }},
 		{"reap tags", func() error {
 			return f.db.Write(ctx, func(tx *gorm.DB) error { _, err := f.ReapTags(tx, 1000); return err })
 		}},

@@ -24,12 +24,13 @@ func (s *Store) ReapTags(tx *gorm.DB, limit int) (int64, error) {
 	return res.RowsAffected, nil
 }
 
-// Purge drops what is kept only for a while: changes that can no longer be
-// undone, batches of refreshes that are over, and, some at each call, words
-// that stand in no link any more. It also finishes renames that were cut short.
-func (s *Store) Purge(ctx context.Context) error {
+// Purge deletes what is kept only for a while: changes that can no longer be
+// undone, refreshes that are finished, and, some at each call, words that are in
+// no link any more. It also finishes renames that were interrupted. Each call
+// deletes little, so it does not ask whether taking has ended, and summary is "".
+func (s *Store) Purge(_, working context.Context) (summary string, err error) {
 	old := s.clock.Now().Add(-keepChanges)
-	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+	err = s.db.Write(working, func(tx *gorm.DB) error {
 		if err := tx.Exec("DELETE FROM link_changes WHERE created_at <= ?", old).Error; err != nil {
 			return err
 		}
@@ -37,10 +38,10 @@ func (s *Store) Purge(ctx context.Context) error {
 			AND NOT EXISTS (SELECT 1 FROM link_refresh_items WHERE refresh_id = link_refreshes.id)`, old).Error
 	})
 	if err != nil {
-		return fmt.Errorf("dropping old changes of links: %w", err)
+		return "", fmt.Errorf("dropping old changes of links: %w", err)
 	}
-	if err := s.reindex(ctx); err != nil {
-		return err
+	if err := s.reindex(working); err != nil {
+		return "", err
 	}
-	return s.sweep(ctx)
+	return "", s.sweep(working)
 }

@@ -3,9 +3,11 @@ package links_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"gorm.io/gorm"
 
+	"linkwatch/models"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
 )
@@ -49,5 +51,17 @@ func TestReapTags(t *testing.T) {
 		if got := t.tagNames(links.TagsByName); !slices.Equal(got, []string{"back", "merged", "resting"}) {
 			t.Errorf("left: %q", got)
 		}
+	})
+}
+
+func TestPurge(t *testing.T) {
+	each(t, func(t fixture) {
+		change, err := t.Delete(t.Context(), t.add("https://example.com/1").ID)
+		t.must(err)
+		t.clock.Advance(365 * 24 * time.Hour)
+		_, err = t.Purge(t.Context(), t.Context())
+		t.must(err)
+		_, err = t.ChangeOf(t.Context(), change.ID)
+		t.wantCode(err, models.CodeNotFound)
 	})
 }

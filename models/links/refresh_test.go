@@ -86,7 +86,8 @@ func TestRefreshInTheBackground(t *testing.T) {
 		}
 
 		t.clock.Advance(25 * time.Hour)
-		t.must(t.Purge(t.Context()))
+		_, err = t.Purge(t.Context(), t.Context())
+		t.must(err)
 		_, err = t.RefreshOf(t.Context(), r.ID)
 		t.wantCode(err, models.CodeNotFound)
 	})

@@ -68,7 +68,8 @@ func TestARenameThatWasCutShortIsFinished(t *testing.T) {
 		if t.tag("new").ID != id {
 			t.Fatal("the tag was not renamed")
 		}
-		t.must(t.Purge(t.Context()))
+		_, err = t.Purge(t.Context(), t.Context())
+		t.must(err)
 		found, err := t.List(t.Context(), links.Filter{Query: "tag:new"}, firstPage)
 		t.must(err)
 		if found.Total != 600 {
