@@ -14,8 +14,8 @@ import (
 	"linkwatch/models"
 )
 
-// DeadAfter is on how many days in a row a link must fail to count as dead
-// (contract §3).
+// DeadAfter is the number of days in a row on which checks must fail for a link
+// to be dead.
 const DeadAfter = 3
 
 const (

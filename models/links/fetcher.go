@@ -11,7 +11,7 @@ import (
 	"linkwatch/models"
 )
 
-// The limits under which a link must answer 200 to be saved (seed 001).
+// The limits within which a page must answer 200 for its link to be saved.
 const (
 	FetchRedirects = 4
 	FetchTimeout   = 4 * time.Second
@@ -22,7 +22,7 @@ type Page struct {
 	Status    int
 	URL       string // where it ended after redirects
 	Permanent bool   // there were redirects, and each was a permanent one
-	Title     string // by the seed's order: OpenGraph, Twitter card, <title>
+	Title     string // the first of OpenGraph, Twitter card and <title>
 	OpenGraph OpenGraph
 }
 

@@ -262,7 +262,7 @@ func cleanTags(names []string) ([]string, error) {
 	return out, nil
 }
 
-// tooManyTags is the error of seed 001's example.
+// tooManyTags is the error of a link that would have more than MaxTags.
 func tooManyTags() error {
 	return &models.Error{Code: models.CodeTooManyTags, Detail: fmt.Sprintf("Links can have at most %d tags", MaxTags)}
 }

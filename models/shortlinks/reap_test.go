@@ -20,7 +20,7 @@ func (f fixture) waiting() int {
 	return n
 }
 
-// Seed 004: what has ended is kept for the buffer time, then deleted with its visits.
+// Expired links are kept for the buffer time, then deleted with their visits.
 func TestReap(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("ends"), ttl(time.Minute))

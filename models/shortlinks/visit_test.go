@@ -16,7 +16,7 @@ import (
 	"linkwatch/models/shortlinks/cache"
 )
 
-// Seed 004, "No expired URL is ever redirected": from the instant of its end,
+// No expired URL is ever redirected: from the instant of its end,
 // although the cache holds it, and on an instance that never saw it before.
 func TestExpiredFromTheInstant(t *testing.T) {
 	each(t, func(f fixture) {
@@ -33,9 +33,8 @@ func TestExpiredFromTheInstant(t *testing.T) {
 	})
 }
 
-// Seed 004, "Read Path is Sacred" and "Cache Defense": what a visit sends to
-// the database is watched. It never deletes; a miss is one SELECT; a hit, live
-// or ended, is nothing.
+// The statements that a visit sends to the database are watched: it never
+// deletes; a cache miss is one SELECT; a hit, live or expired, is nothing.
 func TestNoSynchronousDeletes(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("ends"), ttl(time.Minute))

@@ -10,9 +10,9 @@ import (
 	"linkwatch/models"
 )
 
-// Add watches a URL. It is created unless the key was used before, or a target
-// of the same canonical URL is there (both levels of seed 000): then that one
-// is answered as it is. Errors are CodeInvalid ("url", "name",
+// Add adds a target. If the IdempotencyKey was used before, or there is a target
+// of the same canonical URL, that target is returned as it is and created is
+// false. Errors are CodeInvalid ("url", "name",
 // "interval_seconds", "expect.status", "expect.keyword",
 // "expect.keyword_absent", "expect.max_latency_ms", "header.Idempotency-Key").
 func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err error) {

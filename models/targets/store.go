@@ -75,7 +75,7 @@ func (s *Store) one(ctx context.Context, where string, arg any) (t Target, ok bo
 	return ts[0], true, nil
 }
 
-// List is a page of targets with their Uptime, the oldest first (seed 000).
+// List is a page of targets with their Uptime, the oldest first.
 // limit is as models.NewLimit made it. The number of queries does not depend
 // on it.
 func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit int) (models.Slice[Target], error) {

@@ -1,5 +1,5 @@
 // Package targets holds watched URLs, their checks and their history: types,
-// store and rules (seed 000, contract §4). Pages, API and the checker all call
+// rules and SQL. Pages, API and the checker all call
 // it, so each rule is here once.
 package targets
 
@@ -9,7 +9,7 @@ import (
 	"linkwatch/models"
 )
 
-// Status says how a target does (contract §4).
+// Status says whether a target is up.
 type Status string
 
 // The statuses of a target.

@@ -22,7 +22,7 @@ func (f fixture) move(key, longURL string) {
 	f.must(err)
 }
 
-// A change shows on every instance at once (contract §5).
+// A change shows on every instance at once.
 func TestChangesReachOtherInstances(t *testing.T) {
 	eachRedis(t, func(t *testing.T, url string) {
 		f := newFixture(t, modelstest.New(t))
@@ -66,7 +66,7 @@ func TestInstancesShareWhatTheyRead(t *testing.T) {
 		f.clock.Advance(10 * time.Minute)
 		b.leads(l.Key, "gone") // whatever the caches hold
 
-		// The seed's members, for as long as the link lives.
+		// Other programs may read these members.
 		content, err := a.redis.Get(t.Context(), redisKey+over.Key).Bytes()
 		f.must(err)
 		var e map[string]any
