@@ -40,7 +40,7 @@ func (s *Store) Purge(taking, working context.Context) (summary string, err erro
 		}
 	}
 	outages, err := p.all(`DELETE FROM outages WHERE id IN (
-		SELECT id FROM outages WHERE started_at < ? AND ended_at IS NOT NULL ORDER BY started_at LIMIT ?)`, now.Add(-keepDays), purgeBatch)
+		SELECT id FROM outages WHERE started_at < ? AND ended_at IS NOT NULL ORDER BY started_at LIMIT ?)`, now.Add(-daysKept), purgeBatch)
 	note("outage", outages)
 	if err == nil {
 		var n int64

@@ -173,8 +173,8 @@ func appendSums(rows []sumRow, seq int64, sums []Sum) []sumRow {
 
 // How long roll-ups are kept: what the ranges need, and a little more.
 const (
-	keepHours = 35 * day
-	keepDays  = 400 * day
+	hoursKept = 35 * day
+	daysKept  = 400 * day
 )
 
 // storeSums stores hours and days that ended. A day's end is also when the
@@ -190,7 +190,7 @@ func (s *Store) storeSums(tx *gorm.DB, hours, days []sumRow) error {
 		if i+1 < len(days) && days[i+1].TargetSeq == d.TargetSeq { // once per target is enough
 			continue
 		}
-		for table, age := range map[string]time.Duration{"target_hours": keepHours, "target_days": keepDays} {
+		for table, age := range map[string]time.Duration{"target_hours": hoursKept, "target_days": daysKept} {
 			err := tx.Exec("DELETE FROM "+table+" WHERE target_seq = ? AND at < ?", d.TargetSeq, d.At.Add(day-age)).Error
 			if err != nil {
 				return err
