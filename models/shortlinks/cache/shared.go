@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"linkwatch/models/shortlinks"
-
 	"github.com/redis/go-redis/v9"
+
+	"linkwatch/models/shortlinks"
 )
 
 const (

@@ -3,10 +3,9 @@ package visits
 import (
 	"strings"
 
+	"linkwatch/models"
 	"linkwatch/models/shortlinks"
 	"linkwatch/models/useragent"
-
-	"linkwatch/models"
 )
 
 // maxHeader is how many bytes of a header are read.
