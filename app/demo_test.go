@@ -127,7 +127,7 @@ func demoIsWatched(t *testing.T, db *models.DB, begun time.Time) {
 func demoIsFrozen(t *testing.T, db *models.DB, begun time.Time) {
 	later := begun.Add(demoRest - time.Minute)
 	store := links.NewStore(db, func() time.Time { return later }, nil, links.Options{CheckInterval: time.Hour})
-	due, err := store.ClaimDue(t.Context(), 10_000)
+	due, err := store.Claim(t.Context(), 10_000)
 	if err != nil || len(due) != 0 {
 		t.Errorf("within a week %d links are rechecked: %v", len(due), err)
 	}
@@ -136,7 +136,7 @@ func demoIsFrozen(t *testing.T, db *models.DB, begun time.Time) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if due, err = store.ClaimDue(t.Context(), 10_000); err != nil || len(due) < counts.Active*9/10 {
+	if due, err = store.Claim(t.Context(), 10_000); err != nil || len(due) < counts.Active*9/10 {
 		t.Errorf("after it only %d of %d: %v", len(due), counts.Active, err)
 	}
 }
@@ -144,7 +144,7 @@ func demoIsFrozen(t *testing.T, db *models.DB, begun time.Time) {
 // demoIsShortened: the short links are in every state, visited by people and
 // bots up to now, and one leads to a saved link.
 func demoIsShortened(t *testing.T, db *models.DB) {
-	store := shortlinks.NewStore(db, nil, nil, shortlinks.Options{})
+	store := shortlinks.NewStore(db, nil, nil, nil, shortlinks.Options{})
 	all, err := store.List(t.Context(), shortlinks.Filter{}, models.Cursor{}, 100)
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestDemo_ForceFreezesNoOtherLink(t *testing.T) {
 		t.Fatalf("%s: %v", out.String(), err)
 	}
 	later := links.NewStore(db, func() time.Time { return time.Now().Add(2 * time.Hour) }, nil, links.Options{CheckInterval: time.Hour})
-	due, err := later.ClaimDue(t.Context(), 100)
+	due, err := later.Claim(t.Context(), 100)
 	if err != nil || len(due) != 1 || due[0].URL != "https://mine.test/page" {
 		t.Errorf("due are %v: %v", due, err)
 	}

@@ -99,7 +99,7 @@ func pageFigures(t *testing.T) {
 			}
 		}
 		*clock = now
-		if _, err := store.AddPage(context.Background(), targets.PageEdit{Slug: "all", Title: "All", TargetIDs: firstIDs(t, store, targets.MaxPageTargets)}); err != nil {
+		if _, err := store.AddPage(context.Background(), targets.PageSettings{Slug: "all", Title: "All", TargetIDs: firstIDs(t, store, targets.MaxPageTargets)}); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -10,13 +10,16 @@ import (
 
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 )
 
 // shortLinkMaker makes up short links and lets a clock run through their months, so
 // that their visits are counted as those of any other.
 type shortLinkMaker struct {
 	store   *shortlinks.Store
-	cache   *shortlinks.Memory
+	cache   *cache.Memory
+	counter *visits.Counter
 	rand    *rand.Rand
 	now, at time.Time
 }
@@ -90,8 +93,8 @@ func ShortLinks(ctx context.Context, r *Run) (did string, err error) {
 func newShortLinkMaker(db *models.DB, now time.Time) *shortLinkMaker {
 	d := &shortLinkMaker{rand: random(5), now: now, at: now}
 	clock := func() time.Time { return d.at }
-	d.cache = shortlinks.NewMemory(1000, clock)
-	d.store = shortlinks.NewStore(db, clock, d.cache, shortlinks.Options{})
+	d.cache, d.counter = cache.NewMemory(1000, clock), visits.New()
+	d.store = shortlinks.NewStore(db, clock, d.cache, d.counter, shortlinks.Options{})
 	return d
 }
 
@@ -139,7 +142,7 @@ func (d *shortLinkMaker) make(ctx context.Context, l madeShortLink) (key string,
 	if l.ends != 0 {
 		n.ExpiresAt = models.At(d.now.Add(l.ends))
 	}
-	made, _, err := d.store.Create(ctx, n)
+	made, _, err := d.store.Add(ctx, n)
 	return made.Key, err
 }
 
@@ -155,8 +158,8 @@ func (d *shortLinkMaker) come(ctx context.Context, all []madeShortLink) error {
 	}
 	over, cancel := context.WithCancel(ctx)
 	cancel()
-	d.store.Visits().Gather(over)
-	return d.store.WriteVisits(ctx)
+	d.counter.Gather(over)
+	return d.counter.Write(ctx, d.store)
 }
 
 // visits is how many come in a step until this moment.

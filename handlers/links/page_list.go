@@ -71,7 +71,7 @@ func (p Pages) showLinks(c *gin.Context, status int, v views.Links, at views.Pla
 // Add saves what the form on the list holds.
 func (p Pages) Add(c *gin.Context) {
 	form := views.AddForm{URL: c.PostForm("url"), Tags: c.PostForm("tags"), Notes: c.PostForm("notes")}
-	l, created, err := p.Links.Save(c.Request.Context(), links.New{
+	l, created, err := p.Links.Add(c.Request.Context(), links.New{
 		URL: models.RepairURL(form.URL), Tags: tagNames(form.Tags), Notes: form.Notes, Force: c.PostForm("force") == "true",
 	})
 	p.Metrics.added(created, err)
@@ -107,7 +107,7 @@ func (p Pages) addNotes(ctx context.Context, l links.Link, notes string) error {
 		return nil
 	}
 	all := strings.TrimSpace(l.Notes + "\n\n" + notes)
-	_, err := p.Links.Annotate(ctx, l.ID, links.Annotation{Notes: &all})
+	_, err := p.Links.Edit(ctx, l.ID, links.Edit{Notes: &all})
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"linkwatch/handlers/middleware"
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
+	"linkwatch/views/qr"
 )
 
 func (a API) registerShortLinks(r *api.API) {
@@ -154,7 +155,7 @@ func (a API) addShortLink(ctx context.Context, in *addShortLinkInput) (*addShort
 	if end != nil {
 		n.ExpiresAt = *end
 	}
-	l, created, err := a.ShortLinks.Create(ctx, n)
+	l, created, err := a.ShortLinks.Add(ctx, n)
 	if err != nil {
 		return nil, err
 	}

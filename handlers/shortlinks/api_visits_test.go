@@ -13,6 +13,7 @@ import (
 	"linkwatch/handlers/middleware"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
+	"linkwatch/views/qr"
 )
 
 const (

@@ -58,7 +58,7 @@ func (p Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 		}
 	}
 	opts := p.ShortLinks.Options()
-	v.Prefix, v.Kept, v.Keep = p.shortPrefix(c), opts.BufferTime, opts.Keep
+	v.Prefix, v.Kept, v.Keep = p.shortPrefix(c), opts.BufferTime, opts.KeepEnded
 	title := v.Short.Title
 	if title == "" {
 		title = v.Short.Key
@@ -169,7 +169,7 @@ func (p Pages) QR(c *gin.Context) {
 	l, err := p.ShortLinks.Get(c.Request.Context(), c.Param("key"))
 	var svg []byte
 	if err == nil {
-		svg, err = shortlinks.QR(p.shortPrefix(c) + l.Key)
+		svg, err = qr.SVG(p.shortPrefix(c) + l.Key)
 	}
 	if err != nil {
 		p.Fail(c, err)

@@ -22,7 +22,7 @@ const shortSize = 50 // short links on a page of the list
 func shortPlaceOf(q url.Values) (views.ShortPlace, models.Cursor, error) {
 	at := views.ShortPlace{Text: models.CleanLine(q.Get("q")), Token: q.Get("page_token")}
 	var err error
-	if at.Status, err = shortlinks.ParseStatus("query.status", q.Get("status")); err != nil {
+	if at.Status, err = shortlinks.ParseStatus(q.Get("status")); err != nil {
 		return at, models.Cursor{}, err
 	}
 	after, err := models.ParseToken(at.Token)

@@ -9,6 +9,8 @@ import (
 	"linkwatch/handlers/middleware"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 	"linkwatch/static"
 )
 
@@ -16,10 +18,10 @@ import (
 func newShortHost(t *testing.T, change func(*Deps)) *Router {
 	t.Helper()
 	db := modelstest.New(t)
-	cache := shortlinks.NewMemory(1000, nil)
-	t.Cleanup(cache.Close)
-	store := shortlinks.NewStore(db, nil, cache, shortlinks.Options{ShortHost: "go.example"})
-	if _, _, err := store.Create(t.Context(), shortlinks.New{LongURL: "https://example.com/page", Key: "abcd"}); err != nil {
+	memory := cache.NewMemory(1000, nil)
+	t.Cleanup(memory.Close)
+	store := shortlinks.NewStore(db, nil, memory, visits.New(), shortlinks.Options{ShortHost: "go.example"})
+	if _, _, err := store.Add(t.Context(), shortlinks.New{LongURL: "https://example.com/page", Key: "abcd"}); err != nil {
 		t.Fatal(err)
 	}
 	return newRouter(t, func(d *Deps) {

@@ -72,8 +72,8 @@ type StatusPageSettings struct {
 	Targets     []string `json:"targets,omitempty" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of at most 100 targets, in the order of the page"`
 }
 
-func (s StatusPageSettings) edit() targets.PageEdit {
-	return targets.PageEdit{Slug: s.Slug, Title: s.Title, Description: s.Description, TargetIDs: s.Targets}
+func (s StatusPageSettings) edit() targets.PageSettings {
+	return targets.PageSettings{Slug: s.Slug, Title: s.Title, Description: s.Description, TargetIDs: s.Targets}
 }
 
 type addStatusPageInput struct{ Body StatusPageSettings }

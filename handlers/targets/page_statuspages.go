@@ -59,7 +59,7 @@ func (p Pages) SaveStatusPage(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	p.saveStatusPage(c, page, func(ctx context.Context, e targets.PageEdit) (targets.StatusPage, error) {
+	p.saveStatusPage(c, page, func(ctx context.Context, e targets.PageSettings) (targets.StatusPage, error) {
 		return p.Targets.EditPage(ctx, page.ID, e)
 	})
 }
@@ -82,7 +82,7 @@ func (p Pages) saveStatusPage(c *gin.Context, page targets.StatusPage, save func
 	if form.Slug == "" {
 		form.Slug = slugOf(form.Title)
 	}
-	saved, err := save(c.Request.Context(), targets.PageEdit{
+	saved, err := save(c.Request.Context(), targets.PageSettings{
 		Slug: form.Slug, Title: form.Title, Description: form.Description, TargetIDs: chosen,
 	})
 	if err == nil {

@@ -212,12 +212,12 @@ func TestManyLinksOfOneHostLeaveRoomForOthers(t *testing.T) {
 			t.Errorf("%q, %v", summary, err)
 		}
 		// Those that waited are due at once, the others after a while: none is lost.
-		now, err := w.ClaimDue(t.Context(), 2*many)
+		now, err := w.Claim(t.Context(), 2*many)
 		if err != nil || len(now) == 0 || len(now) > 30 {
 			t.Errorf("%d links are due at once, %v", len(now), err)
 		}
 		w.clock.Advance(3 * time.Minute)
-		later, err := w.ClaimDue(t.Context(), 2*many)
+		later, err := w.Claim(t.Context(), 2*many)
 		if err != nil || checked+len(now)+len(later) != many+1 {
 			t.Errorf("%d checked, %d due at once, %d later; want %d in all; %v", checked, len(now), len(later), many+1, err)
 		}
@@ -258,7 +258,7 @@ func TestCancelledRevalidationEndsAtOnce(t *testing.T) {
 				t.Errorf("a check that was cut short left a trace: %+v", l)
 			}
 		}
-		if due, err := w.ClaimDue(t.Context(), 10); err != nil || len(due) != 3 {
+		if due, err := w.Claim(t.Context(), 10); err != nil || len(due) != 3 {
 			t.Errorf("%d of 3 links were given back, %v", len(due), err)
 		}
 	})
@@ -292,27 +292,7 @@ func TestRevalidationFailsWithTheStore(t *testing.T) {
 	if _, err := linkjobs.Revalidation(store, 2).Run(t.Context(), t.Context()); err == nil {
 		t.Error("no error from a store that is closed")
 	}
-	if _, err := linkjobs.Purge(store)(t.Context(), t.Context()); err == nil {
+	if _, err := store.Purge(t.Context(), t.Context()); err == nil {
 		t.Error("no error from a store that is closed")
 	}
-}
-
-func TestPurge(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
-		w.add(t, "https://example.com/1")
-		var change links.Change
-		for _, l := range w.all(t) {
-			var err error
-			if change, err = w.Delete(t.Context(), l.ID); err != nil {
-				t.Fatal(err)
-			}
-		}
-		w.clock.Advance(365 * 24 * time.Hour)
-		if _, err := linkjobs.Purge(w.Store)(t.Context(), t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.ChangeOf(t.Context(), change.ID); models.CodeOf(err) != models.CodeNotFound {
-			t.Errorf("a change of last year: %v", err)
-		}
-	})
 }

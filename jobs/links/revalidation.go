@@ -33,7 +33,7 @@ func Revalidation(store *links.Store, workers int) jobs.Job {
 		r := &revalidation{store: store, found: map[links.Health]int{}}
 		d := &dispatcher[links.Link]{
 			workers: workers, host: hostOf,
-			claim: store.ClaimDue, refuse: r.putOff, work: r.check, release: r.release,
+			claim: store.Claim, refuse: r.putOff, work: r.check, release: r.release,
 		}
 		inBudget, cancel := context.WithTimeout(taking, checkBudget)
 		defer cancel()
@@ -43,11 +43,6 @@ func Revalidation(store *links.Store, workers int) jobs.Job {
 		}
 		return r.summary(), err
 	}}
-}
-
-// Purge drops what links keep only for a while.
-func Purge(store *links.Store) jobs.Purge {
-	return func(_, working context.Context) (string, error) { return "", store.Purge(working) }
 }
 
 // revalidation is one run of the job.

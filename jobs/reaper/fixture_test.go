@@ -43,11 +43,11 @@ func each(t *testing.T, test func(f fixture)) {
 // another is another instance: the same database and clock, stores of its own.
 func (f fixture) another() fixture {
 	f.cleanup = cleanup.NewStore(f.db, f.clock.Now)
-	f.short = shortlinks.NewStore(f.db, f.clock.Now, nil, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
+	f.short = shortlinks.NewStore(f.db, f.clock.Now, nil, nil, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
 	watched := targets.NewStore(f.db, f.clock.Now, targets.Options{CheckInterval: time.Minute, Retention: 24 * time.Hour})
 	saved := links.NewStore(f.db, f.clock.Now, nil, links.Options{CheckInterval: time.Hour})
 	f.remove = map[string]cleanup.Remove{
-		cleanup.ShortLinks: f.short.Reap, cleanup.VisitDays: f.short.ReapDays, cleanup.IdempotencyKeys: f.db.ReapKeys(f.clock.Now),
+		cleanup.ShortLinks: f.short.ReapEnded, cleanup.VisitDays: f.short.ReapDays, cleanup.IdempotencyKeys: f.db.ReapKeys(f.clock.Now),
 		cleanup.CheckResults: watched.ReapResults, cleanup.Tags: saved.ReapTags,
 	}
 	f.opts = Options{Interval: 15 * time.Minute, BatchSize: 10, MaxDuration: time.Hour}

@@ -1,10 +1,10 @@
-// Package links holds saved links and their tags: types, store and rules
-// (seed 001, contract §3). Pages and API both call it, so each rule is here once.
+// Package links holds saved links and their tags: types, rules and SQL. Pages
+// and API both call it, so each rule is here once.
 package links
 
 import "linkwatch/models"
 
-// Health says how a link did when it was last checked (contract §3).
+// Health is the result of the last checks of a link.
 type Health string
 
 // The healths of a link.
@@ -22,7 +22,7 @@ var Healths = []Health{Dead, Suspect, Moved, Blocked, OK, Unchecked}
 
 // Limits of a link's parts.
 const (
-	MaxTags      = 64     // on one link (seed 001)
+	MaxTags      = 64     // on one link
 	MaxTagLength = 64     // runes
 	MaxTitle     = 500    // runes of an own title; fetched ones are trimmed to it
 	MaxNotes     = 10_000 // runes
@@ -139,7 +139,7 @@ type Filter struct {
 	Shown  Shown
 }
 
-// New is a link to be saved.
+// New is a link to add.
 type New struct {
 	URL   string
 	Tags  []string
@@ -155,9 +155,9 @@ type New struct {
 	CreatedAt models.Time
 }
 
-// Annotation is the owner's own words on a link. A nil member stays as it is;
-// an empty one is cleared.
-type Annotation struct {
+// Edit changes the owner's title and notes of a link. A nil member stays as it
+// is; an empty one is cleared.
+type Edit struct {
 	Title *string
 	Notes *string
 }

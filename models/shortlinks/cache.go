@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Entry is what a cache knows of a key (seed 004): where it leads until when,
-// or, as a tombstone, that it leads nowhere and why. It is checked against the
-// time whenever it is used, so no entry outlives its link.
+// Entry is what a cache knows of a key: its destination and when it expires, or,
+// as a tombstone, why it has none. It is compared with the time whenever it is
+// used, so no entry outlives its link.
 type Entry struct {
 	LongURL     string     `json:"long_url"`
 	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
@@ -22,7 +22,7 @@ type Entry struct {
 	Version int64  `json:"version"`           // the short link's UpdatedAt: the greater one is the newer
 }
 
-// Reason is why a key leads nowhere.
+// Reason is why a key has no destination.
 type Reason string
 
 // The reasons of tombstones.
@@ -35,19 +35,24 @@ const (
 	ReasonUnknown   Reason = "unknown" // there is no such short link
 )
 
-// Expired says whether the entry's link has ended by a time (seed 004: checked
-// on hits as well as on misses).
+// Expired says whether the entry's link has expired by a time. It is asked on
+// hits as well as on misses.
 func (e Entry) Expired(now time.Time) bool { return e.ExpiresAt != nil && !now.Before(*e.ExpiresAt) }
 
-// unknown is the entry of a key that no short link has.
-var unknown = Entry{IsTombstone: true, Reason: ReasonUnknown}
+// UnknownEntry is the entry of a key that no short link has.
+func UnknownEntry() Entry { return Entry{IsTombstone: true, Reason: ReasonUnknown} }
 
-// compare is positive if e is newer than an entry of the same key, 0 if it is
+// Compare is positive if e is newer than an entry of the same key, 0 if it is
 // as new. A key that was taken anew after the reaper has a link with a greater
 // Link, whatever the clocks say.
-func (e Entry) compare(to Entry) int {
+func (e Entry) Compare(to Entry) int {
 	return cmp.Or(cmp.Compare(e.Link, to.Link), cmp.Compare(e.Version, to.Version))
 }
+
+// MaxStale is how old a redirect may be at most: a change shows to every
+// request that is sent this long after it was acknowledged, on every instance
+// and without Redis too.
+const MaxStale = 2 * time.Second
 
 // Cache keeps entries by key, for a bounded time and in bounded number. It is
 // safe for concurrent use, never fails and never waits for long: what it cannot
@@ -74,7 +79,8 @@ type Cache interface {
 	Looked(began time.Time)
 }
 
-// Change is what caches should hold of a short link that was changed.
+// Change is what caches should hold of a short link that was changed, for TTL at
+// most.
 type Change struct {
 	Key   string
 	Entry Entry

@@ -34,14 +34,14 @@ func init() {
 // Reserved says whether nobody may have a key.
 func Reserved(key string) bool { return reserved[strings.ToLower(key)] }
 
-// isKey says whether a text could be a key: all others are unknown without a look-up.
-func isKey(s string) bool {
+// IsKey reports whether a text could be a key. All others are unknown without a query.
+func IsKey(s string) bool {
 	return len(s) >= MinKey && len(s) <= MaxKey && strings.Trim(s, keySigns) == ""
 }
 
 // checkKey says why somebody may not have the key that they wish for.
 func checkKey(key string) error {
-	if !isKey(key) {
+	if !IsKey(key) {
 		return models.Invalid("short_key", "must be %d to %d of the letters a-z and A-Z, digits, _ and -", MinKey, MaxKey)
 	}
 	if Reserved(key) {

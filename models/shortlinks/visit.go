@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"gorm.io/gorm"
-
 	"linkwatch/models"
 )
 
@@ -21,6 +19,9 @@ const (
 	// visit that finds it ended leaves a tombstone and asks nobody.
 	afterEnd = time.Minute
 )
+
+// MaxEntryTTL is the longest time that a cache keeps an entry.
+func (o Options) MaxEntryTTL() time.Duration { return max(liveTTL, o.TombstoneTTL) }
 
 // patience is how long a visit waits for the database.
 var patience = 2 * time.Second
@@ -37,7 +38,7 @@ func (s *Store) Visit(ctx context.Context, key string, v Visitor) (longURL strin
 	if err != nil {
 		return "", err
 	}
-	s.visits.add(visit{link: e.Link, who: v, at: at, claimed: e.Limited})
+	s.counter.Count(Visit{Link: e.Link, Visitor: v, At: at, Claimed: e.Limited})
 	return e.LongURL, nil
 }
 
@@ -52,7 +53,7 @@ func (s *Store) Preview(ctx context.Context, key string) (Entry, error) {
 	// Whether any of its visits are left the database knows, not a cache.
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if e, err = s.load(ctx, strings.Clone(key), instant(s.clock)); err != nil { // cloned as in find
+	if e, err = s.load(ctx, strings.Clone(key), s.clock.Instant()); err != nil { // cloned as in find
 		return Entry{}, notInTime(err)
 	}
 	if e.IsTombstone {
@@ -83,16 +84,16 @@ var gone = map[Reason]error{
 // miss, the time decides; an entry that has expired becomes a tombstone, and
 // nothing is deleted.
 func (s *Store) resolve(ctx context.Context, key string) (e Entry, at models.Time, err error) {
-	if !isKey(key) {
+	if !IsKey(key) {
 		return Entry{}, at, errUnknown
 	}
-	now := instant(s.clock)
+	now := s.clock.Instant()
 	e, ok := s.cache.Get(ctx, key, now)
 	if !ok {
 		if e, err = s.find(ctx, key, now); err != nil {
 			return Entry{}, at, err
 		}
-		now = instant(s.clock)
+		now = s.clock.Instant()
 	}
 	at = s.latestOf(now)
 	if !e.IsTombstone && e.Expired(at.Time) {
@@ -112,7 +113,7 @@ func (e Entry) tombstone(why Reason) Entry {
 
 // present is the time that visits are decided by. It never goes back: what has
 // been seen to be over stays so when the clock is set back.
-func (s *Store) present() models.Time { return s.latestOf(instant(s.clock)) }
+func (s *Store) present() models.Time { return s.latestOf(s.clock.Instant()) }
 
 // latestOf is present at a time that was read off the clock just now.
 func (s *Store) latestOf(instant time.Time) models.Time {
@@ -134,7 +135,7 @@ func (s *Store) find(ctx context.Context, key string, now time.Time) (Entry, err
 	key = strings.Clone(key) // a cache that held a piece of the request would hold all of it
 	for {
 		found, err, _ := s.loads.Do(key, func() (any, error) {
-			read := instant(s.clock)
+			read := s.clock.Instant()
 			if e, ok := s.cache.Peek(key, read); ok { // another visit has read it since this one looked
 				return loaded{e, read.Add(-MaxStale)}, nil
 			}
@@ -166,7 +167,7 @@ func (s *Store) load(ctx context.Context, key string, read time.Time) (Entry, er
 	if err != nil {
 		return Entry{}, err
 	}
-	e, ttl := unknown, unknownTTL
+	e, ttl := UnknownEntry(), unknownTTL
 	if ok {
 		e, ttl = s.entry(l, s.present())
 	}
@@ -202,50 +203,6 @@ func (s *Store) entry(l ShortLink, now models.Time) (Entry, time.Duration) {
 		return e, min(liveTTL, l.ExpiresAt.Sub(now.Time)+afterEnd)
 	}
 	return e.tombstone(why), s.opts.TombstoneTTL
-}
-
-// claimAttempts is how often a claim is tried again because the link was
-// changed meanwhile.
-const claimAttempts = 3
-
-// claim takes one of the visits of a link that has a MaxVisits: exactly so many
-// are led on, however many come at once, to however many instances.
-func (s *Store) claim(ctx context.Context, key string, e Entry) (Entry, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	key = strings.Clone(key) // as in find
-	for range claimAttempts {
-		began := instant(s.clock)
-		var claimed []struct{ ExhaustedAt models.Time }
-		err := s.db.Write(ctx, func(tx *gorm.DB) error {
-			now := s.present()
-			// What is known of the link must still be so: where it leads as well.
-			claimed = nil
-			return tx.Raw(`UPDATE short_links SET visits = visits + 1, last_visited_at = ?,
-					exhausted_at = CASE WHEN visits + 1 >= max_visits THEN CAST(? AS BIGINT) END
-				WHERE seq = ? AND updated_at = ? AND visits < max_visits AND (expires_at IS NULL OR expires_at > ?)
-				RETURNING exhausted_at`, now, now, e.Link, e.Version, now).Scan(&claimed).Error
-		})
-		if err != nil {
-			return Entry{}, notInTime(fmt.Errorf("claiming a visit: %w", err))
-		}
-		if len(claimed) > 0 {
-			if !claimed[0].ExhaustedAt.IsZero() { // it was the last one
-				s.cache.Put(ctx, key, e.tombstone(ReasonExhausted), s.opts.TombstoneTTL, began)
-			}
-			return e, nil
-		}
-		if e, err = s.load(ctx, key, instant(s.clock)); err != nil {
-			return Entry{}, notInTime(err)
-		}
-		if e.IsTombstone {
-			return Entry{}, gone[e.Reason]
-		}
-		if !e.Limited {
-			return e, nil
-		}
-	}
-	return Entry{}, errBusy
 }
 
 // errBusy is shown with Retry-After: whoever comes again is led on.

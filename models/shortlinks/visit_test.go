@@ -2,11 +2,9 @@ package shortlinks_test
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,9 +13,10 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
 )
 
-// Seed 004, "No expired URL is ever redirected": from the instant of its end,
+// No expired URL is ever redirected: from the instant of its end,
 // although the cache holds it, and on an instance that never saw it before.
 func TestExpiredFromTheInstant(t *testing.T) {
 	each(t, func(f fixture) {
@@ -34,9 +33,8 @@ func TestExpiredFromTheInstant(t *testing.T) {
 	})
 }
 
-// Seed 004, "Read Path is Sacred" and "Cache Defense": what a visit sends to
-// the database is watched. It never deletes; a miss is one SELECT; a hit, live
-// or ended, is nothing.
+// The statements that a visit sends to the database are watched: it never
+// deletes; a cache miss is one SELECT; a hit, live or expired, is nothing.
 func TestNoSynchronousDeletes(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("ends"), ttl(time.Minute))
@@ -106,7 +104,7 @@ func TestColdHotKey(t *testing.T) {
 
 // held is a cache whose visits wait once they have found nothing in it.
 type held struct {
-	*shortlinks.Memory
+	*cache.Memory
 	missed, on chan struct{}
 }
 
@@ -126,7 +124,7 @@ func TestColdHotKeyOfSlowVisits(t *testing.T) {
 		f.add(key("burst"))
 		f = f.another()
 		c := held{f.cache, make(chan struct{}), make(chan struct{})}
-		f.Store = shortlinks.NewStore(f.db, f.clock.Now, c, f.opts)
+		f.Store = shortlinks.NewStore(f.db, f.clock.Now, c, f.counter, f.opts)
 		n := modelstest.Queries(t, f.db)
 		for _, k := range []string{"burst", "unknown"} {
 			done := make(chan struct{})
@@ -148,75 +146,10 @@ func TestColdHotKeyOfSlowVisits(t *testing.T) {
 				t.Errorf("%s: %d queries", k, n.Load()-before)
 			}
 		}
-		f.Store = shortlinks.NewStore(f.db, f.clock.Now, f.cache, f.opts)
+		f.Store = shortlinks.NewStore(f.db, f.clock.Now, f.cache, f.counter, f.opts)
 		f.leads("burst", "https://example.com/page")
 		f.leads("unknown", "unknown")
 	})
-}
-
-// The number of visits is exact, however many come at once to however many instances.
-func TestMaxVisitsIsExact(t *testing.T) {
-	each(t, func(f fixture) {
-		f.add(key("some"), limit(7))
-		instances := []fixture{f, f.another(), f.another()}
-		var led, refused atomic.Int64
-		var wg sync.WaitGroup
-		for i := range 60 {
-			wg.Go(func() {
-				switch instances[i%3].visit("some") {
-				case "https://example.com/page":
-					led.Add(1)
-				case "gone":
-					refused.Add(1)
-				}
-			})
-		}
-		wg.Wait()
-		l := f.get("some")
-		if led.Load() != 7 || refused.Load() != 53 || l.Visits != 7 || l.Status(f.Now()) != shortlinks.Expired || l.ExhaustedAt != f.Now() {
-			t.Errorf("%d led on, %d refused: %+v", led.Load(), refused.Load(), l)
-		}
-		// Two more are two more, seen by those who knew that there are none left.
-		_, err := f.Edit(f.Context(), "some", shortlinks.Edit{MaxVisits: ptr(int64(9))})
-		f.must(err)
-		if l := f.get("some"); !l.ExhaustedAt.IsZero() {
-			t.Errorf("%+v", l)
-		}
-		for i, want := range []string{"https://example.com/page", "https://example.com/page", "gone"} {
-			if got := f.visit("some"); got != want {
-				t.Errorf("visit %d leads to %s", i, got)
-			}
-		}
-	})
-}
-
-// A claim goes by what the link is now, not by what a cache holds of it.
-func TestClaimOfAChangedLink(t *testing.T) {
-	each(t, func(f fixture) {
-		f.add(key("moves"), limit(5))
-		for _, c := range []struct {
-			e    shortlinks.Edit
-			want string
-		}{
-			{shortlinks.Edit{LongURL: ptr("https://new.test")}, "https://new.test"},
-			{shortlinks.Edit{Disabled: ptr(true)}, "gone"},
-			{shortlinks.Edit{MaxVisits: ptr(int64(0))}, "https://example.com/page"},
-		} {
-			f.must(f.edit("moves", shortlinks.Edit{Disabled: ptr(false), LongURL: ptr("https://example.com/page"), MaxVisits: ptr(int64(100))}))
-			stale := f.another()
-			stale.leads("moves", "https://example.com/page")
-			f.must(f.edit("moves", c.e))
-			stale.leads("moves", c.want)
-		}
-		if l := f.get("moves"); l.Visits != 4 {
-			t.Errorf("%d visits were claimed", l.Visits)
-		}
-	})
-}
-
-func (f fixture) edit(key string, e shortlinks.Edit) error {
-	_, err := f.Edit(f.Context(), key, e)
-	return err
 }
 
 // What was made or changed is so from that moment, whatever was asked before.
@@ -360,67 +293,4 @@ func TestDatabaseGone(t *testing.T) {
 			t.Errorf("%s: %q %v", k, to, err)
 		}
 	}
-}
-
-func TestChanged(t *testing.T) {
-	each(t, func(f fixture) {
-		seen := func(since models.Time) (keys []string) {
-			f.must(f.Changed(f.Context(), since, func(key string, e shortlinks.Entry, ttl time.Duration) {
-				if ttl <= 0 || e.Version == 0 {
-					t.Errorf("%s: %+v for %s", key, e, ttl)
-				}
-				if e.IsTombstone {
-					key += "†" + string(e.Reason)
-				}
-				keys = append(keys, key)
-			}))
-			return keys
-		}
-		for i := range 3 {
-			f.add(key(fmt.Sprintf("key-%d", i)))
-			f.clock.Advance(time.Second)
-		}
-		since := f.Now()
-		f.must(f.edit("key-1", shortlinks.Edit{Title: ptr("x")}))
-		f.clock.Advance(time.Second)
-		f.must(f.Delete(f.Context(), "key-0"))
-		if got := fmt.Sprint(seen(since)); got != "[key-1 key-0†deleted]" {
-			t.Error(got)
-		}
-		if got := fmt.Sprint(seen(f.Now().Add(-time.Hour))); got != "[key-2 key-1 key-0†deleted]" {
-			t.Error(got)
-		}
-	})
-}
-
-// More changes than are read at once.
-func TestManyChanged(t *testing.T) {
-	f := newFixture(t, modelstest.New(t))
-	since := f.Now()
-	f.addMany(2500, "")
-	n := map[string]bool{}
-	f.must(f.Changed(f.Context(), since, func(key string, _ shortlinks.Entry, _ time.Duration) { n[key] = true }))
-	if len(n) != 2500 {
-		t.Errorf("%d were seen", len(n))
-	}
-}
-
-// addMany stores short links k-000000 … past the store, which is quicker. set
-// are further columns: "expires_at = 1".
-func (f fixture) addMany(n int, set string) {
-	f.Helper()
-	now := f.Now()
-	f.must(f.db.Write(context.Background(), func(tx *gorm.DB) error {
-		links := make([]shortlinks.ShortLink, n)
-		for i := range links {
-			links[i] = shortlinks.ShortLink{
-				Key: fmt.Sprintf("k-%06d", i), LongURL: "https://example.com/page", CanonicalURL: "https://example.com/page",
-				CreatedAt: now, UpdatedAt: now,
-			}
-		}
-		if err := models.Insert(tx, links); err != nil || set == "" {
-			return err
-		}
-		return tx.Exec("UPDATE short_links SET " + set).Error
-	}))
 }

@@ -13,6 +13,12 @@ import (
 	"linkwatch/models"
 )
 
+// Options are the settings of the store.
+type Options struct {
+	CheckInterval time.Duration // of targets without an interval of their own, and the shortest there is (CHECK_INTERVAL)
+	Retention     time.Duration // how long single results are kept (RESULT_RETENTION)
+}
+
 // Store keeps targets and their history. It is safe for concurrent use.
 type Store struct {
 	db     *models.DB
@@ -69,7 +75,7 @@ func (s *Store) one(ctx context.Context, where string, arg any) (t Target, ok bo
 	return ts[0], true, nil
 }
 
-// List is a page of targets with their Uptime, the oldest first (seed 000).
+// List is a page of targets with their Uptime, the oldest first.
 // limit is as models.NewLimit made it. The number of queries does not depend
 // on it.
 func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit int) (models.Slice[Target], error) {
@@ -152,24 +158,6 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 		c[Target{Paused: r.Paused, State: r.State}.Status()] += r.N
 	}
 	return c, nil
-}
-
-// NeedAttention are the targets that are down, the newest case first, without
-// their Uptime.
-func (s *Store) NeedAttention(ctx context.Context, limit int) ([]Target, error) {
-	return bare(Filter{Status: Down}.apply(there(s.db.Read(ctx)), s.clock.Now()).Order("state_since DESC, seq DESC").Limit(limit))
-}
-
-// Certificates returns how many targets have such a certificate, and up to limit
-// of them, the one that ends first at the front, without their Uptime.
-func (s *Store) Certificates(ctx context.Context, c Certificate, limit int) (n int, first []Target, err error) {
-	q := func() *gorm.DB { return Filter{Certificate: c}.apply(there(s.db.Read(ctx)), s.clock.Now()) }
-	var all int64
-	if err := q().Count(&all).Error; err != nil {
-		return 0, nil, fmt.Errorf("counting certificates: %w", err)
-	}
-	first, err = bare(q().Order("tls_expires_at, seq").Limit(limit))
-	return int(all), first, err
 }
 
 // Probes calls fn for the first targets that were checked and are not paused,
