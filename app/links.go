@@ -46,7 +46,7 @@ func newLinks(c *core) *Links {
 		},
 		Services: []jobs.Service{linkjobs.NewRefresher(store, cfg.MaxConcurrency, c.Log)},
 		Jobs:     []jobs.Job{linkjobs.Revalidation(store, cfg.MaxConcurrency)},
-		Purges:   []jobs.Purge{linkjobs.Purge(store)},
+		Purges:   []jobs.Purge{store.Purge},
 		Deletes: []cleanup.Kind{
 			{Name: "tags", Label: "Tags", Description: "without links", Remove: store.ReapTags},
 		},

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/redis/go-redis/v9"
@@ -15,38 +14,41 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 )
 
 // ShortLinks is the system of short links.
 type ShortLinks struct {
 	System
-	Store *shortlinks.Store
-	deps  *shortlinkhandlers.Deps
-	pages shortlinkhandlers.Pages
-	cache *shortlinks.Memory
-	redis *redis.Client // nil: there is none
+	Store  *shortlinks.Store
+	deps   *shortlinkhandlers.Deps
+	pages  shortlinkhandlers.Pages
+	Visits *visits.Counter
+	cache  *cache.Memory
+	redis  *redis.Client // nil: there is none
 }
 
 func newShortLinks(c *core) (*ShortLinks, error) {
 	cfg := c.Config
-	s := &ShortLinks{cache: shortlinks.NewMemory(cfg.ShortCacheSize, c.Clock)}
+	s := &ShortLinks{cache: cache.NewMemory(cfg.ShortCacheSize, c.Clock), Visits: visits.New()}
 	opts := shortlinks.Options{
-		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, Keep: !cfg.CleanupEnabled, BlockedHosts: cfg.ShortBlockedHosts,
+		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, KeepEnded: !cfg.CleanupEnabled, BlockedHosts: cfg.ShortBlockedHosts,
 		Own: cfg.Authorities(), ShortHost: cfg.ShortHost,
 	}
-	var cache shortlinks.Cache = s.cache
-	var shared *shortlinks.Shared // with other instances; nil: there is no Redis
+	var used shortlinks.Cache = s.cache
+	var shared *cache.Shared // with other instances; nil: there is no Redis
 	var redisUp func() bool
 	if cfg.RedisURL != "" {
 		var err error
 		if s.redis, err = models.OpenRedis(string(cfg.RedisURL)); err != nil {
 			return nil, err
 		}
-		shared = shortlinks.NewShared(s.cache, s.redis, opts, c.Log)
-		cache, redisUp = shared, shared.Up
+		shared = cache.NewShared(s.cache, s.redis, opts, c.Log)
+		used, redisUp = shared, shared.Up
 	}
-	s.Store = shortlinks.NewStore(c.DB, c.Clock, cache, opts)
-	counting, err := shortlinkjobs.New(s.Store, s.cache, shared, c.Log, c.registry)
+	s.Store = shortlinks.NewStore(c.DB, c.Clock, used, s.Visits, opts)
+	counting, err := shortlinkjobs.New(s.Store, s.Visits, s.cache, shared, c.Log, c.registry)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +66,7 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 		Last: []jobs.Service{counting},
 		Deletes: []cleanup.Kind{
 			{
-				Name: "short_links", Label: "Short links", Remove: s.Store.Reap, Waiting: s.Store.Waiting,
+				Name: "short_links", Label: "Short links", Remove: s.Store.ReapEnded, Waiting: s.Store.Waiting,
 				Note:        "Short links stop working the moment they expire, whenever they are deleted.",
 				Description: "with their visits, CLEANUP_BUFFER_TIME after they ended or a day after they were deleted",
 			},
@@ -73,7 +75,7 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 				Description: fmt.Sprintf("of short links, older than %d days", shortlinks.KeepDays),
 			},
 		},
-		Demo: func(ctx context.Context, r *demo.Run) (string, error) { return demo.ShortLinks(ctx, r) },
+		Demo: demo.ShortLinks,
 	}
 	if !cfg.CleanupEnabled {
 		s.System.Deletes[0].Kept = "CLEANUP_ENABLED is false"

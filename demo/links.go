@@ -141,7 +141,7 @@ func (d *linkMaker) freeze(ctx context.Context) error {
 	var others []string
 	d.at = d.run.Now.Add(Rest) // what is due by then is claimed, and so comes due after it
 	for {
-		due, err := d.store.ClaimDue(ctx, batchSize)
+		due, err := d.store.Claim(ctx, batchSize)
 		if err != nil {
 			return err
 		}

@@ -169,7 +169,7 @@ func (w *targetMaker) fill(ctx context.Context, saved []Link) (n int, err error)
 			}
 		}
 	}
-	_, err = w.store.AddPage(ctx, targets.PageEdit{
+	_, err = w.store.AddPage(ctx, targets.PageSettings{
 		Slug: "demo", Title: "Northwind status", TargetIDs: ids[:publicTargets],
 		Description: "How our shop and the services around it are doing. We look every four minutes.",
 	})

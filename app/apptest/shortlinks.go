@@ -38,8 +38,8 @@ func (s *Server) WriteVisits() {
 	s.Helper()
 	ctx, cancel := context.WithCancel(s.Context())
 	cancel()
-	s.ShortLinks.Visits().Gather(ctx) // what is in the queue
-	s.Must(s.ShortLinks.WriteVisits(s.Context()))
+	s.Systems.ShortLinks.Visits.Gather(ctx) // what is in the queue
+	s.Must(s.Systems.ShortLinks.Visits.Write(s.Context(), s.ShortLinks))
 }
 
 // Eventually waits for what another goroutine does.
@@ -130,7 +130,7 @@ func (s *Site) Shorten(longURL, key string, change ...func(*shortlinks.New)) sho
 	for _, set := range change {
 		set(&n)
 	}
-	l, created, err := s.ShortLinks.Create(s.Context(), n)
+	l, created, err := s.ShortLinks.Add(s.Context(), n)
 	if err != nil || !created {
 		s.Fatal(created, err)
 	}
@@ -148,8 +148,8 @@ func (s *Site) Visit(key string, n int, v shortlinks.Visitor) {
 	}
 	over, cancel := context.WithCancel(s.Context())
 	cancel()
-	s.ShortLinks.Visits().Gather(over) // what is in the queue
-	if err := s.ShortLinks.WriteVisits(s.Context()); err != nil {
+	s.Systems.ShortLinks.Visits.Gather(over) // what is in the queue
+	if err := s.Systems.ShortLinks.Visits.Write(s.Context(), s.ShortLinks); err != nil {
 		s.Fatal(err)
 	}
 }

@@ -34,7 +34,7 @@ func NewSite(t testing.TB, change ...func(*Setup)) *Site {
 // Save saves a link, a minute before the next.
 func (s *Site) Save(u string, tags ...string) links.Link {
 	s.Helper()
-	l, _, err := s.Links.Save(s.Context(), links.New{URL: u, Tags: tags})
+	l, _, err := s.Links.Add(s.Context(), links.New{URL: u, Tags: tags})
 	if err != nil {
 		s.Fatal(err)
 	}

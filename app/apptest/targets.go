@@ -109,7 +109,7 @@ func (s *Site) Checked(t targets.Target, r targets.Result) {
 // Published makes a status page of targets.
 func (s *Site) Published(slug, title string, ts ...targets.Target) targets.StatusPage {
 	s.Helper()
-	e := targets.PageEdit{Slug: slug, Title: title, Description: "What we run."}
+	e := targets.PageSettings{Slug: slug, Title: title, Description: "What we run."}
 	for _, t := range ts {
 		e.TargetIDs = append(e.TargetIDs, t.ID)
 	}

@@ -139,7 +139,7 @@ type saveOutput struct {
 }
 
 func (a API) saveLink(ctx context.Context, in *saveInput) (*saveOutput, error) {
-	l, created, err := a.Links.Save(ctx, links.New{
+	l, created, err := a.Links.Add(ctx, links.New{
 		URL: in.Body.URL, Tags: in.Body.Tags, Owner: in.Body.Owner, Notes: in.Body.Notes,
 		Title: in.Body.Title, Force: in.Body.Force,
 	})
@@ -219,7 +219,7 @@ type annotateInput struct {
 }
 
 func (a API) annotateLink(ctx context.Context, in *annotateInput) (*api.Output[Link], error) {
-	l, err := a.Links.Annotate(ctx, in.ID, links.Annotation{Title: in.Body.Title.Pointer(), Notes: in.Body.Notes.Pointer()})
+	l, err := a.Links.Edit(ctx, in.ID, links.Edit{Title: in.Body.Title.Pointer(), Notes: in.Body.Notes.Pointer()})
 	return api.Answer(toLink(l), err)
 }
 

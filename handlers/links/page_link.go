@@ -61,7 +61,7 @@ func linkPath(c *gin.Context) string { return "/links/" + c.Param("id") }
 // Annotate stores the owner's own title and notes.
 func (p Pages) Annotate(c *gin.Context) {
 	form := views.EditForm{Title: c.PostForm("title"), Notes: c.PostForm("notes"), Open: true}
-	_, err := p.Links.Annotate(c.Request.Context(), c.Param("id"), links.Annotation{Title: &form.Title, Notes: &form.Notes})
+	_, err := p.Links.Edit(c.Request.Context(), c.Param("id"), links.Edit{Title: &form.Title, Notes: &form.Notes})
 	if errs, ok := pages.FormErrors(err, "title", "title", "notes"); ok {
 		form.Errors = errs
 		p.showLink(c, http.StatusBadRequest, views.Link{Edit: form})

@@ -95,7 +95,7 @@ type listShortLinksInput struct {
 }
 
 func (a API) listShortLinks(ctx context.Context, in *listShortLinksInput) (*api.Output[api.Slice[ShortLink]], error) {
-	status, err := shortlinks.ParseStatus("query.status", in.Status)
+	status, err := shortlinks.ParseStatus(in.Status)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func (a API) shortLinkQR(ctx context.Context, in *shortLinkInput) (*pictureOutpu
 		return nil, err
 	}
 	base := middleware.Base(a.PublicURL, in.request)
-	svg, err := shortlinks.QR(cmp.Or(shortHostURL(a.ShortHost, base, l.Key), shortURL(base, l.Key)))
+	svg, err := qr.SVG(cmp.Or(shortHostURL(a.ShortHost, base, l.Key), shortURL(base, l.Key)))
 	if err != nil {
 		return nil, err
 	}

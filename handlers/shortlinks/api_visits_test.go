@@ -12,7 +12,6 @@ import (
 	"linkwatch/handlers"
 	"linkwatch/handlers/middleware"
 	"linkwatch/models/modelstest"
-	"linkwatch/models/shortlinks"
 	"linkwatch/views/qr"
 )
 
@@ -87,7 +86,7 @@ func TestShortLinkQR(t *testing.T) {
 			{PublicURL: "https://links.example"}: "https://links.example/s/abcd",
 			{PublicURL: "https://links.example", ShortHost: "go.example"}: "https://go.example/abcd",
 		}[addresses]
-		want, err := shortlinks.QR(address)
+		want, err := qr.SVG(address)
 		s.Must(err)
 		a := s.Do("GET", at+"/qr.svg", "")
 		if a.Status != http.StatusOK || !bytes.Equal([]byte(a.Body), want) {

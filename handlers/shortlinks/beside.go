@@ -12,7 +12,7 @@ import (
 // BesideLink shows on the page of a saved link the short link that leads to its
 // URL, or the button that makes one.
 func (p Pages) BesideLink(c *gin.Context, s pages.Subject) (pages.Shown, error) {
-	l, ok, err := p.ShortLinks.Of(c.Request.Context(), s.CanonicalURL)
+	l, ok, err := p.ShortLinks.ByURL(c.Request.Context(), s.CanonicalURL)
 	switch {
 	case err != nil:
 		return pages.Shown{}, err
@@ -29,10 +29,10 @@ func (p Pages) AddOfLink(c *gin.Context) {
 	s, err := p.LinkOf(ctx, c.Param("id"))
 	var known bool
 	if err == nil {
-		_, known, err = p.ShortLinks.Of(ctx, s.CanonicalURL)
+		_, known, err = p.ShortLinks.ByURL(ctx, s.CanonicalURL)
 	}
 	if err == nil && !known {
-		_, _, err = p.ShortLinks.Create(ctx, shortlinks.New{LongURL: s.URL, Title: models.Truncate(s.Title, shortlinks.MaxTitle)})
+		_, _, err = p.ShortLinks.Add(ctx, shortlinks.New{LongURL: s.URL, Title: models.Truncate(s.Title, shortlinks.MaxTitle)})
 	}
 	p.Done(c, err, s.Path, "shortened")
 }

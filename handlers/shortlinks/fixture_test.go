@@ -16,6 +16,7 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
 )
 
 // eachCache runs a test of redirects on each engine, with the cache in this
@@ -45,9 +46,9 @@ func newSharing(t *testing.T, db *models.DB, url string) *apptest.Server {
 	}
 	client = client.WithTimeout(10 * time.Second) // a machine that is busy testing is no Redis that is away
 	clock := modelstest.NewClock()
-	memory := shortlinks.NewMemory(1000, clock.Now)
+	memory := cache.NewMemory(1000, clock.Now)
 	opts := shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour}
-	cache := shortlinks.NewShared(memory, client, opts, slog.New(slog.DiscardHandler))
+	cache := cache.NewShared(memory, client, opts, slog.New(slog.DiscardHandler))
 	store := shortlinks.NewStore(db, clock.Now, cache, opts)
 	s := newServerOn(t, db, func(d *handlers.Deps) { d.ShortLinks = store })
 	s.ShortLinks, s.Clock, s.sharing = store, clock, true

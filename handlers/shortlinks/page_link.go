@@ -13,6 +13,7 @@ import (
 	"linkwatch/handlers/pages"
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
+	"linkwatch/views/qr"
 	views "linkwatch/views/shortlinks"
 )
 

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
+	"linkwatch/views/qr"
 
 	"linkwatch/handlers"
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
 )
 
 // TestEditShortLinkOnItsPage: what its owner sets is stored, and an end that is not
@@ -51,10 +53,10 @@ func TestEditShortLinkOnItsPage(t *testing.T) {
 // visitors are told otherwise.
 func TestBlockedShortLink(t *testing.T) {
 	s := apptest.NewSite(t, func(d *handlers.Deps) {
-		if _, _, err := d.ShortLinks.Create(t.Context(), shortlinks.New{LongURL: "https://bad.example", Key: "Spring"}); err != nil {
+		if _, _, err := d.ShortLinks.Add(t.Context(), shortlinks.New{LongURL: "https://bad.example", Key: "Spring"}); err != nil {
 			t.Fatal(err)
 		}
-		restarted := shortlinks.NewMemory(10, nil)
+		restarted := cache.NewMemory(10, nil)
 		t.Cleanup(restarted.Close)
 		d.ShortLinks = shortlinks.NewStore(d.DB, nil, restarted, shortlinks.Options{BlockedHosts: []string{"bad.example"}})
 	})
@@ -187,7 +189,7 @@ func TestShortQR(t *testing.T) {
 	s := apptest.NewSite(t)
 	s.Shorten("https://example.com", "Spring")
 	a := s.Get("/short/Spring/qr.svg")
-	want, err := shortlinks.QR("http://127.0.0.1:8080/s/Spring")
+	want, err := qr.SVG("http://127.0.0.1:8080/s/Spring")
 	if err != nil || a.StatusCode != 200 || a.Header.Get("Content-Type") != "image/svg+xml" || a.HTML != string(want) {
 		t.Errorf("status %d, %s: %v", a.StatusCode, a.Header.Get("Content-Type"), err)
 	}

@@ -137,7 +137,7 @@ func (p Pages) Add(c *gin.Context) {
 	end, err := endOf(form, p.ShortLinks.Now())
 	var l shortlinks.ShortLink
 	if err == nil {
-		l, _, err = p.ShortLinks.Create(c.Request.Context(), shortlinks.New{
+		l, _, err = p.ShortLinks.Add(c.Request.Context(), shortlinks.New{
 			LongURL: models.RepairURL(form.LongURL), Key: form.Key, Title: form.Title, ExpiresAt: end, MaxVisits: int64(pages.Number(form.MaxVisits)),
 		})
 	}

@@ -197,7 +197,7 @@ type addTargetOutput struct {
 func (a API) addTarget(ctx context.Context, in *addTargetInput) (*addTargetOutput, error) {
 	t, created, err := a.Targets.Add(ctx, targets.New{
 		URL: in.Body.URL, Name: in.Body.Name.Value, IntervalSeconds: in.Body.IntervalSeconds.Value,
-		Expect: in.Body.Expect.Value.apply(targets.Expect{}), Key: in.Key,
+		Expect: in.Body.Expect.Value.apply(targets.Expect{}), IdempotencyKey: in.Key,
 	})
 	if err != nil {
 		return nil, err

@@ -113,7 +113,7 @@ func TestBadgesOnlyOfWhatIsPublic(t *testing.T) {
 			t.Errorf("%s: status %d, want %d", path, a.StatusCode, want)
 		}
 	}
-	_, err := s.Targets.EditPage(t.Context(), p.ID, targets.PageEdit{Slug: "ours", Title: "Ours", TargetIDs: []string{hidden.ID}})
+	_, err := s.Targets.EditPage(t.Context(), p.ID, targets.PageSettings{Slug: "ours", Title: "Ours", TargetIDs: []string{hidden.ID}})
 	s.Must(err)
 	apptest.WantStatus(t, s.Get("/badge/"+shown.ID+"/status.svg"), http.StatusNotFound)
 	s.Must(s.Targets.Delete(t.Context(), hidden.ID))

@@ -148,7 +148,7 @@ func TestStatusPageLive(t *testing.T) {
 func TestHostileStatusPage(t *testing.T) {
 	s := apptest.NewSite(t)
 	shop := s.Watched("https://shop.example", hostile, foundDown)
-	p, err := s.Targets.AddPage(t.Context(), targets.PageEdit{
+	p, err := s.Targets.AddPage(t.Context(), targets.PageSettings{
 		Slug: "ours", Title: hostile, Description: hostile, TargetIDs: []string{shop.ID},
 	})
 	s.Must(err)

@@ -66,7 +66,7 @@ func (p Pages) SaveStatusPage(c *gin.Context) {
 
 // saveStatusPage does what the button of the form says. Enter in a field saves,
 // unless something is looked for: then it looks.
-func (p Pages) saveStatusPage(c *gin.Context, page targets.StatusPage, save func(context.Context, targets.PageEdit) (targets.StatusPage, error)) {
+func (p Pages) saveStatusPage(c *gin.Context, page targets.StatusPage, save func(context.Context, targets.PageSettings) (targets.StatusPage, error)) {
 	form := views.StatusForm{
 		Title: c.PostForm("title"), Slug: strings.TrimSpace(c.PostForm("slug")), Description: c.PostForm("description"),
 		Find: strings.TrimSpace(c.PostForm("find")),
