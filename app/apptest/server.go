@@ -159,10 +159,11 @@ func RefreshOne(t *testing.T, store *links.Store) {
 }
 
 // Results are those of a list of the links family, Items those of any other.
-func Results(list map[string]any) []map[string]any { return objects(list["results"]) }
-func Items(list map[string]any) []map[string]any   { return objects(list["items"]) }
+func Results(list map[string]any) []map[string]any { return Objects(list["results"]) }
+func Items(list map[string]any) []map[string]any   { return Objects(list["items"]) }
 
-func objects(array any) []map[string]any {
+// Objects are the objects of a JSON array, none if it is something else.
+func Objects(array any) []map[string]any {
 	var out []map[string]any
 	all, _ := array.([]any)
 	for _, r := range all {

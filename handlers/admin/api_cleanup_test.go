@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-
 	"linkwatch/handlers"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/modelstest"
@@ -31,7 +30,7 @@ func TestCleanupStats(t *testing.T) {
 		if stats["next_run_at"] == nil {
 			s.Error("no next run")
 		}
-		for i, of := range objects(stats["kinds"]) {
+		for i, of := range apptest.Objects(stats["kinds"]) {
 			s.Has(of, never)
 			if of["kind"] != cleanup.Kinds[i] {
 				s.Errorf("kind %d is %v", i, of["kind"])
@@ -63,7 +62,7 @@ func TestCleanupStats(t *testing.T) {
 		}
 		s.Has(stats, done)
 		s.Has(stats, map[string]any{"is_running": false})
-		kinds := objects(stats["kinds"])
+		kinds := apptest.Objects(stats["kinds"])
 		s.Has(kinds[0], done)
 		s.Has(kinds[len(kinds)-1], map[string]any{"kind": cleanup.Tags, "failed_runs": 1, "successful_runs": 0, "last_cleanup_time": nil})
 	})
@@ -74,7 +73,7 @@ func TestCleanupStatsAtTheSeedsAddress(t *testing.T) {
 	s := apptest.NewServer(t)
 	s.DeclareReaper()
 	for _, at := range []string{"/api/admin/cleanup/stats", "/api" + cleanupStats} {
-		if got, want := s.Do("GET", at, "").body, s.Do("GET", cleanupStats, "").body; got != want || !strings.Contains(got, `"total_cleaned":0`) {
+		if got, want := s.Do("GET", at, "").Body, s.Do("GET", cleanupStats, "").Body; got != want || !strings.Contains(got, `"total_cleaned":0`) {
 			t.Errorf("%s answers %s", at, got)
 		}
 		if a := s.Do("HEAD", at, ""); a.Status != 200 || a.Body != "" {

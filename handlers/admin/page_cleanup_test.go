@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-
 	"linkwatch/handlers"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/shortlinks"

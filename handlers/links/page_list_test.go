@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-
 	"linkwatch/models/links"
 )
 
@@ -97,12 +96,12 @@ func TestSaveErrorsStandNextToTheirField(t *testing.T) {
 		{"https://full.example", "a", 503, "#url-error"},
 	} {
 		a := s.Post("/links", url.Values{"url": {c.url}, "tags": {c.tags}, "notes": {"kept <b>"}})
-		apptest.WantStatus(t, a, c.Status)
+		apptest.WantStatus(t, a, c.status)
 		if apptest.Text(a, c.field) == "" {
 			t.Errorf("%q: no message at %s: %s", c.url, c.field, apptest.Text(a, "form.add"))
 		}
 		apptest.WantCount(t, a, `[aria-invalid="true"]`, 1)
-		if got := a.Header.Get("Retry-After"); (got == "5") != (c.Status == 503) {
+		if got := a.Header.Get("Retry-After"); (got == "5") != (c.status == 503) {
 			t.Errorf("%s: Retry-After %q", c.url, got)
 		}
 		if got := a.Find("form.add input[name=tags]").AttrOr("value", ""); got != c.tags {
