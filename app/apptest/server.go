@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"linkwatch/models"
-	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
 )
 
@@ -144,18 +143,6 @@ func (s *Server) TagID(name string) string {
 	}
 	s.Fatalf("no tag %q", name)
 	return ""
-}
-
-// RefreshOne does what the worker does with the next link of a queued refresh.
-func RefreshOne(t *testing.T, store *links.Store) {
-	t.Helper()
-	items, err := store.ClaimRefreshes(t.Context(), 1)
-	if err != nil || len(items) != 1 {
-		t.Fatalf("claimed %d refreshes: %v", len(items), err)
-	}
-	if err := store.FinishRefresh(t.Context(), items[0]); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // Results are those of a list of the links family, Items those of any other.

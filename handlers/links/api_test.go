@@ -192,20 +192,20 @@ func TestLists(t *testing.T) {
 	a, b, c := s.Save("https://a.test", "x"), s.Save("https://b.test", "x", "y"), s.Save("https://c.test")
 	s.Do("GET", "/v1/link/"+b, "").Want(200)
 	for path, want := range map[string][]string{
-		"/v1/links":                           {c, b, a},
-		"/v1/recent":                          {c, b, a},
-		"/v1/links?per_page=2":                {c, b},
-		"/v1/links?per_page=2&page=2":         {a},
-		"/v1/links?page=9":                    nil,
-		"/v1/links?tag=Y":                     {b},
-		"/v1/links?health=dead":               nil,
-		"/v1/popular?per_page=1":              {b},
-		"/v1/search?q=b.test":                 {b},
-		"/v1/search?q=tag:x,y":                {b},
-		"/v1/search?q=tag:x+y":                {b, a},
-		"/v1/search":                          {c, b, a},
+		"/v1/links":                          {c, b, a},
+		"/v1/recent":                         {c, b, a},
+		"/v1/links?per_page=2":               {c, b},
+		"/v1/links?per_page=2&page=2":        {a},
+		"/v1/links?page=9":                   nil,
+		"/v1/links?tag=Y":                    {b},
+		"/v1/links?health=dead":              nil,
+		"/v1/popular?per_page=1":             {b},
+		"/v1/search?q=b.test":                {b},
+		"/v1/search?q=tag:x,y":               {b},
+		"/v1/search?q=tag:x+y":               {b, a},
+		"/v1/search":                         {c, b, a},
 		"/v1/tag/" + s.TagID("x") + "/links": {b, a},
-		"/api/v1/links":                       {c, b, a},
+		"/api/v1/links":                      {c, b, a},
 	} {
 		if got := apptest.Column(s.Do("GET", path, "").Want(200), "id"); got != strings.Join(want, " ") {
 			t.Errorf("%s: %s, want %v", path, got, want)
