@@ -145,9 +145,11 @@ func (s *Server) TagID(name string) string {
 	return ""
 }
 
-// Results are those of a list of the links family, Items those of any other.
+// Results are the entries of a list of links or tags.
 func Results(list map[string]any) []map[string]any { return Objects(list["results"]) }
-func Items(list map[string]any) []map[string]any   { return Objects(list["items"]) }
+
+// Items are the entries of any other list.
+func Items(list map[string]any) []map[string]any { return Objects(list["items"]) }
 
 // Objects are the objects of a JSON array, none if it is something else.
 func Objects(array any) []map[string]any {
