@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"linkwatch/models"
-	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
 )
 
@@ -146,23 +145,13 @@ func (s *Server) TagID(name string) string {
 	return ""
 }
 
-// RefreshOne does what the worker does with the next link of a queued refresh.
-func RefreshOne(t *testing.T, store *links.Store) {
-	t.Helper()
-	items, err := store.ClaimRefreshes(t.Context(), 1)
-	if err != nil || len(items) != 1 {
-		t.Fatalf("claimed %d refreshes: %v", len(items), err)
-	}
-	if err := store.FinishRefresh(t.Context(), items[0]); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Results are those of a list of the links family, Items those of any other.
+// Results are the entries of a list of links or tags.
 func Results(list map[string]any) []map[string]any { return Objects(list["results"]) }
-func Items(list map[string]any) []map[string]any   { return Objects(list["items"]) }
 
-// Objects are those of a JSON array.
+// Items are the entries of any other list.
+func Items(list map[string]any) []map[string]any { return Objects(list["items"]) }
+
+// Objects are the objects of a JSON array, none if it is something else.
 func Objects(array any) []map[string]any {
 	var out []map[string]any
 	all, _ := array.([]any)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-
 	"linkwatch/models/schedule"
 )
 

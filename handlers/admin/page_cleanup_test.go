@@ -7,19 +7,16 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-
-	"linkwatch/handlers"
 	"linkwatch/models/cleanup"
-	"linkwatch/models/shortlinks"
 )
 
 func TestCleanupPage(t *testing.T) {
 	s := apptest.NewSite(t)
-	s.DeclareReaper()
+	declareReaper(s.App)
 	a := s.Get("/admin/cleanup")
 	apptest.WantText(t, a, ".state", "Has not run yet every 15 minutes, next run in 15 min No short links are waiting to be deleted.")
 	apptest.WantText(t, a, ".empty", "No run yet")
-	apptest.WantCount(t, a, "tbody tr", len(cleanup.Kinds))
+	apptest.WantCount(t, a, "tbody tr", len(kinds))
 	apptest.WantText(t, a, `nav [aria-current="page"][href="/admin/cleanup"]`, "Cleanup")
 	apptest.WantCount(t, a, ".run-now button[disabled]", 0)
 
@@ -48,14 +45,14 @@ func TestCleanupPage(t *testing.T) {
 
 func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 	s := apptest.NewSite(t)
-	s.DeclareReaper()
+	declareReaper(s.App)
 	for i := range 3 {
 		s.Shorten(fmt.Sprintf("https://a.test/%d", i), fmt.Sprint("ends", i))
 		s.Must(s.ShortLinks.Delete(t.Context(), fmt.Sprint("ends", i)))
 	}
 	s.Clock.Advance(24 * time.Hour)
 	apptest.WantText(t, s.Get("/admin/cleanup"), ".state", "3 short links are waiting to be deleted.")
-	n, err := s.Cleanup.Batch(t.Context(), cleanup.ShortLinks, 10, s.ShortLinks.Reap)
+	n, err := s.Cleanup.Batch(t.Context(), shortLinks, 10, s.ShortLinks.ReapEnded)
 	if err != nil || n != 3 {
 		t.Fatal(n, err)
 	}
@@ -92,12 +89,8 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 
 // Without CLEANUP_ENABLED the reaper runs as before, and the page says what it keeps.
 func TestCleanupPage_ShortLinksAreKept(t *testing.T) {
-	s := apptest.NewSite(t, func(d *handlers.Deps) {
-		opts := d.ShortLinks.Options()
-		opts.Keep = true
-		d.ShortLinks = shortlinks.NewStore(d.DB, nil, nil, opts)
-	})
-	s.DeclareReaper()
+	s := apptest.NewSite(t, apptest.Set("CLEANUP_ENABLED", "false"))
+	declareReaper(s.App)
 	a := s.Get("/admin/cleanup")
 	apptest.WantText(t, a, ".state", "next run in 15 min Short links are not deleted, because CLEANUP_ENABLED is false.")
 	apptest.WantCount(t, a, ".run-now button:not([disabled])", 1)
@@ -107,10 +100,10 @@ func TestCleanupPage_ShortLinksAreKept(t *testing.T) {
 }
 
 // reaped records a run over two kinds.
-func reaped(s *apptest.Site, shortLinks, keys int64, failure string) {
+func reaped(s *apptest.Site, links, keys int64, failure string) {
 	s.Helper()
 	at := s.Cleanup.Now()
-	s.Must(s.Cleanup.Finish(s.Context(), cleanup.Run{StartedAt: at, Kind: cleanup.ShortLinks, Cleaned: shortLinks, Duration: 20 * time.Millisecond, Error: failure}))
-	s.Must(s.Cleanup.Finish(s.Context(), cleanup.Run{StartedAt: at, Kind: cleanup.IdempotencyKeys, Cleaned: keys, Duration: 5 * time.Millisecond}))
+	s.Must(s.Cleanup.Finish(s.Context(), cleanup.Run{StartedAt: at, Kind: shortLinks, Cleaned: links, Duration: 20 * time.Millisecond, Error: failure}))
+	s.Must(s.Cleanup.Finish(s.Context(), cleanup.Run{StartedAt: at, Kind: idempotencyKeys, Cleaned: keys, Duration: 5 * time.Millisecond}))
 	s.Clock.Advance(15 * time.Minute)
 }

@@ -104,7 +104,7 @@ func (a API) searchLinks(ctx context.Context, in *searchInput) (*api.Output[sear
 	if out.Near == nil {
 		out.Near = near{}
 	}
-	return &api.Output[searchResult]{out}, nil
+	return &api.Output[searchResult]{Body: out}, nil
 }
 
 func (a API) popularLinks(ctx context.Context, in *api.PageParams) (*api.Output[api.List[Link]], error) {

@@ -52,7 +52,7 @@ func TestBulkRefresh(t *testing.T) {
 	if r := s.Do("GET", at, "").Want(200); r["total"] != 1.0 || r["done"] != 0.0 || r["finished"] != false {
 		t.Errorf("got %v", r)
 	}
-	apptest.RefreshOne(t, s.Links)
+	refreshOne(s.App)
 	if r := s.Do("GET", at, "").Want(200); r["done"] != 1.0 || r["failed"] != 0.0 || r["finished"] != true {
 		t.Errorf("got %v", r)
 	}

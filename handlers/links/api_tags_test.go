@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"linkwatch/app/apptest"
 )
@@ -23,7 +24,7 @@ func TestLinkTags(t *testing.T) {
 	if got := s.Do("POST", "/v1/link/"+s.Save("https://c.test")+"/tags", `{"tags":[]}`).Want(200); len(apptest.Results(got)) != 0 {
 		t.Errorf("tags %v", got)
 	}
-	tag := s.Do("GET", at+"/tag/"+tagID(s, "Go"), "").Want(200)
+	tag := s.Do("GET", at+"/tag/"+s.TagID("Go"), "").Want(200)
 	for _, member := range []string{"id", "name", "link_count", "created_at", "last_used_at"} {
 		if tag[member] == nil {
 			t.Errorf("a tag without %s: %v", member, tag)
@@ -33,21 +34,21 @@ func TestLinkTags(t *testing.T) {
 		t.Errorf("link_count %v", tag["link_count"])
 	}
 
-	if got := s.Do("PUT", at+"/tag/"+tagID(s, "ops"), `{"name":"devops"}`).Want(200)["name"]; got != "devops" {
+	if got := s.Do("PUT", at+"/tag/"+s.TagID("ops"), `{"name":"devops"}`).Want(200)["name"]; got != "devops" {
 		t.Errorf("swapped for %v", got)
 	}
 	if got := apptest.Column(s.Do("GET", "/v1/tags", "").Want(200), "name"); got != "devops Go web" {
 		t.Errorf("tags %q: an unused one should be gone", got)
 	}
-	s.Do("DELETE", at+"/tag/"+tagID(s, "Go"), "").Want(http.StatusNoContent)
-	s.Do("GET", at+"/tag/"+tagID(s, "Go"), "").Problem(404, "not-found", "")
-	s.Do("DELETE", at+"/tag/"+tagID(s, "Go"), "").Problem(404, "not-found", "")
-	s.Do("PUT", at+"/tag/"+tagID(s, "Go"), `{"name":"x"}`).Problem(404, "not-found", "")
+	s.Do("DELETE", at+"/tag/"+s.TagID("Go"), "").Want(http.StatusNoContent)
+	s.Do("GET", at+"/tag/"+s.TagID("Go"), "").Problem(404, "not-found", "")
+	s.Do("DELETE", at+"/tag/"+s.TagID("Go"), "").Problem(404, "not-found", "")
+	s.Do("PUT", at+"/tag/"+s.TagID("Go"), `{"name":"x"}`).Problem(404, "not-found", "")
 
-	if got := s.Do("GET", "/v1/tag/"+tagID(s, "Go")+"/link/"+other, "").Want(200)["id"]; got != other {
+	if got := s.Do("GET", "/v1/tag/"+s.TagID("Go")+"/link/"+other, "").Want(200)["id"]; got != other {
 		t.Errorf("got %v", got)
 	}
-	s.Do("GET", "/v1/tag/"+tagID(s, "Go")+"/link/"+id, "").Problem(404, "not-found", "")
+	s.Do("GET", "/v1/tag/"+s.TagID("Go")+"/link/"+id, "").Problem(404, "not-found", "")
 	s.Do("GET", "/v1/tag/nothing/links", "").Problem(404, "not-found", "")
 	s.Do("GET", "/v1/link/nothing/tags", "").Problem(404, "not-found", "")
 }
@@ -68,9 +69,10 @@ func TestTooManyTags(t *testing.T) {
 
 func TestTagLists(t *testing.T) {
 	s := apptest.NewServer(t)
-	s.Save("https://a.test", "beta", "alpha")
-	s.Save("https://b.test", "alpha")
-	s.Save("https://c.test", "gamma")
+	for _, l := range [][]string{{"https://a.test", "beta", "alpha"}, {"https://b.test", "alpha"}, {"https://c.test", "gamma"}} {
+		s.Save(l[0], l[1:]...)
+		s.Clock.Advance(time.Second)
+	}
 	for path, want := range map[string]string{
 		"/v1/tags":                          "alpha beta gamma",
 		"/v1/tags?q=ET":                     "beta",

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-
 	"linkwatch/models/links"
 )
 
@@ -94,7 +93,7 @@ func TestSaveRefused(t *testing.T) {
 	if got := s.Do("GET", "/v1/links?expired=all", "").Want(200)["total_results"]; got != 0.0 {
 		t.Errorf("%v links were stored", got)
 	}
-	metrics := s.Do("GET", "/metrics", "").body
+	metrics := s.Do("GET", "/metrics", "").Body
 	for _, outcome := range []string{"link-unresolvable", "blocked-address", "internal"} {
 		if !strings.Contains(metrics, `linkwatch_link_creation_attempts_total{outcome="`+outcome+`"}`) {
 			t.Errorf("no metric of outcome %s", outcome)
@@ -119,14 +118,14 @@ func TestRefresh(t *testing.T) {
 	if got := paused.Header.Get("Retry-After"); got != "90" {
 		t.Errorf("Retry-After %q, want 90", got)
 	}
-	before := s.Do("GET", "/v1/links", "").body
+	before := s.Do("GET", "/v1/links", "").Body
 	s.Web.Set("https://example.com", &links.FetchError{Reason: "too many fetches", Busy: true, RetryAfter: 5 * time.Second})
 	full := s.Do("PUT", "/v1/link/"+id, "")
 	full.Problem(503, "unavailable", "")
 	if got := full.Header.Get("Retry-After"); got != "5" {
 		t.Errorf("Retry-After %q, want 5", got)
 	}
-	if after := s.Do("GET", "/v1/links", "").body; after != before {
+	if after := s.Do("GET", "/v1/links", "").Body; after != before {
 		t.Errorf("a refresh that was not made changed the link: %s", after)
 	}
 	s.Web.Set("https://example.com", links.Page{Status: 404})
@@ -193,20 +192,20 @@ func TestLists(t *testing.T) {
 	a, b, c := s.Save("https://a.test", "x"), s.Save("https://b.test", "x", "y"), s.Save("https://c.test")
 	s.Do("GET", "/v1/link/"+b, "").Want(200)
 	for path, want := range map[string][]string{
-		"/v1/links":                           {c, b, a},
-		"/v1/recent":                          {c, b, a},
-		"/v1/links?per_page=2":                {c, b},
-		"/v1/links?per_page=2&page=2":         {a},
-		"/v1/links?page=9":                    nil,
-		"/v1/links?tag=Y":                     {b},
-		"/v1/links?health=dead":               nil,
-		"/v1/popular?per_page=1":              {b},
-		"/v1/search?q=b.test":                 {b},
-		"/v1/search?q=tag:x,y":                {b},
-		"/v1/search?q=tag:x+y":                {b, a},
-		"/v1/search":                          {c, b, a},
-		"/v1/tag/" + tagID(s, "x") + "/links": {b, a},
-		"/api/v1/links":                       {c, b, a},
+		"/v1/links":                          {c, b, a},
+		"/v1/recent":                         {c, b, a},
+		"/v1/links?per_page=2":               {c, b},
+		"/v1/links?per_page=2&page=2":        {a},
+		"/v1/links?page=9":                   nil,
+		"/v1/links?tag=Y":                    {b},
+		"/v1/links?health=dead":              nil,
+		"/v1/popular?per_page=1":             {b},
+		"/v1/search?q=b.test":                {b},
+		"/v1/search?q=tag:x,y":               {b},
+		"/v1/search?q=tag:x+y":               {b, a},
+		"/v1/search":                         {c, b, a},
+		"/v1/tag/" + s.TagID("x") + "/links": {b, a},
+		"/api/v1/links":                      {c, b, a},
 	} {
 		if got := apptest.Column(s.Do("GET", path, "").Want(200), "id"); got != strings.Join(want, " ") {
 			t.Errorf("%s: %s, want %v", path, got, want)
@@ -219,7 +218,7 @@ func TestLists(t *testing.T) {
 	if got := s.Do("GET", "/v1/links?per_page=1000", "").Want(200)["per_page"]; got != 100.0 {
 		t.Errorf("per_page 1000 is served as %v", got)
 	}
-	if body := s.Do("GET", "/v1/links?page=9", "").body; !strings.Contains(body, `"results":[]`) {
+	if body := s.Do("GET", "/v1/links?page=9", "").Body; !strings.Contains(body, `"results":[]`) {
 		t.Errorf("an empty page: %s", body)
 	}
 	if id := s.Do("GET", "/v1/random", "").Want(200)["id"]; !slices.Contains([]string{a, b, c}, id.(string)) {
@@ -269,7 +268,7 @@ func TestSearchTotalIsBounded(t *testing.T) {
 		"/links?q=walrus&page=335": {"Page 335 of 335<", "page=334"},
 		"/links":                   {"10\u202f025 links", "Page 1 of 335<"},
 	} {
-		body := s.Do("GET", path, "").body
+		body := s.Do("GET", path, "").Body
 		for _, w := range want {
 			if !strings.Contains(body, w) {
 				t.Errorf("%s: no %q", path, w)

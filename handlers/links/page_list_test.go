@@ -1,7 +1,6 @@
 package links_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,54 +10,9 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-
+	"linkwatch/models"
 	"linkwatch/models/links"
 )
-
-const hostile = `<script>alert(1)</script>"><img src=x onerror=alert(2)>`
-
-func TestEveryPageWhenEmpty(t *testing.T) {
-	s := apptest.NewSite(t)
-	for path, want := range map[string]string{
-		"/":               "Paste a link",
-		"/links":          "Nothing saved yet",
-		"/links?q=go":     "Nothing saved yet",
-		"/tags":           "No tags yet",
-		"/watch":          "Nothing is watched yet",
-		"/admin/jobs":     "No job has been scheduled",
-		"/admin/settings": "LINK_CHECK_INTERVAL",
-	} {
-		a := s.Get(path)
-		apptest.WantStatus(t, a, http.StatusOK)
-		apptest.WantText(t, a, "main", want)
-		apptest.WantCount(t, a, "h1", 1)
-		apptest.WantCount(t, a, `nav[aria-label=Main] a[aria-current="page"]`, 1)
-		if !strings.Contains(strings.Join(a.Header.Values("Vary"), ","), "HX-Request") {
-			t.Errorf("%s: Vary is %q", path, a.Header.Values("Vary"))
-		}
-		if strings.Contains(a.HTML, "<style") || strings.Contains(a.HTML, " style=") || strings.Contains(a.HTML, "<script>") {
-			t.Errorf("%s has an inline style or script", path)
-		}
-	}
-}
-
-func TestPartOrPage(t *testing.T) {
-	s := apptest.NewSite(t)
-	s.Save("https://example.com/a", "go")
-	for path, part := range map[string]string{"/links": "#results", "/tags": "#results", "/admin/jobs": "#jobs"} {
-		a := s.Part(path)
-		apptest.WantCount(t, a, part, 1)
-		apptest.WantCount(t, a, "header, nav[aria-label=Main]", 0)
-
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
-		r.Header.Set("HX-Request", "true")
-		r.Header.Set("HX-History-Restore-Request", "true")
-		apptest.WantCount(t, s.Do(r), "nav[aria-label=Main]", 1)
-	}
-	if got := s.Part("/links?q=go&health=&tag=").Header.Get("HX-Replace-Url"); got != "/links?q=go" {
-		t.Errorf("the address bar would show %q", got)
-	}
-}
 
 func TestSaveWithoutJavaScript(t *testing.T) {
 	s := apptest.NewSite(t)
@@ -75,6 +29,19 @@ func TestSaveWithoutJavaScript(t *testing.T) {
 	a = s.Follow("/links", url.Values{"url": {"https://EXAMPLE.com/x#y"}, "tags": {"new"}})
 	apptest.WantText(t, a, ".flash", "You have this link already")
 	apptest.WantText(t, a, ".row .tags", "new")
+}
+
+// TestNotesForAKnownLinkAreKept: what was typed for a link that was saved
+// before stands with its notes.
+func TestNotesForAKnownLinkAreKept(t *testing.T) {
+	s := apptest.NewSite(t)
+	for _, notes := range []string{"first", "second", "second"} {
+		s.Follow("/links", url.Values{"url": {"https://example.com/a"}, "notes": {notes}})
+	}
+	found, err := s.Links.List(t.Context(), links.Filter{}, models.Page{Number: 1, Size: 10})
+	if err != nil || len(found.Items) != 1 || found.Items[0].Notes != "first\n\nsecond" {
+		t.Errorf("%+v, %v", found.Items, err)
+	}
 }
 
 func TestSaveErrorsStandNextToTheirField(t *testing.T) {
@@ -97,12 +64,12 @@ func TestSaveErrorsStandNextToTheirField(t *testing.T) {
 		{"https://full.example", "a", 503, "#url-error"},
 	} {
 		a := s.Post("/links", url.Values{"url": {c.url}, "tags": {c.tags}, "notes": {"kept <b>"}})
-		apptest.WantStatus(t, a, c.Status)
+		apptest.WantStatus(t, a, c.status)
 		if apptest.Text(a, c.field) == "" {
 			t.Errorf("%q: no message at %s: %s", c.url, c.field, apptest.Text(a, "form.add"))
 		}
 		apptest.WantCount(t, a, `[aria-invalid="true"]`, 1)
-		if got := a.Header.Get("Retry-After"); (got == "5") != (c.Status == 503) {
+		if got := a.Header.Get("Retry-After"); (got == "5") != (c.status == 503) {
 			t.Errorf("%s: Retry-After %q", c.url, got)
 		}
 		if got := a.Find("form.add input[name=tags]").AttrOr("value", ""); got != c.tags {
@@ -157,17 +124,6 @@ func TestSearch(t *testing.T) {
 		}
 		apptest.WantCount(t, a, "main h1", 1)
 		apptest.WantText(t, a, "main code", a.Header.Get("X-Request-Id"))
-	}
-}
-
-// TestReaderGone: a page that nobody waits for any more must not go round in
-// circles between what failed and the page that says so.
-func TestReaderGone(t *testing.T) {
-	s := apptest.NewSite(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if a := s.Do(httptest.NewRequestWithContext(ctx, http.MethodGet, "/links", nil)); a.StatusCode == http.StatusOK {
-		t.Errorf("status %d", a.StatusCode)
 	}
 }
 

@@ -9,10 +9,34 @@ import (
 
 	"linkwatch/app/apptest"
 	"linkwatch/models"
-
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
 )
+
+func TestRenameAsksBeforeItMerges(t *testing.T) {
+	s := apptest.NewSite(t)
+	s.Save("https://example.com/a", "golang")
+	s.Save("https://example.com/b", "Go")
+	a := s.Get("/tags?q=golang")
+	apptest.WantCount(t, a, "tbody tr", 1)
+	path := a.Find("tbody form").AttrOr("action", "")
+
+	a = s.Post(path, url.Values{"name": {"  "}, "back": {"/tags?q=golang"}})
+	apptest.WantStatus(t, a, http.StatusBadRequest)
+	apptest.WantText(t, a, "#name-error", "Must not be empty.")
+	a = s.Post(path, url.Values{"name": {"go"}, "back": {"/tags?q=golang"}})
+	apptest.WantStatus(t, a, http.StatusConflict)
+	apptest.WantText(t, a, "details[open]", "There is a tag Go already, on 1 link.")
+	a = s.Submit(a, "details[open] form")
+	apptest.WantText(t, a, ".flash", "Tags merged.")
+	a = s.Get("/tags")
+	apptest.WantCount(t, a, "tbody tr", 1)
+	apptest.WantText(t, a, "tbody .num", "2")
+
+	a = s.Follow(a.Find("tbody form").AttrOr("action", ""), url.Values{"name": {"GO"}})
+	apptest.WantText(t, a, ".flash", "Tag renamed.")
+	apptest.WantText(t, a, "tbody .tag", "GO")
+}
 
 // The tag that a rename would merge into loses its last link between any two
 // statements of the request.

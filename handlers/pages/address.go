@@ -3,9 +3,12 @@ package pages
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
+
+	"linkwatch/views/ui"
 )
 
 // maxAddress is the longest address in bytes that a page sends in a response
@@ -83,9 +86,13 @@ func (f *Frame) Local(address, fallback string) string {
 	return u.String()
 }
 
-// ours says whether a path is that of a section, or below it.
+// ours says whether a path is that of a section, or below it. Admin pages are
+// none of them: no form of the other pages is on one.
 func (f *Frame) ours(path string) bool {
 	for _, s := range f.nav.Sections {
+		if slices.ContainsFunc(f.nav.Admin, func(admin ui.Section) bool { return admin.Path == s.Path }) {
+			continue
+		}
 		if path == s.Path || s.Path != "/" && strings.HasPrefix(path, s.Path+"/") {
 			return true
 		}

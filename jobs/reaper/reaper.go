@@ -30,12 +30,13 @@ type Options struct {
 }
 
 // Reaper is the job that deletes rows of each kind of the store; kinds that are
-// kept are left alone and get no figures. A run deletes one batch of each kind in turn, each in its own transaction, until nothing is
-// left, so that a kind with millions of rows does not delay the others. No batch
-// begins after MaxDuration, which is no failure: the next run continues. After
-// each batch the reaper rests four times as long as the batch took (rests), so
-// that other writers have at least four fifths of the time. If a kind fails, the
-// run continues with the others, and the next run tries it again.
+// kept are left alone and get no figures. A run deletes one batch of each kind in
+// turn, each in its own transaction, until nothing is left, so that a kind with
+// millions of rows does not delay the others. No batch begins after MaxDuration,
+// which is no failure: the next run continues. After each batch the reaper rests
+// four times as long as the batch took (rests), so that other writers have at
+// least four fifths of the time. If a kind fails, the run continues with the
+// others, and the next run tries it again.
 //
 // It fails if reg has a metric of its name.
 func Reaper(store *cleanup.Store, opts Options, reg prometheus.Registerer) (jobs.Job, error) {
