@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -159,10 +160,11 @@ func RefreshOne(t *testing.T, store *links.Store) {
 }
 
 // Results are those of a list of the links family, Items those of any other.
-func Results(list map[string]any) []map[string]any { return objects(list["results"]) }
-func Items(list map[string]any) []map[string]any   { return objects(list["items"]) }
+func Results(list map[string]any) []map[string]any { return Objects(list["results"]) }
+func Items(list map[string]any) []map[string]any   { return Objects(list["items"]) }
 
-func objects(array any) []map[string]any {
+// Objects are the objects of a JSON array, none if it is something else.
+func Objects(array any) []map[string]any {
 	var out []map[string]any
 	all, _ := array.([]any)
 	for _, r := range all {
@@ -179,4 +181,14 @@ func Column(list map[string]any, member string) string {
 		out = append(out, fmt.Sprint(r[member]))
 	}
 	return strings.Join(out, " ")
+}
+
+// Has fails unless an object has members of these values, beside any others.
+func Has(t testing.TB, object, want map[string]any) {
+	t.Helper()
+	for member, want := range want {
+		if got, ok := object[member]; !ok || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s = %v, want %v", member, got, want)
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package handlers_test
+package targets_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-
 	"linkwatch/models/targets"
 )
 
@@ -25,13 +24,13 @@ func TestUptimeIsTheSameEverywhere(t *testing.T) {
 	s.Clock.Advance(142 * time.Minute)
 	s.Checked(shop, foundUp)
 	s.Clock.Advance(7 * time.Hour)
-	s.Published("ours", "Ours", shop)
+	publish(s, "ours", "Ours", shop)
 
 	var api struct {
 		Uptime map[string]float64
 		Since  map[string]*time.Time `json:"uptime_since"`
 	}
-	s.Must(json.Unmarshal([]byte(s.Get("/v1/targets/"+shop.ID).body), &api))
+	s.Must(json.Unmarshal([]byte(s.Get("/v1/targets/"+shop.ID).HTML), &api))
 	const day, week = "89.82%", "95.18%" // without 143 minutes of 23 h 25 min, and of 49 h 24 min
 	for r, want := range map[targets.Range]string{"24h": day, "7d": week, "30d": week, "90d": week} {
 		if got := fmt.Sprintf("%.2f%%", 100*api.Uptime[string(r)]); got != want {
@@ -41,7 +40,7 @@ func TestUptimeIsTheSameEverywhere(t *testing.T) {
 			t.Errorf("the API says of %s that it counts since %v", r, api.Since[string(r)])
 		}
 		var history struct{ Uptime float64 }
-		s.Must(json.Unmarshal([]byte(s.Get("/v1/targets/"+shop.ID+"/history?range="+string(r)).body), &history))
+		s.Must(json.Unmarshal([]byte(s.Get("/v1/targets/"+shop.ID+"/history?range="+string(r)).HTML), &history))
 		if history.Uptime != api.Uptime[string(r)] {
 			t.Errorf("the history of %s says %v, the target %v", r, history.Uptime, api.Uptime[string(r)])
 		}
@@ -49,7 +48,7 @@ func TestUptimeIsTheSameEverywhere(t *testing.T) {
 		if r == "24h" {
 			words = "uptime 24h | " + want
 		}
-		if _, got := s.Badge("/badge/" + shop.ID + "/uptime/" + string(r) + ".svg"); got != words {
+		if _, got := badge(s, "/badge/"+shop.ID+"/uptime/"+string(r)+".svg"); got != words {
 			t.Errorf("the badge of %s says %q, want %q", r, got, words)
 		}
 	}
