@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"linkwatch/app"
 	linkjobs "linkwatch/jobs/links"
 	"linkwatch/models"
 	"linkwatch/models/links"
@@ -43,11 +44,11 @@ func each(t *testing.T, test func(t *testing.T, w world)) {
 }
 
 // newFetcher may fetch from this machine, as OUTBOUND_ALLOW_CIDRS would allow it to.
-func newFetcher(t *testing.T) linkjobs.Fetcher {
+func newFetcher(t *testing.T) app.Fetcher {
 	t.Helper()
 	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	t.Cleanup(client.Close)
-	return linkjobs.NewFetcher(client)
+	return app.NewFetcher(client)
 }
 
 // site serves until the end of the test. Each has a host of its own: its port.
