@@ -159,9 +159,11 @@ func RefreshOne(t *testing.T, store *links.Store) {
 	}
 }
 
-// Results are those of a list of the links family, Items those of any other.
+// Results are the elements of a list with pages and totals: links, tags.
 func Results(list map[string]any) []map[string]any { return Objects(list["results"]) }
-func Items(list map[string]any) []map[string]any   { return Objects(list["items"]) }
+
+// Items are the elements of a list with a cursor: every other list.
+func Items(list map[string]any) []map[string]any { return Objects(list["items"]) }
 
 // Objects are the objects of a JSON array, none if it is something else.
 func Objects(array any) []map[string]any {
