@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,6 +29,22 @@ func status(rw http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	rw.WriteHeader(code)
+}
+
+// newFetcher may fetch from this machine, as OUTBOUND_ALLOW_CIDRS would allow it to.
+func newFetcher(t *testing.T) app.Fetcher {
+	t.Helper()
+	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	t.Cleanup(client.Close)
+	return app.NewFetcher(client)
+}
+
+// site serves until the end of the test. Each has a host of its own: its port.
+func site(t *testing.T, h http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
 }
 
 func TestProbe(t *testing.T) {

@@ -60,6 +60,14 @@ type App struct {
 // Handlers is the router without the checks.
 func (a *App) Handlers() *handlers.Router { return a.App.Router }
 
+// Must fails the test if err is not nil.
+func (a *App) Must(err error) {
+	a.Helper()
+	if err != nil {
+		a.Fatal(err)
+	}
+}
+
 // New makes a program. It is closed at the end of the test.
 func New(t testing.TB, change ...func(*Setup)) *App {
 	t.Helper()

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -169,4 +170,14 @@ func Column(list map[string]any, member string) string {
 		out = append(out, fmt.Sprint(r[member]))
 	}
 	return strings.Join(out, " ")
+}
+
+// Has fails unless an object has members of these values, beside any others.
+func Has(t testing.TB, object, want map[string]any) {
+	t.Helper()
+	for member, want := range want {
+		if got, ok := object[member]; !ok || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s = %v, want %v", member, got, want)
+		}
+	}
 }

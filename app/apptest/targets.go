@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"linkwatch/models/targets"
 )
 
-// WantToken checks what a page token holds (seed 000): the place of the last item.
+// WantToken fails unless a page token is base64 of a JSON object that names the
+// last item of its page.
 func (s *Server) WantToken(token string, createdAt time.Time, id string) {
 	s.Helper()
 	var cursor struct {
@@ -27,54 +27,13 @@ func (s *Server) WantToken(token string, createdAt time.Time, id string) {
 	}
 }
 
-// Watch adds a target and answers its id.
+// Watch adds a target and returns its id.
 func (s *Server) Watch(url string) string {
 	s.Helper()
 	return fmt.Sprint(s.Do("POST", "/v1/targets", `{"url":"`+url+`"}`).Want(http.StatusCreated)["id"])
 }
 
-// Check does what the checker does, with a target that is made due for it: each
-// result is a second after the one before.
-func (s *Server) Check(id string, found ...targets.Result) {
-	s.Helper()
-	for _, r := range found {
-		s.Clock.Advance(time.Second)
-		s.Must(s.Targets.RequestCheck(s.Context(), id))
-		s.CheckDue(id, r)
-	}
-}
-
-// CheckDue checks one of the targets that are due. pause is what its host asks for.
-func (s *Server) CheckDue(id string, r targets.Result, pause ...time.Duration) {
-	s.Helper()
-	const checker = "k_test"
-	_, err := s.Targets.Hold(s.Context(), checker)
-	s.Must(err)
-	due, _, err := s.Targets.Claim(s.Context(), checker, 100)
-	s.Must(err)
-	i := slices.IndexFunc(due, func(t targets.Target) bool { return t.ID == id })
-	if i < 0 {
-		s.Fatalf("%s is not due", id)
-	}
-	r.CheckedAt = s.Targets.Now()
-	found := targets.Checked{Target: due[i], Result: r}
-	if len(pause) > 0 {
-		found.RetryAfter = pause[0]
-	}
-	s.Must(s.Targets.Record(s.Context(), checker, found))
-	s.Must(s.Targets.Leave(s.Context(), checker)) // gives the others back
-}
-
-// Must is a step of tests.
-func (s *Server) Must(err error) {
-	s.Helper()
-	if err != nil {
-		s.Fatal(err)
-	}
-}
-
-// Watched adds a target with a name, "" = none, and lets checks of it find what
-// they are told, a minute apart.
+// Watched adds a target and records results of it, a minute apart. name may be empty.
 func (s *Site) Watched(address, name string, found ...targets.Result) targets.Target {
 	s.Helper()
 	t, _, err := s.Targets.Add(s.Context(), targets.New{URL: address, Name: name})
@@ -85,7 +44,7 @@ func (s *Site) Watched(address, name string, found ...targets.Result) targets.Ta
 	return t
 }
 
-// Checked does what the checker does with a target that is asked for.
+// Checked records a result of a target, a minute after what was before.
 func (s *Site) Checked(t targets.Target, r targets.Result) {
 	s.Helper()
 	const checker = "k_site"
@@ -106,26 +65,6 @@ func (s *Site) Checked(t targets.Target, r targets.Result) {
 	s.Fatalf("%s is not due", t.ID)
 }
 
-// Published makes a status page of targets.
-func (s *Site) Published(slug, title string, ts ...targets.Target) targets.StatusPage {
-	s.Helper()
-	e := targets.PageSettings{Slug: slug, Title: title, Description: "What we run."}
-	for _, t := range ts {
-		e.TargetIDs = append(e.TargetIDs, t.ID)
-	}
-	p, err := s.Targets.AddPage(s.Context(), e)
-	s.Must(err)
-	return p
-}
-
-// Must is a step of tests.
-func (s *Site) Must(err error) {
-	s.Helper()
-	if err != nil {
-		s.Fatal(err)
-	}
-}
-
 // Watch adds a target.
 func (s *Site) Watch(u, name string) targets.Target {
 	s.Helper()
@@ -136,8 +75,8 @@ func (s *Site) Watch(u, name string) targets.Target {
 	return t
 }
 
-// Check records a check of every target that is due, as a checker would, and
-// moves the clock on until all with the shortest interval are due again.
+// Check records what find returns for each target that is due, and moves the clock
+// on until all with the shortest interval are due again.
 func (s *Site) Check(find func(targets.Target) targets.Checked) {
 	s.Helper()
 	const checker = "k_test"

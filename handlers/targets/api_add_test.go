@@ -1,7 +1,5 @@
 package targets_test
 
-// What seed 000 names in its §4: create idempotency and cursor pagination.
-
 import (
 	"encoding/base64"
 	"encoding/json"

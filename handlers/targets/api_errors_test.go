@@ -6,21 +6,19 @@ import (
 	"testing"
 
 	"linkwatch/app/apptest"
-
 	"linkwatch/models"
 )
 
-// TestTargetErrors goes through the table of contract §1 for targets and status
-// pages: whatever is refused is a whole problem, never shows what was sent, and
-// stores nothing.
+// A refused request for targets or status pages is answered with a whole problem,
+// which never shows what was sent, and stores nothing.
 func TestTargetErrors(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.Server) {
 		id := s.Watch("https://example.com")
 		at, results := "/v1/targets/"+id, "/v1/targets/"+id+"/results"
 		unknown := models.NewID(models.KindTarget)
-		s.Check(id, foundUp, foundUp)
+		check(s, id, foundUp, foundUp)
 		token := s.Do("GET", results+"?limit=1", "").Want(200)["next_page_token"].(string)
-		before := s.Do("GET", at, "").body
+		before := s.Do("GET", at, "").Body
 		for _, c := range []struct {
 			method, path, body string
 			status             int
@@ -56,9 +54,9 @@ func TestTargetErrors(t *testing.T) {
 			{"POST", "/v1/targets", `{"url":"https://x.test","expect":{"` + canary + `":1}}`, 400, "expect"},
 			{"POST", "/v1/targets", `{"url":"https://x.test","expect":{"Status":"200"}}`, 400, "expect"},
 			{"POST", "/v1/targets", `{"url":"https://x.test","expect.` + canary + `":"200"}`, 400, "expect"},
-			{"POST", "/v1/targets", `{"url":"https://x.test","expect":{"status":200}}`, 400, "expect.Status"},
-			{"POST", "/v1/targets", `{"url":"https://x.test","expect":{"status":"` + canary + `"}}`, 400, "expect.Status"},
-			{"POST", "/v1/targets", `{"url":"https://x.test","expect":{"status":"300-200"}}`, 400, "expect.Status"},
+			{"POST", "/v1/targets", `{"url":"https://x.test","expect":{"status":200}}`, 400, "expect.status"},
+			{"POST", "/v1/targets", `{"url":"https://x.test","expect":{"status":"` + canary + `"}}`, 400, "expect.status"},
+			{"POST", "/v1/targets", `{"url":"https://x.test","expect":{"status":"300-200"}}`, 400, "expect.status"},
 			{"POST", "/v1/targets", `{"url":"https://x.test","expect":{"keyword":"` + strings.Repeat(canary, 15) + `"}}`, 400, "expect.keyword"},
 			{"POST", "/v1/targets", `{"url":"https://x.test","expect":{"keyword":"\u0000"}}`, 400, "expect.keyword"},
 			{"POST", "/v1/targets", `{"url":"https://x.test","expect":{"keyword_absent":[]}}`, 400, "expect.keyword_absent"},
@@ -71,7 +69,7 @@ func TestTargetErrors(t *testing.T) {
 			{"PATCH", at, `{"paused":null}`, 400, "paused"},
 			{"PATCH", at, `{"paused":"` + canary + `"}`, 400, "paused"},
 			{"PATCH", at, `{"name":"x","interval_seconds":0}`, 400, "interval_seconds"},
-			{"PATCH", at, `{"name":"x","expect":{"status":"99"}}`, 400, "expect.Status"},
+			{"PATCH", at, `{"name":"x","expect":{"status":"99"}}`, 400, "expect.status"},
 			{"PATCH", at, `{"expect":{"` + canary + `":null}}`, 400, "expect"},
 			{"PATCH", at, `{"url":"https://` + canary + `"}`, 400, "body"},
 			{"PATCH", at, `{"id":null}`, 400, "body"},
@@ -84,7 +82,7 @@ func TestTargetErrors(t *testing.T) {
 			{"GET", "/v1/targets?page_token=e30=", ``, 400, "query.page_token"},
 			{"GET", "/v1/targets?page_token=" + token, ``, 400, "query.page_token"},
 			{"GET", "/v1/targets?page_token=" + strings.Repeat("A", 2000), ``, 400, "query.page_token"},
-			{"GET", "/v1/targets?status=" + canary, ``, 400, "query.Status"},
+			{"GET", "/v1/targets?status=" + canary, ``, 400, "query.status"},
 			{"GET", "/v1/targets?host=%zz" + canary, ``, 400, "query"},
 			{"GET", results + "?limit=501", ``, 400, "query.limit"},
 			{"GET", results + "?page_token=" + canary, ``, 400, "query.page_token"},
@@ -133,18 +131,18 @@ func TestTargetErrors(t *testing.T) {
 			{"PATCH", "/v1/status-pages/" + canary, `{}`, 405, ""},
 			{"POST", "/v1/targets", `{"url":"` + strings.Repeat("a", 1<<20) + `"}`, 413, ""},
 		} {
-			a := s.Do(c.method, c.path, c.Body)
-			slug := map[int]string{400: "invalid-request", 404: "not-found", 405: "method-not-allowed", 413: "too-large"}[c.Status]
-			if a.Status != c.Status {
-				s.Errorf("%.200s %.200s: %d, want %d: %s", a.call, c.Body, a.Status, c.Status, a.Body)
+			a := s.Do(c.method, c.path, c.body)
+			slug := map[int]string{400: "invalid-request", 404: "not-found", 405: "method-not-allowed", 413: "too-large"}[c.status]
+			if a.Status != c.status {
+				s.Errorf("%.200s %.200s: %d, want %d: %s", a.Call, c.body, a.Status, c.status, a.Body)
 				continue
 			}
-			a.Problem(c.Status, slug, c.location)
+			a.Problem(c.status, slug, c.location)
 			if strings.Contains(a.Body, canary) || strings.Contains(a.Body, "Go struct") || len(a.Body) > 1000 {
-				s.Errorf("%s echoes what was sent: %s", a.call, a.Body)
+				s.Errorf("%s echoes what was sent: %s", a.Call, a.Body)
 			}
 		}
-		if after := s.Do("GET", at, "").body; after != before {
+		if after := s.Do("GET", at, "").Body; after != before {
 			s.Errorf("a refused request changed the target:\n%s\n%s", before, after)
 		}
 		if n := len(apptest.Items(s.Do("GET", "/v1/targets", "").Want(200))) + len(apptest.Items(s.Do("GET", "/v1/status-pages", "").Want(200))); n != 1 {

@@ -14,9 +14,9 @@ func TestTargetResults(t *testing.T) {
 		id, other := s.Watch("https://a.test"), s.Watch("https://b.test")
 		at := "/v1/targets/" + id + "/results"
 		start := s.Clock.Now()
-		s.Check(id, foundUp, foundDown, foundSilent)
-		s.Check(other, foundUp)
-		s.Check(id, foundThrottled)
+		check(s, id, foundUp, foundDown, foundSilent)
+		check(s, other, foundUp)
+		check(s, id, foundThrottled)
 
 		list := apptest.Items(s.Do("GET", at, "").Want(200))
 		if len(list) != 4 {
@@ -28,7 +28,7 @@ func TestTargetResults(t *testing.T) {
 			{"outcome": "down", "status_code": 404.0, "error": "unexpected status 404", "attempts": 1.0},
 			{"outcome": "up", "status_code": 200.0, "latency_ms": 40.0, "error": nil, "checked_at": start.Add(time.Second).Format(time.RFC3339)},
 		} {
-			has(s.TB, list[i], want)
+			apptest.Has(s.TB, list[i], want)
 			if !strings.HasPrefix(fmt.Sprint(list[i]["id"]), "c_") || list[i]["target_id"] != id {
 				s.Errorf("got %v", list[i])
 			}
@@ -63,8 +63,8 @@ func TestCursorPaginationOfResults(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.Server) {
 		id, other := s.Watch("https://a.test"), s.Watch("https://b.test")
 		for range 4 {
-			s.Check(id, foundUp, foundDown)
-			s.Check(other, foundUp)
+			check(s, id, foundUp, foundDown)
+			check(s, other, foundUp)
 		}
 		for _, at := range []string{"/v1/targets/" + id + "/results?", "/v1/checks?", "/v1/checks?failed=true&"} {
 			want := apptest.Column(s.Do("GET", at, "").Want(200), "id")
@@ -73,7 +73,7 @@ func TestCursorPaginationOfResults(t *testing.T) {
 				page := s.Do("GET", at+"limit=3&page_token="+token, "").Want(200)
 				got = append(got, strings.Fields(apptest.Column(page, "id"))...)
 				token = fmt.Sprint(page["next_page_token"])
-				s.Check(id, foundDown)
+				check(s, id, foundDown)
 			}
 			if strings.Join(got, " ") != want {
 				s.Errorf("%s: got  %v\nwant %v", at, got, want)
@@ -85,8 +85,8 @@ func TestCursorPaginationOfResults(t *testing.T) {
 func TestTargetOutages(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.Server) {
 		id, other := s.Watch("https://a.test"), s.Watch("https://b.test")
-		s.Check(other, foundDown)
-		s.Check(id, foundUp, foundSilent, foundDown, foundThrottled, foundUp, foundDown)
+		check(s, other, foundDown)
+		check(s, id, foundUp, foundSilent, foundDown, foundThrottled, foundUp, foundDown)
 		at := "/v1/targets/" + id + "/outages"
 		s.Clock.Advance(time.Minute)
 		first := s.Do("GET", at+"?limit=1", "").Want(200)
@@ -94,14 +94,14 @@ func TestTargetOutages(t *testing.T) {
 		if len(list) != 1 {
 			s.Fatalf("got %v", first)
 		}
-		has(s.TB, list[0], map[string]any{
+		apptest.Has(s.TB, list[0], map[string]any{
 			"target_id": id, "cause": "unexpected status 404", "started_at": "2026-03-24T12:00:07Z", "ended_at": nil, "duration_seconds": 60.0,
 		})
 		last := s.Do("GET", at+"?limit=1&page_token="+fmt.Sprint(first["next_page_token"]), "").Want(200)
 		if list = apptest.Items(last); len(list) != 1 || last["next_page_token"] != "" {
 			s.Fatalf("got %v", last)
 		}
-		has(s.TB, list[0], map[string]any{
+		apptest.Has(s.TB, list[0], map[string]any{
 			"cause": "connection refused", "started_at": "2026-03-24T12:00:03Z", "ended_at": "2026-03-24T12:00:06Z", "duration_seconds": 3.0,
 		})
 	})
@@ -112,15 +112,15 @@ func TestTargetHistory(t *testing.T) {
 	id := s.Watch("https://a.test")
 	at := "/v1/targets/" + id + "/history"
 	none := s.Do("GET", at, "").Want(200)
-	has(t, none, map[string]any{"target_id": id, "range": "24h", "since": nil, "checks": 0.0, "up_seconds": 0.0, "down_seconds": 0.0, "uptime": nil, "p50_ms": nil, "p95_ms": nil})
-	s.Check(id, foundUp, foundUp, foundSilent, foundThrottled) // a second apart
+	apptest.Has(t, none, map[string]any{"target_id": id, "range": "24h", "since": nil, "checks": 0.0, "up_seconds": 0.0, "down_seconds": 0.0, "uptime": nil, "p50_ms": nil, "p95_ms": nil})
+	check(s, id, foundUp, foundUp, foundSilent, foundThrottled) // a second apart
 	for _, window := range []string{"24h", "7d", "30d", "90d", "365d"} {
 		h := s.Do("GET", at+"?range="+window, "").Want(200)
-		has(t, h, map[string]any{"range": window, "since": "2026-03-24T12:00:01Z", "checks": 3.0, "up_seconds": 2.0, "down_seconds": 1.0, "uptime": 2 / 3.0})
+		apptest.Has(t, h, map[string]any{"range": window, "since": "2026-03-24T12:00:01Z", "checks": 3.0, "up_seconds": 2.0, "down_seconds": 1.0, "uptime": 2 / 3.0})
 		if p50, _ := h["p50_ms"].(float64); p50 < 35 || p50 > 46 {
 			t.Errorf("%s: p50 %v, want about 40", window, h["p50_ms"])
 		}
-		buckets := objects(h["buckets"])
+		buckets := apptest.Objects(h["buckets"])
 		if len(buckets) < 24 || len(buckets) > 120 {
 			t.Fatalf("%s: %d buckets", window, len(buckets))
 		}
@@ -129,7 +129,7 @@ func TestTargetHistory(t *testing.T) {
 				t.Errorf("%s: a gap between %v and %v", window, buckets[i]["to"], b["from"])
 			}
 		}
-		has(t, buckets[0], map[string]any{"checks": 0.0, "up_seconds": 0.0, "down_seconds": 0.0, "uptime": nil, "p50_ms": nil, "p95_ms": nil})
-		has(t, buckets[len(buckets)-1], map[string]any{"checks": 3.0, "up_seconds": 2.0, "down_seconds": 1.0, "uptime": 2 / 3.0, "p50_ms": h["p50_ms"], "p95_ms": h["p95_ms"]})
+		apptest.Has(t, buckets[0], map[string]any{"checks": 0.0, "up_seconds": 0.0, "down_seconds": 0.0, "uptime": nil, "p50_ms": nil, "p95_ms": nil})
+		apptest.Has(t, buckets[len(buckets)-1], map[string]any{"checks": 3.0, "up_seconds": 2.0, "down_seconds": 1.0, "uptime": 2 / 3.0, "p50_ms": h["p50_ms"], "p95_ms": h["p95_ms"]})
 	}
 }

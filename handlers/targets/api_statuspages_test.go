@@ -24,8 +24,8 @@ func TestStatusPages(t *testing.T) {
 		"slug": "shop", "title": "The shop", "description": "All of it", "target_count": 2.0, "targets": []any{b, a},
 		"created_at": "2026-03-24T12:00:00Z", "updated_at": "2026-03-24T12:00:00Z",
 	}
-	has(t, page, want)
-	has(t, s.Do("GET", at, "").Want(200), want)
+	apptest.Has(t, page, want)
+	apptest.Has(t, s.Do("GET", at, "").Want(200), want)
 	s.Do("POST", "/v1/status-pages", `{"slug":"api","title":"An API"}`).Want(http.StatusCreated)
 
 	list := s.Do("GET", "/v1/status-pages", "").Want(200)
@@ -33,7 +33,7 @@ func TestStatusPages(t *testing.T) {
 		t.Errorf("got %v", list)
 	}
 	delete(want, "targets")
-	has(t, apptest.Items(list)[1], want)
+	apptest.Has(t, apptest.Items(list)[1], want)
 
 	s.Clock.Advance(time.Minute)
 	for _, taken := range []apptest.Answer{
@@ -42,7 +42,7 @@ func TestStatusPages(t *testing.T) {
 	} {
 		taken.Problem(409, "conflict", "")
 	}
-	has(t, s.Do("PUT", at, `{"slug":"store","title":"The store","targets":["`+a+`"]}`).Want(200), map[string]any{
+	apptest.Has(t, s.Do("PUT", at, `{"slug":"store","title":"The store","targets":["`+a+`"]}`).Want(200), map[string]any{
 		"slug": "store", "title": "The store", "description": "", "targets": []any{a},
 		"created_at": "2026-03-24T12:00:00Z", "updated_at": "2026-03-24T12:01:00Z",
 	})
@@ -52,7 +52,7 @@ func TestStatusPages(t *testing.T) {
 	}
 	s.Do("PUT", at, `{"slug":"store","title":"The store","targets":["`+a+`","`+b+`"]}`).Want(200)
 	s.Do("DELETE", "/v1/targets/"+b, "").Want(http.StatusNoContent)
-	has(t, s.Do("GET", at, "").Want(200), map[string]any{"targets": []any{a}, "target_count": 1.0})
+	apptest.Has(t, s.Do("GET", at, "").Want(200), map[string]any{"targets": []any{a}, "target_count": 1.0})
 
 	if d := s.Do("DELETE", at, ""); d.Status != http.StatusNoContent || d.Body != "" {
 		t.Errorf("%d %s", d.Status, d.Body)

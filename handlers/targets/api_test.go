@@ -9,28 +9,9 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-
 	"linkwatch/models"
 	"linkwatch/models/targets"
 )
-
-// What checks can find.
-var (
-	foundUp        = targets.Result{StatusCode: 200, LatencyMS: 40, Attempts: 1}
-	foundDown      = targets.Result{Outcome: targets.DownOutcome, StatusCode: 404, LatencyMS: 3, Attempts: 1, Error: "unexpected status 404"}
-	foundSilent    = targets.Result{Outcome: targets.DownOutcome, LatencyMS: 0, Attempts: 3, Error: "connection refused"}
-	foundThrottled = targets.Result{Outcome: targets.ThrottledOutcome, StatusCode: 429, LatencyMS: 2, Attempts: 1, Error: "throttled: status 429"}
-)
-
-// has fails unless the object has these members.
-func has(t *testing.T, object, want map[string]any) {
-	t.Helper()
-	for member, want := range want {
-		if got, ok := object[member]; !ok || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s = %v, want %v", member, got, want)
-		}
-	}
-}
 
 func TestAddTarget(t *testing.T) {
 	s := apptest.NewServer(t)
@@ -50,15 +31,15 @@ func TestAddTarget(t *testing.T) {
 		"tls_expires_at": nil, "uptime": map[string]any{"24h": nil, "7d": nil, "30d": nil, "90d": nil},
 		"uptime_since": map[string]any{"24h": nil, "7d": nil, "30d": nil, "90d": nil},
 	}
-	has(t, got, want)
-	has(t, s.Do("GET", at, "").Want(200), want)
+	apptest.Has(t, got, want)
+	apptest.Has(t, s.Do("GET", at, "").Want(200), want)
 	if len(got) != len(want)+1 {
 		t.Errorf("%d members, want %d and the id: %v", len(got), len(want), got)
 	}
 	s.Do("HEAD", at, "").Want(200)
 
 	plain := s.Do("POST", "/v1/targets", `{"url":"http://plain.test","name":null,"interval_seconds":null,"expect":null}`).Want(http.StatusCreated)
-	has(t, plain, map[string]any{
+	apptest.Has(t, plain, map[string]any{
 		"name": "", "interval_seconds": 15.0, "canonical_url": "http://plain.test",
 		"expect": map[string]any{"status": "200-399", "keyword": nil, "keyword_absent": nil, "max_latency_ms": nil},
 	})
@@ -86,9 +67,9 @@ func TestTargetTellsWhatChecksFound(t *testing.T) {
 		{foundDown, map[string]any{"status": "down", "last_status_code": 404.0, "last_error": "unexpected status 404", "consecutive_failures": 2.0}},
 		{foundThrottled, map[string]any{"status": "down", "last_status_code": 429.0, "last_error": "throttled: status 429", "consecutive_failures": 2.0}},
 	} {
-		s.Check(id, c.found)
+		check(s, id, c.found)
 		got := s.Do("GET", "/v1/targets/"+id, "").Want(200)
-		has(t, got, c.want)
+		apptest.Has(t, got, c.want)
 		if got["last_checked_at"] != s.Clock.Now().Format(time.RFC3339) {
 			t.Errorf("last_checked_at %v", got["last_checked_at"])
 		}
@@ -106,7 +87,7 @@ func TestFilterTargets(t *testing.T) {
 	a, b, c := s.Watch("https://shop.test/a"), s.Watch("https://shop.test:8443/b_c"), s.Watch("https://other.test")
 	s.Do("PATCH", "/v1/targets/"+a, `{"name":"Straße"}`).Want(200)
 	s.Do("PATCH", "/v1/targets/"+b, `{"paused":true}`).Want(200)
-	s.Check(a, foundDown)
+	check(s, a, foundDown)
 	for query, want := range map[string][]string{
 		"":                           {a, b, c},
 		"host=SHOP.test":             {a, b},
@@ -127,7 +108,7 @@ func TestFilterTargets(t *testing.T) {
 			t.Errorf("%s: %s, want %v", query, got, want)
 		}
 	}
-	if body := s.Do("GET", "/v1/targets?host=none.test", "").body; !strings.Contains(body, `"items":[]`) || !strings.Contains(body, `"next_page_token":""`) {
+	if body := s.Do("GET", "/v1/targets?host=none.test", "").Body; !strings.Contains(body, `"items":[]`) || !strings.Contains(body, `"next_page_token":""`) {
 		t.Errorf("an empty page: %s", body)
 	}
 }
@@ -160,10 +141,10 @@ func TestEditTarget(t *testing.T) {
 		{`{"paused":true}`, map[string]any{"status": "paused"}},
 		{`{"paused":false}`, map[string]any{"paused": false, "status": "pending", "next_check_at": "2026-03-24T12:01:00Z"}},
 	} {
-		got := s.Do("PATCH", at, c.Body).Want(200)
-		has(t, got, c.want)
+		got := s.Do("PATCH", at, c.body).Want(200)
+		apptest.Has(t, got, c.want)
 		if now := s.Do("GET", at, "").Want(200); !reflect.DeepEqual(now, got) {
-			t.Errorf("%s answered %v, and then the target is %v", c.Body, got, now)
+			t.Errorf("%s answered %v, and then the target is %v", c.body, got, now)
 		}
 	}
 }
@@ -172,7 +153,7 @@ func TestDeleteAndRestoreTarget(t *testing.T) {
 	s := apptest.NewServer(t)
 	id := s.Watch("https://example.com")
 	at := "/v1/targets/" + id
-	s.Check(id, foundUp)
+	check(s, id, foundUp)
 	s.Do("POST", at+"/restore", "").Problem(404, "not-found", "")
 	if a := s.Do("DELETE", at, ""); a.Status != http.StatusNoContent || a.Body != "" {
 		t.Errorf("%d %s", a.Status, a.Body)
@@ -186,7 +167,7 @@ func TestDeleteAndRestoreTarget(t *testing.T) {
 	if n := len(apptest.Items(s.Do("GET", "/v1/checks", "").Want(200))); n != 0 {
 		t.Errorf("%d checks of a deleted target are listed", n)
 	}
-	has(t, s.Do("POST", at+"/restore", "").Want(200), map[string]any{"id": id, "last_status_code": 200.0})
+	apptest.Has(t, s.Do("POST", at+"/restore", "").Want(200), map[string]any{"id": id, "last_status_code": 200.0})
 	if n := len(apptest.Items(s.Do("GET", at+"/results", "").Want(200))); n != 1 {
 		t.Errorf("%d results came back, want 1", n)
 	}
@@ -206,7 +187,7 @@ func TestCheckTarget(t *testing.T) {
 	s.Do("POST", at, "").Problem(409, "conflict", "")
 	s.Do("PATCH", "/v1/targets/"+id, `{"paused":false}`).Want(200)
 
-	asked := func() <-chan answer {
+	asked := func() <-chan apptest.Answer {
 		select {
 		case <-s.Targets.Wanted(): // of what was done before
 		default:
@@ -221,9 +202,9 @@ func TestCheckTarget(t *testing.T) {
 		return answered
 	}
 	answered := asked()
-	s.CheckDue(id, foundDown)
+	checkDue(s, id, foundDown)
 	got := (<-answered).Want(http.StatusOK)
-	has(t, got, map[string]any{
+	apptest.Has(t, got, map[string]any{
 		"target_id": id, "checked_at": s.Clock.Now().Format(time.RFC3339), "status_code": 404.0, "latency_ms": 3.0,
 		"error": "unexpected status 404", "attempts": 1.0, "outcome": "down",
 	})
@@ -233,7 +214,7 @@ func TestCheckTarget(t *testing.T) {
 
 	s.Clock.Advance(time.Second)
 	s.Must(s.Targets.RequestCheck(s.Context(), id))
-	s.CheckDue(id, foundThrottled, 90*time.Minute)
+	checkDue(s, id, foundThrottled, 90*time.Minute)
 	s.Clock.Advance(30 * time.Minute)
 	resting := s.Do("POST", at, "")
 	resting.Problem(409, "conflict", "")

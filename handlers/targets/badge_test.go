@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-
 	"linkwatch/models/targets"
 )
 
@@ -28,11 +27,31 @@ type svg struct {
 	} `xml:"g>text"`
 }
 
+// badge reads a badge, and its label and value.
+func badge(s *apptest.Site, path string) (b svg, words string) {
+	s.Helper()
+	a := s.Get(path)
+	if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != "image/svg+xml" {
+		s.Fatalf("%s: %d %s", path, a.StatusCode, a.Header.Get("Content-Type"))
+	}
+	if got := a.Header.Get("Content-Security-Policy"); got != "default-src 'none'; sandbox" {
+		s.Errorf("%s: Content-Security-Policy is %q", path, got)
+	}
+	s.Must(xml.Unmarshal([]byte(a.HTML), &b))
+	if b.Role != "img" || b.Height != 20 || len(b.Texts) != 2 {
+		s.Fatalf("%s is %+v", path, b)
+	}
+	if last := b.Texts[1]; last.X+last.Length >= b.Width || b.Texts[0].X+b.Texts[0].Length >= last.X {
+		s.Errorf("%s: the texts do not fit: %+v", path, b)
+	}
+	return b, b.Texts[0].Text + " | " + b.Texts[1].Text
+}
+
 func TestBadges(t *testing.T) {
 	s := apptest.NewSite(t)
 	shop := s.Watched("https://shop.example", "Shop", foundUp, foundUp, foundUp, foundDown)
 	fresh := s.Watched("https://fresh.example", "")
-	s.Published("ours", "Ours", shop, fresh)
+	publish(s, "ours", "Ours", shop, fresh)
 	s.Clock.Advance(time.Hour) // each result holds for 30 s
 	now, err := s.Targets.Get(t.Context(), shop.ID)
 	s.Must(err)
@@ -76,7 +95,7 @@ func TestHostileBadge(t *testing.T) {
 	s := apptest.NewSite(t)
 	for i, name := range []string{hostile, "a & b < c \uffff\ufffe", `"'` + "`", strings.Repeat("W", 200), "日本語 ürümçi 🚀", "]]>"} {
 		target := s.Watched("https://"+strconv.Itoa(i)+".example", name)
-		s.Published("p"+strconv.Itoa(i), "P", target)
+		publish(s, "p"+strconv.Itoa(i), "P", target)
 		b, words := badge(s, "/badge/"+target.ID+"/status.svg")
 		shown := []rune(strings.Map(func(r rune) rune {
 			if r >= '\ufffe' && r <= '\uffff' {
@@ -93,7 +112,7 @@ func TestHostileBadge(t *testing.T) {
 func TestBadgesOnlyOfWhatIsPublic(t *testing.T) {
 	s := apptest.NewSite(t)
 	shown, hidden := s.Watched("https://shown.example", "", foundUp), s.Watched("https://hidden.example", "", foundUp)
-	p := s.Published("ours", "Ours", shown)
+	p := publish(s, "ours", "Ours", shown)
 	for path, want := range map[string]int{
 		shown.ID + "/status.svg":        200,
 		hidden.ID + "/status.svg":       404,
@@ -120,24 +139,4 @@ func TestBadgesOnlyOfWhatIsPublic(t *testing.T) {
 	apptest.WantStatus(t, s.Get("/badge/"+hidden.ID+"/status.svg"), http.StatusNotFound)
 	s.Must(s.Targets.DeletePage(t.Context(), p.ID))
 	apptest.WantStatus(t, s.Get("/status/ours"), http.StatusNotFound)
-}
-
-// badge is a step of tests.
-func badge(s *apptest.Site, path string) (b svg, words string) {
-	s.Helper()
-	a := s.Get(path)
-	if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != "image/svg+xml" {
-		s.Fatalf("%s: %d %s", path, a.StatusCode, a.Header.Get("Content-Type"))
-	}
-	if got := a.Header.Get("Content-Security-Policy"); got != "default-src 'none'; sandbox" {
-		s.Errorf("%s: Content-Security-Policy is %q", path, got)
-	}
-	s.Must(xml.Unmarshal([]byte(a.Body), &b))
-	if b.Role != "img" || b.Height != 20 || len(b.Texts) != 2 {
-		s.Fatalf("%s is %+v", path, b)
-	}
-	if last := b.Texts[1]; last.X+last.Length >= b.Width || b.Texts[0].X+b.Texts[0].Length >= last.X {
-		s.Errorf("%s: the texts do not fit: %+v", path, b)
-	}
-	return b, b.Texts[0].Text + " | " + b.Texts[1].Text
 }

@@ -11,18 +11,9 @@ import (
 	"unicode/utf8"
 
 	"linkwatch/app/apptest"
-
 	"linkwatch/models"
 	"linkwatch/models/targets"
 )
-
-func isUp(targets.Target) targets.Checked {
-	return targets.Checked{Result: targets.Result{StatusCode: 200, LatencyMS: 84}}
-}
-
-func isDown(targets.Target) targets.Checked {
-	return targets.Checked{Result: targets.Result{Outcome: targets.DownOutcome, StatusCode: 503, LatencyMS: 7, Error: "unexpected status 503"}}
-}
 
 func TestWatchPages(t *testing.T) {
 	s := apptest.NewSite(t)
@@ -231,7 +222,7 @@ func TestWatchFilters(t *testing.T) {
 func TestPagesAreUTF8(t *testing.T) {
 	s := apptest.NewSite(t)
 	s.Watch("https://example.com", "One")
-	for name, a := range map[string]page{
+	for name, a := range map[string]apptest.Page{
 		"host": s.Get("/watch?host=%ff"), "q": s.Get("/watch?q=a%ffb"), "url": s.Get("/watch?url=%ff"),
 		"links": s.Get("/links?q=%ff"), "a form": s.Post("/watch", url.Values{"url": {"ftp://x.test"}, "name": {"a\xffb"}}),
 	} {

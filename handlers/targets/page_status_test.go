@@ -15,16 +15,13 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
-	"linkwatch/handlers"
 	"linkwatch/models/targets"
 )
-
-func withPassword(d *handlers.Deps) { d.Password = "correct horse" }
 
 func TestStatusPageIsPublic(t *testing.T) {
 	s := apptest.NewSite(t, withPassword)
 	shop := s.Watched("https://secret-host.example/path", "Shop", foundUp, foundDown)
-	s.Published("ours", "Ours", shop)
+	publish(s, "ours", "Ours", shop)
 	badge := "/badge/" + shop.ID
 	for path, want := range map[string]int{
 		"/status/ours": 200, "/status/ours/feed": 200, "/status/none": 404, "/status/none/feed": 404,
@@ -76,7 +73,7 @@ func TestStatusPageSaysHowThingsAre(t *testing.T) {
 	paused := true
 	_, err := s.Targets.Edit(t.Context(), resting.ID, targets.Edit{Paused: &paused})
 	s.Must(err)
-	s.Published("ours", "Our systems", down, fresh, resting, up)
+	publish(s, "ours", "Our systems", down, fresh, resting, up)
 	s.Clock.Advance(10 * time.Second)
 
 	a := s.Get("/status/ours")
@@ -100,11 +97,11 @@ func TestStatusPageSaysHowThingsAre(t *testing.T) {
 	a = s.Get("/status/ours")
 	apptest.WantText(t, a, ".verdict-words", "2 of 4 are up")
 	apptest.WantText(t, a, ".outage-day", "Beta was down for 2 min 10 s 12:03 – 12:05 UTC")
-	s.Published("well", "Well", up, down)
+	publish(s, "well", "Well", up, down)
 	apptest.WantText(t, s.Get("/status/well"), ".verdict.up .verdict-words", "All systems are up")
-	s.Published("calm", "Calm", up)
+	publish(s, "calm", "Calm", up)
 	apptest.WantText(t, s.Get("/status/calm"), ".status-outages", "None in the last 90 days")
-	s.Published("bare", "Bare")
+	publish(s, "bare", "Bare")
 	apptest.WantText(t, s.Get("/status/bare"), ".empty", "Nothing is shown here yet")
 }
 
@@ -115,7 +112,7 @@ func TestStatusPageDays(t *testing.T) {
 	s.Checked(shop, foundDown)
 	s.Checked(shop, foundUp)
 	s.Checked(shop, foundThrottled)
-	s.Published("ours", "Ours", shop)
+	publish(s, "ours", "Ours", shop)
 	a := s.Get("/status/ours")
 	titles := a.Find(".system .beats title").Map(func(_ int, title *goquery.Selection) string { return title.Text() })
 	if len(titles) != targets.PageDays {
@@ -132,7 +129,7 @@ func TestStatusPageDays(t *testing.T) {
 
 func TestStatusPageLive(t *testing.T) {
 	s := apptest.NewSite(t)
-	s.Published("ours", "Ours", s.Watched("https://shop.example", "Shop", foundUp))
+	publish(s, "ours", "Ours", s.Watched("https://shop.example", "Shop", foundUp))
 	a := s.Part("/status/ours")
 	apptest.WantCount(t, a, "#now", 1)
 	apptest.WantCount(t, a, "h1, main", 0)
@@ -166,8 +163,8 @@ func TestStatusPageQueries(t *testing.T) {
 	for i := range 12 {
 		ts = append(ts, s.Watched(fmt.Sprintf("https://%d.example", i), "", foundUp, foundDown))
 	}
-	s.Published("few", "Few", ts[:2]...)
-	s.Published("many", "Many", ts...)
+	publish(s, "few", "Few", ts[:2]...)
+	publish(s, "many", "Many", ts...)
 	for _, c := range []struct {
 		few, many string
 		most      int64
@@ -217,11 +214,23 @@ type atom struct {
 	} `xml:"entry"`
 }
 
+// feed reads an Atom feed.
+func feed(s *apptest.Site, path string) (atom, apptest.Page) {
+	s.Helper()
+	a := s.Get(path)
+	if got := a.Header.Get("Content-Type"); got != "application/atom+xml; charset=utf-8" {
+		s.Errorf("Content-Type is %q", got)
+	}
+	var f atom
+	s.Must(xml.Unmarshal([]byte(a.HTML), &f))
+	return f, a
+}
+
 func TestStatusFeed(t *testing.T) {
-	s := apptest.NewSite(t, func(d *handlers.Deps) { d.Addresses.PublicURL = "https://status.example.org" })
+	s := apptest.NewSite(t, apptest.Set("PUBLIC_URL", "https://status.example.org"))
 	name := "Shop & <b>\uffff"
 	shop := s.Watched("https://shop.example", name, foundUp, foundDown)
-	s.Published("ours", "Ours & theirs", shop)
+	publish(s, "ours", "Ours & theirs", shop)
 	f, a := feed(s, "/status/ours/feed")
 	const base = "https://status.example.org/status/ours"
 	if f.Title != "Ours & theirs: outages" || f.Author != "Ours & theirs" || !strings.HasPrefix(f.ID, "urn:uuid:") {
@@ -260,16 +269,4 @@ func TestStatusFeed(t *testing.T) {
 		t.Errorf("the feed is said to be at %q", got)
 	}
 	apptest.WantCount(t, whole, "[id='2026-03-24']", 1)
-}
-
-// feed is a step of tests.
-func feed(s *apptest.Site, path string) (atom, apptest.Page) {
-	s.Helper()
-	a := s.Get(path)
-	if got := a.Header.Get("Content-Type"); got != "application/atom+xml; charset=utf-8" {
-		s.Errorf("Content-Type is %q", got)
-	}
-	var f atom
-	s.Must(xml.Unmarshal([]byte(a.Body), &f))
-	return f, a
 }

@@ -157,7 +157,7 @@ func TestStatusErrorsStandNextToTheirField(t *testing.T) {
 	shop := s.Watched("https://shop.example", "Shop")
 	gone := s.Watched("https://gone.example", "Gone")
 	s.Must(s.Targets.Delete(t.Context(), gone.ID))
-	s.Published("taken", "Taken", shop)
+	publish(s, "taken", "Taken", shop)
 	for _, c := range []struct {
 		title, slug, target string
 		status              int
@@ -175,7 +175,7 @@ func TestStatusErrorsStandNextToTheirField(t *testing.T) {
 		a := s.Post("/status", url.Values{
 			"title": {c.title}, "slug": {c.slug}, "description": {"kept <b>"}, "target": {shop.ID, c.target}, "save": {"yes"},
 		})
-		apptest.WantStatus(t, a, c.Status)
+		apptest.WantStatus(t, a, c.status)
 		apptest.WantText(t, a, "#"+c.field+"-error", c.message)
 		apptest.WantCount(t, a, ".field-error", 1)
 		if c.field != "targets" {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-
 	"linkwatch/models"
 	"linkwatch/models/links"
 	"linkwatch/models/targets"

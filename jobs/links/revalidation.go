@@ -1,3 +1,6 @@
+// Package links does the background work of saved links: it rechecks them, refreshes
+// them in bulk and deletes what is kept only for a while. models/links decides what a
+// check means; this package decides when links are checked and how many at a time.
 package links
 
 import (

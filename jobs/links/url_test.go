@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	linkjobs "linkwatch/jobs/links"
+	"linkwatch/app"
 	"linkwatch/models"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
@@ -52,7 +52,7 @@ func TestForcedPrivateAddress(t *testing.T) {
 	s := site(t, func(http.ResponseWriter, *http.Request) { t.Error("a private address was requested") })
 	client := outbound.New(outbound.Options{})
 	defer client.Close()
-	store := links.NewStore(modelstest.New(t), modelstest.NewClock().Now, linkjobs.NewFetcher(client), links.Options{CheckInterval: week})
+	store := links.NewStore(modelstest.New(t), modelstest.NewClock().Now, app.NewFetcher(client), links.Options{CheckInterval: week})
 	if _, _, err := store.Add(t.Context(), links.New{URL: s}); models.CodeOf(err) != models.CodeBlocked {
 		t.Errorf("saved: %v", err)
 	}

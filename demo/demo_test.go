@@ -1,24 +1,36 @@
-package app
+package demo_test
 
 import (
 	"io"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"linkwatch/app"
+	"linkwatch/demo"
 	"linkwatch/models"
 	"linkwatch/models/links"
 	"linkwatch/models/shortlinks"
 	"linkwatch/models/targets"
 )
 
+// env is a getenv of a program with a database of the test's own.
+func env(t *testing.T) func(string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "test.db")
+	return func(name string) string {
+		return map[string]string{"DATABASE_URL": file, "LOG_FORMAT": "json"}[name]
+	}
+}
+
 // TestDemo looks at one demo from all sides: to make it is most of the work.
 func TestDemo(t *testing.T) {
-	getenv, begun := env(t, nil), time.Now()
+	getenv, begun := env(t), time.Now()
 	var out strings.Builder
-	if err := Run(t.Context(), []string{"demo", "-links", "1700"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Stored 1700") {
+	if err := app.Run(t.Context(), []string{"demo", "-links", "1700"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Stored 1700") {
 		t.Fatalf("%s: %v", out.String(), err) // 200 of them are not lived with
 	}
 	db, err := models.Open(t.Context(), models.SQLite, getenv("DATABASE_URL"), slog.New(slog.DiscardHandler))
@@ -31,11 +43,11 @@ func TestDemo(t *testing.T) {
 	t.Run("is frozen", func(t *testing.T) { demoIsFrozen(t, db, begun) })
 	t.Run("is shortened", func(t *testing.T) { demoIsShortened(t, db) })
 	t.Run("refuses a full store", func(t *testing.T) {
-		if err := Run(t.Context(), []string{"demo"}, getenv, io.Discard); err == nil || !strings.Contains(err.Error(), "-force") {
+		if err := app.Run(t.Context(), []string{"demo"}, getenv, io.Discard); err == nil || !strings.Contains(err.Error(), "-force") {
 			t.Errorf("got %v", err)
 		}
 		var out strings.Builder
-		err := Run(t.Context(), []string{"demo", "-links", "1", "-force"}, getenv, &out)
+		err := app.Run(t.Context(), []string{"demo", "-links", "1", "-force"}, getenv, &out)
 		if err != nil || !strings.Contains(out.String(), "Stored 0") { // the same first link
 			t.Errorf("%s: %v", out.String(), err)
 		}
@@ -97,7 +109,7 @@ func demoIsWatched(t *testing.T, db *models.DB, begun time.Time) {
 		if x.Name == "" || len(x.Beats) != targets.MaxBeats || x.LastCheckedAt.After(time.Now()) || begun.Sub(x.LastCheckedAt.Time) > 3*time.Minute {
 			t.Errorf("not as lived with: %s, %d beats, checked %s", x.Name, len(x.Beats), x.LastCheckedAt)
 		}
-		if !x.Paused && x.NextCheckAt.Before(begun.Add(demoRest-time.Hour)) {
+		if !x.Paused && x.NextCheckAt.Before(begun.Add(demo.Rest-time.Hour)) {
 			t.Errorf("%s is asked soon, at %s, and found down", x.Name, x.NextCheckAt)
 		}
 		ratio, ok := x.Uptime[targets.Last90d].Ratio()
@@ -118,20 +130,20 @@ func demoIsWatched(t *testing.T, db *models.DB, begun time.Time) {
 	if err != nil || len(outages.Items) < 50 {
 		t.Errorf("there were %d outages: %v", len(outages.Items), err)
 	}
-	if p, err := store.PageBySlug(t.Context(), "demo"); err != nil || len(p.Targets) != demoPublic {
+	if p, err := store.PageBySlug(t.Context(), "demo"); err != nil || len(p.Targets) != 9 {
 		t.Errorf("the status page has %d targets: %v", len(p.Targets), err)
 	}
 }
 
 // demoIsFrozen: no link is rechecked for a week, and so none changes.
 func demoIsFrozen(t *testing.T, db *models.DB, begun time.Time) {
-	later := begun.Add(demoRest - time.Minute)
+	later := begun.Add(demo.Rest - time.Minute)
 	store := links.NewStore(db, func() time.Time { return later }, nil, links.Options{CheckInterval: time.Hour})
 	due, err := store.Claim(t.Context(), 10_000)
 	if err != nil || len(due) != 0 {
 		t.Errorf("within a week %d links are rechecked: %v", len(due), err)
 	}
-	later = begun.Add(demoRest + time.Hour)
+	later = begun.Add(demo.Rest + time.Hour)
 	counts, err := store.Counts(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +196,7 @@ func demoIsShortened(t *testing.T, db *models.DB) {
 // The demo's links are frozen, and no others: one that was there before is still
 // rechecked.
 func TestDemo_ForceFreezesNoOtherLink(t *testing.T) {
-	getenv := env(t, nil)
+	getenv := env(t)
 	db, err := models.Open(t.Context(), models.SQLite, getenv("DATABASE_URL"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +210,7 @@ func TestDemo_ForceFreezesNoOtherLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := Run(t.Context(), []string{"demo", "-links", "20", "-force"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Stored 20") {
+	if err := app.Run(t.Context(), []string{"demo", "-links", "20", "-force"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Stored 20") {
 		t.Fatalf("%s: %v", out.String(), err)
 	}
 	later := links.NewStore(db, func() time.Time { return time.Now().Add(2 * time.Hour) }, nil, links.Options{CheckInterval: time.Hour})
