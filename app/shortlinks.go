@@ -20,33 +20,35 @@ import (
 // ShortLinks is the system of short links.
 type ShortLinks struct {
 	System
-	Store *shortlinks.Store
-	deps  *shortlinkhandlers.Deps
-	pages shortlinkhandlers.Pages
-	cache *shortlinks.Memory
-	redis *redis.Client // nil: there is none
+	Store  *shortlinks.Store
+	Shared *shortlinks.Shared // the cache that instances share; nil: there is no Redis
+	deps   *shortlinkhandlers.Deps
+	pages  shortlinkhandlers.Pages
+	cache  *shortlinks.Memory
+	redis  *redis.Client // nil: there is none
 }
 
 func newShortLinks(c *core) (*ShortLinks, error) {
 	cfg := c.Config
-	s := &ShortLinks{cache: shortlinks.NewMemory(cfg.ShortCacheSize, c.Clock)}
+	s := &ShortLinks{cache: shortlinks.NewMemory(cfg.ShortCacheSize, c.Clock), redis: c.Redis}
 	opts := shortlinks.Options{
 		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, Keep: !cfg.CleanupEnabled, BlockedHosts: cfg.ShortBlockedHosts,
 		Own: cfg.Authorities(), ShortHost: cfg.ShortHost,
 	}
 	var cache shortlinks.Cache = s.cache
-	var shared *shortlinks.Shared // with other instances; nil: there is no Redis
 	var redisUp func() bool
-	if cfg.RedisURL != "" {
+	if s.redis == nil && cfg.RedisURL != "" {
 		var err error
 		if s.redis, err = models.OpenRedis(string(cfg.RedisURL)); err != nil {
 			return nil, err
 		}
-		shared = shortlinks.NewShared(s.cache, s.redis, opts, c.Log)
-		cache, redisUp = shared, shared.Up
+	}
+	if s.redis != nil {
+		s.Shared = shortlinks.NewShared(s.cache, s.redis, opts, c.Log)
+		cache, redisUp = s.Shared, s.Shared.Up
 	}
 	s.Store = shortlinks.NewStore(c.DB, c.Clock, cache, opts)
-	counting, err := shortlinkjobs.New(s.Store, s.cache, shared, c.Log, c.registry)
+	counting, err := shortlinkjobs.New(s.Store, s.cache, s.Shared, c.Log, c.registry)
 	if err != nil {
 		return nil, err
 	}

@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"linkwatch/app/apptest"
 )
 
-// TestProblemTypes: the type of a problem leads to a page that explains it, for
+// TestProblemTypes: the type of a problem is the address of a page that explains it,
 // for every client and also at SHORT_HOST.
 func TestProblemTypes(t *testing.T) {
-	r := newShortHost(t, func(d *Deps) { d.Password = "correct horse" })
+	r := apptest.New(t, apptest.Set("PUBLIC_URL", "https://links.example"), apptest.Set("SHORT_HOST", "go.example"), apptest.Set("ADMIN_PASSWORD", "correct horse")).Router
 	for _, c := range []struct{ host, path, heading string }{
 		{"links.example", "/v1/links", "<h1>Login needed</h1>"},
 		{"links.example", "/nothing", "<h1>Not found</h1>"},

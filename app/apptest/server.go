@@ -1,11 +1,13 @@
 package apptest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -79,6 +81,43 @@ func (s *Server) Send(method, path, contentType, body string, headers ...string)
 		s.Errorf("%s %s: the answer holds $schema", method, path)
 	}
 	return Answer{s.TB, method + " " + path, res.StatusCode, res.Header, string(b)}
+}
+
+// Ask sends a request without a body and does not follow redirects. headers are
+// name and value in turn; Host among them is the host that is asked for.
+func (s *Server) Ask(method, path string, headers ...string) Answer {
+	s.Helper()
+	a, err := s.TryAsk(method, path, headers...)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return a
+}
+
+// TryAsk is Ask for any goroutine.
+func (s *Server) TryAsk(method, path string, headers ...string) (Answer, error) {
+	req, err := http.NewRequestWithContext(context.Background(), method, s.URL+path, nil)
+	if err != nil {
+		return Answer{}, err
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+		if headers[i] == "Host" {
+			req.Host = headers[i+1]
+		}
+	}
+	res, err := noFollow.Do(req)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	return Answer{s.TB, method + " " + path, res.StatusCode, res.Header, string(body)}, err
+}
+
+var noFollow = &http.Client{
+	Transport:     &http.Transport{MaxIdleConnsPerHost: 100},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
 // Want fails unless the answer has the status, and reads its JSON.
@@ -159,10 +198,11 @@ func RefreshOne(t *testing.T, store *links.Store) {
 }
 
 // Results are those of a list of the links family, Items those of any other.
-func Results(list map[string]any) []map[string]any { return objects(list["results"]) }
-func Items(list map[string]any) []map[string]any   { return objects(list["items"]) }
+func Results(list map[string]any) []map[string]any { return Objects(list["results"]) }
+func Items(list map[string]any) []map[string]any   { return Objects(list["items"]) }
 
-func objects(array any) []map[string]any {
+// Objects are the objects in an array of JSON.
+func Objects(array any) []map[string]any {
 	var out []map[string]any
 	all, _ := array.([]any)
 	for _, r := range all {
@@ -179,4 +219,14 @@ func Column(list map[string]any, member string) string {
 		out = append(out, fmt.Sprint(r[member]))
 	}
 	return strings.Join(out, " ")
+}
+
+// Has fails unless an object has members of these values, beside any others.
+func Has(t testing.TB, object, want map[string]any) {
+	t.Helper()
+	for member, want := range want {
+		if got, ok := object[member]; !ok || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s = %v, want %v", member, got, want)
+		}
+	}
 }

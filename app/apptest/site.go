@@ -45,7 +45,7 @@ func (s *Site) Save(u string, tags ...string) links.Link {
 type Page struct {
 	*http.Response
 	*goquery.Document
-	Body string
+	HTML string
 }
 
 // Do sends a request as a browser does.

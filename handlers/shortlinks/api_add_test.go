@@ -16,8 +16,8 @@ import (
 )
 
 func TestShortLinkIdempotencyByKey(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		post := func(on *apptest.Server, key, body string) apptest.Answer {
+	eachEngine(t, func(s *server) {
+		post := func(on *server, key, body string) apptest.Answer {
 			return on.Send("POST", "/v1/shortlinks", "application/json", body, "Idempotency-Key", key)
 		}
 		made := post(s, "key-1", `{"long_url":"https://a.test","title":"first"}`).Want(http.StatusCreated)
@@ -26,16 +26,16 @@ func TestShortLinkIdempotencyByKey(t *testing.T) {
 			`{"long_url":"https://a.test","title":"first"}`, `{"long_url":"https://b.test","short_key":"other"}`,
 		} {
 			a := post(s, "key-1", body)
-			has(s.TB, a.Want(http.StatusOK), made)
+			apptest.Has(s.TB, a.Want(http.StatusOK), made)
 			if got := a.Header.Get("Location"); got != at {
 				s.Errorf("Location %q, want %q", got, at)
 			}
 		}
-		restarted := apptest.NewServer(s.TB, apptest.On(s.DB))
+		restarted := newServer(s.TB, apptest.On(s.DB))
 		made["short_url"] = restarted.URL + "/s/" + fmt.Sprint(made["short_key"])
-		has(s.TB, post(restarted, "key-1", `{"long_url":"https://c.test"}`).Want(http.StatusOK), made)
+		apptest.Has(s.TB, post(restarted, "key-1", `{"long_url":"https://c.test"}`).Want(http.StatusOK), made)
 		s.Do("PATCH", at, `{"title":"second"}`).Want(200)
-		has(s.TB, post(s, "key-1", `{"long_url":"https://a.test"}`).Want(http.StatusOK), map[string]any{"title": "second"})
+		apptest.Has(s.TB, post(s, "key-1", `{"long_url":"https://a.test"}`).Want(http.StatusOK), map[string]any{"title": "second"})
 		if got := apptest.Column(s.Do("GET", "/v1/shortlinks", "").Want(200), "short_key"); got != made["short_key"] {
 			s.Errorf("short links %q, want only %v", got, made["short_key"])
 		}
@@ -62,8 +62,8 @@ func TestShortLinkIdempotencyByKey(t *testing.T) {
 }
 
 func TestShortLinkIdempotencyAtOnce(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		other := apptest.NewServer(s.TB, apptest.On(s.DB)) // another instance
+	eachEngine(t, func(s *server) {
+		other := newServer(s.TB, apptest.On(s.DB)) // another instance
 		for name, c := range map[string]struct {
 			key, body string
 			refused   int // the status of those that made nothing
@@ -77,8 +77,8 @@ func TestShortLinkIdempotencyAtOnce(t *testing.T) {
 			var all sync.WaitGroup
 			for i := range 20 {
 				all.Go(func() {
-					on := []*apptest.Server{s, other}[i%2]
-					a := on.Send("POST", "/v1/shortlinks", "application/json", fmt.Sprintf(c.Body, i), "Idempotency-Key", c.key)
+					on := []*server{s, other}[i%2]
+					a := on.Send("POST", "/v1/shortlinks", "application/json", fmt.Sprintf(c.body, i), "Idempotency-Key", c.key)
 					if a.Status == http.StatusCreated {
 						created.Add(1)
 					} else if a.Status != c.refused {
@@ -111,11 +111,11 @@ func TestShortLinkIdempotencyAtOnce(t *testing.T) {
 // TestShortLinkPagination walks the list while short links come and go. All
 // were created at the same time: the key alone tells them apart.
 func TestShortLinkPagination(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
+	eachEngine(t, func(s *server) {
 		// In the order of bytes, which no language's rules have.
 		keys := []string{"----", "0000", "9zzz", "AAAA", "Zaaa", "__-a", "____", "aAAA", "aaaa", "aaab", "zZZZ", "zzzz"}
 		for _, key := range slices.Backward(keys) {
-			s.Shorten(`"short_key":"` + key + `"`)
+			s.shorten(`"short_key":"` + key + `"`)
 		}
 		del := func(i int) { s.Do("DELETE", "/v1/shortlinks/"+keys[i], "").Want(http.StatusNoContent) }
 		var seen []string
@@ -133,9 +133,9 @@ func TestShortLinkPagination(t *testing.T) {
 				del(2) // the token's own
 				del(5) // is to come
 			case 1:
-				s.Shorten(`"short_key":"AAAB"`) // before the place of the token: it is not seen
+				s.shorten(`"short_key":"AAAB"`) // before the place of the token: it is not seen
 				s.Clock.Advance(time.Microsecond)
-				s.Shorten(`"short_key":"0001"`)
+				s.shorten(`"short_key":"0001"`)
 				s.Clock.Advance(-time.Microsecond)
 			}
 		}

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-
-	"linkwatch/handlers"
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
 )
@@ -30,7 +28,7 @@ func TestEditShortLinkOnItsPage(t *testing.T) {
 	if l, err := s.ShortLinks.Get(t.Context(), "Spring"); err != nil || l.ExpiresAt != end || l.LongURL != "https://example.com/b" {
 		t.Errorf("%+v: %v", l, err)
 	}
-	s.Visit("Spring", 3, somebody)
+	visit(s, "Spring", 3, somebody)
 	apptest.WantText(t, s.Get("/short/Spring"), ".state", "Its 3 visits are used up")
 	apptest.WantText(t, s.Get("/short?status=expired"), ".short-links .visits", "3 of 3")
 	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "ends": {""}, "max_visits": {""}})
@@ -50,14 +48,9 @@ func TestEditShortLinkOnItsPage(t *testing.T) {
 // TestBlockedShortLink: a page does not say of a link that it leads on while
 // visitors are told otherwise.
 func TestBlockedShortLink(t *testing.T) {
-	s := apptest.NewSite(t, func(d *handlers.Deps) {
-		if _, _, err := d.ShortLinks.Create(t.Context(), shortlinks.New{LongURL: "https://bad.example", Key: "Spring"}); err != nil {
-			t.Fatal(err)
-		}
-		restarted := shortlinks.NewMemory(10, nil)
-		t.Cleanup(restarted.Close)
-		d.ShortLinks = shortlinks.NewStore(d.DB, nil, restarted, shortlinks.Options{BlockedHosts: []string{"bad.example"}})
-	})
+	before := apptest.NewSite(t)
+	before.Shorten("https://bad.example", "Spring")
+	s := apptest.NewSite(t, apptest.On(before.DB), apptest.Set("SHORT_BLOCKED_HOSTS", "bad.example"))
 	apptest.WantText(t, s.Get("/short/Spring"), ".state", "This short link leads to an address that this server does not link to. Visitors see that.")
 }
 
@@ -104,7 +97,7 @@ func TestExtendShortLink(t *testing.T) {
 func TestDisableDeleteAndUndo(t *testing.T) {
 	s := apptest.NewSite(t)
 	s.Shorten("https://example.com", "Spring")
-	s.Visit("Spring", 2, somebody)
+	visit(s, "Spring", 2, somebody)
 	a := s.Follow("/short/Spring/disabled", url.Values{"disabled": {"true"}, "back": {"/short?q=spring&status=active"}})
 	apptest.WantText(t, a, ".flash", "Disabled.")
 	apptest.WantText(t, a, ".empty", "No short link matches")
@@ -131,11 +124,11 @@ func TestVisitsOnPages(t *testing.T) {
 	a := s.Get("/short/Spring")
 	apptest.WantText(t, a, ".chart", "No visits in this time")
 	apptest.WantText(t, a, ".all-well", "Nobody came yet.")
-	s.Visit("Spring", 3, somebody)
+	visit(s, "Spring", 3, somebody)
 	s.Clock.Advance(24 * time.Hour)
-	s.Visit("Spring", 2, onAPhone)
-	s.Visit("Spring", 4, aBot)
-	s.Visit("Spring", 1, shortlinks.Visitor{Referrer: "https://xn--bcher-kva.example/", UserAgent: somebody.UserAgent})
+	visit(s, "Spring", 2, onAPhone)
+	visit(s, "Spring", 4, aBot)
+	visit(s, "Spring", 1, shortlinks.Visitor{Referrer: "https://xn--bcher-kva.example/", UserAgent: somebody.UserAgent})
 	a = s.Get("/short/Spring")
 	apptest.WantText(t, a, ".facts", "Visits 10 · 4 by bots")
 	apptest.WantText(t, a, "section[aria-labelledby=visits] .section-head", "6 by people · 4 by bots")
