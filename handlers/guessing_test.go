@@ -9,8 +9,8 @@ import (
 	"linkwatch/app/apptest"
 )
 
-// TestGuessing: a client that sends wrong credentials too often is told when to
-// come back, by either face; short links and others notice nothing of it.
+// TestGuessing: a client that sends wrong credentials too often is told when to try
+// again, on pages and by the API. Short links and other clients are not affected.
 func TestGuessing(t *testing.T) {
 	s := apptest.NewSite(t, apptest.Set("ADMIN_PASSWORD", "correct horse"))
 	s.Shorten("https://example.com/page", "abcd")

@@ -197,11 +197,13 @@ func RefreshOne(t *testing.T, store *links.Store) {
 	}
 }
 
-// Results are those of a list of the links family, Items those of any other.
+// Results are the items of a list of links or tags.
 func Results(list map[string]any) []map[string]any { return Objects(list["results"]) }
-func Items(list map[string]any) []map[string]any   { return Objects(list["items"]) }
 
-// Objects are the objects in an array of JSON.
+// Items are the items of any other list.
+func Items(list map[string]any) []map[string]any { return Objects(list["items"]) }
+
+// Objects are the objects of a JSON array, none if it is something else.
 func Objects(array any) []map[string]any {
 	var out []map[string]any
 	all, _ := array.([]any)

@@ -45,7 +45,7 @@ func TestShortLinkIdempotencyByKey(t *testing.T) {
 		}
 		taken := `{"long_url":"https://d.test","short_key":"` + fmt.Sprint(made["short_key"]) + `"}`
 		post(s, "key-2", taken).Problem(409, "conflict", "")
-		post(s, "key-2", `{"long_url":"https://second.test"}`).Want(http.StatusCreated) // what was refused left it free
+		post(s, "key-2", `{"long_url":"https://second.test"}`).Want(http.StatusCreated) // a refused request does not use the key up
 		post(s, strings.Repeat("k", 255), `{"long_url":"https://d.test"}`).Want(http.StatusCreated)
 		for _, key := range []string{"two words", strings.Repeat("k", 256), canary + "é"} {
 			a := post(s, key, `{"long_url":"https://e.test"}`)
@@ -54,7 +54,7 @@ func TestShortLinkIdempotencyByKey(t *testing.T) {
 				s.Errorf("the key is echoed: %s", a.Body)
 			}
 		}
-		// The keys of targets are others.
+		// Targets have Idempotency-Keys of their own.
 		s.Send("POST", "/v1/targets", "application/json", `{"url":"https://a.test"}`, "Idempotency-Key", "key-1").Want(http.StatusCreated)
 		s.Clock.Advance(24 * time.Hour)
 		post(s, "key-1", `{"long_url":"https://a.test"}`).Want(http.StatusCreated)
@@ -66,7 +66,7 @@ func TestShortLinkIdempotencyAtOnce(t *testing.T) {
 		other := newServer(s.TB, apptest.On(s.DB)) // another instance
 		for name, c := range map[string]struct {
 			key, body string
-			refused   int // the status of those that made nothing
+			refused   int // the status of the requests that add nothing
 		}{
 			"same Idempotency-Key":        {"at-once", `{"long_url":"https://keyed.test/%d"}`, http.StatusOK},
 			"same, and a short key":       {"at-once-2", `{"long_url":"https://keyed.test/%d","short_key":"keyed"}`, http.StatusOK},
@@ -108,11 +108,11 @@ func TestShortLinkIdempotencyAtOnce(t *testing.T) {
 	})
 }
 
-// TestShortLinkPagination walks the list while short links come and go. All
-// were created at the same time: the key alone tells them apart.
+// TestShortLinkPagination reads the list while short links are added and deleted.
+// All have the same created_at, so that only the key orders them.
 func TestShortLinkPagination(t *testing.T) {
 	eachEngine(t, func(s *server) {
-		// In the order of bytes, which no language's rules have.
+		// In the order of bytes, which is not that of any language.
 		keys := []string{"----", "0000", "9zzz", "AAAA", "Zaaa", "__-a", "____", "aAAA", "aaaa", "aaab", "zZZZ", "zzzz"}
 		for _, key := range slices.Backward(keys) {
 			s.shorten(`"short_key":"` + key + `"`)

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// TestShortLinkErrors goes through the table of contract §1 for short links:
-// whatever is refused is a whole problem, never shows what was sent, and stores
-// nothing.
+// TestShortLinkErrors: every refused request is answered by a complete problem
+// that does not repeat the input, and changes nothing.
 func TestShortLinkErrors(t *testing.T) {
 	eachEngine(t, func(s *server) {
 		at := s.shorten(`"short_key":"abcd","title":"kept"`)

@@ -50,8 +50,8 @@ func TestAddShortLink(t *testing.T) {
 	})
 }
 
-// TestShortLinkAddresses: short_url is below PUBLIC_URL, and a SHORT_HOST adds another address,
-// at the same port.
+// TestShortLinkAddresses: short_url is below PUBLIC_URL. SHORT_HOST adds
+// short_host_url, at the same port.
 func TestShortLinkAddresses(t *testing.T) {
 	for _, c := range []struct {
 		publicURL, shortHost string
@@ -167,7 +167,7 @@ func TestPatchShortLink(t *testing.T) {
 				s.Errorf("%s answered %v, and then the short link is %v", c.body, got, now)
 			}
 		}
-		// What has passed may stay as it is, but not be chosen.
+		// An end that has passed may be kept, but not be set.
 		s.Do("PATCH", at, `{"expires_at":"`+s.at(time.Minute)+`"}`).Want(200)
 		end := s.at(time.Minute)
 		s.Clock.Advance(time.Hour)

@@ -10,7 +10,8 @@ import (
 	"linkwatch/app/apptest"
 )
 
-// TestLimitOfCreation: a client without a login adds so many short links a minute, and no more.
+// TestLimitOfCreation: SHORT_CREATE_LIMIT bounds the short links that a client without
+// a login adds per minute.
 func TestLimitOfCreation(t *testing.T) {
 	const limit = 3
 	for _, c := range []struct {
@@ -59,7 +60,7 @@ func TestLimitOfCreation(t *testing.T) {
 					t.Errorf("%s: %d %s", path, w.Code, w.Body)
 				}
 			}
-			// Everything else goes on.
+			// Nothing else is limited.
 			for _, path := range []string{"/v1/shortlinks", "/s/abcd", "/healthz"} {
 				if w := ask("GET", path); w.Code >= 400 {
 					t.Errorf("GET %s: %d", path, w.Code)

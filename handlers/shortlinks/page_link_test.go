@@ -12,8 +12,8 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// TestEditShortLinkOnItsPage: what its owner sets is stored, and an end that is not
-// touched stays to the second.
+// TestEditShortLinkOnItsPage: edits are stored, and an end that is not edited keeps
+// its seconds.
 func TestEditShortLinkOnItsPage(t *testing.T) {
 	s := apptest.NewSite(t)
 	end := s.ShortLinks.Now().Add(3*time.Hour + 17*time.Second)
@@ -39,14 +39,14 @@ func TestEditShortLinkOnItsPage(t *testing.T) {
 	apptest.WantText(t, a, ".state", "ends · 25 Mar 2026, 09:30 UTC in 21 h")
 	apptest.WantStatus(t, s.Post("/short/None", url.Values{"long_url": {"https://example.com"}}), http.StatusNotFound)
 
-	s.Clock.Advance(48 * time.Hour) // the title of what has expired can be changed
+	s.Clock.Advance(48 * time.Hour) // the title of an expired short link can be edited
 	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "title": {"Late"}, "ends": {"kept"}})
 	apptest.WantText(t, a, "h1", "Late")
 	apptest.WantText(t, a, ".state", "Visitors see that it has expired.")
 }
 
-// TestBlockedShortLink: a page does not say of a link that it leads on while
-// visitors are told otherwise.
+// TestBlockedShortLink: the page of a short link to a blocked host says what its
+// visitors see.
 func TestBlockedShortLink(t *testing.T) {
 	before := apptest.NewSite(t)
 	before.Shorten("https://bad.example", "Spring")
@@ -87,7 +87,7 @@ func TestExtendShortLink(t *testing.T) {
 	if !ends().IsZero() {
 		t.Errorf("it ends %s, want never", ends())
 	}
-	s.Follow("/short/Spring/extend", url.Values{"by": {"24h"}}) // what never ends is not made to end
+	s.Follow("/short/Spring/extend", url.Values{"by": {"24h"}}) // one without an end gets none
 	if !ends().IsZero() {
 		t.Errorf("it ends %s, want never", ends())
 	}
@@ -161,7 +161,7 @@ func TestShortenALink(t *testing.T) {
 	if !ok || len(key) != 7 {
 		t.Fatalf("the short address is %q", address)
 	}
-	a = s.Follow("/links/"+l.ID+"/shorten", nil) // a second click, say, on another tab
+	a = s.Follow("/links/"+l.ID+"/shorten", nil) // a second click, on another tab
 	apptest.WantCount(t, s.Get("/short"), ".short-links tbody tr", 1)
 	a = s.Get(a.Find("section[aria-labelledby=shortened] .section-head a").AttrOr("href", ""))
 	apptest.WantText(t, a, "h1", l.Title)

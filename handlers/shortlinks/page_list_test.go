@@ -13,7 +13,7 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// Visitors of three sorts.
+// Visitors of three kinds.
 var (
 	somebody = shortlinks.Visitor{
 		Referrer: "https://news.example/today", UserAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
@@ -73,7 +73,7 @@ func TestShortPage(t *testing.T) {
 	}
 }
 
-// TestShortHostOnPages: where short links have a host of their own, pages show that.
+// TestShortHostOnPages: pages show the addresses at SHORT_HOST if there is one.
 func TestShortHostOnPages(t *testing.T) {
 	s := apptest.NewSite(t, apptest.Set("PUBLIC_URL", "https://links.example"), apptest.Set("SHORT_HOST", "lnk.example"))
 	s.Shorten("https://example.com", "Spring")

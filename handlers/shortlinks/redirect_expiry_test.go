@@ -14,9 +14,9 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// TestHybridExpirationStrategy_NoSynchronousDeletes is the critical test of seed
-// 004: a redirect writes nothing and deletes nothing, whether its link has
-// expired or not, and of what is cached it asks nobody.
+// TestHybridExpirationStrategy_NoSynchronousDeletes: a redirect writes nothing
+// and deletes nothing, whether its short link has expired or not. A cache hit
+// sends no statement to the database.
 func TestHybridExpirationStrategy_NoSynchronousDeletes(t *testing.T) {
 	eachCache(t, func(s *server, another func() *server) {
 		s.shorten(`"short_key":"ends","ttl_seconds":60`)
@@ -37,14 +37,15 @@ func TestHybridExpirationStrategy_NoSynchronousDeletes(t *testing.T) {
 		cold.onlyReads("an expired link in the database", func() { cold.gone("/s/ends", "has expired") })
 		cold.silent("its tombstone", func() { cold.gone("/s/ends", "has expired") })
 
-		// It is still there, and so are its visits: deleting is the reaper's.
+		// It is still there: only the reaper deletes.
 		if got := s.Do("GET", "/v1/shortlinks/ends", "").Want(200); got["status"] != "expired" {
 			t.Errorf("%v", got)
 		}
 	})
 }
 
-// TestExpiredFromTheInstant: contract §5, whatever the cache holds.
+// TestExpiredFromTheInstant: a short link expires at the very instant, whatever
+// the caches hold.
 func TestExpiredFromTheInstant(t *testing.T) {
 	eachCache(t, func(s *server, another func() *server) {
 		s.shorten(`"short_key":"ends","expires_at":"` + s.at(time.Hour) + `"`)
@@ -52,14 +53,15 @@ func TestExpiredFromTheInstant(t *testing.T) {
 		s.leads("/s/ends", longURL)
 		s.Clock.Advance(time.Microsecond)
 		s.gone("/s/ends", "has expired")
-		// So it does in an instance that never heard of it.
+		// An instance that has not cached it does the same.
 		cold := another()
 		cold.Clock.Advance(time.Hour)
 		cold.gone("/s/ends", "has expired")
 	})
 }
 
-// TestTombstones: whatever a key has come to is asked for once, not at each visit.
+// TestTombstones: the database is asked once why a key is unavailable, not at
+// each visit.
 func TestTombstones(t *testing.T) {
 	eachCache(t, func(s *server, another func() *server) {
 		s.shorten(`"short_key":"expired","ttl_seconds":60`)
@@ -82,8 +84,7 @@ func TestTombstones(t *testing.T) {
 	})
 }
 
-// TestUnknownKeys: a stranger who guesses keys costs a query for each, those
-// that cannot be keys none.
+// TestUnknownKeys: a guessed key costs one query, a text that cannot be a key none.
 func TestUnknownKeys(t *testing.T) {
 	eachCache(t, func(s *server, _ func() *server) {
 		s.onlyReads("an unknown key", func() { s.Ask("GET", "/s/nothing").Problem(404, "not-found", "") })
@@ -99,10 +100,10 @@ func TestUnknownKeys(t *testing.T) {
 	})
 }
 
-// TestColdHotKey: a burst on a key that no cache holds costs one query.
+// TestColdHotKey: a burst of visits to a key that is not cached costs one query.
 func TestColdHotKey(t *testing.T) {
 	eachCache(t, func(s *server, another func() *server) {
-		newServer(s.TB, apptest.On(s.DB)).shorten(`"short_key":"hot-key"`) // no cache that is shared hears of it
+		newServer(s.TB, apptest.On(s.DB)).shorten(`"short_key":"hot-key"`) // past the cache that is shared
 		cold := another()
 		var wrong atomic.Int64
 		cold.onlyReads("the burst", func() {
@@ -125,7 +126,7 @@ func TestColdHotKey(t *testing.T) {
 	})
 }
 
-// TestMaxVisitsIsExact: with 50 visitors at once, at two instances.
+// TestMaxVisitsIsExact: two instances and 50 visitors at once keep to the limit.
 func TestMaxVisitsIsExact(t *testing.T) {
 	eachCache(t, func(s *server, another func() *server) {
 		const most = 20
@@ -158,7 +159,7 @@ func TestMaxVisitsIsExact(t *testing.T) {
 	})
 }
 
-// TestChangesShowAtOnce: no stale redirect (contract §5).
+// TestChangesShowAtOnce: no redirect is stale after a change.
 func TestChangesShowAtOnce(t *testing.T) {
 	eachCache(t, func(s *server, _ func() *server) {
 		at := s.shorten(`"short_key":"changing"`)
@@ -190,7 +191,7 @@ func TestChangesShowAtOnce(t *testing.T) {
 	})
 }
 
-// TestClockSetBack: what was seen to have expired never leads on again.
+// TestClockSetBack: a short link that was seen to have expired never redirects again.
 func TestClockSetBack(t *testing.T) {
 	eachCache(t, func(s *server, _ func() *server) {
 		s.shorten(`"short_key":"ends","ttl_seconds":60`)
@@ -200,12 +201,12 @@ func TestClockSetBack(t *testing.T) {
 		s.gone("/s/ends", "has expired")
 		s.Clock.Advance(-time.Hour)
 		s.gone("/s/ends", "has expired")
-		s.gone("/s/cached", "has expired") // nobody asked for it while it was late
+		s.gone("/s/cached", "has expired") // not visited while the clock was ahead
 	})
 }
 
-// TestDatabaseThatIsBusy: cached links redirect while they are current, what would have
-// to be asked for is 503, and nothing that has expired leads anywhere.
+// TestDatabaseThatIsBusy: cached short links redirect while they are current. Those
+// that need the database answer 503, and no expired one redirects.
 func TestDatabaseThatIsBusy(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		s := newServer(t, apptest.On(db))
@@ -239,7 +240,8 @@ func TestDatabaseThatIsBusy(t *testing.T) {
 	})
 }
 
-// TestDatabaseThatFails: cached links redirect while they are current, others do not.
+// TestDatabaseThatFails: cached short links redirect while they are current, others
+// do not.
 func TestDatabaseThatFails(t *testing.T) {
 	eachEngine(t, func(s *server) {
 		s.shorten(`"short_key":"cached"`)
@@ -257,8 +259,8 @@ func TestDatabaseThatFails(t *testing.T) {
 	})
 }
 
-// TestDestinationWrittenPastTheStore: the schemes are checked at the redirect
-// too, and nothing in an address can end a header.
+// TestDestinationWrittenPastTheStore: a redirect checks the destination again, so
+// that none with another scheme, or with a line break, reaches a header.
 func TestDestinationWrittenPastTheStore(t *testing.T) {
 	eachEngine(t, func(s *server) {
 		for i, bad := range []string{

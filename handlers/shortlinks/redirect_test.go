@@ -14,7 +14,7 @@ import (
 
 const browser = "text/html,application/xhtml+xml,*/*;q=0.8"
 
-// TestRedirect is the form of a redirect: contract §5.
+// TestRedirect checks status, headers and body of a redirect.
 func TestRedirect(t *testing.T) {
 	s := newServer(t)
 	s.shorten(`"short_key":"Abc-123_"`)
@@ -50,7 +50,8 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// TestLocation: the URL as it was given if a header can take it, else as a browser reads it.
+// TestLocation: a destination is sent as it was given if a header can hold it, else
+// as a browser reads it.
 func TestLocation(t *testing.T) {
 	s := newServer(t)
 	for given, want := range map[string]string{
@@ -84,8 +85,8 @@ func TestLocation(t *testing.T) {
 	}
 }
 
-// TestRedirectProblems: browsers get a page that says why, others a problem;
-// neither is kept, and neither tells where the key led.
+// TestRedirectProblems: browsers get a page that says why, others a problem.
+// Neither may be cached, and neither shows the destination.
 func TestRedirectProblems(t *testing.T) {
 	s := newServer(t)
 	s.shorten(`"short_key":"expired","ttl_seconds":60`)
@@ -136,14 +137,14 @@ func TestRedirectProblems(t *testing.T) {
 			t.Errorf("%s: %d %q", a.Call, a.Status, a.Body)
 		}
 	}
-	for _, path := range []string{"/s/", "/s/expired/and/deeper"} { // whoever follows a link with a slip in it is no user of the program
+	for _, path := range []string{"/s/", "/s/expired/and/deeper"} { // a visitor with a mistyped address gets no navigation
 		if a := s.Ask("GET", path, "Accept", browser); a.Status != 404 || doc(a).Find("nav").Length() > 0 {
 			t.Errorf("%s: %d %s", a.Call, a.Status, a.Body)
 		}
 	}
 }
 
-// TestShortLinkPreview shows where a key leads to whoever looks first, and is no visit.
+// TestShortLinkPreview: a preview shows the destination and is not counted as a visit.
 func TestShortLinkPreview(t *testing.T) {
 	s := newServer(t)
 	s.shorten(`"short_key":"shown","title":"<b>Title</b>","expires_at":"` + s.at(3*time.Hour) + `"`)
@@ -186,7 +187,7 @@ func TestShortLinkPreview(t *testing.T) {
 	s.gone("/s/limited?preview=1", "as often as it may be")
 }
 
-// doc reads an answer's HTML.
+// doc parses the HTML of an answer.
 func doc(a apptest.Answer) *goquery.Document {
 	a.Helper()
 	d, err := goquery.NewDocumentFromReader(strings.NewReader(a.Body))

@@ -12,7 +12,7 @@ import (
 	"linkwatch/static"
 )
 
-// newShortHost is a server with SHORT_HOST and a short link of the key "abcd".
+// newShortHost is a server with SHORT_HOST and the short link "abcd".
 func newShortHost(t *testing.T, change ...func(*apptest.Setup)) *server {
 	t.Helper()
 	s := newServer(t, append(change, apptest.Set("PUBLIC_URL", "https://links.example"), apptest.Set("SHORT_HOST", "go.example"))...)
@@ -20,7 +20,7 @@ func newShortHost(t *testing.T, change ...func(*apptest.Setup)) *server {
 	return s
 }
 
-// TestShortHost: at SHORT_HOST keys stand right behind the host.
+// TestShortHost: at SHORT_HOST the path of a short link is /{key}.
 func TestShortHost(t *testing.T) {
 	s := newShortHost(t, apptest.Set("ADMIN_PASSWORD", "correct horse"))
 	for _, host := range []string{"go.example", "go.example:8080", "GO.Example"} {
@@ -52,8 +52,8 @@ func TestShortHost(t *testing.T) {
 	}
 }
 
-// TestShortHostServesNothingElse: no page and no call of the program answers there,
-// with the password or without.
+// TestShortHostServesNothingElse: SHORT_HOST serves no page and no operation of
+// the API, with the password or without.
 func TestShortHostServesNothingElse(t *testing.T) {
 	s := newShortHost(t, apptest.Set("ADMIN_PASSWORD", "correct horse"))
 	open := map[string]bool{"/healthz": true, "/probs/:slug": true, static.Prefix + "*file": true}
@@ -80,8 +80,8 @@ func TestShortHostServesNothingElse(t *testing.T) {
 	}
 }
 
-// TestOwnAddressesAreReserved: no key hides an address of the program, or could
-// be taken for one, whatever serves it at SHORT_HOST one day.
+// TestOwnAddressesAreReserved: no key is the first segment of a path of the
+// program, in any case.
 func TestOwnAddressesAreReserved(t *testing.T) {
 	s := newShortHost(t)
 	key := regexp.MustCompile(`^[0-9A-Za-z_-]{4,64}$`)
