@@ -197,10 +197,10 @@ func RefreshOne(t *testing.T, store *links.Store) {
 	}
 }
 
-// Results are the items of a list of links or tags.
+// Results are the entries of a list of links or tags.
 func Results(list map[string]any) []map[string]any { return Objects(list["results"]) }
 
-// Items are the items of any other list.
+// Items are the entries of any other list.
 func Items(list map[string]any) []map[string]any { return Objects(list["items"]) }
 
 // Objects are the objects of a JSON array, none if it is something else.
