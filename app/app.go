@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/redis/go-redis/v9"
 
 	"linkwatch/config"
 	"linkwatch/handlers"
@@ -30,6 +31,7 @@ type Options struct {
 	Version string        // "" = what the Go toolchain wrote into the program
 	Clock   models.Clock  // nil = the time
 	Fetcher links.Fetcher // asks for the pages of links; nil = the internet
+	Redis   *redis.Client // nil = that of REDIS_URL, if it is set. Close closes it
 }
 
 // core is what every system is built from.

@@ -22,33 +22,35 @@ import (
 type ShortLinks struct {
 	System
 	Store  *shortlinks.Store
+	Visits *visits.Counter
+	Shared *cache.Shared // the cache that instances share; nil: there is no Redis
 	deps   *shortlinkhandlers.Deps
 	pages  shortlinkhandlers.Pages
-	Visits *visits.Counter
 	cache  *cache.Memory
 	redis  *redis.Client // nil: there is none
 }
 
 func newShortLinks(c *core) (*ShortLinks, error) {
 	cfg := c.Config
-	s := &ShortLinks{cache: cache.NewMemory(cfg.ShortCacheSize, c.Clock), Visits: visits.New()}
+	s := &ShortLinks{Visits: visits.New(), cache: cache.NewMemory(cfg.ShortCacheSize, c.Clock), redis: c.Redis}
 	opts := shortlinks.Options{
 		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, KeepEnded: !cfg.CleanupEnabled, BlockedHosts: cfg.ShortBlockedHosts,
 		Own: cfg.Authorities(), ShortHost: cfg.ShortHost,
 	}
 	var used shortlinks.Cache = s.cache
-	var shared *cache.Shared // with other instances; nil: there is no Redis
 	var redisUp func() bool
-	if cfg.RedisURL != "" {
+	if s.redis == nil && cfg.RedisURL != "" {
 		var err error
 		if s.redis, err = models.OpenRedis(string(cfg.RedisURL)); err != nil {
 			return nil, err
 		}
-		shared = cache.NewShared(s.cache, s.redis, opts, c.Log)
-		used, redisUp = shared, shared.Up
+	}
+	if s.redis != nil {
+		s.Shared = cache.NewShared(s.cache, s.redis, opts, c.Log)
+		used, redisUp = s.Shared, s.Shared.Up
 	}
 	s.Store = shortlinks.NewStore(c.DB, c.Clock, used, s.Visits, opts)
-	counting, err := shortlinkjobs.New(s.Store, s.Visits, s.cache, shared, c.Log, c.registry)
+	counting, err := shortlinkjobs.New(s.Store, s.Visits, s.cache, s.Shared, c.Log, c.registry)
 	if err != nil {
 		return nil, err
 	}

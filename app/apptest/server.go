@@ -1,6 +1,7 @@
 package apptest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -79,6 +80,43 @@ func (s *Server) Send(method, path, contentType, body string, headers ...string)
 		s.Errorf("%s %s: the answer holds $schema", method, path)
 	}
 	return Answer{s.TB, method + " " + path, res.StatusCode, res.Header, string(b)}
+}
+
+// Ask sends a request without a body and does not follow redirects. headers are
+// name and value in turn; Host among them is the host that is asked for.
+func (s *Server) Ask(method, path string, headers ...string) Answer {
+	s.Helper()
+	a, err := s.TryAsk(method, path, headers...)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return a
+}
+
+// TryAsk is Ask for any goroutine.
+func (s *Server) TryAsk(method, path string, headers ...string) (Answer, error) {
+	req, err := http.NewRequestWithContext(context.Background(), method, s.URL+path, nil)
+	if err != nil {
+		return Answer{}, err
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+		if headers[i] == "Host" {
+			req.Host = headers[i+1]
+		}
+	}
+	res, err := noFollow.Do(req)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	return Answer{s.TB, method + " " + path, res.StatusCode, res.Header, string(body)}, err
+}
+
+var noFollow = &http.Client{
+	Transport:     &http.Transport{MaxIdleConnsPerHost: 100},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
 // Want fails unless the answer has the status, and reads its JSON.

@@ -16,8 +16,8 @@ import (
 )
 
 func TestShortLinkIdempotencyByKey(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		post := func(on *apptest.Server, key, body string) apptest.Answer {
+	eachEngine(t, func(s *server) {
+		post := func(on *server, key, body string) apptest.Answer {
 			return on.Send("POST", "/v1/shortlinks", "application/json", body, "Idempotency-Key", key)
 		}
 		made := post(s, "key-1", `{"long_url":"https://a.test","title":"first"}`).Want(http.StatusCreated)
@@ -26,16 +26,16 @@ func TestShortLinkIdempotencyByKey(t *testing.T) {
 			`{"long_url":"https://a.test","title":"first"}`, `{"long_url":"https://b.test","short_key":"other"}`,
 		} {
 			a := post(s, "key-1", body)
-			has(s.TB, a.Want(http.StatusOK), made)
+			apptest.Has(s.TB, a.Want(http.StatusOK), made)
 			if got := a.Header.Get("Location"); got != at {
 				s.Errorf("Location %q, want %q", got, at)
 			}
 		}
-		restarted := apptest.NewServer(s.TB, apptest.On(s.DB))
+		restarted := newServer(s.TB, apptest.On(s.DB))
 		made["short_url"] = restarted.URL + "/s/" + fmt.Sprint(made["short_key"])
-		has(s.TB, post(restarted, "key-1", `{"long_url":"https://c.test"}`).Want(http.StatusOK), made)
+		apptest.Has(s.TB, post(restarted, "key-1", `{"long_url":"https://c.test"}`).Want(http.StatusOK), made)
 		s.Do("PATCH", at, `{"title":"second"}`).Want(200)
-		has(s.TB, post(s, "key-1", `{"long_url":"https://a.test"}`).Want(http.StatusOK), map[string]any{"title": "second"})
+		apptest.Has(s.TB, post(s, "key-1", `{"long_url":"https://a.test"}`).Want(http.StatusOK), map[string]any{"title": "second"})
 		if got := apptest.Column(s.Do("GET", "/v1/shortlinks", "").Want(200), "short_key"); got != made["short_key"] {
 			s.Errorf("short links %q, want only %v", got, made["short_key"])
 		}
@@ -45,7 +45,7 @@ func TestShortLinkIdempotencyByKey(t *testing.T) {
 		}
 		taken := `{"long_url":"https://d.test","short_key":"` + fmt.Sprint(made["short_key"]) + `"}`
 		post(s, "key-2", taken).Problem(409, "conflict", "")
-		post(s, "key-2", `{"long_url":"https://second.test"}`).Want(http.StatusCreated) // what was refused left it free
+		post(s, "key-2", `{"long_url":"https://second.test"}`).Want(http.StatusCreated) // a refused request does not use the key up
 		post(s, strings.Repeat("k", 255), `{"long_url":"https://d.test"}`).Want(http.StatusCreated)
 		for _, key := range []string{"two words", strings.Repeat("k", 256), canary + "é"} {
 			a := post(s, key, `{"long_url":"https://e.test"}`)
@@ -54,7 +54,7 @@ func TestShortLinkIdempotencyByKey(t *testing.T) {
 				s.Errorf("the key is echoed: %s", a.Body)
 			}
 		}
-		// The keys of targets are others.
+		// Targets have Idempotency-Keys of their own.
 		s.Send("POST", "/v1/targets", "application/json", `{"url":"https://a.test"}`, "Idempotency-Key", "key-1").Want(http.StatusCreated)
 		s.Clock.Advance(24 * time.Hour)
 		post(s, "key-1", `{"long_url":"https://a.test"}`).Want(http.StatusCreated)
@@ -62,11 +62,11 @@ func TestShortLinkIdempotencyByKey(t *testing.T) {
 }
 
 func TestShortLinkIdempotencyAtOnce(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		other := apptest.NewServer(s.TB, apptest.On(s.DB)) // another instance
+	eachEngine(t, func(s *server) {
+		other := newServer(s.TB, apptest.On(s.DB)) // another instance
 		for name, c := range map[string]struct {
 			key, body string
-			refused   int // the status of those that made nothing
+			refused   int // the status of the requests that add nothing
 		}{
 			"same Idempotency-Key":        {"at-once", `{"long_url":"https://keyed.test/%d"}`, http.StatusOK},
 			"same, and a short key":       {"at-once-2", `{"long_url":"https://keyed.test/%d","short_key":"keyed"}`, http.StatusOK},
@@ -77,8 +77,8 @@ func TestShortLinkIdempotencyAtOnce(t *testing.T) {
 			var all sync.WaitGroup
 			for i := range 20 {
 				all.Go(func() {
-					on := []*apptest.Server{s, other}[i%2]
-					a := on.Send("POST", "/v1/shortlinks", "application/json", fmt.Sprintf(c.Body, i), "Idempotency-Key", c.key)
+					on := []*server{s, other}[i%2]
+					a := on.Send("POST", "/v1/shortlinks", "application/json", fmt.Sprintf(c.body, i), "Idempotency-Key", c.key)
 					if a.Status == http.StatusCreated {
 						created.Add(1)
 					} else if a.Status != c.refused {
@@ -108,14 +108,14 @@ func TestShortLinkIdempotencyAtOnce(t *testing.T) {
 	})
 }
 
-// TestShortLinkPagination walks the list while short links come and go. All
-// were created at the same time: the key alone tells them apart.
+// TestShortLinkPagination reads the list while short links are added and deleted.
+// All have the same created_at, so that only the key orders them.
 func TestShortLinkPagination(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		// In the order of bytes, which no language's rules have.
+	eachEngine(t, func(s *server) {
+		// In the order of bytes, which is not that of any language.
 		keys := []string{"----", "0000", "9zzz", "AAAA", "Zaaa", "__-a", "____", "aAAA", "aaaa", "aaab", "zZZZ", "zzzz"}
 		for _, key := range slices.Backward(keys) {
-			s.Shorten(`"short_key":"` + key + `"`)
+			s.shorten(`"short_key":"` + key + `"`)
 		}
 		del := func(i int) { s.Do("DELETE", "/v1/shortlinks/"+keys[i], "").Want(http.StatusNoContent) }
 		var seen []string
@@ -133,9 +133,9 @@ func TestShortLinkPagination(t *testing.T) {
 				del(2) // the token's own
 				del(5) // is to come
 			case 1:
-				s.Shorten(`"short_key":"AAAB"`) // before the place of the token: it is not seen
+				s.shorten(`"short_key":"AAAB"`) // before the place of the token: it is not seen
 				s.Clock.Advance(time.Microsecond)
-				s.Shorten(`"short_key":"0001"`)
+				s.shorten(`"short_key":"0001"`)
 				s.Clock.Advance(-time.Microsecond)
 			}
 		}

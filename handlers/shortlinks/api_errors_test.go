@@ -5,17 +5,14 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"linkwatch/app/apptest"
 )
 
-// TestShortLinkErrors goes through the table of contract §1 for short links:
-// whatever is refused is a whole problem, never shows what was sent, and stores
-// nothing.
+// TestShortLinkErrors: every refused request is answered by a complete problem
+// that does not repeat the input, and changes nothing.
 func TestShortLinkErrors(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		at := s.Shorten(`"short_key":"abcd","title":"kept"`)
-		before := s.Do("GET", "/v1/shortlinks", "").body
+	eachEngine(t, func(s *server) {
+		at := s.shorten(`"short_key":"abcd","title":"kept"`)
+		before := s.Do("GET", "/v1/shortlinks", "").Body
 		post := func(members string) string { return `{"long_url":"https://x.test",` + members + `}` }
 		for _, c := range []struct {
 			method, path, body string
@@ -61,8 +58,8 @@ func TestShortLinkErrors(t *testing.T) {
 			{"POST", "/v1/shortlinks", post(`"short_key":"admin"`), 400, "short_key"},
 			{"POST", "/v1/shortlinks", post(`"short_key":"Links"`), 400, "short_key"},
 			{"POST", "/v1/shortlinks", post(`"short_key":"abcd"`), 409, ""},
-			{"POST", "/v1/shortlinks", post(`"expires_at":"` + s.At(-time.Second) + `"`), 400, "expires_at"},
-			{"POST", "/v1/shortlinks", post(`"expires_at":"` + s.At(0) + `"`), 400, "expires_at"},
+			{"POST", "/v1/shortlinks", post(`"expires_at":"` + s.at(-time.Second) + `"`), 400, "expires_at"},
+			{"POST", "/v1/shortlinks", post(`"expires_at":"` + s.at(0) + `"`), 400, "expires_at"},
 			{"POST", "/v1/shortlinks", post(`"expires_at":"0001-01-01T00:00:00Z"`), 400, "expires_at"},
 			{"POST", "/v1/shortlinks", post(`"expires_at":"0000-00-00T00:00:00Z"`), 400, "expires_at"},
 			{"POST", "/v1/shortlinks", post(`"expires_at":"2026-03-24T13:30:00+02:00"`), 400, "expires_at"}, // half an hour ago
@@ -83,7 +80,7 @@ func TestShortLinkErrors(t *testing.T) {
 			{"POST", "/v1/shortlinks", post(`"ttl_seconds":3153600001`), 400, "ttl_seconds"},
 			{"POST", "/v1/shortlinks", post(`"ttl_seconds":18446744073709551617`), 400, "ttl_seconds"},
 			{"POST", "/v1/shortlinks", post(`"ttl_seconds":"60"`), 400, "ttl_seconds"},
-			{"POST", "/v1/shortlinks", post(`"ttl_seconds":60,"expires_at":"` + s.At(time.Minute) + `"`), 400, "ttl_seconds"},
+			{"POST", "/v1/shortlinks", post(`"ttl_seconds":60,"expires_at":"` + s.at(time.Minute) + `"`), 400, "ttl_seconds"},
 			{"POST", "/v1/shortlinks", post(`"max_visits":0`), 400, "max_visits"},
 			{"POST", "/v1/shortlinks", post(`"max_visits":-1`), 400, "max_visits"},
 			{"POST", "/v1/shortlinks", post(`"max_visits":1.5`), 400, "max_visits"},
@@ -98,7 +95,7 @@ func TestShortLinkErrors(t *testing.T) {
 			{"PATCH", at, `{"long_url":7}`, 400, "long_url"},
 			{"PATCH", at, `{"disabled":null}`, 400, "disabled"},
 			{"PATCH", at, `{"disabled":"` + canary + `"}`, 400, "disabled"},
-			{"PATCH", at, `{"expires_at":"` + s.At(-time.Second) + `"}`, 400, "expires_at"},
+			{"PATCH", at, `{"expires_at":"` + s.at(-time.Second) + `"}`, 400, "expires_at"},
 			{"PATCH", at, `{"expires_at":"0001-01-01T00:00:00Z"}`, 400, "expires_at"},
 			{"PATCH", at, `{"title":"x","expires_at":"` + canary + `"}`, 400, "expires_at"},
 			{"PATCH", at, `{"max_visits":0}`, 400, "max_visits"},
@@ -113,8 +110,8 @@ func TestShortLinkErrors(t *testing.T) {
 			{"GET", "/v1/shortlinks?page_token=e30=", ``, 400, "query.page_token"},
 			{"GET", "/v1/shortlinks?page_token=" + strings.Repeat("A", 2000), ``, 400, "query.page_token"},
 			{"GET", "/v1/shortlinks?page_token=eyJjcmVhdGVkX2F0IjoiMjAyNi0wMy0yNFQxMjowMDowMFoiLCJpZCI6ImEhIn0=", ``, 400, "query.page_token"}, // of the key "a!"
-			{"GET", "/v1/shortlinks?status=" + canary, ``, 400, "query.Status"},
-			{"GET", "/v1/shortlinks?status=deleted", ``, 400, "query.Status"},
+			{"GET", "/v1/shortlinks?status=" + canary, ``, 400, "query.status"},
+			{"GET", "/v1/shortlinks?status=deleted", ``, 400, "query.status"},
 			{"GET", "/v1/shortlinks?q=%zz" + canary, ``, 400, "query"},
 			{"GET", at + "/stats?days=0", ``, 400, "query.days"},
 			{"GET", at + "/stats?days=401", ``, 400, "query.days"},
@@ -139,28 +136,28 @@ func TestShortLinkErrors(t *testing.T) {
 			{"GET", at + "/restore", ``, 405, ""},
 			{"POST", "/v1/shortlinks", `{"long_url":"` + strings.Repeat("a", 1<<20) + `"}`, 413, ""},
 		} {
-			a := s.Do(c.method, c.path, c.Body)
+			a := s.Do(c.method, c.path, c.body)
 			slug := map[int]string{
 				400: "invalid-request", 404: "not-found", 405: "method-not-allowed", 409: "conflict", 413: "too-large",
-			}[c.Status]
-			if a.Status != c.Status {
-				s.Errorf("%.200s %.200s: %d, want %d: %s", a.call, c.Body, a.Status, c.Status, a.Body)
+			}[c.status]
+			if a.Status != c.status {
+				s.Errorf("%.200s %.200s: %d, want %d: %s", a.Call, c.body, a.Status, c.status, a.Body)
 				continue
 			}
-			a.Problem(c.Status, slug, c.location)
+			a.Problem(c.status, slug, c.location)
 			if strings.Contains(a.Body, canary) || strings.Contains(a.Body, "Go struct") || len(a.Body) > 1000 {
-				s.Errorf("%s echoes what was sent: %s", a.call, a.Body)
+				s.Errorf("%s echoes what was sent: %s", a.Call, a.Body)
 			}
 		}
-		if after := s.Do("GET", "/v1/shortlinks", "").body; after != before {
+		if after := s.Do("GET", "/v1/shortlinks", "").Body; after != before {
 			s.Errorf("a refused request changed something:\n%s\n%s", before, after)
 		}
 	})
 }
 
 func TestShortLinkMediaType(t *testing.T) {
-	s := apptest.NewServer(t)
-	at := s.Shorten("")
+	s := newServer(t)
+	at := s.shorten("")
 	for _, ct := range []string{"text/plain", "application/x-www-form-urlencoded", ""} {
 		s.Send("POST", "/v1/shortlinks", ct, `{"long_url":"https://a.test"}`).Problem(http.StatusUnsupportedMediaType, "unsupported-media-type", "")
 		s.Send("PATCH", at, ct, `{}`).Problem(http.StatusUnsupportedMediaType, "unsupported-media-type", "")

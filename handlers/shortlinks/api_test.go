@@ -10,14 +10,10 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-
-	"linkwatch/handlers"
-	"linkwatch/handlers/middleware"
-	"linkwatch/models/modelstest"
 )
 
 func TestAddShortLink(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
+	eachEngine(t, func(s *server) {
 		a := s.Do("POST", "/v1/shortlinks", `{"long_url":"HTTPS://Example.com:443/path/?a=1#section","short_key":"My-key_1",
 			"expires_at":"2026-03-24T15:00:00.5+02:00","max_visits":3,"title":" Spring  campaign "}`)
 		got := a.Want(http.StatusCreated)
@@ -38,57 +34,57 @@ func TestAddShortLink(t *testing.T) {
 		s.Do("GET", strings.ToLower(at), "").Problem(404, "not-found", "")
 
 		plain := s.Do("POST", "/v1/shortlinks", `{"long_url":"http://plain.test","short_key":null,"expires_at":null,"ttl_seconds":null,"max_visits":null,"title":null}`).
-			want(http.StatusCreated)
-		has(s.TB, plain, map[string]any{"title": "", "expires_at": nil, "max_visits": nil, "status": "active"})
+			Want(http.StatusCreated)
+		apptest.Has(s.TB, plain, map[string]any{"title": "", "expires_at": nil, "max_visits": nil, "status": "active"})
 		key := fmt.Sprint(plain["short_key"])
 		if !regexp.MustCompile(`^[2-9A-HJ-NP-Za-hjkmnp-z]{7}$`).MatchString(key) || plain["short_url"] != s.URL+"/s/"+key {
 			s.Errorf("the key that was made up is %q, its address %v", key, plain["short_url"])
 		}
-		has(s.TB, s.Do("POST", "/v1/shortlinks", `{"long_url":"http://plain.test","ttl_seconds":90}`).Want(http.StatusCreated),
+		apptest.Has(s.TB, s.Do("POST", "/v1/shortlinks", `{"long_url":"http://plain.test","ttl_seconds":90}`).Want(http.StatusCreated),
 			map[string]any{"expires_at": "2026-03-24T12:01:30Z"})
-		has(s.TB, s.Do("POST", "/v1/shortlinks", `{"long_url":"http://plain.test","ttl_seconds":3153600000,"expires_at":null}`).Want(http.StatusCreated),
+		apptest.Has(s.TB, s.Do("POST", "/v1/shortlinks", `{"long_url":"http://plain.test","ttl_seconds":3153600000,"expires_at":null}`).Want(http.StatusCreated),
 			map[string]any{"expires_at": "2126-02-28T12:00:00Z"})
 		for _, key := range []string{"kkkk", strings.Repeat("-", 64)} {
-			s.Shorten(`"short_key":"` + key + `"`)
+			s.shorten(`"short_key":"` + key + `"`)
 		}
 	})
 }
 
-// TestShortLinkAddresses: short_url is below PUBLIC_URL, and a SHORT_HOST adds another address,
-// at the same port.
+// TestShortLinkAddresses: short_url is below PUBLIC_URL. SHORT_HOST adds
+// short_host_url, at the same port.
 func TestShortLinkAddresses(t *testing.T) {
 	for _, c := range []struct {
-		addresses       middleware.Addresses
-		short, atItsOwn any
+		publicURL, shortHost string
+		short, atItsOwn      any
 	}{
-		{middleware.Addresses{PublicURL: "https://links.example"}, "https://links.example/s/abcd", nil},
-		{middleware.Addresses{PublicURL: "https://links.example:8443", ShortHost: "go.example"}, "https://links.example:8443/s/abcd", "https://go.example:8443/abcd"},
-		{middleware.Addresses{PublicURL: "https://links.example", ShortHost: "go.example"}, "https://links.example/s/abcd", "https://go.example/abcd"},
-		{middleware.Addresses{ShortHost: "go.example"}, "", ""},
+		{"https://links.example", "", "https://links.example/s/abcd", nil},
+		{"https://links.example:8443", "go.example", "https://links.example:8443/s/abcd", "https://go.example:8443/abcd"},
+		{"https://links.example", "go.example", "https://links.example/s/abcd", "https://go.example/abcd"},
+		{"", "go.example", "", ""},
 	} {
-		s := apptest.NewServer(t, apptest.On(modelstest.New(t)), func(d *handlers.Deps) { d.Addresses = c.addresses })
+		s := newServer(t, apptest.Set("PUBLIC_URL", c.publicURL), apptest.Set("SHORT_HOST", c.shortHost))
 		if c.short == "" {
 			c.short, c.atItsOwn = s.URL+"/s/abcd", strings.Replace(s.URL, "127.0.0.1", "go.example", 1)+"/abcd"
 		}
-		at := s.Shorten(`"short_key":"abcd"`)
+		at := s.shorten(`"short_key":"abcd"`)
 		for _, got := range []map[string]any{
 			s.Do("GET", at, "").Want(200), apptest.Items(s.Do("GET", "/v1/shortlinks", "").Want(200))[0], s.Do("PATCH", at, `{}`).Want(200),
 		} {
 			if got["short_url"] != c.short || got["short_host_url"] != c.atItsOwn {
-				t.Errorf("%+v: %v and %v", c.addresses, got["short_url"], got["short_host_url"])
+				t.Errorf("%q and %q: %v and %v", c.publicURL, c.shortHost, got["short_url"], got["short_host_url"])
 			}
 		}
 	}
 }
 
 func TestShortLinkStatus(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		s.Shorten(`"short_key":"forever"`)
-		s.Shorten(`"short_key":"minute","ttl_seconds":60`)
-		s.Shorten(`"short_key":"once","max_visits":1`)
-		s.Shorten(`"short_key":"off-min","ttl_seconds":60`)
+	eachEngine(t, func(s *server) {
+		s.shorten(`"short_key":"forever"`)
+		s.shorten(`"short_key":"minute","ttl_seconds":60`)
+		s.shorten(`"short_key":"once","max_visits":1`)
+		s.shorten(`"short_key":"off-min","ttl_seconds":60`)
 		s.Do("PATCH", "/v1/shortlinks/off-min", `{"disabled":true}`).Want(200)
-		s.Visit("once", "", "")
+		s.visit("once", "", "")
 		status := func(want string) {
 			s.Helper()
 			list := s.Do("GET", "/v1/shortlinks", "").Want(200)
@@ -96,7 +92,7 @@ func TestShortLinkStatus(t *testing.T) {
 				s.Errorf("%s, want %s", got, want)
 			}
 			for _, l := range apptest.Items(list) {
-				has(s.TB, s.Do("GET", "/v1/shortlinks/"+fmt.Sprint(l["short_key"]), "").Want(200), map[string]any{"status": l["status"]})
+				apptest.Has(s.TB, s.Do("GET", "/v1/shortlinks/"+fmt.Sprint(l["short_key"]), "").Want(200), map[string]any{"status": l["status"]})
 			}
 		}
 		status("active active disabled expired")
@@ -104,19 +100,19 @@ func TestShortLinkStatus(t *testing.T) {
 		status("active active disabled expired")
 		s.Clock.Advance(time.Microsecond)
 		status("active expired disabled expired")
-		has(s.TB, s.Do("PATCH", "/v1/shortlinks/minute", `{"expires_at":"`+s.At(time.Hour)+`"}`).Want(200), map[string]any{"status": "active"})
-		has(s.TB, s.Do("PATCH", "/v1/shortlinks/once", `{"max_visits":2}`).Want(200), map[string]any{"status": "active", "visits": 1.0})
-		has(s.TB, s.Do("PATCH", "/v1/shortlinks/off-min", `{"disabled":false}`).Want(200), map[string]any{"status": "expired"})
+		apptest.Has(s.TB, s.Do("PATCH", "/v1/shortlinks/minute", `{"expires_at":"`+s.at(time.Hour)+`"}`).Want(200), map[string]any{"status": "active"})
+		apptest.Has(s.TB, s.Do("PATCH", "/v1/shortlinks/once", `{"max_visits":2}`).Want(200), map[string]any{"status": "active", "visits": 1.0})
+		apptest.Has(s.TB, s.Do("PATCH", "/v1/shortlinks/off-min", `{"disabled":false}`).Want(200), map[string]any{"status": "expired"})
 		status("active active expired active")
 	})
 }
 
 func TestFilterShortLinks(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		s.Shorten(`"short_key":"aaaa","title":"Straße"`)
-		s.Shorten(`"short_key":"bb_b","ttl_seconds":60`)
+	eachEngine(t, func(s *server) {
+		s.shorten(`"short_key":"aaaa","title":"Straße"`)
+		s.shorten(`"short_key":"bb_b","ttl_seconds":60`)
 		s.Do("POST", "/v1/shortlinks", `{"long_url":"https://other.test/50%25","short_key":"cccc"}`).Want(http.StatusCreated)
-		s.Shorten(`"short_key":"dddd"`)
+		s.shorten(`"short_key":"dddd"`)
 		s.Do("PATCH", "/v1/shortlinks/dddd", `{"disabled":true}`).Want(200)
 		s.Clock.Advance(time.Hour)
 		for query, want := range map[string]string{
@@ -138,15 +134,15 @@ func TestFilterShortLinks(t *testing.T) {
 				s.Errorf("%s: %q, want %q", query, got, want)
 			}
 		}
-		if body := s.Do("GET", "/v1/shortlinks?q=nothing", "").body; !strings.Contains(body, `"items":[]`) || !strings.Contains(body, `"next_page_token":""`) {
+		if body := s.Do("GET", "/v1/shortlinks?q=nothing", "").Body; !strings.Contains(body, `"items":[]`) || !strings.Contains(body, `"next_page_token":""`) {
 			s.Errorf("an empty page: %s", body)
 		}
 	})
 }
 
 func TestPatchShortLink(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		at := s.Shorten(`"short_key":"abcd","title":"first"`)
+	eachEngine(t, func(s *server) {
+		at := s.shorten(`"short_key":"abcd","title":"first"`)
 		s.Clock.Advance(time.Minute)
 		for _, c := range []struct {
 			body string
@@ -154,10 +150,10 @@ func TestPatchShortLink(t *testing.T) {
 		}{
 			{`{}`, map[string]any{"title": "first", "long_url": "https://example.com/page"}},
 			{`{"title":"Shop"}`, map[string]any{"title": "Shop", "expires_at": nil}},
-			{`{"expires_at":"` + s.At(time.Hour) + `"}`, map[string]any{"title": "Shop", "expires_at": s.At(time.Hour)}},
-			{`{"max_visits":5}`, map[string]any{"max_visits": 5.0, "expires_at": s.At(time.Hour)}},
+			{`{"expires_at":"` + s.at(time.Hour) + `"}`, map[string]any{"title": "Shop", "expires_at": s.at(time.Hour)}},
+			{`{"max_visits":5}`, map[string]any{"max_visits": 5.0, "expires_at": s.at(time.Hour)}},
 			{`{"title":null}`, map[string]any{"title": "", "max_visits": 5.0}},
-			{`{"max_visits":null}`, map[string]any{"max_visits": nil, "expires_at": s.At(time.Hour)}},
+			{`{"max_visits":null}`, map[string]any{"max_visits": nil, "expires_at": s.at(time.Hour)}},
 			{`{"expires_at":null}`, map[string]any{"expires_at": nil, "long_url": "https://example.com/page"}},
 			{`{"long_url":"http://other.test/x"}`, map[string]any{"long_url": "http://other.test/x", "status": "active"}},
 			{`{"disabled":true,"title":"Off"}`, map[string]any{"status": "disabled", "title": "Off", "long_url": "http://other.test/x"}},
@@ -165,27 +161,27 @@ func TestPatchShortLink(t *testing.T) {
 			{`{"title":"still"}`, map[string]any{"status": "disabled", "title": "still"}},
 			{`{"disabled":false}`, map[string]any{"status": "active", "title": "still", "short_key": "abcd", "created_at": "2026-03-24T12:00:00Z"}},
 		} {
-			got := s.Do("PATCH", at, c.Body).Want(200)
-			has(s.TB, got, c.want)
+			got := s.Do("PATCH", at, c.body).Want(200)
+			apptest.Has(s.TB, got, c.want)
 			if now := s.Do("GET", at, "").Want(200); !reflect.DeepEqual(now, got) {
-				s.Errorf("%s answered %v, and then the short link is %v", c.Body, got, now)
+				s.Errorf("%s answered %v, and then the short link is %v", c.body, got, now)
 			}
 		}
-		// What has passed may stay as it is, but not be chosen.
-		s.Do("PATCH", at, `{"expires_at":"`+s.At(time.Minute)+`"}`).Want(200)
-		end := s.At(time.Minute)
+		// An end that has passed may be kept, but not be set.
+		s.Do("PATCH", at, `{"expires_at":"`+s.at(time.Minute)+`"}`).Want(200)
+		end := s.at(time.Minute)
 		s.Clock.Advance(time.Hour)
-		has(s.TB, s.Do("PATCH", at, `{"title":"late","expires_at":"`+end+`"}`).Want(200), map[string]any{"title": "late", "status": "expired"})
-		s.Do("PATCH", at, `{"expires_at":"`+s.At(-time.Minute)+`"}`).Problem(400, "invalid-request", "expires_at")
+		apptest.Has(s.TB, s.Do("PATCH", at, `{"title":"late","expires_at":"`+end+`"}`).Want(200), map[string]any{"title": "late", "status": "expired"})
+		s.Do("PATCH", at, `{"expires_at":"`+s.at(-time.Minute)+`"}`).Problem(400, "invalid-request", "expires_at")
 	})
 }
 
 func TestDeleteAndRestoreShortLink(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		at := s.Shorten(`"short_key":"abcd","title":"kept"`)
+	eachEngine(t, func(s *server) {
+		at := s.shorten(`"short_key":"abcd","title":"kept"`)
 		s.Do("POST", at+"/restore", "").Problem(404, "not-found", "")
-		s.Visit("abcd", "", "")
-		s.WriteVisits()
+		s.visit("abcd", "", "")
+		s.writeVisits()
 		if a := s.Do("DELETE", at, ""); a.Status != http.StatusNoContent || a.Body != "" {
 			s.Errorf("%d %s", a.Status, a.Body)
 		}
@@ -199,7 +195,7 @@ func TestDeleteAndRestoreShortLink(t *testing.T) {
 		}
 		s.Do("POST", "/v1/shortlinks", `{"long_url":"https://b.test","short_key":"abcd"}`).Problem(409, "conflict", "")
 		s.Clock.Advance(24 * time.Hour)
-		has(s.TB, s.Do("POST", at+"/restore", "").Want(200), map[string]any{
+		apptest.Has(s.TB, s.Do("POST", at+"/restore", "").Want(200), map[string]any{
 			"short_key": "abcd", "short_url": s.URL + "/s/abcd", "title": "kept", "visits": 1.0, "status": "active",
 		})
 		s.Do("POST", at+"/restore", "").Problem(404, "not-found", "")

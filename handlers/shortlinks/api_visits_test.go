@@ -2,16 +2,13 @@ package shortlinks_test
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"reflect"
 	"testing"
 	"time"
 
 	"linkwatch/app/apptest"
-
-	"linkwatch/handlers"
-	"linkwatch/handlers/middleware"
-	"linkwatch/models/modelstest"
 	"linkwatch/views/qr"
 )
 
@@ -23,27 +20,27 @@ const (
 )
 
 func TestShortLinkStats(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		at := s.Shorten(`"short_key":"abcd"`)
+	eachEngine(t, func(s *server) {
+		at := s.shorten(`"short_key":"abcd"`)
 		empty := s.Do("GET", at+"/stats", "").Want(200)
-		has(s.TB, empty, map[string]any{
+		apptest.Has(s.TB, empty, map[string]any{
 			"short_key": "abcd", "visits": 0.0, "bots": 0.0, "last_visited_at": nil, "referrers": []any{},
 			"devices": map[string]any{"desktop": 0.0, "mobile": 0.0, "tablet": 0.0, "other": 0.0},
 		})
 		if len(empty) != 7 {
 			s.Errorf("members %v", empty)
 		}
-		if days := objects(empty["days"]); len(days) != 30 || days[0]["date"] != "2026-02-23" || days[29]["date"] != "2026-03-24" {
+		if days := apptest.Objects(empty["days"]); len(days) != 30 || days[0]["date"] != "2026-02-23" || days[29]["date"] != "2026-03-24" {
 			s.Errorf("days %v", days)
 		}
 
-		s.Visit("abcd", byDesktop, "https://news.example/item?id=1")
-		s.Visit("abcd", byMobile, "https://news.example/other")
-		s.Visit("abcd", byBot, "https://bots.example/")
+		s.visit("abcd", byDesktop, "https://news.example/item?id=1")
+		s.visit("abcd", byMobile, "https://news.example/other")
+		s.visit("abcd", byBot, "https://bots.example/")
 		s.Clock.Advance(24 * time.Hour)
-		s.Visit("abcd", byTablet, "https://social.example/")
-		s.Visit("abcd", "", "")
-		s.WriteVisits()
+		s.visit("abcd", byTablet, "https://social.example/")
+		s.visit("abcd", "", "")
+		s.writeVisits()
 		s.Clock.Advance(24 * time.Hour)
 		day := func(date string, bots, desktop, mobile, tablet, other float64) map[string]any {
 			return map[string]any{
@@ -52,7 +49,7 @@ func TestShortLinkStats(t *testing.T) {
 			}
 		}
 		got := s.Do("GET", at+"/stats?days=3", "").Want(200)
-		has(s.TB, got, map[string]any{
+		apptest.Has(s.TB, got, map[string]any{
 			"visits": 5.0, "bots": 1.0, "last_visited_at": "2026-03-25T12:00:00Z",
 			"days": []any{
 				day("2026-03-24", 1, 1, 1, 0, 0), day("2026-03-25", 0, 0, 0, 1, 1), day("2026-03-26", 0, 0, 0, 0, 0),
@@ -64,33 +61,33 @@ func TestShortLinkStats(t *testing.T) {
 				map[string]any{"host": "social.example", "visits": 1.0},
 			},
 		})
-		has(s.TB, s.Do("GET", at, "").Want(200), map[string]any{"visits": 5.0, "bots": 1.0, "last_visited_at": "2026-03-25T12:00:00Z"})
+		apptest.Has(s.TB, s.Do("GET", at, "").Want(200), map[string]any{"visits": 5.0, "bots": 1.0, "last_visited_at": "2026-03-25T12:00:00Z"})
 
 		last := s.Do("GET", at+"/stats?days=1", "").Want(200)
-		has(s.TB, last, map[string]any{
+		apptest.Has(s.TB, last, map[string]any{
 			"visits": 5.0, "days": []any{day("2026-03-26", 0, 0, 0, 0, 0)}, "referrers": got["referrers"],
 			"devices": map[string]any{"desktop": 0.0, "mobile": 0.0, "tablet": 0.0, "other": 0.0},
 		})
-		if n := len(objects(s.Do("GET", at+"/stats?days=400", "").Want(200)["days"])); n != 400 {
+		if n := len(apptest.Objects(s.Do("GET", at+"/stats?days=400", "").Want(200)["days"])); n != 400 {
 			s.Errorf("%d days, want 400", n)
 		}
 	})
 }
 
 func TestShortLinkQR(t *testing.T) {
-	for _, addresses := range []middleware.Addresses{{}, {PublicURL: "https://links.example"}, {PublicURL: "https://links.example", ShortHost: "go.example"}} {
-		s := apptest.NewServer(t, apptest.On(modelstest.New(t)), func(d *handlers.Deps) { d.Addresses = addresses })
-		at := s.Shorten(`"short_key":"abcd","ttl_seconds":60`)
-		address := map[middleware.Addresses]string{
-			{}:                                   s.URL + "/s/abcd",
-			{PublicURL: "https://links.example"}: "https://links.example/s/abcd",
-			{PublicURL: "https://links.example", ShortHost: "go.example"}: "https://go.example/abcd",
-		}[addresses]
+	for _, c := range []struct{ publicURL, shortHost, address string }{
+		{"", "", ""},
+		{"https://links.example", "", "https://links.example/s/abcd"},
+		{"https://links.example", "go.example", "https://go.example/abcd"},
+	} {
+		s := newServer(t, apptest.Set("PUBLIC_URL", c.publicURL), apptest.Set("SHORT_HOST", c.shortHost))
+		at := s.shorten(`"short_key":"abcd","ttl_seconds":60`)
+		address := cmp.Or(c.address, s.URL+"/s/abcd")
 		want, err := qr.SVG(address)
 		s.Must(err)
 		a := s.Do("GET", at+"/qr.svg", "")
 		if a.Status != http.StatusOK || !bytes.Equal([]byte(a.Body), want) {
-			t.Errorf("%+v: %d %s, want the code of %s", addresses, a.Status, a.Body, address)
+			t.Errorf("%+v: %d %s, want the code of %s", c, a.Status, a.Body, address)
 		}
 		type headers struct{ Type, Caching, Sniffing string }
 		got := headers{a.Header.Get("Content-Type"), a.Header.Get("Cache-Control"), a.Header.Get("X-Content-Type-Options")}

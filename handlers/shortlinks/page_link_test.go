@@ -8,16 +8,13 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-	"linkwatch/views/qr"
-
-	"linkwatch/handlers"
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
-	"linkwatch/models/shortlinks/cache"
+	"linkwatch/views/qr"
 )
 
-// TestEditShortLinkOnItsPage: what its owner sets is stored, and an end that is not
-// touched stays to the second.
+// TestEditShortLinkOnItsPage: edits are stored, and an end that is not edited keeps
+// its seconds.
 func TestEditShortLinkOnItsPage(t *testing.T) {
 	s := apptest.NewSite(t)
 	end := s.ShortLinks.Now().Add(3*time.Hour + 17*time.Second)
@@ -32,7 +29,7 @@ func TestEditShortLinkOnItsPage(t *testing.T) {
 	if l, err := s.ShortLinks.Get(t.Context(), "Spring"); err != nil || l.ExpiresAt != end || l.LongURL != "https://example.com/b" {
 		t.Errorf("%+v: %v", l, err)
 	}
-	s.Visit("Spring", 3, somebody)
+	visit(s, "Spring", 3, somebody)
 	apptest.WantText(t, s.Get("/short/Spring"), ".state", "Its 3 visits are used up")
 	apptest.WantText(t, s.Get("/short?status=expired"), ".short-links .visits", "3 of 3")
 	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "ends": {""}, "max_visits": {""}})
@@ -43,23 +40,18 @@ func TestEditShortLinkOnItsPage(t *testing.T) {
 	apptest.WantText(t, a, ".state", "ends · 25 Mar 2026, 09:30 UTC in 21 h")
 	apptest.WantStatus(t, s.Post("/short/None", url.Values{"long_url": {"https://example.com"}}), http.StatusNotFound)
 
-	s.Clock.Advance(48 * time.Hour) // the title of what has expired can be changed
+	s.Clock.Advance(48 * time.Hour) // the title of an expired short link can be edited
 	a = s.Follow("/short/Spring", url.Values{"long_url": {"https://example.com/b"}, "title": {"Late"}, "ends": {"kept"}})
 	apptest.WantText(t, a, "h1", "Late")
 	apptest.WantText(t, a, ".state", "Visitors see that it has expired.")
 }
 
-// TestBlockedShortLink: a page does not say of a link that it leads on while
-// visitors are told otherwise.
+// TestBlockedShortLink: the page of a short link to a blocked host says what its
+// visitors see.
 func TestBlockedShortLink(t *testing.T) {
-	s := apptest.NewSite(t, func(d *handlers.Deps) {
-		if _, _, err := d.ShortLinks.Add(t.Context(), shortlinks.New{LongURL: "https://bad.example", Key: "Spring"}); err != nil {
-			t.Fatal(err)
-		}
-		restarted := cache.NewMemory(10, nil)
-		t.Cleanup(restarted.Close)
-		d.ShortLinks = shortlinks.NewStore(d.DB, nil, restarted, shortlinks.Options{BlockedHosts: []string{"bad.example"}})
-	})
+	before := apptest.NewSite(t)
+	before.Shorten("https://bad.example", "Spring")
+	s := apptest.NewSite(t, apptest.On(before.DB), apptest.Set("SHORT_BLOCKED_HOSTS", "bad.example"))
 	apptest.WantText(t, s.Get("/short/Spring"), ".state", "This short link leads to an address that this server does not link to. Visitors see that.")
 }
 
@@ -96,7 +88,7 @@ func TestExtendShortLink(t *testing.T) {
 	if !ends().IsZero() {
 		t.Errorf("it ends %s, want never", ends())
 	}
-	s.Follow("/short/Spring/extend", url.Values{"by": {"24h"}}) // what never ends is not made to end
+	s.Follow("/short/Spring/extend", url.Values{"by": {"24h"}}) // one without an end gets none
 	if !ends().IsZero() {
 		t.Errorf("it ends %s, want never", ends())
 	}
@@ -106,7 +98,7 @@ func TestExtendShortLink(t *testing.T) {
 func TestDisableDeleteAndUndo(t *testing.T) {
 	s := apptest.NewSite(t)
 	s.Shorten("https://example.com", "Spring")
-	s.Visit("Spring", 2, somebody)
+	visit(s, "Spring", 2, somebody)
 	a := s.Follow("/short/Spring/disabled", url.Values{"disabled": {"true"}, "back": {"/short?q=spring&status=active"}})
 	apptest.WantText(t, a, ".flash", "Disabled.")
 	apptest.WantText(t, a, ".empty", "No short link matches")
@@ -133,11 +125,11 @@ func TestVisitsOnPages(t *testing.T) {
 	a := s.Get("/short/Spring")
 	apptest.WantText(t, a, ".chart", "No visits in this time")
 	apptest.WantText(t, a, ".all-well", "Nobody came yet.")
-	s.Visit("Spring", 3, somebody)
+	visit(s, "Spring", 3, somebody)
 	s.Clock.Advance(24 * time.Hour)
-	s.Visit("Spring", 2, onAPhone)
-	s.Visit("Spring", 4, aBot)
-	s.Visit("Spring", 1, shortlinks.Visitor{Referrer: "https://xn--bcher-kva.example/", UserAgent: somebody.UserAgent})
+	visit(s, "Spring", 2, onAPhone)
+	visit(s, "Spring", 4, aBot)
+	visit(s, "Spring", 1, shortlinks.Visitor{Referrer: "https://xn--bcher-kva.example/", UserAgent: somebody.UserAgent})
 	a = s.Get("/short/Spring")
 	apptest.WantText(t, a, ".facts", "Visits 10 · 4 by bots")
 	apptest.WantText(t, a, "section[aria-labelledby=visits] .section-head", "6 by people · 4 by bots")
@@ -170,7 +162,7 @@ func TestShortenALink(t *testing.T) {
 	if !ok || len(key) != 7 {
 		t.Fatalf("the short address is %q", address)
 	}
-	a = s.Follow("/links/"+l.ID+"/shorten", nil) // a second click, say, on another tab
+	a = s.Follow("/links/"+l.ID+"/shorten", nil) // a second click, on another tab
 	apptest.WantCount(t, s.Get("/short"), ".short-links tbody tr", 1)
 	a = s.Get(a.Find("section[aria-labelledby=shortened] .section-head a").AttrOr("href", ""))
 	apptest.WantText(t, a, "h1", l.Title)

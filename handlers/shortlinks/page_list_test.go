@@ -10,13 +10,10 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-
-	"linkwatch/handlers"
-	"linkwatch/handlers/middleware"
 	"linkwatch/models/shortlinks"
 )
 
-// Visitors of three sorts.
+// Visitors of three kinds.
 var (
 	somebody = shortlinks.Visitor{
 		Referrer: "https://news.example/today", UserAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
@@ -26,6 +23,9 @@ var (
 	}
 	aBot = shortlinks.Visitor{UserAgent: "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"}
 )
+
+// hostile is a title that does harm where it is not escaped.
+const hostile = `<script>alert(1)</script>"><img src=x onerror=alert(2)>`
 
 func TestShortPage(t *testing.T) {
 	s := apptest.NewSite(t)
@@ -73,11 +73,9 @@ func TestShortPage(t *testing.T) {
 	}
 }
 
-// TestShortHostOnPages: where short links have a host of their own, pages show that.
+// TestShortHostOnPages: pages show the addresses at SHORT_HOST if there is one.
 func TestShortHostOnPages(t *testing.T) {
-	s := apptest.NewSite(t, func(d *handlers.Deps) {
-		d.Addresses = middleware.Addresses{PublicURL: "https://links.example", ShortHost: "lnk.example"}
-	})
+	s := apptest.NewSite(t, apptest.Set("PUBLIC_URL", "https://links.example"), apptest.Set("SHORT_HOST", "lnk.example"))
 	s.Shorten("https://example.com", "Spring")
 	apptest.WantText(t, s.Get("/short/Spring"), ".short-address", "https://lnk.example/Spring")
 	apptest.WantText(t, s.Get("/short"), "#prefix", "lnk.example/")
@@ -226,9 +224,9 @@ func TestShortConstantNumberOfQueries(t *testing.T) {
 		for i := range n {
 			key := fmt.Sprintf("Key%d-%d", n, i)
 			s.Shorten("https://example.com/"+key, key)
-			s.Visit(key, 1, somebody)
+			visit(s, key, 1, somebody)
 		}
-		s.Visit("First", n, somebody)
+		visit(s, "First", n, somebody)
 	}
 	paths := []string{"/", "/short", "/short?q=example", "/short?status=active", "/short?status=expired", "/short/First", "/short/First?days=400", "/links/" + l.ID}
 	add(2)

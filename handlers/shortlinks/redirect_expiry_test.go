@@ -9,106 +9,104 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
 )
 
-const longURL = "https://example.com/page" // where shorten leads
-
-// TestHybridExpirationStrategy_NoSynchronousDeletes is the critical test of seed
-// 004: a redirect writes nothing and deletes nothing, whether its link has
-// expired or not, and of what is cached it asks nobody.
+// TestHybridExpirationStrategy_NoSynchronousDeletes: a redirect writes nothing
+// and deletes nothing, whether its short link has expired or not. A cache hit
+// sends no statement to the database.
 func TestHybridExpirationStrategy_NoSynchronousDeletes(t *testing.T) {
-	eachCache(t, func(s *apptest.Server, another func() *apptest.Server) {
-		s.Shorten(`"short_key":"ends","ttl_seconds":60`)
-		s.Silent("a hit", func() { s.Leads("/s/ends", longURL) })
+	eachCache(t, func(s *server, another func() *server) {
+		s.shorten(`"short_key":"ends","ttl_seconds":60`)
+		s.silent("a hit", func() { s.leads("/s/ends", longURL) })
 
 		cold := another()
-		onlyReads(cold, "a miss", func() { cold.Leads("/s/ends", longURL) })
-		cold.Silent("the hit after it", func() { cold.Leads("/s/ends", longURL) })
+		cold.onlyReads("a miss", func() { cold.leads("/s/ends", longURL) })
+		cold.silent("the hit after it", func() { cold.leads("/s/ends", longURL) })
 
 		s.Clock.Advance(59 * time.Second)
-		s.Leads("/s/ends", longURL)
+		s.leads("/s/ends", longURL)
 		s.Clock.Advance(time.Second)
-		s.Silent("an expired entry", func() { s.Gone("/s/ends", "has expired") })
-		s.Silent("its tombstone", func() { s.Gone("/s/ends", "has expired") })
+		s.silent("an expired entry", func() { s.gone("/s/ends", "has expired") })
+		s.silent("its tombstone", func() { s.gone("/s/ends", "has expired") })
 
 		cold = another()
 		cold.Clock.Advance(time.Minute)
-		onlyReads(cold, "an expired link in the database", func() { cold.Gone("/s/ends", "has expired") })
-		cold.Silent("its tombstone", func() { cold.Gone("/s/ends", "has expired") })
+		cold.onlyReads("an expired link in the database", func() { cold.gone("/s/ends", "has expired") })
+		cold.silent("its tombstone", func() { cold.gone("/s/ends", "has expired") })
 
-		// It is still there, and so are its visits: deleting is the reaper's.
+		// It is still there: only the reaper deletes.
 		if got := s.Do("GET", "/v1/shortlinks/ends", "").Want(200); got["status"] != "expired" {
 			t.Errorf("%v", got)
 		}
 	})
 }
 
-// TestExpiredFromTheInstant: contract §5, whatever the cache holds.
+// TestExpiredFromTheInstant: a short link expires at the very instant, whatever
+// the caches hold.
 func TestExpiredFromTheInstant(t *testing.T) {
-	eachCache(t, func(s *apptest.Server, another func() *apptest.Server) {
-		s.Shorten(`"short_key":"ends","expires_at":"` + s.At(time.Hour) + `"`)
+	eachCache(t, func(s *server, another func() *server) {
+		s.shorten(`"short_key":"ends","expires_at":"` + s.at(time.Hour) + `"`)
 		s.Clock.Advance(time.Hour - time.Microsecond)
-		s.Leads("/s/ends", longURL)
+		s.leads("/s/ends", longURL)
 		s.Clock.Advance(time.Microsecond)
-		s.Gone("/s/ends", "has expired")
-		// So it does in an instance that never heard of it.
+		s.gone("/s/ends", "has expired")
+		// An instance that has not cached it does the same.
 		cold := another()
 		cold.Clock.Advance(time.Hour)
-		cold.Gone("/s/ends", "has expired")
+		cold.gone("/s/ends", "has expired")
 	})
 }
 
-// TestTombstones: whatever a key has come to is asked for once, not at each visit.
+// TestTombstones: the database is asked once why a key is unavailable, not at
+// each visit.
 func TestTombstones(t *testing.T) {
-	eachCache(t, func(s *apptest.Server, another func() *apptest.Server) {
-		s.Shorten(`"short_key":"expired","ttl_seconds":60`)
-		s.Shorten(`"short_key":"used-up","max_visits":1`)
-		s.Shorten(`"short_key":"switched"`)
-		s.Shorten(`"short_key":"deleted"`)
-		s.Leads("/s/used-up", longURL)
+	eachCache(t, func(s *server, another func() *server) {
+		s.shorten(`"short_key":"expired","ttl_seconds":60`)
+		s.shorten(`"short_key":"used-up","max_visits":1`)
+		s.shorten(`"short_key":"switched"`)
+		s.shorten(`"short_key":"deleted"`)
+		s.leads("/s/used-up", longURL)
 		s.Do("PATCH", "/v1/shortlinks/switched", `{"disabled":true}`).Want(200)
 		s.Do("DELETE", "/v1/shortlinks/deleted", "").Want(204)
 		cold := another()
-		for _, x := range []*apptest.Server{s, cold} {
-			x.clock.Advance(time.Minute)
+		for _, x := range []*server{s, cold} {
+			x.Clock.Advance(time.Minute)
 			for key, reason := range map[string]string{
 				"expired": "has expired", "used-up": "as often as it may be", "switched": "switched off", "deleted": "was deleted",
 			} {
-				x.Gone("/s/"+key, reason)
-				x.Silent("the tombstone of "+key, func() { x.Gone("/s/"+key, reason) })
+				x.gone("/s/"+key, reason)
+				x.silent("the tombstone of "+key, func() { x.gone("/s/"+key, reason) })
 			}
 		}
 	})
 }
 
-// TestUnknownKeys: a stranger who guesses keys costs a query for each, those
-// that cannot be keys none.
+// TestUnknownKeys: a guessed key costs one query, a text that cannot be a key none.
 func TestUnknownKeys(t *testing.T) {
-	eachCache(t, func(s *apptest.Server, _ func() *apptest.Server) {
-		onlyReads(s, "an unknown key", func() { s.Ask("GET", "/s/nothing").Problem(404, "not-found", "") })
-		s.Silent("the same again", func() { s.Ask("GET", "/s/nothing").Problem(404, "not-found", "") })
+	eachCache(t, func(s *server, _ func() *server) {
+		s.onlyReads("an unknown key", func() { s.Ask("GET", "/s/nothing").Problem(404, "not-found", "") })
+		s.silent("the same again", func() { s.Ask("GET", "/s/nothing").Problem(404, "not-found", "") })
 		for _, path := range []string{
 			"/s/abc", "/s/" + strings.Repeat("a", 65), "/s/with.dot", "/s/with%20blank", "/s/sch%C3%B6n", "/s/%00%00%00%00", "/s/", "/s/a/b", "/s/a%2Fbcd",
 			"/s/..%2F..%2Fadmin", "/s/abcd'--",
 		} {
-			s.Silent(path, func() { s.Ask("GET", path).Problem(404, "not-found", "") })
+			s.silent(path, func() { s.Ask("GET", path).Problem(404, "not-found", "") })
 		}
-		s.Shorten(`"short_key":"nothing"`)
-		s.Leads("/s/nothing", longURL)
+		s.shorten(`"short_key":"nothing"`)
+		s.leads("/s/nothing", longURL)
 	})
 }
 
-// TestColdHotKey: a burst on a key that no cache holds costs one query.
+// TestColdHotKey: a burst of visits to a key that is not cached costs one query.
 func TestColdHotKey(t *testing.T) {
-	eachCache(t, func(s *apptest.Server, another func() *apptest.Server) {
-		apptest.NewServer(s.TB, apptest.On(s.DB)).Shorten(`"short_key":"hot-key"`) // no cache that is shared hears of it
+	eachCache(t, func(s *server, another func() *server) {
+		newServer(s.TB, apptest.On(s.DB)).shorten(`"short_key":"hot-key"`) // past the cache that is shared
 		cold := another()
 		var wrong atomic.Int64
-		onlyReads(cold, "the burst", func() {
+		cold.onlyReads("the burst", func() {
 			var group sync.WaitGroup
 			start := make(chan struct{})
 			for range 200 {
@@ -128,12 +126,12 @@ func TestColdHotKey(t *testing.T) {
 	})
 }
 
-// TestMaxVisitsIsExact: with 50 visitors at once, at two instances.
+// TestMaxVisitsIsExact: two instances and 50 visitors at once keep to the limit.
 func TestMaxVisitsIsExact(t *testing.T) {
-	eachCache(t, func(s *apptest.Server, another func() *apptest.Server) {
+	eachCache(t, func(s *server, another func() *server) {
 		const most = 20
-		s.Shorten(`"short_key":"limited","max_visits":20`)
-		instances := []*apptest.Server{s, another()}
+		s.shorten(`"short_key":"limited","max_visits":20`)
+		instances := []*server{s, another()}
 		var led, refused, other atomic.Int64
 		var group sync.WaitGroup
 		for i := range 50 {
@@ -152,8 +150,8 @@ func TestMaxVisitsIsExact(t *testing.T) {
 		if led.Load() != most || refused.Load() != 50-most || other.Load() != 0 {
 			s.Errorf("%d led on, %d refused, %d neither; want %d and %d", led.Load(), refused.Load(), other.Load(), most, 50-most)
 		}
-		s.Gone("/s/limited", "as often as it may be")
-		s.Silent("the tombstone", func() { s.Gone("/s/limited", "as often as it may be") })
+		s.gone("/s/limited", "as often as it may be")
+		s.silent("the tombstone", func() { s.gone("/s/limited", "as often as it may be") })
 		got := s.Do("GET", "/v1/shortlinks/limited", "").Want(200)
 		if got["visits"] != float64(most) || got["status"] != "expired" {
 			s.Errorf("%v", got)
@@ -161,119 +159,120 @@ func TestMaxVisitsIsExact(t *testing.T) {
 	})
 }
 
-// TestChangesShowAtOnce: no stale redirect (contract §5).
+// TestChangesShowAtOnce: no redirect is stale after a change.
 func TestChangesShowAtOnce(t *testing.T) {
-	eachCache(t, func(s *apptest.Server, _ func() *apptest.Server) {
-		at := s.Shorten(`"short_key":"changing"`)
-		s.Leads("/s/changing", longURL)
+	eachCache(t, func(s *server, _ func() *server) {
+		at := s.shorten(`"short_key":"changing"`)
+		s.leads("/s/changing", longURL)
 		edit := func(change string) {
 			s.Helper()
 			s.Do("PATCH", at, change).Want(200)
 		}
 		edit(`{"disabled":true}`)
-		s.Gone("/s/changing", "switched off")
+		s.gone("/s/changing", "switched off")
 		edit(`{"disabled":false}`)
-		s.Leads("/s/changing", longURL)
+		s.leads("/s/changing", longURL)
 		edit(`{"long_url":"https://other.test/"}`)
-		s.Leads("/s/changing", "https://other.test/")
-		edit(`{"expires_at":"` + s.At(time.Minute) + `"}`)
+		s.leads("/s/changing", "https://other.test/")
+		edit(`{"expires_at":"` + s.at(time.Minute) + `"}`)
 		s.Clock.Advance(time.Minute)
-		s.Gone("/s/changing", "has expired")
+		s.gone("/s/changing", "has expired")
 		edit(`{"expires_at":null}`)
-		s.Leads("/s/changing", "https://other.test/")
-		s.WriteVisits()
+		s.leads("/s/changing", "https://other.test/")
+		s.writeVisits()
 		edit(`{"max_visits":1}`) // it had more
-		s.Gone("/s/changing", "as often as it may be")
+		s.gone("/s/changing", "as often as it may be")
 		edit(`{"max_visits":null}`)
-		s.Leads("/s/changing", "https://other.test/")
+		s.leads("/s/changing", "https://other.test/")
 		s.Do("DELETE", at, "").Want(204)
-		s.Gone("/s/changing", "was deleted")
+		s.gone("/s/changing", "was deleted")
 		s.Do("POST", at+"/restore", "").Want(200)
-		s.Leads("/s/changing", "https://other.test/")
+		s.leads("/s/changing", "https://other.test/")
 	})
 }
 
-// TestClockSetBack: what was seen to have expired never leads on again.
+// TestClockSetBack: a short link that was seen to have expired never redirects again.
 func TestClockSetBack(t *testing.T) {
-	eachCache(t, func(s *apptest.Server, _ func() *apptest.Server) {
-		s.Shorten(`"short_key":"ends","ttl_seconds":60`)
-		s.Shorten(`"short_key":"cached","ttl_seconds":60`)
-		s.Leads("/s/cached", longURL)
+	eachCache(t, func(s *server, _ func() *server) {
+		s.shorten(`"short_key":"ends","ttl_seconds":60`)
+		s.shorten(`"short_key":"cached","ttl_seconds":60`)
+		s.leads("/s/cached", longURL)
 		s.Clock.Advance(time.Minute)
-		s.Gone("/s/ends", "has expired")
+		s.gone("/s/ends", "has expired")
 		s.Clock.Advance(-time.Hour)
-		s.Gone("/s/ends", "has expired")
-		s.Gone("/s/cached", "has expired") // nobody asked for it while it was late
+		s.gone("/s/ends", "has expired")
+		s.gone("/s/cached", "has expired") // not visited while the clock was ahead
 	})
 }
 
-// TestDatabaseThatIsBusy: cached links redirect while they are current, what would have
-// to be asked for is 503, and nothing that has expired leads anywhere.
+// TestDatabaseThatIsBusy: cached short links redirect while they are current. Those
+// that need the database answer 503, and no expired one redirects.
 func TestDatabaseThatIsBusy(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
-		s := apptest.NewServer(t, apptest.On(db))
-		s.Shorten(`"short_key":"cached"`)
-		s.Shorten(`"short_key":"ends","ttl_seconds":60`)
-		s.Shorten(`"short_key":"limited","max_visits":5`)
+		s := newServer(t, apptest.On(db))
+		s.shorten(`"short_key":"cached"`)
+		s.shorten(`"short_key":"ends","ttl_seconds":60`)
+		s.shorten(`"short_key":"limited","max_visits":5`)
 		s.Clock.Advance(59 * time.Second)
-		s.Leads("/s/cached", longURL)
-		s.Leads("/s/ends", longURL)
+		s.leads("/s/cached", longURL)
+		s.leads("/s/ends", longURL)
 		s.Clock.Advance(time.Second)
 
 		release := modelstest.Hold(t, db, "short_links")
-		s.Leads("/s/cached", longURL)
-		s.Gone("/s/ends", "has expired")
+		s.leads("/s/cached", longURL)
+		s.gone("/s/ends", "has expired")
 		a := s.Ask("GET", "/s/limited") // its visit cannot be claimed
 		a.Problem(http.StatusServiceUnavailable, "unavailable", "")
 		if a.Header.Get("Retry-After") == "" || a.Header.Get("Cache-Control") != "private, no-store" {
 			t.Errorf("%v", a.Header)
 		}
 		if db.Engine == models.Postgres { // SQLite reads while another writes
-			cold := apptest.NewServer(t, apptest.On(db))
+			cold := newServer(t, apptest.On(db))
 			cold.Ask("GET", "/s/cached").Problem(http.StatusServiceUnavailable, "unavailable", "")
 			s.Clock.Advance(shortlinks.MaxStale) // another instance may have changed it
 			s.Ask("GET", "/s/cached").Problem(http.StatusServiceUnavailable, "unavailable", "")
 		}
 		release()
-		s.Leads("/s/limited", longURL)
+		s.leads("/s/limited", longURL)
 		if got := s.Do("GET", "/v1/shortlinks/limited", "").Want(200); got["visits"] != 1.0 {
 			t.Errorf("what could not be claimed was counted: %v", got)
 		}
 	})
 }
 
-// TestDatabaseThatFails: cached links redirect while they are current, others do not.
+// TestDatabaseThatFails: cached short links redirect while they are current, others
+// do not.
 func TestDatabaseThatFails(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		s.Shorten(`"short_key":"cached"`)
-		s.Shorten(`"short_key":"ends","ttl_seconds":60`)
+	eachEngine(t, func(s *server) {
+		s.shorten(`"short_key":"cached"`)
+		s.shorten(`"short_key":"ends","ttl_seconds":60`)
 		s.Clock.Advance(59 * time.Second)
-		s.Leads("/s/cached", longURL)
-		s.Leads("/s/ends", longURL)
+		s.leads("/s/cached", longURL)
+		s.leads("/s/ends", longURL)
 		modelstest.Exec(s.TB, s.DB, "ALTER TABLE short_links RENAME TO lost")
 		s.Clock.Advance(time.Second)
-		s.Leads("/s/cached", longURL)
+		s.leads("/s/cached", longURL)
 		s.Ask("GET", "/s/uncached").Problem(500, "internal", "")
-		s.Gone("/s/ends", "has expired")
+		s.gone("/s/ends", "has expired")
 		modelstest.Exec(s.TB, s.DB, "ALTER TABLE lost RENAME TO short_links")
 		s.Ask("GET", "/s/uncached").Problem(404, "not-found", "")
 	})
 }
 
-// TestDestinationWrittenPastTheStore: the schemes are checked at the redirect
-// too, and nothing in an address can end a header.
+// TestDestinationWrittenPastTheStore: a redirect checks the destination again, so
+// that none with another scheme, or with a line break, reaches a header.
 func TestDestinationWrittenPastTheStore(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
+	eachEngine(t, func(s *server) {
 		for i, bad := range []string{
 			"javascript:alert(1)", "data:text/html,<script>alert(1)</script>", "file:///etc/passwd", "//example.com/x", "/admin", "",
 			"https://user:password@example.com/", "https://example.com\r\nSet-Cookie: a=b", " https://", "HTTPS:example.com",
 		} {
 			key := "bad-" + string(rune('a'+i))
-			s.Shorten(`"short_key":"` + key + `"`)
+			s.shorten(`"short_key":"` + key + `"`)
 			modelstest.Exec(s.TB, s.DB, "UPDATE short_links SET long_url = ? WHERE short_key = ?", bad, key)
-			cold := apptest.NewServer(s.TB, apptest.On(s.DB))
-			cold.Gone("/s/"+key, "does not link to")
-			cold.Silent("its tombstone", func() { cold.Gone("/s/"+key, "does not link to") })
+			cold := newServer(s.TB, apptest.On(s.DB))
+			cold.gone("/s/"+key, "does not link to")
+			cold.silent("its tombstone", func() { cold.gone("/s/"+key, "does not link to") })
 		}
 	})
 }

@@ -14,10 +14,10 @@ import (
 
 const browser = "text/html,application/xhtml+xml,*/*;q=0.8"
 
-// TestRedirect is the form of a redirect: contract §5.
+// TestRedirect checks status, headers and body of a redirect.
 func TestRedirect(t *testing.T) {
-	s := apptest.NewServer(t)
-	s.Shorten(`"short_key":"Abc-123_"`)
+	s := newServer(t)
+	s.shorten(`"short_key":"Abc-123_"`)
 	for _, path := range []string{
 		"/s/Abc-123_", "/s/Abc-123_/", "/s/Abc-123_?", "/s/Abc-123_?preview=0", "/s/Abc-123_?preview", "/s/Abc-123_?utm_source=x&to=https://evil.test",
 		"/s/Abc-123_?preview=2&preview=1", "/s/%41bc-123_", "/s/Abc-123_?%zz;",
@@ -27,10 +27,10 @@ func TestRedirect(t *testing.T) {
 			h := a.Header
 			if a.Status != 302 || h.Get("Location") != longURL || h.Get("Cache-Control") != "private, no-store" || h.Get("X-Robots-Tag") != "noindex" ||
 				h.Get("X-Request-Id") == "" || h.Get("X-Content-Type-Options") != "nosniff" || a.Body != "" {
-				t.Errorf("%s: %d %v %q", a.call, a.Status, h, a.Body)
+				t.Errorf("%s: %d %v %q", a.Call, a.Status, h, a.Body)
 			}
 			if len(h["Location"]) != 1 || h.Get("Set-Cookie") != "" || h.Get("Content-Encoding") != "" {
-				t.Errorf("%s: %v", a.call, h)
+				t.Errorf("%s: %v", a.Call, h)
 			}
 		}
 	}
@@ -44,15 +44,16 @@ func TestRedirect(t *testing.T) {
 			t.Errorf("%s: %v", method, a.Header)
 		}
 	}
-	s.WriteVisits()
+	s.writeVisits()
 	if got := s.Do("GET", "/v1/shortlinks/Abc-123_", "").Want(200)["visits"]; got != 18.0 {
 		t.Errorf("%v visits, want 18: HEAD counts as GET does", got)
 	}
 }
 
-// TestLocation: the URL as it was given if a header can take it, else as a browser reads it.
+// TestLocation: a destination is sent as it was given if a header can hold it, else
+// as a browser reads it.
 func TestLocation(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := newServer(t)
 	for given, want := range map[string]string{
 		"https://example.com":                           "https://example.com",
 		"https://example.com/a/../b//c/./d/?q=%20+&x=#": "https://example.com/a/../b//c/./d/?q=%20+&x=#",
@@ -72,7 +73,7 @@ func TestLocation(t *testing.T) {
 			t.Fatal(err)
 		}
 		key, _ := s.Do("POST", "/v1/shortlinks", string(body)).Want(201)["short_key"].(string)
-		got := s.Ask("GET", "/s/"+key).header.Get("Location")
+		got := s.Ask("GET", "/s/"+key).Header.Get("Location")
 		if got != want {
 			t.Errorf("%q leads to %q, want %q", given, got, want)
 		}
@@ -84,14 +85,14 @@ func TestLocation(t *testing.T) {
 	}
 }
 
-// TestRedirectProblems: browsers get a page that says why, others a problem;
-// neither is kept, and neither tells where the key led.
+// TestRedirectProblems: browsers get a page that says why, others a problem.
+// Neither may be cached, and neither shows the destination.
 func TestRedirectProblems(t *testing.T) {
-	s := apptest.NewServer(t)
-	s.Shorten(`"short_key":"expired","ttl_seconds":60`)
-	s.Shorten(`"short_key":"used-up","max_visits":1`)
-	s.Shorten(`"short_key":"switched"`)
-	s.Shorten(`"short_key":"deleted"`)
+	s := newServer(t)
+	s.shorten(`"short_key":"expired","ttl_seconds":60`)
+	s.shorten(`"short_key":"used-up","max_visits":1`)
+	s.shorten(`"short_key":"switched"`)
+	s.shorten(`"short_key":"deleted"`)
 	s.Clock.Advance(time.Minute)
 	s.Ask("GET", "/s/used-up")
 	s.Do("PATCH", "/v1/shortlinks/switched", `{"disabled":true}`).Want(200)
@@ -117,49 +118,49 @@ func TestRedirectProblems(t *testing.T) {
 			a := s.Ask("GET", path, "Accept", accept)
 			if a.Header.Get("Cache-Control") != "private, no-store" || a.Header.Get("X-Robots-Tag") != "noindex" ||
 				a.Header.Get("Location") != "" || strings.Contains(a.Body, "example.com") {
-				t.Errorf("%s: %v %s", a.call, a.Header, a.Body)
+				t.Errorf("%s: %v %s", a.Call, a.Header, a.Body)
 			}
 			if accept != browser {
-				a.Problem(want.Status, want.slug, "")
+				a.Problem(want.status, want.slug, "")
 				continue
 			}
-			d := a.Doc()
-			if a.Status != want.Status || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") ||
+			d := doc(a)
+			if a.Status != want.status || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") ||
 				!strings.Contains(d.Find("main").Text(), want.words) || d.Find("h1").Length() != 1 {
-				t.Errorf("%s: %d %s", a.call, a.Status, a.Body)
+				t.Errorf("%s: %d %s", a.Call, a.Status, a.Body)
 			}
 			if d.Find("nav, script, noscript, form").Length() > 0 || !strings.Contains(d.Find("footer").Text(), "Shortened by Linkwatch") {
-				t.Errorf("%s is not a page for strangers: %s", a.call, a.Body)
+				t.Errorf("%s is not a page for strangers: %s", a.Call, a.Body)
 			}
 		}
-		if a := s.Ask("HEAD", path); a.Status != want.Status || a.Body != "" {
-			t.Errorf("%s: %d %q", a.call, a.Status, a.Body)
+		if a := s.Ask("HEAD", path); a.Status != want.status || a.Body != "" {
+			t.Errorf("%s: %d %q", a.Call, a.Status, a.Body)
 		}
 	}
-	for _, path := range []string{"/s/", "/s/expired/and/deeper"} { // whoever follows a link with a slip in it is no user of the program
-		if a := s.Ask("GET", path, "Accept", browser); a.Status != 404 || a.Doc().Find("nav").Length() > 0 {
-			t.Errorf("%s: %d %s", a.call, a.Status, a.Body)
+	for _, path := range []string{"/s/", "/s/expired/and/deeper"} { // a visitor with a mistyped address gets no navigation
+		if a := s.Ask("GET", path, "Accept", browser); a.Status != 404 || doc(a).Find("nav").Length() > 0 {
+			t.Errorf("%s: %d %s", a.Call, a.Status, a.Body)
 		}
 	}
 }
 
-// TestShortLinkPreview shows where a key leads to whoever looks first, and is no visit.
+// TestShortLinkPreview: a preview shows the destination and is not counted as a visit.
 func TestShortLinkPreview(t *testing.T) {
-	s := apptest.NewServer(t)
-	s.Shorten(`"short_key":"shown","title":"<b>Title</b>","expires_at":"` + s.At(3*time.Hour) + `"`)
-	s.Shorten(`"short_key":"limited","max_visits":1`)
+	s := newServer(t)
+	s.shorten(`"short_key":"shown","title":"<b>Title</b>","expires_at":"` + s.at(3*time.Hour) + `"`)
+	s.shorten(`"short_key":"limited","max_visits":1`)
 
 	a := s.Ask("GET", "/s/shown?preview=1&x=2")
 	got := a.Want(200)
-	has(t, got, map[string]any{"short_key": "shown", "long_url": longURL, "title": "<b>Title</b>", "expires_at": s.At(3 * time.Hour)})
+	apptest.Has(t, got, map[string]any{"short_key": "shown", "long_url": longURL, "title": "<b>Title</b>", "expires_at": s.at(3 * time.Hour)})
 	if len(got) != 4 || a.Header.Get("Cache-Control") != "private, no-store" || a.Header.Get("Location") != "" || a.Header.Get("X-Robots-Tag") != "noindex" {
 		t.Errorf("%v %v", a.Header, got)
 	}
-	has(t, s.Ask("GET", "/s/limited?preview=1").Want(200), map[string]any{"long_url": "https://example.com", "title": "", "expires_at": nil})
+	apptest.Has(t, s.Ask("GET", "/s/limited?preview=1").Want(200), map[string]any{"long_url": "https://example.com", "title": "", "expires_at": nil})
 
 	for _, path := range []string{"/s/shown?preview=1", "/s/shown/?preview=1"} {
 		a = s.Ask("GET", path, "Accept", browser)
-		d := a.Doc()
+		d := doc(a)
 		if a.Status != 200 || d.Find(".destination").Text() != longURL || !strings.Contains(d.Find("main").Text(), "<b>Title</b>") ||
 			!strings.Contains(d.Find("main").Text(), "in 3 h") || d.Find("main a").Length() != 1 || d.Find("main a").AttrOr("href", "") != "/s/shown" {
 			t.Errorf("%s: %d %s", path, a.Status, a.Body)
@@ -169,24 +170,24 @@ func TestShortLinkPreview(t *testing.T) {
 		}
 	}
 	a = s.Ask("GET", "/s/limited?preview=1", "Accept", browser)
-	if strings.Contains(a.Body, "/page") || a.Doc().Find(".destination").Text() != "https://example.com" {
+	if strings.Contains(a.Body, "/page") || doc(a).Find(".destination").Text() != "https://example.com" {
 		t.Errorf("more than the site is shown: %s", a.Body)
 	}
 	if a := s.Ask("HEAD", "/s/shown?preview=1"); a.Status != http.StatusOK || a.Body != "" {
 		t.Errorf("%d %q", a.Status, a.Body)
 	}
-	s.WriteVisits()
+	s.writeVisits()
 	for _, key := range []string{"shown", "limited"} {
 		if got := s.Do("GET", "/v1/shortlinks/"+key, "").Want(200); got["visits"] != 0.0 || got["status"] != "active" {
 			t.Errorf("a look counts: %v", got)
 		}
 	}
-	s.Leads("/s/limited", longURL)
-	s.Gone("/s/limited", "as often as it may be")
-	s.Gone("/s/limited?preview=1", "as often as it may be")
+	s.leads("/s/limited", longURL)
+	s.gone("/s/limited", "as often as it may be")
+	s.gone("/s/limited?preview=1", "as often as it may be")
 }
 
-// doc reads an answer's HTML.
+// doc parses the HTML of an answer.
 func doc(a apptest.Answer) *goquery.Document {
 	a.Helper()
 	d, err := goquery.NewDocumentFromReader(strings.NewReader(a.Body))

@@ -3,111 +3,98 @@ package shortlinks_test
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
-	"linkwatch/handlers/middleware"
-	"linkwatch/models/modelstest"
+	"linkwatch/app/apptest"
 	"linkwatch/models/shortlinks"
-	"linkwatch/models/shortlinks/cache"
-	"linkwatch/models/shortlinks/visits"
 	"linkwatch/static"
 )
 
-// newShortHost is a router with SHORT_HOST and a short link of the key "abcd".
-func newShortHost(t *testing.T, change func(*Deps)) *Router {
+// newShortHost is a server with SHORT_HOST and the short link "abcd".
+func newShortHost(t *testing.T, change ...func(*apptest.Setup)) *server {
 	t.Helper()
-	db := modelstest.New(t)
-	memory := cache.NewMemory(1000, nil)
-	t.Cleanup(memory.Close)
-	store := shortlinks.NewStore(db, nil, memory, visits.New(), shortlinks.Options{ShortHost: "go.example"})
-	if _, _, err := store.Add(t.Context(), shortlinks.New{LongURL: "https://example.com/page", Key: "abcd"}); err != nil {
-		t.Fatal(err)
-	}
-	return newRouter(t, func(d *Deps) {
-		d.ShortLinks = store
-		d.Addresses = middleware.Addresses{PublicURL: "https://links.example", ShortHost: "go.example"}
-		if change != nil {
-			change(d)
-		}
-	})
+	s := newServer(t, append(change, apptest.Set("PUBLIC_URL", "https://links.example"), apptest.Set("SHORT_HOST", "go.example"))...)
+	s.add("abcd")
+	return s
 }
 
-// TestShortHost: at SHORT_HOST keys stand right behind the host.
+// TestShortHost: at SHORT_HOST the path of a short link is /{key}.
 func TestShortHost(t *testing.T) {
-	r := newShortHost(t, func(d *Deps) { d.Password = "correct horse" })
+	s := newShortHost(t, apptest.Set("ADMIN_PASSWORD", "correct horse"))
 	for _, host := range []string{"go.example", "go.example:8080", "GO.Example"} {
 		for _, path := range []string{"/abcd", "/abcd/", "/abcd?x=1"} {
 			for _, method := range []string{"GET", "HEAD"} {
-				w := get(r, method, path, "Host", host)
-				if w.Code != http.StatusFound || w.Header().Get("Location") != "https://example.com/page" || w.Header().Get("Cache-Control") != "private, no-store" {
-					t.Errorf("%s %s%s: %d %v", method, host, path, w.Code, w.Header())
+				a := s.Ask(method, path, "Host", host)
+				if a.Status != http.StatusFound || a.Header.Get("Location") != "https://example.com/page" || a.Header.Get("Cache-Control") != "private, no-store" {
+					t.Errorf("%s %s%s: %d %v", method, host, path, a.Status, a.Header)
 				}
 			}
 		}
 	}
-	page := get(r, "GET", "/abcd?preview=1", "Host", "go.example", "Accept", "text/html")
-	if page.Code != 200 || !strings.Contains(page.Body.String(), `href="/abcd"`) {
-		t.Errorf("%d %s", page.Code, page.Body)
+	page := s.Ask("GET", "/abcd?preview=1", "Host", "go.example", "Accept", "text/html")
+	if page.Status != 200 || !strings.Contains(page.Body, `href="/abcd"`) {
+		t.Errorf("%d %s", page.Status, page.Body)
 	}
-	style := regexp.MustCompile(static.Prefix + `[^"]*app\.css[^"]*`).FindString(page.Body.String())
-	if w := get(r, "GET", style, "Host", "go.example"); w.Code != 200 {
-		t.Errorf("its style %q: %d", style, w.Code)
+	style := regexp.MustCompile(static.Prefix + `[^"]*app\.css[^"]*`).FindString(page.Body)
+	if a := s.Ask("GET", style, "Host", "go.example"); a.Status != 200 {
+		t.Errorf("its style %q: %d", style, a.Status)
 	}
-	if w := get(r, "GET", "/s/abcd", "Host", "links.example"); w.Code != http.StatusFound {
-		t.Errorf("elsewhere: %d", w.Code)
+	if a := s.Ask("GET", "/s/abcd", "Host", "links.example"); a.Status != http.StatusFound {
+		t.Errorf("elsewhere: %d", a.Status)
 	}
-	if w := get(r, "GET", "/abcd", "Host", "links.example"); w.Code != http.StatusNotFound {
-		t.Errorf("a bare key elsewhere: %d", w.Code)
+	if a := s.Ask("GET", "/abcd", "Host", "links.example"); a.Status != http.StatusNotFound {
+		t.Errorf("a bare key elsewhere: %d", a.Status)
 	}
-	if w := get(r, "GET", "/abcd", "Host", "other.example"); w.Code != http.StatusForbidden {
-		t.Errorf("another host: %d", w.Code)
+	if a := s.Ask("GET", "/abcd", "Host", "other.example"); a.Status != http.StatusForbidden {
+		t.Errorf("another host: %d", a.Status)
 	}
 }
 
-// TestShortHostServesNothingElse: no page and no call of the program answers there,
-// with the password or without.
+// TestShortHostServesNothingElse: SHORT_HOST serves no page and no operation of
+// the API, with the password or without.
 func TestShortHostServesNothingElse(t *testing.T) {
-	r := newShortHost(t, func(d *Deps) { d.Password = "correct horse" })
+	s := newShortHost(t, apptest.Set("ADMIN_PASSWORD", "correct horse"))
 	open := map[string]bool{"/healthz": true, "/probs/:slug": true, static.Prefix + "*file": true}
-	for _, rt := range r.routes {
-		if open[rt.path] {
+	for _, rt := range s.Handlers().Routes() {
+		if open[rt.Path] {
 			continue
 		}
 		for _, auth := range []string{"", "Bearer correct horse"} {
-			path := strings.ReplaceAll(rt.path, ":key", "abcd")
-			w := get(r, rt.method, path, "Host", "go.example", "Authorization", auth)
-			if w.Code != http.StatusNotFound && w.Code != http.StatusMethodNotAllowed {
-				t.Errorf("%s %s: %d %v", rt.method, path, w.Code, w.Header())
+			path := strings.ReplaceAll(rt.Path, ":key", "abcd")
+			a := s.Ask(rt.Method, path, "Host", "go.example", "Authorization", auth)
+			if a.Status != http.StatusNotFound && a.Status != http.StatusMethodNotAllowed {
+				t.Errorf("%s %s: %d %v", rt.Method, path, a.Status, a.Header)
 			}
 		}
 	}
 	for _, path := range []string{"/", "/admin", "/links", "/v1/links", "/api/v1/links", "/metrics", "/s/abcd", "/readyz", "/robots.txt", "/favicon.ico"} {
-		w := get(r, "GET", path, "Host", "go.example", "Accept", "text/html", "Authorization", "Bearer correct horse")
-		if w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), "<nav") || w.Header().Get("X-Request-Id") == "" {
-			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		a := s.Ask("GET", path, "Host", "go.example", "Accept", "text/html", "Authorization", "Bearer correct horse")
+		if a.Status != http.StatusNotFound || strings.Contains(a.Body, "<nav") || a.Header.Get("X-Request-Id") == "" {
+			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}
 	}
-	if w := get(r, "POST", "/abcd", "Host", "go.example"); w.Code != http.StatusMethodNotAllowed {
-		t.Errorf("POST: %d", w.Code)
+	if a := s.Ask("POST", "/abcd", "Host", "go.example"); a.Status != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %d", a.Status)
 	}
 }
 
-// TestOwnAddressesAreReserved: no key hides an address of the program, or could
-// be taken for one, whatever serves it at SHORT_HOST one day.
+// TestOwnAddressesAreReserved: no key is the first segment of a path of the
+// program, in any case.
 func TestOwnAddressesAreReserved(t *testing.T) {
-	r := newShortHost(t, nil)
+	s := newShortHost(t)
 	key := regexp.MustCompile(`^[0-9A-Za-z_-]{4,64}$`)
 	seen := 0
-	for _, rt := range append(r.routes, r.short...) {
-		first, _, _ := strings.Cut(strings.TrimPrefix(rt.path, "/"), "/")
+	for _, rt := range slices.Concat(s.Handlers().Routes(), s.Systems.ShortLinks.Host.Routes) {
+		first, _, _ := strings.Cut(strings.TrimPrefix(rt.Path, "/"), "/")
 		if !key.MatchString(first) {
 			continue
 		}
 		seen++
 		for _, word := range []string{first, strings.ToUpper(first)} {
 			if !shortlinks.Reserved(word) {
-				t.Errorf("%s %s: %q is not reserved", rt.method, rt.path, word)
+				t.Errorf("%s %s: %q is not reserved", rt.Method, rt.Path, word)
 			}
 		}
 	}
