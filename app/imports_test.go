@@ -22,7 +22,7 @@ var below = map[string][]string{
 	"handlers": {"models", "static", "views"},
 	"demo":     {"models"},
 	"app":      {"config", "demo", "handlers", "jobs", "models", "outbound", "views"},
-	"e2e":      {},
+	"e2e":      {"models"},
 	"bench":    {"e2e", "models"},
 }
 

@@ -25,6 +25,7 @@ type Slice[T any] struct {
 // Output is an answer that is only a body.
 type Output[T any] struct{ Body T }
 
+// Answer is the answer of an operation whose body is v, or its error.
 func Answer[T any](v T, err error) (*Output[T], error) {
 	if err != nil {
 		return nil, err
