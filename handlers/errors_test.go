@@ -13,7 +13,7 @@ import (
 // canary stands for what a client may not see again: it may be a password.
 const canary = "hunter2-canary"
 
-// TestErrors goes through the table of contract §1: whatever is refused is a
+// TestErrors goes through the table of errors: whatever is refused is a
 // whole problem, and never shows what was sent.
 func TestErrors(t *testing.T) {
 	s := apptest.NewServer(t)

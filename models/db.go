@@ -27,7 +27,7 @@ const (
 
 // DB is the open store. On SQLite writes share one connection, since the
 // engine has one writer, and reads have a pool of their own, which WAL mode
-// lets them use meanwhile (seed 002, ADR-001). On PostgreSQL both are the same pool.
+// lets them use meanwhile (ADR 1). On PostgreSQL both are the same pool.
 type DB struct {
 	Engine string // SQLite or Postgres
 	write  *gorm.DB

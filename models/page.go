@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The limits of the two list shapes (contract §1).
+// The limits of the two list shapes.
 const (
 	DefaultPerPage = 30
 	MaxPerPage     = 100
@@ -15,11 +15,11 @@ const (
 	maxPage        = 10_000_000 // keeps the offset far from overflow
 )
 
-// Page asks for one page of a list of the links family (seed 001): Number
+// Page asks for one page of a list of the links family: Number
 // counts from 1. Make one with NewPage.
 type Page struct{ Number, Size int }
 
-// NewPage applies the contract's rules: number from 1, size 30 where it is
+// NewPage applies these rules: number from 1, size 30 where it is
 // zero and at most 100.
 func NewPage(number, size int) (Page, error) {
 	if number == 0 {
@@ -59,7 +59,7 @@ type Cursor struct {
 	ID        string
 }
 
-// cursorJSON is the token's content as seed 000 writes it.
+// cursorJSON is the token's content.
 type cursorJSON struct {
 	CreatedAt time.Time `json:"created_at"`
 	ID        string    `json:"id"`
@@ -67,7 +67,7 @@ type cursorJSON struct {
 
 const maxToken = 512 // bytes; a real one has about 110
 
-// Token is the page token of a cursor: Base64 of JSON (seed 000). The token of
+// Token is the page token of a cursor: Base64 of JSON. The token of
 // the zero Cursor is "".
 func (c Cursor) Token() string {
 	if c == (Cursor{}) {
@@ -122,7 +122,7 @@ func NewSlice[T any](items []T, limit int, at func(T) Cursor) Slice[T] {
 	return Slice[T]{Items: items[:limit], Next: at(items[limit-1])}
 }
 
-// NewLimit applies the contract's rules to a limit: 50 where it is zero,
+// NewLimit applies these rules to a limit: 50 where it is zero,
 // at most 500.
 func NewLimit(n int) (int, error) {
 	if n == 0 {

@@ -19,7 +19,7 @@ func (a API) registerJobs(r *api.API) {
 	api.Register(r, api.Operation(groupJobs, middleware.Admin, "GET", "/v1/admin/jobs/{id}/runs", "list-job-runs", "List the runs of a scheduled job", "Newest first.", models.CodeNotFound), a.listRuns)
 }
 
-// Job is a scheduled job (contract §7).
+// Job is a scheduled job.
 type Job struct {
 	ID             string     `json:"id" example:"revalidation" doc:"Id of the job"`
 	Schedule       string     `json:"schedule" example:"@every 1m" doc:"Schedule, as a cron expression or @every and a Go duration"`

@@ -6,7 +6,7 @@ import (
 	"linkwatch/models"
 )
 
-// List is one page of a list of the links family (contract §1).
+// List is one page of a list of the links family.
 type List[T any] struct {
 	Page              int  `json:"page" example:"1" doc:"Number of this page, from 1"`
 	PerPage           int  `json:"per_page" example:"30" doc:"Maximum number of results on a page"`
@@ -16,7 +16,7 @@ type List[T any] struct {
 	Results           []T  `json:"results" nullable:"false" doc:"Results on this page"`
 }
 
-// Slice is one page of a list that is read by token (contract §1).
+// Slice is one page of a list that is read by token.
 type Slice[T any] struct {
 	Items         []T    `json:"items" nullable:"false" doc:"Items on this page"`
 	NextPageToken string `json:"next_page_token" doc:"page_token of the next page. Empty on the last page"`

@@ -7,7 +7,7 @@ import (
 	"linkwatch/models/links"
 )
 
-// Link is a saved link on the wire (contract §3).
+// Link is a saved link on the wire.
 type Link struct {
 	ID            string     `json:"id" example:"l_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the link. Ids sort by creation time"`
 	URL           string     `json:"url" example:"https://example.com/" doc:"URL as it was given"`

@@ -19,7 +19,7 @@ import (
 	"linkwatch/models"
 )
 
-// MaxBody is the largest request body in bytes (contract §1).
+// MaxBody is the largest request body in bytes.
 const MaxBody = 1 << 20
 
 // CSP is the Content-Security-Policy of every response that does not set
@@ -46,7 +46,7 @@ func Secure(c *gin.Context) {
 }
 
 // Hosts refuses a request whose Host is none of ours: a stranger's name that
-// was made to resolve to this machine (DNS rebinding, contract §2). Ours are
+// was made to resolve to this machine (DNS rebinding). Ours are
 // loopback, name (HTTP_HOST), the address that the connection came in on, and
 // the host of publicURL ("" = none).
 func (e *Errors) Hosts(name, publicURL string) gin.HandlerFunc {

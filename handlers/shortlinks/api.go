@@ -57,7 +57,7 @@ func (c *Caller) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-// ShortLink is a short link on the wire (contract §5).
+// ShortLink is a short link on the wire.
 type ShortLink struct {
 	ShortKey      string     `json:"short_key" example:"abc2XYZ" doc:"Short key. It is case-sensitive"`
 	ShortURL      string     `json:"short_url" example:"https://links.example/s/abc2XYZ" doc:"Short URL, at PUBLIC_URL or at the address that the request was sent to"`

@@ -48,7 +48,7 @@ var redirectOperation = middleware.Operation{
 	Problems: []models.Code{models.CodeNotFound, models.CodeGone, models.CodeUnavailable},
 }
 
-// Redirect leads on to where a key leads now (contract §5), or shows with
+// Redirect leads on to where a key leads now, or shows with
 // ?preview=1 where that is. Nothing else of the query matters, and none of it
 // is handed on. It is the program's busiest route by far: what is done here is
 // done tens of thousands of times a second.

@@ -46,7 +46,7 @@ type TargetPath struct {
 	ID string `path:"id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the target"`
 }
 
-// Target is a watched URL on the wire (contract §4).
+// Target is a watched URL on the wire.
 type Target struct {
 	ID              string      `json:"id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the target. Ids sort by creation time"`
 	URL             string      `json:"url" example:"https://example.com/" doc:"URL as it was given"`

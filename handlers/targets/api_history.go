@@ -21,7 +21,7 @@ func (a API) registerHistory(r *api.API) {
 		"Newest first."), a.listResults)
 }
 
-// CheckResult is one check of a target on the wire (contract §4).
+// CheckResult is one check of a target on the wire.
 type CheckResult struct {
 	ID         string    `json:"id" example:"c_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the result"`
 	TargetID   string    `json:"target_id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the target"`

@@ -31,7 +31,7 @@ type finding struct {
 	tlsExpiresAt models.Time
 	retryAfter   time.Duration // the pause the host asks for; 0 = none
 	took         time.Duration // the attempt as a whole
-	transient    bool          // another attempt may find otherwise (seed 000: 5xx, network error, timeout)
+	transient    bool          // another attempt may find otherwise (5xx, network error, timeout)
 	refused      bool          // nothing was sent: the host asked for a pause, or too many fetches are under way
 	cut          bool          // it was cancelled, and found nothing
 }
