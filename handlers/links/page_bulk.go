@@ -35,7 +35,7 @@ func (p Pages) Bulk(c *gin.Context) {
 	if errs, ok := pages.FormErrors(err, "tags", "tags"); ok && c.PostForm("action") == links.ActionTag {
 		form.Error = errs["tags"]
 		if at, page, err := placeOf(pages.Query(here)); err == nil {
-			p.showLinks(c, http.StatusBadRequest, views.Links{Bulk: form}, at, page)
+			p.showList(c, http.StatusBadRequest, views.List{Bulk: form}, at, page)
 			return
 		}
 	}

@@ -25,17 +25,17 @@ func (p Pages) ListPage(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	v := views.Links{Add: views.AddForm{URL: c.Query("url")}}
+	v := views.List{Add: views.AddForm{URL: c.Query("url")}}
 	if v.Flash, err = p.Flash(c, at.Path()); err != nil {
 		p.Fail(c, err)
 		return
 	}
 	pages.ReplaceURL(c, at.Path())
-	p.showLinks(c, http.StatusOK, v, at, page)
+	p.showList(c, http.StatusOK, v, at, page)
 }
 
-// showLinks fills in the list at a place and shows it; v has what was typed.
-func (p Pages) showLinks(c *gin.Context, status int, v views.Links, at views.Place, page models.Page) {
+// showList fills in the list at a place and shows it; v has what was typed.
+func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place, page models.Page) {
 	ctx := c.Request.Context()
 	v.Page, v.Place, v.BaseURL = p.Page("Links", "links", v.Flash), at, p.Base(c)
 	v.Search = true
@@ -65,7 +65,7 @@ func (p Pages) showLinks(c *gin.Context, status int, v views.Links, at views.Pla
 		p.Fail(c, err)
 		return
 	}
-	p.ShowPart(c, status, views.LinksPage(v), views.LinksResults(v))
+	p.ShowPart(c, status, views.ListPage(v), views.ListResults(v))
 }
 
 // Add saves what the form on the list holds.
@@ -85,7 +85,7 @@ func (p Pages) Add(c *gin.Context) {
 			form.CanForce = true
 		}
 		status := p.FormStatus(c, err)
-		p.showLinks(c, status, views.Links{Add: form}, views.Place{}, models.Page{Number: 1, Size: models.DefaultPerPage})
+		p.showList(c, status, views.List{Add: form}, views.Place{}, models.Page{Number: 1, Size: models.DefaultPerPage})
 		return
 	}
 	if err != nil {

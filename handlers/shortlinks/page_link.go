@@ -19,31 +19,31 @@ import (
 
 // LinkPage shows one short link with its visits, and for htmx what changes.
 func (p Pages) LinkPage(c *gin.Context) {
-	v := views.ShortLink{Edit: views.ShortForm{Open: c.Query("edit") != ""}}
+	v := views.ShortLink{Edit: views.Form{Open: c.Query("edit") != ""}}
 	var err error
-	if v.Flash, err = p.Flash(c, shortPath(c)); err != nil {
+	if v.Flash, err = p.Flash(c, linkPath(c)); err != nil {
 		p.Fail(c, err)
 		return
 	}
-	p.showShortLink(c, http.StatusOK, v)
+	p.showLink(c, http.StatusOK, v)
 }
 
-func shortPath(c *gin.Context) string { return "/short/" + c.Param("key") }
+func linkPath(c *gin.Context) string { return "/short/" + c.Param("key") }
 
 // daysOf reads how many days of visits are to be shown.
 func daysOf(typed string) (int, error) {
 	if typed == "" {
-		return views.ShortRanges[1], nil
+		return views.Ranges[1], nil
 	}
 	n, err := strconv.Atoi(typed)
-	if err != nil || !slices.Contains(views.ShortRanges, n) {
+	if err != nil || !slices.Contains(views.Ranges, n) {
 		return 0, models.Invalid("query.days", "must be one of 7, 30, 90 and %d", shortlinks.KeepDays)
 	}
 	return n, nil
 }
 
-// showShortLink fills in the short link and shows it; v has what was typed.
-func (p Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
+// showLink fills in the short link and shows it; v has what was typed.
+func (p Pages) showLink(c *gin.Context, status int, v views.ShortLink) {
 	ctx := c.Request.Context()
 	v.Place.Key = c.Param("key")
 	for _, read := range []func() error{
@@ -67,7 +67,7 @@ func (p Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 	v.Page = p.Page(title, "short", v.Flash)
 	if v.Edit.Errors == nil {
 		open := v.Edit.Open
-		v.Edit = views.ShortFormOf(v.Short)
+		v.Edit = views.FormOf(v.Short)
 		v.Edit.Open = open
 	}
 	v.Edit.Kept = v.Short.ExpiresAt
@@ -90,7 +90,7 @@ func (p Pages) barred(ctx context.Context, l shortlinks.ShortLink) string {
 
 // Edit stores what its owner sets.
 func (p Pages) Edit(c *gin.Context) {
-	form := shortForm(c)
+	form := formOf(c)
 	longURL, visits := models.RepairURL(form.LongURL), int64(pages.Number(form.MaxVisits))
 	edit := shortlinks.Edit{LongURL: &longURL, Title: &form.Title, MaxVisits: &visits}
 	var err error
@@ -102,12 +102,12 @@ func (p Pages) Edit(c *gin.Context) {
 	if err == nil {
 		_, err = p.ShortLinks.Edit(c.Request.Context(), c.Param("key"), edit)
 	}
-	if errs, ok := shortErrors(err); ok {
+	if errs, ok := formErrors(err); ok {
 		form.Errors, form.Open = errs, true
-		p.showShortLink(c, http.StatusBadRequest, views.ShortLink{Edit: form})
+		p.showLink(c, http.StatusBadRequest, views.ShortLink{Edit: form})
 		return
 	}
-	p.Done(c, err, shortPath(c), "edited")
+	p.Done(c, err, linkPath(c), "edited")
 }
 
 // Extend puts the end of a short link off by a time, counted from its
@@ -120,7 +120,7 @@ func (p Pages) Extend(c *gin.Context) {
 		return
 	}
 	if l.ExpiresAt.IsZero() { // there is nothing to put off
-		p.Done(c, nil, shortPath(c), "extended")
+		p.Done(c, nil, linkPath(c), "extended")
 		return
 	}
 	from := p.ShortLinks.Now()
@@ -137,7 +137,7 @@ func (p Pages) Extend(c *gin.Context) {
 		end = from.Add(more)
 	}
 	_, err = p.ShortLinks.Edit(ctx, l.Key, shortlinks.Edit{ExpiresAt: &end})
-	p.Done(c, err, shortPath(c), "extended")
+	p.Done(c, err, linkPath(c), "extended")
 }
 
 // Disable disables or enables a short link.
@@ -147,7 +147,7 @@ func (p Pages) Disable(c *gin.Context) {
 		disabled, notice = false, "enabled"
 	}
 	_, err := p.ShortLinks.Edit(c.Request.Context(), c.Param("key"), shortlinks.Edit{Disabled: &disabled})
-	p.Done(c, err, p.Back(c, shortPath(c)), notice)
+	p.Done(c, err, p.Back(c, linkPath(c)), notice)
 }
 
 // Delete deletes a short link. The list then offers to undo it.

@@ -16,11 +16,11 @@ import (
 	"linkwatch/views/ui"
 )
 
-const shortSize = 50 // short links on a page of the list
+const listSize = 50 // short links on a page of the list
 
-// shortPlaceOf reads where in the list of short links a request is.
-func shortPlaceOf(q url.Values) (views.ShortPlace, models.Cursor, error) {
-	at := views.ShortPlace{Text: models.CleanLine(q.Get("q")), Token: q.Get("page_token")}
+// placeOf reads where in the list of short links a request is.
+func placeOf(q url.Values) (views.Place, models.Cursor, error) {
+	at := views.Place{Text: models.CleanLine(q.Get("q")), Token: q.Get("page_token")}
 	var err error
 	if at.Status, err = shortlinks.ParseStatus(q.Get("status")); err != nil {
 		return at, models.Cursor{}, err
@@ -41,8 +41,8 @@ func (p Pages) shortPrefix(c *gin.Context) string {
 
 // ListPage is the list of short links, and for htmx its rows.
 func (p Pages) ListPage(c *gin.Context) {
-	v := views.Short{Add: views.ShortForm{LongURL: models.CleanLine(c.Query("url"))}}
-	at, after, err := shortPlaceOf(c.Request.URL.Query())
+	v := views.List{Add: views.Form{LongURL: models.CleanLine(c.Query("url"))}}
+	at, after, err := placeOf(c.Request.URL.Query())
 	if err == nil {
 		v.Flash, err = p.Flash(c, at.Path())
 	}
@@ -60,16 +60,16 @@ func (p Pages) ListPage(c *gin.Context) {
 	if pages.WantsPart(c.Request) {
 		pages.Say(c, v.Flash.Text)
 	}
-	p.showShort(c, http.StatusOK, v, at, after)
+	p.showList(c, http.StatusOK, v, at, after)
 }
 
-// showShort fills in the list at a place and shows it; v has what was typed.
-func (p Pages) showShort(c *gin.Context, status int, v views.Short, at views.ShortPlace, after models.Cursor) {
+// showList fills in the list at a place and shows it; v has what was typed.
+func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place, after models.Cursor) {
 	ctx := c.Request.Context()
 	v.Page, v.Place, v.Prefix = p.Page("Short", "short", v.Flash), at, p.shortPrefix(c)
 	v.Search = true
 	var err error
-	v.Links, err = p.ShortLinks.List(ctx, at.Filter(), after, shortSize)
+	v.Links, err = p.ShortLinks.List(ctx, at.Filter(), after, listSize)
 	if v.Query = pages.FilterError(err); v.Query != "" {
 		err, status = nil, http.StatusBadRequest
 		if pages.WantsPart(c.Request) {
@@ -86,33 +86,33 @@ func (p Pages) showShort(c *gin.Context, status int, v views.Short, at views.Sho
 		p.Fail(c, err)
 		return
 	}
-	p.ShowPart(c, status, views.ShortPage(v), views.ShortList(v))
+	p.ShowPart(c, status, views.ListPage(v), views.ListResults(v))
 }
 
-// shortForm reads the form of a short link.
-func shortForm(c *gin.Context) views.ShortForm {
-	return views.ShortForm{
+// formOf reads the form of a short link.
+func formOf(c *gin.Context) views.Form {
+	return views.Form{
 		LongURL: c.PostForm("long_url"), Key: strings.TrimSpace(c.PostForm("short_key")), Title: c.PostForm("title"),
 		MaxVisits: c.PostForm("max_visits"), Ends: c.PostForm("ends"), EndsAt: c.PostForm("ends_at"),
 	}
 }
 
 // The fields of the form of a short link, by the names of the store's errors.
-var shortFields = []string{"long_url", "short_key", "title", "expires_at", "max_visits"}
+var formFields = []string{"long_url", "short_key", "title", "expires_at", "max_visits"}
 
-// shortErrors are the messages of an error for the form of a short link.
-func shortErrors(err error) (e ui.Errors, ok bool) {
+// formErrors are the messages of an error for the form of a short link.
+func formErrors(err error) (e ui.Errors, ok bool) {
 	if m, is := errors.AsType[*models.Error](err); is && m.Code == models.CodeConflict {
 		return ui.Errors{"short_key": m.Detail}, true
 	}
-	return pages.FormErrors(err, "long_url", shortFields...)
+	return pages.FormErrors(err, "long_url", formFields...)
 }
 
 // timeLayouts are how browsers send a time, with seconds if it has any.
 var timeLayouts = []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04"}
 
 // endOf is the end that a form chooses; the zero time is never.
-func endOf(f views.ShortForm, now models.Time) (models.Time, error) {
+func endOf(f views.Form, now models.Time) (models.Time, error) {
 	switch f.Ends {
 	case views.EndsNever:
 		return models.Time{}, nil
@@ -133,7 +133,7 @@ func endOf(f views.ShortForm, now models.Time) (models.Time, error) {
 
 // Add makes a short link of what the form on the list holds.
 func (p Pages) Add(c *gin.Context) {
-	form := shortForm(c)
+	form := formOf(c)
 	end, err := endOf(form, p.ShortLinks.Now())
 	var l shortlinks.ShortLink
 	if err == nil {
@@ -141,10 +141,10 @@ func (p Pages) Add(c *gin.Context) {
 			LongURL: models.RepairURL(form.LongURL), Key: form.Key, Title: form.Title, ExpiresAt: end, MaxVisits: int64(pages.Number(form.MaxVisits)),
 		})
 	}
-	if errs, ok := shortErrors(err); ok {
+	if errs, ok := formErrors(err); ok {
 		form.Errors = errs
 		status := p.FormStatus(c, err)
-		p.showShort(c, status, views.Short{Add: form}, views.ShortPlace{}, models.Cursor{})
+		p.showList(c, status, views.List{Add: form}, views.Place{}, models.Cursor{})
 		return
 	}
 	if err != nil {

@@ -93,8 +93,8 @@ func (p Pages) preview(c *gin.Context) {
 		c.PureJSON(http.StatusOK, ShortPreview{key, e.LongURL, e.Title, e.ExpiresAt})
 		return
 	}
-	v := views.ShortPreview{Entry: e, Path: strings.TrimSuffix(c.Request.URL.Path, "/"), Now: p.ShortLinks.Now().Time}
-	p.ShowKept(c, http.StatusOK, keepNot, views.ShortPreviewPage(v))
+	v := views.Preview{Entry: e, Path: strings.TrimSuffix(c.Request.URL.Path, "/"), Now: p.ShortLinks.Now().Time}
+	p.ShowKept(c, http.StatusOK, keepNot, views.PreviewPage(v))
 }
 
 // RedirectProblem shows to a visitor why a key leads nowhere.

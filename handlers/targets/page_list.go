@@ -12,11 +12,11 @@ import (
 	views "linkwatch/views/targets"
 )
 
-const targetsSize = 100 // targets on a page of the list
+const listSize = 100 // targets on a page of the list
 
 // placeOf reads where in the list of targets a request, or the address of one, is.
-func placeOf(q url.Values) (views.WatchPlace, models.Cursor, error) {
-	at := views.WatchPlace{Filter: targets.Filter{Text: models.CleanLine(q.Get("q")), Host: models.CleanLine(q.Get("host"))}}
+func placeOf(q url.Values) (views.Place, models.Cursor, error) {
+	at := views.Place{Filter: targets.Filter{Text: models.CleanLine(q.Get("q")), Host: models.CleanLine(q.Get("host"))}}
 	var err error
 	if at.Status, err = targets.ParseStatus(q.Get("status")); err != nil {
 		return at, models.Cursor{}, err
@@ -31,7 +31,7 @@ func placeOf(q url.Values) (views.WatchPlace, models.Cursor, error) {
 
 // ListPage is the list of targets, and for htmx its rows.
 func (p Pages) ListPage(c *gin.Context) {
-	v := views.Watch{Add: views.TargetForm{URL: models.CleanLine(c.Query("url"))}}
+	v := views.List{Add: views.Form{URL: models.CleanLine(c.Query("url"))}}
 	at, after, err := placeOf(c.Request.URL.Query())
 	if err == nil {
 		v.Flash, err = p.Flash(c, at.Path())
@@ -48,14 +48,14 @@ func (p Pages) ListPage(c *gin.Context) {
 }
 
 // showList fills in the list at a place and shows it; v has what was typed.
-func (p Pages) showList(c *gin.Context, status int, v views.Watch, at views.WatchPlace, after models.Cursor) {
+func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place, after models.Cursor) {
 	ctx := c.Request.Context()
 	v.Page, v.Place = p.Page("Watch", "watch", v.Flash), at
 	v.Search = true
 	v.Interval = p.Targets.Options().CheckInterval
 	v.Intervals = views.Intervals(v.Interval, 0)
 	var err error
-	v.Targets, err = p.Targets.List(ctx, at.Filter, after, targetsSize)
+	v.Targets, err = p.Targets.List(ctx, at.Filter, after, listSize)
 	if v.Query = pages.FilterError(err, "host"); v.Query != "" {
 		err, status = nil, http.StatusBadRequest
 		if pages.WantsPart(c.Request) {
@@ -70,37 +70,37 @@ func (p Pages) showList(c *gin.Context, status int, v views.Watch, at views.Watc
 		p.Fail(c, err)
 		return
 	}
-	p.ShowPart(c, status, views.WatchPage(v), views.TargetsList(v))
+	p.ShowPart(c, status, views.ListPage(v), views.ListResults(v))
 }
 
 // The fields of the form of a target, by the names of the store's errors.
-var targetFields = []string{
+var formFields = []string{
 	"url", "name", "interval_seconds", "expect.status", "expect.keyword", "expect.keyword_absent", "expect.max_latency_ms",
 }
 
-// targetForm reads the form of a target.
-func targetForm(c *gin.Context) views.TargetForm {
-	return views.TargetForm{
+// formOf reads the form of a target.
+func formOf(c *gin.Context) views.Form {
+	return views.Form{
 		URL: c.PostForm("url"), Name: c.PostForm("name"), Interval: c.PostForm("interval_seconds"),
 		Status: c.PostForm("status"), Keyword: c.PostForm("keyword"), Absent: c.PostForm("keyword_absent"),
 		Latency: c.PostForm("max_latency_ms"),
 	}
 }
 
-func expectOf(f views.TargetForm) targets.Expect {
+func expectOf(f views.Form) targets.Expect {
 	return targets.Expect{Status: f.Status, Keyword: f.Keyword, Absent: f.Absent, MaxLatencyMS: pages.Number(f.Latency)}
 }
 
 // Add watches what the form on the list, or the button on a link, holds.
 func (p Pages) Add(c *gin.Context) {
-	form := targetForm(c)
+	form := formOf(c)
 	t, created, err := p.Targets.Add(c.Request.Context(), targets.New{
 		URL: models.RepairURL(form.URL), Name: form.Name, IntervalSeconds: pages.Number(form.Interval), Expect: expectOf(form),
 	})
-	if errs, ok := pages.FormErrors(err, "url", targetFields...); ok {
+	if errs, ok := pages.FormErrors(err, "url", formFields...); ok {
 		form.Errors = errs
 		status := p.FormStatus(c, err)
-		p.showList(c, status, views.Watch{Add: form}, views.WatchPlace{}, models.Cursor{})
+		p.showList(c, status, views.List{Add: form}, views.Place{}, models.Cursor{})
 		return
 	}
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 
 // TargetPage shows one target with its history, and for htmx what changes.
 func (p Pages) TargetPage(c *gin.Context) {
-	v := views.Target{Edit: views.TargetForm{Open: c.Query("edit") != ""}}
+	v := views.Target{Edit: views.Form{Open: c.Query("edit") != ""}}
 	var err error
 	if v.Flash, err = p.Flash(c, targetPath(c)); err != nil {
 		p.Fail(c, err)
@@ -83,13 +83,13 @@ func (p Pages) showTarget(c *gin.Context, status int, v views.Target) {
 
 // Edit stores what its owner sets.
 func (p Pages) Edit(c *gin.Context) {
-	form := targetForm(c)
+	form := formOf(c)
 	interval := pages.Number(form.Interval)
 	t, err := p.Targets.Edit(c.Request.Context(), c.Param("id"), targets.Edit{
 		Name: &form.Name, IntervalSeconds: &interval,
 		Expect: func(targets.Expect) targets.Expect { return expectOf(form) },
 	})
-	if errs, ok := pages.FormErrors(err, "name", targetFields...); ok {
+	if errs, ok := pages.FormErrors(err, "name", formFields...); ok {
 		form.Errors, form.Open = errs, true
 		p.showTarget(c, http.StatusBadRequest, views.Target{Edit: form})
 		return

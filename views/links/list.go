@@ -16,8 +16,8 @@ import (
 // maxRowTags is how many tags a row of the list shows before it counts the rest.
 const maxRowTags = 3
 
-// Links is the page of the list: the form to add, the search, the rows.
-type Links struct {
+// List is the page of the list: the form to add, the search, the rows.
+type List struct {
 	ui.Page
 	Place   Place
 	Add     AddForm
@@ -62,7 +62,7 @@ var bulkActions = []struct{ value, label, icon string }{
 	{links.ActionDelete, "Delete", "trash"},
 }
 
-func (v Links) pager() ui.Pager {
+func (v List) pager() ui.Pager {
 	return ui.Pager{
 		Number: v.Found.Number,
 		Pages:  v.Found.Pages(),
@@ -73,7 +73,7 @@ func (v Links) pager() ui.Pager {
 }
 
 // count is the number of links found: "1 link", "2 981 links" or "10 000+ links".
-func (v Links) count() string {
+func (v List) count() string {
 	if v.Found.TotalIsLowerBound {
 		return ui.Count(v.Found.Total) + "+ links"
 	}
@@ -81,7 +81,7 @@ func (v Links) count() string {
 }
 
 // first reports whether no link is saved, active or expired.
-func (v Links) first() bool { return v.Counts.Active+v.Counts.Expired == 0 }
+func (v List) first() bool { return v.Counts.Active+v.Counts.Expired == 0 }
 
 // near lists the words that were searched instead: “exmaple” → “example”.
 func near(found map[string][]string) string {

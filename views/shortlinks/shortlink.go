@@ -17,37 +17,37 @@ import (
 // ShortLink is the page of one short link.
 type ShortLink struct {
 	ui.Page
-	Place  ShortLinkPlace
+	Place  LinkPlace
 	Short  shortlinks.ShortLink
 	Prefix string           // of its address
 	Barred string           // why visitors are not redirected although it is active; "" = they are
 	Stats  shortlinks.Stats // of the last shortlinks.KeepDays days
 	Kept   time.Duration    // least time that it is kept after it expired or was used up
 	Keep   bool             // it is never deleted: CLEANUP_ENABLED is false
-	Edit   ShortForm
+	Edit   Form
 	Aside  []templ.Component // of other systems: sections below the facts
 }
 
-// ShortLinkPlace is what the page of a short link shows of its visits.
-type ShortLinkPlace struct {
+// LinkPlace is what the page of a short link shows of its visits.
+type LinkPlace struct {
 	Key  string
-	Days int // one of ShortRanges
+	Days int // one of Ranges
 }
 
-// ShortRanges are the numbers of days that the chart of visits can show. The second
+// Ranges are the numbers of days that the chart of visits can show. The second
 // is the default.
-var ShortRanges = []int{7, 30, 90, shortlinks.KeepDays}
+var Ranges = []int{7, 30, 90, shortlinks.KeepDays}
 
 // Path is the address of the place.
-func (p ShortLinkPlace) Path() string {
+func (p LinkPlace) Path() string {
 	q := url.Values{}
-	if p.Days != ShortRanges[1] {
+	if p.Days != Ranges[1] {
 		q.Set("days", strconv.Itoa(p.Days))
 	}
 	return ui.WithQuery(shortPath(p.Key), q)
 }
 
-func (p ShortLinkPlace) withDays(n int) ShortLinkPlace { p.Days = n; return p }
+func (p LinkPlace) withDays(n int) LinkPlace { p.Days = n; return p }
 
 func shortPath(key string) string { return "/short/" + key }
 

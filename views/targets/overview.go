@@ -25,7 +25,7 @@ type Certificates struct {
 
 // Part is the targets' part of the overview.
 func (v Overview) Part() ui.OverviewPart {
-	all, down := WatchPlace{}, WatchPlace{}.withStatus(targets.Down)
+	all, down := Place{}, Place{}.withStatus(targets.Down)
 	return ui.OverviewPart{
 		Used: v.Counts.All() > 0,
 		Tiles: []ui.Tile{

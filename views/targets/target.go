@@ -24,7 +24,7 @@ type Target struct {
 	Check     time.Duration // CHECK_INTERVAL
 	Interval  time.Duration // how far apart its own checks are
 	Intervals []int         // seconds to choose from, see Intervals
-	Edit      TargetForm
+	Edit      Form
 	History   targets.History
 	Year      targets.Share // of the last 365 days
 	Outages   models.Slice[targets.Outage]

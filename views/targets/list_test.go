@@ -32,9 +32,9 @@ func TestIntervals(t *testing.T) {
 }
 
 func TestWatchPlaces(t *testing.T) {
-	at := WatchPlace{Filter: targets.Filter{Host: "a.test", Text: "x&y", Status: targets.Down}, Token: "abc"}
+	at := Place{Filter: targets.Filter{Host: "a.test", Text: "x&y", Status: targets.Down}, Token: "abc"}
 	for want, got := range map[string]string{
-		"/watch": WatchPlace{}.Path(),
+		"/watch": Place{}.Path(),
 		"/watch?host=a.test&page_token=abc&q=x%26y&status=down": at.Path(),
 		"/watch?host=a.test&q=x%26y&status=up":                  at.withStatus(targets.Up).Path(),
 		"/watch?q=x%26y&status=down":                            at.withHost("").Path(),

@@ -13,46 +13,46 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Short is the page of all short links: the form to add one, the search, the rows.
-type Short struct {
+// List is the page of all short links: the form to add one, the search, the rows.
+type List struct {
 	ui.Page
-	Place  ShortPlace
+	Place  Place
 	Query  string // what is wrong with the search, else ""
-	Add    ShortForm
+	Add    Form
 	Made   shortlinks.ShortLink // the one just created; its Key is "" if none was
 	Links  models.Slice[shortlinks.ShortLink]
 	Any    bool   // any short link exists, shown here or not
 	Prefix string // of the address of each: "https://links.example/s/"
 }
 
-// ShortPlace is a page of the list of short links. Its path can be bookmarked.
-type ShortPlace struct {
+// Place is a page of the list of short links. Its path can be bookmarked.
+type Place struct {
 	Status shortlinks.Status
 	Text   string
 	Token  string // of the page; "" = the newest
 }
 
 // Path is the address of the list.
-func (p ShortPlace) Path() string {
+func (p Place) Path() string {
 	q := url.Values{}
 	ui.SetFilters(q, map[string]string{"q": p.Text, "status": string(p.Status), "page_token": p.Token})
 	return ui.WithQuery("/short", q)
 }
 
 // Filter is what the list shows: the newest first.
-func (p ShortPlace) Filter() shortlinks.Filter {
+func (p Place) Filter() shortlinks.Filter {
 	return shortlinks.Filter{Status: p.Status, Text: p.Text, Newest: true}
 }
 
 // A place with another filter starts at its first page.
 
-func (p ShortPlace) withStatus(s shortlinks.Status) ShortPlace { p.Status, p.Token = s, ""; return p }
-func (p ShortPlace) after(c models.Cursor) ShortPlace          { p.Token = c.Token(); return p }
+func (p Place) withStatus(s shortlinks.Status) Place { p.Status, p.Token = s, ""; return p }
+func (p Place) after(c models.Cursor) Place          { p.Token = c.Token(); return p }
 
-func (p ShortPlace) filtered() bool { return p.Status != "" || p.Text != "" }
+func (p Place) filtered() bool { return p.Status != "" || p.Text != "" }
 
-// ShortForm is what was typed for a short link, with its errors.
-type ShortForm struct {
+// Form is what was typed for a short link, with its errors.
+type Form struct {
 	LongURL, Key, Title, MaxVisits string
 
 	Ends   string      // one of the values of ends, or EndsKept
@@ -77,9 +77,9 @@ var ends = []struct{ value, label string }{
 // endsFormat is the format of a time in a form.
 const endsFormat = "2006-01-02T15:04"
 
-// ShortFormOf is the form filled in with a short link.
-func ShortFormOf(l shortlinks.ShortLink) ShortForm {
-	f := ShortForm{LongURL: l.LongURL, Title: l.Title, Kept: l.ExpiresAt}
+// FormOf is the form filled in with a short link.
+func FormOf(l shortlinks.ShortLink) Form {
+	f := Form{LongURL: l.LongURL, Title: l.Title, Kept: l.ExpiresAt}
 	if l.MaxVisits > 0 {
 		f.MaxVisits = strconv.FormatInt(l.MaxVisits, 10)
 	}
@@ -91,7 +91,7 @@ func ShortFormOf(l shortlinks.ShortLink) ShortForm {
 
 // found is the number of short links in the list, as far as it is known without
 // counting them.
-func (v Short) found() string {
+func (v List) found() string {
 	n := len(v.Links.Items)
 	switch {
 	case v.Place.Token != "":

@@ -12,11 +12,11 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Watch is the page of all targets: the form to add, the search, the rows.
-type Watch struct {
+// List is the page of all targets: the form to add, the search, the rows.
+type List struct {
 	ui.Page
-	Place     WatchPlace
-	Add       TargetForm
+	Place     Place
+	Add       Form
 	Query     string // what is wrong with the search, else ""
 	Targets   models.Slice[targets.Target]
 	Counts    targets.Counts
@@ -24,14 +24,14 @@ type Watch struct {
 	Intervals []int         // seconds to choose from, see Intervals
 }
 
-// WatchPlace is a page of the list of targets. Its path can be bookmarked.
-type WatchPlace struct {
+// Place is a page of the list of targets. Its path can be bookmarked.
+type Place struct {
 	targets.Filter
 	Token string // of the page; "" = the first
 }
 
 // Path is the address of the list.
-func (p WatchPlace) Path() string {
+func (p Place) Path() string {
 	q := url.Values{}
 	ui.SetFilters(q, map[string]string{
 		"q": p.Text, "host": p.Host, "status": string(p.Status), "page_token": p.Token, "certificate": string(p.Certificate),
@@ -41,18 +41,18 @@ func (p WatchPlace) Path() string {
 
 // A place with another filter starts at its first page.
 
-func (p WatchPlace) withStatus(s targets.Status) WatchPlace { p.Status, p.Token = s, ""; return p }
-func (p WatchPlace) withHost(h string) WatchPlace           { p.Host, p.Token = h, ""; return p }
-func (p WatchPlace) withCertificate(c targets.Certificate) WatchPlace {
+func (p Place) withStatus(s targets.Status) Place { p.Status, p.Token = s, ""; return p }
+func (p Place) withHost(h string) Place           { p.Host, p.Token = h, ""; return p }
+func (p Place) withCertificate(c targets.Certificate) Place {
 	p.Certificate, p.Token = c, ""
 	return p
 }
-func (p WatchPlace) after(c models.Cursor) WatchPlace { p.Token = c.Token(); return p }
+func (p Place) after(c models.Cursor) Place { p.Token = c.Token(); return p }
 
-func (p WatchPlace) filtered() bool { return p.Filter != targets.Filter{} }
+func (p Place) filtered() bool { return p.Filter != targets.Filter{} }
 
-// TargetForm is what was typed for a target, with its errors.
-type TargetForm struct {
+// Form is what was typed for a target, with its errors.
+type Form struct {
 	URL, Name, Interval              string
 	Status, Keyword, Absent, Latency string // what is expected
 	Open                             bool   // show what is folded
@@ -60,8 +60,8 @@ type TargetForm struct {
 }
 
 // FormOf is the form filled in with a target.
-func FormOf(t targets.Target) TargetForm {
-	f := TargetForm{
+func FormOf(t targets.Target) Form {
+	f := Form{
 		URL: t.URL, Name: t.Name, Interval: strconv.Itoa(t.IntervalSeconds),
 		Status: t.Expect.Status, Keyword: t.Expect.Keyword, Absent: t.Expect.Absent,
 	}
@@ -72,7 +72,7 @@ func FormOf(t targets.Target) TargetForm {
 }
 
 // details reports whether the form holds more than a URL.
-func (f TargetForm) details() bool {
+func (f Form) details() bool {
 	return f.Open || f.Name+f.Status+f.Keyword+f.Absent+f.Latency != "" || (f.Interval != "" && f.Interval != "0") ||
 		len(f.Errors) > 1 || (len(f.Errors) == 1 && f.Errors["url"] == "")
 }
@@ -101,7 +101,7 @@ func Intervals(check time.Duration, own int) []int {
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
 // found is the number of targets in the list, as far as it is known.
-func (v Watch) found() string {
+func (v List) found() string {
 	n, whole := len(v.Targets.Items), v.Place.Token == "" && !v.Targets.More()
 	switch {
 	case v.Place.Filter == targets.Filter{}:
