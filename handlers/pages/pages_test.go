@@ -8,8 +8,11 @@ import (
 	"testing"
 
 	"linkwatch/app/apptest"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/schedule"
 )
 
+// TestEveryPageWhenEmpty opens every page that needs no parameter in an empty database.
 func TestEveryPageWhenEmpty(t *testing.T) {
 	s := apptest.NewSite(t)
 	for path, want := range map[string]string{
@@ -32,6 +35,32 @@ func TestEveryPageWhenEmpty(t *testing.T) {
 		if strings.Contains(a.HTML, "<style") || strings.Contains(a.HTML, " style=") || strings.Contains(a.HTML, "<script>") {
 			t.Errorf("%s has an inline style or script", path)
 		}
+	}
+	err := s.Jobs.Declare(t.Context(), schedule.Job{ID: cleanup.Job, Schedule: "@every 15m", NextRunAt: s.Jobs.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := 0
+	for _, r := range s.Handlers().Routes() {
+		if r.Method != http.MethodGet || strings.ContainsAny(r.Path, ":*") || r.Handler == nil {
+			continue
+		}
+		a := s.Get(r.Path)
+		if a.StatusCode >= http.StatusBadRequest && r.Path != "/links/random" { // there is none
+			t.Errorf("%s: status %d", r.Path, a.StatusCode)
+		}
+		if a.StatusCode != http.StatusOK || a.Find("nav[aria-label=Main]").Length() == 0 {
+			continue // no page of the frame
+		}
+		opened++
+		apptest.WantCount(t, a, "h1", 1)
+		apptest.WantCount(t, a, `nav[aria-label=Main] a[aria-current="page"]`, 1)
+		if strings.Contains(a.HTML, "<style") || strings.Contains(a.HTML, " style=") || strings.Contains(a.HTML, "<script>") {
+			t.Errorf("%s has an inline style or script", r.Path)
+		}
+	}
+	if opened < 10 {
+		t.Errorf("%d pages were opened", opened)
 	}
 }
 
