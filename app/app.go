@@ -59,6 +59,9 @@ func newCore(o Options) *core {
 	}
 }
 
+// close lets go of what newCore opened.
+func (c *core) close() { c.outbound.Close() }
+
 // App is the program, wired together.
 type App struct {
 	Systems *Systems
@@ -73,7 +76,7 @@ type App struct {
 
 // Close lets go of what New opened. Nothing may run any more.
 func (a *App) Close() {
-	a.core.outbound.Close()
+	a.core.close()
 	a.Systems.Close()
 }
 

@@ -36,7 +36,9 @@ func fillDemo(ctx context.Context, args []string, getenv func(string) string, st
 		return err
 	}
 	defer closeStore(db, &err)
-	systems, err := newSystems(newCore(Options{Config: cfg, DB: db, Log: log}))
+	c := newCore(Options{Config: cfg, DB: db, Log: log})
+	defer c.close()
+	systems, err := newSystems(c)
 	if err != nil {
 		return err
 	}

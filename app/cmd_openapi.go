@@ -23,6 +23,7 @@ func printOpenAPI(_ context.Context, args []string, _ func(string) string, stdou
 		return err
 	}
 	c := newCore(Options{Config: cfg, DB: &models.DB{}, Log: slog.New(slog.DiscardHandler)})
+	defer c.close()
 	systems, err := newSystems(c)
 	if err != nil {
 		return err

@@ -115,7 +115,10 @@ func New(d Deps) (*Router, error) {
 		hosts[s.Host.Name], hostRoutes[s.Host.Name] = alone, own
 	}
 	errs.Page = problemPage(d, table)
-	return &Router{Handler: byHost(hosts, table.QuickPrefixes(), engine, gzhttp.GzipHandler(aliases(engine, d.Systems))), engine: engine, routes: routes, hosts: hostRoutes}, nil
+	whole := gzhttp.GzipHandler(aliases(engine, d.Systems))
+	return &Router{
+		Handler: byHost(hosts, table.QuickPrefixes(), engine, whole), engine: engine, routes: routes, hosts: hostRoutes,
+	}, nil
 }
 
 // navigation is that of all systems, after the overview.
