@@ -59,7 +59,7 @@ func newCore(o Options) *core {
 	}
 }
 
-// close lets go of what newCore opened.
+// close releases what newCore opened.
 func (c *core) close() { c.outbound.Close() }
 
 // App is the program, wired together.
@@ -71,10 +71,10 @@ type App struct {
 	core     *core
 	runner   *jobs.Runner
 	services jobs.Services
-	last     jobs.Services // to be stopped when no request can come any more
+	last     jobs.Services // stopped after the listener has drained
 }
 
-// Close lets go of what New opened. Nothing may run any more.
+// Close releases what New opened. Nothing may run any more.
 func (a *App) Close() {
 	a.core.close()
 	a.Systems.Close()

@@ -77,7 +77,7 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 				Description: fmt.Sprintf("of short links, older than %d days", shortlinks.KeepDays),
 			},
 		},
-		Demo: demo.ShortLinks,
+		Demo: demo.ShortLinks, Close: s.close,
 	}
 	if !cfg.CleanupEnabled {
 		s.System.Deletes[0].Kept = "CLEANUP_ENABLED is false"
@@ -85,8 +85,8 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 	return s, nil
 }
 
-// Close lets go of the cache and of Redis.
-func (s *ShortLinks) Close() {
+// close releases the cache and the client of Redis.
+func (s *ShortLinks) close() {
 	s.cache.Close()
 	if s.redis != nil {
 		_ = s.redis.Close()

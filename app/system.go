@@ -16,10 +16,12 @@ type System struct {
 	handlers.System // what it serves and shows
 
 	Services []jobs.Service // its background work
-	Last     []jobs.Service // background work that stops when no request can come any more: it writes down what they left
+	Last     []jobs.Service // services that stop after the listener has drained, because they store what requests left
 	Jobs     []jobs.Job     // its scheduled jobs
 	Purges   []jobs.Purge   // what the hourly retention job deletes for it
 	Deletes  []cleanup.Kind // what the reaper deletes for it
+
+	Close func() // releases what the system holds, once nothing runs any more
 
 	// Demo makes up data and says what: "1000 made-up links".
 	Demo func(ctx context.Context, r *demo.Run) (did string, err error)

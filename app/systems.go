@@ -48,8 +48,8 @@ func (s *Systems) All() []System {
 	return all
 }
 
-// deletes are what the reaper deletes for all systems, the last system first: so
-// the kind that the statistics are about stands at their head.
+// deletes returns what the reaper deletes for all systems, in the order of a run:
+// the last system first, since short links matter most and are near the end.
 func (s *Systems) deletes() []cleanup.Kind {
 	var kinds []cleanup.Kind
 	for _, one := range slices.Backward(s.All()) {
@@ -58,10 +58,16 @@ func (s *Systems) deletes() []cleanup.Kind {
 	return kinds
 }
 
-// Close lets go of what the systems hold. Nothing may run any more.
-func (s *Systems) Close() { s.ShortLinks.Close() }
+// Close releases what the systems hold. Nothing may run any more.
+func (s *Systems) Close() {
+	for _, one := range s.All() {
+		if one.Close != nil {
+			one.Close()
+		}
+	}
+}
 
-// served is what all systems give to the server.
+// served returns what all systems give to the server.
 func (s *Systems) served() []handlers.System {
 	var all []handlers.System
 	for _, one := range s.All() {

@@ -12,7 +12,8 @@ import (
 	"linkwatch/models"
 )
 
-// Rest is how long nothing that the demo made is checked again, and found down.
+// Rest is the time until the made-up links and targets are checked again: nothing
+// answers at their addresses, so that check finds them down.
 const Rest = 7 * 24 * time.Hour
 
 // MaxLinks is how many links a demo may have.

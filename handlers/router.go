@@ -44,11 +44,11 @@ type Router struct {
 	hosts  map[string][]middleware.Route
 }
 
-// Routes are all of the server, with the role that each needs, but for those of
-// hosts of their own.
+// Routes returns all routes of the server, with the role that each needs, except
+// those of hosts of their own.
 func (r *Router) Routes() []middleware.Route { return r.routes }
 
-// HostRoutes are the routes of hosts of their own, by host.
+// HostRoutes returns the routes of hosts of their own, by host.
 func (r *Router) HostRoutes() map[string][]middleware.Route { return r.hosts }
 
 // New builds the router.
@@ -228,9 +228,9 @@ func serve(engine *gin.Engine, routes []middleware.Route) {
 	}
 }
 
-// byHost sends requests for a host of a system's own to where there is nothing
-// but that. Answers of quick routes have nothing that could be compressed, and
-// no alias; all else is answered by whole.
+// byHost sends a request for a system's own host to that host's handler. Quick
+// routes go straight to engine: they have no aliases, and responses too short to
+// compress. whole answers all other requests.
 func byHost(hosts map[string]http.Handler, quick []string, engine, whole http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, alone := range hosts {

@@ -23,7 +23,7 @@ type System struct {
 	Operations func(*api.API)           // registers its operations under /v1
 	Groups     []*huma.Tag              // the groups of these operations
 	Health     []middleware.HealthCheck // what /health reports of it
-	// Alias is the path that another path stands for; ok is false if it stands for itself.
+	// Alias returns the path that another path stands for; ok is false if it has none.
 	Alias func(path string) (to string, ok bool)
 	Host  Host // a host of its own
 }

@@ -17,8 +17,7 @@ import (
 // version is the API's, not the program's: it changes when /v1 does.
 const version = "1.0.0"
 
-const description = `Linkwatch is a bookmark manager, an uptime monitor and a URL shortener. It saves links and notices
-when they break, checks URLs on a schedule and keeps their history, and makes short links that can expire.
+const description = `Linkwatch looks after links. The groups of operations say what it does for them.
 
 Errors are application/problem+json (RFC 9457). The type of a problem is the path of a page that explains it.
 Times are RFC 3339 in UTC. Every member of a response is always present, and null if it is not known.
@@ -59,7 +58,7 @@ func New(r *gin.Engine, errs *middleware.Errors, tags ...*huma.Tag) *API {
 	return a
 }
 
-// Routes are those of the operations registered so far, for the access table.
+// Routes are those of the operations registered so far, for the table of routes.
 // The router has their handlers already.
 func (a *API) Routes() []middleware.Route { return a.routes }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Base is where whoever sent r reaches this program: "https://links.example".
+// Base is the base URL by which the client reaches this server: "https://links.example".
 // publicURL is PUBLIC_URL, without a slash at its end; "" = the host that the
 // request came to.
 func Base(publicURL string, r *http.Request) string {

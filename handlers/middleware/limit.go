@@ -26,7 +26,8 @@ func NewLimiter(noun string, perMinute int) *Limiter {
 	return &Limiter{noun: noun, perMinute: perMinute, clients: newClients[*rate.Limiter]()}
 }
 
-// Take is 0 if a client at an address may go on at a time, or else how long it has to wait.
+// Take counts one more at a time for the client at an address. It returns 0, or
+// how long the client has to wait if that is too many.
 func (l *Limiter) Take(from netip.Addr, now time.Time) time.Duration {
 	if l.perMinute == 0 {
 		return 0

@@ -15,7 +15,7 @@ type Subject struct {
 
 // Shown is what one system shows on a page of another: nil parts show nothing.
 type Shown struct {
-	Action  templ.Component // beside the page's own actions
+	Action  templ.Component // beside the page's own actions, on pages that have a place for it
 	Section templ.Component
 }
 

@@ -24,8 +24,8 @@ type Flash struct {
 // ParamDone is the parameter that holds the key of a notice.
 const ParamDone = "done"
 
-// Flash is what the page at the request's address has to say about the last
-// action, of whichever system it was.
+// Flash returns what the page at the request's address says about the last action
+// of any system.
 func (f *Frame) Flash(c *gin.Context, here string) (ui.Flash, error) {
 	for _, of := range f.flashes {
 		if of.Read == nil {

@@ -10,8 +10,8 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Overview is what a system shows on the overview. base is where whoever sent the
-// request reaches this program.
+// Overview is what a system shows on the overview. base is the base URL by which
+// the client reaches this server.
 type Overview func(ctx context.Context, base string) (ui.OverviewPart, error)
 
 // OverviewPage is the page of what needs attention in all systems, or the first steps.

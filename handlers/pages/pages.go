@@ -39,10 +39,17 @@ func New(errs *middleware.Errors, version, publicURL string, clock models.Clock)
 }
 
 // Use sets the navigation, and what the systems' pages say after their actions.
-// It panics if two systems have a notice of the same key.
+// It panics if two systems have a notice of the same key, or read the same parameter.
 func (f *Frame) Use(nav *ui.Nav, flashes ...Flash) {
 	f.nav, f.flashes, f.notices = nav, flashes, map[string]ui.Flash{"edited": {Text: "Saved."}}
+	params := map[string]bool{ParamDone: true}
 	for _, one := range flashes {
+		for _, name := range one.Params {
+			if params[name] {
+				panic("two systems read the parameter " + name)
+			}
+			params[name] = true
+		}
 		for key, notice := range one.Notices {
 			if _, taken := f.notices[key]; taken {
 				panic("two notices have the key " + key)
@@ -52,7 +59,7 @@ func (f *Frame) Use(nav *ui.Nav, flashes ...Flash) {
 	}
 }
 
-// Base is where whoever sent the request reaches this program.
+// Base is the base URL by which the client reaches this server.
 func (f *Frame) Base(c *gin.Context) string { return middleware.Base(f.PublicURL, c.Request) }
 
 // Page is what the frame of a page shows.
