@@ -168,10 +168,10 @@ type Counts struct {
 	Health                map[Health]int // active links, by health
 }
 
-// Change is one thing done to one or many links that can be taken back.
+// Change is one action that was done to one or many links.
 type Change struct {
 	ID        string
-	Action    string // "delete", "expire", "revive" or "tag"
+	Action    string // ActionDelete, ActionExpire and so on
 	Links     int    // how many it touched; 0: nothing to undo, and no ID
 	CreatedAt models.Time
 }
