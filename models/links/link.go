@@ -74,6 +74,14 @@ type Link struct {
 	tagEnd int // the position of the next tag in link_tags
 }
 
+// DisplayTitle is the link's title, or its URL if it has none.
+func (l Link) DisplayTitle() string {
+	if l.Title != "" {
+		return l.Title
+	}
+	return l.URL
+}
+
 // Expired says whether the link is hidden from the lists as dead.
 func (l Link) Expired() bool { return !l.ExpiredAt.IsZero() }
 
