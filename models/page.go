@@ -65,6 +65,9 @@ type cursorJSON struct {
 	ID        string    `json:"id"`
 }
 
+// ErrPageToken is the error of a page token that a list has not issued.
+var ErrPageToken = Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
+
 const maxToken = 512 // bytes; a real one has about 110
 
 // Token is the page token of a cursor: Base64 of JSON. The token of
@@ -80,25 +83,24 @@ func (c Cursor) Token() string {
 	return base64.URLEncoding.EncodeToString(b)
 }
 
-// ParseToken reads a page token. It takes the URL-safe and the standard
+// ParseToken reads a page token, or returns ErrPageToken. It takes the URL-safe and the standard
 // alphabet of Base64, since clients build tokens by either.
 func ParseToken(s string) (Cursor, error) {
 	if s == "" {
 		return Cursor{}, nil
 	}
-	bad := Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
 	if len(s) > maxToken {
-		return Cursor{}, bad
+		return Cursor{}, ErrPageToken
 	}
 	b, err := base64.URLEncoding.DecodeString(s)
 	if err != nil {
 		if b, err = base64.StdEncoding.DecodeString(s); err != nil {
-			return Cursor{}, bad
+			return Cursor{}, ErrPageToken
 		}
 	}
 	var c cursorJSON
 	if err := json.Unmarshal(b, &c); err != nil || c.ID == "" || c.CreatedAt.IsZero() {
-		return Cursor{}, bad
+		return Cursor{}, ErrPageToken
 	}
 	return Cursor{At(c.CreatedAt), c.ID}, nil
 }

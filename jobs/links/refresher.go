@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"linkwatch/jobs"
+	"linkwatch/models"
 	"linkwatch/models/links"
 )
 
@@ -27,7 +28,7 @@ func NewRefresher(store *links.Store, workers int, log *slog.Logger) jobs.Servic
 		defer poll.Stop()
 		r := &refresher{store: store, refused: map[string]bool{}}
 		d := &dispatcher[links.RefreshItem]{
-			workers: workers, host: func(i links.RefreshItem) string { return hostOf(i.Link) },
+			workers: workers, host: func(i links.RefreshItem) string { return models.HostPort(i.Link.CanonicalURL) },
 			claim: r.claim, refuse: r.refuse, work: store.FinishRefresh, release: r.release,
 			wanted: store.RefreshWanted(), poll: poll.C,
 		}

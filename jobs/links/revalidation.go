@@ -35,7 +35,7 @@ func Revalidation(store *links.Store, workers int) jobs.Job {
 	return jobs.Job{ID: "revalidation", Schedule: "@every 1m", Run: func(taking, working context.Context) (string, error) {
 		r := &revalidation{store: store, found: map[links.Health]int{}}
 		d := &dispatcher[links.Link]{
-			workers: workers, host: hostOf,
+			workers: workers, host: func(l links.Link) string { return models.HostPort(l.CanonicalURL) },
 			claim: store.Claim, refuse: r.putOff, work: r.check, release: r.release,
 		}
 		inBudget, cancel := context.WithTimeout(taking, checkBudget)
