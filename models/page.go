@@ -15,12 +15,12 @@ const (
 	maxPage        = 10_000_000 // keeps the offset far from overflow
 )
 
-// Page asks for one page of a list of the links family: Number
-// counts from 1. Make one with NewPage.
+// Page asks for one page of a list that is read by page number; Number counts from
+// 1. Make one with NewPage. Lists of the other shape are read by Cursor.
 type Page struct{ Number, Size int }
 
-// NewPage applies these rules: number from 1, size 30 where it is
-// zero and at most 100.
+// NewPage checks a page. A zero number is 1, a zero size DefaultPerPage, and a size
+// above MaxPerPage is MaxPerPage.
 func NewPage(number, size int) (Page, error) {
 	if number == 0 {
 		number = 1
@@ -124,8 +124,8 @@ func NewSlice[T any](items []T, limit int, at func(T) Cursor) Slice[T] {
 	return Slice[T]{Items: items[:limit], Next: at(items[limit-1])}
 }
 
-// NewLimit applies these rules to a limit: 50 where it is zero,
-// at most 500.
+// NewLimit checks the limit of a list that is read by Cursor: from 1 to MaxLimit.
+// Zero is DefaultLimit.
 func NewLimit(n int) (int, error) {
 	if n == 0 {
 		return DefaultLimit, nil

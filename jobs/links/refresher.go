@@ -19,9 +19,9 @@ const (
 	maxRefused = 10_000
 )
 
-// NewRefresher makes the service that fetches the metadata of queued links
-// anew, with a fixed number of workers and never two of them on one host. What
-// it has claimed and does not get to is back in the queue when it has stopped.
+// NewRefresher makes the service that refetches the metadata of queued links, with
+// a fixed number of workers and at most one request per host. Links that it has
+// claimed but not fetched are back in the queue when it has stopped.
 func NewRefresher(store *links.Store, workers int, log *slog.Logger) jobs.Service {
 	return jobs.NewBackground(func(taking, working context.Context) {
 		poll := time.NewTicker(refreshPoll)
