@@ -50,7 +50,7 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 		used, redisUp = s.Shared, s.Shared.Up
 	}
 	s.Store = shortlinks.NewStore(c.DB, c.Clock, used, s.Visits, opts)
-	counting, err := shortlinkjobs.New(s.Store, s.Visits, s.cache, s.Shared, c.Log, c.registry)
+	counting, err := shortlinkjobs.NewService(s.Store, s.Visits, s.cache, s.Shared, c.Log, c.registry)
 	if err != nil {
 		return nil, err
 	}

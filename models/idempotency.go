@@ -17,7 +17,7 @@ const maxKey = 255 // bytes
 // used within the transaction that makes the resource: Claim, then make it,
 // then Keep; if any of it fails, all of it is taken back.
 type Keys struct {
-	Scope string // the noun: "target"
+	Scope string // what is created with the key, in the singular: "note"
 	Clock Clock
 }
 

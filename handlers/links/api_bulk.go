@@ -32,9 +32,6 @@ func toChange(c links.Change) Change {
 	return Change{ID: api.OrNull(c.ID), Action: c.Action, Links: c.Links, CreatedAt: c.CreatedAt.Time}
 }
 
-// actionRefresh is the one bulk action that is not a links.Change.
-const actionRefresh = "refresh"
-
 type bulkInput struct {
 	Body struct {
 		IDs    []string `json:"ids" nullable:"false" example:"[\"l_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of at most 500 links"`
@@ -44,25 +41,7 @@ type bulkInput struct {
 }
 
 func (a API) bulk(ctx context.Context, in *bulkInput) (*api.Output[Change], error) {
-	var c links.Change
-	var err error
-	switch ids := in.Body.IDs; in.Body.Action {
-	case links.ActionDelete:
-		c, err = a.Links.Delete(ctx, ids...)
-	case links.ActionExpire:
-		c, err = a.Links.SetExpired(ctx, true, ids...)
-	case links.ActionRevive:
-		c, err = a.Links.SetExpired(ctx, false, ids...)
-	case links.ActionTag:
-		if len(in.Body.Tags) == 0 {
-			return nil, models.Invalid("tags", "is missing: the action tag needs at least one")
-		}
-		c, err = a.Links.TagAll(ctx, in.Body.Tags, ids...)
-	case actionRefresh:
-		var r links.Refresh
-		r, err = a.Links.StartRefresh(ctx, ids...)
-		c = links.Change{ID: r.ID, Action: actionRefresh, Links: r.Total, CreatedAt: r.CreatedAt}
-	}
+	c, err := a.Links.Bulk(ctx, in.Body.Action, in.Body.Tags, in.Body.IDs...)
 	return api.Answer(toChange(c), err)
 }
 

@@ -71,10 +71,7 @@ func (p Pages) flash(c *gin.Context, here string) (ui.Flash, error) {
 }
 
 func savedFlash(l links.Link, param string) ui.Flash {
-	f := ui.Flash{Text: "Saved: " + l.Title, Link: ui.Link{Label: "Details", Path: "/links/" + l.ID}}
-	if l.Title == "" {
-		f.Text = "Saved: " + l.URL
-	}
+	f := ui.Flash{Text: "Saved: " + l.DisplayTitle(), Link: ui.Link{Label: "Details", Path: "/links/" + l.ID}}
 	if param == paramKnown {
 		f.Text = "You have this link already; what you added is with it now."
 		if l.Expired() {

@@ -1,14 +1,12 @@
 package links
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 
 	"github.com/gin-gonic/gin"
 
 	"linkwatch/handlers/pages"
-	"linkwatch/models"
 	"linkwatch/models/links"
 	views "linkwatch/views/links"
 	"linkwatch/views/ui"
@@ -22,18 +20,13 @@ func (p Pages) Bulk(c *gin.Context) {
 		p.SeeOther(c, nothing(here))
 		return
 	}
-	if c.PostForm("action") == views.ActionRefresh {
-		r, err := p.Links.StartRefresh(ctx, form.IDs...)
-		if err != nil {
-			p.Fail(c, err)
-			return
-		}
-		p.SeeOther(c, "/links/refreshes/"+r.ID+"?back="+url.QueryEscape(here))
-		return
-	}
-	ch, err := p.bulk(ctx, c.PostForm("action"), form)
-	if errs, ok := pages.FormErrors(err, "tags", "tags"); ok && c.PostForm("action") == links.ActionTag {
+	action, tags := c.PostForm("action"), tagNames(form.Tags)
+	ch, err := p.Links.Bulk(ctx, action, tags, form.IDs...)
+	if errs, ok := pages.FormErrors(err, "tags", "tags"); ok && action == links.ActionTag {
 		form.Error = errs["tags"]
+		if len(tags) == 0 { // the field is there, but empty
+			form.Error = "Must name at least one tag."
+		}
 		if at, page, err := placeOf(pages.Query(here)); err == nil {
 			p.showList(c, http.StatusBadRequest, views.List{Bulk: form}, at, page)
 			return
@@ -43,23 +36,11 @@ func (p Pages) Bulk(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	p.SeeOther(c, afterChange(here, ch))
-}
-
-func (p Pages) bulk(ctx context.Context, action string, form views.BulkForm) (links.Change, error) {
-	switch action {
-	case links.ActionTag:
-		names := tagNames(form.Tags)
-		if len(names) == 0 {
-			return links.Change{}, models.Invalid("tags", "must name at least one tag")
-		}
-		return p.Links.TagAll(ctx, names, form.IDs...)
-	case links.ActionExpire, links.ActionRevive:
-		return p.Links.SetExpired(ctx, action == links.ActionExpire, form.IDs...)
-	case links.ActionDelete:
-		return p.Links.Delete(ctx, form.IDs...)
+	if action == links.ActionRefresh {
+		p.SeeOther(c, "/links/refreshes/"+ch.ID+"?back="+url.QueryEscape(here))
+		return
 	}
-	return links.Change{}, models.Invalid("action", "must be tag, expire, revive, refresh or delete")
+	p.SeeOther(c, afterChange(here, ch))
 }
 
 // RefreshPage shows how far a batch of refreshes is.

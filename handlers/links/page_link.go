@@ -45,11 +45,7 @@ func (p Pages) showLink(c *gin.Context, status int, v views.Link) {
 		p.Fail(c, err)
 		return
 	}
-	title := l.Title
-	if title == "" {
-		title = l.URL
-	}
-	v.Page, v.Link = p.Page(title, "links", v.Flash), l
+	v.Page, v.Link = p.Page(l.DisplayTitle(), "links", v.Flash), l
 	if v.Edit.Errors == nil {
 		v.Edit.Title, v.Edit.Notes = l.OwnTitle, l.Notes
 	}

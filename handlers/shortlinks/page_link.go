@@ -60,11 +60,7 @@ func (p Pages) showLink(c *gin.Context, status int, v views.ShortLink) {
 	}
 	opts := p.ShortLinks.Options()
 	v.Prefix, v.Kept, v.Keep = p.shortPrefix(c), opts.BufferTime, opts.KeepEnded
-	title := v.Short.Title
-	if title == "" {
-		title = v.Short.Key
-	}
-	v.Page = p.Page(title, "short", v.Flash)
+	v.Page = p.Page(v.Short.DisplayTitle(), "short", v.Flash)
 	if v.Edit.Errors == nil {
 		open := v.Edit.Open
 		v.Edit = views.FormOf(v.Short)

@@ -60,7 +60,7 @@ func flashOf(t targets.Target, param string, now models.Time) ui.Flash {
 	details := ui.Link{Label: "Details", Path: "/watch/" + t.ID}
 	switch {
 	case param == paramAdded:
-		return ui.Flash{Text: "Watching " + t.Title() + ".", Link: details}
+		return ui.Flash{Text: "Watching " + t.DisplayTitle() + ".", Link: details}
 	case param == paramWatched:
 		return ui.Flash{Text: "You watch this already; nothing was changed.", Link: details}
 	case param == paramResting && t.Resting(now):

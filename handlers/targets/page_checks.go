@@ -38,7 +38,7 @@ func (p Pages) ChecksPage(c *gin.Context) {
 	if at.TargetID != "" {
 		var t targets.Target
 		t, err = p.Targets.Get(ctx, at.TargetID)
-		v.Target = t.Title()
+		v.Target = t.DisplayTitle()
 	}
 	if err == nil {
 		v.Results, err = p.Targets.Results(ctx, filter, after, checksSize)

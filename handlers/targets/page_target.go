@@ -69,7 +69,7 @@ func (p Pages) showTarget(c *gin.Context, status int, v views.Target) {
 			return
 		}
 	}
-	v.Page, v.Target = p.Page(t.Title(), "watch", v.Flash), t
+	v.Page, v.Target = p.Page(t.DisplayTitle(), "watch", v.Flash), t
 	v.Check, v.Interval = p.Targets.Options().CheckInterval, p.Targets.Interval(t)
 	v.Intervals = views.Intervals(v.Check, t.IntervalSeconds)
 	if v.Edit.Errors == nil {

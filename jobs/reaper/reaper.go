@@ -1,6 +1,6 @@
-// Package reaper is the scheduled job that deletes expired data: short links that
-// have ended, and everything else whose retention period is over. Nothing depends
-// on when it runs: it only frees storage.
+// Package reaper is the scheduled job that deletes expired data: the rows of each
+// kind that a system registers. Nothing depends on when it runs: it only frees
+// storage.
 package reaper
 
 import (
@@ -55,8 +55,8 @@ func Reaper(store *cleanup.Store, opts Options, reg prometheus.Registerer) (jobs
 	return jobs.Job{ID: cleanup.Job, Schedule: "@every " + opts.Interval.String(), Run: r.run}, nil
 }
 
-// next is how many rows the batch after one of limit rows gets. A short link
-// goes with all its visits, which may be many, and others wait until it is gone.
+// next is how many rows the batch after one of limit rows gets. A row may take many
+// rows of other tables with it, and other writers wait until all are deleted.
 func (o Options) next(limit int, took time.Duration) int {
 	if o.LongBatch > 0 && took > o.LongBatch {
 		return max(limit/2, 1)
@@ -163,7 +163,7 @@ func (r *reaper) finish(working context.Context, tasks []*task) error {
 	return errors.Join(errs...)
 }
 
-// summary is what a run did, for the job's history: "1,000 short links, 3 tags".
+// summary is what a run did, for the job's history: "1,000 old notes, 3 drafts".
 func (r *reaper) summary(tasks []*task, more, stopped bool) string {
 	var parts []string
 	for _, t := range tasks {

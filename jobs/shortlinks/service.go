@@ -44,10 +44,10 @@ type Service struct {
 	log     *slog.Logger
 }
 
-// New makes the service of a store, of the counter that it has, and of its cache:
+// NewService makes the service of a store, of the counter that it has, and of its cache:
 // memory alone, or shared, which has memory in front; shared is nil without
 // Redis. It fails if reg has metrics of these names.
-func New(store *shortlinks.Store, counter *visits.Counter, memory *cache.Memory, shared *cache.Shared,
+func NewService(store *shortlinks.Store, counter *visits.Counter, memory *cache.Memory, shared *cache.Shared,
 	log *slog.Logger, reg prometheus.Registerer,
 ) (*Service, error) {
 	if err := register(reg, store, counter, memory, shared); err != nil {

@@ -61,7 +61,7 @@ func newInstance(t testing.TB, db *models.DB, redis string) instance {
 		i.Store = shortlinks.NewStore(db, nil, i.shared, counter, opts)
 	}
 	var err error
-	if i.Service, err = shortlinkjobs.New(i.Store, counter, memory, i.shared, log, i.reg); err != nil {
+	if i.Service, err = shortlinkjobs.NewService(i.Store, counter, memory, i.shared, log, i.reg); err != nil {
 		t.Fatal(err)
 	}
 	i.Start()
@@ -261,7 +261,7 @@ func TestMetricsOfOneName(t *testing.T) {
 	i := newInstance(t, modelstest.New(t), "")
 	memory := cache.NewMemory(10, nil)
 	defer memory.Close()
-	if _, err := shortlinkjobs.New(i.Store, visits.New(), memory, nil, slog.New(slog.DiscardHandler), i.reg); err == nil {
+	if _, err := shortlinkjobs.NewService(i.Store, visits.New(), memory, nil, slog.New(slog.DiscardHandler), i.reg); err == nil {
 		t.Error("metrics of the same names are registered twice")
 	}
 }

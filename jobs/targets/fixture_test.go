@@ -63,7 +63,7 @@ func (w world) startOver(store *targets.Store, reg *prometheus.Registry, workers
 	o.AllowCIDRs = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	o.MaxConcurrent = workers
 	client := outbound.New(o)
-	c, err := targetjobs.New(store, client, workers, slog.New(slog.NewTextHandler(w.log, nil)), reg)
+	c, err := targetjobs.NewChecker(store, client, workers, slog.New(slog.NewTextHandler(w.log, nil)), reg)
 	w.must(err)
 	c.Start()
 	w.Cleanup(func() {

@@ -30,8 +30,8 @@ type Remove func(tx *gorm.DB, limit int) (int64, error)
 
 // Kind is one kind of rows that the reaper deletes, as a system registers it.
 type Kind struct {
-	Name        string // in the database and the API: "short_links"
-	Label       string // for people: "Short links"
+	Name        string // in the database and the API: "old_notes"
+	Label       string // for people: "Old notes"
 	Description string // which of them are deleted: "older than 30 days"
 	Note        string // a sentence about it for the head of the page; only of the main kind
 	Remove      Remove
@@ -41,7 +41,7 @@ type Kind struct {
 	Waiting func(ctx context.Context, limit int) (int, error)
 }
 
-// Noun is the name of n rows: "short link", "short links".
+// Noun is the name of n rows: "old note", "old notes".
 func (k Kind) Noun(n int64) string {
 	words := strings.ReplaceAll(k.Name, "_", " ")
 	if n == 1 {

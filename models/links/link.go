@@ -74,6 +74,14 @@ type Link struct {
 	tagEnd int // the position of the next tag in link_tags
 }
 
+// DisplayTitle is the link's title, or its URL if it has none.
+func (l Link) DisplayTitle() string {
+	if l.Title != "" {
+		return l.Title
+	}
+	return l.URL
+}
+
 // Expired says whether the link is hidden from the lists as dead.
 func (l Link) Expired() bool { return !l.ExpiredAt.IsZero() }
 
@@ -168,10 +176,10 @@ type Counts struct {
 	Health                map[Health]int // active links, by health
 }
 
-// Change is one thing done to one or many links that can be taken back.
+// Change is one action that was done to one or many links.
 type Change struct {
 	ID        string
-	Action    string // "delete", "expire", "revive" or "tag"
+	Action    string // ActionDelete, ActionExpire and so on
 	Links     int    // how many it touched; 0: nothing to undo, and no ID
 	CreatedAt models.Time
 }

@@ -5,15 +5,13 @@ import (
 	"fmt"
 
 	"gorm.io/gorm"
-
-	"linkwatch/models"
 )
 
 // ReapTags deletes up to limit tags that no link carries. Everything that takes
 // a tag off its last link drops the tag with it, so there are none unless links
 // were deleted past the store. It is the reaper's part (models/cleanup.Remove).
 func (s *Store) ReapTags(tx *gorm.DB, limit int) (int64, error) {
-	if err := s.db.OneAtATime(tx, models.LockLinks); err != nil { // or one could be put on a link meanwhile
+	if err := s.db.OneAtATime(tx, lockChanges); err != nil { // or one could be put on a link meanwhile
 		return 0, err
 	}
 	res := tx.Exec(`DELETE FROM tags WHERE seq IN (

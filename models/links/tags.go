@@ -47,7 +47,7 @@ func (s *Store) Tags(ctx context.Context, match string, o TagOrder, p models.Pag
 	rows := func() *gorm.DB {
 		g := s.db.Read(ctx).Model(&Tag{})
 		if f != "" {
-			g = g.Where(`folded LIKE ? ESCAPE '\'`, "%"+escapeLike(f)+"%")
+			g = g.Where(`folded LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(f)+"%")
 		}
 		return g
 	}
@@ -70,7 +70,7 @@ func (s *Store) CompleteTags(ctx context.Context, typed string, limit int) ([]Ta
 	if err := models.CheckFilter("query.tags", typed); err != nil {
 		return ts, err
 	}
-	f := escapeLike(models.FoldName(typed))
+	f := models.EscapeLike(models.FoldName(typed))
 	err := s.db.Read(ctx).Where(`folded LIKE ? ESCAPE '\'`, "%"+f+"%").
 		Order(clause.OrderBy{Expression: clause.Expr{
 			SQL:  `CASE WHEN folded LIKE ? ESCAPE '\' THEN 0 ELSE 1 END, link_count DESC, seq`,

@@ -12,14 +12,6 @@ import (
 	"linkwatch/models"
 )
 
-// The actions that can be taken back.
-const (
-	ActionDelete = "delete"
-	ActionExpire = "expire"
-	ActionRevive = "revive"
-	ActionTag    = "tag"
-)
-
 // keepChanges is how long a change can be undone.
 const keepChanges = 24 * time.Hour
 

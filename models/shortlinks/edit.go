@@ -15,9 +15,9 @@ import (
 // Add, and CodeNotFound.
 func (s *Store) Edit(ctx context.Context, key string, e Edit) (ShortLink, error) {
 	return s.change(ctx, key, false, func(l *ShortLink, now models.Time) error {
-		set(&l.MaxVisits, e.MaxVisits)
-		set(&l.Title, e.Title)
-		set(&l.Disabled, e.Disabled)
+		models.Set(&l.MaxVisits, e.MaxVisits)
+		models.Set(&l.Title, e.Title)
+		models.Set(&l.Disabled, e.Disabled)
 		if e.ExpiresAt != nil && *e.ExpiresAt != l.ExpiresAt {
 			l.ExpiresAt = *e.ExpiresAt
 			if err := checkEnd(l.ExpiresAt, now); err != nil {
@@ -41,12 +41,6 @@ func (s *Store) Edit(ctx context.Context, key string, e Edit) (ShortLink, error)
 		}
 		return nil
 	})
-}
-
-func set[T any](member *T, value *T) {
-	if value != nil {
-		*member = *value
-	}
 }
 
 // change stores what do makes of a short link, and tells every cache.

@@ -65,6 +65,14 @@ type ShortLink struct {
 // TableName is GORM's.
 func (ShortLink) TableName() string { return "short_links" }
 
+// DisplayTitle is the short link's title, or its key if it has none.
+func (l ShortLink) DisplayTitle() string {
+	if l.Title != "" {
+		return l.Title
+	}
+	return l.Key
+}
+
 // Status is how the link stands at a time. What an owner switched off is
 // disabled, whether it has expired as well or not.
 func (l ShortLink) Status(now models.Time) Status {

@@ -3,7 +3,6 @@ package shortlinks
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -103,7 +102,7 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 	}
 	if after != (models.Cursor{}) {
 		if !IsKey(after.ID) {
-			return page, models.Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
+			return page, models.ErrPageToken
 		}
 		q = q.Where(beyond, after.CreatedAt, after.ID)
 	}
@@ -152,7 +151,7 @@ func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 		q = q.Where("disabled")
 	}
 	if text := models.Fold(f.Text); text != "" {
-		q = q.Where(`folded LIKE ? ESCAPE '\'`, "%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text)+"%")
+		q = q.Where(`folded LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
 	}
 	return q
 }

@@ -19,9 +19,9 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 			return err
 		}
 		before := t
-		set(&t.Name, e.Name)
-		set(&t.IntervalSeconds, e.IntervalSeconds)
-		set(&t.Paused, e.Paused)
+		models.Set(&t.Name, e.Name)
+		models.Set(&t.IntervalSeconds, e.IntervalSeconds)
+		models.Set(&t.Paused, e.Paused)
 		if e.Expect != nil {
 			t.Expect = e.Expect(t.Expect)
 		}
@@ -57,12 +57,6 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 	}
 	s.wake()
 	return s.Get(ctx, id)
-}
-
-func set[T any](member *T, value *T) {
-	if value != nil {
-		*member = *value
-	}
 }
 
 // begin makes a target due. A check under way, which goes by what was set

@@ -84,7 +84,7 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 		return page, err
 	}
 	if after != (models.Cursor{}) && models.CheckID(models.KindTarget, after.ID) != nil {
-		return page, errToken
+		return page, models.ErrPageToken
 	}
 	tx := s.db.Read(ctx)
 	q := f.apply(there(tx), s.clock.Now())
@@ -98,8 +98,6 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 	return models.NewSlice(page.Items, limit, func(t Target) models.Cursor { return models.Cursor{CreatedAt: t.CreatedAt, ID: t.ID} }), nil
 }
 
-var errToken = models.Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
-
 // apply narrows a query for targets down.
 func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 	if f.Host != "" {
@@ -111,7 +109,7 @@ func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 		case authority == u.Host || strings.HasSuffix(authority, "]"):
 			q = q.Where("host = ?", u.Host)
 		default: // with a port, which canonical URLs have unless it is their scheme's
-			http, https := likeText("http://"+authority), likeText("https://"+strings.TrimSuffix(authority, ":443"))
+			http, https := models.EscapeLike("http://"+authority), models.EscapeLike("https://"+strings.TrimSuffix(authority, ":443"))
 			q = q.Where("host = ?", u.Host).Where(`canonical_url || '/' LIKE ? ESCAPE '\' OR canonical_url LIKE ? ESCAPE '\'
 				OR canonical_url || '/' LIKE ? ESCAPE '\' OR canonical_url LIKE ? ESCAPE '\'`,
 				http+"/%", http+"?%", https+"/%", https+"?%")
@@ -132,14 +130,9 @@ func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 		q = q.Where("NOT paused AND tls_expires_at > ? AND tls_expires_at <= ?", now, now.Add(TLSSoon))
 	}
 	if text := models.Fold(f.Text); text != "" {
-		q = q.Where(`folded LIKE ? ESCAPE '\'`, "%"+likeText(text)+"%")
+		q = q.Where(`folded LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
 	}
 	return q
-}
-
-// likeText is text that LIKE takes as it is.
-func likeText(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
 }
 
 // Counts are how many targets there are by status.

@@ -92,8 +92,8 @@ func (t Target) Status() Status {
 	return t.State
 }
 
-// Title is what the target is called: its name, else its host.
-func (t Target) Title() string {
+// DisplayTitle is the target's name, or its host if it has none.
+func (t Target) DisplayTitle() string {
 	if t.Name != "" {
 		return t.Name
 	}

@@ -34,11 +34,3 @@ type TagForm struct {
 }
 
 func linkPath(id string) string { return "/links/" + id }
-
-// linkTitle is a link's title, or its URL if it has none.
-func linkTitle(l links.Link) string {
-	if l.Title != "" {
-		return l.Title
-	}
-	return l.URL
-}

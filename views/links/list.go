@@ -50,15 +50,12 @@ type Preview struct {
 	Problem string
 }
 
-// ActionRefresh is the action on selected links that is not a links.Change.
-const ActionRefresh = "refresh"
-
 // bulkActions are the actions on selected links that need only a button. value is
 // that of the button.
 var bulkActions = []struct{ value, label, icon string }{
 	{links.ActionExpire, "Expire", "archive"},
 	{links.ActionRevive, "Revive", "revive"},
-	{ActionRefresh, "Refresh", "refresh"},
+	{links.ActionRefresh, "Refresh", "refresh"},
 	{links.ActionDelete, "Delete", "trash"},
 }
 

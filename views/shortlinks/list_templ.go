@@ -1191,9 +1191,9 @@ func row(l shortlinks.ShortLink, v List) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var52 string
-		templ_7745c5c3_Var52, templ_7745c5c3_Err = templ.JoinStringErrs("Copy the address of " + shortTitle(l))
+		templ_7745c5c3_Var52, templ_7745c5c3_Err = templ.JoinStringErrs("Copy the address of " + l.DisplayTitle())
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/shortlinks/list.templ`, Line: 269, Col: 136}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/shortlinks/list.templ`, Line: 269, Col: 139}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var52))
 		if templ_7745c5c3_Err != nil {
@@ -1233,9 +1233,9 @@ func row(l shortlinks.ShortLink, v List) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var54 string
-		templ_7745c5c3_Var54, templ_7745c5c3_Err = templ.JoinStringErrs("Edit " + shortTitle(l))
+		templ_7745c5c3_Var54, templ_7745c5c3_Err = templ.JoinStringErrs("Edit " + l.DisplayTitle())
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/shortlinks/list.templ`, Line: 273, Col: 128}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/shortlinks/list.templ`, Line: 273, Col: 131}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var54))
 		if templ_7745c5c3_Err != nil {
@@ -1375,9 +1375,9 @@ func toggle(l shortlinks.ShortLink, v List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var60 string
-			templ_7745c5c3_Var60, templ_7745c5c3_Err = templ.JoinStringErrs("Enable: " + shortTitle(l))
+			templ_7745c5c3_Var60, templ_7745c5c3_Err = templ.JoinStringErrs("Enable: " + l.DisplayTitle())
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/shortlinks/list.templ`, Line: 300, Col: 70}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/shortlinks/list.templ`, Line: 300, Col: 73}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var60))
 			if templ_7745c5c3_Err != nil {
@@ -1401,9 +1401,9 @@ func toggle(l shortlinks.ShortLink, v List) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var61 string
-			templ_7745c5c3_Var61, templ_7745c5c3_Err = templ.JoinStringErrs("Disable: " + shortTitle(l))
+			templ_7745c5c3_Var61, templ_7745c5c3_Err = templ.JoinStringErrs("Disable: " + l.DisplayTitle())
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/shortlinks/list.templ`, Line: 305, Col: 71}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/shortlinks/list.templ`, Line: 305, Col: 74}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var61))
 			if templ_7745c5c3_Err != nil {

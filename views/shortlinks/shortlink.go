@@ -51,14 +51,6 @@ func (p LinkPlace) withDays(n int) LinkPlace { p.Days = n; return p }
 
 func shortPath(key string) string { return "/short/" + key }
 
-// shortTitle is a short link's title, or its key if it has none.
-func shortTitle(l shortlinks.ShortLink) string {
-	if l.Title != "" {
-		return l.Title
-	}
-	return l.Key
-}
-
 // visitsOf is the number of visits, with the visit limit if there is one: "12",
 // "12 of 20".
 func visitsOf(l shortlinks.ShortLink) string {

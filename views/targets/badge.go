@@ -42,7 +42,7 @@ const (
 
 // StatusBadge shows the status of a target.
 func StatusBadge(t targets.Target) Badge {
-	b := Badge{Target: t.Title(), Label: models.Truncate(t.Title(), maxBadgeName), Value: string(t.Status()), Colour: badgeNothing}
+	b := Badge{Target: t.DisplayTitle(), Label: models.Truncate(t.DisplayTitle(), maxBadgeName), Value: string(t.Status()), Colour: badgeNothing}
 	if b.Label != b.Target {
 		b.Label += "…"
 	}
@@ -59,7 +59,7 @@ func StatusBadge(t targets.Target) Badge {
 // UptimeBadge shows the uptime of a target over a range. If the history does not
 // fill the range, the label says since when it counts.
 func UptimeBadge(t targets.Target, r targets.Range) Badge {
-	b := Badge{Target: t.Title(), Label: BadgeUptime + " " + string(r), Value: "no data", Colour: badgeNothing}
+	b := Badge{Target: t.DisplayTitle(), Label: BadgeUptime + " " + string(r), Value: "no data", Colour: badgeNothing}
 	if ratio, ok := t.Uptime[r].Ratio(); ok {
 		if since := r.CountsSince(t.Uptime[r], t.AsOf); !since.IsZero() {
 			b.Label = BadgeUptime + " since " + sinceDate(since, t.AsOf)
@@ -91,7 +91,7 @@ func sinceDate(since, now models.Time) string {
 
 // LatencyBadge shows the median response time of a target over a range.
 func LatencyBadge(t targets.Target, h targets.History) Badge {
-	b := Badge{Target: t.Title(), Label: BadgeLatency + " " + string(h.Range), Value: "no data", Colour: badgeNothing}
+	b := Badge{Target: t.DisplayTitle(), Label: BadgeLatency + " " + string(h.Range), Value: "no data", Colour: badgeNothing}
 	if h.P95 > 0 { // else no check had a response
 		b.Value, b.Colour = fmt.Sprintf("%d ms", h.P50), badgeNeutral
 	}

@@ -79,7 +79,7 @@ func (v StatusPage) aside() string {
 	if n[targets.Down] <= maxNamed && n[targets.Down] < all {
 		for _, t := range v.Targets {
 			if t.Status() == targets.Down {
-				parts = append(parts, t.Title())
+				parts = append(parts, t.DisplayTitle())
 			}
 		}
 	}

@@ -67,6 +67,9 @@ type (
 	}
 )
 
+// lockVisits is held by transactions that write visits.
+const lockVisits models.LockKey = 7_110_913_002
+
 // WriteVisits adds a batch of visits to what is written down, in one transaction
 // of three statements. Visits of links that were deleted meanwhile are left out.
 func (s *Store) WriteVisits(ctx context.Context, batch []*DayVisits) error {
@@ -103,7 +106,7 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
 			referrers = append(referrers, referrerSum{v.Link, "", direct})
 		}
 	}
-	if err := s.db.OneAtATime(tx, models.LockVisits); err != nil {
+	if err := s.db.OneAtATime(tx, lockVisits); err != nil {
 		return err
 	}
 	// The links first: that keeps the reaper from them until the rest is written.
