@@ -122,5 +122,13 @@ func newApp(o Options, more ...func(*core) System) (*App, error) {
 		Systems: systems.served(), Frame: c.frame, Health: c.health, Log: o.Log, Registry: c.registry,
 		Host: cfg.HTTPHost, PublicURL: cfg.PublicURL, Password: password,
 	})
-	return a, err
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range systems.All() {
+		if s.Serve != nil {
+			s.Serve(a.Router.Routes())
+		}
+	}
+	return a, nil
 }

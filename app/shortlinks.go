@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -77,12 +78,20 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 				Description: fmt.Sprintf("of short links, older than %d days", shortlinks.KeepDays),
 			},
 		},
-		Demo: demo.ShortLinks, Close: s.close,
+		Demo: demo.ShortLinks, Serve: s.reserve, Close: s.close,
 	}
 	if !cfg.CleanupEnabled {
 		s.System.Deletes[0].Kept = "CLEANUP_ENABLED is false"
 	}
 	return s, nil
+}
+
+// reserve keeps keys free that are the first part of a path of the server.
+func (s *ShortLinks) reserve(routes []middleware.Route) {
+	for _, r := range routes {
+		first, _, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
+		s.Store.Reserve(first)
+	}
 }
 
 // close releases the cache and the client of Redis.

@@ -130,6 +130,9 @@ func TestSixthSystem(t *testing.T) {
 	shows("/links?done=noted", "Noted.")
 	shows("/", `<a href="/notes"`, "3 unread notes")
 	shows("/v1/notes", `{"notes":3}`)
+	if !a.Systems.ShortLinks.Store.Reserved("Notes") {
+		t.Error("a short link may have the key notes")
+	}
 	shows("/openapi.json", `"/v1/notes"`, `"name": "Notes"`, "Health of notes")
 	shows("/health", `"notes":{}`)
 	shows("/admin/cleanup", "Old notes", "that nobody reads")

@@ -5,6 +5,7 @@ import (
 
 	"linkwatch/demo"
 	"linkwatch/handlers"
+	"linkwatch/handlers/middleware"
 	"linkwatch/jobs"
 	"linkwatch/models/cleanup"
 )
@@ -21,6 +22,8 @@ type System struct {
 	Purges   []jobs.Purge   // what the hourly retention job deletes for it
 	Deletes  []cleanup.Kind // what the reaper deletes for it
 
+	// Serve is told all routes of the server before it starts.
+	Serve func(routes []middleware.Route)
 	Close func() // releases what the system holds, once nothing runs any more
 
 	// Demo makes up data and says what: "1000 made-up links".

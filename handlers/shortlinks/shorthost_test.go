@@ -93,7 +93,7 @@ func TestOwnAddressesAreReserved(t *testing.T) {
 		}
 		seen++
 		for _, word := range []string{first, strings.ToUpper(first)} {
-			if !shortlinks.Reserved(word) {
+			if !s.ShortLinks.Reserved(word) {
 				t.Errorf("%s %s: %q is not reserved", rt.Method, rt.Path, word)
 			}
 		}

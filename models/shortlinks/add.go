@@ -74,7 +74,7 @@ func (s *Store) add(tx *gorm.DB, n New) (ShortLink, error) {
 		return l, err
 	}
 	if n.Key != "" {
-		if err := checkKey(n.Key); err != nil {
+		if err := s.checkKey(n.Key); err != nil {
 			return l, err
 		}
 	}
@@ -86,7 +86,7 @@ func (s *Store) add(tx *gorm.DB, n New) (ShortLink, error) {
 	}
 	for range makeAttempts {
 		if n.Key == "" {
-			if l.Key = makeKey(); Reserved(l.Key) {
+			if l.Key = makeKey(); s.Reserved(l.Key) {
 				continue
 			}
 		}

@@ -31,12 +31,17 @@ func TestMadeKeys(t *testing.T) {
 }
 
 func TestReserved(t *testing.T) {
-	for _, word := range []string{"admin", "HealthZ", "login", "shorten", "www"} {
-		if !Reserved(word) {
+	s := &Store{own: map[string]bool{}}
+	if s.Reserved("crawler") {
+		t.Error("crawler is reserved")
+	}
+	s.Reserve("Crawler")
+	for _, word := range []string{"admin", "HealthZ", "login", "shorten", "www", "cRawler"} {
+		if !s.Reserved(word) {
 			t.Errorf("%s is free", word)
 		}
 	}
-	if Reserved("admin1") || Reserved("") {
+	if s.Reserved("admin1") || s.Reserved("") {
 		t.Error("too much is reserved")
 	}
 }

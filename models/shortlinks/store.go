@@ -32,6 +32,7 @@ type Store struct {
 	rules   Rules
 	keys    models.Keys
 	counter Counter
+	own     map[string]bool    // see Reserve
 	loads   singleflight.Group // of keys that no cache knows
 	loaded  atomic.Int64       // see Loads
 	latest  atomic.Int64       // the latest time that a visit was decided at, see Store.present
@@ -42,7 +43,7 @@ type Store struct {
 func NewStore(db *models.DB, clock models.Clock, cache Cache, counter Counter, opts Options) *Store {
 	return &Store{
 		db: db, clock: clock, cache: cache, counter: counter, opts: opts, rules: NewRules(opts),
-		keys: models.Keys{Scope: "shortlink", Clock: clock},
+		own: map[string]bool{}, keys: models.Keys{Scope: "shortlink", Clock: clock},
 	}
 }
 
