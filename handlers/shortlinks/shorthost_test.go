@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"linkwatch/app/apptest"
-	"linkwatch/models/shortlinks"
 	"linkwatch/static"
 )
 
