@@ -17,7 +17,7 @@ func (p Pages) Routes() []middleware.Route {
 	return append([]middleware.Route{
 		{Method: "GET", Path: "/short", Needs: viewer, Handler: p.ListPage},
 		{Method: "POST", Path: "/short", Needs: editor, Handler: p.Add, Limit: p.Limit},
-		{Method: "GET", Path: "/short/:key", Needs: viewer, Handler: p.LinkPage},
+		{Method: "GET", Path: "/short/:key", Needs: viewer, Handler: p.ShortLinkPage},
 		{Method: "POST", Path: "/short/:key", Needs: editor, Handler: p.Edit},
 		{Method: "GET", Path: "/short/:key/qr.svg", Needs: viewer, Handler: p.QR},
 		{Method: "POST", Path: "/short/:key/extend", Needs: editor, Handler: p.Extend},

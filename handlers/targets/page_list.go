@@ -107,7 +107,7 @@ func (p Pages) Add(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	param := paramWatched
+	param := paramKnown
 	if created {
 		param = paramAdded
 	}
