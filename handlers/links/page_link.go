@@ -39,7 +39,7 @@ func (p Pages) showLink(c *gin.Context, status int, v views.Link) {
 		v.Tags, err = p.Links.TagsOf(ctx, l.ID)
 	}
 	if err == nil {
-		v.Actions, v.Main, err = pages.ShowBeside(c, subject(l), p.Beside)
+		v.Actions, v.Main, err = pages.ShowBeside(c, subject(l), p.Others)
 	}
 	if err != nil {
 		p.Fail(c, err)

@@ -51,7 +51,7 @@ func (p Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 		func() (err error) { v.Short, err = p.ShortLinks.Get(ctx, v.Place.Key); return },
 		func() error { v.Barred = p.barred(ctx, v.Short); return nil },
 		func() (err error) { v.Stats, err = p.ShortLinks.Stats(ctx, v.Place.Key, shortlinks.KeepDays); return },
-		func() (err error) { _, v.Aside, err = pages.ShowBeside(c, subject(v.Short), p.Beside); return },
+		func() (err error) { _, v.Aside, err = pages.ShowBeside(c, subject(v.Short), p.Others); return },
 	} {
 		if err := read(); err != nil {
 			p.Fail(c, err)
@@ -64,7 +64,7 @@ func (p Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 	if title == "" {
 		title = v.Short.Key
 	}
-	v.Page = p.Page(title, "short", v.Flash)
+	v.Page = p.Page(title, "shortlinks", v.Flash)
 	if v.Edit.Errors == nil {
 		open := v.Edit.Open
 		v.Edit = views.FormOf(v.Short)
