@@ -32,7 +32,7 @@ func newAdmin(c *core, kinds ...cleanup.Kind) *Admin {
 	}
 	pages := adminhandlers.Pages{Deps: deps}
 	a.System = System{System: handlers.System{
-		Nav: adminhandlers.Nav(), Overview: pages.Overview, Flash: adminhandlers.Flashes(), Routes: pages.Routes(),
+		Nav: adminhandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
 		Groups: adminhandlers.Groups(), Operations: adminhandlers.API{Deps: deps}.Register, Alias: adminhandlers.Alias,
 	}}
 	return a

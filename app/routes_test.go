@@ -18,8 +18,8 @@ var update = flag.Bool("update", false, "write testdata/routes.txt")
 // TestRoutes -update` writes the list.
 func TestRoutes(t *testing.T) {
 	a := apptest.New(t, apptest.Set("SHORT_HOST", "go.example"))
-	got := listRoutes("", a.Handlers().Routes())
-	for name, routes := range a.Handlers().HostRoutes() {
+	got := listRoutes("", a.Router.Routes())
+	for name, routes := range a.Router.HostRoutes() {
 		got = append(got, listRoutes(" at "+name, routes)...)
 	}
 	const file = "testdata/routes.txt"

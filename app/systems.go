@@ -32,10 +32,10 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	}
 	s.Admin = newAdmin(c, s.deletes()...)
 
-	s.Links.deps.Beside = []pages.Beside{s.Targets.pages.BesideLink, s.ShortLinks.pages.BesideLink}
-	s.Targets.deps.Beside = []pages.Beside{s.Links.pages.BesideOthers}
-	s.ShortLinks.deps.Beside = []pages.Beside{s.Links.pages.BesideOthers}
-	s.ShortLinks.deps.LinkOf = s.Links.pages.SubjectOf
+	s.Links.deps.Others = []pages.Beside{s.Targets.pages.Beside, s.ShortLinks.pages.Beside}
+	s.Targets.deps.Others = []pages.Beside{s.Links.pages.Beside}
+	s.ShortLinks.deps.Others = []pages.Beside{s.Links.pages.Beside}
+	s.ShortLinks.deps.Source = s.Links.pages.SubjectOf
 	return s, nil
 }
 

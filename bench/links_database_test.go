@@ -17,9 +17,9 @@ const (
 	figureWords = 20_000
 )
 
-// TestFigures measures the real binary over HTTP on a database with many links. It asserts nothing about time: each
+// TestLinkFigures measures the real binary over HTTP on a database with many links. It asserts nothing about time: each
 // figure is to be compared with its baseline in the same run.
-func TestFigures(t *testing.T) {
+func TestLinkFigures(t *testing.T) {
 	if !*figures {
 		t.Skip("figures are measured with -figures (task bench)")
 	}

@@ -59,9 +59,10 @@ func (b *tab) accessible(where string) {
 
 func TestAccessibleEmpty(t *testing.T) {
 	t.Parallel() // axe takes a while for each page
-	b := browse(t, Start(t), wide, "/")
+	s := Start(t)
+	b := browse(t, s, wide, "/")
 	b.expect("status of 4")
-	for _, path := range []string{"/", "/links", "/tags", "/watch", "/short", "/status", "/status/new", "/admin/jobs", "/admin/checks", "/admin/cleanup", "/nowhere"} {
+	for _, path := range append(s.pages(), "/nowhere") {
 		b.open(path)
 		b.inEveryLook("empty "+path, b.accessible)
 	}
@@ -149,13 +150,13 @@ func TestAccessibleDemo(t *testing.T) {
 	s := Start(t, store)
 	b := browse(t, s, wide, "/")
 	b.expect("status of 4")
-	paths := []string{
-		"/", "/watch", "/watch?status=down", "/watch?q=nothing-at-all", "/watch?host=api.northwind.example",
-		"/status", "/status/demo", "/status/demo/edit", "/status/demo/delete", "/status/nowhere", "/admin/checks", "/admin/checks?failed=true",
-		"/short", "/short?made=webinar", "/short?q=nothing-at-all",
+	paths := append(s.pages(),
+		"/watch?status=down", "/watch?q=nothing-at-all", "/watch?host=api.northwind.example",
+		"/status/demo", "/status/demo/edit", "/status/demo/delete", "/status/nowhere", "/admin/checks?failed=true",
+		"/short?made=webinar", "/short?q=nothing-at-all",
 		"/s/spring26?preview=1", "/s/lunch-poll", "/s/nothing-here", "/probs/unauthorized", "/probs/nothing-here",
 		"/short/spring26", "/short/summer-sale?days=400", "/short/first-20", "/short/lunch-poll", "/short/beta-invite",
-	}
+	)
 	all, _ := listed[target](s, "/v1/targets")
 	for _, x := range all {
 		switch x.Name {
@@ -212,12 +213,14 @@ func TestAccessibleDemo(t *testing.T) {
 // ARIA takes an empty value for false, and axe accepts it. So the current page and invalid fields must be marked by a
 // word.
 func TestStateIsSaid(t *testing.T) {
-	b := browse(t, Start(t), wide, "/")
+	s := Start(t)
+	b := browse(t, s, wide, "/")
 	b.expect("status of 400")
-	for path, states := range map[string]string{
-		"/": "[aria-current]", "/links": "[aria-current]", "/links?q=%22open": "#q[aria-invalid]",
-		"/tags": "[aria-current]", "/admin/settings": "[aria-current]", "/watch": "[aria-current]", "/short": "[aria-current]", "/admin/checks": "[aria-current]",
-	} {
+	marked := map[string]string{"/links?q=%22open": "#q[aria-invalid]"}
+	for _, path := range s.pages() {
+		marked[path] = "[aria-current]"
+	}
+	for path, states := range marked {
 		b.open(path)
 		b.has(states)
 		if empty := eval[[]string](b, `[...document.querySelectorAll("[aria-current=''], [aria-invalid='']")].map(e => e.outerHTML.slice(0, 60))`); len(empty) > 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // send sends a request as any client would; with may change it. It does not follow redirects.
-func send(t *testing.T, s *Server, method, path, body string, with func(*http.Request)) *http.Response {
+func send(t testing.TB, s *Server, method, path, body string, with func(*http.Request)) *http.Response {
 	t.Helper()
 	req, err := http.NewRequest(method, s.URL+path, strings.NewReader(body))
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"linkwatch/app/apptest"
-
 	"linkwatch/models"
 )
 

@@ -21,7 +21,7 @@ func TestGuessing(t *testing.T) {
 		req.Header.Set("Accept", "text/html")
 		req.Header.Set("X-Forwarded-For", "192.0.2.1")
 		w := httptest.NewRecorder()
-		s.Router.ServeHTTP(w, req)
+		s.Handler.ServeHTTP(w, req)
 		return w
 	}
 	const guesser, right = "203.0.113.7:1", "Bearer correct horse"

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"linkwatch/app/apptest"
-
 	"linkwatch/handlers/api/apitest"
 )
 

@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"linkwatch/app/apptest"
-
 	"github.com/PuerkitoBio/goquery"
 
+	"linkwatch/app/apptest"
 	"linkwatch/models"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
@@ -43,7 +42,7 @@ func TestAttention(t *testing.T) {
 	certified(s, map[string]int{"ended": 1, "ends": 6, "fine": 3}, map[string]time.Duration{"ended": -time.Hour, "ends": 5 * aDay, "fine": 50 * aDay})
 	turn(s, "suspect", 23, 1, timedOut)
 	for i := range 2 {
-		s.Watched(fmt.Sprintf("https://down.test/%d", i), "", targets.Result{Outcome: targets.DownOutcome, StatusCode: 503, Error: "unexpected status 503"})
+		s.Watch(fmt.Sprintf("https://down.test/%d", i), "", targets.Result{Outcome: targets.DownOutcome, StatusCode: 503, Error: "unexpected status 503"})
 	}
 	s.Must(s.Jobs.Declare(t.Context(), schedule.Job{ID: "broken", Schedule: "@hourly", NextRunAt: s.Jobs.Now()}))
 	run, _, err := s.Jobs.Begin(t.Context(), "broken", func(now time.Time) time.Time { return now.Add(time.Hour) })
@@ -177,7 +176,7 @@ func certified(s *apptest.Site, n map[string]int, ends map[string]time.Duration)
 			s.Watch(fmt.Sprintf("https://%s.test/%d", name, i), "")
 		}
 	}
-	s.Check(func(t targets.Target) targets.Checked {
+	s.CheckDue(func(t targets.Target) targets.Checked {
 		name, _, _ := strings.Cut(t.Host, ".")
 		r := targets.Result{CheckedAt: s.Targets.Now(), StatusCode: 200, LatencyMS: 10, Attempts: 1}
 		return targets.Checked{Target: t, Result: r, TLSExpiresAt: s.Targets.Now().Add(ends[name])}

@@ -34,7 +34,7 @@ func get(r http.Handler, method, path string, headers ...string) *httptest.Respo
 func TestEveryRouteIsInTheTable(t *testing.T) {
 	r := apptest.New(t)
 	var table, served []string
-	for _, rt := range r.Handlers().Routes() {
+	for _, rt := range r.Router.Routes() {
 		if rt.Needs < middleware.Public || rt.Needs > middleware.Admin {
 			t.Errorf("%s %s needs no role", rt.Method, rt.Path)
 		}
@@ -43,7 +43,7 @@ func TestEveryRouteIsInTheTable(t *testing.T) {
 			table = append(table, "HEAD "+rt.Path)
 		}
 	}
-	for _, rt := range r.Handlers().Engine().Routes() {
+	for _, rt := range r.Router.Engine().Routes() {
 		served = append(served, rt.Method+" "+rt.Path)
 	}
 	slices.Sort(table)
@@ -77,7 +77,7 @@ func TestDescribedRoutes(t *testing.T) {
 		t.Fatal(err)
 	}
 	routes := map[string]middleware.Route{}
-	for _, rt := range apptest.New(t).Handlers().Routes() {
+	for _, rt := range apptest.New(t).Router.Routes() {
 		path := regexp.MustCompile(`:(\w+)`).ReplaceAllString(rt.Path, "{$1}")
 		routes[rt.Method+" "+path] = rt
 		if rt.Method == "GET" {
@@ -103,8 +103,8 @@ func TestDescribedRoutes(t *testing.T) {
 // TestPassword asks every route without a password, by both faces.
 func TestPassword(t *testing.T) {
 	r := apptest.New(t, apptest.Set("ADMIN_PASSWORD", "correct horse"))
-	for _, rt := range r.Handlers().Routes() {
-		w := get(r.Router, rt.Method, rt.Path)
+	for _, rt := range r.Router.Routes() {
+		w := get(r.Handler, rt.Method, rt.Path)
 		if rt.Needs == middleware.Public { // app/testdata/routes.txt says which these are
 			if w.Code == http.StatusUnauthorized {
 				t.Errorf("%s %s asks for a login", rt.Method, rt.Path)
@@ -129,12 +129,12 @@ func TestPassword(t *testing.T) {
 		{"Basic " + "YW55Ym9keTpjb3JyZWN0IGhvcnNl", 200}, // anybody:correct horse
 		{"Basic " + "Y29ycmVjdCBob3JzZTphbnlib2R5", 401}, // correct horse:anybody
 	} {
-		if w := get(r.Router, "GET", "/v1/links", "Authorization", c.auth); w.Code != c.want {
+		if w := get(r.Handler, "GET", "/v1/links", "Authorization", c.auth); w.Code != c.want {
 			t.Errorf("%q: %d, want %d", c.auth, w.Code, c.want)
 		}
 	}
 	for _, alias := range []string{"/api/v1/links", "/api/admin/cleanup/stats"} {
-		if w := get(r.Router, "GET", alias); w.Code != http.StatusUnauthorized {
+		if w := get(r.Handler, "GET", alias); w.Code != http.StatusUnauthorized {
 			t.Errorf("%s is open: %d", alias, w.Code)
 		}
 	}
@@ -147,7 +147,7 @@ func TestHosts(t *testing.T) {
 		"links.example.org": 200, "LINKS.example.org:443": 200, "192.0.2.7:8080": 200,
 		"evil.test": 403, "evil.test:8080": 403, "192.0.2.8:8080": 403, "localhost.evil.test": 403, "": 403,
 	} {
-		w := get(r.Router, "GET", "/v1/links", "Host", host)
+		w := get(r.Handler, "GET", "/v1/links", "Host", host)
 		if w.Code != want {
 			t.Errorf("Host %q: %d, want %d", host, w.Code, want)
 		}
@@ -172,7 +172,7 @@ func TestCrossOrigin(t *testing.T) {
 		{"DELETE", "Accept", "*/*", 404}, // no browser
 		{"GET", "Sec-Fetch-Site", "cross-site", 404},
 	} {
-		if w := get(r.Router, c.method, "/v1/link/x", c.header, c.value); w.Code != c.want {
+		if w := get(r.Handler, c.method, "/v1/link/x", c.header, c.value); w.Code != c.want {
 			t.Errorf("%s with %s: %s answers %d, want %d", c.method, c.header, c.value, w.Code, c.want)
 		}
 	}
@@ -181,13 +181,13 @@ func TestCrossOrigin(t *testing.T) {
 func TestHeaders(t *testing.T) {
 	r := apptest.New(t)
 	for _, path := range []string{"/v1/links", "/", "/v1/nothing", "/healthz"} {
-		h := get(r.Router, "GET", path).Header()
+		h := get(r.Handler, "GET", path).Header()
 		if !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'self'") || h.Get("X-Content-Type-Options") != "nosniff" ||
 			h.Get("Referrer-Policy") == "" || h.Get("X-Request-Id") == "" {
 			t.Errorf("%s: %v", path, h)
 		}
 	}
-	if w := get(r.Router, "GET", "/openapi.json", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "gzip" {
+	if w := get(r.Handler, "GET", "/openapi.json", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "gzip" {
 		t.Errorf("a long text is not compressed: %v", w.Header())
 	}
 }
@@ -198,7 +198,7 @@ func TestRequestID(t *testing.T) {
 		"0123456789abcdef-_": true, "short": false, "with a blank": false, "new\nline-0000": false,
 		strings.Repeat("a", 65): false, "<script>alert(1)": false,
 	} {
-		got := get(r.Router, "GET", "/healthz", "X-Request-Id", given).Header().Get("X-Request-Id")
+		got := get(r.Handler, "GET", "/healthz", "X-Request-Id", given).Header().Get("X-Request-Id")
 		if (got == given) != kept || got == "" {
 			t.Errorf("%q became %q", given, got)
 		}
@@ -213,7 +213,7 @@ func TestDocs(t *testing.T) {
 		"/apidoc/swagger-ui-bundle.js": "SwaggerUIBundle",
 		"/apidoc/swagger-ui.css":       ".swagger-ui",
 	} {
-		w := get(r.Router, "GET", path)
+		w := get(r.Handler, "GET", path)
 		if w.Code != 200 || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: %d, without %q", path, w.Code, want)
 		}
@@ -226,10 +226,10 @@ func TestDocs(t *testing.T) {
 // TestMetricsKnowNoVisitor: what a visitor makes up is no label.
 func TestMetricsKnowNoVisitor(t *testing.T) {
 	r := apptest.New(t)
-	get(r.Router, "GET", "/v1/link/canary")
-	get(r.Router, "GET", "/canary?canary=1")
-	get(r.Router, "CANARY", "/v1/links")
-	body := get(r.Router, "GET", "/metrics").Body.String()
+	get(r.Handler, "GET", "/v1/link/canary")
+	get(r.Handler, "GET", "/canary?canary=1")
+	get(r.Handler, "CANARY", "/v1/links")
+	body := get(r.Handler, "GET", "/metrics").Body.String()
 	if strings.Contains(strings.ToLower(body), "canary") {
 		t.Error("a label holds what a visitor chose")
 	}
@@ -249,8 +249,8 @@ func TestMetricsKnowNoVisitor(t *testing.T) {
 func TestLogHoldsNoQuery(t *testing.T) {
 	var log strings.Builder
 	r := apptest.New(t, func(s *apptest.Setup) { s.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-	id := get(r.Router, "GET", "/v1/search?q=canary").Header().Get("X-Request-Id")
-	get(r.Router, "GET", "/healthz")
+	id := get(r.Handler, "GET", "/v1/search?q=canary").Header().Get("X-Request-Id")
+	get(r.Handler, "GET", "/healthz")
 	if strings.Contains(log.String(), "canary") || strings.Contains(log.String(), "healthz") {
 		t.Errorf("log: %s", log.String())
 	}
@@ -261,26 +261,26 @@ func TestLogHoldsNoQuery(t *testing.T) {
 
 func TestStopping(t *testing.T) {
 	r := apptest.New(t)
-	if w := get(r.Router, "GET", "/readyz"); w.Code != 200 {
+	if w := get(r.Handler, "GET", "/readyz"); w.Code != 200 {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
-	if w := get(r.Router, "GET", "/health"); w.Code != 200 || !strings.Contains(w.Body.String(), `"version":"v1.2.3"`) {
+	if w := get(r.Handler, "GET", "/health"); w.Code != 200 || !strings.Contains(w.Body.String(), `"version":"v1.2.3"`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	r.Health.Stopping()
-	if w := get(r.Router, "GET", "/readyz"); w.Code != 503 || !strings.Contains(w.Body.String(), "/probs/unavailable") {
+	if w := get(r.Handler, "GET", "/readyz"); w.Code != 503 || !strings.Contains(w.Body.String(), "/probs/unavailable") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w := get(r.Router, "GET", "/healthz"); w.Code != 200 {
+	if w := get(r.Handler, "GET", "/healthz"); w.Code != 200 {
 		t.Errorf("%d", w.Code)
 	}
 }
 
-// TestProblemPage: a browser outside of the API gets a apptest.Page, the API's client JSON.
+// TestProblemPage: a browser outside of the API gets a page, the API's client JSON.
 func TestProblemPage(t *testing.T) {
 	r := apptest.New(t)
 	for path, want := range map[string]string{"/nothing": "text/html", "/v1/nothing": "application/problem+json"} {
-		w := get(r.Router, "GET", path, "Accept", "text/html")
+		w := get(r.Handler, "GET", path, "Accept", "text/html")
 		if w.Code != 404 || !strings.HasPrefix(w.Header().Get("Content-Type"), want) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Header().Get("Content-Type"))
 		}

@@ -14,7 +14,6 @@ import (
 
 	"linkwatch/app"
 	"linkwatch/config"
-	"linkwatch/handlers"
 	"linkwatch/handlers/api/apitest"
 	"linkwatch/handlers/middleware"
 	"linkwatch/models"
@@ -46,7 +45,7 @@ func On(db *models.DB) func(*Setup) {
 type App struct {
 	testing.TB
 	*app.App
-	Router     http.Handler // checks each answer of the API against the OpenAPI document
+	Handler    http.Handler // the router, which checks each answer of the API against the OpenAPI document
 	DB         *models.DB
 	Web        *Web
 	Clock      *modelstest.Clock
@@ -56,9 +55,6 @@ type App struct {
 	Cleanup    *cleanup.Store
 	Jobs       *schedule.Store
 }
-
-// Handlers is the router without the checks.
-func (a *App) Handlers() *handlers.Router { return a.App.Router }
 
 // Must fails the test if err is not nil.
 func (a *App) Must(err error) {
@@ -93,7 +89,7 @@ func New(t testing.TB, change ...func(*Setup)) *App {
 	t.Cleanup(a.Close)
 	of := a.Systems
 	a.Links, a.Targets, a.ShortLinks, a.Cleanup, a.Jobs = of.Links.Store, of.Targets.Store, of.ShortLinks.Store, of.Admin.Cleanup, of.Admin.Jobs
-	a.Router = apitest.Check(t, document(), a.App.Router, func(r *http.Request) bool {
+	a.Handler = apitest.Check(t, document(), a.Router, func(r *http.Request) bool {
 		return middleware.IsHost(r, s.Config.ShortHost)
 	})
 	return a

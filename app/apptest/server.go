@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
@@ -25,7 +27,7 @@ type Server struct {
 func NewServer(t testing.TB, change ...func(*Setup)) *Server {
 	t.Helper()
 	a := New(t, change...)
-	ts := httptest.NewServer(a.Router)
+	ts := httptest.NewServer(a.Handler)
 	t.Cleanup(ts.Close)
 	return &Server{a, ts.URL}
 }
@@ -162,6 +164,23 @@ func (a Answer) Problem(status int, slug, location string) map[string]any {
 	return p
 }
 
+// WantToken fails unless a page token is base64 of a JSON object that names the
+// last item of its page.
+func (s *Server) WantToken(token string, createdAt time.Time, id string) {
+	s.Helper()
+	var cursor struct {
+		CreatedAt time.Time `json:"created_at"`
+		ID        string
+	}
+	b, err := base64.URLEncoding.DecodeString(token)
+	if err == nil {
+		err = json.Unmarshal(b, &cursor)
+	}
+	if err != nil || cursor.ID != id || !cursor.CreatedAt.Equal(createdAt) {
+		s.Errorf("token %q: %+v %v", token, cursor, err)
+	}
+}
+
 // Save saves a link and answers its id.
 func (s *Server) Save(url string, tags ...string) string {
 	s.Helper()
@@ -210,10 +229,19 @@ func Column(list map[string]any, member string) string {
 	return strings.Join(out, " ")
 }
 
-// Has fails unless an object has members of these values, beside any others.
+// Has fails unless an object has members of these values, beside any others. want
+// may hold whatever has the same JSON: 1 is as good as 1.0.
 func Has(t testing.TB, object, want map[string]any) {
 	t.Helper()
-	for member, want := range want {
+	b, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decoded map[string]any
+	if err := json.Unmarshal(b, &decoded); err != nil {
+		t.Fatal(err)
+	}
+	for member, want := range decoded {
 		if got, ok := object[member]; !ok || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s = %v, want %v", member, got, want)
 		}

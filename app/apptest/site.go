@@ -57,7 +57,7 @@ func (s *Site) Do(r *http.Request) Page {
 		r.Header.Set("Accept", "text/html")
 	}
 	w := httptest.NewRecorder()
-	s.App.App.Router.ServeHTTP(w, r)
+	s.Router.ServeHTTP(w, r)
 	res := w.Result()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {

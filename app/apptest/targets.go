@@ -1,8 +1,6 @@
 package apptest
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -10,42 +8,27 @@ import (
 	"linkwatch/models/targets"
 )
 
-// WantToken fails unless a page token is base64 of a JSON object that names the
-// last item of its page.
-func (s *Server) WantToken(token string, createdAt time.Time, id string) {
-	s.Helper()
-	var cursor struct {
-		CreatedAt time.Time `json:"created_at"`
-		ID        string
-	}
-	b, err := base64.URLEncoding.DecodeString(token)
-	if err == nil {
-		err = json.Unmarshal(b, &cursor)
-	}
-	if err != nil || cursor.ID != id || !cursor.CreatedAt.Equal(createdAt) {
-		s.Errorf("token %q: %+v %v", token, cursor, err)
-	}
-}
-
 // Watch adds a target and returns its id.
 func (s *Server) Watch(url string) string {
 	s.Helper()
 	return fmt.Sprint(s.Do("POST", "/v1/targets", `{"url":"`+url+`"}`).Want(http.StatusCreated)["id"])
 }
 
-// Watched adds a target and records results of it, a minute apart. name may be empty.
-func (s *Site) Watched(address, name string, found ...targets.Result) targets.Target {
+// Watch adds a target and records results of it, a minute apart. name may be empty.
+func (s *Site) Watch(address, name string, found ...targets.Result) targets.Target {
 	s.Helper()
-	t, _, err := s.Targets.Add(s.Context(), targets.New{URL: address, Name: name})
-	s.Must(err)
+	t, created, err := s.Targets.Add(s.Context(), targets.New{URL: address, Name: name})
+	if err != nil || !created {
+		s.Fatal(created, err)
+	}
 	for _, r := range found {
-		s.Checked(t, r)
+		s.Record(t, r)
 	}
 	return t
 }
 
-// Checked records a result of a target, a minute after what was before.
-func (s *Site) Checked(t targets.Target, r targets.Result) {
+// Record records a result of a target, a minute after what was before.
+func (s *Site) Record(t targets.Target, r targets.Result) {
 	s.Helper()
 	const checker = "k_site"
 	s.Clock.Advance(time.Minute)
@@ -65,19 +48,9 @@ func (s *Site) Checked(t targets.Target, r targets.Result) {
 	s.Fatalf("%s is not due", t.ID)
 }
 
-// Watch adds a target.
-func (s *Site) Watch(u, name string) targets.Target {
-	s.Helper()
-	t, created, err := s.Targets.Add(s.Context(), targets.New{URL: u, Name: name})
-	if err != nil || !created {
-		s.Fatal(created, err)
-	}
-	return t
-}
-
-// Check records what find returns for each target that is due, and moves the clock
+// CheckDue records what find returns for each target that is due, and moves the clock
 // on until all with the shortest interval are due again.
-func (s *Site) Check(find func(targets.Target) targets.Checked) {
+func (s *Site) CheckDue(find func(targets.Target) targets.Checked) {
 	s.Helper()
 	const checker = "k_test"
 	_, err := s.Targets.Hold(s.Context(), checker)

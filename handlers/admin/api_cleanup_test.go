@@ -22,13 +22,13 @@ func TestCleanupStats(t *testing.T) {
 			"last_cleanup_time": nil, "total_cleaned": 0, "last_batch_size": 0, "successful_runs": 0, "failed_runs": 0, "average_cleanup_ms": 0,
 		}
 		stats := s.Do("GET", cleanupStats, "").Want(200)
-		has(s, stats, never)
-		has(s, stats, map[string]any{"is_running": false, "enabled": true, "waiting": 0, "waiting_more": false})
+		apptest.Has(s.TB, stats, never)
+		apptest.Has(s.TB, stats, map[string]any{"is_running": false, "enabled": true, "waiting": 0, "waiting_more": false})
 		if stats["next_run_at"] == nil {
 			s.Error("no next run")
 		}
 		for i, of := range apptest.Objects(stats["kinds"]) {
-			has(s, of, never)
+			apptest.Has(s.TB, of, never)
 			if of["kind"] != kinds[i] {
 				s.Errorf("kind %d is %v", i, of["kind"])
 			}
@@ -36,7 +36,7 @@ func TestCleanupStats(t *testing.T) {
 
 		// A run through its steps, as the reaper takes them.
 		ended(s.App, 25)
-		has(s, s.Do("GET", cleanupStats, "").Want(200), map[string]any{"waiting": 25})
+		apptest.Has(s.TB, s.Do("GET", cleanupStats, "").Want(200), map[string]any{"waiting": 25})
 		s.Must(s.Jobs.Request(s.Context(), cleanup.Job))
 		run, _, err := s.Jobs.Begin(s.Context(), cleanup.Job, inAnHour)
 		s.Must(err)
@@ -44,7 +44,7 @@ func TestCleanupStats(t *testing.T) {
 			_, err = s.Cleanup.Batch(s.Context(), shortLinks, 20, s.ShortLinks.ReapEnded)
 			s.Must(err)
 		}
-		has(s, s.Do("GET", cleanupStats, "").Want(200), map[string]any{"is_running": true, "total_cleaned": 25, "last_batch_size": 5, "waiting": 0, "successful_runs": 0})
+		apptest.Has(s.TB, s.Do("GET", cleanupStats, "").Want(200), map[string]any{"is_running": true, "total_cleaned": 25, "last_batch_size": 5, "waiting": 0, "successful_runs": 0})
 		for _, ms := range []float64{100, 213.4} {
 			s.Must(s.Cleanup.Finish(s.Context(), cleanup.Run{
 				StartedAt: s.Cleanup.Now(), Kind: shortLinks, Duration: time.Duration(ms * float64(time.Millisecond)),
@@ -57,14 +57,14 @@ func TestCleanupStats(t *testing.T) {
 			"last_cleanup_time": s.Clock.Now().Format(time.RFC3339), "total_cleaned": 25, "last_batch_size": 5,
 			"successful_runs": 2, "failed_runs": 0, "average_cleanup_ms": 156.7,
 		}
-		has(s, stats, done)
-		has(s, stats, map[string]any{"is_running": false})
+		apptest.Has(s.TB, stats, done)
+		apptest.Has(s.TB, stats, map[string]any{"is_running": false})
 		of := apptest.Objects(stats["kinds"])
 		if len(of) != len(kinds) {
 			s.Fatalf("figures of %d kinds", len(of))
 		}
-		has(s, of[slices.Index(kinds, shortLinks)], done)
-		has(s, of[slices.Index(kinds, tags)], map[string]any{"kind": tags, "failed_runs": 1, "successful_runs": 0, "last_cleanup_time": nil})
+		apptest.Has(s.TB, of[slices.Index(kinds, shortLinks)], done)
+		apptest.Has(s.TB, of[slices.Index(kinds, tags)], map[string]any{"kind": tags, "failed_runs": 1, "successful_runs": 0, "last_cleanup_time": nil})
 	})
 }
 
@@ -88,10 +88,10 @@ func TestCleanupWaitingIsCountedToABound(t *testing.T) {
 	s := apptest.NewServer(t)
 	declareReaper(s.App)
 	ended(s.App, cleanup.MaxWaiting)
-	has(s, s.Do("GET", cleanupStats, "").Want(200), map[string]any{"waiting": cleanup.MaxWaiting, "waiting_more": false})
+	apptest.Has(s.TB, s.Do("GET", cleanupStats, "").Want(200), map[string]any{"waiting": cleanup.MaxWaiting, "waiting_more": false})
 	modelstest.Exec(t, s.DB, "UPDATE short_links SET short_key = 'other' || short_key")
 	ended(s.App, 1)
-	has(s, s.Do("GET", cleanupStats, "").Want(200), map[string]any{"waiting": cleanup.MaxWaiting, "waiting_more": true})
+	apptest.Has(s.TB, s.Do("GET", cleanupStats, "").Want(200), map[string]any{"waiting": cleanup.MaxWaiting, "waiting_more": true})
 }
 
 func TestRunCleanup(t *testing.T) {
@@ -130,7 +130,7 @@ func TestCleanup_ShortLinksAreKept(t *testing.T) {
 	declareReaper(s.App)
 	ended(s.App, 3)
 	stats := s.Do("GET", cleanupStats, "").Want(200)
-	has(s, stats, map[string]any{"enabled": false, "waiting": 3, "is_running": false})
+	apptest.Has(s.TB, stats, map[string]any{"enabled": false, "waiting": 3, "is_running": false})
 	if stats["next_run_at"] == nil {
 		t.Error("no next run")
 	}

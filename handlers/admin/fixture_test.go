@@ -1,9 +1,6 @@
 package admin_test
 
 import (
-	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"linkwatch/app/apptest"
@@ -42,14 +39,4 @@ func ended(a *apptest.App, n int) {
 		INSERT INTO short_links (short_key, long_url, canonical_url, title, folded, max_visits, disabled, created_at, updated_at, expires_at, visits, bots)
 		SELECT 'ended' || id, 'https://a.test', 'https://a.test', '', '', 0, FALSE, 1, 1, CAST(? AS BIGINT), 0, 0 FROM n`,
 		n, a.ShortLinks.Now().Add(-2*time.Hour))
-}
-
-// has fails unless an object has these members, whatever the types of their values.
-func has(s *apptest.Server, object, want map[string]any) {
-	s.Helper()
-	for _, member := range slices.Sorted(maps.Keys(want)) {
-		if got, ok := object[member]; !ok || fmt.Sprint(got) != fmt.Sprint(want[member]) {
-			s.Errorf("%s = %v, want %v", member, got, want[member])
-		}
-	}
 }

@@ -62,8 +62,3 @@ func (p Pages) RunJob(c *gin.Context) {
 	err := p.Jobs.Request(c.Request.Context(), c.Param("id"))
 	p.Done(c, err, "/admin/jobs", "asked")
 }
-
-// SettingsPage lists the settings in force.
-func (p Pages) SettingsPage(c *gin.Context) {
-	p.Show(c, http.StatusOK, views.SettingsPage(views.Settings{Page: p.Page("Settings", "admin", ui.Flash{}), Settings: p.Settings}))
-}

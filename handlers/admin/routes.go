@@ -2,7 +2,6 @@ package admin
 
 import (
 	"linkwatch/handlers/middleware"
-	"linkwatch/handlers/pages"
 	"linkwatch/views/ui"
 )
 
@@ -31,9 +30,4 @@ func Nav() ui.Nav {
 			{ID: "settings", Label: "Settings", Path: "/admin/settings"},
 		},
 	}
-}
-
-// Flashes are what pages say after actions on jobs.
-func Flashes() pages.Flash {
-	return pages.Flash{Notices: map[string]ui.Flash{"asked": {Text: "The job starts within moments."}}}
 }

@@ -18,8 +18,8 @@ func (a API) registerLinks(r *api.API) {
 		"The URL must answer 200 within 4 redirects and 4 seconds, else nothing is stored and the answer is 422. "+
 			"With `force` it is stored all the same, with the health that the answer means; a private address is never requested and its health is `blocked`. "+
 			"If the link exists already, the new tags are added to it and the answer is 200.",
-		models.CodeTooManyTags, models.CodeUnresolvable, models.CodeBlocked), "Link"), a.saveLink)
-	api.Register(r, api.Operation(groupLinks, middleware.Viewer, "GET", "/v1/link/{id}", "view-link", "Get a link", "Counts a view.", models.CodeNotFound), a.viewLink)
+		models.CodeTooManyTags, models.CodeUnresolvable, models.CodeBlocked), "Link"), a.addLink)
+	api.Register(r, api.Operation(groupLinks, middleware.Viewer, "GET", "/v1/link/{id}", "view-link", "Get a link", "Counts a view.", models.CodeNotFound), a.getLink)
 	api.Register(r, api.Operation(groupLinks, middleware.Editor, "PUT", "/v1/link/{id}", "refresh-link", "Refetch the metadata of a link",
 		"The link expires if its page answers 404 or 410. After any other failure the metadata stays as it was. 422 if the site asked for a pause: "+
 			"Retry-After says how long it lasts.", models.CodeNotFound, models.CodeUnresolvable), a.refreshLink)
@@ -28,7 +28,7 @@ func (a API) registerLinks(r *api.API) {
 	api.Register(r, api.Operation(groupLinks, middleware.Editor, "DELETE", "/v1/link/{id}", "delete-link", "Delete a link",
 		"Its view count and notes are deleted as well.", models.CodeNotFound), a.deleteLink)
 	api.Register(r, api.Operation(groupLinks, middleware.Editor, "PUT", "/v1/link/{id}/annotation", "annotate-link", "Set the title and notes of a link",
-		"A member that is left out stays as it is; null or an empty text clears it. A title set here replaces the fetched one.", models.CodeNotFound), a.annotateLink)
+		"A member that is left out stays as it is; null or an empty text clears it. A title set here replaces the fetched one.", models.CodeNotFound), a.editLink)
 	api.Register(r, api.Operation(groupLinks, middleware.Editor, "POST", "/v1/link/{id}/move", "move-link", "Change a link to the URL it has moved to",
 		"409 unless the health of the link is moved, or if another link has that URL.", models.CodeNotFound, models.CodeConflict), a.moveLink)
 	api.Register(r, api.Operation(groupLinks, middleware.Viewer, "GET", "/v1/random", "random-link", "Get a random link",
@@ -138,7 +138,7 @@ type saveOutput struct {
 	Body     Link
 }
 
-func (a API) saveLink(ctx context.Context, in *saveInput) (*saveOutput, error) {
+func (a API) addLink(ctx context.Context, in *saveInput) (*saveOutput, error) {
 	l, created, err := a.Links.Add(ctx, links.New{
 		URL: in.Body.URL, Tags: in.Body.Tags, Owner: in.Body.Owner, Notes: in.Body.Notes,
 		Title: in.Body.Title, Force: in.Body.Force,
@@ -166,7 +166,7 @@ func (in *viewInput) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-func (a API) viewLink(ctx context.Context, in *viewInput) (*api.Output[Link], error) {
+func (a API) getLink(ctx context.Context, in *viewInput) (*api.Output[Link], error) {
 	if in.head {
 		l, err := a.Links.Get(ctx, in.ID)
 		return api.Answer(toLink(l), err)
@@ -218,7 +218,7 @@ type annotateInput struct {
 	}
 }
 
-func (a API) annotateLink(ctx context.Context, in *annotateInput) (*api.Output[Link], error) {
+func (a API) editLink(ctx context.Context, in *annotateInput) (*api.Output[Link], error) {
 	l, err := a.Links.Edit(ctx, in.ID, links.Edit{Title: in.Body.Title.Pointer(), Notes: in.Body.Notes.Pointer()})
 	return api.Answer(toLink(l), err)
 }

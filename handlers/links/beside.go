@@ -10,8 +10,8 @@ import (
 	views "linkwatch/views/links"
 )
 
-// BesideOthers shows on pages of other systems the saved link of their URL.
-func (p Pages) BesideOthers(c *gin.Context, s pages.Subject) (pages.Shown, error) {
+// Beside shows on pages of other systems the saved link of their URL.
+func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	l, _, err := p.Links.ByURL(c.Request.Context(), s.CanonicalURL)
 	return pages.Shown{Section: views.Saved(s.URL, l)}, err
 }

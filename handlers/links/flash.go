@@ -14,7 +14,7 @@ import (
 // The parameters that make a page say what was just done.
 const (
 	paramChange   = "change"   // id of a change that can be undone
-	paramSaved    = "saved"    // id of a link that was just saved
+	paramAdded    = "saved"    // id of a link that was just saved
 	paramKnown    = "known"    // id of a link that was saved before
 	paramUntagged = "untagged" // name of a tag that was just taken off the link
 )
@@ -22,7 +22,7 @@ const (
 // Flashes are what pages say after actions on links.
 func (p Pages) Flashes() pages.Flash {
 	return pages.Flash{
-		Params: []string{paramChange, paramSaved, paramKnown, paramUntagged},
+		Params: []string{paramChange, paramAdded, paramKnown, paramUntagged},
 		Read:   p.flash,
 		Notices: map[string]ui.Flash{
 			"nothing":   {Text: "Nothing to do: no link was selected, or all were so already.", Bad: true},
@@ -58,7 +58,7 @@ func (p Pages) flash(c *gin.Context, here string) (ui.Flash, error) {
 			Action: ui.Action{Label: "Undo", Path: "/changes/" + ch.ID + "/undo", Back: here},
 		}, nil
 	}
-	for _, param := range []string{paramSaved, paramKnown} {
+	for _, param := range []string{paramAdded, paramKnown} {
 		if id := c.Query(param); id != "" {
 			l, err := p.Links.Get(c.Request.Context(), id)
 			if models.CodeOf(err) == models.CodeNotFound {

@@ -1,13 +1,9 @@
 package links
 
 import (
-	"net/url"
 	"strings"
 
-	"linkwatch/handlers/pages"
-	"linkwatch/models"
 	"linkwatch/models/links"
-	views "linkwatch/views/links"
 )
 
 // LinkPath names a link.
@@ -48,24 +44,6 @@ func (p FilterParams) filter() (links.Filter, error) {
 		return links.Filter{}, err
 	}
 	return links.Filter{Tag: p.Tag, Health: health, Shown: shown}, nil
-}
-
-// placeOf reads where in the list of links a request, or the address of one, is.
-func placeOf(q url.Values) (views.Place, models.Page, error) {
-	at := views.Place{Filter: links.Filter{Query: strings.TrimSpace(q.Get("q")), Tag: q.Get("tag")}}
-	page, err := pages.PageNumber(q)
-	if err != nil {
-		return at, page, err
-	}
-	at.Page = page.Number
-	if at.Health, err = links.ParseHealth(q.Get("health")); err != nil {
-		return at, page, err
-	}
-	if at.Shown, err = links.ParseShown(q.Get("expired")); err != nil {
-		return at, page, err
-	}
-	at.Popular = q.Get("sort") == "popular" && !at.Filtered()
-	return at, page, nil
 }
 
 // tagNames splits a field of tags at its commas.

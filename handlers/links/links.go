@@ -16,7 +16,7 @@ type Deps struct {
 	Links   *links.Store
 	Metrics *Metrics
 
-	Beside []pages.Beside // what other systems show on the page of a link
+	Others []pages.Beside // what other systems show on the page of a link
 }
 
 // API is the operations under /v1.

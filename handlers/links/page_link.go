@@ -39,7 +39,7 @@ func (p Pages) showLink(c *gin.Context, status int, v views.Link) {
 		v.Tags, err = p.Links.TagsOf(ctx, l.ID)
 	}
 	if err == nil {
-		v.Actions, v.Main, err = pages.ShowBeside(c, subject(l), p.Beside)
+		v.Actions, v.Main, err = pages.ShowBeside(c, subject(l), p.Others)
 	}
 	if err != nil {
 		p.Fail(c, err)
@@ -54,8 +54,8 @@ func (p Pages) showLink(c *gin.Context, status int, v views.Link) {
 
 func linkPath(c *gin.Context) string { return "/links/" + c.Param("id") }
 
-// Annotate stores the owner's own title and notes.
-func (p Pages) Annotate(c *gin.Context) {
+// Edit stores what its owner sets.
+func (p Pages) Edit(c *gin.Context) {
 	form := views.EditForm{Title: c.PostForm("title"), Notes: c.PostForm("notes"), Open: true}
 	_, err := p.Links.Edit(c.Request.Context(), c.Param("id"), links.Edit{Title: &form.Title, Notes: &form.Notes})
 	if errs, ok := pages.FormErrors(err, "title", "title", "notes"); ok {

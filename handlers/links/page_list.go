@@ -3,6 +3,7 @@ package links
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -17,6 +18,24 @@ const (
 	cloudSize    = 24 // popular tags beside the list
 	completeSize = 12 // tags that are offered while typing
 )
+
+// placeOf reads where in the list of links a request, or the address of one, is.
+func placeOf(q url.Values) (views.Place, models.Page, error) {
+	at := views.Place{Filter: links.Filter{Query: strings.TrimSpace(q.Get("q")), Tag: q.Get("tag")}}
+	page, err := pages.PageNumber(q)
+	if err != nil {
+		return at, page, err
+	}
+	at.Page = page.Number
+	if at.Health, err = links.ParseHealth(q.Get("health")); err != nil {
+		return at, page, err
+	}
+	if at.Shown, err = links.ParseShown(q.Get("expired")); err != nil {
+		return at, page, err
+	}
+	at.Popular = q.Get("sort") == "popular" && !at.Filtered()
+	return at, page, nil
+}
 
 // ListPage is the list of links, and for htmx its results.
 func (p Pages) ListPage(c *gin.Context) {
@@ -94,7 +113,7 @@ func (p Pages) Add(c *gin.Context) {
 	}
 	param := paramKnown
 	if created {
-		param = paramSaved
+		param = paramAdded
 	}
 	p.SeeOther(c, pages.With("/links", param, l.ID))
 }

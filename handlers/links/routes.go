@@ -18,7 +18,7 @@ func (p Pages) Routes() []middleware.Route {
 		{Method: "GET", Path: "/links/random", Needs: viewer, Handler: p.Random},
 		{Method: "GET", Path: "/links/refreshes/:id", Needs: viewer, Handler: p.RefreshPage},
 		{Method: "GET", Path: "/links/:id", Needs: viewer, Handler: p.LinkPage},
-		{Method: "POST", Path: "/links/:id", Needs: editor, Handler: p.Annotate},
+		{Method: "POST", Path: "/links/:id", Needs: editor, Handler: p.Edit},
 		{Method: "POST", Path: "/links/:id/tags", Needs: editor, Handler: p.AddTags},
 		{Method: "POST", Path: "/links/:id/tags/:tag/remove", Needs: editor, Handler: p.RemoveTag},
 		{Method: "POST", Path: "/links/:id/refresh", Needs: editor, Handler: p.Refresh},

@@ -41,7 +41,7 @@ func TestEveryPageWhenEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	opened := 0
-	for _, r := range s.Handlers().Routes() {
+	for _, r := range s.Router.Routes() {
 		if r.Method != http.MethodGet || strings.ContainsAny(r.Path, ":*") || r.Handler == nil {
 			continue
 		}

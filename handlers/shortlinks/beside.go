@@ -9,9 +9,9 @@ import (
 	views "linkwatch/views/shortlinks"
 )
 
-// BesideLink shows on the page of a saved link the short link that leads to its
-// URL, or the button that makes one.
-func (p Pages) BesideLink(c *gin.Context, s pages.Subject) (pages.Shown, error) {
+// Beside shows on pages of other systems the short link that leads to their URL,
+// or the button that makes one.
+func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	l, ok, err := p.ShortLinks.ByURL(c.Request.Context(), s.CanonicalURL)
 	switch {
 	case err != nil:
@@ -22,11 +22,11 @@ func (p Pages) BesideLink(c *gin.Context, s pages.Subject) (pages.Shown, error) 
 	return pages.Shown{Action: views.ShortenButton(s.Path + "/shorten")}, nil
 }
 
-// AddOfLink makes a short link of a saved link, unless an active one leads there
-// already. The link's page then shows it.
-func (p Pages) AddOfLink(c *gin.Context) {
+// AddFor makes a short link for a record of another system, unless an active one
+// leads to its URL already. The record's page then shows it.
+func (p Pages) AddFor(c *gin.Context) {
 	ctx := c.Request.Context()
-	s, err := p.LinkOf(ctx, c.Param("id"))
+	s, err := p.Source(ctx, c.Param("id"))
 	var known bool
 	if err == nil {
 		_, known, err = p.ShortLinks.ByURL(ctx, s.CanonicalURL)

@@ -12,15 +12,15 @@ import (
 
 // The parameters that make a page say what was just done.
 const (
-	paramMade    = "made"    // key of a short link that was just made
-	paramRemoved = "removed" // key of a short link that was just deleted
+	paramAdded   = "made"    // key of a short link that was just added
+	paramDeleted = "removed" // key of a short link that was just deleted
 )
 
 // Flashes are what pages say after actions on short links.
 func (p Pages) Flashes() pages.Flash {
 	return pages.Flash{
-		Params: []string{paramMade, paramRemoved},
-		Read:   deleted,
+		Params: []string{paramAdded, paramDeleted},
+		Read:   p.flash,
 		Notices: map[string]ui.Flash{
 			"shortened": {Text: "The link has a short address."},
 			"disabled":  {Text: "Disabled. Visitors see that it is switched off."},
@@ -31,9 +31,9 @@ func (p Pages) Flashes() pages.Flash {
 	}
 }
 
-// deleted offers to undo the deletion of a short link.
-func deleted(c *gin.Context, _ string) (ui.Flash, error) {
-	key := c.Query(paramRemoved)
+// flash offers to undo the deletion of a short link.
+func (p Pages) flash(c *gin.Context, _ string) (ui.Flash, error) {
+	key := c.Query(paramDeleted)
 	if len(key) < shortlinks.MinKey || len(key) > shortlinks.MaxKey || url.PathEscape(key) != key {
 		return ui.Flash{}, nil
 	}

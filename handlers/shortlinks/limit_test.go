@@ -37,7 +37,7 @@ func TestLimitOfCreation(t *testing.T) {
 				req.Header.Set("Content-Type", "application/json")
 				req.Header.Set("Authorization", "Bearer correct horse")
 				w := httptest.NewRecorder()
-				s.Router.ServeHTTP(w, req)
+				s.Handler.ServeHTTP(w, req)
 				return w
 			}
 			for i := range limit {

@@ -46,7 +46,7 @@ func (p Pages) ListPage(c *gin.Context) {
 	if err == nil {
 		v.Flash, err = p.Flash(c, at.Path())
 	}
-	if key := c.Query(paramMade); err == nil && key != "" && !pages.WantsPart(c.Request) {
+	if key := c.Query(paramAdded); err == nil && key != "" && !pages.WantsPart(c.Request) {
 		v.Made, err = p.ShortLinks.Get(c.Request.Context(), key)
 		if models.CodeOf(err) == models.CodeNotFound { // deleted meanwhile
 			err = nil
@@ -66,7 +66,7 @@ func (p Pages) ListPage(c *gin.Context) {
 // showList fills in the list at a place and shows it; v has what was typed.
 func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place, after models.Cursor) {
 	ctx := c.Request.Context()
-	v.Page, v.Place, v.Prefix = p.Page("Short", "short", v.Flash), at, p.shortPrefix(c)
+	v.Page, v.Place, v.Prefix = p.Page("Short", "shortlinks", v.Flash), at, p.shortPrefix(c)
 	v.Search = true
 	var err error
 	v.Links, err = p.ShortLinks.List(ctx, at.Filter(), after, listSize)
@@ -151,5 +151,5 @@ func (p Pages) Add(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	p.SeeOther(c, pages.With("/short", paramMade, l.Key))
+	p.SeeOther(c, pages.With("/short", paramAdded, l.Key))
 }

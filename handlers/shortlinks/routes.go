@@ -17,14 +17,14 @@ func (p Pages) Routes() []middleware.Route {
 	return append([]middleware.Route{
 		{Method: "GET", Path: "/short", Needs: viewer, Handler: p.ListPage},
 		{Method: "POST", Path: "/short", Needs: editor, Handler: p.Add, Limit: p.Limit},
-		{Method: "GET", Path: "/short/:key", Needs: viewer, Handler: p.LinkPage},
+		{Method: "GET", Path: "/short/:key", Needs: viewer, Handler: p.ShortLinkPage},
 		{Method: "POST", Path: "/short/:key", Needs: editor, Handler: p.Edit},
 		{Method: "GET", Path: "/short/:key/qr.svg", Needs: viewer, Handler: p.QR},
 		{Method: "POST", Path: "/short/:key/extend", Needs: editor, Handler: p.Extend},
 		{Method: "POST", Path: "/short/:key/disabled", Needs: editor, Handler: p.Disable},
 		{Method: "POST", Path: "/short/:key/delete", Needs: editor, Handler: p.Delete},
 		{Method: "POST", Path: "/short/:key/restore", Needs: editor, Handler: p.Restore},
-		{Method: "POST", Path: "/links/:id/shorten", Needs: editor, Handler: p.AddOfLink, Limit: p.Limit},
+		{Method: "POST", Path: "/links/:id/shorten", Needs: editor, Handler: p.AddFor, Limit: p.Limit},
 	}, p.redirect(redirectRoute, true)...)
 }
 
@@ -45,7 +45,7 @@ func Described() []middleware.Operation { return []middleware.Operation{redirect
 // Nav is the navigation of short links.
 func Nav() ui.Nav {
 	return ui.Nav{
-		Sections: []ui.Section{{ID: "short", Label: "Short", Path: "/short", Key: "s"}},
+		Sections: []ui.Section{{ID: "shortlinks", Label: "Short", Path: "/short", Key: "s"}},
 		Keys: []ui.Key{
 			{Keys: []string{"p"}, What: "Disable or enable a short link"},
 			{Keys: []string{"y"}, What: "Copy a short link's address"},

@@ -56,7 +56,7 @@ func TestShortHost(t *testing.T) {
 func TestShortHostServesNothingElse(t *testing.T) {
 	s := newShortHost(t, apptest.Set("ADMIN_PASSWORD", "correct horse"))
 	open := map[string]bool{"/healthz": true, "/probs/:slug": true, static.Prefix + "*file": true}
-	for _, rt := range s.Handlers().Routes() {
+	for _, rt := range s.Router.Routes() {
 		if open[rt.Path] {
 			continue
 		}
@@ -85,7 +85,7 @@ func TestOwnAddressesAreReserved(t *testing.T) {
 	s := newShortHost(t)
 	key := regexp.MustCompile(`^[0-9A-Za-z_-]{4,64}$`)
 	seen := 0
-	for _, rt := range slices.Concat(s.Handlers().Routes(), s.Systems.ShortLinks.Host.Routes) {
+	for _, rt := range slices.Concat(s.Router.Routes(), s.Systems.ShortLinks.Host.Routes) {
 		first, _, _ := strings.Cut(strings.TrimPrefix(rt.Path, "/"), "/")
 		if !key.MatchString(first) {
 			continue

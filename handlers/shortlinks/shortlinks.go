@@ -18,8 +18,8 @@ type Deps struct {
 	ShortHost  string              // SHORT_HOST; "" = none
 	Limit      *middleware.Limiter // of short links that a client without a password makes
 
-	Beside []pages.Beside  // what other systems show on the page of a short link
-	LinkOf pages.SubjectOf // the saved link with an id
+	Others []pages.Beside  // what other systems show on the page of a short link
+	Source pages.SubjectOf // the record that a short link is made for, by its id
 }
 
 // API is the operations under /v1.

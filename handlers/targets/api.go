@@ -181,8 +181,8 @@ func (c expectChanges) apply(e targets.Expect) targets.Expect {
 }
 
 type addTargetInput struct {
-	Key  string `header:"Idempotency-Key" example:"8e03978e-40d5-43dd-bc93-6894a57f9324" doc:"Unique key of the new target, 1 to 255 visible ASCII characters. It makes the request safe to repeat"`
-	Body struct {
+	IdempotencyKey string `header:"Idempotency-Key" example:"8e03978e-40d5-43dd-bc93-6894a57f9324" doc:"Unique key of the new target, 1 to 255 visible ASCII characters. It makes the request safe to repeat"`
+	Body           struct {
 		URL string `json:"url" example:"https://example.com/" doc:"URL to check, http or https, at most 2048 bytes"`
 		TargetSettings
 	}
@@ -197,7 +197,7 @@ type addTargetOutput struct {
 func (a API) addTarget(ctx context.Context, in *addTargetInput) (*addTargetOutput, error) {
 	t, created, err := a.Targets.Add(ctx, targets.New{
 		URL: in.Body.URL, Name: in.Body.Name.Value, IntervalSeconds: in.Body.IntervalSeconds.Value,
-		Expect: in.Body.Expect.Value.apply(targets.Expect{}), IdempotencyKey: in.Key,
+		Expect: in.Body.Expect.Value.apply(targets.Expect{}), IdempotencyKey: in.IdempotencyKey,
 	})
 	if err != nil {
 		return nil, err

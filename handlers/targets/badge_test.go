@@ -49,8 +49,8 @@ func badge(s *apptest.Site, path string) (b svg, words string) {
 
 func TestBadges(t *testing.T) {
 	s := apptest.NewSite(t)
-	shop := s.Watched("https://shop.example", "Shop", foundUp, foundUp, foundUp, foundDown)
-	fresh := s.Watched("https://fresh.example", "")
+	shop := s.Watch("https://shop.example", "Shop", foundUp, foundUp, foundUp, foundDown)
+	fresh := s.Watch("https://fresh.example", "")
 	publish(s, "ours", "Ours", shop, fresh)
 	s.Clock.Advance(time.Hour) // each result holds for 30 s
 	now, err := s.Targets.Get(t.Context(), shop.ID)
@@ -94,7 +94,7 @@ func TestBadges(t *testing.T) {
 func TestHostileBadge(t *testing.T) {
 	s := apptest.NewSite(t)
 	for i, name := range []string{hostile, "a & b < c \uffff\ufffe", `"'` + "`", strings.Repeat("W", 200), "日本語 ürümçi 🚀", "]]>"} {
-		target := s.Watched("https://"+strconv.Itoa(i)+".example", name)
+		target := s.Watch("https://"+strconv.Itoa(i)+".example", name)
 		publish(s, "p"+strconv.Itoa(i), "P", target)
 		b, words := badge(s, "/badge/"+target.ID+"/status.svg")
 		shown := []rune(strings.Map(func(r rune) rune {
@@ -111,7 +111,7 @@ func TestHostileBadge(t *testing.T) {
 
 func TestBadgesOnlyOfWhatIsPublic(t *testing.T) {
 	s := apptest.NewSite(t)
-	shown, hidden := s.Watched("https://shown.example", "", foundUp), s.Watched("https://hidden.example", "", foundUp)
+	shown, hidden := s.Watch("https://shown.example", "", foundUp), s.Watch("https://hidden.example", "", foundUp)
 	p := publish(s, "ours", "Ours", shown)
 	for path, want := range map[string]int{
 		shown.ID + "/status.svg":        200,

@@ -8,9 +8,9 @@ import (
 	views "linkwatch/views/targets"
 )
 
-// BesideLink shows on the page of a saved link the target of its URL, or the
-// button that watches it.
-func (p Pages) BesideLink(c *gin.Context, s pages.Subject) (pages.Shown, error) {
+// Beside shows on pages of other systems the target of their URL, or the button
+// that watches it.
+func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	t, ok, err := p.Targets.ByURL(c.Request.Context(), s.CanonicalURL)
 	switch {
 	case err != nil:

@@ -14,7 +14,7 @@ import (
 // The parameters that make a page say what was just done.
 const (
 	paramAdded   = "added"   // id of a target that was just added
-	paramWatched = "watched" // id of a target that was added before
+	paramKnown   = "watched" // id of a target that was added before
 	paramChecked = "checked" // id of a target that was just checked
 	paramResting = "resting" // id of a target that was not checked, for its host asked for a pause
 	paramDeleted = "deleted" // id of a target that was just deleted
@@ -23,7 +23,7 @@ const (
 // Flashes are what pages say after actions on targets and status pages.
 func (p Pages) Flashes() pages.Flash {
 	return pages.Flash{
-		Params: []string{paramAdded, paramWatched, paramChecked, paramResting, paramDeleted},
+		Params: []string{paramAdded, paramKnown, paramChecked, paramResting, paramDeleted},
 		Read:   p.flash,
 		Notices: map[string]ui.Flash{
 			"rechecked": {Text: "Saved. It is checked anew within moments."},
@@ -44,7 +44,7 @@ func (p Pages) flash(c *gin.Context, _ string) (ui.Flash, error) {
 			Action: ui.Action{Label: "Undo", Path: "/watch/" + id + "/restore"},
 		}, nil
 	}
-	for _, param := range []string{paramAdded, paramWatched, paramChecked, paramResting} {
+	for _, param := range []string{paramAdded, paramKnown, paramChecked, paramResting} {
 		if id := c.Query(param); id != "" {
 			t, err := p.Targets.Get(c.Request.Context(), id)
 			if models.CodeOf(err) == models.CodeNotFound {
@@ -61,7 +61,7 @@ func flashOf(t targets.Target, param string, now models.Time) ui.Flash {
 	switch {
 	case param == paramAdded:
 		return ui.Flash{Text: "Watching " + t.DisplayTitle() + ".", Link: details}
-	case param == paramWatched:
+	case param == paramKnown:
 		return ui.Flash{Text: "You watch this already; nothing was changed.", Link: details}
 	case param == paramResting && t.Resting(now):
 		wait := ui.Lasted(t.NextCheckAt.Sub(now.Time))

@@ -50,7 +50,7 @@ func (p Pages) ListPage(c *gin.Context) {
 // showList fills in the list at a place and shows it; v has what was typed.
 func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place, after models.Cursor) {
 	ctx := c.Request.Context()
-	v.Page, v.Place = p.Page("Watch", "watch", v.Flash), at
+	v.Page, v.Place = p.Page("Watch", "targets", v.Flash), at
 	v.Search = true
 	v.Interval = p.Targets.Options().CheckInterval
 	v.Intervals = views.Intervals(v.Interval, 0)
@@ -107,7 +107,7 @@ func (p Pages) Add(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	param := paramWatched
+	param := paramKnown
 	if created {
 		param = paramAdded
 	}

@@ -44,9 +44,9 @@ func TestWatchPages(t *testing.T) {
 	apptest.WantCount(t, a, "main script, main img", 0)
 	apptest.WantText(t, a, ".outages, .all-well", "No outage so far.")
 
-	s.Check(isUp)
+	s.CheckDue(isUp)
 	s.Clock.Advance(2 * time.Minute) // it is checked every minute
-	s.Check(isDown)
+	s.CheckDue(isDown)
 	a = s.Get("/watch")
 	apptest.WantText(t, a, ".targets .mark", "down")
 	apptest.WantText(t, a, ".targets .failure", "unexpected status 503")
@@ -163,7 +163,7 @@ func TestWatchErrorsStandNextToTheirField(t *testing.T) {
 	apptest.WantCount(t, a, `option[value="90"][selected]`, 1)
 	apptest.WantStatus(t, s.Post("/watch/"+models.NewID(models.KindTarget), typed), http.StatusNotFound)
 
-	s.Check(isUp)
+	s.CheckDue(isUp)
 	typed.Set("name", "another")
 	if got := apptest.Text(s.Follow("/watch/"+id, typed), ".flash"); got != "Saved." {
 		t.Errorf("after another name: %q", got)
@@ -180,7 +180,7 @@ func TestWatchFilters(t *testing.T) {
 	s.Watch("https://down.example.com/a", "Alpha")
 	s.Watch("https://up.example.com", "Beta")
 	s.Watch("https://up.example.com/two", "")
-	s.Check(func(t targets.Target) targets.Checked {
+	s.CheckDue(func(t targets.Target) targets.Checked {
 		if t.Host == "down.example.com" {
 			return isDown(t)
 		}
@@ -263,12 +263,12 @@ func TestWatchConstantNumberOfQueries(t *testing.T) {
 	s := apptest.NewSite(t)
 	first := s.Watch("https://example.com/first", "First").ID
 	s.Save("https://example.com/first")
-	s.Check(isDown)
+	s.CheckDue(isDown)
 	add := func(n int) {
 		for i := range n {
 			s.Watch(fmt.Sprintf("https://example.com/%d-%d", n, i), "")
 		}
-		s.Check(isDown)
+		s.CheckDue(isDown)
 	}
 	paths := []string{"/", "/watch", "/watch?q=example&host=example.com", "/watch?status=down", "/watch/" + first, "/watch/" + first + "?range=90d"}
 	add(2)
@@ -278,7 +278,7 @@ func TestWatchConstantNumberOfQueries(t *testing.T) {
 	}
 	add(297)
 	for range 3 {
-		s.Check(isDown)
+		s.CheckDue(isDown)
 	}
 	for _, p := range paths {
 		if n := s.Count(p); n != few[p] || n == 0 {

@@ -26,7 +26,7 @@ func (p Pages) StatusPagesPage(c *gin.Context) {
 		return
 	}
 	p.Show(c, http.StatusOK, views.StatusPagesPage(views.StatusPages{
-		Page: p.Page("Status pages", "watch", p.Notice(c)), Pages: all,
+		Page: p.Page("Status pages", "targets", p.Notice(c)), Pages: all,
 	}))
 }
 
@@ -142,7 +142,7 @@ func (p Pages) showStatusForm(c *gin.Context, status int, page targets.StatusPag
 	if page.ID != "" {
 		title = "Edit " + page.Title
 	}
-	v := views.StatusEdit{Page: p.Page(title, "watch", flash), Saved: page, Form: form, BaseURL: p.Base(c)}
+	v := views.StatusEdit{Page: p.Page(title, "targets", flash), Saved: page, Form: form, BaseURL: p.Base(c)}
 	p.ShowPart(c, status, views.StatusEditPage(v), views.StatusChoices(v))
 }
 
@@ -154,7 +154,7 @@ func (p Pages) AskDeleteStatusPage(c *gin.Context) {
 		return
 	}
 	p.Show(c, http.StatusOK, views.StatusDeletePage(views.StatusDelete{
-		Page: p.Page("Delete "+page.Title, "watch", ui.Flash{}), Status: page,
+		Page: p.Page("Delete "+page.Title, "targets", ui.Flash{}), Status: page,
 	}))
 }
 

@@ -49,7 +49,7 @@ func TestStatusPagesEmpty(t *testing.T) {
 
 func TestPublishWithoutJavaScript(t *testing.T) {
 	s := apptest.NewSite(t)
-	a, b, c := s.Watched("https://a.example", "A"), s.Watched("https://b.example", "B"), s.Watched("https://c.example", "C")
+	a, b, c := s.Watch("https://a.example", "A"), s.Watch("https://b.example", "B"), s.Watch("https://c.example", "C")
 	wantChoice(t, s.Get("/status/new"), "", "A B C")
 
 	form := url.Values{"title": {"Unsere Dienste, Zürich"}, "target": {b.ID, a.ID, b.ID}, "save": {"yes"}}
@@ -115,8 +115,8 @@ func TestPublishWithoutJavaScript(t *testing.T) {
 
 func TestStatusChoicesForHTMX(t *testing.T) {
 	s := apptest.NewSite(t)
-	a := s.Watched("https://a.example", "A")
-	s.Watched("https://b.example", "B")
+	a := s.Watch("https://a.example", "A")
+	s.Watch("https://b.example", "B")
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/status", strings.NewReader(url.Values{"target": {a.ID}, "find": {"b"}}.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("HX-Request", "true")
@@ -132,7 +132,7 @@ func TestStatusChoiceQueries(t *testing.T) {
 	form := url.Values{"find": {"nothing like it"}, "look": {"yes"}}
 	var few int64
 	for i := range 30 {
-		form.Add("target", s.Watched(fmt.Sprintf("https://%d.example", i), "").ID)
+		form.Add("target", s.Watch(fmt.Sprintf("https://%d.example", i), "").ID)
 		if i != 1 && i != 29 {
 			continue
 		}
@@ -154,8 +154,8 @@ func TestStatusChoiceQueries(t *testing.T) {
 
 func TestStatusErrorsStandNextToTheirField(t *testing.T) {
 	s := apptest.NewSite(t)
-	shop := s.Watched("https://shop.example", "Shop")
-	gone := s.Watched("https://gone.example", "Gone")
+	shop := s.Watch("https://shop.example", "Shop")
+	gone := s.Watch("https://gone.example", "Gone")
 	s.Must(s.Targets.Delete(t.Context(), gone.ID))
 	publish(s, "taken", "Taken", shop)
 	for _, c := range []struct {
@@ -191,7 +191,7 @@ func TestStatusErrorsStandNextToTheirField(t *testing.T) {
 	}
 	many := url.Values{"title": {"Fine"}, "save": {"yes"}}
 	for i := range targets.MaxPageTargets + 1 {
-		many.Add("target", s.Watched(fmt.Sprintf("https://%d.example", i), "").ID)
+		many.Add("target", s.Watch(fmt.Sprintf("https://%d.example", i), "").ID)
 	}
 	apptest.WantText(t, s.Post("/status", many), "#targets-error", "more than 100")
 	for _, path := range []string{"/status/none/edit", "/status/none/delete"} {
@@ -202,8 +202,8 @@ func TestStatusErrorsStandNextToTheirField(t *testing.T) {
 
 func TestChecksPage(t *testing.T) {
 	s := apptest.NewSite(t)
-	shop := s.Watched("https://shop.example", "Shop", foundUp, foundDown, foundThrottled)
-	other := s.Watched("https://other.example", "", foundSilent)
+	shop := s.Watch("https://shop.example", "Shop", foundUp, foundDown, foundThrottled)
+	other := s.Watch("https://other.example", "", foundSilent)
 	a := s.Get("/admin/checks")
 	apptest.WantCount(t, a, "tbody tr", 4)
 	apptest.WantText(t, a, "tbody tr:first-child", "other.example only down connection refused")
@@ -243,9 +243,9 @@ func TestChecksPage(t *testing.T) {
 // newest first, and the older ones stand still.
 func TestChecksPageOlder(t *testing.T) {
 	s := apptest.NewSite(t)
-	shop := s.Watched("https://shop.example", "Shop")
+	shop := s.Watch("https://shop.example", "Shop")
 	for range 120 {
-		s.Checked(shop, foundUp)
+		s.Record(shop, foundUp)
 	}
 	var ids []string
 	path, pages := "/admin/checks?target="+shop.ID, 0
@@ -266,10 +266,10 @@ func TestChecksPageOlder(t *testing.T) {
 
 func TestChecksPageQueries(t *testing.T) {
 	s := apptest.NewSite(t)
-	s.Watched("https://first.example", "", foundUp)
+	s.Watch("https://first.example", "", foundUp)
 	few := s.Count("/admin/checks")
 	for i := range 12 {
-		s.Watched(fmt.Sprintf("https://%d.example", i), "", foundDown, foundUp)
+		s.Watch(fmt.Sprintf("https://%d.example", i), "", foundDown, foundUp)
 	}
 	if many := s.Count("/admin/checks"); many != few || many > 2 {
 		t.Errorf("%d queries with one check, %d with 25", few, many)

@@ -62,14 +62,14 @@ func (p Pages) showTarget(c *gin.Context, status int, v views.Target) {
 			v.Results, err = p.Targets.Results(ctx, targets.ResultFilter{TargetID: t.ID, Failed: v.Place.Failed}, after, resultsSize)
 			return
 		},
-		func() (err error) { _, v.Aside, err = pages.ShowBeside(c, subject(t), p.Beside); return },
+		func() (err error) { _, v.Aside, err = pages.ShowBeside(c, subject(t), p.Others); return },
 	} {
 		if err := read(); err != nil {
 			p.Fail(c, err)
 			return
 		}
 	}
-	v.Page, v.Target = p.Page(t.DisplayTitle(), "watch", v.Flash), t
+	v.Page, v.Target = p.Page(t.DisplayTitle(), "targets", v.Flash), t
 	v.Check, v.Interval = p.Targets.Options().CheckInterval, p.Targets.Interval(t)
 	v.Intervals = views.Intervals(v.Check, t.IntervalSeconds)
 	if v.Edit.Errors == nil {

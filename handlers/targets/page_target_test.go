@@ -16,7 +16,7 @@ import (
 func TestDeleteTargetAndUndo(t *testing.T) {
 	s := apptest.NewSite(t)
 	id := s.Watch("https://example.com", "One").ID
-	s.Check(isUp)
+	s.CheckDue(isUp)
 	a := s.Follow("/watch/"+id+"/delete", nil)
 	apptest.WantText(t, a, ".flash", "The target is deleted")
 	apptest.WantCount(t, a, ".targets", 0)
@@ -38,7 +38,7 @@ func TestCheckNowOnPages(t *testing.T) {
 	s := apptest.NewSite(t)
 	id := s.Watch("https://example.com", "One").ID
 	<-s.Targets.Wanted() // by the new target
-	s.Check(isUp)
+	s.CheckDue(isUp)
 	for _, c := range []struct {
 		find func(targets.Target) targets.Checked
 		says string
@@ -52,7 +52,7 @@ func TestCheckNowOnPages(t *testing.T) {
 		answer := make(chan apptest.Page)
 		go func() { answer <- s.Post("/watch/"+id+"/check", url.Values{"back": {"/watch"}}) }()
 		<-s.Targets.Wanted()
-		s.Check(c.find)
+		s.CheckDue(c.find)
 		a := <-answer
 		apptest.WantStatus(t, a, http.StatusSeeOther)
 		a = s.Get(a.Header.Get("Location"))
@@ -62,7 +62,7 @@ func TestCheckNowOnPages(t *testing.T) {
 	answer := make(chan apptest.Page)
 	go func() { answer <- s.Post("/watch/"+id+"/check", nil) }()
 	<-s.Targets.Wanted()
-	s.Check(func(targets.Target) targets.Checked {
+	s.CheckDue(func(targets.Target) targets.Checked {
 		return targets.Checked{RetryAfter: time.Hour, Result: targets.Result{Outcome: targets.ThrottledOutcome, StatusCode: 429, Error: "throttled: status 429"}}
 	})
 	<-answer
@@ -85,7 +85,7 @@ func TestCertificateEnds(t *testing.T) {
 	for path := range ends {
 		ids[path] = s.Watch("https://example.com"+path, path).ID
 	}
-	s.Check(func(t targets.Target) targets.Checked {
+	s.CheckDue(func(t targets.Target) targets.Checked {
 		c := isUp(t)
 		c.TLSExpiresAt = s.Targets.Now().Add(ends[t.Name] + time.Minute)
 		return c
@@ -109,7 +109,7 @@ func TestWatchALink(t *testing.T) {
 	apptest.WantText(t, a, ".flash", "Watching "+hostile)
 	apptest.WantCount(t, a, `form[action="/watch"]`, 0)
 	apptest.WantText(t, a, "section[aria-labelledby=watched]", "pending")
-	s.Check(isDown)
+	s.CheckDue(isDown)
 	a = s.Get("/links/" + l.ID)
 	apptest.WantText(t, a, "section[aria-labelledby=watched]", "Unexpected status 503")
 	apptest.WantText(t, a, "section[aria-labelledby=watched]", "24 h 0")

@@ -43,7 +43,7 @@ func Described() []middleware.Operation {
 // Nav is the navigation of targets.
 func Nav() ui.Nav {
 	return ui.Nav{
-		Sections: []ui.Section{{ID: "watch", Label: "Watch", Path: "/watch", Key: "w"}},
+		Sections: []ui.Section{{ID: "targets", Label: "Watch", Path: "/watch", Key: "w"}},
 		Admin:    []ui.Section{{ID: "checks", Label: "Checks", Path: "/admin/checks"}},
 		Keys: []ui.Key{
 			{Keys: []string{"p"}, What: "Pause or resume a target"},

@@ -17,7 +17,7 @@ type Deps struct {
 	Targets  *targets.Store
 	Stopping <-chan struct{} // closed when the program is about to stop
 
-	Beside []pages.Beside // what other systems show on the page of a target
+	Others []pages.Beside // what other systems show on the page of a target
 }
 
 // API is the operations under /v1.

@@ -15,14 +15,14 @@ import (
 func TestUptimeIsTheSameEverywhere(t *testing.T) {
 	s := apptest.NewSite(t)
 	month := 30 * 24 * 3600
-	shop := s.Watched("https://shop.example", "Shop")
+	shop := s.Watch("https://shop.example", "Shop")
 	_, err := s.Targets.Edit(t.Context(), shop.ID, targets.Edit{IntervalSeconds: &month})
 	s.Must(err)
-	s.Checked(shop, foundUp)
+	s.Record(shop, foundUp)
 	s.Clock.Advance(40 * time.Hour)
-	s.Checked(shop, foundDown)
+	s.Record(shop, foundDown)
 	s.Clock.Advance(142 * time.Minute)
-	s.Checked(shop, foundUp)
+	s.Record(shop, foundUp)
 	s.Clock.Advance(7 * time.Hour)
 	publish(s, "ours", "Ours", shop)
 

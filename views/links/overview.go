@@ -26,7 +26,11 @@ func (v Overview) Part() ui.OverviewPart {
 		Tiles:     v.tiles(),
 		Attention: v.attention(),
 		Well:      []string{"no link is dead, suspect or moved"},
-		Steps:     []ui.Step{{Place: 1, Body: pasteStep()}, {Place: 3, Body: saveStep(v.BaseURL)}},
+		Welcome: ui.Welcome{
+			Heading: "Links that you keep, kept alive",
+			Lead:    "Save a link once. Linkwatch reads its title and picture, finds it again, and tells you when the page dies or moves, or the site goes down.",
+		},
+		Steps: []ui.Step{{Place: 1, Body: pasteStep()}, {Place: 3, Body: saveStep(v.BaseURL)}},
 	}
 	if len(v.Recent) > 0 {
 		p.Aside = append(p.Aside, briefs("Recent", newest().Path(), v.Recent, v.Now, false))

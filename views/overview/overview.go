@@ -20,6 +20,16 @@ func (v Overview) used() bool {
 	return slices.ContainsFunc(v.Parts, func(p ui.OverviewPart) bool { return p.Used })
 }
 
+// welcome is what the first system that welcomes says, else the page's title.
+func (v Overview) welcome() ui.Welcome {
+	for _, p := range v.Parts {
+		if p.Welcome != (ui.Welcome{}) {
+			return p.Welcome
+		}
+	}
+	return ui.Welcome{Heading: v.Title}
+}
+
 // steps are the first steps of all systems.
 func (v Overview) steps() []ui.Step {
 	var all []ui.Step

@@ -87,6 +87,16 @@ func TestFirstStepsUntilAnySystemIsUsed(t *testing.T) {
 	}
 }
 
+func TestWelcomeOfTheFirstSystemThatHasOne(t *testing.T) {
+	if got := texts(shown(t, ui.OverviewPart{}), "h1, .lead"); !slices.Equal(got, []string{"Overview"}) {
+		t.Errorf("without a welcome: %q", got)
+	}
+	page := shown(t, ui.OverviewPart{}, ui.OverviewPart{Welcome: ui.Welcome{Heading: "Hello", Lead: "World."}}, ui.OverviewPart{Welcome: ui.Welcome{Heading: "Later"}})
+	if got := texts(page, "h1, .lead"); !slices.Equal(got, []string{"Hello", "World."}) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestPartsAreShownInTheirOrder(t *testing.T) {
 	page := shown(t,
 		ui.OverviewPart{Used: true, Tiles: []ui.Tile{{Path: "/a", Count: 2, Word: "apples", Class: "red"}}, Aside: []templ.Component{templ.Raw("<h2>A</h2>")}},

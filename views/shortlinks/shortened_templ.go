@@ -119,7 +119,7 @@ func ShortenButton(path string) templ.Component {
 			templ_7745c5c3_Var5 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = ui.PostButton(path, "short", "Shorten", "").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.PostButton(path, "chain", "Shorten", "").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

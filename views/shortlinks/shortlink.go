@@ -17,7 +17,7 @@ import (
 // ShortLink is the page of one short link.
 type ShortLink struct {
 	ui.Page
-	Place  LinkPlace
+	Place  ShortLinkPlace
 	Short  shortlinks.ShortLink
 	Prefix string           // of its address
 	Barred string           // why visitors are not redirected although it is active; "" = they are
@@ -28,8 +28,8 @@ type ShortLink struct {
 	Aside  []templ.Component // of other systems: sections below the facts
 }
 
-// LinkPlace is what the page of a short link shows of its visits.
-type LinkPlace struct {
+// ShortLinkPlace is what the page of a short link shows of its visits.
+type ShortLinkPlace struct {
 	Key  string
 	Days int // one of Ranges
 }
@@ -39,7 +39,7 @@ type LinkPlace struct {
 var Ranges = []int{7, 30, 90, shortlinks.KeepDays}
 
 // Path is the address of the place.
-func (p LinkPlace) Path() string {
+func (p ShortLinkPlace) Path() string {
 	q := url.Values{}
 	if p.Days != Ranges[1] {
 		q.Set("days", strconv.Itoa(p.Days))
@@ -47,7 +47,7 @@ func (p LinkPlace) Path() string {
 	return ui.WithQuery(shortPath(p.Key), q)
 }
 
-func (p LinkPlace) withDays(n int) LinkPlace { p.Days = n; return p }
+func (p ShortLinkPlace) withDays(n int) ShortLinkPlace { p.Days = n; return p }
 
 func shortPath(key string) string { return "/short/" + key }
 

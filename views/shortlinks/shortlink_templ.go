@@ -382,7 +382,7 @@ func state(v ShortLink) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.StatusMark(string(statusOf(v.Short, v.Now))).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = statusMark(statusOf(v.Short, v.Now)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

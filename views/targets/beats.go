@@ -18,32 +18,32 @@ func uptimeOf(s targets.Share) string {
 
 // beatsOf is the beat bar of a target, padded with empty beats on the left. Only
 // beats that are not up have a title.
-func beatsOf(t targets.Target) []ui.Beat {
-	beats := make([]ui.Beat, targets.MaxBeats)
+func beatsOf(t targets.Target) []beat {
+	beats := make([]beat, targets.MaxBeats)
 	from := max(targets.MaxBeats-len(t.Beats), 0)
 	for i := range beats {
-		beats[i].Kind = ui.BeatNone
+		beats[i].Kind = beatNone
 	}
 	for i, b := range t.Beats[max(len(t.Beats)-targets.MaxBeats, 0):] {
-		beat := ui.Beat{Kind: kindOf(b.Outcome)}
+		one := beat{Kind: kindOf(b.Outcome)}
 		if b.Outcome != targets.UpOutcome {
-			beat.Title = b.Outcome.String() + " · " + b.At.UTC().Format("2 Jan, 15:04:05 UTC")
+			one.Title = b.Outcome.String() + " · " + b.At.UTC().Format("2 Jan, 15:04:05 UTC")
 		}
-		beats[from+i] = beat
+		beats[from+i] = one
 	}
 	return beats
 }
 
-func kindOf(o targets.Outcome) ui.BeatKind {
+func kindOf(o targets.Outcome) beatKind {
 	switch o {
 	case targets.UpOutcome:
-		return ui.BeatUp
+		return beatUp
 	case targets.ThrottledOutcome:
-		return ui.BeatThrottled
+		return beatThrottled
 	case targets.DownOutcome:
-		return ui.BeatDown
+		return beatDown
 	}
-	return ui.BeatNone
+	return beatNone
 }
 
 // beatsSay is a beat bar in words: "38 of the last 40 checks up, 1 throttled",

@@ -7,7 +7,6 @@ import (
 
 	"linkwatch/models"
 	"linkwatch/models/targets"
-	"linkwatch/views/ui"
 )
 
 func TestBeats(t *testing.T) {
@@ -21,8 +20,8 @@ func TestBeats(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	beats := beatsOf(few)
-	if len(beats) != targets.MaxBeats || beats[36].Kind != ui.BeatNone || beats[37] != (ui.Beat{Kind: ui.BeatUp}) ||
-		beats[38] != (ui.Beat{Kind: ui.BeatDown, Title: "down · 24 Mar, 12:01:00 UTC"}) || beats[39].Kind != ui.BeatThrottled {
+	if len(beats) != targets.MaxBeats || beats[36].Kind != beatNone || beats[37] != (beat{Kind: beatUp}) ||
+		beats[38] != (beat{Kind: beatDown, Title: "down · 24 Mar, 12:01:00 UTC"}) || beats[39].Kind != beatThrottled {
 		t.Errorf("%v", beats[35:])
 	}
 	if got := latencies(few); !slices.Equal(got, []int{80, -1, 9}) || latenciesSay(few) != "latency from 9 ms to 80 ms" {

@@ -381,7 +381,7 @@ func ChecksTable(v Checks) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.StatusMark(r.Outcome.String()).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = statusMark(r.Outcome.String()).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

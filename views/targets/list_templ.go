@@ -826,7 +826,7 @@ func ListResults(v List) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Icon(ui.StatusIcon(string(s))).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Icon(statusIcon(string(s))).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1036,7 +1036,7 @@ func row(t targets.Target, at Place, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.StatusMark(string(t.Status())).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = statusMark(string(t.Status())).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1164,7 +1164,7 @@ func row(t targets.Target, at Place, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Beats(beatsSay(t), beatsOf(t)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = beatBar(beatsSay(t), beatsOf(t)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -30,7 +30,7 @@ func (v Overview) Part() ui.OverviewPart {
 		Used: v.Counts.All() > 0,
 		Tiles: []ui.Tile{
 			{Path: all.Path(), Count: v.Counts.All(), Word: "targets"},
-			{Path: down.Path(), Count: v.Counts[targets.Down], Word: "down", Class: "down", Icon: ui.StatusIcon("down")},
+			{Path: down.Path(), Count: v.Counts[targets.Down], Word: "down", Class: "down", Icon: statusIcon("down")},
 		},
 		Attention: []ui.Attention{
 			{

@@ -41,7 +41,7 @@ func downRow(t targets.Target, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.StatusMark("down").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = statusMark("down").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -118,28 +118,28 @@ func statusNote(t targets.Target, now time.Time) string {
 }
 
 // dayBeats are the days of a target as a bar, each with its date and uptime.
-func dayBeats(days []targets.DayShare) []ui.Beat {
-	beats := make([]ui.Beat, len(days))
+func dayBeats(days []targets.DayShare) []beat {
+	beats := make([]beat, len(days))
 	for i, d := range days {
 		found := "no data"
 		if d.Known() > 0 {
 			found = uptimeOf(d.Share)
 		}
-		beats[i] = ui.Beat{Kind: dayKind(d.Share), Title: d.At.Format("2 Jan") + ": " + found}
+		beats[i] = beat{Kind: dayKind(d.Share), Title: d.At.Format("2 Jan") + ": " + found}
 	}
 	return beats
 }
 
-func dayKind(s targets.Share) ui.BeatKind {
+func dayKind(s targets.Share) beatKind {
 	switch ratio, ok := s.Ratio(); {
 	case !ok:
-		return ui.BeatNone
+		return beatNone
 	case s.Down == 0:
-		return ui.BeatUp
+		return beatUp
 	case ratio < mostlyDown:
-		return ui.BeatDown
+		return beatDown
 	}
-	return ui.BeatPartly
+	return beatPartly
 }
 
 // daysLabel describes a bar of days in words.

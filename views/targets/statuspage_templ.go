@@ -170,7 +170,7 @@ func StatusNow(v StatusPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Icon(ui.StatusIcon(string(v.state()))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Icon(statusIcon(string(v.state()))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -343,7 +343,7 @@ func system(t targets.Target, days []targets.DayShare, now time.Time) templ.Comp
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.StatusMark(string(t.Status())).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = statusMark(string(t.Status())).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -370,7 +370,7 @@ func system(t targets.Target, days []targets.DayShare, now time.Time) templ.Comp
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Beats(daysLabel(days), dayBeats(days)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = beatBar(daysLabel(days), dayBeats(days)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

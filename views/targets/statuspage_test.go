@@ -6,7 +6,6 @@ import (
 
 	"linkwatch/models"
 	"linkwatch/models/targets"
-	"linkwatch/views/ui"
 )
 
 func statusOf(states ...targets.Status) StatusPage {
@@ -45,13 +44,13 @@ func TestVerdict(t *testing.T) {
 }
 
 func TestDayKind(t *testing.T) {
-	for share, want := range map[targets.Share]ui.BeatKind{
-		{}:        ui.BeatNone,
-		{Up: day}: ui.BeatUp,
-		{Up: day - time.Second, Down: time.Second}: ui.BeatPartly,
-		{Up: time.Hour, Down: time.Hour}:           ui.BeatPartly,
-		{Up: time.Hour, Down: 2 * time.Hour}:       ui.BeatDown,
-		{Down: time.Second}:                        ui.BeatDown,
+	for share, want := range map[targets.Share]beatKind{
+		{}:        beatNone,
+		{Up: day}: beatUp,
+		{Up: day - time.Second, Down: time.Second}: beatPartly,
+		{Up: time.Hour, Down: time.Hour}:           beatPartly,
+		{Up: time.Hour, Down: 2 * time.Hour}:       beatDown,
+		{Down: time.Second}:                        beatDown,
 	} {
 		if got := dayKind(share); got != want {
 			t.Errorf("%+v is %s, want %s", share, got, want)

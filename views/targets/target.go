@@ -202,14 +202,14 @@ func endsOrEnded(t targets.Target, now time.Time) string {
 const ticks = 4
 
 // chart is the history as the chart draws it.
-func (v Target) chart() ui.Chart {
+func (v Target) chart() chart {
 	h := v.History
-	c := ui.Chart{
+	c := chart{
 		Label: fmt.Sprintf("Latency over the last %s: median %s, 95th percentile %s", rangeNames[h.Range], latencyOr(h.P50, "unknown"), latencyOr(h.P95, "unknown")),
 		Bars:  fmt.Sprintf("Uptime over the last %s: %s", rangeNames[h.Range], uptimeOf(h.Share)),
 	}
 	for _, b := range h.Buckets {
-		c.Points = append(c.Points, ui.Point{
+		c.Points = append(c.Points, point{
 			P50: b.P50, P95: b.P95, Answered: b.P95 > 0, Beat: bucketKind(b.Share),
 			Title: fmt.Sprintf("%s\n%s", bucketTime(b), bucketFigures(b)),
 		})
@@ -223,16 +223,16 @@ func (v Target) chart() ui.Chart {
 	return c
 }
 
-func bucketKind(s targets.Share) ui.BeatKind {
+func bucketKind(s targets.Share) beatKind {
 	switch {
 	case s.Known() == 0:
-		return ui.BeatNone
+		return beatNone
 	case s.Down == 0:
-		return ui.BeatUp
+		return beatUp
 	case s.Up == 0:
-		return ui.BeatDown
+		return beatDown
 	}
-	return ui.BeatPartly
+	return beatPartly
 }
 
 func tick(r targets.Range, t time.Time) string {

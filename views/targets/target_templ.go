@@ -418,7 +418,7 @@ func state(v Target) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.StatusMark(string(v.Target.Status())).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = statusMark(string(v.Target.Status())).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -478,7 +478,7 @@ func state(v Target) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Beats(beatsSay(v.Target), beatsOf(v.Target)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = beatBar(beatsSay(v.Target), beatsOf(v.Target)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -766,7 +766,7 @@ func latency(v Target) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.LatencyChart(v.chart()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = latencyChart(v.chart()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1129,7 +1129,7 @@ func checks(v Target) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.StatusMark(r.Outcome.String()).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = statusMark(r.Outcome.String()).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

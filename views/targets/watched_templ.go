@@ -78,7 +78,7 @@ func Watched(t targets.Target, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.StatusMark(string(t.Status())).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = statusMark(string(t.Status())).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -109,7 +109,7 @@ func Watched(t targets.Target, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Beats(beatsSay(t), beatsOf(t)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = beatBar(beatsSay(t), beatsOf(t)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -195,7 +195,7 @@ func WatchButton(url, name, back string) templ.Component {
 		ctx = templ.ClearChildren(ctx)
 		templ_7745c5c3_Err = ui.PostButton(
 			"/watch",
-			"watch",
+			"pulse",
 			"Watch",
 			"",
 			ui.Field{Name: "url", Value: url},

@@ -25,6 +25,17 @@ type SearchBox struct{ Label, Path string }
 // Link is a link with its words.
 type Link struct{ Label, Path string }
 
+// FirstSection is the first entry of the navigation after the overview. ok is
+// false if there is none.
+func (p Page) FirstSection() (s Section, ok bool) {
+	for _, s := range p.nav().Sections {
+		if s.Path != "/" {
+			return s, true
+		}
+	}
+	return Section{}, false
+}
+
 // nav is the navigation of a page; a page without one has an empty one.
 func (p Page) nav() Nav {
 	if p.Nav == nil {

@@ -42,6 +42,13 @@ type Step struct {
 	Body  templ.Component // what the list item holds
 }
 
+// Welcome is what the page of an empty store says before the first steps. The
+// zero Welcome says nothing.
+type Welcome struct {
+	Heading string
+	Lead    string // the paragraph below the heading
+}
+
 // OverviewPart is what one system shows on the overview. The page shows the parts
 // in the order of the systems, except where a field says otherwise.
 type OverviewPart struct {
@@ -51,6 +58,7 @@ type OverviewPart struct {
 	Well      []string          // what is well if no system needs attention: "no target is down"
 	Main      []templ.Component // sections below "Needs attention"
 	Aside     []templ.Component // sections beside it
+	Welcome   Welcome           // before the first steps; the page shows that of the first system that has one
 	Steps     []Step            // first steps
 	Hint      templ.Component   // a sentence below the first steps; nil = none
 }

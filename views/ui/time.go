@@ -108,3 +108,6 @@ func Every(d time.Duration) string {
 	}
 	return "every " + d.String()
 }
+
+// Latency writes milliseconds as people read them: "84 ms", "1.2 s".
+func Latency(ms int) string { return Took(time.Duration(ms) * time.Millisecond) }

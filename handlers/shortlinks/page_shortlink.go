@@ -17,18 +17,18 @@ import (
 	views "linkwatch/views/shortlinks"
 )
 
-// LinkPage shows one short link with its visits, and for htmx what changes.
-func (p Pages) LinkPage(c *gin.Context) {
+// ShortLinkPage shows one short link with its visits, and for htmx what changes.
+func (p Pages) ShortLinkPage(c *gin.Context) {
 	v := views.ShortLink{Edit: views.Form{Open: c.Query("edit") != ""}}
 	var err error
-	if v.Flash, err = p.Flash(c, linkPath(c)); err != nil {
+	if v.Flash, err = p.Flash(c, shortLinkPath(c)); err != nil {
 		p.Fail(c, err)
 		return
 	}
-	p.showLink(c, http.StatusOK, v)
+	p.showShortLink(c, http.StatusOK, v)
 }
 
-func linkPath(c *gin.Context) string { return "/short/" + c.Param("key") }
+func shortLinkPath(c *gin.Context) string { return "/short/" + c.Param("key") }
 
 // daysOf reads how many days of visits are to be shown.
 func daysOf(typed string) (int, error) {
@@ -42,8 +42,8 @@ func daysOf(typed string) (int, error) {
 	return n, nil
 }
 
-// showLink fills in the short link and shows it; v has what was typed.
-func (p Pages) showLink(c *gin.Context, status int, v views.ShortLink) {
+// showShortLink fills in the short link and shows it; v has what was typed.
+func (p Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 	ctx := c.Request.Context()
 	v.Place.Key = c.Param("key")
 	for _, read := range []func() error{
@@ -51,7 +51,7 @@ func (p Pages) showLink(c *gin.Context, status int, v views.ShortLink) {
 		func() (err error) { v.Short, err = p.ShortLinks.Get(ctx, v.Place.Key); return },
 		func() error { v.Barred = p.barred(ctx, v.Short); return nil },
 		func() (err error) { v.Stats, err = p.ShortLinks.Stats(ctx, v.Place.Key, shortlinks.KeepDays); return },
-		func() (err error) { _, v.Aside, err = pages.ShowBeside(c, subject(v.Short), p.Beside); return },
+		func() (err error) { _, v.Aside, err = pages.ShowBeside(c, subject(v.Short), p.Others); return },
 	} {
 		if err := read(); err != nil {
 			p.Fail(c, err)
@@ -60,7 +60,7 @@ func (p Pages) showLink(c *gin.Context, status int, v views.ShortLink) {
 	}
 	opts := p.ShortLinks.Options()
 	v.Prefix, v.Kept, v.Keep = p.shortPrefix(c), opts.BufferTime, opts.KeepEnded
-	v.Page = p.Page(v.Short.DisplayTitle(), "short", v.Flash)
+	v.Page = p.Page(v.Short.DisplayTitle(), "shortlinks", v.Flash)
 	if v.Edit.Errors == nil {
 		open := v.Edit.Open
 		v.Edit = views.FormOf(v.Short)
@@ -100,10 +100,10 @@ func (p Pages) Edit(c *gin.Context) {
 	}
 	if errs, ok := formErrors(err); ok {
 		form.Errors, form.Open = errs, true
-		p.showLink(c, http.StatusBadRequest, views.ShortLink{Edit: form})
+		p.showShortLink(c, http.StatusBadRequest, views.ShortLink{Edit: form})
 		return
 	}
-	p.Done(c, err, linkPath(c), "edited")
+	p.Done(c, err, shortLinkPath(c), "edited")
 }
 
 // Extend puts the end of a short link off by a time, counted from its
@@ -116,7 +116,7 @@ func (p Pages) Extend(c *gin.Context) {
 		return
 	}
 	if l.ExpiresAt.IsZero() { // there is nothing to put off
-		p.Done(c, nil, linkPath(c), "extended")
+		p.Done(c, nil, shortLinkPath(c), "extended")
 		return
 	}
 	from := p.ShortLinks.Now()
@@ -133,7 +133,7 @@ func (p Pages) Extend(c *gin.Context) {
 		end = from.Add(more)
 	}
 	_, err = p.ShortLinks.Edit(ctx, l.Key, shortlinks.Edit{ExpiresAt: &end})
-	p.Done(c, err, linkPath(c), "extended")
+	p.Done(c, err, shortLinkPath(c), "extended")
 }
 
 // Disable disables or enables a short link.
@@ -143,7 +143,7 @@ func (p Pages) Disable(c *gin.Context) {
 		disabled, notice = false, "enabled"
 	}
 	_, err := p.ShortLinks.Edit(c.Request.Context(), c.Param("key"), shortlinks.Edit{Disabled: &disabled})
-	p.Done(c, err, p.Back(c, linkPath(c)), notice)
+	p.Done(c, err, p.Back(c, shortLinkPath(c)), notice)
 }
 
 // Delete deletes a short link. The list then offers to undo it.
@@ -152,7 +152,7 @@ func (p Pages) Delete(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	p.SeeOther(c, pages.With("/short", paramRemoved, c.Param("key")))
+	p.SeeOther(c, pages.With("/short", paramDeleted, c.Param("key")))
 }
 
 // Restore brings a deleted short link back.

@@ -20,7 +20,7 @@ import (
 
 func TestStatusPageIsPublic(t *testing.T) {
 	s := apptest.NewSite(t, withPassword)
-	shop := s.Watched("https://secret-host.example/path", "Shop", foundUp, foundDown)
+	shop := s.Watch("https://secret-host.example/path", "Shop", foundUp, foundDown)
 	publish(s, "ours", "Ours", shop)
 	badge := "/badge/" + shop.ID
 	for path, want := range map[string]int{
@@ -66,10 +66,10 @@ func TestStatusPageIsPublic(t *testing.T) {
 
 func TestStatusPageSaysHowThingsAre(t *testing.T) {
 	s := apptest.NewSite(t)
-	up := s.Watched("https://up.example", "Alpha", foundUp)
-	down := s.Watched("https://down.example", "Beta", foundUp, foundDown)
-	fresh := s.Watched("https://new.example", "")
-	resting := s.Watched("https://resting.example", "Delta", foundUp)
+	up := s.Watch("https://up.example", "Alpha", foundUp)
+	down := s.Watch("https://down.example", "Beta", foundUp, foundDown)
+	fresh := s.Watch("https://new.example", "")
+	resting := s.Watch("https://resting.example", "Delta", foundUp)
 	paused := true
 	_, err := s.Targets.Edit(t.Context(), resting.ID, targets.Edit{Paused: &paused})
 	s.Must(err)
@@ -93,7 +93,7 @@ func TestStatusPageSaysHowThingsAre(t *testing.T) {
 	}
 	apptest.WantText(t, a, ".outage-day", "24 March 2026 Beta down for 1 min 10 s since 12:03 UTC")
 
-	s.Checked(down, foundUp)
+	s.Record(down, foundUp)
 	a = s.Get("/status/ours")
 	apptest.WantText(t, a, ".verdict-words", "2 of 4 are up")
 	apptest.WantText(t, a, ".outage-day", "Beta was down for 2 min 10 s 12:03 – 12:05 UTC")
@@ -107,11 +107,11 @@ func TestStatusPageSaysHowThingsAre(t *testing.T) {
 
 func TestStatusPageDays(t *testing.T) {
 	s := apptest.NewSite(t)
-	shop := s.Watched("https://shop.example", "Shop", foundUp, foundUp)
+	shop := s.Watch("https://shop.example", "Shop", foundUp, foundUp)
 	s.Clock.Advance(48 * time.Hour)
-	s.Checked(shop, foundDown)
-	s.Checked(shop, foundUp)
-	s.Checked(shop, foundThrottled)
+	s.Record(shop, foundDown)
+	s.Record(shop, foundUp)
+	s.Record(shop, foundThrottled)
 	publish(s, "ours", "Ours", shop)
 	a := s.Get("/status/ours")
 	titles := a.Find(".system .beats title").Map(func(_ int, title *goquery.Selection) string { return title.Text() })
@@ -129,7 +129,7 @@ func TestStatusPageDays(t *testing.T) {
 
 func TestStatusPageLive(t *testing.T) {
 	s := apptest.NewSite(t)
-	publish(s, "ours", "Ours", s.Watched("https://shop.example", "Shop", foundUp))
+	publish(s, "ours", "Ours", s.Watch("https://shop.example", "Shop", foundUp))
 	a := s.Part("/status/ours")
 	apptest.WantCount(t, a, "#now", 1)
 	apptest.WantCount(t, a, "h1, main", 0)
@@ -144,7 +144,7 @@ func TestStatusPageLive(t *testing.T) {
 
 func TestHostileStatusPage(t *testing.T) {
 	s := apptest.NewSite(t)
-	shop := s.Watched("https://shop.example", hostile, foundDown)
+	shop := s.Watch("https://shop.example", hostile, foundDown)
 	p, err := s.Targets.AddPage(t.Context(), targets.PageSettings{
 		Slug: "ours", Title: hostile, Description: hostile, TargetIDs: []string{shop.ID},
 	})
@@ -161,7 +161,7 @@ func TestStatusPageQueries(t *testing.T) {
 	s := apptest.NewSite(t)
 	var ts []targets.Target
 	for i := range 12 {
-		ts = append(ts, s.Watched(fmt.Sprintf("https://%d.example", i), "", foundUp, foundDown))
+		ts = append(ts, s.Watch(fmt.Sprintf("https://%d.example", i), "", foundUp, foundDown))
 	}
 	publish(s, "few", "Few", ts[:2]...)
 	publish(s, "many", "Many", ts...)
@@ -229,7 +229,7 @@ func feed(s *apptest.Site, path string) (atom, apptest.Page) {
 func TestStatusFeed(t *testing.T) {
 	s := apptest.NewSite(t, apptest.Set("PUBLIC_URL", "https://status.example.org"))
 	name := "Shop & <b>\uffff"
-	shop := s.Watched("https://shop.example", name, foundUp, foundDown)
+	shop := s.Watch("https://shop.example", name, foundUp, foundDown)
 	publish(s, "ours", "Ours & theirs", shop)
 	f, a := feed(s, "/status/ours/feed")
 	const base = "https://status.example.org/status/ours"
@@ -255,7 +255,7 @@ func TestStatusFeed(t *testing.T) {
 	}
 
 	begun := f.Entries[0]
-	s.Checked(shop, foundUp)
+	s.Record(shop, foundUp)
 	f, _ = feed(s, "/status/ours/feed")
 	if len(f.Entries) != 2 || f.Entries[1] != begun || f.Entries[0].ID == begun.ID ||
 		!strings.HasSuffix(f.Entries[0].Title, ": the outage ended after 1 min") || f.Entries[0].Updated != f.Updated {
