@@ -11,6 +11,7 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
 	"linkwatch/models/targets"
 )
 
@@ -50,8 +51,8 @@ func expired(t *testing.T, file string) {
 	if err := watched.Leave(t.Context(), "test"); err != nil {
 		t.Fatal(err)
 	}
-	short := shortlinks.NewStore(db, past, shortlinks.NewMemory(1, past), shortlinks.Options{})
-	_, _, err = short.Create(t.Context(), shortlinks.New{LongURL: "https://a.example", Key: "ended", ExpiresAt: short.Now().Add(time.Hour)})
+	short := shortlinks.NewStore(db, past, cache.NewMemory(1, past), nil, shortlinks.Options{})
+	_, _, err = short.Add(t.Context(), shortlinks.New{LongURL: "https://a.example", Key: "ended", ExpiresAt: short.Now().Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"flag"
 	"io"
+	"log/slog"
 
+	"linkwatch/config"
 	"linkwatch/handlers"
+	"linkwatch/models"
 )
 
 // printOpenAPI prints the description of the API, which needs no store.
@@ -15,7 +18,18 @@ func printOpenAPI(_ context.Context, args []string, _ func(string) string, stdou
 	if err := parseFlags(flags, args, stdout); err != nil {
 		return err
 	}
-	operations := handlers.Operations()
+	cfg, err := config.Load(func(string) string { return "" })
+	if err != nil {
+		return err
+	}
+	c := newCore(Options{Config: cfg, DB: &models.DB{}, Log: slog.New(slog.DiscardHandler)})
+	defer c.close()
+	systems, err := newSystems(c)
+	if err != nil {
+		return err
+	}
+	defer systems.Close()
+	operations := handlers.Operations(c.health, systems.served())
 	describe := operations.OpenAPI
 	if *old {
 		describe = operations.OpenAPI30

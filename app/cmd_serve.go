@@ -45,17 +45,20 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 		return err
 	}
 	defer closeStore(db, &err)
-	a, err := newApp(ctx, cfg, db, log)
+	a, err := New(Options{Config: cfg, DB: db, Log: log})
 	if err != nil {
 		return err
 	}
 	defer a.Close()
+	if err := a.runner.Declare(ctx); err != nil {
+		return err
+	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.Addr())
 	if err != nil {
 		return err // "listen tcp 127.0.0.1:8080: bind: address already in use" says it all
 	}
 	server := &http.Server{
-		Handler:           a.router,
+		Handler:           a.Router,
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
@@ -75,7 +78,7 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	case <-ctx.Done():
 		log.Info("stopping", "grace", cfg.ShutdownGrace.String())
 	}
-	a.router.Health.Stopping()
+	a.Health.Stopping()
 	// What is given up needs a moment to be put away: that is part of the grace too.
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.ShutdownGrace*9/10)
 	defer cancel()

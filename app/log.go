@@ -2,8 +2,12 @@ package app
 
 import (
 	"io"
+	"log/slog"
+	"os"
 	"sync"
 	"time"
+
+	"linkwatch/config"
 )
 
 const (
@@ -87,4 +91,22 @@ func (w *logWriter) run() {
 		case <-w.closing:
 		}
 	}
+}
+
+// newLogger writes to stdout as LOG_LEVEL and LOG_FORMAT say; by way of w.
+func newLogger(cfg config.Config, stdout, w io.Writer) *slog.Logger {
+	opts := &slog.HandlerOptions{Level: cfg.LogLevel}
+	if cfg.LogFormatFor(isTerminal(stdout)) == config.LogText {
+		return slog.New(slog.NewTextHandler(w, opts))
+	}
+	return slog.New(slog.NewJSONHandler(w, opts))
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -64,7 +64,8 @@ func usage(w io.Writer) {
 	fmt.Fprint(w, "\nSettings are environment variables: linkwatch config lists them.\n")
 }
 
-// noArgs is ErrUsage, printed, if a command that takes none was given arguments.
+// noArgs returns ErrUsage, after printing the usage, if a command that takes no
+// arguments got some.
 func noArgs(args []string, stdout io.Writer) error {
 	if len(args) == 0 {
 		return nil
@@ -73,8 +74,8 @@ func noArgs(args []string, stdout io.Writer) error {
 	return ErrUsage
 }
 
-// parseFlags is ErrUsage, printed, for flags that are not known or have
-// something behind them. Asking for -h is no mistake, but ends there too.
+// parseFlags returns ErrUsage, after printing what is wrong, for unknown flags and
+// for arguments after the flags. -h is no mistake, but returns ErrUsage too.
 func parseFlags(flags *flag.FlagSet, args []string, stdout io.Writer) error {
 	flags.SetOutput(stdout)
 	if err := flags.Parse(args); err != nil {

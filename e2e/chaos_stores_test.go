@@ -58,7 +58,7 @@ func newPostgres(t *testing.T) *chaosPostgres {
 	if err := pg.start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "PostgreSQL answers", pg.answers)
+	Eventually(t, "PostgreSQL answers", pg.answers)
 	return pg
 }
 
@@ -157,7 +157,7 @@ func newRedis(t *testing.T) *chaosRedis {
 	t.Cleanup(func() { r.kill() })
 	client := redis.NewClient(&redis.Options{Addr: fmt.Sprintf("127.0.0.1:%d", r.port)})
 	defer func() { _ = client.Close() }()
-	eventually(t, "Redis answers", func() bool { return client.Ping(t.Context()).Err() == nil })
+	Eventually(t, "Redis answers", func() bool { return client.Ping(t.Context()).Err() == nil })
 	return r
 }
 

@@ -1,79 +1,70 @@
 package e2e
 
 import (
-	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"net/url"
 	"os"
-	"os/exec"
 
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 )
 
-// notStored fails unless a write is refused as unavailable and the health
-// routes say why.
-func (s *server) notStored(reason string) {
+// notStored fails the test unless writes are refused as unavailable and the health routes give the reason.
+func (s *Server) notStored(reason string) {
 	s.t.Helper()
 	var p problem
 	body := map[string]any{"long_url": "https://go.dev/" + strings.Repeat("x", 1900), "title": strings.Repeat("y", 150)}
-	if status := s.call("POST", "/v1/shortlinks", body, &p); status != http.StatusServiceUnavailable || !strings.Contains(p.Detail, reason) {
+	if status := s.Call("POST", "/v1/shortlinks", body, &p); status != http.StatusServiceUnavailable || !strings.Contains(p.Detail, reason) {
 		s.t.Errorf("a write: %d %+v, want 503: %q", status, p, reason)
 	}
-	if status := s.call("GET", "/readyz", nil, &p); status != http.StatusServiceUnavailable || !strings.Contains(p.Detail, reason) {
+	if status := s.Call("GET", "/readyz", nil, &p); status != http.StatusServiceUnavailable || !strings.Contains(p.Detail, reason) {
 		s.t.Errorf("/readyz: %d %+v, want 503: %q", status, p, reason)
 	}
 	var health struct {
 		Status   string
 		Database struct{ Status, Detail string }
 	}
-	if status := s.call("GET", "/health", nil, &health); status != http.StatusServiceUnavailable || !strings.Contains(health.Database.Detail, reason) {
+	if status := s.Call("GET", "/health", nil, &health); status != http.StatusServiceUnavailable || !strings.Contains(health.Database.Detail, reason) {
 		s.t.Errorf("/health: %d %+v, want 503: %q", status, health, reason)
 	}
 }
 
-// isStored fails unless a write works.
-func (s *server) isStored() {
+// isStored fails the test unless a write works.
+func (s *Server) isStored() {
 	s.t.Helper()
-	if status := s.call("POST", "/v1/shortlinks", map[string]any{"long_url": "https://go.dev/"}, nil); status != http.StatusCreated {
+	if status := s.Call("POST", "/v1/shortlinks", map[string]any{"long_url": "https://go.dev/"}, nil); status != http.StatusCreated {
 		s.t.Errorf("a write: %d, want 201", status)
 	}
 }
 
-func (s *server) ready() bool { return s.call("GET", "/readyz", nil, nil) == http.StatusOK }
+func (s *Server) ready() bool { return s.Call("GET", "/readyz", nil, nil) == http.StatusOK }
 
-// A database file that somebody deletes: nothing is acknowledged that would be lost.
+// The database file is deleted while the program runs: no write is acknowledged that would be lost.
 func TestDeletedDatabase(t *testing.T) {
-	s := start(t)
+	s := Start(t)
 	s.isStored()
 	if err := os.Remove(s.store); err != nil {
 		t.Fatal(err)
 	}
 	s.notStored("moved, deleted or replaced")
 	s.notStored("moved, deleted or replaced")
-	told := func() int { return strings.Count(s.log.String(), `"msg":"database file moved, deleted or replaced"`) }
-	eventually(t, "it is logged", func() bool { return told() > 0 })
+	told := func() int { return strings.Count(s.log(), `"msg":"database file moved, deleted or replaced"`) }
+	Eventually(t, "it is logged", func() bool { return told() > 0 })
 	if n := told(); n != 1 {
 		t.Errorf("it was logged %d times", n)
 	}
 }
 
-// A disk that is full, and has room again.
+// The disk is full, and then has space again.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=16m"); err != nil {
 		t.Skip("only a user who may mount a small disk can fill one: ", err)
 	}
-	s := start(t, "DATABASE_URL="+filepath.Join(dir, "linkwatch.db"))
+	s := Start(t, "DATABASE_URL="+filepath.Join(dir, "linkwatch.db"))
 	t.Cleanup(func() { // before the folder is removed, after the program has ended
-		s.stop()
+		s.Stop()
 		if err := syscall.Unmount(dir, 0); err != nil {
 			t.Error(err)
 		}
@@ -81,9 +72,9 @@ func TestFullDisk(t *testing.T) {
 	s.isStored()
 	ballast := filepath.Join(dir, "ballast")
 	fill(t, ballast)
-	eventually(t, "a write is refused", func() bool {
+	Eventually(t, "a write is refused", func() bool {
 		body := map[string]any{"long_url": "https://go.dev/" + strings.Repeat("x", 1900)}
-		status, err := s.try("POST", "/v1/shortlinks", body, nil)
+		status, err := s.Try("POST", "/v1/shortlinks", body, nil)
 		if err != nil || status != http.StatusCreated && status != http.StatusServiceUnavailable {
 			t.Fatalf("status %d, %v", status, err)
 		}
@@ -93,14 +84,14 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it is ready again", s.ready)
+	Eventually(t, "it is ready again", s.ready)
 	s.isStored()
 	if out, code := command(t, []string{"check"}, "DATABASE_URL="+s.store); code != 0 {
 		t.Errorf("after all that the database is damaged:\n%s", out)
 	}
 }
 
-// fill makes a file that takes all the room of its disk.
+// fill creates a file that takes all the free space of its disk.
 func fill(t *testing.T, name string) {
 	t.Helper()
 	f, err := os.Create(name)
@@ -129,7 +120,7 @@ func TestForeignDatabase(t *testing.T) {
 	}
 }
 
-// linkwatch check finds damage, makes no database and changes none.
+// linkwatch check finds damage. It creates no database and changes none.
 func TestCheckCommand(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "linkwatch.db")
 	if out, code := command(t, []string{"check"}, "DATABASE_URL="+store); code != 1 || !strings.Contains(out, "no such file") {
@@ -159,163 +150,5 @@ func TestCheckCommand(t *testing.T) {
 		if code != 1 || !strings.Contains(out, "PostgreSQL") || !strings.Contains(out, "schema       PROBLEM") {
 			t.Errorf("an empty PostgreSQL: exit %d, %s", code, out)
 		}
-	}
-}
-
-// wire is the way to a server of PostgreSQL, which can be held up: then bytes
-// go neither way and connections stay open, as when the server is stopped by SIGSTOP.
-type wire struct {
-	net.Listener
-	mu   sync.Mutex
-	held bool
-	free sync.Cond
-
-	connections atomic.Int64
-}
-
-// newWire is a way to the server of a URL, and the URL by way of it.
-func newWire(t *testing.T, server string) (*wire, string) {
-	t.Helper()
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	to := u.Host
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &wire{Listener: l}
-	w.free.L = &w.mu
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			near, err := l.Accept()
-			if err != nil {
-				return
-			}
-			w.connections.Add(1)
-			far, err := net.Dial("tcp", to)
-			if err != nil {
-				_ = near.Close()
-				continue
-			}
-			go w.copy(near, far)
-			go w.copy(far, near)
-		}
-	}()
-	u.Host = l.Addr().String()
-	return w, u.String()
-}
-
-func (w *wire) copy(to, from net.Conn) {
-	defer to.Close()   //nolint:errcheck // it has ended
-	defer from.Close() //nolint:errcheck // as above
-	buf := make([]byte, 64<<10)
-	for {
-		n, err := from.Read(buf)
-		w.mu.Lock()
-		for w.held {
-			w.free.Wait()
-		}
-		w.mu.Unlock()
-		if n > 0 {
-			if _, err := to.Write(buf[:n]); err != nil {
-				return
-			}
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-func (w *wire) hold(held bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.held = held
-	w.free.Broadcast()
-}
-
-// A PostgreSQL that hangs while the program starts does not keep it from ending.
-func TestStopWhileStarting(t *testing.T) {
-	w, database := newWire(t, newDatabase(t))
-	w.hold(true)
-	t.Cleanup(func() { w.hold(false) })
-	for _, args := range [][]string{{"serve"}, {"check"}} {
-		before := w.connections.Load()
-		cmd := exec.Command(binary, args...)
-		cmd.Env = environ("DATABASE_URL="+database, "HTTP_PORT=0")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		eventually(t, "it connects", func() bool { return w.connections.Load() > before })
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Error(err)
-		}
-		ended := make(chan struct{})
-		go func() {
-			_ = cmd.Wait() // its exit code depends on how far it was
-			close(ended)
-		}()
-		select {
-		case <-ended:
-		case <-time.After(patience):
-			_ = cmd.Process.Kill()
-			t.Errorf("%s does not end while it waits for PostgreSQL", args)
-		}
-	}
-}
-
-// A PostgreSQL that hangs: every request is answered 503 within 5 s, and all is
-// well when it goes on.
-func TestHangingPostgres(t *testing.T) {
-	t.Parallel() // it mostly waits
-	w, database := newWire(t, newDatabase(t))
-	web, s := site(t), start(t, "DATABASE_URL="+database, "CHECK_INTERVAL=1h")
-	saved := s.save(web.URL+"/go-memory", "go")
-	var short struct {
-		Key string `json:"short_key"`
-	}
-	s.call("POST", "/v1/shortlinks", map[string]any{"long_url": "https://go.dev/", "short_key": "warm-key"}, &short)
-	w.hold(true)
-	t.Cleanup(func() { w.hold(false) })
-	var all sync.WaitGroup
-	for _, r := range []struct{ method, path, body string }{
-		{"GET", "/readyz", ""}, {"GET", "/health", ""}, {"GET", "/v1/links", ""}, {"GET", "/v1/search?q=go", ""}, {"GET", "/v1/targets", ""},
-		{"GET", "/v1/link/" + saved.ID, ""}, {"GET", "/v1/shortlinks/warm-key/stats", ""}, {"GET", "/v1/admin/cleanup/stats", ""},
-		{"GET", "/", ""}, {"GET", "/links", ""}, {"GET", "/watch", ""}, {"GET", "/short", ""}, {"GET", "/tags", ""}, {"GET", "/s/cold-key", ""},
-		{"POST", "/v1/shortlinks", `{"long_url": "https://go.dev/x"}`}, {"POST", "/v1/targets", `{"url": "https://go.dev/"}`},
-		{"PATCH", "/v1/shortlinks/warm-key", `{"disabled": true}`}, {"DELETE", "/v1/link/" + saved.ID, ""},
-		{"POST", "/v1/links", fmt.Sprintf(`{"url": %q}`, web.URL+"/sqlite-pages")}, {"PUT", "/v1/link/" + saved.ID, ""},
-	} {
-		all.Go(func() {
-			req, err := http.NewRequest(r.method, s.url+r.path, strings.NewReader(r.body))
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			req.Header.Set("Content-Type", "application/json")
-			begun := time.Now()
-			res, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Errorf("%s %s: %v", r.method, r.path, err)
-				return
-			}
-			defer res.Body.Close()
-			content, _ := io.ReadAll(res.Body)
-			// 5 s are promised; the rest is for a busy machine.
-			if took := time.Since(begun); res.StatusCode != http.StatusServiceUnavailable || took > 8*time.Second {
-				t.Errorf("%s %s: %d after %s: %s", r.method, r.path, res.StatusCode, took, content)
-			}
-		})
-	}
-	all.Wait()
-	w.hold(false)
-	eventually(t, "it is ready again", s.ready)
-	s.isStored()
-	var l link
-	if status := s.call("GET", "/v1/link/"+saved.ID, nil, &l); status != http.StatusOK {
-		t.Errorf("a link whose deletion was not acknowledged: %d", status)
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 var screenshots = flag.String("screenshots", "", "write pictures of the pages to this `folder`")
 
-// TestScreenshots writes a PNG of each page, wide and narrow, light and dark,
-// with an empty store and a full one: PAGE-STORE-SIZE-SCHEME.png.
+// TestScreenshots writes a PNG of each page, wide and narrow, light and dark, with an empty database and a full one:
+// PAGE-DATABASE-SIZE-SCHEME.png.
 func TestScreenshots(t *testing.T) {
 	if *screenshots == "" {
 		t.Skip("no -screenshots folder is given, so no pictures are taken")
@@ -24,7 +24,7 @@ func TestScreenshots(t *testing.T) {
 	if err := os.MkdirAll(*screenshots, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	empty := start(t)
+	empty := Start(t)
 	shoot(t, empty, "empty", map[string]string{"overview": "/", "links": "/links", "tags": "/tags", "jobs": "/admin/jobs", "watch": "/watch", "short": "/short", "statuses": "/status", "checks": "/admin/checks",
 		"cleanup": "/admin/cleanup"})
 
@@ -32,19 +32,19 @@ func TestScreenshots(t *testing.T) {
 	if out, code := command(t, []string{"demo", "-links", "3000"}, store); code != 0 {
 		t.Fatalf("filling the store: exit code %d: %s", code, out)
 	}
-	web, full := site(t), start(t, store)
+	web, full := site(t), Start(t, store)
 	full.save(web.URL+"/how-sqlite-stores-a-page", "SQLite", "Databases")
 	full.save(web.URL+"/the-quiet-web", "Reading")
 	full.save(web.set("/\u05e9\u05dc\u05d5\u05dd", titled("\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd: notes from right to left")), "Typography")
 	shown := full.save(web.URL+"/a-long-walk-through-go-memory", "Go", "Performance", "read-later")
-	full.call("PUT", "/v1/link/"+shown.ID+"/annotation", map[string]any{"notes": "The part about escape analysis.\nRead before the talk."}, nil)
+	full.Call("PUT", "/v1/link/"+shown.ID+"/annotation", map[string]any{"notes": "The part about escape analysis.\nRead before the talk."}, nil)
 	ill := full.save(web.URL+"/old-home", "History")
 	gone := full.save(web.URL + "/gone-by-now")
 	web.set("/old-home", redirect(301, "/new-home"))
 	web.set("/gone-by-now", status(404))
-	full.call("PUT", "/v1/link/"+ill.ID, nil, nil)
-	full.call("PUT", "/v1/link/"+gone.ID, nil, nil)
-	full.call("POST", "/v1/admin/jobs/retention/run", nil, nil)
+	full.Call("PUT", "/v1/link/"+ill.ID, nil, nil)
+	full.Call("PUT", "/v1/link/"+gone.ID, nil, nil)
+	full.Call("POST", "/v1/admin/jobs/retention/run", nil, nil)
 	watched := map[string]string{}
 	all, _ := listed[target](full, "/v1/targets")
 	for _, x := range all {
@@ -59,8 +59,8 @@ func TestScreenshots(t *testing.T) {
 	})
 }
 
-// shoot writes the pages of a server in every look.
-func shoot(t *testing.T, s *server, store string, pages map[string]string) {
+// shoot writes PNGs of the pages of a program, in every look.
+func shoot(t *testing.T, s *Server, store string, pages map[string]string) {
 	t.Helper()
 	b := browse(t, s, wide, "/")
 	b.expect("status of 4")

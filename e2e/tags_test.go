@@ -7,7 +7,7 @@ import (
 
 func TestRenameAndMergeTags(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
-		web, s := site(t), start(t)
+		web, s := site(t), Start(t)
 		l := s.save(web.URL+"/go-memory", "Golang", "Talk")
 		s.save(web.URL+"/go-channels", "Go")
 		b := browse(t, s, in, "/tags")
@@ -41,7 +41,7 @@ func TestRenameAndMergeTags(t *testing.T) {
 		b.click(row + " button.danger")
 		b.see("Tags merged.")
 		b.see("2 tags")
-		if s.call("GET", "/v1/link/"+l.ID, nil, &l); !slices.Contains(l.Tags, "Go") || !slices.Contains(l.Tags, "Talks & slides") {
+		if s.Call("GET", "/v1/link/"+l.ID, nil, &l); !slices.Contains(l.Tags, "Go") || !slices.Contains(l.Tags, "Talks & slides") {
 			t.Errorf("the link has the tags %q", l.Tags)
 		}
 		if _, total := s.found("/v1/search?q=tag:go"); total != 2 {

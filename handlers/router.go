@@ -1,5 +1,6 @@
-// Package handlers is the HTTP face of the program: every route on one page,
-// with the role it needs, and what each request passes on its way there.
+// Package handlers is the HTTP face of the program: it builds a server from what
+// each system gives, and says what every request passes on its way. It names no
+// system.
 package handlers
 
 import (
@@ -8,275 +9,194 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"linkwatch/config"
 	"linkwatch/handlers/api"
 	"linkwatch/handlers/middleware"
-	"linkwatch/handlers/web"
+	"linkwatch/handlers/pages"
 	"linkwatch/models"
-	"linkwatch/models/cleanup"
-	"linkwatch/models/links"
-	"linkwatch/models/schedule"
-	"linkwatch/models/shortlinks"
-	"linkwatch/models/targets"
 	"linkwatch/static"
+	"linkwatch/views/ui"
 )
 
-// Deps are what the routes work with.
+// Deps are what the server is built from.
 type Deps struct {
-	DB         *models.DB
-	Redis      func() bool // whether Redis is in use; nil = there is none
-	Links      *links.Store
-	Targets    *targets.Store
-	ShortLinks *shortlinks.Store
-	Cleanup    *cleanup.Store
-	Jobs       *schedule.Store
-	Log        *slog.Logger
-	Registry   *prometheus.Registry // served at /metrics
-	Settings   []config.Setting     // in force, secrets masked
+	Systems  []System
+	Frame    *pages.Frame
+	Health   *middleware.Health
+	Log      *slog.Logger
+	Registry *prometheus.Registry // served at /metrics
 
-	Version          string
-	Host             string // HTTP_HOST
-	Addresses        middleware.Addresses
-	Password         string // guards everything but the public routes; "" = all is open
-	ShortCreateLimit int    // short links that a client without a password may make per minute; 0 = any number
+	Host      string // HTTP_HOST
+	PublicURL string // PUBLIC_URL, without a slash at its end; "" = whatever host a request came to
+	Password  string // guards everything but the public routes; "" = all is open
 }
 
-// Router answers every request. Its Health is to be told when the program stops.
+// Router answers every request.
 type Router struct {
 	http.Handler
-	Health *middleware.Health
 	engine *gin.Engine
-	routes []route
-	short  []route // those of SHORT_HOST
+	routes []middleware.Route
+	hosts  map[string][]middleware.Route
 }
 
-// route is one route and who may call it. A route without a handler is an
-// operation that the API registers itself.
-type route struct {
-	method, path string
-	needs        middleware.Role
-	handler      gin.HandlerFunc
-}
+// Routes returns all routes of the server, with the role that each needs, except
+// those of hosts of their own.
+func (r *Router) Routes() []middleware.Route { return r.routes }
+
+// HostRoutes returns the routes of hosts of their own, by host.
+func (r *Router) HostRoutes() map[string][]middleware.Route { return r.hosts }
 
 // New builds the router.
 func New(d Deps) (*Router, error) {
 	gin.SetMode(gin.ReleaseMode)
-	errs := &middleware.Errors{Log: d.Log}
-	metrics := middleware.NewMetrics(d.Registry)
-	health := middleware.NewHealth(errs, d.DB, d.Redis, d.Version)
-	pages := web.New(web.Deps{
-		Links: d.Links, Targets: d.Targets, ShortLinks: d.ShortLinks, Cleanup: d.Cleanup, Schedule: d.Jobs,
-		Settings: d.Settings, Version: d.Version, Addresses: d.Addresses,
-		Errors: errs, Metrics: metrics,
-	})
-	errs.Page = pages.Problem
-
-	access := middleware.NewAccess(errs, d.Password)
-	observe := middleware.Observe(d.Log, metrics, "/healthz", "/readyz", "/health", "/metrics")
+	errs, table := d.Frame.Errors, middleware.NewTable()
+	access := middleware.NewAccess(errs, table, d.Password)
+	observe := middleware.Observe(d.Log, middleware.NewMetrics(d.Registry), "/healthz", "/readyz", "/health", "/metrics")
 	engine := newEngine(errs,
 		middleware.Identify,
 		observe,
 		errs.Recover,
 		middleware.Secure,
-		errs.Hosts(d.Host, d.Addresses.PublicURL),
-		errs.SameOrigin(d.Addresses.PublicURL),
+		errs.Hosts(d.Host, d.PublicURL),
+		errs.SameOrigin(d.PublicURL),
 		access.Check,
-		errs.Limit(middleware.NewLimiter(d.ShortCreateLimit), d.Password, d.Addresses.PublicURL,
-			"POST /v1/shortlinks", "POST /short", "POST /links/:id/shorten"),
+		errs.Limit(table, d.Password, d.PublicURL),
 		errs.Body,
-		middleware.InTime(web.RedirectRoute),
+		middleware.InTime(table),
 	)
 
-	operations := register(engine, api.Deps{
-		Links: d.Links, Targets: d.Targets, ShortLinks: d.ShortLinks, Cleanup: d.Cleanup, Jobs: d.Jobs,
-		Addresses: d.Addresses, Errors: errs, Metrics: metrics, Stopping: health.WhenStopping(),
-	})
+	operations := register(engine, errs, d.Health, d.Systems)
 	docs, err := middleware.NewDocs(operations)
 	if err != nil {
 		return nil, err
 	}
-	const public, viewer, editor, admin = middleware.Public, middleware.Viewer, middleware.Editor, middleware.Admin
-	routes := []route{
-		// The program itself.
-		{"GET", "/healthz", public, health.Alive},
-		{"GET", "/readyz", public, health.Ready},
-		{"GET", "/health", viewer, health.Report},
-		{"GET", "/metrics", viewer, gin.WrapH(promhttp.HandlerFor(d.Registry, promhttp.HandlerOpts{}))},
-		{"GET", "/openapi.json", viewer, docs.OpenAPI},
-		{"GET", "/openapi-3.0.json", viewer, docs.OpenAPI30},
-		{"GET", "/apidoc", viewer, docs.SwaggerUI},
-		{"GET", "/apidoc/*asset", viewer, docs.SwaggerUI},
-
-		// The API: links (handlers/api/links.go).
-		{"GET", "/v1/links", viewer, nil},
-		{"POST", "/v1/links", editor, nil},
-		{"GET", "/v1/link/:id", viewer, nil},
-		{"PUT", "/v1/link/:id", editor, nil},
-		{"PATCH", "/v1/link/:id", editor, nil},
-		{"DELETE", "/v1/link/:id", editor, nil},
-		{"PUT", "/v1/link/:id/annotation", editor, nil},
-		{"POST", "/v1/link/:id/move", editor, nil},
-		{"GET", "/v1/random", viewer, nil},
-		{"GET", "/v1/popular", viewer, nil},
-		{"GET", "/v1/recent", viewer, nil},
-		{"GET", "/v1/search", viewer, nil},
-
-		// The API: tags (handlers/api/tags.go).
-		{"GET", "/v1/link/:id/tags", viewer, nil},
-		{"POST", "/v1/link/:id/tags", editor, nil},
-		{"GET", "/v1/link/:id/tag/:tag_id", viewer, nil},
-		{"PUT", "/v1/link/:id/tag/:tag_id", editor, nil},
-		{"DELETE", "/v1/link/:id/tag/:tag_id", editor, nil},
-		{"GET", "/v1/tags", viewer, nil},
-		{"GET", "/v1/popular-tags", viewer, nil},
-		{"GET", "/v1/recent-tags", viewer, nil},
-		{"GET", "/v1/tag/:tag_id/links", viewer, nil},
-		{"GET", "/v1/tag/:tag_id/link/:link_id", viewer, nil},
-
-		// The API: many links at once (handlers/api/bulk.go).
-		{"POST", "/v1/links/bulk", editor, nil},
-		{"POST", "/v1/changes/:id/undo", editor, nil},
-		{"GET", "/v1/refreshes/:id", viewer, nil},
-
-		// The API: targets (handlers/api/targets.go) and what their checks found (history.go).
-		{"GET", "/v1/targets", viewer, nil},
-		{"POST", "/v1/targets", editor, nil},
-		{"GET", "/v1/targets/:id", viewer, nil},
-		{"PATCH", "/v1/targets/:id", editor, nil},
-		{"DELETE", "/v1/targets/:id", editor, nil},
-		{"POST", "/v1/targets/:id/restore", editor, nil},
-		{"POST", "/v1/targets/:id/check", editor, nil},
-		{"GET", "/v1/targets/:id/results", viewer, nil},
-		{"GET", "/v1/targets/:id/outages", viewer, nil},
-		{"GET", "/v1/targets/:id/history", viewer, nil},
-		{"GET", "/v1/checks", viewer, nil},
-
-		// The API: status pages (handlers/api/statuspages.go).
-		{"GET", "/v1/status-pages", viewer, nil},
-		{"POST", "/v1/status-pages", editor, nil},
-		{"GET", "/v1/status-pages/:id", viewer, nil},
-		{"PUT", "/v1/status-pages/:id", editor, nil},
-		{"DELETE", "/v1/status-pages/:id", editor, nil},
-
-		// The API: short links (handlers/api/shortlinks.go).
-		{"GET", "/v1/shortlinks", viewer, nil},
-		{"POST", "/v1/shortlinks", editor, nil},
-		{"GET", "/v1/shortlinks/:key", viewer, nil},
-		{"PATCH", "/v1/shortlinks/:key", editor, nil},
-		{"DELETE", "/v1/shortlinks/:key", editor, nil},
-		{"POST", "/v1/shortlinks/:key/restore", editor, nil},
-		{"GET", "/v1/shortlinks/:key/stats", viewer, nil},
-		{"GET", "/v1/shortlinks/:key/qr.svg", viewer, nil},
-
-		// The API: the reaper (handlers/api/cleanup.go).
-		{"GET", "/v1/admin/cleanup/stats", admin, nil},
-		{"POST", "/v1/admin/cleanup/run", admin, nil},
-
-		// The API: scheduled jobs (handlers/api/jobs.go).
-		{"GET", "/v1/admin/jobs", admin, nil},
-		{"POST", "/v1/admin/jobs/:id/run", admin, nil},
-		{"GET", "/v1/admin/jobs/:id/runs", admin, nil},
-
-		// The pages (handlers/web).
-		{"GET", "/", viewer, pages.OverviewPage},
-		{"GET", "/links", viewer, pages.LinksPage},
-		{"POST", "/links", editor, pages.SaveLink},
-		{"POST", "/links/preview", editor, pages.PreviewLink},
-		{"POST", "/links/bulk", editor, pages.BulkLinks},
-		{"GET", "/links/tags", viewer, pages.CompleteTags},
-		{"GET", "/links/random", viewer, pages.RandomLink},
-		{"GET", "/links/refreshes/:id", viewer, pages.RefreshPage},
-		{"GET", "/links/:id", viewer, pages.LinkPage},
-		{"POST", "/links/:id", editor, pages.AnnotateLink},
-		{"POST", "/links/:id/tags", editor, pages.TagLink},
-		{"POST", "/links/:id/tags/:tag/remove", editor, pages.UntagLink},
-		{"POST", "/links/:id/refresh", editor, pages.RefreshLink},
-		{"POST", "/links/:id/expired", editor, pages.ExpireLink},
-		{"POST", "/links/:id/move", editor, pages.MoveLink},
-		{"POST", "/links/:id/shorten", editor, pages.ShortenLink},
-		{"POST", "/links/:id/delete", editor, pages.DeleteLink},
-		{"POST", "/changes/:id/undo", editor, pages.Undo},
-		{"GET", "/watch", viewer, pages.WatchPage},
-		{"POST", "/watch", editor, pages.AddTarget},
-		{"GET", "/watch/:id", viewer, pages.TargetPage},
-		{"POST", "/watch/:id", editor, pages.EditTarget},
-		{"POST", "/watch/:id/paused", editor, pages.PauseTarget},
-		{"POST", "/watch/:id/check", editor, pages.CheckTarget},
-		{"POST", "/watch/:id/delete", editor, pages.DeleteTarget},
-		{"POST", "/watch/:id/restore", editor, pages.RestoreTarget},
-		{"GET", "/short", viewer, pages.ShortPage},
-		{"POST", "/short", editor, pages.AddShortLink},
-		{"GET", "/short/:key", viewer, pages.ShortLinkPage},
-		{"POST", "/short/:key", editor, pages.EditShortLink},
-		{"GET", "/short/:key/qr.svg", viewer, pages.ShortLinkQR},
-		{"POST", "/short/:key/extend", editor, pages.ExtendShortLink},
-		{"POST", "/short/:key/disabled", editor, pages.DisableShortLink},
-		{"POST", "/short/:key/delete", editor, pages.DeleteShortLink},
-		{"POST", "/short/:key/restore", editor, pages.RestoreShortLink},
-		{"GET", "/tags", viewer, pages.TagsPage},
-		{"POST", "/tags/:id", editor, pages.RenameTag},
-		{"GET", "/status", viewer, pages.StatusPagesPage},
-		{"POST", "/status", editor, pages.AddStatusPage},
-		{"GET", "/status/new", editor, pages.NewStatusPage},
-		{"GET", "/status/:slug/edit", editor, pages.EditStatusPage},
-		{"POST", "/status/:slug/edit", editor, pages.SaveStatusPage},
-		{"GET", "/status/:slug/delete", editor, pages.AskDeleteStatusPage},
-		{"POST", "/status/:slug/delete", editor, pages.DeleteStatusPage},
-		{"GET", "/admin", admin, pages.AdminPage},
-		{"GET", "/admin/checks", admin, pages.ChecksPage},
-		{"GET", "/admin/cleanup", admin, pages.CleanupPage},
-		{"POST", "/admin/cleanup/run", admin, pages.RunCleanup},
-		{"GET", "/admin/jobs", admin, pages.JobsPage},
-		{"GET", "/admin/jobs/:id", admin, pages.JobPage},
-		{"POST", "/admin/jobs/:id/run", admin, pages.RunJob},
-		{"GET", "/admin/settings", admin, pages.SettingsPage},
-
-		// What is public (contract §2).
-		{"GET", "/status/:slug", public, pages.StatusPage},
-		{"GET", "/status/:slug/feed", public, pages.StatusFeed},
-		{"GET", "/badge/:target/:kind", public, pages.Badge},
-		{"GET", "/badge/:target/:kind/:range", public, pages.Badge},
-		{"GET", web.RedirectRoute, public, pages.Redirect},
-		{"GET", web.RedirectRoute + "/", public, pages.Redirect},
-		{"GET", web.ProblemRoute, public, pages.ProblemType},
-		{"GET", static.Prefix + "*file", public, files(errs)},
-		{"GET", "/favicon.ico", public, gin.WrapF(static.Favicon)},
+	shared := []middleware.Route{ // what hosts of their own serve as well
+		{Method: "GET", Path: "/healthz", Needs: middleware.Public, Handler: d.Health.Alive},
+		{Method: "GET", Path: static.Prefix + "*file", Needs: middleware.Public, Handler: files(errs)},
+		d.Frame.ProblemTypeRoute(),
 	}
-	serve(engine, access, routes)
+	const public, viewer = middleware.Public, middleware.Viewer
+	routes := append([]middleware.Route{
+		{Method: "GET", Path: "/readyz", Needs: public, Handler: d.Health.Ready},
+		{Method: "GET", Path: "/health", Needs: viewer, Handler: d.Health.Report},
+		{Method: "GET", Path: "/metrics", Needs: viewer, Handler: gin.WrapH(promhttp.HandlerFor(d.Registry, promhttp.HandlerOpts{}))},
+		{Method: "GET", Path: "/openapi.json", Needs: viewer, Handler: docs.OpenAPI},
+		{Method: "GET", Path: "/openapi-3.0.json", Needs: viewer, Handler: docs.OpenAPI30},
+		{Method: "GET", Path: "/apidoc", Needs: viewer, Handler: docs.SwaggerUI},
+		{Method: "GET", Path: "/apidoc/*asset", Needs: viewer, Handler: docs.SwaggerUI},
+		{Method: "GET", Path: "/favicon.ico", Needs: public, Handler: gin.WrapF(static.Favicon)},
+		{Method: "GET", Path: "/", Needs: viewer, Handler: d.Frame.OverviewPage(overviews(d.Systems)...)},
+	}, shared...)
+	var flashes []pages.Flash
+	for _, s := range d.Systems {
+		routes = append(routes, s.Routes...)
+		flashes = append(flashes, s.Flash)
+	}
+	d.Frame.Use(navigation(d.Systems), flashes...)
+	serve(engine, routes)
+	routes = append(routes, operations.Routes()...)
+	table.Add(routes...)
 	engine.NoRoute(notFound(errs, routes))
 
-	// All that there is at SHORT_HOST, and what its pages and problems lead to.
-	short := []route{
-		{"GET", web.ShortHostRoute, public, pages.Redirect},
-		{"GET", web.ShortHostRoute + "/", public, pages.Redirect},
-		{"GET", web.ProblemRoute, public, pages.ProblemType},
-		{"GET", "/healthz", public, health.Alive},
-		{"GET", static.Prefix + "*file", public, files(errs)},
+	hosts, hostRoutes := map[string]http.Handler{}, map[string][]middleware.Route{}
+	for _, s := range d.Systems {
+		if s.Host.Name == "" {
+			continue
+		}
+		alone := newEngine(errs, middleware.Identify, observe, errs.Recover, middleware.Secure, access.Check, errs.Body)
+		own := slices.Concat(s.Host.Routes, shared)
+		serve(alone, own)
+		table.Add(own...)
+		hosts[s.Host.Name], hostRoutes[s.Host.Name] = alone, own
 	}
-	shortHost := newEngine(errs, middleware.Identify, observe, errs.Recover, middleware.Secure, access.Check, errs.Body)
-	serve(shortHost, access, short)
-
+	errs.Page = problemPage(d, table)
+	whole := gzhttp.GzipHandler(aliases(engine, d.Systems))
 	return &Router{
-		Handler: byHost(d.Addresses, engine, shortHost), Health: health, engine: engine, routes: routes, short: short,
+		Handler: byHost(hosts, table.QuickPrefixes(), engine, whole), engine: engine, routes: routes, hosts: hostRoutes,
 	}, nil
 }
 
-// Operations returns the description of the API. It needs no store.
-func Operations() *api.API {
-	gin.SetMode(gin.ReleaseMode)
-	return register(gin.New(), api.Deps{})
+// navigation is that of all systems, after the overview.
+func navigation(systems []System) *ui.Nav {
+	nav := &ui.Nav{Sections: []ui.Section{{ID: "overview", Label: "Overview", Path: "/", Key: "o"}}}
+	for _, s := range systems {
+		nav.Sections = append(nav.Sections, s.Nav.Sections...)
+		nav.Admin = append(nav.Admin, s.Nav.Admin...)
+		nav.Keys = append(nav.Keys, s.Nav.Keys...)
+		if s.Nav.Search != nil {
+			nav.Search = s.Nav.Search
+		}
+		if s.Nav.New != nil {
+			nav.New = s.Nav.New
+		}
+	}
+	return nav
 }
 
-// register adds the API to an engine, and the routes beside it that its
-// document describes.
-func register(engine *gin.Engine, d api.Deps) *api.API {
-	return api.Register(engine, d, slices.Concat(
-		middleware.HealthOperations, web.BadgeOperations, []middleware.Operation{web.RedirectOperation, web.FeedOperation})...)
+func overviews(systems []System) []pages.Overview {
+	var all []pages.Overview
+	for _, s := range systems {
+		if s.Overview != nil {
+			all = append(all, s.Overview)
+		}
+	}
+	return all
+}
+
+// problemPage shows a problem to a person: as the route that was asked for does
+// it, or a quick route that the path looks like, or the host; else as the frame does.
+func problemPage(d Deps, table *middleware.Table) func(*gin.Context, *middleware.Problem) {
+	return func(c *gin.Context, p *middleware.Problem) {
+		show := table.Of(c).Problem
+		for _, s := range d.Systems {
+			if show == nil && middleware.IsHost(c.Request, s.Host.Name) {
+				show = s.Host.Problem
+			}
+		}
+		if show == nil {
+			show = table.QuickProblem(c.Request.URL.Path)
+		}
+		if show == nil {
+			show = d.Frame.Problem
+		}
+		show(c, p)
+	}
+}
+
+// Operations returns the description of the API. It needs no store.
+func Operations(health *middleware.Health, systems []System) *api.API {
+	gin.SetMode(gin.ReleaseMode)
+	return register(gin.New(), &middleware.Errors{}, health, systems)
+}
+
+// register adds the operations of the systems to an engine, and to the document
+// of the API with the routes beside it that it describes.
+func register(engine *gin.Engine, errs *middleware.Errors, health *middleware.Health, systems []System) *api.API {
+	var groups []*huma.Tag
+	for _, s := range systems {
+		groups = append(groups, s.Groups...)
+		health.Add(s.Health...)
+	}
+	a := api.New(engine, errs, append(groups, &huma.Tag{Name: middleware.GroupHealth, Description: "Health and metrics of the server."})...)
+	for _, s := range systems {
+		if s.Operations != nil {
+			s.Operations(a)
+		}
+	}
+	for _, o := range health.Operations() {
+		a.Describe(o)
+	}
+	for _, s := range systems {
+		for _, o := range s.Described {
+			a.Describe(o)
+		}
+	}
+	return a
 }
 
 // newEngine is an engine without routes that answers problems of our own.
@@ -293,48 +213,53 @@ func newEngine(errs *middleware.Errors, passes ...gin.HandlerFunc) *gin.Engine {
 	return engine
 }
 
-// serve adds routes to an engine, and to the table of who may call them.
-func serve(engine *gin.Engine, access *middleware.Access, routes []route) {
+// serve adds routes to an engine.
+func serve(engine *gin.Engine, routes []middleware.Route) {
 	for _, r := range routes {
-		if r.handler != nil {
-			engine.Handle(r.method, r.path, r.handler)
+		if r.Handler != nil {
+			engine.Handle(r.Method, r.Path, r.Handler)
 		}
-		access.Needs[r.method+" "+r.path] = r.needs
 	}
 	// Who may GET may ask for the head alone: net/http leaves the body out.
 	for _, r := range engine.Routes() {
 		if r.Method == http.MethodGet {
 			engine.HEAD(r.Path, r.HandlerFunc)
-			access.Needs["HEAD "+r.Path] = access.Needs["GET "+r.Path]
 		}
 	}
 }
 
-// byHost sends requests for SHORT_HOST to where there is nothing but short
-// links. Redirects have nothing that could be compressed, and no alias.
-func byHost(a middleware.Addresses, engine, shortHost http.Handler) http.Handler {
-	whole := gzhttp.GzipHandler(aliases(engine))
+// byHost sends a request for a system's own host to that host's handler. Quick
+// routes go straight to engine: they have no aliases, and responses too short to
+// compress. whole answers all other requests.
+func byHost(hosts map[string]http.Handler, quick []string, engine, whole http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case a.IsShortHost(r.Host):
-			shortHost.ServeHTTP(w, r)
-		case strings.HasPrefix(r.URL.Path, "/s/"):
-			engine.ServeHTTP(w, r)
-		default:
-			whole.ServeHTTP(w, r)
+		for name, alone := range hosts {
+			if middleware.IsHost(r, name) {
+				alone.ServeHTTP(w, r)
+				return
+			}
 		}
+		for _, prefix := range quick {
+			if strings.HasPrefix(r.URL.Path, prefix) {
+				engine.ServeHTTP(w, r)
+				return
+			}
+		}
+		whole.ServeHTTP(w, r)
 	})
 }
 
-// aliases serves /api/v1 as /v1 (the prefix of seed 003's guide), and the
-// statistics of the reaper at the address that seed 004 gives them.
-func aliases(next http.Handler) http.Handler {
+// aliases serves /api/v1 as /v1, and the systems' own aliases.
+func aliases(next http.Handler, systems []System) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, ok := strings.CutPrefix(r.URL.Path, "/api")
-		if ok && path == "/admin/cleanup/stats" {
-			path = "/v1" + path
+		ok = ok && middleware.IsAPI(path)
+		for _, s := range systems {
+			if !ok && s.Alias != nil {
+				path, ok = s.Alias(r.URL.Path)
+			}
 		}
-		if ok && middleware.IsAPI(path) {
+		if ok {
 			u := *r.URL
 			u.Path, u.RawPath = path, ""
 			r = r.Clone(r.Context())

@@ -1,4 +1,4 @@
-package handlers
+package handlers_test
 
 import (
 	"encoding/json"
@@ -11,38 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/prometheus/client_golang/prometheus"
-
-	"linkwatch/handlers/api/apitest"
+	"linkwatch/app/apptest"
 	"linkwatch/handlers/middleware"
-	"linkwatch/models/cleanup"
-	"linkwatch/models/links"
-	"linkwatch/models/modelstest"
-	"linkwatch/models/schedule"
-	"linkwatch/models/shortlinks"
-	"linkwatch/models/targets"
 )
-
-// newRouter is the router over an empty store; change may set what it guards.
-func newRouter(t *testing.T, change func(*Deps)) *Router {
-	t.Helper()
-	db := modelstest.New(t)
-	d := Deps{
-		DB: db, Links: links.NewStore(db, nil, nil, links.Options{}),
-		Targets: targets.NewStore(db, nil, targets.Options{}), Jobs: schedule.NewStore(db, nil),
-		ShortLinks: shortlinks.NewStore(db, nil, nil, shortlinks.Options{}), Cleanup: cleanup.NewStore(db, nil),
-		Log: slog.New(slog.DiscardHandler), Registry: prometheus.NewRegistry(), Version: "test", Host: "127.0.0.1",
-	}
-	if change != nil {
-		change(&d)
-	}
-	r, err := New(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Handler = apitest.Check(t, "api/openapi.json", r.Handler, func(r *http.Request) bool { return d.Addresses.IsShortHost(r.Host) })
-	return r
-}
 
 func get(r http.Handler, method, path string, headers ...string) *httptest.ResponseRecorder {
 	req := httptest.NewRequest(method, path, nil)
@@ -61,18 +32,18 @@ func get(r http.Handler, method, path string, headers ...string) *httptest.Respo
 // TestEveryRouteIsInTheTable: nothing is served that the table does not name,
 // and the table names nothing that is not served.
 func TestEveryRouteIsInTheTable(t *testing.T) {
-	r := newRouter(t, nil)
+	r := apptest.New(t)
 	var table, served []string
-	for _, rt := range r.routes {
-		if rt.needs < middleware.Public || rt.needs > middleware.Admin {
-			t.Errorf("%s %s needs no role", rt.method, rt.path)
+	for _, rt := range r.Router.Routes() {
+		if rt.Needs < middleware.Public || rt.Needs > middleware.Admin {
+			t.Errorf("%s %s needs no role", rt.Method, rt.Path)
 		}
-		table = append(table, rt.method+" "+rt.path)
-		if rt.method == "GET" {
-			table = append(table, "HEAD "+rt.path)
+		table = append(table, rt.Method+" "+rt.Path)
+		if rt.Method == "GET" {
+			table = append(table, "HEAD "+rt.Path)
 		}
 	}
-	for _, rt := range r.engine.Routes() {
+	for _, rt := range r.Router.Engine().Routes() {
 		served = append(served, rt.Method+" "+rt.Path)
 	}
 	slices.Sort(table)
@@ -105,15 +76,15 @@ func TestDescribedRoutes(t *testing.T) {
 	if err := json.Unmarshal(b, &doc); err != nil {
 		t.Fatal(err)
 	}
-	routes := map[string]route{}
-	for _, rt := range newRouter(t, nil).routes {
-		path := regexp.MustCompile(`:(\w+)`).ReplaceAllString(rt.path, "{$1}")
-		routes[rt.method+" "+path] = rt
-		if rt.method == "GET" {
+	routes := map[string]middleware.Route{}
+	for _, rt := range apptest.New(t).Router.Routes() {
+		path := regexp.MustCompile(`:(\w+)`).ReplaceAllString(rt.Path, "{$1}")
+		routes[rt.Method+" "+path] = rt
+		if rt.Method == "GET" {
 			routes["HEAD "+path] = rt
 		}
-		if strings.HasPrefix(path, "/v1/") && doc.Paths[path][strings.ToLower(rt.method)].Responses == nil {
-			t.Errorf("%s %s is not described", rt.method, path)
+		if strings.HasPrefix(path, "/v1/") && doc.Paths[path][strings.ToLower(rt.Method)].Responses == nil {
+			t.Errorf("%s %s is not described", rt.Method, path)
 		}
 	}
 	for path, ops := range doc.Paths {
@@ -122,7 +93,7 @@ func TestDescribedRoutes(t *testing.T) {
 			if !ok {
 				t.Errorf("%s %s is not served", method, path)
 			}
-			if _, login := op.Responses["401"]; login != (rt.needs != middleware.Public) {
+			if _, login := op.Responses["401"]; login != (rt.Needs != middleware.Public) {
 				t.Errorf("%s %s: 401 is listed: %v", method, path, login)
 			}
 		}
@@ -131,22 +102,18 @@ func TestDescribedRoutes(t *testing.T) {
 
 // TestPassword asks every route without a password, by both faces.
 func TestPassword(t *testing.T) {
-	r := newRouter(t, func(d *Deps) { d.Password = "correct horse" })
-	public := []string{
-		"/healthz", "/readyz", "/static/*file", "/favicon.ico", "/status/:slug", "/status/:slug/feed", "/badge/:target/:kind", "/badge/:target/:kind/:range",
-		"/s/:key", "/s/:key/", "/probs/:slug",
-	}
-	for _, rt := range r.routes {
-		w := get(r, rt.method, rt.path)
-		if slices.Contains(public, rt.path) {
+	r := apptest.New(t, apptest.Set("ADMIN_PASSWORD", "correct horse"))
+	for _, rt := range r.Router.Routes() {
+		w := get(r.Handler, rt.Method, rt.Path)
+		if rt.Needs == middleware.Public { // app/testdata/routes.txt says which these are
 			if w.Code == http.StatusUnauthorized {
-				t.Errorf("%s %s asks for a login", rt.method, rt.path)
+				t.Errorf("%s %s asks for a login", rt.Method, rt.Path)
 			}
 			continue
 		}
 		if w.Code != http.StatusUnauthorized || w.Header().Get("WWW-Authenticate") == "" ||
 			!strings.Contains(w.Body.String(), "/probs/unauthorized") {
-			t.Errorf("%s %s: %d %s", rt.method, rt.path, w.Code, w.Body)
+			t.Errorf("%s %s: %d %s", rt.Method, rt.Path, w.Code, w.Body)
 		}
 	}
 	for _, c := range []struct {
@@ -162,25 +129,25 @@ func TestPassword(t *testing.T) {
 		{"Basic " + "YW55Ym9keTpjb3JyZWN0IGhvcnNl", 200}, // anybody:correct horse
 		{"Basic " + "Y29ycmVjdCBob3JzZTphbnlib2R5", 401}, // correct horse:anybody
 	} {
-		if w := get(r, "GET", "/v1/links", "Authorization", c.auth); w.Code != c.want {
+		if w := get(r.Handler, "GET", "/v1/links", "Authorization", c.auth); w.Code != c.want {
 			t.Errorf("%q: %d, want %d", c.auth, w.Code, c.want)
 		}
 	}
 	for _, alias := range []string{"/api/v1/links", "/api/admin/cleanup/stats"} {
-		if w := get(r, "GET", alias); w.Code != http.StatusUnauthorized {
+		if w := get(r.Handler, "GET", alias); w.Code != http.StatusUnauthorized {
 			t.Errorf("%s is open: %d", alias, w.Code)
 		}
 	}
 }
 
 func TestHosts(t *testing.T) {
-	r := newRouter(t, func(d *Deps) { d.Addresses.PublicURL, d.Host = "https://links.example.org", "192.0.2.7" })
+	r := apptest.New(t, apptest.Set("PUBLIC_URL", "https://links.example.org"), apptest.Set("HTTP_HOST", "192.0.2.7"))
 	for host, want := range map[string]int{
 		"localhost:8080": 200, "127.0.0.1": 200, "[::1]:8080": 200, "127.9.9.9:1": 200,
 		"links.example.org": 200, "LINKS.example.org:443": 200, "192.0.2.7:8080": 200,
 		"evil.test": 403, "evil.test:8080": 403, "192.0.2.8:8080": 403, "localhost.evil.test": 403, "": 403,
 	} {
-		w := get(r, "GET", "/v1/links", "Host", host)
+		w := get(r.Handler, "GET", "/v1/links", "Host", host)
 		if w.Code != want {
 			t.Errorf("Host %q: %d, want %d", host, w.Code, want)
 		}
@@ -191,7 +158,7 @@ func TestHosts(t *testing.T) {
 }
 
 func TestCrossOrigin(t *testing.T) {
-	r := newRouter(t, func(d *Deps) { d.Addresses.PublicURL = "https://links.example.org" })
+	r := apptest.New(t, apptest.Set("PUBLIC_URL", "https://links.example.org"))
 	for _, c := range []struct {
 		method, header, value string
 		want                  int
@@ -205,33 +172,33 @@ func TestCrossOrigin(t *testing.T) {
 		{"DELETE", "Accept", "*/*", 404}, // no browser
 		{"GET", "Sec-Fetch-Site", "cross-site", 404},
 	} {
-		if w := get(r, c.method, "/v1/link/x", c.header, c.value); w.Code != c.want {
+		if w := get(r.Handler, c.method, "/v1/link/x", c.header, c.value); w.Code != c.want {
 			t.Errorf("%s with %s: %s answers %d, want %d", c.method, c.header, c.value, w.Code, c.want)
 		}
 	}
 }
 
 func TestHeaders(t *testing.T) {
-	r := newRouter(t, nil)
+	r := apptest.New(t)
 	for _, path := range []string{"/v1/links", "/", "/v1/nothing", "/healthz"} {
-		h := get(r, "GET", path).Header()
+		h := get(r.Handler, "GET", path).Header()
 		if !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'self'") || h.Get("X-Content-Type-Options") != "nosniff" ||
 			h.Get("Referrer-Policy") == "" || h.Get("X-Request-Id") == "" {
 			t.Errorf("%s: %v", path, h)
 		}
 	}
-	if w := get(r, "GET", "/openapi.json", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "gzip" {
+	if w := get(r.Handler, "GET", "/openapi.json", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "gzip" {
 		t.Errorf("a long text is not compressed: %v", w.Header())
 	}
 }
 
 func TestRequestID(t *testing.T) {
-	r := newRouter(t, nil)
+	r := apptest.New(t)
 	for given, kept := range map[string]bool{
 		"0123456789abcdef-_": true, "short": false, "with a blank": false, "new\nline-0000": false,
 		strings.Repeat("a", 65): false, "<script>alert(1)": false,
 	} {
-		got := get(r, "GET", "/healthz", "X-Request-Id", given).Header().Get("X-Request-Id")
+		got := get(r.Handler, "GET", "/healthz", "X-Request-Id", given).Header().Get("X-Request-Id")
 		if (got == given) != kept || got == "" {
 			t.Errorf("%q became %q", given, got)
 		}
@@ -239,14 +206,14 @@ func TestRequestID(t *testing.T) {
 }
 
 func TestDocs(t *testing.T) {
-	r := newRouter(t, nil)
+	r := apptest.New(t)
 	for path, want := range map[string]string{
 		"/apidoc":                      `src="/apidoc/swagger-ui-bundle.js"`,
 		"/apidoc/":                     "swagger-ui",
 		"/apidoc/swagger-ui-bundle.js": "SwaggerUIBundle",
 		"/apidoc/swagger-ui.css":       ".swagger-ui",
 	} {
-		w := get(r, "GET", path)
+		w := get(r.Handler, "GET", path)
 		if w.Code != 200 || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: %d, without %q", path, w.Code, want)
 		}
@@ -258,11 +225,11 @@ func TestDocs(t *testing.T) {
 
 // TestMetricsKnowNoVisitor: what a visitor makes up is no label.
 func TestMetricsKnowNoVisitor(t *testing.T) {
-	r := newRouter(t, nil)
-	get(r, "GET", "/v1/link/canary")
-	get(r, "GET", "/canary?canary=1")
-	get(r, "CANARY", "/v1/links")
-	body := get(r, "GET", "/metrics").Body.String()
+	r := apptest.New(t)
+	get(r.Handler, "GET", "/v1/link/canary")
+	get(r.Handler, "GET", "/canary?canary=1")
+	get(r.Handler, "CANARY", "/v1/links")
+	body := get(r.Handler, "GET", "/metrics").Body.String()
 	if strings.Contains(strings.ToLower(body), "canary") {
 		t.Error("a label holds what a visitor chose")
 	}
@@ -281,9 +248,9 @@ func TestMetricsKnowNoVisitor(t *testing.T) {
 
 func TestLogHoldsNoQuery(t *testing.T) {
 	var log strings.Builder
-	r := newRouter(t, func(d *Deps) { d.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-	id := get(r, "GET", "/v1/search?q=canary").Header().Get("X-Request-Id")
-	get(r, "GET", "/healthz")
+	r := apptest.New(t, func(s *apptest.Setup) { s.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	id := get(r.Handler, "GET", "/v1/search?q=canary").Header().Get("X-Request-Id")
+	get(r.Handler, "GET", "/healthz")
 	if strings.Contains(log.String(), "canary") || strings.Contains(log.String(), "healthz") {
 		t.Errorf("log: %s", log.String())
 	}
@@ -293,27 +260,27 @@ func TestLogHoldsNoQuery(t *testing.T) {
 }
 
 func TestStopping(t *testing.T) {
-	r := newRouter(t, nil)
-	if w := get(r, "GET", "/readyz"); w.Code != 200 {
+	r := apptest.New(t)
+	if w := get(r.Handler, "GET", "/readyz"); w.Code != 200 {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
-	if w := get(r, "GET", "/health"); w.Code != 200 || !strings.Contains(w.Body.String(), `"version":"test"`) {
+	if w := get(r.Handler, "GET", "/health"); w.Code != 200 || !strings.Contains(w.Body.String(), `"version":"v1.2.3"`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	r.Health.Stopping()
-	if w := get(r, "GET", "/readyz"); w.Code != 503 || !strings.Contains(w.Body.String(), "/probs/unavailable") {
+	if w := get(r.Handler, "GET", "/readyz"); w.Code != 503 || !strings.Contains(w.Body.String(), "/probs/unavailable") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w := get(r, "GET", "/healthz"); w.Code != 200 {
+	if w := get(r.Handler, "GET", "/healthz"); w.Code != 200 {
 		t.Errorf("%d", w.Code)
 	}
 }
 
 // TestProblemPage: a browser outside of the API gets a page, the API's client JSON.
 func TestProblemPage(t *testing.T) {
-	r := newRouter(t, nil)
+	r := apptest.New(t)
 	for path, want := range map[string]string{"/nothing": "text/html", "/v1/nothing": "application/problem+json"} {
-		w := get(r, "GET", path, "Accept", "text/html")
+		w := get(r.Handler, "GET", path, "Accept", "text/html")
 		if w.Code != 404 || !strings.HasPrefix(w.Header().Get("Content-Type"), want) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Header().Get("Content-Type"))
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"linkwatch/handlers/middleware"
-	"linkwatch/handlers/web"
+	"linkwatch/handlers/pages"
 	"linkwatch/models"
 )
 
@@ -17,22 +17,22 @@ import (
 // slash at its end are redirected to the page, with the query; all else is 404.
 // The API and other methods do not get this: a client that sends them has the
 // wrong address and should learn so.
-func notFound(errs *middleware.Errors, routes []route) gin.HandlerFunc {
-	var pages [][]string // their segments
+func notFound(errs *middleware.Errors, routes []middleware.Route) gin.HandlerFunc {
+	var templates [][]string // their segments
 	for _, r := range routes {
-		if r.method == http.MethodGet && !middleware.IsAPI(r.path) && r.path != "/" {
-			pages = append(pages, strings.Split(r.path, "/"))
+		if r.Method == http.MethodGet && !middleware.IsAPI(r.Path) && r.Path != "/" {
+			templates = append(templates, strings.Split(r.Path, "/"))
 		}
 	}
 	return func(c *gin.Context) {
 		path, slash := strings.CutSuffix(c.Request.URL.Path, "/")
 		reads := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
-		if !slash || !reads || !slices.ContainsFunc(pages, matches(path)) {
+		if !slash || !reads || !slices.ContainsFunc(templates, matches(path)) {
 			errs.Write(c, models.NotFound("page"))
 			return
 		}
 		to := url.URL{Path: path, RawQuery: c.Request.URL.RawQuery}
-		web.RedirectTo(c, http.StatusMovedPermanently, to.String())
+		pages.RedirectTo(c, http.StatusMovedPermanently, to.String())
 	}
 }
 

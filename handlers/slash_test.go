@@ -1,4 +1,4 @@
-package handlers
+package handlers_test
 
 import (
 	"bytes"
@@ -6,24 +6,25 @@ import (
 	"strings"
 	"testing"
 
+	"linkwatch/app/apptest"
 	"linkwatch/handlers/middleware"
 )
 
 // TestTrailingSlash asks for every page with a slash at its end.
 func TestTrailingSlash(t *testing.T) {
-	r := newRouter(t, nil)
+	r := apptest.New(t)
 	asked := 0
-	for _, rt := range r.routes {
-		if rt.method != "GET" || middleware.IsAPI(rt.path) || strings.ContainsAny(rt.path, "*") || strings.HasSuffix(rt.path, "/") {
+	for _, rt := range r.Router.Routes() {
+		if rt.Method != "GET" || middleware.IsAPI(rt.Path) || strings.ContainsAny(rt.Path, "*") || strings.HasSuffix(rt.Path, "/") {
 			continue
 		}
-		path := strings.NewReplacer(":id", "x", ":key", "x", ":slug", "x", ":target", "x", ":kind", "x", ":range", "x").Replace(rt.path)
+		path := strings.NewReplacer(":id", "x", ":key", "x", ":slug", "x", ":target", "x", ":kind", "x", ":range", "x").Replace(rt.Path)
 		if path == "/s/x" || path == "/apidoc" { // served with the slash, too
 			continue
 		}
 		asked++
 		for _, method := range []string{"GET", "HEAD"} {
-			w := get(r, method, path+"/?q=a%20b&x=%C3%BC")
+			w := get(r.Handler, method, path+"/?q=a%20b&x=%C3%BC")
 			if got := w.Header().Get("Location"); w.Code != http.StatusMovedPermanently || got != path+"?q=a%20b&x=%C3%BC" {
 				t.Errorf("%s %s/: %d to %q", method, path, w.Code, got)
 			}
@@ -38,36 +39,36 @@ func TestTrailingSlash(t *testing.T) {
 }
 
 func TestTrailingSlash_NoPage(t *testing.T) {
-	r := newRouter(t, nil)
+	r := apptest.New(t)
 	for _, c := range []struct{ method, path string }{
 		{"GET", "//evil.example/"}, {"GET", "///"}, {"GET", "//"}, {"GET", "/%5Cevil.example/"}, {"GET", "/%2F%2Fevil.example/"},
 		{"GET", "//links/"}, {"GET", "/links//"}, {"GET", "/links//x/"}, {"GET", "/nothing/"}, {"GET", "/links/x/y/z/"},
 		{"GET", "/v1/links/"}, {"GET", "/api/v1/links/"}, {"GET", "/v1/"}, {"GET", "/favicon.ico/x/"},
 		{"POST", "/watch/"}, {"DELETE", "/watch/"},
 	} {
-		if w := get(r, c.method, c.path); w.Code != http.StatusNotFound || w.Header().Get("Location") != "" {
+		if w := get(r.Handler, c.method, c.path); w.Code != http.StatusNotFound || w.Header().Get("Location") != "" {
 			t.Errorf("%s %s: %d to %q", c.method, c.path, w.Code, w.Header().Get("Location"))
 		}
 	}
-	if w := get(r, "GET", "/v1/links/"); w.Header().Get("Content-Type") != "application/problem+json" {
+	if w := get(r.Handler, "GET", "/v1/links/"); w.Header().Get("Content-Type") != "application/problem+json" {
 		t.Errorf("the API answers %q", w.Header().Get("Content-Type"))
 	}
-	w := get(r, "GET", "/watch/?q="+strings.Repeat("a", 50_000))
+	w := get(r.Handler, "GET", "/watch/?q="+strings.Repeat("a", 50_000))
 	if got := w.Header().Get("Location"); w.Code != http.StatusMovedPermanently || got != "/watch" {
 		t.Errorf("a long query: %d to %.50q", w.Code, got)
 	}
-	w = get(r, "GET", "/links/"+strings.Repeat("a", 50_000)+"/")
+	w = get(r.Handler, "GET", "/links/"+strings.Repeat("a", 50_000)+"/")
 	if got := w.Header().Get("Location"); len(got) > 4000 {
 		t.Errorf("a long path leads to %d bytes", len(got))
 	}
-	if w := get(r, "GET", "/watch/", "Host", "evil.test"); w.Code != http.StatusForbidden {
+	if w := get(r.Handler, "GET", "/watch/", "Host", "evil.test"); w.Code != http.StatusForbidden {
 		t.Errorf("another host: %d", w.Code)
 	}
 }
 
 func TestFavicon(t *testing.T) {
-	r := newRouter(t, func(d *Deps) { d.Password = "correct horse" }) // it is public
-	w := get(r, "GET", "/favicon.ico")
+	r := apptest.New(t, apptest.Set("ADMIN_PASSWORD", "correct horse")) // it is public
+	w := get(r.Handler, "GET", "/favicon.ico")
 	h := w.Header()
 	if w.Code != http.StatusOK || h.Get("Content-Type") != "image/x-icon" || !strings.Contains(h.Get("Cache-Control"), "max-age") {
 		t.Errorf("%d %v", w.Code, h)
@@ -75,7 +76,7 @@ func TestFavicon(t *testing.T) {
 	if !bytes.HasPrefix(w.Body.Bytes(), []byte{0, 0, 1, 0}) || w.Body.Len() > 8<<10 {
 		t.Errorf("no icon, or a large one: %d bytes", w.Body.Len())
 	}
-	if w := get(r, "HEAD", "/favicon.ico"); w.Code != http.StatusOK || w.Body.Len() != 0 {
+	if w := get(r.Handler, "HEAD", "/favicon.ico"); w.Code != http.StatusOK || w.Body.Len() != 0 {
 		t.Errorf("HEAD: %d, %d bytes", w.Code, w.Body.Len())
 	}
 }

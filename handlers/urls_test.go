@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"linkwatch/models"
+	"linkwatch/app/apptest"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
 )
 
-// TestURLStandard sends the test vectors of the URL standard to all operations that take a URL.
+// TestURLStandard sends the test vectors of the URL standard to all operations
+// that take a URL.
 func TestURLStandard(t *testing.T) {
 	b, err := os.ReadFile("../models/testdata/wpt/urls.json")
 	if err != nil {
@@ -26,7 +27,7 @@ func TestURLStandard(t *testing.T) {
 	if err := json.Unmarshal(b, &vectors); err != nil || len(vectors) < 300 {
 		t.Fatalf("%d vectors: %v", len(vectors), err)
 	}
-	eachEngine(t, func(s *server) {
+	apptest.EachEngine(t, func(s *apptest.Server) {
 		var pages []string
 		for _, v := range vectors {
 			in := strings.NewReplacer("wss://", "https://", "ws://", "http://").Replace(v.Input)
@@ -34,45 +35,45 @@ func TestURLStandard(t *testing.T) {
 			hasUser := strings.Contains(rest[:max(0, strings.IndexAny(rest+"/", `/\?#`))], "@")
 			for path, member := range map[string]string{"/v1/targets": "url", "/v1/links": "url", "/v1/shortlinks": "long_url"} {
 				body, err := json.Marshal(map[string]string{member: in})
-				s.must(err)
-				a := s.do("POST", path, string(body))
+				s.Must(err)
+				a := s.Do("POST", path, string(body))
 				switch {
 				case v.Failure || hasUser:
-					a.problem(400, "invalid-request", member)
-				case a.status != 201 && a.status != 200:
-					t.Errorf("POST %s %s: %d %s", path, body, a.status, a.body)
-				case path == "/v1/targets" && a.want(a.status)["host"] != strings.Trim(v.Hostname, "[]"):
-					t.Errorf("POST %s %s: %s, want the host %q", path, body, a.body, v.Hostname)
+					a.Problem(400, "invalid-request", member)
+				case a.Status != 201 && a.Status != 200:
+					t.Errorf("POST %s %s: %d %s", path, body, a.Status, a.Body)
+				case path == "/v1/targets" && a.Want(a.Status)["host"] != strings.Trim(v.Hostname, "[]"):
+					t.Errorf("POST %s %s: %s, want the host %q", path, body, a.Body, v.Hostname)
 				case path == "/v1/shortlinks":
-					key := a.want(a.status)["short_key"].(string)
+					key := a.Want(a.Status)["short_key"].(string)
 					pages = append(pages, "/short/"+key)
 					if strings.Contains(v.Hostname, "`") { // the client of this test cannot read such a Location
 						continue
 					}
-					if to := s.ask("GET", "/s/"+key); to.status != http.StatusFound || to.header.Get("Location") == "" {
-						t.Errorf("%s redirects with %d to %q", body, to.status, to.header.Get("Location"))
+					if to := s.Ask("GET", "/s/"+key); to.Status != http.StatusFound || to.Header.Get("Location") == "" {
+						t.Errorf("%s redirects with %d to %q", body, to.Status, to.Header.Get("Location"))
 					}
 				case path == "/v1/targets":
-					pages = append(pages, "/watch/"+a.want(a.status)["id"].(string))
+					pages = append(pages, "/watch/"+a.Want(a.Status)["id"].(string))
 				default:
-					pages = append(pages, "/links/"+a.want(a.status)["id"].(string))
+					pages = append(pages, "/links/"+a.Want(a.Status)["id"].(string))
 				}
 			}
 		}
 		for _, page := range append(pages, "/", "/links", "/watch", "/short", "/v1/links?per_page=100", "/v1/targets?limit=500", "/v1/shortlinks?limit=500") {
-			if a := s.ask("GET", page); a.status != 200 {
-				t.Errorf("%s: %d", page, a.status)
+			if a := s.Ask("GET", page); a.Status != 200 {
+				t.Errorf("%s: %d", page, a.Status)
 			}
 		}
 	})
 }
 
 func TestURLInput(t *testing.T) {
-	eachEngine(t, func(s *server) {
-		post := func(path, member, value string) answer {
+	apptest.EachEngine(t, func(s *apptest.Server) {
+		post := func(path, member, value string) apptest.Answer {
 			body, err := json.Marshal(map[string]string{member: value})
-			s.must(err)
-			return s.do("POST", path, string(body))
+			s.Must(err)
+			return s.Do("POST", path, string(body))
 		}
 		for in, want := range map[string]string{
 			"http://canon.test/foo%":                  "http://canon.test/foo%25",
@@ -89,176 +90,92 @@ func TestURLInput(t *testing.T) {
 			`http://canon.test\a\..\b`:                "http://canon.test/b",
 		} {
 			for _, path := range []string{"/v1/targets", "/v1/links"} {
-				first := post(path, "url", in).want(201)
+				first := post(path, "url", in).Want(201)
 				if first["canonical_url"] != want {
 					t.Errorf("POST %s %q: %v, want %q", path, in, first["canonical_url"], want)
 				}
-				if again := post(path, "url", want).want(200); again["id"] != first["id"] || again["canonical_url"] != want {
+				if again := post(path, "url", want).Want(200); again["id"] != first["id"] || again["canonical_url"] != want {
 					t.Errorf("POST %s %q: %v, want the same as of %q", path, want, again, in)
 				}
 			}
-			post("/v1/shortlinks", "long_url", in).want(201)
+			post("/v1/shortlinks", "long_url", in).Want(201)
 		}
 		for _, in := range []string{
 			"http://127.0.0.0.33/", "http://256.1.1.1/", "http://foo.0x4/", "http:/host.test/", `http:\\host.test\`, "localhost:3000/x", "example.com/x", "http://@host.test/", "http://a b/", "//host.test/", "http:///host.test",
 		} {
-			post("/v1/targets", "url", in).problem(400, "invalid-request", "url")
-			post("/v1/links", "url", in).problem(400, "invalid-request", "url")
-			post("/v1/shortlinks", "long_url", in).problem(400, "invalid-request", "long_url")
+			post("/v1/targets", "url", in).Problem(400, "invalid-request", "url")
+			post("/v1/links", "url", in).Problem(400, "invalid-request", "url")
+			post("/v1/shortlinks", "long_url", in).Problem(400, "invalid-request", "long_url")
 		}
 		for host, n := range map[string]int{"127.1": 2, "127.0.0.1": 2, "xn--i-9bb.example": 1, "İ.example": 1, "I.example": 1, "256.1.1.1": 0, `canon.test\x`: 0, "CANON.test": 7} {
-			if got := s.do("GET", "/v1/targets?host="+url.QueryEscape(host), "").want(200)["items"].([]any); len(got) != n {
+			if got := s.Do("GET", "/v1/targets?host="+url.QueryEscape(host), "").Want(200)["items"].([]any); len(got) != n {
 				t.Errorf("%d targets have the host %q, want %d", len(got), host, n)
 			}
 		}
 	})
 }
 
-// URLs that were stored under older rules are shown, and do no harm.
+// TestOldURLs: URLs that were stored under older rules are shown, and do no harm.
 func TestOldURLs(t *testing.T) {
-	eachEngine(t, func(s *server) {
-		link, target := s.save("https://old.test/"), s.watch("https://old.test/")
-		key := s.do("POST", "/v1/shortlinks", `{"long_url":"https://old.test/", "max_visits": 9}`).want(201)["short_key"].(string)
+	apptest.EachEngine(t, func(s *apptest.Server) {
+		link, target := s.Save("https://old.test/"), s.Watch("https://old.test/")
+		key := s.Do("POST", "/v1/shortlinks", `{"long_url":"https://old.test/", "max_visits": 9}`).Want(201)["short_key"].(string)
 		const old = "http://256.1.1.1/%zz a"
-		modelstest.Exec(t, s.db, "UPDATE links SET url = ?, canonical_url = ?, health = 'moved', moved_to = 'http://foo.0x4/'", old, old)
-		modelstest.Exec(t, s.db, "UPDATE targets SET url = ?, canonical_url = ?", old, old)
-		modelstest.Exec(t, s.db, "UPDATE short_links SET long_url = ?, canonical_url = ?", old, old)
-		s.web.set(old, &links.FetchError{Reason: "invalid URL"})
+		modelstest.Exec(t, s.DB, "UPDATE links SET url = ?, canonical_url = ?, health = 'moved', moved_to = 'http://foo.0x4/'", old, old)
+		modelstest.Exec(t, s.DB, "UPDATE targets SET url = ?, canonical_url = ?", old, old)
+		modelstest.Exec(t, s.DB, "UPDATE short_links SET long_url = ?, canonical_url = ?", old, old)
+		s.Web.Set(old, &links.FetchError{Reason: "invalid URL"})
 		for _, page := range []string{
 			"/", "/links", "/watch", "/short", "/links/" + link, "/watch/" + target, "/short/" + key, "/v1/links", "/v1/targets", "/v1/shortlinks", "/v1/link/" + link,
 			"/v1/targets/" + target, "/v1/shortlinks/" + key, "/v1/search?q=256.1", "/v1/targets?host=256.1.1.1",
 		} {
-			if a := s.ask("GET", page); a.status != 200 {
-				t.Errorf("%s: %d %s", page, a.status, a.body)
+			if a := s.Ask("GET", page); a.Status != 200 {
+				t.Errorf("%s: %d %s", page, a.Status, a.Body)
 			}
 		}
-		if a := s.ask("GET", "/s/"+key); a.status != 410 {
-			t.Errorf("redirect: %d", a.status)
+		if a := s.Ask("GET", "/s/"+key); a.Status != 410 {
+			t.Errorf("redirect: %d", a.Status)
 		}
-		if a := s.ask("GET", "/s/"+key+"?preview=1"); a.status != 410 {
-			t.Errorf("preview: %d", a.status)
+		if a := s.Ask("GET", "/s/"+key+"?preview=1"); a.Status != 410 {
+			t.Errorf("preview: %d", a.Status)
 		}
-		s.do("PATCH", "/v1/shortlinks/"+key, `{"title":"new"}`).want(200)
-		s.do("PATCH", "/v1/targets/"+target, `{"name":"new"}`).want(200)
-		s.do("POST", "/v1/link/"+link+"/move", "").problem(400, "invalid-request", "url")
-		s.do("PUT", "/v1/link/"+link, "").want(200)
+		s.Do("PATCH", "/v1/shortlinks/"+key, `{"title":"new"}`).Want(200)
+		s.Do("PATCH", "/v1/targets/"+target, `{"name":"new"}`).Want(200)
+		s.Do("POST", "/v1/link/"+link+"/move", "").Problem(400, "invalid-request", "url")
+		s.Do("PUT", "/v1/link/"+link, "").Want(200)
 	})
 }
 
-// Forms complete what people type, the API does not.
+// TestFormsRepairURLs: forms complete what people type, the API does not.
 func TestFormsRepairURLs(t *testing.T) {
-	s := newSite(t)
+	s := apptest.NewSite(t)
 	for in, want := range map[string]string{
 		"http:/slash.test/a": "http://slash.test/a", `http:\\back.test\a`: "http://back.test/a", "localhost:3000/x": "http://localhost:3000/x",
 		"bare.test/x": "https://bare.test/x", "127.0.0.1:8080": "http://127.0.0.1:8080", "[::1]:80/x": "http://[::1]/x", "//double.test": "https://double.test",
 	} {
-		s.follow("/links", url.Values{"url": {in}})
-		s.follow("/watch", url.Values{"url": {in}})
-		s.follow("/short", url.Values{"long_url": {in}})
-		_, linked, err := s.links.ByURL(t.Context(), want)
+		s.Follow("/links", url.Values{"url": {in}})
+		s.Follow("/watch", url.Values{"url": {in}})
+		s.Follow("/short", url.Values{"long_url": {in}})
+		_, linked, err := s.Links.ByURL(t.Context(), want)
 		if err != nil || !linked {
 			t.Errorf("%q is no link to %q: %v", in, want, err)
 		}
-		_, watched, err := s.targets.ByURL(t.Context(), want)
+		_, watched, err := s.Targets.ByURL(t.Context(), want)
 		if err != nil || !watched {
 			t.Errorf("%q is no target %q: %v", in, want, err)
 		}
 	}
-	key := s.follow("/short", url.Values{"long_url": {"https://example.com/"}, "short_key": {"edited"}})
-	wantStatus(t, key, 200)
-	s.follow("/short/edited", url.Values{"long_url": {"bare.test/edited"}})
+	key := s.Follow("/short", url.Values{"long_url": {"https://example.com/"}, "short_key": {"edited"}})
+	apptest.WantStatus(t, key, 200)
+	s.Follow("/short/edited", url.Values{"long_url": {"bare.test/edited"}})
 	for _, in := range []string{"mailto:x@example.com", "javascript:alert(1)", "ftp://example.com/", "user@host.test", "foo bar", "foo"} {
 		for path, field := range map[string]string{"/links": "url", "/watch": "url", "/short": "long_url"} {
-			a := s.post(path, url.Values{field: {in}})
-			wantStatus(t, a, http.StatusBadRequest)
-			wantText(t, a, "#url-error", "Must start with http:// or https://.")
+			a := s.Post(path, url.Values{field: {in}})
+			apptest.WantStatus(t, a, http.StatusBadRequest)
+			apptest.WantText(t, a, "#url-error", "Must start with http:// or https://.")
 			if got := a.Find("input[name="+field+"]").First().AttrOr("value", ""); got != in {
 				t.Errorf("%s: %q came back as %q", path, in, got)
 			}
 		}
 	}
-}
-
-func TestSaveForced(t *testing.T) {
-	eachEngine(t, func(s *server) {
-		s.web.set("https://gone.test/", links.Page{Status: 404})
-		s.web.set("https://guarded.test/", links.Page{Status: 403})
-		s.web.set("https://nohost.test/", &links.FetchError{Reason: "host not found"})
-		s.web.set("https://private.test/", &links.FetchError{Reason: "address not allowed", Blocked: true})
-		for host, want := range map[string]map[string]any{
-			"gone":    {"health": "dead", "last_status_code": 404.0, "expired": false, "title": "https://gone.test/"},
-			"guarded": {"health": "blocked", "last_status_code": 403.0, "expired": false, "title": "https://guarded.test/"},
-			"nohost":  {"health": "suspect", "last_status_code": nil, "expired": false, "title": "https://nohost.test/"},
-			"private": {"health": "blocked", "last_status_code": nil, "expired": false, "title": "https://private.test/"},
-			"fine":    {"health": "ok", "last_status_code": 200.0, "expired": false, "title": "Page of https://fine.test/"},
-		} {
-			call := `{"url":"https://` + host + `.test/","tags":["Go"],"notes":"why"`
-			if host != "fine" {
-				if a := s.do("POST", "/v1/links", call+`}`); a.status != 422 {
-					t.Errorf("%s without force: %d %s", host, a.status, a.body)
-				}
-				if a := s.do("POST", "/v1/links", call+`,"force":false}`); a.status != 422 {
-					t.Errorf("%s with force false: %d %s", host, a.status, a.body)
-				}
-			}
-			l := s.do("POST", "/v1/links", call+`,"force":true}`).want(201)
-			for member, value := range want {
-				if l[member] != value {
-					t.Errorf("%s: %s is %v, want %v", host, member, l[member], value)
-				}
-			}
-			if l["notes"] != "why" {
-				t.Errorf("%s: %v", host, l)
-			}
-			again := s.do("POST", "/v1/links", `{"url":"https://`+host+`.test","tags":["new"],"title":"other","force":true}`).want(200)
-			if again["id"] != l["id"] || again["title"] != l["title"] || len(again["tags"].([]any)) != 2 {
-				t.Errorf("%s again: %v", host, again)
-			}
-		}
-		s.web.set("https://down.test/", links.Page{Status: 503})
-		if l := s.do("POST", "/v1/links", `{"url":"https://down.test/","title":"Mine","force":true}`).want(201); l["title"] != "Mine" || l["health"] != "suspect" {
-			t.Errorf("%v", l)
-		}
-		if l := s.do("POST", "/v1/links", `{"url":"https://titled.test/","title":"Mine"}`).want(201); l["title"] != "Mine" || l["health"] != "ok" {
-			t.Errorf("%v", l)
-		}
-		s.do("POST", "/v1/links", `{"url":"https://titled.test/2","title":"`+strings.Repeat("x", links.MaxTitle+1)+`"}`).problem(400, "invalid-request", "title")
-		s.do("POST", "/v1/links", `{"url":"https://256.1.1.1/","force":true}`).problem(400, "invalid-request", "url")
-	})
-}
-
-// The form offers to save a link anyway when its page could not be fetched.
-func TestSaveAnyway(t *testing.T) {
-	s := newSite(t)
-	s.web.set("https://down.example/a", links.Page{Status: 500})
-	s.web.set("https://gone.example/", links.Page{Status: 404})
-	s.web.set("https://private.example", &links.FetchError{Reason: "address not allowed", Blocked: true})
-	s.web.set("https://full.example", &links.FetchError{Reason: "too many fetches", Busy: true})
-	for in, status := range map[string]int{"down.example/a": 422, "https://gone.example/": 422, "https://private.example": 422, "https://full.example": 503} {
-		form := url.Values{"url": {in}, "tags": {"a, b"}, "notes": {"kept <b>"}}
-		a := s.post("/links", form)
-		wantStatus(t, a, status)
-		wantText(t, a, "form.add button[name=force]", "Save anyway")
-		for name, value := range map[string]string{"input[name=url]": in, "input[name=tags]": "a, b"} {
-			if got := a.Find("form.add "+name).AttrOr("value", ""); got != value {
-				t.Errorf("%s came back as %q", name, got)
-			}
-		}
-		if got := a.Find("form.add textarea").Text(); got != "kept <b>" {
-			t.Errorf("the notes came back as %q", got)
-		}
-		form.Set("force", a.Find("form.add button[name=force]").AttrOr("value", ""))
-		a = s.follow("/links", form)
-		wantText(t, a, ".flash", "Saved: "+models.RepairURL(in))
-		l, ok, err := s.links.ByURL(t.Context(), strings.TrimSuffix(models.RepairURL(in), "/"))
-		if err != nil || !ok || l.Expired() || l.Notes != "kept <b>" || len(l.Tags) != 2 {
-			t.Errorf("%s is stored as %+v (%v)", in, l, err)
-		}
-		wantStatus(t, s.get("/links/"+l.ID), 200)
-	}
-	for _, in := range []string{"ftp://example.com", "", "https://256.1.1.1"} {
-		wantCount(t, s.post("/links", url.Values{"url": {in}}), "button[name=force]", 0)
-	}
-	wantCount(t, s.post("/links", url.Values{"url": {"https://example.com"}, "tags": {strings.Repeat("x", 65)}}), "button[name=force]", 0)
-	wantCount(t, s.get("/links"), "button[name=force]", 0)
 }

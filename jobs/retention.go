@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Purge deletes what a system keeps only for a while. It begins nothing further
-// once taking has ended, and returns at once when working has. summary says
-// what it did in a few words; "" = nothing worth saying.
+// Purge deletes the expired data of a system. It starts no further batch once
+// taking has ended, and returns at once when working has. summary says what it
+// deleted in a few words; "" = nothing worth mentioning.
 type Purge func(taking, working context.Context) (summary string, err error)
 
-// Retention is the job that lets each system delete what it no longer keeps.
-// One that fails keeps the others from nothing.
+// Retention is the job that runs the purges of all systems, one after another. If
+// one fails, the others run all the same.
 func Retention(purges ...Purge) Job {
 	return Job{ID: "retention", Schedule: "@every 1h", Run: func(taking, working context.Context) (string, error) {
 		var did []string

@@ -38,7 +38,7 @@ type Job struct {
 
 // Runner is the Service that runs scheduled jobs, each at most once at a time
 // on all instances together: a job that is due while it runs is skipped, and
-// counted (seed 002, ADR-007). When a job is due is kept in the store, not in
+// counted (ADR 7). When a job is due is kept in the store, not in
 // this process, so that a restart puts off no run and several instances share
 // the work; cron's part is to read the schedules.
 type Runner struct {

@@ -27,7 +27,7 @@ const (
 
 // DB is the open store. On SQLite writes share one connection, since the
 // engine has one writer, and reads have a pool of their own, which WAL mode
-// lets them use meanwhile (seed 002, ADR-001). On PostgreSQL both are the same pool.
+// lets them use meanwhile (ADR 1). On PostgreSQL both are the same pool.
 type DB struct {
 	Engine string // SQLite or Postgres
 	write  *gorm.DB
@@ -138,16 +138,12 @@ func (db *DB) OneAtATime(tx *gorm.DB, key LockKey) error {
 	return nil
 }
 
-// LockKey names what is done one at a time. The numbers only have to differ
-// from each other and from those of other programs in the same database.
+// LockKey names what is done one at a time. Each package declares its own keys.
+// They differ from each other and from those of other programs in the database:
+// take a number after 7_110_913_000 that no other package has.
 type LockKey int64
 
-// The keys in use.
-const (
-	lockMigrations LockKey = 7_110_913_000 + iota
-	LockLinks              // changes of links and their tags
-	LockVisits             // writing down visits of short links
-)
+const lockMigrations LockKey = 7_110_913_000
 
 // Ping says whether the database answers, on both pools.
 func (db *DB) Ping(ctx context.Context) error {

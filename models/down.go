@@ -14,8 +14,9 @@ import (
 // DatabaseDown reports whether err comes from the connection to the database or
 // from its state, not from the statement: no connection, a PostgreSQL server
 // that is full, starting, stopping or read-only, an SQLite file that another
-// program has locked for too long, or a fault of the disk. (Fetches that fail
-// are not errors of this kind: see links.FetchError.)
+// program has locked for too long, or a fault of the disk. It is
+// for errors of the store only: those of any other network connection look the
+// same.
 func DatabaseDown(err error) bool {
 	if _, ok := errors.AsType[*net.OpError](err); ok || isBusy(err) || FaultOf(err) != nil || pgconn.SafeToRetry(err) {
 		return true

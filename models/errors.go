@@ -7,10 +7,10 @@ import (
 )
 
 // Code says what sort of error happened. Its text is the slug of the problem
-// type that clients see (contract §1).
+// type that clients see.
 type Code string
 
-// The codes of contract §1.
+// The codes.
 const (
 	CodeInvalid      Code = "invalid-request"
 	CodeTooManyTags  Code = "too-many-tags"

@@ -375,8 +375,9 @@ func TestForeignFiles(t *testing.T) {
 		"notes":                       {"CREATE TABLE notes (a)", models.ErrForeign},
 		"notes in WAL mode":           {"PRAGMA journal_mode = WAL; CREATE TABLE notes (a)", models.ErrForeign},
 		"another's migrations":        {"CREATE TABLE schema_migrations (version BIGINT, dirty BOOL); CREATE TABLE users (a)", models.ErrForeign},
-		"another's table of the name": {"CREATE TABLE schema_migrations (version BIGINT); INSERT INTO schema_migrations VALUES (3); CREATE TABLE users (a)", models.ErrForeign},
-		"an empty table of versions":  {"CREATE TABLE schema_migrations (version BIGINT); CREATE TABLE users (a)", models.ErrForeign},
+		"another's table of the name": {"CREATE TABLE schema_migrations (version VARCHAR NOT NULL); INSERT INTO schema_migrations VALUES ('1'); CREATE TABLE users (a)", models.ErrForeign},
+		"a table of the same shape":   {"CREATE TABLE schema_migrations (version BIGINT NOT NULL); INSERT INTO schema_migrations VALUES (2); CREATE TABLE users (a)", models.ErrForeign},
+		"an empty table of versions":  {"CREATE TABLE schema_migrations (version BIGINT NOT NULL); CREATE TABLE users (a)", models.ErrForeign},
 		"only a view":                 {"CREATE VIEW v AS SELECT 1", models.ErrForeign},
 		"another's application id":    {"PRAGMA application_id = 7", models.ErrForeign},
 		"a table called sqlite":       {"CREATE TABLE sqlitething (a)", models.ErrForeign},
@@ -422,5 +423,30 @@ func TestForeignTablesInTheLog(t *testing.T) {
 	defer closed(t, raw(t, file, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE notes (a)"))
 	if _, err := models.Open(t.Context(), models.SQLite, file, slog.New(slog.DiscardHandler)); !errors.Is(err, models.ErrForeign) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A database of any version of the schema is known as ours.
+func TestOwnFilesOfEveryVersion(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "own.db")
+	for step := 0; ; step++ {
+		db, err := models.Open(t.Context(), models.SQLite, file, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatalf("%d steps down: %v", max(0, step-1), err)
+		}
+		if step == 0 {
+			err = db.Migrate()
+		} else {
+			err = db.MigrateDown(1)
+		}
+		if closed := db.Close(); closed != nil {
+			t.Fatal(closed)
+		}
+		if err != nil { // none is left
+			if step < 7 {
+				t.Errorf("step %d: %v", step, err)
+			}
+			return
+		}
 	}
 }

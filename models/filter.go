@@ -1,5 +1,7 @@
 package models
 
+import "strings"
+
 // MaxFilter is the longest text in bytes by which a list is filtered or
 // searched, and of which names are completed.
 const MaxFilter = 512
@@ -13,3 +15,9 @@ func CheckFilter(location, text string) error {
 	}
 	return nil
 }
+
+var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// EscapeLike escapes text that a LIKE pattern holds literally. The statement must
+// say ESCAPE '\', which SQLite does not have by default.
+func EscapeLike(text string) string { return likeEscaper.Replace(text) }

@@ -44,7 +44,7 @@ func refuseForeign(ctx context.Context, file string) error {
 const sqliteNotADB = 26 // SQLITE_NOTADB
 
 // checkForeign returns ErrForeign unless a database is empty or ours: then it has
-// our table of versions, and the tables that its version has. Another process may
+// our table of versions, as Migrate makes it, and the tables that its version has. Another process may
 // be migrating it, so all is read in one transaction.
 func checkForeign(ctx context.Context, pool *sql.DB) (err error) {
 	tx, err := pool.Conn(ctx)
@@ -59,14 +59,15 @@ func checkForeign(ctx context.Context, pool *sql.DB) (err error) {
 		_, rollback := tx.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 		err = errors.Join(err, rollback)
 	}()
-	var application, objects, links, keys, columns, version int
+	var application, objects, jobs, keys, versions, version int
 	err = tx.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id), count(*),
-		coalesce(sum(name = 'links'), 0), coalesce(sum(name = 'idempotency_keys'), 0), (SELECT count(*) FROM pragma_table_info('schema_migrations'))
-		FROM sqlite_master WHERE type IN ('table', 'view') AND substr(name, 1, 7) <> 'sqlite_'`).Scan(&application, &objects, &links, &keys, &columns)
+		coalesce(sum(name = 'scheduled_jobs'), 0), coalesce(sum(name = 'idempotency_keys'), 0),
+		(SELECT count(*) = 1 AND min(name = 'version' AND type = 'BIGINT' AND "notnull") FROM pragma_table_info('schema_migrations'))
+		FROM sqlite_master WHERE type IN ('table', 'view') AND substr(name, 1, 7) <> 'sqlite_'`).Scan(&application, &objects, &jobs, &keys, &versions)
 	switch {
 	case err != nil:
 		return err
-	case application != 0, objects > 0 && columns != 1:
+	case application != 0, objects > 0 && versions == 0:
 		return ErrForeign
 	case objects == 0:
 		return nil
@@ -74,7 +75,7 @@ func checkForeign(ctx context.Context, pool *sql.DB) (err error) {
 	if err = tx.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM schema_migrations`).Scan(&version); err != nil {
 		return err
 	}
-	if version == 0 && objects > 1 || version >= linksVersion && links == 0 || version >= keysVersion && keys == 0 {
+	if version == 0 && objects > 1 || version >= jobsVersion && jobs == 0 || version >= keysVersion && keys == 0 {
 		return ErrForeign
 	}
 	return nil
@@ -82,6 +83,6 @@ func checkForeign(ctx context.Context, pool *sql.DB) (err error) {
 
 // The versions of the schema that brought the tables by which a database is known to be ours.
 const (
-	linksVersion = 1
-	keysVersion  = 3
+	jobsVersion = 2
+	keysVersion = 3
 )

@@ -127,7 +127,7 @@ func mapName(host string) (string, bool) {
 		return "", false
 	}
 	name := strings.ToLower(host)
-	if !isASCII(host) || strings.Contains(name, "xn--") {
+	if !IsASCII(host) || strings.Contains(name, "xn--") {
 		// Unicode maps ẞ to ß since version 15.1. The tables of Go 1.26 are older and map it to ss.
 		if name, err = idnaMapping.ToASCII(strings.ReplaceAll(host, "ẞ", "ß")); err != nil {
 			return "", false
@@ -157,13 +157,4 @@ func endsInNumber(name string) bool {
 		return strings.Trim(strings.TrimLeft(hex, "+-"), "0123456789abcdef") == ""
 	}
 	return last != "" && strings.Trim(last, "0123456789") == ""
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }

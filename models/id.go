@@ -13,7 +13,7 @@ import (
 // Kind is the one-letter prefix of an id: what sort of thing it names.
 type Kind string
 
-// The kinds of ids that stand in the contract (§1), as far as they are built.
+// The kinds of ids: the letters that they begin with.
 const (
 	KindLink   Kind = "l"
 	KindTag    Kind = "g"

@@ -8,16 +8,16 @@ import (
 	"gorm.io/gorm"
 )
 
-// KeepKeys is how long an Idempotency-Key is remembered (contract §1).
+// KeepKeys is how long an Idempotency-Key is remembered.
 const KeepKeys = 24 * time.Hour
 
 const maxKey = 255 // bytes
 
-// Keys are the Idempotency-Keys of one kind of resource (seed 000). They are
+// Keys are the Idempotency-Keys of one kind of resource. They are
 // used within the transaction that makes the resource: Claim, then make it,
 // then Keep; if any of it fails, all of it is taken back.
 type Keys struct {
-	Scope string // the noun: "target"
+	Scope string // what is created with the key, in the singular: "note"
 	Clock Clock
 }
 

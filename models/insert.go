@@ -18,7 +18,7 @@ const insertBatch = 500
 // On SQLite each row is a statement of its own, prepared once: a statement of
 // many rows keeps a journal to undo half of itself, and the driver binds
 // arguments in a time that grows with the square of their number. That is
-// twice as slow for a bulk of links. On PostgreSQL round trips cost more.
+// twice as slow for a large batch. On PostgreSQL round trips cost more.
 func Insert[T any](tx *gorm.DB, rows []T) error {
 	if len(rows) == 0 {
 		return nil

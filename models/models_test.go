@@ -89,7 +89,7 @@ func TestPageToken(t *testing.T) {
 	if err != nil || got != c {
 		t.Errorf("%+v became %+v, %v", c, got, err)
 	}
-	// As a client would write one by seed 000, in the standard alphabet.
+	// As a client would write one, in the standard alphabet.
 	written := base64.StdEncoding.EncodeToString([]byte(`{"created_at": "2025-08-17T12:34:56Z", "id": "t_123?>"}`))
 	if got, err = models.ParseToken(written); err != nil || got.ID != "t_123?>" || got.CreatedAt.Unix() != 1755434096 {
 		t.Errorf("%s is %+v, %v", written, got, err)

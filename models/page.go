@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The limits of the two list shapes (contract §1).
+// The limits of the two list shapes.
 const (
 	DefaultPerPage = 30
 	MaxPerPage     = 100
@@ -15,12 +15,12 @@ const (
 	maxPage        = 10_000_000 // keeps the offset far from overflow
 )
 
-// Page asks for one page of a list of the links family (seed 001): Number
-// counts from 1. Make one with NewPage.
+// Page asks for one page of a list that is read by page number; Number counts from
+// 1. Make one with NewPage. Lists of the other shape are read by Cursor.
 type Page struct{ Number, Size int }
 
-// NewPage applies the contract's rules: number from 1, size 30 where it is
-// zero and at most 100.
+// NewPage checks a page. A zero number is 1, a zero size DefaultPerPage, and a size
+// above MaxPerPage is MaxPerPage.
 func NewPage(number, size int) (Page, error) {
 	if number == 0 {
 		number = 1
@@ -59,15 +59,18 @@ type Cursor struct {
 	ID        string
 }
 
-// cursorJSON is the token's content as seed 000 writes it.
+// cursorJSON is the token's content.
 type cursorJSON struct {
 	CreatedAt time.Time `json:"created_at"`
 	ID        string    `json:"id"`
 }
 
+// ErrPageToken is the error of a page token that a list has not issued.
+var ErrPageToken = Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
+
 const maxToken = 512 // bytes; a real one has about 110
 
-// Token is the page token of a cursor: Base64 of JSON (seed 000). The token of
+// Token is the page token of a cursor: Base64 of JSON. The token of
 // the zero Cursor is "".
 func (c Cursor) Token() string {
 	if c == (Cursor{}) {
@@ -80,25 +83,24 @@ func (c Cursor) Token() string {
 	return base64.URLEncoding.EncodeToString(b)
 }
 
-// ParseToken reads a page token. It takes the URL-safe and the standard
+// ParseToken reads a page token, or returns ErrPageToken. It takes the URL-safe and the standard
 // alphabet of Base64, since clients build tokens by either.
 func ParseToken(s string) (Cursor, error) {
 	if s == "" {
 		return Cursor{}, nil
 	}
-	bad := Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
 	if len(s) > maxToken {
-		return Cursor{}, bad
+		return Cursor{}, ErrPageToken
 	}
 	b, err := base64.URLEncoding.DecodeString(s)
 	if err != nil {
 		if b, err = base64.StdEncoding.DecodeString(s); err != nil {
-			return Cursor{}, bad
+			return Cursor{}, ErrPageToken
 		}
 	}
 	var c cursorJSON
 	if err := json.Unmarshal(b, &c); err != nil || c.ID == "" || c.CreatedAt.IsZero() {
-		return Cursor{}, bad
+		return Cursor{}, ErrPageToken
 	}
 	return Cursor{At(c.CreatedAt), c.ID}, nil
 }
@@ -122,8 +124,8 @@ func NewSlice[T any](items []T, limit int, at func(T) Cursor) Slice[T] {
 	return Slice[T]{Items: items[:limit], Next: at(items[limit-1])}
 }
 
-// NewLimit applies the contract's rules to a limit: 50 where it is zero,
-// at most 500.
+// NewLimit checks the limit of a list that is read by Cursor: from 1 to MaxLimit.
+// Zero is DefaultLimit.
 func NewLimit(n int) (int, error) {
 	if n == 0 {
 		return DefaultLimit, nil

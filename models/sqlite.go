@@ -16,7 +16,7 @@ import (
 // sqlitePragmas are set on every connection. (WAL, which lets readers go on
 // while one writes, is kept in the file, so the writer sets it.) synchronous
 // NORMAL makes a commit survive the death of the process, though not of the
-// machine's power in that second. Both are from seed 002, ADR-001.
+// machine's power in that second. See ADR 1.
 var sqlitePragmas = []string{
 	"synchronous(NORMAL)",
 	"foreign_keys(ON)",

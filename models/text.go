@@ -60,7 +60,7 @@ func Truncate(s string, n int) string {
 // compatibility characters replaced by plain ones, case folded.
 func FoldName(s string) string {
 	s = CleanLine(s)
-	if isASCII(s) {
+	if IsASCII(s) {
 		return strings.ToLower(s)
 	}
 	return CleanLine(norm.NFKC.String(foldCase(norm.NFKC.String(s))))
@@ -81,7 +81,7 @@ func foldCase(s string) string {
 // accents of Latin, Greek and Cyrillic letters, so that "cafe" finds "Café".
 func Fold(s string) string {
 	s = FoldName(s)
-	if isASCII(s) {
+	if IsASCII(s) {
 		return s
 	}
 	s = strings.Map(func(r rune) rune {
@@ -95,3 +95,13 @@ func Fold(s string) string {
 
 // Runes is the length of s in runes.
 func Runes(s string) int { return utf8.RuneCountInString(s) }
+
+// IsASCII reports whether s holds nothing but ASCII.
+func IsASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

@@ -18,6 +18,15 @@ func (c Clock) Now() Time {
 	return At(c())
 }
 
+// Instant is the clock's time with its monotonic reading, which Time drops. Use
+// it to measure how long ago something was: the monotonic clock cannot be set.
+func (c Clock) Instant() time.Time {
+	if c == nil {
+		return time.Now()
+	}
+	return c()
+}
+
 // Time is an instant in UTC, stored as an integer of microseconds since 1970:
 // integers sort alike in every engine, which RFC 3339 text with trimmed zeros
 // does not. The zero Time is stored as NULL and means "never".

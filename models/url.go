@@ -1,6 +1,7 @@
 package models
 
 import (
+	"net/url"
 	"strings"
 	"unicode/utf8"
 )
@@ -129,4 +130,15 @@ func (u URL) Origin() string {
 	scheme, rest, _ := cutWebScheme(u.Requested)
 	authority, _ := cutAuthority(rest)
 	return scheme + "://" + authority
+}
+
+// HostPort returns the host of a canonical URL, with its port if that is not the
+// scheme's own. A canonical URL that net/url refuses is returned whole: it
+// cannot be requested.
+func HostPort(canonical string) string {
+	u, err := url.Parse(canonical)
+	if err != nil { // net/url refuses a few hosts that browsers accept
+		return canonical
+	}
+	return u.Host
 }

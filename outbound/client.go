@@ -31,7 +31,7 @@ const (
 // Options configure a Client. The zero value is ready to use and refuses every address that is not public.
 type Options struct {
 	UserAgent     string           // empty = DefaultUserAgent
-	AllowCIDRs    []netip.Prefix   // addresses allowed although private, loopback, … (contract §8, OUTBOUND_ALLOW_CIDRS)
+	AllowCIDRs    []netip.Prefix   // addresses allowed although private, loopback, … (OUTBOUND_ALLOW_CIDRS)
 	Timeout       time.Duration    // of a whole exchange, redirects and body included; 0 = DefaultTimeout
 	MaxConcurrent int              // exchanges under way at a time, others wait for their turn; 0 = DefaultConcurrent; see Budget
 	Clock         func() time.Time // tells when a host may be asked again; nil = time.Now
@@ -125,7 +125,7 @@ func (c *Client) Close() {
 // Request says what to fetch and how much of it.
 type Request struct {
 	Method       string        // GET or HEAD; empty = GET
-	URL          string        // http or https, a host, no user:password, at most 2048 bytes (contract §1)
+	URL          string        // http or https, a host, no user:password, at most 2048 bytes
 	MaxRedirects int           // this many are followed, one more is KindRedirects; 0 = none, a 3xx is the answer then
 	Timeout      time.Duration // of the whole exchange, from when its turn has come; 0 = Options.Timeout
 	MaxBytes     int64         // of the body, decompressed; 0 = PageLimit, at most 1 GiB
@@ -135,7 +135,7 @@ type Request struct {
 	// Discard reads the body to its end and keeps nothing of it, for those who want to know only that it comes: no memory,
 	// no conversion. One that says it is longer than MaxBytes, or than PageLimit, is not read at all, and Until is not called.
 	Discard bool
-	// Insist asks even while the host is in a back-off of ours, as the retries of a monitor must (seed 000: a 5xx is
+	// Insist asks even while the host is in a back-off of ours, as the retries of a monitor must (a 5xx is
 	// retried after 200 ms). A pause that the host asked for with Retry-After is kept all the same.
 	Insist bool
 }

@@ -9,7 +9,7 @@ import (
 
 // guard returns a net.Dialer.Control that refuses every address outside the public internet, except those in allow:
 // private, loopback, link-local, CGNAT, NAT64, multicast, unspecified and the other special ranges of the IANA
-// registries (contract §8, OUTBOUND_ALLOW_CIDRS). It sees the address about to be connected to, after name resolution,
+// registries (OUTBOUND_ALLOW_CIDRS). It sees the address about to be connected to, after name resolution,
 // so that a name which resolves differently the second time gains nothing. Any port may be dialled.
 func guard(allow []netip.Prefix) func(network, address string, _ syscall.RawConn) error {
 	safe := addressGuard(allow)

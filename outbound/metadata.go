@@ -25,7 +25,7 @@ type Metadata struct {
 	OG          OpenGraph
 }
 
-// OpenGraph is the part of a page's OpenGraph data that is kept (contract §3). What the page does not say is empty.
+// OpenGraph is the part of a page's OpenGraph data that is kept. What the page does not say is empty.
 type OpenGraph struct {
 	Title       string // at most 500 runes
 	Description string // at most 1000 runes
@@ -35,7 +35,7 @@ type OpenGraph struct {
 }
 
 // ParseMetadata reads the metadata of an HTML page in UTF-8. base is the page's URL, which a relative image is resolved
-// against unless the page has a <base>. The title is OpenGraph's, else the Twitter card's, else <title> (seed 001).
+// against unless the page has a <base>. The title is OpenGraph's, else the Twitter card's, else <title>.
 // The first value that is not empty counts. It reads tag by tag and never fails: a page that says nothing gives the
 // zero Metadata.
 func ParseMetadata(body []byte, base string) Metadata {

@@ -60,7 +60,7 @@
     "[": () => go("[rel=prev]"),
     "]": () => go("[rel=next]"),
   };
-  const sections = { o: "/", l: "/links", t: "/tags", w: "/watch", s: "/short", a: "/admin/jobs" };
+  const section = (key) => $$("[data-key]").find((a) => a.dataset.key === key); // links of the navigation
   let pendingG = 0;
 
   document.addEventListener("keydown", (e) => {
@@ -74,9 +74,10 @@
     const typing = at.isContentEditable || at.matches("textarea, select, input:not([type=checkbox])");
     if (typing || $("dialog[open]")) return;
     if (e.key === "g") { pendingG = Date.now(); return; }
-    if (Date.now() - pendingG < 1200 && sections[e.key]) {
+    const to = Date.now() - pendingG < 1200 && section(e.key);
+    if (to) {
       pendingG = 0;
-      location.href = sections[e.key];
+      location.href = to.href;
       return;
     }
     const press = keys[e.key];

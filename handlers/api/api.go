@@ -1,5 +1,6 @@
-// Package api is the JSON face: the operations of contract §3 to §5 and those of the
-// scheduled jobs, under /v1, described by OpenAPI.
+// Package api is the frame of the JSON API under /v1: it registers the systems'
+// operations, reads their input, writes their answers and problems, and describes
+// all of it in OpenAPI. It knows no system.
 package api
 
 import (
@@ -11,46 +12,28 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"linkwatch/handlers/middleware"
-	"linkwatch/models/cleanup"
-	"linkwatch/models/links"
-	"linkwatch/models/schedule"
-	"linkwatch/models/shortlinks"
-	"linkwatch/models/targets"
 )
 
 // version is the API's, not the program's: it changes when /v1 does.
 const version = "1.0.0"
 
-const description = `Linkwatch is a bookmark manager, an uptime monitor and a URL shortener. It saves links and notices
-when they break, checks URLs on a schedule and keeps their history, and makes short links that can expire.
+const description = `Linkwatch looks after links. The groups of operations say what it does for them.
 
 Errors are application/problem+json (RFC 9457). The type of a problem is the path of a page that explains it.
 Times are RFC 3339 in UTC. Every member of a response is always present, and null if it is not known.
 The same operations answer under /api/v1. HEAD is answered wherever GET is. An empty query parameter counts as left out.`
 
-// Deps are what the operations work with.
-type Deps struct {
-	Links      *links.Store
-	Targets    *targets.Store
-	ShortLinks *shortlinks.Store
-	Cleanup    *cleanup.Store
-	Jobs       *schedule.Store
-	Addresses  middleware.Addresses
-	Errors     *middleware.Errors
-	Metrics    *middleware.Metrics
-	Stopping   <-chan struct{} // closed when the program is about to stop
-}
-
-// API is the registered operations.
+// API is the registered operations with their description.
 type API struct {
-	Deps
-	huma huma.API
+	huma   huma.API
+	errs   *middleware.Errors
+	routes []middleware.Route
 }
 
-// Register adds every operation of the API to the router, and others that are
-// served beside it to its document.
-func Register(r *gin.Engine, d Deps, others ...middleware.Operation) *API {
-	a := &API{Deps: d, huma: humagin.New(r, huma.Config{
+// New makes an API without operations on a router. tags are the groups of
+// operations in the order in which the document lists them.
+func New(r *gin.Engine, errs *middleware.Errors, tags ...*huma.Tag) *API {
+	a := &API{errs: errs, huma: humagin.New(r, huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
@@ -66,37 +49,18 @@ func Register(r *gin.Engine, d Deps, others ...middleware.Operation) *API {
 				},
 			},
 			Security: []map[string][]string{{}, {"basic": {}}, {"bearer": {}}}, // {}: open unless a password is set
-			Tags: []*huma.Tag{
-				{Name: tagLinks, Description: "Save links and find them again."},
-				{Name: tagTags, Description: "Label links."},
-				{Name: tagBulk, Description: "Change many links at once."},
-				{Name: tagTargets, Description: "URLs that are checked on a schedule."},
-				{Name: tagHistory, Description: "Check results, outages and uptime of targets."},
-				{Name: tagStatusPages, Description: "Public pages that show the status of targets."},
-				{Name: tagShortLinks, Description: "Short URLs that redirect and can expire."},
-				{Name: tagCleanup, Description: "Delete expired data."},
-				{Name: tagJobs, Description: "Jobs that run on a schedule."},
-				{Name: "Health", Description: "Health and metrics of the server."},
-			},
+			Tags:     tags,
 		},
 		Formats:       formats,
 		DefaultFormat: "application/json",
 	})}
 	a.huma.UseMiddleware(a.checkQuery, a.checkMedia)
-	a.registerLinks()
-	a.registerTags()
-	a.registerBulk()
-	a.registerTargets()
-	a.registerHistory()
-	a.registerStatusPages()
-	a.registerShortLinks()
-	a.registerCleanup()
-	a.registerJobs()
-	for _, o := range others {
-		a.describe(o)
-	}
 	return a
 }
+
+// Routes are those of the operations registered so far, for the table of routes.
+// The router has their handlers already.
+func (a *API) Routes() []middleware.Route { return a.routes }
 
 // OpenAPI is the description of the API in OpenAPI 3.1, as indented JSON.
 func (a *API) OpenAPI() ([]byte, error) {

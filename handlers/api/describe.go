@@ -10,8 +10,8 @@ import (
 	"linkwatch/handlers/middleware"
 )
 
-// describe adds a route outside of /v1 to the document. The router serves it.
-func (a *API) describe(o middleware.Operation) {
+// Describe adds a route outside of /v1 to the document. The router serves it.
+func (a *API) Describe(o middleware.Operation) {
 	for i, method := range o.Methods {
 		op := huma.Operation{
 			Method: method, Path: template(o.Path), OperationID: o.ID, Tags: []string{o.Tag},
@@ -72,8 +72,35 @@ func (a *API) response(r middleware.Response) *huma.Response {
 		}
 		out.Content[media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 		if body != nil {
-			out.Content[media].Schema = a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(body), true, "")
+			out.Content[media].Schema = a.schema(body)
 		}
 	}
 	return out
+}
+
+// schema refers to the schema of a body's type, with its members beside the fields.
+func (a *API) schema(body any) *huma.Schema {
+	all := a.huma.OpenAPI().Components.Schemas
+	ref := all.Schema(reflect.TypeOf(body), true, "")
+	more, ok := body.(interface{ Members() []middleware.Member })
+	if !ok {
+		return ref
+	}
+	object := all.SchemaFromRef(ref.Ref)
+	for _, m := range more.Members() {
+		if object.Properties[m.Name] != nil { // described before
+			continue
+		}
+		member := *all.Schema(reflect.TypeOf(m.Value), true, "")
+		member.Description = m.Doc
+		object.Properties[m.Name] = &member
+		object.Required = append(object.Required, m.Name)
+	}
+	return ref
+}
+
+// Enum says which values a member of a registered schema can have, where only
+// the running program knows.
+func (a *API) Enum(schema, member string, values ...any) {
+	a.huma.OpenAPI().Components.Schemas.Map()[schema].Properties[member].Enum = values
 }

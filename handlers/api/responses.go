@@ -81,7 +81,7 @@ func (a *API) problemResponse(types []middleware.ProblemType, pages bool) *huma.
 			},
 		}
 		if pages {
-			all[name].Content[htmlMedia] = text("Page for browsers")
+			all[name].Content[htmlMedia] = Text("Page for browsers")
 		}
 		for _, h := range problemHeaders[types[0].Status] {
 			all[name].Headers[h] = headerRef(h)
@@ -152,6 +152,7 @@ func describeHeaders(responses map[string]*huma.Response) {
 	}
 }
 
-func text(description string) *huma.MediaType {
+// Text describes a body that is text of a media type.
+func Text(description string) *huma.MediaType {
 	return &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: description}}
 }

@@ -10,21 +10,9 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// Role is what a caller may do (contract §2). Each includes the ones before it.
-type Role int
-
-// The roles. The zero Role is none of them: a route without a role is closed.
-const (
-	Public Role = iota + 1 // needs no login
-	Viewer                 // reads
-	Editor                 // changes links and what belongs to them
-	Admin                  // sees and runs the machinery
-)
-
 // Access lets a request pass if the caller has the role that its route needs.
 type Access struct {
-	Needs map[string]Role // by "METHOD /route/:template"
-
+	routes   *Table
 	errs     *Errors
 	password string
 	failures *failures
@@ -33,8 +21,8 @@ type Access struct {
 // NewAccess guards routes by password (ADMIN_PASSWORD), which is sent as the
 // password of HTTP Basic under any user name, or as a bearer token. "" opens
 // everything.
-func NewAccess(errs *Errors, password string) *Access {
-	return &Access{Needs: map[string]Role{}, errs: errs, password: password, failures: newFailures(errs.Log, time.Now)}
+func NewAccess(errs *Errors, routes *Table, password string) *Access {
+	return &Access{routes: routes, errs: errs, password: password, failures: newFailures(errs.Log, time.Now)}
 }
 
 // Check is the middleware. Unknown routes pass: they are answered 404 or 405.
@@ -42,7 +30,7 @@ func (a *Access) Check(c *gin.Context) {
 	if c.FullPath() == "" {
 		return
 	}
-	switch need := a.Needs[c.Request.Method+" "+c.FullPath()]; {
+	switch need := a.routes.Of(c).Needs; {
 	case need == 0:
 		a.errs.Write(c, NewProblem(CodeForbidden, "No role may use this route."))
 	case need == Public: // credentials are not looked at: that takes longer than a redirect

@@ -31,15 +31,16 @@ type guarded struct {
 
 func newGuarded() *guarded {
 	g := &guarded{now: time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC), log: &bytes.Buffer{}}
-	a := NewAccess(&Errors{Log: slog.New(slog.NewTextHandler(g.log, nil))}, "right") // a handler locks what it writes to
+	routes := NewTable()
+	a := NewAccess(&Errors{Log: slog.New(slog.NewTextHandler(g.log, nil))}, routes, "right") // a handler locks what it writes to
 	a.failures.now = func() time.Time { return g.now }
 	gin.SetMode(gin.ReleaseMode)
 	g.Engine = gin.New()
 	g.Use(Identify, a.Check)
 	g.Any("/private", func(c *gin.Context) { c.Status(http.StatusOK) })
 	g.Any("/public", func(c *gin.Context) { c.Status(http.StatusOK) })
-	for _, method := range []string{"GET", "HEAD", "POST"} {
-		a.Needs[method+" /private"], a.Needs[method+" /public"] = Viewer, Public
+	for _, method := range []string{"GET", "POST"} { // GET is HEAD too
+		routes.Add(Route{Method: method, Path: "/private", Needs: Viewer}, Route{Method: method, Path: "/public", Needs: Public})
 	}
 	return g
 }

@@ -19,7 +19,7 @@ import (
 	"linkwatch/models"
 )
 
-// MaxBody is the largest request body in bytes (contract §1).
+// MaxBody is the largest request body in bytes.
 const MaxBody = 1 << 20
 
 // CSP is the Content-Security-Policy of every response that does not set
@@ -46,7 +46,7 @@ func Secure(c *gin.Context) {
 }
 
 // Hosts refuses a request whose Host is none of ours: a stranger's name that
-// was made to resolve to this machine (DNS rebinding, contract §2). Ours are
+// was made to resolve to this machine (DNS rebinding). Ours are
 // loopback, name (HTTP_HOST), the address that the connection came in on, and
 // the host of publicURL ("" = none).
 func (e *Errors) Hosts(name, publicURL string) gin.HandlerFunc {
@@ -113,11 +113,10 @@ func (e *Errors) SameOrigin(publicURL string) gin.HandlerFunc {
 const requestTime = 40 * time.Second
 
 // InTime ends a request's context when that is over, and limits its waits for the
-// database (models.ForRequest), but for a route that is quick enough to see to
-// it by itself.
-func InTime(quick string) gin.HandlerFunc {
+// database (models.ForRequest), but for a quick route, which limits its own time.
+func InTime(routes *Table) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		if c.FullPath() == quick {
+		if routes.Of(c).Quick {
 			return
 		}
 		ctx, cancel := context.WithTimeout(models.ForRequest(c.Request.Context()), requestTime)

@@ -1,8 +1,11 @@
 package middleware
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -19,18 +22,29 @@ const databasePatience = 2 * time.Second
 type Health struct {
 	errors   *Errors
 	db       *models.DB
-	redis    func() bool
+	checks   []HealthCheck
 	version  string
 	started  time.Time
 	stopping chan struct{}
 	stop     sync.Once
 }
 
-// NewHealth is a program of a version that has just started. redis says whether
-// Redis is in use; it is nil where there is none.
-func NewHealth(e *Errors, db *models.DB, redis func() bool, version string) *Health {
-	return &Health{errors: e, db: db, redis: redis, version: version, started: time.Now(), stopping: make(chan struct{})}
+// HealthCheck tells how something is that the program can do without.
+type HealthCheck struct {
+	Name string // member of the report of /health: "redis"
+	Doc  string // describes the member in the OpenAPI document
+	// State is what the report says of it: a struct with JSON members, always of
+	// the same type. ok is false if it is unavailable, which makes the program degraded.
+	State func() (state any, ok bool)
 }
+
+// NewHealth is a program of a version that has just started.
+func NewHealth(e *Errors, db *models.DB, version string) *Health {
+	return &Health{errors: e, db: db, version: version, started: time.Now(), stopping: make(chan struct{})}
+}
+
+// Add adds checks to the report, before the server starts.
+func (h *Health) Add(checks ...HealthCheck) { h.checks = append(h.checks, checks...) }
 
 // Stopping makes /readyz answer 503 from now on, so that whoever sends
 // requests here turns elsewhere before the listener closes.
@@ -48,36 +62,39 @@ func (h *Health) isStopping() bool {
 	}
 }
 
-const tagHealth = "Health"
+// GroupHealth is the group of these operations in the OpenAPI document.
+const GroupHealth = "Health"
 
-// HealthOperations describe the routes that answer how the program is.
-var HealthOperations = []Operation{
-	{
-		Methods: []string{http.MethodGet}, Path: "/healthz", ID: "check-liveness", Tag: tagHealth, Public: true,
-		Summary: "Check that the server runs", Description: "Answers as long as the process serves requests.",
-		Responses: []Response{{Status: http.StatusOK, Description: "The server runs", Content: map[string]any{jsonMedia: Status{}}}},
-	},
-	{
-		Methods: []string{http.MethodGet}, Path: "/readyz", ID: "check-readiness", Tag: tagHealth, Public: true,
-		Summary: "Check that the server is ready",
-		Description: "The server is ready while its database can be read and written, all migrations have run, " +
-			"and the server is not stopping.",
-		Responses: []Response{{Status: http.StatusOK, Description: "The server is ready", Content: map[string]any{jsonMedia: Status{}}}},
-		Problems:  []models.Code{models.CodeUnavailable},
-	},
-	{
-		Methods: []string{http.MethodGet}, Path: "/health", ID: "get-health", Tag: tagHealth,
-		Summary: "Get the health of the server", Description: "The server works without Redis, so its failure is not a 503.",
-		Responses: []Response{
-			{Status: http.StatusOK, Description: "The server works", Content: map[string]any{jsonMedia: Report{}}},
-			{Status: http.StatusServiceUnavailable, Description: "The database is unavailable, or the server is stopping", Content: map[string]any{jsonMedia: Report{}}},
+// Operations describe the routes that answer how the program is.
+func (h *Health) Operations() []Operation {
+	return []Operation{
+		{
+			Methods: []string{http.MethodGet}, Path: "/healthz", ID: "check-liveness", Tag: GroupHealth, Public: true,
+			Summary: "Check that the server runs", Description: "Answers as long as the process serves requests.",
+			Responses: []Response{{Status: http.StatusOK, Description: "The server runs", Content: map[string]any{jsonMedia: Status{}}}},
 		},
-	},
-	{
-		Methods: []string{http.MethodGet}, Path: "/metrics", ID: "get-metrics", Tag: tagHealth,
-		Summary: "Get metrics for Prometheus", Description: "Counters, gauges and histograms in the text format of Prometheus.",
-		Responses: []Response{{Status: http.StatusOK, Description: "Metrics", Content: map[string]any{"text/plain": nil}}},
-	},
+		{
+			Methods: []string{http.MethodGet}, Path: "/readyz", ID: "check-readiness", Tag: GroupHealth, Public: true,
+			Summary: "Check that the server is ready",
+			Description: "The server is ready while its database can be read and written, all migrations have run, " +
+				"and the server is not stopping.",
+			Responses: []Response{{Status: http.StatusOK, Description: "The server is ready", Content: map[string]any{jsonMedia: Status{}}}},
+			Problems:  []models.Code{models.CodeUnavailable},
+		},
+		{
+			Methods: []string{http.MethodGet}, Path: "/health", ID: "get-health", Tag: GroupHealth,
+			Summary: "Get the health of the server", Description: "The server works without Redis, so its failure is not a 503.",
+			Responses: []Response{
+				{Status: http.StatusOK, Description: "The server works", Content: map[string]any{jsonMedia: h.report()}},
+				{Status: http.StatusServiceUnavailable, Description: "The database is unavailable, or the server is stopping", Content: map[string]any{jsonMedia: h.report()}},
+			},
+		},
+		{
+			Methods: []string{http.MethodGet}, Path: "/metrics", ID: "get-metrics", Tag: GroupHealth,
+			Summary: "Get metrics for Prometheus", Description: "Counters, gauges and histograms in the text format of Prometheus.",
+			Responses: []Response{{Status: http.StatusOK, Description: "Metrics", Content: map[string]any{"text/plain": nil}}},
+		},
+	}
 }
 
 const jsonMedia = "application/json"
@@ -93,7 +110,37 @@ type Report struct {
 	Version  string         `json:"version" example:"1.4.0" doc:"Version of the program"`
 	Uptime   string         `json:"uptime" example:"3h12m5s" doc:"Time since the program started, as a Go duration"`
 	Database DatabaseHealth `json:"database" doc:"Health of the database"`
-	Redis    RedisHealth    `json:"redis" doc:"Health of Redis"`
+
+	checks []checked
+}
+
+// checked is what a check found.
+type checked struct {
+	HealthCheck
+	state any
+}
+
+// MarshalJSON adds a member for each check.
+func (r Report) MarshalJSON() ([]byte, error) {
+	type members Report
+	b, err := json.Marshal(members(r))
+	for _, c := range r.checks {
+		var state []byte
+		if err == nil {
+			state, err = json.Marshal(c.state)
+		}
+		b = fmt.Appendf(bytes.TrimSuffix(b, []byte("}")), ",%q:%s}", c.Name, state)
+	}
+	return b, err
+}
+
+// Members are the members of the report beside its fields, for its description.
+func (r Report) Members() []Member {
+	all := make([]Member, len(r.checks))
+	for i, c := range r.checks {
+		all[i] = Member{c.Name, c.Doc, c.state}
+	}
+	return all
 }
 
 // DatabaseHealth is the state of the database.
@@ -101,11 +148,6 @@ type DatabaseHealth struct {
 	Engine string  `json:"engine" enum:"sqlite,postgres" doc:"Database engine"`
 	Status string  `json:"status" enum:"ok,unavailable" doc:"Whether the database can be used"`
 	Detail *string `json:"detail" example:"The database does not answer, or its schema is not the newest." doc:"Why the database is unavailable. null if it is not"`
-}
-
-// RedisHealth is the state of Redis.
-type RedisHealth struct {
-	Status string `json:"status" enum:"ok,unavailable,off" doc:"Whether Redis can be used. off if REDIS_URL is not set"`
 }
 
 // Alive answers GET /healthz: 200 as long as anything answers at all.
@@ -127,20 +169,10 @@ func (h *Health) Ready(c *gin.Context) {
 }
 
 // Report answers GET /health. It is 503 if the program is stopping or the
-// database is unavailable. Without Redis it is degraded, but everything is
-// served, so that is 200.
+// database is unavailable. What a HealthCheck finds unavailable makes it
+// degraded, but everything is served, so that is 200.
 func (h *Health) Report(c *gin.Context) {
-	code := http.StatusOK
-	report := Report{
-		Status: "ok", Version: h.version, Uptime: time.Since(h.started).Truncate(time.Second).String(),
-		Database: DatabaseHealth{Engine: h.db.Engine, Status: "ok"}, Redis: RedisHealth{"off"},
-	}
-	if h.redis != nil {
-		report.Redis.Status = "ok"
-		if !h.redis() {
-			report.Status, report.Redis.Status = "degraded", "unavailable"
-		}
-	}
+	code, report := http.StatusOK, h.report()
 	if h.isStopping() {
 		report.Status, code = "stopping", http.StatusServiceUnavailable
 	}
@@ -150,6 +182,23 @@ func (h *Health) Report(c *gin.Context) {
 		report.Database.Status, report.Database.Detail = "unavailable", &detail
 	}
 	c.JSON(code, report)
+}
+
+// report is the report of a program whose database is available.
+func (h *Health) report() Report {
+	r := Report{Status: "ok", Version: h.version, Uptime: time.Since(h.started).Truncate(time.Second).String()}
+	r.Database.Status = "ok"
+	if h.db != nil { // there is none where the API is only described
+		r.Database.Engine = h.db.Engine
+	}
+	for _, c := range h.checks {
+		state, ok := c.State()
+		if !ok {
+			r.Status = "degraded"
+		}
+		r.checks = append(r.checks, checked{c, state})
+	}
+	return r
 }
 
 // databaseDetail is what the outside may know of an error of the database.

@@ -5,7 +5,6 @@ import (
 	"math"
 	"net/http"
 	"net/netip"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,18 +14,20 @@ import (
 
 // Limiter bounds how often each client may do something that is open to all.
 type Limiter struct {
+	noun      string
 	perMinute int
 	mu        sync.Mutex
 	clients   clients[*rate.Limiter]
 }
 
-// NewLimiter lets each client do something so many times a minute, all of them
-// at once if it likes; 0 = any number.
-func NewLimiter(perMinute int) *Limiter {
-	return &Limiter{perMinute: perMinute, clients: newClients[*rate.Limiter]()}
+// NewLimiter lets each client make so many things a minute, all of them at once
+// if it likes; 0 = any number. noun is what they are called: "short links".
+func NewLimiter(noun string, perMinute int) *Limiter {
+	return &Limiter{noun: noun, perMinute: perMinute, clients: newClients[*rate.Limiter]()}
 }
 
-// Take is 0 if a client at an address may go on at a time, or else how long it has to wait.
+// Take counts one more at a time for the client at an address. It returns 0, or
+// how long the client has to wait if that is too many.
 func (l *Limiter) Take(from netip.Addr, now time.Time) time.Duration {
 	if l.perMinute == 0 {
 		return 0
@@ -45,21 +46,25 @@ func (l *Limiter) Take(from netip.Addr, now time.Time) time.Duration {
 	return wait
 }
 
-// Limit refuses what goes beyond the limit of a client on some routes, given
-// as "METHOD /route/:template". It is for callers who proved nothing: where
-// there is a password whoever comes here has it. This machine's own are free
-// unless strangers come by a proxy on it, as publicURL ("" = none) says.
-func (e *Errors) Limit(l *Limiter, password, publicURL string, routes ...string) gin.HandlerFunc {
+// Limit refuses what goes beyond the limit of a client on a route (Route.Limit).
+// It is for callers who proved nothing: where there is a password whoever comes
+// here has it. This machine's own are free unless strangers come by a proxy on
+// it, as publicURL ("" = none) says.
+func (e *Errors) Limit(routes *Table, password, publicURL string) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		if c.Request.Method == http.MethodGet || password != "" || !slices.Contains(routes, c.Request.Method+" "+c.FullPath()) {
+		if c.Request.Method == http.MethodGet || password != "" {
+			return
+		}
+		limit := routes.Of(c).Limit
+		if limit == nil {
 			return
 		}
 		from := peer(c.Request)
 		if from.IsLoopback() && publicURL == "" {
 			return
 		}
-		if wait := l.Take(from, time.Now()); wait > 0 {
-			e.Write(c, rateLimited("Too many short links.", wait))
+		if wait := limit.Take(from, time.Now()); wait > 0 {
+			e.Write(c, rateLimited("Too many "+limit.noun+".", wait))
 		}
 	}
 }

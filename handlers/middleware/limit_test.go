@@ -8,7 +8,7 @@ import (
 )
 
 func TestLimiter(t *testing.T) {
-	l := NewLimiter(60) // one a second, sixty at once
+	l := NewLimiter("short links", 60) // one a second, sixty at once
 	now := time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC)
 	one, other := netip.MustParseAddr("203.0.113.1"), netip.MustParseAddr("203.0.113.2")
 	for i := range 60 {
@@ -38,7 +38,7 @@ func TestLimiter(t *testing.T) {
 
 // TestLimiterByNetwork: of IPv6 a client has a whole network.
 func TestLimiterByNetwork(t *testing.T) {
-	l := NewLimiter(1)
+	l := NewLimiter("short links", 1)
 	now := time.Now()
 	for address, free := range map[string]bool{"2001:db8:0:1::1": true, "2001:db8:0:2::1": true, "fe80::1%eth0": true} {
 		if wait := l.Take(netip.MustParseAddr(address), now); (wait == 0) != free {
@@ -55,7 +55,7 @@ func TestLimiterByNetwork(t *testing.T) {
 // TestLimiterIsBounded: any number of clients takes a bounded number of places,
 // and whoever was not away for long keeps its own while there are others to forget.
 func TestLimiterIsBounded(t *testing.T) {
-	l := NewLimiter(1)
+	l := NewLimiter("short links", 1)
 	now := time.Now()
 	address := func(i int) netip.Addr {
 		var b [4]byte

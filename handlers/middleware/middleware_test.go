@@ -139,7 +139,7 @@ func TestRecover(t *testing.T) {
 	if w.Code != 500 || strings.Contains(w.Body.String(), "secret") || !strings.Contains(w.Body.String(), id) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if !strings.Contains(log.String(), "secret") || !strings.Contains(log.String(), "httpx_test.go") {
+	if !strings.Contains(log.String(), "secret") || !strings.Contains(log.String(), "middleware_test.go") {
 		t.Errorf("the log does not say where: %s", log.String())
 	}
 }
@@ -157,20 +157,25 @@ func TestPageOfAProblemFails(t *testing.T) {
 	}
 }
 
-// TestSlowBody: a body that does not come to its end is cut at ReadTimeout, and
-// a handler that works for longer than that is not.
-// Work for a request ends before the server closes its connection.
+// Work for a request ends before the server closes its connection, but for a
+// quick route, which limits its own time.
 func TestInTime(t *testing.T) {
-	for quick, bounded := range map[string]bool{"/other": true, "/": false} {
-		var has bool
-		e := engine(InTime(quick), func(c *gin.Context) { _, has = c.Request.Context().Deadline() })
-		e.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
-		if has != bounded {
-			t.Errorf("beside the quick route %s a deadline is %v", quick, has)
+	for quick, bounded := range map[bool]bool{false: true, true: false} {
+		routes := NewTable()
+		routes.Add(Route{Method: http.MethodGet, Path: "/", Needs: Public, Quick: quick})
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			var has bool
+			e := engine(InTime(routes), func(c *gin.Context) { _, has = c.Request.Context().Deadline() })
+			e.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), method, "/", nil))
+			if has != bounded {
+				t.Errorf("%s, quick %v: a deadline is %v", method, quick, has)
+			}
 		}
 	}
 }
 
+// TestSlowBody: a body that does not come to its end is cut at ReadTimeout, and
+// a handler that works for longer than that is not.
 func TestSlowBody(t *testing.T) {
 	e := &Errors{Log: slog.New(slog.DiscardHandler)}
 	const readTimeout = 200 * time.Millisecond

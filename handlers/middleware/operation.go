@@ -31,3 +31,10 @@ type Response struct {
 	Headers     map[string]string // descriptions by name
 	Content     map[string]any    // a value of the body's type by media type; nil = text
 }
+
+// Member is a member of a body beside the fields of its type, which has a method
+// Members. Value is of the member's type.
+type Member struct {
+	Name, Doc string
+	Value     any
+}

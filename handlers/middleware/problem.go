@@ -20,7 +20,7 @@ import (
 	"linkwatch/models"
 )
 
-// Codes of errors that only HTTP knows (contract §1); the others are in models.
+// Codes of errors that only HTTP knows; the others are in models.
 const (
 	CodeUnauthorized     models.Code = "unauthorized"
 	CodeForbidden        models.Code = "forbidden"

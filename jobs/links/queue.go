@@ -1,11 +1,5 @@
 package links
 
-import (
-	"net/url"
-
-	"linkwatch/models/links"
-)
-
 // maxPerHost is how many links of one host wait in a queue, so that a host
 // with many of them leaves room for the others.
 const maxPerHost = 20
@@ -22,15 +16,6 @@ type queue[T any] struct {
 
 func newQueue[T any]() *queue[T] {
 	return &queue[T]{waiting: map[string][]T{}, busy: map[string]bool{}}
-}
-
-// hostOf is the host of a link with its port, as it is in canonical form.
-func hostOf(l links.Link) string {
-	u, err := url.Parse(l.CanonicalURL)
-	if err != nil { // net/url refuses a few hosts that browsers accept: none of them can be requested
-		return l.CanonicalURL
-	}
-	return u.Host
 }
 
 // add puts a link at the end of its host's line; false if that is full.

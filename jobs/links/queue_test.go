@@ -3,6 +3,7 @@ package links
 import (
 	"testing"
 
+	"linkwatch/models"
 	"linkwatch/models/links"
 )
 
@@ -19,14 +20,14 @@ func TestQueueHandsOutOneOfEachHost(t *testing.T) {
 	}
 	add := func(urls ...string) {
 		for _, u := range urls {
-			if !q.add(hostOf(link(u)), link(u)) {
+			if !q.add(models.HostPort(u), link(u)) {
 				t.Fatalf("no room for %s", u)
 			}
 		}
 	}
 	done := func(url string, want bool) {
 		t.Helper()
-		if last := q.done(hostOf(link(url))); last != want {
+		if last := q.done(models.HostPort(url)); last != want {
 			t.Errorf("%s: the last of its host: %v", url, last)
 		}
 	}

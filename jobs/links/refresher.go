@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"linkwatch/jobs"
+	"linkwatch/models"
 	"linkwatch/models/links"
 )
 
@@ -18,16 +19,16 @@ const (
 	maxRefused = 10_000
 )
 
-// NewRefresher makes the service that fetches the metadata of queued links
-// anew, with a fixed number of workers and never two of them on one host. What
-// it has claimed and does not get to is back in the queue when it has stopped.
+// NewRefresher makes the service that refetches the metadata of queued links, with
+// a fixed number of workers and at most one request per host. Links that it has
+// claimed but not fetched are back in the queue when it has stopped.
 func NewRefresher(store *links.Store, workers int, log *slog.Logger) jobs.Service {
 	return jobs.NewBackground(func(taking, working context.Context) {
 		poll := time.NewTicker(refreshPoll)
 		defer poll.Stop()
 		r := &refresher{store: store, refused: map[string]bool{}}
 		d := &dispatcher[links.RefreshItem]{
-			workers: workers, host: func(i links.RefreshItem) string { return hostOf(i.Link) },
+			workers: workers, host: func(i links.RefreshItem) string { return models.HostPort(i.Link.CanonicalURL) },
 			claim: r.claim, refuse: r.refuse, work: store.FinishRefresh, release: r.release,
 			wanted: store.RefreshWanted(), poll: poll.C,
 		}

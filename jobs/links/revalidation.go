@@ -1,3 +1,6 @@
+// Package links does the background work of saved links: it rechecks them and
+// refreshes them in bulk. models/links decides what a check means; this package
+// decides when links are checked and how many at a time.
 package links
 
 import (
@@ -23,17 +26,16 @@ const (
 	putOffMost     = 10 * time.Minute
 )
 
-// Revalidation is the job that rechecks links whose time has come (contract
-// §3), with a fixed number of workers and never two of them on one host. A host
-// that hangs or has very many links holds up its own links only. What a run has
-// claimed and does not get to is due again when it ends; if it was killed, after
-// ten minutes.
+// Revalidation is the job that rechecks links that are due, with a fixed number of
+// workers and at most one request per host. A host that hangs or has very many
+// links delays only its own links. Links that a run has claimed but not checked
+// are due again when it ends, or after ten minutes if it was killed.
 func Revalidation(store *links.Store, workers int) jobs.Job {
 	return jobs.Job{ID: "revalidation", Schedule: "@every 1m", Run: func(taking, working context.Context) (string, error) {
 		r := &revalidation{store: store, found: map[links.Health]int{}}
 		d := &dispatcher[links.Link]{
-			workers: workers, host: hostOf,
-			claim: store.ClaimDue, refuse: r.putOff, work: r.check, release: r.release,
+			workers: workers, host: func(l links.Link) string { return models.HostPort(l.CanonicalURL) },
+			claim: store.Claim, refuse: r.putOff, work: r.check, release: r.release,
 		}
 		inBudget, cancel := context.WithTimeout(taking, checkBudget)
 		defer cancel()
@@ -43,11 +45,6 @@ func Revalidation(store *links.Store, workers int) jobs.Job {
 		}
 		return r.summary(), err
 	}}
-}
-
-// Purge drops what links keep only for a while.
-func Purge(store *links.Store) jobs.Purge {
-	return func(_, working context.Context) (string, error) { return "", store.Purge(working) }
 }
 
 // revalidation is one run of the job.

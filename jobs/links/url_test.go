@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	linkjobs "linkwatch/jobs/links"
+	"linkwatch/app"
 	"linkwatch/models"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
@@ -29,7 +29,7 @@ func TestRequestedURLs(t *testing.T) {
 		})
 		for path, want := range odd {
 			asked = nil
-			l, created, err := w.Save(t.Context(), links.New{URL: s + path})
+			l, created, err := w.Add(t.Context(), links.New{URL: s + path})
 			if err != nil || !created || l.CanonicalURL != s+want {
 				t.Fatalf("%q is saved as %q: %v", path, l.CanonicalURL, err)
 			}
@@ -52,11 +52,11 @@ func TestForcedPrivateAddress(t *testing.T) {
 	s := site(t, func(http.ResponseWriter, *http.Request) { t.Error("a private address was requested") })
 	client := outbound.New(outbound.Options{})
 	defer client.Close()
-	store := links.NewStore(modelstest.New(t), modelstest.NewClock().Now, linkjobs.NewFetcher(client), links.Options{CheckInterval: week})
-	if _, _, err := store.Save(t.Context(), links.New{URL: s}); models.CodeOf(err) != models.CodeBlocked {
+	store := links.NewStore(modelstest.New(t), modelstest.NewClock().Now, app.NewFetcher(client), links.Options{CheckInterval: week})
+	if _, _, err := store.Add(t.Context(), links.New{URL: s}); models.CodeOf(err) != models.CodeBlocked {
 		t.Errorf("saved: %v", err)
 	}
-	l, created, err := store.Save(t.Context(), links.New{URL: s, Force: true})
+	l, created, err := store.Add(t.Context(), links.New{URL: s, Force: true})
 	if err != nil || !created || l.Health != links.Blocked || l.Title != s {
 		t.Errorf("%+v, %v", l, err)
 	}

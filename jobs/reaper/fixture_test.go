@@ -1,6 +1,7 @@
 package reaper
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,15 @@ import (
 	"linkwatch/models/targets"
 )
 
+// The kinds of rows, in the order in which a run takes them.
+const (
+	shortLinks      = "short_links"
+	visitDays       = "visit_days"
+	checkResults    = "check_results"
+	tags            = "tags"
+	idempotencyKeys = "idempotency_keys"
+)
+
 // fixture is one instance of the program, as far as the reaper knows it.
 type fixture struct {
 	*testing.T
@@ -25,7 +35,7 @@ type fixture struct {
 	clock   *modelstest.Clock
 	cleanup *cleanup.Store
 	short   *shortlinks.Store
-	remove  map[string]cleanup.Remove // of the next reaper
+	kinds   []cleanup.Kind // of the next reaper
 	opts    Options
 	reg     *prometheus.Registry
 }
@@ -42,27 +52,46 @@ func each(t *testing.T, test func(f fixture)) {
 
 // another is another instance: the same database and clock, stores of its own.
 func (f fixture) another() fixture {
-	f.cleanup = cleanup.NewStore(f.db, f.clock.Now)
-	f.short = shortlinks.NewStore(f.db, f.clock.Now, nil, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
+	f.short = shortlinks.NewStore(f.db, f.clock.Now, nil, nil, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
 	watched := targets.NewStore(f.db, f.clock.Now, targets.Options{CheckInterval: time.Minute, Retention: 24 * time.Hour})
 	saved := links.NewStore(f.db, f.clock.Now, nil, links.Options{CheckInterval: time.Hour})
-	f.remove = map[string]cleanup.Remove{
-		cleanup.ShortLinks: f.short.Reap, cleanup.VisitDays: f.short.ReapDays, cleanup.IdempotencyKeys: f.db.ReapKeys(f.clock.Now),
-		cleanup.CheckResults: watched.ReapResults, cleanup.Tags: saved.ReapTags,
+	f.kinds = []cleanup.Kind{
+		{Name: shortLinks, Remove: f.short.ReapEnded},
+		{Name: visitDays, Remove: f.short.ReapDays},
+		{Name: checkResults, Remove: watched.ReapResults},
+		{Name: tags, Remove: saved.ReapTags},
+		{Name: idempotencyKeys, Remove: f.db.ReapKeys(f.clock.Now)},
 	}
+	f.cleanup = f.store()
 	f.opts = Options{Interval: 15 * time.Minute, BatchSize: 10, MaxDuration: time.Hour}
 	f.reg = prometheus.NewPedanticRegistry()
 	return f
 }
 
+// store is the record of the fixture's kinds.
+func (f fixture) store() *cleanup.Store { return cleanup.NewStore(f.db, f.clock.Now, f.kinds...) }
+
 // only keeps the reaper to some kinds.
-func (f fixture) only(kinds ...string) fixture {
-	all := f.remove
-	f.remove = map[string]cleanup.Remove{}
-	for _, s := range kinds {
-		f.remove[s] = all[s]
-	}
+func (f fixture) only(names ...string) fixture {
+	f.kinds = slices.DeleteFunc(slices.Clone(f.kinds), func(k cleanup.Kind) bool { return !slices.Contains(names, k.Name) })
 	return f
+}
+
+// keeping is a reaper that leaves the rows of a kind alone.
+func (f fixture) keeping(name string) fixture {
+	f.kinds = slices.Clone(f.kinds)
+	f.kinds[f.at(name)].Kept = "it is to be kept"
+	return f
+}
+
+// at is where a kind is among the fixture's.
+func (f fixture) at(name string) int {
+	f.Helper()
+	i := slices.IndexFunc(f.kinds, func(k cleanup.Kind) bool { return k.Name == name })
+	if i < 0 {
+		f.Fatalf("no kind %s", name)
+	}
+	return i
 }
 
 // ended stores n short links that ended two hours ago.
@@ -93,7 +122,7 @@ func (f fixture) rows(table string) (n int64) {
 
 func (f fixture) job() jobs.Job {
 	f.Helper()
-	job, err := Reaper(f.cleanup, f.opts, f.reg, f.remove)
+	job, err := Reaper(f.store(), f.opts, f.reg)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -162,5 +191,6 @@ func noted[T any](b *batches, kind string, remove func(T, int) (int64, error), a
 
 // watch notes the batches of a kind.
 func (f fixture) watch(b *batches, kind string, after func() error) {
-	f.remove[kind] = noted(b, kind, f.remove[kind], after)
+	of := &f.kinds[f.at(kind)]
+	of.Remove = noted(b, kind, of.Remove, after)
 }

@@ -1,6 +1,6 @@
-// Package reaper is the scheduled job that deletes expired data: short links that
-// have ended, and everything else whose retention period is over. Nothing depends
-// on when it runs: it only frees storage.
+// Package reaper is the scheduled job that deletes expired data: the rows of each
+// kind that a system registers. Nothing depends on when it runs: it only frees
+// storage.
 package reaper
 
 import (
@@ -29,32 +29,34 @@ type Options struct {
 	LongBatch   time.Duration // transactions that take longer get fewer rows; 0 = they may take any time
 }
 
-// Reaper is the job that deletes rows of each kind that remove has a function
-// for; kinds that it lacks are left alone and get no figures. A run deletes one
-// batch of each kind in turn, each in its own transaction, until nothing is
-// left, so that a kind with millions of rows does not delay the others. No batch
-// begins after MaxDuration, which is no failure: the next run continues. After
-// each batch the reaper rests four times as long as the batch took (rests), so
-// that other writers have at least four fifths of the time. If a kind fails, the
-// run continues with the others, and the next run tries it again.
+// Reaper is the job that deletes rows of each kind of the store; kinds that are
+// kept are left alone and get no figures. A run deletes one batch of each kind in
+// turn, each in its own transaction, until nothing is left, so that a kind with
+// millions of rows does not delay the others. No batch begins after MaxDuration,
+// which is no failure: the next run continues. After each batch the reaper rests
+// four times as long as the batch took (rests), so that other writers have at
+// least four fifths of the time. If a kind fails, the run continues with the
+// others, and the next run tries it again.
 //
 // It fails if reg has a metric of its name.
-func Reaper(store *cleanup.Store, opts Options, reg prometheus.Registerer, remove map[string]cleanup.Remove) (jobs.Job, error) {
+func Reaper(store *cleanup.Store, opts Options, reg prometheus.Registerer) (jobs.Job, error) {
 	rows := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "linkwatch_cleanup_rows_total", Help: "Rows that the reaper deleted in this process.",
 	}, []string{"kind"})
 	if err := reg.Register(rows); err != nil {
 		return jobs.Job{}, fmt.Errorf("registering the metrics of the reaper: %w", err)
 	}
-	for kind := range remove {
-		rows.WithLabelValues(kind) // there with 0 before the first
+	for _, kind := range store.Kinds() {
+		if kind.Kept == "" {
+			rows.WithLabelValues(kind.Name) // there with 0 before the first
+		}
 	}
-	r := &reaper{store, opts, rows, remove}
+	r := &reaper{store, opts, rows}
 	return jobs.Job{ID: cleanup.Job, Schedule: "@every " + opts.Interval.String(), Run: r.run}, nil
 }
 
-// next is how many rows the batch after one of limit rows gets. A short link
-// goes with all its visits, which may be many, and others wait until it is gone.
+// next is how many rows the batch after one of limit rows gets. A row may take many
+// rows of other tables with it, and other writers wait until all are deleted.
 func (o Options) next(limit int, took time.Duration) int {
 	if o.LongBatch > 0 && took > o.LongBatch {
 		return max(limit/2, 1)
@@ -63,15 +65,15 @@ func (o Options) next(limit int, took time.Duration) int {
 }
 
 type reaper struct {
-	store  *cleanup.Store
-	opts   Options
-	rows   *prometheus.CounterVec
-	remove map[string]cleanup.Remove
+	store *cleanup.Store
+	opts  Options
+	rows  *prometheus.CounterVec
 }
 
 // task is what one run does about a kind.
 type task struct {
 	cleanup.Run
+	of    cleanup.Kind
 	limit int // rows of the next batch
 	began bool
 	err   error
@@ -83,9 +85,9 @@ func (r *reaper) run(taking, working context.Context) (summary string, err error
 	defer cancel()
 	var tasks []*task
 	now := r.store.Now()
-	for _, kind := range cleanup.Kinds {
-		if r.remove[kind] != nil {
-			tasks = append(tasks, &task{Run: cleanup.Run{StartedAt: now, Kind: kind}, limit: r.opts.BatchSize})
+	for _, kind := range r.store.Kinds() {
+		if kind.Kept == "" {
+			tasks = append(tasks, &task{Run: cleanup.Run{StartedAt: now, Kind: kind.Name}, of: kind, limit: r.opts.BatchSize})
 		}
 	}
 	left := slices.Clone(tasks)
@@ -126,7 +128,7 @@ func (r *reaper) try(ctx context.Context, t *task) (n int64, err error) {
 			n, err = 0, fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return r.store.Batch(ctx, t.Kind, t.limit, r.remove[t.Kind])
+	return r.store.Batch(ctx, t.Kind, t.limit, t.of.Remove)
 }
 
 // rests is how many times as long as a batch took the reaper rests after it.
@@ -161,12 +163,12 @@ func (r *reaper) finish(working context.Context, tasks []*task) error {
 	return errors.Join(errs...)
 }
 
-// summary is what a run did, for the job's history: "1,000 short links, 3 tags".
+// summary is what a run did, for the job's history: "1,000 old notes, 3 drafts".
 func (r *reaper) summary(tasks []*task, more, stopped bool) string {
 	var parts []string
 	for _, t := range tasks {
 		if t.Cleaned > 0 {
-			parts = append(parts, count(t.Cleaned)+" "+noun(t.Kind, t.Cleaned))
+			parts = append(parts, count(t.Cleaned)+" "+t.of.Noun(t.Cleaned))
 		}
 	}
 	did := strings.Join(parts, ", ")
@@ -180,15 +182,6 @@ func (r *reaper) summary(tasks []*task, more, stopped bool) string {
 		did += "; the time was up, the next run goes on"
 	}
 	return did
-}
-
-// noun is the name of a kind's rows: "short link", "short links".
-func noun(kind string, n int64) string {
-	words := strings.ReplaceAll(kind, "_", " ")
-	if n == 1 {
-		return strings.TrimSuffix(words, "s")
-	}
-	return words
 }
 
 // count writes a number with commas between thousands: "12,804".

@@ -33,7 +33,7 @@ func TestReaper_BatchSizeAndOneTransactionPerBatch(t *testing.T) {
 	each(t, func(f fixture) {
 		f.ended(25)
 		var b batches
-		f.watch(&b, cleanup.ShortLinks, nil)
+		f.watch(&b, shortLinks, nil)
 		sent := modelstest.Statements(t, f.db)
 		f.run("25 short links")
 		if !slices.Equal(b.rows, []int64{10, 10, 5, 0}) || slices.ContainsFunc(b.limits, func(n int) bool { return n != 10 }) {
@@ -65,12 +65,12 @@ func TestReaper_KindsTakeTurns(t *testing.T) {
 	each(t, func(f fixture) {
 		f.ended(25)
 		f.keys(11)
-		f = f.only(cleanup.ShortLinks, cleanup.IdempotencyKeys)
+		f = f.only(shortLinks, idempotencyKeys)
 		var b batches
-		f.watch(&b, cleanup.ShortLinks, nil)
-		f.watch(&b, cleanup.IdempotencyKeys, nil)
+		f.watch(&b, shortLinks, nil)
+		f.watch(&b, idempotencyKeys, nil)
 		f.run("25 short links, 11 idempotency keys")
-		const l, k = cleanup.ShortLinks + " ", cleanup.IdempotencyKeys + " "
+		const l, k = shortLinks + " ", idempotencyKeys + " "
 		if got := b.String() + " "; got != l+k+l+k+l+k+l {
 			t.Errorf("batches of %s", got)
 		}
@@ -84,21 +84,37 @@ func TestReaper_TimeLimit(t *testing.T) {
 		f.ended(25)
 		f.keys(5)
 		f.opts.MaxDuration = 200 * time.Millisecond
-		f = f.only(cleanup.ShortLinks, cleanup.IdempotencyKeys)
+		f = f.only(shortLinks, idempotencyKeys)
 		var b batches
-		f.watch(&b, cleanup.ShortLinks, func() error { time.Sleep(f.opts.MaxDuration); return nil }) // as on a slow disk
-		f.watch(&b, cleanup.IdempotencyKeys, nil)
+		f.watch(&b, shortLinks, func() error { time.Sleep(f.opts.MaxDuration); return nil }) // as on a slow disk
+		f.watch(&b, idempotencyKeys, nil)
 		f.run("10 short links; the time was up, the next run goes on")
-		if got := b.String(); got != cleanup.ShortLinks {
+		if got := b.String(); got != shortLinks {
 			t.Errorf("batches of %s", got)
 		}
-		if got := f.of(cleanup.ShortLinks); got.SuccessfulRuns != 1 || got.FailedRuns != 0 || got.Cleaned != 10 {
+		if got := f.of(shortLinks); got.SuccessfulRuns != 1 || got.FailedRuns != 0 || got.Cleaned != 10 {
 			t.Errorf("%+v", got)
 		}
-		if got := f.of(cleanup.IdempotencyKeys); got.SuccessfulRuns != 0 { // it had no turn
+		if got := f.of(idempotencyKeys); got.SuccessfulRuns != 0 { // it had no turn
 			t.Errorf("%+v", got)
 		}
 		f.another().run("15 short links, 5 idempotency keys")
+	})
+}
+
+// Kinds that are kept are left alone and get no figures.
+func TestReaper_KeptKinds(t *testing.T) {
+	each(t, func(f fixture) {
+		f.ended(3)
+		f.keys(2)
+		f = f.keeping(shortLinks)
+		f.run("2 idempotency keys")
+		if got := f.of(shortLinks); got != (cleanup.Totals{Kind: shortLinks}) || f.rows("short_links") != 3 {
+			t.Errorf("%d are left, %+v", f.rows("short_links"), got)
+		}
+		if n := testutil.CollectAndCount(f.reg, "linkwatch_cleanup_rows_total"); n != len(f.kinds)-1 {
+			t.Errorf("%d kinds have a metric", n)
+		}
 	})
 }
 
@@ -109,22 +125,22 @@ func TestReaper_StatisticsTracking(t *testing.T) {
 		modelstest.Exec(t, f.db, "INSERT INTO tags (id, name, folded, link_count, created_at, last_used_at) VALUES ('g_x', 'x', 'x', 0, 1, 1)")
 		f.opts.BatchSize = 1000
 		began := f.cleanup.Now()
-		f.run("1,012 short links, 3 idempotency keys, 1 tag")
-		got := f.of(cleanup.ShortLinks)
+		f.run("1,012 short links, 1 tag, 3 idempotency keys")
+		got := f.of(shortLinks)
 		if got.Cleaned != 1012 || got.LastBatchSize != 12 || got.SuccessfulRuns != 1 || got.FailedRuns != 0 || got.LastRunAt != began || got.Duration <= 0 {
 			t.Errorf("%+v", got)
 		}
-		for _, kind := range cleanup.Kinds {
-			if got := f.of(kind); got.SuccessfulRuns != 1 || got.LastRunAt != began {
+		for _, kind := range f.kinds {
+			if got := f.of(kind.Name); got.SuccessfulRuns != 1 || got.LastRunAt != began {
 				t.Errorf("%+v", got)
 			}
 		}
 		runs, err := f.cleanup.Runs(t.Context())
-		if err != nil || len(runs) != len(cleanup.Kinds) {
+		if err != nil || len(runs) != len(f.kinds) {
 			t.Fatalf("%+v, %v", runs, err)
 		}
 		for _, r := range runs {
-			want := map[string]int64{cleanup.ShortLinks: 1012, cleanup.IdempotencyKeys: 3, cleanup.Tags: 1}[r.Kind]
+			want := map[string]int64{shortLinks: 1012, idempotencyKeys: 3, tags: 1}[r.Kind]
 			if r.Cleaned != want || r.StartedAt != began || r.Duration <= 0 || r.Error != "" {
 				t.Errorf("%+v", r)
 			}
@@ -149,7 +165,7 @@ func TestReaper_StatisticsSurviveARestart(t *testing.T) {
 		for i := range 3 { // each time by a program that was started anew
 			f.ended(12)
 			f.another().run("12 short links")
-			if got := f.of(cleanup.ShortLinks); got.Cleaned != int64(12*(i+1)) || got.SuccessfulRuns != int64(i+1) {
+			if got := f.of(shortLinks); got.Cleaned != int64(12*(i+1)) || got.SuccessfulRuns != int64(i+1) {
 				t.Errorf("after run %d: %+v", i, got)
 			}
 			f.clock.Advance(time.Minute)
@@ -173,7 +189,7 @@ func TestReaper_TwoAtOnce(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		short, keys := f.of(cleanup.ShortLinks), f.of(cleanup.IdempotencyKeys)
+		short, keys := f.of(shortLinks), f.of(idempotencyKeys)
 		if short.Cleaned != 400 || keys.Cleaned != 200 || short.SuccessfulRuns != 2 || f.rows("short_links") != 0 || f.rows("idempotency_keys") != 0 {
 			t.Errorf("%+v, %+v", short, keys)
 		}
@@ -187,8 +203,8 @@ func TestReaper_GracefulShutdown(t *testing.T) {
 		f.ended(25)
 		var b batches
 		taking, stop := context.WithCancel(t.Context())
-		f = f.only(cleanup.ShortLinks)
-		f.watch(&b, cleanup.ShortLinks, func() error {
+		f = f.only(shortLinks)
+		f.watch(&b, shortLinks, func() error {
 			if b.len() == 2 {
 				stop()
 			}
@@ -198,14 +214,14 @@ func TestReaper_GracefulShutdown(t *testing.T) {
 		if err != nil || summary != "20 short links; interrupted" || b.len() != 2 {
 			t.Errorf("%q, %v after %d batches", summary, err, b.len())
 		}
-		if got := f.of(cleanup.ShortLinks); got.Cleaned != 20 || got.SuccessfulRuns != 1 || f.rows("short_links") != 5 {
+		if got := f.of(shortLinks); got.Cleaned != 20 || got.SuccessfulRuns != 1 || f.rows("short_links") != 5 {
 			t.Errorf("%d are left, %+v", f.rows("short_links"), got)
 		}
 		next := f.another()
 		if summary, err := next.job().Run(taking, t.Context()); err != nil || summary != "nothing deleted; interrupted" {
 			t.Errorf("a run that comes too late: %q, %v", summary, err)
 		}
-		if got := f.of(cleanup.ShortLinks); got.SuccessfulRuns != 1 {
+		if got := f.of(shortLinks); got.SuccessfulRuns != 1 {
 			t.Errorf("a run that did nothing is counted: %+v", got)
 		}
 	})
@@ -217,13 +233,13 @@ func TestReaper_GivenUp(t *testing.T) {
 	each(t, func(f fixture) {
 		f.ended(25)
 		working, giveUp := context.WithCancel(t.Context())
-		f = f.only(cleanup.ShortLinks)
-		f.watch(new(batches), cleanup.ShortLinks, func() error { giveUp(); return nil })
+		f = f.only(shortLinks)
+		f.watch(new(batches), shortLinks, func() error { giveUp(); return nil })
 		summary, err := f.job().Run(working, working)
 		if !errors.Is(err, context.Canceled) || summary != "nothing deleted" {
 			t.Errorf("%q, %v", summary, err)
 		}
-		if got := f.of(cleanup.ShortLinks); got.Cleaned != 0 || got.FailedRuns != 1 || f.rows("short_links") != 25 {
+		if got := f.of(shortLinks); got.Cleaned != 0 || got.FailedRuns != 1 || f.rows("short_links") != 25 {
 			t.Errorf("%d are left, %+v", f.rows("short_links"), got)
 		}
 	})
@@ -237,7 +253,7 @@ func TestReaper_AFailingStore(t *testing.T) {
 		f.keys(15)
 		broken := errors.New("broken")
 		var b batches
-		f.watch(&b, cleanup.ShortLinks, func() error {
+		f.watch(&b, shortLinks, func() error {
 			if b.len() > 1 {
 				return broken
 			}
@@ -247,7 +263,7 @@ func TestReaper_AFailingStore(t *testing.T) {
 		if !errors.Is(err, broken) || summary != "10 short links, 15 idempotency keys" {
 			t.Errorf("%q, %v", summary, err)
 		}
-		short, keys := f.of(cleanup.ShortLinks), f.of(cleanup.IdempotencyKeys)
+		short, keys := f.of(shortLinks), f.of(idempotencyKeys)
 		if short.FailedRuns != 1 || short.SuccessfulRuns != 0 || !short.LastRunAt.IsZero() || short.Cleaned != 10 || f.rows("short_links") != 15 {
 			t.Errorf("%d are left, %+v", f.rows("short_links"), short)
 		}
@@ -255,7 +271,7 @@ func TestReaper_AFailingStore(t *testing.T) {
 			t.Errorf("%+v", keys)
 		}
 		runs, err := f.cleanup.Runs(t.Context())
-		if i := slices.IndexFunc(runs, func(r cleanup.Run) bool { return r.Kind == cleanup.ShortLinks }); err != nil || i < 0 || !strings.Contains(runs[i].Error, "broken") {
+		if i := slices.IndexFunc(runs, func(r cleanup.Run) bool { return r.Kind == shortLinks }); err != nil || i < 0 || !strings.Contains(runs[i].Error, "broken") {
 			t.Errorf("%+v, %v", runs, err)
 		}
 		f.clock.Advance(time.Minute)
@@ -270,7 +286,7 @@ func TestReaper_ARecordThatCannotBeWritten(t *testing.T) {
 		if summary, err := f.job().Run(t.Context(), t.Context()); err == nil || summary != "3 short links" {
 			t.Errorf("%q, %v", summary, err)
 		}
-		if got := f.of(cleanup.ShortLinks); got.Cleaned != 3 || got.SuccessfulRuns != 0 {
+		if got := f.of(shortLinks); got.Cleaned != 3 || got.SuccessfulRuns != 0 {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -282,12 +298,12 @@ func TestReaper_APanic(t *testing.T) {
 		f.ended(5)
 		f.keys(5)
 		var b batches
-		f.watch(&b, cleanup.ShortLinks, func() error { panic("broken") })
+		f.watch(&b, shortLinks, func() error { panic("broken") })
 		summary, err := f.job().Run(t.Context(), t.Context())
 		if err == nil || !strings.Contains(err.Error(), "panic: broken") || summary != "5 idempotency keys" {
 			t.Errorf("%q, %v", summary, err)
 		}
-		if short := f.of(cleanup.ShortLinks); short.FailedRuns != 1 || f.rows("short_links") != 5 {
+		if short := f.of(shortLinks); short.FailedRuns != 1 || f.rows("short_links") != 5 {
 			t.Errorf("%d are left, %+v", f.rows("short_links"), short)
 		}
 	})
@@ -312,7 +328,7 @@ func TestReaper_Configuration(t *testing.T) {
 		f.opts = Options{Interval: 90 * time.Second, BatchSize: 3, MaxDuration: time.Minute}
 		f.ended(7)
 		var b batches
-		f.watch(&b, cleanup.ShortLinks, nil)
+		f.watch(&b, shortLinks, nil)
 		job := f.job()
 		if job.ID != "reaper" || job.Schedule != "@every 1m30s" {
 			t.Errorf("the job %s runs %s", job.ID, job.Schedule)
@@ -320,7 +336,7 @@ func TestReaper_Configuration(t *testing.T) {
 		if summary, err := job.Run(t.Context(), t.Context()); err != nil || summary != "7 short links" || !slices.Equal(b.rows, []int64{3, 3, 1, 0}) {
 			t.Errorf("%q, %v in batches of %v", summary, err, b.rows)
 		}
-		if _, err := Reaper(f.cleanup, f.opts, f.reg, f.remove); err == nil {
+		if _, err := Reaper(f.store(), f.opts, f.reg); err == nil {
 			t.Error("two reapers share the metrics of one program")
 		}
 	})

@@ -6,21 +6,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 )
 
 // register makes Prometheus see the cache and the visits. The only label is
 // the tier of the cache, never a key or an address.
-func register(reg prometheus.Registerer, store *shortlinks.Store, memory *shortlinks.Memory, shared *shortlinks.Shared) error {
-	visits := store.Visits()
+func register(reg prometheus.Registerer, store *shortlinks.Store, counts *visits.Counter, memory *cache.Memory, shared *cache.Shared) error {
 	all := []prometheus.Collector{
 		tier("memory", "hits", "found", memory.Hits),
 		tier("memory", "misses", "asked for in vain", memory.Misses),
 		gauge("linkwatch_shortlink_cache_entries", "Entries in the memory of this process, those of unknown keys included.",
 			func() int64 { return int64(memory.Len()) }),
 		counter("linkwatch_shortlink_loads_total", "Times the database was asked where a key leads.", nil, store.Loads),
-		counter("linkwatch_shortlink_visits_written_total", "Visits that this process wrote down.", nil, visits.Written),
-		counter("linkwatch_shortlink_visits_dropped_total", "Visits that are not counted, because too many were waiting.", nil, visits.Dropped),
-		gauge("linkwatch_shortlink_visits_waiting", "Visits that are to be written down.", visits.Waiting),
+		counter("linkwatch_shortlink_visits_written_total", "Visits that this process wrote down.", nil, counts.Written),
+		counter("linkwatch_shortlink_visits_dropped_total", "Visits that are not counted, because too many were waiting.", nil, counts.Dropped),
+		gauge("linkwatch_shortlink_visits_waiting", "Visits that are to be written down.", counts.Waiting),
 	}
 	if shared != nil {
 		all = append(all,

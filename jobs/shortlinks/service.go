@@ -12,6 +12,8 @@ import (
 
 	"linkwatch/jobs"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 )
 
 const (
@@ -36,26 +38,33 @@ const (
 type Service struct {
 	*jobs.Background
 	store   *shortlinks.Store
-	changes *shortlinks.Sync
-	shared  *shortlinks.Shared
+	counter *visits.Counter
+	changes *cache.Sync
+	shared  *cache.Shared
 	log     *slog.Logger
 }
 
-// New makes the service of a store and its cache: memory, and if there is a
-// Redis, shared in front of it; else shared is nil. It fails if reg has metrics
-// of these names.
-func New(store *shortlinks.Store, memory *shortlinks.Memory, shared *shortlinks.Shared, log *slog.Logger, reg prometheus.Registerer) (*Service, error) {
-	if err := register(reg, store, memory, shared); err != nil {
+// NewService makes the service of a store, of the counter that it has, and of its cache:
+// memory alone, or shared, which has memory in front; shared is nil without
+// Redis. It fails if reg has metrics of these names.
+func NewService(store *shortlinks.Store, counter *visits.Counter, memory *cache.Memory, shared *cache.Shared,
+	log *slog.Logger, reg prometheus.Registerer,
+) (*Service, error) {
+	if err := register(reg, store, counter, memory, shared); err != nil {
 		return nil, err
 	}
-	s := &Service{store: store, changes: shortlinks.NewSync(store), shared: shared, log: log}
+	var whole shortlinks.Cache = memory
+	if shared != nil {
+		whole = shared
+	}
+	s := &Service{store: store, counter: counter, changes: cache.NewSync(store, whole), shared: shared, log: log}
 	s.Background = jobs.NewBackground(s.run)
 	return s, nil
 }
 
 func (s *Service) run(taking, working context.Context) {
 	var others sync.WaitGroup
-	others.Go(func() { s.store.Visits().Gather(taking) })
+	others.Go(func() { s.counter.Gather(taking) })
 	others.Go(func() { s.sync(taking) })
 	if s.shared != nil {
 		others.Go(func() { s.shared.Listen(taking, s.store) })
@@ -67,14 +76,14 @@ func (s *Service) run(taking, working context.Context) {
 		err = s.write(context.WithoutCancel(working), lastTime)
 	}
 	if err != nil {
-		s.log.Error("the last visits were not written down", "visits", s.store.Visits().Waiting(), "error", err)
+		s.log.Error("the last visits were not written down", "visits", s.counter.Waiting(), "error", err)
 	}
 }
 
 func (s *Service) write(ctx context.Context, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return s.store.WriteVisits(ctx)
+	return s.counter.Write(ctx, s.store)
 }
 
 // sync looks for changes until taking ends.

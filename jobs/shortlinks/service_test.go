@@ -17,6 +17,8 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 )
 
 // each runs a test on every engine and looks for goroutines that it left behind.
@@ -36,7 +38,7 @@ type instance struct {
 	*shortlinks.Store
 	*shortlinkjobs.Service
 	testing.TB
-	shared *shortlinks.Shared
+	shared *cache.Shared
 	reg    *prometheus.Registry
 	log    *syncBuffer
 }
@@ -46,20 +48,20 @@ func newInstance(t testing.TB, db *models.DB, redis string) instance {
 	t.Helper()
 	i := instance{TB: t, reg: prometheus.NewRegistry(), log: &syncBuffer{}}
 	log := slog.New(slog.NewTextHandler(i.log, nil))
-	memory, opts := shortlinks.NewMemory(1000, nil), shortlinks.Options{TombstoneTTL: time.Hour}
+	memory, counter, opts := cache.NewMemory(1000, nil), visits.New(), shortlinks.Options{TombstoneTTL: time.Hour}
 	t.Cleanup(memory.Close)
-	i.Store = shortlinks.NewStore(db, nil, memory, opts)
+	i.Store = shortlinks.NewStore(db, nil, memory, counter, opts)
 	if redis != "" {
 		client, err := models.OpenRedis("redis://" + redis)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = client.Close() })
-		i.shared = shortlinks.NewShared(memory, client.WithTimeout(10*time.Second), opts, log)
-		i.Store = shortlinks.NewStore(db, nil, i.shared, opts)
+		i.shared = cache.NewShared(memory, client.WithTimeout(10*time.Second), opts, log)
+		i.Store = shortlinks.NewStore(db, nil, i.shared, counter, opts)
 	}
 	var err error
-	if i.Service, err = shortlinkjobs.New(i.Store, memory, i.shared, log, i.reg); err != nil {
+	if i.Service, err = shortlinkjobs.NewService(i.Store, counter, memory, i.shared, log, i.reg); err != nil {
 		t.Fatal(err)
 	}
 	i.Start()
@@ -70,7 +72,7 @@ func newInstance(t testing.TB, db *models.DB, redis string) instance {
 // add makes a short link to https://example.com.
 func (i instance) add() shortlinks.ShortLink {
 	i.Helper()
-	l, _, err := i.Create(i.Context(), shortlinks.New{LongURL: "https://example.com"})
+	l, _, err := i.Add(i.Context(), shortlinks.New{LongURL: "https://example.com"})
 	if err != nil {
 		i.Fatal(err)
 	}
@@ -257,9 +259,9 @@ func TestRedisOfAnInstance(t *testing.T) {
 
 func TestMetricsOfOneName(t *testing.T) {
 	i := newInstance(t, modelstest.New(t), "")
-	memory := shortlinks.NewMemory(10, nil)
+	memory := cache.NewMemory(10, nil)
 	defer memory.Close()
-	if _, err := shortlinkjobs.New(i.Store, memory, nil, slog.New(slog.DiscardHandler), i.reg); err == nil {
+	if _, err := shortlinkjobs.NewService(i.Store, visits.New(), memory, nil, slog.New(slog.DiscardHandler), i.reg); err == nil {
 		t.Error("metrics of the same names are registered twice")
 	}
 }

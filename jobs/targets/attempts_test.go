@@ -60,8 +60,8 @@ func TestIntervalOfASlowCheck(t *testing.T) {
 	})
 }
 
-// Seed 000, §4, error handling: whatever a host does is a result with a short,
-// stable error. Failures of the network are tried three times, others once.
+// Each failure is recorded as a result with a short, stable error. Network errors
+// are tried three times, other failures once.
 func TestErrorHandling(t *testing.T) {
 	each(t, func(w world) {
 		redirect := func(to string) string {
@@ -117,8 +117,8 @@ func TestTimeouts(t *testing.T) {
 	})
 }
 
-// Seed 000, §4, retry and backoff: 5xx and network errors are tried again after
-// 200 and 400 ms, and what the last attempt found is the result.
+// 5xx and network errors are retried after 200 and 400 ms. The result is that of
+// the last attempt.
 func TestRetries(t *testing.T) {
 	each(t, func(w world) {
 		var mu sync.Mutex

@@ -32,7 +32,7 @@ func BenchmarkChecker(b *testing.B) {
 	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, MaxConcurrent: 64})
 	defer client.Close()
 	reg := prometheus.NewRegistry()
-	c, err := targetjobs.New(store, client, 64, slog.New(slog.DiscardHandler), reg)
+	c, err := targetjobs.NewChecker(store, client, 64, slog.New(slog.DiscardHandler), reg)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -46,10 +46,10 @@ type Checker struct {
 	unrecorded atomic.Int64 // finished checks that the store does not have yet
 }
 
-// New makes a checker that makes so many requests at a time (MAX_CONCURRENCY).
+// NewChecker makes a checker that makes so many requests at a time (MAX_CONCURRENCY).
 // client must have room for them, and stays the caller's to close. It fails if
 // reg has metrics of these names.
-func New(store *targets.Store, client *outbound.Client, workers int, log *slog.Logger, reg prometheus.Registerer) (*Checker, error) {
+func NewChecker(store *targets.Store, client *outbound.Client, workers int, log *slog.Logger, reg prometheus.Registerer) (*Checker, error) {
 	m, err := newMetrics(reg, store, log)
 	if err != nil {
 		return nil, err

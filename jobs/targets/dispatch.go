@@ -25,7 +25,7 @@ const (
 	atMostIn = time.Hour
 )
 
-// pauses are before the second and the third attempt (seed 000).
+// pauses are before the second and the third attempt.
 var pauses = [...]time.Duration{200 * time.Millisecond, 400 * time.Millisecond}
 
 // check is one claimed target on its way to a result.

@@ -14,7 +14,7 @@ import (
 	"linkwatch/outbound"
 )
 
-// Seed 000, §4, worker concurrency cap: as the servers see it.
+// Servers never see more than MAX_CONCURRENCY requests at once.
 func TestNoMoreThanMaxConcurrency(t *testing.T) {
 	each(t, func(w world) {
 		const workers, all = 4, 24
@@ -36,8 +36,8 @@ func TestNoMoreThanMaxConcurrency(t *testing.T) {
 	})
 }
 
-// Seed 000, §4, per-host serialization: one check of a host at a time, its
-// retries included, while other hosts are asked.
+// Checks of one host, with their retries, run one after another. Checks of other
+// hosts run meanwhile.
 func TestOneCheckPerHostAtATime(t *testing.T) {
 	each(t, func(w world) {
 		var mu sync.Mutex

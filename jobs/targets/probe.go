@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"time"
-	"unicode"
 
 	"linkwatch/models"
 	"linkwatch/models/targets"
@@ -31,7 +30,7 @@ type finding struct {
 	tlsExpiresAt models.Time
 	retryAfter   time.Duration // the pause the host asks for; 0 = none
 	took         time.Duration // the attempt as a whole
-	transient    bool          // another attempt may find otherwise (seed 000: 5xx, network error, timeout)
+	transient    bool          // another attempt may find otherwise (5xx, network error, timeout)
 	refused      bool          // nothing was sent: the host asked for a pause, or too many fetches are under way
 	cut          bool          // it was cancelled, and found nothing
 }
@@ -89,22 +88,13 @@ func settles(e targets.Expect) func(body []byte) bool {
 	seen := 0 // what stands before was looked at
 	overlap := max(len(e.Keyword), len(e.Absent), 1) - 1
 	holds := func(part []byte, word string) bool {
-		return word != "" && isASCII(word) && bytes.Contains(part, []byte(word))
+		return word != "" && models.IsASCII(word) && bytes.Contains(part, []byte(word))
 	}
 	return func(body []byte) bool {
 		part := body[max(0, seen-overlap):]
 		seen = len(body)
 		return holds(part, e.Absent) || e.Absent == "" && holds(part, e.Keyword)
 	}
-}
-
-func isASCII(s string) bool {
-	for _, r := range s {
-		if r > unicode.MaxASCII {
-			return false
-		}
-	}
-	return true
 }
 
 // transient says whether a failure may be over in a moment. What was refused

@@ -2,10 +2,10 @@ package targets
 
 import (
 	"container/list"
-	"net/url"
 	"slices"
 	"time"
 
+	"linkwatch/models"
 	"linkwatch/models/targets"
 )
 
@@ -61,15 +61,6 @@ type host struct {
 
 func newQueue(room int) *queue { return &queue{room: room, hosts: map[string]*host{}} }
 
-// hostOf is the host of a target with its port, as it is in canonical form.
-func hostOf(t targets.Target) string {
-	u, err := url.Parse(t.CanonicalURL)
-	if err != nil { // net/url refuses a few hosts that browsers accept: none of them can be requested
-		return t.CanonicalURL
-	}
-	return u.Host
-}
-
 // wasSlow says whether the last check of a target took the time of others.
 func wasSlow(t targets.Target) bool {
 	return t.LastError == timedOut || t.LastLatencyMS > int(slowAfter.Milliseconds())
@@ -79,7 +70,7 @@ func wasSlow(t targets.Target) bool {
 // leaves if there are too many, of the host or of slow ones: then out is that
 // check, which may be c, and is to be put off by later.
 func (q *queue) add(c *check, now time.Time) (out *check, later time.Duration) {
-	name := hostOf(c.Target)
+	name := models.HostPort(c.CanonicalURL)
 	h := q.hosts[name]
 	if h == nil {
 		h = &host{name: name, slow: wasSlow(c.Target), pace: firstPace}

@@ -3,6 +3,8 @@
 package cleanup
 
 import (
+	"context"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -10,27 +12,14 @@ import (
 	"linkwatch/models"
 )
 
-// The kinds of rows that the reaper deletes. CLEANUP_ENABLED decides about
-// ShortLinks alone; the others are deleted in any case.
-const (
-	ShortLinks      = "short_links"
-	VisitDays       = "visit_days"
-	IdempotencyKeys = "idempotency_keys"
-	CheckResults    = "check_results"
-	Tags            = "tags"
-)
-
-// Kinds are all of them in the order in which a run takes them.
-var Kinds = []string{ShortLinks, VisitDays, IdempotencyKeys, CheckResults, Tags}
-
 // Job is the id of the scheduled job that does the work.
 const Job = "reaper"
 
 // KeptRuns is how many runs are remembered.
 const KeptRuns = 100
 
-// MaxWaiting is up to how many short links are counted that wait for the
-// reaper: beyond it there are "more than".
+// MaxWaiting is up to how many rows are counted that wait for the reaper: beyond
+// it there are "more than".
 const MaxWaiting = 10_000
 
 const maxError = 500 // runes
@@ -38,6 +27,28 @@ const maxError = 500 // runes
 // Remove deletes up to limit rows within a transaction and tells how many it
 // was; 0 means that nothing is left to delete.
 type Remove func(tx *gorm.DB, limit int) (int64, error)
+
+// Kind is one kind of rows that the reaper deletes, as a system registers it.
+type Kind struct {
+	Name        string // in the database and the API: "old_notes"
+	Label       string // for people: "Old notes"
+	Description string // which of them are deleted: "older than 30 days"
+	Note        string // a sentence about it for the head of the page; only of the main kind
+	Remove      Remove
+	Kept        string // why they are not deleted; "" = they are
+	// Waiting counts the rows that are due for deletion, up to limit. Only one kind
+	// has it, the main one: the figures at the top of the statistics are of it.
+	Waiting func(ctx context.Context, limit int) (int, error)
+}
+
+// Noun is the name of n rows: "old note", "old notes".
+func (k Kind) Noun(n int64) string {
+	words := strings.ReplaceAll(k.Name, "_", " ")
+	if n == 1 {
+		return strings.TrimSuffix(words, "s")
+	}
+	return words
+}
 
 // Totals are what the reaper did about one kind since the database was made.
 type Totals struct {

@@ -13,10 +13,37 @@ import (
 type Store struct {
 	db    *models.DB
 	clock models.Clock
+	kinds []Kind
 }
 
-// NewStore makes the store over an open, migrated database.
-func NewStore(db *models.DB, clock models.Clock) *Store { return &Store{db, clock} }
+// NewStore makes the store over an open, migrated database. kinds are all that
+// the reaper deletes, in the order in which a run takes them.
+func NewStore(db *models.DB, clock models.Clock, kinds ...Kind) *Store {
+	return &Store{db, clock, kinds}
+}
+
+// Kinds are all that the reaper deletes, in the order in which a run takes them.
+func (s *Store) Kinds() []Kind { return s.kinds }
+
+// Main is the kind that the figures at the top of the statistics are of; the
+// zero Kind if there is none.
+func (s *Store) Main() Kind {
+	for _, k := range s.kinds {
+		if k.Waiting != nil {
+			return k
+		}
+	}
+	return Kind{}
+}
+
+// Waiting is how many rows of the main kind are due for deletion, up to
+// MaxWaiting + 1.
+func (s *Store) Waiting(ctx context.Context) (int, error) {
+	if count := s.Main().Waiting; count != nil {
+		return count(ctx, MaxWaiting+1)
+	}
+	return 0, nil
+}
 
 // Now is the time by the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
@@ -83,7 +110,7 @@ func add(tx *gorm.DB, t Totals) error {
 		t.Kind, t.Cleaned, t.LastBatchSize, t.SuccessfulRuns, t.FailedRuns, int64(t.Duration), t.LastRunAt).Error
 }
 
-// Totals are those of every kind, in the order of Kinds; zero for one that never ran.
+// Totals are those of every kind, in their order; zero for one that never ran.
 func (s *Store) Totals(ctx context.Context) ([]Totals, error) {
 	var rows []Totals
 	if err := s.db.Read(ctx).Raw("SELECT * FROM cleanup_totals").Scan(&rows).Error; err != nil {
@@ -93,16 +120,16 @@ func (s *Store) Totals(ctx context.Context) ([]Totals, error) {
 	for _, t := range rows {
 		of[t.Kind] = t
 	}
-	all := make([]Totals, len(Kinds))
-	for i, kind := range Kinds {
-		all[i] = of[kind]
-		all[i].Kind = kind
+	all := make([]Totals, len(s.kinds))
+	for i, kind := range s.kinds {
+		all[i] = of[kind.Name]
+		all[i].Kind = kind.Name
 	}
 	return all, nil
 }
 
 // Runs are the last runs, the newest first, and within a run by kind: at
-// most KeptRuns of all Kinds.
+// most KeptRuns of all kinds.
 func (s *Store) Runs(ctx context.Context) ([]Run, error) {
 	var runs []Run
 	err := s.db.Read(ctx).Raw("SELECT * FROM cleanup_runs ORDER BY started_at DESC, subject").Scan(&runs).Error

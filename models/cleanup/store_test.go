@@ -15,6 +15,12 @@ import (
 	"linkwatch/models/modelstest"
 )
 
+// The names of two kinds of rows, in the order in which a run takes them.
+const (
+	notes = "notes"
+	pages = "pages"
+)
+
 // fixture is a store, and a table of rows to delete.
 type fixture struct {
 	*testing.T
@@ -27,10 +33,15 @@ func each(t *testing.T, test func(f fixture)) {
 	t.Helper()
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		f := fixture{T: t, db: db, clock: modelstest.NewClock()}
-		f.Store = cleanup.NewStore(db, f.clock.Now)
+		f.Store = f.another()
 		modelstest.Exec(t, db, "CREATE TABLE old (id BIGINT PRIMARY KEY)")
 		test(f)
 	})
+}
+
+// another is the store of another instance: of the same database and clock.
+func (f fixture) another() *cleanup.Store {
+	return cleanup.NewStore(f.db, f.clock.Now, cleanup.Kind{Name: notes}, cleanup.Kind{Name: pages})
 }
 
 // fill makes n rows to delete.
@@ -46,7 +57,7 @@ func remove(tx *gorm.DB, limit int) (int64, error) {
 
 func (f fixture) batch(limit int, remove cleanup.Remove) int64 {
 	f.Helper()
-	n, err := f.Batch(f.Context(), cleanup.Tags, limit, remove)
+	n, err := f.Batch(f.Context(), pages, limit, remove)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -63,12 +74,12 @@ func (f fixture) finish(r cleanup.Run) {
 // of are the totals of a kind, as a store sees them that was opened just now.
 func (f fixture) of(kind string) cleanup.Totals {
 	f.Helper()
-	all, err := cleanup.NewStore(f.db, f.clock.Now).Totals(f.Context())
-	if err != nil || len(all) != len(cleanup.Kinds) {
+	all, err := f.another().Totals(f.Context())
+	if err != nil || len(all) != len(f.Kinds()) {
 		f.Fatalf("%d totals, %v", len(all), err)
 	}
 	for i, t := range all {
-		if t.Kind != cleanup.Kinds[i] {
+		if t.Kind != f.Kinds()[i].Name {
 			f.Fatalf("the totals begin with %s", t.Kind)
 		}
 		if t.Kind == kind {
@@ -89,7 +100,7 @@ func (f fixture) rows(table string) (n int64) {
 
 func TestBatchesAreCounted(t *testing.T) {
 	each(t, func(f fixture) {
-		if got := f.of(cleanup.Tags); got != (cleanup.Totals{Kind: cleanup.Tags}) {
+		if got := f.of(pages); got != (cleanup.Totals{Kind: pages}) {
 			t.Errorf("before the first: %+v", got)
 		}
 		f.fill(25)
@@ -99,11 +110,11 @@ func TestBatchesAreCounted(t *testing.T) {
 			}
 		}
 		// The batch that found nothing is not the last one.
-		want := cleanup.Totals{Kind: cleanup.Tags, Cleaned: 25, LastBatchSize: 5}
-		if got := f.of(cleanup.Tags); got != want {
+		want := cleanup.Totals{Kind: pages, Cleaned: 25, LastBatchSize: 5}
+		if got := f.of(pages); got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
-		if got := f.of(cleanup.ShortLinks); got.Cleaned != 0 {
+		if got := f.of(notes); got.Cleaned != 0 {
 			t.Errorf("another kind: %+v", got)
 		}
 	})
@@ -114,21 +125,21 @@ func TestABatchIsDeletedAndCountedOrNeither(t *testing.T) {
 	each(t, func(f fixture) {
 		f.fill(5)
 		broken := errors.New("broken")
-		n, err := f.Batch(t.Context(), cleanup.Tags, 3, func(tx *gorm.DB, limit int) (int64, error) {
+		n, err := f.Batch(t.Context(), pages, 3, func(tx *gorm.DB, limit int) (int64, error) {
 			n, err := remove(tx, limit)
 			return n, errors.Join(err, broken)
 		})
-		if !errors.Is(err, broken) || n != 0 || f.rows("old") != 5 || f.of(cleanup.Tags).Cleaned != 0 {
-			t.Errorf("the deletion failed: %d, %v, %d left, %+v", n, err, f.rows("old"), f.of(cleanup.Tags))
+		if !errors.Is(err, broken) || n != 0 || f.rows("old") != 5 || f.of(pages).Cleaned != 0 {
+			t.Errorf("the deletion failed: %d, %v, %d left, %+v", n, err, f.rows("old"), f.of(pages))
 		}
 		modelstest.Exec(t, f.db, "ALTER TABLE cleanup_totals RENAME TO away")
-		if n, err = f.Batch(t.Context(), cleanup.Tags, 3, remove); err == nil || n != 0 || f.rows("old") != 5 {
+		if n, err = f.Batch(t.Context(), pages, 3, remove); err == nil || n != 0 || f.rows("old") != 5 {
 			t.Errorf("the count failed: %d, %v, %d left", n, err, f.rows("old"))
 		}
 		modelstest.Exec(t, f.db, "ALTER TABLE away RENAME TO cleanup_totals")
 		ended, end := context.WithCancel(t.Context())
 		end()
-		if n, err = f.Batch(ended, cleanup.Tags, 3, remove); !errors.Is(err, context.Canceled) || n != 0 || f.rows("old") != 5 {
+		if n, err = f.Batch(ended, pages, 3, remove); !errors.Is(err, context.Canceled) || n != 0 || f.rows("old") != 5 {
 			t.Errorf("given up: %d, %v, %d left", n, err, f.rows("old"))
 		}
 	})
@@ -141,9 +152,9 @@ func TestBatchesOfSeveralInstances(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				mine := cleanup.NewStore(f.db, f.clock.Now)
+				mine := f.another()
 				for {
-					n, err := mine.Batch(t.Context(), cleanup.Tags, 7, remove)
+					n, err := mine.Batch(t.Context(), pages, 7, remove)
 					if err != nil {
 						t.Error(err)
 					}
@@ -154,7 +165,7 @@ func TestBatchesOfSeveralInstances(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if got := f.of(cleanup.Tags); got.Cleaned != 300 || f.rows("old") != 0 {
+		if got := f.of(pages); got.Cleaned != 300 || f.rows("old") != 0 {
 			t.Errorf("%d are left, %+v", f.rows("old"), got)
 		}
 	})
@@ -165,16 +176,16 @@ func TestStatisticsTracking(t *testing.T) {
 		began := f.Now()
 		run := func(r cleanup.Run) {
 			f.clock.Advance(time.Minute)
-			r.StartedAt, r.Kind = f.Now(), cleanup.ShortLinks
+			r.StartedAt, r.Kind = f.Now(), notes
 			f.finish(r)
 		}
 		run(cleanup.Run{Duration: 100 * time.Millisecond, Cleaned: 7})
 		run(cleanup.Run{Duration: 213400 * time.Microsecond})
 		succeeded := f.Now()
 		run(cleanup.Run{Duration: time.Hour, Cleaned: 1, Error: "broken\x00\n\xff" + strings.Repeat("é", 600)})
-		got := f.of(cleanup.ShortLinks)
+		got := f.of(notes)
 		want := cleanup.Totals{
-			Kind: cleanup.ShortLinks, SuccessfulRuns: 2, FailedRuns: 1, Duration: 313400 * time.Microsecond, LastRunAt: succeeded,
+			Kind: notes, SuccessfulRuns: 2, FailedRuns: 1, Duration: 313400 * time.Microsecond, LastRunAt: succeeded,
 		}
 		if got != want || got.Average() != 156700*time.Microsecond || (cleanup.Totals{}).Average() != 0 {
 			t.Errorf("%+v, average %v, want %+v", got, got.Average(), want)
@@ -183,7 +194,7 @@ func TestStatisticsTracking(t *testing.T) {
 		if err != nil || len(runs) != 3 {
 			t.Fatalf("%+v, %v", runs, err)
 		}
-		if r := runs[2]; r != (cleanup.Run{StartedAt: began.Add(time.Minute), Kind: cleanup.ShortLinks, Duration: 100 * time.Millisecond, Cleaned: 7}) {
+		if r := runs[2]; r != (cleanup.Run{StartedAt: began.Add(time.Minute), Kind: notes, Duration: 100 * time.Millisecond, Cleaned: 7}) {
 			t.Errorf("the first: %+v", r)
 		}
 		if e := runs[0].Error; !strings.HasPrefix(e, "broken \uFFFDé") || len([]rune(e)) != 500 {
@@ -197,7 +208,7 @@ func TestTheLastRunsAreKept(t *testing.T) {
 	each(t, func(f fixture) {
 		for i := range cleanup.KeptRuns + 3 {
 			f.clock.Advance(time.Minute)
-			for _, kind := range []string{cleanup.Tags, cleanup.ShortLinks} {
+			for _, kind := range []string{pages, notes} {
 				f.finish(cleanup.Run{StartedAt: f.Now(), Kind: kind, Cleaned: int64(i)})
 			}
 		}
@@ -206,14 +217,14 @@ func TestTheLastRunsAreKept(t *testing.T) {
 			t.Fatalf("%d rows, %v", len(runs), err)
 		}
 		first, last := runs[0], runs[len(runs)-1]
-		if first.Cleaned != cleanup.KeptRuns+2 || first.Kind != cleanup.ShortLinks || last.Cleaned != 3 || last.Kind != cleanup.Tags {
+		if first.Cleaned != cleanup.KeptRuns+2 || first.Kind != notes || last.Cleaned != 3 || last.Kind != pages {
 			t.Errorf("from %+v to %+v", first, last)
 		}
-		if got := f.of(cleanup.Tags); got.SuccessfulRuns != cleanup.KeptRuns+3 {
+		if got := f.of(pages); got.SuccessfulRuns != cleanup.KeptRuns+3 {
 			t.Errorf("%+v", got)
 		}
 		// A run that another instance began in the same moment adds to the one that is there.
-		f.finish(cleanup.Run{StartedAt: f.Now(), Kind: cleanup.Tags, Cleaned: 5})
+		f.finish(cleanup.Run{StartedAt: f.Now(), Kind: pages, Cleaned: 5})
 		if runs, err = f.Runs(t.Context()); err != nil || len(runs) != 2*cleanup.KeptRuns || runs[1].Cleaned != cleanup.KeptRuns+7 {
 			t.Errorf("%+v, %v", runs[1], err)
 		}

@@ -14,8 +14,8 @@ import (
 	"linkwatch/models"
 )
 
-// DeadAfter is on how many days in a row a link must fail to count as dead
-// (contract §3).
+// DeadAfter is the number of days in a row on which checks must fail for a link
+// to be dead.
 const DeadAfter = 3
 
 const (
@@ -24,46 +24,6 @@ const (
 	maxPause   = time.Hour // that a site's Retry-After can put a check off
 	busyPause  = 5 * time.Second
 )
-
-// ClaimDue takes up to n links whose check is due, longest first, and leases
-// them to the caller for ten minutes: whatever becomes of the caller, they
-// come due again. Several instances never get the same link.
-func (s *Store) ClaimDue(ctx context.Context, n int) ([]Link, error) {
-	now := s.clock.Now()
-	var ls []Link
-	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		var seqs []int64
-		err := tx.Raw("SELECT seq FROM links WHERE next_check_at <= ? ORDER BY next_check_at LIMIT ?"+s.db.SkipLocked(), now, n).Scan(&seqs).Error
-		if err != nil || len(seqs) == 0 {
-			return err
-		}
-		if err := tx.Exec("UPDATE links SET next_check_at = ? WHERE seq IN ?", now.Add(claimFor), seqs).Error; err != nil {
-			return err
-		}
-		ls, err = inOrder(tx, seqs)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("claiming links to check: %w", err)
-	}
-	return ls, nil
-}
-
-// PutOff makes claimed links come due again after d, 0 being at once: for
-// those that their claimer could not get to. Expired ones are passed over.
-func (s *Store) PutOff(ctx context.Context, d time.Duration, ids ...string) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Exec("UPDATE links SET next_check_at = ? WHERE id IN ? AND next_check_at IS NOT NULL",
-			s.clock.Now().Add(d), ids).Error
-	})
-	if err != nil {
-		return fmt.Errorf("putting checks off: %w", err)
-	}
-	return nil
-}
 
 // Check looks at a claimed link and records what it found. A link whose page
 // was never read gets its metadata; for the others a probe is enough. If the
@@ -86,30 +46,6 @@ func (s *Store) Check(ctx context.Context, l Link) (Link, error) {
 		return l, s.PutOff(ctx, max(time.Minute, min(pause, maxPause)), l.ID)
 	}
 	return s.record(ctx, l, page, err, unread && page.Status == http.StatusOK)
-}
-
-// Refresh refetches a link's metadata. 404 and 410 expire it; other failures
-// leave the metadata as it was and show in the health. If the site asks for a
-// pause, nothing changes and the error is CodeUnresolvable with RetryAfter. If
-// too many pages are being fetched, nothing changes and it is CodeUnavailable
-// with RetryAfter.
-func (s *Store) Refresh(ctx context.Context, id string) (Link, error) {
-	return s.refreshWith(ctx, s.fetch, id)
-}
-
-func (s *Store) refreshWith(ctx context.Context, fetch Fetcher, id string) (Link, error) {
-	l, err := s.Get(ctx, id)
-	if err != nil {
-		return Link{}, err
-	}
-	page, err := fetch.Fetch(ctx, l.URL)
-	if ctx.Err() != nil {
-		return Link{}, ctx.Err()
-	}
-	if pauseOf(err) > 0 {
-		return Link{}, unresolvable(err)
-	}
-	return s.record(ctx, l, page, err, page.Status == http.StatusOK)
 }
 
 // pauseOf is how long to wait before the page is asked for again, since nothing
@@ -224,36 +160,4 @@ func sameDay(a, b models.Time) bool {
 // saved together are not checked together for ever.
 func spread(d time.Duration) time.Duration {
 	return d - d/20 + rand.N(d/10+1)
-}
-
-// ApplyMove makes the address that a moved link leads to the link's own;
-// CodeConflict if it has not moved, or if that address is saved already.
-func (s *Store) ApplyMove(ctx context.Context, id string) (Link, error) {
-	var l Link
-	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
-		var err error
-		if l, err = lockOne(tx, id); err != nil {
-			return nil, err
-		}
-		if l.MovedTo == "" {
-			return nil, models.Conflict("The link has not moved.")
-		}
-		u, err := models.ParseURL("url", l.MovedTo)
-		if err != nil {
-			return nil, err
-		}
-		now := s.clock.Now()
-		l.URL, l.CanonicalURL, l.MovedTo = u.Given, u.Canonical, ""
-		l.Health, l.HealthChangedAt, l.UpdatedAt = OK, now, now
-		return []Link{l}, save(tx, l)
-	})
-	return l, err
-}
-
-// statusText is a status as people know it: "404 Not Found".
-func statusText(code int) string {
-	if t := http.StatusText(code); t != "" {
-		return strconv.Itoa(code) + " " + t
-	}
-	return "status " + strconv.Itoa(code)
 }

@@ -2,10 +2,8 @@ package links_test
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,7 +18,7 @@ func (t fixture) recheck(id string) links.Link {
 	t.Helper()
 	l := t.get(id)
 	t.clock.Advance(max(0, l.NextCheckAt.Sub(t.clock.Now())))
-	due, err := t.ClaimDue(t.Context(), 100)
+	due, err := t.Claim(t.Context(), 100)
 	t.must(err)
 	i := slices.IndexFunc(due, func(d links.Link) bool { return d.ID == id })
 	if i < 0 {
@@ -88,7 +86,7 @@ func TestCheckJudges(t *testing.T) {
 
 func TestSuspectIsDeadAfterThreeDays(t *testing.T) {
 	each(t, func(t fixture) {
-		l := t.save("https://a.test/")
+		l := t.add("https://a.test/")
 		t.web.fail(l.URL, &links.FetchError{Reason: "timed out"})
 		for i, want := range []links.Health{links.Suspect, links.Suspect, links.Dead, links.Dead} {
 			got := t.recheck(l.ID)
@@ -113,7 +111,7 @@ func TestSuspectIsDeadAfterThreeDays(t *testing.T) {
 
 func TestFailuresOfOneDayCountOnce(t *testing.T) {
 	each(t, func(t fixture) {
-		l := t.save("https://a.test/")
+		l := t.add("https://a.test/")
 		t.web.fail(l.URL, &links.FetchError{Reason: "timed out"})
 		for range 5 {
 			got, err := t.Refresh(t.Context(), l.ID)
@@ -126,58 +124,9 @@ func TestFailuresOfOneDayCountOnce(t *testing.T) {
 	})
 }
 
-func TestRefresh(t *testing.T) {
-	each(t, func(t fixture) {
-		l := t.titled("https://a.test/", "Old")
-		_, err := t.View(t.Context(), l.ID)
-		t.must(err)
-		t.clock.Advance(time.Hour)
-		t.web.set(l.URL, links.Page{Status: 200, URL: l.URL, Title: "New"})
-		got, err := t.Refresh(t.Context(), l.ID)
-		t.must(err)
-		if got.Title != "New" || got.CreatedAt != l.CreatedAt || got.ViewCount != 1 || got.UpdatedAt == l.UpdatedAt {
-			t.Errorf("%+v", got)
-		}
-		if len(t.urls(links.Filter{Query: "new"})) != 1 || len(t.urls(links.Filter{Query: "title:old"})) != 0 {
-			t.Error("the index does not know the new title")
-		}
-
-		own := "Mine"
-		_, err = t.Annotate(t.Context(), l.ID, links.Annotation{Title: &own})
-		t.must(err)
-		got, err = t.Refresh(t.Context(), l.ID)
-		t.must(err)
-		if got.Title != "Mine" || got.FetchedTitle != "New" {
-			t.Errorf("an own title: %+v", got)
-		}
-
-		t.web.set(l.URL, links.Page{Status: 503, Title: "Sorry"})
-		got, err = t.Refresh(t.Context(), l.ID)
-		t.must(err)
-		if got.FetchedTitle != "New" || got.Health != links.Suspect || got.Expired() {
-			t.Errorf("a failed refresh: %+v", got)
-		}
-		empty := ""
-		got, err = t.Annotate(t.Context(), l.ID, links.Annotation{Title: &empty})
-		t.must(err)
-		if got.Title != "New" {
-			t.Errorf("the cleared title: %+v", got)
-		}
-
-		t.web.set(l.URL, links.Page{Status: 410})
-		got, err = t.Refresh(t.Context(), l.ID)
-		t.must(err)
-		if !got.Expired() || got.Title != "New" {
-			t.Errorf("gone: %+v", got)
-		}
-		_, err = t.Refresh(t.Context(), models.NewID(models.KindLink))
-		t.wantCode(err, models.CodeNotFound)
-	})
-}
-
 func TestPauseThatASiteAsksForSaysNothingOfTheLink(t *testing.T) {
 	each(t, func(t fixture) {
-		l := t.save("https://a.test/")
+		l := t.add("https://a.test/")
 		t.web.fail(l.URL, &links.FetchError{Reason: "asked to wait", RetryAfter: 10 * time.Minute})
 		t.recheck(l.ID)
 		if got := t.get(l.ID); got.Health != links.OK || got.NextCheckAt.Sub(t.clock.Now()) != 10*time.Minute {
@@ -195,7 +144,7 @@ func TestPauseThatASiteAsksForSaysNothingOfTheLink(t *testing.T) {
 // the link: it is not judged, and its check or refresh comes later.
 func TestBusyFetcherSaysNothingOfTheLink(t *testing.T) {
 	each(t, func(t fixture) {
-		before := t.save("https://a.test/")
+		before := t.add("https://a.test/")
 		started, err := t.StartRefresh(t.Context(), before.ID)
 		t.must(err)
 		items, err := t.ClaimRefreshes(t.Context(), 1)
@@ -228,7 +177,7 @@ func TestBackgroundWorkHasItsOwnFetcher(t *testing.T) {
 	each(t, func(t fixture) {
 		background := &web{}
 		t.Store = links.NewStore(t.db, t.clock.Now, t.web, links.Options{CheckInterval: week, Background: background})
-		l := t.save("https://a.test/")
+		l := t.add("https://a.test/")
 		_, err := t.Refresh(t.Context(), l.ID)
 		t.must(err)
 		if want := []string{"fetch " + l.URL, "fetch " + l.URL}; !slices.Equal(t.web.asked, want) || len(background.asked) > 0 {
@@ -252,7 +201,7 @@ func TestImportedLinksGetTheirMetadataAtTheFirstCheck(t *testing.T) {
 		t.must(err)
 		t.web.set("https://a.test/", links.Page{Status: 200, Title: "Fetched"})
 		t.clock.Advance(day)
-		due, err := t.ClaimDue(t.Context(), 5)
+		due, err := t.Claim(t.Context(), 5)
 		t.must(err)
 		l, err := t.Check(t.Context(), due[0])
 		t.must(err)
@@ -296,7 +245,7 @@ func TestAFirstCheckExpiresOnlyWhatHEADAndGETAgreeOn(t *testing.T) {
 func TestCheckOfAnAddressThatChangedMeanwhile(t *testing.T) {
 	each(t, func(t fixture) {
 		t.web.set("http://a.test/", links.Page{Status: 200, URL: "https://a.test/", Title: "A", Permanent: true})
-		l := t.save("http://a.test/")
+		l := t.add("http://a.test/")
 		t.web.set("http://a.test/", links.Page{Status: 404})
 		t.web.onLook = func() {
 			t.web.onLook = nil
@@ -308,146 +257,6 @@ func TestCheckOfAnAddressThatChangedMeanwhile(t *testing.T) {
 		t.must(err)
 		if got := t.get(l.ID); got.Expired() || got.Health != links.OK || got.URL != "https://a.test/" {
 			t.Errorf("%+v", got)
-		}
-	})
-}
-
-func TestPutOff(t *testing.T) {
-	each(t, func(t fixture) {
-		a, b := t.save("https://a.test/a"), t.save("https://a.test/b")
-		t.clock.Advance(2 * week)
-		due, err := t.ClaimDue(t.Context(), 5)
-		t.must(err)
-		_, err = t.SetExpired(t.Context(), true, b.ID)
-		t.must(err)
-		t.must(t.PutOff(t.Context(), time.Minute, due[0].ID, due[1].ID))
-		t.clock.Advance(time.Minute)
-		if due, err = t.ClaimDue(t.Context(), 5); err != nil || len(due) != 1 || due[0].ID != a.ID {
-			t.Errorf("due %+v, %v", due, err)
-		}
-		t.must(t.PutOff(t.Context(), 0, a.ID))
-		if due, err = t.ClaimDue(t.Context(), 5); err != nil || len(due) != 1 {
-			t.Errorf("due %+v, %v", due, err)
-		}
-	})
-}
-
-func TestClaimsAreNotSharedAndEnd(t *testing.T) {
-	each(t, func(t fixture) {
-		const n = 40
-		for i := range n {
-			t.save(fmt.Sprintf("https://a.test/%d", i))
-		}
-		t.clock.Advance(2 * week)
-		var mu sync.Mutex
-		claims := map[string]int{}
-		var wg sync.WaitGroup
-		for range 4 {
-			wg.Go(func() {
-				for {
-					due, err := t.ClaimDue(t.Context(), 7)
-					if err != nil {
-						t.Error(err)
-					}
-					if len(due) == 0 {
-						return
-					}
-					mu.Lock()
-					for _, l := range due {
-						claims[l.ID]++
-					}
-					mu.Unlock()
-				}
-			})
-		}
-		wg.Wait()
-		if len(claims) != n {
-			t.Errorf("%d links claimed, want %d", len(claims), n)
-		}
-		for id, times := range claims {
-			if times != 1 {
-				t.Errorf("%s was claimed %d times", id, times)
-			}
-		}
-		t.clock.Advance(11 * time.Minute) // whoever claimed them was killed
-		due, err := t.ClaimDue(t.Context(), 100)
-		t.must(err)
-		if len(due) != n {
-			t.Errorf("%d links come due again, want %d", len(due), n)
-		}
-	})
-}
-
-func TestApplyMove(t *testing.T) {
-	each(t, func(t fixture) {
-		t.web.set("http://a.test/", links.Page{Status: 200, URL: "https://a.test/", Permanent: true})
-		l := t.save("http://a.test/")
-		if l.Health != links.Moved || l.MovedTo != "https://a.test/" || l.URL != "http://a.test/" {
-			t.Fatalf("%+v", l)
-		}
-		moved, err := t.ApplyMove(t.Context(), l.ID)
-		t.must(err)
-		if moved.URL != "https://a.test/" || moved.CanonicalURL != "https://a.test" || moved.Health != links.OK || moved.MovedTo != "" {
-			t.Errorf("%+v", moved)
-		}
-		_, err = t.ApplyMove(t.Context(), l.ID)
-		t.wantCode(err, models.CodeConflict)
-
-		t.web.set("http://b.test/", links.Page{Status: 200, URL: "https://a.test", Permanent: true})
-		other := t.save("http://b.test/")
-		_, err = t.ApplyMove(t.Context(), other.ID)
-		t.wantCode(err, models.CodeConflict)
-		if got := t.get(other.ID); got.URL != "http://b.test/" {
-			t.Errorf("half moved: %+v", got)
-		}
-	})
-}
-
-// What needs attention is told by kind, and what expired by hand or long ago is
-// not news.
-func TestNeedAttention(t *testing.T) {
-	each(t, func(t fixture) {
-		fall := func(name string, answer func(url string)) links.Link {
-			l := t.save("https://a.test/" + name)
-			answer(l.URL)
-			l, err := t.Refresh(t.Context(), l.ID)
-			t.must(err)
-			t.clock.Advance(time.Minute)
-			return l
-		}
-		gone := func(url string) { t.web.set(url, links.Page{Status: 404}) }
-		silent := func(url string) { t.web.fail(url, &links.FetchError{Reason: "timed out"}) }
-		fall("gone-long-ago", gone)
-		t.clock.Advance(links.RecentDays*day - time.Minute)
-		lately := fall("gone", gone)
-		fall("suspect-1", silent)
-		second := fall("suspect-2", silent)
-		byHand := fall("by-hand", silent)
-		_, err := t.SetExpired(t.Context(), true, byHand.ID)
-		t.must(err)
-		fall("moved", func(url string) { t.web.set(url, links.Page{Status: 200, URL: url + "/new", Permanent: true}) })
-		fall("blocked", func(url string) { t.web.set(url, links.Page{Status: 403}) })
-
-		a, err := t.NeedAttention(t.Context(), 1)
-		t.must(err)
-		if len(a.Gone) != 1 || a.Gone[0].ID != lately.ID || a.GoneCount != 1 || len(a.Dead) != 0 || len(a.Moved) != 1 {
-			t.Errorf("%+v", a)
-		}
-		if len(a.Suspect) != 1 || a.Suspect[0].ID != second.ID { // the newest
-			t.Errorf("%+v", a.Suspect)
-		}
-		if a, err = t.NeedAttention(t.Context(), 10); err != nil || len(a.Suspect) != 2 {
-			t.Errorf("%+v, %v", a.Suspect, err)
-		}
-		counts, err := t.Counts(t.Context())
-		t.must(err)
-		if counts.Health[links.Suspect] != 2 || counts.Health[links.Moved] != 1 {
-			t.Errorf("%+v", counts)
-		}
-		for shown, want := range map[links.Shown]int{links.ShowRecent: 2, links.ShowExpired: 3} {
-			if got := t.urls(links.Filter{Shown: shown}); len(got) != want {
-				t.Errorf("%s: %q", shown, got)
-			}
 		}
 	})
 }

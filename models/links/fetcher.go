@@ -2,10 +2,16 @@ package links
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
 	"time"
+
+	"linkwatch/models"
 )
 
-// The limits under which a link must answer 200 to be saved (seed 001).
+// The limits within which a page must answer 200 for its link to be saved.
 const (
 	FetchRedirects = 4
 	FetchTimeout   = 4 * time.Second
@@ -16,7 +22,7 @@ type Page struct {
 	Status    int
 	URL       string // where it ended after redirects
 	Permanent bool   // there were redirects, and each was a permanent one
-	Title     string // by the seed's order: OpenGraph, Twitter card, <title>
+	Title     string // the first of OpenGraph, Twitter card and <title>
 	OpenGraph OpenGraph
 }
 
@@ -42,3 +48,93 @@ type FetchError struct {
 func (e *FetchError) Error() string { return e.Reason }
 
 func (e *FetchError) Unwrap() error { return e.Err }
+
+// refusal is why what a fetch found cannot be saved; nil if it can.
+func refusal(ctx context.Context, p Page, fetchErr error) error {
+	switch {
+	case fetchErr != nil && ctx.Err() != nil:
+		return ctx.Err()
+	case fetchErr != nil:
+		return unresolvable(fetchErr)
+	case p.Status != http.StatusOK:
+		return &models.Error{
+			Code:   models.CodeUnresolvable,
+			Detail: "The page answered " + statusText(p.Status) + " instead of 200 OK.",
+		}
+	}
+	return nil
+}
+
+// unresolvable is a failed fetch as the error of the request that asked for it.
+func unresolvable(err error) error {
+	fe, ok := errors.AsType[*FetchError](err)
+	switch {
+	case !ok:
+		return fmt.Errorf("fetching a page: %w", err)
+	case fe.Blocked:
+		return &models.Error{
+			Code:   models.CodeBlocked,
+			Detail: "The address leads to a private or reserved network, which may not be fetched. The operator can allow it with OUTBOUND_ALLOW_CIDRS.",
+			Err:    fe.Err,
+		}
+	case fe.Busy:
+		return &models.Error{
+			Code:       models.CodeUnavailable,
+			Detail:     "Too many pages are being fetched right now. Try again in a few seconds.",
+			RetryAfter: pauseOf(err),
+			Err:        fe.Err,
+		}
+	case fe.RetryAfter > 0:
+		return &models.Error{
+			Code:       models.CodeUnresolvable,
+			Detail:     "The site asked for a pause. Try again later.",
+			RetryAfter: fe.RetryAfter,
+			Err:        fe.Err,
+		}
+	}
+	return &models.Error{
+		Code:   models.CodeUnresolvable,
+		Detail: "The page could not be fetched: " + fe.Reason + ".",
+		Err:    fe.Err,
+	}
+}
+
+// describe takes over what a page says of itself.
+func (l *Link) describe(p Page) {
+	l.FetchedTitle, l.OpenGraph = p.Title, p.OpenGraph
+	if l.Title = l.OwnTitle; l.Title == "" {
+		l.Title = l.FetchedTitle
+	}
+}
+
+// The limits of fetched text, in runes.
+const (
+	maxDescription = 1000
+	maxSiteName    = 200
+	maxType        = 100
+)
+
+// clean bounds what a stranger wrote.
+func (p Page) clean() Page {
+	line := func(s string, limit int) string { return models.Truncate(models.CleanLine(s), limit) }
+	p.Title = line(p.Title, MaxTitle)
+	og := &p.OpenGraph
+	og.Title = line(og.Title, MaxTitle)
+	og.Description = line(og.Description, maxDescription)
+	og.SiteName = line(og.SiteName, maxSiteName)
+	og.Type = line(og.Type, maxType)
+	if u, err := models.ParseURL("image", og.Image); err == nil {
+		og.Image = u.Given
+	} else {
+		og.Image = ""
+	}
+	return p
+}
+
+// statusText is a status as people know it: "404 Not Found".
+func statusText(code int) string {
+	if t := http.StatusText(code); t != "" {
+		return strconv.Itoa(code) + " " + t
+	}
+	return "status " + strconv.Itoa(code)
+}

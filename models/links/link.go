@@ -1,10 +1,10 @@
-// Package links holds saved links and their tags: types, store and rules
-// (seed 001, contract §3). Pages and API both call it, so each rule is here once.
+// Package links holds saved links and their tags: types, rules and SQL. Pages
+// and API both call it, so each rule is here once.
 package links
 
 import "linkwatch/models"
 
-// Health says how a link did when it was last checked (contract §3).
+// Health is the result of the last checks of a link.
 type Health string
 
 // The healths of a link.
@@ -22,7 +22,7 @@ var Healths = []Health{Dead, Suspect, Moved, Blocked, OK, Unchecked}
 
 // Limits of a link's parts.
 const (
-	MaxTags      = 64     // on one link (seed 001)
+	MaxTags      = 64     // on one link
 	MaxTagLength = 64     // runes
 	MaxTitle     = 500    // runes of an own title; fetched ones are trimmed to it
 	MaxNotes     = 10_000 // runes
@@ -72,6 +72,14 @@ type Link struct {
 	Tags []string `gorm:"-"` // names in their stored casing, in the order they were added
 
 	tagEnd int // the position of the next tag in link_tags
+}
+
+// DisplayTitle is the link's title, or its URL if it has none.
+func (l Link) DisplayTitle() string {
+	if l.Title != "" {
+		return l.Title
+	}
+	return l.URL
 }
 
 // Expired says whether the link is hidden from the lists as dead.
@@ -139,7 +147,7 @@ type Filter struct {
 	Shown  Shown
 }
 
-// New is a link to be saved.
+// New is a link to add.
 type New struct {
 	URL   string
 	Tags  []string
@@ -155,9 +163,9 @@ type New struct {
 	CreatedAt models.Time
 }
 
-// Annotation is the owner's own words on a link. A nil member stays as it is;
-// an empty one is cleared.
-type Annotation struct {
+// Edit changes the owner's title and notes of a link. A nil member stays as it
+// is; an empty one is cleared.
+type Edit struct {
 	Title *string
 	Notes *string
 }
@@ -168,10 +176,10 @@ type Counts struct {
 	Health                map[Health]int // active links, by health
 }
 
-// Change is one thing done to one or many links that can be taken back.
+// Change is one action that was done to one or many links.
 type Change struct {
 	ID        string
-	Action    string // "delete", "expire", "revive" or "tag"
+	Action    string // ActionDelete, ActionExpire and so on
 	Links     int    // how many it touched; 0: nothing to undo, and no ID
 	CreatedAt models.Time
 }

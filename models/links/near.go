@@ -14,7 +14,7 @@ import (
 )
 
 // Near misses: when a query finds nothing, the words that stand within two
-// edits of its words are looked for instead (contract §3). The words come from
+// edits of its words are looked for instead. The words come from
 // the table link_words, which every stored link feeds.
 
 const (

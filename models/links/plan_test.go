@@ -23,7 +23,7 @@ func TestQueryPlans(t *testing.T) {
 	}
 	_, err := f.Import(t.Context(), ns)
 	f.must(err)
-	l := f.save("https://one.test/", "t1", "mine")
+	l := f.add("https://one.test/", "t1", "mine")
 	tag := f.tag("t1")
 	ctx, page := t.Context(), models.Page{Number: 3, Size: 30}
 
@@ -47,16 +47,16 @@ func TestQueryPlans(t *testing.T) {
 		{"attention", func() error { _, err := f.NeedAttention(ctx, 10); return err }},
 		{"get", func() error { _, err := f.Get(ctx, l.ID); return err }},
 		{"view", func() error { _, err := f.View(ctx, l.ID); return err }},
-		{"save again", func() error { _, _, err := f.Save(ctx, links.New{URL: l.URL, Tags: []string{"t2"}}); return err }},
+		{"save again", func() error { _, _, err := f.Add(ctx, links.New{URL: l.URL, Tags: []string{"t2"}}); return err }},
 		{"tags of", func() error { _, err := f.TagsOf(ctx, l.ID); return err }},
 		{"tag", func() error { _, err := f.Tag(ctx, tag.ID); return err }},
 		{"tags", func() error { _, err := f.Tags(ctx, "", links.TagsByCount, page); return err }},
 		{"new tags", func() error { _, err := f.Tags(ctx, "", links.TagsByLastUse, page); return err }},
-		{"due", func() error { _, err := f.ClaimDue(ctx, 10); return err }},
+		{"due", func() error { _, err := f.Claim(ctx, 10); return err }},
 		{"refresh", func() error { _, err := f.StartRefresh(ctx, l.ID); return err }},
 		{"claim refresh", func() error { _, err := f.ClaimRefreshes(ctx, 5); return err }},
 		{"delete", func() error { _, err := f.Delete(ctx, l.ID); return err }},
-		{"purge", func() error { return f.Purge(ctx) }},
+		{"purge", func() error { _, err := f.Purge(ctx, ctx); return err }},
 		{"reap tags", func() error {
 			return f.db.Write(ctx, func(tx *gorm.DB) error { _, err := f.ReapTags(tx, 1000); return err })
 		}},

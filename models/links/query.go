@@ -48,7 +48,7 @@ func (q Query) Empty() bool {
 	return len(q.Words)+len(q.Title)+len(q.URL)+len(q.Tags) == 0
 }
 
-// ParseQuery reads the search language of seed 001 and contract §3. Words
+// ParseQuery reads the search language. Words
 // stand for themselves, "…" is a phrase, and a field prefix (tag:, url:,
 // title:) owns the words up to the next prefix. tag:a,b asks for both tags,
 // tag:a b and tag:a, b for either. The error is CodeInvalid and says where.

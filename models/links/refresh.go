@@ -4,11 +4,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"gorm.io/gorm"
 
 	"linkwatch/models"
 )
+
+// Refresh refetches a link's metadata. 404 and 410 expire it; other failures
+// leave the metadata as it was and show in the health. If the site asks for a
+// pause, nothing changes and the error is CodeUnresolvable with RetryAfter. If
+// too many pages are being fetched, nothing changes and it is CodeUnavailable
+// with RetryAfter.
+func (s *Store) Refresh(ctx context.Context, id string) (Link, error) {
+	return s.refreshWith(ctx, s.fetch, id)
+}
+
+func (s *Store) refreshWith(ctx context.Context, fetch Fetcher, id string) (Link, error) {
+	l, err := s.Get(ctx, id)
+	if err != nil {
+		return Link{}, err
+	}
+	page, err := fetch.Fetch(ctx, l.URL)
+	if ctx.Err() != nil {
+		return Link{}, ctx.Err()
+	}
+	if pauseOf(err) > 0 {
+		return Link{}, unresolvable(err)
+	}
+	return s.record(ctx, l, page, err, page.Status == http.StatusOK)
+}
 
 // refreshRow is a row of link_refreshes.
 type refreshRow struct {

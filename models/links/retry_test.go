@@ -65,14 +65,14 @@ func TestWritesThatAreRunAgain(t *testing.T) {
 		}
 		var l Link
 		lose("save", func() (err error) {
-			l, _, err = s.Save(ctx, New{URL: "https://a.test/", Tags: []string{"go", "web"}})
+			l, _, err = s.Add(ctx, New{URL: "https://a.test/", Tags: []string{"go", "web"}})
 			return err
 		})
 		if !slices.Equal(l.Tags, []string{"go", "web"}) {
 			t.Fatalf("saved %q", l.Tags)
 		}
 		wantTags(l.ID, "go", "web")
-		lose("save again", func() error { _, _, err := s.Save(ctx, New{URL: "https://a.test", Tags: []string{"x"}}); return err })
+		lose("save again", func() error { _, _, err := s.Add(ctx, New{URL: "https://a.test", Tags: []string{"x"}}); return err })
 		wantTags(l.ID, "go", "web", "x")
 		lose("import", func() error {
 			ns := []New{{URL: "https://a.test/", Tags: []string{"y"}}}

@@ -75,27 +75,27 @@ func (s selection) hasPage(p models.Page, total int) bool {
 }
 
 // selectionOf adds the filter's marks to a parsed query.
-func (st *Store) selectionOf(f Filter, q Query, whole map[string]bool) selection {
-	s := selection{query: q, whole: whole}
+func (s *Store) selectionOf(f Filter, q Query, whole map[string]bool) selection {
+	sel := selection{query: q, whole: whole}
 	if !q.Empty() {
-		s.limit = MaxCounted + 1
+		sel.limit = MaxCounted + 1
 	}
 	if f.Tag != "" {
-		s.must = append(s.must, markTag(models.FoldName(f.Tag)))
+		sel.must = append(sel.must, markTag(models.FoldName(f.Tag)))
 	}
 	if f.Health != "" {
-		s.must = append(s.must, markHealth(f.Health))
+		sel.must = append(sel.must, markHealth(f.Health))
 	}
 	switch f.Shown {
 	case ShowActive:
-		s.not = append(s.not, markExpired)
+		sel.not = append(sel.not, markExpired)
 	case ShowRecent:
-		s.must, s.since = append(s.must, markExpired), st.recently()
+		sel.must, sel.since = append(sel.must, markExpired), s.recently()
 	case ShowExpired:
-		s.must = append(s.must, markExpired)
+		sel.must = append(sel.must, markExpired)
 	case ShowAll:
 	}
-	return s
+	return sel
 }
 
 // tiers are the fields in which the words without a prefix may stand, best

@@ -145,18 +145,12 @@ func contains(w Word, fields ...string) condition {
 	var or []condition
 	for _, form := range w {
 		for _, f := range fields {
-			or = append(or, condition{f + " LIKE ?", []any{"%" + escapeLike(form) + "%"}})
+			or = append(or, condition{f + " LIKE ?", []any{"%" + models.EscapeLike(form) + "%"}})
 		}
 	}
 	return join(" OR ", or...)
 }
 
 func carries(mark string) condition {
-	return condition{"(marks LIKE ?)", []any{"%\n" + escapeLike(mark) + "\n%"}}
+	return condition{"(marks LIKE ?)", []any{"%\n" + models.EscapeLike(mark) + "\n%"}}
 }
-
-var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
-
-// escapeLike makes the signs that mean something to LIKE stand for themselves;
-// the statement must say ESCAPE '\' where the engine has no such default (SQLite).
-func escapeLike(s string) string { return likeEscaper.Replace(s) }

@@ -295,7 +295,8 @@ func TestNearMissesOfLiveLinksOnly(t *testing.T) {
 				t.Errorf("%s finds %q", q, got)
 			}
 		}
-		t.must(t.Purge(t.Context()))
+		_, err = t.Purge(t.Context(), t.Context())
+		t.must(err)
 		var words []string
 		t.must(t.db.Read(t.Context()).Raw("SELECT word FROM link_words WHERE word LIKE 'kube%' ORDER BY word").Scan(&words).Error)
 		if !slices.Equal(words, []string{"kubernetee", "kubernetes"}) {

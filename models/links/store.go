@@ -291,12 +291,15 @@ func lockOne(tx *gorm.DB, id string) (Link, error) {
 	return ls[0], nil
 }
 
+// lockChanges is held by changes of links and tags.
+const lockChanges models.LockKey = 7_110_913_001
+
 // write runs a change of links or tags, one at a time. fn returns the links
 // that have to be indexed anew, with their tags as they are after the change.
 func (s *Store) write(ctx context.Context, fn func(tx *gorm.DB) ([]Link, error)) error {
 	var learned []string
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := s.db.OneAtATime(tx, models.LockLinks); err != nil {
+		if err := s.db.OneAtATime(tx, lockChanges); err != nil {
 			return err
 		}
 		ls, err := fn(tx)

@@ -2,6 +2,7 @@ package links
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,7 +47,7 @@ func (s *Store) Tags(ctx context.Context, match string, o TagOrder, p models.Pag
 	rows := func() *gorm.DB {
 		g := s.db.Read(ctx).Model(&Tag{})
 		if f != "" {
-			g = g.Where(`folded LIKE ? ESCAPE '\'`, "%"+escapeLike(f)+"%")
+			g = g.Where(`folded LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(f)+"%")
 		}
 		return g
 	}
@@ -69,7 +70,7 @@ func (s *Store) CompleteTags(ctx context.Context, typed string, limit int) ([]Ta
 	if err := models.CheckFilter("query.tags", typed); err != nil {
 		return ts, err
 	}
-	f := escapeLike(models.FoldName(typed))
+	f := models.EscapeLike(models.FoldName(typed))
 	err := s.db.Read(ctx).Where(`folded LIKE ? ESCAPE '\'`, "%"+f+"%").
 		Order(clause.OrderBy{Expression: clause.Expr{
 			SQL:  `CASE WHEN folded LIKE ? ESCAPE '\' THEN 0 ELSE 1 END, link_count DESC, seq`,
@@ -84,41 +85,6 @@ func (s *Store) CompleteTags(ctx context.Context, typed string, limit int) ([]Ta
 // Tag is one tag; CodeNotFound if there is none.
 func (s *Store) Tag(ctx context.Context, tagID string) (Tag, error) {
 	return findTag(s.db.Read(ctx), tagID)
-}
-
-// MergeTarget returns the other tag that a rename of tagID to name would merge
-// it into, and the number of links that carry that tag, expired ones included.
-// links is 0 if no other tag has the name. The error is CodeNotFound if tagID
-// names no tag. Both tags and the count come from one statement, so that
-// concurrent merges cannot make them disagree.
-func (s *Store) MergeTarget(ctx context.Context, tagID, name string) (into Tag, links int, err error) {
-	if models.CheckID(models.KindTag, tagID) != nil {
-		return Tag{}, 0, models.NotFound("tag")
-	}
-	var rows []struct {
-		Tag
-		Links int
-	}
-	err = s.db.Read(ctx).Raw(`SELECT tags.*, (SELECT count(*) FROM link_tags WHERE tag_seq = tags.seq) AS links
-		FROM tags WHERE id = ? OR folded = ?`, tagID, models.FoldName(name)).Scan(&rows).Error
-	if err != nil {
-		return Tag{}, 0, fmt.Errorf("looking for the tag to merge into: %w", err)
-	}
-	known := false
-	for _, r := range rows {
-		if r.ID == tagID {
-			known = true
-		} else {
-			into, links = r.Tag, r.Links
-		}
-	}
-	if !known {
-		return Tag{}, 0, models.NotFound("tag")
-	}
-	if links == 0 { // a tag without links does not exist for users: a rename takes its name silently
-		into = Tag{}
-	}
-	return into, links, nil
 }
 
 // TagsOf are the tags of a link, in the order it got them.
@@ -203,116 +169,6 @@ func (s *Store) SwapTag(ctx context.Context, id, tagID, name string) (Tag, error
 		return ls, err
 	})
 	return swapped, err
-}
-
-// reindexBatch is how many links one transaction indexes anew: other writers
-// wait that long.
-const reindexBatch = 250
-
-// RenameTag gives a tag another name everywhere. If another tag has that name
-// already, the two become one (merged is true), which keeps its casing. The
-// links are indexed anew before it returns, some at a time; what ctx cuts
-// short, Purge finishes.
-func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merged bool, err error) {
-	names, err := cleanTags([]string{name})
-	if err != nil {
-		return Tag{}, false, models.Invalid("name", "%s", fieldMessage(err))
-	}
-	name, folded := names[0], models.FoldName(names[0])
-	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
-		old, err := findTag(tx, tagID)
-		if err != nil {
-			return nil, err
-		}
-		t, merged = old, false
-		var other []Tag
-		if err := tx.Where("folded = ? AND seq <> ?", folded, old.Seq).Find(&other).Error; err != nil {
-			return nil, fmt.Errorf("looking for a tag: %w", err)
-		}
-		if folded != old.Folded { // the index does not know casings
-			err := tx.Exec(`INSERT INTO link_reindex (link_seq) SELECT link_seq FROM link_tags WHERE tag_seq = ?
-				ON CONFLICT DO NOTHING`, old.Seq).Error
-			if err != nil {
-				return nil, fmt.Errorf("noting the links of a tag: %w", err)
-			}
-		}
-		if len(other) > 0 {
-			t, merged = other[0], true
-			err = merge(tx, old, &t)
-		} else {
-			t.Name, t.Folded = name, folded
-			err = tx.Save(&t).Error
-		}
-		if err != nil {
-			return nil, fmt.Errorf("renaming a tag: %w", err)
-		}
-		return nil, nil
-	})
-	if err == nil {
-		err = s.reindex(ctx)
-	}
-	return t, merged, err
-}
-
-// merge moves every link of a tag to another, drops the first and counts the
-// links of the second anew.
-func merge(tx *gorm.DB, from Tag, into *Tag) error {
-	for _, q := range []string{
-		`INSERT INTO link_tags (link_seq, tag_seq, position)
-			SELECT link_seq, @into, position FROM link_tags WHERE tag_seq = @from ON CONFLICT DO NOTHING`,
-		`DELETE FROM link_tags WHERE tag_seq = @from`,
-		`DELETE FROM tags WHERE seq = @from`,
-		`UPDATE tags SET link_count = (SELECT count(*) FROM link_tags JOIN links ON links.seq = link_seq
-			WHERE tag_seq = @into AND expired_at IS NULL), last_used_at = max_of.t
-			FROM (SELECT CASE WHEN last_used_at > @used THEN last_used_at ELSE @used END AS t FROM tags WHERE seq = @into) AS max_of
-			WHERE seq = @into`,
-	} {
-		err := tx.Exec(q, map[string]any{"from": from.Seq, "into": into.Seq, "used": from.LastUsedAt}).Error
-		if err != nil {
-			return err
-		}
-	}
-	return tx.Take(into, into.Seq).Error
-}
-
-// reindex indexes the links of link_reindex anew, some at a time.
-func (s *Store) reindex(ctx context.Context) error {
-	for {
-		var seqs []int64
-		err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
-			if err := tx.Raw("SELECT link_seq FROM link_reindex ORDER BY link_seq LIMIT ?", reindexBatch).Scan(&seqs).Error; err != nil {
-				return nil, err
-			}
-			if len(seqs) == 0 {
-				return nil, nil
-			}
-			if err := tx.Exec("DELETE FROM link_reindex WHERE link_seq IN ?", seqs).Error; err != nil {
-				return nil, err
-			}
-			return inOrder(tx, seqs)
-		})
-		if err != nil {
-			return fmt.Errorf("indexing the links of a tag: %w", err)
-		}
-		if len(seqs) < reindexBatch {
-			return nil
-		}
-	}
-}
-
-// ReapTags deletes up to limit tags that no link carries. Everything that takes
-// a tag off its last link drops the tag with it, so there are none unless links
-// were deleted past the store. It is the reaper's part (models/cleanup.Remove).
-func (s *Store) ReapTags(tx *gorm.DB, limit int) (int64, error) {
-	if err := s.db.OneAtATime(tx, models.LockLinks); err != nil { // or one could be put on a link meanwhile
-		return 0, err
-	}
-	res := tx.Exec(`DELETE FROM tags WHERE seq IN (
-		SELECT seq FROM tags WHERE NOT EXISTS (SELECT 1 FROM link_tags WHERE tag_seq = tags.seq) LIMIT ?)`, limit)
-	if res.Error != nil {
-		return 0, fmt.Errorf("dropping unused tags: %w", res.Error)
-	}
-	return res.RowsAffected, nil
 }
 
 // wholeTags are the names in the query's tag groups that are tags as they
@@ -406,7 +262,84 @@ func cleanTags(names []string) ([]string, error) {
 	return out, nil
 }
 
-// tooManyTags is the error of seed 001's example.
+// tooManyTags is the error of a link that would have more than MaxTags.
 func tooManyTags() error {
 	return &models.Error{Code: models.CodeTooManyTags, Detail: fmt.Sprintf("Links can have at most %d tags", MaxTags)}
+}
+
+// fieldMessage is the message of an error's first member.
+func fieldMessage(err error) string {
+	e, ok := errors.AsType[*models.Error](err)
+	if !ok || len(e.Fields) == 0 {
+		return "is not valid"
+	}
+	return strings.TrimSuffix(e.Fields[0].Message, ".")
+}
+
+// TagAll puts tags on links. If one of them would have more than MaxTags,
+// nothing is added.
+func (s *Store) TagAll(ctx context.Context, names []string, ids ...string) (Change, error) {
+	names, err := cleanTags(names)
+	if err != nil {
+		return Change{}, err
+	}
+	return s.change(ctx, ActionTag, ids, func(tx *gorm.DB, ls []Link) ([]past, []Link, error) {
+		each := make([][]string, len(ls))
+		for i := range each {
+			each[i] = names
+		}
+		added, err := attach(tx, s.clock.Now(), ls, each)
+		if err != nil {
+			return nil, nil, err
+		}
+		var before []past
+		for i, tags := range added {
+			if len(tags) > 0 {
+				before = append(before, past{Link{ID: ls[i].ID}, tags})
+			}
+		}
+		return before, ls, nil
+	})
+}
+
+// untag takes the tags off that a change had put on.
+func untag(tx *gorm.DB, before []past) ([]Link, error) {
+	ids, byTag := make([]string, len(before)), map[string]map[string]bool{}
+	for i, p := range before {
+		ids[i] = p.Link.ID
+		for _, n := range p.Tags {
+			f := models.FoldName(n)
+			if byTag[f] == nil {
+				byTag[f] = map[string]bool{}
+			}
+			byTag[f][p.Link.ID] = true
+		}
+	}
+	ls, err := lock(tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range sortedKeys(byTag) {
+		var ts []Tag
+		if err := tx.Where("folded = ?", f).Find(&ts).Error; err != nil {
+			return nil, fmt.Errorf("loading a tag: %w", err)
+		}
+		var on []int // the places in ls of the links that still carry it
+		var sub []Link
+		for i, l := range ls {
+			if byTag[f][l.ID] && slices.ContainsFunc(l.Tags, func(n string) bool { return models.FoldName(n) == f }) {
+				on, sub = append(on, i), append(sub, l)
+			}
+		}
+		if len(ts) == 0 || len(sub) == 0 {
+			continue
+		}
+		if err := detach(tx, sub, ts[0]); err != nil {
+			return nil, err
+		}
+		for j, i := range on {
+			ls[i] = sub[j]
+		}
+	}
+	return ls, nil
 }

@@ -1,26 +1,21 @@
 package links_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"gorm.io/gorm"
-
 	"linkwatch/models"
 	"linkwatch/models/links"
-	"linkwatch/models/modelstest"
 )
 
 func TestTagsOnALink(t *testing.T) {
 	each(t, func(t fixture) {
-		a, b := t.save("https://a.test/a", "Go"), t.save("https://a.test/b", "GO", "web")
+		a, b := t.add("https://a.test/a", "Go"), t.add("https://a.test/b", "GO", "web")
 		ts, err := t.AddTags(t.Context(), a.ID, []string{"web", "Zürich", "zürich"})
 		t.must(err)
 		var names []string
@@ -66,7 +61,7 @@ func TestTagsOnALink(t *testing.T) {
 
 func TestTooManyTags(t *testing.T) {
 	each(t, func(t fixture) {
-		l := t.save("https://a.test/")
+		l := t.add("https://a.test/")
 		names := make([]string, 64)
 		for i := range names {
 			names[i] = fmt.Sprintf("t%02d", i)
@@ -80,7 +75,7 @@ func TestTooManyTags(t *testing.T) {
 		}
 		_, err = t.AddTags(t.Context(), l.ID, slices.Concat(names, []string{"T00"})) // 64 with those it has
 		t.must(err)
-		_, _, err = t.Save(t.Context(), links.New{URL: l.URL, Tags: []string{"more"}})
+		_, _, err = t.Add(t.Context(), links.New{URL: l.URL, Tags: []string{"more"}})
 		t.wantCode(err, models.CodeTooManyTags)
 		if got := t.tagNames(links.TagsByCount); slices.Contains(got, "more") || slices.Contains(got, "one") {
 			t.Error("a refused tag was stored")
@@ -90,11 +85,11 @@ func TestTooManyTags(t *testing.T) {
 
 func TestTagLists(t *testing.T) {
 	each(t, func(t fixture) {
-		a := t.save("https://a.test/a", "beta", "alpha")
+		a := t.add("https://a.test/a", "beta", "alpha")
 		t.clock.Advance(time.Minute)
-		t.save("https://a.test/b", "beta", "Alpine")
+		t.add("https://a.test/b", "beta", "Alpine")
 		t.clock.Advance(time.Minute)
-		t.save("https://a.test/c", "alpha_%")
+		t.add("https://a.test/c", "alpha_%")
 		if got := t.tagNames(links.TagsByName); !slices.Equal(got, []string{"alpha", "alpha_%", "Alpine", "beta"}) {
 			t.Errorf("by name: %q", got)
 		}
@@ -128,42 +123,11 @@ func TestTagLists(t *testing.T) {
 	})
 }
 
-func TestRenameAndMergeTags(t *testing.T) {
-	each(t, func(t fixture) {
-		a, b := t.save("https://a.test/a", "golang", "x"), t.save("https://a.test/b", "golang", "Go")
-		tag, merged, err := t.RenameTag(t.Context(), t.tag("golang").ID, "Golang")
-		t.must(err)
-		if merged || tag.Name != "Golang" {
-			t.Errorf("another casing: %+v, merged %v", tag, merged)
-		}
-		tag, merged, err = t.RenameTag(t.Context(), tag.ID, "gopher")
-		t.must(err)
-		if merged || tag.LinkCount != 2 || len(t.urls(links.Filter{Query: "gopher"})) != 2 || len(t.urls(links.Filter{Query: "tag:golang"})) != 0 {
-			t.Errorf("renamed: %+v, merged %v", tag, merged)
-		}
-		tag, merged, err = t.RenameTag(t.Context(), tag.ID, "GO")
-		t.must(err)
-		if !merged || tag.Name != "Go" || tag.LinkCount != 2 {
-			t.Errorf("merged: %+v, merged %v", tag, merged)
-		}
-		if !slices.Equal(t.get(a.ID).Tags, []string{"Go", "x"}) || !slices.Equal(t.get(b.ID).Tags, []string{"Go"}) {
-			t.Errorf("tags %q and %q", t.get(a.ID).Tags, t.get(b.ID).Tags)
-		}
-		if got := t.urls(links.Filter{Tag: "go"}); len(got) != 2 {
-			t.Errorf("by the merged tag: %q", got)
-		}
-		_, _, err = t.RenameTag(t.Context(), tag.ID, " ")
-		t.wantCode(err, models.CodeInvalid)
-		_, _, err = t.RenameTag(t.Context(), models.NewID(models.KindTag), "x")
-		t.wantCode(err, models.CodeNotFound)
-	})
-}
-
 // A tag's own name wins, with its accents; only without such a tag any that
 // holds the word is meant.
 func TestTagsThatDifferInAccents(t *testing.T) {
 	each(t, func(t fixture) {
-		with, without := t.save("https://a.test/with", "Café"), t.save("https://a.test/without", "cafe")
+		with, without := t.add("https://a.test/with", "Café"), t.add("https://a.test/without", "cafe")
 		for q, want := range map[string]string{"tag:café": with.URL, "tag:CAFÉ": with.URL, "tag:cafe": without.URL} {
 			if got := t.urls(links.Filter{Query: q}); !slices.Equal(got, []string{want}) {
 				t.Errorf("%s: %q", q, got)
@@ -177,7 +141,7 @@ func TestTagsThatDifferInAccents(t *testing.T) {
 
 func TestLongTagFilters(t *testing.T) {
 	each(t, func(t fixture) {
-		t.save("https://a.test/", "x")
+		t.add("https://a.test/", "x")
 		for _, long := range []string{strings.Repeat("a", 60_000), strings.Repeat("\ufdfa", 3000)} {
 			_, err := t.Tags(t.Context(), long, links.TagsByName, firstPage)
 			t.wantCode(err, models.CodeInvalid)
@@ -197,89 +161,13 @@ func TestLongTagFilters(t *testing.T) {
 	})
 }
 
-func TestARenameThatWasCutShortIsFinished(t *testing.T) {
-	each(t, func(t fixture) {
-		var ns []links.New
-		for i := range 600 {
-			ns = append(ns, links.New{URL: fmt.Sprintf("https://a.test/%d", i), Tags: []string{"old"}})
-		}
-		_, err := t.Import(t.Context(), ns)
-		t.must(err)
-		id := t.tag("old").ID
-		ctx, cancel := context.WithCancel(t.Context())
-		n := modelstest.Queries(t, t.db)
-		go func() { // as soon as the rename is stored
-			for n.Load() < 8 {
-				runtime.Gosched()
-			}
-			cancel()
-		}()
-		_, _, err = t.RenameTag(ctx, id, "new")
-		cancel()
-		if err == nil {
-			t.Log("the rename was faster")
-		}
-		if t.tag("new").ID != id {
-			t.Fatal("the tag was not renamed")
-		}
-		t.must(t.Purge(t.Context()))
-		found, err := t.List(t.Context(), links.Filter{Query: "tag:new"}, firstPage)
-		t.must(err)
-		if found.Total != 600 {
-			t.Errorf("%d of 600 links are found by the new name", found.Total)
-		}
-	})
-}
-
-// Nothing the store does leaves a tag that no link carries (TestTagCountsStayTrue
-// looks for them too): only a link that was deleted past it does.
-func TestReapTags(t *testing.T) {
-	each(t, func(t fixture) {
-		reap := func(limit int) (n int64) {
-			t.Helper()
-			t.must(t.db.Write(t.Context(), func(tx *gorm.DB) (err error) {
-				n, err = t.ReapTags(tx, limit)
-				return err
-			}))
-			return n
-		}
-		expired := t.save("https://a.test/expired", "resting")
-		_, err := t.SetExpired(t.Context(), true, expired.ID)
-		t.must(err)
-		undone := t.save("https://a.test/undone", "back")
-		c, err := t.Delete(t.Context(), undone.ID)
-		t.must(err)
-		_, err = t.Undo(t.Context(), c.ID)
-		t.must(err)
-		c, err = t.TagAll(t.Context(), []string{"taken back"}, undone.ID)
-		t.must(err)
-		_, err = t.Undo(t.Context(), c.ID)
-		t.must(err)
-		_, err = t.Import(t.Context(), []links.New{{URL: "https://a.test/undone", Tags: []string{"merged"}}})
-		t.must(err)
-		if n := reap(10); n != 0 {
-			t.Errorf("%d tags of links were dropped", n)
-		}
-		t.save("https://a.test/lost", "one", "two", "three", "back")
-		modelstest.Exec(t, t.db, "DELETE FROM links WHERE url = 'https://a.test/lost'")
-		for i, want := range []int64{2, 1, 0} {
-			if n := reap(2); n != want {
-				t.Errorf("batch %d dropped %d, want %d", i, n, want)
-			}
-		}
-		if got := t.tagNames(links.TagsByName); !slices.Equal(got, []string{"back", "merged", "resting"}) {
-			t.Errorf("left: %q", got)
-		}
-	})
-}
-
 // TestTagCountsStayTrue does at random all that touches tags, from several
 // goroutines, and counts anew what the store counted along.
 func TestTagCountsStayTrue(t *testing.T) {
 	each(t, func(t fixture) {
 		var ids []string
 		for i := range 12 {
-			ids = append(ids, t.save(fmt.Sprintf("https://a.test/%d", i), fmt.Sprint("t", i%4)).ID)
+			ids = append(ids, t.add(fmt.Sprintf("https://a.test/%d", i), fmt.Sprint("t", i%4)).ID)
 		}
 		var wg sync.WaitGroup
 		for w := range 4 {
@@ -355,27 +243,33 @@ func (t fixture) step(rnd *rand.Rand, id, name string) error {
 	}
 }
 
-func TestMergeTarget(t *testing.T) {
+func TestTagAllAndUndo(t *testing.T) {
 	each(t, func(t fixture) {
-		t.save("https://a.test", "from")
-		l := t.save("https://b.test", "Into")
-		t.save("https://c.test", "into")
-		_, err := t.SetExpired(t.Context(), true, l.ID)
+		a, b := t.add("https://a.test/a", "have"), t.add("https://a.test/b")
+		c, err := t.TagAll(t.Context(), []string{"HAVE", "new"}, a.ID, b.ID)
 		t.must(err)
-		from := t.tag("from").ID
-		for name, want := range map[string]struct {
-			name  string
-			links int
-		}{"INTO": {"Into", 2}, "from": {}, "other": {}, "": {}} {
-			into, n, err := t.MergeTarget(t.Context(), from, name)
-			if err != nil || into.Name != want.name || n != want.links {
-				t.Errorf("%q: %q on %d links, %v", name, into.Name, n, err)
-			}
+		if c.Links != 2 || !slices.Equal(t.get(b.ID).Tags, []string{"have", "new"}) {
+			t.Errorf("%+v, tags %q", c, t.get(b.ID).Tags)
 		}
-		for _, id := range []string{"", "x", models.NewID(models.KindTag)} {
-			if _, _, err := t.MergeTarget(t.Context(), id, "into"); models.CodeOf(err) != models.CodeNotFound {
-				t.Errorf("tag %q: %v", id, err)
-			}
+		_, err = t.Undo(t.Context(), c.ID)
+		t.must(err)
+		if !slices.Equal(t.get(a.ID).Tags, []string{"have"}) || len(t.get(b.ID).Tags) != 0 {
+			t.Errorf("tags %q and %q", t.get(a.ID).Tags, t.get(b.ID).Tags)
+		}
+		if got := t.tagNames(links.TagsByName); !slices.Equal(got, []string{"have"}) {
+			t.Errorf("tags %q", got)
+		}
+
+		full := make([]string, 64)
+		for i := range full {
+			full[i] = fmt.Sprint("t", i)
+		}
+		_, err = t.AddTags(t.Context(), b.ID, full)
+		t.must(err)
+		_, err = t.TagAll(t.Context(), []string{"straw"}, a.ID, b.ID)
+		t.wantCode(err, models.CodeTooManyTags)
+		if got := t.get(a.ID).Tags; slices.Contains(got, "straw") {
+			t.Errorf("half tagged: %q", got)
 		}
 	})
 }

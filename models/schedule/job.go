@@ -1,8 +1,8 @@
 // Package schedule is the record of the scheduled jobs: what each is doing, how
-// it did, and the history of its runs (contract §7, GET /v1/admin/jobs).
+// it did, and the history of its runs (GET /v1/admin/jobs).
 //
 // It is also what keeps a job from running twice at once, in one process or in
-// several (seed 002, ADR-007): a run begins by taking the job's lease, which
+// several (ADR 7): a run begins by taking the job's lease, which
 // ends by itself if the process dies.
 package schedule
 

@@ -86,7 +86,7 @@ func (s *Store) Job(ctx context.Context, jobID string) (Job, error) {
 func (s *Store) Runs(ctx context.Context, jobID string, after models.Cursor, limit int) (models.Slice[Run], error) {
 	var page models.Slice[Run]
 	if after != (models.Cursor{}) && models.CheckID(models.KindRun, after.ID) != nil {
-		return page, models.Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
+		return page, models.ErrPageToken
 	}
 	if err := s.known(ctx, jobID); err != nil {
 		return page, err

@@ -17,7 +17,7 @@ var spellings = []string{
 func TestOtherSpellingsOfOwnHosts(t *testing.T) {
 	each(t, func(f fixture) {
 		for _, u := range spellings {
-			_, _, err := f.Create(f.Context(), shortlinks.New{LongURL: u})
+			_, _, err := f.Add(f.Context(), shortlinks.New{LongURL: u})
 			f.is(err, models.CodeInvalid, "long_url")
 		}
 	})
@@ -32,7 +32,7 @@ func TestOtherNamesOfThisMachine(t *testing.T) {
 			"127.0.0.1", "localhost", "[::1]", "links.lan", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "[::ffff:127.0.0.1]", "[0:0:0:0:0:ffff:7f00:1]",
 			"localhost.", "LOCALHOST", "ｌｏｃａｌｈｏｓｔ", "１２７.1", "127.0.0.2", "127.255.255.254", "0.0.0.0", "0", "[::]", "links.localhost", "Links.Lan.",
 		} {
-			_, _, err := f.Create(f.Context(), shortlinks.New{LongURL: "http://" + host + ":8080/s/abcd"})
+			_, _, err := f.Add(f.Context(), shortlinks.New{LongURL: "http://" + host + ":8080/s/abcd"})
 			f.is(err, models.CodeInvalid, "long_url")
 			f.add(func(n *shortlinks.New) { n.LongURL = "http://" + host + ":8080/links" })  // a page
 			f.add(func(n *shortlinks.New) { n.LongURL = "http://" + host + ":9090/s/abcd" }) // another server
@@ -51,7 +51,7 @@ func TestSettingsSpellHostsInTheirOwnWay(t *testing.T) {
 		for _, u := range []string{
 			"https://links.example/s/abcd", "http://127.0.0.1:99/abcd", "http://192.0.2.7/", "http://a.bad.example/", "http://192.0.2.8/",
 		} {
-			_, _, err := f.Create(f.Context(), shortlinks.New{LongURL: u})
+			_, _, err := f.Add(f.Context(), shortlinks.New{LongURL: u})
 			f.is(err, models.CodeInvalid, "long_url")
 		}
 		f.add(func(n *shortlinks.New) { n.LongURL = "http://192.0.2.9/" })

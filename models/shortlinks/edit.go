@@ -3,154 +3,21 @@ package shortlinks
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"linkwatch/models"
 )
 
-// Create makes a short link, unless the IdempotencyKey was used before: then
-// what it made is answered, and created is false. Errors are CodeInvalid
-// ("long_url", "short_key", "expires_at", "ttl_seconds", "max_visits", "title",
-// "header.Idempotency-Key"), and CodeConflict if the key is taken, also by a
-// short link that has ended but is not cleaned up yet.
-func (s *Store) Create(ctx context.Context, n New) (l ShortLink, created bool, err error) {
-	began := instant(s.clock)
-	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		if n.IdempotencyKey == "" {
-			l, err = s.create(tx, n)
-			created = err == nil
-			return err
-		}
-		known, err := s.keys.Claim(tx, n.IdempotencyKey)
-		if err != nil {
-			return err
-		}
-		if known != "" {
-			// Not by its short key, which may be another's since.
-			var ok bool
-			if l, ok, err = one(there(tx).Where("seq = ?", known)); err != nil || ok {
-				created = false
-				return err
-			} // deleted meanwhile: the idempotency key is free again
-		}
-		if l, err = s.create(tx, n); err != nil {
-			return err
-		}
-		created = true
-		return s.keys.Keep(tx, n.IdempotencyKey, strconv.FormatInt(l.Seq, 10))
-	})
-	if err != nil {
-		return ShortLink{}, false, err
-	}
-	if created {
-		s.announce(ctx, l, began)
-	}
-	return l, created, nil
-}
-
-// makeAttempts is how many keys are made up before it is given up: even with a
-// thousand million short links the second is needed once in a thousand times.
-const makeAttempts = 10
-
-func (s *Store) create(tx *gorm.DB, n New) (ShortLink, error) {
-	now := s.clock.Now()
-	l := ShortLink{
-		Key: n.Key, Title: n.Title, MaxVisits: n.MaxVisits, ExpiresAt: n.ExpiresAt, CreatedAt: now, UpdatedAt: now,
-	}
-	if n.TTL != 0 {
-		if !n.ExpiresAt.IsZero() {
-			return l, models.Invalid("ttl_seconds", "cannot be given together with expires_at")
-		}
-		if n.TTL < time.Second || n.TTL > MaxTTL {
-			return l, models.Invalid("ttl_seconds", "must be a whole number of seconds from 1 to %d", int64(MaxTTL/time.Second))
-		}
-		l.ExpiresAt = now.Add(n.TTL)
-	}
-	if err := checkEnd(l.ExpiresAt, now); err != nil {
-		return l, err
-	}
-	if n.Key != "" {
-		if err := checkKey(n.Key); err != nil {
-			return l, err
-		}
-	}
-	if err := check(&l); err != nil {
-		return l, err
-	}
-	if err := s.lead(&l, n.LongURL); err != nil {
-		return l, err
-	}
-	for range makeAttempts {
-		if n.Key == "" {
-			if l.Key = makeKey(); Reserved(l.Key) {
-				continue
-			}
-		}
-		l.Folded = folded(l)
-		res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&l)
-		if res.Error != nil {
-			return l, fmt.Errorf("storing a short link: %w", res.Error)
-		}
-		if res.RowsAffected > 0 {
-			return l, nil
-		}
-		if n.Key != "" {
-			return l, models.Conflict("The short key is taken. A deleted or expired short link keeps its key until it is cleaned up. Choose another key.")
-		}
-	}
-	return l, fmt.Errorf("no free key was found in %d attempts", makeAttempts)
-}
-
-// checkEnd refuses an expiry that has passed, and one that cannot be written
-// down as RFC 3339 in every time zone.
-func checkEnd(end, now models.Time) error {
-	if end.IsZero() {
-		return nil
-	}
-	if !end.After(now.Time) {
-		return models.Invalid("expires_at", "is in the past")
-	}
-	if end.Sub(now.Time) > MaxTTL {
-		return models.Invalid("expires_at", "is more than 100 years ahead; leave it out for a short link that never expires")
-	}
-	return nil
-}
-
-// lead checks where a short link is to lead and sets it.
-func (s *Store) lead(l *ShortLink, longURL string) error {
-	u, err := s.rules.destination(longURL)
-	if err != nil {
-		return err
-	}
-	l.LongURL, l.CanonicalURL = u.Given, u.Canonical
-	return nil
-}
-
-// check bounds what else the owner set, except for its end, and brings it to its stored form.
-func check(l *ShortLink) error {
-	if l.MaxVisits < 0 || l.MaxVisits > MaxVisits {
-		return models.Invalid("max_visits", "must be a whole number from 1 to %d, or left out", MaxVisits)
-	}
-	if l.Title = models.CleanLine(l.Title); models.Runes(l.Title) > MaxTitle {
-		return models.Invalid("title", "is longer than %d characters", MaxTitle)
-	}
-	return nil
-}
-
-func folded(l ShortLink) string { return models.Fold(l.Key + " " + l.Title + " " + l.CanonicalURL) }
-
 // Edit changes what its owner set. What has ended and is not cleaned up yet
 // lives again if it gets a later end, or more visits. Errors are those of
-// Create, and CodeNotFound.
+// Add, and CodeNotFound.
 func (s *Store) Edit(ctx context.Context, key string, e Edit) (ShortLink, error) {
 	return s.change(ctx, key, false, func(l *ShortLink, now models.Time) error {
-		set(&l.MaxVisits, e.MaxVisits)
-		set(&l.Title, e.Title)
-		set(&l.Disabled, e.Disabled)
+		models.Set(&l.MaxVisits, e.MaxVisits)
+		models.Set(&l.Title, e.Title)
+		models.Set(&l.Disabled, e.Disabled)
 		if e.ExpiresAt != nil && *e.ExpiresAt != l.ExpiresAt {
 			l.ExpiresAt = *e.ExpiresAt
 			if err := checkEnd(l.ExpiresAt, now); err != nil {
@@ -176,37 +43,9 @@ func (s *Store) Edit(ctx context.Context, key string, e Edit) (ShortLink, error)
 	})
 }
 
-func set[T any](member *T, value *T) {
-	if value != nil {
-		*member = *value
-	}
-}
-
-// Delete ends a short link. It can be restored for KeepDeleted. CodeNotFound
-// if there is none.
-func (s *Store) Delete(ctx context.Context, key string) error {
-	_, err := s.change(ctx, key, false, func(l *ShortLink, now models.Time) error {
-		l.DeletedAt = now
-		return nil
-	})
-	return err
-}
-
-// Restore brings a deleted short link back with its visits; CodeNotFound if it
-// was not deleted, or too long ago.
-func (s *Store) Restore(ctx context.Context, key string) (ShortLink, error) {
-	return s.change(ctx, key, true, func(l *ShortLink, now models.Time) error {
-		if l.DeletedAt.Before(now.Add(-KeepDeleted).Time) { // about to be reaped
-			return errUnknown
-		}
-		l.DeletedAt = models.Time{}
-		return nil
-	})
-}
-
 // change stores what do makes of a short link, and tells every cache.
 func (s *Store) change(ctx context.Context, key string, deleted bool, do func(l *ShortLink, now models.Time) error) (l ShortLink, err error) {
-	began := instant(s.clock)
+	began := s.clock.Instant()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if l, err = lock(tx, key, deleted); err != nil {
 			return err

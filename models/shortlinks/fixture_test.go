@@ -3,6 +3,7 @@ package shortlinks_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
 )
 
 const day = 24 * time.Hour
@@ -19,19 +22,17 @@ const day = 24 * time.Hour
 type fixture struct {
 	*shortlinks.Store
 	testing.TB
-	db    *models.DB
-	clock *modelstest.Clock
-	cache *shortlinks.Memory
-	opts  shortlinks.Options
+	db      *models.DB
+	clock   *modelstest.Clock
+	cache   *cache.Memory
+	counter *visits.Counter
+	opts    shortlinks.Options
 }
 
 func each(t *testing.T, test func(f fixture)) {
 	t.Helper()
 	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(newFixture(t, db)) })
 }
-
-// start is the time that the clock of a fixture begins with.
-func start() time.Time { return modelstest.NewClock().Now() }
 
 func newFixture(t testing.TB, db *models.DB) fixture {
 	f := fixture{TB: t, db: db, clock: modelstest.NewClock(), opts: shortlinks.Options{
@@ -42,11 +43,12 @@ func newFixture(t testing.TB, db *models.DB) fixture {
 }
 
 // another is another instance of the program: the same database and clock, a
-// cache of its own.
+// cache and a counter of its own.
 func (f fixture) another() fixture {
-	cache := shortlinks.NewMemory(1000, f.clock.Now)
-	f.Cleanup(cache.Close)
-	f.cache, f.Store = cache, shortlinks.NewStore(f.db, f.clock.Now, cache, f.opts)
+	f.cache = cache.NewMemory(1000, f.clock.Now)
+	f.Cleanup(f.cache.Close)
+	f.counter = visits.New()
+	f.Store = shortlinks.NewStore(f.db, f.clock.Now, f.cache, f.counter, f.opts)
 	return f
 }
 
@@ -73,7 +75,7 @@ func (f fixture) add(change ...func(*shortlinks.New)) shortlinks.ShortLink {
 	for _, do := range change {
 		do(&n)
 	}
-	l, created, err := f.Create(f.Context(), n)
+	l, created, err := f.Add(f.Context(), n)
 	f.must(err)
 	if !created {
 		f.Fatal("it was there already")
@@ -128,7 +130,53 @@ func (f fixture) write(do func(tx *gorm.DB) (int64, error)) (n int64) {
 
 func (f fixture) reap(limit int) int64 {
 	f.Helper()
-	return f.write(func(tx *gorm.DB) (int64, error) { return f.Reap(tx, limit) })
+	return f.write(func(tx *gorm.DB) (int64, error) { return f.ReapEnded(tx, limit) })
 }
 
 func ptr[T any](v T) *T { return &v }
+
+func (f fixture) edit(key string, e shortlinks.Edit) error {
+	_, err := f.Edit(f.Context(), key, e)
+	return err
+}
+
+// addMany stores short links k-000000 … past the store, which is quicker. set
+// are further columns: "expires_at = 1".
+func (f fixture) addMany(n int, set string) {
+	f.Helper()
+	now := f.Now()
+	f.must(f.db.Write(context.Background(), func(tx *gorm.DB) error {
+		links := make([]shortlinks.ShortLink, n)
+		for i := range links {
+			links[i] = shortlinks.ShortLink{
+				Key: fmt.Sprintf("k-%06d", i), LongURL: "https://example.com/page", CanonicalURL: "https://example.com/page",
+				CreatedAt: now, UpdatedAt: now,
+			}
+		}
+		if err := models.Insert(tx, links); err != nil || set == "" {
+			return err
+		}
+		return tx.Exec("UPDATE short_links SET " + set).Error
+	}))
+}
+
+// write writes down what was visited until now.
+func (f fixture) count() {
+	f.Helper()
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	f.counter.Gather(over)
+	f.must(f.counter.Write(context.Background(), f.Store))
+}
+
+const (
+	phone   = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.0 Mobile/15E148 Safari/604.1"
+	laptop  = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
+	crawler = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+)
+
+func (f fixture) visitAs(key, referrer, userAgent string) {
+	f.Helper()
+	_, err := f.Visit(f.Context(), key, shortlinks.Visitor{Referrer: referrer, UserAgent: userAgent})
+	f.must(err)
+}

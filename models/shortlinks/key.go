@@ -15,9 +15,10 @@ const (
 	madeKey   = 7 // signs: 1.5 · 10¹² keys
 )
 
-// reserved are the keys that nobody gets: the first parts of the program's own
-// addresses, what browsers and robots ask for by themselves, and names by
-// which a stranger would seem to speak for the operator. Letter case does not count.
+// reserved are keys that no short link gets: paths that browsers and robots request
+// by themselves, paths that the program may serve one day, and names by which a
+// stranger would seem to speak for the operator. Store.Reserve adds the paths that
+// the program serves. Letter case does not count.
 var reserved = map[string]bool{}
 
 func init() {
@@ -31,20 +32,31 @@ func init() {
 	}
 }
 
-// Reserved says whether nobody may have a key.
-func Reserved(key string) bool { return reserved[strings.ToLower(key)] }
+// Reserve makes words reserved as keys, in any letter case: the first parts of the
+// program's own paths. It must be called before the store is used.
+func (s *Store) Reserve(words ...string) {
+	for _, word := range words {
+		s.own[strings.ToLower(word)] = true
+	}
+}
 
-// isKey says whether a text could be a key: all others are unknown without a look-up.
-func isKey(s string) bool {
+// Reserved reports whether no short link may have a key.
+func (s *Store) Reserved(key string) bool {
+	key = strings.ToLower(key)
+	return reserved[key] || s.own[key]
+}
+
+// IsKey reports whether a text could be a key. All others are unknown without a query.
+func IsKey(s string) bool {
 	return len(s) >= MinKey && len(s) <= MaxKey && strings.Trim(s, keySigns) == ""
 }
 
 // checkKey says why somebody may not have the key that they wish for.
-func checkKey(key string) error {
-	if !isKey(key) {
+func (s *Store) checkKey(key string) error {
+	if !IsKey(key) {
 		return models.Invalid("short_key", "must be %d to %d of the letters a-z and A-Z, digits, _ and -", MinKey, MaxKey)
 	}
-	if Reserved(key) {
+	if s.Reserved(key) {
 		return models.Invalid("short_key", "is reserved; choose another one")
 	}
 	return nil

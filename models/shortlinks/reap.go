@@ -3,12 +3,14 @@ package shortlinks
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"gorm.io/gorm"
 
 	"linkwatch/models"
 )
+
+// KeepDays is for how many days the visits of a day are kept.
+const KeepDays = 400
 
 // past is one way for a short link to be past keeping.
 type past struct {
@@ -17,7 +19,7 @@ type past struct {
 }
 
 // reapable are the ways that hold now. The buffer time keeps a wrong clock of
-// one instance from deleting what lives by that of another (seed 004). What was
+// one instance from deleting what lives by that of another. What was
 // deleted by its owner can be restored for as long, whether it has ended or not.
 func (s *Store) reapable() []past {
 	now := s.clock.Now()
@@ -29,11 +31,11 @@ func (s *Store) reapable() []past {
 	}
 }
 
-// Reap deletes up to limit short links that ended longer than the buffer time
+// ReapEnded deletes up to limit short links that ended longer than the buffer time
 // ago, or were deleted longer than KeepDeleted ago, with all their visits. Several
-// instances may do so at once: each takes others. (Caches need not be told: they
-// know for themselves that the links have ended.)
-func (s *Store) Reap(tx *gorm.DB, limit int) (total int64, err error) {
+// instances may do so at once: each takes others. Caches need not be told: they
+// compare each entry with the time. It is the reaper's part (models/cleanup.Remove).
+func (s *Store) ReapEnded(tx *gorm.DB, limit int) (total int64, err error) {
 	for _, p := range s.reapable() {
 		if total == int64(limit) {
 			break
@@ -49,7 +51,7 @@ func (s *Store) Reap(tx *gorm.DB, limit int) (total int64, err error) {
 	return total, nil
 }
 
-// Waiting is how many short links Reap would delete now, counted up to most.
+// Waiting is how many short links ReapEnded would delete now, counted up to most.
 func (s *Store) Waiting(ctx context.Context, most int) (total int, err error) {
 	for _, p := range s.reapable() {
 		var n int
@@ -71,31 +73,4 @@ func (s *Store) ReapDays(tx *gorm.DB, limit int) (int64, error) {
 		return 0, fmt.Errorf("deleting old visits: %w", res.Error)
 	}
 	return res.RowsAffected, nil
-}
-
-// changesRead is how many changed short links are read at once.
-const changesRead = 1000
-
-// Changed calls see for each short link, deleted ones too, that was made or
-// changed since a time, in the order of the changes, with what caches should
-// hold of it and for how long. The reaper's work is no change.
-func (s *Store) Changed(ctx context.Context, since models.Time, see func(key string, e Entry, ttl time.Duration)) error {
-	after := ShortLink{UpdatedAt: since}
-	for {
-		var changed []ShortLink
-		err := s.db.Read(ctx).Where("(updated_at, seq) > (?, ?)", after.UpdatedAt, after.Seq).
-			Order("updated_at, seq").Limit(changesRead).Find(&changed).Error
-		if err != nil {
-			return fmt.Errorf("reading what changed: %w", err)
-		}
-		now := s.present()
-		for _, l := range changed {
-			e, ttl := s.entry(l, now)
-			see(l.Key, e, ttl)
-		}
-		if len(changed) < changesRead {
-			return nil
-		}
-		after = changed[len(changed)-1]
-	}
 }

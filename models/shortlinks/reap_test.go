@@ -1,8 +1,6 @@
 package shortlinks_test
 
 import (
-	"context"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,7 +10,6 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
-	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
 )
 
@@ -23,7 +20,7 @@ func (f fixture) waiting() int {
 	return n
 }
 
-// Seed 004: what has ended is kept for the buffer time, then deleted with its visits.
+// Expired links are kept for the buffer time, then deleted with their visits.
 func TestReap(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("ends"), ttl(time.Minute))
@@ -179,63 +176,4 @@ func TestReapDays(t *testing.T) {
 			t.Errorf("the sum is not what is kept of the days: %d", l.Visits)
 		}
 	})
-}
-
-// TestQueryPlans asks SQLite how it runs each statement: none reads a whole
-// table, and none sorts one.
-func TestQueryPlans(t *testing.T) {
-	f := newFixture(t, modelstest.New(t))
-	f.addMany(3000, "expires_at = created_at + seq * 1000000, disabled = seq % 10 = 0, exhausted_at = CASE WHEN seq % 7 = 0 THEN 1 END")
-	f.add(key("some"), limit(5))
-	f.add(key("used"), limit(1))
-	ctx, some := t.Context(), models.Cursor{CreatedAt: f.Now(), ID: "k-000100"}
-	list := func(filter shortlinks.Filter) func() error {
-		return func() error { _, err := f.List(ctx, filter, some, 50); return err }
-	}
-	f.clock.Advance(time.Minute)
-	for _, c := range []struct {
-		name string
-		do   func() error
-	}{
-		{"list", list(shortlinks.Filter{})},
-		{"newest", list(shortlinks.Filter{Newest: true})},
-		{"active", list(shortlinks.Filter{Status: shortlinks.Active, Newest: true})},
-		{"expired", list(shortlinks.Filter{Status: shortlinks.Expired})},
-		{"disabled", list(shortlinks.Filter{Status: shortlinks.Disabled})},
-		{"get", func() error { _, err := f.Get(ctx, "some"); return err }},
-		{"of", func() error { _, _, err := f.Of(ctx, "https://example.com/none"); return err }},
-		{"any", func() error { _, err := f.Any(ctx); return err }},
-		{"create", func() error {
-			_, _, err := f.Create(ctx, shortlinks.New{LongURL: "https://new.test", IdempotencyKey: "k"})
-			return err
-		}},
-		{"edit", func() error { return f.edit("some", shortlinks.Edit{Title: ptr("x")}) }},
-		{"visit", func() error { _, err := f.another().Visit(ctx, "some", shortlinks.Visitor{}); return err }},
-		{"changed", func() error {
-			return f.Changed(ctx, f.Now().Add(-5*time.Second), func(string, shortlinks.Entry, time.Duration) {})
-		}},
-		{"stats", func() error { _, err := f.Stats(ctx, "some", 30); return err }},
-		{"waiting", func() error { _, err := f.Waiting(ctx, 100); return err }},
-		{"reap", func() error {
-			return f.db.Write(context.Background(), func(tx *gorm.DB) error { _, err := f.Reap(tx, 1000); return err })
-		}},
-		{"reap days", func() error {
-			return f.db.Write(context.Background(), func(tx *gorm.DB) error { _, err := f.ReapDays(tx, 10); return err })
-		}},
-		{"count", func() error { f.visitAs("some", "https://a.example", laptop); f.count(); return nil }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			for _, s := range modelstest.Sent(t, f.db, c.do) {
-				for _, step := range modelstest.Plan(t, f.db, s) {
-					bounded := slices.Contains([]string{"SCAN w", "SCAN e", "SCAN u", "SCAN few"}, step)          // by a LIMIT within
-					if c.name == "any" || bounded || c.name == "count" && !strings.Contains(step, "short_link") { // the rows that are sent along
-						continue
-					}
-					if modelstest.ReadsAll(step) || modelstest.Sorts(step) && !slices.Contains([]string{"count", "stats", "expired"}, c.name) {
-						t.Errorf("%s\n  %s", s.SQL, step)
-					}
-				}
-			}
-		})
-	}
 }

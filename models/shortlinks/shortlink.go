@@ -1,10 +1,11 @@
-// Package shortlinks is the system of short links (seed 004): the links, where
-// they lead at this instant, who visited them, and the end of them.
+// Package shortlinks holds the types, rules and SQL of short links: where a key
+// leads at this instant, how often it was visited, and when it is deleted.
 //
-// Its law is that the read path is sacred: whether a link has ended is decided
-// by looking at the time on each visit, whatever a cache or the database still
-// holds, and a visit neither deletes nor waits for a write. What has ended is
-// deleted later, in batches, by the reaper.
+// A redirect is fast and never wrong about the end of a link: whether a link has
+// expired is decided by the time of each visit, whatever a cache or the database
+// still holds. A visit neither deletes nor waits for a write, except to claim one
+// of a limited number of visits. The reaper deletes expired links later, in
+// batches.
 package shortlinks
 
 import (
@@ -22,14 +23,7 @@ const (
 	MaxTTL    = 100 * 365 * 24 * time.Hour
 )
 
-// KeepDeleted is how long a deleted short link can be restored; its key is
-// taken until then.
-const KeepDeleted = 24 * time.Hour
-
-// KeepDays is for how many days the visits of a day are kept.
-const KeepDays = 400
-
-// Status is how a short link stands (contract §5).
+// Status says whether a short link redirects, and if not, why.
 type Status string
 
 // The statuses. A link whose visits are used up is expired.
@@ -39,14 +33,13 @@ const (
 	Disabled Status = "disabled"
 )
 
-// ParseStatus reads a status; "" is any. location names the member in the
-// error, which is CodeInvalid.
-func ParseStatus(location, s string) (Status, error) {
+// ParseStatus reads the parameter "status"; "" means any.
+func ParseStatus(s string) (Status, error) {
 	switch s := Status(s); s {
 	case "", Active, Expired, Disabled:
 		return s, nil
 	}
-	return "", models.Invalid(location, "must be active, expired or disabled")
+	return "", models.Invalid("query.status", "must be active, expired or disabled")
 }
 
 // ShortLink is one short link.
@@ -72,6 +65,14 @@ type ShortLink struct {
 // TableName is GORM's.
 func (ShortLink) TableName() string { return "short_links" }
 
+// DisplayTitle is the short link's title, or its key if it has none.
+func (l ShortLink) DisplayTitle() string {
+	if l.Title != "" {
+		return l.Title
+	}
+	return l.Key
+}
+
 // Status is how the link stands at a time. What an owner switched off is
 // disabled, whether it has expired as well or not.
 func (l ShortLink) Status(now models.Time) Status {
@@ -93,7 +94,7 @@ func (l ShortLink) endsBefore(now models.Time) bool {
 	return !l.ExpiresAt.IsZero() && !now.Before(l.ExpiresAt.Time)
 }
 
-// New is a short link to make.
+// New is a short link to add.
 type New struct {
 	LongURL        string
 	Key            string        // "": one is made up
@@ -118,50 +119,4 @@ type Filter struct {
 	Status Status // "" = any
 	Text   string // part of the key, the title or the address; "" = any
 	Newest bool   // the newest first instead of the oldest
-}
-
-// Options are the settings of a store.
-type Options struct {
-	TombstoneTTL time.Duration // SHORT_TOMBSTONE_TTL
-	BufferTime   time.Duration // CLEANUP_BUFFER_TIME
-	Keep         bool          // nothing deletes those that have ended, or that were deleted and can be restored: CLEANUP_ENABLED is false
-	BlockedHosts []string      // SHORT_BLOCKED_HOSTS
-	Own          []string      // where /s/ is ours: hosts in lower case, with the port unless it is the scheme's own
-	ShortHost    string        // SHORT_HOST
-}
-
-// Visitor is what a visit tells of who makes it. Nothing that tells one from
-// another is stored.
-type Visitor struct {
-	Referrer  string // header Referer
-	UserAgent string // header User-Agent
-}
-
-// Day is the visits of one day (UTC).
-type Day struct {
-	Start                                models.Time `gorm:"column:day"`
-	Bots, Desktop, Mobile, Tablet, Other int64
-}
-
-// People is the visits of the day that no bot made.
-func (d Day) People() int64 { return d.Desktop + d.Mobile + d.Tablet + d.Other }
-
-// Referrer is how many people a host sent.
-type Referrer struct {
-	Host   string // "" = none was told, OtherHosts = all that have no row of their own
-	Visits int64
-}
-
-// OtherHosts stands for the referrers beyond the first MaxReferrers of a link.
-const OtherHosts = "*"
-
-// MaxReferrers is how many referring hosts of one link are counted apart.
-const MaxReferrers = 200
-
-// Stats are the visits of one short link as far as they are written down:
-// those of the last seconds may be missing.
-type Stats struct {
-	Days      []Day      // the last ones, without gaps, the oldest first, today last
-	Devices   Day        // their sum; its Start is that of the first day
-	Referrers []Referrer // of all time, the most frequent first, 50 at most
 }

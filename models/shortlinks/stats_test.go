@@ -1,38 +1,12 @@
 package shortlinks_test
 
 import (
-	"context"
 	"fmt"
-	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"linkwatch/models"
-	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
 )
-
-// write writes down what was visited until now.
-func (f fixture) count() {
-	f.Helper()
-	over, cancel := context.WithCancel(context.Background())
-	cancel()
-	f.Visits().Gather(over)
-	f.must(f.WriteVisits(context.Background()))
-}
-
-const (
-	phone   = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.0 Mobile/15E148 Safari/604.1"
-	laptop  = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
-	crawler = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
-)
-
-func (f fixture) visitAs(key, referrer, userAgent string) {
-	f.Helper()
-	_, err := f.Visit(f.Context(), key, shortlinks.Visitor{Referrer: referrer, UserAgent: userAgent})
-	f.must(err)
-}
 
 func TestStats(t *testing.T) {
 	each(t, func(f fixture) {
@@ -70,133 +44,5 @@ func TestStats(t *testing.T) {
 		}
 		_, err = f.Stats(f.Context(), "none", 30)
 		f.is(err, models.CodeNotFound, "")
-	})
-}
-
-// Only so many hosts of a link have a row of their own, for anybody can name any.
-func TestReferrersAreBounded(t *testing.T) {
-	each(t, func(f fixture) {
-		f.add(key("many"))
-		for round := range 3 {
-			for i := range 120 {
-				f.visitAs("many", fmt.Sprintf("https://h%d.example", round*100+i), laptop)
-			}
-			f.count()
-		}
-		f.visitAs("many", "https://h7.example", laptop) // it has its row
-		f.count()
-		var rows, sum int64
-		s, err := f.Stats(f.Context(), "many", 1)
-		f.must(err)
-		if s.Referrers[0].Host != shortlinks.OtherHosts {
-			t.Errorf("%+v", s.Referrers[0])
-		}
-		modelstest.Exec(t, f.db, "DELETE FROM short_link_referrers WHERE host = ?", shortlinks.OtherHosts)
-		err = f.db.Read(f.Context()).Raw("SELECT count(*), sum(visits) FROM short_link_referrers").Row().Scan(&rows, &sum)
-		f.must(err)
-		if rows > shortlinks.MaxReferrers || rows < shortlinks.MaxReferrers-40 || sum+s.Referrers[0].Visits != 361 {
-			t.Errorf("%d rows of %d visits, %d of others", rows, sum, s.Referrers[0].Visits)
-		}
-	})
-}
-
-// Each visit is counted once, by its claim or later, also if MaxVisits is set
-// or lifted in between.
-func TestVisitsAreCountedOnce(t *testing.T) {
-	each(t, func(f fixture) {
-		f.add(key("some"), limit(10))
-		f.visitAs("some", "", crawler)
-		f.visitAs("some", "", laptop)
-		if l := f.get("some"); l.Visits != 2 {
-			t.Errorf("%d visits before they are written down", l.Visits)
-		}
-		f.count()
-		if l := f.get("some"); l.Visits != 2 || l.Bots != 1 {
-			t.Errorf("%+v", l)
-		}
-		f.visit("some")
-		f.must(f.edit("some", shortlinks.Edit{MaxVisits: ptr(int64(0))}))
-		f.visit("some")
-		f.count()
-		if l := f.get("some"); l.Visits != 4 {
-			t.Errorf("lifted: %+v", l)
-		}
-		f.visit("some")
-		f.visit("some")
-		f.must(f.edit("some", shortlinks.Edit{MaxVisits: ptr(int64(6))}))
-		f.count()
-		if l := f.get("some"); l.Visits != 6 || l.Status(f.Now()) != shortlinks.Expired || l.ExhaustedAt != f.Now() {
-			t.Errorf("set: %+v", l)
-		}
-		f.leads("some", "gone")
-	})
-}
-
-// What a visitor made a moment before the reaper came is passed over.
-func TestVisitsOfAReapedLink(t *testing.T) {
-	each(t, func(f fixture) {
-		f.add(key("ends"), ttl(time.Minute))
-		f.add(key("stay"))
-		f.visitAs("ends", "https://a.example", laptop)
-		f.visitAs("stay", "https://a.example", laptop)
-		f.clock.Advance(2 * time.Hour)
-		if n := f.reap(10); n != 1 {
-			t.Fatal(n)
-		}
-		f.count()
-		if l := f.get("stay"); l.Visits != 1 {
-			t.Errorf("%+v", l)
-		}
-	})
-}
-
-// Instances that write the visits of the same links at once lose none and do
-// not lock each other out.
-func TestVisitsOfManyInstances(t *testing.T) {
-	each(t, func(f fixture) {
-		for i := range 30 {
-			f.add(key(fmt.Sprintf("key-%d", i)))
-		}
-		var wg sync.WaitGroup
-		for range 4 {
-			f := f.another()
-			wg.Go(func() {
-				for range 5 {
-					for i := range 30 {
-						f.visitAs(fmt.Sprintf("key-%d", i), "https://a.example", laptop)
-					}
-					f.count()
-				}
-			})
-		}
-		wg.Wait()
-		for i := range 30 {
-			if l := f.get(fmt.Sprintf("key-%d", i)); l.Visits != 20 {
-				t.Errorf("%s: %d visits", l.Key, l.Visits)
-			}
-		}
-	})
-}
-
-// However many visits, three statements write them down.
-func TestVisitsAreWrittenInBatches(t *testing.T) {
-	each(t, func(f fixture) {
-		for i := range 100 {
-			f.add(key(fmt.Sprintf("key-%d", i)))
-			for j := range 3 {
-				f.visitAs(fmt.Sprintf("key-%d", i), fmt.Sprintf("https://%d.example", j), laptop)
-			}
-		}
-		stop := modelstest.Statements(t, f.db)
-		f.count()
-		var kinds []string
-		for _, s := range stop() {
-			if words := strings.Fields(s.SQL); words[0] != "SELECT" { // PostgreSQL's lock
-				kinds = append(kinds, strings.Join(words[:3], " "))
-			}
-		}
-		if fmt.Sprint(kinds) != "[UPDATE short_links SET INSERT INTO short_link_days INSERT INTO short_link_referrers]" {
-			t.Errorf("%q", kinds)
-		}
 	})
 }

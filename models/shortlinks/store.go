@@ -3,8 +3,8 @@ package shortlinks
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/singleflight"
 	"gorm.io/gorm"
@@ -13,25 +13,37 @@ import (
 	"linkwatch/models"
 )
 
-// Store keeps short links. It is safe for concurrent use.
-type Store struct {
-	db     *models.DB
-	clock  models.Clock
-	cache  Cache
-	opts   Options
-	rules  rules
-	keys   models.Keys
-	visits *Visits
-	loads  singleflight.Group // of keys that no cache knows
-	loaded atomic.Int64       // see Loads
-	latest atomic.Int64       // the latest time that a visit was decided at, see Store.present
+// Options are the settings of a store.
+type Options struct {
+	TombstoneTTL time.Duration // SHORT_TOMBSTONE_TTL
+	BufferTime   time.Duration // CLEANUP_BUFFER_TIME
+	KeepEnded    bool          // the reaper deletes no short links: CLEANUP_ENABLED is false
+	BlockedHosts []string      // SHORT_BLOCKED_HOSTS
+	Own          []string      // where /s/ is ours: hosts in lower case, with the port unless it is the scheme's own
+	ShortHost    string        // SHORT_HOST
 }
 
-// NewStore makes the store over an open, migrated database.
-func NewStore(db *models.DB, clock models.Clock, cache Cache, opts Options) *Store {
+// Store keeps short links. It is safe for concurrent use.
+type Store struct {
+	db      *models.DB
+	clock   models.Clock
+	cache   Cache
+	opts    Options
+	rules   Rules
+	keys    models.Keys
+	counter Counter
+	own     map[string]bool    // see Reserve
+	loads   singleflight.Group // of keys that no cache knows
+	loaded  atomic.Int64       // see Loads
+	latest  atomic.Int64       // the latest time that a visit was decided at, see Store.present
+}
+
+// NewStore makes the store over an open, migrated database. cache may be nil if
+// nothing is changed or visited, and counter if nothing is visited.
+func NewStore(db *models.DB, clock models.Clock, cache Cache, counter Counter, opts Options) *Store {
 	return &Store{
-		db: db, clock: clock, cache: cache, opts: opts, rules: newRules(opts),
-		keys: models.Keys{Scope: "shortlink", Clock: clock}, visits: newVisits(),
+		db: db, clock: clock, cache: cache, counter: counter, opts: opts, rules: NewRules(opts),
+		own: map[string]bool{}, keys: models.Keys{Scope: "shortlink", Clock: clock},
 	}
 }
 
@@ -41,15 +53,15 @@ func (s *Store) Options() Options { return s.opts }
 // Now is the time by the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
 
+// Instant is Now with the clock's monotonic reading.
+func (s *Store) Instant() time.Time { return s.clock.Instant() }
+
 // Loads is how often the database was asked where a key leads since the start.
 func (s *Store) Loads() int64 { return s.loaded.Load() }
 
-// Visits are those that are not yet written down.
-func (s *Store) Visits() *Visits { return s.visits }
-
 // Get is a short link; CodeNotFound if there is none, or it is deleted.
 func (s *Store) Get(ctx context.Context, key string) (ShortLink, error) {
-	if !isKey(key) {
+	if !IsKey(key) {
 		return ShortLink{}, errUnknown
 	}
 	l, ok, err := one(there(s.db.Read(ctx)).Where("short_key = ?", key))
@@ -61,9 +73,9 @@ func (s *Store) Get(ctx context.Context, key string) (ShortLink, error) {
 
 var errUnknown = models.NotFound("short link")
 
-// Of is the newest short link that leads to a canonical URL and is active; ok
-// is false if there is none.
-func (s *Store) Of(ctx context.Context, canonicalURL string) (l ShortLink, ok bool, err error) {
+// ByURL is the newest active short link to a canonical URL; ok is false if there
+// is none.
+func (s *Store) ByURL(ctx context.Context, canonicalURL string) (l ShortLink, ok bool, err error) {
 	q := Filter{Status: Active}.apply(there(s.db.Read(ctx)), s.clock.Now())
 	return one(q.Where("canonical_url = ?", canonicalURL).Order("seq DESC"))
 }
@@ -90,8 +102,8 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 		order, beyond = "created_at DESC, short_key DESC", "(created_at, short_key) < (?, ?)"
 	}
 	if after != (models.Cursor{}) {
-		if !isKey(after.ID) {
-			return page, models.Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
+		if !IsKey(after.ID) {
+			return page, models.ErrPageToken
 		}
 		q = q.Where(beyond, after.CreatedAt, after.ID)
 	}
@@ -140,7 +152,7 @@ func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 		q = q.Where("disabled")
 	}
 	if text := models.Fold(f.Text); text != "" {
-		q = q.Where(`folded LIKE ? ESCAPE '\'`, "%"+strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text)+"%")
+		q = q.Where(`folded LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
 	}
 	return q
 }
@@ -159,7 +171,7 @@ func one(q *gorm.DB) (l ShortLink, ok bool, err error) {
 
 // lock loads a short link for a change.
 func lock(tx *gorm.DB, key string, deleted bool) (ShortLink, error) {
-	if !isKey(key) {
+	if !IsKey(key) {
 		return ShortLink{}, errUnknown
 	}
 	l, ok, err := one(tx.Model(&ShortLink{}).Clauses(clause.Locking{Strength: "UPDATE"}).Where("short_key = ?", key))

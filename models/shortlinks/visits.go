@@ -2,281 +2,170 @@ package shortlinks
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"gorm.io/gorm"
 
 	"linkwatch/models"
 )
 
-const (
-	// maxQueued is how many visits wait to be gathered at most. That is more
-	// than a second of the redirects that two cores make.
-	maxQueued = 1 << 16
-	// gatherInterval is how often the queue is emptied.
-	gatherInterval = 50 * time.Millisecond
-	// maxGathered bounds what waits to be written down while the database does
-	// not take it: days of links, and referrers of all of them together.
-	maxGathered = 100_000
-	// writtenAtOnce is how many days of links one transaction writes.
-	writtenAtOnce = 500
+// Counter counts visits. Package visits implements it.
+type Counter interface {
+	// Count takes a visit to be counted later. It is called for every redirect, so
+	// it does not block.
+	Count(v Visit)
+}
+
+// Visit is one visit that was redirected.
+type Visit struct {
+	Link    int64 // the short link's Seq
+	Visitor Visitor
+	At      models.Time
+	Claimed bool // it is counted in the short link's Visits already
+}
+
+// Visitor is what a visit tells about the visitor. Nothing by which visitors can
+// be told apart is stored.
+type Visitor struct {
+	Referrer  string // header Referer
+	UserAgent string // header User-Agent
+}
+
+// DayVisits are visits of one short link on one day that are to be written down.
+type DayVisits struct {
+	Link int64 // the short link's Seq
+	Day
+	Claimed   int64       // of all of these, those that are counted in the short link's Visits already
+	Referrers []Referrer  // of people, each host once; people without a referrer are not in it
+	Last      models.Time // when the last of these visits was made
+}
+
+// The rows of a batch of visits as the statements below read them.
+type (
+	linkSum struct {
+		Link    int64 `json:"link"`
+		N       int64 `json:"n"`
+		Bots    int64 `json:"bots"`
+		Claimed int64 `json:"claimed"`
+		Last    int64 `json:"last"`
+	}
+	daySum struct {
+		Link    int64 `json:"link"`
+		Day     int64 `json:"day"`
+		Bots    int64 `json:"bots"`
+		Desktop int64 `json:"desktop"`
+		Mobile  int64 `json:"mobile"`
+		Tablet  int64 `json:"tablet"`
+		Other   int64 `json:"other"`
+	}
+	referrerSum struct {
+		Link int64  `json:"link"`
+		Host string `json:"host"`
+		N    int64  `json:"n"`
+	}
 )
 
-// Visits are those that are not yet written down. Redirects add to them without
-// waiting for anything, one goroutine gathers them, and another writes them
-// down (Store.WriteVisits). What finds no room is dropped, and counted.
-type Visits struct {
-	queue            chan visit
-	dropped, written atomic.Int64
+// lockVisits is held by transactions that write visits.
+const lockVisits models.LockKey = 7_110_913_002
 
-	mu        sync.Mutex
-	visitors  visitors
-	gathered  map[linkDay]*linkVisits
-	visits    int64 // in gathered
-	referrers int   // in gathered
-}
-
-type visit struct {
-	link    int64
-	who     Visitor
-	at      models.Time
-	claimed bool // it is in the link's Visits already
-}
-
-type linkDay struct {
-	link int64
-	day  int64 // Unix seconds of its start
-}
-
-// linkVisits are the visits of one link on one day.
-type linkVisits struct {
-	Link                                 int64
-	Day                                  models.Time
-	Bots, Desktop, Mobile, Tablet, Other int64
-	Claimed                              int64  // of all of these
-	Referrers                            []sent // of people whom one sent
-	Last                                 models.Time
-}
-
-// sent are the visits that a host sent. They are few enough to be looked
-// through, and a map for each link would take more memory than all the rest.
-type sent struct {
-	Host string
-	N    int64
-}
-
-func (v *linkVisits) sum() int64 { return v.Bots + v.Desktop + v.Mobile + v.Tablet + v.Other }
-
-func newVisits() *Visits {
-	return &Visits{queue: make(chan visit, maxQueued), visitors: newVisitors(), gathered: map[linkDay]*linkVisits{}}
-}
-
-// add takes a visit up; it never waits.
-func (v *Visits) add(x visit) {
-	x.who = x.who.cut()
-	select {
-	case v.queue <- x:
-	default:
-		v.dropped.Add(1)
-	}
-}
-
-// Dropped is how many visits found no room since the start and are not counted.
-func (v *Visits) Dropped() int64 { return v.dropped.Load() }
-
-// Written is how many visits were written down since the start.
-func (v *Visits) Written() int64 { return v.written.Load() }
-
-// Waiting is how many visits are to be written down.
-func (v *Visits) Waiting() int64 {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.visits + int64(len(v.queue))
-}
-
-// Gather gathers visits until ctx ends, then what is left in the queue. (Owner:
-// jobs/shortlinks.) It looks now and then instead of waiting at the queue: to
-// wake it would cost each visit more than all else that is done about it.
-func (v *Visits) Gather(ctx context.Context) {
-	look := time.NewTicker(gatherInterval)
-	defer look.Stop()
-	for ctx.Err() == nil {
-		v.gatherAll()
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-		}
-	}
-	v.gatherAll()
-}
-
-// gatherAll gathers what is in the queue.
-func (v *Visits) gatherAll() {
-	for {
-		select {
-		case x := <-v.queue:
-			v.gather(x)
-		default:
-			return
-		}
-	}
-}
-
-func (v *Visits) gather(x visit) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	start := models.At(x.at.Truncate(day))
-	l := v.of(x.link, start)
-	if l == nil {
-		v.dropped.Add(1)
-		return
-	}
-	v.visits++
-	if x.claimed {
-		l.Claimed++
-	}
-	if x.at.After(l.Last.Time) {
-		l.Last = x.at
-	}
-	switch v.visitors.device(x.who.UserAgent) {
-	case bot:
-		l.Bots++
-		return // what it says of where it comes from tells nothing
-	case desktop:
-		l.Desktop++
-	case mobile:
-		l.Mobile++
-	case tablet:
-		l.Tablet++
-	case other:
-		l.Other++
-	}
-	if host := v.visitors.referrer(x.who.Referrer); host != "" {
-		v.refer(l, host, 1)
-	}
-}
-
-// of is the day of a link to count in, nil if there is no room for it.
-func (v *Visits) of(link int64, start models.Time) *linkVisits {
-	key := linkDay{link, start.Unix()}
-	l := v.gathered[key]
-	if l == nil && len(v.gathered) < maxGathered {
-		l = &linkVisits{Link: link, Day: start}
-		v.gathered[key] = l
-	}
-	return l
-}
-
-// refer counts visits that a host sent; those beyond what is kept apart are
-// counted together.
-func (v *Visits) refer(l *linkVisits, host string, n int64) {
-	at := l.referrer(host)
-	if at < 0 && (len(l.Referrers) >= MaxReferrers || v.referrers >= maxGathered) {
-		host = OtherHosts
-		at = l.referrer(host)
-	}
-	if at < 0 {
-		l.Referrers = append(l.Referrers, sent{Host: host})
-		at = len(l.Referrers) - 1
-		v.referrers++
-	}
-	l.Referrers[at].N += n
-}
-
-// referrer is the place of a host in Referrers, negative if it has none.
-func (v *linkVisits) referrer(host string) int {
-	return slices.IndexFunc(v.Referrers, func(s sent) bool { return s.Host == host })
-}
-
-// days is how many days of links are gathered.
-func (v *Visits) days() int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return len(v.gathered)
-}
-
-// take is some of what was gathered, n days of links at most, to be written
-// down or given back.
-func (v *Visits) take(n int) []*linkVisits {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	batch := make([]*linkVisits, 0, min(n, len(v.gathered)))
-	for key, l := range v.gathered {
-		if len(batch) == n {
-			break
-		}
-		delete(v.gathered, key)
-		v.visits -= l.sum()
-		v.referrers -= len(l.Referrers)
-		batch = append(batch, l)
-	}
-	return batch
-}
-
-// giveBack adds what could not be written down to what was gathered since.
-func (v *Visits) giveBack(batch []*linkVisits) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, b := range batch {
-		l := v.of(b.Link, b.Day)
-		if l == nil {
-			v.dropped.Add(b.sum())
-			continue
-		}
-		v.visits += b.sum()
-		l.Bots += b.Bots
-		l.Desktop += b.Desktop
-		l.Mobile += b.Mobile
-		l.Tablet += b.Tablet
-		l.Other += b.Other
-		l.Claimed += b.Claimed
-		if b.Last.After(l.Last.Time) {
-			l.Last = b.Last
-		}
-		for _, r := range b.Referrers {
-			v.refer(l, r.Host, r.N)
-		}
-	}
-}
-
-// WriteVisits writes down what was gathered until now. What the database does
-// not take is gathered still, for the next time, and so is what there is no
-// transaction for yet: it goes on to add up, in the place that it has.
-func (s *Store) WriteVisits(ctx context.Context) error {
-	for left := s.visits.days(); left > 0; left -= writtenAtOnce {
-		batch := s.visits.take(writtenAtOnce)
-		rows := make([]linkVisits, len(batch))
-		var visits int64
-		for i, l := range batch {
-			rows[i] = *l
-			visits += l.sum()
-		}
-		if err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.writeVisits(tx, rows) }); err != nil {
-			s.visits.giveBack(batch)
-			return fmt.Errorf("visits of short links: %w", err)
-		}
-		s.visits.written.Add(visits)
+// WriteVisits adds a batch of visits to what is written down, in one transaction
+// of three statements. Visits of links that were deleted meanwhile are left out.
+func (s *Store) WriteVisits(ctx context.Context, batch []*DayVisits) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.writeVisits(tx, batch) })
+	if err != nil {
+		return fmt.Errorf("visits of short links: %w", err)
 	}
 	return nil
 }
 
-// maxHeader is how much of a header is looked at, in bytes.
-const maxHeader = 512
-
-// cut is what is looked at of a visitor.
-func (w Visitor) cut() Visitor {
-	// Of a referrer the origin says it all.
-	if i := strings.Index(w.Referrer, "://"); i >= 0 {
-		if j := strings.IndexAny(w.Referrer[i+3:], "/?#"); j >= 0 {
-			w.Referrer = w.Referrer[:i+3+j]
+func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
+	sums := map[int64]*linkSum{}
+	var links []*linkSum
+	var days []daySum
+	var referrers []referrerSum
+	for _, v := range batch {
+		sum := sums[v.Link]
+		if sum == nil {
+			sum = &linkSum{Link: v.Link}
+			sums[v.Link] = sum
+			links = append(links, sum)
+		}
+		sum.N += v.All()
+		sum.Bots += v.Bots
+		sum.Claimed += v.Claimed
+		sum.Last = max(sum.Last, v.Last.UnixMicro())
+		days = append(days, daySum{v.Link, v.Start.UnixMicro(), v.Bots, v.Desktop, v.Mobile, v.Tablet, v.Other})
+		direct := v.People()
+		for _, r := range v.Referrers {
+			referrers = append(referrers, referrerSum{v.Link, r.Host, r.Visits})
+			direct -= r.Visits
+		}
+		if direct > 0 {
+			referrers = append(referrers, referrerSum{v.Link, "", direct})
 		}
 	}
-	return Visitor{Referrer: cut(w.Referrer), UserAgent: cut(w.UserAgent)}
+	if err := s.db.OneAtATime(tx, lockVisits); err != nil {
+		return err
+	}
+	// The links first: that keeps the reaper from them until the rest is written.
+	// (If max_visits was set meanwhile, the visits before may be as many already.)
+	err := s.execRows(tx, links, `link bigint, n bigint, bots bigint, claimed bigint, last bigint`, `
+		UPDATE short_links SET bots = short_links.bots + v.bots, visits = visits + v.n - v.claimed,
+			exhausted_at = CASE WHEN exhausted_at IS NULL AND max_visits > 0 AND visits + v.n - v.claimed >= max_visits
+				THEN v.last ELSE exhausted_at END,
+			last_visited_at = CASE WHEN last_visited_at > v.last THEN last_visited_at ELSE v.last END
+		FROM (%s) AS v WHERE short_links.seq = v.link`)
+	if err == nil {
+		err = s.execRows(tx, days, `link bigint, day bigint, bots bigint, desktop bigint, mobile bigint, tablet bigint, other bigint`, `
+			INSERT INTO short_link_days (link_seq, day, bots, desktop, mobile, tablet, other)
+			SELECT v.link, v.day, sum(v.bots), sum(v.desktop), sum(v.mobile), sum(v.tablet), sum(v.other)
+			FROM (%s) AS v JOIN short_links ON seq = v.link GROUP BY v.link, v.day
+			ON CONFLICT (link_seq, day) DO UPDATE SET bots = short_link_days.bots + excluded.bots,
+				desktop = short_link_days.desktop + excluded.desktop, mobile = short_link_days.mobile + excluded.mobile,
+				tablet = short_link_days.tablet + excluded.tablet, other = short_link_days.other + excluded.other`)
+	}
+	if err == nil {
+		// A host that has no row gets one while there is room, else it is one of the others.
+		err = s.execRows(tx, referrers, `link bigint, host text, n bigint`, `
+			INSERT INTO short_link_referrers (link_seq, host, visits)
+			SELECT link, CASE WHEN known OR rows + place <= ? THEN host ELSE ? END AS named, sum(n) FROM (
+				SELECT v.link AS link, v.host AS host, v.n AS n,
+					row_number() OVER (PARTITION BY v.link ORDER BY v.n DESC, v.host) AS place,
+					(SELECT count(*) FROM short_link_referrers r WHERE r.link_seq = v.link) AS rows,
+					EXISTS (SELECT 1 FROM short_link_referrers r WHERE r.link_seq = v.link AND r.host = v.host) AS known
+				FROM (%s) AS v JOIN short_links ON seq = v.link
+			) AS w GROUP BY link, named
+			ON CONFLICT (link_seq, host) DO UPDATE SET visits = short_link_referrers.visits + excluded.visits`,
+			MaxReferrers, OtherHosts)
+	}
+	if err != nil {
+		return fmt.Errorf("writing visits down: %w", err)
+	}
+	return nil
 }
 
-func cut(s string) string { return s[:min(len(s), maxHeader)] }
+// execRows runs a statement that reads rows in the place of its %s. They are
+// sent as one argument, JSON, which both engines read as a table, for SQLite's
+// driver is slow at many. columns are the members' names and types; args come
+// before the rows in the statement.
+func (s *Store) execRows(tx *gorm.DB, rows any, columns, sql string, args ...any) error {
+	content, err := json.Marshal(rows)
+	if err != nil {
+		return err
+	}
+	if string(content) == "null" {
+		return nil
+	}
+	table := "SELECT * FROM jsonb_to_recordset(CAST(? AS jsonb)) AS r(" + columns + ")"
+	if s.db.Engine == models.SQLite {
+		var names []string
+		for column := range strings.SplitSeq(columns, ", ") {
+			name, _, _ := strings.Cut(column, " ")
+			names = append(names, "value->>'"+name+"' AS "+name)
+		}
+		table = "SELECT " + strings.Join(names, ", ") + " FROM json_each(?)"
+	}
+	return tx.Exec(fmt.Sprintf(sql, table), append(args, string(content))...).Error
+}

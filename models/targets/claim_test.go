@@ -1,7 +1,6 @@
 package targets_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -64,79 +63,6 @@ func TestClaimsAreNotShared(t *testing.T) {
 		slices.Sort(got)
 		if len(got) != 200 || len(slices.Compact(got)) != 200 {
 			t.Errorf("%d targets were claimed", len(got))
-		}
-	})
-}
-
-// A killed checker's targets are free after a few heartbeats of another one.
-func TestClaimsOfAKilledCheckerEnd(t *testing.T) {
-	each(t, func(f fixture) {
-		made := f.add("https://a.test")
-		claimed := f.only()
-		var seen targets.Peers
-		f.beats("k_other", &seen, 4)
-		if ts, _, err := f.Claim(f.Context(), "k_other", 10); err != nil || len(ts) != 0 {
-			t.Fatalf("it was claimed from a living checker: %v %v", ts, err)
-		}
-		f.beats("k_other", &seen, 1)
-		ts, _, err := f.Claim(f.Context(), "k_other", 10)
-		f.must(err)
-		if len(ts) != 1 || ts[0].ID != made.ID {
-			t.Fatalf("%v", ts)
-		}
-		// The first one was only stopped: it learns that its claim is gone.
-		if lost, err := f.Hold(f.Context(), checker); err != nil || !lost {
-			t.Errorf("lost %v, %v", lost, err)
-		}
-		f.record(claimed, down())
-		if got := f.get(made.ID); !got.LastCheckedAt.IsZero() || got.ClaimedBy != "k_other" {
-			t.Errorf("a lost check was recorded: %+v", got)
-		}
-	})
-}
-
-// A checker that renews its lease keeps its claims, however rarely it does and
-// whatever its clock says.
-func TestLivingCheckersKeepTheirClaims(t *testing.T) {
-	each(t, func(f fixture) {
-		f.add("https://a.test")
-		claimed := f.only()
-		var seen targets.Peers
-		for range 5 {
-			f.beats("k_other", &seen, 4)
-			f.clock.Advance(time.Microsecond)
-			if lost, err := f.Hold(f.Context(), checker); err != nil || lost {
-				t.Fatalf("lost %v, %v", lost, err)
-			}
-		}
-		f.clock.Advance(time.Hour) // as while the database is unavailable to every checker
-		f.beats("k_other", &seen, 1)
-		if lost, err := f.Hold(f.Context(), checker); err != nil || lost {
-			t.Fatalf("lost %v, %v", lost, err)
-		}
-		f.beats("k_other", &seen, 4)
-		f.record(claimed, up(1))
-		if got := f.get(claimed.ID); got.LastCheckedAt.IsZero() {
-			t.Error("the check of a living checker was dropped")
-		}
-	})
-}
-
-// Looks that failed count for nothing: they say nothing about the others.
-func TestPeersStartOverAfterAnError(t *testing.T) {
-	each(t, func(f fixture) {
-		f.add("https://a.test")
-		f.only()
-		var seen targets.Peers
-		f.beats("k_other", &seen, 4)
-		canceled, cancel := context.WithCancel(f.Context())
-		cancel()
-		if err := f.FreeDead(canceled, "k_other", &seen); err == nil {
-			t.Fatal("no error without a database")
-		}
-		f.beats("k_other", &seen, 4)
-		if ts, _, err := f.Claim(f.Context(), "k_other", 10); err != nil || len(ts) != 0 {
-			t.Errorf("%v %v", ts, err)
 		}
 	})
 }
@@ -258,41 +184,6 @@ func TestSpreadOfWhatIsPlannedTooFarAhead(t *testing.T) {
 	})
 }
 
-// While the host wants to be left alone not even a wish disturbs it.
-func TestCheckNowKeepsThePauseOfAHost(t *testing.T) {
-	each(t, func(f fixture) {
-		made := f.add("https://a.test")
-		r := targets.Result{Outcome: targets.ThrottledOutcome, StatusCode: 429, Attempts: 1, Error: "throttled: status 429", CheckedAt: f.Now()}
-		f.must(f.Record(f.Context(), checker, targets.Checked{Target: f.only(), Result: r, RetryAfter: 10 * time.Minute}))
-		err := f.RequestCheck(f.Context(), made.ID)
-		f.is(err, models.CodeConflict, "")
-		if e, ok := errors.AsType[*models.Error](err); !ok || e.RetryAfter != 10*time.Minute {
-			t.Errorf("%+v", err)
-		}
-		edited, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: ptr(300)})
-		f.must(err)
-		if edited.NextCheckAt != f.Now().Add(10*time.Minute) {
-			t.Errorf("after an edit it is checked in %v", edited.NextCheckAt.Sub(f.Now().Time))
-		}
-		f.clock.Advance(10 * time.Minute)
-		f.must(f.RequestCheck(f.Context(), made.ID))
-		f.only()
-	})
-}
-
-// A wish does not make a target that is overdue the last in line.
-func TestCheckNowKeepsSinceWhenItIsDue(t *testing.T) {
-	each(t, func(f fixture) {
-		made := f.add("https://a.test")
-		f.must(f.PutOff(f.Context(), checker, time.Minute, f.only()))
-		f.clock.Advance(30 * time.Second)
-		f.must(f.RequestCheck(f.Context(), made.ID))
-		if got := f.only(); got.DueAt != made.DueAt {
-			t.Errorf("due since %v, was due since %v", got.DueAt, made.DueAt)
-		}
-	})
-}
-
 // A tick that finds nothing due only reads.
 func TestIdleTickWritesNothing(t *testing.T) {
 	each(t, func(f fixture) {
@@ -316,42 +207,4 @@ func (f fixture) changes() (until models.Time) {
 	f.must(f.db.Read(f.Context()).Raw("SELECT lease_until FROM checkers WHERE id = ?", checker).Scan(&until).Error)
 	f.clock.Advance(time.Millisecond)
 	return until
-}
-
-func TestCheckNow(t *testing.T) {
-	each(t, func(f fixture) {
-		made := f.add("https://a.test")
-		f.check(up(1))
-		f.clock.Advance(time.Second)
-		f.must(f.RequestCheck(f.Context(), made.ID))
-		<-f.Wanted()
-		done := make(chan targets.Result)
-		go func() {
-			r, ok, err := f.CheckNow(t.Context(), made.ID, time.Minute)
-			if err != nil || !ok {
-				t.Error(ok, err)
-			}
-			done <- r
-		}()
-		<-f.Wanted() // it was asked for
-		f.record(f.only(), down())
-		if r := <-done; r.TargetID != made.ID || r.Outcome != targets.DownOutcome {
-			t.Errorf("%+v", r)
-		}
-		if _, ok, err := f.CheckNow(f.Context(), made.ID, time.Millisecond); ok || err != nil {
-			t.Errorf("done %v, %v without a check", ok, err)
-		}
-		_, _, err := f.CheckNow(f.Context(), models.NewID(models.KindTarget), time.Millisecond)
-		f.is(err, models.CodeNotFound, "")
-		<-f.Wanted()
-		go func() {
-			<-f.Wanted() // it was asked for
-			_, err := f.Edit(t.Context(), made.ID, targets.Edit{Paused: ptr(true)})
-			if err != nil {
-				t.Error(err)
-			}
-		}()
-		_, _, err = f.CheckNow(f.Context(), made.ID, time.Minute)
-		f.is(err, models.CodeConflict, "")
-	})
 }

@@ -19,7 +19,7 @@ const (
 )
 
 // Expect is what an answer must be like for the target to be up: all of it
-// has to hold (contract §4). The zero Expect asks for DefaultStatuses.
+// has to hold. The zero Expect asks for DefaultStatuses.
 type Expect struct {
 	Status       string `gorm:"column:status"`  // ranges, as "200-299,404"; "" = DefaultStatuses
 	Keyword      string `gorm:"column:keyword"` // stands in the body, in this casing; "" = any body will do

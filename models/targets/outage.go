@@ -62,7 +62,7 @@ func (s *Store) Outages(ctx context.Context, targetID string, after models.Curso
 	}
 	if after != (models.Cursor{}) {
 		if models.CheckID(models.KindOutage, after.ID) != nil {
-			return page, errToken
+			return page, models.ErrPageToken
 		}
 		q = q.Where("(x.started_at, x.id) < (?, ?)", after.CreatedAt, after.ID)
 	}

@@ -21,7 +21,7 @@ func TestQueryPlans(t *testing.T) {
 	for _, claimed := range f.claim() {
 		f.record(claimed, up(1))
 	}
-	page, err := f.AddPage(t.Context(), targets.PageEdit{Slug: "s", Title: "S", TargetIDs: ids[:5]})
+	page, err := f.AddPage(t.Context(), targets.PageSettings{Slug: "s", Title: "S", TargetIDs: ids[:5]})
 	f.must(err)
 	ctx, some := t.Context(), models.Cursor{CreatedAt: f.Now(), ID: ids[100]}
 	newest := f.results(targets.ResultFilter{})[0]
@@ -47,7 +47,10 @@ func TestQueryPlans(t *testing.T) {
 		{"counts", func() error { _, err := f.Counts(ctx); return err }},
 		{"expiring", func() error { _, _, err := f.Certificates(ctx, targets.CertificateExpiring, 10); return err }},
 		{"expired", func() error { _, _, err := f.Certificates(ctx, targets.CertificateExpired, 10); return err }},
-		{"add", func() error { _, _, err := f.Add(ctx, targets.New{URL: "https://new.test", Key: "k"}); return err }},
+		{"add", func() error {
+			_, _, err := f.Add(ctx, targets.New{URL: "https://new.test", IdempotencyKey: "k"})
+			return err
+		}},
 		{"edit", func() error { _, err := f.Edit(ctx, ids[0], targets.Edit{Paused: ptr(true)}); return err }},
 		{"delete", func() error { return f.Delete(ctx, ids[1]) }},
 		{"restore", func() error { _, err := f.Restore(ctx, ids[1]); return err }},

@@ -23,7 +23,7 @@ const (
 // Ranges are all of them, the shortest first.
 var Ranges = []Range{Last24h, Last7d, Last30d, Last90d, Last365d}
 
-// Windows are the ranges over which Target.Uptime is kept (contract §4).
+// Windows are the ranges over which Target.Uptime is kept.
 var Windows = []Range{Last24h, Last7d, Last30d, Last90d}
 
 const day = 24 * time.Hour

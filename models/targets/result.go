@@ -94,7 +94,7 @@ func (s *Store) Results(ctx context.Context, f ResultFilter, after models.Cursor
 	if after != (models.Cursor{}) {
 		at, seq, err := models.ParseTimedID(models.KindCheck, after.ID)
 		if err != nil {
-			return page, errToken
+			return page, models.ErrPageToken
 		}
 		q = q.Where("(x.checked_at, x.target_seq) < (?, ?)", at, seq)
 	}

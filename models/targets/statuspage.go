@@ -42,8 +42,8 @@ type StatusPage struct {
 	Size    int      `gorm:"->"` // how many targets it shows
 }
 
-// PageEdit is what the owner of a status page sets.
-type PageEdit struct {
+// PageSettings is what the owner of a status page sets.
+type PageSettings struct {
 	Slug        string
 	Title       string
 	Description string
@@ -57,7 +57,7 @@ type DayShare struct {
 }
 
 // check bounds an edit and brings it to its stored form.
-func (e *PageEdit) check() error {
+func (e *PageSettings) check() error {
 	e.Title, e.Description = models.CleanLine(e.Title), models.CleanText(e.Description)
 	switch {
 	case e.Slug == "" || len(e.Slug) > MaxSlug || strings.Trim(e.Slug, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
@@ -79,7 +79,7 @@ func (e *PageEdit) check() error {
 // AddPage makes a status page. Errors are CodeInvalid ("slug", "title",
 // "description", "targets[2]") and CodeConflict if the slug is taken or there
 // are MaxStatusPages already.
-func (s *Store) AddPage(ctx context.Context, e PageEdit) (StatusPage, error) {
+func (s *Store) AddPage(ctx context.Context, e PageSettings) (StatusPage, error) {
 	now := s.clock.Now()
 	p := StatusPage{ID: models.NewID(models.KindStatusPage), CreatedAt: now}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -100,7 +100,7 @@ func (s *Store) AddPage(ctx context.Context, e PageEdit) (StatusPage, error) {
 
 // EditPage replaces what the owner of a status page set. Errors are those of
 // AddPage, and CodeNotFound.
-func (s *Store) EditPage(ctx context.Context, id string, e PageEdit) (StatusPage, error) {
+func (s *Store) EditPage(ctx context.Context, id string, e PageSettings) (StatusPage, error) {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		p, err := onePage(tx.Clauses(clause.Locking{Strength: "UPDATE"}), "id", id) // nobody deletes it meanwhile
 		if err != nil {
@@ -114,7 +114,7 @@ func (s *Store) EditPage(ctx context.Context, id string, e PageEdit) (StatusPage
 	return s.Page(ctx, id)
 }
 
-func (s *Store) savePage(tx *gorm.DB, p StatusPage, e PageEdit) error {
+func (s *Store) savePage(tx *gorm.DB, p StatusPage, e PageSettings) error {
 	if err := e.check(); err != nil {
 		return err
 	}

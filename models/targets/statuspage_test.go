@@ -28,14 +28,14 @@ func insertResults(seq int64, n int) func(tx *gorm.DB) error {
 func TestStatusPages(t *testing.T) {
 	each(t, func(f fixture) {
 		ids := f.addMany(3)
-		p, err := f.AddPage(f.Context(), targets.PageEdit{Slug: "main", Title: " Our  services ", Description: "All.", TargetIDs: []string{ids[2], ids[0], ids[2]}})
+		p, err := f.AddPage(f.Context(), targets.PageSettings{Slug: "main", Title: " Our  services ", Description: "All.", TargetIDs: []string{ids[2], ids[0], ids[2]}})
 		f.must(err)
 		if p.Title != "Our services" || p.Size != 2 || p.Targets[0].ID != ids[2] || p.Targets[1].ID != ids[0] {
 			t.Errorf("%+v", p)
 		}
-		_, err = f.AddPage(f.Context(), targets.PageEdit{Slug: "main", Title: "Again"})
+		_, err = f.AddPage(f.Context(), targets.PageSettings{Slug: "main", Title: "Again"})
 		f.is(err, models.CodeConflict, "")
-		p, err = f.EditPage(f.Context(), p.ID, targets.PageEdit{Slug: "main-2", Title: "Services", TargetIDs: ids[:2]})
+		p, err = f.EditPage(f.Context(), p.ID, targets.PageSettings{Slug: "main-2", Title: "Services", TargetIDs: ids[:2]})
 		f.must(err)
 		if p.Slug != "main-2" || p.Description != "" || p.Size != 2 {
 			t.Errorf("%+v", p)
@@ -65,7 +65,7 @@ func TestStatusPages(t *testing.T) {
 
 func TestStatusPagesRefuseBadInput(t *testing.T) {
 	each(t, func(f fixture) {
-		for location, e := range map[string]targets.PageEdit{
+		for location, e := range map[string]targets.PageSettings{
 			"slug":        {Slug: "Not OK", Title: "t"},
 			"title":       {Slug: "s"},
 			"description": {Slug: "s", Title: "t", Description: strings.Repeat("d", 2001)},
@@ -76,7 +76,7 @@ func TestStatusPagesRefuseBadInput(t *testing.T) {
 			f.is(err, models.CodeInvalid, location)
 		}
 		for _, slug := range []string{"", "new", strings.Repeat("s", 65), "ä"} {
-			_, err := f.AddPage(f.Context(), targets.PageEdit{Slug: slug, Title: "t"})
+			_, err := f.AddPage(f.Context(), targets.PageSettings{Slug: slug, Title: "t"})
 			f.is(err, models.CodeInvalid, "slug")
 		}
 	})
@@ -86,11 +86,11 @@ func TestStatusPagesRefuseBadInput(t *testing.T) {
 func TestEditedPageStaysDeleted(t *testing.T) {
 	each(t, func(f fixture) {
 		for range 20 {
-			p, err := f.AddPage(f.Context(), targets.PageEdit{Slug: "s", Title: "t"})
+			p, err := f.AddPage(f.Context(), targets.PageSettings{Slug: "s", Title: "t"})
 			f.must(err)
 			var wg sync.WaitGroup
 			wg.Go(func() {
-				_, err := f.EditPage(t.Context(), p.ID, targets.PageEdit{Slug: "s", Title: "u"})
+				_, err := f.EditPage(t.Context(), p.ID, targets.PageSettings{Slug: "s", Title: "u"})
 				if err != nil && models.CodeOf(err) != models.CodeNotFound {
 					t.Error(err)
 				}
@@ -120,7 +120,7 @@ func TestStatusPageDaysAndOutages(t *testing.T) {
 				f.check(up(1))
 			}
 		}
-		p, err := f.AddPage(f.Context(), targets.PageEdit{Slug: "s", Title: "t", TargetIDs: []string{made.ID}})
+		p, err := f.AddPage(f.Context(), targets.PageSettings{Slug: "s", Title: "t", TargetIDs: []string{made.ID}})
 		f.must(err)
 		days, err := f.PageDays(f.Context(), p)
 		f.must(err)

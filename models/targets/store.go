@@ -13,6 +13,12 @@ import (
 	"linkwatch/models"
 )
 
+// Options are the settings of the store.
+type Options struct {
+	CheckInterval time.Duration // of targets without an interval of their own, and the shortest there is (CHECK_INTERVAL)
+	Retention     time.Duration // how long single results are kept (RESULT_RETENTION)
+}
+
 // Store keeps targets and their history. It is safe for concurrent use.
 type Store struct {
 	db     *models.DB
@@ -69,7 +75,7 @@ func (s *Store) one(ctx context.Context, where string, arg any) (t Target, ok bo
 	return ts[0], true, nil
 }
 
-// List is a page of targets with their Uptime, the oldest first (seed 000).
+// List is a page of targets with their Uptime, the oldest first.
 // limit is as models.NewLimit made it. The number of queries does not depend
 // on it.
 func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit int) (models.Slice[Target], error) {
@@ -78,7 +84,7 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 		return page, err
 	}
 	if after != (models.Cursor{}) && models.CheckID(models.KindTarget, after.ID) != nil {
-		return page, errToken
+		return page, models.ErrPageToken
 	}
 	tx := s.db.Read(ctx)
 	q := f.apply(there(tx), s.clock.Now())
@@ -92,8 +98,6 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 	return models.NewSlice(page.Items, limit, func(t Target) models.Cursor { return models.Cursor{CreatedAt: t.CreatedAt, ID: t.ID} }), nil
 }
 
-var errToken = models.Invalid("query.page_token", "is not a token of this list; leave it out to start at the first page")
-
 // apply narrows a query for targets down.
 func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 	if f.Host != "" {
@@ -105,7 +109,7 @@ func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 		case authority == u.Host || strings.HasSuffix(authority, "]"):
 			q = q.Where("host = ?", u.Host)
 		default: // with a port, which canonical URLs have unless it is their scheme's
-			http, https := likeText("http://"+authority), likeText("https://"+strings.TrimSuffix(authority, ":443"))
+			http, https := models.EscapeLike("http://"+authority), models.EscapeLike("https://"+strings.TrimSuffix(authority, ":443"))
 			q = q.Where("host = ?", u.Host).Where(`canonical_url || '/' LIKE ? ESCAPE '\' OR canonical_url LIKE ? ESCAPE '\'
 				OR canonical_url || '/' LIKE ? ESCAPE '\' OR canonical_url LIKE ? ESCAPE '\'`,
 				http+"/%", http+"?%", https+"/%", https+"?%")
@@ -126,14 +130,9 @@ func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 		q = q.Where("NOT paused AND tls_expires_at > ? AND tls_expires_at <= ?", now, now.Add(TLSSoon))
 	}
 	if text := models.Fold(f.Text); text != "" {
-		q = q.Where(`folded LIKE ? ESCAPE '\'`, "%"+likeText(text)+"%")
+		q = q.Where(`folded LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
 	}
 	return q
-}
-
-// likeText is text that LIKE takes as it is.
-func likeText(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
 }
 
 // Counts are how many targets there are by status.
@@ -152,24 +151,6 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 		c[Target{Paused: r.Paused, State: r.State}.Status()] += r.N
 	}
 	return c, nil
-}
-
-// NeedAttention are the targets that are down, the newest case first, without
-// their Uptime.
-func (s *Store) NeedAttention(ctx context.Context, limit int) ([]Target, error) {
-	return bare(Filter{Status: Down}.apply(there(s.db.Read(ctx)), s.clock.Now()).Order("state_since DESC, seq DESC").Limit(limit))
-}
-
-// Certificates returns how many targets have such a certificate, and up to limit
-// of them, the one that ends first at the front, without their Uptime.
-func (s *Store) Certificates(ctx context.Context, c Certificate, limit int) (n int, first []Target, err error) {
-	q := func() *gorm.DB { return Filter{Certificate: c}.apply(there(s.db.Read(ctx)), s.clock.Now()) }
-	var all int64
-	if err := q().Count(&all).Error; err != nil {
-		return 0, nil, fmt.Errorf("counting certificates: %w", err)
-	}
-	first, err = bare(q().Order("tls_expires_at, seq").Limit(limit))
-	return int(all), first, err
 }
 
 // Probes calls fn for the first targets that were checked and are not paused,

@@ -1,5 +1,5 @@
 // Package targets holds watched URLs, their checks and their history: types,
-// store and rules (seed 000, contract §4). Pages, API and the checker all call
+// rules and SQL. Pages, API and the checker all call
 // it, so each rule is here once.
 package targets
 
@@ -9,7 +9,7 @@ import (
 	"linkwatch/models"
 )
 
-// Status says how a target does (contract §4).
+// Status says whether a target is up.
 type Status string
 
 // The statuses of a target.
@@ -92,8 +92,8 @@ func (t Target) Status() Status {
 	return t.State
 }
 
-// Title is what the target is called: its name, else its host.
-func (t Target) Title() string {
+// DisplayTitle is the target's name, or its host if it has none.
+func (t Target) DisplayTitle() string {
 	if t.Name != "" {
 		return t.Name
 	}
@@ -106,7 +106,7 @@ type New struct {
 	Name            string // "" = none
 	IntervalSeconds int    // 0 = CHECK_INTERVAL
 	Expect          Expect
-	Key             string // Idempotency-Key; "" = none was sent
+	IdempotencyKey  string // "" = none
 }
 
 // Edit changes what the owner set. A nil member stays as it is.
@@ -158,10 +158,4 @@ func (c Counts) All() int {
 		n += k
 	}
 	return n
-}
-
-// Options are the settings of the store.
-type Options struct {
-	CheckInterval time.Duration // of targets without an interval of their own, and the shortest there is (CHECK_INTERVAL)
-	Retention     time.Duration // how long single results are kept (RESULT_RETENTION)
 }

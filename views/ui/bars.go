@@ -35,7 +35,7 @@ func countTop(n int64) int64 {
 	if n <= 10 {
 		return max(2, n+n%2)
 	}
-	return int64(niceTop(int(n)))
+	return int64(NiceTop(int(n)))
 }
 
 func (c BarChart) most() int64 {
@@ -49,7 +49,7 @@ func (c BarChart) most() int64 {
 func (c BarChart) top() int64 { return countTop(c.most()) }
 
 func (c BarChart) box() string {
-	return fmt.Sprintf("0 0 %d %d", max(len(c.Bars), 1)*chartStep, chartHeight)
+	return fmt.Sprintf("0 0 %d %d", max(len(c.Bars), 1)*ChartStep, ChartHeight)
 }
 
 // The measures of a bar, in units that the browser stretches.
@@ -63,14 +63,14 @@ func (c BarChart) part(of int) string {
 	var d strings.Builder
 	top := float64(c.top())
 	for i, b := range c.Bars {
-		y := float64(chartHeight)
+		y := float64(ChartHeight)
 		for at, n := range b.Counts {
 			if n == 0 {
 				continue
 			}
-			high := max(float64(n)/top*chartHeight, barLeast)
+			high := max(float64(n)/top*ChartHeight, barLeast)
 			if y -= high; at == of {
-				fmt.Fprintf(&d, "M%d %.1fh%dv%.1fh-%dz", i*chartStep+barGap, y, chartStep-2*barGap, high, chartStep-2*barGap)
+				fmt.Fprintf(&d, "M%d %.1fh%dv%.1fh-%dz", i*ChartStep+barGap, y, ChartStep-2*barGap, high, ChartStep-2*barGap)
 			}
 		}
 	}

@@ -156,12 +156,12 @@ func Icon(name string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		case "watch":
+		case "pulse":
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<path d=\"M1.5 8.5h3l2-5 3 9 2-4h3\"></path>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		case "short":
+		case "chain":
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<path d=\"M6.8 9.2a2.8 2.8 0 0 1 0-4l2-2a2.8 2.8 0 0 1 4 4l-1 1M9.2 6.8a2.8 2.8 0 0 1 0 4l-2 2a2.8 2.8 0 0 1-4-4l1-1\"></path>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

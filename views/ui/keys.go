@@ -1,27 +1,55 @@
 package ui
 
-// keyHelp is what the help dialog lists; static/app.js does it.
-var keyHelp = []struct {
-	keys []string
-	what string
-}{
-	{[]string{"/"}, "Search"},
-	{[]string{"n"}, "New link, target or short link"},
-	{[]string{"j", "k"}, "Next, previous row"},
-	{[]string{"Enter", "o"}, "Open"},
-	{[]string{"e"}, "Details and edit"},
-	{[]string{"x"}, "Select (Shift + click: a range)"},
-	{[]string{"p"}, "Pause or resume a target, disable or enable a short link"},
-	{[]string{"c"}, "Check a target now"},
-	{[]string{"y"}, "Copy a short link's address"},
-	{[]string{"u"}, "Undo the last action"},
-	{[]string{"[", "]"}, "Previous, next page"},
-	{[]string{"g", "o"}, "Go to Overview"},
-	{[]string{"g", "l"}, "Go to Links"},
-	{[]string{"g", "t"}, "Go to Tags"},
-	{[]string{"g", "w"}, "Go to Watch"},
-	{[]string{"g", "s"}, "Go to Short"},
-	{[]string{"g", "a"}, "Go to Admin"},
-	{[]string{"Esc"}, "Leave a field, clear the selection"},
-	{[]string{"?"}, "This help"},
+import (
+	"slices"
+	"strings"
+)
+
+// Key is an entry of the help on keys. static/app.js handles them: it does
+// something only where the page has what it needs, such as a row to select.
+type Key struct {
+	Keys []string // pressed one after the other, or alternatives
+	What string   // what they do, in sentence case
+}
+
+// The frame's own keys. Those of the systems and of the sections are listed between
+// them.
+var (
+	rowKeys = []Key{
+		{[]string{"/"}, "Search"},
+		{[]string{"n"}, "New"},
+		{[]string{"j", "k"}, "Next, previous row"},
+		{[]string{"Enter", "o"}, "Open"},
+		{[]string{"e"}, "Details and edit"},
+		{[]string{"x"}, "Select (Shift + click: a range)"},
+	}
+	pageKeys = []Key{
+		{[]string{"u"}, "Undo the last action"},
+		{[]string{"[", "]"}, "Previous, next page"},
+	}
+	helpKeys = []Key{
+		{[]string{"Esc"}, "Leave a field, clear the selection"},
+		{[]string{"?"}, "This help"},
+	}
+)
+
+// keys are the entries of the help on keys. Keys that two systems use are one
+// entry: "Pause or resume a target, disable or enable a short link".
+func (n Nav) keys() []Key {
+	all := slices.Clone(rowKeys)
+	for _, k := range n.Keys {
+		same := func(other Key) bool { return slices.Equal(other.Keys, k.Keys) }
+		if i := slices.IndexFunc(all, same); i >= 0 {
+			all[i].What += ", " + strings.ToLower(k.What[:1]) + k.What[1:]
+		} else {
+			all = append(all, k)
+		}
+	}
+	all = append(all, pageKeys...)
+	for _, s := range n.Sections {
+		if s.Key != "" {
+			all = append(all, Key{[]string{"g", s.Key}, "Go to " + s.Label})
+		}
+	}
+	return append(all, helpKeys...)
 }

@@ -3,9 +3,6 @@
 package ui
 
 import (
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -16,7 +13,8 @@ import (
 // Page is what the frame of every page shows.
 type Page struct {
 	Title   string // before " · Linkwatch"
-	Section string // the entry of the navigation that is current: "links"
+	Section string // the ID of the current entry of the navigation: "links"
+	Nav     *Nav   // what the systems put into the frame; nil = nothing
 	Version string
 	Now     time.Time // the instant that all times of the page are told from
 	Flash   Flash
@@ -28,31 +26,16 @@ type Page struct {
 // shows nothing.
 type Flash struct {
 	Text   string
-	Bad    bool      // it did not work
-	Action Action    // what takes it back
-	Link   FlashLink // where to look
+	Bad    bool   // it did not work
+	Action Action // what takes it back
+	Link   Link   // where to look
 }
 
 // Action is a button that posts one value to a path.
 type Action struct{ Label, Path, Name, Value, Back string }
 
-// FlashLink is a link at the end of a flash.
-type FlashLink struct{ Label, Path string }
-
 // Errors are the messages of a form, by the name of the field.
 type Errors map[string]string
-
-type section struct{ ID, Label, Path string }
-
-// sections are the systems that are built, as the navigation shows them.
-var sections = []section{
-	{"overview", "Overview", "/"},
-	{"links", "Links", "/links"},
-	{"tags", "Tags", "/tags"},
-	{"watch", "Watch", "/watch"},
-	{"short", "Short", "/short"},
-	{"admin", "Admin", "/admin/jobs"},
-}
 
 // Current marks the one of several links that leads to where the reader is.
 func Current(is bool) templ.Attributes { return said(is, "aria-current", "page") }
@@ -75,55 +58,4 @@ func External(address string) templ.SafeURL {
 		return ""
 	}
 	return templ.SafeURL(address)
-}
-
-// Host is the host of a URL as people read it, with its port and without "www.".
-func Host(address string) string {
-	host := ""
-	if u, err := url.Parse(address); err == nil {
-		host = u.Host
-	} else if u, err := models.ParseURL("url", address); err == nil { // net/url refuses more than browsers do
-		_, host, _ = strings.Cut(u.Origin(), "://")
-	}
-	if host == "" {
-		return address
-	}
-	if bare, ok := strings.CutPrefix(host, "www."); ok && bare != "" {
-		return bare
-	}
-	return host
-}
-
-// Count writes a number with a thin space between thousands: "12 804".
-func Count[N int | int64](n N) string {
-	s := strconv.FormatInt(int64(n), 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "\u202f" + s[i:]
-	}
-	return s
-}
-
-// Percent writes a ratio from 0 to 1 with two decimals: "99.98%". Only 1 is
-// "100%" and only 0 is "0%", however near to them another ratio may be.
-func Percent(ratio float64) string {
-	switch {
-	case ratio >= 1:
-		return "100%"
-	case ratio <= 0:
-		return "0%"
-	}
-	return strconv.FormatFloat(min(max(ratio*100, 0.01), 99.99), 'f', 2, 64) + "%"
-}
-
-// Plural is a count with its noun: "1 link", "12 links".
-func Plural[N int | int64](n N, noun string) string {
-	return Count(n) + " " + Noun(n, noun)
-}
-
-// Noun is the noun of a count, without it: "link", "links".
-func Noun[N int | int64](n N, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
 }

@@ -25,7 +25,7 @@ var agoSteps = []struct {
 	{2 * year, month, "month"},
 }
 
-// justNow is the age up to which nobody cares for seconds.
+// justNow is the age below which seconds are not shown.
 const justNow = 10 * time.Second
 
 // ago is how long before now t was, in one unit: "3 min ago", "in 2 h".
@@ -59,6 +59,9 @@ func ago(t, now time.Time) string {
 // exact is a time as the hover and the tables of history show it.
 func exact(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") }
 
+// Clock is a time to the minute, in UTC: "24 Mar 2026, 14:05 UTC".
+func Clock(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") }
+
 // Took is how long something ran, in two or three digits: "84 ms", "1.2 s".
 func Took(d time.Duration) string {
 	switch {
@@ -71,3 +74,40 @@ func Took(d time.Duration) string {
 	}
 	return d.Round(time.Second).String()
 }
+
+// Lasted is a duration in one or two units: "3 min", "2 h 5 min". Smaller
+// units are cut off.
+func Lasted(d time.Duration) string {
+	for _, unit := range []struct {
+		of, part   time.Duration
+		word, less string
+	}{{day, time.Hour, "d", "h"}, {time.Hour, time.Minute, "h", "min"}, {time.Minute, time.Second, "min", "s"}} {
+		if d >= unit.of {
+			s := fmt.Sprintf("%d %s", d/unit.of, unit.word)
+			if rest := d % unit.of / unit.part; rest > 0 {
+				s += fmt.Sprintf(" %d %s", rest, unit.less)
+			}
+			return s
+		}
+	}
+	return fmt.Sprintf("%d s", d/time.Second)
+}
+
+// Every is an interval in words: "every minute", "every 5 minutes".
+func Every(d time.Duration) string {
+	for _, unit := range []struct {
+		of   time.Duration
+		word string
+	}{{day, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
+		switch {
+		case d == unit.of:
+			return "every " + unit.word
+		case d > unit.of && d%unit.of == 0:
+			return "every " + Plural(int64(d/unit.of), unit.word)
+		}
+	}
+	return "every " + d.String()
+}
+
+// Latency writes milliseconds as people read them: "84 ms", "1.2 s".
+func Latency(ms int) string { return Took(time.Duration(ms) * time.Millisecond) }

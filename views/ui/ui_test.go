@@ -69,3 +69,25 @@ func TestCount(t *testing.T) {
 		t.Errorf("Plural(1) = %q", got)
 	}
 }
+
+func TestEvery(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		15 * time.Second: "every 15 seconds", time.Minute: "every minute", 90 * time.Second: "every 90 seconds",
+		2 * time.Hour: "every 2 hours", 24 * time.Hour: "every day", 1500 * time.Millisecond: "every 1.5s",
+	} {
+		if got := Every(d); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestLasted(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		300 * time.Millisecond: "0 s", 59 * time.Second: "59 s", time.Minute: "1 min", 90 * time.Second: "1 min 30 s",
+		time.Hour: "1 h", time.Hour + 59*time.Second: "1 h", 25*time.Hour + time.Minute: "1 d 1 h", 48 * time.Hour: "2 d",
+	} {
+		if got := Lasted(d); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

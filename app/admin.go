@@ -1,0 +1,39 @@
+package app
+
+import (
+	"fmt"
+
+	"linkwatch/config"
+	"linkwatch/handlers"
+	adminhandlers "linkwatch/handlers/admin"
+	"linkwatch/models"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/schedule"
+	adminviews "linkwatch/views/admin"
+)
+
+// Admin is the program's own machinery as a system: scheduled jobs, cleanup and settings.
+type Admin struct {
+	System
+	Jobs    *schedule.Store
+	Cleanup *cleanup.Store
+}
+
+// newAdmin wires the machinery. kinds are what the reaper deletes for the systems.
+func newAdmin(c *core, kinds ...cleanup.Kind) *Admin {
+	kinds = append(kinds, cleanup.Kind{
+		Name: "idempotency_keys", Label: "Idempotency keys", Remove: c.DB.ReapKeys(c.Clock),
+		Description: fmt.Sprintf("older than %.0f hours", models.KeepKeys.Hours()),
+	})
+	a := &Admin{Jobs: schedule.NewStore(c.DB, c.Clock), Cleanup: cleanup.NewStore(c.DB, c.Clock, kinds...)}
+	deps := &adminhandlers.Deps{Frame: c.frame, Jobs: a.Jobs, Cleanup: a.Cleanup}
+	for _, s := range config.Describe(c.Config) {
+		deps.Settings = append(deps.Settings, adminviews.Setting(s))
+	}
+	pages := adminhandlers.Pages{Deps: deps}
+	a.System = System{System: handlers.System{
+		Nav: adminhandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
+		Groups: adminhandlers.Groups(), Operations: adminhandlers.API{Deps: deps}.Register, Alias: adminhandlers.Alias,
+	}}
+	return a
+}

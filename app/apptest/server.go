@@ -1,0 +1,249 @@
+package apptest
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+)
+
+// Server is the program behind a real listener, as programs meet it.
+type Server struct {
+	*App
+	URL string
+}
+
+// NewServer starts a server over a fresh database.
+func NewServer(t testing.TB, change ...func(*Setup)) *Server {
+	t.Helper()
+	a := New(t, change...)
+	ts := httptest.NewServer(a.Handler)
+	t.Cleanup(ts.Close)
+	return &Server{a, ts.URL}
+}
+
+// EachEngine runs a test of a server on each database engine.
+func EachEngine(t *testing.T, test func(s *Server)) {
+	t.Helper()
+	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(NewServer(t, On(db))) })
+}
+
+// Answer is a response that was read to its end.
+type Answer struct {
+	testing.TB
+	Call   string // "GET /v1/links"
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// Do sends body ("" = none) as JSON.
+func (s *Server) Do(method, path, body string) Answer {
+	s.Helper()
+	return s.Send(method, path, "application/json", body)
+}
+
+// Send sends body ("" = none) with headers, given as name and value in turn.
+func (s *Server) Send(method, path, contentType, body string, headers ...string) Answer {
+	s.Helper()
+	req, err := http.NewRequestWithContext(s.Context(), method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		s.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if res.Header.Get("X-Request-Id") == "" {
+		s.Errorf("%s %s: no X-Request-Id", method, path)
+	}
+	if strings.Contains(string(b), "$schema") {
+		s.Errorf("%s %s: the answer holds $schema", method, path)
+	}
+	return Answer{s.TB, method + " " + path, res.StatusCode, res.Header, string(b)}
+}
+
+// Ask sends a request without a body and does not follow redirects. headers are
+// name and value in turn; Host among them is the host that is asked for.
+func (s *Server) Ask(method, path string, headers ...string) Answer {
+	s.Helper()
+	a, err := s.TryAsk(method, path, headers...)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return a
+}
+
+// TryAsk is Ask for any goroutine.
+func (s *Server) TryAsk(method, path string, headers ...string) (Answer, error) {
+	req, err := http.NewRequestWithContext(context.Background(), method, s.URL+path, nil)
+	if err != nil {
+		return Answer{}, err
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+		if headers[i] == "Host" {
+			req.Host = headers[i+1]
+		}
+	}
+	res, err := noFollow.Do(req)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	return Answer{s.TB, method + " " + path, res.StatusCode, res.Header, string(body)}, err
+}
+
+var noFollow = &http.Client{
+	Transport:     &http.Transport{MaxIdleConnsPerHost: 100},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// Want fails unless the answer has the status, and reads its JSON.
+func (a Answer) Want(status int) map[string]any {
+	a.Helper()
+	if a.Status != status {
+		a.Fatalf("%s: status %d, want %d: %s", a.Call, a.Status, status, a.Body)
+	}
+	v := map[string]any{}
+	if a.Body == "" {
+		return v
+	}
+	if err := json.Unmarshal([]byte(a.Body), &v); err != nil {
+		a.Fatalf("%s: %v: %s", a.Call, err, a.Body)
+	}
+	return v
+}
+
+// Problem fails unless the answer is a whole problem of that status and slug,
+// with an entry for location in its errors unless location is "".
+func (a Answer) Problem(status int, slug, location string) map[string]any {
+	a.Helper()
+	p := a.Want(status)
+	if got := a.Header.Get("Content-Type"); got != "application/problem+json" {
+		a.Errorf("%s: Content-Type %q", a.Call, got)
+	}
+	if got, want := p["type"], "/probs/"+slug; got != want {
+		a.Errorf("%s: type %q, want %q", a.Call, got, want)
+	}
+	if p["status"] != float64(status) || p["title"] == "" || p["detail"] == "" {
+		a.Errorf("%s: not a whole problem: %s", a.Call, a.Body)
+	}
+	if location == "" {
+		return p
+	}
+	errs, _ := p["errors"].([]any)
+	for _, e := range errs {
+		if e, _ := e.(map[string]any); e["location"] == location && e["message"] != "" {
+			return p
+		}
+	}
+	a.Errorf("%s: no error at %q: %s", a.Call, location, a.Body)
+	return p
+}
+
+// WantToken fails unless a page token is base64 of a JSON object that names the
+// last item of its page.
+func (s *Server) WantToken(token string, createdAt time.Time, id string) {
+	s.Helper()
+	var cursor struct {
+		CreatedAt time.Time `json:"created_at"`
+		ID        string
+	}
+	b, err := base64.URLEncoding.DecodeString(token)
+	if err == nil {
+		err = json.Unmarshal(b, &cursor)
+	}
+	if err != nil || cursor.ID != id || !cursor.CreatedAt.Equal(createdAt) {
+		s.Errorf("token %q: %+v %v", token, cursor, err)
+	}
+}
+
+// Save saves a link and answers its id.
+func (s *Server) Save(url string, tags ...string) string {
+	s.Helper()
+	body, err := json.Marshal(map[string]any{"url": url, "tags": append([]string{}, tags...)})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return fmt.Sprint(s.Do("POST", "/v1/links", string(body)).Want(http.StatusCreated)["id"])
+}
+
+// TagID is the id of a tag by its name.
+func (s *Server) TagID(name string) string {
+	s.Helper()
+	for _, r := range Results(s.Do("GET", "/v1/tags", "").Want(200)) {
+		if r["name"] == name {
+			return fmt.Sprint(r["id"])
+		}
+	}
+	s.Fatalf("no tag %q", name)
+	return ""
+}
+
+// Results are the entries of a list of links or tags.
+func Results(list map[string]any) []map[string]any { return Objects(list["results"]) }
+
+// Items are the entries of any other list.
+func Items(list map[string]any) []map[string]any { return Objects(list["items"]) }
+
+// Objects are the objects of a JSON array, none if it is something else.
+func Objects(array any) []map[string]any {
+	var out []map[string]any
+	all, _ := array.([]any)
+	for _, r := range all {
+		m, _ := r.(map[string]any)
+		out = append(out, m)
+	}
+	return out
+}
+
+// Column is one member of each result or item.
+func Column(list map[string]any, member string) string {
+	var out []string
+	for _, r := range append(Results(list), Items(list)...) {
+		out = append(out, fmt.Sprint(r[member]))
+	}
+	return strings.Join(out, " ")
+}
+
+// Has fails unless an object has members of these values, beside any others. want
+// may hold whatever has the same JSON: 1 is as good as 1.0.
+func Has(t testing.TB, object, want map[string]any) {
+	t.Helper()
+	b, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decoded map[string]any
+	if err := json.Unmarshal(b, &decoded); err != nil {
+		t.Fatal(err)
+	}
+	for member, want := range decoded {
+		if got, ok := object[member]; !ok || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s = %v, want %v", member, got, want)
+		}
+	}
+}

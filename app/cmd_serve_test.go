@@ -1,0 +1,129 @@
+package app
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestServe starts the program on a port of its choice, twice on one store.
+func TestServe(t *testing.T) {
+	getenv := env(t, nil)
+	for range 2 {
+		p := start(t, getenv)
+		for path, want := range map[string]string{
+			"/readyz": `"ok"`, "/v1/links": `"results":[]`, "/": "<html", "/metrics": "go_goroutines", "/v1/admin/jobs": `"items"`,
+		} {
+			if status, body := p.get(t, path); status != 200 || !strings.Contains(body, want) {
+				t.Errorf("%s: %d %s", path, status, body)
+			}
+		}
+		p.stop()
+		if err := p.wait(t); err != nil {
+			t.Errorf("run: %v", err)
+		}
+	}
+}
+
+// TestStopFinishesRequests: what was begun is answered after SIGTERM.
+func TestStopFinishesRequests(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	site := newSite(t, func(w http.ResponseWriter) {
+		close(entered)
+		<-leave
+		_, _ = io.WriteString(w, "<title>Slow but there</title>")
+	})
+	p := start(t, env(t, map[string]string{"OUTBOUND_ALLOW_CIDRS": "127.0.0.0/8"}))
+	type answer struct {
+		status int
+		body   string
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		res, err := http.Post(p.url+"/v1/links", "application/json", strings.NewReader(`{"url":"`+site+`"}`))
+		if err != nil {
+			answered <- answer{0, err.Error()}
+			return
+		}
+		defer res.Body.Close()
+		b, _ := io.ReadAll(res.Body)
+		answered <- answer{res.StatusCode, string(b)}
+	}()
+	<-entered
+	p.stop()
+	for line := range p.log.out {
+		if strings.Contains(line, `"stopping"`) {
+			break
+		}
+	}
+	close(leave)
+	if a := <-answered; a.status != http.StatusCreated || !strings.Contains(a.body, "Slow but there") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if err := p.wait(t); err != nil {
+		t.Errorf("run: %v", err)
+	}
+}
+
+// TestStopHasAnEnd: a request that does not end is cut after SHUTDOWN_GRACE.
+func TestStopHasAnEnd(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	site := newSite(t, func(http.ResponseWriter) {
+		close(entered)
+		<-leave
+	})
+	defer close(leave)
+	p := start(t, env(t, map[string]string{"OUTBOUND_ALLOW_CIDRS": "127.0.0.0/8", "SHUTDOWN_GRACE": "50ms"}))
+	go func() {
+		res, err := http.Post(p.url+"/v1/links", "application/json", strings.NewReader(`{"url":"`+site+`"}`))
+		if err == nil {
+			res.Body.Close()
+		}
+	}()
+	<-entered
+	p.stop()
+	if err := p.wait(t); err != nil {
+		t.Errorf("run: %v", err)
+	}
+}
+
+// TestStartErrors: what keeps the program from starting is told, without a trace.
+func TestStartErrors(t *testing.T) {
+	taken := start(t, env(t, nil))
+	_, port, _ := strings.Cut(strings.TrimPrefix(taken.url, "http://"), ":")
+	for name, c := range map[string]struct {
+		set  map[string]string
+		want string
+	}{
+		"a bad setting":        {map[string]string{"HTTP_PORT": "eighty"}, "HTTP_PORT"},
+		"open to the world":    {map[string]string{"HTTP_HOST": "0.0.0.0"}, "ADMIN_PASSWORD"},
+		"a taken port":         {map[string]string{"HTTP_PORT": port}, "address already in use"},
+		"no place for a store": {map[string]string{"DATABASE_URL": "/nonexistent/x.db"}, "DATABASE_URL"},
+	} {
+		err := Run(t.Context(), []string{"serve"}, env(t, c.set), io.Discard)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	taken.stop()
+	if err := taken.wait(t); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPasswordIsAskedFor(t *testing.T) {
+	for set, want := range map[string]int{"": 401, "true": 200} {
+		p := start(t, env(t, map[string]string{"ADMIN_PASSWORD": "secret", "AUTH_DISABLED": set}))
+		if status, _ := p.get(t, "/v1/links"); status != want {
+			t.Errorf("AUTH_DISABLED=%s: %d, want %d", set, status, want)
+		}
+		p.stop()
+		if err := p.wait(t); err != nil {
+			t.Error(err)
+		}
+		if log := p.log.all.String(); strings.Contains(log, "secret") {
+			t.Errorf("the password is in the log: %s", log)
+		}
+	}
+}

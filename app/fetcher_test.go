@@ -1,0 +1,206 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"linkwatch/app"
+	"linkwatch/models/links"
+	"linkwatch/outbound"
+)
+
+// status answers /HEAD/GET with the statuses that the path names. 0 breaks the connection off.
+func status(rw http.ResponseWriter, r *http.Request) {
+	parts := strings.Split(r.URL.Path, "/")
+	code, err := strconv.Atoi(parts[1])
+	if r.Method == http.MethodGet && err == nil {
+		code, err = strconv.Atoi(parts[2])
+	}
+	if err != nil || code == 0 {
+		panic(http.ErrAbortHandler)
+	}
+	rw.WriteHeader(code)
+}
+
+// newFetcher may fetch from this machine, as OUTBOUND_ALLOW_CIDRS would allow it to.
+func newFetcher(t *testing.T) app.Fetcher {
+	t.Helper()
+	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	t.Cleanup(client.Close)
+	return app.NewFetcher(client)
+}
+
+// site serves until the end of the test. Each has a host of its own: its port.
+func site(t *testing.T, h http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func TestProbe(t *testing.T) {
+	fetcher := newFetcher(t)
+	for _, test := range []struct {
+		head, get, want int // want 0: an error
+		methods         string
+	}{
+		{200, 404, 200, "HEAD"},
+		{405, 200, 200, "HEAD GET"},
+		{404, 200, 200, "HEAD GET"},
+		{404, 404, 404, "HEAD GET"},
+		{404, 410, 410, "HEAD GET"},
+		{405, 404, 0, "HEAD GET"}, // not seen by both
+		{0, 200, 200, "HEAD GET"},
+		{0, 404, 0, "HEAD GET"},
+		{403, 403, 403, "HEAD GET"},
+		{500, 500, 500, "HEAD GET"},
+		{429, 200, 429, "HEAD"}, // asked for a pause, and gets it
+		{503, 200, 503, "HEAD"},
+	} {
+		t.Run(fmt.Sprint(test.head, test.get), func(t *testing.T) {
+			var mu sync.Mutex // a connection that is broken off orders nothing between its handler and the next
+			var methods []string
+			s := site(t, func(rw http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				methods = append(methods, r.Method)
+				mu.Unlock()
+				status(rw, r)
+			})
+			p, err := fetcher.Probe(t.Context(), fmt.Sprintf("%s/%d/%d", s, test.head, test.get))
+			if (err != nil) != (test.want == 0) || p.Status != test.want {
+				t.Errorf("%+v, %v; want %d", p, err, test.want)
+			}
+			if _, ok := errors.AsType[*links.FetchError](err); err != nil && !ok {
+				t.Errorf("error of type %T", err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if got := strings.Join(methods, " "); got != test.methods {
+				t.Errorf("asked by %q, want %q", got, test.methods)
+			}
+		})
+	}
+}
+
+func TestThrottledHostIsNotAsked(t *testing.T) {
+	fetcher := newFetcher(t)
+	s := site(t, func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Retry-After", "60")
+		rw.WriteHeader(http.StatusTooManyRequests)
+	})
+	if p, err := fetcher.Probe(t.Context(), s+"/1"); err != nil || p.Status != http.StatusTooManyRequests {
+		t.Errorf("%+v, %v", p, err)
+	}
+	_, err := fetcher.Probe(t.Context(), s+"/2")
+	if fe, ok := errors.AsType[*links.FetchError](err); !ok || fe.RetryAfter <= 0 || fe.Blocked {
+		t.Errorf("during the pause: %#v", err)
+	}
+}
+
+func TestFetch(t *testing.T) {
+	s := site(t, func(rw http.ResponseWriter, r *http.Request) {
+		n, hops := strings.CutPrefix(r.URL.Path, "/hops/")
+		switch left, _ := strconv.Atoi(n); {
+		case hops && left > 0:
+			code, _ := strconv.Atoi(r.URL.RawQuery)
+			http.Redirect(rw, r, fmt.Sprintf("/hops/%d?%d", left-1, code), code)
+		case r.URL.Path == "/pdf":
+			rw.Header().Set("Content-Type", "text/html") // as some servers say of everything
+			_, _ = fmt.Fprint(rw, "%PDF-1.7\n<title>Not its title</title>", strings.Repeat("\x00", 3000))
+		case r.URL.Path == "/missing":
+			rw.WriteHeader(http.StatusNotFound)
+		default:
+			_, _ = fmt.Fprint(rw, `<head><title>T</title><meta property="og:title" content="O"><meta property="og:image" content="//pictures.example/i.png"></head>`)
+		}
+	})
+	fetcher := newFetcher(t)
+	fetch := func(path string) links.Page {
+		t.Helper()
+		p, err := fetcher.Fetch(t.Context(), s+path)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		return p
+	}
+	want := links.Page{Status: 200, URL: s + "/page", Title: "O", OpenGraph: links.OpenGraph{Title: "O", Image: "http://pictures.example/i.png"}}
+	if p := fetch("/page"); p != want {
+		t.Errorf("page: %+v", p)
+	}
+	if p := fetch("/pdf"); p.Status != 200 || p.Title != "" {
+		t.Errorf("PDF: %+v", p)
+	}
+	if p := fetch("/missing"); p.Status != 404 {
+		t.Errorf("missing: %+v", p)
+	}
+	if p := fetch("/hops/4?308"); !p.Permanent || p.URL != s+"/hops/0?308" || p.Title != "O" {
+		t.Errorf("moved: %+v", p)
+	}
+	if p := fetch("/hops/1?302"); p.Permanent || p.Status != 200 {
+		t.Errorf("redirected for now: %+v", p)
+	}
+	if p, err := fetcher.Fetch(t.Context(), s+"/hops/5?301"); err == nil {
+		t.Errorf("five redirects: %+v", p)
+	}
+}
+
+func TestFetchErrors(t *testing.T) {
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
+	nobody := "http://" + closed.Addr().String()
+
+	_, err = newFetcher(t).Fetch(t.Context(), nobody)
+	if fe, ok := errors.AsType[*links.FetchError](err); !ok || fe.Reason != "connection refused" || fe.Blocked {
+		t.Errorf("nobody listens: %#v", err)
+	}
+	strict := outbound.New(outbound.Options{})
+	t.Cleanup(strict.Close)
+	for _, look := range []func(context.Context, string) (links.Page, error){
+		app.NewFetcher(strict).Fetch, app.NewFetcher(strict).Probe,
+	} {
+		_, err = look(t.Context(), nobody)
+		if fe, ok := errors.AsType[*links.FetchError](err); !ok || !fe.Blocked {
+			t.Errorf("an address that may not be fetched: %#v", err)
+		}
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err = newFetcher(t).Probe(over, nobody); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// A host that failed once keeps no other page of it from a person who saves it;
+// probes leave it alone for a while.
+func TestOneBadPageDoesNotCloseAHost(t *testing.T) {
+	fetcher := newFetcher(t)
+	s := site(t, func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/bad" {
+			rw.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	if p, err := fetcher.Fetch(t.Context(), s+"/bad"); err != nil || p.Status != http.StatusServiceUnavailable {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if p, err := fetcher.Fetch(t.Context(), s+"/good"); err != nil || p.Status != http.StatusOK {
+		t.Errorf("saving a good page: %+v, %v", p, err)
+	}
+	if _, err := fetcher.Fetch(t.Context(), s+"/bad"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := fetcher.Probe(t.Context(), s+"/good")
+	if fe, ok := errors.AsType[*links.FetchError](err); !ok || fe.RetryAfter <= 0 {
+		t.Errorf("probing while the host recovers: %v", err)
+	}
+}

@@ -1,0 +1,123 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// env is a getenv over a map, with a store of the test's own.
+func env(t *testing.T, set map[string]string) func(string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "test.db")
+	return func(name string) string {
+		if v, ok := set[name]; ok {
+			return v
+		}
+		return map[string]string{"HTTP_PORT": "0", "DATABASE_URL": file, "LOG_FORMAT": "json"}[name]
+	}
+}
+
+// lines hands each line that is written to a channel.
+type lines struct {
+	mu   sync.Mutex
+	rest string
+	all  strings.Builder
+	out  chan string
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all.Write(p)
+	l.rest += string(p)
+	for {
+		line, rest, ok := strings.Cut(l.rest, "\n")
+		if !ok {
+			return len(p), nil
+		}
+		l.rest = rest
+		select {
+		case l.out <- line:
+		default: // nobody reads the log to its end
+		}
+	}
+}
+
+// program is Run in the background.
+type program struct {
+	url  string
+	stop context.CancelFunc
+	done chan error
+	log  *lines
+}
+
+// start starts Run and returns once it listens.
+func start(t *testing.T, getenv func(string) string) *program {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &program{stop: cancel, done: make(chan error, 1), log: &lines{out: make(chan string, 1000)}}
+	go func() { p.done <- Run(ctx, nil, getenv, p.log) }()
+	deadline := time.After(30 * time.Second)
+	for {
+		select {
+		case err := <-p.done:
+			t.Fatalf("run ended: %v", err)
+		case <-deadline:
+			t.Fatal("run does not listen")
+		case line := <-p.log.out:
+			var entry struct{ Msg, URL string }
+			if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "listening" {
+				p.url = entry.URL
+				return p
+			}
+		}
+	}
+}
+
+func (p *program) wait(t *testing.T) error {
+	t.Helper()
+	select {
+	case err := <-p.done:
+		return err
+	case <-time.After(30 * time.Second):
+		t.Fatal("run does not end")
+		return nil
+	}
+}
+
+func (p *program) get(t *testing.T, path string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(b)
+}
+
+// newSite is a web page that answers as page does.
+func newSite(t *testing.T, page func(w http.ResponseWriter)) string {
+	t.Helper()
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		page(w)
+	}))
+	t.Cleanup(ts.Close)
+	return ts.URL
+}

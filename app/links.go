@@ -1,0 +1,57 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"linkwatch/demo"
+	"linkwatch/handlers"
+	linkhandlers "linkwatch/handlers/links"
+	"linkwatch/jobs"
+	linkjobs "linkwatch/jobs/links"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/links"
+)
+
+// maxRequestFetches is how many pages are fetched at once for requests: saves,
+// previews and refreshes. Each may take some megabytes while it is read. Further
+// ones wait for requestFetchWait, then fail with 503.
+const (
+	maxRequestFetches = 16
+	requestFetchWait  = 5 * time.Second
+)
+
+// Links is the system of saved links and their tags.
+type Links struct {
+	System
+	Store *links.Store
+	deps  *linkhandlers.Deps
+	pages linkhandlers.Pages
+}
+
+func newLinks(c *core) *Links {
+	cfg := c.Config
+	fetch, background := c.Fetcher, c.Fetcher
+	if fetch == nil {
+		fetch = NewFetcher(c.outbound.Budget(maxRequestFetches, requestFetchWait))
+		background = NewFetcher(c.outbound.Budget(2*cfg.MaxConcurrency, 0)) // the workers of revalidation and of the refresher
+	}
+	store := links.NewStore(c.DB, c.Clock, fetch, links.Options{CheckInterval: cfg.LinkCheckInterval, Background: background})
+	deps := &linkhandlers.Deps{Frame: c.frame, Links: store, Metrics: linkhandlers.NewMetrics(c.registry)}
+	pages := linkhandlers.Pages{Deps: deps}
+	return &Links{Store: store, deps: deps, pages: pages, System: System{
+		System: handlers.System{
+			Nav: linkhandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
+			Groups: linkhandlers.Groups(), Operations: linkhandlers.API{Deps: deps}.Register,
+		},
+		Services: []jobs.Service{linkjobs.NewRefresher(store, cfg.MaxConcurrency, c.Log)},
+		Jobs:     []jobs.Job{linkjobs.Revalidation(store, cfg.MaxConcurrency)},
+		Purges:   []jobs.Purge{store.Purge},
+		Deletes: []cleanup.Kind{
+			{Name: "tags", Label: "Tags", Description: "without links", Remove: store.ReapTags},
+		},
+		Demo: func(ctx context.Context, r *demo.Run) (string, error) {
+			return demo.Links(ctx, r, cfg.LinkCheckInterval)
+		},
+	}}
+}

@@ -1,0 +1,51 @@
+package app
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestCommands(t *testing.T) {
+	getenv := env(t, map[string]string{"ADMIN_PASSWORD": "secret"})
+	for _, c := range []struct {
+		args string
+		want string // in the output
+	}{
+		{"help", "linkwatch [command]"},
+		{"--help", "migrate"},
+		{"version", "linkwatch "},
+		{"config", "ADMIN_PASSWORD"},
+		{"openapi", `"openapi": "3.1.0"`},
+		{"openapi -3.0", `"openapi":"3.0.3"`},
+		{"migrate up", "newest"},
+		{"migrate down 1", "Migrations taken back: 1."},
+	} {
+		var out strings.Builder
+		if err := Run(t.Context(), strings.Fields(c.args), getenv, &out); err != nil {
+			t.Errorf("%s: %v", c.args, err)
+		}
+		if !strings.Contains(out.String(), c.want) || strings.Contains(out.String(), "secret") {
+			t.Errorf("%s: %s", c.args, out.String())
+		}
+	}
+}
+
+func TestUsage(t *testing.T) {
+	getenv := env(t, nil)
+	for _, args := range []string{
+		"nonsense", "serve now", "config all", "version 2", "openapi -2", "openapi x", "migrate", "migrate sideways",
+		"migrate down 0", "migrate up 2", "demo -links 0", "demo -links 9999999", "demo please",
+	} {
+		var out strings.Builder
+		if err := Run(t.Context(), strings.Fields(args), getenv, &out); err != ErrUsage { //nolint:errorlint // it is never wrapped
+			t.Errorf("%s: %v", args, err)
+		}
+		if out.Len() == 0 {
+			t.Errorf("%s: no word about it", args)
+		}
+	}
+	if _, err := os.Stat(getenv("DATABASE_URL")); err == nil {
+		t.Error("a command that was not understood made a store")
+	}
+}

@@ -1,0 +1,103 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"linkwatch/demo"
+	"linkwatch/handlers"
+	"linkwatch/handlers/middleware"
+	shortlinkhandlers "linkwatch/handlers/shortlinks"
+	"linkwatch/jobs"
+	shortlinkjobs "linkwatch/jobs/shortlinks"
+	"linkwatch/models"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/shortlinks"
+	"linkwatch/models/shortlinks/cache"
+	"linkwatch/models/shortlinks/visits"
+)
+
+// ShortLinks is the system of short links.
+type ShortLinks struct {
+	System
+	Store  *shortlinks.Store
+	Visits *visits.Counter
+	Shared *cache.Shared // the cache that instances share; nil: there is no Redis
+	deps   *shortlinkhandlers.Deps
+	pages  shortlinkhandlers.Pages
+	cache  *cache.Memory
+	redis  *redis.Client // nil: there is none
+}
+
+func newShortLinks(c *core) (*ShortLinks, error) {
+	cfg := c.Config
+	s := &ShortLinks{Visits: visits.New(), cache: cache.NewMemory(cfg.ShortCacheSize, c.Clock), redis: c.Redis}
+	opts := shortlinks.Options{
+		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, KeepEnded: !cfg.CleanupEnabled, BlockedHosts: cfg.ShortBlockedHosts,
+		Own: cfg.Authorities(), ShortHost: cfg.ShortHost,
+	}
+	var used shortlinks.Cache = s.cache
+	var redisUp func() bool
+	if s.redis == nil && cfg.RedisURL != "" {
+		var err error
+		if s.redis, err = models.OpenRedis(string(cfg.RedisURL)); err != nil {
+			return nil, err
+		}
+	}
+	if s.redis != nil {
+		s.Shared = cache.NewShared(s.cache, s.redis, opts, c.Log)
+		used, redisUp = s.Shared, s.Shared.Up
+	}
+	s.Store = shortlinks.NewStore(c.DB, c.Clock, used, s.Visits, opts)
+	counting, err := shortlinkjobs.NewService(s.Store, s.Visits, s.cache, s.Shared, c.Log, c.registry)
+	if err != nil {
+		return nil, err
+	}
+	s.deps = &shortlinkhandlers.Deps{
+		Frame: c.frame, ShortLinks: s.Store, ShortHost: cfg.ShortHost, Limit: middleware.NewLimiter("short links", cfg.ShortCreateLimit),
+	}
+	s.pages = shortlinkhandlers.Pages{Deps: s.deps}
+	s.System = System{
+		System: handlers.System{
+			Nav: shortlinkhandlers.Nav(), Overview: s.pages.Overview, Flash: s.pages.Flashes(), Routes: s.pages.Routes(),
+			Described: shortlinkhandlers.Described(), Groups: shortlinkhandlers.Groups(), Operations: shortlinkhandlers.API{Deps: s.deps}.Register,
+			Health: []middleware.HealthCheck{shortlinkhandlers.RedisCheck(redisUp)},
+			Host:   handlers.Host{Name: cfg.ShortHost, Routes: s.pages.HostRoutes(), Problem: s.pages.RedirectProblem},
+		},
+		Last: []jobs.Service{counting},
+		Deletes: []cleanup.Kind{
+			{
+				Name: "short_links", Label: "Short links", Remove: s.Store.ReapEnded, Waiting: s.Store.Waiting,
+				Note:        "Short links stop working the moment they expire, whenever they are deleted.",
+				Description: "with their visits, CLEANUP_BUFFER_TIME after they ended or a day after they were deleted",
+			},
+			{
+				Name: "visit_days", Label: "Visits by day", Remove: s.Store.ReapDays,
+				Description: fmt.Sprintf("of short links, older than %d days", shortlinks.KeepDays),
+			},
+		},
+		Demo: demo.ShortLinks, Serve: s.reserve, Close: s.close,
+	}
+	if !cfg.CleanupEnabled {
+		s.System.Deletes[0].Kept = "CLEANUP_ENABLED is false"
+	}
+	return s, nil
+}
+
+// reserve keeps keys free that are the first part of a path of the server.
+func (s *ShortLinks) reserve(routes []middleware.Route) {
+	for _, r := range routes {
+		first, _, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
+		s.Store.Reserve(first)
+	}
+}
+
+// close releases the cache and the client of Redis.
+func (s *ShortLinks) close() {
+	s.cache.Close()
+	if s.redis != nil {
+		_ = s.redis.Close()
+	}
+}

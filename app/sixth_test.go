@@ -1,0 +1,182 @@
+package app
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/gin-gonic/gin"
+	"gorm.io/gorm"
+
+	"linkwatch/config"
+	"linkwatch/demo"
+	"linkwatch/handlers"
+	"linkwatch/handlers/api"
+	"linkwatch/handlers/middleware"
+	"linkwatch/handlers/pages"
+	"linkwatch/jobs"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/modelstest"
+	"linkwatch/views/ui"
+)
+
+// notes is a tiny system: one table, one page, one operation, one job. Nothing
+// but its struct tells the program about it.
+func notes(c *core) System {
+	count := func(ctx context.Context) (n int, err error) {
+		err = c.DB.Read(ctx).Raw("SELECT count(*) FROM notes").Scan(&n).Error
+		return n, err
+	}
+	page := func(gin *gin.Context) {
+		n, err := count(gin.Request.Context())
+		if err != nil {
+			c.frame.Fail(gin, err)
+			return
+		}
+		body := templ.Raw("<p id=\"notes\">" + ui.Plural(n, "note") + "</p>")
+		show := templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+			return ui.Layout(c.frame.Page("Notes", "notes", ui.Flash{})).Render(templ.WithChildren(ctx, body), w)
+		})
+		c.frame.Show(gin, http.StatusOK, show)
+	}
+	type noteCount struct {
+		Body struct {
+			Notes int `json:"notes" doc:"Number of notes"`
+		}
+	}
+	operation := func(ctx context.Context, _ *struct{}) (*noteCount, error) {
+		n, err := count(ctx)
+		out := &noteCount{}
+		out.Body.Notes = n
+		return out, err
+	}
+	remove := func(tx *gorm.DB, limit int) (int64, error) {
+		res := tx.Exec("DELETE FROM notes WHERE text IN (SELECT text FROM notes WHERE text LIKE 'old%' LIMIT ?)", limit)
+		return res.RowsAffected, res.Error
+	}
+	add := func(ctx context.Context, text string) error {
+		return c.DB.Write(ctx, func(tx *gorm.DB) error { return tx.Exec("INSERT INTO notes (text) VALUES (?)", text).Error })
+	}
+	return System{
+		System: handlers.System{
+			Nav: ui.Nav{Sections: []ui.Section{{ID: "notes", Label: "Notes", Path: "/notes", Key: "z"}}},
+			Overview: func(ctx context.Context, _ string) (ui.OverviewPart, error) {
+				n, err := count(ctx)
+				return ui.OverviewPart{
+					Used: n > 0, Tiles: []ui.Tile{{Path: "/notes", Count: n, Word: "notes"}},
+					Attention: []ui.Attention{{Severity: ui.Warning, Count: n, Noun: "unread note", Path: "/notes"}},
+				}, err
+			},
+			Flash:  pages.Flash{Notices: map[string]ui.Flash{"noted": {Text: "Noted."}}},
+			Routes: []middleware.Route{{Method: "GET", Path: "/notes", Needs: middleware.Viewer, Handler: page}},
+			Groups: []*huma.Tag{{Name: "Notes", Description: "Notes."}},
+			Operations: func(a *api.API) {
+				api.Register(a, api.Operation("Notes", middleware.Editor, "GET", "/v1/notes", "count-notes", "Count notes", "All of them."), operation)
+			},
+			Health: []middleware.HealthCheck{{Name: "notes", Doc: "Health of notes", State: func() (any, bool) { return struct{}{}, true }}},
+		},
+		Jobs: []jobs.Job{{ID: "notes", Schedule: "@every 1h", Run: func(_, working context.Context) (string, error) {
+			return "wrote a note", add(working, "by the job")
+		}}},
+		Deletes: []cleanup.Kind{{Name: "old_notes", Label: "Old notes", Description: "that nobody reads", Remove: remove}},
+		Demo:    func(ctx context.Context, _ *demo.Run) (string, error) { return "1 note", add(ctx, "of the demo") },
+	}
+}
+
+// TestSixthSystem: one more system adds itself by its struct alone.
+func TestSixthSystem(t *testing.T) {
+	db := modelstest.New(t)
+	modelstest.Exec(t, db, "CREATE TABLE notes (text TEXT PRIMARY KEY)")
+	modelstest.Exec(t, db, "INSERT INTO notes (text) VALUES ('new'), ('old 1'), ('old 2')")
+	cfg, err := config.Load(func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := newApp(Options{Config: cfg, DB: db, Log: slog.New(slog.DiscardHandler)}, notes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	if err := a.runner.Declare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	a.runner.Start()
+	t.Cleanup(func() { a.runner.Stop(context.Background()) })
+
+	ask := func(method, path string) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
+		r.Host = "localhost"
+		w := httptest.NewRecorder()
+		a.Router.ServeHTTP(w, r)
+		return w
+	}
+	shows := func(path string, parts ...string) {
+		t.Helper()
+		w := ask("GET", path)
+		for _, part := range parts {
+			if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), part) {
+				t.Errorf("%s: status %d, without %q: %s", path, w.Code, part, w.Body)
+			}
+		}
+	}
+	shows("/notes", `id="notes">3 notes<`, `aria-current="page"`)
+	shows("/links?done=noted", "Noted.")
+	shows("/", `<a href="/notes"`, "3 unread notes")
+	shows("/v1/notes", `{"notes":3}`)
+	if !a.Systems.ShortLinks.Store.Reserved("Notes") {
+		t.Error("a short link may have the key notes")
+	}
+	shows("/openapi.json", `"/v1/notes"`, `"name": "Notes"`, "Health of notes")
+	shows("/health", `"notes":{}`)
+	shows("/admin/cleanup", "Old notes", "that nobody reads")
+	shows("/v1/admin/cleanup/stats", `"kind":"old_notes"`)
+	shows("/v1/admin/jobs", `"id":"notes"`)
+	for _, r := range a.Router.Routes() {
+		if r.Path == "/v1/notes" && r.Needs != middleware.Editor {
+			t.Errorf("%s needs %s", r.Path, r.Needs)
+		}
+	}
+
+	for _, job := range []string{"notes", "reaper"} {
+		if w := ask("POST", "/v1/admin/jobs/"+job+"/run"); w.Code != http.StatusAccepted {
+			t.Errorf("running %s: %d %s", job, w.Code, w.Body)
+		}
+		waitForRun(t, a, job)
+	}
+	shows("/v1/notes", `{"notes":2}`) // one was new, the job wrote one, the reaper deleted two
+	for _, s := range a.Systems.All() {
+		if len(s.Nav.Sections) == 0 || s.Nav.Sections[0].ID != "notes" {
+			continue
+		}
+		if did, err := s.Demo(t.Context(), &demo.Run{DB: db, Now: time.Now()}); err != nil || did != "1 note" {
+			t.Errorf("the demo says %q, %v", did, err)
+		}
+	}
+	shows("/v1/notes", `{"notes":3}`)
+}
+
+// waitForRun waits until a job has run.
+func waitForRun(t *testing.T, a *App, id string) {
+	t.Helper()
+	for {
+		job, err := a.Systems.Admin.Jobs.Job(t.Context(), id)
+		if err != nil || job.LastError != "" {
+			t.Fatal(job.LastError, err)
+		}
+		if job.Runs > 0 && !job.Running {
+			return
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal("the job does not run")
+		case <-time.After(10 * time.Millisecond): // spares the processor: the condition decides
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"linkwatch/config"
+	"linkwatch/models"
+)
+
+// openStore opens the store with the newest schema.
+func openStore(ctx context.Context, cfg config.Config, log *slog.Logger) (*models.DB, error) {
+	db, err := models.Open(ctx, cfg.DatabaseDriver, string(cfg.DatabaseURL), log)
+	if err != nil {
+		return nil, storeError(cfg, err)
+	}
+	if err := db.Migrate(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// storeError says which setting to look at when the store does not open.
+func storeError(cfg config.Config, err error) error {
+	if cfg.DatabaseDriver == models.Postgres {
+		return fmt.Errorf("DATABASE_URL: the server has to run, and to know this user, password and database: %w", err)
+	}
+	const cannotOpen = 14 // SQLITE_CANTOPEN, which the driver words as "out of memory"
+	var code interface{ Code() int }
+	if errors.As(err, &code) && code.Code()&0xff == cannotOpen {
+		return fmt.Errorf("DATABASE_URL=%q cannot be opened: its folder must be there, and this program must be allowed to write to it",
+			cfg.DatabaseURL)
+	}
+	switch fault := models.FaultOf(err); {
+	case models.Damaged(err):
+		return fmt.Errorf("DATABASE_URL=%q is damaged and cannot be opened: restore a backup: %w", cfg.DatabaseURL, err)
+	case fault != nil:
+		return fmt.Errorf("DATABASE_URL=%q cannot be opened: %s (%w)", cfg.DatabaseURL, fault.Detail, err)
+	}
+	const unchanged = "and was not changed: name a new file or a database of Linkwatch"
+	switch {
+	case errors.Is(err, models.ErrNotSQLite):
+		return fmt.Errorf("DATABASE_URL=%q is not an SQLite database, %s", cfg.DatabaseURL, unchanged)
+	case errors.Is(err, models.ErrForeign):
+		return fmt.Errorf("DATABASE_URL=%q is an SQLite database of another program, %s", cfg.DatabaseURL, unchanged)
+	}
+	return fmt.Errorf("DATABASE_URL=%q: %w", cfg.DatabaseURL, err)
+}
+
+// closeStore closes the store when its user is done, and adds what went wrong to *err.
+func closeStore(db *models.DB, err *error) { *err = errors.Join(*err, db.Close()) }

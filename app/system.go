@@ -1,0 +1,31 @@
+package app
+
+import (
+	"context"
+
+	"linkwatch/demo"
+	"linkwatch/handlers"
+	"linkwatch/handlers/middleware"
+	"linkwatch/jobs"
+	"linkwatch/models/cleanup"
+)
+
+// System is what one system is made of. The program, the server, the jobs and
+// the demo only loop over systems: none of them knows one by name. All parts may
+// be left out.
+type System struct {
+	handlers.System // what it serves and shows
+
+	Services []jobs.Service // its background work
+	Last     []jobs.Service // services that stop after the listener has drained, because they store what requests left
+	Jobs     []jobs.Job     // its scheduled jobs
+	Purges   []jobs.Purge   // what the hourly retention job deletes for it
+	Deletes  []cleanup.Kind // what the reaper deletes for it
+
+	// Serve is told all routes of the server before it starts.
+	Serve func(routes []middleware.Route)
+	Close func() // releases what the system holds, once nothing runs any more
+
+	// Demo makes up data and says what: "1000 made-up links".
+	Demo func(ctx context.Context, r *demo.Run) (did string, err error)
+}

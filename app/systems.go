@@ -1,0 +1,77 @@
+package app
+
+import (
+	"slices"
+
+	"linkwatch/handlers"
+	"linkwatch/handlers/pages"
+	"linkwatch/models/cleanup"
+)
+
+// Systems are all systems of the program.
+type Systems struct {
+	Links      *Links
+	Targets    *Targets
+	ShortLinks *ShortLinks
+	Admin      *Admin
+	more       []System
+}
+
+// newSystems wires all systems, and what the pages of one show of the others.
+// more makes further ones, for tests. Nothing runs yet.
+func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
+	s = &Systems{Links: newLinks(c)}
+	if s.Targets, err = newTargets(c); err != nil {
+		return nil, err
+	}
+	if s.ShortLinks, err = newShortLinks(c); err != nil {
+		return nil, err
+	}
+	for _, make := range more {
+		s.more = append(s.more, make(c))
+	}
+	s.Admin = newAdmin(c, s.deletes()...)
+
+	s.Links.deps.Others = []pages.Beside{s.Targets.pages.Beside, s.ShortLinks.pages.Beside}
+	s.Targets.deps.Others = []pages.Beside{s.Links.pages.Beside}
+	s.ShortLinks.deps.Others = []pages.Beside{s.Links.pages.Beside}
+	s.ShortLinks.deps.Source = s.Links.pages.SubjectOf
+	return s, nil
+}
+
+// All are all systems, in the order of the navigation.
+func (s *Systems) All() []System {
+	all := append([]System{s.Links.System, s.Targets.System, s.ShortLinks.System}, s.more...)
+	if s.Admin != nil { // it is made of the others
+		all = append(all, s.Admin.System)
+	}
+	return all
+}
+
+// deletes returns what the reaper deletes for all systems, in the order of a run:
+// the last system first, since short links matter most and are near the end.
+func (s *Systems) deletes() []cleanup.Kind {
+	var kinds []cleanup.Kind
+	for _, one := range slices.Backward(s.All()) {
+		kinds = append(kinds, one.Deletes...)
+	}
+	return kinds
+}
+
+// Close releases what the systems hold. Nothing may run any more.
+func (s *Systems) Close() {
+	for _, one := range s.All() {
+		if one.Close != nil {
+			one.Close()
+		}
+	}
+}
+
+// served returns what all systems give to the server.
+func (s *Systems) served() []handlers.System {
+	var all []handlers.System
+	for _, one := range s.All() {
+		all = append(all, one.System)
+	}
+	return all
+}

@@ -1,0 +1,46 @@
+package app
+
+import (
+	"context"
+
+	"linkwatch/demo"
+	"linkwatch/handlers"
+	targethandlers "linkwatch/handlers/targets"
+	"linkwatch/jobs"
+	targetjobs "linkwatch/jobs/targets"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/targets"
+)
+
+// Targets is the system of targets, their checks and their status pages.
+type Targets struct {
+	System
+	Store *targets.Store
+	deps  *targethandlers.Deps
+	pages targethandlers.Pages
+}
+
+func newTargets(c *core) (*Targets, error) {
+	cfg := c.Config
+	store := targets.NewStore(c.DB, c.Clock, targets.Options{CheckInterval: cfg.CheckInterval, Retention: cfg.ResultRetention})
+	checker, err := targetjobs.NewChecker(store, c.outbound, cfg.MaxConcurrency, c.Log, c.registry)
+	if err != nil {
+		return nil, err
+	}
+	deps := &targethandlers.Deps{Frame: c.frame, Targets: store, Stopping: c.health.WhenStopping()}
+	pages := targethandlers.Pages{Deps: deps}
+	return &Targets{Store: store, deps: deps, pages: pages, System: System{
+		System: handlers.System{
+			Nav: targethandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
+			Described: targethandlers.Described(), Groups: targethandlers.Groups(), Operations: targethandlers.API{Deps: deps}.Register,
+		},
+		Services: []jobs.Service{checker},
+		Purges:   []jobs.Purge{store.Purge},
+		Deletes: []cleanup.Kind{
+			{Name: "check_results", Label: "Check results", Description: "of targets, older than RESULT_RETENTION", Remove: store.ReapResults},
+		},
+		Demo: func(ctx context.Context, r *demo.Run) (string, error) {
+			return demo.Targets(ctx, r, cfg.ResultRetention)
+		},
+	}}, nil
+}

@@ -1,0 +1,111 @@
+package bench
+
+import (
+	"database/sql"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/links"
+)
+
+// plain stores the same URLs and titles in one table with unique indexes on id and URL, by plain SQL in transactions
+// of the same size. It returns the rows stored per second.
+func (c *corpus) plain(t *testing.T) float64 {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "plain.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }() // it is thrown away
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("CREATE TABLE links (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, url TEXT UNIQUE, title TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	for batch := range slices.Chunk(c.all, 2500) {
+		plainBatch(t, db, batch)
+	}
+	return figureLinks / time.Since(begun).Seconds()
+}
+
+func plainBatch(t *testing.T, db *sql.DB, batch []links.New) {
+	t.Helper()
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	insert, err := tx.Prepare("INSERT INTO links (id, url, title) VALUES (?, ?, ?)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = insert.Close() }() // the commit closed it
+	for _, l := range batch {
+		if _, err := insert.Exec(models.NewID(models.KindLink), l.URL, l.Title); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// scans measures searches in plain SQL, as a program without an index would run them: LIKE over title, URL and tags,
+// a count and the first page. The times are in milliseconds.
+func (c *corpus) scans(t *testing.T, file string) func(query func() string) []float64 {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxOpenConns(1)
+	const where = ` FROM links WHERE expired_at IS NULL AND (title LIKE ?1 OR url LIKE ?1 OR EXISTS
+		(SELECT 1 FROM link_tags JOIN tags ON tags.seq = tag_seq WHERE link_seq = links.seq AND name LIKE ?1))`
+	return func(query func() string) []float64 {
+		took := make([]float64, 0, samples/10)
+		for range samples / 10 {
+			like := "%" + strings.Trim(query(), `"`) + "%"
+			begun := time.Now()
+			scan(t, db, "SELECT count(*)"+where, like)
+			scan(t, db, "SELECT seq"+where+" ORDER BY title LIKE ?1 DESC, url LIKE ?1 DESC, seq DESC LIMIT 30", like)
+			took = append(took, time.Since(begun).Seconds()*1000)
+		}
+		return took
+	}
+}
+
+// scan reads every row of a query.
+func scan(t *testing.T, db *sql.DB, query, like string) {
+	t.Helper()
+	rows, err := db.Query(query, like)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
+	var n int
+	for rows.Next() {
+		if err := rows.Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// floorServer serves responses of the size of a page of links, and does nothing else.
+func floorServer(t *testing.T) string {
+	t.Helper()
+	body := []byte(strings.Repeat("x", 19_000))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(body) // a reader who left does not concern the floor
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}

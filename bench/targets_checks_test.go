@@ -1,0 +1,169 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"linkwatch/e2e"
+	"linkwatch/models/targets"
+)
+
+const (
+	figureHosts   = 250
+	figureTargets = 5_000
+	figureWorkers = 64
+)
+
+// TestTargetFigures measures how the real binary checks targets, and its pages and memory with many of them. It
+// asserts nothing about time.
+func TestTargetFigures(t *testing.T) {
+	if !*figures {
+		t.Skip("figures are measured with -figures (task bench)")
+	}
+	t.Run("busy", busyFigures)
+	t.Run("hanging", hangingFigures)
+	t.Run("stored", storedFigures)
+	t.Run("pages", pageFigures)
+	t.Run("size", sizeFigures)
+}
+
+// targetFile fills a new file with targets that were added 100 days ago and never checked. edit (nil: nothing) works
+// on the store after that.
+func targetFile(t *testing.T, urls []string, edit func(store *targets.Store, clock *time.Time)) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "watched.db")
+	db, closeDB := e2e.OpenDatabase(t, file)
+	defer closeDB()
+	clock := time.Now().Add(-100 * 24 * time.Hour)
+	store := targets.NewStore(db, func() time.Time { return clock }, targets.Options{CheckInterval: 10 * time.Second})
+	for _, u := range urls {
+		if _, created, err := store.Add(context.Background(), targets.New{URL: u}); err != nil || !created {
+			t.Fatalf("watching %s: %v", u, err)
+		}
+	}
+	if edit != nil {
+		edit(store, &clock)
+	}
+	return file
+}
+
+// farm serves a page on n loopback addresses from 127.x.0.1 on, all on one port, so that there are n hosts.
+func farm(t *testing.T, x, n int, page http.HandlerFunc) (urls []string) {
+	t.Helper()
+	server := &http.Server{Handler: page}
+	port := "0"
+	var serving sync.WaitGroup
+	for i := range n {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:%s", x, i/250, 1+i%250, port))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, port, _ = net.SplitHostPort(listener.Addr().String())
+		urls = append(urls, "http://"+listener.Addr().String())
+		serving.Go(func() { _ = server.Serve(listener) }) // until it is closed
+	}
+	t.Cleanup(func() {
+		_ = server.Close()
+		serving.Wait()
+	})
+	return urls
+}
+
+// busyFigures measures checks per second, and their cost, with many targets at a short interval.
+func busyFigures(t *testing.T) {
+	var asked atomic.Int64
+	hosts := farm(t, 1, figureHosts, func(rw http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		_, _ = io.WriteString(rw, "<!doctype html><title>Well</title><p>All is well.") // the reader may be gone
+	})
+	var urls []string
+	for i := range figureTargets {
+		urls = append(urls, fmt.Sprintf("%s/%d", hosts[i%figureHosts], i))
+	}
+	file := targetFile(t, urls, nil)
+	s := e2e.Start(t, "DATABASE_URL="+file, "CHECK_INTERVAL=1s", fmt.Sprintf("MAX_CONCURRENCY=%d", figureWorkers))
+	table("%d targets on %d hosts, CHECK_INTERVAL=1s, MAX_CONCURRENCY=%d, SQLite", figureTargets, figureHosts, figureWorkers)
+
+	time.Sleep(10 * time.Second) // warm-up: every target has been checked
+	checks, cpu, begun := asked.Load(), cpuOf(t, s.PID()), time.Now()
+	var few, many []float64
+	for time.Since(begun) < 30*time.Second {
+		few = append(few, took(t, s.URL+"/v1/targets?limit=50"))
+		many = append(many, took(t, s.URL+"/v1/targets?limit=500"))
+		time.Sleep(100 * time.Millisecond) // a reader now and then, who is no load of his own
+	}
+	checks, cpu = asked.Load()-checks, cpuOf(t, s.PID())-cpu
+	seconds := time.Since(begun).Seconds()
+	row("checks a second, counted at the server", "≥ 2,500 checks/s", "%.0f checks/s", float64(checks)/seconds)
+	perThousand := cpu.Seconds() / float64(checks) * 1000
+	row("CPU for 1,000 checks", "beside", "%.3f s", perThousand)
+	row("memory meanwhile", "", "%.0f MB", float64(s.Memory())/1e6)
+	quantiles("GET /v1/targets?limit=50 meanwhile", "≤ 100 ms", few)
+	quantiles("GET /v1/targets?limit=500 meanwhile", "≤ 100 ms", many)
+	row("slots missed by being late, of all", "", "%.1f %%", 100*metric(t, s, "linkwatch_checks_skipped_total")/(metric(t, s, "linkwatch_checks_skipped_total")+metric(t, s, "linkwatch_checks_total")))
+	s.Stop()
+
+	floor := runBare(t, urls)
+	row("bare net/http GETs, same hosts, as many at a time", "floor", "%.0f GETs/s", float64(floor.Requests)/floor.Seconds)
+	row("CPU for 1,000 bare GETs", "floor", "%.3f s", floor.CPU/float64(floor.Requests)*1000)
+	row("checks by bare GETs, CPU", "", "%.1f times", perThousand/(floor.CPU/float64(floor.Requests)*1000))
+}
+
+// bytesPerRow returns how much of a file a row of a table takes, with its indexes.
+func bytesPerRow(t *testing.T, file, table string) string {
+	t.Helper()
+	return e2e.Rows(t, file, fmt.Sprintf(`SELECT printf('%%.0f B', 1.0 * sum(pgsize) / (SELECT count(*) FROM %[1]s)) FROM dbstat
+		WHERE name IN (SELECT name FROM sqlite_schema WHERE tbl_name = '%[1]s')`, table))[0]
+}
+
+// hangingFigures measures how many checks of healthy hosts are on time beside hosts that hang, from a cold start. A
+// check is on time if it arrives at most two intervals after the one before it (or after the start): it is due within
+// one, and may wait for one. A longer gap counts as one late check per whole interval.
+func hangingFigures(t *testing.T) {
+	const healthy, interval, watched = 30, time.Second, 40 * time.Second
+	table("%d healthy targets beside %d that hang, CHECK_INTERVAL=1s, HTTP_TIMEOUT=5s, the first 40 s", healthy, healthy)
+	for _, workers := range []int{8, 16, 64} {
+		var mu sync.Mutex
+		arrivals := map[string][]time.Time{}
+		urls := farm(t, 2, healthy, func(_ http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			arrivals[r.Host] = append(arrivals[r.Host], time.Now())
+		})
+		hang := farm(t, 3, healthy, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		var all []string
+		for i := range urls { // in turns
+			all = append(all, hang[i], urls[i])
+		}
+		file := targetFile(t, all, nil)
+		s := e2e.Start(t, "DATABASE_URL="+file, "CHECK_INTERVAL="+interval.String(), fmt.Sprintf("MAX_CONCURRENCY=%d", workers), "SHUTDOWN_GRACE=1s")
+		begun := time.Now()
+		time.Sleep(watched)
+		end := time.Now()
+		mu.Lock()
+		due, onTime := 0, 0
+		for _, u := range urls {
+			before := begun
+			for _, at := range append(arrivals[strings.TrimPrefix(u, "http://")], end) {
+				gap := at.Sub(before)
+				if gap <= 2*interval {
+					onTime++
+				}
+				due += max(1, int(gap/interval))
+				before = at
+			}
+		}
+		mu.Unlock()
+		row(fmt.Sprintf("healthy checks on time, MAX_CONCURRENCY=%d", workers), "≥ 95 %", "%.1f %% of %d", 100*float64(onTime)/float64(due), due)
+		s.Stop()
+	}
+}

@@ -1,0 +1,182 @@
+package bench
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"linkwatch/e2e"
+	"linkwatch/models"
+	"linkwatch/models/targets"
+)
+
+const (
+	storedTargets = 100_000
+	pageTargets   = 1_000
+)
+
+// storedFigures measures what many targets cost while none is due.
+func storedFigures(t *testing.T) {
+	file := targetFile(t, nil, nil)
+	fillTargets(t, file)
+	s := e2e.Start(t, "DATABASE_URL="+file, "CHECK_INTERVAL=100ms")
+	table("%d targets stored, none due, SQLite", storedTargets)
+	time.Sleep(3 * time.Second) // what a start costs is over
+	row("memory after start", "≤ 200 MB", "%.0f MB", float64(s.Memory())/1e6)
+	const ticks = 200
+	cpu := cpuOf(t, s.PID())
+	time.Sleep(ticks * 100 * time.Millisecond)
+	row("CPU for each tick of the idle program", "≤ 20 ms", "%.2f ms", (cpuOf(t, s.PID())-cpu).Seconds()*1000/ticks)
+	measurePath(t, s, "GET /v1/targets", "", "/v1/targets")
+	measurePath(t, s, "GET /v1/targets?limit=500", "", "/v1/targets?limit=500")
+	measurePath(t, s, "GET /v1/targets?host=", "", "/v1/targets?host=host-777.example")
+	measurePath(t, s, "page /watch", "", "/watch")
+	time.Sleep(30 * time.Second)
+	row("memory a minute after start", "≤ 200 MB", "%.0f MB", float64(s.Memory())/1e6)
+	row("memory at its peak", "", "%.0f MB", float64(s.PeakMemory())/1e6)
+}
+
+// fillTargets writes targets straight into a file, each checked an hour ago and due tomorrow.
+func fillTargets(t *testing.T, file string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	insert, err := tx.Prepare(`INSERT INTO targets (id, url, canonical_url, host, name, folded, interval_seconds, expect_status, expect_keyword,
+		expect_absent, expect_latency, paused, created_at, updated_at, due_at, next_check_at, claimed_by, state, state_since, last_checked_at,
+		last_status_code, last_latency_ms, last_error, failures, beats, hour_at, hour_checks, hour_latency, day_at, day_checks, day_latency)
+		VALUES (?1, ?2, ?2, ?3, '', ?2, 86400, '', '', '', 0, 0, ?4, ?4, ?5, ?5, '', 'up', ?4, ?4, 200, 12, '', 0, ?6, ?4, 1, x'0801', NULL, 0, x'')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = insert.Close() }() // the commit closed it
+	checked := models.At(time.Now().Add(-time.Hour))
+	beats, err := targets.Beats{{At: checked, LatencyMS: 12}}.Value()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range storedTargets {
+		host := fmt.Sprintf("host-%d.example", i%figureTargets)
+		_, err := insert.Exec(models.NewID(models.KindTarget), fmt.Sprintf("https://%s/page-%d", host, i), host,
+			checked.UnixMicro(), checked.Add(24*time.Hour).UnixMicro()+int64(i), beats)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pageFigures measures pages of targets with three months of history.
+func pageFigures(t *testing.T) {
+	var urls []string
+	for i := range pageTargets {
+		urls = append(urls, fmt.Sprintf("https://host-%d.example/page-%d", i%200, i))
+	}
+	var shown targets.Target
+	file := targetFile(t, urls, func(store *targets.Store, clock *time.Time) {
+		now := time.Now()
+		for ago := 90 * 24 * time.Hour; ago > 0; {
+			*clock = now.Add(-ago)
+			rest := time.Duration(0)
+			if ago == time.Hour { // the last time: nobody is asked while the pages are
+				rest = 24 * time.Hour
+			}
+			shown = checkAll(t, store, rest)
+			if ago -= time.Hour; ago > 40*time.Hour {
+				ago -= 23 * time.Hour
+			}
+		}
+		*clock = now
+		if _, err := store.AddPage(context.Background(), targets.PageSettings{Slug: "all", Title: "All", TargetIDs: firstIDs(t, store, targets.MaxPageTargets)}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	s := e2e.Start(t, "DATABASE_URL="+file, "CHECK_INTERVAL=24h")
+	table("%d targets with 90 days of history, SQLite", pageTargets)
+	measurePath(t, s, "page /watch", "≤ 200 ms", "/watch")
+	measurePath(t, s, "page /watch?q=page-77", "", "/watch?q=page-77")
+	measurePath(t, s, "page /watch/{id}, 24 hours", "", "/watch/"+shown.ID)
+	measurePath(t, s, "page /watch/{id}, 90 days", "", "/watch/"+shown.ID+"?range=90d")
+	measurePath(t, s, "page /", "", "/")
+	measurePath(t, s, "page /status/{slug} of 100 targets", "", "/status/all")
+	measurePath(t, s, "page /admin/checks", "", "/admin/checks")
+	measurePath(t, s, "GET /v1/targets", "", "/v1/targets")
+	measurePath(t, s, "GET /v1/targets/{id}/results", "", "/v1/targets/"+shown.ID+"/results")
+	measurePath(t, s, "GET /v1/targets/{id}/history?range=365d", "", "/v1/targets/"+shown.ID+"/history?range=365d")
+}
+
+// sizeFigures measures how fast two days of checks are stored, one every 15 s, and how much of the file they take.
+func sizeFigures(t *testing.T) {
+	const watched, days, step = 20, 2, 15 * time.Second
+	var urls []string
+	for i := range watched {
+		urls = append(urls, fmt.Sprintf("https://host-%d.example", i))
+	}
+	var spent time.Duration
+	file := targetFile(t, urls, func(store *targets.Store, clock *time.Time) {
+		first := time.Now().Truncate(24 * time.Hour).Add(-(days + 1) * 24 * time.Hour)
+		begun := time.Now()
+		for i := range days*int(24*time.Hour/step) + 1 { // the last ends the last day
+			*clock = first.Add(time.Duration(i) * step)
+			checkAll(t, store, 0)
+		}
+		spent = time.Since(begun)
+	})
+	const checks = watched * days * int(24*time.Hour/step)
+	table("%d targets checked each 15 s for %d days, SQLite", watched, days)
+	row("checks stored, 20 at a time", "", "%.0f checks/s", float64(checks)/spent.Seconds())
+	row("of the file for each check, with its indexes", "", "%s", bytesPerRow(t, file, "check_results"))
+	row("of the file for each hour of a target", "", "%s", bytesPerRow(t, file, "target_hours"))
+	row("of the file for each day of a target", "", "%s", bytesPerRow(t, file, "target_days"))
+}
+
+// checkAll records a check of every target that is due, of which one in fifty fails, and delays the next ones by
+// rest. It returns one of the targets.
+func checkAll(t *testing.T, store *targets.Store, rest time.Duration) targets.Target {
+	t.Helper()
+	ctx, now := context.Background(), store.Now()
+	if _, err := store.Hold(ctx, "figures"); err != nil {
+		t.Fatal(err)
+	}
+	due, _, err := store.Claim(ctx, "figures", pageTargets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make([]targets.Checked, len(due))
+	for i, x := range due {
+		r := targets.Result{CheckedAt: now, StatusCode: 200, LatencyMS: int(120 * math.Exp(0.3*rand.NormFloat64())), Attempts: 1}
+		if rand.IntN(50) == 0 {
+			r = targets.Result{CheckedAt: now, Outcome: targets.DownOutcome, StatusCode: 500, LatencyMS: 20, Attempts: 3, Error: "unexpected status 500"}
+		}
+		done[i] = targets.Checked{Target: x, Result: r, RetryAfter: rest}
+	}
+	if err := store.Record(ctx, "figures", done...); err != nil {
+		t.Fatal(err)
+	}
+	return due[0]
+}
+
+// firstIDs returns the ids of the first n targets.
+func firstIDs(t *testing.T, store *targets.Store, n int) (ids []string) {
+	t.Helper()
+	first, err := store.List(context.Background(), targets.Filter{}, models.Cursor{}, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range first.Items {
+		ids = append(ids, x.ID)
+	}
+	return ids
+}

@@ -1,0 +1,221 @@
+package demo_test
+
+import (
+	"io"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"linkwatch/app"
+	"linkwatch/demo"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/shortlinks"
+	"linkwatch/models/targets"
+)
+
+// env is a getenv of a program with a database of the test's own.
+func env(t *testing.T) func(string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "test.db")
+	return func(name string) string {
+		return map[string]string{"DATABASE_URL": file, "LOG_FORMAT": "json"}[name]
+	}
+}
+
+// TestDemo looks at one demo from all sides: to make it is most of the work.
+func TestDemo(t *testing.T) {
+	getenv, begun := env(t), time.Now()
+	var out strings.Builder
+	if err := app.Run(t.Context(), []string{"demo", "-links", "1700"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Stored 1700") {
+		t.Fatalf("%s: %v", out.String(), err) // 200 of them are not lived with
+	}
+	db, err := models.Open(t.Context(), models.SQLite, getenv("DATABASE_URL"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	t.Run("is lived in", func(t *testing.T) { demoIsLivedIn(t, db, begun) })
+	t.Run("is watched", func(t *testing.T) { demoIsWatched(t, db, begun) })
+	t.Run("is frozen", func(t *testing.T) { demoIsFrozen(t, db, begun) })
+	t.Run("is shortened", func(t *testing.T) { demoIsShortened(t, db) })
+	t.Run("refuses a full store", func(t *testing.T) {
+		if err := app.Run(t.Context(), []string{"demo"}, getenv, io.Discard); err == nil || !strings.Contains(err.Error(), "-force") {
+			t.Errorf("got %v", err)
+		}
+		var out strings.Builder
+		err := app.Run(t.Context(), []string{"demo", "-links", "1", "-force"}, getenv, &out)
+		if err != nil || !strings.Contains(out.String(), "Stored 0") { // the same first link
+			t.Errorf("%s: %v", out.String(), err)
+		}
+	})
+}
+
+// demoIsLivedIn: every state of a link is there to be looked at, some were
+// viewed, and none was saved or checked in the future.
+func demoIsLivedIn(t *testing.T, db *models.DB, begun time.Time) {
+	store := links.NewStore(db, nil, nil, links.Options{CheckInterval: time.Hour})
+	counts, err := store.Counts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range links.Healths {
+		if counts.Health[h] == 0 {
+			t.Errorf("no link is %s", h)
+		}
+	}
+	if counts.Active+counts.Expired != 1700 || counts.Expired == 0 || counts.Health[links.OK] < 1300 {
+		t.Errorf("the counts are %+v", counts)
+	}
+	popular, err := store.Popular(t.Context(), models.Page{Number: 1, Size: 100})
+	if err != nil || popular.Items[0].ViewCount < 50 || popular.Items[99].ViewCount > 20 {
+		t.Errorf("views are %d and %d: %v", popular.Items[0].ViewCount, popular.Items[99].ViewCount, err)
+	}
+	var before time.Time
+	for page := 17; page > 0; page-- {
+		found, err := store.List(t.Context(), links.Filter{Shown: links.ShowAll}, models.Page{Number: page, Size: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range slices.Backward(found.Items) {
+			if l.CreatedAt.Before(before) || l.LastCheckedAt.After(time.Now()) || l.Title == "" || l.Title[:1] != strings.ToUpper(l.Title[:1]) {
+				t.Errorf("not as lived with: %+v", l)
+			}
+			before = l.CreatedAt.Time
+		}
+	}
+	if age := begun.Sub(before); age > 24*time.Hour {
+		t.Errorf("the newest link was saved %s ago", age)
+	}
+}
+
+// demoIsWatched: the targets have months of history up to now, one of each
+// sort is there to be looked at, and nobody is asked while that is done.
+func demoIsWatched(t *testing.T, db *models.DB, begun time.Time) {
+	store := targets.NewStore(db, nil, targets.Options{CheckInterval: 15 * time.Second})
+	counts, err := store.Counts(t.Context())
+	if err != nil || counts.All() != 24 || counts[targets.Down] != 1 || counts[targets.Paused] != 1 || counts[targets.Pending] != 0 {
+		t.Errorf("the targets are %v: %v", counts, err)
+	}
+	all, err := store.List(t.Context(), targets.Filter{}, models.Cursor{}, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	perfect, throttled := 0, 0
+	for _, x := range all.Items {
+		if x.Name == "" || len(x.Beats) != targets.MaxBeats || x.LastCheckedAt.After(time.Now()) || begun.Sub(x.LastCheckedAt.Time) > 3*time.Minute {
+			t.Errorf("not as lived with: %s, %d beats, checked %s", x.Name, len(x.Beats), x.LastCheckedAt)
+		}
+		if !x.Paused && x.NextCheckAt.Before(begun.Add(demo.Rest-time.Hour)) {
+			t.Errorf("%s is asked soon, at %s, and found down", x.Name, x.NextCheckAt)
+		}
+		ratio, ok := x.Uptime[targets.Last90d].Ratio()
+		if !ok || ratio < 0.8 || x.Beats[0].LatencyMS == 0 {
+			t.Errorf("%s: uptime %v (%v), beats %v", x.Name, ratio, ok, x.Beats[:3])
+		}
+		if ratio == 1 {
+			perfect++
+		}
+		if x.Beats[len(x.Beats)-1].Outcome == targets.ThrottledOutcome {
+			throttled++
+		}
+	}
+	if perfect == 0 || perfect > 12 || throttled != 1 {
+		t.Errorf("%d of 24 were never down, %d are throttled", perfect, throttled)
+	}
+	outages, err := store.Outages(t.Context(), "", models.Cursor{}, 500)
+	if err != nil || len(outages.Items) < 50 {
+		t.Errorf("there were %d outages: %v", len(outages.Items), err)
+	}
+	if p, err := store.PageBySlug(t.Context(), "demo"); err != nil || len(p.Targets) != 9 {
+		t.Errorf("the status page has %d targets: %v", len(p.Targets), err)
+	}
+}
+
+// demoIsFrozen: no link is rechecked for a week, and so none changes.
+func demoIsFrozen(t *testing.T, db *models.DB, begun time.Time) {
+	later := begun.Add(demo.Rest - time.Minute)
+	store := links.NewStore(db, func() time.Time { return later }, nil, links.Options{CheckInterval: time.Hour})
+	due, err := store.Claim(t.Context(), 10_000)
+	if err != nil || len(due) != 0 {
+		t.Errorf("within a week %d links are rechecked: %v", len(due), err)
+	}
+	later = begun.Add(demo.Rest + time.Hour)
+	counts, err := store.Counts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if due, err = store.Claim(t.Context(), 10_000); err != nil || len(due) < counts.Active*9/10 {
+		t.Errorf("after it only %d of %d: %v", len(due), counts.Active, err)
+	}
+}
+
+// demoIsShortened: the short links are in every state, visited by people and
+// bots up to now, and one leads to a saved link.
+func demoIsShortened(t *testing.T, db *models.DB) {
+	store := shortlinks.NewStore(db, nil, nil, nil, shortlinks.Options{})
+	all, err := store.List(t.Context(), shortlinks.Filter{}, models.Cursor{}, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	statuses, usedUp := map[shortlinks.Status]int{}, 0
+	for _, l := range all.Items {
+		statuses[l.Status(store.Now())]++
+		if l.UsedUp() {
+			usedUp++
+		}
+		if l.CreatedAt.After(time.Now()) || l.LastVisitedAt.After(time.Now()) || l.MaxVisits > 0 && l.Visits > l.MaxVisits {
+			t.Errorf("not as lived with: %+v", l)
+		}
+	}
+	if len(all.Items) != 14 || statuses[shortlinks.Active] != 11 || statuses[shortlinks.Disabled] != 1 || usedUp != 1 {
+		t.Errorf("%d short links: %v, %d used up", len(all.Items), statuses, usedUp)
+	}
+	van, err := store.Stats(t.Context(), "northwind", shortlinks.KeepDays)
+	if err != nil {
+		t.Fatal(err)
+	}
+	visited := 0
+	for _, d := range van.Days {
+		if d.People() > 0 {
+			visited++
+		}
+	}
+	if visited < 150 || van.Devices.Bots < 50 || van.Devices.Mobile < van.Devices.Tablet || len(van.Referrers) < 4 {
+		t.Errorf("on the van: %d days, %+v, %+v", visited, van.Devices, van.Referrers)
+	}
+	saved := links.NewStore(db, nil, nil, links.Options{CheckInterval: time.Hour})
+	if _, ok, err := saved.ByURL(t.Context(), all.Items[len(all.Items)-1].CanonicalURL); err != nil || !ok {
+		t.Errorf("no short link leads to a saved link: %v", err)
+	}
+}
+
+// The demo's links are frozen, and no others: one that was there before is still
+// rechecked.
+func TestDemo_ForceFreezesNoOtherLink(t *testing.T) {
+	getenv := env(t)
+	db, err := models.Open(t.Context(), models.SQLite, getenv("DATABASE_URL"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if err := db.Migrate(); err != nil {
+		t.Fatal(err)
+	}
+	store := links.NewStore(db, nil, nil, links.Options{CheckInterval: time.Hour})
+	if _, err := store.Import(t.Context(), []links.New{{URL: "https://mine.test/page"}}); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := app.Run(t.Context(), []string{"demo", "-links", "20", "-force"}, getenv, &out); err != nil || !strings.Contains(out.String(), "Stored 20") {
+		t.Fatalf("%s: %v", out.String(), err)
+	}
+	later := links.NewStore(db, func() time.Time { return time.Now().Add(2 * time.Hour) }, nil, links.Options{CheckInterval: time.Hour})
+	due, err := later.Claim(t.Context(), 100)
+	if err != nil || len(due) != 1 || due[0].URL != "https://mine.test/page" {
+		t.Errorf("due are %v: %v", due, err)
+	}
+}

@@ -1,0 +1,230 @@
+package e2e
+
+import (
+	_ "embed" // of axe
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// axe is axe-core 4.14.1 (testdata/axe.LICENSE), the unchanged axe.min.js of the npm package. It checks the WCAG
+// rules that a program can check.
+//
+//go:embed testdata/axe.min.js
+var axe string
+
+// accessible runs axe on the current page. The protocol of the browser injects it, to which the content policy of the
+// page does not apply.
+func (b *tab) accessible(where string) {
+	b.t.Helper()
+	// Transitions are over and the page is complete before colours are looked at.
+	b.wait(`document.readyState === "complete" && document.getAnimations().every(a => a.playState !== "running")`)
+	const check = `axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify({
+		passed: r.passes.map(p => p.id),
+		broken: r.violations.map(v => ({rule: v.id, impact: v.impact,
+			nodes: v.nodes.map(n => n.html.slice(0, 200) + "\n      " + n.failureSummary.replaceAll("\n", "\n      "))}))}))`
+	if !eval[bool](b, `"axe" in window`) { // it is still there in the next look of a page
+		eval[chromedp.Void](b, axe)
+	}
+	answer, err := within(b, chromedp.Evaluate[string](check, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s: running axe: %v", where, err)
+	}
+	var found struct {
+		Passed []string
+		Broken []struct {
+			Rule, Impact string
+			Nodes        []string
+		}
+	}
+	if err := json.Unmarshal([]byte(answer), &found); err != nil {
+		b.t.Fatal(err)
+	}
+	if !slices.Contains(found.Passed, "color-contrast") || len(found.Passed) < 10 {
+		b.t.Errorf("%s: axe did not look at the page: it passed only %q", where, found.Passed)
+	}
+	for _, v := range found.Broken {
+		more := ""
+		if len(v.Nodes) > 3 {
+			more = fmt.Sprintf("\n    and %d more", len(v.Nodes)-3)
+			v.Nodes = v.Nodes[:3]
+		}
+		b.t.Errorf("%s breaks %s (%s):\n    %s%s", where, v.Rule, v.Impact, strings.Join(v.Nodes, "\n    "), more)
+	}
+}
+
+func TestAccessibleEmpty(t *testing.T) {
+	t.Parallel() // axe takes a while for each page
+	s := Start(t)
+	b := browse(t, s, wide, "/")
+	b.expect("status of 4")
+	for _, path := range append(s.pages(), "/nowhere") {
+		b.open(path)
+		b.inEveryLook("empty "+path, b.accessible)
+	}
+}
+
+func TestAccessibleFull(t *testing.T) {
+	t.Parallel() // axe takes a while for each page
+	web, s := site(t), Start(t, "LINK_CHECK_INTERVAL=1ms")
+	ill := map[string]link{}
+	for _, name := range []string{"moved", "gone", "secret", "broken", "fine"} {
+		ill[name] = s.save(web.URL+"/"+name, "Go", "Health")
+	}
+	shown := s.save(web.URL+"/go-memory", "Go", "Memory", "A tag with some words")
+	s.Call("PUT", "/v1/link/"+shown.ID+"/annotation", map[string]any{"title": "My words", "notes": "Some notes.\nTwo lines."}, nil)
+	web.set("/moved", redirect(301, "/new-home"))
+	web.set("/gone", status(410))
+	web.set("/secret", status(403))
+	web.set("/broken", status(500))
+	s.Call("POST", "/v1/admin/jobs/revalidation/run", nil, nil)
+	s.Call("POST", "/v1/admin/cleanup/run", nil, nil)
+	Eventually(t, "every link was checked", func() bool {
+		_, ok := s.found("/v1/search?q=moved")
+		var moved, gone, secret, broken link
+		s.Call("GET", "/v1/link/"+ill["moved"].ID, nil, &moved)
+		s.Call("GET", "/v1/link/"+ill["gone"].ID, nil, &gone)
+		s.Call("GET", "/v1/link/"+ill["secret"].ID, nil, &secret)
+		s.Call("GET", "/v1/link/"+ill["broken"].ID, nil, &broken)
+		return ok > 0 && moved.Health == "moved" && gone.Expired && secret.Health == "blocked" && broken.Health == "suspect"
+	})
+	var refresh struct{ ID string }
+	s.Call("POST", "/v1/links/bulk", map[string]any{"ids": []string{shown.ID}, "action": "refresh"}, &refresh)
+
+	b := browse(t, s, wide, "/")
+	b.expect("status of 4")
+	for _, path := range []string{
+		"/", "/links", "/links?expired=all", "/links?q=gomemry", "/links?q=%22open", "/links/" + shown.ID, "/links/" + ill["moved"].ID,
+		"/links/" + ill["gone"].ID, "/links/refreshes/" + refresh.ID, "/tags", "/admin/jobs", "/admin/jobs/revalidation", "/admin/settings", "/admin/cleanup",
+	} {
+		b.open(path)
+		b.inEveryLook(path, b.accessible)
+	}
+	for name, prepare := range map[string]func(){
+		"the help dialog": func() { b.open("/links"); b.press("?"); b.has("dialog[open]") },
+		"a selection":     func() { b.open("/links"); b.click(".row input"); b.has("#bulk button[value=delete]") },
+		"a preview": func() {
+			b.open("/links")
+			b.fill("#url", web.URL+"/a-preview")
+			b.has("#preview img")
+		},
+		"an error of the preview": func() { b.open("/links"); b.fill("#url", "nothing"); b.has("#preview .field-error") },
+		"an error of the form": func() {
+			b.open("/links")
+			b.fill("#url", "ftp://nothing")
+			b.click("#add button.primary")
+			b.has("#url-error")
+		},
+		"a message with undo": func() {
+			b.open("/links/" + ill["fine"].ID)
+			b.click(`.actions form[action$="/expired"] button`)
+			b.has("[data-undo]")
+		},
+		"the edit form": func() { b.open("/links/" + shown.ID); b.click("[data-edit-here]"); b.has("#edit textarea") },
+		"a renamed tag": func() { b.open("/tags"); b.click(".rename summary"); b.has(".rename input[name=name]") },
+		"the question before a merge": func() {
+			b.open("/tags")
+			b.click(".rename summary")
+			b.fill(".rename details[open] input[name=name]", "memory")
+			b.press(enter)
+			b.has(".rename .field-error")
+		},
+	} {
+		b.resize(wide)
+		prepare()
+		b.inEveryLook(name, b.accessible)
+	}
+}
+
+// The demo has targets and short links in every state.
+func TestAccessibleDemo(t *testing.T) {
+	t.Parallel() // axe takes a while for each page
+	store := storeIn(t)
+	if out, code := command(t, []string{"demo", "-links", "60"}, store); code != 0 {
+		t.Fatalf("filling the store: exit code %d: %s", code, out)
+	}
+	s := Start(t, store)
+	b := browse(t, s, wide, "/")
+	b.expect("status of 4")
+	paths := append(s.pages(),
+		"/watch?status=down", "/watch?q=nothing-at-all", "/watch?host=api.northwind.example",
+		"/status/demo", "/status/demo/edit", "/status/demo/delete", "/status/nowhere", "/admin/checks?failed=true",
+		"/short?made=webinar", "/short?q=nothing-at-all",
+		"/s/spring26?preview=1", "/s/lunch-poll", "/s/nothing-here", "/probs/unauthorized", "/probs/nothing-here",
+		"/short/spring26", "/short/summer-sale?days=400", "/short/first-20", "/short/lunch-poll", "/short/beta-invite",
+	)
+	all, _ := listed[target](s, "/v1/targets")
+	for _, x := range all {
+		switch x.Name {
+		case "Shop", "Shipping labels", "Old shop", "Exchange rates", "Blog": // up, down, paused, throttled, its certificate ends
+			paths = append(paths, "/watch/"+x.ID)
+		}
+		if strings.Count(x.URL, "/") > 3 && strings.Contains(x.URL, ".example/20") { // a link of the demo's
+			found, _ := s.found("/v1/links?per_page=2")
+			paths = append(paths, "/links/"+found[0].ID)
+			break
+		}
+	}
+	for _, path := range paths {
+		b.open(path)
+		b.inEveryLook(path, func(where string) {
+			b.accessible(where)
+			b.fits(size{eval[int64](b, "window.innerWidth"), 0}, where)
+		})
+	}
+	for name, prepare := range map[string]func(){
+		"an error of the form for a target": func() {
+			b.open("/watch")
+			b.fill("#url", "ftp://nothing")
+			b.click("#add summary")
+			b.fill("#add input[name=status]", "none")
+			b.click("#add button.primary")
+			b.has("#add .field-error")
+		},
+		"the edit form of a target": func() { b.open("/watch/" + all[0].ID); b.click("[data-edit-here]"); b.has("#edit input[name=name]") },
+		"the figures of a chart":    func() { b.open("/watch/" + all[0].ID); b.click(".figures summary"); b.has(".figures table") },
+		"an error of the form for a short link": func() {
+			b.open("/short")
+			b.fill("#url", "https://example.com")
+			b.fill("#key", "no good")
+			b.click("#add .field-row button.primary")
+			b.has("#key-error")
+		},
+		"the edit form of a short link": func() { b.open("/short/spring26"); b.click("[data-edit-here]"); b.choose("select[name=ends]", "at") },
+		"the figures of visits":         func() { b.open("/short/spring26"); b.click(".figures summary"); b.has(".figures table") },
+		"an error of the status page": func() {
+			b.open("/status/new")
+			b.fill("input[name=title]", "A page")
+			b.fill("input[name=slug]", "Not A Slug")
+			b.click("button[name=save]")
+			b.has("#slug-error")
+		},
+	} {
+		b.resize(wide)
+		prepare()
+		b.inEveryLook(name, b.accessible)
+	}
+}
+
+// ARIA takes an empty value for false, and axe accepts it. So the current page and invalid fields must be marked by a
+// word.
+func TestStateIsSaid(t *testing.T) {
+	s := Start(t)
+	b := browse(t, s, wide, "/")
+	b.expect("status of 400")
+	marked := map[string]string{"/links?q=%22open": "#q[aria-invalid]"}
+	for _, path := range s.pages() {
+		marked[path] = "[aria-current]"
+	}
+	for path, states := range marked {
+		b.open(path)
+		b.has(states)
+		if empty := eval[[]string](b, `[...document.querySelectorAll("[aria-current=''], [aria-invalid='']")].map(e => e.outerHTML.slice(0, 60))`); len(empty) > 0 {
+			t.Errorf("%s: the attribute is empty, so nobody is told: %q", path, empty)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// What was answered with 201 survives a kill of the process, complete with its tags and in the search index.
+func TestKillWhileWriting(t *testing.T) {
+	web := site(t)
+	store := storeIn(t)
+	s := Start(t, store)
+	const writers, enough = 6, 120
+	var (
+		mu    sync.Mutex
+		acked []link
+		group sync.WaitGroup
+		full  = make(chan struct{})
+	)
+	for w := range writers {
+		group.Go(func() {
+			for i := 0; ; i++ {
+				var l link
+				status, err := s.Try("POST", "/v1/links", map[string]any{
+					"url": fmt.Sprintf("%s/crash-%d-%d", web.URL, w, i), "tags": []string{"crash", fmt.Sprintf("writer%d", w)},
+				}, &l)
+				if err != nil {
+					return // the process is gone
+				}
+				if status != 201 {
+					t.Errorf("a link was answered %d", status)
+					return
+				}
+				mu.Lock()
+				acked = append(acked, l)
+				if len(acked) == enough {
+					close(full)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	<-full
+	s.kill()
+	group.Wait()
+
+	again := Start(t, store)
+	for _, want := range acked {
+		var l link
+		if status := again.Call("GET", "/v1/link/"+want.ID, nil, &l); status != 200 || l.URL != want.URL || !slices.Equal(l.Tags, want.Tags) {
+			t.Fatalf("of the acknowledged %+v there is (%d) %+v", want, status, l)
+		}
+		results, _ := again.found("/v1/search?q=url:" + want.URL[len(web.URL)+1:] + "+tag:crash")
+		if !slices.ContainsFunc(results, func(l link) bool { return l.ID == want.ID }) {
+			t.Fatalf("search does not find the acknowledged %s", want.URL)
+		}
+	}
+	_, total := again.found("/v1/links")
+	if total < len(acked) || total > len(acked)+writers {
+		t.Errorf("%d links are stored, of %d acknowledged and at most %d under way", total, len(acked), writers)
+	}
+	if _, tagged := again.found("/v1/search?q=tag:crash"); tagged != total {
+		t.Errorf("%d of %d links have their tag: some are half-stored", tagged, total)
+	}
+	again.Stop()
+	checkIntegrity(t, again.store)
+}

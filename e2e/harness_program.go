@@ -1,0 +1,216 @@
+// Package e2e tests Linkwatch from outside: the real binary, over HTTP and in a real browser, against a web site that
+// the tests serve. What it shares with package bench is exported: building and starting the program, sending requests
+// to its API, and reading and filling its database.
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long a test waits for anything before it fails. When all is well nothing takes that long, even on a
+// busy machine.
+const patience = 30 * time.Second
+
+// binary is the program under test. Run builds it.
+var binary string
+
+// Run builds the program, runs the tests of m and returns the exit code. It is for TestMain.
+func Run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "linkwatch-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "making a folder for the binary:", err)
+		return 1
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a leftover in the temporary folder
+	binary = filepath.Join(dir, "linkwatch")
+	build := exec.Command("go", "build", "-o", binary, "linkwatch")
+	build.Stdout, build.Stderr = os.Stdout, os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "building the program:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// environ returns the environment of the program: the settings of a test, and nothing of the surroundings that could
+// change its behaviour.
+func environ(env ...string) []string {
+	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LOG_FORMAT=json"}, env...)
+}
+
+// Server is a running program.
+type Server struct {
+	URL string // http://127.0.0.1:port
+
+	t       testing.TB
+	store   string // DATABASE_URL
+	cmd     *exec.Cmd
+	logFile string
+	ended   chan struct{} // closed when the process is gone
+	err     error         // how it ended; read it after ended
+	awaited bool          // by the test, which judges how it ended
+}
+
+// storeIn returns a DATABASE_URL setting that names a new SQLite file.
+func storeIn(t testing.TB) string {
+	return "DATABASE_URL=" + filepath.Join(t.TempDir(), "linkwatch.db")
+}
+
+// Start starts the program and waits until it listens on a free port. Without a DATABASE_URL in env (NAME=value) it
+// serves a new SQLite file. It may fetch from this machine. Its log goes to a file, as the log of a service does.
+// When the test ends, Start stops the program as Stop does.
+func Start(t testing.TB, env ...string) *Server {
+	t.Helper()
+	s := &Server{t: t, cmd: exec.Command(binary), ended: make(chan struct{})}
+	s.cmd.Env = environ(append([]string{storeIn(t), "HTTP_PORT=0", "OUTBOUND_ALLOW_CIDRS=127.0.0.0/8"}, env...)...)
+	for _, e := range s.cmd.Env { // the last one wins, as in the process itself
+		if v, ok := strings.CutPrefix(e, "DATABASE_URL="); ok {
+			s.store = v
+		}
+	}
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.logFile, s.cmd.Stdout, s.cmd.Stderr = log.Name(), log, log
+	err = s.cmd.Start()
+	_ = log.Close() // the process has its own
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { // ends with the process
+		s.err = s.cmd.Wait()
+		close(s.ended)
+	}()
+	t.Cleanup(func() {
+		s.Stop()
+		if t.Failed() {
+			const limit = 1 << 20
+			log := s.log()
+			t.Log("the program wrote, at last:\n" + log[max(0, len(log)-limit):])
+		}
+	})
+	for deadline := time.Now().Add(patience); !s.listens(); time.Sleep(time.Millisecond) {
+		select {
+		case <-s.ended:
+			t.Fatalf("the program ended at its start: %v", s.err)
+		default:
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the program does not listen")
+		}
+	}
+	return s
+}
+
+// listens reports whether the log says that the program listens, and sets the URL.
+func (s *Server) listens() bool {
+	for line := range strings.Lines(s.log()) {
+		var entry struct{ Msg, URL string }
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "listening" {
+			s.URL = entry.URL
+			return true
+		}
+	}
+	return false
+}
+
+// log returns what the program wrote so far.
+func (s *Server) log() string {
+	s.t.Helper()
+	written, err := os.ReadFile(s.logFile)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(written)
+}
+
+// Stop sends SIGTERM and waits until the program exits; its exit code must be 0. Stop does nothing if the test has
+// ended the program before.
+func (s *Server) Stop() {
+	s.t.Helper()
+	if s.awaited {
+		return
+	}
+	s.signal(syscall.SIGTERM)
+	if err := s.wait(); err != nil {
+		s.t.Errorf("after SIGTERM the program ended with: %v", err)
+	}
+}
+
+func (s *Server) signal(sig os.Signal) {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		s.t.Errorf("signalling the program: %v", err)
+	}
+}
+
+// wait waits until the process exits and returns how it did. The caller judges that, not Stop.
+func (s *Server) wait() error {
+	s.t.Helper()
+	s.awaited = true
+	select {
+	case <-s.ended:
+		return s.err
+	case <-time.After(patience):
+		_ = s.cmd.Process.Kill()
+		<-s.ended
+		s.t.Error("the program did not end in time; it was killed")
+		return s.err
+	}
+}
+
+// PID returns the process id of the program.
+func (s *Server) PID() int { return s.cmd.Process.Pid }
+
+// Memory returns the resident memory of the program in bytes.
+func (s *Server) Memory() int64 {
+	s.t.Helper()
+	return s.memory("VmRSS")
+}
+
+// PeakMemory returns the largest resident memory that the program has had, in bytes.
+func (s *Server) PeakMemory() int64 {
+	s.t.Helper()
+	return s.memory("VmHWM")
+}
+
+// memory returns a size from /proc/PID/status, in bytes.
+func (s *Server) memory(name string) (size int64) {
+	s.t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(status), name+":")
+	if _, err := fmt.Sscanf(strings.TrimSpace(rest), "%d kB", &size); err != nil {
+		s.t.Fatalf("reading %s of the program: %v", name, err)
+	}
+	return size << 10
+}
+
+// Eventually waits until is returns true. After 30 s it fails the test, with what it waited for.
+func Eventually(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	eventuallyWithin(t, patience, what, is)
+}
+
+// eventuallyWithin is Eventually with another limit.
+func eventuallyWithin(t testing.TB, limit time.Duration, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); !is(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("timed out waiting until %s", what)
+		}
+		time.Sleep(10 * time.Millisecond) // only spares the processor: the condition decides
+	}
+}

@@ -1,0 +1,17 @@
+package e2e
+
+import "testing"
+
+func TestRunJobNow(t *testing.T) {
+	inBoth(t, func(t *testing.T, in size) {
+		s := Start(t)
+		b := browse(t, s, in, "/admin/jobs")
+		b.has("#job-revalidation")
+		b.click("#job-retention button")
+		b.see("The job starts within moments.")
+		b.wait(`Number(document.querySelector("#job-retention [data-label=Runs]").textContent) >= 1`) // the table renews itself
+		b.wait(`Number(document.querySelector("#job-retention [data-label=Successes]").textContent) >= 1`)
+		b.click("#job-retention a.title")
+		b.see("manual")
+	})
+}

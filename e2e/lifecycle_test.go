@@ -1,0 +1,109 @@
+package e2e
+
+import (
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// SIGTERM lets running requests finish.
+func TestStopWhileRequestsRun(t *testing.T) {
+	web, s := site(t), Start(t)
+	release := make(chan struct{})
+	slow := web.set("/slow", func(rw http.ResponseWriter, r *http.Request) {
+		<-release
+		article(rw, r)
+	})
+	answered := make(chan int, 1)
+	go func() {
+		status, err := s.Try("POST", "/v1/links", map[string]any{"url": slow}, nil)
+		if err != nil {
+			t.Error("the request under way was cut: ", err)
+		}
+		answered <- status
+	}()
+	Eventually(t, "the slow page is asked for", func() bool { return web.requests("/slow") > 0 })
+
+	s.signal(syscall.SIGTERM)
+	Eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log(), `"msg":"stopping"`) })
+	Eventually(t, "no new connection is taken", func() bool { _, err := s.Try("GET", "/healthz", nil, nil); return err != nil })
+	close(release)
+
+	if status := <-answered; status != http.StatusCreated {
+		t.Errorf("the request under way was answered %d, want 201", status)
+	}
+	if err := s.wait(); err != nil {
+		t.Errorf("the program ended with %v, want exit code 0", err)
+	}
+}
+
+// A second signal ends the program at once, whatever still runs.
+func TestSecondSignal(t *testing.T) {
+	web, s := site(t), Start(t)
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	slow := web.set("/slow", func(http.ResponseWriter, *http.Request) { <-release })
+	answered := make(chan error, 1)
+	go func() {
+		_, err := s.Try("POST", "/v1/links", map[string]any{"url": slow}, nil)
+		answered <- err
+	}()
+	Eventually(t, "the slow page is asked for", func() bool { return web.requests("/slow") > 0 })
+
+	s.signal(syscall.SIGTERM)
+	Eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log(), `"msg":"stopping"`) })
+	s.signal(syscall.SIGTERM)
+	if err := s.wait(); err == nil {
+		t.Error("the program ended well after two signals: it waited for the request")
+	}
+	if err := <-answered; err == nil {
+		t.Error("the request was answered although the program was to end at once")
+	}
+}
+
+// If the program cannot start, it says why and which setting to change.
+func TestRefusedStarts(t *testing.T) {
+	for name, c := range map[string]struct {
+		env  string
+		says []string
+	}{
+		"open to all without a password": {"HTTP_HOST=0.0.0.0", []string{"HTTP_HOST", "ADMIN_PASSWORD", "AUTH_DISABLED=true", "127.0.0.1"}},
+		"a port that is none":            {"HTTP_PORT=eighty", []string{`HTTP_PORT="eighty"`, "0 to 65535"}},
+		"a duration without a unit":      {"SHUTDOWN_GRACE=10", []string{"SHUTDOWN_GRACE", "duration"}},
+		"a database of no known kind":    {"DATABASE_URL=mysql://root:hunter2@db/x", []string{"DATABASE_URL", "postgres"}},
+		"a folder that is not there":     {"DATABASE_URL=/nonexistent/linkwatch.db", []string{`DATABASE_URL="/nonexistent/linkwatch.db"`, "folder"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, code := command(t, nil, storeIn(t), "HTTP_PORT=0", c.env)
+			if code != 1 {
+				t.Errorf("exit code %d, want 1; it wrote: %s", code, out)
+			}
+			for _, part := range c.says {
+				if !strings.Contains(out, part) {
+					t.Errorf("the message lacks %q: %s", part, out)
+				}
+			}
+			if strings.Contains(out, "hunter2") {
+				t.Errorf("the message shows the password: %s", out)
+			}
+		})
+	}
+}
+
+func TestConfigMasksSecrets(t *testing.T) {
+	out, code := command(t, []string{"config"}, "ADMIN_PASSWORD=correct horse", "DATABASE_URL=postgres://bob:hunter2@127.0.0.1/x", "HTTP_PORT=8123")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, out)
+	}
+	for _, secret := range []string{"correct horse", "hunter2"} {
+		if strings.Contains(out, secret) {
+			t.Errorf("config shows %q:\n%s", secret, out)
+		}
+	}
+	for _, part := range []string{"ADMIN_PASSWORD", "***", "HTTP_PORT", "8123", "8080", "postgres://bob:"} {
+		if !strings.Contains(out, part) {
+			t.Errorf("config lacks %q:\n%s", part, out)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package e2e
+
+import (
+	"strconv"
+	"testing"
+)
+
+// A short link is created, copied and visited, and its visits appear without a reload. It is disabled, extended,
+// deleted and restored.
+func TestShortLinkJourney(t *testing.T) {
+	t.Parallel() // it waits for pages that renew themselves every five seconds
+	inBoth(t, func(t *testing.T, in size) {
+		t.Parallel()
+		s := Start(t)
+		b := browse(t, s, in, "/short")
+		b.expect("status of 4")
+		b.see("No short links yet")
+		b.fits(in, "/short, empty")
+		b.press("n")
+		b.fill("#url", "example.com/a/long/way?x=1")
+		b.fill("#key", "Spring")
+		b.lacks("input[name=ends_at]")
+		b.choose("select[name=ends]", "at")
+		b.has("input[name=ends_at]")
+		b.click("#add .field-row button.primary")
+		b.has("#ends-error")
+		b.wait(`document.querySelector("#key").value === "Spring" && document.querySelector("select[name=ends]").value === "at"`)
+		b.fits(in, "/short, with an error")
+		b.choose("select[name=ends]", "168h")
+		b.click("#add .field-row button.primary")
+		b.see("The short link is made")
+		address := s.URL + "/s/Spring"
+		b.see(address)
+		b.wait(`document.querySelector(".made img.qr").naturalWidth > 0`)
+		b.fits(in, "/short, made")
+		b.click(".made [data-copy]")
+		b.see("Copied.")
+		b.paste("#q")
+		b.wait(`document.querySelector("#q").value === ` + quote(address))
+		b.fill("#q", "LONG/way") // the address of the page, "made" no more
+		b.wait(`location.search === "?q=LONG%2Fway" && document.querySelectorAll("` + shortLinkRow + `").length === 1`)
+
+		eval[bool](b, `window.stays = true`) // is gone if the page is loaded anew
+		leads(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
+		leads(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
+		leads(t, s, "spring", 404, "") // keys know capitals from small letters
+		b.wait(`window.stays && document.querySelector("` + shortLinkRow + ` .visits").textContent === "2"`)
+		b.click(shortLinkRow + " [data-pause]")
+		b.has(shortLinkRow + ".disabled")
+		b.wait(`window.stays`)
+		leads(t, s, "Spring", 410, "")
+		b.click(shortLinkRow + " [data-pause]")
+		b.has(shortLinkRow + ".active")
+		leads(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
+
+		b.click(shortLinkRow + " a.title")
+		b.has(".short-link h1")
+		eval[bool](b, `window.stays = true`)
+		b.wait(`document.querySelector(".ranges [aria-current] strong").textContent === "3"`)
+		b.see("news.example")
+		b.fits(in, "/short/{key}")
+		leads(t, s, "Spring", 302, "https://example.com/a/long/way?x=1")
+		b.wait(`window.stays && document.querySelector(".ranges [aria-current] strong").textContent === "4"`)
+		b.click(`nav[aria-label="Visits and range"] a:nth-child(1)`)
+		b.wait(`window.stays && location.search === "?days=7"`)
+		b.see("in 6 days")
+		b.click(`.extend button[value="720h"]`)
+		b.see("in 5 weeks")
+		b.click("[data-edit-here]")
+		b.fill("#edit input[name=long_url]", "ftp://nothing")
+		b.click("#edit button.primary")
+		b.has("#url-error")
+		b.fill("#edit input[name=long_url]", "https://example.com/elsewhere")
+		b.fill("#edit input[name=title]", "The <b>spring</b>")
+		b.click("#edit button.primary")
+		b.wait(`document.querySelector("h1").textContent === "The <b>spring</b>"`)
+		leads(t, s, "Spring", 302, "https://example.com/elsewhere")
+
+		b.click(`.actions form[action$="/delete"] button`)
+		b.see("The short link is deleted")
+		b.see("No short links yet")
+		leads(t, s, "Spring", 410, "")
+		b.press("u")
+		b.wait(`document.querySelector("h1").textContent === "The <b>spring</b>"`)
+		leads(t, s, "Spring", 302, "https://example.com/elsewhere")
+	})
+}
+
+// One click on the page of a saved link creates a short link, which the page then shows.
+func TestShortenASavedLink(t *testing.T) {
+	inBoth(t, func(t *testing.T, in size) {
+		web, s := site(t), Start(t)
+		l := s.save(web.URL + "/go-memory")
+		b := browse(t, s, in, "/links/"+l.ID)
+		b.click(`form[action$="/shorten"] button`)
+		b.see("The link has a short address.")
+		b.lacks(`form[action$="/shorten"] button`)
+		b.fits(in, "/links/{id}, shortened")
+		key := eval[string](b, `document.querySelector("section[aria-labelledby=shortened] strong").textContent.split("/s/")[1]`)
+		leads(t, s, key, 302, web.URL+"/go-memory")
+		b.click("section[aria-labelledby=shortened] .section-head a")
+		b.wait(`location.pathname === "/short/` + key + `" && document.querySelector("h1").textContent === "Go memory"`)
+		b.click(`aside a[href="/links/` + l.ID + `"]`)
+		b.has("section[aria-labelledby=shortened]")
+	})
+}
+
+// Many short links are shown a page at a time.
+func TestManyShortLinks(t *testing.T) {
+	s := Start(t)
+	for i := range 120 {
+		s.Call("POST", "/v1/shortlinks", map[string]any{"long_url": "https://example.com/" + strconv.Itoa(i), "short_key": "Key" + strconv.Itoa(i)}, nil)
+	}
+	b := browse(t, s, wide, "/short")
+	b.see("The newest 50")
+	b.press("]")
+	b.see("Older short links")
+	b.see("Key69")
+	b.press("]")
+	b.wait(`document.querySelectorAll("` + shortLinkRow + `").length === 20`)
+	b.press("[")
+	b.see("The newest 50")
+	b.fill("#q", "key11")
+	b.see("11 short links")
+	b.press("\x1bjj")
+	b.wait(`document.activeElement.matches("` + shortLinkRow + `:nth-child(2) a.title")`)
+	b.press("y")
+	b.see("Copied.")
+	b.press("e")
+	b.has("#edit input[name=long_url]")
+}

@@ -1,0 +1,42 @@
+package admin_test
+
+import (
+	"time"
+
+	"linkwatch/app/apptest"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/schedule"
+)
+
+// The kinds of rows that the reaper deletes.
+const (
+	shortLinks      = "short_links"
+	visitDays       = "visit_days"
+	checkResults    = "check_results"
+	tags            = "tags"
+	idempotencyKeys = "idempotency_keys"
+)
+
+// kinds are all of them, in the order of a run.
+var kinds = []string{shortLinks, visitDays, checkResults, tags, idempotencyKeys}
+
+func inAnHour(now time.Time) time.Time { return now.Add(time.Hour) }
+
+// declareReaper schedules the reaper, as the program does.
+func declareReaper(a *apptest.App) {
+	a.Helper()
+	job := schedule.Job{ID: cleanup.Job, Schedule: "@every 15m0s", NextRunAt: a.Cleanup.Now().Add(15 * time.Minute)}
+	if err := a.Jobs.Declare(a.Context(), job); err != nil {
+		a.Fatal(err)
+	}
+}
+
+// ended stores n short links that ended two hours ago.
+func ended(a *apptest.App, n int) {
+	a.Helper()
+	modelstest.Exec(a.TB, a.DB, `WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < ?)
+		INSERT INTO short_links (short_key, long_url, canonical_url, title, folded, max_visits, disabled, created_at, updated_at, expires_at, visits, bots)
+		SELECT 'ended' || id, 'https://a.test', 'https://a.test', '', '', 0, FALSE, 1, 1, CAST(? AS BIGINT), 0, 0 FROM n`,
+		n, a.ShortLinks.Now().Add(-2*time.Hour))
+}

@@ -1,0 +1,14 @@
+package admin
+
+import (
+	"context"
+
+	views "linkwatch/views/admin"
+	"linkwatch/views/ui"
+)
+
+// Overview is what the overview shows of scheduled jobs.
+func (p Pages) Overview(ctx context.Context, _ string) (ui.OverviewPart, error) {
+	jobs, err := p.Jobs.Jobs(ctx)
+	return views.Overview{Jobs: jobs, Now: p.Clock.Now().Time}.Part(), err
+}

@@ -1,0 +1,58 @@
+package admin
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/models/cleanup"
+	views "linkwatch/views/admin"
+	"linkwatch/views/ui"
+)
+
+// refreshRunning is how often a browser without JavaScript asks again while the
+// reaper runs, in seconds.
+const refreshRunning = 5
+
+// CleanupPage is what the reaper did and does, which keeps itself up to date.
+func (p Pages) CleanupPage(c *gin.Context) {
+	v, err := p.cleanup(c)
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.ShowPart(c, http.StatusOK, views.CleanupPage(v), views.CleanupFigures(v))
+}
+
+func (p Pages) cleanup(c *gin.Context) (v views.Cleanup, err error) {
+	ctx := c.Request.Context()
+	// The job is looked at first: the figures of a run are written before it is over.
+	if v.Job, err = p.Jobs.Job(ctx, cleanup.Job); err != nil {
+		return v, err
+	}
+	v.Kinds, v.Main = p.Cleanup.Kinds(), p.Cleanup.Main()
+	if v.Totals, err = p.Cleanup.Totals(ctx); err != nil {
+		return v, err
+	}
+	if v.Runs, err = p.Cleanup.Runs(ctx); err != nil {
+		return v, err
+	}
+	if v.Waiting, err = p.Cleanup.Waiting(ctx); err != nil {
+		return v, err
+	}
+	notice := p.Notice(c)
+	if v.Job.Running {
+		notice = ui.Flash{} // it said that the job would start
+	}
+	v.Page = p.Page("Cleanup", "admin", notice)
+	if v.Job.Running || !v.Job.RequestedAt.IsZero() {
+		v.Refresh = refreshRunning
+	}
+	return v, nil
+}
+
+// RunCleanup asks for a run of the reaper now.
+func (p Pages) RunCleanup(c *gin.Context) {
+	err := p.Jobs.Request(c.Request.Context(), cleanup.Job)
+	p.Done(c, err, "/admin/cleanup", "asked")
+}

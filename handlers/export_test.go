@@ -1,0 +1,6 @@
+package handlers
+
+import "github.com/gin-gonic/gin"
+
+// Engine is the router of the main host.
+func (r *Router) Engine() *gin.Engine { return r.engine }

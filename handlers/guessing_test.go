@@ -1,0 +1,57 @@
+package handlers_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"linkwatch/app/apptest"
+)
+
+// TestGuessing: a client that sends wrong credentials too often is told when to try
+// again, on pages and by the API. Short links and other clients are not affected.
+func TestGuessing(t *testing.T) {
+	s := apptest.NewSite(t, apptest.Set("ADMIN_PASSWORD", "correct horse"))
+	s.Shorten("https://example.com/page", "abcd")
+	ask := func(client, method, path, auth string) *httptest.ResponseRecorder {
+		req := httptest.NewRequest(method, path, nil)
+		req.Host, req.RemoteAddr = "127.0.0.1", client
+		req.Header.Set("Authorization", auth)
+		req.Header.Set("Accept", "text/html")
+		req.Header.Set("X-Forwarded-For", "192.0.2.1")
+		w := httptest.NewRecorder()
+		s.Handler.ServeHTTP(w, req)
+		return w
+	}
+	const guesser, right = "203.0.113.7:1", "Bearer correct horse"
+	for i := range 10 {
+		path := []string{"/", "/v1/links", "/api/v1/links", "/metrics"}[i%4]
+		if w := ask(guesser, "GET", path, "Bearer wrong"); w.Code != http.StatusUnauthorized {
+			t.Fatalf("guess %d: %d", i+1, w.Code)
+		}
+		if w := ask(guesser, "GET", "/s/abcd", "Bearer wrong"); w.Code != http.StatusFound {
+			t.Fatalf("a short link: %d", w.Code)
+		}
+	}
+	for path, kind := range map[string]string{"/": "text/html", "/links": "text/html", "/v1/links": "application/problem+json"} {
+		for _, method := range []string{"GET", "HEAD"} {
+			w := ask(guesser, method, path, right)
+			wait := w.Header().Get("Retry-After")
+			if w.Code != http.StatusTooManyRequests || len(wait) != 2 || !strings.HasPrefix(w.Header().Get("Content-Type"), kind) {
+				t.Errorf("%s %s: %d %v", method, path, w.Code, w.Header())
+			}
+			if method == "GET" && !strings.Contains(w.Body.String(), "Try again in "+wait+" seconds.") {
+				t.Errorf("%s: %s", path, w.Body)
+			}
+		}
+	}
+	for _, path := range []string{"/healthz", "/readyz", "/s/abcd"} {
+		if w := ask(guesser, "GET", path, "Bearer wrong"); w.Code >= 400 {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+	if w := ask("203.0.113.8:1", "GET", "/v1/links", right); w.Code != http.StatusOK {
+		t.Errorf("another client: %d", w.Code)
+	}
+}

@@ -1,0 +1,87 @@
+package links_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"linkwatch/app/apptest"
+)
+
+func TestLinkTags(t *testing.T) {
+	s := apptest.NewServer(t)
+	id, other := s.Save("https://a.test", "Go"), s.Save("https://b.test", "go", "web")
+	at := "/v1/link/" + id
+
+	if got := apptest.Column(s.Do("GET", at+"/tags", "").Want(200), "name"); got != "Go" {
+		t.Errorf("tags %q", got)
+	}
+	if got := apptest.Column(s.Do("POST", at+"/tags", `{"tags":["GO","ops"]}`).Want(200), "name"); got != "Go ops" {
+		t.Errorf("tags %q", got)
+	}
+	if got := s.Do("POST", "/v1/link/"+s.Save("https://c.test")+"/tags", `{"tags":[]}`).Want(200); len(apptest.Results(got)) != 0 {
+		t.Errorf("tags %v", got)
+	}
+	tag := s.Do("GET", at+"/tag/"+s.TagID("Go"), "").Want(200)
+	for _, member := range []string{"id", "name", "link_count", "created_at", "last_used_at"} {
+		if tag[member] == nil {
+			t.Errorf("a tag without %s: %v", member, tag)
+		}
+	}
+	if tag["link_count"] != 2.0 {
+		t.Errorf("link_count %v", tag["link_count"])
+	}
+
+	if got := s.Do("PUT", at+"/tag/"+s.TagID("ops"), `{"name":"devops"}`).Want(200)["name"]; got != "devops" {
+		t.Errorf("swapped for %v", got)
+	}
+	if got := apptest.Column(s.Do("GET", "/v1/tags", "").Want(200), "name"); got != "devops Go web" {
+		t.Errorf("tags %q: an unused one should be gone", got)
+	}
+	s.Do("DELETE", at+"/tag/"+s.TagID("Go"), "").Want(http.StatusNoContent)
+	s.Do("GET", at+"/tag/"+s.TagID("Go"), "").Problem(404, "not-found", "")
+	s.Do("DELETE", at+"/tag/"+s.TagID("Go"), "").Problem(404, "not-found", "")
+	s.Do("PUT", at+"/tag/"+s.TagID("Go"), `{"name":"x"}`).Problem(404, "not-found", "")
+
+	if got := s.Do("GET", "/v1/tag/"+s.TagID("Go")+"/link/"+other, "").Want(200)["id"]; got != other {
+		t.Errorf("got %v", got)
+	}
+	s.Do("GET", "/v1/tag/"+s.TagID("Go")+"/link/"+id, "").Problem(404, "not-found", "")
+	s.Do("GET", "/v1/tag/nothing/links", "").Problem(404, "not-found", "")
+	s.Do("GET", "/v1/link/nothing/tags", "").Problem(404, "not-found", "")
+}
+
+func TestTooManyTags(t *testing.T) {
+	s := apptest.NewServer(t)
+	id := s.Save("https://a.test", "one")
+	var names []string
+	for i := range 64 {
+		names = append(names, fmt.Sprintf(`"t%d"`, i))
+	}
+	all := `{"tags":[` + strings.Join(names, ",") + `]}`
+	s.Do("POST", "/v1/link/"+id+"/tags", all).Problem(400, "too-many-tags", "")
+	if got := apptest.Column(s.Do("GET", "/v1/link/"+id+"/tags", "").Want(200), "name"); got != "one" {
+		t.Errorf("tags %q: none should have been added", got)
+	}
+}
+
+func TestTagLists(t *testing.T) {
+	s := apptest.NewServer(t)
+	for _, l := range [][]string{{"https://a.test", "beta", "alpha"}, {"https://b.test", "alpha"}, {"https://c.test", "gamma"}} {
+		s.Save(l[0], l[1:]...)
+		s.Clock.Advance(time.Second)
+	}
+	for path, want := range map[string]string{
+		"/v1/tags":                          "alpha beta gamma",
+		"/v1/tags?q=ET":                     "beta",
+		"/v1/popular-tags?per_page=1":       "alpha",
+		"/v1/recent-tags?per_page=1":        "gamma",
+		"/v1/recent-tags?per_page=1&page=2": "alpha",
+	} {
+		if got := apptest.Column(s.Do("GET", path, "").Want(200), "name"); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+package links
+
+import (
+	"context"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models/links"
+	views "linkwatch/views/links"
+)
+
+// Beside shows on pages of other systems the saved link of their URL.
+func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
+	l, _, err := p.Links.ByURL(c.Request.Context(), s.CanonicalURL)
+	return pages.Shown{Section: views.Saved(s.URL, l)}, err
+}
+
+// SubjectOf is the link with an id as other systems are told of it; CodeNotFound
+// if there is none.
+func (p Pages) SubjectOf(ctx context.Context, id string) (pages.Subject, error) {
+	l, err := p.Links.Get(ctx, id)
+	return subject(l), err
+}
+
+func subject(l links.Link) pages.Subject {
+	return pages.Subject{URL: l.URL, CanonicalURL: l.CanonicalURL, Title: l.Title, Path: "/links/" + l.ID}
+}

@@ -1,0 +1,17 @@
+package links_test
+
+import (
+	"testing"
+
+	"linkwatch/app/apptest"
+)
+
+// TestWhatAnAddressSays: only a link's page offers to put a tag back.
+func TestWhatAnAddressSays(t *testing.T) {
+	s := apptest.NewSite(t)
+	l := s.Save("https://example.com/a")
+	apptest.WantCount(t, s.Get("/links/"+l.ID+"?untagged=x"), ".flash form", 1)
+	for _, path := range []string{"/?untagged=x", "/links?untagged=x", "/tags?untagged=x", "/?done=nonsense", "/links?change=x"} {
+		apptest.WantCount(t, s.Get(path), ".flash", 0)
+	}
+}

@@ -1,0 +1,72 @@
+package links
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models/links"
+	views "linkwatch/views/links"
+	"linkwatch/views/ui"
+)
+
+// Bulk does one action to all selected links.
+func (p Pages) Bulk(c *gin.Context) {
+	ctx, here := c.Request.Context(), p.Back(c, "/links")
+	form := views.BulkForm{IDs: c.PostFormArray("id"), Tags: c.PostForm("tags")}
+	if len(form.IDs) == 0 {
+		p.SeeOther(c, nothing(here))
+		return
+	}
+	action, tags := c.PostForm("action"), tagNames(form.Tags)
+	ch, err := p.Links.Bulk(ctx, action, tags, form.IDs...)
+	if errs, ok := pages.FormErrors(err, "tags", "tags"); ok && action == links.ActionTag {
+		form.Error = errs["tags"]
+		if len(tags) == 0 { // the field is there, but empty
+			form.Error = "Must name at least one tag."
+		}
+		if at, page, err := placeOf(pages.Query(here)); err == nil {
+			p.showList(c, http.StatusBadRequest, views.List{Bulk: form}, at, page)
+			return
+		}
+	}
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	if action == links.ActionRefresh {
+		p.SeeOther(c, "/links/refreshes/"+ch.ID+"?back="+url.QueryEscape(here))
+		return
+	}
+	p.SeeOther(c, afterChange(here, ch))
+}
+
+// RefreshPage shows how far a batch of refreshes is.
+func (p Pages) RefreshPage(c *gin.Context) {
+	r, err := p.Links.RefreshOf(c.Request.Context(), c.Param("id"))
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	v := views.Refresh{Page: p.Page("Refresh", "links", ui.Flash{}), Refresh: r, Back: p.Local(c.Query("back"), "/links")}
+	if !r.Finished() {
+		v.Page.Refresh = 2 // seconds, for browsers without JavaScript
+	}
+	p.ShowPart(c, http.StatusOK, views.RefreshPage(v), views.RefreshProgress(v))
+}
+
+// Undo undoes a change.
+func (p Pages) Undo(c *gin.Context) {
+	ch, err := p.Links.Undo(c.Request.Context(), c.Param("id"))
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	done := "undone"
+	if ch.Links == 0 {
+		done = "notundone"
+	}
+	p.SeeOther(c, pages.With(p.Back(c, "/links"), pages.ParamDone, done))
+}

@@ -1,0 +1,198 @@
+package links
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	views "linkwatch/views/links"
+)
+
+const (
+	cloudSize    = 24 // popular tags beside the list
+	completeSize = 12 // tags that are offered while typing
+)
+
+// placeOf reads where in the list of links a request, or the address of one, is.
+func placeOf(q url.Values) (views.Place, models.Page, error) {
+	at := views.Place{Filter: links.Filter{Query: strings.TrimSpace(q.Get("q")), Tag: q.Get("tag")}}
+	page, err := pages.PageNumber(q)
+	if err != nil {
+		return at, page, err
+	}
+	at.Page = page.Number
+	if at.Health, err = links.ParseHealth(q.Get("health")); err != nil {
+		return at, page, err
+	}
+	if at.Shown, err = links.ParseShown(q.Get("expired")); err != nil {
+		return at, page, err
+	}
+	at.Popular = q.Get("sort") == "popular" && !at.Filtered()
+	return at, page, nil
+}
+
+// ListPage is the list of links, and for htmx its results.
+func (p Pages) ListPage(c *gin.Context) {
+	at, page, err := placeOf(c.Request.URL.Query())
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	v := views.List{Add: views.AddForm{URL: c.Query("url")}}
+	if v.Flash, err = p.Flash(c, at.Path()); err != nil {
+		p.Fail(c, err)
+		return
+	}
+	pages.ReplaceURL(c, at.Path())
+	p.showList(c, http.StatusOK, v, at, page)
+}
+
+// showList fills in the list at a place and shows it; v has what was typed.
+func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place, page models.Page) {
+	ctx := c.Request.Context()
+	v.Page, v.Place, v.BaseURL = p.Page("Links", "links", v.Flash), at, p.Base(c)
+	v.Search = true
+
+	var err error
+	if at.Popular {
+		v.Found.List, err = p.Links.Popular(ctx, page)
+	} else {
+		v.Found, err = p.Links.List(ctx, at.Filter, page)
+	}
+	if v.Query = pages.FilterError(err, "tag"); v.Query != "" {
+		err, status = nil, http.StatusBadRequest
+		if pages.WantsPart(c.Request) {
+			p.ShowFilterError(c, v.Query)
+			return
+		}
+	}
+	if err == nil {
+		v.Counts, err = p.Links.Counts(ctx)
+	}
+	if err == nil && !pages.WantsPart(c.Request) {
+		var tags models.List[links.Tag]
+		tags, err = p.Links.Tags(ctx, "", links.TagsByCount, models.Page{Number: 1, Size: cloudSize})
+		v.Popular = tags.Items
+	}
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.ShowPart(c, status, views.ListPage(v), views.ListResults(v))
+}
+
+// Add saves what the form on the list holds.
+func (p Pages) Add(c *gin.Context) {
+	form := views.AddForm{URL: c.PostForm("url"), Tags: c.PostForm("tags"), Notes: c.PostForm("notes")}
+	l, created, err := p.Links.Add(c.Request.Context(), links.New{
+		URL: models.RepairURL(form.URL), Tags: tagNames(form.Tags), Notes: form.Notes, Force: c.PostForm("force") == "true",
+	})
+	p.Metrics.added(created, err)
+	if err == nil && !created {
+		err = p.addNotes(c.Request.Context(), l, form.Notes)
+	}
+	if errs, ok := pages.FormErrors(err, fieldOf(err), "url", "tags", "notes"); ok {
+		form.Errors = errs
+		switch models.CodeOf(err) {
+		case models.CodeUnresolvable, models.CodeBlocked, models.CodeUnavailable:
+			form.CanForce = true
+		}
+		status := p.FormStatus(c, err)
+		p.showList(c, status, views.List{Add: form}, views.Place{}, models.Page{Number: 1, Size: models.DefaultPerPage})
+		return
+	}
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	param := paramKnown
+	if created {
+		param = paramAdded
+	}
+	p.SeeOther(c, pages.With("/links", param, l.ID))
+}
+
+// addNotes adds what was typed for a link that was saved before to its notes:
+// nothing that was typed is lost.
+func (p Pages) addNotes(ctx context.Context, l links.Link, notes string) error {
+	notes = strings.TrimSpace(notes)
+	if notes == "" || strings.Contains(l.Notes, notes) {
+		return nil
+	}
+	all := strings.TrimSpace(l.Notes + "\n\n" + notes)
+	_, err := p.Links.Edit(ctx, l.ID, links.Edit{Notes: &all})
+	return err
+}
+
+// fieldOf is the field that an error without one is shown at.
+func fieldOf(err error) string {
+	if models.CodeOf(err) == models.CodeTooManyTags {
+		return "tags"
+	}
+	return "url"
+}
+
+// Preview fetches a pasted URL and shows what it would be saved as.
+func (p Pages) Preview(c *gin.Context) {
+	typed := c.PostForm("url")
+	if !pages.WantsPart(c.Request) { // a preview is of no use without the page around it
+		p.SeeOther(c, pages.With("/links", "url", typed))
+		return
+	}
+	if strings.TrimSpace(typed) == "" {
+		p.Show(c, http.StatusOK, views.PreviewFragment(views.Preview{}))
+		return
+	}
+	found, err := p.Links.Preview(c.Request.Context(), models.RepairURL(typed))
+	if errs, ok := pages.FormErrors(err, "url", "url"); ok {
+		status := p.FormStatus(c, err)
+		p.Show(c, status, views.PreviewFragment(views.Preview{Problem: errs["url"]}))
+		return
+	}
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.Show(c, http.StatusOK, views.PreviewFragment(views.Preview{Page: found}))
+}
+
+// CompleteTags are the options for a field of tags: those before the last
+// comma stay, the one after it is completed.
+func (p Pages) CompleteTags(c *gin.Context) {
+	typed := c.Query("tags")
+	head, last := "", typed
+	if i := strings.LastIndex(typed, ","); i >= 0 {
+		head, last = strings.TrimSpace(typed[:i])+", ", typed[i+1:]
+	}
+	tags, err := p.Links.CompleteTags(c.Request.Context(), strings.TrimSpace(last), completeSize)
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.Show(c, http.StatusOK, views.TagOptions(head, names(tags)))
+}
+
+func names(tags []links.Tag) []string {
+	out := make([]string, len(tags))
+	for i, t := range tags {
+		out[i] = t.Name
+	}
+	return out
+}
+
+// Random goes to the page of some active link.
+func (p Pages) Random(c *gin.Context) {
+	l, err := p.Links.Random(c.Request.Context())
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	c.Header("Cache-Control", "no-store")
+	pages.RedirectTo(c, http.StatusFound, "/links/"+l.ID)
+}

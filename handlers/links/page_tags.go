@@ -1,0 +1,87 @@
+package links
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	views "linkwatch/views/links"
+)
+
+// TagsPage lists the tags, and for htmx those that match.
+func (p Pages) TagsPage(c *gin.Context) {
+	v := views.Tags{Match: strings.TrimSpace(c.Query("q")), Order: links.TagOrder(c.DefaultQuery("sort", string(links.TagsByName)))}
+	page, err := pages.PageNumber(c.Request.URL.Query())
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	pages.ReplaceURL(c, views.TagsPath(v.Match, v.Order, page.Number))
+	v.Flash = p.Notice(c)
+	p.showTags(c, http.StatusOK, v, page)
+}
+
+func (p Pages) showTags(c *gin.Context, status int, v views.Tags, page models.Page) {
+	v.Page = p.Page("Tags", "tags", v.Flash)
+	var err error
+	v.Tags, err = p.Links.Tags(c.Request.Context(), v.Match, v.Order, page)
+	if v.Query = pages.FilterError(err); v.Query != "" {
+		err, status = nil, http.StatusBadRequest
+		if pages.WantsPart(c.Request) {
+			p.ShowFilterError(c, v.Query)
+			return
+		}
+	}
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.ShowPart(c, status, views.TagsPage(v), views.TagsResults(v))
+}
+
+// RenameTag renames a tag. A name that another tag has merges the two, which
+// cannot be undone: that is asked first.
+func (p Pages) RenameTag(c *gin.Context) {
+	ctx, here := c.Request.Context(), p.Back(c, "/tags")
+	form := views.RenameForm{ID: c.Param("id"), Name: strings.TrimSpace(c.PostForm("name"))}
+	status, err := http.StatusBadRequest, error(nil)
+	if c.PostForm("merge") != "yes" {
+		var into links.Tag
+		into, form.IntoLinks, err = p.Links.MergeTarget(ctx, form.ID, form.Name)
+		form.Into = into.Name
+	}
+	if err == nil && form.Into == "" {
+		var merged bool
+		if _, merged, err = p.Links.RenameTag(ctx, form.ID, form.Name); err == nil {
+			notice := "renamed"
+			if merged {
+				notice = "merged"
+			}
+			p.SeeOther(c, pages.With(here, pages.ParamDone, notice))
+			return
+		}
+	}
+	if form.Into != "" {
+		status = http.StatusConflict
+	} else if errs, ok := pages.FormErrors(err, "name", "name"); ok {
+		form.Errors = errs
+	} else {
+		p.Fail(c, err)
+		return
+	}
+	q := pages.Query(here)
+	page, err := pages.PageNumber(q)
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	order := links.TagsByName
+	if s := q.Get("sort"); s != "" {
+		order = links.TagOrder(s)
+	}
+	p.showTags(c, status, views.Tags{Match: q.Get("q"), Order: order, Edit: form}, page)
+}

@@ -1,0 +1,71 @@
+package links
+
+import (
+	"time"
+
+	"linkwatch/handlers/api"
+	"linkwatch/models/links"
+)
+
+// Link is a saved link on the wire.
+type Link struct {
+	ID            string     `json:"id" example:"l_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the link. Ids sort by creation time"`
+	URL           string     `json:"url" example:"https://example.com/" doc:"URL as it was given"`
+	CanonicalURL  string     `json:"canonical_url" example:"https://example.com" doc:"Canonical form of the URL, which is unique"`
+	Title         string     `json:"title" example:"Example Site" doc:"Title that was set, else that of the page: OpenGraph, Twitter card or title element"`
+	Tags          []string   `json:"tags" nullable:"false" example:"[\"Go\",\"DevOps\"]" doc:"Names of its tags, in the order in which they were added"`
+	OpenGraph     OpenGraph  `json:"opengraph" doc:"OpenGraph data of the page"`
+	Owner         string     `json:"owner" example:"system" doc:"Owner of the link"`
+	Notes         string     `json:"notes" example:"for the talk" doc:"Notes. Empty if there are none"`
+	CreatedAt     time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the link was saved"`
+	UpdatedAt     time.Time  `json:"updated_at" example:"2025-03-24T14:02:00Z" doc:"When the link last changed. Views do not count as changes"`
+	Expired       bool       `json:"expired" example:"false" doc:"Whether the link has expired. Expired links are hidden from lists"`
+	ExpiredAt     *time.Time `json:"expired_at" example:"2025-03-24T14:02:00Z" doc:"When the link expired. null if it has not"`
+	ViewCount     int64      `json:"view_count" example:"14" doc:"Number of views: GET /v1/link/{id} counts one"`
+	LastCheckedAt *time.Time `json:"last_checked_at" example:"2025-03-24T14:02:00Z" doc:"When the link was last checked. null if never"`
+	Health        string     `json:"health" enum:"ok,moved,blocked,suspect,dead,unchecked" example:"ok" doc:"Health by the last check"`
+	LastStatus    *int       `json:"last_status_code" example:"200" doc:"HTTP status of the last check. null if there was no response"`
+	LastError     *string    `json:"last_error" example:"host not found" doc:"Why the last check got no response. null if it got one"`
+	MovedTo       *string    `json:"moved_to" example:"https://example.org/" doc:"New URL if health is moved, which POST /v1/link/{id}/move applies. null otherwise"`
+}
+
+// OpenGraph is what the page says of itself; what it does not say is "".
+type OpenGraph struct {
+	Title       string `json:"title" example:"OG Title" doc:"og:title"`
+	Description string `json:"description" example:"OG Desc" doc:"og:description"`
+	Image       string `json:"image" example:"https://example.com/image.jpg" doc:"og:image"`
+	SiteName    string `json:"site_name" example:"Example" doc:"og:site_name"`
+	Type        string `json:"type" example:"website" doc:"og:type"`
+}
+
+// Tag is a tag on the wire.
+type Tag struct {
+	ID         string     `json:"id" example:"g_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the tag"`
+	Name       string     `json:"name" example:"Go" doc:"Name, in the case in which it was first used"`
+	LinkCount  int        `json:"link_count" example:"12" doc:"Number of active links with the tag"`
+	CreatedAt  time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the tag was created"`
+	LastUsedAt *time.Time `json:"last_used_at" example:"2025-03-24T14:02:00Z" doc:"When the tag was last added to a link. null if not known"`
+}
+
+func toLink(l links.Link) Link {
+	tags := l.Tags
+	if tags == nil {
+		tags = []string{}
+	}
+	return Link{
+		ID: l.ID, URL: l.URL, CanonicalURL: l.CanonicalURL, Title: l.Title,
+		Tags: tags, OpenGraph: OpenGraph(l.OpenGraph), Owner: l.Owner, Notes: l.Notes,
+		CreatedAt: l.CreatedAt.Time, UpdatedAt: l.UpdatedAt.Time,
+		Expired: l.Expired(), ExpiredAt: api.Time(l.ExpiredAt),
+		ViewCount: l.ViewCount, LastCheckedAt: api.Time(l.LastCheckedAt),
+		Health: string(l.Health), LastStatus: api.OrNull(l.LastStatusCode),
+		LastError: api.OrNull(l.LastError), MovedTo: api.OrNull(l.MovedTo),
+	}
+}
+
+func toTag(t links.Tag) Tag {
+	return Tag{
+		ID: t.ID, Name: t.Name, LinkCount: t.LinkCount,
+		CreatedAt: t.CreatedAt.Time, LastUsedAt: api.Time(t.LastUsedAt),
+	}
+}

@@ -1,0 +1,36 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/views/overview"
+	"linkwatch/views/ui"
+)
+
+// Overview is what a system shows on the overview. base is the base URL by which
+// the client reaches this server.
+type Overview func(ctx context.Context, base string) (ui.OverviewPart, error)
+
+// OverviewPage is the page of what needs attention in all systems, or the first steps.
+func (f *Frame) OverviewPage(parts ...Overview) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		flash, err := f.Flash(c, "/")
+		v := overview.Overview{}
+		for _, read := range parts {
+			var part ui.OverviewPart
+			if err == nil {
+				part, err = read(c.Request.Context(), f.Base(c))
+			}
+			v.Parts = append(v.Parts, part)
+		}
+		if err != nil {
+			f.Fail(c, err)
+			return
+		}
+		v.Page = f.Page("Overview", "overview", flash)
+		f.Show(c, http.StatusOK, overview.Page(v))
+	}
+}

@@ -1,0 +1,106 @@
+package pages_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"linkwatch/app/apptest"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/schedule"
+)
+
+// TestEveryPageWhenEmpty opens every page that needs no parameter in an empty database.
+func TestEveryPageWhenEmpty(t *testing.T) {
+	s := apptest.NewSite(t)
+	for path, want := range map[string]string{
+		"/":               "Paste a link",
+		"/links":          "Nothing saved yet",
+		"/links?q=go":     "Nothing saved yet",
+		"/tags":           "No tags yet",
+		"/watch":          "Nothing is watched yet",
+		"/admin/jobs":     "No job has been scheduled",
+		"/admin/settings": "LINK_CHECK_INTERVAL",
+	} {
+		a := s.Get(path)
+		apptest.WantStatus(t, a, http.StatusOK)
+		apptest.WantText(t, a, "main", want)
+		apptest.WantCount(t, a, "h1", 1)
+		apptest.WantCount(t, a, `nav[aria-label=Main] a[aria-current="page"]`, 1)
+		if !strings.Contains(strings.Join(a.Header.Values("Vary"), ","), "HX-Request") {
+			t.Errorf("%s: Vary is %q", path, a.Header.Values("Vary"))
+		}
+		if strings.Contains(a.HTML, "<style") || strings.Contains(a.HTML, " style=") || strings.Contains(a.HTML, "<script>") {
+			t.Errorf("%s has an inline style or script", path)
+		}
+	}
+	err := s.Jobs.Declare(t.Context(), schedule.Job{ID: cleanup.Job, Schedule: "@every 15m", NextRunAt: s.Jobs.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := 0
+	for _, r := range s.Router.Routes() {
+		if r.Method != http.MethodGet || strings.ContainsAny(r.Path, ":*") || r.Handler == nil {
+			continue
+		}
+		a := s.Get(r.Path)
+		if a.StatusCode >= http.StatusBadRequest && r.Path != "/links/random" { // there is none
+			t.Errorf("%s: status %d", r.Path, a.StatusCode)
+		}
+		if a.StatusCode != http.StatusOK || a.Find("nav[aria-label=Main]").Length() == 0 {
+			continue // no page of the frame
+		}
+		opened++
+		apptest.WantCount(t, a, "h1", 1)
+		apptest.WantCount(t, a, `nav[aria-label=Main] a[aria-current="page"]`, 1)
+		if strings.Contains(a.HTML, "<style") || strings.Contains(a.HTML, " style=") || strings.Contains(a.HTML, "<script>") {
+			t.Errorf("%s has an inline style or script", r.Path)
+		}
+	}
+	if opened < 10 {
+		t.Errorf("%d pages were opened", opened)
+	}
+}
+
+func TestPartOrPage(t *testing.T) {
+	s := apptest.NewSite(t)
+	s.Save("https://example.com/a", "go")
+	for path, part := range map[string]string{"/links": "#results", "/tags": "#results", "/admin/jobs": "#jobs"} {
+		a := s.Part(path)
+		apptest.WantCount(t, a, part, 1)
+		apptest.WantCount(t, a, "header, nav[aria-label=Main]", 0)
+
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+		r.Header.Set("HX-Request", "true")
+		r.Header.Set("HX-History-Restore-Request", "true")
+		apptest.WantCount(t, s.Do(r), "nav[aria-label=Main]", 1)
+	}
+	if got := s.Part("/links?q=go&health=&tag=").Header.Get("HX-Replace-Url"); got != "/links?q=go" {
+		t.Errorf("the address bar would show %q", got)
+	}
+}
+
+// TestReaderGone: a page that nobody waits for any more must not go round in
+// circles between what failed and the page that says so.
+func TestReaderGone(t *testing.T) {
+	s := apptest.NewSite(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if a := s.Do(httptest.NewRequestWithContext(ctx, http.MethodGet, "/links", nil)); a.StatusCode == http.StatusOK {
+		t.Errorf("status %d", a.StatusCode)
+	}
+}
+
+// TestUnknownFilesAreProblems: also under /static/ an error is a page or a problem.
+func TestUnknownFilesAreProblems(t *testing.T) {
+	s := apptest.NewSite(t)
+	for _, path := range []string{"/static/", "/static/x/none.css"} {
+		page := s.Get(path)
+		apptest.WantStatus(t, page, http.StatusNotFound)
+		if !strings.Contains(page.HTML, "There is no such file.") {
+			t.Errorf("%s: %s", path, page.HTML)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package shortlinks
+
+import (
+	"context"
+	"time"
+
+	"linkwatch/handlers/api"
+	"linkwatch/models/shortlinks"
+)
+
+// ShortLinkStats are the visits of a short link.
+type ShortLinkStats struct {
+	ShortKey      string     `json:"short_key" example:"abc2XYZ" doc:"Short key"`
+	Visits        int64      `json:"visits" example:"42" doc:"Number of visits ever, including bots"`
+	Bots          int64      `json:"bots" example:"5" doc:"Number of visits by bots ever"`
+	LastVisitedAt *time.Time `json:"last_visited_at" example:"2025-03-24T14:02:00Z" doc:"When it was last visited. null if never"`
+	Days          []VisitDay `json:"days" nullable:"false" doc:"Visits by day in UTC, oldest first, without gaps. The last day is today"`
+	Devices       Devices    `json:"devices" doc:"Visits by device over these days, without bots"`
+	Referrers     []Referrer `json:"referrers" nullable:"false" doc:"The 50 hosts that sent most visitors ever, without bots"`
+}
+
+// VisitDay is the visits of one day.
+type VisitDay struct {
+	Date   string `json:"date" format:"date" example:"2025-03-24" doc:"Day in UTC"`
+	Visits int64  `json:"visits" example:"12" doc:"Number of visits, including bots"`
+	Bots   int64  `json:"bots" example:"2" doc:"Number of visits by bots"`
+	Devices
+}
+
+// Devices are visits of people by device.
+type Devices struct {
+	Desktop int64 `json:"desktop" example:"6" doc:"Visits from desktop computers"`
+	Mobile  int64 `json:"mobile" example:"3" doc:"Visits from phones"`
+	Tablet  int64 `json:"tablet" example:"1" doc:"Visits from tablets"`
+	Other   int64 `json:"other" example:"0" doc:"Visits from unknown devices and from programs that are not known as bots"`
+}
+
+// Referrer is a host that sent people.
+type Referrer struct {
+	Host   *string `json:"host" example:"news.example" doc:"Host of the referrer. null for direct visits and unknown referrers, * for all hosts after the first 200"`
+	Visits int64   `json:"visits" example:"7" doc:"Number of visits"`
+}
+
+type shortLinkStatsInput struct {
+	ShortLinkPath
+	Days int `query:"days" default:"30" minimum:"1" maximum:"400" doc:"Number of days to return"`
+}
+
+func (a API) shortLinkStats(ctx context.Context, in *shortLinkStatsInput) (*api.Output[ShortLinkStats], error) {
+	l, err := a.ShortLinks.Get(ctx, in.Key)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.ShortLinks.Stats(ctx, in.Key, in.Days)
+	return api.Answer(ShortLinkStats{
+		ShortKey: l.Key, Visits: l.Visits, Bots: l.Bots, LastVisitedAt: api.Time(l.LastVisitedAt),
+		Days: api.All(s.Days, toVisitDay), Devices: toDevices(s.Devices), Referrers: api.All(s.Referrers, toReferrer),
+	}, err)
+}
+
+func toVisitDay(d shortlinks.Day) VisitDay {
+	return VisitDay{
+		Date: d.Start.Format(time.DateOnly), Visits: d.People() + d.Bots, Bots: d.Bots, Devices: toDevices(d),
+	}
+}
+
+func toDevices(d shortlinks.Day) Devices {
+	return Devices{Desktop: d.Desktop, Mobile: d.Mobile, Tablet: d.Tablet, Other: d.Other}
+}
+
+func toReferrer(r shortlinks.Referrer) Referrer {
+	return Referrer{Host: api.OrNull(r.Host), Visits: r.Visits}
+}

@@ -1,0 +1,188 @@
+package shortlinks_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"linkwatch/app/apptest"
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/shortlinks"
+)
+
+const (
+	// canary stands for input that no response may repeat: it may be a password.
+	canary = "hunter2-canary"
+	// longURL is the destination of the short links that shorten adds.
+	longURL = "https://example.com/page"
+)
+
+// server is a server with what tests of short links need.
+type server struct{ *apptest.Server }
+
+func newServer(t testing.TB, change ...func(*apptest.Setup)) *server {
+	t.Helper()
+	return &server{apptest.NewServer(t, change...)}
+}
+
+// eachEngine runs a test of a server on each database engine.
+func eachEngine(t *testing.T, test func(s *server)) {
+	t.Helper()
+	apptest.EachEngine(t, func(s *apptest.Server) { test(&server{s}) })
+}
+
+// eachCache runs a test of redirects on each engine, with the cache in this
+// process and with the one that instances share. another is one more instance of the
+// program over the same database, and the same Redis if there is one.
+func eachCache(t *testing.T, test func(s *server, another func() *server)) {
+	t.Helper()
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		t.Run("memory", func(t *testing.T) {
+			test(newServer(t, apptest.On(db)), func() *server { return newServer(t, apptest.On(db)) })
+		})
+	})
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		t.Run("redis", func(t *testing.T) {
+			url := "redis://" + miniredis.RunT(t).Addr()
+			test(newSharing(t, db, url), func() *server { return newSharing(t, db, url) })
+		})
+	})
+}
+
+// newSharing is a server whose cache is shared through Redis, in use.
+func newSharing(t *testing.T, db *models.DB, url string) *server {
+	t.Helper()
+	client, err := models.OpenRedis(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client = client.WithTimeout(10 * time.Second) // a machine that is busy testing is no Redis that is away
+	s := newServer(t, apptest.On(db), func(s *apptest.Setup) { s.Redis = client })
+	cache := s.Systems.ShortLinks.Shared
+
+	ctx, cancel := context.WithCancel(context.Background())
+	var listening sync.WaitGroup
+	listening.Go(func() { cache.Listen(ctx, s.ShortLinks) })
+	t.Cleanup(func() {
+		cancel()
+		listening.Wait()
+	})
+	for limit := time.Now().Add(20 * time.Second); !cache.Up(); time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("Redis is not in use")
+		}
+	}
+	return s
+}
+
+// at describes an instant from now on by the server's clock.
+func (s *server) at(d time.Duration) string { return s.Clock.Now().Add(d).Format(time.RFC3339) }
+
+// shorten adds a short link to longURL and returns its path in the API. members
+// are those beside long_url: `"short_key":"abcd","max_visits":1`.
+func (s *server) shorten(members string) string {
+	s.Helper()
+	if members != "" {
+		members = "," + members
+	}
+	a := s.Do("POST", "/v1/shortlinks", `{"long_url":"`+longURL+`"`+members+`}`)
+	a.Want(http.StatusCreated)
+	return a.Header.Get("Location")
+}
+
+// add adds a short link to longURL past the API, for which it needs no login.
+func (s *server) add(key string) {
+	s.Helper()
+	_, _, err := s.ShortLinks.Add(s.Context(), shortlinks.New{LongURL: longURL, Key: key})
+	s.Must(err)
+}
+
+// visit counts a visit of a short link.
+func (s *server) visit(key, userAgent, referrer string) {
+	s.Helper()
+	_, err := s.ShortLinks.Visit(s.Context(), key, shortlinks.Visitor{UserAgent: userAgent, Referrer: referrer})
+	s.Must(err)
+}
+
+func (s *server) writeVisits() {
+	s.Helper()
+	writeVisits(s.App)
+}
+
+// writeVisits does what the service does each second.
+func writeVisits(a *apptest.App) {
+	a.Helper()
+	ended, cancel := context.WithCancel(a.Context())
+	cancel()
+	a.Systems.ShortLinks.Visits.Gather(ended) // what is in the queue
+	if err := a.Systems.ShortLinks.Visits.Write(a.Context(), a.ShortLinks); err != nil {
+		a.Fatal(err)
+	}
+}
+
+// visit counts n visits of a short link and writes them down.
+func visit(s *apptest.Site, key string, n int, v shortlinks.Visitor) {
+	s.Helper()
+	for range n {
+		_, err := s.ShortLinks.Visit(s.Context(), key, v)
+		s.Must(err)
+	}
+	writeVisits(s.App)
+}
+
+// leads fails unless a path redirects to a destination.
+func (s *server) leads(path, to string) {
+	s.Helper()
+	a := s.Ask("GET", path)
+	if a.Status != http.StatusFound || a.Header.Get("Location") != to {
+		s.Errorf("%s redirects to %q with %d, want %q: %s", path, a.Header.Get("Location"), a.Status, to, a.Body)
+	}
+}
+
+// gone fails unless a path answers 410 for a reason, without the destination.
+func (s *server) gone(path, reason string) {
+	s.Helper()
+	a := s.Ask("GET", path)
+	if p := a.Problem(http.StatusGone, "gone", ""); !strings.Contains(p["detail"].(string), reason) {
+		s.Errorf("%s: %q, want %q", path, p["detail"], reason)
+	}
+	if a.Header.Get("Location") != "" || strings.Contains(a.Body, "example.com") {
+		s.Errorf("%s shows its destination: %v %s", path, a.Header, a.Body)
+	}
+}
+
+// sends returns the SQL statements that do sends, from any goroutine.
+func (s *server) sends(do func()) (sent []string) {
+	s.Helper()
+	stop := modelstest.Statements(s.TB, s.DB)
+	do()
+	for _, x := range stop() {
+		sent = append(sent, x.SQL)
+	}
+	return sent
+}
+
+// silent fails if do sends any SQL statement.
+func (s *server) silent(what string, do func()) {
+	s.Helper()
+	if sent := s.sends(do); len(sent) > 0 {
+		s.Errorf("%s sends %q", what, sent)
+	}
+}
+
+// onlyReads fails unless do sends one SQL statement, a SELECT. Where the cache is
+// shared it may send none: another instance may have filled the cache.
+func (s *server) onlyReads(what string, do func()) {
+	s.Helper()
+	sent := s.sends(do)
+	if len(sent) == 0 && s.Systems.ShortLinks.Shared != nil || len(sent) == 1 && strings.HasPrefix(sent[0], "SELECT ") {
+		return
+	}
+	s.Errorf("%s sends %q, want one SELECT", what, sent)
+}

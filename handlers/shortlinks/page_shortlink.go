@@ -1,0 +1,177 @@
+package shortlinks
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	"linkwatch/models/shortlinks"
+	"linkwatch/views/qr"
+	views "linkwatch/views/shortlinks"
+)
+
+// ShortLinkPage shows one short link with its visits, and for htmx what changes.
+func (p Pages) ShortLinkPage(c *gin.Context) {
+	v := views.ShortLink{Edit: views.Form{Open: c.Query("edit") != ""}}
+	var err error
+	if v.Flash, err = p.Flash(c, shortLinkPath(c)); err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.showShortLink(c, http.StatusOK, v)
+}
+
+func shortLinkPath(c *gin.Context) string { return "/short/" + c.Param("key") }
+
+// daysOf reads how many days of visits are to be shown.
+func daysOf(typed string) (int, error) {
+	if typed == "" {
+		return views.Ranges[1], nil
+	}
+	n, err := strconv.Atoi(typed)
+	if err != nil || !slices.Contains(views.Ranges, n) {
+		return 0, models.Invalid("query.days", "must be one of 7, 30, 90 and %d", shortlinks.KeepDays)
+	}
+	return n, nil
+}
+
+// showShortLink fills in the short link and shows it; v has what was typed.
+func (p Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
+	ctx := c.Request.Context()
+	v.Place.Key = c.Param("key")
+	for _, read := range []func() error{
+		func() (err error) { v.Place.Days, err = daysOf(c.Query("days")); return },
+		func() (err error) { v.Short, err = p.ShortLinks.Get(ctx, v.Place.Key); return },
+		func() error { v.Barred = p.barred(ctx, v.Short); return nil },
+		func() (err error) { v.Stats, err = p.ShortLinks.Stats(ctx, v.Place.Key, shortlinks.KeepDays); return },
+		func() (err error) { _, v.Aside, err = pages.ShowBeside(c, subject(v.Short), p.Others); return },
+	} {
+		if err := read(); err != nil {
+			p.Fail(c, err)
+			return
+		}
+	}
+	opts := p.ShortLinks.Options()
+	v.Prefix, v.Kept, v.Keep = p.shortPrefix(c), opts.BufferTime, opts.KeepEnded
+	v.Page = p.Page(v.Short.DisplayTitle(), "shortlinks", v.Flash)
+	if v.Edit.Errors == nil {
+		open := v.Edit.Open
+		v.Edit = views.FormOf(v.Short)
+		v.Edit.Open = open
+	}
+	v.Edit.Kept = v.Short.ExpiresAt
+	pages.ReplaceURL(c, v.Place.Path())
+	p.ShowPart(c, status, views.ShortLinkPage(v), views.ShortLinkNow(v))
+}
+
+// barred says why visitors of an active short link are not led on: its host was
+// blocked after it was made, say.
+func (p Pages) barred(ctx context.Context, l shortlinks.ShortLink) string {
+	if l.Status(p.ShortLinks.Now()) != shortlinks.Active {
+		return ""
+	}
+	_, err := p.ShortLinks.Preview(ctx, l.Key)
+	if m, ok := errors.AsType[*models.Error](err); ok && m.Code == models.CodeGone {
+		return m.Detail
+	}
+	return ""
+}
+
+// Edit stores what its owner sets.
+func (p Pages) Edit(c *gin.Context) {
+	form := formOf(c)
+	longURL, visits := models.RepairURL(form.LongURL), int64(pages.Number(form.MaxVisits))
+	edit := shortlinks.Edit{LongURL: &longURL, Title: &form.Title, MaxVisits: &visits}
+	var err error
+	if form.Ends != views.EndsKept {
+		var end models.Time
+		end, err = endOf(form, p.ShortLinks.Now())
+		edit.ExpiresAt = &end
+	}
+	if err == nil {
+		_, err = p.ShortLinks.Edit(c.Request.Context(), c.Param("key"), edit)
+	}
+	if errs, ok := formErrors(err); ok {
+		form.Errors, form.Open = errs, true
+		p.showShortLink(c, http.StatusBadRequest, views.ShortLink{Edit: form})
+		return
+	}
+	p.Done(c, err, shortLinkPath(c), "edited")
+}
+
+// Extend puts the end of a short link off by a time, counted from its
+// end, or from now if it has ended.
+func (p Pages) Extend(c *gin.Context) {
+	ctx := c.Request.Context()
+	l, err := p.ShortLinks.Get(ctx, c.Param("key"))
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	if l.ExpiresAt.IsZero() { // there is nothing to put off
+		p.Done(c, nil, shortLinkPath(c), "extended")
+		return
+	}
+	from := p.ShortLinks.Now()
+	if l.ExpiresAt.After(from.Time) {
+		from = l.ExpiresAt
+	}
+	var end models.Time
+	if by, ok := c.GetPostForm("by"); !ok || by != views.EndsNever { // EndsNever is ""
+		more, err := time.ParseDuration(by)
+		if err != nil || more <= 0 {
+			p.Fail(c, models.Invalid("by", "must be a duration, such as 24h"))
+			return
+		}
+		end = from.Add(more)
+	}
+	_, err = p.ShortLinks.Edit(ctx, l.Key, shortlinks.Edit{ExpiresAt: &end})
+	p.Done(c, err, shortLinkPath(c), "extended")
+}
+
+// Disable disables or enables a short link.
+func (p Pages) Disable(c *gin.Context) {
+	disabled, notice := true, "disabled"
+	if c.PostForm("disabled") == "false" {
+		disabled, notice = false, "enabled"
+	}
+	_, err := p.ShortLinks.Edit(c.Request.Context(), c.Param("key"), shortlinks.Edit{Disabled: &disabled})
+	p.Done(c, err, p.Back(c, shortLinkPath(c)), notice)
+}
+
+// Delete deletes a short link. The list then offers to undo it.
+func (p Pages) Delete(c *gin.Context) {
+	if err := p.ShortLinks.Delete(c.Request.Context(), c.Param("key")); err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.SeeOther(c, pages.With("/short", paramDeleted, c.Param("key")))
+}
+
+// Restore brings a deleted short link back.
+func (p Pages) Restore(c *gin.Context) {
+	l, err := p.ShortLinks.Restore(c.Request.Context(), c.Param("key"))
+	p.Done(c, err, "/short/"+l.Key, "returned")
+}
+
+// QR is the QR code of a short link's address.
+func (p Pages) QR(c *gin.Context) {
+	l, err := p.ShortLinks.Get(c.Request.Context(), c.Param("key"))
+	var svg []byte
+	if err == nil {
+		svg, err = qr.SVG(p.shortPrefix(c) + l.Key)
+	}
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	c.Header("Cache-Control", "private, no-cache")
+	c.Data(http.StatusOK, "image/svg+xml", svg)
+}

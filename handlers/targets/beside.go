@@ -1,0 +1,27 @@
+package targets
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models/targets"
+	views "linkwatch/views/targets"
+)
+
+// Beside shows on pages of other systems the target of their URL, or the button
+// that watches it.
+func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
+	t, ok, err := p.Targets.ByURL(c.Request.Context(), s.CanonicalURL)
+	switch {
+	case err != nil:
+		return pages.Shown{}, err
+	case ok:
+		return pages.Shown{Section: views.Watched(t, p.Clock.Now().Time)}, nil
+	}
+	return pages.Shown{Action: views.WatchButton(s.URL, s.Title, s.Path)}, nil
+}
+
+// subject is a target as other systems are told of it.
+func subject(t targets.Target) pages.Subject {
+	return pages.Subject{URL: t.URL, CanonicalURL: t.CanonicalURL, Title: t.Name, Path: "/watch/" + t.ID}
+}

@@ -1,0 +1,79 @@
+package targets_test
+
+import (
+	"slices"
+	"time"
+
+	"linkwatch/app/apptest"
+	"linkwatch/models/targets"
+)
+
+// canary is part of every rejected value: no response may contain it.
+const canary = "hunter2-canary"
+
+// hostile is a text that would run as a script wherever it is not escaped.
+const hostile = `<script>alert(1)</script>"><img src=x onerror=alert(2)>`
+
+// Results of checks.
+var (
+	foundUp        = targets.Result{StatusCode: 200, LatencyMS: 40, Attempts: 1}
+	foundDown      = targets.Result{Outcome: targets.DownOutcome, StatusCode: 404, LatencyMS: 3, Attempts: 1, Error: "unexpected status 404"}
+	foundSilent    = targets.Result{Outcome: targets.DownOutcome, LatencyMS: 0, Attempts: 3, Error: "connection refused"}
+	foundThrottled = targets.Result{Outcome: targets.ThrottledOutcome, StatusCode: 429, LatencyMS: 2, Attempts: 1, Error: "throttled: status 429"}
+)
+
+// isUp and isDown are checks as a checker records them.
+func isUp(targets.Target) targets.Checked {
+	return targets.Checked{Result: targets.Result{StatusCode: 200, LatencyMS: 84}}
+}
+
+func isDown(targets.Target) targets.Checked {
+	return targets.Checked{Result: targets.Result{Outcome: targets.DownOutcome, StatusCode: 503, LatencyMS: 7, Error: "unexpected status 503"}}
+}
+
+// withPassword makes the program ask for a password.
+var withPassword = apptest.Set("ADMIN_PASSWORD", "correct horse")
+
+// check records results of a target, each a second after the one before. The
+// target is made due for each of them.
+func check(s *apptest.Server, id string, found ...targets.Result) {
+	s.Helper()
+	for _, r := range found {
+		s.Clock.Advance(time.Second)
+		s.Must(s.Targets.RequestCheck(s.Context(), id))
+		checkDue(s, id, r)
+	}
+}
+
+// checkDue records a result of a target that is due. pause is the Retry-After of its host.
+func checkDue(s *apptest.Server, id string, r targets.Result, pause ...time.Duration) {
+	s.Helper()
+	const checker = "k_test"
+	_, err := s.Targets.Hold(s.Context(), checker)
+	s.Must(err)
+	due, _, err := s.Targets.Claim(s.Context(), checker, 100)
+	s.Must(err)
+	i := slices.IndexFunc(due, func(t targets.Target) bool { return t.ID == id })
+	if i < 0 {
+		s.Fatalf("%s is not due", id)
+	}
+	r.CheckedAt = s.Targets.Now()
+	found := targets.Checked{Target: due[i], Result: r}
+	if len(pause) > 0 {
+		found.RetryAfter = pause[0]
+	}
+	s.Must(s.Targets.Record(s.Context(), checker, found))
+	s.Must(s.Targets.Leave(s.Context(), checker)) // gives the others back
+}
+
+// publish adds a status page of targets.
+func publish(s *apptest.Site, slug, title string, ts ...targets.Target) targets.StatusPage {
+	s.Helper()
+	e := targets.PageSettings{Slug: slug, Title: title, Description: "What we run."}
+	for _, t := range ts {
+		e.TargetIDs = append(e.TargetIDs, t.ID)
+	}
+	p, err := s.Targets.AddPage(s.Context(), e)
+	s.Must(err)
+	return p
+}

@@ -1,0 +1,30 @@
+package targets
+
+import (
+	"context"
+
+	"linkwatch/models/targets"
+	views "linkwatch/views/targets"
+	"linkwatch/views/ui"
+)
+
+// Overview is what the overview shows of targets.
+func (p Pages) Overview(ctx context.Context, _ string) (ui.OverviewPart, error) {
+	v := views.Overview{Now: p.Clock.Now().Time}
+	for _, read := range []func() error{
+		func() (err error) { v.Counts, err = p.Targets.Counts(ctx); return },
+		func() (err error) { v.Down, err = p.Targets.NeedAttention(ctx, ui.AttentionRows); return },
+		func() (err error) { v.Expired, err = p.certificates(ctx, targets.CertificateExpired); return },
+		func() (err error) { v.Expiring, err = p.certificates(ctx, targets.CertificateExpiring); return },
+	} {
+		if err := read(); err != nil {
+			return ui.OverviewPart{}, err
+		}
+	}
+	return v.Part(), nil
+}
+
+func (p Pages) certificates(ctx context.Context, which targets.Certificate) (c views.Certificates, err error) {
+	c.Count, c.First, err = p.Targets.Certificates(ctx, which, ui.AttentionRows)
+	return c, err
+}

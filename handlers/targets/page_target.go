@@ -1,0 +1,143 @@
+package targets
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	"linkwatch/models/targets"
+	views "linkwatch/views/targets"
+)
+
+const (
+	resultsSize = 25              // checks on the page of a target
+	outagesSize = 10              // outages on it
+	checkWait   = 4 * time.Second // how long a page waits for a check that was asked for
+)
+
+// TargetPage shows one target with its history, and for htmx what changes.
+func (p Pages) TargetPage(c *gin.Context) {
+	v := views.Target{Edit: views.Form{Open: c.Query("edit") != ""}}
+	var err error
+	if v.Flash, err = p.Flash(c, targetPath(c)); err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.showTarget(c, http.StatusOK, v)
+}
+
+func targetPath(c *gin.Context) string { return "/watch/" + c.Param("id") }
+
+// showTarget fills in the target and shows it; v has what was typed.
+func (p Pages) showTarget(c *gin.Context, status int, v views.Target) {
+	ctx := c.Request.Context()
+	t, err := p.Targets.Get(ctx, c.Param("id"))
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	v.Place = views.TargetPlace{
+		ID: t.ID, Failed: c.Query("failed") == "true", Token: c.Query("page_token"), Outages: c.Query("outages"),
+	}
+	var after, afterOutage models.Cursor
+	for _, read := range []func() error{
+		func() (err error) { v.Place.Range, err = targets.ParseRange("query.range", c.Query("range")); return },
+		func() (err error) { after, err = models.ParseToken(v.Place.Token); return },
+		func() (err error) { afterOutage, err = models.ParseToken(v.Place.Outages); return },
+		func() (err error) { v.History, err = p.Targets.History(ctx, t, v.Place.Range); return },
+		func() (err error) {
+			year := v.History
+			if v.Place.Range != targets.Last365d {
+				year, err = p.Targets.History(ctx, t, targets.Last365d)
+			}
+			v.Year = year.Share
+			return err
+		},
+		func() (err error) { v.Outages, err = p.Targets.Outages(ctx, t.ID, afterOutage, outagesSize); return },
+		func() (err error) {
+			v.Results, err = p.Targets.Results(ctx, targets.ResultFilter{TargetID: t.ID, Failed: v.Place.Failed}, after, resultsSize)
+			return
+		},
+		func() (err error) { _, v.Aside, err = pages.ShowBeside(c, subject(t), p.Others); return },
+	} {
+		if err := read(); err != nil {
+			p.Fail(c, err)
+			return
+		}
+	}
+	v.Page, v.Target = p.Page(t.DisplayTitle(), "targets", v.Flash), t
+	v.Check, v.Interval = p.Targets.Options().CheckInterval, p.Targets.Interval(t)
+	v.Intervals = views.Intervals(v.Check, t.IntervalSeconds)
+	if v.Edit.Errors == nil {
+		open := v.Edit.Open
+		v.Edit = views.FormOf(t)
+		v.Edit.Open = open
+	}
+	pages.ReplaceURL(c, v.Place.Path())
+	p.ShowPart(c, status, views.TargetPage(v), views.TargetNow(v))
+}
+
+// Edit stores what its owner sets.
+func (p Pages) Edit(c *gin.Context) {
+	form := formOf(c)
+	interval := pages.Number(form.Interval)
+	t, err := p.Targets.Edit(c.Request.Context(), c.Param("id"), targets.Edit{
+		Name: &form.Name, IntervalSeconds: &interval,
+		Expect: func(targets.Expect) targets.Expect { return expectOf(form) },
+	})
+	if errs, ok := pages.FormErrors(err, "name", formFields...); ok {
+		form.Errors, form.Open = errs, true
+		p.showTarget(c, http.StatusBadRequest, views.Target{Edit: form})
+		return
+	}
+	notice := "edited" // a new name alone, or the target is paused
+	if due := t.NextCheckAt; !due.IsZero() && !due.After(p.Targets.Now().Time) {
+		notice = "rechecked"
+	}
+	p.Done(c, err, targetPath(c), notice)
+}
+
+// Pause pauses or resumes a target.
+func (p Pages) Pause(c *gin.Context) {
+	paused, notice := true, "stopped"
+	if c.PostForm("paused") == "false" {
+		paused, notice = false, "resumed"
+	}
+	_, err := p.Targets.Edit(c.Request.Context(), c.Param("id"), targets.Edit{Paused: &paused})
+	p.Done(c, err, p.Back(c, targetPath(c)), notice)
+}
+
+// Check checks a target now, and waits a moment for what it finds. A host
+// that asked for a pause has it.
+func (p Pages) Check(c *gin.Context) {
+	here := p.Back(c, targetPath(c))
+	_, done, err := p.Targets.CheckNow(c.Request.Context(), c.Param("id"), checkWait)
+	if m, ok := errors.AsType[*models.Error](err); ok && m.RetryAfter > 0 {
+		p.SeeOther(c, pages.With(here, paramResting, c.Param("id")))
+		return
+	}
+	if err != nil || !done {
+		p.Done(c, err, here, "checking")
+		return
+	}
+	p.SeeOther(c, pages.With(here, paramChecked, c.Param("id")))
+}
+
+// Delete stops watching a target. The list then offers to undo it.
+func (p Pages) Delete(c *gin.Context) {
+	if err := p.Targets.Delete(c.Request.Context(), c.Param("id")); err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.SeeOther(c, pages.With("/watch", paramDeleted, c.Param("id")))
+}
+
+// Restore brings a deleted target back.
+func (p Pages) Restore(c *gin.Context) {
+	t, err := p.Targets.Restore(c.Request.Context(), c.Param("id"))
+	p.Done(c, err, "/watch/"+t.ID, "restored")
+}

@@ -1,0 +1,89 @@
+package links_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"linkwatch/app"
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
+	"linkwatch/outbound"
+)
+
+const week = 7 * 24 * time.Hour
+
+// world is a store of links that are fetched from loopback sites.
+type world struct {
+	*links.Store
+	clock *modelstest.Clock
+}
+
+// each runs a test on every engine and looks for goroutines that it left behind.
+func each(t *testing.T, test func(t *testing.T, w world)) {
+	t.Helper()
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		before := goleak.IgnoreCurrent()
+		t.Cleanup(func() {
+			goleak.VerifyNone(t, before, goleak.IgnoreTopFunction("database/sql.(*DB).connectionCleaner"))
+		})
+		clock := modelstest.NewClock()
+		test(t, world{links.NewStore(db, clock.Now, newFetcher(t), links.Options{CheckInterval: week}), clock})
+	})
+}
+
+// newFetcher may fetch from this machine, as OUTBOUND_ALLOW_CIDRS would allow it to.
+func newFetcher(t *testing.T) app.Fetcher {
+	t.Helper()
+	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	t.Cleanup(client.Close)
+	return app.NewFetcher(client)
+}
+
+// site serves until the end of the test. Each has a host of its own: its port.
+func site(t *testing.T, h http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// add stores links that were never fetched, and moves the clock to when all of them are due.
+func (w world) add(t *testing.T, urls ...string) {
+	t.Helper()
+	var ns []links.New
+	for _, u := range urls {
+		ns = append(ns, links.New{URL: u})
+	}
+	if n, err := w.Import(t.Context(), ns); err != nil || n != len(urls) {
+		t.Fatalf("importing: %d, %v", n, err)
+	}
+	w.clock.Advance(2 * week)
+}
+
+func numbered(base string, n int) (urls []string) {
+	for i := range n {
+		urls = append(urls, fmt.Sprintf("%s/%d", base, i))
+	}
+	return urls
+}
+
+// all are the links by URL.
+func (w world) all(t *testing.T) map[string]links.Link {
+	t.Helper()
+	page, err := w.List(t.Context(), links.Filter{Shown: links.ShowAll}, models.Page{Number: 1, Size: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byURL := map[string]links.Link{}
+	for _, l := range page.Items {
+		byURL[l.URL] = l
+	}
+	return byURL
+}

@@ -1,0 +1,221 @@
+package links_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	linkjobs "linkwatch/jobs/links"
+	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
+)
+
+func (w world) revalidate(t *testing.T, workers int) string {
+	t.Helper()
+	summary, err := linkjobs.Revalidation(w.Store, workers).Run(t.Context(), t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return summary
+}
+
+func TestRevalidationFindsWhatBecameOfLinks(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		var changed atomic.Bool
+		var heads atomic.Int64
+		s := site(t, func(rw http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodHead {
+				heads.Add(1)
+			}
+			if !changed.Load() {
+				_, _ = fmt.Fprintf(rw, "<title>Page %s</title>", r.URL.Path)
+				return
+			}
+			switch r.URL.Path {
+			case "/gone":
+				rw.WriteHeader(http.StatusGone)
+			case "/moved":
+				http.Redirect(rw, r, "/new", http.StatusMovedPermanently)
+			case "/private":
+				rw.WriteHeader(http.StatusForbidden)
+			case "/broken":
+				rw.WriteHeader(http.StatusInternalServerError)
+			}
+		})
+		if got := w.revalidate(t, 4); got != "0 checked" {
+			t.Errorf("with no links: %q", got)
+		}
+		w.add(t, s+"/gone", s+"/moved", s+"/private", s+"/broken", s+"/fine")
+		if got := w.revalidate(t, 4); got != "5 checked" {
+			t.Errorf("first run: %q", got)
+		}
+		if l := w.all(t)[s+"/fine"]; l.Title != "Page /fine" || l.Health != links.OK {
+			t.Errorf("a link that was never fetched: %+v", l)
+		}
+		if got := w.revalidate(t, 4); got != "0 checked" {
+			t.Errorf("run with nothing due: %q", got)
+		}
+		changed.Store(true)
+		w.clock.Advance(2 * week)
+		if got, want := w.revalidate(t, 4), "5 checked: 1 dead, 1 suspect, 1 moved, 1 blocked"; got != want {
+			t.Errorf("second run: %q, want %q", got, want)
+		}
+		if heads.Load() < 5 {
+			t.Errorf("%d HEAD requests", heads.Load())
+		}
+		all := w.all(t)
+		if l := all[s+"/gone"]; !l.Expired() {
+			t.Errorf("gone: %+v", l)
+		}
+		if l := all[s+"/moved"]; l.Expired() || l.MovedTo != s+"/new" {
+			t.Errorf("moved: %+v", l)
+		}
+	})
+}
+
+// A host that hangs has one request at a time, and the other hosts are done meanwhile.
+func TestOneCheckPerHostAndNoneWaitsForAnother(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		const perHost = 12
+		othersDone := make(chan struct{})
+		var others sync.WaitGroup
+		others.Add(2 * perHost)
+		go func() { others.Wait(); close(othersDone) }()
+
+		count := func(then func()) http.HandlerFunc {
+			var now atomic.Int64
+			return func(_ http.ResponseWriter, r *http.Request) {
+				if n := now.Add(1); n > 1 {
+					t.Errorf("%d checks at once on %s", n, r.Host)
+				}
+				then()
+				now.Add(-1)
+			}
+		}
+		hanging := site(t, count(func() { <-othersDone }))
+		one, two := site(t, count(others.Done)), site(t, count(others.Done))
+		w.add(t, append(append(numbered(hanging, perHost), numbered(one, perHost)...), numbered(two, perHost)...)...)
+		if got := w.revalidate(t, 8); got != "36 checked" {
+			t.Errorf("%q", got) // a time-out of the hanging host shows as suspect
+		}
+	})
+}
+
+// However many links of a host that hangs are due, others are checked at once.
+func TestManyLinksOfOneHostLeaveRoomForOthers(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		const many = 700
+		var hangs atomic.Int64
+		release, asked := make(chan struct{}), make(chan struct{})
+		hanging := site(t, func(http.ResponseWriter, *http.Request) { hangs.Add(1); <-release })
+		other := site(t, func(http.ResponseWriter, *http.Request) { close(asked) })
+		w.add(t, numbered(hanging, many)...)
+		w.add(t, other+"/") // due after all of them
+
+		taking, stop := context.WithCancel(t.Context())
+		go func() {
+			<-asked
+			if n := hangs.Load(); n > 5 {
+				t.Errorf("it was the turn of the other host after %d requests to the first", n)
+			}
+			stop()
+			close(release)
+		}()
+		summary, err := linkjobs.Revalidation(w.Store, 8).Run(taking, t.Context())
+		if err != nil || !strings.HasSuffix(summary, "interrupted") {
+			t.Errorf("%q, %v", summary, err)
+		}
+		var checked int
+		if _, err := fmt.Sscan(summary, &checked); err != nil || checked < 2 {
+			t.Errorf("%q, %v", summary, err)
+		}
+		// Those that waited are due at once, the others after a while: none is lost.
+		now, err := w.Claim(t.Context(), 2*many)
+		if err != nil || len(now) == 0 || len(now) > 30 {
+			t.Errorf("%d links are due at once, %v", len(now), err)
+		}
+		w.clock.Advance(3 * time.Minute)
+		later, err := w.Claim(t.Context(), 2*many)
+		if err != nil || checked+len(now)+len(later) != many+1 {
+			t.Errorf("%d checked, %d due at once, %d later; want %d in all; %v", checked, len(now), len(later), many+1, err)
+		}
+	})
+}
+
+func TestStoppedRevalidationFinishesWhatIsUnderWay(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		taking, stop := context.WithCancel(t.Context())
+		defer stop()
+		s := site(t, func(http.ResponseWriter, *http.Request) { stop() }) // during the first check
+		w.add(t, numbered(s, 5)...)
+		summary, err := linkjobs.Revalidation(w.Store, 2).Run(taking, t.Context())
+		if err != nil || summary != "1 checked, interrupted" {
+			t.Errorf("%q, %v", summary, err)
+		}
+		if got := w.revalidate(t, 2); got != "4 checked" {
+			t.Errorf("the rest, which was given back: %q", got)
+		}
+	})
+}
+
+func TestCancelledRevalidationEndsAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		working, giveUp := context.WithCancel(t.Context())
+		defer giveUp()
+		s := site(t, func(_ http.ResponseWriter, r *http.Request) {
+			giveUp()
+			<-r.Context().Done() // until the client hangs up
+		})
+		w.add(t, numbered(s, 3)...)
+		summary, err := linkjobs.Revalidation(w.Store, 2).Run(working, working)
+		if err != nil || summary != "0 checked, interrupted" {
+			t.Errorf("%q, %v", summary, err)
+		}
+		for _, l := range w.all(t) {
+			if l.Health != links.Unchecked {
+				t.Errorf("a check that was cut short left a trace: %+v", l)
+			}
+		}
+		if due, err := w.Claim(t.Context(), 10); err != nil || len(due) != 3 {
+			t.Errorf("%d of 3 links were given back, %v", len(due), err)
+		}
+	})
+}
+
+func TestLinkThatIsDeletedDuringItsCheck(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		var once sync.Once
+		s := site(t, func(http.ResponseWriter, *http.Request) {
+			once.Do(func() {
+				for _, l := range w.all(t) {
+					if _, err := w.Delete(context.Background(), l.ID); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		})
+		w.add(t, s+"/1")
+		if got := w.revalidate(t, 2); got != "0 checked" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestRevalidationFailsWithTheStore(t *testing.T) {
+	db := modelstest.New(t)
+	store := links.NewStore(db, nil, newFetcher(t), links.Options{CheckInterval: week})
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := linkjobs.Revalidation(store, 2).Run(t.Context(), t.Context()); err == nil {
+		t.Error("no error from a store that is closed")
+	}
+	if _, err := store.Purge(t.Context(), t.Context()); err == nil {
+		t.Error("no error from a store that is closed")
+	}
+}

@@ -1,0 +1,210 @@
+package targets_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	targetjobs "linkwatch/jobs/targets"
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/targets"
+	"linkwatch/outbound"
+)
+
+// interval is longer than any test, and shorter than a checker's lease.
+const interval = 8 * time.Second
+
+// world is a store of targets on loopback sites. Its clock stands still unless
+// the test moves it, so that a target comes due when it is added and when a
+// check is asked for.
+type world struct {
+	*testing.T
+	*targets.Store
+	db    *models.DB
+	clock *modelstest.Clock
+	log   *safeBuffer
+	reg   *prometheus.Registry
+}
+
+// each runs a test on every engine and looks for goroutines that it left behind.
+func each(t *testing.T, test func(w world)) {
+	t.Helper()
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		before := goleak.IgnoreCurrent()
+		t.Cleanup(func() {
+			goleak.VerifyNone(t, before, goleak.IgnoreTopFunction("database/sql.(*DB).connectionCleaner"))
+		})
+		clock := modelstest.NewClock()
+		store := targets.NewStore(db, clock.Now, targets.Options{CheckInterval: interval, Retention: time.Hour})
+		test(world{T: t, Store: store, db: db, clock: clock, log: &safeBuffer{}, reg: prometheus.NewRegistry()})
+	})
+}
+
+// start starts a checker that is stopped at the end of the test, in case the test does not.
+func (w world) start(workers int, o outbound.Options) *targetjobs.Checker {
+	w.Helper()
+	return w.startOver(w.Store, w.reg, workers, o)
+}
+
+func (w world) startOver(store *targets.Store, reg *prometheus.Registry, workers int, o outbound.Options) *targetjobs.Checker {
+	w.Helper()
+	o.AllowCIDRs = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	o.MaxConcurrent = workers
+	client := outbound.New(o)
+	c, err := targetjobs.NewChecker(store, client, workers, slog.New(slog.NewTextHandler(w.log, nil)), reg)
+	w.must(err)
+	c.Start()
+	w.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel() // what is still running hangs
+		c.Stop(ctx)
+		client.Close()
+	})
+	return c
+}
+
+func (w world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// add watches URLs and answers their ids.
+func (w world) add(urls ...string) (ids []string) {
+	w.Helper()
+	for _, u := range urls {
+		t, created, err := w.Add(w.Context(), targets.New{URL: u})
+		if err != nil || !created {
+			w.Fatalf("adding %s: %v, %v", u, created, err)
+		}
+		ids = append(ids, t.ID)
+	}
+	return ids
+}
+
+func (w world) get(id string) targets.Target {
+	w.Helper()
+	t, err := w.Get(w.Context(), id)
+	w.must(err)
+	return t
+}
+
+// again asks for a check of each.
+func (w world) again(ids ...string) {
+	w.Helper()
+	for _, id := range ids {
+		w.must(w.RequestCheck(w.Context(), id))
+	}
+}
+
+// results are all results of the store, the oldest first.
+func (w world) results() []targets.Result {
+	w.Helper()
+	page, err := w.Results(w.Context(), targets.ResultFilter{}, models.Cursor{}, models.MaxLimit)
+	w.must(err)
+	slices.Reverse(page.Items)
+	return page.Items
+}
+
+// until waits for something that happens in the store, which tells nobody.
+func (w world) until(what string, done func() bool) {
+	w.Helper()
+	for over := time.After(time.Minute); !done(); {
+		select {
+		case <-over:
+			w.Fatalf("in vain: %s\n%s", what, w.log)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// recorded waits until so many results are stored.
+func (w world) recorded(n int) []targets.Result {
+	w.Helper()
+	w.until(fmt.Sprintf("%d results", n), func() bool { return len(w.results()) >= n })
+	rs := w.results()
+	if len(rs) != n {
+		w.Fatalf("%d results, want %d", len(rs), n)
+	}
+	return rs
+}
+
+// free fails if a target is claimed by somebody.
+func (w world) free() {
+	w.Helper()
+	var claimed int64
+	w.must(w.db.Read(w.Context()).Model(&targets.Target{}).Where("claimed_by <> ''").Count(&claimed).Error)
+	if claimed > 0 {
+		w.Errorf("%d targets are claimed", claimed)
+	}
+}
+
+// metric is the value of a counter or gauge without labels.
+func (w world) metric(name string) float64 {
+	w.Helper()
+	families, err := w.reg.Gather()
+	w.must(err)
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetCounter().GetValue() + f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	w.Fatalf("there is no metric %s", name)
+	return 0
+}
+
+// site serves until the end of the test. Each has a host of its own: its port.
+func (w world) site(h http.HandlerFunc) string {
+	w.Helper()
+	s := httptest.NewServer(h)
+	w.Cleanup(s.Close)
+	return s.URL
+}
+
+// sites are n of them with the same handler.
+func (w world) sites(n int, h http.HandlerFunc) (urls []string) {
+	w.Helper()
+	for range n {
+		urls = append(urls, w.site(h))
+	}
+	return urls
+}
+
+// wait is for a handler that holds its answer back; if a test fails, its client hangs up.
+func wait(r *http.Request, until <-chan struct{}) {
+	select {
+	case <-until:
+	case <-r.Context().Done():
+	}
+}
+
+// safeBuffer is a bytes.Buffer for several goroutines.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}

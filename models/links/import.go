@@ -1,0 +1,87 @@
+package links
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// importBatch is how many links one transaction of Import stores: other writers
+// wait that long, some tenths of a second.
+const importBatch = 2500
+
+// Import stores many links without fetching them; they are fetched when their
+// first check comes. Addresses that are saved already only get the new tags.
+// An invalid one is CodeInvalid, before anything is stored. stored counts the
+// new links, also when a later batch failed.
+func (s *Store) Import(ctx context.Context, ns []New) (stored int, err error) {
+	drafts := make([]draft, len(ns))
+	for i, n := range ns {
+		if drafts[i], err = n.check(fmt.Sprintf("links[%d].", i)); err != nil {
+			return 0, err
+		}
+	}
+	now := s.clock.Now()
+	for batch := range slices.Chunk(drafts, importBatch) {
+		n, err := s.importBatch(ctx, batch, now)
+		stored += n
+		if err != nil {
+			return stored, err
+		}
+	}
+	return stored, nil
+}
+
+func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time) (int, error) {
+	byAddress := make(map[string]draft, len(batch))
+	rows := make([]Link, 0, len(batch))
+	var (
+		again  []draft
+		stored []Link
+	)
+	for _, d := range batch {
+		if _, ok := byAddress[d.canonical]; ok {
+			again = append(again, d)
+			continue
+		}
+		byAddress[d.canonical] = d
+		l := d.link(now)
+		l.Health = Unchecked
+		l.NextCheckAt = now.Add(rand.N(min(s.opts.CheckInterval, 24*time.Hour))) // not all at once
+		rows = append(rows, l)
+	}
+	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+		ls, err := insert(tx, rows)
+		if err != nil {
+			return nil, err
+		}
+		names := make([][]string, len(ls))
+		for i, l := range ls {
+			names[i] = byAddress[l.CanonicalURL].Tags
+		}
+		_, err = attach(tx, now, ls, names)
+		stored = ls
+		return ls, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, l := range stored {
+		delete(byAddress, l.CanonicalURL)
+	}
+	for _, address := range sortedKeys(byAddress) { // those that were saved before
+		again = append(again, byAddress[address])
+	}
+	for _, d := range again {
+		if _, err := s.mergeTags(ctx, d); err != nil {
+			return len(stored), err
+		}
+	}
+	return len(stored), nil
+}

@@ -1,0 +1,53 @@
+package links_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"linkwatch/models"
+	"linkwatch/models/links"
+)
+
+func TestImport(t *testing.T) {
+	each(t, func(t fixture) {
+		t.add("https://a.test/have", "old")
+		var ns []links.New
+		for i := range 1500 {
+			ns = append(ns, links.New{URL: fmt.Sprintf("https://b.test/%d", i), Tags: []string{"imported", fmt.Sprint("n", i%7)}})
+		}
+		ns = append(ns, links.New{URL: "https://a.test/have/", Tags: []string{"more"}}, links.New{URL: "https://b.test/3#again", Tags: []string{"twice"}})
+		stored, err := t.Import(t.Context(), ns)
+		t.must(err)
+		if stored != 1500 || len(t.web.asked) != 1 {
+			t.Errorf("%d stored, %d fetches", stored, len(t.web.asked))
+		}
+		if got := t.tag("imported"); got.LinkCount != 1500 {
+			t.Errorf("%+v", got)
+		}
+		if got := t.urls(links.Filter{Query: "tag:twice"}); !slices.Equal(got, []string{"https://b.test/3"}) {
+			t.Errorf("%q", got)
+		}
+		if got := t.urls(links.Filter{Query: "tag:old,more"}); !slices.Equal(got, []string{"https://a.test/have"}) {
+			t.Errorf("%q", got)
+		}
+		c, err := t.Counts(t.Context())
+		t.must(err)
+		if c.Active != 1501 || c.Health[links.Unchecked] != 1500 {
+			t.Errorf("%+v", c)
+		}
+		due, err := t.Claim(t.Context(), 10)
+		t.must(err)
+		if len(due) > 1 { // spread over a day; one may be due at this very moment
+			t.Errorf("%d links are due right after an import", len(due))
+		}
+		if _, err := t.Import(t.Context(), []links.New{{URL: "https://c.test/"}, {URL: "nonsense"}}); models.CodeOf(err) != models.CodeInvalid {
+			t.Errorf("%v", err)
+		}
+		after, err := t.Counts(t.Context())
+		t.must(err)
+		if after.Active != c.Active {
+			t.Errorf("%d links were stored beside an invalid one", after.Active-c.Active)
+		}
+	})
+}

@@ -1,0 +1,34 @@
+package shortlinks
+
+import (
+	"context"
+	"time"
+
+	"linkwatch/models"
+)
+
+// KeepDeleted is how long a deleted short link can be restored; its key is
+// taken until then.
+const KeepDeleted = 24 * time.Hour
+
+// Delete ends a short link. It can be restored for KeepDeleted. CodeNotFound
+// if there is none.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	_, err := s.change(ctx, key, false, func(l *ShortLink, now models.Time) error {
+		l.DeletedAt = now
+		return nil
+	})
+	return err
+}
+
+// Restore brings a deleted short link back with its visits; CodeNotFound if it
+// was not deleted, or too long ago.
+func (s *Store) Restore(ctx context.Context, key string) (ShortLink, error) {
+	return s.change(ctx, key, true, func(l *ShortLink, now models.Time) error {
+		if l.DeletedAt.Before(now.Add(-KeepDeleted).Time) { // about to be reaped
+			return errUnknown
+		}
+		l.DeletedAt = models.Time{}
+		return nil
+	})
+}

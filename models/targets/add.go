@@ -1,0 +1,91 @@
+package targets
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"linkwatch/models"
+)
+
+// Add adds a target. If the IdempotencyKey was used before, or there is a target
+// of the same canonical URL, that target is returned as it is and created is
+// false. Errors are CodeInvalid ("url", "name",
+// "interval_seconds", "expect.status", "expect.keyword",
+// "expect.keyword_absent", "expect.max_latency_ms", "header.Idempotency-Key").
+func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err error) {
+	var id string
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if n.IdempotencyKey == "" {
+			id, created, err = s.add(tx, n)
+			return err
+		}
+		known, err := s.keys.Claim(tx, n.IdempotencyKey)
+		if err != nil {
+			return err
+		}
+		if known != "" {
+			if _, err = lock(tx, known, false); models.CodeOf(err) != models.CodeNotFound {
+				id, created = known, false
+				return err
+			} // deleted meanwhile: the key is free again
+		}
+		if id, created, err = s.add(tx, n); err != nil {
+			return err
+		}
+		return s.keys.Keep(tx, n.IdempotencyKey, id)
+	})
+	if err != nil {
+		return Target{}, false, err
+	}
+	if created {
+		s.wake()
+	}
+	t, err = s.Get(ctx, id)
+	return t, created, err
+}
+
+func (s *Store) add(tx *gorm.DB, n New) (id string, created bool, err error) {
+	u, err := models.ParseURL("url", n.URL)
+	if err != nil {
+		return "", false, err
+	}
+	now := s.clock.Now()
+	t := Target{
+		ID: models.NewID(models.KindTarget), URL: u.Given, CanonicalURL: u.Canonical, Host: u.Host,
+		Name: n.Name, IntervalSeconds: n.IntervalSeconds, Expect: n.Expect,
+		CreatedAt: now, UpdatedAt: now, DueAt: now, NextCheckAt: now, State: Pending, StateSince: now,
+	}
+	if err := t.check(); err != nil {
+		return "", false, err
+	}
+	res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&t)
+	if res.Error != nil {
+		return "", false, fmt.Errorf("storing a target: %w", res.Error)
+	}
+	if res.RowsAffected > 0 {
+		return t.ID, true, nil
+	}
+	if err := there(tx).Where("canonical_url = ?", u.Canonical).Pluck("id", &id).Error; err != nil {
+		return "", false, fmt.Errorf("looking up a target by its URL: %w", err)
+	}
+	if id == "" {
+		return "", false, models.Conflict("The target is being deleted. Try again.")
+	}
+	return id, false, nil
+}
+
+// check bounds what the owner set and brings it to its stored form.
+func (t *Target) check() (err error) {
+	if t.Name = models.CleanLine(t.Name); models.Runes(t.Name) > MaxName {
+		return models.Invalid("name", "is longer than %d characters", MaxName)
+	}
+	if t.IntervalSeconds < 0 || t.IntervalSeconds > MaxInterval {
+		return models.Invalid("interval_seconds", "must be a whole number of seconds from 1 to %d, or left out", MaxInterval)
+	}
+	t.Folded = models.Fold(t.Name + " " + t.CanonicalURL)
+	t.Expect, err = t.Expect.check("expect")
+	return err
+}

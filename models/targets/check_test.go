@@ -1,0 +1,83 @@
+package targets_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/targets"
+)
+
+// While the host wants to be left alone not even a wish disturbs it.
+func TestCheckNowKeepsThePauseOfAHost(t *testing.T) {
+	each(t, func(f fixture) {
+		made := f.add("https://a.test")
+		r := targets.Result{Outcome: targets.ThrottledOutcome, StatusCode: 429, Attempts: 1, Error: "throttled: status 429", CheckedAt: f.Now()}
+		f.must(f.Record(f.Context(), checker, targets.Checked{Target: f.only(), Result: r, RetryAfter: 10 * time.Minute}))
+		err := f.RequestCheck(f.Context(), made.ID)
+		f.is(err, models.CodeConflict, "")
+		if e, ok := errors.AsType[*models.Error](err); !ok || e.RetryAfter != 10*time.Minute {
+			t.Errorf("%+v", err)
+		}
+		edited, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: ptr(300)})
+		f.must(err)
+		if edited.NextCheckAt != f.Now().Add(10*time.Minute) {
+			t.Errorf("after an edit it is checked in %v", edited.NextCheckAt.Sub(f.Now().Time))
+		}
+		f.clock.Advance(10 * time.Minute)
+		f.must(f.RequestCheck(f.Context(), made.ID))
+		f.only()
+	})
+}
+
+// A wish does not make a target that is overdue the last in line.
+func TestCheckNowKeepsSinceWhenItIsDue(t *testing.T) {
+	each(t, func(f fixture) {
+		made := f.add("https://a.test")
+		f.must(f.PutOff(f.Context(), checker, time.Minute, f.only()))
+		f.clock.Advance(30 * time.Second)
+		f.must(f.RequestCheck(f.Context(), made.ID))
+		if got := f.only(); got.DueAt != made.DueAt {
+			t.Errorf("due since %v, was due since %v", got.DueAt, made.DueAt)
+		}
+	})
+}
+
+func TestCheckNow(t *testing.T) {
+	each(t, func(f fixture) {
+		made := f.add("https://a.test")
+		f.check(up(1))
+		f.clock.Advance(time.Second)
+		f.must(f.RequestCheck(f.Context(), made.ID))
+		<-f.Wanted()
+		done := make(chan targets.Result)
+		go func() {
+			r, ok, err := f.CheckNow(t.Context(), made.ID, time.Minute)
+			if err != nil || !ok {
+				t.Error(ok, err)
+			}
+			done <- r
+		}()
+		<-f.Wanted() // it was asked for
+		f.record(f.only(), down())
+		if r := <-done; r.TargetID != made.ID || r.Outcome != targets.DownOutcome {
+			t.Errorf("%+v", r)
+		}
+		if _, ok, err := f.CheckNow(f.Context(), made.ID, time.Millisecond); ok || err != nil {
+			t.Errorf("done %v, %v without a check", ok, err)
+		}
+		_, _, err := f.CheckNow(f.Context(), models.NewID(models.KindTarget), time.Millisecond)
+		f.is(err, models.CodeNotFound, "")
+		<-f.Wanted()
+		go func() {
+			<-f.Wanted() // it was asked for
+			_, err := f.Edit(t.Context(), made.ID, targets.Edit{Paused: ptr(true)})
+			if err != nil {
+				t.Error(err)
+			}
+		}()
+		_, _, err = f.CheckNow(f.Context(), made.ID, time.Minute)
+		f.is(err, models.CodeConflict, "")
+	})
+}

@@ -1,0 +1,59 @@
+package targets
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// KeepDeleted is how long a deleted target can be restored.
+const KeepDeleted = 24 * time.Hour
+
+// Delete stops watching a target. It can be restored for KeepDeleted.
+// CodeNotFound if there is none.
+func (s *Store) Delete(ctx context.Context, id string) error {
+	return s.db.Write(ctx, func(tx *gorm.DB) error {
+		t, err := lock(tx, id, false)
+		if err != nil {
+			return err
+		}
+		changes := map[string]any{"deleted_at": s.clock.Now()}
+		if err := s.rest(tx, t, changes); err != nil {
+			return err
+		}
+		return update(tx, t, changes)
+	})
+}
+
+// Restore brings a deleted target back with its history: CodeNotFound if it
+// was not deleted, or too long ago; CodeConflict if its URL is watched anew.
+func (s *Store) Restore(ctx context.Context, id string) (Target, error) {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		t, err := lock(tx, id, true)
+		if err != nil {
+			return err
+		}
+		now := s.clock.Now()
+		if t.DeletedAt.Before(now.Add(-KeepDeleted).Time) { // being purged
+			return models.NotFound("target")
+		}
+		changes := map[string]any{"deleted_at": nil}
+		if !t.Paused {
+			begin(changes, now)
+		}
+		err = update(tx, t, changes)
+		if errors.Is(err, gorm.ErrDuplicatedKey) {
+			return models.Conflict("The URL is watched anew already.")
+		}
+		return err
+	})
+	if err != nil {
+		return Target{}, err
+	}
+	s.wake()
+	return s.Get(ctx, id)
+}

@@ -1,0 +1,22 @@
+package admin
+
+import (
+	"net/url"
+
+	"linkwatch/models"
+	"linkwatch/models/schedule"
+	"linkwatch/views/ui"
+)
+
+// Job is the page of one scheduled job with its runs, newest first. Older is true if
+// there are newer runs than these.
+type Job struct {
+	ui.Page
+	Job   schedule.Job
+	Runs  models.Slice[schedule.Run]
+	Older bool
+}
+
+func olderPath(id string, next models.Cursor) string {
+	return jobPath(id) + "?" + url.Values{"page_token": {next.Token()}}.Encode()
+}

@@ -1,0 +1,32 @@
+// Package admin holds the pages of scheduled jobs, of the cleanup and of the
+// settings: for each a struct with what it shows, and the component that shows
+// it.
+package admin
+
+import (
+	"strings"
+	"time"
+
+	"linkwatch/models/schedule"
+	"linkwatch/views/ui"
+)
+
+// Jobs is the page of all scheduled jobs.
+type Jobs struct {
+	ui.Page
+	Jobs    []schedule.Job
+	Cleaned int64 // rows that the reaper has deleted so far
+}
+
+// schedulePhrase is a schedule in words: "every minute", "every 15 minutes". A cron
+// expression stays as it is.
+func schedulePhrase(schedule string) string {
+	interval, ok := strings.CutPrefix(schedule, "@every ")
+	d, err := time.ParseDuration(interval)
+	if !ok || err != nil || d <= 0 {
+		return schedule
+	}
+	return ui.Every(d)
+}
+
+func jobPath(id string) string { return "/admin/jobs/" + id }

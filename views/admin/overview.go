@@ -1,0 +1,47 @@
+package admin
+
+import (
+	"slices"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"linkwatch/models/schedule"
+	"linkwatch/views/ui"
+)
+
+// Overview is what the overview shows of scheduled jobs.
+type Overview struct {
+	Jobs []schedule.Job
+	Now  time.Time
+}
+
+// Part is the jobs' part of the overview. All failed jobs are shown: they are few.
+func (v Overview) Part() ui.OverviewPart {
+	p := ui.OverviewPart{
+		Attention: []ui.Attention{{Severity: ui.Warning, Noun: "failed job", Path: "/admin/jobs", Rows: v.failed()}},
+		Well:      []string{"no job failed"},
+	}
+	if len(v.Jobs) > 0 {
+		p.Main = []templ.Component{nextRuns(v.upcoming(), v.Now)}
+	}
+	return p
+}
+
+// failed are the rows of the jobs whose last run failed.
+func (v Overview) failed() []templ.Component {
+	var rows []templ.Component
+	for _, j := range v.Jobs {
+		if j.LastError != "" {
+			rows = append(rows, failedJob(j, v.Now))
+		}
+	}
+	return rows
+}
+
+// upcoming are the jobs in the order of their next runs.
+func (v Overview) upcoming() []schedule.Job {
+	return slices.SortedFunc(slices.Values(v.Jobs), func(a, b schedule.Job) int {
+		return a.NextRunAt.Compare(b.NextRunAt.Time)
+	})
+}

@@ -1,0 +1,102 @@
+package targets
+
+import (
+	"fmt"
+
+	"linkwatch/models/targets"
+	"linkwatch/views/ui"
+)
+
+// uptimeOf is a share as people read it; "–" where nothing is known.
+func uptimeOf(s targets.Share) string {
+	ratio, ok := s.Ratio()
+	if !ok {
+		return "–"
+	}
+	return ui.Percent(ratio)
+}
+
+// beatsOf is the beat bar of a target, padded with empty beats on the left. Only
+// beats that are not up have a title.
+func beatsOf(t targets.Target) []beat {
+	beats := make([]beat, targets.MaxBeats)
+	from := max(targets.MaxBeats-len(t.Beats), 0)
+	for i := range beats {
+		beats[i].Kind = beatNone
+	}
+	for i, b := range t.Beats[max(len(t.Beats)-targets.MaxBeats, 0):] {
+		one := beat{Kind: kindOf(b.Outcome)}
+		if b.Outcome != targets.UpOutcome {
+			one.Title = b.Outcome.String() + " · " + b.At.UTC().Format("2 Jan, 15:04:05 UTC")
+		}
+		beats[from+i] = one
+	}
+	return beats
+}
+
+func kindOf(o targets.Outcome) beatKind {
+	switch o {
+	case targets.UpOutcome:
+		return beatUp
+	case targets.ThrottledOutcome:
+		return beatThrottled
+	case targets.DownOutcome:
+		return beatDown
+	}
+	return beatNone
+}
+
+// beatsSay is a beat bar in words: "38 of the last 40 checks up, 1 throttled",
+// "2 of 3 checks up".
+func beatsSay(t targets.Target) string {
+	if len(t.Beats) == 0 {
+		return "not checked yet"
+	}
+	up, throttled := 0, 0
+	for _, b := range t.Beats {
+		switch b.Outcome {
+		case targets.UpOutcome:
+			up++
+		case targets.ThrottledOutcome:
+			throttled++
+		case targets.DownOutcome:
+		}
+	}
+	say := fmt.Sprintf("%d of %s up", up, ui.Plural(len(t.Beats), "check"))
+	if len(t.Beats) == targets.MaxBeats { // else these are all there are
+		say = fmt.Sprintf("%d of the last %d checks up", up, targets.MaxBeats)
+	}
+	if throttled > 0 {
+		say += fmt.Sprintf(", %d throttled", throttled)
+	}
+	return say
+}
+
+// latencies are those of the beats; -1 where there was no answer.
+func latencies(t targets.Target) []int {
+	ms := make([]int, len(t.Beats))
+	for i, b := range t.Beats {
+		ms[i] = b.LatencyMS
+		if b.Outcome == targets.DownOutcome {
+			ms[i] = -1
+		}
+	}
+	return ms
+}
+
+// latenciesSay is a sparkline in words.
+func latenciesSay(t targets.Target) string {
+	least, most := -1, 0
+	for _, ms := range latencies(t) {
+		if ms >= 0 {
+			if least < 0 || ms < least {
+				least = ms
+			}
+			most = max(most, ms)
+		}
+	}
+	if least < 0 {
+		return "no latencies"
+	}
+	return "latency from " + ui.Latency(least) + " to " + ui.Latency(most)
+}

@@ -1,0 +1,37 @@
+package targets
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/targets"
+)
+
+func TestBeats(t *testing.T) {
+	now := models.At(time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC))
+	few := targets.Target{Beats: targets.Beats{
+		{At: now, Outcome: targets.UpOutcome, LatencyMS: 80},
+		{At: now.Add(time.Minute), Outcome: targets.DownOutcome, LatencyMS: 5000},
+		{At: now.Add(2 * time.Minute), Outcome: targets.ThrottledOutcome, LatencyMS: 9},
+	}}
+	if got := beatsSay(few); got != "1 of 3 checks up, 1 throttled" {
+		t.Errorf("%q", got)
+	}
+	beats := beatsOf(few)
+	if len(beats) != targets.MaxBeats || beats[36].Kind != beatNone || beats[37] != (beat{Kind: beatUp}) ||
+		beats[38] != (beat{Kind: beatDown, Title: "down · 24 Mar, 12:01:00 UTC"}) || beats[39].Kind != beatThrottled {
+		t.Errorf("%v", beats[35:])
+	}
+	if got := latencies(few); !slices.Equal(got, []int{80, -1, 9}) || latenciesSay(few) != "latency from 9 ms to 80 ms" {
+		t.Errorf("%v: %q", got, latenciesSay(few))
+	}
+	if got := beatsSay(targets.Target{}); got != "not checked yet" || latenciesSay(targets.Target{}) != "no latencies" {
+		t.Errorf("%q", got)
+	}
+	full := targets.Target{Beats: make(targets.Beats, targets.MaxBeats)}
+	if got := beatsSay(full); got != "40 of the last 40 checks up" {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,115 @@
+// Package targets holds the pages of targets, their checks, status pages and
+// badges: for each a struct with what it shows, and the component that shows it.
+package targets
+
+import (
+	"net/url"
+	"strconv"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/targets"
+	"linkwatch/views/ui"
+)
+
+// List is the page of all targets: the form to add, the search, the rows.
+type List struct {
+	ui.Page
+	Place     Place
+	Add       Form
+	Query     string // what is wrong with the search, else ""
+	Targets   models.Slice[targets.Target]
+	Counts    targets.Counts
+	Interval  time.Duration // CHECK_INTERVAL
+	Intervals []int         // seconds to choose from, see Intervals
+}
+
+// Place is a page of the list of targets. Its path can be bookmarked.
+type Place struct {
+	targets.Filter
+	Token string // of the page; "" = the first
+}
+
+// Path is the address of the list.
+func (p Place) Path() string {
+	q := url.Values{}
+	ui.SetFilters(q, map[string]string{
+		"q": p.Text, "host": p.Host, "status": string(p.Status), "page_token": p.Token, "certificate": string(p.Certificate),
+	})
+	return ui.WithQuery("/watch", q)
+}
+
+// A place with another filter starts at its first page.
+
+func (p Place) withStatus(s targets.Status) Place { p.Status, p.Token = s, ""; return p }
+func (p Place) withHost(h string) Place           { p.Host, p.Token = h, ""; return p }
+func (p Place) withCertificate(c targets.Certificate) Place {
+	p.Certificate, p.Token = c, ""
+	return p
+}
+func (p Place) after(c models.Cursor) Place { p.Token = c.Token(); return p }
+
+func (p Place) filtered() bool { return p.Filter != targets.Filter{} }
+
+// Form is what was typed for a target, with its errors.
+type Form struct {
+	URL, Name, Interval              string
+	Status, Keyword, Absent, Latency string // what is expected
+	Open                             bool   // show what is folded
+	Errors                           ui.Errors
+}
+
+// FormOf is the form filled in with a target.
+func FormOf(t targets.Target) Form {
+	f := Form{
+		URL: t.URL, Name: t.Name, Interval: strconv.Itoa(t.IntervalSeconds),
+		Status: t.Expect.Status, Keyword: t.Expect.Keyword, Absent: t.Expect.Absent,
+	}
+	if t.Expect.MaxLatencyMS > 0 {
+		f.Latency = strconv.Itoa(t.Expect.MaxLatencyMS)
+	}
+	return f
+}
+
+// details reports whether the form holds more than a URL.
+func (f Form) details() bool {
+	return f.Open || f.Name+f.Status+f.Keyword+f.Absent+f.Latency != "" || (f.Interval != "" && f.Interval != "0") ||
+		len(f.Errors) > 1 || (len(f.Errors) == 1 && f.Errors["url"] == "")
+}
+
+// choices are the intervals that are offered, in seconds; 0 is CHECK_INTERVAL.
+var choices = []int{30, 60, 5 * 60, 15 * 60, 3600, 6 * 3600, 24 * 3600, 7 * 24 * 3600}
+
+// Intervals are the choices of a target's interval in seconds: those longer
+// than CHECK_INTERVAL, and the one it has.
+func Intervals(check time.Duration, own int) []int {
+	all := []int{}
+	for _, c := range choices {
+		if own > 0 && own < c && (len(all) == 0 || all[len(all)-1] < own) {
+			all = append(all, own)
+		}
+		if time.Duration(c)*time.Second > check || c == own {
+			all = append(all, c)
+		}
+	}
+	if own > choices[len(choices)-1] {
+		all = append(all, own)
+	}
+	return all
+}
+
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+
+// found is the number of targets in the list, as far as it is known.
+func (v List) found() string {
+	n, whole := len(v.Targets.Items), v.Place.Token == "" && !v.Targets.More()
+	switch {
+	case v.Place.Filter == targets.Filter{}:
+		n = v.Counts.All()
+	case v.Place.Filter == targets.Filter{Status: v.Place.Status}:
+		n = v.Counts[v.Place.Status]
+	case !whole:
+		return "Many targets"
+	}
+	return ui.Plural(n, "target")
+}

@@ -1,0 +1,211 @@
+package targets
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/targets"
+	"linkwatch/views/ui"
+)
+
+// StatusPage is the public page of a group of targets. It shows names, states and
+// times, but no path, no error and no link to other pages. A target without a name
+// is shown by its host.
+type StatusPage struct {
+	targets.StatusPage
+	Days    map[int64][]targets.DayShare // by Target.Seq
+	Outages []targets.Outage             // newest first
+	More    bool                         // there are older outages
+	Now     time.Time
+}
+
+// watchedBy is at the foot of a status page.
+const watchedBy = "Watched by Linkwatch"
+
+// mostlyDown is the uptime below which a day is shown as down, not as partly up.
+const mostlyDown = 0.5
+
+// state is the status of all targets together: down if any is, else up if any is,
+// else pending if any is, else paused.
+func (v StatusPage) state() targets.Status {
+	n := v.counts()
+	for _, s := range []targets.Status{targets.Down, targets.Up, targets.Pending} {
+		if n[s] > 0 {
+			return s
+		}
+	}
+	return targets.Paused
+}
+
+func (v StatusPage) counts() targets.Counts {
+	n := targets.Counts{}
+	for _, t := range v.Targets {
+		n[t.Status()]++
+	}
+	return n
+}
+
+// verdict is the state in words.
+func (v StatusPage) verdict() string {
+	n, all := v.counts(), len(v.Targets)
+	switch {
+	case n[targets.Down] == all:
+		return "All systems are down"
+	case n[targets.Down] == 1:
+		return fmt.Sprintf("1 of %d is down", all)
+	case n[targets.Down] > 1:
+		return fmt.Sprintf("%d of %d are down", n[targets.Down], all)
+	case n[targets.Up] == all:
+		return "All systems are up"
+	case n[targets.Up] == 1:
+		return fmt.Sprintf("1 of %d is up", all)
+	case n[targets.Up] > 1:
+		return fmt.Sprintf("%d of %d are up", n[targets.Up], all)
+	case n[targets.Pending] > 0:
+		return "Waiting for the first results"
+	}
+	return "Monitoring is paused"
+}
+
+// maxNamed is how many targets that are down are named beside the verdict.
+const maxNamed = 3
+
+// aside adds to the verdict which targets are down and how many have no status: "Checkout · Shop · 1 paused".
+func (v StatusPage) aside() string {
+	var parts []string
+	n, all := v.counts(), len(v.Targets)
+	if n[targets.Down] <= maxNamed && n[targets.Down] < all {
+		for _, t := range v.Targets {
+			if t.Status() == targets.Down {
+				parts = append(parts, t.DisplayTitle())
+			}
+		}
+	}
+	if n[targets.Paused] > 0 && n[targets.Paused] < all {
+		parts = append(parts, fmt.Sprintf("%d paused", n[targets.Paused]))
+	}
+	if n[targets.Pending] > 0 && n[targets.Pending] < all {
+		parts = append(parts, fmt.Sprintf("%d pending", n[targets.Pending]))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// checkedAt is when the last check of any target began; zero: never.
+func (v StatusPage) checkedAt() time.Time {
+	var last models.Time
+	for _, t := range v.Targets {
+		if t.LastCheckedAt.After(last.Time) {
+			last = t.LastCheckedAt
+		}
+	}
+	return last.Time
+}
+
+// statusNote is a remark beside the status of a target; "" = none.
+func statusNote(t targets.Target, now time.Time) string {
+	switch t.Status() {
+	case targets.Down:
+		return "for " + ui.Lasted(now.Sub(t.StateSince.Time))
+	case targets.Pending:
+		return "no result yet"
+	case targets.Paused:
+		return "not checked at present"
+	case targets.Up:
+	}
+	return ""
+}
+
+// dayBeats are the days of a target as a bar, each with its date and uptime.
+func dayBeats(days []targets.DayShare) []beat {
+	beats := make([]beat, len(days))
+	for i, d := range days {
+		found := "no data"
+		if d.Known() > 0 {
+			found = uptimeOf(d.Share)
+		}
+		beats[i] = beat{Kind: dayKind(d.Share), Title: d.At.Format("2 Jan") + ": " + found}
+	}
+	return beats
+}
+
+func dayKind(s targets.Share) beatKind {
+	switch ratio, ok := s.Ratio(); {
+	case !ok:
+		return beatNone
+	case s.Down == 0:
+		return beatUp
+	case ratio < mostlyDown:
+		return beatDown
+	}
+	return beatPartly
+}
+
+// daysLabel describes a bar of days in words.
+func daysLabel(days []targets.DayShare) string {
+	measured, failed := 0, 0
+	for _, d := range days {
+		if d.Known() > 0 {
+			measured++
+		}
+		if d.Down > 0 {
+			failed++
+		}
+	}
+	if measured == 0 {
+		return fmt.Sprintf("The last %d days: no data", len(days))
+	}
+	return fmt.Sprintf("The last %d days: %d with data, %d of them with down time", len(days), measured, failed)
+}
+
+// outageDay is the outages that began on one day, newest first.
+type outageDay struct {
+	At      time.Time // any time of the day, UTC
+	Outages []targets.Outage
+}
+
+func (d outageDay) id() string { return StatusDay(d.At) }
+
+// StatusDay is the id of a day on a status page: "2026-03-12".
+func StatusDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+
+func (v StatusPage) outageDays() []outageDay {
+	var days []outageDay
+	for _, o := range v.Outages {
+		if n := len(days); n > 0 && days[n-1].id() == StatusDay(o.StartedAt.Time) {
+			days[n-1].Outages = append(days[n-1].Outages, o)
+		} else {
+			days = append(days, outageDay{o.StartedAt.Time, []targets.Outage{o}})
+		}
+	}
+	return days
+}
+
+// outageTimes is when an outage was: "14:03 – 14:11 UTC"; an end on another day
+// has its date.
+func outageTimes(o targets.Outage) string {
+	const clock = "15:04"
+	from := o.StartedAt.Format(clock)
+	if o.EndedAt.IsZero() {
+		return "since " + from + " UTC"
+	}
+	to := o.EndedAt.Format(clock)
+	if StatusDay(o.EndedAt.Time) != StatusDay(o.StartedAt.Time) {
+		to = o.EndedAt.Format("2 Jan, ") + to
+	}
+	return from + " – " + to + " UTC"
+}
+
+// The addresses of a status page.
+
+// StatusPath is the path of the public page.
+func StatusPath(slug string) string { return "/status/" + slug }
+
+// StatusFeedPath is the path of the feed of its outages.
+func StatusFeedPath(slug string) string { return StatusPath(slug) + "/feed" }
+
+// StatusEditPath is the path of the form that edits it.
+func StatusEditPath(slug string) string { return StatusPath(slug) + "/edit" }
+
+func statusDeletePath(slug string) string { return StatusPath(slug) + "/delete" }

@@ -1,0 +1,86 @@
+package targets
+
+import (
+	"fmt"
+	"html"
+	"strings"
+
+	"linkwatch/models/targets"
+	"linkwatch/views/ui"
+)
+
+// StatusPages is the list of status pages.
+type StatusPages struct {
+	ui.Page
+	Pages []targets.StatusPage
+}
+
+// StatusEdit is the page with the form of a status page.
+type StatusEdit struct {
+	ui.Page
+	Saved   targets.StatusPage // as stored; zero = a new one
+	Form    StatusForm
+	BaseURL string // where this program is reached, for the addresses to copy
+}
+
+// StatusForm is what was typed and selected for a status page.
+type StatusForm struct {
+	Title, Slug, Description string
+	Chosen                   []targets.Target // in the page's order
+	Find                     string           // a part of the names to choose from
+	Found                    []targets.Target // to choose from
+	More                     bool             // there are more to choose from than those
+	Errors                   ui.Errors
+}
+
+// StatusDelete is the page that asks before a status page is deleted.
+type StatusDelete struct {
+	ui.Page
+	Status targets.StatusPage
+}
+
+// StatusNewPath is the path of the form for a new status page.
+const StatusNewPath = "/status/new"
+
+func (v StatusEdit) isNew() bool { return v.Saved.ID == "" }
+
+func (v StatusEdit) title() string {
+	if v.isNew() {
+		return "New status page"
+	}
+	return v.Saved.Title
+}
+
+// action is the path that the form posts to.
+func (v StatusEdit) action() string {
+	if v.isNew() {
+		return "/status"
+	}
+	return StatusEditPath(v.Saved.Slug)
+}
+
+// markdown and markup are the badges of a target to copy: images that link to the
+// status page.
+
+func (v StatusEdit) markdown(t targets.Target) string {
+	return v.snippet(t, func(page, src, alt string) string {
+		return fmt.Sprintf("[![%s](%s)](%s)", markdownEscapes.Replace(alt), src, page)
+	})
+}
+
+func (v StatusEdit) markup(t targets.Target) string {
+	return v.snippet(t, func(page, src, alt string) string {
+		return fmt.Sprintf(`<a href="%s"><img src="%s" alt="%s"></a>`, html.EscapeString(page), html.EscapeString(src), html.EscapeString(alt))
+	})
+}
+
+func (v StatusEdit) snippet(t targets.Target, line func(page, src, alt string) string) string {
+	var lines []string
+	for _, b := range offeredBadges {
+		lines = append(lines, line(v.BaseURL+StatusPath(v.Saved.Slug), v.BaseURL+badgePath(t.ID, b.kind, b.of), t.DisplayTitle()+": "+b.kind))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// markdownEscapes are for text within the brackets of a link.
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "`", "\\`", "*", `\*`, "_", `\_`, "<", "&lt;", "&", "&amp;")

@@ -1,0 +1,45 @@
+package ui
+
+// Nav is what the systems put into the frame of every page: the frame itself
+// knows none of them.
+type Nav struct {
+	Sections []Section  // the navigation
+	Admin    []Section  // the pages that the head of each admin page lists
+	Search   *SearchBox // the field in the header; nil = none
+	New      *Link      // the button "New" in the header; nil = none
+	Keys     []Key      // the systems' entries in the help on keys
+}
+
+// Section is an entry of the navigation, or of the head of the admin pages.
+type Section struct {
+	ID    string // of Page.Section, or of AdminHead
+	Label string
+	Path  string
+	Key   string // the letter that leads there after "g"; "" = none
+}
+
+// SearchBox is the field in the header of every page. It sends what is typed to
+// Path as the parameter q.
+type SearchBox struct{ Label, Path string }
+
+// Link is a link with its words.
+type Link struct{ Label, Path string }
+
+// FirstSection is the first entry of the navigation after the overview. ok is
+// false if there is none.
+func (p Page) FirstSection() (s Section, ok bool) {
+	for _, s := range p.nav().Sections {
+		if s.Path != "/" {
+			return s, true
+		}
+	}
+	return Section{}, false
+}
+
+// nav is the navigation of a page; a page without one has an empty one.
+func (p Page) nav() Nav {
+	if p.Nav == nil {
+		return Nav{}
+	}
+	return *p.Nav
+}

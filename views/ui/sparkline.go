@@ -1,0 +1,41 @@
+package ui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// The measures of a sparkline, in units that the browser stretches.
+const (
+	sparkHeight = 20
+	sparkStep   = 2
+)
+
+// sparkline is the outline of a small line of values; a negative one is a gap.
+func sparkline(ms []int) string {
+	var d strings.Builder
+	top := 1
+	for _, v := range ms {
+		top = max(top, v)
+	}
+	for i, v := range ms {
+		if v < 0 {
+			continue
+		}
+		place := strconv.Itoa(i*sparkStep) + " " + ChartY(v, top, sparkHeight)
+		switch {
+		case i > 0 && ms[i-1] >= 0:
+			d.WriteString("L" + place)
+		case i+1 < len(ms) && ms[i+1] >= 0:
+			d.WriteString("M" + place)
+		default:
+			d.WriteString("M" + place + "h0")
+		}
+	}
+	return d.String()
+}
+
+func sparkBox(ms []int) string {
+	return fmt.Sprintf("0 0 %d %d", max(len(ms)-1, 1)*sparkStep, sparkHeight)
+}

@@ -1,0 +1,68 @@
+package ui
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"linkwatch/models"
+)
+
+// Host is the host of a URL as people read it, with its port and without "www.".
+func Host(address string) string {
+	host := ""
+	if u, err := url.Parse(address); err == nil {
+		host = u.Host
+	} else if u, err := models.ParseURL("url", address); err == nil { // net/url refuses more than browsers do
+		_, host, _ = strings.Cut(u.Origin(), "://")
+	}
+	if host == "" {
+		return address
+	}
+	if bare, ok := strings.CutPrefix(host, "www."); ok && bare != "" {
+		return bare
+	}
+	return host
+}
+
+// Count writes a number with a thin space between thousands: "12 804".
+func Count[N int | int64](n N) string {
+	s := strconv.FormatInt(int64(n), 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "\u202f" + s[i:]
+	}
+	return s
+}
+
+// Percent writes a ratio from 0 to 1 with two decimals: "99.98%". Only 1 is
+// "100%" and only 0 is "0%", however near to them another ratio may be.
+func Percent(ratio float64) string {
+	switch {
+	case ratio >= 1:
+		return "100%"
+	case ratio <= 0:
+		return "0%"
+	}
+	return strconv.FormatFloat(min(max(ratio*100, 0.01), 99.99), 'f', 2, 64) + "%"
+}
+
+// Plural is a count with its noun: "1 link", "12 links".
+func Plural[N int | int64](n N, noun string) string {
+	return Count(n) + " " + Noun(n, noun)
+}
+
+// Noun is the noun of a count, without it: "link", "links".
+func Noun[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+// Sentence returns s with its first letter in upper case.
+func Sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
