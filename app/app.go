@@ -118,13 +118,10 @@ func newApp(o Options, more ...func(*core) System) (*App, error) {
 	if cfg.AuthDisabled {
 		password = ""
 	}
-	a.Router, err = handlers.New(handlers.Deps{
+	a.Router = handlers.New(handlers.Deps{
 		Systems: systems.served(), Frame: c.frame, Health: c.health, Log: o.Log, Registry: c.registry,
 		Host: cfg.HTTPHost, PublicURL: cfg.PublicURL, Password: password,
 	})
-	if err != nil {
-		return nil, err
-	}
 	for _, s := range systems.All() {
 		if s.Serve != nil {
 			s.Serve(a.Router.Routes())

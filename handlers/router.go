@@ -52,7 +52,7 @@ func (r *Router) Routes() []middleware.Route { return r.routes }
 func (r *Router) HostRoutes() map[string][]middleware.Route { return r.hosts }
 
 // New builds the router.
-func New(d Deps) (*Router, error) {
+func New(d Deps) *Router {
 	gin.SetMode(gin.ReleaseMode)
 	errs, table := d.Frame.Errors, middleware.NewTable()
 	access := middleware.NewAccess(errs, table, d.Password)
@@ -71,10 +71,7 @@ func New(d Deps) (*Router, error) {
 	)
 
 	operations := register(engine, errs, d.Health, d.Systems)
-	docs, err := middleware.NewDocs(operations)
-	if err != nil {
-		return nil, err
-	}
+	docs := middleware.NewDocs(errs, operations)
 	shared := []middleware.Route{ // what hosts of their own serve as well
 		{Method: "GET", Path: "/healthz", Needs: middleware.Public, Handler: d.Health.Alive},
 		{Method: "GET", Path: static.Prefix + "*file", Needs: middleware.Public, Handler: files(errs)},
@@ -118,7 +115,7 @@ func New(d Deps) (*Router, error) {
 	whole := gzhttp.GzipHandler(aliases(engine, d.Systems))
 	return &Router{
 		Handler: byHost(hosts, table.QuickPrefixes(), engine, whole), engine: engine, routes: routes, hosts: hostRoutes,
-	}, nil
+	}
 }
 
 // navigation is that of all systems, after the overview.

@@ -44,30 +44,30 @@ var changed = map[string]string{
 	links.ActionDelete: "deleted", links.ActionExpire: "expired", links.ActionRevive: "revived", links.ActionTag: "tagged",
 }
 
-func (p Pages) flash(c *gin.Context, here string) (ui.Flash, error) {
+func (p Pages) flash(c *gin.Context, here string) (f ui.Flash, found bool, err error) {
 	if id := c.Query(paramChange); id != "" {
 		ch, err := p.Links.ChangeOf(c.Request.Context(), id)
 		if models.CodeOf(err) == models.CodeNotFound { // undone meanwhile, or too old
-			return ui.Flash{}, nil
+			return ui.Flash{}, true, nil
 		}
 		if err != nil {
-			return ui.Flash{}, err
+			return ui.Flash{}, true, err
 		}
 		return ui.Flash{
 			Text:   fmt.Sprintf("%s %s.", ui.Plural(ch.Links, "link"), changed[ch.Action]),
 			Action: ui.Action{Label: "Undo", Path: "/changes/" + ch.ID + "/undo", Back: here},
-		}, nil
+		}, true, nil
 	}
 	for _, param := range []string{paramAdded, paramKnown} {
 		if id := c.Query(param); id != "" {
 			l, err := p.Links.Get(c.Request.Context(), id)
 			if models.CodeOf(err) == models.CodeNotFound {
-				return ui.Flash{}, nil
+				return ui.Flash{}, true, nil
 			}
-			return savedFlash(l, param), err
+			return savedFlash(l, param), true, err
 		}
 	}
-	return ui.Flash{}, nil
+	return ui.Flash{}, false, nil
 }
 
 func savedFlash(l links.Link, param string) ui.Flash {

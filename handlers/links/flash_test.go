@@ -15,3 +15,13 @@ func TestWhatAnAddressSays(t *testing.T) {
 		apptest.WantCount(t, s.Get(path), ".flash", 0)
 	}
 }
+
+// An address that names an action of which nothing is left says nothing else.
+func TestFlash_GoneActionSaysNothingElse(t *testing.T) {
+	s := apptest.NewSite(t)
+	target := s.Watch("https://watched.test", "").ID
+	for _, q := range []string{"saved=none&done=edited", "change=none&done=edited", "saved=none&removed=first-20", "known=none&deleted=" + target} {
+		apptest.WantCount(t, s.Get("/links?"+q), ".flash", 0)
+	}
+	apptest.WantText(t, s.Get("/links?done=edited"), ".flash", "Saved.")
+}

@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"net/http"
+	"sync"
 
 	"github.com/gin-gonic/gin"
 	"github.com/swaggest/swgui/v5emb"
@@ -9,31 +10,34 @@ import (
 
 // Docs serves the description of the API.
 type Docs struct {
-	v31, v30 []byte
+	errs     *Errors
+	v31, v30 func() ([]byte, error)
 	ui       http.Handler
 }
 
-// NewDocs writes the description once: it does not change while the program runs.
-func NewDocs(d interface {
+// NewDocs makes the routes of a description. It is written when it is first asked
+// for, and kept: it does not change while the program runs.
+func NewDocs(errs *Errors, d interface {
 	OpenAPI() ([]byte, error)
 	OpenAPI30() ([]byte, error)
-}) (*Docs, error) {
-	v31, err := d.OpenAPI()
-	if err != nil {
-		return nil, err
-	}
-	v30, err := d.OpenAPI30()
-	if err != nil {
-		return nil, err
-	}
-	return &Docs{v31, v30, v5emb.New("Linkwatch", "/openapi.json", "/apidoc")}, nil
+}) *Docs {
+	return &Docs{errs, sync.OnceValues(d.OpenAPI), sync.OnceValues(d.OpenAPI30), v5emb.New("Linkwatch", "/openapi.json", "/apidoc")}
 }
 
 // OpenAPI answers GET /openapi.json (OpenAPI 3.1).
-func (d *Docs) OpenAPI(c *gin.Context) { c.Data(http.StatusOK, "application/json", d.v31) }
+func (d *Docs) OpenAPI(c *gin.Context) { d.write(c, d.v31) }
 
 // OpenAPI30 answers GET /openapi-3.0.json.
-func (d *Docs) OpenAPI30(c *gin.Context) { c.Data(http.StatusOK, "application/json", d.v30) }
+func (d *Docs) OpenAPI30(c *gin.Context) { d.write(c, d.v30) }
+
+func (d *Docs) write(c *gin.Context, document func() ([]byte, error)) {
+	b, err := document()
+	if err != nil {
+		d.errs.Write(c, err)
+		return
+	}
+	c.Data(http.StatusOK, "application/json", b)
+}
 
 // SwaggerUI answers GET /apidoc with Swagger UI, whose assets are in the
 // program. Its page has a script and styles of its own, which only this route allows.

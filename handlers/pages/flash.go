@@ -15,10 +15,11 @@ type Flash struct {
 	Params []string
 	// Notices are what Done says, by key. Keys are unique across systems.
 	Notices map[string]ui.Flash
-	// Read is what the page at a request's address has to say about the last
-	// action, with the way to undo it: the zero Flash for nothing. here is the
-	// address of the page itself, to come back to. nil = nothing but the notices.
-	Read func(c *gin.Context, here string) (ui.Flash, error)
+	// Read returns what the page at a request's address says about the last action,
+	// with the way to undo it. found is whether the address names an action of this
+	// system: then the page says nothing else, even if there is nothing left to say.
+	// here is the address of the page itself, to come back to. nil = only notices.
+	Read func(c *gin.Context, here string) (f ui.Flash, found bool, err error)
 }
 
 // ParamDone is the parameter that holds the key of a notice.
@@ -31,7 +32,7 @@ func (f *Frame) Flash(c *gin.Context, here string) (ui.Flash, error) {
 		if of.Read == nil {
 			continue
 		}
-		if flash, err := of.Read(c, here); err != nil || flash.Text != "" {
+		if flash, found, err := of.Read(c, here); err != nil || found {
 			return flash, err
 		}
 	}

@@ -32,13 +32,13 @@ func (p Pages) Flashes() pages.Flash {
 }
 
 // flash offers to undo the deletion of a short link.
-func (p Pages) flash(c *gin.Context, _ string) (ui.Flash, error) {
+func (p Pages) flash(c *gin.Context, _ string) (f ui.Flash, found bool, err error) {
 	key := c.Query(paramDeleted)
 	if len(key) < shortlinks.MinKey || len(key) > shortlinks.MaxKey || url.PathEscape(key) != key {
-		return ui.Flash{}, nil
+		return ui.Flash{}, false, nil
 	}
 	return ui.Flash{
 		Text:   "The short link is deleted; visitors see that it is gone.",
 		Action: ui.Action{Label: "Undo", Path: "/short/" + key + "/restore"},
-	}, nil
+	}, true, nil
 }

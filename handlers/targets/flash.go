@@ -37,23 +37,23 @@ func (p Pages) Flashes() pages.Flash {
 	}
 }
 
-func (p Pages) flash(c *gin.Context, _ string) (ui.Flash, error) {
+func (p Pages) flash(c *gin.Context, _ string) (f ui.Flash, found bool, err error) {
 	if id := c.Query(paramDeleted); models.CheckID(models.KindTarget, id) == nil {
 		return ui.Flash{
 			Text:   "The target is deleted, and is not checked any more.",
 			Action: ui.Action{Label: "Undo", Path: "/watch/" + id + "/restore"},
-		}, nil
+		}, true, nil
 	}
 	for _, param := range []string{paramAdded, paramKnown, paramChecked, paramResting} {
 		if id := c.Query(param); id != "" {
 			t, err := p.Targets.Get(c.Request.Context(), id)
 			if models.CodeOf(err) == models.CodeNotFound {
-				return ui.Flash{}, nil
+				return ui.Flash{}, true, nil
 			}
-			return flashOf(t, param, p.Targets.Now()), err
+			return flashOf(t, param, p.Targets.Now()), true, err
 		}
 	}
-	return ui.Flash{}, nil
+	return ui.Flash{}, false, nil
 }
 
 func flashOf(t targets.Target, param string, now models.Time) ui.Flash {
