@@ -22,10 +22,10 @@ type System struct {
 	Purges   []jobs.Purge   // what the hourly retention job deletes for it
 	Deletes  []cleanup.Kind // what the reaper deletes for it
 
-	// Serve is told all routes of the server before it starts.
+	// Serve receives all routes of the server before it starts; nil = not needed.
 	Serve func(routes []middleware.Route)
 	Close func() // releases what the system holds, once nothing runs any more
 
-	// Demo makes up data and says what: "1000 made-up links".
+	// Demo invents data and returns what it stored: "1000 made-up links".
 	Demo func(ctx context.Context, r *demo.Run) (did string, err error)
 }

@@ -41,7 +41,7 @@ func fateOf(i int) fate {
 	return fateWell
 }
 
-// web is the web of the demo: a links.Fetcher that asks nobody. A page is
+// web is the web of the demo: a links.Fetcher that sends no requests. A page is
 // there when it is first asked for, and meets its fate after that.
 type web struct{ pages map[string]*madePage }
 

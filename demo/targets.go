@@ -242,7 +242,7 @@ func (w *targetMaker) moments() []moment {
 }
 
 // check checks what is due. After the last time the targets are left alone for
-// Rest, as they would be had their hosts asked for it: nobody answers there.
+// Rest, as they would be had their hosts asked for it: nothing answers at these addresses.
 func (w *targetMaker) check(ctx context.Context) error {
 	if _, err := w.store.Hold(ctx, checker); err != nil { // the lease ended while the clock was moved
 		return err

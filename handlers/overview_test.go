@@ -164,7 +164,7 @@ func turn(s *apptest.Site, kind string, n, days int, answer func(url string) any
 	}
 }
 
-// deadLinks is a step of tests.
+// deadLinks makes n links dead.
 func deadLinks(s *apptest.Site, n int) { turn(s, "dead", n, links.DeadAfter, timedOut) }
 
 // certified watches n targets for each name, and checks them: their certificates

@@ -16,7 +16,7 @@ func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	return pages.Shown{Section: views.Saved(s.URL, l)}, err
 }
 
-// SubjectOf is the link with an id as other systems are told of it; CodeNotFound
+// SubjectOf is the link with an id as other systems see it; CodeNotFound
 // if there is none.
 func (p Pages) SubjectOf(ctx context.Context, id string) (pages.Subject, error) {
 	l, err := p.Links.Get(ctx, id)

@@ -92,7 +92,7 @@ func (p Pages) RemoveTag(c *gin.Context) {
 	p.SeeOther(c, pages.With(linkPath(c), paramUntagged, tag.Name))
 }
 
-// Refresh fetches a link anew, at once.
+// Refresh refetches a link at once.
 func (p Pages) Refresh(c *gin.Context) {
 	l, err := p.Links.Refresh(c.Request.Context(), c.Param("id"))
 	notice := "refreshed"

@@ -7,7 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// Subject is what a page of one system is about, as other systems are told of it.
+// Subject is what a page of one system is about, as other systems see it.
 type Subject struct {
 	URL, CanonicalURL, Title string
 	Path                     string // of the page
@@ -19,11 +19,11 @@ type Shown struct {
 	Section templ.Component
 }
 
-// Beside is what a system shows on pages of others about their subject, such as
-// whether it is watched.
+// Beside returns what a system shows on the page of another system about its
+// subject, such as whether it is watched.
 type Beside func(c *gin.Context, s Subject) (Shown, error)
 
-// ShowBeside is what all of some systems show about a subject.
+// ShowBeside returns what several systems show about a subject, in their order.
 func ShowBeside(c *gin.Context, s Subject, all []Beside) (actions, sections []templ.Component, err error) {
 	for _, of := range all {
 		shown, err := of(c, s)
@@ -40,5 +40,5 @@ func ShowBeside(c *gin.Context, s Subject, all []Beside) (actions, sections []te
 	return actions, sections, nil
 }
 
-// SubjectOf is the subject of the page of a record.
+// SubjectOf returns the subject of the record with an id; CodeNotFound if there is none.
 type SubjectOf func(ctx context.Context, id string) (Subject, error)

@@ -10,7 +10,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Overview is what a system shows on the overview. base is the base URL by which
+// Overview returns what a system shows on the overview. base is the base URL by which
 // the client reaches this server.
 type Overview func(ctx context.Context, base string) (ui.OverviewPart, error)
 
@@ -18,17 +18,18 @@ type Overview func(ctx context.Context, base string) (ui.OverviewPart, error)
 func (f *Frame) OverviewPage(parts ...Overview) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		flash, err := f.Flash(c, "/")
-		v := overview.Overview{}
-		for _, read := range parts {
-			var part ui.OverviewPart
-			if err == nil {
-				part, err = read(c.Request.Context(), f.Base(c))
-			}
-			v.Parts = append(v.Parts, part)
-		}
 		if err != nil {
 			f.Fail(c, err)
 			return
+		}
+		v := overview.Overview{}
+		for _, read := range parts {
+			part, err := read(c.Request.Context(), f.Base(c))
+			if err != nil {
+				f.Fail(c, err)
+				return
+			}
+			v.Parts = append(v.Parts, part)
 		}
 		v.Page = f.Page("Overview", "overview", flash)
 		f.Show(c, http.StatusOK, overview.Page(v))

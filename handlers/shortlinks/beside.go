@@ -37,7 +37,7 @@ func (p Pages) AddFor(c *gin.Context) {
 	p.Done(c, err, s.Path, "shortened")
 }
 
-// subject is a short link as other systems are told of it: by its destination.
+// subject is a short link as other systems see it: by its destination.
 func subject(l shortlinks.ShortLink) pages.Subject {
 	return pages.Subject{URL: l.LongURL, CanonicalURL: l.CanonicalURL, Title: l.Title, Path: "/short/" + l.Key}
 }

@@ -21,7 +21,7 @@ func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	return pages.Shown{Action: views.WatchButton(s.URL, s.Title, s.Path)}, nil
 }
 
-// subject is a target as other systems are told of it.
+// subject is a target as other systems see it.
 func subject(t targets.Target) pages.Subject {
 	return pages.Subject{URL: t.URL, CanonicalURL: t.CanonicalURL, Title: t.Name, Path: "/watch/" + t.ID}
 }
