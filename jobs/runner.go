@@ -15,14 +15,14 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"linkwatch/models"
+	"linkwatch/models/lease"
 	"linkwatch/models/schedule"
 )
 
 const (
 	slowPoll   = 5 * time.Second        // how soon a request made on another instance is seen
 	shortPoll  = 100 * time.Millisecond // between two looks at least
-	beatEvery  = schedule.Lease / 3
-	recordTime = 5 * time.Second // to record the end of a run whose context has ended
+	recordTime = 5 * time.Second        // to record the end of a run whose context has ended
 )
 
 // Job is one line of the table of scheduled jobs.
@@ -31,8 +31,8 @@ type Job struct {
 	Schedule string // as robfig/cron reads it, in UTC: "@every 1m" or "5 4 * * *"
 	// Run does the work and says what it did, in a few words. taking ends when
 	// the program stops: a job of many parts begins no further one. working
-	// ends when that took too long, or when the lease is lost: Run must then
-	// return at once.
+	// ends when that took too long, or when this instance lost its lease: Run
+	// must then return at once.
 	Run func(taking, working context.Context) (summary string, err error)
 }
 
@@ -44,6 +44,7 @@ type Job struct {
 type Runner struct {
 	*Background
 	store   *schedule.Store
+	lease   *lease.Lease
 	log     *slog.Logger
 	metrics *metrics
 	table   map[string]job
@@ -58,15 +59,16 @@ type job struct {
 	next func(time.Time) time.Time
 }
 
-// NewRunner makes a runner of the jobs. It fails for a schedule that cannot be
-// read, for an id that is there twice, and if reg has metrics of these names.
-func NewRunner(store *schedule.Store, log *slog.Logger, reg prometheus.Registerer, jobs ...Job) (*Runner, error) {
+// NewRunner makes a runner of the jobs, which runs them under a lease that a
+// Heartbeat keeps. It fails for a schedule that cannot be read, for an id that is
+// there twice, and if reg has metrics of these names.
+func NewRunner(store *schedule.Store, held *lease.Lease, log *slog.Logger, reg prometheus.Registerer, jobs ...Job) (*Runner, error) {
 	m, err := newMetrics(reg)
 	if err != nil {
 		return nil, err
 	}
 	r := &Runner{
-		store: store, log: log, metrics: m, table: map[string]job{},
+		store: store, lease: held, log: log, metrics: m, table: map[string]job{},
 		running: map[string]bool{}, ended: make(chan struct{}, 1),
 	}
 	r.Background = NewBackground(r.loop)
@@ -85,7 +87,7 @@ func NewRunner(store *schedule.Store, log *slog.Logger, reg prometheus.Registere
 }
 
 // loop begins runs until taking ends, then waits for them. It uses one
-// goroutine, and two for each job that runs.
+// goroutine, and one for each job that runs.
 func (r *Runner) loop(taking, working context.Context) {
 	var runs sync.WaitGroup
 	defer runs.Wait()
@@ -167,18 +169,23 @@ func (r *Runner) pass(taking, working context.Context, runs *sync.WaitGroup) (ti
 	return max(wait, shortPoll), errors.Join(errs...)
 }
 
-// begin runs a job in a goroutine of its own unless it runs already.
+// begin runs a job in a goroutine of its own unless it runs already, or this
+// instance holds no lease for now.
 func (r *Runner) begin(taking, working context.Context, j job, runs *sync.WaitGroup) error {
-	if r.isRunning(j.ID) { // its lease ended while this machine slept, and will be renewed
+	holder, held, ok := r.lease.Current()
+	if !ok || r.isRunning(j.ID) { // it runs here after its lease was lost, and is being given up
 		return nil
 	}
-	run, began, err := r.store.Begin(taking, j.ID, j.next)
+	run, began, err := r.store.Begin(taking, holder, j.ID, j.next)
+	if errors.Is(err, lease.ErrLost) { // the next Beat begins a new one
+		return nil
+	}
 	if !began {
 		return err
 	}
 	r.setRunning(j.ID, true)
 	runs.Go(func() {
-		r.do(taking, working, j, run)
+		r.do(taking, working, held, j, run)
 		r.setRunning(j.ID, false)
 		select {
 		case r.ended <- struct{}{}:
@@ -188,24 +195,21 @@ func (r *Runner) begin(taking, working context.Context, j job, runs *sync.WaitGr
 	return nil
 }
 
-// do runs a job under its lease and records how it went.
-func (r *Runner) do(taking, working context.Context, j job, run schedule.Run) {
+// do runs a job and records how it went. It gives the run up when the lease is lost.
+func (r *Runner) do(taking, working, held context.Context, j job, run schedule.Run) {
 	log := r.log.With("job", j.ID, "run", run.ID)
-	ctx, cancelWork := context.WithCancel(working)
-	more, cancelMore := context.WithCancel(taking)
-	cancel := func() { cancelMore(); cancelWork() }
-	defer cancel()
-	var lease sync.WaitGroup
-	lease.Go(func() {
-		beat := time.NewTicker(beatEvery)
-		defer beat.Stop()
-		r.hold(ctx, cancel, run, beat.C)
+	work, giveUp := context.WithCancel(working)
+	defer giveUp()
+	more, end := context.WithCancel(taking)
+	defer end()
+	stop := context.AfterFunc(held, func() {
+		log.Error("job is given up: this instance lost its lease")
+		end()
+		giveUp()
 	})
-
+	defer stop()
 	start := time.Now()
-	summary, err := call(more, ctx, j, log)
-	cancel()
-	lease.Wait()
+	summary, err := call(more, work, j, log)
 	run.Duration, run.Summary = time.Since(start), summary
 	outcome := "success"
 	if err != nil {
@@ -219,41 +223,9 @@ func (r *Runner) do(taking, working context.Context, j job, run schedule.Run) {
 
 	record, done := context.WithTimeout(context.WithoutCancel(working), recordTime)
 	defer done()
-	if err := r.store.Finish(record, run); err != nil { // the lease ends by itself
+	if err := r.store.Finish(record, run); err != nil { // the next run records it as abandoned
 		log.Error("job ended without a record", "error", err)
 	}
-}
-
-// hold renews the lease of a run at each beat until ctx ends. It gives the run
-// up when the lease is another's, or may be.
-func (r *Runner) hold(ctx context.Context, giveUp func(), run schedule.Run, beat <-chan time.Time) {
-	renewed := time.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-beat:
-		}
-		err := r.renew(ctx, run)
-		switch {
-		case err == nil:
-			renewed = time.Now()
-		case ctx.Err() != nil:
-			return
-		case errors.Is(err, schedule.ErrLeaseLost) || time.Since(renewed) >= schedule.Lease:
-			r.log.Error("job is given up", "job", run.JobID, "run", run.ID, "error", err)
-			giveUp()
-			return
-		default:
-			r.log.Warn("renewing a job's lease", "job", run.JobID, "run", run.ID, "error", err)
-		}
-	}
-}
-
-func (r *Runner) renew(ctx context.Context, run schedule.Run) error {
-	ctx, cancel := context.WithTimeout(ctx, beatEvery) // a store that hangs must not hide that the lease ends
-	defer cancel()
-	return r.store.Renew(ctx, run)
 }
 
 // call runs a job; a panic is a failure with its message.

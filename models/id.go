@@ -28,7 +28,7 @@ const (
 	KindRun        Kind = "r" // one run of a scheduled job
 	KindOutage     Kind = "o" // a time in which a target was down
 	KindStatusPage Kind = "h" // the public page of a group of targets
-	KindChecker    Kind = "k" // a process that checks targets
+	KindInstance   Kind = "k" // a running program
 )
 
 const (

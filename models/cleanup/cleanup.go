@@ -52,12 +52,12 @@ func (k Kind) Noun(n int64) string {
 
 // Totals are what the reaper did about one kind since the database was made.
 type Totals struct {
-	Kind           string `gorm:"column:subject"`
-	Cleaned        int64  // rows
-	LastBatchSize  int64  // rows of the last batch that deleted any
+	Kind           string
+	Cleaned        int64 // rows
+	LastBatchSize  int64 // rows of the last batch that deleted any
 	SuccessfulRuns int64
 	FailedRuns     int64
-	Duration       time.Duration // of the batches of the successful runs together
+	Duration       time.Duration `gorm:"column:duration_ns"` // of the batches of the successful runs together
 	LastRunAt      models.Time   // when the last successful run ended; zero: never
 }
 
@@ -71,9 +71,9 @@ func (t Totals) Average() time.Duration {
 
 // Run is what one run did about a kind.
 type Run struct {
-	StartedAt models.Time   // of the whole run
-	Kind      string        `gorm:"column:subject"`
-	Duration  time.Duration // of its batches together
+	StartedAt models.Time // of the whole run
+	Kind      string
+	Duration  time.Duration `gorm:"column:duration_ns"` // of its batches together
 	Cleaned   int64         // rows
 	Error     string        // "" = it succeeded; at most 500 runes
 }

@@ -79,8 +79,8 @@ func (s *Store) Finish(ctx context.Context, r Run) error {
 			return err
 		}
 		// Two instances can begin in the same microsecond only if a lease was lost: they are one run then.
-		err := tx.Exec(`INSERT INTO cleanup_runs (started_at, subject, duration, cleaned, error) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (started_at, subject) DO UPDATE SET duration = cleanup_runs.duration + excluded.duration,
+		err := tx.Exec(`INSERT INTO cleanup_runs (started_at, kind, duration_ns, cleaned, error) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (started_at, kind) DO UPDATE SET duration_ns = cleanup_runs.duration_ns + excluded.duration_ns,
 				cleaned = cleanup_runs.cleaned + excluded.cleaned, error = excluded.error`,
 			r.StartedAt, r.Kind, int64(r.Duration), r.Cleaned, r.Error).Error
 		if err != nil {
@@ -98,14 +98,14 @@ func (s *Store) Finish(ctx context.Context, r Run) error {
 // add adds to the totals of a kind. LastBatchSize and LastRunAt are kept
 // where they are zero.
 func add(tx *gorm.DB, t Totals) error {
-	return tx.Exec(`INSERT INTO cleanup_totals (subject, cleaned, last_batch_size, successful_runs, failed_runs, duration, last_run_at)
+	return tx.Exec(`INSERT INTO cleanup_totals (kind, cleaned, last_batch_size, successful_runs, failed_runs, duration_ns, last_run_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (subject) DO UPDATE SET
+		ON CONFLICT (kind) DO UPDATE SET
 			cleaned = cleanup_totals.cleaned + excluded.cleaned,
 			last_batch_size = CASE excluded.last_batch_size WHEN 0 THEN cleanup_totals.last_batch_size ELSE excluded.last_batch_size END,
 			successful_runs = cleanup_totals.successful_runs + excluded.successful_runs,
 			failed_runs = cleanup_totals.failed_runs + excluded.failed_runs,
-			duration = cleanup_totals.duration + excluded.duration,
+			duration_ns = cleanup_totals.duration_ns + excluded.duration_ns,
 			last_run_at = COALESCE(excluded.last_run_at, cleanup_totals.last_run_at)`,
 		t.Kind, t.Cleaned, t.LastBatchSize, t.SuccessfulRuns, t.FailedRuns, int64(t.Duration), t.LastRunAt).Error
 }
@@ -132,7 +132,7 @@ func (s *Store) Totals(ctx context.Context) ([]Totals, error) {
 // most KeptRuns of all kinds.
 func (s *Store) Runs(ctx context.Context) ([]Run, error) {
 	var runs []Run
-	err := s.db.Read(ctx).Raw("SELECT * FROM cleanup_runs ORDER BY started_at DESC, subject").Scan(&runs).Error
+	err := s.db.Read(ctx).Raw("SELECT * FROM cleanup_runs ORDER BY started_at DESC, kind").Scan(&runs).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading the runs of the reaper: %w", err)
 	}

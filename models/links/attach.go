@@ -79,7 +79,7 @@ func ensure(tx *gorm.DB, wanted map[string]string, now models.Time) (map[string]
 		for _, f := range batch {
 			if _, ok := have[f]; !ok {
 				missing = append(missing, f)
-				fresh = append(fresh, Tag{ID: models.NewID(models.KindTag), Name: wanted[f], Folded: f, CreatedAt: now, LastUsedAt: now})
+				fresh = append(fresh, Tag{ID: models.NewID(models.KindTag), Name: wanted[f], FoldedName: f, CreatedAt: now, LastUsedAt: now})
 			}
 		}
 		var stale []int64
@@ -113,11 +113,11 @@ func byFolded(tx *gorm.DB, folded []string) (map[string]Tag, error) {
 		return out, nil
 	}
 	var ts []Tag
-	if err := tx.Where("folded IN ?", folded).Find(&ts).Error; err != nil {
+	if err := tx.Where("folded_name IN ?", folded).Find(&ts).Error; err != nil {
 		return nil, fmt.Errorf("loading tags: %w", err)
 	}
 	for _, t := range ts {
-		out[t.Folded] = t
+		out[t.FoldedName] = t
 	}
 	return out, nil
 }
@@ -127,7 +127,7 @@ func byFolded(tx *gorm.DB, folded []string) (map[string]Tag, error) {
 func detach(tx *gorm.DB, ls []Link, t Tag) error {
 	seqs, counts := seqsOf(ls), map[int64]int{}
 	for i := range ls {
-		ls[i].Tags = slices.DeleteFunc(slices.Clone(ls[i].Tags), func(n string) bool { return models.FoldName(n) == t.Folded })
+		ls[i].Tags = slices.DeleteFunc(slices.Clone(ls[i].Tags), func(n string) bool { return models.FoldName(n) == t.FoldedName })
 		if !ls[i].Expired() {
 			counts[t.Seq]--
 		}

@@ -91,7 +91,7 @@ type Tag struct {
 	Seq        int64 `gorm:"primaryKey"`
 	ID         string
 	Name       string
-	Folded     string // the name as it is compared; unique
+	FoldedName string // the name as it is compared; unique
 	LinkCount  int    // active links that carry it
 	CreatedAt  models.Time
 	LastUsedAt models.Time // when it was last put on a link

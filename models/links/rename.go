@@ -23,7 +23,7 @@ func (s *Store) MergeTarget(ctx context.Context, tagID, name string) (into Tag, 
 		Links int
 	}
 	err = s.db.Read(ctx).Raw(`SELECT tags.*, (SELECT count(*) FROM link_tags WHERE tag_seq = tags.seq) AS links
-		FROM tags WHERE id = ? OR folded = ?`, tagID, models.FoldName(name)).Scan(&rows).Error
+		FROM tags WHERE id = ? OR folded_name = ?`, tagID, models.FoldName(name)).Scan(&rows).Error
 	if err != nil {
 		return Tag{}, 0, fmt.Errorf("looking for the tag to merge into: %w", err)
 	}
@@ -65,10 +65,10 @@ func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merge
 		}
 		t, merged = old, false
 		var other []Tag
-		if err := tx.Where("folded = ? AND seq <> ?", folded, old.Seq).Find(&other).Error; err != nil {
+		if err := tx.Where("folded_name = ? AND seq <> ?", folded, old.Seq).Find(&other).Error; err != nil {
 			return nil, fmt.Errorf("looking for a tag: %w", err)
 		}
-		if folded != old.Folded { // the index does not know casings
+		if folded != old.FoldedName { // the index does not know casings
 			err := tx.Exec(`INSERT INTO link_reindex (link_seq) SELECT link_seq FROM link_tags WHERE tag_seq = ?
 				ON CONFLICT DO NOTHING`, old.Seq).Error
 			if err != nil {
@@ -79,7 +79,7 @@ func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merge
 			t, merged = other[0], true
 			err = merge(tx, old, &t)
 		} else {
-			t.Name, t.Folded = name, folded
+			t.Name, t.FoldedName = name, folded
 			err = tx.Save(&t).Error
 		}
 		if err != nil {

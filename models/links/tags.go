@@ -24,7 +24,7 @@ const (
 )
 
 var tagOrders = map[TagOrder]string{
-	TagsByName:    "folded",
+	TagsByName:    "folded_name",
 	TagsByCount:   "link_count DESC, seq DESC",
 	TagsByLastUse: "last_used_at DESC, seq DESC",
 }
@@ -47,7 +47,7 @@ func (s *Store) Tags(ctx context.Context, match string, o TagOrder, p models.Pag
 	rows := func() *gorm.DB {
 		g := s.db.Read(ctx).Model(&Tag{})
 		if f != "" {
-			g = g.Where(`folded LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(f)+"%")
+			g = g.Where(`folded_name LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(f)+"%")
 		}
 		return g
 	}
@@ -71,9 +71,9 @@ func (s *Store) CompleteTags(ctx context.Context, typed string, limit int) ([]Ta
 		return ts, err
 	}
 	f := models.EscapeLike(models.FoldName(typed))
-	err := s.db.Read(ctx).Where(`folded LIKE ? ESCAPE '\'`, "%"+f+"%").
+	err := s.db.Read(ctx).Where(`folded_name LIKE ? ESCAPE '\'`, "%"+f+"%").
 		Order(clause.OrderBy{Expression: clause.Expr{
-			SQL:  `CASE WHEN folded LIKE ? ESCAPE '\' THEN 0 ELSE 1 END, link_count DESC, seq`,
+			SQL:  `CASE WHEN folded_name LIKE ? ESCAPE '\' THEN 0 ELSE 1 END, link_count DESC, seq`,
 			Vars: []any{f + "%"},
 		}}).Limit(limit).Find(&ts).Error
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *Store) SwapTag(ctx context.Context, id, tagID, name string) (Tag, error
 		if err != nil {
 			return nil, err
 		}
-		if t.Folded == models.FoldName(names[0]) { // the same tag: it stays
+		if t.FoldedName == models.FoldName(names[0]) { // the same tag: it stays
 			swapped = t
 			return nil, nil
 		}
@@ -165,7 +165,7 @@ func (s *Store) SwapTag(ctx context.Context, id, tagID, name string) (Tag, error
 		if _, err := attach(tx, s.clock.Now(), ls, [][]string{names}); err != nil {
 			return nil, err
 		}
-		err = tx.Where("folded = ?", models.FoldName(names[0])).Take(&swapped).Error
+		err = tx.Where("folded_name = ?", models.FoldName(names[0])).Take(&swapped).Error
 		return ls, err
 	})
 	return swapped, err
@@ -184,7 +184,7 @@ func wholeTags(tx *gorm.DB, q Query) (map[string]bool, error) {
 		return nil, nil
 	}
 	var have []string
-	if err := tx.Model(&Tag{}).Where("folded IN ?", names).Pluck("folded", &have).Error; err != nil {
+	if err := tx.Model(&Tag{}).Where("folded_name IN ?", names).Pluck("folded_name", &have).Error; err != nil {
 		return nil, fmt.Errorf("looking for tags: %w", err)
 	}
 	whole := make(map[string]bool, len(have))
@@ -321,7 +321,7 @@ func untag(tx *gorm.DB, before []past) ([]Link, error) {
 	}
 	for _, f := range sortedKeys(byTag) {
 		var ts []Tag
-		if err := tx.Where("folded = ?", f).Find(&ts).Error; err != nil {
+		if err := tx.Where("folded_name = ?", f).Find(&ts).Error; err != nil {
 			return nil, fmt.Errorf("loading a tag: %w", err)
 		}
 		var on []int // the places in ls of the links that still carry it

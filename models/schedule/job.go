@@ -2,7 +2,7 @@
 // it did, and the history of its runs (GET /v1/admin/jobs).
 //
 // It is also what keeps a job from running twice at once, in one process or in
-// several (ADR 7): a run begins by taking the job's lease, which
+// several (ADR 7): a run claims its job under the lease of its instance, which
 // ends by itself if the process dies.
 package schedule
 
@@ -15,9 +15,6 @@ import (
 )
 
 const (
-	// Lease is how long a run holds its job without renewing, so also how long
-	// a killed process keeps others from running it.
-	Lease = 30 * time.Second
 	// KeptRuns is how many runs of each job are remembered, the newest ones.
 	KeptRuns = 200
 
@@ -51,10 +48,10 @@ type Run struct {
 	ID        string
 	JobID     string
 	StartedAt models.Time
-	Duration  time.Duration
-	Trigger   string // BySchedule or Manual
-	Summary   string // what it did: "120 checked: 3 dead"; at most 500 runes
-	Error     string // "" = it succeeded; at most 500 runes
+	Duration  time.Duration `gorm:"column:duration_ns"`
+	Trigger   string        // BySchedule or Manual
+	Summary   string        // what it did: "120 checked: 3 dead"; at most 500 runes
+	Error     string        // "" = it succeeded; at most 500 runes
 }
 
 // validID says whether a job could have this id. Ids come from strangers too,

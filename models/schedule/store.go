@@ -17,8 +17,8 @@ type Store struct {
 	requested chan struct{}
 }
 
-// NewStore is the record in db. Schedules and leases are reckoned by clock;
-// instances that share a database need clocks that differ by much less than Lease.
+// NewStore is the record in db. Schedules go by clock; instances that share a
+// database need clocks that differ by a few seconds at most.
 func NewStore(db *models.DB, clock models.Clock) *Store {
 	return &Store{db: db, clock: clock, requested: make(chan struct{}, 1)}
 }
@@ -59,9 +59,9 @@ func (s *Store) Declare(ctx context.Context, jobs ...Job) error {
 // Jobs are the declared jobs, by id.
 func (s *Store) Jobs(ctx context.Context) ([]Job, error) {
 	var jobs []Job
-	err := s.db.Read(ctx).Raw(`SELECT id, schedule, lease_until > ? AS running, runs, successes, failures, overlap_skips,
-			last_started_at, last_duration, last_error, next_run_at, requested_at
-		FROM scheduled_jobs WHERE schedule <> '' ORDER BY id`, s.Now()).Scan(&jobs).Error
+	err := s.db.Read(ctx).Raw(`SELECT id, schedule, claimed_by IS NOT NULL AS running, runs, successes, failures, overlap_skips,
+			last_started_at, last_duration_ns AS last_duration, last_error, next_run_at, requested_at
+		FROM scheduled_jobs WHERE schedule <> '' ORDER BY id`).Scan(&jobs).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading the scheduled jobs: %w", err)
 	}

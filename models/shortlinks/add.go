@@ -90,7 +90,7 @@ func (s *Store) add(tx *gorm.DB, n New) (ShortLink, error) {
 				continue
 			}
 		}
-		l.Folded = folded(l)
+		l.SearchText = searchText(l)
 		res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&l)
 		if res.Error != nil {
 			return l, fmt.Errorf("storing a short link: %w", res.Error)
@@ -141,4 +141,4 @@ func check(l *ShortLink) error {
 	return nil
 }
 
-func folded(l ShortLink) string { return models.Fold(l.Key + " " + l.Title + " " + l.CanonicalURL) }
+func searchText(l ShortLink) string { return models.Fold(l.Key + " " + l.Title + " " + l.CanonicalURL) }

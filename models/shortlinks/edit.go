@@ -56,8 +56,8 @@ func (s *Store) change(ctx context.Context, key string, deleted bool, do func(l 
 		}
 		// It grows even if the clock was set back, or two changes share a microsecond.
 		l.UpdatedAt = models.At(later(now.Time, l.UpdatedAt.Add(time.Microsecond).Time))
-		l.Folded = folded(l)
-		err := tx.Model(&l).Select("long_url", "canonical_url", "title", "folded", "max_visits", "disabled",
+		l.SearchText = searchText(l)
+		err := tx.Model(&l).Select("long_url", "canonical_url", "title", "search_text", "max_visits", "disabled",
 			"updated_at", "expires_at", "exhausted_at", "deleted_at").Updates(&l).Error
 		if err != nil {
 			return fmt.Errorf("storing a short link: %w", err)

@@ -67,8 +67,8 @@ func (s *Store) Waiting(ctx context.Context, most int) (total int, err error) {
 
 // ReapDays deletes the visits of up to limit days that are no longer kept.
 func (s *Store) ReapDays(tx *gorm.DB, limit int) (int64, error) {
-	res := tx.Exec(`DELETE FROM short_link_days WHERE (link_seq, day) IN (
-		SELECT link_seq, day FROM short_link_days WHERE day < ? ORDER BY day LIMIT ?`+s.db.SkipLocked()+`)`, s.clock.Now().Add(-KeepDays*day), limit)
+	res := tx.Exec(`DELETE FROM short_link_days WHERE (short_link_seq, bucket_start) IN (
+		SELECT short_link_seq, bucket_start FROM short_link_days WHERE bucket_start < ? ORDER BY bucket_start LIMIT ?`+s.db.SkipLocked()+`)`, s.clock.Now().Add(-KeepDays*day), limit)
 	if res.Error != nil {
 		return 0, fmt.Errorf("deleting old visits: %w", res.Error)
 	}

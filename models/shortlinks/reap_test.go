@@ -56,7 +56,7 @@ func TestReap(t *testing.T) {
 		}
 		for _, table := range []string{"short_link_days", "short_link_referrers"} {
 			var n int
-			f.must(f.db.Read(f.Context()).Raw("SELECT count(*) FROM " + table + " WHERE link_seq NOT IN (SELECT seq FROM short_links)").Scan(&n).Error)
+			f.must(f.db.Read(f.Context()).Raw("SELECT count(*) FROM " + table + " WHERE short_link_seq NOT IN (SELECT seq FROM short_links)").Scan(&n).Error)
 			if n != 0 {
 				t.Errorf("%d rows of nobody in %s", n, table)
 			}

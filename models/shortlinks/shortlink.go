@@ -49,7 +49,7 @@ type ShortLink struct {
 	LongURL       string // as it was given
 	CanonicalURL  string
 	Title         string
-	Folded        string // what a search looks into
+	SearchText    string // what a search looks into
 	MaxVisits     int64  // 0 = any number
 	Disabled      bool
 	CreatedAt     models.Time

@@ -16,7 +16,7 @@ const (
 
 // Day is the visits of one day (UTC).
 type Day struct {
-	Start                                models.Time `gorm:"column:day"`
+	Start                                models.Time `gorm:"column:bucket_start"`
 	Bots, Desktop, Mobile, Tablet, Other int64
 }
 
@@ -68,7 +68,7 @@ func (s *Store) Stats(ctx context.Context, key string, days int) (Stats, error) 
 	}
 	first := models.At(s.clock.Now().Truncate(day)).Add(-time.Duration(days-1) * day)
 	var kept []Day
-	err = s.db.Read(ctx).Table("short_link_days").Where("link_seq = ? AND day >= ?", l.Seq, first).Order("day").Find(&kept).Error
+	err = s.db.Read(ctx).Table("short_link_days").Where("short_link_seq = ? AND bucket_start >= ?", l.Seq, first).Order("bucket_start").Find(&kept).Error
 	if err != nil {
 		return Stats{}, fmt.Errorf("reading the visits of a short link: %w", err)
 	}
@@ -84,7 +84,7 @@ func (s *Store) Stats(ctx context.Context, key string, days int) (Stats, error) 
 		st.Days[i] = d
 		st.Devices.Add(d)
 	}
-	err = s.db.Read(ctx).Table("short_link_referrers").Where("link_seq = ?", l.Seq).
+	err = s.db.Read(ctx).Table("short_link_referrers").Where("short_link_seq = ?", l.Seq).
 		Order("visits DESC, host").Limit(shownReferrers).Find(&st.Referrers).Error
 	if err != nil {
 		return Stats{}, fmt.Errorf("reading the referrers of a short link: %w", err)

@@ -152,7 +152,7 @@ func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 		q = q.Where("disabled")
 	}
 	if text := models.Fold(f.Text); text != "" {
-		q = q.Where(`folded LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
+		q = q.Where(`search_text LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
 	}
 	return q
 }

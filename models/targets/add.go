@@ -85,7 +85,7 @@ func (t *Target) check() (err error) {
 	if t.IntervalSeconds < 0 || t.IntervalSeconds > MaxInterval {
 		return models.Invalid("interval_seconds", "must be a whole number of seconds from 1 to %d, or left out", MaxInterval)
 	}
-	t.Folded = models.Fold(t.Name + " " + t.CanonicalURL)
+	t.SearchText = models.Fold(t.Name + " " + t.CanonicalURL)
 	t.Expect, err = t.Expect.check("expect")
 	return err
 }

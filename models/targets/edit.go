@@ -29,9 +29,9 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 			return err
 		}
 		changes := map[string]any{
-			"name": t.Name, "folded": t.Folded, "interval_seconds": t.IntervalSeconds, "paused": t.Paused,
+			"name": t.Name, "search_text": t.SearchText, "interval_seconds": t.IntervalSeconds, "paused": t.Paused,
 			"expect_status": t.Expect.Status, "expect_keyword": t.Expect.Keyword,
-			"expect_absent": t.Expect.Absent, "expect_latency": t.Expect.MaxLatencyMS,
+			"expect_absent": t.Expect.Absent, "expect_latency_ms": t.Expect.MaxLatencyMS,
 		}
 		now := s.clock.Now()
 		checkedOtherwise := t.Paused != before.Paused || t.Expect != before.Expect || t.IntervalSeconds != before.IntervalSeconds
@@ -62,25 +62,25 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 // begin makes a target due. A check under way, which goes by what was set
 // before, is not recorded: its claim is gone.
 func begin(changes map[string]any, now models.Time) {
-	changes["due_at"], changes["next_check_at"], changes["claimed_by"] = now, now, ""
+	changes["due_at"], changes["next_check_at"], changes["claimed_by"] = now, now, nil
 }
 
 // rest removes a target from the schedule and ends its outage. From now on its
 // state is unknown.
 func (s *Store) rest(tx *gorm.DB, t Target, changes map[string]any) error {
 	now := s.clock.Now()
-	changes["due_at"], changes["next_check_at"], changes["claimed_by"] = nil, nil, ""
+	changes["due_at"], changes["next_check_at"], changes["claimed_by"] = nil, nil, nil
 	changes["state"], changes["state_since"], changes["failures"] = Pending, now, 0
 	ended := t.settle(now)
 	changes["known_until"] = nil
 	for prefix, sum := range map[string]Sum{"hour_": t.Hour, "day_": t.Day} {
-		changes[prefix+"at"], changes[prefix+"checks"], changes[prefix+"latency"] = sum.At, sum.Checks, sum.Latency
+		changes[prefix+"bucket_start"], changes[prefix+"checks"], changes[prefix+"latency"] = sum.BucketStart, sum.Checks, sum.Latency
 		changes[prefix+"known_from"], changes[prefix+"up_us"], changes[prefix+"down_us"] = sum.KnownFrom, sum.UpUS, sum.DownUS
 	}
 	if err := s.storeSums(tx, appendSums(nil, t.Seq, ended.hours), appendSums(nil, t.Seq, ended.days)); err != nil {
 		return fmt.Errorf("storing roll-ups: %w", err)
 	}
-	return endOutage(tx, t.Seq, now)
+	return endOutages(tx, []Result{{TargetSeq: t.Seq, CheckedAt: now}})
 }
 
 func update(tx *gorm.DB, t Target, changes map[string]any) error {

@@ -21,10 +21,10 @@ const (
 // Expect is what an answer must be like for the target to be up: all of it
 // has to hold. The zero Expect asks for DefaultStatuses.
 type Expect struct {
-	Status       string `gorm:"column:status"`  // ranges, as "200-299,404"; "" = DefaultStatuses
-	Keyword      string `gorm:"column:keyword"` // stands in the body, in this casing; "" = any body will do
-	Absent       string `gorm:"column:absent"`  // does not stand in the body; "" = anything may
-	MaxLatencyMS int    `gorm:"column:latency"` // milliseconds; 0 = any
+	Status       string `gorm:"column:status"`     // ranges, as "200-299,404"; "" = DefaultStatuses
+	Keyword      string `gorm:"column:keyword"`    // stands in the body, in this casing; "" = any body will do
+	Absent       string `gorm:"column:absent"`     // does not stand in the body; "" = anything may
+	MaxLatencyMS int    `gorm:"column:latency_ms"` // milliseconds; 0 = any
 }
 
 // Statuses is the ranges that count as up, written out.

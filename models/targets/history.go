@@ -49,8 +49,8 @@ func (s *Store) History(ctx context.Context, t Target, r Range) (History, error)
 	now, shape := t.AsOf, shapes[r]
 	from := r.From(now)
 	var rows []Sum
-	err := s.db.Read(ctx).Table(shape.table).Where("target_seq = ? AND at >= ?", t.Seq, from).
-		Select("at, checks, known_from, up_us, down_us, latency").Scan(&rows).Error
+	err := s.db.Read(ctx).Table(shape.table).Where("target_seq = ? AND bucket_start >= ?", t.Seq, from).
+		Select("bucket_start, checks, known_from, up_us, down_us, latency").Scan(&rows).Error
 	if err != nil {
 		return out, fmt.Errorf("reading the history of a target: %w", err)
 	}
@@ -67,8 +67,8 @@ func (s *Store) History(ctx context.Context, t Target, r Range) (History, error)
 		out.Buckets = append(out.Buckets, Bucket{From: at, To: at.Add(shape.bucket)})
 	}
 	for _, row := range rows {
-		i := int(row.At.Sub(from.Time) / shape.bucket)
-		if row.At.Before(from.Time) || i >= n {
+		i := int(row.BucketStart.Sub(from.Time) / shape.bucket)
+		if row.BucketStart.Before(from.Time) || i >= n {
 			continue
 		}
 		out.Buckets[i].Share = out.Buckets[i].plus(row.share())
@@ -114,7 +114,7 @@ func (s *Store) loadUptime(tx *gorm.DB, ts []Target) error {
 // since adds up the roll-ups that begin at from or later.
 func since(parts []Sum, from models.Time) (share Share) {
 	for _, sum := range parts {
-		if !sum.At.Before(from.Time) {
+		if !sum.BucketStart.Before(from.Time) {
 			share = share.plus(sum.share())
 		}
 	}
@@ -135,7 +135,7 @@ func storedShares(tx *gorm.DB, ts []Target, now models.Time) (map[int64][]Share,
 	table, until := "target_hours", now
 	for i, r := range Windows {
 		selects = append(selects, fmt.Sprintf(`SELECT target_seq, %d AS place, min(known_from) AS known_from, sum(up_us) AS up_us, sum(down_us) AS down_us
-			FROM %s WHERE target_seq IN ? AND at >= ? AND at < ? GROUP BY target_seq`, i, table))
+			FROM %s WHERE target_seq IN ? AND bucket_start >= ? AND bucket_start < ? GROUP BY target_seq`, i, table))
 		args = append(args, seqs, r.From(now), until)
 		if r != Last24h {
 			until = r.From(now)

@@ -31,15 +31,25 @@ func (o Outage) Duration(now time.Time) time.Duration {
 	return o.EndedAt.Sub(o.StartedAt.Time)
 }
 
-func beginOutage(tx *gorm.DB, r Result) error {
-	return tx.Exec("INSERT INTO outages (id, target_seq, started_at, cause) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-		models.TimedID(models.KindOutage, r.CheckedAt, r.TargetSeq), r.TargetSeq, r.CheckedAt, r.Error).Error
+// beginOutages begins an outage with each of these results.
+func beginOutages(tx *gorm.DB, rs []Result) error {
+	rows := models.NewRows("id text, target_seq bigint, started_at bigint, cause text")
+	for _, r := range rs {
+		rows.Add(models.TimedID(models.KindOutage, r.CheckedAt, r.TargetSeq), r.TargetSeq, r.CheckedAt, r.Error)
+	}
+	return rows.Exec(tx, `INSERT INTO outages (id, target_seq, started_at, cause)
+		SELECT id, target_seq, started_at, cause FROM {rows} AS r WHERE true ON CONFLICT DO NOTHING`).Error
 }
 
-func endOutage(tx *gorm.DB, seq int64, at models.Time) error {
+// endOutages ends the outages of the targets of these results, when these were found.
+func endOutages(tx *gorm.DB, rs []Result) error {
+	rows := models.NewRows("target_seq bigint, at bigint")
+	for _, r := range rs {
+		rows.Add(r.TargetSeq, r.CheckedAt)
+	}
 	// Not before it began, even if the clock was set back since.
-	return tx.Exec(`UPDATE outages SET ended_at = CASE WHEN started_at > ? THEN started_at ELSE ? END
-		WHERE target_seq = ? AND ended_at IS NULL`, at, at, seq).Error
+	return rows.Exec(tx, `UPDATE outages SET ended_at = CASE WHEN started_at > r.at THEN started_at ELSE r.at END
+		FROM {rows} AS r WHERE outages.target_seq = r.target_seq AND ended_at IS NULL`).Error
 }
 
 // named selects rows of a table, called x, together with which target they are of.

@@ -3,7 +3,6 @@ package targets
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -86,82 +85,124 @@ func (t Target) Resting(now models.Time) bool {
 }
 
 // Record stores finished checks in one transaction: result, state, roll-ups and
-// outages, and gives the targets back. Nothing is stored of targets that were
-// deleted, paused or set to be checked otherwise meanwhile, or that another
-// checker has got.
-func (s *Store) Record(ctx context.Context, checker string, done ...Checked) error {
-	done = slices.Clone(done)
-	slices.SortFunc(done, func(a, b Checked) int { return int(a.Target.Seq - b.Target.Seq) })
-	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		var hours, days []sumRow
-		for _, c := range done {
-			t := c.Target
-			// A check that takes longer than the interval makes the interval longer.
-			c.Result.TargetSeq, c.Result.IntervalMS = t.Seq, max(s.Interval(t), c.Took).Milliseconds()
-			ended := t.count(c.Result)
-			opens, ends := t.found(c.Result)
-			if !c.TLSExpiresAt.IsZero() {
-				t.TLSExpiresAt = c.TLSExpiresAt
-			}
-			s.plan(&t, c)
-			stored, err := giveBack(tx, checker, c.Target.DueAt, t)
-			if err != nil || !stored {
-				if err != nil {
-					return err
-				}
-				continue
-			}
-			if err := insertResult(tx, c.Result); err != nil {
-				return err
-			}
-			hours, days = appendSums(hours, t.Seq, ended.hours), appendSums(days, t.Seq, ended.days)
-			if opens {
-				err = beginOutage(tx, c.Result)
-			} else if ends {
-				err = endOutage(tx, t.Seq, c.Result.CheckedAt)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return s.storeSums(tx, hours, days)
-	})
-	if err != nil {
+// outages, and releases the targets. Nothing is stored of targets that were
+// deleted, paused or edited meanwhile, or that another instance has claimed.
+// However many checks there are, each table is written by one statement.
+func (s *Store) Record(ctx context.Context, done ...Checked) error {
+	b := newBatch()
+	for _, c := range done {
+		b.add(s, c)
+	}
+	if err := s.db.Write(ctx, func(tx *gorm.DB) error { return b.store(s, tx) }); err != nil {
 		return fmt.Errorf("recording checks: %w", err)
 	}
 	return nil
 }
 
-// giveBack writes what a check changed of a target and frees it. stored is
-// false if it is no longer the checker's, or not in the way it was claimed.
-func giveBack(tx *gorm.DB, checker string, claimedDue models.Time, t Target) (stored bool, err error) {
-	res := tx.Exec(`UPDATE targets SET due_at = ?, next_check_at = ?, claimed_by = '',
-			state = ?, state_since = ?, last_checked_at = ?, last_status_code = ?, last_latency_ms = ?, last_error = ?,
-			failures = ?, tls_expires_at = ?, known_until = ?, beats = ?,
-			hour_at = ?, hour_checks = ?, hour_known_from = ?, hour_up_us = ?, hour_down_us = ?, hour_latency = ?,
-			day_at = ?, day_checks = ?, day_known_from = ?, day_up_us = ?, day_down_us = ?, day_latency = ?
-		WHERE seq = ? AND claimed_by = ? AND due_at = ?`,
-		t.DueAt, t.NextCheckAt,
-		t.State, t.StateSince, t.LastCheckedAt, t.LastStatusCode, t.LastLatencyMS, t.LastError,
-		t.Failures, t.TLSExpiresAt, t.KnownUntil, t.Beats,
-		t.Hour.At, t.Hour.Checks, t.Hour.KnownFrom, t.Hour.UpUS, t.Hour.DownUS, t.Hour.Latency,
-		t.Day.At, t.Day.Checks, t.Day.KnownFrom, t.Day.UpUS, t.Day.DownUS, t.Day.Latency,
-		t.Seq, checker, claimedDue)
-	return res.RowsAffected > 0, res.Error
+// batch is what finished checks change, by table.
+type batch struct {
+	targets *models.Rows
+	checks  []recorded
 }
 
-// insertResult passes over a result that is there already, as do the other
-// INSERTs of Record: one row must not keep a batch from being stored for ever.
-func insertResult(tx *gorm.DB, r Result) error {
-	return tx.Exec(`INSERT INTO check_results (target_seq, checked_at, outcome, status_code, latency_ms, attempts, error, interval_ms)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		r.TargetSeq, r.CheckedAt, int(r.Outcome), r.StatusCode, r.LatencyMS, r.Attempts, r.Error, r.IntervalMS).Error
+// recorded is a check, and what it brings besides the new state of its target.
+type recorded struct {
+	result      Result
+	opens, ends bool // an outage
+	sums        sums // that have ended
 }
+
+func newBatch() *batch {
+	return &batch{targets: models.NewRows(`seq bigint, claimed_by text, claimed_due bigint, due_at bigint, next_check_at bigint,
+		state text, state_since bigint, last_checked_at bigint, last_status_code bigint, last_latency_ms bigint, last_error text,
+		failures bigint, tls_expires_at bigint, known_until bigint, beats bytes,
+		hour_bucket_start bigint, hour_checks bigint, hour_known_from bigint, hour_up_us bigint, hour_down_us bigint, hour_latency bytes,
+		day_bucket_start bigint, day_checks bigint, day_known_from bigint, day_up_us bigint, day_down_us bigint, day_latency bytes`)}
+}
+
+func (b *batch) add(s *Store, c Checked) {
+	t := c.Target
+	// A check that takes longer than the interval makes the interval longer.
+	c.Result.TargetSeq, c.Result.IntervalMS = t.Seq, max(s.Interval(t), c.Took).Milliseconds()
+	r := recorded{result: c.Result, sums: t.count(c.Result)}
+	r.opens, r.ends = t.found(c.Result)
+	if !c.TLSExpiresAt.IsZero() {
+		t.TLSExpiresAt = c.TLSExpiresAt
+	}
+	s.plan(&t, c)
+	b.checks = append(b.checks, r)
+	b.targets.Add(t.Seq, t.ClaimedBy, c.Target.DueAt, t.DueAt, t.NextCheckAt,
+		t.State, t.StateSince, t.LastCheckedAt, t.LastStatusCode, t.LastLatencyMS, t.LastError,
+		t.Failures, t.TLSExpiresAt, t.KnownUntil, t.Beats,
+		t.Hour.BucketStart, t.Hour.Checks, t.Hour.KnownFrom, t.Hour.UpUS, t.Hour.DownUS, t.Hour.Latency,
+		t.Day.BucketStart, t.Day.Checks, t.Day.KnownFrom, t.Day.UpUS, t.Day.DownUS, t.Day.Latency)
+}
+
+// store writes the batch. What was not claimed as it was has another owner or
+// another plan by now, and leaves nothing behind.
+func (b *batch) store(s *Store, tx *gorm.DB) error {
+	var seqs []int64
+	err := b.targets.Raw(tx, `UPDATE targets SET due_at = r.due_at, next_check_at = r.next_check_at, claimed_by = NULL,
+			state = r.state, state_since = r.state_since, last_checked_at = r.last_checked_at, last_status_code = r.last_status_code,
+			last_latency_ms = r.last_latency_ms, last_error = r.last_error, failures = r.failures, tls_expires_at = r.tls_expires_at,
+			known_until = r.known_until, beats = r.beats,
+			hour_bucket_start = r.hour_bucket_start, hour_checks = r.hour_checks, hour_known_from = r.hour_known_from,
+			hour_up_us = r.hour_up_us, hour_down_us = r.hour_down_us, hour_latency = r.hour_latency,
+			day_bucket_start = r.day_bucket_start, day_checks = r.day_checks, day_known_from = r.day_known_from,
+			day_up_us = r.day_up_us, day_down_us = r.day_down_us, day_latency = r.day_latency
+		FROM {rows} AS r WHERE targets.seq = r.seq AND targets.claimed_by = r.claimed_by AND targets.due_at = r.claimed_due
+		RETURNING targets.seq`).Scan(&seqs).Error
+	if err != nil {
+		return err
+	}
+	stored := make(map[int64]bool, len(seqs))
+	for _, seq := range seqs {
+		stored[seq] = true
+	}
+	results := models.NewRows(`target_seq bigint, checked_at bigint, outcome bigint, status_code bigint, latency_ms bigint,
+		attempts bigint, error text, interval_ms bigint`)
+	var opened, ended []Result
+	var hours, days []sumRow
+	for _, c := range b.checks {
+		r := c.result
+		if !stored[r.TargetSeq] {
+			continue
+		}
+		results.Add(r.TargetSeq, r.CheckedAt, int(r.Outcome), r.StatusCode, r.LatencyMS, r.Attempts, r.Error, r.IntervalMS)
+		hours, days = appendSums(hours, r.TargetSeq, c.sums.hours), appendSums(days, r.TargetSeq, c.sums.days)
+		switch {
+		case c.opens:
+			opened = append(opened, r)
+		case c.ends:
+			ended = append(ended, r)
+		}
+	}
+	// A result that is there already is passed over, as in the other INSERTs: one row must not keep a batch from being stored.
+	err = results.Exec(tx, `INSERT INTO check_results (target_seq, checked_at, outcome, status_code, latency_ms, attempts, error, interval_ms)
+		SELECT target_seq, checked_at, outcome, status_code, latency_ms, attempts, error, interval_ms FROM {rows} AS r WHERE true
+		ON CONFLICT DO NOTHING`).Error
+	if err != nil {
+		return err
+	}
+	if err := beginOutages(tx, opened); err != nil {
+		return err
+	}
+	if err := endOutages(tx, ended); err != nil {
+		return err
+	}
+	return s.storeSums(tx, hours, days)
+}
+
+// How long roll-ups are kept: what the ranges need, and a little more.
+const (
+	hoursKept = 35 * day
+	daysKept  = 400 * day
+)
 
 // sumRow is a row of target_hours or target_days.
 type sumRow struct {
 	TargetSeq int64
-	Sum       `gorm:"embedded"`
+	Sum
 }
 
 func appendSums(rows []sumRow, seq int64, sums []Sum) []sumRow {
@@ -170,12 +211,6 @@ func appendSums(rows []sumRow, seq int64, sums []Sum) []sumRow {
 	}
 	return rows
 }
-
-// How long roll-ups are kept: what the ranges need, and a little more.
-const (
-	hoursKept = 35 * day
-	daysKept  = 400 * day
-)
 
 // storeSums stores hours and days that ended. A day's end is also when the
 // target's oldest roll-ups go, so that there is never much to tidy up.
@@ -186,27 +221,25 @@ func (s *Store) storeSums(tx *gorm.DB, hours, days []sumRow) error {
 	if err := insertSums(tx, "target_days", days); err != nil {
 		return err
 	}
-	for i, d := range days {
-		if i+1 < len(days) && days[i+1].TargetSeq == d.TargetSeq { // once per target is enough
-			continue
+	for table, age := range map[string]time.Duration{"target_hours": hoursKept, "target_days": daysKept} {
+		rows := models.NewRows("target_seq bigint, before bigint")
+		for _, d := range days {
+			rows.Add(d.TargetSeq, d.BucketStart.Add(day-age))
 		}
-		for table, age := range map[string]time.Duration{"target_hours": hoursKept, "target_days": daysKept} {
-			err := tx.Exec("DELETE FROM "+table+" WHERE target_seq = ? AND at < ?", d.TargetSeq, d.At.Add(day-age)).Error
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func insertSums(tx *gorm.DB, table string, rows []sumRow) error {
-	for _, r := range rows {
-		err := tx.Exec("INSERT INTO "+table+" (target_seq, at, checks, known_from, up_us, down_us, latency) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-			r.TargetSeq, r.At, r.Checks, r.KnownFrom, r.UpUS, r.DownUS, r.Latency).Error
+		err := rows.Exec(tx, "DELETE FROM "+table+` WHERE (target_seq, bucket_start) IN (
+			SELECT s.target_seq, s.bucket_start FROM {rows} AS r JOIN `+table+` AS s ON s.target_seq = r.target_seq AND s.bucket_start < r.before)`).Error
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func insertSums(tx *gorm.DB, table string, sums []sumRow) error {
+	rows := models.NewRows("target_seq bigint, bucket_start bigint, checks bigint, known_from bigint, up_us bigint, down_us bigint, latency bytes")
+	for _, s := range sums {
+		rows.Add(s.TargetSeq, s.BucketStart, s.Checks, s.KnownFrom, s.UpUS, s.DownUS, s.Latency)
+	}
+	return rows.Exec(tx, "INSERT INTO "+table+` (target_seq, bucket_start, checks, known_from, up_us, down_us, latency)
+		SELECT target_seq, bucket_start, checks, known_from, up_us, down_us, latency FROM {rows} AS r WHERE true ON CONFLICT DO NOTHING`).Error
 }

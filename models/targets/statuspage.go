@@ -253,8 +253,8 @@ func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShar
 		seqs[i] = t.Seq
 	}
 	var rows []sumRow
-	err := s.db.Read(ctx).Table("target_days").Where("target_seq IN ? AND at >= ?", seqs, from).
-		Select("target_seq, at, known_from, up_us, down_us").Scan(&rows).Error
+	err := s.db.Read(ctx).Table("target_days").Where("target_seq IN ? AND bucket_start >= ?", seqs, from).
+		Select("target_seq, bucket_start, known_from, up_us, down_us").Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading the days of a status page: %w", err)
 	}
@@ -266,8 +266,8 @@ func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShar
 		rows = appendSums(rows, t.Seq, t.underWay(now).days)
 	}
 	for _, r := range rows {
-		i := int(r.At.Sub(from.Time) / day)
-		if !r.At.Before(from.Time) && i < PageDays {
+		i := int(r.BucketStart.Sub(from.Time) / day)
+		if !r.BucketStart.Before(from.Time) && i < PageDays {
 			of := &days[r.TargetSeq][i]
 			of.Share = of.plus(r.share())
 		}

@@ -9,12 +9,12 @@ import (
 // Sum is the roll-up of an hour or a day: the time known up and down, the number
 // of checks and their response times.
 type Sum struct {
-	At        models.Time // when it began; zero: there is none yet
-	Checks    int64       // without throttled checks
-	KnownFrom models.Time // start of the first known time; zero: none is known
-	UpUS      int64       `gorm:"column:up_us"`   // microseconds
-	DownUS    int64       `gorm:"column:down_us"` // microseconds
-	Latency   Latencies
+	BucketStart models.Time // when it began; zero: there is none yet
+	Checks      int64       // without throttled checks
+	KnownFrom   models.Time // start of the first known time; zero: none is known
+	UpUS        int64       `gorm:"column:up_us"`   // microseconds
+	DownUS      int64       `gorm:"column:down_us"` // microseconds
+	Latency     Latencies
 }
 
 func (s Sum) share() Share {
@@ -42,7 +42,7 @@ func (s Sum) plus(o Sum) Sum {
 	s.Latency.unpack(&h)
 	o.Latency.unpack(&h)
 	return Sum{
-		At: s.At, Checks: s.Checks + o.Checks, KnownFrom: first(s.KnownFrom, o.KnownFrom),
+		BucketStart: s.BucketStart, Checks: s.Checks + o.Checks, KnownFrom: first(s.KnownFrom, o.KnownFrom),
 		UpUS: s.UpUS + o.UpUS, DownUS: s.DownUS + o.DownUS, Latency: h.pack(),
 	}
 }

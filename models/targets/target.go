@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"linkwatch/models"
+	"linkwatch/models/lease"
 )
 
 // Status says whether a target is up.
@@ -52,7 +53,7 @@ type Target struct {
 	CanonicalURL    string // unique among the targets that are not deleted
 	Host            string // lower-case, without port
 	Name            string // "" = none was given
-	Folded          string // name and address as they are searched
+	SearchText      string // name and address as they are searched
 	IntervalSeconds int    // 0 = CHECK_INTERVAL
 	Expect          Expect `gorm:"embedded;embeddedPrefix:expect_"`
 	Paused          bool
@@ -63,7 +64,7 @@ type Target struct {
 	// When it is checked next.
 	DueAt       models.Time // since when a check is due; zero while paused
 	NextCheckAt models.Time // when it is looked at: DueAt, or later if it was put off; zero while paused
-	ClaimedBy   string      // the checker that checks it now; "" = none
+	ClaimedBy   lease.ID    // the instance that checks it now; "" = none
 
 	// What the checks found.
 	State          Status      // Pending, Up or Down; see Status

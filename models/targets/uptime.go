@@ -80,21 +80,21 @@ func (t *Target) settle(now models.Time) (ended sums) {
 // clock was set back, an earlier time counts towards the current hour.
 func (t *Target) roll(at models.Time, ended *sums) {
 	hour := models.At(at.Truncate(time.Hour))
-	if !hour.After(t.Hour.At.Time) {
+	if !hour.After(t.Hour.BucketStart.Time) {
 		return
 	}
 	if !t.Hour.empty() {
 		ended.hours = append(ended.hours, t.Hour)
-		if of := models.At(t.Hour.At.Truncate(day)); of != t.Day.At {
+		if of := models.At(t.Hour.BucketStart.Truncate(day)); of != t.Day.BucketStart {
 			if !t.Day.empty() {
 				ended.days = append(ended.days, t.Day)
 			}
-			t.Day = Sum{At: of}
+			t.Day = Sum{BucketStart: of}
 		}
 		t.Day = t.Day.plus(t.Hour)
 	}
-	t.Hour = Sum{At: hour}
-	if !t.Day.empty() && hour.Truncate(day).After(t.Day.At.Time) {
+	t.Hour = Sum{BucketStart: hour}
+	if !t.Day.empty() && hour.Truncate(day).After(t.Day.BucketStart.Time) {
 		ended.days = append(ended.days, t.Day)
 		t.Day = Sum{}
 	}

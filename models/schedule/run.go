@@ -9,38 +9,43 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/lease"
 )
 
-// ErrLeaseLost is the error of a run that did not renew its lease in time, so
-// that another run of the job has begun.
-var ErrLeaseLost = errors.New("the lease of the run is lost")
+// ErrLost is the error of a run that no longer holds its job, because its instance
+// lost its lease: another run of the job may have begun.
+var ErrLost = errors.New("the run no longer holds its job")
 
 // abandoned is the error of a run whose process died.
 const abandoned = "did not finish: the program ended during the run"
 
 // Begin starts a run of a job that is due or was requested, unless it is
 // running on any instance: then, and if another instance was quicker, began is
-// false. The run holds the job for Lease; see Renew and Finish. next tells when
-// the job is due after a time. A former run whose process died is recorded as failed.
-func (s *Store) Begin(ctx context.Context, jobID string, next func(time.Time) time.Time) (run Run, began bool, err error) {
+// false. The run holds the job until Finish, or until the lease of holder ends.
+// next returns when the job is due after a time. A former run whose process died is
+// recorded as failed. Errors include lease.ErrLost.
+func (s *Store) Begin(ctx context.Context, holder lease.ID, jobID string, next func(time.Time) time.Time) (run Run, began bool, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		began = false
+		if err := lease.Hold(tx, holder); err != nil {
+			return err
+		}
 		now := s.Now()
 		run = Run{ID: models.NewID(models.KindRun), JobID: jobID, StartedAt: now, Trigger: BySchedule}
 		var was struct {
-			LeaseOwner    string
+			RunID         string
 			LastStartedAt models.Time
 			RequestedAt   models.Time
 		}
-		err := tx.Raw(`SELECT lease_owner, last_started_at, requested_at FROM scheduled_jobs WHERE id = ?`, jobID).Scan(&was).Error
+		err := tx.Raw(`SELECT run_id, last_started_at, requested_at FROM scheduled_jobs WHERE id = ?`, jobID).Scan(&was).Error
 		if err != nil {
 			return err
 		}
-		res := tx.Exec(`UPDATE scheduled_jobs SET lease_owner = ?, lease_until = ?, last_started_at = ?,
+		res := tx.Exec(`UPDATE scheduled_jobs SET claimed_by = ?, run_id = ?, last_started_at = ?,
 				next_run_at = CASE WHEN next_run_at <= ? THEN ? ELSE next_run_at END
-			WHERE id = ? AND schedule <> '' AND lease_owner = ? AND lease_until <= ?
+			WHERE id = ? AND schedule <> '' AND run_id = ? AND claimed_by IS NULL
 				AND (next_run_at <= ? OR requested_at IS NOT NULL)`,
-			run.ID, now.Add(Lease), now, now, models.At(next(now.Time)), jobID, was.LeaseOwner, now, now)
+			holder, run.ID, now, now, models.At(next(now.Time)), jobID, was.RunID, now)
 		if res.Error != nil || res.RowsAffected == 0 {
 			return res.Error
 		}
@@ -48,10 +53,10 @@ func (s *Store) Begin(ctx context.Context, jobID string, next func(time.Time) ti
 		if !was.RequestedAt.IsZero() {
 			run.Trigger = Manual
 		}
-		if was.LeaseOwner == "" {
+		if was.RunID == "" {
 			return nil
 		}
-		dead := Run{ID: was.LeaseOwner, JobID: jobID, StartedAt: was.LastStartedAt, Trigger: BySchedule, Error: abandoned}
+		dead := Run{ID: was.RunID, JobID: jobID, StartedAt: was.LastStartedAt, Trigger: BySchedule, Error: abandoned}
 		if !was.RequestedAt.IsZero() && !was.RequestedAt.After(was.LastStartedAt.Time) {
 			dead.Trigger = Manual
 		}
@@ -68,9 +73,8 @@ func (s *Store) Begin(ctx context.Context, jobID string, next func(time.Time) ti
 // due is the NextRunAt that has come.
 func (s *Store) Skip(ctx context.Context, jobID string, due models.Time, next func(time.Time) time.Time) (skipped bool, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		now := s.Now()
 		res := tx.Exec(`UPDATE scheduled_jobs SET overlap_skips = overlap_skips + 1, next_run_at = ?
-			WHERE id = ? AND lease_until > ? AND next_run_at = ?`, models.At(next(now.Time)), jobID, now, due)
+			WHERE id = ? AND claimed_by IS NOT NULL AND next_run_at = ?`, models.At(next(s.Now().Time)), jobID, due)
 		skipped = res.RowsAffected > 0
 		return res.Error
 	})
@@ -80,29 +84,19 @@ func (s *Store) Skip(ctx context.Context, jobID string, due models.Time, next fu
 	return skipped, nil
 }
 
-// Renew makes the lease of a run last for Lease from now. It is ErrLeaseLost
-// if another run has taken it.
-func (s *Store) Renew(ctx context.Context, run Run) error {
-	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		return held(tx.Exec(`UPDATE scheduled_jobs SET lease_until = ? WHERE id = ? AND lease_owner = ?`,
-			s.Now().Add(Lease), run.JobID, run.ID))
-	})
-	if err != nil {
-		return fmt.Errorf("renewing the lease of the job %s: %w", run.JobID, err)
-	}
-	return nil
-}
-
-// Finish ends a run: its lease is free, and the run with its Duration, Summary
-// and Error is in the history and the statistics. It is ErrLeaseLost, and
-// records nothing, if another run has taken the lease.
+// Finish ends a run: its job is free, and the run with its Duration, Summary
+// and Error is in the history and the statistics. It is ErrLost, and records
+// nothing, if the run no longer holds the job.
 func (s *Store) Finish(ctx context.Context, run Run) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		err := held(tx.Exec(`UPDATE scheduled_jobs SET lease_owner = '', lease_until = 0,
+		res := tx.Exec(`UPDATE scheduled_jobs SET claimed_by = NULL, run_id = '',
 				requested_at = CASE WHEN requested_at > last_started_at THEN requested_at END
-			WHERE id = ? AND lease_owner = ?`, run.JobID, run.ID))
-		if err != nil {
-			return err
+			WHERE id = ? AND run_id = ? AND claimed_by IS NOT NULL`, run.JobID, run.ID)
+		if res.Error != nil {
+			return res.Error
+		}
+		if res.RowsAffected == 0 {
+			return ErrLost
 		}
 		return record(tx, run)
 	})
@@ -110,14 +104,6 @@ func (s *Store) Finish(ctx context.Context, run Run) error {
 		return fmt.Errorf("recording a run of the job %s: %w", run.JobID, err)
 	}
 	return nil
-}
-
-// held says whether an update that only the lease's holder may make found it held.
-func held(res *gorm.DB) error {
-	if res.Error == nil && res.RowsAffected == 0 {
-		return ErrLeaseLost
-	}
-	return res.Error
 }
 
 // record adds a run that ended to the statistics and to the history, which it
@@ -129,7 +115,7 @@ func record(tx *gorm.DB, run Run) error {
 		success, failure = 0, 1
 	}
 	err := tx.Exec(`UPDATE scheduled_jobs SET runs = runs + 1, successes = successes + ?, failures = failures + ?,
-			last_duration = ?, last_error = ? WHERE id = ?`,
+			last_duration_ns = ?, last_error = ? WHERE id = ?`,
 		success, failure, int64(run.Duration), run.Error, run.JobID).Error
 	if err != nil {
 		return err

@@ -1,2 +1,0 @@
-DROP TABLE job_runs;
-DROP TABLE scheduled_jobs;

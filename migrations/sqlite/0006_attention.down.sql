@@ -1,2 +1,0 @@
-DROP INDEX links_unwell;
-CREATE INDEX links_changed ON links (health, health_changed_at) WHERE health <> 'ok';

@@ -1,0 +1,3 @@
+DROP TABLE short_link_referrers;
+DROP TABLE short_link_days;
+DROP TABLE short_links;

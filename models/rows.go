@@ -1,0 +1,205 @@
+package models
+
+import (
+	"database/sql/driver"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
+)
+
+// Rows is a batch of rows that one statement reads as a table, so that writing a
+// batch takes one statement per table, however many rows it has. The batch is a
+// single argument, JSON, because both engines read that as a table and neither
+// limits its size, as they limit the number of arguments.
+type Rows struct {
+	columns []column
+	json    []byte
+	n       int
+}
+
+type column struct{ name, kind string }
+
+// NewRows makes an empty batch. columns are names and kinds, separated by
+// commas: "seq bigint, name text, paused boolean, beats bytes".
+func NewRows(columns string) *Rows {
+	r := &Rows{}
+	for c := range strings.SplitSeq(columns, ",") {
+		name, kind, _ := strings.Cut(strings.TrimSpace(c), " ")
+		r.columns = append(r.columns, column{name, kind})
+	}
+	return r
+}
+
+// Len is the number of rows.
+func (r *Rows) Len() int { return r.n }
+
+// Add adds a row: a value for each column, in their order. A value is a string, a
+// bool, an integer, a []byte, nil for NULL, or a driver.Valuer of one of these.
+// Add panics for any other value, and for a wrong number of them.
+func (r *Rows) Add(values ...any) {
+	if len(values) != len(r.columns) {
+		panic(fmt.Sprintf("models: a row of %d values for %d columns", len(values), len(r.columns)))
+	}
+	if r.n > 0 {
+		r.json = append(r.json, ',')
+	}
+	r.n++
+	r.json = append(r.json, '[')
+	for i, v := range values {
+		if i > 0 {
+			r.json = append(r.json, ',')
+		}
+		r.json = appendValue(r.json, v)
+	}
+	r.json = append(r.json, ']')
+}
+
+func appendValue(to []byte, value any) []byte {
+	switch v := value.(type) {
+	case nil:
+		return append(to, "null"...)
+	case string:
+		return appendString(to, v)
+	case bool:
+		return strconv.AppendBool(to, v)
+	case int:
+		return strconv.AppendInt(to, int64(v), 10)
+	case int64:
+		return strconv.AppendInt(to, v, 10)
+	case []byte:
+		return append(hex.AppendEncode(append(to, '"'), v), '"')
+	case driver.Valuer:
+		plain, err := v.Value()
+		if err != nil {
+			panic(fmt.Sprintf("models: the value of a %T: %v", value, err))
+		}
+		return appendValue(to, plain)
+	}
+	switch v := reflect.ValueOf(value); v.Kind() { // of a type of its own, such as a status
+	case reflect.String:
+		return appendString(to, v.String())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return strconv.AppendInt(to, v.Int(), 10)
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return appendValue(to, v.Bytes())
+		}
+	}
+	panic(fmt.Sprintf("models: a row cannot hold a %T", value))
+}
+
+// appendString appends a JSON string. PostgreSQL can store no NUL, so it is left out.
+func appendString(to []byte, s string) []byte {
+	quoted, err := json.Marshal(strings.ReplaceAll(s, "\x00", ""))
+	if err != nil {
+		panic(err) // a string can always be encoded
+	}
+	return append(to, quoted...)
+}
+
+// Exec runs a statement that reads the rows where it says {rows}: a subquery with
+// the columns of NewRows, in the order of Add. args are the other arguments of the
+// statement. Without rows nothing is run.
+func (r *Rows) Exec(tx *gorm.DB, sql string, args ...any) *gorm.DB {
+	return r.with(tx, sql, args, tx.Exec)
+}
+
+// Raw is Exec for a statement that returns rows.
+func (r *Rows) Raw(tx *gorm.DB, sql string, args ...any) *gorm.DB {
+	return r.with(tx, sql, args, tx.Raw)
+}
+
+func (r *Rows) with(tx *gorm.DB, sql string, args []any, run func(string, ...any) *gorm.DB) *gorm.DB {
+	if r.n == 0 {
+		return tx.Session(&gorm.Session{})
+	}
+	before, after, ok := strings.Cut(sql, "{rows}")
+	if !ok {
+		panic("models: the statement reads no {rows}: " + sql)
+	}
+	at := strings.Count(before, "?")
+	all := make([]any, 0, len(args)+1)
+	all = append(append(append(all, args[:at]...), "["+string(r.json)+"]"), args[at:]...)
+	return run(before+r.table(tx.Name())+after, all...)
+}
+
+// table is the subquery that reads the JSON.
+func (r *Rows) table(engine string) string {
+	var b strings.Builder
+	b.WriteString("(SELECT ")
+	for i, c := range r.columns {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		value := "value->>" + strconv.Itoa(i)
+		switch {
+		case engine == SQLite && c.kind == "bytes":
+			value = "unhex(" + value + ")"
+		case engine == SQLite: // the JSON says what it is
+		case c.kind == "bytes":
+			value = "decode(" + value + ", 'hex')"
+		default:
+			value = "CAST(" + value + " AS " + c.kind + ")"
+		}
+		b.WriteString(value + " AS " + c.name)
+	}
+	if engine == SQLite {
+		b.WriteString(" FROM json_each(?))")
+	} else {
+		b.WriteString(" FROM jsonb_array_elements(CAST(? AS jsonb)))")
+	}
+	return b.String()
+}
+
+// Insert stores rows of a table in one statement, and passes over those that
+// break a uniqueness. It does not set their keys. A generated key must be zero in all rows.
+func Insert[T any](tx *gorm.DB, rows []T) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	stmt := &gorm.Statement{DB: tx}
+	if err := stmt.Parse(new(T)); err != nil {
+		return fmt.Errorf("reading the columns of %T: %w", rows[0], err)
+	}
+	reflected := reflect.ValueOf(rows)
+	var fields []*schema.Field
+	var columns, names []string
+	for _, f := range stmt.Schema.Fields {
+		if _, zero := f.ValueOf(tx.Statement.Context, reflected.Index(0)); f.DBName == "" || f.AutoIncrement && zero {
+			continue
+		}
+		fields, names = append(fields, f), append(names, f.DBName)
+		columns = append(columns, f.DBName+" "+kindOf(f))
+	}
+	batch := NewRows(strings.Join(columns, ", "))
+	values := make([]any, len(fields))
+	for i := range rows {
+		for j, f := range fields {
+			values[j], _ = f.ValueOf(tx.Statement.Context, reflected.Index(i))
+		}
+		batch.Add(values...)
+	}
+	list := strings.Join(names, ", ")
+	// WHERE true: without it SQLite reads ON as the condition of a join.
+	return batch.Exec(tx, "INSERT INTO "+stmt.Table+" ("+list+") SELECT "+list+" FROM {rows} AS r WHERE true ON CONFLICT DO NOTHING").Error
+}
+
+// kindOf is the kind of a field's column, as NewRows names it.
+func kindOf(f *schema.Field) string {
+	switch f.DataType {
+	case schema.Bool:
+		return "boolean"
+	case schema.String:
+		return "text"
+	case schema.Bytes:
+		return "bytes"
+	default:
+		return "bigint"
+	}
+}
