@@ -200,7 +200,7 @@ func (d *Dispatcher[T]) failed(working context.Context, c *call[T], err error, n
 		s.notFirst = now
 	}
 	if !s.failing {
-		jobs.LogError(d.Log.With("queue", d.Name), "store of a queue failed", err)
+		jobs.LogError(d.Log.With("queue", d.Name), "store failed", err)
 	}
 	s.failing = true
 	if d.Drain {
