@@ -3,11 +3,14 @@ package targets_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"linkwatch/models"
+	"linkwatch/models/lease"
+	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
 )
 
@@ -38,9 +41,8 @@ func TestClaimsAreNotShared(t *testing.T) {
 		var mu sync.Mutex
 		var got []string
 		var wg sync.WaitGroup
-		for _, id := range []string{"k_one", "k_two", "k_three"} {
-			_, err := f.Hold(f.Context(), id)
-			f.must(err)
+		for _, name := range []string{"k_one", "k_two", "k_three"} {
+			id := modelstest.Lease(t, f.db, name)
 			wg.Go(func() {
 				for {
 					ts, _, err := f.Claim(t.Context(), id, 7)
@@ -71,22 +73,18 @@ func TestClaimsAreNotShared(t *testing.T) {
 func TestClaimNeedsALease(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add("https://a.test")
-		f.must(f.Leave(f.Context(), checker))
-		if ts, _, err := f.Claim(f.Context(), checker, 10); !errors.Is(err, targets.ErrLeaseLost) || len(ts) != 0 {
+		if ts, _, err := f.Claim(f.Context(), "k_unknown", 10); !errors.Is(err, lease.ErrLost) || len(ts) != 0 {
 			t.Errorf("%v %v", ts, err)
-		}
-		if lost, err := f.Hold(f.Context(), checker); err != nil || !lost {
-			t.Errorf("lost %v, %v", lost, err)
 		}
 	})
 }
 
-func TestPutOffKeepsSinceWhenItIsDue(t *testing.T) {
+func TestReleaseKeepsSinceWhenItIsDue(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
 		f.clock.Advance(time.Second)
 		claimed := f.only()
-		f.must(f.PutOff(f.Context(), checker, time.Minute, claimed))
+		f.must(f.Release(f.Context(), time.Minute, claimed))
 		got := f.get(made.ID)
 		if got.ClaimedBy != "" || got.DueAt != claimed.DueAt || got.NextCheckAt != f.Now().Add(time.Minute) {
 			t.Errorf("%+v", got)
@@ -98,18 +96,32 @@ func TestPutOffKeepsSinceWhenItIsDue(t *testing.T) {
 	})
 }
 
-func TestLeaveGivesEverythingBack(t *testing.T) {
+func TestTheEndOfALeaseFreesItsClaims(t *testing.T) {
 	each(t, func(f fixture) {
 		f.addMany(3)
 		if n := len(f.claim()); n != 3 {
 			t.Fatalf("%d claimed", n)
 		}
-		f.must(f.Leave(f.Context(), checker))
-		if _, err := f.Hold(f.Context(), "k_next"); err != nil {
-			t.Fatal(err)
+		f.loseLease()
+		if n := len(f.claim()); n != 3 {
+			t.Errorf("%d of 3 are free", n)
 		}
-		if ts, _, err := f.Claim(f.Context(), "k_next", 10); err != nil || len(ts) != 3 {
-			t.Errorf("%d of 3 are free, %v", len(ts), err)
+	})
+}
+
+// After a claim of which nobody knows whether it was committed, all are freed but
+// those that the checker knows of.
+func TestReleaseOthers(t *testing.T) {
+	each(t, func(f fixture) {
+		f.addMany(3)
+		known := f.claim()[1]
+		f.must(f.ReleaseOthers(f.Context(), checker, known))
+		if again := f.claim(); len(again) != 2 || again[0].ID == known.ID || again[1].ID == known.ID {
+			t.Errorf("%v", again)
+		}
+		f.must(f.ReleaseOthers(f.Context(), checker))
+		if n := len(f.claim()); n != 3 {
+			t.Errorf("%d of 3 are free", n)
 		}
 	})
 }
@@ -124,8 +136,7 @@ func TestSpreadAfterATimeWithoutChecks(t *testing.T) {
 			f.record(claimed, up(1))
 		}
 		f.clock.Advance(time.Hour)
-		_, err := f.Hold(f.Context(), checker)
-		f.must(err)
+		modelstest.Exec(t, f.db, "UPDATE instances SET heartbeat_at = ?", f.Now())
 		if moved, err := f.Spread(f.Context(), "k_second", time.Second); err != nil || moved != 0 { // while another one checks
 			t.Fatalf("%d moved, %v", moved, err)
 		}
@@ -155,11 +166,9 @@ func TestSpreadOfWhatIsPlannedTooFarAhead(t *testing.T) {
 			if i == 0 {
 				c.RetryAfter = 40 * time.Minute // which is no mistake
 			}
-			f.must(f.Record(f.Context(), checker, c))
+			f.must(f.Record(f.Context(), c))
 		}
 		f.clock.Advance(-time.Hour) // it was ahead
-		_, err := f.Hold(f.Context(), checker)
-		f.must(err)
 		if moved, err := f.Spread(f.Context(), checker, time.Second); err != nil || moved != 4 {
 			t.Errorf("%d of 4 moved, %v", moved, err)
 		}
@@ -176,7 +185,7 @@ func TestSpreadOfWhatIsPlannedTooFarAhead(t *testing.T) {
 		for _, claimed := range f.claim() {
 			r := up(1)
 			r.CheckedAt = f.Now()
-			f.must(hourly.Record(f.Context(), checker, targets.Checked{Target: claimed, Result: r}))
+			f.must(hourly.Record(f.Context(), targets.Checked{Target: claimed, Result: r}))
 		}
 		if moved, err := f.Spread(f.Context(), checker, time.Second); err != nil || moved != 4 {
 			t.Errorf("%d of 4 moved, %v", moved, err)
@@ -189,22 +198,15 @@ func TestIdleTickWritesNothing(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add("https://a.test")
 		f.record(f.only(), up(1))
-		before := f.changes()
-		_, next, err := f.Claim(f.Context(), checker, 10)
-		f.must(err)
+		var next models.Time
+		sent := modelstest.Sent(t, f.db, func() (err error) { _, next, err = f.Claim(f.Context(), checker, 10); return err })
 		if next != f.get(f.results(targets.ResultFilter{})[0].TargetID).NextCheckAt {
 			t.Errorf("next %v", next)
 		}
-		if after := f.changes(); after != before {
-			t.Error("the lease was renewed")
+		for _, s := range sent {
+			if !strings.HasPrefix(s.SQL, "SELECT ") {
+				t.Error(s.SQL)
+			}
 		}
 	})
-}
-
-// changes tells writes of the checker's lease apart.
-func (f fixture) changes() (until models.Time) {
-	f.Helper()
-	f.must(f.db.Read(f.Context()).Raw("SELECT lease_until FROM checkers WHERE id = ?", checker).Scan(&until).Error)
-	f.clock.Advance(time.Millisecond)
-	return until
 }
