@@ -38,7 +38,7 @@ func (s *Store) Restore(ctx context.Context, id string) (Target, error) {
 			return err
 		}
 		now := s.clock.Now()
-		if t.DeletedAt.Before(now.Add(-KeepDeleted).Time) { // being purged
+		if t.DeletedAt.Before(now.Add(-KeepDeleted).Time) { // the reaper may be deleting its history
 			return models.NotFound("target")
 		}
 		changes := map[string]any{"deleted_at": nil}

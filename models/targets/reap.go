@@ -16,7 +16,7 @@ func (s *Store) ReapResults(tx *gorm.DB, limit int) (int64, error) {
 }
 
 // ReapOutages deletes up to limit outages: those that are over and began longer ago
-// than days are kept, then those of a target that can no longer be restored.
+// than KeepDays, then those of a target that can no longer be restored.
 func (s *Store) ReapOutages(tx *gorm.DB, limit int) (int64, error) {
 	return s.reapHistory(tx, limit, "outages", "id", "started_at < ? AND ended_at IS NOT NULL ORDER BY started_at", daysKept)
 }

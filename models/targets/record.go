@@ -193,10 +193,13 @@ func (b *batch) store(s *Store, tx *gorm.DB) error {
 	return s.storeSums(tx, hours, days)
 }
 
+// KeepDays is for how many days a target's roll-ups of days and its outages are kept.
+const KeepDays = 400
+
 // How long roll-ups are kept: what the ranges need, and a little more.
 const (
 	hoursKept = 35 * day
-	daysKept  = 400 * day
+	daysKept  = KeepDays * day
 )
 
 // sumRow is a row of target_hours or target_days.
