@@ -3,13 +3,12 @@ package models
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"gorm.io/gorm"
 )
 
 // KeepKeys is how long an Idempotency-Key is remembered.
-const KeepKeys = 24 * time.Hour
+const KeepKeys = Day
 
 const maxKey = 255 // bytes
 

@@ -3,7 +3,6 @@ package targets
 import (
 	"context"
 	"errors"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -11,7 +10,7 @@ import (
 )
 
 // KeepDeleted is how long a deleted target can be restored.
-const KeepDeleted = 24 * time.Hour
+const KeepDeleted = models.Day
 
 // Delete stops watching a target. It can be restored for KeepDeleted.
 // CodeNotFound if there is none.

@@ -4,10 +4,12 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+
+	"linkwatch/models"
 )
 
 // maxRollUps is about how many hours and days a target has at most.
-const maxRollUps = int(hoursKept/time.Hour + daysKept/day)
+const maxRollUps = int(hoursKept/time.Hour + daysKept/models.Day)
 
 // ReapResults deletes up to limit check results: those older than RESULT_RETENTION,
 // then those of a target that can no longer be restored.
