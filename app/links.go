@@ -46,9 +46,8 @@ func newLinks(c *core) *Links {
 		},
 		Services: []jobs.Service{linkjobs.NewRefresher(store, cfg.MaxConcurrency, c.Log)},
 		Jobs:     []jobs.Job{linkjobs.Revalidation(store, cfg.MaxConcurrency)},
-		Purges:   []jobs.Purge{store.Purge},
 		Deletes: []cleanup.Kind{
-			{Name: "tags", Label: "Tags", Description: "without links", Remove: store.ReapTags},
+			{Kind: "tags", Label: "Tags", Description: "without links", Remove: store.ReapTags},
 		},
 		Demo: func(ctx context.Context, r *demo.Run) (string, error) {
 			return demo.Links(ctx, r, cfg.LinkCheckInterval)
