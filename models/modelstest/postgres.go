@@ -75,7 +75,7 @@ func create(t testing.TB, admin *sql.DB, options string) (url string) {
 	t.Cleanup(func() {
 		// The server sees a moment after the client that a connection is closed. DROP DATABASE would wait 100 ms for that.
 		var left int
-		if !within(5*time.Second, func() bool {
+		if !Within(5*time.Second, func() bool {
 			const query = "SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'"
 			if err := admin.QueryRow(query, name).Scan(&left); err != nil {
 				t.Error(err)
