@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"linkwatch/e2e"
 	"linkwatch/models/modelstest"
 )
 
