@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"linkwatch/app"
 	"linkwatch/models"
 	"linkwatch/models/links"
@@ -25,14 +23,11 @@ type world struct {
 	clock *modelstest.Clock
 }
 
-// each runs a test on every engine and looks for goroutines that it left behind.
+// each runs a test on every engine. It may leave no goroutine running.
 func each(t *testing.T, test func(t *testing.T, w world)) {
 	t.Helper()
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
-		before := goleak.IgnoreCurrent()
-		t.Cleanup(func() {
-			goleak.VerifyNone(t, before, goleak.IgnoreTopFunction("database/sql.(*DB).connectionCleaner"))
-		})
+		modelstest.NoLeaks(t)
 		clock := modelstest.NewClock()
 		test(t, world{links.NewStore(db, clock.Now, newFetcher(t), links.Options{CheckInterval: week}), clock})
 	})
