@@ -10,6 +10,8 @@ import (
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // makes and drops the test's database
+	sqlite "github.com/ncruces/go-sqlite3/driver"
+	"github.com/ncruces/go-sqlite3/ext/fts5"
 )
 
 // newDatabase creates a PostgreSQL database for one test, on the server that TEST_POSTGRES_URL names, and returns its
@@ -48,7 +50,7 @@ func newDatabase(t *testing.T) string {
 // checkIntegrity fails the test if SQLite finds damage in a file that no program has open.
 func checkIntegrity(t *testing.T, file string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", file)
+	db, err := sqlite.Open(file, fts5.Register)
 	if err != nil {
 		t.Fatal(err)
 	}

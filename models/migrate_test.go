@@ -43,7 +43,7 @@ func TestMigrations(t *testing.T) {
 		// A program that is older than the database says so.
 		err := db.Migrate()
 		if err == nil {
-			err = db.Write(ctx, func(tx *gorm.DB) error { return tx.Exec("UPDATE schema_migrations SET version = 99").Error })
+			err = db.Write(ctx, func(tx *gorm.DB) error { return tx.Exec("UPDATE schema_migrations SET version = 999").Error })
 		}
 		if err != nil {
 			t.Fatal(err)
