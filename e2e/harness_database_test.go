@@ -4,12 +4,15 @@ import (
 	"database/sql"
 	"errors"
 	"testing"
+
+	sqlite "github.com/ncruces/go-sqlite3/driver"
+	"github.com/ncruces/go-sqlite3/ext/fts5"
 )
 
 // checkIntegrity fails the test if SQLite finds damage in a file that no program has open.
 func checkIntegrity(t *testing.T, file string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", file)
+	db, err := sqlite.Open(file, fts5.Register)
 	if err != nil {
 		t.Fatal(err)
 	}
