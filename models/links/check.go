@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
-	"strconv"
 	"time"
 
 	"gorm.io/gorm"
@@ -14,43 +12,40 @@ import (
 	"linkwatch/models"
 )
 
-// DeadAfter is the number of days in a row on which checks must fail for a link
-// to be dead.
-const DeadAfter = 3
-
 const (
-	retryAfter = 24 * time.Hour // until a suspect link is looked at again
-	claimFor   = 10 * time.Minute
-	maxPause   = time.Hour // that a site's Retry-After can put a check off
-	busyPause  = 5 * time.Second
+	minPause  = time.Minute // that a check is put off by if nothing was learned about the page
+	maxPause  = time.Hour   // that a site's Retry-After can put a check or a refresh off by
+	busyPause = 5 * time.Second
 )
 
-// Check looks at a claimed link and records what it found. A link whose page
-// was never read gets its metadata; for the others a probe is enough. If the
-// site asks for a pause, or too many pages are being fetched, the check is put
-// off and nothing else changes.
-func (s *Store) Check(ctx context.Context, l Link) (Link, error) {
-	unread := l.FetchedTitle == "" && l.OpenGraph == (OpenGraph{})
-	look := s.background.Probe
-	if unread {
-		look = s.background.Fetch
-	}
-	page, err := look(ctx, l.URL)
-	if unread && err == nil && Gone(page.Status) { // only what HEAD and GET agree on expires a link
-		page, err = s.background.Probe(ctx, l.URL)
-	}
-	if ctx.Err() != nil {
-		return l, ctx.Err()
-	}
-	if pause := pauseOf(err); pause > 0 {
-		return l, s.PutOff(ctx, max(time.Minute, min(pause, maxPause)), l.ID)
-	}
-	return s.record(ctx, l, page, err, unread && page.Status == http.StatusOK)
+// look is what a request for a link's page found.
+type look struct {
+	seq      int64         // of the link
+	url      string        // that was requested
+	page     Page          // zero if err is not nil
+	err      error         // a *FetchError, or nil
+	describe bool          // the page's metadata replaces the link's
+	wait     time.Duration // nothing was learned, since the site asked for a pause or too many pages are being fetched; 0 = err or page counts
 }
 
-// pauseOf is how long to wait before the page is asked for again, since nothing
+// newLook is what a fetch or a probe of a link found. The error is that of ctx, or
+// one that is no *FetchError.
+func newLook(ctx context.Context, l Link, p Page, fetchErr error) (look, error) {
+	if ctx.Err() != nil {
+		return look{}, ctx.Err()
+	}
+	if _, ok := errors.AsType[*FetchError](fetchErr); fetchErr != nil && !ok {
+		return look{}, fmt.Errorf("fetching a page: %w", fetchErr)
+	}
+	return look{
+		seq: l.Seq, url: l.URL, page: p.clean(), err: fetchErr,
+		describe: fetchErr == nil && p.Status == http.StatusOK, wait: pauseOf(fetchErr),
+	}, nil
+}
+
+// pauseOf is how long to wait before the page is requested again, since nothing
 // was learned about it: the site asked for a pause, or too many pages are being
-// fetched. 0 means that the page was asked for.
+// fetched. 0 means that the page was requested.
 func pauseOf(err error) time.Duration {
 	fe, ok := errors.AsType[*FetchError](err)
 	switch {
@@ -62,102 +57,135 @@ func pauseOf(err error) time.Duration {
 	return fe.RetryAfter
 }
 
-// record stores what a fetch or probe of a link found, unless the link got
-// another address meanwhile: then it says nothing about it.
-func (s *Store) record(ctx context.Context, looked Link, page Page, fetchErr error, describe bool) (Link, error) {
-	if _, ok := errors.AsType[*FetchError](fetchErr); fetchErr != nil && !ok {
-		return Link{}, fmt.Errorf("fetching a page: %w", fetchErr)
+// Checked is a finished check of a claimed link.
+type Checked struct {
+	Claimed // as Claim gave it
+	look
+}
+
+// Check requests the page of a claimed link, for Record. It does not use the
+// database. The error is that of ctx, or one that is no *FetchError; every
+// *FetchError says something about the link or its site.
+func (s *Store) Check(ctx context.Context, c Claimed) (Checked, error) {
+	k, err := s.look(ctx, c.Link)
+	return Checked{c, k}, err
+}
+
+// look fetches a page that was never read, for its metadata. For the others a
+// probe is enough.
+func (s *Store) look(ctx context.Context, l Link) (look, error) {
+	unread := l.FetchedTitle == "" && l.OpenGraph == (OpenGraph{})
+	request := s.background.Probe
+	if unread {
+		request = s.background.Fetch
 	}
-	page = page.clean()
-	var l Link
-	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+	page, err := request(ctx, l.URL)
+	if unread && err == nil && Gone(page.Status) { // only what HEAD and GET agree on expires a link
+		page, err = s.background.Probe(ctx, l.URL)
+	}
+	k, err := newLook(ctx, l, page, err)
+	k.describe = k.describe && unread
+	return k, err
+}
+
+// Record stores finished checks in one transaction and releases the links. If the
+// site asked for a pause, or too many pages were being fetched, the check is put
+// off and nothing else changes. Nothing is stored of links that were deleted or got
+// another address meanwhile, or that are no longer claimed as they were. However
+// many checks there are, each table is written by one statement.
+//
+// stored are the links that were still claimed, as they are now.
+func (s *Store) Record(ctx context.Context, done ...Checked) (stored []Link, err error) {
+	claims, looks := make([]Claimed, len(done)), make([]look, len(done))
+	for i, c := range done {
+		claims[i], looks[i] = c.Claimed, c.look
+	}
+	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
 		var err error
-		if l, err = lockOne(tx, looked.ID); err != nil || l.URL != looked.URL {
+		stored, err = lock(tx, claimedRows(claims), "(seq, claimed_by) IN (SELECT seq, claimed_by FROM {rows} AS r)")
+		if err != nil {
 			return nil, err
 		}
-		before, now := l, s.clock.Now()
-		s.judge(&l, page, fetchErr, now)
-		if describe && fetchErr == nil {
-			l.describe(page)
-			l.UpdatedAt = now
-		}
-		if !before.Expired() && l.Expired() {
-			if err := countExpired(tx, []Link{before}, -1); err != nil {
-				return nil, err
-			}
-		}
-		if err := save(tx, l); err != nil {
+		return s.learn(tx, stored, looks, true)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("recording checks: %w", err)
+	}
+	return stored, nil
+}
+
+// Recheck checks a link now, whether it is due or not, and returns it as it is
+// then; CodeNotFound if there is none. If the site asks for a pause, the next check
+// is put off and nothing else changes.
+func (s *Store) Recheck(ctx context.Context, id string) (Link, error) {
+	l, err := s.Get(ctx, id)
+	if err != nil {
+		return Link{}, err
+	}
+	k, err := s.look(ctx, l)
+	if err != nil {
+		return Link{}, err
+	}
+	return s.learnOne(ctx, id, k)
+}
+
+// learnOne is learn for one link, claimed or not.
+func (s *Store) learnOne(ctx context.Context, id string, k look) (l Link, err error) {
+	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+		found, err := lockOne(tx, id)
+		if err != nil {
 			return nil, err
 		}
-		if l.Title == before.Title && l.Health == before.Health && l.Expired() == before.Expired() {
-			return nil, nil // the index knows it as it is
-		}
-		return []Link{l}, nil
+		ls := []Link{found}
+		changed, err := s.learn(tx, ls, []look{k}, false)
+		l = ls[0]
+		return changed, err
 	})
 	return l, err
 }
 
-// judge decides what a fetch says about a link's health: 404 and 410 expire it;
-// 401, 403, 429 and other refusals are "blocked", as is a private address, which
-// may not be fetched; no answer and 5xx are "suspect", and "dead" after three such
-// days in a row.
-func (s *Store) judge(l *Link, p Page, fetchErr error, now models.Time) {
-	was := l.Health
-	l.LastError, l.MovedTo, l.LastStatusCode = "", "", p.Status
-	next := s.opts.CheckInterval
-	fe, _ := errors.AsType[*FetchError](fetchErr)
+// learn judges locked links by what looks found, and stores them; free ends their
+// claims. What was found at an address that a link no longer has says nothing about
+// it. After it ls are the links as they are now, and changed those of them that the
+// search index has to take in.
+func (s *Store) learn(tx *gorm.DB, ls []Link, looks []look, free bool) (changed []Link, err error) {
+	place := make(map[int64]int, len(ls))
+	before := make([]Link, len(ls))
+	for i, l := range ls {
+		place[l.Seq], before[i] = i, l
+	}
+	now := s.clock.Now()
+	for _, k := range looks {
+		if i, ok := place[k.seq]; ok && ls[i].URL == k.url {
+			s.take(&ls[i], k, now)
+		}
+	}
+	var expired []Link
+	for i, l := range ls {
+		was := before[i]
+		if l.Expired() && !was.Expired() {
+			expired = append(expired, l)
+		}
+		if l.Title != was.Title || l.Health != was.Health || l.Expired() != was.Expired() {
+			changed = append(changed, l)
+		}
+	}
+	if err := countExpired(tx, expired); err != nil {
+		return nil, err
+	}
+	return changed, saveAll(tx, ls, free)
+}
+
+// take brings a link up to what a look found.
+func (s *Store) take(l *Link, k look, now models.Time) {
 	switch {
-	case fe != nil && fe.Blocked:
-		l.Health, l.Failures = Blocked, 0
-		l.LastStatusCode, l.LastError = 0, fetchErr.Error()
-	case fetchErr != nil || p.Status >= 500 || p.Status < 200 || p.Status >= 300 && p.Status < 400:
-		if fetchErr != nil {
-			l.LastStatusCode, l.LastError = 0, fetchErr.Error()
-		} else {
-			l.LastError = "unexpected status " + strconv.Itoa(p.Status)
+	case k.wait == 0:
+		s.judge(l, k.page, k.err, now)
+		if k.describe {
+			l.describe(k.page)
+			l.UpdatedAt = now
 		}
-		if l.Failures == 0 || !sameDay(l.LastCheckedAt, now) {
-			l.Failures++
-		}
-		l.Health = Suspect
-		if l.Failures >= DeadAfter {
-			l.Health = Dead
-		}
-		next = min(next, retryAfter)
-	case Gone(p.Status):
-		l.Health, l.Failures = Dead, 0
-		l.LastError = "unexpected status " + strconv.Itoa(p.Status)
-		if !l.Expired() {
-			l.ExpiredAt, l.UpdatedAt = now, now
-		}
-	case p.Status >= 400:
-		l.Health, l.Failures = Blocked, 0
-		l.LastError = "unexpected status " + strconv.Itoa(p.Status)
-	case p.Permanent:
-		l.Health, l.Failures, l.MovedTo = Moved, 0, p.URL
-	default:
-		l.Health, l.Failures = OK, 0
+	case !l.Expired():
+		l.NextCheckAt = now.Add(max(minPause, min(k.wait, maxPause)))
 	}
-	if l.Health != was {
-		l.HealthChangedAt = now
-	}
-	l.LastCheckedAt = now
-	if l.Expired() {
-		l.NextCheckAt = models.Time{}
-	} else {
-		l.NextCheckAt = now.Add(spread(next))
-	}
-}
-
-// Gone says whether a status means that there is no page any more.
-func Gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
-
-func sameDay(a, b models.Time) bool {
-	return a.Format(time.DateOnly) == b.Format(time.DateOnly)
-}
-
-// spread is an interval give or take a twentieth, so that links that were
-// saved together are not checked together for ever.
-func spread(d time.Duration) time.Duration {
-	return d - d/20 + rand.N(d/10+1)
 }

@@ -78,10 +78,8 @@ func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time)
 	for _, address := range sortedKeys(byAddress) { // those that were saved before
 		again = append(again, byAddress[address])
 	}
-	for _, d := range again {
-		if _, err := s.mergeTags(ctx, d); err != nil {
-			return len(stored), err
-		}
+	if again = slices.DeleteFunc(again, func(d draft) bool { return len(d.Tags) == 0 }); len(again) > 0 {
+		_, err = s.retag(ctx, again...)
 	}
-	return len(stored), nil
+	return len(stored), err
 }

@@ -47,7 +47,7 @@ func (s *Store) change(ctx context.Context, action string, ids []string,
 	c := Change{Action: action, CreatedAt: s.clock.Now()}
 	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
 		c.ID, c.Links = "", 0
-		ls, err := lock(tx, ids)
+		ls, err := lockIDs(tx, ids)
 		if err != nil || len(ls) == 0 {
 			return nil, err
 		}
