@@ -16,6 +16,7 @@ import (
 	"linkwatch/jobs"
 	"linkwatch/jobs/reaper"
 	"linkwatch/models"
+	"linkwatch/models/lease"
 	"linkwatch/models/links"
 	"linkwatch/outbound"
 )
@@ -39,6 +40,7 @@ type core struct {
 	Options
 	registry *prometheus.Registry
 	outbound *outbound.Client
+	lease    *lease.Lease // of this instance; App.heartbeat keeps it
 	frame    *pages.Frame
 	health   *middleware.Health
 }
@@ -49,7 +51,7 @@ func newCore(o Options) *core {
 	o.Version = cmp.Or(o.Version, version())
 	errs := &middleware.Errors{Log: o.Log}
 	return &core{
-		Options: o, registry: registry,
+		Options: o, registry: registry, lease: lease.New(o.DB, o.Clock),
 		outbound: outbound.New(outbound.Options{
 			UserAgent: o.Config.UserAgent(o.Version), AllowCIDRs: o.Config.OutboundAllowCIDRs, Timeout: o.Config.HTTPTimeout,
 			MaxConcurrent: o.Config.MaxConcurrency, // for checks; rechecks and requests have budgets of their own
@@ -68,10 +70,11 @@ type App struct {
 	Router  *handlers.Router
 	Health  *middleware.Health
 
-	core     *core
-	runner   *jobs.Runner
-	services jobs.Services
-	last     jobs.Services // stopped after the listener has drained
+	core      *core
+	runner    *jobs.Runner
+	heartbeat jobs.Service // started before all services, and stopped after them
+	services  jobs.Services
+	last      jobs.Services // stopped after the listener has drained
 }
 
 // Close releases what New opened. Nothing may run any more.
@@ -93,7 +96,7 @@ func newApp(o Options, more ...func(*core) System) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{Systems: systems, Health: c.health, core: c}
+	a := &App{Systems: systems, Health: c.health, core: c, heartbeat: jobs.NewHeartbeat(c.lease, o.Log)}
 	cfg := o.Config
 	reap, err := reaper.Reaper(systems.Admin.Cleanup, reaper.Options{
 		Interval: cfg.CleanupInterval, BatchSize: cfg.CleanupBatchSize, MaxDuration: cfg.CleanupMaxDuration, LongBatch: longBatch,
@@ -109,7 +112,7 @@ func newApp(o Options, more ...func(*core) System) (*App, error) {
 		a.services = append(a.services, s.Services...)
 		a.last = append(a.last, s.Last...)
 	}
-	a.runner, err = jobs.NewRunner(systems.Admin.Jobs, o.Log, c.registry, append(scheduled, jobs.Retention(purges...))...)
+	a.runner, err = jobs.NewRunner(systems.Admin.Jobs, c.lease, o.Log, c.registry, append(scheduled, jobs.Retention(purges...))...)
 	if err != nil {
 		return nil, err
 	}

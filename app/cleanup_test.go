@@ -33,22 +33,16 @@ func expired(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := watched.Hold(t.Context(), "test"); err != nil {
-		t.Fatal(err)
-	}
-	due, _, err := watched.Claim(t.Context(), "test", 10)
+	due, _, err := watched.Claim(t.Context(), modelstest.Lease(t, db, "k_test"), 10)
 	if err != nil || len(due) != 1 {
 		t.Fatalf("claimed %d targets: %v", len(due), err)
 	}
 	result := targets.Result{CheckedAt: watched.Now(), StatusCode: 200, LatencyMS: 1, Attempts: 1}
-	if err := watched.Record(t.Context(), "test", targets.Checked{Target: due[0], Result: result}); err != nil {
+	if err := watched.Record(t.Context(), targets.Checked{Target: due[0], Result: result}); err != nil {
 		t.Fatal(err)
 	}
 	paused := true
 	if _, err := watched.Edit(t.Context(), target.ID, targets.Edit{Paused: &paused}); err != nil {
-		t.Fatal(err)
-	}
-	if err := watched.Leave(t.Context(), "test"); err != nil {
 		t.Fatal(err)
 	}
 	short := shortlinks.NewStore(db, past, cache.NewMemory(1, past), nil, shortlinks.Options{})
@@ -56,7 +50,7 @@ func expired(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	modelstest.Exec(t, db, "INSERT INTO tags (id, name, folded, link_count, created_at, last_used_at) VALUES ('g_x', 'x', 'x', 0, 1, 1)")
+	modelstest.Exec(t, db, "INSERT INTO tags (id, name, folded_name, link_count, created_at, last_used_at) VALUES ('g_x', 'x', 'x', 0, 1, 1)")
 }
 
 // CLEANUP_ENABLED governs short links only: without it they answer 410 and stay,

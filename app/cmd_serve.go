@@ -57,6 +57,9 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	if err != nil {
 		return err // "listen tcp 127.0.0.1:8080: bind: address already in use" says it all
 	}
+	if err := a.core.lease.Beat(ctx); err != nil { // services claim from the first moment
+		return errors.Join(err, listener.Close())
+	}
 	server := &http.Server{
 		Handler:           a.Router,
 		ReadHeaderTimeout: readHeaderTimeout,
@@ -68,6 +71,7 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
+	a.heartbeat.Start()
 	a.services.Start()
 	a.last.Start()
 	log.Info("listening", "address", listener.Addr().String(), "url", "http://"+listener.Addr().String(), "version", version())
@@ -97,6 +101,7 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	}
 	a.last.Stop(grace)
 	background.Wait()
+	a.heartbeat.Stop(grace)
 	log.Info("stopped")
 	return err
 }

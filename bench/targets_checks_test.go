@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"linkwatch/e2e"
+	"linkwatch/models"
 	"linkwatch/models/targets"
 )
 
@@ -38,7 +39,7 @@ func TestTargetFigures(t *testing.T) {
 
 // targetFile fills a new file with targets that were added 100 days ago and never checked. edit (nil: nothing) works
 // on the store after that.
-func targetFile(t *testing.T, urls []string, edit func(store *targets.Store, clock *time.Time)) (file string) {
+func targetFile(t *testing.T, urls []string, edit func(db *models.DB, store *targets.Store, clock *time.Time)) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "watched.db")
 	db, closeDB := e2e.OpenDatabase(t, file)
@@ -51,7 +52,7 @@ func targetFile(t *testing.T, urls []string, edit func(store *targets.Store, clo
 		}
 	}
 	if edit != nil {
-		edit(store, &clock)
+		edit(db, store, &clock)
 	}
 	return file
 }

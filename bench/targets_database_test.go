@@ -11,6 +11,7 @@ import (
 
 	"linkwatch/e2e"
 	"linkwatch/models"
+	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
 )
 
@@ -52,10 +53,11 @@ func fillTargets(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	insert, err := tx.Prepare(`INSERT INTO targets (id, url, canonical_url, host, name, folded, interval_seconds, expect_status, expect_keyword,
-		expect_absent, expect_latency, paused, created_at, updated_at, due_at, next_check_at, claimed_by, state, state_since, last_checked_at,
-		last_status_code, last_latency_ms, last_error, failures, beats, hour_at, hour_checks, hour_latency, day_at, day_checks, day_latency)
-		VALUES (?1, ?2, ?2, ?3, '', ?2, 86400, '', '', '', 0, 0, ?4, ?4, ?5, ?5, '', 'up', ?4, ?4, 200, 12, '', 0, ?6, ?4, 1, x'0801', NULL, 0, x'')`)
+	insert, err := tx.Prepare(`INSERT INTO targets (id, url, canonical_url, host, name, search_text, interval_seconds, expect_status, expect_keyword,
+		expect_absent, expect_latency_ms, paused, created_at, updated_at, due_at, next_check_at, state, state_since, last_checked_at,
+		last_status_code, last_latency_ms, last_error, failures, beats, hour_bucket_start, hour_checks, hour_up_us, hour_down_us, hour_latency,
+		day_bucket_start, day_checks, day_up_us, day_down_us, day_latency)
+		VALUES (?1, ?2, ?2, ?3, '', ?2, 86400, '', '', '', 0, 0, ?4, ?4, ?5, ?5, 'up', ?4, ?4, 200, 12, '', 0, ?6, ?4, 1, 0, 0, x'0801', NULL, 0, 0, 0, x'')`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +87,7 @@ func pageFigures(t *testing.T) {
 		urls = append(urls, fmt.Sprintf("https://host-%d.example/page-%d", i%200, i))
 	}
 	var shown targets.Target
-	file := targetFile(t, urls, func(store *targets.Store, clock *time.Time) {
+	file := targetFile(t, urls, func(db *models.DB, store *targets.Store, clock *time.Time) {
 		now := time.Now()
 		for ago := 90 * 24 * time.Hour; ago > 0; {
 			*clock = now.Add(-ago)
@@ -93,7 +95,7 @@ func pageFigures(t *testing.T) {
 			if ago == time.Hour { // the last time: nobody is asked while the pages are
 				rest = 24 * time.Hour
 			}
-			shown = checkAll(t, store, rest)
+			shown = checkAll(t, db, store, rest)
 			if ago -= time.Hour; ago > 40*time.Hour {
 				ago -= 23 * time.Hour
 			}
@@ -125,12 +127,12 @@ func sizeFigures(t *testing.T) {
 		urls = append(urls, fmt.Sprintf("https://host-%d.example", i))
 	}
 	var spent time.Duration
-	file := targetFile(t, urls, func(store *targets.Store, clock *time.Time) {
+	file := targetFile(t, urls, func(db *models.DB, store *targets.Store, clock *time.Time) {
 		first := time.Now().Truncate(24 * time.Hour).Add(-(days + 1) * 24 * time.Hour)
 		begun := time.Now()
 		for i := range days*int(24*time.Hour/step) + 1 { // the last ends the last day
 			*clock = first.Add(time.Duration(i) * step)
-			checkAll(t, store, 0)
+			checkAll(t, db, store, 0)
 		}
 		spent = time.Since(begun)
 	})
@@ -144,13 +146,10 @@ func sizeFigures(t *testing.T) {
 
 // checkAll records a check of every target that is due, of which one in fifty fails, and delays the next ones by
 // rest. It returns one of the targets.
-func checkAll(t *testing.T, store *targets.Store, rest time.Duration) targets.Target {
+func checkAll(t *testing.T, db *models.DB, store *targets.Store, rest time.Duration) targets.Target {
 	t.Helper()
 	ctx, now := context.Background(), store.Now()
-	if _, err := store.Hold(ctx, "figures"); err != nil {
-		t.Fatal(err)
-	}
-	due, _, err := store.Claim(ctx, "figures", pageTargets)
+	due, _, err := store.Claim(ctx, modelstest.Lease(t, db, "k_figures"), pageTargets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +161,7 @@ func checkAll(t *testing.T, store *targets.Store, rest time.Duration) targets.Ta
 		}
 		done[i] = targets.Checked{Target: x, Result: r, RetryAfter: rest}
 	}
-	if err := store.Record(ctx, "figures", done...); err != nil {
+	if err := store.Record(ctx, done...); err != nil {
 		t.Fatal(err)
 	}
 	return due[0]

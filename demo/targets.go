@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"linkwatch/models"
+	"linkwatch/models/lease"
 	"linkwatch/models/targets"
 )
 
@@ -19,13 +21,13 @@ const (
 	checkEvery = 4 * time.Minute      // between two checks of a target
 	lastStep   = checkEvery * 3 / 2   // between the last checks of the demo: each target is due again by then
 	lately     = 40 * time.Second     // how long ago the last of them was
-	checker    = "demo"
 )
 
 // targetMaker makes up watched targets and lets a clock run through their
 // months, so that their history is made as that of any other.
 type targetMaker struct {
 	db      *models.DB
+	holder  lease.ID // under which targets are claimed
 	options targets.Options
 	store   *targets.Store
 	rand    *rand.Rand
@@ -130,6 +132,12 @@ func (w *targetMaker) fill(ctx context.Context, saved []Link) (n int, err error)
 	for i := range w.to {
 		w.fall(&w.to[i])
 	}
+	held := lease.New(w.db, nil)
+	if err := held.Beat(ctx); err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, held.End(ctx)) }()
+	w.holder, _, _ = held.Current()
 	ids := make([]string, len(w.to))
 	for _, m := range w.moments() {
 		w.at = m.at
@@ -156,9 +164,6 @@ func (w *targetMaker) fill(ctx context.Context, saved []Link) (n int, err error)
 		if err := w.check(ctx); err != nil {
 			return n, err
 		}
-	}
-	if err := w.store.Leave(ctx, checker); err != nil {
-		return n, err
 	}
 	w.at = w.now
 	for i, id := range ids {
@@ -244,10 +249,7 @@ func (w *targetMaker) moments() []moment {
 // check checks what is due. After the last time the targets are left alone for
 // Rest, as they would be had their hosts asked for it: nothing answers at these addresses.
 func (w *targetMaker) check(ctx context.Context) error {
-	if _, err := w.store.Hold(ctx, checker); err != nil { // the lease ended while the clock was moved
-		return err
-	}
-	due, _, err := w.store.Claim(ctx, checker, len(w.to))
+	due, _, err := w.store.Claim(ctx, w.holder, len(w.to))
 	if err != nil {
 		return err
 	}
@@ -265,7 +267,7 @@ func (w *targetMaker) check(ctx context.Context) error {
 			done[i].RetryAfter = Rest
 		}
 	}
-	if err := w.store.Record(ctx, checker, done...); err != nil {
+	if err := w.store.Record(ctx, done...); err != nil {
 		return fmt.Errorf("checking the demo's targets: %w", err)
 	}
 	return nil

@@ -14,24 +14,31 @@ import (
 	"go.uber.org/goleak"
 
 	"linkwatch/models"
+	"linkwatch/models/lease"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/schedule"
 )
 
+// testStore is a store with its database.
+type testStore struct {
+	*schedule.Store
+	db *models.DB
+}
+
 // each runs a test on every engine and looks for goroutines that it left behind.
-func each(t *testing.T, test func(t *testing.T, store *schedule.Store, clock *modelstest.Clock)) {
+func each(t *testing.T, test func(t *testing.T, store testStore, clock *modelstest.Clock)) {
 	t.Helper()
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), goleak.IgnoreTopFunction("database/sql.(*DB).connectionCleaner"))
 		clock := modelstest.NewClock()
-		test(t, schedule.NewStore(db, clock.Now), clock)
+		test(t, testStore{schedule.NewStore(db, clock.Now), db}, clock)
 	})
 }
 
 // newRunner is a runner whose jobs are declared, so that they can be requested.
-func newRunner(t *testing.T, store *schedule.Store, jobs ...Job) *Runner {
+func newRunner(t *testing.T, store testStore, jobs ...Job) *Runner {
 	t.Helper()
-	r, err := NewRunner(store, slog.New(slog.DiscardHandler), prometheus.NewPedanticRegistry(), jobs...)
+	r, err := NewRunner(store.Store, lease.New(store.db, nil), slog.New(slog.DiscardHandler), prometheus.NewPedanticRegistry(), jobs...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,9 +48,18 @@ func newRunner(t *testing.T, store *schedule.Store, jobs ...Job) *Runner {
 	return r
 }
 
+// beat renews the lease of a runner.
+func beat(t *testing.T, r *Runner) {
+	t.Helper()
+	if err := r.lease.Beat(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // pass looks once for what is due.
 func pass(t *testing.T, r *Runner, runs *sync.WaitGroup) time.Duration {
 	t.Helper()
+	beat(t, r)
 	wait, err := r.pass(t.Context(), t.Context(), runs)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +67,7 @@ func pass(t *testing.T, r *Runner, runs *sync.WaitGroup) time.Duration {
 	return wait
 }
 
-func only(t *testing.T, store *schedule.Store) schedule.Job {
+func only(t *testing.T, store testStore) schedule.Job {
 	t.Helper()
 	jobs, err := store.Jobs(t.Context())
 	if err != nil || len(jobs) != 1 {
@@ -63,7 +79,7 @@ func only(t *testing.T, store *schedule.Store) schedule.Job {
 func nothing(_, _ context.Context) (string, error) { return "nothing to do", nil }
 
 func TestRunsOnSchedule(t *testing.T) {
-	each(t, func(t *testing.T, store *schedule.Store, clock *modelstest.Clock) {
+	each(t, func(t *testing.T, store testStore, clock *modelstest.Clock) {
 		r := newRunner(t, store, Job{"tidy", "@every 3s", nothing})
 		var runs sync.WaitGroup
 		if wait := pass(t, r, &runs); wait != 3*time.Second {
@@ -91,16 +107,18 @@ func TestRunsOnSchedule(t *testing.T) {
 }
 
 func TestRealTime(t *testing.T) {
-	store := schedule.NewStore(modelstest.New(t), nil)
+	db := modelstest.New(t)
+	store := testStore{schedule.NewStore(db, nil), db}
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	ran := make(chan struct{}, 10)
-	r, err := NewRunner(store, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), Job{"tidy", "@every 1s", func(_, _ context.Context) (string, error) {
+	r, err := NewRunner(store.Store, lease.New(db, nil), slog.New(slog.DiscardHandler), prometheus.NewRegistry(), Job{"tidy", "@every 1s", func(_, _ context.Context) (string, error) {
 		ran <- struct{}{}
 		return "", nil
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	beat(t, r)
 	r.Start()
 	<-ran
 	<-ran
@@ -111,7 +129,7 @@ func TestRealTime(t *testing.T) {
 }
 
 func TestOverlapIsSkippedAndCounted(t *testing.T) {
-	each(t, func(t *testing.T, store *schedule.Store, clock *modelstest.Clock) {
+	each(t, func(t *testing.T, store testStore, clock *modelstest.Clock) {
 		finish := make(chan struct{})
 		slow := Job{"slow", "@every 10s", func(_, _ context.Context) (string, error) { <-finish; return "", nil }}
 		one, two := newRunner(t, store, slow), newRunner(t, store, slow) // two instances
@@ -144,12 +162,13 @@ func TestOverlapIsSkippedAndCounted(t *testing.T) {
 }
 
 func TestRunOfAKilledProcessIsTakenOver(t *testing.T) {
-	each(t, func(t *testing.T, store *schedule.Store, clock *modelstest.Clock) {
+	each(t, func(t *testing.T, store testStore, _ *modelstest.Clock) {
 		r := newRunner(t, store, Job{"hourly", "@every 1h", nothing})
 		if err := store.Request(t.Context(), "hourly"); err != nil {
 			t.Fatal(err)
 		}
-		if _, began, err := store.Begin(t.Context(), "hourly", r.table["hourly"].next); !began || err != nil {
+		killed := modelstest.Lease(t, store.db, "k_killed")
+		if _, began, err := store.Begin(t.Context(), killed, "hourly", r.table["hourly"].next); !began || err != nil {
 			t.Fatal(began, err)
 		} // and here the process dies
 		var runs sync.WaitGroup
@@ -158,7 +177,9 @@ func TestRunOfAKilledProcessIsTakenOver(t *testing.T) {
 		if j := only(t, store); j.Runs != 0 || !j.Running {
 			t.Errorf("while the lease holds: %+v", j)
 		}
-		clock.Advance(schedule.Lease)
+		for range 4 {
+			beat(t, r)
+		}
 		pass(t, r, &runs)
 		runs.Wait()
 		if j := only(t, store); j.Runs != 2 || j.Successes != 1 || j.Failures != 1 || j.Running || j.LastError != "" {
@@ -168,9 +189,10 @@ func TestRunOfAKilledProcessIsTakenOver(t *testing.T) {
 }
 
 func TestRequestedRun(t *testing.T) {
-	each(t, func(t *testing.T, store *schedule.Store, _ *modelstest.Clock) {
+	each(t, func(t *testing.T, store testStore, _ *modelstest.Clock) {
 		ran := make(chan struct{})
 		r := newRunner(t, store, Job{"rare", "@every 1000h", func(_, _ context.Context) (string, error) { close(ran); return "", nil }})
+		beat(t, r)
 		r.Start()
 		if err := store.Request(t.Context(), "rare"); err != nil {
 			t.Fatal(err)
@@ -192,7 +214,7 @@ func TestFailures(t *testing.T) {
 		"panic": {func(_, _ context.Context) (string, error) { panic("out of cheese") }, "panic: out of cheese"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, store *schedule.Store, clock *modelstest.Clock) {
+			each(t, func(t *testing.T, store testStore, clock *modelstest.Clock) {
 				r := newRunner(t, store, Job{"bad", "@every 1s", test.run})
 				var runs sync.WaitGroup
 				clock.Advance(time.Second)
@@ -212,7 +234,7 @@ func TestFailures(t *testing.T) {
 func TestStopLetsAJobFinishOrGivesItUp(t *testing.T) {
 	for name, inTime := range map[string]bool{"finishes": true, "is given up": false} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, store *schedule.Store, _ *modelstest.Clock) {
+			each(t, func(t *testing.T, store testStore, _ *modelstest.Clock) {
 				started, finish := make(chan struct{}), make(chan struct{})
 				r := newRunner(t, store, Job{"long", "@every 1h", func(taking, ctx context.Context) (string, error) {
 					close(started)
@@ -224,6 +246,7 @@ func TestStopLetsAJobFinishOrGivesItUp(t *testing.T) {
 						return "", ctx.Err()
 					}
 				}})
+				beat(t, r)
 				r.Start()
 				if err := store.Request(t.Context(), "long"); err != nil {
 					t.Fatal(err)
@@ -247,57 +270,53 @@ func TestStopLetsAJobFinishOrGivesItUp(t *testing.T) {
 					t.Errorf("%+v", j)
 				}
 				if err := store.Request(t.Context(), "long"); err != nil {
-					t.Error("the lease was not released:", err)
+					t.Error("the job was not freed:", err)
 				}
 			})
 		})
 	}
 }
 
-func TestLeaseIsRenewedUntilItIsLost(t *testing.T) {
-	each(t, func(t *testing.T, store *schedule.Store, clock *modelstest.Clock) {
-		r := newRunner(t, store, Job{"long", "@every 1s", nothing})
+// A run ends when its instance loses the lease, and leaves no record then.
+func TestRunIsGivenUpWithTheLease(t *testing.T) {
+	each(t, func(t *testing.T, store testStore, clock *modelstest.Clock) {
+		started := make(chan struct{})
+		r := newRunner(t, store, Job{"long", "@every 1s", func(_, working context.Context) (string, error) {
+			close(started)
+			<-working.Done()
+			return "", working.Err()
+		}})
 		clock.Advance(time.Second)
-		next := r.table["long"].next
-		run, began, err := store.Begin(t.Context(), "long", next)
-		if !began || err != nil {
-			t.Fatal(began, err)
+		var runs sync.WaitGroup
+		pass(t, r, &runs)
+		<-started
+		modelstest.Exec(t, store.db, "DELETE FROM instances")
+		beat(t, r) // it learns that another instance has ended its lease
+		runs.Wait()
+		if j := only(t, store); j.Running || j.Runs != 0 {
+			t.Errorf("%+v", j)
 		}
-		hold := func() (ctx context.Context, cancel func(), beat chan time.Time, held chan struct{}) {
-			ctx, cancel = context.WithCancel(t.Context())
-			beat, held = make(chan time.Time), make(chan struct{})
-			go func() {
-				defer close(held)
-				r.hold(ctx, cancel, run, beat)
-			}()
-			return ctx, cancel, beat, held
+	})
+}
+
+// Nothing begins without a lease.
+func TestNoRunWithoutALease(t *testing.T) {
+	each(t, func(t *testing.T, store testStore, clock *modelstest.Clock) {
+		r := newRunner(t, store, Job{"tidy", "@every 1s", nothing})
+		clock.Advance(time.Second)
+		var runs sync.WaitGroup
+		if _, err := r.pass(t.Context(), t.Context(), &runs); err != nil {
+			t.Fatal(err)
 		}
-		_, stop, beat, held := hold()
-		clock.Advance(schedule.Lease / 2)
-		beat <- time.Time{}
-		beat <- time.Time{} // it is taken when the first has been answered
-		stop()
-		<-held
-		clock.Advance(schedule.Lease - 1)
-		if !only(t, store).Running {
-			t.Error("the lease was not renewed")
-		}
-		clock.Advance(schedule.Lease) // the machine sleeps, and another instance takes over
-		if _, began, err := store.Begin(t.Context(), "long", next); !began || err != nil {
-			t.Fatal(began, err)
-		}
-		ctx, cancel, beat, held := hold()
-		defer cancel()
-		beat <- time.Time{}
-		<-held
-		if ctx.Err() == nil {
-			t.Error("the run goes on without its lease")
+		runs.Wait()
+		if j := only(t, store); j.Runs != 0 || j.LastStartedAt != (models.Time{}) {
+			t.Errorf("%+v", j)
 		}
 	})
 }
 
 func TestJobsOfANewerVersionAreLeftAlone(t *testing.T) {
-	each(t, func(t *testing.T, store *schedule.Store, clock *modelstest.Clock) {
+	each(t, func(t *testing.T, store testStore, clock *modelstest.Clock) {
 		old := newRunner(t, store, Job{"tidy", "@every 1s", nothing})
 		newRunner(t, store, Job{"feeds", "@every 1s", nothing})
 		clock.Advance(time.Second)
@@ -316,14 +335,14 @@ func TestNewRunnerRefuses(t *testing.T) {
 		"schedule": {{"tidy", "now and then", nothing}},
 		"twice":    {tidy, tidy},
 	} {
-		_, err := NewRunner(nil, nil, prometheus.NewRegistry(), jobs...)
+		_, err := NewRunner(nil, nil, nil, prometheus.NewRegistry(), jobs...)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
 	reg := prometheus.NewRegistry()
 	for i := range 2 {
-		if _, err := NewRunner(nil, nil, reg, tidy); (err != nil) != (i == 1) {
+		if _, err := NewRunner(nil, nil, nil, reg, tidy); (err != nil) != (i == 1) {
 			t.Errorf("runner %d on one registry: %v", i, err)
 		}
 	}

@@ -60,6 +60,8 @@ func (db *DB) examineSchema(ctx context.Context) Examination {
 	}
 	e.Detail = fmt.Sprintf("version %d", have)
 	switch {
+	case isOld(have):
+		e.Problems = []string{"the database " + oldSchema(have)}
 	case have < want:
 		e.Problems = []string{fmt.Sprintf("this program needs version %d: run \"linkwatch migrate up\"", want)}
 	case have > want:

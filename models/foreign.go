@@ -44,8 +44,8 @@ func refuseForeign(ctx context.Context, file string) error {
 const sqliteNotADB = 26 // SQLITE_NOTADB
 
 // checkForeign returns ErrForeign unless a database is empty or ours: then it has
-// our table of versions, as Migrate makes it, and the tables that its version has. Another process may
-// be migrating it, so all is read in one transaction.
+// our table of versions, as Migrate makes it, and tables that every version has.
+// Another process may be migrating it, so all is read in one transaction.
 func checkForeign(ctx context.Context, pool *sql.DB) (err error) {
 	tx, err := pool.Conn(ctx)
 	if err != nil {
@@ -75,14 +75,8 @@ func checkForeign(ctx context.Context, pool *sql.DB) (err error) {
 	if err = tx.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM schema_migrations`).Scan(&version); err != nil {
 		return err
 	}
-	if version == 0 && objects > 1 || version >= jobsVersion && jobs == 0 || version >= keysVersion && keys == 0 {
+	if version == 0 && objects > 1 || version > 0 && (jobs == 0 || keys == 0) {
 		return ErrForeign
 	}
 	return nil
 }
-
-// The versions of the schema that brought the tables by which a database is known to be ours.
-const (
-	jobsVersion = 2
-	keysVersion = 3
-)

@@ -54,6 +54,8 @@ func (db *DB) migrate(do func(*migrate.Migrate) error) error {
 	switch newest, e := newestVersion(db.Engine); {
 	case e != nil:
 		return e
+	case isOld(drv.have):
+		return fmt.Errorf("the database %s", oldSchema(drv.have))
 	case drv.have > newest:
 		return fmt.Errorf("the database is at schema %d, and this program knows schemas up to %d: it was written by a newer Linkwatch", drv.have, newest)
 	case err != nil && drv.have == database.NilVersion:
@@ -62,6 +64,17 @@ func (db *DB) migrate(do func(*migrate.Migrate) error) error {
 		return fmt.Errorf("migrating the schema: %w", err)
 	}
 	return nil
+}
+
+// baseline is the version of the first migration. The schemas before it were
+// never released, so no migration leads from them to a newer one.
+const baseline = 100
+
+func isOld(version int) bool { return version > 0 && version < baseline }
+
+// oldSchema says what is to be done about a database with such a schema.
+func oldSchema(version int) string {
+	return fmt.Sprintf("has schema %d, from before the first release of Linkwatch, and cannot be migrated: set DATABASE_URL to a new database", version)
 }
 
 // Ready returns an error unless the database answers, its schema is the newest

@@ -43,13 +43,42 @@ func TestMigrations(t *testing.T) {
 		// A program that is older than the database says so.
 		err := db.Migrate()
 		if err == nil {
-			err = db.Write(ctx, func(tx *gorm.DB) error { return tx.Exec("UPDATE schema_migrations SET version = 99").Error })
+			err = db.Write(ctx, func(tx *gorm.DB) error { return tx.Exec("UPDATE schema_migrations SET version = 9999").Error })
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := db.Migrate(); err == nil || !strings.Contains(err.Error(), "newer Linkwatch") {
 			t.Error("a newer schema:", err)
+		}
+	})
+}
+
+// A database of a schema from before the first release is recognized, refused with
+// a sentence that says so, and not changed.
+func TestOldSchemaIsRefused(t *testing.T) {
+	modelstest.EachEmpty(t, func(t *testing.T, db *models.DB) {
+		for _, sql := range []string{
+			"CREATE TABLE schema_migrations (version BIGINT NOT NULL)", "INSERT INTO schema_migrations (version) VALUES (6)",
+			"CREATE TABLE scheduled_jobs (id TEXT PRIMARY KEY)", "CREATE TABLE idempotency_keys (key TEXT PRIMARY KEY)",
+		} {
+			modelstest.Exec(t, db, sql)
+		}
+		for range 2 {
+			if err := db.Migrate(); err == nil || !strings.Contains(err.Error(), "has schema 6, from before the first release of Linkwatch") {
+				t.Fatal("migrating:", err)
+			}
+		}
+		if err := db.Ready(t.Context()); err == nil {
+			t.Error("it is ready")
+		}
+		found := db.Examine(t.Context())[1]
+		if len(found.Problems) != 1 || !strings.Contains(found.Problems[0], "from before the first release") {
+			t.Errorf("examined: %+v", found)
+		}
+		var version int
+		if err := db.Read(t.Context()).Raw("SELECT version FROM schema_migrations").Scan(&version).Error; err != nil || version != 6 {
+			t.Errorf("the schema is at version %d now, %v", version, err)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
 )
 
@@ -30,18 +31,16 @@ func (s *Site) Watch(address, name string, found ...targets.Result) targets.Targ
 // Record records a result of a target, a minute after what was before.
 func (s *Site) Record(t targets.Target, r targets.Result) {
 	s.Helper()
-	const checker = "k_site"
 	s.Clock.Advance(time.Minute)
-	_, err := s.Targets.Hold(s.Context(), checker)
-	s.Must(err)
+	holder := modelstest.Lease(s.TB, s.DB, "k_site")
 	s.Must(s.Targets.RequestCheck(s.Context(), t.ID))
-	due, _, err := s.Targets.Claim(s.Context(), checker, 100)
+	due, _, err := s.Targets.Claim(s.Context(), holder, 100)
 	s.Must(err)
 	for _, d := range due {
 		if d.ID == t.ID {
 			r.CheckedAt = s.Targets.Now()
-			s.Must(s.Targets.Record(s.Context(), checker, targets.Checked{Target: d, Result: r}))
-			s.Must(s.Targets.Leave(s.Context(), checker))
+			s.Must(s.Targets.Record(s.Context(), targets.Checked{Target: d, Result: r}))
+			s.Must(s.Targets.ReleaseOthers(s.Context(), holder))
 			return
 		}
 	}
@@ -52,12 +51,7 @@ func (s *Site) Record(t targets.Target, r targets.Result) {
 // on until all with the shortest interval are due again.
 func (s *Site) CheckDue(find func(targets.Target) targets.Checked) {
 	s.Helper()
-	const checker = "k_test"
-	_, err := s.Targets.Hold(s.Context(), checker)
-	var ts []targets.Target
-	if err == nil {
-		ts, _, err = s.Targets.Claim(s.Context(), checker, 500)
-	}
+	ts, _, err := s.Targets.Claim(s.Context(), modelstest.Lease(s.TB, s.DB, "k_site"), 500)
 	var done []targets.Checked
 	for _, t := range ts {
 		c := find(t)
@@ -65,7 +59,7 @@ func (s *Site) CheckDue(find func(targets.Target) targets.Checked) {
 		done = append(done, c)
 	}
 	if err == nil {
-		err = s.Targets.Record(s.Context(), checker, done...)
+		err = s.Targets.Record(s.Context(), done...)
 	}
 	if err != nil {
 		s.Fatal(err)

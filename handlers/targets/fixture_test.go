@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
+	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
 )
 
@@ -48,10 +49,8 @@ func check(s *apptest.Server, id string, found ...targets.Result) {
 // checkDue records a result of a target that is due. pause is the Retry-After of its host.
 func checkDue(s *apptest.Server, id string, r targets.Result, pause ...time.Duration) {
 	s.Helper()
-	const checker = "k_test"
-	_, err := s.Targets.Hold(s.Context(), checker)
-	s.Must(err)
-	due, _, err := s.Targets.Claim(s.Context(), checker, 100)
+	holder := modelstest.Lease(s.TB, s.DB, "k_test")
+	due, _, err := s.Targets.Claim(s.Context(), holder, 100)
 	s.Must(err)
 	i := slices.IndexFunc(due, func(t targets.Target) bool { return t.ID == id })
 	if i < 0 {
@@ -62,8 +61,8 @@ func checkDue(s *apptest.Server, id string, r targets.Result, pause ...time.Dura
 	if len(pause) > 0 {
 		found.RetryAfter = pause[0]
 	}
-	s.Must(s.Targets.Record(s.Context(), checker, found))
-	s.Must(s.Targets.Leave(s.Context(), checker)) // gives the others back
+	s.Must(s.Targets.Record(s.Context(), found))
+	s.Must(s.Targets.ReleaseOthers(s.Context(), holder)) // gives the others back
 }
 
 // publish adds a status page of targets.

@@ -12,7 +12,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"linkwatch/jobs"
 	targetjobs "linkwatch/jobs/targets"
+	"linkwatch/models/lease"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
 	"linkwatch/outbound"
@@ -23,7 +25,8 @@ import (
 func BenchmarkChecker(b *testing.B) {
 	const all, hosts = 5000, 250
 	bases := loopbackHosts(b, hosts, func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write(make([]byte, 1000)) })
-	store := targets.NewStore(modelstest.New(b), nil, targets.Options{CheckInterval: time.Second, Retention: time.Hour})
+	db := modelstest.New(b)
+	store := targets.NewStore(db, nil, targets.Options{CheckInterval: time.Second, Retention: time.Hour})
 	for i := range all {
 		if _, _, err := store.Add(b.Context(), targets.New{URL: fmt.Sprintf("%s/%d", bases[i%hosts], i)}); err != nil {
 			b.Fatal(err)
@@ -32,7 +35,11 @@ func BenchmarkChecker(b *testing.B) {
 	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, MaxConcurrent: 64})
 	defer client.Close()
 	reg := prometheus.NewRegistry()
-	c, err := targetjobs.NewChecker(store, client, 64, slog.New(slog.DiscardHandler), reg)
+	held := lease.New(db, nil)
+	heartbeat := jobs.NewHeartbeat(held, slog.New(slog.DiscardHandler))
+	heartbeat.Start()
+	defer heartbeat.Stop(b.Context())
+	c, err := targetjobs.NewChecker(store, held, client, 64, slog.New(slog.DiscardHandler), reg)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,116 +1,135 @@
-// Package targets checks the watched targets: when, how many at a time, and how
-// politely. What a check means is decided in models/targets.
-//
-// One dispatcher goroutine owns the queue, the hosts and the retries;
-// MAX_CONCURRENCY workers make one request each; one goroutine keeps the lease,
-// one claims targets, one records what was found.
+// Package targets checks targets: it claims those that are due, makes the
+// requests and records the results. What a check means is decided in
+// models/targets, and how many run at a time in jobs/dispatch.
 package targets
 
 import (
 	"context"
 	"log/slog"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"linkwatch/jobs"
+	"linkwatch/jobs/dispatch"
 	"linkwatch/models"
+	"linkwatch/models/lease"
 	"linkwatch/models/targets"
 	"linkwatch/outbound"
 )
 
-const (
-	// storeTime is for one call of the store. It is not cut short when the
-	// program stops: of a claim that is cancelled as it commits nobody would know.
-	storeTime = 10 * time.Second
-	// lastTime is for each call after the program's grace has ended, of which a
-	// tenth is left for that.
-	lastTime = 300 * time.Millisecond
-	// storePause is between two tries while the store fails.
-	storePause = time.Second
-)
-
-// Checker is the Service that checks targets as they come due. Those of several
-// programs share the targets of a store without checking any twice.
-type Checker struct {
-	*jobs.Background
-	id      string
-	store   *targets.Store
-	client  *outbound.Client
-	workers int
-	log     *slog.Logger
-	metrics *metrics
-
-	unrecorded atomic.Int64 // finished checks that the store does not have yet
-}
-
-// NewChecker makes a checker that makes so many requests at a time (MAX_CONCURRENCY).
+// NewChecker makes the Service that checks targets when they are due, with so many
+// requests at a time (MAX_CONCURRENCY), under a lease that a Heartbeat keeps.
 // client must have room for them, and stays the caller's to close. It fails if
 // reg has metrics of these names.
-func NewChecker(store *targets.Store, client *outbound.Client, workers int, log *slog.Logger, reg prometheus.Registerer) (*Checker, error) {
+func NewChecker(store *targets.Store, held *lease.Lease, client *outbound.Client, workers int, log *slog.Logger, reg prometheus.Registerer) (jobs.Service, error) {
 	m, err := newMetrics(reg, store, log)
 	if err != nil {
 		return nil, err
 	}
-	c := &Checker{
-		id: models.NewID(models.KindChecker), store: store, client: client, workers: max(1, workers), log: log, metrics: m,
-	}
-	c.Background = jobs.NewBackground(c.run)
-	return c, nil
-}
-
-// room is how many claimed targets there are in memory at most: enough that no
-// worker waits for the store.
-func (c *Checker) room() int { return min(max(1024, 16*c.workers), 8192) }
-
-// job is an attempt to be made.
-type job struct {
-	ctx context.Context // of this attempt
-	*check
-}
-
-// run checks until taking ends. What is running then finishes, with its
-// retries, unless working ends first; the rest is given back.
-func (c *Checker) run(taking, working context.Context) {
-	// Each has room for all there can be, so that the dispatcher never waits to send.
-	work, found := make(chan job, c.workers), make(chan finding, c.workers)
-	finished, recorded := make(chan *targets.Checked, c.room()), make(chan struct{}, 1)
-	orders, claims := make(chan order, 1), make(chan claimed, 1)
-	begin, leases := make(chan struct{}, 1), make(chan lease, 1)
-	holding, endLease := context.WithCancel(context.WithoutCancel(working))
-
-	var pool, recorder, claimer, keeper sync.WaitGroup
-	for range c.workers {
-		pool.Go(func() {
-			for j := range work {
-				found <- probe(j.ctx, c.client, j.check)
-			}
+	return jobs.NewBackground(func(taking, working context.Context) {
+		q := &queue{store: store, client: client, log: log, metrics: m}
+		d := dispatch.New(q, dispatch.Options{
+			Name: "checks", Lease: held, Workers: workers, Log: log, Metrics: m.Metrics,
+			MaxPutOff: targets.MaxPutOff, Wanted: store.Wanted(),
 		})
-	}
-	recorder.Go(func() { c.record(working, finished, recorded) })
-	claimer.Go(func() { c.claim(working, orders, claims) })
-	keeper.Go(func() { c.keep(holding, begin, leases) })
+		_ = d.Run(taking, working) // it has an error only if it drains
+	}), nil
+}
 
-	d := &dispatcher{
-		Checker: c, queue: newQueue(c.room()), back: map[time.Duration][]targets.Target{},
-		work: work, found: found, finished: finished, recorded: recorded,
-		orders: orders, claims: claims, begin: begin, leases: leases,
-	}
-	d.loop(taking, working)
+// queue is the dispatch.Queue of due targets.
+type queue struct {
+	store   *targets.Store
+	client  *outbound.Client
+	log     *slog.Logger
+	metrics *metrics
 
-	close(work)
-	pool.Wait()
-	close(orders)
-	claimer.Wait()
-	close(finished)
-	recorder.Wait()
-	endLease()
-	keeper.Wait()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(working), lastTime)
-	defer cancel()
-	if err := c.store.Leave(ctx, c.id); err != nil {
-		jobs.LogError(c.log, "targets stay claimed until the checker's lease ends", err)
+	// Of the last claim, to notice what makes the schedule wrong.
+	holder lease.ID
+	at     models.Time
+}
+
+// check is a claimed target on its way to a result.
+type check struct {
+	targets.Target
+	began models.Time   // its first attempt; zero: there was none
+	start time.Time     // the same by the monotonic clock
+	made  int           // attempts
+	found finding       // of the last attempt that sent a request
+	took  time.Duration // all attempts, with the pauses between them
+}
+
+// herdAfter is how late checks are as an instance starts that it spreads them
+// over an interval, as after a time without checks. Later only what is late by a
+// whole CHECK_INTERVAL is spread: a moment's trouble with the store puts nothing off.
+const herdAfter = time.Second
+
+// Claim implements dispatch.Queue. First it puts the schedule in order if the lease
+// is new, or if the clock was set back, since what was planned is too far ahead then.
+func (q *queue) Claim(ctx context.Context, holder lease.ID, n int) ([]*check, time.Duration, error) {
+	now := q.store.Now()
+	if holder != q.holder || now.Before(q.at.Time) {
+		late := q.store.Options().CheckInterval
+		if q.holder == "" {
+			late = herdAfter
+		}
+		moved, err := q.store.Spread(ctx, holder, late)
+		if err != nil {
+			return nil, 0, err
+		}
+		if moved > 0 {
+			q.log.Info("overdue checks spread over an interval", "targets", moved)
+		}
 	}
+	q.holder, q.at = holder, now
+	ts, next, err := q.store.Claim(ctx, holder, n)
+	if err != nil {
+		return nil, 0, err
+	}
+	checks := make([]*check, len(ts))
+	for i, t := range ts {
+		checks[i] = &check{Target: t}
+	}
+	if next.IsZero() {
+		return checks, -1, nil
+	}
+	return checks, max(0, next.Sub(q.store.Now().Time)), nil
+}
+
+// Finish implements dispatch.Queue.
+func (q *queue) Finish(ctx context.Context, done []*check) error {
+	all := make([]targets.Checked, len(done))
+	for i, c := range done {
+		all[i] = c.checked()
+	}
+	return q.store.Record(ctx, all...)
+}
+
+// Release implements dispatch.Queue.
+func (q *queue) Release(ctx context.Context, back []lease.Released[*check]) error {
+	released := make([]lease.Released[targets.Target], len(back))
+	for i, b := range back {
+		released[i] = lease.Released[targets.Target]{Item: b.Item.Target, After: b.After}
+	}
+	return q.store.Release(ctx, released...)
+}
+
+// ReleaseOthers implements dispatch.Queue.
+func (q *queue) ReleaseOthers(ctx context.Context, holder lease.ID, keep []*check) error {
+	ts := make([]targets.Target, len(keep))
+	for i, c := range keep {
+		ts[i] = c.Target
+	}
+	return q.store.ReleaseOthers(ctx, holder, ts...)
+}
+
+// Host implements dispatch.Queue.
+func (*queue) Host(c *check) string { return models.HostPort(c.CanonicalURL) }
+
+// Due implements dispatch.Queue.
+func (*queue) Due(c *check) time.Time { return c.DueAt.Time }
+
+// Slow implements dispatch.Queue.
+func (*queue) Slow(c *check) bool {
+	return c.LastError == timedOut || c.LastLatencyMS > int(time.Second.Milliseconds())
 }

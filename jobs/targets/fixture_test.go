@@ -2,7 +2,6 @@ package targets_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -16,14 +15,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
+	"linkwatch/jobs"
 	targetjobs "linkwatch/jobs/targets"
 	"linkwatch/models"
+	"linkwatch/models/lease"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
 	"linkwatch/outbound"
 )
 
-// interval is longer than any test, and shorter than a checker's lease.
+// interval is longer than any test.
 const interval = 8 * time.Second
 
 // world is a store of targets on loopback sites. Its clock stands still unless
@@ -53,23 +54,28 @@ func each(t *testing.T, test func(w world)) {
 }
 
 // start starts a checker that is stopped at the end of the test, in case the test does not.
-func (w world) start(workers int, o outbound.Options) *targetjobs.Checker {
+func (w world) start(workers int, o outbound.Options) jobs.Service {
 	w.Helper()
 	return w.startOver(w.Store, w.reg, workers, o)
 }
 
-func (w world) startOver(store *targets.Store, reg *prometheus.Registry, workers int, o outbound.Options) *targetjobs.Checker {
+// startOver starts a checker of another instance.
+func (w world) startOver(store *targets.Store, reg *prometheus.Registry, workers int, o outbound.Options) jobs.Service {
 	w.Helper()
+	log := slog.New(slog.NewTextHandler(w.log, nil))
+	held := lease.New(w.db, w.clock.Now)
+	w.must(held.Beat(w.Context()))
+	heartbeat := jobs.NewHeartbeat(held, log)
+	heartbeat.Start()
+	w.Cleanup(func() { heartbeat.Stop(ended()) })
 	o.AllowCIDRs = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	o.MaxConcurrent = workers
 	client := outbound.New(o)
-	c, err := targetjobs.NewChecker(store, client, workers, slog.New(slog.NewTextHandler(w.log, nil)), reg)
+	c, err := targetjobs.NewChecker(store, held, client, workers, log, reg)
 	w.must(err)
 	c.Start()
 	w.Cleanup(func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel() // what is still running hangs
-		c.Stop(ctx)
+		c.Stop(ended()) // what is still running hangs
 		client.Close()
 	})
 	return c
@@ -146,7 +152,7 @@ func (w world) recorded(n int) []targets.Result {
 func (w world) free() {
 	w.Helper()
 	var claimed int64
-	w.must(w.db.Read(w.Context()).Model(&targets.Target{}).Where("claimed_by <> ''").Count(&claimed).Error)
+	w.must(w.db.Read(w.Context()).Model(&targets.Target{}).Where("claimed_by IS NOT NULL").Count(&claimed).Error)
 	if claimed > 0 {
 		w.Errorf("%d targets are claimed", claimed)
 	}

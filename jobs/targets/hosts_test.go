@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
 	"linkwatch/outbound"
 )
@@ -36,57 +37,39 @@ func TestNoMoreThanMaxConcurrency(t *testing.T) {
 	})
 }
 
-// Checks of one host, with their retries, run one after another. Checks of other
-// hosts run meanwhile.
+// Checks of one host, with their retries, run one after another, although other
+// workers have nothing to do. Checks of other hosts run meanwhile.
 func TestOneCheckPerHostAtATime(t *testing.T) {
 	each(t, func(w world) {
 		var mu sync.Mutex
-		asked := map[string][]string{} // the paths, by host
-		busy := map[string]bool{}
-		first := 0
-		met := make(chan struct{}) // all three hosts are asked at the same time
-		handler := func(rw http.ResponseWriter, r *http.Request) {
+		var paths []string // that the host was asked
+		release := make(chan struct{})
+		host := w.site(func(rw http.ResponseWriter, r *http.Request) {
 			mu.Lock()
-			if busy[r.Host] {
-				w.Errorf("%s is asked for two things at once", r.Host)
-			}
-			busy[r.Host] = true
-			asked[r.Host] = append(asked[r.Host], r.URL.Path)
-			if r.URL.Path == "/0" {
-				if first++; first == 3 {
-					close(met)
-				}
-			}
+			paths = append(paths, r.URL.Path)
 			mu.Unlock()
-			defer func() {
-				mu.Lock()
-				defer mu.Unlock()
-				busy[r.Host] = false
-			}()
+			wait(r, release)
 			if r.URL.Path == "/0" {
-				wait(r, met)
-			}
-			time.Sleep(time.Millisecond) // long enough for others to come in between, if they may
-			if r.URL.Path == "/1" {
 				rw.WriteHeader(http.StatusBadGateway)
 			}
-		}
-		var urls []string
-		for _, s := range w.sites(3, handler) {
-			for i := range 4 {
-				urls = append(urls, fmt.Sprintf("%s/%d", s, i))
-			}
-		}
+		})
+		asked := func() int { mu.Lock(); defer mu.Unlock(); return len(paths) }
 		w.start(8, outbound.Options{Timeout: time.Minute})
-		w.add(urls...)
-		w.recorded(len(urls))
-		for host, paths := range asked {
-			if len(paths) != 6 { // three attempts for /1
-				w.Errorf("%s was asked %v", host, paths)
-			}
-			if once := slices.Compact(paths); len(once) != 4 {
-				w.Errorf("%s: another check came between the attempts of one: %v", host, once)
-			}
+		w.add(host + "/0")
+		w.until("the host is asked", func() bool { return asked() == 1 })
+		w.add(host+"/1", host+"/2")
+		w.until("the others wait", func() bool { return w.metric("linkwatch_check_queue_depth") == 2 })
+		for _, s := range w.sites(4, func(http.ResponseWriter, *http.Request) {}) { // which other workers check meanwhile
+			w.add(s)
+		}
+		w.recorded(4)
+		if n := asked(); n != 1 {
+			w.Errorf("%d requests at once", n)
+		}
+		close(release)
+		w.recorded(7)
+		if got := fmt.Sprint(paths); got != "[/0 /0 /0 /1 /2]" {
+			w.Errorf("asked %s: another check came between the attempts of one", got)
 		}
 	})
 }
@@ -115,25 +98,33 @@ func TestNoTargetStarves(t *testing.T) {
 	})
 }
 
-// Hosts that hang never hold up those that answer, however few workers there
-// are: nothing here ends before its timeout, which is after the test.
-func TestHangingHostsDelayNobody(t *testing.T) {
+// Hosts that hang share at most half of the workers once each was tried, so those
+// that respond do not wait for them.
+func TestHangingHostsShareHalfOfTheWorkers(t *testing.T) {
 	each(t, func(w world) {
 		const n = 12
-		hanging := w.sites(n, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-		healthy := w.sites(n, func(http.ResponseWriter, *http.Request) {})
-		c := w.start(4, outbound.Options{Timeout: time.Hour})
-		w.add(hanging...)
-		ids := w.add(healthy...)
+		var under atomic.Int64
+		hang := func(_ http.ResponseWriter, r *http.Request) {
+			under.Add(1)
+			defer under.Add(-1)
+			<-r.Context().Done()
+		}
+		hanging := w.add(w.sites(n, hang)...)
+		modelstest.Exec(w, w.db, "UPDATE targets SET last_error = 'timed out'") // each was tried before
+		healthy := w.add(w.sites(n, func(http.ResponseWriter, *http.Request) {})...)
+		c := w.start(4, outbound.Options{Timeout: time.Hour}) // nothing that hangs ends during the test
 		w.recorded(n)
-		w.again(ids...)
+		w.again(healthy...)
 		for _, r := range w.recorded(2 * n) {
-			if r.Outcome != targets.UpOutcome || r.Attempts != 1 {
+			if r.Outcome != targets.UpOutcome || r.Attempts != 1 || slices.Contains(hanging, r.TargetID) {
 				w.Errorf("got %+v", r)
 			}
 		}
+		if got := under.Load(); got != 2 {
+			w.Errorf("%d of 4 workers wait for hosts that hang, want 2", got)
+		}
 		c.Stop(ended())
-		w.recorded(2 * n) // nothing is said about those that were cut short
+		w.recorded(2 * n) // what was cut short leaves no result
 		w.free()
 	})
 }

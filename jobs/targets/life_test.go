@@ -80,14 +80,13 @@ func TestStopWithoutGrace(t *testing.T) {
 	})
 }
 
-// A checker that was killed leaves its claims behind; the others free them after a few heartbeats.
-func TestKilledCheckersTargetsAreFreed(t *testing.T) {
+// An instance that was killed leaves its claims behind; the others free them after a few heartbeats.
+func TestKilledInstancesTargetsAreFreed(t *testing.T) {
 	each(t, func(w world) {
 		s := w.site(func(http.ResponseWriter, *http.Request) {})
-		_, err := w.Hold(w.Context(), "k_killed")
-		w.must(err)
+		killed := modelstest.Lease(w, w.db, "k_killed")
 		id := w.add(s + "/1")[0]
-		if ts, _, err := w.Claim(w.Context(), "k_killed", 10); len(ts) != 1 || err != nil {
+		if ts, _, err := w.Claim(w.Context(), killed, 10); len(ts) != 1 || err != nil {
 			w.Fatal(ts, err)
 		}
 		w.start(2, outbound.Options{})
@@ -95,8 +94,8 @@ func TestKilledCheckersTargetsAreFreed(t *testing.T) {
 		if r := w.recorded(1)[0]; r.TargetID == id {
 			w.Fatal("a claimed target was checked")
 		}
-		w.until("it is freed", func() bool { return w.get(id).ClaimedBy != "k_killed" })
-		w.checkedSpread(id)
+		w.until("it is freed", func() bool { return w.get(id).ClaimedBy != killed })
+		w.recorded(2)
 	})
 }
 
@@ -130,52 +129,47 @@ func TestNoThunderingHerdAtStart(t *testing.T) {
 	})
 }
 
-// Two checkers of one store, as of two instances: each check is made once.
-func TestTwoCheckersShareTheTargets(t *testing.T) {
+// Two instances on one store: what one has claimed, the other leaves alone, though
+// it has workers that wait for something to do.
+func TestTwoInstancesShareTheTargets(t *testing.T) {
 	each(t, func(w world) {
-		const all, rounds = 40, 5
+		const held = 8
+		release := make(chan struct{})
 		var mu sync.Mutex
-		under, made := map[string]bool{}, 0
-		var urls []string
-		for i, s := range w.sites(8, func(_ http.ResponseWriter, r *http.Request) {
-			at := r.Host + r.URL.Path
+		asked := map[string]int{} // by path
+		site := func(rw http.ResponseWriter, r *http.Request) {
 			mu.Lock()
-			if under[at] {
-				w.Errorf("%s is checked twice at once", at)
-			}
-			under[at] = true
-			made++
+			asked[r.URL.Path]++
 			mu.Unlock()
-			time.Sleep(time.Millisecond) // long enough for another to come, if it may
-			mu.Lock()
-			defer mu.Unlock()
-			under[at] = false
-		}) {
-			for j := range all / 8 {
-				urls = append(urls, fmt.Sprintf("%s/%d/%d", s, i, j))
+			if strings.HasPrefix(r.URL.Path, "/held") {
+				wait(r, release)
 			}
+		}
+		var urls []string
+		for i, s := range w.sites(held, site) {
+			urls = append(urls, fmt.Sprintf("%s/held/%d", s, i))
 		}
 		other := targets.NewStore(w.db, w.clock.Now, w.Options())
-		w.start(4, outbound.Options{Timeout: time.Minute})
-		w.startOver(other, prometheus.NewRegistry(), 4, outbound.Options{Timeout: time.Minute})
-		ids := w.add(urls...)
-		for round := 1; ; round++ {
-			w.recorded(round * all)
-			if round == rounds {
-				break
-			}
-			for i, id := range ids { // each wakes the checker of its own process
-				store := w.Store
-				if i%2 == 0 {
-					store = other
-				}
-				w.must(store.RequestCheck(w.Context(), id))
+		w.start(held, outbound.Options{Timeout: time.Minute})
+		w.startOver(other, prometheus.NewRegistry(), held, outbound.Options{Timeout: time.Minute})
+		w.add(urls...)
+		under := func() int { mu.Lock(); defer mu.Unlock(); return len(asked) }
+		w.until("all are asked", func() bool { return under() == held })
+		// Each of these is claimed after the held ones, by either: so both have looked again meanwhile.
+		for _, store := range []*targets.Store{w.Store, other} {
+			for i, s := range w.sites(5, site) {
+				u := fmt.Sprintf("%s/free/%p/%d", s, store, i)
+				_, _, err := store.Add(w.Context(), targets.New{URL: u})
+				w.must(err)
 			}
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		if made != rounds*all {
-			w.Errorf("%d requests for %d checks", made, rounds*all)
+		w.recorded(10)
+		close(release)
+		w.recorded(held + 10)
+		for path, n := range asked {
+			if n != 1 {
+				w.Errorf("%s was asked %d times", path, n)
+			}
 		}
 	})
 }
@@ -189,37 +183,39 @@ func TestResultsWaitForTheStore(t *testing.T) {
 		w.recorded(1)
 		modelstest.Exec(w, w.db, "ALTER TABLE check_results RENAME TO elsewhere")
 		w.again(id)
-		w.until("it is told", func() bool { return strings.Contains(w.log.String(), "recording checks") })
+		w.until("it is told", func() bool { return strings.Contains(w.log.String(), "store failed") })
 		modelstest.Exec(w, w.db, "ALTER TABLE elsewhere RENAME TO check_results")
 		if rs := w.recorded(2); !rs[1].CheckedAt.After(rs[0].CheckedAt.Time) {
 			w.Errorf("both began at %v", rs[0].CheckedAt)
 		}
-		w.until("it is well", func() bool { return strings.Contains(w.log.String(), "recorded again") })
-		if n := strings.Count(w.log.String(), "until it succeeds"); n != 1 {
+		w.until("it is well", func() bool { return strings.Contains(w.log.String(), "store works again") })
+		if n := strings.Count(w.log.String(), "store failed"); n != 1 {
 			w.Errorf("told %d times:\n%s", n, w.log)
 		}
 		w.free()
 	})
 }
 
-// After an error of the store nobody knows what is claimed: the checker gives
-// all back and begins anew as soon as the store is well.
-func TestChecksBeginAnew(t *testing.T) {
+// After an error of the store nobody knows what is claimed: the checker frees what it
+// does not have in memory, and goes on as soon as the store works again.
+func TestChecksGoOnAfterAnError(t *testing.T) {
 	each(t, func(w world) {
 		s := w.site(func(http.ResponseWriter, *http.Request) {})
 		w.start(2, outbound.Options{})
 		id := w.add(s)[0]
 		w.recorded(1)
-		modelstest.Exec(w, w.db, "ALTER TABLE checkers RENAME TO elsewhere")
+		modelstest.Exec(w, w.db, "ALTER TABLE instances RENAME TO elsewhere")
 		w.again(id)
-		w.until("it is told", func() bool { return strings.Contains(w.log.String(), "begin anew") })
-		modelstest.Exec(w, w.db, "ALTER TABLE elsewhere RENAME TO checkers")
+		w.until("it is told", func() bool { return strings.Contains(w.log.String(), "store failed") })
+		// As after a claim that was committed, but of which the commit was not confirmed.
+		modelstest.Exec(w, w.db, "UPDATE targets SET claimed_by = (SELECT id FROM elsewhere)")
+		modelstest.Exec(w, w.db, "ALTER TABLE elsewhere RENAME TO instances")
 		w.recorded(2)
 		w.free()
 	})
 }
 
-// What waits when another checker took this one for dead is that one's: it is claimed again.
+// What waits when another instance took this one for dead is that one's: it is claimed again.
 func TestLeaseEndsWhileChecksWait(t *testing.T) {
 	each(t, func(w world) {
 		release, running := make(chan struct{}), make(chan struct{}, 10)
@@ -228,21 +224,11 @@ func TestLeaseEndsWhileChecksWait(t *testing.T) {
 		ids := w.add(s+"/1", s+"/2")
 		<-running
 		w.until("the other waits", func() bool { return w.metric("linkwatch_check_queue_depth") == 1 })
-		w.must(w.Leave(w.Context(), w.holder())) // as FreeDead of another one does
-		w.until("the end is seen", func() bool { return strings.Contains(w.log.String(), "begin anew") })
-		if n := w.metric("linkwatch_check_queue_depth"); n != 0 {
-			w.Errorf("%v wait still", n)
-		}
+		modelstest.Exec(w, w.db, "DELETE FROM instances") // as another one does that sees no heartbeat
+		w.until("the end is seen", func() bool { return strings.Contains(w.log.String(), "lease lost") })
 		close(release)
 		w.checkedSpread(ids...)
 	})
-}
-
-// holder is the id of the only checker.
-func (w world) holder() (id string) {
-	w.Helper()
-	w.must(w.db.Read(w.Context()).Raw("SELECT id FROM checkers").Scan(&id).Error)
-	return id
 }
 
 // ring wakes the checker, as moving the clock does not.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"linkwatch/jobs/dispatch"
 	"linkwatch/models/targets"
 )
 
@@ -22,45 +23,44 @@ const (
 // metrics are what Prometheus sees of the checker. Their labels hold outcomes
 // and the ids of targets, nothing that somebody else wrote.
 type metrics struct {
-	checks   *prometheus.CounterVec
-	waiting  prometheus.Gauge
-	running  prometheus.Gauge
-	lag      prometheus.Histogram
-	deferred prometheus.Counter
-	skipped  prometheus.Counter
-	retries  prometheus.Counter
+	dispatch.Metrics
+	checks  *prometheus.CounterVec
+	lag     prometheus.Histogram
+	skipped prometheus.Counter
 }
 
 func newMetrics(reg prometheus.Registerer, store *targets.Store, log *slog.Logger) (*metrics, error) {
 	m := &metrics{
+		Metrics: dispatch.Metrics{
+			Waiting: prometheus.NewGauge(prometheus.GaugeOpts{
+				Name: "linkwatch_check_queue_depth", Help: "Due targets that wait in this process for a worker or for their host.",
+			}),
+			Running: prometheus.NewGauge(prometheus.GaugeOpts{
+				Name: "linkwatch_checks_running", Help: "Requests of checks that are under way.",
+			}),
+			Deferred: prometheus.NewCounter(prometheus.CounterOpts{
+				Name: "linkwatch_checks_deferred_total", Help: "Due checks that were put off: their host asked for a pause, or too many waited for it.",
+			}),
+			Retries: prometheus.NewCounter(prometheus.CounterOpts{
+				Name: "linkwatch_check_retries_total", Help: "Requests that were made again after a 5xx, a network error or a timeout.",
+			}),
+		},
 		checks: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "linkwatch_checks_total", Help: "Checks of targets that this process finished.",
 		}, []string{"outcome"}),
-		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "linkwatch_check_queue_depth", Help: "Due targets that wait in this process for a worker or for their host.",
-		}),
-		running: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "linkwatch_checks_running", Help: "Requests of checks that are under way.",
-		}),
 		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "linkwatch_check_lag_seconds", Help: "How long checks were due when they began.",
 			Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 15, 60, 300},
 		}),
-		deferred: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "linkwatch_checks_deferred_total", Help: "Due checks that were put off: their host asked for a pause, or too many waited for it.",
-		}),
 		skipped: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "linkwatch_checks_skipped_total", Help: "Checks that were left out, because the one before began a whole interval late.",
-		}),
-		retries: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "linkwatch_check_retries_total", Help: "Requests that were made again after a 5xx, a network error or a timeout.",
 		}),
 	}
 	for o := targets.UpOutcome; o <= targets.ThrottledOutcome; o++ {
 		m.checks.WithLabelValues(o.String()) // there with 0 before the first
 	}
 	for _, c := range []prometheus.Collector{
-		m.checks, m.waiting, m.running, m.lag, m.deferred, m.skipped, m.retries, probes{store, log},
+		m.checks, m.Waiting, m.Running, m.lag, m.Deferred, m.skipped, m.Retries, probes{store, log},
 	} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("registering the metrics of checks: %w", err)

@@ -22,26 +22,23 @@ const (
 
 // finding is what one attempt of a check brought.
 type finding struct {
-	*check
 	outcome      targets.Outcome
 	problem      string // "" = up
 	status       int    // 0: no answer
 	latency      time.Duration
 	tlsExpiresAt models.Time
 	retryAfter   time.Duration // the pause the host asks for; 0 = none
-	took         time.Duration // the attempt as a whole
 	transient    bool          // another attempt may find otherwise (5xx, network error, timeout)
 	refused      bool          // nothing was sent: the host asked for a pause, or too many fetches are under way
 	cut          bool          // it was cancelled, and found nothing
 }
 
 // probe makes one attempt.
-func probe(ctx context.Context, client *outbound.Client, c *check) finding {
-	f := finding{check: c}
+func probe(ctx context.Context, client *outbound.Client, t targets.Target) finding {
+	var f finding
 	began := time.Now()
-	res, decided, err := fetch(ctx, client, c.Target)
-	f.took = time.Since(began)
-	answer := targets.Answer{Latency: f.took}
+	res, decided, err := fetch(ctx, client, t)
+	answer := targets.Answer{Latency: time.Since(began)}
 	if err != nil {
 		answer.Error = err.Error()
 		f.cut = ctx.Err() != nil
@@ -56,7 +53,7 @@ func probe(ctx context.Context, client *outbound.Client, c *check) finding {
 		}
 		f.tlsExpiresAt, f.retryAfter = models.At(res.TLSExpiresAt), res.RetryAfter
 	}
-	f.outcome, f.problem = c.Expect.Judge(answer)
+	f.outcome, f.problem = t.Expect.Judge(answer)
 	f.status, f.latency = answer.StatusCode, answer.Latency
 	f.transient = f.transient || f.status >= http.StatusInternalServerError && f.outcome == targets.DownOutcome
 	return f

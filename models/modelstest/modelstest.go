@@ -22,6 +22,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/lease"
 )
 
 // New is a fresh SQLite store in a folder of the test's own.
@@ -135,6 +136,14 @@ func Exec(t testing.TB, db *models.DB, sql string, args ...any) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Lease is the lease of an instance of that name, which begins with the first
+// call. Nothing renews it.
+func Lease(t testing.TB, db *models.DB, name string) lease.ID {
+	t.Helper()
+	Exec(t, db, "INSERT INTO instances (id, started_at, heartbeat_at) VALUES (?, 1, 1) ON CONFLICT DO NOTHING", name)
+	return lease.ID(name)
 }
 
 // Hold keeps a table from being used until release is called: by writers on

@@ -110,9 +110,8 @@ func (s *Store) Request(ctx context.Context, jobID string) error {
 	}
 	free := false
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		now := s.Now()
-		res := tx.Exec(`UPDATE scheduled_jobs SET requested_at = COALESCE(requested_at, ?) WHERE id = ? AND lease_until <= ?`,
-			now, jobID, now)
+		res := tx.Exec(`UPDATE scheduled_jobs SET requested_at = COALESCE(requested_at, ?) WHERE id = ? AND claimed_by IS NULL`,
+			s.Now(), jobID)
 		free = res.RowsAffected > 0
 		return res.Error
 	})

@@ -10,9 +10,12 @@ import (
 	"time"
 
 	"linkwatch/models"
+	"linkwatch/models/lease"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/schedule"
 )
+
+const holder lease.ID = "k_test"
 
 func inAnHour(t time.Time) time.Time { return t.Add(time.Hour) }
 
@@ -23,6 +26,7 @@ func each(t *testing.T, test func(t *testing.T, s *schedule.Store, clock *models
 		clock := modelstest.NewClock()
 		s := schedule.NewStore(db, clock.Now)
 		declare(t, s, "hourly")
+		modelstest.Lease(t, db, string(holder))
 		test(t, s, clock)
 	})
 }
@@ -40,7 +44,7 @@ func declare(t *testing.T, s *schedule.Store, ids ...string) {
 
 func begin(t *testing.T, s *schedule.Store, id string) (schedule.Run, bool) {
 	t.Helper()
-	run, began, err := s.Begin(t.Context(), id, inAnHour)
+	run, began, err := s.Begin(t.Context(), holder, id, inAnHour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +104,7 @@ func TestRunIsRecorded(t *testing.T) {
 		if j := job(t, s, "hourly"); j != want {
 			t.Errorf("after success:\n got %+v\nwant %+v", j, want)
 		}
-		if err := s.Finish(t.Context(), run); !errors.Is(err, schedule.ErrLeaseLost) {
+		if err := s.Finish(t.Context(), run); !errors.Is(err, schedule.ErrLost) {
 			t.Errorf("finishing twice: %v", err)
 		}
 
@@ -127,7 +131,7 @@ func TestOneOfManyInstancesBegins(t *testing.T) {
 		started := 0
 		for range 8 {
 			wg.Go(func() {
-				_, began, err := s.Begin(t.Context(), "hourly", inAnHour)
+				_, began, err := s.Begin(t.Context(), holder, "hourly", inAnHour)
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
@@ -145,33 +149,33 @@ func TestOneOfManyInstancesBegins(t *testing.T) {
 	})
 }
 
-func TestLeaseOfAKilledProcessEnds(t *testing.T) {
-	each(t, func(t *testing.T, s *schedule.Store, clock *modelstest.Clock) {
+// A run ends with the lease of its instance: another instance may begin the next one.
+func TestRunOfAKilledProcessIsAbandoned(t *testing.T) {
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		s := schedule.NewStore(db, modelstest.NewClock().Now)
+		declare(t, s, "hourly")
+		modelstest.Lease(t, db, string(holder))
 		if err := s.Request(t.Context(), "hourly"); err != nil {
 			t.Fatal(err)
 		}
 		killed := mustBegin(t, s, "hourly")
-		clock.Advance(schedule.Lease - time.Second)
-		if err := s.Renew(t.Context(), killed); err != nil {
-			t.Fatal(err)
+		other := modelstest.Lease(t, db, "k_other")
+		if _, began, err := s.Begin(t.Context(), other, "hourly", inAnHour); began || err != nil || !job(t, s, "hourly").Running {
+			t.Errorf("a second run began: %v", err)
 		}
-		clock.Advance(schedule.Lease - time.Second)
-		if _, began := begin(t, s, "hourly"); began || !job(t, s, "hourly").Running {
-			t.Error("a renewed lease did not hold")
-		}
-		clock.Advance(time.Second)
+		modelstest.Exec(t, db, "DELETE FROM instances WHERE id = ?", holder)
 		if job(t, s, "hourly").Running {
 			t.Error("running after its lease ended")
 		}
-		next := mustBegin(t, s, "hourly") // the request was not lost
-		if next.Trigger != schedule.Manual {
-			t.Errorf("trigger %q", next.Trigger)
+		if _, began, err := s.Begin(t.Context(), holder, "hourly", inAnHour); began || !errors.Is(err, lease.ErrLost) {
+			t.Errorf("a run began without a lease: %v", err)
 		}
-		if err := s.Renew(t.Context(), killed); !errors.Is(err, schedule.ErrLeaseLost) {
-			t.Errorf("renewing a lost lease: %v", err)
+		next, began, err := s.Begin(t.Context(), other, "hourly", inAnHour) // the request was not lost
+		if err != nil || !began || next.Trigger != schedule.Manual {
+			t.Fatalf("%+v %v %v", next, began, err)
 		}
-		if err := s.Finish(t.Context(), killed); !errors.Is(err, schedule.ErrLeaseLost) {
-			t.Errorf("finishing with a lost lease: %v", err)
+		if err := s.Finish(t.Context(), killed); !errors.Is(err, schedule.ErrLost) {
+			t.Errorf("finishing a lost run: %v", err)
 		}
 		finish(t, s, next)
 		j := job(t, s, "hourly")
@@ -199,12 +203,7 @@ func TestSkipCountsOnce(t *testing.T) {
 				}
 			}
 		}
-		for range 120 { // an hour of work
-			clock.Advance(time.Hour / 120)
-			if err := s.Renew(t.Context(), run); err != nil {
-				t.Fatal(err)
-			}
-		}
+		clock.Advance(time.Hour)
 		skip(true)
 		if j := job(t, s, "hourly"); j.OverlapSkips != 1 || j.NextRunAt != s.Now().Add(time.Hour) {
 			t.Errorf("%+v", j)

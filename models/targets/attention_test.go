@@ -13,7 +13,7 @@ func TestCertificatesAndProbes(t *testing.T) {
 		for i, claimed := range f.claim() {
 			r := up(i)
 			r.CheckedAt = f.Now()
-			f.must(f.Record(f.Context(), checker, targets.Checked{Target: claimed, Result: r, TLSExpiresAt: f.Now().Add(time.Duration(20-10*i) * day)}))
+			f.must(f.Record(f.Context(), targets.Checked{Target: claimed, Result: r, TLSExpiresAt: f.Now().Add(time.Duration(20-10*i) * day)}))
 		}
 		for which, want := range map[targets.Certificate]int{targets.CertificateExpired: 1, targets.CertificateExpiring: 1} {
 			n, first, err := f.Certificates(f.Context(), which, 10)

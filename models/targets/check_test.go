@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"linkwatch/models"
+	"linkwatch/models/lease"
 	"linkwatch/models/targets"
 )
 
@@ -14,7 +15,7 @@ func TestCheckNowKeepsThePauseOfAHost(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
 		r := targets.Result{Outcome: targets.ThrottledOutcome, StatusCode: 429, Attempts: 1, Error: "throttled: status 429", CheckedAt: f.Now()}
-		f.must(f.Record(f.Context(), checker, targets.Checked{Target: f.only(), Result: r, RetryAfter: 10 * time.Minute}))
+		f.must(f.Record(f.Context(), targets.Checked{Target: f.only(), Result: r, RetryAfter: 10 * time.Minute}))
 		err := f.RequestCheck(f.Context(), made.ID)
 		f.is(err, models.CodeConflict, "")
 		if e, ok := errors.AsType[*models.Error](err); !ok || e.RetryAfter != 10*time.Minute {
@@ -35,7 +36,7 @@ func TestCheckNowKeepsThePauseOfAHost(t *testing.T) {
 func TestCheckNowKeepsSinceWhenItIsDue(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
-		f.must(f.PutOff(f.Context(), checker, time.Minute, f.only()))
+		f.must(f.Release(f.Context(), lease.Released[targets.Target]{Item: f.only(), After: time.Minute}))
 		f.clock.Advance(30 * time.Second)
 		f.must(f.RequestCheck(f.Context(), made.ID))
 		if got := f.only(); got.DueAt != made.DueAt {

@@ -56,17 +56,17 @@ func firstDue(tx *gorm.DB) (next models.Time, err error) {
 	return next, nil
 }
 
-// Release frees claimed targets, to be claimed again after d. They stay due since
-// when they were. Those that are no longer claimed as they were are passed over.
-func (s *Store) Release(ctx context.Context, d time.Duration, ts ...Target) error {
-	rows := models.NewRows("seq bigint, claimed_by text, due_at bigint")
-	for _, t := range ts {
-		rows.Add(t.Seq, t.ClaimedBy, t.DueAt)
+// Release frees claimed targets, to be claimed again after a time. They stay due
+// since when they were. Those that are no longer claimed as they were are passed over.
+func (s *Store) Release(ctx context.Context, back ...lease.Released[Target]) error {
+	rows := models.NewRows("seq bigint, claimed_by text, due_at bigint, next_check_at bigint")
+	now := s.clock.Now()
+	for _, b := range back {
+		rows.Add(b.Item.Seq, b.Item.ClaimedBy, b.Item.DueAt, now.Add(b.After))
 	}
-	until := s.clock.Now().Add(d)
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		return rows.Exec(tx, `UPDATE targets SET claimed_by = NULL, next_check_at = ? FROM {rows} AS r
-			WHERE targets.seq = r.seq AND targets.claimed_by = r.claimed_by AND targets.due_at = r.due_at`, until).Error
+		return rows.Exec(tx, `UPDATE targets SET claimed_by = NULL, next_check_at = r.next_check_at FROM {rows} AS r
+			WHERE targets.seq = r.seq AND targets.claimed_by = r.claimed_by AND targets.due_at = r.due_at`).Error
 	})
 	if err != nil {
 		return fmt.Errorf("releasing claimed targets: %w", err)

@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"linkwatch/models"
+	"linkwatch/models/lease"
+	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
 )
 
@@ -31,16 +32,15 @@ func TestClaimTakesTheLongestDueFirst(t *testing.T) {
 	})
 }
 
-// Two checkers on one store never get the same target.
+// Two instances on one store never get the same target.
 func TestClaimsAreNotShared(t *testing.T) {
 	each(t, func(f fixture) {
 		f.addMany(200)
 		var mu sync.Mutex
 		var got []string
 		var wg sync.WaitGroup
-		for _, id := range []string{"k_one", "k_two", "k_three"} {
-			_, err := f.Hold(f.Context(), id)
-			f.must(err)
+		for _, name := range []string{"k_one", "k_two", "k_three"} {
+			id := modelstest.Lease(f, f.db, name)
 			wg.Go(func() {
 				for {
 					ts, _, err := f.Claim(t.Context(), id, 7)
@@ -71,22 +71,19 @@ func TestClaimsAreNotShared(t *testing.T) {
 func TestClaimNeedsALease(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add("https://a.test")
-		f.must(f.Leave(f.Context(), checker))
-		if ts, _, err := f.Claim(f.Context(), checker, 10); !errors.Is(err, targets.ErrLeaseLost) || len(ts) != 0 {
-			t.Errorf("%v %v", ts, err)
-		}
-		if lost, err := f.Hold(f.Context(), checker); err != nil || !lost {
-			t.Errorf("lost %v, %v", lost, err)
+		f.end(checker)
+		if ts, _, err := f.Claim(f.Context(), checker, 10); !errors.Is(err, lease.ErrLost) || len(ts) != 0 {
+			f.Errorf("%v %v", ts, err)
 		}
 	})
 }
 
-func TestPutOffKeepsSinceWhenItIsDue(t *testing.T) {
+func TestReleaseKeepsSinceWhenItIsDue(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
 		f.clock.Advance(time.Second)
 		claimed := f.only()
-		f.must(f.PutOff(f.Context(), checker, time.Minute, claimed))
+		f.must(f.Release(f.Context(), lease.Released[targets.Target]{Item: claimed, After: time.Minute}))
 		got := f.get(made.ID)
 		if got.ClaimedBy != "" || got.DueAt != claimed.DueAt || got.NextCheckAt != f.Now().Add(time.Minute) {
 			t.Errorf("%+v", got)
@@ -98,18 +95,42 @@ func TestPutOffKeepsSinceWhenItIsDue(t *testing.T) {
 	})
 }
 
-func TestLeaveGivesEverythingBack(t *testing.T) {
+// What an instance had claimed is free once its lease has ended, and what it found
+// is dropped then.
+func TestClaimsEndWithTheirLease(t *testing.T) {
 	each(t, func(f fixture) {
 		f.addMany(3)
+		claimed := f.claim()
+		if len(claimed) != 3 {
+			f.Fatalf("%d claimed", len(claimed))
+		}
+		next := modelstest.Lease(f, f.db, "k_next")
+		if ts, _, err := f.Claim(f.Context(), next, 10); err != nil || len(ts) != 0 {
+			f.Fatalf("claimed from a running instance: %v %v", ts, err)
+		}
+		f.end(checker)
+		if ts, _, err := f.Claim(f.Context(), next, 10); err != nil || len(ts) != 3 {
+			f.Errorf("%d of 3 are free, %v", len(ts), err)
+		}
+		f.record(claimed[0], down())
+		if got := f.get(claimed[0].ID); !got.LastCheckedAt.IsZero() || got.ClaimedBy != next {
+			f.Errorf("a lost check was recorded: %+v", got)
+		}
+	})
+}
+
+// After a claim of unknown outcome, an instance frees what it does not know of.
+func TestReleaseOthers(t *testing.T) {
+	each(t, func(f fixture) {
+		f.addMany(3)
+		claimed := f.claim()
+		f.must(f.ReleaseOthers(f.Context(), checker, claimed[1]))
+		if again := f.claim(); len(again) != 2 || again[0].ID != claimed[0].ID || again[1].ID != claimed[2].ID {
+			f.Errorf("%d are free, want the first and the third", len(again))
+		}
+		f.must(f.ReleaseOthers(f.Context(), checker))
 		if n := len(f.claim()); n != 3 {
-			t.Fatalf("%d claimed", n)
-		}
-		f.must(f.Leave(f.Context(), checker))
-		if _, err := f.Hold(f.Context(), "k_next"); err != nil {
-			t.Fatal(err)
-		}
-		if ts, _, err := f.Claim(f.Context(), "k_next", 10); err != nil || len(ts) != 3 {
-			t.Errorf("%d of 3 are free, %v", len(ts), err)
+			f.Errorf("%d of 3 are free", n)
 		}
 	})
 }
@@ -124,8 +145,7 @@ func TestSpreadAfterATimeWithoutChecks(t *testing.T) {
 			f.record(claimed, up(1))
 		}
 		f.clock.Advance(time.Hour)
-		_, err := f.Hold(f.Context(), checker)
-		f.must(err)
+		f.beat()
 		if moved, err := f.Spread(f.Context(), "k_second", time.Second); err != nil || moved != 0 { // while another one checks
 			t.Fatalf("%d moved, %v", moved, err)
 		}
@@ -155,11 +175,9 @@ func TestSpreadOfWhatIsPlannedTooFarAhead(t *testing.T) {
 			if i == 0 {
 				c.RetryAfter = 40 * time.Minute // which is no mistake
 			}
-			f.must(f.Record(f.Context(), checker, c))
+			f.must(f.Record(f.Context(), c))
 		}
 		f.clock.Advance(-time.Hour) // it was ahead
-		_, err := f.Hold(f.Context(), checker)
-		f.must(err)
 		if moved, err := f.Spread(f.Context(), checker, time.Second); err != nil || moved != 4 {
 			t.Errorf("%d of 4 moved, %v", moved, err)
 		}
@@ -176,7 +194,7 @@ func TestSpreadOfWhatIsPlannedTooFarAhead(t *testing.T) {
 		for _, claimed := range f.claim() {
 			r := up(1)
 			r.CheckedAt = f.Now()
-			f.must(hourly.Record(f.Context(), checker, targets.Checked{Target: claimed, Result: r}))
+			f.must(hourly.Record(f.Context(), targets.Checked{Target: claimed, Result: r}))
 		}
 		if moved, err := f.Spread(f.Context(), checker, time.Second); err != nil || moved != 4 {
 			t.Errorf("%d of 4 moved, %v", moved, err)
@@ -189,22 +207,14 @@ func TestIdleTickWritesNothing(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add("https://a.test")
 		f.record(f.only(), up(1))
-		before := f.changes()
+		queries := modelstest.Queries(f, f.db)
 		_, next, err := f.Claim(f.Context(), checker, 10)
 		f.must(err)
+		if n := queries.Load(); n != 1 {
+			f.Errorf("%d statements, want one", n)
+		}
 		if next != f.get(f.results(targets.ResultFilter{})[0].TargetID).NextCheckAt {
 			t.Errorf("next %v", next)
 		}
-		if after := f.changes(); after != before {
-			t.Error("the lease was renewed")
-		}
 	})
-}
-
-// changes tells writes of the checker's lease apart.
-func (f fixture) changes() (until models.Time) {
-	f.Helper()
-	f.must(f.db.Read(f.Context()).Raw("SELECT lease_until FROM checkers WHERE id = ?", checker).Scan(&until).Error)
-	f.clock.Advance(time.Millisecond)
-	return until
 }

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"linkwatch/models"
+	"linkwatch/models/lease"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
 )
 
 const day = 24 * time.Hour
 
-// fixture is a store with a clock that the test moves, and a checker.
+// fixture is a store with a clock that the test moves, and an instance that checks.
 type fixture struct {
 	*testing.T
 	*targets.Store
@@ -20,13 +21,12 @@ type fixture struct {
 	clock *modelstest.Clock
 }
 
-const checker = "k_test"
+const checker lease.ID = "k_test"
 
 func newFixture(t *testing.T, db *models.DB) fixture {
 	f := fixture{T: t, db: db, clock: modelstest.NewClock()}
 	f.Store = targets.NewStore(db, f.clock.Now, targets.Options{CheckInterval: time.Minute, Retention: 30 * day})
-	_, err := f.Hold(t.Context(), checker)
-	f.must(err)
+	modelstest.Lease(t, db, string(checker))
 	return f
 }
 
@@ -34,6 +34,7 @@ func newFixture(t *testing.T, db *models.DB) fixture {
 func newBenchFixture(b *testing.B) fixture {
 	f := fixture{db: modelstest.New(b), clock: modelstest.NewClock()}
 	f.Store = targets.NewStore(f.db, f.clock.Now, targets.Options{CheckInterval: time.Second, Retention: 30 * day})
+	modelstest.Lease(b, f.db, string(checker))
 	return f
 }
 
@@ -88,21 +89,21 @@ func (f fixture) get(id string) targets.Target {
 // claim takes all that is due, as the checker.
 func (f fixture) claim() []targets.Target {
 	f.Helper()
-	_, err := f.Hold(f.Context(), checker)
-	f.must(err)
 	ts, _, err := f.Claim(f.Context(), checker, 1000)
 	f.must(err)
 	return ts
 }
 
-// beats are so many heartbeats of another checker.
-func (f fixture) beats(checker string, seen *targets.Peers, n int) {
+// end ends the lease of an instance, as another one does if it is dead.
+func (f fixture) end(holder lease.ID) {
 	f.Helper()
-	for range n {
-		_, err := f.Hold(f.Context(), checker)
-		f.must(err)
-		f.must(f.FreeDead(f.Context(), checker, seen))
-	}
+	modelstest.Exec(f, f.db, "DELETE FROM instances WHERE id = ?", holder)
+}
+
+// beat renews the lease of the instance that checks, by the clock.
+func (f fixture) beat() {
+	f.Helper()
+	modelstest.Exec(f, f.db, "UPDATE instances SET heartbeat_at = ? WHERE id = ?", f.Now(), checker)
 }
 
 // only claims the one target that is due.
@@ -128,7 +129,7 @@ func down() targets.Result {
 func (f fixture) record(t targets.Target, r targets.Result) {
 	f.Helper()
 	r.CheckedAt = f.Now()
-	f.must(f.Record(f.Context(), checker, targets.Checked{Target: t, Result: r}))
+	f.must(f.Record(f.Context(), targets.Checked{Target: t, Result: r}))
 }
 
 // check waits until the only target is due and records a check of it.

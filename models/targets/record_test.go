@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"linkwatch/models"
+	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
 )
 
@@ -20,7 +21,7 @@ func TestRecordStoresResultAndState(t *testing.T) {
 		}
 		r := up(42)
 		r.CheckedAt = f.Now()
-		f.must(f.Record(f.Context(), checker, targets.Checked{Target: claimed, Result: r, TLSExpiresAt: expires}))
+		f.must(f.Record(f.Context(), targets.Checked{Target: claimed, Result: r, TLSExpiresAt: expires}))
 		got := f.get(made.ID)
 		if got.Status() != targets.Up || got.LastCheckedAt != f.Now() || got.LastStatusCode != 200 || got.LastLatencyMS != 42 ||
 			got.TLSExpiresAt != expires || got.ClaimedBy != "" || got.StateSince != f.Now() {
@@ -72,7 +73,7 @@ func TestThrottledCountsNeitherWay(t *testing.T) {
 		f.check(up(1))
 		claimed := func() targets.Target { f.clock.Advance(2 * time.Minute); return f.only() }()
 		r := targets.Result{Outcome: targets.ThrottledOutcome, StatusCode: 429, Attempts: 1, Error: "throttled: status 429", CheckedAt: f.Now()}
-		f.must(f.Record(f.Context(), checker, targets.Checked{Target: claimed, Result: r, RetryAfter: 10 * time.Minute}))
+		f.must(f.Record(f.Context(), targets.Checked{Target: claimed, Result: r, RetryAfter: 10 * time.Minute}))
 		got := f.get(made.ID)
 		if got.Status() != targets.Up || got.Failures != 0 || got.LastStatusCode != 429 || got.NextCheckAt != f.Now().Add(10*time.Minute) {
 			t.Errorf("%+v", got)
@@ -124,7 +125,8 @@ func TestRecordDropsWhatIsNoLongerItsOwn(t *testing.T) {
 				f.must(err)
 			},
 			"lost to another one": func(string) {
-				f.beats("k_other", &targets.Peers{}, 5)
+				f.end(checker)
+				modelstest.Lease(f, f.db, string(checker))
 			},
 		} {
 			made := f.add("https://" + models.NewID(models.KindTarget)[5:] + ".test")
@@ -261,13 +263,13 @@ func TestRecordOfManyTakesOneTransaction(t *testing.T) {
 		}
 		bad := slices.Clone(done)
 		bad[20].Result.CheckedAt = models.Time{} // NULL, which the store refuses
-		if err := f.Record(f.Context(), checker, bad...); err == nil {
+		if err := f.Record(f.Context(), bad...); err == nil {
 			t.Error("it was stored")
 		}
 		if n := len(f.results(targets.ResultFilter{})); n != 0 {
 			t.Errorf("%d results of a batch that failed were stored", n)
 		}
-		f.must(f.Record(f.Context(), checker, done...))
+		f.must(f.Record(f.Context(), done...))
 		if n := len(f.results(targets.ResultFilter{})); n != 30 {
 			t.Errorf("%d results, want 30", n)
 		}
@@ -287,9 +289,6 @@ func benchmarkRecord(b *testing.B, batch int) {
 	b.ReportAllocs()
 	for n := 0; n < b.N; {
 		f.clock.Advance(time.Second)
-		if _, err := f.Hold(b.Context(), checker); err != nil {
-			b.Fatal(err)
-		}
 		for {
 			ts, _, err := f.Claim(b.Context(), checker, batch)
 			if err != nil {
@@ -302,7 +301,7 @@ func benchmarkRecord(b *testing.B, batch int) {
 			for i, t := range ts {
 				done[i] = targets.Checked{Target: t, Result: targets.Result{CheckedAt: f.Now(), StatusCode: 200, LatencyMS: i % 50, Attempts: 1}}
 			}
-			if err := f.Record(b.Context(), checker, done...); err != nil {
+			if err := f.Record(b.Context(), done...); err != nil {
 				b.Fatal(err)
 			}
 			n += len(ts)

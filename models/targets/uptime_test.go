@@ -48,7 +48,7 @@ func (l *life) checkDue() {
 	}
 	c.Target, c.Result.CheckedAt = claimed, l.Now()
 	l.after(time.Second) // the check takes some time
-	l.must(l.Record(l.Context(), checker, c))
+	l.must(l.Record(l.Context(), c))
 }
 
 func (l *life) step() {
@@ -260,7 +260,7 @@ func TestResultOfASlowCheckHoldsLonger(t *testing.T) {
 		c := targets.Checked{Target: f.only(), Result: down(), Took: 10 * time.Minute}
 		c.Result.CheckedAt = f.Now()
 		f.clock.Advance(c.Took)
-		f.must(f.Record(f.Context(), checker, c))
+		f.must(f.Record(f.Context(), c))
 		f.clock.Advance(time.Hour)
 		if got := f.get(made.ID).Uptime[targets.Last24h]; got.Down != 2*c.Took || got.Up != 0 {
 			t.Errorf("%+v, want %v down", got, 2*c.Took)

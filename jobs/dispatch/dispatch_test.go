@@ -1,0 +1,430 @@
+package dispatch_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"linkwatch/jobs/dispatch"
+	"linkwatch/models"
+	"linkwatch/models/lease"
+	"linkwatch/models/modelstest"
+)
+
+// memory is a Queue in memory, of items named "host/path".
+type memory struct {
+	mu      sync.Mutex
+	due     []string            // free items, in the order in which they are claimed
+	claimed map[string]lease.ID // by item
+	done    []string
+	batches []int                    // the sizes of calls of Finish
+	after   map[string]time.Duration // of released items
+	tries   map[string]int           // by item
+	under   map[string]int           // attempts under way, by host
+	fail    map[string]error         // what a method returns: "claim", "finish", "release"
+	try     func(context.Context, string) dispatch.Outcome
+	most    int // attempts under way at once
+	now     int
+	failed  int // calls of Finish
+	wanted  chan struct{}
+}
+
+func newMemory(due ...string) *memory {
+	return &memory{
+		due: due, claimed: map[string]lease.ID{}, after: map[string]time.Duration{}, tries: map[string]int{}, under: map[string]int{},
+		fail: map[string]error{}, try: func(context.Context, string) dispatch.Outcome { return dispatch.Outcome{} }, wanted: make(chan struct{}, 1),
+	}
+}
+
+func host(item string) string { h, _, _ := strings.Cut(item, "/"); return h }
+
+func (m *memory) Host(item string) string { return host(item) }
+func (*memory) Due(string) time.Time      { return time.Time{} }
+func (*memory) Slow(item string) bool     { return strings.HasPrefix(item, "slow") }
+
+func (m *memory) Claim(_ context.Context, holder lease.ID, n int) ([]string, time.Duration, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	items := slices.Clone(m.due[:min(n, len(m.due))])
+	m.due = m.due[len(items):]
+	for _, i := range items {
+		m.claimed[i] = holder
+	}
+	if err := m.fail["claim"]; err != nil { // after the claim: its commit was not confirmed
+		return nil, 0, err
+	}
+	return items, -1, nil
+}
+
+func (m *memory) Try(ctx context.Context, item string) dispatch.Outcome {
+	m.mu.Lock()
+	m.tries[item]++
+	m.under[host(item)]++
+	m.now++
+	m.most = max(m.most, m.now)
+	twice := m.under[host(item)] > 1
+	m.mu.Unlock()
+	defer func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.under[host(item)]--
+		m.now--
+	}()
+	if twice {
+		panic("two attempts at once on " + item)
+	}
+	return m.try(ctx, item)
+}
+
+func (m *memory) Finish(_ context.Context, items []string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.fail["finish"]; err != nil {
+		m.failed++
+		return err
+	}
+	m.batches = append(m.batches, len(items))
+	for _, i := range items {
+		if m.claimed[i] == "" {
+			continue
+		}
+		delete(m.claimed, i)
+		m.done = append(m.done, i)
+	}
+	return nil
+}
+
+func (m *memory) Release(_ context.Context, back []lease.Released[string]) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.fail["release"]; err != nil {
+		return err
+	}
+	for _, b := range back {
+		m.free(b.Item, b.After)
+	}
+	return nil
+}
+
+func (m *memory) free(item string, after time.Duration) {
+	delete(m.claimed, item)
+	m.after[item] = after
+	if after == 0 {
+		m.due = append(m.due, item)
+	}
+}
+
+func (m *memory) ReleaseOthers(_ context.Context, holder lease.ID, keep []string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, by := range m.claimed {
+		if by == holder && !slices.Contains(keep, i) {
+			m.free(i, 0)
+		}
+	}
+	return nil
+}
+
+// set changes what a method returns.
+func (m *memory) set(method string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail[method] = err
+}
+
+// is reports something of the queue while nothing else uses it.
+func (m *memory) is(what func() bool) func() bool {
+	return func() bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return what()
+	}
+}
+
+// run is a dispatcher that runs until the end of the test.
+type run struct {
+	*testing.T
+	db    *models.DB
+	lease *lease.Lease
+	log   *bytes.Buffer
+	stop  func() // taking ends
+	kill  func() // working ends
+	ended chan error
+}
+
+func start(t *testing.T, m *memory, o dispatch.Options) *run {
+	t.Helper()
+	db := modelstest.New(t)
+	ignore := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, ignore) })
+	r := &run{T: t, db: db, log: &bytes.Buffer{}, ended: make(chan error, 1)}
+	r.lease = lease.New(r.db, nil)
+	r.beat()
+	o.Name, o.Lease, o.Metrics, o.Wanted = "tests", r.lease, dispatch.NewMetrics(), m.wanted
+	o.Log = slog.New(slog.NewTextHandler(r.log, nil))
+	if o.MaxPutOff == 0 {
+		o.MaxPutOff = time.Minute
+	}
+	working, kill := context.WithCancel(context.Background())
+	taking, stop := context.WithCancel(working)
+	r.stop, r.kill = stop, kill
+	beats := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for tick := time.NewTicker(lease.Heartbeat / 4); ; {
+			select {
+			case <-tick.C:
+				r.beat()
+			case <-beats:
+				tick.Stop()
+				return
+			}
+		}
+	}()
+	go func() { r.ended <- dispatch.New[string](m, o).Run(taking, working) }()
+	t.Cleanup(func() {
+		kill()
+		select {
+		case <-r.ended:
+		case <-time.After(30 * time.Second):
+			t.Error("the dispatcher does not end")
+		}
+		close(beats)
+		<-done
+	})
+	return r
+}
+
+func (r *run) beat() {
+	if err := r.lease.Beat(context.Background()); err != nil {
+		r.Error(err)
+	}
+}
+
+// end waits until the dispatcher has ended by itself.
+func (r *run) end() error {
+	r.Helper()
+	select {
+	case err := <-r.ended:
+		r.ended <- err // for the end of the test
+		return err
+	case <-time.After(30 * time.Second):
+		r.Fatal("the dispatcher does not end")
+		return nil
+	}
+}
+
+func (r *run) until(what string, is func() bool) {
+	r.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			r.Fatalf("timed out waiting until %s", what)
+		}
+	}
+}
+
+func items(hosts, each int) (all []string) {
+	for i := range each {
+		for h := range hosts {
+			all = append(all, fmt.Sprintf("h%d/%d", h, i))
+		}
+	}
+	return all
+}
+
+// Every item is tried once and finished, in batches, one of a host at a time.
+func TestEveryItemIsFinished(t *testing.T) {
+	m := newMemory(items(50, 30)...)
+	r := start(t, m, dispatch.Options{Workers: 8, Drain: true})
+	if err := r.end(); err != nil {
+		t.Fatal(err)
+	}
+	if len(m.done) != 1500 || len(m.claimed) != 0 || m.most > 8 {
+		t.Errorf("%d finished, %d still claimed, %d attempts at once", len(m.done), len(m.claimed), m.most)
+	}
+	for i, n := range m.tries {
+		if n != 1 {
+			t.Errorf("%s was tried %d times", i, n)
+		}
+	}
+	if len(m.batches) > 60 {
+		t.Errorf("%d batches for 1500 items", len(m.batches))
+	}
+}
+
+// Slow hosts have at most half of the workers, and the others the rest.
+func TestSlowHostsShareHalfOfTheWorkers(t *testing.T) {
+	var due []string
+	for i := range 20 {
+		due = append(due, fmt.Sprintf("slow%d/x", i), fmt.Sprintf("h%d/x", i))
+	}
+	m := newMemory(due...)
+	m.try = func(ctx context.Context, item string) dispatch.Outcome {
+		if strings.HasPrefix(item, "slow") {
+			<-ctx.Done()
+			return dispatch.Outcome{Step: dispatch.Release}
+		}
+		return dispatch.Outcome{}
+	}
+	r := start(t, m, dispatch.Options{Workers: 6})
+	r.until("all others are finished", m.is(func() bool { return len(m.done) == 20 }))
+	r.until("half of the workers wait for slow hosts", m.is(func() bool { return m.now == 3 }))
+	r.kill()
+	r.until("all is released", m.is(func() bool { return len(m.claimed) == 0 }))
+}
+
+// A retry comes after its pause and before other items of the host.
+func TestRetries(t *testing.T) {
+	m := newMemory("h/a", "h/b")
+	var order []string
+	m.try = func(_ context.Context, item string) dispatch.Outcome {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		order = append(order, item)
+		if item == "h/a" && m.tries[item] < 3 {
+			return dispatch.Outcome{Step: dispatch.Retry, After: 20 * time.Millisecond}
+		}
+		return dispatch.Outcome{}
+	}
+	r := start(t, m, dispatch.Options{Workers: 4, Drain: true})
+	if err := r.end(); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(order); got != "[h/a h/a h/a h/b]" {
+		t.Error(got)
+	}
+}
+
+// An item that was not tried is released for the time that it asks for, and so are the
+// items of a host that has too many.
+func TestReleases(t *testing.T) {
+	m := newMemory(items(1, 100)...)
+	release := make(chan struct{})
+	m.try = func(context.Context, string) dispatch.Outcome {
+		<-release
+		return dispatch.Outcome{Step: dispatch.Release, After: time.Hour}
+	}
+	r := start(t, m, dispatch.Options{Workers: 4})
+	r.until("those without a place in the line are released", m.is(func() bool { return len(m.after) >= 67 }))
+	close(release)
+	r.until("all are released", m.is(func() bool { return len(m.claimed) == 0 }))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	hour := 0
+	for i, after := range m.after {
+		switch {
+		case after == time.Hour:
+			hour++
+		case after <= 0 || after > time.Minute:
+			t.Errorf("%s is released for %v", i, after)
+		}
+	}
+	if hour == 0 {
+		t.Error("no item was released for the time that its attempt asked for")
+	}
+}
+
+// When taking ends, what waits is released and what is under way is finished, with its retries.
+func TestStop(t *testing.T) {
+	m := newMemory("a/1", "a/2", "b/1", "c/1")
+	release := make(chan struct{})
+	m.try = func(context.Context, string) dispatch.Outcome {
+		<-release
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.tries["a/1"] == 1 {
+			return dispatch.Outcome{Step: dispatch.Retry, After: time.Millisecond}
+		}
+		return dispatch.Outcome{}
+	}
+	r := start(t, m, dispatch.Options{Workers: 2})
+	r.until("two are under way", m.is(func() bool { return m.now == 2 }))
+	r.stop()
+	r.until("the others are released", m.is(func() bool { return len(m.claimed) == 2 }))
+	close(release)
+	if err := r.end(); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(m.done)
+	slices.Sort(m.due)
+	if got := fmt.Sprint(m.done, m.due, m.claimed); got != "[a/1 b/1] [a/2 c/1] map[]" {
+		t.Error(got)
+	}
+}
+
+// Finished items are kept while the store fails, and stored once it works again.
+func TestFinishedItemsOutliveABadStore(t *testing.T) {
+	m := newMemory(items(5, 2)...)
+	m.set("finish", errors.New("no disk"))
+	r := start(t, m, dispatch.Options{Workers: 4})
+	r.until("the store fails again and again", m.is(func() bool { return m.failed == 2 && len(m.tries) == 10 }))
+	m.set("finish", nil)
+	r.until("all are finished", m.is(func() bool { return len(m.done) == 10 && len(m.claimed) == 0 }))
+	r.stop()
+	_ = r.end()
+	if n := strings.Count(r.log.String(), "store failed"); n != 1 {
+		t.Errorf("logged %d times:\n%s", n, r.log)
+	}
+}
+
+// After a claim of unknown outcome, what was claimed but is not in memory is freed.
+func TestClaimOfUnknownOutcome(t *testing.T) {
+	m := newMemory("a/1")
+	release := make(chan struct{})
+	m.try = func(context.Context, string) dispatch.Outcome { <-release; return dispatch.Outcome{} }
+	r := start(t, m, dispatch.Options{Workers: 4})
+	r.until("one is under way", m.is(func() bool { return m.now == 1 }))
+	m.set("claim", errors.New("connection lost"))
+	m.is(func() bool { m.due = append(m.due, "b/1"); return true })()
+	m.wanted <- struct{}{}
+	r.until("another one is claimed, without a confirmation", m.is(func() bool { return m.claimed["b/1"] != "" }))
+	m.set("claim", nil)
+	r.until("it is tried all the same", m.is(func() bool { return m.tries["b/1"] == 1 }))
+	close(release)
+	r.until("both are finished", m.is(func() bool { return len(m.done) == 2 }))
+	if m.tries["a/1"] != 1 {
+		t.Errorf("the item in memory was freed as well: %v", m.tries)
+	}
+}
+
+// With Drain an error of the store ends the run.
+func TestDrainEndsWithAnError(t *testing.T) {
+	m := newMemory("a/1")
+	m.set("claim", errors.New("no disk"))
+	if err := start(t, m, dispatch.Options{Workers: 2, Drain: true}).end(); err == nil || !strings.Contains(err.Error(), "no disk") {
+		t.Error(err)
+	}
+}
+
+// When the lease is lost, what waits is forgotten: others may have it.
+func TestLostLease(t *testing.T) {
+	m := newMemory("a/1", "a/2")
+	release := make(chan struct{})
+	m.try = func(context.Context, string) dispatch.Outcome { <-release; return dispatch.Outcome{} }
+	r := start(t, m, dispatch.Options{Workers: 2})
+	r.until("one is under way", m.is(func() bool { return m.now == 1 }))
+	first, _, _ := r.lease.Current()
+	modelstest.Exec(t, r.db, "DELETE FROM instances")
+	m.is(func() bool { m.claimed = map[string]lease.ID{}; return true })() // and with it the claims
+	r.until("a new lease begins", func() bool { now, _, ok := r.lease.Current(); return ok && now != first })
+	m.is(func() bool { m.due = append(m.due, "b/1"); return true })()
+	m.wanted <- struct{}{}
+	r.until("work goes on under it", m.is(func() bool { return m.tries["b/1"] == 1 }))
+	close(release)
+	r.until("b/1 is finished", m.is(func() bool { return slices.Contains(m.done, "b/1") }))
+	r.stop()
+	_ = r.end()
+	if m.tries["a/2"] != 0 || slices.Contains(m.done, "a/1") {
+		t.Errorf("worked on under a lost lease: %v, finished %v", m.tries, m.done)
+	}
+}

@@ -1,0 +1,182 @@
+package dispatch
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC)
+
+// item is an item of a test: "host/path".
+type item struct {
+	url  string
+	due  time.Time
+	slow bool
+}
+
+func (i *item) host() string { host, _, _ := strings.Cut(i.url, "/"); return host }
+
+// names are the parts of Queue that hosts use.
+type names struct{ Queue[*item] }
+
+func (names) Host(i *item) string   { return i.host() }
+func (names) Due(i *item) time.Time { return i.due }
+func (names) Slow(i *item) bool     { return i.slow }
+
+// due is an item that has been due since a minute of that day.
+func due(url string, minute int) *item {
+	return &item{url: url, due: noon.Add(time.Duration(minute) * time.Minute)}
+}
+
+func hanging(i *item) *item {
+	i.slow = true
+	return i
+}
+
+// hostsTest is a hosts that fails the test.
+type hostsTest struct {
+	*testing.T
+	*hosts[*item]
+}
+
+func newHosts(t *testing.T, room int) hostsTest {
+	return hostsTest{t, &hosts[*item]{queue: names{}, room: room, maxPutOff: time.Minute, of: map[string]*host[*item]{}}}
+}
+
+func (q hostsTest) put(i *item) {
+	q.Helper()
+	if out, _ := q.add(&entry[*item]{item: i}, noon); out != nil {
+		q.Fatalf("%s leaves for %s", out.item.url, i.url)
+	}
+}
+
+// take takes the next item of a class, and begins it.
+func (q hostsTest) take(c class, want string) *entry[*item] {
+	q.Helper()
+	e := q.next(c)
+	if e == nil || e.item.url != want {
+		q.Fatalf("got %+v, want %s", e, want)
+	}
+	if e.start.IsZero() {
+		e.start = noon
+	}
+	return e
+}
+
+func (q hostsTest) none(c class) {
+	q.Helper()
+	if e := q.next(c); e != nil {
+		q.Fatalf("%s may be tried", e.item.url)
+	}
+}
+
+// end ends an item that took a time.
+func (q hostsTest) end(e *entry[*item], took time.Duration) { q.done(e, e.start.Add(took)) }
+
+func (q hostsTest) empty() {
+	q.Helper()
+	if len(q.of)+q.waiting+q.slow+q.busy+q.ready[quick].Len()+q.ready[slow].Len() != 0 {
+		q.Errorf("something is remembered: %+v", q.hosts)
+	}
+}
+
+func TestOneItemOfEachHostInTurn(t *testing.T) {
+	q := newHosts(t, 100)
+	q.none(quick)
+	q.put(due("a/2", 2))
+	q.put(due("b/1", 0))
+	q.put(due("a/1", 1)) // due for longer
+	q.put(due("a:81/1", 9))
+	a := q.take(quick, "a/1")
+	b := q.take(quick, "b/1")
+	c := q.take(quick, "a:81/1")
+	q.none(quick) // a is busy
+	q.put(due("b/2", 1))
+	q.end(b, time.Second)
+	q.end(a, time.Second)
+	q.take(quick, "b/2")
+	q.again(c) // another attempt comes before others
+	q.take(quick, "a:81/1")
+	q.end(c, time.Second)
+	a = q.take(quick, "a/2")
+	q.put(due("a/3", 0))
+	if n := len(q.all()); n != 3 {
+		t.Errorf("%d items in memory, want 3", n)
+	}
+	if all := q.drain(); len(all) != 1 || all[0].item.url != "a/3" || q.waiting != 0 || q.busy != 2 {
+		t.Errorf("drained %v, %d left", all, q.waiting)
+	}
+	q.end(a, time.Second)
+	q.end(q.of["b"].busy, time.Second)
+	q.empty()
+}
+
+func TestHostsKeepWhatHasBeenDueTheLongest(t *testing.T) {
+	q := newHosts(t, 1000)
+	for i := range maxPerHost {
+		q.put(due(fmt.Sprintf("a/%d", i), 10+i))
+	}
+	add := func(i *item) (string, time.Duration) {
+		out, after := q.add(&entry[*item]{item: i}, noon)
+		if out == nil {
+			t.Fatalf("room for %s", i.url)
+		}
+		return out.item.url, after
+	}
+	out, after := add(due("a/late", 100))
+	if out != "a/late" || after < storeGap {
+		t.Fatalf("%s leaves for %v", out, after)
+	}
+	out, again := add(due("a/early", 0))
+	if want := fmt.Sprintf("a/%d", maxPerHost-1); out != want || again <= after {
+		t.Fatalf("%s leaves for %v, the one before for %v; want %s for longer", out, again, after, want)
+	}
+	// Released items come back as fast as the host has become.
+	q.end(q.take(quick, "a/early"), time.Minute)
+	q.put(due("a/x", 200))
+	if _, after = add(due("a/y", 200)); after != q.maxPutOff {
+		t.Errorf("on a host that takes a minute for each: %v", after)
+	}
+	for e := q.next(quick); e != nil; e = q.next(quick) {
+		e.start = noon
+		q.end(e, 0)
+	}
+	q.empty()
+}
+
+func TestSlowHostsHaveAClassAndHalfOfTheRoom(t *testing.T) {
+	q := newHosts(t, 4)
+	q.put(hanging(due("a/1", 5)))
+	q.put(hanging(due("b/1", 1)))
+	q.put(due("c/1", 9))
+	out, after := q.add(&entry[*item]{item: hanging(due("d/1", 3))}, noon)
+	if out == nil || out.item.url != "d/1" || after != q.maxPutOff {
+		t.Fatalf("%v leaves for %v", out, after)
+	}
+	a := q.take(slow, "a/1")
+	b := q.take(slow, "b/1")
+	q.none(slow)
+	c := q.take(quick, "c/1")
+	q.none(quick)
+
+	// One that hangs now is slow, with all that waits for it; one that responds is not.
+	q.note(c.host, slow)
+	q.put(due("c/2", 10))
+	q.again(c)
+	q.take(slow, "c/1")
+	q.note(c.host, quick)
+	q.end(c, time.Second)
+	q.put(hanging(due("c/0", 0))) // an item that hung goes to the slow class,
+	c = q.take(quick, "c/0")      // unless its host was tried since
+	q.end(c, time.Second)
+	c = q.take(quick, "c/2")
+	q.put(hanging(due("c/3", 0)))
+	q.end(c, time.Second)
+	c = q.take(slow, "c/3")
+	for _, e := range []*entry[*item]{a, b, c} {
+		q.end(e, time.Second)
+	}
+	q.empty()
+}

@@ -1,0 +1,52 @@
+package jobs
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"linkwatch/models"
+	"linkwatch/models/lease"
+	"linkwatch/models/modelstest"
+)
+
+// The heartbeat begins a lease, renews it, and ends it when the program stops.
+func TestHeartbeat(t *testing.T) {
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), goleak.IgnoreTopFunction("database/sql.(*DB).connectionCleaner"))
+		beats := func() (at []int64) {
+			if err := db.Read(t.Context()).Raw("SELECT heartbeat_at FROM instances").Scan(&at).Error; err != nil {
+				t.Fatal(err)
+			}
+			return at
+		}
+		held := lease.New(db, nil)
+		h := NewHeartbeat(held, slog.New(slog.DiscardHandler))
+		h.Start()
+		var first []int64
+		eventually(t, "a lease", func() bool {
+			first = beats()
+			return len(first) == 1
+		})
+		eventually(t, "a renewal", func() bool { return beats()[0] > first[0] })
+		h.Stop(t.Context())
+		if left := beats(); len(left) != 0 {
+			t.Errorf("%d leases after the end", len(left))
+		}
+		if _, _, ok := held.Current(); ok {
+			t.Error("the lease may still be used")
+		}
+	})
+}
+
+// eventually waits until is returns true.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("timed out waiting for %s", what)
+		}
+	}
+}

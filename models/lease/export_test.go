@@ -1,0 +1,10 @@
+package lease
+
+import "time"
+
+// Expire makes the last renewal too old for new work.
+func Expire(l *Lease) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.until = time.Now()
+}

@@ -1,0 +1,192 @@
+package lease_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/lease"
+	"linkwatch/models/modelstest"
+)
+
+// instance is a lease by a clock that stands still.
+type instance struct {
+	*testing.T
+	*lease.Lease
+	db *models.DB
+}
+
+func newInstance(t *testing.T, db *models.DB) instance {
+	t.Helper()
+	return instance{t, lease.New(db, modelstest.NewClock().Now), db}
+}
+
+// beat beats n times and returns the lease.
+func (i instance) beat(n int) lease.ID {
+	i.Helper()
+	for range n {
+		if err := i.Beat(i.Context()); err != nil {
+			i.Fatal(err)
+		}
+	}
+	id, held, ok := i.Current()
+	if !ok || held.Err() != nil {
+		i.Fatalf("no lease after a beat: %q %v", id, held.Err())
+	}
+	return id
+}
+
+// claim claims a scheduled job, as an example of what has a claimed_by.
+func (i instance) claim(id lease.ID) error {
+	i.Helper()
+	return i.db.Write(i.Context(), func(tx *gorm.DB) error {
+		if err := lease.Hold(tx, id); err != nil {
+			return err
+		}
+		return tx.Exec("UPDATE scheduled_jobs SET claimed_by = ?, run_id = 'x' WHERE id = 'job'", id).Error
+	})
+}
+
+// holder is who has claimed the job.
+func (i instance) holder() (id lease.ID) {
+	i.Helper()
+	if err := i.db.Read(i.Context()).Raw("SELECT claimed_by FROM scheduled_jobs WHERE id = 'job'").Scan(&id).Error; err != nil {
+		i.Fatal(err)
+	}
+	return id
+}
+
+// each runs a test with two instances on each engine.
+func each(t *testing.T, test func(one, two instance)) {
+	t.Helper()
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		modelstest.Exec(t, db, "INSERT INTO scheduled_jobs (id, schedule) VALUES ('job', '@hourly')")
+		test(newInstance(t, db), newInstance(t, db))
+	})
+}
+
+// What a killed instance had claimed is free after a few heartbeats of another one.
+func TestClaimsOfADeadInstanceAreFreed(t *testing.T) {
+	each(t, func(one, two instance) {
+		id := one.beat(1)
+		_, held, _ := one.Current()
+		if err := one.claim(id); err != nil {
+			one.Fatal(err)
+		}
+		two.beat(4)
+		if got := one.holder(); got != id {
+			one.Fatalf("freed from a live instance: %q", got)
+		}
+		two.beat(1)
+		if got := one.holder(); got != "" {
+			one.Fatalf("claimed by %q, want it free", got)
+		}
+		// The first one was only stopped. It cannot claim, learns of it, and begins a new lease.
+		if err := one.claim(id); !errors.Is(err, lease.ErrLost) {
+			one.Errorf("claimed under a lost lease: %v", err)
+		}
+		if held.Err() != nil {
+			one.Error("lost before it is known")
+		}
+		if again := one.beat(1); again == id || held.Err() == nil {
+			one.Errorf("the lost lease goes on: %q", again)
+		}
+	})
+}
+
+// An instance that renews its lease keeps its claims, however rarely it does and
+// whatever its clock says: it stands still here.
+func TestClaimsOfALiveInstanceStay(t *testing.T) {
+	each(t, func(one, two instance) {
+		id := one.beat(1)
+		if err := one.claim(id); err != nil {
+			one.Fatal(err)
+		}
+		for range 4 {
+			two.beat(4)
+			if again := one.beat(1); again != id {
+				one.Fatalf("a new lease %q", again)
+			}
+		}
+		if got := one.holder(); got != id {
+			one.Errorf("claimed by %q", got)
+		}
+	})
+}
+
+// Looks that failed do not count: they say nothing about the others.
+func TestLooksStartOverAfterAnError(t *testing.T) {
+	each(t, func(one, two instance) {
+		id := one.beat(1)
+		two.beat(4)
+		canceled, cancel := context.WithCancel(two.Context())
+		cancel()
+		if err := two.Beat(canceled); err == nil {
+			two.Fatal("no error without a database")
+		}
+		two.beat(4)
+		if err := one.claim(id); err != nil {
+			one.Errorf("freed although nobody could look: %v", err)
+		}
+	})
+}
+
+// Ending a lease frees its claims at once.
+func TestEnd(t *testing.T) {
+	each(t, func(one, _ instance) {
+		if err := one.claim(one.beat(1)); err != nil {
+			one.Fatal(err)
+		}
+		_, held, _ := one.Current()
+		if err := one.End(one.Context()); err != nil {
+			one.Fatal(err)
+		}
+		if id, _, ok := one.Current(); ok || id != "" || held.Err() == nil {
+			one.Errorf("the lease %q goes on", id)
+		}
+		if got := one.holder(); got != "" {
+			one.Errorf("claimed by %q", got)
+		}
+		if err := one.End(one.Context()); err != nil { // there is nothing left to end
+			one.Error(err)
+		}
+	})
+}
+
+// No new work begins under a lease that was not renewed in time, but it is not lost.
+func TestLeaseThatIsNotRenewedInTime(t *testing.T) {
+	db := modelstest.New(t)
+	one := newInstance(t, db)
+	one.beat(1)
+	lease.Expire(one.Lease)
+	id, held, ok := one.Current()
+	if ok || id == "" || held.Err() != nil {
+		t.Errorf("%q %v %v", id, held.Err(), ok)
+	}
+	if again := one.beat(1); again != id {
+		t.Errorf("a new lease %q, want %q", again, id)
+	}
+}
+
+// Others tells of instances whose heartbeat is recent.
+func TestOthers(t *testing.T) {
+	each(t, func(one, two instance) {
+		id := one.beat(1)
+		two.beat(1)
+		now := modelstest.NewClock().Now()
+		for ago, want := range map[time.Duration]bool{time.Second: true, -time.Second: false} {
+			var found bool
+			err := one.db.Write(one.Context(), func(tx *gorm.DB) (err error) {
+				found, err = lease.Others(tx, id, models.At(now.Add(-ago)))
+				return err
+			})
+			if err != nil || found != want {
+				one.Errorf("%v ago: %v, %v", ago, found, err)
+			}
+		}
+	})
+}
