@@ -13,19 +13,23 @@ import (
 )
 
 const (
-	minPause  = time.Minute // that a check is put off by if nothing was learned about the page
-	maxPause  = time.Hour   // that a site's Retry-After can put a check or a refresh off by
+	minPause  = time.Minute // for which a check is put off at least if nothing was learned about the page
+	maxPause  = time.Hour   // for which a site's Retry-After can put a check or a refresh off
 	busyPause = 5 * time.Second
 )
 
 // look is what a request for a link's page found.
 type look struct {
-	seq      int64         // of the link
-	url      string        // that was requested
-	page     Page          // zero if err is not nil
-	err      error         // a *FetchError, or nil
-	describe bool          // the page's metadata replaces the link's
-	wait     time.Duration // nothing was learned, since the site asked for a pause or too many pages are being fetched; 0 = err or page counts
+	// Wait is how long to wait before another look, since nothing was learned about
+	// the link: its site asked for a pause, or too many pages were being fetched.
+	// 0 = the look counts.
+	Wait time.Duration
+
+	seq      int64  // of the link
+	url      string // that was requested
+	page     Page   // zero if err is not nil
+	err      error  // a *FetchError, or nil
+	describe bool   // the page's metadata replaces the link's
 }
 
 // newLook is what a fetch or a probe of a link found. The error is that of ctx, or
@@ -39,7 +43,7 @@ func newLook(ctx context.Context, l Link, p Page, fetchErr error) (look, error) 
 	}
 	return look{
 		seq: l.Seq, url: l.URL, page: p.clean(), err: fetchErr,
-		describe: fetchErr == nil && p.Status == http.StatusOK, wait: pauseOf(fetchErr),
+		describe: fetchErr == nil && p.Status == http.StatusOK, Wait: min(pauseOf(fetchErr), maxPause),
 	}, nil
 }
 
@@ -63,11 +67,14 @@ type Checked struct {
 	look
 }
 
-// Check requests the page of a claimed link, for Record. It does not use the
-// database. The error is that of ctx, or one that is no *FetchError; every
-// *FetchError says something about the link or its site.
+// Check requests the page of a claimed link, for Record, or for Release if there is
+// a Wait. It does not use the database. The error is that of ctx, or one of the
+// Fetcher that is no *FetchError.
 func (s *Store) Check(ctx context.Context, c Claimed) (Checked, error) {
 	k, err := s.look(ctx, c.Link)
+	if k.Wait > 0 {
+		k.Wait = max(minPause, k.Wait)
+	}
 	return Checked{c, k}, err
 }
 
@@ -88,22 +95,21 @@ func (s *Store) look(ctx context.Context, l Link) (look, error) {
 	return k, err
 }
 
-// Record stores finished checks in one transaction and releases the links. If the
-// site asked for a pause, or too many pages were being fetched, the check is put
-// off and nothing else changes. Nothing is stored of links that were deleted or got
-// another address meanwhile, or that are no longer claimed as they were. However
-// many checks there are, each table is written by one statement.
+// Record stores finished checks in one transaction and frees the links. Nothing is
+// stored of links that were deleted or got another address meanwhile, or that are no
+// longer claimed as they were. However many checks there are, each table is written
+// by one statement.
 //
 // stored are the links that were still claimed, as they are now.
 func (s *Store) Record(ctx context.Context, done ...Checked) (stored []Link, err error) {
-	claims, looks := make([]Claimed, len(done)), make([]look, len(done))
+	rows, looks := models.NewRows("seq bigint, claimed_by text"), make([]look, len(done))
 	for i, c := range done {
-		claims[i], looks[i] = c.Claimed, c.look
+		rows.Add(c.Seq, c.ClaimedBy)
+		looks[i] = c.look
 	}
 	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
 		var err error
-		stored, err = lock(tx, claimedRows(claims), "(seq, claimed_by) IN (SELECT seq, claimed_by FROM {rows} AS r)")
-		if err != nil {
+		if stored, err = lock(tx, rows, "(seq, claimed_by) IN (SELECT seq, claimed_by FROM {rows} AS r)"); err != nil {
 			return nil, err
 		}
 		return s.learn(tx, stored, looks, true)
@@ -115,22 +121,23 @@ func (s *Store) Record(ctx context.Context, done ...Checked) (stored []Link, err
 }
 
 // Recheck checks a link now, whether it is due or not, and returns it as it is
-// then; CodeNotFound if there is none. If the site asks for a pause, the next check
-// is put off and nothing else changes.
+// then. Errors are those of Refresh.
 func (s *Store) Recheck(ctx context.Context, id string) (Link, error) {
-	l, err := s.Get(ctx, id)
-	if err != nil {
-		return Link{}, err
-	}
-	k, err := s.look(ctx, l)
-	if err != nil {
-		return Link{}, err
-	}
-	return s.learnOne(ctx, id, k)
+	return s.lookNow(ctx, id, s.look)
 }
 
-// learnOne is learn for one link, claimed or not.
-func (s *Store) learnOne(ctx context.Context, id string, k look) (l Link, err error) {
+// lookNow looks at a page for somebody who waits for it, and stores what was found.
+func (s *Store) lookNow(ctx context.Context, id string, request func(context.Context, Link) (look, error)) (l Link, err error) {
+	if l, err = s.Get(ctx, id); err != nil {
+		return Link{}, err
+	}
+	k, err := request(ctx, l)
+	switch {
+	case err != nil:
+		return Link{}, err
+	case k.Wait > 0:
+		return Link{}, unresolvable(k.err)
+	}
 	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
 		found, err := lockOne(tx, id)
 		if err != nil {
@@ -156,8 +163,14 @@ func (s *Store) learn(tx *gorm.DB, ls []Link, looks []look, free bool) (changed 
 	}
 	now := s.clock.Now()
 	for _, k := range looks {
-		if i, ok := place[k.seq]; ok && ls[i].URL == k.url {
-			s.take(&ls[i], k, now)
+		i, ok := place[k.seq]
+		if !ok || ls[i].URL != k.url || k.Wait > 0 {
+			continue
+		}
+		s.judge(&ls[i], k.page, k.err, now)
+		if k.describe {
+			ls[i].describe(k.page)
+			ls[i].UpdatedAt = now
 		}
 	}
 	var expired []Link
@@ -174,18 +187,4 @@ func (s *Store) learn(tx *gorm.DB, ls []Link, looks []look, free bool) (changed 
 		return nil, err
 	}
 	return changed, saveAll(tx, ls, free)
-}
-
-// take brings a link up to what a look found.
-func (s *Store) take(l *Link, k look, now models.Time) {
-	switch {
-	case k.wait == 0:
-		s.judge(l, k.page, k.err, now)
-		if k.describe {
-			l.describe(k.page)
-			l.UpdatedAt = now
-		}
-	case !l.Expired():
-		l.NextCheckAt = now.Add(max(minPause, min(k.wait, maxPause)))
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -63,14 +62,18 @@ func firstDue(tx *gorm.DB) (next models.Time, err error) {
 	return next, nil
 }
 
-// Release frees claimed links, to be claimed again after d. Expired ones are not
-// scheduled again. Those that are no longer claimed as they were are passed over.
-func (s *Store) Release(ctx context.Context, d time.Duration, ls ...Claimed) error {
-	until := s.clock.Now().Add(d)
+// Release frees claimed links, to be claimed again after a time. Expired ones are
+// not scheduled again. Those that are no longer claimed as they were are passed over.
+func (s *Store) Release(ctx context.Context, back ...lease.Released[Claimed]) error {
+	rows := models.NewRows("seq bigint, claimed_by text, next_check_at bigint")
+	now := s.clock.Now()
+	for _, b := range back {
+		rows.Add(b.Item.Seq, b.Item.ClaimedBy, now.Add(b.After))
+	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		return claimedRows(ls).Exec(tx, `UPDATE links SET claimed_by = NULL,
-				next_check_at = CASE WHEN next_check_at IS NOT NULL THEN CAST(? AS BIGINT) END
-			FROM {rows} AS r WHERE links.seq = r.seq AND links.claimed_by = r.claimed_by`, until).Error
+		return rows.Exec(tx, `UPDATE links SET claimed_by = NULL,
+				next_check_at = CASE WHEN links.next_check_at IS NOT NULL THEN r.next_check_at END
+			FROM {rows} AS r WHERE links.seq = r.seq AND links.claimed_by = r.claimed_by`).Error
 	})
 	if err != nil {
 		return fmt.Errorf("releasing claimed links: %w", err)
@@ -86,20 +89,14 @@ func (s *Store) ReleaseOthers(ctx context.Context, holder lease.ID, keep ...Clai
 		if len(keep) == 0 {
 			return tx.Exec("UPDATE links SET claimed_by = NULL WHERE claimed_by = ?", holder).Error
 		}
-		return claimedRows(keep).Exec(tx,
-			"UPDATE links SET claimed_by = NULL WHERE claimed_by = ? AND seq NOT IN (SELECT seq FROM {rows} AS r)", holder).Error
+		seqs := make([]int64, len(keep))
+		for i, l := range keep {
+			seqs[i] = l.Seq
+		}
+		return seqRows(seqs).Exec(tx, "UPDATE links SET claimed_by = NULL WHERE claimed_by = ? AND NOT "+bySeq, holder).Error
 	})
 	if err != nil {
 		return fmt.Errorf("releasing forgotten links: %w", err)
 	}
 	return nil
-}
-
-// claimedRows are links and who claimed them, as a table.
-func claimedRows(ls []Claimed) *models.Rows {
-	rows := models.NewRows("seq bigint, claimed_by text")
-	for _, l := range ls {
-		rows.Add(l.Seq, l.ClaimedBy)
-	}
-	return rows
 }

@@ -15,18 +15,7 @@ import (
 // too many pages are being fetched, nothing changes and it is CodeUnavailable
 // with RetryAfter.
 func (s *Store) Refresh(ctx context.Context, id string) (Link, error) {
-	l, err := s.Get(ctx, id)
-	if err != nil {
-		return Link{}, err
-	}
-	k, err := refetch(ctx, s.fetch, l)
-	if err != nil {
-		return Link{}, err
-	}
-	if k.wait > 0 {
-		return Link{}, unresolvable(k.err)
-	}
-	return s.learnOne(ctx, id, k)
+	return s.lookNow(ctx, id, func(ctx context.Context, l Link) (look, error) { return refetch(ctx, s.fetch, l) })
 }
 
 func refetch(ctx context.Context, fetch Fetcher, l Link) (look, error) {

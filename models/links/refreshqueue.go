@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -26,6 +25,7 @@ type refreshItem struct {
 type RefreshItem struct {
 	RefreshID string
 	Link      Link
+	DueAt     models.Time // since when it may be fetched
 	ClaimedBy lease.ID
 }
 
@@ -86,7 +86,7 @@ func claimItems(tx *gorm.DB, skipLocked string, holder lease.ID, now models.Time
 	var items []RefreshItem
 	for _, r := range rows {
 		if l, ok := links[r.LinkSeq]; ok { // or it was deleted just now, and its items with it
-			items = append(items, RefreshItem{r.RefreshID, l, holder})
+			items = append(items, RefreshItem{r.RefreshID, l, r.DueAt, holder})
 		}
 	}
 	return items, nil
@@ -106,35 +106,36 @@ type Refetched struct {
 	look
 }
 
-// Refetch requests the page of a claimed item, for FinishRefreshes. It does not use
-// the database. Its errors are those of Check.
+// Refetch requests the page of a claimed item, for FinishRefreshes, or for
+// ReleaseRefreshes if there is a Wait. It does not use the database. Its errors are
+// those of Check.
 func (s *Store) Refetch(ctx context.Context, item RefreshItem) (Refetched, error) {
 	k, err := refetch(ctx, s.background, item.Link)
 	return Refetched{item, k}, err
 }
 
 // FinishRefreshes stores, in one transaction, what the fetches for claimed items
-// found, as Refresh does, and counts the items. If the site asked for a pause, or
-// too many pages were being fetched, the item stays queued until that is over. Items
-// that are no longer claimed as they were are passed over, as are those of deleted
-// links. However many items there are, each table is written by one statement.
+// found, as Refresh does, and counts the items. Items that are no longer claimed as
+// they were are passed over, as are those of deleted links. However many items there
+// are, each table is written by one statement.
 func (s *Store) FinishRefreshes(ctx context.Context, done ...Refetched) error {
-	now := s.clock.Now()
-	tried, waiting := newItemRows(), newItemRows()
-	var looks []look
-	for _, r := range done {
-		if r.wait > 0 {
-			waiting.add(r.RefreshItem, now.Add(min(r.wait, maxPause)))
-			continue
-		}
-		tried.add(r.RefreshItem, now)
-		looks = append(looks, r.look)
+	if len(done) == 0 {
+		return nil
+	}
+	rows, looks := models.NewRows("refresh_id text, link_seq bigint, claimed_by text"), make([]look, len(done))
+	for i, r := range done {
+		rows.Add(r.RefreshID, r.Link.Seq, r.ClaimedBy)
+		looks[i] = r.look
 	}
 	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
-		if err := waiting.release(tx); err != nil {
+		var items []refreshItem
+		err := rows.Raw(tx, `DELETE FROM link_refresh_items
+			WHERE (refresh_id, link_seq, claimed_by) IN (SELECT refresh_id, link_seq, claimed_by FROM {rows} AS r)
+			RETURNING refresh_id, link_seq`).Scan(&items).Error
+		if err != nil {
 			return nil, err
 		}
-		return s.finish(tx, tried, looks)
+		return s.finish(tx, items, looks)
 	})
 	if err != nil {
 		return fmt.Errorf("recording refreshed links: %w", err)
@@ -142,27 +143,16 @@ func (s *Store) FinishRefreshes(ctx context.Context, done ...Refetched) error {
 	return nil
 }
 
-// finish takes items off the queue and stores what was found at their links.
-func (s *Store) finish(tx *gorm.DB, tried itemRows, looks []look) (changed []Link, err error) {
-	if len(looks) == 0 {
-		return nil, nil
-	}
-	var items []refreshItem
-	err = tried.Raw(tx, `DELETE FROM link_refresh_items
-		WHERE (refresh_id, link_seq, claimed_by) IN (SELECT refresh_id, link_seq, claimed_by FROM {rows} AS r)
-		RETURNING refresh_id, link_seq`).Scan(&items).Error
-	if err != nil || len(items) == 0 {
-		return nil, err
-	}
-	ours, seqs := map[int64]bool{}, make([]int64, len(items))
+// finish stores what was found at the links of items, and counts those that failed.
+func (s *Store) finish(tx *gorm.DB, items []refreshItem, looks []look) (changed []Link, err error) {
+	seqs := make([]int64, len(items))
 	for i, item := range items {
-		ours[item.LinkSeq], seqs[i] = true, item.LinkSeq
+		seqs[i] = item.LinkSeq
 	}
 	ls, err := lock(tx, seqRows(seqs), bySeq)
 	if err != nil {
 		return nil, err
 	}
-	looks = slices.DeleteFunc(slices.Clone(looks), func(k look) bool { return !ours[k.seq] })
 	if changed, err = s.learn(tx, ls, looks, false); err != nil {
 		return nil, err
 	}
@@ -184,13 +174,19 @@ func (s *Store) finish(tx *gorm.DB, tried itemRows, looks []look) (changed []Lin
 }
 
 // ReleaseRefreshes gives claimed items back to the queue, to be claimed again after
-// d. Those that are no longer claimed as they were are passed over.
-func (s *Store) ReleaseRefreshes(ctx context.Context, d time.Duration, items ...RefreshItem) error {
-	rows, due := newItemRows(), s.clock.Now().Add(d)
-	for _, item := range items {
-		rows.add(item, due)
+// a time. Those that are no longer claimed as they were are passed over.
+func (s *Store) ReleaseRefreshes(ctx context.Context, back ...lease.Released[RefreshItem]) error {
+	rows := models.NewRows("refresh_id text, link_seq bigint, claimed_by text, due_at bigint")
+	now := s.clock.Now()
+	for _, b := range back {
+		rows.Add(b.Item.RefreshID, b.Item.Link.Seq, b.Item.ClaimedBy, now.Add(b.After))
 	}
-	if err := s.db.Write(ctx, rows.release); err != nil {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		return rows.Exec(tx, `UPDATE link_refresh_items SET claimed_by = NULL, due_at = r.due_at FROM {rows} AS r
+			WHERE link_refresh_items.refresh_id = r.refresh_id AND link_refresh_items.link_seq = r.link_seq
+				AND link_refresh_items.claimed_by = r.claimed_by`).Error
+	})
+	if err != nil {
 		return fmt.Errorf("releasing links to refresh: %w", err)
 	}
 	return nil
@@ -200,9 +196,9 @@ func (s *Store) ReleaseRefreshes(ctx context.Context, d time.Duration, items ...
 // of keep. It is for after a claim that failed, of which nobody knows whether it was
 // committed.
 func (s *Store) ReleaseOtherRefreshes(ctx context.Context, holder lease.ID, keep ...RefreshItem) error {
-	rows := newItemRows()
+	rows := models.NewRows("refresh_id text, link_seq bigint")
 	for _, item := range keep {
-		rows.add(item, models.Time{})
+		rows.Add(item.RefreshID, item.Link.Seq)
 	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if len(keep) == 0 {
@@ -215,22 +211,4 @@ func (s *Store) ReleaseOtherRefreshes(ctx context.Context, holder lease.ID, keep
 		return fmt.Errorf("releasing forgotten links to refresh: %w", err)
 	}
 	return nil
-}
-
-// itemRows are claimed items, and when they are due again, as a table.
-type itemRows struct{ *models.Rows }
-
-func newItemRows() itemRows {
-	return itemRows{models.NewRows("refresh_id text, link_seq bigint, claimed_by text, due_at bigint")}
-}
-
-func (r itemRows) add(item RefreshItem, due models.Time) {
-	r.Add(item.RefreshID, item.Link.Seq, item.ClaimedBy, due)
-}
-
-// release frees the items that are still claimed as they were.
-func (r itemRows) release(tx *gorm.DB) error {
-	return r.Exec(tx, `UPDATE link_refresh_items SET claimed_by = NULL, due_at = r.due_at FROM {rows} AS r
-		WHERE link_refresh_items.refresh_id = r.refresh_id AND link_refresh_items.link_seq = r.link_seq
-			AND link_refresh_items.claimed_by = r.claimed_by`).Error
 }
