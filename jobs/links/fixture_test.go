@@ -1,7 +1,9 @@
 package links_test
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -11,7 +13,9 @@ import (
 	"go.uber.org/goleak"
 
 	"linkwatch/app"
+	"linkwatch/jobs"
 	"linkwatch/models"
+	"linkwatch/models/lease"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
 	"linkwatch/outbound"
@@ -22,7 +26,9 @@ const week = 7 * 24 * time.Hour
 // world is a store of links that are fetched from loopback sites.
 type world struct {
 	*links.Store
+	db    *models.DB
 	clock *modelstest.Clock
+	held  *lease.Lease // of this instance
 }
 
 // each runs a test on every engine and looks for goroutines that it left behind.
@@ -34,8 +40,27 @@ func each(t *testing.T, test func(t *testing.T, w world)) {
 			goleak.VerifyNone(t, before, goleak.IgnoreTopFunction("database/sql.(*DB).connectionCleaner"))
 		})
 		clock := modelstest.NewClock()
-		test(t, world{links.NewStore(db, clock.Now, newFetcher(t), links.Options{CheckInterval: week}), clock})
+		held := lease.New(db, clock.Now)
+		if err := held.Beat(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		heartbeat := jobs.NewHeartbeat(held, discard)
+		heartbeat.Start()
+		t.Cleanup(func() { heartbeat.Stop(context.Background()) })
+		test(t, world{links.NewStore(db, clock.Now, newFetcher(t), links.Options{CheckInterval: week}), db, clock, held})
 	})
+}
+
+var discard = slog.New(slog.DiscardHandler)
+
+// due claims up to n links that are due, as another instance.
+func (w world) due(t *testing.T, n int) []links.Claimed {
+	t.Helper()
+	ls, _, err := w.Claim(t.Context(), modelstest.Lease(t, w.db, "k_other"), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ls
 }
 
 // newFetcher may fetch from this machine, as OUTBOUND_ALLOW_CIDRS would allow it to.

@@ -31,7 +31,7 @@ func TestClaimTakesTheLongestDueFirst(t *testing.T) {
 		if len(rest) != 1 || rest[0].ID != ids[2] || next != last.NextCheckAt {
 			t.Errorf("%+v, next %v", rest, next)
 		}
-		t.must(t.Release(t.Context(), time.Minute, slices.Concat(first, rest)...))
+		t.release(time.Minute, slices.Concat(first, rest)...)
 		if _, next, err = t.Claim(t.Context(), t.holds, 2); err != nil || !next.Equal(t.clock.Now().Add(time.Minute)) {
 			t.Errorf("next %v, %v", next, err)
 		}
@@ -45,7 +45,7 @@ func TestReleasedLinksAreDueAgain(t *testing.T) {
 		due := t.claim(t.holds, 5)
 		_, err := t.SetExpired(t.Context(), true, b.ID)
 		t.must(err)
-		t.must(t.Release(t.Context(), time.Minute, due...))
+		t.release(time.Minute, due...)
 		if due := t.claim(t.holds, 5); len(due) != 0 {
 			t.Errorf("due too early: %+v", due)
 		}
@@ -54,11 +54,11 @@ func TestReleasedLinksAreDueAgain(t *testing.T) {
 		if len(again) != 1 || again[0].ID != a.ID { // not the expired one
 			t.Errorf("due: %+v", again)
 		}
-		t.must(t.Release(t.Context(), 0, again...))
-		if due := t.claim(t.instance(), 5); len(due) != 1 {
+		t.release(0, again...)
+		if due := t.claim(t.instance("k_other"), 5); len(due) != 1 {
 			t.Errorf("due at once: %+v", due)
 		}
-		t.must(t.Release(t.Context(), 0, again...)) // they are another's now
+		t.release(0, again...) // they are another's now
 		if due := t.claim(t.holds, 5); len(due) != 0 {
 			t.Errorf("claims of another instance were released: %+v", due)
 		}
@@ -74,7 +74,7 @@ func TestReleaseOthers(t *testing.T) {
 			t.add(fmt.Sprintf("https://a.test/%d", i))
 		}
 		t.clock.Advance(2 * week)
-		other := t.instance()
+		other := t.instance("k_other")
 		others, mine := t.claim(other, 2), t.claim(t.holds, 4)
 		t.must(t.ReleaseOthers(t.Context(), t.holds, mine[1], mine[2]))
 		again := t.claim(t.holds, 10)
@@ -98,7 +98,7 @@ func TestClaimsAreNotSharedAndEndWithTheirInstance(t *testing.T) {
 		var mu sync.Mutex
 		claims := map[string]int{}
 		var wg sync.WaitGroup
-		dead := []lease.ID{t.instance(), t.instance(), t.instance(), t.instance()}
+		dead := []lease.ID{t.instance("k_1"), t.instance("k_2"), t.instance("k_3"), t.instance("k_4")}
 		for _, id := range dead {
 			wg.Go(func() {
 				for {
@@ -157,7 +157,7 @@ func TestClaimNeedsALease(t *testing.T) {
 		if items, _, err := t.ClaimRefreshes(t.Context(), t.holds, 5); !errors.Is(err, lease.ErrLost) || len(items) != 0 {
 			t.Errorf("%+v, %v", items, err)
 		}
-		if due := t.claim(t.instance(), 5); len(due) != 1 {
+		if due := t.claim(t.instance("k_other"), 5); len(due) != 1 {
 			t.Errorf("due: %+v", due)
 		}
 	})

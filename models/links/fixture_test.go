@@ -84,17 +84,14 @@ func newFixture(t *testing.T, db *models.DB) fixture {
 	t.Helper()
 	f := fixture{T: t, db: db, web: &web{}, clock: modelstest.NewClock()}
 	f.Store = links.NewStore(db, f.clock.Now, f.web, links.Options{CheckInterval: week})
-	f.holds = f.instance()
+	f.holds = f.instance("k_test")
 	return f
 }
 
-// instance is the lease of another running instance.
-func (f fixture) instance() lease.ID {
+// instance is the lease of a running instance.
+func (f fixture) instance(name string) lease.ID {
 	f.Helper()
-	l := lease.New(f.db, f.clock.Now)
-	f.must(l.Beat(f.Context()))
-	id, _, _ := l.Current()
-	return id
+	return modelstest.Lease(f, f.db, name)
 }
 
 // dies ends the lease of an instance as the others do that see no heartbeat of it.
@@ -120,6 +117,20 @@ func (f fixture) check(ls ...links.Claimed) (done []links.Checked) {
 		done = append(done, c)
 	}
 	return done
+}
+
+// release frees claimed links.
+func (f fixture) release(after time.Duration, ls ...links.Claimed) {
+	f.Helper()
+	f.must(f.Release(f.Context(), back(after, ls)...))
+}
+
+// back are claimed items to be released.
+func back[T any](after time.Duration, items []T) (back []lease.Released[T]) {
+	for _, i := range items {
+		back = append(back, lease.Released[T]{Item: i, After: after})
+	}
+	return back
 }
 
 // claimRefreshes takes up to n queued links, as an instance.

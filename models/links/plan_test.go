@@ -84,7 +84,7 @@ func claim(f fixture) error {
 		return fmt.Errorf("%d links, %w", len(ls), err)
 	}
 	_, err = f.Record(f.Context(), f.check(ls[:5]...)...)
-	return errors.Join(err, f.Release(f.Context(), 0, ls[5]), f.ReleaseOthers(f.Context(), f.holds, ls[6]), f.ReleaseOthers(f.Context(), f.holds))
+	return errors.Join(err, f.Release(f.Context(), back(0, ls[5:6])...), f.ReleaseOthers(f.Context(), f.holds, ls[6]), f.ReleaseOthers(f.Context(), f.holds))
 }
 
 // claimRefreshes does all that is done with queued links.
@@ -101,7 +101,7 @@ func claimRefreshes(f fixture) error {
 	if err != nil || len(items) != 10 {
 		return fmt.Errorf("%d links, %w", len(items), err)
 	}
-	return errors.Join(f.FinishRefreshes(f.Context(), f.refetch(items[:5]...)...), f.ReleaseRefreshes(f.Context(), 0, items[5]),
+	return errors.Join(f.FinishRefreshes(f.Context(), f.refetch(items[:5]...)...), f.ReleaseRefreshes(f.Context(), back(0, items[5:6])...),
 		f.ReleaseOtherRefreshes(f.Context(), f.holds, items[6]), f.ReleaseOtherRefreshes(f.Context(), f.holds))
 }
 

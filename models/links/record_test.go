@@ -3,7 +3,6 @@ package links_test
 import (
 	"reflect"
 	"testing"
-	"time"
 
 	"linkwatch/models"
 	"linkwatch/models/links"
@@ -11,15 +10,13 @@ import (
 
 func TestRecordOfABatch(t *testing.T) {
 	each(t, func(t fixture) {
-		fine, gone, moved, paused := t.titled("https://a.test/fine", "Fine", "x"), t.add("https://a.test/gone", "x", "only"),
-			t.add("https://a.test/moved", "x"), t.add("https://a.test/paused")
+		fine, gone, moved := t.titled("https://a.test/fine", "Fine", "x"), t.add("https://a.test/gone", "x", "only"), t.add("https://a.test/moved", "x")
 		t.web.set(gone.URL, links.Page{Status: 404})
 		t.web.set(moved.URL, links.Page{Status: 200, URL: "https://b.test/", Permanent: true})
-		t.web.fail(paused.URL, &links.FetchError{Reason: "asked to wait", RetryAfter: 10 * time.Minute})
 		t.clock.Advance(2 * week)
 		stored, err := t.Record(t.Context(), t.check(t.claim(t.holds, 10)...)...)
 		t.must(err)
-		if len(stored) != 4 {
+		if len(stored) != 3 {
 			t.Errorf("stored %+v", stored)
 		}
 		for _, l := range stored {
@@ -27,29 +24,23 @@ func TestRecordOfABatch(t *testing.T) {
 				t.Errorf("returned %+v, is %+v", l, got)
 			}
 		}
-		for id, want := range map[string]links.Health{fine.ID: links.OK, gone.ID: links.Dead, moved.ID: links.Moved, paused.ID: links.OK} {
+		for id, want := range map[string]links.Health{fine.ID: links.OK, gone.ID: links.Dead, moved.ID: links.Moved} {
 			l := t.get(id)
-			if l.Health != want || l.Expired() != (want == links.Dead) || l.LastCheckedAt.IsZero() {
+			if l.Health != want || l.Expired() != (want == links.Dead) || !l.LastCheckedAt.Equal(t.clock.Now()) {
 				t.Errorf("%s: %+v", l.URL, l)
 			}
-			if checked := l.LastCheckedAt.Equal(t.clock.Now()); checked == (id == paused.ID) {
-				t.Errorf("%s was checked at %v", l.URL, l.LastCheckedAt)
-			}
-		}
-		if got := t.get(paused.ID).NextCheckAt; !got.Equal(t.clock.Now().Add(10 * time.Minute)) {
-			t.Errorf("the pause ends at %v", got)
 		}
 		if x, only := t.tag("x").LinkCount, t.tag("only").LinkCount; x != 2 || only != 0 {
 			t.Errorf("tags count %d and %d", x, only)
 		}
-		for health, want := range map[links.Health]int{links.Dead: 1, links.Moved: 1, links.OK: 2} {
+		for health, want := range map[links.Health]int{links.Dead: 1, links.Moved: 1, links.OK: 1} {
 			if got := t.urls(links.Filter{Health: health, Shown: links.ShowAll}); len(got) != want {
 				t.Errorf("filter by %s lists %q", health, got)
 			}
 		}
 		t.clock.Advance(2 * week)
-		if due := t.claim(t.holds, 10); len(due) != 3 {
-			t.Errorf("%d are free again and due, want 3", len(due))
+		if due := t.claim(t.holds, 10); len(due) != 2 {
+			t.Errorf("%d are free again and due, want 2", len(due))
 		}
 	})
 }
@@ -64,7 +55,7 @@ func TestChecksOfLinksThatChangedMeanwhile(t *testing.T) {
 		due := t.claim(t.holds, 10)
 		for i := range due {
 			if due[i].ID == lost.ID {
-				due[i].ClaimedBy = t.instance() // as if this were the claim of a lease that was lost
+				due[i].ClaimedBy = t.instance("k_other") // as if this were the claim of a lease that was lost
 			}
 		}
 		done := t.check(due...)
@@ -117,7 +108,7 @@ func TestClaimsOutliveChanges(t *testing.T) {
 		_, err = t.SetExpired(t.Context(), false, l.ID)
 		t.must(err)
 		t.clock.Advance(2 * week)
-		if again := t.claim(t.instance(), 1); len(again) != 0 {
+		if again := t.claim(t.instance("k_other"), 1); len(again) != 0 {
 			t.Errorf("claimed twice: %+v", again)
 		}
 		if stored, err := t.Record(t.Context(), t.check(due...)...); err != nil || len(stored) != 1 {

@@ -100,8 +100,8 @@ func TestRefreshClaims(t *testing.T) {
 		}
 		items := claim(1)
 		claim(0)
-		t.must(t.ReleaseRefreshes(t.Context(), 0, items...)) // the worker stops
-		killed := t.instance()
+		t.must(t.ReleaseRefreshes(t.Context(), back(0, items)...)) // the worker stops
+		killed := t.instance("k_other")
 		if items := t.claimRefreshes(killed, 5); len(items) != 1 || items[0].ClaimedBy != killed {
 			t.Fatalf("%+v", items)
 		}
@@ -111,7 +111,11 @@ func TestRefreshClaims(t *testing.T) {
 		items = claim(1)
 
 		t.web.fail(l.URL, &links.FetchError{Reason: "asked to wait", RetryAfter: 20 * time.Minute})
-		t.must(t.FinishRefreshes(t.Context(), t.refetch(items...)...)) // the link waits until the pause is over
+		wait := t.refetch(items...)[0].Wait
+		if wait != 20*time.Minute {
+			t.Errorf("wait %v", wait)
+		}
+		t.must(t.ReleaseRefreshes(t.Context(), back(wait, items)...))
 		t.clock.Advance(15 * time.Minute)
 		claim(0)
 		got, err := t.RefreshOf(t.Context(), r.ID)
@@ -146,8 +150,8 @@ func TestQueuedLinksAreClaimedInTurn(t *testing.T) {
 		if len(items) != 2 || items[0].Link.ID != ids[0] || items[1].Link.ID != ids[1] || next != first.CreatedAt {
 			t.Errorf("%+v, next %v", items, next)
 		}
-		t.must(t.ReleaseRefreshes(t.Context(), time.Minute, items[0])) // behind the others
-		rest, next, err := t.ClaimRefreshes(t.Context(), t.instance(), 10)
+		t.must(t.ReleaseRefreshes(t.Context(), back(time.Minute, items[:1])...)) // behind the others
+		rest, next, err := t.ClaimRefreshes(t.Context(), t.instance("k_other"), 10)
 		t.must(err)
 		if len(rest) != 4 || rest[0].RefreshID != first.ID || rest[0].Link.ID != ids[2] || !next.Equal(t.clock.Now().Add(time.Minute)) {
 			t.Errorf("%+v, next %v", rest, next)
@@ -180,7 +184,7 @@ func TestFinishedRefreshesOfABatch(t *testing.T) {
 		t.must(err)
 		for i := range done {
 			if done[i].RefreshID == second.ID && done[i].Link.ID == bad.ID {
-				done[i].ClaimedBy = t.instance()
+				done[i].ClaimedBy = t.instance("k_other")
 			}
 		}
 		t.must(t.FinishRefreshes(t.Context(), done...))

@@ -43,6 +43,9 @@ func NewStore(db *models.DB, clock models.Clock, fetch Fetcher, opts Options) *S
 	}
 }
 
+// Now is the time by the store's clock.
+func (s *Store) Now() models.Time { return s.clock.Now() }
+
 // Get is one link with its tags; CodeNotFound if there is none.
 func (s *Store) Get(ctx context.Context, id string) (Link, error) {
 	return one(s.db.Read(ctx), id)
