@@ -22,7 +22,7 @@ type Admin struct {
 // newAdmin wires the machinery. kinds are what the reaper deletes for the systems.
 func newAdmin(c *core, kinds ...cleanup.Kind) *Admin {
 	kinds = append(kinds, cleanup.Kind{
-		Name: "idempotency_keys", Label: "Idempotency keys", Remove: c.DB.ReapKeys(c.Clock),
+		Kind: "idempotency_keys", Label: "Idempotency keys", Remove: c.DB.ReapKeys(c.Clock),
 		Description: fmt.Sprintf("older than %.0f hours", models.KeepKeys.Hours()),
 	})
 	a := &Admin{Jobs: schedule.NewStore(c.DB, c.Clock), Cleanup: cleanup.NewStore(c.DB, c.Clock, kinds...)}

@@ -105,14 +105,12 @@ func newApp(o Options, more ...func(*core) System) (*App, error) {
 		return nil, err
 	}
 	scheduled := []jobs.Job{reap}
-	var purges []jobs.Purge
 	for _, s := range systems.All() {
 		scheduled = append(scheduled, s.Jobs...)
-		purges = append(purges, s.Purges...)
 		a.services = append(a.services, s.Services...)
 		a.last = append(a.last, s.Last...)
 	}
-	a.runner, err = jobs.NewRunner(systems.Admin.Jobs, c.lease, o.Log, c.registry, append(scheduled, jobs.Retention(purges...))...)
+	a.runner, err = jobs.NewRunner(systems.Admin.Jobs, c.lease, o.Log, c.registry, scheduled...)
 	if err != nil {
 		return nil, err
 	}

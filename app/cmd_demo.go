@@ -5,11 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize/english"
 
 	"linkwatch/config"
 	"linkwatch/demo"
+	"linkwatch/models"
 )
 
 const demoLinks = 1000
@@ -55,9 +57,8 @@ func fillDemo(ctx context.Context, args []string, getenv func(string) string, st
 		}
 		all = append(all, did)
 	}
-	last := len(all) - 1
-	_, err = fmt.Fprintf(stdout, "Stored %s, and %s.\n"+
+	_, err = fmt.Fprintf(stdout, "Stored %s.\n"+
 		"Nothing answers at their addresses. They are checked again in %d days; until then the demo stays as it is.\n"+
-		"Now: linkwatch serve\n", strings.Join(all[:last], ", "), all[last], int(demo.Rest.Hours()/24))
+		"Now: linkwatch serve\n", english.OxfordWordSeries(all, "and"), demo.Rest/models.Day)
 	return err
 }

@@ -47,10 +47,10 @@ func newLinks(c *core) *Links {
 		Services: []jobs.Service{linkjobs.NewRefresher(store, c.lease, cfg.MaxConcurrency, c.Log)},
 		Jobs:     []jobs.Job{linkjobs.Revalidation(store, c.lease, cfg.MaxConcurrency, c.Log)},
 		Deletes: []cleanup.Kind{
-			{Name: "tags", Label: "Tags", Description: "without links", Remove: store.ReapTags},
-			{Name: "link_changes", Label: "Undo history", Description: "older than a day", Remove: store.ReapChanges},
-			{Name: "link_refreshes", Label: "Refreshes", Description: "finished, older than a day", Remove: store.ReapRefreshes},
-			{Name: "link_words", Label: "Search words", Description: "in no link", Remove: store.ReapWords},
+			{Kind: "tags", Label: "Tags", Description: "without links", Remove: store.ReapTags},
+			{Kind: "link_changes", Label: "Undo history", Description: "older than a day", Remove: store.ReapChanges},
+			{Kind: "link_refreshes", Label: "Refreshes", Description: "finished, older than a day", Remove: store.ReapRefreshes},
+			{Kind: "link_words", Label: "Search words", Description: "in no link", Remove: store.ReapWords},
 		},
 		Demo: func(ctx context.Context, r *demo.Run) (string, error) {
 			return demo.Links(ctx, r, cfg.LinkCheckInterval)

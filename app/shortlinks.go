@@ -69,12 +69,12 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 		Last: []jobs.Service{counting},
 		Deletes: []cleanup.Kind{
 			{
-				Name: "short_links", Label: "Short links", Remove: s.Store.ReapEnded, Waiting: s.Store.Waiting,
+				Kind: "short_links", Label: "Short links", Remove: s.Store.ReapEnded, Waiting: s.Store.Waiting,
 				Note:        "Short links stop working the moment they expire, whenever they are deleted.",
 				Description: "with their visits, CLEANUP_BUFFER_TIME after they ended or a day after they were deleted",
 			},
 			{
-				Name: "visit_days", Label: "Visits by day", Remove: s.Store.ReapDays,
+				Kind: "visit_days", Label: "Visits by day", Remove: s.Store.ReapDays,
 				Description: fmt.Sprintf("of short links, older than %d days", shortlinks.KeepDays),
 			},
 		},

@@ -85,7 +85,7 @@ func notes(c *core) System {
 		Jobs: []jobs.Job{{ID: "notes", Schedule: "@every 1h", Run: func(_, working context.Context) (string, error) {
 			return "wrote a note", add(working, "by the job")
 		}}},
-		Deletes: []cleanup.Kind{{Name: "old_notes", Label: "Old notes", Description: "that nobody reads", Remove: remove}},
+		Deletes: []cleanup.Kind{{Kind: "old_notes", Label: "Old notes", Description: "that nobody reads", Remove: remove}},
 		Demo:    func(ctx context.Context, _ *demo.Run) (string, error) { return "1 note", add(ctx, "of the demo") },
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/ncruces/go-sqlite3"
+
 	"linkwatch/config"
 	"linkwatch/models"
 )
@@ -27,9 +29,7 @@ func storeError(cfg config.Config, err error) error {
 	if cfg.DatabaseDriver == models.Postgres {
 		return fmt.Errorf("DATABASE_URL: the server has to run, and to know this user, password and database: %w", err)
 	}
-	const cannotOpen = 14 // SQLITE_CANTOPEN, which the driver words as "out of memory"
-	var code interface{ Code() int }
-	if errors.As(err, &code) && code.Code()&0xff == cannotOpen {
+	if errors.Is(err, sqlite3.CANTOPEN) {
 		return fmt.Errorf("DATABASE_URL=%q cannot be opened: its folder must be there, and this program must be allowed to write to it",
 			cfg.DatabaseURL)
 	}

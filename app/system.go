@@ -19,7 +19,6 @@ type System struct {
 	Services []jobs.Service // its background work
 	Last     []jobs.Service // services that stop after the listener has drained, because they store what requests left
 	Jobs     []jobs.Job     // its scheduled jobs
-	Purges   []jobs.Purge   // what the hourly retention job deletes for it
 	Deletes  []cleanup.Kind // what the reaper deletes for it
 
 	// Serve receives all routes of the server before it starts; nil = not needed.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 
 	"linkwatch/demo"
 	"linkwatch/handlers"
@@ -35,9 +36,16 @@ func newTargets(c *core) (*Targets, error) {
 			Described: targethandlers.Described(), Groups: targethandlers.Groups(), Operations: targethandlers.API{Deps: deps}.Register,
 		},
 		Services: []jobs.Service{checker},
-		Purges:   []jobs.Purge{store.Purge},
-		Deletes: []cleanup.Kind{
-			{Name: "check_results", Label: "Check results", Description: "of targets, older than RESULT_RETENTION", Remove: store.ReapResults},
+		Deletes: []cleanup.Kind{ // targets last: those that still have history wait
+			{
+				Kind: "check_results", Label: "Check results", Remove: store.ReapResults,
+				Description: "older than RESULT_RETENTION, and those of targets that were deleted a day ago",
+			},
+			{
+				Kind: "outages", Label: "Outages", Remove: store.ReapOutages,
+				Description: fmt.Sprintf("older than %d days, and those of targets that were deleted a day ago", targets.KeepDays),
+			},
+			{Kind: "targets", Label: "Targets", Description: "with their history, a day after they were deleted", Remove: store.ReapTargets},
 		},
 		Demo: func(ctx context.Context, r *demo.Run) (string, error) {
 			return demo.Targets(ctx, r, cfg.ResultRetention)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"linkwatch/e2e"
+	"linkwatch/models/modelstest"
 )
 
 // hangingPeer serves a connection without ever completing the response.
@@ -101,13 +102,13 @@ func TestStopFigures(t *testing.T) {
 			t.Fatalf("adding a target: status %d", status)
 		}
 	}
-	e2e.Eventually(t, "every target is asked", func() bool { return reached.Load() == peers-saves })
+	modelstest.Eventually(t, "every target is asked", func() bool { return reached.Load() == peers-saves })
 	var asking sync.WaitGroup
 	defer asking.Wait()
 	for _, u := range urls[:saves] {
 		asking.Go(func() { _, _ = s.Try("POST", "/v1/links", map[string]any{"url": u}, nil) }) // the program stops
 	}
-	e2e.Eventually(t, "every page is asked for", func() bool { return reached.Load() == peers })
+	modelstest.Eventually(t, "every page is asked for", func() bool { return reached.Load() == peers })
 
 	begun := time.Now()
 	s.Stop()

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	sqlite "github.com/ncruces/go-sqlite3/driver"
+
 	"linkwatch/models"
 	"linkwatch/models/links"
 )
@@ -18,7 +20,7 @@ import (
 // of the same size. It returns the rows stored per second.
 func (c *corpus) plain(t *testing.T) float64 {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "plain.db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)")
+	db, err := sqlite.Open("file:" + filepath.Join(t.TempDir(), "plain.db") + "?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,7 @@ func plainBatch(t *testing.T, db *sql.DB, batch []links.New) {
 // a count and the first page. The times are in milliseconds.
 func (c *corpus) scans(t *testing.T, file string) func(query func() string) []float64 {
 	t.Helper()
-	db, err := sql.Open("sqlite", file)
+	db, err := sqlite.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"linkwatch/e2e"
+	"linkwatch/models/modelstest"
 )
 
 // bareTarget is the destination of the redirects.
@@ -100,7 +100,7 @@ func startNginx(t *testing.T) (address string, ok bool) {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait() // it says nothing that matters
 	})
-	e2e.Eventually(t, "nginx listens", func() bool {
+	modelstest.Eventually(t, "nginx listens", func() bool {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			return false

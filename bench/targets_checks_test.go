@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	sqlite "github.com/ncruces/go-sqlite3/driver"
+
 	"linkwatch/e2e"
 	"linkwatch/models"
 	"linkwatch/models/targets"
@@ -119,11 +121,30 @@ func busyFigures(t *testing.T) {
 	row("checks by bare GETs, CPU", "", "%.1f times", perThousand/(floor.CPU/float64(floor.Requests)*1000))
 }
 
-// bytesPerRow returns how much of a file a row of a table takes, with its indexes.
+// bytesPerRow returns how much of a file a row of a table takes, with its indexes: the pages that are free without the rows.
 func bytesPerRow(t *testing.T, file, table string) string {
 	t.Helper()
-	return e2e.Rows(t, file, fmt.Sprintf(`SELECT printf('%%.0f B', 1.0 * sum(pgsize) / (SELECT count(*) FROM %[1]s)) FROM dbstat
-		WHERE name IN (SELECT name FROM sqlite_schema WHERE tbl_name = '%[1]s')`, table))[0]
+	db, err := sqlite.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }() // the rows stay
+	number := func(query string) (n float64) {
+		if err := tx.QueryRow(query).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	rows, size, free := number("SELECT count(*) FROM "+table), number("PRAGMA page_size"), number("PRAGMA freelist_count")
+	if _, err := tx.Exec("DELETE FROM " + table); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%.0f B", (number("PRAGMA freelist_count")-free)*size/rows)
 }
 
 // hangingFigures measures how many checks of healthy hosts are on time beside hosts that hang, from a cold start. A

@@ -2,12 +2,13 @@ package bench
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	sqlite "github.com/ncruces/go-sqlite3/driver"
 
 	"linkwatch/e2e"
 	"linkwatch/models"
@@ -44,7 +45,7 @@ func storedFigures(t *testing.T) {
 // fillTargets writes targets straight into a file, each checked an hour ago and due tomorrow.
 func fillTargets(t *testing.T, file string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", file)
+	db, err := sqlite.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,11 @@ import (
 	"linkwatch/models"
 )
 
+const day = models.Day
+
 // Rest is the time until the made-up links and targets are checked again: nothing
 // answers at their addresses, so that check finds them down.
-const Rest = 7 * 24 * time.Hour
+const Rest = 7 * day
 
 // MaxLinks is how many links a demo may have.
 const MaxLinks = 500_000

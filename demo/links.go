@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	batchSize    = 5000                     // links in memory at a time
-	livedLinks   = 1500                     // the newest links, which are checked and viewed too
-	sitting      = 3                        // of them are stored at a time, so that tags are as old as their links
-	viewsEach    = 3                        // views for each of them
-	newestLinks  = 2                        // of them are handed on in Run.Newest
-	linksHistory = 2 * 365 * 24 * time.Hour // how long ago the first link was saved
+	batchSize    = 5000          // links in memory at a time
+	livedLinks   = 1500          // the newest links, which are checked and viewed too
+	sitting      = 3             // of them are stored at a time, so that tags are as old as their links
+	viewsEach    = 3             // views for each of them
+	newestLinks  = 2             // of them are handed on in Run.Newest
+	linksHistory = 2 * 365 * day // how long ago the first link was saved
 )
 
 // Links makes up saved links, and says how many. interval is how often links are rechecked.
@@ -174,7 +174,6 @@ func (d *linkMaker) freeze(ctx context.Context) (err error) {
 // once for those that are well, and twice or more for those that fell ill after
 // the first time.
 func (d *linkMaker) checks(l links.Link) []time.Time {
-	const day = 24 * time.Hour
 	ago := func(most time.Duration) time.Time { // no longer ago than the link was saved
 		return d.run.Now.Add(-time.Duration(d.rand.Int64N(1 + int64(min(most, d.run.Now.Sub(l.CreatedAt.Time))))))
 	}

@@ -37,12 +37,11 @@ type madeShortLink struct {
 
 const (
 	visitStep       = 12 * time.Hour // between two times at which people come
-	oldestShortLink = 200 * 24 * time.Hour
+	oldestShortLink = 200 * day
 )
 
 // allShortLinks are those of the made-up shop, in every state.
 func allShortLinks() []madeShortLink {
-	const day = 24 * time.Hour
 	return []madeShortLink{
 		{key: "northwind", title: "Shop, on the side of our vans", url: "https://shop.northwind.example/?from=van", age: oldestShortLink, perDay: 14},
 		{key: "menu", title: "Canteen menu, by the door", url: "https://northwind.example/canteen/menu.pdf", age: 160 * day, perDay: 9},
@@ -168,7 +167,7 @@ func (d *shortLinkMaker) visits(l madeShortLink) int {
 	if age < 0 {
 		return 0
 	}
-	mean := l.perDay * min(float64(age), float64(visitStep)) / float64(24*time.Hour)
+	mean := l.perDay * min(float64(age), float64(visitStep)) / float64(day)
 	if l.halved > 0 {
 		mean *= math.Exp2(-float64(age) / float64(l.halved))
 	}

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	watchedFor = 100 * 24 * time.Hour // how long ago the first target was added
-	checkEvery = 4 * time.Minute      // between two checks of a target
-	lastStep   = checkEvery * 3 / 2   // between the last checks of the demo: each target is due again by then
-	lately     = 40 * time.Second     // how long ago the last of them was
+	watchedFor = 100 * day          // how long ago the first target was added
+	checkEvery = 4 * time.Minute    // between two checks of a target
+	lastStep   = checkEvery * 3 / 2 // between the last checks of the demo: each target is due again by then
+	lately     = 40 * time.Second   // how long ago the last of them was
 )
 
 // targetMaker makes up watched targets and lets a clock run through their
@@ -80,7 +80,7 @@ func allTargets() []madeTarget {
 		{name: "Webhooks", url: "https://api.northwind.example/v1/hooks", latency: 51, falls: 3},
 		{name: "Payments provider", url: "https://pay.tallyhouse.example/health", latency: 96, falls: 4},
 		{name: "Warehouse", url: "https://warehouse.northwind.example/login", latency: 310, falls: 7},
-		{name: "Newsletter", url: "https://letters.northwind.example", latency: 150, falls: 1, age: 6 * 24 * time.Hour},
+		{name: "Newsletter", url: "https://letters.northwind.example", latency: 150, falls: 1, age: 6 * day},
 		{name: "Exchange rates", url: "https://rates.coinery.example/eur", latency: 75, falls: 2, fate: watchThrottled},
 		{name: "Single sign-on", url: "https://id.northwind.example/.well-known/openid-configuration", latency: 33, falls: 1},
 		{name: "Package registry", url: "https://packages.northwind.example", latency: 58},
@@ -222,9 +222,9 @@ type moment struct {
 func (w *targetMaker) moments() []moment {
 	var all []moment
 	for _, part := range []struct{ from, to, step time.Duration }{
-		{watchedFor, 30 * 24 * time.Hour, 6 * time.Hour},
-		{30 * 24 * time.Hour, 2 * 24 * time.Hour, 2 * time.Hour},
-		{2 * 24 * time.Hour, 5 * time.Hour, 30 * time.Minute},
+		{watchedFor, 30 * day, 6 * time.Hour},
+		{30 * day, 2 * day, 2 * time.Hour},
+		{2 * day, 5 * time.Hour, 30 * time.Minute},
 		{49*lastStep + lately, 0, lastStep},
 	} {
 		for ago := part.from; ago > part.to; ago -= part.step {
@@ -258,10 +258,10 @@ func (w *targetMaker) check(ctx context.Context) error {
 		made := w.to[w.ids[t.ID]]
 		done[i] = targets.Checked{Target: t, Result: w.result(made)}
 		if strings.HasPrefix(made.url, "https:") {
-			done[i].TLSExpiresAt = models.At(w.now.Add(time.Duration(30+7*w.ids[t.ID]%50) * 24 * time.Hour))
+			done[i].TLSExpiresAt = models.At(w.now.Add(time.Duration(30+7*w.ids[t.ID]%50) * day))
 		}
 		if made.fate == watchExpiring {
-			done[i].TLSExpiresAt = models.At(w.now.Add(9 * 24 * time.Hour))
+			done[i].TLSExpiresAt = models.At(w.now.Add(9 * day))
 		}
 		if w.now.Sub(w.at) < lastStep {
 			done[i].RetryAfter = Rest

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"linkwatch/models/modelstest"
 )
 
 // axe is axe-core 4.14.1 (testdata/axe.LICENSE), the unchanged axe.min.js of the npm package. It checks the WCAG
@@ -83,7 +85,7 @@ func TestAccessibleFull(t *testing.T) {
 	web.set("/broken", status(500))
 	s.Call("POST", "/v1/admin/jobs/revalidation/run", nil, nil)
 	s.Call("POST", "/v1/admin/cleanup/run", nil, nil)
-	Eventually(t, "every link was checked", func() bool {
+	modelstest.Eventually(t, "every link was checked", func() bool {
 		_, ok := s.found("/v1/search?q=moved")
 		var moved, gone, secret, broken link
 		s.Call("GET", "/v1/link/"+ill["moved"].ID, nil, &moved)

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"linkwatch/models/modelstest"
 )
 
 // node is one instance of the program, always at the same port.
@@ -34,16 +36,15 @@ func (n *node) start() {
 			c.t.Error("starting an instance: ", err)
 			return
 		}
-		for limit := time.Now().Add(patience); !n.hasEnded(); time.Sleep(20 * time.Millisecond) {
-			if n.try(context.Background(), http.MethodGet, "/healthz", nil).status == http.StatusOK {
-				return
-			}
-			if time.Now().After(limit) {
-				c.t.Error("an instance does not serve")
-				return
-			}
+		serves := false
+		if !modelstest.Within(patience, func() bool {
+			serves = n.try(context.Background(), http.MethodGet, "/healthz", nil).status == http.StatusOK
+			return serves || n.hasEnded()
+		}) {
+			c.t.Error("an instance does not serve")
+			return
 		}
-		if c.t.Context().Err() != nil {
+		if serves || c.t.Context().Err() != nil {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)

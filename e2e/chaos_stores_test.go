@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"linkwatch/models/modelstest"
 )
 
 // chaosPostgres is a PostgreSQL server of the test's own.
@@ -58,7 +60,7 @@ func newPostgres(t *testing.T) *chaosPostgres {
 	if err := pg.start(); err != nil {
 		t.Fatal(err)
 	}
-	Eventually(t, "PostgreSQL answers", pg.answers)
+	modelstest.Eventually(t, "PostgreSQL answers", pg.answers)
 	return pg
 }
 
@@ -103,10 +105,8 @@ func (pg *chaosPostgres) restart(after time.Duration) error {
 	if err := pg.start(); err != nil {
 		return err
 	}
-	for limit := time.Now().Add(patience); !pg.answers(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(limit) {
-			return fmt.Errorf("PostgreSQL did not come back within %s", patience)
-		}
+	if !modelstest.Within(patience, pg.answers) {
+		return fmt.Errorf("PostgreSQL did not come back within %s", patience)
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func newRedis(t *testing.T) *chaosRedis {
 	t.Cleanup(func() { r.kill() })
 	client := redis.NewClient(&redis.Options{Addr: fmt.Sprintf("127.0.0.1:%d", r.port)})
 	defer func() { _ = client.Close() }()
-	Eventually(t, "Redis answers", func() bool { return client.Ping(t.Context()).Err() == nil })
+	modelstest.Eventually(t, "Redis answers", func() bool { return client.Ping(t.Context()).Err() == nil })
 	return r
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"linkwatch/models/modelstest"
 )
 
 const stats = "/api/admin/cleanup/stats" // an alias of /v1/admin/cleanup/stats
@@ -56,7 +58,7 @@ func TestReaperEndedInTheMiddle(t *testing.T) {
 			file := ShortLinkFile(t, "old", all, time.Now().Add(-2*time.Hour))
 			s := Start(t, "DATABASE_URL="+file, "CLEANUP_BATCH_SIZE=5")
 			s.reap(202)
-			Eventually(t, "some are deleted", func() bool { return s.cleanup().TotalCleaned > 100 })
+			modelstest.Eventually(t, "some are deleted", func() bool { return s.cleanup().TotalCleaned > 100 })
 			s.reap(409)
 			end(s)
 			left := shortLinksIn(t, file)
@@ -94,7 +96,7 @@ func TestReaperRun(t *testing.T) {
 	}
 	s.reap(202)
 	var jobs struct{ Items []struct{ Summary string } }
-	Eventually(t, "the run is over", func() bool {
+	modelstest.Eventually(t, "the run is over", func() bool {
 		s.Call("GET", "/v1/admin/jobs/reaper/runs", nil, &jobs)
 		return len(jobs.Items) > 0
 	})

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"linkwatch/models/modelstest"
 )
 
 // notStored fails the test unless writes are refused as unavailable and the health routes give the reason.
@@ -50,7 +52,7 @@ func TestDeletedDatabase(t *testing.T) {
 	s.notStored("moved, deleted or replaced")
 	s.notStored("moved, deleted or replaced")
 	told := func() int { return strings.Count(s.log(), `"msg":"database file moved, deleted or replaced"`) }
-	Eventually(t, "it is logged", func() bool { return told() > 0 })
+	modelstest.Eventually(t, "it is logged", func() bool { return told() > 0 })
 	if n := told(); n != 1 {
 		t.Errorf("it was logged %d times", n)
 	}
@@ -72,7 +74,7 @@ func TestFullDisk(t *testing.T) {
 	s.isStored()
 	ballast := filepath.Join(dir, "ballast")
 	fill(t, ballast)
-	Eventually(t, "a write is refused", func() bool {
+	modelstest.Eventually(t, "a write is refused", func() bool {
 		body := map[string]any{"long_url": "https://go.dev/" + strings.Repeat("x", 1900)}
 		status, err := s.Try("POST", "/v1/shortlinks", body, nil)
 		if err != nil || status != http.StatusCreated && status != http.StatusServiceUnavailable {
@@ -84,7 +86,7 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	Eventually(t, "it is ready again", s.ready)
+	modelstest.Eventually(t, "it is ready again", s.ready)
 	s.isStored()
 	if out, code := command(t, []string{"check"}, "DATABASE_URL="+s.store); code != 0 {
 		t.Errorf("after all that the database is damaged:\n%s", out)

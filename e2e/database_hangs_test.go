@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"linkwatch/models/modelstest"
 )
 
 // wire is a proxy in front of PostgreSQL that can be held: it then passes no bytes and keeps connections open, as
@@ -92,7 +94,7 @@ func (w *wire) hold(held bool) {
 
 // The program stops even if PostgreSQL hangs while it starts.
 func TestStopWhileStarting(t *testing.T) {
-	w, database := newWire(t, newDatabase(t))
+	w, database := newWire(t, modelstest.NewPostgres(t))
 	w.hold(true)
 	t.Cleanup(func() { w.hold(false) })
 	for _, args := range [][]string{{"serve"}, {"check"}} {
@@ -102,7 +104,7 @@ func TestStopWhileStarting(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		Eventually(t, "it connects", func() bool { return w.connections.Load() > before })
+		modelstest.Eventually(t, "it connects", func() bool { return w.connections.Load() > before })
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Error(err)
 		}
@@ -123,7 +125,7 @@ func TestStopWhileStarting(t *testing.T) {
 // While PostgreSQL hangs, every request is answered with 503 within 5 s. Afterwards everything works again.
 func TestHangingPostgres(t *testing.T) {
 	t.Parallel() // it mostly waits
-	w, database := newWire(t, newDatabase(t))
+	w, database := newWire(t, modelstest.NewPostgres(t))
 	web, s := site(t), Start(t, "DATABASE_URL="+database, "CHECK_INTERVAL=1h")
 	saved := s.save(web.URL+"/go-memory", "go")
 	var short struct {
@@ -164,7 +166,7 @@ func TestHangingPostgres(t *testing.T) {
 	}
 	all.Wait()
 	w.hold(false)
-	Eventually(t, "it is ready again", s.ready)
+	modelstest.Eventually(t, "it is ready again", s.ready)
 	s.isStored()
 	var l link
 	if status := s.Call("GET", "/v1/link/"+saved.ID, nil, &l); status != http.StatusOK {

@@ -2,13 +2,13 @@ package e2e
 
 import (
 	"context"
-	"database/sql"
 	"log/slog"
 	"path/filepath"
 	"testing"
 	"time"
 
-	_ "github.com/glebarez/go-sqlite" // SQLite for database/sql
+	sqlite "github.com/ncruces/go-sqlite3/driver"
+	"github.com/ncruces/go-sqlite3/ext/fts5"
 	"gorm.io/gorm"
 
 	"linkwatch/models"
@@ -67,7 +67,7 @@ func AddShortLinks(t testing.TB, db *models.DB, prefix string, n int, expires ti
 // Rows returns the first column of a query on an SQLite file, as text.
 func Rows(t testing.TB, file, query string) (all []string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", file)
+	db, err := sqlite.Open(file, fts5.Register)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"linkwatch/models/modelstest"
 )
 
 // patience is how long a test waits for anything before it fails. When all is well nothing takes that long, even on a
@@ -99,16 +101,14 @@ func Start(t testing.TB, env ...string) *Server {
 			t.Log("the program wrote, at last:\n" + log[max(0, len(log)-limit):])
 		}
 	})
-	for deadline := time.Now().Add(patience); !s.listens(); time.Sleep(time.Millisecond) {
+	modelstest.Eventually(t, "the program listens", func() bool {
 		select {
 		case <-s.ended:
 			t.Fatalf("the program ended at its start: %v", s.err)
 		default:
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("the program does not listen")
-		}
-	}
+		return s.listens()
+	})
 	return s
 }
 
@@ -196,21 +196,4 @@ func (s *Server) memory(name string) (size int64) {
 		s.t.Fatalf("reading %s of the program: %v", name, err)
 	}
 	return size << 10
-}
-
-// Eventually waits until is returns true. After 30 s it fails the test, with what it waited for.
-func Eventually(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	eventuallyWithin(t, patience, what, is)
-}
-
-// eventuallyWithin is Eventually with another limit.
-func eventuallyWithin(t testing.TB, limit time.Duration, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(limit); !is(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("timed out waiting until %s", what)
-		}
-		time.Sleep(10 * time.Millisecond) // only spares the processor: the condition decides
-	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+
+	"linkwatch/models/modelstest"
 )
 
 // within runs one action, with patience as its limit.
@@ -78,16 +80,14 @@ func eval[T any](b *tab, expression string) T {
 // wait waits until a JavaScript expression is true.
 func (b *tab) wait(expression string) {
 	b.t.Helper()
-	for deadline := time.Now().Add(patience); ; {
+	var last error
+	if !modelstest.Within(patience, func() bool {
 		is, err := try[bool](b, "Boolean("+expression+")")
-		if err == nil && is {
-			return
-		}
-		if time.Now().After(deadline) {
-			text, _ := try[string](b, `location.href + "\n" + document.body.innerText`) // for the message only
-			b.t.Fatalf("timed out waiting for %s (%v) on %s", expression, err, text)
-		}
-		time.Sleep(10 * time.Millisecond) // only spares the processor: the condition decides
+		last = err
+		return err == nil && is
+	}) {
+		text, _ := try[string](b, `location.href + "\n" + document.body.innerText`) // for the message only
+		b.t.Fatalf("timed out waiting for %s (%v) on %s", expression, last, text)
 	}
 }
 

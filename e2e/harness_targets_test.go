@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"time"
+
+	"linkwatch/models/modelstest"
 )
 
 // target is what the tests read of a target in the API.
@@ -70,7 +72,7 @@ func (s *Server) results(id string) []result {
 // becomes waits until a target has a status.
 func (s *Server) becomes(id, status string) {
 	s.t.Helper()
-	Eventually(s.t, "target "+id+" is "+status, func() bool { return s.target(id).Status == status })
+	modelstest.Eventually(s.t, "target "+id+" is "+status, func() bool { return s.target(id).Status == status })
 }
 
 // targetRow is a selector: the rows of the list of targets.

@@ -7,11 +7,11 @@ func TestRunJobNow(t *testing.T) {
 		s := Start(t)
 		b := browse(t, s, in, "/admin/jobs")
 		b.has("#job-revalidation")
-		b.click("#job-retention button")
+		b.click("#job-reaper button")
 		b.see("The job starts within moments.")
-		b.wait(`Number(document.querySelector("#job-retention [data-label=Runs]").textContent) >= 1`) // the table renews itself
-		b.wait(`Number(document.querySelector("#job-retention [data-label=Successes]").textContent) >= 1`)
-		b.click("#job-retention a.title")
+		b.wait(`Number(document.querySelector("#job-reaper [data-label=Runs]").textContent) >= 1`) // the table renews itself
+		b.wait(`Number(document.querySelector("#job-reaper [data-label=Successes]").textContent) >= 1`)
+		b.click("#job-reaper a.title")
 		b.see("manual")
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"linkwatch/models/modelstest"
 )
 
 // SIGTERM lets running requests finish.
@@ -23,11 +25,11 @@ func TestStopWhileRequestsRun(t *testing.T) {
 		}
 		answered <- status
 	}()
-	Eventually(t, "the slow page is asked for", func() bool { return web.requests("/slow") > 0 })
+	modelstest.Eventually(t, "the slow page is asked for", func() bool { return web.requests("/slow") > 0 })
 
 	s.signal(syscall.SIGTERM)
-	Eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log(), `"msg":"stopping"`) })
-	Eventually(t, "no new connection is taken", func() bool { _, err := s.Try("GET", "/healthz", nil, nil); return err != nil })
+	modelstest.Eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log(), `"msg":"stopping"`) })
+	modelstest.Eventually(t, "no new connection is taken", func() bool { _, err := s.Try("GET", "/healthz", nil, nil); return err != nil })
 	close(release)
 
 	if status := <-answered; status != http.StatusCreated {
@@ -49,10 +51,10 @@ func TestSecondSignal(t *testing.T) {
 		_, err := s.Try("POST", "/v1/links", map[string]any{"url": slow}, nil)
 		answered <- err
 	}()
-	Eventually(t, "the slow page is asked for", func() bool { return web.requests("/slow") > 0 })
+	modelstest.Eventually(t, "the slow page is asked for", func() bool { return web.requests("/slow") > 0 })
 
 	s.signal(syscall.SIGTERM)
-	Eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log(), `"msg":"stopping"`) })
+	modelstest.Eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log(), `"msg":"stopping"`) })
 	s.signal(syscall.SIGTERM)
 	if err := s.wait(); err == nil {
 		t.Error("the program ended well after two signals: it waited for the request")

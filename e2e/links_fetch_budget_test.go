@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"linkwatch/models/modelstest"
 )
 
 // busyText is the error of a request that did not get its turn to fetch.
@@ -45,7 +47,7 @@ func saveSlowly(s *Server, answered func(res *http.Response, p problem)) (begun 
 			answered(res, p)
 		})
 	}
-	return func() { Eventually(s.t, "the budget is used up", func() bool { return asked.Load() == 16 }) }, all
+	return func() { modelstest.Eventually(s.t, "the budget is used up", func() bool { return asked.Load() == 16 }) }, all
 }
 
 // Saves of pages that do not respond have a budget of their own. Targets are checked meanwhile, and saves beyond the

@@ -3,6 +3,8 @@ package e2e
 import (
 	"strings"
 	"testing"
+
+	"linkwatch/models/modelstest"
 )
 
 func TestEditInPlace(t *testing.T) {
@@ -112,7 +114,7 @@ func TestMovedLink(t *testing.T) {
 		if status := s.Call("POST", "/v1/admin/jobs/revalidation/run", nil, nil); status != 202 {
 			t.Fatalf("running the job is answered %d, want 202", status)
 		}
-		Eventually(t, "the move is noticed", func() bool {
+		modelstest.Eventually(t, "the move is noticed", func() bool {
 			s.Call("GET", "/v1/link/"+l.ID, nil, &l)
 			return l.Health == "moved"
 		})

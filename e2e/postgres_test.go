@@ -1,10 +1,14 @@
 package e2e
 
-import "testing"
+import (
+	"testing"
+
+	"linkwatch/models/modelstest"
+)
 
 // The main journey on PostgreSQL, in the browser and in the API.
 func TestPostgres(t *testing.T) {
-	store := "DATABASE_URL=" + newDatabase(t)
+	store := "DATABASE_URL=" + modelstest.NewPostgres(t)
 	web, s := site(t), Start(t, store)
 	saved := s.save(web.URL+"/go-memory", "Go", "Reading")
 	s.save(web.URL+"/c-sharp", "c#")

@@ -44,7 +44,7 @@ func TestScreenshots(t *testing.T) {
 	web.set("/gone-by-now", status(404))
 	full.Call("PUT", "/v1/link/"+ill.ID, nil, nil)
 	full.Call("PUT", "/v1/link/"+gone.ID, nil, nil)
-	full.Call("POST", "/v1/admin/jobs/retention/run", nil, nil)
+	full.Call("POST", "/v1/admin/jobs/reaper/run", nil, nil)
 	watched := map[string]string{}
 	all, _ := listed[target](full, "/v1/targets")
 	for _, x := range all {
@@ -55,7 +55,7 @@ func TestScreenshots(t *testing.T) {
 		"watch": "/watch", "target": "/watch/" + watched["Product search"], "down": "/watch/" + watched["Shipping labels"],
 		"short": "/short", "short-link": "/short/spring26", "short-expired": "/short/lunch-poll",
 		"status": "/status/demo", "statuses": "/status", "status-edit": "/status/demo/edit", "checks": "/admin/checks", "cleanup": "/admin/cleanup",
-		"search": "/links?q=go+performance", "settings": "/admin/settings", "job": "/admin/jobs/retention", "not-found": "/nowhere",
+		"search": "/links?q=go+performance", "settings": "/admin/settings", "job": "/admin/jobs/reaper", "not-found": "/nowhere",
 	})
 }
 

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"linkwatch/models/modelstest"
 )
 
 // rude calls serve with each connection, and closes the connections when the test ends.
@@ -161,7 +163,7 @@ func TestCheckErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			watched := s.addTarget(c.url)
-			Eventually(t, "the first check is stored", func() bool { return len(s.results(watched.ID)) > 0 })
+			modelstest.Eventually(t, "the first check is stored", func() bool { return len(s.results(watched.ID)) > 0 })
 			var next result
 			if status := s.Call("POST", "/v1/targets/"+watched.ID+"/check", nil, &next); status != 200 && c.status != 429 { // who asks for a pause is not asked at once
 				t.Fatalf("checking again: status %d", status)

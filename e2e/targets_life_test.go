@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"linkwatch/models/modelstest"
 )
 
 // gate is a page that responds to no request until it is opened.
@@ -64,7 +66,7 @@ func fullQueue(t *testing.T, g *gate, env ...string) *Server {
 			s.addTarget(fmt.Sprintf("%s/%d-%d", url, i, k))
 		}
 	}
-	Eventually(t, "checks are under way", func() bool { return g.count(g.waiting) >= 2 })
+	modelstest.Eventually(t, "checks are under way", func() bool { return g.count(g.waiting) >= 2 })
 	return s
 }
 
@@ -73,7 +75,7 @@ func TestStopInAFullQueue(t *testing.T) {
 	g := newGate()
 	s := fullQueue(t, g)
 	s.signal(syscall.SIGTERM)
-	Eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log(), `"msg":"stopping"`) })
+	modelstest.Eventually(t, "the program is stopping", func() bool { return strings.Contains(s.log(), `"msg":"stopping"`) })
 	close(g.open)
 	if err := s.wait(); err != nil {
 		t.Errorf("the program ended with %v, want exit code 0", err)
@@ -128,7 +130,7 @@ func TestKillWhileChecking(t *testing.T) {
 	}
 	close(g.open)
 	again := Start(t, store, "MAX_CONCURRENCY=4", "CHECK_INTERVAL=1s")
-	eventuallyWithin(t, checkerLease+patience, "every target is up", func() bool {
+	modelstest.Eventually(t, "every target is up", func() bool {
 		up, _ := listed[target](again, "/v1/targets?status=up&limit=500")
 		return len(up) == 120
 	})
@@ -192,7 +194,7 @@ func TestTwoProgramsShareTheTargets(t *testing.T) {
 	// A check has its place in the interval, and comes at least half of one after the one before. It is a little late
 	// on a busy machine, so that the next seems early.
 	h := &seen{last: map[string]time.Time{}, running: map[string]int{}, by: map[string]map[string]int{}, least: interval / 4}
-	env := []string{"DATABASE_URL=" + newDatabase(t), "CHECK_INTERVAL=" + interval.String(), "MAX_CONCURRENCY=4"}
+	env := []string{"DATABASE_URL=" + modelstest.NewPostgres(t), "CHECK_INTERVAL=" + interval.String(), "MAX_CONCURRENCY=4"}
 	anna := Start(t, append(env, "OUTBOUND_USER_AGENT=Anna")...)
 	ben := Start(t, append(env, "OUTBOUND_USER_AGENT=Ben")...)
 	const all = 200
@@ -204,10 +206,10 @@ func TestTwoProgramsShareTheTargets(t *testing.T) {
 	both := func() bool { // either has checked most of them by now: each came up several times
 		return h.pages("Anna") > all/2 && h.pages("Ben") > all/2
 	}
-	eventuallyWithin(t, 10*interval+patience, "both check", both)
+	modelstest.Eventually(t, "both check", both)
 	anna.kill()
 	h.forget()
-	eventuallyWithin(t, checkerLease+interval+patience, "the other checks all targets", func() bool { return h.pages("Ben") == all })
+	modelstest.Eventually(t, "the other checks all targets", func() bool { return h.pages("Ben") == all })
 	if n := h.pages("Anna"); n > 0 {
 		t.Errorf("%d targets were checked by the dead", n)
 	}

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"testing"
+
+	"linkwatch/models/modelstest"
 )
 
 // A target is added, goes up, down when its server closes, and up again, without a reload of the list. Its page shows
@@ -117,7 +119,7 @@ func TestWatchASavedLink(t *testing.T) {
 		if len(all) != 1 || all[0].CanonicalURL != web.URL+"/go-memory" || all[0].Name != "Go memory" {
 			t.Fatalf("the targets are %+v", all)
 		}
-		Eventually(t, "it was checked three times", func() bool { return len(s.results(all[0].ID)) >= 3 })
+		modelstest.Eventually(t, "it was checked three times", func() bool { return len(s.results(all[0].ID)) >= 3 })
 		b.open("/links/" + l.ID)
 		b.has("section[aria-labelledby=watched] .state.up svg")
 		b.fits(in, "/links/{id}, watched")

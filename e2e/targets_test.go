@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"linkwatch/models/modelstest"
 )
 
 // The expiry of a certificate is read in the handshake of a check.
@@ -42,7 +44,7 @@ func TestTargetJourney(t *testing.T) {
 	other := s.addTarget(web.URL + "/other")
 
 	// History comes by itself, newest first, in pages without skips or repeats.
-	Eventually(t, "five checks of each are stored", func() bool { return len(s.results(first.ID)) >= 5 && len(s.results(other.ID)) >= 5 })
+	modelstest.Eventually(t, "five checks of each are stored", func() bool { return len(s.results(first.ID)) >= 5 && len(s.results(other.ID)) >= 5 })
 	if now := s.target(first.ID); now.Status != "up" || now.LastStatusCode != 200 || now.LastError != "" || now.Uptime["24h"] == nil || *now.Uptime["24h"] != 1 {
 		t.Errorf("after five good checks the target is %+v", now)
 	}
@@ -72,7 +74,7 @@ func TestTargetJourney(t *testing.T) {
 		t.Errorf("pausing: %d, status %s, next check %s", status, paused.Status, paused.NextCheckAt)
 	}
 	checks, neighbour := web.requests("/status"), web.requests("/other")
-	Eventually(t, "the neighbour is checked five times more", func() bool { return web.requests("/other") >= neighbour+5 })
+	modelstest.Eventually(t, "the neighbour is checked five times more", func() bool { return web.requests("/other") >= neighbour+5 })
 	if more := web.requests("/status") - checks; more > 1 { // one may have been under way
 		t.Errorf("a paused target was checked %d times", more)
 	}
@@ -111,7 +113,7 @@ func TestTargetDownAndUp(t *testing.T) {
 	web, s := site(t), Start(t, "CHECK_INTERVAL=200ms")
 	down := s.addTarget(web.set("/shop", status(404)))
 	s.becomes(down.ID, "down")
-	Eventually(t, "it failed twice", func() bool { return s.target(down.ID).ConsecutiveFailures >= 2 })
+	modelstest.Eventually(t, "it failed twice", func() bool { return s.target(down.ID).ConsecutiveFailures >= 2 })
 	if now := s.target(down.ID); now.LastError != "unexpected status 404" || now.LastStatusCode != 404 {
 		t.Errorf("it is down with %q, status %d", now.LastError, now.LastStatusCode)
 	}

@@ -94,7 +94,7 @@ func TestWithoutJavaScript(t *testing.T) {
 		b.click(".rename details[open] button")
 		b.see("Tag renamed.")
 		b.open("/admin/jobs")
-		b.click("#job-retention button")
+		b.click("#job-reaper button")
 		b.see("The job starts within moments.")
 	})
 }

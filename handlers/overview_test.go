@@ -45,7 +45,7 @@ func TestAttention(t *testing.T) {
 		s.Watch(fmt.Sprintf("https://down.test/%d", i), "", targets.Result{Outcome: targets.DownOutcome, StatusCode: 503, Error: "unexpected status 503"})
 	}
 	s.Must(s.Jobs.Declare(t.Context(), schedule.Job{ID: "broken", Schedule: "@hourly", NextRunAt: s.Jobs.Now()}))
-	run, _, err := s.Jobs.Begin(t.Context(), "broken", func(now time.Time) time.Time { return now.Add(time.Hour) })
+	run, _, err := s.Jobs.Begin(t.Context(), s.Holder(), "broken", func(now time.Time) time.Time { return now.Add(time.Hour) })
 	s.Must(err)
 	run.Error = "no disk"
 	s.Must(s.Jobs.Finish(t.Context(), run))

@@ -3,7 +3,6 @@ package jobs
 import (
 	"log/slog"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -26,11 +25,11 @@ func TestHeartbeat(t *testing.T) {
 		h := NewHeartbeat(held, slog.New(slog.DiscardHandler))
 		h.Start()
 		var first []int64
-		eventually(t, "a lease", func() bool {
+		modelstest.Eventually(t, "a lease", func() bool {
 			first = beats()
 			return len(first) == 1
 		})
-		eventually(t, "a renewal", func() bool { return beats()[0] > first[0] })
+		modelstest.Eventually(t, "a renewal", func() bool { return beats()[0] > first[0] })
 		h.Stop(t.Context())
 		if left := beats(); len(left) != 0 {
 			t.Errorf("%d leases after the end", len(left))
@@ -39,14 +38,4 @@ func TestHeartbeat(t *testing.T) {
 			t.Error("the lease may still be used")
 		}
 	})
-}
-
-// eventually waits until is returns true.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("timed out waiting for %s", what)
-		}
-	}
 }

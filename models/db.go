@@ -74,10 +74,10 @@ func (db *DB) Read(ctx context.Context) *gorm.DB { return db.read.WithContext(db
 
 // Write runs fn in one transaction on the writer and commits it unless fn
 // fails. A transaction that lost a race with another (a deadlock, or a
-// serialization failure of PostgreSQL), or found an SQLite file busy with the
-// writes of another program, is run again from its start, so fn must not change
-// anything but the database before it returns. In a request it is limited to
-// RequestQueries on PostgreSQL.
+// serialization failure of PostgreSQL) is run again from its start, so fn must
+// not change anything but the database before it returns. In a request it is
+// limited to RequestQueries on PostgreSQL. On SQLite it waits while another
+// program writes to the file.
 //
 // A commit counts only if the SQLite file is still in its place afterwards:
 // what was written to a deleted file is lost. Before the commit the file is
@@ -95,7 +95,7 @@ func (db *DB) Write(ctx context.Context, fn func(tx *gorm.DB) error) error {
 		return db.faults.checkFile()
 	}
 	for attempt := 1; ; attempt++ {
-		err := whenFree(ctx, func() error { return db.write.WithContext(ctx).Transaction(inPlace) })
+		err := db.write.WithContext(ctx).Transaction(inPlace)
 		if err == nil {
 			err = db.faults.checkFile()
 		}

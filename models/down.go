@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/ncruces/go-sqlite3"
 )
 
 // DatabaseDown reports whether err comes from the connection to the database or
@@ -32,8 +33,8 @@ func DatabaseDown(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok || pgconn.Timeout(err) {
 		return true
 	}
-	if e, ok := errors.AsType[sqliteError](err); ok {
-		return e.Code()&0xff == sqliteCannotOpen // a file beside the database, such as its write-ahead log
+	if errors.Is(err, sqlite3.CANTOPEN) { // a file beside the database, such as its write-ahead log
+		return true
 	}
 	pg, ok := errors.AsType[postgresError](err)
 	if !ok {
@@ -46,8 +47,6 @@ func DatabaseDown(err error) bool {
 		return state == "25006" // read_only_sql_transaction: a standby after a failover
 	}
 }
-
-const sqliteCannotOpen = 14 // SQLITE_CANTOPEN
 
 // postgresError is an error with a state of PostgreSQL.
 type postgresError interface {

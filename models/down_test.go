@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/ncruces/go-sqlite3"
 
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
@@ -42,6 +43,18 @@ func TestDatabaseDown(t *testing.T) {
 		{&pgconn.PgError{Code: "58030"}, true}, // io_error
 		{&pgconn.PgError{Code: "25006"}, true}, // read_only_sql_transaction
 		{&pgconn.PgError{Code: "XX001"}, true}, // data_corrupted
+		{sqlite3.BUSY, true},
+		{sqlite3.BUSY_SNAPSHOT, true},
+		{sqlite3.CANTOPEN_ISDIR, true},
+		{sqlite3.FULL, true},
+		{sqlite3.IOERR_WRITE, true},
+		{sqlite3.IOERR_SHMSIZE, true},
+		{sqlite3.CORRUPT_INDEX, true},
+		{sqlite3.NOTADB, true},
+		{sqlite3.CONSTRAINT_UNIQUE, false},
+		{sqlite3.CONSTRAINT_CHECK, false},
+		{sqlite3.INTERRUPT, false},
+		{sqlite3.READONLY, false},
 		{&pgconn.PgError{Code: "23505"}, false},
 		{&pgconn.PgError{Code: "42P01"}, false},
 		{&pgconn.PgError{Code: "25P02"}, false},

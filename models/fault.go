@@ -8,7 +8,10 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
+
+	"github.com/ncruces/go-sqlite3"
 )
 
 // The faults of a database that answers but cannot be trusted with writes.
@@ -43,18 +46,14 @@ func FaultOf(err error) *Error {
 			return fault
 		}
 	}
-	if e, ok := errors.AsType[sqliteError](err); ok {
-		switch code := e.Code(); code & 0xff {
-		case 13: // SQLITE_FULL
-			return errFull
-		case 10: // SQLITE_IOERR
-			if code == 4874 { // SQLITE_IOERR_SHMSIZE: no room for the index of the write-ahead log
-				return errFull
-			}
-			return errDisk
-		case 11, 26: // SQLITE_CORRUPT, SQLITE_NOTADB
-			return errDamaged
-		}
+	switch {
+	case errors.Is(err, sqlite3.FULL),
+		errors.Is(err, sqlite3.IOERR_SHMSIZE): // no room for the index of the write-ahead log
+		return errFull
+	case errors.Is(err, sqlite3.IOERR):
+		return errDisk
+	case errors.Is(err, sqlite3.CORRUPT), errors.Is(err, sqlite3.NOTADB):
+		return errDamaged
 	}
 	if pg, ok := errors.AsType[postgresError](err); ok {
 		switch pg.SQLState() {
@@ -142,6 +141,9 @@ func (f *faults) note(err error) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if fault == errDisk && f.file != "" && (f.current == errFull || errors.Is(tryFile(f.file), syscall.ENOSPC)) {
+		fault = errFull // the driver says of both that a write failed
+	}
 	if f.current != fault && f.current != errDamaged {
 		f.current = fault
 		f.log.Error("database fault", "reason", fault.Detail, "error", err)

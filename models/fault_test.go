@@ -4,15 +4,19 @@ import (
 	"bytes"
 	"database/sql"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
+	sqlite "github.com/ncruces/go-sqlite3/driver"
 	"gorm.io/gorm"
 
+	"linkwatch/migrations"
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
 )
@@ -230,8 +234,8 @@ func (l logged) holds(want int) {
 	}
 }
 
-// A full disk is unavailable, and stays so until there is room again.
-func TestFullDisk(t *testing.T) {
+// A file that may not grow is unavailable, and stays so until it may again.
+func TestFullDatabase(t *testing.T) {
 	l := newLogged(t)
 	pages := func(n int) {
 		modelstest.Exec(t, l.DB, "PRAGMA max_page_count = 1") // as small as it may be: what it is now
@@ -258,6 +262,48 @@ func TestFullDisk(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(l.file + "-probe*"); len(left) > 0 {
 		t.Errorf("the probe is left: %q", left)
+	}
+}
+
+// A full disk is told from one that fails, and tried again as well.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=4m"); err != nil {
+		t.Skip("only a user who may mount a small disk can fill one: ", err)
+	}
+	l := logged{t: t, file: filepath.Join(dir, "test.db"), log: &lines{}}
+	t.Cleanup(func() {
+		if err := errors.Join(l.Close(), syscall.Unmount(dir, 0)); err != nil {
+			t.Error(err)
+		}
+	})
+	l.DB = l.open()
+	if err := l.write(1); err != nil {
+		t.Fatal(err)
+	}
+	ballast := filepath.Join(dir, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 4<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	full := func(what string, err error) {
+		t.Helper()
+		l.unavailable(what, err)
+		if err == nil || !strings.Contains(err.Error(), "no disk space") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	full("writing", l.write(100_000))
+	full("writing again", l.write(100_000))
+	full("readiness", l.Ready(t.Context()))
+	if n := l.log.count("level=ERROR"); n != 1 {
+		t.Errorf("%d errors were logged:\n%s", n, l.log)
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	defer models.ProbeAtOnce()()
+	if err := errors.Join(l.Ready(t.Context()), l.write(100_000)); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -329,14 +375,14 @@ func TestExamine(t *testing.T) {
 	})
 	wrong(t, newDamaged(t).DB, "integrity", "page")
 	l := newLogged(t)
-	closed(t, raw(t, l.file, "INSERT INTO check_results VALUES (77, 1, 0, 200, 1, 1, '', 0)")) // which checks no references
+	closed(t, raw(t, l.file, "PRAGMA foreign_keys = OFF; INSERT INTO check_results VALUES (77, 1, 0, 200, 1, 1, '', 0)"))
 	wrong(t, l.DB, "references", "check_results")
 }
 
 // raw runs a script on a file without anything of ours, and leaves it open.
 func raw(t *testing.T, file, script string) *sql.DB {
 	t.Helper()
-	pool, err := sql.Open("sqlite", "file:"+file)
+	pool, err := sqlite.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -443,7 +489,7 @@ func TestOwnFilesOfEveryVersion(t *testing.T) {
 			t.Fatal(closed)
 		}
 		if err != nil { // none is left
-			if step < 5 {
+			if files, _ := fs.Glob(migrations.FS, "sqlite/*.up.sql"); step != len(files)+1 {
 				t.Errorf("step %d: %v", step, err)
 			}
 			return

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/url"
 	"os"
+
+	"github.com/ncruces/go-sqlite3"
 )
 
 // The errors of an SQLite file that Open refuses. It is as it was before.
@@ -27,21 +29,18 @@ func refuseForeign(ctx context.Context, file string) error {
 	if log, err := os.Stat(file + "-wal"); err == nil && log.Size() > 0 {
 		opts.Del("immutable")
 	}
-	pool, err := sql.Open("sqlite", sqliteURI(file, opts))
+	pool, err := openPool(sqliteURI(file, opts))
 	if err != nil {
 		return err
 	}
 	err = checkForeign(ctx, pool)
-	if e, ok := errors.AsType[sqliteError](err); ok {
+	if errors.Is(err, sqlite3.NOTADB) {
+		err = ErrNotSQLite
+	} else if _, ok := errors.AsType[sqlite3.ExtendedErrorCode](err); ok {
 		err = nil // a database that needs its write-ahead log to be read
-		if e.Code()&0xff == sqliteNotADB {
-			err = ErrNotSQLite
-		}
 	}
 	return errors.Join(err, pool.Close())
 }
-
-const sqliteNotADB = 26 // SQLITE_NOTADB
 
 // checkForeign returns ErrForeign unless a database is empty or ours: then it has
 // our table of versions, as Migrate makes it, and tables that every version has.

@@ -3,13 +3,12 @@ package models
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"gorm.io/gorm"
 )
 
 // KeepKeys is how long an Idempotency-Key is remembered.
-const KeepKeys = 24 * time.Hour
+const KeepKeys = Day
 
 const maxKey = 255 // bytes
 
@@ -58,16 +57,9 @@ func (k Keys) Keep(tx *gorm.DB, key, resourceID string) error {
 }
 
 // ReapKeys deletes up to limit keys, of every scope, that are no longer
-// remembered. Instances that do so at once take others each. It is the reaper's
-// part (models/cleanup.Remove).
+// remembered (models/cleanup.Remove).
 func (db *DB) ReapKeys(clock Clock) func(tx *gorm.DB, limit int) (int64, error) {
 	return func(tx *gorm.DB, limit int) (int64, error) {
-		res := tx.Exec(`DELETE FROM idempotency_keys WHERE (scope, key) IN (
-			SELECT scope, key FROM idempotency_keys WHERE created_at <= ? ORDER BY created_at LIMIT ?`+db.SkipLocked()+`)`,
-			clock.Now().Add(-KeepKeys), limit)
-		if res.Error != nil {
-			return 0, fmt.Errorf("forgetting idempotency keys: %w", res.Error)
-		}
-		return res.RowsAffected, nil
+		return db.DeleteBatch(tx, limit, "idempotency_keys", "scope, key", "created_at <= ? ORDER BY created_at", clock.Now().Add(-KeepKeys))
 	}
 }

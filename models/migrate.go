@@ -137,9 +137,9 @@ func newestVersion(engine string) (int, error) {
 }
 
 // migrationDriver lets golang-migrate work on a pool that is already open, on
-// either engine. (The library's own SQLite driver registers the name "sqlite"
-// a second time, which panics.) A migration and its version are committed
-// together, so a crash leaves the old schema and no "dirty" mark to clean up.
+// either engine. (The library's own drivers for SQLite bring another SQLite
+// each.) A migration and its version are committed together, so a crash leaves
+// the old schema and no "dirty" mark to clean up.
 type migrationDriver struct {
 	engine string
 	pool   *sql.DB
@@ -162,10 +162,8 @@ func (d *migrationDriver) Lock() error {
 		}
 		d.lock = conn
 	}
-	return whenFree(ctx, func() error {
-		_, err := d.pool.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT NOT NULL)`)
-		return err
-	})
+	_, err := d.pool.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT NOT NULL)`)
+	return err
 }
 
 func (d *migrationDriver) Unlock() error {
@@ -183,11 +181,7 @@ func (d *migrationDriver) Run(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	var tx *sql.Tx
-	err = whenFree(context.Background(), func() error {
-		tx, err = d.pool.Begin()
-		return err
-	})
+	tx, err := d.pool.Begin()
 	if err != nil {
 		return err
 	}

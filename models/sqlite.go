@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
@@ -9,7 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/glebarez/sqlite"
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/gormlite"
 	"gorm.io/gorm"
 )
 
@@ -18,6 +20,7 @@ import (
 // NORMAL makes a commit survive the death of the process, though not of the
 // machine's power in that second. See ADR 1.
 var sqlitePragmas = []string{
+	fmt.Sprintf("busy_timeout(%d)", busyPatience.Milliseconds()), // first: the others wait as well
 	"synchronous(NORMAL)",
 	"foreign_keys(ON)",
 	"temp_store(MEMORY)",
@@ -27,80 +30,59 @@ func (db *DB) openSQLite(ctx context.Context, dsn string) error {
 	if err := refuseForeign(ctx, SQLiteFile(dsn)); err != nil {
 		return err
 	}
-	var err error
 	// The writer's cache (16 MB) holds what a bulk store changes until it commits.
-	writer := sqliteDSN(dsn, "busy_timeout(500)", "journal_mode(WAL)", "cache_size(-16000)") // see whenFree
-	for range walAttempts {
-		if db.write, err = gorm.Open(sqlite.Open(writer), db.gormConfig()); !isBusy(err) {
-			break
-		}
-		if err := errors.Join(ctx.Err(), closePool(db.write)); err != nil {
-			return err
-		}
-		time.Sleep(walPause)
-	}
+	writer, err := openPool(sqliteDSN(dsn, "journal_mode(WAL)", "cache_size(-16000)"))
 	if err != nil {
 		return err
 	}
-	pool, err := db.write.DB()
-	if err != nil {
+	writer.SetMaxOpenConns(1)
+	if db.write, err = db.openGORM(writer); err != nil {
 		return err
 	}
-	pool.SetMaxOpenConns(1)
+	if err := awaitWAL(ctx, writer); err != nil {
+		return err
+	}
 
-	if db.read, err = gorm.Open(sqlite.Open(readerDSN(dsn)), db.gormConfig()); err != nil {
-		return err
-	}
-	if pool, err = db.read.DB(); err != nil {
+	readers, err := openPool(readerDSN(dsn))
+	if err != nil {
 		return err
 	}
 	// A reader is bound by the CPU, so more than a few only cost memory.
 	n := max(4, runtime.NumCPU())
-	pool.SetMaxOpenConns(n)
-	pool.SetMaxIdleConns(n)
-	if err := checkForeign(ctx, pool); err != nil {
+	readers.SetMaxOpenConns(n)
+	readers.SetMaxIdleConns(n)
+	readers.SetConnMaxIdleTime(5 * time.Minute) // a connection keeps all the memory that it ever needed
+	if db.read, err = db.openGORM(readers); err != nil {
+		return err
+	}
+	if err := checkForeign(ctx, readers); err != nil {
 		return err
 	}
 	return db.faults.watch(SQLiteFile(dsn))
 }
 
-// Turning WAL on in a new file needs it for oneself, and SQLite does not wait
-// for that as it does for other locks: whoever comes second tries again.
-const (
-	walAttempts = 100
-	walPause    = 20 * time.Millisecond
-)
-
-func isBusy(err error) bool {
-	e, ok := errors.AsType[sqliteError](err)
-	return ok && e.Code()&0xff == sqliteBusy
+func (db *DB) openGORM(pool *sql.DB) (*gorm.DB, error) {
+	config := db.gormConfig()
+	config.DisableAutomaticPing = true // Open pings, for no longer than its context lasts
+	return gorm.Open(gormlite.OpenDB(pool), config)
 }
 
-// sqliteError is an error with SQLite's own code.
-type sqliteError interface {
-	error
-	Code() int
-}
+// busyPatience is how long a statement waits for a file that another program
+// writes to, unless its context ends before.
+const busyPatience = 30 * time.Second
 
-// freePatience is how long a transaction waits for a file that another program writes to.
-const freePatience = 30 * time.Second
-
-// whenFree begins something anew while another program writes to the SQLite
-// file, for freePatience at most and no longer than ctx lasts. SQLite would
-// wait by itself, but then nothing ends it before its time is over.
-func whenFree(ctx context.Context, begin func() error) error {
-	for begun := time.Now(); ; {
-		err := begin()
-		switch {
-		case !isBusy(err) || time.Since(begun) > freePatience:
+// awaitWAL connects, which turns WAL on in a new file. SQLite needs the file
+// for itself then and does not wait for that as it does for other locks: the
+// second of two programs tries again.
+func awaitWAL(ctx context.Context, pool *sql.DB) error {
+	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		if err := pool.PingContext(ctx); !isBusy(err) || time.Since(begun) > busyPatience {
 			return err
-		case ctx.Err() != nil:
-			return fmt.Errorf("%w, while another program writes: %w", ctx.Err(), err)
 		}
 	}
 }
 
-const sqliteBusy = 5 // SQLITE_BUSY; the upper bits of a code say more
+func isBusy(err error) bool { return errors.Is(err, sqlite3.BUSY) }
 
 // SQLiteFile is the path in a DATABASE_URL of SQLite.
 func SQLiteFile(dsn string) string {
@@ -116,7 +98,7 @@ func cutSQLite(dsn string) (file, query string) {
 
 // readerDSN is for the pool of readers, which makes no file: it is opened when there is one.
 func readerDSN(dsn string) string {
-	return sqliteDSN(dsn, "query_only(ON)", "busy_timeout(30000)") + "&mode=rw"
+	return sqliteDSN(dsn, "query_only(ON)") + "&mode=rw"
 }
 
 // sqliteDSN adds what every connection needs to the file's own options.
@@ -127,6 +109,8 @@ func sqliteDSN(dsn string, pragmas ...string) string {
 		opts = url.Values{}
 	}
 	opts.Set("_txlock", "immediate") // take the write lock first: no deadlock on upgrade
+	opts.Set("_timefmt", "sqlite")   // leave text alone that looks like a time
+	opts.Set("modeof", file)         // the write-ahead log is for those who may read the database
 	for _, p := range append(sqlitePragmas, pragmas...) {
 		opts.Add("_pragma", p)
 	}
@@ -134,5 +118,6 @@ func sqliteDSN(dsn string, pragmas ...string) string {
 }
 
 func sqliteURI(file string, opts url.Values) string {
-	return "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + opts.Encode()
+	query := strings.ReplaceAll(opts.Encode(), "+", "%20") // SQLite reads "+" as it is
+	return "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + query
 }

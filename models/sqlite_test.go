@@ -3,7 +3,9 @@ package models_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -14,43 +16,136 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// Another program writes to the SQLite file: whoever wants to write too waits
-// no longer than its context lasts, stores nothing then, and is served when the
-// file is free.
+// openSQLite opens and migrates a file.
+func openSQLite(t *testing.T, file string) *models.DB {
+	t.Helper()
+	db, err := models.Open(t.Context(), models.SQLite, file, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if err := db.Migrate(); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// A write waits while another program writes to the file, but no longer than
+// its context lasts. What was given up is not stored.
 func TestWriteWhileAnotherProgramDoes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "two.db")
-	var programs [2]*models.DB
-	for i := range programs {
-		db, err := models.Open(t.Context(), models.SQLite, file, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = db.Close() })
-		if err := db.Migrate(); err != nil {
-			t.Fatal(err)
-		}
-		programs[i] = db
-	}
-	modelstest.Exec(t, programs[0], "CREATE TABLE seen (n INTEGER)")
+	one, other := openSQLite(t, file), openSQLite(t, file)
+	modelstest.Exec(t, one, "CREATE TABLE seen (n INTEGER)")
 	see := func(ctx context.Context) error {
-		return programs[1].Write(ctx, func(tx *gorm.DB) error { return tx.Exec("INSERT INTO seen VALUES (1)").Error })
+		return other.Write(ctx, func(tx *gorm.DB) error { return tx.Exec("INSERT INTO seen VALUES (1)").Error })
 	}
-	err := programs[0].Write(t.Context(), func(*gorm.DB) error {
+	waited := make(chan error, 1)
+	err := one.Write(t.Context(), func(*gorm.DB) error {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		if err := see(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
+		go func() { waited <- see(t.Context()) }()
 		return nil
 	})
-	if err != nil {
-		t.Error(err)
-	}
-	if err := see(t.Context()); err != nil {
+	if err := errors.Join(err, <-waited); err != nil {
 		t.Error(err)
 	}
 	var n int
-	if err := programs[0].Read(t.Context()).Raw("SELECT count(*) FROM seen").Scan(&n).Error; err != nil || n != 1 {
+	if err := one.Read(t.Context()).Raw("SELECT count(*) FROM seen").Scan(&n).Error; err != nil || n != 1 {
 		t.Errorf("%d rows, %v", n, err)
+	}
+}
+
+// A statement ends with its context, and its error is the context's.
+func TestStatementEndsWithItsContext(t *testing.T) {
+	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n WHERE i < 0"
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		var n int
+		for name, run := range map[string]func(context.Context) error{
+			"read": func(ctx context.Context) error { return db.Read(ctx).Raw(endless).Scan(&n).Error },
+			"row":  func(ctx context.Context) error { return db.Read(ctx).Raw(endless).Row().Scan(&n) },
+			"write": func(ctx context.Context) error {
+				return db.Write(ctx, func(tx *gorm.DB) error { return tx.Exec(endless).Error })
+			},
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			if err := run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s after its time: %v", name, err)
+			}
+			cancel()
+			ctx, cancel = context.WithCancel(t.Context())
+			time.AfterFunc(50*time.Millisecond, cancel)
+			if err := run(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s that is cancelled: %v", name, err)
+			}
+		}
+		modelstest.Exec(t, db, "SELECT 1") // the connections still work
+	})
+}
+
+// Rows that break a rule of the schema are told apart.
+func TestConstraintErrors(t *testing.T) {
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		modelstest.Exec(t, db, "CREATE TABLE parents (id INTEGER PRIMARY KEY, name TEXT UNIQUE, age INTEGER NOT NULL CHECK (age >= 0))")
+		modelstest.Exec(t, db, "CREATE TABLE children (parent INTEGER REFERENCES parents)")
+		modelstest.Exec(t, db, "INSERT INTO parents VALUES (1, 'a', 1)")
+		for sql, want := range map[string]error{
+			"INSERT INTO parents VALUES (1, 'b', 1)":    gorm.ErrDuplicatedKey,
+			"INSERT INTO parents VALUES (2, 'a', 1)":    gorm.ErrDuplicatedKey,
+			"INSERT INTO children VALUES (3)":           gorm.ErrForeignKeyViolated,
+			"INSERT INTO parents VALUES (4, 'd', -1)":   nil, // another error
+			"INSERT INTO parents VALUES (5, 'e', NULL)": nil,
+		} {
+			err := db.Write(t.Context(), func(tx *gorm.DB) error { return tx.Exec(sql).Error })
+			for _, rule := range []error{gorm.ErrDuplicatedKey, gorm.ErrForeignKeyViolated} {
+				if err == nil || models.DatabaseDown(err) || errors.Is(err, rule) != (rule == want) {
+					t.Errorf("%s: %v, want %v", sql, err, want)
+				}
+			}
+		}
+	})
+}
+
+// Values come back as they were stored, among them text that looks like a
+// time, a blob without bytes and no blob.
+func TestSQLiteValues(t *testing.T) {
+	db := modelstest.New(t)
+	modelstest.Exec(t, db, "CREATE TABLE kept (flag INTEGER, moment INTEGER, content BLOB, empty BLOB, missing BLOB)")
+	moment := models.At(time.UnixMicro(7))
+	modelstest.Exec(t, db, "INSERT INTO kept VALUES (?, ?, ?, ?, ?)", true, moment, []byte("a\x00b"), []byte{}, []byte(nil))
+	var got struct {
+		Flag                    bool
+		Moment                  models.Time
+		Content, Empty, Missing []byte
+	}
+	if err := db.Read(t.Context()).Raw("SELECT * FROM kept").Scan(&got).Error; err != nil {
+		t.Fatal(err)
+	}
+	if !got.Flag || got.Moment != moment || string(got.Content) != "a\x00b" || got.Empty == nil || got.Missing != nil {
+		t.Errorf("got %+v", got)
+	}
+	const like = "2026-03-24T12:00:00Z"
+	var text any
+	if err := db.Read(t.Context()).Raw("SELECT ? || ''", like).Row().Scan(&text); err != nil || text != like {
+		t.Errorf("got %T %v, %v", text, text, err)
+	}
+}
+
+// A file has the name that is in DATABASE_URL, and those who may not read it
+// cannot read its write-ahead log either.
+func TestSQLiteFiles(t *testing.T) {
+	for _, name := range []string{"plain.db", "with space.db", "100%.db", "%20.db", "a#b&c=d.db", "ü.db"} {
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		openSQLite(t, file)
+		for _, end := range []string{"", "-wal"} {
+			if info, err := os.Stat(file + end); err != nil || info.Size() == 0 || info.Mode() != fs.FileMode(0o600) {
+				t.Errorf("%s%s: %v, %v", name, end, info, err)
+			}
+		}
 	}
 }

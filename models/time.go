@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// Day is the length of a day in UTC.
+const Day = 24 * time.Hour
+
 // Clock tells the time. Everything in models that needs the present asks one,
 // so that tests decide what day it is.
 type Clock func() time.Time
@@ -42,6 +45,9 @@ func At(t time.Time) Time {
 
 // Add is t moved by d.
 func (t Time) Add(d time.Duration) Time { return At(t.Time.Add(d)) }
+
+// StartOfDay is when t's day begins, in UTC.
+func (t Time) StartOfDay() Time { return At(t.Truncate(Day)) }
 
 // Value implements driver.Valuer.
 func (t Time) Value() (driver.Value, error) {

@@ -18,6 +18,7 @@ import (
 	"linkwatch/handlers/middleware"
 	"linkwatch/models"
 	"linkwatch/models/cleanup"
+	"linkwatch/models/lease"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/schedule"
@@ -62,6 +63,12 @@ func (a *App) Must(err error) {
 	if err != nil {
 		a.Fatal(err)
 	}
+}
+
+// Holder is the lease of an instance that claims for a test.
+func (a *App) Holder() lease.ID {
+	a.Helper()
+	return modelstest.Lease(a.TB, a.DB, "k_test")
 }
 
 // New makes a program. It is closed at the end of the test.

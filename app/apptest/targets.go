@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
 )
 
@@ -32,7 +31,7 @@ func (s *Site) Watch(address, name string, found ...targets.Result) targets.Targ
 func (s *Site) Record(t targets.Target, r targets.Result) {
 	s.Helper()
 	s.Clock.Advance(time.Minute)
-	holder := modelstest.Lease(s.TB, s.DB, "k_site")
+	holder := s.Holder()
 	s.Must(s.Targets.RequestCheck(s.Context(), t.ID))
 	due, _, err := s.Targets.Claim(s.Context(), holder, 100)
 	s.Must(err)
@@ -51,7 +50,7 @@ func (s *Site) Record(t targets.Target, r targets.Result) {
 // on until all with the shortest interval are due again.
 func (s *Site) CheckDue(find func(targets.Target) targets.Checked) {
 	s.Helper()
-	ts, _, err := s.Targets.Claim(s.Context(), modelstest.Lease(s.TB, s.DB, "k_site"), 500)
+	ts, _, err := s.Targets.Claim(s.Context(), s.Holder(), 500)
 	var done []targets.Checked
 	for _, t := range ts {
 		c := find(t)

@@ -22,7 +22,7 @@ func (a API) registerCleanup(r *api.API) {
 	api.Register(r, run, a.runCleanup)
 	var kinds []any
 	for _, k := range a.Cleanup.Kinds() {
-		kinds = append(kinds, k.Name)
+		kinds = append(kinds, k.Kind)
 	}
 	r.Enum("CleanupKind", "kind", kinds...)
 }
@@ -84,7 +84,7 @@ func toCleanupStats(job schedule.Job, main cleanup.Kind, totals []cleanup.Totals
 			SuccessfulRuns: t.SuccessfulRuns, FailedRuns: t.FailedRuns,
 			AverageCleanupMS: float64(t.Average().Microseconds()) / 1000,
 		}
-		if t.Kind == main.Name {
+		if t.Kind == main.Kind {
 			out.CleanupFigures = figures
 		}
 		out.Kinds = append(out.Kinds, CleanupKind{t.Kind, figures})

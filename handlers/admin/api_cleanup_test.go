@@ -38,7 +38,7 @@ func TestCleanupStats(t *testing.T) {
 		ended(s.App, 25)
 		apptest.Has(s.TB, s.Do("GET", cleanupStats, "").Want(200), map[string]any{"waiting": 25})
 		s.Must(s.Jobs.Request(s.Context(), cleanup.Job))
-		run, _, err := s.Jobs.Begin(s.Context(), cleanup.Job, inAnHour)
+		run, _, err := s.Jobs.Begin(s.Context(), s.Holder(), cleanup.Job, inAnHour)
 		s.Must(err)
 		for range 2 {
 			_, err = s.Cleanup.Batch(s.Context(), shortLinks, 20, s.ShortLinks.ReapEnded)
@@ -103,7 +103,7 @@ func TestRunCleanup(t *testing.T) {
 				s.Errorf("%d %s", a.Status, a.Body)
 			}
 		}
-		began, ok, err := s.Jobs.Begin(s.Context(), cleanup.Job, inAnHour)
+		began, ok, err := s.Jobs.Begin(s.Context(), s.Holder(), cleanup.Job, inAnHour)
 		if err != nil || !ok || began.Trigger != schedule.Manual {
 			s.Fatalf("%+v, %v, %v", began, ok, err)
 		}

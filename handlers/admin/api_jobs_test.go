@@ -32,7 +32,7 @@ func TestJobs(t *testing.T) {
 	s.Do("POST", "/v1/admin/jobs/revalidation/run", "").Want(http.StatusAccepted)
 
 	next := func(time.Time) time.Time { return time.Now().Add(time.Hour) }
-	run, began, err := s.Jobs.Begin(t.Context(), "revalidation", next)
+	run, began, err := s.Jobs.Begin(t.Context(), s.Holder(), "revalidation", next)
 	if err != nil || !began {
 		t.Fatal(began, err)
 	}
@@ -42,7 +42,7 @@ func TestJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Do("POST", "/v1/admin/jobs/revalidation/run", "").Want(http.StatusAccepted)
-	second, began, err := s.Jobs.Begin(t.Context(), "revalidation", next)
+	second, began, err := s.Jobs.Begin(t.Context(), s.Holder(), "revalidation", next)
 	if err != nil || !began {
 		t.Fatal(began, err)
 	}

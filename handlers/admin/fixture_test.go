@@ -14,12 +14,14 @@ const (
 	shortLinks      = "short_links"
 	visitDays       = "visit_days"
 	checkResults    = "check_results"
+	outages         = "outages"
+	targets         = "targets"
 	tags            = "tags"
 	idempotencyKeys = "idempotency_keys"
 )
 
 // kinds are all of them, in the order of a run.
-var kinds = []string{shortLinks, visitDays, checkResults, tags, idempotencyKeys}
+var kinds = []string{shortLinks, visitDays, checkResults, outages, targets, tags, idempotencyKeys}
 
 func inAnHour(now time.Time) time.Time { return now.Add(time.Hour) }
 
@@ -36,7 +38,7 @@ func declareReaper(a *apptest.App) {
 func ended(a *apptest.App, n int) {
 	a.Helper()
 	modelstest.Exec(a.TB, a.DB, `WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < ?)
-		INSERT INTO short_links (short_key, long_url, canonical_url, title, folded, max_visits, disabled, created_at, updated_at, expires_at, visits, bots)
+		INSERT INTO short_links (short_key, long_url, canonical_url, title, search_text, max_visits, disabled, created_at, updated_at, expires_at, visits, bots)
 		SELECT 'ended' || id, 'https://a.test', 'https://a.test', '', '', 0, FALSE, 1, 1, CAST(? AS BIGINT), 0, 0 FROM n`,
 		n, a.ShortLinks.Now().Add(-2*time.Hour))
 }

@@ -24,7 +24,7 @@ func TestCleanupPage(t *testing.T) {
 	apptest.WantText(t, a, ".flash", "starts within moments")
 	apptest.WantText(t, a, "#why-not", "It starts within moments.")
 	apptest.WantCount(t, a, "noscript", 1) // a browser without JavaScript asks again
-	run, began, err := s.Jobs.Begin(t.Context(), cleanup.Job, func(now time.Time) time.Time { return now.Add(time.Hour) })
+	run, began, err := s.Jobs.Begin(t.Context(), s.Holder(), cleanup.Job, func(now time.Time) time.Time { return now.Add(time.Hour) })
 	if err != nil || !began {
 		t.Fatal(began, err)
 	}

@@ -14,7 +14,8 @@ const maxClients = 10_000
 const idleClient = time.Minute
 
 // clients holds something about each client, of at most maxClients. It is not
-// safe for concurrent use: its owner locks it.
+// safe for concurrent use: its owner locks it. A library does not do: sethvargo/go-limiter
+// bounds no number of clients, and a cache such as otter may drop one that is being refused.
 type clients[T any] struct {
 	known map[netip.Prefix]*known[T]
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/gin-gonic/gin"
 	"golang.org/x/time/rate"
 )
@@ -71,11 +72,8 @@ func (e *Errors) Limit(routes *Table, password, publicURL string) gin.HandlerFun
 
 // rateLimited is a problem that says when to try again: what there was too much of, then the time.
 func rateLimited(what string, wait time.Duration) *Problem {
-	seconds, unit := int(math.Ceil(wait.Seconds())), "seconds"
-	if seconds == 1 {
-		unit = "second"
-	}
-	p := NewProblem(CodeRateLimited, fmt.Sprintf("%s Try again in %d %s.", what, seconds, unit))
+	seconds := int(math.Ceil(wait.Seconds()))
+	p := NewProblem(CodeRateLimited, fmt.Sprintf("%s Try again in %s.", what, english.Plural(seconds, "second", "")))
 	p.retryAfter = wait
 	return p
 }

@@ -69,7 +69,7 @@ func FormErrors(err error, fallback string, fields ...string) (e ui.Errors, ok b
 }
 
 // sentence makes a whole sentence of the message of a field.
-func sentence(message string) string { return strings.ToUpper(message[:1]) + message[1:] + "." }
+func sentence(message string) string { return ui.Sentence(message) + "." }
 
 // FilterError is what the search field of a list says about an error of one of
 // the list's text filters; "" for any other error. The search itself is the

@@ -122,7 +122,7 @@ func endOf(f views.Form, now models.Time) (models.Time, error) {
 				return models.At(t), nil
 			}
 		}
-		return models.Time{}, models.Invalid("expires_at", "needs a date and a time, such as %s", now.Add(24*time.Hour).Format("2006-01-02 15:04"))
+		return models.Time{}, models.Invalid("expires_at", "needs a date and a time, such as %s", now.Add(models.Day).Format("2006-01-02 15:04"))
 	}
 	after, err := time.ParseDuration(f.Ends)
 	if err != nil || after <= 0 {

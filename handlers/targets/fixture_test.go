@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
 )
 
@@ -49,7 +48,7 @@ func check(s *apptest.Server, id string, found ...targets.Result) {
 // checkDue records a result of a target that is due. pause is the Retry-After of its host.
 func checkDue(s *apptest.Server, id string, r targets.Result, pause ...time.Duration) {
 	s.Helper()
-	holder := modelstest.Lease(s.TB, s.DB, "k_test")
+	holder := s.Holder()
 	due, _, err := s.Targets.Claim(s.Context(), holder, 100)
 	s.Must(err)
 	i := slices.IndexFunc(due, func(t targets.Target) bool { return t.ID == id })

@@ -24,6 +24,8 @@ const (
 	shortLinks      = "short_links"
 	visitDays       = "visit_days"
 	checkResults    = "check_results"
+	outages         = "outages"
+	deletedTargets  = "targets"
 	tags            = "tags"
 	idempotencyKeys = "idempotency_keys"
 )
@@ -35,6 +37,7 @@ type fixture struct {
 	clock   *modelstest.Clock
 	cleanup *cleanup.Store
 	short   *shortlinks.Store
+	targets *targets.Store
 	kinds   []cleanup.Kind // of the next reaper
 	opts    Options
 	reg     *prometheus.Registry
@@ -53,14 +56,16 @@ func each(t *testing.T, test func(f fixture)) {
 // another is another instance: the same database and clock, stores of its own.
 func (f fixture) another() fixture {
 	f.short = shortlinks.NewStore(f.db, f.clock.Now, nil, nil, shortlinks.Options{TombstoneTTL: time.Hour, BufferTime: time.Hour})
-	watched := targets.NewStore(f.db, f.clock.Now, targets.Options{CheckInterval: time.Minute, Retention: 24 * time.Hour})
+	f.targets = targets.NewStore(f.db, f.clock.Now, targets.Options{CheckInterval: time.Minute, Retention: 24 * time.Hour})
 	saved := links.NewStore(f.db, f.clock.Now, nil, links.Options{CheckInterval: time.Hour})
 	f.kinds = []cleanup.Kind{
-		{Name: shortLinks, Remove: f.short.ReapEnded},
-		{Name: visitDays, Remove: f.short.ReapDays},
-		{Name: checkResults, Remove: watched.ReapResults},
-		{Name: tags, Remove: saved.ReapTags},
-		{Name: idempotencyKeys, Remove: f.db.ReapKeys(f.clock.Now)},
+		{Kind: shortLinks, Remove: f.short.ReapEnded},
+		{Kind: visitDays, Remove: f.short.ReapDays},
+		{Kind: checkResults, Remove: f.targets.ReapResults},
+		{Kind: outages, Remove: f.targets.ReapOutages},
+		{Kind: deletedTargets, Remove: f.targets.ReapTargets},
+		{Kind: tags, Remove: saved.ReapTags},
+		{Kind: idempotencyKeys, Remove: f.db.ReapKeys(f.clock.Now)},
 	}
 	f.cleanup = f.store()
 	f.opts = Options{Interval: 15 * time.Minute, BatchSize: 10, MaxDuration: time.Hour}
@@ -73,7 +78,7 @@ func (f fixture) store() *cleanup.Store { return cleanup.NewStore(f.db, f.clock.
 
 // only keeps the reaper to some kinds.
 func (f fixture) only(names ...string) fixture {
-	f.kinds = slices.DeleteFunc(slices.Clone(f.kinds), func(k cleanup.Kind) bool { return !slices.Contains(names, k.Name) })
+	f.kinds = slices.DeleteFunc(slices.Clone(f.kinds), func(k cleanup.Kind) bool { return !slices.Contains(names, k.Kind) })
 	return f
 }
 
@@ -87,7 +92,7 @@ func (f fixture) keeping(name string) fixture {
 // at is where a kind is among the fixture's.
 func (f fixture) at(name string) int {
 	f.Helper()
-	i := slices.IndexFunc(f.kinds, func(k cleanup.Kind) bool { return k.Name == name })
+	i := slices.IndexFunc(f.kinds, func(k cleanup.Kind) bool { return k.Kind == name })
 	if i < 0 {
 		f.Fatalf("no kind %s", name)
 	}
@@ -100,8 +105,24 @@ func (f fixture) ended(n int) { f.endedAt(n, f.cleanup.Now().Add(-2*time.Hour)) 
 func (f fixture) endedAt(n int, at models.Time) {
 	f.Helper()
 	modelstest.Exec(f, f.db, `WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < ?)
-		INSERT INTO short_links (short_key, long_url, canonical_url, title, folded, max_visits, disabled, created_at, updated_at, expires_at, visits, bots)
+		INSERT INTO short_links (short_key, long_url, canonical_url, title, search_text, max_visits, disabled, created_at, updated_at, expires_at, visits, bots)
 		SELECT 'ended' || id, 'https://a.test', 'https://a.test', '', '', 0, FALSE, 1, 1, CAST(? AS BIGINT), 0, 0 FROM n`, n, at)
+}
+
+// deleted stores a target with n results that was deleted two days ago.
+func (f fixture) deleted(n int) {
+	f.Helper()
+	made, _, err := f.targets.Add(f.Context(), targets.New{URL: "https://a.test"})
+	if err == nil {
+		err = f.targets.Delete(f.Context(), made.ID)
+	}
+	if err != nil {
+		f.Fatal(err)
+	}
+	modelstest.Exec(f, f.db, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+		INSERT INTO check_results (target_seq, checked_at, outcome, status_code, latency_ms, attempts, error, interval_ms)
+		SELECT CAST(? AS BIGINT), CAST(? AS BIGINT) + i, 0, 200, 1, 1, '', 1 FROM n`, n, made.Seq, f.cleanup.Now())
+	modelstest.Exec(f, f.db, "UPDATE targets SET deleted_at = ?", f.cleanup.Now().Add(-48*time.Hour))
 }
 
 // keys stores n Idempotency-Keys of two days ago.

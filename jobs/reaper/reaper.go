@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"linkwatch/jobs"
@@ -48,7 +48,7 @@ func Reaper(store *cleanup.Store, opts Options, reg prometheus.Registerer) (jobs
 	}
 	for _, kind := range store.Kinds() {
 		if kind.Kept == "" {
-			rows.WithLabelValues(kind.Name) // there with 0 before the first
+			rows.WithLabelValues(kind.Kind) // there with 0 before the first
 		}
 	}
 	r := &reaper{store, opts, rows}
@@ -80,14 +80,14 @@ type task struct {
 }
 
 // run is one run of the job.
-func (r *reaper) run(taking, working context.Context) (summary string, err error) {
+func (r *reaper) run(taking, working context.Context) (did string, err error) {
 	inTime, cancel := context.WithTimeout(taking, r.opts.MaxDuration)
 	defer cancel()
 	var tasks []*task
 	now := r.store.Now()
 	for _, kind := range r.store.Kinds() {
 		if kind.Kept == "" {
-			tasks = append(tasks, &task{Run: cleanup.Run{StartedAt: now, Kind: kind.Name}, of: kind, limit: r.opts.BatchSize})
+			tasks = append(tasks, &task{Run: cleanup.Run{StartedAt: now, Kind: kind.Kind}, of: kind, limit: r.opts.BatchSize})
 		}
 	}
 	left := slices.Clone(tasks)
@@ -103,7 +103,7 @@ func (r *reaper) run(taking, working context.Context) (summary string, err error
 		}
 	}
 	err = r.finish(working, tasks)
-	return r.summary(tasks, len(left) > 0, taking.Err() != nil), err
+	return summary(tasks, len(left) > 0, taking.Err() != nil), err
 }
 
 // batch deletes one batch of a kind and tells how long it took, and whether
@@ -164,11 +164,11 @@ func (r *reaper) finish(working context.Context, tasks []*task) error {
 }
 
 // summary is what a run did, for the job's history: "1,000 old notes, 3 drafts".
-func (r *reaper) summary(tasks []*task, more, stopped bool) string {
+func summary(tasks []*task, more, stopped bool) string {
 	var parts []string
 	for _, t := range tasks {
 		if t.Cleaned > 0 {
-			parts = append(parts, count(t.Cleaned)+" "+t.of.Noun(t.Cleaned))
+			parts = append(parts, humanize.Comma(t.Cleaned)+" "+t.of.Noun(t.Cleaned))
 		}
 	}
 	did := strings.Join(parts, ", ")
@@ -182,13 +182,4 @@ func (r *reaper) summary(tasks []*task, more, stopped bool) string {
 		did += "; the time was up, the next run goes on"
 	}
 	return did
-}
-
-// count writes a number with commas between thousands: "12,804".
-func count(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -77,6 +77,21 @@ func TestReaper_KindsTakeTurns(t *testing.T) {
 	})
 }
 
+// A deleted target goes after its history: in the same run, or in the next one if
+// that takes more than a batch.
+func TestReaper_DeletedTargets(t *testing.T) {
+	each(t, func(f fixture) {
+		f.deleted(3)
+		f.run("3 check results, 1 target")
+		f.deleted(15)
+		f.another().run("15 check results")
+		f.another().run("1 target")
+		if n := f.rows("targets"); n != 0 {
+			t.Errorf("%d targets are left", n)
+		}
+	})
+}
+
 // When the time is over no further batch begins, the run is a success, and the
 // next one goes on where it ended.
 func TestReaper_TimeLimit(t *testing.T) {
@@ -122,7 +137,7 @@ func TestReaper_StatisticsTracking(t *testing.T) {
 	each(t, func(f fixture) {
 		f.ended(1012)
 		f.keys(3)
-		modelstest.Exec(t, f.db, "INSERT INTO tags (id, name, folded, link_count, created_at, last_used_at) VALUES ('g_x', 'x', 'x', 0, 1, 1)")
+		modelstest.Exec(t, f.db, "INSERT INTO tags (id, name, folded_name, link_count, created_at, last_used_at) VALUES ('g_x', 'x', 'x', 0, 1, 1)")
 		f.opts.BatchSize = 1000
 		began := f.cleanup.Now()
 		f.run("1,012 short links, 1 tag, 3 idempotency keys")
@@ -131,7 +146,7 @@ func TestReaper_StatisticsTracking(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		for _, kind := range f.kinds {
-			if got := f.of(kind.Name); got.SuccessfulRuns != 1 || got.LastRunAt != began {
+			if got := f.of(kind.Kind); got.SuccessfulRuns != 1 || got.LastRunAt != began {
 				t.Errorf("%+v", got)
 			}
 		}
@@ -150,8 +165,10 @@ func TestReaper_StatisticsTracking(t *testing.T) {
 # TYPE linkwatch_cleanup_rows_total counter
 linkwatch_cleanup_rows_total{kind="check_results"} 0
 linkwatch_cleanup_rows_total{kind="idempotency_keys"} 3
+linkwatch_cleanup_rows_total{kind="outages"} 0
 linkwatch_cleanup_rows_total{kind="short_links"} 1012
 linkwatch_cleanup_rows_total{kind="tags"} 1
+linkwatch_cleanup_rows_total{kind="targets"} 0
 linkwatch_cleanup_rows_total{kind="visit_days"} 0
 `))
 		if err != nil {
@@ -340,12 +357,4 @@ func TestReaper_Configuration(t *testing.T) {
 			t.Error("two reapers share the metrics of one program")
 		}
 	})
-}
-
-func TestCount(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1_234_567: "1,234,567"} {
-		if got := count(n); got != want {
-			t.Errorf("%d is %q, want %q", n, got, want)
-		}
-	}
 }

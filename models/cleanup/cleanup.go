@@ -30,7 +30,7 @@ type Remove func(tx *gorm.DB, limit int) (int64, error)
 
 // Kind is one kind of rows that the reaper deletes, as a system registers it.
 type Kind struct {
-	Name        string // in the database and the API: "old_notes"
+	Kind        string // its name in the database, the API and the metrics: "old_notes"
 	Label       string // for people: "Old notes"
 	Description string // which of them are deleted: "older than 30 days"
 	Note        string // a sentence about it for the head of the page; only of the main kind
@@ -43,7 +43,7 @@ type Kind struct {
 
 // Noun is the name of n rows: "old note", "old notes".
 func (k Kind) Noun(n int64) string {
-	words := strings.ReplaceAll(k.Name, "_", " ")
+	words := strings.ReplaceAll(k.Kind, "_", " ")
 	if n == 1 {
 		return strings.TrimSuffix(words, "s")
 	}

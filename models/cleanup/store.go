@@ -122,8 +122,8 @@ func (s *Store) Totals(ctx context.Context) ([]Totals, error) {
 	}
 	all := make([]Totals, len(s.kinds))
 	for i, kind := range s.kinds {
-		all[i] = of[kind.Name]
-		all[i].Kind = kind.Name
+		all[i] = of[kind.Kind]
+		all[i].Kind = kind.Kind
 	}
 	return all, nil
 }

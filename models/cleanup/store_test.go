@@ -41,7 +41,7 @@ func each(t *testing.T, test func(f fixture)) {
 
 // another is the store of another instance: of the same database and clock.
 func (f fixture) another() *cleanup.Store {
-	return cleanup.NewStore(f.db, f.clock.Now, cleanup.Kind{Name: notes}, cleanup.Kind{Name: pages})
+	return cleanup.NewStore(f.db, f.clock.Now, cleanup.Kind{Kind: notes}, cleanup.Kind{Kind: pages})
 }
 
 // fill makes n rows to delete.
@@ -79,7 +79,7 @@ func (f fixture) of(kind string) cleanup.Totals {
 		f.Fatalf("%d totals, %v", len(all), err)
 	}
 	for i, t := range all {
-		if t.Kind != f.Kinds()[i].Name {
+		if t.Kind != f.Kinds()[i].Kind {
 			f.Fatalf("the totals begin with %s", t.Kind)
 		}
 		if t.Kind == kind {

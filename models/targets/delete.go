@@ -3,7 +3,6 @@ package targets
 import (
 	"context"
 	"errors"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -11,7 +10,7 @@ import (
 )
 
 // KeepDeleted is how long a deleted target can be restored.
-const KeepDeleted = 24 * time.Hour
+const KeepDeleted = models.Day
 
 // Delete stops watching a target. It can be restored for KeepDeleted.
 // CodeNotFound if there is none.
@@ -38,7 +37,7 @@ func (s *Store) Restore(ctx context.Context, id string) (Target, error) {
 			return err
 		}
 		now := s.clock.Now()
-		if t.DeletedAt.Before(now.Add(-KeepDeleted).Time) { // being purged
+		if t.DeletedAt.Before(now.Add(-KeepDeleted).Time) { // the reaper may be deleting its history
 			return models.NotFound("target")
 		}
 		changes := map[string]any{"deleted_at": nil}

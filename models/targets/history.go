@@ -37,8 +37,8 @@ var shapes = map[Range]struct {
 	Last24h:  {"target_hours", time.Hour},
 	Last7d:   {"target_hours", 2 * time.Hour},
 	Last30d:  {"target_hours", 6 * time.Hour},
-	Last90d:  {"target_days", day},
-	Last365d: {"target_days", 5 * day},
+	Last90d:  {"target_days", models.Day},
+	Last365d: {"target_days", 5 * models.Day},
 }
 
 // History returns the history of a target over a range that ends at t.AsOf, in 24

@@ -33,7 +33,14 @@ func TestQueryPlans(t *testing.T) {
 	results := func(filter targets.ResultFilter) func() error {
 		return func() error { _, err := f.Results(ctx, filter, after, 50); return err }
 	}
-	f.clock.Advance(2 * time.Minute)
+	reap := func(remove remove) func() error {
+		return func() error {
+			return f.db.Write(ctx, func(tx *gorm.DB) error { _, err := remove(tx, 1000); return err })
+		}
+	}
+	f.insertOutage(ids[9], f.Now(), time.Minute)
+	f.must(f.Delete(ctx, ids[9]))
+	f.clock.Advance(targets.KeepDeleted + 2*time.Minute)
 	for _, c := range []struct {
 		name string
 		do   func() error
@@ -76,10 +83,9 @@ func TestQueryPlans(t *testing.T) {
 		{"status page", func() error { _, err := f.PageBySlug(ctx, "s"); return err }},
 		{"status page days", func() error { _, err := f.PageDays(ctx, page); return err }},
 		{"badge", func() error { _, err := f.Public(ctx, ids[0]); return err }},
-		{"reap results", func() error {
-			return f.db.Write(ctx, func(tx *gorm.DB) error { _, err := f.ReapResults(tx, 1000); return err })
-		}},
-		{"purge", func() error { _, err := f.Purge(ctx, ctx); return err }},
+		{"reap results", reap(f.ReapResults)},
+		{"reap outages", reap(f.ReapOutages)},
+		{"reap targets", reap(f.ReapTargets)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, s := range modelstest.Sent(t, f.db, c.do) {

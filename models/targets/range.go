@@ -26,8 +26,6 @@ var Ranges = []Range{Last24h, Last7d, Last30d, Last90d, Last365d}
 // Windows are the ranges over which Target.Uptime is kept.
 var Windows = []Range{Last24h, Last7d, Last30d, Last90d}
 
-const day = 24 * time.Hour
-
 var rangeDays = map[Range]int{Last24h: 1, Last7d: 7, Last30d: 30, Last90d: 90, Last365d: 365}
 
 // ParseRange reads a range; "" is Last24h.
@@ -46,7 +44,7 @@ func (r Range) From(now models.Time) models.Time {
 	if r == Last24h {
 		return models.At(now.Truncate(time.Hour).Add(-23 * time.Hour))
 	}
-	return models.At(now.Truncate(day).Add(-time.Duration(rangeDays[r]-1) * day))
+	return now.StartOfDay().Add(-time.Duration(rangeDays[r]-1) * models.Day)
 }
 
 // CountsSince returns when the known time of a share begins, if that is later than

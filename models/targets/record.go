@@ -193,10 +193,13 @@ func (b *batch) store(s *Store, tx *gorm.DB) error {
 	return s.storeSums(tx, hours, days)
 }
 
+// KeepDays is for how many days a target's roll-ups of days and its outages are kept.
+const KeepDays = 400
+
 // How long roll-ups are kept: what the ranges need, and a little more.
 const (
-	hoursKept = 35 * day
-	daysKept  = 400 * day
+	hoursKept = 35 * models.Day
+	daysKept  = KeepDays * models.Day
 )
 
 // sumRow is a row of target_hours or target_days.
@@ -224,7 +227,7 @@ func (s *Store) storeSums(tx *gorm.DB, hours, days []sumRow) error {
 	for table, age := range map[string]time.Duration{"target_hours": hoursKept, "target_days": daysKept} {
 		rows := models.NewRows("target_seq bigint, before bigint")
 		for _, d := range days {
-			rows.Add(d.TargetSeq, d.BucketStart.Add(day-age))
+			rows.Add(d.TargetSeq, d.BucketStart.Add(models.Day-age))
 		}
 		err := rows.Exec(tx, "DELETE FROM "+table+` WHERE (target_seq, bucket_start) IN (
 			SELECT s.target_seq, s.bucket_start FROM {rows} AS r JOIN `+table+` AS s ON s.target_seq = r.target_seq AND s.bucket_start < r.before)`).Error

@@ -261,12 +261,12 @@ func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShar
 	for _, t := range p.Targets {
 		days[t.Seq] = make([]DayShare, PageDays)
 		for i := range days[t.Seq] {
-			days[t.Seq][i].At = from.Add(time.Duration(i) * day)
+			days[t.Seq][i].At = from.Add(time.Duration(i) * models.Day)
 		}
 		rows = appendSums(rows, t.Seq, t.underWay(now).days)
 	}
 	for _, r := range rows {
-		i := int(r.BucketStart.Sub(from.Time) / day)
+		i := int(r.BucketStart.Sub(from.Time) / models.Day)
 		if !r.BucketStart.Before(from.Time) && i < PageDays {
 			of := &days[r.TargetSeq][i]
 			of.Share = of.plus(r.share())

@@ -6,24 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"gorm.io/gorm"
-
 	"linkwatch/models"
 	"linkwatch/models/targets"
 )
-
-func insertResults(seq int64, n int) func(tx *gorm.DB) error {
-	return func(tx *gorm.DB) error {
-		for i := range n {
-			err := tx.Exec("INSERT INTO check_results (target_seq, checked_at, outcome, status_code, latency_ms, attempts, error) VALUES (?, ?, 0, 200, 1, 1, '')",
-				seq, 1_000_000+i).Error
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
 
 func TestStatusPages(t *testing.T) {
 	each(t, func(f fixture) {

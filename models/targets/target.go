@@ -4,8 +4,6 @@
 package targets
 
 import (
-	"time"
-
 	"linkwatch/models"
 	"linkwatch/models/lease"
 )
@@ -138,7 +136,7 @@ const (
 )
 
 // TLSSoon is how long before its end a certificate counts as expiring.
-const TLSSoon = 14 * 24 * time.Hour
+const TLSSoon = 14 * models.Day
 
 // ParseCertificate reads the parameter "certificate"; "" means any.
 func ParseCertificate(s string) (Certificate, error) {

@@ -85,7 +85,7 @@ func (t *Target) roll(at models.Time, ended *sums) {
 	}
 	if !t.Hour.empty() {
 		ended.hours = append(ended.hours, t.Hour)
-		if of := models.At(t.Hour.BucketStart.Truncate(day)); of != t.Day.BucketStart {
+		if of := t.Hour.BucketStart.StartOfDay(); of != t.Day.BucketStart {
 			if !t.Day.empty() {
 				ended.days = append(ended.days, t.Day)
 			}
@@ -94,7 +94,7 @@ func (t *Target) roll(at models.Time, ended *sums) {
 		t.Day = t.Day.plus(t.Hour)
 	}
 	t.Hour = Sum{BucketStart: hour}
-	if !t.Day.empty() && hour.Truncate(day).After(t.Day.BucketStart.Time) {
+	if !t.Day.empty() && hour.StartOfDay().After(t.Day.BucketStart.Time) {
 		ended.days = append(ended.days, t.Day)
 		t.Day = Sum{}
 	}

@@ -150,8 +150,7 @@ func TestUptimeIsThatOfTheRawResults(t *testing.T) {
 			}
 			f.must(f.Delete(f.Context(), l.id))
 			f.clock.Advance(targets.KeepDeleted + time.Second)
-			_, err := f.Purge(f.Context(), f.Context())
-			f.must(err)
+			f.reapAll()
 		}
 	})
 }

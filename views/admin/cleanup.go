@@ -26,11 +26,11 @@ type Cleanup struct {
 // kind is a kind by its name.
 func (v Cleanup) kind(name string) cleanup.Kind {
 	for _, k := range v.Kinds {
-		if k.Name == name {
+		if k.Kind == name {
 			return k
 		}
 	}
-	return cleanup.Kind{Name: name}
+	return cleanup.Kind{Kind: name}
 }
 
 // main is n rows of the main kind in words: "1 short link".
@@ -90,7 +90,7 @@ func (v Cleanup) waits() string {
 
 // did says how many rows of the main kind were deleted so far.
 func (v Cleanup) did() string {
-	t := v.of(v.Main.Name)
+	t := v.of(v.Main.Kind)
 	if t.SuccessfulRuns+t.FailedRuns == 0 {
 		return ""
 	}
@@ -126,7 +126,7 @@ func (v Cleanup) runs() []reaperRun {
 		}
 		of := &all[len(all)-1]
 		of.took += r.Duration
-		if r.Kind == v.Main.Name {
+		if r.Kind == v.Main.Kind {
 			of.main += r.Cleaned
 		} else {
 			of.others += r.Cleaned

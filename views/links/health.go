@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"linkwatch/models/links"
+	"linkwatch/views/ui"
 )
 
 // healthIcon is the icon of a health.
@@ -36,21 +37,14 @@ func explain(l links.Link) string {
 		}
 		return fmt.Sprintf("The site keeps programs out (it answered %d). It may open in your browser; it is never expired for this.", l.LastStatusCode)
 	case links.Suspect:
-		return fmt.Sprintf("Could not be reached: %s, %s in a row. After %d it counts as dead.", cause, days(l.Failures), links.DeadAfter)
+		return fmt.Sprintf("Could not be reached: %s, %s in a row. After %d it counts as dead.", cause, ui.Plural(l.Failures, "day"), links.DeadAfter)
 	case links.Dead:
 		if links.Gone(l.LastStatusCode) {
 			return fmt.Sprintf("The page is gone: %s.", cause)
 		}
-		return fmt.Sprintf("Could not be reached: %s, %s in a row.", cause, days(l.Failures))
+		return fmt.Sprintf("Could not be reached: %s, %s in a row.", cause, ui.Plural(l.Failures, "day"))
 	case links.Unchecked:
 		return "Not looked at yet. The next check will fetch it."
 	}
 	return ""
-}
-
-func days(n int) string {
-	if n == 1 {
-		return "1 day"
-	}
-	return fmt.Sprintf("%d days", n)
 }

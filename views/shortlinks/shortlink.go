@@ -170,7 +170,7 @@ func (v ShortLink) bucketDay(d shortlinks.Day) string {
 	if n == 1 {
 		return d.Start.Format("2 Jan 2006")
 	}
-	return d.Start.Format("2 Jan") + " to " + d.Start.Add(time.Duration(n-1)*24*time.Hour).Format("2 Jan 2006")
+	return d.Start.Format("2 Jan") + " to " + d.Start.Add(time.Duration(n-1)*models.Day).Format("2 Jan 2006")
 }
 
 // chart is the visits as the chart draws them.

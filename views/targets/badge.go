@@ -81,9 +81,9 @@ func UptimeBadge(t targets.Target, r targets.Range) Badge {
 // is cached.
 func sinceDate(since, now models.Time) string {
 	switch age := now.Sub(since.Time); {
-	case age < day:
+	case age < models.Day:
 		return since.Format("15:04 UTC")
-	case age < 300*day:
+	case age < 300*models.Day:
 		return since.Format("2 Jan")
 	}
 	return since.Format("2 Jan 2006")

@@ -27,7 +27,7 @@ type ChecksPlace struct {
 
 // ChecksSince are the times back that the history can be limited to, by the
 // parameter "since".
-var ChecksSince = map[string]time.Duration{"1h": time.Hour, "24h": day, "7d": 7 * day}
+var ChecksSince = map[string]time.Duration{"1h": time.Hour, "24h": models.Day, "7d": 7 * models.Day}
 
 var sinceChoices = []struct{ word, label string }{{"", "Any time"}, {"1h", "Hour"}, {"24h", "24 hours"}, {"7d", "7 days"}}
 

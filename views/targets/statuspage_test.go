@@ -45,12 +45,12 @@ func TestVerdict(t *testing.T) {
 
 func TestDayKind(t *testing.T) {
 	for share, want := range map[targets.Share]beatKind{
-		{}:        beatNone,
-		{Up: day}: beatUp,
-		{Up: day - time.Second, Down: time.Second}: beatPartly,
-		{Up: time.Hour, Down: time.Hour}:           beatPartly,
-		{Up: time.Hour, Down: 2 * time.Hour}:       beatDown,
-		{Down: time.Second}:                        beatDown,
+		{}:               beatNone,
+		{Up: models.Day}: beatUp,
+		{Up: models.Day - time.Second, Down: time.Second}: beatPartly,
+		{Up: time.Hour, Down: time.Hour}:                  beatPartly,
+		{Up: time.Hour, Down: 2 * time.Hour}:              beatDown,
+		{Down: time.Second}:                               beatDown,
 	} {
 		if got := dayKind(share); got != want {
 			t.Errorf("%+v is %s, want %s", share, got, want)

@@ -14,8 +14,6 @@ import (
 	"linkwatch/views/ui"
 )
 
-const day = 24 * time.Hour
-
 // Target is the page of one target.
 type Target struct {
 	ui.Page
@@ -249,12 +247,12 @@ func tick(r targets.Range, t time.Time) string {
 // bucketTime is when a bucket was, in UTC: "24 Mar, 14:00 to 15:00".
 func bucketTime(b targets.Bucket) string {
 	switch length := b.To.Sub(b.From.Time); {
-	case length < day:
+	case length < models.Day:
 		return b.From.Format("2 Jan, 15:04") + " to " + b.To.Format("15:04")
-	case length == day:
+	case length == models.Day:
 		return b.From.Format("2 Jan 2006")
 	}
-	return b.From.Format("2 Jan") + " to " + b.To.Add(-day).Format("2 Jan 2006")
+	return b.From.Format("2 Jan") + " to " + b.To.Add(-models.Day).Format("2 Jan 2006")
 }
 
 func bucketFigures(b targets.Bucket) string {

@@ -82,8 +82,8 @@ func TestChart(t *testing.T) {
 			t.Errorf("point %d is %+v, want %+v", i, c.Points[i], want)
 		}
 	}
-	day := targets.Bucket{From: from, To: from.Add(24 * time.Hour)}
-	week := targets.Bucket{From: from, To: from.Add(7 * 24 * time.Hour)}
+	day := targets.Bucket{From: from, To: from.Add(models.Day)}
+	week := targets.Bucket{From: from, To: from.Add(7 * models.Day)}
 	if bucketTime(day) != "23 Mar 2026" || bucketTime(week) != "23 Mar to 29 Mar 2026" {
 		t.Errorf("%q, %q", bucketTime(day), bucketTime(week))
 	}

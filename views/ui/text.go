@@ -5,6 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
 	"linkwatch/models"
 )
 
@@ -27,11 +30,7 @@ func Host(address string) string {
 
 // Count writes a number with a thin space between thousands: "12 804".
 func Count[N int | int64](n N) string {
-	s := strconv.FormatInt(int64(n), 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "\u202f" + s[i:]
-	}
-	return s
+	return strings.ReplaceAll(humanize.Comma(int64(n)), ",", "\u202f")
 }
 
 // Percent writes a ratio from 0 to 1 with two decimals: "99.98%". Only 1 is
@@ -53,10 +52,7 @@ func Plural[N int | int64](n N, noun string) string {
 
 // Noun is the noun of a count, without it: "link", "links".
 func Noun[N int | int64](n N, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
+	return english.PluralWord(int(n), noun, "")
 }
 
 // Sentence returns s with its first letter in upper case.

@@ -3,10 +3,12 @@ package ui
 import (
 	"fmt"
 	"time"
+
+	"linkwatch/models"
 )
 
 const (
-	day   = 24 * time.Hour
+	day   = models.Day
 	week  = 7 * day
 	month = 30 * day
 	year  = 365 * day

@@ -1,0 +1,128 @@
+package modelstest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/uuid"
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// Queries counts the statements that are sent through db from now on.
+func Queries(t testing.TB, db *models.DB) *atomic.Int64 {
+	t.Helper()
+	var n atomic.Int64
+	observe(t, db, func(*gorm.DB) { n.Add(1) })
+	return &n
+}
+
+// Statement is one statement as it was sent.
+type Statement struct {
+	SQL  string
+	Vars []any
+}
+
+// Statements gathers what is sent through db until stop is called, which
+// answers it.
+func Statements(t testing.TB, db *models.DB) (stop func() []Statement) {
+	t.Helper()
+	var mu sync.Mutex
+	var sent []Statement
+	stopped := false
+	observe(t, db, func(g *gorm.DB) {
+		mu.Lock()
+		defer mu.Unlock()
+		if sql := g.Statement.SQL.String(); !stopped && sql != "" {
+			sent = append(sent, Statement{sql, slices.Clone(g.Statement.Vars)})
+		}
+	})
+	return func() []Statement {
+		mu.Lock()
+		defer mu.Unlock()
+		stopped = true
+		return sent
+	}
+}
+
+// Sent is what do sends through db. It fails the test if do fails or sends nothing.
+func Sent(t testing.TB, db *models.DB, do func() error) []Statement {
+	t.Helper()
+	stop := Statements(t, db)
+	if err := do(); err != nil {
+		t.Fatal(err)
+	}
+	sent := stop()
+	if len(sent) == 0 {
+		t.Error("no statement was seen")
+	}
+	return sent
+}
+
+// Plan is how SQLite would run a statement, step by step. A plain INSERT has none.
+func Plan(t testing.TB, db *models.DB, s Statement) (steps []string) {
+	t.Helper()
+	if strings.HasPrefix(s.SQL, "INSERT") {
+		return nil
+	}
+	var rows []struct{ Detail string }
+	// On the writer: the readers do not even explain a statement that changes something.
+	err := db.Write(context.Background(), func(tx *gorm.DB) error {
+		return tx.Raw("EXPLAIN QUERY PLAN "+s.SQL, s.Vars...).Scan(&rows).Error
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", s.SQL, err)
+	}
+	for _, r := range rows {
+		steps = append(steps, r.Detail)
+	}
+	return steps
+}
+
+// ReadsAll says whether a step of a plan reads a whole table.
+func ReadsAll(step string) bool {
+	return strings.HasPrefix(step, "SCAN ") && !strings.Contains(step, "INDEX") &&
+		!strings.Contains(step, "CONSTANT ROW") && !strings.Contains(step, "VIRTUAL TABLE")
+}
+
+// Sorts says whether a step of a plan sorts rows.
+func Sorts(step string) bool { return strings.Contains(step, "TEMP B-TREE") }
+
+// AfterRead calls do after each statement outside of a transaction from now on.
+// do may write to the store. It is for SQLite: on PostgreSQL transactions use
+// the same handle.
+func AfterRead(t testing.TB, db *models.DB, do func()) {
+	t.Helper()
+	if err := register(db.Read(context.Background()), func(*gorm.DB) { do() }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// observe calls see after each statement from now on.
+func observe(t testing.TB, db *models.DB, see func(*gorm.DB)) {
+	t.Helper()
+	register := func(g *gorm.DB) error { return register(g, see) }
+	err := register(db.Read(context.Background()))
+	if err == nil && db.Engine == models.SQLite { // on PostgreSQL both are one handle
+		err = db.Write(context.Background(), register)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func register(g *gorm.DB, see func(*gorm.DB)) error {
+	name := "modelstest:" + uuid.NewString()
+	cb := g.Callback()
+	return errors.Join(
+		cb.Query().After("gorm:query").Register(name, see), cb.Row().After("gorm:row").Register(name, see),
+		cb.Raw().After("gorm:raw").Register(name, see), cb.Create().After("gorm:create").Register(name, see),
+		cb.Update().After("gorm:update").Register(name, see), cb.Delete().After("gorm:delete").Register(name, see),
+	)
+}

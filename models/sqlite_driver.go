@@ -1,0 +1,110 @@
+package models
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/ncruces/go-sqlite3"
+	sqlitedriver "github.com/ncruces/go-sqlite3/driver"
+	"github.com/ncruces/go-sqlite3/ext/fts5"
+)
+
+// openPool opens an SQLite database by its URI. Its connections have FTS5. A
+// statement that its context ended returns the context's error, of which the
+// driver by itself says only that SQLite was interrupted or busy.
+func openPool(uri string) (*sql.DB, error) {
+	c, err := (&sqlitedriver.SQLite{}).OpenConnector(uri)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector{c}), nil
+}
+
+// maxMemory is how much memory a connection may take. The driver panics when
+// its limit is reached, which is 256 MB by default: too little to sort the rows
+// of a large database in memory. It is reserved as addresses, not as memory.
+const maxMemory = 4 << 30
+
+type connector struct{ driver.Connector }
+
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	if bits.UintSize == 64 {
+		ctx = sqlite3.WithMaxMemory(ctx, maxMemory)
+	}
+	opened, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, ended(ctx, err)
+	}
+	conn := sqliteConn{opened.(driverConn)}
+	if err := fts5.Register(conn.Raw()); err != nil {
+		return nil, errors.Join(ended(ctx, err), conn.Close())
+	}
+	return conn, nil
+}
+
+// ended adds the error of a context that is over to the error by which SQLite
+// gave up because of that.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil && (errors.Is(err, sqlite3.INTERRUPT) || errors.Is(err, sqlite3.BUSY)) {
+		return fmt.Errorf("%w: %w", ctx.Err(), err)
+	}
+	return err
+}
+
+type driverConn interface {
+	sqlitedriver.Conn
+	driver.ExecerContext
+}
+
+type sqliteConn struct{ driverConn }
+
+func (c sqliteConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	tx, err := c.driverConn.BeginTx(ctx, opts)
+	return tx, ended(ctx, err)
+}
+
+func (c sqliteConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	stmt, err := c.driverConn.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, ended(ctx, err)
+	}
+	return sqliteStmt{stmt.(driverStmt)}, nil
+}
+
+func (c sqliteConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	result, err := c.driverConn.ExecContext(ctx, query, args)
+	return result, ended(ctx, err)
+}
+
+type driverStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+	driver.NamedValueChecker
+}
+
+type sqliteStmt struct{ driverStmt }
+
+func (s sqliteStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	result, err := s.driverStmt.ExecContext(ctx, args)
+	return result, ended(ctx, err)
+}
+
+func (s sqliteStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	rows, err := s.driverStmt.QueryContext(ctx, args)
+	if err != nil {
+		return nil, ended(ctx, err)
+	}
+	return sqliteRows{rows, ctx}, nil
+}
+
+type sqliteRows struct {
+	driver.Rows
+	ctx context.Context
+}
+
+func (r sqliteRows) Next(dest []driver.Value) error { return ended(r.ctx, r.Rows.Next(dest)) }
