@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -21,7 +20,7 @@ import (
 	"linkwatch/outbound"
 )
 
-const week = 7 * 24 * time.Hour
+const week = 7 * models.Day
 
 // world is a store of links that are fetched from loopback sites.
 type world struct {

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
@@ -24,7 +23,7 @@ func BenchmarkImport(b *testing.B) {
 		}
 		return string(w)
 	}
-	store := links.NewStore(modelstest.New(b), nil, nil, links.Options{CheckInterval: 7 * 24 * time.Hour})
+	store := links.NewStore(modelstest.New(b), nil, nil, links.Options{CheckInterval: week})
 	stored := 0
 	for b.Loop() {
 		b.StopTimer()

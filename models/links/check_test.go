@@ -11,8 +11,6 @@ import (
 	"linkwatch/models/links"
 )
 
-const day = 24 * time.Hour
-
 // recheck lets the next check of a link come and runs it.
 func (t fixture) recheck(id string) links.Link {
 	t.Helper()
@@ -157,7 +155,7 @@ func TestBusyFetcherSaysNothingOfTheLink(t *testing.T) {
 		t.must(err)
 		items := t.claimRefreshes(t.holds, 1)
 		t.web.fail(before.URL, &links.FetchError{Reason: "too many fetches", Busy: true})
-		t.clock.Advance(day)
+		t.clock.Advance(models.Day)
 		t.recheck(before.ID)
 		after := t.get(before.ID)
 		if wait := after.NextCheckAt.Sub(t.clock.Now()); wait != time.Minute {

@@ -73,7 +73,7 @@ type fixture struct {
 	holds lease.ID // of this instance
 }
 
-const week = 7 * 24 * time.Hour
+const week = 7 * models.Day
 
 func each(t *testing.T, test func(t fixture)) {
 	t.Helper()

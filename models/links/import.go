@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -53,7 +52,7 @@ func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time)
 		byAddress[d.canonical] = d
 		l := d.link(now)
 		l.Health = Unchecked
-		l.NextCheckAt = now.Add(rand.N(min(s.opts.CheckInterval, 24*time.Hour))) // not all at once
+		l.NextCheckAt = now.Add(rand.N(min(s.opts.CheckInterval, models.Day))) // not all at once
 		rows = append(rows, l)
 	}
 	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {

@@ -14,10 +14,8 @@ import (
 // to be dead.
 const DeadAfter = 3
 
-const (
-	day        = 24 * time.Hour
-	retryAfter = day // until a suspect link is checked again
-)
+// retryAfter is until a suspect link is checked again.
+const retryAfter = models.Day
 
 // judge decides what a fetch says about a link's health: 404 and 410 expire it;
 // 401, 403, 429 and other refusals are "blocked", as is a private address, which
@@ -38,7 +36,7 @@ func (s *Store) judge(l *Link, p Page, fetchErr error, now models.Time) {
 		} else {
 			l.LastError = "unexpected status " + strconv.Itoa(p.Status)
 		}
-		if l.Failures == 0 || !l.LastCheckedAt.Truncate(day).Equal(now.Truncate(day)) {
+		if l.Failures == 0 || l.LastCheckedAt.StartOfDay() != now.StartOfDay() {
 			l.Failures++
 		}
 		l.Health = Suspect

@@ -24,7 +24,9 @@ const (
 	knownWords   = 50_000 // remembered as stored, so that they are not stored again
 )
 
-// vocabulary feeds link_words. It remembers words that are surely there.
+// vocabulary feeds link_words. It remembers words that are surely there. A word that
+// another instance deletes stays remembered: near misses miss it until so many words
+// have been remembered that all are forgotten, or until the program starts again.
 type vocabulary struct {
 	mu      sync.Mutex
 	known   map[string]struct{}

@@ -8,33 +8,26 @@ import (
 	"linkwatch/models"
 )
 
-// The parts of the reaper (models/cleanup.Remove): each deletes up to limit rows and
-// returns how many it was.
-
-// ReapTags deletes tags that no link carries. Everything that takes a tag off its
-// last link drops the tag with it, so there are none unless links were deleted past
-// the store.
+// ReapTags deletes up to limit tags that no link carries. Everything that takes a tag
+// off its last link drops the tag with it, so there are none unless links were deleted
+// past the store.
 func (s *Store) ReapTags(tx *gorm.DB, limit int) (int64, error) {
 	if err := s.db.OneAtATime(tx, lockChanges); err != nil { // or one could be put on a link meanwhile
 		return 0, err
 	}
-	return reaped("unused tags", tx.Exec(`DELETE FROM tags WHERE seq IN (
-		SELECT seq FROM tags WHERE NOT EXISTS (SELECT 1 FROM link_tags WHERE tag_seq = tags.seq) LIMIT ?)`, limit))
+	return s.db.DeleteBatch(tx, limit, "tags", "seq", "NOT EXISTS (SELECT 1 FROM link_tags WHERE tag_seq = tags.seq)")
 }
 
-// ReapChanges deletes changes that can no longer be undone.
+// ReapChanges deletes up to limit changes that can no longer be undone.
 func (s *Store) ReapChanges(tx *gorm.DB, limit int) (int64, error) {
-	return reaped("old changes of links", tx.Exec(`DELETE FROM link_changes WHERE id IN (
-		SELECT id FROM link_changes WHERE created_at <= ? ORDER BY created_at LIMIT ?`+s.db.SkipLocked()+`)`, s.clock.Now().Add(-keepChanges), limit))
+	return s.db.DeleteBatch(tx, limit, "link_changes", "id", "created_at <= ? ORDER BY created_at", s.clock.Now().Add(-keepChanges))
 }
 
-// ReapRefreshes deletes refreshes that finished and are as old as changes that can
-// no longer be undone.
+// ReapRefreshes deletes up to limit refreshes that finished and are as old as changes
+// that can no longer be undone.
 func (s *Store) ReapRefreshes(tx *gorm.DB, limit int) (int64, error) {
-	return reaped("finished refreshes", tx.Exec(`DELETE FROM link_refreshes WHERE id IN (
-		SELECT id FROM link_refreshes WHERE created_at <= ?
-			AND NOT EXISTS (SELECT 1 FROM link_refresh_items WHERE refresh_id = link_refreshes.id)
-		ORDER BY created_at LIMIT ?`+s.db.SkipLocked()+`)`, s.clock.Now().Add(-keepChanges), limit))
+	return s.db.DeleteBatch(tx, limit, "link_refreshes", "id", `created_at <= ?
+		AND NOT EXISTS (SELECT 1 FROM link_refresh_items WHERE refresh_id = link_refreshes.id) ORDER BY created_at`, s.clock.Now().Add(-keepChanges))
 }
 
 // ReapWords looks at the next limit words of link_words, in their order and from
@@ -64,7 +57,8 @@ func (s *Store) ReapWords(tx *gorm.DB, limit int) (int64, error) {
 	for _, w := range words {
 		rows.Add(w)
 	}
-	return reaped("unused words", rows.Exec(tx, "DELETE FROM link_words WHERE word IN (SELECT word FROM {rows} AS r)"))
+	res := rows.Exec(tx, "DELETE FROM link_words WHERE word IN (SELECT word FROM {rows} AS r)")
+	return res.RowsAffected, res.Error
 }
 
 // swept is the word at which the last sweep ended.
@@ -87,11 +81,4 @@ func (v *vocabulary) sweep(words []string, last bool) {
 	if last {
 		v.sweptTo = ""
 	}
-}
-
-func reaped(what string, res *gorm.DB) (int64, error) {
-	if res.Error != nil {
-		return 0, fmt.Errorf("deleting %s: %w", what, res.Error)
-	}
-	return res.RowsAffected, nil
 }

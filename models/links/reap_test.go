@@ -88,7 +88,7 @@ func TestReapRefreshes(t *testing.T) {
 		finished := start()
 		t.must(t.FinishRefreshes(t.Context(), t.refetch(t.claimRefreshes(t.holds, 5)...)...))
 		waiting := start()
-		t.clock.Advance(24 * time.Hour)
+		t.clock.Advance(models.Day)
 		young := start()
 		for i, want := range []int64{1, 0} {
 			if n := t.reap(t.ReapRefreshes, 10); n != want {

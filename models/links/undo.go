@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -13,7 +12,7 @@ import (
 )
 
 // keepChanges is how long a change can be undone.
-const keepChanges = 24 * time.Hour
+const keepChanges = models.Day
 
 // changeRow is a row of link_changes.
 type changeRow struct {
