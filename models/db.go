@@ -21,7 +21,7 @@ const (
 )
 
 const (
-	preparedMax   = 256 // prepared statements kept per pool
+	preparedMax   = 256 // prepared statements kept per pool, on SQLite per connection
 	writeAttempts = 5   // tries of a transaction that lost a race
 )
 
