@@ -4,8 +4,6 @@ import (
 	"log/slog"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"linkwatch/models"
 	"linkwatch/models/lease"
 	"linkwatch/models/modelstest"
@@ -14,7 +12,7 @@ import (
 // The heartbeat begins a lease, renews it, and ends it when the program stops.
 func TestHeartbeat(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
-		defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), goleak.IgnoreTopFunction("database/sql.(*DB).connectionCleaner"))
+		modelstest.NoLeaks(t)
 		beats := func() (at []int64) {
 			if err := db.Read(t.Context()).Raw("SELECT heartbeat_at FROM instances").Scan(&at).Error; err != nil {
 				t.Fatal(err)

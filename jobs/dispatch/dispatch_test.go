@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"linkwatch/jobs/dispatch"
 	"linkwatch/models"
 	"linkwatch/models/lease"
@@ -163,9 +161,9 @@ type run struct {
 
 func start(t *testing.T, m *memory, o dispatch.Options) *run {
 	t.Helper()
+	t.Parallel()
 	db := modelstest.New(t)
-	ignore := goleak.IgnoreCurrent()
-	t.Cleanup(func() { goleak.VerifyNone(t, ignore) })
+	modelstest.NoLeaks(t)
 	r := &run{T: t, db: db, log: &bytes.Buffer{}, ended: make(chan error, 1)}
 	r.lease = lease.New(r.db, nil)
 	r.beat()
@@ -224,15 +222,6 @@ func (r *run) end() error {
 	}
 }
 
-func (r *run) until(what string, is func() bool) {
-	r.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			r.Fatalf("timed out waiting until %s", what)
-		}
-	}
-}
-
 func items(hosts, each int) (all []string) {
 	for i := range each {
 		for h := range hosts {
@@ -277,10 +266,10 @@ func TestSlowHostsShareHalfOfTheWorkers(t *testing.T) {
 		return dispatch.Outcome{}
 	}
 	r := start(t, m, dispatch.Options{Workers: 6})
-	r.until("all others are finished", m.is(func() bool { return len(m.done) == 20 }))
-	r.until("half of the workers wait for slow hosts", m.is(func() bool { return m.now == 3 }))
+	modelstest.Eventually(r, "all others are finished", m.is(func() bool { return len(m.done) == 20 }))
+	modelstest.Eventually(r, "half of the workers wait for slow hosts", m.is(func() bool { return m.now == 3 }))
 	r.kill()
-	r.until("all is released", m.is(func() bool { return len(m.claimed) == 0 }))
+	modelstest.Eventually(r, "all is released", m.is(func() bool { return len(m.claimed) == 0 }))
 }
 
 // A retry comes after its pause and before other items of the host.
@@ -315,9 +304,9 @@ func TestReleases(t *testing.T) {
 		return dispatch.Outcome{Step: dispatch.Release, After: time.Hour}
 	}
 	r := start(t, m, dispatch.Options{Workers: 4})
-	r.until("those without a place in the line are released", m.is(func() bool { return len(m.after) >= 67 }))
+	modelstest.Eventually(r, "those without a place in the line are released", m.is(func() bool { return len(m.after) >= 67 }))
 	close(release)
-	r.until("all are released", m.is(func() bool { return len(m.claimed) == 0 }))
+	modelstest.Eventually(r, "all are released", m.is(func() bool { return len(m.claimed) == 0 }))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	hour := 0
@@ -348,9 +337,9 @@ func TestStop(t *testing.T) {
 		return dispatch.Outcome{}
 	}
 	r := start(t, m, dispatch.Options{Workers: 2})
-	r.until("two are under way", m.is(func() bool { return m.now == 2 }))
+	modelstest.Eventually(r, "two are under way", m.is(func() bool { return m.now == 2 }))
 	r.stop()
-	r.until("the others are released", m.is(func() bool { return len(m.claimed) == 2 }))
+	modelstest.Eventually(r, "the others are released", m.is(func() bool { return len(m.claimed) == 2 }))
 	close(release)
 	if err := r.end(); err != nil {
 		t.Fatal(err)
@@ -367,9 +356,9 @@ func TestFinishedItemsOutliveABadStore(t *testing.T) {
 	m := newMemory(items(5, 2)...)
 	m.set("finish", errors.New("no disk"))
 	r := start(t, m, dispatch.Options{Workers: 4})
-	r.until("the store fails again and again", m.is(func() bool { return m.failed == 2 && len(m.tries) == 10 }))
+	modelstest.Eventually(r, "the store fails again and again", m.is(func() bool { return m.failed == 2 && len(m.tries) == 10 }))
 	m.set("finish", nil)
-	r.until("all are finished", m.is(func() bool { return len(m.done) == 10 && len(m.claimed) == 0 }))
+	modelstest.Eventually(r, "all are finished", m.is(func() bool { return len(m.done) == 10 && len(m.claimed) == 0 }))
 	r.stop()
 	_ = r.end()
 	if n := strings.Count(r.log.String(), "store failed"); n != 1 {
@@ -383,15 +372,15 @@ func TestClaimOfUnknownOutcome(t *testing.T) {
 	release := make(chan struct{})
 	m.try = func(context.Context, string) dispatch.Outcome { <-release; return dispatch.Outcome{} }
 	r := start(t, m, dispatch.Options{Workers: 4})
-	r.until("one is under way", m.is(func() bool { return m.now == 1 }))
+	modelstest.Eventually(r, "one is under way", m.is(func() bool { return m.now == 1 }))
 	m.set("claim", errors.New("connection lost"))
 	m.is(func() bool { m.due = append(m.due, "b/1"); return true })()
 	m.wanted <- struct{}{}
-	r.until("another one is claimed, without a confirmation", m.is(func() bool { return m.claimed["b/1"] != "" }))
+	modelstest.Eventually(r, "another one is claimed, without a confirmation", m.is(func() bool { return m.claimed["b/1"] != "" }))
 	m.set("claim", nil)
-	r.until("it is tried all the same", m.is(func() bool { return m.tries["b/1"] == 1 }))
+	modelstest.Eventually(r, "it is tried all the same", m.is(func() bool { return m.tries["b/1"] == 1 }))
 	close(release)
-	r.until("both are finished", m.is(func() bool { return len(m.done) == 2 }))
+	modelstest.Eventually(r, "both are finished", m.is(func() bool { return len(m.done) == 2 }))
 	if m.tries["a/1"] != 1 {
 		t.Errorf("the item in memory was freed as well: %v", m.tries)
 	}
@@ -412,16 +401,16 @@ func TestLostLease(t *testing.T) {
 	release := make(chan struct{})
 	m.try = func(context.Context, string) dispatch.Outcome { <-release; return dispatch.Outcome{} }
 	r := start(t, m, dispatch.Options{Workers: 2})
-	r.until("one is under way", m.is(func() bool { return m.now == 1 }))
+	modelstest.Eventually(r, "one is under way", m.is(func() bool { return m.now == 1 }))
 	first, _, _ := r.lease.Current()
 	modelstest.Exec(t, r.db, "DELETE FROM instances")
 	m.is(func() bool { m.claimed = map[string]lease.ID{}; return true })() // and with it the claims
-	r.until("a new lease begins", func() bool { now, _, ok := r.lease.Current(); return ok && now != first })
+	modelstest.Eventually(r, "a new lease begins", func() bool { now, _, ok := r.lease.Current(); return ok && now != first })
 	m.is(func() bool { m.due = append(m.due, "b/1"); return true })()
 	m.wanted <- struct{}{}
-	r.until("work goes on under it", m.is(func() bool { return m.tries["b/1"] == 1 }))
+	modelstest.Eventually(r, "work goes on under it", m.is(func() bool { return m.tries["b/1"] == 1 }))
 	close(release)
-	r.until("b/1 is finished", m.is(func() bool { return slices.Contains(m.done, "b/1") }))
+	modelstest.Eventually(r, "b/1 is finished", m.is(func() bool { return slices.Contains(m.done, "b/1") }))
 	r.stop()
 	_ = r.end()
 	if m.tries["a/2"] != 0 || slices.Contains(m.done, "a/1") {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
 	"linkwatch/outbound"
 )
@@ -53,7 +54,7 @@ func TestIntervalOfASlowCheck(t *testing.T) {
 		w.Store = targets.NewStore(w.db, nil, targets.Options{CheckInterval: 100 * time.Millisecond, Retention: time.Hour})
 		w.start(1, outbound.Options{Timeout: time.Minute})
 		w.add(w.site(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(502) }))
-		w.until("a result", func() bool { return len(w.results()) > 0 })
+		modelstest.Eventually(w, "a result", func() bool { return len(w.results()) > 0 })
 		if r := w.results()[0]; r.Attempts != 3 || r.IntervalMS < 600 {
 			w.Errorf("%d attempts with pauses of 200 and 400 ms are stored with an interval of %d ms", r.Attempts, r.IntervalMS)
 		}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/goleak"
 
 	"linkwatch/jobs"
 	targetjobs "linkwatch/jobs/targets"
@@ -39,17 +38,20 @@ type world struct {
 	reg   *prometheus.Registry
 }
 
-// each runs a test on every engine and looks for goroutines that it left behind.
+// each runs a test on every engine. It may leave no goroutine running.
 func each(t *testing.T, test func(w world)) {
 	t.Helper()
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
-		before := goleak.IgnoreCurrent()
-		t.Cleanup(func() {
-			goleak.VerifyNone(t, before, goleak.IgnoreTopFunction("database/sql.(*DB).connectionCleaner"))
-		})
+		modelstest.NoLeaks(t)
 		clock := modelstest.NewClock()
 		store := targets.NewStore(db, clock.Now, targets.Options{CheckInterval: interval, Retention: time.Hour})
-		test(world{T: t, Store: store, db: db, clock: clock, log: &safeBuffer{}, reg: prometheus.NewRegistry()})
+		w := world{T: t, Store: store, db: db, clock: clock, log: &safeBuffer{}, reg: prometheus.NewRegistry()}
+		t.Cleanup(func() {
+			if t.Failed() {
+				t.Log(w.log)
+			}
+		})
+		test(w)
 	})
 }
 
@@ -125,22 +127,10 @@ func (w world) results() []targets.Result {
 	return page.Items
 }
 
-// until waits for something that happens in the store, which tells nobody.
-func (w world) until(what string, done func() bool) {
-	w.Helper()
-	for over := time.After(time.Minute); !done(); {
-		select {
-		case <-over:
-			w.Fatalf("in vain: %s\n%s", what, w.log)
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
-}
-
 // recorded waits until so many results are stored.
 func (w world) recorded(n int) []targets.Result {
 	w.Helper()
-	w.until(fmt.Sprintf("%d results", n), func() bool { return len(w.results()) >= n })
+	modelstest.Eventually(w, fmt.Sprintf("%d results", n), func() bool { return len(w.results()) >= n })
 	rs := w.results()
 	if len(rs) != n {
 		w.Fatalf("%d results, want %d", len(rs), n)

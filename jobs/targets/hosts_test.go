@@ -56,9 +56,9 @@ func TestOneCheckPerHostAtATime(t *testing.T) {
 		asked := func() int { mu.Lock(); defer mu.Unlock(); return len(paths) }
 		w.start(8, outbound.Options{Timeout: time.Minute})
 		w.add(host + "/0")
-		w.until("the host is asked", func() bool { return asked() == 1 })
+		modelstest.Eventually(w, "the host is asked", func() bool { return asked() == 1 })
 		w.add(host+"/1", host+"/2")
-		w.until("the others wait", func() bool { return w.metric("linkwatch_check_queue_depth") == 2 })
+		modelstest.Eventually(w, "the others wait", func() bool { return w.metric("linkwatch_check_queue_depth") == 2 })
 		for _, s := range w.sites(4, func(http.ResponseWriter, *http.Request) {}) { // which other workers check meanwhile
 			w.add(s)
 		}
@@ -85,7 +85,7 @@ func TestNoTargetStarves(t *testing.T) {
 		for i := range all {
 			w.add(fmt.Sprintf("%s/%d", s, i))
 		}
-		w.until("too many wait", func() bool { return w.metric("linkwatch_checks_deferred_total") > 0 })
+		modelstest.Eventually(w, "too many wait", func() bool { return w.metric("linkwatch_checks_deferred_total") > 0 })
 		close(added)
 		seen := map[string]bool{}
 		for _, r := range w.recorded(all) {
@@ -183,7 +183,7 @@ func TestThrottledHosts(t *testing.T) {
 			w.Errorf("state %s, next check at %v", t.State, t.NextCheckAt)
 		}
 		second := w.add(s + "/2")[0]
-		w.until("the second is put off", func() bool { return w.get(second).NextCheckAt.After(w.Now().Time) })
+		modelstest.Eventually(w, "the second is put off", func() bool { return w.get(second).NextCheckAt.After(w.Now().Time) })
 		t := w.get(second)
 		if wait := t.NextCheckAt.Sub(w.Now().Time); wait < 60*time.Second || wait > 91*time.Second || t.ClaimedBy != "" || !t.DueAt.Equal(w.Now().Time) {
 			w.Errorf("put off for %v: %+v", wait, t)

@@ -52,7 +52,7 @@ func TestStopInAFullQueue(t *testing.T) {
 		<-running
 		var stopped sync.WaitGroup
 		stopped.Go(func() { c.Stop(w.Context()) })
-		w.until("what waits is given back", func() bool { return w.metric("linkwatch_check_queue_depth") == 0 })
+		modelstest.Eventually(w, "what waits is given back", func() bool { return w.metric("linkwatch_check_queue_depth") == 0 })
 		close(release)
 		stopped.Wait()
 		for _, r := range w.recorded(2) {
@@ -94,7 +94,7 @@ func TestKilledInstancesTargetsAreFreed(t *testing.T) {
 		if r := w.recorded(1)[0]; r.TargetID == id {
 			w.Fatal("a claimed target was checked")
 		}
-		w.until("it is freed", func() bool { return w.get(id).ClaimedBy != killed })
+		modelstest.Eventually(w, "it is freed", func() bool { return w.get(id).ClaimedBy != killed })
 		w.recorded(2)
 	})
 }
@@ -117,7 +117,7 @@ func TestNoThunderingHerdAtStart(t *testing.T) {
 			w.must(w.db.Read(w.Context()).Model(&targets.Target{}).Where("next_check_at <= ?", before).Count(&count).Error)
 			return int(count)
 		}
-		w.until("they are spread", func() bool { return due(w.Now()) <= 1 })
+		modelstest.Eventually(w, "they are spread", func() bool { return due(w.Now()) <= 1 })
 		half := due(w.Now().Add(interval / 2))
 		if half < all/4 || half > all*3/4 || due(w.Now().Add(interval)) != all {
 			w.Fatalf("%d of %d come due in half an interval, %d in a whole one", half, all, due(w.Now().Add(interval)))
@@ -133,7 +133,7 @@ func TestNoThunderingHerdAtStart(t *testing.T) {
 // it has workers that wait for something to do.
 func TestTwoInstancesShareTheTargets(t *testing.T) {
 	each(t, func(w world) {
-		const held = 8
+		const held, workers = 8, 16 // whichever claims what is held, both have workers left
 		release := make(chan struct{})
 		var mu sync.Mutex
 		asked := map[string]int{} // by path
@@ -150,11 +150,11 @@ func TestTwoInstancesShareTheTargets(t *testing.T) {
 			urls = append(urls, fmt.Sprintf("%s/held/%d", s, i))
 		}
 		other := targets.NewStore(w.db, w.clock.Now, w.Options())
-		w.start(held, outbound.Options{Timeout: time.Minute})
-		w.startOver(other, prometheus.NewRegistry(), held, outbound.Options{Timeout: time.Minute})
+		w.start(workers, outbound.Options{Timeout: time.Minute})
+		w.startOver(other, prometheus.NewRegistry(), workers, outbound.Options{Timeout: time.Minute})
 		w.add(urls...)
 		under := func() int { mu.Lock(); defer mu.Unlock(); return len(asked) }
-		w.until("all are asked", func() bool { return under() == held })
+		modelstest.Eventually(w, "all are asked", func() bool { return under() == held })
 		// Each of these is claimed after the held ones, by either: so both have looked again meanwhile.
 		for _, store := range []*targets.Store{w.Store, other} {
 			for i, s := range w.sites(5, site) {
@@ -183,12 +183,12 @@ func TestResultsWaitForTheStore(t *testing.T) {
 		w.recorded(1)
 		modelstest.Exec(w, w.db, "ALTER TABLE check_results RENAME TO elsewhere")
 		w.again(id)
-		w.until("it is told", func() bool { return strings.Contains(w.log.String(), "store failed") })
+		modelstest.Eventually(w, "it is told", func() bool { return strings.Contains(w.log.String(), "store failed") })
 		modelstest.Exec(w, w.db, "ALTER TABLE elsewhere RENAME TO check_results")
 		if rs := w.recorded(2); !rs[1].CheckedAt.After(rs[0].CheckedAt.Time) {
 			w.Errorf("both began at %v", rs[0].CheckedAt)
 		}
-		w.until("it is well", func() bool { return strings.Contains(w.log.String(), "store works again") })
+		modelstest.Eventually(w, "it is well", func() bool { return strings.Contains(w.log.String(), "store works again") })
 		if n := strings.Count(w.log.String(), "store failed"); n != 1 {
 			w.Errorf("told %d times:\n%s", n, w.log)
 		}
@@ -206,7 +206,7 @@ func TestChecksGoOnAfterAnError(t *testing.T) {
 		w.recorded(1)
 		modelstest.Exec(w, w.db, "ALTER TABLE instances RENAME TO elsewhere")
 		w.again(id)
-		w.until("it is told", func() bool { return strings.Contains(w.log.String(), "store failed") })
+		modelstest.Eventually(w, "it is told", func() bool { return strings.Contains(w.log.String(), "store failed") })
 		// As after a claim that was committed, but of which the commit was not confirmed.
 		modelstest.Exec(w, w.db, "UPDATE targets SET claimed_by = (SELECT id FROM elsewhere)")
 		modelstest.Exec(w, w.db, "ALTER TABLE elsewhere RENAME TO instances")
@@ -223,9 +223,9 @@ func TestLeaseEndsWhileChecksWait(t *testing.T) {
 		w.start(2, outbound.Options{Timeout: time.Minute})
 		ids := w.add(s+"/1", s+"/2")
 		<-running
-		w.until("the other waits", func() bool { return w.metric("linkwatch_check_queue_depth") == 1 })
+		modelstest.Eventually(w, "the other waits", func() bool { return w.metric("linkwatch_check_queue_depth") == 1 })
 		modelstest.Exec(w, w.db, "DELETE FROM instances") // as another one does that sees no heartbeat
-		w.until("the end is seen", func() bool { return strings.Contains(w.log.String(), "lease lost") })
+		modelstest.Eventually(w, "the end is seen", func() bool { return strings.Contains(w.log.String(), "lease lost") })
 		close(release)
 		w.checkedSpread(ids...)
 	})
@@ -241,7 +241,7 @@ func (w world) ring() {
 // clock on over one interval until all were checked.
 func (w world) checkedSpread(ids ...string) {
 	w.Helper()
-	w.until("they are spread over an interval from now", func() bool {
+	modelstest.Eventually(w, "they are spread over an interval from now", func() bool {
 		for _, id := range ids {
 			if t := w.get(id); t.LastCheckedAt.IsZero() && t.DueAt.Before(w.Now().Time) {
 				w.ring()
@@ -251,7 +251,7 @@ func (w world) checkedSpread(ids ...string) {
 		return true
 	})
 	moved := time.Duration(0)
-	w.until("each is checked", func() bool {
+	modelstest.Eventually(w, "each is checked", func() bool {
 		for _, id := range ids {
 			if w.get(id).LastCheckedAt.IsZero() {
 				if moved < interval {
@@ -316,7 +316,7 @@ linkwatch_checks_total{outcome="up"} 3
 		w.again(ids[0])
 		<-running
 		w.again(ids[1])
-		w.until("it waits", func() bool { return w.metric("linkwatch_check_queue_depth") == 1 })
+		modelstest.Eventually(w, "it waits", func() bool { return w.metric("linkwatch_check_queue_depth") == 1 })
 		w.clock.Advance(interval + time.Second)
 		close(blocked)
 		w.recorded(6)

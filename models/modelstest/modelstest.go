@@ -33,19 +33,33 @@ func New(t testing.TB) *models.DB {
 
 // Each runs a test on every engine, with a database that has the current schema.
 // It runs on PostgreSQL where TEST_POSTGRES_URL names a server, as NewPostgres says.
+// The two run at the same time and beside other tests (t.Parallel), so a test may
+// change nothing that it shares with others.
 func Each(t *testing.T, test func(t *testing.T, db *models.DB)) {
 	t.Helper()
-	t.Run(models.SQLite, func(t *testing.T) { test(t, New(t)) })
-	t.Run(models.Postgres, func(t *testing.T) { test(t, open(t, models.Postgres, copyPostgres(t))) })
+	t.Parallel()
+	t.Run(models.SQLite, func(t *testing.T) {
+		t.Parallel()
+		test(t, New(t))
+	})
+	t.Run(models.Postgres, func(t *testing.T) {
+		t.Parallel()
+		test(t, open(t, models.Postgres, copyPostgres(t)))
+	})
 }
 
 // EachEmpty is Each with databases that have no schema yet.
 func EachEmpty(t *testing.T, test func(t *testing.T, db *models.DB)) {
 	t.Helper()
+	t.Parallel()
 	t.Run(models.SQLite, func(t *testing.T) {
+		t.Parallel()
 		test(t, open(t, models.SQLite, filepath.Join(t.TempDir(), "test.db")))
 	})
-	t.Run(models.Postgres, func(t *testing.T) { test(t, open(t, models.Postgres, NewPostgres(t))) })
+	t.Run(models.Postgres, func(t *testing.T) {
+		t.Parallel()
+		test(t, open(t, models.Postgres, NewPostgres(t)))
+	})
 }
 
 func open(t testing.TB, engine, url string) *models.DB {

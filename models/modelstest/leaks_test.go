@@ -1,0 +1,24 @@
+package modelstest
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestNoLeaks(t *testing.T) {
+	end, ended := make(chan struct{}), make(chan struct{})
+	others := make(chan struct{})
+	defer close(others)
+	go func() { <-others }() // from before, as of another test
+	NoLeaks(t)
+	started := make(chan struct{})
+	go func() {
+		go func() { close(started); <-end; close(ended) }() // of a goroutine of the test
+	}()
+	<-started
+	if got := labelled(t, t.Name()); len(got) != 2 || !strings.Contains(strings.Join(got, ""), "TestNoLeaks.func") {
+		t.Errorf("%d stacks, want the test's and one more:\n%s", len(got), strings.Join(got, "\n\n"))
+	}
+	close(end)
+	<-ended
+}
