@@ -44,10 +44,13 @@ func newLinks(c *core) *Links {
 			Nav: linkhandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
 			Groups: linkhandlers.Groups(), Operations: linkhandlers.API{Deps: deps}.Register,
 		},
-		Services: []jobs.Service{linkjobs.NewRefresher(store, cfg.MaxConcurrency, c.Log)},
-		Jobs:     []jobs.Job{linkjobs.Revalidation(store, cfg.MaxConcurrency)},
+		Services: []jobs.Service{linkjobs.NewRefresher(store, c.lease, cfg.MaxConcurrency, c.Log)},
+		Jobs:     []jobs.Job{linkjobs.Revalidation(store, c.lease, cfg.MaxConcurrency, c.Log)},
 		Deletes: []cleanup.Kind{
 			{Kind: "tags", Label: "Tags", Description: "without links", Remove: store.ReapTags},
+			{Kind: "link_changes", Label: "Undo history", Description: "older than a day", Remove: store.ReapChanges},
+			{Kind: "link_refreshes", Label: "Refreshes", Description: "finished, older than a day", Remove: store.ReapRefreshes},
+			{Kind: "link_words", Label: "Search words", Description: "in no link", Remove: store.ReapWords},
 		},
 		Demo: func(ctx context.Context, r *demo.Run) (string, error) {
 			return demo.Links(ctx, r, cfg.LinkCheckInterval)

@@ -13,6 +13,7 @@ import (
 	"linkwatch/demo"
 	"linkwatch/models"
 	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
 	"linkwatch/models/targets"
 )
@@ -139,7 +140,7 @@ func demoIsWatched(t *testing.T, db *models.DB, begun time.Time) {
 func demoIsFrozen(t *testing.T, db *models.DB, begun time.Time) {
 	later := begun.Add(demo.Rest - time.Minute)
 	store := links.NewStore(db, func() time.Time { return later }, nil, links.Options{CheckInterval: time.Hour})
-	due, err := store.Claim(t.Context(), 10_000)
+	due, _, err := store.Claim(t.Context(), modelstest.Lease(t, db, "k_test"), 10_000)
 	if err != nil || len(due) != 0 {
 		t.Errorf("within a week %d links are rechecked: %v", len(due), err)
 	}
@@ -148,7 +149,7 @@ func demoIsFrozen(t *testing.T, db *models.DB, begun time.Time) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if due, err = store.Claim(t.Context(), 10_000); err != nil || len(due) < counts.Active*9/10 {
+	if due, _, err = store.Claim(t.Context(), modelstest.Lease(t, db, "k_test"), 10_000); err != nil || len(due) < counts.Active*9/10 {
 		t.Errorf("after it only %d of %d: %v", len(due), counts.Active, err)
 	}
 }
@@ -214,7 +215,7 @@ func TestDemo_ForceFreezesNoOtherLink(t *testing.T) {
 		t.Fatalf("%s: %v", out.String(), err)
 	}
 	later := links.NewStore(db, func() time.Time { return time.Now().Add(2 * time.Hour) }, nil, links.Options{CheckInterval: time.Hour})
-	due, err := later.Claim(t.Context(), 100)
+	due, _, err := later.Claim(t.Context(), modelstest.Lease(t, db, "k_test"), 100)
 	if err != nil || len(due) != 1 || due[0].URL != "https://mine.test/page" {
 		t.Errorf("due are %v: %v", due, err)
 	}

@@ -7,11 +7,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
 	"linkwatch/models"
+	"linkwatch/models/lease"
 	"linkwatch/models/links"
 )
 
@@ -113,7 +113,7 @@ func (d *linkMaker) live(ctx context.Context) error {
 		ids = append(ids, l.ID)
 		for _, d.at = range d.checks(l) {
 			var err error
-			if l, err = d.store.Check(ctx, l); err != nil {
+			if l, err = d.store.Recheck(ctx, l.ID); err != nil {
 				return err
 			}
 		}
@@ -137,30 +137,37 @@ func (d *linkMaker) live(ctx context.Context) error {
 // freeze puts the next check of every link off by Rest, as those of the
 // targets are: nothing answers at their addresses, so each recheck would make a
 // healthy link suspect. Links that were there before (-force) are due at once.
-func (d *linkMaker) freeze(ctx context.Context) error {
-	var others []string
-	d.at = d.run.Now.Add(Rest) // what is due by then is claimed, and so comes due after it
+func (d *linkMaker) freeze(ctx context.Context) (err error) {
+	held := lease.New(d.run.DB, nil)
+	if err := held.Beat(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.End(ctx)) }()
+	holder, _, _ := held.Current()
+	var others []lease.Released[links.Claimed]
+	d.at = d.run.Now.Add(Rest) // what is due by then is claimed, and released for after it
 	for {
-		due, err := d.store.Claim(ctx, batchSize)
+		due, _, err := d.store.Claim(ctx, holder, batchSize)
 		if err != nil {
 			return err
 		}
 		if len(due) == 0 {
 			break
 		}
+		var made []lease.Released[links.Claimed]
 		for _, l := range due {
 			if u, err := url.Parse(l.URL); err != nil || !strings.HasSuffix(u.Host, ".example") {
-				others = append(others, l.ID)
+				others = append(others, lease.Released[links.Claimed]{Item: l})
+			} else {
+				made = append(made, lease.Released[links.Claimed]{Item: l, After: time.Minute})
 			}
 		}
-	}
-	d.at = d.run.Now
-	for batch := range slices.Chunk(others, batchSize) {
-		if err := d.store.PutOff(ctx, 0, batch...); err != nil {
+		if err := d.store.Release(ctx, made...); err != nil {
 			return err
 		}
 	}
-	return nil
+	d.at = d.run.Now
+	return d.store.Release(ctx, others...)
 }
 
 // checks are the times at which a link was looked at, the last one lately:

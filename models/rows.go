@@ -150,7 +150,7 @@ func (r *Rows) table(engine string) string {
 		b.WriteString(value + " AS " + c.name)
 	}
 	if engine == SQLite {
-		b.WriteString(" FROM json_each(?))")
+		b.WriteString(" FROM jsonb_each(?))")
 	} else {
 		b.WriteString(" FROM jsonb_array_elements(CAST(? AS jsonb)))")
 	}

@@ -1,26 +1,31 @@
 package links_test
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"testing"
-	"time"
 
 	"linkwatch/app"
+	"linkwatch/jobs"
 	"linkwatch/models"
+	"linkwatch/models/lease"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
 	"linkwatch/outbound"
 )
 
-const week = 7 * 24 * time.Hour
+const week = 7 * models.Day
 
 // world is a store of links that are fetched from loopback sites.
 type world struct {
 	*links.Store
+	db    *models.DB
 	clock *modelstest.Clock
+	held  *lease.Lease // of this instance
 }
 
 // each runs a test on every engine. It may leave no goroutine running.
@@ -29,8 +34,27 @@ func each(t *testing.T, test func(t *testing.T, w world)) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		modelstest.NoLeaks(t)
 		clock := modelstest.NewClock()
-		test(t, world{links.NewStore(db, clock.Now, newFetcher(t), links.Options{CheckInterval: week}), clock})
+		held := lease.New(db, clock.Now)
+		if err := held.Beat(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		heartbeat := jobs.NewHeartbeat(held, discard)
+		heartbeat.Start()
+		t.Cleanup(func() { heartbeat.Stop(context.Background()) })
+		test(t, world{links.NewStore(db, clock.Now, newFetcher(t), links.Options{CheckInterval: week}), db, clock, held})
 	})
+}
+
+var discard = slog.New(slog.DiscardHandler)
+
+// due claims up to n links that are due, as another instance.
+func (w world) due(t *testing.T, n int) []links.Claimed {
+	t.Helper()
+	ls, _, err := w.Claim(t.Context(), modelstest.Lease(t, w.db, "k_other"), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ls
 }
 
 // newFetcher may fetch from this machine, as OUTBOUND_ALLOW_CIDRS would allow it to.

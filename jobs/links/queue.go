@@ -1,72 +1,131 @@
+// Package links does the background work of saved links: it rechecks them and
+// refreshes them in bulk. What a check means is decided in models/links, and how many
+// run at a time in jobs/dispatch.
 package links
 
-// maxPerHost is how many links of one host wait in a queue, so that a host
-// with many of them leaves room for the others.
-const maxPerHost = 20
+import (
+	"context"
+	"log/slog"
+	"time"
 
-// queue holds claimed links (T is a link and what it was claimed for) by host
-// and hands out one of each host at a time, the hosts in turn. It belongs to
-// one goroutine, and forgets a host with its last link.
-type queue[T any] struct {
-	waiting map[string][]T
-	busy    map[string]bool // hosts with a fetch under way
-	free    []string        // hosts with waiting links that are not busy, in turn
-	size    int             // links that wait
+	"linkwatch/jobs"
+	"linkwatch/jobs/dispatch"
+	"linkwatch/models"
+	"linkwatch/models/lease"
+	"linkwatch/models/links"
+)
+
+const (
+	// maxPutOff is for how long a link is released at most because its host has too
+	// many in memory.
+	maxPutOff = 10 * time.Minute
+	// faultPause is until a link is tried again whose fetch failed for a reason in
+	// this program.
+	faultPause = time.Minute
+	timedOut   = "timed out" // the text of outbound.KindTimeout
+)
+
+// queue is a dispatch.Queue of links: over the methods of the store for what is
+// claimed (C), and for what a look at the page of it found (D).
+type queue[C, D any] struct {
+	store *links.Store
+	log   *slog.Logger
+
+	claim func(ctx context.Context, holder lease.ID, n int) (claimed []C, next models.Time, err error)
+	// look requests the page. wait > 0: nothing was learned, try again after it.
+	look          func(ctx context.Context, claimed C) (found D, wait time.Duration, err error)
+	finish        func(ctx context.Context, done ...D) error
+	release       func(ctx context.Context, back ...lease.Released[C]) error
+	releaseOthers func(ctx context.Context, holder lease.ID, keep ...C) error
+	// link is the link to look at, and since when it is due.
+	link func(claimed C) (l links.Link, due models.Time)
 }
 
-func newQueue[T any]() *queue[T] {
-	return &queue[T]{waiting: map[string][]T{}, busy: map[string]bool{}}
+// item is what was claimed, and what was found when it is done.
+type item[C, D any] struct {
+	claimed C
+	found   D
 }
 
-// add puts a link at the end of its host's line; false if that is full.
-func (q *queue[T]) add(host string, item T) bool {
-	line := q.waiting[host]
-	if len(line) >= maxPerHost {
-		return false
-	}
-	if len(line) == 0 && !q.busy[host] {
-		q.free = append(q.free, host)
-	}
-	q.waiting[host] = append(line, item)
-	q.size++
-	return true
+// run dispatches the queue.
+func (q *queue[C, D]) run(taking, working context.Context, o dispatch.Options) error {
+	o.Log, o.Metrics, o.MaxPutOff = q.log, dispatch.NewMetrics(), maxPutOff
+	return dispatch.New(q, o).Run(taking, working)
 }
 
-// peek is the next link that may be fetched; ok is false if every host is busy.
-func (q *queue[T]) peek() (item T, ok bool) {
-	if len(q.free) == 0 {
-		return item, false
+// Claim implements dispatch.Queue.
+func (q *queue[C, D]) Claim(ctx context.Context, holder lease.ID, n int) ([]*item[C, D], time.Duration, error) {
+	claimed, next, err := q.claim(ctx, holder, n)
+	if err != nil {
+		return nil, 0, err
 	}
-	return q.waiting[q.free[0]][0], true
+	items := make([]*item[C, D], len(claimed))
+	for i, c := range claimed {
+		items[i] = &item[C, D]{claimed: c}
+	}
+	if next.IsZero() {
+		return items, -1, nil
+	}
+	return items, max(0, next.Sub(q.store.Now().Time)), nil
 }
 
-// take removes the link that peek showed and makes its host busy.
-func (q *queue[T]) take() {
-	h := q.free[0]
-	q.free = q.free[1:]
-	q.busy[h] = true
-	q.size--
-	if q.waiting[h] = q.waiting[h][1:]; len(q.waiting[h]) == 0 {
-		delete(q.waiting, h)
+// Try implements dispatch.Queue.
+func (q *queue[C, D]) Try(ctx context.Context, i *item[C, D]) dispatch.Outcome {
+	found, wait, err := q.look(ctx, i.claimed)
+	switch {
+	case ctx.Err() != nil: // the program stops
+		return dispatch.Outcome{Step: dispatch.Release}
+	case err != nil:
+		jobs.LogError(q.log, "link not fetched", err)
+		return dispatch.Outcome{Step: dispatch.Release, After: faultPause}
+	case wait > 0:
+		return dispatch.Outcome{Step: dispatch.Release, After: wait}
 	}
+	i.found = found
+	return dispatch.Outcome{}
 }
 
-// done frees the host of a link that was taken. It is true if no other link of
-// the host waits.
-func (q *queue[T]) done(host string) bool {
-	delete(q.busy, host)
-	if len(q.waiting[host]) == 0 {
-		return true
+// Finish implements dispatch.Queue.
+func (q *queue[C, D]) Finish(ctx context.Context, items []*item[C, D]) error {
+	done := make([]D, len(items))
+	for i, it := range items {
+		done[i] = it.found
 	}
-	q.free = append(q.free, host)
-	return false
+	return q.finish(ctx, done...)
 }
 
-// rest are all links that wait.
-func (q *queue[T]) rest() []T {
-	all := make([]T, 0, q.size)
-	for _, line := range q.waiting {
-		all = append(all, line...)
+// Release implements dispatch.Queue.
+func (q *queue[C, D]) Release(ctx context.Context, items []lease.Released[*item[C, D]]) error {
+	back := make([]lease.Released[C], len(items))
+	for i, it := range items {
+		back[i] = lease.Released[C]{Item: it.Item.claimed, After: it.After}
 	}
-	return all
+	return q.release(ctx, back...)
+}
+
+// ReleaseOthers implements dispatch.Queue.
+func (q *queue[C, D]) ReleaseOthers(ctx context.Context, holder lease.ID, items []*item[C, D]) error {
+	keep := make([]C, len(items))
+	for i, it := range items {
+		keep[i] = it.claimed
+	}
+	return q.releaseOthers(ctx, holder, keep...)
+}
+
+// Host implements dispatch.Queue.
+func (q *queue[C, D]) Host(i *item[C, D]) string {
+	l, _ := q.link(i.claimed)
+	return models.HostPort(l.CanonicalURL)
+}
+
+// Due implements dispatch.Queue.
+func (q *queue[C, D]) Due(i *item[C, D]) time.Time {
+	_, due := q.link(i.claimed)
+	return due.Time
+}
+
+// Slow implements dispatch.Queue.
+func (q *queue[C, D]) Slow(i *item[C, D]) bool {
+	l, _ := q.link(i.claimed)
+	return l.LastError == timedOut
 }

@@ -3,7 +3,6 @@ package links_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 
 	linkjobs "linkwatch/jobs/links"
 	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
 )
 
 func (w world) startRefresh(t *testing.T) links.Refresh {
@@ -40,7 +40,7 @@ func (w world) refreshOf(t *testing.T, id string) links.Refresh {
 // queued claims what is free in the queue of refreshes, and counts it.
 func (w world) queued(t *testing.T) int {
 	t.Helper()
-	items, err := w.ClaimRefreshes(t.Context(), 1000)
+	items, _, err := w.ClaimRefreshes(t.Context(), modelstest.Lease(t, w.db, "k_other"), 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestRefresherEmptiesTheQueue(t *testing.T) {
 		})
 		w.add(t, numbered(s, 9)...)
 		before := w.startRefresh(t) // of a process that was killed, perhaps
-		refresher := linkjobs.NewRefresher(w.Store, 3, slog.New(slog.DiscardHandler))
+		refresher := linkjobs.NewRefresher(w.Store, w.held, 3, discard)
 		refresher.Start()
 		for range 9 {
 			<-asked
@@ -88,7 +88,7 @@ func TestRefresherThatIsStoppedLosesNothing(t *testing.T) {
 		})
 		w.add(t, numbered(s, 3)...)
 		batch := w.startRefresh(t)
-		refresher := linkjobs.NewRefresher(w.Store, 1, slog.New(slog.DiscardHandler))
+		refresher := linkjobs.NewRefresher(w.Store, w.held, 1, discard)
 		refresher.Start()
 		<-asked
 		over, cancel := context.WithCancel(t.Context())
@@ -109,6 +109,8 @@ func TestRefresherThatIsStoppedLosesNothing(t *testing.T) {
 // A host has one request at a time, and one that hangs with very many links does not keep others from their turn.
 func TestRefresherAsksEachHostOneByOne(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
+		// By a clock that moves: of each host some links are released for a moment.
+		w.Store = links.NewStore(w.db, nil, newFetcher(t), links.Options{CheckInterval: week})
 		const perHost = 45
 		var others, all sync.WaitGroup
 		others.Add(perHost)
@@ -138,7 +140,7 @@ func TestRefresherAsksEachHostOneByOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refresher := linkjobs.NewRefresher(w.Store, 8, slog.New(slog.DiscardHandler))
+		refresher := linkjobs.NewRefresher(w.Store, w.held, 8, discard)
 		refresher.Start()
 		all.Wait()
 		refresher.Stop(t.Context())
@@ -161,7 +163,7 @@ func TestRefresherKeepsThePauseOfASite(t *testing.T) {
 		})
 		w.add(t, numbered(s, all)...)
 		batch := w.startRefresh(t)
-		refresher := linkjobs.NewRefresher(w.Store, 4, slog.New(slog.DiscardHandler))
+		refresher := linkjobs.NewRefresher(w.Store, w.held, 4, discard)
 		refresher.Start()
 		<-asked
 		refresher.Stop(t.Context())
@@ -200,7 +202,7 @@ func TestStoppingRefresherFinishesWhatIsUnderWay(t *testing.T) {
 		})
 		w.add(t, numbered(s, 3)...)
 		batch := w.startRefresh(t)
-		refresher := linkjobs.NewRefresher(w.Store, 1, slog.New(slog.DiscardHandler))
+		refresher := linkjobs.NewRefresher(w.Store, w.held, 1, discard)
 		refresher.Start()
 		<-asked
 		grace := &noticed{Context: t.Context(), asked: answer} // Stop waits: the page answers

@@ -11,13 +11,15 @@ import (
 	"time"
 
 	linkjobs "linkwatch/jobs/links"
+	"linkwatch/models"
+	"linkwatch/models/lease"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
 )
 
 func (w world) revalidate(t *testing.T, workers int) string {
 	t.Helper()
-	summary, err := linkjobs.Revalidation(w.Store, workers).Run(t.Context(), t.Context())
+	summary, err := linkjobs.Revalidation(w.Store, w.held, workers, discard).Run(t.Context(), t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +128,7 @@ func TestManyLinksOfOneHostLeaveRoomForOthers(t *testing.T) {
 			stop()
 			close(release)
 		}()
-		summary, err := linkjobs.Revalidation(w.Store, 8).Run(taking, t.Context())
+		summary, err := linkjobs.Revalidation(w.Store, w.held, 8, discard).Run(taking, t.Context())
 		if err != nil || !strings.HasSuffix(summary, "interrupted") {
 			t.Errorf("%q, %v", summary, err)
 		}
@@ -135,14 +137,13 @@ func TestManyLinksOfOneHostLeaveRoomForOthers(t *testing.T) {
 			t.Errorf("%q, %v", summary, err)
 		}
 		// Those that waited are due at once, the others after a while: none is lost.
-		now, err := w.Claim(t.Context(), 2*many)
-		if err != nil || len(now) == 0 || len(now) > 30 {
-			t.Errorf("%d links are due at once, %v", len(now), err)
+		now := w.due(t, 2*many)
+		if len(now) == 0 || len(now) > 40 {
+			t.Errorf("%d links are due at once", len(now))
 		}
-		w.clock.Advance(3 * time.Minute)
-		later, err := w.Claim(t.Context(), 2*many)
-		if err != nil || checked+len(now)+len(later) != many+1 {
-			t.Errorf("%d checked, %d due at once, %d later; want %d in all; %v", checked, len(now), len(later), many+1, err)
+		w.clock.Advance(10 * time.Minute)
+		if later := w.due(t, 2*many); checked+len(now)+len(later) != many+1 {
+			t.Errorf("%d checked, %d due at once, %d later; want %d in all", checked, len(now), len(later), many+1)
 		}
 	})
 }
@@ -153,7 +154,7 @@ func TestStoppedRevalidationFinishesWhatIsUnderWay(t *testing.T) {
 		defer stop()
 		s := site(t, func(http.ResponseWriter, *http.Request) { stop() }) // during the first check
 		w.add(t, numbered(s, 5)...)
-		summary, err := linkjobs.Revalidation(w.Store, 2).Run(taking, t.Context())
+		summary, err := linkjobs.Revalidation(w.Store, w.held, 2, discard).Run(taking, t.Context())
 		if err != nil || summary != "1 checked, interrupted" {
 			t.Errorf("%q, %v", summary, err)
 		}
@@ -172,7 +173,7 @@ func TestCancelledRevalidationEndsAtOnce(t *testing.T) {
 			<-r.Context().Done() // until the client hangs up
 		})
 		w.add(t, numbered(s, 3)...)
-		summary, err := linkjobs.Revalidation(w.Store, 2).Run(working, working)
+		summary, err := linkjobs.Revalidation(w.Store, w.held, 2, discard).Run(working, working)
 		if err != nil || summary != "0 checked, interrupted" {
 			t.Errorf("%q, %v", summary, err)
 		}
@@ -181,8 +182,8 @@ func TestCancelledRevalidationEndsAtOnce(t *testing.T) {
 				t.Errorf("a check that was cut short left a trace: %+v", l)
 			}
 		}
-		if due, err := w.Claim(t.Context(), 10); err != nil || len(due) != 3 {
-			t.Errorf("%d of 3 links were given back, %v", len(due), err)
+		if due := w.due(t, 10); len(due) != 3 {
+			t.Errorf("%d of 3 links were released", len(due))
 		}
 	})
 }
@@ -206,16 +207,65 @@ func TestLinkThatIsDeletedDuringItsCheck(t *testing.T) {
 	})
 }
 
+// Links wait for the end of a pause that their site asked for: none is requested
+// again before, and none is judged.
+func TestRevalidationKeepsThePauseOfASite(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		var asked atomic.Int64
+		s := site(t, func(rw http.ResponseWriter, _ *http.Request) {
+			asked.Add(1)
+			rw.Header().Set("Retry-After", "600")
+			rw.WriteHeader(http.StatusTooManyRequests)
+		})
+		w.add(t, numbered(s, 5)...)
+		w.revalidate(t, 4)
+		for _, l := range w.all(t) {
+			if l.Health == links.Suspect || l.Health == links.Dead {
+				t.Errorf("%+v", l)
+			}
+		}
+		before := asked.Load()
+		w.clock.Advance(9 * time.Minute)
+		if got := w.revalidate(t, 4); got != "0 checked" || asked.Load() != before {
+			t.Errorf("%q, %d requests in the pause", got, asked.Load()-before)
+		}
+		w.clock.Advance(time.Minute)
+		if due := w.due(t, 10); len(due) < 4 { // the first request counts, as 429
+			t.Errorf("%d links are due after the pause", len(due))
+		}
+	})
+}
+
+func TestRevalidationFinishesRenames(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.add(t, "http://nowhere.invalid/")
+		for _, l := range w.all(t) {
+			if _, err := w.AddTags(t.Context(), l.ID, []string{"new"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// As a rename leaves it that was cut short: the index does not know the new name.
+		modelstest.Exec(t, w.db, "UPDATE tags SET name = 'newer', folded_name = 'newer'")
+		modelstest.Exec(t, w.db, "INSERT INTO link_reindex (link_seq) SELECT seq FROM links")
+		w.revalidate(t, 1)
+		found, err := w.List(t.Context(), links.Filter{Query: "tag:newer"}, models.Page{Number: 1, Size: 10})
+		if err != nil || found.Total != 1 {
+			t.Errorf("%d links are found by the new name, %v", found.Total, err)
+		}
+	})
+}
+
 func TestRevalidationFailsWithTheStore(t *testing.T) {
 	db := modelstest.New(t)
 	store := links.NewStore(db, nil, newFetcher(t), links.Options{CheckInterval: week})
+	held := lease.New(db, nil)
+	if err := held.Beat(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := linkjobs.Revalidation(store, 2).Run(t.Context(), t.Context()); err == nil {
-		t.Error("no error from a store that is closed")
-	}
-	if _, err := store.Purge(t.Context(), t.Context()); err == nil {
+	if _, err := linkjobs.Revalidation(store, held, 2, discard).Run(t.Context(), t.Context()); err == nil {
 		t.Error("no error from a store that is closed")
 	}
 }

@@ -37,7 +37,7 @@ func TestRequestedURLs(t *testing.T) {
 				t.Error(err)
 			}
 			l.FetchedTitle = "read before" // a check asks by HEAD then
-			if _, err := w.Check(t.Context(), l); err != nil {
+			if _, err := w.Check(t.Context(), links.Claimed{Link: l}); err != nil {
 				t.Error(err)
 			}
 			if len(asked) != 3 || asked[0] != want || asked[1] != want || asked[2] != want {
@@ -60,7 +60,7 @@ func TestForcedPrivateAddress(t *testing.T) {
 	if err != nil || !created || l.Health != links.Blocked || l.Title != s {
 		t.Errorf("%+v, %v", l, err)
 	}
-	if l, err = store.Check(t.Context(), l); err != nil || l.Health != links.Blocked || l.Expired() {
+	if l, err = store.Recheck(t.Context(), l.ID); err != nil || l.Health != links.Blocked || l.Expired() {
 		t.Errorf("%+v, %v", l, err)
 	}
 }

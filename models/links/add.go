@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"gorm.io/gorm"
 
@@ -123,29 +122,41 @@ func (s *Store) Preview(ctx context.Context, url string) (Page, error) {
 // mergeTags adds a draft's tags to the link that has its address;
 // CodeNotFound if none has.
 func (s *Store) mergeTags(ctx context.Context, d draft) (Link, error) {
-	var l Link
-	find := func(tx *gorm.DB) error {
-		ls, err := load(tx, tx.Model(&Link{}).Where("canonical_url = ?", d.canonical))
-		if err != nil || len(ls) == 0 {
-			return orNotFound(err)
-		}
-		l = ls[0]
-		return nil
+	l, ok, err := s.ByURL(ctx, d.canonical)
+	if err != nil || !ok {
+		return Link{}, orNotFound(err)
 	}
-	if err := find(s.db.Read(ctx)); err != nil || len(d.Tags) == 0 {
-		return l, err
+	if len(d.Tags) == 0 {
+		return l, nil
 	}
-	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
-		found, err := lockOne(tx, l.ID)
-		if err != nil {
+	ls, err := s.retag(ctx, d)
+	if err != nil || len(ls) == 0 {
+		return Link{}, orNotFound(err)
+	}
+	return ls[0], nil
+}
+
+// retag adds the tags of drafts to the links that have their addresses, and returns
+// these links. Several drafts may be of one link.
+func (s *Store) retag(ctx context.Context, ds ...draft) (ls []Link, err error) {
+	rows, names := models.NewRows("canonical_url text"), make(map[string][]string, len(ds))
+	for _, d := range ds {
+		rows.Add(d.canonical)
+		names[d.canonical] = append(names[d.canonical], d.Tags...)
+	}
+	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+		var err error
+		if ls, err = lock(tx, rows, "canonical_url IN (SELECT canonical_url FROM {rows} AS r)"); err != nil {
 			return nil, err
 		}
-		ls := []Link{found}
-		_, err = attach(tx, s.clock.Now(), ls, [][]string{d.Tags})
-		l = ls[0]
+		each := make([][]string, len(ls))
+		for i, l := range ls {
+			each[i] = names[l.CanonicalURL]
+		}
+		_, err = attach(tx, s.clock.Now(), ls, each)
 		return ls, err
 	})
-	return l, err
+	return ls, err
 }
 
 // link is the row of a new link.
@@ -161,31 +172,28 @@ func (d draft) link(now models.Time) Link {
 	}
 }
 
-// insert stores links whose addresses are new and answers those, with their keys.
+// insert stores links whose addresses are new and returns those, with their keys.
 func insert(tx *gorm.DB, rows []Link) ([]Link, error) {
-	ids := make(map[string]int, len(rows))
-	for i, l := range rows {
-		ids[l.ID] = i
-	}
-	// A clone, because GORM writes keys into what it stores, and with rows left out into the wrong ones.
-	if err := models.Insert(tx, slices.Clone(rows)); err != nil {
+	if err := models.Insert(tx, rows); err != nil {
 		return nil, fmt.Errorf("storing links: %w", err)
 	}
 	// Which were stored, and under which keys, only the table knows.
-	var stored []Link
-	for batch := range slices.Chunk(sortedKeys(ids), inBatch) {
-		var keys []struct {
-			Seq int64
-			ID  string
-		}
-		if err := tx.Model(&Link{}).Where("id IN ?", batch).Find(&keys).Error; err != nil {
-			return nil, fmt.Errorf("storing links: %w", err)
-		}
-		for _, k := range keys {
-			l := rows[ids[k.ID]]
-			l.Seq = k.Seq
-			stored = append(stored, l)
-		}
+	place, ids := make(map[string]int, len(rows)), make([]string, len(rows))
+	for i, l := range rows {
+		place[l.ID], ids[i] = i, l.ID
+	}
+	var keys []struct {
+		Seq int64
+		ID  string
+	}
+	err := idRows(ids).Raw(tx, "SELECT seq, id FROM links WHERE "+byID+" ORDER BY seq").Scan(&keys).Error
+	if err != nil {
+		return nil, fmt.Errorf("storing links: %w", err)
+	}
+	stored := make([]Link, len(keys))
+	for i, k := range keys {
+		stored[i] = rows[place[k.ID]]
+		stored[i].Seq = k.Seq
 	}
 	return stored, nil
 }

@@ -16,12 +16,9 @@ type linkTag struct {
 	Position        int
 }
 
-// inBatch is how many values one IN (…) holds.
-const inBatch = 250
-
-// attach puts names[i] on ls[i], whose Tags are loaded and grow. It answers
-// which names were new to which link. Names are clean (cleanTags), the links
-// locked or new, and now is when the tags count as used.
+// attach puts names[i] on ls[i], whose Tags are loaded and grow. added are the names
+// that were new to each link. Names are clean (cleanTags), the links locked or new,
+// and now is when the tags count as used.
 func attach(tx *gorm.DB, now models.Time, ls []Link, names [][]string) (added [][]string, err error) {
 	added = make([][]string, len(ls))
 	wanted := map[string]string{} // folded → as written
@@ -36,6 +33,7 @@ func attach(tx *gorm.DB, now models.Time, ls []Link, names [][]string) (added []
 				wanted[f] = n
 			}
 			if !have[f] {
+				have[f] = true
 				added[i] = append(added[i], n)
 			}
 		}
@@ -66,128 +64,110 @@ func attach(tx *gorm.DB, now models.Time, ls []Link, names [][]string) (added []
 	return added, recount(tx, counts)
 }
 
-// ensure makes the tags that do not exist yet and marks all as used at now.
+// ensure makes the tags that do not exist yet, marks all as used at now and returns
+// them by their folded names. wanted are names as they are written, by folded ones.
 func ensure(tx *gorm.DB, wanted map[string]string, now models.Time) (map[string]Tag, error) {
-	tags := make(map[string]Tag, len(wanted))
-	for batch := range slices.Chunk(sortedKeys(wanted), inBatch) {
-		have, err := byFolded(tx, batch)
-		if err != nil {
-			return nil, err
-		}
-		var missing []string
-		var fresh []Tag
-		for _, f := range batch {
-			if _, ok := have[f]; !ok {
-				missing = append(missing, f)
-				fresh = append(fresh, Tag{ID: models.NewID(models.KindTag), Name: wanted[f], FoldedName: f, CreatedAt: now, LastUsedAt: now})
-			}
-		}
-		var stale []int64
-		for _, t := range have {
-			if t.LastUsedAt.Before(now.Time) { // a bulk store uses most tags many times in one moment
-				stale = append(stale, t.Seq)
-			}
-		}
-		slices.Sort(stale)
-		if len(stale) > 0 {
-			if err := tx.Exec("UPDATE tags SET last_used_at = ? WHERE seq IN ?", now, stale).Error; err != nil {
-				return nil, fmt.Errorf("noting the use of tags: %w", err)
-			}
-		}
-		if err := models.Insert(tx, fresh); err != nil {
-			return nil, fmt.Errorf("storing tags: %w", err)
-		}
-		stored, err := byFolded(tx, missing)
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(tags, have)
-		maps.Copy(tags, stored)
+	folded := sortedKeys(wanted)
+	rows := models.NewRows("id text, name text, folded_name text")
+	for _, f := range folded {
+		rows.Add(models.NewID(models.KindTag), wanted[f], f)
+	}
+	// WHERE: a bulk store uses most tags many times in one moment.
+	err := rows.Exec(tx, `INSERT INTO tags (id, name, folded_name, link_count, created_at, last_used_at)
+		SELECT id, name, folded_name, 0, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM {rows} AS r WHERE true
+		ON CONFLICT (folded_name) DO UPDATE SET last_used_at = excluded.last_used_at WHERE tags.last_used_at < excluded.last_used_at`,
+		now, now).Error
+	if err != nil {
+		return nil, fmt.Errorf("storing tags: %w", err)
+	}
+	return byFolded(tx, folded)
+}
+
+// byFolded are the tags of these folded names that exist.
+func byFolded(tx *gorm.DB, folded []string) (map[string]Tag, error) {
+	tags := make(map[string]Tag, len(folded))
+	if len(folded) == 0 {
+		return tags, nil
+	}
+	rows := models.NewRows("folded_name text")
+	for _, f := range folded {
+		rows.Add(f)
+	}
+	var ts []Tag
+	if err := rows.Raw(tx, "SELECT * FROM tags WHERE folded_name IN (SELECT folded_name FROM {rows} AS r)").Scan(&ts).Error; err != nil {
+		return nil, fmt.Errorf("loading tags: %w", err)
+	}
+	for _, t := range ts {
+		tags[t.FoldedName] = t
 	}
 	return tags, nil
 }
 
-func byFolded(tx *gorm.DB, folded []string) (map[string]Tag, error) {
-	out := make(map[string]Tag, len(folded))
-	if len(folded) == 0 {
-		return out, nil
-	}
-	var ts []Tag
-	if err := tx.Where("folded_name IN ?", folded).Find(&ts).Error; err != nil {
-		return nil, fmt.Errorf("loading tags: %w", err)
-	}
-	for _, t := range ts {
-		out[t.FoldedName] = t
-	}
-	return out, nil
-}
-
-// detach takes a tag off links, whose Tags shrink, and drops it if no link
-// carries it then.
-func detach(tx *gorm.DB, ls []Link, t Tag) error {
-	seqs, counts := seqsOf(ls), map[int64]int{}
+// detach takes tags[i] off ls[i], whose Tags shrink, and drops tags that no link
+// carries then. Each link carries its tags, and the links are locked.
+func detach(tx *gorm.DB, ls []Link, tags [][]Tag) error {
+	rows, counts := models.NewRows("link_seq bigint, tag_seq bigint"), map[int64]int{}
 	for i := range ls {
-		ls[i].Tags = slices.DeleteFunc(slices.Clone(ls[i].Tags), func(n string) bool { return models.FoldName(n) == t.FoldedName })
-		if !ls[i].Expired() {
-			counts[t.Seq]--
+		off := make(map[string]bool, len(tags[i]))
+		for _, t := range tags[i] {
+			off[t.FoldedName] = true
+			rows.Add(ls[i].Seq, t.Seq)
+			if counts[t.Seq] += 0; !ls[i].Expired() {
+				counts[t.Seq]--
+			}
 		}
+		ls[i].Tags = slices.DeleteFunc(slices.Clone(ls[i].Tags), func(n string) bool { return off[models.FoldName(n)] })
 	}
-	if err := tx.Exec("DELETE FROM link_tags WHERE tag_seq = ? AND link_seq IN ?", t.Seq, seqs).Error; err != nil {
-		return fmt.Errorf("taking a tag off links: %w", err)
+	err := rows.Exec(tx, "DELETE FROM link_tags WHERE (link_seq, tag_seq) IN (SELECT link_seq, tag_seq FROM {rows} AS r)").Error
+	if err != nil {
+		return fmt.Errorf("taking tags off links: %w", err)
 	}
 	if err := recount(tx, counts); err != nil {
 		return err
 	}
-	return dropUnused(tx, []int64{t.Seq})
+	return dropUnused(tx, slices.Sorted(maps.Keys(counts)))
 }
 
 // recount adds to the tags' counts of active links.
 func recount(tx *gorm.DB, counts map[int64]int) error {
-	by := map[int][]int64{}
+	rows := models.NewRows("seq bigint, n bigint")
 	for _, seq := range slices.Sorted(maps.Keys(counts)) {
 		if n := counts[seq]; n != 0 {
-			by[n] = append(by[n], seq)
+			rows.Add(seq, n)
 		}
 	}
-	for _, n := range slices.Sorted(maps.Keys(by)) {
-		for batch := range slices.Chunk(by[n], inBatch) {
-			if err := tx.Exec("UPDATE tags SET link_count = link_count + ? WHERE seq IN ?", n, batch).Error; err != nil {
-				return fmt.Errorf("counting the links of tags: %w", err)
-			}
-		}
+	if err := rows.Exec(tx, "UPDATE tags SET link_count = link_count + r.n FROM {rows} AS r WHERE tags.seq = r.seq").Error; err != nil {
+		return fmt.Errorf("counting the links of tags: %w", err)
 	}
 	return nil
 }
 
 // dropUnused deletes the tags of these that no link carries.
 func dropUnused(tx *gorm.DB, seqs []int64) error {
-	for batch := range slices.Chunk(seqs, inBatch) {
-		err := tx.Exec(`DELETE FROM tags WHERE seq IN ?
-			AND NOT EXISTS (SELECT 1 FROM link_tags WHERE tag_seq = tags.seq)`, batch).Error
-		if err != nil {
-			return fmt.Errorf("dropping unused tags: %w", err)
-		}
+	err := seqRows(seqs).Exec(tx, "DELETE FROM tags WHERE "+bySeq+" AND NOT EXISTS (SELECT 1 FROM link_tags WHERE tag_seq = tags.seq)").Error
+	if err != nil {
+		return fmt.Errorf("dropping unused tags: %w", err)
 	}
 	return nil
 }
 
-// tagSeqs are the tags of links, with how many of the links that are active carry each.
-func tagSeqs(tx *gorm.DB, ls []Link) (map[int64]int, error) {
+// tagSeqs are the tags of links, each with the sum of what its links count.
+func tagSeqs(tx *gorm.DB, ls []Link, count func(Link) int) (map[int64]int, error) {
+	counts := map[int64]int{}
+	if len(ls) == 0 {
+		return counts, nil
+	}
+	of := make(map[int64]int, len(ls))
+	for _, l := range ls {
+		of[l.Seq] = count(l)
+	}
 	var rows []linkTag
-	if err := tx.Where("link_seq IN ?", seqsOf(ls)).Find(&rows).Error; err != nil {
+	err := seqRows(seqsOf(ls)).Raw(tx, "SELECT link_seq, tag_seq FROM link_tags WHERE link_seq IN (SELECT seq FROM {rows} AS r)").Scan(&rows).Error
+	if err != nil {
 		return nil, fmt.Errorf("loading the tags of links: %w", err)
 	}
-	expired := make(map[int64]bool, len(ls))
-	for _, l := range ls {
-		expired[l.Seq] = l.Expired()
-	}
-	counts := map[int64]int{}
 	for _, r := range rows {
-		if expired[r.LinkSeq] {
-			counts[r.TagSeq] += 0
-		} else {
-			counts[r.TagSeq]++
-		}
+		counts[r.TagSeq] += of[r.LinkSeq]
 	}
 	return counts, nil
 }
@@ -202,8 +182,8 @@ func loadTags(tx *gorm.DB, ls []Link) error {
 		Name     string
 		Position int
 	}
-	err := tx.Raw(`SELECT link_seq, name, position FROM link_tags JOIN tags ON tags.seq = tag_seq
-		WHERE link_seq IN ? ORDER BY link_seq, position`, seqsOf(ls)).Scan(&rows).Error
+	err := seqRows(seqsOf(ls)).Raw(tx, `SELECT link_seq, name, position FROM link_tags JOIN tags ON tags.seq = tag_seq
+		WHERE link_seq IN (SELECT seq FROM {rows} AS r) ORDER BY link_seq, position`).Scan(&rows).Error
 	if err != nil {
 		return fmt.Errorf("loading the tags of links: %w", err)
 	}

@@ -3,7 +3,6 @@ package links
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -48,4 +47,4 @@ func (s *Store) NeedAttention(ctx context.Context, limit int) (Attention, error)
 }
 
 // recently is the time after which an expired link is recent.
-func (s *Store) recently() models.Time { return s.clock.Now().Add(-RecentDays * 24 * time.Hour) }
+func (s *Store) recently() models.Time { return s.clock.Now().Add(-RecentDays * models.Day) }

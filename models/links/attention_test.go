@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"linkwatch/models"
 	"linkwatch/models/links"
 )
 
@@ -22,7 +23,7 @@ func TestNeedAttention(t *testing.T) {
 		gone := func(url string) { t.web.set(url, links.Page{Status: 404}) }
 		silent := func(url string) { t.web.fail(url, &links.FetchError{Reason: "timed out"}) }
 		fall("gone-long-ago", gone)
-		t.clock.Advance(links.RecentDays*day - time.Minute)
+		t.clock.Advance(links.RecentDays*models.Day - time.Minute)
 		lately := fall("gone", gone)
 		fall("suspect-1", silent)
 		second := fall("suspect-2", silent)

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
-	"strconv"
 	"time"
 
 	"gorm.io/gorm"
@@ -14,43 +12,44 @@ import (
 	"linkwatch/models"
 )
 
-// DeadAfter is the number of days in a row on which checks must fail for a link
-// to be dead.
-const DeadAfter = 3
-
 const (
-	retryAfter = 24 * time.Hour // until a suspect link is looked at again
-	claimFor   = 10 * time.Minute
-	maxPause   = time.Hour // that a site's Retry-After can put a check off
-	busyPause  = 5 * time.Second
+	minPause  = time.Minute // for which a check is put off at least if nothing was learned about the page
+	maxPause  = time.Hour   // for which a site's Retry-After can put a check or a refresh off
+	busyPause = 5 * time.Second
 )
 
-// Check looks at a claimed link and records what it found. A link whose page
-// was never read gets its metadata; for the others a probe is enough. If the
-// site asks for a pause, or too many pages are being fetched, the check is put
-// off and nothing else changes.
-func (s *Store) Check(ctx context.Context, l Link) (Link, error) {
-	unread := l.FetchedTitle == "" && l.OpenGraph == (OpenGraph{})
-	look := s.background.Probe
-	if unread {
-		look = s.background.Fetch
-	}
-	page, err := look(ctx, l.URL)
-	if unread && err == nil && Gone(page.Status) { // only what HEAD and GET agree on expires a link
-		page, err = s.background.Probe(ctx, l.URL)
-	}
-	if ctx.Err() != nil {
-		return l, ctx.Err()
-	}
-	if pause := pauseOf(err); pause > 0 {
-		return l, s.PutOff(ctx, max(time.Minute, min(pause, maxPause)), l.ID)
-	}
-	return s.record(ctx, l, page, err, unread && page.Status == http.StatusOK)
+// look is what a request for a link's page found.
+type look struct {
+	// Wait is how long to wait before another look, since nothing was learned about
+	// the link: its site asked for a pause, or too many pages were being fetched.
+	// 0 = the look counts.
+	Wait time.Duration
+
+	seq      int64  // of the link
+	url      string // that was requested
+	page     Page   // zero if err is not nil
+	err      error  // a *FetchError, or nil
+	describe bool   // the page's metadata replaces the link's
 }
 
-// pauseOf is how long to wait before the page is asked for again, since nothing
+// newLook is what a fetch or a probe of a link found. The error is that of ctx, or
+// one that is no *FetchError.
+func newLook(ctx context.Context, l Link, p Page, fetchErr error) (look, error) {
+	if ctx.Err() != nil {
+		return look{}, ctx.Err()
+	}
+	if _, ok := errors.AsType[*FetchError](fetchErr); fetchErr != nil && !ok {
+		return look{}, fmt.Errorf("fetching a page: %w", fetchErr)
+	}
+	return look{
+		seq: l.Seq, url: l.URL, page: p.clean(), err: fetchErr,
+		describe: fetchErr == nil && p.Status == http.StatusOK, Wait: min(pauseOf(fetchErr), maxPause),
+	}, nil
+}
+
+// pauseOf is how long to wait before the page is requested again, since nothing
 // was learned about it: the site asked for a pause, or too many pages are being
-// fetched. 0 means that the page was asked for.
+// fetched. 0 means that the page was requested.
 func pauseOf(err error) time.Duration {
 	fe, ok := errors.AsType[*FetchError](err)
 	switch {
@@ -62,102 +61,130 @@ func pauseOf(err error) time.Duration {
 	return fe.RetryAfter
 }
 
-// record stores what a fetch or probe of a link found, unless the link got
-// another address meanwhile: then it says nothing about it.
-func (s *Store) record(ctx context.Context, looked Link, page Page, fetchErr error, describe bool) (Link, error) {
-	if _, ok := errors.AsType[*FetchError](fetchErr); fetchErr != nil && !ok {
-		return Link{}, fmt.Errorf("fetching a page: %w", fetchErr)
+// Checked is a finished check of a claimed link.
+type Checked struct {
+	Claimed // as Claim gave it
+	look
+}
+
+// Check requests the page of a claimed link, for Record, or for Release if there is
+// a Wait. It does not use the database. The error is that of ctx, or one of the
+// Fetcher that is no *FetchError.
+func (s *Store) Check(ctx context.Context, c Claimed) (Checked, error) {
+	k, err := s.look(ctx, c.Link)
+	if k.Wait > 0 {
+		k.Wait = max(minPause, k.Wait)
 	}
-	page = page.clean()
-	var l Link
-	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+	return Checked{c, k}, err
+}
+
+// look fetches a page that was never read, for its metadata. For the others a
+// probe is enough.
+func (s *Store) look(ctx context.Context, l Link) (look, error) {
+	unread := l.FetchedTitle == "" && l.OpenGraph == (OpenGraph{})
+	request := s.background.Probe
+	if unread {
+		request = s.background.Fetch
+	}
+	page, err := request(ctx, l.URL)
+	if unread && err == nil && Gone(page.Status) { // only what HEAD and GET agree on expires a link
+		page, err = s.background.Probe(ctx, l.URL)
+	}
+	k, err := newLook(ctx, l, page, err)
+	k.describe = k.describe && unread
+	return k, err
+}
+
+// Record stores finished checks in one transaction and frees the links. Nothing is
+// stored of links that were deleted or got another address meanwhile, or that are no
+// longer claimed as they were. However many checks there are, each table is written
+// by one statement.
+//
+// stored are the links that were still claimed, as they are now.
+func (s *Store) Record(ctx context.Context, done ...Checked) (stored []Link, err error) {
+	rows, looks := models.NewRows("seq bigint, claimed_by text"), make([]look, len(done))
+	for i, c := range done {
+		rows.Add(c.Seq, c.ClaimedBy)
+		looks[i] = c.look
+	}
+	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
 		var err error
-		if l, err = lockOne(tx, looked.ID); err != nil || l.URL != looked.URL {
+		if stored, err = lock(tx, rows, "(seq, claimed_by) IN (SELECT seq, claimed_by FROM {rows} AS r)"); err != nil {
 			return nil, err
 		}
-		before, now := l, s.clock.Now()
-		s.judge(&l, page, fetchErr, now)
-		if describe && fetchErr == nil {
-			l.describe(page)
-			l.UpdatedAt = now
-		}
-		if !before.Expired() && l.Expired() {
-			if err := countExpired(tx, []Link{before}, -1); err != nil {
-				return nil, err
-			}
-		}
-		if err := save(tx, l); err != nil {
+		return s.learn(tx, stored, looks, true)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("recording checks: %w", err)
+	}
+	return stored, nil
+}
+
+// Recheck checks a link now, whether it is due or not, and returns it as it is
+// then. Errors are those of Refresh.
+func (s *Store) Recheck(ctx context.Context, id string) (Link, error) {
+	return s.lookNow(ctx, id, s.look)
+}
+
+// lookNow looks at a page for somebody who waits for it, and stores what was found.
+func (s *Store) lookNow(ctx context.Context, id string, request func(context.Context, Link) (look, error)) (l Link, err error) {
+	if l, err = s.Get(ctx, id); err != nil {
+		return Link{}, err
+	}
+	k, err := request(ctx, l)
+	switch {
+	case err != nil:
+		return Link{}, err
+	case k.Wait > 0:
+		return Link{}, unresolvable(k.err)
+	}
+	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
+		found, err := lockOne(tx, id)
+		if err != nil {
 			return nil, err
 		}
-		if l.Title == before.Title && l.Health == before.Health && l.Expired() == before.Expired() {
-			return nil, nil // the index knows it as it is
-		}
-		return []Link{l}, nil
+		ls := []Link{found}
+		changed, err := s.learn(tx, ls, []look{k}, false)
+		l = ls[0]
+		return changed, err
 	})
 	return l, err
 }
 
-// judge decides what a fetch says about a link's health: 404 and 410 expire it;
-// 401, 403, 429 and other refusals are "blocked", as is a private address, which
-// may not be fetched; no answer and 5xx are "suspect", and "dead" after three such
-// days in a row.
-func (s *Store) judge(l *Link, p Page, fetchErr error, now models.Time) {
-	was := l.Health
-	l.LastError, l.MovedTo, l.LastStatusCode = "", "", p.Status
-	next := s.opts.CheckInterval
-	fe, _ := errors.AsType[*FetchError](fetchErr)
-	switch {
-	case fe != nil && fe.Blocked:
-		l.Health, l.Failures = Blocked, 0
-		l.LastStatusCode, l.LastError = 0, fetchErr.Error()
-	case fetchErr != nil || p.Status >= 500 || p.Status < 200 || p.Status >= 300 && p.Status < 400:
-		if fetchErr != nil {
-			l.LastStatusCode, l.LastError = 0, fetchErr.Error()
-		} else {
-			l.LastError = "unexpected status " + strconv.Itoa(p.Status)
-		}
-		if l.Failures == 0 || !sameDay(l.LastCheckedAt, now) {
-			l.Failures++
-		}
-		l.Health = Suspect
-		if l.Failures >= DeadAfter {
-			l.Health = Dead
-		}
-		next = min(next, retryAfter)
-	case Gone(p.Status):
-		l.Health, l.Failures = Dead, 0
-		l.LastError = "unexpected status " + strconv.Itoa(p.Status)
-		if !l.Expired() {
-			l.ExpiredAt, l.UpdatedAt = now, now
-		}
-	case p.Status >= 400:
-		l.Health, l.Failures = Blocked, 0
-		l.LastError = "unexpected status " + strconv.Itoa(p.Status)
-	case p.Permanent:
-		l.Health, l.Failures, l.MovedTo = Moved, 0, p.URL
-	default:
-		l.Health, l.Failures = OK, 0
+// learn judges locked links by what looks found, and stores them; free ends their
+// claims. What was found at an address that a link no longer has says nothing about
+// it. After it ls are the links as they are now, and changed those of them that the
+// search index has to take in.
+func (s *Store) learn(tx *gorm.DB, ls []Link, looks []look, free bool) (changed []Link, err error) {
+	place := make(map[int64]int, len(ls))
+	before := make([]Link, len(ls))
+	for i, l := range ls {
+		place[l.Seq], before[i] = i, l
 	}
-	if l.Health != was {
-		l.HealthChangedAt = now
+	now := s.clock.Now()
+	for _, k := range looks {
+		i, ok := place[k.seq]
+		if !ok || ls[i].URL != k.url || k.Wait > 0 {
+			continue
+		}
+		s.judge(&ls[i], k.page, k.err, now)
+		if k.describe {
+			ls[i].describe(k.page)
+			ls[i].UpdatedAt = now
+		}
 	}
-	l.LastCheckedAt = now
-	if l.Expired() {
-		l.NextCheckAt = models.Time{}
-	} else {
-		l.NextCheckAt = now.Add(spread(next))
+	var expired []Link
+	for i, l := range ls {
+		was := before[i]
+		if l.Expired() && !was.Expired() {
+			expired = append(expired, l)
+		}
+		if l.Title != was.Title || l.Health != was.Health || l.Expired() != was.Expired() {
+			changed = append(changed, l)
+		}
 	}
-}
-
-// Gone says whether a status means that there is no page any more.
-func Gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
-
-func sameDay(a, b models.Time) bool {
-	return a.Format(time.DateOnly) == b.Format(time.DateOnly)
-}
-
-// spread is an interval give or take a twentieth, so that links that were
-// saved together are not checked together for ever.
-func spread(d time.Duration) time.Duration {
-	return d - d/20 + rand.N(d/10+1)
+	if err := countExpired(tx, expired); err != nil {
+		return nil, err
+	}
+	return changed, saveAll(tx, ls, free)
 }

@@ -11,22 +11,28 @@ import (
 	"linkwatch/models/links"
 )
 
-const day = 24 * time.Hour
-
 // recheck lets the next check of a link come and runs it.
 func (t fixture) recheck(id string) links.Link {
 	t.Helper()
 	l := t.get(id)
 	t.clock.Advance(max(0, l.NextCheckAt.Sub(t.clock.Now())))
-	due, err := t.Claim(t.Context(), 100)
-	t.must(err)
-	i := slices.IndexFunc(due, func(d links.Link) bool { return d.ID == id })
+	due := t.claim(t.holds, 100)
+	i := slices.IndexFunc(due, func(d links.Claimed) bool { return d.ID == id })
 	if i < 0 {
 		t.Fatalf("link is not due at %v: %+v", t.clock.Now(), l)
 	}
-	l, err = t.Check(t.Context(), due[i])
+	done := t.check(due[i])
+	if wait := done[0].Wait; wait > 0 {
+		t.release(wait, due...)
+		return t.get(id)
+	}
+	stored, err := t.Record(t.Context(), done...)
 	t.must(err)
-	return l
+	if len(stored) != 1 {
+		t.Fatalf("stored %+v", stored)
+	}
+	t.must(t.ReleaseOthers(t.Context(), t.holds))
+	return stored[0]
 }
 
 func TestCheckJudges(t *testing.T) {
@@ -145,12 +151,11 @@ func TestPauseThatASiteAsksForSaysNothingOfTheLink(t *testing.T) {
 func TestBusyFetcherSaysNothingOfTheLink(t *testing.T) {
 	each(t, func(t fixture) {
 		before := t.add("https://a.test/")
-		started, err := t.StartRefresh(t.Context(), before.ID)
+		_, err := t.StartRefresh(t.Context(), before.ID)
 		t.must(err)
-		items, err := t.ClaimRefreshes(t.Context(), 1)
-		t.must(err)
+		items := t.claimRefreshes(t.holds, 1)
 		t.web.fail(before.URL, &links.FetchError{Reason: "too many fetches", Busy: true})
-		t.clock.Advance(day)
+		t.clock.Advance(models.Day)
 		t.recheck(before.ID)
 		after := t.get(before.ID)
 		if wait := after.NextCheckAt.Sub(t.clock.Now()); wait != time.Minute {
@@ -165,9 +170,8 @@ func TestBusyFetcherSaysNothingOfTheLink(t *testing.T) {
 		if e, _ := errors.AsType[*models.Error](err); e.RetryAfter != 5*time.Second {
 			t.Errorf("%+v", e)
 		}
-		t.must(t.FinishRefresh(t.Context(), items[0]))
-		if r, err := t.RefreshOf(t.Context(), started.ID); err != nil || r.Finished() || r.Failed != 0 {
-			t.Errorf("the queued refresh: %+v, %v", r, err)
+		if got := t.refetch(items...)[0]; got.Wait != 5*time.Second {
+			t.Errorf("the queued refresh waits %v", got.Wait)
 		}
 	})
 }
@@ -186,9 +190,8 @@ func TestBackgroundWorkHasItsOwnFetcher(t *testing.T) {
 		t.recheck(l.ID)
 		_, err = t.StartRefresh(t.Context(), l.ID)
 		t.must(err)
-		items, err := t.ClaimRefreshes(t.Context(), 1)
-		t.must(err)
-		t.must(t.FinishRefresh(t.Context(), items[0]))
+		items := t.claimRefreshes(t.holds, 1)
+		t.must(t.FinishRefreshes(t.Context(), t.refetch(items...)...))
 		if want := []string{"probe " + l.URL, "fetch " + l.URL}; !slices.Equal(background.asked, want) || len(t.web.asked) != 2 {
 			t.Errorf("background: %q and %q for requests, want %q", background.asked, t.web.asked, want)
 		}
@@ -200,11 +203,9 @@ func TestImportedLinksGetTheirMetadataAtTheFirstCheck(t *testing.T) {
 		_, err := t.Import(t.Context(), []links.New{{URL: "https://a.test/"}})
 		t.must(err)
 		t.web.set("https://a.test/", links.Page{Status: 200, Title: "Fetched"})
-		t.clock.Advance(day)
-		due, err := t.Claim(t.Context(), 5)
+		found, err := t.List(t.Context(), links.Filter{}, firstPage)
 		t.must(err)
-		l, err := t.Check(t.Context(), due[0])
-		t.must(err)
+		l := t.recheck(found.Items[0].ID)
 		if l.Title != "Fetched" || l.Health != links.OK || t.web.asked[0] != "fetch https://a.test/" {
 			t.Errorf("%+v, asked %q", l, t.web.asked)
 		}
@@ -247,16 +248,20 @@ func TestCheckOfAnAddressThatChangedMeanwhile(t *testing.T) {
 		t.web.set("http://a.test/", links.Page{Status: 200, URL: "https://a.test/", Title: "A", Permanent: true})
 		l := t.add("http://a.test/")
 		t.web.set("http://a.test/", links.Page{Status: 404})
+		t.clock.Advance(2 * week)
 		t.web.onLook = func() {
 			t.web.onLook = nil
 			if _, err := t.ApplyMove(t.Context(), l.ID); err != nil {
 				t.Error(err)
 			}
 		}
-		_, err := t.Check(t.Context(), l)
+		_, err := t.Record(t.Context(), t.check(t.claim(t.holds, 1)...)...)
 		t.must(err)
 		if got := t.get(l.ID); got.Expired() || got.Health != links.OK || got.URL != "https://a.test/" {
 			t.Errorf("%+v", got)
+		}
+		if due := t.claim(t.holds, 1); len(due) != 1 || due[0].URL != "https://a.test/" {
+			t.Errorf("the new address is not checked: %+v", due)
 		}
 	})
 }

@@ -2,48 +2,101 @@ package links
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"time"
+	"slices"
 
 	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/lease"
 )
 
-// Claim takes up to n links whose check is due, longest first, and leases
-// them to the caller for ten minutes: whatever becomes of the caller, they
-// come due again. Several instances never get the same link.
-func (s *Store) Claim(ctx context.Context, n int) ([]Link, error) {
-	now := s.clock.Now()
-	var ls []Link
-	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		var seqs []int64
-		err := tx.Raw("SELECT seq FROM links WHERE next_check_at <= ? ORDER BY next_check_at LIMIT ?"+s.db.SkipLocked(), now, n).Scan(&seqs).Error
-		if err != nil || len(seqs) == 0 {
-			return err
-		}
-		if err := tx.Exec("UPDATE links SET next_check_at = ? WHERE seq IN ?", now.Add(claimFor), seqs).Error; err != nil {
-			return err
-		}
-		ls, err = inOrder(tx, seqs)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("claiming links to check: %w", err)
-	}
-	return ls, nil
+// Claimed is a link that an instance has claimed to recheck it. Its tags are not
+// loaded.
+type Claimed struct {
+	Link
+	ClaimedBy lease.ID
 }
 
-// PutOff makes claimed links come due again after d, 0 being at once: for
-// those that their claimer could not get to. Expired ones are passed over.
-func (s *Store) PutOff(ctx context.Context, d time.Duration, ids ...string) error {
-	if len(ids) == 0 {
-		return nil
+// Claim takes up to n links whose check is due for an instance, those first whose
+// time came first. Several instances never get the same link. next is when the
+// first of the others is due; zero: none is. Errors include lease.ErrLost.
+func (s *Store) Claim(ctx context.Context, holder lease.ID, n int) (ls []Claimed, next models.Time, err error) {
+	// A look that changes nothing first: most of the time nothing is due.
+	now := s.clock.Now()
+	if next, err = firstDue(s.db.Read(ctx)); err != nil || n <= 0 || next.IsZero() || next.After(now.Time) {
+		return nil, next, err
+	}
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := lease.Hold(tx, holder); err != nil {
+			return err
+		}
+		ls = nil
+		// MATERIALIZED: PostgreSQL must not look for due ones a second time in one statement.
+		err := tx.Raw(`WITH due AS MATERIALIZED (
+				SELECT seq FROM links WHERE next_check_at <= ? AND claimed_by IS NULL ORDER BY next_check_at LIMIT ?`+s.db.SkipLocked()+`)
+			UPDATE links SET claimed_by = ? WHERE seq IN (SELECT seq FROM due) RETURNING *`, now, n, holder).Scan(&ls).Error
+		if err != nil {
+			return err
+		}
+		next, err = firstDue(tx)
+		return err
+	})
+	if errors.Is(err, lease.ErrLost) {
+		return nil, models.Time{}, err
+	}
+	if err != nil {
+		return nil, models.Time{}, fmt.Errorf("claiming links to check: %w", err)
+	}
+	slices.SortFunc(ls, func(a, b Claimed) int { return a.NextCheckAt.Compare(b.NextCheckAt.Time) })
+	return ls, next, nil
+}
+
+// firstDue is when the first free link is due; zero: none is.
+func firstDue(tx *gorm.DB) (next models.Time, err error) {
+	err = tx.Raw("SELECT min(next_check_at) FROM links WHERE next_check_at IS NOT NULL AND claimed_by IS NULL").Scan(&next).Error
+	if err != nil {
+		return next, fmt.Errorf("looking for the next link that is due: %w", err)
+	}
+	return next, nil
+}
+
+// Release frees claimed links, to be claimed again after a time. Expired ones are
+// not scheduled again. Those that are no longer claimed as they were are passed over.
+func (s *Store) Release(ctx context.Context, back ...lease.Released[Claimed]) error {
+	rows := models.NewRows("seq bigint, claimed_by text, next_check_at bigint")
+	now := s.clock.Now()
+	for _, b := range back {
+		rows.Add(b.Item.Seq, b.Item.ClaimedBy, now.Add(b.After))
 	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Exec("UPDATE links SET next_check_at = ? WHERE id IN ? AND next_check_at IS NOT NULL",
-			s.clock.Now().Add(d), ids).Error
+		return rows.Exec(tx, `UPDATE links SET claimed_by = NULL,
+				next_check_at = CASE WHEN links.next_check_at IS NOT NULL THEN r.next_check_at END
+			FROM {rows} AS r WHERE links.seq = r.seq AND links.claimed_by = r.claimed_by`).Error
 	})
 	if err != nil {
-		return fmt.Errorf("putting checks off: %w", err)
+		return fmt.Errorf("releasing claimed links: %w", err)
+	}
+	return nil
+}
+
+// ReleaseOthers frees the links that an instance has claimed, but for those of
+// keep. It is for after a claim that failed, of which nobody knows whether it was
+// committed.
+func (s *Store) ReleaseOthers(ctx context.Context, holder lease.ID, keep ...Claimed) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		if len(keep) == 0 {
+			return tx.Exec("UPDATE links SET claimed_by = NULL WHERE claimed_by = ?", holder).Error
+		}
+		seqs := make([]int64, len(keep))
+		for i, l := range keep {
+			seqs[i] = l.Seq
+		}
+		return seqRows(seqs).Exec(tx, "UPDATE links SET claimed_by = NULL WHERE claimed_by = ? AND NOT "+bySeq, holder).Error
+	})
+	if err != nil {
+		return fmt.Errorf("releasing forgotten links: %w", err)
 	}
 	return nil
 }

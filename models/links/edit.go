@@ -2,6 +2,8 @@ package links
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"gorm.io/gorm"
 
@@ -31,17 +33,13 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Link, error) {
 		if l, err = lockOne(tx, id); err != nil {
 			return nil, err
 		}
-		if e.Title != nil {
-			l.OwnTitle = *e.Title
-		}
-		if e.Notes != nil {
-			l.Notes = *e.Notes
-		}
+		models.Set(&l.OwnTitle, e.Title)
+		models.Set(&l.Notes, e.Notes)
 		if l.Title = l.OwnTitle; l.Title == "" {
 			l.Title = l.FetchedTitle
 		}
 		l.UpdatedAt = s.clock.Now()
-		return []Link{l}, save(tx, l)
+		return []Link{l}, save(tx, l, "title", "own_title", "notes", "updated_at")
 	})
 	return l, err
 }
@@ -65,7 +63,19 @@ func (s *Store) ApplyMove(ctx context.Context, id string) (Link, error) {
 		now := s.clock.Now()
 		l.URL, l.CanonicalURL, l.MovedTo = u.Given, u.Canonical, ""
 		l.Health, l.HealthChangedAt, l.UpdatedAt = OK, now, now
-		return []Link{l}, save(tx, l)
+		return []Link{l}, save(tx, l, "url", "canonical_url", "moved_to", "health", "health_changed_at", "updated_at")
 	})
 	return l, err
+}
+
+// save stores some columns of a link; CodeConflict if another one has its address.
+func save(tx *gorm.DB, l Link, columns ...string) error {
+	err := tx.Model(&l).Select(columns).Updates(&l).Error
+	switch {
+	case errors.Is(err, gorm.ErrDuplicatedKey):
+		return models.Conflict("Another saved link has this address already.")
+	case err != nil:
+		return fmt.Errorf("storing a link: %w", err)
+	}
+	return nil
 }

@@ -22,13 +22,6 @@ func (s *Store) SetExpired(ctx context.Context, expired bool, ids ...string) (Ch
 			return nil, nil, nil
 		}
 		before, now := pastOf(ls), s.clock.Now()
-		n := 1
-		if expired {
-			n = -1
-		}
-		if err := countExpired(tx, ls, n); err != nil {
-			return nil, nil, err
-		}
 		for i := range ls {
 			l := &ls[i]
 			l.UpdatedAt = now
@@ -40,11 +33,11 @@ func (s *Store) SetExpired(ctx context.Context, expired bool, ids ...string) (Ch
 					l.Health, l.HealthChangedAt, l.Failures = Unchecked, now, 0
 				}
 			}
-			if err := save(tx, *l); err != nil {
-				return nil, nil, err
-			}
 		}
-		return before, ls, nil
+		if err := countExpired(tx, ls); err != nil {
+			return nil, nil, err
+		}
+		return before, ls, saveAll(tx, ls, false)
 	})
 }
 
@@ -54,46 +47,33 @@ func resetExpiry(tx *gorm.DB, before []past) ([]Link, error) {
 	for i, p := range before {
 		ids[i], was[p.Link.ID] = p.Link.ID, p.Link
 	}
-	ls, err := lock(tx, ids)
+	ls, err := lockIDs(tx, ids)
 	if err != nil {
 		return nil, err
 	}
-	var changed []Link
-	for _, l := range ls {
-		w := was[l.ID]
-		if l.Expired() == w.Expired() {
-			continue
-		}
-		n := 1
-		if w.Expired() {
-			n = -1
-		}
-		if err := countExpired(tx, []Link{l}, n); err != nil {
-			return nil, err
-		}
+	ls = slices.DeleteFunc(ls, func(l Link) bool { return l.Expired() == was[l.ID].Expired() })
+	for i := range ls {
+		l, w := &ls[i], was[ls[i].ID]
 		l.ExpiredAt, l.NextCheckAt, l.UpdatedAt = w.ExpiredAt, w.NextCheckAt, w.UpdatedAt
 		l.Health, l.HealthChangedAt, l.Failures = w.Health, w.HealthChangedAt, w.Failures
-		if err := save(tx, l); err != nil {
-			return nil, err
-		}
-		changed = append(changed, l)
 	}
-	return changed, nil
+	if err := countExpired(tx, ls); err != nil {
+		return nil, err
+	}
+	return ls, saveAll(tx, ls, false)
 }
 
-// countExpired adds n for each link to the counts of its tags, as it leaves
-// (-1) or joins (+1) the active ones.
-func countExpired(tx *gorm.DB, ls []Link, n int) error {
-	as := slices.Clone(ls)
-	for i := range as {
-		as[i].ExpiredAt = models.Time{} // count each, whatever it is now
-	}
-	counts, err := tagSeqs(tx, as)
+// countExpired takes links that have just expired out of the counts of their tags,
+// and those that have just been revived into them.
+func countExpired(tx *gorm.DB, ls []Link) error {
+	counts, err := tagSeqs(tx, ls, func(l Link) int {
+		if l.Expired() {
+			return -1
+		}
+		return 1
+	})
 	if err != nil {
 		return err
-	}
-	for seq := range counts {
-		counts[seq] *= n
 	}
 	return recount(tx, counts)
 }

@@ -6,7 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"gorm.io/gorm"
+
 	"linkwatch/models"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/lease"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
 )
@@ -66,17 +70,96 @@ type fixture struct {
 	db    *models.DB
 	web   *web
 	clock *modelstest.Clock
+	holds lease.ID // of this instance
 }
 
-const week = 7 * 24 * time.Hour
+const week = 7 * models.Day
 
 func each(t *testing.T, test func(t fixture)) {
 	t.Helper()
-	modelstest.Each(t, func(t *testing.T, db *models.DB) {
-		f := fixture{T: t, db: db, web: &web{}, clock: modelstest.NewClock()}
-		f.Store = links.NewStore(db, f.clock.Now, f.web, links.Options{CheckInterval: week})
-		test(f)
-	})
+	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(newFixture(t, db)) })
+}
+
+func newFixture(t *testing.T, db *models.DB) fixture {
+	t.Helper()
+	f := fixture{T: t, db: db, web: &web{}, clock: modelstest.NewClock()}
+	f.Store = links.NewStore(db, f.clock.Now, f.web, links.Options{CheckInterval: week})
+	f.holds = f.instance("k_test")
+	return f
+}
+
+// instance is the lease of a running instance.
+func (f fixture) instance(name string) lease.ID {
+	f.Helper()
+	return modelstest.Lease(f, f.db, name)
+}
+
+// dies ends the lease of an instance as the others do that see no heartbeat of it.
+func (f fixture) dies(id lease.ID) {
+	f.Helper()
+	modelstest.Exec(f, f.db, "DELETE FROM instances WHERE id = ?", id)
+}
+
+// claim takes up to n links that are due, as an instance.
+func (f fixture) claim(id lease.ID, n int) []links.Claimed {
+	f.Helper()
+	ls, _, err := f.Claim(f.Context(), id, n)
+	f.must(err)
+	return ls
+}
+
+// check checks claimed links without recording it.
+func (f fixture) check(ls ...links.Claimed) (done []links.Checked) {
+	f.Helper()
+	for _, l := range ls {
+		c, err := f.Check(f.Context(), l)
+		f.must(err)
+		done = append(done, c)
+	}
+	return done
+}
+
+// release frees claimed links.
+func (f fixture) release(after time.Duration, ls ...links.Claimed) {
+	f.Helper()
+	f.must(f.Release(f.Context(), back(after, ls)...))
+}
+
+// back are claimed items to be released.
+func back[T any](after time.Duration, items []T) (back []lease.Released[T]) {
+	for _, i := range items {
+		back = append(back, lease.Released[T]{Item: i, After: after})
+	}
+	return back
+}
+
+// claimRefreshes takes up to n queued links, as an instance.
+func (f fixture) claimRefreshes(id lease.ID, n int) []links.RefreshItem {
+	f.Helper()
+	items, _, err := f.ClaimRefreshes(f.Context(), id, n)
+	f.must(err)
+	return items
+}
+
+// refetch fetches the pages of claimed items without recording it.
+func (f fixture) refetch(items ...links.RefreshItem) (done []links.Refetched) {
+	f.Helper()
+	for _, item := range items {
+		r, err := f.Refetch(f.Context(), item)
+		f.must(err)
+		done = append(done, r)
+	}
+	return done
+}
+
+// reap runs a part of the reaper once.
+func (f fixture) reap(part cleanup.Remove, limit int) (n int64) {
+	f.Helper()
+	f.must(f.db.Write(f.Context(), func(tx *gorm.DB) (err error) {
+		n, err = part(tx, limit)
+		return err
+	}))
+	return n
 }
 
 func (f fixture) add(url string, tags ...string) links.Link {
@@ -153,7 +236,7 @@ func (f fixture) tag(name string) links.Tag {
 	ts, err := f.Tags(f.Context(), name, links.TagsByName, firstPage)
 	f.must(err)
 	for _, t := range ts.Items {
-		if t.Folded == models.FoldName(name) {
+		if t.FoldedName == models.FoldName(name) {
 			return t
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -53,7 +52,7 @@ func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time)
 		byAddress[d.canonical] = d
 		l := d.link(now)
 		l.Health = Unchecked
-		l.NextCheckAt = now.Add(rand.N(min(s.opts.CheckInterval, 24*time.Hour))) // not all at once
+		l.NextCheckAt = now.Add(rand.N(min(s.opts.CheckInterval, models.Day))) // not all at once
 		rows = append(rows, l)
 	}
 	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
@@ -78,10 +77,8 @@ func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time)
 	for _, address := range sortedKeys(byAddress) { // those that were saved before
 		again = append(again, byAddress[address])
 	}
-	for _, d := range again {
-		if _, err := s.mergeTags(ctx, d); err != nil {
-			return len(stored), err
-		}
+	if again = slices.DeleteFunc(again, func(d draft) bool { return len(d.Tags) == 0 }); len(again) > 0 {
+		_, err = s.retag(ctx, again...)
 	}
-	return len(stored), nil
+	return len(stored), err
 }

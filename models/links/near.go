@@ -1,8 +1,6 @@
 package links
 
 import (
-	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"unicode"
@@ -26,11 +24,20 @@ const (
 	knownWords   = 50_000 // remembered as stored, so that they are not stored again
 )
 
-// vocabulary feeds link_words. It remembers words that are surely there.
+// vocabulary feeds link_words. It remembers words that are surely there. A word that
+// another instance deletes stays remembered: near misses miss it until so many words
+// have been remembered that all are forgotten, or until the program starts again.
 type vocabulary struct {
 	mu      sync.Mutex
 	known   map[string]struct{}
-	sweptTo string
+	sweeps  int    // of ReapWords, so far
+	sweptTo string // the word at which the last of them ended
+}
+
+// stored are words that a transaction stored, for learn once it is committed.
+type stored struct {
+	words  []string
+	sweeps int // when it was stored
 }
 
 type linkWord struct {
@@ -38,21 +45,18 @@ type linkWord struct {
 	Length int
 }
 
-// put stores the words of docs that are new and returns what to tell known
-// about once the transaction is committed.
-func (v *vocabulary) put(tx *gorm.DB, docs []doc) (stored []string, err error) {
+// put stores the words of docs that are new. It is called by one change of links at
+// a time (lockChanges).
+func (v *vocabulary) put(tx *gorm.DB, docs []doc) (stored, error) {
 	fresh := v.unknown(docs)
-	if len(fresh) == 0 {
-		return nil, nil
-	}
-	rows := make([]linkWord, len(fresh))
-	for i, w := range fresh {
+	rows := make([]linkWord, len(fresh.words))
+	for i, w := range fresh.words {
 		rows[i] = linkWord{w, utf8.RuneCountInString(w)}
 	}
 	return fresh, models.Insert(tx, rows)
 }
 
-func (v *vocabulary) unknown(docs []doc) []string {
+func (v *vocabulary) unknown(docs []doc) stored {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	seen := map[string]struct{}{}
@@ -63,16 +67,20 @@ func (v *vocabulary) unknown(docs []doc) []string {
 			}
 		}
 	}
-	return sortedKeys(seen) // one order for all, so that writers do not wait for each other in a circle
+	return stored{sortedKeys(seen), v.sweeps}
 }
 
-func (v *vocabulary) learn(words []string) {
+// learn remembers words. A sweep since they were stored may have deleted them again.
+func (v *vocabulary) learn(fresh stored) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.known == nil || len(v.known)+len(words) > knownWords {
-		v.known = make(map[string]struct{}, len(words))
+	if fresh.sweeps != v.sweeps {
+		return
 	}
-	for _, w := range words {
+	if v.known == nil || len(v.known)+len(fresh.words) > knownWords {
+		v.known = make(map[string]struct{}, len(fresh.words))
+	}
+	for _, w := range fresh.words {
 		v.known[w] = struct{}{}
 	}
 }
@@ -241,54 +249,4 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, misses ma
 		near.Tags = append(near.Tags, tags)
 	}
 	return near, misses, len(misses) > 0, nil
-}
-
-// sweptWords is how many words one Purge looks at.
-const sweptWords = 1000
-
-// sweep drops words that stand in no link any more, going on where the last
-// sweep ended.
-func (s *Store) sweep(ctx context.Context) error {
-	var words []string
-	err := s.db.Read(ctx).Model(&linkWord{}).Where("word > ?", s.words.swept()).
-		Order("word").Limit(sweptWords).Pluck("word", &words).Error
-	if err != nil {
-		return fmt.Errorf("looking for unused words: %w", err)
-	}
-	// Forgotten first: whoever saves a link with such a word from now on stores
-	// it again, before or after the transaction below.
-	s.words.forget(words, len(words) < sweptWords)
-	return s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
-		for _, w := range words {
-			used, err := s.index.any(tx, selection{query: Query{Words: []Word{{w}}}})
-			if err == nil && !used {
-				err = tx.Exec("DELETE FROM link_words WHERE word = ?", w).Error
-			}
-			if err != nil {
-				return nil, fmt.Errorf("dropping unused words: %w", err)
-			}
-		}
-		return nil, nil
-	})
-}
-
-// swept is the word at which the last sweep ended.
-func (v *vocabulary) swept() string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.sweptTo
-}
-
-// forget takes words out of memory and notes them as swept; last says that no
-// word comes after them.
-func (v *vocabulary) forget(words []string, last bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, w := range words {
-		delete(v.known, w)
-		v.sweptTo = w
-	}
-	if last {
-		v.sweptTo = ""
-	}
 }

@@ -1,6 +1,7 @@
 package links_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -71,25 +72,16 @@ func TestRefreshInTheBackground(t *testing.T) {
 		}
 		_, err = t.Delete(t.Context(), gone.ID)
 		t.must(err)
-		items, err := t.ClaimRefreshes(t.Context(), 10)
-		t.must(err)
+		items := t.claimRefreshes(t.holds, 10)
 		if len(items) != 2 {
 			t.Fatalf("claimed %+v", items)
 		}
-		for _, item := range items {
-			t.must(t.FinishRefresh(t.Context(), item))
-		}
+		t.must(t.FinishRefreshes(t.Context(), t.refetch(items...)...))
 		got, err := t.RefreshOf(t.Context(), r.ID)
 		t.must(err)
 		if got.Total != 3 || got.Done != 3 || got.Failed != 1 || !got.Finished() || t.get(ok.ID).Title != "Fresh" {
 			t.Errorf("%+v", got)
 		}
-
-		t.clock.Advance(25 * time.Hour)
-		_, err = t.Purge(t.Context(), t.Context())
-		t.must(err)
-		_, err = t.RefreshOf(t.Context(), r.ID)
-		t.wantCode(err, models.CodeNotFound)
 	})
 }
 
@@ -100,8 +92,7 @@ func TestRefreshClaims(t *testing.T) {
 		t.must(err)
 		claim := func(want int) []links.RefreshItem {
 			t.Helper()
-			items, err := t.ClaimRefreshes(t.Context(), 5)
-			t.must(err)
+			items := t.claimRefreshes(t.holds, 5)
 			if len(items) != want {
 				t.Fatalf("claimed %d, want %d", len(items), want)
 			}
@@ -109,15 +100,22 @@ func TestRefreshClaims(t *testing.T) {
 		}
 		items := claim(1)
 		claim(0)
-		t.must(t.ReleaseRefreshes(t.Context(), items...)) // the worker stops
-		claim(1)                                          // another takes it, and is killed
-		t.clock.Advance(9 * time.Minute)
+		t.must(t.ReleaseRefreshes(t.Context(), back(0, items)...)) // the worker stops
+		killed := t.instance("k_other")
+		if items := t.claimRefreshes(killed, 5); len(items) != 1 || items[0].ClaimedBy != killed {
+			t.Fatalf("%+v", items)
+		}
+		t.clock.Advance(time.Hour)
 		claim(0)
-		t.clock.Advance(2 * time.Minute)
+		t.dies(killed)
 		items = claim(1)
 
 		t.web.fail(l.URL, &links.FetchError{Reason: "asked to wait", RetryAfter: 20 * time.Minute})
-		t.must(t.FinishRefresh(t.Context(), items[0])) // the link waits until the pause is over
+		wait := t.refetch(items...)[0].Wait
+		if wait != 20*time.Minute {
+			t.Errorf("wait %v", wait)
+		}
+		t.must(t.ReleaseRefreshes(t.Context(), back(wait, items)...))
 		t.clock.Advance(15 * time.Minute)
 		claim(0)
 		got, err := t.RefreshOf(t.Context(), r.ID)
@@ -125,12 +123,86 @@ func TestRefreshClaims(t *testing.T) {
 		if got.Finished() || got.Failed != 0 {
 			t.Errorf("%+v", got)
 		}
-		t.clock.Advance(6 * time.Minute)
+		t.clock.Advance(5 * time.Minute)
 		items = claim(1)
 		t.web.set(l.URL, links.Page{Status: 200})
-		t.must(t.FinishRefresh(t.Context(), items[0]))
+		t.must(t.FinishRefreshes(t.Context(), t.refetch(items...)...))
 		if got, err = t.RefreshOf(t.Context(), r.ID); err != nil || !got.Finished() || got.Failed != 0 {
 			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
+// Each queued link is claimed once, those first that wait longest.
+func TestQueuedLinksAreClaimedInTurn(t *testing.T) {
+	each(t, func(t fixture) {
+		var ids []string
+		for i := range 5 {
+			ids = append(ids, t.add(fmt.Sprintf("https://a.test/%d", i)).ID)
+		}
+		first, err := t.StartRefresh(t.Context(), ids[:3]...)
+		t.must(err)
+		t.clock.Advance(time.Second)
+		_, err = t.StartRefresh(t.Context(), ids[2:]...)
+		t.must(err)
+		items, next, err := t.ClaimRefreshes(t.Context(), t.holds, 2)
+		t.must(err)
+		if len(items) != 2 || items[0].Link.ID != ids[0] || items[1].Link.ID != ids[1] || next != first.CreatedAt {
+			t.Errorf("%+v, next %v", items, next)
+		}
+		t.must(t.ReleaseRefreshes(t.Context(), back(time.Minute, items[:1])...)) // behind the others
+		rest, next, err := t.ClaimRefreshes(t.Context(), t.instance("k_other"), 10)
+		t.must(err)
+		if len(rest) != 4 || rest[0].RefreshID != first.ID || rest[0].Link.ID != ids[2] || !next.Equal(t.clock.Now().Add(time.Minute)) {
+			t.Errorf("%+v, next %v", rest, next)
+		}
+		t.must(t.ReleaseOtherRefreshes(t.Context(), t.holds, items[1]))
+		if again := t.claimRefreshes(t.holds, 10); len(again) != 0 {
+			t.Errorf("claimed twice: %+v", again)
+		}
+		t.must(t.ReleaseOtherRefreshes(t.Context(), t.holds))
+		if again := t.claimRefreshes(t.holds, 10); len(again) != 1 || again[0].Link.ID != ids[1] {
+			t.Errorf("free again: %+v", again)
+		}
+	})
+}
+
+// A link may be in several refreshes, also of one batch. What comes under a lease
+// that was lost counts for none, nor does what was found of a link that is deleted.
+func TestFinishedRefreshesOfABatch(t *testing.T) {
+	each(t, func(t fixture) {
+		good, bad, deleted := t.titled("https://a.test/good", "Old", "x"), t.add("https://a.test/bad"), t.add("https://a.test/deleted")
+		t.web.fail(bad.URL, &links.FetchError{Reason: "timed out"})
+		t.web.fail(deleted.URL, &links.FetchError{Reason: "timed out"})
+		first, err := t.StartRefresh(t.Context(), good.ID, bad.ID)
+		t.must(err)
+		second, err := t.StartRefresh(t.Context(), good.ID, bad.ID, deleted.ID)
+		t.must(err)
+		t.web.set(good.URL, links.Page{Status: 200, Title: "New"})
+		done := t.refetch(t.claimRefreshes(t.holds, 10)...)
+		_, err = t.Delete(t.Context(), deleted.ID)
+		t.must(err)
+		for i := range done {
+			if done[i].RefreshID == second.ID && done[i].Link.ID == bad.ID {
+				done[i].ClaimedBy = t.instance("k_other")
+			}
+		}
+		t.must(t.FinishRefreshes(t.Context(), done...))
+		if r, err := t.RefreshOf(t.Context(), first.ID); err != nil || !r.Finished() || r.Failed != 1 {
+			t.Errorf("first: %+v, %v", r, err)
+		}
+		if r, err := t.RefreshOf(t.Context(), second.ID); err != nil || r.Done != 2 || r.Failed != 0 {
+			t.Errorf("second: %+v, %v", r, err)
+		}
+		if l := t.get(good.ID); l.Title != "New" || len(t.urls(links.Filter{Query: "new tag:x"})) != 1 {
+			t.Errorf("%+v", l)
+		}
+		if l := t.get(bad.ID); l.Health != links.Suspect || l.Failures != 1 {
+			t.Errorf("%+v", l)
+		}
+		t.must(t.FinishRefreshes(t.Context(), done...)) // twice: they are gone
+		if r, err := t.RefreshOf(t.Context(), first.ID); err != nil || r.Failed != 1 {
+			t.Errorf("counted twice: %+v, %v", r, err)
 		}
 	})
 }

@@ -44,14 +44,14 @@ func (s *Store) MergeTarget(ctx context.Context, tagID, name string) (into Tag, 
 	return into, links, nil
 }
 
-// reindexBatch is how many links one transaction indexes anew: other writers
+// reindexBatch is how many links one transaction indexes again: other writers
 // wait that long.
 const reindexBatch = 250
 
 // RenameTag gives a tag another name everywhere. If another tag has that name
 // already, the two become one (merged is true), which keeps its casing. The
-// links are indexed anew before it returns, some at a time; what ctx cuts
-// short, Purge finishes.
+// links are indexed again before it returns, some at a time; what ctx cuts
+// short, FinishRenames does.
 func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merged bool, err error) {
 	names, err := cleanTags([]string{name})
 	if err != nil {
@@ -114,21 +114,31 @@ func merge(tx *gorm.DB, from Tag, into *Tag) error {
 	return tx.Take(into, into.Seq).Error
 }
 
-// reindex indexes the links of link_reindex anew, some at a time.
+// FinishRenames indexes the links again that a RenameTag did not get to.
+func (s *Store) FinishRenames(ctx context.Context) error {
+	// A look that changes nothing first: as a rule there are none.
+	var waiting bool
+	if err := s.db.Read(ctx).Raw("SELECT EXISTS (SELECT 1 FROM link_reindex)").Scan(&waiting).Error; err != nil {
+		return fmt.Errorf("looking for the links of renamed tags: %w", err)
+	}
+	if !waiting {
+		return nil
+	}
+	return s.reindex(ctx)
+}
+
+// reindex indexes the links of link_reindex again, some at a time.
 func (s *Store) reindex(ctx context.Context) error {
 	for {
 		var seqs []int64
 		err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
-			if err := tx.Raw("SELECT link_seq FROM link_reindex ORDER BY link_seq LIMIT ?", reindexBatch).Scan(&seqs).Error; err != nil {
+			seqs = nil
+			err := tx.Raw(`DELETE FROM link_reindex WHERE link_seq IN (
+				SELECT link_seq FROM link_reindex ORDER BY link_seq LIMIT ?) RETURNING link_seq`, reindexBatch).Scan(&seqs).Error
+			if err != nil {
 				return nil, err
 			}
-			if len(seqs) == 0 {
-				return nil, nil
-			}
-			if err := tx.Exec("DELETE FROM link_reindex WHERE link_seq IN ?", seqs).Error; err != nil {
-				return nil, err
-			}
-			return inOrder(tx, seqs)
+			return among(tx, seqRows(seqs), bySeq)
 		})
 		if err != nil {
 			return fmt.Errorf("indexing the links of a tag: %w", err)

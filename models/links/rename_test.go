@@ -68,8 +68,7 @@ func TestARenameThatWasCutShortIsFinished(t *testing.T) {
 		if t.tag("new").ID != id {
 			t.Fatal("the tag was not renamed")
 		}
-		_, err = t.Purge(t.Context(), t.Context())
-		t.must(err)
+		t.must(t.FinishRenames(t.Context()))
 		found, err := t.List(t.Context(), links.Filter{Query: "tag:new"}, firstPage)
 		t.must(err)
 		if found.Total != 600 {

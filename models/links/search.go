@@ -13,14 +13,16 @@ import (
 type index interface {
 	// put adds the entries of links, replacing those that are there.
 	put(tx *gorm.DB, docs []doc) error
-	// remove drops the entries of links.
-	remove(tx *gorm.DB, seqs []int64) error
+	// remove drops the entries of links (seqRows).
+	remove(tx *gorm.DB, seqs *models.Rows) error
 	// find gives the keys of one page of the links that match, best first:
 	// words found in titles, then in URLs too, then in tags too; newest first
 	// within each. total is the number of all matches, counted up to s.limit.
 	find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error)
 	// any says whether some link matches.
 	any(tx *gorm.DB, s selection) (bool, error)
+	// unused are those of some words (wordsOf) that are in no link's entry.
+	unused(tx *gorm.DB, words []string) ([]string, error)
 }
 
 func newIndex(engine string) index {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"linkwatch/models"
 )
@@ -15,29 +14,17 @@ import (
 // the table).
 type postgresIndex struct{}
 
-// searchRow is a row of links_search.
-type searchRow struct {
-	LinkSeq          int64 `gorm:"primaryKey;autoIncrement:false"`
-	Title, URL, Tags string
-	Marks            string // each between line ends
-}
-
-func (searchRow) TableName() string { return "links_search" }
-
 func (postgresIndex) put(tx *gorm.DB, docs []doc) error {
-	if len(docs) == 0 {
-		return nil
+	rows := models.NewRows("seq bigint, title text, url text, tags text, marks text")
+	for _, d := range docs {
+		rows.Add(d.seq, d.title, d.url, d.tags, "\n"+strings.Join(d.marks, "\n")+"\n")
 	}
-	rows := make([]searchRow, len(docs))
-	for i, d := range docs {
-		rows[i] = searchRow{d.seq, d.title, d.url, d.tags, "\n" + strings.Join(d.marks, "\n") + "\n"}
-	}
-	return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "link_seq"}}, UpdateAll: true}).
-		CreateInBatches(rows, inBatch).Error
+	return rows.Exec(tx, `INSERT INTO links_search (link_seq, title, url, tags, marks) SELECT seq, title, url, tags, marks FROM {rows} AS r
+		ON CONFLICT (link_seq) DO UPDATE SET title = excluded.title, url = excluded.url, tags = excluded.tags, marks = excluded.marks`).Error
 }
 
-func (postgresIndex) remove(tx *gorm.DB, seqs []int64) error {
-	return tx.Exec("DELETE FROM links_search WHERE link_seq IN ?", seqs).Error
+func (postgresIndex) remove(tx *gorm.DB, seqs *models.Rows) error {
+	return seqs.Exec(tx, "DELETE FROM links_search WHERE link_seq IN (SELECT seq FROM {rows} AS r)").Error
 }
 
 func (postgresIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error) {
@@ -76,6 +63,16 @@ func (postgresIndex) any(tx *gorm.DB, s selection) (found bool, err error) {
 	where := conditions(s)
 	err = tx.Raw("SELECT EXISTS (SELECT 1 FROM links_search WHERE "+where.sql+")", where.args...).Scan(&found).Error
 	return found, err
+}
+
+func (postgresIndex) unused(tx *gorm.DB, words []string) (out []string, err error) {
+	rows := models.NewRows("word text")
+	for _, w := range words { // of letters and digits: nothing has to be escaped
+		rows.Add(w)
+	}
+	err = rows.Raw(tx, `SELECT word FROM {rows} AS r WHERE NOT EXISTS (SELECT 1 FROM links_search
+		WHERE title LIKE '%' || word || '%' OR url LIKE '%' || word || '%' OR tags LIKE '%' || word || '%')`).Scan(&out).Error
+	return out, err
 }
 
 // condition is a piece of SQL and its arguments.

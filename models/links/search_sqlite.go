@@ -19,18 +19,16 @@ import (
 type sqliteIndex struct{}
 
 func (sqliteIndex) put(tx *gorm.DB, docs []doc) error {
+	rows := models.NewRows("seq bigint, title text, url text, tags text, marks text")
 	for _, d := range docs {
-		err := tx.Exec("INSERT OR REPLACE INTO links_search (rowid, title, url, tags, marks) VALUES (?, ?, ?, ?, ?)",
-			d.seq, grams(d.title), grams(d.url), grams(d.tags), tokens(d.marks)).Error
-		if err != nil {
-			return err
-		}
+		rows.Add(d.seq, grams(d.title), grams(d.url), grams(d.tags), tokens(d.marks))
 	}
-	return nil
+	return rows.Exec(tx, `INSERT OR REPLACE INTO links_search (rowid, title, url, tags, marks)
+		SELECT seq, title, url, tags, marks FROM {rows} AS r`).Error
 }
 
-func (sqliteIndex) remove(tx *gorm.DB, seqs []int64) error {
-	return tx.Exec("DELETE FROM links_search WHERE rowid IN ?", seqs).Error
+func (sqliteIndex) remove(tx *gorm.DB, seqs *models.Rows) error {
+	return seqs.Exec(tx, "DELETE FROM links_search WHERE rowid IN (SELECT seq FROM {rows} AS r)").Error
 }
 
 func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error) {
@@ -79,6 +77,16 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 func (sqliteIndex) any(tx *gorm.DB, s selection) (bool, error) {
 	seqs, err := newest(tx, s, match(s, s.tiersOf()-1), 1, 0)
 	return len(seqs) > 0, err
+}
+
+func (sqliteIndex) unused(tx *gorm.DB, words []string) (out []string, err error) {
+	rows := models.NewRows("word text, expr text")
+	for _, w := range words {
+		rows.Add(w, gramQuery(w))
+	}
+	err = rows.Raw(tx, `SELECT word FROM {rows} AS r
+		WHERE NOT EXISTS (SELECT 1 FROM links_search WHERE links_search MATCH '{title url tags} : ' || expr)`).Scan(&out).Error
+	return out, err
 }
 
 // fewMatches is how many matches are ranked by their texts. Asking the index

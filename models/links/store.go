@@ -2,16 +2,12 @@ package links
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"linkwatch/models"
 )
@@ -46,6 +42,9 @@ func NewStore(db *models.DB, clock models.Clock, fetch Fetcher, opts Options) *S
 		index: newIndex(db.Engine), refresh: make(chan struct{}, 1),
 	}
 }
+
+// Now is the time by the store's clock.
+func (s *Store) Now() models.Time { return s.clock.Now() }
 
 // Get is one link with its tags; CodeNotFound if there is none.
 func (s *Store) Get(ctx context.Context, id string) (Link, error) {
@@ -254,94 +253,6 @@ func load(tx, query *gorm.DB) ([]Link, error) {
 		return nil, fmt.Errorf("loading links: %w", err)
 	}
 	return ls, loadTags(tx, ls)
-}
-
-// inOrder are the links of seqs, in that order.
-func inOrder(tx *gorm.DB, seqs []int64) ([]Link, error) {
-	if len(seqs) == 0 {
-		return nil, nil
-	}
-	ls, err := load(tx, tx.Model(&Link{}).Where("seq IN ?", seqs))
-	if err != nil {
-		return nil, err
-	}
-	place := make(map[int64]int, len(seqs))
-	for i, seq := range seqs {
-		place[seq] = i
-	}
-	slices.SortFunc(ls, func(a, b Link) int { return place[a.Seq] - place[b.Seq] })
-	return ls, nil
-}
-
-// lock loads links for a change, in the order of their keys; on PostgreSQL
-// nobody else changes them until the transaction ends. Unknown ids are passed over.
-func lock(tx *gorm.DB, ids []string) ([]Link, error) {
-	return load(tx, tx.Model(&Link{}).Clauses(clause.Locking{Strength: "UPDATE"}).
-		Where("id IN ?", ids).Order("seq"))
-}
-
-func lockOne(tx *gorm.DB, id string) (Link, error) {
-	if models.CheckID(models.KindLink, id) != nil {
-		return Link{}, models.NotFound("link")
-	}
-	ls, err := lock(tx, []string{id})
-	if err != nil || len(ls) == 0 {
-		return Link{}, orNotFound(err)
-	}
-	return ls[0], nil
-}
-
-// lockChanges is held by changes of links and tags.
-const lockChanges models.LockKey = 7_110_913_001
-
-// write runs a change of links or tags, one at a time. fn returns the links
-// that have to be indexed anew, with their tags as they are after the change.
-func (s *Store) write(ctx context.Context, fn func(tx *gorm.DB) ([]Link, error)) error {
-	var learned []string
-	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := s.db.OneAtATime(tx, lockChanges); err != nil {
-			return err
-		}
-		ls, err := fn(tx)
-		if err != nil || len(ls) == 0 {
-			return err
-		}
-		learned, err = s.enter(tx, ls)
-		return err
-	})
-	if err == nil {
-		s.words.learn(learned)
-	}
-	return err
-}
-
-// enter puts links, with their tags, into the index, and answers the words
-// that were new to link_words.
-func (s *Store) enter(tx *gorm.DB, ls []Link) (learned []string, err error) {
-	docs := make([]doc, len(ls))
-	for i, l := range ls {
-		docs[i] = docOf(l)
-	}
-	if err := s.index.put(tx, docs); err != nil {
-		return nil, fmt.Errorf("indexing links: %w", err)
-	}
-	if learned, err = s.words.put(tx, docs); err != nil {
-		return nil, fmt.Errorf("keeping the words of links: %w", err)
-	}
-	return learned, nil
-}
-
-func sortedKeys[M ~map[string]V, V any](m M) []string { return slices.Sorted(maps.Keys(m)) }
-
-// save writes every column of a link back.
-func save(tx *gorm.DB, l Link) error {
-	if err := tx.Save(&l).Error; err != nil {
-		if errors.Is(err, gorm.ErrDuplicatedKey) {
-			return models.Conflict("Another saved link has this address already.")
-		}
-		return fmt.Errorf("storing a link: %w", err)
-	}
-	return nil
 }
 
 // Found is a page of links. Near holds, for each word of the query that

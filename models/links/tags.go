@@ -137,7 +137,7 @@ func (s *Store) RemoveTag(ctx context.Context, id, tagID string) error {
 			return nil, err
 		}
 		ls := []Link{l}
-		return ls, detach(tx, ls, t)
+		return ls, detach(tx, ls, [][]Tag{{t}})
 	})
 }
 
@@ -159,7 +159,7 @@ func (s *Store) SwapTag(ctx context.Context, id, tagID, name string) (Tag, error
 			return nil, nil
 		}
 		ls := []Link{l}
-		if err := detach(tx, ls, t); err != nil {
+		if err := detach(tx, ls, [][]Tag{{t}}); err != nil {
 			return nil, err
 		}
 		if _, err := attach(tx, s.clock.Now(), ls, [][]string{names}); err != nil {
@@ -304,42 +304,30 @@ func (s *Store) TagAll(ctx context.Context, names []string, ids ...string) (Chan
 
 // untag takes the tags off that a change had put on.
 func untag(tx *gorm.DB, before []past) ([]Link, error) {
-	ids, byTag := make([]string, len(before)), map[string]map[string]bool{}
+	ids, names, wanted := make([]string, len(before)), map[string][]string{}, map[string]bool{}
 	for i, p := range before {
 		ids[i] = p.Link.ID
 		for _, n := range p.Tags {
 			f := models.FoldName(n)
-			if byTag[f] == nil {
-				byTag[f] = map[string]bool{}
-			}
-			byTag[f][p.Link.ID] = true
+			names[p.Link.ID] = append(names[p.Link.ID], f)
+			wanted[f] = true
 		}
 	}
-	ls, err := lock(tx, ids)
+	ls, err := lockIDs(tx, ids)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range sortedKeys(byTag) {
-		var ts []Tag
-		if err := tx.Where("folded_name = ?", f).Find(&ts).Error; err != nil {
-			return nil, fmt.Errorf("loading a tag: %w", err)
-		}
-		var on []int // the places in ls of the links that still carry it
-		var sub []Link
-		for i, l := range ls {
-			if byTag[f][l.ID] && slices.ContainsFunc(l.Tags, func(n string) bool { return models.FoldName(n) == f }) {
-				on, sub = append(on, i), append(sub, l)
+	tags, err := byFolded(tx, sortedKeys(wanted))
+	if err != nil {
+		return nil, err
+	}
+	off := make([][]Tag, len(ls))
+	for i, l := range ls {
+		for _, n := range l.Tags { // some may have been taken off meanwhile
+			if f := models.FoldName(n); slices.Contains(names[l.ID], f) {
+				off[i] = append(off[i], tags[f])
 			}
 		}
-		if len(ts) == 0 || len(sub) == 0 {
-			continue
-		}
-		if err := detach(tx, sub, ts[0]); err != nil {
-			return nil, err
-		}
-		for j, i := range on {
-			ls[i] = sub[j]
-		}
 	}
-	return ls, nil
+	return ls, detach(tx, ls, off)
 }

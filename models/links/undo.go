@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -13,7 +12,7 @@ import (
 )
 
 // keepChanges is how long a change can be undone.
-const keepChanges = 24 * time.Hour
+const keepChanges = models.Day
 
 // changeRow is a row of link_changes.
 type changeRow struct {
@@ -47,7 +46,7 @@ func (s *Store) change(ctx context.Context, action string, ids []string,
 	c := Change{Action: action, CreatedAt: s.clock.Now()}
 	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
 		c.ID, c.Links = "", 0
-		ls, err := lock(tx, ids)
+		ls, err := lockIDs(tx, ids)
 		if err != nil || len(ls) == 0 {
 			return nil, err
 		}

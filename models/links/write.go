@@ -1,0 +1,153 @@
+package links
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// inOrder are the links of seqs, in that order.
+func inOrder(tx *gorm.DB, seqs []int64) ([]Link, error) {
+	place := make(map[int64]int, len(seqs))
+	for i, seq := range seqs {
+		place[seq] = i
+	}
+	ls, err := among(tx, seqRows(seqs), bySeq)
+	slices.SortFunc(ls, func(a, b Link) int { return place[a.Seq] - place[b.Seq] })
+	return ls, err
+}
+
+// among are the links that a batch of rows names by a condition that reads {rows}.
+func among(tx *gorm.DB, rows *models.Rows, where string) ([]Link, error) {
+	if rows.Len() == 0 {
+		return nil, nil
+	}
+	var ls []Link
+	if err := rows.Raw(tx, "SELECT * FROM links WHERE "+where).Scan(&ls).Error; err != nil {
+		return nil, fmt.Errorf("loading links: %w", err)
+	}
+	return ls, loadTags(tx, ls)
+}
+
+// lock is among for a change, in the order of the keys; on PostgreSQL no other
+// transaction changes these links until this one ends.
+func lock(tx *gorm.DB, rows *models.Rows, where string) ([]Link, error) {
+	where += " ORDER BY seq"
+	if tx.Name() == models.Postgres {
+		where += " FOR UPDATE"
+	}
+	return among(tx, rows, where)
+}
+
+// lockIDs locks the links of ids. Unknown ids are passed over.
+func lockIDs(tx *gorm.DB, ids []string) ([]Link, error) {
+	return lock(tx, idRows(ids), byID)
+}
+
+func lockOne(tx *gorm.DB, id string) (Link, error) {
+	if models.CheckID(models.KindLink, id) != nil {
+		return Link{}, models.NotFound("link")
+	}
+	ls, err := lockIDs(tx, []string{id})
+	if err != nil || len(ls) == 0 {
+		return Link{}, orNotFound(err)
+	}
+	return ls[0], nil
+}
+
+// The conditions for the rows of seqRows and idRows.
+const (
+	bySeq = "seq IN (SELECT seq FROM {rows} AS r)"
+	byID  = "id IN (SELECT id FROM {rows} AS r)"
+)
+
+// seqRows are keys of links or tags as a table.
+func seqRows(seqs []int64) *models.Rows {
+	rows := models.NewRows("seq bigint")
+	for _, seq := range seqs {
+		rows.Add(seq)
+	}
+	return rows
+}
+
+func idRows(ids []string) *models.Rows {
+	rows := models.NewRows("id text")
+	for _, id := range ids {
+		rows.Add(id)
+	}
+	return rows
+}
+
+// lockChanges is held by changes of links and tags.
+const lockChanges models.LockKey = 7_110_913_001
+
+// write runs a change of links or tags, one at a time. fn returns the links
+// that the search index has to take in, with their tags as they are after the change.
+func (s *Store) write(ctx context.Context, fn func(tx *gorm.DB) ([]Link, error)) error {
+	var learned stored
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockChanges); err != nil {
+			return err
+		}
+		ls, err := fn(tx)
+		if err != nil || len(ls) == 0 {
+			return err
+		}
+		learned, err = s.enter(tx, ls)
+		return err
+	})
+	if err == nil {
+		s.words.learn(learned)
+	}
+	return err
+}
+
+// enter puts links, with their tags, into the index, and returns the words that it
+// stored in link_words.
+func (s *Store) enter(tx *gorm.DB, ls []Link) (learned stored, err error) {
+	docs := make([]doc, len(ls))
+	for i, l := range ls {
+		docs[i] = docOf(l)
+	}
+	if err := s.index.put(tx, docs); err != nil {
+		return stored{}, fmt.Errorf("indexing links: %w", err)
+	}
+	if learned, err = s.words.put(tx, docs); err != nil {
+		return stored{}, fmt.Errorf("storing the words of links: %w", err)
+	}
+	return learned, nil
+}
+
+// saveAll stores what checks and bulk actions change of locked links, in one
+// statement. free ends the claims of them.
+func saveAll(tx *gorm.DB, ls []Link, free bool) error {
+	rows := models.NewRows(`seq bigint, title text, fetched_title text,
+		og_title text, og_description text, og_image text, og_site_name text, og_type text,
+		updated_at bigint, expired_at bigint, health text, health_changed_at bigint, last_checked_at bigint,
+		last_status_code bigint, last_error text, moved_to text, failures bigint, next_check_at bigint`)
+	for _, l := range ls {
+		rows.Add(l.Seq, l.Title, l.FetchedTitle,
+			l.OpenGraph.Title, l.OpenGraph.Description, l.OpenGraph.Image, l.OpenGraph.SiteName, l.OpenGraph.Type,
+			l.UpdatedAt, l.ExpiredAt, l.Health, l.HealthChangedAt, l.LastCheckedAt,
+			l.LastStatusCode, l.LastError, l.MovedTo, l.Failures, l.NextCheckAt)
+	}
+	set := `title = r.title, fetched_title = r.fetched_title,
+		og_title = r.og_title, og_description = r.og_description, og_image = r.og_image, og_site_name = r.og_site_name, og_type = r.og_type,
+		updated_at = r.updated_at, expired_at = r.expired_at, health = r.health, health_changed_at = r.health_changed_at,
+		last_checked_at = r.last_checked_at, last_status_code = r.last_status_code, last_error = r.last_error,
+		moved_to = r.moved_to, failures = r.failures, next_check_at = r.next_check_at`
+	if free {
+		set += ", claimed_by = NULL"
+	}
+	if err := rows.Exec(tx, "UPDATE links SET "+set+" FROM {rows} AS r WHERE links.seq = r.seq").Error; err != nil {
+		return fmt.Errorf("storing links: %w", err)
+	}
+	return nil
+}
+
+func sortedKeys[M ~map[string]V, V any](m M) []string { return slices.Sorted(maps.Keys(m)) }
