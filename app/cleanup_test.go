@@ -82,16 +82,13 @@ func TestCleanupEnabledIsAboutShortLinksOnly(t *testing.T) {
 				Waiting int64
 				Kinds   []figures
 			}
-			deadline := time.Now().Add(30 * time.Second)
-			for len(stats.Kinds) == 0 || stats.Kinds[len(stats.Kinds)-1].SuccessfulRuns == 0 {
-				if time.Now().After(deadline) {
-					t.Fatalf("no run ends: %+v", stats)
-				}
+			modelstest.Eventually(t, "a run has ended", func() bool {
 				_, body := p.get(t, "/v1/admin/cleanup/stats")
 				if err := json.Unmarshal([]byte(body), &stats); err != nil {
 					t.Fatal(err)
 				}
-			}
+				return len(stats.Kinds) > 0 && stats.Kinds[len(stats.Kinds)-1].SuccessfulRuns > 0
+			})
 			cleaned := map[string]int64{}
 			for _, k := range stats.Kinds {
 				cleaned[k.Kind] = k.TotalCleaned
