@@ -8,9 +8,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/alicebob/miniredis/v2"
+
+	"linkwatch/models/modelstest"
 )
 
 // shorten makes a short link of a key.
@@ -97,7 +98,7 @@ func TestServeWithoutItsRedis(t *testing.T) {
 	p := start(t, env(t, map[string]string{"REDIS_URL": "redis://" + r.Addr()}))
 	health := func(want string) {
 		t.Helper()
-		for limit := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		modelstest.Eventually(t, "the health is "+want, func() bool {
 			status, body := p.get(t, "/health")
 			var h struct {
 				Status string
@@ -106,12 +107,8 @@ func TestServeWithoutItsRedis(t *testing.T) {
 			if err := json.Unmarshal([]byte(body), &h); err != nil || status != 200 {
 				t.Fatalf("%d %s", status, body)
 			}
-			if got := h.Status + ", " + h.Redis.Status; got == want {
-				return
-			} else if time.Now().After(limit) {
-				t.Fatalf("health is %s, want %s", got, want)
-			}
-		}
+			return h.Status+", "+h.Redis.Status == want
+		})
 	}
 	shared := ""
 	for i := 0; !r.Exists("linkwatch:short:" + shared); i++ { // on a slow machine Redis may be away for a moment

@@ -107,8 +107,9 @@ func TestSixthSystem(t *testing.T) {
 	if err := a.runner.Declare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	a.runner.Start()
-	t.Cleanup(func() { a.runner.Stop(context.Background()) })
+	running := jobs.Services{a.heartbeat, a.runner}
+	running.Start()
+	t.Cleanup(func() { running.Stop(context.Background()) })
 
 	ask := func(method, path string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
@@ -165,18 +166,11 @@ func TestSixthSystem(t *testing.T) {
 // waitForRun waits until a job has run.
 func waitForRun(t *testing.T, a *App, id string) {
 	t.Helper()
-	for {
+	modelstest.Eventually(t, "job "+id+" has run", func() bool {
 		job, err := a.Systems.Admin.Jobs.Job(t.Context(), id)
 		if err != nil || job.LastError != "" {
 			t.Fatal(job.LastError, err)
 		}
-		if job.Runs > 0 && !job.Running {
-			return
-		}
-		select {
-		case <-t.Context().Done():
-			t.Fatal("the job does not run")
-		case <-time.After(10 * time.Millisecond): // spares the processor: the condition decides
-		}
-	}
+		return job.Runs > 0 && !job.Running
+	})
 }

@@ -42,13 +42,14 @@ func eachEngine(t *testing.T, test func(s *server)) {
 // program over the same database, and the same Redis if there is one.
 func eachCache(t *testing.T, test func(s *server, another func() *server)) {
 	t.Helper()
-	modelstest.Each(t, func(t *testing.T, db *models.DB) {
-		t.Run("memory", func(t *testing.T) {
+	t.Parallel()
+	t.Run("memory", func(t *testing.T) {
+		modelstest.Each(t, func(t *testing.T, db *models.DB) {
 			test(newServer(t, apptest.On(db)), func() *server { return newServer(t, apptest.On(db)) })
 		})
 	})
-	modelstest.Each(t, func(t *testing.T, db *models.DB) {
-		t.Run("redis", func(t *testing.T) {
+	t.Run("redis", func(t *testing.T) {
+		modelstest.Each(t, func(t *testing.T, db *models.DB) {
 			url := "redis://" + miniredis.RunT(t).Addr()
 			test(newSharing(t, db, url), func() *server { return newSharing(t, db, url) })
 		})
@@ -73,11 +74,7 @@ func newSharing(t *testing.T, db *models.DB, url string) *server {
 		cancel()
 		listening.Wait()
 	})
-	for limit := time.Now().Add(20 * time.Second); !cache.Up(); time.Sleep(time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatal("Redis is not in use")
-		}
-	}
+	modelstest.Eventually(t, "Redis is in use", cache.Up)
 	return s
 }
 
