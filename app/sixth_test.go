@@ -107,6 +107,8 @@ func TestSixthSystem(t *testing.T) {
 	if err := a.runner.Declare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	a.heartbeat.Start()
+	t.Cleanup(func() { a.heartbeat.Stop(context.Background()) })
 	a.runner.Start()
 	t.Cleanup(func() { a.runner.Stop(context.Background()) })
 
