@@ -48,6 +48,9 @@ func NewStore(db *models.DB, clock models.Clock, cache Cache, counter Counter, o
 	return s
 }
 
+// Options returns the settings in force.
+func (s *Store) Options() Options { return s.opts }
+
 // Now returns the time by the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
 
