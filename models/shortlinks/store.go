@@ -48,7 +48,7 @@ func NewStore(db *models.DB, clock models.Clock, cache Cache, counter Counter, o
 	return s
 }
 
-// Options returns the settings in force.
+// Options are the settings in force.
 func (s *Store) Options() Options { return s.opts }
 
 // Now returns the time by the store's clock.
