@@ -15,8 +15,8 @@ import (
 	"linkwatch/models/targets"
 )
 
-// expired fills a database with a check result, a tag and a short link that are
-// all due for deletion.
+// expired fills a database with a target, its check result, a tag and a short link
+// that are all due for deletion.
 func expired(t *testing.T, file string) {
 	t.Helper()
 	db, err := models.Open(t.Context(), models.SQLite, file, slog.New(slog.DiscardHandler))
@@ -41,8 +41,7 @@ func expired(t *testing.T, file string) {
 	if err := watched.Record(t.Context(), targets.Checked{Target: due[0], Result: result}); err != nil {
 		t.Fatal(err)
 	}
-	paused := true
-	if _, err := watched.Edit(t.Context(), target.ID, targets.Edit{Paused: &paused}); err != nil {
+	if err := watched.Delete(t.Context(), target.ID); err != nil {
 		t.Fatal(err)
 	}
 	short := shortlinks.NewStore(db, past, cache.NewMemory(1, past), nil, shortlinks.Options{})
@@ -97,7 +96,7 @@ func TestCleanupEnabledIsAboutShortLinksOnly(t *testing.T) {
 			if stats.Enabled != (enabled == "true") || stats.TotalCleaned != 1-left || stats.Waiting != left {
 				t.Errorf("of short links: %+v", stats)
 			}
-			if cleaned["check_results"] != 1 || cleaned["tags"] != 1 || cleaned["short_links"] != 1-left {
+			if cleaned["check_results"] != 1 || cleaned["targets"] != 1 || cleaned["tags"] != 1 || cleaned["short_links"] != 1-left {
 				t.Errorf("deleted: %v", cleaned)
 			}
 			if _, body := p.get(t, "/metrics"); !strings.Contains(body, `linkwatch_cleanup_rows_total{kind="check_results"} 1`) {

@@ -24,7 +24,7 @@ type ShortLinks struct {
 	System
 	Store  *shortlinks.Store
 	Visits *visits.Counter
-	Shared *cache.Shared // the cache that instances share; nil: there is no Redis
+	Shared *cache.Shared // the Redis behind the cache; nil: there is none
 	deps   *shortlinkhandlers.Deps
 	pages  shortlinkhandlers.Pages
 	cache  *cache.Memory
@@ -38,7 +38,6 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, KeepEnded: !cfg.CleanupEnabled, BlockedHosts: cfg.ShortBlockedHosts,
 		Own: cfg.Authorities(), ShortHost: cfg.ShortHost,
 	}
-	var used shortlinks.Cache = s.cache
 	var redisUp func() bool
 	if s.redis == nil && cfg.RedisURL != "" {
 		var err error
@@ -48,9 +47,9 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 	}
 	if s.redis != nil {
 		s.Shared = cache.NewShared(s.cache, s.redis, opts, c.Log)
-		used, redisUp = s.Shared, s.Shared.Up
+		redisUp = s.Shared.Up
 	}
-	s.Store = shortlinks.NewStore(c.DB, c.Clock, used, s.Visits, opts)
+	s.Store = shortlinks.NewStore(c.DB, c.Clock, s.cache, s.Visits, opts)
 	counting, err := shortlinkjobs.NewService(s.Store, s.Visits, s.cache, s.Shared, c.Log, c.registry)
 	if err != nil {
 		return nil, err

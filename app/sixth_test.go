@@ -107,10 +107,9 @@ func TestSixthSystem(t *testing.T) {
 	if err := a.runner.Declare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	a.heartbeat.Start()
-	t.Cleanup(func() { a.heartbeat.Stop(context.Background()) })
-	a.runner.Start()
-	t.Cleanup(func() { a.runner.Stop(context.Background()) })
+	running := jobs.Services{a.heartbeat, a.runner}
+	running.Start()
+	t.Cleanup(func() { running.Stop(context.Background()) })
 
 	ask := func(method, path string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), method, path, nil)

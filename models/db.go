@@ -21,8 +21,9 @@ const (
 )
 
 const (
-	preparedMax   = 256 // prepared statements kept per pool
+	preparedMax   = 256 // prepared statements kept per pool, on SQLite per connection
 	writeAttempts = 5   // tries of a transaction that lost a race
+	maxIdle       = "10s"
 )
 
 // DB is the open store. On SQLite writes share one connection, since the
@@ -128,11 +129,14 @@ func (db *DB) SkipLocked() string {
 // OneAtATime makes a transaction wait until no other one that was begun with
 // the same key runs, on any instance. SQLite's one writer is that already. It
 // is for short changes of many rows, which would meet in deadlocks otherwise.
+// PostgreSQL ends the transaction if it then sends nothing for maxIdle, so that an
+// instance that is stopped or cut off does not hold up the others.
 func (db *DB) OneAtATime(tx *gorm.DB, key LockKey) error {
 	if db.Engine != Postgres {
 		return nil
 	}
-	if err := tx.Exec("SELECT pg_advisory_xact_lock(?)", int64(key)).Error; err != nil {
+	err := tx.Exec("SELECT pg_advisory_xact_lock(?), set_config('idle_in_transaction_session_timeout', ?, true)", int64(key), maxIdle).Error
+	if err != nil {
 		return fmt.Errorf("waiting for the other writers: %w", err)
 	}
 	return nil

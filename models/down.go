@@ -44,7 +44,8 @@ func DatabaseDown(err error) bool {
 	case "08", "53", "57", "58": // connections, resources, an operator's doing, the system
 		return true
 	default:
-		return state == "25006" // read_only_sql_transaction: a standby after a failover
+		return state == "25006" || // read_only_sql_transaction: a standby after a failover
+			state == "25P03" // idle_in_transaction_session_timeout: this process was stopped (DB.OneAtATime)
 	}
 }
 

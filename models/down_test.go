@@ -42,6 +42,7 @@ func TestDatabaseDown(t *testing.T) {
 		{&pgconn.PgError{Code: "08006"}, true}, // connection_failure
 		{&pgconn.PgError{Code: "58030"}, true}, // io_error
 		{&pgconn.PgError{Code: "25006"}, true}, // read_only_sql_transaction
+		{&pgconn.PgError{Code: "25P03"}, true}, // idle_in_transaction_session_timeout
 		{&pgconn.PgError{Code: "XX001"}, true}, // data_corrupted
 		{sqlite3.BUSY, true},
 		{sqlite3.BUSY_SNAPSHOT, true},

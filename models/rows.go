@@ -107,18 +107,19 @@ func appendString(to []byte, s string) []byte {
 // the columns of NewRows, in the order of Add. args are the other arguments of the
 // statement. Without rows nothing is run.
 func (r *Rows) Exec(tx *gorm.DB, sql string, args ...any) *gorm.DB {
+	if r.n == 0 {
+		return tx.Session(&gorm.Session{})
+	}
 	return r.with(tx, sql, args, tx.Exec)
 }
 
-// Raw is Exec for a statement that returns rows.
+// Raw is Exec for a statement that returns rows. It is run without rows too, since
+// only a statement has a result to scan.
 func (r *Rows) Raw(tx *gorm.DB, sql string, args ...any) *gorm.DB {
 	return r.with(tx, sql, args, tx.Raw)
 }
 
 func (r *Rows) with(tx *gorm.DB, sql string, args []any, run func(string, ...any) *gorm.DB) *gorm.DB {
-	if r.n == 0 {
-		return tx.Session(&gorm.Session{})
-	}
 	before, after, ok := strings.Cut(sql, "{rows}")
 	if !ok {
 		panic("models: the statement reads no {rows}: " + sql)

@@ -70,7 +70,7 @@ func TestRowsOfBrokenText(t *testing.T) {
 	})
 }
 
-// A batch without rows sends nothing.
+// A batch without rows changes nothing, and returns nothing.
 func TestNoRows(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		queries := modelstest.Queries(t, db)
@@ -79,6 +79,13 @@ func TestNoRows(t *testing.T) {
 		})
 		if err != nil || queries.Load() != 0 {
 			t.Errorf("%d statements, %v", queries.Load(), err)
+		}
+		var seqs []int64
+		err = db.Write(t.Context(), func(tx *gorm.DB) error {
+			return models.NewRows("seq bigint").Raw(tx, "SELECT seq FROM {rows} AS r").Scan(&seqs).Error
+		})
+		if err != nil || len(seqs) != 0 {
+			t.Errorf("%v, %v", seqs, err)
 		}
 	})
 }

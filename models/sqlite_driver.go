@@ -39,7 +39,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, ended(ctx, err)
 	}
-	conn := sqliteConn{opened.(driverConn)}
+	conn := &sqliteConn{opened.(driverConn), map[string]driverStmt{}}
 	if err := fts5.Register(conn.Raw()); err != nil {
 		return nil, errors.Join(ended(ctx, err), conn.Close())
 	}
@@ -60,22 +60,36 @@ type driverConn interface {
 	driver.ExecerContext
 }
 
-type sqliteConn struct{ driverConn }
+type sqliteConn struct {
+	driverConn
+	idle map[string]driverStmt // compiled statements that are not in use, by their SQL
+}
 
-func (c sqliteConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+func (c *sqliteConn) Close() error {
+	for _, stmt := range c.idle {
+		_ = stmt.Close()
+	}
+	return c.driverConn.Close()
+}
+
+func (c *sqliteConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	tx, err := c.driverConn.BeginTx(ctx, opts)
 	return tx, ended(ctx, err)
 }
 
-func (c sqliteConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+func (c *sqliteConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	if stmt, ok := c.idle[query]; ok {
+		delete(c.idle, query)
+		return sqliteStmt{stmt, c, query}, nil
+	}
 	stmt, err := c.driverConn.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, ended(ctx, err)
 	}
-	return sqliteStmt{stmt.(driverStmt)}, nil
+	return sqliteStmt{stmt.(driverStmt), c, query}, nil
 }
 
-func (c sqliteConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+func (c *sqliteConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	result, err := c.driverConn.ExecContext(ctx, query, args)
 	return result, ended(ctx, err)
 }
@@ -87,7 +101,27 @@ type driverStmt interface {
 	driver.NamedValueChecker
 }
 
-type sqliteStmt struct{ driverStmt }
+type sqliteStmt struct {
+	driverStmt
+	conn  *sqliteConn
+	query string
+}
+
+// Close keeps the statement for the next one with the same SQL.
+func (s sqliteStmt) Close() error {
+	idle := s.conn.idle
+	if _, ok := idle[s.query]; ok {
+		return s.driverStmt.Close()
+	}
+	idle[s.query] = s.driverStmt
+	if len(idle) > preparedMax {
+		for query, stmt := range idle {
+			delete(idle, query)
+			return stmt.Close()
+		}
+	}
+	return nil
+}
 
 func (s sqliteStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	result, err := s.driverStmt.ExecContext(ctx, args)

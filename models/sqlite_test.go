@@ -3,6 +3,7 @@ package models_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	sqlite "github.com/ncruces/go-sqlite3/driver"
 	"gorm.io/gorm"
 
 	"linkwatch/models"
@@ -100,7 +102,7 @@ func TestConstraintErrors(t *testing.T) {
 		} {
 			err := db.Write(t.Context(), func(tx *gorm.DB) error { return tx.Exec(sql).Error })
 			for _, rule := range []error{gorm.ErrDuplicatedKey, gorm.ErrForeignKeyViolated} {
-				if err == nil || models.DatabaseDown(err) || errors.Is(err, rule) != (rule == want) {
+				if err == nil || models.DatabaseDown(err) || errors.Is(err, rule) != errors.Is(want, rule) {
 					t.Errorf("%s: %v, want %v", sql, err, want)
 				}
 			}
@@ -147,5 +149,63 @@ func TestSQLiteFiles(t *testing.T) {
 				t.Errorf("%s%s: %v, %v", name, end, info, err)
 			}
 		}
+	}
+}
+
+// A connection compiles a statement once, also where two run at a time, and
+// keeps a limited number of them.
+func TestStatementsAreKept(t *testing.T) {
+	pool, err := modelstest.New(t).Read(t.Context()).DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pool.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // the pool is closed after it, with its errors
+	compiled := func() (n int) {
+		err := conn.Raw(func(c any) error {
+			for range c.(sqlite.Conn).Raw().Stmts() {
+				n++
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	query := func(sql string, inside func()) {
+		rows, err := conn.QueryContext(t.Context(), sql, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		var got int
+		for rows.Next() {
+			if err := rows.Scan(&got); err != nil {
+				t.Fatal(err)
+			}
+			inside()
+		}
+		if err := rows.Err(); err != nil || got != 7 {
+			t.Errorf("%s: %d, %v", sql, got, err)
+		}
+	}
+	nothing := func() {}
+	before := compiled()
+	for range 3 {
+		query("SELECT ?", nothing)
+	}
+	query("SELECT ?", func() { query("SELECT ?", nothing) })
+	if n := compiled() - before; n != 1 {
+		t.Errorf("%d statements are kept of one", n)
+	}
+	for i := range 1000 {
+		query(fmt.Sprintf("SELECT ? + %d - %[1]d", i), nothing)
+	}
+	if n := compiled(); n < 100 || n > 256 {
+		t.Errorf("%d statements are kept of 1,000", n)
 	}
 }

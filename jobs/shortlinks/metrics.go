@@ -10,24 +10,24 @@ import (
 	"linkwatch/models/shortlinks/visits"
 )
 
-// register makes Prometheus see the cache and the visits. The only label is
-// the tier of the cache, never a key or an address.
+// register registers the metrics of the cache and of visits. The only label is the
+// tier of the cache, never a key or an address.
 func register(reg prometheus.Registerer, store *shortlinks.Store, counts *visits.Counter, memory *cache.Memory, shared *cache.Shared) error {
 	all := []prometheus.Collector{
 		tier("memory", "hits", "found", memory.Hits),
-		tier("memory", "misses", "asked for in vain", memory.Misses),
+		tier("memory", "misses", "not found", memory.Misses),
 		gauge("linkwatch_shortlink_cache_entries", "Entries in the memory of this process, those of unknown keys included.",
 			func() int64 { return int64(memory.Len()) }),
-		counter("linkwatch_shortlink_loads_total", "Times the database was asked where a key leads.", nil, store.Loads),
-		counter("linkwatch_shortlink_visits_written_total", "Visits that this process wrote down.", nil, counts.Written),
+		counter("linkwatch_shortlink_loads_total", "Destinations read from the database.", nil, store.Loads),
+		counter("linkwatch_shortlink_visits_written_total", "Visits that this process stored.", nil, counts.Written),
 		counter("linkwatch_shortlink_visits_dropped_total", "Visits that are not counted, because too many were waiting.", nil, counts.Dropped),
-		gauge("linkwatch_shortlink_visits_waiting", "Visits that are to be written down.", counts.Waiting),
+		gauge("linkwatch_shortlink_visits_waiting", "Visits that are not stored yet.", counts.Waiting),
 	}
 	if shared != nil {
 		all = append(all,
 			tier("redis", "hits", "found", shared.Hits),
-			tier("redis", "misses", "asked for in vain", shared.Misses),
-			counter("linkwatch_redis_errors_total", "Times Redis failed, or was still away when it was asked again.", nil, shared.Errors),
+			tier("redis", "misses", "not found", shared.Misses),
+			counter("linkwatch_redis_errors_total", "Failures of Redis, failed attempts to connect included.", nil, shared.Errors),
 			gauge("linkwatch_redis_up", "Whether Redis is in use: 1 or 0.", func() int64 {
 				if shared.Up() {
 					return 1

@@ -1,5 +1,5 @@
-// Package shortlinks does the work of short links that no redirect waits for:
-// it writes visits down, and keeps the cache up to what other instances change.
+// Package shortlinks does the background work of short links: it stores visits and
+// keeps the cache current.
 package shortlinks
 
 import (
@@ -17,47 +17,40 @@ import (
 )
 
 const (
-	// writeInterval is how often visits are written down.
+	// writeInterval is how often visits are stored.
 	writeInterval = time.Second
-	// syncInterval is the time between two looks at what other instances changed.
-	// The cache is current if a look follows the one before within
-	// shortlinks.MaxStale; so there is as much time again for the look itself.
-	syncInterval = time.Second
-	// storeTime is for writing visits down.
-	storeTime = 10 * time.Second
-	// syncTime is for reading changes: a million short links that were imported
-	// within seconds take a third of it.
-	syncTime = time.Minute
-	// lastTime is for writing the last visits down when the program's grace has
-	// ended, of which a tenth is left for that.
+	// lookInterval is the time between two looks at what other instances changed.
+	// The cache stays current if a look ends within shortlinks.MaxStale of the
+	// beginning of the one before, so a look may take as long again.
+	lookInterval = time.Second
+	// writeTime is how long storing visits may take.
+	writeTime = 10 * time.Second
+	// lastTime is how long storing the last visits may take after the program's grace
+	// has ended, a tenth of which is left for that.
 	lastTime = 300 * time.Millisecond
 )
 
-// Service does the work for one store. It is to be stopped when no redirect can
-// come any more, so that the last visits are written down too.
+// Service does the work for one store. Stop it when no redirect can come any more,
+// so that the last visits are stored too.
 type Service struct {
 	*jobs.Background
 	store   *shortlinks.Store
 	counter *visits.Counter
-	changes *cache.Sync
+	memory  *cache.Memory
 	shared  *cache.Shared
 	log     *slog.Logger
 }
 
-// NewService makes the service of a store, of the counter that it has, and of its cache:
-// memory alone, or shared, which has memory in front; shared is nil without
-// Redis. It fails if reg has metrics of these names.
+// NewService makes the service of a store, its counter and its cache. shared is the
+// Redis behind the cache, nil if there is none. It fails if reg has metrics of these
+// names.
 func NewService(store *shortlinks.Store, counter *visits.Counter, memory *cache.Memory, shared *cache.Shared,
 	log *slog.Logger, reg prometheus.Registerer,
 ) (*Service, error) {
 	if err := register(reg, store, counter, memory, shared); err != nil {
 		return nil, err
 	}
-	var whole shortlinks.Cache = memory
-	if shared != nil {
-		whole = shared
-	}
-	s := &Service{store: store, counter: counter, changes: cache.NewSync(store, whole), shared: shared, log: log}
+	s := &Service{store: store, counter: counter, memory: memory, shared: shared, log: log}
 	s.Background = jobs.NewBackground(s.run)
 	return s, nil
 }
@@ -65,13 +58,15 @@ func NewService(store *shortlinks.Store, counter *visits.Counter, memory *cache.
 func (s *Service) run(taking, working context.Context) {
 	var others sync.WaitGroup
 	others.Go(func() { s.counter.Gather(taking) })
-	others.Go(func() { s.sync(taking) })
+	others.Go(func() {
+		s.each(taking, lookInterval, "changes of short links by other instances are not seen", func() error { return s.memory.Look(taking, s.store) })
+	})
 	if s.shared != nil {
 		others.Go(func() { s.shared.Listen(taking, s.store) })
 	}
-	s.each(taking, writeInterval, "visits are not written down", func() error { return s.write(working, storeTime) })
-	others.Wait() // all is gathered
-	err := s.write(working, storeTime)
+	s.each(taking, writeInterval, "visits are not written down", func() error { return s.write(working, writeTime) })
+	others.Wait() // all visits are gathered
+	err := s.write(working, writeTime)
 	if err != nil {
 		err = s.write(context.WithoutCancel(working), lastTime)
 	}
@@ -86,17 +81,8 @@ func (s *Service) write(ctx context.Context, limit time.Duration) error {
 	return s.counter.Write(ctx, s.store)
 }
 
-// sync looks for changes until taking ends.
-func (s *Service) sync(taking context.Context) {
-	s.each(taking, syncInterval, "changes of short links by other instances are not seen", func() error {
-		ctx, cancel := context.WithTimeout(taking, syncTime)
-		defer cancel()
-		return s.changes.Look(ctx)
-	})
-}
-
-// each does something again and again until taking ends, and rests for an
-// interval in between. Of errors in a row the first is logged.
+// each calls do until taking ends, an interval after the call before. Of errors in a
+// row it logs the first.
 func (s *Service) each(taking context.Context, interval time.Duration, trouble string, do func() error) {
 	rest := time.NewTimer(interval)
 	defer rest.Stop()

@@ -54,7 +54,6 @@ func newInstance(t testing.TB, db *models.DB, redis string) instance {
 		}
 		t.Cleanup(func() { _ = client.Close() })
 		i.shared = cache.NewShared(memory, client.WithTimeout(10*time.Second), opts, log)
-		i.Store = shortlinks.NewStore(db, nil, i.shared, counter, opts)
 	}
 	var err error
 	if i.Service, err = shortlinkjobs.NewService(i.Store, counter, memory, i.shared, log, i.reg); err != nil {
@@ -98,7 +97,7 @@ func (i instance) eventually(what string, is func() bool) {
 	i.Helper()
 	for limit := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(limit) {
-			i.Fatalf("it never came to this: %s; the log: %s", what, i.log)
+			i.Fatalf("this did not happen: %s; the log: %s", what, i.log)
 		}
 	}
 }
@@ -203,7 +202,8 @@ func TestBadDatabase(t *testing.T) {
 	}
 }
 
-// Without Redis a change shows on every instance within seconds.
+// Without Redis a change shows on every instance within seconds, for each looks
+// for changes.
 func TestOtherInstances(t *testing.T) {
 	each(t, func(t *testing.T, db *models.DB) {
 		a, b := newInstance(t, db, ""), newInstance(t, db, "")
@@ -214,9 +214,13 @@ func TestOtherInstances(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.eventually("the change shows", func() bool { return b.visit(l.Key) == to })
-		if n := b.metric("linkwatch_shortlink_loads_total", ""); n != 1 {
-			t.Errorf("it read the link %v times", n)
-		}
+		a.Stop(t.Context())
+		b.Stop(t.Context())
+
+		looks := modelstest.Queries(t, db)
+		c := newInstance(t, db, "")
+		c.eventually("it looks again and again", func() bool { return looks.Load() > 1 })
+		c.Stop(t.Context())
 	})
 }
 
@@ -232,14 +236,17 @@ func TestRedisOfAnInstance(t *testing.T) {
 			i.eventually("Redis is in use", func() bool { return i.metric("linkwatch_redis_up", "") == 1 })
 		}
 		l := a.add()
-		r.FlushAll()
-		b.eventually("b has heard of it", func() bool { return b.metric("linkwatch_shortlink_cache_entries", "") == 1 })
-		a.visit(l.Key)
-		if _, err := b.Visit(t.Context(), "not-there", shortlinks.Visitor{}); models.CodeOf(err) != models.CodeNotFound {
-			t.Errorf("got %v", err)
-		}
-		if h, m := b.metric("linkwatch_shortlink_cache_hits_total", "redis"), b.metric("linkwatch_shortlink_cache_misses_total", "redis"); h != 0 || m != 1 {
-			t.Errorf("%v hits and %v misses of Redis", h, m)
+		for _, c := range []struct{ metric, key string }{
+			{"linkwatch_shortlink_cache_hits_total", ""}, {"linkwatch_shortlink_cache_misses_total", "not-there"},
+		} {
+			b.eventually(c.metric, func() bool { // on a slow machine Redis may be away for a moment
+				key := c.key
+				if key == "" {
+					key = a.add().Key
+				}
+				_, _ = b.Visit(t.Context(), key, shortlinks.Visitor{})
+				return b.metric(c.metric, "redis") > 0
+			})
 		}
 		r.Close()
 		a.eventually("Redis is away", func() bool { return a.metric("linkwatch_redis_up", "") == 0 })

@@ -11,7 +11,8 @@ CREATE TABLE short_links (
   max_visits      BIGINT NOT NULL CHECK (max_visits >= 0), -- 0 = any number
   disabled        BOOLEAN NOT NULL,
   created_at      BIGINT NOT NULL,
-  updated_at      BIGINT NOT NULL, -- of what its owner set; grows with each change, so that caches know the newer of two
+  updated_at      BIGINT NOT NULL, -- of what its owner set
+  version         BIGINT NOT NULL DEFAULT 0, -- of the newest change of what its owner set; see short_link_version
   expires_at      BIGINT,
   exhausted_at    BIGINT,          -- when the last of max_visits was made
   deleted_at      BIGINT,          -- it can be restored until the reaper deletes it
@@ -23,11 +24,19 @@ CREATE TABLE short_links (
 CREATE INDEX short_links_created   ON short_links (created_at, short_key) WHERE deleted_at IS NULL;
 CREATE INDEX short_links_disabled  ON short_links (created_at, short_key) WHERE disabled AND deleted_at IS NULL;
 CREATE INDEX short_links_canonical ON short_links (canonical_url);
-CREATE INDEX short_links_updated   ON short_links (updated_at);
+CREATE INDEX short_links_version   ON short_links (version);
 -- What the reaper deletes.
 CREATE INDEX short_links_expires   ON short_links (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX short_links_exhausted ON short_links (exhausted_at) WHERE exhausted_at IS NOT NULL;
 CREATE INDEX short_links_deleted   ON short_links (deleted_at) WHERE deleted_at IS NOT NULL;
+
+-- The version of the newest change of any short link. Changes are committed in the order of their versions, so an
+-- instance that has seen a version has seen all changes before it (ADR 14).
+CREATE TABLE short_link_version (
+  id     INTEGER PRIMARY KEY CHECK (id = 1), -- there is one row
+  newest BIGINT NOT NULL
+);
+INSERT INTO short_link_version (id, newest) VALUES (1, 0);
 
 -- Visits by day (UTC): those of bots, and those of people by their device. No row tells one visitor from another.
 CREATE TABLE short_link_days (

@@ -29,7 +29,7 @@ func (s *Store) SetExpired(ctx context.Context, expired bool, ids ...string) (Ch
 				l.ExpiredAt, l.NextCheckAt = now, models.Time{}
 			} else {
 				l.ExpiredAt, l.NextCheckAt = models.Time{}, now.Add(spread(s.opts.CheckInterval))
-				if l.Health == Dead { // whoever revives it knows better than the last check
+				if l.Health == Dead { // who revives it knows better than the last check
 					l.Health, l.HealthChangedAt, l.Failures = Unchecked, now, 0
 				}
 			}

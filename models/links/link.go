@@ -184,7 +184,7 @@ type Change struct {
 	CreatedAt models.Time
 }
 
-// Refresh is a batch of links whose metadata is fetched anew in the background.
+// Refresh is a batch of links whose metadata is refetched in the background.
 type Refresh struct {
 	ID        string
 	Total     int

@@ -30,12 +30,17 @@ func (s *Store) ReapRefreshes(tx *gorm.DB, limit int) (int64, error) {
 		AND NOT EXISTS (SELECT 1 FROM link_refresh_items WHERE refresh_id = link_refreshes.id) ORDER BY created_at`, s.clock.Now().Add(-keepChanges))
 }
 
-// ReapWords looks at the next limit words of link_words, in their order and from
-// the first after the last, and deletes those that are in no link. To look at a word
-// costs more than to delete it, so it returns 0, which ends a run of the reaper, as
-// soon as it meets none to delete; the next run continues behind them. Words whose
-// deletion is rolled back come again in the next round.
+// sweepWords is how many words one transaction looks up at most: each takes up to
+// some milliseconds, and other writers wait.
+const sweepWords = 250
+
+// ReapWords looks up the next words of link_words, in their order and from the first
+// after the last, up to limit and sweepWords of them, and deletes those that are in no
+// link. It returns 0, which ends a run of the reaper, as soon as all of them are in
+// use; the next run continues behind them. Words whose deletion is rolled back come
+// again in the next round.
 func (s *Store) ReapWords(tx *gorm.DB, limit int) (int64, error) {
+	limit = min(limit, sweepWords)
 	// Changes of links, which read what the vocabulary remembers, wait from here until
 	// the transaction ends. So one that stores a deleted word again finds it forgotten.
 	if err := s.db.OneAtATime(tx, lockChanges); err != nil {

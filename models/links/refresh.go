@@ -43,11 +43,9 @@ func (s *Store) StartRefresh(ctx context.Context, ids ...string) (Refresh, error
 	row := refreshRow{ID: models.NewID(models.KindRefresh), CreatedAt: s.clock.Now()}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		var seqs []int64
-		if len(ids) > 0 {
-			err := idRows(ids).Raw(tx, "SELECT seq FROM links WHERE "+byID+" ORDER BY seq").Scan(&seqs).Error
-			if err != nil {
-				return err
-			}
+		err := idRows(ids).Raw(tx, "SELECT seq FROM links WHERE "+byID+" ORDER BY seq").Scan(&seqs).Error
+		if err != nil {
+			return err
 		}
 		row.Total = len(seqs)
 		if err := tx.Create(&row).Error; err != nil {

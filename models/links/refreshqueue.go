@@ -119,9 +119,6 @@ func (s *Store) Refetch(ctx context.Context, item RefreshItem) (Refetched, error
 // they were are passed over, as are those of deleted links. However many items there
 // are, each table is written by one statement.
 func (s *Store) FinishRefreshes(ctx context.Context, done ...Refetched) error {
-	if len(done) == 0 {
-		return nil
-	}
 	rows, looks := models.NewRows("refresh_id text, link_seq bigint, claimed_by text"), make([]look, len(done))
 	for i, r := range done {
 		rows.Add(r.RefreshID, r.Link.Seq, r.ClaimedBy)

@@ -94,7 +94,7 @@ func (s *Store) RenameTag(ctx context.Context, tagID, name string) (t Tag, merge
 }
 
 // merge moves every link of a tag to another, drops the first and counts the
-// links of the second anew.
+// links of the second again.
 func merge(tx *gorm.DB, from Tag, into *Tag) error {
 	for _, q := range []string{
 		`INSERT INTO link_tags (link_seq, tag_seq, position)

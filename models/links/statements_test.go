@@ -74,10 +74,10 @@ func (t fixture) sentFor(n int) map[string]int64 {
 	// Some of each batch expire.
 	for i := range n {
 		url := fmt.Sprintf("https://n%d.test/%d", n, i)
-		switch {
-		case i%3 == 0:
+		switch i % 3 {
+		case 0:
 			t.web.set(url, links.Page{Status: 404})
-		case i%3 == 2:
+		case 1:
 			t.web.set(url, links.Page{Status: 500})
 		}
 	}

@@ -51,7 +51,7 @@ func (s *Store) Get(ctx context.Context, id string) (Link, error) {
 	return one(s.db.Read(ctx), id)
 }
 
-// ByURL is the link of a canonical URL; ok is false if nobody saved it.
+// ByURL is the link of a canonical URL; ok is false if there is none.
 func (s *Store) ByURL(ctx context.Context, canonicalURL string) (l Link, ok bool, err error) {
 	tx := s.db.Read(ctx)
 	ls, err := load(tx, tx.Model(&Link{}).Where("canonical_url = ?", canonicalURL))

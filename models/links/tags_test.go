@@ -162,7 +162,7 @@ func TestLongTagFilters(t *testing.T) {
 }
 
 // TestTagCountsStayTrue does at random all that touches tags, from several
-// goroutines, and counts anew what the store counted along.
+// goroutines, and counts again what the store counted along.
 func TestTagCountsStayTrue(t *testing.T) {
 	each(t, func(t fixture) {
 		var ids []string

@@ -35,7 +35,7 @@ type past struct {
 }
 
 // change runs fn on the links of ids and keeps what it did for Undo. fn
-// answers what undoing needs, and the links to be indexed anew.
+// returns what undoing needs, and the links that the search index has to take in.
 func (s *Store) change(ctx context.Context, action string, ids []string,
 	fn func(tx *gorm.DB, ls []Link) ([]past, []Link, error),
 ) (Change, error) {

@@ -84,6 +84,10 @@ func (s *Store) add(tx *gorm.DB, n New) (ShortLink, error) {
 	if err := s.lead(&l, n.LongURL); err != nil {
 		return l, err
 	}
+	var err error
+	if l.Version, err = s.newVersion(tx); err != nil {
+		return l, err
+	}
 	for range makeAttempts {
 		if n.Key == "" {
 			if l.Key = makeKey(); s.Reserved(l.Key) {

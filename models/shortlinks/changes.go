@@ -2,61 +2,65 @@ package shortlinks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	"gorm.io/gorm"
 
 	"linkwatch/models"
 )
 
-const (
-	// changesRead is how many changed short links are read at once.
-	changesRead = 1000
-	// maxOpen is how long before its commit a change on PostgreSQL may have begun
-	// and still be found. Requests end sooner.
-	maxOpen = time.Minute
-)
+// lockChanges is held by transactions that change short links, from giving the
+// change its version until they are over.
+const lockChanges models.LockKey = 7_110_913_003
 
-// Changed calls see for each short link, deleted ones too, that was added or
-// changed since a time, in the order of the changes. What the reaper deletes is
-// not a change.
-func (s *Store) Changed(ctx context.Context, since models.Time, see func(Change)) error {
-	after := ShortLink{UpdatedAt: since}
-	for {
-		var changed []ShortLink
-		err := s.db.Read(ctx).Where("(updated_at, seq) > (?, ?)", after.UpdatedAt, after.Seq).
-			Order("updated_at, seq").Limit(changesRead).Find(&changed).Error
-		if err != nil {
-			return fmt.Errorf("reading what changed: %w", err)
-		}
-		now := s.present()
-		for _, l := range changed {
-			e, ttl := s.entry(l, now)
-			see(Change{l.Key, e, ttl})
-		}
-		if len(changed) < changesRead {
-			return nil
-		}
-		after = changed[len(changed)-1]
+// newVersion returns the version of a change: greater than that of every change
+// before it. Since no other transaction gets one until this one is over, changes
+// are committed in the order of their versions. A version is the time in
+// microseconds unless that would not be greater, so versions also grow after the
+// database was restored from a backup.
+func (s *Store) newVersion(tx *gorm.DB) (version int64, err error) {
+	if err := s.db.OneAtATime(tx, lockChanges); err != nil {
+		return 0, err
 	}
+	now := s.clock.Now()
+	res := tx.Raw(`UPDATE short_link_version SET newest = CASE WHEN newest < ? THEN ? ELSE newest + 1 END
+		WHERE id = 1 RETURNING newest`, now, now).Scan(&version)
+	if res.Error == nil && res.RowsAffected == 0 {
+		res.Error = errors.New("table short_link_version is empty")
+	}
+	if res.Error != nil {
+		return 0, fmt.Errorf("giving a change its version: %w", res.Error)
+	}
+	return version, nil
 }
 
-// OldestChange is when the oldest open write transaction began, but not more than
-// maxOpen before now; now if there is none. SQLite cannot tell and answers now.
-func (s *Store) OldestChange(ctx context.Context, now models.Time) (models.Time, error) {
-	if s.db.Engine != models.Postgres {
-		return now, nil
+// ChangedAfter returns the changes after a version, limit of them at most, and the
+// newest version. No change up to newest can be committed later. What the reaper
+// deletes is not a change.
+func (s *Store) ChangedAfter(ctx context.Context, version int64, limit int) (newest int64, changed []Change, err error) {
+	var rows []struct {
+		Newest   int64
+		ShortKey *string
+		Version  int64
 	}
-	var began models.Time
-	err := s.db.Read(ctx).Raw(`SELECT CAST(extract(epoch FROM min(xact_start)) * 1000000 AS BIGINT) FROM pg_stat_activity
-		WHERE backend_xid IS NOT NULL AND datname = current_database()`).Scan(&began).Error
+	err = s.db.Read(ctx).Raw(`SELECT v.newest, l.short_key, coalesce(l.version, 0) AS version
+		FROM short_link_version AS v LEFT JOIN short_links AS l ON l.version > ? WHERE v.id = 1 LIMIT ?`, version, limit).Scan(&rows).Error
+	if err == nil && len(rows) == 0 {
+		err = errors.New("table short_link_version is empty")
+	}
 	if err != nil {
-		return now, fmt.Errorf("looking for changes that are under way: %w", err)
+		return 0, nil, fmt.Errorf("reading changed short links: %w", err)
 	}
-	switch earliest := now.Add(-maxOpen); {
-	case began.IsZero() || began.After(now.Time):
-		return now, nil
-	case began.Before(earliest.Time):
-		return earliest, nil
+	for _, r := range rows {
+		if r.ShortKey != nil {
+			changed = append(changed, Change{*r.ShortKey, r.Version})
+		}
 	}
-	return began, nil
+	return rows[0].Newest, changed, nil
 }
+
+// ReapedAfter returns how soon after its last change a short link may be reaped.
+// ChangedAfter misses no change if it is called more often than that.
+func (s *Store) ReapedAfter() time.Duration { return min(s.opts.BufferTime, KeepDeleted) }

@@ -3,52 +3,77 @@ package shortlinks_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"linkwatch/models"
-	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
 )
 
-func TestChanged(t *testing.T) {
+func TestChangedAfter(t *testing.T) {
 	each(t, func(f fixture) {
-		seen := func(since models.Time) (keys []string) {
-			f.must(f.Changed(f.Context(), since, func(c shortlinks.Change) {
-				if c.TTL <= 0 || c.Entry.Version == 0 {
-					t.Errorf("%+v", c)
+		version := int64(0)
+		changed := func(want ...string) {
+			t.Helper()
+			newest, changes, err := f.ChangedAfter(f.Context(), version, 10)
+			f.must(err)
+			got := map[string]bool{}
+			for _, c := range changes {
+				got[c.Key] = true
+				if c.Version <= version || c.Version > newest {
+					t.Errorf("%+v is not after %d and up to %d", c, version, newest)
 				}
-				if c.Entry.IsTombstone {
-					c.Key += "†" + string(c.Entry.Reason)
+			}
+			for _, key := range want {
+				if !got[key] {
+					t.Errorf("%s is not in %v", key, changes)
 				}
-				keys = append(keys, c.Key)
-			}))
-			return keys
+			}
+			if len(changes) != len(want) {
+				t.Errorf("got %v, want %v", changes, want)
+			}
+			version = newest
 		}
+		changed()
 		for i := range 3 {
 			f.add(key(fmt.Sprintf("key-%d", i)))
-			f.clock.Advance(time.Second)
 		}
-		since := f.Now()
+		changed("key-0", "key-1", "key-2")
+		changed()
 		f.must(f.edit("key-1", shortlinks.Edit{Title: ptr("x")}))
-		f.clock.Advance(time.Second)
 		f.must(f.Delete(f.Context(), "key-0"))
-		if got := fmt.Sprint(seen(since)); got != "[key-1 key-0†deleted]" {
-			t.Error(got)
+		changed("key-0", "key-1")
+		if err := f.edit("key-1", shortlinks.Edit{MaxVisits: ptr[int64](-1)}); err == nil {
+			t.Error("-1 visits are accepted")
 		}
-		if got := fmt.Sprint(seen(f.Now().Add(-time.Hour))); got != "[key-2 key-1 key-0†deleted]" {
-			t.Error(got)
+		changed() // nothing was committed
+		version = 0
+		if _, changes, err := f.ChangedAfter(f.Context(), 0, 2); err != nil || len(changes) != 2 {
+			t.Errorf("the limit is 2: %v %v", changes, err)
 		}
 	})
 }
 
-// More changes than are read at once.
-func TestManyChanged(t *testing.T) {
-	f := newFixture(t, modelstest.New(t))
-	since := f.Now()
-	f.addMany(2500, "")
-	n := map[string]bool{}
-	f.must(f.Changed(f.Context(), since, func(c shortlinks.Change) { n[c.Key] = true }))
-	if len(n) != 2500 {
-		t.Errorf("%d were seen", len(n))
-	}
+// A version is greater than that of any change before, whatever the clock says.
+func TestVersionsGrow(t *testing.T) {
+	each(t, func(f fixture) {
+		l := f.add()
+		f.clock.Advance(-1e9)
+		for range 3 {
+			before := l
+			l = f.add()
+			if l.Version <= before.Version {
+				t.Errorf("a link has version %d, the one before it %d", l.Version, before.Version)
+			}
+			before = l
+			l, err := f.Edit(f.Context(), l.Key, shortlinks.Edit{Title: ptr("x")})
+			f.must(err)
+			if l.Version <= before.Version || f.get(l.Key).Version != l.Version {
+				t.Errorf("a change has version %d, the one before it %d", l.Version, before.Version)
+			}
+		}
+		// As after a restored backup: it is also greater than those of changes that were lost.
+		f.clock.Advance(2e9)
+		if l := f.add(); l.Version != models.At(f.clock.Now()).UnixMicro() {
+			t.Errorf("version %d at %s", l.Version, f.clock.Now())
+		}
+	})
 }

@@ -10,9 +10,9 @@ import (
 	"linkwatch/models"
 )
 
-// Edit changes what its owner set. What has ended and is not cleaned up yet
-// lives again if it gets a later end, or more visits. Errors are those of
-// Add, and CodeNotFound.
+// Edit changes what the owner of a short link set. A link that has expired and is
+// not reaped yet is active again if it gets a later expiry or more visits. Errors
+// are those of Add, and CodeNotFound.
 func (s *Store) Edit(ctx context.Context, key string, e Edit) (ShortLink, error) {
 	return s.change(ctx, key, false, func(l *ShortLink, now models.Time) error {
 		models.Set(&l.MaxVisits, e.MaxVisits)
@@ -43,22 +43,23 @@ func (s *Store) Edit(ctx context.Context, key string, e Edit) (ShortLink, error)
 	})
 }
 
-// change stores what do makes of a short link, and tells every cache.
+// change stores what do makes of a short link, and announces it to every cache.
 func (s *Store) change(ctx context.Context, key string, deleted bool, do func(l *ShortLink, now models.Time) error) (l ShortLink, err error) {
 	began := s.clock.Instant()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if l, err = lock(tx, key, deleted); err != nil {
 			return err
 		}
-		now := s.clock.Now()
-		if err := do(&l, now); err != nil {
+		l.UpdatedAt = s.clock.Now()
+		if err := do(&l, l.UpdatedAt); err != nil {
 			return err
 		}
-		// It grows even if the clock was set back, or two changes share a microsecond.
-		l.UpdatedAt = models.At(later(now.Time, l.UpdatedAt.Add(time.Microsecond).Time))
+		if l.Version, err = s.newVersion(tx); err != nil {
+			return err
+		}
 		l.SearchText = searchText(l)
 		err := tx.Model(&l).Select("long_url", "canonical_url", "title", "search_text", "max_visits", "disabled",
-			"updated_at", "expires_at", "exhausted_at", "deleted_at").Updates(&l).Error
+			"updated_at", "version", "expires_at", "exhausted_at", "deleted_at").Updates(&l).Error
 		if err != nil {
 			return fmt.Errorf("storing a short link: %w", err)
 		}
@@ -71,15 +72,8 @@ func (s *Store) change(ctx context.Context, key string, deleted bool, do func(l 
 	return l, nil
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// announce tells every cache what a change has made. It is not given up with
-// the request that made the change: that has happened.
+// announce tells every cache of a change. It goes on when the request that made
+// the change is cancelled: the change is committed.
 func (s *Store) announce(ctx context.Context, l ShortLink, began time.Time) {
 	e, ttl := s.entry(l, s.present())
 	s.cache.Announce(context.WithoutCancel(ctx), l.Key, e, ttl, began)

@@ -1,12 +1,11 @@
 package shortlinks
 
 import (
-	"cmp"
 	"context"
 	"time"
 )
 
-// Entry is what a cache knows of a key: its destination and when it expires, or,
+// Entry is what a cache holds of a key: its destination and when it expires or,
 // as a tombstone, why it has none. It is compared with the time whenever it is
 // used, so no entry outlives its link.
 type Entry struct {
@@ -19,7 +18,7 @@ type Entry struct {
 	Link    int64  `json:"link"`              // the short link's Seq; 0 = the key is unknown
 	Title   string `json:"title,omitempty"`   // for the preview
 	Limited bool   `json:"limited,omitempty"` // each visit has to be claimed in the database
-	Version int64  `json:"version"`           // the short link's UpdatedAt: the greater one is the newer
+	Version int64  `json:"version"`           // the short link's
 }
 
 // Reason is why a key has no destination.
@@ -31,58 +30,41 @@ const (
 	ReasonExhausted Reason = "exhausted"
 	ReasonDisabled  Reason = "disabled"
 	ReasonDeleted   Reason = "deleted"
-	ReasonBlocked   Reason = "blocked" // its destination is one that may not be linked to (any more)
+	ReasonBlocked   Reason = "blocked" // its destination is not allowed, or no longer allowed
 	ReasonUnknown   Reason = "unknown" // there is no such short link
 )
 
-// Expired says whether the entry's link has expired by a time. It is asked on
-// hits as well as on misses.
+// Expired reports whether the entry's link has expired by a time. It is called on
+// cache hits as well as on misses.
 func (e Entry) Expired(now time.Time) bool { return e.ExpiresAt != nil && !now.Before(*e.ExpiresAt) }
 
-// UnknownEntry is the entry of a key that no short link has.
+// UnknownEntry returns the entry of a key that no short link has.
 func UnknownEntry() Entry { return Entry{IsTombstone: true, Reason: ReasonUnknown} }
 
-// Compare is positive if e is newer than an entry of the same key, 0 if it is
-// as new. A key that was taken anew after the reaper has a link with a greater
-// Link, whatever the clocks say.
-func (e Entry) Compare(to Entry) int {
-	return cmp.Or(cmp.Compare(e.Link, to.Link), cmp.Compare(e.Version, to.Version))
-}
-
-// MaxStale is how old a redirect may be at most: a change shows to every
-// request that is sent this long after it was acknowledged, on every instance
-// and without Redis too.
+// MaxStale is how old a redirect may be: a request that is sent this long after a
+// change was acknowledged shows the change, on every instance, with or without Redis.
 const MaxStale = 2 * time.Second
 
-// Cache keeps entries by key, for a bounded time and in bounded number. It is
-// safe for concurrent use, never fails and never waits for long: what it cannot
-// get it does not have. An entry never takes the place of a newer one, so that
-// who read the database before a change cannot undo what came after it.
+// Cache holds entries by key, for a limited time and in limited number. It is safe
+// for concurrent use.
 type Cache interface {
-	// Get is the entry of a key, unless a change that was committed more than
-	// MaxStale before now may be missing in it. It may have ended since it was put.
-	Get(ctx context.Context, key string, now time.Time) (e Entry, ok bool)
-	// Peek is Get of this process alone: it asks no other one, and counts neither
-	// as a hit nor as a miss.
-	Peek(key string, now time.Time) (e Entry, ok bool)
-	// Put keeps an entry for ttl at most. read is when reading it from the database
-	// began; if it is zero, the entry is no more current than the one it replaces.
-	Put(ctx context.Context, key string, e Entry, ttl time.Duration, read time.Time)
-	// Announce puts what a change has made, here and in every other instance
-	// that can be reached. began is when the change began.
+	// Get returns the entry of a key. No change that was committed more than
+	// MaxStale before now is missing in it, but it may have expired since it was
+	// read. On a cache miss it comes from load, which calls for the same key share.
+	Get(ctx context.Context, key string, now time.Time, load Load) (Entry, error)
+	// Announce replaces the entry of a key after a change, here and on every other
+	// instance that can be reached. began is when the change began.
 	Announce(ctx context.Context, key string, e Entry, ttl time.Duration, began time.Time)
-	// Refresh replaces older entries, where there are any, with what other
-	// instances may have changed unheard.
-	Refresh(ctx context.Context, changes []Change)
-	// Looked says that Refresh was called with all changes that were committed
-	// between the last Looked and began.
-	Looked(began time.Time)
+	// End replaces the entry that has a version by a tombstone: its link expired, its
+	// visits are used up, or the database no longer has it.
+	End(key string, version int64, tombstone Entry, ttl time.Duration)
 }
 
-// Change is what caches should hold of a short link that was changed, for TTL at
-// most.
+// Load reads the entry of a key from the database. ttl is how long a cache may keep it.
+type Load func(ctx context.Context, key string) (e Entry, ttl time.Duration, err error)
+
+// Change is a short link's key and the version that its newest change gave it.
 type Change struct {
-	Key   string
-	Entry Entry
-	TTL   time.Duration
+	Key     string
+	Version int64
 }

@@ -44,9 +44,7 @@ func TestQueryPlans(t *testing.T) {
 		}},
 		{"edit", func() error { return f.edit("some", shortlinks.Edit{Title: ptr("x")}) }},
 		{"visit", func() error { _, err := f.another().Visit(ctx, "some", shortlinks.Visitor{}); return err }},
-		{"changed", func() error {
-			return f.Changed(ctx, f.Now().Add(-5*time.Second), func(shortlinks.Change) {})
-		}},
+		{"changed", func() error { _, _, err := f.ChangedAfter(ctx, f.get("some").Version, 1000); return err }},
 		{"stats", func() error { _, err := f.Stats(ctx, "some", 30); return err }},
 		{"waiting", func() error { _, err := f.Waiting(ctx, 100); return err }},
 		{"reap", func() error {

@@ -11,25 +11,22 @@ import (
 )
 
 const (
-	// liveTTL is how long a cache keeps an entry that leads somewhere.
+	// liveTTL is how long a cache keeps an entry that has a destination.
 	liveTTL = time.Hour
-	// unknownTTL is how long it is remembered that there is no such key.
+	// unknownTTL is how long a cache remembers that a key is unknown.
 	unknownTTL = 10 * time.Second
-	// afterEnd is how much longer than its link an entry is kept, so that the
-	// visit that finds it ended leaves a tombstone and asks nobody.
+	// afterEnd is how much longer than its link a cache keeps an entry, so that the
+	// visit that finds it expired leaves a tombstone without a query.
 	afterEnd = time.Minute
 )
-
-// MaxEntryTTL is the longest time that a cache keeps an entry.
-func (o Options) MaxEntryTTL() time.Duration { return max(liveTTL, o.TombstoneTTL) }
 
 // patience is how long a visit waits for the database.
 var patience = 2 * time.Second
 
-// Visit is where a key leads now, for somebody who goes there. The visit is
-// counted later; only that of a link with MaxVisits is claimed in the database
-// at once, so that never more are led on. Errors are CodeNotFound, CodeGone,
-// and CodeUnavailable if the database had to be asked and did not answer in time.
+// Visit returns the destination of a key and counts a visit, which is stored later.
+// Only a visit of a link with MaxVisits is claimed in the database at once, so that
+// no more than these are redirected. Errors are CodeNotFound, CodeGone, and
+// CodeUnavailable if the database was needed and did not respond in time.
 func (s *Store) Visit(ctx context.Context, key string, v Visitor) (longURL string, err error) {
 	e, at, err := s.resolve(ctx, key)
 	if err == nil && e.Limited {
@@ -42,18 +39,18 @@ func (s *Store) Visit(ctx context.Context, key string, v Visitor) (longURL strin
 	return e.LongURL, nil
 }
 
-// Preview is where a key leads now, for somebody who only looks. Of a link with
-// MaxVisits it tells no more than the host, for each of those who learn the
-// address counts. Errors are those of Visit.
+// Preview returns the entry of a key without counting a visit. For a link with
+// MaxVisits its LongURL is the origin alone: to see the whole URL takes a visit.
+// Errors are those of Visit.
 func (s *Store) Preview(ctx context.Context, key string) (Entry, error) {
 	e, _, err := s.resolve(ctx, key)
 	if err != nil || !e.Limited {
 		return e, err
 	}
-	// Whether any of its visits are left the database knows, not a cache.
+	// Only the database knows whether any visits are left.
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if e, err = s.load(ctx, strings.Clone(key), s.clock.Instant()); err != nil { // cloned as in find
+	if e, _, err = s.read(ctx, key); err != nil {
 		return Entry{}, notInTime(err)
 	}
 	if e.IsTombstone {
@@ -70,7 +67,7 @@ func (s *Store) Preview(ctx context.Context, key string) (Entry, error) {
 	return e, nil
 }
 
-// gone are the errors of keys that lead nowhere.
+// gone are the errors of keys without a destination.
 var gone = map[Reason]error{
 	ReasonUnknown:   errUnknown,
 	ReasonExpired:   &models.Error{Code: models.CodeGone, Detail: "This short link has expired."},
@@ -80,25 +77,21 @@ var gone = map[Reason]error{
 	ReasonBlocked:   &models.Error{Code: models.CodeGone, Detail: "This short link leads to an address that this server does not link to."},
 }
 
-// resolve is the entry of a key that is active at the time at, which is now. Hit or
-// miss, the time decides; an entry that has expired becomes a tombstone, and
-// nothing is deleted.
+// resolve returns the entry of a key that is active at the time at, which is now.
+// The time decides on a cache hit as on a miss; an entry that has expired becomes
+// a tombstone, and nothing is deleted.
 func (s *Store) resolve(ctx context.Context, key string) (e Entry, at models.Time, err error) {
 	if !IsKey(key) {
 		return Entry{}, at, errUnknown
 	}
 	now := s.clock.Instant()
-	e, ok := s.cache.Get(ctx, key, now)
-	if !ok {
-		if e, err = s.find(ctx, key, now); err != nil {
-			return Entry{}, at, err
-		}
-		now = s.clock.Instant()
+	if e, err = s.cache.Get(ctx, key, now, s.loader); err != nil {
+		return Entry{}, at, err
 	}
 	at = s.latestOf(now)
 	if !e.IsTombstone && e.Expired(at.Time) {
 		e = e.tombstone(ReasonExpired)
-		s.cache.Put(ctx, strings.Clone(key), e, s.opts.TombstoneTTL, time.Time{}) // cloned as in find
+		s.cache.End(strings.Clone(key), e.Version, e, s.opts.TombstoneTTL) // cloned as in claim
 	}
 	if e.IsTombstone {
 		return Entry{}, at, gone[e.Reason]
@@ -111,11 +104,11 @@ func (e Entry) tombstone(why Reason) Entry {
 	return e
 }
 
-// present is the time that visits are decided by. It never goes back: what has
-// been seen to be over stays so when the clock is set back.
+// present returns the time that visits are decided by. It never goes back: a link
+// that was seen to have expired stays so when the clock is set back.
 func (s *Store) present() models.Time { return s.latestOf(s.clock.Instant()) }
 
-// latestOf is present at a time that was read off the clock just now.
+// latestOf is present for a reading of the clock.
 func (s *Store) latestOf(instant time.Time) models.Time {
 	now := models.At(instant)
 	for {
@@ -129,55 +122,32 @@ func (s *Store) latestOf(instant time.Time) models.Time {
 	}
 }
 
-// find reads the entry of a key from the database into the cache. Any number
-// of visits that need the same one at the same time cost one query.
-func (s *Store) find(ctx context.Context, key string, now time.Time) (Entry, error) {
-	key = strings.Clone(key) // a cache that held a piece of the request would hold all of it
-	for {
-		found, err, _ := s.loads.Do(key, func() (any, error) {
-			read := s.clock.Instant()
-			if e, ok := s.cache.Peek(key, read); ok { // another visit has read it since this one looked
-				return loaded{e, read.Add(-MaxStale)}, nil
-			}
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // others wait for it too
-			defer cancel()
-			e, err := s.load(ctx, key, read)
-			return loaded{e, read}, err
-		})
-		if err != nil {
-			return Entry{}, notInTime(err)
-		}
-		// The query of another visit may be too old for this one, if the process was stopped meanwhile.
-		if l, _ := found.(loaded); now.Sub(l.read) <= MaxStale {
-			return l.Entry, nil
-		}
-	}
+// load is the Load of the store. Several visits may wait for it, so it goes on when
+// the one that called it is cancelled, for no longer than patience.
+func (s *Store) load(ctx context.Context, key string) (Entry, time.Duration, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	e, ttl, err := s.read(ctx, key)
+	return e, ttl, notInTime(err)
 }
 
-// loaded is an entry that has all changes from before read.
-type loaded struct {
-	Entry
-	read time.Time
-}
-
-// load is find without the others. It begins at read.
-func (s *Store) load(ctx context.Context, key string, read time.Time) (Entry, error) {
+// read reads the entry of a key from the database.
+func (s *Store) read(ctx context.Context, key string) (Entry, time.Duration, error) {
 	s.loaded.Add(1)
 	l, ok, err := one(s.db.Read(ctx).Where("short_key = ?", key))
 	if err != nil {
-		return Entry{}, err
+		return Entry{}, 0, err
 	}
-	e, ttl := UnknownEntry(), unknownTTL
-	if ok {
-		e, ttl = s.entry(l, s.present())
+	if !ok {
+		return UnknownEntry(), unknownTTL, nil
 	}
-	s.cache.Put(ctx, key, e, ttl, read)
-	return e, nil
+	e, ttl := s.entry(l, s.present())
+	return e, ttl, nil
 }
 
-// entry is what caches hold of a short link, and for how long.
+// entry returns the entry of a short link, and how long a cache may keep it.
 func (s *Store) entry(l ShortLink, now models.Time) (Entry, time.Duration) {
-	e := Entry{CreatedAt: l.CreatedAt.Time, Link: l.Seq, Title: l.Title, Limited: l.MaxVisits > 0, Version: l.UpdatedAt.UnixMicro()}
+	e := Entry{CreatedAt: l.CreatedAt.Time, Link: l.Seq, Title: l.Title, Limited: l.MaxVisits > 0, Version: l.Version}
 	if !l.ExpiresAt.IsZero() {
 		e.ExpiresAt = &l.ExpiresAt.Time
 	}
@@ -205,13 +175,13 @@ func (s *Store) entry(l ShortLink, now models.Time) (Entry, time.Duration) {
 	return e.tombstone(why), s.opts.TombstoneTTL
 }
 
-// errBusy is shown with Retry-After: whoever comes again is led on.
+// errBusy is sent with Retry-After: another try may succeed.
 var errBusy = &models.Error{
 	Code: models.CodeUnavailable, Detail: "This short link cannot be followed at the moment. Try again.", RetryAfter: time.Second,
 }
 
-// notInTime makes errBusy of a database that did not answer in time. Of one
-// that answers with an error, the error is told.
+// notInTime returns errBusy for a database that did not respond in time. Any other
+// error, and nil, it returns as it is.
 func notInTime(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		busy := *errBusy

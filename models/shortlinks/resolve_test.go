@@ -13,7 +13,6 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/shortlinks"
-	"linkwatch/models/shortlinks/cache"
 )
 
 // No expired URL is ever redirected: from the instant of its end,
@@ -39,7 +38,8 @@ func TestNoSynchronousDeletes(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("ends"), ttl(time.Minute))
 		f.add(key("live"))
-		f = f.another() // whose cache knows nothing
+		f = f.another() // whose cache is empty
+		f.must(f.cache.Look(f.Context(), f.Store))
 		sent := func(key, leads string) (statements []string) {
 			stop := modelstest.Statements(t, f.db)
 			f.leads(key, leads)
@@ -62,7 +62,7 @@ func TestNoSynchronousDeletes(t *testing.T) {
 		none("live", "https://example.com/page")
 		one("ends", "https://example.com/page")
 		f.clock.Advance(time.Minute)
-		f.cache.Looked(f.clock.Now())
+		f.must(f.cache.Look(f.Context(), f.Store))
 		none("ends", "gone") // the entry has ended: it leaves a tombstone
 		none("ends", "gone")
 		one("nobody", "unknown")
@@ -102,57 +102,7 @@ func TestColdHotKey(t *testing.T) {
 	})
 }
 
-// held is a cache whose visits wait once they have found nothing in it.
-type held struct {
-	*cache.Memory
-	missed, on chan struct{}
-}
-
-func (c held) Get(ctx context.Context, key string, now time.Time) (shortlinks.Entry, bool) {
-	e, ok := c.Memory.Get(ctx, key, now)
-	if !ok {
-		c.missed <- struct{}{}
-		<-c.on
-	}
-	return e, ok
-}
-
-// So is one whose visits come to the database one after the other, although
-// all of them looked into the cache before.
-func TestColdHotKeyOfSlowVisits(t *testing.T) {
-	each(t, func(f fixture) {
-		f.add(key("burst"))
-		f = f.another()
-		c := held{f.cache, make(chan struct{}), make(chan struct{})}
-		f.Store = shortlinks.NewStore(f.db, f.clock.Now, c, f.counter, f.opts)
-		n := modelstest.Queries(t, f.db)
-		for _, k := range []string{"burst", "unknown"} {
-			done := make(chan struct{})
-			for range 3 {
-				go func() {
-					_, _ = f.Visit(f.Context(), k, shortlinks.Visitor{})
-					done <- struct{}{}
-				}()
-			}
-			for range 3 {
-				<-c.missed
-			}
-			before := n.Load()
-			for range 3 {
-				c.on <- struct{}{}
-				<-done
-			}
-			if n.Load()-before != 1 {
-				t.Errorf("%s: %d queries", k, n.Load()-before)
-			}
-		}
-		f.Store = shortlinks.NewStore(f.db, f.clock.Now, f.cache, f.counter, f.opts)
-		f.leads("burst", "https://example.com/page")
-		f.leads("unknown", "unknown")
-	})
-}
-
-// What was made or changed is so from that moment, whatever was asked before.
+// A change is visible from the moment it is made, whatever is cached.
 func TestChangesShowAtOnce(t *testing.T) {
 	each(t, func(f fixture) {
 		f.leads("fresh", "unknown")

@@ -53,7 +53,8 @@ type ShortLink struct {
 	MaxVisits     int64  // 0 = any number
 	Disabled      bool
 	CreatedAt     models.Time
-	UpdatedAt     models.Time // of what its owner set; grows with each change
+	UpdatedAt     models.Time // of what its owner set
+	Version       int64       // of the last change of what its owner set; see Store.newVersion
 	ExpiresAt     models.Time // zero: never
 	ExhaustedAt   models.Time // when the last of MaxVisits was made; zero: not yet
 	DeletedAt     models.Time

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/singleflight"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
@@ -32,31 +31,30 @@ type Store struct {
 	rules   Rules
 	keys    models.Keys
 	counter Counter
-	own     map[string]bool    // see Reserve
-	loads   singleflight.Group // of keys that no cache knows
-	loaded  atomic.Int64       // see Loads
-	latest  atomic.Int64       // the latest time that a visit was decided at, see Store.present
+	own     map[string]bool // see Reserve
+	loader  Load            // load, made once: a method value made at each visit would be allocated
+	loaded  atomic.Int64    // see Loads
+	latest  atomic.Int64    // the latest time that a visit was decided at, see Store.present
 }
 
 // NewStore makes the store over an open, migrated database. cache may be nil if
 // nothing is changed or visited, and counter if nothing is visited.
 func NewStore(db *models.DB, clock models.Clock, cache Cache, counter Counter, opts Options) *Store {
-	return &Store{
+	s := &Store{
 		db: db, clock: clock, cache: cache, counter: counter, opts: opts, rules: NewRules(opts),
 		own: map[string]bool{}, keys: models.Keys{Scope: "shortlink", Clock: clock},
 	}
+	s.loader = s.load
+	return s
 }
 
 // Options are the settings in force.
 func (s *Store) Options() Options { return s.opts }
 
-// Now is the time by the store's clock.
+// Now returns the time by the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
 
-// Instant is Now with the clock's monotonic reading.
-func (s *Store) Instant() time.Time { return s.clock.Instant() }
-
-// Loads is how often the database was asked where a key leads since the start.
+// Loads returns how often a destination was read from the database since the start.
 func (s *Store) Loads() int64 { return s.loaded.Load() }
 
 // Get is a short link; CodeNotFound if there is none, or it is deleted.

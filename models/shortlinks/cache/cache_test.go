@@ -18,112 +18,43 @@ import (
 
 func randomKey() string { return fmt.Sprintf("test-%x", rand.Uint64()) }
 
-func leading(to string, link, version int64) shortlinks.Entry {
-	return shortlinks.Entry{LongURL: "https://example.com/" + to, Link: link, Version: version}
+// reads is a Load of an entry.
+func reads(e shortlinks.Entry) shortlinks.Load {
+	return func(context.Context, string) (shortlinks.Entry, time.Duration, error) { return e, time.Hour, nil }
 }
 
-var nobody = shortlinks.Entry{IsTombstone: true, Reason: shortlinks.ReasonUnknown}
-
-func put(e shortlinks.Entry) func(shortlinks.Cache, string) {
-	return func(c shortlinks.Cache, key string) { c.Put(context.Background(), key, e, time.Hour, start()) }
-}
-
-func announce(e shortlinks.Entry) func(shortlinks.Cache, string) {
-	return func(c shortlinks.Cache, key string) { c.Announce(context.Background(), key, e, time.Hour, start()) }
-}
-
-func refresh(e shortlinks.Entry) func(shortlinks.Cache, string) {
-	return func(c shortlinks.Cache, key string) {
-		c.Refresh(context.Background(), []shortlinks.Change{{Key: key, Entry: e, TTL: time.Hour}})
-	}
-}
-
-func TestCacheKeepsTheNewest(t *testing.T) {
-	old, newer := leading("old", 1, 10), leading("new", 1, 11)
-	over := shortlinks.Entry{IsTombstone: true, Reason: shortlinks.ReasonExpired, Link: 1, Version: 11}
-	type steps []func(shortlinks.Cache, string)
-	eachCache(t, func(t *testing.T, c shortlinks.Cache, cold func() shortlinks.Cache) {
-		for name, test := range map[string]struct {
-			steps
-			want string // "" = nothing
-		}{
-			"nothing":                          {steps{}, ""},
-			"what was put":                     {steps{put(old)}, "https://example.com/old"},
-			"a newer one":                      {steps{put(old), put(newer)}, "https://example.com/new"},
-			"not an older one":                 {steps{put(newer), put(old)}, "https://example.com/new"},
-			"one as new":                       {steps{put(newer), put(over)}, "expired"},
-			"a newer announced":                {steps{put(old), announce(newer)}, "https://example.com/new"},
-			"announced, then read before that": {steps{announce(newer), put(old)}, "https://example.com/new"},
-			"announced late":                   {steps{announce(newer), announce(old)}, "https://example.com/new"},
-			"refreshed":                        {steps{put(old), refresh(newer)}, "https://example.com/new"},
-			"refreshed with an older one":      {steps{put(newer), refresh(old)}, "https://example.com/new"},
-			"refreshed where nothing is":       {steps{refresh(newer)}, ""},
-			"the key taken anew":               {steps{put(newer), put(leading("again", 2, 1))}, "https://example.com/again"},
-			"the key of long ago":              {steps{put(leading("again", 2, 1)), put(newer), refresh(newer)}, "https://example.com/again"},
-			"no link after a link":             {steps{put(old), put(nobody)}, "https://example.com/old"},
-		} {
-			key := randomKey()
-			for _, do := range test.steps {
-				do(c, key)
-			}
-			told := map[string]shortlinks.Cache{"itself": c}
-			if cold != nil {
-				told["another"] = cold()
-			}
-			for who, c := range told {
-				e, ok := c.Get(t.Context(), key, start())
-				got := e.LongURL + string(e.Reason)
-				if got != test.want || ok != (test.want != "") {
-					t.Errorf("%s: %s has %q, want %q", name, who, got, test.want)
-				}
-			}
-		}
-	})
-}
-
-func TestUnknownKeys(t *testing.T) {
-	eachCache(t, func(t *testing.T, c shortlinks.Cache, cold func() shortlinks.Cache) {
-		key := randomKey()
-		put(nobody)(c, key)
-		if e, ok := c.Get(t.Context(), key, start()); !ok || e != nobody {
-			t.Errorf("got %+v", e)
-		}
-		if cold != nil {
-			if e, ok := cold().Get(t.Context(), key, start()); ok {
-				t.Errorf("whoever guesses keys fills Redis: %+v", e)
-			}
-		}
-		refresh(leading("made", 1, 1))(c, key)
-		if e, _ := c.Get(t.Context(), key, start()); e != leading("made", 1, 1) {
-			t.Errorf("the key was taken: got %+v", e)
-		}
-		put(nobody)(c, key)
-		if e, _ := c.Get(t.Context(), key, start()); e.IsTombstone {
-			t.Error("who read before the key was taken undid it")
-		}
-	})
-}
-
-func TestGuessedKeysDriveNothingOut(t *testing.T) {
-	m := cache.NewMemory(100, nil)
-	defer m.Close()
-	for i := range 100 {
-		m.Put(t.Context(), fmt.Sprintf("link-%d", i), leading("", 1, 1), time.Hour, time.Now())
-	}
-	for i := range 20_000 {
-		m.Put(t.Context(), fmt.Sprintf("guess-%d", i), nobody, time.Hour, time.Now())
-	}
-	for i := range 100 {
-		if _, ok := m.Get(t.Context(), fmt.Sprintf("link-%d", i), time.Now()); !ok {
-			t.Fatalf("link %d is driven out", i)
-		}
-	}
-}
-
-// whole is a full entry of an address of 60 bytes.
+// whole returns a full entry with a destination of 60 bytes.
 func whole(i int) shortlinks.Entry {
 	end := time.Now().Add(time.Hour)
 	return shortlinks.Entry{LongURL: fmt.Sprintf("https://example.com/%040d", i), ExpiresAt: &end, CreatedAt: time.Now(), Link: 1, Version: 1}
+}
+
+// get fails the test if a cache returns an error.
+func get(t *testing.T, c shortlinks.Cache, key string, load shortlinks.Load) shortlinks.Entry {
+	t.Helper()
+	e, err := c.Get(t.Context(), key, time.Now(), load)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestUnknownKeysEvictNoLinks(t *testing.T) {
+	m := cache.NewMemory(100, nil)
+	defer m.Close()
+	for i := range 100 {
+		get(t, m, fmt.Sprintf("link-%d", i), reads(whole(i)))
+	}
+	for i := range 20_000 {
+		get(t, m, fmt.Sprintf("guess-%d", i), reads(shortlinks.UnknownEntry()))
+	}
+	before := m.Misses()
+	for i := range 100 {
+		get(t, m, fmt.Sprintf("link-%d", i), reads(whole(i)))
+	}
+	if n := m.Misses() - before; n > 0 {
+		t.Errorf("%d of 100 links were evicted", n)
+	}
 }
 
 // The figure of SHORT_CACHE_SIZE in config.
@@ -139,7 +70,7 @@ func TestMemoryIsSmall(t *testing.T) {
 	m := cache.NewMemory(size, nil)
 	defer m.Close()
 	for i := range size {
-		m.Put(t.Context(), fmt.Sprintf("%07d", i), whole(i), time.Hour, time.Now())
+		get(t, m, fmt.Sprintf("%07d", i), reads(whole(i)))
 	}
 	took := heap() - before
 	t.Logf("%d entries take %.1f MB", m.Len(), float64(took)/1e6)
@@ -151,62 +82,98 @@ func TestMemoryIsSmall(t *testing.T) {
 func TestHitsAllocateNothing(t *testing.T) {
 	m := cache.NewMemory(1000, nil)
 	defer m.Close()
-	m.Put(t.Context(), "key", whole(1), time.Hour, time.Now())
-	m.Put(t.Context(), "none", nobody, time.Hour, time.Now())
+	link, unknown := reads(whole(1)), reads(shortlinks.UnknownEntry())
+	get(t, m, "key", link)
+	get(t, m, "none", unknown)
 	ctx, now := t.Context(), time.Now()
-	if n := testing.AllocsPerRun(1000, func() { m.Get(ctx, "key", now); m.Get(ctx, "none", now); m.Get(ctx, "miss", now) }); n != 0 {
-		t.Errorf("three Gets allocate %v times", n)
+	n := testing.AllocsPerRun(1000, func() {
+		_, _ = m.Get(ctx, "key", now, link)
+		_, _ = m.Get(ctx, "none", now, unknown)
+	})
+	if n != 0 {
+		t.Errorf("two hits allocate %v times", n)
 	}
-	if m.Hits() != 2*m.Misses() {
-		t.Errorf("%d hits, %d misses", m.Hits(), m.Misses())
+	if h := m.Hits(); h != 2*1001 || m.Misses() != 2 {
+		t.Errorf("%d hits, %d misses", h, m.Misses())
 	}
 }
 
 func TestMemoryEndsItsGoroutines(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	m := cache.NewMemory(1000, nil)
-	put(leading("", 1, 1))(m, "key")
+	get(t, m, "key", reads(whole(1)))
 	m.Close()
 	m.Close()
 }
 
-// overtaken is a Cache of which Put comes late: something happens first.
+// overtaken is a cache whose reads of the database are overtaken: between a read
+// and its use, then happens.
 type overtaken struct {
 	shortlinks.Cache
-	first func()
+	then func()
 }
 
-func (o overtaken) Put(ctx context.Context, key string, e shortlinks.Entry, ttl time.Duration, read time.Time) {
-	o.first()
-	o.Cache.Put(ctx, key, e, ttl, read)
+func (o overtaken) Get(ctx context.Context, key string, now time.Time, load shortlinks.Load) (shortlinks.Entry, error) {
+	return o.Cache.Get(ctx, key, now, func(ctx context.Context, key string) (shortlinks.Entry, time.Duration, error) {
+		e, ttl, err := load(ctx, key)
+		o.then()
+		return e, ttl, err
+	})
 }
 
-func TestReaderThatIsOvertakenUndoesNothing(t *testing.T) {
-	eachCache(t, func(t *testing.T, c shortlinks.Cache, _ func() shortlinks.Cache) {
-		f := newFixture(t, modelstest.New(t))
-		f.Store = shortlinks.NewStore(f.db, f.clock.Now, c, visits.New(), f.opts)
-		for name, change := range map[string]struct {
+// overtaken returns an instance with the cache of f, whose reads are overtaken.
+func (f fixture) overtaken(then func()) fixture {
+	f.Store = shortlinks.NewStore(f.db, f.clock.Now, overtaken{f.cache, then}, visits.New(), f.opts)
+	return f
+}
+
+// A read that a change of this instance overtakes does not undo the change.
+func TestReadThatAChangeOvertakes(t *testing.T) {
+	eachCache(t, func(t *testing.T, f fixture) {
+		for name, c := range map[string]struct {
 			do   func(key string)
 			want string
 		}{
-			"edit": {func(key string) {
-				_, err := f.Edit(t.Context(), key, shortlinks.Edit{LongURL: ptr("https://example.com/new")})
-				f.must(err)
-			}, "https://example.com/new"},
+			"edit":   {func(key string) { f.move(key, "https://example.com/new") }, "https://example.com/new"},
 			"delete": {func(key string) { f.must(f.Delete(t.Context(), key)) }, "gone"},
 			"disable": {func(key string) {
 				_, err := f.Edit(t.Context(), key, shortlinks.Edit{Disabled: ptr(true)})
 				f.must(err)
 			}, "gone"},
 		} {
-			// Made by an instance of which this cache does not hear.
-			l := f.another().add()
-			reader := f
-			reader.Store = shortlinks.NewStore(f.db, f.clock.Now, overtaken{c, func() { change.do(l.Key) }}, visits.New(), f.opts)
-			reader.leads(l.Key, "https://example.com/page") // as it was when it was read
-			if got := f.visit(l.Key); got != change.want {
-				t.Errorf("%s: leads to %q, want %q", name, got, change.want)
+			l := f.another().add() // which this cache does not hear of
+			f.overtaken(func() { c.do(l.Key) }).leads(l.Key, "https://example.com/page")
+			if got := f.visit(l.Key); got != c.want {
+				t.Errorf("%s: leads to %q, want %q", name, got, c.want)
 			}
+		}
+	})
+}
+
+// A burst on a key that is not cached costs one look-up in Redis and one query.
+func TestMissesAreShared(t *testing.T) {
+	eachCache(t, func(t *testing.T, f fixture) {
+		l := f.another().add()
+		queries, redis := modelstest.Queries(t, f.db), int64(0)
+		if f.shared != nil {
+			redis = f.shared.Misses()
+		}
+		waiting, on := make(chan struct{}), make(chan struct{})
+		slow := f.overtaken(func() { waiting <- struct{}{}; <-on })
+		done := make(chan struct{})
+		for range 50 {
+			go func() { slow.leads(l.Key, "https://example.com/page"); done <- struct{}{} }()
+		}
+		<-waiting
+		close(on)
+		for range 50 {
+			<-done
+		}
+		if n := queries.Load(); n != 1 {
+			t.Errorf("%d queries", n)
+		}
+		if f.shared != nil && f.shared.Misses()-redis != 1 {
+			t.Errorf("%d look-ups in Redis", f.shared.Misses()-redis)
 		}
 	})
 }

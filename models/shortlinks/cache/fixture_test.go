@@ -15,19 +15,17 @@ import (
 type fixture struct {
 	*shortlinks.Store
 	testing.TB
-	db    *models.DB
-	clock *modelstest.Clock
-	cache *cache.Memory
-	opts  shortlinks.Options
+	db     *models.DB
+	clock  *modelstest.Clock
+	cache  *cache.Memory
+	shared *cache.Shared // nil without Redis
+	opts   shortlinks.Options
 }
 
 func each(t *testing.T, test func(f fixture)) {
 	t.Helper()
 	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(newFixture(t, db)) })
 }
-
-// start is the time that the clock of a fixture begins with.
-func start() time.Time { return modelstest.NewClock().Now() }
 
 func newFixture(t testing.TB, db *models.DB) fixture {
 	f := fixture{TB: t, db: db, clock: modelstest.NewClock(), opts: shortlinks.Options{
@@ -37,10 +35,10 @@ func newFixture(t testing.TB, db *models.DB) fixture {
 	return f.another()
 }
 
-// another is another instance of the program: the same database and clock, a
-// cache of its own.
+// another returns another instance of the program: the same database and clock, a
+// cache of its own, no Redis.
 func (f fixture) another() fixture {
-	f.cache = cache.NewMemory(1000, f.clock.Now)
+	f.cache, f.shared = cache.NewMemory(1000, f.clock.Now), nil
 	f.Cleanup(f.cache.Close)
 	f.Store = shortlinks.NewStore(f.db, f.clock.Now, f.cache, visits.New(), f.opts)
 	return f
@@ -53,7 +51,14 @@ func (f fixture) must(err error) {
 	}
 }
 
-// add makes a short link to https://example.com/page.
+// look does what the service does each second.
+func (f fixture) look() fixture {
+	f.Helper()
+	f.must(f.cache.Look(f.Context(), f.Store))
+	return f
+}
+
+// add adds a short link to https://example.com/page.
 func (f fixture) add(change ...func(*shortlinks.New)) shortlinks.ShortLink {
 	f.Helper()
 	n := shortlinks.New{LongURL: "https://example.com/page"}
@@ -72,11 +77,7 @@ func key(k string) func(*shortlinks.New) { return func(n *shortlinks.New) { n.Ke
 
 func ttl(d time.Duration) func(*shortlinks.New) { return func(n *shortlinks.New) { n.TTL = d } }
 
-func limit(visits int64) func(*shortlinks.New) {
-	return func(n *shortlinks.New) { n.MaxVisits = visits }
-}
-
-// visit is where a key leads: "gone" or "unknown" if nowhere.
+// visit returns the destination of a key, or "gone" or "unknown".
 func (f fixture) visit(key string) string {
 	f.Helper()
 	to, err := f.Visit(f.Context(), key, shortlinks.Visitor{})
@@ -94,6 +95,32 @@ func (f fixture) leads(key, want string) {
 	f.Helper()
 	if got := f.visit(key); got != want {
 		f.Errorf("%s leads to %q, want %q", key, got, want)
+	}
+}
+
+func (f fixture) move(key, longURL string) {
+	f.Helper()
+	_, err := f.Edit(f.Context(), key, shortlinks.Edit{LongURL: &longURL})
+	f.must(err)
+}
+
+// addMany adds short links in one transaction, past the store.
+func (f fixture) addMany(n int) {
+	f.Helper()
+	modelstest.Exec(f, f.db, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+		INSERT INTO short_links (short_key, long_url, canonical_url, title, search_text, max_visits, disabled, created_at, updated_at, version, visits, bots)
+		SELECT 'many-' || (newest + i), 'https://example.com/page', 'https://example.com/page', '', '', 0, false, 0, 0, newest + i, 0, 0
+		FROM n, short_link_version`, n)
+	modelstest.Exec(f, f.db, "UPDATE short_link_version SET newest = newest + ?", n)
+}
+
+// eventually waits for what another goroutine does.
+func (f fixture) eventually(what string, is func() bool) {
+	f.Helper()
+	for limit := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			f.Fatal("this did not happen: " + what)
+		}
 	}
 }
 

@@ -1,43 +1,55 @@
-// Package cache keeps the entries of short links in memory and in Redis, and
-// keeps them current when other instances change short links.
+// Package cache holds the entries of short links in memory and in Redis, and keeps
+// them current when other instances change short links.
 //
-// Memory is the cache of one process. Shared puts Redis behind it. Sync reads the
-// changes of other instances from the database. An entry is used only as long as
-// no change older than shortlinks.MaxStale can be missing in it.
+// Memory is the cache of one process. Memory.Look tells it what other instances
+// changed. Shared is the Redis behind it, if there is one. ADR 14 shows why no
+// entry is used that is older than shortlinks.MaxStale.
 package cache
 
 import (
 	"context"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/maypok86/otter/v2"
+	"golang.org/x/sync/singleflight"
 
 	"linkwatch/models"
 	"linkwatch/models/shortlinks"
 )
 
-// maxUnknown is how many unknown keys are remembered. They are kept apart from
-// short links, so that guessed keys drive out no short link.
+// maxUnknown is the number of unknown keys that are remembered. They have a cache
+// of their own, so that guessed keys evict no short link.
 const maxUnknown = 10_000
 
 // Memory is the shortlinks.Cache of one process.
 type Memory struct {
 	links        *otter.Cache[string, held]
-	unknown      *otter.Cache[string, held] // without an Entry
-	currency     currency
+	unknown      *otter.Cache[string, held]
+	shared       *Shared // nil without Redis
+	loads        singleflight.Group
+	clock        models.Clock
+	start        time.Time
 	hits, misses atomic.Int64
+
+	looking sync.Mutex
+	horizon atomic.Pointer[horizon]
+	mu      sync.Mutex
+	changed map[string]int64 // the newest known change of each key, by its version; complete after horizon.floor
 }
 
-// held is an entry, how long it is kept, and when it may be used.
+// held is an entry as it is in memory.
 type held struct {
 	shortlinks.Entry
-	ttl time.Duration
-	validity
+	ttl  time.Duration
+	upTo int64         // no change of the key up to this version is missing
+	asOf time.Duration // no change that was committed before is missing; since Memory.start, by the monotonic clock
 }
 
 // NewMemory makes a cache of at most size entries (SHORT_CACHE_SIZE). clock is
-// the one of its store. Close it when it is no longer used.
+// that of its store. Close it when it is no longer used.
 func NewMemory(size int, clock models.Clock) *Memory { return newMemory(size, clock, nil) }
 
 func newMemory(size int, clock models.Clock, ttl otter.Clock) *Memory {
@@ -47,7 +59,11 @@ func newMemory(size int, clock models.Clock, ttl otter.Clock) *Memory {
 			ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, held]) time.Duration { return e.Value.ttl }),
 		})
 	}
-	return &Memory{links: cache(size), unknown: cache(min(size, maxUnknown)), currency: newCurrency(clock)}
+	m := &Memory{
+		links: cache(size), unknown: cache(min(size, maxUnknown)), clock: clock, start: clock.Instant(), changed: map[string]int64{},
+	}
+	m.horizon.Store(&horizon{looked: never})
+	return m
 }
 
 // Close ends the cache's goroutines.
@@ -56,80 +72,114 @@ func (m *Memory) Close() {
 	m.unknown.StopAllGoroutines()
 }
 
-// Hits is how many entries were asked for and found since the start.
+// Hits returns the number of cache hits since the start.
 func (m *Memory) Hits() int64 { return m.hits.Load() }
 
-// Misses is how many entries were asked for and not found since the start.
+// Misses returns the number of cache misses since the start.
 func (m *Memory) Misses() int64 { return m.misses.Load() }
 
-// Len is about how many entries are held, those of unknown keys included.
+// Len returns about how many entries are held, those of unknown keys included.
 func (m *Memory) Len() int { return m.links.EstimatedSize() + m.unknown.EstimatedSize() }
 
-// Get implements shortlinks.Cache.
-func (m *Memory) Get(_ context.Context, key string, now time.Time) (e shortlinks.Entry, ok bool) {
-	if e, ok = m.Peek(key, now); ok {
+// Get implements shortlinks.Cache. A hit takes no lock and allocates nothing.
+func (m *Memory) Get(ctx context.Context, key string, now time.Time, load shortlinks.Load) (shortlinks.Entry, error) {
+	at := now.Sub(m.start)
+	if h, ok := m.peek(key); ok && at-m.asOf(h) < shortlinks.MaxStale {
 		m.hits.Add(1)
-	} else {
-		m.misses.Add(1)
+		return h.Entry, nil
 	}
-	return e, ok
+	m.misses.Add(1)
+	return m.find(ctx, strings.Clone(key), at, load) // a cache that held a piece of the request would hold all of it
 }
 
-// Peek implements shortlinks.Cache.
-func (m *Memory) Peek(key string, now time.Time) (e shortlinks.Entry, ok bool) {
-	if h, ok := m.links.GetIfPresent(key); ok {
-		return h.Entry, m.currency.allows(h.validity, now)
+func (m *Memory) peek(key string) (h held, ok bool) {
+	if h, ok = m.links.GetIfPresent(key); !ok {
+		h, ok = m.unknown.GetIfPresent(key)
 	}
-	if h, ok := m.unknown.GetIfPresent(key); ok {
-		return shortlinks.UnknownEntry(), m.currency.allows(h.validity, now)
-	}
-	return shortlinks.Entry{}, false
+	return h, ok
 }
 
-// Put implements shortlinks.Cache.
-func (m *Memory) Put(_ context.Context, key string, e shortlinks.Entry, ttl time.Duration, read time.Time) {
-	m.put(key, e, ttl, func() validity { return m.currency.of(read) })
-}
-
-// put keeps an entry unless there is a newer one. valid is called under the lock of
-// the key, so a Refresh of the key is either over by then or finds the entry.
-func (m *Memory) put(key string, e shortlinks.Entry, ttl time.Duration, valid func() validity) {
-	m.links.Compute(key, func(old held, found bool) (held, otter.ComputeOp) {
-		h := held{e, ttl, valid()}
-		switch {
-		case found && e.Compare(old.Entry) < 0:
-			return held{}, otter.CancelOp
-		case e.Reason == shortlinks.ReasonUnknown:
-			m.unknown.Set(key, held{ttl: ttl, validity: h.validity}) // within, so that it is never there beside a link
-			return held{}, otter.CancelOp
-		case found:
-			// The newer entry is at least as current as the older one.
-			h.validity = h.or(old.validity)
+// find is Get for a visit at a time that missed. Visits that miss the same key at
+// the same time share one read.
+func (m *Memory) find(ctx context.Context, key string, at time.Duration, load shortlinks.Load) (shortlinks.Entry, error) {
+	for {
+		found, err, _ := m.loads.Do(key, func() (any, error) { return m.read(ctx, key, load) })
+		if err != nil {
+			return shortlinks.Entry{}, err
 		}
+		// The read of another visit may be too old for this one, if the process was stopped meanwhile.
+		if h, _ := found.(held); at-h.asOf < shortlinks.MaxStale {
+			return h.Entry, nil
+		}
+	}
+}
+
+// read reads the entry of a key into the cache, from Redis or from the database.
+func (m *Memory) read(ctx context.Context, key string, load shortlinks.Load) (h held, err error) {
+	now, seen := m.now(), m.horizon.Load().seen
+	if h, ok := m.peek(key); ok { // another visit may have read it since this one missed
+		if h.asOf = m.asOf(h); now-h.asOf < shortlinks.MaxStale {
+			return h, nil
+		}
+	}
+	if m.shared != nil {
+		if h, ok := m.shared.read(ctx, key, now); ok {
+			return h, nil
+		}
+	}
+	h = held{asOf: m.now()}
+	if h.Entry, h.ttl, err = load(ctx, key); err != nil {
+		return held{}, err
+	}
+	h.upTo = max(seen, h.Version)
+	if m.put(key, h) && m.shared != nil {
+		m.shared.write(ctx, key, h)
+	}
+	return h, nil
+}
+
+// put keeps an entry unless a change of its key may be missing in it that this
+// process knows of, or knew of.
+func (m *Memory) put(key string, h held) (kept bool) {
+	m.links.Compute(key, func(old held, found bool) (held, otter.ComputeOp) {
+		switch {
+		case found && old.upTo > h.upTo, !m.isComplete(key, h.upTo):
+			return held{}, otter.CancelOp
+		case h.Reason == shortlinks.ReasonUnknown:
+			kept = true
+			m.unknown.Set(key, h) // under the lock of the key, so that it is never there beside a link
+			if found {
+				return held{}, otter.InvalidateOp
+			}
+			return held{}, otter.CancelOp
+		}
+		kept = true
 		m.unknown.Invalidate(key)
+		return h, otter.WriteOp
+	})
+	return kept
+}
+
+// Announce implements shortlinks.Cache.
+func (m *Memory) Announce(ctx context.Context, key string, e shortlinks.Entry, ttl time.Duration, began time.Time) {
+	m.invalidate(key, e.Version)
+	h := held{Entry: e, ttl: ttl, upTo: e.Version, asOf: began.Sub(m.start)}
+	m.put(key, h)
+	if m.shared != nil {
+		m.shared.announce(ctx, key, h)
+	}
+}
+
+// End implements shortlinks.Cache.
+func (m *Memory) End(key string, version int64, tombstone shortlinks.Entry, ttl time.Duration) {
+	m.links.ComputeIfPresent(key, func(h held) (held, otter.ComputeOp) {
+		if h.Version != version {
+			return held{}, otter.CancelOp
+		}
+		h.Entry, h.ttl = tombstone, ttl
 		return h, otter.WriteOp
 	})
 }
 
-// Announce implements shortlinks.Cache. It does not know of other instances.
-func (m *Memory) Announce(ctx context.Context, key string, e shortlinks.Entry, ttl time.Duration, began time.Time) {
-	m.Put(ctx, key, e, ttl, began)
-}
-
-// Refresh implements shortlinks.Cache.
-func (m *Memory) Refresh(_ context.Context, changes []shortlinks.Change) {
-	for _, c := range changes {
-		m.links.Compute(c.Key, func(old held, found bool) (held, otter.ComputeOp) {
-			if !found {
-				old, found = m.unknown.Invalidate(c.Key)
-			}
-			if !found || c.Entry.Compare(old.Entry) <= 0 {
-				return held{}, otter.CancelOp
-			}
-			return held{c.Entry, c.TTL, old.validity}, otter.WriteOp
-		})
-	}
-}
-
-// Looked implements shortlinks.Cache.
-func (m *Memory) Looked(began time.Time) { m.currency.looked(began) }
+// now returns the time since the start.
+func (m *Memory) now() time.Duration { return m.clock.Instant().Sub(m.start) }

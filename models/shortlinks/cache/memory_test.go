@@ -1,6 +1,8 @@
 package cache
 
 import (
+	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -8,54 +10,147 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// hand is a clock that is moved by hand.
-type hand struct{ now atomic.Int64 }
+// manual is a clock that tests move.
+type manual struct{ now atomic.Int64 }
 
-func (h *hand) NowNano() int64                      { return h.now.Load() }
-func (h *hand) Tick(time.Duration) <-chan time.Time { return nil }
+func (c *manual) NowNano() int64                      { return c.now.Load() }
+func (c *manual) Tick(time.Duration) <-chan time.Time { return nil }
+
+// get returns the destination, or the reason, that the cache has of a key; "" on a miss.
+func (m *Memory) get(key string) string {
+	e, err := m.Get(context.Background(), key, time.Now(), func(context.Context, string) (shortlinks.Entry, time.Duration, error) {
+		return shortlinks.Entry{}, 0, errors.New("a miss")
+	})
+	if err != nil {
+		return ""
+	}
+	return e.LongURL + string(e.Reason)
+}
+
+// entry is one read of the row of a link as a change left it, by a process that had
+// seen all changes up to a version.
+func entry(to string, version, seen int64) held {
+	h := held{Entry: shortlinks.Entry{LongURL: to, Link: 1, Version: version}, ttl: time.Hour, upTo: max(version, seen)}
+	if to == "" {
+		h.Entry = shortlinks.UnknownEntry()
+	}
+	return h
+}
 
 func TestMemoryForgetsInTime(t *testing.T) {
-	clock := &hand{}
+	clock := &manual{}
 	m := newMemory(100, nil, clock)
 	defer m.Close()
-	e := shortlinks.Entry{LongURL: "https://example.com", Link: 1, Version: 1}
-	newer := shortlinks.Entry{LongURL: "https://example.com/new", Link: 1, Version: 2}
-	m.Put(t.Context(), "short", e, time.Minute, time.Now())
-	m.Put(t.Context(), "long", e, time.Hour, time.Now())
-	m.Put(t.Context(), "unknown", shortlinks.UnknownEntry(), 10*time.Second, time.Now())
-	m.Put(t.Context(), "kept-on", e, time.Minute, time.Now())
-	for at, want := range []string{"short", "long", "unknown", "kept-on"} {
-		if _, ok := m.Get(t.Context(), want, time.Now()); !ok {
-			t.Errorf("%d: %s is not there", at, want)
-		}
+	for key, ttl := range map[string]time.Duration{"short": time.Minute, "long": time.Hour} {
+		h := entry("https://example.com", 1, 1)
+		h.ttl = ttl
+		m.put(key, h)
 	}
-	clock.now.Store(int64(30 * time.Second))
-	m.Refresh(t.Context(), []shortlinks.Change{{Key: "kept-on", Entry: newer, TTL: time.Minute}})
-	there := func(at time.Duration, keys ...string) {
-		t.Helper()
-		clock.now.Store(int64(at))
-		got := map[string]bool{}
-		for _, k := range []string{"short", "long", "unknown", "kept-on"} {
-			_, got[k] = m.Get(t.Context(), k, time.Now())
+	h := entry("", 0, 1)
+	h.ttl = 10 * time.Second
+	m.put("unknown", h)
+	for _, c := range []struct {
+		at   time.Duration
+		held []string
+	}{
+		{0, []string{"short", "long", "unknown"}},
+		{10 * time.Second, []string{"short", "long"}},
+		{time.Minute, []string{"long"}},
+		{time.Hour, nil},
+	} {
+		clock.now.Store(int64(c.at))
+		held := map[string]bool{}
+		for _, key := range c.held {
+			held[key] = true
 		}
-		for _, k := range keys {
-			if !got[k] {
-				t.Errorf("after %s %s is not there", at, k)
-			}
-			delete(got, k)
-		}
-		for k, is := range got {
-			if is {
-				t.Errorf("after %s %s is still there", at, k)
+		for _, key := range []string{"short", "long", "unknown"} {
+			if got := m.get(key); (got != "") != held[key] {
+				t.Errorf("after %s %s is %q", c.at, key, got)
 			}
 		}
 	}
-	there(30*time.Second, "short", "long", "kept-on")
-	there(time.Minute, "long", "kept-on")
-	there(90*time.Second, "long")
-	there(time.Hour)
-	m.Refresh(t.Context(), []shortlinks.Change{{Key: "long", Entry: newer, TTL: time.Minute}})
-	there(time.Hour)
-	m.Put(t.Context(), "long", e, time.Minute, time.Now()) // nothing newer is known any more
-	there(time.Hour, "long")
+}
+
+// An entry is kept only if it has every change of its key that is known.
+func TestMemoryKeepsTheNewest(t *testing.T) {
+	const old, newer = "https://example.com/old", "https://example.com/new"
+	put := func(h held) func(*Memory) { return func(m *Memory) { m.put("key", h) } }
+	invalidate := func(version int64) func(*Memory) { return func(m *Memory) { m.invalidate("key", version) } }
+	end := func(version int64) func(*Memory) {
+		return func(m *Memory) {
+			e := shortlinks.Entry{IsTombstone: true, Reason: shortlinks.ReasonExpired, Link: 1, Version: version}
+			m.End("key", version, e, time.Hour)
+		}
+	}
+	for name, c := range map[string]struct {
+		steps []func(*Memory)
+		want  string
+	}{
+		"nothing":                                   {nil, ""},
+		"a read":                                    {[]func(*Memory){put(entry(old, 5, 0))}, old},
+		"a newer read":                              {[]func(*Memory){put(entry(old, 5, 0)), put(entry(newer, 6, 0))}, newer},
+		"an older read that comes later":            {[]func(*Memory){put(entry(newer, 6, 0)), put(entry(old, 5, 0))}, newer},
+		"a change":                                  {[]func(*Memory){put(entry(old, 5, 0)), invalidate(6)}, ""},
+		"a change that the read has":                {[]func(*Memory){put(entry(newer, 6, 0)), invalidate(6)}, newer},
+		"a change that a read came after":           {[]func(*Memory){put(entry(old, 5, 7)), invalidate(6)}, old},
+		"a read from before a change":               {[]func(*Memory){invalidate(6), put(entry(old, 5, 5))}, ""},
+		"a read from before two changes":            {[]func(*Memory){invalidate(7), invalidate(6), put(entry(old, 6, 5))}, ""},
+		"a read from after a change":                {[]func(*Memory){invalidate(6), put(entry(newer, 6, 5))}, newer},
+		"a change of another key":                   {[]func(*Memory){func(m *Memory) { m.invalidate("other", 6) }, put(entry(old, 5, 5))}, old},
+		"an unknown key":                            {[]func(*Memory){put(entry("", 0, 5))}, "unknown"},
+		"an unknown key that was added":             {[]func(*Memory){put(entry("", 0, 5)), invalidate(6)}, ""},
+		"a read from before the key was added":      {[]func(*Memory){invalidate(6), put(entry("", 0, 5))}, ""},
+		"an unknown key that was reaped":            {[]func(*Memory){put(entry(old, 5, 0)), invalidate(6), put(entry("", 0, 6))}, "unknown"},
+		"an unknown key instead of a link":          {[]func(*Memory){put(entry(old, 5, 0)), put(entry("", 0, 6))}, "unknown"},
+		"an unknown key, and then a link":           {[]func(*Memory){put(entry("", 0, 5)), put(entry(newer, 6, 0))}, newer},
+		"an end":                                    {[]func(*Memory){put(entry(old, 5, 0)), end(5)}, "expired"},
+		"an end of what a link was before a change": {[]func(*Memory){put(entry(newer, 6, 0)), end(5)}, newer},
+		"an end of nothing":                         {[]func(*Memory){end(5)}, ""},
+	} {
+		m := NewMemory(100, nil)
+		defer m.Close()
+		for _, step := range c.steps {
+			step(m)
+		}
+		if got := m.get("key"); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A change of this instance is remembered even if its entry is evicted at once.
+func TestChangeThatIsEvicted(t *testing.T) {
+	m := NewMemory(100, nil)
+	defer m.Close()
+	e := entry("https://example.com/new", 6, 0).Entry
+	m.Announce(t.Context(), "key", e, time.Hour, time.Now())
+	if got := m.get("key"); got != e.LongURL {
+		t.Errorf("got %q", got)
+	}
+	m.links.Invalidate("key")
+	m.put("key", entry("https://example.com/old", 5, 5))
+	if got := m.get("key"); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Visits that all missed share one read, even if they come to it one after the other.
+func TestMissThatComesLate(t *testing.T) {
+	m := NewMemory(100, nil)
+	defer m.Close()
+	for key, e := range map[string]shortlinks.Entry{"key": {LongURL: "https://example.com", Link: 1, Version: 1}, "unknown": shortlinks.UnknownEntry()} {
+		missed, n := m.now(), 0
+		for range 3 {
+			_, err := m.find(t.Context(), key, missed, func(context.Context, string) (shortlinks.Entry, time.Duration, error) {
+				n++
+				return e, time.Hour, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s was read %d times", key, n)
+		}
+	}
 }

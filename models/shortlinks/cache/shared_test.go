@@ -16,12 +16,6 @@ import (
 
 const redisKey = "linkwatch:short:"
 
-func (f fixture) move(key, longURL string) {
-	f.Helper()
-	_, err := f.Edit(f.Context(), key, shortlinks.Edit{LongURL: &longURL})
-	f.must(err)
-}
-
 // A change shows on every instance at once.
 func TestChangesReachOtherInstances(t *testing.T) {
 	eachRedis(t, func(t *testing.T, url string) {
@@ -31,50 +25,47 @@ func TestChangesReachOtherInstances(t *testing.T) {
 		b.leads(l.Key, "https://example.com/page")
 
 		a.move(l.Key, "https://example.com/new")
-		b.eventually("the new address is there", func() bool { return b.held(l.Key) == "https://example.com/new" })
-		b.leads(l.Key, "https://example.com/new")
+		b.soon(l.Key, "https://example.com/new")
 		f.must(b.Delete(t.Context(), l.Key))
-		a.eventually("the link is gone", func() bool { return a.held(l.Key) == "" })
-		a.leads(l.Key, "gone")
+		a.soon(l.Key, "gone")
 		_, err := a.Restore(t.Context(), l.Key)
 		f.must(err)
-		b.eventually("the link is back", func() bool { return b.held(l.Key) != "" })
-		b.leads(l.Key, "https://example.com/new")
+		b.soon(l.Key, "https://example.com/new")
 	})
 }
 
-// What one instance has read of the database, the others need not read again.
+// What one instance has read from the database, the others need not read.
 func TestInstancesShareWhatTheyRead(t *testing.T) {
 	eachRedis(t, func(t *testing.T, url string) {
 		f := newFixture(t, modelstest.New(t))
-		l := f.add(ttl(10 * time.Minute)) // no cache that is shared hears of it
-		over := f.add(ttl(time.Second))
+		l := f.add(ttl(10 * time.Minute)) // without Redis
+		ended := f.add(ttl(time.Second))
 		f.clock.Advance(time.Second)
 		a, b := f.sharing(url).inUse(), f.sharing(url).inUse()
 		a.leads(l.Key, "https://example.com/page")
-		a.leads(over.Key, "gone")
+		a.leads(ended.Key, "gone")
 		queries := modelstest.Queries(t, f.db)
 		b.leads(l.Key, "https://example.com/page")
-		b.leads(over.Key, "gone")
+		b.leads(ended.Key, "gone")
 		b.leads(l.Key, "https://example.com/page")
 		if n := queries.Load(); n != 0 {
 			t.Errorf("the second instance sent %d statements", n)
 		}
-		if h := b.cache.Hits(); h != 2 {
+		if h := b.shared.Hits(); h != 2 {
 			t.Errorf("%d hits of Redis, want 2", h)
 		}
 		f.clock.Advance(10 * time.Minute)
 		b.leads(l.Key, "gone") // whatever the caches hold
 
 		// Other programs may read these members.
-		content, err := a.redis.Get(t.Context(), redisKey+over.Key).Bytes()
+		content, err := a.redis.Get(t.Context(), redisKey+ended.Key).Bytes()
 		f.must(err)
 		var e map[string]any
 		f.must(json.Unmarshal(content, &e))
 		if e["is_tombstone"] != true || e["reason"] != "expired" || e["created_at"] == nil || e["long_url"] != "" {
 			t.Errorf("the tombstone is %s", content)
 		}
-		left, err := a.redis.PTTL(t.Context(), redisKey+over.Key).Result()
+		left, err := a.redis.PTTL(t.Context(), redisKey+ended.Key).Result()
 		f.must(err)
 		if left <= 0 || left > f.opts.TombstoneTTL {
 			t.Errorf("the tombstone stays for %s", left)
@@ -82,7 +73,62 @@ func TestInstancesShareWhatTheyRead(t *testing.T) {
 	})
 }
 
-func TestEntriesLiveNoLongerThanTold(t *testing.T) {
+// An entry in Redis stays usable while other links are changed.
+func TestRedisAndChangesOfOtherLinks(t *testing.T) {
+	r := miniredis.RunT(t)
+	f := newFixture(t, modelstest.New(t))
+	a, b := f.sharing("redis://"+r.Addr()).inUse(), f.sharing("redis://"+r.Addr()).inUse()
+	l := a.add()
+	for range 10 {
+		f.add()
+		b.look()
+	}
+	queries := modelstest.Queries(t, f.db)
+	b.leads(l.Key, "https://example.com/page")
+	if n := queries.Load(); n != 0 {
+		t.Errorf("%d queries", n)
+	}
+}
+
+// Whatever Redis holds, an instance uses no entry that misses a change that it knows of,
+// or that it may have missed.
+func TestRedisHoldsOldEntries(t *testing.T) {
+	r := miniredis.RunT(t)
+	url := "redis://" + r.Addr()
+	f := newFixture(t, modelstest.New(t))
+	a, b := f.sharing(url).inUse(), f.sharing(url).inUse()
+	l := a.add()
+	old, err := r.Get(redisKey + l.Key)
+	f.must(err)
+	restore := func() { // by a slow reader, or from a backup
+		f.must(r.Set(redisKey+l.Key, old))
+		r.SetTTL(redisKey+l.Key, time.Hour)
+	}
+	a.move(l.Key, "https://example.com/1")
+	b.soon(l.Key, "https://example.com/1")
+	restore()
+	f.move(l.Key, "https://example.com/2") // without Redis
+	a.look().leads(l.Key, "https://example.com/2")
+	restore()
+	b.look().leads(l.Key, "https://example.com/2")
+	restore()
+	f.sharing(url).inUse().leads(l.Key, "https://example.com/2")
+}
+
+// Nor does an instance that has not looked for MaxStale use Redis.
+func TestRedisIsAsCurrentAsTheLastLook(t *testing.T) {
+	r := miniredis.RunT(t)
+	f := newFixture(t, modelstest.New(t))
+	a, b := f.sharing("redis://"+r.Addr()).inUse(), f.sharing("redis://"+r.Addr()).inUse()
+	l := a.add()
+	f.move(l.Key, "https://example.com/new") // without Redis
+	f.clock.Advance(shortlinks.MaxStale - time.Millisecond)
+	b.leads(l.Key, "https://example.com/page")
+	f.clock.Advance(time.Millisecond)
+	b.leads(l.Key, "https://example.com/new")
+}
+
+func TestEntriesLiveNoLongerThanTheirLinks(t *testing.T) {
 	r := miniredis.RunT(t)
 	f := newFixture(t, modelstest.New(t))
 	a := f.sharing("redis://" + r.Addr()).inUse()
@@ -96,8 +142,18 @@ func TestEntriesLiveNoLongerThanTold(t *testing.T) {
 	}
 }
 
-// Redis gone in mid-flight: the database is asked, nobody waits for Redis, and it is taken into use again without
-// serving anything that it did not hear of.
+// Guessed keys do not fill Redis.
+func TestUnknownKeysAreNotInRedis(t *testing.T) {
+	r := miniredis.RunT(t)
+	a := newFixture(t, modelstest.New(t)).sharing("redis://" + r.Addr()).inUse()
+	a.leads("unknown", "unknown")
+	if keys := r.Keys(); len(keys) > 0 {
+		t.Errorf("it holds %q", keys)
+	}
+}
+
+// Redis fails: the database is asked, no visit waits for Redis, and once Redis is in
+// use again, nothing that changed meanwhile is stale.
 func TestRedisGoesAndComesBack(t *testing.T) {
 	r := miniredis.RunT(t)
 	url := "redis://" + r.Addr()
@@ -112,10 +168,10 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 	f.must(a.Delete(t.Context(), deleted.Key))
 	made := a.add()
 	for _, i := range []instance{a, b} {
-		i.eventually("Redis is away", func() bool { return !i.cache.Up() })
+		i.eventually("Redis is away", func() bool { return !i.shared.Up() })
 		i.leads(made.Key, "https://example.com/page")
 		i.leads(kept.Key, "https://example.com/page")
-		i.eventually("an error is counted", func() bool { return i.cache.Errors() > 0 })
+		i.eventually("an error is counted", func() bool { return i.shared.Errors() > 0 })
 	}
 	a.leads(edited.Key, "https://example.com/new")
 	a.leads(deleted.Key, "gone")
@@ -132,62 +188,57 @@ func TestRedisGoesAndComesBack(t *testing.T) {
 		i.leads(kept.Key, "https://example.com/page")
 	}
 	a.move(kept.Key, "https://example.com/again")
-	b.eventually("b hears again", func() bool { return b.held(kept.Key) == "https://example.com/again" })
+	b.soon(kept.Key, "https://example.com/again")
 }
 
-// While Redis is away nobody asks it: no visit waits for it to fail.
-func TestNobodyAsksRedisWhileItIsAway(t *testing.T) {
+// While Redis is away no visit and no change waits for it.
+func TestRedisIsNotUsedWhileItIsAway(t *testing.T) {
 	r := miniredis.RunT(t)
 	f := newFixture(t, modelstest.New(t))
 	a := f.sharing("redis://" + r.Addr()).inUse()
-	a.deafen() // it would ask whether Redis is back
+	a.stop() // listening would connect again
 	before := r.CommandCount()
 	l := a.add()
 	a.move(l.Key, "https://example.com/new")
 	a.leads(l.Key, "https://example.com/new")
-	a.leads(f.another().add().Key, "https://example.com/page")
+	a.leads(f.add().Key, "https://example.com/page")
 	a.leads("unknown", "unknown")
 	if n := r.CommandCount() - before; n != 0 {
 		t.Errorf("%d commands were sent", n)
 	}
 }
 
-func TestRedisThatAnswersWithErrors(t *testing.T) {
+func TestRedisThatRespondsWithErrors(t *testing.T) {
 	r := miniredis.RunT(t)
 	f := newFixture(t, modelstest.New(t))
 	a := f.sharing("redis://" + r.Addr()).inUse()
-	l := f.another().add()
+	l := f.add()
 	r.SetError("LOADING Redis is loading the dataset in memory")
 	a.leads(l.Key, "https://example.com/page")
-	if a.cache.Up() {
-		t.Error("Redis is in use still")
+	if a.shared.Up() {
+		t.Error("Redis is still in use")
 	}
 	r.SetError("")
 	a.inUse()
 	r.FlushAll()
-	f.must(a.redis.ScriptFlush(t.Context()).Err()) // as when another Redis answers at the same address
 	a.move(l.Key, "https://example.com/new")
-	a.inUse()
-	a.leads(l.Key, "https://example.com/new")
+	a.inUse().leads(l.Key, "https://example.com/new")
 }
 
-// What is lost is the subscription alone: what was announced meanwhile is read up.
+// Only the subscription is lost: what was announced meanwhile is found before Redis
+// is in use again.
 func TestSubscriptionIsLost(t *testing.T) {
 	r := miniredis.RunT(t)
 	f := newFixture(t, modelstest.New(t))
 	a, b := f.sharing("redis://"+r.Addr()).inUse(), f.sharing("redis://"+r.Addr()).inUse()
 	l := a.add()
 	b.leads(l.Key, "https://example.com/page")
-	b.deafen() // that is how it is for b in between
+	b.stop()
 	a.move(l.Key, "https://example.com/new")
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	listened := make(chan struct{})
-	go func() { b.cache.Listen(ctx, b.Store); close(listened) }()
-	b.inUse()
-	b.leads(l.Key, "https://example.com/new")
-	cancel()
-	<-listened
+	b.leads(l.Key, "https://example.com/page") // it does not know of the change
+	b.listen()
+	defer b.stop()
+	b.inUse().leads(l.Key, "https://example.com/new")
 }
 
 func TestStartWithoutRedis(t *testing.T) {
@@ -204,8 +255,8 @@ func TestStartWithoutRedis(t *testing.T) {
 		a := f.sharing("redis://" + address)
 		l := a.add()
 		a.leads(l.Key, "https://example.com/page")
-		if a.cache.Up() {
-			t.Error("a Redis is in use that is not there")
+		if a.shared.Up() {
+			t.Error("a Redis is in use that does not run")
 		}
 		r := miniredis.NewMiniRedis()
 		f.must(r.StartAddr(address))
@@ -213,27 +264,28 @@ func TestStartWithoutRedis(t *testing.T) {
 		a.inUse()
 		a.move(l.Key, "https://example.com/new")
 		if !r.Exists(redisKey + l.Key) {
-			t.Error("Redis was not told")
+			t.Error("the change was not written to Redis")
 		}
 	})
 }
 
-// A visitor who leaves says nothing about Redis.
+// That a visitor leaves is no failure of Redis.
 func TestVisitorLeaves(t *testing.T) {
 	eachRedis(t, func(t *testing.T, url string) {
-		f := newFixture(t, modelstest.New(t))
-		a := f.sharing(url).inUse()
+		a := newFixture(t, modelstest.New(t)).sharing(url).inUse()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		a.cache.Get(ctx, randomKey(), start())
-		a.cache.Put(ctx, randomKey(), leading("", 1, 1), time.Minute, start())
-		if !a.cache.Up() || a.cache.Errors() != 0 {
+		e := shortlinks.Entry{LongURL: "https://example.com/page", Link: 1, Version: 1}
+		if got, err := a.cache.Get(ctx, randomKey(), a.clock.Now(), reads(e)); err != nil || got != e {
+			t.Errorf("got %v, %v", got, err)
+		}
+		if !a.shared.Up() || a.shared.Errors() != 0 {
 			t.Error("Redis is said to fail")
 		}
 	})
 }
 
-// What is in Redis comes from outside.
+// What Redis holds comes from outside.
 func TestNonsenseInRedis(t *testing.T) {
 	eachRedis(t, func(t *testing.T, url string) {
 		f := newFixture(t, modelstest.New(t))
@@ -243,26 +295,27 @@ func TestNonsenseInRedis(t *testing.T) {
 			"half":                    `{"long_url":"https://exam`,
 			"another type":            `[]`,
 			"an empty object":         `{}`,
-			"no address":              `{"link":9,"version":9}`,
-			"a script":                `{"link":9,"version":9,"long_url":"javascript:alert(1)"}`,
-			"a password":              `{"link":9,"version":9,"long_url":"https://a:b@example.com/"}`,
-			"a header":                `{"link":9,"version":9,"long_url":"https://example.com/\r\nSet-Cookie: a=b"}`,
-			"not as a header has it":  `{"link":9,"version":9,"long_url":"https://example.com/ö"}`,
-			"a blocked host":          `{"link":9,"version":9,"long_url":"https://a.spam.example/"}`,
-			"a short link of ours":    `{"link":9,"version":9,"long_url":"https://links.example/s/abcd"}`,
-			"ours, spelled otherwise": `{"link":9,"version":9,"long_url":"https://links.example./s/abcd"}`,
-			"no link":                 `{"link":0,"version":9,"long_url":"https://example.com/evil"}`,
+			"no address":              `{"up_to":4000000000000000,"link":9,"version":9}`,
+			"a script":                `{"up_to":4000000000000000,"link":9,"version":9,"long_url":"javascript:alert(1)"}`,
+			"a password":              `{"up_to":4000000000000000,"link":9,"version":9,"long_url":"https://a:b@example.com/"}`,
+			"a header":                `{"up_to":4000000000000000,"link":9,"version":9,"long_url":"https://example.com/\r\nSet-Cookie: a=b"}`,
+			"not as a header has it":  `{"up_to":4000000000000000,"link":9,"version":9,"long_url":"https://example.com/ö"}`,
+			"a blocked host":          `{"up_to":4000000000000000,"link":9,"version":9,"long_url":"https://a.spam.example/"}`,
+			"a short link of ours":    `{"up_to":4000000000000000,"link":9,"version":9,"long_url":"https://links.example/s/abcd"}`,
+			"ours, spelled otherwise": `{"up_to":4000000000000000,"link":9,"version":9,"long_url":"https://links.example./s/abcd"}`,
+			"no link":                 `{"up_to":4000000000000000,"link":0,"version":9,"long_url":"https://example.com/evil"}`,
 			"no version":              `{"link":9,"long_url":"https://example.com/evil"}`,
-			"a reason that is none":   `{"link":9,"version":9,"is_tombstone":true,"reason":"bored"}`,
-			"no reason":               `{"link":9,"version":9,"is_tombstone":true}`,
-			"blocked by other people": `{"link":9,"version":9,"is_tombstone":true,"reason":"blocked"}`,
-			"an unknown key":          `{"link":9,"version":9,"is_tombstone":true,"reason":"unknown"}`,
-			"no end":                  `{"link":9,"version":9,"long_url":"https://example.com/evil"}`,
+			"an old version":          `{"link":9,"version":9,"up_to":9,"long_url":"https://example.com/evil"}`,
+			"a reason that is none":   `{"up_to":4000000000000000,"link":9,"version":9,"is_tombstone":true,"reason":"bored"}`,
+			"no reason":               `{"up_to":4000000000000000,"link":9,"version":9,"is_tombstone":true}`,
+			"blocked by other people": `{"up_to":4000000000000000,"link":9,"version":9,"is_tombstone":true,"reason":"blocked"}`,
+			"an unknown key":          `{"up_to":4000000000000000,"link":9,"version":9,"is_tombstone":true,"reason":"unknown"}`,
+			"no end":                  `{"up_to":4000000000000000,"link":9,"version":9,"long_url":"https://example.com/evil"}`,
 			"a list":                  ``,
 		} {
 			t.Run(name, func(t *testing.T) {
 				a.TB = t
-				l := f.another().add()
+				l := f.add()
 				k := redisKey + l.Key
 				switch name {
 				case "a list":
@@ -272,21 +325,26 @@ func TestNonsenseInRedis(t *testing.T) {
 				default:
 					a.must(a.redis.Set(t.Context(), k, content, time.Minute).Err())
 				}
-				a.leads(l.Key, "https://example.com/page")
-				if !a.cache.Up() {
-					t.Error("Redis is left alone for it")
-				}
-				// Announced it is no better.
-				other := f.another().add()
-				a.must(a.redis.Publish(t.Context(), "linkwatch:short", `{"Key":"`+other.Key+`","Entry":`+content+`,"TTL":60000000000}`).Err())
-				a.must(a.redis.Publish(t.Context(), "linkwatch:short", content).Err())
-				b := f.sharing(url).inUse()
-				b.move(l.Key, "https://example.com/last")
-				a.eventually("what comes after is heard", func() bool { return a.held(l.Key) == "https://example.com/last" })
-				if name != "no end" { // which is all right here
-					a.leads(other.Key, "https://example.com/page")
+				a.look().leads(l.Key, "https://example.com/page")
+				if !a.shared.Up() {
+					t.Error("Redis is no longer used because of it")
 				}
 			})
 		}
+	})
+}
+
+// So does what is announced.
+func TestNonsenseAnnounced(t *testing.T) {
+	eachRedis(t, func(t *testing.T, url string) {
+		f := newFixture(t, modelstest.New(t))
+		a, b := f.sharing(url).inUse(), f.sharing(url).inUse()
+		l := a.add()
+		b.leads(l.Key, "https://example.com/page")
+		for _, payload := range []string{"", " ", "x", "1", "1 ", " " + l.Key, "x " + l.Key, "-1 " + l.Key, "1 " + l.Key, "1 ../x", "99999999999999999999 " + l.Key} {
+			f.must(a.redis.Publish(t.Context(), "linkwatch:short", payload).Err())
+		}
+		a.move(l.Key, "https://example.com/new") // which is announced after them
+		b.soon(l.Key, "https://example.com/new")
 	})
 }
