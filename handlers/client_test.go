@@ -14,7 +14,7 @@ import (
 func TestGeneratedClient(t *testing.T) {
 	for _, document := range []string{"/openapi.json", "/openapi-3.0.json"} {
 		t.Run(document, func(t *testing.T) {
-			s := apptest.NewServer(t)
+			s := apptest.New(t)
 			dir := t.TempDir()
 			for _, name := range []string{"go.mod", "go.sum", "main.go", "oapi.yaml"} {
 				b, err := os.ReadFile(filepath.Join("../tools/client", name))

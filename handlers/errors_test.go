@@ -16,8 +16,8 @@ const canary = "hunter2-canary"
 // TestErrors goes through the table of errors: whatever is refused is a
 // whole problem, and never shows what was sent.
 func TestErrors(t *testing.T) {
-	s := apptest.NewServer(t)
-	id := s.Save("https://example.com", "Go")
+	s := apptest.New(t)
+	id := s.Save("https://example.com", "Go").ID
 	at := "/v1/link/" + id
 	for _, c := range []struct {
 		method, path, body string
@@ -89,7 +89,7 @@ func TestErrors(t *testing.T) {
 
 // TestManyMistakes: a body of nothing but mistakes gets an answer of a few.
 func TestManyMistakes(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	members := make([]string, 50_000)
 	for i := range members {
 		members[i] = fmt.Sprintf(`"m%d":1`, i)
@@ -107,7 +107,7 @@ func TestManyMistakes(t *testing.T) {
 }
 
 func TestMethodNotAllowed(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	a := s.Do("DELETE", "/v1/links", "")
 	a.Problem(405, "method-not-allowed", "")
 	for _, m := range []string{"GET", "HEAD", "POST"} {
@@ -118,7 +118,7 @@ func TestMethodNotAllowed(t *testing.T) {
 }
 
 func TestMediaType(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	for _, ct := range []string{"text/plain", "application/x-www-form-urlencoded", "application/xml", canary} {
 		a := s.Send("POST", "/v1/links", ct, `{"url":"https://a.test"}`)
 		a.Problem(http.StatusUnsupportedMediaType, "unsupported-media-type", "")
@@ -132,14 +132,14 @@ func TestMediaType(t *testing.T) {
 }
 
 func TestBodyOfExactlyTheLimit(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	body := `{"url":"https://a.test"}`
 	s.Do("POST", "/v1/links", body+strings.Repeat(" ", 1<<20-len(body))).Want(201)
 }
 
 // TestDatabaseDown closes the store under the server.
 func TestDatabaseDown(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	s.Do("GET", "/readyz", "").Want(200)
 	if err := s.DB.Close(); err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestDatabaseDown(t *testing.T) {
 
 // TestClientGone: a request that nobody waits for is no error of the server.
 func TestClientGone(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	entered, done := make(chan struct{}), make(chan struct{})
 	s.Web.Set("https://slow.test", func(ctx context.Context) {
 		close(entered)

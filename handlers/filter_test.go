@@ -30,7 +30,7 @@ var longFilters = map[string]string{
 }
 
 func TestLongFilter_API(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	api := describedFilters(t, s)
 	for name, long := range longFilters {
 		for _, at := range api {
@@ -48,7 +48,7 @@ func TestLongFilter_API(t *testing.T) {
 // The filters that the API is known to have are found in its description.
 func TestLongFilter_TableIsWhole(t *testing.T) {
 	known, _ := textFilters()
-	found := describedFilters(t, apptest.NewServer(t))
+	found := describedFilters(t, apptest.New(t))
 	for _, at := range known {
 		if !slices.Contains(found, at) {
 			t.Errorf("%q is not among %q", at, found)
@@ -58,7 +58,7 @@ func TestLongFilter_TableIsWhole(t *testing.T) {
 
 // describedFilters are the text filters of every list of the API: its query
 // parameters of any text.
-func describedFilters(t *testing.T, s *apptest.Server) []string {
+func describedFilters(t *testing.T, s *apptest.App) []string {
 	t.Helper()
 	var doc struct {
 		Paths map[string]map[string]struct {
@@ -91,7 +91,7 @@ func describedFilters(t *testing.T, s *apptest.Server) []string {
 }
 
 func TestLongFilter_Pages(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Save("https://a.test", "go")
 	_, pages := textFilters()
 	for name, long := range longFilters {
@@ -128,7 +128,7 @@ func TestLongFilter_Pages(t *testing.T) {
 }
 
 func TestLongFilter_StatusPageForm(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Watch("https://a.test", "")
 	long := strings.Repeat("a", 50_000)
 	form := url.Values{"title": {"Shop"}, "find": {long}, "look": {"yes"}}
@@ -142,7 +142,7 @@ func TestLongFilter_StatusPageForm(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/status", strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("HX-Request", "true")
-	part := s.Do(r)
+	part := s.Browse(r)
 	apptest.WantStatus(t, part, http.StatusBadRequest)
 	apptest.WantText(t, part, "#choices #find-error", "Must be at most 512 bytes.")
 }
@@ -162,7 +162,7 @@ func bounded(t *testing.T, a apptest.Page) {
 // No request makes a page send a long header, whatever it carries: as a filter,
 // or as the place that its form was on.
 func TestHeadersAreBounded(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	l := s.Save("https://a.test", "go")
 	w := s.Watch("https://b.test", "").ID
 	tag := s.TagID("go")

@@ -12,7 +12,7 @@ import (
 // TestGuessing: a client that sends wrong credentials too often is told when to try
 // again, on pages and by the API. Short links and other clients are not affected.
 func TestGuessing(t *testing.T) {
-	s := apptest.NewSite(t, apptest.Set("ADMIN_PASSWORD", "correct horse"))
+	s := apptest.New(t, apptest.Set("ADMIN_PASSWORD", "correct horse"))
 	s.Shorten("https://example.com/page", "abcd")
 	ask := func(client, method, path, auth string) *httptest.ResponseRecorder {
 		req := httptest.NewRequest(method, path, nil)

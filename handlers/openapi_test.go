@@ -15,7 +15,7 @@ import (
 // TestOpenAPI compares the committed description with what the program says of
 // itself. After a change of the API: bash tools/gen.sh
 func TestOpenAPI(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	want, err := os.ReadFile("api/openapi.json")
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func TestOpenAPI(t *testing.T) {
 
 // TestOpenAPIIsValid: both documents are what their versions of OpenAPI allow.
 func TestOpenAPIIsValid(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	for path, version := range map[string]string{"/openapi.json": "3.1.0", "/openapi-3.0.json": "3.0.3"} {
 		a := s.Do("GET", path, "")
 		if got := a.Want(200)["openapi"]; got != version {
@@ -42,7 +42,7 @@ func TestOpenAPIIsValid(t *testing.T) {
 // TestOpenAPI30 looks for what a validator lets pass, since unknown words are
 // extensions to it or ignored, but which OpenAPI 3.0 does not know.
 func TestOpenAPI30(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	walk("", s.Do("GET", "/openapi-3.0.json", "").Want(200), func(at string, v map[string]any) {
 		if strings.HasSuffix(at, "/properties") {
 			return
@@ -113,7 +113,7 @@ func readDocument(t *testing.T) (d document) {
 // TestOpenAPIDescribesEverything: every operation, parameter, response, header,
 // member and tag has a description.
 func TestOpenAPIDescribesEverything(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	for _, path := range []string{"/openapi.json", "/openapi-3.0.json"} {
 		described := func(at string, v any) {
 			m, ok := v.(map[string]any)
@@ -195,7 +195,7 @@ func TestOpenAPIIsUseful(t *testing.T) {
 // TestOpenAPIErrors: each error of an operation is a problem whose type is one of
 // a list, and the lists are those of the operation.
 func TestOpenAPIErrors(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	doc := s.Do("GET", "/openapi.json", "").Want(200)
 	components, _ := doc["components"].(map[string]any)
 	shared, _ := components["responses"].(map[string]any)
@@ -235,7 +235,7 @@ func TestOpenAPIErrors(t *testing.T) {
 
 // TestOpenAPIMembersArePresent: an answer always has every member that it can have.
 func TestOpenAPIMembersArePresent(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	components, _ := s.Do("GET", "/openapi.json", "").Want(200)["components"].(map[string]any)
 	schemas, _ := components["schemas"].(map[string]any)
 	for name, v := range schemas {
@@ -256,7 +256,7 @@ func TestOpenAPIMembersArePresent(t *testing.T) {
 // TestOpenAPINullInPatch: the document says of each member of a PATCH whether
 // null clears it, so that clients can be generated that send null.
 func TestOpenAPINullInPatch(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	for path, isNullable := range map[string]func(map[string]any) bool{
 		"/openapi.json": func(m map[string]any) bool {
 			types, _ := m["type"].([]any)

@@ -33,7 +33,7 @@ func groups(a apptest.Page) []string {
 
 // Many suspect links, the latest to change, hide nothing that matters more.
 func TestAttention(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	turn(s, "moved", 1, 1, elsewhere)
 	turn(s, "long-gone", 2, 1, gone)
 	s.Clock.Advance(links.RecentDays * aDay)
@@ -97,7 +97,7 @@ func TestAttention(t *testing.T) {
 }
 
 func TestAttention_NothingIsWrong(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Save("https://fine.test")
 	a := s.Get("/")
 	apptest.WantCount(t, a, ".attention-group", 0)
@@ -109,7 +109,7 @@ func TestAttention_NothingIsWrong(t *testing.T) {
 
 // The first page takes as many queries for two of each as for many.
 func TestAttention_Queries(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	turn(s, "suspect", 2, 1, timedOut)
 	turn(s, "gone", 2, 1, gone)
 	few := s.Count("/")
@@ -122,7 +122,7 @@ func TestAttention_Queries(t *testing.T) {
 
 // Links that expired within the last week can be searched like others.
 func TestRecentlyExpiredLinks(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
+	apptest.EachEngine(t, func(s *apptest.App) {
 		for _, name := range []string{"old", "new", "kept"} {
 			s.Save("https://example.com/"+name, "tag")
 		}
@@ -146,7 +146,7 @@ func TestRecentlyExpiredLinks(t *testing.T) {
 
 // turn makes n links of a kind: it saves them, and then their pages answer so on
 // some days.
-func turn(s *apptest.Site, kind string, n, days int, answer func(url string) any) {
+func turn(s *apptest.App, kind string, n, days int, answer func(url string) any) {
 	s.Helper()
 	var ids []string
 	for i := range n {
@@ -165,11 +165,11 @@ func turn(s *apptest.Site, kind string, n, days int, answer func(url string) any
 }
 
 // deadLinks makes n links dead.
-func deadLinks(s *apptest.Site, n int) { turn(s, "dead", n, links.DeadAfter, timedOut) }
+func deadLinks(s *apptest.App, n int) { turn(s, "dead", n, links.DeadAfter, timedOut) }
 
 // certified watches n targets for each name, and checks them: their certificates
 // end at some time from now.
-func certified(s *apptest.Site, n map[string]int, ends map[string]time.Duration) {
+func certified(s *apptest.App, n map[string]int, ends map[string]time.Duration) {
 	s.Helper()
 	for name := range n {
 		for i := range n[name] {

@@ -27,7 +27,7 @@ func TestURLStandard(t *testing.T) {
 	if err := json.Unmarshal(b, &vectors); err != nil || len(vectors) < 300 {
 		t.Fatalf("%d vectors: %v", len(vectors), err)
 	}
-	apptest.EachEngine(t, func(s *apptest.Server) {
+	apptest.EachEngine(t, func(s *apptest.App) {
 		var pages []string
 		for _, v := range vectors {
 			in := strings.NewReplacer("wss://", "https://", "ws://", "http://").Replace(v.Input)
@@ -69,7 +69,7 @@ func TestURLStandard(t *testing.T) {
 }
 
 func TestURLInput(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
+	apptest.EachEngine(t, func(s *apptest.App) {
 		post := func(path, member, value string) apptest.Answer {
 			body, err := json.Marshal(map[string]string{member: value})
 			s.Must(err)
@@ -117,8 +117,8 @@ func TestURLInput(t *testing.T) {
 
 // TestOldURLs: URLs that were stored under older rules are shown, and do no harm.
 func TestOldURLs(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		link, target := s.Save("https://old.test/"), s.Watch("https://old.test/")
+	apptest.EachEngine(t, func(s *apptest.App) {
+		link, target := s.Save("https://old.test/").ID, s.Watch("https://old.test/", "").ID
 		key := s.Do("POST", "/v1/shortlinks", `{"long_url":"https://old.test/", "max_visits": 9}`).Want(201)["short_key"].(string)
 		const old = "http://256.1.1.1/%zz a"
 		modelstest.Exec(t, s.DB, "UPDATE links SET url = ?, canonical_url = ?, health = 'moved', moved_to = 'http://foo.0x4/'", old, old)
@@ -148,7 +148,7 @@ func TestOldURLs(t *testing.T) {
 
 // TestFormsRepairURLs: forms complete what people type, the API does not.
 func TestFormsRepairURLs(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	for in, want := range map[string]string{
 		"http:/slash.test/a": "http://slash.test/a", `http:\\back.test\a`: "http://back.test/a", "localhost:3000/x": "http://localhost:3000/x",
 		"bare.test/x": "https://bare.test/x", "127.0.0.1:8080": "http://127.0.0.1:8080", "[::1]:80/x": "http://[::1]/x", "//double.test": "https://double.test",

@@ -1,15 +1,16 @@
 // Package apptest runs the whole program, without its background work, for the
 // tests of handlers: over a real database, a web that the test makes up and a
-// clock of the test's own.
+// clock of the test's own. A test sends requests as programs do (api.go) and as a
+// browser does (pages.go).
 package apptest
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"runtime"
-	"sync"
+	"sync/atomic"
 	"testing"
 
 	"linkwatch/app"
@@ -46,7 +47,9 @@ func On(db *models.DB) func(*Setup) {
 type App struct {
 	testing.TB
 	*app.App
-	Handler    http.Handler // the router, which checks each answer of the API against the OpenAPI document
+	Handler    http.Handler  // the router, which checks each answer of the API against the OpenAPI document
+	URL        string        // where Handler listens
+	Queries    *atomic.Int64 // to the database so far
 	DB         *models.DB
 	Web        *Web
 	Clock      *modelstest.Clock
@@ -89,7 +92,7 @@ func New(t testing.TB, change ...func(*Setup)) *App {
 	if s.DB == nil {
 		s.DB = modelstest.New(t)
 	}
-	a.DB = s.DB
+	a.DB, a.Queries = s.DB, modelstest.Queries(t, s.DB)
 	if a.App, err = app.New(s.Options); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +102,16 @@ func New(t testing.TB, change ...func(*Setup)) *App {
 	a.Handler = apitest.Check(t, document(), a.Router, func(r *http.Request) bool {
 		return middleware.IsHost(r, s.Config.ShortHost)
 	})
+	server := httptest.NewServer(a.Handler)
+	t.Cleanup(server.Close)
+	a.URL = server.URL
 	return a
+}
+
+// EachEngine runs a test of a program on each database engine, as modelstest.Each does.
+func EachEngine(t *testing.T, test func(a *App)) {
+	t.Helper()
+	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(New(t, On(db))) })
 }
 
 // document is the file of the OpenAPI document.
@@ -107,40 +119,3 @@ func document() string {
 	_, here, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(here), "../../handlers/api/openapi.json")
 }
-
-// Web is a links.Fetcher that knows every page: those that were not changed
-// answer 200 with a title.
-type Web struct {
-	mu    sync.Mutex
-	pages map[string]any // links.Page, error, or what to do until the caller gives up
-}
-
-// Set makes a URL answer with a links.Page or an error, or do something until the
-// caller gives up (a func(context.Context)).
-func (w *Web) Set(url string, answer any) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.pages[url] = answer
-}
-
-// Fetch implements links.Fetcher.
-func (w *Web) Fetch(ctx context.Context, url string) (links.Page, error) {
-	w.mu.Lock()
-	answer := w.pages[url]
-	w.mu.Unlock()
-	switch a := answer.(type) {
-	case func(context.Context):
-		a(ctx)
-		return links.Page{}, ctx.Err()
-	case links.Page:
-		return a, nil
-	case error:
-		return links.Page{}, a
-	}
-	return links.Page{Status: 200, URL: url, Title: "Page of " + url, OpenGraph: links.OpenGraph{
-		Title: "OG", Description: "D", Image: "https://pics.test/a.png", SiteName: "S", Type: "website",
-	}}, nil
-}
-
-// Probe implements links.Fetcher.
-func (w *Web) Probe(ctx context.Context, url string) (links.Page, error) { return w.Fetch(ctx, url) }

@@ -7,16 +7,16 @@ import (
 )
 
 // Shorten adds a short link, a minute before the next. change may set its options.
-func (s *Site) Shorten(longURL, key string, change ...func(*shortlinks.New)) shortlinks.ShortLink {
-	s.Helper()
+func (a *App) Shorten(longURL, key string, change ...func(*shortlinks.New)) shortlinks.ShortLink {
+	a.Helper()
 	n := shortlinks.New{LongURL: longURL, Key: key}
 	for _, set := range change {
 		set(&n)
 	}
-	l, created, err := s.ShortLinks.Add(s.Context(), n)
+	l, created, err := a.ShortLinks.Add(a.Context(), n)
 	if err != nil || !created {
-		s.Fatal(created, err)
+		a.Fatal(created, err)
 	}
-	s.Clock.Advance(time.Minute)
+	a.Clock.Advance(time.Minute)
 	return l
 }

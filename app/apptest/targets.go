@@ -1,67 +1,65 @@
 package apptest
 
 import (
-	"fmt"
-	"net/http"
+	"slices"
 	"time"
 
 	"linkwatch/models/targets"
 )
 
-// Watch adds a target and returns its id.
-func (s *Server) Watch(url string) string {
-	s.Helper()
-	return fmt.Sprint(s.Do("POST", "/v1/targets", `{"url":"`+url+`"}`).Want(http.StatusCreated)["id"])
-}
-
 // Watch adds a target and records results of it, a minute apart. name may be empty.
-func (s *Site) Watch(address, name string, found ...targets.Result) targets.Target {
-	s.Helper()
-	t, created, err := s.Targets.Add(s.Context(), targets.New{URL: address, Name: name})
+func (a *App) Watch(address, name string, found ...targets.Result) targets.Target {
+	a.Helper()
+	t, created, err := a.Targets.Add(a.Context(), targets.New{URL: address, Name: name})
 	if err != nil || !created {
-		s.Fatal(created, err)
+		a.Fatal(created, err)
 	}
 	for _, r := range found {
-		s.Record(t, r)
+		a.Record(t, r)
 	}
 	return t
 }
 
-// Record records a result of a target, a minute after what was before.
-func (s *Site) Record(t targets.Target, r targets.Result) {
-	s.Helper()
-	s.Clock.Advance(time.Minute)
-	holder := s.Holder()
-	s.Must(s.Targets.RequestCheck(s.Context(), t.ID))
-	due, _, err := s.Targets.Claim(s.Context(), holder, 100)
-	s.Must(err)
-	for _, d := range due {
-		if d.ID == t.ID {
-			r.CheckedAt = s.Targets.Now()
-			s.Must(s.Targets.Record(s.Context(), targets.Checked{Target: d, Result: r}))
-			s.Must(s.Targets.ReleaseOthers(s.Context(), holder))
-			return
-		}
+// Record requests a check of a target and records its result, a minute after what
+// was before.
+func (a *App) Record(t targets.Target, r targets.Result) {
+	a.Helper()
+	a.Clock.Advance(time.Minute)
+	a.Must(a.Targets.RequestCheck(a.Context(), t.ID))
+	a.Finish(t.ID, targets.Checked{Result: r})
+}
+
+// Finish records a check of a target that is due.
+func (a *App) Finish(id string, c targets.Checked) {
+	a.Helper()
+	holder := a.Holder()
+	due, _, err := a.Targets.Claim(a.Context(), holder, 100)
+	a.Must(err)
+	i := slices.IndexFunc(due, func(t targets.Target) bool { return t.ID == id })
+	if i < 0 {
+		a.Fatalf("%s is not due", id)
 	}
-	s.Fatalf("%s is not due", t.ID)
+	c.Target, c.Result.CheckedAt = due[i], a.Targets.Now()
+	a.Must(a.Targets.Record(a.Context(), c))
+	a.Must(a.Targets.ReleaseOthers(a.Context(), holder))
 }
 
 // CheckDue records what find returns for each target that is due, and moves the clock
 // on until all with the shortest interval are due again.
-func (s *Site) CheckDue(find func(targets.Target) targets.Checked) {
-	s.Helper()
-	ts, _, err := s.Targets.Claim(s.Context(), s.Holder(), 500)
+func (a *App) CheckDue(find func(targets.Target) targets.Checked) {
+	a.Helper()
+	ts, _, err := a.Targets.Claim(a.Context(), a.Holder(), 500)
 	var done []targets.Checked
 	for _, t := range ts {
 		c := find(t)
-		c.Target, c.Result.CheckedAt, c.Result.Attempts = t, s.Targets.Now(), 1
+		c.Target, c.Result.CheckedAt, c.Result.Attempts = t, a.Targets.Now(), 1
 		done = append(done, c)
 	}
 	if err == nil {
-		err = s.Targets.Record(s.Context(), done...)
+		err = a.Targets.Record(a.Context(), done...)
 	}
 	if err != nil {
-		s.Fatal(err)
+		a.Fatal(err)
 	}
-	s.Clock.Advance(25 * time.Second)
+	a.Clock.Advance(25 * time.Second)
 }

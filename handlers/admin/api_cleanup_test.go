@@ -16,8 +16,8 @@ import (
 const cleanupStats = "/v1/admin/cleanup/stats"
 
 func TestCleanupStats(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		declareReaper(s.App)
+	apptest.EachEngine(t, func(s *apptest.App) {
+		declareReaper(s)
 		never := map[string]any{
 			"last_cleanup_time": nil, "total_cleaned": 0, "last_batch_size": 0, "successful_runs": 0, "failed_runs": 0, "average_cleanup_ms": 0,
 		}
@@ -35,7 +35,7 @@ func TestCleanupStats(t *testing.T) {
 		}
 
 		// A run through its steps, as the reaper takes them.
-		ended(s.App, 25)
+		ended(s, 25)
 		apptest.Has(s.TB, s.Do("GET", cleanupStats, "").Want(200), map[string]any{"waiting": 25})
 		s.Must(s.Jobs.Request(s.Context(), cleanup.Job))
 		run, _, err := s.Jobs.Begin(s.Context(), s.Holder(), cleanup.Job, inAnHour)
@@ -70,8 +70,8 @@ func TestCleanupStats(t *testing.T) {
 
 // The alias of the statistics answers the same, and needs the same login.
 func TestCleanupStatsAlias(t *testing.T) {
-	s := apptest.NewServer(t)
-	declareReaper(s.App)
+	s := apptest.New(t)
+	declareReaper(s)
 	for _, at := range []string{"/api/admin/cleanup/stats", "/api" + cleanupStats} {
 		if got, want := s.Do("GET", at, "").Body, s.Do("GET", cleanupStats, "").Body; got != want || !strings.Contains(got, `"total_cleaned":0`) {
 			t.Errorf("%s answers %s", at, got)
@@ -85,19 +85,19 @@ func TestCleanupStatsAlias(t *testing.T) {
 }
 
 func TestCleanupWaitingIsCountedToABound(t *testing.T) {
-	s := apptest.NewServer(t)
-	declareReaper(s.App)
-	ended(s.App, cleanup.MaxWaiting)
+	s := apptest.New(t)
+	declareReaper(s)
+	ended(s, cleanup.MaxWaiting)
 	apptest.Has(s.TB, s.Do("GET", cleanupStats, "").Want(200), map[string]any{"waiting": cleanup.MaxWaiting, "waiting_more": false})
 	modelstest.Exec(t, s.DB, "UPDATE short_links SET short_key = 'other' || short_key")
-	ended(s.App, 1)
+	ended(s, 1)
 	apptest.Has(s.TB, s.Do("GET", cleanupStats, "").Want(200), map[string]any{"waiting": cleanup.MaxWaiting, "waiting_more": true})
 }
 
 func TestRunCleanup(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
+	apptest.EachEngine(t, func(s *apptest.App) {
 		const run = "/v1/admin/cleanup/run"
-		declareReaper(s.App)
+		declareReaper(s)
 		for range 2 { // asking twice before it began is one wish
 			if a := s.Do("POST", run, ""); a.Status != http.StatusAccepted || a.Body != "" {
 				s.Errorf("%d %s", a.Status, a.Body)
@@ -117,8 +117,8 @@ func TestRunCleanup(t *testing.T) {
 }
 
 func TestCleanupWithABrokenStore(t *testing.T) {
-	s := apptest.NewServer(t)
-	declareReaper(s.App)
+	s := apptest.New(t)
+	declareReaper(s)
 	modelstest.Exec(t, s.DB, "DROP TABLE cleanup_totals")
 	s.Do("GET", cleanupStats, "").Problem(500, "internal", "")
 }
@@ -126,9 +126,9 @@ func TestCleanupWithABrokenStore(t *testing.T) {
 // Without CLEANUP_ENABLED the statistics say so, and a run can still be asked for:
 // it deletes all other kinds.
 func TestCleanup_ShortLinksAreKept(t *testing.T) {
-	s := apptest.NewServer(t, apptest.Set("CLEANUP_ENABLED", "false"))
-	declareReaper(s.App)
-	ended(s.App, 3)
+	s := apptest.New(t, apptest.Set("CLEANUP_ENABLED", "false"))
+	declareReaper(s)
+	ended(s, 3)
 	stats := s.Do("GET", cleanupStats, "").Want(200)
 	apptest.Has(s.TB, stats, map[string]any{"enabled": false, "waiting": 3, "is_running": false})
 	if stats["next_run_at"] == nil {

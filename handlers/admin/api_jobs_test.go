@@ -11,7 +11,7 @@ import (
 )
 
 func TestJobs(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	if err := s.Jobs.Declare(t.Context(), schedule.Job{ID: "revalidation", Schedule: "@every 1m"}); err != nil {
 		t.Fatal(err)
 	}

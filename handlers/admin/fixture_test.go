@@ -17,11 +17,14 @@ const (
 	outages         = "outages"
 	targets         = "targets"
 	tags            = "tags"
+	linkChanges     = "link_changes"
+	linkRefreshes   = "link_refreshes"
+	linkWords       = "link_words"
 	idempotencyKeys = "idempotency_keys"
 )
 
 // kinds are all of them, in the order of a run.
-var kinds = []string{shortLinks, visitDays, checkResults, outages, targets, tags, idempotencyKeys}
+var kinds = []string{shortLinks, visitDays, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
 
 func inAnHour(now time.Time) time.Time { return now.Add(time.Hour) }
 

@@ -11,8 +11,8 @@ import (
 )
 
 func TestCleanupPage(t *testing.T) {
-	s := apptest.NewSite(t)
-	declareReaper(s.App)
+	s := apptest.New(t)
+	declareReaper(s)
 	a := s.Get("/admin/cleanup")
 	apptest.WantText(t, a, ".state", "Has not run yet every 15 minutes, next run in 15 min No short links are waiting to be deleted.")
 	apptest.WantText(t, a, ".empty", "No run yet")
@@ -44,8 +44,8 @@ func TestCleanupPage(t *testing.T) {
 }
 
 func TestCleanupPageShowsTheLastRuns(t *testing.T) {
-	s := apptest.NewSite(t)
-	declareReaper(s.App)
+	s := apptest.New(t)
+	declareReaper(s)
 	for i := range 3 {
 		s.Shorten(fmt.Sprintf("https://a.test/%d", i), fmt.Sprint("ends", i))
 		s.Must(s.ShortLinks.Delete(t.Context(), fmt.Sprint("ends", i)))
@@ -89,8 +89,8 @@ func TestCleanupPageShowsTheLastRuns(t *testing.T) {
 
 // Without CLEANUP_ENABLED the reaper runs as before, and the page says what it keeps.
 func TestCleanupPage_ShortLinksAreKept(t *testing.T) {
-	s := apptest.NewSite(t, apptest.Set("CLEANUP_ENABLED", "false"))
-	declareReaper(s.App)
+	s := apptest.New(t, apptest.Set("CLEANUP_ENABLED", "false"))
+	declareReaper(s)
 	a := s.Get("/admin/cleanup")
 	apptest.WantText(t, a, ".state", "next run in 15 min Short links are not deleted, because CLEANUP_ENABLED is false.")
 	apptest.WantCount(t, a, ".run-now button:not([disabled])", 1)
@@ -100,7 +100,7 @@ func TestCleanupPage_ShortLinksAreKept(t *testing.T) {
 }
 
 // reaped records a run over two kinds.
-func reaped(s *apptest.Site, links, keys int64, failure string) {
+func reaped(s *apptest.App, links, keys int64, failure string) {
 	s.Helper()
 	at := s.Cleanup.Now()
 	s.Must(s.Cleanup.Finish(s.Context(), cleanup.Run{StartedAt: at, Kind: shortLinks, Cleaned: links, Duration: 20 * time.Millisecond, Error: failure}))

@@ -11,7 +11,7 @@ import (
 )
 
 func TestJobsPages(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	next := models.At(s.Clock.Now().Add(time.Hour))
 	if err := s.Jobs.Declare(t.Context(), schedule.Job{ID: "revalidation", Schedule: "@every 1h", NextRunAt: next}); err != nil {
 		t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 )
 
 func TestBulk(t *testing.T) {
-	s := apptest.NewServer(t)
-	a, b := s.Save("https://a.test"), s.Save("https://b.test")
+	s := apptest.New(t)
+	a, b := s.Save("https://a.test").ID, s.Save("https://b.test").ID
 	ids := fmt.Sprintf(`["%s","%s","l_0000000000000000000000"]`, a, b)
 	active := func() any { return s.Do("GET", "/v1/links", "").Want(200)["total_results"] }
 	do := func(action, more string) map[string]any {
@@ -42,8 +42,8 @@ func TestBulk(t *testing.T) {
 }
 
 func TestBulkRefresh(t *testing.T) {
-	s := apptest.NewServer(t)
-	id := s.Save("https://a.test")
+	s := apptest.New(t)
+	id := s.Save("https://a.test").ID
 	c := s.Do("POST", "/v1/links/bulk", `{"ids":["`+id+`"],"action":"refresh"}`).Want(200)
 	if c["action"] != "refresh" || c["links"] != 1.0 {
 		t.Fatalf("got %v", c)
@@ -52,7 +52,7 @@ func TestBulkRefresh(t *testing.T) {
 	if r := s.Do("GET", at, "").Want(200); r["total"] != 1.0 || r["done"] != 0.0 || r["finished"] != false {
 		t.Errorf("got %v", r)
 	}
-	refreshOne(s.App)
+	refreshOne(s)
 	if r := s.Do("GET", at, "").Want(200); r["done"] != 1.0 || r["failed"] != 0.0 || r["finished"] != true {
 		t.Errorf("got %v", r)
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 func TestLinkTags(t *testing.T) {
-	s := apptest.NewServer(t)
-	id, other := s.Save("https://a.test", "Go"), s.Save("https://b.test", "go", "web")
+	s := apptest.New(t)
+	id, other := s.Save("https://a.test", "Go").ID, s.Save("https://b.test", "go", "web").ID
 	at := "/v1/link/" + id
 
 	if got := apptest.Column(s.Do("GET", at+"/tags", "").Want(200), "name"); got != "Go" {
@@ -21,7 +21,7 @@ func TestLinkTags(t *testing.T) {
 	if got := apptest.Column(s.Do("POST", at+"/tags", `{"tags":["GO","ops"]}`).Want(200), "name"); got != "Go ops" {
 		t.Errorf("tags %q", got)
 	}
-	if got := s.Do("POST", "/v1/link/"+s.Save("https://c.test")+"/tags", `{"tags":[]}`).Want(200); len(apptest.Results(got)) != 0 {
+	if got := s.Do("POST", "/v1/link/"+s.Save("https://c.test").ID+"/tags", `{"tags":[]}`).Want(200); len(apptest.Results(got)) != 0 {
 		t.Errorf("tags %v", got)
 	}
 	tag := s.Do("GET", at+"/tag/"+s.TagID("Go"), "").Want(200)
@@ -54,8 +54,8 @@ func TestLinkTags(t *testing.T) {
 }
 
 func TestTooManyTags(t *testing.T) {
-	s := apptest.NewServer(t)
-	id := s.Save("https://a.test", "one")
+	s := apptest.New(t)
+	id := s.Save("https://a.test", "one").ID
 	var names []string
 	for i := range 64 {
 		names = append(names, fmt.Sprintf(`"t%d"`, i))
@@ -68,7 +68,7 @@ func TestTooManyTags(t *testing.T) {
 }
 
 func TestTagLists(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	for _, l := range [][]string{{"https://a.test", "beta", "alpha"}, {"https://b.test", "alpha"}, {"https://c.test", "gamma"}} {
 		s.Save(l[0], l[1:]...)
 		s.Clock.Advance(time.Second)

@@ -15,7 +15,7 @@ import (
 )
 
 func TestSaveAndRead(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	a := s.Do("POST", "/v1/links", `{"url":"https://Example.com/a/","tags":["Go","devops"],"notes":"for the talk"}`)
 	l := a.Want(http.StatusCreated)
 	id, _ := l["id"].(string)
@@ -51,8 +51,8 @@ func TestSaveAndRead(t *testing.T) {
 }
 
 func TestSaveDuplicate(t *testing.T) {
-	s := apptest.NewServer(t)
-	id := s.Save("https://example.com/", "Go")
+	s := apptest.New(t)
+	id := s.Save("https://example.com/", "Go").ID
 	l := s.Do("POST", "/v1/links", `{"url":"HTTPS://EXAMPLE.com","tags":["go","new"]}`).Want(200)
 	if l["id"] != id || !reflect.DeepEqual(l["tags"], []any{"Go", "new"}) {
 		t.Errorf("got %v", l)
@@ -64,7 +64,7 @@ func TestSaveDuplicate(t *testing.T) {
 }
 
 func TestSaveRefused(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	s.Web.Set("https://gone.test", links.Page{Status: 404})
 	s.Web.Set("https://private.test", &links.FetchError{Reason: "address not allowed", Blocked: true})
 	s.Web.Set("https://busy.test", &links.FetchError{Reason: "host asked to wait", RetryAfter: 90 * time.Second})
@@ -102,8 +102,8 @@ func TestSaveRefused(t *testing.T) {
 }
 
 func TestRefresh(t *testing.T) {
-	s := apptest.NewServer(t)
-	id := s.Save("https://example.com")
+	s := apptest.New(t)
+	id := s.Save("https://example.com").ID
 	s.Web.Set("https://example.com", links.Page{Status: 200, URL: "https://example.com", Title: "New"})
 	if l := s.Do("PUT", "/v1/link/"+id, "").Want(200); l["title"] != "New" {
 		t.Errorf("title = %v", l["title"])
@@ -135,8 +135,8 @@ func TestRefresh(t *testing.T) {
 }
 
 func TestExpireAnnotateDelete(t *testing.T) {
-	s := apptest.NewServer(t)
-	id := s.Save("https://example.com")
+	s := apptest.New(t)
+	id := s.Save("https://example.com").ID
 	at := "/v1/link/" + id
 	if l := s.Do("PATCH", at, `{"expired":true}`).Want(200); l["expired"] != true {
 		t.Errorf("got %v", l)
@@ -175,8 +175,8 @@ func TestExpireAnnotateDelete(t *testing.T) {
 }
 
 func TestMove(t *testing.T) {
-	s := apptest.NewServer(t)
-	id := s.Save("https://old.test")
+	s := apptest.New(t)
+	id := s.Save("https://old.test").ID
 	s.Do("POST", "/v1/link/"+id+"/move", "").Problem(409, "conflict", "")
 	s.Web.Set("https://old.test", links.Page{Status: 200, URL: "https://new.test/", Permanent: true})
 	if l := s.Do("PUT", "/v1/link/"+id, "").Want(200); l["health"] != "moved" || l["moved_to"] != "https://new.test/" {
@@ -188,8 +188,8 @@ func TestMove(t *testing.T) {
 }
 
 func TestLists(t *testing.T) {
-	s := apptest.NewServer(t)
-	a, b, c := s.Save("https://a.test", "x"), s.Save("https://b.test", "x", "y"), s.Save("https://c.test")
+	s := apptest.New(t)
+	a, b, c := s.Save("https://a.test", "x").ID, s.Save("https://b.test", "x", "y").ID, s.Save("https://c.test").ID
 	s.Do("GET", "/v1/link/"+b, "").Want(200)
 	for path, want := range map[string][]string{
 		"/v1/links":                          {c, b, a},
@@ -236,7 +236,7 @@ func TestLists(t *testing.T) {
 // TestSearchTotalIsBounded: a search of more than 10,000 matches says so, and
 // its pages go on.
 func TestSearchTotalIsBounded(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	var ns []links.New
 	for i := range links.MaxCounted + 25 {
 		ns = append(ns, links.New{URL: fmt.Sprintf("https://h%d.test/walrus", i)})

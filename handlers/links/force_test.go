@@ -12,7 +12,7 @@ import (
 
 // TestSaveForced: force saves a link whose page cannot be fetched, and says so in its health.
 func TestSaveForced(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
+	apptest.EachEngine(t, func(s *apptest.App) {
 		s.Web.Set("https://gone.test/", links.Page{Status: 404})
 		s.Web.Set("https://guarded.test/", links.Page{Status: 403})
 		s.Web.Set("https://nohost.test/", &links.FetchError{Reason: "host not found"})
@@ -61,7 +61,7 @@ func TestSaveForced(t *testing.T) {
 
 // TestSaveAnyway: the form offers to save a link anyway when its page could not be fetched.
 func TestSaveAnyway(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Web.Set("https://down.example/a", links.Page{Status: 500})
 	s.Web.Set("https://gone.example/", links.Page{Status: 404})
 	s.Web.Set("https://private.example", &links.FetchError{Reason: "address not allowed", Blocked: true})

@@ -10,7 +10,7 @@ import (
 )
 
 func TestMovedAndDeadLinksOnTheOverview(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	moved, gone := s.Save("https://example.com/old"), s.Save("https://example.com/gone")
 	s.Web.Set("https://example.com/old", links.Page{Status: 200, URL: "https://example.com/new", Permanent: true, Title: "New"})
 	s.Web.Set("https://example.com/gone", links.Page{Status: 404, URL: "https://example.com/gone"})

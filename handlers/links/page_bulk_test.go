@@ -10,7 +10,7 @@ import (
 )
 
 func TestBulkOnPagesAndUndo(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	a, b := s.Save("https://example.com/a", "one"), s.Save("https://example.com/b")
 	s.Save("https://example.com/c")
 	both := func(action, tags string) url.Values {
@@ -47,7 +47,7 @@ func TestBulkOnPagesAndUndo(t *testing.T) {
 
 // TestUndoOfWhatWasSavedAgain: nothing comes back, and the page does not say so.
 func TestUndoOfWhatWasSavedAgain(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	l := s.Save("https://example.com/a")
 	page := s.Follow("/links/"+l.ID+"/delete", nil)
 	s.Save("https://example.com/a")
@@ -55,7 +55,7 @@ func TestUndoOfWhatWasSavedAgain(t *testing.T) {
 }
 
 func TestBackStaysHere(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	for _, away := range []string{"https://evil.example/", "//evil.example/links", "/\\evil.example", "javascript:alert(1)", "/admin/jobs"} {
 		l := s.Save("https://example.com/a")
 		got := s.Post("/links/bulk", url.Values{"id": {l.ID}, "action": {"expire"}, "back": {away}}).Header.Get("Location")
@@ -67,7 +67,7 @@ func TestBackStaysHere(t *testing.T) {
 }
 
 func TestBulkRefreshShowsProgress(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	l, m := s.Save("https://example.com/a"), s.Save("https://example.com/b")
 	page := s.Follow("/links/bulk", url.Values{"id": {l.ID, m.ID}, "action": {"refresh"}, "back": {"/links?tag=go"}})
 	apptest.WantText(t, page, "#progress", "0 of 2 links")
@@ -76,7 +76,7 @@ func TestBulkRefreshShowsProgress(t *testing.T) {
 		t.Error("a browser without JavaScript never asks again")
 	}
 	for range 2 {
-		refreshOne(s.App)
+		refreshOne(s)
 	}
 	path := page.Find("#progress").AttrOr("hx-get", "")
 	part := s.Part(path)

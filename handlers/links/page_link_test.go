@@ -12,7 +12,7 @@ import (
 )
 
 func TestLinkPage(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Web.Set("https://example.com/a", links.Page{
 		Status: 200, URL: "https://example.com/a", Title: "Fetched",
 		OpenGraph: links.OpenGraph{Description: hostile, SiteName: "The site", Image: "https://example.com/i.png"},

@@ -15,7 +15,7 @@ import (
 )
 
 func TestSaveWithoutJavaScript(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Web.Set("https://example.com/x", links.Page{Status: 200, URL: "https://example.com/x", Title: hostile})
 	a := s.Follow("/links", url.Values{"url": {"example.com/x"}, "tags": {"Go, web dev,"}, "notes": {"why"}})
 	apptest.WantText(t, a, ".flash", "Saved: "+hostile)
@@ -34,7 +34,7 @@ func TestSaveWithoutJavaScript(t *testing.T) {
 // TestNotesForAKnownLinkAreKept: what was typed for a link that was saved
 // before stands with its notes.
 func TestNotesForAKnownLinkAreKept(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	for _, notes := range []string{"first", "second", "second"} {
 		s.Follow("/links", url.Values{"url": {"https://example.com/a"}, "notes": {notes}})
 	}
@@ -45,7 +45,7 @@ func TestNotesForAKnownLinkAreKept(t *testing.T) {
 }
 
 func TestSaveErrorsStandNextToTheirField(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Web.Set("https://example.com/404", links.Page{Status: 404, URL: "https://example.com/404"})
 	s.Web.Set("https://nohost.example", &links.FetchError{Reason: "host not found"})
 	s.Web.Set("https://full.example", &links.FetchError{Reason: "too many fetches", Busy: true, RetryAfter: 5 * time.Second})
@@ -88,7 +88,7 @@ func TestSaveErrorsStandNextToTheirField(t *testing.T) {
 }
 
 func TestSearch(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Web.Set("https://example.com/h", links.Page{Status: 200, URL: "https://example.com/h", Title: "Hypermedia"})
 	s.Save("https://example.com/h", "web")
 	s.Save("https://example.com/other", "go")
@@ -128,7 +128,7 @@ func TestSearch(t *testing.T) {
 }
 
 func TestPreview(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Web.Set("https://example.com/p", links.Page{
 		Status: 200, URL: "https://example.com/p", Title: hostile,
 		OpenGraph: links.OpenGraph{Image: "javascript:alert(1)", Description: "What it is"},
@@ -138,7 +138,7 @@ func TestPreview(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/links/preview", strings.NewReader(url.Values{"url": {u}}.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("HX-Request", "true")
-		return s.Do(r)
+		return s.Browse(r)
 	}
 	a := preview("https://example.com/p")
 	apptest.WantText(t, a, "strong", hostile)
@@ -162,7 +162,7 @@ func TestPreview(t *testing.T) {
 }
 
 func TestCompleteTags(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Save("https://example.com/a", "golang", "gopher", "web")
 	a := s.Part("/links/tags?tags=" + url.QueryEscape("web, go"))
 	apptest.WantCount(t, a, "option", 2)
@@ -172,7 +172,7 @@ func TestCompleteTags(t *testing.T) {
 }
 
 func TestConstantNumberOfQueries(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Save("https://example.com/first", "a", "b")
 	paths := []string{"/", "/links", "/links?q=example", "/links?sort=popular", "/tags"}
 	few := map[string]int64{}

@@ -14,7 +14,7 @@ import (
 )
 
 func TestRenameAsksBeforeItMerges(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Save("https://example.com/a", "golang")
 	s.Save("https://example.com/b", "Go")
 	a := s.Get("/tags?q=golang")
@@ -42,7 +42,7 @@ func TestRenameAsksBeforeItMerges(t *testing.T) {
 // statements of the request.
 func TestRenameTag_TargetVanishesMeanwhile(t *testing.T) {
 	for n := 1; ; n++ {
-		s := apptest.NewSite(t)
+		s := apptest.New(t)
 		s.Save("https://a.test", "from")
 		l := s.Save("https://b.test", "into")
 		from, into := tagID(s, "from"), tagID(s, "into")
@@ -70,7 +70,7 @@ func TestRenameTag_TargetVanishesMeanwhile(t *testing.T) {
 
 // Clients merge the same tags at once, while others save links with them.
 func TestRenameTag_ConcurrentMerges(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	var links []string
 	for i := range 4 {
 		links = append(links, s.Save(fmt.Sprintf("https://a.test/%d", i), "one", "two").ID)
@@ -104,7 +104,7 @@ func TestRenameTag_ConcurrentMerges(t *testing.T) {
 }
 
 // tagID is the id of a tag, "" if there is none.
-func tagID(s *apptest.Site, name string) string {
+func tagID(s *apptest.App, name string) string {
 	s.Helper()
 	tags, err := s.Links.Tags(s.Context(), name, links.TagsByName, models.Page{Number: 1, Size: 100})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // TestEveryPageWhenEmpty opens every page that needs no parameter in an empty database.
 func TestEveryPageWhenEmpty(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	for path, want := range map[string]string{
 		"/":               "Paste a link",
 		"/links":          "Nothing saved yet",
@@ -65,7 +65,7 @@ func TestEveryPageWhenEmpty(t *testing.T) {
 }
 
 func TestPartOrPage(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Save("https://example.com/a", "go")
 	for path, part := range map[string]string{"/links": "#results", "/tags": "#results", "/admin/jobs": "#jobs"} {
 		a := s.Part(path)
@@ -75,7 +75,7 @@ func TestPartOrPage(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 		r.Header.Set("HX-Request", "true")
 		r.Header.Set("HX-History-Restore-Request", "true")
-		apptest.WantCount(t, s.Do(r), "nav[aria-label=Main]", 1)
+		apptest.WantCount(t, s.Browse(r), "nav[aria-label=Main]", 1)
 	}
 	if got := s.Part("/links?q=go&health=&tag=").Header.Get("HX-Replace-Url"); got != "/links?q=go" {
 		t.Errorf("the address bar would show %q", got)
@@ -85,17 +85,17 @@ func TestPartOrPage(t *testing.T) {
 // TestReaderGone: a page that nobody waits for any more must not go round in
 // circles between what failed and the page that says so.
 func TestReaderGone(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if a := s.Do(httptest.NewRequestWithContext(ctx, http.MethodGet, "/links", nil)); a.StatusCode == http.StatusOK {
+	if a := s.Browse(httptest.NewRequestWithContext(ctx, http.MethodGet, "/links", nil)); a.StatusCode == http.StatusOK {
 		t.Errorf("status %d", a.StatusCode)
 	}
 }
 
 // TestUnknownFilesAreProblems: also under /static/ an error is a page or a problem.
 func TestUnknownFilesAreProblems(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	for _, path := range []string{"/static/", "/static/x/none.css"} {
 		page := s.Get(path)
 		apptest.WantStatus(t, page, http.StatusNotFound)

@@ -24,17 +24,17 @@ const (
 )
 
 // server is a server with what tests of short links need.
-type server struct{ *apptest.Server }
+type server struct{ *apptest.App }
 
 func newServer(t testing.TB, change ...func(*apptest.Setup)) *server {
 	t.Helper()
-	return &server{apptest.NewServer(t, change...)}
+	return &server{apptest.New(t, change...)}
 }
 
 // eachEngine runs a test of a server on each database engine.
 func eachEngine(t *testing.T, test func(s *server)) {
 	t.Helper()
-	apptest.EachEngine(t, func(s *apptest.Server) { test(&server{s}) })
+	apptest.EachEngine(t, func(s *apptest.App) { test(&server{s}) })
 }
 
 // eachCache runs a test of redirects on each engine, with the cache in this
@@ -124,13 +124,13 @@ func writeVisits(a *apptest.App) {
 }
 
 // visit counts n visits of a short link and writes them down.
-func visit(s *apptest.Site, key string, n int, v shortlinks.Visitor) {
+func visit(s *apptest.App, key string, n int, v shortlinks.Visitor) {
 	s.Helper()
 	for range n {
 		_, err := s.ShortLinks.Visit(s.Context(), key, v)
 		s.Must(err)
 	}
-	writeVisits(s.App)
+	writeVisits(s)
 }
 
 // leads fails unless a path redirects to a destination.

@@ -28,7 +28,7 @@ var (
 const hostile = `<script>alert(1)</script>"><img src=x onerror=alert(2)>`
 
 func TestShortPage(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	a := s.Get("/short")
 	apptest.WantText(t, a, ".empty", "No short links yet")
 	apptest.WantCount(t, a, ".filters nav", 0)
@@ -75,14 +75,14 @@ func TestShortPage(t *testing.T) {
 
 // TestShortHostOnPages: pages show the addresses at SHORT_HOST if there is one.
 func TestShortHostOnPages(t *testing.T) {
-	s := apptest.NewSite(t, apptest.Set("PUBLIC_URL", "https://links.example"), apptest.Set("SHORT_HOST", "lnk.example"))
+	s := apptest.New(t, apptest.Set("PUBLIC_URL", "https://links.example"), apptest.Set("SHORT_HOST", "lnk.example"))
 	s.Shorten("https://example.com", "Spring")
 	apptest.WantText(t, s.Get("/short/Spring"), ".short-address", "https://lnk.example/Spring")
 	apptest.WantText(t, s.Get("/short"), "#prefix", "lnk.example/")
 }
 
 func TestShortPart(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Shorten("https://example.com", "Spring")
 	for path, part := range map[string]string{"/short": "#short-links", "/short?q=spring&status=active": "#short-links", "/short/Spring": "#now", "/short/Spring?days=90": "#now"} {
 		a := s.Part(path)
@@ -94,7 +94,7 @@ func TestShortPart(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 		r.Header.Set("HX-Request", "true")
 		r.Header.Set("HX-History-Restore-Request", "true")
-		apptest.WantCount(t, s.Do(r), "nav[aria-label=Main]", 1)
+		apptest.WantCount(t, s.Browse(r), "nav[aria-label=Main]", 1)
 	}
 	if got := s.Part("/short?done=disabled").Header.Get("HX-Trigger"); !strings.Contains(got, `{"say":{"text":"Disabled.`) {
 		t.Errorf("the part says %q", got)
@@ -102,7 +102,7 @@ func TestShortPart(t *testing.T) {
 }
 
 func TestShortErrorsStandNextToTheirField(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Shorten("https://example.com", "Spring")
 	typed := url.Values{
 		"long_url": {"https://example.com/new"}, "short_key": {"Summer"}, "title": {"kept <b>"}, "ends": {"at"}, "ends_at": {"2030-01-02T03:04"}, "max_visits": {"12"},
@@ -161,7 +161,7 @@ func TestShortErrorsStandNextToTheirField(t *testing.T) {
 }
 
 func TestShortFilters(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Shorten("https://alpha.example/a", "Alpha", func(n *shortlinks.New) { n.Title = "The first" })
 	s.Shorten("https://beta.example/b", "Beta", func(n *shortlinks.New) { n.TTL = time.Hour })
 	s.Shorten("https://beta.example/c", "Gamma")
@@ -189,7 +189,7 @@ func TestShortFilters(t *testing.T) {
 }
 
 func TestShortByCursor(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	for i := range 103 {
 		s.Shorten(fmt.Sprintf("https://example.com/%d", i), fmt.Sprintf("Key%d", i))
 	}
@@ -217,7 +217,7 @@ func TestShortByCursor(t *testing.T) {
 }
 
 func TestShortConstantNumberOfQueries(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	l := s.Save("https://example.com/first")
 	s.Shorten("https://example.com/first", "First")
 	add := func(n int) {

@@ -16,7 +16,7 @@ import (
 // TestEditShortLinkOnItsPage: edits are stored, and an end that is not edited keeps
 // its seconds.
 func TestEditShortLinkOnItsPage(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	end := s.ShortLinks.Now().Add(3*time.Hour + 17*time.Second)
 	s.Shorten("https://example.com", "Spring", func(n *shortlinks.New) { n.ExpiresAt = end })
 	a := s.Get("/short/Spring?edit=1")
@@ -49,14 +49,14 @@ func TestEditShortLinkOnItsPage(t *testing.T) {
 // TestBlockedShortLink: the page of a short link to a blocked host says what its
 // visitors see.
 func TestBlockedShortLink(t *testing.T) {
-	before := apptest.NewSite(t)
+	before := apptest.New(t)
 	before.Shorten("https://bad.example", "Spring")
-	s := apptest.NewSite(t, apptest.On(before.DB), apptest.Set("SHORT_BLOCKED_HOSTS", "bad.example"))
+	s := apptest.New(t, apptest.On(before.DB), apptest.Set("SHORT_BLOCKED_HOSTS", "bad.example"))
 	apptest.WantText(t, s.Get("/short/Spring"), ".state", "This short link leads to an address that this server does not link to. Visitors see that.")
 }
 
 func TestExtendShortLink(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	end := s.ShortLinks.Now().Add(3 * time.Hour)
 	s.Shorten("https://example.com", "Spring", func(n *shortlinks.New) { n.ExpiresAt = end })
 	ends := func() models.Time {
@@ -96,7 +96,7 @@ func TestExtendShortLink(t *testing.T) {
 }
 
 func TestDisableDeleteAndUndo(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Shorten("https://example.com", "Spring")
 	visit(s, "Spring", 2, somebody)
 	a := s.Follow("/short/Spring/disabled", url.Values{"disabled": {"true"}, "back": {"/short?q=spring&status=active"}})
@@ -120,7 +120,7 @@ func TestDisableDeleteAndUndo(t *testing.T) {
 }
 
 func TestVisitsOnPages(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Shorten("https://example.com", "Spring")
 	a := s.Get("/short/Spring")
 	apptest.WantText(t, a, ".chart", "No visits in this time")
@@ -151,7 +151,7 @@ func TestVisitsOnPages(t *testing.T) {
 
 // TestShortenALink: one click on a saved link shortens it, once.
 func TestShortenALink(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	l := s.Save("https://example.com/x")
 	a := s.Submit(s.Get("/links/"+l.ID), `form[action$="/shorten"]`)
 	apptest.WantText(t, a, ".flash", "The link has a short address.")
@@ -178,7 +178,7 @@ func TestShortenALink(t *testing.T) {
 }
 
 func TestShortQR(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Shorten("https://example.com", "Spring")
 	a := s.Get("/short/Spring/qr.svg")
 	want, err := qr.SVG("http://127.0.0.1:8080/s/Spring")

@@ -15,8 +15,8 @@ import (
 )
 
 func TestCreateIdempotencyByURL(t *testing.T) {
-	s := apptest.NewServer(t)
-	id := s.Watch("http://example.com/")
+	s := apptest.New(t)
+	id := s.Watch("http://example.com/", "").ID
 	a := s.Do("POST", "/v1/targets", `{"url":"HTTP://EXAMPLE.com:80","name":"other"}`)
 	if got := a.Want(http.StatusOK); got["id"] != id || got["name"] != "" || a.Header.Get("Location") != "/v1/targets/"+id {
 		t.Errorf("got %v, %v", got, a.Header)
@@ -24,8 +24,8 @@ func TestCreateIdempotencyByURL(t *testing.T) {
 }
 
 func TestCreateIdempotencyByKey(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		post := func(on *apptest.Server, key, body string) apptest.Answer {
+	apptest.EachEngine(t, func(s *apptest.App) {
+		post := func(on *apptest.App, key, body string) apptest.Answer {
 			return on.Send("POST", "/v1/targets", "application/json", body, "Idempotency-Key", key)
 		}
 		id := post(s, "key-1", `{"url":"https://a.test"}`).Want(http.StatusCreated)["id"]
@@ -34,7 +34,7 @@ func TestCreateIdempotencyByKey(t *testing.T) {
 				s.Errorf("%s: %v, want %v", body, got, id)
 			}
 		}
-		restarted := apptest.NewServer(s.TB, apptest.On(s.DB))
+		restarted := apptest.New(s.TB, apptest.On(s.DB))
 		if got := post(restarted, "key-1", `{"url":"https://c.test"}`).Want(http.StatusOK)["id"]; got != id {
 			s.Errorf("after a restart: %v, want %v", got, id)
 		}
@@ -57,7 +57,7 @@ func TestCreateIdempotencyByKey(t *testing.T) {
 }
 
 func TestCreateIdempotencyAtOnce(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
+	apptest.EachEngine(t, func(s *apptest.App) {
 		for name, post := range map[string]func(i int) apptest.Answer{
 			"same URL": func(int) apptest.Answer { return s.Do("POST", "/v1/targets", `{"url":"https://same.test"}`) },
 			"same key": func(i int) apptest.Answer {
@@ -98,10 +98,10 @@ func TestCreateIdempotencyAtOnce(t *testing.T) {
 // TestCursorPagination walks the list while targets come and go. All were
 // created at the same time: the id alone tells them apart.
 func TestCursorPagination(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
+	apptest.EachEngine(t, func(s *apptest.App) {
 		var ids []string
 		for i := range 12 {
-			ids = append(ids, s.Watch(fmt.Sprintf("https://h%d.test", i)))
+			ids = append(ids, s.Watch(fmt.Sprintf("https://h%d.test", i), "").ID)
 		}
 		del := func(i int) { s.Do("DELETE", "/v1/targets/"+ids[i], "").Want(http.StatusNoContent) }
 		var seen []string
@@ -119,7 +119,7 @@ func TestCursorPagination(t *testing.T) {
 				del(2) // the token's own
 				del(5) // is to come
 			case 1:
-				ids = append(ids, s.Watch("https://new.test"))
+				ids = append(ids, s.Watch("https://new.test", "").ID)
 			}
 		}
 		if want := slices.Delete(slices.Clone(ids), 5, 6); !slices.Equal(seen, want) {

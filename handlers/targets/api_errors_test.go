@@ -12,8 +12,8 @@ import (
 // A refused request for targets or status pages is answered with a whole problem,
 // which never shows what was sent, and stores nothing.
 func TestTargetErrors(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		id := s.Watch("https://example.com")
+	apptest.EachEngine(t, func(s *apptest.App) {
+		id := s.Watch("https://example.com", "").ID
 		at, results := "/v1/targets/"+id, "/v1/targets/"+id+"/results"
 		unknown := models.NewID(models.KindTarget)
 		check(s, id, foundUp, foundUp)
@@ -157,8 +157,8 @@ func TestTargetErrors(t *testing.T) {
 }
 
 func TestTargetMediaType(t *testing.T) {
-	s := apptest.NewServer(t)
-	at := "/v1/targets/" + s.Watch("https://example.com")
+	s := apptest.New(t)
+	at := "/v1/targets/" + s.Watch("https://example.com", "").ID
 	for _, ct := range []string{"text/plain", "application/x-www-form-urlencoded", ""} {
 		s.Send("POST", "/v1/targets", ct, `{"url":"https://a.test"}`).Problem(http.StatusUnsupportedMediaType, "unsupported-media-type", "")
 		s.Send("PATCH", at, ct, `{}`).Problem(http.StatusUnsupportedMediaType, "unsupported-media-type", "")

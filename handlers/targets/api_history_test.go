@@ -10,8 +10,8 @@ import (
 )
 
 func TestTargetResults(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		id, other := s.Watch("https://a.test"), s.Watch("https://b.test")
+	apptest.EachEngine(t, func(s *apptest.App) {
+		id, other := s.Watch("https://a.test", "").ID, s.Watch("https://b.test", "").ID
 		at := "/v1/targets/" + id + "/results"
 		start := s.Clock.Now()
 		check(s, id, foundUp, foundDown, foundSilent)
@@ -60,8 +60,8 @@ func TestTargetResults(t *testing.T) {
 // TestCursorPaginationOfResults reads page by page while checks go on: what was
 // there at the start is seen once, in the same order.
 func TestCursorPaginationOfResults(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		id, other := s.Watch("https://a.test"), s.Watch("https://b.test")
+	apptest.EachEngine(t, func(s *apptest.App) {
+		id, other := s.Watch("https://a.test", "").ID, s.Watch("https://b.test", "").ID
 		for range 4 {
 			check(s, id, foundUp, foundDown)
 			check(s, other, foundUp)
@@ -83,8 +83,8 @@ func TestCursorPaginationOfResults(t *testing.T) {
 }
 
 func TestTargetOutages(t *testing.T) {
-	apptest.EachEngine(t, func(s *apptest.Server) {
-		id, other := s.Watch("https://a.test"), s.Watch("https://b.test")
+	apptest.EachEngine(t, func(s *apptest.App) {
+		id, other := s.Watch("https://a.test", "").ID, s.Watch("https://b.test", "").ID
 		check(s, other, foundDown)
 		check(s, id, foundUp, foundSilent, foundDown, foundThrottled, foundUp, foundDown)
 		at := "/v1/targets/" + id + "/outages"
@@ -108,8 +108,8 @@ func TestTargetOutages(t *testing.T) {
 }
 
 func TestTargetHistory(t *testing.T) {
-	s := apptest.NewServer(t)
-	id := s.Watch("https://a.test")
+	s := apptest.New(t)
+	id := s.Watch("https://a.test", "").ID
 	at := "/v1/targets/" + id + "/history"
 	none := s.Do("GET", at, "").Want(200)
 	apptest.Has(t, none, map[string]any{"target_id": id, "range": "24h", "since": nil, "checks": 0.0, "up_seconds": 0.0, "down_seconds": 0.0, "uptime": nil, "p50_ms": nil, "p95_ms": nil})

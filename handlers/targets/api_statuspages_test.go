@@ -12,8 +12,8 @@ import (
 )
 
 func TestStatusPages(t *testing.T) {
-	s := apptest.NewServer(t)
-	a, b := s.Watch("https://a.test"), s.Watch("https://b.test")
+	s := apptest.New(t)
+	a, b := s.Watch("https://a.test", "").ID, s.Watch("https://b.test", "").ID
 	added := s.Do("POST", "/v1/status-pages", `{"slug":"shop","title":"The shop","description":"All of it","targets":["`+b+`","`+a+`","`+b+`"]}`)
 	page := added.Want(http.StatusCreated)
 	at := "/v1/status-pages/" + fmt.Sprint(page["id"])

@@ -14,7 +14,7 @@ import (
 )
 
 func TestAddTarget(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	a := s.Do("POST", "/v1/targets", `{"url":"HTTPS://Example.com:443/path/?a=1#section","name":"Shop","interval_seconds":60,
 		"expect":{"status":"200-299, 404","keyword":"cart","keyword_absent":"sorry","max_latency_ms":800}}`)
 	got := a.Want(http.StatusCreated)
@@ -47,7 +47,7 @@ func TestAddTarget(t *testing.T) {
 
 // TestBoundInDigits: bounds are told as people write them.
 func TestBoundInDigits(t *testing.T) {
-	s := apptest.NewServer(t)
+	s := apptest.New(t)
 	a := s.Do("POST", "/v1/targets", `{"url":"https://example.com","interval_seconds":2592001}`)
 	a.Problem(400, "invalid-request", "interval_seconds")
 	if !strings.Contains(a.Body, "2592000") || strings.Contains(a.Body, "e+06") {
@@ -56,8 +56,8 @@ func TestBoundInDigits(t *testing.T) {
 }
 
 func TestTargetTellsWhatChecksFound(t *testing.T) {
-	s := apptest.NewServer(t)
-	id := s.Watch("https://example.com")
+	s := apptest.New(t)
+	id := s.Watch("https://example.com", "").ID
 	for _, c := range []struct {
 		found targets.Result
 		want  map[string]any
@@ -83,8 +83,8 @@ func TestTargetTellsWhatChecksFound(t *testing.T) {
 }
 
 func TestFilterTargets(t *testing.T) {
-	s := apptest.NewServer(t)
-	a, b, c := s.Watch("https://shop.test/a"), s.Watch("https://shop.test:8443/b_c"), s.Watch("https://other.test")
+	s := apptest.New(t)
+	a, b, c := s.Watch("https://shop.test/a", "").ID, s.Watch("https://shop.test:8443/b_c", "").ID, s.Watch("https://other.test", "").ID
 	s.Do("PATCH", "/v1/targets/"+a, `{"name":"Straße"}`).Want(200)
 	s.Do("PATCH", "/v1/targets/"+b, `{"paused":true}`).Want(200)
 	check(s, a, foundDown)
@@ -114,8 +114,8 @@ func TestFilterTargets(t *testing.T) {
 }
 
 func TestEditTarget(t *testing.T) {
-	s := apptest.NewServer(t)
-	at := "/v1/targets/" + s.Watch("https://example.com")
+	s := apptest.New(t)
+	at := "/v1/targets/" + s.Watch("https://example.com", "").ID
 	s.Clock.Advance(time.Minute)
 	expect := func(members ...any) map[string]any {
 		return map[string]any{"expect": map[string]any{
@@ -150,8 +150,8 @@ func TestEditTarget(t *testing.T) {
 }
 
 func TestDeleteAndRestoreTarget(t *testing.T) {
-	s := apptest.NewServer(t)
-	id := s.Watch("https://example.com")
+	s := apptest.New(t)
+	id := s.Watch("https://example.com", "").ID
 	at := "/v1/targets/" + id
 	check(s, id, foundUp)
 	s.Do("POST", at+"/restore", "").Problem(404, "not-found", "")
@@ -172,15 +172,15 @@ func TestDeleteAndRestoreTarget(t *testing.T) {
 		t.Errorf("%d results came back, want 1", n)
 	}
 	s.Do("DELETE", at, "").Want(http.StatusNoContent)
-	if other := s.Watch("https://example.com"); other == id {
+	if other := s.Watch("https://example.com", "").ID; other == id {
 		t.Error("a deleted target was answered as if it were there")
 	}
 	s.Do("POST", at+"/restore", "").Problem(409, "conflict", "")
 }
 
 func TestCheckTarget(t *testing.T) {
-	s := apptest.NewServer(t)
-	id := s.Watch("https://example.com")
+	s := apptest.New(t)
+	id := s.Watch("https://example.com", "").ID
 	at := "/v1/targets/" + id + "/check"
 	s.Do("POST", "/v1/targets/"+models.NewID(models.KindTarget)+"/check", "").Problem(404, "not-found", "")
 	s.Do("PATCH", "/v1/targets/"+id, `{"paused":true}`).Want(200)
@@ -202,7 +202,7 @@ func TestCheckTarget(t *testing.T) {
 		return answered
 	}
 	answered := asked()
-	checkDue(s, id, foundDown)
+	s.Finish(id, targets.Checked{Result: foundDown})
 	got := (<-answered).Want(http.StatusOK)
 	apptest.Has(t, got, map[string]any{
 		"target_id": id, "checked_at": s.Clock.Now().Format(time.RFC3339), "status_code": 404.0, "latency_ms": 3.0,
@@ -214,7 +214,7 @@ func TestCheckTarget(t *testing.T) {
 
 	s.Clock.Advance(time.Second)
 	s.Must(s.Targets.RequestCheck(s.Context(), id))
-	checkDue(s, id, foundThrottled, 90*time.Minute)
+	s.Finish(id, targets.Checked{Result: foundThrottled, RetryAfter: 90 * time.Minute})
 	s.Clock.Advance(30 * time.Minute)
 	resting := s.Do("POST", at, "")
 	resting.Problem(409, "conflict", "")

@@ -28,7 +28,7 @@ type svg struct {
 }
 
 // badge reads a badge, and its label and value.
-func badge(s *apptest.Site, path string) (b svg, words string) {
+func badge(s *apptest.App, path string) (b svg, words string) {
 	s.Helper()
 	a := s.Get(path)
 	if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != "image/svg+xml" {
@@ -48,7 +48,7 @@ func badge(s *apptest.Site, path string) (b svg, words string) {
 }
 
 func TestBadges(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	shop := s.Watch("https://shop.example", "Shop", foundUp, foundUp, foundUp, foundDown)
 	fresh := s.Watch("https://fresh.example", "")
 	publish(s, "ours", "Ours", shop, fresh)
@@ -85,14 +85,14 @@ func TestBadges(t *testing.T) {
 	if got := s.Get("/badge/" + shop.ID + "/uptime.svg").Header.Get("Cache-Control"); got != "public, max-age=60" {
 		t.Errorf("an uptime may be kept: %q", got)
 	}
-	head := s.Do(httptest.NewRequestWithContext(t.Context(), http.MethodHead, "/badge/"+shop.ID+"/status.svg", nil))
+	head := s.Browse(httptest.NewRequestWithContext(t.Context(), http.MethodHead, "/badge/"+shop.ID+"/status.svg", nil))
 	if head.StatusCode != http.StatusOK || head.Header.Get("Content-Type") != "image/svg+xml" {
 		t.Errorf("HEAD: %d %s", head.StatusCode, head.Header.Get("Content-Type"))
 	}
 }
 
 func TestHostileBadge(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	for i, name := range []string{hostile, "a & b < c \uffff\ufffe", `"'` + "`", strings.Repeat("W", 200), "日本語 ürümçi 🚀", "]]>"} {
 		target := s.Watch("https://"+strconv.Itoa(i)+".example", name)
 		publish(s, "p"+strconv.Itoa(i), "P", target)
@@ -110,7 +110,7 @@ func TestHostileBadge(t *testing.T) {
 }
 
 func TestBadgesOnlyOfWhatIsPublic(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	shown, hidden := s.Watch("https://shown.example", "", foundUp), s.Watch("https://hidden.example", "", foundUp)
 	p := publish(s, "ours", "Ours", shown)
 	for path, want := range map[string]int{

@@ -1,7 +1,6 @@
 package targets_test
 
 import (
-	"slices"
 	"time"
 
 	"linkwatch/app/apptest"
@@ -36,36 +35,17 @@ var withPassword = apptest.Set("ADMIN_PASSWORD", "correct horse")
 
 // check records results of a target, each a second after the one before. The
 // target is made due for each of them.
-func check(s *apptest.Server, id string, found ...targets.Result) {
+func check(s *apptest.App, id string, found ...targets.Result) {
 	s.Helper()
 	for _, r := range found {
 		s.Clock.Advance(time.Second)
 		s.Must(s.Targets.RequestCheck(s.Context(), id))
-		checkDue(s, id, r)
+		s.Finish(id, targets.Checked{Result: r})
 	}
-}
-
-// checkDue records a result of a target that is due. pause is the Retry-After of its host.
-func checkDue(s *apptest.Server, id string, r targets.Result, pause ...time.Duration) {
-	s.Helper()
-	holder := s.Holder()
-	due, _, err := s.Targets.Claim(s.Context(), holder, 100)
-	s.Must(err)
-	i := slices.IndexFunc(due, func(t targets.Target) bool { return t.ID == id })
-	if i < 0 {
-		s.Fatalf("%s is not due", id)
-	}
-	r.CheckedAt = s.Targets.Now()
-	found := targets.Checked{Target: due[i], Result: r}
-	if len(pause) > 0 {
-		found.RetryAfter = pause[0]
-	}
-	s.Must(s.Targets.Record(s.Context(), found))
-	s.Must(s.Targets.ReleaseOthers(s.Context(), holder)) // gives the others back
 }
 
 // publish adds a status page of targets.
-func publish(s *apptest.Site, slug, title string, ts ...targets.Target) targets.StatusPage {
+func publish(s *apptest.App, slug, title string, ts ...targets.Target) targets.StatusPage {
 	s.Helper()
 	e := targets.PageSettings{Slug: slug, Title: title, Description: "What we run."}
 	for _, t := range ts {

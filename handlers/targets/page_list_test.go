@@ -16,7 +16,7 @@ import (
 )
 
 func TestWatchPages(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	a := s.Get("/watch")
 	apptest.WantText(t, a, ".empty", "Nothing is watched yet")
 	apptest.WantCount(t, a, ".filters nav", 0)
@@ -82,7 +82,7 @@ func TestWatchPages(t *testing.T) {
 }
 
 func TestWatchPart(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	id := s.Watch("https://example.com", "One").ID
 	for path, part := range map[string]string{"/watch": "#targets", "/watch?status=pending&q=one": "#targets", "/watch/" + id: "#now"} {
 		a := s.Part(path)
@@ -94,7 +94,7 @@ func TestWatchPart(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 		r.Header.Set("HX-Request", "true")
 		r.Header.Set("HX-History-Restore-Request", "true")
-		apptest.WantCount(t, s.Do(r), "nav[aria-label=Main]", 1)
+		apptest.WantCount(t, s.Browse(r), "nav[aria-label=Main]", 1)
 	}
 	if got := s.Part("/watch?done=stopped").Header.Get("HX-Trigger"); !strings.Contains(got, `{"say":{"text":"Paused.`) {
 		t.Errorf("the part says %q", got)
@@ -106,7 +106,7 @@ func TestWatchPart(t *testing.T) {
 }
 
 func TestWatchErrorsStandNextToTheirField(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	id := s.Watch("https://example.com", "One").ID
 	typed := url.Values{
 		"url": {"https://example.com/new"}, "name": {"kept <b>"}, "interval_seconds": {"300"},
@@ -176,7 +176,7 @@ func TestWatchErrorsStandNextToTheirField(t *testing.T) {
 }
 
 func TestWatchFilters(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Watch("https://down.example.com/a", "Alpha")
 	s.Watch("https://up.example.com", "Beta")
 	s.Watch("https://up.example.com/two", "")
@@ -220,7 +220,7 @@ func TestWatchFilters(t *testing.T) {
 
 // TestPagesAreUTF8, whatever is sent.
 func TestPagesAreUTF8(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Watch("https://example.com", "One")
 	for name, a := range map[string]apptest.Page{
 		"host": s.Get("/watch?host=%ff"), "q": s.Get("/watch?q=a%ffb"), "url": s.Get("/watch?url=%ff"),
@@ -233,7 +233,7 @@ func TestPagesAreUTF8(t *testing.T) {
 }
 
 func TestWatchByCursor(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	for i := range 203 {
 		s.Watch(fmt.Sprintf("https://example.com/%d", i), fmt.Sprintf("T%d", i))
 	}
@@ -260,7 +260,7 @@ func TestWatchByCursor(t *testing.T) {
 }
 
 func TestWatchConstantNumberOfQueries(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	first := s.Watch("https://example.com/first", "First").ID
 	s.Save("https://example.com/first")
 	s.CheckDue(isDown)

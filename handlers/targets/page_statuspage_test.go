@@ -19,7 +19,7 @@ import (
 )
 
 func TestStatusPageIsPublic(t *testing.T) {
-	s := apptest.NewSite(t, withPassword)
+	s := apptest.New(t, withPassword)
 	shop := s.Watch("https://secret-host.example/path", "Shop", foundUp, foundDown)
 	publish(s, "ours", "Ours", shop)
 	badge := "/badge/" + shop.ID
@@ -65,7 +65,7 @@ func TestStatusPageIsPublic(t *testing.T) {
 }
 
 func TestStatusPageSaysHowThingsAre(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	up := s.Watch("https://up.example", "Alpha", foundUp)
 	down := s.Watch("https://down.example", "Beta", foundUp, foundDown)
 	fresh := s.Watch("https://new.example", "")
@@ -106,7 +106,7 @@ func TestStatusPageSaysHowThingsAre(t *testing.T) {
 }
 
 func TestStatusPageDays(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	shop := s.Watch("https://shop.example", "Shop", foundUp, foundUp)
 	s.Clock.Advance(48 * time.Hour)
 	s.Record(shop, foundDown)
@@ -128,7 +128,7 @@ func TestStatusPageDays(t *testing.T) {
 }
 
 func TestStatusPageLive(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	publish(s, "ours", "Ours", s.Watch("https://shop.example", "Shop", foundUp))
 	a := s.Part("/status/ours")
 	apptest.WantCount(t, a, "#now", 1)
@@ -143,7 +143,7 @@ func TestStatusPageLive(t *testing.T) {
 }
 
 func TestHostileStatusPage(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	shop := s.Watch("https://shop.example", hostile, foundDown)
 	p, err := s.Targets.AddPage(t.Context(), targets.PageSettings{
 		Slug: "ours", Title: hostile, Description: hostile, TargetIDs: []string{shop.ID},
@@ -158,7 +158,7 @@ func TestHostileStatusPage(t *testing.T) {
 }
 
 func TestStatusPageQueries(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	var ts []targets.Target
 	for i := range 12 {
 		ts = append(ts, s.Watch(fmt.Sprintf("https://%d.example", i), "", foundUp, foundDown))
@@ -180,13 +180,13 @@ func TestStatusPageQueries(t *testing.T) {
 }
 
 func TestNoSuchStatusPage(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	a := s.Get("/status/none")
 	apptest.WantStatus(t, a, http.StatusNotFound)
 	apptest.WantText(t, a, "h1", "Not found")
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/status/none", nil)
 	r.Header.Set("Accept", "*/*")
-	if a = s.Do(r); a.StatusCode != 404 || a.Header.Get("Content-Type") != "application/problem+json" {
+	if a = s.Browse(r); a.StatusCode != 404 || a.Header.Get("Content-Type") != "application/problem+json" {
 		t.Errorf("a program gets %d %s", a.StatusCode, a.Header.Get("Content-Type"))
 	}
 	long := s.Get("/status/" + strings.Repeat("x", 3000))
@@ -215,7 +215,7 @@ type atom struct {
 }
 
 // feed reads an Atom feed.
-func feed(s *apptest.Site, path string) (atom, apptest.Page) {
+func feed(s *apptest.App, path string) (atom, apptest.Page) {
 	s.Helper()
 	a := s.Get(path)
 	if got := a.Header.Get("Content-Type"); got != "application/atom+xml; charset=utf-8" {
@@ -227,7 +227,7 @@ func feed(s *apptest.Site, path string) (atom, apptest.Page) {
 }
 
 func TestStatusFeed(t *testing.T) {
-	s := apptest.NewSite(t, apptest.Set("PUBLIC_URL", "https://status.example.org"))
+	s := apptest.New(t, apptest.Set("PUBLIC_URL", "https://status.example.org"))
 	name := "Shop & <b>\uffff"
 	shop := s.Watch("https://shop.example", name, foundUp, foundDown)
 	publish(s, "ours", "Ours & theirs", shop)
@@ -250,7 +250,7 @@ func TestStatusFeed(t *testing.T) {
 
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/status/ours/feed", nil)
 	r.Header.Set("If-None-Match", a.Header.Get("ETag"))
-	if again := s.Do(r); again.StatusCode != http.StatusNotModified || again.HTML != "" {
+	if again := s.Browse(r); again.StatusCode != http.StatusNotModified || again.HTML != "" {
 		t.Errorf("the same feed again: %d", again.StatusCode)
 	}
 
@@ -261,7 +261,7 @@ func TestStatusFeed(t *testing.T) {
 		!strings.HasSuffix(f.Entries[0].Title, ": the outage ended after 1 min") || f.Entries[0].Updated != f.Updated {
 		t.Errorf("the entries are %+v, updated %s", f.Entries, f.Updated)
 	}
-	if again := s.Do(r); again.StatusCode != http.StatusOK {
+	if again := s.Browse(r); again.StatusCode != http.StatusOK {
 		t.Errorf("another feed than before: %d", again.StatusCode)
 	}
 	whole := s.Get("/status/ours")

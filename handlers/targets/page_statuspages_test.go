@@ -39,7 +39,7 @@ func wantChoice(t *testing.T, a apptest.Page, chosen, others string) {
 }
 
 func TestStatusPagesEmpty(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	apptest.WantText(t, s.Get("/status"), ".empty", "No status pages yet")
 	a := s.Get("/status/new")
 	apptest.WantText(t, a, "#choices", "No target is watched yet")
@@ -48,7 +48,7 @@ func TestStatusPagesEmpty(t *testing.T) {
 }
 
 func TestPublishWithoutJavaScript(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	a, b, c := s.Watch("https://a.example", "A"), s.Watch("https://b.example", "B"), s.Watch("https://c.example", "C")
 	wantChoice(t, s.Get("/status/new"), "", "A B C")
 
@@ -114,13 +114,13 @@ func TestPublishWithoutJavaScript(t *testing.T) {
 }
 
 func TestStatusChoicesForHTMX(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	a := s.Watch("https://a.example", "A")
 	s.Watch("https://b.example", "B")
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/status", strings.NewReader(url.Values{"target": {a.ID}, "find": {"b"}}.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("HX-Request", "true")
-	part := s.Do(r)
+	part := s.Browse(r)
 	apptest.WantStatus(t, part, http.StatusOK)
 	apptest.WantCount(t, part, "form, header", 0)
 	wantChoice(t, part, "A", "B")
@@ -128,7 +128,7 @@ func TestStatusChoicesForHTMX(t *testing.T) {
 
 // However many targets are chosen that the search does not find: as many queries.
 func TestStatusChoiceQueries(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	form := url.Values{"find": {"nothing like it"}, "look": {"yes"}}
 	var few int64
 	for i := range 30 {
@@ -153,7 +153,7 @@ func TestStatusChoiceQueries(t *testing.T) {
 }
 
 func TestStatusErrorsStandNextToTheirField(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	shop := s.Watch("https://shop.example", "Shop")
 	gone := s.Watch("https://gone.example", "Gone")
 	s.Must(s.Targets.Delete(t.Context(), gone.ID))
@@ -201,7 +201,7 @@ func TestStatusErrorsStandNextToTheirField(t *testing.T) {
 }
 
 func TestChecksPage(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	shop := s.Watch("https://shop.example", "Shop", foundUp, foundDown, foundThrottled)
 	other := s.Watch("https://other.example", "", foundSilent)
 	a := s.Get("/admin/checks")
@@ -242,7 +242,7 @@ func TestChecksPage(t *testing.T) {
 // TestChecksPageOlder walks through the whole history: each check once, the
 // newest first, and the older ones stand still.
 func TestChecksPageOlder(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	shop := s.Watch("https://shop.example", "Shop")
 	for range 120 {
 		s.Record(shop, foundUp)
@@ -265,7 +265,7 @@ func TestChecksPageOlder(t *testing.T) {
 }
 
 func TestChecksPageQueries(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Watch("https://first.example", "", foundUp)
 	few := s.Count("/admin/checks")
 	for i := range 12 {

@@ -14,7 +14,7 @@ import (
 )
 
 func TestDeleteTargetAndUndo(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	id := s.Watch("https://example.com", "One").ID
 	s.CheckDue(isUp)
 	a := s.Follow("/watch/"+id+"/delete", nil)
@@ -35,7 +35,7 @@ func TestDeleteTargetAndUndo(t *testing.T) {
 
 // TestCheckNowOnPages: the page waits for what the check finds and says it.
 func TestCheckNowOnPages(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	id := s.Watch("https://example.com", "One").ID
 	<-s.Targets.Wanted() // by the new target
 	s.CheckDue(isUp)
@@ -79,7 +79,7 @@ func TestCheckNowOnPages(t *testing.T) {
 }
 
 func TestCertificateEnds(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	ends := map[string]time.Duration{"/soon": 9 * 24 * time.Hour, "/ended": -time.Hour, "/far": 15 * 24 * time.Hour}
 	ids := map[string]string{}
 	for path := range ends {
@@ -100,7 +100,7 @@ func TestCertificateEnds(t *testing.T) {
 
 // TestWatchALink: one click on a link watches it, and its history stands there.
 func TestWatchALink(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	s.Web.Set("https://example.com/x", links.Page{Status: 200, URL: "https://example.com/x", Title: hostile + strings.Repeat("é", targets.MaxName)})
 	l := s.Save("https://example.com/x")
 	a := s.Get("/links/" + l.ID)

@@ -13,7 +13,7 @@ import (
 // Wherever an uptime is shown it is the same, to the digit, and says since when
 // it counts where the history does not fill the range.
 func TestUptimeIsTheSameEverywhere(t *testing.T) {
-	s := apptest.NewSite(t)
+	s := apptest.New(t)
 	month := 30 * 24 * 3600
 	shop := s.Watch("https://shop.example", "Shop")
 	_, err := s.Targets.Edit(t.Context(), shop.ID, targets.Edit{IntervalSeconds: &month})

@@ -98,7 +98,7 @@ func (m *Memory) isComplete(key string, upTo int64) bool {
 
 // asOf returns a time before which no change was committed that is missing in an
 // entry of this cache.
-func (m *Memory) asOf(h held) time.Duration {
+func (m *Memory) asOf(h *held) time.Duration {
 	if v := m.horizon.Load(); h.upTo >= v.floor {
 		return max(h.asOf, v.looked)
 	}

@@ -7,36 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
-
-	"linkwatch/models"
-	"linkwatch/models/modelstest"
 )
-
-// Server is the program behind a real listener, as programs meet it.
-type Server struct {
-	*App
-	URL string
-}
-
-// NewServer starts a server over a fresh database.
-func NewServer(t testing.TB, change ...func(*Setup)) *Server {
-	t.Helper()
-	a := New(t, change...)
-	ts := httptest.NewServer(a.Handler)
-	t.Cleanup(ts.Close)
-	return &Server{a, ts.URL}
-}
-
-// EachEngine runs a test of a server on each database engine.
-func EachEngine(t *testing.T, test func(s *Server)) {
-	t.Helper()
-	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(NewServer(t, On(db))) })
-}
 
 // Answer is a response that was read to its end.
 type Answer struct {
@@ -48,56 +23,48 @@ type Answer struct {
 }
 
 // Do sends body ("" = none) as JSON.
-func (s *Server) Do(method, path, body string) Answer {
-	s.Helper()
-	return s.Send(method, path, "application/json", body)
+func (a *App) Do(method, path, body string) Answer {
+	a.Helper()
+	return a.Send(method, path, "application/json", body)
 }
 
 // Send sends body ("" = none) with headers, given as name and value in turn.
-func (s *Server) Send(method, path, contentType, body string, headers ...string) Answer {
-	s.Helper()
-	req, err := http.NewRequestWithContext(s.Context(), method, s.URL+path, strings.NewReader(body))
-	if err != nil {
-		s.Fatal(err)
-	}
+func (a *App) Send(method, path, contentType, body string, headers ...string) Answer {
+	a.Helper()
 	if body != "" {
-		req.Header.Set("Content-Type", contentType)
+		headers = append([]string{"Content-Type", contentType}, headers...)
 	}
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	res, err := http.DefaultClient.Do(req)
+	answer, err := a.exchange(a.Context(), http.DefaultClient, method, path, body, headers)
 	if err != nil {
-		s.Fatal(err)
+		a.Fatal(err)
 	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		s.Fatal(err)
+	if answer.Header.Get("X-Request-Id") == "" {
+		a.Errorf("%s: no X-Request-Id", answer.Call)
 	}
-	if res.Header.Get("X-Request-Id") == "" {
-		s.Errorf("%s %s: no X-Request-Id", method, path)
+	if strings.Contains(answer.Body, "$schema") {
+		a.Errorf("%s: the answer holds $schema", answer.Call)
 	}
-	if strings.Contains(string(b), "$schema") {
-		s.Errorf("%s %s: the answer holds $schema", method, path)
-	}
-	return Answer{s.TB, method + " " + path, res.StatusCode, res.Header, string(b)}
+	return answer
 }
 
 // Ask sends a request without a body and does not follow redirects. headers are
 // name and value in turn; Host among them is the host that is asked for.
-func (s *Server) Ask(method, path string, headers ...string) Answer {
-	s.Helper()
-	a, err := s.TryAsk(method, path, headers...)
+func (a *App) Ask(method, path string, headers ...string) Answer {
+	a.Helper()
+	answer, err := a.TryAsk(method, path, headers...)
 	if err != nil {
-		s.Fatal(err)
+		a.Fatal(err)
 	}
-	return a
+	return answer
 }
 
 // TryAsk is Ask for any goroutine.
-func (s *Server) TryAsk(method, path string, headers ...string) (Answer, error) {
-	req, err := http.NewRequestWithContext(context.Background(), method, s.URL+path, nil)
+func (a *App) TryAsk(method, path string, headers ...string) (Answer, error) {
+	return a.exchange(context.Background(), noFollow, method, path, "", headers)
+}
+
+func (a *App) exchange(ctx context.Context, client *http.Client, method, path, body string, headers []string) (Answer, error) {
+	req, err := http.NewRequestWithContext(ctx, method, a.URL+path, strings.NewReader(body))
 	if err != nil {
 		return Answer{}, err
 	}
@@ -107,13 +74,13 @@ func (s *Server) TryAsk(method, path string, headers ...string) (Answer, error) 
 			req.Host = headers[i+1]
 		}
 	}
-	res, err := noFollow.Do(req)
+	res, err := client.Do(req)
 	if err != nil {
 		return Answer{}, err
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	return Answer{s.TB, method + " " + path, res.StatusCode, res.Header, string(body)}, err
+	got, err := io.ReadAll(res.Body)
+	return Answer{a.TB, method + " " + path, res.StatusCode, res.Header, string(got)}, err
 }
 
 var noFollow = &http.Client{
@@ -166,8 +133,8 @@ func (a Answer) Problem(status int, slug, location string) map[string]any {
 
 // WantToken fails unless a page token is base64 of a JSON object that names the
 // last item of its page.
-func (s *Server) WantToken(token string, createdAt time.Time, id string) {
-	s.Helper()
+func (a *App) WantToken(token string, createdAt time.Time, id string) {
+	a.Helper()
 	var cursor struct {
 		CreatedAt time.Time `json:"created_at"`
 		ID        string
@@ -177,30 +144,8 @@ func (s *Server) WantToken(token string, createdAt time.Time, id string) {
 		err = json.Unmarshal(b, &cursor)
 	}
 	if err != nil || cursor.ID != id || !cursor.CreatedAt.Equal(createdAt) {
-		s.Errorf("token %q: %+v %v", token, cursor, err)
+		a.Errorf("token %q: %+v %v", token, cursor, err)
 	}
-}
-
-// Save saves a link and answers its id.
-func (s *Server) Save(url string, tags ...string) string {
-	s.Helper()
-	body, err := json.Marshal(map[string]any{"url": url, "tags": append([]string{}, tags...)})
-	if err != nil {
-		s.Fatal(err)
-	}
-	return fmt.Sprint(s.Do("POST", "/v1/links", string(body)).Want(http.StatusCreated)["id"])
-}
-
-// TagID is the id of a tag by its name.
-func (s *Server) TagID(name string) string {
-	s.Helper()
-	for _, r := range Results(s.Do("GET", "/v1/tags", "").Want(200)) {
-		if r["name"] == name {
-			return fmt.Sprint(r["id"])
-		}
-	}
-	s.Fatalf("no tag %q", name)
-	return ""
 }
 
 // Results are the entries of a list of links or tags.
