@@ -315,13 +315,15 @@ func TestChangeThatWasReaped(t *testing.T) {
 	})
 }
 
-// The database is restored from a backup: what is read from it is cached as before.
+// The database is restored from a backup, and lacks changes that were seen: what is
+// read from it is cached as before.
 func TestLookAtARestoredDatabase(t *testing.T) {
 	each(t, func(f fixture) {
-		l := f.add()
-		other := f.another().look()
+		l, other := f.add(), f.another().look()
+		f.move(l.Key, "https://example.com/lost")
+		other.look()
 		modelstest.Exec(t, f.db, "UPDATE short_link_version SET newest = 1")
-		modelstest.Exec(t, f.db, "UPDATE short_links SET version = 1")
+		modelstest.Exec(t, f.db, "UPDATE short_links SET version = 1, long_url = 'https://example.com/page'")
 		other.look()
 		queries := modelstest.Queries(t, f.db)
 		for range 3 {

@@ -37,7 +37,7 @@ type Memory struct {
 	looking sync.Mutex
 	horizon atomic.Pointer[horizon]
 	mu      sync.Mutex
-	changed map[string]int64 // the newest known change of each key, by its version; complete after horizon.floor
+	changed map[string]int64 // known changes: the newest version of each key
 }
 
 // held is an entry as it is in memory.
