@@ -31,7 +31,7 @@ func TestMaxVisitsIsExact(t *testing.T) {
 			t.Errorf("%d led on, %d refused: %+v", led.Load(), refused.Load(), l)
 		}
 		// Two more are two more, seen by those who knew that there are none left.
-		_, err := f.Edit(f.Context(), "some", shortlinks.Edit{MaxVisits: ptr(int64(9))})
+		_, err := f.Edit(f.Context(), "some", shortlinks.Edit{MaxVisits: new(int64(9))})
 		f.must(err)
 		if l := f.get("some"); !l.ExhaustedAt.IsZero() {
 			t.Errorf("%+v", l)
@@ -52,11 +52,11 @@ func TestClaimOfAChangedLink(t *testing.T) {
 			e    shortlinks.Edit
 			want string
 		}{
-			{shortlinks.Edit{LongURL: ptr("https://new.test")}, "https://new.test"},
-			{shortlinks.Edit{Disabled: ptr(true)}, "gone"},
-			{shortlinks.Edit{MaxVisits: ptr(int64(0))}, "https://example.com/page"},
+			{shortlinks.Edit{LongURL: new("https://new.test")}, "https://new.test"},
+			{shortlinks.Edit{Disabled: new(true)}, "gone"},
+			{shortlinks.Edit{MaxVisits: new(int64(0))}, "https://example.com/page"},
 		} {
-			f.must(f.edit("moves", shortlinks.Edit{Disabled: ptr(false), LongURL: ptr("https://example.com/page"), MaxVisits: ptr(int64(100))}))
+			f.must(f.edit("moves", shortlinks.Edit{Disabled: new(false), LongURL: new("https://example.com/page"), MaxVisits: new(int64(100))}))
 			stale := f.another()
 			stale.leads("moves", "https://example.com/page")
 			f.must(f.edit("moves", c.e))
