@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"linkwatch/app"
+	"linkwatch/app/apptest"
 	"linkwatch/models/links"
 	"linkwatch/outbound"
 )
@@ -31,24 +30,8 @@ func status(rw http.ResponseWriter, r *http.Request) {
 	rw.WriteHeader(code)
 }
 
-// newFetcher may fetch from this machine, as OUTBOUND_ALLOW_CIDRS would allow it to.
-func newFetcher(t *testing.T) app.Fetcher {
-	t.Helper()
-	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
-	t.Cleanup(client.Close)
-	return app.NewFetcher(client)
-}
-
-// site serves until the end of the test. Each has a host of its own: its port.
-func site(t *testing.T, h http.HandlerFunc) string {
-	t.Helper()
-	s := httptest.NewServer(h)
-	t.Cleanup(s.Close)
-	return s.URL
-}
-
 func TestProbe(t *testing.T) {
-	fetcher := newFetcher(t)
+	fetcher := apptest.NewFetcher(t)
 	for _, test := range []struct {
 		head, get, want int // want 0: an error
 		methods         string
@@ -69,7 +52,7 @@ func TestProbe(t *testing.T) {
 		t.Run(fmt.Sprint(test.head, test.get), func(t *testing.T) {
 			var mu sync.Mutex // a connection that is broken off orders nothing between its handler and the next
 			var methods []string
-			s := site(t, func(rw http.ResponseWriter, r *http.Request) {
+			s := apptest.NewSite(t, func(rw http.ResponseWriter, r *http.Request) {
 				mu.Lock()
 				methods = append(methods, r.Method)
 				mu.Unlock()
@@ -92,8 +75,8 @@ func TestProbe(t *testing.T) {
 }
 
 func TestThrottledHostIsNotAsked(t *testing.T) {
-	fetcher := newFetcher(t)
-	s := site(t, func(rw http.ResponseWriter, _ *http.Request) {
+	fetcher := apptest.NewFetcher(t)
+	s := apptest.NewSite(t, func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Retry-After", "60")
 		rw.WriteHeader(http.StatusTooManyRequests)
 	})
@@ -107,7 +90,7 @@ func TestThrottledHostIsNotAsked(t *testing.T) {
 }
 
 func TestFetch(t *testing.T) {
-	s := site(t, func(rw http.ResponseWriter, r *http.Request) {
+	s := apptest.NewSite(t, func(rw http.ResponseWriter, r *http.Request) {
 		n, hops := strings.CutPrefix(r.URL.Path, "/hops/")
 		switch left, _ := strconv.Atoi(n); {
 		case hops && left > 0:
@@ -122,7 +105,7 @@ func TestFetch(t *testing.T) {
 			_, _ = fmt.Fprint(rw, `<head><title>T</title><meta property="og:title" content="O"><meta property="og:image" content="//pictures.example/i.png"></head>`)
 		}
 	})
-	fetcher := newFetcher(t)
+	fetcher := apptest.NewFetcher(t)
 	fetch := func(path string) links.Page {
 		t.Helper()
 		p, err := fetcher.Fetch(t.Context(), s+path)
@@ -160,7 +143,7 @@ func TestFetchErrors(t *testing.T) {
 	_ = closed.Close()
 	nobody := "http://" + closed.Addr().String()
 
-	_, err = newFetcher(t).Fetch(t.Context(), nobody)
+	_, err = apptest.NewFetcher(t).Fetch(t.Context(), nobody)
 	if fe, ok := errors.AsType[*links.FetchError](err); !ok || fe.Reason != "connection refused" || fe.Blocked {
 		t.Errorf("nobody listens: %#v", err)
 	}
@@ -176,7 +159,7 @@ func TestFetchErrors(t *testing.T) {
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err = newFetcher(t).Probe(over, nobody); !errors.Is(err, context.Canceled) {
+	if _, err = apptest.NewFetcher(t).Probe(over, nobody); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -184,8 +167,8 @@ func TestFetchErrors(t *testing.T) {
 // A host that failed once keeps no other page of it from a person who saves it;
 // probes leave it alone for a while.
 func TestOneBadPageDoesNotCloseAHost(t *testing.T) {
-	fetcher := newFetcher(t)
-	s := site(t, func(rw http.ResponseWriter, r *http.Request) {
+	fetcher := apptest.NewFetcher(t)
+	s := apptest.NewSite(t, func(rw http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/bad" {
 			rw.WriteHeader(http.StatusServiceUnavailable)
 		}

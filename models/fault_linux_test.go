@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"linkwatch/models"
+	"linkwatch/models/modelstest"
 )
 
 // A full disk is told from one that fails, and tried again as well.
@@ -17,7 +18,7 @@ func TestFullDisk(t *testing.T) {
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=4m"); err != nil {
 		t.Skip("only a user who may mount a small disk can fill one: ", err)
 	}
-	l := logged{t: t, file: filepath.Join(dir, "test.db"), log: &lines{}}
+	l := logged{t: t, file: filepath.Join(dir, "test.db"), log: modelstest.NewLog(t)}
 	t.Cleanup(func() {
 		if err := errors.Join(l.Close(), syscall.Unmount(dir, 0)); err != nil {
 			t.Error(err)
@@ -41,7 +42,7 @@ func TestFullDisk(t *testing.T) {
 	full("writing", l.write(100_000))
 	full("writing again", l.write(100_000))
 	full("readiness", l.Ready(t.Context()))
-	if n := l.log.count("level=ERROR"); n != 1 {
+	if n := l.log.Count("level=ERROR"); n != 1 {
 		t.Errorf("%d errors were logged:\n%s", n, l.log)
 	}
 	if err := os.Remove(ballast); err != nil {

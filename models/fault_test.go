@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	sqlite "github.com/ncruces/go-sqlite3/driver"
@@ -25,29 +24,12 @@ type logged struct {
 	*models.DB
 	t    *testing.T
 	file string
-	log  *lines
-}
-
-type lines struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.Buffer.Write(p)
-}
-
-func (l *lines) count(s string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.String(), s)
+	log  *modelstest.Log
 }
 
 func newLogged(t *testing.T) logged {
 	t.Helper()
-	l := logged{t: t, file: filepath.Join(t.TempDir(), "test.db"), log: &lines{}}
+	l := logged{t: t, file: filepath.Join(t.TempDir(), "test.db"), log: modelstest.NewLog(t)}
 	l.DB = l.open()
 	return l
 }
@@ -94,7 +76,7 @@ func TestMovedFile(t *testing.T) {
 			}
 		},
 		"replaced": func(t *testing.T, file string) {
-			other := logged{t: t, file: file + ".other", log: &lines{}}
+			other := logged{t: t, file: file + ".other", log: modelstest.NewLog(t)}
 			if err := other.open().Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +99,7 @@ func TestMovedFile(t *testing.T) {
 			l.unavailable("writing", l.write(1))
 			l.unavailable("writing again", l.write(1))
 			l.unavailable("readiness", l.Ready(t.Context()))
-			if n := l.log.count("level=ERROR"); n != 1 {
+			if n := l.log.Count("level=ERROR"); n != 1 {
 				t.Errorf("%d errors were logged:\n%s", n, l.log)
 			}
 		})
@@ -162,7 +144,7 @@ func TestDeletedLog(t *testing.T) {
 	}
 	l.unavailable("writing", l.write(1))
 	l.unavailable("readiness", l.Ready(t.Context()))
-	copied := logged{t: t, file: l.file + ".copy", log: &lines{}} // as after kill -9
+	copied := logged{t: t, file: l.file + ".copy", log: modelstest.NewLog(t)} // as after kill -9
 	content, err := os.ReadFile(l.file)
 	if err == nil {
 		err = os.WriteFile(copied.file, content, 0o600)
@@ -203,7 +185,7 @@ func TestRestoredBackup(t *testing.T) {
 			}
 			l.unavailable("writing", l.write(1))
 			stop(l)
-			again := logged{t: t, file: l.file, log: &lines{}}
+			again := logged{t: t, file: l.file, log: modelstest.NewLog(t)}
 			again.DB = again.open()
 			again.holds(3)
 			for _, e := range again.Examine(t.Context()) {
@@ -248,7 +230,7 @@ func TestFullDatabase(t *testing.T) {
 	pages(0)
 	l.unavailable("writing", l.write(100_000))
 	l.unavailable("readiness", l.Ready(t.Context()))
-	if n := l.log.count("level=ERROR"); n != 1 {
+	if n := l.log.Count("level=ERROR"); n != 1 {
 		t.Errorf("%d errors were logged:\n%s", n, l.log)
 	}
 	pages(1)
@@ -309,7 +291,7 @@ func TestDamagedDatabase(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	l.unavailable("readiness", l.Ready(t.Context()))
-	if n := l.log.count("level=ERROR"); n != 1 {
+	if n := l.log.Count("level=ERROR"); n != 1 {
 		t.Errorf("%d errors were logged:\n%s", n, l.log)
 	}
 }

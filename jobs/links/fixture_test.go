@@ -4,18 +4,14 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/http"
-	"net/http/httptest"
-	"net/netip"
 	"testing"
 
-	"linkwatch/app"
+	"linkwatch/app/apptest"
 	"linkwatch/jobs"
 	"linkwatch/models"
 	"linkwatch/models/lease"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
-	"linkwatch/outbound"
 )
 
 const week = 7 * models.Day
@@ -41,7 +37,7 @@ func each(t *testing.T, test func(t *testing.T, w world)) {
 		heartbeat := jobs.NewHeartbeat(held, discard)
 		heartbeat.Start()
 		t.Cleanup(func() { heartbeat.Stop(context.Background()) })
-		test(t, world{links.NewStore(db, clock.Now, newFetcher(t), links.Options{CheckInterval: week}), db, clock, held})
+		test(t, world{links.NewStore(db, clock.Now, apptest.NewFetcher(t), links.Options{CheckInterval: week}), db, clock, held})
 	})
 }
 
@@ -55,22 +51,6 @@ func (w world) due(t *testing.T, n int) []links.Claimed {
 		t.Fatal(err)
 	}
 	return ls
-}
-
-// newFetcher may fetch from this machine, as OUTBOUND_ALLOW_CIDRS would allow it to.
-func newFetcher(t *testing.T) app.Fetcher {
-	t.Helper()
-	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
-	t.Cleanup(client.Close)
-	return app.NewFetcher(client)
-}
-
-// site serves until the end of the test. Each has a host of its own: its port.
-func site(t *testing.T, h http.HandlerFunc) string {
-	t.Helper()
-	s := httptest.NewServer(h)
-	t.Cleanup(s.Close)
-	return s.URL
 }
 
 // add stores links that were never fetched, and moves the clock to when all of them are due.

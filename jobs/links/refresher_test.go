@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"linkwatch/app/apptest"
 	linkjobs "linkwatch/jobs/links"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
@@ -50,7 +51,7 @@ func (w world) queued(t *testing.T) int {
 func TestRefresherEmptiesTheQueue(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		asked := make(chan string)
-		s := site(t, func(rw http.ResponseWriter, r *http.Request) {
+		s := apptest.NewSite(t, func(rw http.ResponseWriter, r *http.Request) {
 			asked <- r.URL.Path
 			_, _ = fmt.Fprint(rw, "<title>New</title>")
 		})
@@ -82,7 +83,7 @@ func TestRefresherEmptiesTheQueue(t *testing.T) {
 func TestRefresherThatIsStoppedLosesNothing(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		asked := make(chan struct{}, 10)
-		s := site(t, func(_ http.ResponseWriter, r *http.Request) {
+		s := apptest.NewSite(t, func(_ http.ResponseWriter, r *http.Request) {
 			asked <- struct{}{}
 			<-r.Context().Done() // until the client hangs up
 		})
@@ -110,7 +111,7 @@ func TestRefresherThatIsStoppedLosesNothing(t *testing.T) {
 func TestRefresherAsksEachHostOneByOne(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		// By a clock that moves: of each host some links are released for a moment.
-		w.Store = links.NewStore(w.db, nil, newFetcher(t), links.Options{CheckInterval: week})
+		w.Store = links.NewStore(w.db, nil, apptest.NewFetcher(t), links.Options{CheckInterval: week})
 		const perHost = 45
 		var others, all sync.WaitGroup
 		others.Add(perHost)
@@ -126,7 +127,7 @@ func TestRefresherAsksEachHostOneByOne(t *testing.T) {
 				all.Done()
 			}
 		}
-		hanging, other := site(t, count(others.Wait)), site(t, count(others.Done))
+		hanging, other := apptest.NewSite(t, count(others.Wait)), apptest.NewSite(t, count(others.Done))
 		w.add(t, numbered(hanging, perHost)...)
 		first := w.startRefresh(t)
 		w.add(t, numbered(other, perHost)...)
@@ -156,7 +157,7 @@ func TestRefresherKeepsThePauseOfASite(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		const all = 30
 		asked := make(chan struct{}, all)
-		s := site(t, func(rw http.ResponseWriter, _ *http.Request) {
+		s := apptest.NewSite(t, func(rw http.ResponseWriter, _ *http.Request) {
 			rw.Header().Set("Retry-After", "60")
 			rw.WriteHeader(http.StatusTooManyRequests)
 			asked <- struct{}{}
@@ -196,7 +197,7 @@ func (n *noticed) Done() <-chan struct{} {
 func TestStoppingRefresherFinishesWhatIsUnderWay(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		asked, answer := make(chan struct{}, 10), make(chan struct{})
-		s := site(t, func(http.ResponseWriter, *http.Request) {
+		s := apptest.NewSite(t, func(http.ResponseWriter, *http.Request) {
 			asked <- struct{}{}
 			<-answer
 		})

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"linkwatch/app/apptest"
 	linkjobs "linkwatch/jobs/links"
 	"linkwatch/models"
 	"linkwatch/models/lease"
@@ -30,7 +31,7 @@ func TestRevalidationFindsWhatBecameOfLinks(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		var changed atomic.Bool
 		var heads atomic.Int64
-		s := site(t, func(rw http.ResponseWriter, r *http.Request) {
+		s := apptest.NewSite(t, func(rw http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodHead {
 				heads.Add(1)
 			}
@@ -99,8 +100,8 @@ func TestOneCheckPerHostAndNoneWaitsForAnother(t *testing.T) {
 				now.Add(-1)
 			}
 		}
-		hanging := site(t, count(func() { <-othersDone }))
-		one, two := site(t, count(others.Done)), site(t, count(others.Done))
+		hanging := apptest.NewSite(t, count(func() { <-othersDone }))
+		one, two := apptest.NewSite(t, count(others.Done)), apptest.NewSite(t, count(others.Done))
 		w.add(t, append(append(numbered(hanging, perHost), numbered(one, perHost)...), numbered(two, perHost)...)...)
 		if got := w.revalidate(t, 8); got != "36 checked" {
 			t.Errorf("%q", got) // a time-out of the hanging host shows as suspect
@@ -114,8 +115,8 @@ func TestManyLinksOfOneHostLeaveRoomForOthers(t *testing.T) {
 		const many = 700
 		var hangs atomic.Int64
 		release, asked := make(chan struct{}), make(chan struct{})
-		hanging := site(t, func(http.ResponseWriter, *http.Request) { hangs.Add(1); <-release })
-		other := site(t, func(http.ResponseWriter, *http.Request) { close(asked) })
+		hanging := apptest.NewSite(t, func(http.ResponseWriter, *http.Request) { hangs.Add(1); <-release })
+		other := apptest.NewSite(t, func(http.ResponseWriter, *http.Request) { close(asked) })
 		w.add(t, numbered(hanging, many)...)
 		w.add(t, other+"/") // due after all of them
 
@@ -152,7 +153,7 @@ func TestStoppedRevalidationFinishesWhatIsUnderWay(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		taking, stop := context.WithCancel(t.Context())
 		defer stop()
-		s := site(t, func(http.ResponseWriter, *http.Request) { stop() }) // during the first check
+		s := apptest.NewSite(t, func(http.ResponseWriter, *http.Request) { stop() }) // during the first check
 		w.add(t, numbered(s, 5)...)
 		summary, err := linkjobs.Revalidation(w.Store, w.held, 2, discard).Run(taking, t.Context())
 		if err != nil || summary != "1 checked, interrupted" {
@@ -168,7 +169,7 @@ func TestCancelledRevalidationEndsAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		working, giveUp := context.WithCancel(t.Context())
 		defer giveUp()
-		s := site(t, func(_ http.ResponseWriter, r *http.Request) {
+		s := apptest.NewSite(t, func(_ http.ResponseWriter, r *http.Request) {
 			giveUp()
 			<-r.Context().Done() // until the client hangs up
 		})
@@ -191,7 +192,7 @@ func TestCancelledRevalidationEndsAtOnce(t *testing.T) {
 func TestLinkThatIsDeletedDuringItsCheck(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		var once sync.Once
-		s := site(t, func(http.ResponseWriter, *http.Request) {
+		s := apptest.NewSite(t, func(http.ResponseWriter, *http.Request) {
 			once.Do(func() {
 				for _, l := range w.all(t) {
 					if _, err := w.Delete(context.Background(), l.ID); err != nil {
@@ -212,7 +213,7 @@ func TestLinkThatIsDeletedDuringItsCheck(t *testing.T) {
 func TestRevalidationKeepsThePauseOfASite(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		var asked atomic.Int64
-		s := site(t, func(rw http.ResponseWriter, _ *http.Request) {
+		s := apptest.NewSite(t, func(rw http.ResponseWriter, _ *http.Request) {
 			asked.Add(1)
 			rw.Header().Set("Retry-After", "600")
 			rw.WriteHeader(http.StatusTooManyRequests)
@@ -257,7 +258,7 @@ func TestRevalidationFinishesRenames(t *testing.T) {
 
 func TestRevalidationFailsWithTheStore(t *testing.T) {
 	db := modelstest.New(t)
-	store := links.NewStore(db, nil, newFetcher(t), links.Options{CheckInterval: week})
+	store := links.NewStore(db, nil, apptest.NewFetcher(t), links.Options{CheckInterval: week})
 	held := lease.New(db, nil)
 	if err := held.Beat(t.Context()); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"linkwatch/app"
+	"linkwatch/app/apptest"
 	"linkwatch/models"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
@@ -22,7 +23,7 @@ func TestRequestedURLs(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		var mu sync.Mutex
 		var asked []string
-		s := site(t, func(_ http.ResponseWriter, r *http.Request) {
+		s := apptest.NewSite(t, func(_ http.ResponseWriter, r *http.Request) {
 			mu.Lock()
 			defer mu.Unlock()
 			asked = append(asked, r.RequestURI)
@@ -49,7 +50,7 @@ func TestRequestedURLs(t *testing.T) {
 
 // A link to a private address is saved if it is forced, and never requested.
 func TestForcedPrivateAddress(t *testing.T) {
-	s := site(t, func(http.ResponseWriter, *http.Request) { t.Error("a private address was requested") })
+	s := apptest.NewSite(t, func(http.ResponseWriter, *http.Request) { t.Error("a private address was requested") })
 	client := outbound.New(outbound.Options{})
 	defer client.Close()
 	store := links.NewStore(modelstest.New(t), modelstest.NewClock().Now, app.NewFetcher(client), links.Options{CheckInterval: week})

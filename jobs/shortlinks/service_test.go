@@ -1,11 +1,9 @@
 package shortlinks_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -36,13 +34,13 @@ type instance struct {
 	testing.TB
 	shared *cache.Shared
 	reg    *prometheus.Registry
-	log    *syncBuffer
+	log    *modelstest.Log
 }
 
 // newInstance makes one that runs until the test ends. redis is the address of one, or "".
 func newInstance(t testing.TB, db *models.DB, redis string) instance {
 	t.Helper()
-	i := instance{TB: t, reg: prometheus.NewRegistry(), log: &syncBuffer{}}
+	i := instance{TB: t, reg: prometheus.NewRegistry(), log: modelstest.NewLog(t)}
 	log := slog.New(slog.NewTextHandler(i.log, nil))
 	memory, counter, opts := cache.NewMemory(1000, nil), visits.New(), shortlinks.Options{TombstoneTTL: time.Hour}
 	t.Cleanup(memory.Close)
@@ -92,16 +90,6 @@ func (i instance) visits(key string) int64 {
 	return l.Visits
 }
 
-// eventually waits for what the service does by itself.
-func (i instance) eventually(what string, is func() bool) {
-	i.Helper()
-	for limit := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(limit) {
-			i.Fatalf("this did not happen: %s; the log: %s", what, i.log)
-		}
-	}
-}
-
 // metric is the value of a metric by its name and its tier, if it has one.
 func (i instance) metric(name, tier string) float64 {
 	i.Helper()
@@ -120,23 +108,6 @@ func (i instance) metric(name, tier string) float64 {
 	return 0
 }
 
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
 func TestVisitsAreWrittenDown(t *testing.T) {
 	each(t, func(t *testing.T, db *models.DB) {
 		i := newInstance(t, db, "")
@@ -145,7 +116,7 @@ func TestVisitsAreWrittenDown(t *testing.T) {
 			i.visit(l.Key)
 		}
 		// They are counted when the database has them.
-		i.eventually("the visits are stored", func() bool { return i.metric("linkwatch_shortlink_visits_written_total", "") == 10 })
+		modelstest.Eventually(i, "the visits are written down", func() bool { return i.metric("linkwatch_shortlink_visits_written_total", "") == 10 })
 		if n := i.visits(l.Key); n != 10 {
 			t.Errorf("the link has %d visits", n)
 		}
@@ -187,9 +158,9 @@ func TestBadDatabase(t *testing.T) {
 	modelstest.Exec(t, db, "ALTER TABLE short_link_days RENAME TO elsewhere") // which only writing visits down needs
 	i.visit(l.Key)
 	i.visit(l.Key)
-	i.eventually("it is logged", func() bool { return strings.Contains(i.log.String(), `msg="visits are not written down"`) })
+	modelstest.Eventually(i, "it is told", func() bool { return strings.Contains(i.log.String(), `msg="visits are not written down"`) })
 	modelstest.Exec(t, db, "ALTER TABLE elsewhere RENAME TO short_link_days")
-	i.eventually("the visits are stored", func() bool { return i.visits(l.Key) == 2 })
+	modelstest.Eventually(i, "the visits are written down", func() bool { return i.visits(l.Key) == 2 })
 	if n := strings.Count(i.log.String(), `msg="visits are not written down"`); n != 1 {
 		t.Errorf("it is logged %d times: %s", n, i.log)
 	}
@@ -213,13 +184,13 @@ func TestOtherInstances(t *testing.T) {
 		if _, err := a.Edit(t.Context(), l.Key, shortlinks.Edit{LongURL: &to}); err != nil {
 			t.Fatal(err)
 		}
-		b.eventually("the change shows", func() bool { return b.visit(l.Key) == to })
+		modelstest.Eventually(b, "the change shows", func() bool { return b.visit(l.Key) == to })
 		a.Stop(t.Context())
 		b.Stop(t.Context())
 
 		looks := modelstest.Queries(t, db)
 		c := newInstance(t, db, "")
-		c.eventually("it looks again and again", func() bool { return looks.Load() > 1 })
+		modelstest.Eventually(c, "it looks again and again", func() bool { return looks.Load() > 1 })
 		c.Stop(t.Context())
 	})
 }
@@ -233,13 +204,13 @@ func TestRedisOfAnInstance(t *testing.T) {
 		defer r.Close()
 		a, b := newInstance(t, db, r.Addr()), newInstance(t, db, r.Addr())
 		for _, i := range []instance{a, b} {
-			i.eventually("Redis is in use", func() bool { return i.metric("linkwatch_redis_up", "") == 1 })
+			modelstest.Eventually(i, "Redis is in use", func() bool { return i.metric("linkwatch_redis_up", "") == 1 })
 		}
 		l := a.add()
 		for _, c := range []struct{ metric, key string }{
 			{"linkwatch_shortlink_cache_hits_total", ""}, {"linkwatch_shortlink_cache_misses_total", "not-there"},
 		} {
-			b.eventually(c.metric, func() bool { // on a slow machine Redis may be away for a moment
+			modelstest.Eventually(b, c.metric, func() bool { // on a slow machine Redis may be away for a moment
 				key := c.key
 				if key == "" {
 					key = a.add().Key
@@ -249,8 +220,8 @@ func TestRedisOfAnInstance(t *testing.T) {
 			})
 		}
 		r.Close()
-		a.eventually("Redis is away", func() bool { return a.metric("linkwatch_redis_up", "") == 0 })
-		a.eventually("that is counted", func() bool { return a.metric("linkwatch_redis_errors_total", "") > 0 })
+		modelstest.Eventually(a, "Redis is away", func() bool { return a.metric("linkwatch_redis_up", "") == 0 })
+		modelstest.Eventually(a, "that is counted", func() bool { return a.metric("linkwatch_redis_errors_total", "") > 0 })
 		a.visit(l.Key)
 		if !strings.Contains(a.log.String(), "Redis is away") {
 			t.Errorf("nothing is logged: %s", a.log)

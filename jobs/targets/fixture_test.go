@@ -1,14 +1,12 @@
 package targets_test
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -34,7 +32,7 @@ type world struct {
 	*targets.Store
 	db    *models.DB
 	clock *modelstest.Clock
-	log   *safeBuffer
+	log   *modelstest.Log
 	reg   *prometheus.Registry
 }
 
@@ -45,13 +43,7 @@ func each(t *testing.T, test func(w world)) {
 		modelstest.NoLeaks(t)
 		clock := modelstest.NewClock()
 		store := targets.NewStore(db, clock.Now, targets.Options{CheckInterval: interval, Retention: time.Hour})
-		w := world{T: t, Store: store, db: db, clock: clock, log: &safeBuffer{}, reg: prometheus.NewRegistry()}
-		t.Cleanup(func() {
-			if t.Failed() {
-				t.Log(w.log)
-			}
-		})
-		test(w)
+		test(world{T: t, Store: store, db: db, clock: clock, log: modelstest.NewLog(t), reg: prometheus.NewRegistry()})
 	})
 }
 
@@ -185,22 +177,4 @@ func wait(r *http.Request, until <-chan struct{}) {
 	case <-until:
 	case <-r.Context().Done():
 	}
-}
-
-// safeBuffer is a bytes.Buffer for several goroutines.
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *safeBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }

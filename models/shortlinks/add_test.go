@@ -182,7 +182,7 @@ func TestAddIdempotency(t *testing.T) {
 			t.Errorf("%v %v %+v", err, again, l)
 		}
 		// Its short key may be another's since.
-		f.must(f.edit(l.Key, shortlinks.Edit{ExpiresAt: ptr(f.Now().Add(time.Minute))}))
+		f.must(f.edit(l.Key, shortlinks.Edit{ExpiresAt: new(f.Now().Add(time.Minute))}))
 		f.clock.Advance(2 * time.Hour)
 		f.reap(10)
 		f.add(key(l.Key))

@@ -38,10 +38,10 @@ func TestChangedAfter(t *testing.T) {
 		}
 		changed("key-0", "key-1", "key-2")
 		changed()
-		f.must(f.edit("key-1", shortlinks.Edit{Title: ptr("x")}))
+		f.must(f.edit("key-1", shortlinks.Edit{Title: new("x")}))
 		f.must(f.Delete(f.Context(), "key-0"))
 		changed("key-0", "key-1")
-		if err := f.edit("key-1", shortlinks.Edit{MaxVisits: ptr[int64](-1)}); err == nil {
+		if err := f.edit("key-1", shortlinks.Edit{MaxVisits: new(int64(-1))}); err == nil {
 			t.Error("-1 visits are accepted")
 		}
 		changed() // nothing was committed
@@ -64,7 +64,7 @@ func TestVersionsGrow(t *testing.T) {
 				t.Errorf("a link has version %d, the one before it %d", l.Version, before.Version)
 			}
 			before = l
-			l, err := f.Edit(f.Context(), l.Key, shortlinks.Edit{Title: ptr("x")})
+			l, err := f.Edit(f.Context(), l.Key, shortlinks.Edit{Title: new("x")})
 			f.must(err)
 			if l.Version <= before.Version || f.get(l.Key).Version != l.Version {
 				t.Errorf("a change has version %d, the one before it %d", l.Version, before.Version)

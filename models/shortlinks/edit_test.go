@@ -15,7 +15,7 @@ func TestEdit(t *testing.T) {
 		l := f.add(key("edit"), ttl(time.Hour), limit(5))
 		end := f.Now().Add(day)
 		got, err := f.Edit(f.Context(), "edit", shortlinks.Edit{
-			LongURL: ptr("https://new.test/x"), ExpiresAt: &end, MaxVisits: ptr(int64(0)), Title: ptr("New"), Disabled: ptr(true),
+			LongURL: new("https://new.test/x"), ExpiresAt: &end, MaxVisits: new(int64(0)), Title: new("New"), Disabled: new(true),
 		})
 		f.must(err)
 		if got.LongURL != "https://new.test/x" || got.CanonicalURL != "https://new.test/x" || got.ExpiresAt != end || got.MaxVisits != 0 ||
@@ -32,10 +32,10 @@ func TestEdit(t *testing.T) {
 			t.Errorf("%+v %v", unchanged, err)
 		}
 		for location, e := range map[string]shortlinks.Edit{
-			"long_url":   {LongURL: ptr("javascript:alert(1)")},
-			"expires_at": {ExpiresAt: ptr(f.Now())},
-			"max_visits": {MaxVisits: ptr(int64(-1))},
-			"title":      {Title: ptr(strings.Repeat("t", 301))},
+			"long_url":   {LongURL: new("javascript:alert(1)")},
+			"expires_at": {ExpiresAt: new(f.Now())},
+			"max_visits": {MaxVisits: new(int64(-1))},
+			"title":      {Title: new(strings.Repeat("t", 301))},
 		} {
 			_, err := f.Edit(f.Context(), "edit", e)
 			f.is(err, models.CodeInvalid, location)
@@ -56,7 +56,7 @@ func TestEditOfAnExpiredLink(t *testing.T) {
 		f.add(key("late"), ttl(time.Minute))
 		f.clock.Advance(time.Hour)
 		past := f.get("late").ExpiresAt
-		_, err := f.Edit(f.Context(), "late", shortlinks.Edit{Title: ptr("New"), ExpiresAt: &past})
+		_, err := f.Edit(f.Context(), "late", shortlinks.Edit{Title: new("New"), ExpiresAt: &past})
 		f.must(err)
 		f.leads("late", "gone")
 		_, err = f.Edit(f.Context(), "late", shortlinks.Edit{ExpiresAt: &models.Time{}})
@@ -70,11 +70,11 @@ func TestEditOfABlockedLink(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("late"))
 		modelstest.Exec(t, f.db, "UPDATE short_links SET long_url = 'https://spam.example/x'")
-		got, err := f.Edit(f.Context(), "late", shortlinks.Edit{LongURL: ptr("https://spam.example/x"), Title: ptr("New"), Disabled: ptr(true)})
+		got, err := f.Edit(f.Context(), "late", shortlinks.Edit{LongURL: new("https://spam.example/x"), Title: new("New"), Disabled: new(true)})
 		if err != nil || got.Title != "New" || !got.Disabled {
 			t.Errorf("%+v %v", got, err)
 		}
-		_, err = f.Edit(f.Context(), "late", shortlinks.Edit{LongURL: ptr("https://spam.example/y")})
+		_, err = f.Edit(f.Context(), "late", shortlinks.Edit{LongURL: new("https://spam.example/y")})
 		f.is(err, models.CodeInvalid, "long_url")
 	})
 }

@@ -133,8 +133,6 @@ func (f fixture) reap(limit int) int64 {
 	return f.write(func(tx *gorm.DB) (int64, error) { return f.ReapEnded(tx, limit) })
 }
 
-func ptr[T any](v T) *T { return &v }
-
 func (f fixture) edit(key string, e shortlinks.Edit) error {
 	_, err := f.Edit(f.Context(), key, e)
 	return err

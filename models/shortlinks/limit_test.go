@@ -30,8 +30,8 @@ func TestMaxVisitsIsExact(t *testing.T) {
 		if led.Load() != 7 || refused.Load() != 53 || l.Visits != 7 || l.Status(f.Now()) != shortlinks.Expired || l.ExhaustedAt != f.Now() {
 			t.Errorf("%d redirected, %d refused: %+v", led.Load(), refused.Load(), l)
 		}
-		// Two more visits are two more for every instance, also for those that saw the limit reached.
-		_, err := f.Edit(f.Context(), "some", shortlinks.Edit{MaxVisits: ptr(int64(9))})
+		// Two more are two more, seen by those who knew that there are none left.
+		_, err := f.Edit(f.Context(), "some", shortlinks.Edit{MaxVisits: new(int64(9))})
 		f.must(err)
 		if l := f.get("some"); !l.ExhaustedAt.IsZero() {
 			t.Errorf("%+v", l)
@@ -52,11 +52,11 @@ func TestClaimOfAChangedLink(t *testing.T) {
 			e    shortlinks.Edit
 			want string
 		}{
-			{shortlinks.Edit{LongURL: ptr("https://new.test")}, "https://new.test"},
-			{shortlinks.Edit{Disabled: ptr(true)}, "gone"},
-			{shortlinks.Edit{MaxVisits: ptr(int64(0))}, "https://example.com/page"},
+			{shortlinks.Edit{LongURL: new("https://new.test")}, "https://new.test"},
+			{shortlinks.Edit{Disabled: new(true)}, "gone"},
+			{shortlinks.Edit{MaxVisits: new(int64(0))}, "https://example.com/page"},
 		} {
-			f.must(f.edit("moves", shortlinks.Edit{Disabled: ptr(false), LongURL: ptr("https://example.com/page"), MaxVisits: ptr(int64(100))}))
+			f.must(f.edit("moves", shortlinks.Edit{Disabled: new(false), LongURL: new("https://example.com/page"), MaxVisits: new(int64(100))}))
 			stale := f.another()
 			stale.leads("moves", "https://example.com/page")
 			f.must(f.edit("moves", c.e))

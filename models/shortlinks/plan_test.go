@@ -42,7 +42,7 @@ func TestQueryPlans(t *testing.T) {
 			_, _, err := f.Add(ctx, shortlinks.New{LongURL: "https://new.test", IdempotencyKey: "k"})
 			return err
 		}},
-		{"edit", func() error { return f.edit("some", shortlinks.Edit{Title: ptr("x")}) }},
+		{"edit", func() error { return f.edit("some", shortlinks.Edit{Title: new("x")}) }},
 		{"visit", func() error { _, err := f.another().Visit(ctx, "some", shortlinks.Visitor{}); return err }},
 		{"changed", func() error { _, _, err := f.ChangedAfter(ctx, f.get("some").Version, 1000); return err }},
 		{"stats", func() error { _, err := f.Stats(ctx, "some", 30); return err }},

@@ -28,7 +28,7 @@ func TestReap(t *testing.T) {
 		f.add(key("drop"))
 		f.add(key("live"))
 		f.add(key("off1"))
-		f.must(f.edit("off1", shortlinks.Edit{Disabled: ptr(true)}))
+		f.must(f.edit("off1", shortlinks.Edit{Disabled: new(true)}))
 		f.visitAs("ends", "https://a.example", laptop)
 		f.visit("used")
 		f.count()

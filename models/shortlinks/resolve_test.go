@@ -108,11 +108,11 @@ func TestChangesShowAtOnce(t *testing.T) {
 		f.leads("fresh", "unknown")
 		f.add(key("fresh"))
 		f.leads("fresh", "https://example.com/page")
-		f.must(f.edit("fresh", shortlinks.Edit{LongURL: ptr("https://new.test")}))
+		f.must(f.edit("fresh", shortlinks.Edit{LongURL: new("https://new.test")}))
 		f.leads("fresh", "https://new.test")
-		f.must(f.edit("fresh", shortlinks.Edit{Disabled: ptr(true)}))
+		f.must(f.edit("fresh", shortlinks.Edit{Disabled: new(true)}))
 		f.leads("fresh", "gone")
-		f.must(f.edit("fresh", shortlinks.Edit{Disabled: ptr(false), ExpiresAt: ptr(f.Now().Add(time.Second))}))
+		f.must(f.edit("fresh", shortlinks.Edit{Disabled: new(false), ExpiresAt: new(f.Now().Add(time.Second))}))
 		f.leads("fresh", "https://new.test")
 		f.clock.Advance(time.Second)
 		f.leads("fresh", "gone")
@@ -130,7 +130,7 @@ func TestReasonsOfGone(t *testing.T) {
 		f.add(key("blocked"))
 		f.add(key("forbidden"))
 		f.visit("exhausted")
-		f.must(f.edit("disabled", shortlinks.Edit{Disabled: ptr(true)}))
+		f.must(f.edit("disabled", shortlinks.Edit{Disabled: new(true)}))
 		f.must(f.Delete(f.Context(), "deleted"))
 		// What was stored before its host was blocked, or past the store.
 		modelstest.Exec(t, f.db, "UPDATE short_links SET long_url = 'https://spam.example/x' WHERE short_key = 'blocked'")
@@ -190,7 +190,7 @@ func TestClockSetBack(t *testing.T) {
 		f.leads("other", "gone") // though it was not visited then
 		f.leads("live", "https://example.com/page")
 		// A change made now is newer than what caches hold, although the clock says it is older.
-		f.must(f.edit("live", shortlinks.Edit{LongURL: ptr("https://new.test")}))
+		f.must(f.edit("live", shortlinks.Edit{LongURL: new("https://new.test")}))
 		f.leads("live", "https://new.test")
 	})
 }

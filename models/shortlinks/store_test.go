@@ -34,7 +34,7 @@ func TestList(t *testing.T) {
 		f.add(key("ends"), ttl(time.Minute))
 		f.add(key("off1"), ttl(time.Minute))
 		f.add(key("dead"))
-		_, err := f.Edit(f.Context(), "off1", shortlinks.Edit{Disabled: ptr(true)})
+		_, err := f.Edit(f.Context(), "off1", shortlinks.Edit{Disabled: new(true)})
 		f.must(err)
 		f.visit("used")
 		f.must(f.Delete(f.Context(), "dead"))
@@ -96,7 +96,7 @@ func TestByURL(t *testing.T) {
 		f.add(key("ends"), ttl(time.Minute))
 		f.clock.Advance(time.Hour)
 		f.add(key("off1"))
-		_, err := f.Edit(f.Context(), "off1", shortlinks.Edit{Disabled: ptr(true)})
+		_, err := f.Edit(f.Context(), "off1", shortlinks.Edit{Disabled: new(true)})
 		f.must(err)
 		if l, ok, err := f.ByURL(f.Context(), "https://example.com/page"); err != nil || !ok || l.Key != "old1" {
 			t.Errorf("%v %v %v", l.Key, ok, err)

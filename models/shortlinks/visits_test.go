@@ -53,7 +53,7 @@ func TestVisitsAreCountedOnce(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 		f.visit("some")
-		f.must(f.edit("some", shortlinks.Edit{MaxVisits: ptr(int64(0))}))
+		f.must(f.edit("some", shortlinks.Edit{MaxVisits: new(int64(0))}))
 		f.visit("some")
 		f.count()
 		if l := f.get("some"); l.Visits != 4 {
@@ -61,7 +61,7 @@ func TestVisitsAreCountedOnce(t *testing.T) {
 		}
 		f.visit("some")
 		f.visit("some")
-		f.must(f.edit("some", shortlinks.Edit{MaxVisits: ptr(int64(6))}))
+		f.must(f.edit("some", shortlinks.Edit{MaxVisits: new(int64(6))}))
 		f.count()
 		if l := f.get("some"); l.Visits != 6 || l.Status(f.Now()) != shortlinks.Expired || l.ExhaustedAt != f.Now() {
 			t.Errorf("set: %+v", l)

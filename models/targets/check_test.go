@@ -21,7 +21,7 @@ func TestCheckNowKeepsThePauseOfAHost(t *testing.T) {
 		if e, ok := errors.AsType[*models.Error](err); !ok || e.RetryAfter != 10*time.Minute {
 			t.Errorf("%+v", err)
 		}
-		edited, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: ptr(300)})
+		edited, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: new(300)})
 		f.must(err)
 		if edited.NextCheckAt != f.Now().Add(10*time.Minute) {
 			t.Errorf("after an edit it is checked in %v", edited.NextCheckAt.Sub(f.Now().Time))
@@ -73,7 +73,7 @@ func TestCheckNow(t *testing.T) {
 		<-f.Wanted()
 		go func() {
 			<-f.Wanted() // it was asked for
-			_, err := f.Edit(t.Context(), made.ID, targets.Edit{Paused: ptr(true)})
+			_, err := f.Edit(t.Context(), made.ID, targets.Edit{Paused: new(true)})
 			if err != nil {
 				t.Error(err)
 			}

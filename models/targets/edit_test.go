@@ -15,7 +15,7 @@ func TestEdit(t *testing.T) {
 		before := f.get(made.ID)
 		f.clock.Advance(time.Second)
 
-		renamed, err := f.Edit(f.Context(), made.ID, targets.Edit{Name: ptr("New name")})
+		renamed, err := f.Edit(f.Context(), made.ID, targets.Edit{Name: new("New name")})
 		f.must(err)
 		if renamed.Name != "New name" || renamed.NextCheckAt != before.NextCheckAt || renamed.UpdatedAt != f.Now() {
 			t.Errorf("%+v", renamed)
@@ -28,12 +28,12 @@ func TestEdit(t *testing.T) {
 		if stricter.NextCheckAt != f.Now() || stricter.Expect.Status != "204" || stricter.Name != "New name" {
 			t.Errorf("%+v", stricter)
 		}
-		slower, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: ptr(3600)})
+		slower, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: new(3600)})
 		f.must(err)
 		if f.Interval(slower) != time.Hour {
 			t.Errorf("%+v", slower)
 		}
-		_, err = f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: ptr(-1)})
+		_, err = f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: new(-1)})
 		f.is(err, models.CodeInvalid, "interval_seconds")
 		_, err = f.Edit(f.Context(), models.NewID(models.KindTarget), targets.Edit{})
 		f.is(err, models.CodeNotFound, "")
@@ -49,7 +49,7 @@ func TestPauseAndResume(t *testing.T) {
 		if got := f.get(made.ID); got.Status() != targets.Down || got.Failures != 1 {
 			t.Fatalf("%+v", got)
 		}
-		paused, err := f.Edit(f.Context(), made.ID, targets.Edit{Paused: ptr(true)})
+		paused, err := f.Edit(f.Context(), made.ID, targets.Edit{Paused: new(true)})
 		f.must(err)
 		if paused.Status() != targets.Paused || !paused.NextCheckAt.IsZero() || paused.Failures != 0 {
 			t.Errorf("%+v", paused)
@@ -62,7 +62,7 @@ func TestPauseAndResume(t *testing.T) {
 			t.Error("a paused target is due")
 		}
 		f.is(f.RequestCheck(f.Context(), made.ID), models.CodeConflict, "")
-		resumed, err := f.Edit(f.Context(), made.ID, targets.Edit{Paused: ptr(false)})
+		resumed, err := f.Edit(f.Context(), made.ID, targets.Edit{Paused: new(false)})
 		f.must(err)
 		if resumed.Status() != targets.Pending || resumed.NextCheckAt != f.Now() {
 			t.Errorf("%+v", resumed)

@@ -158,5 +158,3 @@ func (f fixture) outages(id string) []targets.Outage {
 	f.must(err)
 	return page.Items
 }
-
-func ptr[T any](v T) *T { return &v }

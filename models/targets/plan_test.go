@@ -57,7 +57,7 @@ func TestQueryPlans(t *testing.T) {
 			_, _, err := f.Add(ctx, targets.New{URL: "https://new.test", IdempotencyKey: "k"})
 			return err
 		}},
-		{"edit", func() error { _, err := f.Edit(ctx, ids[0], targets.Edit{Paused: ptr(true)}); return err }},
+		{"edit", func() error { _, err := f.Edit(ctx, ids[0], targets.Edit{Paused: new(true)}); return err }},
 		{"delete", func() error { return f.Delete(ctx, ids[1]) }},
 		{"restore", func() error { _, err := f.Restore(ctx, ids[1]); return err }},
 		{"results", results(targets.ResultFilter{})},

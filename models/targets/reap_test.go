@@ -63,7 +63,7 @@ func (f fixture) insertOutage(id string, from models.Time, took time.Duration) (
 func TestReapDropsOldResultsAndKeepsTheRest(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
-		_, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: ptr(int(day / time.Second))})
+		_, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: new(int(day / time.Second))})
 		f.must(err)
 		for range 40 {
 			f.check(up(1))

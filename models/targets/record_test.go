@@ -120,9 +120,9 @@ func TestRecordDropsWhatIsNoLongerItsOwn(t *testing.T) {
 	each(t, func(f fixture) {
 		for name, meddle := range map[string]func(id string){
 			"deleted": func(id string) { f.must(f.Delete(f.Context(), id)) },
-			"paused":  func(id string) { _, err := f.Edit(f.Context(), id, targets.Edit{Paused: ptr(true)}); f.must(err) },
+			"paused":  func(id string) { _, err := f.Edit(f.Context(), id, targets.Edit{Paused: new(true)}); f.must(err) },
 			"set otherwise": func(id string) {
-				_, err := f.Edit(f.Context(), id, targets.Edit{IntervalSeconds: ptr(600)})
+				_, err := f.Edit(f.Context(), id, targets.Edit{IntervalSeconds: new(600)})
 				f.must(err)
 			},
 			"lost to another one": func(string) {
@@ -193,7 +193,7 @@ func TestChecksKeepTheirPlaceInTheInterval(t *testing.T) {
 func TestHistoryOfEachRange(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
-		_, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: ptr(20 * 60)})
+		_, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: new(20 * 60)})
 		f.must(err)
 		var times []models.Time
 		for end := f.Now().Add(10 * day); f.Now().Before(end.Time); {
@@ -233,7 +233,7 @@ func TestHistoryOfEachRange(t *testing.T) {
 func TestRollUpsAreBounded(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
-		_, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: ptr(12 * 3600)})
+		_, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: new(12 * 3600)})
 		f.must(err)
 		for range 2 * 450 {
 			f.check(up(5))

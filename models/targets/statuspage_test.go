@@ -96,7 +96,7 @@ func TestEditedPageStaysDeleted(t *testing.T) {
 func TestStatusPageDaysAndOutages(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
-		_, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: ptr(6 * 3600)})
+		_, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: new(6 * 3600)})
 		f.must(err)
 		for i := range 4 * 20 {
 			if i == 40 {

@@ -85,7 +85,7 @@ func TestFilters(t *testing.T) {
 			names[made.ID] = made.CanonicalURL
 		}
 		paused := f.add("https://paused.test")
-		_, err := f.Edit(f.Context(), paused.ID, targets.Edit{Paused: ptr(true)})
+		_, err := f.Edit(f.Context(), paused.ID, targets.Edit{Paused: new(true)})
 		f.must(err)
 		names[paused.ID] = paused.CanonicalURL
 		for _, claimed := range f.claim() {

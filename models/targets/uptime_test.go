@@ -55,12 +55,12 @@ func (l *life) step() {
 	l.Helper()
 	switch l.rand.IntN(20) {
 	case 0:
-		l.edit(targets.Edit{IntervalSeconds: ptr([]int{0, 90, 900, 7200, 40_000, 300_000}[l.rand.IntN(6)])})
+		l.edit(targets.Edit{IntervalSeconds: new([]int{0, 90, 900, 7200, 40_000, 300_000}[l.rand.IntN(6)])})
 	case 1:
-		l.edit(targets.Edit{Paused: ptr(true)})
+		l.edit(targets.Edit{Paused: new(true)})
 		l.stopped = append(l.stopped, l.Now())
 		l.after(30 * time.Hour)
-		l.edit(targets.Edit{Paused: ptr(false)})
+		l.edit(targets.Edit{Paused: new(false)})
 	case 2:
 		l.must(l.Delete(l.Context(), l.id))
 		l.stopped = append(l.stopped, l.Now())
@@ -232,7 +232,7 @@ func TestResultHoldsForTwoOfItsIntervals(t *testing.T) {
 		made := f.add("https://a.test") // CHECK_INTERVAL is a minute
 		f.record(f.only(), down())
 		at := f.Now()
-		_, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: ptr(36_000)})
+		_, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: new(36_000)})
 		f.must(err)
 		f.clock.Advance(10 * time.Minute)
 		want := targets.Share{Down: 2 * time.Minute, Since: at}

@@ -137,7 +137,7 @@ func TestReadThatAChangeOvertakes(t *testing.T) {
 			"edit":   {func(key string) { f.move(key, "https://example.com/new") }, "https://example.com/new"},
 			"delete": {func(key string) { f.must(f.Delete(t.Context(), key)) }, "gone"},
 			"disable": {func(key string) {
-				_, err := f.Edit(t.Context(), key, shortlinks.Edit{Disabled: ptr(true)})
+				_, err := f.Edit(t.Context(), key, shortlinks.Edit{Disabled: new(true)})
 				f.must(err)
 			}, "gone"},
 		} {

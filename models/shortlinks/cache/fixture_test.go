@@ -113,15 +113,3 @@ func (f fixture) addMany(n int) {
 		FROM n, short_link_version`, n)
 	modelstest.Exec(f, f.db, "UPDATE short_link_version SET newest = newest + ?", n)
 }
-
-// eventually waits for what another goroutine does.
-func (f fixture) eventually(what string, is func() bool) {
-	f.Helper()
-	for limit := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(limit) {
-			f.Fatal("this did not happen: " + what)
-		}
-	}
-}
-
-func ptr[T any](v T) *T { return &v }

@@ -147,7 +147,7 @@ func TestReadOfAnotherVisitIsTooOld(t *testing.T) {
 		f.move(l.Key, "https://example.com/new")
 		f.clock.Advance(shortlinks.MaxStale + time.Millisecond)
 		go visit()
-		f.eventually("both wait for the same read", func() bool {
+		modelstest.Eventually(f, "both wait for the same read", func() bool {
 			all := make([]byte, 1<<20)
 			return bytes.Count(all[:runtime.Stack(all, true)], []byte("singleflight.(*Group).Do(")) == 2
 		})
@@ -191,14 +191,14 @@ func TestLateCommit(t *testing.T) {
 		}))
 		changed := make(chan error, 2)
 		edit := func(key string) {
-			_, err := f.Edit(context.Background(), key, shortlinks.Edit{LongURL: ptr("https://example.com/new")})
+			_, err := f.Edit(context.Background(), key, shortlinks.Edit{LongURL: new("https://example.com/new")})
 			changed <- err
 		}
 		stop.Store(true)
 		go edit(late.Key)
 		<-stopped
 		go edit(next.Key)
-		f.eventually("the next change waits, or is committed", func() (waits bool) {
+		modelstest.Eventually(f, "the next change waits, or is committed", func() (waits bool) {
 			f.must(f.db.Read(t.Context()).Raw(`SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
 				AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&waits).Error)
 			return waits || len(changed) > 0
@@ -295,7 +295,7 @@ func TestChangeThatWasReaped(t *testing.T) {
 	each(t, func(f fixture) {
 		ended, other := f.add(), f.another().look()
 		other.leads(ended.Key, "https://example.com/page")
-		_, err := f.Edit(t.Context(), ended.Key, shortlinks.Edit{ExpiresAt: ptr(f.Now().Add(time.Second))})
+		_, err := f.Edit(t.Context(), ended.Key, shortlinks.Edit{ExpiresAt: new(f.Now().Add(time.Second))})
 		f.must(err)
 		f.clock.Advance(f.opts.BufferTime + time.Second)
 		f.must(f.db.Write(t.Context(), func(tx *gorm.DB) error {

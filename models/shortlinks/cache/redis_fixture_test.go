@@ -17,23 +17,38 @@ import (
 )
 
 // eachRedis runs a test over a Redis in this process, and over a real one where
-// TEST_REDIS_URL names it. Keys are to be random: the real one may be shared.
+// TEST_REDIS_URL names it, in parallel. Keys are to be random: the real one is shared.
 func eachRedis(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
-	t.Run("miniredis", func(t *testing.T) { test(t, "redis://"+miniredis.RunT(t).Addr()) })
-	if url := os.Getenv("TEST_REDIS_URL"); url != "" {
-		t.Run("redis", func(t *testing.T) { test(t, url) })
-	} else if os.Getenv("CI") == "true" {
-		t.Error("TEST_REDIS_URL is not set: with CI=true the suite runs over a real Redis too")
+	t.Parallel()
+	run := func(name string, url func(t *testing.T) string) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, url(t))
+		})
 	}
+	run("miniredis", func(t *testing.T) string { return "redis://" + miniredis.RunT(t).Addr() })
+	run("redis", func(t *testing.T) string {
+		url := os.Getenv("TEST_REDIS_URL")
+		if url == "" && os.Getenv("CI") == "true" {
+			t.Fatal("TEST_REDIS_URL is not set: with CI=true the tests run over a real Redis too")
+		}
+		if url == "" {
+			t.Skip("TEST_REDIS_URL is not set, so no real Redis is tested")
+		}
+		return url
+	})
 }
 
 // eachCache runs a test over an instance with each cache: without Redis, and with
 // Redis in use.
 func eachCache(t *testing.T, test func(t *testing.T, f fixture)) {
 	t.Helper()
-	t.Run("memory", func(t *testing.T) { test(t, newFixture(t, modelstest.New(t)).look()) })
 	eachRedis(t, func(t *testing.T, url string) { test(t, newFixture(t, modelstest.New(t)).sharing(url).inUse().fixture) })
+	t.Run("memory", func(t *testing.T) {
+		t.Parallel()
+		test(t, newFixture(t, modelstest.New(t)).look())
+	})
 }
 
 // instance is an instance of the program with Redis behind its cache.
@@ -69,12 +84,12 @@ func (i *instance) listen() {
 // inUse waits until the instance uses Redis.
 func (i instance) inUse() instance {
 	i.Helper()
-	i.eventually("Redis is in use", i.shared.Up)
+	modelstest.Eventually(i, "Redis is in use", i.shared.Up)
 	return i
 }
 
 // soon waits until a key has a destination.
 func (i instance) soon(key, longURL string) {
 	i.Helper()
-	i.eventually(key+" leads to "+longURL, func() bool { return i.visit(key) == longURL })
+	modelstest.Eventually(i, key+" leads to "+longURL, func() bool { return i.visit(key) == longURL })
 }
