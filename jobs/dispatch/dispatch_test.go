@@ -192,11 +192,7 @@ func start(t *testing.T, m *memory, o dispatch.Options) *run {
 	go func() { r.ended <- dispatch.New[string](m, o).Run(taking, working) }()
 	t.Cleanup(func() {
 		kill()
-		select {
-		case <-r.ended:
-		case <-time.After(30 * time.Second):
-			t.Error("the dispatcher does not end")
-		}
+		_ = r.end() // its error is for the test
 		close(beats)
 		<-done
 	})
@@ -217,7 +213,7 @@ func (r *run) end() error {
 		r.ended <- err // for the end of the test
 		return err
 	case <-time.After(30 * time.Second):
-		r.Fatal("the dispatcher does not end")
+		r.Error("the dispatcher does not end")
 		return nil
 	}
 }
