@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/ncruces/go-sqlite3"
 
 	"linkwatch/models"
 )
@@ -102,11 +103,11 @@ func TestUnknownErrorsStayHere(t *testing.T) {
 		{t.Context(), fmt.Errorf("secret: %w", driver.ErrBadConn), 503, true},
 		{t.Context(), fmt.Errorf("secret: %w", io.ErrUnexpectedEOF), 503, true}, // a connection to PostgreSQL that was cut
 		{t.Context(), fmt.Errorf("secret: %w", state("57P01")), 503, true},
-		{t.Context(), fmt.Errorf("secret: %w", result(5)), 503, true},      // SQLITE_BUSY
-		{t.Context(), fmt.Errorf("secret: %w", result(5|1<<8)), 503, true}, // SQLITE_BUSY_RECOVERY
-		{t.Context(), fmt.Errorf("secret: %w", result(11)), 503, true},     // SQLITE_CORRUPT
-		{t.Context(), fmt.Errorf("secret: %w", result(13)), 503, true},     // SQLITE_FULL
-		{t.Context(), fmt.Errorf("secret: %w", result(1)), 500, true},      // SQLITE_ERROR
+		{t.Context(), fmt.Errorf("secret: %w", sqlite3.BUSY), 503, true},
+		{t.Context(), fmt.Errorf("secret: %w", sqlite3.BUSY_RECOVERY), 503, true},
+		{t.Context(), fmt.Errorf("secret: %w", sqlite3.CORRUPT), 503, true},
+		{t.Context(), fmt.Errorf("secret: %w", sqlite3.FULL), 503, true},
+		{t.Context(), fmt.Errorf("secret: %w", sqlite3.ERROR), 500, true},
 		{t.Context(), fmt.Errorf("secret: %w", state("42601")), 500, true}, // a mistake of ours
 	} {
 		log.Reset()
@@ -122,13 +123,6 @@ type state string
 
 func (s state) Error() string    { return "state " + string(s) }
 func (s state) SQLState() string { return string(s) }
-
-// result is an error with an SQLite result code.
-type result int
-
-func (result) Error() string { return "secret" }
-
-func (r result) Code() int { return int(r) }
 
 func TestRecover(t *testing.T) {
 	var log strings.Builder
