@@ -55,7 +55,7 @@ func AddShortLinks(t testing.TB, db *models.DB, prefix string, n int, expires ti
 		return tx.Exec(`WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?-1),
 				l(k, u, at, ends) AS (SELECT ? || printf('%07d', i), 'https://example.com/some/page-' || i || '?of=a-length-that-is-usual',
 					? + i, ? + i FROM n)
-			INSERT INTO short_links (short_key, long_url, canonical_url, title, folded, max_visits, disabled, created_at, updated_at,
+			INSERT INTO short_links (short_key, long_url, canonical_url, title, search_text, max_visits, disabled, created_at, updated_at,
 				expires_at, visits, bots)
 			SELECT k, u, u, '', k || ' ' || u, 0, 0, at, at, ends, 0, 0 FROM l`, n, prefix, made, ends).Error
 	})

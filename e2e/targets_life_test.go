@@ -52,7 +52,7 @@ func (g *gate) count(of map[string]int) (n int) {
 }
 
 const (
-	claimedTargets = `SELECT canonical_url FROM targets WHERE claimed_by <> '' UNION ALL SELECT id FROM checkers`
+	claimedTargets = `SELECT canonical_url FROM targets WHERE claimed_by IS NOT NULL UNION ALL SELECT id FROM instances`
 	checkedTargets = `SELECT canonical_url FROM targets JOIN check_results ON target_seq = seq`
 )
 
@@ -115,9 +115,6 @@ func TestStopCutsWhatHangs(t *testing.T) {
 		t.Errorf("after a good end these are claimed: %q", left)
 	}
 }
-
-// checkerLease is how long the claims of a killed program hold: five heartbeats of another one (targets.Heartbeat).
-const checkerLease = 4 * time.Second
 
 // The claims of a killed program are checked again when its lease has ended.
 func TestKillWhileChecking(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"linkwatch/app/apptest"
 	"linkwatch/models/links"
@@ -124,6 +125,7 @@ func TestOldURLs(t *testing.T) {
 		modelstest.Exec(t, s.DB, "UPDATE links SET url = ?, canonical_url = ?, health = 'moved', moved_to = 'http://foo.0x4/'", old, old)
 		modelstest.Exec(t, s.DB, "UPDATE targets SET url = ?, canonical_url = ?", old, old)
 		modelstest.Exec(t, s.DB, "UPDATE short_links SET long_url = ?, canonical_url = ?", old, old)
+		s.Clock.Advance(time.Minute) // until what the program remembers of the short link is too old
 		s.Web.Set(old, &links.FetchError{Reason: "invalid URL"})
 		for _, page := range []string{
 			"/", "/links", "/watch", "/short", "/links/" + link, "/watch/" + target, "/short/" + key, "/v1/links", "/v1/targets", "/v1/shortlinks", "/v1/link/" + link,

@@ -48,7 +48,7 @@ type ShortLinkPath struct {
 	Key string `path:"key" example:"abc2XYZ" doc:"Short key. It is case-sensitive"`
 }
 
-// Caller knows how whoever sent the request reaches this program.
+// Caller knows how the client that sent a request reaches this program.
 type Caller struct{ request *http.Request }
 
 // Resolve implements huma.Resolver.

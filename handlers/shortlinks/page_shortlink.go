@@ -71,8 +71,8 @@ func (p Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 	p.ShowPart(c, status, views.ShortLinkPage(v), views.ShortLinkNow(v))
 }
 
-// barred says why visitors of an active short link are not led on: its host was
-// blocked after it was made, say.
+// barred returns why an active short link does not redirect: for example, its host
+// was blocked after the link was added.
 func (p Pages) barred(ctx context.Context, l shortlinks.ShortLink) string {
 	if l.Status(p.ShortLinks.Now()) != shortlinks.Active {
 		return ""

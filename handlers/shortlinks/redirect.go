@@ -48,10 +48,9 @@ var redirectOperation = middleware.Operation{
 	Problems: []models.Code{models.CodeNotFound, models.CodeGone, models.CodeUnavailable},
 }
 
-// Redirect leads on to where a key leads now, or shows with
-// ?preview=1 where that is. Nothing else of the query matters, and none of it
-// is handed on. It is the program's busiest route by far: what is done here is
-// done tens of thousands of times a second.
+// Redirect redirects to the destination of a key, or with ?preview=1 shows it. The
+// rest of the query is ignored and not passed on. It is the program's busiest route
+// by far: its code runs tens of thousands of times a second.
 func (p Pages) Redirect(c *gin.Context) {
 	r, h := c.Request, c.Writer.Header()
 	h["Cache-Control"] = keepNotHeader
@@ -81,7 +80,7 @@ type ShortPreview struct {
 	ExpiresAt *time.Time `json:"expires_at" example:"2025-04-24T12:00:00Z" doc:"When the short link expires. null if it does not"`
 }
 
-// preview shows where a key leads. It is no visit.
+// preview shows the destination of a key. It does not count as a visit.
 func (p Pages) preview(c *gin.Context) {
 	key := c.Param("key")
 	e, err := p.ShortLinks.Preview(c.Request.Context(), key)
@@ -97,14 +96,14 @@ func (p Pages) preview(c *gin.Context) {
 	p.ShowKept(c, http.StatusOK, keepNot, views.PreviewPage(v))
 }
 
-// RedirectProblem shows to a visitor why a key leads nowhere.
+// RedirectProblem shows a visitor why a key has no destination.
 func (p Pages) RedirectProblem(c *gin.Context, problem *middleware.Problem) {
 	v := ui.PublicProblem{Heading: problem.Title, Detail: problem.Detail}
 	switch {
 	case problem.Status == http.StatusNotFound:
-		v.Heading, v.Detail = "No such short link", "There is nothing at this address. It may have a slip in it: capital and small letters count."
+		v.Heading, v.Detail = "No such short link", "There is nothing at this address. Check the spelling: keys are case-sensitive."
 	case problem.Status == http.StatusGone:
-		v.Heading = "This short link leads nowhere any more"
+		v.Heading = "This short link is no longer available"
 	case problem.Status >= http.StatusInternalServerError:
 		v.Detail, v.RequestID = "Try again in a moment.", middleware.RequestID(c.Request.Context())
 	}

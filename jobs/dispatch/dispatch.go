@@ -283,8 +283,12 @@ func (d *Dispatcher[T]) giveUp() {
 
 // over reports whether Run is done.
 func (d *Dispatcher[T]) over() bool {
-	busy := d.hosts.busy > 0 || d.hosts.waiting > 0 || d.store.busy || d.store.pending() > 0
-	return !busy && (d.ending || d.Drain && d.store.drained)
+	return d.idle() && (d.ending || d.Drain && d.store.drained)
+}
+
+// idle reports whether nothing is in memory or under way.
+func (d *Dispatcher[T]) idle() bool {
+	return d.hosts.busy+d.hosts.waiting+d.store.pending() == 0 && !d.store.busy
 }
 
 // nextAt is when there is something to do, unless something happens before.

@@ -112,6 +112,9 @@ func (d *Dispatcher[T]) free() int {
 // callStore begins a call of the store if there is something for it.
 func (d *Dispatcher[T]) callStore(working context.Context, now time.Time) {
 	s := &d.store
+	if d.Drain && d.idle() { // look at once whether that was all
+		s.lookAt = time.Time{}
+	}
 	if s.busy || d.storeDue().After(now) {
 		return
 	}

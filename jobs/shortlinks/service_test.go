@@ -116,7 +116,7 @@ func TestVisitsAreWrittenDown(t *testing.T) {
 			i.visit(l.Key)
 		}
 		// They are counted when the database has them.
-		modelstest.Eventually(i, "the visits are written down", func() bool { return i.metric("linkwatch_shortlink_visits_written_total", "") == 10 })
+		modelstest.Eventually(i, "the visits are stored", func() bool { return i.metric("linkwatch_shortlink_visits_written_total", "") == 10 })
 		if n := i.visits(l.Key); n != 10 {
 			t.Errorf("the link has %d visits", n)
 		}
@@ -158,18 +158,18 @@ func TestBadDatabase(t *testing.T) {
 	modelstest.Exec(t, db, "ALTER TABLE short_link_days RENAME TO elsewhere") // which only writing visits down needs
 	i.visit(l.Key)
 	i.visit(l.Key)
-	modelstest.Eventually(i, "it is told", func() bool { return strings.Contains(i.log.String(), `msg="visits are not written down"`) })
+	modelstest.Eventually(i, "it is logged", func() bool { return strings.Contains(i.log.String(), `msg="visits are not written down"`) })
 	modelstest.Exec(t, db, "ALTER TABLE elsewhere RENAME TO short_link_days")
-	modelstest.Eventually(i, "the visits are written down", func() bool { return i.visits(l.Key) == 2 })
+	modelstest.Eventually(i, "the visits are stored", func() bool { return i.visits(l.Key) == 2 })
 	if n := strings.Count(i.log.String(), `msg="visits are not written down"`); n != 1 {
-		t.Errorf("it is told %d times: %s", n, i.log)
+		t.Errorf("it is logged %d times: %s", n, i.log)
 	}
 
 	modelstest.Exec(t, db, "ALTER TABLE short_link_days RENAME TO elsewhere")
 	i.visit(l.Key)
 	i.Stop(t.Context())
 	if !strings.Contains(i.log.String(), "the last visits were not written down") {
-		t.Errorf("nobody is told what is lost: %s", i.log)
+		t.Errorf("nothing is logged of what is lost: %s", i.log)
 	}
 }
 
@@ -224,7 +224,7 @@ func TestRedisOfAnInstance(t *testing.T) {
 		modelstest.Eventually(a, "that is counted", func() bool { return a.metric("linkwatch_redis_errors_total", "") > 0 })
 		a.visit(l.Key)
 		if !strings.Contains(a.log.String(), "Redis is away") {
-			t.Errorf("nobody is told: %s", a.log)
+			t.Errorf("nothing is logged: %s", a.log)
 		}
 		a.Stop(t.Context()) // before goleak looks
 		b.Stop(t.Context())

@@ -16,7 +16,7 @@ import (
 // that it added is returned and created is false. Errors are CodeInvalid
 // ("long_url", "short_key", "expires_at", "ttl_seconds", "max_visits", "title",
 // "header.Idempotency-Key"), and CodeConflict if the key is taken, also by a
-// short link that has ended but is not cleaned up yet.
+// short link that has expired or was deleted but is not reaped yet.
 func (s *Store) Add(ctx context.Context, n New) (l ShortLink, created bool, err error) {
 	began := s.clock.Instant()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -52,8 +52,8 @@ func (s *Store) Add(ctx context.Context, n New) (l ShortLink, created bool, err 
 	return l, created, nil
 }
 
-// makeAttempts is how many keys are made up before it is given up: even with a
-// thousand million short links the second is needed once in a thousand times.
+// makeAttempts is how many generated keys are tried. Even with a thousand million
+// short links, a second one is needed once in a thousand times.
 const makeAttempts = 10
 
 func (s *Store) add(tx *gorm.DB, n New) (ShortLink, error) {
@@ -109,8 +109,8 @@ func (s *Store) add(tx *gorm.DB, n New) (ShortLink, error) {
 	return l, fmt.Errorf("no free key was found in %d attempts", makeAttempts)
 }
 
-// checkEnd refuses an expiry that has passed, and one that cannot be written
-// down as RFC 3339 in every time zone.
+// checkEnd refuses an expiry that has passed, and one that RFC 3339 cannot express
+// in every time zone.
 func checkEnd(end, now models.Time) error {
 	if end.IsZero() {
 		return nil
@@ -124,7 +124,7 @@ func checkEnd(end, now models.Time) error {
 	return nil
 }
 
-// lead checks where a short link is to lead and sets it.
+// lead checks the destination of a short link and sets it.
 func (s *Store) lead(l *ShortLink, longURL string) error {
 	u, err := s.rules.destination(longURL)
 	if err != nil {
@@ -134,7 +134,8 @@ func (s *Store) lead(l *ShortLink, longURL string) error {
 	return nil
 }
 
-// check bounds what else the owner set, except for its end, and brings it to its stored form.
+// check checks the other settings of a short link, except for its expiry, and brings
+// them to their stored form.
 func check(l *ShortLink) error {
 	if l.MaxVisits < 0 || l.MaxVisits > MaxVisits {
 		return models.Invalid("max_visits", "must be a whole number from 1 to %d, or left out", MaxVisits)

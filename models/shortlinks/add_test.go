@@ -186,9 +186,9 @@ func TestAddIdempotency(t *testing.T) {
 		f.clock.Advance(2 * time.Hour)
 		f.reap(10)
 		f.add(key(l.Key))
-		anew, again, err := f.Add(f.Context(), shortlinks.New{LongURL: "https://example.com", IdempotencyKey: "once"})
-		if err != nil || !again || anew.Key == l.Key {
-			t.Errorf("%v %v %+v", err, again, anew)
+		another, again, err := f.Add(f.Context(), shortlinks.New{LongURL: "https://example.com", IdempotencyKey: "once"})
+		if err != nil || !again || another.Key == l.Key {
+			t.Errorf("%v %v %+v", err, again, another)
 		}
 		f.clock.Advance(models.KeepKeys)
 		if _, created, err := f.Add(f.Context(), shortlinks.New{LongURL: "https://else.test", IdempotencyKey: "once"}); err != nil || !created {

@@ -98,7 +98,7 @@ func (f fixture) get(key string) shortlinks.ShortLink {
 	return l
 }
 
-// visit is where a key leads: "gone" or "unknown" if nowhere.
+// visit returns the destination of a key, or "gone" or "unknown".
 func (f fixture) visit(key string) string {
 	f.Helper()
 	to, err := f.Visit(f.Context(), key, shortlinks.Visitor{})
@@ -158,7 +158,7 @@ func (f fixture) addMany(n int, set string) {
 	}))
 }
 
-// write writes down what was visited until now.
+// count stores the visits made until now.
 func (f fixture) count() {
 	f.Helper()
 	over, cancel := context.WithCancel(context.Background())

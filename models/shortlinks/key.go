@@ -9,10 +9,10 @@ import (
 
 const (
 	keySigns = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-"
-	// madeSigns are those of keys that are made up: none that is taken for
-	// another when it is read from paper or told on the phone (0 O o, 1 l I i).
+	// madeSigns are the characters of generated keys. None of them is mistaken for
+	// another on paper or on the phone (0 O o, 1 l I i).
 	madeSigns = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghjkmnpqrstuvwxyz"
-	madeKey   = 7 // signs: 1.5 · 10¹² keys
+	madeKey   = 7 // characters: 1.5 · 10¹² keys
 )
 
 // reserved are keys that no short link gets: paths that browsers and robots request
@@ -51,7 +51,7 @@ func IsKey(s string) bool {
 	return len(s) >= MinKey && len(s) <= MaxKey && strings.Trim(s, keySigns) == ""
 }
 
-// checkKey says why somebody may not have the key that they wish for.
+// checkKey returns why a key cannot be chosen.
 func (s *Store) checkKey(key string) error {
 	if !IsKey(key) {
 		return models.Invalid("short_key", "must be %d to %d of the letters a-z and A-Z, digits, _ and -", MinKey, MaxKey)
@@ -62,10 +62,10 @@ func (s *Store) checkKey(key string) error {
 	return nil
 }
 
-// makeKey makes a key up that nobody can guess: its signs are drawn evenly
-// from the system's source of secrets.
+// makeKey generates a key that cannot be guessed: its characters are drawn evenly
+// from the system's source of randomness.
 func makeKey() string {
-	const even = 256 / len(madeSigns) * len(madeSigns) // a byte from here on would prefer the first signs
+	const even = 256 / len(madeSigns) * len(madeSigns) // a byte from here on would prefer the first characters
 	key := make([]byte, 0, madeKey)
 	var draw [2 * madeKey]byte
 	for {

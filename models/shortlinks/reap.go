@@ -18,9 +18,10 @@ type past struct {
 	before       models.Time
 }
 
-// reapable are the ways that hold now. The buffer time keeps a wrong clock of
-// one instance from deleting what lives by that of another. What was
-// deleted by its owner can be restored for as long, whether it has ended or not.
+// reapable returns the ways that apply now. Because of the buffer time, an instance
+// whose clock is wrong deletes no link that is active by the clock of another one.
+// A link that its owner deleted can be restored for KeepDeleted, whether it has
+// expired or not.
 func (s *Store) reapable() []past {
 	now := s.clock.Now()
 	ended := now.Add(-s.opts.BufferTime)
@@ -31,10 +32,10 @@ func (s *Store) reapable() []past {
 	}
 }
 
-// ReapEnded deletes up to limit short links that ended longer than the buffer time
+// ReapEnded deletes up to limit short links that expired longer than the buffer time
 // ago, or were deleted longer than KeepDeleted ago, with all their visits. Several
-// instances may do so at once: each takes others. Caches need not be told: they
-// compare each entry with the time. It is the reaper's part (models/cleanup.Remove).
+// instances may do so at once: each deletes others. It is no change for caches, which
+// compare each entry with the time. The reaper calls it (models/cleanup.Remove).
 func (s *Store) ReapEnded(tx *gorm.DB, limit int) (total int64, err error) {
 	for _, p := range s.reapable() {
 		if total == int64(limit) {
@@ -51,14 +52,14 @@ func (s *Store) ReapEnded(tx *gorm.DB, limit int) (total int64, err error) {
 	return total, nil
 }
 
-// Waiting is how many short links ReapEnded would delete now, counted up to most.
+// Waiting returns how many short links ReapEnded would delete now, counted up to most.
 func (s *Store) Waiting(ctx context.Context, most int) (total int, err error) {
 	for _, p := range s.reapable() {
 		var n int
 		err := s.db.Read(ctx).Raw(`SELECT count(*) FROM (SELECT 1 FROM short_links WHERE `+p.where+` LIMIT @limit) AS w`,
 			map[string]any{"before": p.before, "limit": most}).Scan(&n).Error
 		if err != nil {
-			return 0, fmt.Errorf("counting what waits to be deleted: %w", err)
+			return 0, fmt.Errorf("counting short links to delete: %w", err)
 		}
 		total += n
 	}

@@ -58,7 +58,7 @@ func TestReap(t *testing.T) {
 			var n int
 			f.must(f.db.Read(f.Context()).Raw("SELECT count(*) FROM " + table + " WHERE short_link_seq NOT IN (SELECT seq FROM short_links)").Scan(&n).Error)
 			if n != 0 {
-				t.Errorf("%d rows of nobody in %s", n, table)
+				t.Errorf("%d rows without a link in %s", n, table)
 			}
 		}
 		f.leads("live", "https://example.com/page")

@@ -65,8 +65,8 @@ func TestNoSynchronousDeletes(t *testing.T) {
 		f.must(f.cache.Look(f.Context(), f.Store))
 		none("ends", "gone") // the entry has ended: it leaves a tombstone
 		none("ends", "gone")
-		one("nobody", "unknown")
-		none("nobody", "unknown")
+		one("unknown", "unknown")
+		none("unknown", "unknown")
 		none("a", "unknown") // no key
 		f = f.another()
 		one("ends", "gone")
@@ -187,7 +187,7 @@ func TestClockSetBack(t *testing.T) {
 		f.leads("ends", "gone")
 		f.clock.Advance(-time.Hour)
 		f.leads("ends", "gone")
-		f.leads("other", "gone") // though nobody asked for it then
+		f.leads("other", "gone") // though it was not visited then
 		f.leads("live", "https://example.com/page")
 		// A change made now is newer than what caches hold, although the clock says it is older.
 		f.must(f.edit("live", shortlinks.Edit{LongURL: new("https://new.test")}))
@@ -196,7 +196,7 @@ func TestClockSetBack(t *testing.T) {
 }
 
 // The database is locked by another program: what the cache holds is served,
-// and what has to be claimed is refused, not led on.
+// and a visit that has to be claimed is refused.
 func TestDatabaseLocked(t *testing.T) {
 	f := newFixture(t, modelstest.New(t))
 	f.add(key("live"))
@@ -238,7 +238,7 @@ func TestDatabaseGone(t *testing.T) {
 	f.leads("live", "https://example.com/page")
 	f.leads("ends", "gone")
 	f.clock.Advance(shortlinks.MaxStale)
-	for _, k := range []string{"live", "some", "nobody"} {
+	for _, k := range []string{"live", "some", "unknown"} {
 		if to, err := f.Visit(f.Context(), k, shortlinks.Visitor{}); err == nil || models.CodeOf(err) == models.CodeNotFound {
 			t.Errorf("%s: %q %v", k, to, err)
 		}

@@ -9,10 +9,10 @@ import (
 	"linkwatch/models"
 )
 
-// Rules are the Options that decide where a short link may lead. Their hosts
+// Rules are the Options that decide which destinations are allowed. Their hosts
 // are canonical (models.CanonicalHost), which they become once, in NewRules.
 type Rules struct {
-	blocked   []string // each stands for the hosts below it too
+	blocked   []string // each includes the hosts below it
 	shortHost string   // "" = none
 	own       []authority
 }
@@ -37,9 +37,9 @@ func NewRules(o Options) Rules {
 	return r
 }
 
-// destination checks where a short link is to lead: it must be a URL as
-// models.ParseURL takes it, with a host that is not blocked, and no short link
-// of this server, which might lead back.
+// destination checks a destination: it must be a URL that models.ParseURL accepts,
+// with a host that is not blocked, and no short link of this server, which might
+// redirect in a circle.
 func (r Rules) destination(longURL string) (models.URL, error) {
 	u, err := models.ParseURL("long_url", longURL)
 	if err != nil {

@@ -1,11 +1,10 @@
-// Package shortlinks holds the types, rules and SQL of short links: where a key
-// leads at this instant, how often it was visited, and when it is deleted.
+// Package shortlinks holds the types, rules and SQL of short links: the destination
+// of a key, its visits, and when it is deleted.
 //
-// A redirect is fast and never wrong about the end of a link: whether a link has
-// expired is decided by the time of each visit, whatever a cache or the database
-// still holds. A visit neither deletes nor waits for a write, except to claim one
-// of a limited number of visits. The reaper deletes expired links later, in
-// batches.
+// Whether a link has expired is decided by the time of each visit, whatever a cache
+// or the database still holds. A visit neither deletes nor waits for a write, except
+// to claim one of a limited number of visits. The reaper deletes expired links
+// later, in batches.
 package shortlinks
 
 import (
@@ -66,7 +65,7 @@ type ShortLink struct {
 // TableName is GORM's.
 func (ShortLink) TableName() string { return "short_links" }
 
-// DisplayTitle is the short link's title, or its key if it has none.
+// DisplayTitle returns the short link's title, or its key if it has none.
 func (l ShortLink) DisplayTitle() string {
 	if l.Title != "" {
 		return l.Title
@@ -74,8 +73,8 @@ func (l ShortLink) DisplayTitle() string {
 	return l.Key
 }
 
-// Status is how the link stands at a time. What an owner switched off is
-// disabled, whether it has expired as well or not.
+// Status returns the link's status at a time. A link that its owner disabled is
+// Disabled, whether it has expired as well or not.
 func (l ShortLink) Status(now models.Time) Status {
 	switch {
 	case l.Disabled:
@@ -86,11 +85,11 @@ func (l ShortLink) Status(now models.Time) Status {
 	return Active
 }
 
-// UsedUp says whether MaxVisits are made.
+// UsedUp reports whether there were MaxVisits visits.
 func (l ShortLink) UsedUp() bool { return l.MaxVisits > 0 && l.Visits >= l.MaxVisits }
 
-// endsBefore says whether the link has expired at a time: it is gone from the
-// very instant of ExpiresAt.
+// endsBefore reports whether the link has expired by a time. It expires at the very
+// instant of ExpiresAt.
 func (l ShortLink) endsBefore(now models.Time) bool {
 	return !l.ExpiresAt.IsZero() && !now.Before(l.ExpiresAt.Time)
 }
@@ -98,7 +97,7 @@ func (l ShortLink) endsBefore(now models.Time) bool {
 // New is a short link to add.
 type New struct {
 	LongURL        string
-	Key            string        // "": one is made up
+	Key            string        // "": one is generated
 	ExpiresAt      models.Time   // zero: never
 	TTL            time.Duration // instead of ExpiresAt; 0: never
 	MaxVisits      int64         // 0 = any number

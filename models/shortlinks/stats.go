@@ -41,13 +41,13 @@ type Referrer struct {
 	Visits int64
 }
 
-// OtherHosts stands for the referrers beyond the first MaxReferrers of a link.
+// OtherHosts is the host of the referrers beyond the first MaxReferrers of a link.
 const OtherHosts = "*"
 
 // MaxReferrers is how many referring hosts of one link are counted apart.
 const MaxReferrers = 200
 
-// Stats are the visits of one short link as far as they are written down:
+// Stats are the stored visits of one short link:
 // those of the last seconds may be missing.
 type Stats struct {
 	Days      []Day      // the last ones, without gaps, the oldest first, today last

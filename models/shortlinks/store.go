@@ -48,7 +48,7 @@ func NewStore(db *models.DB, clock models.Clock, cache Cache, counter Counter, o
 	return s
 }
 
-// Options are the settings in force.
+// Options returns the settings in force.
 func (s *Store) Options() Options { return s.opts }
 
 // Now returns the time by the store's clock.
@@ -57,7 +57,7 @@ func (s *Store) Now() models.Time { return s.clock.Now() }
 // Loads returns how often a destination was read from the database since the start.
 func (s *Store) Loads() int64 { return s.loaded.Load() }
 
-// Get is a short link; CodeNotFound if there is none, or it is deleted.
+// Get returns a short link. The error is CodeNotFound if it does not exist or is deleted.
 func (s *Store) Get(ctx context.Context, key string) (ShortLink, error) {
 	if !IsKey(key) {
 		return ShortLink{}, errUnknown
@@ -71,21 +71,21 @@ func (s *Store) Get(ctx context.Context, key string) (ShortLink, error) {
 
 var errUnknown = models.NotFound("short link")
 
-// ByURL is the newest active short link to a canonical URL; ok is false if there
+// ByURL returns the newest active short link to a canonical URL. ok is false if there
 // is none.
 func (s *Store) ByURL(ctx context.Context, canonicalURL string) (l ShortLink, ok bool, err error) {
 	q := Filter{Status: Active}.apply(there(s.db.Read(ctx)), s.clock.Now())
 	return one(q.Where("canonical_url = ?", canonicalURL).Order("seq DESC"))
 }
 
-// Any says whether there is any short link.
+// Any reports whether there is any short link.
 func (s *Store) Any(ctx context.Context) (bool, error) {
 	_, ok, err := one(there(s.db.Read(ctx)))
 	return ok, err
 }
 
-// List is a page of short links in the order of their creation. limit is as
-// models.NewLimit made it.
+// List returns a page of short links in the order of their creation. limit is one of
+// models.NewLimit.
 func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit int) (models.Slice[ShortLink], error) {
 	var page models.Slice[ShortLink]
 	if err := models.CheckFilter("query.q", f.Text); err != nil {
@@ -113,8 +113,8 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 	}), nil
 }
 
-// few is how many short links are sorted for a list rather than that all are
-// looked through in order: as a rule the reaper leaves few that have ended.
+// few is the number of expired short links below which a list of them sorts them,
+// instead of reading all short links in order. As a rule the reaper leaves few.
 const few = 20_000
 
 // matches are the short links that a filter chooses.
@@ -129,7 +129,7 @@ func (s *Store) matches(ctx context.Context, f Filter) (*gorm.DB, error) {
 	var n int
 	err := s.db.Read(ctx).Raw(`SELECT (SELECT count(*) FROM (`+ended+`) AS e) + (SELECT count(*) FROM (`+usedUp+`) AS u)`, now, few, few).Scan(&n).Error
 	if err != nil {
-		return nil, fmt.Errorf("counting what has ended: %w", err)
+		return nil, fmt.Errorf("counting expired short links: %w", err)
 	}
 	if n < few { // CROSS JOIN: SQLite shall begin with these
 		q = q.Select("short_links.*").Table("(SELECT * FROM ("+ended+") AS e UNION SELECT * FROM ("+usedUp+") AS u) AS few CROSS JOIN short_links", now, few, few).

@@ -31,7 +31,7 @@ type Visitor struct {
 	UserAgent string // header User-Agent
 }
 
-// DayVisits are visits of one short link on one day that are to be written down.
+// DayVisits are visits of one short link on one day that are not stored yet.
 type DayVisits struct {
 	Link int64 // the short link's Seq
 	Day
@@ -43,8 +43,8 @@ type DayVisits struct {
 // lockVisits is held by transactions that write visits.
 const lockVisits models.LockKey = 7_110_913_002
 
-// WriteVisits adds a batch of visits to what is written down, in one transaction
-// of three statements. Visits of links that were deleted meanwhile are left out.
+// WriteVisits stores a batch of visits, in one transaction of three statements.
+// Visits of links that were deleted meanwhile are left out.
 func (s *Store) WriteVisits(ctx context.Context, batch []*DayVisits) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.writeVisits(tx, batch) })
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *Store) writeVisits(tx *gorm.DB, batch []*DayVisits) error {
 			MaxReferrers, OtherHosts).Error
 	}
 	if err != nil {
-		return fmt.Errorf("writing visits down: %w", err)
+		return fmt.Errorf("storing visits: %w", err)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"linkwatch/models/shortlinks"
 )
 
-// Only so many hosts of a link have a row of their own, for anybody can name any.
+// Only so many hosts of a link have a row of their own, since a visitor can name any host.
 func TestReferrersAreBounded(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add(key("many"))
@@ -46,7 +46,7 @@ func TestVisitsAreCountedOnce(t *testing.T) {
 		f.visitAs("some", "", crawler)
 		f.visitAs("some", "", laptop)
 		if l := f.get("some"); l.Visits != 2 {
-			t.Errorf("%d visits before they are written down", l.Visits)
+			t.Errorf("%d visits before they are stored", l.Visits)
 		}
 		f.count()
 		if l := f.get("some"); l.Visits != 2 || l.Bots != 1 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"linkwatch/models"
+	"linkwatch/models/lease"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/targets"
 )
@@ -307,4 +308,55 @@ func benchmarkRecord(b *testing.B, batch int) {
 			n += len(ts)
 		}
 	}
+}
+
+// However many checks are recorded at once, each table is written by one statement.
+func TestStatementsOfABatchAreConstant(t *testing.T) {
+	each(t, func(f fixture) {
+		sent := func(name string, n int) map[string]int {
+			var ids []string
+			for i := range n {
+				ids = append(ids, f.add(fmt.Sprintf("https://%s-%d.test/", name, i)).ID)
+			}
+			counts := map[string]int{}
+			count := func(what string, do func()) {
+				queries := modelstest.Queries(f, f.db)
+				do()
+				counts[what] = int(queries.Load())
+			}
+			record := func(r targets.Result) func() {
+				claimed := f.claim()
+				if len(claimed) != n {
+					f.Fatalf("%d of %d are due", len(claimed), n)
+				}
+				var done []targets.Checked
+				for _, c := range claimed {
+					r.CheckedAt = f.Now()
+					done = append(done, targets.Checked{Target: c, Result: r})
+				}
+				return func() { f.must(f.Record(f.Context(), done...)) }
+			}
+			count("up", record(up(1)))
+			f.clock.Advance(2 * time.Minute)
+			count("an outage begins", record(down()))
+			f.clock.Advance(2 * time.Minute)
+			count("an outage ends", record(up(1)))
+			f.clock.Advance(49 * time.Hour)
+			count("hours and days end", record(up(1)))
+			f.clock.Advance(2 * time.Minute)
+			var back []lease.Released[targets.Target]
+			for _, c := range f.claim() {
+				back = append(back, lease.Released[targets.Target]{Item: c, After: time.Second})
+			}
+			count("release", func() { f.must(f.Release(f.Context(), back...)) })
+			for _, id := range ids {
+				f.must(f.Delete(f.Context(), id))
+			}
+			return counts
+		}
+		few, many := sent("few", 3), sent("many", 60)
+		if fmt.Sprint(few) != fmt.Sprint(many) || few["up"] != 2 {
+			f.Errorf("statements for 3: %v, for 60: %v", few, many)
+		}
+	})
 }

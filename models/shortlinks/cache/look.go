@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxChanged is the number of known changes from which on Look starts afresh.
+	// maxChanged is the number of changes that a process remembers.
 	maxChanged = 10_000
 	// lookTime is how long Look may take.
 	lookTime = 10 * time.Second
@@ -20,20 +20,20 @@ const (
 	never = time.Duration(math.MinInt64 / 2)
 )
 
-// horizon is what this process knows of the changes of all instances.
+// horizon is how far this process knows the changes of all instances.
 type horizon struct {
-	seen   int64         // no change up to this version is unknown, except for those up to floor
-	floor  int64         // entries that may miss a change up to this version are not kept current
+	seen   int64         // all changes after floor and up to this version are known
+	floor  int64         // looks make no entry current that may miss a change up to this version
 	looked time.Duration // when the last look began, since Memory.start
 }
 
 // Look reads from the database which short links were changed since the last Look,
-// by any instance, and invalidates their entries. All other entries are current as
-// of its beginning.
+// by any instance, and invalidates their entries. It makes all others current as of
+// its beginning.
 //
-// If changes may have been missed, because the reaper may have deleted one since
-// the last Look or because there are too many, Look starts afresh: it keeps current
-// only entries that were read after it.
+// It may miss changes if it is the first, if there are too many to remember, or if
+// the reaper may have deleted one since the last Look. Then it resets the cache: it
+// makes no entry current that may miss a change up to now.
 func (m *Memory) Look(ctx context.Context, store *shortlinks.Store) error {
 	m.looking.Lock()
 	defer m.looking.Unlock()
@@ -41,18 +41,18 @@ func (m *Memory) Look(ctx context.Context, store *shortlinks.Store) error {
 	defer cancel()
 	last, began := m.horizon.Load(), m.now()
 	after, room := last.seen, m.room()
-	afresh := began-last.looked >= store.ReapedAfter()
-	if afresh {
+	reset := began-last.looked >= store.ReapedAfter()
+	if reset {
 		after = math.MaxInt64
 	}
 	newest, changed, err := store.ChangedAfter(ctx, after, room+1)
 	if err != nil {
 		return err
 	}
-	if afresh || len(changed) > room || newest < last.seen { // less: the database was restored from a backup
+	if reset || len(changed) > room || newest < last.seen { // less: the database was restored from a backup
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		maps.DeleteFunc(m.changed, func(_ string, version int64) bool { return version <= newest })
+		maps.DeleteFunc(m.changed, func(_ string, version int64) bool { return version <= max(newest, last.seen) })
 		m.horizon.Store(&horizon{seen: newest, floor: newest, looked: began})
 		return nil
 	}
@@ -98,7 +98,7 @@ func (m *Memory) isComplete(key string, upTo int64) bool {
 
 // asOf returns a time before which no change was committed that is missing in an
 // entry of this cache.
-func (m *Memory) asOf(h held) time.Duration {
+func (m *Memory) asOf(h *held) time.Duration {
 	if v := m.horizon.Load(); h.upTo >= v.floor {
 		return max(h.asOf, v.looked)
 	}

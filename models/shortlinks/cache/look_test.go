@@ -3,6 +3,7 @@ package cache_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -262,7 +263,8 @@ func TestLookFindsTooManyChanges(t *testing.T) {
 	changed, kept := f.add(), f.add()
 	other := f.another().look()
 	second := func() { f.clock.Advance(time.Second); other.look() }
-	for _, to := range []string{"https://example.com/1", "https://example.com/2", "https://example.com/3"} {
+	for i, many := range []int{10_001, 9_980, 100} {
+		to := fmt.Sprintf("https://example.com/%d", i)
 		f.move(changed.Key, to)
 		second()
 		for range 3 { // the entries are current by the looks alone
@@ -270,7 +272,7 @@ func TestLookFindsTooManyChanges(t *testing.T) {
 			other.leads(kept.Key, "https://example.com/page")
 			second()
 		}
-		f.addMany(10_001)
+		f.addMany(many)
 		f.move(changed.Key, to+"/new")
 		other.look()
 		other.leads(changed.Key, to+"/new")
@@ -278,7 +280,7 @@ func TestLookFindsTooManyChanges(t *testing.T) {
 	}
 	before := other.Loads()
 	for range 3 {
-		f.add() // a change of another link
+		f.addMany(100)
 		second()
 		other.leads(kept.Key, "https://example.com/page")
 	}
@@ -313,13 +315,15 @@ func TestChangeThatWasReaped(t *testing.T) {
 	})
 }
 
-// The database is restored from a backup: what is read from it is cached as before.
+// The database is restored from a backup, and lacks changes that were seen: what is
+// read from it is cached as before.
 func TestLookAtARestoredDatabase(t *testing.T) {
 	each(t, func(f fixture) {
-		l := f.add()
-		other := f.another().look()
+		l, other := f.add(), f.another().look()
+		f.move(l.Key, "https://example.com/lost")
+		other.look()
 		modelstest.Exec(t, f.db, "UPDATE short_link_version SET newest = 1")
-		modelstest.Exec(t, f.db, "UPDATE short_links SET version = 1")
+		modelstest.Exec(t, f.db, "UPDATE short_links SET version = 1, long_url = 'https://example.com/page'")
 		other.look()
 		queries := modelstest.Queries(t, f.db)
 		for range 3 {

@@ -37,7 +37,7 @@ type Memory struct {
 	looking sync.Mutex
 	horizon atomic.Pointer[horizon]
 	mu      sync.Mutex
-	changed map[string]int64 // the newest known change of each key, by its version; complete after horizon.floor
+	changed map[string]int64 // known changes: the newest version of each key
 }
 
 // held is an entry as it is in memory.
@@ -84,7 +84,7 @@ func (m *Memory) Len() int { return m.links.EstimatedSize() + m.unknown.Estimate
 // Get implements shortlinks.Cache. A hit takes no lock and allocates nothing.
 func (m *Memory) Get(ctx context.Context, key string, now time.Time, load shortlinks.Load) (shortlinks.Entry, error) {
 	at := now.Sub(m.start)
-	if h, ok := m.peek(key); ok && at-m.asOf(h) < shortlinks.MaxStale {
+	if h, ok := m.peek(key); ok && at-m.asOf(&h) < shortlinks.MaxStale {
 		m.hits.Add(1)
 		return h.Entry, nil
 	}
@@ -118,7 +118,7 @@ func (m *Memory) find(ctx context.Context, key string, at time.Duration, load sh
 func (m *Memory) read(ctx context.Context, key string, load shortlinks.Load) (h held, err error) {
 	now, seen := m.now(), m.horizon.Load().seen
 	if h, ok := m.peek(key); ok { // another visit may have read it since this one missed
-		if h.asOf = m.asOf(h); now-h.asOf < shortlinks.MaxStale {
+		if h.asOf = m.asOf(&h); now-h.asOf < shortlinks.MaxStale {
 			return h, nil
 		}
 	}

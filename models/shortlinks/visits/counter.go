@@ -1,5 +1,5 @@
 // Package visits counts the visits of short links in memory, so that no redirect
-// waits for the database, and writes them down in batches.
+// waits for the database, and stores them in batches.
 package visits
 
 import (
@@ -30,8 +30,8 @@ const (
 const day = 24 * time.Hour
 
 // Counter is the shortlinks.Counter of one process. Count puts visits into a
-// queue, one goroutine gathers them by link and day (Gather), and another writes
-// them down (Write). Visits beyond its limits are dropped, and the number of
+// queue, one goroutine gathers them by link and day (Gather), and another stores
+// them (Write). Visits beyond its limits are dropped, and the number of
 // dropped visits is counted.
 type Counter struct {
 	queue            chan shortlinks.Visit
@@ -64,13 +64,14 @@ func (c *Counter) Count(v shortlinks.Visit) {
 	}
 }
 
-// Dropped is how many visits since the start found no room and are not counted.
+// Dropped returns the number of visits since the start that were not counted,
+// because too many were waiting.
 func (c *Counter) Dropped() int64 { return c.dropped.Load() }
 
-// Written is how many visits were written down since the start.
+// Written returns the number of visits stored since the start.
 func (c *Counter) Written() int64 { return c.written.Load() }
 
-// Waiting is how many visits wait to be written down.
+// Waiting returns the number of visits that are not stored yet.
 func (c *Counter) Waiting() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -194,7 +195,7 @@ func (c *Counter) days() int {
 	return len(c.gathered)
 }
 
-// take removes up to n days of links, to be written down or given back.
+// take removes up to n days of links, which are then stored or given back.
 func (c *Counter) take(n int) []*shortlinks.DayVisits {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -211,7 +212,7 @@ func (c *Counter) take(n int) []*shortlinks.DayVisits {
 	return batch
 }
 
-// giveBack adds what could not be written down to what was gathered since.
+// giveBack adds visits that could not be stored to those gathered since.
 func (c *Counter) giveBack(batch []*shortlinks.DayVisits) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -24,7 +24,7 @@ var noon = models.At(time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC))
 
 func TestFullQueueDropsVisits(t *testing.T) {
 	v := New()
-	for range maxQueued + 10 { // nobody gathers
+	for range maxQueued + 10 { // nothing is gathered
 		v.Count(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{}, At: noon})
 	}
 	if v.Dropped() != 10 || v.Waiting() != maxQueued {
@@ -101,7 +101,7 @@ func TestGatheredIsBounded(t *testing.T) {
 	}
 }
 
-// What the database does not take is written down later, once.
+// Visits that could not be stored are stored later, once.
 func TestVisitsOutliveABadDatabase(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		clock := modelstest.NewClock()
