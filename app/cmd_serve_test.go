@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"linkwatch/models/modelstest"
 )
 
 // TestServe starts the program on a port of its choice, twice on one store.
@@ -52,11 +54,7 @@ func TestStopFinishesRequests(t *testing.T) {
 	}()
 	<-entered
 	p.stop()
-	for line := range p.log.out {
-		if strings.Contains(line, `"stopping"`) {
-			break
-		}
-	}
+	modelstest.Eventually(t, "the program is stopping", func() bool { return p.log.Count(`"stopping"`) > 0 })
 	close(leave)
 	if a := <-answered; a.status != http.StatusCreated || !strings.Contains(a.body, "Slow but there") {
 		t.Errorf("%d %s", a.status, a.body)
@@ -122,7 +120,7 @@ func TestPasswordIsAskedFor(t *testing.T) {
 		if err := p.wait(t); err != nil {
 			t.Error(err)
 		}
-		if log := p.log.all.String(); strings.Contains(log, "secret") {
+		if log := p.log.String(); strings.Contains(log, "secret") {
 			t.Errorf("the password is in the log: %s", log)
 		}
 	}

@@ -8,9 +8,10 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"linkwatch/models/modelstest"
 )
 
 // env is a getenv over a map, with a store of the test's own.
@@ -25,61 +26,35 @@ func env(t *testing.T, set map[string]string) func(string) string {
 	}
 }
 
-// lines hands each line that is written to a channel.
-type lines struct {
-	mu   sync.Mutex
-	rest string
-	all  strings.Builder
-	out  chan string
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all.Write(p)
-	l.rest += string(p)
-	for {
-		line, rest, ok := strings.Cut(l.rest, "\n")
-		if !ok {
-			return len(p), nil
-		}
-		l.rest = rest
-		select {
-		case l.out <- line:
-		default: // nobody reads the log to its end
-		}
-	}
-}
-
 // program is Run in the background.
 type program struct {
 	url  string
 	stop context.CancelFunc
 	done chan error
-	log  *lines
+	log  *modelstest.Log
 }
 
 // start starts Run and returns once it listens.
 func start(t *testing.T, getenv func(string) string) *program {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	p := &program{stop: cancel, done: make(chan error, 1), log: &lines{out: make(chan string, 1000)}}
+	p := &program{stop: cancel, done: make(chan error, 1), log: modelstest.NewLog(t)}
 	go func() { p.done <- Run(ctx, nil, getenv, p.log) }()
-	deadline := time.After(30 * time.Second)
-	for {
+	modelstest.Eventually(t, "the program listens", func() bool {
 		select {
 		case err := <-p.done:
 			t.Fatalf("run ended: %v", err)
-		case <-deadline:
-			t.Fatal("run does not listen")
-		case line := <-p.log.out:
+		default:
+		}
+		for line := range strings.Lines(p.log.String()) {
 			var entry struct{ Msg, URL string }
 			if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "listening" {
 				p.url = entry.URL
-				return p
 			}
 		}
-	}
+		return p.url != ""
+	})
+	return p
 }
 
 func (p *program) wait(t *testing.T) error {
@@ -87,7 +62,7 @@ func (p *program) wait(t *testing.T) error {
 	select {
 	case err := <-p.done:
 		return err
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("run does not end")
 		return nil
 	}

@@ -116,7 +116,7 @@ func TestVisitsAreWrittenDown(t *testing.T) {
 			i.visit(l.Key)
 		}
 		// They are counted when the database has them.
-		modelstest.Eventually(i, "the visits are written down", func() bool { return i.metric("linkwatch_shortlink_visits_written_total", "") == 10 })
+		modelstest.Eventually(i, "the visits are stored", func() bool { return i.metric("linkwatch_shortlink_visits_written_total", "") == 10 })
 		if n := i.visits(l.Key); n != 10 {
 			t.Errorf("the link has %d visits", n)
 		}
@@ -158,9 +158,9 @@ func TestBadDatabase(t *testing.T) {
 	modelstest.Exec(t, db, "ALTER TABLE short_link_days RENAME TO elsewhere") // which only writing visits down needs
 	i.visit(l.Key)
 	i.visit(l.Key)
-	modelstest.Eventually(i, "it is told", func() bool { return strings.Contains(i.log.String(), `msg="visits are not written down"`) })
+	modelstest.Eventually(i, "it is logged", func() bool { return strings.Contains(i.log.String(), `msg="visits are not written down"`) })
 	modelstest.Exec(t, db, "ALTER TABLE elsewhere RENAME TO short_link_days")
-	modelstest.Eventually(i, "the visits are written down", func() bool { return i.visits(l.Key) == 2 })
+	modelstest.Eventually(i, "the visits are stored", func() bool { return i.visits(l.Key) == 2 })
 	if n := strings.Count(i.log.String(), `msg="visits are not written down"`); n != 1 {
 		t.Errorf("it is logged %d times: %s", n, i.log)
 	}

@@ -30,7 +30,7 @@ func TestMaxVisitsIsExact(t *testing.T) {
 		if led.Load() != 7 || refused.Load() != 53 || l.Visits != 7 || l.Status(f.Now()) != shortlinks.Expired || l.ExhaustedAt != f.Now() {
 			t.Errorf("%d redirected, %d refused: %+v", led.Load(), refused.Load(), l)
 		}
-		// Two more are two more, seen by those who knew that there are none left.
+		// Two more visits are two more for every instance, also for those that saw the limit reached.
 		_, err := f.Edit(f.Context(), "some", shortlinks.Edit{MaxVisits: new(int64(9))})
 		f.must(err)
 		if l := f.get("some"); !l.ExhaustedAt.IsZero() {
