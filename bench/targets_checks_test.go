@@ -34,19 +34,27 @@ func TestTargetFigures(t *testing.T) {
 	if !*figures {
 		t.Skip("figures are measured with -figures (task bench)")
 	}
-	t.Run("busy", busyFigures)
+	t.Run("busy", func(t *testing.T) { busyFigures(t, "SQLite", filepath.Join(t.TempDir(), "watched.db")) })
+	t.Run("busy on PostgreSQL", func(t *testing.T) { busyFigures(t, "PostgreSQL", modelstest.NewPostgres(t)) })
 	t.Run("hanging", hangingFigures)
 	t.Run("stored", storedFigures)
 	t.Run("pages", pageFigures)
 	t.Run("size", sizeFigures)
 }
 
-// targetFile fills a new file with targets that were added 100 days ago and never checked. edit (nil: nothing) works
-// on the store after that.
+// targetFile returns a new SQLite file with targets, as addTargets adds them.
 func targetFile(t *testing.T, urls []string, edit func(db *models.DB, store *targets.Store, clock *time.Time)) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "watched.db")
-	db, closeDB := e2e.OpenDatabase(t, file)
+	addTargets(t, file, urls, edit)
+	return file
+}
+
+// addTargets fills an empty database with targets that were added 100 days ago and never checked. edit (nil: nothing)
+// works on the store after that.
+func addTargets(t *testing.T, database string, urls []string, edit func(db *models.DB, store *targets.Store, clock *time.Time)) {
+	t.Helper()
+	db, closeDB := e2e.OpenDatabase(t, database)
 	defer closeDB()
 	clock := time.Now().Add(-100 * 24 * time.Hour)
 	store := targets.NewStore(db, func() time.Time { return clock }, targets.Options{CheckInterval: 10 * time.Second})
@@ -58,7 +66,6 @@ func targetFile(t *testing.T, urls []string, edit func(db *models.DB, store *tar
 	if edit != nil {
 		edit(db, store, &clock)
 	}
-	return file
 }
 
 // farm serves a page on n loopback addresses from 127.x.0.1 on, all on one port, so that there are n hosts.
@@ -84,7 +91,7 @@ func farm(t *testing.T, x, n int, page http.HandlerFunc) (urls []string) {
 }
 
 // busyFigures measures checks per second, and their cost, with many targets at a short interval.
-func busyFigures(t *testing.T) {
+func busyFigures(t *testing.T, engine, database string) {
 	var asked atomic.Int64
 	hosts := farm(t, 1, figureHosts, func(rw http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
@@ -94,9 +101,9 @@ func busyFigures(t *testing.T) {
 	for i := range figureTargets {
 		urls = append(urls, fmt.Sprintf("%s/%d", hosts[i%figureHosts], i))
 	}
-	file := targetFile(t, urls, nil)
-	s := e2e.Start(t, "DATABASE_URL="+file, "CHECK_INTERVAL=1s", fmt.Sprintf("MAX_CONCURRENCY=%d", figureWorkers))
-	table("%d targets on %d hosts, CHECK_INTERVAL=1s, MAX_CONCURRENCY=%d, SQLite", figureTargets, figureHosts, figureWorkers)
+	addTargets(t, database, urls, nil)
+	s := e2e.Start(t, "DATABASE_URL="+database, "CHECK_INTERVAL=1s", fmt.Sprintf("MAX_CONCURRENCY=%d", figureWorkers))
+	table("%d targets on %d hosts, CHECK_INTERVAL=1s, MAX_CONCURRENCY=%d, %s", figureTargets, figureHosts, figureWorkers, engine)
 
 	time.Sleep(10 * time.Second) // warm-up: every target has been checked
 	checks, cpu, begun := asked.Load(), cpuOf(t, s.PID()), time.Now()

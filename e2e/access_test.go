@@ -11,6 +11,7 @@ import (
 )
 
 func TestStrangersAreKeptOut(t *testing.T) {
+	t.Parallel()
 	web, s := site(t), Start(t)
 	form := url.Values{"url": {web.URL + "/page"}}.Encode()
 	as := func(headers ...string) func(*http.Request) {
@@ -62,6 +63,7 @@ func TestStrangersAreKeptOut(t *testing.T) {
 // With ADMIN_PASSWORD set, the program may listen for other machines, and everything but /healthz and /readyz needs
 // the password.
 func TestPassword(t *testing.T) {
+	t.Parallel()
 	s := Start(t, "HTTP_HOST=127.0.0.1", "ADMIN_PASSWORD=correct horse")
 	open := func(*http.Request) {}
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/": 401, "/links": 401, "/v1/links": 401, "/metrics": 401, "/admin/settings": 401} {
@@ -83,6 +85,7 @@ func TestPassword(t *testing.T) {
 
 // The program does not fetch addresses of this machine and its network, unless the operator allows them.
 func TestPrivateAddressesAreRefused(t *testing.T) {
+	t.Parallel()
 	web, s := site(t), Start(t, "OUTBOUND_ALLOW_CIDRS=")
 	var p problem
 	if status := s.Call("POST", "/v1/links", map[string]any{"url": web.URL + "/page"}, &p); status != 422 || !strings.HasSuffix(p.Type, "/probs/blocked-address") {

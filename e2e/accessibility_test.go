@@ -25,10 +25,13 @@ func (b *tab) accessible(where string) {
 	b.t.Helper()
 	// Transitions are over and the page is complete before colours are looked at.
 	b.wait(`document.readyState === "complete" && document.getAnimations().every(a => a.playState !== "running")`)
-	const check = `axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify({
-		passed: r.passes.map(p => p.id),
+	// What axe would load beforehand is for a rule on audio, which no page has, and for one that is off.
+	// A dark page differs from a light one in its colours alone, so only their rules run on it.
+	const check = `(dark => axe.run(document, {resultTypes: ["violations"], preload: false,
+		...dark && {runOnly: ["color-contrast", "link-in-text-block"]}}).then(r => JSON.stringify({
+		dark, passed: r.passes.map(p => p.id),
 		broken: r.violations.map(v => ({rule: v.id, impact: v.impact,
-			nodes: v.nodes.map(n => n.html.slice(0, 200) + "\n      " + n.failureSummary.replaceAll("\n", "\n      "))}))}))`
+			nodes: v.nodes.map(n => n.html.slice(0, 200) + "\n      " + n.failureSummary.replaceAll("\n", "\n      "))}))})))(matchMedia("(prefers-color-scheme: dark)").matches)`
 	if !eval[bool](b, `"axe" in window`) { // it is still there in the next look of a page
 		eval[chromedp.Void](b, axe)
 	}
@@ -37,6 +40,7 @@ func (b *tab) accessible(where string) {
 		b.t.Fatalf("%s: running axe: %v", where, err)
 	}
 	var found struct {
+		Dark   bool
 		Passed []string
 		Broken []struct {
 			Rule, Impact string
@@ -46,7 +50,7 @@ func (b *tab) accessible(where string) {
 	if err := json.Unmarshal([]byte(answer), &found); err != nil {
 		b.t.Fatal(err)
 	}
-	if !slices.Contains(found.Passed, "color-contrast") || len(found.Passed) < 10 {
+	if !slices.Contains(found.Passed, "color-contrast") || len(found.Passed) < 10 && !found.Dark {
 		b.t.Errorf("%s: axe did not look at the page: it passed only %q", where, found.Passed)
 	}
 	for _, v := range found.Broken {
@@ -215,6 +219,7 @@ func TestAccessibleDemo(t *testing.T) {
 // ARIA takes an empty value for false, and axe accepts it. So the current page and invalid fields must be marked by a
 // word.
 func TestStateIsSaid(t *testing.T) {
+	t.Parallel()
 	s := Start(t)
 	b := browse(t, s, wide, "/")
 	b.expect("status of 400")

@@ -52,6 +52,7 @@ func shortLinksIn(t *testing.T, file string) (n int64) {
 
 // The statistics match the deleted rows exactly, whether the program is killed or stopped in the middle of a run.
 func TestReaperEndedInTheMiddle(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(s *Server){"killed": (*Server).kill, "stopped": (*Server).Stop} {
 		t.Run(name, func(t *testing.T) {
 			const all = 20_000
@@ -86,6 +87,7 @@ func TestReaperEndedInTheMiddle(t *testing.T) {
 
 // After a run its figures are in the API, in the metrics and in the history of the job.
 func TestReaperRun(t *testing.T) {
+	t.Parallel()
 	const all = 2_500
 	s := Start(t, "DATABASE_URL="+ShortLinkFile(t, "old", all, time.Now().Add(-time.Hour-time.Minute)))
 	if status, _ := follows(t, s, "old0000000"); status != 410 {
@@ -100,7 +102,12 @@ func TestReaperRun(t *testing.T) {
 		s.Call("GET", "/v1/admin/jobs/reaper/runs", nil, &jobs)
 		return len(jobs.Items) > 0
 	})
-	if got := s.cleanup(); got != (cleanupStats{TotalCleaned: all, SuccessfulRuns: 1, LastBatchSize: 500}) {
+	got := s.cleanup()
+	if got.LastBatchSize < 1 || got.LastBatchSize > 1000 { // less after a slow one
+		t.Errorf("the last batch: %+v", got)
+	}
+	got.LastBatchSize = 0
+	if got != (cleanupStats{TotalCleaned: all, SuccessfulRuns: 1}) {
 		t.Errorf("after the run: %+v", got)
 	}
 	if got := jobs.Items[0].Summary; got != "2,500 short links" {
@@ -117,6 +124,7 @@ func TestReaperRun(t *testing.T) {
 
 // The page shows a run start, continue and end, without a reload.
 func TestReaperInTheBrowser(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		file := ShortLinkFile(t, "old", 12_000, time.Now().Add(-2*time.Hour))
 		s := Start(t, "DATABASE_URL="+file, "CLEANUP_BATCH_SIZE=20")

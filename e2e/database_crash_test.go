@@ -9,6 +9,7 @@ import (
 
 // What was answered with 201 survives a kill of the process, complete with its tags and in the search index.
 func TestKillWhileWriting(t *testing.T) {
+	t.Parallel()
 	web := site(t)
 	store := storeIn(t)
 	s := Start(t, store)

@@ -44,6 +44,7 @@ func (s *Server) ready() bool { return s.Call("GET", "/readyz", nil, nil) == htt
 
 // The database file is deleted while the program runs: no write is acknowledged that would be lost.
 func TestDeletedDatabase(t *testing.T) {
+	t.Parallel()
 	s := Start(t)
 	s.isStored()
 	if err := os.Remove(s.store); err != nil {
@@ -60,6 +61,7 @@ func TestDeletedDatabase(t *testing.T) {
 
 // The disk is full, and then has space again.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=16m"); err != nil {
 		t.Skip("only a user who may mount a small disk can fill one: ", err)
@@ -110,6 +112,7 @@ func fill(t *testing.T, name string) {
 
 // A file of another program is refused with a reason.
 func TestForeignDatabase(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "notes.db")
 	if err := os.WriteFile(file, []byte("Dear diary, this is no database."), 0o600); err != nil {
 		t.Fatal(err)
@@ -124,6 +127,7 @@ func TestForeignDatabase(t *testing.T) {
 
 // linkwatch check finds damage. It creates no database and changes none.
 func TestCheckCommand(t *testing.T) {
+	t.Parallel()
 	store := filepath.Join(t.TempDir(), "linkwatch.db")
 	if out, code := command(t, []string{"check"}, "DATABASE_URL="+store); code != 1 || !strings.Contains(out, "no such file") {
 		t.Errorf("without a database: exit %d, %s", code, out)

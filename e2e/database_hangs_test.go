@@ -94,6 +94,7 @@ func (w *wire) hold(held bool) {
 
 // The program stops even if PostgreSQL hangs while it starts.
 func TestStopWhileStarting(t *testing.T) {
+	t.Parallel()
 	w, database := newWire(t, modelstest.NewPostgres(t))
 	w.hold(true)
 	t.Cleanup(func() { w.hold(false) })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,11 +15,15 @@ import (
 	"linkwatch/models"
 )
 
-// OpenDatabase opens an SQLite file for a test that fills it before a program serves it. It creates the file and the
-// schema if they are missing. The caller closes the database.
-func OpenDatabase(t testing.TB, file string) (db *models.DB, closeDB func()) {
+// OpenDatabase opens a database, an SQLite file or the URL of PostgreSQL, for a test that fills it before a program
+// serves it. It creates the file and the schema if they are missing. The caller closes the database.
+func OpenDatabase(t testing.TB, url string) (db *models.DB, closeDB func()) {
 	t.Helper()
-	db, err := models.Open(t.Context(), models.SQLite, file, slog.New(slog.DiscardHandler))
+	driver := models.SQLite
+	if strings.HasPrefix(url, "postgres://") {
+		driver = models.Postgres
+	}
+	db, err := models.Open(t.Context(), driver, url, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

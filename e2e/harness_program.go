@@ -73,7 +73,7 @@ func storeIn(t testing.TB) string {
 func Start(t testing.TB, env ...string) *Server {
 	t.Helper()
 	s := &Server{t: t, cmd: exec.Command(binary), ended: make(chan struct{})}
-	s.cmd.Env = environ(append([]string{storeIn(t), "HTTP_PORT=0", "OUTBOUND_ALLOW_CIDRS=127.0.0.0/8"}, env...)...)
+	s.cmd.Env = environ(append([]string{storeIn(t), "HTTP_PORT=0", "OUTBOUND_ALLOW_CIDRS=127.0.0.0/8", "SHUTDOWN_GRACE=2s"}, env...)...)
 	for _, e := range s.cmd.Env { // the last one wins, as in the process itself
 		if v, ok := strings.CutPrefix(e, "DATABASE_URL="); ok {
 			s.store = v

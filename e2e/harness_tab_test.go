@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -179,7 +180,7 @@ func (b *tab) press(keys string) {
 // history moves through the history of the tab: -1 is back, 1 is forward.
 func (b *tab) history(by int) {
 	b.t.Helper()
-	eval[chromedp.Void](b, fmt.Sprintf("history.go(%d)", by))
+	eval[bool](b, fmt.Sprintf("Boolean(setTimeout(() => history.go(%d)))", by)) // answers while the page is still there
 }
 
 // quote is a text, or a list of texts, as a JavaScript literal.
@@ -202,11 +203,19 @@ func (b *tab) choose(selector, value string) {
 	})()`)
 }
 
-// paste pastes the clipboard into a field.
-func (b *tab) paste(selector string) {
+// clipboard is held by the test that uses the clipboard, of which the browser has one.
+var clipboard sync.Mutex
+
+// copies clicks a button that copies a text, and pastes it into a field.
+func (b *tab) copies(button, text, field string) {
 	b.t.Helper()
-	b.click(selector)
+	clipboard.Lock()
+	defer clipboard.Unlock()
+	b.click(button)
+	b.see("Copied.")
+	b.click(field)
 	call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: "v", Code: "KeyV", Commands: []string{"paste"}})
+	b.wait("document.querySelector(" + quote(field) + ").value === " + quote(text))
 }
 
 // fits fails the test if the page is wider than the window, and names the elements that are.

@@ -71,6 +71,7 @@ func attribute(s string) string {
 
 // Text from other sites is shown as text, and fits: no page scrolls sideways.
 func TestHostileContentIsText(t *testing.T) {
+	t.Parallel()
 	s, paths := hostileStore(t)
 	inBoth(t, func(t *testing.T, in size) {
 		b := browse(t, s, in, "/links")

@@ -3,6 +3,7 @@ package e2e
 import "testing"
 
 func TestRunJobNow(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		s := Start(t)
 		b := browse(t, s, in, "/admin/jobs")

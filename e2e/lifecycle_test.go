@@ -11,6 +11,7 @@ import (
 
 // SIGTERM lets running requests finish.
 func TestStopWhileRequestsRun(t *testing.T) {
+	t.Parallel()
 	web, s := site(t), Start(t)
 	release := make(chan struct{})
 	slow := web.set("/slow", func(rw http.ResponseWriter, r *http.Request) {
@@ -42,6 +43,7 @@ func TestStopWhileRequestsRun(t *testing.T) {
 
 // A second signal ends the program at once, whatever still runs.
 func TestSecondSignal(t *testing.T) {
+	t.Parallel()
 	web, s := site(t), Start(t)
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
@@ -66,6 +68,7 @@ func TestSecondSignal(t *testing.T) {
 
 // If the program cannot start, it says why and which setting to change.
 func TestRefusedStarts(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		env  string
 		says []string
@@ -94,6 +97,7 @@ func TestRefusedStarts(t *testing.T) {
 }
 
 func TestConfigMasksSecrets(t *testing.T) {
+	t.Parallel()
 	out, code := command(t, []string{"config"}, "ADMIN_PASSWORD=correct horse", "DATABASE_URL=postgres://bob:hunter2@127.0.0.1/x", "HTTP_PORT=8123")
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, out)

@@ -47,6 +47,7 @@ const memoryAllowance = 150 << 20 // bytes that bad pages may cost at their wors
 
 // Malicious and broken pages give a clear error or a trimmed value, in bounded memory, and leave nothing half-stored.
 func TestBadPages(t *testing.T) {
+	t.Parallel()
 	web, s := site(t), Start(t)
 	s.save(web.URL + "/warm-up")
 	before := s.PeakMemory()
@@ -137,6 +138,7 @@ func TestBadPages(t *testing.T) {
 
 // Requests are validated before anything is fetched or stored.
 func TestBadRequests(t *testing.T) {
+	t.Parallel()
 	web, s := site(t), Start(t)
 	many := make([]string, 65)
 	for i := range many {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestSearchAsYouType(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t)
 		s.save(web.URL+"/go-memory", "Go")
@@ -46,6 +47,7 @@ func TestSearchAsYouType(t *testing.T) {
 }
 
 func TestBackAndForward(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t)
 		s.save(web.URL+"/go-memory", "Go")
@@ -73,6 +75,7 @@ func TestBackAndForward(t *testing.T) {
 }
 
 func TestKeyboard(t *testing.T) {
+	t.Parallel()
 	web, s := site(t), Start(t)
 	first := s.save(web.URL + "/first")
 	second := s.save(web.URL + "/second")
@@ -125,6 +128,7 @@ func TestKeyboard(t *testing.T) {
 }
 
 func TestBulkTagDeleteUndo(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t)
 		one, two := s.save(web.URL+"/one", "Kept"), s.save(web.URL+"/two")
@@ -178,6 +182,7 @@ func TestBulkTagDeleteUndo(t *testing.T) {
 }
 
 func TestBulkRefreshShowsProgress(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t)
 		s.save(web.URL + "/one")

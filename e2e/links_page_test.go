@@ -8,6 +8,7 @@ import (
 )
 
 func TestEditInPlace(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t)
 		l := s.save(web.URL+"/go-memory", "Go")
@@ -43,6 +44,7 @@ func TestEditInPlace(t *testing.T) {
 }
 
 func TestTagsOfALink(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t)
 		s.save(web.URL+"/other", "Databases")
@@ -76,6 +78,7 @@ func TestTagsOfALink(t *testing.T) {
 }
 
 func TestExpireReviveDelete(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t)
 		l := s.save(web.URL+"/go-memory", "Go")
@@ -105,6 +108,7 @@ func TestExpireReviveDelete(t *testing.T) {
 
 // If a page has moved permanently, its link offers the new URL, one click away.
 func TestMovedLink(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t, "LINK_CHECK_INTERVAL=1ms") // always due
 		l := s.save(web.URL + "/old-home")

@@ -7,6 +7,7 @@ import (
 
 // The main journey: paste, preview, save, find.
 func TestSaveAndFind(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t)
 		b := browse(t, s, in, "/")
@@ -42,6 +43,7 @@ func TestSaveAndFind(t *testing.T) {
 
 // An error is next to its field, and the form keeps its input.
 func TestErrorsKeepWhatWasTyped(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t)
 		missing := web.set("/missing", status(404))
@@ -75,6 +77,7 @@ func TestErrorsKeepWhatWasTyped(t *testing.T) {
 
 // Saving a link twice says so and joins the tags.
 func TestSaveTwice(t *testing.T) {
+	t.Parallel()
 	web, s := site(t), Start(t)
 	s.save(web.URL+"/go-memory", "Go")
 	b := browse(t, s, wide, "/links")

@@ -1,11 +1,18 @@
 package e2e
 
 import (
+	"flag"
 	"os"
+	"runtime"
+	"strconv"
 	"testing"
 )
 
 func TestMain(m *testing.M) {
+	// Tests wait for the program and the browser most of the time. -parallel has the last word.
+	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
 	code := Run(m)
 	closeBrowser()
 	os.Exit(code)

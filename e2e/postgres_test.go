@@ -8,6 +8,7 @@ import (
 
 // The main journey on PostgreSQL, in the browser and in the API.
 func TestPostgres(t *testing.T) {
+	t.Parallel()
 	store := "DATABASE_URL=" + modelstest.NewPostgres(t)
 	web, s := site(t), Start(t, store)
 	saved := s.save(web.URL+"/go-memory", "Go", "Reading")

@@ -18,6 +18,7 @@ var screenshots = flag.String("screenshots", "", "write pictures of the pages to
 // TestScreenshots writes a PNG of each page, wide and narrow, light and dark, with an empty database and a full one:
 // PAGE-DATABASE-SIZE-SCHEME.png.
 func TestScreenshots(t *testing.T) {
+	t.Parallel()
 	if *screenshots == "" {
 		t.Skip("no -screenshots folder is given, so no pictures are taken")
 	}

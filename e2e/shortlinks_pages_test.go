@@ -10,7 +10,6 @@ import (
 func TestShortLinkJourney(t *testing.T) {
 	t.Parallel() // it waits for pages that renew themselves every five seconds
 	inBoth(t, func(t *testing.T, in size) {
-		t.Parallel()
 		s := Start(t)
 		b := browse(t, s, in, "/short")
 		b.expect("status of 4")
@@ -33,10 +32,7 @@ func TestShortLinkJourney(t *testing.T) {
 		b.see(address)
 		b.wait(`document.querySelector(".made img.qr").naturalWidth > 0`)
 		b.fits(in, "/short, made")
-		b.click(".made [data-copy]")
-		b.see("Copied.")
-		b.paste("#q")
-		b.wait(`document.querySelector("#q").value === ` + quote(address))
+		b.copies(".made [data-copy]", address, "#q")
 		b.fill("#q", "LONG/way") // the address of the page, "made" no more
 		b.wait(`location.search === "?q=LONG%2Fway" && document.querySelectorAll("` + shortLinkRow + `").length === 1`)
 
@@ -88,6 +84,7 @@ func TestShortLinkJourney(t *testing.T) {
 
 // One click on the page of a saved link creates a short link, which the page then shows.
 func TestShortenASavedLink(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t)
 		l := s.save(web.URL + "/go-memory")
@@ -107,6 +104,7 @@ func TestShortenASavedLink(t *testing.T) {
 
 // Many short links are shown a page at a time.
 func TestManyShortLinks(t *testing.T) {
+	t.Parallel()
 	s := Start(t)
 	for i := range 120 {
 		s.Call("POST", "/v1/shortlinks", map[string]any{"long_url": "https://example.com/" + strconv.Itoa(i), "short_key": "Key" + strconv.Itoa(i)}, nil)

@@ -11,6 +11,7 @@ import (
 
 // A status page is created in the browser. It, its feed and its badges show visitors nothing else.
 func TestStatusPage(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t, "CHECK_INTERVAL=300ms")
 		shop := s.addTargetAs(map[string]any{"url": web.URL + "/shop", "name": "Shop"})
@@ -78,6 +79,7 @@ func TestStatusPage(t *testing.T) {
 
 // With a password set, visitors can read the status page, its feed and its badges, and nothing else about targets.
 func TestStatusPageIsPublic(t *testing.T) {
+	t.Parallel()
 	store := storeIn(t)
 	if out, code := command(t, []string{"demo", "-links", "3"}, store); code != 0 {
 		t.Fatalf("filling the store: exit code %d: %s", code, out)

@@ -6,6 +6,7 @@ import (
 )
 
 func TestRenameAndMergeTags(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t)
 		l := s.save(web.URL+"/go-memory", "Golang", "Talk")

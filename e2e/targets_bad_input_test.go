@@ -10,6 +10,7 @@ import (
 // Invalid requests are answered with 400 or 404 and the location of the error, and without any of the rejected
 // values.
 func TestTargetBadInput(t *testing.T) {
+	t.Parallel()
 	web, s := site(t), Start(t, "CHECK_INTERVAL=1h")
 	known := s.addTarget(web.URL + "/known")
 	const secret = "hunter2"

@@ -72,6 +72,7 @@ func fullQueue(t *testing.T, g *gate, env ...string) *Server {
 
 // SIGTERM with a full queue: running checks finish and are stored, no others start, and no target stays claimed.
 func TestStopInAFullQueue(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	s := fullQueue(t, g)
 	s.signal(syscall.SIGTERM)
@@ -102,6 +103,7 @@ func TestStopInAFullQueue(t *testing.T) {
 
 // Checks of hosts that never respond are cancelled when the grace is over: exit code 0, no result, no claim.
 func TestStopCutsWhatHangs(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	s := fullQueue(t, g, "SHUTDOWN_GRACE=500ms")
 	s.Stop()

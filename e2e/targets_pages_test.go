@@ -11,7 +11,6 @@ import (
 func TestTargetUpDownUp(t *testing.T) {
 	t.Parallel() // it waits for pages that renew themselves every five seconds
 	inBoth(t, func(t *testing.T, in size) {
-		t.Parallel()
 		web, s := site(t), Start(t, "CHECK_INTERVAL=300ms")
 		b := browse(t, s, in, "/watch")
 		b.see("Nothing is watched yet")
@@ -57,6 +56,7 @@ func TestTargetUpDownUp(t *testing.T) {
 // The settings of a target are edited in place, errors are next to their fields, and a deleted target can be
 // restored.
 func TestTargetPage(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t, "CHECK_INTERVAL=1h")
 		watched := s.addTarget(web.URL + "/shop")
@@ -107,6 +107,7 @@ func TestTargetPage(t *testing.T) {
 
 // One click on the page of a saved link adds a target, and the page then shows its history.
 func TestWatchASavedLink(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t, "CHECK_INTERVAL=300ms")
 		l := s.save(web.URL + "/go-memory")

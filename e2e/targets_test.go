@@ -15,6 +15,7 @@ import (
 
 // The expiry of a certificate is read in the handshake of a check.
 func TestCertificateOfATarget(t *testing.T) {
+	t.Parallel()
 	web, setting := trusted(t, article)
 	s := Start(t, setting)
 	plain := s.addTarget(site(t).URL)
@@ -31,6 +32,7 @@ func TestCertificateOfATarget(t *testing.T) {
 
 // Targets in the API: add, read, wait for checks, change, delete.
 func TestTargetJourney(t *testing.T) {
+	t.Parallel()
 	web, s := site(t), Start(t, "CHECK_INTERVAL=300ms")
 	spelled := strings.Replace(web.URL, "http", "HTTP", 1) + "/status/?a=1#section"
 	first := s.addTargetAs(map[string]any{"url": spelled, "name": "The site"})
@@ -110,6 +112,7 @@ func TestTargetJourney(t *testing.T) {
 
 // A target that is down has the reason, and the first good check ends its outage.
 func TestTargetDownAndUp(t *testing.T) {
+	t.Parallel()
 	web, s := site(t), Start(t, "CHECK_INTERVAL=200ms")
 	down := s.addTarget(web.set("/shop", status(404)))
 	s.becomes(down.ID, "down")
@@ -158,6 +161,7 @@ func keyed(t *testing.T, s *Server, key, url string) (status int, got target) {
 
 // A key creates one target, whatever later requests send with it, also after a restart.
 func TestTargetIdempotencyKey(t *testing.T) {
+	t.Parallel()
 	web, store := site(t), storeIn(t)
 	s := Start(t, store)
 	status, first := keyed(t, s, "retry-1", web.URL+"/one")
@@ -181,6 +185,7 @@ func TestTargetIdempotencyKey(t *testing.T) {
 
 // Pages of targets have no gaps and no repeats while targets are added and deleted.
 func TestTargetListCursors(t *testing.T) {
+	t.Parallel()
 	web, s := site(t), Start(t, "CHECK_INTERVAL=1h")
 	port := web.URL[strings.LastIndexByte(web.URL, ':'):]
 	var want []string

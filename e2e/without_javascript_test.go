@@ -9,6 +9,7 @@ import (
 
 // Links, tags and jobs work without JavaScript.
 func TestWithoutJavaScript(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t)
 		b := browse(t, s, in, "/")
@@ -101,6 +102,7 @@ func TestWithoutJavaScript(t *testing.T) {
 
 // Targets and status pages work without JavaScript.
 func TestTargetsWithoutJavaScript(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t, "CHECK_INTERVAL=300ms")
 		b := browse(t, s, in, "/")
@@ -158,6 +160,7 @@ func TestTargetsWithoutJavaScript(t *testing.T) {
 
 // Short links work without JavaScript. What needs it is not shown.
 func TestShortLinksWithoutJavaScript(t *testing.T) {
+	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		s := Start(t)
 		b := browse(t, s, in, "/")

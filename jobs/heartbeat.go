@@ -8,14 +8,14 @@ import (
 	"linkwatch/models/lease"
 )
 
-// leaveTime is for ending the lease when the program stops.
+// leaveTime is for ending the lease when the time to stop is already over.
 const leaveTime = 300 * time.Millisecond
 
 // NewHeartbeat makes the service that keeps the lease of this instance. Start it
 // before all services that claim, and stop it after them: stopping ends the lease,
 // which frees whatever they still hold.
 func NewHeartbeat(held *lease.Lease, log *slog.Logger) Service {
-	return NewBackground(func(taking, _ context.Context) {
+	return NewBackground(func(taking, working context.Context) {
 		beat := time.NewTicker(lease.Heartbeat)
 		defer beat.Stop()
 		for failed := false; ; {
@@ -29,14 +29,21 @@ func NewHeartbeat(held *lease.Lease, log *slog.Logger) Service {
 				continue
 			case <-taking.Done():
 			}
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(taking), leaveTime)
-			defer cancel()
-			if err := held.End(ctx); err != nil {
+			if err := leave(working, held); err != nil {
 				LogError(log, "claims stay until other instances free them", err)
 			}
 			return
 		}
 	})
+}
+
+// leave ends the lease, for which there is time until leaveTime after the end of
+// working.
+func leave(working context.Context, held *lease.Lease) error {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(working))
+	defer cancel()
+	defer context.AfterFunc(working, func() { time.AfterFunc(leaveTime, cancel) })()
+	return held.End(ctx)
 }
 
 // beatOnce gives up in time for the next heartbeats.

@@ -46,7 +46,7 @@ func TestReaper_BatchSizeAndOneTransactionPerBatch(t *testing.T) {
 		}
 		deletions := 0
 		for _, s := range sent() {
-			if !strings.HasPrefix(s.SQL, "DELETE FROM short_links ") {
+			if !strings.Contains(s.SQL, "DELETE FROM short_links ") {
 				continue
 			}
 			deletions++

@@ -16,7 +16,7 @@ import (
 	"linkwatch/models/shortlinks/visits"
 )
 
-const day = 24 * time.Hour
+const day = models.Day
 
 // fixture is a store over a fresh database and a cache of its own.
 type fixture struct {

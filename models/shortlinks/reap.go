@@ -12,10 +12,11 @@ import (
 // KeepDays is for how many days the visits of a day are kept.
 const KeepDays = 400
 
-// past is one way for a short link to be past keeping.
+// past is one way for a short link to be past keeping: a condition and its arguments,
+// and the column of its index.
 type past struct {
 	where, order string
-	before       models.Time
+	args         []any
 }
 
 // reapable returns the ways that apply now. Because of the buffer time, an instance
@@ -26,9 +27,9 @@ func (s *Store) reapable() []past {
 	now := s.clock.Now()
 	ended := now.Add(-s.opts.BufferTime)
 	return []past{
-		{"expires_at <= @before AND deleted_at IS NULL", "expires_at", ended},
-		{"exhausted_at <= @before AND deleted_at IS NULL AND (expires_at IS NULL OR expires_at > @before)", "exhausted_at", ended},
-		{"deleted_at <= @before", "deleted_at", now.Add(-KeepDeleted)},
+		{"expires_at <= ? AND deleted_at IS NULL", "expires_at", []any{ended}},
+		{"exhausted_at <= ? AND deleted_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", "exhausted_at", []any{ended, ended}},
+		{"deleted_at <= ?", "deleted_at", []any{now.Add(-KeepDeleted)}},
 	}
 }
 
@@ -41,13 +42,11 @@ func (s *Store) ReapEnded(tx *gorm.DB, limit int) (total int64, err error) {
 		if total == int64(limit) {
 			break
 		}
-		res := tx.Exec(`DELETE FROM short_links WHERE seq IN (
-			SELECT seq FROM short_links WHERE `+p.where+` ORDER BY `+p.order+` LIMIT @limit`+s.db.SkipLocked()+`)`,
-			map[string]any{"before": p.before, "limit": limit - int(total)})
-		if res.Error != nil {
-			return total, fmt.Errorf("deleting short links: %w", res.Error)
+		n, err := s.db.DeleteBatch(tx, limit-int(total), "short_links", "seq", p.where+" ORDER BY "+p.order, p.args...)
+		if err != nil {
+			return total, fmt.Errorf("deleting short links: %w", err)
 		}
-		total += res.RowsAffected
+		total += n
 	}
 	return total, nil
 }
@@ -56,8 +55,8 @@ func (s *Store) ReapEnded(tx *gorm.DB, limit int) (total int64, err error) {
 func (s *Store) Waiting(ctx context.Context, most int) (total int, err error) {
 	for _, p := range s.reapable() {
 		var n int
-		err := s.db.Read(ctx).Raw(`SELECT count(*) FROM (SELECT 1 FROM short_links WHERE `+p.where+` LIMIT @limit) AS w`,
-			map[string]any{"before": p.before, "limit": most}).Scan(&n).Error
+		err := s.db.Read(ctx).Raw("SELECT count(*) FROM (SELECT 1 FROM short_links WHERE "+p.where+" LIMIT ?) AS w",
+			append(p.args, most)...).Scan(&n).Error
 		if err != nil {
 			return 0, fmt.Errorf("counting short links to delete: %w", err)
 		}
@@ -68,10 +67,10 @@ func (s *Store) Waiting(ctx context.Context, most int) (total int, err error) {
 
 // ReapDays deletes the visits of up to limit days that are no longer kept.
 func (s *Store) ReapDays(tx *gorm.DB, limit int) (int64, error) {
-	res := tx.Exec(`DELETE FROM short_link_days WHERE (short_link_seq, bucket_start) IN (
-		SELECT short_link_seq, bucket_start FROM short_link_days WHERE bucket_start < ? ORDER BY bucket_start LIMIT ?`+s.db.SkipLocked()+`)`, s.clock.Now().Add(-KeepDays*day), limit)
-	if res.Error != nil {
-		return 0, fmt.Errorf("deleting old visits: %w", res.Error)
+	n, err := s.db.DeleteBatch(tx, limit, "short_link_days", "short_link_seq, bucket_start", "bucket_start < ? ORDER BY bucket_start",
+		s.clock.Now().Add(-KeepDays*models.Day))
+	if err != nil {
+		return 0, fmt.Errorf("deleting old visits: %w", err)
 	}
-	return res.RowsAffected, nil
+	return n, nil
 }

@@ -8,11 +8,8 @@ import (
 	"linkwatch/models"
 )
 
-const (
-	day = 24 * time.Hour
-	// shownReferrers is how many referring hosts Stats tells of.
-	shownReferrers = 50
-)
+// shownReferrers is how many referring hosts Stats returns.
+const shownReferrers = 50
 
 // Day is the visits of one day (UTC).
 type Day struct {
@@ -66,7 +63,7 @@ func (s *Store) Stats(ctx context.Context, key string, days int) (Stats, error) 
 	if err != nil {
 		return Stats{}, err
 	}
-	first := models.At(s.clock.Now().Truncate(day)).Add(-time.Duration(days-1) * day)
+	first := s.clock.Now().StartOfDay().Add(-time.Duration(days-1) * models.Day)
 	var kept []Day
 	err = s.db.Read(ctx).Table("short_link_days").Where("short_link_seq = ? AND bucket_start >= ?", l.Seq, first).Order("bucket_start").Find(&kept).Error
 	if err != nil {
@@ -74,10 +71,10 @@ func (s *Store) Stats(ctx context.Context, key string, days int) (Stats, error) 
 	}
 	st := Stats{Days: make([]Day, days), Devices: Day{Start: first}}
 	for i := range st.Days {
-		st.Days[i].Start = first.Add(time.Duration(i) * day)
+		st.Days[i].Start = first.Add(time.Duration(i) * models.Day)
 	}
 	for _, d := range kept {
-		i := int(d.Start.Sub(first.Time) / day)
+		i := int(d.Start.Sub(first.Time) / models.Day)
 		if i >= days { // counted before the clock was set back
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 	"linkwatch/models/targets"
 )
 
-const day = 24 * time.Hour
+const day = models.Day
 
 // fixture is a store with a clock that the test moves, and an instance that checks.
 type fixture struct {

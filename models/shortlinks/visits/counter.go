@@ -27,8 +27,6 @@ const (
 	writtenAtOnce = 500
 )
 
-const day = 24 * time.Hour
-
 // Counter is the shortlinks.Counter of one process. Count puts visits into a
 // queue, one goroutine gathers them by link and day (Gather), and another stores
 // them (Write). Visits beyond its limits are dropped, and the number of
@@ -109,7 +107,7 @@ func (c *Counter) gatherAll() {
 func (c *Counter) gather(v shortlinks.Visit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	d := c.of(v.Link, models.At(v.At.Truncate(day)))
+	d := c.of(v.Link, v.At.StartOfDay())
 	if d == nil {
 		c.dropped.Add(1)
 		return

@@ -82,7 +82,7 @@ func TestGatheredIsBounded(t *testing.T) {
 	}
 	// With no room for referrers of their own, they are counted together.
 	v.gather(shortlinks.Visit{Link: 1, Visitor: shortlinks.Visitor{Referrer: "https://a.example"}, At: noon})
-	if l := v.of(1, models.At(noon.Truncate(day))); !slices.Equal(l.Referrers, []shortlinks.Referrer{{Host: "b.example", Visits: 1}, {Host: shortlinks.OtherHosts, Visits: 1}}) {
+	if l := v.of(1, noon.StartOfDay()); !slices.Equal(l.Referrers, []shortlinks.Referrer{{Host: "b.example", Visits: 1}, {Host: shortlinks.OtherHosts, Visits: 1}}) {
 		t.Errorf("%v", l.Referrers)
 	}
 	batch := v.take(maxGathered)
