@@ -22,6 +22,7 @@ import (
 const (
 	slowPoll   = 5 * time.Second        // how soon a request made on another instance is seen
 	shortPoll  = 100 * time.Millisecond // between two looks at least
+	storeTime  = 10 * time.Second       // for the statements of one pass
 	recordTime = 5 * time.Second        // to record the end of a run whose context has ended
 )
 
@@ -95,13 +96,15 @@ func (r *Runner) loop(taking, working context.Context) {
 	for {
 		wait := slowPoll
 		var err error
+		asking, cancel := context.WithTimeout(taking, storeTime)
 		if !declared {
-			err = r.Declare(taking)
+			err = r.Declare(asking)
 			declared = err == nil
 		}
 		if declared {
-			wait, err = r.pass(taking, working, &runs)
+			wait, err = r.pass(asking, taking, working, &runs)
 		}
+		cancel()
 		if taking.Err() != nil {
 			return
 		}
@@ -134,9 +137,10 @@ func (r *Runner) Declare(ctx context.Context) error {
 	return r.store.Declare(ctx, jobs...)
 }
 
-// pass begins or skips what is due or requested, and tells how long until the next look.
-func (r *Runner) pass(taking, working context.Context, runs *sync.WaitGroup) (time.Duration, error) {
-	jobs, err := r.store.Jobs(taking)
+// pass begins or skips what is due or requested, and tells how long until the next
+// look. Its own statements end with asking.
+func (r *Runner) pass(asking, taking, working context.Context, runs *sync.WaitGroup) (time.Duration, error) {
+	jobs, err := r.store.Jobs(asking)
 	if err != nil {
 		return 0, err
 	}
@@ -151,14 +155,14 @@ func (r *Runner) pass(taking, working context.Context, runs *sync.WaitGroup) (ti
 		due := !j.NextRunAt.IsZero() && !j.NextRunAt.After(now.Time)
 		switch {
 		case due && j.Running:
-			skipped, err := r.store.Skip(taking, j.ID, j.NextRunAt, mine.next)
+			skipped, err := r.store.Skip(asking, j.ID, j.NextRunAt, mine.next)
 			if skipped {
 				r.metrics.skips.WithLabelValues(j.ID).Inc()
 				r.log.Info("job is due but still running, skipped", "job", j.ID)
 			}
 			errs = append(errs, err)
 		case due || !j.RequestedAt.IsZero() && !j.Running:
-			errs = append(errs, r.begin(taking, working, mine, runs))
+			errs = append(errs, r.begin(asking, taking, working, mine, runs))
 		}
 		if due {
 			wait = min(wait, mine.next(now.Time).Sub(now.Time))
@@ -171,12 +175,12 @@ func (r *Runner) pass(taking, working context.Context, runs *sync.WaitGroup) (ti
 
 // begin runs a job in a goroutine of its own unless it runs already, or this
 // instance holds no lease for now.
-func (r *Runner) begin(taking, working context.Context, j job, runs *sync.WaitGroup) error {
+func (r *Runner) begin(asking, taking, working context.Context, j job, runs *sync.WaitGroup) error {
 	holder, held, ok := r.lease.Current()
 	if !ok || r.isRunning(j.ID) { // it runs here after its lease was lost, and is being given up
 		return nil
 	}
-	run, began, err := r.store.Begin(taking, holder, j.ID, j.next)
+	run, began, err := r.store.Begin(asking, holder, j.ID, j.next)
 	if errors.Is(err, lease.ErrLost) { // the next Beat begins a new one
 		return nil
 	}

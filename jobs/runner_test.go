@@ -60,7 +60,7 @@ func beat(t *testing.T, r *Runner) {
 func pass(t *testing.T, r *Runner, runs *sync.WaitGroup) time.Duration {
 	t.Helper()
 	beat(t, r)
-	wait, err := r.pass(t.Context(), t.Context(), runs)
+	wait, err := r.pass(t.Context(), t.Context(), t.Context(), runs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestNoRunWithoutALease(t *testing.T) {
 		r := newRunner(t, store, Job{"tidy", "@every 1s", nothing})
 		clock.Advance(time.Second)
 		var runs sync.WaitGroup
-		if _, err := r.pass(t.Context(), t.Context(), &runs); err != nil {
+		if _, err := r.pass(t.Context(), t.Context(), t.Context(), &runs); err != nil {
 			t.Fatal(err)
 		}
 		runs.Wait()

@@ -21,7 +21,7 @@ const (
 )
 
 const (
-	preparedMax   = 256 // prepared statements kept per pool, on SQLite per connection
+	preparedMax   = 256 // prepared statements kept per connection of SQLite
 	writeAttempts = 5   // tries of a transaction that lost a race
 	maxIdle       = "10s"
 )
@@ -58,12 +58,13 @@ func Open(ctx context.Context, engine, url string, log *slog.Logger) (*DB, error
 	return db, nil
 }
 
+// gormConfig leaves prepared statements to the connections of both drivers, which
+// keep those they used last. GORM's own (PrepareStmt) would make all queries wait
+// for one that hangs while it is prepared.
 func (db *DB) gormConfig() *gorm.Config {
 	return &gorm.Config{
 		SkipDefaultTransaction:   true, // Write is the transaction
 		DisableNestedTransaction: true, // a savepoint would make FTS5 write out what it gathered
-		PrepareStmt:              true,
-		PrepareStmtMaxSize:       preparedMax,
 		TranslateError:           true,
 		Logger:                   queryLog{logger.Discard, &db.faults},
 	}

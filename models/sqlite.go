@@ -64,7 +64,6 @@ func (db *DB) openSQLite(ctx context.Context, dsn string) error {
 func (db *DB) openGORM(pool *sql.DB) (*gorm.DB, error) {
 	config := db.gormConfig()
 	config.DisableAutomaticPing = true // Open pings, for no longer than its context lasts
-	config.PrepareStmt = false         // the connections keep their statements
 	return gorm.Open(gormlite.OpenDB(pool), config)
 }
 
