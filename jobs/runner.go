@@ -227,7 +227,7 @@ func (r *Runner) do(taking, working, held context.Context, j job, run schedule.R
 
 	record, done := context.WithTimeout(context.WithoutCancel(working), recordTime)
 	defer done()
-	if err := r.store.Finish(record, run); err != nil { // the next run records it as abandoned
+	if err := r.store.Finish(record, run); err != nil { // it counts as running until this instance loses its lease
 		log.Error("job ended without a record", "error", err)
 	}
 }
