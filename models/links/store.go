@@ -115,15 +115,15 @@ func (s *Store) Popular(ctx context.Context, p models.Page) (models.List[Link], 
 func (s *Store) Counts(ctx context.Context) (Counts, error) {
 	c := Counts{Health: map[Health]int{}}
 	tx := s.db.Read(ctx)
-	var sizes struct{ Active, Expired, Tags int }
+	var sizes struct{ Links, Expired, Tags int }
 	err := tx.Raw(`SELECT
-		(SELECT count(*) FROM links WHERE expired_at IS NULL) AS active,
+		(SELECT count(*) FROM links) AS links,
 		(SELECT count(*) FROM links WHERE expired_at IS NOT NULL) AS expired,
 		(SELECT count(*) FROM tags) AS tags`).Scan(&sizes).Error
 	if err != nil {
 		return c, fmt.Errorf("counting links: %w", err)
 	}
-	c.Active, c.Expired, c.Tags = sizes.Active, sizes.Expired, sizes.Tags
+	c.Active, c.Expired, c.Tags = sizes.Links-sizes.Expired, sizes.Expired, sizes.Tags
 	var unwell []struct {
 		Health Health
 		N      int
@@ -207,30 +207,42 @@ func (s *Store) listByExpiry(tx *gorm.DB, shown Shown, out *models.List[Link]) e
 		}
 		return g
 	}
-	var n int64
-	if err := rows().Count(&n).Error; err != nil {
-		return fmt.Errorf("counting links: %w", err)
+	var err error
+	if out.Total, err = count(tx, rows(), shown); err != nil {
+		return err
 	}
-	out.Total = int(n)
 	// The keys come first, from an index alone, so that a page far down the
 	// list does not read the rows before it.
 	var seqs []int64
-	err := rows().Order("seq DESC").Offset(out.Offset()).Limit(out.Size).Pluck("seq", &seqs).Error
-	if err != nil {
+	if err := rows().Order("seq DESC").Offset(out.Offset()).Limit(out.Size).Pluck("seq", &seqs).Error; err != nil {
 		return fmt.Errorf("listing links: %w", err)
 	}
 	out.Items, err = inOrder(tx, seqs)
 	return err
 }
 
-func active(tx *gorm.DB) *gorm.DB { return tx.Model(&Link{}).Where("expired_at IS NULL") }
-
-func countActive(tx *gorm.DB) (int, error) {
+// count is the number of rows that shown lets through.
+func count(tx, rows *gorm.DB, shown Shown) (int, error) {
+	if shown == ShowActive {
+		return countActive(tx)
+	}
 	var n int64
-	if err := active(tx).Count(&n).Error; err != nil {
+	if err := rows.Count(&n).Error; err != nil {
 		return 0, fmt.Errorf("counting links: %w", err)
 	}
 	return int(n), nil
+}
+
+func active(tx *gorm.DB) *gorm.DB { return tx.Model(&Link{}).Where("expired_at IS NULL") }
+
+// countActive subtracts, since SQLite counts whole tables by the page: 100,000 links
+// in a tenth of the time that it takes to count those that fulfil a condition.
+func countActive(tx *gorm.DB) (n int, err error) {
+	err = tx.Raw(`SELECT (SELECT count(*) FROM links) - (SELECT count(*) FROM links WHERE expired_at IS NOT NULL)`).Scan(&n).Error
+	if err != nil {
+		return 0, fmt.Errorf("counting links: %w", err)
+	}
+	return n, nil
 }
 
 // one is a link by id with its tags.
