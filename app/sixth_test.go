@@ -171,6 +171,6 @@ func waitForRun(t *testing.T, a *App, id string) {
 		if err != nil || job.LastError != "" {
 			t.Fatal(job.LastError, err)
 		}
-		return job.Runs > 0 && !job.Running
+		return job.Runs > 0 && !job.Running()
 	})
 }

@@ -16,8 +16,6 @@ const leaveTime = 300 * time.Millisecond
 // which frees whatever they still hold.
 func NewHeartbeat(held *lease.Lease, log *slog.Logger) Service {
 	return NewBackground(func(taking, working context.Context) {
-		beat := time.NewTicker(lease.Heartbeat)
-		defer beat.Stop()
 		for failed := false; ; {
 			err := beatOnce(taking, held)
 			if err != nil && !failed && taking.Err() == nil {
@@ -25,7 +23,9 @@ func NewHeartbeat(held *lease.Lease, log *slog.Logger) Service {
 			}
 			failed = err != nil
 			select {
-			case <-beat.C:
+			// After the last Beat, also if that was slow: looks at other instances must
+			// not follow each other sooner.
+			case <-time.After(lease.Heartbeat):
 				continue
 			case <-taking.Done():
 			}

@@ -2,7 +2,9 @@ package jobs
 
 import (
 	"log/slog"
+	"strings"
 	"testing"
+	"time"
 
 	"linkwatch/models"
 	"linkwatch/models/lease"
@@ -36,4 +38,31 @@ func TestHeartbeat(t *testing.T) {
 			t.Error("the lease may still be used")
 		}
 	})
+}
+
+// After a heartbeat that took long the next one does not follow at once: others count
+// their looks, not the time between them.
+func TestHeartbeatsKeepTheirDistance(t *testing.T) {
+	t.Parallel()
+	db := modelstest.New(t)
+	modelstest.NoLeaks(t)
+	held := lease.New(db, nil)
+	h := NewHeartbeat(held, slog.New(slog.DiscardHandler))
+	h.Start()
+	defer h.Stop(t.Context())
+	modelstest.Eventually(t, "a lease", func() bool { _, _, ok := held.Current(); return ok })
+	release := modelstest.Hold(t, db, "instances") // the next ones wait for this
+	time.Sleep(2*lease.Heartbeat + lease.Heartbeat/2)
+	release()
+	sent := modelstest.Statements(t, db)
+	time.Sleep(lease.Heartbeat / 2)
+	renewed := 0
+	for _, s := range sent() {
+		if strings.HasPrefix(s.SQL, "UPDATE instances") {
+			renewed++
+		}
+	}
+	if renewed > 1 {
+		t.Errorf("%d renewals within half of the time between two", renewed)
+	}
 }

@@ -147,21 +147,29 @@ func (r *Runner) pass(asking, taking, working context.Context, runs *sync.WaitGr
 	now := r.store.Now()
 	wait := slowPoll
 	var errs []error
+	holder, _, _ := r.lease.Current()
 	for _, j := range jobs {
+		if j.Running() && j.ClaimedBy == holder && !r.isRunning(j.ID) { // beginning or finishing its run was not stored
+			if err := r.store.Release(asking, holder, j.ID); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			j.ClaimedBy = ""
+		}
 		mine, known := r.table[j.ID]
 		if !known { // another instance is of a newer version
 			continue
 		}
 		due := !j.NextRunAt.IsZero() && !j.NextRunAt.After(now.Time)
 		switch {
-		case due && j.Running:
+		case due && j.Running():
 			skipped, err := r.store.Skip(asking, j.ID, j.NextRunAt, mine.next)
 			if skipped {
 				r.metrics.skips.WithLabelValues(j.ID).Inc()
 				r.log.Info("job is due but still running, skipped", "job", j.ID)
 			}
 			errs = append(errs, err)
-		case due || !j.RequestedAt.IsZero() && !j.Running:
+		case due || !j.RequestedAt.IsZero() && !j.Running():
 			errs = append(errs, r.begin(asking, taking, working, mine, runs))
 		}
 		if due {
@@ -227,7 +235,7 @@ func (r *Runner) do(taking, working, held context.Context, j job, run schedule.R
 
 	record, done := context.WithTimeout(context.WithoutCancel(working), recordTime)
 	defer done()
-	if err := r.store.Finish(record, run); err != nil { // it counts as running until this instance loses its lease
+	if err := r.store.Finish(record, run); err != nil { // the next pass releases the job
 		log.Error("job ended without a record", "error", err)
 	}
 }

@@ -123,7 +123,7 @@ func TestRealTime(t *testing.T) {
 	<-ran
 	<-ran
 	r.Stop(t.Context())
-	if j := only(t, store); j.Runs < 2 || j.Failures != 0 || j.Running {
+	if j := only(t, store); j.Runs < 2 || j.Failures != 0 || j.Running() {
 		t.Errorf("%+v", j)
 	}
 }
@@ -147,7 +147,7 @@ func TestOverlapIsSkippedAndCounted(t *testing.T) {
 		if n := testutil.ToFloat64(one.metrics.running.WithLabelValues("slow")); n != 1 {
 			t.Errorf("running gauge: %v", n)
 		}
-		if j := only(t, store); !j.Running || j.OverlapSkips != 2 || j.Runs != 0 {
+		if j := only(t, store); !j.Running() || j.OverlapSkips != 2 || j.Runs != 0 {
 			t.Errorf("while it ran: %+v", j)
 		}
 		close(finish)
@@ -155,7 +155,7 @@ func TestOverlapIsSkippedAndCounted(t *testing.T) {
 		clock.Advance(10 * time.Second)
 		pass(t, two, &runs)
 		runs.Wait()
-		if j := only(t, store); j.Running || j.OverlapSkips != 2 || j.Runs != 2 || j.Successes != 2 {
+		if j := only(t, store); j.Running() || j.OverlapSkips != 2 || j.Runs != 2 || j.Successes != 2 {
 			t.Errorf("afterwards: %+v", j)
 		}
 	})
@@ -174,7 +174,7 @@ func TestRunOfAKilledProcessIsTakenOver(t *testing.T) {
 		var runs sync.WaitGroup
 		pass(t, r, &runs)
 		runs.Wait()
-		if j := only(t, store); j.Runs != 0 || !j.Running {
+		if j := only(t, store); j.Runs != 0 || !j.Running() {
 			t.Errorf("while the lease holds: %+v", j)
 		}
 		for range 4 {
@@ -182,7 +182,7 @@ func TestRunOfAKilledProcessIsTakenOver(t *testing.T) {
 		}
 		pass(t, r, &runs)
 		runs.Wait()
-		if j := only(t, store); j.Runs != 2 || j.Successes != 1 || j.Failures != 1 || j.Running || j.LastError != "" {
+		if j := only(t, store); j.Runs != 2 || j.Successes != 1 || j.Failures != 1 || j.Running() || j.LastError != "" {
 			t.Errorf("afterwards: %+v", j)
 		}
 	})
@@ -220,7 +220,7 @@ func TestFailures(t *testing.T) {
 				clock.Advance(time.Second)
 				pass(t, r, &runs)
 				runs.Wait()
-				if j := only(t, store); j.Failures != 1 || j.LastError != test.want || j.Running {
+				if j := only(t, store); j.Failures != 1 || j.LastError != test.want || j.Running() {
 					t.Errorf("%+v", j)
 				}
 				if n := testutil.ToFloat64(r.metrics.runs.WithLabelValues("bad", "failure")); n != 1 {
@@ -266,7 +266,7 @@ func TestStopLetsAJobFinishOrGivesItUp(t *testing.T) {
 				}
 				<-stopped
 				j := only(t, store)
-				if j.Running || j.Runs != 1 || (j.Successes == 1) != inTime {
+				if j.Running() || j.Runs != 1 || (j.Successes == 1) != inTime {
 					t.Errorf("%+v", j)
 				}
 				if err := store.Request(t.Context(), "long"); err != nil {
@@ -293,7 +293,7 @@ func TestRunIsGivenUpWithTheLease(t *testing.T) {
 		modelstest.Exec(t, store.db, "DELETE FROM instances")
 		beat(t, r) // it learns that another instance has ended its lease
 		runs.Wait()
-		if j := only(t, store); j.Running || j.Runs != 0 {
+		if j := only(t, store); j.Running() || j.Runs != 0 {
 			t.Errorf("%+v", j)
 		}
 	})
@@ -346,4 +346,46 @@ func TestNewRunnerRefuses(t *testing.T) {
 			t.Errorf("runner %d on one registry: %v", i, err)
 		}
 	}
+}
+
+// A job does not stay running if the end of a run, or its beginning, was not stored:
+// the instance that holds it for nothing frees it itself.
+func TestJobThatNothingRunsIsFreed(t *testing.T) {
+	each(t, func(t *testing.T, store testStore, clock *modelstest.Clock) {
+		var fail bool
+		r := newRunner(t, store, Job{"tidy", "@every 1s", func(_, _ context.Context) (string, error) {
+			if fail {
+				modelstest.Exec(t, store.db, "ALTER TABLE job_runs RENAME TO elsewhere") // which only recording a run needs
+			}
+			return "", nil
+		}})
+		var runs sync.WaitGroup
+		fail = true
+		clock.Advance(time.Second)
+		pass(t, r, &runs)
+		runs.Wait()
+		if j := only(t, store); !j.Running() || j.Runs != 0 {
+			t.Fatalf("its end was stored: %+v", j)
+		}
+		fail = false
+		modelstest.Exec(t, store.db, "ALTER TABLE elsewhere RENAME TO job_runs")
+		clock.Advance(time.Second)
+		pass(t, r, &runs)
+		runs.Wait()
+		if j := only(t, store); j.Running() || j.Runs != 2 || j.Successes != 1 || j.Failures != 1 || j.OverlapSkips != 0 {
+			t.Errorf("after an end that was not stored: %+v", j)
+		}
+
+		clock.Advance(time.Second)
+		holder, _, _ := r.lease.Current()
+		if _, began, err := store.Begin(t.Context(), holder, "tidy", r.table["tidy"].next); !began || err != nil {
+			t.Fatal(began, err)
+		} // and the answer to its COMMIT is lost
+		clock.Advance(time.Second)
+		pass(t, r, &runs)
+		runs.Wait()
+		if j := only(t, store); j.Running() || j.Successes != 2 || j.Failures != 2 {
+			t.Errorf("after a beginning whose COMMIT was not confirmed: %+v", j)
+		}
+	})
 }

@@ -28,18 +28,31 @@ const (
 
 // DB is the open store. On SQLite writes share one connection, since the
 // engine has one writer, and reads have a pool of their own, which WAL mode
-// lets them use meanwhile (ADR 1). On PostgreSQL both are the same pool.
+// lets them use meanwhile (ADR 1). On PostgreSQL both are the same pool, and there
+// is another one for what is urgent.
 type DB struct {
 	Engine string // SQLite or Postgres
 	write  *gorm.DB
 	read   *gorm.DB
-	faults faults
+	urgent *DB // see Urgent; nil: there is none
+	faults *faults
+}
+
+// Urgent is the same database by a few connections of its own on PostgreSQL, for
+// what must not wait while other transactions use all of the others: the lease of
+// this instance, and redirects. Its transactions must not wait for OneAtATime. On
+// SQLite it is db itself.
+func (db *DB) Urgent() *DB {
+	if db.urgent == nil {
+		return db
+	}
+	return db.urgent
 }
 
 // Open opens the store and proves that it answers. It changes no schema: see
 // Migrate. url is a file path, a file: or sqlite: URL, or a postgres: URL.
 func Open(ctx context.Context, engine, url string, log *slog.Logger) (*DB, error) {
-	db := &DB{Engine: engine, faults: faults{log: log}}
+	db := &DB{Engine: engine, faults: &faults{log: log}}
 	var err error
 	switch engine {
 	case SQLite:
@@ -66,7 +79,7 @@ func (db *DB) gormConfig() *gorm.Config {
 		SkipDefaultTransaction:   true, // Write is the transaction
 		DisableNestedTransaction: true, // a savepoint would make FTS5 write out what it gathered
 		TranslateError:           true,
-		Logger:                   queryLog{logger.Discard, &db.faults},
+		Logger:                   queryLog{logger.Discard, db.faults},
 	}
 }
 
@@ -164,6 +177,9 @@ func (db *DB) Ping(ctx context.Context) error {
 // file. It may be called on a DB that did not open.
 func (db *DB) Close() error {
 	err := closePool(db.read)
+	if db.urgent != nil {
+		err = errors.Join(err, closePool(db.urgent.write))
+	}
 	if db.faults.moved.Load() {
 		db.emptyLog()
 	}

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/golang-migrate/migrate/v4"
 	"github.com/golang-migrate/migrate/v4/database"
@@ -26,11 +26,29 @@ func (db *DB) Migrate() error {
 	return db.migrate(func(m *migrate.Migrate) error { return m.Up() })
 }
 
-// MigrateDown undoes the newest steps migrations, or all of them if steps is 0.
+// MigrateDown undoes the newest steps migrations, or all of them if steps is 0. If
+// there are fewer it undoes none, since that was not what was meant.
 func (db *DB) MigrateDown(steps int) error {
 	return db.migrate(func(m *migrate.Migrate) error {
 		if steps == 0 {
 			return m.Down()
+		}
+		have, _, err := m.Version()
+		if err != nil {
+			return err
+		}
+		all, err := versions(db.Engine)
+		if err != nil {
+			return err
+		}
+		there := 0
+		for _, v := range all {
+			if v <= int(have) {
+				there++
+			}
+		}
+		if there < steps && there > 0 {
+			return fmt.Errorf("only %d migrations can be taken back, not %d", there, steps)
 		}
 		return m.Steps(-steps)
 	})
@@ -122,18 +140,27 @@ func tryFile(beside string) error {
 	return errors.Join(err, f.Sync(), f.Close(), os.Remove(f.Name()))
 }
 
-func newestVersion(engine string) (int, error) {
+// versions are those of the migrations, in their order.
+func versions(engine string) (all []int, err error) {
 	files, err := fs.ReadDir(migrations.FS, engine)
 	if err != nil {
-		return 0, fmt.Errorf("reading the migrations: %w", err)
+		return nil, fmt.Errorf("reading the migrations: %w", err)
 	}
-	newest := 0
 	for _, f := range files {
-		if m, err := source.DefaultParse(f.Name()); err == nil {
-			newest = max(newest, int(m.Version))
+		if m, err := source.DefaultParse(f.Name()); err == nil && m.Direction == source.Up {
+			all = append(all, int(m.Version))
 		}
 	}
-	return newest, nil
+	slices.Sort(all)
+	return all, nil
+}
+
+func newestVersion(engine string) (int, error) {
+	all, err := versions(engine)
+	if err != nil || len(all) == 0 {
+		return 0, err
+	}
+	return all[len(all)-1], nil
 }
 
 // migrationDriver lets golang-migrate work on a pool that is already open, on

@@ -29,6 +29,9 @@ func TestMigrations(t *testing.T) {
 			if err := db.Ready(ctx); err != nil {
 				t.Fatal(err)
 			}
+			if err := db.MigrateDown(9); err == nil || !strings.Contains(err.Error(), "not 9") || db.Ready(ctx) != nil {
+				t.Fatal("more steps down than there are:", err)
+			}
 			if err := db.MigrateDown(0); err != nil {
 				t.Fatal(err)
 			}

@@ -10,23 +10,39 @@ import (
 	"gorm.io/gorm"
 )
 
-func (db *DB) openPostgres(url string) error {
+// Connections to PostgreSQL at most.
+var (
+	poolSize   = max(16, 4*runtime.NumCPU())
+	urgentSize = max(4, runtime.NumCPU())
+)
+
+func (db *DB) openPostgres(url string) (err error) {
+	if db.write, err = db.openPool(url, poolSize); err != nil {
+		return err
+	}
+	db.read = db.write
+	urgent := *db
+	urgent.write, err = db.openPool(url, urgentSize)
+	urgent.read = urgent.write
+	db.urgent = &urgent
+	return err
+}
+
+func (db *DB) openPool(url string, size int) (*gorm.DB, error) {
 	config := db.gormConfig()
 	config.DisableAutomaticPing = true // Open pings, for no longer than its context lasts
 	g, err := gorm.Open(postgres.Open(url), config)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	db.write, db.read = g, g
 	pool, err := g.DB()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	n := max(16, 4*runtime.NumCPU())
-	pool.SetMaxOpenConns(n)
-	pool.SetMaxIdleConns(n / 2)
+	pool.SetMaxOpenConns(size)
+	pool.SetMaxIdleConns(size / 2)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
-	return nil
+	return g, nil
 }
 
 // lostRace says whether a transaction failed only because another one ran

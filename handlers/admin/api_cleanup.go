@@ -75,7 +75,7 @@ func (a API) runCleanup(ctx context.Context, _ *struct{}) (*struct{}, error) {
 
 func toCleanupStats(job schedule.Job, main cleanup.Kind, totals []cleanup.Totals, waiting int) CleanupStats {
 	out := CleanupStats{
-		IsRunning: job.Running, Enabled: main.Kept == "", NextRunAt: api.Time(job.NextRunAt),
+		IsRunning: job.Running(), Enabled: main.Kept == "", NextRunAt: api.Time(job.NextRunAt),
 		Waiting: min(waiting, cleanup.MaxWaiting), WaitingMore: waiting > cleanup.MaxWaiting,
 	}
 	for _, t := range totals {

@@ -75,7 +75,7 @@ func (a API) listRuns(ctx context.Context, in *listRunsInput) (*api.Output[api.S
 
 func toJob(j schedule.Job) Job {
 	out := Job{
-		ID: j.ID, Schedule: j.Schedule, Running: j.Running,
+		ID: j.ID, Schedule: j.Schedule, Running: j.Running(),
 		Runs: j.Runs, Successes: j.Successes, Failures: j.Failures, OverlapSkips: j.OverlapSkips,
 		LastStartedAt: api.Time(j.LastStartedAt), LastError: api.OrNull(j.LastError), NextRunAt: api.Time(j.NextRunAt),
 	}

@@ -41,11 +41,11 @@ func (p Pages) cleanup(c *gin.Context) (v views.Cleanup, err error) {
 		return v, err
 	}
 	notice := p.Notice(c)
-	if v.Job.Running {
+	if v.Job.Running() {
 		notice = ui.Flash{} // it said that the job would start
 	}
 	v.Page = p.Page("Cleanup", "admin", notice)
-	if v.Job.Running || !v.Job.RequestedAt.IsZero() {
+	if v.Job.Running() || !v.Job.RequestedAt.IsZero() {
 		v.Refresh = refreshRunning
 	}
 	return v, nil

@@ -104,6 +104,9 @@ func (d *Dispatcher[T]) loop(taking, working context.Context) {
 	stop, giveUp := taking.Done(), working.Done()
 	for {
 		now := time.Now()
+		if taking.Err() != nil { // first: nothing begins after it
+			d.end()
+		}
 		d.checkLease(now)
 		d.resume(now)
 		d.start(working, now)
@@ -124,7 +127,6 @@ func (d *Dispatcher[T]) loop(taking, working context.Context) {
 		case <-wake.C:
 		case <-stop:
 			stop = nil
-			d.end()
 		case <-giveUp:
 			giveUp = nil
 			d.giveUp()
@@ -168,6 +170,10 @@ func (d *Dispatcher[T]) start(working context.Context, now time.Time) {
 		e := d.next()
 		if e == nil {
 			return
+		}
+		if e.holder != d.holder { // another attempt, of an item whose lease is lost
+			d.hosts.done(e, now)
+			continue
 		}
 		if e.start.IsZero() {
 			e.start = now

@@ -193,13 +193,16 @@ func (q *hosts[T]) drain() (all []*entry[T]) {
 	return all
 }
 
-// all are the items in memory: those that wait and those under way.
-func (q *hosts[T]) all() (items []T) {
+// all are the items in memory that were claimed under a lease: those that wait and
+// those under way.
+func (q *hosts[T]) all(holder lease.ID) (items []T) {
 	for _, h := range q.of {
 		for _, e := range h.line {
-			items = append(items, e.item)
+			if e.holder == holder {
+				items = append(items, e.item)
+			}
 		}
-		if h.busy != nil {
+		if h.busy != nil && h.busy.holder == holder {
 			items = append(items, h.busy.item)
 		}
 	}

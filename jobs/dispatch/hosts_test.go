@@ -102,7 +102,7 @@ func TestOneItemOfEachHostInTurn(t *testing.T) {
 	q.end(c, time.Second)
 	a = q.take(quick, "a/2")
 	q.put(due("a/3", 0))
-	if n := len(q.all()); n != 3 {
+	if n := len(q.all("")); n != 3 {
 		t.Errorf("%d items in memory, want 3", n)
 	}
 	if all := q.drain(); len(all) != 1 || all[0].item.url != "a/3" || q.waiting != 0 || q.busy != 2 {

@@ -59,9 +59,10 @@ func (s *storeState[T]) finished(item T) {
 // pending is how many items are to be stored or freed.
 func (s *storeState[T]) pending() int { return len(s.done) + len(s.released) }
 
-// startOver is for a lease of which nothing is in memory.
+// startOver is for a lease of which nothing is in memory. What was done under the
+// one before cannot be stored.
 func (s *storeState[T]) startOver() {
-	s.released, s.uncertain, s.lookAt = nil, true, time.Time{}
+	s.done, s.released, s.uncertain, s.lookAt = nil, nil, true, time.Time{}
 }
 
 // call is one visit to the store.
@@ -120,7 +121,7 @@ func (d *Dispatcher[T]) callStore(working context.Context, now time.Time) {
 	}
 	c := &call[T]{holder: d.holder, release: s.released, keepOnly: s.uncertain}
 	if s.uncertain {
-		c.keep = append(d.hosts.all(), s.done...)
+		c.keep = append(d.hosts.all(d.holder), s.done...)
 	}
 	if len(s.done) >= finishBatch || len(s.done) > 0 && (d.ending || !s.doneAt.After(now)) {
 		c.finish = s.done[:min(len(s.done), finishBatch)]

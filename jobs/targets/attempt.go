@@ -22,6 +22,9 @@ func (q *queue) Try(ctx context.Context, c *check) dispatch.Outcome {
 	case f.cut: // the program stops
 		return dispatch.Outcome{Step: dispatch.Release}
 	case f.refused && c.made == 1: // nothing was sent
+		if f.pause {
+			c.PostponedUntil = q.store.Now().Add(f.retryAfter)
+		}
 		return dispatch.Outcome{Step: dispatch.Release, After: f.retryAfter}
 	case f.refused: // the pause that the response before asked for: that one counts
 		c.made--

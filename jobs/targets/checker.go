@@ -31,7 +31,7 @@ func NewChecker(store *targets.Store, held *lease.Lease, client *outbound.Client
 		q := &queue{store: store, client: client, log: log, metrics: m}
 		d := dispatch.New(q, dispatch.Options{
 			Name: "checks", Lease: held, Workers: workers, Log: log, Metrics: m.Metrics,
-			MaxPutOff: targets.MaxPutOff, Wanted: store.Wanted(),
+			MaxPutOff: maxPutOff, Wanted: store.Wanted(),
 		})
 		_ = d.Run(taking, working) // it has an error only if it drains
 	}), nil
@@ -63,6 +63,10 @@ type check struct {
 // over an interval, as after a time without checks. Later only what is late by a
 // whole CHECK_INTERVAL is spread: a moment's trouble with the store puts nothing off.
 const herdAfter = time.Second
+
+// maxPutOff is for how long a target is released at most because its host has too
+// many in memory.
+const maxPutOff = time.Minute
 
 // Claim implements dispatch.Queue. First it puts the schedule in order if the lease
 // is new, or if the clock was set back, since what was planned is too far ahead then.

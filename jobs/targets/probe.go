@@ -30,6 +30,7 @@ type finding struct {
 	retryAfter   time.Duration // the pause the host asks for; 0 = none
 	transient    bool          // another attempt may find otherwise (5xx, network error, timeout)
 	refused      bool          // nothing was sent: the host asked for a pause, or too many fetches are under way
+	pause        bool          // of those reasons it is the first
 	cut          bool          // it was cancelled, and found nothing
 }
 
@@ -44,7 +45,7 @@ func probe(ctx context.Context, client *outbound.Client, t targets.Target) findi
 		f.cut = ctx.Err() != nil
 		if e, ok := errors.AsType[*outbound.Error](err); ok {
 			f.transient, f.refused = transient(e.Kind), e.Kind == outbound.KindThrottled || e.Kind == outbound.KindBusy
-			f.retryAfter = e.RetryAfter
+			f.pause, f.retryAfter = e.Kind == outbound.KindThrottled, e.RetryAfter
 		}
 	} else {
 		answer = targets.Answer{

@@ -23,6 +23,7 @@ CREATE TABLE targets (
   -- When it is checked next, and by which instance it is being checked.
   due_at            BIGINT,          -- since when a check is due
   next_check_at     BIGINT,          -- when it may be claimed; NULL = not to be checked
+  postponed_until   BIGINT,          -- the end of the last pause that the host asked for; NULL = it did not
   claimed_by        TEXT COLLATE "C" REFERENCES instances (id) ON DELETE SET NULL, -- NULL = free
   -- What the checks found.
   state             TEXT COLLATE "C" NOT NULL CHECK (state IN ('pending', 'up', 'down')),

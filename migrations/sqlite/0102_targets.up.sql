@@ -22,6 +22,7 @@ CREATE TABLE targets (
   -- When it is checked next, and by which instance it is being checked.
   due_at            INTEGER,          -- since when a check is due
   next_check_at     INTEGER,          -- when it may be claimed; NULL = not to be checked
+  postponed_until   INTEGER,          -- the end of the last pause that the host asked for; NULL = it did not
   claimed_by        TEXT    REFERENCES instances (id) ON DELETE SET NULL, -- NULL = free
   -- What the checks found.
   state             TEXT    NOT NULL CHECK (state IN ('pending', 'up', 'down')),

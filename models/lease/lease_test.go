@@ -190,3 +190,18 @@ func TestOthers(t *testing.T) {
 		}
 	})
 }
+
+// A lease is renewed although the rest of the program has no connection left.
+func TestLeaseHasConnectionsOfItsOwn(t *testing.T) {
+	each(t, func(one, _ instance) {
+		id := one.beat(1)
+		release := modelstest.UseUp(one, one.db)
+		short, cancel := context.WithTimeout(one.Context(), 5*time.Second)
+		defer cancel()
+		err := one.Beat(short)
+		release()
+		if again, _, ok := one.Current(); err != nil || !ok || again != id {
+			one.Errorf("lease %q %v, before %q: %v", again, ok, id, err)
+		}
+	})
+}

@@ -11,8 +11,8 @@ import (
 
 // deadAfter is the number of consecutive looks, one per Heartbeat, at which a
 // row must be unchanged for its instance to be dead. The first look may come at
-// once after the last renewal, and one look may be late and the next on time, so
-// a live instance has at least three heartbeats: Duration.
+// once after the last renewal, so a live instance has four heartbeats, which is
+// more than Duration.
 const deadAfter = 5
 
 // peers are the other instances, as this one has seen them. A heartbeat counts by

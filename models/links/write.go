@@ -91,6 +91,7 @@ const lockChanges models.LockKey = 7_110_913_001
 func (s *Store) write(ctx context.Context, fn func(tx *gorm.DB) ([]Link, error)) error {
 	var learned stored
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		learned = stored{} // what an attempt stored that was rolled back is not there
 		if err := s.db.OneAtATime(tx, lockChanges); err != nil {
 			return err
 		}

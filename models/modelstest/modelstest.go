@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -115,6 +116,30 @@ func Lease(t testing.TB, db *models.DB, name string) lease.ID {
 	t.Helper()
 	Exec(t, db, "INSERT INTO instances (id, started_at, heartbeat_at) VALUES (?, 1, 1) ON CONFLICT DO NOTHING", name)
 	return lease.ID(name)
+}
+
+// UseUp leaves no connection of PostgreSQL for others than those of Urgent, until
+// release is called or the test ends. On SQLite it does nothing.
+func UseUp(t testing.TB, db *models.DB) (release func()) {
+	t.Helper()
+	if db.Engine != models.Postgres {
+		return func() {}
+	}
+	ctx, end := context.WithCancel(context.Background())
+	var used sync.WaitGroup
+	for range 100 {
+		used.Go(func() { // those that get none wait for one, and fail when it ends
+			_ = db.Write(ctx, func(*gorm.DB) error { <-ctx.Done(); return nil })
+		})
+	}
+	release = func() { end(); used.Wait() }
+	t.Cleanup(release)
+	Eventually(t, "all connections are used", func() bool {
+		short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+		defer cancel()
+		return db.Ping(short) != nil
+	})
+	return release
 }
 
 // Hold locks a table until release is called. On SQLite that blocks writers only,

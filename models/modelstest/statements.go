@@ -109,8 +109,10 @@ func observe(t testing.TB, db *models.DB, see func(*gorm.DB)) {
 	t.Helper()
 	register := func(g *gorm.DB) error { return register(g, see) }
 	err := register(db.Read(context.Background()))
-	if err == nil && db.Engine == models.SQLite { // on PostgreSQL both are one handle
-		err = db.Write(context.Background(), register)
+	if db.Engine == models.SQLite { // elsewhere Write has the handle of Read
+		err = errors.Join(err, db.Write(context.Background(), register))
+	} else {
+		err = errors.Join(err, register(db.Urgent().Read(context.Background())))
 	}
 	if err != nil {
 		t.Fatal(err)

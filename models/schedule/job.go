@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"linkwatch/models"
+	"linkwatch/models/lease"
 )
 
 const (
@@ -29,10 +30,10 @@ const (
 
 // Job is one scheduled job with its statistics, which survive restarts.
 type Job struct {
-	ID            string // "revalidation": lower-case letters and "-"
-	Schedule      string // as robfig/cron reads it: "@every 1m"
-	Running       bool   // on any instance
-	Runs          int64  // those that ended
+	ID            string   // "revalidation": lower-case letters and "-"
+	Schedule      string   // as robfig/cron reads it: "@every 1m"
+	ClaimedBy     lease.ID // the instance on which it runs; "" = it does not run
+	Runs          int64    // those that ended
 	Successes     int64
 	Failures      int64
 	OverlapSkips  int64       // times it was due while it was still running
@@ -42,6 +43,9 @@ type Job struct {
 	NextRunAt     models.Time
 	RequestedAt   models.Time // since when somebody's wish for a run is unfulfilled; zero: there is none
 }
+
+// Running says whether the job runs, on any instance.
+func (j Job) Running() bool { return j.ClaimedBy != "" }
 
 // Run is one run of a job.
 type Run struct {

@@ -16,13 +16,14 @@ import (
 // lost its lease: another run of the job may have begun.
 var ErrLost = errors.New("the run no longer holds its job")
 
-// abandoned is the error of a run whose process died.
-const abandoned = "did not finish: the program ended during the run"
+// abandoned is the error of a run that lost its job without Finish: its process died,
+// or the end could not be stored.
+const abandoned = "its end was not recorded: the program ended or the database failed during the run"
 
 // Begin starts a run of a job that is due or was requested, unless it is
 // running on any instance: then, and if another instance was quicker, began is
 // false. The run holds the job until Finish, or until the lease of holder ends.
-// next returns when the job is due after a time. A former run whose process died is
+// next returns when the job is due after a time. A former run without an end is
 // recorded as failed. Errors include lease.ErrLost.
 func (s *Store) Begin(ctx context.Context, holder lease.ID, jobID string, next func(time.Time) time.Time) (run Run, began bool, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -66,6 +67,18 @@ func (s *Store) Begin(ctx context.Context, holder lease.ID, jobID string, next f
 		return Run{}, false, fmt.Errorf("beginning a run of the job %s: %w", jobID, err)
 	}
 	return run, began, nil
+}
+
+// Release frees a job that an instance holds but does not run, because beginning or
+// finishing the run failed. It does nothing if the job is free.
+func (s *Store) Release(ctx context.Context, holder lease.ID, jobID string) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Exec("UPDATE scheduled_jobs SET claimed_by = NULL WHERE id = ? AND claimed_by = ?", jobID, holder).Error
+	})
+	if err != nil {
+		return fmt.Errorf("releasing the job %s: %w", jobID, err)
+	}
+	return nil
 }
 
 // Skip passes over a due time of a job that is still running, and counts it.

@@ -59,7 +59,7 @@ func (s *Store) Declare(ctx context.Context, jobs ...Job) error {
 // Jobs are the declared jobs, by id.
 func (s *Store) Jobs(ctx context.Context) ([]Job, error) {
 	var jobs []Job
-	err := s.db.Read(ctx).Raw(`SELECT id, schedule, claimed_by IS NOT NULL AS running, runs, successes, failures, overlap_skips,
+	err := s.db.Read(ctx).Raw(`SELECT id, schedule, claimed_by, runs, successes, failures, overlap_skips,
 			last_started_at, last_duration_ns AS last_duration, last_error, next_run_at, requested_at
 		FROM scheduled_jobs WHERE schedule <> '' ORDER BY id`).Scan(&jobs).Error
 	if err != nil {

@@ -89,7 +89,7 @@ func TestRunIsRecorded(t *testing.T) {
 		}
 		clock.Advance(time.Hour)
 		run := mustBegin(t, s, "hourly")
-		if j := job(t, s, "hourly"); !j.Running || j.LastStartedAt != s.Now() || j.NextRunAt != s.Now().Add(time.Hour) || j.Runs != 0 {
+		if j := job(t, s, "hourly"); !j.Running() || j.LastStartedAt != s.Now() || j.NextRunAt != s.Now().Add(time.Hour) || j.Runs != 0 {
 			t.Errorf("while running: %+v", j)
 		}
 		if _, began := begin(t, s, "hourly"); began {
@@ -160,11 +160,11 @@ func TestRunOfAKilledProcessIsAbandoned(t *testing.T) {
 		}
 		killed := mustBegin(t, s, "hourly")
 		other := modelstest.Lease(t, db, "k_other")
-		if _, began, err := s.Begin(t.Context(), other, "hourly", inAnHour); began || err != nil || !job(t, s, "hourly").Running {
+		if _, began, err := s.Begin(t.Context(), other, "hourly", inAnHour); began || err != nil || !job(t, s, "hourly").Running() {
 			t.Errorf("a second run began: %v", err)
 		}
 		modelstest.Exec(t, db, "DELETE FROM instances WHERE id = ?", holder)
-		if job(t, s, "hourly").Running {
+		if job(t, s, "hourly").Running() {
 			t.Error("running after its lease ended")
 		}
 		if _, began, err := s.Begin(t.Context(), holder, "hourly", inAnHour); began || !errors.Is(err, lease.ErrLost) {

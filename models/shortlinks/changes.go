@@ -45,7 +45,7 @@ func (s *Store) ChangedAfter(ctx context.Context, version int64, limit int) (new
 		ShortKey *string
 		Version  int64
 	}
-	err = s.db.Read(ctx).Raw(`SELECT v.newest, l.short_key, coalesce(l.version, 0) AS version
+	err = s.db.Urgent().Read(ctx).Raw(`SELECT v.newest, l.short_key, coalesce(l.version, 0) AS version
 		FROM short_link_version AS v LEFT JOIN short_links AS l ON l.version > ? WHERE v.id = 1 LIMIT ?`, version, limit).Scan(&rows).Error
 	if err == nil && len(rows) == 0 {
 		err = errors.New("table short_link_version is empty")

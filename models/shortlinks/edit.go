@@ -47,6 +47,11 @@ func (s *Store) Edit(ctx context.Context, key string, e Edit) (ShortLink, error)
 func (s *Store) change(ctx context.Context, key string, deleted bool, do func(l *ShortLink, now models.Time) error) (l ShortLink, err error) {
 	began := s.clock.Instant()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		// Before the row: a visit of it must not wait while this waits for other changes.
+		version, err := s.newVersion(tx)
+		if err != nil {
+			return err
+		}
 		if l, err = lock(tx, key, deleted); err != nil {
 			return err
 		}
@@ -54,11 +59,9 @@ func (s *Store) change(ctx context.Context, key string, deleted bool, do func(l 
 		if err := do(&l, l.UpdatedAt); err != nil {
 			return err
 		}
-		if l.Version, err = s.newVersion(tx); err != nil {
-			return err
-		}
+		l.Version = version
 		l.SearchText = searchText(l)
-		err := tx.Model(&l).Select("long_url", "canonical_url", "title", "search_text", "max_visits", "disabled",
+		err = tx.Model(&l).Select("long_url", "canonical_url", "title", "search_text", "max_visits", "disabled",
 			"updated_at", "version", "expires_at", "exhausted_at", "deleted_at").Updates(&l).Error
 		if err != nil {
 			return fmt.Errorf("storing a short link: %w", err)

@@ -23,7 +23,7 @@ func (s *Store) claim(ctx context.Context, key string, e Entry) (Entry, error) {
 	key = strings.Clone(key) // a cache that held a piece of the request would hold all of it
 	for range claimAttempts {
 		var claimed []struct{ ExhaustedAt models.Time }
-		err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		err := s.db.Urgent().Write(ctx, func(tx *gorm.DB) error {
 			now := s.present()
 			// The version: a claim is for the link as it is now, not for what a cache holds of it.
 			claimed = nil

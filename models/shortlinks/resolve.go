@@ -134,7 +134,7 @@ func (s *Store) load(ctx context.Context, key string) (Entry, time.Duration, err
 // read reads the entry of a key from the database.
 func (s *Store) read(ctx context.Context, key string) (Entry, time.Duration, error) {
 	s.loaded.Add(1)
-	l, ok, err := one(s.db.Read(ctx).Where("short_key = ?", key))
+	l, ok, err := one(s.db.Urgent().Read(ctx).Where("short_key = ?", key))
 	if err != nil {
 		return Entry{}, 0, err
 	}

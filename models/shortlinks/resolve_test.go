@@ -244,3 +244,17 @@ func TestDatabaseGone(t *testing.T) {
 		}
 	}
 }
+
+// Redirects are served although the rest of the program has no connection left.
+func TestRedirectsHaveConnectionsOfTheirOwn(t *testing.T) {
+	each(t, func(f fixture) {
+		plain, limited := f.add(), f.add(limit(5))
+		other := f.another() // with an empty cache
+		release := modelstest.UseUp(f, f.db)
+		other.visit(plain.Key)
+		other.visit(limited.Key)
+		_, _, err := other.ChangedAfter(f.Context(), 0, 1)
+		release()
+		f.must(err)
+	})
+}

@@ -31,9 +31,8 @@ func (s *Store) requestCheck(ctx context.Context, id string) (t Target, err erro
 		case t.ClaimedBy != "":
 			return nil
 		case t.Resting(now):
-			wait := t.NextCheckAt.Sub(now.Time)
-			return &models.Error{Code: models.CodeConflict, RetryAfter: wait, Detail: fmt.Sprintf(
-				"Checks of this target are postponed. The next check is in %s.", wait.Round(time.Second))}
+			return &models.Error{Code: models.CodeConflict, RetryAfter: t.PostponedUntil.Sub(now.Time), Detail: fmt.Sprintf(
+				"Checks of this target are postponed. The next check is in %s.", t.NextCheckAt.Sub(now.Time).Round(time.Second))}
 		}
 		changes := map[string]any{"next_check_at": now}
 		if t.DueAt.After(now.Time) { // else it keeps its place among those who are overdue

@@ -82,3 +82,37 @@ func TestCheckNow(t *testing.T) {
 		f.is(err, models.CodeConflict, "")
 	})
 }
+
+// A target that waits because its host is busy is not postponed: it is late since it
+// came due, and may be asked for. One whose host asked for a pause is, also if the pause
+// is shorter than the interval.
+func TestBusyHostsAreNotPostponed(t *testing.T) {
+	each(t, func(f fixture) {
+		made := f.add("https://a.test")
+		for range 3 { // each release counts from the time of the release
+			f.must(f.Release(f.Context(), lease.Released[targets.Target]{Item: f.only(), After: time.Minute}))
+			f.clock.Advance(time.Minute)
+		}
+		claimed := f.only()
+		f.must(f.Release(f.Context(), lease.Released[targets.Target]{Item: claimed, After: time.Minute}))
+		if got := f.get(made.ID); got.LateSince() != made.DueAt || got.Resting(f.Now()) {
+			t.Errorf("late since %v, due since %v", got.LateSince(), made.DueAt)
+		}
+		f.must(f.RequestCheck(f.Context(), made.ID))
+
+		claimed = f.only()
+		claimed.PostponedUntil = f.Now().Add(20 * time.Second)
+		f.must(f.Release(f.Context(), lease.Released[targets.Target]{Item: claimed, After: 20 * time.Second}))
+		f.is(f.RequestCheck(f.Context(), made.ID), models.CodeConflict, "")
+		f.clock.Advance(20 * time.Second)
+		if got := f.get(made.ID); got.LateSince() != f.Now() || got.Resting(f.Now()) {
+			t.Errorf("late since %v, the pause ended at %v", got.LateSince(), f.Now())
+		}
+
+		r := targets.Result{Outcome: targets.ThrottledOutcome, StatusCode: 429, Attempts: 1, Error: "throttled: status 429", CheckedAt: f.Now()}
+		f.must(f.Record(f.Context(), targets.Checked{Target: f.only(), Result: r, RetryAfter: time.Second}))
+		f.is(f.RequestCheck(f.Context(), made.ID), models.CodeConflict, "")
+		f.clock.Advance(time.Second)
+		f.must(f.RequestCheck(f.Context(), made.ID))
+	})
+}

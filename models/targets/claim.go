@@ -56,16 +56,16 @@ func firstDue(tx *gorm.DB) (next models.Time, err error) {
 	return next, nil
 }
 
-// Release frees claimed targets, to be claimed again after a time. They stay due
-// since when they were. Those that are no longer claimed as they were are passed over.
+// Release frees claimed targets, to be claimed again after a time, with the
+// PostponedUntil that they have by now. They stay due since when they were. Those that are no longer claimed as they were are passed over.
 func (s *Store) Release(ctx context.Context, back ...lease.Released[Target]) error {
-	rows := models.NewRows("seq bigint, claimed_by text, due_at bigint, next_check_at bigint")
+	rows := models.NewRows("seq bigint, claimed_by text, due_at bigint, next_check_at bigint, postponed_until bigint")
 	now := s.clock.Now()
 	for _, b := range back {
-		rows.Add(b.Item.Seq, b.Item.ClaimedBy, b.Item.DueAt, now.Add(b.After))
+		rows.Add(b.Item.Seq, b.Item.ClaimedBy, b.Item.DueAt, now.Add(b.After), b.Item.PostponedUntil)
 	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		return rows.Exec(tx, `UPDATE targets SET claimed_by = NULL, next_check_at = r.next_check_at FROM {rows} AS r
+		return rows.Exec(tx, `UPDATE targets SET claimed_by = NULL, next_check_at = r.next_check_at, postponed_until = r.postponed_until FROM {rows} AS r
 			WHERE targets.seq = r.seq AND targets.claimed_by = r.claimed_by AND targets.due_at = r.due_at`).Error
 	})
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Store) Spread(ctx context.Context, holder lease.ID, late time.Duration)
 			return err
 		}
 		// 2654435761 is Knuth's multiplier: neighbours get places far from each other.
-		res := tx.Exec(`UPDATE targets SET due_at = ? + seq * 2654435761 % ?, next_check_at = ? + seq * 2654435761 % ?
+		res := tx.Exec(`UPDATE targets SET due_at = ? + seq * 2654435761 % ?, next_check_at = ? + seq * 2654435761 % ?, postponed_until = NULL
 			WHERE next_check_at IS NOT NULL AND claimed_by IS NULL AND (next_check_at < ? OR
 				due_at > ? + 3 * CASE WHEN interval_seconds * 1000000 > ? THEN interval_seconds * 1000000 ELSE ? END / 2)`,
 			now, every, now, every, now.Add(-late), now, every, every)

@@ -44,7 +44,7 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 		case checkedOtherwise && !t.Paused:
 			begin(changes, now)
 			if before.Resting(now) { // the host's pause holds for this as well
-				changes["next_check_at"] = before.NextCheckAt
+				changes["next_check_at"] = before.PostponedUntil
 			}
 		}
 		if err != nil {
@@ -69,7 +69,7 @@ func begin(changes map[string]any, now models.Time) {
 // state is unknown.
 func (s *Store) rest(tx *gorm.DB, t Target, changes map[string]any) error {
 	now := s.clock.Now()
-	changes["due_at"], changes["next_check_at"], changes["claimed_by"] = nil, nil, nil
+	changes["due_at"], changes["next_check_at"], changes["postponed_until"], changes["claimed_by"] = nil, nil, nil, nil
 	changes["state"], changes["state_since"], changes["failures"] = Pending, now, 0
 	ended := t.settle(now)
 	changes["known_until"] = nil

@@ -60,29 +60,24 @@ func (s *Store) plan(t *Target, c Checked) {
 		began = now
 	}
 	t.DueAt = nextDue(t.Seq, began, s.Interval(*t))
-	t.NextCheckAt = t.DueAt
-	if pause := now.Add(c.RetryAfter); c.RetryAfter > 0 && pause.After(t.DueAt.Time) {
-		t.NextCheckAt = pause
+	t.PostponedUntil = models.Time{}
+	if c.RetryAfter > 0 {
+		t.PostponedUntil = now.Add(c.RetryAfter)
 	}
+	t.NextCheckAt = t.LateSince()
 }
-
-// MaxPutOff is how long a target is put off at most because its host is busy.
-// It tells that from a pause that the host asked for.
-const MaxPutOff = time.Minute
 
 // LateSince is from when on a check is late: since it came due, or since the
 // end of the pause that its host asked for.
 func (t Target) LateSince() models.Time {
-	if t.NextCheckAt.Sub(t.DueAt.Time) > MaxPutOff {
-		return t.NextCheckAt
+	if t.PostponedUntil.After(t.DueAt.Time) {
+		return t.PostponedUntil
 	}
 	return t.DueAt
 }
 
 // Resting says whether a target's host asked for a pause that is not over.
-func (t Target) Resting(now models.Time) bool {
-	return t.NextCheckAt.After(now.Time) && t.LateSince() != t.DueAt
-}
+func (t Target) Resting(now models.Time) bool { return t.PostponedUntil.After(now.Time) }
 
 // Record stores finished checks in one transaction: result, state, roll-ups and
 // outages, and releases the targets. Nothing is stored of targets that were
@@ -113,7 +108,7 @@ type recorded struct {
 }
 
 func newBatch() *batch {
-	return &batch{targets: models.NewRows(`seq bigint, claimed_by text, claimed_due bigint, due_at bigint, next_check_at bigint,
+	return &batch{targets: models.NewRows(`seq bigint, claimed_by text, claimed_due bigint, due_at bigint, next_check_at bigint, postponed_until bigint,
 		state text, state_since bigint, last_checked_at bigint, last_status_code bigint, last_latency_ms bigint, last_error text,
 		failures bigint, tls_expires_at bigint, known_until bigint, beats bytes,
 		hour_bucket_start bigint, hour_checks bigint, hour_known_from bigint, hour_up_us bigint, hour_down_us bigint, hour_latency bytes,
@@ -131,7 +126,7 @@ func (b *batch) add(s *Store, c Checked) {
 	}
 	s.plan(&t, c)
 	b.checks = append(b.checks, r)
-	b.targets.Add(t.Seq, t.ClaimedBy, c.Target.DueAt, t.DueAt, t.NextCheckAt,
+	b.targets.Add(t.Seq, t.ClaimedBy, c.Target.DueAt, t.DueAt, t.NextCheckAt, t.PostponedUntil,
 		t.State, t.StateSince, t.LastCheckedAt, t.LastStatusCode, t.LastLatencyMS, t.LastError,
 		t.Failures, t.TLSExpiresAt, t.KnownUntil, t.Beats,
 		t.Hour.BucketStart, t.Hour.Checks, t.Hour.KnownFrom, t.Hour.UpUS, t.Hour.DownUS, t.Hour.Latency,
@@ -141,8 +136,12 @@ func (b *batch) add(s *Store, c Checked) {
 // store writes the batch. What was not claimed as it was has another owner or
 // another plan by now, and leaves nothing behind.
 func (b *batch) store(s *Store, tx *gorm.DB) error {
-	var seqs []int64
-	err := b.targets.Raw(tx, `UPDATE targets SET due_at = r.due_at, next_check_at = r.next_check_at, claimed_by = NULL,
+	// Of two checks of a target at most one is stored: when it began tells which.
+	var written []struct {
+		Seq           int64
+		LastCheckedAt models.Time
+	}
+	err := b.targets.Raw(tx, `UPDATE targets SET due_at = r.due_at, next_check_at = r.next_check_at, postponed_until = r.postponed_until, claimed_by = NULL,
 			state = r.state, state_since = r.state_since, last_checked_at = r.last_checked_at, last_status_code = r.last_status_code,
 			last_latency_ms = r.last_latency_ms, last_error = r.last_error, failures = r.failures, tls_expires_at = r.tls_expires_at,
 			known_until = r.known_until, beats = r.beats,
@@ -151,13 +150,13 @@ func (b *batch) store(s *Store, tx *gorm.DB) error {
 			day_bucket_start = r.day_bucket_start, day_checks = r.day_checks, day_known_from = r.day_known_from,
 			day_up_us = r.day_up_us, day_down_us = r.day_down_us, day_latency = r.day_latency
 		FROM {rows} AS r WHERE targets.seq = r.seq AND targets.claimed_by = r.claimed_by AND targets.due_at = r.claimed_due
-		RETURNING targets.seq`).Scan(&seqs).Error
+		RETURNING targets.seq, targets.last_checked_at`).Scan(&written).Error
 	if err != nil {
 		return err
 	}
-	stored := make(map[int64]bool, len(seqs))
-	for _, seq := range seqs {
-		stored[seq] = true
+	stored := make(map[int64]models.Time, len(written))
+	for _, w := range written {
+		stored[w.Seq] = w.LastCheckedAt
 	}
 	results := models.NewRows(`target_seq bigint, checked_at bigint, outcome bigint, status_code bigint, latency_ms bigint,
 		attempts bigint, error text, interval_ms bigint`)
@@ -165,7 +164,7 @@ func (b *batch) store(s *Store, tx *gorm.DB) error {
 	var hours, days []sumRow
 	for _, c := range b.checks {
 		r := c.result
-		if !stored[r.TargetSeq] {
+		if stored[r.TargetSeq] != r.CheckedAt {
 			continue
 		}
 		results.Add(r.TargetSeq, r.CheckedAt, int(r.Outcome), r.StatusCode, r.LatencyMS, r.Attempts, r.Error, r.IntervalMS)

@@ -360,3 +360,24 @@ func TestStatementsOfABatchAreConstant(t *testing.T) {
 		}
 	})
 }
+
+// A check that was dropped, because the target was edited meanwhile, is not stored
+// with another one of the same target that ended at the same time.
+func TestRecordTellsTwoChecksOfATargetApart(t *testing.T) {
+	each(t, func(f fixture) {
+		made := f.add("https://a.test")
+		stale := targets.Checked{Target: f.only(), Result: down()}
+		stale.Result.CheckedAt = f.Now()
+		f.clock.Advance(time.Second)
+		_, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: new(600)})
+		f.must(err)
+		fresh := targets.Checked{Target: f.only(), Result: up(1)}
+		f.clock.Advance(time.Second)
+		fresh.Result.CheckedAt = f.Now()
+		f.must(f.Record(f.Context(), stale, fresh))
+		rs := f.results(targets.ResultFilter{})
+		if len(rs) != 1 || rs[0].Outcome != targets.UpOutcome || len(f.outages("")) != 0 {
+			t.Errorf("%+v, outages %+v", rs, f.outages(""))
+		}
+	})
+}

@@ -62,7 +62,10 @@ type Target struct {
 	// When it is checked next.
 	DueAt       models.Time // since when a check is due; zero while paused
 	NextCheckAt models.Time // when it is looked at: DueAt, or later if it was put off; zero while paused
-	ClaimedBy   lease.ID    // the instance that checks it now; "" = none
+	// PostponedUntil is the end of the pause that its host asked for, which may be
+	// over; zero: it did not ask.
+	PostponedUntil models.Time
+	ClaimedBy      lease.ID // the instance that checks it now; "" = none
 
 	// What the checks found.
 	State          Status      // Pending, Up or Down; see Status

@@ -48,7 +48,7 @@ func (v Cleanup) of(kind string) cleanup.Totals {
 
 // class is the CSS class of the panel with the reaper's status.
 func (v Cleanup) class() string {
-	if v.Job.LastError != "" && !v.Job.Running {
+	if v.Job.LastError != "" && !v.Job.Running() {
 		return "dead"
 	}
 	return "ok"
@@ -57,7 +57,7 @@ func (v Cleanup) class() string {
 // whyNot is why a run cannot be requested now; "" = it can.
 func (v Cleanup) whyNot() string {
 	switch {
-	case v.Job.Running:
+	case v.Job.Running():
 		return "It is running already."
 	case !v.Job.RequestedAt.IsZero():
 		return "It starts within moments."

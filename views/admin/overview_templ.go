@@ -166,7 +166,7 @@ func nextRuns(jobs []schedule.Job, now time.Time) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if j.Running {
+			if j.Running() {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "running now")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
