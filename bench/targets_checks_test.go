@@ -37,6 +37,7 @@ func TestTargetFigures(t *testing.T) {
 	t.Run("busy", func(t *testing.T) { busyFigures(t, "SQLite", filepath.Join(t.TempDir(), "watched.db")) })
 	t.Run("busy on PostgreSQL", func(t *testing.T) { busyFigures(t, "PostgreSQL", modelstest.NewPostgres(t)) })
 	t.Run("hanging", hangingFigures)
+	t.Run("outage", outageFigures)
 	t.Run("stored", storedFigures)
 	t.Run("pages", pageFigures)
 	t.Run("size", sizeFigures)
@@ -206,6 +207,55 @@ func hangingFigures(t *testing.T) {
 		mu.Unlock()
 		s.Stop()
 	}
+}
+
+// outageFigures measures how long healthy targets go without a check when 200 others, which responded before, begin to
+// hang together.
+func outageFigures(t *testing.T) {
+	const healthy, others, interval, watched = 20, 200, 5 * time.Second, 2 * time.Minute
+	table("%d healthy targets, and %d that begin to hang together: CHECK_INTERVAL=%s, HTTP_TIMEOUT=2s, MAX_CONCURRENCY=8", healthy, others, interval)
+	var mu sync.Mutex
+	last, gaps := map[string]time.Time{}, map[string][]time.Duration{} // by host
+	var outage atomic.Bool
+	urls := farm(t, 2, healthy, func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if before, ok := last[r.Host]; ok && outage.Load() {
+			gaps[r.Host] = append(gaps[r.Host], time.Since(before))
+		}
+		last[r.Host] = time.Now()
+	})
+	hang := farm(t, 3, others, func(_ http.ResponseWriter, r *http.Request) {
+		if outage.Load() {
+			<-r.Context().Done()
+		}
+	})
+	s := e2e.Start(t, "DATABASE_URL="+targetFile(t, append(hang, urls...), nil), "CHECK_INTERVAL="+interval.String(), "HTTP_TIMEOUT=2s",
+		"MAX_CONCURRENCY=8", "SHUTDOWN_GRACE=1s")
+	time.Sleep(4 * interval)
+	mu.Lock()
+	outage.Store(true)
+	mu.Unlock()
+	time.Sleep(watched)
+	mu.Lock()
+	defer mu.Unlock()
+	var longest []time.Duration
+	onTime, later := 0, 0 // of the gaps after the longest
+	for host, at := range last {
+		of := append(gaps[host], time.Since(at))
+		worst := slices.Max(of)
+		longest = append(longest, worst)
+		for _, gap := range of[slices.Index(of, worst)+1:] {
+			later++
+			if gap <= 2*interval {
+				onTime++
+			}
+		}
+	}
+	slices.Sort(longest)
+	row("longest time without a check, of a healthy target", "", "p50 %.0f s, most %.0f s", longest[len(longest)/2].Seconds(), longest[len(longest)-1].Seconds())
+	row("checks after that on time", "", "%.1f %% of %d", 100*float64(onTime)/float64(max(1, later)), later)
+	s.Stop()
 }
 
 // checkInterval is the CHECK_INTERVAL of hangingFigures.

@@ -166,7 +166,7 @@ func (d *Dispatcher[T]) resume(now time.Time) {
 
 // start gives the workers what may be tried now, the classes in turn.
 func (d *Dispatcher[T]) start(working context.Context, now time.Time) {
-	for d.mayWork && d.running[quick]+d.running[slow] < d.Workers {
+	for d.mayWork && d.running[quick]+d.running[unsure]+d.running[slow] < d.Workers {
 		e := d.next()
 		if e == nil {
 			return
@@ -184,7 +184,7 @@ func (d *Dispatcher[T]) start(working context.Context, now time.Time) {
 			began := time.Now()
 			outcome := d.queue.Try(working, e.item)
 			took := time.Since(began)
-			return func() { d.tried(working, e, outcome, took) }
+			return func() { d.tried(working, e, outcome, began, took) }
 		}
 	}
 }
@@ -193,7 +193,7 @@ func (d *Dispatcher[T]) start(working context.Context, now time.Time) {
 func (d *Dispatcher[T]) next() *entry[T] {
 	for i := range classes {
 		c := (d.turn + i) % classes
-		if c == slow && d.running[slow] >= max(1, d.Workers/2) {
+		if c != quick && d.full(c) {
 			continue
 		}
 		if e := d.hosts.next(c); e != nil {
@@ -204,8 +204,20 @@ func (d *Dispatcher[T]) next() *entry[T] {
 	return nil
 }
 
+// full reports whether a class other than quick has its share of the workers.
+func (d *Dispatcher[T]) full(c class) bool {
+	if d.running[unsure]+d.running[slow] >= max(1, d.Workers-max(1, d.Workers/8)) {
+		return true
+	}
+	share := d.Workers / 2
+	if d.hosts.ready[unsure].Len() > 0 { // the sooner it is known which of them hang, the better
+		share = d.Workers / 4
+	}
+	return c == slow && d.running[slow] >= max(1, share)
+}
+
 // tried takes in what an attempt led to.
-func (d *Dispatcher[T]) tried(working context.Context, e *entry[T], o Outcome, took time.Duration) {
+func (d *Dispatcher[T]) tried(working context.Context, e *entry[T], o Outcome, began time.Time, took time.Duration) {
 	d.running[e.class]--
 	d.Metrics.Running.Dec()
 	if e.holder != d.holder { // another instance may have it
@@ -216,7 +228,10 @@ func (d *Dispatcher[T]) tried(working context.Context, e *entry[T], o Outcome, t
 		o = Outcome{Step: Release}
 	}
 	if o.Step != Release {
-		d.hosts.note(e.host, classOf(o, took))
+		d.hosts.note(e.host, classOf(o, took), time.Now())
+		if o.TimedOut && e.class == quick {
+			d.hosts.timedOut(began)
+		}
 	}
 	switch o.Step {
 	case Finish:

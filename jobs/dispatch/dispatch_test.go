@@ -48,6 +48,12 @@ func host(item string) string { h, _, _ := strings.Cut(item, "/"); return h }
 func (m *memory) Host(item string) string { return host(item) }
 func (*memory) Due(string) time.Time      { return time.Time{} }
 func (*memory) Slow(item string) bool     { return strings.HasPrefix(item, "slow") }
+func (*memory) Tried(item string) time.Time {
+	if strings.HasPrefix(item, "fresh") {
+		return time.Now()
+	}
+	return time.Time{}
+}
 
 func (m *memory) Claim(_ context.Context, holder lease.ID, n int) ([]string, time.Duration, error) {
 	m.mu.Lock()
@@ -469,4 +475,28 @@ func TestClaimOfUnknownOutcomeAfterALostLease(t *testing.T) {
 	modelstest.Eventually(r, "the store works again", m.is(func() bool { return m.tries["b/1"] == 1 }))
 	close(release)
 	modelstest.Eventually(r, "both are finished", m.is(func() bool { return m.tries["a/1"] == 2 && len(m.done) == 2 }))
+}
+
+// When hosts begin to hang together, they leave a worker to those that have responded
+// since, until each has timed out.
+func TestHostsThatBeginToHangTogether(t *testing.T) {
+	m := newMemory("first/x")
+	m.try = func(ctx context.Context, item string) dispatch.Outcome {
+		switch host(item) {
+		case "first":
+			return dispatch.Outcome{TimedOut: true}
+		case "fresh":
+			return dispatch.Outcome{}
+		}
+		<-ctx.Done()
+		return dispatch.Outcome{Step: dispatch.Release}
+	}
+	r := start(t, m, dispatch.Options{Workers: 8})
+	modelstest.Eventually(r, "the first one has timed out", m.is(func() bool { return len(m.done) == 1 }))
+	m.is(func() bool { m.due = append(items(20, 1), "slow/x"); return true })()
+	m.wanted <- struct{}{}
+	modelstest.Eventually(r, "they have their share of the workers", m.is(func() bool { return m.now == 7 && m.tries["slow/x"] == 1 }))
+	m.is(func() bool { m.due = append(m.due, "fresh/1", "fresh/2"); return true })()
+	m.wanted <- struct{}{}
+	modelstest.Eventually(r, "those that responded since are tried", m.is(func() bool { return len(m.done) == 3 }))
 }

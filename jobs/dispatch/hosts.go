@@ -18,12 +18,15 @@ const (
 	firstPace = 20 * time.Millisecond
 )
 
-// class is one of two classes of hosts. Slow ones share at most half of the
-// workers, so that hosts that respond in time do not wait for those that hang.
+// class is a class of hosts. Slow ones share at most half of the workers, so that
+// hosts that respond in time do not wait for those that hang. When one of those times
+// out, others may have begun to hang with it: those that were not tried since are
+// unsure, and leave some workers to the rest.
 type class int
 
 const (
-	quick   class = iota // also hosts of which nothing is known yet
+	quick   class = iota // neither of the others
+	unsure               // not tried since an attempt on a quick host began that timed out
 	slow                 // the last attempt took longer than slowAfter, or timed out
 	classes              // how many there are
 )
@@ -41,11 +44,12 @@ type entry[T any] struct {
 // host is what is known of a host while an item of it is in memory.
 type host[T any] struct {
 	name   string
-	class  class
+	class  class         // quick or slow
+	tried  time.Time     // the end of the last attempt; zero: none while it is in memory
 	line   []*entry[T]   // those that wait, the longest due first
 	busy   *entry[T]     // the one under way, its pauses included; nil: none
 	ready  *list.Element // in hosts.ready; nil: no item of it may be tried now
-	in     class         // the class of ready
+	in     class         // the list of ready
 	pace   time.Duration // how long an item takes here, about
 	booked time.Time     // until when the time of the host is promised to released items
 }
@@ -61,6 +65,7 @@ type hosts[T any] struct {
 	waiting   int                // items that wait
 	slow      int                // those of them on slow hosts
 	busy      int                // hosts with an item under way
+	trouble   time.Time          // hosts that were not tried since are unsure; zero: none is
 }
 
 // add puts an item into the line of its host. If there are too many, of the host or
@@ -124,20 +129,61 @@ func (q *hosts[T]) count(h *host[T], n int) {
 	}
 }
 
-// note says how a host did in its last attempt.
-func (q *hosts[T]) note(h *host[T], c class) {
+// note says how a host did in an attempt that has just ended.
+func (q *hosts[T]) note(h *host[T], c class, now time.Time) {
+	h.tried = now
+	q.set(h, c)
+}
+
+func (q *hosts[T]) set(h *host[T], c class) {
 	q.count(h, -len(h.line))
 	h.class = c
 	q.count(h, len(h.line))
+}
+
+// timedOut says that an attempt on a quick host timed out, which began at a time.
+// While hosts wait that are unsure since an earlier one, it changes nothing: else
+// those that were found to respond meanwhile would be unsure again.
+func (q *hosts[T]) timedOut(began time.Time) {
+	if q.ready[unsure].Len() > 0 {
+		return
+	}
+	q.trouble = began
+	var next *list.Element
+	for e := q.ready[quick].Front(); e != nil; e = next {
+		next = e.Next()
+		if h := e.Value.(*host[T]); q.listOf(h) == unsure {
+			q.ready[quick].Remove(e)
+			h.in = unsure
+			h.ready = q.ready[unsure].PushBack(h)
+		}
+	}
+}
+
+// listOf is the list that a host waits in.
+func (q *hosts[T]) listOf(h *host[T]) class {
+	if h.class == slow {
+		return slow
+	}
+	tried := h.tried
+	if h.busy == nil {
+		if at := q.queue.Tried(h.line[0].item); at.After(tried) {
+			tried = at
+		}
+	}
+	if tried.Before(q.trouble) {
+		return unsure
+	}
+	return quick
 }
 
 // offer says that an item of the host may be tried: in its turn, or before all others
 // of its class.
 func (q *hosts[T]) offer(h *host[T], first bool) {
 	if h.busy == nil && q.queue.Slow(h.line[0].item) {
-		q.note(h, slow)
+		q.set(h, slow)
 	}
-	h.in = h.class
+	h.in = q.listOf(h)
 	if first {
 		h.ready = q.ready[h.in].PushFront(h)
 	} else {

@@ -14,6 +14,7 @@ type item struct {
 	url  string
 	due  time.Time
 	slow bool
+	at   time.Time // it was last tried
 }
 
 func (i *item) host() string { host, _, _ := strings.Cut(i.url, "/"); return host }
@@ -24,6 +25,8 @@ type names struct{ Queue[*item] }
 func (names) Host(i *item) string   { return i.host() }
 func (names) Due(i *item) time.Time { return i.due }
 func (names) Slow(i *item) bool     { return i.slow }
+
+func (names) Tried(i *item) time.Time { return i.at }
 
 // due is an item that has been due since a minute of that day.
 func due(url string, minute int) *item {
@@ -77,7 +80,7 @@ func (q hostsTest) end(e *entry[*item], took time.Duration) { q.done(e, e.start.
 
 func (q hostsTest) empty() {
 	q.Helper()
-	if len(q.of)+q.waiting+q.slow+q.busy+q.ready[quick].Len()+q.ready[slow].Len() != 0 {
+	if len(q.of)+q.waiting+q.slow+q.busy+q.ready[quick].Len()+q.ready[unsure].Len()+q.ready[slow].Len() != 0 {
 		q.Errorf("something is remembered: %+v", q.hosts)
 	}
 }
@@ -162,11 +165,11 @@ func TestSlowHostsHaveAClassAndHalfOfTheRoom(t *testing.T) {
 	q.none(quick)
 
 	// One that hangs now is slow, with all that waits for it; one that responds is not.
-	q.note(c.host, slow)
+	q.note(c.host, slow, noon)
 	q.put(due("c/2", 10))
 	q.again(c)
 	q.take(slow, "c/1")
-	q.note(c.host, quick)
+	q.note(c.host, quick, noon)
 	q.end(c, time.Second)
 	q.put(hanging(due("c/0", 0))) // an item that hung goes to the slow class,
 	c = q.take(quick, "c/0")      // unless its host was tried since
@@ -176,6 +179,42 @@ func TestSlowHostsHaveAClassAndHalfOfTheRoom(t *testing.T) {
 	q.end(c, time.Second)
 	c = q.take(slow, "c/3")
 	for _, e := range []*entry[*item]{a, b, c} {
+		q.end(e, time.Second)
+	}
+	q.empty()
+}
+
+// A time-out of a quick host makes those unsure that were not tried since it began, each
+// until it has responded.
+func TestHostsAreUnsureAfterATimeOut(t *testing.T) {
+	q := newHosts(t, 100)
+	tried := func(url string, minute int) *item {
+		i := due(url, 60)
+		i.at = noon.Add(time.Duration(minute) * time.Minute)
+		return i
+	}
+	q.put(tried("a/1", 0)) // will time out at minute 10
+	a := q.take(quick, "a/1")
+	for _, i := range []*item{tried("before/1", 9), tried("before/2", 9), tried("since/1", 11), due("never/1", 60)} {
+		q.put(i)
+	}
+	q.timedOut(noon.Add(10 * time.Minute))
+	q.put(tried("later/1", 9))
+	q.put(hanging(tried("slow/1", 9)))
+	since := q.take(quick, "since/1")
+	q.none(quick)
+
+	before := q.take(unsure, "before/1")
+	q.note(before.host, quick, noon.Add(12*time.Minute))
+	q.end(before, time.Second)
+	q.timedOut(noon.Add(13 * time.Minute)) // while others wait: before/2 stays where it is
+	before = q.take(quick, "before/2")
+
+	never, later, s := q.take(unsure, "never/1"), q.take(unsure, "later/1"), q.take(slow, "slow/1")
+	q.timedOut(noon.Add(14 * time.Minute)) // none waits: this one counts
+	q.put(tried("again/1", 13))
+	again := q.take(unsure, "again/1")
+	for _, e := range []*entry[*item]{a, since, before, never, later, s, again} {
 		q.end(e, time.Second)
 	}
 	q.empty()

@@ -31,6 +31,8 @@ type Queue[T any] interface {
 	Host(item T) string   // the host that is asked, with its port
 	Due(item T) time.Time // items of a host go in this order
 	Slow(item T) bool     // whether the host was slow when the item was last tried
+	// Tried is when the item was last tried; zero: never.
+	Tried(item T) time.Time
 }
 
 // Outcome is what an attempt leads to. The zero value is: the item is done.

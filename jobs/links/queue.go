@@ -129,3 +129,9 @@ func (q *queue[C, D]) Slow(i *item[C, D]) bool {
 	l, _ := q.link(i.claimed)
 	return l.LastError == timedOut
 }
+
+// Tried implements dispatch.Queue.
+func (q *queue[C, D]) Tried(i *item[C, D]) time.Time {
+	l, _ := q.link(i.claimed)
+	return l.LastCheckedAt.Time
+}

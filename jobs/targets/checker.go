@@ -137,3 +137,6 @@ func (*queue) Due(c *check) time.Time { return c.DueAt.Time }
 func (*queue) Slow(c *check) bool {
 	return c.LastError == timedOut || c.LastLatencyMS > int(time.Second.Milliseconds())
 }
+
+// Tried implements dispatch.Queue.
+func (*queue) Tried(c *check) time.Time { return c.LastCheckedAt.Time }
