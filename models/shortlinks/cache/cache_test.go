@@ -32,7 +32,12 @@ func whole(i int) shortlinks.Entry {
 // get fails the test if a cache returns an error.
 func get(t *testing.T, c shortlinks.Cache, key string, load shortlinks.Load) shortlinks.Entry {
 	t.Helper()
-	e, err := c.Get(t.Context(), key, time.Now(), load)
+	return getAt(t, c, time.Now(), key, load)
+}
+
+func getAt(t *testing.T, c shortlinks.Cache, now time.Time, key string, load shortlinks.Load) shortlinks.Entry {
+	t.Helper()
+	e, err := c.Get(t.Context(), key, now, load)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,17 +45,18 @@ func get(t *testing.T, c shortlinks.Cache, key string, load shortlinks.Load) sho
 }
 
 func TestUnknownKeysEvictNoLinks(t *testing.T) {
-	m := cache.NewMemory(100, nil)
+	clock := modelstest.NewClock() // which stands still: no entry becomes too old to be used
+	m := cache.NewMemory(100, clock.Now)
 	defer m.Close()
 	for i := range 100 {
-		get(t, m, fmt.Sprintf("link-%d", i), reads(whole(i)))
+		getAt(t, m, clock.Now(), fmt.Sprintf("link-%d", i), reads(whole(i)))
 	}
 	for i := range 20_000 {
-		get(t, m, fmt.Sprintf("guess-%d", i), reads(shortlinks.UnknownEntry()))
+		getAt(t, m, clock.Now(), fmt.Sprintf("guess-%d", i), reads(shortlinks.UnknownEntry()))
 	}
 	before := m.Misses()
 	for i := range 100 {
-		get(t, m, fmt.Sprintf("link-%d", i), reads(whole(i)))
+		getAt(t, m, clock.Now(), fmt.Sprintf("link-%d", i), reads(whole(i)))
 	}
 	if n := m.Misses() - before; n > 0 {
 		t.Errorf("%d of 100 links were evicted", n)
