@@ -1,33 +1,37 @@
 #!/usr/bin/env bash
-# fuzz.sh DURATION: runs every fuzz target of the module for that long, its seed corpus first.
+# fuzz.sh DURATION: runs every fuzz target of the module for that long, its seed corpus first. As many run at a time as there
+# are CPUs, with one worker each: half of a short run is the start of the program and of its corpus.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+export duration=$1 work
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-log=$work/log
 inputs=$(go env GOCACHE)/fuzz/linkwatch # that found new paths, as go test keeps them
+export inputs
 
 targets=$(grep -rHo --include='*_test.go' -E '^func Fuzz[A-Za-z0-9_]*' . | sed -E 's|/[^/]*:func | |' | sort -u)
 if [ -z "$targets" ]; then
   echo "there are no fuzz targets"
   exit 1
 fi
-built=
-while read -r package target; do
-  if [ "$package" != "$built" ]; then # go test would link the same program for each target
-    go test -c -fuzz . -o "$work/fuzz" "$package"
-    built=$package
-  fi
-  echo "$package $target"
-  if (cd "$package" && "$work/fuzz" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$1" \
-    -test.fuzzcachedir "$inputs/$package") >"$log" 2>&1; then
-    tail -n 2 "$log"
+cut -d' ' -f1 <<<"$targets" | sort -u | while read -r package; do
+  go test -c -fuzz . -o "$work/$package/fuzz" "$package" # go test would link the same program for each target
+done
+
+# fuzz PACKAGE TARGET
+fuzz() {
+  local log=$work/$1/$2.log
+  if (cd "$1" && "$work/$1/fuzz" -test.run '^$' -test.fuzz "^$2\$" -test.fuzztime "$duration" -test.parallel 1 \
+    -test.fuzzcachedir "$inputs/$1") >"$log" 2>&1; then
+    printf '%s %s\n%s\n' "$1" "$2" "$(tail -n 2 "$log")"
   elif grep -qx '    context deadline exceeded' "$log" && ! grep -q 'Failing input written' "$log"; then
     # Go before 1.27 now and then fails a target because its time is up: go.dev/issue/75804.
-    echo "nothing found when time was up"
+    printf '%s %s\nnothing found when time was up\n' "$1" "$2"
   else
-    cat "$log"
-    exit 1
+    printf '%s %s\n%s\n' "$1" "$2" "$(cat "$log")"
+    return 255 # ends xargs
   fi
-done <<<"$targets"
+}
+export -f fuzz
+xargs -P "$(nproc)" -L 1 bash -c 'fuzz "$@"' fuzz <<<"$targets"
