@@ -2,7 +2,6 @@ package links
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -23,29 +22,14 @@ type Claimed struct {
 // time came first. Several instances never get the same link. next is when the
 // first of the others is due; zero: none is. Errors include lease.ErrLost.
 func (s *Store) Claim(ctx context.Context, holder lease.ID, n int) (ls []Claimed, next models.Time, err error) {
-	// A look that changes nothing first: most of the time nothing is due.
 	now := s.clock.Now()
-	if next, err = firstDue(s.db.Read(ctx)); err != nil || n <= 0 || next.IsZero() || next.After(now.Time) {
-		return nil, next, err
-	}
-	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := lease.Hold(tx, holder); err != nil {
-			return err
-		}
+	next, err = lease.Claim(ctx, s.db, holder, now, firstDue, func(tx *gorm.DB) error {
 		ls = nil
 		// MATERIALIZED: PostgreSQL must not look for due ones a second time in one statement.
-		err := tx.Raw(`WITH due AS MATERIALIZED (
+		return tx.Raw(`WITH due AS MATERIALIZED (
 				SELECT seq FROM links WHERE next_check_at <= ? AND claimed_by IS NULL ORDER BY next_check_at LIMIT ?`+s.db.SkipLocked()+`)
 			UPDATE links SET claimed_by = ? WHERE seq IN (SELECT seq FROM due) RETURNING *`, now, n, holder).Scan(&ls).Error
-		if err != nil {
-			return err
-		}
-		next, err = firstDue(tx)
-		return err
 	})
-	if errors.Is(err, lease.ErrLost) {
-		return nil, models.Time{}, err
-	}
 	if err != nil {
 		return nil, models.Time{}, fmt.Errorf("claiming links to check: %w", err)
 	}

@@ -3,7 +3,6 @@ package links
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -33,24 +32,11 @@ type RefreshItem struct {
 // first whose time came first. Several instances never get the same one. next is
 // when the first of the others is due; zero: none is. Errors include lease.ErrLost.
 func (s *Store) ClaimRefreshes(ctx context.Context, holder lease.ID, n int) (items []RefreshItem, next models.Time, err error) {
-	// A look that changes nothing first: most of the time nothing is queued.
 	now := s.clock.Now()
-	if next, err = firstQueued(s.db.Read(ctx)); err != nil || n <= 0 || next.IsZero() || next.After(now.Time) {
-		return nil, next, err
-	}
-	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := lease.Hold(tx, holder); err != nil {
-			return err
-		}
-		if items, err = claimItems(tx, s.db.SkipLocked(), holder, now, n); err != nil {
-			return err
-		}
-		next, err = firstQueued(tx)
+	next, err = lease.Claim(ctx, s.db, holder, now, firstQueued, func(tx *gorm.DB) (err error) {
+		items, err = claimItems(tx, s.db.SkipLocked(), holder, now, n)
 		return err
 	})
-	if errors.Is(err, lease.ErrLost) {
-		return nil, models.Time{}, err
-	}
 	if err != nil {
 		return nil, models.Time{}, fmt.Errorf("claiming links to refresh: %w", err)
 	}
