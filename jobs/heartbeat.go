@@ -19,7 +19,7 @@ func NewHeartbeat(held *lease.Lease, log *slog.Logger) Service {
 		for failed := false; ; {
 			err := beatOnce(taking, held)
 			if err != nil && !failed && taking.Err() == nil {
-				LogError(log, "lease not renewed", err)
+				LogError(log, "heartbeat failed", err)
 			}
 			failed = err != nil
 			select {

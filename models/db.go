@@ -4,6 +4,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -23,31 +24,29 @@ const (
 const (
 	preparedMax   = 256 // prepared statements kept per connection of SQLite
 	writeAttempts = 5   // tries of a transaction that lost a race
-	maxIdle       = "10s"
 )
 
 // DB is the open store. On SQLite writes share one connection, since the
 // engine has one writer, and reads have a pool of their own, which WAL mode
 // lets them use meanwhile (ADR 1). On PostgreSQL both are the same pool, and there
-// is another one for what is urgent.
+// are two more: see Urgent and Leases.
 type DB struct {
 	Engine string // SQLite or Postgres
 	write  *gorm.DB
 	read   *gorm.DB
 	urgent *DB // see Urgent; nil: there is none
+	leases *DB // see Leases; nil: there is none
 	faults *faults
 }
 
 // Urgent is the same database by a few connections of its own on PostgreSQL, for
-// what must not wait while other transactions use all of the others: the lease of
-// this instance, and redirects. Its transactions must not wait for OneAtATime. On
-// SQLite it is db itself.
-func (db *DB) Urgent() *DB {
-	if db.urgent == nil {
-		return db
-	}
-	return db.urgent
-}
+// redirects: they must not wait while other transactions use all connections. Its
+// transactions must not wait for OneAtATime. On SQLite it is db itself.
+func (db *DB) Urgent() *DB { return cmp.Or(db.urgent, db) }
+
+// Leases is as Urgent, for nothing but the lease of this instance: whatever waits, it
+// must be renewed in time.
+func (db *DB) Leases() *DB { return cmp.Or(db.leases, db) }
 
 // Open opens the store and proves that it answers. It changes no schema: see
 // Migrate. url is a file path, a file: or sqlite: URL, or a postgres: URL.
@@ -142,15 +141,13 @@ func (db *DB) SkipLocked() string {
 
 // OneAtATime makes a transaction wait until no other one that was begun with
 // the same key runs, on any instance. SQLite's one writer is that already. It
-// is for short changes of many rows, which would meet in deadlocks otherwise.
-// PostgreSQL ends the transaction if it then sends nothing for maxIdle, so that an
-// instance that is stopped or cut off does not hold up the others.
+// is for short changes of many rows, which would meet in deadlocks otherwise. An
+// instance that is stopped or cut off holds up the others for maxIdle at most.
 func (db *DB) OneAtATime(tx *gorm.DB, key LockKey) error {
 	if db.Engine != Postgres {
 		return nil
 	}
-	err := tx.Exec("SELECT pg_advisory_xact_lock(?), set_config('idle_in_transaction_session_timeout', ?, true)", int64(key), maxIdle).Error
-	if err != nil {
+	if err := tx.Exec("SELECT pg_advisory_xact_lock(?)", int64(key)).Error; err != nil {
 		return fmt.Errorf("waiting for the other writers: %w", err)
 	}
 	return nil
@@ -177,8 +174,10 @@ func (db *DB) Ping(ctx context.Context) error {
 // file. It may be called on a DB that did not open.
 func (db *DB) Close() error {
 	err := closePool(db.read)
-	if db.urgent != nil {
-		err = errors.Join(err, closePool(db.urgent.write))
+	for _, apart := range []*DB{db.urgent, db.leases} {
+		if apart != nil {
+			err = errors.Join(err, closePool(apart.write))
+		}
 	}
 	if db.faults.moved.Load() {
 		db.emptyLog()

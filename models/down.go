@@ -45,7 +45,7 @@ func DatabaseDown(err error) bool {
 		return true
 	default:
 		return state == "25006" || // read_only_sql_transaction: a standby after a failover
-			state == "25P03" // idle_in_transaction_session_timeout: this process was stopped (DB.OneAtATime)
+			state == "25P03" // idle_in_transaction_session_timeout: this process was stopped (maxIdle)
 	}
 }
 

@@ -34,8 +34,8 @@ func (db *DB) MigrateDown(steps int) error {
 			return m.Down()
 		}
 		have, _, err := m.Version()
-		if err != nil {
-			return err
+		if err != nil { // there is no schema; Steps says so
+			return m.Steps(-steps)
 		}
 		all, err := versions(db.Engine)
 		if err != nil {

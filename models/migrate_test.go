@@ -20,6 +20,9 @@ func TestMigrations(t *testing.T) {
 		if err := db.Ready(ctx); err == nil {
 			t.Fatal("a database without a schema is ready")
 		}
+		if err := db.MigrateDown(1); err == nil || !strings.Contains(err.Error(), "no migration is left") {
+			t.Error("down without a schema:", err)
+		}
 		for range 2 { // the second round runs on what going down left behind
 			for range 2 { // migrating what is migrated changes nothing
 				if err := db.Migrate(); err != nil {

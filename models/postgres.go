@@ -1,11 +1,15 @@
 package models
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 )
@@ -16,33 +20,43 @@ var (
 	urgentSize = max(4, runtime.NumCPU())
 )
 
-func (db *DB) openPostgres(url string) (err error) {
-	if db.write, err = db.openPool(url, poolSize); err != nil {
-		return err
-	}
-	db.read = db.write
-	urgent := *db
-	urgent.write, err = db.openPool(url, urgentSize)
-	urgent.read = urgent.write
-	db.urgent = &urgent
-	return err
+const leasesSize = 2
+
+// PostgreSQL ends a transaction that sends nothing for this long, with its locks:
+// what an instance that is stopped or cut off has begun must not hold up the others.
+const (
+	maxIdle       = 10 * time.Second
+	maxUrgentIdle = 2 * time.Second
+)
+
+func (db *DB) openPostgres(url string) error {
+	urgent, leases := *db, *db
+	db.urgent, db.leases = &urgent, &leases
+	return errors.Join(db.openPool(url, poolSize, maxIdle), urgent.openPool(url, urgentSize, maxUrgentIdle), leases.openPool(url, leasesSize, maxUrgentIdle))
 }
 
-func (db *DB) openPool(url string, size int) (*gorm.DB, error) {
-	config := db.gormConfig()
-	config.DisableAutomaticPing = true // Open pings, for no longer than its context lasts
-	g, err := gorm.Open(postgres.Open(url), config)
+func (db *DB) openPool(url string, size int, idle time.Duration) error {
+	parsed, err := pgx.ParseConfig(url)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	pool, err := g.DB()
-	if err != nil {
-		return nil, err
-	}
+	// Not as a parameter of the connection, which some poolers refuse.
+	limit := fmt.Sprintf("SET idle_in_transaction_session_timeout = %d", idle.Milliseconds())
+	pool := stdlib.OpenDB(*parsed, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
+		_, err := c.Exec(ctx, limit)
+		return err
+	}))
 	pool.SetMaxOpenConns(size)
 	pool.SetMaxIdleConns(size / 2)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
-	return g, nil
+	config := db.gormConfig()
+	config.DisableAutomaticPing = true // Open pings, for no longer than its context lasts
+	db.write, err = gorm.Open(postgres.New(postgres.Config{Conn: pool}), config)
+	if err != nil {
+		return errors.Join(err, pool.Close())
+	}
+	db.read = db.write
+	return nil
 }
 
 // lostRace says whether a transaction failed only because another one ran

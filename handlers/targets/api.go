@@ -22,7 +22,7 @@ func (a API) registerTargets(r *api.API) {
 	api.Register(r, api.Operation(groupTargets, middleware.Viewer, "GET", "/v1/targets/{id}", "get-target", "Get a target", "With its settings, status and uptime.", models.CodeNotFound), a.getTarget)
 	api.Register(r, api.Operation(groupTargets, middleware.Editor, "PATCH", "/v1/targets/{id}", "edit-target", "Change a target",
 		"A JSON merge patch (RFC 7396): a member that is left out stays as it is, also within expect, and null clears it. "+
-			"A paused target has no state. A resumed one is checked at once.", models.CodeNotFound), a.editTarget)
+			"A paused target has no state. A resumed one is checked at once, or after the pause that its host asked for.", models.CodeNotFound), a.editTarget)
 	api.Register(r, api.Operation(groupTargets, middleware.Editor, "DELETE", "/v1/targets/{id}", "delete-target", "Delete a target",
 		"POST /v1/targets/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteTarget)
 	api.Register(r, api.Operation(groupTargets, middleware.Editor, "POST", "/v1/targets/{id}/restore", "restore-target", "Restore a deleted target",

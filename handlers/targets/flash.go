@@ -64,8 +64,8 @@ func flashOf(t targets.Target, param string, now models.Time) ui.Flash {
 	case param == paramKnown:
 		return ui.Flash{Text: "You watch this already; nothing was changed.", Link: details}
 	case param == paramResting && t.Resting(now):
-		wait := ui.Lasted(t.NextCheckAt.Sub(now.Time))
-		return ui.Flash{Text: "Checks of this target are postponed. The next check is in " + wait + ".", Bad: true}
+		wait := ui.Lasted(t.PostponedUntil.Sub(now.Time))
+		return ui.Flash{Text: "The host of this target asked for a pause. It can be checked in " + wait + ".", Bad: true}
 	case param == paramResting: // the pause is over meanwhile
 		return ui.Flash{}
 	case len(t.Beats) == 0: // the check was told of, but is gone

@@ -68,7 +68,7 @@ func TestCheckNowOnPages(t *testing.T) {
 	<-answer
 	for _, back := range []string{"/watch/" + id, "/watch?q=one", "/"} {
 		a := s.Follow("/watch/"+id+"/check", url.Values{"back": {back}})
-		apptest.WantText(t, a, ".flash.bad", "Checks of this target are postponed. The next check is in 59 min 35 s.")
+		apptest.WantText(t, a, ".flash.bad", "The host of this target asked for a pause. It can be checked in 59 min 35 s.")
 	}
 	s.Clock.Advance(time.Hour)
 	apptest.WantCount(t, s.Get("/watch?resting="+id), ".flash", 0)

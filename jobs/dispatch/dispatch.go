@@ -62,10 +62,11 @@ type Dispatcher[T any] struct {
 	mayWork bool     // the lease was renewed in time
 	ending  bool     // nothing new is begun
 
-	running [classes]int // attempts under way
-	turn    class        // whose turn is next if both have one
-	pauses  []*entry[T]  // those in a pause, the first to end it first
-	store   storeState[T]
+	running   [classes]int // attempts under way
+	quickNext bool         // whose turn is next: that of quick hosts, or of others
+	other     class        // whose turn is next among the others
+	pauses    []*entry[T]  // those in a pause, the first to end it first
+	store     storeState[T]
 }
 
 // New makes a dispatcher, which does nothing before Run.
@@ -73,7 +74,7 @@ func New[T any](q Queue[T], o Options) *Dispatcher[T] {
 	o.Workers = max(1, o.Workers)
 	room := min(max(1024, 16*o.Workers), 8192) // enough that no worker waits for the store
 	return &Dispatcher[T]{
-		Options: o, queue: q,
+		Options: o, queue: q, quickNext: true, other: unsure,
 		hosts: hosts[T]{queue: q, room: room, maxPutOff: o.MaxPutOff, of: map[string]*host[T]{}},
 		tasks: make(chan func() func(), o.Workers+1), done: make(chan func(), o.Workers+1),
 	}
@@ -189,15 +190,22 @@ func (d *Dispatcher[T]) start(working context.Context, now time.Time) {
 	}
 }
 
-// next is the entry whose turn it is; nil if none may be tried.
+// next is the entry whose turn it is; nil if none may be tried. Quick hosts and the
+// others take turns, and so do unsure and slow ones among the others.
 func (d *Dispatcher[T]) next() *entry[T] {
-	for i := range classes {
-		c := (d.turn + i) % classes
+	order := [...]class{d.other, unsure + slow - d.other, quick}
+	if d.quickNext {
+		order = [...]class{quick, order[0], order[1]}
+	}
+	for _, c := range order {
 		if c != quick && d.full(c) {
 			continue
 		}
 		if e := d.hosts.next(c); e != nil {
-			e.class, d.turn = c, (c+1)%classes
+			e.class, d.quickNext = c, c != quick
+			if c != quick {
+				d.other = unsure + slow - c
+			}
 			return e
 		}
 	}

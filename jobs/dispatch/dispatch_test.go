@@ -420,3 +420,50 @@ func TestHostsThatBeginToHangTogether(t *testing.T) {
 	m.wanted <- struct{}{}
 	modelstest.Eventually(r, "those that responded since are tried", m.is(func() bool { return len(m.done) == 3 }))
 }
+
+// Slow hosts have their turn while hosts that began to hang wait, however many quick ones there are.
+func TestSlowHostsHaveTheirTurn(t *testing.T) {
+	m := newMemory("first/x")
+	m.try = func(_ context.Context, item string) dispatch.Outcome {
+		switch host(item) {
+		case "first":
+			return dispatch.Outcome{TimedOut: true}
+		case "fresh":
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.due = append(m.due, item)
+			return dispatch.Outcome{}
+		}
+		time.Sleep(5 * time.Millisecond)
+		return dispatch.Outcome{TimedOut: true}
+	}
+	r := start(t, m, dispatch.Options{Workers: 2})
+	modelstest.Eventually(r, "the first one has timed out", m.is(func() bool { return len(m.done) == 1 }))
+	m.is(func() bool {
+		m.due = items(300, 1)
+		for i := range 20 {
+			m.due = append(m.due, fmt.Sprintf("slow%d/x", i))
+		}
+		for i := range 20 {
+			m.due = append(m.due, fmt.Sprintf("fresh/%d", i))
+		}
+		return true
+	})()
+	m.wanted <- struct{}{}
+	var slow, others int
+	modelstest.Eventually(r, "half of the slow ones are tried", m.is(func() bool {
+		slow, others = 0, 0
+		for item := range m.tries {
+			switch {
+			case strings.HasPrefix(item, "slow"):
+				slow++
+			case strings.HasPrefix(item, "h"):
+				others++
+			}
+		}
+		return slow >= 10
+	}))
+	if others > 60 {
+		t.Errorf("%d hosts that began to hang were tried before 10 slow ones", others)
+	}
+}

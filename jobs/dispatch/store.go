@@ -122,6 +122,9 @@ func (d *Dispatcher[T]) callStore(working context.Context, now time.Time) {
 	c := &call[T]{holder: d.holder, release: s.released, keepOnly: s.uncertain}
 	if s.uncertain {
 		c.keep = append(d.hosts.all(d.holder), s.done...)
+		for _, r := range s.released { // each is released for its time
+			c.keep = append(c.keep, r.Item)
+		}
 	}
 	if len(s.done) >= finishBatch || len(s.done) > 0 && (d.ending || !s.doneAt.After(now)) {
 		c.finish = s.done[:min(len(s.done), finishBatch)]
@@ -191,6 +194,7 @@ func (d *Dispatcher[T]) visited(working context.Context, c *call[T]) {
 func (d *Dispatcher[T]) failed(working context.Context, c *call[T], err error, now time.Time) {
 	s := &d.store
 	s.uncertain, s.notFirst, s.lookAt = true, now.Add(storePause), time.Time{}
+	s.released = append(c.release, s.released...)
 	over := working.Err() != nil
 	switch {
 	case c.finishErr != nil && over:

@@ -73,7 +73,7 @@ type Lease struct {
 }
 
 // New is a lease that begins with the first Beat.
-func New(db *models.DB, clock models.Clock) *Lease { return &Lease{db: db.Urgent(), clock: clock} }
+func New(db *models.DB, clock models.Clock) *Lease { return &Lease{db: db.Leases(), clock: clock} }
 
 // Current returns the lease under which new work may begin; ok is false if there
 // is none, or if it was not renewed in time. held ends when the lease is lost and

@@ -205,3 +205,37 @@ func TestLeaseHasConnectionsOfItsOwn(t *testing.T) {
 		}
 	})
 }
+
+// What a dead instance's transaction still locks does not hold up the heartbeat of a
+// live one. It is freed once that transaction has ended.
+func TestDeadInstanceThatHoldsALock(t *testing.T) {
+	each(t, func(one, two instance) {
+		if one.db.Engine != models.Postgres {
+			return // where the lock of a process ends with it
+		}
+		dead := one.beat(1)
+		locked, release, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+		go func() {
+			ended <- one.db.Write(one.Context(), func(tx *gorm.DB) error {
+				err := lease.Hold(tx, dead)
+				close(locked)
+				<-release
+				return err
+			})
+		}()
+		<-locked
+		begun := time.Now()
+		id := two.beat(7)
+		if took := time.Since(begun); took > lease.Heartbeat || two.beat(1) != id {
+			two.Errorf("seven heartbeats took %v", took)
+		}
+		close(release)
+		if err := <-ended; err != nil {
+			one.Error(err)
+		}
+		two.beat(1)
+		if again := one.beat(1); again == dead {
+			one.Error("the dead instance's lease was not ended")
+		}
+	})
+}

@@ -49,24 +49,35 @@ func (p *peers) look(rows []row) (dead []row) {
 	return dead
 }
 
+// freeTime is for freeing what dead instances held. What a statement of a dead one
+// still locks is freed at a later look: the next renewal must not wait for it.
+const freeTime = Heartbeat / 2
+
 // freeDead deletes the rows of dead instances, which frees what they held.
 func (l *Lease) freeDead(ctx context.Context, own ID) error {
+	ctx, cancel := context.WithTimeout(ctx, freeTime)
+	defer cancel()
 	var rows []row
-	err := l.db.Read(ctx).Raw("SELECT id, heartbeat_at FROM instances WHERE id <> ?", own).Scan(&rows).Error
-	dead := l.peers.look(rows)
-	if err == nil && len(dead) > 0 {
-		err = l.db.Write(ctx, func(tx *gorm.DB) error {
-			for _, r := range dead { // of which there are few
-				// An instance that renewed its lease since is alive.
-				if err := tx.Exec("DELETE FROM instances WHERE id = ? AND heartbeat_at = ?", r.ID, r.HeartbeatAt).Error; err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	if err != nil {
+	if err := l.db.Read(ctx).Raw("SELECT id, heartbeat_at FROM instances WHERE id <> ?", own).Scan(&rows).Error; err != nil {
 		l.peers = nil
+		return fmt.Errorf("looking at the leases of other instances: %w", err)
+	}
+	dead := l.peers.look(rows)
+	if len(dead) == 0 {
+		return nil
+	}
+	err := l.db.Write(ctx, func(tx *gorm.DB) error {
+		for _, r := range dead { // of which there are few
+			// An instance that renewed its lease since is alive.
+			err := tx.Exec("DELETE FROM instances WHERE id IN (SELECT id FROM instances WHERE id = ? AND heartbeat_at = ?"+l.db.SkipLocked()+")",
+				r.ID, r.HeartbeatAt).Error
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		return fmt.Errorf("freeing what dead instances held: %w", err)
 	}
 	return nil

@@ -118,7 +118,7 @@ func Lease(t testing.TB, db *models.DB, name string) lease.ID {
 	return lease.ID(name)
 }
 
-// UseUp leaves no connection of PostgreSQL for others than those of Urgent, until
+// UseUp leaves no connection of PostgreSQL for others than those of Urgent and Leases, until
 // release is called or the test ends. On SQLite it does nothing.
 func UseUp(t testing.TB, db *models.DB) (release func()) {
 	t.Helper()

@@ -112,7 +112,7 @@ func observe(t testing.TB, db *models.DB, see func(*gorm.DB)) {
 	if db.Engine == models.SQLite { // elsewhere Write has the handle of Read
 		err = errors.Join(err, db.Write(context.Background(), register))
 	} else {
-		err = errors.Join(err, register(db.Urgent().Read(context.Background())))
+		err = errors.Join(err, register(db.Urgent().Read(context.Background())), register(db.Leases().Read(context.Background())))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -15,11 +15,21 @@ import (
 // meanwhile.
 const claimAttempts = 3
 
+// maxClaims is how many claims run at a time. Those of one link wait for each other in
+// the database, where they must not use up the connections that other redirects need.
+const maxClaims = 2
+
 // claim claims one of the visits of a link that has a MaxVisits. No more than
 // MaxVisits claims succeed, on any number of instances.
 func (s *Store) claim(ctx context.Context, key string, e Entry) (Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	select {
+	case s.claims <- struct{}{}:
+		defer func() { <-s.claims }()
+	case <-ctx.Done():
+		return Entry{}, notInTime(fmt.Errorf("waiting to claim a visit: %w", ctx.Err()))
+	}
 	key = strings.Clone(key) // a cache that held a piece of the request would hold all of it
 	for range claimAttempts {
 		var claimed []struct{ ExhaustedAt models.Time }

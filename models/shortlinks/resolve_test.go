@@ -258,3 +258,40 @@ func TestRedirectsHaveConnectionsOfTheirOwn(t *testing.T) {
 		f.must(err)
 	})
 }
+
+// Visits of a link with a limit that wait for each other hold up neither other
+// redirects nor the lease.
+func TestClaimsThatWaitHoldUpNothingElse(t *testing.T) {
+	each(t, func(f fixture) {
+		if f.db.Engine != models.Postgres {
+			return // where the one writer is apart from the readers
+		}
+		plain, limited := f.add(), f.add(limit(1000))
+		other := f.another() // with an empty cache
+		locked, release := make(chan struct{}), make(chan struct{})
+		var all sync.WaitGroup
+		defer all.Wait()
+		defer close(release)
+		all.Go(func() {
+			err := f.db.Write(context.Background(), func(tx *gorm.DB) error {
+				err := tx.Exec("SELECT 1 FROM short_links WHERE short_key = ? FOR UPDATE", limited.Key).Error
+				close(locked)
+				<-release
+				return err
+			})
+			if err != nil {
+				f.Error(err)
+			}
+		})
+		<-locked
+		for range 20 {
+			all.Go(func() { _, _ = other.Visit(context.Background(), limited.Key, shortlinks.Visitor{}) })
+		}
+		time.Sleep(100 * time.Millisecond) // they wait
+		begun := time.Now()
+		other.visit(plain.Key)
+		if took := time.Since(begun); took > time.Second {
+			f.Errorf("another redirect took %v", took)
+		}
+	})
+}

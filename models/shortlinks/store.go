@@ -32,6 +32,7 @@ type Store struct {
 	keys    models.Keys
 	counter Counter
 	own     map[string]bool // see Reserve
+	claims  chan struct{}   // one for each claim under way, see maxClaims
 	loader  Load            // load, made once: a method value made at each visit would be allocated
 	loaded  atomic.Int64    // see Loads
 	latest  atomic.Int64    // the latest time that a visit was decided at, see Store.present
@@ -42,7 +43,7 @@ type Store struct {
 func NewStore(db *models.DB, clock models.Clock, cache Cache, counter Counter, opts Options) *Store {
 	s := &Store{
 		db: db, clock: clock, cache: cache, counter: counter, opts: opts, rules: NewRules(opts),
-		own: map[string]bool{}, keys: models.Keys{Scope: "shortlink", Clock: clock},
+		claims: make(chan struct{}, maxClaims), own: map[string]bool{}, keys: models.Keys{Scope: "shortlink", Clock: clock},
 	}
 	s.loader = s.load
 	return s

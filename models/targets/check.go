@@ -31,8 +31,9 @@ func (s *Store) requestCheck(ctx context.Context, id string) (t Target, err erro
 		case t.ClaimedBy != "":
 			return nil
 		case t.Resting(now):
-			return &models.Error{Code: models.CodeConflict, RetryAfter: t.PostponedUntil.Sub(now.Time), Detail: fmt.Sprintf(
-				"Checks of this target are postponed. The next check is in %s.", t.NextCheckAt.Sub(now.Time).Round(time.Second))}
+			wait := t.PostponedUntil.Sub(now.Time)
+			return &models.Error{Code: models.CodeConflict, RetryAfter: wait, Detail: fmt.Sprintf(
+				"The host of this target asked for a pause. It can be checked in %s.", wait.Round(time.Second))}
 		}
 		changes := map[string]any{"next_check_at": now}
 		if t.DueAt.After(now.Time) { // else it keeps its place among those who are overdue

@@ -26,6 +26,17 @@ func TestCheckNowKeepsThePauseOfAHost(t *testing.T) {
 		if edited.NextCheckAt != f.Now().Add(10*time.Minute) {
 			t.Errorf("after an edit it is checked in %v", edited.NextCheckAt.Sub(f.Now().Time))
 		}
+		// Nor does what begins again after a rest.
+		_, err = f.Edit(f.Context(), made.ID, targets.Edit{Paused: new(true)})
+		f.must(err)
+		resumed, err := f.Edit(f.Context(), made.ID, targets.Edit{Paused: new(false)})
+		f.must(err)
+		f.must(f.Delete(f.Context(), made.ID))
+		restored, err := f.Restore(f.Context(), made.ID)
+		f.must(err)
+		if want := f.Now().Add(10 * time.Minute); resumed.NextCheckAt != want || restored.NextCheckAt != want {
+			t.Errorf("resumed, it is checked at %v; restored, at %v; want %v", resumed.NextCheckAt, restored.NextCheckAt, want)
+		}
 		f.clock.Advance(10 * time.Minute)
 		f.must(f.RequestCheck(f.Context(), made.ID))
 		f.only()

@@ -42,7 +42,7 @@ func (s *Store) Restore(ctx context.Context, id string) (Target, error) {
 		}
 		changes := map[string]any{"deleted_at": nil}
 		if !t.Paused {
-			begin(changes, now)
+			begin(t, changes, now)
 		}
 		err = update(tx, t, changes)
 		if errors.Is(err, gorm.ErrDuplicatedKey) {

@@ -11,7 +11,7 @@ import (
 
 // Edit changes what the owner set. Pausing ends an outage and forgets the
 // state. Resuming, and what changes how or how often is checked, has the target
-// checked at once. Errors are those of Add, and CodeNotFound.
+// checked at once, unless its host asked for a pause. Errors are those of Add, and CodeNotFound.
 func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		t, err := lock(tx, id, false)
@@ -42,10 +42,7 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 		case t.Paused && !before.Paused:
 			err = s.rest(tx, t, changes)
 		case checkedOtherwise && !t.Paused:
-			begin(changes, now)
-			if before.Resting(now) { // the host's pause holds for this as well
-				changes["next_check_at"] = before.PostponedUntil
-			}
+			begin(t, changes, now)
 		}
 		if err != nil {
 			return err
@@ -59,17 +56,20 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 	return s.Get(ctx, id)
 }
 
-// begin makes a target due. A check under way, which goes by what was set
+// begin makes a target due, as soon as its host's pause is over. A check under way, which goes by what was set
 // before, is not recorded: its claim is gone.
-func begin(changes map[string]any, now models.Time) {
+func begin(t Target, changes map[string]any, now models.Time) {
 	changes["due_at"], changes["next_check_at"], changes["claimed_by"] = now, now, nil
+	if t.Resting(now) {
+		changes["next_check_at"] = t.PostponedUntil
+	}
 }
 
 // rest removes a target from the schedule and ends its outage. From now on its
 // state is unknown.
 func (s *Store) rest(tx *gorm.DB, t Target, changes map[string]any) error {
 	now := s.clock.Now()
-	changes["due_at"], changes["next_check_at"], changes["postponed_until"], changes["claimed_by"] = nil, nil, nil, nil
+	changes["due_at"], changes["next_check_at"], changes["claimed_by"] = nil, nil, nil
 	changes["state"], changes["state_since"], changes["failures"] = Pending, now, 0
 	ended := t.settle(now)
 	changes["known_until"] = nil
