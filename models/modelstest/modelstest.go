@@ -125,17 +125,19 @@ func UseUp(t testing.TB, db *models.DB) (release func()) {
 	if db.Engine != models.Postgres {
 		return func() {}
 	}
-	ctx, end := context.WithCancel(context.Background())
+	let := make(chan struct{})
 	var used sync.WaitGroup
 	for range 100 {
-		used.Go(func() { // those that get none wait for one, and fail when it ends
-			_ = db.Write(ctx, func(*gorm.DB) error { <-ctx.Done(); return nil })
+		used.Go(func() { // those that get no connection wait for one
+			if err := db.Write(context.Background(), func(*gorm.DB) error { <-let; return nil }); err != nil {
+				t.Error(err)
+			}
 		})
 	}
-	release = func() { end(); used.Wait() }
+	release = sync.OnceFunc(func() { close(let); used.Wait() })
 	t.Cleanup(release)
 	Eventually(t, "all connections are used", func() bool {
-		short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+		short, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 		defer cancel()
 		return db.Ping(short) != nil
 	})
