@@ -32,7 +32,14 @@ const (
 func (db *DB) openPostgres(url string) error {
 	urgent, leases := *db, *db
 	db.urgent, db.leases = &urgent, &leases
-	return errors.Join(db.openPool(url, poolSize, maxIdle), urgent.openPool(url, urgentSize, maxUrgentIdle), leases.openPool(url, leasesSize, maxUrgentIdle))
+	err := db.openPool(url, poolSize, maxIdle)
+	if err == nil {
+		err = urgent.openPool(url, urgentSize, maxUrgentIdle)
+	}
+	if err == nil {
+		err = leases.openPool(url, leasesSize, maxUrgentIdle)
+	}
+	return err
 }
 
 func (db *DB) openPool(url string, size int, idle time.Duration) error {

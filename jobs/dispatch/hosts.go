@@ -19,7 +19,7 @@ const (
 )
 
 // class is a class of hosts. Slow ones share at most half of the workers, so that
-// hosts that respond in time do not wait for those that hang. When one of those times
+// hosts that respond in time do not wait for those that hang. When a quick host times
 // out, others may have begun to hang with it: those that were not tried since are
 // unsure, and leave some workers to the rest.
 type class int
