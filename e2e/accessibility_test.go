@@ -152,11 +152,7 @@ func TestAccessibleFull(t *testing.T) {
 // The demo has targets and short links in every state.
 func TestAccessibleDemo(t *testing.T) {
 	t.Parallel() // axe takes a while for each page
-	store := storeIn(t)
-	if out, code := command(t, []string{"demo", "-links", "60"}, store); code != 0 {
-		t.Fatalf("filling the store: exit code %d: %s", code, out)
-	}
-	s := Start(t, store)
+	s := Start(t, demoIn(t))
 	b := browse(t, s, wide, "/")
 	b.expect("status of 4")
 	paths := append(s.pages(),

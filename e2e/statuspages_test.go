@@ -80,11 +80,7 @@ func TestStatusPage(t *testing.T) {
 // With a password set, visitors can read the status page, its feed and its badges, and nothing else about targets.
 func TestStatusPageIsPublic(t *testing.T) {
 	t.Parallel()
-	store := storeIn(t)
-	if out, code := command(t, []string{"demo", "-links", "3"}, store); code != 0 {
-		t.Fatalf("filling the store: exit code %d: %s", code, out)
-	}
-	s := Start(t, store, "ADMIN_PASSWORD=correct horse")
+	s := Start(t, demoIn(t), "ADMIN_PASSWORD=correct horse")
 	var list struct{ Items []target }
 	res := send(t, s, "GET", "/v1/targets", "", func(r *http.Request) { r.SetBasicAuth("", "correct horse") })
 	if err := json.NewDecoder(res.Body).Decode(&list); err != nil || len(list.Items) == 0 {

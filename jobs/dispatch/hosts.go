@@ -132,6 +132,9 @@ func (q *hosts[T]) count(h *host[T], n int) {
 // note says how a host did in an attempt that has just ended.
 func (q *hosts[T]) note(h *host[T], c class, now time.Time) {
 	h.tried = now
+	if now.Round(0).Before(q.trouble) { // the clock was set back
+		q.trouble = time.Time{}
+	}
 	q.set(h, c)
 }
 
@@ -148,7 +151,7 @@ func (q *hosts[T]) timedOut(began time.Time) {
 	if q.ready[unsure].Len() > 0 {
 		return
 	}
-	q.trouble = began
+	q.trouble = began.Round(0) // as the times of items are, which come from the database
 	var next *list.Element
 	for e := q.ready[quick].Front(); e != nil; e = next {
 		next = e.Next()
@@ -180,7 +183,8 @@ func (q *hosts[T]) listOf(h *host[T]) class {
 // offer says that an item of the host may be tried: in its turn, or before all others
 // of its class.
 func (q *hosts[T]) offer(h *host[T], first bool) {
-	if h.busy == nil && q.queue.Slow(h.line[0].item) {
+	// An item says less of its host than an attempt on the host that ended later.
+	if h.busy == nil && q.queue.Slow(h.line[0].item) && !q.queue.Tried(h.line[0].item).Before(h.tried) {
 		q.set(h, slow)
 	}
 	h.in = q.listOf(h)

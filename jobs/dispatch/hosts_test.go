@@ -33,6 +33,13 @@ func due(url string, minute int) *item {
 	return &item{url: url, due: noon.Add(time.Duration(minute) * time.Minute)}
 }
 
+// tried is due at one o'clock, and was last tried in a minute of the hour before.
+func tried(url string, minute int) *item {
+	i := due(url, 60)
+	i.at = noon.Add(time.Duration(minute) * time.Minute)
+	return i
+}
+
 func hanging(i *item) *item {
 	i.slow = true
 	return i
@@ -175,7 +182,7 @@ func TestSlowHostsHaveAClassAndHalfOfTheRoom(t *testing.T) {
 	c = q.take(quick, "c/0")      // unless its host was tried since
 	q.end(c, time.Second)
 	c = q.take(quick, "c/2")
-	q.put(hanging(due("c/3", 0)))
+	q.put(hanging(tried("c/3", 0)))
 	q.end(c, time.Second)
 	c = q.take(slow, "c/3")
 	for _, e := range []*entry[*item]{a, b, c} {
@@ -188,11 +195,6 @@ func TestSlowHostsHaveAClassAndHalfOfTheRoom(t *testing.T) {
 // until it has responded.
 func TestHostsAreUnsureAfterATimeOut(t *testing.T) {
 	q := newHosts(t, 100)
-	tried := func(url string, minute int) *item {
-		i := due(url, 60)
-		i.at = noon.Add(time.Duration(minute) * time.Minute)
-		return i
-	}
 	q.put(tried("a/1", 0)) // will time out at minute 10
 	a := q.take(quick, "a/1")
 	for _, i := range []*item{tried("before/1", 9), tried("before/2", 9), tried("since/1", 11), due("never/1", 60)} {
@@ -217,5 +219,33 @@ func TestHostsAreUnsureAfterATimeOut(t *testing.T) {
 	for _, e := range []*entry[*item]{a, since, before, never, later, s, again} {
 		q.end(e, time.Second)
 	}
+	q.empty()
+}
+
+// An item tells of its host what was found when it was last tried. An attempt in memory that ended later knows more.
+func TestLaterAttemptsSayMoreOfAHost(t *testing.T) {
+	q := newHosts(t, 100)
+	q.put(tried("a/1", 0))
+	first := q.take(quick, "a/1")
+	q.put(hanging(tried("a/2", 5)))
+	q.note(first.host, quick, noon.Add(10*time.Minute))
+	q.end(first, time.Second)
+
+	second := q.take(quick, "a/2")
+	q.put(hanging(tried("a/3", 11)))
+	q.end(second, time.Second)
+	q.end(q.take(slow, "a/3"), time.Second)
+	q.empty()
+}
+
+func TestNoHostIsUnsureAfterTheClockWasSetBack(t *testing.T) {
+	q := newHosts(t, 100)
+	q.put(due("a/1", 60))
+	a := q.take(quick, "a/1")
+	q.timedOut(noon.Add(time.Hour))
+	q.note(a.host, slow, noon)
+	q.put(due("b/1", 60))
+	q.end(q.take(quick, "b/1"), time.Second)
+	q.end(a, time.Second)
 	q.empty()
 }
