@@ -127,6 +127,20 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// Active links are counted by health. Beside expired ones that number would be wrong, so there is none.
+func TestHealthFiltersBesideExpiredLinks(t *testing.T) {
+	s := apptest.New(t)
+	s.Save("https://example.com/a")
+	b := s.Save("https://example.com/b")
+	s.Follow("/links/"+b.ID+"/expired", url.Values{"expired": {"true"}})
+	const dead, number = `a.chip.dead[href*="health=dead"]`, "a.chip[href*=health] span"
+	apptest.WantCount(t, s.Get("/links"), dead, 0)
+	a := s.Get("/links?expired=true")
+	apptest.WantCount(t, a, dead, 1)
+	apptest.WantCount(t, a, number, 0)
+	apptest.WantCount(t, s.Get("/links?health=dead&expired=true"), "a.chip[href*=health]", 0)
+}
+
 func TestPreview(t *testing.T) {
 	s := apptest.New(t)
 	s.Web.Set("https://example.com/p", links.Page{

@@ -133,6 +133,12 @@ func (v List) count() string {
 // first reports whether no link is saved, active or expired.
 func (v List) first() bool { return v.Counts.Active+v.Counts.Expired == 0 }
 
+// offers reports whether the links shown can be filtered by a health. Only active links are counted by health, so beside
+// expired ones each is offered.
+func (v List) offers(h links.Health) bool {
+	return v.Place.Health == "" && h != links.OK && (v.Place.Shown != links.ShowActive || v.Counts.Health[h] > 0)
+}
+
 // near lists the words that were searched instead: “exmaple” → “example”.
 func near(found map[string][]string) string {
 	var all []string
