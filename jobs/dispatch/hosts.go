@@ -183,8 +183,8 @@ func (q *hosts[T]) listOf(h *host[T]) class {
 // offer says that an item of the host may be tried: in its turn, or before all others
 // of its class.
 func (q *hosts[T]) offer(h *host[T], first bool) {
-	// An item says less of its host than an attempt on the host that ended later.
-	if h.busy == nil && q.queue.Slow(h.line[0].item) && !q.queue.Tried(h.line[0].item).Before(h.tried) {
+	// Also if another item of the host responded since: this one may hang by itself, each time.
+	if h.busy == nil && q.queue.Slow(h.line[0].item) {
 		q.set(h, slow)
 	}
 	h.in = q.listOf(h)
