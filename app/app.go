@@ -45,7 +45,13 @@ type core struct {
 	health   *middleware.Health
 }
 
-func newCore(o Options) *core {
+func newCore(o Options) (*core, error) {
+	if o.Redis == nil && o.Config.RedisURL != "" {
+		var err error
+		if o.Redis, err = models.OpenRedis(string(o.Config.RedisURL)); err != nil {
+			return nil, err
+		}
+	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	o.Version = cmp.Or(o.Version, version())
@@ -58,11 +64,16 @@ func newCore(o Options) *core {
 		}),
 		frame:  pages.New(errs, o.Version, o.Config.PublicURL, o.Clock),
 		health: middleware.NewHealth(errs, o.DB, o.Version),
-	}
+	}, nil
 }
 
-// close releases what newCore opened.
-func (c *core) close() { c.outbound.Close() }
+// close releases what newCore opened, once nothing runs any more.
+func (c *core) close() {
+	c.outbound.Close()
+	if c.Redis != nil {
+		_ = c.Redis.Close()
+	}
+}
 
 // App is the program, wired together.
 type App struct {
@@ -79,8 +90,8 @@ type App struct {
 
 // Close releases what New opened. Nothing may run any more.
 func (a *App) Close() {
-	a.core.close()
 	a.Systems.Close()
+	a.core.close()
 }
 
 // longBatch is how long others may have to wait for a transaction of the reaper.
@@ -91,7 +102,10 @@ func New(o Options) (*App, error) { return newApp(o) }
 
 // newApp is New with further systems, for tests.
 func newApp(o Options, more ...func(*core) System) (*App, error) {
-	c := newCore(o)
+	c, err := newCore(o)
+	if err != nil {
+		return nil, err
+	}
 	systems, err := newSystems(c, more...)
 	if err != nil {
 		return nil, err
@@ -121,7 +135,7 @@ func newApp(o Options, more ...func(*core) System) (*App, error) {
 	}
 	a.Router = handlers.New(handlers.Deps{
 		Systems: systems.served(), Frame: c.frame, Health: c.health, Log: o.Log, Registry: c.registry,
-		Host: cfg.HTTPHost, PublicURL: cfg.PublicURL, Password: password,
+		Host: cfg.HTTPHost, PublicURL: cfg.PublicURL, Password: password, JWTSecret: string(cfg.AuthJWTSecret),
 	})
 	for _, s := range systems.All() {
 		if s.Serve != nil {

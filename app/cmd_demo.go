@@ -38,7 +38,10 @@ func fillDemo(ctx context.Context, args []string, getenv func(string) string, st
 		return err
 	}
 	defer closeStore(db, &err)
-	c := newCore(Options{Config: cfg, DB: db, Log: log})
+	c, err := newCore(Options{Config: cfg, DB: db, Log: log})
+	if err != nil {
+		return err
+	}
 	defer c.close()
 	systems, err := newSystems(c)
 	if err != nil {

@@ -22,7 +22,10 @@ func printOpenAPI(_ context.Context, args []string, _ func(string) string, stdou
 	if err != nil {
 		return err
 	}
-	c := newCore(Options{Config: cfg, DB: &models.DB{}, Log: slog.New(slog.DiscardHandler)})
+	c, err := newCore(Options{Config: cfg, DB: &models.DB{}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
 	defer c.close()
 	systems, err := newSystems(c)
 	if err != nil {

@@ -4,15 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/redis/go-redis/v9"
-
 	"linkwatch/demo"
 	"linkwatch/handlers"
 	"linkwatch/handlers/middleware"
 	shortlinkhandlers "linkwatch/handlers/shortlinks"
 	"linkwatch/jobs"
 	shortlinkjobs "linkwatch/jobs/shortlinks"
-	"linkwatch/models"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/shortlinks"
 	"linkwatch/models/shortlinks/cache"
@@ -28,25 +25,18 @@ type ShortLinks struct {
 	deps   *shortlinkhandlers.Deps
 	pages  shortlinkhandlers.Pages
 	cache  *cache.Memory
-	redis  *redis.Client // nil: there is none
 }
 
 func newShortLinks(c *core) (*ShortLinks, error) {
 	cfg := c.Config
-	s := &ShortLinks{Visits: visits.New(), cache: cache.NewMemory(cfg.ShortCacheSize, c.Clock), redis: c.Redis}
+	s := &ShortLinks{Visits: visits.New(), cache: cache.NewMemory(cfg.ShortCacheSize, c.Clock)}
 	opts := shortlinks.Options{
 		TombstoneTTL: cfg.ShortTombstoneTTL, BufferTime: cfg.CleanupBufferTime, KeepEnded: !cfg.CleanupEnabled, BlockedHosts: cfg.ShortBlockedHosts,
 		Own: cfg.Authorities(), ShortHost: cfg.ShortHost,
 	}
 	var redisUp func() bool
-	if s.redis == nil && cfg.RedisURL != "" {
-		var err error
-		if s.redis, err = models.OpenRedis(string(cfg.RedisURL)); err != nil {
-			return nil, err
-		}
-	}
-	if s.redis != nil {
-		s.Shared = cache.NewShared(s.cache, s.redis, opts, c.Log)
+	if c.Redis != nil {
+		s.Shared = cache.NewShared(s.cache, c.Redis, opts, c.Log)
 		redisUp = s.Shared.Up
 	}
 	s.Store = shortlinks.NewStore(c.DB, c.Clock, s.cache, s.Visits, opts)
@@ -77,7 +67,7 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 				Description: fmt.Sprintf("of short links, older than %d days", shortlinks.KeepDays),
 			},
 		},
-		Demo: demo.ShortLinks, Serve: s.reserve, Close: s.close,
+		Demo: demo.ShortLinks, Serve: s.reserve, Close: s.cache.Close,
 	}
 	if !cfg.CleanupEnabled {
 		s.System.Deletes[0].Kept = "CLEANUP_ENABLED is false"
@@ -90,13 +80,5 @@ func (s *ShortLinks) reserve(routes []middleware.Route) {
 	for _, r := range routes {
 		first, _, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
 		s.Store.Reserve(first)
-	}
-}
-
-// close releases the cache and the client of Redis.
-func (s *ShortLinks) close() {
-	s.cache.Close()
-	if s.redis != nil {
-		_ = s.redis.Close()
 	}
 }

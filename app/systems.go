@@ -13,6 +13,7 @@ type Systems struct {
 	Links      *Links
 	Targets    *Targets
 	ShortLinks *ShortLinks
+	Crawl      *Crawl
 	Admin      *Admin
 	more       []System
 }
@@ -25,6 +26,9 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 		return nil, err
 	}
 	if s.ShortLinks, err = newShortLinks(c); err != nil {
+		return nil, err
+	}
+	if s.Crawl, err = newCrawl(c); err != nil {
 		return nil, err
 	}
 	for _, make := range more {
@@ -41,7 +45,7 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 
 // All are all systems, in the order of the navigation.
 func (s *Systems) All() []System {
-	all := append([]System{s.Links.System, s.Targets.System, s.ShortLinks.System}, s.more...)
+	all := append([]System{s.Links.System, s.Targets.System, s.ShortLinks.System, s.Crawl.System}, s.more...)
 	if s.Admin != nil { // it is made of the others
 		all = append(all, s.Admin.System)
 	}

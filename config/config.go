@@ -87,6 +87,29 @@ type Config struct {
 	// CleanupMaxDuration bounds one run of the reaper.
 	CleanupMaxDuration time.Duration `env:"CLEANUP_MAX_DURATION" envDefault:"5m" range:"100ms..1h" meaning:"time limit of one run of the reaper; the next one goes on"`
 
+	// CrawlerPollInterval is the time between two looks for crawl jobs that are due.
+	CrawlerPollInterval time.Duration `env:"CRAWLER_POLL_INTERVAL" envDefault:"10s" range:"100ms..1h" meaning:"how often due crawl jobs are started"`
+	// CrawlerStaleLockAfter is counted from the last progress of a crawl.
+	CrawlerStaleLockAfter time.Duration `env:"CRAWLER_STALE_LOCK_AFTER" envDefault:"5m" range:"1s..24h" meaning:"a running crawl without progress for this long is given up and started again"`
+	// CrawlerRespectRobotsTxt applies to crawls only.
+	CrawlerRespectRobotsTxt bool `env:"CRAWLER_RESPECT_ROBOTS_TXT" envDefault:"true" allowed:"true or false" meaning:"false crawls pages that robots.txt disallows too"`
+	// CrawlerUseRandomUserAgent applies to crawls only, in place of [Config.UserAgent].
+	CrawlerUseRandomUserAgent bool `env:"CRAWLER_USE_RANDOM_USER_AGENT" envDefault:"false" allowed:"true or false" meaning:"true crawls with the User-Agent of a random browser"`
+	// CrawlerProxiesEnabled is true only if CrawlerProxyURLs has a URL.
+	CrawlerProxiesEnabled bool `env:"CRAWLER_PROXIES_ENABLED" envDefault:"false" allowed:"true or false, and true only with CRAWLER_PROXY_URLS" meaning:"true crawls through the proxies of CRAWLER_PROXY_URLS"`
+	// CrawlerProxyURLs are scheme://[user:password@]host:port, at most maxProxies.
+	CrawlerProxyURLs []DSN `env:"CRAWLER_PROXY_URLS" allowed:"at most 100 http://, https:// or socks5:// URLs with a host and a port, without path, separated by commas" meaning:"proxies to crawl through, as http://, https:// or socks5:// URLs separated by commas"`
+	// CrawlerSourcesAPIURL is an http:// or https:// URL, or empty: no sources are synced.
+	CrawlerSourcesAPIURL DSN `env:"CRAWLER_SOURCES_API_URL" allowed:"an http:// or https:// URL with a host, without fragment" meaning:"source manager whose enabled sources are synced; none is needed"`
+	// CrawlerRedisStorageEnabled has no effect. It is read so that the environment of another crawler fits.
+	CrawlerRedisStorageEnabled bool `env:"CRAWLER_REDIS_STORAGE_ENABLED" envDefault:"false" allowed:"true or false" meaning:"no effect: the URLs to crawl are always in the database"`
+	// FetcherFollowRedirects applies to crawls only.
+	FetcherFollowRedirects bool `env:"FETCHER_FOLLOW_REDIRECTS" envDefault:"true" allowed:"true or false" meaning:"false stores the 3xx response of a crawled page in place of following it"`
+	// FetcherMaxRedirects is a number of redirects for one crawled page.
+	FetcherMaxRedirects int `env:"FETCHER_MAX_REDIRECTS" envDefault:"5" range:"0..20" meaning:"redirects that the crawl of a page follows"`
+	// RedisEventsEnabled is true only if there is a RedisURL.
+	RedisEventsEnabled bool `env:"REDIS_EVENTS_ENABLED" envDefault:"false" allowed:"true or false, and true only with REDIS_URL" meaning:"true reads events that enable or disable sources from Redis"`
+
 	// OutboundAllowCIDRs are networks, each with its host bits cleared.
 	OutboundAllowCIDRs []netip.Prefix `env:"OUTBOUND_ALLOW_CIDRS" allowed:"networks or addresses such as 10.0.0.0/8 or 192.168.1.5, separated by commas" meaning:"private networks that may be fetched all the same; others are refused"`
 	// OutboundUserAgent starts with the name that robots.txt rules are matched against. It is empty when unset: see [Config.UserAgent].
@@ -101,8 +124,8 @@ type Config struct {
 	AdminPassword Secret `env:"ADMIN_PASSWORD" allowed:"a text without white space at its beginning or end" meaning:"password that opens the pages and the API"`
 	// AuthDisabled opens everything to everyone who can connect.
 	AuthDisabled bool `env:"AUTH_DISABLED" envDefault:"false" allowed:"true or false" meaning:"true serves other machines without any login"`
-	// AuthJWTSecret is empty when unset: no JWT is accepted then.
-	AuthJWTSecret Secret `env:"AUTH_JWT_SECRET" meaning:"(no use yet) key that signs the JWTs (HS256) which the API accepts"`
+	// AuthJWTSecret is empty when unset: no JWT is accepted then. It leaves the pages open, so it is no login for [Config.CheckOpen].
+	AuthJWTSecret Secret `env:"AUTH_JWT_SECRET" allowed:"at least 16 bytes" meaning:"key of the JWTs (HS256) that the API requires, also with AUTH_DISABLED=true; the pages do not ask for them"`
 	// SecretKey is empty when unset.
 	SecretKey Secret `env:"SECRET_KEY" meaning:"(no use yet) key that encrypts stored credentials"`
 }

@@ -122,10 +122,38 @@ var values = map[string]struct {
 		bad:  []string{"30d", "59m", "0"},
 	},
 	"AUTH_JWT_SECRET": {
-		good: map[string]string{"a long enough secret": "***"},
+		good: map[string]string{"a long enough secret": "***", "0123456789abcdef": "***", "": ""},
+		bad:  []string{"0123456789abcde", "x"},
 	},
 	"SECRET_KEY": {
 		good: map[string]string{"a long enough secret": "***"},
+	},
+	"CRAWLER_PROXIES_ENABLED": {
+		good: map[string]string{"false": "false", "": "false"},
+		bad:  []string{"yes", "true"}, // there is no proxy
+	},
+	"CRAWLER_PROXY_URLS": {
+		good: map[string]string{
+			"http://127.0.0.1:3128":                                "http://127.0.0.1:3128",
+			"https://u:secret@proxy.example:443/":                  "https://u:***@proxy.example:443/",
+			"socks5://[::1]:1080 , http://u:secret@h:1,http://h:2": "socks5://[::1]:1080,http://u:***@h:1,http://h:2",
+			strings.Repeat("http://h:1,", 99) + "http://h:1":       strings.Repeat("http://h:1,", 99) + "http://h:1",
+		},
+		bad: []string{
+			"proxy.example:3128", "ftp://h:21", "socks4://h:1080", "http://h", "http://:3128", "http://h:0", "http://h:65536", "http://h:port",
+			"http://h:1,", "http://h:1,,http://h:2", "http://h:1/path", "http://h:1?a", "http://h:1#a", strings.Repeat("http://h:1,", 100) + "http://h:1",
+		},
+	},
+	"CRAWLER_SOURCES_API_URL": {
+		good: map[string]string{
+			"http://localhost:8050/api/v1/sources": "http://localhost:8050/api/v1/sources", "https://h/?a=b": "https://h/?a=b",
+			"https://u:secret@h/sources": "https://u:***@h/sources", "": "",
+		},
+		bad: []string{"localhost:8050", "ftp://h/", "https://", "https://h/#a", "https://h:port/", "/sources"},
+	},
+	"REDIS_EVENTS_ENABLED": {
+		good: map[string]string{"false": "false", "": "false"},
+		bad:  []string{"yes", "true"}, // there is no Redis
 	},
 	"DATABASE_DRIVER": {
 		good: map[string]string{"sqlite": SQLite},
@@ -220,6 +248,41 @@ func TestValues(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Some switches need another setting.
+func TestSwitchesWithWhatTheyNeed(t *testing.T) {
+	c, err := load("CRAWLER_PROXIES_ENABLED", "true", "CRAWLER_PROXY_URLS", "http://h:1,socks5://h:2", "REDIS_EVENTS_ENABLED", "true", "REDIS_URL", "redis://h")
+	if err != nil || !c.CrawlerProxiesEnabled || len(c.CrawlerProxyURLs) != 2 || !c.RedisEventsEnabled {
+		t.Errorf("%+v %v", c, err)
+	}
+	_, err = load("CRAWLER_PROXIES_ENABLED", "true", "REDIS_EVENTS_ENABLED", "true")
+	want := `CRAWLER_PROXIES_ENABLED="true": must be true or false, and true only with CRAWLER_PROXY_URLS
+REDIS_EVENTS_ENABLED="true": must be true or false, and true only with REDIS_URL`
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+// FuzzProxyURLs: a password is never shown, whether the list is accepted or refused.
+func FuzzProxyURLs(f *testing.F) {
+	for _, seed := range []string{"", "a", "a@b", "a,b", "a/b", "a,http://h:1", "a@h:1,http://u:b", "%zz", "a\n", "#", "?"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, more string) {
+		given := "http://user:hunter2" + more + "@proxy.example:3128"
+		if strings.Contains(more, ",") && strings.Contains(more, "hunter2") {
+			return // a user of that name, in another URL
+		}
+		c, err := load("CRAWLER_PROXY_URLS", given)
+		shown := setting(c, "CRAWLER_PROXY_URLS").Value
+		if err != nil {
+			shown = err.Error()
+		}
+		if strings.Contains(shown, "hunter2") {
+			t.Errorf("%q is shown as %q", given, shown)
+		}
+	})
 }
 
 // A host of short links serves nothing else: it cannot be the one of the pages.

@@ -47,6 +47,12 @@ func text(value any) string {
 		return s
 	case []string:
 		return strings.Join(v, ",")
+	case []DSN:
+		items := make([]string, len(v))
+		for i, dsn := range v {
+			items[i] = dsn.String()
+		}
+		return strings.Join(items, ",")
 	case []netip.Prefix:
 		items := make([]string, len(v))
 		for i, prefix := range v {

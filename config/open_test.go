@@ -22,6 +22,7 @@ func TestCheckOpen(t *testing.T) {
 		{name: "IPv6 loopback", vars: []string{"HTTP_HOST", "::1"}},
 		{name: "mapped loopback", vars: []string{"HTTP_HOST", "::ffff:127.0.0.1"}},
 		{name: "password", vars: []string{"HTTP_HOST", "0.0.0.0", "ADMIN_PASSWORD", "x"}},
+		{name: "JWTs, which leave the pages open", vars: []string{"HTTP_HOST", "0.0.0.0", "AUTH_JWT_SECRET", "0123456789abcdef"}, refused: true},
 		{name: "disabled", vars: []string{"HTTP_HOST", "0.0.0.0", "AUTH_DISABLED", "true"}},
 		{name: "not disabled", vars: []string{"HTTP_HOST", "0.0.0.0", "AUTH_DISABLED", "false"}, refused: true},
 	}

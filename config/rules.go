@@ -20,19 +20,31 @@ var parsers = map[reflect.Type]env.ParserFunc{
 
 // rules are what a range cannot say, by variable. A rule may tidy the value it accepts.
 var rules = map[string]func(*Config) bool{
-	"HTTP_HOST":           func(c *Config) bool { return validHost(c.HTTPHost) },
-	"PUBLIC_URL":          (*Config).tidyPublicURL,
-	"SHORT_HOST":          (*Config).tidyShortHost,
-	"SHORT_BLOCKED_HOSTS": (*Config).tidyBlockedHosts,
-	"REDIS_URL":           func(c *Config) bool { return c.RedisURL == "" || validRedisURL(string(c.RedisURL)) },
-	"DATABASE_DRIVER":     (*Config).settleDriver,
-	"DATABASE_URL":        (*Config).tidyDatabaseURL,
-	"OUTBOUND_USER_AGENT": func(c *Config) bool { return c.OutboundUserAgent == "" || userAgent.MatchString(c.OutboundUserAgent) },
-	"ADMIN_PASSWORD":      func(c *Config) bool { p := string(c.AdminPassword); return strings.TrimSpace(p) == p },
+	"HTTP_HOST":               func(c *Config) bool { return validHost(c.HTTPHost) },
+	"PUBLIC_URL":              (*Config).tidyPublicURL,
+	"SHORT_HOST":              (*Config).tidyShortHost,
+	"SHORT_BLOCKED_HOSTS":     (*Config).tidyBlockedHosts,
+	"REDIS_URL":               func(c *Config) bool { return c.RedisURL == "" || validRedisURL(string(c.RedisURL)) },
+	"DATABASE_DRIVER":         (*Config).settleDriver,
+	"CRAWLER_PROXIES_ENABLED": func(c *Config) bool { return !c.CrawlerProxiesEnabled || len(c.CrawlerProxyURLs) > 0 },
+	"CRAWLER_PROXY_URLS":      (*Config).tidyProxyURLs,
+	"CRAWLER_SOURCES_API_URL": func(c *Config) bool {
+		return c.CrawlerSourcesAPIURL == "" || validSourcesURL(string(c.CrawlerSourcesAPIURL))
+	},
+	"REDIS_EVENTS_ENABLED": func(c *Config) bool { return !c.RedisEventsEnabled || c.RedisURL != "" },
+	"DATABASE_URL":         (*Config).tidyDatabaseURL,
+	"OUTBOUND_USER_AGENT":  func(c *Config) bool { return c.OutboundUserAgent == "" || userAgent.MatchString(c.OutboundUserAgent) },
+	"ADMIN_PASSWORD":       func(c *Config) bool { p := string(c.AdminPassword); return strings.TrimSpace(p) == p },
+	"AUTH_JWT_SECRET":      func(c *Config) bool { return c.AuthJWTSecret == "" || len(c.AuthJWTSecret) >= minJWTSecret },
 	"LOG_FORMAT": func(c *Config) bool {
 		return c.LogFormat == "" || c.LogFormat == LogText || c.LogFormat == LogJSON
 	},
 }
+
+const (
+	minJWTSecret = 16 // bytes: a shorter key can be found from one token
+	maxProxies   = 100
+)
 
 var (
 	hostName  = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
@@ -136,6 +148,30 @@ func (c *Config) tidyBlockedHosts() bool {
 func validRedisURL(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "redis" || u.Scheme == "rediss") && u.Hostname() != ""
+}
+
+func validSourcesURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && validHost(u.Hostname()) && !strings.Contains(s, "#")
+}
+
+func (c *Config) tidyProxyURLs() bool {
+	for i, proxy := range c.CrawlerProxyURLs {
+		c.CrawlerProxyURLs[i] = DSN(strings.TrimSpace(string(proxy)))
+		if !validProxyURL(string(c.CrawlerProxyURLs[i])) {
+			return false
+		}
+	}
+	return len(c.CrawlerProxyURLs) <= maxProxies
+}
+
+func validProxyURL(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" || !validHost(u.Hostname()) {
+		return false
+	}
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	return err == nil && port != 0 && (u.Path == "" || u.Path == "/") && !strings.ContainsAny(s, "?#")
 }
 
 // settleDriver reads the driver off DATABASE_URL where that tells it, and refuses a DATABASE_DRIVER that says otherwise.

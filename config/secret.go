@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"reflect"
 	"regexp"
+	"strings"
 )
 
 // hidden stands for a secret wherever one would be printed.
@@ -55,9 +56,10 @@ func redact(s string) string {
 	return urlPassword.ReplaceAllString(keywordPassword.ReplaceAllString(s, "${1}"+hidden), "${1}"+hidden+"@")
 }
 
-// mask is the value given for f, fit to be printed.
+// mask is the value given for f, fit to be printed. Of a list with users it shows nothing: where one URL ends and the next
+// begins is not known if a password has a comma.
 func mask(f reflect.StructField, given string) string {
-	if f.Type == reflect.TypeFor[Secret]() {
+	if f.Type == reflect.TypeFor[Secret]() || f.Type == reflect.TypeFor[[]DSN]() && strings.Contains(given, "@") {
 		return Secret(given).String()
 	}
 	return redact(given)

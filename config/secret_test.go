@@ -12,7 +12,8 @@ import (
 
 // TestSecretsStayHidden prints a configuration in every way a program is likely to.
 func TestSecretsStayHidden(t *testing.T) {
-	c, err := load("ADMIN_PASSWORD", "hunter2", "DATABASE_URL", "postgres://me:hunter2@db.example/links")
+	c, err := load("ADMIN_PASSWORD", "hunter2", "DATABASE_URL", "postgres://me:hunter2@db.example/links",
+		"AUTH_JWT_SECRET", "hunter2hunter2hunter2", "CRAWLER_PROXY_URLS", "http://h:1,http://me:hunter2@h:2", "CRAWLER_SOURCES_API_URL", "http://me:hunter2@h")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +47,10 @@ func TestErrorsMaskPasswords(t *testing.T) {
 		{"DATABASE_URL", "postgres://me:hun@ter2@h:x/db", "postgres://me:***@h:x/db"},
 		{"DATABASE_URL", "mysql://h/db?password=hunter2", "mysql://h/db?password=***"},
 		{"PUBLIC_URL", "https://me:hunter2@h", "https://me:***@h"},
+		{"CRAWLER_PROXY_URLS", "http://h/,http://me:hunter2@h", "***"},
+		{"CRAWLER_PROXY_URLS", "http://me:hun,ter2@h:1", "***"},
+		{"CRAWLER_PROXY_URLS", "http://h/,ftp://h", "http://h/,ftp://h"},
+		{"AUTH_JWT_SECRET", "hunter2", "***"},
 	}
 	for _, tt := range tests {
 		_, err := load(tt.name, tt.value)

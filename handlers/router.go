@@ -33,7 +33,8 @@ type Deps struct {
 
 	Host      string // HTTP_HOST
 	PublicURL string // PUBLIC_URL, without a slash at its end; "" = whatever host a request came to
-	Password  string // guards everything but the public routes; "" = all is open
+	Password  string // guards everything but the public routes; "" = all is open, but for JWTSecret
+	JWTSecret string // AUTH_JWT_SECRET: the API needs JWTs that are signed with it, if not the password; "" = none are accepted
 }
 
 // Router answers every request.
@@ -55,7 +56,7 @@ func (r *Router) HostRoutes() map[string][]middleware.Route { return r.hosts }
 func New(d Deps) *Router {
 	gin.SetMode(gin.ReleaseMode)
 	errs, table := d.Frame.Errors, middleware.NewTable()
-	access := middleware.NewAccess(errs, table, d.Password)
+	access := middleware.NewAccess(errs, table, d.Password, d.JWTSecret)
 	observe := middleware.Observe(d.Log, middleware.NewMetrics(d.Registry), "/healthz", "/readyz", "/health", "/metrics")
 	engine := newEngine(errs,
 		middleware.Identify,
@@ -65,7 +66,7 @@ func New(d Deps) *Router {
 		errs.Hosts(d.Host, d.PublicURL),
 		errs.SameOrigin(d.PublicURL),
 		access.Check,
-		errs.Limit(table, d.Password, d.PublicURL),
+		errs.Limit(table, access, d.PublicURL),
 		errs.Body,
 		middleware.InTime(table),
 	)
@@ -213,8 +214,12 @@ func newEngine(errs *middleware.Errors, passes ...gin.HandlerFunc) *gin.Engine {
 // serve adds routes to an engine.
 func serve(engine *gin.Engine, routes []middleware.Route) {
 	for _, r := range routes {
-		if r.Handler != nil {
-			engine.Handle(r.Method, r.Path, r.Handler)
+		handler := r.Handler
+		if r.Stream {
+			handler = plain(handler)
+		}
+		if handler != nil {
+			engine.Handle(r.Method, r.Path, handler)
 		}
 	}
 	// Who may GET may ask for the head alone: net/http leaves the body out.
@@ -222,6 +227,14 @@ func serve(engine *gin.Engine, routes []middleware.Route) {
 		if r.Method == http.MethodGet {
 			engine.HEAD(r.Path, r.HandlerFunc)
 		}
+	}
+}
+
+// plain keeps gzhttp from holding back what a handler writes in order to compress it.
+func plain(handler gin.HandlerFunc) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		c.Header(gzhttp.HeaderNoCompression, "stream")
+		handler(c)
 	}
 }
 

@@ -19,6 +19,13 @@ const (
 	KindTag    Kind = "g"
 	KindTarget Kind = "t"
 	KindCheck  Kind = "c" // a check result
+
+	KindSource     Kind = "s" // a site to crawl
+	KindJob        Kind = "j" // a crawl on a schedule
+	KindExecution  Kind = "e" // one run of a job
+	KindFrontier   Kind = "f" // an entry of the frontier
+	KindDiscovered Kind = "d" // a discovered link
+	KindCrawled    Kind = "k" // a crawled page
 )
 
 // Kinds of ids that stay inside the program.
@@ -28,7 +35,7 @@ const (
 	KindRun        Kind = "r" // one run of a scheduled job
 	KindOutage     Kind = "o" // a time in which a target was down
 	KindStatusPage Kind = "h" // the public page of a group of targets
-	KindInstance   Kind = "k" // a running program
+	KindInstance   Kind = "i" // a running program
 )
 
 const (

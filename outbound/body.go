@@ -30,7 +30,7 @@ type body struct {
 // newBody unpacks raw as the answer's header tells.
 func newBody(raw io.ReadCloser, x *exchange, req *http.Request) (*body, error) {
 	b := &body{raw: raw, src: raw, left: x.MaxBytes, until: x.Until, discard: x.Discard}
-	if req.Method == http.MethodHead {
+	if req.Method == http.MethodHead || x.status == http.StatusNotModified {
 		return b, nil // it has the header of a body, but none
 	}
 	switch strings.ToLower(strings.TrimSpace(x.header.Get("Content-Encoding"))) {

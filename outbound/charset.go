@@ -152,14 +152,13 @@ func metaEncoding(raw []byte) (encoding.Encoding, string) {
 		case html.ErrorToken:
 			return nil, ""
 		case html.StartTagToken, html.SelfClosingTagToken:
-			tag, more := z.TagName()
-			if string(tag) != "meta" {
+			if tag, _ := z.TagName(); string(tag) != "meta" {
 				continue
 			}
-			attr := attributes(z, more)
-			label := attr["charset"]
-			if m := charsetParam.FindStringSubmatch(attr["content"]); label == "" && m != nil &&
-				strings.EqualFold(attr["http-equiv"], "content-type") {
+			attr := readAttributes(z)
+			label := attr.charset
+			if m := charsetParam.FindStringSubmatch(attr.content); label == "" && m != nil &&
+				strings.EqualFold(attr.httpEquiv, "content-type") {
 				label = m[1]
 			}
 			if enc, name := charset.Lookup(label); enc != nil {

@@ -35,6 +35,9 @@ type Options struct {
 	Timeout       time.Duration    // of a whole exchange, redirects and body included; 0 = DefaultTimeout
 	MaxConcurrent int              // exchanges under way at a time, others wait for their turn; 0 = DefaultConcurrent; see Budget
 	Clock         func() time.Time // tells when a host may be asked again; nil = time.Now
+	// Proxies carry every connection when there are any: http, https or socks5, with a host and optionally a port and
+	// user:password. Each connection takes the next one, and each request makes a connection of its own.
+	Proxies []*url.URL
 }
 
 // Client fetches pages. It is safe for concurrent use, keeps no cookies, no visited URLs and no other trace of what it
@@ -66,7 +69,7 @@ func New(o Options) *Client {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	t := newTransport(o.AllowCIDRs, o.Clock)
+	t := newTransport(o)
 
 	// Init rather than NewCollector, which would let COLLY_* variables change the settings below.
 	c := &colly.Collector{}
@@ -120,57 +123,6 @@ func (c *Client) Close() {
 	if c != nil {
 		c.transport.base.CloseIdleConnections()
 	}
-}
-
-// Request says what to fetch and how much of it.
-type Request struct {
-	Method       string        // GET or HEAD; empty = GET
-	URL          string        // http or https, a host, no user:password, at most 2048 bytes
-	MaxRedirects int           // this many are followed, one more is KindRedirects; 0 = none, a 3xx is the answer then
-	Timeout      time.Duration // of the whole exchange, from when its turn has come; 0 = Options.Timeout
-	MaxBytes     int64         // of the body, decompressed; 0 = PageLimit, at most 1 GiB
-	// Until, when set, is called with all that was read so far, decompressed but in the page's own charset, after each
-	// piece of it; true ends the reading and drops the connection. See NewHeadEnd.
-	Until func(body []byte) bool
-	// Discard reads the body to its end and keeps nothing of it, for those who want to know only that it comes: no memory,
-	// no conversion. One that says it is longer than MaxBytes, or than PageLimit, is not read at all, and Until is not called.
-	Discard bool
-	// Insist asks even while the host is in a back-off of ours, as the retries of a monitor must (a 5xx is
-	// retried after 200 ms). A pause that the host asked for with Retry-After is kept all the same.
-	Insist bool
-}
-
-// Hop is one redirect that was followed: from which URL, and the status that sent us on.
-type Hop struct {
-	URL    string
-	Status int
-}
-
-// Response is an answer, whatever its status.
-type Response struct {
-	StatusCode int
-	URL        string        // where it ended
-	Hops       []Hop         // the redirects on the way there, in order
-	Header     http.Header   // of the final answer, as it was sent
-	Body       []byte        // decompressed; text converted to UTF-8; at most Request.MaxBytes; nil with Request.Discard
-	Truncated  bool          // MaxBytes or Until ended the body
-	Latency    time.Duration // from when its turn had come, redirects included, until the final answer began
-	RetryAfter time.Duration // the pause that a 429 or 503 asks for, at most an hour; 0 = none
-	// TLSExpiresAt is when the certificate of the host that gave the final answer ends; zero without TLS.
-	TLSExpiresAt time.Time
-}
-
-// Permanent reports whether the URL has moved for good: there were redirects, and all of them were 301 or 308.
-func (r *Response) Permanent() bool {
-	if r == nil {
-		return false
-	}
-	for _, h := range r.Hops {
-		if h.Status != http.StatusMovedPermanently && h.Status != http.StatusPermanentRedirect {
-			return false
-		}
-	}
-	return len(r.Hops) > 0
 }
 
 // exchange is what one Fetch and the transport tell each other about the hop under way.
@@ -244,10 +196,10 @@ func (c *Client) run(x *exchange, u *url.URL) (*Response, error) {
 	}()
 
 	start := time.Now()
-	res := &Response{}
+	res, header := &Response{}, x.Request.header(c.header)
 	for {
 		x.sent, x.url, x.next = false, u, nil
-		if err := page.Request(x.Method, href(u), nil, nil, c.header); err != nil {
+		if err := page.Request(x.Method, href(u), nil, nil, header); err != nil {
 			if !x.sent { // Colly's own URL parser is stricter here and there
 				return nil, &Error{Kind: KindInvalid, text: "invalid URL", err: err}
 			}
@@ -271,6 +223,9 @@ func (c *Client) run(x *exchange, u *url.URL) (*Response, error) {
 	}
 	if x.tls != nil && len(x.tls.PeerCertificates) > 0 {
 		res.TLSExpiresAt = x.tls.PeerCertificates[0].NotAfter
+	}
+	if isRedirect(x.status) {
+		res.Location = x.location()
 	}
 	if x.Discard {
 		return res, nil

@@ -112,13 +112,25 @@ func (t *transport) dial(ctx context.Context, network, address string) (net.Conn
 	if x.dials.Add(1) > maxDials {
 		return nil, &Error{Kind: KindReset, text: "connection closed early"}
 	}
-	raw, err := t.dialer.DialContext(x.ctx, network, address) //nolint:contextcheck // ctx never ends, x.ctx does
+	raw, err := t.connect(x.ctx, network, address) //nolint:contextcheck // ctx never ends, x.ctx does
 	if err != nil {
 		return nil, err
 	}
 	c := &conn{Conn: raw, timeout: writeTimeout}
 	context.AfterFunc(x.ctx, c.closeUnused) //nolint:contextcheck // ctx never ends, x.ctx does
 	return c, nil
+}
+
+// connect makes a connection to an address that the guard allows, by the next proxy if there are any.
+func (t *transport) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	if t.tunnel == nil {
+		return t.dialer.DialContext(ctx, network, address)
+	}
+	to, err := t.lookup(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return t.tunnel.connect(ctx, to)
 }
 
 // dialTLS is dial and a TLS handshake, which ends with the exchange as well.

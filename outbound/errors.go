@@ -34,6 +34,7 @@ const (
 	KindTimeout   Kind = "timeout"   // the exchange did not end in time
 	KindRedirects Kind = "redirects" // more than MaxRedirects, or to a URL that may not be requested
 	KindProtocol  Kind = "protocol"  // the answer is not HTTP as it should be
+	KindProxy     Kind = "proxy"     // a proxy of Options.Proxies did not make the connection
 	KindCanceled  Kind = "canceled"  // the caller's context was cancelled
 )
 

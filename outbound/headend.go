@@ -41,11 +41,11 @@ func NewHeadEnd() func(body []byte) bool {
 				}
 				continue
 			}
-			name, more := z.TagName()
+			name, _ := z.TagName()
 			switch {
 			case string(name) == "meta" && kind != html.EndTagToken:
 				s := scanner{values: map[string]string{}}
-				s.meta(z, more)
+				s.meta(readAttributes(z))
 				named = named || s.values["og:title"] != ""
 			case !ended && (string(name) == "head" && kind == html.EndTagToken || string(name) == "body"):
 				ended, end = true, pos

@@ -3,7 +3,6 @@ package outbound
 import (
 	"bytes"
 	"net/url"
-	"strings"
 
 	"golang.org/x/net/html"
 )
@@ -41,7 +40,11 @@ type OpenGraph struct {
 func ParseMetadata(body []byte, base string) Metadata {
 	s := scanner{values: map[string]string{}}
 	s.scan(html.NewTokenizer(bytes.NewReader(body)))
+	return s.metadata(base)
+}
 
+// metadata is what was found, for a page at the URL base.
+func (s *scanner) metadata(base string) Metadata {
 	var m Metadata
 	m.OG.Title = cleanText(s.values["og:title"], titleLimit)
 	m.OG.Description = cleanText(s.values["og:description"], descriptionLimit)
@@ -62,84 +65,6 @@ func ParseMetadata(body []byte, base string) Metadata {
 		}
 	}
 	return m
-}
-
-// wanted are the meta names that are read.
-var wanted = map[string]bool{
-	"og:title": true, "og:description": true, "og:image": true, "og:image:url": true, "og:image:secure_url": true,
-	"og:site_name": true, "og:type": true, "twitter:title": true,
-}
-
-// scanner collects the raw values of a page.
-type scanner struct {
-	values map[string]string
-	title  string
-	base   string // the first <base href>
-	drawn  int    // how deep in svg or math, whose <title> is not the page's
-}
-
-func (s *scanner) scan(z *html.Tokenizer) {
-	for {
-		kind := z.Next()
-		switch kind {
-		case html.ErrorToken:
-			return
-		case html.StartTagToken, html.SelfClosingTagToken:
-			name, hasAttr := z.TagName()
-			switch string(name) {
-			case "meta":
-				s.meta(z, hasAttr)
-			case "base":
-				if href := attributes(z, hasAttr)["href"]; s.base == "" {
-					s.base = href
-				}
-			case "title":
-				if s.drawn > 0 {
-					z.NextIsNotRawText()
-				} else if s.title == "" && kind == html.StartTagToken && z.Next() == html.TextToken {
-					s.title = string(bytes.TrimSpace(z.Text()))
-				}
-			case "svg", "math":
-				if kind == html.StartTagToken {
-					s.drawn++
-				}
-			}
-		case html.EndTagToken:
-			if name, _ := z.TagName(); s.drawn > 0 && (string(name) == "svg" || string(name) == "math") {
-				s.drawn--
-			}
-		}
-	}
-}
-
-// meta keeps the content of a <meta> whose property or name is wanted. Both are written in any case by someone. A
-// property that lists several (RDFa) is not taken apart: the pages that we are measured by want it so (fixtures_test.go).
-func (s *scanner) meta(z *html.Tokenizer, hasAttr bool) {
-	attr := attributes(z, hasAttr)
-	if strings.TrimSpace(attr["content"]) == "" {
-		return
-	}
-	for _, name := range []string{attr["property"], attr["name"]} {
-		if name = strings.ToLower(strings.TrimSpace(name)); wanted[name] && s.values[name] == "" {
-			s.values[name] = attr["content"]
-		}
-	}
-}
-
-// attributes returns those of the current tag that matter; of a repeated one the first counts, as in a browser.
-func attributes(z *html.Tokenizer, more bool) map[string]string {
-	attr := make(map[string]string, 3)
-	for more {
-		var key, val []byte
-		key, val, more = z.TagAttr()
-		switch name := string(key); name {
-		case "property", "name", "content", "href", "charset", "http-equiv":
-			if _, repeated := attr[name]; !repeated {
-				attr[name] = string(val)
-			}
-		}
-	}
-	return attr
 }
 
 // imageURL resolves src against the page's <base>, which is itself relative to the page, and returns "" for what is

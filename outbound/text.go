@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -38,6 +39,9 @@ func cleanText(s string, limit int) string {
 // hidden tells control and format characters: NUL, zero-width ones, the byte order mark, and those that change the
 // direction of the text around them. The joiners that letters and emoji need are not among them.
 func hidden(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r < ' ' || r == 0x7f
+	}
 	return unicode.In(r, unicode.Cc, unicode.Cf) && r != '\u200C' && r != '\u200D'
 }
 
@@ -50,4 +54,68 @@ func cleanURL(s string) string {
 		}
 		return r
 	}, s))
+}
+
+// visibleText gathers the words of a page, with one space between them.
+type visibleText struct {
+	b     []byte
+	space bool // one comes before the next word
+}
+
+// separate ends a word.
+func (t *visibleText) separate() { t.space = len(t.b) > 0 }
+
+// add takes in words, and reports whether there were any.
+func (t *visibleText) add(words []byte) bool {
+	before := len(t.b)
+	for i := 0; i < len(words); {
+		word := i
+		for i < len(words) && ' ' < words[i] && words[i] < 0x7f {
+			i++
+		}
+		if i > word {
+			t.flush()
+			t.b = append(t.b, words[word:i]...)
+			continue
+		}
+		r, n := utf8.DecodeRune(words[i:])
+		i += n
+		switch {
+		case unicode.IsSpace(r):
+			t.separate()
+		case !hidden(r):
+			t.flush()
+			t.b = utf8.AppendRune(t.b, r)
+		}
+	}
+	return len(t.b) > before
+}
+
+func (t *visibleText) flush() {
+	if t.space {
+		t.b = append(t.b, ' ')
+		t.space = false
+	}
+}
+
+// cut returns the text, at most limit bytes of it.
+func (t *visibleText) cut(limit int) string {
+	b := t.b
+	if len(b) > limit {
+		b = trimPartial(b[:limit])
+	}
+	return string(bytes.TrimSuffix(b, []byte(" ")))
+}
+
+// since returns the text from a byte on, at most limit runes of it.
+func (t *visibleText) since(from, limit int) string {
+	b := bytes.TrimPrefix(t.b[from:], []byte(" "))
+	for end := range string(b[:min(len(b), utf8.UTFMax*limit+1)]) {
+		if limit == 0 {
+			b = b[:end]
+			break
+		}
+		limit--
+	}
+	return string(bytes.TrimSuffix(b, []byte(" ")))
 }

@@ -27,18 +27,24 @@ const (
 type transport struct {
 	base   *http.Transport
 	dialer *net.Dialer
+	safe   func(netip.Addr) error // refuses what the guard of dialer refuses
+	tunnel *tunnels               // nil without proxies
 	polite *politeness
 }
 
-func newTransport(allow []netip.Prefix, clock func() time.Time) *transport {
-	d := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Control: guard(allow)}
-	t := &transport{dialer: d, polite: newPoliteness(clock)}
+func newTransport(o Options) *transport {
+	d := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Control: guard(o.AllowCIDRs)}
+	t := &transport{dialer: d, safe: addressGuard(o.AllowCIDRs), polite: newPoliteness(o.Clock)}
+	if len(o.Proxies) > 0 {
+		t.tunnel = &tunnels{proxies: o.Proxies}
+	}
 	t.base = &http.Transport{
-		Proxy:                  nil, // a proxy would dial for us, past the guard
+		Proxy:                  nil, // net/http would leave the target's address to the proxy, past the guard
 		DialContext:            t.dial,
 		DialTLSContext:         t.dialTLS,
 		TLSClientConfig:        &tls.Config{NextProtos: []string{"h2", "http/1.1"}},
 		ForceAttemptHTTP2:      true,
+		DisableKeepAlives:      t.tunnel != nil, // so that each request takes the next proxy
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 		DisableCompression:     true, // body.go unpacks, under its cap
 		ResponseHeaderTimeout:  headerTimeout,
@@ -108,10 +114,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // redirect returns where resp sends the exchange: nil when it is the answer, an error when it may not go there.
 func (x *exchange) redirect(resp *http.Response) (*url.URL, error) {
-	switch resp.StatusCode {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
-		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-	default:
+	if !isRedirect(resp.StatusCode) {
 		return nil, nil
 	}
 	location := resp.Header.Get("Location")
@@ -132,4 +135,26 @@ func (x *exchange) redirect(resp *http.Response) (*url.URL, error) {
 		x.jar.SetCookies(x.url, cookies)
 	}
 	return to, nil
+}
+
+// location is where an answer that was not followed leads, or "".
+func (x *exchange) location() string {
+	location := x.header.Get("Location")
+	if location == "" || x.MaxRedirects > 0 {
+		return ""
+	}
+	to, err := resolveURL(x.url, location)
+	if err != nil {
+		return ""
+	}
+	return href(to)
+}
+
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
 }

@@ -37,11 +37,18 @@ func parseURL(raw string) (*url.URL, bool) {
 // resolveURL reads a URL that may be requested as a browser does: ref relative to base, if there is one, without its
 // fragment.
 func resolveURL(base *url.URL, ref string) (*url.URL, error) {
-	from := ""
-	if base != nil {
-		from = href(base)
+	if base == nil {
+		return requestable(browserURLs.Parse(escapeInvalid(ref)))
 	}
-	read, err := browserURLs.ParseRef(from, escapeInvalid(ref))
+	from, err := browserURLs.Parse(href(base))
+	if err != nil {
+		return nil, err
+	}
+	return requestable(from.Parse(escapeInvalid(ref)))
+}
+
+// requestable returns what a parser read, if it may be requested.
+func requestable(read *whatwg.Url, err error) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}

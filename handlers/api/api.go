@@ -44,11 +44,15 @@ func New(r *gin.Engine, errs *middleware.Errors, tags ...*huma.Tag) *API {
 			Components: &huma.Components{
 				Headers: headers(), Responses: map[string]*huma.Response{},
 				SecuritySchemes: map[string]*huma.SecurityScheme{
-					"basic":  {Type: "http", Scheme: "basic", Description: "Any user name, and the admin password"},
-					"bearer": {Type: "http", Scheme: "bearer", Description: "The admin password"},
+					"basic": {Type: "http", Scheme: "basic", Description: "Any user name, and the admin password"},
+					"bearer": {
+						Type: "http", Scheme: "bearer", BearerFormat: "JWT",
+						Description: "A JWT, signed with HS256 and the key of the server, if the server has one (AUTH_JWT_SECRET); else the admin password. " +
+							"exp is required. role is admin, editor or viewer, and admin if left out. The admin password is accepted beside JWTs if it is set",
+					},
 				},
 			},
-			Security: []map[string][]string{{}, {"basic": {}}, {"bearer": {}}}, // {}: open unless a password is set
+			Security: []map[string][]string{{}, {"basic": {}}, {"bearer": {}}}, // {}: open unless a password or a key is set
 			Tags:     tags,
 		},
 		Formats:       formats,

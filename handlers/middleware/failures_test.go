@@ -32,7 +32,7 @@ type guarded struct {
 func newGuarded() *guarded {
 	g := &guarded{now: time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC), log: &bytes.Buffer{}}
 	routes := NewTable()
-	a := NewAccess(&Errors{Log: slog.New(slog.NewTextHandler(g.log, nil))}, routes, "right") // a handler locks what it writes to
+	a := NewAccess(&Errors{Log: slog.New(slog.NewTextHandler(g.log, nil))}, routes, "right", "") // a handler locks what it writes to
 	a.failures.now = func() time.Time { return g.now }
 	gin.SetMode(gin.ReleaseMode)
 	g.Engine = gin.New()

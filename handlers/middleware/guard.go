@@ -40,7 +40,7 @@ func Secure(c *gin.Context) {
 	h["Content-Security-Policy"] = cspHeader
 	h["X-Content-Type-Options"] = nosniffHeader
 	h["Referrer-Policy"] = referrerHeader
-	if IsAPI(c.Request.URL.Path) {
+	if isCall(c.Request.URL.Path) {
 		h.Set("Cache-Control", "no-store")
 	}
 }
@@ -113,10 +113,10 @@ func (e *Errors) SameOrigin(publicURL string) gin.HandlerFunc {
 const requestTime = 40 * time.Second
 
 // InTime ends a request's context when that is over, and limits its waits for the
-// database (models.ForRequest), but for a quick route, which limits its own time.
+// database (models.ForRequest), but for a quick route or a stream, which limit their own time.
 func InTime(routes *Table) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		if routes.Of(c).Quick {
+		if r := routes.Of(c); r.Quick || r.Stream {
 			return
 		}
 		ctx, cancel := context.WithTimeout(models.ForRequest(c.Request.Context()), requestTime)

@@ -48,12 +48,12 @@ func (l *Limiter) Take(from netip.Addr, now time.Time) time.Duration {
 }
 
 // Limit refuses what goes beyond the limit of a client on a route (Route.Limit).
-// It is for callers who proved nothing: where there is a password whoever comes
-// here has it. This machine's own are free unless strangers come by a proxy on
+// It is for callers who proved nothing: where access guards a route, whoever comes
+// here has its credentials. This machine's own are free unless strangers come by a proxy on
 // it, as publicURL ("" = none) says.
-func (e *Errors) Limit(routes *Table, password, publicURL string) gin.HandlerFunc {
+func (e *Errors) Limit(routes *Table, access *Access, publicURL string) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		if c.Request.Method == http.MethodGet || password != "" {
+		if c.Request.Method == http.MethodGet || access.Guards(c) {
 			return
 		}
 		limit := routes.Of(c).Limit

@@ -35,6 +35,12 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 }
 
 func (m *Metrics) observe(method, route string, status int, took time.Duration) {
+	route, method = m.count(method, route, status)
+	m.duration.WithLabelValues(route, method).Observe(took.Seconds())
+}
+
+// count counts a request without its duration, and returns the labels of its route and method.
+func (m *Metrics) count(method, route string, status int) (routeLabel, methodLabel string) {
 	if route == "" {
 		route = "unmatched"
 	}
@@ -44,5 +50,5 @@ func (m *Metrics) observe(method, route string, status int, took time.Duration) 
 		method = "other" // a method may be any word
 	}
 	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
-	m.duration.WithLabelValues(route, method).Observe(took.Seconds())
+	return route, method
 }

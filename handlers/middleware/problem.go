@@ -176,8 +176,11 @@ func (e *Errors) Write(c *gin.Context, err error) {
 
 // WantsPage says whether a person is looking: a browser outside of the API.
 func WantsPage(r *http.Request) bool {
-	return !IsAPI(r.URL.Path) && strings.Contains(r.Header.Get("Accept"), "text/html")
+	return !isCall(r.URL.Path) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 // IsAPI says whether a path belongs to the JSON API.
 func IsAPI(path string) bool { return path == "/v1" || strings.HasPrefix(path, "/v1/") }
+
+// isCall says whether programs call a path: the JSON API, and the event streams beside it.
+func isCall(path string) bool { return IsAPI(path) || strings.HasPrefix(path, "/sse/") }

@@ -70,7 +70,9 @@ const maxLoggedPath = 200 // bytes
 
 // Observe counts the request and writes one line about it when it is over:
 // never its query string or body. Requests for routes in quiet, which machines
-// send every few seconds, are logged at debug.
+// send every few seconds, are logged at debug. How long a stream was open is no
+// duration of a request: its line says open_ms in place of took_us, and the
+// histogram leaves it out.
 func Observe(log *slog.Logger, m *Metrics, quiet ...string) gin.HandlerFunc {
 	debugOnly := map[string]bool{}
 	for _, route := range quiet {
@@ -84,7 +86,13 @@ func Observe(log *slog.Logger, m *Metrics, quiet ...string) gin.HandlerFunc {
 
 		ended := time.Now()
 		took := ended.Sub(start)
-		m.observe(c.Request.Method, c.FullPath(), c.Writer.Status(), took)
+		timing := slog.Int64("took_us", took.Microseconds()) // no float: they are slow to write
+		if isStream(c) {
+			timing = slog.Int64("open_ms", took.Milliseconds())
+			m.count(c.Request.Method, c.FullPath(), c.Writer.Status())
+		} else {
+			m.observe(c.Request.Method, c.FullPath(), c.Writer.Status(), took)
+		}
 		level := slog.LevelInfo
 		if debugOnly[c.FullPath()] {
 			level = slog.LevelDebug
@@ -100,7 +108,7 @@ func Observe(log *slog.Logger, m *Metrics, quiet ...string) gin.HandlerFunc {
 			slog.String("path", path[:min(len(path), maxLoggedPath)]),
 			slog.Int("status", c.Writer.Status()),
 			slog.Int("bytes", max(0, c.Writer.Size())),
-			slog.Int64("took_us", took.Microseconds())) // no float: they are slow to write
+			timing)
 		_ = log.Handler().Handle(ctx, line) // slog itself has no use for the error either
 	}
 }

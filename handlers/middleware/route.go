@@ -43,6 +43,7 @@ type Route struct {
 	Limit   *Limiter                     // how often a client may call it; nil = as often as it likes
 	Problem func(*gin.Context, *Problem) // shows a problem of this route to a person; nil = the page of the frame
 	Quick   bool                         // it limits its own time, and its answers are too short to be compressed
+	Stream  bool                         // it answers by Streams.Serve: for any time, neither compressed nor buffered
 }
 
 // Table is the routes of a server by method and path. It is filled before the

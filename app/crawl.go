@@ -1,0 +1,103 @@
+package app
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"linkwatch/handlers"
+	crawlhandlers "linkwatch/handlers/crawl"
+	"linkwatch/handlers/middleware"
+	"linkwatch/jobs"
+	crawljobs "linkwatch/jobs/crawl"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/crawl"
+	"linkwatch/outbound"
+)
+
+// maxStreams is how many event streams are open at a time.
+const maxStreams = 200
+
+// Crawl is the system of sources, crawl jobs and the frontier.
+type Crawl struct {
+	System
+	Store   *crawl.Store
+	Crawler *crawljobs.Crawler
+	deps    *crawlhandlers.Deps
+	pages   crawlhandlers.Pages
+}
+
+func newCrawl(c *core) (*Crawl, error) {
+	cfg := c.Config
+	store := crawl.NewStore(c.DB, c.Clock, crawl.Options{StaleAfter: cfg.CrawlerStaleLockAfter})
+	client, robots, err := crawlClient(c)
+	if err != nil {
+		return nil, err
+	}
+	crawler, err := crawljobs.New(store, crawljobs.Options{
+		Lease: c.lease, Client: client, Robots: robots, Workers: crawlWorkers(c), PollInterval: cfg.CrawlerPollInterval,
+		FollowRedirects: cfg.FetcherFollowRedirects, MaxRedirects: cfg.FetcherMaxRedirects, RandomUserAgent: cfg.CrawlerUseRandomUserAgent,
+		Agent: agentToken(c), Redis: c.Redis, Log: c.Log, Registry: c.registry,
+	})
+	if err != nil {
+		return nil, err
+	}
+	deps := &crawlhandlers.Deps{
+		Frame: c.frame, Crawl: store, Streams: middleware.NewStreams(c.frame.Errors, c.health.WhenStopping(), maxStreams),
+		Metrics: crawler.Metrics, Ready: c.DB.Ready,
+		Sync: func(ctx context.Context) (crawl.SyncReport, error) { return store.SyncJobs(ctx) },
+	}
+	pages := crawlhandlers.Pages{Deps: deps}
+	return &Crawl{Store: store, Crawler: crawler, deps: deps, pages: pages, System: System{
+		System: handlers.System{
+			Nav: crawlhandlers.Nav(), Routes: pages.Routes(),
+			Described: crawlhandlers.Described(), Groups: crawlhandlers.Groups(), Operations: crawlhandlers.API{Deps: deps}.Register,
+			Alias: crawlhandlers.Alias,
+		},
+		Services: []jobs.Service{crawler},
+		Deletes: []cleanup.Kind{ // sources last: those that still have jobs wait
+			{Kind: "frontier", Label: "Frontier entries", Description: "of crawls that ended a day ago", Remove: store.ReapFrontier},
+			{
+				Kind: "job_executions", Label: "Crawl executions", Remove: store.ReapExecutions,
+				Description: "with their logs, older than 30 days or beyond the newest 100 of their job",
+			},
+			{Kind: "crawl_hosts", Label: "Crawled hosts", Description: "that were not asked for a week", Remove: store.ReapHosts},
+			{Kind: "sources", Label: "Sources", Description: "with their jobs and pages, a day after they were deleted", Remove: store.ReapSources},
+		},
+	}}, nil
+}
+
+// crawlWorkers is how many requests crawls make at a time.
+func crawlWorkers(c *core) int { return 2 * c.Config.MaxConcurrency }
+
+// crawlClient is what crawls fetch with: robots is nil if robots.txt is not asked.
+func crawlClient(c *core) (client *outbound.Client, robots *outbound.Robots, err error) {
+	cfg := c.Config
+	client = c.outbound.Budget(crawlWorkers(c), 0)
+	if cfg.CrawlerProxiesEnabled {
+		var proxies []*url.URL
+		for _, p := range cfg.CrawlerProxyURLs {
+			u, err := url.Parse(string(p))
+			if err != nil { // config has checked it
+				return nil, nil, err
+			}
+			proxies = append(proxies, u)
+		}
+		client = outbound.New(outbound.Options{
+			UserAgent: cfg.UserAgent(c.Version), AllowCIDRs: cfg.OutboundAllowCIDRs, Timeout: cfg.HTTPTimeout,
+			MaxConcurrent: crawlWorkers(c), Proxies: proxies,
+		})
+	}
+	if cfg.CrawlerRespectRobotsTxt {
+		robots = outbound.NewRobots(client, outbound.RobotsOptions{Agent: agentToken(c)})
+	}
+	return client, robots, nil
+}
+
+// agentToken is the name by which robots.txt and pages address this program: the
+// first part of the User-Agent.
+func agentToken(c *core) string {
+	token, _, _ := strings.Cut(c.Config.UserAgent(c.Version), "/")
+	token, _, _ = strings.Cut(token, " ")
+	return token
+}

@@ -1,0 +1,169 @@
+package handlers_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"linkwatch/app/apptest"
+	"linkwatch/handlers/middleware"
+)
+
+const jwtSecret = "0123456789abcdef"
+
+// token is a bearer token of a role ("" = none), that expires after so long.
+func token(t *testing.T, key, role string, expires time.Duration) string {
+	t.Helper()
+	claims := jwt.MapClaims{"sub": "test", "exp": time.Now().Add(expires).Unix()}
+	if role != "" {
+		claims["role"] = role
+	}
+	s, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "Bearer " + s
+}
+
+// from sends a request from an address, as what is counted by client.
+func from(r http.Handler, client, path, auth string) *httptest.ResponseRecorder {
+	req := httptest.NewRequest("GET", path, nil)
+	req.Host, req.RemoteAddr = "127.0.0.1:8080", client
+	req.Header.Set("Authorization", auth)
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, req)
+	return w
+}
+
+// TestJWTIsForTheAPI: with AUTH_JWT_SECRET alone, the operations of /v1 need a token
+// by any path, and everything else is open.
+func TestJWTIsForTheAPI(t *testing.T) {
+	r := apptest.New(t, apptest.Set("AUTH_JWT_SECRET", jwtSecret))
+	for _, rt := range r.Router.Routes() {
+		guarded := rt.Needs != middleware.Public && (middleware.IsAPI(rt.Path) || strings.HasPrefix(rt.Path, "/sse/"))
+		w := get(r.Router, rt.Method, rt.Path)
+		if (w.Code == http.StatusUnauthorized) != guarded {
+			t.Errorf("%s %s: %d without a token", rt.Method, rt.Path, w.Code)
+		}
+		if guarded && (w.Header().Get("WWW-Authenticate") != `Bearer realm="Linkwatch"` || w.Header().Get("Content-Type") != "application/problem+json" ||
+			rt.Method != "HEAD" && !strings.Contains(w.Body.String(), "/probs/unauthorized")) {
+			t.Errorf("%s %s: %v %s", rt.Method, rt.Path, w.Header(), w.Body)
+		}
+	}
+	admin := token(t, jwtSecret, "", time.Hour)
+	for _, path := range []string{"/v1/links", "/api/v1/links", "/api/admin/cleanup/stats"} {
+		for _, method := range []string{"GET", "HEAD"} {
+			if w := get(r.Handler, method, path); w.Code != http.StatusUnauthorized {
+				t.Errorf("%s %s is open: %d", method, path, w.Code)
+			}
+			if w := get(r.Router, method, path, "Authorization", admin); w.Code == http.StatusUnauthorized {
+				t.Errorf("%s %s with a token: %d %s", method, path, w.Code, w.Body)
+			}
+		}
+	}
+	for path, want := range map[string]int{"/": 200, "/links": 200, "/metrics": 200, "/healthz": 200, "/v1/nothing": 404} {
+		if w := get(r.Handler, "GET", path, "Authorization", "Bearer wrong"); w.Code != want {
+			t.Errorf("%s: %d, want %d", path, w.Code, want)
+		}
+	}
+}
+
+func TestJWTRoles(t *testing.T) {
+	r := apptest.New(t, apptest.Set("AUTH_JWT_SECRET", jwtSecret))
+	for _, rt := range r.Router.Routes() {
+		if rt.Needs == middleware.Public || !middleware.IsAPI(rt.Path) {
+			continue
+		}
+		for _, role := range []middleware.Role{middleware.Viewer, middleware.Editor, middleware.Admin} {
+			w := get(r.Router, rt.Method, rt.Path, "Authorization", token(t, jwtSecret, role.String(), time.Hour))
+			if (w.Code == http.StatusForbidden) != (role < rt.Needs) || w.Code == http.StatusUnauthorized {
+				t.Errorf("%s %s as %s: %d", rt.Method, rt.Path, role, w.Code)
+			}
+			if w.Code == http.StatusForbidden && (!strings.Contains(w.Body.String(), "/probs/forbidden") || !strings.Contains(w.Body.String(), "role "+rt.Needs.String())) {
+				t.Errorf("%s %s: %s", rt.Method, rt.Path, w.Body)
+			}
+		}
+	}
+	if w := get(r.Router, "GET", "/v1/links", "Authorization", token(t, jwtSecret, "root", time.Hour)); w.Code != http.StatusUnauthorized {
+		t.Errorf("an unknown role: %d", w.Code)
+	}
+}
+
+// TestJWTBesideThePassword: the API takes either of them, the pages only the password.
+func TestJWTBesideThePassword(t *testing.T) {
+	const basic = "Basic YTpjb3JyZWN0IGhvcnNl" // a:correct horse
+	jwt := token(t, jwtSecret, "", time.Hour)
+	for _, c := range []struct {
+		name     string
+		settings []func(*apptest.Setup)
+		path     string
+		want     map[string]int // by Authorization
+	}{
+		{
+			"API with both", []func(*apptest.Setup){apptest.Set("AUTH_JWT_SECRET", jwtSecret), apptest.Set("ADMIN_PASSWORD", "correct horse")}, "/v1/links",
+			map[string]int{"": 401, jwt: 200, basic: 200, "Bearer correct horse": 200, "Bearer wrong": 401, "Bearer ": 401},
+		},
+		{
+			"page with both", []func(*apptest.Setup){apptest.Set("AUTH_JWT_SECRET", jwtSecret), apptest.Set("ADMIN_PASSWORD", "correct horse")}, "/links",
+			map[string]int{"": 401, jwt: 401, basic: 200, "Bearer correct horse": 200},
+		},
+		{
+			"API with the password", []func(*apptest.Setup){apptest.Set("ADMIN_PASSWORD", "correct horse")}, "/v1/links",
+			map[string]int{"": 401, jwt: 401, basic: 200},
+		},
+		{
+			"API with neither", nil, "/v1/links",
+			map[string]int{"": 200, jwt: 200, "Bearer wrong": 200},
+		},
+		{
+			"API with a key", []func(*apptest.Setup){apptest.Set("AUTH_JWT_SECRET", jwtSecret)}, "/v1/links",
+			map[string]int{"": 401, jwt: 200, basic: 401, "Basic YTo=": 401, "Bearer ": 401, "Bearer": 401, "Bearer " + jwtSecret: 401, jwt[len("Bearer "):]: 401},
+		},
+		{
+			"API of AUTH_DISABLED", []func(*apptest.Setup){apptest.Set("AUTH_JWT_SECRET", jwtSecret), apptest.Set("AUTH_DISABLED", "true")}, "/v1/links",
+			map[string]int{"": 401, jwt: 200},
+		},
+		{
+			"page of AUTH_DISABLED", []func(*apptest.Setup){apptest.Set("AUTH_JWT_SECRET", jwtSecret), apptest.Set("AUTH_DISABLED", "true")}, "/links",
+			map[string]int{"": 200},
+		},
+	} {
+		r := apptest.New(t, c.settings...)
+		for auth, want := range c.want {
+			if w := get(r.Handler, "GET", c.path, "Authorization", auth); w.Code != want {
+				t.Errorf("%s with %.20q: %d, want %d", c.name, auth, w.Code, want)
+			}
+		}
+	}
+}
+
+// TestJWTGuessing: wrong tokens count as wrong passwords do. An expired one does not:
+// it is no guess. What a client sent is never in the answer.
+func TestJWTGuessing(t *testing.T) {
+	r := apptest.New(t, apptest.Set("AUTH_JWT_SECRET", jwtSecret))
+	const expirer, guesser = "203.0.113.8:1", "203.0.113.7:1"
+	right, expired, wrong := token(t, jwtSecret, "", time.Hour), token(t, jwtSecret, "", -time.Minute), token(t, "another key, as long", "", time.Hour)
+	for range 20 {
+		w := from(r.Handler, expirer, "/v1/links", expired)
+		if w.Code != 401 || !strings.Contains(w.Body.String(), "The token has expired. Get a new one.") || strings.Contains(w.Body.String(), expired[len("Bearer "):]) {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
+	if w := from(r.Handler, expirer, "/v1/links", right); w.Code != 200 {
+		t.Errorf("after expired tokens: %d", w.Code)
+	}
+	for range 10 {
+		if w := from(r.Handler, guesser, "/v1/links", wrong); w.Code != 401 || strings.Contains(w.Body.String(), wrong[len("Bearer "):]) {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
+	for _, auth := range []string{right, expired, wrong} {
+		if w := from(r.Handler, guesser, "/v1/links", auth); w.Code != 429 || w.Header().Get("Retry-After") == "" {
+			t.Errorf("after wrong tokens: %d %v", w.Code, w.Header())
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package crawl
+
+import (
+	"github.com/danielgtaylor/huma/v2"
+
+	"linkwatch/handlers/api"
+)
+
+// The groups of operations in the OpenAPI document.
+const (
+	groupSources   = "Sources"
+	groupJobs      = "Crawl jobs"
+	groupScheduler = "Scheduler"
+	groupFrontier  = "Frontier"
+)
+
+// Groups are the groups of the operations.
+func Groups() []*huma.Tag {
+	return []*huma.Tag{
+		{Name: groupSources, Description: "Sites to crawl."},
+		{Name: groupJobs, Description: "Crawls of sources, once or on a schedule, with their executions and logs."},
+		{Name: groupScheduler, Description: "When jobs run, and how evenly they are spread."},
+		{Name: groupFrontier, Description: "URLs to fetch, and links that lead out of the crawled sites."},
+	}
+}
+
+// Register adds the operations to the API.
+func (a API) Register(r *api.API) {
+	a.registerSources(r)
+	a.registerJobs(r)
+	a.registerExecutions(r)
+	a.registerScheduler(r)
+	a.registerFrontier(r)
+}
+
+// Alias returns the path of the operation that the second version of a path stands
+// for.
+func Alias(path string) (to string, ok bool) {
+	return forceRunAlias(path)
+}

@@ -1,0 +1,187 @@
+package crawl
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/middleware"
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+)
+
+const (
+	changesEvery = time.Second
+	figuresEvery = 10 * time.Second
+)
+
+// statusEvent says that a job has another status.
+type statusEvent struct {
+	JobID     string        `json:"job_id"`
+	Status    string        `json:"status"`
+	Timestamp time.Time     `json:"timestamp"`
+	Details   statusDetails `json:"details"`
+}
+
+type statusDetails struct {
+	ErrorMessage *string    `json:"error_message"`
+	NextRunAt    *time.Time `json:"next_run_at"`
+}
+
+// progressEvent says how far an execution is.
+type progressEvent struct {
+	JobID        string    `json:"job_id"`
+	ExecutionID  string    `json:"execution_id"`
+	ItemsFound   int       `json:"items_found"`
+	ItemsIndexed int       `json:"items_indexed"`
+	Queued       int       `json:"queued"`
+	Failed       int       `json:"failed"`
+	Timestamp    time.Time `json:"timestamp"`
+}
+
+// completedEvent says how an execution ended.
+type completedEvent struct {
+	JobID        string    `json:"job_id"`
+	ExecutionID  string    `json:"execution_id"`
+	Status       string    `json:"status"`
+	DurationMS   int64     `json:"duration_ms"`
+	ItemsIndexed int       `json:"items_indexed"`
+	ErrorMessage *string   `json:"error_message"`
+	Timestamp    time.Time `json:"timestamp"`
+}
+
+// CrawlerEvents streams what happens to jobs, from now on: job:status, job:progress
+// and job:completed.
+func (d *Deps) CrawlerEvents(c *gin.Context) {
+	changes := d.Crawl.NewChanges()
+	d.Streams.Serve(c, changesEvery, func(ctx context.Context, _ string) (events []middleware.StreamEvent, end bool, err error) {
+		jobs, executions, err := changes.Next(ctx)
+		for _, j := range jobs {
+			events = append(events, middleware.StreamEvent{Name: "job:status", Data: statusEvent{
+				j.ID, string(j.Status), j.UpdatedAt.Time, statusDetails{orNull(j.LastError), timeOrNull(j.NextRunAt)},
+			}})
+		}
+		for _, e := range executions {
+			events = append(events, executionEvent(e))
+		}
+		return events, false, err
+	})
+}
+
+func executionEvent(e crawl.Execution) middleware.StreamEvent {
+	if e.Status == crawl.ExecutionRunning {
+		return middleware.StreamEvent{Name: "job:progress", Data: progressEvent{
+			e.JobID, e.ID, e.ItemsCrawled, e.ItemsIndexed, max(0, e.Queued), e.Failed, e.ProgressAt.Time,
+		}}
+	}
+	return middleware.StreamEvent{Name: "job:completed", Data: completedEvent{
+		e.JobID, e.ID, string(e.Status), e.Duration(e.CompletedAt).Milliseconds(), e.ItemsIndexed, orNull(e.ErrorMessage), e.CompletedAt.Time,
+	}}
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func timeOrNull(t models.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t.Time
+}
+
+// healthEvent says how the program is.
+type healthEvent struct {
+	Service   string    `json:"service"`
+	Status    string    `json:"status"`  // healthy or unhealthy
+	Latency   int64     `json:"latency"` // of the check, in milliseconds
+	Details   *string   `json:"details"`
+	Timestamp time.Time `json:"timestamp"`
+}
+
+// HealthEvents streams every 10 s whether the program can serve.
+func (d *Deps) HealthEvents(c *gin.Context) {
+	d.Streams.Serve(c, figuresEvery, func(ctx context.Context, _ string) ([]middleware.StreamEvent, bool, error) {
+		began := time.Now()
+		e := healthEvent{Service: "linkwatch", Status: "healthy", Timestamp: d.Clock.Now().Time}
+		if err := d.Ready(ctx); err != nil {
+			why := "The database is not available."
+			e.Status, e.Details = "unhealthy", &why
+		}
+		e.Latency = time.Since(began).Milliseconds()
+		return []middleware.StreamEvent{{Name: "health:status", Data: e}}, false, nil
+	})
+}
+
+// metricEvent is one figure.
+type metricEvent struct {
+	Metric    string    `json:"metric"`
+	Value     float64   `json:"value"`
+	Timestamp time.Time `json:"timestamp"`
+}
+
+// MetricsEvents streams the figures of the scheduler every 10 s.
+func (d *Deps) MetricsEvents(c *gin.Context) {
+	d.Streams.Serve(c, figuresEvery, func(ctx context.Context, _ string) (events []middleware.StreamEvent, end bool, err error) {
+		m, err := d.metrics(ctx)
+		add := func(name string, value float64) {
+			events = append(events, middleware.StreamEvent{Name: "metrics:update", Data: metricEvent{name, value, m.At.Time}})
+		}
+		for _, status := range crawl.Statuses {
+			add("jobs."+string(status), float64(m.Jobs[status]))
+		}
+		add("executions.total", float64(m.Executions.Total))
+		if rate, ok := m.Executions.SuccessRate(); ok {
+			add("executions.success_rate", rate)
+		}
+		add("executions.average_duration_ms", float64(m.Executions.AverageDuration.Milliseconds()))
+		add("stale_locks_cleared", float64(m.StaleLocksCleared))
+		add("distribution_score", m.Score)
+		return events, false, err
+	})
+}
+
+// streams are the routes of event streams and of the download, which are no
+// operations of huma.
+func (d *Deps) streams() []middleware.Route {
+	const viewer = middleware.Viewer
+	return []middleware.Route{
+		{Method: "GET", Path: "/v1/jobs/:id/logs/stream/v2", Needs: viewer, Handler: d.StreamLog, Stream: true},
+		{Method: "GET", Path: "/v1/jobs/:id/logs/download", Needs: viewer, Handler: d.DownloadLog},
+		{Method: "GET", Path: "/sse/crawler/events", Needs: viewer, Handler: d.CrawlerEvents, Stream: true},
+		{Method: "GET", Path: "/sse/health/events", Needs: viewer, Handler: d.HealthEvents, Stream: true},
+		{Method: "GET", Path: "/sse/metrics/events", Needs: viewer, Handler: d.MetricsEvents, Stream: true},
+	}
+}
+
+// Described are the routes beside the operations that the OpenAPI document describes.
+func Described() []middleware.Operation {
+	job := middleware.Param{Name: "id", In: "path", Example: "j_01HZ8QK3V5W7X9YABCDEFG", Description: "Id of the job"}
+	execution := middleware.Param{Name: "execution_id", In: "query", Description: "Id of an execution of the job. The newest if left out"}
+	last := middleware.Param{Name: "last_event_id", In: "query", Description: "Id of the last event that was received, if Last-Event-ID is not sent"}
+	stream := func(path, id, tag, summary, description string, params ...middleware.Param) middleware.Operation {
+		return middleware.Operation{
+			Methods: []string{http.MethodGet}, Path: path, ID: id, Tag: tag, Summary: summary, Description: description, Params: append(params, last),
+			Responses: []middleware.Response{{Status: http.StatusOK, Description: "Server-sent events, with a heartbeat every 15 seconds", Content: map[string]any{"text/event-stream": nil}}},
+			Problems:  []models.Code{models.CodeInvalid, models.CodeNotFound, models.CodeUnavailable},
+		}
+	}
+	return []middleware.Operation{
+		stream("/v1/jobs/:id/logs/stream/v2", "stream-log", groupJobs, "Stream the log of an execution",
+			"Events log:line with the fields of a line. Last-Event-ID resumes. It ends with the execution, by the event end.", job, execution),
+		{
+			Methods: []string{http.MethodGet}, Path: "/v1/jobs/:id/logs/download", ID: "download-log", Tag: groupJobs, Summary: "Download the log of an execution",
+			Description: "A line each: time, level, message.", Params: []middleware.Param{job, execution},
+			Responses: []middleware.Response{{Status: http.StatusOK, Description: "Log", Content: map[string]any{"text/plain": nil}}},
+			Problems:  []models.Code{models.CodeNotFound, models.CodeUnavailable},
+		},
+		stream("/sse/crawler/events", "stream-crawler-events", groupJobs, "Stream what happens to jobs", "Events job:status, job:progress and job:completed, from now on."),
+		stream("/sse/health/events", "stream-health-events", middleware.GroupHealth, "Stream the health of the server", "An event health:status every 10 seconds."),
+		stream("/sse/metrics/events", "stream-metrics-events", groupScheduler, "Stream the figures of the scheduler", "Events metrics:update every 10 seconds, one for each figure."),
+	}
+}

@@ -1,0 +1,86 @@
+package crawl
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/middleware"
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+)
+
+const (
+	logEvery = 500 * time.Millisecond // between two looks at a log
+	logBatch = 1000                   // lines that are sent at once
+)
+
+// logEvent is a line of a log in an event stream.
+type logEvent struct {
+	JobID       string    `json:"job_id"`
+	ExecutionID string    `json:"execution_id"`
+	Line        int       `json:"line"`
+	Level       string    `json:"level"`
+	Message     string    `json:"message"`
+	Timestamp   time.Time `json:"timestamp"`
+}
+
+// StreamLog streams the log of a job as server-sent events: all lines of its newest
+// execution, or of the one in the query, from the beginning or from after
+// Last-Event-ID on, until the execution ends. An event's id is the number of the
+// execution and of the line.
+func (d *Deps) StreamLog(c *gin.Context) {
+	jobID, executionID := c.Param("id"), c.Query("execution_id")
+	d.Streams.Serve(c, logEvery, func(ctx context.Context, after string) (events []middleware.StreamEvent, end bool, err error) {
+		e, ok, err := d.executionOf(ctx, jobID, executionID)
+		if err != nil || !ok { // it waits for the first execution
+			return nil, false, err
+		}
+		lines, err := d.Crawl.Log(ctx, e, lineAfter(e, after), logBatch)
+		for _, l := range lines {
+			events = append(events, middleware.StreamEvent{
+				ID: strconv.Itoa(e.ExecutionNumber) + "-" + strconv.Itoa(l.Number), Name: "log:line",
+				Data: logEvent{jobID, e.ID, l.Number, l.Level, l.Message, l.At},
+			})
+		}
+		return events, e.Status != crawl.ExecutionRunning && len(lines) < logBatch, err
+	})
+}
+
+// lineAfter is the number of the last line that a client has of an execution.
+func lineAfter(e crawl.Execution, eventID string) int {
+	number, line, ok := strings.Cut(eventID, "-")
+	n, err := strconv.Atoi(line)
+	if !ok || err != nil || number != strconv.Itoa(e.ExecutionNumber) {
+		return 0 // of another execution
+	}
+	return n
+}
+
+// DownloadLog answers with the log of an execution as a text file.
+func (d *Deps) DownloadLog(c *gin.Context) {
+	ctx := c.Request.Context()
+	e, ok, err := d.executionOf(ctx, c.Param("id"), c.Query("execution_id"))
+	if err == nil && !ok {
+		err = models.NotFound("execution")
+	}
+	if err != nil {
+		d.Errors.Write(c, err)
+		return
+	}
+	c.Header("Content-Type", "text/plain; charset=utf-8")
+	c.Header("Content-Disposition", `attachment; filename="`+e.JobID+"-"+strconv.Itoa(e.ExecutionNumber)+`.log"`)
+	c.Header("Cache-Control", "no-store")
+	c.Status(http.StatusOK)
+	err = d.Crawl.LogText(ctx, e, func(text string) error {
+		_, err := c.Writer.WriteString(text)
+		return err
+	})
+	if err != nil { // the status is sent: an answer that breaks off says it
+		panic(http.ErrAbortHandler)
+	}
+}

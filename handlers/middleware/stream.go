@@ -1,0 +1,233 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/models"
+)
+
+const (
+	heartbeatEvery = 15 * time.Second // proxies end connections that are quiet for a minute
+	writePatience  = 5 * time.Second  // how long a reader may hold up one write
+	reconnectAfter = 2 * time.Second
+	streamsRetry   = 10 * time.Second // Retry-After where there are too many streams
+)
+
+// Streams answers requests with server-sent events. It is safe for concurrent use.
+type Streams struct {
+	errs     *Errors
+	stopping <-chan struct{}
+	slots    chan struct{}
+
+	heartbeat, patience time.Duration
+}
+
+// NewStreams makes Streams that serve at most so many requests at a time, until
+// stopping is closed.
+func NewStreams(errs *Errors, stopping <-chan struct{}, most int) *Streams {
+	return &Streams{
+		errs: errs, stopping: stopping, slots: make(chan struct{}, most),
+		heartbeat: heartbeatEvery, patience: writePatience,
+	}
+}
+
+// Serve answers a request of a route with Stream by the events that poll returns.
+// It calls poll at once, then every time that every is over, with the ID of the
+// last event that the client has: at first Last-Event-ID (or last_event_id in the
+// query), "" without one. The context of a poll ends after 40 s, when the client
+// goes and when the server stops.
+//
+// An error of the first poll is the response, as is 503 if too many streams are
+// open. A later error ends the stream without an event, so that the client
+// reconnects. The stream also ends when the client goes or holds up a write for 5 s,
+// and by the event "end" when poll says so or the server stops. The data of that
+// event are {} or {"stopping":true}; after the latter a client can reconnect.
+func (s *Streams) Serve(c *gin.Context, every time.Duration, poll func(ctx context.Context, after string) (events []StreamEvent, end bool, err error)) {
+	after, problem := lastEventID(c.Request)
+	if problem != nil {
+		s.errs.Write(c, problem)
+		return
+	}
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	default:
+		s.errs.Write(c, &models.Error{
+			Code: models.CodeUnavailable, Detail: "Too many event streams are open. Try again later.", RetryAfter: streamsRetry,
+		})
+		return
+	}
+	ctx, cancel := s.untilStopping(c.Request.Context())
+	defer cancel()
+	t := &stream{Streams: s, c: c, control: http.NewResponseController(c.Writer), every: every, poll: poll, after: after}
+	events, end, err := t.ask(ctx)
+	if err != nil && s.isStopping() {
+		err = NewProblem(models.CodeUnavailable, "The server is stopping.")
+	}
+	if err != nil {
+		s.errs.Write(c, err)
+		return
+	}
+	if err = t.begin(); err == nil && c.Request.Method != http.MethodHead {
+		err = t.run(ctx, events, end)
+	}
+	switch {
+	case err == nil, errors.Is(err, errReader):
+	case s.isStopping():
+		_ = t.send(context.WithoutCancel(ctx), StreamEvent{Name: "end", Data: stopped{true}}) // it ends in any case
+	case ctx.Err() == nil:
+		_ = s.errs.Problem(ctx, err) // logs what was not made for the caller
+	}
+	t.limit() // for the last bytes, which net/http writes
+}
+
+// stopped are the data of the last event at shutdown.
+type stopped struct {
+	Stopping bool `json:"stopping"`
+}
+
+// untilStopping returns a context that ends at shutdown too.
+func (s *Streams) untilStopping(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-s.stopping:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+func (s *Streams) isStopping() bool {
+	select {
+	case <-s.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// stream is one response.
+type stream struct {
+	*Streams
+	c       *gin.Context
+	control *http.ResponseController
+	every   time.Duration
+	poll    func(ctx context.Context, after string) ([]StreamEvent, bool, error)
+	after   string // ID of the last event that was sent
+}
+
+// errReader is the error of a write that failed or took too long.
+var errReader = errors.New("the reader of a stream is gone or slow")
+
+func (t *stream) ask(ctx context.Context) (events []StreamEvent, end bool, err error) {
+	ctx, cancel := context.WithTimeout(models.ForRequest(ctx), requestTime)
+	defer cancel()
+	return t.poll(ctx, t.after)
+}
+
+// begin sends what comes before the first event.
+func (t *stream) begin() error {
+	h := t.c.Writer.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // nginx holds back no event
+	t.c.Status(http.StatusOK)
+	if t.c.Request.Method == http.MethodHead {
+		t.c.Writer.WriteHeaderNow()
+		return nil
+	}
+	t.c.Set(streamKey, true)
+	return t.write(fmt.Appendf(nil, "retry: %d\n\n", reconnectAfter.Milliseconds()))
+}
+
+// run sends events, then those of further polls. It returns nil after the last
+// event, errReader, the error of a poll or that of ctx.
+func (t *stream) run(ctx context.Context, events []StreamEvent, end bool) (err error) {
+	ticks := time.NewTicker(t.every)
+	defer ticks.Stop()
+	quiet := time.NewTimer(t.heartbeat)
+	defer quiet.Stop()
+	for {
+		if len(events) > 0 {
+			if err = t.send(ctx, events...); err != nil {
+				return err
+			}
+			events = nil
+			quiet.Reset(t.heartbeat)
+		}
+		if end {
+			return t.send(ctx, StreamEvent{Name: "end", Data: struct{}{}})
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticks.C:
+			events, end, err = t.ask(ctx)
+		case <-quiet.C:
+			err = t.write([]byte(": heartbeat\n\n"))
+			quiet.Reset(t.heartbeat)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// send writes events until ctx ends, and flushes them.
+func (t *stream) send(ctx context.Context, events ...StreamEvent) error {
+	for _, e := range events {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		text, err := e.text()
+		if err != nil {
+			return err
+		}
+		t.limit()
+		if _, err := t.c.Writer.Write(text); err != nil {
+			return errReader
+		}
+		if id := oneLine(e.ID); id != "" {
+			t.after = id
+		}
+	}
+	return t.flush()
+}
+
+func (t *stream) write(text []byte) error {
+	t.limit()
+	if _, err := t.c.Writer.Write(text); err != nil {
+		return errReader
+	}
+	return t.flush()
+}
+
+// flush sends what was written. Between writes there is no deadline: one that has
+// passed cannot be extended.
+func (t *stream) flush() error {
+	t.limit()
+	if err := t.control.Flush(); err != nil {
+		return errReader
+	}
+	_ = t.control.SetWriteDeadline(time.Time{}) // as in limit
+	return nil
+}
+
+// limit bounds the next write, which fails if the connection that has no deadline is closed.
+func (t *stream) limit() { _ = t.control.SetWriteDeadline(time.Now().Add(t.patience)) }
+
+const streamKey = "stream"
+
+// isStream says whether a request was answered by a stream.
+func isStream(c *gin.Context) bool {
+	_, ok := c.Get(streamKey)
+	return ok
+}

@@ -1,0 +1,78 @@
+package middleware
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+const (
+	maxToken     = 8 << 10 // bytes
+	clocksDiffer = 30 * time.Second
+)
+
+// tokens reads JWTs that are signed with a key by HS256.
+type tokens struct {
+	key    []byte
+	now    func() time.Time
+	parser *jwt.Parser
+}
+
+// claims are those that matter. All others are passed over.
+type claims struct {
+	jwt.RegisteredClaims
+	Role json.RawMessage `json:"role"` // read after the signature
+}
+
+// newTokens makes tokens of a key. nbf and iat may be clocksDiffer ahead of now; exp has no such leeway.
+func newTokens(key string, now func() time.Time) *tokens {
+	t := &tokens{key: []byte(key), now: now}
+	t.parser = jwt.NewParser(
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithStrictDecoding(),
+		jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithLeeway(clocksDiffer), jwt.WithTimeFunc(func() time.Time { return t.now() }))
+	return t
+}
+
+// role returns the role of a token: that of its claim role, Admin without one. A token
+// that is signed with the key is no guess, whatever its claims say.
+func (t *tokens) role(given string) (Role, *refusal) {
+	if len(given) > maxToken {
+		return 0, &refusal{"The token is larger than 8 KiB.", true}
+	}
+	var c claims
+	_, err := t.parser.ParseWithClaims(given, &c, func(token *jwt.Token) (any, error) {
+		if _, critical := token.Header["crit"]; critical { // extensions that must be understood (RFC 7515, 4.1.11): none are
+			return nil, jwt.ErrTokenUnverifiable
+		}
+		return t.key, nil
+	})
+	switch {
+	case err == nil && t.now().Before(c.ExpiresAt.Time):
+		return roleNamed(c.Role)
+	case err == nil, errors.Is(err, jwt.ErrTokenExpired):
+		return 0, &refusal{detail: "The token has expired. Get a new one."}
+	case errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
+		return 0, &refusal{detail: "The token has no claim exp. Get one that expires."}
+	case errors.Is(err, jwt.ErrTokenInvalidClaims):
+		return 0, &refusal{detail: "The token is not valid yet. Compare the clock of its issuer with that of this server."}
+	}
+	return 0, &refusal{"The token is wrong.", true}
+}
+
+// roleNamed reads the claim role. JSON null is no role.
+func roleNamed(claim json.RawMessage) (Role, *refusal) {
+	if claim == nil {
+		return Admin, nil
+	}
+	var name string
+	if err := json.Unmarshal(claim, &name); err == nil {
+		for role := Viewer; role <= Admin; role++ {
+			if role.String() == name {
+				return role, nil
+			}
+		}
+	}
+	return 0, &refusal{detail: "The claim role of the token must be admin, editor or viewer. Get a new one."}
+}

@@ -1,0 +1,86 @@
+package crawl
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
+
+	"linkwatch/jobs"
+	"linkwatch/jobs/dispatch"
+	"linkwatch/models/crawl"
+	"linkwatch/models/lease"
+	"linkwatch/outbound"
+)
+
+// Options are the settings of the crawler.
+type Options struct {
+	Lease           *lease.Lease
+	Client          *outbound.Client // has room for Workers requests; stays the caller's to close
+	Robots          *outbound.Robots // nil: robots.txt is not asked
+	Workers         int              // requests at a time
+	PollInterval    time.Duration    // between two looks for due jobs (CRAWLER_POLL_INTERVAL)
+	FollowRedirects bool             // else a redirect is stored as a page (FETCHER_FOLLOW_REDIRECTS)
+	MaxRedirects    int              // on the way to a page (FETCHER_MAX_REDIRECTS)
+	RandomUserAgent bool             // CRAWLER_USE_RANDOM_USER_AGENT
+	Agent           string           // the name by which pages address this crawler
+	Redis           *redis.Client    // gets the state of adaptive scheduling; nil = there is none
+	Log             *slog.Logger
+	Registry        prometheus.Registerer
+}
+
+// Crawler is the Service that starts due jobs and crawls.
+type Crawler struct {
+	*jobs.Background
+	store *crawl.Store
+	opts  Options
+	queue *queue
+
+	mu      sync.Mutex
+	metrics crawl.Metrics
+}
+
+// New makes the crawler, under a lease that a Heartbeat keeps. It fails if the
+// registry has metrics of these names.
+func New(store *crawl.Store, o Options) (*Crawler, error) {
+	m, err := newMetrics(o.Registry)
+	if err != nil {
+		return nil, err
+	}
+	c := &Crawler{store: store, opts: o}
+	c.queue = &queue{store: store, client: o.Client, robots: o.Robots, opts: o, log: o.Log, watch: newWatch(store.RunningCrawls), metrics: m}
+	c.Background = jobs.NewBackground(c.run)
+	return c, nil
+}
+
+// run crawls until taking ends. Then the turns under way end at a page, and last the
+// jobs that this instance holds are released, with their frontier.
+func (c *Crawler) run(taking, working context.Context) {
+	c.queue.taking = taking
+	s := &scheduler{Crawler: c, peaks: map[int64]int64{}}
+	var both sync.WaitGroup
+	watching, stop := context.WithCancel(working)
+	both.Go(func() {
+		c.queue.watch.run(watching, func(err error) { jobs.LogError(c.opts.Log, "looking for running crawls failed", err) })
+	})
+	both.Go(func() { s.run(taking) })
+	d := dispatch.New(c.queue, dispatch.Options{
+		Name: "crawl", Lease: c.opts.Lease, Workers: c.opts.Workers, Log: c.opts.Log, Metrics: c.queue.metrics.Metrics,
+		MaxPutOff: time.Minute, Wanted: c.store.URLsWanted(),
+	})
+	_ = d.Run(taking, working) // it has an error only if it drains
+	stop()
+	both.Wait()
+	s.release(working)
+}
+
+// Metrics are the figures of the scheduler as they were collected last. They are at
+// most 30 s old while the crawler runs.
+func (c *Crawler) Metrics() crawl.Metrics {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.metrics
+}

@@ -1,0 +1,315 @@
+package crawl
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	"linkwatch/outbound"
+)
+
+// fetched is what one request came to.
+type fetched struct {
+	crawl.Result
+	delay       time.Duration // between two requests to the host
+	retryAfter  time.Duration // the pause that the host asked for
+	wait        time.Duration // nothing was sent: the host asked for a pause that lasts this long
+	unreachable bool          // no response came
+	timedOut    bool
+	Refused     bool // by robots.txt: nothing was sent
+	cut         bool // it was cancelled, and found nothing
+}
+
+// label is the outcome for the metrics.
+func (f fetched) label() string {
+	switch {
+	case f.Refused:
+		return "refused"
+	case f.Status == crawl.EntryFailed:
+		return "failed"
+	case f.Status == crawl.EntryPending && f.To == "":
+		return "retried"
+	case f.To != "":
+		return "redirected"
+	}
+	return "done"
+}
+
+// fetch fetches an entry. A panic while its page is read fails the entry, and with it
+// the execution.
+func (q *queue) fetch(ctx context.Context, e crawl.Entry) (f fetched) {
+	f.Result = crawl.Result{Entry: e, Status: crawl.EntryDone}
+	f.delay = e.Crawl.RateLimit
+	defer func() {
+		if p := recover(); p != nil {
+			f.Status, f.Reason, f.Stack = crawl.EntryFailed, fmt.Sprint("panic: ", p), string(debug.Stack())
+			q.log.Error("reading a page panicked", "panic", p, "stack", f.Stack)
+		}
+	}()
+	if q.robots != nil {
+		v, err := q.robots.Check(ctx, e.URL)
+		if err != nil {
+			f.cut = true
+			return f
+		}
+		f.delay = max(f.delay, v.Delay)
+		if !v.Allowed {
+			f.refuse(v, q.now())
+			return f
+		}
+	}
+	began := time.Now()
+	res, err := q.client.Fetch(ctx, q.request(e))
+	if err != nil {
+		f.failed(ctx, err, q.now())
+		return f
+	}
+	f.retryAfter = res.RetryAfter
+	q.read(ctx, &f, res, time.Since(began))
+	return f
+}
+
+func (q *queue) now() models.Time { return q.store.Now() }
+
+// request is the request for an entry. One that may not be changed is asked for
+// conditionally.
+func (q *queue) request(e crawl.Entry) outbound.Request {
+	r := outbound.Request{URL: e.URL, Until: binary, IfNoneMatch: e.ETag, IfModifiedSince: e.LastModified}
+	if q.opts.RandomUserAgent {
+		r.UserAgent = outbound.RandomUserAgent()
+	}
+	return r
+}
+
+const sniffed = 512 // bytes that http.DetectContentType looks at
+
+// binary ends the reading of a body that is not text, whatever the server calls it.
+func binary(body []byte) bool { return len(body) >= sniffed && !isText(body) }
+
+func isText(body []byte) bool { return strings.HasPrefix(http.DetectContentType(body), "text/") }
+
+// refuse is what robots.txt says about an entry.
+func (f *fetched) refuse(v outbound.Verdict, now models.Time) {
+	f.Refused, f.Reason, f.Status = true, v.Reason, crawl.EntryFailed
+	if v.Temporary && !f.Entry.Start() && f.Entry.Attempts+1 < maxAttempts {
+		f.Status, f.retryAfter = crawl.EntryPending, time.Minute
+	}
+	f.Line = crawl.LogLine(now, "warn", "not fetched", "error", v.Reason, "url", lastURL(f.Entry.URL))
+}
+
+// again makes the entry be tried again, unless it was tried often enough. A start
+// page is not: its job is tried again as a whole.
+func (f *fetched) again(reason string) {
+	f.Status, f.Reason = crawl.EntryPending, reason
+	if f.Entry.Start() || f.Entry.Attempts+1 >= maxAttempts {
+		f.Status = crawl.EntryFailed
+	}
+}
+
+// failed is a fetch without a response.
+func (f *fetched) failed(ctx context.Context, err error, now models.Time) {
+	e, ok := errors.AsType[*outbound.Error](err)
+	switch {
+	case ctx.Err() != nil:
+		f.cut = true
+		return
+	case !ok:
+		f.Status, f.Reason = crawl.EntryFailed, "request failed"
+	case e.Kind == outbound.KindThrottled || e.Kind == outbound.KindBusy:
+		f.wait = max(e.RetryAfter, failPause)
+		return
+	case e.Kind == outbound.KindBlocked || e.Kind == outbound.KindInvalid || e.Kind == outbound.KindProtocol:
+		f.Status, f.Reason = crawl.EntryFailed, e.Error()
+	default:
+		f.unreachable, f.timedOut = true, e.Kind == outbound.KindTimeout
+		f.again(e.Error())
+	}
+	f.Line = crawl.LogLine(now, "warn", "not fetched", "error", f.Reason, "attempt", f.Entry.Attempts+1, "url", lastURL(f.Entry.URL))
+}
+
+// read makes a result of a response.
+func (q *queue) read(ctx context.Context, f *fetched, res *outbound.Response, took time.Duration) {
+	e, status := f.Entry, res.StatusCode
+	switch {
+	case status == http.StatusNotModified:
+		q.unchanged(ctx, f)
+	case isRedirect(status) && q.opts.FollowRedirects:
+		f.redirect(res, q.opts.MaxRedirects)
+	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError:
+		f.again(fmt.Sprintf("status %d", status))
+		if f.Status == crawl.EntryFailed {
+			f.Page = q.page(e, res)
+		}
+	case status >= http.StatusBadRequest:
+		f.Status, f.Reason, f.Page = crawl.EntryFailed, fmt.Sprintf("status %d", status), q.page(e, res)
+	default:
+		f.Page = q.page(e, res)
+		q.content(f, res)
+	}
+	level, what := "info", "fetched"
+	facts := []any{"status", status, "depth", e.Depth, "links", len(f.Links), "ms", int(took.Milliseconds())}
+	if f.To != "" {
+		facts = append(facts, "to", lastURL(f.To))
+	}
+	if f.Reason != "" {
+		level = "warn"
+		facts = append(facts, "error", f.Reason)
+	}
+	f.Line = crawl.LogLine(q.now(), level, what, append(facts, "url", lastURL(e.URL))...)
+}
+
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// redirect sends the entry to another URL. It is fetched there like any other: by
+// the rules of that host, and in its turn.
+func (f *fetched) redirect(res *outbound.Response, most int) {
+	e := f.Entry
+	to, ok := crawl.Normalize(res.Location)
+	u, err := models.ParseURL("url", to)
+	switch {
+	case res.Location == "" || !ok || err != nil:
+		f.Status, f.Reason = crawl.EntryFailed, fmt.Sprintf("status %d without a valid Location", res.StatusCode)
+	case e.Redirects >= most:
+		f.Status, f.Reason = crawl.EntryFailed, crawl.ReasonRedirects
+	case !e.Crawl.Allows(u.Host):
+		f.Status, f.Reason = crawl.EntryFailed, crawl.ReasonOutside
+		f.Discovered = append(f.Discovered, crawl.Discovered{SourceSeq: e.Crawl.Source, URL: to, FoundOn: e.URL})
+	default:
+		f.Status, f.To = crawl.EntryPending, to
+	}
+}
+
+// unchanged is a page that is as it was when it was fetched last. Its links are
+// followed as they were then.
+func (q *queue) unchanged(ctx context.Context, f *fetched) {
+	e := f.Entry
+	p, ok, err := q.store.Known(ctx, e.Crawl.Source, e.URL)
+	if err != nil || !ok { // deleted meanwhile
+		f.again("status 304 for a page that is not known")
+		return
+	}
+	p.CrawlSeq, p.FetchedAt = e.CrawlSeq, q.now()
+	f.Page, f.Unchanged, f.Hash = &p, true, p.ContentHash
+	if e.Depth < e.Crawl.MaxDepth {
+		for url := range strings.SplitSeq(p.Outlinks, "\n") {
+			q.follow(f, url, e.Depth+1)
+		}
+	}
+}
+
+// page is a response as it is stored, without what its content says.
+func (q *queue) page(e crawl.Entry, res *outbound.Response) *crawl.Page {
+	media, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
+	return &crawl.Page{
+		SourceSeq: e.Crawl.Source, CrawlSeq: e.CrawlSeq, URL: e.URL, StatusCode: res.StatusCode, FetchedAt: q.now(),
+		ContentType: models.Truncate(models.CleanLine(strings.ToLower(strings.TrimSpace(media))), 100),
+	}
+}
+
+// maxOutlinks is how many bytes of links are kept of a page that can be asked for
+// conditionally. One that has more is always fetched anew.
+const maxOutlinks = 32 << 10
+
+// content reads the content of a page: what is kept of it, and the URLs to follow.
+func (q *queue) content(f *fetched, res *outbound.Response) {
+	e := f.Entry
+	if !isText(res.Body) || !strings.HasPrefix(http.DetectContentType(res.Body), "text/html") && !strings.Contains(f.Page.ContentType, "html") {
+		return
+	}
+	began := time.Now()
+	defer func() { f.CPU = time.Since(began) }()
+	p := outbound.ParsePage(res.Body, e.URL, res.Header, q.opts.Agent)
+	if p.Text != "" {
+		sum := sha256.Sum256([]byte(p.Text))
+		f.Hash = hex.EncodeToString(sum[:])
+	}
+	follow := e.Depth < e.Crawl.MaxDepth && !p.NoFollow
+	if to, ok := crawl.Normalize(p.Canonical); p.Canonical != "" && ok && to != e.URL && !e.Start() && q.allows(e, to) {
+		// The page is another URL's: that one is fetched in its place.
+		f.Page, f.Reason = nil, "canonical is another URL"
+		q.follow(f, to, e.Depth)
+	} else {
+		f.Page.Title, f.Page.Description, f.Page.Language, f.Page.NoIndex = p.Title, p.Description, p.Language, p.NoIndex
+		f.Page.OpenGraph, f.Page.ContentHash, f.Page.LinksFound = crawl.OpenGraph(p.OG), f.Hash, len(p.Links)
+		q.validators(f.Page, p, res, follow)
+	}
+	for _, l := range p.Links {
+		to, ok := crawl.Normalize(l.URL)
+		switch {
+		case !ok:
+		case !q.allows(e, to):
+			if !q.store.InFrontier(-e.Crawl.Source, to) {
+				f.Discovered = append(f.Discovered, crawl.Discovered{SourceSeq: e.Crawl.Source, URL: to, Text: l.Text, FoundOn: e.URL})
+			}
+		case follow:
+			q.add(f, to, e.Depth+1)
+		}
+	}
+}
+
+// validators keeps what a conditional request needs: how the server tells versions
+// apart, and the links to follow if the page is unchanged.
+func (q *queue) validators(to *crawl.Page, p outbound.Page, res *outbound.Response, follow bool) {
+	etag, modified := res.Header.Get("ETag"), res.Header.Get("Last-Modified")
+	if etag == "" && modified == "" || len(etag)+len(modified) > 500 || res.Truncated {
+		return
+	}
+	var b strings.Builder
+	if follow {
+		for _, l := range p.Links {
+			if b.Len()+len(l.URL) > maxOutlinks {
+				return
+			}
+			b.WriteString(l.URL + "\n")
+		}
+	}
+	to.ETag, to.LastModified, to.Outlinks = etag, modified, strings.TrimSuffix(b.String(), "\n")
+}
+
+func (q *queue) allows(e crawl.Entry, url string) bool { return e.Crawl.Allows(hostOf(url)) }
+
+// hostOf is the host of a URL as Normalize gives it, without port.
+func hostOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	if end := strings.IndexAny(rest, "/?"); end >= 0 {
+		rest = rest[:end]
+	}
+	if strings.HasPrefix(rest, "[") {
+		host, _, _ := strings.Cut(rest[1:], "]")
+		return host
+	}
+	host, _, _ := strings.Cut(rest, ":")
+	return host
+}
+
+// follow puts a URL of a page into the frontier, if the crawl may go there.
+func (q *queue) follow(f *fetched, url string, depth int) {
+	if to, ok := crawl.Normalize(url); ok && q.allows(f.Entry, to) {
+		q.add(f, to, depth)
+	}
+}
+
+// add puts a URL that the crawl may fetch into the frontier.
+func (q *queue) add(f *fetched, url string, depth int) {
+	e := f.Entry
+	if e.CrawlSeq == 0 || url == e.URL || q.store.InFrontier(e.CrawlSeq, url) {
+		return
+	}
+	f.Links = append(f.Links, crawl.Found{
+		Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: url, Depth: depth, Reason: crawl.TrapOf(url, q.now().Time),
+	})
+}

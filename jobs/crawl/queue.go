@@ -1,0 +1,217 @@
+// Package crawl runs crawls: it starts jobs that are due, fetches the URLs of the
+// frontier and ends executions. What a crawl means is decided in models/crawl, and
+// how many requests run at a time in jobs/dispatch.
+package crawl
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"linkwatch/jobs/dispatch"
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	"linkwatch/models/lease"
+	"linkwatch/outbound"
+)
+
+// queue is the dispatch.Queue of hosts that have URLs in the frontier. An item is a
+// turn: a host that this instance has claimed, and what it fetched there so far. Each
+// attempt fetches one URL, and a pause between two requests is a retry after a time.
+type queue struct {
+	store   *crawl.Store
+	client  *outbound.Client
+	robots  *outbound.Robots // nil: robots.txt is not asked
+	opts    Options
+	log     *slog.Logger
+	watch   *watch
+	metrics *metrics
+	held    int             // hosts that are claimed; of the store's goroutine
+	taking  context.Context // of the run: no new request begins after it
+}
+
+// turn is a claimed host on its way to be stored.
+type turn struct {
+	crawl.Turn
+	loaded bool
+	ends   time.Time // by when others may have the host
+	last   crawl.Host
+}
+
+// Claim implements dispatch.Queue.
+func (q *queue) Claim(ctx context.Context, holder lease.ID, n int) ([]*turn, time.Duration, error) {
+	hosts, next, err := q.store.ClaimHosts(ctx, holder, min(n, maxHosts-q.held), q.held)
+	if err != nil {
+		return nil, 0, err
+	}
+	q.held += len(hosts)
+	turns := make([]*turn, len(hosts))
+	for i, h := range hosts {
+		turns[i] = &turn{Turn: crawl.Turn{Host: h}, last: h}
+	}
+	if next.IsZero() {
+		return turns, -1, nil
+	}
+	return turns, max(0, next.Sub(q.store.Now().Time)), nil
+}
+
+// maxHosts is how many hosts an instance holds at most. Each has some URLs and
+// results in memory.
+const maxHosts = 512
+
+// Finish implements dispatch.Queue.
+func (q *queue) Finish(ctx context.Context, done []*turn) error {
+	turns := make([]*crawl.Turn, len(done))
+	for i, t := range done {
+		turns[i] = &t.Turn
+	}
+	if err := q.store.Record(ctx, turns...); err != nil {
+		return err
+	}
+	q.held = max(0, q.held-len(done))
+	return nil
+}
+
+// Release implements dispatch.Queue. What was fetched in a turn that is broken off
+// is stored.
+func (q *queue) Release(ctx context.Context, back []lease.Released[*turn]) error {
+	turns := make([]*crawl.Turn, len(back))
+	for i, b := range back {
+		t := b.Item.Turn
+		if at := q.store.Now().Add(b.After); at.After(t.NextAt.Time) || !b.Item.loaded {
+			t.NextAt = at
+		}
+		turns[i] = &t
+	}
+	if err := q.store.Record(ctx, turns...); err != nil {
+		return err
+	}
+	q.held = max(0, q.held-len(back))
+	return nil
+}
+
+// ReleaseOthers implements dispatch.Queue.
+func (q *queue) ReleaseOthers(ctx context.Context, holder lease.ID, keep []*turn) error {
+	hosts := make([]crawl.Host, len(keep))
+	for i, t := range keep {
+		hosts[i] = t.Host
+	}
+	if err := q.store.ReleaseOtherHosts(ctx, holder, hosts); err != nil {
+		return err
+	}
+	q.held = len(keep)
+	return nil
+}
+
+// Host implements dispatch.Queue.
+func (*queue) Host(t *turn) string { return t.Turn.Host.Host }
+
+// Due implements dispatch.Queue.
+func (*queue) Due(t *turn) time.Time { return t.last.NextAt.Time }
+
+// Slow implements dispatch.Queue.
+func (*queue) Slow(t *turn) bool { return t.last.Slow }
+
+// Tried implements dispatch.Queue.
+func (*queue) Tried(t *turn) time.Time { return t.last.TriedAt.Time }
+
+// Times of a host.
+const (
+	slowAfter   = time.Second      // a request that takes longer makes its host slow
+	idlePause   = 5 * time.Second  // until a host is looked at again whose entries wait for their crawl
+	failPause   = time.Second      // after a failure; doubles with each one in a row
+	maxPause    = 15 * time.Second // of those
+	deadAfter   = 8                // failures in a row after which the next URLs of the host fail unasked
+	maxAttempts = 3                // of an entry
+)
+
+// Try implements dispatch.Queue: one request of a turn.
+func (q *queue) Try(ctx context.Context, t *turn) dispatch.Outcome {
+	if !t.loaded {
+		if err := q.load(ctx, t); err != nil || len(t.Left) == 0 {
+			return dispatch.Outcome{}
+		}
+	}
+	e := t.Left[0]
+	during, going := q.watch.during(ctx, e.CrawlSeq)
+	defer going.done()
+	if q.taking.Err() != nil || going.ended() {
+		t.NextAt = q.store.Now()
+		return dispatch.Outcome{}
+	}
+	began := time.Now()
+	f := q.fetch(during, e)
+	took := time.Since(began)
+	switch {
+	case ctx.Err() != nil && f.cut: // the program stops, or the lease is lost
+		return dispatch.Outcome{Step: dispatch.Release}
+	case f.cut: // the crawl was cancelled
+		t.NextAt = q.store.Now().Add(f.delay)
+		return dispatch.Outcome{}
+	case f.wait > 0: // nothing was sent
+		t.NextAt = q.store.Now().Add(f.wait)
+		return dispatch.Outcome{}
+	}
+	return q.after(t, f, took)
+}
+
+// load gives a turn its entries.
+func (q *queue) load(ctx context.Context, t *turn) (err error) {
+	t.loaded, t.ends = true, time.Now().Add(crawl.TurnTime)
+	n := crawl.TurnEntries
+	if t.DelayMS > 0 {
+		n = 1 + int(crawl.TurnTime.Milliseconds()/t.DelayMS)
+	}
+	if t.Left, err = q.store.Load(ctx, t.Turn.Host, n); err != nil {
+		if ctx.Err() == nil {
+			q.log.Error("loading URLs to crawl failed", "error", err)
+		}
+		t.NextAt = q.store.Now().Add(idlePause)
+		return err
+	}
+	t.NextAt = q.store.Now()
+	if len(t.Left) == 0 {
+		t.NextAt = t.NextAt.Add(idlePause)
+	}
+	return nil
+}
+
+// after adds a result to a turn, and decides how it goes on.
+func (q *queue) after(t *turn, f fetched, took time.Duration) dispatch.Outcome {
+	now := q.store.Now()
+	t.Left = t.Left[1:]
+	t.TriedAt, t.Slow = now, f.timedOut || took > slowAfter
+	t.DelayMS = f.delay.Milliseconds()
+	pause := f.delay
+	full := t.Add(f.Result)
+	q.metrics.fetches.WithLabelValues(f.label()).Inc()
+	if f.unreachable {
+		t.Failures++
+		pause = max(pause, min(failPause<<min(t.Failures-1, 10), maxPause))
+		if t.Failures >= deadAfter {
+			full = q.fail(t, f.Reason)
+		}
+	} else if !f.Refused {
+		t.Failures = 0
+	}
+	pause = max(pause, f.retryAfter)
+	t.NextAt = now.Add(pause)
+	o := dispatch.Outcome{TimedOut: f.timedOut}
+	if full || len(t.Left) == 0 || q.taking.Err() != nil || time.Now().Add(pause).After(t.ends) {
+		return o
+	}
+	o.Step, o.After = dispatch.Retry, pause
+	return o
+}
+
+// fail gives the entries of a turn up whose host was not reached many times in a row.
+func (q *queue) fail(t *turn, reason string) (full bool) {
+	for _, e := range t.Left {
+		full = t.Add(crawl.Result{Entry: e, Status: crawl.EntryFailed, Reason: reason, Line: crawl.LogLine(q.store.Now(), "warn", "not fetched", "error", reason, "url", e.URL)})
+	}
+	t.Left = nil
+	return full
+}
+
+// lastURL is a URL without what follows a limit, for the log.
+func lastURL(u string) string { return models.Truncate(u, 300) }

@@ -1,0 +1,229 @@
+package crawl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	runtimemetrics "runtime/metrics"
+	"time"
+
+	"linkwatch/jobs"
+	"linkwatch/models/crawl"
+	"linkwatch/models/lease"
+)
+
+const (
+	passEvery    = 250 * time.Millisecond // between two looks at the crawls that this instance holds
+	staleEvery   = time.Minute
+	collectEvery = 30 * time.Second
+	maxStarts    = 100  // jobs that are started at once
+	maxHeld      = 1000 // jobs that an instance holds
+	passTime     = 10 * time.Second
+	releaseTime  = 5 * time.Second // for releasing the jobs at the end
+)
+
+// scheduler starts due jobs and ends executions. One goroutine owns it.
+type scheduler struct {
+	*Crawler
+	held    int
+	peaks   map[int64]int64 // the most memory in use during each execution, in MiB
+	polled  time.Time
+	cleared time.Time
+	counted time.Time
+	failing bool
+}
+
+// run works until taking ends.
+func (s *scheduler) run(taking context.Context) {
+	for {
+		wait, err := s.pass(taking)
+		if err != nil && taking.Err() == nil && !s.failing {
+			jobs.LogError(s.opts.Log, "scheduling crawls failed", err)
+		}
+		s.failing = err != nil
+		select {
+		case <-taking.Done():
+			return
+		case <-s.store.JobsWanted():
+			s.polled = time.Time{}
+		case <-time.After(wait):
+		}
+	}
+}
+
+// pass does what is due, and says how long until the next one.
+func (s *scheduler) pass(taking context.Context) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(taking, passTime)
+	defer cancel()
+	holder, _, ok := s.opts.Lease.Current()
+	if !ok {
+		return lease.Heartbeat / 4, nil
+	}
+	var errs []error
+	now := time.Now()
+	if now.Sub(s.cleared) >= staleEvery {
+		s.cleared = now
+		n, err := s.store.ClearStaleLocks(ctx)
+		errs = append(errs, err)
+		if n > 0 {
+			s.opts.Log.Warn("stale locks cleared", "jobs", n)
+			s.polled = time.Time{}
+		}
+	}
+	errs = append(errs, s.end(ctx, holder))
+	wait := s.opts.PollInterval
+	if now.Sub(s.polled) >= s.opts.PollInterval {
+		s.polled = now
+		errs = append(errs, s.start(ctx, holder))
+	} else {
+		wait -= now.Sub(s.polled)
+	}
+	if now.Sub(s.counted) >= collectEvery {
+		s.counted = now
+		errs = append(errs, s.collect(ctx))
+	}
+	if s.held > 0 {
+		wait = min(wait, passEvery)
+	}
+	return min(max(wait, 10*time.Millisecond), collectEvery), errors.Join(errs...)
+}
+
+// start begins the jobs that are due.
+func (s *scheduler) start(ctx context.Context, holder lease.ID) error {
+	seqs, _, err := s.store.Due(ctx, min(maxStarts, maxHeld-s.held))
+	if err != nil {
+		return err
+	}
+	for _, seq := range seqs {
+		e, began, err := s.store.Begin(ctx, holder, seq)
+		if errors.Is(err, lease.ErrLost) { // the next heartbeat begins a new one
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if began {
+			s.held++
+			s.opts.Log.Info("crawl started", "execution_id", e.ID, "number", e.ExecutionNumber)
+		}
+	}
+	if len(seqs) == maxStarts { // there may be more
+		s.polled = time.Time{}
+	}
+	return s.store.NotePoll(ctx)
+}
+
+// end ends the executions that are done, or that cannot go on.
+func (s *scheduler) end(ctx context.Context, holder lease.ID) error {
+	held, err := s.store.HeldBy(ctx, holder)
+	if err != nil {
+		return err
+	}
+	s.held = len(held)
+	peak, running := memoryInUse(), make(map[int64]int64, len(held))
+	var errs []error
+	for _, e := range held {
+		running[e.Seq] = max(s.peaks[e.Seq], peak)
+		if end, over := endOf(e); over {
+			end.MemoryPeakMB = running[e.Seq]
+			errs = append(errs, s.endOne(ctx, e.Execution, end))
+		}
+	}
+	s.peaks = running
+	return errors.Join(errs...)
+}
+
+// endOf says how an execution ends, if it does now.
+func endOf(e crawl.Held) (end crawl.End, over bool) {
+	switch {
+	case e.Deleted:
+		return crawl.End{Event: crawl.Release, Error: "the job or its source was deleted"}, true
+	case !e.Enabled:
+		return crawl.End{Event: crawl.Release, Error: "the source was disabled"}, true
+	case e.StackTrace != "":
+		return crawl.End{Event: crawl.Fail, Error: e.StartError, Stack: e.StackTrace}, true
+	case e.StartError != "":
+		return crawl.End{Event: crawl.Fail, Error: "start page: " + e.StartError}, true
+	case e.Queued <= 0:
+		return crawl.End{Event: crawl.Succeed}, true
+	}
+	return end, false
+}
+
+func (s *scheduler) endOne(ctx context.Context, e crawl.Execution, end crawl.End) error {
+	j, err := s.store.EndExecution(ctx, e, end)
+	if errors.Is(err, crawl.ErrLost) { // a user cancelled it, or another instance has it
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.held--
+	s.queue.metrics.executions.WithLabelValues(string(end.Event)).Inc()
+	s.opts.Log.Info("crawl ended", "execution_id", e.ID, "pages", e.ItemsCrawled, "error", end.Error)
+	if end.Event == crawl.Succeed {
+		s.share(ctx, e, j)
+	}
+	return nil
+}
+
+// share writes the state of adaptive scheduling to Redis, for others to read. The
+// database is what counts.
+func (s *scheduler) share(ctx context.Context, e crawl.Execution, j crawl.Job) {
+	if s.opts.Redis == nil || !j.AdaptiveScheduling {
+		return
+	}
+	state, err := json.Marshal(map[string]any{
+		"content_hash": j.ContentHash, "unchanged_count": j.UnchangedCount, "interval_seconds": j.IntervalSeconds, "updated_at": j.UpdatedAt.Time,
+	})
+	if err == nil {
+		err = s.opts.Redis.HSet(ctx, "crawler:adaptive:"+j.SourceID, e.JobID, state).Err()
+	}
+	if err != nil {
+		s.opts.Log.Debug("sharing the state of adaptive scheduling failed", "error", err)
+	}
+}
+
+// collect takes the figures for the metrics.
+func (s *scheduler) collect(ctx context.Context) error {
+	m, err := s.store.Collect(ctx)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.metrics = m
+	s.mu.Unlock()
+	return nil
+}
+
+// release gives the jobs back that this instance holds: others, or this program when
+// it starts again, continue their crawls at once.
+func (s *scheduler) release(working context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(working), releaseTime)
+	defer cancel()
+	holder, _, _ := s.opts.Lease.Current()
+	if holder == "" {
+		return
+	}
+	held, err := s.store.HeldBy(ctx, holder)
+	for _, e := range held {
+		end, over := endOf(e)
+		if !over {
+			end = crawl.End{Event: crawl.Release, Error: crawl.Interrupted, GoesOn: true}
+		}
+		end.MemoryPeakMB = s.peaks[e.Seq]
+		if _, endErr := s.store.EndExecution(ctx, e.Execution, end); endErr != nil && !errors.Is(endErr, crawl.ErrLost) {
+			err = errors.Join(err, endErr)
+		}
+	}
+	if err != nil {
+		jobs.LogError(s.opts.Log, "crawls stay locked until their locks are stale", err)
+	}
+}
+
+// memoryInUse is how much memory the program uses now, in MiB.
+func memoryInUse() int64 {
+	sample := []runtimemetrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	runtimemetrics.Read(sample)
+	return int64(sample[0].Value.Uint64()+sample[1].Value.Uint64()) >> 20
+}

@@ -1,0 +1,35 @@
+package crawl_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"linkwatch/models/crawl"
+)
+
+func TestAdaptWaitsLongerForWhatDoesNotChange(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		baseline  time.Duration
+		unchanged int
+		want      time.Duration
+	}{
+		{time.Hour, -1, time.Hour},
+		{time.Hour, 0, time.Hour},
+		{time.Hour, 1, 2 * time.Hour},
+		{time.Hour, 4, 16 * time.Hour},
+		{time.Hour, 5, day},
+		{time.Hour, math.MaxInt, day},
+		{day, 3, day},
+		{7 * day, 0, 7 * day},
+		{7 * day, 3, 7 * day},
+		{math.MaxInt64, 1, math.MaxInt64},
+		{1, 63, day},
+		{0, 5, 0},
+	} {
+		if got := crawl.Adapt(c.baseline, c.unchanged); got != c.want {
+			t.Errorf("%v, %d times unchanged: %v, want %v", c.baseline, c.unchanged, got, c.want)
+		}
+	}
+}

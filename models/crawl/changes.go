@@ -1,0 +1,80 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"linkwatch/models"
+)
+
+// Changes tells one reader what happens to jobs. It is for one goroutine.
+type Changes struct {
+	s     *Store
+	since models.Time           // what changed before was told
+	told  map[int64]models.Time // what changed after that and was told, by job
+	runs  map[int64]models.Time // the progress of executions that was told
+}
+
+const (
+	// changesOverlap is how long a transaction may take to commit after it took its time.
+	changesOverlap = 5 * time.Second
+	maxChanges     = 500 // jobs at once
+)
+
+// NewChanges tells of what happens from now on.
+func (s *Store) NewChanges() *Changes {
+	return &Changes{s: s, since: s.clock.Now(), told: map[int64]models.Time{}, runs: map[int64]models.Time{}}
+}
+
+// Next returns the jobs that have changed since it was called last, and the
+// executions that made progress or ended.
+func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err error) {
+	var js []Job
+	tx := c.s.db.Read(ctx)
+	err = tx.Raw("SELECT * FROM jobs WHERE updated_at > ? ORDER BY updated_at LIMIT ?", c.since, maxChanges).Scan(&js).Error
+	if err != nil {
+		return nil, nil, fmt.Errorf("looking for changed jobs: %w", err)
+	}
+	now := c.s.clock.Now()
+	upTo := now.Add(-changesOverlap)
+	if len(js) == maxChanges && js[len(js)-1].UpdatedAt.Before(upTo.Time) {
+		upTo = js[len(js)-1].UpdatedAt
+	}
+	for _, j := range js {
+		if c.told[j.Seq] != j.UpdatedAt {
+			c.told[j.Seq] = j.UpdatedAt
+			changed = append(changed, j)
+		}
+	}
+	var es []Execution
+	rows := models.NewRows("seq bigint")
+	for seq := range c.runs {
+		rows.Add(seq)
+	}
+	// Those that run, and those that ran when they were told of last.
+	err = rows.Raw(tx, `SELECT e.*, j.id AS job_id FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq
+		WHERE e.status = 'running' OR e.seq IN (SELECT seq FROM {rows} AS r) ORDER BY e.seq`).Scan(&es).Error
+	if err != nil {
+		return nil, nil, fmt.Errorf("looking for the progress of crawls: %w", err)
+	}
+	runs := map[int64]models.Time{}
+	for _, e := range es {
+		if e.Status == ExecutionRunning {
+			runs[e.Seq] = e.ProgressAt
+		}
+		if e.Status != ExecutionRunning || c.runs[e.Seq] != e.ProgressAt {
+			ran = append(ran, e)
+		}
+	}
+	c.runs = runs
+	if upTo.After(c.since.Time) {
+		c.since = upTo
+		for seq, at := range c.told {
+			if !at.After(upTo.Time) {
+				delete(c.told, seq)
+			}
+		}
+	}
+	return changed, ran, nil
+}

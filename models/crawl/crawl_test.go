@@ -1,0 +1,218 @@
+package crawl_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+)
+
+// A crawl fetches each page once, counts it once, and ends when nothing is left.
+func TestCrawl(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", 0)
+		if j.Status != crawl.Pending || j.NextRunAt != w.Now() {
+			t.Errorf("a one-time job is %s, due %v", j.Status, j.NextRunAt)
+		}
+		e := w.begin()
+		if got := w.get(j); got.Status != crawl.Running || got.LockToken == nil || got.ClaimedBy != w.me {
+			t.Errorf("began: %+v", got)
+		}
+		w.crawlAll(func(url string) []string {
+			return []string{"http://a.example/", "http://a.example/1", "http://a.example/2", "http://b.example/", url}
+		})
+		e, err := w.Execution(w.Context(), e.ID)
+		w.ok(err)
+		if e.Queued != 0 || e.Fetched != 4 || e.Failed != 0 || e.ItemsCrawled != 4 || e.ItemsIndexed != 4 || e.StartHash == "" {
+			t.Errorf("after the crawl: %+v", e)
+		}
+		_, err = w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed})
+		w.ok(err)
+		if got := w.get(j); got.Status != crawl.Completed || got.LockToken != nil || !got.NextRunAt.IsZero() {
+			t.Errorf("ended: %+v", got)
+		}
+		lines, err := w.Log(w.Context(), e, 0, 100)
+		w.ok(err)
+		if len(lines) != 6 || lines[0].Message != "crawl started url=http://a.example/" || !strings.HasPrefix(lines[5].Message, "crawl completed pages=4") {
+			t.Errorf("log %q", lines)
+		}
+		if next, _ := w.Log(w.Context(), e, 4, 100); !slices.Equal(next, lines[4:]) {
+			t.Errorf("log after line 4: %q", next)
+		}
+	})
+}
+
+// A crawl that is interrupted goes on where it was, in a new execution, and counts no
+// page twice.
+func TestInterruptedCrawlGoesOn(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", 24*time.Hour)
+		w.clock.Advance(24 * time.Hour)
+		first := w.begin()
+		turn := w.turn()
+		turn.Add(fetched(turn, w.Now(), "http://a.example/1", "http://a.example/2"))
+		w.ok(w.Record(w.Context(), turn))
+		turn = w.turn() // two entries are being fetched as the instance stops
+		turn.Add(fetched(turn, w.Now(), "http://a.example/3"))
+		_, err := w.EndExecution(w.Context(), first, crawl.End{Event: crawl.Release, Error: crawl.Interrupted, GoesOn: true})
+		w.ok(err)
+		w.ok(w.Record(w.Context(), turn)) // another instance stores its turn later
+		if got := w.get(j); got.Status != crawl.Scheduled || got.NextRunAt != w.Now() || got.CurrentRetryCount != 0 {
+			t.Errorf("released: %+v", got)
+		}
+		second := w.begin()
+		if second.Queued != 2 || second.StartHash == "" {
+			t.Errorf("goes on with %d entries: %+v", second.Queued, second)
+		}
+		w.crawlAll(func(string) []string { return []string{"http://a.example/1"} })
+		second, err = w.Execution(w.Context(), second.ID)
+		w.ok(err)
+		first, err = w.Execution(w.Context(), first.ID)
+		w.ok(err)
+		if second.Queued != 0 || first.ItemsCrawled+second.ItemsCrawled != 4 || second.ItemsCrawled != 2 {
+			t.Errorf("pages %d + %d, %d queued", first.ItemsCrawled, second.ItemsCrawled, second.Queued)
+		}
+		if first.Status != crawl.ExecutionFailed || first.ErrorMessage != "instance stopped" {
+			t.Errorf("the first one %s: %s", first.Status, first.ErrorMessage)
+		}
+		_, err = w.EndExecution(w.Context(), second, crawl.End{Event: crawl.Succeed})
+		w.ok(err)
+		if got := w.get(j); got.Status != crawl.Scheduled || !got.NextRunAt.After(w.Now().Time) || got.CrawlSeq != nil {
+			t.Errorf("completed: %+v", got)
+		}
+	})
+}
+
+// Cancelling ends the execution at once; what is left of its frontier is closed.
+func TestCancel(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", 0)
+		e := w.begin()
+		turn := w.turn()
+		turn.Add(fetched(turn, w.Now(), "http://a.example/1", "http://a.example/2"))
+		w.ok(w.Record(w.Context(), turn))
+		got, err := w.Act(w.Context(), j.ID, crawl.Cancel)
+		w.ok(err)
+		if got.Status != crawl.Cancelled || got.CancelledAt.IsZero() || got.LockToken != nil {
+			t.Errorf("cancelled: %+v", got)
+		}
+		e, err = w.Execution(w.Context(), e.ID)
+		w.ok(err)
+		if e.Status != crawl.ExecutionCancelled {
+			t.Errorf("execution %s", e.Status)
+		}
+		if _, err := w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}); err != crawl.ErrLost {
+			t.Errorf("ended once more: %v", err)
+		}
+		list, err := w.Frontier(w.Context(), crawl.EntryFilter{}, models.Cursor{}, 10)
+		w.ok(err)
+		if n := len(list.Items); n != 3 || list.Items[2].Status != crawl.EntryFailed || list.Items[2].LastError != crawl.ReasonEnded {
+			t.Errorf("frontier %+v", list.Items)
+		}
+		turn = w.turn()
+		if len(turn.Left) != 0 {
+			t.Errorf("entries of a cancelled crawl are fetched: %+v", turn.Left)
+		}
+		w.ok(w.Record(w.Context(), turn))
+		if hosts, next, err := w.ClaimHosts(w.Context(), w.me, 10, 0); err != nil || len(hosts) > 0 || !next.IsZero() {
+			t.Errorf("the host is due again: %v %v %v", hosts, next, err)
+		}
+	})
+}
+
+// A redirect moves its entry to the URL that it leads to, unless the crawl has that.
+func TestRedirect(t *testing.T) {
+	each(t, func(w *world) {
+		w.job("http://a.example/", 0)
+		e := w.begin()
+		turn := w.turn()
+		turn.Add(fetched(turn, w.Now(), "http://a.example/1", "http://a.example/2", "http://a.example/3"))
+		w.ok(w.Record(w.Context(), turn))
+		turn = w.turn()
+		for _, to := range []string{"http://b.example/", "http://b.example/", "http://a.example/3"} {
+			turn.Add(crawl.Result{Entry: turn.Left[0], Status: crawl.EntryPending, To: to})
+			turn.Left = turn.Left[1:]
+		}
+		w.ok(w.Record(w.Context(), turn))
+		list, err := w.Frontier(w.Context(), crawl.EntryFilter{}, models.Cursor{}, 10)
+		w.ok(err)
+		var got []string
+		for _, e := range list.Items {
+			got = append(got, e.URL+" "+string(e.Status)+" "+e.LastError)
+		}
+		want := []string{
+			"http://a.example/ done ", "http://b.example/ pending ",
+			"http://a.example/2 done " + crawl.ReasonDuplicate, "http://a.example/3 done " + crawl.ReasonDuplicate,
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("frontier %q", got)
+		}
+		e, err = w.Execution(w.Context(), e.ID)
+		w.ok(err)
+		if e.Queued != 1 || e.Fetched != 3 {
+			t.Errorf("%d queued, %d fetched", e.Queued, e.Fetched)
+		}
+	})
+}
+
+// A turn whose claim was lost stores nothing.
+func TestLostClaim(t *testing.T) {
+	each(t, func(w *world) {
+		w.job("http://a.example/", 0)
+		e := w.begin()
+		turn := w.turn()
+		turn.Add(fetched(turn, w.Now(), "http://a.example/1"))
+		w.ok(w.ReleaseOtherHosts(w.Context(), w.me, nil))
+		w.clock.Advance(crawl.TurnTime)
+		again := w.turn()
+		w.ok(w.Record(w.Context(), turn))
+		if e, _ = w.Execution(w.Context(), e.ID); e.Fetched != 0 || e.Queued != 1 {
+			t.Errorf("stored: %+v", e)
+		}
+		again.Add(fetched(again, w.Now()))
+		w.ok(w.Record(w.Context(), again))
+		if e, _ = w.Execution(w.Context(), e.ID); e.Fetched != 1 || e.Queued != 0 {
+			t.Errorf("not stored: %+v", e)
+		}
+	})
+}
+
+// The lock of a dead instance, and one without progress, are cleared; one whose host
+// asked for a pause is not.
+func TestStaleLocks(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", 0)
+		w.begin()
+		clear := func(want int) {
+			t.Helper()
+			if n, err := w.ClearStaleLocks(w.Context()); err != nil || n != want {
+				t.Errorf("%d locks cleared, want %d: %v", n, want, err)
+			}
+		}
+		clear(0)
+		turn := w.turn()
+		turn.NextAt = w.Now().Add(2 * staleAfter)
+		w.ok(w.Record(w.Context(), turn))
+		w.clock.Advance(staleAfter + time.Second)
+		clear(0) // waits for its host
+		w.clock.Advance(staleAfter)
+		clear(1)
+		if got := w.get(j); got.Status != crawl.Scheduled || got.LastError != "no progress" || got.CrawlSeq == nil {
+			t.Errorf("cleared: %+v", got)
+		}
+		w.begin()
+		w.kill()
+		clear(1)
+		if got := w.get(j); got.LastError != crawl.Interrupted || got.CurrentRetryCount != 0 {
+			t.Errorf("cleared: %+v", got)
+		}
+		m, err := w.Collect(w.Context())
+		w.ok(err)
+		if m.StaleLocksCleared != 2 || m.Jobs[crawl.Scheduled] != 1 {
+			t.Errorf("metrics %+v", m)
+		}
+	})
+}

@@ -1,0 +1,144 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// waiting are the jobs that have a place in the schedule.
+const waiting = "next_run_at IS NOT NULL AND status IN ('pending', 'scheduled') AND lock_token IS NULL AND NOT held AND deleted_at IS NULL"
+
+// load is how many jobs run in each slot of the next day.
+func (s *Store) load(tx *gorm.DB) (*Load, error) {
+	var rows []struct {
+		Slot, Every int64
+		N           int
+	}
+	const us = int64(time.Second / time.Microsecond)
+	err := tx.Raw(`SELECT next_run_at / ? AS slot, interval_seconds AS every, count(*) AS n FROM jobs WHERE `+waiting+` AND next_run_at < ? GROUP BY 1, 2`,
+		SlotLength.Microseconds(), s.clock.Now().Add(Window)).Scan(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("counting the jobs of slots: %w", err)
+	}
+	load := NewLoad(s.clock.Now().Time)
+	for _, r := range rows {
+		load.Add(time.UnixMicro(r.Slot*int64(SlotLength.Seconds())*us), time.Duration(r.Every)*time.Second, r.N)
+	}
+	return load, nil
+}
+
+// Distribution is how many jobs run in each slot of the next day, and how even that
+// is, see Load.Score.
+func (s *Store) Distribution(ctx context.Context) (slots []Slot, score float64, err error) {
+	load, err := s.load(s.db.Read(ctx))
+	if err != nil {
+		return nil, 0, err
+	}
+	return load.Slots(), load.Score(), nil
+}
+
+// Plan is a rebalance: the moves, and how even the schedule is before and after.
+type Plan struct {
+	Moves         []Move
+	Before, After float64
+}
+
+// Preview is what Rebalance would do now.
+func (s *Store) Preview(ctx context.Context) (Plan, error) { return s.plan(s.db.Read(ctx)) }
+
+func (s *Store) plan(tx *gorm.DB) (p Plan, err error) {
+	var rows []struct {
+		Seq       int64
+		ID        string
+		NextRunAt models.Time
+		Every     int64
+		MovedAt   models.Time
+	}
+	err = tx.Raw("SELECT seq, id, next_run_at, interval_seconds AS every, moved_at FROM jobs WHERE " + waiting + " ORDER BY seq").Scan(&rows).Error
+	if err != nil {
+		return p, fmt.Errorf("loading the schedule: %w", err)
+	}
+	jobs := make([]Planned, len(rows))
+	for i, r := range rows {
+		jobs[i] = Planned{Seq: r.Seq, ID: r.ID, Next: r.NextRunAt.Time, Every: time.Duration(r.Every) * time.Second, MovedAt: r.MovedAt.Time}
+	}
+	p.Moves, p.Before, p.After = Rebalance(s.clock.Now().Time, jobs)
+	return p, nil
+}
+
+// Rebalance moves jobs out of slots that have too many, by the rules of the function
+// Rebalance.
+func (s *Store) Rebalance(ctx context.Context) (p Plan, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if p, err = s.plan(tx); err != nil {
+			return err
+		}
+		rows := models.NewRows("seq bigint, was bigint, next_run_at bigint")
+		for _, m := range p.Moves {
+			rows.Add(m.Seq, models.At(m.From), models.At(m.To))
+		}
+		now := s.clock.Now()
+		return rows.Exec(tx, `UPDATE jobs SET next_run_at = r.next_run_at, planned_at = r.next_run_at, moved_at = ?, updated_at = ?
+			FROM {rows} AS r WHERE jobs.seq = r.seq AND jobs.next_run_at = r.was AND `+waitingJobs, now, now).Error
+	})
+	if err != nil {
+		return Plan{}, fmt.Errorf("rebalancing the schedule: %w", err)
+	}
+	ring(s.wanted)
+	return p, nil
+}
+
+// waitingJobs is waiting in a statement where next_run_at is ambiguous.
+const waitingJobs = "jobs.status IN ('pending', 'scheduled') AND jobs.lock_token IS NULL AND NOT jobs.held AND jobs.deleted_at IS NULL"
+
+// Metrics are figures of the scheduler on all instances together.
+type Metrics struct {
+	Jobs              map[Status]int
+	Executions        JobStats // since the database was made
+	StaleLocksCleared int64
+	LastPollAt        models.Time // by any instance
+	Score             float64
+	At                models.Time // when they were collected
+}
+
+// Collect counts what the metrics show. Its cost grows with the jobs, so it is called
+// each 30 s and not for each request.
+func (s *Store) Collect(ctx context.Context) (m Metrics, err error) {
+	tx := s.db.Read(ctx)
+	for _, read := range []func() error{
+		func() (err error) { m.Jobs, err = s.StatusCounts(ctx); return },
+		func() (err error) { _, m.Score, err = s.Distribution(ctx); return },
+		func() error {
+			var t struct {
+				StaleLocksCleared, DurationUS int64
+				Completed, Failed             int
+				LastPollAt                    models.Time
+			}
+			err := tx.Raw("SELECT * FROM scheduler_totals").Scan(&t).Error
+			m.StaleLocksCleared, m.LastPollAt = t.StaleLocksCleared, t.LastPollAt
+			m.Executions = JobStats{Total: t.Completed + t.Failed, Completed: t.Completed, Failed: t.Failed}
+			if t.Completed > 0 {
+				m.Executions.AverageDuration = time.Duration(t.DurationUS/int64(t.Completed)) * time.Microsecond
+			}
+			return err
+		},
+	} {
+		if err := read(); err != nil {
+			return m, fmt.Errorf("collecting the metrics of the scheduler: %w", err)
+		}
+	}
+	m.At = s.clock.Now()
+	return m, nil
+}
+
+// NotePoll stores when jobs were looked for last.
+func (s *Store) NotePoll(ctx context.Context) error {
+	return s.db.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Exec("UPDATE scheduler_totals SET last_poll_at = ?", s.clock.Now()).Error
+	})
+}

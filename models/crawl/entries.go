@@ -1,0 +1,217 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// EntryRow is an entry of the frontier as lists show it.
+type EntryRow struct {
+	Seq         int64
+	SourceID    string
+	ExecutionID string // the newest execution of its crawl; "" = it was added by hand
+	URL         string
+	Depth       int
+	Status      EntryStatus
+	Attempts    int
+	LastError   string // "" = none
+	CreatedAt   models.Time
+	UpdatedAt   models.Time
+}
+
+// ID is the id of the entry.
+func (e EntryRow) ID() string { return models.TimedID(models.KindFrontier, e.CreatedAt, e.Seq) }
+
+// EntryFilter narrows a list of the frontier down; the zero value is all.
+type EntryFilter struct {
+	SourceID    string
+	ExecutionID string
+	Status      EntryStatus
+}
+
+// entryRows reads entries. An entry that is open though its crawl has ended has
+// failed: it is closed when its host is looked at next.
+const entryRows = `SELECT f.seq, s.id AS source_id, coalesce(e.id, '') AS execution_id, f.url, f.depth, f.attempts, f.created_at, f.updated_at,
+		CASE WHEN ` + entryEnded + ` THEN 'failed' ELSE f.status END AS status, CASE WHEN ` + entryEnded + ` THEN '` + ReasonEnded + `' ELSE f.last_error END AS last_error
+	FROM frontier AS f JOIN sources AS s ON s.seq = f.source_seq
+	LEFT JOIN job_executions AS e ON e.seq = (SELECT max(n.seq) FROM job_executions AS n WHERE n.crawl_seq = f.crawl_seq)
+	LEFT JOIN jobs AS j ON j.seq = e.job_seq
+	WHERE s.deleted_at IS NULL`
+
+const entryEnded = `f.` + openEntries + ` AND f.crawl_seq <> 0 AND coalesce(e.status, '') <> 'running' AND coalesce(j.crawl_seq, 0) <> f.crawl_seq`
+
+// Frontier is a page of the frontier, the oldest entry first. limit is as
+// models.NewLimit made it.
+func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor, limit int) (models.Slice[EntryRow], error) {
+	var page models.Slice[EntryRow]
+	sql, args := entryRows, []any{}
+	add := func(where string, arg ...any) { sql, args = sql+" AND "+where, append(args, arg...) }
+	if f.SourceID != "" {
+		add("f.source_seq = (SELECT seq FROM sources WHERE id = ?)", f.SourceID)
+	}
+	if f.ExecutionID != "" {
+		add("f.crawl_seq = (SELECT crawl_seq FROM job_executions WHERE id = ?)", f.ExecutionID)
+	}
+	switch f.Status {
+	case "":
+	case EntryPending, EntryFetching:
+		add("f.status = ? AND NOT ("+entryEnded+")", f.Status)
+	case EntryDone, EntryFailed:
+		add("f.status = ?", f.Status)
+	}
+	if after != (models.Cursor{}) {
+		_, seq, err := models.ParseTimedID(models.KindFrontier, after.ID)
+		if err != nil {
+			return page, models.ErrPageToken
+		}
+		add("f.seq > ?", seq)
+	}
+	err := s.db.Read(ctx).Raw(sql+" ORDER BY f.seq LIMIT ?", append(args, limit+1)...).Scan(&page.Items).Error
+	if err != nil {
+		return page, fmt.Errorf("loading the frontier: %w", err)
+	}
+	return models.NewSlice(page.Items, limit, func(e EntryRow) models.Cursor { return models.Cursor{CreatedAt: e.CreatedAt, ID: e.ID()} }), nil
+}
+
+// Entry is the entry of an id; CodeNotFound if there is none.
+func (s *Store) Entry(ctx context.Context, id string) (EntryRow, error) {
+	return entry(s.db.Read(ctx), id)
+}
+
+func entry(tx *gorm.DB, id string) (e EntryRow, err error) {
+	at, seq, err := models.ParseTimedID(models.KindFrontier, id)
+	if err != nil {
+		return e, models.NotFound("frontier entry")
+	}
+	var found []EntryRow
+	if err := tx.Raw(entryRows+" AND f.seq = ? AND f.created_at = ?", seq, at).Scan(&found).Error; err != nil {
+		return e, fmt.Errorf("loading an entry of the frontier: %w", err)
+	}
+	if len(found) == 0 {
+		return e, models.NotFound("frontier entry")
+	}
+	return found[0], nil
+}
+
+// AddEntry puts a URL into the frontier by hand. It is fetched once, by the settings
+// of its source, and its links are not followed. sourceID may be "": then it is a
+// source of the URL's host, which is made if there is none. If the URL waits already,
+// that entry is returned and created is false. Errors are CodeInvalid ("url",
+// "source_id") and CodeConflict if the source is disabled.
+func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e EntryRow, created bool, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if _, err := models.ParseURL("url", url); err != nil {
+			return err
+		}
+		normal, ok := Normalize(url)
+		if !ok {
+			return models.Invalid("url", "cannot be crawled; check it for stray characters")
+		}
+		src, err := s.sourceFor(tx, NewJob{SourceID: sourceID, URL: url})
+		if err != nil {
+			return err
+		}
+		u, err := models.ParseURL("url", normal)
+		switch {
+		case err != nil:
+			return err
+		case !src.AllowedDomains.allow(u.Host, src.Host):
+			return models.Invalid("url", "is not in the allowed domains of its source")
+		case !src.Enabled:
+			return models.Conflict("The source is disabled. Enable it first.")
+		}
+		h := hashOf(normal)
+		// One that is finished makes room for the new one.
+		if err := tx.Exec("DELETE FROM frontier WHERE crawl_seq = 0 AND url_hash = ? AND status IN ('done', 'failed')", h[:]).Error; err != nil {
+			return err
+		}
+		n, err := s.enqueue(tx, []Found{{Source: src.Seq, URL: normal}})
+		if err != nil {
+			return err
+		}
+		created = n[0].queued > 0
+		var found []EntryRow
+		if err := tx.Raw(entryRows+" AND f.crawl_seq = 0 AND f.url_hash = ?", h[:]).Scan(&found).Error; err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			return errors.New("the entry that was added is not there")
+		}
+		e = found[0]
+		return nil
+	})
+	if err == nil {
+		ring(s.urls)
+	}
+	return e, created, err
+}
+
+// DeleteEntry removes an entry from the frontier: CodeNotFound if there is none. It
+// is fetched once more at most, if that has begun.
+func (s *Store) DeleteEntry(ctx context.Context, id string) error {
+	return s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that queued stays right
+			return err
+		}
+		e, err := entry(tx, id)
+		if err != nil {
+			return err
+		}
+		var gone []struct {
+			CrawlSeq int64
+			Status   EntryStatus
+		}
+		if err := tx.Raw("DELETE FROM frontier WHERE seq = ? RETURNING crawl_seq, status", e.Seq).Scan(&gone).Error; err != nil {
+			return fmt.Errorf("deleting an entry of the frontier: %w", err)
+		}
+		for _, g := range gone {
+			if g.Status == EntryPending || g.Status == EntryFetching {
+				err = tx.Exec("UPDATE job_executions SET queued = queued - 1 WHERE crawl_seq = ? AND status = 'running'", g.CrawlSeq).Error
+			}
+		}
+		return err
+	})
+}
+
+// DiscoveredLinks is a page of the links that lead out of the allowed domains, the
+// oldest first. sourceID "" = of all sources.
+func (s *Store) DiscoveredLinks(ctx context.Context, sourceID string, after models.Cursor, limit int) (models.Slice[Discovered], error) {
+	var page models.Slice[Discovered]
+	q := s.db.Read(ctx).Model(&Discovered{}).Select("discovered_links.*, sources.id AS source_id").
+		Joins("JOIN sources ON sources.seq = discovered_links.source_seq").Where("sources.deleted_at IS NULL")
+	if sourceID != "" {
+		q = q.Where("discovered_links.source_seq = (SELECT seq FROM sources WHERE id = ?)", sourceID)
+	}
+	if after != (models.Cursor{}) {
+		_, seq, err := models.ParseTimedID(models.KindDiscovered, after.ID)
+		if err != nil {
+			return page, models.ErrPageToken
+		}
+		q = q.Where("discovered_links.seq > ?", seq)
+	}
+	if err := q.Order("discovered_links.seq").Limit(limit + 1).Find(&page.Items).Error; err != nil {
+		return page, fmt.Errorf("loading discovered links: %w", err)
+	}
+	return models.NewSlice(page.Items, limit, func(d Discovered) models.Cursor { return models.Cursor{CreatedAt: d.CreatedAt, ID: d.ID()} }), nil
+}
+
+// DeleteDiscovered deletes a discovered link: CodeNotFound if there is none. It comes
+// back when a crawl finds it again.
+func (s *Store) DeleteDiscovered(ctx context.Context, id string) error {
+	at, seq, err := models.ParseTimedID(models.KindDiscovered, id)
+	if err != nil {
+		return models.NotFound("discovered link")
+	}
+	return s.db.Write(ctx, func(tx *gorm.DB) error {
+		res := tx.Exec("DELETE FROM discovered_links WHERE seq = ? AND created_at = ?", seq, at)
+		if res.Error == nil && res.RowsAffected == 0 {
+			return models.NotFound("discovered link")
+		}
+		return res.Error
+	})
+}

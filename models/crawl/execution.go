@@ -1,0 +1,156 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// ExecutionStatus says how an execution goes.
+type ExecutionStatus string
+
+// The statuses of an execution.
+const (
+	ExecutionRunning   ExecutionStatus = "running"
+	ExecutionCompleted ExecutionStatus = "completed"
+	ExecutionFailed    ExecutionStatus = "failed"
+	ExecutionCancelled ExecutionStatus = "cancelled"
+)
+
+// Execution is one run of a job.
+type Execution struct {
+	Seq             int64 `gorm:"primaryKey"`
+	ID              string
+	JobSeq          int64
+	ExecutionNumber int
+	Status          ExecutionStatus
+	LockToken       string // of the job when it began
+	CrawlSeq        int64  // its own Seq, or that of the interrupted execution that it continues
+	URL             string // of the start page
+	StartedAt       models.Time
+	CompletedAt     models.Time // zero: it is running
+	ProgressAt      models.Time // when something was last stored for it
+	RetryAttempt    int
+	ItemsCrawled    int    // pages, each counted once
+	ItemsIndexed    int    // those of them that may be searched for
+	Queued          int    // entries of the frontier that are not finished
+	Fetched         int    // entries that are done
+	Failed          int    // entries that failed
+	ErrorMessage    string // "" = none
+	StackTrace      string // of a panic; "" = there was none
+	CPUTimeUS       int64  // spent on reading its pages
+	MemoryPeakMB    int64  // the most that the program had in use meanwhile, on the instance that held the job
+	StartHash       string // of the start page's text; "" = not fetched
+	StartError      string // why the start page could not be crawled; "" = it could, or was not fetched yet
+	LogLines        int
+	LogBytes        int
+	Metadata        Metadata
+	HasFrontier     bool // its crawl may have entries in the frontier
+
+	JobID string `gorm:"->"`
+}
+
+// TableName implements schema.Tabler.
+func (Execution) TableName() string { return "job_executions" }
+
+// Duration is how long the execution took, or has taken by now.
+func (e Execution) Duration(now models.Time) time.Duration {
+	if e.CompletedAt.IsZero() {
+		return max(0, now.Sub(e.StartedAt.Time))
+	}
+	return max(0, e.CompletedAt.Sub(e.StartedAt.Time))
+}
+
+// Known is how many URLs the crawl knows by now.
+func (e Execution) Known() int { return e.Queued + e.Fetched + e.Failed }
+
+func executions(tx *gorm.DB) *gorm.DB {
+	return tx.Model(&Execution{}).Select("job_executions.*, jobs.id AS job_id").Joins("JOIN jobs ON jobs.seq = job_executions.job_seq")
+}
+
+// Execution is the execution of an id; CodeNotFound if there is none.
+func (s *Store) Execution(ctx context.Context, id string) (e Execution, err error) {
+	if models.CheckID(models.KindExecution, id) != nil {
+		return e, models.NotFound("execution")
+	}
+	err = executions(s.db.Read(ctx)).Where("job_executions.id = ?", id).Take(&e).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return e, models.NotFound("execution")
+	}
+	if err != nil {
+		return e, fmt.Errorf("loading an execution: %w", err)
+	}
+	return e, nil
+}
+
+// Executions is a page of the executions of a job, the newest first. limit is as
+// models.NewLimit made it.
+func (s *Store) Executions(ctx context.Context, j Job, after models.Cursor, limit int) (models.Slice[Execution], error) {
+	var page models.Slice[Execution]
+	q := executions(s.db.Read(ctx)).Where("job_executions.job_seq = ?", j.Seq)
+	if after != (models.Cursor{}) {
+		if models.CheckID(models.KindExecution, after.ID) != nil {
+			return page, models.ErrPageToken
+		}
+		q = q.Where("(job_executions.started_at, job_executions.id) < (?, ?)", after.CreatedAt, after.ID)
+	}
+	if err := q.Order("job_executions.started_at DESC, job_executions.id DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
+		return page, fmt.Errorf("loading executions: %w", err)
+	}
+	return models.NewSlice(page.Items, limit, func(e Execution) models.Cursor { return models.Cursor{CreatedAt: e.StartedAt, ID: e.ID} }), nil
+}
+
+// LastExecution is the newest execution of a job; ok is false if there is none.
+func (s *Store) LastExecution(ctx context.Context, j Job) (e Execution, ok bool, err error) {
+	page, err := s.Executions(ctx, j, models.Cursor{}, 1)
+	if err != nil || len(page.Items) == 0 {
+		return e, false, err
+	}
+	return page.Items[0], true, nil
+}
+
+// JobStats are the figures of a job over the executions that are kept.
+type JobStats struct {
+	Total, Completed, Failed int
+	ItemsCrawled             int64
+	AverageDuration          time.Duration // of those that completed
+}
+
+// SuccessRate is completed ÷ (completed + failed); ok is false if there is neither.
+// Interrupted and cancelled executions say nothing about the site.
+func (s JobStats) SuccessRate() (rate float64, ok bool) {
+	if s.Completed+s.Failed == 0 {
+		return 0, false
+	}
+	return float64(s.Completed) / float64(s.Completed+s.Failed), true
+}
+
+// Interrupted is the error of an execution whose instance stopped or lost its lock.
+const Interrupted = "instance stopped"
+
+// Stats are the figures of a job.
+func (s *Store) Stats(ctx context.Context, j Job) (JobStats, error) {
+	return s.stats(s.db.Read(ctx), "job_seq = ?", j.Seq)
+}
+
+func (s *Store) stats(tx *gorm.DB, where string, args ...any) (st JobStats, err error) {
+	var row struct {
+		Total, Completed, Failed int
+		ItemsCrawled             int64
+		DurationUS               int64
+	}
+	err = tx.Raw(`SELECT count(*) AS total, count(CASE WHEN status = 'completed' THEN 1 END) AS completed,
+			count(CASE WHEN status = 'failed' AND error_message <> ? THEN 1 END) AS failed,
+			coalesce(sum(items_crawled), 0) AS items_crawled,
+			CAST(coalesce(avg(CASE WHEN status = 'completed' THEN completed_at - started_at END), 0) AS BIGINT) AS duration_us
+		FROM job_executions WHERE `+where, append([]any{Interrupted}, args...)...).Scan(&row).Error
+	if err != nil {
+		return st, fmt.Errorf("counting executions: %w", err)
+	}
+	return JobStats{row.Total, row.Completed, row.Failed, row.ItemsCrawled, time.Duration(row.DurationUS) * time.Microsecond}, nil
+}

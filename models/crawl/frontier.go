@@ -1,0 +1,143 @@
+package crawl
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// EntryStatus says what has become of a URL of the frontier.
+type EntryStatus string
+
+// The statuses of an entry.
+const (
+	EntryPending  EntryStatus = "pending"
+	EntryFetching EntryStatus = "fetching" // one of the next that the instance fetches which has claimed its host
+	EntryDone     EntryStatus = "done"
+	EntryFailed   EntryStatus = "failed"
+)
+
+// EntryStatuses are all of them.
+var EntryStatuses = []EntryStatus{EntryPending, EntryFetching, EntryDone, EntryFailed}
+
+// hash tells URLs apart: the first 16 bytes of SHA-256.
+type hash [16]byte
+
+func hashOf(url string) hash {
+	sum := sha256.Sum256([]byte(url))
+	return hash(sum[:16])
+}
+
+// entryKey is a URL of a crawl. With the negative key of a source it is a link that
+// was discovered there.
+type entryKey struct {
+	crawl int64
+	hash  hash
+}
+
+// patternKey is a path pattern of a crawl.
+type patternKey struct {
+	crawl int64
+	hash  hash
+}
+
+// Found is a URL for the frontier, as Normalize gave it.
+type Found struct {
+	Crawl, Source int64
+	URL           string
+	Depth         int
+	Reason        string // why it is not to be fetched; "" = it is
+}
+
+// Reasons why a URL is not fetched, or not any more.
+const (
+	ReasonRobots    = "disallowed by robots.txt"
+	ReasonRedirects = "too_many_redirects"
+	ReasonDuplicate = "redirects to a URL of this crawl"
+	ReasonPattern   = "too many pages of this kind"
+	ReasonOutside   = "redirects out of the allowed domains"
+	ReasonEnded     = "the crawl has ended"
+)
+
+// added is what enqueue stored of a crawl.
+type added struct{ queued, failed int }
+
+// enqueue puts URLs into the frontier, unless their crawl has them, and makes their
+// hosts due. It returns how many were added, by crawl.
+func (s *Store) enqueue(tx *gorm.DB, found []Found) (map[int64]added, error) {
+	if len(found) == 0 {
+		return nil, nil
+	}
+	rows := models.NewRows("n bigint, crawl_seq bigint, source_seq bigint, host text, url text, url_hash bytes, depth bigint, last_error text")
+	hosts := map[string]bool{}
+	for i, f := range found {
+		host, h := models.HostPort(f.URL), hashOf(f.URL)
+		hosts[host] = true
+		rows.Add(i, f.Crawl, f.Source, host, f.URL, h[:], f.Depth, f.Reason)
+	}
+	if err := s.addHosts(tx, hosts); err != nil {
+		return nil, err
+	}
+	now := s.clock.Now()
+	var stored []struct {
+		CrawlSeq int64
+		HostSeq  int64
+		Status   EntryStatus
+	}
+	// CROSS JOIN: SQLite keeps to this order then, and looks up each host.
+	err := rows.Raw(tx, `INSERT INTO frontier (crawl_seq, source_seq, host_seq, url, url_hash, depth, status, attempts, redirects, last_error, created_at, updated_at)
+		SELECT r.crawl_seq, r.source_seq, h.seq, r.url, r.url_hash, r.depth, CASE r.last_error WHEN '' THEN 'pending' ELSE 'failed' END, 0, 0, r.last_error, ?, ?
+		FROM {rows} AS r CROSS JOIN crawl_hosts AS h WHERE h.host = r.host ORDER BY r.n ON CONFLICT DO NOTHING RETURNING crawl_seq, host_seq, status`, now, now).Scan(&stored).Error
+	if err != nil {
+		return nil, fmt.Errorf("storing URLs in the frontier: %w", err)
+	}
+	n, due := map[int64]added{}, map[int64]bool{}
+	for _, e := range stored {
+		a := n[e.CrawlSeq]
+		if e.Status == EntryPending {
+			a.queued++
+			due[e.HostSeq] = true
+		} else {
+			a.failed++
+		}
+		n[e.CrawlSeq] = a
+	}
+	return n, s.wakeHosts(tx, due)
+}
+
+// addHosts makes hosts known.
+func (s *Store) addHosts(tx *gorm.DB, hosts map[string]bool) error {
+	rows := models.NewRows("host text")
+	for host := range hosts {
+		rows.Add(host)
+	}
+	// WHERE NOT EXISTS: PostgreSQL would use up numbers for those that exist.
+	err := rows.Exec(tx, `INSERT INTO crawl_hosts (host, claim, delay_ms, failures, slow)
+		SELECT r.host, 0, 0, 0, false FROM {rows} AS r WHERE NOT EXISTS (SELECT 1 FROM crawl_hosts AS h WHERE h.host = r.host) ORDER BY r.host
+		ON CONFLICT DO NOTHING`).Error
+	if err != nil {
+		return fmt.Errorf("storing hosts to crawl: %w", err)
+	}
+	return nil
+}
+
+// wakeHosts makes hosts due that were not. It changes all of them, since one that is
+// due may be found to have nothing left in a transaction that runs now: it waits for
+// that, and then sees.
+func (s *Store) wakeHosts(tx *gorm.DB, due map[int64]bool) error {
+	rows := models.NewRows("seq bigint")
+	for seq := range due {
+		rows.Add(seq)
+	}
+	err := rows.Exec(tx, `UPDATE crawl_hosts SET next_at = CASE WHEN next_at IS NULL THEN ? ELSE next_at END WHERE seq IN (SELECT seq FROM {rows} AS r)`, s.clock.Now()).Error
+	if err != nil {
+		return fmt.Errorf("making hosts due: %w", err)
+	}
+	return nil
+}
+
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }

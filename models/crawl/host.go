@@ -1,0 +1,108 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/lease"
+)
+
+// Host is a host that an instance has claimed for a while: only it sends requests to
+// the host meanwhile, one at a time.
+type Host struct {
+	Seq       int64
+	Host      string // with its port, unless that is the scheme's own
+	NextAt    models.Time
+	ClaimedBy lease.ID
+	Claim     int64 // how often it was claimed: tells two claims of an instance apart
+	DelayMS   int64 // between two requests, as it was last
+	Failures  int   // in a row
+	Slow      bool  // the last request took long
+	TriedAt   models.Time
+}
+
+// TurnTime is how long an instance keeps a host at most before it stores what it
+// found and lets others have the host.
+const TurnTime = 2 * time.Second
+
+// maxDelay is the longest pause between two requests to a host that is kept over the
+// death of the instance that made them.
+const maxDelay = time.Minute
+
+// ClaimHosts takes up to n hosts that may be asked now and have URLs in the frontier,
+// the one that has waited longest first. An instance that has held hosts claimed
+// already gets only its share: all such hosts by the number of instances. next is
+// when the first of the others may be asked; zero: there is none.
+func (s *Store) ClaimHosts(ctx context.Context, holder lease.ID, n, held int) (hosts []Host, next models.Time, err error) {
+	now := s.clock.Now()
+	next, err = lease.Claim(ctx, s.db, holder, now, firstHost, func(tx *gorm.DB) error {
+		hosts = nil
+		share, err := hostShare(tx)
+		if err != nil {
+			return err
+		}
+		if n = min(n, share-held); n <= 0 {
+			return nil
+		}
+		// If this instance dies, others keep the pause that it might have owed. MATERIALIZED as in other claims.
+		return tx.Raw(`WITH due AS MATERIALIZED (
+				SELECT seq FROM crawl_hosts WHERE next_at <= ? AND claimed_by IS NULL ORDER BY next_at LIMIT ?`+s.db.SkipLocked()+`)
+			UPDATE crawl_hosts SET claimed_by = ?, claim = claim + 1, next_at = ? + delay_ms * 1000
+			WHERE seq IN (SELECT seq FROM due) RETURNING *`, now, n, holder, now.Add(TurnTime)).Scan(&hosts).Error
+	})
+	if err != nil {
+		return nil, models.Time{}, fmt.Errorf("claiming hosts to crawl: %w", err)
+	}
+	slices.SortFunc(hosts, func(a, b Host) int { return int(a.Seq - b.Seq) })
+	return hosts, next, nil
+}
+
+// firstHost is when the first free host may be asked; zero: none is to be.
+func firstHost(tx *gorm.DB) (next models.Time, err error) {
+	err = tx.Raw("SELECT min(next_at) FROM crawl_hosts WHERE next_at IS NOT NULL AND claimed_by IS NULL").Scan(&next).Error
+	if err != nil {
+		return next, fmt.Errorf("looking for the next host to crawl: %w", err)
+	}
+	return next, nil
+}
+
+// manyHosts is a number of hosts of which instances need not take shares: there are
+// enough for all.
+const manyHosts = 10_000
+
+// hostShare is how many hosts an instance may hold.
+func hostShare(tx *gorm.DB) (int, error) {
+	var n struct{ Free, Claimed, Instances int }
+	err := tx.Raw(`SELECT (SELECT count(*) FROM (SELECT 1 FROM crawl_hosts WHERE next_at IS NOT NULL AND claimed_by IS NULL LIMIT ?) AS free) AS free,
+		(SELECT count(*) FROM crawl_hosts WHERE claimed_by IS NOT NULL) AS claimed, (SELECT count(*) FROM instances) AS instances`, manyHosts).Scan(&n).Error
+	if err != nil {
+		return 0, fmt.Errorf("counting the hosts to crawl: %w", err)
+	}
+	if n.Free >= manyHosts || n.Instances == 0 {
+		return n.Free, nil
+	}
+	return (n.Free + n.Claimed + n.Instances - 1) / n.Instances, nil
+}
+
+// ReleaseOtherHosts frees the hosts that an instance has claimed, but for those of
+// keep. It is for after a claim that failed, of which nobody knows whether it was
+// committed.
+func (s *Store) ReleaseOtherHosts(ctx context.Context, holder lease.ID, keep []Host) error {
+	rows := models.NewRows("seq bigint")
+	for _, h := range keep {
+		rows.Add(h.Seq)
+	}
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		return rows.Raw(tx, "UPDATE crawl_hosts SET claimed_by = NULL WHERE claimed_by = ? AND seq NOT IN (SELECT seq FROM {rows} AS r)", holder).
+			Scan(new(int)).Error
+	})
+	if err != nil {
+		return fmt.Errorf("releasing forgotten hosts: %w", err)
+	}
+	return nil
+}

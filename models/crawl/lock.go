@@ -1,0 +1,278 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"linkwatch/models"
+	"linkwatch/models/lease"
+)
+
+// ErrLost is the error of a change to an execution whose job is no longer locked by
+// it: another instance may have begun a new one, or a user has cancelled it.
+var ErrLost = errors.New("the execution no longer holds its job")
+
+// Due returns up to n jobs that are due, the one that has waited longest first. next
+// is when the first of all waiting jobs is due; zero: none waits.
+func (s *Store) Due(ctx context.Context, n int) (seqs []int64, next models.Time, err error) {
+	const waiting = `next_run_at IS NOT NULL AND status IN ('pending', 'scheduled') AND lock_token IS NULL AND NOT held AND deleted_at IS NULL`
+	tx := s.db.Read(ctx)
+	err = tx.Raw("SELECT min(next_run_at) FROM jobs WHERE " + waiting).Scan(&next).Error
+	if err == nil && !next.IsZero() && !next.After(s.clock.Now().Time) {
+		err = tx.Raw("SELECT seq FROM jobs WHERE "+waiting+" AND next_run_at <= ? ORDER BY next_run_at LIMIT ?", s.clock.Now(), n).Scan(&seqs).Error
+	}
+	if err != nil {
+		return nil, next, fmt.Errorf("looking for due jobs: %w", err)
+	}
+	return seqs, next, nil
+}
+
+// Begin locks a job that is due and begins an execution of it, under a lease. began
+// is false if another instance was quicker, or if the job is no longer due. A crawl
+// that was interrupted goes on; otherwise the frontier gets the start page. Errors
+// include lease.ErrLost.
+func (s *Store) Begin(ctx context.Context, holder lease.ID, seq int64) (e Execution, began bool, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		began = false
+		if err := lease.Hold(tx, holder); err != nil {
+			return err
+		}
+		j, locked, err := s.lock(tx, holder, seq)
+		if err != nil || !locked {
+			return err
+		}
+		began = true
+		e, err = s.begin(tx, j)
+		return err
+	})
+	if err != nil {
+		return Execution{}, false, fmt.Errorf("beginning a crawl: %w", err)
+	}
+	if began {
+		ring(s.urls)
+	}
+	return e, began, nil
+}
+
+// lock locks a job that is due, by compare-and-swap. The token is the lease and the
+// number of the execution, so no two locks have the same.
+func (s *Store) lock(tx *gorm.DB, holder lease.ID, seq int64) (j Job, locked bool, err error) {
+	now := s.clock.Now()
+	var js []Job
+	err = tx.Raw(`UPDATE jobs SET lock_token = CAST(? AS text) || ':' || (executions + 1), lock_acquired_at = ?, claimed_by = ?,
+			status = 'running', executions = executions + 1, updated_at = ?
+		WHERE seq = ? AND lock_token IS NULL AND status IN ('pending', 'scheduled') AND next_run_at <= ? AND NOT held AND deleted_at IS NULL
+		RETURNING *`, holder, now, holder, now, seq, now).Scan(&js).Error
+	if err != nil || len(js) == 0 {
+		return Job{}, false, err
+	}
+	return js[0], true, nil
+}
+
+// begin stores the execution of a job that was locked.
+func (s *Store) begin(tx *gorm.DB, j Job) (Execution, error) {
+	now := s.clock.Now()
+	e := Execution{
+		ID: models.NewID(models.KindExecution), JobSeq: j.Seq, ExecutionNumber: j.Executions, Status: ExecutionRunning, LockToken: *j.LockToken,
+		URL: j.URL, StartedAt: now, ProgressAt: now, RetryAttempt: j.CurrentRetryCount, HasFrontier: true,
+	}
+	goesOn := false
+	if j.CrawlSeq != nil {
+		e.CrawlSeq = *j.CrawlSeq
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // Queued is not to change meanwhile
+			return e, err
+		}
+		var before Execution
+		err := tx.Where("crawl_seq = ?", e.CrawlSeq).Order("seq DESC").Limit(1).Find(&before).Error
+		if err != nil {
+			return e, err
+		}
+		if goesOn = before.Seq != 0; goesOn { // else it was deleted meanwhile
+			e.Queued, e.StartHash, e.StartError, e.Metadata = before.Queued, before.StartHash, before.StartError, Metadata{"continues": before.ID}
+			if err := tx.Model(&before).Update("has_frontier", false).Error; err != nil { // it is the new one's now
+				return e, err
+			}
+		}
+	}
+	if err := tx.Create(&e).Error; err != nil {
+		return e, err
+	}
+	if goesOn {
+		return e, s.log(tx, e.Seq, s.line("info", "crawl goes on", "entries", e.Queued))
+	}
+	e.CrawlSeq, e.Queued = e.Seq, 1
+	if err := tx.Model(&e).Select("crawl_seq", "queued").Updates(&e).Error; err != nil {
+		return e, err
+	}
+	if err := s.log(tx, e.Seq, s.line("info", "crawl started", "url", j.URL)); err != nil {
+		return e, err
+	}
+	url, ok := Normalize(j.URL)
+	if !ok {
+		url = models.RequestURL(j.URL)
+	}
+	_, err := s.enqueue(tx, []Found{{Crawl: e.CrawlSeq, Source: j.SourceSeq, URL: url}})
+	return e, err
+}
+
+// Held is what the holder of a running job must know of it.
+type Held struct {
+	Execution
+	Enabled bool // its source is
+	Deleted bool // the job or its source
+}
+
+// HeldBy are the executions that run under a lease.
+func (s *Store) HeldBy(ctx context.Context, holder lease.ID) (all []Held, err error) {
+	err = s.db.Read(ctx).Raw(`SELECT e.*, j.id AS job_id, s.enabled AS enabled, j.deleted_at IS NOT NULL OR s.deleted_at IS NOT NULL AS deleted
+		FROM jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq AND e.execution_number = j.executions AND e.status = 'running'
+		JOIN sources AS s ON s.seq = j.source_seq WHERE j.claimed_by = ? ORDER BY e.seq`, holder).Scan(&all).Error
+	if err != nil {
+		return nil, fmt.Errorf("loading the running crawls: %w", err)
+	}
+	return all, nil
+}
+
+// End is how an execution ends.
+type End struct {
+	Event Event  // Succeed, Fail or Release
+	Error string // why it failed or is released; "" with Succeed
+	// GoesOn says that a released job is due at once and continues its crawl.
+	GoesOn       bool
+	Stack        string // of a panic
+	MemoryPeakMB int64
+}
+
+// EndExecution ends an execution and frees its job. After Succeed a recurring job is
+// scheduled again, in its phase. After Fail the job is tried again while it has
+// retries left. After Release it is scheduled without having used a retry. ErrLost
+// if the execution no longer holds its job.
+func (s *Store) EndExecution(ctx context.Context, e Execution, end End) (j Job, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		j, err = s.end(tx, e.JobSeq, e.LockToken, end)
+		return err
+	})
+	if err != nil && !errors.Is(err, ErrLost) {
+		return j, fmt.Errorf("ending a crawl: %w", err)
+	}
+	ring(s.wanted)
+	return j, err
+}
+
+// end ends the execution of a job that is locked by a token.
+func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end End) (Job, error) {
+	var js []Job
+	err := tx.Clauses(clause.Locking{Strength: "UPDATE"}).Where("seq = ? AND lock_token = ? AND status = 'running'", jobSeq, token).Find(&js).Error
+	if err != nil {
+		return Job{}, err
+	}
+	if len(js) == 0 {
+		return Job{}, ErrLost
+	}
+	j, now := js[0], s.clock.Now()
+	if j.Status, err = Next(j.Status, end.Event); err != nil {
+		return j, err
+	}
+	j.UpdatedAt, j.LastError, j.CrawlSeq, j.NextRunAt = now, end.Error, nil, models.Time{}
+	status := ExecutionFailed
+	switch end.Event {
+	case Succeed:
+		status = ExecutionCompleted
+		err = s.succeed(tx, &j)
+	case Fail:
+		if j.CurrentRetryCount < j.MaxRetries {
+			j.Status, err = Next(j.Status, Retry)
+			j.CurrentRetryCount++
+			j.NextRunAt = now.Add(Backoff(seconds(j.RetryBackoffSeconds), j.CurrentRetryCount))
+		}
+	case Release:
+		j.NextRunAt = now
+		if end.GoesOn {
+			err = tx.Raw("SELECT crawl_seq FROM job_executions WHERE job_seq = ? AND execution_number = ?", j.Seq, j.Executions).Scan(&j.CrawlSeq).Error
+		} else if j.Recurring() {
+			j.reschedule(now)
+		}
+	case Pause, Resume, Cancel, Retry, ForceRun, Start, Reschedule:
+		return j, fmt.Errorf("crawl: %s ends no execution", end.Event)
+	}
+	if err != nil {
+		return j, err
+	}
+	if err := s.endExecution(tx, &j, status, end.Error, func(e *Execution) { e.StackTrace, e.MemoryPeakMB = end.Stack, end.MemoryPeakMB }); err != nil {
+		return j, err
+	}
+	return j, saveJob(tx, &j, "status", "next_run_at", "planned_at", "current_retry_count", "crawl_seq", "content_hash", "unchanged_count",
+		"interval_seconds", "last_error", "lock_token", "lock_acquired_at", "claimed_by")
+}
+
+// succeed is what a completed crawl changes of its job.
+func (s *Store) succeed(tx *gorm.DB, j *Job) (err error) {
+	var hash string
+	if err := tx.Raw("SELECT start_hash FROM job_executions WHERE job_seq = ? AND execution_number = ?", j.Seq, j.Executions).Scan(&hash).Error; err != nil {
+		return err
+	}
+	j.CurrentRetryCount = 0
+	switch {
+	case hash == "":
+	case hash == j.ContentHash:
+		j.UnchangedCount++
+	default:
+		j.ContentHash, j.UnchangedCount = hash, 0
+	}
+	j.adapt()
+	if j.Recurring() {
+		j.Status, err = Next(j.Status, Reschedule)
+		j.reschedule(s.clock.Now())
+	}
+	return err
+}
+
+// reschedule plans the next run of a recurring job: it keeps its phase.
+func (j *Job) reschedule(now models.Time) {
+	planned := j.PlannedAt
+	if planned.IsZero() {
+		planned = now
+	}
+	j.PlannedAt = models.At(NextRun(planned.Time, j.Every(), now.Time))
+	j.NextRunAt = j.PlannedAt
+}
+
+// endExecution ends the newest execution of a job, and frees the lock in j.
+func (s *Store) endExecution(tx *gorm.DB, j *Job, status ExecutionStatus, problem string, set ...func(*Execution)) error {
+	var e Execution
+	if err := tx.Where("job_seq = ? AND execution_number = ?", j.Seq, j.Executions).Take(&e).Error; err != nil {
+		return fmt.Errorf("loading the execution of a job: %w", err)
+	}
+	j.LockToken, j.LockAcquiredAt, j.ClaimedBy = nil, models.Time{}, ""
+	e.Status, e.ErrorMessage, e.CompletedAt = status, problem, s.clock.Now()
+	for _, f := range set {
+		f(&e)
+	}
+	if err := tx.Model(&e).Select("status", "error_message", "completed_at", "stack_trace", "memory_peak_mb").Updates(&e).Error; err != nil {
+		return fmt.Errorf("ending an execution: %w", err)
+	}
+	if status == ExecutionCompleted || status == ExecutionFailed && problem != Interrupted {
+		completed, took := 0, int64(0)
+		if status == ExecutionCompleted {
+			completed, took = 1, e.Duration(e.CompletedAt).Microseconds()
+		}
+		err := tx.Exec("UPDATE scheduler_totals SET completed = completed + ?, failed = failed + ?, duration_us = duration_us + ?",
+			completed, 1-completed, took).Error
+		if err != nil {
+			return fmt.Errorf("counting an execution: %w", err)
+		}
+	}
+	level, what := "info", "crawl "+string(status)
+	if status == ExecutionFailed {
+		level = "error"
+	}
+	facts := []any{"pages", e.ItemsCrawled, "failed", e.Failed}
+	if problem != "" {
+		facts = append(facts, "error", problem)
+	}
+	return s.log(tx, e.Seq, s.line(level, what, facts...))
+}

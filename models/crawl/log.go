@@ -1,0 +1,145 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// MaxLog is how many bytes of the log of an execution are kept. Its last lines,
+// which say how it ended, are kept all the same.
+const MaxLog = 1 << 20
+
+// maxLine is the longest line of a log in bytes.
+const maxLine = 4 << 10
+
+// Line is one line of the log of an execution.
+type Line struct {
+	Number  int // from 1
+	At      time.Time
+	Level   string // info, warn or error
+	Message string
+}
+
+// line writes a line of the log: time, level, message and facts, which are names and
+// values in turn.
+func (s *Store) line(level, message string, facts ...any) string {
+	return LogLine(s.clock.Now(), level, message, facts...)
+}
+
+// LogLine writes a line of the log of an execution.
+func LogLine(at models.Time, level, message string, facts ...any) string {
+	b := make([]byte, 0, 128)
+	b = at.UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")
+	b = append(append(append(append(b, ' '), level...), ' '), message...)
+	for i := 0; i+1 < len(facts); i += 2 {
+		b = fmt.Appendf(b, " %s=", facts[i])
+		switch v := facts[i+1].(type) {
+		case int:
+			b = strconv.AppendInt(b, int64(v), 10)
+		case string:
+			b = appendFact(b, v)
+		default:
+			b = appendFact(b, fmt.Sprint(v))
+		}
+	}
+	if len(b) > maxLine {
+		b = b[:maxLine]
+	}
+	return string(b)
+}
+
+// appendFact quotes a value that would not stay one word on one line.
+func appendFact(b []byte, v string) []byte {
+	if v == "" || strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r == '"' || r == 0x7f || r == 0x2028 || r == 0xfffd }) {
+		return strconv.AppendQuote(b, v)
+	}
+	return append(b, v...)
+}
+
+// parseLine reads a line of the log.
+func parseLine(number int, text string) Line {
+	l := Line{Number: number, Message: text}
+	at, rest, _ := strings.Cut(text, " ")
+	level, message, ok := strings.Cut(rest, " ")
+	if when, err := time.Parse("2006-01-02T15:04:05.000Z", at); err == nil && ok {
+		l.At, l.Level, l.Message = when, level, message
+	}
+	return l
+}
+
+// log adds lines to the log of an execution, also beyond its limit.
+func (s *Store) log(tx *gorm.DB, execution int64, lines ...string) error {
+	text := strings.Join(lines, "\n")
+	var now struct{ LogLines int }
+	err := tx.Raw("UPDATE job_executions SET log_lines = log_lines + ?, log_bytes = log_bytes + ? WHERE seq = ? RETURNING log_lines",
+		len(lines), len(text)+1, execution).Scan(&now).Error
+	if err == nil {
+		err = tx.Exec("INSERT INTO job_logs (execution_seq, first_line, lines, text) VALUES (?, ?, ?, ?)",
+			execution, now.LogLines-len(lines)+1, len(lines), text).Error
+	}
+	if err != nil {
+		return fmt.Errorf("writing the log of a crawl: %w", err)
+	}
+	return nil
+}
+
+// maxPieces bounds how much of a log is read at once.
+const maxPieces = 64
+
+// Log returns lines of the log of an execution that come after a number, at most
+// about limit of them, in order.
+func (s *Store) Log(ctx context.Context, e Execution, after, limit int) (lines []Line, err error) {
+	var pieces []struct {
+		FirstLine int
+		Lines     int
+		Text      string
+	}
+	err = s.db.Read(ctx).Raw(`SELECT first_line, lines, text FROM job_logs WHERE execution_seq = ? AND first_line >= (
+			SELECT coalesce(max(first_line), 1) FROM job_logs WHERE execution_seq = ? AND first_line <= ?)
+		ORDER BY first_line LIMIT ?`, e.Seq, e.Seq, after+1, maxPieces).Scan(&pieces).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading the log of a crawl: %w", err)
+	}
+	for _, p := range pieces {
+		for i, text := range strings.Split(p.Text, "\n") {
+			if n := p.FirstLine + i; n > after && len(lines) < limit {
+				lines = append(lines, parseLine(n, text))
+			}
+		}
+	}
+	return lines, nil
+}
+
+// LogText calls write with the pieces of the log of an execution, in order. It ends
+// with the first error of write.
+func (s *Store) LogText(ctx context.Context, e Execution, write func(text string) error) error {
+	for after := 0; ; {
+		lines, err := s.Log(ctx, e, after, 10_000)
+		if err != nil || len(lines) == 0 {
+			return err
+		}
+		var b strings.Builder
+		for _, l := range lines {
+			b.WriteString(l.String() + "\n")
+		}
+		if err := write(b.String()); err != nil {
+			return err
+		}
+		after = lines[len(lines)-1].Number
+	}
+}
+
+// String is the line as it is stored.
+func (l Line) String() string {
+	if l.At.IsZero() {
+		return l.Message
+	}
+	return l.At.UTC().Format("2006-01-02T15:04:05.000Z") + " " + l.Level + " " + l.Message
+}

@@ -1,0 +1,29 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// LogTail returns the last n lines that are kept of the log of an execution, in order.
+// It takes one query, however many pieces hold them.
+func (s *Store) LogTail(ctx context.Context, e Execution, n int) ([]Line, error) {
+	var pieces []struct {
+		FirstLine int
+		Text      string
+	}
+	err := s.db.Read(ctx).Raw(`SELECT first_line, text FROM (
+			SELECT first_line, text, sum(lines) OVER (ORDER BY first_line DESC) - lines AS newer FROM job_logs WHERE execution_seq = ?) AS p
+		WHERE newer < ? ORDER BY first_line`, e.Seq, n).Scan(&pieces).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading the end of the log of a crawl: %w", err)
+	}
+	var lines []Line
+	for _, p := range pieces {
+		for i, text := range strings.Split(p.Text, "\n") {
+			lines = append(lines, parseLine(p.FirstLine+i, text))
+		}
+	}
+	return lines[max(0, len(lines)-n):], nil
+}

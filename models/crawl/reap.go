@@ -1,0 +1,101 @@
+package crawl
+
+import (
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// How long what crawls leave behind is kept.
+const (
+	KeepExecutions   = 100             // the newest of each job
+	KeepExecutionFor = 30 * models.Day // whichever keeps fewer
+	KeepFrontier     = models.Day      // the entries of a crawl, after its end
+	keepIdleHost     = 7 * 24 * time.Hour
+)
+
+// ReapFrontier deletes up to limit entries of the frontier: those of crawls that
+// ended longer ago than KeepFrontier, and those added by hand that were fetched then.
+func (s *Store) ReapFrontier(tx *gorm.DB, limit int) (int64, error) {
+	old := s.clock.Now().Add(-KeepFrontier)
+	n, err := s.db.DeleteBatch(tx, limit, "frontier", "seq", "crawl_seq = 0 AND status IN ('done', 'failed') AND updated_at < ?", old)
+	if err != nil || n == int64(limit) {
+		return n, err
+	}
+	for n < int64(limit) {
+		var e struct{ Seq, CrawlSeq int64 }
+		err := tx.Raw(`SELECT e.seq, e.crawl_seq FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq
+			WHERE e.has_frontier AND e.status <> 'running' AND e.completed_at < ? AND coalesce(j.crawl_seq, 0) <> e.crawl_seq
+			ORDER BY e.completed_at LIMIT 1`, old).Scan(&e).Error
+		if err != nil || e.Seq == 0 {
+			return n, err
+		}
+		deleted, err := s.db.DeleteBatch(tx, limit-int(n), "frontier", "seq", "crawl_seq = ?", e.CrawlSeq)
+		if err != nil {
+			return n, err
+		}
+		if n += deleted; n < int64(limit) { // none is left
+			if err := tx.Exec("UPDATE job_executions SET has_frontier = false WHERE seq = ?", e.Seq).Error; err != nil {
+				return n, err
+			}
+		}
+	}
+	return n, nil
+}
+
+// ReapExecutions deletes up to limit executions with their logs: those that ended
+// longer ago than KeepExecutionFor, and those beyond the newest KeepExecutions of
+// their job.
+func (s *Store) ReapExecutions(tx *gorm.DB, limit int) (int64, error) {
+	limit = max(limit/16, 1) // each has a log of up to MaxLog bytes
+	const gone = "status <> 'running' AND NOT has_frontier AND "
+	n, err := s.db.DeleteBatch(tx, limit, "job_executions", "seq", gone+"completed_at < ? ORDER BY completed_at", s.clock.Now().Add(-KeepExecutionFor))
+	if err != nil || n == int64(limit) {
+		return n, err
+	}
+	more, err := s.db.DeleteBatch(tx, limit-int(n), "job_executions", "seq", gone+`seq IN (
+		SELECT e.seq FROM jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq AND e.execution_number <= j.executions - ? WHERE j.executions > ?)`,
+		KeepExecutions, KeepExecutions)
+	return n + more, err
+}
+
+// ReapHosts deletes up to limit hosts that were not asked for a week.
+func (s *Store) ReapHosts(tx *gorm.DB, limit int) (int64, error) {
+	return s.db.DeleteBatch(tx, limit, "crawl_hosts", "seq", `next_at IS NULL AND claimed_by IS NULL AND tried_at < ?
+		AND NOT EXISTS (SELECT 1 FROM frontier WHERE host_seq = crawl_hosts.seq AND `+openEntries+`) ORDER BY tried_at`, s.clock.Now().Add(-keepIdleHost))
+}
+
+// ReapSources deletes up to limit rows of sources and jobs that can no longer be
+// restored: first what belongs to a source, then the source with its jobs.
+func (s *Store) ReapSources(tx *gorm.DB, limit int) (int64, error) {
+	old := s.clock.Now().Add(-KeepDeleted)
+	n, err := s.db.DeleteBatch(tx, limit, "jobs", "seq", `deleted_at < ? AND lock_token IS NULL
+		AND NOT EXISTS (SELECT 1 FROM job_executions WHERE job_seq = jobs.seq) ORDER BY deleted_at`, old)
+	if err != nil || n == int64(limit) {
+		return n, err
+	}
+	var job int64
+	err = tx.Raw("SELECT seq FROM jobs WHERE deleted_at < ? AND lock_token IS NULL ORDER BY deleted_at LIMIT 1", old).Scan(&job).Error
+	if err == nil && job != 0 {
+		deleted, err := s.db.DeleteBatch(tx, limit-int(n), "job_executions", "seq", "job_seq = ? AND status <> 'running' AND NOT has_frontier", job)
+		return n + deleted, err
+	}
+	if err != nil {
+		return n, err
+	}
+	var source int64
+	err = tx.Raw("SELECT seq FROM sources WHERE deleted_at < ? ORDER BY deleted_at LIMIT 1", old).Scan(&source).Error
+	if err != nil || source == 0 {
+		return n, err
+	}
+	for _, table := range []string{"frontier", "crawled_pages", "discovered_links"} {
+		deleted, err := s.db.DeleteBatch(tx, limit-int(n), table, "seq", "source_seq = ?", source)
+		if n += deleted; err != nil || n == int64(limit) {
+			return n, err
+		}
+	}
+	deleted, err := s.db.DeleteBatch(tx, limit-int(n), "sources", "seq", "seq = ?", source)
+	return n + deleted, err
+}

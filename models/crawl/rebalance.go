@@ -1,0 +1,120 @@
+package crawl
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// What keeps Rebalance from moving a job again and again.
+const (
+	NoMoveBefore = 30 * time.Minute // nothing moves from or to a time that is this near
+	NoMoveAgain  = time.Hour        // nothing that was moved this recently moves
+)
+
+const (
+	maxPasses = 8  // bounds the work of Rebalance; two or three passes are common
+	minGain   = 50 // a move evens out at least this part of the mean load: 2%
+)
+
+// Planned is a job with its next run.
+type Planned struct {
+	Seq     int64
+	ID      string
+	Next    time.Time
+	Every   time.Duration // 0 = once
+	MovedAt time.Time     // zero: never
+}
+
+// Move is a new time for the next run of a job.
+type Move struct {
+	Seq      int64
+	ID       string
+	From, To time.Time
+}
+
+// Rebalance returns the moves that make the load of the next 24 hours more even, and its
+// Score before and after them; after is not below before. It takes jobs out of the
+// fullest slots, each at most once, to the slot that lowers the sum of the squared loads
+// most. Equal input gives equal moves, in any order of jobs.
+//
+// A move has to be worth it: for each run of the job, the old slot has more jobs than the
+// new one, by 2% of the mean load and at least by one. Without that, most jobs that
+// repeat in odd intervals would move each day.
+//
+// It does not move one-time jobs, jobs that repeat in less than two slots, jobs whose
+// next run is within NoMoveBefore and jobs that were moved within NoMoveAgain. No job
+// moves to a time within NoMoveBefore, or to more than its interval from now. A move
+// keeps the number of runs in the 24 hours: otherwise the load would seem to fall by
+// what moves out of sight. An hourly job can only move in the first half of its
+// interval: call Rebalance more than once an hour.
+func Rebalance(now time.Time, jobs []Planned) (moves []Move, before, after float64) {
+	l := NewLoad(now)
+	var movable []*Planned
+	for i := range jobs {
+		j := &jobs[i]
+		l.Add(j.Next, j.Every, 1)
+		if j.Every >= 2*SlotLength && j.Next.After(now.Add(NoMoveBefore)) && j.Next.Before(l.start.Add(Window)) &&
+			now.Sub(j.MovedAt) > NoMoveAgain {
+			movable = append(movable, j)
+		}
+	}
+	before = l.Score()
+	after = before
+	gain := max(1, l.total()/slotsInWindow/minGain)
+	for range maxPasses {
+		done := len(moves)
+		moves, movable = l.movePass(moves, movable, gain)
+		if len(moves) == done {
+			break
+		}
+		score := l.Score()
+		if score < after { // rare: the squares fell, but by moves between slots that were near the ideal
+			return moves[:done], before, after
+		}
+		after = score
+	}
+	return moves, before, after
+}
+
+// movePass looks at each job once, those of the fullest slots first, and moves it if
+// that helps by gain. It returns the moves with the new ones, and the jobs that did not
+// move.
+func (l *Load) movePass(moves []Move, jobs []*Planned, gain int) ([]Move, []*Planned) {
+	load := l.jobs
+	slices.SortFunc(jobs, func(a, b *Planned) int {
+		return cmp.Or(
+			cmp.Compare(load[b.Next.Sub(l.start)/SlotLength], load[a.Next.Sub(l.start)/SlotLength]),
+			cmp.Compare(a.Seq, b.Seq),
+		)
+	})
+	stay := jobs[:0]
+	for _, j := range jobs {
+		from := j.Next.Sub(l.start)
+		l.add(from, j.Every, -1)
+		to := l.better(from, j, gain)
+		l.add(to, j.Every, 1)
+		if to == from {
+			stay = append(stay, j)
+			continue
+		}
+		moves = append(moves, Move{Seq: j.Seq, ID: j.ID, From: j.Next, To: l.start.Add(to)})
+	}
+	return moves, stay
+}
+
+// better returns the best time for the next run of a job that is not counted in l, or
+// from, its present time, if none is better by gain jobs for each run. Times are from
+// the start of the window.
+func (l *Load) better(from time.Duration, j *Planned, gain int) time.Duration {
+	best := from
+	present, runs := l.sum(from, j.Every)
+	least := present - runs*gain + 1
+	now, place := l.now.Sub(l.start), placeInSlot(j.Seq)
+	for slot := range slotsBetween(now+NoMoveBefore, now+min(j.Every, Window)) {
+		if jobs, n := l.sum(slot+place, j.Every); n == runs && jobs < least {
+			best, least = slot+place, jobs
+		}
+	}
+	return best
+}

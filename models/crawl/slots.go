@@ -1,0 +1,189 @@
+package crawl
+
+import (
+	"iter"
+	"math/bits"
+	"slices"
+	"time"
+
+	"linkwatch/models"
+)
+
+// The schedule is divided into slots, aligned to the epoch in UTC.
+const (
+	SlotLength = 15 * time.Minute
+	Window     = models.Day // the length of a Load
+
+	slotsInWindow = int(Window / SlotLength)
+)
+
+// Load is how many jobs run in each slot of a window, which begins with the slot that
+// holds the present.
+type Load struct {
+	now, start time.Time
+	jobs       [slotsInWindow]int
+}
+
+// Slot is one slot of a Load.
+type Slot struct {
+	Start time.Time // UTC
+	Jobs  int       // jobs that run in it at least once
+}
+
+// NewLoad returns the load of a schedule without jobs.
+func NewLoad(now time.Time) *Load {
+	now = now.UTC()
+	return &Load{now: now, start: now.Truncate(SlotLength)}
+}
+
+// Add counts n jobs that run at next and then each every; 0 = they run once. A job
+// counts once in each slot of the window in which it runs, however often it does. A run
+// that is overdue counts in the first slot.
+func (l *Load) Add(next time.Time, every time.Duration, n int) {
+	if next.Before(l.now) {
+		l.jobs[0] += n
+		if every <= 0 {
+			return
+		}
+		next = NextRun(next, every, l.start.Add(SlotLength-1)) // the first run after that slot
+	}
+	l.add(next.Sub(l.start), every, n)
+}
+
+// add counts n jobs whose next run is at, from the start of the window.
+func (l *Load) add(at, every time.Duration, n int) {
+	for slot := range slotsOf(at, every) {
+		l.jobs[slot] += n
+	}
+}
+
+// sum returns in how many slots of the window a job runs, and the sum of their loads.
+// at is the job's next run, from the start of the window.
+func (l *Load) sum(at, every time.Duration) (jobs, slots int) {
+	for slot := range slotsOf(at, every) {
+		jobs += l.jobs[slot]
+		slots++
+	}
+	return jobs, slots
+}
+
+// slotsOf returns the slots of the window in which a job runs. at is its next run, from
+// the start of the window, and not before it.
+func slotsOf(at, every time.Duration) iter.Seq[int] {
+	step := min(max(every, SlotLength), Window) // a shorter one runs in every slot, a longer one once
+	if every <= 0 {
+		step = Window
+	}
+	return func(yield func(int) bool) {
+		for ; at < Window; at += step {
+			if !yield(int(at / SlotLength)) {
+				return
+			}
+		}
+	}
+}
+
+// Slots returns the slots of the window in their order.
+func (l *Load) Slots() []Slot {
+	slots := make([]Slot, slotsInWindow)
+	for i, n := range l.jobs {
+		slots[i] = Slot{Start: l.start.Add(time.Duration(i) * SlotLength), Jobs: n}
+	}
+	return slots
+}
+
+// Score returns how even the load is: 1 is as even as whole jobs allow, 0 is all jobs in
+// one slot. With N jobs in S slots, the ideal load has ⌊N/S⌋+1 jobs in N mod S slots and
+// ⌊N/S⌋ in the others:
+//
+//	moves = Σ max(0, cᵢ − idealᵢ)   with both in descending order
+//	most  = N − ideal₁              the moves if all jobs are in one slot
+//	score = 1 − moves/most          or 1 if most is 0
+//
+// So 40 jobs in 40 slots score 1, 40 jobs in one slot 0, and 40 jobs in two slots 1/39.
+func (l *Load) Score() float64 {
+	c := l.jobs
+	slices.Sort(c[:])
+	slices.Reverse(c[:])
+	n := l.total()
+	ideal := func(i int) int {
+		if i < n%slotsInWindow {
+			return n/slotsInWindow + 1
+		}
+		return n / slotsInWindow
+	}
+	moves := 0
+	for i, jobs := range c {
+		moves += max(0, jobs-ideal(i))
+	}
+	most := n - ideal(0)
+	if most == 0 {
+		return 1
+	}
+	return 1 - float64(moves)/float64(most)
+}
+
+// total returns the sum of the loads of all slots.
+func (l *Load) total() (n int) {
+	for _, jobs := range l.jobs {
+		n += jobs
+	}
+	return n
+}
+
+// Least returns the start of the best slot for the next run of a new or resumed job:
+// the one that gives the smallest sum of loads over all slots of the window in which
+// the job would run, and of equal ones the earliest. The slot begins after now and
+// ends within the window and the first interval. A job that repeats in less than two
+// slots gets the zero time, since its load is the same everywhere: run it an interval
+// from now.
+func (l *Load) Least(every time.Duration) time.Time {
+	if every < 2*SlotLength {
+		return time.Time{}
+	}
+	best, least := time.Time{}, 0
+	now := l.now.Sub(l.start)
+	for at := range slotsBetween(now, now+min(every, Window)) {
+		if jobs, _ := l.sum(at, every); best.IsZero() || jobs < least {
+			best, least = l.start.Add(at), jobs
+		}
+	}
+	return best
+}
+
+// slotsBetween returns the starts of the slots of the window that begin after one time
+// and end by another one. All times are from the start of the window.
+func slotsBetween(after, until time.Duration) iter.Seq[time.Duration] {
+	return func(yield func(time.Duration) bool) {
+		for at := after.Truncate(SlotLength) + SlotLength; at+SlotLength <= min(until, Window); at += SlotLength {
+			if !yield(at) {
+				return
+			}
+		}
+	}
+}
+
+// Place returns when in a slot a job runs, to the second. It spreads the jobs of a slot,
+// so that they do not start together, and a job has the same place in each slot.
+func Place(slot time.Time, seq int64) time.Time { return slot.Add(placeInSlot(seq)) }
+
+// placeInSlot spreads jobs by a multiplicative hash: consecutive ones are far apart.
+func placeInSlot(seq int64) time.Duration {
+	const golden = 0x9E3779B97F4A7C15 // 2^64 divided by the golden ratio
+	second, _ := bits.Mul64(uint64(seq)*golden, uint64(SlotLength/time.Second))
+	return time.Duration(second) * time.Second
+}
+
+// NextRun returns the first time after now that is a whole number of intervals, at least
+// one, after planned: a late run does not shift the ones after it. It is the zero time
+// if every is not positive: the job has no other run.
+func NextRun(planned time.Time, every time.Duration, now time.Time) time.Time {
+	if every <= 0 {
+		return time.Time{}
+	}
+	next := planned.Add(every)
+	for !next.After(now) { // again only if the time between them is more than a Duration holds
+		next = next.Add(max(now.Sub(next).Truncate(every), every))
+	}
+	return next
+}

@@ -1,0 +1,165 @@
+// Package crawl holds the sites to crawl (sources), their jobs and executions, the
+// frontier and what crawls find: types, rules and SQL. Pages, API and the crawler
+// all call it, so each rule is here once.
+package crawl
+
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"linkwatch/models"
+)
+
+// Limits of a source's parts.
+const (
+	MaxName      = 200 // runes
+	DefaultDepth = 3   // of a source without one
+	DeepCrawl    = 5   // a deeper crawl is warned of: it may grow without end
+	MaxDepth     = 100
+	MaxDomains   = 50
+	MaxRateLimit = 60 * 60 * 1000 // milliseconds
+	// DefaultRateLimit is the pause between two requests to a host, in milliseconds,
+	// of a source that names none.
+	DefaultRateLimit = 1000
+)
+
+// Source is a site that jobs crawl.
+type Source struct {
+	Seq            int64 `gorm:"primaryKey"` // the store's own key
+	ID             string
+	ExternalID     string // in the source manager that it was synced from; "" = it was added here
+	Name           string
+	URL            string // as it was given
+	Host           string // of the URL, without port
+	SearchText     string // name and URL as they are searched
+	Enabled        bool
+	MaxDepth       int // links from the start page on; 0 = DefaultDepth
+	AllowedDomains Domains
+	RateLimitMS    int // pause between two requests to a host
+	IntervalCount  int // of jobs that are made for it; 0 = none
+	IntervalType   IntervalType
+	CreatedAt      models.Time
+	UpdatedAt      models.Time
+	DeletedAt      models.Time // zero: it is there
+}
+
+// Interval is that of the jobs that are made for the source.
+func (s Source) Interval() Interval { return Interval{s.IntervalCount, s.IntervalType} }
+
+// Depth is how many links away from the start page a crawl goes.
+func (s Source) Depth() int { return depthOf(s.MaxDepth) }
+
+func depthOf(max int) int {
+	if max == 0 {
+		return DefaultDepth
+	}
+	return max
+}
+
+// Domains are host names in lower case, each with all hosts below it.
+type Domains []string
+
+// Value implements driver.Valuer.
+func (d Domains) Value() (driver.Value, error) { return strings.Join(d, " "), nil }
+
+// Scan implements sql.Scanner.
+func (d *Domains) Scan(src any) error {
+	switch v := src.(type) {
+	case string:
+		*d = strings.Fields(v)
+	case []byte:
+		*d = strings.Fields(string(v))
+	default:
+		return fmt.Errorf("domains are a %T, want text", src)
+	}
+	return nil
+}
+
+// GormDataType is the type of the column.
+func (Domains) GormDataType() string { return "text" }
+
+// allow reports whether a host is one of the domains or below one. Without domains
+// it is start, the host of the start page, with or without "www." before it.
+func (d Domains) allow(host, start string) bool {
+	if len(d) == 0 {
+		return strings.TrimPrefix(host, "www.") == strings.TrimPrefix(start, "www.")
+	}
+	return slices.ContainsFunc(d, func(domain string) bool {
+		rest, ok := strings.CutSuffix(host, domain)
+		return ok && (rest == "" || strings.HasSuffix(rest, "."))
+	})
+}
+
+// NewSource is a source to add.
+type NewSource struct {
+	ExternalID     string
+	Name           string // "" = the host of the URL
+	URL            string
+	Enabled        bool
+	MaxDepth       int
+	AllowedDomains []string
+	RateLimitMS    *int // nil = DefaultRateLimit
+	Interval       Interval
+}
+
+// SourceEdit changes a source; nil leaves a part as it is.
+type SourceEdit struct {
+	Name           *string
+	URL            *string
+	Enabled        *bool
+	MaxDepth       *int
+	AllowedDomains *[]string
+	RateLimitMS    *int
+	Interval       *Interval
+}
+
+// check bounds what the owner set and brings it to its stored form.
+func (s *Source) check() error {
+	u, err := models.ParseURL("url", s.URL)
+	if err != nil {
+		return err
+	}
+	s.URL, s.Host = u.Given, u.Host
+	if s.Name = models.CleanLine(s.Name); s.Name == "" {
+		s.Name = s.Host
+	}
+	s.SearchText = models.Fold(s.Name + " " + u.Canonical)
+	if s.IntervalType == "" {
+		s.IntervalType = Minutes
+	}
+	errs := []error{s.checkDomains()}
+	if models.Runes(s.Name) > MaxName {
+		errs = append(errs, models.Invalid("name", "is longer than %d characters", MaxName))
+	}
+	if s.MaxDepth < 0 || s.MaxDepth > MaxDepth {
+		errs = append(errs, models.Invalid("max_depth", "must be a whole number from 0 to %d; 0 means %d", MaxDepth, DefaultDepth))
+	}
+	if s.RateLimitMS < 0 || s.RateLimitMS > MaxRateLimit {
+		errs = append(errs, models.Invalid("rate_limit_ms", "must be a number of milliseconds from 0 to %d", MaxRateLimit))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Source) checkDomains() error {
+	if len(s.AllowedDomains) > MaxDomains {
+		return models.Invalid("allowed_domains", "has more than %d domains", MaxDomains)
+	}
+	domains := make(Domains, 0, len(s.AllowedDomains))
+	for i, d := range s.AllowedDomains {
+		name, ok := models.CanonicalHost(strings.TrimPrefix(strings.TrimSpace(d), "*."))
+		if !ok {
+			return models.Invalid(fmt.Sprintf("allowed_domains[%d]", i), "must be a host name such as example.com")
+		}
+		if !slices.Contains(domains, name) {
+			domains = append(domains, name)
+		}
+	}
+	if len(domains) > 0 && !domains.allow(s.Host, s.Host) {
+		return models.Invalid("allowed_domains", "must include the host of the URL")
+	}
+	s.AllowedDomains = domains
+	return nil
+}

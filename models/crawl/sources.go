@@ -1,0 +1,193 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"linkwatch/models"
+)
+
+// KeepDeleted is how long a deleted source or job can be restored.
+const KeepDeleted = models.Day
+
+// AddSource adds a source. Errors are CodeInvalid ("url", "name", "max_depth",
+// "allowed_domains", "rate_limit_ms", "interval_minutes", "interval_type").
+func (s *Store) AddSource(ctx context.Context, n NewSource) (src Source, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		src, err = s.addSource(tx, n)
+		return err
+	})
+	return src, err
+}
+
+func (s *Store) addSource(tx *gorm.DB, n NewSource) (Source, error) {
+	now := s.clock.Now()
+	src := Source{
+		ID: models.NewID(models.KindSource), ExternalID: n.ExternalID, Name: n.Name, URL: n.URL, Enabled: n.Enabled, MaxDepth: n.MaxDepth,
+		AllowedDomains: n.AllowedDomains, RateLimitMS: DefaultRateLimit, IntervalCount: n.Interval.Count, IntervalType: n.Interval.Type,
+		CreatedAt: now, UpdatedAt: now,
+	}
+	models.Set(&src.RateLimitMS, n.RateLimitMS)
+	if err := src.check(); err != nil {
+		return src, err
+	}
+	if err := tx.Create(&src).Error; err != nil {
+		return src, fmt.Errorf("storing a source: %w", err)
+	}
+	return src, nil
+}
+
+// Source is the source of an id; CodeNotFound if there is none.
+func (s *Store) Source(ctx context.Context, id string) (Source, error) {
+	return source(s.db.Read(ctx), id, false)
+}
+
+func source(tx *gorm.DB, id string, deleted bool) (src Source, err error) {
+	if models.CheckID(models.KindSource, id) != nil {
+		return src, models.NotFound("source")
+	}
+	err = tx.Where("id = ?", id).Take(&src).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) || err == nil && src.DeletedAt.IsZero() == deleted {
+		return src, models.NotFound("source")
+	}
+	if err != nil {
+		return src, fmt.Errorf("loading a source: %w", err)
+	}
+	return src, nil
+}
+
+// Sources is a page of sources, the oldest first. limit is as models.NewLimit made
+// it. text is a part of the name or the URL; "" = any.
+func (s *Store) Sources(ctx context.Context, text string, after models.Cursor, limit int) (models.Slice[Source], error) {
+	var page models.Slice[Source]
+	if err := models.CheckFilter("query.q", text); err != nil {
+		return page, err
+	}
+	q := s.db.Read(ctx).Where("deleted_at IS NULL")
+	if folded := models.Fold(text); folded != "" {
+		q = q.Where(`search_text LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(folded)+"%")
+	}
+	if q, err := from(q, models.KindSource, after); err != nil {
+		return page, err
+	} else if err := q.Order("created_at, id").Limit(limit + 1).Find(&page.Items).Error; err != nil {
+		return page, fmt.Errorf("loading sources: %w", err)
+	}
+	return models.NewSlice(page.Items, limit, func(s Source) models.Cursor { return models.Cursor{CreatedAt: s.CreatedAt, ID: s.ID} }), nil
+}
+
+// from narrows a list by (created_at, id) down to what comes after a cursor.
+func from(q *gorm.DB, kind models.Kind, after models.Cursor) (*gorm.DB, error) {
+	if after == (models.Cursor{}) {
+		return q, nil
+	}
+	if models.CheckID(kind, after.ID) != nil {
+		return nil, models.ErrPageToken
+	}
+	return q.Where("(created_at, id) > (?, ?)", after.CreatedAt, after.ID), nil
+}
+
+// EditSource changes a source. Errors are those of AddSource, and CodeNotFound. A
+// source that is disabled starts no job, and its running crawls end. Other changes
+// count from the next pages on, also in running crawls.
+func (s *Store) EditSource(ctx context.Context, id string, e SourceEdit) (src Source, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if src, err = source(tx.Clauses(clause.Locking{Strength: "UPDATE"}), id, false); err != nil {
+			return err
+		}
+		was := src.Enabled
+		models.Set(&src.Name, e.Name)
+		models.Set(&src.URL, e.URL)
+		models.Set(&src.Enabled, e.Enabled)
+		models.Set(&src.MaxDepth, e.MaxDepth)
+		models.Set(&src.RateLimitMS, e.RateLimitMS)
+		models.Set((*[]string)(&src.AllowedDomains), e.AllowedDomains)
+		if e.Interval != nil {
+			src.IntervalCount, src.IntervalType = e.Interval.Count, e.Interval.Type
+		}
+		if err := src.check(); err != nil {
+			return err
+		}
+		src.UpdatedAt = s.clock.Now()
+		if err := tx.Save(&src).Error; err != nil {
+			return fmt.Errorf("storing a source: %w", err)
+		}
+		if src.Enabled == was {
+			return nil
+		}
+		return hold(tx, src, s.clock.Now())
+	})
+	if err == nil {
+		ring(s.wanted)
+	}
+	return src, err
+}
+
+// hold keeps the jobs of a disabled source from starting, and lets those of an
+// enabled one start again.
+func hold(tx *gorm.DB, src Source, now models.Time) error {
+	err := tx.Exec("UPDATE jobs SET held = ?, updated_at = ? WHERE source_seq = ? AND held <> ?", !src.Enabled, now, src.Seq, !src.Enabled).Error
+	if err != nil {
+		return fmt.Errorf("holding the jobs of a source: %w", err)
+	}
+	return nil
+}
+
+// DeleteSource deletes a source with its jobs, and ends their crawls. It can be
+// restored for KeepDeleted. CodeNotFound if there is none.
+func (s *Store) DeleteSource(ctx context.Context, id string) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		src, err := source(tx.Clauses(clause.Locking{Strength: "UPDATE"}), id, false)
+		if err != nil {
+			return err
+		}
+		now := s.clock.Now()
+		if err := tx.Model(&src).Update("deleted_at", now).Error; err != nil {
+			return fmt.Errorf("deleting a source: %w", err)
+		}
+		// The same time, by which RestoreSource knows them.
+		if err := tx.Exec("UPDATE jobs SET deleted_at = ?, updated_at = ? WHERE source_seq = ? AND deleted_at IS NULL", now, now, src.Seq).Error; err != nil {
+			return fmt.Errorf("deleting the jobs of a source: %w", err)
+		}
+		return nil
+	})
+	if err == nil {
+		ring(s.wanted)
+	}
+	return err
+}
+
+// RestoreSource restores a deleted source with the jobs that were deleted with it:
+// CodeNotFound if it was not deleted, or too long ago; CodeConflict if another source
+// was synced in its place.
+func (s *Store) RestoreSource(ctx context.Context, id string) (src Source, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if src, err = source(tx.Clauses(clause.Locking{Strength: "UPDATE"}), id, true); err != nil {
+			return err
+		}
+		now := s.clock.Now()
+		if src.DeletedAt.Before(now.Add(-KeepDeleted).Time) { // the reaper may be deleting what belongs to it
+			return models.NotFound("source")
+		}
+		deleted := src.DeletedAt
+		src.DeletedAt, src.UpdatedAt = models.Time{}, now
+		err := tx.Save(&src).Error
+		if errors.Is(err, gorm.ErrDuplicatedKey) {
+			return models.Conflict("The source was synced again meanwhile. Use that one.")
+		}
+		if err == nil {
+			err = tx.Exec("UPDATE jobs SET deleted_at = NULL, updated_at = ? WHERE source_seq = ? AND deleted_at = ?", now, src.Seq, deleted).Error
+		}
+		if err != nil {
+			return fmt.Errorf("restoring a source: %w", err)
+		}
+		return nil
+	})
+	if err == nil {
+		ring(s.wanted)
+	}
+	return src, err
+}

@@ -1,0 +1,57 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+)
+
+// noProgress is the error of an execution that stored nothing for CRAWLER_STALE_LOCK_AFTER.
+const noProgress = "no progress"
+
+// ClearStaleLocks frees the jobs whose lock is stale and returns how many it was: the
+// lease that holds it has ended, or nothing was stored for Options.StaleAfter although
+// a host of the crawl could be asked. Each is due at once and continues its crawl.
+func (s *Store) ClearStaleLocks(ctx context.Context) (cleared int, err error) {
+	var stale []struct {
+		JobSeq    int64
+		LockToken string
+		Dead      bool
+	}
+	now := s.clock.Now()
+	// A host that asked for a pause is waited for: no other instance could do better.
+	err = s.db.Read(ctx).Raw(`SELECT j.seq AS job_seq, j.lock_token, j.claimed_by IS NULL AS dead
+		FROM jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq AND e.execution_number = j.executions
+		WHERE j.lock_token IS NOT NULL AND (j.claimed_by IS NULL OR e.progress_at < ? AND NOT EXISTS (
+			SELECT 1 FROM crawl_hosts AS h WHERE h.next_at > ? AND h.claimed_by IS NULL AND EXISTS (
+				SELECT 1 FROM frontier AS f WHERE f.host_seq = h.seq AND f.crawl_seq = e.crawl_seq AND f.status IN ('pending', 'fetching'))))`,
+		now.Add(-s.opts.StaleAfter), now).Scan(&stale).Error
+	if err != nil {
+		return 0, fmt.Errorf("looking for stale locks: %w", err)
+	}
+	for _, l := range stale {
+		end := End{Event: Release, Error: Interrupted, GoesOn: true}
+		if !l.Dead {
+			end.Error = noProgress
+		}
+		err := s.db.Write(ctx, func(tx *gorm.DB) error {
+			if _, err := s.end(tx, l.JobSeq, l.LockToken, end); err != nil {
+				return err
+			}
+			return tx.Exec("UPDATE scheduler_totals SET stale_locks_cleared = stale_locks_cleared + 1").Error
+		})
+		switch {
+		case errors.Is(err, ErrLost): // another instance was quicker
+		case err != nil:
+			return cleared, fmt.Errorf("clearing a stale lock: %w", err)
+		default:
+			cleared++
+		}
+	}
+	if cleared > 0 {
+		ring(s.wanted)
+	}
+	return cleared, nil
+}

@@ -1,0 +1,111 @@
+package crawl
+
+import (
+	"slices"
+	"strings"
+
+	"linkwatch/models"
+)
+
+// Status is where a job is in its life.
+type Status string
+
+// The statuses of a job.
+const (
+	Pending   Status = "pending"   // new or retried: it has no place in the schedule yet
+	Scheduled Status = "scheduled" // it waits for its next run
+	Running   Status = "running"
+	Paused    Status = "paused"
+	Completed Status = "completed"
+	Failed    Status = "failed" // its last attempt failed: a user may retry it
+	Cancelled Status = "cancelled"
+)
+
+// Statuses are all of them, in the order of a job's life.
+var Statuses = []Status{Pending, Scheduled, Running, Paused, Completed, Failed, Cancelled}
+
+// Event is what changes the status of a job.
+type Event string
+
+// The actions of users.
+const (
+	Pause    Event = "pause"
+	Resume   Event = "resume"
+	Cancel   Event = "cancel"
+	Retry    Event = "retry"
+	ForceRun Event = "force-run"
+)
+
+// The events of the worker that runs a job.
+const (
+	Start      Event = "start"
+	Succeed    Event = "succeed"
+	Fail       Event = "fail"
+	Release    Event = "release"    // the worker stops before the run ends
+	Reschedule Event = "reschedule" // a recurring job gets its next run
+)
+
+// transition is one line of the state machine.
+type transition struct {
+	event  Event
+	from   []Status
+	to     Status
+	byUser bool
+	verb   string // what a job cannot do where this is refused
+}
+
+// transitions are the state machine: whatever is not here is refused.
+var transitions = []transition{
+	{Pause, []Status{Scheduled}, Paused, true, "be paused"},
+	{Resume, []Status{Paused}, Scheduled, true, "be resumed"},
+	{Cancel, []Status{Pending, Scheduled, Running, Paused}, Cancelled, true, "be cancelled"},
+	{Retry, []Status{Failed}, Pending, true, "be retried"},
+	{ForceRun, []Status{Scheduled}, Scheduled, true, "be forced to run"},
+	{Start, []Status{Pending, Scheduled}, Running, false, "start"},
+	{Succeed, []Status{Running}, Completed, false, "succeed"},
+	{Fail, []Status{Running}, Failed, false, "fail"},
+	{Release, []Status{Running}, Scheduled, false, "be released"},
+	{Reschedule, []Status{Completed}, Scheduled, false, "be rescheduled"},
+}
+
+// Next returns the status of a job in status s after e. An event that s does not
+// allow is CodeConflict, and its detail names the statuses that do.
+func Next(s Status, e Event) (Status, error) {
+	for _, t := range transitions {
+		switch {
+		case t.event != e:
+		case slices.Contains(t.from, s):
+			return t.to, nil
+		default:
+			return "", models.Conflict("A " + string(s) + " job cannot " + t.verb + ". Only a " + either(t.from) + " job can.")
+		}
+	}
+	return "", models.Conflict("There is no such action on a job.")
+}
+
+// Allowed returns the actions of users that a job in status s allows.
+func Allowed(s Status) []Event {
+	var allowed []Event
+	for _, t := range transitions {
+		if t.byUser && slices.Contains(t.from, s) {
+			allowed = append(allowed, t.event)
+		}
+	}
+	return allowed
+}
+
+// either lists statuses as a sentence does: "pending, scheduled or running".
+func either(statuses []Status) string {
+	var b strings.Builder
+	for i, s := range statuses {
+		switch {
+		case i == 0:
+		case i == len(statuses)-1:
+			b.WriteString(" or ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(s))
+	}
+	return b.String()
+}

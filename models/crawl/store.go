@@ -1,0 +1,60 @@
+package crawl
+
+import (
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"linkwatch/models"
+)
+
+// Options are the settings of the store.
+type Options struct {
+	StaleAfter  time.Duration // without progress, after which a running job is given up (CRAWLER_STALE_LOCK_AFTER)
+	MaxRedirect int           // redirects on the way to a page (FETCHER_MAX_REDIRECTS)
+}
+
+// Store keeps sources, jobs and what they crawl. It is safe for concurrent use.
+type Store struct {
+	db       *models.DB
+	clock    models.Clock
+	opts     Options
+	wanted   chan struct{} // rings when a job may be due
+	urls     chan struct{} // rings when the frontier has URLs to fetch
+	seen     *otter.Cache[entryKey, struct{}]
+	patterns *otter.Cache[patternKey, int]
+}
+
+// The limits of what the store remembers of the frontier, in entries. Each takes
+// some hundred bytes.
+const (
+	maxSeen     = 128 << 10
+	maxPatterns = 16 << 10
+)
+
+// NewStore makes the store over an open, migrated database.
+func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
+	return &Store{
+		db: db, clock: clock, opts: opts, wanted: make(chan struct{}, 1), urls: make(chan struct{}, 1),
+		seen:     otter.Must(&otter.Options[entryKey, struct{}]{MaximumSize: maxSeen}),
+		patterns: otter.Must(&otter.Options[patternKey, int]{MaximumSize: maxPatterns}),
+	}
+}
+
+// Now is the time by the store's clock.
+func (s *Store) Now() models.Time { return s.clock.Now() }
+
+// JobsWanted gets a value when something changed in this process that may make a
+// job due, or end one. Of changes by other instances the next poll learns.
+func (s *Store) JobsWanted() <-chan struct{} { return s.wanted }
+
+// URLsWanted gets a value when this process added URLs to fetch. Of those of other
+// instances the next look learns.
+func (s *Store) URLsWanted() <-chan struct{} { return s.urls }
+
+func ring(bell chan struct{}) {
+	select {
+	case bell <- struct{}{}:
+	default: // it rings already
+	}
+}

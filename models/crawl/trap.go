@@ -1,0 +1,309 @@
+package crawl
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"linkwatch/models"
+)
+
+// MaxPerPattern is how many pages of one Pattern a crawl reads.
+const MaxPerPattern = 10_000
+
+// Limits of TrapOf.
+const (
+	maxRepeats    = 2 // times that a path may hold the same segment
+	maxSegments   = 20
+	maxParameters = 15
+	monthsAhead   = 2 * 12
+	monthsBack    = 30 * 12
+)
+
+// Normalize returns the form of a found URL in which the frontier keeps it, so that a page
+// is requested once: as a browser requests it, without fragment, session ids and tracking
+// parameters. The other parameters keep their order, and the path keeps its slash at the
+// end, since a server may tell them apart. ok is false if raw is not a URL that
+// models.ParseURL accepts. A normal URL is at most models.MaxURL bytes long, and its
+// normal form is itself.
+func Normalize(raw string) (normal string, ok bool) {
+	for {
+		u, err := models.ParseURL("url", raw)
+		if err != nil {
+			return "", false
+		}
+		normal = withoutSession(u.Requested)
+		if normal == u.Requested {
+			return normal, true
+		}
+		raw = normal // shorter; "/a/..;jsessionid=1" became a dot segment
+	}
+}
+
+// withoutSession removes session ids and tracking parameters, and what separates nothing:
+// empty parameters and the question mark of an empty query.
+func withoutSession(u string) string {
+	base, query, hasQuery := strings.Cut(u, "?")
+	if strings.IndexByte(base, ';') >= 0 {
+		base = withoutPathSession(base)
+	}
+	if !hasQuery {
+		return base
+	}
+	dropped := false
+	for p := range strings.SplitSeq(query, "&") {
+		dropped = dropped || isNoise(p)
+	}
+	if !dropped {
+		if len(base)+1+len(query) == len(u) {
+			return u
+		}
+		return base + "?" + query
+	}
+	var b strings.Builder
+	b.WriteString(base)
+	separator := byte('?')
+	for p := range strings.SplitSeq(query, "&") {
+		if !isNoise(p) {
+			b.WriteByte(separator)
+			b.WriteString(p)
+			separator = '&'
+		}
+	}
+	return b.String()
+}
+
+// withoutPathSession removes each ";jsessionid=…" from a path.
+func withoutPathSession(path string) string {
+	const name = ";jsessionid="
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(path, ';')
+		if i < 0 {
+			return b.String() + path
+		}
+		b.WriteString(path[:i])
+		path = path[i:]
+		end := len(path)
+		if next := strings.IndexAny(path[1:], ";/"); next >= 0 {
+			end = 1 + next
+		}
+		if len(path) < len(name) || !strings.EqualFold(path[:len(name)], name) {
+			b.WriteString(path[:end])
+		}
+		path = path[end:]
+	}
+}
+
+// isNoise reports whether a parameter does not choose the page: it is empty, a session id
+// or for tracking.
+func isNoise(parameter string) bool {
+	name, _, _ := strings.Cut(parameter, "=")
+	switch name = strings.ToLower(name); name {
+	case "phpsessid", "sid", "sessionid", "session_id", "jsessionid", // session ids
+		"gclid", "fbclid", "msclkid", "mc_cid", "mc_eid": // tracking
+		return true
+	}
+	return parameter == "" || strings.HasPrefix(name, "utm_") || strings.HasPrefix(name, "aspsessionid")
+}
+
+// TrapOf returns why a normal URL looks like one of an endless number that a server makes
+// up, or "". The reasons are few and stable, so that they can be counted.
+func TrapOf(u string, today time.Time) string {
+	_, path, query := splitURL(u)
+	switch {
+	case repeatsSegment(path):
+		return "URL repeats a path segment"
+	case strings.Count(strings.TrimSuffix(path, "/"), "/") > maxSegments:
+		return "URL path is too deep"
+	case strings.Count(query, "&") >= maxParameters:
+		return "URL has too many parameters"
+	case pathIsFar(path, today), queryIsFar(query, today):
+		return "calendar far from today"
+	}
+	return ""
+}
+
+// repeatsSegment reports whether a path has a segment too often, of those that are not
+// empty. It reads as many as a path may have.
+func repeatsSegment(path string) bool {
+	var seen [maxSegments]string
+	n := 0
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "" {
+			continue
+		}
+		times := 1
+		for _, s := range seen[:n] {
+			if s == segment {
+				times++
+			}
+		}
+		if times > maxRepeats {
+			return true
+		}
+		if n == len(seen) {
+			return false
+		}
+		seen[n] = segment
+		n++
+	}
+	return false
+}
+
+// pathIsFar reports whether a path holds a date far from today: "/2031/05", "/2031-05-01".
+// Other years than those of a calendar are numbers of something else.
+func pathIsFar(path string, today time.Time) bool {
+	before := ""
+	for segment := range strings.SplitSeq(path, "/") {
+		year, month, ok := readMonth(segment)
+		if !ok {
+			if year, month, ok = yearAndMonth(before, segment); !ok {
+				before = segment
+				continue
+			}
+		}
+		if 1800 <= year && year < 2200 && isFar(year, month, today) {
+			return true
+		}
+		before = segment
+	}
+	return false
+}
+
+// queryIsFar reports whether a query holds a date far from today: "date=2035-01-02", in a
+// parameter of any name, "year=2035&month=1", or "date=20350102" and "m=203501".
+func queryIsFar(query string, today time.Time) bool {
+	var years, months string
+	for p := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(p, "=")
+		if len(value) == 0 || len(value) > 40 || value[0] < '0' || value[0] > '9' {
+			continue
+		}
+		name = strings.ToLower(name)
+		year, month, ok := readMonth(value)
+		if !ok && (name == "m" || strings.Contains(name, "date") || strings.Contains(name, "day")) &&
+			(len(value) == 6 || len(value) == 8) && number(value) >= 0 {
+			year, month, ok = yearAndMonth(value[:4], value[4:6])
+		}
+		if ok && isFar(year, month, today) {
+			return true
+		}
+		switch {
+		case name == "y", name == "yr", strings.Contains(name, "year"):
+			years = value
+		case name == "m", name == "mon", strings.Contains(name, "month"):
+			months = value
+		}
+	}
+	year, month, ok := yearAndMonth(years, months)
+	return ok && isFar(year, month, today)
+}
+
+// isFar reports whether a month is more than two years ahead of today's, or more than 30
+// years back.
+func isFar(year, month int, today time.Time) bool {
+	ahead := 12*(year-today.Year()) + month - int(today.Month())
+	return ahead > monthsAhead || ahead < -monthsBack
+}
+
+// readMonth reads the year and the month of "2031-05", "2031-05-01" or
+// "2031-05-01T10:00".
+func readMonth(s string) (year, month int, ok bool) {
+	if len(s) < 7 || s[4] != '-' {
+		return 0, 0, false
+	}
+	if len(s) > 7 && (len(s) < 10 || s[7] != '-' || number(s[8:10]) < 0 || len(s) > 10 && s[10] != 'T') {
+		return 0, 0, false
+	}
+	return yearAndMonth(s[:4], s[5:7])
+}
+
+// yearAndMonth reads a year of four digits and a month.
+func yearAndMonth(years, months string) (year, month int, ok bool) {
+	if len(years) != 4 || len(months) == 0 || len(months) > 2 {
+		return 0, 0, false
+	}
+	year, month = number(years), number(months)
+	return year, month, year >= 0 && 1 <= month && month <= 12
+}
+
+// number reads a few digits; -1 = s holds anything else.
+func number(s string) (n int) {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return -1
+		}
+		n = 10*n + int(s[i]-'0')
+	}
+	return n
+}
+
+// Pattern returns what a URL has in common with the pages of its kind: host and path with
+// each segment that is a number, a date or an id replaced by "#", and the sorted names of
+// its parameters: "example.com/blog/#/#?page". An id is a UUID or eight hexadecimal digits
+// or more.
+func Pattern(u string) string {
+	host, path, query := splitURL(u)
+	var b strings.Builder
+	b.Grow(len(u))
+	b.WriteString(host)
+	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		b.WriteByte('/')
+		if isKey(segment) {
+			segment = "#"
+		}
+		b.WriteString(segment)
+	}
+	if query == "" {
+		return b.String()
+	}
+	names := strings.Split(query, "&")
+	for i, p := range names {
+		names[i], _, _ = strings.Cut(p, "=")
+	}
+	slices.Sort(names)
+	b.WriteByte('?')
+	b.WriteString(strings.Join(slices.Compact(names), "&"))
+	return b.String()
+}
+
+// isKey reports whether a path segment names one of many pages of a kind.
+func isKey(segment string) bool {
+	digits, hex, dashes := 0, 0, 0
+	for i := range len(segment) {
+		switch c := segment[i]; {
+		case '0' <= c && c <= '9':
+			digits++
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			hex++
+		case c == '-':
+			dashes++
+		default:
+			return false
+		}
+	}
+	switch {
+	case dashes == 0:
+		return hex == 0 && digits > 0 || hex+digits >= 8
+	case hex == 0:
+		_, _, ok := readMonth(segment)
+		return ok || isUUID(segment)
+	}
+	return isUUID(segment)
+}
+
+// isUUID reports whether s, of hexadecimal digits and dashes, is a UUID.
+func isUUID(s string) bool {
+	return len(s) == 36 && strings.Count(s, "-") == 4 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-'
+}
+
+// splitURL splits a normal URL; query has no question mark.
+func splitURL(u string) (host, path, query string) {
+	_, rest, _ := strings.Cut(u, "://")
+	rest, query, _ = strings.Cut(rest, "?")
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		return rest[:i], rest[i:], query
+	}
+	return rest, "", query
+}

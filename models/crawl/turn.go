@@ -1,0 +1,230 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// Crawl is what a fetch must know of the crawl that its URL belongs to.
+type Crawl struct {
+	Seq         int64  // 0: the URL was added by hand
+	Execution   int64  // the key of the running execution; 0 = none
+	ExecutionID string // "" = none
+	Source      int64
+	MaxDepth    int // links are followed from pages above it
+	Domains     Domains
+	StartHost   string // for Domains
+	RateLimit   time.Duration
+}
+
+// Allows reports whether the crawl may go to a host.
+func (c *Crawl) Allows(host string) bool { return c.Domains.allow(host, c.StartHost) }
+
+// Entry is a URL of the frontier on its way to be fetched.
+type Entry struct {
+	Seq          int64
+	CrawlSeq     int64
+	SourceSeq    int64
+	URL          string
+	Depth        int
+	Attempts     int    // that failed
+	Redirects    int    // that were followed on the way to this URL
+	ETag         string `gorm:"column:etag"` // of the page when it was fetched last; "" = none
+	LastModified string
+	Crawl        *Crawl `gorm:"-"`
+}
+
+// InFrontier reports whether a crawl is known to have a URL; false says nothing. With
+// the negative key of a source it is about discovered links.
+func (s *Store) InFrontier(crawl int64, url string) bool {
+	_, known := s.seen.GetIfPresent(entryKey{crawl, hashOf(url)})
+	return known
+}
+
+// Start reports whether the entry is the start page of an execution.
+func (e Entry) Start() bool { return e.Depth == 0 && e.CrawlSeq != 0 }
+
+// How many entries a turn has, and how many bytes their URLs, at most: they are in
+// memory for each host that an instance holds.
+const (
+	TurnEntries = 64
+	turnBytes   = 16 << 10
+	maxClosed   = 4096 // entries of ended crawls that are closed at once
+)
+
+const openEntries = "status IN ('pending', 'fetching')"
+
+// Load returns up to n entries that are fetched next of a host that the caller has
+// claimed, and marks them as being fetched. Entries of crawls that have ended are
+// closed, those of interrupted ones wait.
+func (s *Store) Load(ctx context.Context, h Host, n int) ([]Entry, error) {
+	n = min(n, TurnEntries)
+	live, others, err := s.next(ctx, h, n)
+	if err == nil && len(live) == 0 && others { // look behind them
+		live, _, err = s.next(ctx, h, maxClosed)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("loading URLs to fetch: %w", err)
+	}
+	rows, bytes := models.NewRows("seq bigint"), 0
+	for i, e := range live {
+		if bytes += len(e.URL); i == n || bytes > turnBytes && i > 0 {
+			live = live[:i]
+			break
+		}
+		rows.Add(e.Seq)
+	}
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		now := s.clock.Now()
+		if others {
+			if err := s.closeEnded(tx, h, now); err != nil {
+				return err
+			}
+		}
+		return rows.Exec(tx, "UPDATE frontier SET status = 'fetching', updated_at = ? WHERE seq IN (SELECT seq FROM {rows} AS r) AND status = 'pending'", now).Error
+	})
+	if err != nil {
+		return nil, fmt.Errorf("marking URLs to fetch: %w", err)
+	}
+	return live, nil
+}
+
+// next are those of the first n entries of a host whose crawls are running. others
+// says that there are some of other crawls.
+func (s *Store) next(ctx context.Context, h Host, n int) (live []Entry, others bool, err error) {
+	tx := s.db.Read(ctx)
+	var all []Entry
+	err = tx.Raw(`SELECT f.seq, f.crawl_seq, f.source_seq, f.url, f.depth, f.attempts, f.redirects,
+			coalesce(p.etag, '') AS etag, coalesce(p.last_modified, '') AS last_modified
+		FROM (SELECT * FROM frontier WHERE host_seq = ? AND `+openEntries+` ORDER BY attempts, depth, seq LIMIT ?) AS f
+		LEFT JOIN crawled_pages AS p ON p.source_seq = f.source_seq AND p.url_hash = f.url_hash
+		ORDER BY f.attempts, f.depth, f.seq`, h.Seq, n).Scan(&all).Error
+	if err != nil {
+		return nil, false, err
+	}
+	crawls, err := s.crawls(tx, all)
+	for _, e := range all {
+		if e.Crawl = crawls[crawlOf(e)]; e.Crawl != nil {
+			live = append(live, e)
+		}
+	}
+	return live, len(live) < len(all), err
+}
+
+// crawlKey tells crawls apart, and the sources of entries that were added by hand.
+type crawlKey struct{ crawl, source int64 }
+
+func crawlOf(e Entry) crawlKey {
+	if e.CrawlSeq != 0 {
+		return crawlKey{crawl: e.CrawlSeq}
+	}
+	return crawlKey{source: e.SourceSeq}
+}
+
+// crawls are the crawls of entries that are running, and the sources of those that
+// were added by hand.
+func (s *Store) crawls(tx *gorm.DB, entries []Entry) (map[crawlKey]*Crawl, error) {
+	rows, seen := models.NewRows("crawl_seq bigint, source_seq bigint"), map[crawlKey]bool{}
+	for _, e := range entries {
+		if k := crawlOf(e); !seen[k] {
+			seen[k] = true
+			rows.Add(k.crawl, k.source)
+		}
+	}
+	if rows.Len() == 0 {
+		return nil, nil
+	}
+	var found []struct {
+		Crawl, Execution, Source int64
+		ExecutionID, Host        string
+		MaxDepth, RateLimitMS    int
+		AllowedDomains           Domains
+	}
+	err := rows.Raw(tx, `SELECT r.crawl_seq AS crawl, coalesce(e.seq, 0) AS execution, coalesce(e.id, '') AS execution_id, s.seq AS source, s.host, s.max_depth,
+			s.rate_limit_ms, s.allowed_domains
+		FROM {rows} AS r LEFT JOIN job_executions AS e ON e.crawl_seq = r.crawl_seq AND e.status = 'running' LEFT JOIN jobs AS j ON j.seq = e.job_seq
+		JOIN sources AS s ON s.seq = CASE r.crawl_seq WHEN 0 THEN r.source_seq ELSE j.source_seq END
+		WHERE s.enabled AND s.deleted_at IS NULL`).Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("loading the crawls of URLs: %w", err)
+	}
+	crawls := map[crawlKey]*Crawl{}
+	for _, f := range found {
+		c := &Crawl{
+			Seq: f.Crawl, Execution: f.Execution, ExecutionID: f.ExecutionID, Source: f.Source, MaxDepth: depthOf(f.MaxDepth),
+			Domains: f.AllowedDomains, StartHost: f.Host, RateLimit: time.Duration(f.RateLimitMS) * time.Millisecond,
+		}
+		if c.Seq == 0 {
+			c.MaxDepth = 0 // of a URL that was added by hand no links are followed
+			crawls[crawlKey{source: f.Source}] = c
+		} else {
+			crawls[crawlKey{crawl: f.Crawl}] = c
+		}
+	}
+	return crawls, nil
+}
+
+// closeEnded closes the next entries of a host that belong to crawls that have ended.
+// An interrupted crawl, which is to be continued, has not.
+func (s *Store) closeEnded(tx *gorm.DB, h Host, now models.Time) error {
+	return tx.Exec(`UPDATE frontier SET status = 'failed', last_error = ?, updated_at = ? WHERE seq IN (
+			SELECT f.seq FROM (SELECT seq, crawl_seq, source_seq FROM frontier WHERE host_seq = ? AND `+openEntries+` ORDER BY attempts, depth, seq LIMIT ?) AS f
+			WHERE NOT (f.crawl_seq <> 0 AND EXISTS (
+					SELECT 1 FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq JOIN sources AS s ON s.seq = j.source_seq
+					WHERE e.crawl_seq = f.crawl_seq AND (e.status = 'running' OR j.crawl_seq = f.crawl_seq))
+				OR f.crawl_seq = 0 AND EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = f.source_seq AND s.enabled AND s.deleted_at IS NULL)))`,
+		ReasonEnded, now, h.Seq, maxClosed).Error
+}
+
+// RunningCrawls are those crawls of some that are running.
+func (s *Store) RunningCrawls(ctx context.Context, crawls map[int64]bool) (map[int64]bool, error) {
+	going, err := s.going(s.db.Read(ctx), crawls)
+	running := make(map[int64]bool, len(going))
+	for crawl, e := range going {
+		running[crawl] = e.Running
+	}
+	return running, err
+}
+
+// going are the newest executions of those crawls of some that have not ended: they
+// are running, or were interrupted and are to be continued.
+func (s *Store) going(tx *gorm.DB, crawls map[int64]bool) (map[int64]goingOn, error) {
+	rows := models.NewRows("crawl_seq bigint")
+	for crawl := range crawls {
+		rows.Add(crawl)
+	}
+	var found []goingOn
+	err := rows.Raw(tx, `SELECT r.crawl_seq, e.seq, e.status = 'running' AS running FROM {rows} AS r
+		JOIN job_executions AS e ON e.seq = (SELECT max(n.seq) FROM job_executions AS n WHERE n.crawl_seq = r.crawl_seq) JOIN jobs AS j ON j.seq = e.job_seq
+		WHERE e.status = 'running' OR j.crawl_seq = r.crawl_seq`).Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("looking for running crawls: %w", err)
+	}
+	going := make(map[int64]goingOn, len(found))
+	for _, e := range found {
+		going[e.CrawlSeq] = e
+	}
+	return going, nil
+}
+
+// goingOn is an execution of a crawl that has not ended.
+type goingOn struct {
+	CrawlSeq, Seq int64
+	Running       bool
+}
+
+// Known is what is stored of a page of a source; ok is false if there is nothing.
+func (s *Store) Known(ctx context.Context, source int64, url string) (p Page, ok bool, err error) {
+	h := hashOf(url)
+	var found []Page
+	err = s.db.Read(ctx).Where("source_seq = ? AND url_hash = ?", source, h[:]).Find(&found).Error
+	if err != nil || len(found) == 0 {
+		return Page{}, false, err
+	}
+	return found[0], true, nil
+}

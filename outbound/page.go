@@ -1,0 +1,226 @@
+package outbound
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// Limits of what is kept of a page.
+const (
+	// MaxLinks is the number of links that ParsePage returns at most.
+	MaxLinks = 10_000
+
+	linkTextLimit = 200     // runes
+	languageLimit = 35      // bytes
+	textLimit     = 1 << 20 // bytes
+	maxAnchors    = 4 * MaxLinks
+)
+
+// Page is what a crawler takes from an HTML page. Every string is clean text: escape it as any other text.
+type Page struct {
+	Metadata
+	Description       string // <meta name=description>, else og:description; at most 1000 runes
+	Language          string // lang of <html>, at most 35 bytes of letters, digits and -
+	Canonical         string // absolute http or https URL without fragment, from the first <link rel=canonical> in the head
+	NoIndex, NoFollow bool   // from <meta name=robots> and X-Robots-Tag
+	Links             []Link // unique by URL, in the order of the page; none with NoFollow
+	LinksCut          bool   // the page has more links
+	// Text is the visible text, at most 1 MiB, with single spaces between words. Markup, attributes and white space do not
+	// change it, so that its hash tells whether the page has changed. The elements between words count: blocks, cells and
+	// line breaks separate them.
+	Text string
+}
+
+// Link is a link of a page that a crawler may follow.
+type Link struct {
+	URL  string // absolute, http or https, without fragment, at most 2048 bytes
+	Text string // of the first link to URL that has some; at most 200 runes
+}
+
+// ParsePage reads an HTML page in UTF-8. base is the page's URL, header that of its response, and agent the name by which
+// the page may give the crawler its own rules (<meta name=agent>, "X-Robots-Tag: agent: noindex"). Links with rel=nofollow, ugc or
+// sponsored are left out. ParsePage never fails, and its work is linear in the size of the page.
+func ParsePage(body []byte, base string, header http.Header, agent string) Page {
+	p := pageScanner{scanner: scanner{values: map[string]string{}, agent: agent}, open: -1}
+	p.text.b = make([]byte, 0, len(body)/4)
+	p.robots.addHeader(header, agent)
+	p.scan(html.NewTokenizer(bytes.NewReader(body)))
+
+	out := Page{
+		Metadata: p.metadata(base), Language: language(p.lang), Text: p.text.cut(textLimit),
+		NoIndex: p.robots.noIndex, NoFollow: p.robots.noFollow,
+	}
+	if out.Description = cleanText(p.values["description"], descriptionLimit); out.Description == "" {
+		out.Description = out.OG.Description
+	}
+	urls := newResolver(base, p.base)
+	if strings.TrimSpace(p.canonical) != "" {
+		out.Canonical = urls.resolve(p.canonical)
+	}
+	if !out.NoFollow {
+		out.Links, out.LinksCut = links(p.anchors, urls)
+		out.LinksCut = out.LinksCut || p.anchorsCut
+	}
+	return out
+}
+
+// pageScanner collects what scanner does, and the rest of a page.
+type pageScanner struct {
+	scanner
+	text         visibleText
+	hidden       bool // the next text is the content of an element that hides it
+	templates    int  // how deep in <template>
+	begun        bool // the body has begun
+	lang         string
+	htmlSeen     bool
+	canonical    string
+	hasCanonical bool
+	anchors      []Link // with the href instead of the URL
+	anchorsCut   bool
+	open         int // the anchor under way, or -1
+	from         int // where its text begins
+}
+
+func (p *pageScanner) scan(z *html.Tokenizer) {
+	for {
+		switch kind := z.Next(); kind {
+		case html.ErrorToken:
+			p.closeAnchor()
+			return
+		case html.TextToken:
+			if !p.hidden && p.svg == 0 && p.templates == 0 && p.text.add(z.Text()) {
+				p.begun = true
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			p.startTag(z, kind, tagName(z))
+		case html.EndTagToken:
+			p.endTag(tagName(z))
+		}
+	}
+}
+
+func (p *pageScanner) startTag(z *html.Tokenizer, kind html.TokenType, name []byte) {
+	traits := p.traits(name)
+	if p.svg == 0 && p.templates == 0 && traits&inHead == 0 {
+		p.begun = true
+	}
+	p.hidden = traits&hides != 0
+	if p.start(z, kind, name) {
+		p.hidden = false
+		return
+	}
+	switch string(name) {
+	case "html":
+		if attr := readAttributes(z); !p.htmlSeen {
+			p.lang, p.htmlSeen = attr.lang, true
+		}
+	case "link":
+		if attr := readAttributes(z); !p.begun && !p.hasCanonical && p.svg+p.templates == 0 && hasToken(attr.rel, "canonical") {
+			p.canonical, p.hasCanonical = attr.href, true
+		}
+	case "a", "area":
+		if p.templates == 0 {
+			p.anchor(string(name) == "area", readAttributes(z))
+		}
+	case "template":
+		p.templates++
+	}
+}
+
+func (p *pageScanner) endTag(name []byte) {
+	p.hidden = false
+	p.traits(name)
+	p.end(name)
+	switch string(name) {
+	case "a":
+		if p.templates == 0 {
+			p.closeAnchor()
+		}
+	case "template":
+		p.templates = max(0, p.templates-1)
+	}
+}
+
+// traits returns those of an element whose tag comes next, and keeps its words apart if it separates them.
+func (p *pageScanner) traits(name []byte) trait {
+	t := elements[string(name)]
+	if p.svg == 0 && p.templates == 0 && (t&separates != 0 || bytes.IndexByte(name, '-') > 0) { // custom elements are mostly blocks
+		p.text.separate()
+	}
+	return t
+}
+
+// anchor begins a link, if attr make one.
+func (p *pageScanner) anchor(area bool, attr attributes) {
+	if !area {
+		p.closeAnchor()
+	}
+	if attr.given&hrefBit == 0 || hasToken(attr.rel, "nofollow") || hasToken(attr.rel, "ugc") || hasToken(attr.rel, "sponsored") {
+		return
+	}
+	if len(p.anchors) == maxAnchors {
+		p.anchorsCut = true
+		return
+	}
+	p.anchors = append(p.anchors, Link{URL: attr.href})
+	if area {
+		p.anchors[len(p.anchors)-1].Text = cleanText(attr.alt, linkTextLimit)
+		return
+	}
+	p.open, p.from = len(p.anchors)-1, len(p.text.b)
+}
+
+func (p *pageScanner) closeAnchor() {
+	if p.open >= 0 {
+		p.anchors[p.open].Text = p.text.since(p.from, linkTextLimit)
+		p.open = -1
+	}
+}
+
+// links returns the links of anchors, and whether there are more.
+func links(anchors []Link, urls *resolver) (out []Link, more bool) {
+	seen := make(map[string]int, min(len(anchors), MaxLinks))
+	for _, a := range anchors {
+		u := urls.resolve(a.URL)
+		if u == "" {
+			continue
+		}
+		if i, ok := seen[u]; ok {
+			if out[i].Text == "" {
+				out[i].Text = a.Text
+			}
+			continue
+		}
+		if len(out) == MaxLinks {
+			return out, true
+		}
+		seen[u] = len(out)
+		out = append(out, Link{URL: u, Text: a.Text})
+	}
+	return out, false
+}
+
+// hasToken reports whether a list of words (rel) has one, in any case.
+func hasToken(list, word string) bool {
+	if len(list) < len(word) {
+		return false
+	}
+	for w := range strings.FieldsSeq(list) {
+		if strings.EqualFold(w, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// language returns lang if it looks like a language tag.
+func language(lang string) string {
+	lang = strings.TrimSpace(lang)
+	if len(lang) > languageLimit || !isToken(lang) || strings.Contains(lang, "_") {
+		return ""
+	}
+	return lang
+}

@@ -1,0 +1,181 @@
+package outbound
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"code.dny.dev/ssrf"
+	"golang.org/x/net/proxy"
+)
+
+// connectLimit is the number of bytes that are read of a proxy's response to CONNECT.
+const connectLimit = 16 << 10
+
+// proxyPorts are the schemes of proxies, with the port of each.
+var proxyPorts = map[string]string{"http": "80", "https": "443", "socks5": "1080"}
+
+// tunnels makes connections through proxies in turn.
+type tunnels struct {
+	proxies []*url.URL
+	tls     *tls.Config // for https proxies; nil = the roots of the system
+	next    atomic.Uint64
+}
+
+// lookup resolves the host of address and returns the first IP address that the guard allows. The proxy gets this
+// address and no name, so that it cannot resolve the name to another one. IPv4 comes first, because a proxy may lack IPv6.
+func (t *transport) lookup(ctx context.Context, address string) (netip.AddrPort, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	found, err := t.dialer.Resolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	var to netip.Addr
+	refused := ssrf.ErrProhibitedIP
+	for _, ip := range found {
+		ip = ip.Unmap()
+		if err := t.safe(ip); err != nil {
+			refused = err
+		} else if !to.IsValid() || to.Is6() && ip.Is4() {
+			to = ip
+		}
+	}
+	if !to.IsValid() {
+		return netip.AddrPort{}, refused
+	}
+	return netip.AddrPortFrom(to, uint16(number)), nil
+}
+
+// connect returns a connection to the address through the next proxy. It ends with ctx, whatever the proxy sends. The
+// guard does not apply to the proxy, which the operator chose. An error of the proxy names neither it nor its password.
+func (t *tunnels) connect(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+	by := t.proxies[(t.next.Add(1)-1)%uint64(len(t.proxies))]
+	raw, err := t.dial(ctx, by)
+	if err != nil {
+		return nil, proxyError(ctx, "proxy unavailable")
+	}
+	stop := context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)) })
+	c := raw
+	if by.Scheme == "socks5" {
+		c, err = connectSOCKS(ctx, raw, by.User, to)
+	} else {
+		err = connectHTTP(raw, by.User, to)
+	}
+	if !stop() || err != nil {
+		_ = raw.Close()
+		return nil, proxyError(ctx, "proxy refused the connection")
+	}
+	return c, nil
+}
+
+// proxyError returns what ended ctx, if it has ended, and else a KindProxy error. The cause is left out, because it holds
+// the proxy's address. A connection may see the deadline of ctx a moment before ctx does.
+func proxyError(ctx context.Context, text string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
+		return context.DeadlineExceeded
+	}
+	return &Error{Kind: KindProxy, text: text}
+}
+
+// dial connects to a proxy.
+func (t *tunnels) dial(ctx context.Context, by *url.URL) (net.Conn, error) {
+	port := by.Port()
+	if port == "" {
+		port = proxyPorts[by.Scheme]
+	}
+	d := net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
+	raw, err := d.DialContext(ctx, "tcp", net.JoinHostPort(by.Hostname(), port))
+	if err != nil || by.Scheme != "https" {
+		return raw, err
+	}
+	config := &tls.Config{}
+	if t.tls != nil {
+		config = t.tls.Clone()
+	}
+	config.ServerName = by.Hostname()
+	c := tls.Client(raw, config)
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	defer cancel()
+	if err := c.HandshakeContext(ctx); err != nil {
+		_ = raw.Close()
+		return nil, err
+	}
+	return &tlsTunnel{Conn: c, raw: raw}, nil
+}
+
+// tlsTunnel is a TLS connection to a proxy that closes at once. tls.Conn waits for a last write.
+type tlsTunnel struct {
+	net.Conn
+	raw net.Conn
+}
+
+func (t *tlsTunnel) Close() error { return t.raw.Close() }
+
+// connectSOCKS asks for a connection by SOCKS5 (RFC 1928, RFC 1929).
+func connectSOCKS(ctx context.Context, raw net.Conn, user *url.Userinfo, to netip.AddrPort) (net.Conn, error) {
+	var auth *proxy.Auth
+	if user != nil {
+		password, _ := user.Password()
+		auth = &proxy.Auth{User: user.Username(), Password: password}
+	}
+	d, err := proxy.SOCKS5("tcp", "", auth, connected{raw})
+	if err != nil {
+		return nil, err
+	}
+	return d.(proxy.ContextDialer).DialContext(ctx, "tcp", to.String())
+}
+
+// connected is the dialer of a connection that is there already.
+type connected struct{ net.Conn }
+
+// Dial implements proxy.Dialer, which proxy.SOCKS5 asks for. It calls DialContext.
+func (c connected) Dial(string, string) (net.Conn, error) { return c.Conn, nil }
+
+// DialContext implements proxy.ContextDialer.
+func (c connected) DialContext(context.Context, string, string) (net.Conn, error) { return c.Conn, nil }
+
+// connectHTTP asks for a connection by CONNECT (RFC 9110, 9.3.6).
+func connectHTTP(raw net.Conn, user *url.Userinfo, to netip.AddrPort) error {
+	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: to.String()}, Host: to.String(), Header: http.Header{}}
+	req.Header.Set("User-Agent", "") // not the one of net/http
+	if user != nil {
+		password, _ := user.Password()
+		credentials := base64.StdEncoding.EncodeToString([]byte(user.Username() + ":" + password))
+		req.Header.Set("Proxy-Authorization", "Basic "+credentials)
+	}
+	if err := req.Write(raw); err != nil {
+		return err
+	}
+	r := bufio.NewReader(io.LimitReader(raw, connectLimit))
+	resp, err := http.ReadResponse(r, req) //nolint:bodyclose // its body is the connection
+	if err != nil {
+		return err
+	}
+	// Bytes after the header would be lost, and no target speaks before it is asked.
+	if resp.StatusCode/100 != 2 || r.Buffered() > 0 {
+		return errors.New("outbound: CONNECT refused")
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package outbound
+
+import (
+	"bytes"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// wanted are the meta names whose content is kept.
+var wanted = map[string]bool{
+	"og:title": true, "og:description": true, "og:image": true, "og:image:url": true, "og:image:secure_url": true,
+	"og:site_name": true, "og:type": true, "twitter:title": true, "description": true,
+}
+
+// scanner collects the raw values of a page.
+type scanner struct {
+	values    map[string]string
+	title     string
+	base      string     // the first <base href>
+	svg, math int        // how deep in drawings, whose <title> is not the page's
+	foreign   int        // how deep in HTML inside them
+	agent     string     // whose <meta> counts as robots; "" = only robots itself
+	robots    directives // of <meta name=robots>
+}
+
+func (s *scanner) scan(z *html.Tokenizer) {
+	for {
+		kind := z.Next()
+		switch kind {
+		case html.ErrorToken:
+			return
+		case html.StartTagToken, html.SelfClosingTagToken:
+			s.start(z, kind, tagName(z))
+		case html.EndTagToken:
+			s.end(tagName(z))
+		}
+	}
+}
+
+// tagName returns the name of the current tag, until the next token. Tokenizer.TagName copies it.
+func tagName(z *html.Tokenizer) []byte {
+	raw := bytes.TrimPrefix(z.Raw()[1:], []byte("/"))
+	for i, c := range raw {
+		switch {
+		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-':
+		case c == ' ' || c == '>':
+			return raw[:i]
+		default:
+			name, _ := z.TagName()
+			return name
+		}
+	}
+	return raw
+}
+
+// start takes in a start tag, and reports whether it took the token after it too. name is not valid then.
+func (s *scanner) start(z *html.Tokenizer, kind html.TokenType, name []byte) (tookNext bool) {
+	if s.svg+s.math > 0 {
+		switch {
+		case s.foreign > 0:
+		case elements[string(name)]&breaksOut != 0:
+			s.svg, s.math = 0, 0
+		default:
+			z.NextIsNotRawText()
+		}
+	}
+	switch string(name) {
+	case "meta":
+		s.meta(readAttributes(z))
+	case "base":
+		if s.base == "" {
+			s.base = readAttributes(z).href
+		}
+	case "title":
+		if s.svg+s.math > 0 || s.title != "" || kind != html.StartTagToken {
+			return false
+		}
+		if z.Next() == html.TextToken {
+			s.title = string(bytes.TrimSpace(z.Text()))
+		}
+		return true
+	case "svg", "math", "foreignobject", "annotation-xml":
+		if kind == html.StartTagToken {
+			*s.depth(name)++
+		}
+	}
+	return false
+}
+
+// end takes in an end tag.
+func (s *scanner) end(name []byte) {
+	if depth := s.depth(name); depth != nil && *depth > 0 {
+		*depth--
+	}
+	if s.svg+s.math == 0 {
+		s.foreign = 0
+	}
+}
+
+// depth returns the counter of an element, or nil.
+func (s *scanner) depth(name []byte) *int {
+	switch string(name) {
+	case "svg":
+		return &s.svg
+	case "math":
+		return &s.math
+	case "foreignobject", "annotation-xml":
+		return &s.foreign
+	}
+	return nil
+}
+
+// meta keeps the content of a <meta> whose property or name is wanted. Both are written in any case by someone. A
+// property that lists several (RDFa) is not taken apart: the pages that we are measured by want it so (fixtures_test.go).
+func (s *scanner) meta(attr attributes) {
+	if strings.TrimSpace(attr.content) == "" {
+		return
+	}
+	for _, name := range [...]string{attr.property, attr.name} {
+		if name = strings.ToLower(strings.TrimSpace(name)); wanted[name] && s.values[name] == "" {
+			s.values[name] = attr.content
+		}
+	}
+	if name := strings.TrimSpace(attr.name); strings.EqualFold(name, "robots") || s.agent != "" && strings.EqualFold(name, s.agent) {
+		s.robots.add(attr.content)
+	}
+}
+
+// attributes are those of a tag that matter. What a tag does not have is empty.
+type attributes struct {
+	alt, charset, content, href, httpEquiv, lang, name, property, rel string
+	given                                                             uint16 // bit n is set if the tag has attribute n of field
+}
+
+const hrefBit = 1 << 3
+
+// readAttributes returns the attributes of the current tag; of a repeated one the first counts, as in a browser.
+func readAttributes(z *html.Tokenizer) attributes {
+	var attr attributes
+	for more := true; more; {
+		var key, val []byte
+		key, val, more = z.TagAttr() // a tag without attributes gives an empty key
+		if to, bit := attr.field(key); attr.given&bit == 0 && to != nil {
+			*to = string(val)
+			attr.given |= bit
+		}
+	}
+	return attr
+}
+
+// field returns where an attribute is kept and its bit, or nil.
+func (a *attributes) field(key []byte) (to *string, bit uint16) {
+	switch string(key) {
+	case "alt":
+		return &a.alt, 1 << 0
+	case "charset":
+		return &a.charset, 1 << 1
+	case "content":
+		return &a.content, 1 << 2
+	case "href":
+		return &a.href, hrefBit
+	case "http-equiv":
+		return &a.httpEquiv, 1 << 4
+	case "lang":
+		return &a.lang, 1 << 5
+	case "name":
+		return &a.name, 1 << 6
+	case "property":
+		return &a.property, 1 << 7
+	case "rel":
+		return &a.rel, 1 << 8
+	}
+	return nil, 0
+}
