@@ -266,7 +266,7 @@ func damage(t *testing.T, file string) {
 func newDamaged(t *testing.T) logged {
 	t.Helper()
 	l := newLogged(t)
-	for range 50 {
+	for range 200 { // more than the schema takes, which comes first in the file
 		if err := l.write(10_000); err != nil {
 			t.Fatal(err)
 		}

@@ -61,9 +61,18 @@ func TestLocation(t *testing.T) {
 		status   int
 		to, want string
 	}{
-		{301, "b%20c%23d", srv.URL + "/b%20c"}, {302, "//Example.COM:80", "http://example.com/"}, {303, "/", srv.URL + "/"}, {307, "?q", srv.URL + "/a?q"},
-		{308, "https://10.0.0.1/", "https://10.0.0.1/"}, {300, "/", ""}, {304, "/", ""}, {200, "/", ""}, {302, "", ""}, {302, "ftp://example.com/", ""},
-		{302, "http://u:p@example.com/", ""}, {302, "/" + strings.Repeat("^", 700), ""},
+		{301, "b%20c%23d", srv.URL + "/b%20c"},
+		{302, "//Example.COM:80", "http://example.com/"},
+		{303, "/", srv.URL + "/"},
+		{307, "?q", srv.URL + "/a?q"},
+		{308, "https://10.0.0.1/", "https://10.0.0.1/"},
+		{300, "/", ""},
+		{304, "/", ""},
+		{200, "/", ""},
+		{302, "", ""},
+		{302, "ftp://example.com/", ""},
+		{302, "http://u:p@example.com/", ""},
+		{302, "/" + strings.Repeat("^", 700), ""},
 	} {
 		for _, discard := range []bool{false, true} {
 			res := get(t, c, Request{URL: fmt.Sprintf("%s/a?status=%d&to=%s", srv.URL, tc.status, tc.to), Discard: discard})

@@ -32,9 +32,21 @@ func TestRobotsStatuses(t *testing.T) {
 		status int
 		want   Verdict
 	}{
-		{200, refused}, {203, refused}, {304, allowed}, {400, allowed}, {401, allowed}, {403, allowed}, {404, allowed}, {410, allowed},
-		{429, unavailable("status 429")}, {500, unavailable("status 500")}, {503, unavailable("status 503")}, {599, unavailable("status 599")},
-		{301, refused}, {302, refused}, {399, allowed},
+		{200, refused},
+		{203, refused},
+		{304, allowed},
+		{400, allowed},
+		{401, allowed},
+		{403, allowed},
+		{404, allowed},
+		{410, allowed},
+		{429, unavailable("status 429")},
+		{500, unavailable("status 500")},
+		{503, unavailable("status 503")},
+		{599, unavailable("status 599")},
+		{301, refused},
+		{302, refused},
+		{399, allowed},
 	} {
 		srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			if tc.status < 303 && tc.status > 300 {
@@ -85,6 +97,21 @@ func TestRobotsFailures(t *testing.T) {
 	}
 }
 
+// A Budget that is used up says nothing of the host, and is not remembered.
+func TestRobotsWithoutBudget(t *testing.T) {
+	srv := serve(t, func(http.ResponseWriter, *http.Request) {})
+	c := testClient(t, Options{}).Budget(1, time.Millisecond)
+	r := NewRobots(c, RobotsOptions{Agent: "Linkwatch"})
+	c.slots <- struct{}{}
+	if got := check(t, r, srv.URL); got != (Verdict{Reason: "robots.txt unavailable: too many fetches at a time", Temporary: true}) {
+		t.Errorf("got %+v", got)
+	}
+	<-c.slots
+	if got := check(t, r, srv.URL); !got.Allowed {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestHugeRobots(t *testing.T) {
 	const half = "Disallow: /half\n"
 	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -119,7 +146,11 @@ func TestRobotsCache(t *testing.T) {
 		asked   int64
 		allowed bool
 	}{
-		{0, 200, 1, true}, {24*time.Hour - 1, 500, 1, true}, {1, 500, 2, false}, {time.Minute - 1, 200, 2, false}, {1, 200, 3, true},
+		{0, 200, 1, true},
+		{24*time.Hour - 1, 500, 1, true},
+		{1, 500, 2, false},
+		{time.Minute - 1, 200, 2, false},
+		{1, 200, 3, true},
 		{-time.Hour, 200, 4, true},
 	} {
 		now = now.Add(step.after)

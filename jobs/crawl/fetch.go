@@ -152,7 +152,9 @@ func (q *queue) read(ctx context.Context, f *fetched, res *outbound.Response, to
 		f.Status, f.Reason, f.Page = crawl.EntryFailed, fmt.Sprintf("status %d", status), q.page(e, res)
 	default:
 		f.Page = q.page(e, res)
-		q.content(f, res)
+		if status < http.StatusMultipleChoices {
+			q.content(f, res)
+		}
 	}
 	level, what := "info", "fetched"
 	facts := []any{"status", status, "depth", e.Depth, "links", len(f.Links), "ms", int(took.Milliseconds())}

@@ -49,6 +49,9 @@ const entryEnded = `f.` + openEntries + ` AND f.crawl_seq <> 0 AND coalesce(e.st
 // models.NewLimit made it.
 func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor, limit int) (models.Slice[EntryRow], error) {
 	var page models.Slice[EntryRow]
+	if err := errors.Join(models.CheckFilter("query.source_id", f.SourceID), models.CheckFilter("query.execution_id", f.ExecutionID)); err != nil {
+		return page, err
+	}
 	sql, args := entryRows, []any{}
 	add := func(where string, arg ...any) { sql, args = sql+" AND "+where, append(args, arg...) }
 	if f.SourceID != "" {
@@ -182,6 +185,9 @@ func (s *Store) DeleteEntry(ctx context.Context, id string) error {
 // oldest first. sourceID "" = of all sources.
 func (s *Store) DiscoveredLinks(ctx context.Context, sourceID string, after models.Cursor, limit int) (models.Slice[Discovered], error) {
 	var page models.Slice[Discovered]
+	if err := models.CheckFilter("query.source_id", sourceID); err != nil {
+		return page, err
+	}
 	q := s.db.Read(ctx).Model(&Discovered{}).Select("discovered_links.*, sources.id AS source_id").
 		Joins("JOIN sources ON sources.seq = discovered_links.source_seq").Where("sources.deleted_at IS NULL")
 	if sourceID != "" {

@@ -163,7 +163,7 @@ type JobFilter struct {
 // Jobs is a page of jobs, the oldest first. limit is as models.NewLimit made it.
 func (s *Store) Jobs(ctx context.Context, f JobFilter, after models.Cursor, limit int) (models.Slice[Job], error) {
 	var page models.Slice[Job]
-	if err := models.CheckFilter("query.q", f.Text); err != nil {
+	if err := errors.Join(models.CheckFilter("query.q", f.Text), models.CheckFilter("query.source_id", f.SourceID)); err != nil {
 		return page, err
 	}
 	q := jobs(s.db.Read(ctx))

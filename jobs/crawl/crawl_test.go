@@ -1,0 +1,248 @@
+package crawl_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	crawljobs "linkwatch/jobs/crawl"
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	"linkwatch/models/modelstest"
+)
+
+// A crawl fetches the pages of a site within its depth, each once, one at a time, and
+// stores what it finds.
+func TestCrawl(t *testing.T) {
+	each(t, func(w *world) {
+		s := newSite(w.T, map[string]http.HandlerFunc{
+			"/":  html("Home", "/a", "/a#top", "a", "/b", "http://other.example/x", "mailto:x@y.example"),
+			"/a": html("A", "/", "/c", "/missing"),
+			"/b": html("B", "/c"),
+			"/c": html("C", "/d"),
+			"/d": html("D", "/e"),
+		})
+		j := w.job(s.URL + "/")
+		w.start()
+		e := w.ended(j)
+		if e.Status != crawl.ExecutionCompleted || e.ItemsCrawled != 6 || e.ItemsIndexed != 5 || e.Failed != 1 || e.Queued != 0 {
+			t.Errorf("ended: %+v", e)
+		}
+		got := fmt.Sprint(w.entries(s.URL))
+		if want := "map[/:done  /a:done  /b:done  /c:done  /d:done  /missing:failed status 404]"; got != want {
+			t.Errorf("frontier %s\nwant %s", got, want)
+		}
+		for _, path := range []string{"/", "/a", "/b", "/c", "/d", "/robots.txt"} {
+			if n := s.count(path); n != 1 {
+				t.Errorf("%s was requested %d times", path, n)
+			}
+		}
+		if s.together != 1 {
+			t.Errorf("%d requests at a time", s.together)
+		}
+		links, err := w.store.DiscoveredLinks(w.Context(), "", models.Cursor{}, 10)
+		if err != nil || len(links.Items) != 1 || links.Items[0].URL != "http://other.example/x" || links.Items[0].FoundOn != s.URL+"/" {
+			t.Errorf("discovered %+v %v", links.Items, err)
+		}
+		src, err := w.store.Sources(w.Context(), "", models.Cursor{}, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, ok, err := w.store.Known(w.Context(), src.Items[0].Seq, s.URL+"/")
+		if err != nil || !ok || p.Title != "Home" || p.StatusCode != 200 || p.Language != "en" || p.LinksFound != 3 || len(p.ContentHash) != 64 {
+			t.Errorf("page %+v %v %v", p, ok, err)
+		}
+	})
+}
+
+// What fails a start page fails the execution, and the job is tried again.
+func TestStartPage(t *testing.T) {
+	for name, c := range map[string]struct {
+		page   http.HandlerFunc
+		robots string
+		want   string
+	}{
+		"status":     {page: http.NotFound, want: "start page: status 404"},
+		"robots":     {page: html("Home"), robots: "User-agent: *\nDisallow: /", want: "start page: disallowed by robots.txt"},
+		"no content": {page: func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, want: "start page: connection closed early"},
+		"redirects":  {page: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"x", http.StatusFound) }, want: "start page: too_many_redirects"},
+		"outside": {page: func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://other.example/", http.StatusFound)
+		}, want: "start page: redirects out of the allowed domains"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, modelstest.New(t))
+			s := newSite(t, map[string]http.HandlerFunc{"": c.page, "/robots.txt": func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, c.robots) }})
+			retries := 1
+			j := w.job(s.URL+"/start", func(n *crawl.NewJob) { n.MaxRetries = &retries })
+			w.start()
+			e := w.ended(j)
+			if e.Status != crawl.ExecutionFailed || e.ErrorMessage != c.want || e.RetryAttempt != 0 {
+				t.Errorf("ended %s: %q", e.Status, e.ErrorMessage)
+			}
+			j, err := w.store.Job(t.Context(), j.ID)
+			if err != nil || j.Status != crawl.Pending || j.CurrentRetryCount != 1 || !j.NextRunAt.After(w.store.Now().Add(50*time.Second).Time) {
+				t.Errorf("the job: %+v %v", j, err)
+			}
+		})
+	}
+}
+
+// A redirect rewrites its entry to the final URL, which is fetched once.
+func TestRedirects(t *testing.T) {
+	w := newWorld(t, modelstest.New(t))
+	to := func(path string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, path, http.StatusMovedPermanently) }
+	}
+	s := newSite(t, map[string]http.HandlerFunc{
+		"/": html("Home", "/old", "/new", "/loop", "/far"), "/old": to("/new"), "/new": html("New"), "/loop": to("/loop"), "/far": to("/farther"),
+		"/farther": to("/farthest"), "/farthest": html("Far"),
+	})
+	j := w.job(s.URL + "/")
+	w.start()
+	e := w.ended(j)
+	got := fmt.Sprint(w.entries(s.URL))
+	want := "map[/:done  /farthest:done  /loop:done " + crawl.ReasonDuplicate + " /new:done  /old:done " + crawl.ReasonDuplicate + "]"
+	if got != want || e.ItemsCrawled != 3 || s.count("/new") != 1 {
+		t.Errorf("frontier %s\nwant %s\n%d pages", got, want, e.ItemsCrawled)
+	}
+}
+
+// With FETCHER_FOLLOW_REDIRECTS=false the redirect is the page.
+func TestRedirectsThatAreStored(t *testing.T) {
+	w := newWorld(t, modelstest.New(t))
+	s := newSite(t, map[string]http.HandlerFunc{"/": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/new", http.StatusFound) }})
+	j := w.job(s.URL + "/")
+	w.start(func(o *crawljobs.Options) { o.FollowRedirects = false })
+	if e := w.ended(j); e.Status != crawl.ExecutionCompleted || e.ItemsCrawled != 1 || s.count("/new") != 0 {
+		t.Errorf("ended %+v", e)
+	}
+}
+
+// Pages that refuse robots, and URLs that robots.txt refuses, are left alone.
+func TestRobots(t *testing.T) {
+	w := newWorld(t, modelstest.New(t))
+	head := func(meta string, links ...string) http.HandlerFunc {
+		page := html("Page", links...)
+		return func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, "<!doctype html><html><head>%s</head>", meta)
+			page(w, r)
+		}
+	}
+	s := newSite(t, map[string]http.HandlerFunc{
+		"/robots.txt": func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, "User-agent: linkwatch\nDisallow: /private\nAllow: /private/open\n\nUser-agent: *\nDisallow: /")
+		},
+		"/":             html("Home", "/private", "/private/open", "/nofollow", "/noindex", "/copy"),
+		"/private/open": html("Open"),
+		"/nofollow":     head(`<meta name=robots content=nofollow>`, "/hidden"),
+		"/noindex":      head(`<meta name=robots content=noindex>`, "/shown"),
+		"/shown":        html("Shown"),
+		"/copy":         head(`<link rel=canonical href="/original">`),
+		"/original":     html("Original"),
+	})
+	j := w.job(s.URL + "/")
+	w.start()
+	e := w.ended(j)
+	got := fmt.Sprint(w.entries(s.URL))
+	want := "map[/:done  /copy:done canonical is another URL /nofollow:done  /noindex:done  /original:done  /private:failed disallowed by robots.txt /private/open:done  /shown:done ]"
+	if got != want || s.count("/private") != 0 || e.ItemsCrawled != 6 || e.ItemsIndexed != 5 {
+		t.Errorf("frontier %s\nwant %s\n%d pages, %d indexed", got, want, e.ItemsCrawled, e.ItemsIndexed)
+	}
+}
+
+// A page that is unchanged is not sent again, and its links are followed all the same.
+func TestUnchangedPages(t *testing.T) {
+	w := newWorld(t, modelstest.New(t))
+	var sent atomic.Int32
+	tagged := func(page http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("ETag", `"1"`)
+			if r.Header.Get("If-None-Match") == `"1"` {
+				w.WriteHeader(http.StatusNotModified)
+				return
+			}
+			sent.Add(1)
+			page(w, r)
+		}
+	}
+	s := newSite(t, map[string]http.HandlerFunc{"/": tagged(html("Home", "/a")), "/a": tagged(html("A", "/b")), "/b": tagged(html("B"))})
+	every := func(n *crawl.NewJob) { n.Interval = crawl.Interval{Count: 1, Type: crawl.Days} }
+	j := w.job(s.URL+"/", every)
+	w.start()
+	for run := 1; run <= 2; run++ {
+		if _, err := w.store.Act(t.Context(), j.ID, crawl.ForceRun); err != nil {
+			t.Fatal(err)
+		}
+		modelstest.Eventually(t, "the run ends", func() bool {
+			j, _ = w.store.Job(t.Context(), j.ID)
+			return j.Executions == run && j.Status == crawl.Scheduled
+		})
+		e := w.ended(j)
+		if e.Status != crawl.ExecutionCompleted || e.ItemsCrawled != 3 || e.ItemsIndexed != 3 || e.StartHash == "" {
+			t.Errorf("run %d: %+v", run, e)
+		}
+	}
+	if n := sent.Load(); n != 3 {
+		t.Errorf("%d pages were sent", n)
+	}
+	if j.UnchangedCount != 1 || j.Every() != 24*time.Hour {
+		t.Errorf("unchanged %d times, every %v", j.UnchangedCount, j.Every())
+	}
+}
+
+// Hostile and broken content harms nobody: it fails, or is stored for what it is.
+func TestHostileContent(t *testing.T) {
+	w := newWorld(t, modelstest.New(t))
+	var many strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&many, "<a href=/n/%d>x</a>", i)
+	}
+	s := newSite(t, map[string]http.HandlerFunc{
+		"/": html("Home", "/binary.html", "/endless", "/charset", "/slow", "/many", "/empty", "/json", "/deep/deep/deep/deep"),
+		"/binary.html": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = w.Write([]byte("\x89PNG\r\n\x1a\n" + strings.Repeat("\x00\x01", 4000)))
+		},
+		"/endless": func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				if _, err := w.Write([]byte(strings.Repeat("<p>more and more ", 1000))); err != nil {
+					return
+				}
+			}
+		},
+		"/charset": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte("<html><head><title>Caf\xe9</title><meta charset=utf-8><body>\xff\xfe\xc3\xa9\x00 text"))
+		},
+		"/slow":  func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"/many":  func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html><body>", many.String()) },
+		"/empty": func(http.ResponseWriter, *http.Request) {},
+		"/json": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"a": "<a href=/never>"}`)
+		},
+	})
+	one := 2
+	j := w.job(s.URL+"/", func(n *crawl.NewJob) { n.Source.MaxDepth = one })
+	w.start()
+	e := w.ended(j)
+	if e.Status != crawl.ExecutionCompleted || e.Queued != 0 || e.Fetched+e.Failed != 3009 {
+		t.Errorf("ended %+v", e)
+	}
+	got := w.entries(s.URL)
+	for path, want := range map[string]string{
+		"/binary.html": "done ", "/endless": "done ", "/charset": "done ", "/slow": "failed timed out", "/many": "done ", "/json": "done ",
+		"/deep/deep/deep/deep": "failed URL repeats a path segment",
+	} {
+		if got[path] != want {
+			t.Errorf("%s: %q, want %q", path, got[path], want)
+		}
+	}
+	if s.count("/never") != 0 {
+		t.Error("a link in JSON was followed")
+	}
+}

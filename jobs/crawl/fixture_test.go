@@ -1,0 +1,184 @@
+package crawl_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"linkwatch/jobs"
+	crawljobs "linkwatch/jobs/crawl"
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	"linkwatch/models/lease"
+	"linkwatch/models/modelstest"
+	"linkwatch/outbound"
+)
+
+// world is a store with crawlers, by the clock of this machine.
+type world struct {
+	*testing.T
+	store *crawl.Store
+	db    *models.DB
+	log   *slog.Logger
+}
+
+func newWorld(t *testing.T, db *models.DB) *world {
+	t.Helper()
+	return &world{t, crawl.NewStore(db, time.Now, crawl.Options{StaleAfter: 5 * time.Minute}), db, slog.New(slog.NewTextHandler(modelstest.NewLog(t), nil))}
+}
+
+// each runs a test on each engine.
+func each(t *testing.T, test func(w *world)) {
+	t.Helper()
+	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(newWorld(t, db)) })
+}
+
+// instance is a running crawler with a lease of its own.
+type instance struct {
+	*crawljobs.Crawler
+	heartbeat jobs.Service
+}
+
+// start starts an instance, which stops with the test. change changes its options.
+func (w *world) start(change ...func(*crawljobs.Options)) *instance {
+	w.Helper()
+	held := lease.New(w.db, time.Now)
+	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Timeout: 2 * time.Second, MaxConcurrent: 8})
+	w.Cleanup(client.Close)
+	o := crawljobs.Options{
+		Lease: held, Client: client, Robots: outbound.NewRobots(client, outbound.RobotsOptions{Agent: "Linkwatch"}), Workers: 8, PollInterval: 50 * time.Millisecond,
+		FollowRedirects: true, MaxRedirects: 5, Agent: "Linkwatch", Log: w.log, Registry: prometheus.NewRegistry(),
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	c, err := crawljobs.New(w.store, o)
+	if err != nil {
+		w.Fatal(err)
+	}
+	i := &instance{c, jobs.NewHeartbeat(held, w.log)}
+	i.heartbeat.Start()
+	i.Start()
+	w.Cleanup(i.stop)
+	return i
+}
+
+// stop stops the instance as SIGTERM does.
+func (i *instance) stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	i.Stop(ctx)
+	i.heartbeat.Stop(ctx)
+}
+
+// site is a site that counts its requests.
+type site struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests map[string]int
+	busy     int
+	together int // the most requests at a time
+}
+
+// newSite serves pages by path; a handler for "" answers all others.
+func newSite(t *testing.T, pages map[string]http.HandlerFunc) *site {
+	t.Helper()
+	s := &site{requests: map[string]int{}}
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.requests[r.URL.Path]++
+		s.busy++
+		s.together = max(s.together, s.busy)
+		s.mu.Unlock()
+		defer func() { s.mu.Lock(); s.busy--; s.mu.Unlock() }()
+		page := pages[r.URL.Path]
+		if page == nil {
+			page = pages[""]
+		}
+		if page == nil {
+			http.NotFound(w, r)
+			return
+		}
+		page(w, r)
+	}))
+	s.Start()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// count is how often a path was requested.
+func (s *site) count(path string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.requests[path]
+}
+
+func (s *site) port() string {
+	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
+	return port
+}
+
+// html is a page with a title and links.
+func html(title string, links ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(w, "<!doctype html><html lang=en><head><title>%s</title></head><body><p>Text of %s.</p>", title, title)
+		for _, l := range links {
+			fmt.Fprintf(w, "<a href=\"%s\">link</a> ", l)
+		}
+	}
+}
+
+// job adds a one-time job without pauses between requests; change changes it.
+func (w *world) job(url string, change ...func(*crawl.NewJob)) crawl.Job {
+	w.Helper()
+	zero := 0
+	n := crawl.NewJob{URL: url, AdaptiveScheduling: true, Interval: crawl.Interval{Type: crawl.Minutes}, Source: crawl.NewSource{RateLimitMS: &zero}}
+	for _, f := range change {
+		f(&n)
+	}
+	j, err := w.store.AddJob(w.Context(), n)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return j
+}
+
+// ended waits for the end of the newest execution of a job, and returns it.
+func (w *world) ended(j crawl.Job) crawl.Execution {
+	w.Helper()
+	var e crawl.Execution
+	modelstest.Eventually(w.T, "the execution ends", func() bool {
+		var ok bool
+		var err error
+		e, ok, err = w.store.LastExecution(context.Background(), j)
+		if err != nil {
+			w.Fatal(err)
+		}
+		return ok && e.Status != crawl.ExecutionRunning
+	})
+	return e
+}
+
+// entries are the entries of the frontier by the end of their URL.
+func (w *world) entries(base string) map[string]string {
+	w.Helper()
+	list, err := w.store.Frontier(w.Context(), crawl.EntryFilter{}, models.Cursor{}, 500)
+	if err != nil {
+		w.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, e := range list.Items {
+		all[e.URL[min(len(base), len(e.URL)):]] = string(e.Status) + " " + e.LastError
+	}
+	return all
+}
