@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"net/url"
+	"os"
 	"strings"
 
 	"linkwatch/handlers"
@@ -34,6 +35,10 @@ func newCrawl(c *core) (*Crawl, error) {
 	if err != nil {
 		return nil, err
 	}
+	sync, err := crawlSync(c, store)
+	if err != nil {
+		return nil, err
+	}
 	crawler, err := crawljobs.New(store, crawljobs.Options{
 		Lease: c.lease, Client: client, Robots: robots, Workers: crawlWorkers(c), PollInterval: cfg.CrawlerPollInterval,
 		FollowRedirects: cfg.FetcherFollowRedirects, MaxRedirects: cfg.FetcherMaxRedirects, RandomUserAgent: cfg.CrawlerUseRandomUserAgent,
@@ -45,16 +50,20 @@ func newCrawl(c *core) (*Crawl, error) {
 	deps := &crawlhandlers.Deps{
 		Frame: c.frame, Crawl: store, Streams: middleware.NewStreams(c.frame.Errors, c.health.WhenStopping(), maxStreams),
 		Metrics: crawler.Metrics, Ready: c.DB.Ready,
-		Sync: func(ctx context.Context) (crawl.SyncReport, error) { return store.SyncJobs(ctx) },
+		Sync: sync,
+	}
+	services := []jobs.Service{crawler}
+	if cfg.RedisEventsEnabled {
+		services = append(services, crawljobs.NewEvents(store, c.Redis, hostname(), c.Log))
 	}
 	pages := crawlhandlers.Pages{Deps: deps}
 	return &Crawl{Store: store, Crawler: crawler, deps: deps, pages: pages, System: System{
 		System: handlers.System{
-			Nav: crawlhandlers.Nav(), Routes: pages.Routes(),
+			Nav: crawlhandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
 			Described: crawlhandlers.Described(), Groups: crawlhandlers.Groups(), Operations: crawlhandlers.API{Deps: deps}.Register,
 			Alias: crawlhandlers.Alias,
 		},
-		Services: []jobs.Service{crawler},
+		Services: services,
 		Deletes: []cleanup.Kind{ // sources last: those that still have jobs wait
 			{Kind: "frontier", Label: "Frontier entries", Description: "of crawls that ended a day ago", Remove: store.ReapFrontier},
 			{
@@ -100,4 +109,28 @@ func agentToken(c *core) string {
 	token, _, _ := strings.Cut(c.Config.UserAgent(c.Version), "/")
 	token, _, _ = strings.Cut(token, " ")
 	return token
+}
+
+// crawlSync is what syncs enabled sources to jobs.
+func crawlSync(c *core, store *crawl.Store) (func(context.Context) (crawl.SyncReport, error), error) {
+	if c.Config.CrawlerSourcesAPIURL == "" {
+		return store.SyncJobs, nil
+	}
+	u, err := url.Parse(string(c.Config.CrawlerSourcesAPIURL))
+	if err != nil { // config has checked it
+		return nil, err
+	}
+	client := outbound.New(outbound.Options{UserAgent: c.Config.UserAgent(c.Version), Timeout: c.Config.HTTPTimeout, MaxConcurrent: 1, Endpoint: u})
+	m := &crawljobs.Manager{Client: client, URL: u.String(), Secret: string(c.Config.AuthJWTSecret)}
+	return func(ctx context.Context) (crawl.SyncReport, error) { return m.Sync(ctx, store) }, nil
+}
+
+// hostname is the name of this machine: it stays the same when the program starts
+// again.
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "linkwatch"
+	}
+	return name
 }

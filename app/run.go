@@ -19,6 +19,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"serve", "", "serve the pages and the API (the default)", serve},
+		{"sync", "", "give every enabled source to crawl a job", syncSources},
 		{"demo", "[-links 1000] [-force]", "fill an empty store with made-up links", fillDemo},
 		{"migrate", "up | down [n]", "bring the schema to the newest version, or undo its newest n steps (1)", migrate},
 		{"check", "", "check the database for damage; exit 1 if there is any", check},

@@ -38,6 +38,9 @@ type Options struct {
 	// Proxies carry every connection when there are any: http, https or socks5, with a host and optionally a port and
 	// user:password. Each connection takes the next one, and each request makes a connection of its own.
 	Proxies []*url.URL
+	// Endpoint is a service that the operator configured, nil = none. The client connects to exactly its host and port then,
+	// whatever address that has, and to nothing else.
+	Endpoint *url.URL
 }
 
 // Client fetches pages. It is safe for concurrent use, keeps no cookies, no visited URLs and no other trace of what it
@@ -158,6 +161,9 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return nil, &Error{Kind: KindInvalid, text: "method not allowed"}
+	}
+	if r.Bearer != "" && (c.transport.endpoint == "" || r.MaxRedirects > 0) {
+		return nil, &Error{Kind: KindInvalid, text: "token not allowed"}
 	}
 	u, ok := parseURL(r.URL)
 	if !ok {

@@ -123,6 +123,9 @@ func (t *transport) dial(ctx context.Context, network, address string) (net.Conn
 
 // connect makes a connection to an address that the guard allows, by the next proxy if there are any.
 func (t *transport) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	if t.endpoint != "" && address != t.endpoint {
+		return nil, &Error{Kind: KindBlocked, text: "address not allowed"}
+	}
 	if t.tunnel == nil {
 		return t.dialer.DialContext(ctx, network, address)
 	}

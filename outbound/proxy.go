@@ -25,6 +25,15 @@ const connectLimit = 16 << 10
 // proxyPorts are the schemes of proxies, with the port of each.
 var proxyPorts = map[string]string{"http": "80", "https": "443", "socks5": "1080"}
 
+// hostPort is the host and port of a proxy or of an Endpoint.
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = proxyPorts[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
 // tunnels makes connections through proxies in turn.
 type tunnels struct {
 	proxies []*url.URL
@@ -101,12 +110,8 @@ func proxyError(ctx context.Context, text string) error {
 
 // dial connects to a proxy.
 func (t *tunnels) dial(ctx context.Context, by *url.URL) (net.Conn, error) {
-	port := by.Port()
-	if port == "" {
-		port = proxyPorts[by.Scheme]
-	}
 	d := net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
-	raw, err := d.DialContext(ctx, "tcp", net.JoinHostPort(by.Hostname(), port))
+	raw, err := d.DialContext(ctx, "tcp", hostPort(by))
 	if err != nil || by.Scheme != "https" {
 		return raw, err
 	}

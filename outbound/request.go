@@ -27,6 +27,8 @@ type Request struct {
 	// a Response without a body. All redirects get them too. A value with control characters or of more than 1 KiB counts
 	// as empty.
 	UserAgent, IfNoneMatch, IfModifiedSince string
+	// Bearer is a bearer token for Options.Endpoint. Other clients refuse a request that has one.
+	Bearer string
 }
 
 // Hop is one redirect that was followed: from which URL, and the status that sent us on.
@@ -68,7 +70,12 @@ func (r *Response) Permanent() bool {
 // header returns base, with what r sets. It copies base only if there is something to set.
 func (r *Request) header(base http.Header) http.Header {
 	out, copied := base, false
+	authorization := ""
+	if r.Bearer != "" {
+		authorization = "Bearer " + r.Bearer
+	}
 	for _, h := range [...]struct{ name, value string }{
+		{"Authorization", authorization},
 		{"User-Agent", r.UserAgent}, {"If-None-Match", r.IfNoneMatch}, {"If-Modified-Since", r.IfModifiedSince},
 	} {
 		if h.value == "" || !validHeaderValue(h.value) {

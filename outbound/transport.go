@@ -29,12 +29,17 @@ type transport struct {
 	dialer *net.Dialer
 	safe   func(netip.Addr) error // refuses what the guard of dialer refuses
 	tunnel *tunnels               // nil without proxies
-	polite *politeness
+	// endpoint is the only host and port that is dialled; "" = any that the guard of dialer allows.
+	endpoint string
+	polite   *politeness
 }
 
 func newTransport(o Options) *transport {
 	d := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Control: guard(o.AllowCIDRs)}
 	t := &transport{dialer: d, safe: addressGuard(o.AllowCIDRs), polite: newPoliteness(o.Clock)}
+	if o.Endpoint != nil {
+		d.Control, t.endpoint = nil, hostPort(o.Endpoint)
+	}
 	if len(o.Proxies) > 0 {
 		t.tunnel = &tunnels{proxies: o.Proxies}
 	}

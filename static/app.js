@@ -171,11 +171,54 @@
     if (e.target.matches && e.target.matches("img[data-picture]")) e.target.closest("[data-frame]").hidden = true;
   }, true);
 
+  // The log of a crawl comes as events. It follows its end unless the reader has scrolled up, and holds the last lines.
+  const maxLines = 1000;
+  let stream = null, lines = [];
+  function followLog() {
+    const log = $("#log"), head = $("#log-head");
+    if (!log || !head.dataset.stream) return;
+    const another = log.dataset.run !== head.dataset.run;
+    if (another) {
+      if (stream) stream.close();
+      stream = null;
+      lines = [];
+      log.replaceChildren();
+      log.dataset.run = head.dataset.run;
+      log.dataset.at = "";
+    }
+    if (stream || !another && !("live" in head.dataset)) return;
+    stream = new EventSource(`${head.dataset.stream}&last_event_id=${log.dataset.at}`);
+    stream.addEventListener("log:line", (e) => {
+      if (lines.push(JSON.parse(e.data)) === 1) setTimeout(showLines);
+      log.dataset.at = e.lastEventId;
+    });
+    stream.addEventListener("end", (e) => { if (!JSON.parse(e.data).stopping) { stream.close(); stream = null; } });
+    stream.addEventListener("error", () => { if (stream && stream.readyState === EventSource.CLOSED) stream = null; }); // the next swap tries again
+  }
+  function showLines() {
+    const log = $("#log"), atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+    log.append(...lines.slice(-maxLines).map(({ timestamp, level, message }) => {
+      const line = document.createElement("div");
+      line.className = level;
+      for (const [tag, text] of [["time", timestamp.slice(11, 19)], ["b", level], ["span", message]]) {
+        const part = document.createElement(tag);
+        part.textContent = text;
+        line.append(part, " ");
+      }
+      return line;
+    }));
+    lines = [];
+    while (log.childElementCount > maxLines) log.firstElementChild.remove();
+    if (atEnd) log.scrollTop = log.scrollHeight;
+  }
+
   function enhance() {
     for (const img of $$("img[data-picture]")) if (img.complete && img.naturalWidth === 0) img.closest("[data-frame]").hidden = true;
     countSelected();
     refreshTimes();
+    followLog();
   }
   document.addEventListener("htmx:after:swap", enhance);
   enhance();
+  if ($("#log")) $("#log").scrollTop = $("#log").scrollHeight;
 })();

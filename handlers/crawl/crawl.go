@@ -18,6 +18,8 @@ type Deps struct {
 	Metrics func() crawl.Metrics                                // as they were collected last; zero: never
 	Sync    func(ctx context.Context) (crawl.SyncReport, error) // syncs enabled sources to jobs
 	Ready   func(ctx context.Context) error                     // an error while the program cannot serve
+
+	Others []pages.Beside // what other systems show on the page of a job
 }
 
 // API is the operations under /v1.

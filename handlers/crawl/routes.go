@@ -2,13 +2,47 @@ package crawl
 
 import (
 	"linkwatch/handlers/middleware"
+	"linkwatch/models/crawl"
 	"linkwatch/views/ui"
 )
 
-// Routes are the pages of crawling, its event streams and the download of logs.
+// Routes are the pages of crawling, its event streams and the download of logs. The
+// operations are in the files api*.go.
 func (p Pages) Routes() []middleware.Route {
-	return append([]middleware.Route{}, p.streams()...)
+	const viewer, editor = middleware.Viewer, middleware.Editor
+	return append(p.streams(), []middleware.Route{
+		{Method: "GET", Path: "/crawl", Needs: viewer, Handler: p.ListPage},
+		{Method: "POST", Path: "/crawl", Needs: editor, Handler: p.Add},
+		{Method: "GET", Path: "/crawl/jobs/:id", Needs: viewer, Handler: p.JobPage},
+		{Method: "POST", Path: "/crawl/jobs/:id", Needs: editor, Handler: p.Edit},
+		{Method: "POST", Path: "/crawl/jobs/:id/pause", Needs: editor, Handler: p.act(crawl.Pause)},
+		{Method: "POST", Path: "/crawl/jobs/:id/resume", Needs: editor, Handler: p.act(crawl.Resume)},
+		{Method: "POST", Path: "/crawl/jobs/:id/retry", Needs: editor, Handler: p.act(crawl.Retry)},
+		{Method: "POST", Path: "/crawl/jobs/:id/force-run", Needs: editor, Handler: p.act(crawl.ForceRun)},
+		{Method: "GET", Path: "/crawl/jobs/:id/cancel", Needs: editor, Handler: p.AskCancel},
+		{Method: "POST", Path: "/crawl/jobs/:id/cancel", Needs: editor, Handler: p.act(crawl.Cancel)},
+		{Method: "POST", Path: "/crawl/jobs/:id/delete", Needs: editor, Handler: p.Delete},
+		{Method: "POST", Path: "/crawl/jobs/:id/restore", Needs: editor, Handler: p.Restore},
+		{Method: "GET", Path: "/crawl/jobs/:id/log", Needs: viewer, Handler: p.StreamLog, Stream: true},
+		{Method: "GET", Path: "/crawl/jobs/:id/log.txt", Needs: viewer, Handler: p.DownloadLog},
+		{Method: "POST", Path: "/crawl/sources/:id", Needs: editor, Handler: p.EditSource},
+		{Method: "POST", Path: "/crawl/sources/:id/delete", Needs: editor, Handler: p.DeleteSource},
+		{Method: "POST", Path: "/crawl/sources/:id/restore", Needs: editor, Handler: p.RestoreSource},
+		{Method: "GET", Path: "/crawl/frontier", Needs: viewer, Handler: p.FrontierPage},
+		{Method: "POST", Path: "/crawl/frontier", Needs: editor, Handler: p.AddEntry},
+		{Method: "POST", Path: "/crawl/frontier/:id/delete", Needs: editor, Handler: p.DeleteEntry},
+		{Method: "GET", Path: "/crawl/discovered", Needs: viewer, Handler: p.DiscoveredPage},
+		{Method: "POST", Path: "/crawl/discovered/:id/delete", Needs: editor, Handler: p.DeleteDiscovered},
+	}...)
 }
 
 // Nav is the navigation of crawling.
-func Nav() ui.Nav { return ui.Nav{} }
+func Nav() ui.Nav {
+	return ui.Nav{
+		Sections: []ui.Section{{ID: "crawl", Label: "Crawl", Path: "/crawl", Key: "c"}},
+		Keys: []ui.Key{
+			{Keys: []string{"p"}, What: "Pause or resume a crawl"},
+			{Keys: []string{"c"}, What: "Run a crawl now"},
+		},
+	}
+}

@@ -60,6 +60,7 @@ func New(store *crawl.Store, o Options) (*Crawler, error) {
 // jobs that this instance holds are released, with their frontier.
 func (c *Crawler) run(taking, working context.Context) {
 	c.queue.taking = taking
+	c.warn(taking)
 	s := &scheduler{Crawler: c, peaks: map[int64]int64{}}
 	var both sync.WaitGroup
 	watching, stop := context.WithCancel(working)
@@ -75,6 +76,23 @@ func (c *Crawler) run(taking, working context.Context) {
 	stop()
 	both.Wait()
 	s.release(working)
+}
+
+// warned is how many sources are named when the crawler starts.
+const warned = 20
+
+// warn says at the start what may surprise the owners of sites.
+func (c *Crawler) warn(ctx context.Context) {
+	if c.opts.Robots == nil {
+		c.opts.Log.Warn("robots.txt is not respected", "setting", "CRAWLER_RESPECT_ROBOTS_TXT")
+	}
+	deep, err := c.store.DeepSources(ctx, warned)
+	if err != nil && ctx.Err() == nil {
+		jobs.LogError(c.opts.Log, "looking for deep sources failed", err)
+	}
+	for _, s := range deep {
+		c.opts.Log.Warn("source is crawled deeply", "source_id", s.ID, "max_depth", s.MaxDepth, "advised", crawl.DeepCrawl)
+	}
 }
 
 // Metrics are the figures of the scheduler as they were collected last. They are at

@@ -85,9 +85,7 @@ func (s *Store) Record(ctx context.Context, turns ...*Turn) error {
 	for _, k := range learned {
 		s.seen.Set(k, struct{}{})
 	}
-	if len(learned) > 0 {
-		ring(s.urls)
-	}
+	ring(s.urls) // for the hosts that were freed, too
 	return nil
 }
 

@@ -191,3 +191,12 @@ func (s *Store) RestoreSource(ctx context.Context, id string) (src Source, err e
 	}
 	return src, err
 }
+
+// DeepSources are up to n sources whose crawls may go further than DeepCrawl.
+func (s *Store) DeepSources(ctx context.Context, n int) (deep []Source, err error) {
+	err = s.db.Read(ctx).Where("deleted_at IS NULL AND enabled AND max_depth > ?", DeepCrawl).Order("created_at, id").Limit(n).Find(&deep).Error
+	if err != nil {
+		return nil, fmt.Errorf("looking for deep sources: %w", err)
+	}
+	return deep, nil
+}

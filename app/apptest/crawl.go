@@ -1,0 +1,78 @@
+package apptest
+
+import (
+	"slices"
+	"time"
+
+	"linkwatch/models/crawl"
+)
+
+// AddJob adds a crawl job of a URL that runs once, or as change says.
+func (a *App) AddJob(url string, change ...func(*crawl.NewJob)) crawl.Job {
+	a.Helper()
+	n := crawl.NewJob{URL: url, Source: crawl.NewSource{RateLimitMS: new(0)}}
+	for _, c := range change {
+		c(&n)
+	}
+	j, err := a.Systems.Crawl.Store.AddJob(a.Context(), n)
+	a.Must(err)
+	return j
+}
+
+// BeginCrawl begins an execution of a job that is due.
+func (a *App) BeginCrawl(j crawl.Job) crawl.Execution {
+	a.Helper()
+	e, began, err := a.Systems.Crawl.Store.Begin(a.Context(), a.Holder(), j.Seq)
+	a.Must(err)
+	if !began {
+		a.Fatalf("%s is not due", j.ID)
+	}
+	return e
+}
+
+// Fetch records what find returns for each URL of the frontier, a second apart, until
+// there is none left to fetch. find need not set Result.Entry.
+func (a *App) Fetch(find func(crawl.Entry) crawl.Result) {
+	a.Helper()
+	s := a.Systems.Crawl.Store
+	for range 100 {
+		hosts, _, err := s.ClaimHosts(a.Context(), a.Holder(), 10, 0)
+		a.Must(err)
+		if len(hosts) == 0 {
+			return
+		}
+		for _, h := range hosts {
+			t := &crawl.Turn{Host: h}
+			entries, err := s.Load(a.Context(), h, crawl.TurnEntries)
+			a.Must(err)
+			for _, e := range entries {
+				a.Clock.Advance(time.Second)
+				r := find(e)
+				r.Entry = e
+				t.Add(r)
+			}
+			t.NextAt = s.Now()
+			a.Must(s.Record(a.Context(), t))
+		}
+	}
+	a.Fatal("the crawl does not end")
+}
+
+// EndCrawl ends an execution.
+func (a *App) EndCrawl(e crawl.Execution, end crawl.End) {
+	a.Helper()
+	_, err := a.Systems.Crawl.Store.EndExecution(a.Context(), e, end)
+	a.Must(err)
+}
+
+// Crawled is a page that was fetched, which links to some URLs, for Fetch.
+func Crawled(e crawl.Entry, links ...string) crawl.Result {
+	r := crawl.Result{
+		Status: crawl.EntryDone, Hash: "h",
+		Page: &crawl.Page{SourceSeq: e.Crawl.Source, CrawlSeq: e.CrawlSeq, URL: e.URL, StatusCode: 200, Title: "T", ContentHash: "h"},
+	}
+	for _, l := range slices.Sorted(slices.Values(links)) {
+		r.Links = append(r.Links, crawl.Found{Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: l, Depth: e.Depth + 1})
+	}
+	return r
+}

@@ -1,0 +1,76 @@
+package crawl_test
+
+import (
+	"testing"
+
+	"linkwatch/app/apptest"
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+)
+
+// hostile is a text that would run as a script wherever it is not escaped.
+const hostile = `<script>alert(1)</script>"><img src=x onerror=alert(2)>`
+
+// site is a program with the store of its crawls.
+type site struct {
+	*apptest.App
+	Crawl *crawl.Store
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	a := apptest.New(t)
+	return &site{a, a.Systems.Crawl.Store}
+}
+
+// every makes a job recurring.
+func every(count int, unit crawl.IntervalType) func(*crawl.NewJob) {
+	return func(n *crawl.NewJob) { n.Interval = crawl.Interval{Count: count, Type: unit} }
+}
+
+// named names the source that a job makes.
+func named(name string) func(*crawl.NewJob) {
+	return func(n *crawl.NewJob) { n.Source.Name = name }
+}
+
+// fails makes a crawl fail when it is run, without retries.
+func fails(n *crawl.NewJob) { n.MaxRetries = new(0) }
+
+// run runs a job once: its start page links to two others, of which one is broken,
+// and to another site.
+func (s *site) run(j crawl.Job) crawl.Execution {
+	s.Helper()
+	e := s.BeginCrawl(j)
+	s.Fetch(func(e crawl.Entry) crawl.Result {
+		switch {
+		case e.Depth == 0:
+			r := apptest.Crawled(e, j.URL+"/fine", j.URL+"/broken")
+			r.Line = crawl.LogLine(s.Crawl.Now(), "info", "fetched", "url", e.URL)
+			r.Discovered = []crawl.Discovered{{SourceSeq: e.Crawl.Source, URL: "https://other.test/a", Text: hostile, FoundOn: e.URL}}
+			return r
+		case e.URL == j.URL+"/fine":
+			return apptest.Crawled(e)
+		}
+		return crawl.Result{Status: crawl.EntryFailed, Reason: "status 404", Line: crawl.LogLine(s.Crawl.Now(), "warn", hostile)}
+	})
+	s.EndCrawl(e, crawl.End{Event: crawl.Succeed})
+	return e
+}
+
+// fail makes a run of a job fail.
+func (s *site) fail(j crawl.Job, reason string) crawl.Execution {
+	s.Helper()
+	e := s.BeginCrawl(j)
+	s.EndCrawl(e, crawl.End{Event: crawl.Fail, Error: reason})
+	return e
+}
+
+// job is a job as it is now.
+func (s *site) job(id string) crawl.Job {
+	s.Helper()
+	j, err := s.Crawl.Job(s.Context(), id)
+	s.Must(err)
+	return j
+}
+
+var noJob, noSource = models.NewID(models.KindJob), models.NewID(models.KindSource)

@@ -1,0 +1,148 @@
+package crawl
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	views "linkwatch/views/crawl"
+	"linkwatch/views/ui"
+)
+
+const (
+	executionsSize = 10  // executions on the page of a job
+	logSize        = 200 // lines of the log on it
+	refresh        = 5   // seconds after which a browser without JavaScript asks again while a crawl runs
+)
+
+// JobPage shows one job with the progress and the log of an execution, and for htmx
+// what changes.
+func (p Pages) JobPage(c *gin.Context) {
+	v := views.Job{Edit: views.JobForm{Open: c.Query("edit") != ""}}
+	var err error
+	if v.Flash, err = p.Flash(c, jobPath(c)); err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.showJob(c, http.StatusOK, c.Param("id"), v)
+}
+
+func jobPath(c *gin.Context) string { return views.JobPlace{ID: c.Param("id")}.Path() }
+
+// showJob fills in a job and shows it; v has what was typed.
+func (p Pages) showJob(c *gin.Context, status int, id string, v views.Job) {
+	ctx := c.Request.Context()
+	v.Place = views.JobPlace{ID: id, Execution: c.Query("execution"), Token: c.Query("page_token")}
+	part := pages.WantsPart(c.Request)
+	var after models.Cursor
+	for _, read := range []func() error{
+		func() (err error) { after, err = models.ParseToken(v.Place.Token); return },
+		func() (err error) { v.Job, err = p.Crawl.Job(ctx, id); return },
+		func() (err error) { v.Source, err = p.Crawl.Source(ctx, v.Job.SourceID); return },
+		func() (err error) { v.Stats, err = p.Crawl.Stats(ctx, v.Job); return },
+		func() (err error) { v.Runs, err = p.Crawl.Executions(ctx, v.Job, after, executionsSize); return },
+		func() (err error) { v.Run, err = p.execution(ctx, v.Job, v.Place.Execution); return },
+		func() (err error) {
+			if !part { // the lines come as events
+				v.Lines, err = p.Crawl.LogTail(ctx, v.Run, logSize)
+			}
+			return err
+		},
+		func() error {
+			subject, err := subject(v.Job)
+			if err == nil {
+				v.Actions, v.Aside, err = pages.ShowBeside(c, subject, p.Others)
+			}
+			return err
+		},
+	} {
+		if err := read(); err != nil {
+			p.Fail(c, err)
+			return
+		}
+	}
+	v.Page = p.Page(v.Job.SourceName, "crawl", v.Flash)
+	if v.Job.Status == crawl.Running && v.Flash == (ui.Flash{}) && !v.Edit.Open && !v.Settings.Open { // else it would take away what is read or typed
+		v.Refresh = refresh
+	}
+	if v.Edit.Errors == nil {
+		open := v.Edit.Open
+		v.Edit = views.JobFormOf(v.Job)
+		v.Edit.Open = open
+	}
+	if v.Settings.Errors == nil {
+		v.Settings = views.SourceFormOf(v.Source)
+	}
+	pages.ReplaceURL(c, v.Place.Path())
+	p.ShowPart(c, status, views.JobPage(v), views.JobPart(v))
+}
+
+// execution is that of an id if it belongs to a job, else CodeNotFound. "" is the
+// newest; the zero one: the job has not run.
+func (p Pages) execution(ctx context.Context, j crawl.Job, id string) (e crawl.Execution, err error) {
+	if id == "" {
+		e, _, err = p.Crawl.LastExecution(ctx, j)
+		return e, err
+	}
+	e, err = p.Crawl.Execution(ctx, id)
+	if err == nil && e.JobSeq != j.Seq {
+		return crawl.Execution{}, models.NotFound("execution")
+	}
+	return e, err
+}
+
+// subject is a job as other systems see it.
+func subject(j crawl.Job) (pages.Subject, error) {
+	u, err := models.ParseURL("url", j.URL)
+	return pages.Subject{URL: j.URL, CanonicalURL: u.Canonical, Title: j.SourceName, Path: views.JobPlace{ID: j.ID}.Path()}, err
+}
+
+// Edit stores what the owner of a job sets.
+func (p Pages) Edit(c *gin.Context) {
+	form := views.JobForm{
+		Schedule: c.PostForm("schedule"), Adaptive: c.PostForm("adaptive_scheduling") != "",
+		Retries: c.PostForm("max_retries"), Backoff: c.PostForm("retry_backoff_seconds"),
+	}
+	interval, err := views.ParseSchedule(form.Schedule)
+	if err == nil {
+		_, err = p.Crawl.EditJob(c.Request.Context(), c.Param("id"), crawl.JobEdit{
+			Interval: &interval, AdaptiveScheduling: &form.Adaptive,
+			MaxRetries: new(pages.Number(form.Retries)), RetryBackoff: new(pages.Number(form.Backoff)),
+		})
+	}
+	if errs, ok := pages.FormErrors(err, "interval_minutes", jobFields...); ok {
+		form.Errors, form.Open = errs, true
+		p.showJob(c, http.StatusBadRequest, c.Param("id"), views.Job{Edit: form})
+		return
+	}
+	p.Done(c, err, jobPath(c), "edited")
+}
+
+// AskCancel asks before a job is cancelled, since that cannot be undone.
+func (p Pages) AskCancel(c *gin.Context) {
+	j, err := p.Crawl.Job(c.Request.Context(), c.Param("id"))
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.Show(c, http.StatusOK, views.JobCancelPage(views.JobCancel{Page: p.Page("Cancel a job", "crawl", ui.Flash{}), Job: j}))
+}
+
+// Delete deletes a job. The list then offers to undo it.
+func (p Pages) Delete(c *gin.Context) {
+	if err := p.Crawl.DeleteJob(c.Request.Context(), c.Param("id")); err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.SeeOther(c, pages.With("/crawl", paramDeleted, c.Param("id")))
+}
+
+// Restore brings a deleted job back.
+func (p Pages) Restore(c *gin.Context) {
+	_, err := p.Crawl.RestoreJob(c.Request.Context(), c.Param("id"))
+	p.Done(c, err, jobPath(c), "job_restored")
+}

@@ -1,0 +1,175 @@
+package crawl
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	views "linkwatch/views/crawl"
+)
+
+const listSize = 100 // rows on a page of jobs, of the frontier and of discovered links
+
+// oneOf reads a parameter that names one of some values, or is empty.
+func oneOf[T ~string](name, typed string, all []T) (T, error) {
+	if typed == "" || slices.Contains(all, T(typed)) {
+		return T(typed), nil
+	}
+	words := make([]string, len(all))
+	for i, v := range all {
+		words[i] = string(v)
+	}
+	return "", models.Invalid("query."+name, "must be one of %s", strings.Join(words, ", "))
+}
+
+// placeOf reads where in the list of jobs a request is.
+func placeOf(q url.Values) (views.Place, models.Cursor, error) {
+	at := views.Place{JobFilter: crawl.JobFilter{Text: models.CleanLine(q.Get("q"))}, Token: q.Get("page_token")}
+	var err error
+	if at.Status, err = oneOf("status", q.Get("status"), crawl.Statuses); err != nil {
+		return at, models.Cursor{}, err
+	}
+	after, err := models.ParseToken(at.Token)
+	return at, after, err
+}
+
+// ListPage is the list of jobs, and for htmx its rows.
+func (p Pages) ListPage(c *gin.Context) {
+	v := views.List{Add: views.NewAddForm(models.CleanLine(c.Query("url")))}
+	at, after, err := placeOf(c.Request.URL.Query())
+	if err == nil {
+		v.Flash, err = p.Flash(c, at.Path())
+	}
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	pages.ReplaceURL(c, at.Path())
+	if pages.WantsPart(c.Request) {
+		pages.Say(c, v.Flash.Text)
+	}
+	p.showList(c, http.StatusOK, v, at, after)
+}
+
+// showList fills in the list at a place and shows it; v has what was typed.
+func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place, after models.Cursor) {
+	ctx := c.Request.Context()
+	v.Page, v.Place = p.Page("Crawl", "crawl", v.Flash), at
+	v.Search = true
+	var err error
+	v.Jobs, err = p.Crawl.Jobs(ctx, at.JobFilter, after, listSize)
+	if v.Query = pages.FilterError(err); v.Query != "" {
+		err, status = nil, http.StatusBadRequest
+		if pages.WantsPart(c.Request) {
+			p.ShowFilterError(c, v.Query)
+			return
+		}
+	}
+	if err == nil {
+		v.Last, err = p.Crawl.LastExecutions(ctx, v.Jobs.Items)
+	}
+	if err == nil {
+		v.Counts, err = p.Crawl.StatusCounts(ctx)
+	}
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.ShowPart(c, status, views.ListPage(v), views.ListResults(v))
+}
+
+// The fields of forms, by the names of the store's errors.
+var (
+	sourceFields = []string{"name", "max_depth", "rate_limit_ms", "allowed_domains"}
+	jobFields    = []string{"interval_minutes", "max_retries", "retry_backoff_seconds"}
+	addFields    = append([]string{"url", "interval_minutes"}, sourceFields...)
+)
+
+// sourceFormOf reads the form of a source.
+func sourceFormOf(c *gin.Context) views.SourceForm {
+	return views.SourceForm{
+		Name: c.PostForm("name"), Depth: c.PostForm("max_depth"), RateLimit: c.PostForm("rate_limit_ms"),
+		Domains: c.PostForm("allowed_domains"), Enabled: c.PostForm("enabled") != "",
+	}
+}
+
+// rateLimit is the pause that was typed; nil: none was.
+func rateLimit(f views.SourceForm) *int {
+	if strings.TrimSpace(f.RateLimit) == "" {
+		return nil
+	}
+	return new(pages.Number(f.RateLimit))
+}
+
+// domainsOf are the domains that were typed, between commas and blanks.
+func domainsOf(f views.SourceForm) []string {
+	return strings.FieldsFunc(f.Domains, func(r rune) bool { return r == ',' || r <= ' ' })
+}
+
+// Add adds the job that the form on the list holds, and a source if there is none for
+// its host.
+func (p Pages) Add(c *gin.Context) {
+	ctx := c.Request.Context()
+	form := views.AddForm{
+		URL: c.PostForm("url"), SourceForm: sourceFormOf(c),
+		Schedule: c.DefaultPostForm("schedule", views.NewAddForm("").Schedule), Now: c.PostForm("now") != "",
+	}
+	wanted := crawl.NewSource{Name: form.Name, MaxDepth: pages.Number(form.Depth), AllowedDomains: domainsOf(form.SourceForm), RateLimitMS: rateLimit(form.SourceForm)}
+	var j crawl.Job
+	interval, err := views.ParseSchedule(form.Schedule)
+	if err == nil {
+		j, err = p.Crawl.AddJob(ctx, crawl.NewJob{URL: models.RepairURL(form.URL), Interval: interval, Source: wanted})
+	}
+	if errs, ok := pages.FormErrors(err, "url", addFields...); ok {
+		form.Errors = errs
+		p.showList(c, p.FormStatus(c, err), views.List{Add: form}, views.Place{}, models.Cursor{})
+		return
+	}
+	if err == nil && form.Now && j.Recurring() {
+		if _, err = p.Crawl.Act(ctx, j.ID, crawl.ForceRun); models.CodeOf(err) == models.CodeConflict { // it runs already
+			err = nil
+		}
+	}
+	var src crawl.Source
+	if err == nil {
+		src, err = p.Crawl.Source(ctx, j.SourceID)
+	}
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	param := paramAdded
+	if !like(src, wanted) {
+		param = paramKept
+	}
+	p.SeeOther(c, pages.With("/crawl", param, j.ID))
+}
+
+// like reports whether a source is as it was wanted. One that is not was there before.
+func like(src crawl.Source, wanted crawl.NewSource) bool {
+	pause := crawl.DefaultRateLimit
+	models.Set(&pause, wanted.RateLimitMS)
+	name := models.CleanLine(wanted.Name)
+	return src.Enabled && (name == "" || name == src.Name) && src.Depth() == crawl.Source{MaxDepth: wanted.MaxDepth}.Depth() &&
+		src.RateLimitMS == pause && len(src.AllowedDomains) == len(wanted.AllowedDomains)
+}
+
+// act returns the handler of an action on a job. Where its status no longer allows
+// the action, the page says so: the list that the button was on is some seconds old.
+func (p Pages) act(e crawl.Event) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		here := p.Back(c, jobPath(c))
+		_, err := p.Crawl.Act(c.Request.Context(), c.Param("id"), e)
+		if models.CodeOf(err) == models.CodeConflict {
+			p.SeeOther(c, pages.With(here, paramRefused, c.Param("id")))
+			return
+		}
+		p.Done(c, err, here, "job_"+string(e))
+	}
+}

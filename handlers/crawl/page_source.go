@@ -1,0 +1,47 @@
+package crawl
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	views "linkwatch/views/crawl"
+)
+
+// EditSource stores the settings of a source. Its form is on the page of a job, which
+// it names.
+func (p Pages) EditSource(c *gin.Context) {
+	form, job := sourceFormOf(c), c.PostForm("job")
+	_, err := p.Crawl.EditSource(c.Request.Context(), c.Param("id"), crawl.SourceEdit{
+		Name: &form.Name, Enabled: &form.Enabled, MaxDepth: new(pages.Number(form.Depth)),
+		AllowedDomains: new(domainsOf(form)), RateLimitMS: rateLimit(form),
+	})
+	if errs, ok := pages.FormErrors(err, "name", sourceFields...); ok {
+		form.Errors, form.Open = errs, true
+		p.showJob(c, http.StatusBadRequest, job, views.Job{Settings: form})
+		return
+	}
+	back := "/crawl"
+	if models.CheckID(models.KindJob, job) == nil {
+		back = views.JobPlace{ID: job}.Path()
+	}
+	p.Done(c, err, back, "source_saved")
+}
+
+// DeleteSource deletes a source with its jobs. The list then offers to undo it.
+func (p Pages) DeleteSource(c *gin.Context) {
+	if err := p.Crawl.DeleteSource(c.Request.Context(), c.Param("id")); err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.SeeOther(c, pages.With("/crawl", paramSourceDeleted, c.Param("id")))
+}
+
+// RestoreSource brings a deleted source back with its jobs.
+func (p Pages) RestoreSource(c *gin.Context) {
+	_, err := p.Crawl.RestoreSource(c.Request.Context(), c.Param("id"))
+	p.Done(c, err, "/crawl", "source_restored")
+}

@@ -1,0 +1,113 @@
+package crawl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	"linkwatch/outbound"
+)
+
+// Manager is an external source manager, of which sources are synced
+// (CRAWLER_SOURCES_API_URL).
+type Manager struct {
+	Client *outbound.Client // for that endpoint alone
+	URL    string           // answers with a list of sources
+	Secret string           // signs the tokens that it is asked with; "" = it needs none
+}
+
+// managed is a source as a source manager tells of it. It has more members, which
+// are passed over.
+type managed struct {
+	ID             string   `json:"id"`
+	Name           string   `json:"name"`
+	URL            string   `json:"url"`
+	Enabled        bool     `json:"enabled"`
+	MaxDepth       int      `json:"max_depth"`
+	AllowedDomains []string `json:"allowed_domains"`
+	RateLimit      string   `json:"rate_limit"` // a duration such as 1s
+	RateLimitMS    *int     `json:"rate_limit_ms"`
+	Interval       *int     `json:"interval_minutes"`
+	IntervalType   string   `json:"interval_type"`
+}
+
+// Sync reads the sources of the manager and puts them into the store; then every
+// enabled source gets a job. Errors are CodeUnavailable if the manager does not
+// answer as it should.
+func (m *Manager) Sync(ctx context.Context, store *crawl.Store) (crawl.SyncReport, error) {
+	sources, err := m.sources(ctx)
+	if err != nil {
+		return crawl.SyncReport{}, &models.Error{Code: models.CodeUnavailable, Detail: "The source manager is not available. Check CRAWLER_SOURCES_API_URL.", Err: err}
+	}
+	put, err := store.PutSources(ctx, sources)
+	if err != nil {
+		return crawl.SyncReport{}, err
+	}
+	synced, err := store.SyncJobs(ctx)
+	synced.Updated += put.Updated
+	return synced, err
+}
+
+// tokenLife is how long a token for the manager is valid.
+const tokenLife = time.Minute
+
+func (m *Manager) sources(ctx context.Context) ([]crawl.External, error) {
+	r := outbound.Request{URL: m.URL}
+	if m.Secret != "" {
+		now := time.Now()
+		claims := jwt.MapClaims{"sub": "linkwatch", "iat": now.Unix(), "exp": now.Add(tokenLife).Unix()}
+		var err error
+		if r.Bearer, err = jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(m.Secret)); err != nil {
+			return nil, fmt.Errorf("signing a token: %w", err)
+		}
+	}
+	res, err := m.Client.Fetch(ctx, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case res.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("the source manager answers with status %d", res.StatusCode)
+	case res.Truncated:
+		return nil, errors.New("the answer of the source manager is too long")
+	}
+	return readSources(res.Body)
+}
+
+// readSources reads a list of sources, or an object that has it as its member sources.
+func readSources(body []byte) ([]crawl.External, error) {
+	var all []managed
+	if err := json.Unmarshal(body, &all); err != nil {
+		var object struct {
+			Sources []managed `json:"sources"`
+		}
+		if err := json.Unmarshal(body, &object); err != nil {
+			return nil, fmt.Errorf("reading the sources of the source manager: %w", err)
+		}
+		all = object.Sources
+	}
+	sources := make([]crawl.External, 0, len(all))
+	for _, m := range all {
+		if m.ID == "" {
+			continue
+		}
+		x := crawl.External{
+			ID: m.ID, Name: m.Name, URL: m.URL, Enabled: m.Enabled, MaxDepth: m.MaxDepth, AllowedDomains: m.AllowedDomains, RateLimitMS: m.RateLimitMS,
+		}
+		if pause, err := time.ParseDuration(m.RateLimit); err == nil && x.RateLimitMS == nil && pause >= 0 {
+			ms := int(pause.Milliseconds())
+			x.RateLimitMS = &ms
+		}
+		if every, err := crawl.ParseInterval(m.Interval, m.IntervalType); err == nil {
+			x.Interval = every
+		}
+		sources = append(sources, x)
+	}
+	return sources, nil
+}
