@@ -31,7 +31,7 @@ func (a *App) BeginCrawl(j crawl.Job) crawl.Execution {
 }
 
 // Fetch records what find returns for each URL of the frontier, a second apart, until
-// there is none left to fetch. find need not set Result.Entry.
+// there is none left to fetch. find need not set Result.Entry and Page.FetchedAt.
 func (a *App) Fetch(find func(crawl.Entry) crawl.Result) {
 	a.Helper()
 	s := a.Systems.Crawl.Store
@@ -48,7 +48,9 @@ func (a *App) Fetch(find func(crawl.Entry) crawl.Result) {
 			for _, e := range entries {
 				a.Clock.Advance(time.Second)
 				r := find(e)
-				r.Entry = e
+				if r.Entry = e; r.Page != nil {
+					r.Page.FetchedAt = s.Now()
+				}
 				t.Add(r)
 			}
 			t.NextAt = s.Now()

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 
@@ -65,7 +66,11 @@ func (p Pages) showFrontier(c *gin.Context, status int, typed views.EntryForm) {
 func (p Pages) AddEntry(c *gin.Context) {
 	form := views.EntryForm{URL: c.PostForm("url")}
 	_, created, err := p.Crawl.AddEntry(c.Request.Context(), models.RepairURL(form.URL), "")
-	if errs, ok := pages.FormErrors(err, "url", "url"); ok {
+	errs, ok := pages.FormErrors(err, "url", "url")
+	if m, is := errors.AsType[*models.Error](err); is && m.Code == models.CodeConflict { // the source is disabled
+		errs, ok = ui.Errors{"url": m.Detail}, true
+	}
+	if ok {
 		form.Errors = errs
 		p.showFrontier(c, p.FormStatus(c, err), form)
 		return

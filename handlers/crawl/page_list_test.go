@@ -73,7 +73,7 @@ func TestListOfJobs(t *testing.T) {
 	apptest.WantText(t, a, "#count", "3 jobs")
 	apptest.WantText(t, a, ".choices", "all 3 scheduled 1 running 0 completed 1 failed 1")
 	apptest.WantText(t, a, "#"+failed.ID+" .failure", "start page: "+hostile)
-	apptest.WantText(t, a, "#"+failed.ID, "failed 3 s ago")
+	apptest.WantText(t, a, "#"+failed.ID, "failed just now")
 	apptest.WantText(t, a, "#"+once.ID, "once 2 pages just now –")
 	apptest.WantCount(t, a, "main script, main img", 0)
 	for query, want := range map[string]int{
@@ -96,7 +96,7 @@ func TestListOfJobs(t *testing.T) {
 	for _, bad := range []string{"/crawl?status=well", "/crawl?page_token=x", "/crawl?q=" + strings.Repeat("x", 600)} {
 		apptest.WantStatus(t, s.Get(bad), http.StatusBadRequest)
 	}
-	apptest.WantText(t, s.Get("/crawl?q="+strings.Repeat("x", 600)), "#q-error", "longer")
+	apptest.WantText(t, s.Get("/crawl?q="+strings.Repeat("x", 600)), "#q-error", "Must be at most")
 }
 
 // TestCrawlParts: what keeps itself up to date asks for its own address.

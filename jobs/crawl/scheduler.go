@@ -61,7 +61,7 @@ func (s *scheduler) pass(taking context.Context) (time.Duration, error) {
 	}
 	var errs []error
 	now := time.Now()
-	if now.Sub(s.cleared) >= staleEvery {
+	if now.Sub(s.cleared) >= min(staleEvery, s.opts.PollInterval) { // at the start an instance that has just died still has its lease
 		s.cleared = now
 		n, err := s.store.ClearStaleLocks(ctx)
 		errs = append(errs, err)
@@ -85,7 +85,8 @@ func (s *scheduler) pass(taking context.Context) (time.Duration, error) {
 	if s.held > 0 {
 		wait = min(wait, passEvery)
 	}
-	return min(max(wait, 10*time.Millisecond), collectEvery), errors.Join(errs...)
+	wait = min(wait, staleEvery, collectEvery)
+	return max(wait, 10*time.Millisecond), errors.Join(errs...)
 }
 
 // start begins the jobs that are due.

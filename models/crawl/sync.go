@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-
 	"linkwatch/models"
 )
 
@@ -131,4 +130,3 @@ func (s *Store) syncJob(ctx context.Context, src Source) (created, updated bool,
 	_, err = s.EditJob(ctx, known[0].ID, JobEdit{Interval: &every})
 	return false, err == nil, err
 }
-

@@ -1,0 +1,108 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"linkwatch/models/modelstest"
+)
+
+// A crawl goes on where it was after kill -9: no page is counted twice, and only those
+// are fetched again whose turn was not stored.
+func TestCrawlAfterKill(t *testing.T) {
+	store := storeIn(t)
+	settings := []string{store, "CRAWLER_POLL_INTERVAL=100ms"}
+	s := Start(t, settings...)
+	m := newMaze(t, 2, 150, 5*time.Millisecond)
+	j := s.addJob(m.urls[0]+"/", map[string]any{"max_depth": 20, "allowed_domains": []string{"127.0.0.1"}})
+	s.crawled(j.ID, 20)
+	s.kill()
+
+	s = Start(t, settings...)
+	s.jobBecomes(j.ID, "completed")
+	all := s.executions(j.ID)
+	if len(all) != 2 || all[0].Status != "completed" || all[1].Status != "failed" || all[1].ErrorMessage != "instance stopped" {
+		t.Fatalf("executions %+v", all)
+	}
+	if n := all[0].ItemsCrawled + all[1].ItemsCrawled; n != 300 || all[0].Failed != 0 || all[0].Queued != 0 {
+		t.Errorf("%d pages are counted: %+v", n, all)
+	}
+	pages, again := m.visited()
+	if pages != 300 || again > 2*64 {
+		t.Errorf("%d pages were requested, %d of them more than once", pages, again)
+	}
+	if got := s.job(j.ID); got.CurrentRetryCount != 0 {
+		t.Errorf("a retry was counted: %+v", got)
+	}
+}
+
+// SIGTERM stops a crawl at a page: its job is scheduled again, and another start
+// continues it. No page is fetched twice.
+func TestCrawlAfterSIGTERM(t *testing.T) {
+	store := storeIn(t)
+	settings := []string{store, "CRAWLER_POLL_INTERVAL=100ms"}
+	s := Start(t, settings...)
+	m := newMaze(t, 2, 150, 5*time.Millisecond)
+	j := s.addJob(m.urls[0]+"/", map[string]any{"max_depth": 20, "allowed_domains": []string{"127.0.0.1"}})
+	s.crawled(j.ID, 20)
+	s.Stop()
+
+	s = Start(t, append(settings, "CRAWLER_POLL_INTERVAL=1h")...) // it looks at once, and then no more
+	s.jobBecomes(j.ID, "completed")
+	all := s.executions(j.ID)
+	if len(all) != 2 || all[1].Status != "failed" || all[1].ErrorMessage != "instance stopped" || all[0].ItemsCrawled+all[1].ItemsCrawled != 300 {
+		t.Errorf("executions %+v", all)
+	}
+	if pages, again := m.visited(); pages != 300 || again != 0 {
+		t.Errorf("%d pages were requested, %d of them more than once", pages, again)
+	}
+}
+
+// Cancelling stops a crawl within 2 s, also on another instance than the one that was
+// asked.
+func TestCancelCrawlOnAnotherInstance(t *testing.T) {
+	store := "DATABASE_URL=" + modelstest.NewPostgres(t)
+	settings := []string{store, "CRAWLER_POLL_INTERVAL=100ms"}
+	one := Start(t, settings...)
+	m := newMaze(t, 1, 1000, 20*time.Millisecond)
+	j := one.addJob(m.urls[0]+"/", map[string]any{"max_depth": 20})
+	one.crawled(j.ID, 5)
+	two := Start(t, settings...)
+	if status := two.Call("POST", "/v1/jobs/"+j.ID+"/cancel", nil, nil); status != 200 {
+		t.Fatalf("cancelling: status %d", status)
+	}
+	modelstest.Eventually(t, "the crawl has stopped for 2 s", func() bool {
+		before, _ := m.visited()
+		time.Sleep(2 * time.Second) // in which nothing is to happen
+		after, _ := m.visited()
+		return before == after
+	})
+	if pages, _ := m.visited(); pages > 400 {
+		t.Errorf("%d pages were requested", pages)
+	}
+	if all := two.executions(j.ID); two.job(j.ID).Status != "cancelled" || all[0].Status != "cancelled" {
+		t.Errorf("the job is %s: %+v", two.job(j.ID).Status, all)
+	}
+}
+
+// Three instances share the hosts of a crawl: each page is fetched once, one at a
+// time of each host, with the pause that the source asks for.
+func TestThreeInstancesCrawlTogether(t *testing.T) {
+	store := "DATABASE_URL=" + modelstest.NewPostgres(t)
+	settings := []string{store, "CRAWLER_POLL_INTERVAL=100ms"}
+	all := []*Server{Start(t, settings...), Start(t, settings...), Start(t, settings...)}
+	const pause = 40 * time.Millisecond
+	m := newMaze(t, 12, 30, 0)
+	j := all[0].addJob(m.urls[0]+"/", map[string]any{"max_depth": 20, "allowed_domains": []string{"127.0.0.1"}, "rate_limit_ms": pause.Milliseconds()})
+	all[1].jobBecomes(j.ID, "completed")
+	if pages, again := m.visited(); pages != 12*30 || again != 0 {
+		t.Errorf("%d pages were requested, %d of them more than once", pages, again)
+	}
+	if m.together != 1 || m.gap < pause {
+		t.Errorf("%d requests of a host at a time, %v apart", m.together, m.gap)
+	}
+	e := all[2].executions(j.ID)
+	if len(e) != 1 || e[0].ItemsCrawled != 12*30 {
+		t.Errorf("executions %+v", e)
+	}
+}

@@ -1,0 +1,107 @@
+package crawl
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+)
+
+// TestScheduleChoices: the interval of a job is always among the choices, in its own unit.
+func TestScheduleChoices(t *testing.T) {
+	for chosen, want := range map[string]string{
+		"1 days":       "once, 1 hours, 6 hours, 1 days, 7 days",
+		"once":         "once, 1 hours, 6 hours, 1 days, 7 days",
+		"24 hours":     "once, 1 hours, 6 hours, 24 hours, 7 days",
+		"60 minutes":   "once, 60 minutes, 6 hours, 1 days, 7 days",
+		"15 minutes":   "once, 15 minutes, 1 hours, 6 hours, 1 days, 7 days",
+		"2 days":       "once, 1 hours, 6 hours, 1 days, 2 days, 7 days",
+		"30 days":      "once, 1 hours, 6 hours, 1 days, 7 days, 30 days",
+		"soon":         "once, 1 hours, 6 hours, 1 days, 7 days",
+		"9999999 days": "once, 1 hours, 6 hours, 1 days, 7 days",
+	} {
+		var got []string
+		for _, i := range choices(chosen) {
+			got = append(got, ScheduleValue(i))
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: %q, want %q", chosen, got, want)
+		}
+	}
+}
+
+func FuzzParseSchedule(f *testing.F) {
+	for _, seed := range []string{"once", "1 days", "90 minutes", "0 hours", "-1 days", "1 weeks", "", "1"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		i, err := ParseSchedule(value)
+		if err != nil {
+			return
+		}
+		if again, err := ParseSchedule(ScheduleValue(i)); err != nil || again.Duration() != i.Duration() || i.Recurring() != (i.Duration() > 0) {
+			t.Errorf("%q is %+v, then %+v %v", value, i, again, err)
+		}
+	})
+}
+
+func TestScheduleInWords(t *testing.T) {
+	for want, j := range map[string]crawl.Job{
+		"once":                   {},
+		"every week":             {IntervalCount: 7, IntervalType: crawl.Days, IntervalSeconds: 7 * 24 * 3600},
+		"every 90 minutes":       {IntervalCount: 90, IntervalType: crawl.Minutes, IntervalSeconds: 90 * 60},
+		"every 4 hours, adapted": {IntervalCount: 1, IntervalType: crawl.Hours, IntervalSeconds: 4 * 3600, AdaptiveScheduling: true},
+	} {
+		if got := schedule(j); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestStatusText(t *testing.T) {
+	for want, j := range map[string]crawl.Job{
+		"": {Status: crawl.Running, CurrentRetryCount: 1},
+		"Its source is disabled, so it does not run.": {Status: crawl.Scheduled, Held: true},
+		"The last run failed. This is retry 2 of 3.":  {Status: crawl.Pending, CurrentRetryCount: 2, MaxRetries: 3},
+		"It does not run until it is resumed.":        {Status: crawl.Paused, Held: true},
+		"It does not run again until it is retried.":  {Status: crawl.Failed},
+		"It does not run again.":                      {Status: crawl.Cancelled},
+	} {
+		if got := statusText(j); got != want {
+			t.Errorf("%s: %q, want %q", j.Status, got, want)
+		}
+	}
+}
+
+func TestSpeed(t *testing.T) {
+	began := models.At(time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC))
+	e := crawl.Execution{StartedAt: began, ItemsCrawled: 45}
+	for took, want := range map[time.Duration]string{0: "–", 900 * time.Millisecond: "–", 30 * time.Second: "1.5", -time.Second: "–"} {
+		if got := speed(e, began.Add(took).Time); got != want {
+			t.Errorf("45 pages in %s are %s a second, want %s", took, got, want)
+		}
+	}
+}
+
+func TestCrawlPlaces(t *testing.T) {
+	at := Place{JobFilter: crawl.JobFilter{Text: "x&y", Status: crawl.Failed}, Token: "abc"}
+	front := FrontierPlace{EntryFilter: crawl.EntryFilter{Status: crawl.EntryDone, SourceID: "s_1", ExecutionID: "e_1"}, Token: "abc"}
+	for want, got := range map[string]string{
+		"/crawl": Place{}.Path(),
+		"/crawl?page_token=abc&q=x%26y&status=failed":                         at.Path(),
+		"/crawl?q=x%26y&status=paused":                                        at.withStatus(crawl.Paused).Path(),
+		"/crawl?q=x%26y&status=failed":                                        at.after(models.Cursor{}).Path(),
+		"/crawl/jobs/j_1?execution=e_1":                                       JobPlace{ID: "j_1"}.withExecution("e_1").Path(),
+		"/crawl/frontier?execution=e_1&page_token=abc&source=s_1&status=done": front.Path(),
+		"/crawl/frontier?execution=e_1&status=done":                           front.withSource("").Path(),
+		"/crawl/frontier?source=s_1&status=done":                              front.withExecution("").Path(),
+		"/crawl/frontier?execution=e_1&source=s_1&status=failed":              front.withStatus(crawl.EntryFailed).Path(),
+		"/crawl/discovered?source=s_1":                                        DiscoveredPlace{Token: "abc"}.withSource("s_1").Path(),
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
