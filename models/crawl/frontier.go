@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"time"
@@ -107,6 +108,26 @@ func (s *Store) enqueue(tx *gorm.DB, found []Found) (map[int64]added, error) {
 		n[e.CrawlSeq] = a
 	}
 	return n, s.wakeHosts(tx, due)
+}
+
+// Enqueue puts URLs into the frontier of an execution.
+func (s *Store) Enqueue(ctx context.Context, e Execution, found []Found) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil {
+			return err
+		}
+		n, err := s.enqueue(tx, found)
+		if err != nil {
+			return err
+		}
+		a := n[e.CrawlSeq]
+		return tx.Exec("UPDATE job_executions SET queued = queued + ?, failed = failed + ? WHERE seq = ?", a.queued, a.failed, e.Seq).Error
+	})
+	if err != nil {
+		return fmt.Errorf("adding URLs to a crawl: %w", err)
+	}
+	ring(s.urls)
+	return nil
 }
 
 // addHosts makes hosts known.
