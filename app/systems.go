@@ -39,6 +39,7 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	s.Links.deps.Others = []pages.Beside{s.Targets.pages.Beside, s.ShortLinks.pages.Beside}
 	s.Targets.deps.Others = []pages.Beside{s.Links.pages.Beside}
 	s.ShortLinks.deps.Others = []pages.Beside{s.Links.pages.Beside}
+	s.Crawl.deps.Others = []pages.Beside{s.Links.pages.Beside, s.Targets.pages.Beside}
 	s.ShortLinks.deps.Source = s.Links.pages.SubjectOf
 	return s, nil
 }

@@ -37,7 +37,7 @@ func TestFrontierPage(t *testing.T) {
 	a = s.Get("/crawl/frontier?status=failed&source=" + one.SourceID)
 	apptest.WantText(t, a, "tbody", "failed one.test/broken 1 1 status 404")
 	apptest.WantText(t, a, ".filters .chip.on .word", hostile)
-	apptest.WantText(t, s.Get("/crawl/frontier?execution="+e.ID), ".filters .chip.on .word", "run 1 of one.test")
+	apptest.WantText(t, s.Get("/crawl/frontier?execution="+e.ID), ".filters .chip.on .word", "Run 1 of one.test")
 	if rel := a.Find("tbody .title").AttrOr("rel", ""); rel != "noreferrer noopener" {
 		t.Errorf("links to the web have rel=%q", rel)
 	}

@@ -37,7 +37,7 @@ CREATE TABLE jobs (
   interval_seconds      BIGINT NOT NULL CHECK (interval_seconds >= 0), -- in force, with adaptive scheduling
   adaptive_scheduling   BOOLEAN NOT NULL,
   held                  BOOLEAN NOT NULL, -- its source is disabled
-  next_run_at           BIGINT,          -- when it may start
+  next_run_at           BIGINT,          -- when it may start; NULL = it does not wait: it is running, paused or over
   planned_at            BIGINT,          -- the run that next_run_at is of by the schedule; retries leave it
   moved_at              BIGINT,          -- when a rebalance last moved it
   paused_at             BIGINT,
@@ -58,7 +58,8 @@ CREATE TABLE jobs (
   last_error            TEXT NOT NULL, -- of the last execution, '' = none
   created_at            BIGINT NOT NULL,
   updated_at            BIGINT NOT NULL,
-  deleted_at            BIGINT
+  deleted_at            BIGINT,
+  CHECK (next_run_at IS NULL OR status IN ('pending', 'scheduled') AND lock_token IS NULL)
 );
 
 CREATE INDEX jobs_created ON jobs (created_at, id) WHERE deleted_at IS NULL;
@@ -67,8 +68,7 @@ CREATE INDEX jobs_source  ON jobs (source_seq, created_at, id);
 CREATE INDEX jobs_changed ON jobs (updated_at, seq);
 CREATE INDEX jobs_deleted ON jobs (deleted_at) WHERE deleted_at IS NOT NULL;
 -- Those that wait for their time. Locking removes a job from this index, so the due ones come first in it.
-CREATE INDEX jobs_due     ON jobs (next_run_at, interval_seconds)
-  WHERE next_run_at IS NOT NULL AND status IN ('pending', 'scheduled') AND lock_token IS NULL AND NOT held AND deleted_at IS NULL;
+CREATE INDEX jobs_due     ON jobs (next_run_at, interval_seconds) WHERE next_run_at IS NOT NULL AND NOT held AND deleted_at IS NULL;
 CREATE INDEX jobs_locked  ON jobs (lock_token) WHERE lock_token IS NOT NULL;
 CREATE INDEX jobs_claimed ON jobs (claimed_by) WHERE claimed_by IS NOT NULL;
 

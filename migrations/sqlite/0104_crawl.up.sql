@@ -36,7 +36,7 @@ CREATE TABLE jobs (
   interval_seconds      INTEGER NOT NULL CHECK (interval_seconds >= 0), -- in force, with adaptive scheduling
   adaptive_scheduling   INTEGER NOT NULL CHECK (adaptive_scheduling IN (0, 1)),
   held                  INTEGER NOT NULL CHECK (held IN (0, 1)), -- its source is disabled
-  next_run_at           INTEGER,          -- when it may start
+  next_run_at           INTEGER,          -- when it may start; NULL = it does not wait: it is running, paused or over
   planned_at            INTEGER,          -- the run that next_run_at is of by the schedule; retries leave it
   moved_at              INTEGER,          -- when a rebalance last moved it
   paused_at             INTEGER,
@@ -57,7 +57,8 @@ CREATE TABLE jobs (
   last_error            TEXT    NOT NULL, -- of the last execution, '' = none
   created_at            INTEGER NOT NULL,
   updated_at            INTEGER NOT NULL,
-  deleted_at            INTEGER
+  deleted_at            INTEGER,
+  CHECK (next_run_at IS NULL OR status IN ('pending', 'scheduled') AND lock_token IS NULL)
 );
 
 CREATE INDEX jobs_created ON jobs (created_at, id) WHERE deleted_at IS NULL;
@@ -66,8 +67,7 @@ CREATE INDEX jobs_source  ON jobs (source_seq, created_at, id);
 CREATE INDEX jobs_changed ON jobs (updated_at, seq);
 CREATE INDEX jobs_deleted ON jobs (deleted_at) WHERE deleted_at IS NOT NULL;
 -- Those that wait for their time. Locking removes a job from this index, so the due ones come first in it.
-CREATE INDEX jobs_due     ON jobs (next_run_at, interval_seconds)
-  WHERE next_run_at IS NOT NULL AND status IN ('pending', 'scheduled') AND lock_token IS NULL AND NOT held AND deleted_at IS NULL;
+CREATE INDEX jobs_due     ON jobs (next_run_at, interval_seconds) WHERE next_run_at IS NOT NULL AND NOT held AND deleted_at IS NULL;
 CREATE INDEX jobs_locked  ON jobs (lock_token) WHERE lock_token IS NOT NULL;
 CREATE INDEX jobs_claimed ON jobs (claimed_by) WHERE claimed_by IS NOT NULL;
 

@@ -10,8 +10,8 @@ import (
 	"linkwatch/models"
 )
 
-// waiting are the jobs that have a place in the schedule.
-const waiting = "next_run_at IS NOT NULL AND status IN ('pending', 'scheduled') AND lock_token IS NULL AND NOT held AND deleted_at IS NULL"
+// waiting are the jobs that wait for their time: those of the index jobs_due.
+const waiting = "next_run_at IS NOT NULL AND NOT held AND deleted_at IS NULL"
 
 // load is how many jobs run in each slot of the next day.
 func (s *Store) load(tx *gorm.DB) (*Load, error) {
@@ -84,7 +84,7 @@ func (s *Store) Rebalance(ctx context.Context) (p Plan, err error) {
 		}
 		now := s.clock.Now()
 		return rows.Exec(tx, `UPDATE jobs SET next_run_at = r.next_run_at, planned_at = r.next_run_at, moved_at = ?, updated_at = ?
-			FROM {rows} AS r WHERE jobs.seq = r.seq AND jobs.next_run_at = r.was AND `+waitingJobs, now, now).Error
+			FROM {rows} AS r WHERE jobs.seq = r.seq AND jobs.next_run_at = r.was`, now, now).Error
 	})
 	if err != nil {
 		return Plan{}, fmt.Errorf("rebalancing the schedule: %w", err)
@@ -92,9 +92,6 @@ func (s *Store) Rebalance(ctx context.Context) (p Plan, err error) {
 	ring(s.wanted)
 	return p, nil
 }
-
-// waitingJobs is waiting in a statement where next_run_at is ambiguous.
-const waitingJobs = "jobs.status IN ('pending', 'scheduled') AND jobs.lock_token IS NULL AND NOT jobs.held AND jobs.deleted_at IS NULL"
 
 // Metrics are figures of the scheduler on all instances together.
 type Metrics struct {

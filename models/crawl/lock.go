@@ -19,7 +19,6 @@ var ErrLost = errors.New("the execution no longer holds its job")
 // Due returns up to n jobs that are due, the one that has waited longest first. next
 // is when the first of all waiting jobs is due; zero: none waits.
 func (s *Store) Due(ctx context.Context, n int) (seqs []int64, next models.Time, err error) {
-	const waiting = `next_run_at IS NOT NULL AND status IN ('pending', 'scheduled') AND lock_token IS NULL AND NOT held AND deleted_at IS NULL`
 	tx := s.db.Read(ctx)
 	err = tx.Raw("SELECT min(next_run_at) FROM jobs WHERE " + waiting).Scan(&next).Error
 	if err == nil && !next.IsZero() && !next.After(s.clock.Now().Time) {
@@ -64,7 +63,7 @@ func (s *Store) lock(tx *gorm.DB, holder lease.ID, seq int64) (j Job, locked boo
 	now := s.clock.Now()
 	var js []Job
 	err = tx.Raw(`UPDATE jobs SET lock_token = CAST(? AS text) || ':' || (executions + 1), lock_acquired_at = ?, claimed_by = ?,
-			status = 'running', executions = executions + 1, updated_at = ?
+			status = 'running', executions = executions + 1, next_run_at = NULL, updated_at = ?
 		WHERE seq = ? AND lock_token IS NULL AND status IN ('pending', 'scheduled') AND next_run_at <= ? AND NOT held AND deleted_at IS NULL
 		RETURNING *`, holder, now, holder, now, seq, now).Scan(&js).Error
 	if err != nil || len(js) == 0 {

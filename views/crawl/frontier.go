@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"net/url"
+	"strconv"
 
 	"linkwatch/models"
 	"linkwatch/models/crawl"
@@ -16,6 +17,11 @@ type Frontier struct {
 	Source  string // name of the only source shown; "" = all
 	Run     crawl.Execution
 	Entries models.Slice[crawl.EntryRow]
+}
+
+// run names the execution that the list is limited to.
+func (v Frontier) run() string {
+	return "Run " + strconv.Itoa(v.Run.ExecutionNumber) + " of " + where(v.Run.URL)
 }
 
 // EntryForm is what was typed for a URL to fetch, with its errors.
