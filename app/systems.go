@@ -54,13 +54,13 @@ func (s *Systems) All() []System {
 }
 
 // deletes returns what the reaper deletes for all systems, in the order of a run:
-// the last system first, since short links matter most and are near the end.
+// short links first, since they matter most.
 func (s *Systems) deletes() []cleanup.Kind {
 	var kinds []cleanup.Kind
-	for _, one := range slices.Backward(s.All()) {
+	for _, one := range slices.Concat(s.more, []System{s.Crawl.System, s.Targets.System, s.Links.System}) {
 		kinds = append(kinds, one.Deletes...)
 	}
-	return kinds
+	return append(slices.Clone(s.ShortLinks.Deletes), kinds...)
 }
 
 // Close releases what the systems hold. Nothing may run any more.

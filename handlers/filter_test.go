@@ -19,9 +19,10 @@ const maxAddress = 4000 // bytes of an address in a header
 // textFilters are text filters of lists, by their path: "/links q".
 func textFilters() (api, pages []string) {
 	return []string{
-			"/v1/links tag", "/v1/search q", "/v1/search tag", "/v1/tags q", "/v1/targets q", "/v1/targets host", "/v1/shortlinks q",
+			"/v1/links tag", "/v1/search q", "/v1/search tag", "/v1/tags q", "/v1/targets q", "/v1/targets host", "/v1/shortlinks q", "/v1/jobs q", "/v1/jobs source_id", "/v1/sources q",
+			"/v1/frontier execution_id",
 		}, []string{
-			"/links q", "/links tag", "/links/tags tags", "/tags q", "/watch q", "/watch host", "/short q",
+			"/links q", "/links tag", "/links/tags tags", "/tags q", "/watch q", "/watch host", "/short q", "/crawl q",
 		}
 }
 
@@ -41,6 +42,9 @@ func TestLongFilter_API(t *testing.T) {
 	}
 	for _, at := range api {
 		path, param, _ := strings.Cut(at, " ")
+		if strings.Contains(path, "{") { // of something that is not there
+			continue
+		}
 		s.Do("GET", path+"?"+param+"="+strings.Repeat("a", models.MaxFilter), "").Want(http.StatusOK)
 	}
 }

@@ -13,6 +13,10 @@ import (
 const (
 	shortLinks      = "short_links"
 	visitDays       = "visit_days"
+	frontier        = "frontier"
+	executions      = "job_executions"
+	hosts           = "crawl_hosts"
+	sources         = "sources"
 	checkResults    = "check_results"
 	outages         = "outages"
 	targets         = "targets"
@@ -24,7 +28,7 @@ const (
 )
 
 // kinds are all of them, in the order of a run.
-var kinds = []string{shortLinks, visitDays, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
+var kinds = []string{shortLinks, visitDays, frontier, executions, hosts, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
 
 func inAnHour(now time.Time) time.Time { return now.Add(time.Hour) }
 

@@ -164,6 +164,9 @@ func (a API) listLog(ctx context.Context, in *listLogInput) (*api.Output[api.Sli
 // executionOf is an execution of a job: that of an id, or the newest; ok is false if
 // there is none yet.
 func (d *Deps) executionOf(ctx context.Context, jobID, executionID string) (e crawl.Execution, ok bool, err error) {
+	if err := models.CheckFilter("query.execution_id", executionID); err != nil {
+		return e, false, err
+	}
 	j, err := d.Crawl.Job(ctx, jobID)
 	if err != nil {
 		return e, false, err

@@ -178,7 +178,7 @@ func Described() []middleware.Operation {
 			Methods: []string{http.MethodGet}, Path: "/v1/jobs/:id/logs/download", ID: "download-log", Tag: groupJobs, Summary: "Download the log of an execution",
 			Description: "A line each: time, level, message.", Params: []middleware.Param{job, execution},
 			Responses: []middleware.Response{{Status: http.StatusOK, Description: "Log", Content: map[string]any{"text/plain": nil}}},
-			Problems:  []models.Code{models.CodeNotFound, models.CodeUnavailable},
+			Problems:  []models.Code{models.CodeInvalid, models.CodeNotFound, models.CodeUnavailable},
 		},
 		stream("/sse/crawler/events", "stream-crawler-events", groupJobs, "Stream what happens to jobs", "Events job:status, job:progress and job:completed, from now on."),
 		stream("/sse/health/events", "stream-health-events", middleware.GroupHealth, "Stream the health of the server", "An event health:status every 10 seconds."),
