@@ -58,7 +58,7 @@ type JobPath struct {
 }
 
 // CrawlJob is a crawl of a source, once or on a schedule, on the wire.
-type CrawlJob struct {
+type CrawlJob struct { //nolint:revive // Job is the schema of scheduled jobs; names of schemas are unique
 	ID                  string         `json:"id" example:"j_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the job. Ids sort by creation time"`
 	SourceID            string         `json:"source_id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of its source"`
 	SourceName          string         `json:"source_name" example:"Example" doc:"Name of its source"`

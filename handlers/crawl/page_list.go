@@ -3,6 +3,7 @@ package crawl
 import (
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -160,16 +161,15 @@ func like(src crawl.Source, wanted crawl.NewSource) bool {
 		src.RateLimitMS == pause && len(src.AllowedDomains) == len(wanted.AllowedDomains)
 }
 
-// act returns the handler of an action on a job. Where its status no longer allows
-// the action, the page says so: the list that the button was on is some seconds old.
-func (p Pages) act(e crawl.Event) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		here := p.Back(c, jobPath(c))
-		_, err := p.Crawl.Act(c.Request.Context(), c.Param("id"), e)
-		if models.CodeOf(err) == models.CodeConflict {
-			p.SeeOther(c, pages.With(here, paramRefused, c.Param("id")))
-			return
-		}
-		p.Done(c, err, here, "job_"+string(e))
+// Act does what the last part of the path says: pause, resume, retry, force-run or
+// cancel. A job that has changed meanwhile and does not allow it stays as it is.
+func (p Pages) Act(c *gin.Context) {
+	e := crawl.Event(path.Base(c.FullPath()))
+	here := p.Back(c, jobPath(c))
+	_, err := p.Crawl.Act(c.Request.Context(), c.Param("id"), e)
+	if models.CodeOf(err) == models.CodeConflict {
+		p.SeeOther(c, pages.With(here, paramRefused, c.Param("id")))
+		return
 	}
+	p.Done(c, err, here, "job_"+string(e))
 }

@@ -2,7 +2,6 @@ package crawl
 
 import (
 	"linkwatch/handlers/middleware"
-	"linkwatch/models/crawl"
 	"linkwatch/views/ui"
 )
 
@@ -15,12 +14,12 @@ func (p Pages) Routes() []middleware.Route {
 		{Method: "POST", Path: "/crawl", Needs: editor, Handler: p.Add},
 		{Method: "GET", Path: "/crawl/jobs/:id", Needs: viewer, Handler: p.JobPage},
 		{Method: "POST", Path: "/crawl/jobs/:id", Needs: editor, Handler: p.Edit},
-		{Method: "POST", Path: "/crawl/jobs/:id/pause", Needs: editor, Handler: p.act(crawl.Pause)},
-		{Method: "POST", Path: "/crawl/jobs/:id/resume", Needs: editor, Handler: p.act(crawl.Resume)},
-		{Method: "POST", Path: "/crawl/jobs/:id/retry", Needs: editor, Handler: p.act(crawl.Retry)},
-		{Method: "POST", Path: "/crawl/jobs/:id/force-run", Needs: editor, Handler: p.act(crawl.ForceRun)},
+		{Method: "POST", Path: "/crawl/jobs/:id/pause", Needs: editor, Handler: p.Act},
+		{Method: "POST", Path: "/crawl/jobs/:id/resume", Needs: editor, Handler: p.Act},
+		{Method: "POST", Path: "/crawl/jobs/:id/retry", Needs: editor, Handler: p.Act},
+		{Method: "POST", Path: "/crawl/jobs/:id/force-run", Needs: editor, Handler: p.Act},
 		{Method: "GET", Path: "/crawl/jobs/:id/cancel", Needs: editor, Handler: p.AskCancel},
-		{Method: "POST", Path: "/crawl/jobs/:id/cancel", Needs: editor, Handler: p.act(crawl.Cancel)},
+		{Method: "POST", Path: "/crawl/jobs/:id/cancel", Needs: editor, Handler: p.Act},
 		{Method: "POST", Path: "/crawl/jobs/:id/delete", Needs: editor, Handler: p.Delete},
 		{Method: "POST", Path: "/crawl/jobs/:id/restore", Needs: editor, Handler: p.Restore},
 		{Method: "GET", Path: "/crawl/jobs/:id/log", Needs: viewer, Handler: p.StreamLog, Stream: true},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -120,11 +119,6 @@ func (s *site) count(path string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests[path]
-}
-
-func (s *site) port() string {
-	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
-	return port
 }
 
 // html is a page with a title and links.

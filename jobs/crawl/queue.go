@@ -104,7 +104,7 @@ func (q *queue) ReleaseOthers(ctx context.Context, holder lease.ID, keep []*turn
 }
 
 // Host implements dispatch.Queue.
-func (*queue) Host(t *turn) string { return t.Turn.Host.Host }
+func (*queue) Host(t *turn) string { return t.Host.Host }
 
 // Due implements dispatch.Queue.
 func (*queue) Due(t *turn) time.Time { return t.last.NextAt.Time }
@@ -162,7 +162,7 @@ func (q *queue) load(ctx context.Context, t *turn) (err error) {
 	if t.DelayMS > 0 {
 		n = 1 + int(crawl.TurnTime.Milliseconds()/t.DelayMS)
 	}
-	if t.Left, err = q.store.Load(ctx, t.Turn.Host, n); err != nil {
+	if t.Left, err = q.store.Load(ctx, t.Host, n); err != nil {
 		if ctx.Err() == nil {
 			q.log.Error("loading URLs to crawl failed", "error", err)
 		}

@@ -1,6 +1,7 @@
 package crawl_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -104,7 +105,7 @@ func TestCancel(t *testing.T) {
 		if e.Status != crawl.ExecutionCancelled {
 			t.Errorf("execution %s", e.Status)
 		}
-		if _, err := w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}); err != crawl.ErrLost {
+		if _, err := w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}); !errors.Is(err, crawl.ErrLost) {
 			t.Errorf("ended once more: %v", err)
 		}
 		list, err := w.Frontier(w.Context(), crawl.EntryFilter{}, models.Cursor{}, 10)
@@ -186,26 +187,26 @@ func TestStaleLocks(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", 0)
 		w.begin()
-		clear := func(want int) {
+		cleared := func(want int) {
 			t.Helper()
 			if n, err := w.ClearStaleLocks(w.Context()); err != nil || n != want {
 				t.Errorf("%d locks cleared, want %d: %v", n, want, err)
 			}
 		}
-		clear(0)
+		cleared(0)
 		turn := w.turn()
 		turn.NextAt = w.Now().Add(2 * staleAfter)
 		w.ok(w.Record(w.Context(), turn))
 		w.clock.Advance(staleAfter + time.Second)
-		clear(0) // waits for its host
+		cleared(0) // waits for its host
 		w.clock.Advance(staleAfter)
-		clear(1)
+		cleared(1)
 		if got := w.get(j); got.Status != crawl.Scheduled || got.LastError != "no progress" || got.CrawlSeq == nil {
 			t.Errorf("cleared: %+v", got)
 		}
 		w.begin()
 		w.kill()
-		clear(1)
+		cleared(1)
 		if got := w.get(j); got.LastError != crawl.Interrupted || got.CurrentRetryCount != 0 {
 			t.Errorf("cleared: %+v", got)
 		}

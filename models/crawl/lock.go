@@ -215,9 +215,9 @@ func (s *Store) succeed(tx *gorm.DB, j *Job) (err error) {
 		return err
 	}
 	j.CurrentRetryCount = 0
-	switch {
-	case hash == "":
-	case hash == j.ContentHash:
+	switch hash {
+	case "":
+	case j.ContentHash:
 		j.UnchangedCount++
 	default:
 		j.ContentHash, j.UnchangedCount = hash, 0

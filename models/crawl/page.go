@@ -1,6 +1,8 @@
 package crawl
 
 import (
+	"net/http"
+
 	"linkwatch/models"
 )
 
@@ -39,7 +41,9 @@ func (Page) TableName() string { return "crawled_pages" }
 func (p Page) ID() string { return models.TimedID(models.KindCrawled, p.CreatedAt, p.Seq) }
 
 // indexed reports whether the page may be searched for.
-func (p Page) indexed() bool { return p.StatusCode == 200 && !p.NoIndex && p.ContentHash != "" }
+func (p Page) indexed() bool {
+	return p.StatusCode == http.StatusOK && !p.NoIndex && p.ContentHash != ""
+}
 
 // Discovered is a link of a page that leads out of the allowed domains.
 type Discovered struct {

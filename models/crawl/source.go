@@ -4,6 +4,7 @@
 package crawl
 
 import (
+	"cmp"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -52,12 +53,7 @@ func (s Source) Interval() Interval { return Interval{s.IntervalCount, s.Interva
 // Depth is how many links away from the start page a crawl goes.
 func (s Source) Depth() int { return depthOf(s.MaxDepth) }
 
-func depthOf(max int) int {
-	if max == 0 {
-		return DefaultDepth
-	}
-	return max
-}
+func depthOf(maxDepth int) int { return cmp.Or(maxDepth, DefaultDepth) }
 
 // Domains are host names in lower case, each with all hosts below it.
 type Domains []string
