@@ -63,7 +63,7 @@ func (a *App) Fetch(find func(crawl.Entry) crawl.Result) {
 // EndCrawl ends an execution.
 func (a *App) EndCrawl(e crawl.Execution, end crawl.End) {
 	a.Helper()
-	_, err := a.Systems.Crawl.Store.EndExecution(a.Context(), e, end)
+	err := a.Systems.Crawl.Store.EndExecution(a.Context(), e, end)
 	a.Must(err)
 }
 

@@ -152,7 +152,7 @@ func endOf(e crawl.Held) (end crawl.End, over bool) {
 }
 
 func (s *scheduler) endOne(ctx context.Context, e crawl.Execution, end crawl.End) error {
-	j, err := s.store.EndExecution(ctx, e, end)
+	err := s.store.EndExecution(ctx, e, end)
 	if errors.Is(err, crawl.ErrLost) { // a user cancelled it, or another instance has it
 		return nil
 	}
@@ -163,20 +163,27 @@ func (s *scheduler) endOne(ctx context.Context, e crawl.Execution, end crawl.End
 	s.queue.metrics.executions.WithLabelValues(string(end.Event)).Inc()
 	s.opts.Log.Info("crawl ended", "execution_id", e.ID, "pages", e.ItemsCrawled, "error", end.Error)
 	if end.Event == crawl.Succeed {
-		s.share(ctx, e, j)
+		s.share(ctx, e)
 	}
 	return nil
 }
 
 // share writes the state of adaptive scheduling to Redis, for others to read. The
 // database is what counts.
-func (s *scheduler) share(ctx context.Context, e crawl.Execution, j crawl.Job) {
-	if s.opts.Redis == nil || !j.AdaptiveScheduling {
+func (s *scheduler) share(ctx context.Context, e crawl.Execution) {
+	if s.opts.Redis == nil {
 		return
 	}
-	state, err := json.Marshal(map[string]any{
-		"content_hash": j.ContentHash, "unchanged_count": j.UnchangedCount, "interval_seconds": j.IntervalSeconds, "updated_at": j.UpdatedAt.Time,
-	})
+	j, err := s.store.Job(ctx, e.JobID)
+	if err == nil && !j.AdaptiveScheduling {
+		return
+	}
+	var state []byte
+	if err == nil {
+		state, err = json.Marshal(map[string]any{
+			"content_hash": j.ContentHash, "unchanged_count": j.UnchangedCount, "interval_seconds": j.IntervalSeconds, "updated_at": j.UpdatedAt.Time,
+		})
+	}
 	if err == nil {
 		err = s.opts.Redis.HSet(ctx, "crawler:adaptive:"+j.SourceID, e.JobID, state).Err()
 	}
@@ -213,7 +220,7 @@ func (s *scheduler) release(working context.Context) {
 			end = crawl.End{Event: crawl.Release, Error: crawl.Interrupted, GoesOn: true}
 		}
 		end.MemoryPeakMB = s.peaks[e.Seq]
-		if _, endErr := s.store.EndExecution(ctx, e.Execution, end); endErr != nil && !errors.Is(endErr, crawl.ErrLost) {
+		if endErr := s.store.EndExecution(ctx, e.Execution, end); endErr != nil && !errors.Is(endErr, crawl.ErrLost) {
 			err = errors.Join(err, endErr)
 		}
 	}

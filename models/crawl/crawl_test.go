@@ -30,7 +30,7 @@ func TestCrawl(t *testing.T) {
 		if e.Queued != 0 || e.Fetched != 4 || e.Failed != 0 || e.ItemsCrawled != 4 || e.ItemsIndexed != 4 || e.StartHash == "" {
 			t.Errorf("after the crawl: %+v", e)
 		}
-		_, err = w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed})
+		err = w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed})
 		w.ok(err)
 		if got := w.get(j); got.Status != crawl.Completed || got.LockToken != nil || !got.NextRunAt.IsZero() {
 			t.Errorf("ended: %+v", got)
@@ -58,7 +58,7 @@ func TestInterruptedCrawlGoesOn(t *testing.T) {
 		w.ok(w.Record(w.Context(), turn))
 		turn = w.turn() // two entries are being fetched as the instance stops
 		turn.Add(fetched(turn, w.Now(), "http://a.example/3"))
-		_, err := w.EndExecution(w.Context(), first, crawl.End{Event: crawl.Release, Error: crawl.Interrupted, GoesOn: true})
+		err := w.EndExecution(w.Context(), first, crawl.End{Event: crawl.Release, Error: crawl.Interrupted, GoesOn: true})
 		w.ok(err)
 		w.ok(w.Record(w.Context(), turn)) // another instance stores its turn later
 		if got := w.get(j); got.Status != crawl.Scheduled || got.NextRunAt != w.Now() || got.CurrentRetryCount != 0 {
@@ -79,7 +79,7 @@ func TestInterruptedCrawlGoesOn(t *testing.T) {
 		if first.Status != crawl.ExecutionFailed || first.ErrorMessage != "instance stopped" {
 			t.Errorf("the first one %s: %s", first.Status, first.ErrorMessage)
 		}
-		_, err = w.EndExecution(w.Context(), second, crawl.End{Event: crawl.Succeed})
+		err = w.EndExecution(w.Context(), second, crawl.End{Event: crawl.Succeed})
 		w.ok(err)
 		if got := w.get(j); got.Status != crawl.Scheduled || !got.NextRunAt.After(w.Now().Time) || got.CrawlSeq != nil {
 			t.Errorf("completed: %+v", got)
@@ -105,7 +105,7 @@ func TestCancel(t *testing.T) {
 		if e.Status != crawl.ExecutionCancelled {
 			t.Errorf("execution %s", e.Status)
 		}
-		if _, err := w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}); !errors.Is(err, crawl.ErrLost) {
+		if err := w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}); !errors.Is(err, crawl.ErrLost) {
 			t.Errorf("ended once more: %v", err)
 		}
 		list, err := w.Frontier(w.Context(), crawl.EntryFilter{}, models.Cursor{}, 10)

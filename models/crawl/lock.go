@@ -150,31 +150,28 @@ type End struct {
 // scheduled again, in its phase. After Fail the job is tried again while it has
 // retries left. After Release it is scheduled without having used a retry. ErrLost
 // if the execution no longer holds its job.
-func (s *Store) EndExecution(ctx context.Context, e Execution, end End) (j Job, err error) {
-	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		j, err = s.end(tx, e.JobSeq, e.LockToken, end)
-		return err
-	})
+func (s *Store) EndExecution(ctx context.Context, e Execution, end End) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.end(tx, e.JobSeq, e.LockToken, end) })
 	if err != nil && !errors.Is(err, ErrLost) {
-		return j, fmt.Errorf("ending a crawl: %w", err)
+		return fmt.Errorf("ending a crawl: %w", err)
 	}
 	ring(s.wanted)
-	return j, err
+	return err
 }
 
 // end ends the execution of a job that is locked by a token.
-func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end End) (Job, error) {
+func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end End) error {
 	var js []Job
 	err := tx.Clauses(clause.Locking{Strength: "UPDATE"}).Where("seq = ? AND lock_token = ? AND status = 'running'", jobSeq, token).Find(&js).Error
 	if err != nil {
-		return Job{}, err
+		return err
 	}
 	if len(js) == 0 {
-		return Job{}, ErrLost
+		return ErrLost
 	}
 	j, now := js[0], s.clock.Now()
 	if j.Status, err = Next(j.Status, end.Event); err != nil {
-		return j, err
+		return err
 	}
 	j.UpdatedAt, j.LastError, j.CrawlSeq, j.NextRunAt = now, end.Error, nil, models.Time{}
 	status := ExecutionFailed
@@ -196,15 +193,15 @@ func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end End) (Job, erro
 			j.reschedule(now)
 		}
 	case Pause, Resume, Cancel, Retry, ForceRun, Start, Reschedule:
-		return j, fmt.Errorf("crawl: %s ends no execution", end.Event)
+		return fmt.Errorf("crawl: %s ends no execution", end.Event)
 	}
 	if err != nil {
-		return j, err
+		return err
 	}
 	if err := s.endExecution(tx, &j, status, end.Error, func(e *Execution) { e.StackTrace, e.MemoryPeakMB = end.Stack, end.MemoryPeakMB }); err != nil {
-		return j, err
+		return err
 	}
-	return j, saveJob(tx, &j, "status", "next_run_at", "planned_at", "current_retry_count", "crawl_seq", "content_hash", "unchanged_count",
+	return saveJob(tx, &j, "status", "next_run_at", "planned_at", "current_retry_count", "crawl_seq", "content_hash", "unchanged_count",
 		"interval_seconds", "last_error", "lock_token", "lock_acquired_at", "claimed_by")
 }
 

@@ -37,7 +37,7 @@ func (s *Store) ClearStaleLocks(ctx context.Context) (cleared int, err error) {
 			end.Error = noProgress
 		}
 		err := s.db.Write(ctx, func(tx *gorm.DB) error {
-			if _, err := s.end(tx, l.JobSeq, l.LockToken, end); err != nil {
+			if err := s.end(tx, l.JobSeq, l.LockToken, end); err != nil {
 				return err
 			}
 			return tx.Exec("UPDATE scheduler_totals SET stale_locks_cleared = stale_locks_cleared + 1").Error

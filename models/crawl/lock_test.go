@@ -1,0 +1,172 @@
+package crawl_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"linkwatch/models/crawl"
+	"linkwatch/models/lease"
+	"linkwatch/models/modelstest"
+)
+
+// Of 16 workers that lock a job at the same time, exactly one wins, each time.
+func TestLockHasOneWinner(t *testing.T) {
+	each(t, func(w *world) {
+		var holders []lease.ID
+		for i := range 16 {
+			holders = append(holders, modelstest.Lease(w.T, w.db, "i_"+string(rune('a'+i))))
+		}
+		j := w.job("http://a.example/", 24*time.Hour)
+		for round := 1; round <= 20; round++ {
+			if _, err := w.Act(w.Context(), j.ID, crawl.ForceRun); err != nil {
+				t.Fatal(err)
+			}
+			var won atomic.Int32
+			var winner crawl.Execution
+			start := make(chan struct{})
+			var all sync.WaitGroup
+			for _, holder := range holders {
+				all.Go(func() {
+					<-start
+					e, began, err := w.Begin(w.Context(), holder, w.get(j).Seq)
+					if err != nil {
+						t.Error(err)
+					}
+					if began {
+						won.Add(1)
+						winner = e
+					}
+				})
+			}
+			close(start)
+			all.Wait()
+			if won.Load() != 1 {
+				t.Fatalf("round %d: %d winners", round, won.Load())
+			}
+			if winner.ExecutionNumber != round || winner.LockToken == "" {
+				t.Errorf("round %d: %+v", round, winner)
+			}
+			err := w.EndExecution(w.Context(), winner, crawl.End{Event: crawl.Succeed})
+			w.ok(err)
+		}
+	})
+}
+
+// A failed run is tried again after a backoff that doubles, as often as the job says;
+// a manual retry begins anew.
+func TestRetries(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", 0)
+		for retry := 1; retry <= crawl.DefaultRetries; retry++ {
+			err := w.EndExecution(w.Context(), w.begin(), crawl.End{Event: crawl.Fail, Error: "broken"})
+			w.ok(err)
+			got := w.get(j)
+			pause := time.Minute << (retry - 1)
+			if got.Status != crawl.Pending || got.CurrentRetryCount != retry || got.NextRunAt != w.Now().Add(pause) || got.LastError != "broken" {
+				t.Errorf("retry %d: %+v", retry, got)
+			}
+			w.clock.Advance(pause)
+		}
+		e := w.begin()
+		if e.RetryAttempt != crawl.DefaultRetries {
+			t.Errorf("attempt %d", e.RetryAttempt)
+		}
+		err := w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Fail, Error: "broken"})
+		w.ok(err)
+		if got := w.get(j); got.Status != crawl.Failed || !got.NextRunAt.IsZero() {
+			t.Errorf("no retries left: %+v", got)
+		}
+		got, err := w.Act(w.Context(), j.ID, crawl.Retry)
+		w.ok(err)
+		if got.Status != crawl.Pending || got.CurrentRetryCount != 0 || got.NextRunAt != w.Now() {
+			t.Errorf("retried: %+v", got)
+		}
+	})
+}
+
+// A recurring job first runs within its first interval and not at once, and keeps its
+// phase; after a forced run its interval begins there.
+func TestSchedule(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", 6*time.Hour)
+		first := j.NextRunAt
+		if j.Status != crawl.Scheduled || !first.After(w.Now().Time) || first.After(w.Now().Add(6*time.Hour).Time) {
+			t.Fatalf("first run at %v", first)
+		}
+		w.clock.Advance(first.Sub(w.Now().Time) + 7*time.Minute) // it starts late
+		e := w.begin()
+		w.clock.Advance(10 * time.Minute)
+		err := w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed})
+		w.ok(err)
+		if got := w.get(j); got.NextRunAt != first.Add(6*time.Hour) {
+			t.Errorf("next run at %v, want %v", got.NextRunAt, first.Add(6*time.Hour))
+		}
+		_, err = w.Act(w.Context(), j.ID, crawl.ForceRun)
+		w.ok(err)
+		forced := w.Now()
+		e = w.begin()
+		w.clock.Advance(time.Minute)
+		err = w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed})
+		w.ok(err)
+		if got := w.get(j); got.NextRunAt != forced.Add(6*time.Hour) {
+			t.Errorf("after a forced run: %v, want %v", got.NextRunAt, forced.Add(6*time.Hour))
+		}
+	})
+}
+
+// The interval of an adaptive job doubles while its start page is unchanged, up to a
+// day, and is the owner's again when it changes.
+func TestAdaptiveScheduling(t *testing.T) {
+	w := newWorld(t, modelstest.New(t))
+	j := w.job("http://a.example/", 6*time.Hour)
+	for i, c := range []struct {
+		hash string
+		want time.Duration
+	}{{"1", 6}, {"1", 12}, {"1", 24}, {"1", 24}, {"2", 6}, {"", 6}, {"2", 12}} {
+		w.clock.Advance(w.get(j).NextRunAt.Sub(w.Now().Time))
+		e := w.begin()
+		modelstest.Exec(w.T, w.db, "UPDATE job_executions SET start_hash = ? WHERE seq = ?", c.hash, e.Seq)
+		err := w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed})
+		w.ok(err)
+		if got := w.get(j); got.Every() != c.want*time.Hour || got.NextRunAt != w.Now().Add(c.want*time.Hour) {
+			t.Errorf("run %d: every %v, next in %v", i+1, got.Every(), got.NextRunAt.Sub(w.Now().Time))
+		}
+	}
+}
+
+// The jobs of a disabled source do not start, and start again with it; a deleted
+// source comes back with its jobs.
+func TestDisabledAndDeletedSources(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", 0)
+		no, yes := false, true
+		due := func(want int) {
+			t.Helper()
+			if seqs, _, err := w.Due(w.Context(), 10); err != nil || len(seqs) != want {
+				t.Errorf("%d jobs are due, want %d: %v", len(seqs), want, err)
+			}
+		}
+		_, err := w.EditSource(w.Context(), j.SourceID, crawl.SourceEdit{Enabled: &no})
+		w.ok(err)
+		due(0)
+		_, err = w.EditSource(w.Context(), j.SourceID, crawl.SourceEdit{Enabled: &yes})
+		w.ok(err)
+		due(1)
+		w.begin()
+		_, err = w.EditSource(w.Context(), j.SourceID, crawl.SourceEdit{Enabled: &no})
+		w.ok(err)
+		held, err := w.HeldBy(w.Context(), w.me)
+		if err != nil || len(held) != 1 || held[0].Enabled || held[0].Deleted {
+			t.Errorf("held %+v %v", held, err)
+		}
+		w.ok(w.DeleteSource(w.Context(), j.SourceID))
+		if held, err := w.HeldBy(w.Context(), w.me); err != nil || len(held) != 1 || !held[0].Deleted {
+			t.Errorf("held %+v %v", held, err)
+		}
+		_, err = w.RestoreSource(w.Context(), j.SourceID)
+		w.ok(err)
+		w.get(j)
+	})
+}
