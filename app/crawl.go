@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"linkwatch/demo"
 	"linkwatch/handlers"
 	crawlhandlers "linkwatch/handlers/crawl"
 	"linkwatch/handlers/middleware"
@@ -63,6 +64,7 @@ func newCrawl(c *core) (*Crawl, error) {
 			Described: crawlhandlers.Described(), Groups: crawlhandlers.Groups(), Operations: crawlhandlers.API{Deps: deps}.Register,
 			Alias: crawlhandlers.Alias,
 		},
+		Demo:     demo.Crawls,
 		Services: services,
 		Deletes: []cleanup.Kind{ // sources last: those that still have jobs wait
 			{Kind: "frontier", Label: "Frontier entries", Description: "of crawls that ended a day ago", Remove: store.ReapFrontier},

@@ -20,7 +20,7 @@ func (s *Server) pages() (paths []string) {
 	}
 	for line := range strings.Lines(string(list)) {
 		route := strings.Fields(line) // role, method, path; more on a host of its own
-		if len(route) != 3 || route[1] != http.MethodGet || strings.ContainsAny(route[2], ":*") || route[2] == "/apidoc" {
+		if len(route) != 3 || route[1] != http.MethodGet || strings.ContainsAny(route[2], ":*") || route[2] == "/apidoc" || strings.HasPrefix(route[2], "/sse/") {
 			continue
 		}
 		res := send(s.t, s, http.MethodGet, route[2], "", func(r *http.Request) { r.Header.Set("Accept", "text/html") })

@@ -1,0 +1,205 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	"linkwatch/models/lease"
+)
+
+// crawlMaker makes up crawls and lets a clock run through their days.
+type crawlMaker struct {
+	db    *models.DB
+	store *crawl.Store
+	rand  *rand.Rand
+	at    time.Time
+}
+
+// madeCrawl is a job and how its crawls went.
+type madeCrawl struct {
+	name, url string
+	every     crawl.Interval
+	runs      int
+	sections  []string
+	failed    string // why its last crawls fail; "" = they do not
+	paused    bool
+}
+
+// allCrawls are those of the made-up company, in several states.
+func allCrawls() []madeCrawl {
+	return []madeCrawl{
+		{name: "Documentation", url: "https://docs.northwind.example/", every: crawl.Interval{Count: 1, Type: crawl.Days}, runs: 7, sections: []string{"guides", "api", "changes", "faq"}},
+		{name: "Shop", url: "https://shop.northwind.example/", every: crawl.Interval{Count: 6, Type: crawl.Hours}, runs: 9, sections: []string{"catalogues", "kitchen", "garden", "sale", "help"}},
+		{name: "Blog", url: "https://blog.northwind.example/", every: crawl.Interval{Count: 12, Type: crawl.Hours}, runs: 5, sections: []string{"news", "people"}},
+		{name: "Archive", url: "https://archive.northwind.example/", every: crawl.Interval{Count: 7, Type: crawl.Days}, runs: 2, sections: []string{"2019", "2020"}, failed: "status 503"},
+		{name: "Partners", url: "https://partners.northwind.example/", every: crawl.Interval{Count: 1, Type: crawl.Days}, runs: 3, sections: []string{"contracts"}, paused: true},
+		{name: "Launch page", url: "https://launch.northwind.example/", runs: 1, sections: []string{"press"}},
+	}
+}
+
+// Crawls makes up sources and jobs with their executions, and says how many.
+func Crawls(ctx context.Context, r *Run) (did string, err error) {
+	if !r.Fresh {
+		return "0 crawl jobs", nil
+	}
+	m := &crawlMaker{db: r.DB, rand: random(5), at: r.Now.Add(-20 * day)}
+	m.store = crawl.NewStore(r.DB, func() time.Time { return m.at }, crawl.Options{StaleAfter: day})
+	err = r.DB.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Exec("INSERT INTO instances (id, started_at, heartbeat_at) VALUES (?, 1, 1)", demoLease).Error
+	})
+	n := 0
+	for _, c := range allCrawls() {
+		if err == nil {
+			err = m.add(ctx, r.Now, c)
+			n++
+		}
+	}
+	if err == nil {
+		err = m.rest(ctx, r.Now)
+	}
+	if err != nil {
+		return "", fmt.Errorf("after %d crawl jobs: %w", n, err)
+	}
+	return fmt.Sprintf("%d crawl jobs", n), nil
+}
+
+// demoLease is the instance that makes up crawls.
+const demoLease lease.ID = "i_demo"
+
+// rest puts the next runs off: nothing answers at the made-up addresses.
+func (m *crawlMaker) rest(ctx context.Context, now time.Time) error {
+	until := models.At(now.Add(Rest))
+	return m.db.Write(ctx, func(tx *gorm.DB) error {
+		// Each keeps its distance from the others.
+		err := tx.Exec("UPDATE jobs SET next_run_at = ? + seq * 3600000000, planned_at = ? + seq * 3600000000 WHERE next_run_at IS NOT NULL", until, until).Error
+		if err != nil {
+			return err
+		}
+		return tx.Exec("DELETE FROM instances WHERE id = ?", demoLease).Error
+	})
+}
+
+// add makes up a job, and lets it run.
+func (m *crawlMaker) add(ctx context.Context, now time.Time, c madeCrawl) error {
+	m.at = now.Add(-time.Duration(c.runs)*max(c.every.Duration(), day) - time.Hour)
+	retries := 0
+	j, err := m.store.AddJob(ctx, crawl.NewJob{
+		URL: c.url, Interval: c.every, AdaptiveScheduling: true, MaxRetries: &retries,
+		Source: crawl.NewSource{Name: c.name, Interval: c.every},
+	})
+	for run := 0; run < c.runs && err == nil; run++ {
+		if c.every.Recurring() {
+			m.at = now.Add(-time.Duration(c.runs-run) * max(c.every.Duration(), 3*time.Hour)).Add(time.Duration(m.rand.IntN(3000)) * time.Second)
+			if _, err = m.store.Act(ctx, j.ID, crawl.ForceRun); err != nil {
+				return err
+			}
+		}
+		problem := ""
+		if run == c.runs-1 {
+			problem = c.failed
+		}
+		err = m.crawl(ctx, c, problem)
+	}
+	if err == nil && c.paused {
+		_, err = m.store.Act(ctx, j.ID, crawl.Pause)
+	}
+	return err
+}
+
+// crawl makes up one execution of the job that is due.
+func (m *crawlMaker) crawl(ctx context.Context, c madeCrawl, problem string) error {
+	seqs, _, err := m.store.Due(ctx, 1)
+	if err != nil || len(seqs) == 0 {
+		return err
+	}
+	e, _, err := m.store.Begin(ctx, demoLease, seqs[0])
+	if err != nil {
+		return err
+	}
+	for {
+		m.at = m.at.Add(time.Second)
+		hosts, _, err := m.store.ClaimHosts(ctx, demoLease, 1, 0)
+		if err != nil {
+			return err
+		}
+		if len(hosts) == 0 {
+			break
+		}
+		t := &crawl.Turn{Host: hosts[0]}
+		if t.Left, err = m.store.Load(ctx, t.Host, crawl.TurnEntries); err != nil {
+			return err
+		}
+		for _, entry := range t.Left {
+			m.at = m.at.Add(time.Duration(400+m.rand.IntN(1400)) * time.Millisecond)
+			t.Add(m.fetched(c, entry, problem))
+		}
+		t.Left, t.NextAt, t.DelayMS, t.TriedAt = nil, m.store.Now(), crawl.DefaultRateLimit, m.store.Now()
+		if err := m.store.Record(ctx, t); err != nil {
+			return err
+		}
+	}
+	end := crawl.End{Event: crawl.Succeed, MemoryPeakMB: int64(40 + m.rand.IntN(20))}
+	if problem != "" {
+		end.Event, end.Error = crawl.Fail, "start page: "+problem
+	}
+	return m.store.EndExecution(ctx, e, end)
+}
+
+// fetched makes up what was fetched of an entry.
+func (m *crawlMaker) fetched(c madeCrawl, e crawl.Entry, problem string) crawl.Result {
+	now := m.store.Now()
+	r := crawl.Result{Entry: e, Status: crawl.EntryDone, CPU: time.Duration(m.rand.IntN(900)) * time.Microsecond}
+	p := &crawl.Page{SourceSeq: e.Crawl.Source, CrawlSeq: e.CrawlSeq, URL: e.URL, StatusCode: 200, ContentType: "text/html", Language: "en", FetchedAt: now}
+	path := strings.TrimPrefix(e.URL, c.url)
+	switch {
+	case problem != "":
+		r.Status, r.Reason, p.StatusCode = crawl.EntryFailed, problem, 503
+	case strings.HasSuffix(path, "/7"):
+		r.Status, r.Reason, p.StatusCode = crawl.EntryFailed, "status 404", 404
+	default:
+		p.Title = c.name
+		if path != "" {
+			p.Title = strings.Title(strings.NewReplacer("/", " ").Replace(path)) + " · " + c.name //nolint:staticcheck // the made-up words are ASCII
+		}
+		p.ContentHash = fmt.Sprintf("%064x", m.rand.Uint64())
+		r.Hash = p.ContentHash
+		for _, to := range m.links(c, path) {
+			r.Links = append(r.Links, crawl.Found{Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: c.url + to, Depth: e.Depth + 1})
+		}
+		if path == "" {
+			r.Discovered = append(r.Discovered,
+				crawl.Discovered{SourceSeq: e.Crawl.Source, URL: "https://social.openbench.example/@northwind", Text: "Follow us", FoundOn: e.URL},
+				crawl.Discovered{SourceSeq: e.Crawl.Source, URL: "https://maps.northwind-partners.example/", Text: "Where to find us", FoundOn: e.URL})
+		}
+	}
+	p.LinksFound = len(r.Links)
+	r.Page = p
+	facts := []any{"status", p.StatusCode, "depth", e.Depth, "links", len(r.Links), "ms", 40 + m.rand.IntN(400)}
+	level := "info"
+	if r.Reason != "" {
+		level, facts = "warn", append(facts, "error", r.Reason)
+	}
+	r.Line = crawl.LogLine(now, level, "fetched", append(facts, "url", e.URL)...)
+	return r
+}
+
+// links are the paths that a page links to: the start page to the sections, those to
+// their pages.
+func (m *crawlMaker) links(c madeCrawl, path string) (links []string) {
+	if path == "" {
+		return c.sections
+	}
+	if !strings.Contains(path, "/") {
+		for i := range 8 {
+			links = append(links, fmt.Sprintf("%s/%d", path, i+1))
+		}
+	}
+	return links
+}
