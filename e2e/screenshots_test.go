@@ -27,7 +27,7 @@ func TestScreenshots(t *testing.T) {
 	}
 	empty := Start(t)
 	shoot(t, empty, "empty", map[string]string{"overview": "/", "links": "/links", "tags": "/tags", "jobs": "/admin/jobs", "watch": "/watch", "short": "/short", "statuses": "/status", "checks": "/admin/checks",
-		"cleanup": "/admin/cleanup"})
+		"cleanup": "/admin/cleanup", "crawl": "/crawl", "frontier": "/crawl/frontier", "discovered": "/crawl/discovered"})
 
 	store := storeIn(t)
 	if out, code := command(t, []string{"demo", "-links", "3000"}, store); code != 0 {
@@ -51,7 +51,9 @@ func TestScreenshots(t *testing.T) {
 	for _, x := range all {
 		watched[x.Name] = x.ID
 	}
+	crawls, _ := listed[crawlJob](full, "/v1/jobs")
 	shoot(t, full, "full", map[string]string{
+		"crawl": "/crawl", "crawl-job": "/crawl/jobs/" + crawls[1].ID, "frontier": "/crawl/frontier", "discovered": "/crawl/discovered",
 		"overview": "/", "links": "/links", "link": "/links/" + shown.ID, "moved": "/links/" + ill.ID, "tags": "/tags", "jobs": "/admin/jobs",
 		"watch": "/watch", "target": "/watch/" + watched["Product search"], "down": "/watch/" + watched["Shipping labels"],
 		"short": "/short", "short-link": "/short/spring26", "short-expired": "/short/lunch-poll",

@@ -1,0 +1,53 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+)
+
+// A site is crawled from its URL alone: the page shows the log and the progress as the
+// crawl runs, and then what was found. The job is cancelled, deleted and restored.
+func TestCrawlJourney(t *testing.T) {
+	t.Parallel() // it waits for pages that renew themselves
+	inBoth(t, func(t *testing.T, in size) {
+		s := Start(t, "CRAWLER_POLL_INTERVAL=100ms")
+		b := browse(t, s, in, "/crawl")
+		b.expect("status of 4")
+		b.see("No crawls yet")
+		b.fits(in, "/crawl, empty")
+		m := newMaze(t, 1, 25, 300*time.Millisecond)
+		b.press("n")
+		b.fill("#url", "ftp://nothing")
+		b.click("#add .field-row button.primary")
+		b.has("#url-error")
+		b.fits(in, "/crawl, with an error")
+		b.fill("#url", m.urls[0]+"/")
+		b.click("#add summary")
+		b.fill("#add input[name=rate_limit_ms]", "0")
+		b.click("#add .field-row button.primary")
+		b.see("1 job")
+		b.has("#jobs tbody .running")
+		b.fits(in, "/crawl")
+		b.click("#jobs a.title")
+		b.has("#log")
+		eval[bool](b, `window.stays = true`) // is gone if the page is loaded anew
+		b.see("crawl started")
+		b.fits(in, "/crawl/jobs/{id}, running")
+		b.see("crawl completed pages=25")
+		b.see("25 of 25 URLs finished")
+		b.wait(`window.stays && document.querySelectorAll("#log > div").length === 27`)
+		b.fits(in, "/crawl/jobs/{id}")
+		b.open("/crawl/frontier")
+		b.see("/24")
+		b.fits(in, "/crawl/frontier")
+		b.open("/crawl/discovered")
+		b.fits(in, "/crawl/discovered")
+		b.open("/crawl")
+		b.click("#jobs a.title")
+		b.click(".actions button.danger")
+		b.see("Undo")
+		b.see("No crawls yet")
+		b.click("[data-undo]")
+		b.see("25 of 25 URLs finished")
+	})
+}
