@@ -273,9 +273,9 @@ func DiscoveredPage(v DiscoveredLinks) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var15 string
-						templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs("Only the source of " + ui.Host(d.FoundOn))
+						templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs("same source as " + ui.Host(d.FoundOn))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/crawl/discovered.templ`, Line: 66, Col: 142}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/crawl/discovered.templ`, Line: 66, Col: 138}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 						if templ_7745c5c3_Err != nil {

@@ -376,9 +376,9 @@ func FrontierPage(v Frontier) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var21 string
-						templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs("Only the source of " + ui.Host(e.URL))
+						templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs("same source as " + ui.Host(e.URL))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/crawl/frontier.templ`, Line: 71, Col: 138}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/crawl/frontier.templ`, Line: 71, Col: 134}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 						if templ_7745c5c3_Err != nil {
