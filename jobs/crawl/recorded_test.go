@@ -44,7 +44,7 @@ func replay(t *testing.T) *site {
 			t.Errorf("%s is not recorded: %v", r.URL.Path, err)
 			return
 		}
-		defer f.Close()
+		defer f.Close() //nolint:errcheck // it was only read
 		res, err := http.ReadResponse(bufio.NewReader(f), r)
 		if err != nil {
 			t.Errorf("%s: %v", file, err)

@@ -65,8 +65,9 @@ func TestSyncWithASourceManager(t *testing.T) {
 	}
 }
 
-// Events of Redis enable and disable sources, by their id here or in the manager.
-func TestEventsOfRedis(t *testing.T) {
+// newRedis is the Redis of TEST_REDIS_URL.
+func newRedis(t *testing.T) *redis.Client {
+	t.Helper()
 	address := os.Getenv("TEST_REDIS_URL")
 	if address == "" {
 		if os.Getenv("CI") != "" {
@@ -79,7 +80,13 @@ func TestEventsOfRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := redis.NewClient(opts)
-	defer client.Close()
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// Events of Redis enable and disable sources, by their id here or in the manager.
+func TestEventsOfRedis(t *testing.T) {
+	client := newRedis(t)
 	w := newWorld(t, modelstest.New(t))
 	mine, err := w.store.AddSource(t.Context(), crawl.NewSource{URL: "https://a.example/", Enabled: true})
 	if err != nil {
@@ -115,19 +122,7 @@ func TestEventsOfRedis(t *testing.T) {
 
 // The state of adaptive scheduling is in Redis as well, in a hash of the source.
 func TestAdaptiveStateInRedis(t *testing.T) {
-	address := os.Getenv("TEST_REDIS_URL")
-	if address == "" {
-		if os.Getenv("CI") != "" {
-			t.Fatal("TEST_REDIS_URL is not set")
-		}
-		t.Skip("TEST_REDIS_URL is not set")
-	}
-	opts, err := redis.ParseURL(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := redis.NewClient(opts)
-	defer client.Close()
+	client := newRedis(t)
 	w := newWorld(t, modelstest.New(t))
 	s := newSite(t, map[string]http.HandlerFunc{"/": html("Home")})
 	j := w.job(s.URL + "/")

@@ -122,15 +122,16 @@ func TestAdaptiveScheduling(t *testing.T) {
 	w := newWorld(t, modelstest.New(t))
 	j := w.job("http://a.example/", 6*time.Hour)
 	for i, c := range []struct {
-		hash string
-		want time.Duration
+		hash  string
+		hours int
 	}{{"1", 6}, {"1", 12}, {"1", 24}, {"1", 24}, {"2", 6}, {"", 6}, {"2", 12}} {
+		want := time.Duration(c.hours) * time.Hour
 		w.clock.Advance(w.get(j).NextRunAt.Sub(w.Now().Time))
 		e := w.begin()
 		modelstest.Exec(w.T, w.db, "UPDATE job_executions SET start_hash = ? WHERE seq = ?", c.hash, e.Seq)
 		err := w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed})
 		w.ok(err)
-		if got := w.get(j); got.Every() != c.want*time.Hour || got.NextRunAt != w.Now().Add(c.want*time.Hour) {
+		if got := w.get(j); got.Every() != want || got.NextRunAt != w.Now().Add(want) {
 			t.Errorf("run %d: every %v, next in %v", i+1, got.Every(), got.NextRunAt.Sub(w.Now().Time))
 		}
 	}
