@@ -249,7 +249,11 @@ func (q *queue) content(f *fetched, res *outbound.Response) {
 		f.Page.OpenGraph, f.Page.ContentHash, f.Page.LinksFound = crawl.OpenGraph(p.OG), f.Hash, len(p.Links)
 		q.validators(f.Page, p, res, follow)
 	}
+	left := maxPageLinks
 	for _, l := range p.Links {
+		if left -= len(l.URL) + len(l.Text); left < 0 {
+			break
+		}
 		to, ok := crawl.Normalize(l.URL)
 		switch {
 		case !ok:
@@ -262,6 +266,10 @@ func (q *queue) content(f *fetched, res *outbound.Response) {
 		}
 	}
 }
+
+// maxPageLinks is how many bytes of links are taken from a page: ten thousand of them
+// unless they are very long.
+const maxPageLinks = 1 << 20
 
 // validators keeps what a conditional request needs: how the server tells versions
 // apart, and the links to follow if the page is unchanged.

@@ -6,6 +6,7 @@ package crawl
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"linkwatch/jobs/dispatch"
@@ -27,6 +28,7 @@ type queue struct {
 	watch   *watch
 	metrics *metrics
 	held    int             // hosts that are claimed; of the store's goroutine
+	bytes   atomic.Int64    // that results in memory take, about
 	taking  context.Context // of the run: no new request begins after it
 }
 
@@ -49,11 +51,18 @@ func (q *queue) Claim(ctx context.Context, holder lease.ID, n int) ([]*turn, tim
 	for i, h := range hosts {
 		turns[i] = &turn{Turn: crawl.Turn{Host: h}, last: h}
 	}
-	if next.IsZero() {
-		return turns, -1, nil
+	wait := max(0, next.Sub(q.store.Now().Time))
+	switch {
+	case next.IsZero():
+		wait = -1
+	case len(turns) == 0: // those that are due are others' share
+		wait = max(wait, shareWait)
 	}
-	return turns, max(0, next.Sub(q.store.Now().Time)), nil
+	return turns, wait, nil
 }
+
+// shareWait is between two looks of an instance that has its share of the hosts.
+const shareWait = 200 * time.Millisecond
 
 // maxHosts is how many hosts an instance holds at most. Each has some URLs and
 // results in memory.
@@ -68,8 +77,16 @@ func (q *queue) Finish(ctx context.Context, done []*turn) error {
 	if err := q.store.Record(ctx, turns...); err != nil {
 		return err
 	}
-	q.held = max(0, q.held-len(done))
+	q.stored(turns)
 	return nil
+}
+
+// stored forgets turns that are not in memory any more.
+func (q *queue) stored(turns []*crawl.Turn) {
+	q.held = max(0, q.held-len(turns))
+	for _, t := range turns {
+		q.bytes.Add(-int64(t.Bytes))
+	}
 }
 
 // Release implements dispatch.Queue. What was fetched in a turn that is broken off
@@ -86,20 +103,22 @@ func (q *queue) Release(ctx context.Context, back []lease.Released[*turn]) error
 	if err := q.store.Record(ctx, turns...); err != nil {
 		return err
 	}
-	q.held = max(0, q.held-len(back))
+	q.stored(turns)
 	return nil
 }
 
 // ReleaseOthers implements dispatch.Queue.
 func (q *queue) ReleaseOthers(ctx context.Context, holder lease.ID, keep []*turn) error {
-	hosts := make([]crawl.Host, len(keep))
+	hosts, bytes := make([]crawl.Host, len(keep)), int64(0)
 	for i, t := range keep {
 		hosts[i] = t.Host
+		bytes += int64(t.Bytes)
 	}
 	if err := q.store.ReleaseOtherHosts(ctx, holder, hosts); err != nil {
 		return err
 	}
 	q.held = len(keep)
+	q.bytes.Store(bytes) // what was forgotten with a lost lease is not counted any more
 	return nil
 }
 
@@ -125,6 +144,13 @@ const (
 	maxAttempts = 3                // of an entry
 )
 
+// maxBytes is how much memory results may take before no further page is fetched, about.
+// Ordinary pages take some kilobytes, and the store has them within a second.
+const (
+	maxBytes = 32 << 20
+	fullWait = 100 * time.Millisecond
+)
+
 // Try implements dispatch.Queue: one request of a turn.
 func (q *queue) Try(ctx context.Context, t *turn) dispatch.Outcome {
 	if !t.loaded {
@@ -135,6 +161,13 @@ func (q *queue) Try(ctx context.Context, t *turn) dispatch.Outcome {
 	e := t.Left[0]
 	during, going := q.watch.during(ctx, e.CrawlSeq)
 	defer going.done()
+	if q.bytes.Load() > maxBytes && q.taking.Err() == nil {
+		if t.Bytes == 0 {
+			return dispatch.Outcome{Step: dispatch.Retry, After: fullWait}
+		}
+		t.NextAt = q.store.Now()
+		return dispatch.Outcome{}
+	}
 	if q.taking.Err() != nil || going.ended() {
 		t.NextAt = q.store.Now()
 		return dispatch.Outcome{}
@@ -144,6 +177,7 @@ func (q *queue) Try(ctx context.Context, t *turn) dispatch.Outcome {
 	took := time.Since(began)
 	switch {
 	case ctx.Err() != nil && f.cut: // the program stops, or the lease is lost
+		t.NextAt = q.store.Now().Add(f.delay)
 		return dispatch.Outcome{Step: dispatch.Release}
 	case f.cut: // the crawl was cancelled
 		t.NextAt = q.store.Now().Add(f.delay)
@@ -183,6 +217,7 @@ func (q *queue) after(t *turn, f fetched, took time.Duration) dispatch.Outcome {
 	t.TriedAt, t.Slow = now, f.timedOut || took > slowAfter
 	t.DelayMS = f.delay.Milliseconds()
 	pause := f.delay
+	q.bytes.Add(int64(f.Size()))
 	full := t.Add(f.Result)
 	q.metrics.fetches.WithLabelValues(f.label()).Inc()
 	if f.unreachable {
@@ -207,7 +242,9 @@ func (q *queue) after(t *turn, f fetched, took time.Duration) dispatch.Outcome {
 // fail gives the entries of a turn up whose host was not reached many times in a row.
 func (q *queue) fail(t *turn, reason string) (full bool) {
 	for _, e := range t.Left {
-		full = t.Add(crawl.Result{Entry: e, Status: crawl.EntryFailed, Reason: reason, Line: crawl.LogLine(q.store.Now(), "warn", "not fetched", "error", reason, "url", e.URL)})
+		r := crawl.Result{Entry: e, Status: crawl.EntryFailed, Reason: reason, Line: crawl.LogLine(q.store.Now(), "warn", "not fetched", "error", reason, "url", lastURL(e.URL))}
+		q.bytes.Add(int64(r.Size()))
+		full = t.Add(r)
 	}
 	t.Left = nil
 	return full

@@ -55,6 +55,9 @@ func (m *Manager) Sync(ctx context.Context, store *crawl.Store) (crawl.SyncRepor
 	return synced, err
 }
 
+// maxExternalID is the longest id of a source in the manager, in bytes.
+const maxExternalID = 200
+
 // tokenLife is how long a token for the manager is valid.
 const tokenLife = time.Minute
 
@@ -94,7 +97,7 @@ func readSources(body []byte) ([]crawl.External, error) {
 	}
 	sources := make([]crawl.External, 0, len(all))
 	for _, m := range all {
-		if m.ID == "" {
+		if m.ID == "" || len(m.ID) > maxExternalID {
 			continue
 		}
 		x := crawl.External{

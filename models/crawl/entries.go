@@ -207,17 +207,25 @@ func (s *Store) DiscoveredLinks(ctx context.Context, sourceID string, after mode
 }
 
 // DeleteDiscovered deletes a discovered link: CodeNotFound if there is none. It comes
-// back when a crawl finds it again.
+// back when a crawl finds it again (another instance may remember it for a while).
 func (s *Store) DeleteDiscovered(ctx context.Context, id string) error {
 	at, seq, err := models.ParseTimedID(models.KindDiscovered, id)
 	if err != nil {
 		return models.NotFound("discovered link")
 	}
-	return s.db.Write(ctx, func(tx *gorm.DB) error {
-		res := tx.Exec("DELETE FROM discovered_links WHERE seq = ? AND created_at = ?", seq, at)
-		if res.Error == nil && res.RowsAffected == 0 {
-			return models.NotFound("discovered link")
-		}
-		return res.Error
+	var gone []struct {
+		SourceSeq int64
+		URL       string
+	}
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Raw("DELETE FROM discovered_links WHERE seq = ? AND created_at = ? RETURNING source_seq, url", seq, at).Scan(&gone).Error
 	})
+	if err != nil {
+		return fmt.Errorf("deleting a discovered link: %w", err)
+	}
+	if len(gone) == 0 {
+		return models.NotFound("discovered link")
+	}
+	s.seen.Invalidate(entryKey{-gone[0].SourceSeq, hashOf(gone[0].URL)})
+	return nil
 }

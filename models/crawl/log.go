@@ -52,7 +52,7 @@ func LogLine(at models.Time, level, message string, facts ...any) string {
 	if len(b) > maxLine {
 		b = b[:maxLine]
 	}
-	return string(b)
+	return strings.ToValidUTF8(string(b), "") // the cut may go through a letter
 }
 
 // appendFact quotes a value that would not stay one word on one line.

@@ -28,8 +28,8 @@ type Result struct {
 	Stack      string        // of a panic; "" = there was none
 }
 
-// size is about how many bytes a result takes in memory.
-func (r Result) size() int {
+// Size is about how many bytes a result takes in memory.
+func (r Result) Size() int {
 	n := 256 + len(r.Line)
 	if r.Page != nil {
 		n += 512 + len(r.Page.Outlinks)
@@ -49,7 +49,7 @@ type Turn struct {
 	Host    // as it was claimed, with its new NextAt, DelayMS, Failures, Slow and TriedAt
 	Results []Result
 	Left    []Entry // loaded, but not fetched
-	bytes   int
+	Bytes   int     // that the results take in memory, about
 }
 
 // maxTurnBytes ends a turn whose results take more memory.
@@ -58,8 +58,8 @@ const maxTurnBytes = 256 << 10
 // Add adds a result. full says that the turn has as many results as it may hold.
 func (t *Turn) Add(r Result) (full bool) {
 	t.Results = append(t.Results, r)
-	t.bytes += r.size()
-	return t.bytes > maxTurnBytes
+	t.Bytes += r.Size()
+	return t.Bytes > maxTurnBytes
 }
 
 // lockRecord is held by transactions that store what was fetched.
