@@ -45,6 +45,7 @@ type Verdict struct {
 	Delay     time.Duration // between requests to the host (Crawl-delay), at most a minute; 0 = none
 	Reason    string        // of a refusal, such as "disallowed by robots.txt"; it holds no address
 	Temporary bool          // refused because robots.txt is unavailable
+	Asked     bool          // robots.txt was requested just now, so the next request to the host waits for Delay
 }
 
 // robotsEntry is what is known of one host.
@@ -78,19 +79,19 @@ func (r *Robots) Check(ctx context.Context, rawURL string) (Verdict, error) {
 	if !ok {
 		return Verdict{Reason: "invalid URL"}, ctx.Err()
 	}
-	e, err := r.entry(ctx, u.Scheme+"://"+u.Host)
+	e, asked, err := r.entry(ctx, u.Scheme+"://"+u.Host)
 	if err != nil {
 		return Verdict{}, err
 	}
 	switch path := requestPath(u); {
 	case path == "/robots.txt":
-		return Verdict{Allowed: true, Delay: e.rules.delay}, nil
+		return Verdict{Allowed: true, Delay: e.rules.delay, Asked: asked}, nil
 	case e.refusal != "":
-		return Verdict{Reason: e.refusal, Temporary: true}, nil
+		return Verdict{Reason: e.refusal, Temporary: true, Asked: asked}, nil
 	case !e.rules.allow(path):
-		return Verdict{Delay: e.rules.delay, Reason: "disallowed by robots.txt"}, nil
+		return Verdict{Asked: asked, Delay: e.rules.delay, Reason: "disallowed by robots.txt"}, nil
 	}
-	return Verdict{Allowed: true, Delay: e.rules.delay}, nil
+	return Verdict{Allowed: true, Delay: e.rules.delay, Asked: asked}, nil
 }
 
 // requestPath is what the rules are compared with: the path and the query.
@@ -100,22 +101,22 @@ func requestPath(u *url.URL) string {
 }
 
 // entry returns what is known of an origin, such as https://example.com.
-func (r *Robots) entry(ctx context.Context, origin string) (*robotsEntry, error) {
+func (r *Robots) entry(ctx context.Context, origin string) (e *robotsEntry, asked bool, err error) {
 	for {
 		if e, ok := r.cache.GetIfPresent(origin); ok && e.fresh(r.clock()) {
-			return e, nil
+			return e, false, nil
 		}
 		// The fetch is part of one caller's work and ends with it. The others then fetch again.
 		fetched := r.fetches.DoChan(origin, func() (any, error) { return r.fetch(ctx, origin) })
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, false, ctx.Err()
 		case result := <-fetched:
 			if result.Err == nil {
-				return result.Val.(*robotsEntry), nil
+				return result.Val.(*robotsEntry), true, nil
 			}
 			if err := ctx.Err(); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 		}
 	}

@@ -67,7 +67,8 @@ type CrawlJob struct { //nolint:revive // Job is the schema of scheduled jobs; n
 	IntervalMinutes     *int           `json:"interval_minutes" example:"6" doc:"Interval in units of interval_type. null for a one-time job"`
 	IntervalType        string         `json:"interval_type" enum:"minutes,hours,days" example:"hours" doc:"Unit of interval_minutes"`
 	IntervalSeconds     *int64         `json:"interval_seconds" example:"21600" doc:"Interval in force, which adaptive scheduling lengthens up to 24 hours while the start page stays unchanged. null for a one-time job"`
-	ScheduleEnabled     bool           `json:"schedule_enabled" example:"true" doc:"Whether it runs on its schedule: false for one-time and paused jobs"`
+	ScheduleEnabled     bool           `json:"schedule_enabled" example:"true" doc:"Whether it runs on a schedule: false for a one-time job, and for one that is paused or has ended"`
+	SourceEnabled       bool           `json:"source_enabled" example:"true" doc:"Whether its source is enabled. If not, no run starts"`
 	NextRunAt           *time.Time     `json:"next_run_at" example:"2025-03-24T14:03:00Z" doc:"When it runs next. null if it does not wait for a run"`
 	AdaptiveScheduling  bool           `json:"adaptive_scheduling" example:"true" doc:"Whether the interval follows how often the start page changes"`
 	IsPaused            bool           `json:"is_paused" example:"false" doc:"Whether it is paused"`
@@ -87,7 +88,7 @@ func toJob(j crawl.Job) CrawlJob {
 	out := CrawlJob{
 		ID: j.ID, SourceID: j.SourceID, SourceName: j.SourceName, URL: j.URL, Status: string(j.Status),
 		IntervalMinutes: api.OrNull(j.IntervalCount), IntervalType: string(j.IntervalType), IntervalSeconds: api.OrNull(j.IntervalSeconds),
-		ScheduleEnabled: j.Recurring() && j.Status != crawl.Paused, NextRunAt: api.Time(j.NextRunAt), AdaptiveScheduling: j.AdaptiveScheduling,
+		SourceEnabled: !j.Held, ScheduleEnabled: j.Recurring() && (j.Status == crawl.Pending || j.Status == crawl.Scheduled || j.Status == crawl.Running), NextRunAt: api.Time(j.NextRunAt), AdaptiveScheduling: j.AdaptiveScheduling,
 		IsPaused: j.Status == crawl.Paused, PausedAt: api.Time(j.PausedAt), CancelledAt: api.Time(j.CancelledAt), LockAcquiredAt: api.Time(j.LockAcquiredAt),
 		MaxRetries: j.MaxRetries, RetryBackoffSeconds: j.RetryBackoffSeconds, CurrentRetryCount: j.CurrentRetryCount,
 		LastError: api.OrNull(j.LastError), Metadata: j.Metadata, CreatedAt: j.CreatedAt.Time, UpdatedAt: j.UpdatedAt.Time,
@@ -228,15 +229,11 @@ func (a API) editJob(ctx context.Context, in *editJobInput) (*api.Output[CrawlJo
 		}
 		e.Interval = &every
 	}
-	j, err := a.Crawl.EditJob(ctx, in.ID, e)
-	if err == nil && b.ScheduleEnabled.Given && j.Recurring() {
-		switch {
-		case b.ScheduleEnabled.Value && j.Status == crawl.Paused:
-			j, err = a.Crawl.Act(ctx, in.ID, crawl.Resume)
-		case !b.ScheduleEnabled.Value && j.Status != crawl.Paused:
-			j, err = a.Crawl.Act(ctx, in.ID, crawl.Pause)
-		}
+	if b.ScheduleEnabled.Given {
+		paused := !b.ScheduleEnabled.Value
+		e.Paused = &paused
 	}
+	j, err := a.Crawl.EditJob(ctx, in.ID, e)
 	return api.Answer(toJob(j), err)
 }
 

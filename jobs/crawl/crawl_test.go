@@ -106,7 +106,7 @@ func TestRedirects(t *testing.T) {
 	w.start()
 	e := w.ended(j)
 	got := fmt.Sprint(w.entries(s.URL))
-	want := "map[/:done  /farthest:done  /loop:done " + crawl.ReasonDuplicate + " /new:done  /old:done " + crawl.ReasonDuplicate + "]"
+	want := "map[/:done  /farthest:done  /loop:failed " + crawl.ReasonRedirects + " /new:done  /old:done " + crawl.ReasonDuplicate + "]"
 	if got != want || e.ItemsCrawled != 3 || s.count("/new") != 1 {
 		t.Errorf("frontier %s\nwant %s\n%d pages", got, want, e.ItemsCrawled)
 	}

@@ -65,6 +65,10 @@ func (q *queue) fetch(ctx context.Context, e crawl.Entry) (f fetched) {
 			f.refuse(v, q.now())
 			return f
 		}
+		if v.Asked && f.delay > 0 {
+			f.wait = f.delay
+			return f
+		}
 	}
 	began := time.Now()
 	res, err := q.client.Fetch(ctx, q.request(e))
@@ -99,8 +103,9 @@ func isText(body []byte) bool { return strings.HasPrefix(http.DetectContentType(
 // refuse is what robots.txt says about an entry.
 func (f *fetched) refuse(v outbound.Verdict, now models.Time) {
 	f.Refused, f.Reason, f.Status = true, v.Reason, crawl.EntryFailed
-	if v.Temporary && !f.Entry.Start() && f.Entry.Attempts+1 < maxAttempts {
-		f.Status, f.retryAfter = crawl.EntryPending, time.Minute
+	if v.Temporary { // after some failures in a row the rest of the host's URLs fail as well
+		f.unreachable, f.retryAfter = true, time.Minute
+		f.again(v.Reason)
 	}
 	f.Line = crawl.LogLine(now, "warn", "not fetched", "error", v.Reason, "url", lastURL(f.Entry.URL))
 }
@@ -187,6 +192,8 @@ func (f *fetched) redirect(res *outbound.Response, most int) {
 		f.Status, f.Reason = crawl.EntryFailed, fmt.Sprintf("status %d without a valid Location", res.StatusCode)
 	case e.Redirects >= most:
 		f.Status, f.Reason = crawl.EntryFailed, crawl.ReasonRedirects
+	case to == e.URL: // for those who have its cookie, perhaps
+		f.Status, f.Reason = crawl.EntryFailed, crawl.ReasonRedirects
 	case !e.Crawl.Allows(u.Host):
 		f.Status, f.Reason = crawl.EntryFailed, crawl.ReasonOutside
 		f.Discovered = append(f.Discovered, crawl.Discovered{SourceSeq: e.Crawl.Source, URL: to, FoundOn: e.URL})
@@ -247,7 +254,7 @@ func (q *queue) content(f *fetched, res *outbound.Response) {
 	} else {
 		f.Page.Title, f.Page.Description, f.Page.Language, f.Page.NoIndex = p.Title, p.Description, p.Language, p.NoIndex
 		f.Page.OpenGraph, f.Page.ContentHash, f.Page.LinksFound = crawl.OpenGraph(p.OG), f.Hash, len(p.Links)
-		q.validators(f.Page, p, res, follow)
+		q.validators(f.Page, p, res)
 	}
 	left := maxPageLinks
 	for _, l := range p.Links {
@@ -272,20 +279,19 @@ func (q *queue) content(f *fetched, res *outbound.Response) {
 const maxPageLinks = 1 << 20
 
 // validators keeps what a conditional request needs: how the server tells versions
-// apart, and the links to follow if the page is unchanged.
-func (q *queue) validators(to *crawl.Page, p outbound.Page, res *outbound.Response, follow bool) {
+// apart, and all links of the page, for a crawl that follows them although it is
+// unchanged.
+func (q *queue) validators(to *crawl.Page, p outbound.Page, res *outbound.Response) {
 	etag, modified := res.Header.Get("ETag"), res.Header.Get("Last-Modified")
-	if etag == "" && modified == "" || len(etag)+len(modified) > 500 || res.Truncated {
+	if etag == "" && modified == "" || len(etag)+len(modified) > 500 || res.Truncated || p.LinksCut {
 		return
 	}
 	var b strings.Builder
-	if follow {
-		for _, l := range p.Links {
-			if b.Len()+len(l.URL) > maxOutlinks {
-				return
-			}
-			b.WriteString(l.URL + "\n")
+	for _, l := range p.Links {
+		if b.Len()+len(l.URL) > maxOutlinks {
+			return
 		}
+		b.WriteString(l.URL + "\n")
 	}
 	to.ETag, to.LastModified, to.Outlinks = etag, modified, strings.TrimSuffix(b.String(), "\n")
 }

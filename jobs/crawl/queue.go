@@ -36,6 +36,7 @@ type queue struct {
 type turn struct {
 	crawl.Turn
 	loaded bool
+	stored bool
 	ends   time.Time // by when others may have the host
 	last   crawl.Host
 }
@@ -70,41 +71,89 @@ const maxHosts = 512
 
 // Finish implements dispatch.Queue.
 func (q *queue) Finish(ctx context.Context, done []*turn) error {
-	turns := make([]*crawl.Turn, len(done))
-	for i, t := range done {
-		turns[i] = &t.Turn
+	return q.record(ctx, done)
+}
+
+// recordBytes is how much one transaction stores at most, about, unless a single turn
+// has more.
+const recordBytes = 4 << 20
+
+// record stores turns, in several transactions if they hold much. If it fails, it is
+// called again with all of them: the store passes over those that it has.
+func (q *queue) record(ctx context.Context, turns []*turn) error {
+	for len(turns) > 0 {
+		n, bytes := 1, turns[0].Bytes
+		for n < len(turns) && bytes+turns[n].Bytes <= recordBytes {
+			bytes += turns[n].Bytes
+			n++
+		}
+		some := make([]*crawl.Turn, n)
+		for i, t := range turns[:n] {
+			some[i] = &t.Turn
+		}
+		err := q.store.Record(ctx, some...)
+		if err != nil && !models.DatabaseDown(err) && ctx.Err() == nil {
+			err = q.recordOne(ctx, some)
+		}
+		if err != nil {
+			return err
+		}
+		q.stored(turns[:n])
+		turns = turns[n:]
 	}
-	if err := q.store.Record(ctx, turns...); err != nil {
-		return err
+	return nil
+}
+
+// recordOne stores turns one by one, after a transaction of all of them failed though
+// the database works. What cannot be stored must not hold up the rest: its URLs fail.
+func (q *queue) recordOne(ctx context.Context, turns []*crawl.Turn) error {
+	for _, t := range turns {
+		err := q.store.Record(ctx, t)
+		if err == nil {
+			continue
+		}
+		if models.DatabaseDown(err) || ctx.Err() != nil {
+			return err
+		}
+		q.log.Error("results of a crawl cannot be stored", "host", t.Host.Host, "error", err)
+		failed := *t
+		failed.Results = nil
+		for _, r := range t.Results {
+			failed.Results = append(failed.Results, crawl.Result{
+				Entry: r.Entry, Status: crawl.EntryFailed, Reason: "could not be stored",
+				Line: crawl.LogLine(q.store.Now(), "error", "could not be stored", "url", lastURL(r.Entry.URL)),
+			})
+		}
+		if err := q.store.Record(ctx, &failed); err != nil {
+			return err
+		}
 	}
-	q.stored(turns)
 	return nil
 }
 
 // stored forgets turns that are not in memory any more.
-func (q *queue) stored(turns []*crawl.Turn) {
-	q.held = max(0, q.held-len(turns))
+func (q *queue) stored(turns []*turn) {
 	for _, t := range turns {
-		q.bytes.Add(-int64(t.Bytes))
+		if !t.stored {
+			t.stored = true
+			q.held = max(0, q.held-1)
+			q.bytes.Add(-int64(t.Bytes))
+		}
 	}
 }
 
 // Release implements dispatch.Queue. What was fetched in a turn that is broken off
 // is stored.
 func (q *queue) Release(ctx context.Context, back []lease.Released[*turn]) error {
-	turns := make([]*crawl.Turn, len(back))
+	turns := make([]*turn, len(back))
 	for i, b := range back {
-		t := b.Item.Turn
-		if at := q.store.Now().Add(b.After); at.After(t.NextAt.Time) || !b.Item.loaded {
+		t := b.Item
+		if at := q.store.Now().Add(b.After); at.After(t.NextAt.Time) || !t.loaded {
 			t.NextAt = at
 		}
-		turns[i] = &t
+		turns[i] = t
 	}
-	if err := q.store.Record(ctx, turns...); err != nil {
-		return err
-	}
-	q.stored(turns)
-	return nil
+	return q.record(ctx, turns)
 }
 
 // ReleaseOthers implements dispatch.Queue.
@@ -159,8 +208,13 @@ func (q *queue) Try(ctx context.Context, t *turn) dispatch.Outcome {
 		}
 	}
 	e := t.Left[0]
+	holder, held, _ := q.opts.Lease.Current()
+	if holder != t.ClaimedBy { // others may have the host
+		return dispatch.Outcome{Step: dispatch.Release}
+	}
 	during, going := q.watch.during(ctx, e.CrawlSeq)
 	defer going.done()
+	defer context.AfterFunc(held, going.leave)()
 	if q.bytes.Load() > maxBytes && q.taking.Err() == nil {
 		if t.Bytes == 0 {
 			return dispatch.Outcome{Step: dispatch.Retry, After: fullWait}
@@ -182,8 +236,11 @@ func (q *queue) Try(ctx context.Context, t *turn) dispatch.Outcome {
 	case f.cut: // the crawl was cancelled
 		t.NextAt = q.store.Now().Add(f.delay)
 		return dispatch.Outcome{}
-	case f.wait > 0: // nothing was sent
+	case f.wait > 0: // nothing was sent, but for robots.txt
 		t.NextAt = q.store.Now().Add(f.wait)
+		if time.Now().Add(f.wait).Before(t.ends) {
+			return dispatch.Outcome{Step: dispatch.Retry, After: f.wait}
+		}
 		return dispatch.Outcome{}
 	}
 	return q.after(t, f, took)

@@ -20,6 +20,8 @@ const (
 	maxHeld      = 1000 // jobs that an instance holds
 	passTime     = 10 * time.Second
 	releaseTime  = 5 * time.Second // for releasing the jobs at the end
+	// keepAdaptive is how long Redis has the state of a source after its last crawl.
+	keepAdaptive = 60 * 24 * time.Hour
 )
 
 // scheduler starts due jobs and ends executions. One goroutine owns it.
@@ -95,13 +97,14 @@ func (s *scheduler) start(ctx context.Context, holder lease.ID) error {
 	if err != nil {
 		return err
 	}
+	var errs []error
 	for _, seq := range seqs {
 		e, began, err := s.store.Begin(ctx, holder, seq)
 		if errors.Is(err, lease.ErrLost) { // the next heartbeat begins a new one
 			return nil
 		}
-		if err != nil {
-			return err
+		if err != nil { // the others are not to wait for it
+			errs = append(errs, err)
 		}
 		if began {
 			s.held++
@@ -111,7 +114,7 @@ func (s *scheduler) start(ctx context.Context, holder lease.ID) error {
 	if len(seqs) == maxStarts { // there may be more
 		s.polled = time.Time{}
 	}
-	return s.store.NotePoll(ctx)
+	return errors.Join(append(errs, s.store.NotePoll(ctx))...)
 }
 
 // end ends the executions that are done, or that cannot go on.
@@ -185,7 +188,8 @@ func (s *scheduler) share(ctx context.Context, e crawl.Execution) {
 		})
 	}
 	if err == nil {
-		err = s.opts.Redis.HSet(ctx, "crawler:adaptive:"+j.SourceID, e.JobID, state).Err()
+		key := "crawler:adaptive:" + j.SourceID
+		err = errors.Join(s.opts.Redis.HSet(ctx, key, e.JobID, state).Err(), s.opts.Redis.Expire(ctx, key, keepAdaptive).Err())
 	}
 	if err != nil {
 		s.opts.Log.Debug("sharing the state of adaptive scheduling failed", "error", err)

@@ -19,7 +19,8 @@ type Changes struct {
 const (
 	// changesOverlap is how long a transaction may take to commit after it took its time.
 	changesOverlap = 5 * time.Second
-	maxChanges     = 500 // jobs at once
+	maxChanges     = 500    // jobs of one query
+	manyChanges    = 10_000 // jobs of one call, about
 )
 
 // NewChanges tells of what happens from now on.
@@ -30,15 +31,24 @@ func (s *Store) NewChanges() *Changes {
 // Next returns the jobs that have changed since it was called last, and the
 // executions that made progress or ended.
 func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err error) {
-	var js []Job
 	tx := c.s.db.Read(ctx)
-	err = tx.Raw("SELECT * FROM jobs WHERE updated_at > ? ORDER BY updated_at LIMIT ?", c.since, maxChanges).Scan(&js).Error
-	if err != nil {
-		return nil, nil, fmt.Errorf("looking for changed jobs: %w", err)
+	var js []Job
+	for at, seq := c.since, int64(0); ; {
+		var some []Job
+		err = tx.Raw("SELECT * FROM jobs WHERE (updated_at, seq) > (?, ?) ORDER BY updated_at, seq LIMIT ?", at, seq, maxChanges).Scan(&some).Error
+		if err != nil {
+			return nil, nil, fmt.Errorf("looking for changed jobs: %w", err)
+		}
+		js = append(js, some...)
+		if len(some) < maxChanges || len(js) > manyChanges {
+			break
+		}
+		last := some[len(some)-1]
+		at, seq = last.UpdatedAt, last.Seq
 	}
 	now := c.s.clock.Now()
 	upTo := now.Add(-changesOverlap)
-	if len(js) == maxChanges && js[len(js)-1].UpdatedAt.Before(upTo.Time) {
+	if len(js) > manyChanges && js[len(js)-1].UpdatedAt.Before(upTo.Time) {
 		upTo = js[len(js)-1].UpdatedAt
 	}
 	for _, j := range js {

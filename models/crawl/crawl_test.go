@@ -133,7 +133,7 @@ func TestRedirect(t *testing.T) {
 		turn.Add(fetched(turn, w.Now(), "http://a.example/1", "http://a.example/2", "http://a.example/3"))
 		w.ok(w.Record(w.Context(), turn))
 		turn = w.turn()
-		for _, to := range []string{"http://b.example/", "http://b.example/", "http://a.example/3"} {
+		for _, to := range []string{"http://b.example/", "http://b.example/", "http://a.example/"} {
 			turn.Add(crawl.Result{Entry: turn.Left[0], Status: crawl.EntryPending, To: to})
 			turn.Left = turn.Left[1:]
 		}

@@ -129,15 +129,17 @@ func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e EntryRow,
 			return models.Conflict("The source is disabled. Enable it first.")
 		}
 		h := hashOf(normal)
-		// One that is finished makes room for the new one.
-		if err := tx.Exec("DELETE FROM frontier WHERE crawl_seq = 0 AND url_hash = ? AND status IN ('done', 'failed')", h[:]).Error; err != nil {
+		// One that is finished, or that is not fetched any more, makes room for the new one.
+		err = tx.Exec(`DELETE FROM frontier WHERE crawl_seq = 0 AND url_hash = ? AND (status IN ('done', 'failed')
+			OR source_seq IN (SELECT seq FROM sources WHERE deleted_at IS NOT NULL OR NOT enabled))`, h[:]).Error
+		if err != nil {
 			return err
 		}
 		n, err := s.enqueue(tx, []Found{{Source: src.Seq, URL: normal}})
 		if err != nil {
 			return err
 		}
-		created = n[0].queued > 0
+		created = len(n) > 0
 		var found []EntryRow
 		if err := tx.Raw(entryRows+" AND f.crawl_seq = 0 AND f.url_hash = ?", h[:]).Scan(&found).Error; err != nil {
 			return err

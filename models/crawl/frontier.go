@@ -64,14 +64,22 @@ const (
 	ReasonEnded     = "the crawl has ended"
 )
 
-// added is what enqueue stored of a crawl.
-type added struct{ queued, failed int }
+// added is an entry that enqueue stored.
+type added struct {
+	CrawlSeq int64
+	HostSeq  int64
+	URLHash  []byte
+	Status   EntryStatus
+}
 
 // enqueue puts URLs into the frontier, unless their crawl has them, and makes their
-// hosts due. It returns how many were added, by crawl.
-func (s *Store) enqueue(tx *gorm.DB, found []Found) (map[int64]added, error) {
+// hosts due. It returns the entries that it added. Meanwhile no host is reaped.
+func (s *Store) enqueue(tx *gorm.DB, found []Found) (all []added, err error) {
 	if len(found) == 0 {
 		return nil, nil
+	}
+	if err := s.db.OneAtATime(tx, lockRecord); err != nil {
+		return nil, err
 	}
 	rows := models.NewRows("n bigint, crawl_seq bigint, source_seq bigint, host text, url text, url_hash bytes, depth bigint, last_error text")
 	hosts := map[string]bool{}
@@ -84,44 +92,36 @@ func (s *Store) enqueue(tx *gorm.DB, found []Found) (map[int64]added, error) {
 		return nil, err
 	}
 	now := s.clock.Now()
-	var stored []struct {
-		CrawlSeq int64
-		HostSeq  int64
-		Status   EntryStatus
-	}
 	// CROSS JOIN: SQLite keeps to this order then, and looks up each host.
-	err := rows.Raw(tx, `INSERT INTO frontier (crawl_seq, source_seq, host_seq, url, url_hash, depth, status, attempts, redirects, last_error, created_at, updated_at)
+	err = rows.Raw(tx, `INSERT INTO frontier (crawl_seq, source_seq, host_seq, url, url_hash, depth, status, attempts, redirects, last_error, created_at, updated_at)
 		SELECT r.crawl_seq, r.source_seq, h.seq, r.url, r.url_hash, r.depth, CASE r.last_error WHEN '' THEN 'pending' ELSE 'failed' END, 0, 0, r.last_error, ?, ?
-		FROM {rows} AS r CROSS JOIN crawl_hosts AS h WHERE h.host = r.host ORDER BY r.n ON CONFLICT DO NOTHING RETURNING crawl_seq, host_seq, status`, now, now).Scan(&stored).Error
+		FROM {rows} AS r CROSS JOIN crawl_hosts AS h WHERE h.host = r.host ORDER BY r.n ON CONFLICT DO NOTHING RETURNING crawl_seq, host_seq, url_hash, status`, now, now).Scan(&all).Error
 	if err != nil {
 		return nil, fmt.Errorf("storing URLs in the frontier: %w", err)
 	}
-	n, due := map[int64]added{}, map[int64]bool{}
-	for _, e := range stored {
-		a := n[e.CrawlSeq]
+	due := map[int64]bool{}
+	for _, e := range all {
 		if e.Status == EntryPending {
-			a.queued++
 			due[e.HostSeq] = true
-		} else {
-			a.failed++
 		}
-		n[e.CrawlSeq] = a
 	}
-	return n, s.wakeHosts(tx, due)
+	return all, s.wakeHosts(tx, due)
 }
 
 // Enqueue puts URLs into the frontier of an execution.
 func (s *Store) Enqueue(ctx context.Context, e Execution, found []Found) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := s.db.OneAtATime(tx, lockRecord); err != nil {
-			return err
-		}
-		n, err := s.enqueue(tx, found)
+		all, err := s.enqueue(tx, found)
 		if err != nil {
 			return err
 		}
-		a := n[e.CrawlSeq]
-		return tx.Exec("UPDATE job_executions SET queued = queued + ?, failed = failed + ? WHERE seq = ?", a.queued, a.failed, e.Seq).Error
+		queued := 0
+		for _, a := range all {
+			if a.Status == EntryPending {
+				queued++
+			}
+		}
+		return tx.Exec("UPDATE job_executions SET queued = queued + ?, failed = failed + ? WHERE seq = ?", queued, len(all)-queued, e.Seq).Error
 	})
 	if err != nil {
 		return fmt.Errorf("adding URLs to a crawl: %w", err)

@@ -30,10 +30,6 @@ type Host struct {
 // found and lets others have the host.
 const TurnTime = 2 * time.Second
 
-// maxDelay is the longest pause between two requests to a host that is kept over the
-// death of the instance that made them.
-const maxDelay = time.Minute
-
 // ClaimHosts takes up to n hosts that may be asked now and have URLs in the frontier,
 // the one that has waited longest first. An instance that has held hosts claimed
 // already gets only its share: all such hosts by the number of instances. next is
@@ -103,6 +99,17 @@ func (s *Store) ReleaseOtherHosts(ctx context.Context, holder lease.ID, keep []H
 	})
 	if err != nil {
 		return fmt.Errorf("releasing forgotten hosts: %w", err)
+	}
+	return nil
+}
+
+// wakeCrawl makes the hosts due again that rest although a crawl has entries of them:
+// while it was interrupted nobody fetched those. The caller holds lockRecord.
+func (s *Store) wakeCrawl(tx *gorm.DB, crawl int64) error {
+	err := tx.Exec(`UPDATE crawl_hosts SET next_at = ? WHERE next_at IS NULL AND EXISTS (
+		SELECT 1 FROM frontier AS f WHERE f.host_seq = crawl_hosts.seq AND f.crawl_seq = ? AND f.`+openEntries+`)`, s.clock.Now(), crawl).Error
+	if err != nil {
+		return fmt.Errorf("making the hosts of a crawl due: %w", err)
 	}
 	return nil
 }

@@ -123,6 +123,7 @@ type JobEdit struct {
 	SourceID           *string
 	URL                *string
 	Interval           *Interval
+	Paused             *bool // of a recurring job
 	AdaptiveScheduling *bool
 	MaxRetries         *int
 	RetryBackoff       *int

@@ -244,23 +244,51 @@ func (s *Store) EditJob(ctx context.Context, id string, e JobEdit) (Job, error) 
 			j.ContentHash, j.UnchangedCount, j.CrawlSeq = "", 0, nil
 			j.adapt()
 		}
-		if (j.Interval() != before.Interval() || j.IntervalSeconds != before.IntervalSeconds) && (j.Status == Scheduled || j.Status == Pending) {
-			if err := s.place(tx, &j); err != nil {
-				return err
-			}
-			j.Status = Pending
-			if j.Recurring() {
-				j.Status = Scheduled
-			}
+		if err := s.replan(tx, &j, before, e.Paused); err != nil {
+			return err
 		}
 		return saveJob(tx, &j, "source_seq", "held", "url", "status", "adaptive_scheduling", "max_retries", "retry_backoff_seconds", "metadata",
-			"interval_count", "interval_type", "interval_seconds", "next_run_at", "planned_at", "content_hash", "unchanged_count", "crawl_seq")
+			"interval_count", "interval_type", "interval_seconds", "next_run_at", "planned_at", "paused_at", "content_hash", "unchanged_count", "crawl_seq")
 	})
 	if err != nil {
 		return Job{}, err
 	}
 	ring(s.wanted)
 	return s.Job(ctx, id)
+}
+
+// replan brings the schedule of a job up to what was changed: its interval, and
+// whether it is paused (nil: as before).
+func (s *Store) replan(tx *gorm.DB, j *Job, before Job, paused *bool) (err error) {
+	moved := j.Interval() != before.Interval() || j.IntervalSeconds != before.IntervalSeconds
+	if j.Status == Completed && j.Recurring() { // a one-time job gets a schedule
+		j.Status, err = Next(j.Status, Reschedule)
+	}
+	if paused != nil && j.Recurring() && *paused != (j.Status == Paused) {
+		e := Resume
+		if *paused {
+			e = Pause
+		}
+		moved = true
+		j.Status, err = Next(j.Status, e)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case j.Status == Paused && before.Status != Paused:
+		j.PausedAt, j.NextRunAt, j.PlannedAt = j.UpdatedAt, models.Time{}, models.Time{}
+	case moved && (j.Status == Scheduled || j.Status == Pending):
+		j.PausedAt = models.Time{}
+		if err := s.place(tx, j); err != nil {
+			return err
+		}
+		j.Status = Pending
+		if j.Recurring() {
+			j.Status = Scheduled
+		}
+	}
+	return nil
 }
 
 // Act does what a user asks of a job: Pause, Resume, Cancel, Retry or ForceRun. To
@@ -338,7 +366,10 @@ func (s *Store) RestoreJob(ctx context.Context, id string) (Job, error) {
 			return err
 		}
 		j.DeletedAt, j.UpdatedAt = models.Time{}, s.clock.Now()
-		return saveJob(tx, &j, "deleted_at")
+		if err := saveJob(tx, &j, "deleted_at"); err != nil {
+			return err
+		}
+		return catchUp(tx, j.UpdatedAt, "seq = ?", j.Seq)
 	})
 	if err != nil {
 		return Job{}, err

@@ -101,6 +101,9 @@ func (s *Store) begin(tx *gorm.DB, j Job) (Execution, error) {
 		return e, err
 	}
 	if goesOn {
+		if err := s.wakeCrawl(tx, e.CrawlSeq); err != nil {
+			return e, err
+		}
 		return e, s.log(tx, e.Seq, s.line("info", "crawl goes on", "entries", e.Queued))
 	}
 	e.CrawlSeq, e.Queued = e.Seq, 1

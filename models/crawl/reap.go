@@ -27,8 +27,8 @@ func (s *Store) ReapFrontier(tx *gorm.DB, limit int) (int64, error) {
 	for n < int64(limit) {
 		var e struct{ Seq, CrawlSeq int64 }
 		err := tx.Raw(`SELECT e.seq, e.crawl_seq FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq
-			WHERE e.has_frontier AND e.status <> 'running' AND e.completed_at < ? AND coalesce(j.crawl_seq, 0) <> e.crawl_seq
-			ORDER BY e.completed_at LIMIT 1`, old).Scan(&e).Error
+			WHERE e.has_frontier AND e.status <> 'running' AND e.completed_at < ? AND (coalesce(j.crawl_seq, 0) <> e.crawl_seq OR j.deleted_at < ?)
+			ORDER BY e.completed_at LIMIT 1`, old, s.clock.Now().Add(-KeepDeleted)).Scan(&e).Error
 		if err != nil || e.Seq == 0 {
 			return n, err
 		}
@@ -63,6 +63,9 @@ func (s *Store) ReapExecutions(tx *gorm.DB, limit int) (int64, error) {
 
 // ReapHosts deletes up to limit hosts that were not asked for a week.
 func (s *Store) ReapHosts(tx *gorm.DB, limit int) (int64, error) {
+	if err := s.db.OneAtATime(tx, lockRecord); err != nil { // nobody adds URLs of them meanwhile
+		return 0, err
+	}
 	return s.db.DeleteBatch(tx, limit, "crawl_hosts", "seq", `next_at IS NULL AND claimed_by IS NULL AND tried_at < ?
 		AND NOT EXISTS (SELECT 1 FROM frontier WHERE host_seq = crawl_hosts.seq AND `+openEntries+`) ORDER BY tried_at`, s.clock.Now().Add(-keepIdleHost))
 }
@@ -77,16 +80,19 @@ func (s *Store) ReapSources(tx *gorm.DB, limit int) (int64, error) {
 		return n, err
 	}
 	var job int64
-	err = tx.Raw("SELECT seq FROM jobs WHERE deleted_at < ? AND lock_token IS NULL ORDER BY deleted_at LIMIT 1", old).Scan(&job).Error
+	const ended = "status <> 'running' AND NOT has_frontier"
+	err = tx.Raw(`SELECT seq FROM jobs WHERE deleted_at < ? AND lock_token IS NULL AND EXISTS (
+		SELECT 1 FROM job_executions WHERE job_seq = jobs.seq AND `+ended+`) ORDER BY deleted_at LIMIT 1`, old).Scan(&job).Error
 	if err == nil && job != 0 {
-		deleted, err := s.db.DeleteBatch(tx, limit-int(n), "job_executions", "seq", "job_seq = ? AND status <> 'running' AND NOT has_frontier", job)
+		deleted, err := s.db.DeleteBatch(tx, limit-int(n), "job_executions", "seq", "job_seq = ? AND "+ended, job)
 		return n + deleted, err
 	}
 	if err != nil {
 		return n, err
 	}
 	var source int64
-	err = tx.Raw("SELECT seq FROM sources WHERE deleted_at < ? ORDER BY deleted_at LIMIT 1", old).Scan(&source).Error
+	err = tx.Raw("SELECT seq FROM sources WHERE deleted_at < ? AND NOT EXISTS (SELECT 1 FROM jobs WHERE source_seq = sources.seq) ORDER BY deleted_at LIMIT 1", old).
+		Scan(&source).Error
 	if err != nil || source == 0 {
 		return n, err
 	}

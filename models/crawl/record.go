@@ -70,13 +70,14 @@ const lockRecord models.LockKey = 7_110_913_004
 // lost are passed over.
 func (s *Store) Record(ctx context.Context, turns ...*Turn) error {
 	var learned []entryKey
+	var counted map[patternKey]int
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.db.OneAtATime(tx, lockRecord); err != nil {
 			return err
 		}
-		b := batch{s: s, tx: tx, now: s.clock.Now(), sums: map[int64]*sum{}}
+		b := batch{s: s, tx: tx, now: s.clock.Now(), sums: map[int64]*sum{}, counted: map[patternKey]int{}}
 		err := b.store(turns)
-		learned = b.learned
+		learned, counted = b.learned, b.counted
 		return err
 	})
 	if err != nil {
@@ -84,6 +85,10 @@ func (s *Store) Record(ctx context.Context, turns ...*Turn) error {
 	}
 	for _, k := range learned {
 		s.seen.Set(k, struct{}{})
+	}
+	for k, n := range counted {
+		before, _ := s.patterns.GetIfPresent(k)
+		s.patterns.Set(k, before+n)
 	}
 	ring(s.urls) // for the hosts that were freed, too
 	return nil
@@ -97,7 +102,9 @@ type batch struct {
 	results []Result
 	going   map[int64]goingOn // crawls that have not ended
 	sums    map[int64]*sum    // by execution
-	learned []entryKey        // what the frontier has once the transaction is committed
+	// What counts once the transaction is committed.
+	learned []entryKey         // the frontier has it
+	counted map[patternKey]int // URLs that were added, by their path pattern
 }
 
 // sum is what results change of an execution.
@@ -157,7 +164,7 @@ func (b *batch) store(turns []*Turn) error {
 func (b *batch) freeHosts(turns []*Turn) (owned []*Turn, err error) {
 	rows := models.NewRows("seq bigint, claimed_by text, claim bigint, next_at bigint, delay_ms bigint, failures bigint, slow boolean, tried_at bigint")
 	for _, t := range turns {
-		rows.Add(t.Seq, t.ClaimedBy, t.Claim, t.NextAt, min(t.DelayMS, ms(maxDelay)), t.Failures, t.Slow, t.TriedAt)
+		rows.Add(t.Seq, t.ClaimedBy, t.Claim, t.NextAt, t.DelayMS, t.Failures, t.Slow, t.TriedAt)
 	}
 	var seqs []int64
 	err = rows.Raw(b.tx, `UPDATE crawl_hosts SET claimed_by = NULL, next_at = r.next_at, delay_ms = r.delay_ms, failures = r.failures, slow = r.slow, tried_at = r.tried_at
@@ -177,14 +184,15 @@ func (b *batch) freeHosts(turns []*Turn) (owned []*Turn, err error) {
 	return owned, nil
 }
 
-// restHosts lets hosts rest of which the frontier has nothing left.
+// restHosts lets hosts rest of which nothing is to be fetched. Whoever adds entries, or
+// lets a crawl go on, wakes them.
 func (b *batch) restHosts(turns []*Turn) error {
 	rows := models.NewRows("seq bigint")
 	for _, t := range turns {
 		rows.Add(t.Seq)
 	}
 	return rows.Exec(b.tx, `UPDATE crawl_hosts SET next_at = NULL WHERE seq IN (SELECT seq FROM {rows} AS r) AND claimed_by IS NULL
-		AND NOT EXISTS (SELECT 1 FROM frontier AS f WHERE f.host_seq = crawl_hosts.seq AND f.`+openEntries+`)`).Error
+		AND NOT EXISTS (SELECT 1 FROM frontier WHERE host_seq = crawl_hosts.seq AND `+liveEntries+`)`).Error
 }
 
 // redirects moves entries to the URLs that they redirect to. One whose crawl has
@@ -197,7 +205,11 @@ func (b *batch) redirects() error {
 			continue
 		}
 		k := entryKey{r.Entry.CrawlSeq, hashOf(r.To)}
-		if _, twice := to[k]; twice || k.hash == hashOf(r.Entry.URL) {
+		if k.hash == hashOf(r.Entry.URL) {
+			b.results[i].To, b.results[i].Status, b.results[i].Reason = "", EntryFailed, ReasonRedirects
+			continue
+		}
+		if _, twice := to[k]; twice {
 			b.duplicate(i)
 			continue
 		}
@@ -238,9 +250,10 @@ func (b *batch) duplicate(i int) {
 	b.results[i].To, b.results[i].Status, b.results[i].Reason = "", EntryDone, ReasonDuplicate
 }
 
-// entries stores what became of the entries.
+// entries stores what became of the entries. One that was deleted meanwhile counts no
+// more.
 func (b *batch) entries() error {
-	rows := models.NewRows("seq bigint, status text, attempts bigint, last_error text")
+	rows, of := models.NewRows("seq bigint, status text, attempts bigint, last_error text"), map[int64]Result{}
 	for _, r := range b.results {
 		if r.To != "" {
 			continue
@@ -250,6 +263,13 @@ func (b *batch) entries() error {
 			attempts++
 		}
 		rows.Add(r.Entry.Seq, r.Status, attempts, models.Truncate(r.Reason, 200))
+		of[r.Entry.Seq] = r
+	}
+	var seqs []int64
+	err := rows.Raw(b.tx, `UPDATE frontier SET status = r.status, attempts = r.attempts, last_error = r.last_error, updated_at = ?
+		FROM {rows} AS r WHERE frontier.seq = r.seq AND frontier.`+openEntries+` RETURNING frontier.seq`, b.now).Scan(&seqs).Error
+	for _, seq := range seqs {
+		r := of[seq]
 		if r.Entry.Crawl.Execution == 0 {
 			continue
 		}
@@ -263,39 +283,51 @@ func (b *batch) entries() error {
 		case EntryPending, EntryFetching:
 		}
 	}
-	return rows.Exec(b.tx, `UPDATE frontier SET status = r.status, attempts = r.attempts, last_error = r.last_error, updated_at = ?
-		FROM {rows} AS r WHERE frontier.seq = r.seq`, b.now).Error
+	return err
 }
 
 // links puts what the pages link to into the frontier.
 func (b *batch) links() error {
 	var found []Found
-	executions := map[int64]Entry{}
-	this := map[entryKey]bool{}
+	of, patterns := map[int64]Entry{}, map[entryKey]patternKey{}
+	pending, skipped := map[patternKey]int{}, map[patternKey]Found{}
+	over := map[patternKey]int{}
 	for _, r := range b.results {
 		if _, ok := b.going[r.Entry.CrawlSeq]; !ok {
 			continue
 		}
-		executions[r.Entry.CrawlSeq] = r.Entry
+		of[r.Entry.CrawlSeq] = r.Entry
 		for _, f := range r.Links {
 			k := entryKey{f.Crawl, hashOf(f.URL)}
-			if _, known := b.s.seen.GetIfPresent(k); known || this[k] {
+			if _, known := b.s.seen.GetIfPresent(k); known {
 				continue
 			}
-			this[k] = true
-			if reason := b.s.countPattern(f); reason != "" {
-				b.log(r.Entry, "warn", "URL skipped", "url", f.URL, "reason", reason)
+			if _, twice := patterns[k]; twice {
 				continue
 			}
+			p := patternKey{f.Crawl, hashOf(Pattern(f.URL))}
+			patterns[k] = p
+			if n, _ := b.s.patterns.GetIfPresent(p); n+pending[p] >= MaxPerPattern {
+				skipped[p] = f
+				over[p]++
+				continue
+			}
+			pending[p]++
 			found = append(found, f)
 			b.learned = append(b.learned, k)
 		}
 	}
-	n, err := b.s.enqueue(b.tx, found)
-	for crawl, a := range n {
-		sum := b.sum(executions[crawl])
-		sum.queued += a.queued
-		sum.failed += a.failed
+	for p, f := range skipped {
+		b.log(of[f.Crawl], "warn", "URLs skipped", "count", over[p], "reason", ReasonPattern, "such_as", models.Truncate(f.URL, 300))
+	}
+	all, err := b.s.enqueue(b.tx, found)
+	for _, a := range all {
+		b.counted[patterns[entryKey{a.CrawlSeq, hash(a.URLHash)}]]++
+		if sum := b.sum(of[a.CrawlSeq]); a.Status == EntryPending {
+			sum.queued++
+		} else {
+			sum.failed++
+		}
 	}
 	return err
 }
@@ -303,17 +335,6 @@ func (b *batch) links() error {
 func (b *batch) log(e Entry, level, message string, facts ...any) {
 	sum := b.sum(e)
 	sum.lines = append(sum.lines, b.s.line(level, message, facts...))
-}
-
-// countPattern counts a URL of its path pattern, and says if there are too many.
-func (s *Store) countPattern(f Found) (reason string) {
-	k := patternKey{f.Crawl, hashOf(Pattern(f.URL))}
-	n, _ := s.patterns.GetIfPresent(k)
-	if n >= MaxPerPattern {
-		return ReasonPattern
-	}
-	s.patterns.Set(k, n+1)
-	return ""
 }
 
 // executions stores the sums, and writes the logs.
@@ -361,11 +382,23 @@ func (b *batch) executions() error {
 	}
 	logs := models.NewRows("execution_seq bigint, first_line bigint, lines bigint, text text")
 	for _, e := range stored {
+		all := b.sums[e.Seq].lines
+		before := e.LogBytes - len(text[e.Seq]) - min(len(all), 1)
 		// What is beyond the limit is counted, and not kept.
-		if lines := len(b.sums[e.Seq].lines); lines > 0 && e.LogBytes-len(text[e.Seq])-1 <= MaxLog {
-			logs.Add(e.Seq, e.LogLines-lines+1, lines, text[e.Seq])
+		if kept := fitting(all, MaxLog-before); len(kept) > 0 {
+			logs.Add(e.Seq, e.LogLines-len(all)+1, len(kept), strings.Join(kept, "\n"))
 		}
 	}
 	return logs.Exec(b.tx, `INSERT INTO job_logs (execution_seq, first_line, lines, text)
 		SELECT execution_seq, first_line, lines, text FROM {rows} AS r WHERE true ON CONFLICT DO NOTHING`).Error
+}
+
+// fitting are the first lines that take so many bytes at most.
+func fitting(lines []string, bytes int) []string {
+	for i, l := range lines {
+		if bytes -= len(l) + 1; bytes < 0 {
+			return lines[:i]
+		}
+	}
+	return lines
 }

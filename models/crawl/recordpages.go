@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"fmt"
+	"net/http"
 
 	"linkwatch/models"
 )
@@ -42,9 +43,7 @@ func (b *batch) pages() error {
 	for _, c := range counted {
 		known[pageKey{c.SourceSeq, hash(c.URLHash)}] = true
 	}
-	rows := models.NewRows(`source_seq bigint, crawl_seq bigint, url text, url_hash bytes, status_code bigint, content_type text, title text, description text, language text,
-		og_title text, og_description text, og_image text, og_site_name text, og_type text, content_hash text, links_found bigint, noindex boolean,
-		etag text, last_modified text, outlinks text, at bigint`)
+	fetched, broken := newPageRows(), newPageRows()
 	for k, r := range latest {
 		p := r.Page
 		if !known[k] && r.Entry.Crawl.Execution != 0 {
@@ -57,24 +56,41 @@ func (b *batch) pages() error {
 		if r.Unchanged {
 			continue
 		}
+		rows := fetched
+		if p.StatusCode >= http.StatusBadRequest {
+			rows = broken
+		}
 		rows.Add(k.source, p.CrawlSeq, p.URL, k.hash[:], p.StatusCode, p.ContentType, p.Title, p.Description, p.Language,
 			p.OpenGraph.Title, p.OpenGraph.Description, p.OpenGraph.Image, p.OpenGraph.SiteName, p.OpenGraph.Type, p.ContentHash, p.LinksFound, p.NoIndex,
 			p.ETag, p.LastModified, p.Outlinks, p.FetchedAt)
 	}
-	const columns = `source_seq, crawl_seq, url, url_hash, status_code, content_type, title, description, language,
-		og_title, og_description, og_image, og_site_name, og_type, content_hash, links_found, noindex, etag, last_modified, outlinks`
-	err = rows.Exec(b.tx, "INSERT INTO crawled_pages ("+columns+", created_at, fetched_at, changed_at) SELECT "+columns+`, at, at, at FROM {rows} AS r WHERE true
-		ON CONFLICT (source_seq, url_hash) DO UPDATE SET crawl_seq = excluded.crawl_seq, status_code = excluded.status_code, content_type = excluded.content_type,
+	err = fetched.Exec(b.tx, insertPages+` crawl_seq = excluded.crawl_seq, status_code = excluded.status_code, content_type = excluded.content_type,
 			title = excluded.title, description = excluded.description, language = excluded.language,
 			og_title = excluded.og_title, og_description = excluded.og_description, og_image = excluded.og_image,
 			og_site_name = excluded.og_site_name, og_type = excluded.og_type,
 			changed_at = CASE WHEN crawled_pages.content_hash = excluded.content_hash THEN crawled_pages.changed_at ELSE excluded.fetched_at END,
 			content_hash = excluded.content_hash, links_found = excluded.links_found, noindex = excluded.noindex,
 			etag = excluded.etag, last_modified = excluded.last_modified, outlinks = excluded.outlinks, fetched_at = excluded.fetched_at`).Error
+	if err == nil { // what a broken page said before is kept
+		err = broken.Exec(b.tx, insertPages+" crawl_seq = excluded.crawl_seq, status_code = excluded.status_code, fetched_at = excluded.fetched_at").Error
+	}
 	if err != nil {
 		return fmt.Errorf("storing pages: %w", err)
 	}
 	return nil
+}
+
+const pageColumns = `source_seq, crawl_seq, url, url_hash, status_code, content_type, title, description, language,
+	og_title, og_description, og_image, og_site_name, og_type, content_hash, links_found, noindex, etag, last_modified, outlinks`
+
+// insertPages stores new pages. What follows says what changes of those that are known.
+const insertPages = "INSERT INTO crawled_pages (" + pageColumns + ", created_at, fetched_at, changed_at) SELECT " + pageColumns + `, at, at, at FROM {rows} AS r WHERE true
+	ON CONFLICT (source_seq, url_hash) DO UPDATE SET`
+
+func newPageRows() *models.Rows {
+	return models.NewRows(`source_seq bigint, crawl_seq bigint, url text, url_hash bytes, status_code bigint, content_type text, title text, description text, language text,
+		og_title text, og_description text, og_image text, og_site_name text, og_type text, content_hash text, links_found bigint, noindex boolean,
+		etag text, last_modified text, outlinks text, at bigint`)
 }
 
 // unchanged notes when pages were fetched that are as they were.

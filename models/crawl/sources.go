@@ -133,6 +133,29 @@ func hold(tx *gorm.DB, src Source, now models.Time) error {
 	if err != nil {
 		return fmt.Errorf("holding the jobs of a source: %w", err)
 	}
+	if !src.Enabled {
+		return nil
+	}
+	return catchUp(tx, now, "source_seq = ?", src.Seq)
+}
+
+// catchUp plans the recurring jobs again whose run was missed while they could not
+// start, in their phase: they do not all run at once.
+func catchUp(tx *gorm.DB, now models.Time, where string, args ...any) error {
+	var missed []Job
+	err := tx.Where("next_run_at < ? AND interval_count > 0 AND deleted_at IS NULL AND "+where, append([]any{now}, args...)...).Find(&missed).Error
+	if err != nil {
+		return fmt.Errorf("looking for missed runs: %w", err)
+	}
+	rows := models.NewRows("seq bigint, next_run_at bigint")
+	for _, j := range missed {
+		j.reschedule(now)
+		rows.Add(j.Seq, j.NextRunAt)
+	}
+	err = rows.Exec(tx, "UPDATE jobs SET next_run_at = r.next_run_at, planned_at = r.next_run_at FROM {rows} AS r WHERE jobs.seq = r.seq").Error
+	if err != nil {
+		return fmt.Errorf("planning missed runs: %w", err)
+	}
 	return nil
 }
 
@@ -180,6 +203,9 @@ func (s *Store) RestoreSource(ctx context.Context, id string) (src Source, err e
 		}
 		if err == nil {
 			err = tx.Exec("UPDATE jobs SET deleted_at = NULL, updated_at = ? WHERE source_seq = ? AND deleted_at = ?", now, src.Seq, deleted).Error
+		}
+		if err == nil {
+			err = catchUp(tx, now, "source_seq = ?", src.Seq)
 		}
 		if err != nil {
 			return fmt.Errorf("restoring a source: %w", err)

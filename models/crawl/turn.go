@@ -54,35 +54,55 @@ func (e Entry) Start() bool { return e.Depth == 0 && e.CrawlSeq != 0 }
 const (
 	TurnEntries = 64
 	turnBytes   = 16 << 10
-	maxClosed   = 4096 // entries of ended crawls that are closed at once
+	maxClosed   = 256 // entries that are looked at for whether their crawl has ended
 )
 
 const openEntries = "status IN ('pending', 'fetching')"
 
+// liveEntries are the entries of a host that are fetched: those of running crawls,
+// and those added by hand whose source is enabled.
+const liveEntries = openEntries + ` AND (crawl_seq <> 0 AND EXISTS (SELECT 1 FROM job_executions AS e WHERE e.crawl_seq = frontier.crawl_seq AND e.status = 'running')
+	OR crawl_seq = 0 AND EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = frontier.source_seq AND s.enabled AND s.deleted_at IS NULL))`
+
 // Load returns up to n entries that are fetched next of a host that the caller has
-// claimed, and marks them as being fetched. Entries of crawls that have ended are
-// closed, those of interrupted ones wait.
+// claimed, and marks them as being fetched. Those of interrupted crawls wait; some of
+// crawls that have ended are closed.
 func (s *Store) Load(ctx context.Context, h Host, n int) ([]Entry, error) {
-	n = min(n, TurnEntries)
-	live, others, err := s.next(ctx, h, n)
-	if err == nil && len(live) == 0 && others { // look behind them
-		live, _, err = s.next(ctx, h, maxClosed)
-	}
+	tx := s.db.Read(ctx)
+	var all, live []Entry
+	err := tx.Raw(`SELECT f.seq, f.crawl_seq, f.source_seq, f.url, f.depth, f.attempts, f.redirects,
+			coalesce(p.etag, '') AS etag, coalesce(p.last_modified, '') AS last_modified
+		FROM (SELECT * FROM frontier WHERE host_seq = ? AND `+liveEntries+` ORDER BY attempts, depth, seq LIMIT ?) AS f
+		LEFT JOIN crawled_pages AS p ON p.source_seq = f.source_seq AND p.url_hash = f.url_hash
+		ORDER BY f.attempts, f.depth, f.seq`, h.Seq, min(n, TurnEntries)).Scan(&all).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading URLs to fetch: %w", err)
 	}
-	rows, bytes := models.NewRows("seq bigint"), 0
-	for i, e := range live {
-		if bytes += len(e.URL); i == n || bytes > turnBytes && i > 0 {
-			live = live[:i]
+	crawls, err := s.crawls(tx, all)
+	if err != nil {
+		return nil, err
+	}
+	rows, bytes, delay := models.NewRows("seq bigint"), 0, time.Duration(0)
+	for _, e := range all {
+		if e.Crawl = crawls[crawlOf(e)]; e.Crawl == nil { // it has just ended
+			continue
+		}
+		if bytes += len(e.URL); bytes > turnBytes && len(live) > 0 {
 			break
 		}
+		live = append(live, e)
 		rows.Add(e.Seq)
+		delay = max(delay, e.Crawl.RateLimit)
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		now := s.clock.Now()
-		if others {
-			if err := s.closeEnded(tx, h, now); err != nil {
+		if err := s.closeEnded(tx, h, now); err != nil {
+			return err
+		}
+		if ms(delay) > h.DelayMS { // what the others keep if this instance dies
+			err := tx.Exec("UPDATE crawl_hosts SET delay_ms = ?, next_at = ? WHERE seq = ? AND claimed_by = ? AND claim = ?",
+				ms(delay), now.Add(TurnTime+delay), h.Seq, h.ClaimedBy, h.Claim).Error
+			if err != nil {
 				return err
 			}
 		}
@@ -92,28 +112,6 @@ func (s *Store) Load(ctx context.Context, h Host, n int) ([]Entry, error) {
 		return nil, fmt.Errorf("marking URLs to fetch: %w", err)
 	}
 	return live, nil
-}
-
-// next are those of the first n entries of a host whose crawls are running. others
-// says that there are some of other crawls.
-func (s *Store) next(ctx context.Context, h Host, n int) (live []Entry, others bool, err error) {
-	tx := s.db.Read(ctx)
-	var all []Entry
-	err = tx.Raw(`SELECT f.seq, f.crawl_seq, f.source_seq, f.url, f.depth, f.attempts, f.redirects,
-			coalesce(p.etag, '') AS etag, coalesce(p.last_modified, '') AS last_modified
-		FROM (SELECT * FROM frontier WHERE host_seq = ? AND `+openEntries+` ORDER BY attempts, depth, seq LIMIT ?) AS f
-		LEFT JOIN crawled_pages AS p ON p.source_seq = f.source_seq AND p.url_hash = f.url_hash
-		ORDER BY f.attempts, f.depth, f.seq`, h.Seq, n).Scan(&all).Error
-	if err != nil {
-		return nil, false, err
-	}
-	crawls, err := s.crawls(tx, all)
-	for _, e := range all {
-		if e.Crawl = crawls[crawlOf(e)]; e.Crawl != nil {
-			live = append(live, e)
-		}
-	}
-	return live, len(live) < len(all), err
 }
 
 // crawlKey tells crawls apart, and the sources of entries that were added by hand.
@@ -169,13 +167,14 @@ func (s *Store) crawls(tx *gorm.DB, entries []Entry) (map[crawlKey]*Crawl, error
 	return crawls, nil
 }
 
-// closeEnded closes the next entries of a host that belong to crawls that have ended.
-// An interrupted crawl, which is to be continued, has not.
+// closeEnded closes some of the first entries of a host that belong to crawls that have
+// ended, so that nobody has to look past them. An interrupted crawl, which is to be
+// continued, has not ended.
 func (s *Store) closeEnded(tx *gorm.DB, h Host, now models.Time) error {
 	return tx.Exec(`UPDATE frontier SET status = 'failed', last_error = ?, updated_at = ? WHERE seq IN (
 			SELECT f.seq FROM (SELECT seq, crawl_seq, source_seq FROM frontier WHERE host_seq = ? AND `+openEntries+` ORDER BY attempts, depth, seq LIMIT ?) AS f
 			WHERE NOT (f.crawl_seq <> 0 AND EXISTS (
-					SELECT 1 FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq JOIN sources AS s ON s.seq = j.source_seq
+					SELECT 1 FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq
 					WHERE e.crawl_seq = f.crawl_seq AND (e.status = 'running' OR j.crawl_seq = f.crawl_seq))
 				OR f.crawl_seq = 0 AND EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = f.source_seq AND s.enabled AND s.deleted_at IS NULL)))`,
 		ReasonEnded, now, h.Seq, maxClosed).Error
