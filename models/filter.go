@@ -1,9 +1,6 @@
 package models
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // MaxFilter is the longest text in bytes by which a list is filtered or
 // searched, and of which names are completed.
@@ -15,9 +12,6 @@ const MaxFilter = 512
 func CheckFilter(location, text string) error {
 	if len(text) > MaxFilter {
 		return Invalid(location, "must be at most %d bytes", MaxFilter)
-	}
-	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) { // which PostgreSQL refuses
-		return Invalid(location, "must be UTF-8 without NUL")
 	}
 	return nil
 }

@@ -214,7 +214,7 @@ func (q *queue) Try(ctx context.Context, t *turn) dispatch.Outcome {
 	}
 	during, going := q.watch.during(ctx, e.CrawlSeq)
 	defer going.done()
-	defer context.AfterFunc(held, going.leave)()
+	defer context.AfterFunc(held, going.leave)() //nolint:contextcheck // held is that of the lease
 	if q.bytes.Load() > maxBytes && q.taking.Err() == nil {
 		if t.Bytes == 0 {
 			return dispatch.Outcome{Step: dispatch.Retry, After: fullWait}

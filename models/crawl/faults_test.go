@@ -100,7 +100,7 @@ func TestCrawlBehindAnotherIsNotStale(t *testing.T) {
 			tn.NextAt = w.Now()
 			w.ok(w.Record(w.Context(), tn))
 		}
-		tn = w.turn()
+		w.turn()
 		n, err := w.ClearStaleLocks(w.Context())
 		w.ok(err)
 		var es []struct{ Status, ErrorMessage string }
