@@ -54,8 +54,8 @@ func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor
 	}
 	sql, args := entryRows, []any{}
 	add := func(where string, arg ...any) { sql, args = sql+" AND "+where, append(args, arg...) }
-	if f.SourceID != "" && models.CheckID(models.KindSource, f.SourceID) != nil ||
-		f.ExecutionID != "" && models.CheckID(models.KindExecution, f.ExecutionID) != nil {
+	if f.SourceID != "" && !isID(models.KindSource, f.SourceID) ||
+		f.ExecutionID != "" && !isID(models.KindExecution, f.ExecutionID) {
 		return page, nil // there is none of that id
 	}
 	if f.SourceID != "" {
@@ -197,7 +197,7 @@ func (s *Store) DiscoveredLinks(ctx context.Context, sourceID string, after mode
 	q := s.db.Read(ctx).Model(&Discovered{}).Select("discovered_links.*, sources.id AS source_id").
 		Joins("JOIN sources ON sources.seq = discovered_links.source_seq").Where("sources.deleted_at IS NULL")
 	if sourceID != "" {
-		if models.CheckID(models.KindSource, sourceID) != nil {
+		if !isID(models.KindSource, sourceID) {
 			return page, nil // there is no such source
 		}
 		q = q.Where("discovered_links.source_seq = (SELECT seq FROM sources WHERE id = ?)", sourceID)

@@ -171,7 +171,7 @@ func (s *Store) Jobs(ctx context.Context, f JobFilter, after models.Cursor, limi
 		q = q.Where("jobs.status = ?", f.Status)
 	}
 	if f.SourceID != "" {
-		if models.CheckID(models.KindSource, f.SourceID) != nil {
+		if !isID(models.KindSource, f.SourceID) {
 			return page, nil // there is no such source
 		}
 		q = q.Where("jobs.source_seq = (SELECT seq FROM sources WHERE id = ?)", f.SourceID)

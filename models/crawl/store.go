@@ -58,3 +58,6 @@ func ring(bell chan struct{}) {
 	default: // it rings already
 	}
 }
+
+// isID says whether a filter names something of a kind; otherwise nothing matches it.
+func isID(kind models.Kind, id string) bool { return models.CheckID(kind, id) == nil }
