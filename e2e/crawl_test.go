@@ -10,6 +10,7 @@ import (
 // A crawl goes on where it was after kill -9: no page is counted twice, and only those
 // are fetched again whose turn was not stored.
 func TestCrawlAfterKill(t *testing.T) {
+	t.Parallel()
 	store := storeIn(t)
 	settings := []string{store, "CRAWLER_POLL_INTERVAL=100ms"}
 	s := Start(t, settings...)
@@ -39,6 +40,7 @@ func TestCrawlAfterKill(t *testing.T) {
 // SIGTERM stops a crawl at a page: its job is scheduled again, and another start
 // continues it. No page is fetched twice.
 func TestCrawlAfterSIGTERM(t *testing.T) {
+	t.Parallel()
 	store := storeIn(t)
 	settings := []string{store, "CRAWLER_POLL_INTERVAL=100ms"}
 	s := Start(t, settings...)
@@ -61,6 +63,7 @@ func TestCrawlAfterSIGTERM(t *testing.T) {
 // Cancelling stops a crawl within 2 s, also on another instance than the one that was
 // asked.
 func TestCancelCrawlOnAnotherInstance(t *testing.T) {
+	t.Parallel()
 	store := "DATABASE_URL=" + modelstest.NewPostgres(t)
 	settings := []string{store, "CRAWLER_POLL_INTERVAL=100ms"}
 	one := Start(t, settings...)
@@ -88,6 +91,7 @@ func TestCancelCrawlOnAnotherInstance(t *testing.T) {
 // Three instances share the hosts of a crawl: each page is fetched once, one at a
 // time of each host, with the pause that the source asks for.
 func TestThreeInstancesCrawlTogether(t *testing.T) {
+	t.Parallel()
 	store := "DATABASE_URL=" + modelstest.NewPostgres(t)
 	settings := []string{store, "CRAWLER_POLL_INTERVAL=100ms"}
 	all := []*Server{Start(t, settings...), Start(t, settings...), Start(t, settings...)}

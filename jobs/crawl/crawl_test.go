@@ -94,6 +94,7 @@ func TestStartPage(t *testing.T) {
 
 // A redirect rewrites its entry to the final URL, which is fetched once.
 func TestRedirects(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	to := func(path string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, path, http.StatusMovedPermanently) }
@@ -114,6 +115,7 @@ func TestRedirects(t *testing.T) {
 
 // With FETCHER_FOLLOW_REDIRECTS=false the redirect is the page.
 func TestRedirectsThatAreStored(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	s := newSite(t, map[string]http.HandlerFunc{"/": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/new", http.StatusFound) }})
 	j := w.job(s.URL + "/")
@@ -125,6 +127,7 @@ func TestRedirectsThatAreStored(t *testing.T) {
 
 // Pages that refuse robots, and URLs that robots.txt refuses, are left alone.
 func TestRobots(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	head := func(meta string, links ...string) http.HandlerFunc {
 		page := html("Page", links...)
@@ -157,6 +160,7 @@ func TestRobots(t *testing.T) {
 
 // A page that is unchanged is not sent again, and its links are followed all the same.
 func TestUnchangedPages(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	var sent atomic.Int32
 	tagged := func(page http.HandlerFunc) http.HandlerFunc {
@@ -197,6 +201,7 @@ func TestUnchangedPages(t *testing.T) {
 
 // Hostile and broken content harms nobody: it fails, or is stored for what it is.
 func TestHostileContent(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	var many strings.Builder
 	for i := range 300 {

@@ -26,6 +26,7 @@ func tagged(page http.HandlerFunc) http.HandlerFunc {
 // The links of an unchanged page are followed although it was fetched without
 // following them: by hand, or at the greatest depth.
 func TestUnchangedPageOfWhichNoLinksWereFollowed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	s := newSite(t, map[string]http.HandlerFunc{"/": html("Home", "/a"), "/a": tagged(html("A", "/b")), "/b": html("B")})
 	w.start()
@@ -86,6 +87,7 @@ func TestPauseBetweenRequests(t *testing.T) {
 // A page of ten thousand long links takes no more memory than it may, and the crawls of
 // other hosts go on beside it.
 func TestPagesWithManyLongLinks(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	long := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

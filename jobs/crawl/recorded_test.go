@@ -75,6 +75,7 @@ func keep(url, file string) error {
 // A recorded site gives the same crawl each time: what is fetched, redirected, refused
 // and stored.
 func TestRecordedSite(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	s := replay(t)
 	j := w.job(s.URL + "/")

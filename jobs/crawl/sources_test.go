@@ -22,6 +22,7 @@ import (
 
 // The sources of a source manager are taken in, and each enabled one gets a job.
 func TestSyncWithASourceManager(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, modelstest.New(t))
 	const secret = "a secret of sixteen bytes or more"
 	list := []map[string]any{
@@ -86,6 +87,7 @@ func newRedis(t *testing.T) *redis.Client {
 
 // Events of Redis enable and disable sources, by their id here or in the manager.
 func TestEventsOfRedis(t *testing.T) {
+	t.Parallel()
 	client := newRedis(t)
 	w := newWorld(t, modelstest.New(t))
 	mine, err := w.store.AddSource(t.Context(), crawl.NewSource{URL: "https://a.example/", Enabled: true})
@@ -122,6 +124,7 @@ func TestEventsOfRedis(t *testing.T) {
 
 // The state of adaptive scheduling is in Redis as well, in a hash of the source.
 func TestAdaptiveStateInRedis(t *testing.T) {
+	t.Parallel()
 	client := newRedis(t)
 	w := newWorld(t, modelstest.New(t))
 	s := newSite(t, map[string]http.HandlerFunc{"/": html("Home")})

@@ -132,7 +132,7 @@ type Held struct {
 func (s *Store) HeldBy(ctx context.Context, holder lease.ID) (all []Held, err error) {
 	err = s.db.Read(ctx).Raw(`SELECT e.*, j.id AS job_id, s.enabled AS enabled, j.deleted_at IS NOT NULL OR s.deleted_at IS NOT NULL AS deleted
 		FROM jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq AND e.execution_number = j.executions AND e.status = 'running'
-		JOIN sources AS s ON s.seq = j.source_seq WHERE j.claimed_by = ? ORDER BY e.seq`, holder).Scan(&all).Error
+		JOIN sources AS s ON s.seq = j.source_seq WHERE j.claimed_by = ?`, holder).Scan(&all).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading the running crawls: %w", err)
 	}

@@ -25,8 +25,8 @@ func (s *Store) ClearStaleLocks(ctx context.Context) (cleared int, err error) {
 	err = s.db.Read(ctx).Raw(`SELECT j.seq AS job_seq, j.lock_token, j.claimed_by IS NULL AS dead
 		FROM jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq AND e.execution_number = j.executions
 		WHERE j.lock_token IS NOT NULL AND (j.claimed_by IS NULL OR e.progress_at < ? AND NOT EXISTS (
-			SELECT 1 FROM crawl_hosts AS h WHERE (h.next_at > ? OR h.claimed_by IS NOT NULL OR h.tried_at > ?) AND EXISTS (
-				SELECT 1 FROM frontier AS f WHERE f.host_seq = h.seq AND f.crawl_seq = e.crawl_seq AND f.status IN ('pending', 'fetching'))))`,
+			SELECT 1 FROM frontier AS f JOIN crawl_hosts AS h ON h.seq = f.host_seq
+			WHERE f.crawl_seq = e.crawl_seq AND f.status IN ('pending', 'fetching') AND (h.next_at > ? OR h.claimed_by IS NOT NULL OR h.tried_at > ?)))`,
 		now.Add(-s.opts.StaleAfter), now, now.Add(-s.opts.StaleAfter)).Scan(&stale).Error
 	if err != nil {
 		return 0, fmt.Errorf("looking for stale locks: %w", err)

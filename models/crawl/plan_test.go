@@ -1,0 +1,103 @@
+package crawl_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	"linkwatch/models/modelstest"
+)
+
+// TestQueryPlans asks SQLite how it runs each statement of what people and the crawler
+// do often: none reads a whole table, and none sorts one.
+func TestQueryPlans(t *testing.T) {
+	w := newWorld(t, modelstest.New(t))
+	var jobs []crawl.Job
+	for i := range 200 {
+		jobs = append(jobs, w.job(fmt.Sprintf("http://h%d.example/", i), 24*time.Hour))
+	}
+	w.clock.Advance(24 * time.Hour)
+	seqs, _, err := w.Due(t.Context(), 200)
+	w.ok(err)
+	var running crawl.Execution
+	for _, seq := range seqs[:100] {
+		running, _, err = w.Begin(t.Context(), w.me, seq)
+		w.ok(err)
+	}
+	hosts, _, err := w.ClaimHosts(t.Context(), w.me, 50, 0)
+	w.ok(err)
+	var turns []*crawl.Turn
+	for _, h := range hosts {
+		turn := &crawl.Turn{Host: h}
+		turn.Left, err = w.Load(t.Context(), h, 10)
+		w.ok(err)
+		for len(turn.Left) > 0 {
+			turn.Add(fetched(turn, w.Now(), h.Host+"/a", "http://"+h.Host+"/b"))
+		}
+		turns = append(turns, turn)
+	}
+	ctx, after := t.Context(), models.Cursor{CreatedAt: jobs[10].CreatedAt, ID: jobs[10].ID}
+	w.ok(w.Record(ctx, turns[1:]...))
+	list, err := w.Frontier(ctx, crawl.EntryFilter{}, models.Cursor{}, 10)
+	w.ok(err)
+	entry := models.Cursor{CreatedAt: list.Items[3].CreatedAt, ID: list.Items[3].ID()}
+	link := models.Cursor{CreatedAt: w.Now(), ID: models.TimedID(models.KindDiscovered, w.Now(), 1)}
+	reap := func(remove func(*gorm.DB, int) (int64, error)) func() error {
+		return func() error {
+			return w.db.Write(ctx, func(tx *gorm.DB) error { _, err := remove(tx, 100); return err })
+		}
+	}
+	for _, c := range []struct {
+		name string
+		do   func() error
+	}{
+		{"due jobs", func() error { _, _, err := w.Due(ctx, 10); return err }},
+		{"begin", func() error { _, _, err := w.Begin(ctx, w.me, seqs[150]); return err }},
+		{"held", func() error { _, err := w.HeldBy(ctx, w.me); return err }},
+		{"stale locks", func() error { _, err := w.ClearStaleLocks(ctx); return err }},
+		{"claim hosts", func() error { _, _, err := w.ClaimHosts(ctx, w.me, 10, 0); return err }},
+		{"load", func() error { _, err := w.Load(ctx, hosts[0], 10); return err }},
+		{"record", func() error { return w.Record(ctx, turns[0]) }},
+		{"running crawls", func() error { _, err := w.RunningCrawls(ctx, map[int64]bool{1: true}); return err }},
+		{"known page", func() error { _, _, err := w.Known(ctx, 1, "http://h1.example/"); return err }},
+		{"jobs", func() error { _, err := w.Jobs(ctx, crawl.JobFilter{}, after, 50); return err }},
+		{"jobs by status", func() error { _, err := w.Jobs(ctx, crawl.JobFilter{Status: crawl.Running}, after, 50); return err }},
+		{"jobs of a source", func() error {
+			_, err := w.Jobs(ctx, crawl.JobFilter{SourceID: jobs[0].SourceID}, after, 50)
+			return err
+		}},
+		{"job", func() error { _, err := w.Job(ctx, jobs[0].ID); return err }},
+		{"sources", func() error { _, err := w.Sources(ctx, "", models.Cursor{}, 50); return err }},
+		{"executions", func() error { _, err := w.Executions(ctx, jobs[0], models.Cursor{}, 50); return err }},
+		{"stats", func() error { _, err := w.Stats(ctx, jobs[0]); return err }},
+		{"log", func() error { _, err := w.Log(ctx, running, 1, 50); return err }},
+		{"frontier", func() error { _, err := w.Frontier(ctx, crawl.EntryFilter{}, entry, 50); return err }},
+		{"failed entries", func() error {
+			_, err := w.Frontier(ctx, crawl.EntryFilter{Status: crawl.EntryFailed}, entry, 50)
+			return err
+		}},
+		{"discovered links", func() error { _, err := w.DiscoveredLinks(ctx, "", link, 50); return err }},
+		{"changes", func() error { _, _, err := w.NewChanges().Next(ctx); return err }},
+		{"end", func() error { return w.EndExecution(ctx, running, crawl.End{Event: crawl.Succeed}) }},
+		{"reap frontier", reap(w.ReapFrontier)},
+		{"reap hosts", reap(w.ReapHosts)},
+		{"reap sources", reap(w.ReapSources)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, s := range modelstest.Sent(t, w.db, c.do) {
+				for _, step := range modelstest.Plan(t, w.db, s) {
+					// What was just found, what the statement brings, and the one row of totals.
+					given := step == "SCAN due" || step == "SCAN r" || step == "SCAN f" || step == "SCAN free" || strings.Contains(s.SQL, "scheduler_totals") || strings.Contains(step, "instances")
+					if modelstest.ReadsAll(step) && !given || modelstest.Sorts(step) && !strings.Contains(s.SQL, "{rows}") && !strings.Contains(s.SQL, "jsonb_each") {
+						t.Errorf("%s\n  %s", s.SQL, step)
+					}
+				}
+			}
+		})
+	}
+}
