@@ -64,7 +64,7 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 	}
 	// Those that run, and those that ran when they were told of last.
 	err = rows.Raw(tx, `SELECT e.*, j.id AS job_id FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq
-		WHERE e.seq IN (SELECT seq FROM job_executions WHERE status = 'running' UNION SELECT seq FROM {rows} AS r) ORDER BY e.seq`).Scan(&es).Error
+		WHERE e.seq IN (SELECT seq FROM job_executions WHERE status = 'running' AND crawl_seq > 0 UNION SELECT seq FROM {rows} AS r) ORDER BY e.seq`).Scan(&es).Error
 	if err != nil {
 		return nil, nil, fmt.Errorf("looking for the progress of crawls: %w", err)
 	}
