@@ -57,14 +57,22 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 			changed = append(changed, j)
 		}
 	}
-	var es []Execution
+	// Those that run, and those that ran when they were told of last.
+	var running []int64
+	err = tx.Raw("SELECT seq FROM job_executions WHERE status = 'running' ORDER BY crawl_seq LIMIT ?", manyChanges).Scan(&running).Error
+	if err != nil {
+		return nil, nil, fmt.Errorf("looking for running crawls: %w", err)
+	}
 	rows := models.NewRows("seq bigint")
+	for _, seq := range running {
+		rows.Add(seq)
+	}
 	for seq := range c.runs {
 		rows.Add(seq)
 	}
-	// Those that run, and those that ran when they were told of last.
+	var es []Execution
 	err = rows.Raw(tx, `SELECT e.*, j.id AS job_id FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq
-		WHERE e.seq IN (SELECT seq FROM job_executions WHERE status = 'running' AND crawl_seq > 0 UNION SELECT seq FROM {rows} AS r) ORDER BY e.seq`).Scan(&es).Error
+		WHERE e.seq IN (SELECT seq FROM {rows} AS r) ORDER BY e.seq`).Scan(&es).Error
 	if err != nil {
 		return nil, nil, fmt.Errorf("looking for the progress of crawls: %w", err)
 	}
