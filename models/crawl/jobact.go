@@ -1,0 +1,102 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"linkwatch/models"
+)
+
+// Act does what a user asks of a job: Pause, Resume, Cancel, Retry or ForceRun. To
+// cancel a running job ends its crawl, on whichever instances it runs. CodeConflict
+// from a state that does not allow it, CodeNotFound if there is no such job.
+func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		j, err := lockJob(tx, id)
+		if err != nil {
+			return err
+		}
+		running := j.Status == Running
+		if j.Status, err = Next(j.Status, e); err != nil {
+			return err
+		}
+		now := s.clock.Now()
+		j.UpdatedAt = now
+		switch e {
+		case Pause:
+			j.PausedAt, j.NextRunAt, j.PlannedAt = now, models.Time{}, models.Time{}
+		case Resume:
+			j.PausedAt = models.Time{}
+			err = s.place(tx, &j)
+		case Retry:
+			j.CurrentRetryCount, j.NextRunAt, j.PlannedAt = 0, now, now
+		case ForceRun:
+			j.NextRunAt, j.PlannedAt = now, now
+		case Cancel:
+			j.CancelledAt, j.NextRunAt, j.PlannedAt, j.CrawlSeq = now, models.Time{}, models.Time{}, nil
+			if running {
+				err = s.endExecution(tx, &j, ExecutionCancelled, "cancelled by a user")
+			}
+		case Start, Succeed, Fail, Release, Reschedule:
+			return fmt.Errorf("crawl: %s is not an action of users", e)
+		}
+		if err != nil {
+			return err
+		}
+		return saveJob(tx, &j, "status", "next_run_at", "planned_at", "paused_at", "cancelled_at", "current_retry_count",
+			"crawl_seq", "lock_token", "lock_acquired_at", "claimed_by")
+	})
+	if err != nil {
+		return Job{}, err
+	}
+	ring(s.wanted)
+	return s.Job(ctx, id)
+}
+
+// DeleteJob deletes a job and ends its crawl. It can be restored for KeepDeleted.
+// CodeNotFound if there is none.
+func (s *Store) DeleteJob(ctx context.Context, id string) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		j, err := lockJob(tx, id)
+		if err != nil {
+			return err
+		}
+		j.DeletedAt = s.clock.Now() // its crawl ends as soon as its holder sees it
+		j.UpdatedAt = j.DeletedAt
+		return saveJob(tx, &j, "deleted_at")
+	})
+	if err == nil {
+		ring(s.wanted)
+	}
+	return err
+}
+
+// RestoreJob restores a deleted job: CodeNotFound if it was not deleted, or too long
+// ago, or with its source, which is to be restored then.
+func (s *Store) RestoreJob(ctx context.Context, id string) (Job, error) {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		j, err := oneJob(tx.Clauses(clause.Locking{Strength: "UPDATE"}).Where(
+			"deleted_at > ? AND EXISTS (SELECT 1 FROM sources WHERE sources.seq = jobs.source_seq AND sources.deleted_at IS NULL)",
+			s.clock.Now().Add(-KeepDeleted)), id)
+		if err != nil {
+			return err
+		}
+		j.DeletedAt, j.UpdatedAt = models.Time{}, s.clock.Now()
+		if err := saveJob(tx, &j, "deleted_at"); err != nil {
+			return err
+		}
+		return catchUp(tx, j.UpdatedAt, "seq = ?", j.Seq)
+	})
+	if err != nil {
+		return Job{}, err
+	}
+	ring(s.wanted)
+	return s.Job(ctx, id)
+}
+
+// ms is a duration in whole milliseconds, as columns have it.
+func ms(d time.Duration) int64 { return max(0, d.Milliseconds()) }

@@ -1,0 +1,91 @@
+package crawl
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// EditJob changes what the owner of a job set. A new interval gives a waiting job a
+// new time; a running crawl goes on as it began. Errors are those of AddJob, and
+// CodeNotFound.
+func (s *Store) EditJob(ctx context.Context, id string, e JobEdit) (Job, error) {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		j, err := lockJob(tx, id)
+		if err != nil {
+			return err
+		}
+		before := j
+		var src Source
+		if e.SourceID != nil {
+			src, err = s.sourceFor(tx, NewJob{SourceID: *e.SourceID})
+		} else {
+			err = tx.Where("seq = ?", j.SourceSeq).Take(&src).Error
+		}
+		if err != nil {
+			return err
+		}
+		j.SourceSeq, j.Held, j.UpdatedAt = src.Seq, !src.Enabled, s.clock.Now()
+		models.Set(&j.URL, e.URL)
+		models.Set(&j.AdaptiveScheduling, e.AdaptiveScheduling)
+		models.Set(&j.MaxRetries, e.MaxRetries)
+		models.Set(&j.RetryBackoffSeconds, e.RetryBackoff)
+		models.Set(&j.Metadata, e.Metadata)
+		if e.Interval != nil {
+			j.IntervalCount, j.IntervalType = e.Interval.Count, e.Interval.Type
+		}
+		if err := j.check(src); err != nil {
+			return err
+		}
+		if j.URL != before.URL { // what is known of the start page is about another one
+			j.ContentHash, j.UnchangedCount, j.CrawlSeq = "", 0, nil
+			j.adapt()
+		}
+		if err := s.replan(tx, &j, before, e.Paused); err != nil {
+			return err
+		}
+		return saveJob(tx, &j, "source_seq", "held", "url", "status", "adaptive_scheduling", "max_retries", "retry_backoff_seconds", "metadata",
+			"interval_count", "interval_type", "interval_seconds", "next_run_at", "planned_at", "paused_at", "content_hash", "unchanged_count", "crawl_seq")
+	})
+	if err != nil {
+		return Job{}, err
+	}
+	ring(s.wanted)
+	return s.Job(ctx, id)
+}
+
+// replan brings the schedule of a job up to what was changed: its interval, and
+// whether it is paused (nil: as before).
+func (s *Store) replan(tx *gorm.DB, j *Job, before Job, paused *bool) (err error) {
+	moved := j.Interval() != before.Interval() || j.IntervalSeconds != before.IntervalSeconds
+	if j.Status == Completed && j.Recurring() { // a one-time job gets a schedule
+		j.Status, err = Next(j.Status, Reschedule)
+	}
+	if paused != nil && j.Recurring() && *paused != (j.Status == Paused) {
+		e := Resume
+		if *paused {
+			e = Pause
+		}
+		moved = true
+		j.Status, err = Next(j.Status, e)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case j.Status == Paused && before.Status != Paused:
+		j.PausedAt, j.NextRunAt, j.PlannedAt = j.UpdatedAt, models.Time{}, models.Time{}
+	case moved && (j.Status == Scheduled || j.Status == Pending):
+		j.PausedAt = models.Time{}
+		if err := s.place(tx, j); err != nil {
+			return err
+		}
+		j.Status = Pending
+		if j.Recurring() {
+			j.Status = Scheduled
+		}
+	}
+	return nil
+}

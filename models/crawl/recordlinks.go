@@ -1,0 +1,142 @@
+package crawl
+
+import (
+	"linkwatch/models"
+)
+
+// redirects moves entries to the URLs that they redirect to. One whose crawl has
+// that URL already is done.
+func (b *batch) redirects() error {
+	rows := models.NewRows("seq bigint, crawl_seq bigint, host text, url text, url_hash bytes")
+	hosts, to := map[string]bool{}, map[entryKey]int{}
+	for i, r := range b.results {
+		if r.To == "" {
+			continue
+		}
+		k := entryKey{r.Entry.CrawlSeq, hashOf(r.To)}
+		if k.hash == hashOf(r.Entry.URL) {
+			b.results[i].To, b.results[i].Status, b.results[i].Reason = "", EntryFailed, ReasonRedirects
+			continue
+		}
+		if _, twice := to[k]; twice {
+			b.duplicate(i)
+			continue
+		}
+		to[k] = i
+		hosts[models.HostPort(r.To)] = true
+		rows.Add(r.Entry.Seq, k.crawl, models.HostPort(r.To), r.To, k.hash[:])
+	}
+	if rows.Len() == 0 {
+		return nil
+	}
+	if err := b.s.addHosts(b.tx, hosts); err != nil {
+		return err
+	}
+	var moved []struct{ Seq, HostSeq int64 }
+	err := rows.Raw(b.tx, `UPDATE frontier SET url = r.url, url_hash = r.url_hash, host_seq = h.seq, redirects = frontier.redirects + 1, attempts = 0,
+			status = 'pending', last_error = '', updated_at = ?
+		FROM {rows} AS r CROSS JOIN crawl_hosts AS h WHERE frontier.seq = r.seq AND h.host = r.host
+			AND NOT EXISTS (SELECT 1 FROM frontier AS f WHERE f.crawl_seq = r.crawl_seq AND f.url_hash = r.url_hash)
+		RETURNING frontier.seq, frontier.host_seq`, b.now).Scan(&moved).Error
+	if err != nil {
+		return err
+	}
+	went, due := map[int64]bool{}, map[int64]bool{}
+	for _, m := range moved {
+		went[m.Seq], due[m.HostSeq] = true, true
+	}
+	for k, i := range to {
+		b.learned = append(b.learned, k)
+		if !went[b.results[i].Entry.Seq] {
+			b.duplicate(i)
+		}
+	}
+	return b.s.wakeHosts(b.tx, due)
+}
+
+// duplicate makes a result of an entry that leads to another one of its crawl.
+func (b *batch) duplicate(i int) {
+	b.results[i].To, b.results[i].Status, b.results[i].Reason = "", EntryDone, ReasonDuplicate
+}
+
+// entries stores what became of the entries. One that was deleted meanwhile counts no
+// more.
+func (b *batch) entries() error {
+	rows, of := models.NewRows("seq bigint, status text, attempts bigint, last_error text"), map[int64]Result{}
+	for _, r := range b.results {
+		if r.To != "" {
+			continue
+		}
+		attempts := r.Entry.Attempts
+		if r.Status != EntryDone {
+			attempts++
+		}
+		rows.Add(r.Entry.Seq, r.Status, attempts, models.Truncate(r.Reason, 200))
+		of[r.Entry.Seq] = r
+	}
+	var seqs []int64
+	err := rows.Raw(b.tx, `UPDATE frontier SET status = r.status, attempts = r.attempts, last_error = r.last_error, updated_at = ?
+		FROM {rows} AS r WHERE frontier.seq = r.seq AND frontier.`+openEntries+` RETURNING frontier.seq`, b.now).Scan(&seqs).Error
+	for _, seq := range seqs {
+		r := of[seq]
+		if r.Entry.Crawl.Execution == 0 {
+			continue
+		}
+		switch sum := b.sum(r.Entry); r.Status {
+		case EntryDone:
+			sum.queued--
+			sum.fetched++
+		case EntryFailed:
+			sum.queued--
+			sum.failed++
+		case EntryPending, EntryFetching:
+		}
+	}
+	return err
+}
+
+// links puts what the pages link to into the frontier.
+func (b *batch) links() error {
+	var found []Found
+	of, patterns := map[int64]Entry{}, map[entryKey]patternKey{}
+	pending, skipped := map[patternKey]int{}, map[patternKey]Found{}
+	over := map[patternKey]int{}
+	for _, r := range b.results {
+		if _, ok := b.going[r.Entry.CrawlSeq]; !ok {
+			continue
+		}
+		of[r.Entry.CrawlSeq] = r.Entry
+		for _, f := range r.Links {
+			k := entryKey{f.Crawl, hashOf(f.URL)}
+			if _, known := b.s.seen.GetIfPresent(k); known {
+				continue
+			}
+			if _, twice := patterns[k]; twice {
+				continue
+			}
+			p := patternKey{f.Crawl, hashOf(Pattern(f.URL))}
+			patterns[k] = p
+			if n, _ := b.s.patterns.GetIfPresent(p); n+pending[p] >= MaxPerPattern {
+				skipped[p] = f
+				over[p]++
+				continue
+			}
+			pending[p]++
+			found = append(found, f)
+			b.learned = append(b.learned, k)
+		}
+	}
+	for p, f := range skipped {
+		b.log(of[f.Crawl], "warn", "URLs skipped", "count", over[p], "reason", ReasonPattern, "such_as", models.Truncate(f.URL, 300))
+	}
+	all, err := b.s.enqueue(b.tx, found)
+	for _, a := range all {
+		b.counted[patterns[entryKey{a.CrawlSeq, hash(a.URLHash)}]]++
+		if sum := b.sum(of[a.CrawlSeq]); a.Status == EntryPending {
+			sum.queued++
+		} else {
+			sum.failed++
+		}
+	}
+	return err
+}
