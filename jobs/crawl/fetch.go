@@ -213,10 +213,15 @@ func (q *queue) unchanged(ctx context.Context, f *fetched) {
 	}
 	p.CrawlSeq, p.FetchedAt = e.CrawlSeq, q.now()
 	f.Page, f.Unchanged, f.Hash = &p, true, p.ContentHash
-	if e.Depth < e.Crawl.MaxDepth {
-		for url := range strings.SplitSeq(p.Outlinks, "\n") {
-			q.follow(f, url, e.Depth+1)
+	if e.Depth >= e.Crawl.MaxDepth {
+		return
+	}
+	for l, err := range p.EachLink() {
+		if err != nil {
+			q.log.Error("reading the links of a stored page failed", "error", err)
+			break
 		}
+		q.follow(f, l.URL, e.Depth+1)
 	}
 }
 
@@ -228,10 +233,6 @@ func (q *queue) page(e crawl.Entry, res *outbound.Response) *crawl.Page {
 		ContentType: models.Truncate(models.CleanLine(strings.ToLower(strings.TrimSpace(media))), 100),
 	}
 }
-
-// maxOutlinks is how many bytes of links are kept of a page that can be asked for
-// conditionally. One that has more is always fetched anew.
-const maxOutlinks = 32 << 10
 
 // content reads the content of a page: what is kept of it, and the URLs to follow.
 func (q *queue) content(f *fetched, res *outbound.Response) {
@@ -254,46 +255,60 @@ func (q *queue) content(f *fetched, res *outbound.Response) {
 	} else {
 		f.Page.Title, f.Page.Description, f.Page.Language, f.Page.NoIndex = p.Title, p.Description, p.Language, p.NoIndex
 		f.Page.OpenGraph, f.Page.ContentHash, f.Page.LinksFound = crawl.OpenGraph(p.OG), f.Hash, len(p.Links)
-		q.validators(f.Page, p, res)
+		f.Page.Text, f.Page.WordCount = crawl.Pack(p.Text), len(strings.Fields(p.Text))
 	}
-	left := maxPageLinks
+	q.links(f, p, follow)
+	if f.Page != nil && f.Page.Links != nil && !res.Truncated {
+		f.Page.ETag, f.Page.LastModified = validators(res.Header)
+	}
+}
+
+// Limits of what is taken from a page, in bytes.
+const (
+	maxPageLinks = 1 << 20   // links that are followed: ten thousand of them unless they are very long
+	maxKeptLinks = 128 << 10 // links that are kept with the page
+)
+
+// links takes the links of a page: those to follow, those that lead out of the allowed
+// domains, and all within them as they are kept with the page.
+func (q *queue) links(f *fetched, p outbound.Page, follow bool) {
+	e, left := f.Entry, maxPageLinks
+	var kept strings.Builder
+	all := !p.LinksCut
 	for _, l := range p.Links {
 		if left -= len(l.URL) + len(l.Text); left < 0 {
+			all = false
 			break
 		}
 		to, ok := crawl.Normalize(l.URL)
 		switch {
 		case !ok:
+			continue
 		case !q.allows(e, to):
 			if !q.store.InFrontier(-e.Crawl.Source, to) {
 				f.Discovered = append(f.Discovered, crawl.Discovered{SourceSeq: e.Crawl.Source, URL: to, Text: l.Text, FoundOn: e.URL})
 			}
+			continue
 		case follow:
 			q.add(f, to, e.Depth+1)
 		}
+		if all = all && kept.Len()+len(to)+len(l.Text) < maxKeptLinks; all {
+			kept.WriteString(to + "\t" + l.Text + "\n")
+		}
+	}
+	if f.Page != nil && all {
+		f.Page.Links = crawl.Pack(kept.String() + "\n")
 	}
 }
 
-// maxPageLinks is how many bytes of links are taken from a page: ten thousand of them
-// unless they are very long.
-const maxPageLinks = 1 << 20
-
-// validators keeps what a conditional request needs: how the server tells versions
-// apart, and all links of the page, for a crawl that follows them although it is
-// unchanged.
-func (q *queue) validators(to *crawl.Page, p outbound.Page, res *outbound.Response) {
-	etag, modified := res.Header.Get("ETag"), res.Header.Get("Last-Modified")
-	if etag == "" && modified == "" || len(etag)+len(modified) > 500 || res.Truncated || p.LinksCut {
-		return
+// validators are what a conditional request needs. They are kept only if all links of
+// the page are, for a crawl that follows them although the page is unchanged.
+func validators(h http.Header) (etag, modified string) {
+	etag, modified = h.Get("ETag"), h.Get("Last-Modified")
+	if len(etag)+len(modified) > 500 {
+		return "", ""
 	}
-	var b strings.Builder
-	for _, l := range p.Links {
-		if b.Len()+len(l.URL) > maxOutlinks {
-			return
-		}
-		b.WriteString(l.URL + "\n")
-	}
-	to.ETag, to.LastModified, to.Outlinks = etag, modified, strings.TrimSuffix(b.String(), "\n")
+	return etag, modified
 }
 
 func (q *queue) allows(e crawl.Entry, url string) bool { return e.Crawl.Allows(hostOf(url)) }

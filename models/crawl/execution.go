@@ -50,7 +50,12 @@ type Execution struct {
 	LogLines        int
 	LogBytes        int
 	Metadata        Metadata
-	HasFrontier     bool // its crawl may have entries in the frontier
+	HasFrontier     bool   // its crawl may have entries in the frontier
+	PagesNew        int    // pages that the source did not have, or that were gone
+	PagesChanged    int    // pages whose text is another one
+	PagesGone       int    // pages that were removed, or that no page links to any more
+	BrokenLinks     int    // links to URLs that could not be fetched
+	ReportedPage    *int64 // the last page that its report has read; nil = the report is complete, or there is none
 
 	JobID string `gorm:"->"`
 }

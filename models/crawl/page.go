@@ -1,7 +1,8 @@
 package crawl
 
 import (
-	"net/http"
+	"iter"
+	"strings"
 
 	"linkwatch/models"
 )
@@ -26,11 +27,25 @@ type Page struct {
 	NoIndex      bool   `gorm:"column:noindex"`
 	ETag         string `gorm:"column:etag"`
 	LastModified string
-	Outlinks     string // the URLs to follow, a line each; "" = not kept
 	CreatedAt    models.Time
 	FetchedAt    models.Time
 	ChangedAt    models.Time // when ContentHash last changed
 
+	Author      string
+	PublishedAt models.Time // by the page; zero = it does not say
+	ModifiedAt  models.Time
+	Headings    string // a line each
+	JSONLD      string `gorm:"column:json_ld"` // a JSON array; "" = none
+	WordCount   int
+	Links       Packed      // lines of URL, tab and the link's text; nil = not kept
+	Versions    int         // the number of its newest version
+	TextVersion int         // the version that has its text; 0 = it has none
+	Revision    int64       // counts the changes of what search shows
+	GoneAt      models.Time // zero = it is there
+	Unindexed   bool        // the search index is behind
+	Unsent      bool        // the search engine is behind
+
+	Text     Packed `gorm:"->"` // of its newest version that has one
 	SourceID string `gorm:"->"`
 }
 
@@ -41,8 +56,26 @@ func (Page) TableName() string { return "crawled_pages" }
 func (p Page) ID() string { return models.TimedID(models.KindCrawled, p.CreatedAt, p.Seq) }
 
 // indexed reports whether the page may be searched for.
-func (p Page) indexed() bool {
-	return p.StatusCode == http.StatusOK && !p.NoIndex && p.ContentHash != ""
+func (p Page) indexed() bool { return !p.NoIndex && p.ContentHash != "" && p.GoneAt.IsZero() }
+
+// PageLink is a link of a page within the allowed domains.
+type PageLink struct{ URL, Text string }
+
+// EachLink gives the links that are kept with the page, until an error.
+func (p Page) EachLink() iter.Seq2[PageLink, error] {
+	return func(yield func(PageLink, error) bool) {
+		lines, err := p.Links.Unpack()
+		if err != nil {
+			yield(PageLink{}, err)
+			return
+		}
+		for line := range strings.SplitSeq(strings.TrimRight(lines, "\n"), "\n") {
+			url, text, ok := strings.Cut(line, "\t")
+			if ok && !yield(PageLink{url, text}, nil) {
+				return
+			}
+		}
+	}
 }
 
 // Discovered is a link of a page that leads out of the allowed domains.

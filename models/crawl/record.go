@@ -31,7 +31,7 @@ type Result struct {
 func (r Result) Size() int {
 	n := 256 + len(r.Line)
 	if r.Page != nil {
-		n += 512 + len(r.Page.Outlinks)
+		n += 1024 + len(r.Page.Text) + len(r.Page.Links) + len(r.Page.Headings) + len(r.Page.JSONLD)
 	}
 	for _, l := range r.Links {
 		n += 64 + len(l.URL)
@@ -90,6 +90,7 @@ func (s *Store) Record(ctx context.Context, turns ...*Turn) error {
 		s.patterns.Set(k, before+n)
 	}
 	ring(s.urls) // for the hosts that were freed, too
+	ring(s.pages)
 	return nil
 }
 
@@ -109,6 +110,7 @@ type batch struct {
 // sum is what results change of an execution.
 type sum struct {
 	crawled, indexed, queued, fetched, failed int
+	changes                                   map[Change]int // of pages
 	cpu                                       time.Duration
 	hash, startError, stack                   string
 	lines                                     []string
@@ -122,7 +124,7 @@ func (b *batch) sum(e Entry) *sum {
 		seq = going.Seq
 	}
 	if b.sums[seq] == nil {
-		b.sums[seq] = &sum{}
+		b.sums[seq] = &sum{changes: map[Change]int{}}
 	}
 	return b.sums[seq]
 }
@@ -183,8 +185,8 @@ func (b *batch) freeHosts(turns []*Turn) (owned []*Turn, err error) {
 	return owned, nil
 }
 
-// restHosts lets hosts rest of which nothing is to be fetched. Whoever adds entries, or
-// lets a crawl go on, wakes them.
+// restHosts makes hosts idle that have nothing to fetch. What adds entries or resumes a
+// crawl wakes them.
 func (b *batch) restHosts(turns []*Turn) error {
 	rows := models.NewRows("seq bigint")
 	for _, t := range turns {

@@ -33,7 +33,7 @@ func (b *batch) redirects() error {
 		return err
 	}
 	var moved []struct{ Seq, HostSeq int64 }
-	err := rows.Raw(b.tx, `UPDATE frontier SET url = r.url, url_hash = r.url_hash, host_seq = h.seq, redirects = frontier.redirects + 1, attempts = 0,
+	err := rows.Raw(b.tx, `UPDATE frontier SET linked_as = CASE frontier.linked_as WHEN '' THEN frontier.url ELSE frontier.linked_as END, url = r.url, url_hash = r.url_hash, host_seq = h.seq, redirects = frontier.redirects + 1, attempts = 0,
 			status = 'pending', last_error = '', updated_at = ?
 		FROM {rows} AS r CROSS JOIN crawl_hosts AS h WHERE frontier.seq = r.seq AND h.host = r.host
 			AND NOT EXISTS (SELECT 1 FROM frontier AS f WHERE f.crawl_seq = r.crawl_seq AND f.url_hash = r.url_hash)

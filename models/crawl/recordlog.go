@@ -14,7 +14,7 @@ func (b *batch) log(e Entry, level, message string, facts ...any) {
 // executions stores the sums, and writes the logs.
 func (b *batch) executions() error {
 	rows := models.NewRows(`seq bigint, crawled bigint, indexed bigint, queued bigint, fetched bigint, failed bigint, cpu_us bigint,
-		start_hash text, start_error text, stack text, lines bigint, bytes bigint`)
+		start_hash text, start_error text, stack text, lines bigint, bytes bigint, pages_new bigint, pages_changed bigint, pages_gone bigint`)
 	for _, r := range b.results {
 		if r.Entry.Crawl.Execution == 0 {
 			continue
@@ -38,7 +38,8 @@ func (b *batch) executions() error {
 	for seq, sum := range b.sums {
 		text[seq] = strings.Join(sum.lines, "\n")
 		rows.Add(seq, sum.crawled, sum.indexed, sum.queued, sum.fetched, sum.failed, sum.cpu.Microseconds(),
-			sum.hash, models.Truncate(sum.startError, 500), sum.stack, len(sum.lines), len(text[seq])+min(len(sum.lines), 1))
+			sum.hash, models.Truncate(sum.startError, 500), sum.stack, len(sum.lines), len(text[seq])+min(len(sum.lines), 1),
+			sum.changes[PageNew]+sum.changes[PageBack], sum.changes[PageChanged], sum.changes[PageGone])
 	}
 	var stored []struct {
 		Seq                int64
@@ -49,7 +50,8 @@ func (b *batch) executions() error {
 			start_hash = CASE r.start_hash WHEN '' THEN job_executions.start_hash ELSE r.start_hash END,
 			start_error = CASE r.start_error WHEN '' THEN job_executions.start_error ELSE r.start_error END,
 			stack_trace = CASE r.stack WHEN '' THEN stack_trace ELSE r.stack END,
-			log_lines = log_lines + r.lines, log_bytes = log_bytes + r.bytes
+			log_lines = log_lines + r.lines, log_bytes = log_bytes + r.bytes,
+			pages_new = job_executions.pages_new + r.pages_new, pages_changed = job_executions.pages_changed + r.pages_changed, pages_gone = job_executions.pages_gone + r.pages_gone
 		FROM {rows} AS r WHERE job_executions.seq = r.seq RETURNING job_executions.seq, log_lines, log_bytes`, b.now).Scan(&stored).Error
 	if err != nil {
 		return err

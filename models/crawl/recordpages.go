@@ -13,84 +13,113 @@ type pageKey struct {
 	hash   hash
 }
 
-// pages stores the pages, and counts each once per crawl.
+// pages stores the pages, counts each once per crawl, and notes what has changed.
 func (b *batch) pages() error {
 	latest := map[pageKey]Result{}
-	keys := models.NewRows("source_seq bigint, url_hash bytes, crawl_seq bigint")
+	keys := models.NewRows("source_seq bigint, url_hash bytes")
 	for _, r := range b.results {
 		if r.Page == nil {
 			continue
 		}
 		k := pageKey{r.Page.SourceSeq, hashOf(r.Page.URL)}
 		if _, twice := latest[k]; !twice {
-			keys.Add(k.source, k.hash[:], r.Entry.CrawlSeq)
+			keys.Add(k.source, k.hash[:])
 		}
 		latest[k] = r
 	}
 	if len(latest) == 0 {
 		return nil
 	}
-	var counted []struct {
-		SourceSeq int64
-		URLHash   []byte
-	}
-	err := keys.Raw(b.tx, `SELECT p.source_seq, p.url_hash FROM {rows} AS r CROSS JOIN crawled_pages AS p
-		WHERE p.source_seq = r.source_seq AND p.url_hash = r.url_hash AND p.crawl_seq = r.crawl_seq`).Scan(&counted).Error
+	before, err := b.known(keys)
 	if err != nil {
-		return fmt.Errorf("looking for pages of this crawl: %w", err)
-	}
-	known := make(map[pageKey]bool, len(counted))
-	for _, c := range counted {
-		known[pageKey{c.SourceSeq, hash(c.URLHash)}] = true
+		return err
 	}
 	fetched, broken := newPageRows(), newPageRows()
+	news := map[pageKey]newVersion{}
 	for k, r := range latest {
-		p := r.Page
-		if !known[k] && r.Entry.Crawl.Execution != 0 {
-			sum := b.sum(r.Entry)
-			sum.crawled++
-			if p.indexed() {
-				sum.indexed++
-			}
-		}
+		p := *r.Page
+		b.count(r, before[k])
 		if r.Unchanged {
 			continue
 		}
+		if c := p.change(before[k]); c != "" {
+			news[k] = newVersion{p, c}
+			if r.Entry.Crawl.Execution != 0 {
+				b.sum(r.Entry).changes[c]++
+			}
+		}
 		rows := fetched
-		if p.StatusCode >= http.StatusBadRequest {
+		if p.broken() {
 			rows = broken
 		}
 		rows.Add(k.source, p.CrawlSeq, p.URL, k.hash[:], p.StatusCode, p.ContentType, p.Title, p.Description, p.Language,
 			p.OpenGraph.Title, p.OpenGraph.Description, p.OpenGraph.Image, p.OpenGraph.SiteName, p.OpenGraph.Type, p.ContentHash, p.LinksFound, p.NoIndex,
-			p.ETag, p.LastModified, p.Outlinks, p.FetchedAt)
+			p.ETag, p.LastModified, p.Author, p.PublishedAt, p.ModifiedAt, p.Headings, p.JSONLD, p.WordCount, []byte(p.Links), p.Versions, p.TextVersion,
+			p.Revision, p.GoneAt, p.Unindexed, p.Unindexed && b.s.opts.Engine, p.FetchedAt)
 	}
-	err = fetched.Exec(b.tx, insertPages+` crawl_seq = excluded.crawl_seq, status_code = excluded.status_code, content_type = excluded.content_type,
-			title = excluded.title, description = excluded.description, language = excluded.language,
-			og_title = excluded.og_title, og_description = excluded.og_description, og_image = excluded.og_image,
-			og_site_name = excluded.og_site_name, og_type = excluded.og_type,
-			changed_at = CASE WHEN crawled_pages.content_hash = excluded.content_hash THEN crawled_pages.changed_at ELSE excluded.fetched_at END,
-			content_hash = excluded.content_hash, links_found = excluded.links_found, noindex = excluded.noindex,
-			etag = excluded.etag, last_modified = excluded.last_modified, outlinks = excluded.outlinks, fetched_at = excluded.fetched_at`).Error
-	if err == nil { // what a broken page said before is kept
-		err = broken.Exec(b.tx, insertPages+" crawl_seq = excluded.crawl_seq, status_code = excluded.status_code, fetched_at = excluded.fetched_at").Error
+	seqs := map[pageKey]int64{}
+	for _, upsert := range []struct {
+		rows *models.Rows
+		set  string
+	}{{fetched, setFetched}, {broken, setBroken}} {
+		var stored []struct {
+			Seq, SourceSeq int64
+			URLHash        []byte
+		}
+		if upsert.rows.Len() == 0 {
+			continue
+		}
+		if err := upsert.rows.Raw(b.tx, insertPages+upsert.set+" RETURNING seq, source_seq, url_hash").Scan(&stored).Error; err != nil {
+			return fmt.Errorf("storing pages: %w", err)
+		}
+		for _, s := range stored {
+			seqs[pageKey{s.SourceSeq, hash(s.URLHash)}] = s.Seq
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("storing pages: %w", err)
+	return b.versions(news, seqs)
+}
+
+// count counts a page for its execution, unless its crawl has had it before.
+func (b *batch) count(r Result, old known) {
+	if r.Entry.Crawl.Execution == 0 || old.Seq != 0 && old.CrawlSeq == r.Entry.CrawlSeq {
+		return
 	}
-	return nil
+	sum := b.sum(r.Entry)
+	sum.crawled++
+	if r.Page.StatusCode == http.StatusOK && r.Page.indexed() {
+		sum.indexed++
+	}
 }
 
 const pageColumns = `source_seq, crawl_seq, url, url_hash, status_code, content_type, title, description, language,
-	og_title, og_description, og_image, og_site_name, og_type, content_hash, links_found, noindex, etag, last_modified, outlinks`
+	og_title, og_description, og_image, og_site_name, og_type, content_hash, links_found, noindex, etag, last_modified, author, published_at, modified_at,
+	headings, json_ld, word_count, links, versions, text_version, revision, gone_at, unindexed, unsent`
 
 // insertPages stores new pages. What follows says what changes of those that are known.
 const insertPages = "INSERT INTO crawled_pages (" + pageColumns + ", created_at, fetched_at, changed_at) SELECT " + pageColumns + `, at, at, at FROM {rows} AS r WHERE true
 	ON CONFLICT (source_seq, url_hash) DO UPDATE SET`
 
+const (
+	setFetched = ` crawl_seq = excluded.crawl_seq, status_code = excluded.status_code, content_type = excluded.content_type,
+		title = excluded.title, description = excluded.description, language = excluded.language,
+		og_title = excluded.og_title, og_description = excluded.og_description, og_image = excluded.og_image,
+		og_site_name = excluded.og_site_name, og_type = excluded.og_type,
+		changed_at = CASE WHEN crawled_pages.content_hash = excluded.content_hash THEN crawled_pages.changed_at ELSE excluded.fetched_at END,
+		content_hash = excluded.content_hash, links_found = excluded.links_found, noindex = excluded.noindex, etag = excluded.etag, last_modified = excluded.last_modified,
+		author = excluded.author, published_at = excluded.published_at, modified_at = excluded.modified_at, headings = excluded.headings, json_ld = excluded.json_ld,
+		word_count = excluded.word_count, links = excluded.links, versions = excluded.versions, text_version = excluded.text_version, revision = excluded.revision,
+		gone_at = NULL, unindexed = crawled_pages.unindexed OR excluded.unindexed, unsent = crawled_pages.unsent OR excluded.unsent, fetched_at = excluded.fetched_at`
+	// What a broken page said before is kept.
+	setBroken = ` crawl_seq = excluded.crawl_seq, status_code = excluded.status_code, versions = excluded.versions, revision = excluded.revision,
+		gone_at = coalesce(crawled_pages.gone_at, excluded.gone_at), unindexed = crawled_pages.unindexed OR excluded.unindexed,
+		unsent = crawled_pages.unsent OR excluded.unsent, fetched_at = excluded.fetched_at`
+)
+
 func newPageRows() *models.Rows {
 	return models.NewRows(`source_seq bigint, crawl_seq bigint, url text, url_hash bytes, status_code bigint, content_type text, title text, description text, language text,
 		og_title text, og_description text, og_image text, og_site_name text, og_type text, content_hash text, links_found bigint, noindex boolean,
-		etag text, last_modified text, outlinks text, at bigint`)
+		etag text, last_modified text, author text, published_at bigint, modified_at bigint, headings text, json_ld text, word_count bigint, links bytes,
+		versions bigint, text_version bigint, revision bigint, gone_at bigint, unindexed boolean, unsent boolean, at bigint`)
 }
 
 // unchanged notes when pages were fetched that are as they were.
@@ -102,8 +131,9 @@ func (b *batch) unchanged() error {
 			rows.Add(r.Page.SourceSeq, h[:], r.Page.CrawlSeq, r.Page.FetchedAt)
 		}
 	}
-	return rows.Exec(b.tx, `UPDATE crawled_pages SET crawl_seq = r.crawl_seq, fetched_at = r.at FROM {rows} AS r
-		WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash`).Error
+	return rows.Exec(b.tx, `UPDATE crawled_pages SET crawl_seq = r.crawl_seq, fetched_at = r.at, gone_at = NULL,
+			unindexed = unindexed OR gone_at IS NOT NULL, unsent = unsent OR (? AND gone_at IS NOT NULL), revision = revision + CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END
+		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash`, b.s.opts.Engine).Error
 }
 
 // discovered stores the links that lead out of the allowed domains.

@@ -6,11 +6,13 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"linkwatch/models"
+	"linkwatch/models/crawl/fulltext"
 )
 
 // Options are the settings of the store.
 type Options struct {
 	StaleAfter  time.Duration // without progress, after which a running job is given up (CRAWLER_STALE_LOCK_AFTER)
+	Engine      bool          // a search engine wants the pages, too (CRAWLER_ELASTICSEARCH_URL)
 	MaxRedirect int           // redirects on the way to a page (FETCHER_MAX_REDIRECTS)
 }
 
@@ -23,6 +25,8 @@ type Store struct {
 	urls     chan struct{} // rings when the frontier has URLs to fetch
 	seen     *otter.Cache[entryKey, struct{}]
 	patterns *otter.Cache[patternKey, int]
+	text     fulltext.Index
+	pages    chan struct{} // rings when pages wait for the search index
 }
 
 // The limits of what the store remembers of the frontier, in entries. Each takes
@@ -35,7 +39,7 @@ const (
 // NewStore makes the store over an open, migrated database.
 func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
 	return &Store{
-		db: db, clock: clock, opts: opts, wanted: make(chan struct{}, 1), urls: make(chan struct{}, 1),
+		db: db, clock: clock, opts: opts, wanted: make(chan struct{}, 1), urls: make(chan struct{}, 1), pages: make(chan struct{}, 1), text: fulltext.New(db.Engine),
 		seen:     otter.Must(&otter.Options[entryKey, struct{}]{MaximumSize: maxSeen}),
 		patterns: otter.Must(&otter.Options[patternKey, int]{MaximumSize: maxPatterns}),
 	}
@@ -51,6 +55,10 @@ func (s *Store) JobsWanted() <-chan struct{} { return s.wanted }
 // URLsWanted gets a value when this process added URLs to fetch. Of those of other
 // instances the next look learns.
 func (s *Store) URLsWanted() <-chan struct{} { return s.urls }
+
+// PagesWanted gets a value when this process stored pages that wait for the search
+// index. Of those of other instances the next look learns.
+func (s *Store) PagesWanted() <-chan struct{} { return s.pages }
 
 func ring(bell chan struct{}) {
 	select {

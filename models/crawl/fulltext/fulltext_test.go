@@ -1,0 +1,214 @@
+package fulltext
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+)
+
+func words(s string) (out []string) {
+	Words(s, func(w Word) bool {
+		out = append(out, w.Text)
+		return true
+	})
+	return out
+}
+
+func TestWords(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"The quick, brown FOX!", "the quick brown fox"},
+		{"Café l'été naïve", "cafe l ete naive"},
+		{"a1-b2_c3", "a1 b2 c3"},
+		{"東京都 is Tokyo", "東 京 都 is tokyo"},
+		{"ﬁne Ｆｕｌｌ straße", "fine full strasse"},
+		{"'; DROP \" * \\ :", "drop"},
+		{"\uE001title \x00x", "title x"},
+		{"", ""},
+		{strings.Repeat("a", 100), strings.Repeat("a", maxWord)},
+	} {
+		if got := strings.Join(words(c.text), " "); got != c.want {
+			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+func FuzzWords(f *testing.F) {
+	for _, s := range []string{"The quick fox", "Café 東京", "\xff\uE001a", "ﷺ"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		end := 0
+		Words(s, func(w Word) bool {
+			if w.Text == "" || w.Start < end || w.End > len(s) || w.End <= w.Start || !utf8.ValidString(w.Text) || strings.ContainsAny(w.Text, " '\"\\*\uE001") {
+				t.Fatalf("%q has the word %q at %d to %d after %d", s, w.Text, w.Start, w.End, end)
+			}
+			end = w.End
+			return true
+		})
+		if q, err := Parse("q", s); err == nil {
+			for _, p := range q.Snippet(s) {
+				if p.Text == "" || utf8.ValidString(s) && !utf8.ValidString(p.Text) {
+					t.Fatalf("the snippet of %q has %q", s, p.Text)
+				}
+			}
+			q.Score(s, s, s)
+		}
+	})
+}
+
+func TestParse(t *testing.T) {
+	q, err := Parse("q", `go "web crawler" -java index* x* l'été`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Term{{Words: []string{"go"}}, {Words: []string{"web", "crawler"}}, {Words: []string{"index"}, Prefix: true}, {Words: []string{"x"}}, {Words: []string{"l", "ete"}}}
+	same := func(a, b Term) bool { return slices.Equal(a.Words, b.Words) && a.Prefix == b.Prefix }
+	if !slices.EqualFunc(q.All, want, same) || len(q.Not) != 1 || q.Not[0].Words[0] != "java" {
+		t.Errorf("got %+v", q)
+	}
+	for _, bad := range []string{"", "  ", "-", "-only", `"open`, "!?", strings.Repeat("a ", 300), strings.Repeat("w ", 17), "\xff"} {
+		if _, err := Parse("q", bad); models.CodeOf(err) != models.CodeInvalid {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func TestDateMarks(t *testing.T) {
+	day := func(s string) time.Time {
+		at, err := time.Parse(time.DateOnly, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	for _, c := range []struct{ since, till, want string }{
+		{"2026-02-27", "2026-04-01", "d20260227 d20260228 m202603 d20260401"},
+		{"2024-01-01", "2025-12-31", "y2024 y2025"},
+		{"2025-12-31", "2026-01-01", "d20251231 d20260101"},
+		{"2026-02-02", "2026-02-01", "none"},
+	} {
+		got := strings.ReplaceAll(strings.Join(dateMarks(day(c.since), day(c.till)), " "), markFilter, "")
+		if got != c.want {
+			t.Errorf("%s to %s: %s, want %s", c.since, c.till, got, c.want)
+		}
+	}
+	if n := len(dateMarks(day("2000-02-02"), time.Time{})); n > 150 {
+		t.Errorf("%d marks for a search without an end", n)
+	}
+}
+
+// Both engines find the same pages, the best first.
+func TestFind(t *testing.T) {
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		ix := New(db.Engine)
+		at := func(s string) models.Time {
+			d, _ := time.Parse(time.DateOnly, s)
+			return models.At(d)
+		}
+		docs := []Doc{
+			{Seq: 1, Title: "Crawling the web", Text: "A crawler reads pages. It's polite's own 'quote' \\ end.", Source: 1, Language: "en", Date: at("2026-01-05"), URL: "http://a.example/crawl"},
+			{Seq: 2, Title: "Other", Headings: "On crawling", Text: "Nothing here", Source: 1, Language: "en", Date: at("2026-02-05"), URL: "http://a.example/2"},
+			{Seq: 3, Title: "Third", Text: "crawling is at the end of this text, and pages too", Source: 2, Language: "de", Date: at("2026-02-06"), URL: "http://b.example/3"},
+			{Seq: 4, Title: "東京都の天気", Text: "今日は晴れです。", Source: 2, Language: "ja", URL: "http://b.example/4"},
+			{Seq: 5, Title: "Café", Text: "straße", Source: 2, URL: "http://b.example/5"},
+		}
+		write := func(f func(tx *gorm.DB) error) {
+			t.Helper()
+			if err := db.Write(t.Context(), f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var entries []Entry
+		for _, d := range docs {
+			entries = append(entries, ix.Entry(d))
+		}
+		write(func(tx *gorm.DB) error { return ix.Put(tx, entries) })
+		write(func(tx *gorm.DB) error { return ix.Put(tx, entries) }) // replaces them
+		find := func(s string, f Filter) []int64 {
+			t.Helper()
+			q, err := Parse("q", s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seqs, _, err := Find(db.Read(t.Context()), ix, q, f, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return seqs
+		}
+		for _, c := range []struct {
+			q    string
+			f    Filter
+			want []int64
+		}{
+			{"crawling", Filter{}, []int64{1, 2, 3}},
+			{"CRAWL*", Filter{}, []int64{1, 2, 3}},
+			{"crawl", Filter{}, []int64{1}}, // its URL
+			{"crawling pages", Filter{}, []int64{3, 1}},
+			{`"end of this"`, Filter{}, []int64{3}},
+			{`"of end"`, Filter{}, nil},
+			{`"web a crawler"`, Filter{}, nil}, // title and text are apart
+			{"crawling -nothing", Filter{}, []int64{1, 3}},
+			{"crawling", Filter{Source: 1}, []int64{1, 2}},
+			{"crawling", Filter{Language: "de"}, []int64{3}},
+			{"crawling", Filter{Since: at("2026-02-01").Time, Till: at("2026-02-05").Time}, []int64{2}},
+			{"crawling", Filter{Since: at("2026-02-01").Time}, []int64{2, 3}},
+			{"京都", Filter{}, []int64{4}},
+			{"都京", Filter{}, nil},
+			{"cafe STRASSE", Filter{}, []int64{5}},
+			{"absent", Filter{}, nil},
+		} {
+			got := find(c.q, c.f)
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s %+v: %v, want %v", c.q, c.f, got, c.want)
+			}
+		}
+		write(func(tx *gorm.DB) error { return ix.Remove(tx, []int64{1, 99}) })
+		if got := find("crawling", Filter{}); !slices.Equal(got, []int64{2, 3}) {
+			t.Errorf("after one was removed: %v", got)
+		}
+	})
+}
+
+func TestSnippet(t *testing.T) {
+	text := strings.Repeat("Filler of no interest. ", 40) + "Here the quick brown\nfox jumps. " + strings.Repeat("More filler. ", 40)
+	q, err := Parse("q", `fox "quick brown"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all, matches strings.Builder
+	for _, p := range q.Snippet(text) {
+		all.WriteString(p.Text)
+		if p.Match {
+			matches.WriteString("[" + p.Text + "]")
+		}
+	}
+	if matches.String() != "[quick brown][fox]" || !strings.HasPrefix(all.String(), "… ") || !strings.HasSuffix(all.String(), " …") ||
+		!strings.Contains(all.String(), "Here the quick brown fox jumps.") || len(all.String()) > snippetBytes+20 {
+		t.Errorf("%s %q", matches.String(), all.String())
+	}
+	if p := q.Snippet("short"); len(p) != 1 || p[0].Text != "short" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A page about the words comes before a long one that mentions them.
+func TestScore(t *testing.T) {
+	q, err := Parse("q", "solar panels")
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := q.Score("Solar panels", "", "Solar panels turn light into power. Solar cells make up panels.")
+	title := q.Score("All about solar panels, wind and water in one long title", "", "solar panels")
+	mention := q.Score("Home", "", "solar panels "+strings.Repeat("and other things ", 400))
+	if about <= title || title <= mention {
+		t.Errorf("scores %v, %v, %v", about, title, mention)
+	}
+}

@@ -1,0 +1,72 @@
+package fulltext
+
+import (
+	"strings"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// sqlite is an FTS5 table without content. Its tokenizer ("ascii") splits at spaces and
+// takes all that is not ASCII for parts of words, so it keeps the words as they are.
+type sqlite struct{}
+
+// Entry implements Index.
+func (sqlite) Entry(d Doc) Entry { return Entry{d.Seq, d.tokens()} }
+
+// Put implements Index.
+func (sqlite) Put(tx *gorm.DB, entries []Entry) error {
+	rows := models.NewRows("seq bigint, words text")
+	for _, e := range entries {
+		rows.Add(e.seq, e.words)
+	}
+	return rows.Exec(tx, "INSERT OR REPLACE INTO page_index (rowid, words) SELECT seq, words FROM {rows} AS r").Error
+}
+
+// Remove implements Index.
+func (sqlite) Remove(tx *gorm.DB, seqs []int64) error {
+	return rowsOf(seqs).Exec(tx, "DELETE FROM page_index WHERE rowid IN (SELECT seq FROM {rows} AS r)").Error
+}
+
+func rowsOf(seqs []int64) *models.Rows {
+	rows := models.NewRows("seq bigint")
+	for _, seq := range seqs {
+		rows.Add(seq)
+	}
+	return rows
+}
+
+func (sqlite) match(tx *gorm.DB, e expr, limit int) (seqs []int64, err error) {
+	err = tx.Raw("SELECT rowid FROM page_index WHERE page_index MATCH ? ORDER BY rowid DESC LIMIT ?", e.fts5(), limit).Scan(&seqs).Error
+	return seqs, err
+}
+
+// fts5 is the expression in FTS5's language. Words are letters, digits and marks: quoted,
+// nothing of them is syntax.
+func (e expr) fts5() string {
+	and := make([]string, 0, len(e.All)+len(e.and))
+	for _, t := range e.All {
+		and = append(and, t.fts5(e.in))
+	}
+	for _, marks := range e.and {
+		or := make([]string, len(marks))
+		for i, m := range marks {
+			or[i] = `"` + m + `"`
+		}
+		and = append(and, "("+strings.Join(or, " OR ")+")")
+	}
+	expr := strings.Join(and, " AND ")
+	for _, t := range e.Not {
+		expr = "(" + expr + ") NOT " + t.fts5("")
+	}
+	return expr
+}
+
+func (t Term) fts5(mark string) string {
+	s := `"` + mark + strings.Join(t.Words, " "+mark) + `"`
+	if t.Prefix {
+		s += "*"
+	}
+	return s
+}

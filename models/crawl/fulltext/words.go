@@ -1,0 +1,96 @@
+// Package fulltext is the search index of crawled pages: how texts are cut into
+// words, what a query means, and the tables of each engine that find them. Both
+// engines get the same words, so they find the same pages.
+package fulltext
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"linkwatch/models"
+)
+
+// maxWord is how many runes of a word count. Longer ones are seldom words.
+const maxWord = 40
+
+// Word is a word of a text: folded, and where it is in bytes.
+type Word struct {
+	Text       string
+	Start, End int
+}
+
+// Words calls yield for each word of a text until it returns false. A word is a run of
+// letters and digits, without case and accents ("Café" is cafe). In scripts that put no
+// space between words each letter is a word: a query for several of them is a phrase.
+func Words(text string, yield func(Word) bool) {
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf && !isASCIIWord(c) {
+			i++
+			continue
+		}
+		start, ascii := i, true
+		var r rune
+		var n int
+		for i < len(text) {
+			if c := text[i]; c < utf8.RuneSelf {
+				if !isASCIIWord(c) {
+					break
+				}
+				i++
+				continue
+			}
+			r, n = utf8.DecodeRuneInString(text[i:])
+			if !isWord(r) || alone(r) {
+				break
+			}
+			ascii = false
+			i += n
+		}
+		if i == start { // a rune that is a word by itself, or none
+			i += n
+			if alone(r) && !yield(Word{fold(text[start:i]), start, i}) {
+				return
+			}
+			continue
+		}
+		w := text[start:i]
+		if ascii {
+			w = strings.ToLower(w)
+		} else {
+			w = fold(w)
+		}
+		if len(w) > maxWord {
+			w = models.Truncate(w, maxWord)
+		}
+		if w != "" && !yield(Word{w, start, i}) {
+			return
+		}
+	}
+}
+
+func isASCIIWord(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+func isWord(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.Nd, unicode.M) && r != utf8.RuneError
+}
+
+// alone reports whether a letter is a word by itself.
+func alone(r rune) bool {
+	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) && !unicode.Is(unicode.M, r)
+}
+
+// fold is a word in the form in which it is stored: letters and digits only, without
+// what an engine could take for its own syntax.
+func fold(w string) string {
+	return strings.Map(func(r rune) rune {
+		if isWord(r) {
+			return r
+		}
+		return -1
+	}, models.Fold(w))
+}

@@ -1,0 +1,125 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/crawl/fulltext"
+)
+
+// toIndex is a page that the search index is behind with.
+type toIndex struct {
+	Seq, Revision, SourceSeq       int64
+	URL, Title, Headings, Language string
+	ContentHash                    string
+	NoIndex                        bool `gorm:"column:noindex"`
+	Text                           Packed
+	PublishedAt, CreatedAt, GoneAt models.Time
+}
+
+// IndexNext brings the search index up to date with at most n pages, and returns how
+// many it took. A page that cannot be indexed is left out of searches: its error is
+// returned with the number.
+func (s *Store) IndexNext(ctx context.Context, n int) (int, error) {
+	var pages []toIndex
+	err := s.db.Read(ctx).Raw(`SELECT p.seq, p.revision, p.source_seq, p.url, p.title, p.headings, p.language, p.content_hash, p.noindex,
+			p.published_at, p.created_at, p.gone_at, v.text
+		FROM (SELECT * FROM crawled_pages WHERE unindexed ORDER BY fetched_at LIMIT ?) AS p
+		LEFT JOIN page_versions AS v ON v.page_seq = p.seq AND v.version = p.text_version`, n).Scan(&pages).Error
+	if err != nil {
+		return 0, fmt.Errorf("looking for pages to index: %w", err)
+	}
+	if err = s.index(ctx, pages); err == nil || len(pages) == 0 || models.DatabaseDown(err) || ctx.Err() != nil {
+		return len(pages), err
+	}
+	var errs []error
+	for _, p := range pages {
+		if err := s.index(ctx, []toIndex{p}); err != nil {
+			p.ContentHash = "" // so that it is removed
+			errs = append(errs, err, s.index(ctx, []toIndex{p}))
+		}
+	}
+	return len(pages), errors.Join(errs...)
+}
+
+// index stores pages in the search index, or removes those that may not be found. One
+// that was changed meanwhile is passed over: it is due again.
+func (s *Store) index(ctx context.Context, pages []toIndex) error {
+	rows := models.NewRows("seq bigint, revision bigint")
+	entries, remove := map[int64]fulltext.Entry{}, map[int64]bool{}
+	for _, p := range pages {
+		rows.Add(p.Seq, p.Revision)
+		text, err := p.Text.Unpack()
+		if err != nil || p.NoIndex || p.ContentHash == "" || !p.GoneAt.IsZero() {
+			remove[p.Seq] = true
+			continue
+		}
+		entries[p.Seq] = s.text.Entry(fulltext.Doc{
+			Seq: p.Seq, Title: p.Title, Headings: p.Headings, URL: p.URL, Text: text, Source: p.SourceSeq, Language: p.Language,
+			Date: dateOf(p.PublishedAt, p.CreatedAt),
+		})
+	}
+	if rows.Len() == 0 {
+		return nil
+	}
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		var seqs []int64
+		err := rows.Raw(tx, `UPDATE crawled_pages SET unindexed = false FROM {rows} AS r
+			WHERE crawled_pages.seq = r.seq AND crawled_pages.revision = r.revision AND unindexed RETURNING crawled_pages.seq`).Scan(&seqs).Error
+		if err != nil {
+			return err
+		}
+		var put []fulltext.Entry
+		var gone []int64
+		for _, seq := range seqs {
+			if remove[seq] {
+				gone = append(gone, seq)
+			} else {
+				put = append(put, entries[seq])
+			}
+		}
+		if err := s.text.Put(tx, put); err != nil {
+			return err
+		}
+		return s.text.Remove(tx, gone)
+	})
+	if err != nil {
+		return fmt.Errorf("indexing crawled pages: %w", err)
+	}
+	return nil
+}
+
+// dateOf is the date that a page is searched by: the one that it gives, or that of
+// its first fetch.
+func dateOf(published, first models.Time) models.Time {
+	if published.IsZero() {
+		return first
+	}
+	return published
+}
+
+// Lag is how far the search index is behind.
+type Lag struct {
+	Pages  int         // that wait; counted up to MaxLag
+	Oldest models.Time // when the one was fetched that waits longest; zero = none waits
+}
+
+// MaxLag is where counting the pages stops that wait for the search index.
+const MaxLag = 100_000
+
+// IndexLag is how far the search index is behind now.
+func (s *Store) IndexLag(ctx context.Context) (lag Lag, err error) {
+	tx := s.db.Read(ctx)
+	err = tx.Raw("SELECT count(*) FROM (SELECT 1 FROM crawled_pages WHERE unindexed LIMIT ?) AS counted", MaxLag).Scan(&lag.Pages).Error
+	if err == nil && lag.Pages > 0 {
+		err = tx.Raw("SELECT fetched_at FROM crawled_pages WHERE unindexed ORDER BY fetched_at LIMIT 1").Scan(&lag.Oldest).Error
+	}
+	if err != nil {
+		return lag, fmt.Errorf("measuring the lag of the search index: %w", err)
+	}
+	return lag, nil
+}

@@ -1,0 +1,38 @@
+package crawl
+
+import (
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Packed is a text that is stored compressed with zstd. nil is "".
+type Packed []byte
+
+// maxPacked is how long an unpacked text may be, in bytes.
+const maxPacked = 2 << 20
+
+var (
+	packer, _   = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(128<<10), zstd.WithEncoderCRC(false))
+	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxPacked), zstd.WithDecoderConcurrency(0))
+)
+
+// Pack compresses a text.
+func Pack(s string) Packed {
+	if s == "" {
+		return nil
+	}
+	return packer.EncodeAll([]byte(s), nil)
+}
+
+// Unpack is the text. Its error means that what is stored is damaged.
+func (p Packed) Unpack() (string, error) {
+	if len(p) == 0 {
+		return "", nil
+	}
+	b, err := unpacker.DecodeAll(p, nil)
+	if err != nil {
+		return "", fmt.Errorf("unpacking a stored text: %w", err)
+	}
+	return string(b), nil
+}

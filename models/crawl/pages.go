@@ -1,0 +1,206 @@
+package crawl
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/crawl/fulltext"
+)
+
+// PageFilter narrows a list of crawled pages down; the zero value is all.
+type PageFilter struct {
+	Query       string // as fulltext.Parse reads it; "" = no search
+	SourceID    string
+	Language    string    // its code, as pages have it
+	Since, Till time.Time // whole days in UTC on which the page was published, or first fetched; zero = no limit
+}
+
+// searches reports whether the filter needs the search index.
+func (f PageFilter) searches() bool {
+	return f.Query != "" || f.Language != "" || !f.Since.IsZero() || !f.Till.IsZero()
+}
+
+// FoundPage is a page in a list.
+type FoundPage struct {
+	Page
+	Snippet []fulltext.Piece // what a search matches in its text; nil without a search
+}
+
+// PageList is a page of a list of crawled pages.
+type PageList struct {
+	models.Slice[FoundPage]
+	Total int  // of a search: how many pages match, counted up to MaxFound
+	More  bool // of a search: more pages match than are counted
+}
+
+// MaxFound is how many pages a search finds.
+const MaxFound = 1000
+
+// maxRanked is how many of the first pages of a search are sorted by their texts.
+const maxRanked = 100
+
+// Pages is a page of the crawled pages: of a search the best first, else the oldest
+// first. limit is as models.NewLimit made it. Errors are CodeInvalid ("query.q",
+// "query.source_id", "query.language", "query.page_token").
+func (s *Store) Pages(ctx context.Context, f PageFilter, after models.Cursor, limit int) (list PageList, err error) {
+	err = errors.Join(models.CheckFilter("query.source_id", f.SourceID), models.CheckFilter("query.language", f.Language))
+	if err != nil {
+		return list, err
+	}
+	var last int64
+	if after != (models.Cursor{}) {
+		if _, last, err = models.ParseTimedID(models.KindCrawled, after.ID); err != nil {
+			return list, models.ErrPageToken
+		}
+	}
+	tx := s.db.Read(ctx)
+	var source int64
+	if f.SourceID != "" {
+		if isID(models.KindSource, f.SourceID) {
+			err = tx.Raw("SELECT seq FROM sources WHERE id = ? AND deleted_at IS NULL", f.SourceID).Scan(&source).Error
+		}
+		if err != nil || source == 0 { // there is none of that id
+			return list, err
+		}
+	}
+	if f.searches() {
+		return s.search(tx, f, source, last, limit)
+	}
+	q := listed(tx).Where("crawled_pages.seq > ?", last).Order("crawled_pages.seq").Limit(limit + 1)
+	if source != 0 {
+		q = q.Where("crawled_pages.source_seq = ?", source)
+	}
+	var found []FoundPage
+	if err := q.Find(&found).Error; err != nil {
+		return list, fmt.Errorf("loading crawled pages: %w", err)
+	}
+	list.Slice = models.NewSlice(found, limit, cursorOf)
+	return list, nil
+}
+
+func cursorOf(p FoundPage) models.Cursor { return models.Cursor{CreatedAt: p.CreatedAt, ID: p.ID()} }
+
+// listed reads pages without what only a single one needs.
+func listed(tx *gorm.DB) *gorm.DB {
+	return tx.Model(&Page{}).Omit("links", "json_ld").Joins("JOIN sources ON sources.seq = crawled_pages.source_seq").Where("sources.deleted_at IS NULL").
+		Select(`crawled_pages.seq, source_seq, crawl_seq, crawled_pages.url, status_code, content_type, title, description, language, content_hash, noindex,
+			crawled_pages.created_at, fetched_at, changed_at, author, published_at, modified_at, word_count, versions, text_version, gone_at, sources.id AS source_id`)
+}
+
+// search is a page of what a search finds, from after the page of a seq on.
+func (s *Store) search(tx *gorm.DB, f PageFilter, source, last int64, limit int) (list PageList, err error) {
+	var q fulltext.Query
+	if f.Query != "" {
+		if q, err = fulltext.Parse("query.q", f.Query); err != nil {
+			return list, err
+		}
+	}
+	seqs, more, err := fulltext.Find(tx, s.text, q, fulltext.Filter{Source: source, Language: f.Language, Since: f.Since, Till: f.Till}, MaxFound)
+	if err != nil {
+		return list, err
+	}
+	list.Total, list.More = len(seqs), more
+	if err := s.rank(tx, q, seqs[:min(len(seqs), maxRanked)]); err != nil {
+		return list, err
+	}
+	if last != 0 {
+		i := slices.Index(seqs, last)
+		if i < 0 { // it does not match any more
+			return list, nil
+		}
+		seqs = seqs[i+1:]
+	}
+	next := len(seqs) > limit
+	seqs = seqs[:min(len(seqs), limit)]
+	var found []FoundPage
+	if err := listed(tx).Where("crawled_pages.seq IN ?", seqs).Find(&found).Error; err != nil {
+		return list, fmt.Errorf("loading what a search found: %w", err)
+	}
+	at := make(map[int64]int, len(seqs))
+	for i, seq := range seqs {
+		at[seq] = i
+	}
+	slices.SortFunc(found, func(a, b FoundPage) int { return cmp.Compare(at[a.Seq], at[b.Seq]) })
+	texts, err := s.texts(tx, seqs)
+	if err != nil {
+		return list, err
+	}
+	for i := range found {
+		found[i].Snippet = q.Snippet(texts[found[i].Seq])
+	}
+	list.Slice = models.Slice[FoundPage]{Items: found}
+	if next && len(found) > 0 {
+		list.Next = cursorOf(found[len(found)-1])
+	}
+	return list, nil
+}
+
+// rank sorts pages that a search found by how well they match.
+func (s *Store) rank(tx *gorm.DB, q fulltext.Query, seqs []int64) error {
+	if len(seqs) < 2 || len(q.All) == 0 {
+		return nil
+	}
+	texts, err := s.texts(tx, seqs)
+	if err != nil {
+		return err
+	}
+	var heads []struct {
+		Seq             int64
+		Title, Headings string
+	}
+	if err := tx.Raw("SELECT seq, title, headings FROM crawled_pages WHERE seq IN ?", seqs).Scan(&heads).Error; err != nil {
+		return fmt.Errorf("ranking what a search found: %w", err)
+	}
+	score := make(map[int64]float64, len(heads))
+	for _, h := range heads {
+		score[h.Seq] = q.Score(h.Title, h.Headings, texts[h.Seq])
+	}
+	slices.SortStableFunc(seqs, func(a, b int64) int { return cmp.Compare(score[b], score[a]) })
+	return nil
+}
+
+// texts are the texts of pages.
+func (s *Store) texts(tx *gorm.DB, seqs []int64) (map[int64]string, error) {
+	var found []struct {
+		PageSeq int64
+		Text    Packed
+	}
+	err := tx.Raw(`SELECT v.page_seq, v.text FROM crawled_pages AS p JOIN page_versions AS v ON v.page_seq = p.seq AND v.version = p.text_version
+		WHERE p.seq IN ?`, seqs).Scan(&found).Error
+	texts := make(map[int64]string, len(found))
+	for _, f := range found {
+		var unpackErr error
+		texts[f.PageSeq], unpackErr = f.Text.Unpack()
+		err = errors.Join(err, unpackErr)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("loading the texts of crawled pages: %w", err)
+	}
+	return texts, nil
+}
+
+// CrawledPage is the page of an id, with its text; CodeNotFound if there is none.
+func (s *Store) CrawledPage(ctx context.Context, id string) (p Page, err error) {
+	at, seq, err := models.ParseTimedID(models.KindCrawled, id)
+	if err != nil {
+		return p, models.NotFound("crawled page")
+	}
+	err = s.db.Read(ctx).Model(&Page{}).Select("crawled_pages.*, sources.id AS source_id, page_versions.text").
+		Joins("JOIN sources ON sources.seq = crawled_pages.source_seq").
+		Joins("LEFT JOIN page_versions ON page_versions.page_seq = crawled_pages.seq AND page_versions.version = crawled_pages.text_version").
+		Where("crawled_pages.seq = ? AND crawled_pages.created_at = ? AND sources.deleted_at IS NULL", seq, at).Take(&p).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return p, models.NotFound("crawled page")
+	}
+	if err != nil {
+		return p, fmt.Errorf("loading a crawled page: %w", err)
+	}
+	return p, nil
+}

@@ -1,0 +1,90 @@
+package textdiff
+
+import "strings"
+
+// couple is a line of each text, or -1.
+type couple struct{ old, new int }
+
+// alike is the share of words that two lines must have in common to be one line that was changed.
+const alike = 0.4
+
+// pair puts lines beside each other, in their order, so that as many words as possible
+// are in both lines of a couple. Of many lines the first stand beside the first.
+func pair(removed, added []string) (out []couple) {
+	n, m := len(removed), len(added)
+	if n > maxLines || m > maxLines {
+		for i := range max(n, m) {
+			c := couple{i, i}
+			if i >= n {
+				c.old = -1
+			}
+			if i >= m {
+				c.new = -1
+			}
+			out = append(out, c)
+		}
+		return out
+	}
+	// best[i][j] is the most words in common that the lines from i and from j on can have.
+	best, share := make([][]float64, n+1), make([][]float64, n+1)
+	words := make([]map[string]int, m)
+	for j, l := range added {
+		words[j] = counted(l)
+	}
+	for i := range best {
+		best[i], share[i] = make([]float64, m+1), make([]float64, m+1)
+	}
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			share[i][j] = common(removed[i], words[j])
+			best[i][j] = max(best[i+1][j], best[i][j+1])
+			if share[i][j] >= alike {
+				best[i][j] = max(best[i][j], share[i][j]+best[i+1][j+1])
+			}
+		}
+	}
+	i, j := 0, 0
+	for i < n || j < m {
+		switch {
+		case i < n && j < m && share[i][j] >= alike && best[i][j] == share[i][j]+best[i+1][j+1]:
+			out = append(out, couple{i, j})
+			i++
+			j++
+		case i < n && (j == m || best[i][j] == best[i+1][j]):
+			out = append(out, couple{i, -1})
+			i++
+		default:
+			out = append(out, couple{-1, j})
+			j++
+		}
+	}
+	return out
+}
+
+func counted(line string) map[string]int {
+	n := map[string]int{}
+	for _, t := range split(line) {
+		n[strings.TrimSpace(t)]++
+	}
+	return n
+}
+
+// common is the share of words that a line has in common with the words of another.
+func common(line string, words map[string]int) float64 {
+	tokens, both, all := split(line), 0, 0
+	left := make(map[string]int, len(words))
+	for w, n := range words {
+		left[w] = n
+		all += n
+	}
+	for _, t := range tokens {
+		if t = strings.TrimSpace(t); left[t] > 0 {
+			left[t]--
+			both++
+		}
+	}
+	if all += len(tokens); all == 0 {
+		return 1
+	}
+	return 2 * float64(both) / float64(all)
+}

@@ -1,0 +1,145 @@
+package crawl
+
+import (
+	"fmt"
+	"net/http"
+
+	"linkwatch/models"
+)
+
+// Change says what is new about a page.
+type Change string
+
+// The changes of a page.
+const (
+	PageNew     Change = "new"     // it has a text for the first time
+	PageChanged Change = "changed" // its text is another one
+	PageGone    Change = "gone"    // it is answered with 404 or 410, or no page of the crawl links to it any more
+	PageBack    Change = "back"    // it was gone
+)
+
+// Version is what a page said from some time on.
+type Version struct {
+	Seq         int64 `gorm:"primaryKey"`
+	PageSeq     int64
+	Version     int // from 1; gaps mean nothing
+	Change      Change
+	CrawlSeq    int64 // of the crawl that found it; 0 = the URL was added by hand
+	StatusCode  int   // 0 = no page of the crawl linked to it
+	Title       string
+	ContentHash string
+	WordCount   int
+	Text        Packed // nil if the page is gone
+	CreatedAt   models.Time
+}
+
+// TableName implements schema.Tabler.
+func (Version) TableName() string { return "page_versions" }
+
+// KeepVersions is how many versions of a page are kept, the newest.
+const KeepVersions = 20
+
+// gone reports whether a status says that the page was removed.
+func gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
+
+// change says what is new about a page, given what is known of it: "" if its text is
+// the same. It sets the numbers of p.
+func (p *Page) change(old known) (c Change) {
+	p.Versions, p.TextVersion, p.Revision = old.Versions, old.TextVersion, old.Revision
+	switch {
+	case p.broken():
+		if gone(p.StatusCode) && old.TextVersion > 0 && !old.Gone {
+			c = PageGone
+			p.GoneAt = p.FetchedAt
+		}
+	case old.TextVersion == 0:
+		if p.ContentHash != "" {
+			c = PageNew
+		}
+	case old.Gone:
+		c = PageBack
+	case p.ContentHash != old.ContentHash:
+		c = PageChanged
+	}
+	if c != "" {
+		p.Versions++
+	}
+	if c != "" && c != PageGone {
+		p.TextVersion = p.Versions
+	}
+	if c != "" || !p.broken() && old.shows(p) {
+		p.Revision++
+		p.Unindexed = true
+	}
+	return c
+}
+
+// broken reports whether there is no page: what is known of it is kept.
+func (p Page) broken() bool { return p.StatusCode >= http.StatusBadRequest }
+
+// known is what was stored of a page before.
+type known struct {
+	Seq, SourceSeq, CrawlSeq, Revision   int64
+	URLHash                              []byte
+	ContentHash                          string
+	Title, Description, Author, Language string
+	NoIndex                              bool `gorm:"column:noindex"`
+	PublishedAt                          models.Time
+	Versions, TextVersion                int
+	Gone                                 bool
+}
+
+// shows reports whether search shows something else of a page than before, besides its text.
+func (k known) shows(p *Page) bool {
+	return k.Seq != 0 && k.TextVersion > 0 && (k.Title != p.Title || k.Description != p.Description || k.Author != p.Author ||
+		k.Language != p.Language || k.NoIndex != p.NoIndex || k.PublishedAt != p.PublishedAt)
+}
+
+// known is what is stored of some pages (source_seq, url_hash).
+func (b *batch) known(keys *models.Rows) (map[pageKey]known, error) {
+	var found []known
+	err := keys.Raw(b.tx, `SELECT p.seq, p.source_seq, p.url_hash, p.crawl_seq, p.revision, p.content_hash, p.title, p.description, p.author, p.language,
+			p.noindex, p.published_at, p.versions, p.text_version, p.gone_at IS NOT NULL AS gone
+		FROM {rows} AS r CROSS JOIN crawled_pages AS p WHERE p.source_seq = r.source_seq AND p.url_hash = r.url_hash`).Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("looking for known pages: %w", err)
+	}
+	pages := make(map[pageKey]known, len(found))
+	for _, k := range found {
+		pages[pageKey{k.SourceSeq, hash(k.URLHash)}] = k
+	}
+	return pages, nil
+}
+
+// newVersion is a new version of a page that is to be stored.
+type newVersion struct {
+	Page
+	change Change
+}
+
+// versions stores new versions of pages, whose seqs are given by key, and deletes those
+// that are too old.
+func (b *batch) versions(all map[pageKey]newVersion, seqs map[pageKey]int64) error {
+	rows := models.NewRows("page_seq bigint, version bigint, change text, crawl_seq bigint, status_code bigint, title text, content_hash text, word_count bigint, text bytes, at bigint")
+	old := models.NewRows("page_seq bigint, version bigint")
+	for k, v := range all {
+		var text any
+		if v.change != PageGone {
+			text = []byte(v.Text)
+		}
+		rows.Add(seqs[k], v.Versions, v.change, v.CrawlSeq, v.StatusCode, v.Title, v.ContentHash, v.WordCount, text, v.FetchedAt)
+		if v.Versions > KeepVersions {
+			old.Add(seqs[k], v.Versions-KeepVersions)
+		}
+	}
+	err := rows.Exec(b.tx, `INSERT INTO page_versions (page_seq, version, change, crawl_seq, status_code, title, content_hash, word_count, text, created_at)
+		SELECT page_seq, version, change, crawl_seq, status_code, title, content_hash, word_count, text, at FROM {rows} AS r`).Error
+	if err != nil {
+		return fmt.Errorf("storing versions of pages: %w", err)
+	}
+	err = old.Exec(b.tx, "DELETE FROM page_versions WHERE seq IN (SELECT v.seq FROM {rows} AS r CROSS JOIN page_versions AS v WHERE v.page_seq = r.page_seq AND v.version <= r.version)").Error
+	if err != nil {
+		return fmt.Errorf("deleting old versions of pages: %w", err)
+	}
+	return nil
+}
