@@ -53,7 +53,11 @@ func newCrawl(c *core) (*Crawl, error) {
 		Metrics: crawler.Metrics, Ready: c.DB.Ready,
 		Sync: sync,
 	}
-	services := []jobs.Service{crawler}
+	indexer, err := crawljobs.NewIndexer(store, c.Log, c.registry)
+	if err != nil {
+		return nil, err
+	}
+	services := []jobs.Service{crawler, indexer}
 	if cfg.RedisEventsEnabled {
 		services = append(services, crawljobs.NewEvents(store, c.Redis, hostname(), c.Log))
 	}

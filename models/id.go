@@ -36,6 +36,8 @@ const (
 	KindOutage     Kind = "o" // a time in which a target was down
 	KindStatusPage Kind = "h" // the public page of a group of targets
 	KindInstance   Kind = "i" // a running program
+	KindVersion    Kind = "q" // a version of a crawled page
+	KindBroken     Kind = "z" // a broken link of a crawl
 )
 
 const (

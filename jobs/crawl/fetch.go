@@ -134,7 +134,7 @@ func (f *fetched) failed(ctx context.Context, err error, now models.Time) {
 	case e.Kind == outbound.KindBlocked || e.Kind == outbound.KindInvalid || e.Kind == outbound.KindProtocol:
 		f.Status, f.Reason = crawl.EntryFailed, e.Error()
 	default:
-		f.unreachable, f.timedOut = true, e.Kind == outbound.KindTimeout
+		f.unreachable, f.timedOut, f.Broken = true, e.Kind == outbound.KindTimeout, true
 		f.again(e.Error())
 	}
 	f.Line = crawl.LogLine(now, "warn", "not fetched", "error", f.Reason, "attempt", f.Entry.Attempts+1, "url", lastURL(f.Entry.URL))
@@ -150,11 +150,13 @@ func (q *queue) read(ctx context.Context, f *fetched, res *outbound.Response, to
 		f.redirect(res, q.opts.MaxRedirects)
 	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError:
 		f.again(fmt.Sprintf("status %d", status))
+		f.Broken = status != http.StatusTooManyRequests
 		if f.Status == crawl.EntryFailed {
 			f.Page = q.page(e, res)
 		}
 	case status >= http.StatusBadRequest:
 		f.Status, f.Reason, f.Page = crawl.EntryFailed, fmt.Sprintf("status %d", status), q.page(e, res)
+		f.Broken = status != http.StatusUnauthorized && status != http.StatusForbidden // others may see it
 	default:
 		f.Page = q.page(e, res)
 		if status < http.StatusMultipleChoices {
@@ -189,11 +191,9 @@ func (f *fetched) redirect(res *outbound.Response, most int) {
 	u, err := models.ParseURL("url", to)
 	switch {
 	case res.Location == "" || !ok || err != nil:
-		f.Status, f.Reason = crawl.EntryFailed, fmt.Sprintf("status %d without a valid Location", res.StatusCode)
-	case e.Redirects >= most:
-		f.Status, f.Reason = crawl.EntryFailed, crawl.ReasonRedirects
-	case to == e.URL: // for those who have its cookie, perhaps
-		f.Status, f.Reason = crawl.EntryFailed, crawl.ReasonRedirects
+		f.Status, f.Broken, f.Reason = crawl.EntryFailed, true, fmt.Sprintf("status %d without a valid Location", res.StatusCode)
+	case e.Redirects >= most, to == e.URL: // a page that needs a cookie, perhaps
+		f.Status, f.Broken, f.Reason = crawl.EntryFailed, true, crawl.ReasonRedirects
 	case !e.Crawl.Allows(u.Host):
 		f.Status, f.Reason = crawl.EntryFailed, crawl.ReasonOutside
 		f.Discovered = append(f.Discovered, crawl.Discovered{SourceSeq: e.Crawl.Source, URL: to, FoundOn: e.URL})

@@ -299,7 +299,7 @@ func (q *queue) after(t *turn, f fetched, took time.Duration) dispatch.Outcome {
 // fail gives the entries of a turn up whose host was not reached many times in a row.
 func (q *queue) fail(t *turn, reason string) (full bool) {
 	for _, e := range t.Left {
-		r := crawl.Result{Entry: e, Status: crawl.EntryFailed, Reason: reason, Line: crawl.LogLine(q.store.Now(), "warn", "not fetched", "error", reason, "url", lastURL(e.URL))}
+		r := crawl.Result{Entry: e, Status: crawl.EntryFailed, Reason: reason, Broken: true, Line: crawl.LogLine(q.store.Now(), "warn", "not fetched", "error", reason, "url", lastURL(e.URL))}
 		q.bytes.Add(int64(r.Size()))
 		full = t.Add(r)
 	}

@@ -1,4 +1,6 @@
 DROP TABLE broken_links;
+DROP INDEX frontier_broken;
+ALTER TABLE frontier DROP COLUMN broken;
 ALTER TABLE frontier DROP COLUMN linked_as;
 DROP INDEX job_executions_report;
 ALTER TABLE job_executions DROP COLUMN reported_page;

@@ -59,6 +59,9 @@ ALTER TABLE job_executions ADD COLUMN reported_page BIGINT; -- the last page tha
 CREATE INDEX job_executions_report ON job_executions (seq) WHERE reported_page IS NOT NULL;
 
 ALTER TABLE frontier ADD COLUMN linked_as TEXT COLLATE "C" NOT NULL DEFAULT ''; -- the URL that pages link to, if that redirected; '' = url
+ALTER TABLE frontier ADD COLUMN broken BOOLEAN NOT NULL DEFAULT false; -- there is no page: links to it are reported
+
+CREATE INDEX frontier_broken ON frontier (crawl_seq, seq) WHERE broken;
 
 -- Links of pages to URLs that a crawl could not fetch.
 CREATE TABLE broken_links (

@@ -54,6 +54,9 @@ ALTER TABLE job_executions ADD COLUMN reported_page INTEGER; -- the last page th
 CREATE INDEX job_executions_report ON job_executions (seq) WHERE reported_page IS NOT NULL;
 
 ALTER TABLE frontier ADD COLUMN linked_as TEXT NOT NULL DEFAULT ''; -- the URL that pages link to, if that redirected; '' = url
+ALTER TABLE frontier ADD COLUMN broken INTEGER NOT NULL DEFAULT 0 CHECK (broken IN (0, 1)); -- there is no page: links to it are reported
+
+CREATE INDEX frontier_broken ON frontier (crawl_seq, seq) WHERE broken;
 
 -- Links of pages to URLs that a crawl could not fetch.
 CREATE TABLE broken_links (

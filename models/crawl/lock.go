@@ -251,7 +251,10 @@ func (s *Store) endExecution(tx *gorm.DB, j *Job, status ExecutionStatus, proble
 	for _, f := range set {
 		f(&e)
 	}
-	if err := tx.Model(&e).Select("status", "error_message", "completed_at", "stack_trace", "memory_peak_mb").Updates(&e).Error; err != nil {
+	if status == ExecutionCompleted {
+		e.ReportedPage = new(int64)
+	}
+	if err := tx.Model(&e).Select("status", "error_message", "completed_at", "stack_trace", "memory_peak_mb", "reported_page").Updates(&e).Error; err != nil {
 		return fmt.Errorf("ending an execution: %w", err)
 	}
 	if status == ExecutionCompleted || status == ExecutionFailed && problem != Interrupted {

@@ -30,14 +30,14 @@ func (f PageFilter) searches() bool {
 // FoundPage is a page in a list.
 type FoundPage struct {
 	Page
-	Snippet []fulltext.Piece // what a search matches in its text; nil without a search
+	Snippet []fulltext.Piece `gorm:"-"` // what a search matches in its text; nil without a search
 }
 
 // PageList is a page of a list of crawled pages.
 type PageList struct {
 	models.Slice[FoundPage]
-	Total int  // of a search: how many pages match, counted up to MaxFound
-	More  bool // of a search: more pages match than are counted
+	Total   int  // of a search: how many pages match, counted up to MaxFound
+	AtLeast bool // of a search: more pages match than are counted
 }
 
 // MaxFound is how many pages a search finds.
@@ -106,7 +106,7 @@ func (s *Store) search(tx *gorm.DB, f PageFilter, source, last int64, limit int)
 	if err != nil {
 		return list, err
 	}
-	list.Total, list.More = len(seqs), more
+	list.Total, list.AtLeast = len(seqs), more
 	if err := s.rank(tx, q, seqs[:min(len(seqs), maxRanked)]); err != nil {
 		return list, err
 	}

@@ -15,6 +15,7 @@ type Result struct {
 	Entry  Entry
 	Status EntryStatus // Pending: it is tried again
 	Reason string      // why it failed, or is tried again; "" = it is done
+	Broken bool        // it failed because there is no page: links to it are reported
 	To     string      // where it redirects to, as Normalize gave it; "" = nowhere. The entry is then tried again there
 
 	Page       *Page // to store; nil = none

@@ -15,7 +15,7 @@ func (b *batch) redirects() error {
 		}
 		k := entryKey{r.Entry.CrawlSeq, hashOf(r.To)}
 		if k.hash == hashOf(r.Entry.URL) {
-			b.results[i].To, b.results[i].Status, b.results[i].Reason = "", EntryFailed, ReasonRedirects
+			b.results[i].To, b.results[i].Status, b.results[i].Reason, b.results[i].Broken = "", EntryFailed, ReasonRedirects, true
 			continue
 		}
 		if _, twice := to[k]; twice {
@@ -62,7 +62,7 @@ func (b *batch) duplicate(i int) {
 // entries stores what became of the entries. One that was deleted meanwhile counts no
 // more.
 func (b *batch) entries() error {
-	rows, of := models.NewRows("seq bigint, status text, attempts bigint, last_error text"), map[int64]Result{}
+	rows, of := models.NewRows("seq bigint, status text, attempts bigint, last_error text, broken boolean"), map[int64]Result{}
 	for _, r := range b.results {
 		if r.To != "" {
 			continue
@@ -71,11 +71,11 @@ func (b *batch) entries() error {
 		if r.Status != EntryDone {
 			attempts++
 		}
-		rows.Add(r.Entry.Seq, r.Status, attempts, models.Truncate(r.Reason, 200))
+		rows.Add(r.Entry.Seq, r.Status, attempts, models.Truncate(r.Reason, 200), r.Broken && r.Status == EntryFailed)
 		of[r.Entry.Seq] = r
 	}
 	var seqs []int64
-	err := rows.Raw(b.tx, `UPDATE frontier SET status = r.status, attempts = r.attempts, last_error = r.last_error, updated_at = ?
+	err := rows.Raw(b.tx, `UPDATE frontier SET status = r.status, attempts = r.attempts, last_error = r.last_error, broken = r.broken, updated_at = ?
 		FROM {rows} AS r WHERE frontier.seq = r.seq AND frontier.`+openEntries+` RETURNING frontier.seq`, b.now).Scan(&seqs).Error
 	for _, seq := range seqs {
 		r := of[seq]

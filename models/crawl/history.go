@@ -1,0 +1,79 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// Versions are the versions of a page that are kept, the newest first, without their texts.
+func (s *Store) Versions(ctx context.Context, p Page) (all []Version, err error) {
+	err = s.db.Read(ctx).Omit("text").Where("page_seq = ?", p.Seq).Order("version DESC").Limit(KeepVersions).Find(&all).Error
+	if err != nil {
+		return nil, fmt.Errorf("loading versions of a page: %w", err)
+	}
+	return all, nil
+}
+
+// VersionOf is a version of a page with its text; CodeNotFound if it is not kept.
+func (s *Store) VersionOf(ctx context.Context, p Page, number int) (v Version, err error) {
+	err = s.db.Read(ctx).Where("page_seq = ? AND version = ?", p.Seq, number).Take(&v).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return v, models.NotFound("version")
+	}
+	if err != nil {
+		return v, fmt.Errorf("loading a version of a page: %w", err)
+	}
+	return v, nil
+}
+
+// PageChange is what an execution found new about a page.
+type PageChange struct {
+	Seq           int64 // of the version
+	Version       int
+	Change        Change
+	StatusCode    int
+	CreatedAt     models.Time
+	PageSeq       int64
+	URL, Title    string
+	PageCreatedAt models.Time
+	SourceID      string
+}
+
+// PageID is the id of the page.
+func (c PageChange) PageID() string {
+	return models.TimedID(models.KindCrawled, c.PageCreatedAt, c.PageSeq)
+}
+
+// PageChanges are what the crawl of an execution found new, in the order in which it
+// found it. kind "" = all. limit is as models.NewLimit made it.
+func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after models.Cursor, limit int) (page models.Slice[PageChange], err error) {
+	sql, args := `SELECT v.seq, v.version, v.change, v.status_code, v.created_at, p.seq AS page_seq, p.url, p.title, p.created_at AS page_created_at, s.id AS source_id
+		FROM page_versions AS v JOIN crawled_pages AS p ON p.seq = v.page_seq JOIN sources AS s ON s.seq = p.source_seq
+		WHERE v.crawl_seq = ? AND s.deleted_at IS NULL`, []any{e.CrawlSeq}
+	switch kind {
+	case "":
+	case PageNew, PageChanged, PageGone, PageBack:
+		sql, args = sql+" AND v.change = ?", append(args, kind)
+	default:
+		return page, models.Invalid("query.change", "must be new, changed, gone or back")
+	}
+	if after != (models.Cursor{}) {
+		_, seq, err := models.ParseTimedID(models.KindVersion, after.ID)
+		if err != nil {
+			return page, models.ErrPageToken
+		}
+		sql, args = sql+" AND v.seq > ?", append(args, seq)
+	}
+	var found []PageChange
+	if err := s.db.Read(ctx).Raw(sql+" ORDER BY v.seq LIMIT ?", append(args, limit+1)...).Scan(&found).Error; err != nil {
+		return page, fmt.Errorf("loading changes of pages: %w", err)
+	}
+	return models.NewSlice(found, limit, func(c PageChange) models.Cursor {
+		return models.Cursor{CreatedAt: c.CreatedAt, ID: models.TimedID(models.KindVersion, c.CreatedAt, c.Seq)}
+	}), nil
+}

@@ -1,0 +1,315 @@
+package crawl_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	"linkwatch/models/crawl/fulltext"
+	"linkwatch/models/modelstest"
+)
+
+// site is what crawls of a test find: texts by path of http://a.example. A text is a
+// page, "404" is none. A line that begins with "->" is a link.
+type site map[string]string
+
+// crawlSite runs a job of http://a.example to its end, and writes its report.
+func (w *world) crawlSite(j crawl.Job, pages site) crawl.Execution {
+	w.Helper()
+	j = w.get(j)
+	if j.Status == crawl.Scheduled {
+		_, err := w.Act(w.Context(), j.ID, crawl.ForceRun)
+		w.ok(err)
+	}
+	e := w.begin()
+	for {
+		hosts, _, err := w.ClaimHosts(w.Context(), w.me, 1, 0)
+		w.ok(err)
+		if len(hosts) == 0 {
+			break
+		}
+		t := &crawl.Turn{Host: hosts[0]}
+		t.NextAt = w.Now()
+		t.Left, err = w.Load(w.Context(), t.Host, crawl.TurnEntries)
+		w.ok(err)
+		for len(t.Left) > 0 {
+			t.Add(w.visit(t, pages))
+		}
+		w.ok(w.Record(w.Context(), t))
+	}
+	held, err := w.HeldBy(w.Context(), w.me)
+	w.ok(err)
+	if len(held) != 1 || held[0].Queued != 0 {
+		w.Fatalf("the crawl is not over: %+v", held)
+	}
+	w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}))
+	w.report()
+	w.clock.Advance(time.Minute)
+	e, err = w.Execution(w.Context(), e.ID)
+	w.ok(err)
+	return e
+}
+
+// visit is the result of the next entry of a turn.
+func (w *world) visit(t *crawl.Turn, pages site) crawl.Result {
+	e := t.Left[0]
+	text, ok := pages[strings.TrimPrefix(e.URL, "http://a.example")]
+	if status, failed := strings.CutPrefix(text, "status "); !ok || failed {
+		t.Left = t.Left[1:]
+		code := 404
+		if ok {
+			_, err := fmt.Sscan(status, &code)
+			w.ok(err)
+		}
+		return crawl.Result{
+			Entry: e, Status: crawl.EntryFailed, Reason: fmt.Sprintf("status %d", code), Broken: true,
+			Page: &crawl.Page{SourceSeq: e.Crawl.Source, CrawlSeq: e.CrawlSeq, URL: e.URL, StatusCode: code, FetchedAt: w.Now()},
+		}
+	}
+	var links, kept, lines []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if to, isLink := strings.CutPrefix(line, "->"); isLink {
+			links = append(links, "http://a.example"+to)
+			kept = append(kept, "http://a.example"+to+"\tlink to "+to)
+		} else {
+			lines = append(lines, line)
+		}
+	}
+	r := fetched(t, w.Now(), links...)
+	text = strings.Join(lines, "\n")
+	r.Page.Title, r.Page.ContentHash, r.Page.Text, r.Page.Links = lines[0], fmt.Sprintf("%x", text), crawl.Pack(text), crawl.Pack(strings.Join(kept, "\n")+"\n")
+	r.Page.WordCount = len(strings.Fields(text))
+	return r
+}
+
+// report indexes all pages and writes all reports.
+func (w *world) report() {
+	w.Helper()
+	for n := 1; n > 0; {
+		var err error
+		n, err = w.IndexNext(w.Context(), 10)
+		w.ok(err)
+	}
+	for {
+		r, err := w.NextReport(w.Context())
+		w.ok(err)
+		if r == nil {
+			break
+		}
+		for done := false; !done; {
+			done, err = r.Next(w.Context())
+			w.ok(err)
+		}
+	}
+	for n := 1; n > 0; {
+		var err error
+		n, err = w.IndexNext(w.Context(), 10)
+		w.ok(err)
+	}
+}
+
+func (w *world) search(f crawl.PageFilter) (urls []string) {
+	w.Helper()
+	list, err := w.Pages(w.Context(), f, models.Cursor{}, 50)
+	w.ok(err)
+	for _, p := range list.Items {
+		urls = append(urls, strings.TrimPrefix(p.URL, "http://a.example"))
+	}
+	return urls
+}
+
+func (w *world) changes(e crawl.Execution, kind crawl.Change) (out []string) {
+	w.Helper()
+	list, err := w.PageChanges(w.Context(), e, kind, models.Cursor{}, 50)
+	w.ok(err)
+	for _, c := range list.Items {
+		out = append(out, string(c.Change)+" "+strings.TrimPrefix(c.URL, "http://a.example"))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (w *world) page(path string) crawl.Page {
+	w.Helper()
+	list, err := w.Pages(w.Context(), crawl.PageFilter{}, models.Cursor{}, 500)
+	w.ok(err)
+	for _, p := range list.Items {
+		if p.URL == "http://a.example"+path {
+			full, err := w.CrawledPage(w.Context(), p.ID())
+			w.ok(err)
+			return full
+		}
+	}
+	w.Fatalf("no page %s", path)
+	return crawl.Page{}
+}
+
+// Crawls find what is new, what has changed, what is gone and what is back, and which
+// links are broken.
+func TestChangesOfASite(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", time.Hour)
+		first := site{
+			"/": "Home\n->/a\n->/b\n->/c\n->/dead", "/a": "Alpha\nThe price is 10 euros", "/b": "Beta\nSomething\n->/dead", "/c": "Gamma\nOnly linked once",
+		}
+		e := w.crawlSite(j, first)
+		if e.PagesNew != 4 || e.PagesChanged != 0 || e.PagesGone != 0 || e.BrokenLinks != 2 || e.ReportedPage != nil {
+			w.Fatalf("the first crawl: %+v", e)
+		}
+		broken, err := w.BrokenLinks(w.Context(), e, models.Cursor{}, 10)
+		w.ok(err)
+		if len(broken.Items) != 2 || broken.Items[1].FoundOn != "http://a.example/b" || broken.Items[1].Text != "link to /dead" ||
+			broken.Items[1].URL != "http://a.example/dead" || broken.Items[1].Error != "status 404" || broken.Items[1].PageID() != w.page("/b").ID() {
+			w.Errorf("broken links: %+v", broken.Items)
+		}
+		if got := w.search(crawl.PageFilter{Query: "price"}); !slices.Equal(got, []string{"/a"}) {
+			w.Errorf("search found %v", got)
+		}
+
+		second := site{"/": "Home\n->/a\n->/b", "/a": "Alpha\nThe price is 12 euros"} // /b is a 404 now, and nothing links to /c
+		e2 := w.crawlSite(j, second)
+		if e2.PagesNew != 0 || e2.PagesChanged != 1 || e2.PagesGone != 2 || e2.BrokenLinks != 1 {
+			w.Fatalf("the second crawl: %+v", e2)
+		}
+		if got := w.changes(e2, ""); !slices.Equal(got, []string{"changed /a", "gone /b", "gone /c"}) {
+			w.Errorf("changes: %v", got)
+		}
+		if got := w.changes(e2, crawl.PageGone); len(got) != 2 {
+			w.Errorf("pages that are gone: %v", got)
+		}
+		if got := w.search(crawl.PageFilter{Query: "something"}); got != nil {
+			w.Errorf("search found %v, which is gone", got)
+		}
+		a := w.page("/a")
+		versions, err := w.Versions(w.Context(), a)
+		w.ok(err)
+		if len(versions) != 2 || versions[0].Version != 2 || versions[0].Change != crawl.PageChanged || versions[1].Change != crawl.PageNew || versions[0].WordCount != 6 {
+			w.Errorf("versions: %+v", versions)
+		}
+		v, err := w.VersionOf(w.Context(), a, 1)
+		w.ok(err)
+		if text, err := v.Text.Unpack(); err != nil || text != "Alpha\nThe price is 10 euros" {
+			w.Errorf("the first version is %q, %v", text, err)
+		}
+		if _, err := w.VersionOf(w.Context(), a, 9); models.CodeOf(err) != models.CodeNotFound {
+			w.Errorf("a version that does not exist: %v", err)
+		}
+		if text, err := a.Text.Unpack(); err != nil || text != "Alpha\nThe price is 12 euros" {
+			w.Errorf("the text is %q, %v", text, err)
+		}
+
+		third := site{"/": "Home\n->/a\n->/b\n->/c", "/a": "Alpha\nThe price is 12 euros", "/b": "Beta\nSomething", "/c": "status 500"}
+		e3 := w.crawlSite(j, third)
+		if e3.PagesNew != 1 || e3.PagesChanged != 0 || e3.PagesGone != 0 || e3.BrokenLinks != 1 {
+			w.Fatalf("the third crawl: %+v", e3)
+		}
+		if got := w.changes(e3, ""); !slices.Equal(got, []string{"back /b"}) {
+			w.Errorf("changes: %v", got)
+		}
+		if got := w.search(crawl.PageFilter{Query: "something"}); !slices.Equal(got, []string{"/b"}) {
+			w.Errorf("search found %v after the page came back", got)
+		}
+		// While a page that links to others fails, they are not taken for gone.
+		e4 := w.crawlSite(j, site{"/": "Home\n->/a\n->/b", "/a": "status 503", "/b": "Beta\nSomething"})
+		if e4.PagesGone != 0 {
+			w.Errorf("%d pages are gone while the site fails", e4.PagesGone)
+		}
+	})
+}
+
+// A page keeps its newest versions.
+func TestVersionsAreBounded(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", time.Hour)
+		for i := range crawl.KeepVersions + 3 {
+			w.crawlSite(j, site{"/": fmt.Sprintf("Home\nedition %d", i)})
+		}
+		versions, err := w.Versions(w.Context(), w.page("/"))
+		w.ok(err)
+		if len(versions) != crawl.KeepVersions || versions[0].Version != crawl.KeepVersions+3 || versions[len(versions)-1].Version != 4 {
+			w.Errorf("%d versions, from %d to %d", len(versions), versions[len(versions)-1].Version, versions[0].Version)
+		}
+	})
+}
+
+// A search is limited by source, language and date, has snippets, and goes on from page to page.
+func TestSearchOfPages(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", time.Hour)
+		pages := site{"/": "Home\n->/p0"}
+		for i := range 12 {
+			pages[fmt.Sprintf("/p%d", i)] = fmt.Sprintf("Page %d\nThe quick fox number %d\n->/p%d", i, i, i+1)
+		}
+		w.crawlSite(j, pages)
+		var all []string
+		var after models.Cursor
+		for {
+			list, err := w.Pages(w.Context(), crawl.PageFilter{Query: "quick fox", SourceID: j.SourceID}, after, 5)
+			w.ok(err)
+			if list.Total != 12 || list.AtLeast {
+				w.Fatalf("%d results, more %v", list.Total, list.AtLeast)
+			}
+			for _, p := range list.Items {
+				all = append(all, p.URL)
+				if !slices.Contains(p.Snippet, fulltext.Piece{Text: "quick", Match: true}) {
+					w.Errorf("snippet %+v", p.Snippet)
+				}
+			}
+			if after = list.Next; !list.More() {
+				break
+			}
+		}
+		slices.Sort(all)
+		if len(slices.Compact(all)) != 12 {
+			w.Errorf("the pages of the search have %d results", len(all))
+		}
+		today := w.Now().Time
+		for name, c := range map[string]struct {
+			f    crawl.PageFilter
+			want int
+		}{
+			"today":           {crawl.PageFilter{Query: "fox", Since: today.AddDate(0, 0, -1), Till: today}, 12},
+			"tomorrow":        {crawl.PageFilter{Query: "fox", Since: today.AddDate(0, 0, 1)}, 0},
+			"without words":   {crawl.PageFilter{Since: today.AddDate(0, 0, -1)}, 13},
+			"a language":      {crawl.PageFilter{Query: "fox", Language: "de"}, 0},
+			"another source":  {crawl.PageFilter{Query: "fox", SourceID: models.NewID(models.KindSource)}, 0},
+			"not a source":    {crawl.PageFilter{Query: "fox", SourceID: "x"}, 0},
+			"no page has it":  {crawl.PageFilter{Query: "absent"}, 0},
+			"not these words": {crawl.PageFilter{Query: `fox -"number 3"`}, 11},
+		} {
+			if got := w.search(c.f); len(got) != c.want {
+				w.Errorf("%s: %d results, want %d", name, len(got), c.want)
+			}
+		}
+		if _, err := w.Pages(w.Context(), crawl.PageFilter{Query: `"`}, models.Cursor{}, 5); models.CodeOf(err) != models.CodeInvalid {
+			w.Errorf("a query that cannot be read: %v", err)
+		}
+		if lag, err := w.IndexLag(w.Context()); err != nil || lag != (crawl.Lag{}) {
+			w.Errorf("the index is behind: %+v, %v", lag, err)
+		}
+		// A deleted source is not found any more.
+		w.ok(w.DeleteSource(w.Context(), j.SourceID))
+		if got := w.search(crawl.PageFilter{Query: "fox"}); got != nil {
+			w.Errorf("found %v of a deleted source", got)
+		}
+	})
+}
+
+// A text that is damaged is left out of searches, and holds up nothing.
+func TestDamagedTextIsNotIndexed(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", time.Hour)
+		w.crawlSite(j, site{"/": "Home\nfox"})
+		modelstest.Exec(w.T, w.db, "UPDATE page_versions SET text = ?", []byte("x"))
+		modelstest.Exec(w.T, w.db, "UPDATE crawled_pages SET unindexed = true")
+		w.report()
+		if got := w.search(crawl.PageFilter{Query: "fox"}); got != nil {
+			w.Errorf("found %v", got)
+		}
+	})
+}

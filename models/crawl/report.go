@@ -1,0 +1,217 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// Limits of a report.
+const (
+	MaxBrokenLinks = 10_000 // rows that are kept; all are counted
+	maxBroken      = 50_000 // URLs
+	reportPages    = 500    // read at a time
+)
+
+// Report is what is found out about a completed crawl once all of its pages are known:
+// which of them link to URLs that could not be fetched, and which pages of earlier
+// crawls no page links to any more. It reads the pages of the source in batches, and
+// another instance can continue it.
+type Report struct {
+	s         *Store
+	execution Execution
+	source    int64
+	crawls    map[int64]bool // of its job
+	broken    map[hash]string
+	complete  bool // the crawl saw all that is there: no URL failed but by being removed
+}
+
+// NextReport is the report of the first execution that has none yet; nil if all have.
+func (s *Store) NextReport(ctx context.Context) (*Report, error) {
+	tx := s.db.Read(ctx)
+	r := &Report{s: s, crawls: map[int64]bool{}, broken: map[hash]string{}}
+	err := tx.Where("reported_page IS NOT NULL").Order("seq").Take(&r.execution).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil, nil
+	}
+	if err == nil {
+		err = tx.Raw("SELECT source_seq FROM jobs WHERE seq = ?", r.execution.JobSeq).Scan(&r.source).Error
+	}
+	var crawls []int64
+	if err == nil {
+		err = tx.Raw("SELECT DISTINCT crawl_seq FROM job_executions WHERE job_seq = ?", r.execution.JobSeq).Scan(&crawls).Error
+	}
+	var broken []struct{ URL, LinkedAs, LastError string }
+	if err == nil {
+		err = tx.Raw("SELECT url, linked_as, last_error FROM frontier WHERE crawl_seq = ? AND broken ORDER BY seq LIMIT ?", r.execution.CrawlSeq, maxBroken).Scan(&broken).Error
+	}
+	if err != nil {
+		return nil, fmt.Errorf("beginning the report of a crawl: %w", err)
+	}
+	for _, seq := range crawls {
+		r.crawls[seq] = true
+	}
+	r.complete = len(broken) < maxBroken
+	for _, b := range broken {
+		r.broken[hashOf(b.URL)] = b.LastError
+		if b.LinkedAs != "" {
+			r.broken[hashOf(b.LinkedAs)] = b.LastError
+		}
+		r.complete = r.complete && (b.LastError == "status 404" || b.LastError == "status 410")
+	}
+	return r, nil
+}
+
+// reported is a page as a report reads it.
+type reported struct {
+	Page
+	Linked []PageLink `gorm:"-"` // that are broken
+}
+
+// Next reads the next pages; done says that there are no more, or that another instance
+// reads them.
+func (r *Report) Next(ctx context.Context) (done bool, err error) {
+	links := "NULL AS links"
+	if len(r.broken) > 0 {
+		links = "links"
+	}
+	var pages []reported
+	err = r.s.db.Read(ctx).Raw("SELECT seq, url, crawl_seq, status_code, text_version, gone_at, "+links+` FROM crawled_pages
+		WHERE source_seq = ? AND seq > ? ORDER BY seq LIMIT ?`, r.source, *r.execution.ReportedPage, reportPages).Scan(&pages).Error
+	if err != nil {
+		return false, fmt.Errorf("reading the pages of a crawl: %w", err)
+	}
+	gone := models.NewRows("seq bigint, crawl_seq bigint")
+	for i, p := range pages {
+		switch {
+		case p.CrawlSeq == r.execution.CrawlSeq:
+			if !p.broken() {
+				pages[i].Linked = r.linked(p.Page)
+			}
+		case r.complete && p.CrawlSeq < r.execution.CrawlSeq && r.crawls[p.CrawlSeq] && p.TextVersion > 0 && p.GoneAt.IsZero():
+			gone.Add(p.Seq, p.CrawlSeq)
+		}
+	}
+	var next *int64
+	if len(pages) == reportPages {
+		next = &pages[len(pages)-1].Seq
+	}
+	err = r.s.db.Write(ctx, func(tx *gorm.DB) error { return r.store(tx, pages, gone, next) })
+	if errors.Is(err, errReported) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("storing the report of a crawl: %w", err)
+	}
+	r.execution.ReportedPage = next
+	ring(r.s.pages)
+	return next == nil, nil
+}
+
+// linked are the broken links of a page.
+func (r *Report) linked(p Page) (out []PageLink) {
+	for l, err := range p.EachLink() {
+		if err == nil && r.broken[hashOf(l.URL)] != "" {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// errReported rolls a batch back that another instance has stored.
+var errReported = errors.New("another instance writes this report")
+
+func (r *Report) store(tx *gorm.DB, pages []reported, gone *models.Rows, next *int64) error {
+	if err := r.s.db.OneAtATime(tx, lockRecord); err != nil { // it changes pages
+		return err
+	}
+	now := r.s.clock.Now()
+	n, err := r.markGone(tx, gone, now)
+	if err != nil {
+		return err
+	}
+	found, kept := 0, models.NewRows("page_seq bigint, found_on text, url text, text text, error text")
+	for _, p := range pages {
+		for _, l := range p.Linked {
+			if found++; r.execution.BrokenLinks+found <= MaxBrokenLinks {
+				kept.Add(p.Seq, p.URL, l.URL, l.Text, r.broken[hashOf(l.URL)])
+			}
+		}
+	}
+	res := tx.Exec(`UPDATE job_executions SET reported_page = ?, broken_links = broken_links + ?, pages_gone = pages_gone + ? WHERE seq = ? AND reported_page = ?`,
+		next, found, n, r.execution.Seq, *r.execution.ReportedPage)
+	if res.Error != nil {
+		return res.Error
+	}
+	if res.RowsAffected == 0 {
+		return errReported
+	}
+	r.execution.BrokenLinks += found
+	return kept.Exec(tx, `INSERT INTO broken_links (execution_seq, page_seq, found_on, url, text, error, created_at)
+		SELECT ?, page_seq, found_on, url, text, error, ? FROM {rows} AS r`, r.execution.Seq, now).Error
+}
+
+// markGone notes that pages are gone, unless the crawl has tried to fetch them, and
+// says how many are.
+func (r *Report) markGone(tx *gorm.DB, gone *models.Rows, now models.Time) (int, error) {
+	if gone.Len() == 0 {
+		return 0, nil
+	}
+	var found []struct {
+		Seq      int64
+		Versions int
+		Title    string
+	}
+	err := gone.Raw(tx, `UPDATE crawled_pages SET gone_at = ?, versions = versions + 1, revision = revision + 1, unindexed = true, unsent = unsent OR ?
+		FROM {rows} AS r WHERE crawled_pages.seq = r.seq AND crawled_pages.crawl_seq = r.crawl_seq AND gone_at IS NULL
+			AND NOT EXISTS (SELECT 1 FROM frontier AS f WHERE f.crawl_seq = ? AND f.url_hash = crawled_pages.url_hash)
+		RETURNING crawled_pages.seq, versions, title`, now, r.s.opts.Engine, r.execution.CrawlSeq).Scan(&found).Error
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	versions := make([]Version, len(found))
+	for i, f := range found {
+		versions[i] = Version{PageSeq: f.Seq, Version: f.Versions, Change: PageGone, CrawlSeq: r.execution.CrawlSeq, Title: f.Title, CreatedAt: now}
+	}
+	return len(found), models.Insert(tx, versions)
+}
+
+// BrokenLink is a link of a page to a URL that its crawl could not fetch.
+type BrokenLink struct {
+	Seq           int64 `gorm:"primaryKey"`
+	PageSeq       int64
+	FoundOn       string // URL of the page
+	URL           string
+	Text          string // of the link; "" = it has none
+	Error         string
+	CreatedAt     models.Time
+	PageCreatedAt models.Time `gorm:"->"`
+}
+
+// PageID is the id of the page that has the link.
+func (b BrokenLink) PageID() string {
+	return models.TimedID(models.KindCrawled, b.PageCreatedAt, b.PageSeq)
+}
+
+// BrokenLinks are the broken links that the report of an execution has found so far. limit is as models.NewLimit made it.
+func (s *Store) BrokenLinks(ctx context.Context, e Execution, after models.Cursor, limit int) (page models.Slice[BrokenLink], err error) {
+	var last int64
+	if after != (models.Cursor{}) {
+		if _, last, err = models.ParseTimedID(models.KindBroken, after.ID); err != nil {
+			return page, models.ErrPageToken
+		}
+	}
+	var found []BrokenLink
+	err = s.db.Read(ctx).Raw(`SELECT b.*, p.created_at AS page_created_at FROM broken_links AS b JOIN crawled_pages AS p ON p.seq = b.page_seq
+		WHERE b.execution_seq = ? AND b.seq > ? ORDER BY b.seq LIMIT ?`, e.Seq, last, limit+1).Scan(&found).Error
+	if err != nil {
+		return page, fmt.Errorf("loading broken links: %w", err)
+	}
+	return models.NewSlice(found, limit, func(b BrokenLink) models.Cursor {
+		return models.Cursor{CreatedAt: b.CreatedAt, ID: models.TimedID(models.KindBroken, b.CreatedAt, b.Seq)}
+	}), nil
+}
