@@ -12,6 +12,7 @@ const (
 	groupJobs      = "Crawl jobs"
 	groupScheduler = "Scheduler"
 	groupFrontier  = "Frontier"
+	groupPages     = "Crawled pages"
 )
 
 // Groups are the groups of the operations.
@@ -20,6 +21,7 @@ func Groups() []*huma.Tag {
 		{Name: groupSources, Description: "Sites to crawl."},
 		{Name: groupJobs, Description: "Crawls of sources, once or on a schedule, with their executions and logs."},
 		{Name: groupScheduler, Description: "When jobs run, and how evenly they are spread."},
+		{Name: groupPages, Description: "What crawls found: texts, metadata, changes."},
 		{Name: groupFrontier, Description: "URLs to fetch, and links that lead out of the crawled sites."},
 	}
 }
@@ -30,6 +32,7 @@ func (a API) Register(r *api.API) {
 	a.registerJobs(r)
 	a.registerExecutions(r)
 	a.registerScheduler(r)
+	a.registerPages(r)
 	a.registerFrontier(r)
 }
 

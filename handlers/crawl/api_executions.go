@@ -69,6 +69,11 @@ type Execution struct {
 	Queued          int            `json:"queued" example:"0" doc:"URLs of its frontier that are left to fetch"`
 	Fetched         int            `json:"fetched" example:"100" doc:"URLs that were fetched"`
 	Failed          int            `json:"failed" example:"3" doc:"URLs that could not be fetched"`
+	PagesNew        int            `json:"pages_new" example:"12" doc:"Pages that were new, or back after they were gone"`
+	PagesChanged    int            `json:"pages_changed" example:"3" doc:"Pages whose text had changed"`
+	PagesGone       int            `json:"pages_gone" example:"2" doc:"Pages that were gone: answered with 404 or 410, or linked from no page any more"`
+	BrokenLinks     int            `json:"broken_links" example:"4" doc:"Links of its pages to URLs that could not be fetched"`
+	Reported        bool           `json:"reported" example:"true" doc:"Whether pages_gone and broken_links are final: they are counted once the crawl has completed"`
 	ErrorMessage    *string        `json:"error_message" example:"start page: status 503" doc:"Why it failed. null if it did not. An interrupted one says instance stopped, and the next one continues it"`
 	StackTrace      *string        `json:"stack_trace" doc:"Stack trace of a panic. null if there was none"`
 	CPUTimeMS       int64          `json:"cpu_time_ms" example:"840" doc:"Time spent on reading its pages, in milliseconds. Requests and the database are not counted"`
@@ -84,6 +89,8 @@ func toExecution(e crawl.Execution) Execution {
 		ID: e.ID, JobID: e.JobID, ExecutionNumber: e.ExecutionNumber, Status: string(e.Status), StartedAt: e.StartedAt.Time, CompletedAt: api.Time(e.CompletedAt),
 		ItemsCrawled: e.ItemsCrawled, ItemsIndexed: e.ItemsIndexed, Queued: max(0, e.Queued), Fetched: e.Fetched, Failed: e.Failed,
 		ErrorMessage: api.OrNull(e.ErrorMessage), StackTrace: api.OrNull(e.StackTrace), CPUTimeMS: e.CPUTimeUS / 1000, MemoryPeakMB: e.MemoryPeakMB,
+		PagesNew: e.PagesNew, PagesChanged: e.PagesChanged, PagesGone: e.PagesGone, BrokenLinks: e.BrokenLinks,
+		Reported:     e.Status == crawl.ExecutionCompleted && e.ReportedPage == nil,
 		RetryAttempt: e.RetryAttempt, LogLines: e.LogLines, LogBytes: e.LogBytes, Metadata: e.Metadata,
 	}
 	if out.Metadata == nil {

@@ -77,3 +77,34 @@ func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after
 		return models.Cursor{CreatedAt: c.CreatedAt, ID: models.TimedID(models.KindVersion, c.CreatedAt, c.Seq)}
 	}), nil
 }
+
+// DeletePages deletes crawled pages with their versions: CodeNotFound if one of the ids
+// is of none, and then nothing is deleted. They come back when a crawl finds them again.
+func (s *Store) DeletePages(ctx context.Context, ids []string) error {
+	rows := models.NewRows("seq bigint, created_at bigint")
+	for _, id := range ids {
+		at, seq, err := models.ParseTimedID(models.KindCrawled, id)
+		if err != nil {
+			return models.NotFound("crawled page")
+		}
+		rows.Add(seq, at)
+	}
+	return s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil {
+			return err
+		}
+		var gone []int64
+		err := rows.Raw(tx, `DELETE FROM crawled_pages WHERE seq IN (SELECT p.seq FROM {rows} AS r CROSS JOIN crawled_pages AS p
+			WHERE p.seq = r.seq AND p.created_at = r.created_at) RETURNING seq`).Scan(&gone).Error
+		if err != nil {
+			return fmt.Errorf("deleting crawled pages: %w", err)
+		}
+		if len(gone) != rows.Len() {
+			return models.NotFound("crawled page")
+		}
+		if err := tx.Exec("DELETE FROM page_versions WHERE page_seq IN ?", gone).Error; err != nil {
+			return fmt.Errorf("deleting versions of pages: %w", err)
+		}
+		return s.text.Remove(tx, gone)
+	})
+}

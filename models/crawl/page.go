@@ -58,6 +58,14 @@ func (p Page) ID() string { return models.TimedID(models.KindCrawled, p.CreatedA
 // indexed reports whether the page may be searched for.
 func (p Page) indexed() bool { return !p.NoIndex && p.ContentHash != "" && p.GoneAt.IsZero() }
 
+// HeadingList are the headings of the page.
+func (p Page) HeadingList() []string {
+	if p.Headings == "" {
+		return []string{}
+	}
+	return strings.Split(p.Headings, "\n")
+}
+
 // PageLink is a link of a page within the allowed domains.
 type PageLink struct{ URL, Text string }
 

@@ -18,6 +18,15 @@ const (
 	maxLines = 40 // of a block whose lines are compared with each other
 )
 
+// Text is the text of a line.
+func Text(spans []Span) string {
+	var b strings.Builder
+	for _, s := range spans {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
 // Kind says what happened to a line.
 type Kind string
 

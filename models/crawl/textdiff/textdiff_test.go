@@ -78,11 +78,7 @@ func FuzzCompare(f *testing.F) {
 				if spans == nil {
 					continue
 				}
-				var b strings.Builder
-				for _, s := range spans {
-					b.WriteString(s.Text)
-				}
-				all = append(all, b.String())
+				all = append(all, Text(spans))
 			}
 			return strings.Join(all, "\n")
 		}

@@ -1,0 +1,322 @@
+package crawl
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"linkwatch/handlers/api"
+	"linkwatch/handlers/middleware"
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	"linkwatch/models/crawl/fulltext"
+	"linkwatch/models/crawl/textdiff"
+)
+
+func (a API) registerPages(r *api.API) {
+	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages", "list-crawled-pages", "List or search crawled pages",
+		"Without a query oldest first. With one, the best first: pages that have all its words. Put words in quotes for a phrase, "+
+			"end a word with * for words that begin with it, and begin it with - to leave pages out. A search finds up to 1,000 pages."), a.listPages)
+	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages/{id}", "get-crawled-page", "Get a crawled page",
+		"With its text, metadata and the newest 20 of its versions.", models.CodeNotFound), a.getPage)
+	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages/{id}/versions/{version}", "get-page-version", "Get a version of a crawled page",
+		"With the text that the page had then.", models.CodeNotFound), a.getVersion)
+	api.Register(r, api.Operation(groupPages, middleware.Viewer, "GET", "/v1/crawled-pages/{id}/diff", "compare-page-versions", "Compare two versions of a crawled page",
+		"Line by line, and word by word within changed lines.", models.CodeNotFound), a.comparePage)
+	api.Register(r, api.Operation(groupPages, middleware.Editor, "DELETE", "/v1/crawled-pages/{id}", "delete-crawled-page", "Delete a crawled page",
+		"With its versions. It comes back when a crawl finds it again.", models.CodeNotFound), a.deletePage)
+	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}/changes", "list-page-changes", "List the changes that an execution found",
+		"In the order in which it found them.", models.CodeNotFound), a.listChanges)
+	api.Register(r, api.Operation(groupJobs, middleware.Viewer, "GET", "/v1/executions/{id}/broken-links", "list-broken-links", "List the broken links that an execution found",
+		"Links of its pages to URLs that it could not fetch. The list is complete when reported of the execution is true. It has at most 10,000 links.",
+		models.CodeNotFound), a.listBroken)
+}
+
+// CrawledPage is a crawled page on the wire, as lists have it.
+type CrawledPage struct {
+	ID          string      `json:"id" example:"k_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the page"`
+	SourceID    string      `json:"source_id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source"`
+	URL         string      `json:"url" example:"https://example.com/about" doc:"URL"`
+	StatusCode  int         `json:"status_code" example:"200" doc:"Status of the last response"`
+	Title       string      `json:"title" example:"About us" doc:"Title"`
+	Description string      `json:"description" example:"Who we are" doc:"Description that the page gives"`
+	Language    string      `json:"language" example:"en" doc:"Language, as ISO 639-1 code if it has one. Empty if unknown"`
+	Author      string      `json:"author" example:"Jane Doe" doc:"Author. Empty if unknown"`
+	PublishedAt *time.Time  `json:"published_at" example:"2025-03-01T08:00:00Z" doc:"When it was published, by the page. null if it does not say"`
+	ModifiedAt  *time.Time  `json:"modified_at" example:"2025-03-02T08:00:00Z" doc:"When it was modified, by the page. null if it does not say"`
+	WordCount   int         `json:"word_count" example:"420" doc:"Number of words of its text"`
+	Hash        *string     `json:"hash" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of its text. null if it has no text"`
+	Snippet     *string     `json:"snippet" example:"… about the quick fox …" doc:"Part of the text that a search matches. null without a search"`
+	Highlights  []Highlight `json:"highlights" nullable:"false" doc:"What of the snippet matches. Empty without a search"`
+	FetchedAt   time.Time   `json:"fetched_at" example:"2025-03-24T12:00:00Z" doc:"When it was fetched last"`
+	ChangedAt   time.Time   `json:"changed_at" example:"2025-03-20T12:00:00Z" doc:"When its text was found changed last"`
+	GoneAt      *time.Time  `json:"gone_at" example:"2025-03-25T12:00:00Z" doc:"When it was found gone: answered with 404 or 410, or linked from no page. null if it is there"`
+	Archived    bool        `json:"archived" example:"false" doc:"Whether a copy of its HTML is archived"`
+}
+
+// Highlight is a part of a snippet.
+type Highlight struct {
+	Start int `json:"start" example:"12" doc:"Number of Unicode code points before it"`
+	End   int `json:"end" example:"17" doc:"Number of Unicode code points up to its end"`
+}
+
+func toPage(p crawl.FoundPage) CrawledPage {
+	out := CrawledPage{
+		ID: p.ID(), SourceID: p.SourceID, URL: p.URL, StatusCode: p.StatusCode, Title: p.Title, Description: p.Description, Language: p.Language,
+		Author: p.Author, PublishedAt: api.Time(p.PublishedAt), ModifiedAt: api.Time(p.ModifiedAt), WordCount: p.WordCount, Hash: api.OrNull(p.ContentHash),
+		FetchedAt: p.FetchedAt.Time, ChangedAt: p.ChangedAt.Time, GoneAt: api.Time(p.GoneAt), Highlights: []Highlight{},
+	}
+	if p.Snippet != nil {
+		text, marks := toSnippet(p.Snippet)
+		out.Snippet, out.Highlights = &text, marks
+	}
+	return out
+}
+
+func toSnippet(pieces []fulltext.Piece) (text string, marks []Highlight) {
+	var b strings.Builder
+	n, marks := 0, []Highlight{}
+	for _, p := range pieces {
+		b.WriteString(p.Text)
+		end := n + utf8.RuneCountInString(p.Text)
+		if p.Match {
+			marks = append(marks, Highlight{n, end})
+		}
+		n = end
+	}
+	return b.String(), marks
+}
+
+type listPagesInput struct {
+	api.SliceParams
+	Query    string `query:"q" example:"solar \"heat pump\" -gas" doc:"Words to search for"`
+	SourceID string `query:"source_id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source"`
+	Language string `query:"language" example:"en" doc:"Language"`
+	Since    string `query:"since" format:"date" example:"2025-03-01" doc:"First day, in UTC, on which the page was published, or first fetched if it does not say"`
+	Until    string `query:"until" format:"date" example:"2025-03-31" doc:"Last day"`
+}
+
+// filter reads the filter of a list of pages.
+func (in listPagesInput) filter() (f crawl.PageFilter, err error) {
+	f = crawl.PageFilter{Query: in.Query, SourceID: in.SourceID, Language: in.Language}
+	for _, day := range []struct {
+		name, text string
+		to         *time.Time
+	}{{"since", in.Since, &f.Since}, {"until", in.Until, &f.Till}} {
+		if day.text == "" {
+			continue
+		}
+		if *day.to, err = time.Parse(time.DateOnly, day.text); err != nil {
+			return f, models.Invalid("query."+day.name, "must be a day such as 2025-03-24")
+		}
+	}
+	return f, nil
+}
+
+func (a API) listPages(ctx context.Context, in *listPagesInput) (*api.Output[api.Slice[CrawledPage]], error) {
+	after, limit, err := in.Parse()
+	if err != nil {
+		return nil, err
+	}
+	f, err := in.filter()
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.Crawl.Pages(ctx, f, after, limit)
+	return api.AnswerSlice(l.Slice, toPage, err)
+}
+
+// CrawledPageDetails is a single crawled page on the wire.
+type CrawledPageDetails struct {
+	CrawledPage
+	Text      string           `json:"text" example:"We are a small team …" doc:"Main text, a line for each paragraph. Empty if it has none"`
+	Headings  []string         `json:"headings" nullable:"false" doc:"Headings of the first three levels"`
+	OpenGraph OpenGraph        `json:"opengraph" doc:"OpenGraph data"`
+	JSONLD    []map[string]any `json:"json_ld" nullable:"false" doc:"JSON-LD of the page, normalized"`
+	Versions  []PageVersion    `json:"versions" nullable:"false" doc:"Versions that are kept, newest first"`
+}
+
+// OpenGraph is the OpenGraph data of a crawled page on the wire.
+type OpenGraph struct {
+	Title       string `json:"title" example:"About us" doc:"og:title"`
+	Description string `json:"description" example:"Who we are" doc:"og:description"`
+	Image       string `json:"image" example:"https://example.com/team.jpg" doc:"og:image"`
+	SiteName    string `json:"site_name" example:"Example" doc:"og:site_name"`
+	Type        string `json:"type" example:"article" doc:"og:type"`
+}
+
+// PageVersion is a version of a crawled page on the wire.
+type PageVersion struct {
+	Version   int       `json:"version" example:"3" doc:"Number of the version, from 1"`
+	Change    string    `json:"change" enum:"new,changed,gone,back" example:"changed" doc:"What was new about the page"`
+	Title     string    `json:"title" example:"About us" doc:"Title that it had"`
+	Hash      *string   `json:"hash" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the text. null if it was gone"`
+	WordCount int       `json:"word_count" example:"420" doc:"Number of words"`
+	CreatedAt time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When it was found"`
+}
+
+func toVersion(v crawl.Version) PageVersion {
+	return PageVersion{v.Version, string(v.Change), v.Title, api.OrNull(v.ContentHash), v.WordCount, v.CreatedAt.Time}
+}
+
+type pagePath struct {
+	ID string `path:"id" example:"k_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the page"`
+}
+
+func (a API) getPage(ctx context.Context, in *pagePath) (*api.Output[CrawledPageDetails], error) {
+	p, err := a.Crawl.CrawledPage(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := a.Crawl.Versions(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	out := CrawledPageDetails{CrawledPage: toPage(crawl.FoundPage{Page: p}), Headings: p.HeadingList(), OpenGraph: OpenGraph(p.OpenGraph), JSONLD: []map[string]any{}}
+	for _, v := range versions {
+		out.Versions = append(out.Versions, toVersion(v))
+	}
+	if out.Versions == nil {
+		out.Versions = []PageVersion{}
+	}
+	if p.JSONLD != "" {
+		if err := json.Unmarshal([]byte(p.JSONLD), &out.JSONLD); err != nil {
+			return nil, err
+		}
+	}
+	out.Text, err = p.Text.Unpack()
+	return api.Answer(out, err)
+}
+
+func (a API) deletePage(ctx context.Context, in *pagePath) (*struct{}, error) {
+	return nil, a.Crawl.DeletePages(ctx, []string{in.ID})
+}
+
+type versionPath struct {
+	pagePath
+	Version int `path:"version" minimum:"1" example:"3" doc:"Number of the version"`
+}
+
+// PageVersionText is a version of a crawled page with its text on the wire.
+type PageVersionText struct {
+	PageVersion
+	Text string `json:"text" example:"We are a small team …" doc:"Main text, a line for each paragraph"`
+}
+
+func (a API) getVersion(ctx context.Context, in *versionPath) (*api.Output[PageVersionText], error) {
+	p, err := a.Crawl.CrawledPage(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.Crawl.VersionOf(ctx, p, in.Version)
+	if err != nil {
+		return nil, err
+	}
+	text, err := v.Text.Unpack()
+	return api.Answer(PageVersionText{toVersion(v), text}, err)
+}
+
+type comparePageInput struct {
+	pagePath
+	From int `query:"from" minimum:"0" example:"2" doc:"Number of the older version. The one before to if left out"`
+	To   int `query:"to" minimum:"0" example:"3" doc:"Number of the newer version. The newest if left out"`
+}
+
+// PageDiff is the comparison of two versions of a crawled page on the wire.
+type PageDiff struct {
+	From    int        `json:"from" example:"2" doc:"Number of the older version. 0 if there is none"`
+	To      int        `json:"to" example:"3" doc:"Number of the newer version. 0 if there is none"`
+	Added   int        `json:"added" example:"12" doc:"Words that are only in the newer version"`
+	Removed int        `json:"removed" example:"3" doc:"Words that are only in the older version"`
+	Cut     bool       `json:"cut" example:"false" doc:"Whether the texts are longer than what was compared"`
+	Lines   []DiffLine `json:"lines" nullable:"false" doc:"Lines that are not the same"`
+}
+
+// DiffLine is a line of a comparison on the wire.
+type DiffLine struct {
+	Kind string `json:"kind" enum:"changed,added,removed" example:"changed" doc:"What happened to the line"`
+	Old  string `json:"old" example:"The price is 10 euros" doc:"The line in the older version. Empty if it was added"`
+	New  string `json:"new" example:"The price is 12 euros" doc:"The line in the newer version. Empty if it was removed"`
+}
+
+func (a API) comparePage(ctx context.Context, in *comparePageInput) (*api.Output[PageDiff], error) {
+	p, err := a.Crawl.CrawledPage(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.compare(ctx, p, in.From, in.To)
+	out := PageDiff{From: c.From.Version, To: c.To.Version, Added: c.Diff.Added, Removed: c.Diff.Removed, Cut: c.Diff.Cut, Lines: []DiffLine{}}
+	for _, row := range c.Diff.Rows {
+		if row.Kind != textdiff.Same {
+			out.Lines = append(out.Lines, DiffLine{string(row.Kind), textdiff.Text(row.Old), textdiff.Text(row.New)})
+		}
+	}
+	return api.Answer(out, err)
+}
+
+// PageChange is a change of a page that an execution found on the wire.
+type PageChange struct {
+	PageID     string    `json:"page_id" example:"k_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the page"`
+	URL        string    `json:"url" example:"https://example.com/about" doc:"URL of the page"`
+	Title      string    `json:"title" example:"About us" doc:"Title of the page"`
+	Change     string    `json:"change" enum:"new,changed,gone,back" example:"changed" doc:"What was new about it"`
+	Version    int       `json:"version" example:"3" doc:"Number of the version that it then had"`
+	StatusCode *int      `json:"status_code" example:"200" doc:"Status of the response. null if it was not requested, because no page links to it any more"`
+	FoundAt    time.Time `json:"found_at" example:"2025-03-24T12:00:00Z" doc:"When the change was found"`
+}
+
+func toChange(c crawl.PageChange) PageChange {
+	return PageChange{c.PageID(), c.URL, c.Title, string(c.Change), c.Version, api.OrNull(c.StatusCode), c.CreatedAt.Time}
+}
+
+type listChangesInput struct {
+	executionPath
+	api.SliceParams
+	Change string `query:"change" enum:"new,changed,gone,back" example:"changed" doc:"Only changes of this kind"`
+}
+
+func (a API) listChanges(ctx context.Context, in *listChangesInput) (*api.Output[api.Slice[PageChange]], error) {
+	after, limit, err := in.Parse()
+	if err != nil {
+		return nil, err
+	}
+	e, err := a.Crawl.Execution(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.Crawl.PageChanges(ctx, e, crawl.Change(in.Change), after, limit)
+	return api.AnswerSlice(l, toChange, err)
+}
+
+// BrokenLink is a broken link that an execution found on the wire.
+type BrokenLink struct {
+	URL     string `json:"url" example:"https://example.com/old" doc:"URL that could not be fetched"`
+	Error   string `json:"error" example:"status 404" doc:"Why it could not be fetched"`
+	FoundOn string `json:"found_on" example:"https://example.com/about" doc:"URL of the page that links to it"`
+	PageID  string `json:"page_id" example:"k_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of that page"`
+	Text    string `json:"text" example:"Our team" doc:"Text of the link. Empty if it has none"`
+}
+
+func toBroken(b crawl.BrokenLink) BrokenLink {
+	return BrokenLink{b.URL, b.Error, b.FoundOn, b.PageID(), b.Text}
+}
+
+type listBrokenInput struct {
+	executionPath
+	api.SliceParams
+}
+
+func (a API) listBroken(ctx context.Context, in *listBrokenInput) (*api.Output[api.Slice[BrokenLink]], error) {
+	after, limit, err := in.Parse()
+	if err != nil {
+		return nil, err
+	}
+	e, err := a.Crawl.Execution(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.Crawl.BrokenLinks(ctx, e, after, limit)
+	return api.AnswerSlice(l, toBroken, err)
+}
