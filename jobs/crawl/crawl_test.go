@@ -43,7 +43,7 @@ func TestCrawl(t *testing.T) {
 		if s.together != 1 {
 			t.Errorf("%d requests at a time", s.together)
 		}
-		links, err := w.store.DiscoveredLinks(w.Context(), "", models.Cursor{}, 10)
+		links, err := w.store.DiscoveredLinks(w.Context(), crawl.DiscoveredFilter{}, models.Cursor{}, 10)
 		if err != nil || len(links.Items) != 1 || links.Items[0].URL != "http://other.example/x" || links.Items[0].FoundOn != s.URL+"/" {
 			t.Errorf("discovered %+v %v", links.Items, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -32,6 +33,8 @@ type EntryFilter struct {
 	SourceID    string
 	ExecutionID string
 	Status      EntryStatus
+	Host        string // whole; without a port, those with any port
+	Text        string // a part of the URL
 }
 
 // entryRows reads entries. An entry that is open though its crawl has ended has
@@ -49,7 +52,11 @@ const entryEnded = `f.` + openEntries + ` AND f.crawl_seq <> 0 AND coalesce(e.st
 // models.NewLimit made it.
 func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor, limit int) (models.Slice[EntryRow], error) {
 	var page models.Slice[EntryRow]
-	if err := errors.Join(models.CheckFilter("query.source_id", f.SourceID), models.CheckFilter("query.execution_id", f.ExecutionID)); err != nil {
+	err := errors.Join(
+		models.CheckFilter("query.source_id", f.SourceID), models.CheckFilter("query.execution_id", f.ExecutionID),
+		models.CheckFilter("query.host", f.Host), models.CheckFilter("query.q", f.Text),
+	)
+	if err != nil {
 		return page, err
 	}
 	sql, args := entryRows, []any{}
@@ -71,6 +78,13 @@ func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor
 	case EntryDone, EntryFailed:
 		add("f.status = ?", f.Status)
 	}
+	if f.Host != "" {
+		host := hostOf(f.Host)
+		add(`f.host_seq IN (SELECT seq FROM crawl_hosts WHERE host = ? OR host LIKE ? ESCAPE '\')`, host, models.EscapeLike(host)+":%")
+	}
+	if text := strings.ToLower(f.Text); text != "" {
+		add(`lower(f.url) LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(text)+"%")
+	}
 	if after != (models.Cursor{}) {
 		_, seq, err := models.ParseTimedID(models.KindFrontier, after.ID)
 		if err != nil {
@@ -78,7 +92,7 @@ func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor
 		}
 		add("f.seq > ?", seq)
 	}
-	err := s.db.Read(ctx).Raw(sql+" ORDER BY f.seq LIMIT ?", append(args, limit+1)...).Scan(&page.Items).Error
+	err = s.db.Read(ctx).Raw(sql+" ORDER BY f.seq LIMIT ?", append(args, limit+1)...).Scan(&page.Items).Error
 	if err != nil {
 		return page, fmt.Errorf("loading the frontier: %w", err)
 	}
@@ -158,83 +172,4 @@ func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e EntryRow,
 		ring(s.urls)
 	}
 	return e, created, err
-}
-
-// DeleteEntry removes an entry from the frontier: CodeNotFound if there is none. It
-// is fetched once more at most, if that has begun.
-func (s *Store) DeleteEntry(ctx context.Context, id string) error {
-	return s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that queued stays right
-			return err
-		}
-		e, err := entry(tx, id)
-		if err != nil {
-			return err
-		}
-		var gone []struct {
-			CrawlSeq int64
-			Status   EntryStatus
-		}
-		if err := tx.Raw("DELETE FROM frontier WHERE seq = ? RETURNING crawl_seq, status", e.Seq).Scan(&gone).Error; err != nil {
-			return fmt.Errorf("deleting an entry of the frontier: %w", err)
-		}
-		for _, g := range gone {
-			if g.Status == EntryPending || g.Status == EntryFetching {
-				err = tx.Exec("UPDATE job_executions SET queued = queued - 1 WHERE crawl_seq = ? AND status = 'running'", g.CrawlSeq).Error
-			}
-		}
-		return err
-	})
-}
-
-// DiscoveredLinks is a page of the links that lead out of the allowed domains, the
-// oldest first. sourceID "" = of all sources.
-func (s *Store) DiscoveredLinks(ctx context.Context, sourceID string, after models.Cursor, limit int) (models.Slice[Discovered], error) {
-	var page models.Slice[Discovered]
-	if err := models.CheckFilter("query.source_id", sourceID); err != nil {
-		return page, err
-	}
-	q := s.db.Read(ctx).Model(&Discovered{}).Select("discovered_links.*, sources.id AS source_id").
-		Joins("JOIN sources ON sources.seq = discovered_links.source_seq").Where("sources.deleted_at IS NULL")
-	if sourceID != "" {
-		if !isID(models.KindSource, sourceID) {
-			return page, nil // there is no such source
-		}
-		q = q.Where("discovered_links.source_seq = (SELECT seq FROM sources WHERE id = ?)", sourceID)
-	}
-	if after != (models.Cursor{}) {
-		_, seq, err := models.ParseTimedID(models.KindDiscovered, after.ID)
-		if err != nil {
-			return page, models.ErrPageToken
-		}
-		q = q.Where("discovered_links.seq > ?", seq)
-	}
-	if err := q.Order("discovered_links.seq").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("loading discovered links: %w", err)
-	}
-	return models.NewSlice(page.Items, limit, func(d Discovered) models.Cursor { return models.Cursor{CreatedAt: d.CreatedAt, ID: d.ID()} }), nil
-}
-
-// DeleteDiscovered deletes a discovered link: CodeNotFound if there is none. It comes
-// back when a crawl finds it again (another instance may remember it for a while).
-func (s *Store) DeleteDiscovered(ctx context.Context, id string) error {
-	at, seq, err := models.ParseTimedID(models.KindDiscovered, id)
-	if err != nil {
-		return models.NotFound("discovered link")
-	}
-	var gone []struct {
-		SourceSeq int64
-		URL       string
-	}
-	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Raw("DELETE FROM discovered_links WHERE seq = ? AND created_at = ? RETURNING source_seq, url", seq, at).Scan(&gone).Error
-	})
-	if err != nil {
-		return fmt.Errorf("deleting a discovered link: %w", err)
-	}
-	if len(gone) == 0 {
-		return models.NotFound("discovered link")
-	}
-	s.seen.Invalidate(entryKey{-gone[0].SourceSeq, hashOf(gone[0].URL)})
-	return nil
 }

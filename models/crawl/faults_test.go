@@ -227,15 +227,16 @@ func TestDeletedDiscoveredLinkComesBack(t *testing.T) {
 		r.Discovered = []crawl.Discovered{{SourceSeq: r.Entry.Crawl.Source, URL: "http://x.example/", FoundOn: r.Entry.URL}}
 		tn.Add(r)
 		w.ok(w.Record(w.Context(), tn))
-		l, err := w.DiscoveredLinks(w.Context(), "", models.Cursor{}, 10)
+		l, err := w.DiscoveredLinks(w.Context(), crawl.DiscoveredFilter{}, models.Cursor{}, 10)
 		w.ok(err)
-		w.ok(w.DeleteDiscovered(w.Context(), l.Items[0].ID()))
+		_, err = w.DeleteDiscovered(w.Context(), l.Items[0].ID())
+		w.ok(err)
 		tn = w.turn()
 		r = fetched(tn, w.Now())
 		r.Discovered = []crawl.Discovered{{SourceSeq: r.Entry.Crawl.Source, URL: "http://x.example/", FoundOn: r.Entry.URL}}
 		tn.Add(r)
 		w.ok(w.Record(w.Context(), tn))
-		if w.n("SELECT count(*) FROM discovered_links") == 0 {
+		if w.n("SELECT count(*) FROM discovered_links WHERE deleted_at IS NULL") == 0 {
 			w.Error("it does not come back")
 		}
 	})

@@ -94,6 +94,7 @@ type Discovered struct {
 	Text      string // of the link
 	FoundOn   string // URL of the page
 	CreatedAt models.Time
+	DeletedAt models.Time // zero: it is there
 
 	SourceID string `gorm:"->"`
 }

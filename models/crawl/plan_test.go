@@ -81,7 +81,16 @@ func TestQueryPlans(t *testing.T) {
 			_, err := w.Frontier(ctx, crawl.EntryFilter{Status: crawl.EntryFailed}, entry, 50)
 			return err
 		}},
-		{"discovered links", func() error { _, err := w.DiscoveredLinks(ctx, "", link, 50); return err }},
+		{"discovered links", func() error { _, err := w.DiscoveredLinks(ctx, crawl.DiscoveredFilter{}, link, 50); return err }},
+		{"discovered links by id", func() error { _, err := w.DiscoveredByID(ctx, link.ID); return err }},
+		{"delete discovered links", func() error { _, err := w.DeleteDiscovered(ctx, link.ID); return err }},
+		{"restore discovered links", func() error { _, err := w.RestoreDiscovered(ctx, w.Now()); return err }},
+		{"deleted links", func() error { _, err := w.DeletedAt(ctx, w.Now()); return err }},
+		{"retry entries", func() error { _, err := w.RetryEntries(ctx, entry.ID); return err }},
+		{"delete entries", func() error { _, err := w.DeleteEntries(ctx, entry.ID); return err }},
+		{"site", func() error { _, _, err := w.SiteOf(ctx, "http://h1.example/"); return err }},
+		{"jobs of moves", func() error { _, err := w.JobsOf(ctx, []crawl.Move{{Seq: jobs[0].Seq}}); return err }},
+		{"reap discovered links", reap(w.ReapDiscovered)},
 		{"changes", func() error { _, _, err := w.NewChanges().Next(ctx); return err }},
 		{"end", func() error { return w.EndExecution(ctx, running, crawl.End{Event: crawl.Succeed}) }},
 		{"reap frontier", reap(w.ReapFrontier)},

@@ -136,21 +136,25 @@ func (b *batch) unchanged() error {
 		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash`, b.s.opts.Engine).Error
 }
 
-// discovered stores the links that lead out of the allowed domains.
+// discovered stores the links that lead out of the allowed domains. One that was
+// deleted is back.
 func (b *batch) discovered() error {
 	rows := models.NewRows("source_seq bigint, url text, url_hash bytes, text text, found_on text, created_at bigint")
+	found := map[entryKey]bool{} // a statement cannot bring the same link back twice
 	for _, r := range b.results {
 		for _, d := range r.Discovered {
 			k := entryKey{-d.SourceSeq, hashOf(d.URL)}
-			if _, known := b.s.seen.GetIfPresent(k); known {
+			if _, known := b.s.seen.GetIfPresent(k); known || found[k] {
 				continue
 			}
+			found[k] = true
 			b.learned = append(b.learned, k)
 			rows.Add(d.SourceSeq, d.URL, k.hash[:], d.Text, d.FoundOn, b.now)
 		}
 	}
 	err := rows.Exec(b.tx, `INSERT INTO discovered_links (source_seq, url, url_hash, text, found_on, created_at)
-		SELECT source_seq, url, url_hash, text, found_on, created_at FROM {rows} AS r WHERE true ON CONFLICT DO NOTHING`).Error
+		SELECT source_seq, url, url_hash, text, found_on, created_at FROM {rows} AS r WHERE true
+		ON CONFLICT (source_seq, url_hash) DO UPDATE SET deleted_at = NULL WHERE discovered_links.deleted_at IS NOT NULL`).Error
 	if err != nil {
 		return fmt.Errorf("storing discovered links: %w", err)
 	}

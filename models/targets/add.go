@@ -47,10 +47,11 @@ func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err err
 	return t, created, err
 }
 
-func (s *Store) add(tx *gorm.DB, n New) (id string, created bool, err error) {
+// draft is the row of a new target, checked.
+func (s *Store) draft(n New) (Target, error) {
 	u, err := models.ParseURL("url", n.URL)
 	if err != nil {
-		return "", false, err
+		return Target{}, err
 	}
 	now := s.clock.Now()
 	t := Target{
@@ -58,7 +59,12 @@ func (s *Store) add(tx *gorm.DB, n New) (id string, created bool, err error) {
 		Name: n.Name, IntervalSeconds: n.IntervalSeconds, Expect: n.Expect,
 		CreatedAt: now, UpdatedAt: now, DueAt: now, NextCheckAt: now, State: Pending, StateSince: now,
 	}
-	if err := t.check(); err != nil {
+	return t, t.check()
+}
+
+func (s *Store) add(tx *gorm.DB, n New) (id string, created bool, err error) {
+	t, err := s.draft(n)
+	if err != nil {
 		return "", false, err
 	}
 	res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&t)
@@ -68,7 +74,7 @@ func (s *Store) add(tx *gorm.DB, n New) (id string, created bool, err error) {
 	if res.RowsAffected > 0 {
 		return t.ID, true, nil
 	}
-	if err := there(tx).Where("canonical_url = ?", u.Canonical).Pluck("id", &id).Error; err != nil {
+	if err := there(tx).Where("canonical_url = ?", t.CanonicalURL).Pluck("id", &id).Error; err != nil {
 		return "", false, fmt.Errorf("looking up a target by its URL: %w", err)
 	}
 	if id == "" {

@@ -1,0 +1,135 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// DeleteEntry removes an entry from the frontier: CodeNotFound if there is none. It
+// is fetched once more at most, if that has begun.
+func (s *Store) DeleteEntry(ctx context.Context, id string) error {
+	n, err := s.DeleteEntries(ctx, id)
+	if err == nil && n == 0 {
+		return models.NotFound("frontier entry")
+	}
+	return err
+}
+
+// DeleteEntries removes up to MaxBulk entries from the frontier, and says how many.
+// Unknown ids are passed over. An entry is fetched once more at most, if that has begun.
+func (s *Store) DeleteEntries(ctx context.Context, ids ...string) (n int, err error) {
+	rows, err := timedRows(models.KindFrontier, ids)
+	if err != nil {
+		return 0, err
+	}
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that queued stays right
+			return err
+		}
+		var gone []struct {
+			CrawlSeq int64
+			Status   EntryStatus
+		}
+		err := rows.Raw(tx, `DELETE FROM frontier WHERE seq IN (SELECT r.seq FROM {rows} AS r CROSS JOIN frontier AS f CROSS JOIN sources AS s
+			WHERE f.seq = r.seq AND f.created_at = r.created_at AND s.seq = f.source_seq AND s.deleted_at IS NULL) RETURNING crawl_seq, status`).Scan(&gone).Error
+		if err != nil {
+			return err
+		}
+		n = len(gone)
+		open := map[int64]int{}
+		for _, g := range gone {
+			if g.Status == EntryPending || g.Status == EntryFetching {
+				open[g.CrawlSeq]++
+			}
+		}
+		return perCrawl(open).Exec(tx, `UPDATE job_executions SET queued = queued - r.n FROM {rows} AS r
+			WHERE job_executions.crawl_seq = r.crawl_seq AND job_executions.status = 'running'`).Error
+	})
+	if err != nil {
+		return 0, fmt.Errorf("deleting entries of the frontier: %w", err)
+	}
+	return n, nil
+}
+
+// RetryEntries makes up to MaxBulk failed entries of the frontier pending again, as if
+// they had not been tried, and says how many. It passes over those that have not failed
+// and those that would not be fetched: of crawls that do not run, and of sources that
+// are disabled or deleted.
+func (s *Store) RetryEntries(ctx context.Context, ids ...string) (n int, err error) {
+	rows, err := timedRows(models.KindFrontier, ids)
+	if err != nil {
+		return 0, err
+	}
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that queued stays right, and no host is reaped
+			return err
+		}
+		n, err = s.retry(tx, rows)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("retrying entries of the frontier: %w", err)
+	}
+	if n > 0 {
+		ring(s.urls)
+	}
+	return n, nil
+}
+
+// retry is RetryEntries in a transaction that holds lockRecord.
+func (s *Store) retry(tx *gorm.DB, wanted *models.Rows) (n int, err error) {
+	var failed []struct {
+		Seq int64
+		URL string
+	}
+	err = wanted.Raw(tx, `SELECT f.seq, f.url FROM {rows} AS r CROSS JOIN frontier AS f CROSS JOIN sources AS s
+		WHERE f.seq = r.seq AND f.created_at = r.created_at AND f.status = 'failed' AND s.seq = f.source_seq AND s.enabled AND s.deleted_at IS NULL
+			AND (f.crawl_seq = 0 OR EXISTS (SELECT 1 FROM job_executions AS e WHERE e.crawl_seq = f.crawl_seq AND e.status = 'running'))`).Scan(&failed).Error
+	if err != nil || len(failed) == 0 {
+		return 0, err
+	}
+	// The row of a host may have been reaped since: it is made again.
+	hosts, rows := map[string]bool{}, models.NewRows("seq bigint, host text")
+	for _, f := range failed {
+		host := models.HostPort(f.URL)
+		hosts[host] = true
+		rows.Add(f.Seq, host)
+	}
+	if err := s.addHosts(tx, hosts); err != nil {
+		return 0, err
+	}
+	var again []struct{ CrawlSeq, HostSeq int64 }
+	err = rows.Raw(tx, `UPDATE frontier SET status = 'pending', attempts = 0, redirects = 0, last_error = '', updated_at = ?, host_seq = h.seq
+		FROM {rows} AS r CROSS JOIN crawl_hosts AS h WHERE frontier.seq = r.seq AND h.host = r.host RETURNING frontier.crawl_seq, frontier.host_seq`, s.clock.Now()).Scan(&again).Error
+	if err != nil {
+		return 0, err
+	}
+	due, queued := map[int64]bool{}, map[int64]int{}
+	for _, a := range again {
+		due[a.HostSeq] = true
+		queued[a.CrawlSeq]++
+	}
+	// An entry that failed in an interrupted execution of its crawl is counted there.
+	err = perCrawl(queued).Exec(tx, `UPDATE job_executions SET queued = queued + r.n, failed = CASE WHEN failed > r.n THEN failed - r.n ELSE 0 END
+		FROM {rows} AS r WHERE job_executions.crawl_seq = r.crawl_seq AND job_executions.status = 'running'`).Error
+	if err != nil {
+		return 0, err
+	}
+	return len(again), s.wakeHosts(tx, due)
+}
+
+// perCrawl are the rows of a number for each crawl, without entries that were added by
+// hand.
+func perCrawl(of map[int64]int) *models.Rows {
+	rows := models.NewRows("crawl_seq bigint, n bigint")
+	for crawl, n := range of {
+		if crawl != 0 {
+			rows.Add(crawl, n)
+		}
+	}
+	return rows
+}

@@ -1,0 +1,181 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// MaxBulk is how many discovered links, or entries of the frontier, one bulk action
+// changes.
+const MaxBulk = 100
+
+// DiscoveredFilter narrows a list of discovered links down; the zero value is all.
+type DiscoveredFilter struct {
+	SourceID string
+	Host     string // of the URL, whole; without a port, those with any port
+	Text     string // a part of the URL or of the text of the link
+}
+
+// check bounds the filter.
+func (f DiscoveredFilter) check() error {
+	return errors.Join(models.CheckFilter("query.source_id", f.SourceID), models.CheckFilter("query.host", f.Host), models.CheckFilter("query.q", f.Text))
+}
+
+// hostOf is a host that was typed, as URLs hold it: "Bücher.example:8080" is
+// "xn--bcher-kva.example:8080". One that is none stays as it is: no URL has it.
+func hostOf(typed string) string {
+	u, err := models.ParseURL("host", "http://"+typed)
+	if err != nil || strings.ContainsAny(typed, `/\?#@`) {
+		return typed
+	}
+	return models.HostPort(u.Canonical)
+}
+
+// discovered reads discovered links.
+func discovered(tx *gorm.DB) *gorm.DB {
+	return tx.Model(&Discovered{}).Select("discovered_links.*, sources.id AS source_id").
+		Joins("JOIN sources ON sources.seq = discovered_links.source_seq").Where("sources.deleted_at IS NULL AND discovered_links.deleted_at IS NULL")
+}
+
+// DiscoveredLinks is a page of the links that lead out of the allowed domains, the
+// oldest first. limit is as models.NewLimit made it. A host or a text is compared with
+// each link, so a search that finds little reads all of them.
+func (s *Store) DiscoveredLinks(ctx context.Context, f DiscoveredFilter, after models.Cursor, limit int) (models.Slice[Discovered], error) {
+	var page models.Slice[Discovered]
+	if err := f.check(); err != nil {
+		return page, err
+	}
+	q := discovered(s.db.Read(ctx))
+	if f.SourceID != "" {
+		if !isID(models.KindSource, f.SourceID) {
+			return page, nil // there is no such source
+		}
+		q = q.Where("discovered_links.source_seq = (SELECT seq FROM sources WHERE id = ?)", f.SourceID)
+	}
+	if f.Host != "" {
+		host := models.EscapeLike(hostOf(f.Host))
+		q = q.Where(`(discovered_links.url LIKE ? ESCAPE '\' OR discovered_links.url LIKE ? ESCAPE '\'
+			OR discovered_links.url LIKE ? ESCAPE '\' OR discovered_links.url LIKE ? ESCAPE '\')`,
+			"https://"+host+"/%", "http://"+host+"/%", "https://"+host+":%", "http://"+host+":%")
+	}
+	if text := strings.ToLower(f.Text); text != "" {
+		like := "%" + models.EscapeLike(text) + "%"
+		q = q.Where(`(lower(discovered_links.url) LIKE ? ESCAPE '\' OR lower(discovered_links.text) LIKE ? ESCAPE '\')`, like, like)
+	}
+	if after != (models.Cursor{}) {
+		_, seq, err := models.ParseTimedID(models.KindDiscovered, after.ID)
+		if err != nil {
+			return page, models.ErrPageToken
+		}
+		q = q.Where("discovered_links.seq > ?", seq)
+	}
+	if err := q.Order("discovered_links.seq").Limit(limit + 1).Find(&page.Items).Error; err != nil {
+		return page, fmt.Errorf("loading discovered links: %w", err)
+	}
+	return models.NewSlice(page.Items, limit, func(d Discovered) models.Cursor { return models.Cursor{CreatedAt: d.CreatedAt, ID: d.ID()} }), nil
+}
+
+// timedRows are the rows of ids of a kind, to join. What is no such id is left out;
+// more than MaxBulk are CodeInvalid ("id").
+func timedRows(kind models.Kind, ids []string) (*models.Rows, error) {
+	if len(ids) > MaxBulk {
+		return nil, models.Invalid("id", "must be at most %d ids", MaxBulk)
+	}
+	rows := models.NewRows("seq bigint, created_at bigint")
+	for _, id := range ids {
+		if at, seq, err := models.ParseTimedID(kind, id); err == nil {
+			rows.Add(seq, at)
+		}
+	}
+	return rows, nil
+}
+
+// DiscoveredByID returns up to MaxBulk discovered links, the oldest first. Unknown ids
+// are passed over.
+func (s *Store) DiscoveredByID(ctx context.Context, ids ...string) (found []Discovered, err error) {
+	rows, err := timedRows(models.KindDiscovered, ids)
+	if err != nil {
+		return nil, err
+	}
+	err = rows.Raw(s.db.Read(ctx), `SELECT d.*, s.id AS source_id FROM {rows} AS r CROSS JOIN discovered_links AS d CROSS JOIN sources AS s
+		WHERE d.seq = r.seq AND d.created_at = r.created_at AND d.deleted_at IS NULL AND s.seq = d.source_seq AND s.deleted_at IS NULL ORDER BY d.seq`).Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("loading discovered links: %w", err)
+	}
+	return found, nil
+}
+
+// Deletion is what one call deleted. Those of one microsecond are restored together.
+type Deletion struct {
+	At    models.Time
+	Links int
+}
+
+// DeleteDiscovered deletes up to MaxBulk discovered links; unknown ids are passed over.
+// They can be restored for KeepDeleted. One comes back too when a crawl finds it again
+// (another instance may remember it for a while).
+func (s *Store) DeleteDiscovered(ctx context.Context, ids ...string) (Deletion, error) {
+	rows, err := timedRows(models.KindDiscovered, ids)
+	if err != nil {
+		return Deletion{}, err
+	}
+	d := Deletion{At: s.clock.Now()}
+	var gone []struct {
+		SourceSeq int64
+		URL       string
+	}
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		gone = nil
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // a crawl may find them again now
+			return err
+		}
+		return rows.Raw(tx, `UPDATE discovered_links SET deleted_at = ? FROM {rows} AS r
+			WHERE discovered_links.seq = r.seq AND discovered_links.created_at = r.created_at AND discovered_links.deleted_at IS NULL
+			RETURNING discovered_links.source_seq, discovered_links.url`, d.At).Scan(&gone).Error
+	})
+	if err != nil {
+		return Deletion{}, fmt.Errorf("deleting discovered links: %w", err)
+	}
+	for _, g := range gone {
+		s.seen.Invalidate(entryKey{-g.SourceSeq, hashOf(g.URL)})
+	}
+	d.Links = len(gone)
+	return d, nil
+}
+
+// DeletedAt is the deletion of a time, with the links that can still be restored.
+func (s *Store) DeletedAt(ctx context.Context, at models.Time) (Deletion, error) {
+	d := Deletion{At: at}
+	err := s.db.Read(ctx).Raw("SELECT count(*) FROM discovered_links WHERE deleted_at = ?", at).Scan(&d.Links).Error
+	if err != nil {
+		return d, fmt.Errorf("counting deleted links: %w", err)
+	}
+	return d, nil
+}
+
+// RestoreDiscovered restores the links that were deleted at a time, and says how many.
+func (s *Store) RestoreDiscovered(ctx context.Context, at models.Time) (n int, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // as in DeleteDiscovered
+			return err
+		}
+		res := tx.Exec("UPDATE discovered_links SET deleted_at = NULL WHERE deleted_at = ?", at)
+		n = int(res.RowsAffected)
+		return res.Error
+	})
+	if err != nil {
+		return 0, fmt.Errorf("restoring discovered links: %w", err)
+	}
+	return n, nil
+}
+
+// ReapDiscovered deletes up to limit discovered links that can no longer be restored.
+func (s *Store) ReapDiscovered(tx *gorm.DB, limit int) (int64, error) {
+	return s.db.DeleteBatch(tx, limit, "discovered_links", "seq", "deleted_at < ? ORDER BY deleted_at", s.clock.Now().Add(-KeepDeleted))
+}

@@ -1,0 +1,68 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+
+	"linkwatch/models"
+)
+
+// Site is what crawling has of the site of a URL.
+type Site struct {
+	SourceID   string
+	SourceName string
+	JobID      string      // of its first job; "" = it has none
+	FetchedAt  models.Time // when the page of the URL was last fetched; zero: crawls did not find it
+	StatusCode int         // of that
+}
+
+// maxSources is how many sources of one host SiteOf looks at.
+const maxSources = 20
+
+// SiteOf returns the source that crawls the host of a URL; ok is false if there is
+// none. Of several it is one that has the page of the URL, or the oldest.
+func (s *Store) SiteOf(ctx context.Context, url string) (site Site, ok bool, err error) {
+	u, err := models.ParseURL("url", url)
+	normal, fine := Normalize(url)
+	if err != nil || !fine {
+		return Site{}, false, nil // a crawl cannot get there
+	}
+	h := hashOf(normal)
+	var found []Site
+	err = s.db.Read(ctx).Raw(`SELECT s.id AS source_id, s.name AS source_name, p.fetched_at, coalesce(p.status_code, 0) AS status_code,
+			coalesce((SELECT j.id FROM jobs AS j WHERE j.source_seq = s.seq AND j.deleted_at IS NULL ORDER BY j.created_at, j.id LIMIT 1), '') AS job_id
+		FROM sources AS s LEFT JOIN crawled_pages AS p ON p.source_seq = s.seq AND p.url_hash = ?
+		WHERE s.host = ? AND s.deleted_at IS NULL ORDER BY s.created_at LIMIT ?`, h[:], u.Host, maxSources).Scan(&found).Error
+	if err != nil {
+		return Site{}, false, fmt.Errorf("looking for the crawl of a site: %w", err)
+	}
+	if len(found) == 0 {
+		return Site{}, false, nil
+	}
+	for _, f := range found {
+		if !f.FetchedAt.IsZero() {
+			return f, true, nil
+		}
+	}
+	return found[0], true, nil
+}
+
+// JobsOf returns the jobs that moves are about, by Job.Seq, with the names of their
+// sources.
+func (s *Store) JobsOf(ctx context.Context, moves []Move) (map[int64]Job, error) {
+	rows := models.NewRows("seq bigint")
+	for _, m := range moves {
+		rows.Add(m.Seq)
+	}
+	var found []Job
+	err := rows.Raw(s.db.Read(ctx), `SELECT j.*, s.id AS source_id, s.name AS source_name FROM {rows} AS r
+		CROSS JOIN jobs AS j CROSS JOIN sources AS s WHERE j.seq = r.seq AND s.seq = j.source_seq`).Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("loading the jobs of moves: %w", err)
+	}
+	jobs := make(map[int64]Job, len(found))
+	for _, j := range found {
+		jobs[j.Seq] = j
+	}
+	return jobs, nil
+}

@@ -1,0 +1,63 @@
+package links
+
+import (
+	"context"
+	"fmt"
+
+	"linkwatch/models"
+)
+
+// ByURLs returns the ids of the links that have some canonical URLs, expired ones too.
+func (s *Store) ByURLs(ctx context.Context, canonicalURLs []string) (ids map[string]string, err error) {
+	rows := models.NewRows("canonical_url text")
+	for _, u := range canonicalURLs {
+		rows.Add(u)
+	}
+	var found []struct{ CanonicalURL, ID string }
+	err = rows.Raw(s.db.Read(ctx), "SELECT l.canonical_url, l.id FROM {rows} AS r CROSS JOIN links AS l WHERE l.canonical_url = r.canonical_url").Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("looking up links by their URLs: %w", err)
+	}
+	ids = make(map[string]string, len(found))
+	for _, l := range found {
+		ids[l.CanonicalURL] = l.ID
+	}
+	return ids, nil
+}
+
+// AddAll stores up to MaxBulk links without fetching them, and queues a refresh of the
+// new ones, so that their titles and health are known soon. URLs that are saved already
+// only get the new tags. stored counts the new links. An invalid URL is CodeInvalid,
+// before anything is stored.
+func (s *Store) AddAll(ctx context.Context, ns []New) (stored int, err error) {
+	if len(ns) > MaxBulk {
+		return 0, models.Invalid("links", "must be at most %d links", MaxBulk)
+	}
+	var addresses []string
+	for _, n := range ns {
+		u, err := models.ParseURL("url", n.URL)
+		if err != nil {
+			return 0, err
+		}
+		addresses = append(addresses, u.Canonical)
+	}
+	before, err := s.ByURLs(ctx, addresses)
+	if err != nil {
+		return 0, err
+	}
+	if stored, err = s.Import(ctx, ns); err != nil || stored == 0 {
+		return stored, err
+	}
+	after, err := s.ByURLs(ctx, addresses)
+	if err != nil {
+		return stored, err
+	}
+	var fresh []string
+	for address, id := range after {
+		if before[address] == "" {
+			fresh = append(fresh, id)
+		}
+	}
+	_, err = s.StartRefresh(ctx, fresh...)
+	return stored, err
+}

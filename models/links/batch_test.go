@@ -1,0 +1,49 @@
+package links_test
+
+import (
+	"testing"
+
+	"linkwatch/models"
+	"linkwatch/models/links"
+)
+
+// Many links are stored without a fetch; the new ones are queued for one.
+func TestAddAll(t *testing.T) {
+	each(t, func(f fixture) {
+		known := f.add("https://a.test/known")
+		f.web.asked = nil
+		stored, err := f.AddAll(f.Context(), []links.New{{URL: "https://A.test/known#x"}, {URL: "https://b.test"}, {URL: "https://c.test"}, {URL: "https://c.test#again"}})
+		f.must(err)
+		if stored != 2 || len(f.web.asked) != 0 {
+			f.Errorf("%d are new, asked %q", stored, f.web.asked)
+		}
+		ids, err := f.ByURLs(f.Context(), []string{"https://a.test/known", "https://b.test", "https://c.test", "https://none.test"})
+		f.must(err)
+		if len(ids) != 3 || ids["https://a.test/known"] != known.ID {
+			f.Errorf("ids %v", ids)
+		}
+		if l := f.get(ids["https://b.test"]); l.Health != links.Unchecked || l.Expired() {
+			f.Errorf("%+v", l)
+		}
+		select {
+		case <-f.RefreshWanted():
+		default:
+			f.Error("the refresher is not woken")
+		}
+		items := f.claimRefreshes(f.holds, 10)
+		if len(items) != 2 {
+			f.Fatalf("%d links are queued, want 2", len(items))
+		}
+		f.must(f.FinishRefreshes(f.Context(), f.refetch(items...)...))
+		if l := f.get(ids["https://b.test"]); l.Health != links.OK || l.Title != "Page at https://b.test" {
+			f.Errorf("after the refresh: %+v", l)
+		}
+		if stored, err := f.AddAll(f.Context(), []links.New{{URL: "https://b.test"}}); err != nil || stored != 0 || len(f.claimRefreshes(f.holds, 10)) != 0 {
+			f.Errorf("a link that is known is stored %d times: %v", stored, err)
+		}
+		_, err = f.AddAll(f.Context(), []links.New{{URL: "https://d.test"}, {URL: "ftp://d.test"}})
+		f.wantCode(err, models.CodeInvalid)
+		_, err = f.AddAll(f.Context(), make([]links.New, links.MaxBulk+1))
+		f.wantCode(err, models.CodeInvalid)
+	})
+}
