@@ -76,6 +76,7 @@ func newCrawl(c *core) (*Crawl, error) {
 				Kind: "job_executions", Label: "Crawl executions", Remove: store.ReapExecutions,
 				Description: "with their logs, older than 30 days or beyond the newest 100 of their job",
 			},
+			{Kind: "discovered_links", Label: "Discovered links", Description: "a day after they were deleted", Remove: store.ReapDiscovered},
 			{Kind: "crawl_hosts", Label: "Crawled hosts", Description: "that were not asked for a week", Remove: store.ReapHosts},
 			{Kind: "sources", Label: "Sources", Description: "with their jobs and pages, a day after they were deleted", Remove: store.ReapSources},
 		},

@@ -7,6 +7,7 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/links"
 	"linkwatch/models/targets"
+	crawlviews "linkwatch/views/crawl"
 )
 
 // finds keeps what crawls find as links and targets.
@@ -75,7 +76,7 @@ func (f finds) Watch(ctx context.Context, all []crawlhandlers.Find) (crawlhandle
 }
 
 // Kept implements crawlhandlers.Finds.
-func (f finds) Kept(ctx context.Context, urls []string) (map[string]crawlhandlers.Kept, error) {
+func (f finds) Kept(ctx context.Context, urls []string) (map[string]crawlviews.Kept, error) {
 	of := canonical(urls)
 	addresses := make([]string, 0, len(of))
 	for _, address := range of {
@@ -89,16 +90,16 @@ func (f finds) Kept(ctx context.Context, urls []string) (map[string]crawlhandler
 	if err != nil {
 		return nil, err
 	}
-	kept := make(map[string]crawlhandlers.Kept)
+	kept := make(map[string]crawlviews.Kept)
 	for given, address := range of {
-		var k crawlhandlers.Kept
+		var k crawlviews.Kept
 		if id := saved[address]; id != "" {
 			k.Link = "/links/" + id
 		}
 		if id := watched[address]; id != "" {
 			k.Target = "/watch/" + id
 		}
-		if k != (crawlhandlers.Kept{}) {
+		if k != (crawlviews.Kept{}) {
 			kept[given] = k
 		}
 	}

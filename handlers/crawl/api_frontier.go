@@ -112,6 +112,8 @@ func toDiscovered(d crawl.Discovered) DiscoveredLink {
 type listDiscoveredInput struct {
 	api.SliceParams
 	SourceID string `query:"source_id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source"`
+	Host     string `query:"host" example:"example.org" doc:"Host of the URL, whole. Without a port, URLs with any port match"`
+	Query    string `query:"q" example:"example" doc:"Part of the URL or of the text of the link, at most 512 bytes"`
 }
 
 func (a API) listDiscovered(ctx context.Context, in *listDiscoveredInput) (*api.Output[api.Slice[DiscoveredLink]], error) {
@@ -119,7 +121,7 @@ func (a API) listDiscovered(ctx context.Context, in *listDiscoveredInput) (*api.
 	if err != nil {
 		return nil, err
 	}
-	l, err := a.Crawl.DiscoveredLinks(ctx, in.SourceID, after, limit)
+	l, err := a.Crawl.DiscoveredLinks(ctx, crawl.DiscoveredFilter{SourceID: in.SourceID, Host: in.Host, Text: in.Query}, after, limit)
 	return api.AnswerSlice(l, toDiscovered, err)
 }
 
@@ -128,5 +130,9 @@ type discoveredPath struct {
 }
 
 func (a API) deleteDiscovered(ctx context.Context, in *discoveredPath) (*struct{}, error) {
-	return nil, a.Crawl.DeleteDiscovered(ctx, in.ID)
+	d, err := a.Crawl.DeleteDiscovered(ctx, in.ID)
+	if err == nil && d.Links == 0 {
+		err = models.NotFound("discovered link")
+	}
+	return nil, err
 }

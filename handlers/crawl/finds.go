@@ -2,8 +2,15 @@ package crawl
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
 	"linkwatch/models"
+	views "linkwatch/views/crawl"
+	"linkwatch/views/ui"
 )
 
 // MaxFinds is how many URLs one call of Finds takes.
@@ -22,9 +29,6 @@ type Outcome struct {
 	Refused int // are not URLs that the other system takes
 }
 
-// Kept is what other systems have of a URL: the paths of their pages, "" = nothing.
-type Kept struct{ Link, Target string }
-
 // Finds is what other systems do with what crawls find. Its methods take up to MaxFinds
 // URLs, and their number of queries does not depend on how many. They fetch nothing:
 // links and targets learn about their pages in the background.
@@ -33,10 +37,10 @@ type Finds interface {
 	Watch(ctx context.Context, finds []Find) (Outcome, error) // as targets
 	// Kept returns what there is of each URL, by the URL as it was given. URLs of
 	// which there is nothing are missing.
-	Kept(ctx context.Context, urls []string) (map[string]Kept, error)
+	Kept(ctx context.Context, urls []string) (map[string]views.Kept, error)
 }
 
-// The actions on finds.
+// The actions on what crawls find.
 const (
 	actionSave   = "save"
 	actionWatch  = "watch"
@@ -47,10 +51,48 @@ const (
 // errAction is the error of an action that a page does not have.
 var errAction = models.Invalid("action", "is not an action of this page")
 
-// keep saves or watches finds, in batches.
-func (p Pages) keep(ctx context.Context, action string, finds []Find) (Outcome, error) {
+// keep saves or watches finds, and goes back to a page that says what became of them.
+func (p Pages) keep(c *gin.Context, action string, finds []Find, back string) {
+	keep := p.Finds.Save
 	if action == actionWatch {
-		return p.Finds.Watch(ctx, finds)
+		keep = p.Finds.Watch
 	}
-	return p.Finds.Save(ctx, finds)
+	o, err := keep(c.Request.Context(), finds)
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.SeeOther(c, pages.With(back, paramFinds, fmt.Sprintf("%s.%d.%d.%d", action, o.Added, o.Known, o.Refused)))
+}
+
+// keptFlash says what became of finds, from the parameter that keep set; ok is false if
+// it did not.
+func keptFlash(value string) (f ui.Flash, ok bool) {
+	var o Outcome
+	action, rest, _ := strings.Cut(value, ".")
+	if _, err := fmt.Sscanf(rest, "%d.%d.%d", &o.Added, &o.Known, &o.Refused); err != nil || max(o.Added, o.Known, o.Refused) > MaxFinds || min(o.Added, o.Known, o.Refused) < 0 {
+		return ui.Flash{}, false
+	}
+	noun, done, soon := "link", "saved", " Titles are fetched within moments."
+	switch action {
+	case actionSave:
+	case actionWatch:
+		noun, done, soon = "target", "watched", " The first checks run within moments."
+	default:
+		return ui.Flash{}, false
+	}
+	if o.Added > 0 {
+		f.Text = ui.Plural(o.Added, noun) + " added." + soon
+	}
+	if o.Known > 0 {
+		f.Text += fmt.Sprintf(" %s already %s.", ui.Plural(o.Known, "URL"), done)
+	}
+	if o.Refused > 0 {
+		f.Text += fmt.Sprintf(" %s cannot be %s.", ui.Plural(o.Refused, "URL"), done)
+	}
+	f.Text, f.Bad = strings.TrimSpace(f.Text), o.Added == 0 && o.Known == 0
+	if f.Text == "" {
+		f.Text = "Nothing to do: the selected links are gone."
+	}
+	return f, true
 }

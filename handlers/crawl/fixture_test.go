@@ -1,7 +1,10 @@
 package crawl_test
 
 import (
+	"net/url"
 	"testing"
+
+	"github.com/PuerkitoBio/goquery"
 
 	"linkwatch/app/apptest"
 	"linkwatch/models"
@@ -74,3 +77,15 @@ func (s *site) job(id string) crawl.Job {
 }
 
 var noJob, noSource = models.NewID(models.KindJob), models.NewID(models.KindSource)
+
+// row is what a browser sends when a button of a form is pressed.
+func (s *site) row(p apptest.Page, form, action string) url.Values {
+	s.Helper()
+	f := p.Find(form)
+	if f.Length() != 1 || f.Find("button[value="+action+"]").Length() != 1 {
+		s.Fatalf("%d forms match %s, with %d buttons to %s", f.Length(), form, f.Find("button[value="+action+"]").Length(), action)
+	}
+	v := url.Values{"action": {action}}
+	f.Find("input[name]").Each(func(_ int, in *goquery.Selection) { v.Add(in.AttrOr("name", ""), in.AttrOr("value", "")) })
+	return v
+}

@@ -1,6 +1,9 @@
 package crawl
 
 import (
+	"strconv"
+	"time"
+
 	"github.com/gin-gonic/gin"
 
 	"linkwatch/handlers/pages"
@@ -17,12 +20,15 @@ const (
 	paramRefused       = "job_refused"    // id of a job whose status did not allow an action
 	paramDeleted       = "job_deleted"    // id of a job that was just deleted
 	paramSourceDeleted = "source_deleted" // id of a source that was just deleted
+	paramFinds         = "finds"          // what became of URLs that were just saved or watched, see keep
+	paramLinksDeleted  = "links_deleted"  // when discovered links were just deleted, in microseconds since 1970
+	paramMoved         = "jobs_moved"     // how many jobs a rebalance just moved
 )
 
 // Flashes are what pages say after actions on crawls.
 func (p Pages) Flashes() pages.Flash {
 	return pages.Flash{
-		Params: []string{paramAdded, paramKept, paramRefused, paramDeleted, paramSourceDeleted},
+		Params: []string{paramAdded, paramKept, paramRefused, paramDeleted, paramSourceDeleted, paramFinds, paramLinksDeleted, paramMoved},
 		Read:   p.flash,
 		Notices: map[string]ui.Flash{
 			"job_" + string(crawl.Pause):    {Text: "Paused. It does not run until you resume it."},
@@ -35,13 +41,17 @@ func (p Pages) Flashes() pages.Flash {
 			"source_restored":               {Text: "The source is restored, with its jobs."},
 			"entry_added":                   {Text: "Added. The URL is fetched within moments; its links are not followed."},
 			"entry_known":                   {Text: "This URL is in the frontier already. Nothing was changed."},
-			"entry_deleted":                 {Text: "Deleted. This crawl does not fetch the URL. The next crawl may find it again."},
-			"discovered_deleted":            {Text: "Deleted. The link comes back when a crawl finds it again."},
+			"entries_deleted":               {Text: "Deleted. Crawls that run do not fetch the URL. The next crawl may find it again."},
+			"entries_retried":               {Text: "The URLs are fetched again within moments."},
+			"entries_stay":                  {Text: "Nothing was retried: only failed URLs of crawls that run can be.", Bad: true},
+			"finds_none":                    {Text: "Nothing to do: no row was selected.", Bad: true},
+			"discovered_restored":           {Text: "Restored."},
+			"discovered_gone":               {Text: "Could not undo: the links are back already, or were deleted too long ago.", Bad: true},
 		},
 	}
 }
 
-func (p Pages) flash(c *gin.Context, _ string) (f ui.Flash, found bool, err error) {
+func (p Pages) flash(c *gin.Context, here string) (f ui.Flash, found bool, err error) {
 	if id := c.Query(paramDeleted); models.CheckID(models.KindJob, id) == nil {
 		return ui.Flash{
 			Text:   "The job is deleted. A crawl that was running ends.",
@@ -54,6 +64,16 @@ func (p Pages) flash(c *gin.Context, _ string) (f ui.Flash, found bool, err erro
 			Action: ui.Action{Label: "Undo", Path: "/crawl/sources/" + id + "/restore"},
 		}, true, nil
 	}
+	if f, ok := keptFlash(c.Query(paramFinds)); ok {
+		return f, true, nil
+	}
+	if n, err := strconv.Atoi(c.Query(paramMoved)); err == nil {
+		return movedFlash(n), true, nil
+	}
+	if us, err := strconv.ParseInt(c.Query(paramLinksDeleted), 10, 64); err == nil {
+		f, err := p.linksDeletedFlash(c, us, here)
+		return f, true, err
+	}
 	for _, param := range []string{paramAdded, paramKept, paramRefused} {
 		if id := c.Query(param); id != "" {
 			j, err := p.Crawl.Job(c.Request.Context(), id)
@@ -64,6 +84,27 @@ func (p Pages) flash(c *gin.Context, _ string) (f ui.Flash, found bool, err erro
 		}
 	}
 	return ui.Flash{}, false, nil
+}
+
+// linksDeletedFlash offers to restore the discovered links that were deleted at a time;
+// it is empty if that was undone.
+func (p Pages) linksDeletedFlash(c *gin.Context, us int64, here string) (ui.Flash, error) {
+	d, err := p.Crawl.DeletedAt(c.Request.Context(), models.At(time.UnixMicro(us)))
+	if err != nil || d.Links == 0 {
+		return ui.Flash{}, err
+	}
+	return ui.Flash{
+		Text:   ui.Plural(d.Links, "link") + " deleted. A link comes back when a crawl finds it again.",
+		Action: ui.Action{Label: "Undo", Path: "/crawl/discovered/restore", Name: "deleted_at", Value: strconv.FormatInt(us, 10), Back: here},
+	}, nil
+}
+
+// movedFlash says what a rebalance did.
+func movedFlash(n int) ui.Flash {
+	if n <= 0 {
+		return ui.Flash{Text: "No job was moved: the schedule has changed meanwhile."}
+	}
+	return ui.Flash{Text: ui.Plural(n, "job") + " moved."}
 }
 
 func flashOf(j crawl.Job, param string, now models.Time) ui.Flash {

@@ -3,27 +3,53 @@ package crawl
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"strconv"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"linkwatch/handlers/pages"
 	"linkwatch/models"
+	"linkwatch/models/crawl"
 	views "linkwatch/views/crawl"
 	"linkwatch/views/ui"
 )
 
-// DiscoveredPage is a page of the discovered links.
+// discoveredPlaceOf reads where in the list of discovered links a request is.
+func discoveredPlaceOf(q url.Values) (views.DiscoveredPlace, models.Cursor, error) {
+	at := views.DiscoveredPlace{
+		DiscoveredFilter: crawl.DiscoveredFilter{SourceID: q.Get("source"), Host: models.CleanLine(q.Get("host")), Text: models.CleanLine(q.Get("q"))},
+		Token:            q.Get("page_token"),
+	}
+	after, err := models.ParseToken(at.Token)
+	return at, after, err
+}
+
+// DiscoveredPage is a page of the discovered links, and for htmx its rows.
 func (p Pages) DiscoveredPage(c *gin.Context) {
-	ctx := c.Request.Context()
-	v := views.DiscoveredLinks{Place: views.DiscoveredPlace{SourceID: c.Query("source"), Token: c.Query("page_token")}}
+	ctx, status := c.Request.Context(), http.StatusOK
+	var v views.DiscoveredLinks
 	var after models.Cursor
 	var flash ui.Flash
 	for _, read := range []func() error{
-		func() (err error) { after, err = models.ParseToken(v.Place.Token); return },
+		func() (err error) { v.Place, after, err = discoveredPlaceOf(c.Request.URL.Query()); return },
 		func() (err error) { flash, err = p.Flash(c, v.Place.Path()); return },
 		func() (err error) { v.Source, err = p.sourceName(ctx, v.Place.SourceID); return },
 		func() (err error) {
-			v.Links, err = p.Crawl.DiscoveredLinks(ctx, v.Place.SourceID, after, listSize)
-			return
+			v.Links, err = p.Crawl.DiscoveredLinks(ctx, v.Place.DiscoveredFilter, after, listSize)
+			if v.Query = pages.FilterError(err, "host"); v.Query != "" {
+				status, err = http.StatusBadRequest, nil
+			}
+			return err
+		},
+		func() (err error) {
+			urls := make([]string, len(v.Links.Items))
+			for i, d := range v.Links.Items {
+				urls[i] = d.URL
+			}
+			v.Kept, err = p.Finds.Kept(ctx, urls)
+			return err
 		},
 	} {
 		if err := read(); err != nil {
@@ -31,8 +57,14 @@ func (p Pages) DiscoveredPage(c *gin.Context) {
 			return
 		}
 	}
+	if v.Query != "" && pages.WantsPart(c.Request) {
+		p.ShowFilterError(c, v.Query)
+		return
+	}
 	v.Page = p.Page("Discovered links", "crawl", flash)
-	p.Show(c, http.StatusOK, views.DiscoveredPage(v))
+	v.Search = true
+	pages.ReplaceURL(c, v.Place.Path())
+	p.ShowPart(c, status, views.DiscoveredPage(v), views.DiscoveredResults(v))
 }
 
 // sourceName is the name of the source that a list is limited to; "" = it is not.
@@ -44,8 +76,47 @@ func (p Pages) sourceName(ctx context.Context, id string) (string, error) {
 	return src.Name, err
 }
 
-// DeleteDiscovered deletes a discovered link.
-func (p Pages) DeleteDiscovered(c *gin.Context) {
-	err := p.Crawl.DeleteDiscovered(c.Request.Context(), c.Param("id"))
-	p.Done(c, err, p.Back(c, views.DiscoveredPlace{}.Path()), "discovered_deleted")
+// BulkDiscovered saves, watches or deletes the selected links.
+func (p Pages) BulkDiscovered(c *gin.Context) {
+	ctx, here := c.Request.Context(), p.Back(c, views.DiscoveredPlace{}.Path())
+	ids, action := c.PostFormArray("id"), c.PostForm("action")
+	switch {
+	case len(ids) == 0:
+		p.Done(c, nil, here, "finds_none")
+	case action == actionSave, action == actionWatch:
+		links, err := p.Crawl.DiscoveredByID(ctx, ids...)
+		if err != nil {
+			p.Fail(c, err)
+			return
+		}
+		finds := make([]Find, len(links))
+		for i, d := range links {
+			finds[i] = Find{URL: d.URL}
+		}
+		p.keep(c, action, finds, here)
+	case action == actionDelete:
+		d, err := p.Crawl.DeleteDiscovered(ctx, ids...)
+		if err != nil {
+			p.Fail(c, err)
+			return
+		}
+		p.SeeOther(c, pages.With(here, paramLinksDeleted, strconv.FormatInt(d.At.UnixMicro(), 10)))
+	default:
+		p.Fail(c, errAction)
+	}
+}
+
+// RestoreDiscovered undoes a deletion of discovered links.
+func (p Pages) RestoreDiscovered(c *gin.Context) {
+	us, err := strconv.ParseInt(c.PostForm("deleted_at"), 10, 64)
+	if err != nil {
+		p.Fail(c, models.Invalid("deleted_at", "must be a time in microseconds"))
+		return
+	}
+	n, err := p.Crawl.RestoreDiscovered(c.Request.Context(), models.At(time.UnixMicro(us)))
+	notice := "discovered_restored"
+	if n == 0 {
+		notice = "discovered_gone"
+	}
+	p.Done(c, err, p.Back(c, views.DiscoveredPlace{}.Path()), notice)
 }

@@ -17,7 +17,10 @@ import (
 // frontierPlaceOf reads where in the frontier a request is.
 func frontierPlaceOf(q url.Values) (views.FrontierPlace, models.Cursor, error) {
 	at := views.FrontierPlace{
-		EntryFilter: crawl.EntryFilter{SourceID: q.Get("source"), ExecutionID: q.Get("execution")}, Token: q.Get("page_token"),
+		EntryFilter: crawl.EntryFilter{
+			SourceID: q.Get("source"), ExecutionID: q.Get("execution"), Host: models.CleanLine(q.Get("host")), Text: models.CleanLine(q.Get("q")),
+		},
+		Token: q.Get("page_token"),
 	}
 	var err error
 	if at.Status, err = oneOf("status", q.Get("status"), crawl.EntryStatuses); err != nil {
@@ -50,7 +53,10 @@ func (p Pages) showFrontier(c *gin.Context, status int, typed views.EntryForm) {
 		},
 		func() (err error) {
 			v.Entries, err = p.Crawl.Frontier(ctx, v.Place.EntryFilter, after, listSize)
-			return
+			if v.Query = pages.FilterError(err, "host"); v.Query != "" {
+				status, err = http.StatusBadRequest, nil
+			}
+			return err
 		},
 	} {
 		if err := read(); err != nil {
@@ -58,8 +64,14 @@ func (p Pages) showFrontier(c *gin.Context, status int, typed views.EntryForm) {
 			return
 		}
 	}
+	if v.Query != "" && pages.WantsPart(c.Request) {
+		p.ShowFilterError(c, v.Query)
+		return
+	}
 	v.Page = p.Page("Frontier", "crawl", flash)
-	p.Show(c, status, views.FrontierPage(v))
+	v.Search = true
+	pages.ReplaceURL(c, v.Place.Path())
+	p.ShowPart(c, status, views.FrontierPage(v), views.FrontierResults(v))
 }
 
 // AddEntry puts the URL that the form holds into the frontier.
@@ -86,8 +98,28 @@ func (p Pages) AddEntry(c *gin.Context) {
 	p.Done(c, err, at.Path(), notice)
 }
 
-// DeleteEntry removes an entry from the frontier.
-func (p Pages) DeleteEntry(c *gin.Context) {
-	err := p.Crawl.DeleteEntry(c.Request.Context(), c.Param("id"))
-	p.Done(c, err, p.Back(c, views.FrontierPlace{}.Path()), "entry_deleted")
+// BulkEntries retries or deletes the selected entries. It asks before it deletes.
+func (p Pages) BulkEntries(c *gin.Context) {
+	ctx, here := c.Request.Context(), p.Back(c, views.FrontierPlace{}.Path())
+	ids, action := c.PostFormArray("id"), c.PostForm("action")
+	switch {
+	case len(ids) == 0:
+		p.Done(c, nil, here, "finds_none")
+	case action == actionRetry:
+		n, err := p.Crawl.RetryEntries(ctx, ids...)
+		notice := "entries_retried"
+		if n == 0 {
+			notice = "entries_stay"
+		}
+		p.Done(c, err, here, notice)
+	case action == actionDelete && c.PostForm("sure") == "":
+		p.Show(c, http.StatusOK, views.FrontierDeletePage(views.FrontierDelete{
+			Page: p.Page("Delete URLs", "crawl", ui.Flash{}), IDs: ids[:min(len(ids), crawl.MaxBulk)], Back: here,
+		}))
+	case action == actionDelete:
+		_, err := p.Crawl.DeleteEntries(ctx, ids...)
+		p.Done(c, err, here, "entries_deleted")
+	default:
+		p.Fail(c, errAction)
+	}
 }

@@ -41,9 +41,12 @@ func TestFrontierPage(t *testing.T) {
 	if rel := a.Find("tbody .title").AttrOr("rel", ""); rel != "noreferrer noopener" {
 		t.Errorf("links to the web have rel=%q", rel)
 	}
-	a = s.Submit(a, "tbody form")
-	apptest.WantText(t, a, ".flash", "Deleted. This crawl does not fetch the URL.")
-	apptest.WantCount(t, a, "tbody tr", 0)
+	a = s.Post("/crawl/frontier/bulk", s.row(a, "tbody form", "delete"))
+	apptest.WantText(t, a, "h1", "Delete 1 URL?")
+	apptest.WantCount(t, s.Get("/crawl/frontier"), "tbody tr", 7)
+	a = s.Submit(a, "main form")
+	apptest.WantText(t, a, ".flash", "Deleted. Crawls that run do not fetch the URL.")
+	apptest.WantText(t, a, ".empty", "No matching URLs")
 	apptest.WantCount(t, s.Get("/crawl/frontier"), "tbody tr", 6)
 
 	a = s.Post("/crawl/frontier", url.Values{"url": {"ftp://one.test"}})
@@ -60,7 +63,6 @@ func TestFrontierPage(t *testing.T) {
 			t.Errorf("%s: status %d", bad, a.StatusCode)
 		}
 	}
-	apptest.WantStatus(t, s.Post("/crawl/frontier/f_none/delete", nil), http.StatusNotFound)
 }
 
 func TestDiscoveredPage(t *testing.T) {
@@ -77,11 +79,14 @@ func TestDiscoveredPage(t *testing.T) {
 	a = s.Get(a.Find("tbody tr:first-child .only").AttrOr("href", ""))
 	apptest.WantCount(t, a, "tbody tr", 1)
 	apptest.WantText(t, a, ".chip.on", "One")
-	a = s.Submit(a, "tbody form")
-	apptest.WantText(t, a, ".flash", "Deleted. The link comes back when a crawl finds it again.")
+	a = s.Follow("/crawl/discovered/bulk", s.row(a, "tbody form", "delete"))
+	apptest.WantText(t, a, ".flash", "1 link deleted. A link comes back when a crawl finds it again.")
 	apptest.WantText(t, a, ".empty", "No page of this source links to another site so far.")
 	apptest.WantCount(t, s.Get("/crawl/discovered"), "tbody tr", 1)
-	apptest.WantStatus(t, s.Post("/crawl/discovered/d_none/delete", nil), http.StatusNotFound)
+	a = s.Submit(a, ".flash form")
+	apptest.WantText(t, a, ".flash", "Restored.")
+	apptest.WantText(t, a, ".chip.on", "One")
+	apptest.WantCount(t, s.Get("/crawl/discovered"), "tbody tr", 2)
 	apptest.WantStatus(t, s.Get("/crawl/discovered?source="+noSource), http.StatusNotFound)
 }
 

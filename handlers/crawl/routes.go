@@ -29,9 +29,12 @@ func (p Pages) Routes() []middleware.Route {
 		{Method: "POST", Path: "/crawl/sources/:id/restore", Needs: editor, Handler: p.RestoreSource},
 		{Method: "GET", Path: "/crawl/frontier", Needs: viewer, Handler: p.FrontierPage},
 		{Method: "POST", Path: "/crawl/frontier", Needs: editor, Handler: p.AddEntry},
-		{Method: "POST", Path: "/crawl/frontier/:id/delete", Needs: editor, Handler: p.DeleteEntry},
+		{Method: "POST", Path: "/crawl/frontier/bulk", Needs: editor, Handler: p.BulkEntries},
 		{Method: "GET", Path: "/crawl/discovered", Needs: viewer, Handler: p.DiscoveredPage},
-		{Method: "POST", Path: "/crawl/discovered/:id/delete", Needs: editor, Handler: p.DeleteDiscovered},
+		{Method: "POST", Path: "/crawl/discovered/bulk", Needs: editor, Handler: p.BulkDiscovered},
+		{Method: "POST", Path: "/crawl/discovered/restore", Needs: editor, Handler: p.RestoreDiscovered},
+		{Method: "GET", Path: "/crawl/schedule", Needs: viewer, Handler: p.SchedulePage},
+		{Method: "POST", Path: "/crawl/schedule", Needs: editor, Handler: p.Rebalance},
 	}...)
 }
 

@@ -12,25 +12,40 @@ import (
 type DiscoveredLinks struct {
 	ui.Page
 	Place  DiscoveredPlace
+	Query  string // what is wrong with the search, else ""
 	Source string // name of the only source shown; "" = all
 	Links  models.Slice[crawl.Discovered]
+	Kept   map[string]Kept // what other systems have of the links, by their URLs
 }
 
 // DiscoveredPlace is a page of the discovered links. Its path can be bookmarked.
 type DiscoveredPlace struct {
-	SourceID string // "" = of all sources
-	Token    string // of the page; "" = the first
+	crawl.DiscoveredFilter
+	Token string // of the page; "" = the first
 }
 
 // Path is the address of the page.
 func (p DiscoveredPlace) Path() string {
 	q := url.Values{}
-	ui.SetFilters(q, map[string]string{"source": p.SourceID, "page_token": p.Token})
-	return ui.WithQuery("/crawl/discovered", q)
+	ui.SetFilters(q, map[string]string{"source": p.SourceID, "host": p.Host, "q": p.Text, "page_token": p.Token})
+	return ui.WithQuery(discoveredPath, q)
 }
+
+const (
+	discoveredPath     = "/crawl/discovered"
+	discoveredBulkPath = discoveredPath + "/bulk"
+)
+
+// A place with another filter starts at its first page.
 
 func (p DiscoveredPlace) withSource(id string) DiscoveredPlace {
 	p.SourceID, p.Token = id, ""
 	return p
 }
+func (p DiscoveredPlace) withHost(host string) DiscoveredPlace {
+	p.Host, p.Token = host, ""
+	return p
+}
 func (p DiscoveredPlace) after(c models.Cursor) DiscoveredPlace { p.Token = c.Token(); return p }
+
+func (p DiscoveredPlace) filtered() bool { return p.DiscoveredFilter != crawl.DiscoveredFilter{} }

@@ -1,0 +1,44 @@
+package crawl
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	views "linkwatch/views/crawl"
+)
+
+// SchedulePage shows how jobs are spread over the next day, and what a rebalance would
+// do.
+func (p Pages) SchedulePage(c *gin.Context) {
+	ctx := c.Request.Context()
+	var v views.Schedule
+	flash, err := p.Flash(c, views.SchedulePath)
+	if err == nil {
+		v.Slots, v.Score, err = p.Crawl.Distribution(ctx)
+	}
+	if err == nil {
+		v.Plan, err = p.Crawl.Preview(ctx)
+	}
+	if err == nil {
+		v.Jobs, err = p.Crawl.JobsOf(ctx, v.ShownMoves())
+	}
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	v.Page = p.Page("Schedule", "crawl", flash)
+	p.Show(c, http.StatusOK, views.SchedulePage(v))
+}
+
+// Rebalance moves jobs out of crowded slots.
+func (p Pages) Rebalance(c *gin.Context) {
+	plan, err := p.Crawl.Rebalance(c.Request.Context())
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.SeeOther(c, pages.With(views.SchedulePath, paramMoved, strconv.Itoa(len(plan.Moves))))
+}
