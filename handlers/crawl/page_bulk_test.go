@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"linkwatch/app/apptest"
-	"linkwatch/models"
 	"linkwatch/models/crawl"
+	"linkwatch/models/modelstest"
 )
 
 // discover runs a job whose start page links to other sites.
@@ -32,7 +32,7 @@ func (s *site) discover(urls ...string) crawl.Job {
 // selected is what a browser sends of all rows of a page.
 func (s *site) selected(a apptest.Page, action, back string) url.Values {
 	v := url.Values{"action": {action}, "back": {back}}
-	for _, box := range a.Find("tbody input[name=id]").EachIter() {
+	for _, box := range a.Find("tbody input[type=checkbox]").EachIter() {
 		v.Add("id", box.AttrOr("value", ""))
 	}
 	return v
@@ -186,14 +186,13 @@ func TestSchedulePage(t *testing.T) {
 	apptest.WantCount(t, a, ".chart svg[role=img][aria-label] .hover", 96)
 	apptest.WantCount(t, a, ".figures tbody tr", 25-zero(s))
 	apptest.WantText(t, a, ".score", "1.00")
-	apptest.WantText(t, a, "section[aria-labelledby=rebalance]", "Even : the jobs score")
+	apptest.WantText(t, a, "section[aria-labelledby=rebalance]", "There is nothing to move. Even 1.00")
 	apptest.WantCount(t, a, "form[action='/crawl/schedule']", 0)
 
-	modelstestCrowd(s)
+	crowd(s)
 	a = s.Get("/crawl/schedule")
-	apptest.WantText(t, a, "section[aria-labelledby=rebalance]", "Uneven : the jobs score 0.00 of 1")
-	apptest.WantText(t, a, "section[aria-labelledby=rebalance]", "Rebalance to move 11 jobs.")
-	apptest.WantText(t, a, ".rebalance", "Score 0.00 → 1.00 , 11 jobs moved")
+	apptest.WantText(t, a, "section[aria-labelledby=rebalance]", "Rebalance to move 11 jobs. Uneven 0.00")
+	apptest.WantText(t, a, ".rebalance", "Score 0.00 → 1.00, 11 jobs moved")
 	apptest.WantText(t, a, "tbody tr .title", hostile)
 	apptest.WantCount(t, a, "main script, main img", 0)
 	a = s.Submit(a, "form[action='/crawl/schedule']")
@@ -212,11 +211,11 @@ func zero(s *site) int {
 	return 0
 }
 
-// modelstestCrowd gives all jobs the same time, some hours from now.
-func modelstestCrowd(s *site) {
+// crowd gives all jobs the same time, some hours from now.
+func crowd(s *site) {
 	s.Helper()
-	at := models.At(s.Crawl.Now().Add(5 * time.Hour))
-	s.Exec("UPDATE jobs SET next_run_at = ?, planned_at = ?", at, at)
+	at := s.Crawl.Now().Add(5 * time.Hour)
+	modelstest.Exec(s.TB, s.DB, "UPDATE jobs SET next_run_at = ?, planned_at = ? WHERE next_run_at IS NOT NULL", at, at)
 }
 
 func TestBulkPagesConstantNumberOfQueries(t *testing.T) {
@@ -234,7 +233,7 @@ func TestBulkPagesConstantNumberOfQueries(t *testing.T) {
 		s.AddJob(fmt.Sprintf("https://d%d.test", i), every(1, crawl.Days))
 	}
 	s.discover(urls...)
-	modelstestCrowd(s)
+	crowd(s)
 	save := s.selected(s.Get("/crawl/discovered"), "save", "")
 	before := s.Queries.Load()
 	s.Follow("/crawl/discovered/bulk", save)

@@ -35,7 +35,7 @@ func TestFrontierPage(t *testing.T) {
 		}
 	}
 	a = s.Get("/crawl/frontier?status=failed&source=" + one.SourceID)
-	apptest.WantText(t, a, "tbody", "failed one.test/broken 1 1 status 404")
+	apptest.WantText(t, a, "tbody", "failed one.test/broken same host 1 1 status 404")
 	apptest.WantText(t, a, ".filters .chip.on .word", hostile)
 	apptest.WantText(t, s.Get("/crawl/frontier?execution="+e.ID), ".filters .chip.on .word", "Run 1 of one.test")
 	if rel := a.Find("tbody .title").AttrOr("rel", ""); rel != "noreferrer noopener" {
@@ -73,10 +73,10 @@ func TestDiscoveredPage(t *testing.T) {
 	s.run(other)
 	a := s.Get("/crawl/discovered")
 	apptest.WantCount(t, a, "tbody tr", 2)
-	apptest.WantText(t, a, "tbody tr:first-child", "other.test/a "+hostile+" one.test")
+	apptest.WantText(t, a, "tbody tr:first-child", "other.test/a same host "+hostile+" one.test")
 	apptest.WantCount(t, a, "main script, main img", 0)
 	apptest.WantCount(t, a, `tbody tr:first-child a[href^="https:"][rel="noreferrer noopener"]`, 2)
-	a = s.Get(a.Find("tbody tr:first-child .only").AttrOr("href", ""))
+	a = s.Get(a.Find("tbody tr:first-child .only:not(.host-only)").AttrOr("href", ""))
 	apptest.WantCount(t, a, "tbody tr", 1)
 	apptest.WantText(t, a, ".chip.on", "One")
 	a = s.Follow("/crawl/discovered/bulk", s.row(a, "tbody form", "delete"))
