@@ -78,6 +78,7 @@ func newCrawl(c *core) (*Crawl, error) {
 			},
 			{Kind: "discovered_links", Label: "Discovered links", Description: "a day after they were deleted", Remove: store.ReapDiscovered},
 			{Kind: "crawl_hosts", Label: "Crawled hosts", Description: "that were not asked for a week", Remove: store.ReapHosts},
+			{Kind: "crawled_pages", Label: "Crawled pages", Description: "with their history, a day after they were deleted", Remove: store.ReapPages},
 			{Kind: "sources", Label: "Sources", Description: "with their jobs and pages, a day after they were deleted", Remove: store.ReapSources},
 		},
 	}}, nil

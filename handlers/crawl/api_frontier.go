@@ -131,7 +131,7 @@ type discoveredPath struct {
 
 func (a API) deleteDiscovered(ctx context.Context, in *discoveredPath) (*struct{}, error) {
 	d, err := a.Crawl.DeleteDiscovered(ctx, in.ID)
-	if err == nil && d.Links == 0 {
+	if err == nil && d.N == 0 {
 		err = models.NotFound("discovered link")
 	}
 	return nil, err

@@ -133,13 +133,13 @@ type CrawledPageDetails struct {
 	CrawledPage
 	Text      string           `json:"text" example:"We are a small team …" doc:"Main text, a line for each paragraph. Empty if it has none"`
 	Headings  []string         `json:"headings" nullable:"false" doc:"Headings of the first three levels"`
-	OpenGraph OpenGraph        `json:"opengraph" doc:"OpenGraph data"`
+	OpenGraph PageOpenGraph    `json:"opengraph" doc:"OpenGraph data"`
 	JSONLD    []map[string]any `json:"json_ld" nullable:"false" doc:"JSON-LD of the page, normalized"`
 	Versions  []PageVersion    `json:"versions" nullable:"false" doc:"Versions that are kept, newest first"`
 }
 
-// OpenGraph is the OpenGraph data of a crawled page on the wire.
-type OpenGraph struct {
+// PageOpenGraph is the OpenGraph data of a crawled page on the wire.
+type PageOpenGraph struct {
 	Title       string `json:"title" example:"About us" doc:"og:title"`
 	Description string `json:"description" example:"Who we are" doc:"og:description"`
 	Image       string `json:"image" example:"https://example.com/team.jpg" doc:"og:image"`
@@ -174,7 +174,7 @@ func (a API) getPage(ctx context.Context, in *pagePath) (*api.Output[CrawledPage
 	if err != nil {
 		return nil, err
 	}
-	out := CrawledPageDetails{CrawledPage: toPage(crawl.FoundPage{Page: p}), Headings: p.HeadingList(), OpenGraph: OpenGraph(p.OpenGraph), JSONLD: []map[string]any{}}
+	out := CrawledPageDetails{CrawledPage: toPage(crawl.FoundPage{Page: p}), Headings: p.HeadingList(), OpenGraph: PageOpenGraph(p.OpenGraph), JSONLD: []map[string]any{}}
 	for _, v := range versions {
 		out.Versions = append(out.Versions, toVersion(v))
 	}
@@ -191,7 +191,11 @@ func (a API) getPage(ctx context.Context, in *pagePath) (*api.Output[CrawledPage
 }
 
 func (a API) deletePage(ctx context.Context, in *pagePath) (*struct{}, error) {
-	return nil, a.Crawl.DeletePages(ctx, []string{in.ID})
+	d, err := a.Crawl.DeletePages(ctx, in.ID)
+	if err == nil && d.N == 0 {
+		err = models.NotFound("crawled page")
+	}
+	return nil, err
 }
 
 type versionPath struct {

@@ -22,13 +22,14 @@ const (
 	paramSourceDeleted = "source_deleted" // id of a source that was just deleted
 	paramFinds         = "finds"          // what became of URLs that were just saved or watched, see keep
 	paramLinksDeleted  = "links_deleted"  // when discovered links were just deleted, in microseconds since 1970
+	paramPagesDeleted  = "pages_deleted"  // when crawled pages were just deleted, in microseconds
 	paramMoved         = "jobs_moved"     // how many jobs a rebalance just moved
 )
 
 // Flashes are what pages say after actions on crawls.
 func (p Pages) Flashes() pages.Flash {
 	return pages.Flash{
-		Params: []string{paramAdded, paramKept, paramRefused, paramDeleted, paramSourceDeleted, paramFinds, paramLinksDeleted, paramMoved},
+		Params: []string{paramAdded, paramKept, paramRefused, paramDeleted, paramSourceDeleted, paramFinds, paramLinksDeleted, paramPagesDeleted, paramMoved},
 		Read:   p.flash,
 		Notices: map[string]ui.Flash{
 			"job_" + string(crawl.Pause):    {Text: "Paused. It does not run until you resume it."},
@@ -45,6 +46,8 @@ func (p Pages) Flashes() pages.Flash {
 			"entries_retried":               {Text: "The URLs are fetched again within moments."},
 			"entries_stay":                  {Text: "Nothing was retried: only failed URLs of crawls that run can be.", Bad: true},
 			"finds_none":                    {Text: "Nothing to do: no row was selected.", Bad: true},
+			"pages_restored":                {Text: "Restored."},
+			"pages_gone":                    {Text: "Could not undo: the pages are back already, or were deleted too long ago.", Bad: true},
 			"discovered_restored":           {Text: "Restored."},
 			"discovered_gone":               {Text: "Could not undo: the links are back already, or were deleted too long ago.", Bad: true},
 		},
@@ -74,6 +77,12 @@ func (p Pages) flash(c *gin.Context, here string) (f ui.Flash, found bool, err e
 		f, err := p.linksDeletedFlash(c, us, here)
 		return f, true, err
 	}
+	if us, err := strconv.ParseInt(c.Query(paramPagesDeleted), 10, 64); err == nil {
+		return ui.Flash{
+			Text:   "Deleted. A page comes back when a crawl fetches it again.",
+			Action: ui.Action{Label: "Undo", Path: "/crawl/pages/restore", Name: "deleted_at", Value: strconv.FormatInt(us, 10), Back: here},
+		}, true, nil
+	}
 	for _, param := range []string{paramAdded, paramKept, paramRefused} {
 		if id := c.Query(param); id != "" {
 			j, err := p.Crawl.Job(c.Request.Context(), id)
@@ -90,11 +99,11 @@ func (p Pages) flash(c *gin.Context, here string) (f ui.Flash, found bool, err e
 // it is empty if that was undone.
 func (p Pages) linksDeletedFlash(c *gin.Context, us int64, here string) (ui.Flash, error) {
 	d, err := p.Crawl.DeletedAt(c.Request.Context(), models.At(time.UnixMicro(us)))
-	if err != nil || d.Links == 0 {
+	if err != nil || d.N == 0 {
 		return ui.Flash{}, err
 	}
 	return ui.Flash{
-		Text:   ui.Plural(d.Links, "link") + " deleted. A link comes back when a crawl finds it again.",
+		Text:   ui.Plural(d.N, "link") + " deleted. A link comes back when a crawl finds it again.",
 		Action: ui.Action{Label: "Undo", Path: "/crawl/discovered/restore", Name: "deleted_at", Value: strconv.FormatInt(us, 10), Back: here},
 	}, nil
 }

@@ -14,6 +14,7 @@ ALTER TABLE crawled_pages ADD COLUMN revision      BIGINT NOT NULL DEFAULT 0 CHE
 ALTER TABLE crawled_pages ADD COLUMN gone_at       BIGINT;                     -- NULL = it is there
 ALTER TABLE crawled_pages ADD COLUMN unindexed     BOOLEAN NOT NULL DEFAULT false; -- the search index is behind
 ALTER TABLE crawled_pages ADD COLUMN unsent        BOOLEAN NOT NULL DEFAULT false;    -- the search engine is behind
+ALTER TABLE crawled_pages ADD COLUMN deleted_at    BIGINT;                     -- NULL = not deleted
 ALTER TABLE crawled_pages DROP COLUMN outlinks;
 
 -- The texts of pages that were stored before are not known: their next request is not conditional.
@@ -21,6 +22,7 @@ UPDATE crawled_pages SET etag = '', last_modified = '';
 
 CREATE INDEX crawled_pages_unindexed ON crawled_pages (fetched_at) WHERE unindexed;
 CREATE INDEX crawled_pages_unsent    ON crawled_pages (seq) WHERE unsent;
+CREATE INDEX crawled_pages_deleted   ON crawled_pages (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE INDEX crawled_pages_broken    ON crawled_pages (crawl_seq, seq) WHERE status_code >= 400;
 
 -- What crawls found of a page, each time that its text changed. The newest 20 of a page are kept.

@@ -14,6 +14,7 @@ ALTER TABLE crawled_pages ADD COLUMN revision      INTEGER NOT NULL DEFAULT 0 CH
 ALTER TABLE crawled_pages ADD COLUMN gone_at       INTEGER;                     -- NULL = it is there
 ALTER TABLE crawled_pages ADD COLUMN unindexed     INTEGER NOT NULL DEFAULT 0 CHECK (unindexed IN (0, 1)); -- the search index is behind
 ALTER TABLE crawled_pages ADD COLUMN unsent        INTEGER NOT NULL DEFAULT 0 CHECK (unsent IN (0, 1));    -- the search engine is behind
+ALTER TABLE crawled_pages ADD COLUMN deleted_at    INTEGER;                     -- NULL = not deleted
 ALTER TABLE crawled_pages DROP COLUMN outlinks;
 
 -- The texts of pages that were stored before are not known: their next request is not conditional.
@@ -21,6 +22,7 @@ UPDATE crawled_pages SET etag = '', last_modified = '';
 
 CREATE INDEX crawled_pages_unindexed ON crawled_pages (fetched_at) WHERE unindexed;
 CREATE INDEX crawled_pages_unsent    ON crawled_pages (seq) WHERE unsent;
+CREATE INDEX crawled_pages_deleted   ON crawled_pages (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE INDEX crawled_pages_broken    ON crawled_pages (crawl_seq, seq) WHERE status_code >= 400;
 
 -- What crawls found of a page, each time that its text changed. The newest 20 of a page are kept.

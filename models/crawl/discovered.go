@@ -113,8 +113,8 @@ func (s *Store) DiscoveredByID(ctx context.Context, ids ...string) (found []Disc
 
 // Deletion is what one call deleted. Those of one microsecond are restored together.
 type Deletion struct {
-	At    models.Time
-	Links int
+	At models.Time
+	N  int // how many links or pages
 }
 
 // DeleteDiscovered deletes up to MaxBulk discovered links; unknown ids are passed over.
@@ -145,14 +145,14 @@ func (s *Store) DeleteDiscovered(ctx context.Context, ids ...string) (Deletion, 
 	for _, g := range gone {
 		s.seen.Invalidate(entryKey{-g.SourceSeq, hashOf(g.URL)})
 	}
-	d.Links = len(gone)
+	d.N = len(gone)
 	return d, nil
 }
 
 // DeletedAt is the deletion of a time, with the links that can still be restored.
 func (s *Store) DeletedAt(ctx context.Context, at models.Time) (Deletion, error) {
 	d := Deletion{At: at}
-	err := s.db.Read(ctx).Raw("SELECT count(*) FROM discovered_links WHERE deleted_at = ?", at).Scan(&d.Links).Error
+	err := s.db.Read(ctx).Raw("SELECT count(*) FROM discovered_links WHERE deleted_at = ?", at).Scan(&d.N).Error
 	if err != nil {
 		return d, fmt.Errorf("counting deleted links: %w", err)
 	}

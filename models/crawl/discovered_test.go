@@ -87,8 +87,8 @@ func TestDeletedLinksAreRestored(t *testing.T) {
 		w.clock.Advance(1)
 		again, err := w.DeleteDiscovered(w.Context(), ids[0])
 		w.ok(err)
-		if first.Links != 2 || again.Links != 0 {
-			w.Errorf("deleted %d, then %d", first.Links, again.Links)
+		if first.N != 2 || again.N != 0 {
+			w.Errorf("deleted %d, then %d", first.N, again.N)
 		}
 		if got := w.discovered(crawl.DiscoveredFilter{}); !slices.Equal(got, []string{"http://x.example/3"}) {
 			w.Errorf("left: %q", got)
@@ -96,7 +96,7 @@ func TestDeletedLinksAreRestored(t *testing.T) {
 		if byID, err := w.DiscoveredByID(w.Context(), ids...); err != nil || len(byID) != 1 {
 			w.Errorf("by id after the deletion: %+v %v", byID, err)
 		}
-		if d, err := w.DeletedAt(w.Context(), first.At); err != nil || d.Links != 2 {
+		if d, err := w.DeletedAt(w.Context(), first.At); err != nil || d.N != 2 {
 			w.Errorf("%+v %v", d, err)
 		}
 		n, err := w.RestoreDiscovered(w.Context(), first.At)

@@ -54,7 +54,7 @@ func (c PageChange) PageID() string {
 func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after models.Cursor, limit int) (page models.Slice[PageChange], err error) {
 	sql, args := `SELECT v.seq, v.version, v.change, v.status_code, v.created_at, p.seq AS page_seq, p.url, p.title, p.created_at AS page_created_at, s.id AS source_id
 		FROM page_versions AS v JOIN crawled_pages AS p ON p.seq = v.page_seq JOIN sources AS s ON s.seq = p.source_seq
-		WHERE v.crawl_seq = ? AND s.deleted_at IS NULL`, []any{e.CrawlSeq}
+		WHERE v.crawl_seq = ? AND s.deleted_at IS NULL AND p.deleted_at IS NULL`, []any{e.CrawlSeq}
 	switch kind {
 	case "":
 	case PageNew, PageChanged, PageGone, PageBack:
@@ -76,35 +76,4 @@ func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after
 	return models.NewSlice(found, limit, func(c PageChange) models.Cursor {
 		return models.Cursor{CreatedAt: c.CreatedAt, ID: models.TimedID(models.KindVersion, c.CreatedAt, c.Seq)}
 	}), nil
-}
-
-// DeletePages deletes crawled pages with their versions: CodeNotFound if one of the ids
-// is of none, and then nothing is deleted. They come back when a crawl finds them again.
-func (s *Store) DeletePages(ctx context.Context, ids []string) error {
-	rows := models.NewRows("seq bigint, created_at bigint")
-	for _, id := range ids {
-		at, seq, err := models.ParseTimedID(models.KindCrawled, id)
-		if err != nil {
-			return models.NotFound("crawled page")
-		}
-		rows.Add(seq, at)
-	}
-	return s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := s.db.OneAtATime(tx, lockRecord); err != nil {
-			return err
-		}
-		var gone []int64
-		err := rows.Raw(tx, `DELETE FROM crawled_pages WHERE seq IN (SELECT p.seq FROM {rows} AS r CROSS JOIN crawled_pages AS p
-			WHERE p.seq = r.seq AND p.created_at = r.created_at) RETURNING seq`).Scan(&gone).Error
-		if err != nil {
-			return fmt.Errorf("deleting crawled pages: %w", err)
-		}
-		if len(gone) != rows.Len() {
-			return models.NotFound("crawled page")
-		}
-		if err := tx.Exec("DELETE FROM page_versions WHERE page_seq IN ?", gone).Error; err != nil {
-			return fmt.Errorf("deleting versions of pages: %w", err)
-		}
-		return s.text.Remove(tx, gone)
-	})
 }

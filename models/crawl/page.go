@@ -42,6 +42,7 @@ type Page struct {
 	TextVersion int         // the version that has its text; 0 = it has none
 	Revision    int64       // counts the changes of what search shows
 	GoneAt      models.Time // zero = it is there
+	DeletedAt   models.Time // by a user; zero = not deleted
 	Unindexed   bool        // the search index is behind
 	Unsent      bool        // the search engine is behind
 

@@ -27,7 +27,7 @@ func (s *Store) ReapFrontier(tx *gorm.DB, limit int) (int64, error) {
 	for n < int64(limit) {
 		var e struct{ Seq, CrawlSeq int64 }
 		err := tx.Raw(`SELECT e.seq, e.crawl_seq FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq
-			WHERE e.has_frontier AND e.status <> 'running' AND e.completed_at < ? AND (coalesce(j.crawl_seq, 0) <> e.crawl_seq OR j.deleted_at < ?)
+			WHERE e.has_frontier AND e.status <> 'running' AND e.reported_page IS NULL AND e.completed_at < ? AND (coalesce(j.crawl_seq, 0) <> e.crawl_seq OR j.deleted_at < ?)
 			ORDER BY e.completed_at LIMIT 1`, old, s.clock.Now().Add(-KeepDeleted)).Scan(&e).Error
 		if err != nil || e.Seq == 0 {
 			return n, err
@@ -96,12 +96,16 @@ func (s *Store) ReapSources(tx *gorm.DB, limit int) (int64, error) {
 	if err != nil || source == 0 {
 		return n, err
 	}
-	for _, table := range []string{"frontier", "crawled_pages", "discovered_links"} {
+	deleted, err := s.reapPages(tx, limit-int(n), "source_seq = ? ORDER BY seq", source)
+	if n += deleted; err != nil || deleted > 0 { // there may be more
+		return n, err
+	}
+	for _, table := range []string{"frontier", "discovered_links"} {
 		deleted, err := s.db.DeleteBatch(tx, limit-int(n), table, "seq", "source_seq = ?", source)
 		if n += deleted; err != nil || n == int64(limit) {
 			return n, err
 		}
 	}
-	deleted, err := s.db.DeleteBatch(tx, limit-int(n), "sources", "seq", "seq = ?", source)
+	deleted, err = s.db.DeleteBatch(tx, limit-int(n), "sources", "seq", "seq = ?", source)
 	return n + deleted, err
 }

@@ -108,7 +108,7 @@ const (
 		content_hash = excluded.content_hash, links_found = excluded.links_found, noindex = excluded.noindex, etag = excluded.etag, last_modified = excluded.last_modified,
 		author = excluded.author, published_at = excluded.published_at, modified_at = excluded.modified_at, headings = excluded.headings, json_ld = excluded.json_ld,
 		word_count = excluded.word_count, links = excluded.links, versions = excluded.versions, text_version = excluded.text_version, revision = excluded.revision,
-		gone_at = NULL, unindexed = crawled_pages.unindexed OR excluded.unindexed, unsent = crawled_pages.unsent OR excluded.unsent, fetched_at = excluded.fetched_at`
+		gone_at = NULL, deleted_at = NULL, unindexed = crawled_pages.unindexed OR excluded.unindexed, unsent = crawled_pages.unsent OR excluded.unsent, fetched_at = excluded.fetched_at`
 	// What a broken page said before is kept.
 	setBroken = ` crawl_seq = excluded.crawl_seq, status_code = excluded.status_code, versions = excluded.versions, revision = excluded.revision,
 		gone_at = coalesce(crawled_pages.gone_at, excluded.gone_at), unindexed = crawled_pages.unindexed OR excluded.unindexed,
@@ -131,7 +131,7 @@ func (b *batch) unchanged() error {
 			rows.Add(r.Page.SourceSeq, h[:], r.Page.CrawlSeq, r.Page.FetchedAt)
 		}
 	}
-	return rows.Exec(b.tx, `UPDATE crawled_pages SET crawl_seq = r.crawl_seq, fetched_at = r.at, gone_at = NULL,
+	return rows.Exec(b.tx, `UPDATE crawled_pages SET crawl_seq = r.crawl_seq, fetched_at = r.at, gone_at = NULL, deleted_at = NULL,
 			unindexed = unindexed OR gone_at IS NOT NULL, unsent = unsent OR (? AND gone_at IS NOT NULL), revision = revision + CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END
 		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash`, b.s.opts.Engine).Error
 }

@@ -1,0 +1,119 @@
+package crawl
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	views "linkwatch/views/crawl"
+	"linkwatch/views/ui"
+)
+
+// crawledPlaceOf reads where in the list of crawled pages a request is.
+func crawledPlaceOf(q url.Values) (at views.CrawledPlace, f crawl.PageFilter, after models.Cursor, err error) {
+	at = views.CrawledPlace{
+		Text: models.CleanLine(q.Get("q")), SourceID: q.Get("source"), Language: q.Get("language"),
+		Since: q.Get("since"), Until: q.Get("until"), Token: q.Get("page_token"),
+	}
+	if f, err = (listPagesInput{Query: at.Text, SourceID: at.SourceID, Language: at.Language, Since: at.Since, Until: at.Until}).filter(); err == nil {
+		after, err = models.ParseToken(at.Token)
+	}
+	return at, f, after, err
+}
+
+// CrawledPages is a page of the crawled pages, and for htmx its rows.
+func (p Pages) CrawledPages(c *gin.Context) {
+	ctx, status := c.Request.Context(), http.StatusOK
+	var v views.CrawledPages
+	var f crawl.PageFilter
+	var after models.Cursor
+	var flash ui.Flash
+	for _, read := range []func() error{
+		func() (err error) { v.Place, f, after, err = crawledPlaceOf(c.Request.URL.Query()); return },
+		func() (err error) { flash, err = p.Flash(c, v.Place.Path()); return },
+		func() (err error) { v.Source, err = p.sourceName(ctx, v.Place.SourceID); return },
+		func() (err error) {
+			v.List, err = p.Crawl.Pages(ctx, f, after, listSize)
+			if v.Query = pages.FilterError(err, "language"); v.Query != "" {
+				status, err = http.StatusBadRequest, nil
+			}
+			return err
+		},
+		func() (err error) { v.Lag, err = p.Crawl.IndexLag(ctx); return },
+		func() (err error) {
+			urls := make([]string, len(v.List.Items))
+			for i, page := range v.List.Items {
+				urls[i] = page.URL
+			}
+			v.Kept, err = p.Finds.Kept(ctx, urls)
+			return err
+		},
+	} {
+		if err := read(); err != nil {
+			p.Fail(c, err)
+			return
+		}
+	}
+	if v.Query != "" && pages.WantsPart(c.Request) {
+		p.ShowFilterError(c, v.Query)
+		return
+	}
+	v.Page = p.Page("Crawled pages", "crawl", flash)
+	v.Search = true
+	pages.ReplaceURL(c, v.Place.Path())
+	p.ShowPart(c, status, views.CrawledPagesPage(v), views.CrawledResults(v))
+}
+
+// BulkPages saves, watches or deletes the selected pages.
+func (p Pages) BulkPages(c *gin.Context) {
+	ctx, here := c.Request.Context(), p.Back(c, views.CrawledPlace{}.Path())
+	ids, action := c.PostFormArray("id"), c.PostForm("action")
+	switch {
+	case len(ids) == 0:
+		p.Done(c, nil, here, "finds_none")
+	case action == actionSave, action == actionWatch:
+		found, err := p.Crawl.PagesByID(ctx, ids...)
+		if err != nil {
+			p.Fail(c, err)
+			return
+		}
+		finds := make([]Find, len(found))
+		for i, page := range found {
+			finds[i] = Find{URL: page.URL, Name: page.Title}
+		}
+		p.keep(c, action, finds, here)
+	case action == actionDelete:
+		d, err := p.Crawl.DeletePages(ctx, ids...)
+		if err != nil {
+			p.Fail(c, err)
+			return
+		}
+		if len(ids) == 1 && here == views.PagePath(ids[0]) { // it is gone
+			here = views.CrawledPlace{}.Path()
+		}
+		p.SeeOther(c, pages.With(here, paramPagesDeleted, strconv.FormatInt(d.At.UnixMicro(), 10)))
+	default:
+		p.Fail(c, errAction)
+	}
+}
+
+// RestorePages undoes a deletion of crawled pages.
+func (p Pages) RestorePages(c *gin.Context) {
+	us, err := strconv.ParseInt(c.PostForm("deleted_at"), 10, 64)
+	if err != nil {
+		p.Fail(c, models.Invalid("deleted_at", "must be a time in microseconds"))
+		return
+	}
+	n, err := p.Crawl.RestorePages(c.Request.Context(), models.At(time.UnixMicro(us)))
+	notice := "pages_restored"
+	if n == 0 {
+		notice = "pages_gone"
+	}
+	p.Done(c, err, p.Back(c, views.CrawledPlace{}.Path()), notice)
+}

@@ -1,0 +1,88 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// PagesByID returns up to MaxBulk crawled pages, the oldest first. Unknown ids are
+// passed over.
+func (s *Store) PagesByID(ctx context.Context, ids ...string) (found []Page, err error) {
+	rows, err := timedRows(models.KindCrawled, ids)
+	if err != nil {
+		return nil, err
+	}
+	err = rows.Raw(s.db.Read(ctx), `SELECT p.seq, p.url, p.title, p.created_at, s.id AS source_id FROM {rows} AS r CROSS JOIN crawled_pages AS p CROSS JOIN sources AS s
+		WHERE p.seq = r.seq AND p.created_at = r.created_at AND p.deleted_at IS NULL AND s.seq = p.source_seq AND s.deleted_at IS NULL ORDER BY p.seq`).Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("loading crawled pages: %w", err)
+	}
+	return found, nil
+}
+
+// DeletePages deletes up to MaxBulk crawled pages with their history; unknown ids are
+// passed over. They can be restored for KeepDeleted, and come back too when a crawl
+// fetches them again.
+func (s *Store) DeletePages(ctx context.Context, ids ...string) (Deletion, error) {
+	rows, err := timedRows(models.KindCrawled, ids)
+	if err != nil {
+		return Deletion{}, err
+	}
+	d := Deletion{At: s.clock.Now()}
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		res := rows.Exec(tx, `UPDATE crawled_pages SET deleted_at = ? FROM {rows} AS r
+			WHERE crawled_pages.seq = r.seq AND crawled_pages.created_at = r.created_at AND crawled_pages.deleted_at IS NULL`, d.At)
+		d.N = int(res.RowsAffected)
+		return res.Error
+	})
+	if err != nil {
+		return Deletion{}, fmt.Errorf("deleting crawled pages: %w", err)
+	}
+	return d, nil
+}
+
+// RestorePages restores the pages that were deleted at a time, and says how many.
+func (s *Store) RestorePages(ctx context.Context, at models.Time) (n int, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		res := tx.Exec("UPDATE crawled_pages SET deleted_at = NULL WHERE deleted_at = ?", at)
+		n = int(res.RowsAffected)
+		return res.Error
+	})
+	if err != nil {
+		return 0, fmt.Errorf("restoring crawled pages: %w", err)
+	}
+	return n, nil
+}
+
+// ReapPages deletes up to limit rows of crawled pages that can no longer be restored.
+func (s *Store) ReapPages(tx *gorm.DB, limit int) (int64, error) {
+	return s.reapPages(tx, limit, "deleted_at < ? ORDER BY deleted_at", s.clock.Now().Add(-KeepDeleted))
+}
+
+// reapPages deletes pages with their versions and what the search index has of them: up
+// to limit rows in all.
+func (s *Store) reapPages(tx *gorm.DB, limit int, where string, args ...any) (int64, error) {
+	if err := s.db.OneAtATime(tx, lockRecord); err != nil { // a crawl may fetch them now
+		return 0, err
+	}
+	var seqs []int64
+	err := tx.Raw("SELECT seq FROM crawled_pages WHERE "+where+" LIMIT ?", append(args, max(1, limit/(KeepVersions+1)))...).Scan(&seqs).Error
+	if err != nil || len(seqs) == 0 {
+		return 0, err
+	}
+	if err := s.text.Remove(tx, seqs); err != nil {
+		return 0, err
+	}
+	n := int64(0)
+	for _, sql := range []string{"DELETE FROM page_versions WHERE page_seq IN ?", "DELETE FROM crawled_pages WHERE seq IN ?"} {
+		res := tx.Exec(sql, seqs)
+		if n += res.RowsAffected; res.Error != nil {
+			return n, res.Error
+		}
+	}
+	return n, nil
+}

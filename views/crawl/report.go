@@ -1,0 +1,62 @@
+package crawl
+
+import (
+	"net/url"
+	"strconv"
+
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	"linkwatch/views/ui"
+)
+
+// Report is the page of what an execution found: changes of pages and broken links.
+type Report struct {
+	ui.Page
+	Place   ReportPlace
+	Job     crawl.Job
+	Run     crawl.Execution
+	Changes models.Slice[crawl.PageChange]
+	Broken  models.Slice[crawl.BrokenLink]
+}
+
+// ReportPlace is what the page shows. Its path can be bookmarked.
+type ReportPlace struct {
+	ID          string
+	Change      crawl.Change // "" = all
+	Token       string       // of the page of changes; "" = the first
+	BrokenToken string       // of the page of broken links; "" = the first
+}
+
+// Path is the address of the place.
+func (p ReportPlace) Path() string {
+	q := url.Values{}
+	ui.SetFilters(q, map[string]string{"change": string(p.Change), "page_token": p.Token, "broken_token": p.BrokenToken})
+	return ui.WithQuery("/crawl/executions/"+p.ID, q)
+}
+
+func (p ReportPlace) withChange(c crawl.Change) ReportPlace   { p.Change, p.Token = c, ""; return p }
+func (p ReportPlace) after(c models.Cursor) ReportPlace       { p.Token = c.Token(); return p }
+func (p ReportPlace) afterBroken(c models.Cursor) ReportPlace { p.BrokenToken = c.Token(); return p }
+
+// csvPath is the address of the broken links as a file.
+func (p ReportPlace) csvPath() string { return "/crawl/executions/" + p.ID + "/broken-links.csv" }
+
+// ReportFound is what an execution found in words: "12 new, 3 changed, 2 gone".
+func ReportFound(e crawl.Execution) string {
+	return ui.Count(e.PagesNew) + " new, " + ui.Count(e.PagesChanged) + " changed, " + ui.Count(e.PagesGone) + " gone"
+}
+
+// pending reports whether more may still be found.
+func (v Report) pending() bool {
+	return v.Run.Status == crawl.ExecutionRunning || v.Run.ReportedPage != nil
+}
+
+func (v Report) run() string { return "Run " + strconv.Itoa(v.Run.ExecutionNumber) }
+
+// changeChoice is a filter of the changes.
+type changeChoice struct {
+	change crawl.Change
+	label  string
+}
+
+var changeChoices = []changeChoice{{"", "all"}, {crawl.PageNew, "new"}, {crawl.PageChanged, "changed"}, {crawl.PageGone, "gone"}, {crawl.PageBack, "back"}}
