@@ -1,0 +1,508 @@
+package elastic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	"linkwatch/models/modelstest"
+)
+
+const news = "news_raw_content"
+
+func TestDocumentsAreStoredInTheIndexOfTheirSource(t *testing.T) {
+	modelstest.NoLeaks(t)
+	e := newEngine(t)
+	full := page(1)
+	full.Description, full.Author, full.Language, full.ContentHash = "about", "Ann", "en", "ab12"
+	full.OpenGraph = crawl.OpenGraph{Title: "ot", Description: "od", Image: "https://news.example/i.png", SiteName: "os", Type: "article"}
+	full.JSONLD = `[{"@type":"NewsArticle","publisher":{"name":"News"}}]`
+	full.Headings = []string{"h1", "h2"}
+	full.PublishedAt, full.ModifiedAt = full.FetchedAt, full.FetchedAt
+	other := page(2)
+	other.SourceName, other.SourceID = "Other News!", "s_2"
+	f := newFixture(t, e.URL, newQueue(full, other))
+	f.start(t)
+	f.empty(t)
+	var want map[string]any
+	err := json.Unmarshal([]byte(`{
+		"id": "k_1", "source_id": "s_1", "source_name": "News", "url": "https://news.example/1", "status_code": 200, "title": "A <title> & more",
+		"meta_description": "about", "headings": ["h1", "h2"], "raw_text": "one\ntwo\u2028three", "author": "Ann", "language": "en", "word_count": 3,
+		"content_hash": "ab12", "og_title": "ot", "og_description": "od", "og_image": "https://news.example/i.png", "og_site_name": "os", "og_type": "article",
+		"json_ld_data": {"jsonld_raw": [{"@type": "NewsArticle", "publisher": {"name": "News"}}]}, "published_date": "2026-03-04T05:06:07.000089Z",
+		"modified_date": "2026-03-04T05:06:07.000089Z", "changed_at": "2026-03-04T05:06:07.000089Z", "crawled_at": "2026-03-04T05:06:07.000089Z"
+	}`), &want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := e.stored(news)["k_1"].source; !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	for field := range want { // all of them can be searched
+		if e.indexes[news].mapping.Properties[field] == nil {
+			t.Errorf("%s has no mapping", field)
+		}
+	}
+	if len(e.indexes[news].mapping.Properties) != len(want) {
+		t.Error("the mapping has fields that no document has")
+	}
+	if len(e.stored("other_news_raw_content")) != 1 || f.count(indexed) != 2 || f.Status().Error != "" || f.Status().LastSuccess.IsZero() ||
+		testutil.ToFloat64(f.metrics.lastSuccess) == 0 {
+		t.Errorf("%v %+v", e.indexes, f.Status())
+	}
+}
+
+// publishers are two pages whose JSON-LD has members of different types.
+func publishers() (text, object crawl.Document) {
+	text, object = page(1), page(2)
+	text.JSONLD, object.JSONLD = `[{"publisher":"News Inc."}]`, `[{"publisher":{"@type":"Organization","name":"News Inc."}}]`
+	return text, object
+}
+
+func TestPublishersOfDifferentTypesDoNotConflict(t *testing.T) {
+	e := newEngine(t)
+	f := newFixture(t, e.URL, newQueue())
+	text, object := publishers()
+	f.store.add(text, object)
+	f.start(t)
+	f.empty(t)
+	if len(e.stored(news)) != 2 || f.store.refusal(1)+f.store.refusal(2) != "" {
+		t.Errorf("%v, refused: %s %s", e.stored(news), f.store.refusal(1), f.store.refusal(2))
+	}
+}
+
+func TestIndexWithADynamicMappingIsUsedAsItIs(t *testing.T) {
+	e := newEngine(t)
+	e.indexes[news] = &index{property{Properties: map[string]*property{}}, map[string]document{}}
+	f := newFixture(t, e.URL, newQueue())
+	text, object := publishers()
+	f.store.add(text, object, page(3))
+	if _, _, err := f.batch(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if len(e.stored(news)) != 2 || f.store.refusal(1) != "" || !strings.Contains(f.store.refusal(2), "document_parsing_exception") {
+		t.Errorf("%v, refused: %q %q", e.stored(news), f.store.refusal(1), f.store.refusal(2))
+	}
+	clear(f.indexes.known)
+	f.store.add(page(4))
+	if _, _, err := f.batch(t.Context()); err != nil || f.store.left() != 0 {
+		t.Error(err)
+	}
+	if n := f.log.Count("index has another mapping"); n != 1 {
+		t.Errorf("logged %d times", n)
+	}
+	if f.count(refused) != 1 || f.log.Count("search engine refused documents") != 1 {
+		t.Errorf("%v refused", f.count(refused))
+	}
+}
+
+// Documents of one request fare differently. Only those that are stored, deleted or
+// refused for good are done.
+func TestEachDocumentIsJudgedForItself(t *testing.T) {
+	e := newEngine(t)
+	docs := pages(12)
+	docs[10].Gone, docs[11].Gone = true, true
+	f := newFixture(t, e.URL, newQueue(docs...))
+	codes := map[string]int{"k_1": 429, "k_2": 503, "k_3": 400, "k_4": 409, "k_5": 403, "k_6": 422, "k_7": 401, "k_8": 500, "k_9": 404, "k_12": 429}
+	e.item = func(id string) (int, string) {
+		if codes[id] == 0 {
+			return 0, ""
+		}
+		return codes[id], "some_exception"
+	}
+	more, some, err := f.batch(t.Context())
+	if more || !some || err == nil || !strings.HasPrefix(err.Error(), "7 of 12 documents: status 429: some_exception") {
+		t.Errorf("%v %v %v", more, some, err)
+	}
+	for i, d := range docs {
+		sent, done := f.store.sent[d.Seq]
+		want := map[int]bool{400: true, 409: true, 422: true, 0: true}[codes[d.ID]]
+		isRefused := map[int]bool{400: true, 422: true}[codes[d.ID]]
+		if done != want || (sent.Error != "") != isRefused {
+			t.Errorf("document %d with status %d: done %v %+v", i+1, codes[d.ID], done, sent)
+		}
+	}
+	if f.count(failed) != 7 || f.count(refused) != 2 || f.count(stale) != 1 || f.count(indexed) != 1 || f.count(deleted) != 1 {
+		t.Error("wrong counts")
+	}
+	if s := f.Status(); s.Detail != "The search engine answers with status 429." || s.Since.IsZero() {
+		t.Errorf("%+v", s)
+	}
+	e.change(nil, nil)
+	if _, _, err := f.batch(t.Context()); err != nil || f.store.left() != 0 || f.Status().Error != "" {
+		t.Errorf("%v, %d left, %+v", err, f.store.left(), f.Status())
+	}
+}
+
+func TestPagesThatAreGoneAreDeleted(t *testing.T) {
+	e := newEngine(t)
+	f := newFixture(t, e.URL, newQueue(pages(2)...))
+	f.start(t)
+	f.empty(t)
+	gone, never := page(1), page(3)
+	gone.Version, gone.Gone, never.Gone = 2, true, true
+	f.store.add(gone, never)
+	f.empty(t)
+	if docs := e.stored(news); len(docs) != 1 || docs["k_2"].version != 1 || f.count(deleted) != 2 {
+		t.Errorf("%v", docs)
+	}
+}
+
+// A repeat after a crash changes nothing, and an old version replaces no newer one.
+func TestRepeatsDoNoHarm(t *testing.T) {
+	e := newEngine(t)
+	first := page(1)
+	second := first
+	second.Version, second.Title = 2, "new"
+	f := newFixture(t, e.URL, newQueue())
+	for _, d := range []crawl.Document{first, first, second, first} {
+		f.store.add(d)
+		if _, _, err := f.batch(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if d := e.stored(news)["k_1"]; d.version != 2 || d.source["title"] != "new" || f.count(stale) != 1 || f.store.left() != 0 {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestAPageThatChangesMeanwhileIsSentAgain(t *testing.T) {
+	e := newEngine(t)
+	f := newFixture(t, e.URL, newQueue(page(1)))
+	changed := page(1)
+	changed.Version, changed.Title = 2, "new"
+	var once sync.Once
+	e.fail = func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "_bulk") {
+			once.Do(func() { f.store.add(changed) })
+		}
+		return false
+	}
+	f.start(t)
+	f.empty(t)
+	if d := e.stored(news)["k_1"]; d.version != 2 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// Whatever a search engine answers, the documents stay to be sent until it is well.
+func TestDocumentsWaitForTheSearchEngine(t *testing.T) {
+	answer := func(status int, body string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		}
+	}
+	for name, fail := range map[string]func(http.ResponseWriter){
+		"503":         answer(503, `{"error":{"type":"cluster_block_exception","reason":"no master"},"status":503}`),
+		"429":         answer(429, ""),
+		"401":         answer(401, `{"error":"no"}`),
+		"400":         answer(400, `{"error":{"type":"illegal_argument_exception"}}`),
+		"a redirect":  answer(302, ""),
+		"a page":      answer(200, "<html>Welcome to nginx!"),
+		"nothing":     answer(200, ""),
+		"no items":    answer(200, `{"errors":false,"items":[]}`),
+		"empty items": answer(200, `{"items":[{},{"index":{}},{"index":{"_id":"k_9","status":201}}]}`),
+		"too many":    answer(200, `{"items":[{},{},{},{},{}]}`),
+		"an array":    answer(200, `[[[[[`),
+		"huge":        answer(200, `{"items":[{"index":{"_id":"`+strings.Repeat("x", 6<<20)),
+		"an abort":    func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		"half": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Length", "1000")
+			_, _ = io.WriteString(w, `{"items":[`)
+			panic(http.ErrAbortHandler)
+		},
+	} {
+		for _, part := range []string{"_mapping", "_bulk"} {
+			if part == "_mapping" && (name == "no items" || strings.HasSuffix(name, "items") || name == "too many") {
+				continue // they are mappings of a sort
+			}
+			t.Run(name+" for "+part, func(t *testing.T) {
+				t.Parallel()
+				e := newEngine(t)
+				e.Config.ErrorLog = nil
+				f := newFixture(t, e.URL, newQueue(pages(3)...))
+				e.fail = func(w http.ResponseWriter, r *http.Request) bool {
+					if strings.HasSuffix(r.URL.Path, part) {
+						_, _ = io.Copy(io.Discard, r.Body)
+						fail(w)
+						return true
+					}
+					return false
+				}
+				f.start(t)
+				modelstest.Eventually(t, "it has failed twice", func() bool { return f.count(failed) >= 6 })
+				if s := f.Status(); f.store.left() != 3 || s.Error == "" || len(s.Error) > 600 || s.Detail == "" || s.Since.IsZero() {
+					t.Errorf("%d left, %+v", f.store.left(), s)
+				}
+				e.change(nil, nil)
+				f.empty(t)
+				modelstest.Eventually(t, "it is well", func() bool { return f.Status().Error == "" })
+				modelstest.Eventually(t, "that is logged", func() bool { return f.log.Count("search engine takes documents again") == 1 })
+				if n := f.log.Count("sending documents to the search engine failed"); n != 1 || len(f.log.String()) > 5000 {
+					t.Errorf("logged %d times", n)
+				}
+			})
+		}
+	}
+}
+
+func TestDocumentsWaitForASearchEngineThatIsAway(t *testing.T) {
+	e := newEngine(t)
+	e.Close()
+	f := newFixture(t, e.URL, newQueue(page(1)))
+	f.start(t)
+	modelstest.Eventually(t, "it has failed twice", func() bool { return f.count(failed) >= 2 })
+	if s := f.Status(); f.store.left() != 1 || s.Detail != "The search engine is unavailable, or its response cannot be read." {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A slow search engine is sent nothing more meanwhile, nothing more is read, and Stop
+// need not wait for it.
+func TestASlowSearchEngineHoldsNothingUp(t *testing.T) {
+	modelstest.NoLeaks(t)
+	e := newEngine(t)
+	f := newFixture(t, e.URL, newQueue(pages(3)...), func(o *Options) { o.Documents = 1 })
+	asked, hang := make(chan struct{}, 9), make(chan struct{})
+	e.fail = func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "_bulk") {
+			_, _ = io.Copy(io.Discard, r.Body)
+			asked <- struct{}{}
+			<-hang
+			return true
+		}
+		return false
+	}
+	f.Start()
+	<-asked
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	f.Stop(over)
+	close(hang)
+	if f.store.reads != 1 || f.store.left() != 3 || len(asked) != 0 || f.Status().Error != "" {
+		t.Errorf("%d reads, %d left, %+v", f.store.reads, f.store.left(), f.Status())
+	}
+}
+
+// Stop waits for the batch under way.
+func TestStopFinishesTheBatch(t *testing.T) {
+	modelstest.NoLeaks(t)
+	e := newEngine(t)
+	f := newFixture(t, e.URL, newQueue(pages(3)...))
+	asked, proceed := make(chan struct{}), make(chan struct{})
+	e.fail = func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "_bulk") {
+			close(asked)
+			<-proceed
+		}
+		return false
+	}
+	f.Start()
+	<-asked
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		f.Stop(context.Background())
+	}()
+	close(proceed)
+	<-stopped
+	if f.store.left() != 0 {
+		t.Errorf("%d left", f.store.left())
+	}
+}
+
+// Documents that fail do not hold up those behind them.
+func TestDocumentsBehindOnesThatFailAreSent(t *testing.T) {
+	e := newEngine(t)
+	e.item = func(id string) (int, string) {
+		if id == "k_1" || id == "k_2" {
+			return 503, "unavailable_shards_exception"
+		}
+		return 0, ""
+	}
+	f := newFixture(t, e.URL, newQueue(pages(20)...), func(o *Options) { o.Documents = 2 })
+	f.start(t)
+	modelstest.Eventually(t, "all others are sent", func() bool { return f.store.left() == 2 })
+	e.change(nil, nil)
+	f.empty(t)
+}
+
+// A request that is too large for the search engine is sent in parts. A document that
+// is too large alone is refused.
+func TestRequestsThatAreTooLargeAreHalved(t *testing.T) {
+	e := newEngine(t)
+	docs := pages(9)
+	docs[4].Text = strings.Repeat("long ", 1000)
+	f := newFixture(t, e.URL, newQueue(docs...))
+	e.fail = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.ContentLength > 2000 {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			return true
+		}
+		return false
+	}
+	if _, _, err := f.batch(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if len(e.stored(news)) != 8 || !strings.Contains(f.store.refusal(5), "status 413") || f.store.left() != 0 {
+		t.Errorf("%d stored, %q", len(e.stored(news)), f.store.refusal(5))
+	}
+}
+
+// Batches are bounded by the size of the documents, and grow while these are small.
+func TestBatchesAreBounded(t *testing.T) {
+	f := newFixture(t, "http://127.0.0.1:1", newQueue())
+	small, large := make([]crawl.Document, firstBatch), make([]crawl.Document, 2)
+	large[0].Text = strings.Repeat("x", maxBytes+1)
+	f.resize(small[:1], nil)
+	if f.limit != firstBatch {
+		t.Errorf("after a batch that was not full: %d", f.limit)
+	}
+	for range 20 {
+		f.resize(make([]crawl.Document, f.limit), nil)
+	}
+	if f.limit != maxDocuments {
+		t.Errorf("after small documents: %d", f.limit)
+	}
+	f.resize(large, nil)
+	if f.limit != maxDocuments/2 {
+		t.Errorf("after large documents: %d", f.limit)
+	}
+	for range 20 {
+		f.resize(small, errors.New("timeout"))
+	}
+	if f.limit != 1 {
+		t.Errorf("after failures: %d", f.limit)
+	}
+}
+
+// One request has at most about maxBytes, however large the documents are.
+func TestRequestsAreBounded(t *testing.T) {
+	e := newEngine(t)
+	docs := pages(4)
+	for i := range docs {
+		docs[i].Text = strings.Repeat("x", maxBytes/2+1)
+	}
+	f := newFixture(t, e.URL, newQueue(docs...))
+	f.start(t)
+	f.empty(t)
+	if e.bulks() != 2 {
+		t.Errorf("%d requests", e.bulks())
+	}
+}
+
+func TestPausesDoubleUpToALimit(t *testing.T) {
+	f := newFixture(t, "http://127.0.0.1:1", newQueue(), func(o *Options) { o.MinWait, o.MaxWait = 0, 0 })
+	for failures, want := range map[int]time.Duration{1: time.Second, 2: 2 * time.Second, 5: 16 * time.Second, 9: 256 * time.Second, 10: 5 * time.Minute, 1000: 5 * time.Minute} {
+		for range 100 {
+			if got := f.pause(failures); got < want/2 || got > want {
+				t.Errorf("after %d failures: %s", failures, got)
+			}
+		}
+	}
+}
+
+func TestFaultsOfTheStoreAreNotTheSearchEngines(t *testing.T) {
+	e := newEngine(t)
+	f := newFixture(t, e.URL, newQueue(page(1)))
+	f.store.breakWith(errors.New("database away"))
+	f.start(t)
+	modelstest.Eventually(t, "it is logged", func() bool {
+		return f.log.Count("reading documents for the search engine failed") > 0
+	})
+	if f.Status().Error != "" {
+		t.Errorf("%+v", f.Status())
+	}
+	f.store.breakWith(nil)
+	f.empty(t)
+}
+
+func TestCredentials(t *testing.T) {
+	e := newEngine(t)
+	withUser := strings.Replace(e.URL, "http://", "http://ann:p%40ss@", 1) + "/prefix"
+	for key, want := range map[string]string{"": "Basic YW5uOnBAc3M=", "secret": "ApiKey secret"} {
+		f := newFixture(t, withUser, newQueue(page(1)), func(o *Options) { o.APIKey = key })
+		if _, _, err := f.batch(t.Context()); err != nil || e.auth != want {
+			t.Errorf("%v, authorization %q", err, e.auth)
+		}
+	}
+	e.change(func(w http.ResponseWriter, _ *http.Request) bool { panic(http.ErrAbortHandler) }, nil)
+	f := newFixture(t, withUser, newQueue(page(1)))
+	if _, _, err := f.batch(t.Context()); err == nil || strings.Contains(err.Error()+f.Status().Error+f.log.String(), "p%40ss") {
+		t.Errorf("the password is shown: %v", err)
+	}
+	if _, err := New(newQueue(), Options{URL: "http://ann:p%40ss@h:port"}); err == nil || strings.Contains(err.Error(), "p%40ss") {
+		t.Errorf("the password is shown: %v", err)
+	}
+}
+
+// An index that was deleted is created with its mapping, not by the next write.
+func TestADeletedIndexIsCreatedAgain(t *testing.T) {
+	e := newEngine(t)
+	now := time.Now()
+	f := newFixture(t, e.URL, newQueue(page(1)), func(o *Options) { o.Clock = func() time.Time { return now } })
+	if _, _, err := f.batch(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e.mu.Lock()
+	delete(e.indexes, news)
+	e.mu.Unlock()
+	now = now.Add(checkFor)
+	f.store.add(page(2))
+	if _, _, err := f.batch(t.Context()); err != nil || len(e.stored(news)) != 1 {
+		t.Errorf("%v %v", err, e.stored(news))
+	}
+	// An engine that does not create indexes says so.
+	f.store.add(page(3))
+	e.change(nil, func(string) (int, string) { return 404, "index_not_found_exception" })
+	if _, _, err := f.batch(t.Context()); err == nil || len(f.indexes.known) != 0 {
+		t.Errorf("%v %v", err, f.indexes.known)
+	}
+}
+
+// Another instance may create an index at the same time.
+func TestAnIndexThatAnotherInstanceCreated(t *testing.T) {
+	e := newEngine(t)
+	f := newFixture(t, e.URL, newQueue(page(1)))
+	first := newFixture(t, e.URL, newQueue(page(2)))
+	var asked atomic.Bool
+	e.fail = func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == "PUT" && asked.CompareAndSwap(false, true) {
+			_, _, _ = first.batch(context.Background())
+		}
+		return false
+	}
+	if _, _, err := f.batch(t.Context()); err != nil || len(e.stored(news)) != 2 {
+		t.Errorf("%v %v", err, e.stored(news))
+	}
+}
+
+// What cannot be written as JSON is refused, and does not spoil the request.
+func TestBadDocumentsAreRefused(t *testing.T) {
+	e := newEngine(t)
+	docs := pages(4)
+	docs[0].JSONLD = "{\n"
+	docs[1].PublishedAt = models.At(time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC))
+	docs[2].Title = "\xff\n{\"delete\":{}}"
+	docs[3].JSONLD = "[\n{\"a\":\n1}]"
+	f := newFixture(t, e.URL, newQueue(docs...))
+	if _, _, err := f.batch(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if len(e.stored(news)) != 2 || f.store.refusal(1) == "" || f.store.refusal(2) == "" || f.store.left() != 0 {
+		t.Errorf("%v %q %q", e.stored(news), f.store.refusal(1), f.store.refusal(2))
+	}
+}

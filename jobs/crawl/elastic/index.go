@@ -1,0 +1,154 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // index.json
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/opensearch-project/opensearch-go/v4/opensearchapi"
+
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+)
+
+// definition creates an index. Its mapping is explicit and not dynamic, and the raw
+// JSON-LD is stored without a mapping: a member such as publisher is a string on one
+// page and an object on another, so a dynamic mapping would refuse one of them.
+//
+//go:embed index.json
+var definition []byte
+
+const (
+	suffix   = "_raw_content"
+	maxIndex = 200 // bytes of a name; engines allow 255
+)
+
+// Index returns the name of the index of a document: that of its source in lower case
+// with "_" in place of what is not a letter of ASCII or a digit, and the suffix
+// _raw_content. A name without letters and digits is replaced by the id of the source.
+// Sources of the same name share an index.
+func Index(d crawl.Document) string {
+	for _, name := range []string{d.SourceName, d.SourceID} {
+		if name = plain(name); name != "" {
+			return name + suffix
+		}
+	}
+	return "source" + suffix
+}
+
+func plain(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	name = strings.Join(words, "_")
+	if limit := maxIndex - len(suffix); len(name) > limit {
+		name = strings.TrimRight(name[:limit], "_")
+	}
+	return name
+}
+
+const (
+	// checkFor is how long an index is taken to exist. One that was deleted meanwhile
+	// would be created by a write, with a dynamic mapping.
+	checkFor   = time.Minute
+	maxIndexes = 4096 // names remembered
+)
+
+// indexes creates the indexes that documents are written to. It is for one goroutine.
+type indexes struct {
+	client *opensearchapi.Client
+	clock  models.Clock
+	log    *slog.Logger
+	known  map[string]time.Time // when they were checked
+	warned map[string]bool
+}
+
+// ensure creates an index unless it exists. An index with another mapping is used as
+// it is: the first time, that is logged.
+func (x *indexes) ensure(ctx context.Context, name string) error {
+	if at, ok := x.known[name]; ok && x.clock.Instant().Sub(at) < checkFor {
+		return nil
+	}
+	delete(x.known, name)
+	mappings, err := x.client.Indices.Mapping.Get(ctx, &opensearchapi.MappingGetReq{
+		Indices: []string{name},
+		Params: opensearchapi.MappingGetParams{FilterPath: []string{
+			"*.mappings.dynamic", "*.mappings.properties.*.type", "*.mappings.properties.json_ld_data.properties.jsonld_raw.enabled",
+		}},
+	})
+	switch {
+	case err == nil:
+		if len(x.warned) >= maxIndexes {
+			clear(x.warned)
+		}
+		if !x.warned[name] && !isOurs(mappings) {
+			x.warned[name] = true
+			x.log.Warn("index has another mapping: the search engine may refuse documents", "index", name)
+		}
+	case status(err) == http.StatusNotFound:
+		_, err = x.client.Indices.Create(ctx, opensearchapi.IndicesCreateReq{Index: name, Body: bytes.NewReader(definition)})
+		if err != nil && !exists(err) {
+			return fmt.Errorf("creating the index %s: %w", name, err)
+		}
+	default:
+		return fmt.Errorf("looking for the index %s: %w", name, err)
+	}
+	if len(x.known) >= maxIndexes {
+		clear(x.known)
+	}
+	x.known[name] = x.clock.Instant()
+	return nil
+}
+
+// forget has the index checked before the next write.
+func (x *indexes) forget(name string) { delete(x.known, name) }
+
+// exists reports whether an index was not created because another instance was faster.
+func exists(err error) bool {
+	e, ok := asStatus(err)
+	return ok && e.kind == "resource_already_exists_exception"
+}
+
+// mapping is the part of a mapping that is compared.
+type mapping struct {
+	Dynamic    any `json:"dynamic"` // false or "false"
+	Properties map[string]struct {
+		Type       string `json:"type"`
+		Properties map[string]struct {
+			Enabled any `json:"enabled"`
+		} `json:"properties"`
+	} `json:"properties"`
+}
+
+func (m mapping) isDynamic() bool { d := fmt.Sprint(m.Dynamic); return d != "false" && d != "strict" }
+
+func (m mapping) jsonLDEnabled() bool {
+	return fmt.Sprint(m.Properties["json_ld_data"].Properties["jsonld_raw"].Enabled) != "false"
+}
+
+// isOurs reports whether the indexes behind a name take all documents: what is
+// unknown is not mapped, and known fields have the types of index.json.
+func isOurs(res *opensearchapi.MappingGetResp) bool {
+	var ours struct {
+		Mappings mapping `json:"mappings"`
+	}
+	if err := json.Unmarshal(definition, &ours); err != nil {
+		return false
+	}
+	for _, index := range res.GetIndices() {
+		var theirs mapping
+		if err := json.Unmarshal(index.Mappings, &theirs); err != nil || theirs.isDynamic() || theirs.jsonLDEnabled() {
+			return false
+		}
+		for field, want := range ours.Mappings.Properties {
+			if theirs.Properties[field].Type != want.Type {
+				return false
+			}
+		}
+	}
+	return len(res.GetIndices()) > 0
+}
