@@ -101,6 +101,10 @@ type Config struct {
 	CrawlerProxyURLs []DSN `env:"CRAWLER_PROXY_URLS" allowed:"at most 100 http://, https:// or socks5:// URLs with a host and a port, without path, separated by commas" meaning:"proxies to crawl through, as http://, https:// or socks5:// URLs separated by commas"`
 	// CrawlerSourcesAPIURL is an http:// or https:// URL, or empty: no sources are synced.
 	CrawlerSourcesAPIURL DSN `env:"CRAWLER_SOURCES_API_URL" allowed:"an http:// or https:// URL with a host, without fragment" meaning:"source manager whose enabled sources are synced; none is needed"`
+	// CrawlerElasticsearchURL is scheme://[user:password@]host[:port][/path], or empty: nothing is sent.
+	CrawlerElasticsearchURL DSN `env:"CRAWLER_ELASTICSEARCH_URL" allowed:"an http:// or https:// URL with a host, without query or fragment" meaning:"Elasticsearch or OpenSearch that gets the crawled pages; none is needed"`
+	// CrawlerElasticsearchAPIKey goes before the user and password of CrawlerElasticsearchURL.
+	CrawlerElasticsearchAPIKey Secret `env:"CRAWLER_ELASTICSEARCH_API_KEY" allowed:"printable ASCII characters without spaces" meaning:"API key for Elasticsearch, in place of a user and password in CRAWLER_ELASTICSEARCH_URL"`
 	// CrawlerRedisStorageEnabled has no effect. It is read so that the environment of another crawler fits.
 	CrawlerRedisStorageEnabled bool `env:"CRAWLER_REDIS_STORAGE_ENABLED" envDefault:"false" allowed:"true or false" meaning:"no effect: the URLs to crawl are always in the database"`
 	// FetcherFollowRedirects applies to crawls only.

@@ -151,6 +151,16 @@ var values = map[string]struct {
 		},
 		bad: []string{"localhost:8050", "ftp://h/", "https://", "https://h/#a", "https://h:port/", "/sources"},
 	},
+	"CRAWLER_ELASTICSEARCH_URL": {
+		good: map[string]string{
+			"http://localhost:9200": "http://localhost:9200", "https://elastic:secret@h/search/": "https://elastic:***@h/search/", "": "",
+		},
+		bad: []string{"localhost:9200", "ftp://h/", "https://", "https://h/#a", "https://h/?a=b", "https://h:port/"},
+	},
+	"CRAWLER_ELASTICSEARCH_API_KEY": {
+		good: map[string]string{"VnVhQ2ZHY0JDZGJrU==": "***", "": ""},
+		bad:  []string{"a b", "a\r\nX: y", "schlüssel"},
+	},
 	"REDIS_EVENTS_ENABLED": {
 		good: map[string]string{"false": "false", "": "false"},
 		bad:  []string{"yes", "true"}, // there is no Redis

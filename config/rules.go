@@ -31,11 +31,15 @@ var rules = map[string]func(*Config) bool{
 	"CRAWLER_SOURCES_API_URL": func(c *Config) bool {
 		return c.CrawlerSourcesAPIURL == "" || validSourcesURL(string(c.CrawlerSourcesAPIURL))
 	},
-	"REDIS_EVENTS_ENABLED": func(c *Config) bool { return !c.RedisEventsEnabled || c.RedisURL != "" },
-	"DATABASE_URL":         (*Config).tidyDatabaseURL,
-	"OUTBOUND_USER_AGENT":  func(c *Config) bool { return c.OutboundUserAgent == "" || userAgent.MatchString(c.OutboundUserAgent) },
-	"ADMIN_PASSWORD":       func(c *Config) bool { p := string(c.AdminPassword); return strings.TrimSpace(p) == p },
-	"AUTH_JWT_SECRET":      func(c *Config) bool { return c.AuthJWTSecret == "" || len(c.AuthJWTSecret) >= minJWTSecret },
+	"CRAWLER_ELASTICSEARCH_URL": func(c *Config) bool {
+		return c.CrawlerElasticsearchURL == "" || validSearchURL(string(c.CrawlerElasticsearchURL))
+	},
+	"CRAWLER_ELASTICSEARCH_API_KEY": func(c *Config) bool { return token.MatchString(string(c.CrawlerElasticsearchAPIKey)) },
+	"REDIS_EVENTS_ENABLED":          func(c *Config) bool { return !c.RedisEventsEnabled || c.RedisURL != "" },
+	"DATABASE_URL":                  (*Config).tidyDatabaseURL,
+	"OUTBOUND_USER_AGENT":           func(c *Config) bool { return c.OutboundUserAgent == "" || userAgent.MatchString(c.OutboundUserAgent) },
+	"ADMIN_PASSWORD":                func(c *Config) bool { p := string(c.AdminPassword); return strings.TrimSpace(p) == p },
+	"AUTH_JWT_SECRET":               func(c *Config) bool { return c.AuthJWTSecret == "" || len(c.AuthJWTSecret) >= minJWTSecret },
 	"LOG_FORMAT": func(c *Config) bool {
 		return c.LogFormat == "" || c.LogFormat == LogText || c.LogFormat == LogJSON
 	},
@@ -50,6 +54,7 @@ var (
 	hostName  = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
 	numeric   = regexp.MustCompile(`^[0-9.]+$`)
 	userAgent = regexp.MustCompile(`^[A-Za-z][ -~]{0,255}$`)
+	token     = regexp.MustCompile(`^[!-~]*$`)
 	notToken  = regexp.MustCompile("[^A-Za-z0-9!#$%&'*+.^_`|~-]") // RFC 9110, 5.6.2
 )
 
@@ -154,6 +159,8 @@ func validSourcesURL(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && validHost(u.Hostname()) && !strings.Contains(s, "#")
 }
+
+func validSearchURL(s string) bool { return validSourcesURL(s) && !strings.Contains(s, "?") }
 
 func (c *Config) tidyProxyURLs() bool {
 	for i, proxy := range c.CrawlerProxyURLs {

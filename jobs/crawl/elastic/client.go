@@ -47,25 +47,21 @@ func newClient(client *http.Client, address, apiKey string) (*opensearchapi.Clie
 // Perform implements opensearchtransport.Interface: the body of the response is read
 // already. A status from 300 on is a *statusError.
 func (t *transport) Perform(r *http.Request) (*http.Response, error) {
-	u := t.base.JoinPath(r.URL.EscapedPath())
-	u.RawQuery = r.URL.RawQuery
-	sent, err := http.NewRequestWithContext(r.Context(), r.Method, u.String(), nil)
-	if err != nil {
-		return nil, err
-	}
+	sent := r.Clone(r.Context())
+	sent.URL = t.base.JoinPath(r.URL.EscapedPath())
+	sent.URL.RawQuery = r.URL.RawQuery
 	if r.Body != nil {
 		// A copy: net/http may read it after its response has come, when the library fills the buffer again.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return nil, err
 		}
-		sent.Body, sent.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		sent.Body, sent.GetBody, sent.ContentLength = io.NopCloser(bytes.NewReader(body)), nil, int64(len(body))
 	}
-	sent.Header = r.Header.Clone()
 	if t.authorization != "" {
 		sent.Header.Set("Authorization", t.authorization)
 	}
-	res, err := t.client.Do(sent)
+	res, err := t.client.Do(sent) //nolint:gosec // the operator sets the address
 	if err != nil {
 		return nil, err
 	}

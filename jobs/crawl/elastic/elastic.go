@@ -36,7 +36,7 @@ type Store interface {
 type Options struct {
 	URL    string       // http:// or https://; with user, password and path as needed (CRAWLER_ELASTICSEARCH_URL)
 	APIKey string       // goes before user and password; "" = there is none (CRAWLER_ELASTICSEARCH_API_KEY)
-	Client *http.Client // connects to URL, and bounds requests and responses; stays the caller's to close
+	Client *http.Client // connects to URL, and bounds requests and responses; its idle connections are closed at the end
 	Clock  models.Clock
 	Log    *slog.Logger
 
@@ -100,6 +100,7 @@ func New(store Store, o Options) (*Service, error) {
 // run sends batches until taking ends. The batch under way is finished then, unless
 // working ends too.
 func (s *Service) run(taking, working context.Context) {
+	defer s.opts.Client.CloseIdleConnections()
 	failures := 0
 	for taking.Err() == nil {
 		more, some, err := s.batch(working)
