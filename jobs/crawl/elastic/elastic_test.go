@@ -232,7 +232,6 @@ func TestDocumentsWaitForTheSearchEngine(t *testing.T) {
 			t.Run(name+" for "+part, func(t *testing.T) {
 				t.Parallel()
 				e := newEngine(t)
-				e.Config.ErrorLog = nil
 				f := newFixture(t, e.URL, newQueue(pages(3)...))
 				e.fail = func(w http.ResponseWriter, r *http.Request) bool {
 					if strings.HasSuffix(r.URL.Path, part) {
