@@ -46,7 +46,7 @@ func TestFromALinkToTheCrawlOfItsSite(t *testing.T) {
 	apptest.WantCount(t, a, `#add input[name=url][value="https://site.test:8443/"]`, 1)
 	j := crawlSite(s, "https://other.test")
 	for _, page := range []struct{ url, says string }{
-		{"https://other.test/page#top", "It fetched this page with status 200 1 min ago."},
+		{"https://other.test/page#top", "This page: status 200 · 1 min ago"},
 		{"https://other.test/unknown", "It has not found this page."},
 	} {
 		link := s.Save(page.url)

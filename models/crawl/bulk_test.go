@@ -21,6 +21,22 @@ func (w *world) entries(f crawl.EntryFilter) (ids []string) {
 	return ids
 }
 
+// canRetry fails unless so many entries are said to be retried.
+func (w *world) canRetry(want int) {
+	w.Helper()
+	list, err := w.Frontier(w.Context(), crawl.EntryFilter{}, models.Cursor{}, 100)
+	w.ok(err)
+	n := 0
+	for _, e := range list.Items {
+		if e.CanRetry {
+			n++
+		}
+	}
+	if n != want {
+		w.Errorf("%d entries can be retried, want %d", n, want)
+	}
+}
+
 // failures begins a crawl of which all pages but the first fail.
 func (w *world) failures(paths ...string) crawl.Execution {
 	w.Helper()
@@ -105,6 +121,7 @@ func TestRetryEntries(t *testing.T) {
 	each(t, func(w *world) {
 		e := w.failures("http://a.example/1", "http://a.example/2", "http://a.example/3")
 		ids := w.entries(crawl.EntryFilter{})
+		w.canRetry(3)
 		n, err := w.RetryEntries(w.Context(), ids[0], ids[1], ids[2]) // the first is done
 		w.ok(err)
 		e, err = w.Execution(w.Context(), e.ID)
@@ -122,6 +139,7 @@ func TestRetryEntries(t *testing.T) {
 			w.Errorf("in the end: %d queued, %d failed, %d fetched", e.Queued, e.Failed, e.Fetched)
 		}
 		w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}))
+		w.canRetry(0)
 		if n, err := w.RetryEntries(w.Context(), ids[3]); err != nil || n != 0 {
 			w.Errorf("%d retried of a crawl that has ended: %v", n, err)
 		}

@@ -23,6 +23,7 @@ type EntryRow struct {
 	LastError   string // "" = none
 	CreatedAt   models.Time
 	UpdatedAt   models.Time
+	CanRetry    bool // RetryEntries takes it
 }
 
 // ID is the id of the entry.
@@ -40,7 +41,8 @@ type EntryFilter struct {
 // entryRows reads entries. An entry that is open though its crawl has ended has
 // failed: it is closed when its host is looked at next.
 const entryRows = `SELECT f.seq, s.id AS source_id, coalesce(e.id, '') AS execution_id, f.url, f.depth, f.attempts, f.created_at, f.updated_at,
-		CASE WHEN ` + entryEnded + ` THEN 'failed' ELSE f.status END AS status, CASE WHEN ` + entryEnded + ` THEN '` + ReasonEnded + `' ELSE f.last_error END AS last_error
+		CASE WHEN ` + entryEnded + ` THEN 'failed' ELSE f.status END AS status, CASE WHEN ` + entryEnded + ` THEN '` + ReasonEnded + `' ELSE f.last_error END AS last_error,
+		f.status = 'failed' AND s.enabled AND (f.crawl_seq = 0 OR coalesce(e.status, '') = 'running') AS can_retry
 	FROM frontier AS f JOIN sources AS s ON s.seq = f.source_seq
 	LEFT JOIN job_executions AS e ON e.seq = (SELECT max(n.seq) FROM job_executions AS n WHERE n.crawl_seq = f.crawl_seq)
 	LEFT JOIN jobs AS j ON j.seq = e.job_seq

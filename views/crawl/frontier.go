@@ -88,7 +88,7 @@ func (p FrontierPlace) filtered() bool { return p.EntryFilter != crawl.EntryFilt
 
 // entryRow are the actions of an entry that its row offers.
 func entryRow(e crawl.EntryRow) []findAction {
-	if e.Status == crawl.EntryFailed && e.LastError != crawl.ReasonEnded {
+	if e.CanRetry {
 		return entryActions
 	}
 	return entryActions[1:]
