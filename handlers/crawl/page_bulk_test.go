@@ -192,7 +192,7 @@ func TestSchedulePage(t *testing.T) {
 	crowd(s)
 	a = s.Get("/crawl/schedule")
 	apptest.WantText(t, a, "section[aria-labelledby=rebalance]", "Rebalance to move 11 jobs. Uneven 0.00")
-	apptest.WantText(t, a, ".rebalance", "Score 0.00 → 1.00, 11 jobs moved")
+	apptest.WantText(t, a, ".rebalance", "Score 0.00 → 1.00: 11 jobs to move")
 	apptest.WantText(t, a, "tbody tr .title", hostile)
 	apptest.WantCount(t, a, "main script, main img", 0)
 	a = s.Submit(a, "form[action='/crawl/schedule']")

@@ -22,10 +22,13 @@ const maxSources = 20
 // SiteOf returns the source that crawls the host of a URL; ok is false if there is
 // none. Of several it is one that has the page of the URL, or the oldest.
 func (s *Store) SiteOf(ctx context.Context, url string) (site Site, ok bool, err error) {
-	u, err := models.ParseURL("url", url)
 	normal, fine := Normalize(url)
-	if err != nil || !fine {
+	if !fine {
 		return Site{}, false, nil // a crawl cannot get there
+	}
+	u, err := models.ParseURL("url", normal)
+	if err != nil {
+		return Site{}, false, err
 	}
 	h := hashOf(normal)
 	var found []Site

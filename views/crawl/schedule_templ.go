@@ -254,7 +254,7 @@ func moves(v Schedule) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, ", ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, ": ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -267,7 +267,7 @@ func moves(v Schedule) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, " moved</p></div><table class=\"cards history\"><caption class=\"visually-hidden\">Jobs that a rebalance moves</caption> <thead><tr><th scope=\"col\">Job</th><th scope=\"col\">Next run (UTC)</th><th scope=\"col\">New time (UTC)</th><th scope=\"col\">Change</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, " to move</p></div><table class=\"cards history\"><caption class=\"visually-hidden\">Jobs that a rebalance moves</caption> <thead><tr><th scope=\"col\">Job</th><th scope=\"col\">Next run (UTC)</th><th scope=\"col\">New time (UTC)</th><th scope=\"col\">Change</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
