@@ -15,7 +15,7 @@ const (
 	visitDays       = "visit_days"
 	frontier        = "frontier"
 	executions      = "job_executions"
-	hosts           = "crawl_hosts"
+	hosts           = "discovered_links", "crawl_hosts"
 	sources         = "sources"
 	checkResults    = "check_results"
 	outages         = "outages"
