@@ -15,7 +15,8 @@ const (
 	visitDays       = "visit_days"
 	frontier        = "frontier"
 	executions      = "job_executions"
-	hosts           = "discovered_links", "crawl_hosts"
+	discovered      = "discovered_links"
+	hosts           = "crawl_hosts"
 	sources         = "sources"
 	checkResults    = "check_results"
 	outages         = "outages"
@@ -28,7 +29,7 @@ const (
 )
 
 // kinds are all of them, in the order of a run.
-var kinds = []string{shortLinks, visitDays, frontier, executions, hosts, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
+var kinds = []string{shortLinks, visitDays, frontier, executions, discovered, hosts, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
 
 func inAnHour(now time.Time) time.Time { return now.Add(time.Hour) }
 
