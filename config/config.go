@@ -99,6 +99,12 @@ type Config struct {
 	CrawlerProxiesEnabled bool `env:"CRAWLER_PROXIES_ENABLED" envDefault:"false" allowed:"true or false, and true only with CRAWLER_PROXY_URLS" meaning:"true crawls through the proxies of CRAWLER_PROXY_URLS"`
 	// CrawlerProxyURLs are scheme://[user:password@]host:port, at most maxProxies.
 	CrawlerProxyURLs []DSN `env:"CRAWLER_PROXY_URLS" allowed:"at most 100 http://, https:// or socks5:// URLs with a host and a port, without path, separated by commas" meaning:"proxies to crawl through, as http://, https:// or socks5:// URLs separated by commas"`
+	// CrawlerFeedDiscoveryEnabled applies to the start pages of crawls.
+	CrawlerFeedDiscoveryEnabled bool `env:"CRAWLER_FEED_DISCOVERY_ENABLED" envDefault:"false" allowed:"true or false" meaning:"true adds the feeds that the start page of a crawl names"`
+	// CrawlerFeedPollEnabled applies to feeds however they were added.
+	CrawlerFeedPollEnabled bool `env:"CRAWLER_FEED_POLL_ENABLED" envDefault:"false" allowed:"true or false" meaning:"true polls the feeds of enabled sources and fetches what is new in them"`
+	// CrawlerFeedPollInterval is the time between two polls of one feed, while they succeed.
+	CrawlerFeedPollInterval time.Duration `env:"CRAWLER_FEED_POLL_INTERVAL" envDefault:"15m" range:"1m..24h" meaning:"how often each feed is polled; after failures less often"`
 	// CrawlerSourcesAPIURL is an http:// or https:// URL, or empty: no sources are synced.
 	CrawlerSourcesAPIURL DSN `env:"CRAWLER_SOURCES_API_URL" allowed:"an http:// or https:// URL with a host, without fragment" meaning:"source manager whose enabled sources are synced; none is needed"`
 	// CrawlerElasticsearchURL is scheme://[user:password@]host[:port][/path], or empty: nothing is sent.

@@ -26,6 +26,7 @@ const (
 	KindFrontier   Kind = "f" // an entry of the frontier
 	KindDiscovered Kind = "d" // a discovered link
 	KindCrawled    Kind = "k" // a crawled page
+	KindFeed       Kind = "h" // a feed of a source
 )
 
 // Kinds of ids that stay inside the program.
@@ -34,7 +35,7 @@ const (
 	KindRefresh    Kind = "b" // a batch of links to refresh
 	KindRun        Kind = "r" // one run of a scheduled job
 	KindOutage     Kind = "o" // a time in which a target was down
-	KindStatusPage Kind = "h" // the public page of a group of targets
+	KindStatusPage Kind = "h" // the public page of a group of targets; they are not told from feeds
 	KindInstance   Kind = "i" // a running program
 	KindVersion    Kind = "q" // a version of a crawled page
 	KindBroken     Kind = "z" // a broken link of a crawl

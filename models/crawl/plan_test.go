@@ -47,6 +47,13 @@ func TestQueryPlans(t *testing.T) {
 	w.ok(err)
 	entry := models.Cursor{CreatedAt: list.Items[3].CreatedAt, ID: list.Items[3].ID()}
 	link := models.Cursor{CreatedAt: w.Now(), ID: models.TimedID(models.KindDiscovered, w.Now(), 1)}
+	for i := range 50 {
+		w.feed(fmt.Sprintf("http://h%d.example/feed.xml", i))
+	}
+	claimed, _, err := w.ClaimFeeds(ctx, w.me, 5)
+	w.ok(err)
+	feeds, err := w.Feeds(ctx, "", models.Cursor{}, 10)
+	w.ok(err)
 	reap := func(remove func(*gorm.DB, int) (int64, error)) func() error {
 		return func() error {
 			return w.db.Write(ctx, func(tx *gorm.DB) error { _, err := remove(tx, 100); return err })
@@ -91,6 +98,15 @@ func TestQueryPlans(t *testing.T) {
 		{"site", func() error { _, _, err := w.SiteOf(ctx, "http://h1.example/"); return err }},
 		{"jobs of moves", func() error { _, err := w.JobsOf(ctx, []crawl.Move{{Seq: jobs[0].Seq}}); return err }},
 		{"reap discovered links", reap(w.ReapDiscovered)},
+		{"feeds", func() error { _, err := w.Feeds(ctx, "", feeds.Next, 50); return err }},
+		{"feeds of a source", func() error { _, err := w.Feeds(ctx, jobs[0].SourceID, models.Cursor{}, 50); return err }},
+		{"due feeds", func() error { _, _, err := w.ClaimFeeds(ctx, w.me, 5); return err }},
+		{"claim a host", func() error { _, _, _, err := w.HoldHost(ctx, w.me, "http://h1.example/", 0); return err }},
+		{"record polls", func() error {
+			_, err := w.RecordPolls(ctx, &crawl.Poll{Feed: claimed[0], Outcome: crawl.PollRead, Entries: []string{"http://h0.example/entry"}})
+			return err
+		}},
+		{"reap entries of feeds", reap(w.ReapFeedEntries)},
 		{"changes", func() error { _, _, err := w.NewChanges().Next(ctx); return err }},
 		{"end", func() error { return w.EndExecution(ctx, running, crawl.End{Event: crawl.Succeed}) }},
 		{"reap frontier", reap(w.ReapFrontier)},
@@ -101,7 +117,8 @@ func TestQueryPlans(t *testing.T) {
 			for _, s := range modelstest.Sent(t, w.db, c.do) {
 				for _, step := range modelstest.Plan(t, w.db, s) {
 					// What was just found, what the statement brings, and the one row of totals.
-					given := step == "SCAN due" || step == "SCAN r" || step == "SCAN f" || step == "SCAN free" || strings.Contains(s.SQL, "scheduler_totals") || strings.Contains(step, "instances")
+					given := step == "SCAN due" || step == "SCAN r" || step == "SCAN f" || step == "SCAN free" || strings.Contains(s.SQL, "scheduler_totals") || strings.Contains(step, "instances") ||
+						step == "SCAN placed" || strings.HasPrefix(step, "SCAN (subquery") // the entries of a feed
 					if modelstest.ReadsAll(step) && !given || modelstest.Sorts(step) && !strings.Contains(s.SQL, "{rows}") && !strings.Contains(s.SQL, "jsonb_each") {
 						t.Errorf("%s\n  %s", s.SQL, step)
 					}

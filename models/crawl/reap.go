@@ -14,6 +14,7 @@ const (
 	KeepExecutionFor = 30 * models.Day // whichever keeps fewer
 	KeepFrontier     = models.Day      // the entries of a crawl, after its end
 	keepIdleHost     = 7 * 24 * time.Hour
+	keepFeedEntry    = 60 * models.Day // since the feed last had it
 )
 
 // ReapFrontier deletes up to limit entries of the frontier: those of crawls that
@@ -106,6 +107,26 @@ func (s *Store) ReapSources(tx *gorm.DB, limit int) (int64, error) {
 			return n, err
 		}
 	}
+	if n, err = s.reapFeeds(tx, limit, n, source); err != nil || n == int64(limit) {
+		return n, err
+	}
 	deleted, err = s.db.DeleteBatch(tx, limit-int(n), "sources", "seq", "seq = ?", source)
 	return n + deleted, err
+}
+
+// reapFeeds deletes the feeds of a source with their entries, on top of n rows up to
+// limit, and returns how many rows that makes.
+func (s *Store) reapFeeds(tx *gorm.DB, limit int, n, source int64) (int64, error) {
+	deleted, err := s.db.DeleteBatch(tx, limit-int(n), "feed_entries", "feed_seq, url_hash", "feed_seq IN (SELECT seq FROM feeds WHERE source_seq = ?)", source)
+	if n += deleted; err != nil || n == int64(limit) {
+		return n, err
+	}
+	deleted, err = s.db.DeleteBatch(tx, limit-int(n), "feeds", "seq", "source_seq = ?", source)
+	return n + deleted, err
+}
+
+// ReapFeedEntries deletes up to limit entries of feeds that their feed has had no more
+// for keepFeedEntry. A feed that goes on is read in full more often than that.
+func (s *Store) ReapFeedEntries(tx *gorm.DB, limit int) (int64, error) {
+	return s.db.DeleteBatch(tx, limit, "feed_entries", "feed_seq, url_hash", "seen_at < ? ORDER BY seen_at", s.clock.Now().Add(-keepFeedEntry))
 }

@@ -22,6 +22,7 @@ type Result struct {
 	Unchanged  bool  // of Page only URL and FetchedAt count: it is as it was
 	Links      []Found
 	Discovered []Discovered
+	Feeds      []FoundFeed   // that a start page names
 	Line       string        // for the log of its execution
 	Hash       string        // of the text of a start page, SHA-256 in hexadecimal; "" = it has none
 	CPU        time.Duration // spent on reading it
@@ -39,6 +40,9 @@ func (r Result) Size() int {
 	}
 	for _, d := range r.Discovered {
 		n += 64 + len(d.URL) + len(d.Text)
+	}
+	for _, f := range r.Feeds {
+		n += 64 + len(f.URL) + len(f.Title)
 	}
 	return n
 }
@@ -153,7 +157,7 @@ func (b *batch) store(turns []*Turn) error {
 		func() error {
 			return left.Exec(b.tx, "UPDATE frontier SET status = 'pending' WHERE seq IN (SELECT seq FROM {rows} AS r) AND status = 'fetching'").Error
 		},
-		b.redirects, b.entries, b.links, b.pages, b.unchanged, b.discovered, b.executions, func() error { return b.restHosts(owned) },
+		b.redirects, b.entries, b.links, b.pages, b.unchanged, b.discovered, b.feeds, b.executions, func() error { return b.restHosts(owned) },
 	} {
 		if err := step(); err != nil {
 			return err

@@ -1,0 +1,2 @@
+DROP TABLE feed_entries;
+DROP TABLE feeds;

@@ -1,0 +1,173 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/lease"
+)
+
+// DueFeed is a feed that an instance has claimed to poll it.
+type DueFeed struct {
+	Seq          int64
+	URL          string
+	ETag         string `gorm:"column:etag"` // as it was read last; "" = none
+	LastModified string
+	LastPolledAt models.Time
+	ReadAt       models.Time // when it was last read in full
+	NextPollAt   models.Time
+	Failures     int
+	LastError    string
+	RateLimitMS  int // of its source
+	ClaimedBy    lease.ID
+}
+
+// fullRead is after how long a feed is read in full though it may not have changed, so
+// that the reaper does not forget its entries.
+const fullRead = keepFeedEntry / 2
+
+// Validators are what a conditional request for the feed sends.
+func (f DueFeed) Validators(now models.Time) (etag, lastModified string) {
+	if f.ReadAt.Before(now.Add(-fullRead).Time) {
+		return "", ""
+	}
+	return f.ETag, f.LastModified
+}
+
+// polled is the condition of feeds that may be polled.
+const polled = "claimed_by IS NULL AND EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = feeds.source_seq AND s.enabled AND s.deleted_at IS NULL)"
+
+// ClaimFeeds takes up to n feeds of enabled sources that are due, the one that has
+// waited longest first. next is when the first of the others is due; zero: none is.
+// Errors include lease.ErrLost.
+func (s *Store) ClaimFeeds(ctx context.Context, holder lease.ID, n int) (feeds []DueFeed, next models.Time, err error) {
+	now := s.clock.Now()
+	next, err = lease.Claim(ctx, s.db, holder, now, firstFeed, func(tx *gorm.DB) error {
+		feeds = nil
+		// MATERIALIZED as in other claims.
+		return tx.Raw(`WITH due AS MATERIALIZED (
+				SELECT seq FROM feeds WHERE next_poll_at <= ? AND `+polled+` ORDER BY next_poll_at LIMIT ?`+s.db.SkipLocked()+`)
+			UPDATE feeds SET claimed_by = ? WHERE seq IN (SELECT seq FROM due)
+			RETURNING *, (SELECT rate_limit_ms FROM sources AS s WHERE s.seq = source_seq) AS rate_limit_ms`, now, n, holder).Scan(&feeds).Error
+	})
+	if err != nil {
+		return nil, models.Time{}, fmt.Errorf("claiming feeds to poll: %w", err)
+	}
+	slices.SortFunc(feeds, func(a, b DueFeed) int { return a.NextPollAt.Compare(b.NextPollAt.Time) })
+	return feeds, next, nil
+}
+
+func firstFeed(tx *gorm.DB) (next models.Time, err error) {
+	err = tx.Raw("SELECT next_poll_at FROM feeds WHERE next_poll_at IS NOT NULL AND " + polled + " ORDER BY next_poll_at LIMIT 1").Scan(&next).Error
+	if err != nil {
+		return next, fmt.Errorf("looking for the next feed to poll: %w", err)
+	}
+	return next, nil
+}
+
+// ReleaseOtherFeeds frees the feeds that an instance has claimed, but for those of
+// keep. It is for after a claim of which it is not known whether it was committed.
+func (s *Store) ReleaseOtherFeeds(ctx context.Context, holder lease.ID, keep []DueFeed) error {
+	rows := models.NewRows("seq bigint")
+	for _, f := range keep {
+		rows.Add(f.Seq)
+	}
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		return rows.Raw(tx, "UPDATE feeds SET claimed_by = NULL WHERE claimed_by = ? AND seq NOT IN (SELECT seq FROM {rows} AS r)", holder).
+			Scan(new(int)).Error
+	})
+	if err != nil {
+		return fmt.Errorf("releasing forgotten feeds: %w", err)
+	}
+	return nil
+}
+
+// HoldHost claims the host of a URL, so that only its holder sends requests there until
+// RecordPolls or ReleaseFeeds frees it. ok is false if another one has claimed it. wait
+// is how long the host still rests: if it is longer than most, the host is not claimed.
+// Errors include lease.ErrLost.
+func (s *Store) HoldHost(ctx context.Context, holder lease.ID, url string, most time.Duration) (h Host, wait time.Duration, ok bool, err error) {
+	host := models.HostPort(url)
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		h, wait, ok = Host{}, 0, false
+		if err := lease.Hold(tx, holder); err != nil {
+			return err
+		}
+		if err := s.addHosts(tx, map[string]bool{host: true}); err != nil {
+			return err
+		}
+		var free []Host
+		if err := tx.Raw("SELECT * FROM crawl_hosts WHERE host = ? AND claimed_by IS NULL"+s.db.SkipLocked(), host).Scan(&free).Error; err != nil || len(free) == 0 {
+			return err
+		}
+		now := s.clock.Now()
+		at := now
+		if next := free[0].NextAt; next.After(now.Time) {
+			wait, at = next.Sub(now.Time), next
+		}
+		if wait > most {
+			return nil
+		}
+		ok = true
+		// If this instance dies, others keep the pause that it might have owed.
+		return tx.Raw("UPDATE crawl_hosts SET claimed_by = ?, claim = claim + 1, next_at = ? WHERE seq = ? RETURNING *",
+			holder, at.Add(TurnTime), free[0].Seq).Scan(&h).Error
+	})
+	if err != nil {
+		return Host{}, 0, false, fmt.Errorf("claiming the host of a feed: %w", err)
+	}
+	return h, wait, ok, nil
+}
+
+// ReleasedFeed is a feed that was not polled, with the hosts that were claimed for it.
+type ReleasedFeed struct {
+	DueFeed
+	Hosts []Host // with their new NextAt
+	After time.Duration
+}
+
+// ReleaseFeeds frees feeds with their hosts, each to be claimed again after a time.
+// Those that are no longer claimed as they were are passed over.
+func (s *Store) ReleaseFeeds(ctx context.Context, back []ReleasedFeed) error {
+	var turns []*Turn
+	rows := models.NewRows("seq bigint, claimed_by text, next_poll_at bigint")
+	now := s.clock.Now()
+	for _, f := range back {
+		turns = append(turns, turnsOf(f.Hosts)...)
+		rows.Add(f.Seq, f.ClaimedBy, now.Add(f.After))
+	}
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil {
+			return err
+		}
+		b := batch{s: s, tx: tx, now: now}
+		owned, err := b.freeHosts(turns)
+		if err == nil {
+			err = b.restHosts(owned)
+		}
+		if err != nil {
+			return err
+		}
+		return rows.Exec(tx, `UPDATE feeds SET claimed_by = NULL, next_poll_at = r.next_poll_at FROM {rows} AS r
+			WHERE feeds.seq = r.seq AND feeds.claimed_by = r.claimed_by`).Error
+	})
+	if err != nil {
+		return fmt.Errorf("releasing claimed feeds: %w", err)
+	}
+	ring(s.urls) // for the hosts that were freed
+	return nil
+}
+
+// turnsOf are turns without results, by which hosts are freed.
+func turnsOf(hosts []Host) []*Turn {
+	turns := make([]*Turn, len(hosts))
+	for i, h := range hosts {
+		turns[i] = &Turn{Host: h}
+	}
+	return turns
+}

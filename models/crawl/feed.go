@@ -1,0 +1,179 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// Limits of feeds.
+const (
+	MaxFeeds       = 100  // of a source
+	MaxFoundFeeds  = 20   // of a source, beyond which crawls add none
+	MaxFeedEntries = 500  // that are taken from a feed at a time, the first of it
+	maxSeenEntries = 2000 // of a feed that are remembered
+	feedTitle      = 200  // runes
+)
+
+// Feed is an RSS, Atom or JSON feed of a source.
+type Feed struct {
+	Seq          int64 `gorm:"primaryKey"`
+	SourceSeq    int64
+	URL          string
+	Title        string // "" = unknown
+	CreatedAt    models.Time
+	LastPolledAt models.Time // zero: never
+	NextPollAt   models.Time // zero: it is not polled any more, since its server said that it is gone
+	Failures     int         // polls that failed in a row
+	LastError    string      // of the last poll; "" = none
+	EntriesFound int         // entries that were new
+
+	SourceID      string `gorm:"->"`
+	SourceName    string `gorm:"->"`
+	SourceEnabled bool   `gorm:"->"` // else it is not polled
+}
+
+// ID is the id of the feed.
+func (f Feed) ID() string { return models.TimedID(models.KindFeed, f.CreatedAt, f.Seq) }
+
+const feedRows = `SELECT f.seq, f.source_seq, f.url, f.title, f.created_at, f.last_polled_at, f.next_poll_at, f.failures, f.last_error, f.entries_found,
+		s.id AS source_id, s.name AS source_name, s.enabled AS source_enabled
+	FROM feeds AS f JOIN sources AS s ON s.seq = f.source_seq WHERE s.deleted_at IS NULL`
+
+// Feeds is a page of the feeds, the oldest first. sourceID "" = of all sources. limit
+// is as models.NewLimit made it.
+func (s *Store) Feeds(ctx context.Context, sourceID string, after models.Cursor, limit int) (models.Slice[Feed], error) {
+	var page models.Slice[Feed]
+	if err := models.CheckFilter("query.source_id", sourceID); err != nil {
+		return page, err
+	}
+	sql, args := feedRows, []any{}
+	if sourceID != "" {
+		if !isID(models.KindSource, sourceID) {
+			return page, nil // there is no such source
+		}
+		sql, args = sql+" AND f.source_seq = (SELECT seq FROM sources WHERE id = ?)", append(args, sourceID)
+	}
+	if after != (models.Cursor{}) {
+		_, seq, err := models.ParseTimedID(models.KindFeed, after.ID)
+		if err != nil {
+			return page, models.ErrPageToken
+		}
+		sql, args = sql+" AND f.seq > ?", append(args, seq)
+	}
+	if err := s.db.Read(ctx).Raw(sql+" ORDER BY f.seq LIMIT ?", append(args, limit+1)...).Scan(&page.Items).Error; err != nil {
+		return page, fmt.Errorf("loading feeds: %w", err)
+	}
+	return models.NewSlice(page.Items, limit, func(f Feed) models.Cursor { return models.Cursor{CreatedAt: f.CreatedAt, ID: f.ID()} }), nil
+}
+
+// Feed is the feed of an id; CodeNotFound if there is none.
+func (s *Store) Feed(ctx context.Context, id string) (Feed, error) { return feed(s.db.Read(ctx), id) }
+
+func feed(tx *gorm.DB, id string) (f Feed, err error) {
+	at, seq, err := models.ParseTimedID(models.KindFeed, id)
+	if err != nil {
+		return f, models.NotFound("feed")
+	}
+	var found []Feed
+	if err := tx.Raw(feedRows+" AND f.seq = ? AND f.created_at = ?", seq, at).Scan(&found).Error; err != nil {
+		return f, fmt.Errorf("loading a feed: %w", err)
+	}
+	if len(found) == 0 {
+		return f, models.NotFound("feed")
+	}
+	return found[0], nil
+}
+
+// AddFeed adds a feed, which is polled within moments. It may be on any host.
+// sourceID may be "": then it is a source of the URL's host, which is made if there is
+// none. If the source has the feed, that one is returned and created is false. Errors
+// are CodeInvalid ("url", "source_id") and CodeConflict if the source has MaxFeeds.
+func (s *Store) AddFeed(ctx context.Context, url, sourceID string) (f Feed, created bool, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that the number of feeds stays bounded
+			return err
+		}
+		if _, err := models.ParseURL("url", url); err != nil {
+			return err
+		}
+		normal, ok := Normalize(url)
+		if !ok {
+			return models.Invalid("url", "cannot be polled; check it for stray characters")
+		}
+		src, err := s.sourceFor(tx, NewJob{SourceID: sourceID, URL: url})
+		if err != nil {
+			return err
+		}
+		h := hashOf(normal)
+		known := func() (found []Feed, err error) {
+			err = tx.Raw(feedRows+" AND f.source_seq = ? AND f.url_hash = ?", src.Seq, h[:]).Scan(&found).Error
+			return found, err
+		}
+		found, err := known()
+		if err != nil {
+			return err
+		}
+		if created = len(found) == 0; created {
+			var n int
+			if err := tx.Raw("SELECT count(*) FROM feeds WHERE source_seq = ?", src.Seq).Scan(&n).Error; err != nil {
+				return err
+			}
+			if n >= MaxFeeds {
+				return models.Conflict(fmt.Sprintf("The source has %d feeds. Delete one first.", MaxFeeds))
+			}
+			if err := s.insertFeeds(tx, []FoundFeed{{Source: src.Seq, URL: normal}}, MaxFeeds); err != nil {
+				return err
+			}
+			if found, err = known(); err != nil {
+				return err
+			}
+		}
+		if len(found) == 0 {
+			return errors.New("the feed that was added is not there")
+		}
+		f = found[0]
+		return nil
+	})
+	return f, created, err
+}
+
+// DeleteFeed deletes a feed, and what is known of its entries: CodeNotFound if there
+// is none. A crawl may find it again.
+func (s *Store) DeleteFeed(ctx context.Context, id string) error {
+	return s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // no poll is stored meanwhile
+			return err
+		}
+		f, err := feed(tx, id)
+		if err != nil {
+			return err
+		}
+		if err := tx.Exec("DELETE FROM feeds WHERE seq = ?", f.Seq).Error; err != nil {
+			return fmt.Errorf("deleting a feed: %w", err)
+		}
+		return nil
+	})
+}
+
+// PollFeed makes a feed due now, also one that was not polled any more: CodeNotFound
+// if there is none, CodeConflict if its source is disabled.
+func (s *Store) PollFeed(ctx context.Context, id string) error {
+	return s.db.Write(ctx, func(tx *gorm.DB) error {
+		f, err := feed(tx, id)
+		if err != nil {
+			return err
+		}
+		if !f.SourceEnabled {
+			return models.Conflict("The source is disabled. Enable it first.")
+		}
+		if err := tx.Exec("UPDATE feeds SET next_poll_at = ? WHERE seq = ?", s.clock.Now(), f.Seq).Error; err != nil {
+			return fmt.Errorf("making a feed due: %w", err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,270 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// PollOutcome is what a poll of a feed came to.
+type PollOutcome string
+
+// The outcomes.
+const (
+	PollRead      PollOutcome = "read"
+	PollUnchanged PollOutcome = "unchanged" // since it was last read
+	PollFailed    PollOutcome = "failed"
+	PollGone      PollOutcome = "gone" // for good: it is not polled any more
+)
+
+// Poll is what a poll of a feed found.
+type Poll struct {
+	Feed       DueFeed
+	Hosts      []Host // that were claimed for it, with their new NextAt, DelayMS, Slow and TriedAt
+	Outcome    PollOutcome
+	Reason     string        // why it failed or is gone
+	RetryAfter time.Duration // that the server asked for
+	MovedTo    string        // where it has moved for good, as Normalize gave it; "" = nowhere
+
+	// With PollRead.
+	Title, ETag, LastModified string
+	Entries                   []string // absolute URLs, in the order of the feed
+}
+
+// maxPollPause is the longest time between two polls of a feed that fails.
+const maxPollPause = 24 * time.Hour
+
+// reasonTwice is the error of a feed that has moved to another feed of its source.
+const reasonTwice = "moved to another feed of this source"
+
+// next is when the feed is polled next; zero: not any more.
+func (p *Poll) next(now models.Time, every time.Duration) (at models.Time, failures int) {
+	switch p.Outcome {
+	case PollGone:
+		return models.Time{}, p.Feed.Failures
+	case PollFailed:
+		failures = p.Feed.Failures + 1
+		pause := maxPollPause
+		if failures < 16 { // the shift does not overflow
+			pause = min(every<<failures, maxPollPause)
+		}
+		return now.Add(max(pause, p.RetryAfter)), failures
+	case PollRead, PollUnchanged:
+	}
+	return now.Add(every), 0
+}
+
+// RecordPolls stores what polls found, puts new entries into the frontier and frees the
+// feeds with their hosts, in one transaction: each table is written by one statement.
+// Polls whose claim was lost are passed over; entries outside the allowed domains of
+// the source are left out, and so are all if it is disabled by now. It returns how many
+// entries the frontier got.
+func (s *Store) RecordPolls(ctx context.Context, polls ...*Poll) (entries int, err error) {
+	var turns []*Turn
+	for _, p := range polls {
+		turns = append(turns, turnsOf(p.Hosts)...)
+	}
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockRecord); err != nil {
+			return err
+		}
+		b := pollBatch{s: s, tx: tx, now: s.clock.Now(), fresh: map[int64]int{}, twice: map[int64]bool{}}
+		turnBatch := batch{s: s, tx: tx, now: b.now}
+		hosts, err := turnBatch.freeHosts(turns)
+		if err != nil {
+			return err
+		}
+		for _, step := range []func() error{
+			func() error { return b.own(polls) }, b.move, b.entries, b.forget, b.feeds, func() error { return turnBatch.restHosts(hosts) },
+		} {
+			if err := step(); err != nil {
+				return err
+			}
+		}
+		entries = b.queued
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("recording polls of feeds: %w", err)
+	}
+	ring(s.urls)
+	return entries, nil
+}
+
+// pollBatch is a transaction that stores polls.
+type pollBatch struct {
+	s      *Store
+	tx     *gorm.DB
+	now    models.Time
+	polls  []ownPoll
+	fresh  map[int64]int  // new entries by feed
+	twice  map[int64]bool // feeds that moved to another one of their source
+	queued int            // entries that the frontier got
+}
+
+// ownPoll is a poll whose claim holds, with what its source says now.
+type ownPoll struct {
+	*Poll
+	source Source
+}
+
+// own keeps the polls of feeds that are still claimed.
+func (b *pollBatch) own(polls []*Poll) error {
+	rows, of := models.NewRows("seq bigint, claimed_by text"), map[int64]*Poll{}
+	for _, p := range polls {
+		rows.Add(p.Feed.Seq, p.Feed.ClaimedBy)
+		of[p.Feed.Seq] = p
+	}
+	var found []struct {
+		FeedSeq int64
+		Source
+	}
+	err := rows.Raw(b.tx, `SELECT f.seq AS feed_seq, s.* FROM {rows} AS r CROSS JOIN feeds AS f JOIN sources AS s ON s.seq = f.source_seq
+		WHERE f.seq = r.seq AND f.claimed_by = r.claimed_by ORDER BY f.seq`).Scan(&found).Error
+	for _, f := range found {
+		b.polls = append(b.polls, ownPoll{of[f.FeedSeq], f.Source})
+	}
+	return err
+}
+
+// move gives feeds the URLs to which they have moved for good. Of two feeds of a source
+// with the same URL one is polled.
+func (b *pollBatch) move() error {
+	rows, to := models.NewRows("seq bigint, source_seq bigint, url text, url_hash bytes"), map[pageKey]bool{}
+	for _, p := range b.polls {
+		if p.MovedTo == "" || p.MovedTo == p.Feed.URL {
+			continue
+		}
+		k := pageKey{p.source.Seq, hashOf(p.MovedTo)}
+		b.twice[p.Feed.Seq] = true
+		if !to[k] {
+			to[k] = true
+			rows.Add(p.Feed.Seq, k.source, p.MovedTo, k.hash[:])
+		}
+	}
+	if rows.Len() == 0 {
+		return nil
+	}
+	var moved []int64
+	err := rows.Raw(b.tx, `UPDATE feeds SET url = r.url, url_hash = r.url_hash FROM {rows} AS r WHERE feeds.seq = r.seq
+		AND NOT EXISTS (SELECT 1 FROM feeds AS f WHERE f.source_seq = r.source_seq AND f.url_hash = r.url_hash) RETURNING feeds.seq`).Scan(&moved).Error
+	for _, seq := range moved {
+		delete(b.twice, seq)
+	}
+	return err
+}
+
+// feedEntryKey tells entries of feeds apart.
+type feedEntryKey struct {
+	feed int64
+	hash hash
+}
+
+// entries notes which entries the feeds have, and puts those into the frontier that
+// were not seen before.
+func (b *pollBatch) entries() error {
+	rows, of := models.NewRows("feed_seq bigint, url_hash bytes"), map[feedEntryKey]Found{}
+	var order []feedEntryKey
+	for _, p := range b.polls {
+		if p.Outcome != PollRead || !p.source.Enabled || !p.source.DeletedAt.IsZero() {
+			continue
+		}
+		for _, url := range p.Entries[:min(len(p.Entries), MaxFeedEntries)] {
+			normal, ok := Normalize(url)
+			if !ok {
+				continue
+			}
+			u, err := models.ParseURL("url", normal)
+			k := feedEntryKey{p.Feed.Seq, hashOf(normal)}
+			if _, known := of[k]; known || err != nil || !p.source.AllowedDomains.allow(u.Host, p.source.Host) {
+				continue
+			}
+			of[k] = Found{Source: p.source.Seq, URL: normal, Reason: TrapOf(normal, b.now.Time)}
+			order = append(order, k)
+			rows.Add(k.feed, k.hash[:])
+		}
+	}
+	if len(order) == 0 {
+		return nil
+	}
+	var known []struct {
+		FeedSeq int64
+		URLHash []byte
+	}
+	err := rows.Raw(b.tx, `UPDATE feed_entries SET seen_at = ? FROM {rows} AS r
+		WHERE feed_entries.feed_seq = r.feed_seq AND feed_entries.url_hash = r.url_hash RETURNING feed_entries.feed_seq, feed_entries.url_hash`, b.now).Scan(&known).Error
+	if err != nil {
+		return err
+	}
+	for _, e := range known {
+		delete(of, feedEntryKey{e.FeedSeq, hash(e.URLHash)})
+	}
+	rows = models.NewRows("feed_seq bigint, url_hash bytes, seen_at bigint")
+	var found []Found
+	for _, k := range order {
+		if f, fresh := of[k]; fresh {
+			rows.Add(k.feed, k.hash[:], b.now)
+			found = append(found, f)
+			b.fresh[k.feed]++
+		}
+	}
+	if err := rows.Exec(b.tx, "INSERT INTO feed_entries (feed_seq, url_hash, seen_at) SELECT feed_seq, url_hash, seen_at FROM {rows} AS r").Error; err != nil {
+		return err
+	}
+	return b.enqueue(found)
+}
+
+// enqueue puts entries into the frontier, each to be fetched once. One that the
+// frontier has, since it is in another feed too or was added by hand, is not fetched twice.
+func (b *pollBatch) enqueue(found []Found) error {
+	rows := models.NewRows("url_hash bytes")
+	for _, f := range found {
+		h := hashOf(f.URL)
+		rows.Add(h[:])
+	}
+	// Those that are not fetched any more make room.
+	err := rows.Exec(b.tx, `DELETE FROM frontier WHERE crawl_seq = 0 AND url_hash IN (SELECT url_hash FROM {rows} AS r) AND `+openEntries+`
+		AND NOT EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = frontier.source_seq AND s.enabled AND s.deleted_at IS NULL)`).Error
+	if err != nil {
+		return err
+	}
+	all, err := b.s.enqueue(b.tx, found)
+	b.queued = len(all)
+	return err
+}
+
+// forget bounds how many entries are remembered of feeds that got new ones: the newest.
+func (b *pollBatch) forget() error {
+	rows := models.NewRows("seq bigint")
+	for seq := range b.fresh {
+		rows.Add(seq)
+	}
+	return rows.Exec(b.tx, `DELETE FROM feed_entries WHERE (feed_seq, url_hash) IN (SELECT feed_seq, url_hash FROM (
+			SELECT e.feed_seq, e.url_hash, row_number() OVER (PARTITION BY e.feed_seq ORDER BY e.seen_at DESC, e.url_hash) AS place
+			FROM {rows} AS r CROSS JOIN feed_entries AS e WHERE e.feed_seq = r.seq) AS placed WHERE place > ?)`, maxSeenEntries).Error
+}
+
+// feeds stores what became of the feeds.
+func (b *pollBatch) feeds() error {
+	rows := models.NewRows(`seq bigint, is_read boolean, title text, etag text, last_modified text, next_poll_at bigint, failures bigint, last_error text, found bigint`)
+	for _, p := range b.polls {
+		reason := models.Truncate(p.Reason, 200)
+		if b.twice[p.Feed.Seq] {
+			p.Outcome, reason = PollGone, reasonTwice
+		}
+		next, failures := p.next(b.now, b.s.opts.FeedInterval)
+		// Of a source that is disabled by now the entries were left out: they are asked for again.
+		read := p.Outcome == PollRead && p.source.Enabled && p.source.DeletedAt.IsZero()
+		rows.Add(p.Feed.Seq, read, models.Truncate(models.CleanLine(p.Title), feedTitle), p.ETag, p.LastModified, next, failures, reason, b.fresh[p.Feed.Seq])
+	}
+	return rows.Exec(b.tx, `UPDATE feeds SET claimed_by = NULL, last_polled_at = ?, next_poll_at = r.next_poll_at, failures = r.failures, last_error = r.last_error,
+			read_at = CASE WHEN r.is_read THEN ? ELSE feeds.read_at END,
+			etag = CASE WHEN r.is_read THEN r.etag ELSE feeds.etag END,
+			last_modified = CASE WHEN r.is_read THEN r.last_modified ELSE feeds.last_modified END,
+			title = CASE WHEN r.title <> '' THEN r.title ELSE feeds.title END, entries_found = feeds.entries_found + r.found
+		FROM {rows} AS r WHERE feeds.seq = r.seq`, b.now, b.now).Error
+}
