@@ -27,6 +27,8 @@ type Options struct {
 	MaxRedirects    int              // on the way to a page (FETCHER_MAX_REDIRECTS)
 	RandomUserAgent bool             // CRAWLER_USE_RANDOM_USER_AGENT
 	Agent           string           // the name by which pages address this crawler
+	FeedDiscovery   bool             // start pages add the feeds that they name (CRAWLER_FEED_DISCOVERY_ENABLED)
+	FeedPolling     bool             // CRAWLER_FEED_POLL_ENABLED
 	Redis           *redis.Client    // gets the state of adaptive scheduling; nil = there is none
 	Log             *slog.Logger
 	Registry        prometheus.Registerer

@@ -32,7 +32,7 @@ type world struct {
 
 func newWorld(t *testing.T, db *models.DB) *world {
 	t.Helper()
-	return &world{t, crawl.NewStore(db, time.Now, crawl.Options{StaleAfter: 5 * time.Minute}), db, slog.New(slog.NewTextHandler(modelstest.NewLog(t), nil))}
+	return &world{t, crawl.NewStore(db, time.Now, crawl.Options{StaleAfter: 5 * time.Minute, FeedInterval: time.Minute}), db, slog.New(slog.NewTextHandler(modelstest.NewLog(t), nil))}
 }
 
 // each runs a test on each engine.
@@ -44,11 +44,12 @@ func each(t *testing.T, test func(w *world)) {
 // instance is a running crawler with a lease of its own.
 type instance struct {
 	*crawljobs.Crawler
+	lease     *lease.Lease
 	heartbeat jobs.Service
 }
 
-// start starts an instance, which stops with the test. change changes its options.
-func (w *world) start(change ...func(*crawljobs.Options)) *instance {
+// instance makes an instance that does not run. change changes its options.
+func (w *world) instance(change ...func(*crawljobs.Options)) *instance {
 	w.Helper()
 	held := lease.New(w.db, time.Now)
 	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Timeout: 2 * time.Second, MaxConcurrent: 8})
@@ -64,7 +65,13 @@ func (w *world) start(change ...func(*crawljobs.Options)) *instance {
 	if err != nil {
 		w.Fatal(err)
 	}
-	i := &instance{c, jobs.NewHeartbeat(held, w.log)}
+	return &instance{c, held, jobs.NewHeartbeat(held, w.log)}
+}
+
+// start starts an instance, which stops with the test.
+func (w *world) start(change ...func(*crawljobs.Options)) *instance {
+	w.Helper()
+	i := w.instance(change...)
 	i.heartbeat.Start()
 	i.Start()
 	w.Cleanup(i.stop)

@@ -1,0 +1,269 @@
+package crawl_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"linkwatch/jobs"
+	crawljobs "linkwatch/jobs/crawl"
+	"linkwatch/models/crawl"
+	"linkwatch/models/modelstest"
+	"linkwatch/outbound"
+)
+
+// poller makes the job that polls feeds. Its crawler does not run.
+func (w *world) poller(change ...func(*crawljobs.Options)) (jobs.Job, *prometheus.Registry) {
+	w.Helper()
+	registry := prometheus.NewRegistry()
+	i := w.instance(append(change, func(o *crawljobs.Options) { o.FeedPolling, o.Registry = true, registry })...)
+	i.heartbeat.Start()
+	w.Cleanup(func() { i.heartbeat.Stop(context.Background()) })
+	modelstest.Eventually(w.T, "the lease begins", func() bool { _, _, ok := i.lease.Current(); return ok })
+	return i.Feeds(), registry
+}
+
+// run runs the job once, and returns what it did.
+func (w *world) run(j jobs.Job) string {
+	w.Helper()
+	did, err := j.Run(w.Context(), w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	return did
+}
+
+// feed adds a feed of a source without pauses between requests.
+func (w *world) feed(url string) crawl.Feed {
+	w.Helper()
+	f, _, err := w.store.AddFeed(w.Context(), url, "")
+	if err == nil {
+		_, err = w.store.EditSource(w.Context(), f.SourceID, crawl.SourceEdit{RateLimitMS: new(0)})
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	return f
+}
+
+// again is a feed as it is now. It is due again.
+func (w *world) again(f crawl.Feed) crawl.Feed {
+	w.Helper()
+	f, err := w.store.Feed(w.Context(), f.ID())
+	if err == nil {
+		err = w.store.PollFeed(w.Context(), f.ID())
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	return f
+}
+
+// text answers with a body of a type.
+func text(kind, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		fmt.Fprint(w, body)
+	}
+}
+
+func TestFeedsOfEachFormatAreRead(t *testing.T) {
+	each(t, func(w *world) {
+		s := newSite(w.T, map[string]http.HandlerFunc{
+			"/rss":  text("application/rss+xml", `<rss><channel><title>RSS</title><item><link>/a</link></item><item><link>https://other.example/</link></item></channel></rss>`),
+			"/atom": text("application/atom+xml; charset=iso-8859-1", "<?xml version=\"1.0\" encoding=\"iso-8859-1\"?><feed xmlns=\"http://www.w3.org/2005/Atom\"><title>B\xfccher</title><entry><link href=\"/b\"/></entry><entry><link href=\"/a\"/></entry></feed>"),
+			"/json": text("application/feed+json", `{"version": "https://jsonfeed.org/version/1.1", "title": "JSON", "items": [{"id": "1", "url": "/c"}]}`),
+		})
+		rss, atom, js := w.feed(s.URL+"/rss"), w.feed(s.URL+"/atom"), w.feed(s.URL+"/json")
+		job, registry := w.poller()
+		if did := w.run(job); did != "3 polled: 3 read; 3 new entries" {
+			w.Error(did)
+		}
+		if a, b, c := w.again(rss), w.again(atom), w.again(js); a.Title != "RSS" || b.Title != "Bücher" || c.Title != "JSON" || a.LastError != "" || a.LastPolledAt.IsZero() {
+			w.Errorf("%+v %+v %+v", a, b, c)
+		}
+		if got := w.entries(s.URL); fmt.Sprint(got) != "map[/a:pending  /b:pending  /c:pending ]" {
+			w.Errorf("the frontier has %v", got)
+		}
+		if s.together != 1 {
+			w.Errorf("%d requests at a time", s.together)
+		}
+		if did := w.run(job); did != "3 polled: 3 read; 0 new entries" {
+			w.Error(did)
+		}
+		want := strings.NewReader("# HELP linkwatch_crawl_feed_entries_total Entries of feeds that were new, and that the frontier got.\n# TYPE linkwatch_crawl_feed_entries_total counter\nlinkwatch_crawl_feed_entries_total 3\n" +
+			"# HELP linkwatch_crawl_feed_polls_total Polls of feeds, by outcome.\n# TYPE linkwatch_crawl_feed_polls_total counter\nlinkwatch_crawl_feed_polls_total{outcome=\"read\"} 6\n")
+		if err := testutil.GatherAndCompare(registry, want, "linkwatch_crawl_feed_polls_total", "linkwatch_crawl_feed_entries_total"); err != nil {
+			w.Error(err)
+		}
+	})
+}
+
+func TestUnchangedFeedsAreNotReadAgain(t *testing.T) {
+	each(t, func(w *world) {
+		var conditional atomic.Int32
+		s := newSite(w.T, map[string]http.HandlerFunc{"/feed": func(rw http.ResponseWriter, r *http.Request) {
+			rw.Header().Set("ETag", `"1"`)
+			if r.Header.Get("If-None-Match") == `"1"` && r.Header.Get("If-Modified-Since") == "Mon, 02 Jan 2006 15:04:05 GMT" {
+				conditional.Add(1)
+				rw.WriteHeader(http.StatusNotModified)
+				return
+			}
+			rw.Header().Set("Last-Modified", "Mon, 02 Jan 2006 15:04:05 GMT")
+			text("application/rss+xml", "<rss><channel><item><link>/a</link></item></channel></rss>")(rw, r)
+		}})
+		f := w.feed(s.URL + "/feed")
+		job, _ := w.poller()
+		w.run(job)
+		before := w.again(f)
+		if did := w.run(job); did != "1 polled: 1 unchanged; 0 new entries" || conditional.Load() != 1 {
+			w.Error(did)
+		}
+		if after := w.again(f); !after.LastPolledAt.After(before.LastPolledAt.Time) || after.EntriesFound != 1 {
+			w.Errorf("%+v", after)
+		}
+	})
+}
+
+func TestRedirectsOfFeeds(t *testing.T) {
+	to := func(status int, path string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, path, status) }
+	}
+	w := newWorld(t, modelstest.New(t))
+	good := text("application/rss+xml", "<rss><channel><title>T</title></channel></rss>")
+	other := newSite(t, map[string]http.HandlerFunc{"/new": good})
+	s := newSite(t, map[string]http.HandlerFunc{
+		"/permanent": to(301, "/p2"), "/p2": to(308, other.URL+"/new"), "/temporary": to(302, "/ok"), "/ok": good,
+		"/mixed": to(301, "/temporary"), "/loop": to(301, "/loop2"), "/loop2": to(301, "/loop"), "/nowhere": to(301, "javascript:alert(1)"),
+		"/refused": to(302, "/private/feed"), "/private/feed": good, "/robots.txt": text("text/plain", "User-agent: *\nDisallow: /private"),
+	})
+	job, _ := w.poller()
+	for path, want := range map[string][2]string{
+		"/permanent": {other.URL + "/new", ""}, "/temporary": {s.URL + "/temporary", ""}, "/mixed": {s.URL + "/mixed", ""},
+		"/loop": {s.URL + "/loop", crawl.ReasonRedirects}, "/nowhere": {s.URL + "/nowhere", "status 301 without a valid Location"}, "/refused": {s.URL + "/refused", crawl.ReasonRobots},
+	} {
+		f := w.feed(s.URL + path)
+		w.run(job)
+		if f, err := w.store.Feed(t.Context(), f.ID()); err != nil || f.URL != want[0] || f.LastError != want[1] {
+			t.Errorf("%s: %s %q %v", path, f.URL, f.LastError, err)
+		}
+	}
+	if n := s.count("/loop") + s.count("/loop2"); n != 6 {
+		t.Errorf("a loop took %d requests", n)
+	}
+	if s.count("/private/feed") != 0 {
+		t.Error("a redirect was followed that robots.txt disallows")
+	}
+}
+
+func TestHostileFeedsFail(t *testing.T) {
+	w := newWorld(t, modelstest.New(t))
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	fmt.Fprint(z, "<rss><channel>")
+	for range 64 {
+		fmt.Fprint(z, strings.Repeat(" ", 1<<20))
+	}
+	z.Close()
+	s := newSite(t, map[string]http.HandlerFunc{
+		"/bomb": func(rw http.ResponseWriter, _ *http.Request) {
+			rw.Header().Set("Content-Type", "application/rss+xml")
+			rw.Header().Set("Content-Encoding", "gzip")
+			_, _ = rw.Write(bomb.Bytes())
+		},
+		"/broken": text("application/rss+xml", "<rss><channel><item></channel"), "/html": html("Page"), "/nested": text("text/xml", "<rss>"+strings.Repeat("<a>", 5000)),
+		"/error":   func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusInternalServerError) },
+		"/gone":    func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusGone) },
+		"/entries": text("application/rss+xml", "<rss><channel>"+strings.Repeat("<item><link>javascript:alert(1)</link></item>", 40_000)+"</channel></rss>"),
+	})
+	job, _ := w.poller()
+	for path, want := range map[string]string{
+		"/bomb": "the feed is longer than 2 MiB", "/broken": "not an RSS, Atom or JSON feed", "/html": "not an RSS, Atom or JSON feed",
+		"/nested": "the feed has too many parts, or is nested too deeply", "/error": "status 500", "/missing": "status 404", "/gone": "status 410", "/entries": "",
+	} {
+		f := w.feed(s.URL + path)
+		w.run(job)
+		if f, err := w.store.Feed(t.Context(), f.ID()); err != nil || f.LastError != want || f.NextPollAt.IsZero() != (path == "/gone") {
+			t.Errorf("%s: %+v %v", path, f, err)
+		}
+	}
+	if n := len(w.entries(s.URL)); n != 0 {
+		t.Errorf("the frontier has %d entries", n)
+	}
+}
+
+// A feed whose server asks for a pause waits for it, and one of a private address is not asked.
+func TestFeedsThatMayNotBeAskedWait(t *testing.T) {
+	w := newWorld(t, modelstest.New(t))
+	s := newSite(t, map[string]http.HandlerFunc{"/busy": func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Retry-After", "1800")
+		rw.WriteHeader(http.StatusServiceUnavailable)
+	}})
+	f := w.feed(s.URL + "/busy")
+	job, _ := w.poller()
+	w.run(job)
+	polled := w.again(f)
+	if wait := polled.NextPollAt.Sub(polled.LastPolledAt.Time); polled.LastError != "status 503" || wait < 30*time.Minute {
+		t.Errorf("%+v", polled)
+	}
+	if did := w.run(job); did != "0 polled" || s.count("/busy") != 1 {
+		t.Errorf("%s; %d requests", did, s.count("/busy"))
+	}
+	guarded := outbound.New(outbound.Options{MaxConcurrent: 1})
+	t.Cleanup(guarded.Close)
+	blocked, _ := w.poller(func(o *crawljobs.Options) { o.Client, o.Robots = guarded, nil })
+	private := w.feed(strings.Replace(s.URL, "127.0.0.1", "127.0.0.2", 1) + "/feed")
+	w.run(blocked)
+	if f := w.again(private); f.LastError != "address not allowed" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// A poll asks no host that a crawl has.
+func TestPollsAndCrawlsTakeTurns(t *testing.T) {
+	each(t, func(w *world) {
+		pages := map[string]http.HandlerFunc{"/feed": text("application/rss+xml", "<rss><channel><item><link>/new</link></item></channel></rss>")}
+		var links []string
+		for i := range 40 {
+			links = append(links, fmt.Sprintf("/%d", i))
+		}
+		pages["/"], pages[""] = html("Start", links...), html("Page")
+		s := newSite(w.T, pages)
+		f := w.feed(s.URL + "/feed")
+		i := w.start(func(o *crawljobs.Options) { o.FeedPolling = true })
+		j := w.job(s.URL + "/")
+		modelstest.Eventually(w.T, "the feed is polled", func() bool {
+			if _, err := i.Feeds().Run(w.Context(), w.Context()); err != nil {
+				w.Fatal(err)
+			}
+			return s.count("/feed") > 0
+		})
+		w.ended(j)
+		modelstest.Eventually(w.T, "the entry is fetched", func() bool { return s.count("/new") == 1 })
+		if s.together != 1 {
+			w.Errorf("%d requests at a time", s.together)
+		}
+		if f := w.again(f); f.EntriesFound != 1 {
+			w.Errorf("%+v", f)
+		}
+	})
+}
+
+func TestPollingIsOffByDefault(t *testing.T) {
+	w := newWorld(t, modelstest.New(t))
+	s := newSite(t, nil)
+	w.feed(s.URL + "/feed")
+	job := w.instance().Feeds()
+	if did := w.run(job); job.ID != "feeds" || !strings.Contains(did, "CRAWLER_FEED_POLL_ENABLED") || s.count("/feed") != 0 {
+		t.Error(did)
+	}
+}
