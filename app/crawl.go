@@ -31,7 +31,7 @@ type Crawl struct {
 
 func newCrawl(c *core) (*Crawl, error) {
 	cfg := c.Config
-	store := crawl.NewStore(c.DB, c.Clock, crawl.Options{StaleAfter: cfg.CrawlerStaleLockAfter})
+	store := crawl.NewStore(c.DB, c.Clock, crawl.Options{StaleAfter: cfg.CrawlerStaleLockAfter, FeedInterval: cfg.CrawlerFeedPollInterval})
 	client, robots, err := crawlClient(c)
 	if err != nil {
 		return nil, err
@@ -43,6 +43,7 @@ func newCrawl(c *core) (*Crawl, error) {
 	crawler, err := crawljobs.New(store, crawljobs.Options{
 		Lease: c.lease, Client: client, Robots: robots, Workers: crawlWorkers(c), PollInterval: cfg.CrawlerPollInterval,
 		FollowRedirects: cfg.FetcherFollowRedirects, MaxRedirects: cfg.FetcherMaxRedirects, RandomUserAgent: cfg.CrawlerUseRandomUserAgent,
+		FeedDiscovery: cfg.CrawlerFeedDiscoveryEnabled, FeedPolling: cfg.CrawlerFeedPollEnabled,
 		Agent: agentToken(c), Redis: c.Redis, Log: c.Log, Registry: c.registry,
 	})
 	if err != nil {
@@ -51,7 +52,7 @@ func newCrawl(c *core) (*Crawl, error) {
 	deps := &crawlhandlers.Deps{
 		Frame: c.frame, Crawl: store, Streams: middleware.NewStreams(c.frame.Errors, c.health.WhenStopping(), maxStreams),
 		Metrics: crawler.Metrics, Ready: c.DB.Ready,
-		Sync: sync,
+		Sync: sync, FeedDiscovery: cfg.CrawlerFeedDiscoveryEnabled, FeedPolling: cfg.CrawlerFeedPollEnabled,
 	}
 	indexer, err := crawljobs.NewIndexer(store, c.Log, c.registry)
 	if err != nil {
@@ -70,6 +71,7 @@ func newCrawl(c *core) (*Crawl, error) {
 		},
 		Demo:     demo.Crawls,
 		Services: services,
+		Jobs:     []jobs.Job{crawler.Feeds()},
 		Deletes: []cleanup.Kind{ // sources last: those that still have jobs wait
 			{Kind: "frontier", Label: "Frontier entries", Description: "of crawls that ended a day ago", Remove: store.ReapFrontier},
 			{
@@ -79,7 +81,8 @@ func newCrawl(c *core) (*Crawl, error) {
 			{Kind: "discovered_links", Label: "Discovered links", Description: "a day after they were deleted", Remove: store.ReapDiscovered},
 			{Kind: "crawl_hosts", Label: "Crawled hosts", Description: "that were not asked for a week", Remove: store.ReapHosts},
 			{Kind: "crawled_pages", Label: "Crawled pages", Description: "with their history, a day after they were deleted", Remove: store.ReapPages},
-			{Kind: "sources", Label: "Sources", Description: "with their jobs and pages, a day after they were deleted", Remove: store.ReapSources},
+			{Kind: "feed_entries", Label: "Feed entries", Description: "that their feed has had no more for 60 days", Remove: store.ReapFeedEntries},
+			{Kind: "sources", Label: "Sources", Description: "with their jobs, pages and feeds, a day after they were deleted", Remove: store.ReapSources},
 		},
 	}}, nil
 }

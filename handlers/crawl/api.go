@@ -13,6 +13,7 @@ const (
 	groupScheduler = "Scheduler"
 	groupFrontier  = "Frontier"
 	groupPages     = "Crawled pages"
+	groupFeeds     = "Feeds"
 )
 
 // Groups are the groups of the operations.
@@ -23,6 +24,7 @@ func Groups() []*huma.Tag {
 		{Name: groupScheduler, Description: "When jobs run, and how evenly they are spread."},
 		{Name: groupPages, Description: "What crawls found: texts, metadata, changes."},
 		{Name: groupFrontier, Description: "URLs to fetch, and links that lead out of the crawled sites."},
+		{Name: groupFeeds, Description: "RSS, Atom and JSON feeds of sources."},
 	}
 }
 
@@ -34,6 +36,7 @@ func (a API) Register(r *api.API) {
 	a.registerScheduler(r)
 	a.registerPages(r)
 	a.registerFrontier(r)
+	a.registerFeeds(r)
 }
 
 // Alias returns the path of the operation that the second version of a path stands

@@ -29,7 +29,7 @@ func (a API) registerFrontier(r *api.API) {
 type FrontierEntry struct {
 	ID          string    `json:"id" example:"f_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the entry"`
 	SourceID    string    `json:"source_id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source"`
-	ExecutionID *string   `json:"execution_id" example:"e_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the execution. null if it was added by hand"`
+	ExecutionID *string   `json:"execution_id" example:"e_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the execution. null if it was added by hand or is of a feed"`
 	URL         string    `json:"url" example:"https://example.com/about" doc:"URL. After a redirect, the one that it leads to"`
 	Depth       int       `json:"depth" example:"1" doc:"Number of links from the start page"`
 	Status      string    `json:"status" enum:"pending,fetching,done,failed" example:"done" doc:"Status. fetching means that it is one of the next of its host"`

@@ -50,6 +50,10 @@ func (p Pages) Flashes() pages.Flash {
 			"pages_gone":                    {Text: "Could not undo: the pages are back already, or were deleted too long ago.", Bad: true},
 			"discovered_restored":           {Text: "Restored."},
 			"discovered_gone":               {Text: "Could not undo: the links are back already, or were deleted too long ago.", Bad: true},
+			"feed_added":                    {Text: "Added. What is new in the feed is fetched when it is polled."},
+			"feed_known":                    {Text: "The source has this feed already. Nothing was changed."},
+			"feed_polled":                   {Text: "The feed is polled within a minute."},
+			"feed_deleted":                  {Text: "The feed is deleted. It comes back when a crawl finds it again."},
 		},
 	}
 }

@@ -42,6 +42,11 @@ func (p Pages) Routes() []middleware.Route {
 		{Method: "POST", Path: "/crawl/discovered/restore", Needs: editor, Handler: p.RestoreDiscovered},
 		{Method: "GET", Path: "/crawl/schedule", Needs: viewer, Handler: p.SchedulePage},
 		{Method: "POST", Path: "/crawl/schedule", Needs: editor, Handler: p.Rebalance},
+		{Method: "GET", Path: "/crawl/feeds", Needs: viewer, Handler: p.FeedsPage},
+		{Method: "POST", Path: "/crawl/feeds", Needs: editor, Handler: p.AddFeed},
+		{Method: "POST", Path: "/crawl/feeds/:id/poll", Needs: editor, Handler: p.PollFeed},
+		{Method: "GET", Path: "/crawl/feeds/:id/delete", Needs: editor, Handler: p.AskDeleteFeed},
+		{Method: "POST", Path: "/crawl/feeds/:id/delete", Needs: editor, Handler: p.DeleteFeed},
 	}...)
 }
 

@@ -173,7 +173,9 @@ func TestHostileFeedsFail(t *testing.T) {
 	for range 64 {
 		fmt.Fprint(z, strings.Repeat(" ", 1<<20))
 	}
-	z.Close()
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
 	s := newSite(t, map[string]http.HandlerFunc{
 		"/bomb": func(rw http.ResponseWriter, _ *http.Request) {
 			rw.Header().Set("Content-Type", "application/rss+xml")

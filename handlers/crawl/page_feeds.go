@@ -1,0 +1,88 @@
+package crawl
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	views "linkwatch/views/crawl"
+	"linkwatch/views/ui"
+)
+
+func feedPlaceOf(c *gin.Context) views.FeedPlace {
+	return views.FeedPlace{SourceID: c.Query("source"), Token: c.Query("page_token")}
+}
+
+// FeedsPage is a page of the feeds.
+func (p Pages) FeedsPage(c *gin.Context) {
+	p.showFeeds(c, http.StatusOK, views.EntryForm{URL: models.CleanLine(c.Query("url"))})
+}
+
+// showFeeds shows the feeds at the place of a request, with what was typed.
+func (p Pages) showFeeds(c *gin.Context, status int, typed views.EntryForm) {
+	ctx := c.Request.Context()
+	v := views.Feeds{Place: feedPlaceOf(c), Add: typed, Discovery: p.FeedDiscovery, Polling: p.FeedPolling}
+	var after models.Cursor
+	var flash ui.Flash
+	for _, read := range []func() error{
+		func() (err error) { after, err = models.ParseToken(v.Place.Token); return },
+		func() (err error) { flash, err = p.Flash(c, v.Place.Path()); return },
+		func() (err error) { v.Source, err = p.sourceName(ctx, v.Place.SourceID); return },
+		func() (err error) { v.Feeds, err = p.Crawl.Feeds(ctx, v.Place.SourceID, after, listSize); return },
+	} {
+		if err := read(); err != nil {
+			p.Fail(c, err)
+			return
+		}
+	}
+	v.Page = p.Page("Feeds", "crawl", flash)
+	p.Show(c, status, views.FeedsPage(v))
+}
+
+// AddFeed adds the feed that the form holds, to the source that the list is limited to.
+func (p Pages) AddFeed(c *gin.Context) {
+	form, at := views.EntryForm{URL: c.PostForm("url")}, feedPlaceOf(c)
+	_, created, err := p.Crawl.AddFeed(c.Request.Context(), models.RepairURL(form.URL), at.SourceID)
+	errs, ok := pages.FormErrors(err, "url", "url", "source_id")
+	if m, is := errors.AsType[*models.Error](err); is && m.Code == models.CodeConflict { // the source has many
+		errs, ok = ui.Errors{"url": m.Detail}, true
+	}
+	if ok {
+		form.Errors = errs
+		p.showFeeds(c, p.FormStatus(c, err), form)
+		return
+	}
+	notice := "feed_known"
+	if created {
+		notice = "feed_added"
+	}
+	at.Token = ""
+	p.Done(c, err, at.Path(), notice)
+}
+
+// PollFeed makes a feed due now.
+func (p Pages) PollFeed(c *gin.Context) {
+	err := error(models.Conflict("Feeds are not polled. Set CRAWLER_FEED_POLL_ENABLED=true and restart."))
+	if p.FeedPolling {
+		err = p.Crawl.PollFeed(c.Request.Context(), c.Param("id"))
+	}
+	p.Done(c, err, p.Back(c, views.FeedPlace{}.Path()), "feed_polled")
+}
+
+// AskDeleteFeed asks before a feed is deleted.
+func (p Pages) AskDeleteFeed(c *gin.Context) {
+	f, err := p.Crawl.Feed(c.Request.Context(), c.Param("id"))
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.Show(c, http.StatusOK, views.FeedDeletePage(views.FeedDelete{Page: p.Page("Delete a feed", "crawl", ui.Flash{}), Feed: f}))
+}
+
+// DeleteFeed deletes a feed.
+func (p Pages) DeleteFeed(c *gin.Context) {
+	p.Done(c, p.Crawl.DeleteFeed(c.Request.Context(), c.Param("id")), views.FeedPlace{}.Path(), "feed_deleted")
+}
