@@ -30,15 +30,17 @@ type madeCrawl struct {
 	sections  []string
 	failed    string // why its last crawls fail; "" = they do not
 	paused    bool
+	feed      string // path of its feed; "" = none
+	feedFails string // why its last poll fails; "" = it does not
 }
 
 // allCrawls are those of the made-up company, in several states.
 func allCrawls() []madeCrawl {
 	return []madeCrawl{
-		{name: "Documentation", url: "https://docs.northwind.example/", every: crawl.Interval{Count: 1, Type: crawl.Days}, runs: 7, sections: []string{"guides", "api", "changes", "faq"}},
+		{name: "Documentation", url: "https://docs.northwind.example/", every: crawl.Interval{Count: 1, Type: crawl.Days}, runs: 7, sections: []string{"guides", "api", "changes", "faq"}, feed: "changes.atom"},
 		{name: "Shop", url: "https://shop.northwind.example/", every: crawl.Interval{Count: 6, Type: crawl.Hours}, runs: 9, sections: []string{"catalogues", "kitchen", "garden", "sale", "help"}},
-		{name: "Blog", url: "https://blog.northwind.example/", every: crawl.Interval{Count: 12, Type: crawl.Hours}, runs: 5, sections: []string{"news", "people"}},
-		{name: "Archive", url: "https://archive.northwind.example/", every: crawl.Interval{Count: 7, Type: crawl.Days}, runs: 2, sections: []string{"2019", "2020"}, failed: "status 503"},
+		{name: "Blog", url: "https://blog.northwind.example/", every: crawl.Interval{Count: 12, Type: crawl.Hours}, runs: 5, sections: []string{"news", "people"}, feed: "feed.xml"},
+		{name: "Archive", url: "https://archive.northwind.example/", every: crawl.Interval{Count: 7, Type: crawl.Days}, runs: 2, sections: []string{"2019", "2020"}, failed: "status 503", feed: "rss", feedFails: "status 503"},
 		{name: "Partners", url: "https://partners.northwind.example/", every: crawl.Interval{Count: 1, Type: crawl.Days}, runs: 3, sections: []string{"contracts"}, paused: true},
 		{name: "Launch page", url: "https://launch.northwind.example/", runs: 1, sections: []string{"press"}},
 	}
@@ -50,7 +52,7 @@ func Crawls(ctx context.Context, r *Run) (did string, err error) {
 		return "0 crawl jobs", nil
 	}
 	m := &crawlMaker{db: r.DB, rand: random(5), at: r.Now.Add(-20 * day)}
-	m.store = crawl.NewStore(r.DB, func() time.Time { return m.at }, crawl.Options{StaleAfter: day})
+	m.store = crawl.NewStore(r.DB, func() time.Time { return m.at }, crawl.Options{StaleAfter: day, FeedInterval: 15 * time.Minute})
 	err = r.DB.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Exec("INSERT INTO instances (id, started_at, heartbeat_at) VALUES (?, 1, 1)", demoLease).Error
 	})
@@ -79,6 +81,9 @@ func (m *crawlMaker) rest(ctx context.Context, now time.Time) error {
 	return m.db.Write(ctx, func(tx *gorm.DB) error {
 		// Each keeps its distance from the others.
 		err := tx.Exec("UPDATE jobs SET next_run_at = ? + seq * 3600000000, planned_at = ? + seq * 3600000000 WHERE next_run_at IS NOT NULL", until, until).Error
+		if err == nil {
+			err = tx.Exec("UPDATE feeds SET next_poll_at = ? + seq * 3600000000 WHERE next_poll_at IS NOT NULL", until).Error
+		}
 		if err != nil {
 			return err
 		}
@@ -107,6 +112,9 @@ func (m *crawlMaker) add(ctx context.Context, now time.Time, c madeCrawl) error 
 		}
 		err = m.crawl(ctx, c, problem)
 	}
+	if err == nil && c.feed != "" {
+		err = m.poll(ctx, c, j.SourceID)
+	}
 	if err == nil && c.paused {
 		_, err = m.store.Act(ctx, j.ID, crawl.Pause)
 	}
@@ -123,6 +131,54 @@ func (m *crawlMaker) crawl(ctx context.Context, c madeCrawl, problem string) err
 	if err != nil {
 		return err
 	}
+	if err := m.fetch(ctx, c, problem); err != nil {
+		return err
+	}
+	end := crawl.End{Event: crawl.Succeed, MemoryPeakMB: int64(40 + m.rand.IntN(20))}
+	if problem != "" {
+		end.Event, end.Error = crawl.Fail, "start page: "+problem
+	}
+	return m.store.EndExecution(ctx, e, end)
+}
+
+// poll makes up a feed of a source, and its polls.
+func (m *crawlMaker) poll(ctx context.Context, c madeCrawl, source string) error {
+	if _, _, err := m.store.AddFeed(ctx, c.url+c.feed, source); err != nil {
+		return err
+	}
+	outcomes := []crawl.PollOutcome{crawl.PollRead, crawl.PollUnchanged}
+	if c.feedFails != "" {
+		outcomes[1] = crawl.PollFailed
+	}
+	for _, o := range outcomes {
+		m.at = m.at.Add(20 * time.Minute)
+		feeds, _, err := m.store.ClaimFeeds(ctx, demoLease, 1)
+		if err != nil || len(feeds) == 0 {
+			return err
+		}
+		p := &crawl.Poll{Feed: feeds[0], Outcome: o}
+		if o == crawl.PollFailed {
+			p.Reason = c.feedFails
+		} else {
+			p.Title = "Northwind " + strings.ToLower(c.name)
+		}
+		if o == crawl.PollRead {
+			for i := range 5 + m.rand.IntN(5) {
+				p.Entries = append(p.Entries, fmt.Sprintf("%s%s/entry-%d", c.url, c.sections[0], i+1))
+			}
+		}
+		if _, err := m.store.RecordPolls(ctx, p); err != nil {
+			return err
+		}
+		if err := m.fetch(ctx, c, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetch makes up what was fetched until the frontier is empty.
+func (m *crawlMaker) fetch(ctx context.Context, c madeCrawl, problem string) error {
 	for {
 		m.at = m.at.Add(time.Second)
 		hosts, _, err := m.store.ClaimHosts(ctx, demoLease, 1, 0)
@@ -130,7 +186,7 @@ func (m *crawlMaker) crawl(ctx context.Context, c madeCrawl, problem string) err
 			return err
 		}
 		if len(hosts) == 0 {
-			break
+			return nil
 		}
 		t := &crawl.Turn{Host: hosts[0]}
 		if t.Left, err = m.store.Load(ctx, t.Host, crawl.TurnEntries); err != nil {
@@ -145,11 +201,6 @@ func (m *crawlMaker) crawl(ctx context.Context, c madeCrawl, problem string) err
 			return err
 		}
 	}
-	end := crawl.End{Event: crawl.Succeed, MemoryPeakMB: int64(40 + m.rand.IntN(20))}
-	if problem != "" {
-		end.Event, end.Error = crawl.Fail, "start page: "+problem
-	}
-	return m.store.EndExecution(ctx, e, end)
 }
 
 // fetched makes up what was fetched of an entry.
