@@ -52,6 +52,8 @@ func TestCrawlJourney(t *testing.T) {
 		b.fits(in, "/crawl/discovered")
 		b.open("/crawl/schedule")
 		b.fits(in, "/crawl/schedule")
+		b.open("/crawl/feeds")
+		b.fits(in, "/crawl/feeds")
 		b.open("/crawl")
 		b.click("#jobs a.title")
 		b.click(".actions button.danger")
