@@ -110,6 +110,7 @@ func TestQueryPlans(t *testing.T) {
 		{"changes", func() error { _, _, err := w.NewChanges().Next(ctx); return err }},
 		{"end", func() error { return w.EndExecution(ctx, running, crawl.End{Event: crawl.Succeed}) }},
 		{"reap frontier", reap(w.ReapFrontier)},
+		{"reap executions", reap(w.ReapExecutions)},
 		{"reap hosts", reap(w.ReapHosts)},
 		{"reap sources", reap(w.ReapSources)},
 	} {

@@ -17,8 +17,13 @@ const (
 	keepFeedEntry    = 60 * models.Day // since the feed last had it
 )
 
+// beyondKept are the executions (e) beyond the newest KeepExecutions of their job (j).
+// The numbers are part of the text because the index jobs_many is of these jobs only.
+const beyondKept = `jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq AND e.execution_number <= j.executions - 100 WHERE j.executions > 100`
+
 // ReapFrontier deletes up to limit entries of the frontier: those of crawls that
-// ended longer ago than KeepFrontier, and those added by hand that were fetched then.
+// ended longer ago than KeepFrontier or are beyond the newest KeepExecutions of their
+// job, and those added by hand that were fetched before KeepFrontier.
 func (s *Store) ReapFrontier(tx *gorm.DB, limit int) (int64, error) {
 	old := s.clock.Now().Add(-KeepFrontier)
 	n, err := s.db.DeleteBatch(tx, limit, "frontier", "seq", "crawl_seq = 0 AND status IN ('done', 'failed') AND updated_at < ?", old)
@@ -26,29 +31,53 @@ func (s *Store) ReapFrontier(tx *gorm.DB, limit int) (int64, error) {
 		return n, err
 	}
 	for n < int64(limit) {
-		var e struct{ Seq, CrawlSeq int64 }
+		var e ended
 		err := tx.Raw(`SELECT e.seq, e.crawl_seq FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq
 			WHERE e.has_frontier AND e.status <> 'running' AND e.reported_page IS NULL AND e.completed_at < ? AND (coalesce(j.crawl_seq, 0) <> e.crawl_seq OR j.deleted_at < ?)
 			ORDER BY e.completed_at LIMIT 1`, old, s.clock.Now().Add(-KeepDeleted)).Scan(&e).Error
-		if err != nil || e.Seq == 0 {
-			return n, err
-		}
-		deleted, err := s.db.DeleteBatch(tx, limit-int(n), "frontier", "seq", "crawl_seq = ?", e.CrawlSeq)
 		if err != nil {
 			return n, err
 		}
-		if n += deleted; n < int64(limit) { // none is left
-			if err := tx.Exec("UPDATE job_executions SET has_frontier = false WHERE seq = ?", e.Seq).Error; err != nil {
-				return n, err
-			}
+		if e.Seq == 0 {
+			break
+		}
+		deleted, err := s.reapFrontierOf(tx, limit-int(n), e)
+		if n += deleted; err != nil {
+			return n, err
 		}
 	}
-	return n, nil
+	if n == int64(limit) {
+		return n, nil
+	}
+	var beyond []ended
+	err = tx.Raw("SELECT e.seq, e.crawl_seq FROM "+beyondKept+" AND e.has_frontier AND e.status <> 'running' LIMIT ?", limit).Scan(&beyond).Error
+	for _, e := range beyond {
+		if err != nil || n == int64(limit) {
+			break
+		}
+		var deleted int64
+		deleted, err = s.reapFrontierOf(tx, limit-int(n), e)
+		n += deleted
+	}
+	return n, err
+}
+
+// ended is an execution whose crawl has ended.
+type ended struct{ Seq, CrawlSeq int64 }
+
+// reapFrontierOf deletes up to limit entries of the crawl of an execution. If fewer
+// were there, it marks the execution as one without entries.
+func (s *Store) reapFrontierOf(tx *gorm.DB, limit int, e ended) (int64, error) {
+	n, err := s.db.DeleteBatch(tx, limit, "frontier", "seq", "crawl_seq = ?", e.CrawlSeq)
+	if err == nil && n < int64(limit) {
+		err = tx.Exec("UPDATE job_executions SET has_frontier = false WHERE seq = ?", e.Seq).Error
+	}
+	return n, err
 }
 
 // ReapExecutions deletes up to limit executions with their logs: those that ended
 // longer ago than KeepExecutionFor, and those beyond the newest KeepExecutions of
-// their job.
+// their job. Those whose crawl has entries in the frontier wait for ReapFrontier.
 func (s *Store) ReapExecutions(tx *gorm.DB, limit int) (int64, error) {
 	limit = max(limit/16, 1) // each has a log of up to MaxLog bytes
 	const gone = "status <> 'running' AND NOT has_frontier AND "
@@ -56,9 +85,7 @@ func (s *Store) ReapExecutions(tx *gorm.DB, limit int) (int64, error) {
 	if err != nil || n == int64(limit) {
 		return n, err
 	}
-	more, err := s.db.DeleteBatch(tx, limit-int(n), "job_executions", "seq", gone+`seq IN (
-		SELECT e.seq FROM jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq AND e.execution_number <= j.executions - ? WHERE j.executions > ?)`,
-		KeepExecutions, KeepExecutions)
+	more, err := s.db.DeleteBatch(tx, limit-int(n), "job_executions", "seq", gone+"seq IN (SELECT e.seq FROM "+beyondKept+")")
 	return n + more, err
 }
 
