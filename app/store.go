@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 
 	"github.com/ncruces/go-sqlite3"
@@ -22,6 +23,27 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger) (*model
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// withCore calls do with the core of a subcommand, over the store that the settings
+// name, and closes both after it. The log goes to stdout.
+func withCore(ctx context.Context, getenv func(string) string, stdout io.Writer, do func(*core) error) (err error) {
+	cfg, err := config.Load(getenv)
+	if err != nil {
+		return fmt.Errorf("settings: %w", err)
+	}
+	log := newLogger(cfg, stdout, stdout)
+	db, err := openStore(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	defer closeStore(db, &err)
+	c, err := newCore(Options{Config: cfg, DB: db, Log: log})
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	return do(c)
 }
 
 // storeError says which setting to look at when the store does not open.

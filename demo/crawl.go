@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
 	"gorm.io/gorm"
 
 	"linkwatch/models"
@@ -217,7 +219,7 @@ func (m *crawlMaker) fetched(c madeCrawl, e crawl.Entry, problem string) crawl.R
 	default:
 		p.Title = c.name
 		if path != "" {
-			p.Title = strings.Title(strings.NewReplacer("/", " ").Replace(path)) + " · " + c.name //nolint:staticcheck // the made-up words are ASCII
+			p.Title = cases.Title(language.English).String(strings.ReplaceAll(path, "/", " ")) + " · " + c.name
 		}
 		p.ContentHash = fmt.Sprintf("%064x", m.rand.Uint64())
 		r.Hash = p.ContentHash

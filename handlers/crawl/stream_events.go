@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"linkwatch/handlers/api"
 	"linkwatch/handlers/middleware"
 	"linkwatch/models"
 	"linkwatch/models/crawl"
@@ -60,7 +61,7 @@ func (d *Deps) CrawlerEvents(c *gin.Context) {
 		jobs, executions, err := changes.Next(ctx)
 		for _, j := range jobs {
 			events = append(events, middleware.StreamEvent{Name: "job:status", Data: statusEvent{
-				j.ID, string(j.Status), j.UpdatedAt.Time, statusDetails{orNull(j.LastError), timeOrNull(j.NextRunAt)},
+				j.ID, string(j.Status), j.UpdatedAt.Time, statusDetails{api.OrNull(j.LastError), api.Time(j.NextRunAt)},
 			}})
 		}
 		for _, e := range executions {
@@ -77,22 +78,8 @@ func executionEvent(e crawl.Execution) middleware.StreamEvent {
 		}}
 	}
 	return middleware.StreamEvent{Name: "job:completed", Data: completedEvent{
-		e.JobID, e.ID, string(e.Status), e.Duration(e.CompletedAt).Milliseconds(), e.ItemsIndexed, orNull(e.ErrorMessage), e.CompletedAt.Time,
+		e.JobID, e.ID, string(e.Status), e.Duration(e.CompletedAt).Milliseconds(), e.ItemsIndexed, api.OrNull(e.ErrorMessage), e.CompletedAt.Time,
 	}}
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func timeOrNull(t models.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t.Time
 }
 
 // healthEvent says how the program is.

@@ -56,7 +56,6 @@ type Found struct {
 
 // Reasons why a URL is not fetched, or not any more.
 const (
-	ReasonRobots    = "disallowed by robots.txt"
 	ReasonRedirects = "too_many_redirects"
 	ReasonDuplicate = "redirects to a URL of this crawl"
 	ReasonPattern   = "too many pages of this kind"

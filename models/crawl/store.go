@@ -11,11 +11,9 @@ import (
 
 // Options are the settings of the store.
 type Options struct {
-	StaleAfter  time.Duration // without progress, after which a running job is given up (CRAWLER_STALE_LOCK_AFTER)
-	Engine      bool          // a search engine wants the pages, too (CRAWLER_ELASTICSEARCH_URL)
-	MaxRedirect int           // redirects on the way to a page (FETCHER_MAX_REDIRECTS)
-	// FeedInterval is between two polls of a feed that succeed (CRAWLER_FEED_POLL_INTERVAL).
-	FeedInterval time.Duration
+	StaleAfter   time.Duration // without progress, after which a running job is given up (CRAWLER_STALE_LOCK_AFTER)
+	FeedInterval time.Duration // between two polls of a feed that succeed (CRAWLER_FEED_POLL_INTERVAL)
+	Engine       bool          // a search engine wants the pages, too (CRAWLER_ELASTICSEARCH_URL)
 }
 
 // Store keeps sources, jobs and what they crawl. It is safe for concurrent use.

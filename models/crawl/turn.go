@@ -12,14 +12,13 @@ import (
 
 // Crawl is what a fetch must know of the crawl that its URL belongs to.
 type Crawl struct {
-	Seq         int64  // 0: the URL was added by hand
-	Execution   int64  // the key of the running execution; 0 = none
-	ExecutionID string // "" = none
-	Source      int64
-	MaxDepth    int // links are followed from pages above it
-	Domains     Domains
-	StartHost   string // for Domains
-	RateLimit   time.Duration
+	Seq       int64 // 0: the URL was added by hand
+	Execution int64 // the key of the running execution; 0 = none
+	Source    int64
+	MaxDepth  int // links are followed from pages above it
+	Domains   Domains
+	StartHost string // for Domains
+	RateLimit time.Duration
 }
 
 // Allows reports whether the crawl may go to a host.
@@ -139,11 +138,11 @@ func (s *Store) crawls(tx *gorm.DB, entries []Entry) (map[crawlKey]*Crawl, error
 	}
 	var found []struct {
 		Crawl, Execution, Source int64
-		ExecutionID, Host        string
+		Host                     string
 		MaxDepth, RateLimitMS    int
 		AllowedDomains           Domains
 	}
-	err := rows.Raw(tx, `SELECT r.crawl_seq AS crawl, coalesce(e.seq, 0) AS execution, coalesce(e.id, '') AS execution_id, s.seq AS source, s.host, s.max_depth,
+	err := rows.Raw(tx, `SELECT r.crawl_seq AS crawl, coalesce(e.seq, 0) AS execution, s.seq AS source, s.host, s.max_depth,
 			s.rate_limit_ms, s.allowed_domains
 		FROM {rows} AS r LEFT JOIN job_executions AS e ON e.crawl_seq = r.crawl_seq AND e.status = 'running' LEFT JOIN jobs AS j ON j.seq = e.job_seq
 		JOIN sources AS s ON s.seq = CASE r.crawl_seq WHEN 0 THEN r.source_seq ELSE j.source_seq END
@@ -154,7 +153,7 @@ func (s *Store) crawls(tx *gorm.DB, entries []Entry) (map[crawlKey]*Crawl, error
 	crawls := map[crawlKey]*Crawl{}
 	for _, f := range found {
 		c := &Crawl{
-			Seq: f.Crawl, Execution: f.Execution, ExecutionID: f.ExecutionID, Source: f.Source, MaxDepth: depthOf(f.MaxDepth),
+			Seq: f.Crawl, Execution: f.Execution, Source: f.Source, MaxDepth: depthOf(f.MaxDepth),
 			Domains: f.AllowedDomains, StartHost: f.Host, RateLimit: time.Duration(f.RateLimitMS) * time.Millisecond,
 		}
 		if c.Seq == 0 {
