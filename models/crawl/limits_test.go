@@ -1,0 +1,128 @@
+package crawl_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"linkwatch/models/crawl"
+)
+
+// New jobs fill the slots of their interval evenly: each goes to the least-loaded one.
+// Jobs that do not wait for a run count in none.
+func TestNewJobsGoToTheLeastLoadedSlot(t *testing.T) {
+	each(t, func(w *world) {
+		paused := w.job("http://paused.example/", 2*time.Hour)
+		_, err := w.Act(w.Context(), paused.ID, crawl.Pause)
+		w.ok(err)
+		off := w.job("http://off.example/", 2*time.Hour)
+		_, err = w.EditSource(w.Context(), off.SourceID, crawl.SourceEdit{Enabled: new(bool)})
+		w.ok(err)
+		const slots = 7 // of two hours; the one that has begun is too early
+		for round := 1; round <= 2; round++ {
+			for i := range slots {
+				j := w.job(fmt.Sprintf("http://h%d-%d.example/", round, i), 2*time.Hour)
+				if at := j.NextRunAt.Sub(w.Now().Time); at < crawl.SlotLength || at >= 2*time.Hour {
+					t.Errorf("job %d first runs after %v", i, at)
+				}
+			}
+			all, score, err := w.Distribution(w.Context())
+			w.ok(err)
+			for i, s := range all {
+				want := round
+				if i%(slots+1) == 0 {
+					want = 0
+				}
+				if s.Jobs != want {
+					t.Errorf("round %d: slot %d has %d jobs, want %d", round, i, s.Jobs, want)
+				}
+			}
+			if score < 0.85 {
+				t.Errorf("round %d: score %v", round, score)
+			}
+		}
+	})
+}
+
+// A crawl reads so many pages of one kind, and its log says what it skips. Pages of
+// another kind, and those of other crawls, are read all the same.
+func TestPagesOfOneKindAreLimited(t *testing.T) {
+	each(t, func(w *world) {
+		w.job("http://a.example/", 0)
+		e := w.begin()
+		add := func(links ...string) {
+			t.Helper()
+			tn := w.turn()
+			tn.Add(fetched(tn, w.Now(), links...))
+			w.ok(w.Record(w.Context(), tn))
+		}
+		var links []string
+		for i := range crawl.MaxPerPattern + 2 {
+			links = append(links, fmt.Sprintf("http://a.example/p/%d", i))
+		}
+		add(links...)
+		add("http://a.example/p/7000000", "http://a.example/other")
+		if n := w.n("SELECT count(*) FROM frontier"); n != 1+crawl.MaxPerPattern+1 {
+			t.Errorf("%d URLs are in the frontier", n)
+		}
+		var said []string
+		lines, err := w.Log(w.Context(), e, 0, 100)
+		w.ok(err)
+		for _, l := range lines {
+			if strings.HasPrefix(l.Message, "URLs skipped") {
+				said = append(said, l.Level+" "+l.Message)
+			}
+		}
+		const reason = `reason="` + crawl.ReasonPattern + `" such_as=http://a.example/p/`
+		if len(said) != 2 || said[0] != "warn URLs skipped count=2 "+reason+"10001" || said[1] != "warn URLs skipped count=1 "+reason+"7000000" {
+			t.Errorf("the log says %q", said)
+		}
+		w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}))
+
+		w.job("http://b.example/", 0)
+		e = w.begin()
+		w.ok(w.Enqueue(w.Context(), e, []crawl.Found{{Crawl: e.CrawlSeq, URL: "http://a.example/p/1"}}))
+		if n := w.n("SELECT queued FROM job_executions WHERE status = 'running'"); n != 2 {
+			t.Errorf("another crawl has %d URLs to fetch", n)
+		}
+	})
+}
+
+// A crawl goes to its domains and to what is below them; without domains to the host of
+// its start page, with or without "www.".
+func TestCrawlAllows(t *testing.T) {
+	domains := &crawl.Crawl{StartHost: "start.example", Domains: crawl.Domains{"a.example", "docs.b.example", "127.0.0.1"}}
+	none := &crawl.Crawl{StartHost: "www.a.example"}
+	for _, c := range []struct {
+		crawl *crawl.Crawl
+		host  string
+		want  bool
+	}{
+		{domains, "a.example", true},
+		{domains, "www.a.example", true},
+		{domains, "x.y.a.example", true},
+		{domains, "nota.example", false},
+		{domains, "a.example.evil.example", false},
+		{domains, "a.examples", false},
+		{domains, "docs.b.example", true},
+		{domains, "v2.docs.b.example", true},
+		{domains, "b.example", false},
+		{domains, "blog.b.example", false},
+		{domains, "127.0.0.1", true},
+		{domains, "127.0.0.2", false},
+		{domains, "start.example", false},
+		{domains, "example", false},
+		{domains, "", false},
+		{none, "www.a.example", true},
+		{none, "a.example", true},
+		{none, "docs.a.example", false},
+		{none, "www.docs.a.example", false},
+		{none, "nota.example", false},
+		{none, "", false},
+	} {
+		if got := c.crawl.Allows(c.host); got != c.want {
+			t.Errorf("domains %v of %s: %q is allowed: %v", c.crawl.Domains, c.crawl.StartHost, c.host, got)
+		}
+	}
+}
