@@ -3,6 +3,7 @@ package crawl
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"linkwatch/models"
@@ -14,6 +15,7 @@ type Changes struct {
 	since models.Time           // what changed before was told
 	told  map[int64]models.Time // what changed after that and was told, by job
 	runs  map[int64]models.Time // the progress of executions that was told
+	ended map[int64]models.Time // executions that ended after since, and of which that was told
 }
 
 const (
@@ -25,11 +27,12 @@ const (
 
 // NewChanges tells of what happens from now on.
 func (s *Store) NewChanges() *Changes {
-	return &Changes{s: s, since: s.clock.Now(), told: map[int64]models.Time{}, runs: map[int64]models.Time{}}
+	return &Changes{s: s, since: s.clock.Now(), told: map[int64]models.Time{}, runs: map[int64]models.Time{}, ended: map[int64]models.Time{}}
 }
 
 // Next returns the jobs that have changed since it was called last, and the
-// executions that made progress or ended.
+// executions that made progress or ended. Of those of a job that began and ended
+// between two calls it returns the newest.
 func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err error) {
 	tx := c.s.db.Read(ctx)
 	var js []Job
@@ -51,10 +54,12 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 	if len(js) > manyChanges && js[len(js)-1].UpdatedAt.Before(upTo.Time) {
 		upTo = js[len(js)-1].UpdatedAt
 	}
+	newest := models.NewRows("job_seq bigint, number bigint")
 	for _, j := range js {
 		if c.told[j.Seq] != j.UpdatedAt {
 			c.told[j.Seq] = j.UpdatedAt
 			changed = append(changed, j)
+			newest.Add(j.Seq, j.Executions)
 		}
 	}
 	// Those that run, and those that ran when they were told of last.
@@ -70,6 +75,18 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 	for seq := range c.runs {
 		rows.Add(seq)
 	}
+	// And those that ended meanwhile, of which nothing may have been told.
+	var ended []int64
+	err = newest.Raw(tx, `SELECT e.seq FROM {rows} AS r CROSS JOIN job_executions AS e
+		WHERE e.job_seq = r.job_seq AND e.execution_number = r.number AND e.completed_at > ?`, c.since).Scan(&ended).Error
+	if err != nil {
+		return nil, nil, fmt.Errorf("looking for crawls that ended: %w", err)
+	}
+	for _, seq := range ended {
+		if _, told := c.ended[seq]; !told {
+			rows.Add(seq)
+		}
+	}
 	var es []Execution
 	err = rows.Raw(tx, `SELECT e.*, j.id AS job_id FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq
 		WHERE e.seq IN (SELECT seq FROM {rows} AS r) ORDER BY e.seq`).Scan(&es).Error
@@ -80,6 +97,8 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 	for _, e := range es {
 		if e.Status == ExecutionRunning {
 			runs[e.Seq] = e.ProgressAt
+		} else {
+			c.ended[e.Seq] = e.CompletedAt
 		}
 		if e.Status != ExecutionRunning || c.runs[e.Seq] != e.ProgressAt {
 			ran = append(ran, e)
@@ -88,10 +107,8 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 	c.runs = runs
 	if upTo.After(c.since.Time) {
 		c.since = upTo
-		for seq, at := range c.told {
-			if !at.After(upTo.Time) {
-				delete(c.told, seq)
-			}
+		for _, told := range []map[int64]models.Time{c.told, c.ended} {
+			maps.DeleteFunc(told, func(_ int64, at models.Time) bool { return !at.After(upTo.Time) })
 		}
 	}
 	return changed, ran, nil

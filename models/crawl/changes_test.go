@@ -47,3 +47,49 @@ func TestChanges(t *testing.T) {
 		next(0, 0)
 	})
 }
+
+// The end of an execution is told also if it began after the call before, once, and
+// not again with a later change of its job.
+func TestChangesOfAQuickExecution(t *testing.T) {
+	each(t, func(w *world) {
+		early := w.job("http://early.example/", 24*time.Hour)
+		w.run(early, 1)
+		w.clock.Advance(time.Second)
+		changes := w.NewChanges()
+		next := func(jobs int, executions ...int) {
+			t.Helper()
+			js, es, err := changes.Next(w.Context())
+			if err != nil || len(js) != jobs || len(es) != len(executions) {
+				t.Fatalf("%d jobs and %d executions, want %d and %d: %v", len(js), len(es), jobs, len(executions), err)
+			}
+			for i, e := range es {
+				if e.Status != crawl.ExecutionCompleted || e.ExecutionNumber != executions[i] || e.JobID == "" {
+					t.Errorf("execution %+v", e)
+				}
+			}
+		}
+		next(0)
+		w.clock.Advance(time.Second)
+		j := w.job("http://a.example/", 24*time.Hour)
+		w.run(j, 1)
+		next(1, 1)
+		for range 3 {
+			next(0)
+			w.clock.Advance(4 * time.Second)
+			_, err := w.Act(w.Context(), j.ID, crawl.Pause)
+			w.ok(err)
+			_, err = w.Act(w.Context(), early.ID, crawl.Pause)
+			w.ok(err)
+			next(2)
+			w.clock.Advance(time.Second)
+			_, err = w.Act(w.Context(), j.ID, crawl.Resume)
+			w.ok(err)
+			_, err = w.Act(w.Context(), early.ID, crawl.Resume)
+			w.ok(err)
+			next(2)
+		}
+		w.run(j, 2)
+		next(1, 3)
+		next(0)
+	})
+}
