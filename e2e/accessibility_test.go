@@ -32,7 +32,7 @@ func (b *tab) accessible(where string) {
 	if dark {
 		only = `, runOnly: ["color-contrast", "link-in-text-block"]`
 	}
-	check := `axe.run(document, {resultTypes: ["violations"], preload: false` + only + `}).then(r => JSON.stringify({
+	check := `axe.run(document, {resultTypes: ["violations"], preload: false, selectors: false` + only + `}).then(r => JSON.stringify({
 		passed: r.passes.map(p => p.id),
 		broken: r.violations.map(v => ({rule: v.id, impact: v.impact,
 			nodes: v.nodes.map(n => n.html.slice(0, 200) + "\n      " + n.failureSummary.replaceAll("\n", "\n      "))}))}))`
@@ -66,19 +66,38 @@ func (b *tab) accessible(where string) {
 	}
 }
 
-func TestAccessibleEmpty(t *testing.T) {
-	t.Parallel() // axe takes a while for each page
-	s := Start(t)
-	b := browse(t, s, wide, "/")
-	b.expect("status of 4")
-	for _, path := range append(s.pages(), "/nowhere") {
-		b.open(path)
-		b.inEveryLook("empty "+path, b.accessible)
+// tabs is how many tabs share the pages of a test. Each has a process of the browser, so the processors are all used.
+const tabs = 3
+
+// accessiblePages runs axe on pages in every look, in subtests that run at a time. more is another check, or nil.
+func accessiblePages(t *testing.T, s *Server, paths []string, more func(b *tab, where string)) {
+	t.Helper()
+	for i := range tabs {
+		t.Run(fmt.Sprintf("tab %d", i+1), func(t *testing.T) {
+			t.Parallel() // axe takes a while for each page
+			b := browse(t, s, wide, "/")
+			b.expect("status of 4")
+			for at := i; at < len(paths); at += tabs {
+				b.open(paths[at])
+				b.inEveryLook(paths[at], func(where string) {
+					b.accessible(where)
+					if more != nil {
+						more(b, where)
+					}
+				})
+			}
+		})
 	}
 }
 
+func TestAccessibleEmpty(t *testing.T) {
+	t.Parallel()
+	s := Start(t)
+	accessiblePages(t, s, append(s.pages(), "/nowhere"), nil)
+}
+
 func TestAccessibleFull(t *testing.T) {
-	t.Parallel() // axe takes a while for each page
+	t.Parallel()
 	web, s := site(t), Start(t, "LINK_CHECK_INTERVAL=1ms")
 	ill := map[string]link{}
 	for _, name := range []string{"moved", "gone", "secret", "broken", "fine"} {
@@ -104,15 +123,14 @@ func TestAccessibleFull(t *testing.T) {
 	var refresh struct{ ID string }
 	s.Call("POST", "/v1/links/bulk", map[string]any{"ids": []string{shown.ID}, "action": "refresh"}, &refresh)
 
-	b := browse(t, s, wide, "/")
+	t.Run("pages", func(t *testing.T) {
+		accessiblePages(t, s, []string{
+			"/", "/links", "/links?expired=all", "/links?q=gomemry", "/links?q=%22open", "/links/" + shown.ID, "/links/" + ill["moved"].ID,
+			"/links/" + ill["gone"].ID, "/links/refreshes/" + refresh.ID, "/tags", "/admin/jobs", "/admin/jobs/revalidation", "/admin/settings", "/admin/cleanup",
+		}, nil)
+	})
+	b := browse(t, s, wide, "/") // what follows changes the links
 	b.expect("status of 4")
-	for _, path := range []string{
-		"/", "/links", "/links?expired=all", "/links?q=gomemry", "/links?q=%22open", "/links/" + shown.ID, "/links/" + ill["moved"].ID,
-		"/links/" + ill["gone"].ID, "/links/refreshes/" + refresh.ID, "/tags", "/admin/jobs", "/admin/jobs/revalidation", "/admin/settings", "/admin/cleanup",
-	} {
-		b.open(path)
-		b.inEveryLook(path, b.accessible)
-	}
 	for name, prepare := range map[string]func(){
 		"the help dialog": func() { b.open("/links"); b.press("?"); b.has("dialog[open]") },
 		"a selection":     func() { b.open("/links"); b.click(".row input"); b.has("#bulk button[value=delete]") },
@@ -151,10 +169,8 @@ func TestAccessibleFull(t *testing.T) {
 
 // The demo has targets and short links in every state.
 func TestAccessibleDemo(t *testing.T) {
-	t.Parallel() // axe takes a while for each page
+	t.Parallel()
 	s := Start(t, demoIn(t))
-	b := browse(t, s, wide, "/")
-	b.expect("status of 4")
 	paths := append(s.pages(),
 		"/watch?status=down", "/watch?q=nothing-at-all", "/watch?host=api.northwind.example",
 		"/status/demo", "/status/demo/edit", "/status/demo/delete", "/status/nowhere", "/admin/checks?failed=true",
@@ -174,45 +190,44 @@ func TestAccessibleDemo(t *testing.T) {
 			break
 		}
 	}
-	for _, path := range paths {
-		b.open(path)
-		b.inEveryLook(path, func(where string) {
-			b.accessible(where)
-			b.fits(size{eval[int64](b, "window.innerWidth"), 0}, where)
-		})
-	}
-	for name, prepare := range map[string]func(){
-		"an error of the form for a target": func() {
-			b.open("/watch")
-			b.fill("#url", "ftp://nothing")
-			b.click("#add summary")
-			b.fill("#add input[name=status]", "none")
-			b.click("#add button.primary")
-			b.has("#add .field-error")
-		},
-		"the edit form of a target": func() { b.open("/watch/" + all[0].ID); b.click("[data-edit-here]"); b.has("#edit input[name=name]") },
-		"the figures of a chart":    func() { b.open("/watch/" + all[0].ID); b.click(".figures summary"); b.has(".figures table") },
-		"an error of the form for a short link": func() {
-			b.open("/short")
-			b.fill("#url", "https://example.com")
-			b.fill("#key", "no good")
-			b.click("#add .field-row button.primary")
-			b.has("#key-error")
-		},
-		"the edit form of a short link": func() { b.open("/short/spring26"); b.click("[data-edit-here]"); b.choose("select[name=ends]", "at") },
-		"the figures of visits":         func() { b.open("/short/spring26"); b.click(".figures summary"); b.has(".figures table") },
-		"an error of the status page": func() {
-			b.open("/status/new")
-			b.fill("input[name=title]", "A page")
-			b.fill("input[name=slug]", "Not A Slug")
-			b.click("button[name=save]")
-			b.has("#slug-error")
-		},
-	} {
-		b.resize(wide)
-		prepare()
-		b.inEveryLook(name, b.accessible)
-	}
+	accessiblePages(t, s, paths, func(b *tab, where string) { b.fits(size{eval[int64](b, "window.innerWidth"), 0}, where) })
+	t.Run("forms", func(t *testing.T) {
+		t.Parallel()
+		b := browse(t, s, wide, "/")
+		b.expect("status of 4")
+		for name, prepare := range map[string]func(){
+			"an error of the form for a target": func() {
+				b.open("/watch")
+				b.fill("#url", "ftp://nothing")
+				b.click("#add summary")
+				b.fill("#add input[name=status]", "none")
+				b.click("#add button.primary")
+				b.has("#add .field-error")
+			},
+			"the edit form of a target": func() { b.open("/watch/" + all[0].ID); b.click("[data-edit-here]"); b.has("#edit input[name=name]") },
+			"the figures of a chart":    func() { b.open("/watch/" + all[0].ID); b.click(".figures summary"); b.has(".figures table") },
+			"an error of the form for a short link": func() {
+				b.open("/short")
+				b.fill("#url", "https://example.com")
+				b.fill("#key", "no good")
+				b.click("#add .field-row button.primary")
+				b.has("#key-error")
+			},
+			"the edit form of a short link": func() { b.open("/short/spring26"); b.click("[data-edit-here]"); b.choose("select[name=ends]", "at") },
+			"the figures of visits":         func() { b.open("/short/spring26"); b.click(".figures summary"); b.has(".figures table") },
+			"an error of the status page": func() {
+				b.open("/status/new")
+				b.fill("input[name=title]", "A page")
+				b.fill("input[name=slug]", "Not A Slug")
+				b.click("button[name=save]")
+				b.has("#slug-error")
+			},
+		} {
+			b.resize(wide)
+			prepare()
+			b.inEveryLook(name, b.accessible)
+		}
+	})
 }
 
 // ARIA takes an empty value for false, and axe accepts it. So the current page and invalid fields must be marked by a
