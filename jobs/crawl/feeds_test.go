@@ -149,7 +149,7 @@ func TestRedirectsOfFeeds(t *testing.T) {
 	job, _ := w.poller()
 	for path, want := range map[string][2]string{
 		"/permanent": {other.URL + "/new", ""}, "/temporary": {s.URL + "/temporary", ""}, "/mixed": {s.URL + "/mixed", ""},
-		"/loop": {s.URL + "/loop", crawl.ReasonRedirects}, "/nowhere": {s.URL + "/nowhere", "status 301 without a valid Location"}, "/refused": {s.URL + "/refused", crawl.ReasonRobots},
+		"/loop": {s.URL + "/loop", crawl.ReasonRedirects}, "/nowhere": {s.URL + "/nowhere", "status 301 without a valid Location"}, "/refused": {s.URL + "/refused", "disallowed by robots.txt"},
 	} {
 		f := w.feed(s.URL + path)
 		w.run(job)
