@@ -32,6 +32,9 @@ type Page struct {
 	// change it, so that its hash tells whether the page has changed. The elements between words count: blocks, cells and
 	// line breaks separate them.
 	Text string
+	// Main is the main text of the page, at most 1 MiB: paragraphs, one a line, with single spaces between words. If little of
+	// the page looks like one, it is all visible text.
+	Main string
 }
 
 // Link is a link of a page that a crawler may follow.
@@ -44,7 +47,7 @@ type Link struct {
 // the page may give the crawler its own rules (<meta name=agent>, "X-Robots-Tag: agent: noindex"). Links with rel=nofollow, ugc or
 // sponsored are left out. ParsePage never fails, and its work is linear in the size of the page.
 func ParsePage(body []byte, base string, header http.Header, agent string) Page {
-	p := pageScanner{scanner: scanner{values: map[string]string{}, agent: agent}, open: -1}
+	p := pageScanner{scanner: scanner{values: map[string]string{}, agent: agent}, open: -1, outline: newOutline()}
 	p.text.b = make([]byte, 0, len(body)/4)
 	p.robots.addHeader(header, agent)
 	p.scan(html.NewTokenizer(bytes.NewReader(body)))
@@ -56,6 +59,7 @@ func ParsePage(body []byte, base string, header http.Header, agent string) Page 
 	if out.Description = cleanText(p.values["description"], descriptionLimit); out.Description == "" {
 		out.Description = out.OG.Description
 	}
+	out.Main = p.outline.main(p.text.b)
 	urls := newResolver(base, p.base)
 	if strings.TrimSpace(p.canonical) != "" {
 		out.Canonical = urls.resolve(p.canonical)
@@ -82,6 +86,7 @@ type pageScanner struct {
 	anchorsCut   bool
 	open         int // the anchor under way, or -1
 	from         int // where its text begins
+	outline      outline
 }
 
 func (p *pageScanner) scan(z *html.Tokenizer) {
@@ -89,6 +94,7 @@ func (p *pageScanner) scan(z *html.Tokenizer) {
 		switch kind := z.Next(); kind {
 		case html.ErrorToken:
 			p.closeAnchor()
+			p.outline.cut(len(p.text.b))
 			return
 		case html.TextToken:
 			if !p.hidden && p.svg == 0 && p.templates == 0 && p.text.add(z.Text()) {
@@ -127,27 +133,41 @@ func (p *pageScanner) startTag(z *html.Tokenizer, kind html.TokenType, name []by
 		}
 	case "template":
 		p.templates++
+	default:
+		if p.opens(traits, name) && kind == html.StartTagToken {
+			p.outline.start(z, name, len(p.text.b))
+		}
 	}
 }
 
 func (p *pageScanner) endTag(name []byte) {
 	p.hidden = false
-	p.traits(name)
+	traits := p.traits(name)
 	p.end(name)
 	switch string(name) {
 	case "a":
 		if p.templates == 0 {
 			p.closeAnchor()
+			p.outline.endLink(len(p.text.b))
 		}
 	case "template":
 		p.templates = max(0, p.templates-1)
+	default:
+		if p.opens(traits, name) {
+			p.outline.finish(name, len(p.text.b))
+		}
 	}
+}
+
+// opens reports whether an element belongs to the outline of the page.
+func (p *pageScanner) opens(t trait, name []byte) bool {
+	return p.svg == 0 && p.templates == 0 && (t&separates != 0 || bytes.IndexByte(name, '-') > 0)
 }
 
 // traits returns those of an element whose tag comes next, and keeps its words apart if it separates them.
 func (p *pageScanner) traits(name []byte) trait {
 	t := elements[string(name)]
-	if p.svg == 0 && p.templates == 0 && (t&separates != 0 || bytes.IndexByte(name, '-') > 0) { // custom elements are mostly blocks
+	if p.opens(t, name) { // custom elements are mostly blocks
 		p.text.separate()
 	}
 	return t
@@ -157,6 +177,10 @@ func (p *pageScanner) traits(name []byte) trait {
 func (p *pageScanner) anchor(area bool, attr attributes) {
 	if !area {
 		p.closeAnchor()
+		p.outline.endLink(len(p.text.b))
+		if attr.given&hrefBit != 0 && !strings.HasPrefix(attr.href, "#") {
+			p.outline.beginLink(len(p.text.b))
+		}
 	}
 	if attr.given&hrefBit == 0 || hasToken(attr.rel, "nofollow") || hasToken(attr.rel, "ugc") || hasToken(attr.rel, "sponsored") {
 		return

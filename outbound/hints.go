@@ -1,0 +1,120 @@
+package outbound
+
+import (
+	"bytes"
+
+	"golang.org/x/net/html"
+)
+
+// hint is what the attributes of an element say about the text in it.
+type hint uint8
+
+const (
+	invisible hint = 1 << iota // the browser does not show it
+	unlikely                   // a part of the page around the text, such as a menu
+	likely                     // it may well hold the text, even if other words say that it is unlikely
+	favoured                   // the text or a part of it
+	disfavoured                // something beside the text
+)
+
+// hintWords are words in class and id attributes. They count within longer words too, such as articleBody.
+var hintWords = [...]struct {
+	word string
+	hint hint
+}{
+	{"ad-break", unlikely}, {"agegate", unlikely}, {"article", likely | favoured}, {"banner", unlikely | disfavoured},
+	{"blog", favoured}, {"body", likely | favoured}, {"breadcrumb", unlikely}, {"byline", unlikely | disfavoured}, {"column", likely},
+	{"combx", unlikely | disfavoured}, {"comment", unlikely | disfavoured}, {"community", unlikely}, {"consent", unlikely | disfavoured},
+	{"contact", disfavoured}, {"content", likely | favoured}, {"cookie", unlikely | disfavoured}, {"disqus", unlikely | disfavoured},
+	{"entry", favoured}, {"extra", unlikely}, {"footer", unlikely | disfavoured}, {"gdpr", unlikely | disfavoured}, {"header", unlikely},
+	{"legends", unlikely}, {"main", likely | favoured}, {"masthead", disfavoured}, {"media", disfavoured}, {"menu", unlikely}, {"meta", disfavoured},
+	{"navbar", unlikely}, {"newsletter", unlikely | disfavoured}, {"outbrain", unlikely | disfavoured}, {"page", favoured},
+	{"pager", unlikely}, {"pagination", unlikely}, {"popup", unlikely}, {"post", favoured}, {"promo", disfavoured},
+	{"recommend", unlikely | disfavoured}, {"related", unlikely | disfavoured}, {"remark", unlikely}, {"replies", unlikely}, {"rss", unlikely}, {"scroll", disfavoured},
+	{"shadow", likely}, {"share", disfavoured}, {"shopping", disfavoured}, {"shoutbox", unlikely | disfavoured}, {"sidebar", unlikely | disfavoured},
+	{"skyscraper", unlikely | disfavoured}, {"social", unlikely | disfavoured}, {"sponsor", unlikely | disfavoured}, {"story", favoured},
+	{"subscribe", disfavoured}, {"supplemental", unlikely}, {"taboola", unlikely | disfavoured}, {"tags", disfavoured}, {"text", favoured},
+	{"toolbar", unlikely | disfavoured}, {"widget", disfavoured},
+}
+
+// hintsByLetter are the indexes of hintWords by their first letter.
+var hintsByLetter = func() (by ['z' + 1][]uint8) {
+	for i, h := range hintWords {
+		by[h.word[0]] = append(by[h.word[0]], uint8(i))
+	}
+	return by
+}()
+
+// hintLimit is how many bytes of an attribute are looked at.
+const hintLimit = 128
+
+// wordHints returns the hints of the words in a class or id.
+func wordHints(value []byte) (h hint) {
+	var buf [hintLimit]byte
+	lower := buf[:copy(buf[:], value)]
+	for i, c := range lower {
+		if 'A' <= c && c <= 'Z' {
+			lower[i] = c | 0x20
+		}
+	}
+	for i, c := range lower {
+		if c > 'z' {
+			continue
+		}
+		for _, n := range hintsByLetter[c] {
+			if w := hintWords[n].word; len(lower)-i >= len(w) && string(lower[i:i+len(w)]) == w {
+				h |= hintWords[n].hint
+			}
+		}
+	}
+	return h
+}
+
+// readHints returns the hints of the attributes of the current tag.
+func readHints(z *html.Tokenizer) (h hint) {
+	for more := true; more; {
+		var key, val []byte
+		key, val, more = z.TagAttr()
+		switch string(key) {
+		case "class", "id":
+			h |= wordHints(val)
+		case "role":
+			h |= roleHints(val)
+		case "itemprop":
+			if string(val) == "articleBody" {
+				h |= likely | favoured
+			}
+		case "hidden":
+			h |= invisible
+		case "aria-hidden", "aria-modal":
+			if string(val) == "true" {
+				h |= invisible
+			}
+		case "style":
+			if hiddenStyle(val) {
+				h |= invisible
+			}
+		}
+	}
+	return h
+}
+
+func roleHints(role []byte) hint {
+	switch string(role) {
+	case "main", "article":
+		return likely | favoured
+	case "menu", "menubar", "complementary", "navigation", "alert", "alertdialog", "dialog", "banner", "contentinfo", "search":
+		return unlikely | disfavoured
+	}
+	return 0
+}
+
+// hiddenStyle reports whether a style hides its element.
+func hiddenStyle(style []byte) bool {
+	_, rest, found := bytes.Cut(style[:min(len(style), hintLimit)], []byte("display"))
+	if !found {
+		return false
+	}
+	rest = bytes.TrimLeft(rest, " :")
+	return bytes.HasPrefix(rest, []byte("none"))
+}
