@@ -1,6 +1,8 @@
 package outbound
 
 import (
+	"unicode/utf8"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -11,6 +13,9 @@ const (
 	maxNodes   = 1 << 16 // elements
 	maxBlocks  = 1 << 16
 	maxLinkLen = 1000 // bytes of text after which a link counts as not closed
+
+	maxHeadings  = 50
+	headingLimit = 200 // runes
 )
 
 // block is a part of the visible text without an element that begins a new line, such as a paragraph or a cell.
@@ -25,7 +30,7 @@ type node struct {
 	parent int32
 	tag    atom.Atom // 0 for a custom element
 	hints  hint
-	nodeFacts
+	facts
 }
 
 // outline collects the blocks of a page and the elements around them.
@@ -146,4 +151,20 @@ func (o *outline) finish(name []byte, end int) {
 			return
 		}
 	}
+}
+
+// headings returns the text of h1, h2 and h3 that are visible.
+func (o *outline) headings(text []byte) (all []string) {
+	for i := range o.blocks {
+		b := &o.blocks[i]
+		n := &o.nodes[b.node]
+		if tag := n.tag; n.hints&invisible != 0 || tag != atom.H1 && tag != atom.H2 && tag != atom.H3 {
+			continue
+		}
+		if len(all) == maxHeadings {
+			break
+		}
+		all = append(all, cleanText(string(text[b.from:min(b.to, b.from+utf8.UTFMax*headingLimit)]), headingLimit))
+	}
+	return all
 }

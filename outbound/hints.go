@@ -10,11 +10,11 @@ import (
 type hint uint8
 
 const (
-	invisible hint = 1 << iota // the browser does not show it
-	unlikely                   // a part of the page around the text, such as a menu
-	likely                     // it may well hold the text, even if other words say that it is unlikely
-	favoured                   // the text or a part of it
-	disfavoured                // something beside the text
+	invisible   hint = 1 << iota // the browser does not show it
+	unlikely                     // a part of the page around the text, such as a menu
+	likely                       // it may well hold the text, even if other words say that it is unlikely
+	favoured                     // the text or a part of it
+	disfavoured                  // something beside the text
 )
 
 // hintWords are words in class and id attributes. They count within longer words too, such as articleBody.
@@ -111,10 +111,12 @@ func roleHints(role []byte) hint {
 
 // hiddenStyle reports whether a style hides its element.
 func hiddenStyle(style []byte) bool {
-	_, rest, found := bytes.Cut(style[:min(len(style), hintLimit)], []byte("display"))
-	if !found {
-		return false
+	style = style[:min(len(style), hintLimit)]
+	for _, rule := range [...]struct{ property, value string }{{"display", "none"}, {"visibility", "hidden"}} {
+		_, value, found := bytes.Cut(style, []byte(rule.property))
+		if found && bytes.HasPrefix(bytes.TrimLeft(value, " :"), []byte(rule.value)) {
+			return true
+		}
 	}
-	rest = bytes.TrimLeft(rest, " :")
-	return bytes.HasPrefix(rest, []byte("none"))
+	return false
 }

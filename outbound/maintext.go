@@ -6,38 +6,64 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// nodeFacts are what is known of an element once the page has been read.
-type nodeFacts struct {
-	out          bool  // its text is not part of the main text
-	last         int32 // the last element in it
-	text, linked int32 // bytes
-	score        float32
+// The numbers of the classification, tuned with TestExtractionFigures (docs/adr/0020-text-extraction.md).
+const (
+	enoughText   = 500 // bytes of main text; with fewer, the rules are relaxed
+	leastText    = 150 // bytes; with fewer, about 25 words, the page has no main text
+	scoredBlock  = 25  // bytes of a block that makes the elements around it count
+	proseBlock   = 80  // bytes of a block that is likely to be a paragraph
+	shortElement = 2000
+)
+
+// facts are what is known of an element after the page has been read. Numbers are bytes.
+type facts struct {
+	out          bool    // its text is not part of the main text
+	last         int32   // the last element in it
+	text, linked int32   // all text, and that in links
+	kept, prose  int32   // text in elements that are not out, and that in blocks likely to be paragraphs
+	score        float32 // how likely it is to hold the main text
 }
 
-// enough is how many bytes of main text are enough. With fewer, rules are dropped.
-const enough = 500
+// rules say how strict the choice of the main text is.
+type rules uint8
 
-// main returns the main text of the page.
+const (
+	anyHints    rules = iota // no class or id counts
+	weightHints              // they raise and lower the score
+	dropHints                // elements that are unlikely to be text are out
+)
+
+// main returns the main text. It scores elements by the length and the links of the blocks in them and takes the best one,
+// with its siblings that are alike, then removes what looks like lists of links. Each step is a pass over blocks or elements.
 func (o *outline) main(text []byte) string {
 	o.measure(text)
 	best := ""
-	for strictness := 2; strictness >= 0; strictness-- {
-		s := o.choose(text, strictness)
-		if len(s) >= enough {
-			return s
-		}
-		if len(s) > len(best) {
+	for r := dropHints; ; r-- {
+		o.begin(r)
+		o.scoreBlocks(text)
+		if s := o.take(text, o.best(), r); len(s) > len(best) {
 			best = s
 		}
+		if len(best) >= enoughText {
+			return best
+		}
+		if r == anyHints {
+			break
+		}
 	}
-	if len(best) < 150 {
+	if len(best) < leastText || len(best) < int(o.nodes[0].text)/8 && o.nodes[0].text < shortElement {
 		return o.join(text, func(b *block) bool { return o.nodes[b.node].hints&invisible == 0 })
 	}
 	return best
 }
 
-// measure adds up the text in each element.
+// measure adds up the text of each element. Elements come after the one that they are in.
 func (o *outline) measure(text []byte) {
+	for i := range o.nodes {
+		n := &o.nodes[i]
+		n.last = int32(i)
+		n.hints |= o.nodes[n.parent].hints & invisible
+	}
 	for i := range o.blocks {
 		b := &o.blocks[i]
 		if text[b.from] == ' ' {
@@ -47,9 +73,6 @@ func (o *outline) measure(text []byte) {
 		n.text += b.to - b.from
 		n.linked += min(b.linked, b.to-b.from)
 	}
-	for i := range o.nodes {
-		o.nodes[i].last = int32(i)
-	}
 	for i := len(o.nodes) - 1; i > 0; i-- {
 		n := &o.nodes[i]
 		up := &o.nodes[n.parent]
@@ -57,18 +80,10 @@ func (o *outline) measure(text []byte) {
 		up.linked += n.linked
 		up.last = max(up.last, n.last)
 	}
-	for i := 1; i < len(o.nodes); i++ {
-		n := &o.nodes[i]
-		n.hints |= o.nodes[n.parent].hints & invisible
-	}
 }
 
-func (n *node) density() float32 {
-	if n.text == 0 {
-		return 0
-	}
-	return float32(n.linked) / float32(n.text)
-}
+// density is the share of links in the text.
+func (n *node) density() float32 { return float32(n.linked) / float32(max(n.text, 1)) }
 
 func (n *node) weight() (w float32) {
 	if n.hints&favoured != 0 {
@@ -80,153 +95,173 @@ func (n *node) weight() (w float32) {
 	return w
 }
 
-func (o *outline) choose(text []byte, strictness int) string {
+// begin gives elements the score that they have without their text.
+func (o *outline) begin(r rules) {
 	for i := range o.nodes {
 		n := &o.nodes[i]
-		n.score = 0
-		n.out = n.hints&invisible != 0
-		if i > 0 && o.nodes[n.parent].out {
-			n.out = true
-		}
-		switch n.tag {
-		case atom.Nav, atom.Footer, atom.Aside, atom.Button, atom.Select, atom.Option, atom.Textarea, atom.Dialog:
-			n.out = true
-		case atom.Div, atom.P, atom.Section, 0, atom.Ul, atom.Ol, atom.Header, atom.Form, atom.Fieldset, atom.Table:
-			if strictness == 2 && n.hints&(unlikely|likely) == unlikely {
-				n.out = true
+		n.score, n.kept, n.prose = 0, 0, 0
+		n.out = n.hints&invisible != 0 || o.nodes[n.parent].out && i > 0 || beside(n.tag) ||
+			r == dropHints && n.hints&(unlikely|likely) == unlikely && container(n.tag)
+		if !n.out {
+			n.score = tagScore(n.tag)
+			if r >= weightHints {
+				n.score += n.weight()
 			}
 		}
+	}
+}
+
+// scoreBlocks adds the score of each block to the elements around it, less to the outer ones.
+func (o *outline) scoreBlocks(text []byte) {
+	for i := range o.blocks {
+		b := &o.blocks[i]
+		n, size := &o.nodes[b.node], b.to-b.from
 		if n.out {
 			continue
 		}
-		switch n.tag {
-		case atom.Div:
-			n.score = 5
-		case atom.Article, atom.Main:
-			n.score = 15
-		case atom.Pre, atom.Td, atom.Blockquote:
-			n.score = 3
-		case atom.Ol, atom.Ul, atom.Dl, atom.Form, atom.Address, atom.Dd, atom.Dt, atom.Li:
-			n.score = -3
-		case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Th:
-			n.score = -5
+		n.kept += size
+		if size >= proseBlock && 3*b.linked < size {
+			n.prose += size
 		}
-		if strictness >= 1 {
-			n.score += n.weight()
-		}
-	}
-	for i := range o.blocks {
-		b := &o.blocks[i]
-		n := b.to - b.from
-		if n < 25 || o.nodes[b.node].out {
+		if size < scoredBlock {
 			continue
 		}
-		t := text[b.from:b.to]
-		score := 1 + float32(bytes.Count(t, []byte(","))) + float32(min(n/100, 3))
+		score := 1 + float32(bytes.Count(text[b.from:b.to], []byte(","))) + float32(min(size/100, 3))
 		at := b.node
-		if o.nodes[at].last == at && at > 0 {
-			at = o.nodes[at].parent
+		if n.last == at {
+			at = n.parent // the paragraph itself is not a candidate
 		}
-		for level := 0; level < 5; level++ {
-			by := float32(1)
-			if level == 1 {
-				by = 2
-			} else if level > 1 {
-				by = float32(3 * level)
-			}
-			o.nodes[at].score += score / by
+		for _, share := range [...]float32{1, 1. / 2, 1. / 6, 1. / 9, 1. / 12} {
+			o.nodes[at].score += score * share
 			if at == 0 {
 				break
 			}
 			at = o.nodes[at].parent
 		}
 	}
-	top := 0
-	for i := range o.nodes {
+	for i := len(o.nodes) - 1; i > 0; i-- {
 		n := &o.nodes[i]
+		up := &o.nodes[n.parent]
+		up.kept += n.kept
+		up.prose += n.prose
 		n.score *= 1 - n.density()
-		if !n.out && (n.score > o.nodes[top].score || top == 0) {
-			top = i
-		}
 	}
-	// climb
-	top = o.climb(top)
-	o.clean(top, strictness)
-	threshold := max(10, o.nodes[top].score*0.2)
-	up := o.nodes[top].parent
-	return o.join(text, func(b *block) bool {
-		n := b.node
-		if o.nodes[n].out {
-			return false
-		}
-		if int(n) >= top && n <= o.nodes[top].last {
-			return true
-		}
-		// sibling
-		if top == 0 || n <= up || n > o.nodes[up].last {
-			return false
-		}
-		for o.nodes[n].parent != up {
-			n = o.nodes[n].parent
-		}
-		s := &o.nodes[n]
-		if s.score >= threshold {
-			return true
-		}
-		return s.tag == atom.P && s.text > 80 && s.density() < 0.25
-	})
+	o.nodes[0].score *= 1 - o.nodes[0].density()
 }
 
-func (o *outline) climb(top int) int {
-	score := o.nodes[top].score
-	last := score
-	for at := o.nodes[top].parent; at > 0; at = o.nodes[at].parent {
-		s := o.nodes[at].score
-		if s < score/3 {
+// best returns the element that holds the main text.
+func (o *outline) best() int32 {
+	top := int32(0)
+	for i := range o.nodes {
+		if n := &o.nodes[i]; !n.out && (top == 0 || n.score > o.nodes[top].score) {
+			top = int32(i)
+		}
+	}
+	// An element around it that scores more than the one below is better: the text is in several of its parts.
+	least := o.nodes[top].score / 3
+	below := o.nodes[top].score
+	for at := o.nodes[top].parent; at > 0 && o.nodes[at].score >= least; at = o.nodes[at].parent {
+		if o.nodes[at].score > below {
+			top = at
 			break
 		}
-		if s > last {
-			return int(at)
+		below = o.nodes[at].score
+	}
+	// So is one that has a third more paragraphs and little else.
+	for at := o.nodes[top].parent; at > 0; at = o.nodes[at].parent {
+		if n := &o.nodes[at]; 10*int64(n.prose) > 13*int64(o.nodes[top].prose) && 4*int64(n.prose) > 3*int64(n.kept) {
+			top = at
 		}
-		last = s
 	}
 	return top
 }
 
-func (o *outline) clean(top, strictness int) {
-	if strictness == 0 {
-		return
+// take returns the text of an element and of its siblings that are alike.
+func (o *outline) take(text []byte, top int32, r rules) string {
+	if r > anyHints {
+		o.clean(top)
 	}
-	for i := top + 1; i <= int(o.nodes[top].last); i++ {
+	t := &o.nodes[top]
+	least, up := max(10, t.score/5), t.parent
+	return o.join(text, func(b *block) bool {
+		at := b.node
+		switch {
+		case o.nodes[at].out:
+			return false
+		case at >= top && at <= t.last:
+			return true
+		case top == 0 || at <= up || at > o.nodes[up].last:
+			return false
+		}
+		for o.nodes[at].parent != up {
+			at = o.nodes[at].parent
+		}
+		n := &o.nodes[at]
+		return n.score >= least || n.tag == atom.P && n.text > proseBlock && n.density() < 0.25
+	})
+}
+
+// clean removes parts of an element that are mostly links, or that are something else by their hints.
+func (o *outline) clean(top int32) {
+	for i := top + 1; i <= o.nodes[top].last; i++ {
 		n := &o.nodes[i]
-		if n.out = n.out || o.nodes[n.parent].out; n.out {
+		if n.out = n.out || o.nodes[n.parent].out; n.out || !container(n.tag) || n.tag == atom.P {
 			continue
 		}
-		switch n.tag {
-		case atom.Form, atom.Fieldset, atom.Table, atom.Ul, atom.Ol, atom.Div, atom.Section, atom.Header, 0:
-			w := n.weight()
-			d := n.density()
-			if w < 0 || w < 25 && d > 0.2 && n.text < 2000 || w >= 25 && d > 0.5 {
-				n.out = true
-			}
-		}
+		w, d := n.weight(), n.density()
+		manyLinks := d > 0.5 || d > 0.2 && w < 25 && n.text < shortElement
+		n.out = w < 0 || manyLinks && 10*int64(n.prose) < 3*int64(n.kept)
 	}
 }
 
 // join returns the blocks that are kept, one a line.
 func (o *outline) join(text []byte, keep func(*block) bool) string {
-	var out []byte
+	out := make([]byte, 0, min(len(text), textLimit)/2)
 	for i := range o.blocks {
-		if b := &o.blocks[i]; keep(b) {
-			if len(out) > 0 {
-				out = append(out, '\n')
-			}
-			out = append(out, text[b.from:b.to]...)
-			if len(out) > textLimit {
-				out = trimPartial(out[:textLimit])
-				break
-			}
+		b := &o.blocks[i]
+		if !keep(b) {
+			continue
+		}
+		if len(out) > 0 {
+			out = append(out, '\n')
+		}
+		if out = append(out, text[b.from:b.to]...); len(out) > textLimit {
+			return string(bytes.TrimRight(trimPartial(out[:textLimit]), " \n"))
 		}
 	}
 	return string(out)
+}
+
+// container tells elements whose class often says what is in them.
+func container(tag atom.Atom) bool {
+	switch tag {
+	case 0, atom.Div, atom.Fieldset, atom.Form, atom.Header, atom.Ol, atom.P, atom.Section, atom.Table, atom.Ul:
+		return true
+	}
+	return false
+}
+
+// beside tells elements that never hold the main text.
+func beside(tag atom.Atom) bool {
+	switch tag {
+	case atom.Aside, atom.Button, atom.Dialog, atom.Footer, atom.Nav, atom.Option, atom.Select, atom.Textarea:
+		return true
+	}
+	return false
+}
+
+func tagScore(tag atom.Atom) float32 {
+	switch tag {
+	case atom.Article, atom.Main:
+		return 15
+	case atom.Div:
+		return 5
+	case atom.Blockquote, atom.Pre, atom.Td:
+		return 3
+	case atom.Address, atom.Dd, atom.Dl, atom.Dt, atom.Form, atom.Li, atom.Ol, atom.Ul:
+		return -3
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Th:
+		return -5
+	}
+	return 0
 }
