@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"strings"
+	"time"
 
 	"golang.org/x/net/html"
 )
@@ -35,6 +36,16 @@ type Page struct {
 	// Main is the main text of the page, at most 1 MiB: paragraphs, one a line, with single spaces between words. If little of
 	// the page looks like one, it is all visible text.
 	Main string
+	// Headings are the texts of the visible h1, h2 and h3, at most 50 of at most 200 runes.
+	Headings []string
+	// Author, Published and Modified are what the page says in JSON-LD, <meta> or microdata. An author has at most 200 runes,
+	// several are separated by commas. A time is in UTC, between 1990 and a year from now, and zero if unknown.
+	Author              string
+	Published, Modified time.Time
+	// JSONLD is an array of the objects in the JSON-LD of the page, @graph included, with their well-known fields. author is an
+	// array of {"name"}, publisher is {"name"}, all others are strings and wordCount a number. At most 32 KiB; "" = none.
+	JSONLD string
+	Feeds  []Link // absolute URLs of feeds with their titles, at most 20; none with NoFollow
 }
 
 // Link is a link of a page that a crawler may follow.
@@ -59,7 +70,9 @@ func ParsePage(body []byte, base string, header http.Header, agent string) Page 
 	if out.Description = cleanText(p.values["description"], descriptionLimit); out.Description == "" {
 		out.Description = out.OG.Description
 	}
-	out.Main = p.outline.main(p.text.b)
+	out.Main, out.Headings = p.outline.main(p.text.b), p.outline.headings(p.text.b)
+	out.Author, out.JSONLD = p.author(), p.things.json()
+	out.Published, out.Modified = p.dates()
 	urls := newResolver(base, p.base)
 	if strings.TrimSpace(p.canonical) != "" {
 		out.Canonical = urls.resolve(p.canonical)
@@ -67,6 +80,7 @@ func ParsePage(body []byte, base string, header http.Header, agent string) Page 
 	if !out.NoFollow {
 		out.Links, out.LinksCut = links(p.anchors, urls)
 		out.LinksCut = out.LinksCut || p.anchorsCut
+		out.Feeds, _ = links(p.feedLinks, urls)
 	}
 	return out
 }
@@ -87,6 +101,9 @@ type pageScanner struct {
 	open         int // the anchor under way, or -1
 	from         int // where its text begins
 	outline      outline
+	linkedData   bool // the next text is JSON-LD
+	things       things
+	feedLinks    []Link // with the href instead of the URL
 }
 
 func (p *pageScanner) scan(z *html.Tokenizer) {
@@ -97,7 +114,9 @@ func (p *pageScanner) scan(z *html.Tokenizer) {
 			p.outline.cut(len(p.text.b))
 			return
 		case html.TextToken:
-			if !p.hidden && p.svg == 0 && p.templates == 0 && p.text.add(z.Text()) {
+			if p.linkedData {
+				p.things.add(z.Text())
+			} else if !p.hidden && p.svg == 0 && p.templates == 0 && p.text.add(z.Text()) {
 				p.begun = true
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
@@ -113,7 +132,7 @@ func (p *pageScanner) startTag(z *html.Tokenizer, kind html.TokenType, name []by
 	if p.svg == 0 && p.templates == 0 && traits&inHead == 0 {
 		p.begun = true
 	}
-	p.hidden = traits&hides != 0
+	p.hidden, p.linkedData = traits&hides != 0, false
 	if p.start(z, kind, name) {
 		p.hidden = false
 		return
@@ -124,8 +143,23 @@ func (p *pageScanner) startTag(z *html.Tokenizer, kind html.TokenType, name []by
 			p.lang, p.htmlSeen = attr.lang, true
 		}
 	case "link":
-		if attr := readAttributes(z); !p.begun && !p.hasCanonical && p.svg+p.templates == 0 && hasToken(attr.rel, "canonical") {
-			p.canonical, p.hasCanonical = attr.href, true
+		if attr := readAttributes(z); p.svg+p.templates == 0 {
+			if !p.begun && !p.hasCanonical && hasToken(attr.rel, "canonical") {
+				p.canonical, p.hasCanonical = attr.href, true
+			}
+			p.feed(attr)
+		}
+	case "script":
+		if p.svg+p.templates == 0 && kind == html.StartTagToken {
+			p.linkedData = strings.EqualFold(strings.TrimSpace(readAttributes(z).kind), "application/ld+json")
+		}
+	case "time":
+		attr := readAttributes(z)
+		if attr.given&pubdateBit != 0 && attr.itemprop == "" {
+			attr.itemprop = "datePublished"
+		}
+		if p.svg+p.templates == 0 {
+			p.item(attr.itemprop, attr.datetime)
 		}
 	case "a", "area":
 		if p.templates == 0 {
@@ -141,7 +175,7 @@ func (p *pageScanner) startTag(z *html.Tokenizer, kind html.TokenType, name []by
 }
 
 func (p *pageScanner) endTag(name []byte) {
-	p.hidden = false
+	p.hidden, p.linkedData = false, false
 	traits := p.traits(name)
 	p.end(name)
 	switch string(name) {

@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -19,6 +20,7 @@ func TestParsePage(t *testing.T) {
 	want := Page{
 		Metadata: Metadata{Title: "A title", TitleSource: "title"}, Description: "What it is", Language: "en-GB",
 		Canonical: "https://example.com/c", Links: []Link{{"https://example.com/d", "Four"}}, Text: "Head One twothreeFour",
+		Main: "Head\nOne twothreeFour", Headings: []string{"Head"},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -240,7 +242,9 @@ func FuzzParsePage(f *testing.F) {
 			seen[l.URL] = true
 		}
 		if p.Canonical != "" && !validLink(p.Canonical) || len(p.Links) > MaxLinks || p.NoFollow && (p.Links != nil || p.LinksCut) ||
-			len(p.Language) > languageLimit || len(p.Text) > textLimit || !cleanWithin(p.Text, textLimit) || !cleanWithin(p.Description, descriptionLimit) {
+			len(p.Language) > languageLimit || len(p.Text) > textLimit || !cleanWithin(p.Text, textLimit) || !cleanWithin(p.Description, descriptionLimit) || len(p.Main) > textLimit ||
+			!cleanWithin(strings.ReplaceAll(p.Main, "\n", " "), textLimit) || len(p.Headings) > maxHeadings || !cleanWithin(p.Author, authorLimit) ||
+			len(p.Feeds) > maxFeeds || len(p.JSONLD) > jsonLDLimit || p.JSONLD != "" && !json.Valid([]byte(p.JSONLD)) {
 			t.Errorf("got %+v", p)
 		}
 	})

@@ -8,9 +8,18 @@ import (
 )
 
 // wanted are the meta names whose content is kept.
-var wanted = map[string]bool{
+var wanted = withNames(map[string]bool{
 	"og:title": true, "og:description": true, "og:image": true, "og:image:url": true, "og:image:secure_url": true,
 	"og:site_name": true, "og:type": true, "twitter:title": true, "description": true,
+}, publishedNames[:], modifiedNames[:], authorNames[:])
+
+func withNames(set map[string]bool, lists ...[]string) map[string]bool {
+	for _, names := range lists {
+		for _, name := range names {
+			set[name] = true
+		}
+	}
+	return set
 }
 
 // scanner collects the raw values of a page.
@@ -122,18 +131,33 @@ func (s *scanner) meta(attr attributes) {
 			s.values[name] = attr.content
 		}
 	}
+	s.item(attr.itemprop, attr.content)
 	if name := strings.TrimSpace(attr.name); strings.EqualFold(name, "robots") || s.agent != "" && strings.EqualFold(name, s.agent) {
 		s.robots.add(attr.content)
+	}
+}
+
+// item keeps the value of a property of microdata, if it is wanted.
+func (s *scanner) item(property, value string) {
+	if property == "" || len(property) > 32 {
+		return
+	}
+	if name := "itemprop:" + strings.ToLower(strings.TrimSpace(property)); wanted[name] && s.values[name] == "" {
+		s.values[name] = value
 	}
 }
 
 // attributes are those of a tag that matter. What a tag does not have is empty.
 type attributes struct {
 	alt, charset, content, href, httpEquiv, lang, name, property, rel string
+	itemprop, kind, title, datetime, pubdate                          string // kind is the attribute type
 	given                                                             uint16 // bit n is set if the tag has attribute n of field
 }
 
-const hrefBit = 1 << 3
+const (
+	hrefBit    = 1 << 3
+	pubdateBit = 1 << 13
+)
 
 // readAttributes returns the attributes of the current tag; of a repeated one the first counts, as in a browser.
 func readAttributes(z *html.Tokenizer) attributes {
@@ -170,6 +194,16 @@ func (a *attributes) field(key []byte) (to *string, bit uint16) {
 		return &a.property, 1 << 7
 	case "rel":
 		return &a.rel, 1 << 8
+	case "itemprop":
+		return &a.itemprop, 1 << 9
+	case "type":
+		return &a.kind, 1 << 10
+	case "title":
+		return &a.title, 1 << 11
+	case "datetime":
+		return &a.datetime, 1 << 12
+	case "pubdate":
+		return &a.pubdate, pubdateBit
 	}
 	return nil, 0
 }

@@ -1,0 +1,24 @@
+package outbound
+
+import "strings"
+
+const maxFeeds = 20
+
+// feed keeps a <link> that names a feed.
+func (p *pageScanner) feed(attr attributes) {
+	if len(p.feedLinks) < maxFeeds && attr.href != "" && hasToken(attr.rel, "alternate") && isFeed(attr) {
+		p.feedLinks = append(p.feedLinks, Link{URL: attr.href, Text: cleanText(attr.title, linkTextLimit)})
+	}
+}
+
+// isFeed reports whether a <link> is one by its type. JSON may be anything, so it has to call itself a feed.
+func isFeed(attr attributes) bool {
+	kind, _, _ := strings.Cut(strings.ToLower(attr.kind), ";")
+	switch strings.TrimSpace(kind) {
+	case "application/rss+xml", "application/atom+xml", "application/feed+json":
+		return true
+	case "application/json":
+		return strings.Contains(strings.ToLower(attr.href+" "+attr.title), "feed")
+	}
+	return false
+}
