@@ -16,6 +16,7 @@ import (
 	"github.com/markusmobius/go-trafilatura"
 	"golang.org/x/net/html"
 
+	"linkwatch/jobs/crawl/content"
 	"linkwatch/outbound"
 )
 
@@ -114,6 +115,10 @@ func TestExtractionFigures(t *testing.T) {
 	}{
 		{"all visible text", func(page []byte) string { return outbound.ParsePage(page, base.String(), nil, "").Text }},
 		{"outbound.ParsePage", func(page []byte) string { return outbound.ParsePage(page, base.String(), nil, "").Main }},
+		{"content.Extract", func(page []byte) string { return content.Extract(page, base.String(), nil, content.Options{}).Text }},
+		{"content.Extract, Readability", func(page []byte) string {
+			return content.Extract(page, base.String(), nil, content.Options{Readability: true}).Text
+		}},
 		{"go-readability", func(page []byte) string {
 			a, err := readability.FromReader(bytes.NewReader(page), base)
 			if err != nil {
@@ -129,9 +134,6 @@ func TestExtractionFigures(t *testing.T) {
 			return r.ContentText
 		}},
 	} {
-		if only := os.Getenv("ONLY"); only != "" && !strings.Contains(e.name, only) {
-			continue
-		}
 		var p, r, f, fs float64
 		var took time.Duration
 		for _, page := range pages {
@@ -142,9 +144,6 @@ func TestExtractionFigures(t *testing.T) {
 			precision, recall := overlap(shingles(words, 1), shingles(page.text, 1))
 			p, r, f = p+precision, r+recall, f+harmonic(precision, recall)
 			fs += harmonic(overlap(shingles(words, 4), shingles(page.text, 4)))
-			if os.Getenv("ONLY") != "" {
-				fmt.Printf("%-40s p %.2f r %.2f f %.2f len %d\n", page.name, precision, recall, harmonic(precision, recall), len(page.text))
-			}
 		}
 		n := float64(len(pages))
 		fmt.Printf("| %-28s | %.3f | %.3f | %.3f | %.3f | %.2f |\n", e.name, p/n, r/n, f/n, fs/n, took.Seconds()*1000/n)
