@@ -72,6 +72,9 @@ func poor() string {
 func TestReadableFallback(t *testing.T) {
 	for _, page := range []string{poor(), "<div>" + strings.Repeat("<p>"+english+"</p>", 20) + "</div>"} {
 		d := Extract([]byte(page), base, nil, Options{Readability: true})
+		if !d.Readable || d.Words < poorWords {
+			t.Errorf("with the fallback: %d words, %v", d.Words, d.Readable)
+		}
 		if plain := Extract([]byte(page), base, nil, Options{}); plain.Readable || plain.Words == 0 {
 			t.Errorf("without the fallback: %d words, %v", plain.Words, plain.Readable)
 		}
