@@ -31,7 +31,7 @@ type Crawl struct {
 
 func newCrawl(c *core) (*Crawl, error) {
 	cfg := c.Config
-	store := crawl.NewStore(c.DB, c.Clock, crawl.Options{StaleAfter: cfg.CrawlerStaleLockAfter, FeedInterval: cfg.CrawlerFeedPollInterval})
+	store := crawl.NewStore(c.DB, c.Clock, crawl.Options{StaleAfter: cfg.CrawlerStaleLockAfter, Engine: cfg.CrawlerElasticsearchURL != "", FeedInterval: cfg.CrawlerFeedPollInterval})
 	client, robots, err := crawlClient(c)
 	if err != nil {
 		return nil, err
@@ -43,6 +43,7 @@ func newCrawl(c *core) (*Crawl, error) {
 	crawler, err := crawljobs.New(store, crawljobs.Options{
 		Lease: c.lease, Client: client, Robots: robots, Workers: crawlWorkers(c), PollInterval: cfg.CrawlerPollInterval,
 		FollowRedirects: cfg.FetcherFollowRedirects, MaxRedirects: cfg.FetcherMaxRedirects, RandomUserAgent: cfg.CrawlerUseRandomUserAgent,
+		Readability: cfg.CrawlerReadabilityFallbackEnabled,
 		FeedDiscovery: cfg.CrawlerFeedDiscoveryEnabled, FeedPolling: cfg.CrawlerFeedPollEnabled,
 		Agent: agentToken(c), Redis: c.Redis, Log: c.Log, Registry: c.registry,
 	})
@@ -59,6 +60,11 @@ func newCrawl(c *core) (*Crawl, error) {
 		return nil, err
 	}
 	services := []jobs.Service{crawler, indexer}
+	engine, engineHealth, err := crawlElastic(c, store)
+	if err != nil {
+		return nil, err
+	}
+	services = append(services, engine...)
 	if cfg.RedisEventsEnabled {
 		services = append(services, crawljobs.NewEvents(store, c.Redis, hostname(), c.Log))
 	}
@@ -67,7 +73,7 @@ func newCrawl(c *core) (*Crawl, error) {
 		System: handlers.System{
 			Nav: crawlhandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
 			Described: crawlhandlers.Described(), Groups: crawlhandlers.Groups(), Operations: crawlhandlers.API{Deps: deps}.Register,
-			Alias: crawlhandlers.Alias,
+			Alias: crawlhandlers.Alias, Health: []middleware.HealthCheck{engineHealth},
 		},
 		Demo:     demo.Crawls,
 		Services: services,

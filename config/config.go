@@ -107,6 +107,8 @@ type Config struct {
 	CrawlerFeedPollInterval time.Duration `env:"CRAWLER_FEED_POLL_INTERVAL" envDefault:"15m" range:"1m..24h" meaning:"how often each feed is polled; after failures less often"`
 	// CrawlerSourcesAPIURL is an http:// or https:// URL, or empty: no sources are synced.
 	CrawlerSourcesAPIURL DSN `env:"CRAWLER_SOURCES_API_URL" allowed:"an http:// or https:// URL with a host, without fragment" meaning:"source manager whose enabled sources are synced; none is needed"`
+	// CrawlerReadabilityFallbackEnabled costs some milliseconds for each page that has little text.
+	CrawlerReadabilityFallbackEnabled bool `env:"CRAWLER_READABILITY_FALLBACK_ENABLED" envDefault:"false" allowed:"true or false" meaning:"true extracts the text of a page a second time, with go-readability, if little was found"`
 	// CrawlerElasticsearchURL is scheme://[user:password@]host[:port][/path], or empty: nothing is sent.
 	CrawlerElasticsearchURL DSN `env:"CRAWLER_ELASTICSEARCH_URL" allowed:"an http:// or https:// URL with a host, without query or fragment" meaning:"Elasticsearch or OpenSearch that gets the crawled pages; none is needed"`
 	// CrawlerElasticsearchAPIKey goes before the user and password of CrawlerElasticsearchURL.

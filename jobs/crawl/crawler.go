@@ -26,6 +26,7 @@ type Options struct {
 	FollowRedirects bool             // else a redirect is stored as a page (FETCHER_FOLLOW_REDIRECTS)
 	MaxRedirects    int              // on the way to a page (FETCHER_MAX_REDIRECTS)
 	RandomUserAgent bool             // CRAWLER_USE_RANDOM_USER_AGENT
+	Readability     bool             // the last resort for the text of a page (CRAWLER_READABILITY_FALLBACK_ENABLED)
 	Agent           string           // the name by which pages address this crawler
 	FeedDiscovery   bool             // start pages add the feeds that they name (CRAWLER_FEED_DISCOVERY_ENABLED)
 	FeedPolling     bool             // CRAWLER_FEED_POLL_ENABLED

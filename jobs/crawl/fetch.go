@@ -2,8 +2,6 @@ package crawl
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"linkwatch/jobs/crawl/content"
 	"linkwatch/models"
 	"linkwatch/models/crawl"
 	"linkwatch/outbound"
@@ -242,25 +241,30 @@ func (q *queue) content(f *fetched, res *outbound.Response) {
 	}
 	began := time.Now()
 	defer func() { f.CPU = time.Since(began) }()
-	p := outbound.ParsePage(res.Body, e.URL, res.Header, q.opts.Agent)
-	if p.Text != "" {
-		sum := sha256.Sum256([]byte(p.Text))
-		f.Hash = hex.EncodeToString(sum[:])
-	}
+	p := content.Extract(res.Body, e.URL, res.Header, content.Options{Agent: q.opts.Agent, Readability: q.opts.Readability})
+	f.Hash = p.Hash
+	f.Feeds = q.feedsOf(e, p.Feeds)
 	follow := e.Depth < e.Crawl.MaxDepth && !p.NoFollow
 	if to, ok := crawl.Normalize(p.Canonical); p.Canonical != "" && ok && to != e.URL && !e.Start() && q.allows(e, to) {
 		// The page is another URL's: that one is fetched in its place.
 		f.Page, f.Reason = nil, "canonical is another URL"
 		q.follow(f, to, e.Depth)
 	} else {
-		f.Page.Title, f.Page.Description, f.Page.Language, f.Page.NoIndex = p.Title, p.Description, p.Language, p.NoIndex
-		f.Page.OpenGraph, f.Page.ContentHash, f.Page.LinksFound = crawl.OpenGraph(p.OG), f.Hash, len(p.Links)
-		f.Page.Text, f.Page.WordCount = crawl.Pack(p.Text), len(strings.Fields(p.Text))
+		describe(f.Page, p)
 	}
-	q.links(f, p, follow)
+	q.links(f, p.Page, follow)
 	if f.Page != nil && f.Page.Links != nil && !res.Truncated {
 		f.Page.ETag, f.Page.LastModified = validators(res.Header)
 	}
+}
+
+// describe makes a page of what its content says.
+func describe(to *crawl.Page, p content.Document) {
+	to.Title, to.Description, to.Language, to.NoIndex = p.Title, p.Description, p.Language, p.NoIndex
+	to.OpenGraph, to.ContentHash, to.LinksFound = crawl.OpenGraph(p.OG), p.Hash, len(p.Links)
+	to.Author, to.PublishedAt, to.ModifiedAt = p.Author, models.At(p.Published), models.At(p.Modified)
+	to.Headings, to.JSONLD = strings.Join(p.Headings, "\n"), p.JSONLD
+	to.Text, to.WordCount = crawl.Pack(p.Text), p.Words
 }
 
 // Limits of what is taken from a page, in bytes.

@@ -1,6 +1,13 @@
 package crawl
 
-import "linkwatch/models"
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
 
 // Document is a page as a search engine gets it.
 type Document struct {
@@ -34,4 +41,51 @@ type SentDocument struct {
 	Seq     int64
 	Version int64
 	Error   string // why the search engine refused the document for good; "" = it is stored or deleted
+}
+
+// Unsent are up to limit documents that the search engine is behind with, of pages after
+// one of a seq, in the order of their seqs.
+func (s *Store) Unsent(ctx context.Context, after int64, limit int) ([]Document, error) {
+	var pages []struct {
+		Page
+		SourceName  string
+		VersionText Packed
+	}
+	err := s.db.Read(ctx).Raw(`SELECT p.*, s.id AS source_id, s.name AS source_name, v.text AS version_text
+		FROM (SELECT * FROM crawled_pages WHERE unsent AND seq > ? ORDER BY seq LIMIT ?) AS p JOIN sources AS s ON s.seq = p.source_seq
+		LEFT JOIN page_versions AS v ON v.page_seq = p.seq AND v.version = p.text_version ORDER BY p.seq`, after, limit).Scan(&pages).Error
+	if err != nil {
+		return nil, fmt.Errorf("loading documents to send: %w", err)
+	}
+	docs := make([]Document, len(pages))
+	for i, p := range pages {
+		text, err := p.VersionText.Unpack()
+		if err != nil {
+			text = "" // the rest of the page is still worth sending
+		}
+		docs[i] = Document{
+			Seq: p.Seq, Version: p.Revision, ID: p.ID(), SourceID: p.SourceID, SourceName: p.SourceName, URL: p.URL, Title: p.Title,
+			Description: p.Description, Text: text, Author: p.Author, Language: p.Language, ContentHash: p.ContentHash, OpenGraph: p.OpenGraph,
+			JSONLD: p.JSONLD, Headings: p.HeadingList(), WordCount: p.WordCount, StatusCode: p.StatusCode, FetchedAt: p.FetchedAt,
+			ChangedAt: p.ChangedAt, PublishedAt: p.PublishedAt, ModifiedAt: p.ModifiedAt, Gone: !p.indexed() || !p.DeletedAt.IsZero(),
+		}
+	}
+	return docs, nil
+}
+
+// Sent notes which documents the search engine has, or refused. One whose page has
+// changed meanwhile still has to be sent.
+func (s *Store) Sent(ctx context.Context, done []SentDocument) error {
+	rows := models.NewRows("seq bigint, revision bigint")
+	for _, d := range done {
+		rows.Add(d.Seq, d.Version)
+	}
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		return rows.Exec(tx, `UPDATE crawled_pages SET unsent = false FROM {rows} AS r
+			WHERE crawled_pages.seq = r.seq AND crawled_pages.revision = r.revision`).Error
+	})
+	if err != nil {
+		return fmt.Errorf("noting sent documents: %w", err)
+	}
+	return nil
 }

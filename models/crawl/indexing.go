@@ -19,6 +19,7 @@ type toIndex struct {
 	NoIndex                        bool `gorm:"column:noindex"`
 	Text                           Packed
 	PublishedAt, CreatedAt, GoneAt models.Time
+	DeletedAt                      models.Time
 }
 
 // IndexNext brings the search index up to date with at most n pages, and returns how
@@ -27,7 +28,7 @@ type toIndex struct {
 func (s *Store) IndexNext(ctx context.Context, n int) (int, error) {
 	var pages []toIndex
 	err := s.db.Read(ctx).Raw(`SELECT p.seq, p.revision, p.source_seq, p.url, p.title, p.headings, p.language, p.content_hash, p.noindex,
-			p.published_at, p.created_at, p.gone_at, v.text
+			p.published_at, p.created_at, p.gone_at, p.deleted_at, v.text
 		FROM (SELECT * FROM crawled_pages WHERE unindexed ORDER BY fetched_at LIMIT ?) AS p
 		LEFT JOIN page_versions AS v ON v.page_seq = p.seq AND v.version = p.text_version`, n).Scan(&pages).Error
 	if err != nil {
@@ -54,7 +55,7 @@ func (s *Store) index(ctx context.Context, pages []toIndex) error {
 	for _, p := range pages {
 		rows.Add(p.Seq, p.Revision)
 		text, err := p.Text.Unpack()
-		if err != nil || p.NoIndex || p.ContentHash == "" || !p.GoneAt.IsZero() {
+		if err != nil || p.NoIndex || p.ContentHash == "" || !p.GoneAt.IsZero() || !p.DeletedAt.IsZero() {
 			remove[p.Seq] = true
 			continue
 		}

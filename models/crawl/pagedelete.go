@@ -34,8 +34,8 @@ func (s *Store) DeletePages(ctx context.Context, ids ...string) (Deletion, error
 	}
 	d := Deletion{At: s.clock.Now()}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		res := rows.Exec(tx, `UPDATE crawled_pages SET deleted_at = ? FROM {rows} AS r
-			WHERE crawled_pages.seq = r.seq AND crawled_pages.created_at = r.created_at AND crawled_pages.deleted_at IS NULL`, d.At)
+		res := rows.Exec(tx, `UPDATE crawled_pages SET deleted_at = ?, revision = crawled_pages.revision + 1, unindexed = true, unsent = ? FROM {rows} AS r
+			WHERE crawled_pages.seq = r.seq AND crawled_pages.created_at = r.created_at AND crawled_pages.deleted_at IS NULL`, d.At, s.opts.Engine)
 		d.N = int(res.RowsAffected)
 		return res.Error
 	})
@@ -48,7 +48,7 @@ func (s *Store) DeletePages(ctx context.Context, ids ...string) (Deletion, error
 // RestorePages restores the pages that were deleted at a time, and says how many.
 func (s *Store) RestorePages(ctx context.Context, at models.Time) (n int, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		res := tx.Exec("UPDATE crawled_pages SET deleted_at = NULL WHERE deleted_at = ?", at)
+		res := tx.Exec("UPDATE crawled_pages SET deleted_at = NULL, revision = revision + 1, unindexed = true, unsent = ? WHERE deleted_at = ?", s.opts.Engine, at)
 		n = int(res.RowsAffected)
 		return res.Error
 	})

@@ -132,7 +132,8 @@ func (b *batch) unchanged() error {
 		}
 	}
 	return rows.Exec(b.tx, `UPDATE crawled_pages SET crawl_seq = r.crawl_seq, fetched_at = r.at, gone_at = NULL, deleted_at = NULL,
-			unindexed = unindexed OR gone_at IS NOT NULL, unsent = unsent OR (? AND gone_at IS NOT NULL), revision = revision + CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END
+			unindexed = unindexed OR gone_at IS NOT NULL OR deleted_at IS NOT NULL, unsent = unsent OR (? AND (gone_at IS NOT NULL OR deleted_at IS NOT NULL)),
+			revision = revision + CASE WHEN gone_at IS NULL AND deleted_at IS NULL THEN 0 ELSE 1 END
 		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash`, b.s.opts.Engine).Error
 }
 

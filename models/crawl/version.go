@@ -67,7 +67,7 @@ func (p *Page) change(old known) (c Change) {
 	if c != "" && c != PageGone {
 		p.TextVersion = p.Versions
 	}
-	if c != "" || !p.broken() && old.shows(p) {
+	if c != "" || !p.broken() && (old.Deleted || old.shows(p)) {
 		p.Revision++
 		p.Unindexed = true
 	}
@@ -86,7 +86,7 @@ type known struct {
 	NoIndex                              bool `gorm:"column:noindex"`
 	PublishedAt                          models.Time
 	Versions, TextVersion                int
-	Gone                                 bool
+	Gone, Deleted                        bool
 }
 
 // shows reports whether search shows something else of a page than before, besides its text.
@@ -99,7 +99,7 @@ func (k known) shows(p *Page) bool {
 func (b *batch) known(keys *models.Rows) (map[pageKey]known, error) {
 	var found []known
 	err := keys.Raw(b.tx, `SELECT p.seq, p.source_seq, p.url_hash, p.crawl_seq, p.revision, p.content_hash, p.title, p.description, p.author, p.language,
-			p.noindex, p.published_at, p.versions, p.text_version, p.gone_at IS NOT NULL AS gone
+			p.noindex, p.published_at, p.versions, p.text_version, p.gone_at IS NOT NULL AS gone, p.deleted_at IS NOT NULL AS deleted
 		FROM {rows} AS r CROSS JOIN crawled_pages AS p WHERE p.source_seq = r.source_seq AND p.url_hash = r.url_hash`).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("looking for known pages: %w", err)
