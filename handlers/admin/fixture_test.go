@@ -17,6 +17,8 @@ const (
 	executions      = "job_executions"
 	discovered      = "discovered_links"
 	hosts           = "crawl_hosts"
+	crawledPages    = "crawled_pages"
+	feedEntries     = "feed_entries"
 	sources         = "sources"
 	checkResults    = "check_results"
 	outages         = "outages"
@@ -29,7 +31,7 @@ const (
 )
 
 // kinds are all of them, in the order of a run.
-var kinds = []string{shortLinks, visitDays, frontier, executions, discovered, hosts, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
+var kinds = []string{shortLinks, visitDays, frontier, executions, discovered, hosts, crawledPages, feedEntries, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
 
 func inAnHour(now time.Time) time.Time { return now.Add(time.Hour) }
 

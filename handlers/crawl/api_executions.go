@@ -121,11 +121,11 @@ func (a API) listExecutions(ctx context.Context, in *listExecutionsInput) (*api.
 	return api.AnswerSlice(l, toExecution, err)
 }
 
-type executionPath struct {
+type ExecutionPath struct {
 	ID string `path:"id" example:"e_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the execution"`
 }
 
-func (a API) getExecution(ctx context.Context, in *executionPath) (*api.Output[Execution], error) {
+func (a API) getExecution(ctx context.Context, in *ExecutionPath) (*api.Output[Execution], error) {
 	e, err := a.Crawl.Execution(ctx, in.ID)
 	return api.Answer(toExecution(e), err)
 }

@@ -161,11 +161,11 @@ func toVersion(v crawl.Version) PageVersion {
 	return PageVersion{v.Version, string(v.Change), v.Title, api.OrNull(v.ContentHash), v.WordCount, v.CreatedAt.Time}
 }
 
-type pagePath struct {
+type PagePath struct {
 	ID string `path:"id" example:"k_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the page"`
 }
 
-func (a API) getPage(ctx context.Context, in *pagePath) (*api.Output[CrawledPageDetails], error) {
+func (a API) getPage(ctx context.Context, in *PagePath) (*api.Output[CrawledPageDetails], error) {
 	p, err := a.Crawl.CrawledPage(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func (a API) getPage(ctx context.Context, in *pagePath) (*api.Output[CrawledPage
 	return api.Answer(out, err)
 }
 
-func (a API) deletePage(ctx context.Context, in *pagePath) (*struct{}, error) {
+func (a API) deletePage(ctx context.Context, in *PagePath) (*struct{}, error) {
 	d, err := a.Crawl.DeletePages(ctx, in.ID)
 	if err == nil && d.N == 0 {
 		err = models.NotFound("crawled page")
@@ -199,7 +199,7 @@ func (a API) deletePage(ctx context.Context, in *pagePath) (*struct{}, error) {
 }
 
 type versionPath struct {
-	pagePath
+	PagePath
 	Version int `path:"version" minimum:"1" example:"3" doc:"Number of the version"`
 }
 
@@ -223,7 +223,7 @@ func (a API) getVersion(ctx context.Context, in *versionPath) (*api.Output[PageV
 }
 
 type comparePageInput struct {
-	pagePath
+	PagePath
 	From int `query:"from" minimum:"0" example:"2" doc:"Number of the older version. The one before to if left out"`
 	To   int `query:"to" minimum:"0" example:"3" doc:"Number of the newer version. The newest if left out"`
 }
@@ -276,7 +276,7 @@ func toChange(c crawl.PageChange) PageChange {
 }
 
 type listChangesInput struct {
-	executionPath
+	ExecutionPath
 	api.SliceParams
 	Change string `query:"change" enum:"new,changed,gone,back" example:"changed" doc:"Only changes of this kind"`
 }
@@ -308,7 +308,7 @@ func toBroken(b crawl.BrokenLink) BrokenLink {
 }
 
 type listBrokenInput struct {
-	executionPath
+	ExecutionPath
 	api.SliceParams
 }
 

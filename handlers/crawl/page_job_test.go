@@ -182,7 +182,7 @@ func TestExecutionsByCursor(t *testing.T) {
 	var runs []string
 	for path := "/crawl/jobs/" + j.ID; path != ""; {
 		a := s.Get(path)
-		a.Find("#executions tbody a").Each(func(_ int, run *goquery.Selection) { runs = append(runs, strings.TrimSpace(run.Text())) })
+		a.Find("#executions tbody a.title").Each(func(_ int, run *goquery.Selection) { runs = append(runs, strings.TrimSpace(run.Text())) })
 		if _, polls := a.Find("#now").Attr("hx-get"); polls == strings.Contains(path, "page_token") {
 			t.Errorf("%s: polls is %v", path, polls)
 		}

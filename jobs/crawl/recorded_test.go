@@ -86,7 +86,7 @@ func TestRecordedSite(t *testing.T) {
 	if got != want {
 		t.Errorf("frontier %s\nwant %s", got, want)
 	}
-	if e.Status != crawl.ExecutionCompleted || e.ItemsCrawled != 7 || e.ItemsIndexed != 5 || !strings.HasPrefix(e.StartHash, "7e5a974d91c388a9") {
+	if e.Status != crawl.ExecutionCompleted || e.ItemsCrawled != 7 || e.ItemsIndexed != 5 || e.PagesNew != 6 || !strings.HasPrefix(e.StartHash, "3ab093c77274b5f1") {
 		t.Errorf("ended %+v", e)
 	}
 }

@@ -33,7 +33,7 @@ func (s *Store) ReapFrontier(tx *gorm.DB, limit int) (int64, error) {
 	for n < int64(limit) {
 		var e ended
 		err := tx.Raw(`SELECT e.seq, e.crawl_seq FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq
-			WHERE e.has_frontier AND e.status <> 'running' AND e.reported_page IS NULL AND e.completed_at < ? AND (coalesce(j.crawl_seq, 0) <> e.crawl_seq OR j.deleted_at < ?)
+			WHERE e.has_frontier AND e.status <> 'running' AND e.completed_at < ? AND (coalesce(j.crawl_seq, 0) <> e.crawl_seq OR j.deleted_at < ?)
 			ORDER BY e.completed_at LIMIT 1`, old, s.clock.Now().Add(-KeepDeleted)).Scan(&e).Error
 		if err != nil {
 			return n, err

@@ -10,7 +10,6 @@ import (
 
 // Limits of a query.
 const (
-	maxQuery  = 500 // bytes
 	maxTerms  = 16
 	maxTokens = 32 // of a phrase
 	minPrefix = 3  // runes
@@ -32,8 +31,8 @@ type Term struct {
 // that begin so (three letters or more), and -word for words that it must not have. Its
 // error is CodeInvalid for a field.
 func Parse(field, s string) (q Query, err error) {
-	if len(s) > maxQuery {
-		return q, models.Invalid(field, "must be at most %d bytes long", maxQuery)
+	if err := models.CheckFilter(field, s); err != nil {
+		return q, err
 	}
 	if !utf8.ValidString(s) {
 		return q, models.Invalid(field, "must be UTF-8")
