@@ -31,7 +31,10 @@ type Crawl struct {
 
 func newCrawl(c *core) (*Crawl, error) {
 	cfg := c.Config
-	store := crawl.NewStore(c.DB, c.Clock, crawl.Options{StaleAfter: cfg.CrawlerStaleLockAfter, Engine: cfg.CrawlerElasticsearchURL != "", FeedInterval: cfg.CrawlerFeedPollInterval})
+	store := crawl.NewStore(c.DB, c.Clock, crawl.Options{
+		StaleAfter: cfg.CrawlerStaleLockAfter, Engine: cfg.CrawlerElasticsearchURL != "", FeedInterval: cfg.CrawlerFeedPollInterval,
+		ArchiveRetention: cfg.CrawlerArchiveRetention,
+	})
 	client, robots, err := crawlClient(c)
 	if err != nil {
 		return nil, err
@@ -40,19 +43,23 @@ func newCrawl(c *core) (*Crawl, error) {
 	if err != nil {
 		return nil, err
 	}
+	kept, err := newArchived(c, store)
+	if err != nil {
+		return nil, err
+	}
 	crawler, err := crawljobs.New(store, crawljobs.Options{
 		Lease: c.lease, Client: client, Robots: robots, Workers: crawlWorkers(c), PollInterval: cfg.CrawlerPollInterval,
 		FollowRedirects: cfg.FetcherFollowRedirects, MaxRedirects: cfg.FetcherMaxRedirects, RandomUserAgent: cfg.CrawlerUseRandomUserAgent,
 		Readability: cfg.CrawlerReadabilityFallbackEnabled,
 		FeedDiscovery: cfg.CrawlerFeedDiscoveryEnabled, FeedPolling: cfg.CrawlerFeedPollEnabled,
-		Agent: agentToken(c), Redis: c.Redis, Log: c.Log, Registry: c.registry,
+		Archive: kept.add, Agent: agentToken(c), Redis: c.Redis, Log: c.Log, Registry: c.registry,
 	})
 	if err != nil {
 		return nil, err
 	}
 	deps := &crawlhandlers.Deps{
 		Frame: c.frame, Crawl: store, Streams: middleware.NewStreams(c.frame.Errors, c.health.WhenStopping(), maxStreams),
-		Metrics: crawler.Metrics, Ready: c.DB.Ready,
+		Metrics: crawler.Metrics, Ready: c.DB.Ready, Archive: kept.reader,
 		Sync: sync, FeedDiscovery: cfg.CrawlerFeedDiscoveryEnabled, FeedPolling: cfg.CrawlerFeedPollEnabled,
 	}
 	indexer, err := crawljobs.NewIndexer(store, c.Log, c.registry)
@@ -73,10 +80,12 @@ func newCrawl(c *core) (*Crawl, error) {
 		System: handlers.System{
 			Nav: crawlhandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
 			Described: crawlhandlers.Described(), Groups: crawlhandlers.Groups(), Operations: crawlhandlers.API{Deps: deps}.Register,
-			Alias: crawlhandlers.Alias, Health: []middleware.HealthCheck{engineHealth},
+			Alias: crawlhandlers.Alias, Health: []middleware.HealthCheck{engineHealth, crawlhandlers.ArchiveCheck(kept.state)},
 		},
 		Demo:     demo.Crawls,
 		Services: services,
+		Last:     kept.services, // it stores what crawls found until they end
+		Close:    kept.close,
 		Jobs:     []jobs.Job{crawler.Feeds()},
 		Deletes: []cleanup.Kind{ // sources last: those that still have jobs wait
 			{Kind: "frontier", Label: "Frontier entries", Description: "of crawls that ended a day ago", Remove: store.ReapFrontier},
@@ -87,6 +96,10 @@ func newCrawl(c *core) (*Crawl, error) {
 			{Kind: "discovered_links", Label: "Discovered links", Description: "a day after they were deleted", Remove: store.ReapDiscovered},
 			{Kind: "crawl_hosts", Label: "Crawled hosts", Description: "that were not asked for a week", Remove: store.ReapHosts},
 			{Kind: "crawled_pages", Label: "Crawled pages", Description: "with their history, a day after they were deleted", Remove: store.ReapPages},
+			{
+				Kind: "archived_pages", Label: "Archived copies", Remove: store.ReapArchive,
+				Description: "of crawled pages that were last fetched so CRAWLER_ARCHIVE_RETENTION ago",
+			},
 			{Kind: "feed_entries", Label: "Feed entries", Description: "that their feed has had no more for 60 days", Remove: store.ReapFeedEntries},
 			{Kind: "sources", Label: "Sources", Description: "with their jobs, pages and feeds, a day after they were deleted", Remove: store.ReapSources},
 		},

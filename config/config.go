@@ -109,6 +109,22 @@ type Config struct {
 	CrawlerSourcesAPIURL DSN `env:"CRAWLER_SOURCES_API_URL" allowed:"an http:// or https:// URL with a host, without fragment" meaning:"source manager whose enabled sources are synced; none is needed"`
 	// CrawlerReadabilityFallbackEnabled costs some milliseconds for each page that has little text.
 	CrawlerReadabilityFallbackEnabled bool `env:"CRAWLER_READABILITY_FALLBACK_ENABLED" envDefault:"false" allowed:"true or false" meaning:"true extracts the text of a page a second time, with go-readability, if little was found"`
+	// CrawlerArchiveURL is a path, file:///path, s3://bucket[/prefix][?region=…&endpoint=…], or empty: no pages are archived.
+	CrawlerArchiveURL DSN `env:"CRAWLER_ARCHIVE_URL" allowed:"a folder, file:///path, or s3://bucket?region=…&endpoint=http(s)://host[:port]" meaning:"where copies of crawled pages are archived: a folder, or s3://bucket; none are unless it is set"`
+	// CrawlerArchiveRetention is counted from when a page was last fetched with this content.
+	CrawlerArchiveRetention time.Duration `env:"CRAWLER_ARCHIVE_RETENTION" envDefault:"2160h" range:"1h..87600h" meaning:"how long archived copies of pages are kept"`
+	// CrawlerMinIOEnabled is true only without a CrawlerArchiveURL, and with endpoint, bucket and keys.
+	CrawlerMinIOEnabled bool `env:"CRAWLER_MINIO_ENABLED" envDefault:"false" allowed:"true or false, and true only without CRAWLER_ARCHIVE_URL" meaning:"true archives crawled pages in MinIO, in place of CRAWLER_ARCHIVE_URL"`
+	// CrawlerMinIOUseSSL is the scheme of an endpoint without one. It is checked first: the rule of the endpoint adds the scheme.
+	CrawlerMinIOUseSSL bool `env:"CRAWLER_MINIO_USE_SSL" envDefault:"false" allowed:"true or false, and not true with an http:// URL in CRAWLER_MINIO_ENDPOINT" meaning:"true connects to MinIO by HTTPS"`
+	// CrawlerMinIOEndpoint is http:// or https:// and host[:port] after Load, or empty.
+	CrawlerMinIOEndpoint string `env:"CRAWLER_MINIO_ENDPOINT" allowed:"host:port, or an http:// or https:// URL without path, which CRAWLER_MINIO_ENABLED=true needs" meaning:"MinIO server"`
+	// CrawlerMinIOBucket is the name of a bucket, or empty.
+	CrawlerMinIOBucket string `env:"CRAWLER_MINIO_BUCKET" allowed:"the name of a bucket, which CRAWLER_MINIO_ENABLED=true needs" meaning:"bucket of MinIO"`
+	// CrawlerMinIOAccessKey is empty when unset.
+	CrawlerMinIOAccessKey Secret `env:"CRAWLER_MINIO_ACCESS_KEY" allowed:"a key without white space, which CRAWLER_MINIO_ENABLED=true needs" meaning:"access key of MinIO"`
+	// CrawlerMinIOSecretKey is empty when unset.
+	CrawlerMinIOSecretKey Secret `env:"CRAWLER_MINIO_SECRET_KEY" allowed:"a key without white space, which CRAWLER_MINIO_ENABLED=true needs" meaning:"secret key of MinIO"`
 	// CrawlerElasticsearchURL is scheme://[user:password@]host[:port][/path], or empty: nothing is sent.
 	CrawlerElasticsearchURL DSN `env:"CRAWLER_ELASTICSEARCH_URL" allowed:"an http:// or https:// URL with a host, without query or fragment" meaning:"Elasticsearch or OpenSearch that gets the crawled pages; none is needed"`
 	// CrawlerElasticsearchAPIKey goes before the user and password of CrawlerElasticsearchURL.

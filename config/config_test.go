@@ -151,6 +151,33 @@ var values = map[string]struct {
 		},
 		bad: []string{"localhost:8050", "ftp://h/", "https://", "https://h/#a", "https://h:port/", "/sources"},
 	},
+	"CRAWLER_ARCHIVE_URL": {
+		good: map[string]string{
+			"archive": "archive", "/var/lib/archive": "/var/lib/archive", "file:///var/lib/archive": "file:///var/lib/archive", "": "",
+			"s3://bucket": "s3://bucket", "s3://bucket/a/b?region=eu-central-1": "s3://bucket/a/b?region=eu-central-1",
+			"s3://key:hunter2@bucket?endpoint=http://127.0.0.1:9000": "s3://key:***@bucket?endpoint=http://127.0.0.1:9000",
+		},
+		bad: []string{
+			"http://h/", "file://h/x", "file://", "file:///x?a=b", "s3://", "s3://B", "s3://bucket?x=y", "s3://bucket?endpoint=127.0.0.1:9000",
+			"s3://bucket?endpoint=http://h/path", "s3://bucket?endpoint=http://u:p@h", "s3://bucket#a", "s3://key@bucket", "s3://bucket/../x", "s3://bucket?region=", "s3://bucket?region=a&region=b",
+		},
+	},
+	"CRAWLER_MINIO_ENABLED": {
+		good: map[string]string{"false": "false", "": "false"},
+		bad:  []string{"yes"},
+	},
+	"CRAWLER_MINIO_ENDPOINT": {
+		good: map[string]string{
+			"127.0.0.1:9000": "http://127.0.0.1:9000", "minio": "http://minio", "https://minio:9000/": "https://minio:9000", "http://[::1]:9000": "http://[::1]:9000", "": "",
+		},
+		bad: []string{"ftp://h", "http://h/path", "h/path", "h:port", "http://u:p@h", "a b", "http://h?x"},
+	},
+	"CRAWLER_MINIO_BUCKET": {
+		good: map[string]string{"pages": "pages", "my-bucket.2": "my-bucket.2", "": ""},
+		bad:  []string{"Pages", "a/b", "ab", "-pages", "a b"},
+	},
+	"CRAWLER_MINIO_ACCESS_KEY": {good: map[string]string{"minioadmin": "***", "": ""}, bad: []string{"a b", "a\n", "schlüssel"}},
+	"CRAWLER_MINIO_SECRET_KEY": {good: map[string]string{"a/b+c=": "***", "": ""}, bad: []string{"a b", "a\n"}},
 	"CRAWLER_ELASTICSEARCH_URL": {
 		good: map[string]string{
 			"http://localhost:9200": "http://localhost:9200", "https://elastic:secret@h/search/": "https://elastic:***@h/search/", "": "",
@@ -272,6 +299,31 @@ REDIS_EVENTS_ENABLED="true": must be true or false, and true only with REDIS_URL
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
+}
+
+// MinIO needs all its parts, and is no second archive. The errors name what is wrong,
+// and no key.
+func TestMinIO(t *testing.T) {
+	all := []string{
+		"CRAWLER_MINIO_ENABLED", "true", "CRAWLER_MINIO_ENDPOINT", "minio:9000", "CRAWLER_MINIO_BUCKET", "pages",
+		"CRAWLER_MINIO_ACCESS_KEY", "access", "CRAWLER_MINIO_SECRET_KEY", "hunter2",
+	}
+	c, err := load(append(all, "CRAWLER_MINIO_USE_SSL", "true")...)
+	if err != nil || c.CrawlerMinIOEndpoint != "https://minio:9000" || c.CrawlerMinIOSecretKey != "hunter2" {
+		t.Errorf("%v %v", c.CrawlerMinIOEndpoint, err)
+	}
+	refused := func(name string, pairs ...string) {
+		t.Helper()
+		_, err := load(pairs...)
+		if err == nil || !strings.HasPrefix(err.Error(), name+"=") || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for i := 2; i < len(all); i += 2 {
+		refused(all[i], append(append([]string(nil), all[:i]...), all[i+2:]...)...)
+	}
+	refused("CRAWLER_MINIO_ENABLED", append(all, "CRAWLER_ARCHIVE_URL", "/archive")...)
+	refused("CRAWLER_MINIO_USE_SSL", append(all[:2:2], append(all[4:], "CRAWLER_MINIO_ENDPOINT", "http://minio", "CRAWLER_MINIO_USE_SSL", "true")...)...)
 }
 
 // FuzzProxyURLs: a password is never shown, whether the list is accepted or refused.

@@ -31,6 +31,17 @@ var rules = map[string]func(*Config) bool{
 	"CRAWLER_SOURCES_API_URL": func(c *Config) bool {
 		return c.CrawlerSourcesAPIURL == "" || validSourcesURL(string(c.CrawlerSourcesAPIURL))
 	},
+	"CRAWLER_ARCHIVE_URL":   func(c *Config) bool { return validArchiveURL(string(c.CrawlerArchiveURL)) },
+	"CRAWLER_MINIO_ENABLED": func(c *Config) bool { return !c.CrawlerMinIOEnabled || c.CrawlerArchiveURL == "" },
+	"CRAWLER_MINIO_USE_SSL": func(c *Config) bool {
+		return !c.CrawlerMinIOUseSSL || !strings.HasPrefix(c.CrawlerMinIOEndpoint, "http://")
+	},
+	"CRAWLER_MINIO_ENDPOINT": (*Config).tidyMinIOEndpoint,
+	"CRAWLER_MINIO_BUCKET": func(c *Config) bool {
+		return validBucket(c.CrawlerMinIOBucket) || c.CrawlerMinIOBucket == "" && !c.CrawlerMinIOEnabled
+	},
+	"CRAWLER_MINIO_ACCESS_KEY": func(c *Config) bool { return c.validMinIOKey(c.CrawlerMinIOAccessKey) },
+	"CRAWLER_MINIO_SECRET_KEY": func(c *Config) bool { return c.validMinIOKey(c.CrawlerMinIOSecretKey) },
 	"CRAWLER_ELASTICSEARCH_URL": func(c *Config) bool {
 		return c.CrawlerElasticsearchURL == "" || validSearchURL(string(c.CrawlerElasticsearchURL))
 	},

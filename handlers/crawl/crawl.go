@@ -19,9 +19,10 @@ type Deps struct {
 	Sync    func(ctx context.Context) (crawl.SyncReport, error) // syncs enabled sources to jobs
 	Ready   func(ctx context.Context) error                     // an error while the program cannot serve
 
-	Finds         Finds // what other systems do with what crawls find
-	FeedDiscovery bool  // crawls add the feeds that start pages name
-	FeedPolling   bool  // feeds are polled
+	Archive       Archive // nil = there is none
+	Finds         Finds   // what other systems do with what crawls find
+	FeedDiscovery bool    // crawls add the feeds that start pages name
+	FeedPolling   bool    // feeds are polled
 
 	Others []pages.Beside // what other systems show on the page of a job
 }

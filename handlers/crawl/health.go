@@ -30,3 +30,25 @@ func ElasticsearchCheck(state func() (detail string, since models.Time)) middlew
 		return ElasticsearchHealth{"unavailable", &detail, api.Time(since)}, false
 	}}
 }
+
+// ArchiveHealth is the state of the archive of crawled pages.
+type ArchiveHealth struct {
+	Status string     `json:"status" enum:"ok,unavailable,off" doc:"Whether the archive takes crawled pages. off if neither CRAWLER_ARCHIVE_URL nor CRAWLER_MINIO_ENABLED is set"`
+	Detail *string    `json:"detail" example:"The archive fails: status 503 SlowDown." doc:"Why it does not take pages. null if it does"`
+	Since  *time.Time `json:"since" example:"2025-03-24T12:00:00Z" doc:"When that began. null if it takes pages"`
+}
+
+// ArchiveCheck tells how the archive is. state returns why it takes no pages, "" = it
+// does, and since when; nil = it is not set up. Pages that it does not take are lost.
+func ArchiveCheck(state func() (detail string, since models.Time)) middleware.HealthCheck {
+	return middleware.HealthCheck{Name: "archive", Doc: "Health of the archive of crawled pages", State: func() (any, bool) {
+		if state == nil {
+			return ArchiveHealth{Status: "off"}, true
+		}
+		detail, since := state()
+		if detail == "" {
+			return ArchiveHealth{Status: "ok"}, true
+		}
+		return ArchiveHealth{"unavailable", &detail, api.Time(since)}, false
+	}}
+}

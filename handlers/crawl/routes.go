@@ -35,6 +35,7 @@ func (p Pages) Routes() []middleware.Route {
 		{Method: "POST", Path: "/crawl/pages/restore", Needs: editor, Handler: p.RestorePages},
 		{Method: "GET", Path: "/crawl/pages/:id", Needs: viewer, Handler: p.CrawledPage},
 		{Method: "GET", Path: "/crawl/pages/:id/changes", Needs: viewer, Handler: p.PageChanges},
+		{Method: "GET", Path: "/crawl/pages/:id/archive/:hash", Needs: viewer, Handler: p.ArchivedCopy},
 		{Method: "GET", Path: "/crawl/executions/:id", Needs: viewer, Handler: p.Report},
 		{Method: "GET", Path: "/crawl/executions/:id/broken-links.csv", Needs: viewer, Handler: p.DownloadBroken},
 		{Method: "GET", Path: "/crawl/discovered", Needs: viewer, Handler: p.DiscoveredPage},

@@ -30,6 +30,7 @@ type Options struct {
 	Agent           string           // the name by which pages address this crawler
 	FeedDiscovery   bool             // start pages add the feeds that they name (CRAWLER_FEED_DISCOVERY_ENABLED)
 	FeedPolling     bool             // CRAWLER_FEED_POLL_ENABLED
+	Archive         func(Copy)       // gets each HTML page with status 200 that is stored, and never blocks; nil = there is no archive
 	Redis           *redis.Client    // gets the state of adaptive scheduling; nil = there is none
 	Log             *slog.Logger
 	Registry        prometheus.Registerer

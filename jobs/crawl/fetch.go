@@ -251,6 +251,9 @@ func (q *queue) content(f *fetched, res *outbound.Response) {
 		q.follow(f, to, e.Depth)
 	} else {
 		describe(f.Page, p)
+		if q.opts.Archive != nil && res.StatusCode == http.StatusOK {
+			q.opts.Archive(Copy{Source: e.Crawl.Source, URL: e.URL, Body: res.Body, At: f.Page.FetchedAt})
+		}
 	}
 	q.links(f, p.Page, follow)
 	if f.Page != nil && f.Page.Links != nil && !res.Truncated {

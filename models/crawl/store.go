@@ -14,6 +14,8 @@ type Options struct {
 	StaleAfter   time.Duration // without progress, after which a running job is given up (CRAWLER_STALE_LOCK_AFTER)
 	FeedInterval time.Duration // between two polls of a feed that succeed (CRAWLER_FEED_POLL_INTERVAL)
 	Engine       bool          // a search engine wants the pages, too (CRAWLER_ELASTICSEARCH_URL)
+
+	ArchiveRetention time.Duration // of archived copies, since they were last fetched so (CRAWLER_ARCHIVE_RETENTION)
 }
 
 // Store keeps sources, jobs and what they crawl. It is safe for concurrent use.

@@ -1,0 +1,71 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	crawlhandlers "linkwatch/handlers/crawl"
+	"linkwatch/jobs"
+	crawljobs "linkwatch/jobs/crawl"
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	"linkwatch/models/crawl/archive"
+	"linkwatch/outbound"
+)
+
+// archiveRequests is how many requests are made to an object store at a time: those of
+// the archiver, and of people who open copies.
+const archiveRequests = 16
+
+// openArchive opens the archive of crawled pages; nil = none is set up. Nothing is sent
+// to an object store yet.
+func openArchive(c *core) (*archive.Archive, error) {
+	cfg := c.Config
+	setting, l := "CRAWLER_ARCHIVE_URL", archive.Location{}
+	var err error
+	switch {
+	case cfg.CrawlerMinIOEnabled:
+		setting = "CRAWLER_MINIO_ENDPOINT"
+		l = archive.Location{Bucket: cfg.CrawlerMinIOBucket, AccessKey: string(cfg.CrawlerMinIOAccessKey), SecretKey: string(cfg.CrawlerMinIOSecretKey)}
+		l.Endpoint, err = url.Parse(cfg.CrawlerMinIOEndpoint)
+	case cfg.CrawlerArchiveURL != "":
+		l, err = archive.Locate(string(cfg.CrawlerArchiveURL))
+	default:
+		return nil, nil
+	}
+	if err != nil { // config has checked it
+		return nil, fmt.Errorf("%s: %w", setting, err)
+	}
+	client := outbound.NewService(outbound.Options{
+		Endpoint: l.Endpoint, AllowCIDRs: cfg.OutboundAllowCIDRs, Timeout: archive.Timeout, MaxConcurrent: archiveRequests,
+	})
+	a, err := archive.Open(context.Background(), l, client)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", setting, err)
+	}
+	return a, nil
+}
+
+// archived is what the archive gives to the system of crawls. All is nil without one.
+type archived struct {
+	add      func(crawljobs.Copy)
+	reader   crawlhandlers.Archive
+	state    func() (detail string, since models.Time)
+	services []jobs.Service
+	close    func()
+}
+
+// newArchived makes the archive and what stores pages in it.
+func newArchived(c *core, store *crawl.Store) (archived, error) {
+	a, err := openArchive(c)
+	if err != nil || a == nil {
+		return archived{}, err
+	}
+	archiver, err := crawljobs.NewArchiver(store, crawljobs.ArchiverOptions{Archive: a, Log: c.Log, Registry: c.registry})
+	if err != nil {
+		_ = a.Close()
+		return archived{}, err
+	}
+	return archived{archiver.Add, a, archiver.State, []jobs.Service{archiver}, func() { _ = a.Close() }}, nil
+}

@@ -1,0 +1,58 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	"linkwatch/models/crawl/archive"
+)
+
+// Archive reads the bodies of archived pages.
+type Archive interface {
+	Get(ctx context.Context, h crawl.BodyHash) ([]byte, error)
+}
+
+// archivedCSP keeps an archived page from doing anything: no scripts, no forms, no
+// requests but those of its own pictures in data: URLs, and an origin of its own.
+const archivedCSP = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+
+// ArchivedCopy answers with an archived copy of a page as it was fetched. What a site
+// sent is shown as if by a site of its own, which can do nothing.
+func (p Pages) ArchivedCopy(c *gin.Context) {
+	ctx := c.Request.Context()
+	found, err := p.Crawl.ArchivedCopy(ctx, c.Param("id"), c.Param("hash"))
+	if err == nil && p.Archive == nil {
+		err = &models.Error{Code: models.CodeUnavailable, Detail: "Archived copies cannot be shown: CRAWLER_ARCHIVE_URL is not set."}
+	}
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	body, err := p.Archive.Get(ctx, found.Hash)
+	switch {
+	case errors.Is(err, archive.ErrMissing), errors.Is(err, archive.ErrDamaged):
+		p.Errors.Log.WarnContext(ctx, "archived copy cannot be read", "hash", found.Hash.String(), "error", err)
+		if err := p.Crawl.BodyLost(ctx, found.Hash); err != nil {
+			p.Fail(c, err)
+			return
+		}
+		p.Fail(c, models.NotFound("archived copy"))
+		return
+	case err != nil:
+		p.Fail(c, &models.Error{Code: models.CodeUnavailable, Detail: "The archive is unavailable. Try again later.", Err: err})
+		return
+	}
+	h := c.Writer.Header()
+	h.Set("Content-Security-Policy", archivedCSP)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "SAMEORIGIN")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	c.Data(http.StatusOK, "text/html; charset=utf-8", body)
+}

@@ -1,0 +1,37 @@
+package crawl
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// archiveMetrics are what Prometheus sees of the archiver.
+type archiveMetrics struct {
+	copies      *prometheus.CounterVec // by outcome
+	storedBytes prometheus.Counter
+	deleted     prometheus.Counter
+}
+
+func newArchiveMetrics() archiveMetrics {
+	m := archiveMetrics{
+		copies: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "linkwatch_crawl_archive_copies_total", Help: "Crawled pages for the archive, by outcome.",
+		}, []string{"outcome"}),
+		storedBytes: prometheus.NewCounter(prometheus.CounterOpts{Name: "linkwatch_crawl_archive_stored_bytes_total", Help: "Bytes that were written to the archive, compressed."}),
+		deleted:     prometheus.NewCounter(prometheus.CounterOpts{Name: "linkwatch_crawl_archive_deleted_total", Help: "Bodies that were deleted from the archive."}),
+	}
+	for _, outcome := range []string{"stored", "deduplicated", "dropped", "failed"} {
+		m.copies.WithLabelValues(outcome) // there with 0 before the first
+	}
+	return m
+}
+
+func (m archiveMetrics) register(reg prometheus.Registerer, q *copyQueue) error {
+	length := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "linkwatch_crawl_archive_queue_length", Help: "Crawled pages that wait for the archive."},
+		func() float64 { n, _ := q.size(); return float64(n) })
+	bytes := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "linkwatch_crawl_archive_queue_bytes", Help: "Memory that pages take which wait for the archive or are being stored."},
+		func() float64 { _, n := q.size(); return float64(n) })
+	for _, c := range []prometheus.Collector{m.copies, m.storedBytes, m.deleted, length, bytes} {
+		if err := reg.Register(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,2 @@
+DROP TABLE archived_pages;
+DROP TABLE archived_blobs;

@@ -1,0 +1,72 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"regexp"
+	"syscall"
+
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/smithy-go"
+)
+
+// apiCode is a code of S3, such as SlowDown. What a server sends in its place is left out.
+var apiCode = regexp.MustCompile(`^[A-Za-z]{1,60}$`)
+
+// newError is the error of an operation in words that may be shown and logged. What
+// the libraries say of an error names URLs, keys and what the server sent.
+func newError(op string, err error) *Error {
+	e := &Error{Op: op, Reason: reasonOf(err)}
+	for _, known := range []error{ErrMissing, ErrDamaged, ErrTooLarge, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, known) {
+			e.cause = known
+			break
+		}
+	}
+	return e
+}
+
+// noBucket tells a bucket that is not there from a copy that is not there.
+func noBucket(err error) bool {
+	api, ok := errors.AsType[smithy.APIError](err)
+	return ok && api.ErrorCode() == "NoSuchBucket"
+}
+
+func reasonOf(err error) string {
+	for _, own := range []error{ErrMissing, ErrDamaged, ErrTooLarge} {
+		if errors.Is(err, own) {
+			return own.Error()
+		}
+	}
+	code := ""
+	if api, ok := errors.AsType[smithy.APIError](err); ok && apiCode.MatchString(api.ErrorCode()) {
+		code = api.ErrorCode()
+	}
+	if res, ok := errors.AsType[*awshttp.ResponseError](err); ok && res.HTTPStatusCode() >= 300 {
+		if code != "" {
+			code = " " + code
+		}
+		return fmt.Sprintf("status %d%s", res.HTTPStatusCode(), code)
+	}
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		return errno.Error() // "no space left on device", "connection refused"
+	}
+	timeout, isNet := errors.AsType[net.Error](err)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), isNet && timeout.Timeout():
+		return "timed out"
+	case errors.Is(err, context.Canceled):
+		return "cancelled"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection was closed"
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return "the folder cannot be used"
+	case code != "":
+		return code
+	}
+	return "the request failed"
+}

@@ -1,0 +1,124 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/fileblob"
+	"gocloud.dev/blob/s3blob"
+)
+
+// Location says where an archive is: a folder, or a bucket.
+type Location struct {
+	Folder string // "" = a bucket
+
+	Bucket    string
+	Prefix    string   // of all keys, with a slash at its end; "" = none
+	Region    string   // "" = us-east-1, or what the AWS settings of the environment say
+	Endpoint  *url.URL // nil = that of AWS for the region
+	AccessKey string   // "" = the credentials are those of the environment, as AWS tools find them
+	SecretKey string
+}
+
+// Locate reads CRAWLER_ARCHIVE_URL: a path, file:///path, or
+// s3://[key:secret@]bucket[/prefix][?region=…&endpoint=…]. Its errors do not repeat it.
+func Locate(raw string) (Location, error) {
+	scheme, _, isURL := strings.Cut(raw, "://")
+	if !isURL {
+		return Location{Folder: raw}, nil
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return Location{}, errors.New("archive: the URL is not valid")
+	}
+	switch scheme {
+	case "file":
+		return Location{Folder: u.Path}, nil
+	case "s3":
+	default:
+		return Location{}, errors.New("archive: the URL must begin with file:// or s3://")
+	}
+	l := Location{Bucket: u.Host, Region: u.Query().Get("region")}
+	if path := strings.Trim(u.Path, "/"); path != "" {
+		l.Prefix = path + "/"
+	}
+	if u.User != nil {
+		l.AccessKey = u.User.Username()
+		l.SecretKey, _ = u.User.Password()
+	}
+	if endpoint := u.Query().Get("endpoint"); endpoint != "" {
+		if l.Endpoint, err = url.Parse(endpoint); err != nil || l.Endpoint.Host == "" {
+			return Location{}, errors.New("archive: the endpoint is not a valid URL")
+		}
+	}
+	return l, nil
+}
+
+// Open opens the archive at a location. A folder is created if it is missing. Nothing
+// is sent to a bucket before it is used: client sends all requests, and limits them.
+func Open(ctx context.Context, l Location, client *http.Client) (*Archive, error) {
+	if l.Folder != "" {
+		// Temporary files are beside the others, so that to rename one is atomic.
+		b, err := fileblob.OpenBucket(l.Folder, &fileblob.Options{CreateDir: true, DirFileMode: 0o700, NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
+		if pathErr, ok := errors.AsType[*os.PathError](err); ok {
+			err = pathErr.Err
+		}
+		if err != nil {
+			return nil, fmt.Errorf("archive: the folder cannot be opened: %w", err)
+		}
+		return New(b, 0), nil
+	}
+	cfg, err := l.aws(ctx, client)
+	if err != nil {
+		return nil, fmt.Errorf("archive: reading the AWS settings of the environment: %w", err)
+	}
+	svc := s3.NewFromConfig(cfg, func(o *s3.Options) {
+		if l.Endpoint != nil {
+			o.BaseEndpoint = aws.String(l.Endpoint.Scheme + "://" + l.Endpoint.Host)
+			o.UsePathStyle = true // the host is the one that client connects to
+		}
+		o.Retryer = aws.NopRetryer{}                                              // Archive retries
+		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired // not every service knows them; Get compares the hash
+		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	})
+	b, err := s3blob.OpenBucket(ctx, svc, l.Bucket, &s3blob.Options{RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired})
+	if err != nil {
+		return nil, fmt.Errorf("archive: opening the bucket: %w", err)
+	}
+	if l.Prefix != "" {
+		b = blob.PrefixedBucket(b, l.Prefix)
+	}
+	return New(b, 0), nil
+}
+
+// aws are the settings of the S3 client.
+func (l Location) aws(ctx context.Context, client *http.Client) (aws.Config, error) {
+	const usual = "us-east-1" // services other than AWS have no regions, but signatures name one
+	if l.AccessKey != "" {
+		region := l.Region
+		if region == "" {
+			region = usual
+		}
+		return aws.Config{
+			Region: region, HTTPClient: client, Credentials: credentials.NewStaticCredentialsProvider(l.AccessKey, l.SecretKey, ""),
+		}, nil
+	}
+	options := []func(*awsconfig.LoadOptions) error{
+		awsconfig.WithHTTPClient(client), awsconfig.WithEC2IMDSClientEnableState(imds.ClientDisabled), awsconfig.WithDefaultRegion(usual),
+	}
+	if l.Region != "" {
+		options = append(options, awsconfig.WithRegion(l.Region))
+	}
+	return awsconfig.LoadDefaultConfig(ctx, options...)
+}
