@@ -50,7 +50,7 @@ func newCrawl(c *core) (*Crawl, error) {
 	crawler, err := crawljobs.New(store, crawljobs.Options{
 		Lease: c.lease, Client: client, Robots: robots, Workers: crawlWorkers(c), PollInterval: cfg.CrawlerPollInterval,
 		FollowRedirects: cfg.FetcherFollowRedirects, MaxRedirects: cfg.FetcherMaxRedirects, RandomUserAgent: cfg.CrawlerUseRandomUserAgent,
-		Readability: cfg.CrawlerReadabilityFallbackEnabled,
+		Readability:   cfg.CrawlerReadabilityFallbackEnabled,
 		FeedDiscovery: cfg.CrawlerFeedDiscoveryEnabled, FeedPolling: cfg.CrawlerFeedPollEnabled,
 		Archive: kept.add, Agent: agentToken(c), Redis: c.Redis, Log: c.Log, Registry: c.registry,
 	})

@@ -125,7 +125,19 @@ func (a API) listPages(ctx context.Context, in *listPagesInput) (*api.Output[api
 		return nil, err
 	}
 	l, err := a.Crawl.Pages(ctx, f, after, limit)
-	return api.AnswerSlice(l.Slice, toPage, err)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]crawl.Page, len(l.Items))
+	for i, p := range l.Items {
+		found[i] = p.Page
+	}
+	archived, err := a.Crawl.Archived(ctx, found...)
+	return api.AnswerSlice(l.Slice, func(p crawl.FoundPage) CrawledPage {
+		out := toPage(p)
+		out.Archived = archived[p.Seq]
+		return out
+	}, err)
 }
 
 // CrawledPageDetails is a single crawled page on the wire.
@@ -135,6 +147,7 @@ type CrawledPageDetails struct {
 	Headings  []string         `json:"headings" nullable:"false" doc:"Headings of the first three levels"`
 	OpenGraph PageOpenGraph    `json:"opengraph" doc:"OpenGraph data"`
 	JSONLD    []map[string]any `json:"json_ld" nullable:"false" doc:"JSON-LD of the page, normalized"`
+	Copies    []PageCopy       `json:"copies" nullable:"false" doc:"Archived copies of its HTML, the one fetched last first, at most 20"`
 	Versions  []PageVersion    `json:"versions" nullable:"false" doc:"Versions that are kept, newest first"`
 }
 
@@ -145,6 +158,18 @@ type PageOpenGraph struct {
 	Image       string `json:"image" example:"https://example.com/team.jpg" doc:"og:image"`
 	SiteName    string `json:"site_name" example:"Example" doc:"og:site_name"`
 	Type        string `json:"type" example:"article" doc:"og:type"`
+}
+
+// PageCopy is an archived copy of a crawled page on the wire.
+type PageCopy struct {
+	Hash      string    `json:"hash" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the HTML. /crawl/pages/{id}/archive/{hash} shows it"`
+	Bytes     int       `json:"bytes" example:"18432" doc:"Size of the HTML"`
+	CreatedAt time.Time `json:"created_at" example:"2025-03-20T12:00:00Z" doc:"When the page was first fetched so"`
+	FetchedAt time.Time `json:"fetched_at" example:"2025-03-24T12:00:00Z" doc:"When the page was last fetched so"`
+}
+
+func toCopy(c crawl.Copy) PageCopy {
+	return PageCopy{c.Hash.String(), c.Bytes, c.CreatedAt.Time, c.FetchedAt.Time}
 }
 
 // PageVersion is a version of a crawled page on the wire.
@@ -174,13 +199,15 @@ func (a API) getPage(ctx context.Context, in *PagePath) (*api.Output[CrawledPage
 	if err != nil {
 		return nil, err
 	}
-	out := CrawledPageDetails{CrawledPage: toPage(crawl.FoundPage{Page: p}), Headings: p.HeadingList(), OpenGraph: PageOpenGraph(p.OpenGraph), JSONLD: []map[string]any{}}
-	for _, v := range versions {
-		out.Versions = append(out.Versions, toVersion(v))
+	copies, err := a.Crawl.Copies(ctx, p, maxCopies)
+	if err != nil {
+		return nil, err
 	}
-	if out.Versions == nil {
-		out.Versions = []PageVersion{}
+	out := CrawledPageDetails{
+		CrawledPage: toPage(crawl.FoundPage{Page: p}), Headings: p.HeadingList(), OpenGraph: PageOpenGraph(p.OpenGraph), JSONLD: []map[string]any{},
+		Copies: api.All(copies, toCopy), Versions: api.All(versions, toVersion),
 	}
+	out.Archived = len(copies) > 0
 	if p.JSONLD != "" {
 		if err := json.Unmarshal([]byte(p.JSONLD), &out.JSONLD); err != nil {
 			return nil, err

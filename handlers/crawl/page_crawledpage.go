@@ -14,6 +14,9 @@ import (
 	"linkwatch/views/ui"
 )
 
+// maxCopies is how many archived copies of a page are listed.
+const maxCopies = 20
+
 // CrawledPage shows one crawled page.
 func (p Pages) CrawledPage(c *gin.Context) {
 	ctx := c.Request.Context()
@@ -24,6 +27,7 @@ func (p Pages) CrawledPage(c *gin.Context) {
 		func() (err error) { flash, err = p.Flash(c, views.PagePath(v.Crawled.ID())); return },
 		func() (err error) { v.Source, err = p.Crawl.Source(ctx, v.Crawled.SourceID); return },
 		func() (err error) { v.Versions, err = p.Crawl.Versions(ctx, v.Crawled); return },
+		func() (err error) { v.Copies, err = p.Crawl.Copies(ctx, v.Crawled, maxCopies); return },
 		func() error {
 			text, err := v.Crawled.Text.Unpack()
 			if text != "" {
@@ -43,6 +47,7 @@ func (p Pages) CrawledPage(c *gin.Context) {
 		}
 	}
 	v.Page = p.Page(title(v.Crawled), "crawl", flash)
+	v.Archives = p.Archive != nil
 	p.Show(c, http.StatusOK, views.CrawledPagePage(v))
 }
 

@@ -18,6 +18,8 @@ type CrawledPage struct {
 	Source   crawl.Source
 	Text     []string // its lines
 	Versions []crawl.Version
+	Copies   []crawl.Copy
+	Archives bool // copies of pages are archived
 	Kept     Kept
 	Aside    []templ.Component // of other systems: sections below the facts
 }
@@ -38,6 +40,11 @@ func (v CrawledPage) comparable(i int) bool {
 		}
 	}
 	return false
+}
+
+// copyPath is the address of an archived copy.
+func (v CrawledPage) copyPath(c crawl.Copy) string {
+	return PagePath(v.Crawled.ID()) + "/archive/" + c.Hash.String()
 }
 
 // PageDiff is the page that compares two versions of a crawled page.

@@ -33,6 +33,9 @@ func Count[N int | int64](n N) string {
 	return strings.ReplaceAll(humanize.Comma(int64(n)), ",", "\u202f")
 }
 
+// Size writes a number of bytes: "18 kB".
+func Size(bytes int) string { return humanize.Bytes(uint64(max(0, bytes))) }
+
 // Percent writes a ratio from 0 to 1 with two decimals: "99.98%". Only 1 is
 // "100%" and only 0 is "0%", however near to them another ratio may be.
 func Percent(ratio float64) string {
