@@ -33,13 +33,22 @@ func TestCrawlFigures(t *testing.T) {
 	}
 	t.Run("crawl", crawlFigures)
 	t.Run("frontier", frontierFigures)
+	t.Run("search", searchFigures)
 	t.Run("scheduler", schedulerFigures)
 	t.Run("instances", instanceFigures)
 }
 
+// pageTexts are texts of pages, each with words of its own.
+func pageTexts() (texts []string) {
+	for seed := range uint64(499) { // a prime, so that the pages of a host differ
+		texts = append(texts, "<p>"+strings.ReplaceAll(newWriter(seed).words(1000), "\n", "</p>\n<p>"))
+	}
+	return texts
+}
+
 // crawlSite serves crawlHosts hosts with so many pages in all, which are found by their links from the first one.
 func crawlSite(t *testing.T, x, pages int) (urls []string) {
-	each, filler := pages/crawlHosts, strings.Repeat("<p>The quick brown fox jumps over the lazy dog, again and again.</p>\n", 80)
+	each, texts := pages/crawlHosts, pageTexts()
 	urls = farm(t, x, crawlHosts, func(w http.ResponseWriter, r *http.Request) {
 		n, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/p"))
 		if err != nil || n >= each {
@@ -63,7 +72,7 @@ func crawlSite(t *testing.T, x, pages int) (urls []string) {
 		for i := 0; links < pageLinks; i++ {
 			link("/p" + strconv.Itoa(i%each))
 		}
-		b = append(b, filler[:max(0, pageSize-len(b))]...)
+		b = append(b, texts[n%len(texts)][:max(0, pageSize-len(b))]...)
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write(b) // the reader may be gone
 	})

@@ -1,0 +1,56 @@
+package bench
+
+import (
+	"math/rand/v2"
+	"strings"
+)
+
+// vocabulary is made-up words. Word 0 is the most frequent one of texts.
+var vocabulary = func() []string {
+	const onsets, vowels, ends = "bcdfghklmnprstvwz", "aeiou", "lnrst"
+	r := rand.New(rand.NewPCG(7, 7))
+	seen, words := map[string]bool{}, make([]string, 0, 50_000)
+	for len(words) < cap(words) {
+		var b strings.Builder
+		for range 1 + len(words)/800%3 + r.IntN(2) {
+			b.WriteByte(onsets[r.IntN(len(onsets))])
+			b.WriteByte(vowels[r.IntN(len(vowels))])
+		}
+		b.WriteByte(ends[r.IntN(len(ends))])
+		if w := b.String(); !seen[w] {
+			seen[w] = true
+			words = append(words, w)
+		}
+	}
+	return words
+}()
+
+// writer makes texts whose words are as unevenly frequent as those of real ones: the
+// second word is half as frequent as the first, the third one third as frequent.
+type writer struct {
+	r    *rand.Rand
+	zipf *rand.Zipf
+}
+
+func newWriter(seed uint64) *writer {
+	r := rand.New(rand.NewPCG(seed, 9))
+	return &writer{r, rand.NewZipf(r, 1.07, 2, uint64(len(vocabulary)-1))}
+}
+
+// words is a text of n words, in lines of about sixty.
+func (w *writer) words(n int) string {
+	var b strings.Builder
+	for i := range n {
+		switch {
+		case i == 0:
+		case i%60 == 0:
+			b.WriteString(".\n")
+		case i%12 == 0:
+			b.WriteString(". ")
+		default:
+			b.WriteByte(' ')
+		}
+		b.WriteString(vocabulary[w.zipf.Uint64()])
+	}
+	return b.String()
+}
