@@ -16,7 +16,6 @@ import (
 	"linkwatch/e2e"
 	"linkwatch/models"
 	"linkwatch/models/crawl"
-	"linkwatch/models/modelstest"
 )
 
 const (
@@ -117,5 +116,4 @@ func fillPages(t *testing.T, file string, n int) {
 			t.Fatal(err)
 		}
 	}
-	modelstest.Exec(t, db, "PRAGMA wal_checkpoint(TRUNCATE)")
 }
