@@ -31,7 +31,7 @@ func each(t *testing.T, test func(w *world)) {
 func newWorld(t *testing.T, db *models.DB) *world {
 	t.Helper()
 	clock := modelstest.NewClock()
-	return &world{t, crawl.NewStore(db, clock.Now, crawl.Options{StaleAfter: staleAfter, FeedInterval: every}), db, clock, modelstest.Lease(t, db, "i_me")}
+	return &world{t, crawl.NewStore(db, clock.Now, crawl.Options{StaleAfter: staleAfter, ArchiveRetention: archiveRetention, FeedInterval: every}), db, clock, modelstest.Lease(t, db, "i_me")}
 }
 
 // ok fails the test for an error.

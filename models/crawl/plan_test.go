@@ -54,6 +54,8 @@ func TestQueryPlans(t *testing.T) {
 	w.ok(err)
 	feeds, err := w.Feeds(ctx, "", models.Cursor{}, 10)
 	w.ok(err)
+	page := crawl.Page{Seq: 1, SourceSeq: 1, URL: "http://h1.example/"}
+	w.archive(page, "x")
 	reap := func(remove func(*gorm.DB, int) (int64, error)) func() error {
 		return func() error {
 			return w.db.Write(ctx, func(tx *gorm.DB) error { _, err := remove(tx, 100); return err })
@@ -97,6 +99,16 @@ func TestQueryPlans(t *testing.T) {
 		{"delete entries", func() error { _, err := w.DeleteEntries(ctx, entry.ID); return err }},
 		{"site", func() error { _, _, err := w.SiteOf(ctx, "http://h1.example/"); return err }},
 		{"jobs of moves", func() error { _, err := w.JobsOf(ctx, []crawl.Move{{Seq: jobs[0].Seq}}); return err }},
+		{"reserve bodies", func() error { _, err := w.ReserveBodies(ctx, bodyHash("y")); return err }},
+		{"record copies", func() error {
+			_, err := w.RecordCopies(ctx, crawl.NewCopy{Source: 1, URL: page.URL, Hash: bodyHash("x"), At: w.Now()})
+			return err
+		}},
+		{"copies", func() error { _, err := w.Copies(ctx, page, 10); return err }},
+		{"archived", func() error { _, err := w.Archived(ctx, page); return err }},
+		{"bodies to delete", func() error { _, err := w.BodiesToDelete(ctx, 10); return err }},
+		{"bodies deleted", func() error { return w.BodiesDeleted(ctx, bodyHash("x")) }},
+		{"reap archived copies", reap(w.ReapArchive)},
 		{"reap discovered links", reap(w.ReapDiscovered)},
 		{"feeds", func() error { _, err := w.Feeds(ctx, "", feeds.Next, 50); return err }},
 		{"feeds of a source", func() error { _, err := w.Feeds(ctx, jobs[0].SourceID, models.Cursor{}, 50); return err }},

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"time"
 
@@ -42,6 +43,7 @@ var (
 type Archive struct {
 	bucket *blob.Bucket
 	pause  time.Duration // before the second attempt; the next pauses are longer
+	client *http.Client  // that the bucket uses; nil = none
 }
 
 // New makes an archive over a bucket, which it closes. pause is the time before the
@@ -51,11 +53,16 @@ func New(bucket *blob.Bucket, pause time.Duration) *Archive {
 	if pause <= 0 {
 		pause = backoff
 	}
-	return &Archive{bucket, pause}
+	return &Archive{bucket: bucket, pause: pause}
 }
 
 // Close releases what the archive holds.
-func (a *Archive) Close() error { return a.bucket.Close() }
+func (a *Archive) Close() error {
+	if a.client != nil {
+		a.client.CloseIdleConnections()
+	}
+	return a.bucket.Close()
+}
 
 // HashOf is the hash under which a body is kept.
 func HashOf(body []byte) crawl.BodyHash { return sha256.Sum256(body) }

@@ -99,7 +99,9 @@ func Open(ctx context.Context, l Location, client *http.Client) (*Archive, error
 	if l.Prefix != "" {
 		b = blob.PrefixedBucket(b, l.Prefix)
 	}
-	return New(b, 0), nil
+	a := New(b, 0)
+	a.client = client
+	return a, nil
 }
 
 // aws are the settings of the S3 client.
