@@ -39,6 +39,8 @@ var (
 	ErrTooLarge = errors.New("the copy is larger than 5 MiB")
 )
 
+var errNoArchive = errors.New("the bucket or folder is not there")
+
 // Archive stores bodies by their hash. It is safe for concurrent use.
 type Archive struct {
 	bucket *blob.Bucket
@@ -144,7 +146,13 @@ func (a *Archive) Get(ctx context.Context, h crawl.BodyHash) (body []byte, err e
 func (a *Archive) Delete(ctx context.Context, h crawl.BodyHash) error {
 	err := a.try(ctx, "deleting a copy", func(ctx context.Context) error { return a.bucket.Delete(ctx, key(h)) })
 	if errors.Is(err, ErrMissing) {
-		return nil
+		// Of a bucket that is not there nothing can be said.
+		err = a.try(ctx, "deleting a copy", func(ctx context.Context) error {
+			if ok, err := a.bucket.IsAccessible(ctx); err == nil && !ok {
+				return errNoArchive
+			}
+			return nil
+		})
 	}
 	return err
 }

@@ -37,7 +37,7 @@ func noBucket(err error) bool {
 }
 
 func reasonOf(err error) string {
-	for _, own := range []error{ErrMissing, ErrDamaged, ErrTooLarge} {
+	for _, own := range []error{ErrMissing, ErrDamaged, ErrTooLarge, errNoArchive} {
 		if errors.Is(err, own) {
 			return own.Error()
 		}

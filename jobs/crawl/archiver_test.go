@@ -1,0 +1,338 @@
+package crawl_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+	"github.com/prometheus/client_golang/prometheus"
+	"gocloud.dev/blob/fileblob"
+
+	crawljobs "linkwatch/jobs/crawl"
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	"linkwatch/models/crawl/archive"
+	"linkwatch/models/modelstest"
+	"linkwatch/outbound"
+)
+
+// keeper is an archiver with its figures.
+type keeper struct {
+	*crawljobs.Archiver
+	t   *testing.T
+	reg *prometheus.Registry
+}
+
+// keeper makes an archiver that does not run.
+func (w *world) keeper(a *archive.Archive, change ...func(*crawljobs.ArchiverOptions)) *keeper {
+	w.Helper()
+	w.Cleanup(func() { _ = a.Close() })
+	k := &keeper{t: w.T, reg: prometheus.NewRegistry()}
+	o := crawljobs.ArchiverOptions{Archive: a, Log: w.log, Registry: k.reg, Pause: 20 * time.Millisecond, SweepTime: 10 * time.Millisecond}
+	for _, f := range change {
+		f(&o)
+	}
+	var err error
+	if k.Archiver, err = crawljobs.NewArchiver(w.store, o); err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(k.stop)
+	return k
+}
+
+func (k *keeper) stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	k.Stop(ctx)
+}
+
+// count is how many copies had an outcome.
+func (k *keeper) count(outcome string) int {
+	k.t.Helper()
+	families, err := k.reg.Gather()
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "linkwatch_crawl_archive_copies_total" && m.GetLabel()[0].GetValue() == outcome {
+				return int(m.GetCounter().GetValue())
+			}
+			if f.GetName() == "linkwatch_crawl_archive_"+outcome {
+				return int(m.GetCounter().GetValue() + m.GetGauge().GetValue())
+			}
+		}
+	}
+	k.t.Fatalf("no figure of %s", outcome)
+	return 0
+}
+
+func (k *keeper) until(what string, is func() bool) {
+	k.t.Helper()
+	modelstest.Eventually(k.t, what, is)
+}
+
+// page adds a copy of a page of a source that need not be there.
+func (k *keeper) page(n int, body string) {
+	k.Add(crawljobs.Copy{Source: 1, URL: "http://a.test/" + strconv.Itoa(n), Body: []byte(body), At: models.At(time.Now())})
+}
+
+func folder(t *testing.T) (a *archive.Archive, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	b, err := fileblob.OpenBucket(dir, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return archive.New(b, time.Millisecond), dir
+}
+
+// bucket is an archive on an S3 server, whose requests go through outbound.
+func bucket(t *testing.T, server http.Handler) *archive.Archive {
+	t.Helper()
+	ts := httptest.NewServer(server)
+	t.Cleanup(ts.Close)
+	l, err := archive.Locate("s3://access:secret@pages?endpoint=" + url.QueryEscape(ts.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := archive.Open(t.Context(), l, outbound.NewService(outbound.Options{Endpoint: l.Endpoint, Timeout: 200 * time.Millisecond, MaxConcurrent: 16}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func s3(t *testing.T) http.Handler {
+	t.Helper()
+	b := s3mem.New()
+	if err := b.CreateBucket("pages"); err != nil {
+		t.Fatal(err)
+	}
+	return gofakes3.New(b).Server()
+}
+
+func (w *world) copies(n int) []crawl.Copy {
+	w.Helper()
+	all, err := w.store.Copies(w.Context(), crawl.Page{SourceSeq: 1, URL: "http://a.test/" + strconv.Itoa(n)}, 10)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return all
+}
+
+// Each body is stored once, whatever pages and batches it comes with.
+func TestArchiverStoresEachBodyOnce(t *testing.T) {
+	each(t, func(w *world) {
+		var puts atomic.Int64
+		server := s3(w.T)
+		a := bucket(w.T, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPut {
+				puts.Add(1)
+			}
+			server.ServeHTTP(rw, r)
+		}))
+		k := w.keeper(a, func(o *crawljobs.ArchiverOptions) { o.Workers = 1 })
+		for i := range 40 {
+			k.page(i, "the same on all pages")
+		}
+		k.page(0, "another version")
+		k.Start()
+		k.until("all are stored", func() bool { return k.count("stored")+k.count("deduplicated") == 41 })
+		if puts.Load() != 2 || k.count("stored") != 2 || len(w.copies(0)) != 2 || len(w.copies(39)) != 1 {
+			t.Errorf("%d requests, %d stored, %d copies of the first page", puts.Load(), k.count("stored"), len(w.copies(0)))
+		}
+		// Another instance knows it from the database.
+		other := w.keeper(a)
+		other.page(50, "the same on all pages")
+		other.Start()
+		other.until("it is recorded", func() bool { return other.count("deduplicated") == 1 })
+		if puts.Load() != 2 {
+			t.Errorf("%d requests", puts.Load())
+		}
+		if n, bytes := k.count("queue_length"), k.count("queue_bytes"); n != 0 || bytes != 0 {
+			t.Errorf("%d copies and %d bytes are left", n, bytes)
+		}
+	})
+}
+
+// The queue is bounded by number and by memory, and Add never waits.
+func TestArchiverDropsWhatHasNoRoom(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, modelstest.New(t))
+	a, _ := folder(t)
+	k := w.keeper(a, func(o *crawljobs.ArchiverOptions) { o.MaxQueue, o.MaxBytes = 3, 1000 })
+	for i := range 5 {
+		k.page(i, "x")
+	}
+	if k.count("dropped") != 2 || k.count("queue_length") != 3 {
+		t.Errorf("dropped %d", k.count("dropped"))
+	}
+	k.page(9, strings.Repeat("x", 2000))
+	if k.count("dropped") != 3 {
+		t.Errorf("dropped %d", k.count("dropped"))
+	}
+	k.Start()
+	k.stop() // what is in the queue is worked off
+	if k.count("stored")+k.count("deduplicated") != 3 || k.count("queue_bytes") != 0 {
+		t.Errorf("stored %d", k.count("stored"))
+	}
+	k.page(10, "late")
+	if k.count("dropped") != 4 {
+		t.Error("a copy after the end is not counted")
+	}
+}
+
+// An archive that fails is told of, is not hammered, and is used again when it works.
+func TestArchiverPausesWhileTheArchiveFails(t *testing.T) {
+	for name, fail := range map[string]http.HandlerFunc{
+		"answers 503":       func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusServiceUnavailable) },
+		"drops connections": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"hangs":             func(_ http.ResponseWriter, r *http.Request) { r.Body.Close(); <-r.Context().Done() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, modelstest.New(t))
+			var works atomic.Bool
+			var requests atomic.Int64
+			server := s3(t)
+			k := w.keeper(bucket(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				requests.Add(1)
+				if works.Load() {
+					server.ServeHTTP(rw, r)
+					return
+				}
+				fail(rw, r)
+			})))
+			if detail, _ := k.State(); detail != "" {
+				t.Errorf("before: %s", detail)
+			}
+			for i := range 100 {
+				k.page(i, strconv.Itoa(i))
+			}
+			k.Start()
+			k.until("it fails", func() bool { return k.count("failed") >= 5 })
+			detail, since := k.State()
+			if !strings.HasPrefix(detail, "The archive fails: ") || since.IsZero() {
+				t.Errorf("%q since %v", detail, since)
+			}
+			// Each copy costs three requests at most, those after the first some one at a time.
+			if n := requests.Load(); n > 3*int64(k.count("failed")+8) {
+				t.Errorf("%d requests for %d copies", n, k.count("failed"))
+			}
+			works.Store(true)
+			k.until("it works", func() bool { return k.count("stored")+k.count("failed") == 100 })
+			if detail, _ := k.State(); detail != "" || k.count("stored") == 0 {
+				t.Errorf("after: %s, %d stored", detail, k.count("stored"))
+			}
+		})
+	}
+}
+
+// A program that stops does not wait for an archive that fails.
+func TestArchiverStopsWhileTheArchiveFails(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, modelstest.New(t))
+	a, dir := folder(t)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir, nil, 0o600); err != nil { // a file where the folder should be
+		t.Fatal(err)
+	}
+	k := w.keeper(a, func(o *crawljobs.ArchiverOptions) { o.Pause = time.Hour })
+	for i := range 100 {
+		k.page(i, strconv.Itoa(i))
+	}
+	k.Start()
+	k.until("it pauses", func() bool { return k.count("failed") >= 5 })
+	if detail, _ := k.State(); detail != "The archive fails: not a directory." {
+		t.Error(detail)
+	}
+	k.stop()
+	if k.count("failed")+k.count("dropped") != 100 || k.count("queue_bytes") != 0 {
+		t.Errorf("failed %d, dropped %d, %d bytes", k.count("failed"), k.count("dropped"), k.count("queue_bytes"))
+	}
+}
+
+// Bodies that no page names are deleted from the archive, again and again until that
+// works.
+func TestArchiverDeletesBodies(t *testing.T) {
+	each(t, func(w *world) {
+		clock := modelstest.NewClock()
+		w.store = crawl.NewStore(w.db, clock.Now, crawl.Options{ArchiveRetention: time.Hour})
+		a, dir := folder(w.T)
+		k := w.keeper(a)
+		k.page(1, "old")
+		k.Start()
+		k.until("it is stored", func() bool { return k.count("stored") == 1 })
+		body := archive.HashOf([]byte("old"))
+		modelstest.Exec(t, w.db, "DELETE FROM archived_pages")
+		modelstest.Exec(t, w.db, "UPDATE archived_blobs SET due_at = 1")
+		k.until("it is deleted", func() bool { return k.count("deleted_total") == 1 })
+		if files, err := filepath.Glob(dir + "/*/*"); len(files) != 0 || err != nil {
+			t.Errorf("left: %v %v", files, err)
+		}
+		k.until("it is forgotten", func() bool {
+			stored, err := w.store.ReserveBodies(t.Context(), body)
+			_, ok := stored[body]
+			return err == nil && ok
+		})
+		k.page(1, "old") // it is stored again: that it was there is forgotten
+		k.until("it is stored again", func() bool { return k.count("stored") == 2 })
+	})
+}
+
+// A crawl goes on whatever the archive does, and pages that are stored are archived.
+func TestCrawlWithAnArchive(t *testing.T) {
+	each(t, func(w *world) {
+		s := newSite(w.T, map[string]http.HandlerFunc{"/": html("Home", "/a", "/b", "/text"), "/a": html("A"), "/text": func(rw http.ResponseWriter, _ *http.Request) {
+			rw.Header().Set("Content-Type", "text/plain")
+			_, _ = rw.Write([]byte("no page"))
+		}})
+		a, dir := folder(w.T)
+		k := w.keeper(a)
+		k.Start()
+		w.start(func(o *crawljobs.Options) { o.Archive = k.Add })
+		if e := w.ended(w.job(s.URL + "/")); e.Status != crawl.ExecutionCompleted {
+			t.Errorf("ended %+v", e)
+		}
+		k.until("both pages are archived", func() bool { return k.count("stored") == 2 })
+		list, err := w.store.Pages(t.Context(), crawl.PageFilter{}, models.Cursor{}, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range list.Items {
+			copies, err := w.store.Copies(t.Context(), p.Page, 10)
+			if err != nil || (len(copies) == 1) != (strings.HasSuffix(p.URL, "/") || strings.HasSuffix(p.URL, "/a")) {
+				t.Errorf("%s has %d copies, %v", p.URL, len(copies), err)
+			}
+			if len(copies) == 1 {
+				if body, err := a.Get(t.Context(), copies[0].Hash); err != nil || !strings.Contains(string(body), "Text of "+p.Title) {
+					t.Errorf("%s: %s %v", p.URL, body, err)
+				}
+			}
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(dir, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		other := newSite(w.T, map[string]http.HandlerFunc{"/": html("Other", "/x"), "/x": html("X")})
+		if e := w.ended(w.job(other.URL + "/")); e.Status != crawl.ExecutionCompleted || e.ItemsCrawled != 2 {
+			t.Errorf("without the archive: %+v", e)
+		}
+		k.until("the failure is told", func() bool { detail, _ := k.State(); return detail != "" })
+	})
+}
