@@ -20,9 +20,12 @@ const archiveRequests = 16
 
 // openArchive opens the archive of crawled pages; nil = none is set up. Nothing is sent
 // to an object store yet.
+//
+//nolint:contextcheck,nolintlint // it only reads settings; the directive is for callers, where nolintlint does not see its use
 func openArchive(c *core) (*archive.Archive, error) {
 	cfg := c.Config
-	setting, l := "CRAWLER_ARCHIVE_URL", archive.Location{}
+	setting := "CRAWLER_ARCHIVE_URL"
+	var l archive.Location
 	var err error
 	switch {
 	case cfg.CrawlerMinIOEnabled:

@@ -123,7 +123,7 @@ func (a *Archive) Get(ctx context.Context, h crawl.BodyHash) (body []byte, err e
 		if err != nil {
 			return err
 		}
-		defer r.Close()
+		defer func() { _ = r.Close() }()
 		packed, err := io.ReadAll(io.LimitReader(r, MaxBody+1))
 		if err != nil {
 			return err

@@ -106,7 +106,7 @@ func conforms(t *testing.T, a *archive.Archive) {
 	if got, err := a.Get(t.Context(), archive.HashOf(large)); err != nil || len(got) != len(large) {
 		t.Errorf("the largest body: %d bytes, %v", len(got), err)
 	}
-	if _, err := a.Put(t.Context(), archive.HashOf(large), append(large, 0)); !errors.Is(err, archive.ErrTooLarge) {
+	if _, err := a.Put(t.Context(), archive.HashOf(large), make([]byte, archive.MaxBody+1)); !errors.Is(err, archive.ErrTooLarge) {
 		t.Errorf("a larger one: %v", err)
 	}
 }
@@ -160,7 +160,7 @@ func TestBomb(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := archive.New(b, 0)
-	defer a.Close()
+	t.Cleanup(func() { _ = a.Close() })
 	h := archive.HashOf([]byte("x"))
 	if err := b.WriteAll(t.Context(), h.String()[:2]+"/"+h.String()+".html.zst", bomb(t, 64<<20), nil); err != nil {
 		t.Fatal(err)
