@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	detectRunes = 500 // of the text that the language is detected from
-	detectWords = 20  // with fewer the result is a guess
+	detectRunes  = 500 // of the text that the language is detected from
+	confirmRunes = 250 // of the text that confirms the declared language
+	detectWords  = 20  // with fewer the result is a guess
 )
 
 // common are the languages that a declared one is compared with.
@@ -21,17 +22,16 @@ func languageOf(text string, words int, declared string) string {
 	if words < detectWords {
 		return primary
 	}
-	text = firstRunes(text, detectRunes)
 	if said, ok := byTag[primary]; ok {
 		few := map[whatlanggo.Lang]bool{said: true}
 		for _, l := range common {
 			few[l] = true
 		}
-		if info := whatlanggo.DetectWithOptions(text, whatlanggo.Options{Whitelist: few}); info.Lang == said && info.IsReliable() {
+		if info := whatlanggo.DetectWithOptions(firstRunes(text, confirmRunes), whatlanggo.Options{Whitelist: few}); info.Lang == said && info.IsReliable() {
 			return primary
 		}
 	}
-	if info := whatlanggo.Detect(text); info.IsReliable() {
+	if info := whatlanggo.Detect(firstRunes(text, detectRunes)); info.IsReliable() {
 		return tagOf(info.Lang)
 	}
 	return primary
