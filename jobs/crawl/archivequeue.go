@@ -46,14 +46,25 @@ func (q *copyQueue) ring() {
 // once ctx has ended and the queue is empty.
 func (q *copyQueue) take(ctx context.Context, n int) []Copy {
 	for {
+		if q.len() < n && ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-q.bell:
+				if q.len() < n {
+					rest(ctx, archiveGather)
+				}
+			}
+		}
 		if some := q.pop(n); len(some) > 0 || ctx.Err() != nil {
 			return some
 		}
-		select {
-		case <-ctx.Done():
-		case <-q.bell:
-		}
 	}
+}
+
+func (q *copyQueue) len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.copies)
 }
 
 func (q *copyQueue) pop(n int) []Copy {

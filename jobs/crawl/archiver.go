@@ -39,10 +39,11 @@ type ArchiverOptions struct {
 }
 
 const (
-	archiveBatch  = 16               // copies that are recorded in one transaction
-	archiveRecent = 10 * time.Minute // that a body is known to be stored; far less than bodies without a page are kept
-	maxRecent     = 64 << 10         // bodies that are remembered, some hundred bytes each
-	sweepBatch    = 100              // bodies
+	archiveBatch  = 32                     // copies that are recorded in one transaction
+	archiveGather = 100 * time.Millisecond // that copies wait, so that batches are large
+	archiveRecent = 10 * time.Minute       // that a body is known to be stored; far less than bodies without a page are kept
+	maxRecent     = 64 << 10               // bodies that are remembered, some hundred bytes each
+	sweepBatch    = 100                    // bodies
 )
 
 // Archiver is the Service that stores copies of crawled pages. It never delays a crawl:

@@ -77,7 +77,7 @@ func key(h crawl.BodyHash) string {
 }
 
 var (
-	packer, _   = zstd.NewWriter(nil, zstd.WithWindowSize(1<<20), zstd.WithEncoderCRC(false))
+	packer, _   = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20), zstd.WithEncoderCRC(false))
 	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MaxBody), zstd.WithDecoderConcurrency(0))
 )
 
