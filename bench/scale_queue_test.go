@@ -1,0 +1,319 @@
+package bench
+
+import (
+	"container/heap"
+	"context"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"linkwatch/jobs/dispatch"
+	"linkwatch/models/crawl"
+	"linkwatch/models/lease"
+)
+
+// Numbers of the crawler's queue (jobs/crawl/queue.go and fetch.go) and of outbound.Robots, which the simulated queue shares.
+const (
+	simDelay     = time.Second // between two requests to a host: the default of a source
+	simTimeout   = 5 * time.Second
+	simSlow      = time.Second
+	simShareWait = 200 * time.Millisecond
+	simIdle      = 5 * time.Second
+	simFailPause = time.Second
+	simMaxPause  = 15 * time.Second
+	simRobots    = time.Minute // until robots.txt is asked for again that could not be fetched
+	simDead      = 8
+	simAttempts  = 3
+	simCached    = 32_768 // hosts whose robots.txt is cached
+	simHeld      = 512    // hosts that an instance holds
+)
+
+// How long calls of the store take in the simulation, about as long as on SQLite (sizeOfCrawl measures it).
+const (
+	simCall    = 2 * time.Millisecond
+	simPerPage = 300 * time.Microsecond
+)
+
+// simHost is a host of the simulated web.
+type simHost struct {
+	nextAt   time.Duration // of the simulation, as all its times
+	tried    time.Duration // the end of the last request; 0 = none
+	pages    int32         // that are left to fetch
+	robots   int32         // the number of the last fetch of its robots.txt; 0 = none
+	sent     int32         // requests
+	median   float32       // of its response times, in milliseconds
+	failures int8          // in a row
+	hangs    hangs
+	slow     bool
+	busy     bool // a request is under way
+}
+
+// hangs says whether a host hangs.
+type hangs int8
+
+const (
+	responds   hangs = iota
+	hangsOften       // every second page
+	hangsAll
+)
+
+// simTurn is a host that is claimed.
+type simTurn struct {
+	host    int32
+	last    simHost // when it was claimed
+	loaded  bool
+	left    int // pages
+	fetched int
+	claimed time.Duration
+	ends    time.Duration
+	nextAt  time.Duration
+}
+
+// simQueue is the crawler's queue over a web in memory, in virtual time. What the crawler asks the database and the network for
+// takes as long here, and nothing else.
+type simQueue struct {
+	begun    time.Time
+	maxHosts int
+
+	mu     sync.Mutex
+	hosts  []simHost
+	due    []int32 // a heap of free hosts with pages, by nextAt
+	held   map[int32]*simTurn
+	robots int32 // fetches of robots.txt
+	simSums
+}
+
+// simSums is what a simulation counts.
+type simSums struct {
+	requests, pages, timeouts, turns int
+	overlaps                         int             // requests to a host that has one under way
+	shortest                         time.Duration   // from the end of a request to the next one of its host
+	longest                          time.Duration   // that a host was due before it was claimed
+	longestHeld                      time.Duration   // that a claimed host waited for its first request
+	busy                             []time.Duration // of all workers, by simStep
+	spent, holding                   time.Duration   // in requests; of hosts that were claimed
+	mostHeld                         int
+}
+
+// simStep is how long a step of simSums.busy is.
+const simStep = 10 * time.Second
+
+// newSimQueue makes a web of n hosts. Their pages follow a Pareto distribution, their response times a log-normal one of which
+// each host has its own median. Some of a hundred hang: half of those always, half on every second page.
+func newSimQueue(n, maxHosts, hanging int) *simQueue {
+	q := &simQueue{begun: time.Now(), maxHosts: maxHosts, hosts: make([]simHost, n), due: make([]int32, n), held: map[int32]*simTurn{}}
+	q.shortest = math.MaxInt64
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	for i := range q.hosts {
+		h := &q.hosts[i]
+		h.pages = int32(min(1e6, math.Pow(1-r.Float64(), -1/1.1)))
+		h.median = float32(150 * math.Exp(0.6*r.NormFloat64()))
+		if r.IntN(100) < hanging {
+			h.hangs = hangsOften + hangs(r.IntN(2))
+		}
+		q.due[i] = int32(i)
+	}
+	return q
+}
+
+// Len, Less, Swap, Push and Pop implement heap.Interface over the hosts that are due.
+func (q *simQueue) Len() int           { return len(q.due) }
+func (q *simQueue) Less(i, j int) bool { return q.hosts[q.due[i]].nextAt < q.hosts[q.due[j]].nextAt }
+func (q *simQueue) Swap(i, j int)      { q.due[i], q.due[j] = q.due[j], q.due[i] }
+func (q *simQueue) Push(x any)         { q.due = append(q.due, x.(int32)) }
+func (q *simQueue) Pop() any {
+	last := q.due[len(q.due)-1]
+	q.due = q.due[:len(q.due)-1]
+	return last
+}
+
+func (q *simQueue) now() time.Duration { return time.Since(q.begun) }
+
+// Claim implements dispatch.Queue: the hosts that are due for the longest time, at most maxHosts of them at a time.
+func (q *simQueue) Claim(_ context.Context, _ lease.ID, n int) (turns []*simTurn, wait time.Duration, err error) {
+	time.Sleep(simCall)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.now()
+	for n = min(n, q.maxHosts-len(q.held)); n > 0 && len(q.due) > 0 && q.hosts[q.due[0]].nextAt <= now; n-- {
+		i := heap.Pop(q).(int32)
+		t := &simTurn{host: i, last: q.hosts[i], claimed: now, nextAt: q.hosts[i].nextAt}
+		q.longest = max(q.longest, now-t.nextAt)
+		q.held[i] = t
+		turns = append(turns, t)
+	}
+	q.mostHeld = max(q.mostHeld, len(q.held))
+	switch {
+	case len(q.due) == 0:
+		return turns, -1, nil
+	case len(turns) == 0:
+		return nil, max(simShareWait, q.hosts[q.due[0]].nextAt-now), nil
+	}
+	return turns, max(0, q.hosts[q.due[0]].nextAt-now), nil
+}
+
+// Try implements dispatch.Queue: one request of a turn, to robots.txt if it is not cached, else to a page.
+func (q *simQueue) Try(ctx context.Context, t *simTurn) dispatch.Outcome {
+	page, hangs, takes, ok := q.begin(t)
+	if !ok {
+		return dispatch.Outcome{}
+	}
+	began := q.now()
+	timer := time.NewTimer(takes)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return q.end(t, page, hangs, began)
+}
+
+// begin begins a request and says how long it takes; ok is false if the turn has nothing to fetch.
+func (q *simQueue) begin(t *simTurn) (page, hangs bool, takes time.Duration, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now, h := q.now(), &q.hosts[t.host]
+	if !t.loaded {
+		t.loaded, t.ends, t.nextAt = true, now+crawl.TurnTime, now
+		q.longestHeld = max(q.longestHeld, now-t.claimed)
+		n := crawl.TurnEntries
+		if h.tried > 0 { // its delay is known
+			n = 1 + int(crawl.TurnTime/simDelay)
+		}
+		t.left = min(n, int(h.pages))
+	}
+	if t.left == 0 {
+		t.nextAt = now + simIdle
+		return false, false, 0, false
+	}
+	if h.busy {
+		q.overlaps++
+	}
+	if h.sent > 0 {
+		q.shortest = min(q.shortest, now-h.tried)
+	}
+	h.busy = true
+	h.sent++
+	r := rand.New(rand.NewPCG(uint64(t.host), uint64(h.sent)))
+	page = h.robots > 0 && q.robots-h.robots < simCached
+	takes = time.Duration(float64(h.median) * math.Exp(0.5*r.NormFloat64()) * float64(time.Millisecond))
+	if hangs = h.hangs == hangsAll || h.hangs == hangsOften && page && r.IntN(2) == 0 || takes > simTimeout; hangs {
+		takes = simTimeout
+	}
+	return page, hangs, takes, true
+}
+
+// end ends a request and decides how the turn goes on, as the crawler does.
+func (q *simQueue) end(t *simTurn, page, hangs bool, began time.Duration) dispatch.Outcome {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now, h := q.now(), &q.hosts[t.host]
+	h.busy, h.tried, h.slow = false, now, now-began > simSlow
+	q.requests++
+	q.spent += now - began
+	for at := began; at < now; {
+		step := int(at / simStep)
+		for len(q.busy) <= step {
+			q.busy = append(q.busy, 0)
+		}
+		until := min(now, time.Duration(step+1)*simStep)
+		q.busy[step] += until - at
+		at = until
+	}
+	pause := simDelay
+	switch {
+	case hangs:
+		q.timeouts++
+		h.failures++
+		pause = max(pause, min(simFailPause<<min(h.failures-1, 10), simMaxPause))
+		if !page {
+			pause = simRobots
+		}
+		t.left--
+		if h.failures%simAttempts == 0 {
+			h.pages--
+		}
+		if h.failures >= simDead {
+			h.pages -= int32(t.left)
+			t.left = 0
+		}
+	case !page: // robots.txt: the page is next
+		q.robots++
+		h.robots = q.robots
+	default:
+		h.failures = 0
+		h.pages--
+		t.left--
+		t.fetched++
+		q.pages++
+	}
+	t.nextAt = now + pause
+	o := dispatch.Outcome{TimedOut: hangs && page}
+	if t.left > 0 && t.nextAt <= t.ends {
+		o.Step, o.After = dispatch.Retry, pause
+	}
+	return o
+}
+
+// Finish implements dispatch.Queue.
+func (q *simQueue) Finish(_ context.Context, turns []*simTurn) error {
+	fetched := 0
+	for _, t := range turns {
+		fetched += t.fetched
+	}
+	time.Sleep(simCall + time.Duration(fetched)*simPerPage)
+	q.free(turns)
+	return nil
+}
+
+func (q *simQueue) free(turns []*simTurn) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, t := range turns {
+		if q.held[t.host] != t {
+			continue
+		}
+		delete(q.held, t.host)
+		q.turns++
+		q.holding += q.now() - t.claimed
+		if h := &q.hosts[t.host]; h.pages > 0 {
+			h.nextAt = t.nextAt
+			heap.Push(q, t.host)
+		}
+	}
+}
+
+// Release implements dispatch.Queue.
+func (q *simQueue) Release(_ context.Context, back []lease.Released[*simTurn]) error {
+	var turns []*simTurn
+	for _, b := range back {
+		if at := q.now() + b.After; at > b.Item.nextAt || !b.Item.loaded {
+			b.Item.nextAt = at
+		}
+		turns = append(turns, b.Item)
+	}
+	q.free(turns)
+	return nil
+}
+
+// ReleaseOthers implements dispatch.Queue. The store of the simulation never fails, so all that is claimed is in memory.
+func (*simQueue) ReleaseOthers(context.Context, lease.ID, []*simTurn) error { return nil }
+
+// Host implements dispatch.Queue.
+func (*simQueue) Host(t *simTurn) string { return strconv.Itoa(int(t.host)) }
+
+// Due implements dispatch.Queue.
+func (q *simQueue) Due(t *simTurn) time.Time { return q.begun.Add(t.last.nextAt) }
+
+// Slow implements dispatch.Queue.
+func (*simQueue) Slow(t *simTurn) bool { return t.last.slow }
+
+// Tried implements dispatch.Queue.
+func (q *simQueue) Tried(t *simTurn) time.Time {
+	if t.last.tried == 0 {
+		return time.Time{}
+	}
+	return q.begun.Add(t.last.tried)
+}
