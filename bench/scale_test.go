@@ -36,7 +36,7 @@ type simulated struct {
 // run runs a simulation. It fails the test if two requests were made at once to a host, or too soon after each other.
 func (s simulation) run(t *testing.T) (r simulated) {
 	t.Helper()
-	real := time.Now()
+	began := time.Now()
 	synctest.Test(t, func(t *testing.T) {
 		held := lease.New(modelstest.New(t), nil)
 		beat := func() {
@@ -83,7 +83,7 @@ func (s simulation) run(t *testing.T) (r simulated) {
 			}
 		}
 	})
-	r.took = time.Since(real)
+	r.took = time.Since(began)
 	if r.overlaps > 0 || r.shortest < simDelay {
 		t.Errorf("%d requests to a host that has one under way; the shortest pause is %v, want %v", r.overlaps, r.shortest, simDelay)
 	}
