@@ -10,7 +10,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -91,28 +90,10 @@ func (a *Archive) Put(ctx context.Context, h crawl.BodyHash, body []byte) (store
 	return len(packed), a.try(ctx, opPut, func(ctx context.Context) error { return a.write(ctx, key(h), packed) })
 }
 
-// write stores an object. A file is on disk before it gets its name, so a power cut
-// leaves none that is cut short.
+// write stores an object. A file is not forced to the disk, which would cost more than
+// all else: after a power cut one may be cut short. Get tells, and the next crawl stores it again.
 func (a *Archive) write(ctx context.Context, key string, packed []byte) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var file *os.File // nil: the bucket is no folder
-	w, err := a.bucket.NewWriter(ctx, key, &blob.WriterOptions{
-		ContentType: "application/zstd", DisableContentTypeDetection: true, MaxConcurrency: 1,
-		BeforeWrite: func(as func(any) bool) error { as(&file); return nil },
-	})
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(packed)
-	if err == nil && file != nil {
-		err = file.Sync()
-	}
-	if err != nil {
-		cancel() // so that Close stores nothing
-		return errors.Join(err, w.Close())
-	}
-	return w.Close()
+	return a.bucket.WriteAll(ctx, key, packed, &blob.WriterOptions{ContentType: "application/zstd", DisableContentTypeDetection: true, MaxConcurrency: 1})
 }
 
 // Get returns the body of a hash. Errors are ErrMissing, ErrDamaged, and those of the
