@@ -1,0 +1,179 @@
+package e2e
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"linkwatch/models/modelstest"
+)
+
+// changing is a site of which one page changes, one goes, and one link is broken. Its
+// pages have a script.
+type changing struct {
+	mu    sync.Mutex
+	later bool
+}
+
+func (c *changing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	later := c.later
+	c.mu.Unlock()
+	filler := "<p>" + strings.Repeat("Each of our knives is forged from a single piece of steel and sharpened by hand. ", 4)
+	page := map[string]string{
+		"/":      "<title>Shop</title><h1>Shop</h1><p>Welcome to the shop of knives and pans. <a href=/knife>Our knife</a> <a href=/old>Old catalogue</a> <a href=/dead>Broken</a>" + filler,
+		"/knife": "<title>Knife</title><h1>The sharp one</h1><p>The price is 10 euros.</p>" + filler,
+		"/old":   "<title>Old catalogue</title><p>The catalogue of last year.</p>" + filler,
+	}
+	if later {
+		page["/knife"] = strings.Replace(page["/knife"], "10 euros", "12 euros", 1)
+		delete(page, "/old")
+	}
+	body, ok := page[r.URL.Path]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = io.WriteString(w, "<!doctype html><html lang=en><head><script>document.title = 'the script ran'</script></head><body>"+body)
+}
+
+// report is what the tests read of what an execution found.
+type report struct {
+	ID           string
+	Reported     bool
+	PagesNew     int `json:"pages_new"`
+	PagesChanged int `json:"pages_changed"`
+	PagesGone    int `json:"pages_gone"`
+	BrokenLinks  int `json:"broken_links"`
+}
+
+// A page that a crawl stored is searched for, and what a second crawl finds changed is
+// compared. Its archived copy opens, and its script does not run.
+func TestChangesJourney(t *testing.T) {
+	t.Parallel() // axe takes a while for each page
+	c := &changing{}
+	s := Start(t, "CRAWLER_POLL_INTERVAL=100ms", "CRAWLER_ARCHIVE_URL="+t.TempDir())
+	start := hosts(t, 1, c)[0] + "/"
+	s.Call("POST", "/v1/sources", map[string]any{"url": start, "rate_limit_ms": 0}, nil)
+	var j crawlJob
+	s.Call("POST", "/v1/jobs", map[string]any{"url": start, "interval_minutes": 1, "interval_type": "days"}, &j)
+	s.Call("POST", "/v1/jobs/"+j.ID+"/force-run", nil, nil)
+	reported := func(n int) (e report) {
+		modelstest.Eventually(t, "the crawl is reported", func() bool {
+			all, _ := listed[report](s, "/v1/jobs/"+j.ID+"/executions")
+			if len(all) == n {
+				e = all[0]
+			}
+			return e.Reported
+		})
+		return e
+	}
+	if e := reported(1); e.PagesNew != 3 || e.BrokenLinks != 1 {
+		t.Fatalf("the first crawl found %+v", e)
+	}
+	c.mu.Lock()
+	c.later = true
+	c.mu.Unlock()
+	s.Call("POST", "/v1/jobs/"+j.ID+"/force-run", nil, nil)
+	e := reported(2)
+	if e.PagesNew != 0 || e.PagesChanged != 1 || e.PagesGone != 1 || e.BrokenLinks != 2 {
+		t.Fatalf("the second crawl found %+v", e)
+	}
+	b := browse(t, s, wide, "/crawl/pages")
+	b.fill("#q", "sharp price")
+	b.see("1 page")
+	b.has("tbody mark")
+	b.inEveryLook("/crawl/pages, searched", b.accessible)
+	b.resize(narrow)
+	b.fits(narrow, "/crawl/pages, searched")
+	b.resize(wide)
+	b.click("tbody a.title")
+	b.see("The price is 12 euros.")
+	b.inEveryLook("/crawl/pages/{id}", b.accessible)
+	b.resize(narrow)
+	b.fits(narrow, "/crawl/pages/{id}")
+	b.resize(wide)
+	b.click("td.acts a")
+	b.has(".diff ins")
+	b.inEveryLook("/crawl/pages/{id}/changes", b.accessible)
+	b.resize(narrow)
+	b.fits(narrow, "/crawl/pages/{id}/changes")
+	b.resize(wide)
+	b.open("/crawl/executions/" + e.ID)
+	b.see("0 new, 1 changed, 1 gone")
+	b.see("2 broken links")
+	b.inEveryLook("/crawl/executions/{id}", b.accessible)
+	b.resize(narrow)
+	b.fits(narrow, "/crawl/executions/{id}")
+	b.resize(wide)
+
+	var list struct {
+		Items []struct{ ID string }
+	}
+	s.Call("GET", "/v1/crawled-pages?q=sharp", nil, &list)
+	id := list.Items[0].ID
+	var one struct {
+		Archived bool
+		Copies   []struct{ Hash string }
+	}
+	modelstest.Eventually(t, "both versions are archived", func() bool {
+		s.Call("GET", "/v1/crawled-pages/"+id, nil, &one)
+		return len(one.Copies) == 2
+	})
+	b.expect("Blocked script execution")
+	b.open("/crawl/pages/" + id + "/archive/" + one.Copies[0].Hash)
+	b.see("The price is 12 euros.")
+	if title := eval[string](b, "document.title"); title != "Knife" {
+		t.Errorf("the title of the copy is %q", title)
+	}
+}
+
+// What crawls store goes to a search engine, each page once.
+func TestPagesGoToTheSearchEngine(t *testing.T) {
+	t.Parallel() // it waits for the engine's turn
+	var mu sync.Mutex
+	documents := map[string]int{}
+	engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		body, _ := io.ReadAll(r.Body)
+		if r.Method == http.MethodGet { // the index does not exist yet
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, `{"error":{"type":"index_not_found_exception"},"status":404}`)
+			return
+		}
+		if !strings.HasSuffix(r.URL.Path, "_bulk") {
+			_, _ = io.WriteString(w, `{"acknowledged":true}`)
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		lines := strings.Split(strings.TrimSpace(string(body)), "\n")
+		var items []string
+		for i := 0; i+1 < len(lines); i += 2 {
+			_, rest, _ := strings.Cut(lines[i], `"_id":"`)
+			id, _, _ := strings.Cut(rest, `"`)
+			documents[id]++
+			items = append(items, `{"index":{"_id":"`+id+`","status":201}}`)
+		}
+		_, _ = io.WriteString(w, `{"took":1,"errors":false,"items":[`+strings.Join(items, ",")+`]}`)
+	}))
+	defer engine.Close()
+	s := Start(t, "CRAWLER_POLL_INTERVAL=100ms", "CRAWLER_ELASTICSEARCH_URL="+engine.URL)
+	m := newMaze(t, 1, 25, 0)
+	j := s.addJob(m.urls[0]+"/", nil)
+	s.jobBecomes(j.ID, "completed")
+	modelstest.Eventually(t, "25 documents are sent", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(documents) == 25
+	})
+	for id, n := range documents {
+		if n != 1 || !strings.HasPrefix(id, "k_") {
+			t.Errorf("%s was sent %d times", id, n)
+		}
+	}
+}
