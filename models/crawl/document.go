@@ -51,9 +51,9 @@ func (s *Store) Unsent(ctx context.Context, after int64, limit int) ([]Document,
 		SourceName  string
 		VersionText Packed
 	}
-	err := s.db.Read(ctx).Raw(`SELECT p.*, s.id AS source_id, s.name AS source_name, v.text AS version_text
-		FROM (SELECT * FROM crawled_pages WHERE unsent AND seq > ? ORDER BY seq LIMIT ?) AS p JOIN sources AS s ON s.seq = p.source_seq
-		LEFT JOIN page_versions AS v ON v.page_seq = p.seq AND v.version = p.text_version ORDER BY p.seq`, after, limit).Scan(&pages).Error
+	err := s.db.Read(ctx).Raw(`SELECT due.*, s.id AS source_id, s.name AS source_name, v.text AS version_text
+		FROM (SELECT * FROM crawled_pages WHERE unsent AND seq > ? ORDER BY seq LIMIT ?) AS due JOIN sources AS s ON s.seq = due.source_seq
+		LEFT JOIN page_versions AS v ON v.page_seq = due.seq AND v.version = due.text_version ORDER BY due.seq`, after, limit).Scan(&pages).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading documents to send: %w", err)
 	}

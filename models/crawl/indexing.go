@@ -27,10 +27,10 @@ type toIndex struct {
 // returned with the number.
 func (s *Store) IndexNext(ctx context.Context, n int) (int, error) {
 	var pages []toIndex
-	err := s.db.Read(ctx).Raw(`SELECT p.seq, p.revision, p.source_seq, p.url, p.title, p.headings, p.language, p.content_hash, p.noindex,
-			p.published_at, p.created_at, p.gone_at, p.deleted_at, v.text
-		FROM (SELECT * FROM crawled_pages WHERE unindexed ORDER BY fetched_at LIMIT ?) AS p
-		LEFT JOIN page_versions AS v ON v.page_seq = p.seq AND v.version = p.text_version`, n).Scan(&pages).Error
+	err := s.db.Read(ctx).Raw(`SELECT due.seq, due.revision, due.source_seq, due.url, due.title, due.headings, due.language, due.content_hash, due.noindex,
+			due.published_at, due.created_at, due.gone_at, due.deleted_at, v.text
+		FROM (SELECT * FROM crawled_pages WHERE unindexed ORDER BY fetched_at LIMIT ?) AS due
+		LEFT JOIN page_versions AS v ON v.page_seq = due.seq AND v.version = due.text_version`, n).Scan(&pages).Error
 	if err != nil {
 		return 0, fmt.Errorf("looking for pages to index: %w", err)
 	}
@@ -115,7 +115,7 @@ const MaxLag = 100_000
 // IndexLag is how far the search index is behind now.
 func (s *Store) IndexLag(ctx context.Context) (lag Lag, err error) {
 	tx := s.db.Read(ctx)
-	err = tx.Raw("SELECT count(*) FROM (SELECT 1 FROM crawled_pages WHERE unindexed LIMIT ?) AS counted", MaxLag).Scan(&lag.Pages).Error
+	err = tx.Raw("SELECT count(*) FROM (SELECT 1 FROM crawled_pages WHERE unindexed LIMIT ?) AS due", MaxLag).Scan(&lag.Pages).Error
 	if err == nil && lag.Pages > 0 {
 		err = tx.Raw("SELECT fetched_at FROM crawled_pages WHERE unindexed ORDER BY fetched_at LIMIT 1").Scan(&lag.Oldest).Error
 	}

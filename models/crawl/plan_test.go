@@ -73,6 +73,26 @@ func TestQueryPlans(t *testing.T) {
 		{"load", func() error { _, err := w.Load(ctx, hosts[0], 10); return err }},
 		{"record", func() error { return w.Record(ctx, turns[0]) }},
 		{"running crawls", func() error { _, err := w.RunningCrawls(ctx, map[int64]bool{1: true}); return err }},
+		{"crawled pages", func() error { _, err := w.Pages(ctx, crawl.PageFilter{}, models.Cursor{}, 50); return err }},
+		{"crawled pages of a source", func() error {
+			_, err := w.Pages(ctx, crawl.PageFilter{SourceID: jobs[0].SourceID}, models.Cursor{}, 50)
+			return err
+		}},
+		{"search", func() error { _, err := w.Pages(ctx, crawl.PageFilter{Query: "t"}, models.Cursor{}, 50); return err }},
+		{"index", func() error { _, err := w.IndexNext(ctx, 10); return err }},
+		{"lag", func() error { _, err := w.IndexLag(ctx); return err }},
+		{"crawled page", func() error { _, err := w.CrawledPage(ctx, models.TimedID(models.KindCrawled, w.Now(), 1)); return err }},
+		{"versions", func() error { _, err := w.Versions(ctx, crawl.Page{Seq: 1}); return err }},
+		{"page changes", func() error { _, err := w.PageChanges(ctx, running, "", models.Cursor{}, 50); return err }},
+		{"broken links", func() error { _, err := w.BrokenLinks(ctx, running, models.Cursor{}, 50); return err }},
+		{"report", func() error { _, err := w.NextReport(ctx); return err }},
+		{"unsent", func() error { _, err := w.Unsent(ctx, 0, 50); return err }},
+		{"delete pages", func() error {
+			_, err := w.DeletePages(ctx, models.TimedID(models.KindCrawled, w.Now(), 1))
+			return err
+		}},
+		{"restore pages", func() error { _, err := w.RestorePages(ctx, w.Now()); return err }},
+		{"reap pages", reap(w.ReapPages)},
 		{"known page", func() error { _, _, err := w.Known(ctx, 1, "http://h1.example/"); return err }},
 		{"jobs", func() error { _, err := w.Jobs(ctx, crawl.JobFilter{}, after, 50); return err }},
 		{"jobs by status", func() error { _, err := w.Jobs(ctx, crawl.JobFilter{Status: crawl.Running}, after, 50); return err }},
