@@ -3,7 +3,6 @@ package demo
 import (
 	"fmt"
 	"hash/fnv"
-	"math/rand/v2"
 	"strings"
 	"time"
 )
@@ -40,7 +39,7 @@ func textOf(title, path string, at time.Time) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(path)) // it never fails
 	seed := h.Sum64()
-	r := rand.New(rand.NewPCG(seed, 1))
+	r := random(seed)
 	lines := []string{title}
 	for range 3 + r.IntN(4) {
 		var p []string

@@ -121,6 +121,7 @@ func (a API) listExecutions(ctx context.Context, in *listExecutionsInput) (*api.
 	return api.AnswerSlice(l, toExecution, err)
 }
 
+// ExecutionPath is the id of an execution in a path.
 type ExecutionPath struct {
 	ID string `path:"id" example:"e_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the execution"`
 }

@@ -186,6 +186,7 @@ func toVersion(v crawl.Version) PageVersion {
 	return PageVersion{v.Version, string(v.Change), v.Title, api.OrNull(v.ContentHash), v.WordCount, v.CreatedAt.Time}
 }
 
+// PagePath is the id of a crawled page in a path.
 type PagePath struct {
 	ID string `path:"id" example:"k_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the page"`
 }

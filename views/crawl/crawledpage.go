@@ -119,15 +119,6 @@ func (v PageDiff) parts() (parts []part) {
 	return parts
 }
 
-func (v PageDiff) skips() bool {
-	for _, p := range v.parts() {
-		if p.skipped > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // changeWord says what a version is, on its own.
 func changeWord(c crawl.Change) string {
 	switch c {
