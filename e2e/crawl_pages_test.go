@@ -30,7 +30,7 @@ func TestCrawlJourney(t *testing.T) {
 		b.fits(in, "/crawl")
 		b.click("#jobs a.title")
 		b.has("#log")
-		eval[bool](b, `window.stays = true`) // is gone if the page is loaded anew
+		eval[bool](b, `window.stays = true`) // is gone if the page is reloaded
 		b.see("crawl started")
 		b.fits(in, "/crawl/jobs/{id}, running")
 		b.see("crawl completed pages=25")

@@ -55,7 +55,7 @@ func TestDiscard(t *testing.T) {
 	}
 }
 
-// What says that it is too long is not asked for: nobody pays for a film to learn that it is there.
+// What says that it is too long is not asked for: a film is not downloaded to learn that it is there.
 func TestDiscardLeavesWhatIsTooLong(t *testing.T) {
 	var away atomic.Int64
 	done := make(chan struct{})

@@ -27,7 +27,7 @@ const (
 	KindBusy      Kind = "busy"      // the Budget is used up; nothing was sent, see Error.RetryAfter
 	KindThrottled Kind = "throttled" // the host asked for a pause; nothing was sent to it, see Error.RetryAfter
 	KindDNS       Kind = "dns"       // the name did not resolve
-	KindRefused   Kind = "refused"   // nobody listens there
+	KindRefused   Kind = "refused"   // no server listens there
 	KindReset     Kind = "reset"     // the connection broke off
 	KindNetwork   Kind = "network"   // no route and the like
 	KindTLS       Kind = "tls"       // the certificate or the handshake

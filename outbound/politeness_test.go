@@ -107,7 +107,7 @@ func TestThrottling(t *testing.T) {
 	status = 500
 	answered(500, false)
 	status, retryAfter = 429, "garbage"
-	answered(429, false) // starts anew
+	answered(429, false) // starts over
 	refused(time.Second, false)
 	status = 200
 	answered(200, true) // and an answer lifts it

@@ -19,7 +19,7 @@ import (
 type Copy struct {
 	Source int64 // the seq of its source
 	URL    string
-	Body   []byte      // its HTML in UTF-8; nobody changes it any more
+	Body   []byte      // its HTML in UTF-8; it must not be changed any more
 	At     models.Time // when it was fetched
 }
 

@@ -199,7 +199,7 @@ func TestUnchangedPages(t *testing.T) {
 	}
 }
 
-// Hostile and broken content harms nobody: it fails, or is stored for what it is.
+// Hostile and broken content does no harm: it fails, or is stored for what it is.
 func TestHostileContent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, modelstest.New(t))

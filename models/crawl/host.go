@@ -86,7 +86,7 @@ func hostShare(tx *gorm.DB) (int, error) {
 }
 
 // ReleaseOtherHosts frees the hosts that an instance has claimed, but for those of
-// keep. It is for after a claim that failed, of which nobody knows whether it was
+// keep. It is for after a claim that failed, of which it is not known whether it was
 // committed.
 func (s *Store) ReleaseOtherHosts(ctx context.Context, holder lease.ID, keep []Host) error {
 	rows := models.NewRows("seq bigint")
@@ -104,7 +104,7 @@ func (s *Store) ReleaseOtherHosts(ctx context.Context, holder lease.ID, keep []H
 }
 
 // wakeCrawl makes the hosts due again that rest although a crawl has entries of them:
-// while it was interrupted nobody fetched those. The caller holds lockRecord.
+// while it was interrupted those were not fetched. The caller holds lockRecord.
 func (s *Store) wakeCrawl(tx *gorm.DB, crawl int64) error {
 	err := tx.Exec(`UPDATE crawl_hosts SET next_at = ? WHERE next_at IS NULL AND EXISTS (
 		SELECT 1 FROM frontier AS f WHERE f.host_seq = crawl_hosts.seq AND f.crawl_seq = ? AND f.`+openEntries+`)`, s.clock.Now(), crawl).Error

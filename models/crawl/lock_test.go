@@ -55,7 +55,7 @@ func TestLockHasOneWinner(t *testing.T) {
 }
 
 // A failed run is tried again after a backoff that doubles, as often as the job says;
-// a manual retry begins anew.
+// a manual retry starts from the beginning.
 func TestRetries(t *testing.T) {
 	each(t, func(w *world) {
 		j := w.job("http://a.example/", 0)

@@ -91,7 +91,7 @@ func (s *Store) ReapExecutions(tx *gorm.DB, limit int) (int64, error) {
 
 // ReapHosts deletes up to limit hosts that were not asked for a week.
 func (s *Store) ReapHosts(tx *gorm.DB, limit int) (int64, error) {
-	if err := s.db.OneAtATime(tx, lockRecord); err != nil { // nobody adds URLs of them meanwhile
+	if err := s.db.OneAtATime(tx, lockRecord); err != nil { // no URLs of them are added meanwhile
 		return 0, err
 	}
 	return s.db.DeleteBatch(tx, limit, "crawl_hosts", "seq", `next_at IS NULL AND claimed_by IS NULL AND tried_at < ?

@@ -167,7 +167,7 @@ func (s *Store) crawls(tx *gorm.DB, entries []Entry) (map[crawlKey]*Crawl, error
 }
 
 // closeEnded closes some of the first entries of a host that belong to crawls that have
-// ended, so that nobody has to look past them. An interrupted crawl, which is to be
+// ended, so that later reads do not have to skip them. An interrupted crawl, which is to be
 // continued, has not ended.
 func (s *Store) closeEnded(tx *gorm.DB, h Host, now models.Time) error {
 	return tx.Exec(`UPDATE frontier SET status = 'failed', last_error = ?, updated_at = ? WHERE seq IN (

@@ -15,7 +15,7 @@ const (
 	minPrefix = 3  // runes
 )
 
-// Query is what somebody searches for. The zero value matches nothing.
+// Query is what a user searches for. The zero value matches nothing.
 type Query struct {
 	All []Term // each of them is in the page
 	Not []Term // none of them is

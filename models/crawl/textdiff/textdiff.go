@@ -103,7 +103,7 @@ func lines(s string) []string {
 
 func plain(s string) []Span { return []Span{{Text: s}} }
 
-// block adds lines that stand in the place of others. Lines that have words in common are
+// block adds removed lines and the lines that replace them. Lines that have words in common are
 // put beside each other.
 func (d *Diff) block(removed, added []string, end time.Time) {
 	for _, p := range pair(removed, added) {
