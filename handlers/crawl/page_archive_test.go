@@ -33,7 +33,7 @@ func archivedSite(t *testing.T) (s *site, dir, path string) {
 	h := crawl.BodyHash(sha256.Sum256([]byte(archivedBody)))
 	_, err = s.Crawl.ReserveBodies(t.Context(), h)
 	s.Must(err)
-	_, err = s.Crawl.RecordCopies(t.Context(), crawl.NewCopy{Source: page.SourceSeq, URL: page.URL, Hash: h, Bytes: len(archivedBody), At: s.Crawl.Now()})
+	_, err = s.Crawl.RecordCopies(t.Context(), crawl.NewCopy{Source: page.SourceSeq, URL: page.URL, Hash: h, Bytes: len(archivedBody), At: s.Crawl.Now(), Stored: true})
 	s.Must(err)
 	name := filepath.Join(dir, h.String()[:2], h.String()+".html.zst")
 	s.Must(os.MkdirAll(filepath.Dir(name), 0o700))

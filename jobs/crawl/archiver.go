@@ -43,7 +43,7 @@ const (
 	archiveGather = 100 * time.Millisecond // that copies wait, so that batches are large
 	archiveRecent = 10 * time.Minute       // that a body is known to be stored; far less than bodies without a page are kept
 	maxRecent     = 64 << 10               // bodies that are remembered, some hundred bytes each
-	sweepBatch    = 100                    // bodies
+	sweepBatch    = 8                      // bodies that are deleted before a claim of them can end
 )
 
 // Archiver is the Service that stores copies of crawled pages. It never delays a crawl:

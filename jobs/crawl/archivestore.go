@@ -78,7 +78,7 @@ func (a *Archiver) record(ctx context.Context, kept []hashed) {
 	}
 	rows := make([]crawl.NewCopy, len(kept))
 	for i, c := range kept {
-		rows[i] = crawl.NewCopy{Source: c.Source, URL: c.URL, Hash: c.hash, Bytes: len(c.Body), At: c.At}
+		rows[i] = crawl.NewCopy{Source: c.Source, URL: c.URL, Hash: c.hash, Bytes: len(c.Body), At: c.At, Stored: c.new}
 	}
 	lost, err := a.store.RecordCopies(ctx, rows...)
 	if err != nil {

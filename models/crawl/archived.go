@@ -44,6 +44,7 @@ type NewCopy struct {
 	Hash   BodyHash
 	Bytes  int
 	At     models.Time // when it was fetched
+	Stored bool        // its body was stored just now; else the archive had it
 }
 
 // lockArchive is held by transactions that change which bodies are named.
@@ -88,6 +89,9 @@ func (s *Store) ReserveBodies(ctx context.Context, hashes ...BodyHash) (stored m
 	return stored, nil
 }
 
+// KeepCopies is how many copies of a page are kept, those that were fetched last.
+const KeepCopies = 20
+
 // RecordCopies records copies whose bodies are in the archive, each table by one
 // statement. lost are the bodies that were deleted since they were reserved: their
 // copies are not recorded.
@@ -96,16 +100,17 @@ func (s *Store) RecordCopies(ctx context.Context, copies ...NewCopy) (lost []Bod
 		page pageKey
 		hash BodyHash
 	}
-	latest := make(map[key]NewCopy, len(copies))
+	latest, stored := make(map[key]NewCopy, len(copies)), map[BodyHash]bool{}
 	for _, c := range copies {
+		stored[c.Hash] = stored[c.Hash] || c.Stored
 		k := key{pageKey{c.Source, hashOf(c.URL)}, c.Hash}
 		if before, ok := latest[k]; !ok || c.At.After(before.At.Time) {
 			latest[k] = c
 		}
 	}
-	rows := models.NewRows("source_seq bigint, url_hash bytes, hash bytes, size_bytes bigint, at bigint")
+	rows := models.NewRows("source_seq bigint, url_hash bytes, hash bytes, size_bytes bigint, at bigint, stored boolean")
 	for k, c := range latest {
-		rows.Add(c.Source, k.page.hash[:], k.hash[:], c.Bytes, c.At)
+		rows.Add(c.Source, k.page.hash[:], k.hash[:], c.Bytes, c.At, stored[c.Hash])
 	}
 	var recorded []struct{ Hash []byte }
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -113,16 +118,25 @@ func (s *Store) RecordCopies(ctx context.Context, copies ...NewCopy) (lost []Bod
 		if err := s.db.OneAtATime(tx, lockArchive); err != nil {
 			return err
 		}
-		err := rows.Exec(tx, `UPDATE archived_blobs SET present = true, due_at = NULL WHERE hash IN (SELECT hash FROM {rows} AS r)
-			AND NOT deleting AND (NOT present OR due_at IS NOT NULL)`).Error
+		// A body that was found lost since it was last stored stays lost.
+		err := rows.Exec(tx, `UPDATE archived_blobs SET present = true, due_at = NULL FROM {rows} AS r WHERE archived_blobs.hash = r.hash
+			AND NOT deleting AND (present OR r.stored) AND (NOT present OR due_at IS NOT NULL)`).Error
 		if err != nil {
 			return err
 		}
-		return rows.Raw(tx, `INSERT INTO archived_pages (source_seq, url_hash, hash, size_bytes, created_at, fetched_at)
-			SELECT r.source_seq, r.url_hash, r.hash, r.size_bytes, r.at, r.at FROM {rows} AS r CROSS JOIN archived_blobs AS b WHERE b.hash = r.hash AND NOT b.deleting
+		err = rows.Raw(tx, `INSERT INTO archived_pages (source_seq, url_hash, hash, size_bytes, created_at, fetched_at)
+			SELECT r.source_seq, r.url_hash, r.hash, r.size_bytes, r.at, r.at FROM {rows} AS r CROSS JOIN archived_blobs AS b WHERE b.hash = r.hash AND b.present AND NOT b.deleting
 			ON CONFLICT (hash, source_seq, url_hash) DO UPDATE SET
 				fetched_at = CASE WHEN excluded.fetched_at > archived_pages.fetched_at THEN excluded.fetched_at ELSE archived_pages.fetched_at END
 			RETURNING hash`).Scan(&recorded).Error
+		if err != nil {
+			return err
+		}
+		_, err = s.dropped(tx, rows, `SELECT seq FROM (
+			SELECT a.seq, row_number() OVER (PARTITION BY a.source_seq, a.url_hash ORDER BY a.fetched_at DESC, a.seq DESC) AS n
+			FROM (SELECT DISTINCT source_seq, url_hash FROM {rows} AS r) AS f CROSS JOIN archived_pages AS a
+			WHERE a.source_seq = f.source_seq AND a.url_hash = f.url_hash) AS due WHERE n > ?`, KeepCopies)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("recording archived copies: %w", err)

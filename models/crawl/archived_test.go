@@ -2,6 +2,7 @@ package crawl_test
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ func (w *world) archive(p crawl.Page, body string) {
 	w.Helper()
 	_, err := w.ReserveBodies(w.Context(), bodyHash(body))
 	w.ok(err)
-	lost, err := w.RecordCopies(w.Context(), crawl.NewCopy{Source: p.SourceSeq, URL: p.URL, Hash: bodyHash(body), Bytes: len(body), At: w.Now()})
+	lost, err := w.RecordCopies(w.Context(), crawl.NewCopy{Source: p.SourceSeq, URL: p.URL, Hash: bodyHash(body), Bytes: len(body), At: w.Now(), Stored: true})
 	w.ok(err)
 	if len(lost) != 0 {
 		w.Fatal("the body is lost")
@@ -167,7 +168,7 @@ func TestArchiveRetention(t *testing.T) {
 		// While it is deleted, it can be neither stored nor named.
 		stored, err := w.ReserveBodies(t.Context(), bodyHash("old"))
 		w.ok(err)
-		lost, err := w.RecordCopies(t.Context(), crawl.NewCopy{Source: pages[0].SourceSeq, URL: pages[0].URL, Hash: bodyHash("old"), At: w.Now()})
+		lost, err := w.RecordCopies(t.Context(), crawl.NewCopy{Source: pages[0].SourceSeq, URL: pages[0].URL, Hash: bodyHash("old"), At: w.Now(), Stored: true})
 		w.ok(err)
 		if len(stored) != 0 || len(lost) != 1 || len(w.copies(pages[0])) != 1 {
 			t.Errorf("a body that is being deleted: %v %v", stored, lost)
@@ -236,4 +237,36 @@ func TestParseBodyHash(t *testing.T) {
 			t.Errorf("%q is taken", s)
 		}
 	}
+}
+
+// A page keeps its newest copies. A body that was found lost is not taken for stored
+// because an instance remembers that it was.
+func TestCopiesAreBoundedAndReal(t *testing.T) {
+	each(t, func(w *world) {
+		page := w.crawledPages("http://a.test/")[0]
+		for i := range crawl.KeepCopies + 2 {
+			w.archive(page, fmt.Sprint("body ", i))
+			w.clock.Advance(time.Minute)
+		}
+		all, err := w.Copies(t.Context(), page, 100)
+		w.ok(err)
+		if len(all) != crawl.KeepCopies || all[0].Hash != bodyHash(fmt.Sprint("body ", crawl.KeepCopies+1)) {
+			t.Errorf("%d copies, the newest is %s", len(all), all[0].Hash)
+		}
+		if gone := w.toDelete(); len(gone) != 2 || !gone[bodyHash("body 0")] || !gone[bodyHash("body 1")] {
+			t.Errorf("%d bodies are to be deleted", len(gone))
+		}
+		last := all[0].Hash
+		w.ok(w.BodyLost(t.Context(), last))
+		lost, err := w.RecordCopies(t.Context(), crawl.NewCopy{Source: page.SourceSeq, URL: page.URL, Hash: last, At: w.Now()})
+		w.ok(err)
+		if len(lost) != 1 {
+			t.Errorf("%d bodies are lost", len(lost))
+		}
+		all, err = w.Copies(t.Context(), page, 100)
+		w.ok(err)
+		if len(all) != crawl.KeepCopies-1 {
+			t.Errorf("%d copies are listed", len(all))
+		}
+	})
 }

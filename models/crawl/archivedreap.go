@@ -26,19 +26,38 @@ func (s *Store) dropCopies(tx *gorm.DB, limit int, where string, args ...any) (i
 	if err := s.db.OneAtATime(tx, lockArchive); err != nil {
 		return 0, err
 	}
-	var dropped []struct{ Hash []byte }
-	err := tx.Raw(`WITH due AS MATERIALIZED (SELECT a.seq FROM archived_pages AS a WHERE `+where+` LIMIT ?)
-		DELETE FROM archived_pages WHERE seq IN (SELECT seq FROM due) RETURNING hash`, append(args, limit)...).Scan(&dropped).Error
-	if err != nil {
+	var seqs []int64
+	if err := tx.Raw("SELECT a.seq FROM archived_pages AS a WHERE "+where+" LIMIT ?", append(args, limit)...).Scan(&seqs).Error; err != nil {
 		return 0, err
 	}
-	rows := models.NewRows("hash bytes")
-	for _, d := range dropped {
-		rows.Add(d.Hash)
+	return s.dropped(tx, rowsOf(seqs), "SELECT seq FROM {rows} AS r")
+}
+
+// dropped deletes the records of copies that a query of rows finds. Their bodies are
+// due to be deleted if no other page has them. The caller holds lockArchive.
+func (s *Store) dropped(tx *gorm.DB, rows *models.Rows, which string, args ...any) (int64, error) {
+	if rows.Len() == 0 {
+		return 0, nil
 	}
-	err = rows.Exec(tx, `UPDATE archived_blobs SET due_at = ? WHERE hash IN (SELECT hash FROM {rows} AS r) AND due_at IS NULL
+	var gone []struct{ Hash []byte }
+	if err := rows.Raw(tx, "DELETE FROM archived_pages WHERE seq IN ("+which+") RETURNING hash", args...).Scan(&gone).Error; err != nil {
+		return 0, err
+	}
+	hashes := models.NewRows("hash bytes")
+	for _, g := range gone {
+		hashes.Add(g.Hash)
+	}
+	err := hashes.Exec(tx, `UPDATE archived_blobs SET due_at = ? WHERE hash IN (SELECT hash FROM {rows} AS r) AND due_at IS NULL
 		AND NOT EXISTS (SELECT 1 FROM archived_pages WHERE hash = archived_blobs.hash)`, s.clock.Now()).Error
-	return int64(len(dropped)), err
+	return int64(len(gone)), err
+}
+
+func rowsOf(seqs []int64) *models.Rows {
+	rows := models.NewRows("seq bigint")
+	for _, seq := range seqs {
+		rows.Add(seq)
+	}
+	return rows
 }
 
 // BodiesToDelete takes up to limit bodies that no page names. From then on none can

@@ -121,7 +121,7 @@ func TestQueryPlans(t *testing.T) {
 		{"jobs of moves", func() error { _, err := w.JobsOf(ctx, []crawl.Move{{Seq: jobs[0].Seq}}); return err }},
 		{"reserve bodies", func() error { _, err := w.ReserveBodies(ctx, bodyHash("y")); return err }},
 		{"record copies", func() error {
-			_, err := w.RecordCopies(ctx, crawl.NewCopy{Source: 1, URL: page.URL, Hash: bodyHash("x"), At: w.Now()})
+			_, err := w.RecordCopies(ctx, crawl.NewCopy{Source: 1, URL: page.URL, Hash: bodyHash("x"), At: w.Now(), Stored: true})
 			return err
 		}},
 		{"copies", func() error { _, err := w.Copies(ctx, page, 10); return err }},

@@ -38,8 +38,14 @@ const (
 	maxPatterns = 16 << 10
 )
 
+// keepArchived is the retention of archived copies if Options do not say.
+const keepArchived = 90 * models.Day
+
 // NewStore makes the store over an open, migrated database.
 func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
+	if opts.ArchiveRetention <= 0 {
+		opts.ArchiveRetention = keepArchived
+	}
 	return &Store{
 		db: db, clock: clock, opts: opts, wanted: make(chan struct{}, 1), urls: make(chan struct{}, 1), pages: make(chan struct{}, 1), text: fulltext.New(db.Engine),
 		seen:     otter.Must(&otter.Options[entryKey, struct{}]{MaximumSize: maxSeen}),
