@@ -33,7 +33,7 @@ func newCrawl(c *core) (*Crawl, error) {
 	cfg := c.Config
 	store := crawl.NewStore(c.DB, c.Clock, crawl.Options{
 		StaleAfter: cfg.CrawlerStaleLockAfter, Engine: cfg.CrawlerElasticsearchURL != "", FeedInterval: cfg.CrawlerFeedPollInterval,
-		ArchiveRetention: cfg.CrawlerArchiveRetention,
+		ArchiveRetention: cfg.CrawlerArchiveRetention, Archives: cfg.CrawlerArchiveURL != "" || cfg.CrawlerMinIOEnabled,
 	})
 	client, robots, err := crawlClient(c)
 	if err != nil {

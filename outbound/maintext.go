@@ -153,7 +153,7 @@ func (o *outline) scoreBlocks(text []byte) {
 func (o *outline) best() int32 {
 	top := int32(0)
 	for i := range o.nodes {
-		if n := &o.nodes[i]; !n.out && (top == 0 || n.score > o.nodes[top].score) {
+		if n := &o.nodes[i]; !n.out && n.score > o.nodes[top].score {
 			top = int32(i)
 		}
 	}

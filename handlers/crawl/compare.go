@@ -14,6 +14,9 @@ type comparison struct {
 	Diff     textdiff.Diff
 }
 
+// comparing has a value for each comparison that runs now.
+var comparing = make(chan struct{}, 2)
+
 // compare compares two versions of a page: to 0 is the newest one that has a text, and
 // from 0 the one before that with a text. CodeNotFound if one is not kept.
 func (d *Deps) compare(ctx context.Context, p crawl.Page, from, to int) (c comparison, err error) {
@@ -35,6 +38,12 @@ func (d *Deps) compare(ctx context.Context, p crawl.Page, from, to int) (c compa
 		if c.From, err = d.Crawl.VersionOf(ctx, p, from); err != nil {
 			return c, err
 		}
+	}
+	select { // a comparison of long texts takes some 20 MB
+	case comparing <- struct{}{}:
+		defer func() { <-comparing }()
+	case <-ctx.Done():
+		return c, ctx.Err()
 	}
 	before, err := c.From.Text.Unpack()
 	if err != nil {

@@ -194,10 +194,10 @@ func (f *fetched) redirect(res *outbound.Response, most int) {
 	case e.Redirects >= most, to == e.URL: // a page that needs a cookie, perhaps
 		f.Status, f.Broken, f.Reason = crawl.EntryFailed, true, crawl.ReasonRedirects
 	case !e.Crawl.Allows(u.Host):
-		f.Status, f.Reason = crawl.EntryFailed, crawl.ReasonOutside
+		f.Status, f.Reason, f.Moved = crawl.EntryFailed, crawl.ReasonOutside, res.StatusCode
 		f.Discovered = append(f.Discovered, crawl.Discovered{SourceSeq: e.Crawl.Source, URL: to, FoundOn: e.URL})
 	default:
-		f.Status, f.To = crawl.EntryPending, to
+		f.Status, f.To, f.Moved = crawl.EntryPending, to, res.StatusCode
 	}
 }
 
@@ -247,7 +247,7 @@ func (q *queue) content(f *fetched, res *outbound.Response) {
 	follow := e.Depth < e.Crawl.MaxDepth && !p.NoFollow
 	if to, ok := crawl.Normalize(p.Canonical); p.Canonical != "" && ok && to != e.URL && !e.Start() && q.allows(e, to) {
 		// The page is another URL's: that one is fetched in its place.
-		f.Page, f.Reason = nil, "canonical is another URL"
+		f.Page, f.Moved, f.Reason = nil, res.StatusCode, "canonical is another URL"
 		q.follow(f, to, e.Depth)
 	} else {
 		describe(f.Page, p)

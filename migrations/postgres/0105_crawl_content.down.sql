@@ -1,3 +1,6 @@
+-- The links of pages are not kept below: their next request must not be conditional.
+UPDATE crawled_pages SET etag = '', last_modified = '';
+DELETE FROM crawled_pages WHERE deleted_at IS NOT NULL;
 DROP TABLE broken_links;
 DROP INDEX frontier_broken;
 ALTER TABLE frontier DROP COLUMN broken;

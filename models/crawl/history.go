@@ -50,14 +50,16 @@ func (c PageChange) PageID() string {
 }
 
 // PageChanges are what the crawl of an execution found new, in the order in which it
-// found it. kind "" = all. limit is as models.NewLimit made it.
+// found it. kind "" = all, and PageNew those that came back, too. limit is as models.NewLimit made it.
 func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after models.Cursor, limit int) (page models.Slice[PageChange], err error) {
 	sql, args := `SELECT v.seq, v.version, v.change, v.status_code, v.created_at, p.seq AS page_seq, p.url, p.title, p.created_at AS page_created_at, s.id AS source_id
 		FROM page_versions AS v JOIN crawled_pages AS p ON p.seq = v.page_seq JOIN sources AS s ON s.seq = p.source_seq
 		WHERE v.crawl_seq = ? AND s.deleted_at IS NULL AND p.deleted_at IS NULL`, []any{e.CrawlSeq}
 	switch kind {
 	case "":
-	case PageNew, PageChanged, PageGone, PageBack:
+	case PageNew: // those that came back are counted as new, too
+		sql += " AND v.change IN ('new', 'back')"
+	case PageChanged, PageGone, PageBack:
 		sql, args = sql+" AND v.change = ?", append(args, kind)
 	default:
 		return page, models.Invalid("query.change", "must be new, changed, gone or back")

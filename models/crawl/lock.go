@@ -92,7 +92,8 @@ func (s *Store) begin(tx *gorm.DB, j Job) (Execution, error) {
 		}
 		if goesOn = before.Seq != 0; goesOn { // else it was deleted meanwhile
 			e.Queued, e.StartHash, e.StartError, e.Metadata = before.Queued, before.StartHash, before.StartError, Metadata{"continues": before.ID}
-			if err := tx.Model(&before).Update("has_frontier", false).Error; err != nil { // it is the new one's now
+			e.PagesNew, e.PagesChanged, e.PagesGone = before.PagesNew, before.PagesChanged, before.PagesGone // its changes are listed with those of its crawl
+			if err := tx.Model(&before).Update("has_frontier", false).Error; err != nil {                    // it is the new one's now
 				return e, err
 			}
 		}

@@ -112,7 +112,7 @@ const (
 	// What a broken page said before is kept.
 	setBroken = ` crawl_seq = excluded.crawl_seq, status_code = excluded.status_code, versions = excluded.versions, revision = excluded.revision,
 		gone_at = coalesce(crawled_pages.gone_at, excluded.gone_at), unindexed = crawled_pages.unindexed OR excluded.unindexed,
-		unsent = crawled_pages.unsent OR excluded.unsent, fetched_at = excluded.fetched_at`
+		unsent = crawled_pages.unsent OR excluded.unsent, fetched_at = excluded.fetched_at, etag = '', last_modified = ''`
 )
 
 func newPageRows() *models.Rows {

@@ -27,7 +27,8 @@ type Report struct {
 	source    int64
 	crawls    map[int64]bool // of its job
 	broken    map[hash]string
-	complete  bool // the crawl saw all that is there: no URL failed but by being removed
+	sole      bool // the source has no other job
+	complete  bool // the crawl saw all that is there: no known page failed but by being removed
 }
 
 // NextReport is the report of the first execution that has none yet; nil if all have.
@@ -49,19 +50,29 @@ func (s *Store) NextReport(ctx context.Context) (*Report, error) {
 	if err == nil {
 		err = tx.Raw("SELECT url, linked_as, last_error FROM frontier WHERE crawl_seq = ? AND broken ORDER BY seq LIMIT ?", r.execution.CrawlSeq, maxBroken).Scan(&broken).Error
 	}
+	var failed, jobs int64
+	if err == nil {
+		// A page that was there and cannot be read now may be what links to others.
+		err = tx.Raw(`SELECT count(*) FROM (SELECT 1 FROM frontier AS f JOIN crawled_pages AS p ON p.source_seq = f.source_seq AND p.url_hash = f.url_hash
+			WHERE f.crawl_seq = ? AND f.status = 'failed' AND f.last_error NOT IN ('status 404', 'status 410') AND p.text_version > 0 LIMIT 1) AS found`,
+			r.execution.CrawlSeq).Scan(&failed).Error
+	}
+	if err == nil {
+		err = tx.Raw("SELECT count(*) FROM jobs WHERE source_seq = ?", r.source).Scan(&jobs).Error
+	}
 	if err != nil {
 		return nil, fmt.Errorf("beginning the report of a crawl: %w", err)
 	}
+	r.sole = jobs == 1
+	r.complete = failed == 0 && r.execution.HasFrontier // else the reaper was faster
 	for _, seq := range crawls {
 		r.crawls[seq] = true
 	}
-	r.complete = len(broken) < maxBroken
 	for _, b := range broken {
 		r.broken[hashOf(b.URL)] = b.LastError
 		if b.LinkedAs != "" {
 			r.broken[hashOf(b.LinkedAs)] = b.LastError
 		}
-		r.complete = r.complete && (b.LastError == "status 404" || b.LastError == "status 410")
 	}
 	return r, nil
 }
@@ -85,15 +96,15 @@ func (r *Report) Next(ctx context.Context) (done bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("reading the pages of a crawl: %w", err)
 	}
-	gone := models.NewRows("seq bigint, crawl_seq bigint")
+	var gone []departure
 	for i, p := range pages {
 		switch {
-		case p.CrawlSeq == r.execution.CrawlSeq:
+		case p.CrawlSeq >= r.execution.CrawlSeq: // of a later one if that was quicker than the report
 			if !p.broken() {
 				pages[i].Linked = r.linked(p.Page)
 			}
-		case r.complete && p.CrawlSeq < r.execution.CrawlSeq && r.crawls[p.CrawlSeq] && p.TextVersion > 0 && p.GoneAt.IsZero():
-			gone.Add(p.Seq, p.CrawlSeq)
+		case r.complete && (r.sole || r.crawls[p.CrawlSeq]) && p.TextVersion > 0 && p.GoneAt.IsZero():
+			gone = append(gone, departure{pageKey{r.source, hashOf(p.URL)}, r.execution.CrawlSeq, 0, p.CrawlSeq})
 		}
 	}
 	var next *int64
@@ -125,12 +136,14 @@ func (r *Report) linked(p Page) (out []PageLink) {
 // errReported rolls a batch back that another instance has stored.
 var errReported = errors.New("another instance writes this report")
 
-func (r *Report) store(tx *gorm.DB, pages []reported, gone *models.Rows, next *int64) error {
+func (r *Report) store(tx *gorm.DB, pages []reported, gone []departure, next *int64) error {
 	if err := r.s.db.OneAtATime(tx, lockRecord); err != nil { // it changes pages
 		return err
 	}
 	now := r.s.clock.Now()
-	n, err := r.markGone(tx, gone, now)
+	// Those that the crawl has tried to fetch, and those that were fetched meanwhile, are there.
+	unlinked, err := r.s.noteGone(tx, gone, ` AND crawled_pages.crawl_seq = r.seen
+		AND NOT EXISTS (SELECT 1 FROM frontier AS f WHERE f.crawl_seq = ? AND f.url_hash = crawled_pages.url_hash)`, r.execution.CrawlSeq)
 	if err != nil {
 		return err
 	}
@@ -143,7 +156,7 @@ func (r *Report) store(tx *gorm.DB, pages []reported, gone *models.Rows, next *i
 		}
 	}
 	res := tx.Exec(`UPDATE job_executions SET reported_page = ?, broken_links = broken_links + ?, pages_gone = pages_gone + ? WHERE seq = ? AND reported_page = ?`,
-		next, found, n, r.execution.Seq, *r.execution.ReportedPage)
+		next, found, len(unlinked), r.execution.Seq, *r.execution.ReportedPage)
 	if res.Error != nil {
 		return res.Error
 	}
@@ -153,31 +166,6 @@ func (r *Report) store(tx *gorm.DB, pages []reported, gone *models.Rows, next *i
 	r.execution.BrokenLinks += found
 	return kept.Exec(tx, `INSERT INTO broken_links (execution_seq, page_seq, found_on, url, text, error, created_at)
 		SELECT ?, page_seq, found_on, url, text, error, ? FROM {rows} AS r`, r.execution.Seq, now).Error
-}
-
-// markGone notes that pages are gone, unless the crawl has tried to fetch them, and
-// says how many are.
-func (r *Report) markGone(tx *gorm.DB, gone *models.Rows, now models.Time) (int, error) {
-	if gone.Len() == 0 {
-		return 0, nil
-	}
-	var found []struct {
-		Seq      int64
-		Versions int
-		Title    string
-	}
-	err := gone.Raw(tx, `UPDATE crawled_pages SET gone_at = ?, versions = versions + 1, revision = revision + 1, unindexed = true, unsent = unsent OR ?
-		FROM {rows} AS r WHERE crawled_pages.seq = r.seq AND crawled_pages.crawl_seq = r.crawl_seq AND gone_at IS NULL
-			AND NOT EXISTS (SELECT 1 FROM frontier AS f WHERE f.crawl_seq = ? AND f.url_hash = crawled_pages.url_hash)
-		RETURNING crawled_pages.seq, versions, title`, now, r.s.opts.Engine, r.execution.CrawlSeq).Scan(&found).Error
-	if err != nil || len(found) == 0 {
-		return 0, err
-	}
-	versions := make([]Version, len(found))
-	for i, f := range found {
-		versions[i] = Version{PageSeq: f.Seq, Version: f.Versions, Change: PageGone, CrawlSeq: r.execution.CrawlSeq, Title: f.Title, CreatedAt: now}
-	}
-	return len(found), models.Insert(tx, versions)
 }
 
 // BrokenLink is a link of a page to a URL that its crawl could not fetch.

@@ -13,6 +13,7 @@ import (
 type Options struct {
 	StaleAfter   time.Duration // without progress, after which a running job is given up (CRAWLER_STALE_LOCK_AFTER)
 	FeedInterval time.Duration // between two polls of a feed that succeed (CRAWLER_FEED_POLL_INTERVAL)
+	Archives     bool          // pages are archived (CRAWLER_ARCHIVE_URL)
 	Engine       bool          // a search engine wants the pages, too (CRAWLER_ELASTICSEARCH_URL)
 
 	ArchiveRetention time.Duration // of archived copies, since they were last fetched so (CRAWLER_ARCHIVE_RETENTION)

@@ -63,6 +63,10 @@ const openEntries = "status IN ('pending', 'fetching')"
 const liveEntries = openEntries + ` AND (crawl_seq <> 0 AND EXISTS (SELECT 1 FROM job_executions AS e WHERE e.crawl_seq = frontier.crawl_seq AND e.status = 'running')
 	OR crawl_seq = 0 AND EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = frontier.source_seq AND s.enabled AND s.deleted_at IS NULL))`
 
+// askedInFull are pages of which the archive should have a copy and has none.
+const askedInFull = `? AND NOT EXISTS (SELECT 1 FROM archived_pages AS a JOIN archived_blobs AS b ON b.hash = a.hash AND b.present
+	WHERE a.source_seq = p.source_seq AND a.url_hash = p.url_hash)`
+
 // Load returns up to n entries that are fetched next of a host that the caller has
 // claimed, and marks them as being fetched. Those of interrupted crawls wait; some of
 // crawls that have ended are closed.
@@ -70,10 +74,11 @@ func (s *Store) Load(ctx context.Context, h Host, n int) ([]Entry, error) {
 	tx := s.db.Read(ctx)
 	var all, live []Entry
 	err := tx.Raw(`SELECT f.seq, f.crawl_seq, f.source_seq, f.url, f.depth, f.attempts, f.redirects,
-			coalesce(p.etag, '') AS etag, coalesce(p.last_modified, '') AS last_modified
+			coalesce(CASE WHEN `+askedInFull+` THEN '' ELSE p.etag END, '') AS etag,
+			coalesce(CASE WHEN `+askedInFull+` THEN '' ELSE p.last_modified END, '') AS last_modified
 		FROM (SELECT * FROM frontier WHERE host_seq = ? AND `+liveEntries+` ORDER BY attempts, depth, seq LIMIT ?) AS f
 		LEFT JOIN crawled_pages AS p ON p.source_seq = f.source_seq AND p.url_hash = f.url_hash
-		ORDER BY f.attempts, f.depth, f.seq`, h.Seq, min(n, TurnEntries)).Scan(&all).Error
+		ORDER BY f.attempts, f.depth, f.seq`, s.opts.Archives, s.opts.Archives, h.Seq, min(n, TurnEntries)).Scan(&all).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading URLs to fetch: %w", err)
 	}

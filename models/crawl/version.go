@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"gorm.io/gorm"
+
 	"linkwatch/models"
 )
 
@@ -109,6 +111,70 @@ func (b *batch) known(keys *models.Rows) (map[pageKey]known, error) {
 		pages[pageKey{k.SourceSeq, hash(k.URLHash)}] = k
 	}
 	return pages, nil
+}
+
+// departure is a page that is gone, as a crawl found it.
+type departure struct {
+	pageKey
+	crawl  int64
+	status int   // 0 = no page links to it
+	seen   int64 // the crawl that stored it last; 0 = whichever did
+}
+
+// noteGone notes that pages are gone, but for those that are gone already or have no
+// text, and returns those that it noted. Their next request is not conditional. and is a
+// further condition. The caller holds lockRecord.
+func (s *Store) noteGone(tx *gorm.DB, all []departure, and string, args ...any) (noted []departure, err error) {
+	rows, of, now := models.NewRows("source_seq bigint, url_hash bytes, seen bigint"), map[pageKey]departure{}, s.clock.Now()
+	for _, d := range all {
+		if _, twice := of[d.pageKey]; !twice {
+			rows.Add(d.source, d.hash[:], d.seen)
+		}
+		of[d.pageKey] = d
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	var gone []struct {
+		Seq, SourceSeq int64
+		URLHash        []byte
+		Versions       int
+		Title          string
+	}
+	err = rows.Raw(tx, `UPDATE crawled_pages SET gone_at = ?, versions = versions + 1, revision = revision + 1, etag = '', last_modified = '',
+			unindexed = true, unsent = unsent OR ?
+		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash AND gone_at IS NULL AND text_version > 0`+and+`
+		RETURNING crawled_pages.seq, crawled_pages.source_seq, crawled_pages.url_hash, versions, title`, append([]any{now, s.opts.Engine}, args...)...).Scan(&gone).Error
+	if err != nil {
+		return nil, fmt.Errorf("noting pages that are gone: %w", err)
+	}
+	versions := make([]Version, len(gone))
+	for i, g := range gone {
+		d := of[pageKey{g.SourceSeq, hash(g.URLHash)}]
+		noted = append(noted, d)
+		versions[i] = Version{PageSeq: g.Seq, Version: g.Versions, Change: PageGone, CrawlSeq: d.crawl, StatusCode: d.status, Title: g.Title, CreatedAt: now}
+	}
+	return noted, models.Insert(tx, versions)
+}
+
+// moved notes that pages are gone whose URL now redirects, or names another URL as its canonical one.
+func (b *batch) moved() error {
+	var all []departure
+	of := map[pageKey]Entry{}
+	for _, r := range b.results {
+		if r.Moved != 0 {
+			k := pageKey{r.Entry.SourceSeq, hashOf(r.Entry.URL)}
+			of[k] = r.Entry
+			all = append(all, departure{pageKey: k, crawl: r.Entry.CrawlSeq, status: r.Moved})
+		}
+	}
+	noted, err := b.s.noteGone(b.tx, all, "")
+	for _, d := range noted {
+		if e := of[d.pageKey]; e.Crawl.Execution != 0 {
+			b.sum(e).changes[PageGone]++
+		}
+	}
+	return err
 }
 
 // newVersion is a new version of a page that is to be stored.

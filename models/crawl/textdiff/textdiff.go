@@ -2,6 +2,7 @@
 package textdiff
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -14,6 +15,7 @@ import (
 // takes a second at most; then it is coarser than it could be.
 const (
 	maxText  = 256 << 10 // bytes
+	maxRows  = 5000      // of a comparison
 	maxTime  = 300 * time.Millisecond
 	maxLines = 40 // of a block whose lines are compared with each other
 )
@@ -79,6 +81,9 @@ func Compare(before, after string) Diff {
 		}
 	}
 	d.block(removed, added, end)
+	if len(d.Rows) > maxRows {
+		d.Rows, d.Cut = slices.Clone(d.Rows[:maxRows]), true
+	}
 	return d
 }
 
