@@ -180,7 +180,7 @@ func (m *crawlMaker) poll(ctx context.Context, c madeCrawl, source string) error
 		if o == crawl.PollFailed {
 			p.Reason = c.feedFails
 		} else {
-			p.Title = "Northwind " + strings.ToLower(c.name)
+			p.Title = "Northwind " + strings.TrimSuffix(models.HostPort(feeds[0].URL), ".northwind.example")
 		}
 		if o == crawl.PollRead {
 			for i := range 5 + m.rand.IntN(5) {

@@ -27,7 +27,8 @@ func TestScreenshots(t *testing.T) {
 	}
 	empty := Start(t)
 	shoot(t, empty, "empty", map[string]string{"overview": "/", "links": "/links", "tags": "/tags", "jobs": "/admin/jobs", "watch": "/watch", "short": "/short", "statuses": "/status", "checks": "/admin/checks",
-		"cleanup": "/admin/cleanup", "crawl": "/crawl", "frontier": "/crawl/frontier", "discovered": "/crawl/discovered"})
+		"cleanup": "/admin/cleanup", "crawl": "/crawl", "frontier": "/crawl/frontier", "discovered": "/crawl/discovered",
+		"pages": "/crawl/pages", "schedule": "/crawl/schedule", "feeds": "/crawl/feeds"})
 
 	store := storeIn(t)
 	if out, code := command(t, []string{"demo", "-links", "3000"}, store); code != 0 {
@@ -54,6 +55,7 @@ func TestScreenshots(t *testing.T) {
 	crawls, _ := listed[crawlJob](full, "/v1/jobs")
 	shoot(t, full, "full", map[string]string{
 		"crawl": "/crawl", "crawl-job": "/crawl/jobs/" + crawls[1].ID, "frontier": "/crawl/frontier", "discovered": "/crawl/discovered",
+		"pages": "/crawl/pages?q=knives+price", "schedule": "/crawl/schedule", "feeds": "/crawl/feeds",
 		"overview": "/", "links": "/links", "link": "/links/" + shown.ID, "moved": "/links/" + ill.ID, "tags": "/tags", "jobs": "/admin/jobs",
 		"watch": "/watch", "target": "/watch/" + watched["Product search"], "down": "/watch/" + watched["Shipping labels"],
 		"short": "/short", "short-link": "/short/spring26", "short-expired": "/short/lunch-poll",

@@ -89,3 +89,18 @@ func TestHostilePages(t *testing.T) {
 		t.Errorf("got %q", p.Main)
 	}
 }
+
+// The tags of <html>, <head> and <body> may be left out: the page itself is the element
+// that holds the paragraphs then.
+func TestMainTextWithoutBody(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("<!doctype html><title>T</title>")
+	for i := range 30 {
+		fmt.Fprintf(&b, "<p>Paragraph %d tells of the weather, of the harvest, and of what the people of the valley make of both.\n", i)
+	}
+	b.WriteString("<pre>some code that is long enough to be a block of its own, with commas, and more</pre>")
+	p := ParsePage([]byte(b.String()), "http://example.com/", nil, "x")
+	if n := strings.Count(p.Main, "Paragraph"); n != 30 {
+		t.Errorf("%d of 30 paragraphs are in the main text", n)
+	}
+}

@@ -58,6 +58,10 @@ func (w *world) crawlSite(j crawl.Job, pages site) crawl.Execution {
 func (w *world) visit(t *crawl.Turn, pages site) crawl.Result {
 	e := t.Left[0]
 	text, ok := pages[strings.TrimPrefix(e.URL, "http://a.example")]
+	if to, moves := strings.CutPrefix(text, "moved "); moves {
+		t.Left = t.Left[1:]
+		return crawl.Result{Entry: e, Status: crawl.EntryPending, To: "http://a.example" + to, Moved: 301}
+	}
 	if status, failed := strings.CutPrefix(text, "status "); !ok || failed {
 		t.Left = t.Left[1:]
 		code := 404
@@ -66,7 +70,7 @@ func (w *world) visit(t *crawl.Turn, pages site) crawl.Result {
 			w.ok(err)
 		}
 		return crawl.Result{
-			Entry: e, Status: crawl.EntryFailed, Reason: fmt.Sprintf("status %d", code), Broken: true,
+			Entry: e, Status: crawl.EntryFailed, Reason: fmt.Sprintf("status %d", code), Broken: code != 403,
 			Page: &crawl.Page{SourceSeq: e.Crawl.Source, CrawlSeq: e.CrawlSeq, URL: e.URL, StatusCode: code, FetchedAt: w.Now()},
 		}
 	}
@@ -310,6 +314,71 @@ func TestDamagedTextIsNotIndexed(t *testing.T) {
 		w.report()
 		if got := w.search(crawl.PageFilter{Query: "fox"}); got != nil {
 			w.Errorf("found %v", got)
+		}
+	})
+}
+
+// A page that cannot be read now may be what links to others: those are not gone. One
+// that was removed, redirects or names another URL as its canonical one is.
+func TestWhatIsGone(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", time.Hour)
+		pages := site{"/": "Home\n->/hub\n->/old", "/hub": "Hub\n->/k1\n->/k2", "/k1": "One", "/k2": "Two", "/old": "Old"}
+		w.crawlSite(j, pages)
+		pages["/hub"] = "status 403"
+		if e := w.crawlSite(j, pages); e.PagesGone != 0 {
+			t.Errorf("%d pages are gone while what links to them is refused", e.PagesGone)
+		}
+		pages["/hub"] = "Hub\n->/k1\n->/k2"
+		if e := w.crawlSite(j, pages); e.PagesNew != 0 || e.PagesGone != 0 {
+			t.Errorf("after that: %+v", e)
+		}
+		pages["/old"] = "moved /k1"
+		e := w.crawlSite(j, pages)
+		if got := w.changes(e, ""); e.PagesGone != 1 || !slices.Equal(got, []string{"gone /old"}) {
+			t.Errorf("a redirect: %d gone, %v", e.PagesGone, got)
+		}
+		if got := w.search(crawl.PageFilter{Query: "old"}); got != nil {
+			t.Errorf("search finds %v, which redirects", got)
+		}
+		// Its history is that of one job, however long ago the last crawl was.
+		modelstest.Exec(w.T, w.db, "DELETE FROM job_executions")
+		delete(pages, "/k2")
+		pages["/hub"] = "Hub\n->/k1"
+		if e := w.crawlSite(j, pages); e.PagesGone != 1 {
+			t.Errorf("%d pages are gone after the earlier executions were deleted", e.PagesGone)
+		}
+	})
+}
+
+// A page that was gone is requested in full, so that its return is seen.
+func TestGonePagesAreRequestedInFull(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", time.Hour)
+		w.crawlSite(j, site{"/": "Home\n->/a\n->/b", "/a": "Alpha", "/b": "Beta"})
+		modelstest.Exec(w.T, w.db, "UPDATE crawled_pages SET etag = 'v1'")
+		w.crawlSite(j, site{"/": "Home\n->/b"}) // /a: no page links to it; /b: 404
+		for _, path := range []string{"/a", "/b"} {
+			if p := w.page(path); p.GoneAt.IsZero() || p.ETag != "" {
+				t.Errorf("%s: gone at %v, ETag %q", path, p.GoneAt, p.ETag)
+			}
+		}
+	})
+}
+
+// A report that is written after the next crawl has begun still has its broken links.
+func TestLateReport(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", time.Hour)
+		pages := site{"/": "Home\n->/a", "/a": "Alpha\n->/dead"}
+		e := w.crawlSite(j, pages)
+		modelstest.Exec(w.T, w.db, "DELETE FROM broken_links")
+		modelstest.Exec(w.T, w.db, "UPDATE job_executions SET broken_links = 0, reported_page = 0 WHERE id = ?", e.ID)
+		w.crawlSite(j, pages) // writes both reports
+		e, err := w.Execution(w.Context(), e.ID)
+		w.ok(err)
+		if e.BrokenLinks != 1 || e.ReportedPage != nil {
+			t.Errorf("the first execution has %d broken links", e.BrokenLinks)
 		}
 	})
 }
