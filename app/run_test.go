@@ -7,7 +7,7 @@ import (
 )
 
 func TestCommands(t *testing.T) {
-	getenv := env(t, map[string]string{"ADMIN_PASSWORD": "secret"})
+	getenv := env(t, map[string]string{"ADMIN_PASSWORD": "kept-to-itself"})
 	for _, c := range []struct {
 		args string
 		want string // in the output
@@ -25,7 +25,7 @@ func TestCommands(t *testing.T) {
 		if err := Run(t.Context(), strings.Fields(c.args), getenv, &out); err != nil {
 			t.Errorf("%s: %v", c.args, err)
 		}
-		if !strings.Contains(out.String(), c.want) || strings.Contains(out.String(), "secret") {
+		if !strings.Contains(out.String(), c.want) || strings.Contains(out.String(), "kept-to-itself") {
 			t.Errorf("%s: %s", c.args, out.String())
 		}
 	}
