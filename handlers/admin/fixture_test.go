@@ -18,6 +18,7 @@ const (
 	discovered      = "discovered_links"
 	hosts           = "crawl_hosts"
 	crawledPages    = "crawled_pages"
+	archivedPages   = "archived_pages"
 	feedEntries     = "feed_entries"
 	sources         = "sources"
 	checkResults    = "check_results"
@@ -31,7 +32,7 @@ const (
 )
 
 // kinds are all of them, in the order of a run.
-var kinds = []string{shortLinks, visitDays, frontier, executions, discovered, hosts, crawledPages, feedEntries, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
+var kinds = []string{shortLinks, visitDays, frontier, executions, discovered, hosts, crawledPages, archivedPages, feedEntries, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
 
 func inAnHour(now time.Time) time.Time { return now.Add(time.Hour) }
 
