@@ -306,7 +306,7 @@ func toChange(c crawl.PageChange) PageChange {
 type listChangesInput struct {
 	ExecutionPath
 	api.SliceParams
-	Change string `query:"change" enum:"new,changed,gone,back" example:"changed" doc:"Only changes of this kind"`
+	Change string `query:"change" enum:"new,changed,gone,back" example:"changed" doc:"Only changes of this kind. new includes back"`
 }
 
 func (a API) listChanges(ctx context.Context, in *listChangesInput) (*api.Output[api.Slice[PageChange]], error) {

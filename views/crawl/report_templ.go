@@ -479,7 +479,7 @@ func reportBroken(v Report) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "No page links to a URL that could not be fetched.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 43, "No broken links. Every link within the allowed domains could be fetched.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
