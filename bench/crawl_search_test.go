@@ -16,6 +16,7 @@ import (
 	"linkwatch/e2e"
 	"linkwatch/models"
 	"linkwatch/models/crawl"
+	"linkwatch/models/modelstest"
 )
 
 const (
@@ -26,16 +27,39 @@ const (
 // searchFigures measures searches over crawled pages.
 func searchFigures(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pages.db")
-	begun := time.Now()
-	fillPages(t, file, searchPages)
-	table("Search over %d crawled pages of %d words, SQLite", searchPages, searchWords)
-	row("filling and indexing the database", "", "%.2f ms a page", time.Since(begun).Seconds()*1000/searchPages)
-	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
+	size := func() int64 {
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
 	}
-	row("size of the database", "", "%.1f KB a page", float64(info.Size())/1024/searchPages)
-	s := e2e.Start(t, "DATABASE_URL="+file, "CRAWLER_POLL_INTERVAL=1h")
+	searchOver(t, "SQLite", file, size)
+	if os.Getenv("TEST_POSTGRES_URL") == "" {
+		return
+	}
+	url := modelstest.NewPostgres(t)
+	searchOver(t, "PostgreSQL", url, func() (size int64) {
+		db, closeDB := e2e.OpenDatabase(t, url)
+		defer closeDB()
+		// Autovacuum does this within minutes.
+		modelstest.Exec(t, db, "ANALYZE")
+		if err := db.Read(t.Context()).Raw("SELECT pg_database_size(current_database())").Scan(&size).Error; err != nil {
+			t.Fatal(err)
+		}
+		return size
+	})
+}
+
+// searchOver measures searches over an empty database, which it fills.
+func searchOver(t *testing.T, engine, store string, size func() int64) {
+	begun := time.Now()
+	fillPages(t, store, searchPages)
+	table("Search over %d crawled pages of %d words, %s", searchPages, searchWords, engine)
+	row("filling and indexing the database", "", "%.2f ms a page", time.Since(begun).Seconds()*1000/searchPages)
+	row("size of the database", "", "%.1f KB a page", float64(size())/1024/searchPages)
+	s := e2e.Start(t, "DATABASE_URL="+store, "CRAWLER_POLL_INTERVAL=1h")
+	defer s.Stop()
 	var sources struct{ Items []struct{ ID string } }
 	s.Call("GET", "/v1/sources?limit=1", nil, &sources)
 	source, w := sources.Items[0].ID, vocabulary
@@ -75,15 +99,15 @@ func searchFigures(t *testing.T) {
 }
 
 // fillPages stores pages as crawls do, with their texts in the search index.
-func fillPages(t *testing.T, file string, n int) {
+func fillPages(t *testing.T, store string, n int) {
 	t.Helper()
-	db, closeDB := e2e.OpenDatabase(t, file)
+	db, closeDB := e2e.OpenDatabase(t, store)
 	defer closeDB()
 	ctx := context.Background()
 	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	store := crawl.NewStore(db, time.Now, crawl.Options{StaleAfter: time.Hour})
+	crawls := crawl.NewStore(db, time.Now, crawl.Options{StaleAfter: time.Hour})
 	for i := range 20 {
-		if _, err := store.AddSource(ctx, crawl.NewSource{URL: fmt.Sprintf("https://site%d.example/", i), Enabled: true}); err != nil {
+		if _, err := crawls.AddSource(ctx, crawl.NewSource{URL: fmt.Sprintf("https://site%d.example/", i), Enabled: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -110,7 +134,7 @@ func fillPages(t *testing.T, file string, n int) {
 				SELECT page_seq, 1, 'new', 1, 200, title, content_hash, word_count, text, at FROM {rows} AS r`).Error
 		})
 		for more := 1; more > 0 && err == nil; {
-			more, err = store.IndexNext(ctx, 250)
+			more, err = crawls.IndexNext(ctx, 250)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -27,10 +27,10 @@ const (
 	simDead      = 8
 	simAttempts  = 3
 	simCached    = 32_768 // hosts whose robots.txt is cached
-	simHeld      = 512    // hosts that an instance holds
+	simHeld      = 512    // hosts that an instance holds with up to 128 workers
 )
 
-// How long calls of the store take in the simulation. A real crawl of 2,346 pages/s (docs/benchmarks.md) has 0.43 ms for each page.
+// How long calls of the store take in the simulation: about what storing a page takes (TestSizeFigures).
 const (
 	simCall    = 2 * time.Millisecond
 	simPerPage = 430 * time.Microsecond

@@ -134,8 +134,8 @@ func TestScaleFigures(t *testing.T) {
 		{1_000_000, 128, simHeld, 1, time.Hour},      // MAX_CONCURRENCY=64; each host has its turn
 		{1_000_000, 16, simHeld, 1, 5 * time.Minute}, // MAX_CONCURRENCY=8, the default
 		{1_000_000, 128, simHeld, 10, 5 * time.Minute},
-		{1_000_000, 1024, simHeld, 1, 5 * time.Minute}, // what more workers bring
-		{1_000_000, 1024, 4096, 1, 5 * time.Minute},    // and what more hosts would
+		{1_000_000, 1024, simHeld, 1, 5 * time.Minute}, // what more workers bring with so few hosts
+		{1_000_000, 1024, 4096, 1, 5 * time.Minute},    // MAX_CONCURRENCY=512
 	} {
 		s.print(s.run(t))
 	}

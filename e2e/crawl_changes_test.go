@@ -3,7 +3,6 @@ package e2e
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -129,51 +128,5 @@ func TestChangesJourney(t *testing.T) {
 	b.see("The price is 12 euros.")
 	if title := eval[string](b, "document.title"); title != "Knife" {
 		t.Errorf("the title of the copy is %q", title)
-	}
-}
-
-// What crawls store goes to a search engine, each page once.
-func TestPagesGoToTheSearchEngine(t *testing.T) {
-	t.Parallel() // it waits for the engine's turn
-	var mu sync.Mutex
-	documents := map[string]int{}
-	engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		body, _ := io.ReadAll(r.Body)
-		if r.Method == http.MethodGet { // the index does not exist yet
-			w.WriteHeader(http.StatusNotFound)
-			_, _ = io.WriteString(w, `{"error":{"type":"index_not_found_exception"},"status":404}`)
-			return
-		}
-		if !strings.HasSuffix(r.URL.Path, "_bulk") {
-			_, _ = io.WriteString(w, `{"acknowledged":true}`)
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		lines := strings.Split(strings.TrimSpace(string(body)), "\n")
-		var items []string
-		for i := 0; i+1 < len(lines); i += 2 {
-			_, rest, _ := strings.Cut(lines[i], `"_id":"`)
-			id, _, _ := strings.Cut(rest, `"`)
-			documents[id]++
-			items = append(items, `{"index":{"_id":"`+id+`","status":201}}`)
-		}
-		_, _ = io.WriteString(w, `{"took":1,"errors":false,"items":[`+strings.Join(items, ",")+`]}`)
-	}))
-	defer engine.Close()
-	s := Start(t, "CRAWLER_POLL_INTERVAL=100ms", "CRAWLER_ELASTICSEARCH_URL="+engine.URL)
-	m := newMaze(t, 1, 25, 0)
-	j := s.addJob(m.urls[0]+"/", nil)
-	s.jobBecomes(j.ID, "completed")
-	modelstest.Eventually(t, "25 documents are sent", func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return len(documents) == 25
-	})
-	for id, n := range documents {
-		if n != 1 || !strings.HasPrefix(id, "k_") {
-			t.Errorf("%s was sent %d times", id, n)
-		}
 	}
 }

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -110,4 +112,34 @@ func TestThreeInstancesCrawlTogether(t *testing.T) {
 	if len(e) != 1 || e[0].ItemsCrawled != 12*30 {
 		t.Errorf("executions %+v", e)
 	}
+}
+
+// While the folder of the archive cannot be written to, a crawl completes and /health tells of
+// the archive.
+func TestCrawlWhileTheArchiveFails(t *testing.T) {
+	t.Parallel() // it waits for attempts to store copies
+	folder := filepath.Join(t.TempDir(), "archive")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := Start(t, "CRAWLER_POLL_INTERVAL=100ms", "CRAWLER_ARCHIVE_URL="+folder)
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(folder, nil, 0o600); err != nil { // nothing can be made in a file
+		t.Fatal(err)
+	}
+	m := newMaze(t, 1, 25, 0)
+	j := s.addJob(m.urls[0]+"/", nil)
+	s.jobBecomes(j.ID, "completed")
+	if all := s.executions(j.ID); len(all) != 1 || all[0].ItemsCrawled != 25 || all[0].Failed != 0 {
+		t.Errorf("executions %+v", all)
+	}
+	modelstest.Eventually(t, "/health tells of the archive", func() bool {
+		var h struct {
+			Archive struct{ Status, Detail string }
+		}
+		s.Call("GET", "/health", nil, &h)
+		return h.Archive.Status == "unavailable" && h.Archive.Detail != ""
+	})
 }

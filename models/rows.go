@@ -36,6 +36,15 @@ func NewRows(columns string) *Rows {
 	return r
 }
 
+// RowsOf makes a batch of one column, named as in NewRows, with a row for each value.
+func RowsOf[T any](column string, values []T) *Rows {
+	r := NewRows(column)
+	for _, v := range values {
+		r.Add(v)
+	}
+	return r
+}
+
 // Len is the number of rows.
 func (r *Rows) Len() int { return r.n }
 

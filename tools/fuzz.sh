@@ -15,9 +15,8 @@ if [ -z "$targets" ]; then
   echo "there are no fuzz targets"
   exit 1
 fi
-cut -d' ' -f1 <<<"$targets" | sort -u | while read -r package; do
-  go test -c -fuzz . -o "$work/$package/fuzz" "$package" # go test would link the same program for each target
-done
+# go test would link the same program for each target. Linking uses one CPU.
+cut -d' ' -f1 <<<"$targets" | sort -u | xargs -P "$(nproc)" -I{} go test -c -fuzz . -o "$work/{}/fuzz" {}
 
 # fuzz PACKAGE TARGET
 fuzz() {

@@ -12,7 +12,6 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/crawl"
 	"linkwatch/models/crawl/fulltext"
-	"linkwatch/models/crawl/textdiff"
 )
 
 func (a API) registerPages(r *api.API) {
@@ -172,20 +171,6 @@ func toCopy(c crawl.Copy) PageCopy {
 	return PageCopy{c.Hash.String(), c.Bytes, c.CreatedAt.Time, c.FetchedAt.Time}
 }
 
-// PageVersion is a version of a crawled page on the wire.
-type PageVersion struct {
-	Version   int       `json:"version" example:"3" doc:"Number of the version, from 1"`
-	Change    string    `json:"change" enum:"new,changed,gone,back" example:"changed" doc:"What was new about the page"`
-	Title     string    `json:"title" example:"About us" doc:"Title that it had"`
-	Hash      *string   `json:"hash" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" doc:"SHA-256 of the text. null if it was gone"`
-	WordCount int       `json:"word_count" example:"420" doc:"Number of words"`
-	CreatedAt time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When it was found"`
-}
-
-func toVersion(v crawl.Version) PageVersion {
-	return PageVersion{v.Version, string(v.Change), v.Title, api.OrNull(v.ContentHash), v.WordCount, v.CreatedAt.Time}
-}
-
 // PagePath is the id of a crawled page in a path.
 type PagePath struct {
 	ID string `path:"id" example:"k_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the page"`
@@ -224,131 +209,4 @@ func (a API) deletePage(ctx context.Context, in *PagePath) (*struct{}, error) {
 		err = models.NotFound("crawled page")
 	}
 	return nil, err
-}
-
-type versionPath struct {
-	PagePath
-	Version int `path:"version" minimum:"1" example:"3" doc:"Number of the version"`
-}
-
-// PageVersionText is a version of a crawled page with its text on the wire.
-type PageVersionText struct {
-	PageVersion
-	Text string `json:"text" example:"We are a small team …" doc:"Main text, a line for each paragraph"`
-}
-
-func (a API) getVersion(ctx context.Context, in *versionPath) (*api.Output[PageVersionText], error) {
-	p, err := a.Crawl.CrawledPage(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	v, err := a.Crawl.VersionOf(ctx, p, in.Version)
-	if err != nil {
-		return nil, err
-	}
-	text, err := v.Text.Unpack()
-	return api.Answer(PageVersionText{toVersion(v), text}, err)
-}
-
-type comparePageInput struct {
-	PagePath
-	From int `query:"from" minimum:"0" example:"2" doc:"Number of the older version. The one before to if left out"`
-	To   int `query:"to" minimum:"0" example:"3" doc:"Number of the newer version. The newest if left out"`
-}
-
-// PageDiff is the comparison of two versions of a crawled page on the wire.
-type PageDiff struct {
-	From    int        `json:"from" example:"2" doc:"Number of the older version. 0 if there is none"`
-	To      int        `json:"to" example:"3" doc:"Number of the newer version. 0 if there is none"`
-	Added   int        `json:"added" example:"12" doc:"Words that are only in the newer version"`
-	Removed int        `json:"removed" example:"3" doc:"Words that are only in the older version"`
-	Cut     bool       `json:"cut" example:"false" doc:"Whether the texts are longer than what was compared"`
-	Lines   []DiffLine `json:"lines" nullable:"false" doc:"Lines that are not the same"`
-}
-
-// DiffLine is a line of a comparison on the wire.
-type DiffLine struct {
-	Kind string `json:"kind" enum:"changed,added,removed" example:"changed" doc:"What happened to the line"`
-	Old  string `json:"old" example:"The price is 10 euros" doc:"The line in the older version. Empty if it was added"`
-	New  string `json:"new" example:"The price is 12 euros" doc:"The line in the newer version. Empty if it was removed"`
-}
-
-func (a API) comparePage(ctx context.Context, in *comparePageInput) (*api.Output[PageDiff], error) {
-	p, err := a.Crawl.CrawledPage(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	c, err := a.compare(ctx, p, in.From, in.To)
-	out := PageDiff{From: c.From.Version, To: c.To.Version, Added: c.Diff.Added, Removed: c.Diff.Removed, Cut: c.Diff.Cut, Lines: []DiffLine{}}
-	for _, row := range c.Diff.Rows {
-		if row.Kind != textdiff.Same {
-			out.Lines = append(out.Lines, DiffLine{string(row.Kind), textdiff.Text(row.Old), textdiff.Text(row.New)})
-		}
-	}
-	return api.Answer(out, err)
-}
-
-// PageChange is a change of a page that an execution found on the wire.
-type PageChange struct {
-	PageID     string    `json:"page_id" example:"k_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the page"`
-	URL        string    `json:"url" example:"https://example.com/about" doc:"URL of the page"`
-	Title      string    `json:"title" example:"About us" doc:"Title of the page"`
-	Change     string    `json:"change" enum:"new,changed,gone,back" example:"changed" doc:"What was new about it"`
-	Version    int       `json:"version" example:"3" doc:"Number of the version that it then had"`
-	StatusCode *int      `json:"status_code" example:"200" doc:"Status of the response. null if it was not requested, because no page links to it any more"`
-	FoundAt    time.Time `json:"found_at" example:"2025-03-24T12:00:00Z" doc:"When the change was found"`
-}
-
-func toChange(c crawl.PageChange) PageChange {
-	return PageChange{c.PageID(), c.URL, c.Title, string(c.Change), c.Version, api.OrNull(c.StatusCode), c.CreatedAt.Time}
-}
-
-type listChangesInput struct {
-	ExecutionPath
-	api.SliceParams
-	Change string `query:"change" enum:"new,changed,gone,back" example:"changed" doc:"Only changes of this kind. new includes back"`
-}
-
-func (a API) listChanges(ctx context.Context, in *listChangesInput) (*api.Output[api.Slice[PageChange]], error) {
-	after, limit, err := in.Parse()
-	if err != nil {
-		return nil, err
-	}
-	e, err := a.Crawl.Execution(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	l, err := a.Crawl.PageChanges(ctx, e, crawl.Change(in.Change), after, limit)
-	return api.AnswerSlice(l, toChange, err)
-}
-
-// BrokenLink is a broken link that an execution found on the wire.
-type BrokenLink struct {
-	URL     string `json:"url" example:"https://example.com/old" doc:"URL that could not be fetched"`
-	Error   string `json:"error" example:"status 404" doc:"Why it could not be fetched"`
-	FoundOn string `json:"found_on" example:"https://example.com/about" doc:"URL of the page that links to it"`
-	PageID  string `json:"page_id" example:"k_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of that page"`
-	Text    string `json:"text" example:"Our team" doc:"Text of the link. Empty if it has none"`
-}
-
-func toBroken(b crawl.BrokenLink) BrokenLink {
-	return BrokenLink{b.URL, b.Error, b.FoundOn, b.PageID(), b.Text}
-}
-
-type listBrokenInput struct {
-	ExecutionPath
-	api.SliceParams
-}
-
-func (a API) listBroken(ctx context.Context, in *listBrokenInput) (*api.Output[api.Slice[BrokenLink]], error) {
-	after, limit, err := in.Parse()
-	if err != nil {
-		return nil, err
-	}
-	e, err := a.Crawl.Execution(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	l, err := a.Crawl.BrokenLinks(ctx, e, after, limit)
-	return api.AnswerSlice(l, toBroken, err)
 }

@@ -3,7 +3,9 @@ package crawl
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -63,6 +65,30 @@ func (p Pages) keep(c *gin.Context, action string, finds []Find, back string) {
 		return
 	}
 	p.SeeOther(c, pages.With(back, paramFinds, fmt.Sprintf("%s.%d.%d.%d", action, o.Added, o.Known, o.Refused)))
+}
+
+// kept is what other systems keep of the URLs of rows.
+func kept[T any](ctx context.Context, finds Finds, rows []T, urlOf func(T) string) (map[string]views.Kept, error) {
+	urls := make([]string, len(rows))
+	for i, row := range rows {
+		urls[i] = urlOf(row)
+	}
+	return finds.Kept(ctx, urls)
+}
+
+// restore undoes the deletion that was made at the time that the form has. notice is
+// what the page then says, and none what it says if there was nothing to restore.
+func (p Pages) restore(c *gin.Context, restore func(context.Context, models.Time) (int, error), list, notice, none string) {
+	us, err := strconv.ParseInt(c.PostForm("deleted_at"), 10, 64)
+	if err != nil {
+		p.Fail(c, models.Invalid("deleted_at", "must be a time in microseconds"))
+		return
+	}
+	n, err := restore(c.Request.Context(), models.At(time.UnixMicro(us)))
+	if n == 0 {
+		notice = none
+	}
+	p.Done(c, err, p.Back(c, list), notice)
 }
 
 // keptFlash says what became of finds, from the parameter that keep set; ok is false if

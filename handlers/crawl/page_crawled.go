@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -29,45 +28,32 @@ func crawledPlaceOf(q url.Values) (at views.CrawledPlace, f crawl.PageFilter, af
 
 // CrawledPages is a page of the crawled pages, and for htmx its rows.
 func (p Pages) CrawledPages(c *gin.Context) {
-	ctx, status := c.Request.Context(), http.StatusOK
+	ctx := c.Request.Context()
 	var v views.CrawledPages
 	var f crawl.PageFilter
 	var after models.Cursor
 	var flash ui.Flash
-	for _, read := range []func() error{
+	if !p.Read(c,
 		func() (err error) { v.Place, f, after, err = crawledPlaceOf(c.Request.URL.Query()); return },
 		func() (err error) { flash, err = p.Flash(c, v.Place.Path()); return },
 		func() (err error) { v.Source, err = p.sourceName(ctx, v.Place.SourceID); return },
 		func() (err error) {
 			v.List, err = p.Crawl.Pages(ctx, f, after, listSize)
-			if v.Query = pages.FilterError(err, "language"); v.Query != "" {
-				status, err = http.StatusBadRequest, nil
-			}
+			v.Query, err = pages.FilterError(err, "language")
 			return err
 		},
 		func() (err error) { v.Lag, err = p.Crawl.IndexLag(ctx); return },
 		func() (err error) {
-			urls := make([]string, len(v.List.Items))
-			for i, page := range v.List.Items {
-				urls[i] = page.URL
-			}
-			v.Kept, err = p.Finds.Kept(ctx, urls)
-			return err
-		},
-	} {
-		if err := read(); err != nil {
-			p.Fail(c, err)
+			v.Kept, err = kept(ctx, p.Finds, v.List.Items, func(page crawl.FoundPage) string { return page.URL })
 			return
-		}
-	}
-	if v.Query != "" && pages.WantsPart(c.Request) {
-		p.ShowFilterError(c, v.Query)
+		},
+	) {
 		return
 	}
 	v.Page = p.Page("Crawled pages", "crawl", flash)
 	v.Search = true
 	pages.ReplaceURL(c, v.Place.Path())
-	p.ShowPart(c, status, views.CrawledPagesPage(v), views.CrawledResults(v))
+	p.ShowList(c, http.StatusOK, v.Query, views.CrawledPagesPage(v), views.CrawledResults(v))
 }
 
 // BulkPages saves, watches or deletes the selected pages.
@@ -105,15 +91,5 @@ func (p Pages) BulkPages(c *gin.Context) {
 
 // RestorePages undoes a deletion of crawled pages.
 func (p Pages) RestorePages(c *gin.Context) {
-	us, err := strconv.ParseInt(c.PostForm("deleted_at"), 10, 64)
-	if err != nil {
-		p.Fail(c, models.Invalid("deleted_at", "must be a time in microseconds"))
-		return
-	}
-	n, err := p.Crawl.RestorePages(c.Request.Context(), models.At(time.UnixMicro(us)))
-	notice := "pages_restored"
-	if n == 0 {
-		notice = "pages_gone"
-	}
-	p.Done(c, err, p.Back(c, views.CrawledPlace{}.Path()), notice)
+	p.restore(c, p.Crawl.RestorePages, views.CrawledPlace{}.Path(), "pages_restored", "pages_gone")
 }

@@ -124,6 +124,7 @@ func TestCrawledPagesPage(t *testing.T) {
 	apptest.WantText(t, a, "tbody .title", "Knife")
 	apptest.WantText(t, a, "tbody mark", "sharp")
 	apptest.WantText(t, a, ".count", "1 page")
+	apptest.WantText(t, s.Get("/crawl/pages?q=knife"), "tbody .title mark", "Knife")
 	apptest.WantCount(t, a, ".chip.on", 3)
 	apptest.WantText(t, s.Get("/crawl/pages?q=absent"), ".empty", "No page matches")
 	a = s.Get(`/crawl/pages?q="open`)

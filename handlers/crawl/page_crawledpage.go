@@ -22,7 +22,7 @@ func (p Pages) CrawledPage(c *gin.Context) {
 	ctx := c.Request.Context()
 	var v views.CrawledPage
 	var flash ui.Flash
-	for _, read := range []func() error{
+	if !p.Read(c,
 		func() (err error) { v.Crawled, err = p.Crawl.CrawledPage(ctx, c.Param("id")); return },
 		func() (err error) { flash, err = p.Flash(c, views.PagePath(v.Crawled.ID())); return },
 		func() (err error) { v.Source, err = p.Crawl.Source(ctx, v.Crawled.SourceID); return },
@@ -40,11 +40,8 @@ func (p Pages) CrawledPage(c *gin.Context) {
 			v.Kept = kept[v.Crawled.URL]
 			return err
 		},
-	} {
-		if err := read(); err != nil {
-			p.Fail(c, err)
-			return
-		}
+	) {
+		return
 	}
 	v.Page = p.Page(title(v.Crawled), "crawl", flash)
 	v.Archives = p.Archive != nil
@@ -64,7 +61,7 @@ func (p Pages) PageChanges(c *gin.Context) {
 	ctx := c.Request.Context()
 	v := views.PageDiff{All: c.Query("all") != ""}
 	var from, to int
-	for _, read := range []func() error{
+	if !p.Read(c,
 		func() (err error) { from, err = versionNumber(c, "from"); return },
 		func() (err error) { to, err = versionNumber(c, "to"); return },
 		func() (err error) { v.Crawled, err = p.Crawl.CrawledPage(ctx, c.Param("id")); return },
@@ -74,11 +71,8 @@ func (p Pages) PageChanges(c *gin.Context) {
 			v.From, v.To, v.Diff = compared.From, compared.To, compared.Diff
 			return err
 		},
-	} {
-		if err := read(); err != nil {
-			p.Fail(c, err)
-			return
-		}
+	) {
+		return
 	}
 	v.Page = p.Page("Changes of "+title(v.Crawled), "crawl", ui.Flash{})
 	p.Show(c, http.StatusOK, views.PageDiffPage(v))
@@ -102,7 +96,7 @@ func (p Pages) Report(c *gin.Context) {
 	ctx := c.Request.Context()
 	v := views.Report{Place: views.ReportPlace{ID: c.Param("id"), Token: c.Query("page_token"), BrokenToken: c.Query("broken_token")}}
 	var after, afterBroken models.Cursor
-	for _, read := range []func() error{
+	if !p.Read(c,
 		func() (err error) {
 			v.Place.Change, err = oneOf("change", c.Query("change"), []crawl.Change{crawl.PageNew, crawl.PageChanged, crawl.PageGone, crawl.PageBack})
 			return
@@ -116,11 +110,8 @@ func (p Pages) Report(c *gin.Context) {
 			return
 		},
 		func() (err error) { v.Broken, err = p.Crawl.BrokenLinks(ctx, v.Run, afterBroken, listSize); return },
-	} {
-		if err := read(); err != nil {
-			p.Fail(c, err)
-			return
-		}
+	) {
+		return
 	}
 	v.Page = p.Page("Run "+strconv.Itoa(v.Run.ExecutionNumber)+" of "+v.Job.SourceName, "crawl", ui.Flash{})
 	if v.Run.ReportedPage != nil || v.Run.Status == crawl.ExecutionRunning {

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -28,43 +27,30 @@ func discoveredPlaceOf(q url.Values) (views.DiscoveredPlace, models.Cursor, erro
 
 // DiscoveredPage is a page of the discovered links, and for htmx its rows.
 func (p Pages) DiscoveredPage(c *gin.Context) {
-	ctx, status := c.Request.Context(), http.StatusOK
+	ctx := c.Request.Context()
 	var v views.DiscoveredLinks
 	var after models.Cursor
 	var flash ui.Flash
-	for _, read := range []func() error{
+	if !p.Read(c,
 		func() (err error) { v.Place, after, err = discoveredPlaceOf(c.Request.URL.Query()); return },
 		func() (err error) { flash, err = p.Flash(c, v.Place.Path()); return },
 		func() (err error) { v.Source, err = p.sourceName(ctx, v.Place.SourceID); return },
 		func() (err error) {
 			v.Links, err = p.Crawl.DiscoveredLinks(ctx, v.Place.DiscoveredFilter, after, listSize)
-			if v.Query = pages.FilterError(err, "host"); v.Query != "" {
-				status, err = http.StatusBadRequest, nil
-			}
+			v.Query, err = pages.FilterError(err, "host")
 			return err
 		},
 		func() (err error) {
-			urls := make([]string, len(v.Links.Items))
-			for i, d := range v.Links.Items {
-				urls[i] = d.URL
-			}
-			v.Kept, err = p.Finds.Kept(ctx, urls)
-			return err
-		},
-	} {
-		if err := read(); err != nil {
-			p.Fail(c, err)
+			v.Kept, err = kept(ctx, p.Finds, v.Links.Items, func(d crawl.Discovered) string { return d.URL })
 			return
-		}
-	}
-	if v.Query != "" && pages.WantsPart(c.Request) {
-		p.ShowFilterError(c, v.Query)
+		},
+	) {
 		return
 	}
 	v.Page = p.Page("Discovered links", "crawl", flash)
 	v.Search = true
 	pages.ReplaceURL(c, v.Place.Path())
-	p.ShowPart(c, status, views.DiscoveredPage(v), views.DiscoveredResults(v))
+	p.ShowList(c, http.StatusOK, v.Query, views.DiscoveredPage(v), views.DiscoveredResults(v))
 }
 
 // sourceName is the name of the source that a list is limited to; "" = it is not.
@@ -108,15 +94,5 @@ func (p Pages) BulkDiscovered(c *gin.Context) {
 
 // RestoreDiscovered undoes a deletion of discovered links.
 func (p Pages) RestoreDiscovered(c *gin.Context) {
-	us, err := strconv.ParseInt(c.PostForm("deleted_at"), 10, 64)
-	if err != nil {
-		p.Fail(c, models.Invalid("deleted_at", "must be a time in microseconds"))
-		return
-	}
-	n, err := p.Crawl.RestoreDiscovered(c.Request.Context(), models.At(time.UnixMicro(us)))
-	notice := "discovered_restored"
-	if n == 0 {
-		notice = "discovered_gone"
-	}
-	p.Done(c, err, p.Back(c, views.DiscoveredPlace{}.Path()), notice)
+	p.restore(c, p.Crawl.RestoreDiscovered, views.DiscoveredPlace{}.Path(), "discovered_restored", "discovered_gone")
 }

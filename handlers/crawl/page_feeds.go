@@ -27,16 +27,13 @@ func (p Pages) showFeeds(c *gin.Context, status int, typed views.EntryForm) {
 	v := views.Feeds{Place: feedPlaceOf(c), Add: typed, Discovery: p.FeedDiscovery, Polling: p.FeedPolling}
 	var after models.Cursor
 	var flash ui.Flash
-	for _, read := range []func() error{
+	if !p.Read(c,
 		func() (err error) { after, err = models.ParseToken(v.Place.Token); return },
 		func() (err error) { flash, err = p.Flash(c, v.Place.Path()); return },
 		func() (err error) { v.Source, err = p.sourceName(ctx, v.Place.SourceID); return },
 		func() (err error) { v.Feeds, err = p.Crawl.Feeds(ctx, v.Place.SourceID, after, listSize); return },
-	} {
-		if err := read(); err != nil {
-			p.Fail(c, err)
-			return
-		}
+	) {
+		return
 	}
 	v.Page = p.Page("Feeds", "crawl", flash)
 	p.Show(c, status, views.FeedsPage(v))

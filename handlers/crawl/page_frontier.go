@@ -41,7 +41,7 @@ func (p Pages) showFrontier(c *gin.Context, status int, typed views.EntryForm) {
 	v := views.Frontier{Add: typed}
 	var after models.Cursor
 	var flash ui.Flash
-	for _, read := range []func() error{
+	if !p.Read(c,
 		func() (err error) { v.Place, after, err = frontierPlaceOf(c.Request.URL.Query()); return },
 		func() (err error) { flash, err = p.Flash(c, v.Place.Path()); return },
 		func() (err error) { v.Source, err = p.sourceName(ctx, v.Place.SourceID); return },
@@ -53,25 +53,16 @@ func (p Pages) showFrontier(c *gin.Context, status int, typed views.EntryForm) {
 		},
 		func() (err error) {
 			v.Entries, err = p.Crawl.Frontier(ctx, v.Place.EntryFilter, after, listSize)
-			if v.Query = pages.FilterError(err, "host"); v.Query != "" {
-				status, err = http.StatusBadRequest, nil
-			}
+			v.Query, err = pages.FilterError(err, "host")
 			return err
 		},
-	} {
-		if err := read(); err != nil {
-			p.Fail(c, err)
-			return
-		}
-	}
-	if v.Query != "" && pages.WantsPart(c.Request) {
-		p.ShowFilterError(c, v.Query)
+	) {
 		return
 	}
 	v.Page = p.Page("Frontier", "crawl", flash)
 	v.Search = true
 	pages.ReplaceURL(c, v.Place.Path())
-	p.ShowPart(c, status, views.FrontierPage(v), views.FrontierResults(v))
+	p.ShowList(c, status, v.Query, views.FrontierPage(v), views.FrontierResults(v))
 }
 
 // AddEntry puts the URL that the form holds into the frontier.

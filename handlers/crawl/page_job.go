@@ -39,7 +39,7 @@ func (p Pages) showJob(c *gin.Context, status int, id string, v views.Job) {
 	v.Place = views.JobPlace{ID: id, Execution: c.Query("execution"), Token: c.Query("page_token")}
 	part := pages.WantsPart(c.Request)
 	var after models.Cursor
-	for _, read := range []func() error{
+	if !p.Read(c,
 		func() (err error) { after, err = models.ParseToken(v.Place.Token); return },
 		func() (err error) { v.Job, err = p.Crawl.Job(ctx, id); return },
 		func() (err error) { v.Source, err = p.Crawl.Source(ctx, v.Job.SourceID); return },
@@ -59,11 +59,8 @@ func (p Pages) showJob(c *gin.Context, status int, id string, v views.Job) {
 			}
 			return err
 		},
-	} {
-		if err := read(); err != nil {
-			p.Fail(c, err)
-			return
-		}
+	) {
+		return
 	}
 	v.Page = p.Page(v.Job.SourceName, "crawl", v.Flash)
 	if v.Job.Status == crawl.Running && v.Flash == (ui.Flash{}) && !v.Edit.Open && !v.Settings.Open { // else it would take away what is read or typed

@@ -65,13 +65,7 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 	v.Search = true
 	var err error
 	v.Jobs, err = p.Crawl.Jobs(ctx, at.JobFilter, after, listSize)
-	if v.Query = pages.FilterError(err); v.Query != "" {
-		err, status = nil, http.StatusBadRequest
-		if pages.WantsPart(c.Request) {
-			p.ShowFilterError(c, v.Query)
-			return
-		}
-	}
+	v.Query, err = pages.FilterError(err)
 	if err == nil {
 		v.Last, err = p.Crawl.LastExecutions(ctx, v.Jobs.Items)
 	}
@@ -82,7 +76,7 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 		p.Fail(c, err)
 		return
 	}
-	p.ShowPart(c, status, views.ListPage(v), views.ListResults(v))
+	p.ShowList(c, status, v.Query, views.ListPage(v), views.ListResults(v))
 }
 
 // The fields of forms, by the names of the store's errors.

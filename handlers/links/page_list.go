@@ -65,13 +65,7 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 	} else {
 		v.Found, err = p.Links.List(ctx, at.Filter, page)
 	}
-	if v.Query = pages.FilterError(err, "tag"); v.Query != "" {
-		err, status = nil, http.StatusBadRequest
-		if pages.WantsPart(c.Request) {
-			p.ShowFilterError(c, v.Query)
-			return
-		}
-	}
+	v.Query, err = pages.FilterError(err, "tag")
 	if err == nil {
 		v.Counts, err = p.Links.Counts(ctx)
 	}
@@ -84,7 +78,7 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 		p.Fail(c, err)
 		return
 	}
-	p.ShowPart(c, status, views.ListPage(v), views.ListResults(v))
+	p.ShowList(c, status, v.Query, views.ListPage(v), views.ListResults(v))
 }
 
 // Add saves what the form on the list holds.

@@ -29,18 +29,12 @@ func (p Pages) showTags(c *gin.Context, status int, v views.Tags, page models.Pa
 	v.Page = p.Page("Tags", "tags", v.Flash)
 	var err error
 	v.Tags, err = p.Links.Tags(c.Request.Context(), v.Match, v.Order, page)
-	if v.Query = pages.FilterError(err); v.Query != "" {
-		err, status = nil, http.StatusBadRequest
-		if pages.WantsPart(c.Request) {
-			p.ShowFilterError(c, v.Query)
-			return
-		}
-	}
+	v.Query, err = pages.FilterError(err)
 	if err != nil {
 		p.Fail(c, err)
 		return
 	}
-	p.ShowPart(c, status, views.TagsPage(v), views.TagsResults(v))
+	p.ShowList(c, status, v.Query, views.TagsPage(v), views.TagsResults(v))
 }
 
 // RenameTag renames a tag. A name that another tag has merges the two, which

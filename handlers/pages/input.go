@@ -2,13 +2,10 @@ package pages
 
 import (
 	"errors"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/gin-gonic/gin"
 
 	"linkwatch/models"
 	"linkwatch/views/ui"
@@ -71,30 +68,22 @@ func FormErrors(err error, fallback string, fields ...string) (e ui.Errors, ok b
 // sentence makes a whole sentence of the message of a field.
 func sentence(message string) string { return ui.Sentence(message) + "." }
 
-// FilterError is what the search field of a list says about an error of one of
-// the list's text filters; "" for any other error. The search itself is the
-// parameter "q"; others are filters without a field of their own.
-func FilterError(err error, others ...string) string {
+// FilterError tells errors of a list's text filters from all others, which it returns
+// as rest. problem is what the search field says about the filter; "" = nothing. The
+// search itself is the parameter "q"; others are filters without a field of their own.
+func FilterError(err error, others ...string) (problem string, rest error) {
 	m, ok := errors.AsType[*models.Error](err)
 	if !ok || m.Code != models.CodeInvalid {
-		return ""
+		return "", err
 	}
 	for _, f := range m.Fields {
 		switch name, ok := strings.CutPrefix(f.Location, "query."); {
 		case !ok:
 		case name == "q":
-			return sentence(f.Message)
+			return sentence(f.Message), nil
 		case slices.Contains(others, name):
-			return sentence(name + " " + f.Message)
+			return sentence(name + " " + f.Message), nil
 		}
 	}
-	return ""
-}
-
-// ShowFilterError answers htmx with what is wrong with a list's filter: only
-// that changes on the page.
-func (f *Frame) ShowFilterError(c *gin.Context, message string) {
-	c.Header("HX-Retarget", "#q-error")
-	c.Header("HX-Reswap", "outerHTML")
-	f.Show(c, http.StatusBadRequest, ui.QueryError(message))
+	return "", err
 }

@@ -70,6 +70,18 @@ func (f *Frame) Page(title, section string, flash ui.Flash) ui.Page {
 // Fail answers with the page of an error.
 func (f *Frame) Fail(c *gin.Context, err error) { f.Errors.Write(c, err) }
 
+// Read calls functions that read what a page shows, in their order. The first error is
+// the answer, and ok is false then.
+func (f *Frame) Read(c *gin.Context, all ...func() error) (ok bool) {
+	for _, read := range all {
+		if err := read(); err != nil {
+			f.Fail(c, err)
+			return false
+		}
+	}
+	return true
+}
+
 // FormStatus is the status of a page that shows err beside its form. It sets
 // Retry-After if it is known.
 func (f *Frame) FormStatus(c *gin.Context, err error) int {
@@ -106,6 +118,19 @@ func (f *Frame) ShowPart(c *gin.Context, status int, page, part templ.Component)
 		page = part
 	}
 	f.Show(c, status, page)
+}
+
+// ShowList is ShowPart for a list. With a problem of its filter, as FilterError found it,
+// the status is 400, and htmx gets only the problem.
+func (f *Frame) ShowList(c *gin.Context, status int, problem string, page, part templ.Component) {
+	if problem != "" {
+		status, part = http.StatusBadRequest, ui.QueryError(problem)
+		if WantsPart(c.Request) {
+			c.Header("HX-Retarget", "#q-error")
+			c.Header("HX-Reswap", "outerHTML")
+		}
+	}
+	f.ShowPart(c, status, page, part)
 }
 
 // WantsPart says whether htmx asks, and not to restore a whole page from the

@@ -70,13 +70,7 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 	v.Search = true
 	var err error
 	v.Links, err = p.ShortLinks.List(ctx, at.Filter(), after, listSize)
-	if v.Query = pages.FilterError(err); v.Query != "" {
-		err, status = nil, http.StatusBadRequest
-		if pages.WantsPart(c.Request) {
-			p.ShowFilterError(c, v.Query)
-			return
-		}
-	}
+	v.Query, err = pages.FilterError(err)
 	if err == nil {
 		if v.Any = len(v.Links.Items) > 0; !v.Any {
 			v.Any, err = p.ShortLinks.Any(ctx)
@@ -86,7 +80,7 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 		p.Fail(c, err)
 		return
 	}
-	p.ShowPart(c, status, views.ListPage(v), views.ListResults(v))
+	p.ShowList(c, status, v.Query, views.ListPage(v), views.ListResults(v))
 }
 
 // formOf reads the form of a short link.

@@ -46,17 +46,14 @@ func daysOf(typed string) (int, error) {
 func (p Pages) showShortLink(c *gin.Context, status int, v views.ShortLink) {
 	ctx := c.Request.Context()
 	v.Place.Key = c.Param("key")
-	for _, read := range []func() error{
+	if !p.Read(c,
 		func() (err error) { v.Place.Days, err = daysOf(c.Query("days")); return },
 		func() (err error) { v.Short, err = p.ShortLinks.Get(ctx, v.Place.Key); return },
 		func() error { v.Barred = p.barred(ctx, v.Short); return nil },
 		func() (err error) { v.Stats, err = p.ShortLinks.Stats(ctx, v.Place.Key, shortlinks.KeepDays); return },
 		func() (err error) { _, v.Aside, err = pages.ShowBeside(c, subject(v.Short), p.Others); return },
-	} {
-		if err := read(); err != nil {
-			p.Fail(c, err)
-			return
-		}
+	) {
+		return
 	}
 	opts := p.ShortLinks.Options()
 	v.Prefix, v.Kept, v.Keep = p.shortPrefix(c), opts.BufferTime, opts.KeepEnded

@@ -56,13 +56,7 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 	v.Intervals = views.Intervals(v.Interval, 0)
 	var err error
 	v.Targets, err = p.Targets.List(ctx, at.Filter, after, listSize)
-	if v.Query = pages.FilterError(err, "host"); v.Query != "" {
-		err, status = nil, http.StatusBadRequest
-		if pages.WantsPart(c.Request) {
-			p.ShowFilterError(c, v.Query)
-			return
-		}
-	}
+	v.Query, err = pages.FilterError(err, "host")
 	if err == nil {
 		v.Counts, err = p.Targets.Counts(ctx)
 	}
@@ -70,7 +64,7 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 		p.Fail(c, err)
 		return
 	}
-	p.ShowPart(c, status, views.ListPage(v), views.ListResults(v))
+	p.ShowList(c, status, v.Query, views.ListPage(v), views.ListResults(v))
 }
 
 // The fields of the form of a target, by the names of the store's errors.

@@ -115,11 +115,12 @@ func (p Pages) showStatusForm(c *gin.Context, status int, page targets.StatusPag
 	ctx := c.Request.Context()
 	// As many more as may be chosen ones among them.
 	found, err := p.Targets.List(ctx, targets.Filter{Text: form.Find}, models.Cursor{}, choiceSize+len(chosen))
-	if message := pages.FilterError(err); message != "" {
+	problem, err := pages.FilterError(err)
+	if problem != "" {
 		if form.Errors == nil {
 			form.Errors = ui.Errors{}
 		}
-		form.Errors["find"], err, status = message, nil, http.StatusBadRequest
+		form.Errors["find"], status = problem, http.StatusBadRequest
 	}
 	if err == nil {
 		form.Chosen, err = p.Targets.Choose(ctx, chosen)

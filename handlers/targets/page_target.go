@@ -44,7 +44,7 @@ func (p Pages) showTarget(c *gin.Context, status int, v views.Target) {
 		ID: t.ID, Failed: c.Query("failed") == "true", Token: c.Query("page_token"), Outages: c.Query("outages"),
 	}
 	var after, afterOutage models.Cursor
-	for _, read := range []func() error{
+	if !p.Read(c,
 		func() (err error) { v.Place.Range, err = targets.ParseRange("query.range", c.Query("range")); return },
 		func() (err error) { after, err = models.ParseToken(v.Place.Token); return },
 		func() (err error) { afterOutage, err = models.ParseToken(v.Place.Outages); return },
@@ -63,11 +63,8 @@ func (p Pages) showTarget(c *gin.Context, status int, v views.Target) {
 			return
 		},
 		func() (err error) { _, v.Aside, err = pages.ShowBeside(c, subject(t), p.Others); return },
-	} {
-		if err := read(); err != nil {
-			p.Fail(c, err)
-			return
-		}
+	) {
+		return
 	}
 	v.Page, v.Target = p.Page(t.DisplayTitle(), "targets", v.Flash), t
 	v.Check, v.Interval = p.Targets.Options().CheckInterval, p.Targets.Interval(t)

@@ -15,7 +15,7 @@ func newArchiveMetrics() archiveMetrics {
 			Name: "linkwatch_crawl_archive_copies_total", Help: "Crawled pages for the archive, by outcome.",
 		}, []string{"outcome"}),
 		storedBytes: prometheus.NewCounter(prometheus.CounterOpts{Name: "linkwatch_crawl_archive_stored_bytes_total", Help: "Bytes that were written to the archive, compressed."}),
-		deleted:     prometheus.NewCounter(prometheus.CounterOpts{Name: "linkwatch_crawl_archive_deleted_total", Help: "Bodies that were deleted from the archive."}),
+		deleted:     prometheus.NewCounter(prometheus.CounterOpts{Name: "linkwatch_crawl_archive_deleted_total", Help: "Packs that were deleted from the archive."}),
 	}
 	for _, outcome := range []string{"stored", "deduplicated", "dropped", "failed"} {
 		m.copies.WithLabelValues(outcome) // there with 0 before the first

@@ -4,18 +4,21 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"linkwatch/models/crawl/archive"
 )
 
 // copyQueue holds copies until they are stored. It is bounded by their number and by
 // the memory that their bodies take, in the queue and in work.
 type copyQueue struct {
 	maxCopies, maxBytes int
-	bell                chan struct{} // rings when there may be copies
+	bell                chan struct{} // rings when there are copies, or enough of them
 
-	mu     sync.Mutex
-	copies []Copy
-	bytes  int
-	closed bool
+	mu      sync.Mutex
+	copies  []Copy
+	bytes   int // of all bodies
+	waiting int // of the bodies in the queue
+	closed  bool
 }
 
 func newCopyQueue(maxCopies, maxBytes int) *copyQueue {
@@ -30,8 +33,11 @@ func (q *copyQueue) add(c Copy) bool {
 		return false
 	}
 	q.bytes += cap(c.Body)
+	q.waiting += cap(c.Body)
 	q.copies = append(q.copies, c)
-	q.ring()
+	if len(q.copies) == 1 || len(q.copies) >= archiveBatch || q.waiting >= archive.MaxPack {
+		q.ring()
+	}
 	return true
 }
 
@@ -42,44 +48,68 @@ func (q *copyQueue) ring() {
 	}
 }
 
-// take waits for copies and returns up to n of them, the oldest first. It returns none
-// once ctx has ended and the queue is empty.
-func (q *copyQueue) take(ctx context.Context, n int) []Copy {
+// wait waits for a copy. It is false once ctx has ended and the queue is empty. Only the
+// caller of take may call it.
+func (q *copyQueue) wait(ctx context.Context) bool {
 	for {
-		if q.len() < n && ctx.Err() == nil {
-			select {
-			case <-ctx.Done():
-			case <-q.bell:
-				if q.len() < n {
-					rest(ctx, archiveGather)
-				}
-			}
+		if waiting, _ := q.fills(1); waiting || ctx.Err() != nil {
+			return waiting
 		}
-		if some := q.pop(n); len(some) > 0 || ctx.Err() != nil {
-			return some
+		select {
+		case <-ctx.Done():
+		case <-q.bell:
 		}
 	}
 }
 
-func (q *copyQueue) len() int {
+// take waits for copies and returns up to n of them, the oldest first, with at most
+// archive.MaxPack bytes together or one alone. Without that many it waits for more, for
+// the time gather. It returns none once ctx has ended and the queue is empty. It has one
+// caller at a time.
+func (q *copyQueue) take(ctx context.Context, n int, gather time.Duration) []Copy {
+	var gathered <-chan time.Time // nil = no copy waits yet
+	for {
+		waiting, full := q.fills(n)
+		if full || ctx.Err() != nil {
+			return q.pop(n)
+		}
+		if waiting && gathered == nil {
+			gathered = time.After(gather)
+		}
+		select {
+		case <-ctx.Done():
+		case <-q.bell:
+		case <-gathered:
+			return q.pop(n)
+		}
+	}
+}
+
+// fills says whether copies wait, and whether they fill a batch of n.
+func (q *copyQueue) fills(n int) (waiting, full bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.copies)
+	return len(q.copies) > 0, len(q.copies) >= n || q.waiting >= archive.MaxPack
 }
 
 func (q *copyQueue) pop(n int) []Copy {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n = min(n, len(q.copies))
-	some := append([]Copy(nil), q.copies[:n]...)
-	clear(q.copies[:n]) // so that their bodies are freed
-	if q.copies = q.copies[n:]; len(q.copies) > 0 {
-		q.ring() // for the next worker
+	var some []Copy
+	bytes := 0
+	for _, c := range q.copies[:min(n, len(q.copies))] {
+		if bytes += cap(c.Body); bytes > archive.MaxPack && len(some) > 0 {
+			break
+		}
+		some = append(some, c)
+		q.waiting -= cap(c.Body)
 	}
+	clear(q.copies[:len(some)]) // so that their bodies are freed
+	q.copies = q.copies[len(some):]
 	return some
 }
 
-// putBack returns copies that were taken, as the oldest.
+// putBack returns copies that were taken, as the oldest. They take their room again.
 func (q *copyQueue) putBack(copies []Copy) {
 	if len(copies) == 0 {
 		return
@@ -87,6 +117,10 @@ func (q *copyQueue) putBack(copies []Copy) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.copies = append(append([]Copy(nil), copies...), q.copies...)
+	for _, c := range copies {
+		q.bytes += cap(c.Body)
+		q.waiting += cap(c.Body)
+	}
 	q.ring()
 }
 
@@ -104,10 +138,8 @@ func (q *copyQueue) close() (dropped int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	dropped, q.closed = len(q.copies), true
-	for _, c := range q.copies {
-		q.bytes -= cap(c.Body)
-	}
-	q.copies = nil
+	q.bytes -= q.waiting
+	q.copies, q.waiting = nil, 0
 	return dropped
 }
 
@@ -168,8 +200,8 @@ func (b *breaker) succeeded() {
 	b.failures, b.probing, b.next, b.reason = 0, false, 0, ""
 }
 
-// failed counts a failure. open says that there is a pause now.
-func (b *breaker) failed(reason string) (open bool) {
+// failed counts a failure. With too many in a row there is a pause.
+func (b *breaker) failed(reason string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
@@ -178,14 +210,13 @@ func (b *breaker) failed(reason string) (open bool) {
 	}
 	b.reason = reason
 	if b.failures++; b.failures < breakAfter {
-		return false
+		return
 	}
 	b.probing = false
 	if now.After(b.until) { // else it failed beside others
 		b.next = min(max(2*b.next, b.pause), maxPauses*b.pause)
 		b.until = now.Add(b.next)
 	}
-	return true
 }
 
 // state is why the archive failed last, "" = it works, and since when.

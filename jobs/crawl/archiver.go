@@ -31,19 +31,18 @@ type ArchiverOptions struct {
 
 	// For tests:
 
-	Workers   int           // 8
+	Workers   int           // 4
 	MaxQueue  int           // copies, 1,024
 	MaxBytes  int           // of the bodies in the queue and in work, 32 MiB
 	Pause     time.Duration // after failures in a row, half a minute; it doubles up to 16 times as long
-	SweepTime time.Duration // between two looks for bodies to delete, a minute
+	Gather    time.Duration // that a copy waits for others, so that packs are large; a second
+	SweepTime time.Duration // between two looks for packs to delete, a minute
 }
 
 const (
-	archiveBatch  = 32                     // copies that are recorded in one transaction
-	archiveGather = 100 * time.Millisecond // that copies wait, so that batches are large
-	archiveRecent = 10 * time.Minute       // that a body is known to be stored; far less than bodies without a page are kept
-	maxRecent     = 64 << 10               // bodies that are remembered, some hundred bytes each
-	sweepBatch    = 8                      // bodies that are deleted before a claim of them can end
+	archiveBatch  = 64               // copies that are stored in one pack
+	archiveRecent = 10 * time.Minute // that a body is known to be stored
+	maxRecent     = 64 << 10         // bodies that are remembered, some hundred bytes each
 )
 
 // Archiver is the Service that stores copies of crawled pages. It never delays a crawl:
@@ -56,9 +55,11 @@ type Archiver struct {
 	log     *slog.Logger
 	queue   *copyQueue
 	breaker *breaker
+	sweeps  *breaker // of deleting and moving, for which a full disk is no reason to pause
 	recent  *otter.Cache[crawl.BodyHash, struct{}]
 	metrics archiveMetrics
 	opts    ArchiverOptions
+	taking  sync.Mutex // held by the worker that waits for copies: several would share them
 
 	mu     sync.Mutex
 	logged time.Time // when a loss was last logged
@@ -70,7 +71,7 @@ func NewArchiver(store *crawl.Store, o ArchiverOptions) (*Archiver, error) {
 	o = o.withDefaults()
 	a := &Archiver{
 		store: store, archive: o.Archive, log: o.Log, opts: o, metrics: newArchiveMetrics(),
-		queue: newCopyQueue(o.MaxQueue, o.MaxBytes), breaker: &breaker{pause: o.Pause},
+		queue: newCopyQueue(o.MaxQueue, o.MaxBytes), breaker: &breaker{pause: o.Pause}, sweeps: &breaker{pause: o.Pause},
 		recent: otter.Must(&otter.Options[crawl.BodyHash, struct{}]{
 			MaximumSize: maxRecent, ExpiryCalculator: otter.ExpiryWriting[crawl.BodyHash, struct{}](archiveRecent),
 		}),
@@ -86,7 +87,7 @@ func (o ArchiverOptions) withDefaults() ArchiverOptions {
 	for _, d := range []struct {
 		of    *int
 		usual int
-	}{{&o.Workers, 8}, {&o.MaxQueue, 1024}, {&o.MaxBytes, 32 << 20}} {
+	}{{&o.Workers, 4}, {&o.MaxQueue, 1024}, {&o.MaxBytes, 32 << 20}} {
 		if *d.of == 0 {
 			*d.of = d.usual
 		}
@@ -94,7 +95,7 @@ func (o ArchiverOptions) withDefaults() ArchiverOptions {
 	for _, d := range []struct {
 		of    *time.Duration
 		usual time.Duration
-	}{{&o.Pause, 30 * time.Second}, {&o.SweepTime, time.Minute}} {
+	}{{&o.Pause, 30 * time.Second}, {&o.Gather, time.Second}, {&o.SweepTime, time.Minute}} {
 		if *d.of == 0 {
 			*d.of = d.usual
 		}
@@ -109,9 +110,12 @@ func (a *Archiver) Add(c Copy) {
 	}
 }
 
-// State is why the archive takes no copies, "" = it does, and since when.
+// State is why the archive takes or deletes no copies, "" = it does, and since when.
 func (a *Archiver) State() (detail string, since models.Time) {
 	reason, at := a.breaker.state()
+	if reason == "" {
+		reason, at = a.sweeps.state()
+	}
 	if reason == "" {
 		return "", models.Time{}
 	}
@@ -134,22 +138,32 @@ func (a *Archiver) run(taking, working context.Context) {
 
 // work is one worker.
 func (a *Archiver) work(taking, working context.Context) {
+	var pack archive.Pack
 	for working.Err() == nil {
-		n, wait := a.breaker.allow(archiveBatch)
-		if n == 0 {
-			if taking.Err() != nil {
-				return
-			}
-			rest(taking, wait)
-			continue
-		}
-		copies := a.queue.take(taking, n)
-		if len(copies) == 0 { // the program stops, and nothing is left
-			a.breaker.unused()
+		copies := a.next(taking)
+		if len(copies) == 0 {
 			return
 		}
-		a.storeAll(working, copies)
+		a.storeAll(working, &pack, copies)
 	}
+}
+
+// next waits for copies that may be stored. There are none once taking has ended and
+// the queue is empty, or the archive fails.
+func (a *Archiver) next(taking context.Context) []Copy {
+	a.taking.Lock()
+	defer a.taking.Unlock()
+	for a.queue.wait(taking) {
+		n, wait := a.breaker.allow(archiveBatch)
+		if n > 0 {
+			return a.queue.take(taking, n, a.opts.Gather)
+		}
+		if taking.Err() != nil {
+			return nil
+		}
+		rest(taking, wait)
+	}
+	return nil
 }
 
 // rest waits, but not beyond the end of ctx.
@@ -158,52 +172,6 @@ func rest(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	case <-time.After(d):
 	}
-}
-
-// sweep deletes bodies that no page names any more.
-func (a *Archiver) sweep(ctx context.Context) {
-	for ctx.Err() == nil {
-		more, err := a.sweepOnce(ctx)
-		if err != nil && ctx.Err() == nil {
-			a.report("deleting archived copies failed", err)
-		}
-		if !more {
-			rest(ctx, a.opts.SweepTime)
-		}
-	}
-}
-
-// sweepOnce deletes a batch. Those that it could not delete are taken again after some
-// minutes.
-func (a *Archiver) sweepOnce(ctx context.Context) (more bool, err error) {
-	n, _ := a.breaker.allow(sweepBatch)
-	if n == 0 {
-		return false, nil
-	}
-	defer a.breaker.unused()
-	hashes, err := a.store.BodiesToDelete(ctx, n)
-	if err != nil {
-		return false, err
-	}
-	deleted := 0
-	for _, h := range hashes {
-		a.recent.Invalidate(h)
-		if err = a.archive.Delete(ctx, h); err != nil {
-			if ctx.Err() == nil {
-				a.breaker.failed(reasonOf(err))
-			}
-			break
-		}
-		a.breaker.succeeded()
-		deleted++
-	}
-	a.metrics.deleted.Add(float64(deleted))
-	if deleted > 0 {
-		if e := a.store.BodiesDeleted(ctx, hashes[:deleted]...); e != nil {
-			return false, e
-		}
-	}
-	return err == nil && len(hashes) == n, err
 }
 
 // lost counts copies that are not stored, and logs them once a minute at most.

@@ -38,7 +38,7 @@ func (w *world) keeper(a *archive.Archive, change ...func(*crawljobs.ArchiverOpt
 	w.Helper()
 	w.Cleanup(func() { _ = a.Close() })
 	k := &keeper{t: w.T, reg: prometheus.NewRegistry()}
-	o := crawljobs.ArchiverOptions{Archive: a, Log: w.log, Registry: k.reg, Pause: 20 * time.Millisecond, SweepTime: 10 * time.Millisecond}
+	o := crawljobs.ArchiverOptions{Archive: a, Log: w.log, Registry: k.reg, Pause: 20 * time.Millisecond, Gather: time.Millisecond, SweepTime: 10 * time.Millisecond}
 	for _, f := range change {
 		f(&o)
 	}
@@ -149,7 +149,7 @@ func TestArchiverStoresEachBodyOnce(t *testing.T) {
 		k.page(0, "another version")
 		k.Start()
 		k.until("all are stored", func() bool { return k.count("stored")+k.count("deduplicated") == 41 })
-		if puts.Load() != 2 || k.count("stored") != 2 || len(w.copies(0)) != 2 || len(w.copies(39)) != 1 {
+		if puts.Load() != 1 || k.count("stored") != 2 || len(w.copies(0)) != 2 || len(w.copies(39)) != 1 {
 			t.Errorf("%d requests, %d stored, %d copies of the first page", puts.Load(), k.count("stored"), len(w.copies(0)))
 		}
 		// Another instance knows it from the database.
@@ -157,7 +157,7 @@ func TestArchiverStoresEachBodyOnce(t *testing.T) {
 		other.page(50, "the same on all pages")
 		other.Start()
 		other.until("it is recorded", func() bool { return other.count("deduplicated") == 1 })
-		if puts.Load() != 2 {
+		if puts.Load() != 1 {
 			t.Errorf("%d requests", puts.Load())
 		}
 		if n, bytes := k.count("queue_length"), k.count("queue_bytes"); n != 0 || bytes != 0 {
@@ -190,6 +190,26 @@ func TestArchiverDropsWhatHasNoRoom(t *testing.T) {
 	k.page(10, "late")
 	if k.count("dropped") != 4 {
 		t.Error("a copy after the end is not counted")
+	}
+}
+
+// Large bodies are packs of their own, so that a pack has at most some MiB.
+func TestArchiverBoundsPacks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, modelstest.New(t))
+	a, dir := folder(t)
+	k := w.keeper(a, func(o *crawljobs.ArchiverOptions) { o.Workers = 1 })
+	for i := range 3 {
+		k.page(i, strings.Repeat(strconv.Itoa(i), archive.MaxPack/2+1))
+	}
+	for i := range 5 {
+		k.page(i, "small "+strconv.Itoa(i))
+	}
+	k.page(9, strings.Repeat("x", archive.MaxBody+1))
+	k.Start()
+	k.stop()
+	if packs, err := filepath.Glob(dir + "/*/*"); k.count("stored") != 8 || k.count("failed") != 1 || len(packs) != 3 || err != nil {
+		t.Errorf("%d stored in %d packs, %d failed, %v", k.count("stored"), len(packs), k.count("failed"), err)
 	}
 }
 
@@ -239,6 +259,40 @@ func TestArchiverPausesWhileTheArchiveFails(t *testing.T) {
 	}
 }
 
+// A full disk stops no sweep, which may free it. An archive that failed is tried
+// again also while no copy waits.
+func TestArchiverSweepsWhileNothingCanBeStored(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, modelstest.New(t))
+	var full atomic.Bool
+	server := s3(t)
+	k := w.keeper(bucket(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if full.Load() && r.Method == http.MethodPut {
+			rw.WriteHeader(http.StatusInsufficientStorage)
+			return
+		}
+		server.ServeHTTP(rw, r)
+	})))
+	k.page(0, "first")
+	k.Start()
+	k.until("it is stored", func() bool { return k.count("stored") == 1 })
+	full.Store(true)
+	for i := range 5 {
+		k.page(i, strconv.Itoa(i))
+	}
+	k.until("it fails", func() bool { return k.count("failed") > 0 })
+	modelstest.Exec(t, w.db, "DELETE FROM archived_pages")
+	modelstest.Exec(t, w.db, "DELETE FROM archived_bodies")
+	modelstest.Exec(t, w.db, "UPDATE archive_packs SET due_at = 1")
+	k.until("its object is deleted", func() bool { return k.count("deleted_total") >= 1 })
+	if detail, _ := k.State(); !strings.Contains(detail, "507") {
+		t.Errorf("while it is full: %q", detail)
+	}
+	k.until("no copy waits", func() bool { return k.count("failed") == 5 })
+	full.Store(false)
+	k.until("it works again", func() bool { detail, _ := k.State(); return detail == "" })
+}
+
 // A program that stops does not wait for an archive that fails.
 func TestArchiverStopsWhileTheArchiveFails(t *testing.T) {
 	t.Parallel()
@@ -265,31 +319,53 @@ func TestArchiverStopsWhileTheArchiveFails(t *testing.T) {
 	}
 }
 
-// Bodies that no page names are deleted from the archive, again and again until that
-// works.
-func TestArchiverDeletesBodies(t *testing.T) {
+// The bodies of a pack that is hardly used are moved to another one. Packs that no page
+// uses are deleted.
+func TestArchiverSweepsPacks(t *testing.T) {
 	each(t, func(w *world) {
-		clock := modelstest.NewClock()
-		w.store = crawl.NewStore(w.db, clock.Now, crawl.Options{ArchiveRetention: time.Hour})
 		a, dir := folder(w.T)
-		k := w.keeper(a)
-		k.page(1, "old")
-		k.Start()
-		k.until("it is stored", func() bool { return k.count("stored") == 1 })
-		body := archive.HashOf([]byte("old"))
-		modelstest.Exec(t, w.db, "DELETE FROM archived_pages")
-		modelstest.Exec(t, w.db, "UPDATE archived_blobs SET due_at = 1")
-		k.until("it is deleted", func() bool { return k.count("deleted_total") == 1 })
-		if files, err := filepath.Glob(dir + "/*/*"); len(files) != 0 || err != nil {
-			t.Errorf("left: %v %v", files, err)
+		k := w.keeper(a, func(o *crawljobs.ArchiverOptions) { o.Workers = 1 })
+		for i := range 4 {
+			k.page(i, "body "+strconv.Itoa(i))
 		}
-		k.until("it is forgotten", func() bool {
-			stored, err := w.store.ReserveBodies(t.Context(), body)
-			_, ok := stored[body]
-			return err == nil && ok
-		})
-		k.page(1, "old") // it is stored again: that it was there is forgotten
-		k.until("it is stored again", func() bool { return k.count("stored") == 2 })
+		k.Start()
+		k.until("they are stored", func() bool { return k.count("stored") == 4 })
+		files := func() []string {
+			found, err := filepath.Glob(dir + "/*/*")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return found
+		}
+		if n := len(files()); n != 1 {
+			t.Errorf("%d packs", n)
+		}
+		drop := func(pages int) {
+			modelstest.Exec(t, w.db, "DELETE FROM archived_pages WHERE seq <= ?", pages)
+			modelstest.Exec(t, w.db, "DELETE FROM archived_bodies WHERE hash NOT IN (SELECT hash FROM archived_pages)")
+			modelstest.Exec(t, w.db, "UPDATE archive_packs SET due_at = 1 WHERE seq = (SELECT min(seq) FROM archive_packs)")
+		}
+		last := func() (left crawl.Copy) {
+			for i := range 4 {
+				for _, c := range w.copies(i) {
+					left = c
+				}
+			}
+			return left
+		}
+		before := last()
+		drop(3)
+		k.until("the one in use is moved", func() bool { return last().Place.Key != before.Place.Key })
+		if body, err := a.Get(t.Context(), last().Place, last().Hash); err != nil || !strings.HasPrefix(string(body), "body ") {
+			t.Errorf("%s %v", body, err)
+		}
+		if n := len(files()); n != 2 {
+			t.Errorf("%d packs: readers may have the old one", n)
+		}
+		drop(0)
+		k.until("the empty one is deleted", func() bool { return k.count("deleted_total") == 1 && len(files()) == 1 })
+		drop(4)
+		k.until("the other is deleted", func() bool { return k.count("deleted_total") == 2 && len(files()) == 0 })
 	})
 }
 
@@ -318,7 +394,7 @@ func TestCrawlWithAnArchive(t *testing.T) {
 				t.Errorf("%s has %d copies, %v", p.URL, len(copies), err)
 			}
 			if len(copies) == 1 {
-				if body, err := a.Get(t.Context(), copies[0].Hash); err != nil || !strings.Contains(string(body), "Text of "+p.Title) {
+				if body, err := a.Get(t.Context(), copies[0].Place, copies[0].Hash); err != nil || !strings.Contains(string(body), "Text of "+p.Title) {
 					t.Errorf("%s: %s %v", p.URL, body, err)
 				}
 			}

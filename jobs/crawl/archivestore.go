@@ -3,6 +3,7 @@ package crawl
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"linkwatch/models/crawl"
 	"linkwatch/models/crawl/archive"
@@ -12,13 +13,51 @@ import (
 type hashed struct {
 	Copy
 	hash crawl.BodyHash
-	new  bool // its body was stored now
+	new  bool // its body was put into the pack
 }
 
-// storeAll stores copies: it reserves their bodies, stores those that the archive does
-// not have, and records the copies. When the archive begins to fail, the copies that
-// were not tried go back to the queue.
-func (a *Archiver) storeAll(ctx context.Context, copies []Copy) {
+// storeAll stores copies: it puts the bodies that the archive does not have into one
+// pack, stores that, and records the copies. If the pack cannot be stored, one copy has
+// failed, and the others go back to the queue. pack is empty before and after.
+func (a *Archiver) storeAll(ctx context.Context, pack *archive.Pack, copies []Copy) {
+	defer a.queue.done(copies)
+	defer pack.Reset()
+	all, err := a.fill(ctx, pack, copies)
+	var stored crawl.StoredPack
+	if err == nil && pack.Len() > 0 {
+		stored, err = a.put(ctx, pack)
+	}
+	if err == nil && len(all) > 0 {
+		err = a.record(ctx, stored, all)
+	}
+	_, ofArchive := errors.AsType[*archive.Error](err)
+	switch {
+	case err == nil:
+		a.breaker.unused()
+	case errors.Is(err, context.Canceled): // the program stops, and says so of what is left
+		a.breaker.unused()
+		a.putBack(all)
+	case ofArchive:
+		a.failed(1, reasonOf(err), err)
+		tried := slices.IndexFunc(all, func(c hashed) bool { return c.new })
+		a.putBack(slices.Delete(all, tried, tried+1))
+	default:
+		a.failed(len(all), "the database failed", err)
+	}
+}
+
+// putBack returns copies to the queue.
+func (a *Archiver) putBack(all []hashed) {
+	copies := make([]Copy, len(all))
+	for i, c := range all {
+		copies[i] = c.Copy
+	}
+	a.queue.putBack(copies)
+}
+
+// fill puts bodies that the archive does not have into a pack. It returns the copies
+// without those that cannot be stored.
+func (a *Archiver) fill(ctx context.Context, pack *archive.Pack, copies []Copy) ([]hashed, error) {
 	all := make([]hashed, len(copies))
 	var unknown []crawl.BodyHash
 	for i, c := range copies {
@@ -27,73 +66,62 @@ func (a *Archiver) storeAll(ctx context.Context, copies []Copy) {
 			unknown = append(unknown, all[i].hash)
 		}
 	}
-	stored := map[crawl.BodyHash]bool{}
-	if len(unknown) > 0 {
-		var err error
-		if stored, err = a.store.ReserveBodies(ctx, unknown...); err != nil {
-			a.failed(len(copies), "the database failed", err)
-			a.queue.done(copies)
-			return
-		}
+	has, err := a.store.HasBodies(ctx, unknown...)
+	if err != nil {
+		return all, err
 	}
-	known := make(map[crawl.BodyHash]bool, len(all))
+	lacks := make(map[crawl.BodyHash]bool, len(unknown))
 	for _, h := range unknown {
-		known[h] = stored[h]
+		lacks[h] = !has[h]
 	}
-	var kept []hashed
-	for i, c := range all {
-		there, asked := known[c.hash]
-		_, mine := stored[c.hash]
-		switch {
-		case !asked || there: // it is in the archive
-		case !mine:
-			a.lost(1, "dropped", "its body is being deleted")
-			continue
-		default:
-			n, err := a.archive.Put(ctx, c.hash, c.Body)
-			if err != nil {
-				if more := a.putFailed(err); !more {
-					a.record(ctx, kept)
-					a.queue.done(copies[:i+1])
-					a.queue.putBack(copies[i+1:])
-					return
-				}
+	kept := all[:0]
+	for _, c := range all {
+		if lacks[c.hash] {
+			if err := pack.Add(c.hash, c.Body); err != nil {
+				a.lost(1, "failed", "a page is too large")
 				continue
 			}
-			a.breaker.succeeded()
-			a.metrics.storedBytes.Add(float64(n))
-			known[c.hash], c.new = true, true
+			c.new, lacks[c.hash] = true, false
 		}
 		kept = append(kept, c)
 	}
-	a.record(ctx, kept)
-	a.queue.done(copies)
+	return kept, nil
 }
 
-// record records copies whose bodies are in the archive.
-func (a *Archiver) record(ctx context.Context, kept []hashed) {
-	if len(kept) == 0 {
-		a.breaker.unused()
-		return
+// put stores a pack under a new key.
+func (a *Archiver) put(ctx context.Context, pack *archive.Pack) (stored crawl.StoredPack, err error) {
+	key := archive.NewKey()
+	if stored.Seq, err = a.store.ReservePack(ctx, key, pack.Len()); err != nil {
+		return stored, err
 	}
-	rows := make([]crawl.NewCopy, len(kept))
-	for i, c := range kept {
-		rows[i] = crawl.NewCopy{Source: c.Source, URL: c.URL, Hash: c.hash, Bytes: len(c.Body), At: c.At, Stored: c.new}
+	if err = a.archive.Put(ctx, key, pack); err != nil {
+		return stored, err
 	}
-	lost, err := a.store.RecordCopies(ctx, rows...)
+	a.breaker.succeeded()
+	a.metrics.storedBytes.Add(float64(pack.Len()))
+	stored.Bodies = pack.Bodies()
+	return stored, nil
+}
+
+// record records a pack, and copies whose bodies are in it or were in the archive.
+func (a *Archiver) record(ctx context.Context, stored crawl.StoredPack, all []hashed) error {
+	rows := make([]crawl.NewCopy, len(all))
+	for i, c := range all {
+		rows[i] = crawl.NewCopy{Source: c.Source, URL: c.URL, Hash: c.hash, Bytes: len(c.Body), At: c.At}
+	}
+	lost, err := a.store.RecordCopies(ctx, stored, rows...)
 	if err != nil {
-		a.failed(len(kept), "the database failed", err)
-		return
+		return err
 	}
 	gone := make(map[crawl.BodyHash]bool, len(lost))
 	for _, h := range lost {
 		gone[h] = true
 		a.recent.Invalidate(h)
 	}
-	for _, c := range kept {
+	for _, c := range all {
 		switch {
 		case gone[c.hash]:
-			a.lost(1, "dropped", "its body is being deleted")
+			a.lost(1, "dropped", "its body was just deleted")
 			continue
 		case c.new:
 			a.metrics.copies.WithLabelValues("stored").Inc()
@@ -102,20 +130,7 @@ func (a *Archiver) record(ctx context.Context, kept []hashed) {
 		}
 		a.recent.Set(c.hash, struct{}{})
 	}
-	a.breaker.unused()
-}
-
-// putFailed notes that a body could not be stored. more says that others may be tried.
-func (a *Archiver) putFailed(err error) (more bool) {
-	switch {
-	case errors.Is(err, archive.ErrTooLarge):
-		a.lost(1, "failed", "a page is too large")
-		return true
-	case errors.Is(err, context.Canceled):
-		a.lost(1, "dropped", "the program stops")
-		return false
-	}
-	return !a.failed(1, reasonOf(err), err)
+	return nil
 }
 
 // reasonOf is an error of the archive in words that may be shown.
@@ -126,11 +141,11 @@ func reasonOf(err error) string {
 	return "it cannot be used"
 }
 
-// failed notes that copies could not be stored. open says that the archiver pauses.
-func (a *Archiver) failed(n int, reason string, err error) (open bool) {
+// failed notes that copies could not be stored.
+func (a *Archiver) failed(n int, reason string, err error) {
 	a.metrics.copies.WithLabelValues("failed").Add(float64(n))
 	if unsaid, ok := a.mayLog(n); ok {
 		a.log.Warn("crawled pages were not archived", "pages", unsaid, "error", err)
 	}
-	return a.breaker.failed(reason)
+	a.breaker.failed(reason)
 }

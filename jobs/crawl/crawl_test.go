@@ -3,6 +3,7 @@ package crawl_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -111,6 +112,63 @@ func TestRedirects(t *testing.T) {
 	if got != want || e.ItemsCrawled != 3 || s.count("/new") != 1 {
 		t.Errorf("frontier %s\nwant %s\n%d pages", got, want, e.ItemsCrawled)
 	}
+}
+
+// Only a permanent redirect says that a page is gone. The links of one that redirects
+// for now are followed as before.
+func TestTemporaryAndPermanentRedirects(t *testing.T) {
+	each(t, func(w *world) {
+		pages := map[string]http.HandlerFunc{"/login": html("Log in")}
+		var links []string
+		for _, status := range []int{301, 302, 303, 307, 308} {
+			hub, leaf := fmt.Sprint("/", status), fmt.Sprint("/only-on-", status)
+			links = append(links, hub)
+			first := html("Hub", leaf)
+			var asked atomic.Bool
+			pages[leaf] = html("Leaf")
+			pages[hub] = func(w http.ResponseWriter, r *http.Request) {
+				if asked.Swap(true) {
+					http.Redirect(w, r, "/login", status)
+					return
+				}
+				first(w, r)
+			}
+		}
+		pages["/"] = html("Home", links...)
+		s := newSite(w.T, pages)
+		j := w.job(s.URL+"/", func(n *crawl.NewJob) { n.Interval = crawl.Interval{Count: 1, Type: crawl.Days} })
+		w.start()
+		for run := 1; run <= 2; run++ {
+			if _, err := w.store.Act(w.Context(), j.ID, crawl.ForceRun); err != nil {
+				w.Fatal(err)
+			}
+			modelstest.Eventually(w.T, "the run ends", func() bool {
+				j, _ = w.store.Job(w.Context(), j.ID)
+				return j.Executions == run && j.Status == crawl.Scheduled
+			})
+		}
+		for {
+			r, err := w.store.NextReport(w.Context())
+			if err != nil || r == nil {
+				break
+			}
+			for done := false; !done && err == nil; {
+				done, err = r.Next(w.Context())
+			}
+		}
+		list, err := w.store.PageChanges(w.Context(), w.ended(j), crawl.PageGone, models.Cursor{}, 50)
+		if err != nil {
+			w.Fatal(err)
+		}
+		var gone []string
+		for _, c := range list.Items {
+			gone = append(gone, strings.TrimPrefix(c.URL, s.URL))
+		}
+		slices.Sort(gone)
+		if want := []string{"/301", "/308", "/only-on-301", "/only-on-308"}; !slices.Equal(gone, want) {
+			w.Errorf("gone: %v, want %v", gone, want)
+		}
+	})
 }
 
 // With FETCHER_FOLLOW_REDIRECTS=false the redirect is the page.

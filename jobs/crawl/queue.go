@@ -43,7 +43,7 @@ type turn struct {
 
 // Claim implements dispatch.Queue.
 func (q *queue) Claim(ctx context.Context, holder lease.ID, n int) ([]*turn, time.Duration, error) {
-	hosts, next, err := q.store.ClaimHosts(ctx, holder, min(n, maxHosts-q.held), q.held)
+	hosts, next, err := q.store.ClaimHosts(ctx, holder, min(n, maxHosts(q.opts.Workers)-q.held), q.held)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -65,9 +65,9 @@ func (q *queue) Claim(ctx context.Context, holder lease.ID, n int) ([]*turn, tim
 // shareWait is between two looks of an instance that has its share of the hosts.
 const shareWait = 200 * time.Millisecond
 
-// maxHosts is how many hosts an instance holds at most. Each has some URLs and
-// results in memory.
-const maxHosts = 512
+// maxHosts is how many hosts an instance holds at most: four for each worker, since most
+// wait for their pause. Each has some URLs and results in memory.
+func maxHosts(workers int) int { return min(max(512, 4*workers), 4096) }
 
 // Finish implements dispatch.Queue.
 func (q *queue) Finish(ctx context.Context, done []*turn) error {

@@ -3,6 +3,7 @@ package crawl_test
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,22 +11,54 @@ import (
 
 	"linkwatch/models"
 	"linkwatch/models/crawl"
+	"linkwatch/models/modelstest"
 )
 
 const archiveRetention = 30 * 24 * time.Hour
 
 func bodyHash(s string) crawl.BodyHash { return sha256.Sum256([]byte(s)) }
 
-// archive reserves and records a body of a page.
+// bodyBytes is what each body takes in a pack.
+const bodyBytes = 100
+
+// pack reserves a pack that has some bodies.
+func (w *world) pack(bodies ...string) crawl.StoredPack {
+	w.Helper()
+	w.packs++
+	seq, err := w.ReservePack(w.Context(), fmt.Sprint("key ", w.packs), bodyBytes*len(bodies))
+	w.ok(err)
+	p := crawl.StoredPack{Seq: seq}
+	for i, b := range bodies {
+		p.Bodies = append(p.Bodies, crawl.PackedBody{Hash: bodyHash(b), Start: int64(bodyBytes * i), Length: bodyBytes})
+	}
+	return p
+}
+
+// newCopy is a copy of a page that is fetched now.
+func (w *world) newCopy(p crawl.Page, body string) crawl.NewCopy {
+	return crawl.NewCopy{Source: p.SourceSeq, URL: p.URL, Hash: bodyHash(body), Bytes: len(body), At: w.Now()}
+}
+
+// archive stores a page, in a pack of its own unless its body is there.
 func (w *world) archive(p crawl.Page, body string) {
 	w.Helper()
-	_, err := w.ReserveBodies(w.Context(), bodyHash(body))
-	w.ok(err)
-	lost, err := w.RecordCopies(w.Context(), crawl.NewCopy{Source: p.SourceSeq, URL: p.URL, Hash: bodyHash(body), Bytes: len(body), At: w.Now(), Stored: true})
+	w.archiveAll(p, body)
+}
+
+// archiveAll stores copies of a page in one pack.
+func (w *world) archiveAll(p crawl.Page, bodies ...string) (pack crawl.StoredPack) {
+	w.Helper()
+	var copies []crawl.NewCopy
+	for _, b := range bodies {
+		copies = append(copies, w.newCopy(p, b))
+	}
+	pack = w.pack(bodies...)
+	lost, err := w.RecordCopies(w.Context(), pack, copies...)
 	w.ok(err)
 	if len(lost) != 0 {
 		w.Fatal("the body is lost")
 	}
+	return pack
 }
 
 // crawledPages crawls a site of a start page and its links, and returns its pages.
@@ -71,15 +104,28 @@ func (w *world) reapArchive() (n int64) {
 	}
 }
 
-func (w *world) toDelete() map[crawl.BodyHash]bool {
+// due takes the packs that are due: those that are to be deleted, and those that are to
+// be moved.
+func (w *world) due() (deleting, moving []int64) {
 	w.Helper()
-	hashes, err := w.BodiesToDelete(w.Context(), 100)
+	packs, err := w.DuePacks(w.Context(), 100)
 	w.ok(err)
-	all := map[crawl.BodyHash]bool{}
-	for _, h := range hashes {
-		all[h] = true
+	for _, p := range packs {
+		if p.Deleting {
+			deleting = append(deleting, p.Seq)
+		} else {
+			moving = append(moving, p.Seq)
+		}
 	}
-	return all
+	slices.Sort(deleting)
+	return deleting, moving
+}
+
+func (w *world) has(body string) bool {
+	w.Helper()
+	has, err := w.HasBodies(w.Context(), bodyHash(body))
+	w.ok(err)
+	return has[bodyHash(body)]
 }
 
 func short(s string) string { return bodyHash(s).String()[:6] }
@@ -121,86 +167,138 @@ func TestCopiesOfAPage(t *testing.T) {
 			}
 		}
 		// A body that the archive does not have is not offered until it is stored again.
-		w.ok(w.BodyLost(t.Context(), bodyHash("one")))
+		w.ok(w.BodiesLost(t.Context(), all[0].Place.Key, bodyHash("one")))
 		if got := w.copies(page); len(got) != 1 || got[0] != short("two") {
 			t.Errorf("a lost body: %v", got)
 		}
 		if _, err := w.ArchivedCopy(t.Context(), page.ID(), bodyHash("one").String()); models.CodeOf(err) != models.CodeNotFound {
 			t.Errorf("a lost body: %v", err)
 		}
-		stored, err := w.ReserveBodies(t.Context(), bodyHash("one"), bodyHash("two"))
-		w.ok(err)
-		if there, ok := stored[bodyHash("one")]; !ok || there || !stored[bodyHash("two")] {
-			t.Errorf("reserved: %v", stored)
+		if w.has("one") || !w.has("two") {
+			t.Error("a lost body is there")
 		}
 		w.archive(other, "one")
-		if got := w.copies(page); len(got) != 2 {
+		if got := w.copies(page); len(got) != 2 || !w.has("one") {
 			t.Errorf("stored again: %v", got)
+		}
+		// What was found of the place where it was says nothing about the place where it is.
+		w.ok(w.BodiesLost(t.Context(), all[0].Place.Key, bodyHash("one")))
+		w.ok(w.BodiesLost(t.Context(), "no such key", bodyHash("one")))
+		if !w.has("one") {
+			t.Error("it is lost again")
 		}
 	})
 }
 
-// A body is deleted once no page names it, and only then.
+// A body goes with the last page that names it, and a pack with its last body.
 func TestArchiveRetention(t *testing.T) {
 	each(t, func(w *world) {
 		pages := w.crawledPages("http://a.test/", "http://a.test/b")
-		w.archive(pages[0], "old")
+		pack := w.archiveAll(pages[0], "old", "older")
 		w.archive(pages[1], "shared")
 		w.clock.Advance(archiveRetention - time.Minute)
-		w.archive(pages[0], "shared")
+		w.archive(pages[0], "shared") // its pack has no body that is not elsewhere
 		if n := w.reapArchive(); n != 0 {
 			t.Fatalf("%d copies were deleted early", n)
 		}
 		w.clock.Advance(2 * time.Minute)
-		if n := w.reapArchive(); n != 2 {
+		if n := w.reapArchive(); n != 3 {
 			t.Errorf("%d copies were deleted", n)
 		}
 		if got := w.copies(pages[0]); len(got) != 1 || got[0] != short("shared") {
 			t.Errorf("left: %v", got)
 		}
-		gone := w.toDelete()
-		if len(gone) != 1 || !gone[bodyHash("old")] {
-			t.Errorf("bodies to delete: %v", gone)
+		if deleting, moving := w.due(); len(deleting) != 0 || len(moving) != 0 {
+			t.Errorf("a reader may still read it: %v %v", deleting, moving)
 		}
-		if again := w.toDelete(); len(again) != 0 {
-			t.Errorf("another instance deletes them too: %v", again)
+		w.clock.Advance(6 * time.Minute)
+		deleting, moving := w.due()
+		if len(deleting) != 1 || deleting[0] != pack.Seq || len(moving) != 0 {
+			t.Errorf("to delete: %v, to move: %v", deleting, moving)
 		}
-		// While it is deleted, it can be neither stored nor named.
-		stored, err := w.ReserveBodies(t.Context(), bodyHash("old"))
+		if again, _ := w.due(); len(again) != 0 {
+			t.Errorf("another instance deletes it too: %v", again)
+		}
+		// While it is deleted, no body can be in it.
+		lost, err := w.RecordCopies(t.Context(), pack, w.newCopy(pages[0], "old"))
 		w.ok(err)
-		lost, err := w.RecordCopies(t.Context(), crawl.NewCopy{Source: pages[0].SourceSeq, URL: pages[0].URL, Hash: bodyHash("old"), At: w.Now(), Stored: true})
-		w.ok(err)
-		if len(stored) != 0 || len(lost) != 1 || len(w.copies(pages[0])) != 1 {
-			t.Errorf("a body that is being deleted: %v %v", stored, lost)
+		if len(lost) != 1 || len(w.copies(pages[0])) != 1 || w.has("old") {
+			t.Errorf("a pack that is being deleted: %v", lost)
 		}
 		// The one who deletes it dies: it is taken again.
 		w.clock.Advance(6 * time.Minute)
-		if again := w.toDelete(); len(again) != 1 {
+		if again, _ := w.due(); len(again) != 1 {
 			t.Errorf("taken again: %v", again)
 		}
-		w.ok(w.BodiesDeleted(t.Context(), bodyHash("old")))
-		w.clock.Advance(time.Hour)
-		if again := w.toDelete(); len(again) != 0 {
+		w.ok(w.PacksDeleted(t.Context(), pack.Seq))
+		w.clock.Advance(10 * time.Minute)
+		if again, _ := w.due(); len(again) != 0 {
 			t.Errorf("deleted already: %v", again)
 		}
 		w.archive(pages[0], "old")
+		w.clock.Advance(time.Hour)
+		if deleting, _ := w.due(); len(deleting) != 1 {
+			t.Errorf("the pack whose body was elsewhere: %v", deleting)
+		}
 	})
 }
 
-// A body whose copy was never recorded is deleted, as after a crash.
-func TestBodiesWithoutACopy(t *testing.T) {
+// A pack whose bodies were never recorded is deleted, as after a crash.
+func TestPacksThatWereOnlyReserved(t *testing.T) {
 	each(t, func(w *world) {
-		_, err := w.ReserveBodies(t.Context(), bodyHash("a"), bodyHash("a"), bodyHash("b"))
-		w.ok(err)
-		if got := w.toDelete(); len(got) != 0 {
+		pack := w.pack("a")
+		w.clock.Advance(59 * time.Minute)
+		if got, _ := w.due(); len(got) != 0 {
 			t.Errorf("deleted while it may be stored: %v", got)
 		}
-		w.clock.Advance(59 * time.Minute)
-		_, err = w.ReserveBodies(t.Context(), bodyHash("b"))
-		w.ok(err)
 		w.clock.Advance(2 * time.Minute)
-		if got := w.toDelete(); len(got) != 1 || !got[bodyHash("a")] {
+		if got, _ := w.due(); len(got) != 1 || got[0] != pack.Seq {
 			t.Errorf("to delete: %v", got)
+		}
+	})
+}
+
+// A pack of which less than half is used is due, and is empty when its bodies have moved.
+func TestMoveBodies(t *testing.T) {
+	each(t, func(w *world) {
+		page := w.crawledPages("http://a.test/")[0]
+		pack := w.archiveAll(page, "one", "two", "three", "four")
+		drop := func(body string) {
+			h := bodyHash(body)
+			modelstest.Exec(t, w.db, "UPDATE archived_pages SET fetched_at = 1 WHERE hash = ?", h[:])
+			w.reapArchive()
+			w.clock.Advance(10 * time.Minute)
+		}
+		drop("one")
+		drop("two")
+		if deleting, moving := w.due(); len(deleting) != 0 || len(moving) != 0 {
+			t.Errorf("half of it is used: %v %v", deleting, moving)
+		}
+		drop("three")
+		if deleting, moving := w.due(); len(deleting) != 0 || len(moving) != 1 || moving[0] != pack.Seq {
+			t.Errorf("a quarter of it is used: %v %v", deleting, moving)
+		}
+		bodies, err := w.BodiesOf(t.Context(), pack.Seq)
+		w.ok(err)
+		if len(bodies) != 1 || bodies[0] != pack.Bodies[3] {
+			t.Fatalf("left in it: %v", bodies)
+		}
+		// One who was slow moves the same, and moves nothing.
+		to, late := w.pack("four"), w.pack("four")
+		w.ok(w.MoveBodies(t.Context(), to, pack.Seq))
+		w.ok(w.MoveBodies(t.Context(), late, pack.Seq))
+		all, err := w.Copies(t.Context(), page, 10)
+		w.ok(err)
+		if len(all) != 1 || all[0].Place != (crawl.BodyPlace{Key: "key 2", Length: bodyBytes}) {
+			t.Errorf("moved: %+v", all)
+		}
+		w.clock.Advance(6 * time.Minute)
+		if deleting, moving := w.due(); len(deleting) != 1 || deleting[0] != pack.Seq || len(moving) != 0 {
+			t.Errorf("empty: %v %v", deleting, moving)
+		}
+		w.clock.Advance(time.Hour)
+		if deleting, moving := w.due(); len(deleting) != 2 || len(moving) != 0 {
+			t.Errorf("nothing is due: %v %v", deleting, moving)
 		}
 	})
 }
@@ -221,8 +319,9 @@ func TestCopiesOfADeletedPage(t *testing.T) {
 		for range 10 {
 			w.ok(w.db.Write(t.Context(), func(tx *gorm.DB) error { _, err := w.ReapPages(tx, 2); return err }))
 		}
-		if got := w.toDelete(); len(got) != 3 {
-			t.Errorf("%d bodies are to be deleted", len(got))
+		w.clock.Advance(6 * time.Minute)
+		if got, _ := w.due(); len(got) != 3 || w.has("one") {
+			t.Errorf("%d packs are to be deleted", len(got))
 		}
 	})
 }
@@ -253,12 +352,12 @@ func TestCopiesAreBoundedAndReal(t *testing.T) {
 		if len(all) != crawl.KeepCopies || all[0].Hash != bodyHash(fmt.Sprint("body ", crawl.KeepCopies+1)) {
 			t.Errorf("%d copies, the newest is %s", len(all), all[0].Hash)
 		}
-		if gone := w.toDelete(); len(gone) != 2 || !gone[bodyHash("body 0")] || !gone[bodyHash("body 1")] {
-			t.Errorf("%d bodies are to be deleted", len(gone))
+		if w.has("body 0") || w.has("body 1") || !w.has("body 2") {
+			t.Error("other bodies than the first two are deleted")
 		}
 		last := all[0].Hash
-		w.ok(w.BodyLost(t.Context(), last))
-		lost, err := w.RecordCopies(t.Context(), crawl.NewCopy{Source: page.SourceSeq, URL: page.URL, Hash: last, At: w.Now()})
+		w.ok(w.BodiesLost(t.Context(), all[0].Place.Key, last))
+		lost, err := w.RecordCopies(t.Context(), crawl.StoredPack{}, crawl.NewCopy{Source: page.SourceSeq, URL: page.URL, Hash: last, At: w.Now()})
 		w.ok(err)
 		if len(lost) != 1 {
 			t.Errorf("%d bodies are lost", len(lost))
@@ -267,6 +366,10 @@ func TestCopiesAreBoundedAndReal(t *testing.T) {
 		w.ok(err)
 		if len(all) != crawl.KeepCopies-1 {
 			t.Errorf("%d copies are listed", len(all))
+		}
+		w.archiveAll(page, "a", "b", "c") // several at once
+		if n := w.n("SELECT count(*) FROM archived_pages"); n != crawl.KeepCopies {
+			t.Errorf("%d copies are kept", n)
 		}
 	})
 }

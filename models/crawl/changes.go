@@ -68,10 +68,7 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 	if err != nil {
 		return nil, nil, fmt.Errorf("looking for running crawls: %w", err)
 	}
-	rows := models.NewRows("seq bigint")
-	for _, seq := range running {
-		rows.Add(seq)
-	}
+	rows := models.RowsOf("seq bigint", running)
 	for seq := range c.runs {
 		rows.Add(seq)
 	}

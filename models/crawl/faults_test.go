@@ -81,7 +81,7 @@ func TestCrawlBehindAnotherIsNotStale(t *testing.T) {
 		w.begin()
 		tn := w.turn()
 		var links []string
-		for i := range 1000 {
+		for i := range 200 {
 			links = append(links, fmt.Sprintf("http://a.example/p%d", i))
 		}
 		tn.Add(fetched(tn, w.Now(), links...))
@@ -91,8 +91,8 @@ func TestCrawlBehindAnotherIsNotStale(t *testing.T) {
 		tn = w.turn()
 		tn.Add(fetched(tn, w.Now(), "http://a.example/b2"))
 		w.ok(w.Record(w.Context(), tn))
-		for range 200 { // a turn of 2 s at rate_limit_ms 1000: 3 entries
-			w.clock.Advance(2 * time.Second)
+		for range 40 { // longer than staleAfter
+			w.clock.Advance(staleAfter / 30)
 			tn = w.turn()
 			for range 3 {
 				tn.Add(fetched(tn, w.Now()))

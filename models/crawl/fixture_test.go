@@ -18,6 +18,7 @@ type world struct {
 	db    *models.DB
 	clock *modelstest.Clock
 	me    lease.ID
+	packs int // of the archive, for their keys
 }
 
 const staleAfter = 5 * time.Minute
@@ -31,7 +32,7 @@ func each(t *testing.T, test func(w *world)) {
 func newWorld(t *testing.T, db *models.DB) *world {
 	t.Helper()
 	clock := modelstest.NewClock()
-	return &world{t, crawl.NewStore(db, clock.Now, crawl.Options{StaleAfter: staleAfter, ArchiveRetention: archiveRetention, FeedInterval: every}), db, clock, modelstest.Lease(t, db, "i_me")}
+	return &world{T: t, Store: crawl.NewStore(db, clock.Now, crawl.Options{StaleAfter: staleAfter, ArchiveRetention: archiveRetention, FeedInterval: every}), db: db, clock: clock, me: modelstest.Lease(t, db, "i_me")}
 }
 
 // ok fails the test for an error.

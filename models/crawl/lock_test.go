@@ -54,6 +54,45 @@ func TestLockHasOneWinner(t *testing.T) {
 	})
 }
 
+// An execution that continues a crawl has the crawl's counts of changes, what it knows
+// of the start page, and what was left to fetch. The pages that were crawled stay with the first.
+func TestCountsOfAContinuedCrawl(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", time.Hour)
+		pages := site{"/": "Home\n->/a\n->/b\n->/c", "/a": "Alpha", "/b": "Beta"}
+		w.crawlSite(j, pages)
+		pages["/a"], pages["/b"], pages["/c"] = "Alpha\nmore", "status 410", "Gamma\n->/d\n->/e"
+		_, err := w.Act(w.Context(), j.ID, crawl.ForceRun)
+		w.ok(err)
+		first := w.begin()
+		for range 2 { // the start page, then what it links to
+			turn := w.turn()
+			for len(turn.Left) > 0 {
+				turn.Add(w.visit(turn, pages))
+			}
+			w.ok(w.Record(w.Context(), turn))
+		}
+		modelstest.Exec(w.T, w.db, "UPDATE job_executions SET start_error = 'slow' WHERE id = ?", first.ID)
+		w.ok(w.EndExecution(w.Context(), first, crawl.End{Event: crawl.Release, Error: crawl.Interrupted, GoesOn: true}))
+		first, err = w.Execution(w.Context(), first.ID)
+		w.ok(err)
+		second := w.begin()
+		for _, e := range []crawl.Execution{first, second} {
+			if e.PagesNew != 1 || e.PagesChanged != 1 || e.PagesGone != 1 || e.Queued != 2 || e.StartHash == "" || e.StartError != "slow" {
+				t.Errorf("run %d: %+v", e.ExecutionNumber, e)
+			}
+		}
+		if second.StartHash != first.StartHash || second.CrawlSeq != first.CrawlSeq || second.Metadata["continues"] != first.ID || second.ItemsCrawled != 0 || first.ItemsCrawled != 4 {
+			t.Errorf("%+v\n%+v", first, second)
+		}
+		stored, err := w.Execution(w.Context(), second.ID)
+		w.ok(err)
+		if stored.PagesNew != 1 || stored.PagesChanged != 1 || stored.PagesGone != 1 || stored.Queued != 2 || len(w.changes(stored, "")) != 3 {
+			t.Errorf("stored: %+v, %v", stored, w.changes(stored, ""))
+		}
+	})
+}
+
 // A failed run is tried again after a backoff that doubles, as often as the job says;
 // a manual retry starts from the beginning.
 func TestRetries(t *testing.T) {

@@ -74,8 +74,8 @@ func (s *Store) reapPages(tx *gorm.DB, limit int, where string, args ...any) (in
 	if err != nil || len(seqs) == 0 {
 		return 0, err
 	}
-	copies, err := s.dropCopies(tx, limit, `a.seq IN (SELECT a.seq FROM crawled_pages AS p JOIN archived_pages AS a
-		ON a.source_seq = p.source_seq AND a.url_hash = p.url_hash WHERE p.seq IN ?)`, seqs)
+	copies, err := s.dropCopies(tx, limit, "", `a.seq IN (SELECT o.seq FROM crawled_pages AS p JOIN archived_pages AS o
+		ON o.source_seq = p.source_seq AND o.url_hash = p.url_hash WHERE p.seq IN ?)`, seqs)
 	if err != nil || copies > 0 { // there may be more
 		return copies, err
 	}

@@ -30,6 +30,7 @@ func (f PageFilter) searches() bool {
 // FoundPage is a page in a list.
 type FoundPage struct {
 	Page
+	Heading []fulltext.Piece `gorm:"-"` // its title, and what a search matches in it; nil without a search or a title
 	Snippet []fulltext.Piece `gorm:"-"` // what a search matches in its text; nil without a search
 }
 
@@ -133,7 +134,7 @@ func (s *Store) search(tx *gorm.DB, f PageFilter, source, last int64, limit int)
 		return list, err
 	}
 	for i := range found {
-		found[i].Snippet = q.Snippet(texts[found[i].Seq])
+		found[i].Heading, found[i].Snippet = q.Mark(found[i].Title), q.Snippet(texts[found[i].Seq])
 	}
 	list.Slice = models.Slice[FoundPage]{Items: found}
 	if next && len(found) > 0 {

@@ -14,7 +14,8 @@ import (
 )
 
 // site is what crawls of a test find: texts by path of http://a.example. A text is a
-// page, "404" is none. A line that begins with "->" is a link.
+// page, and a line that begins with "->" a link. Other texts are "status 500", "moved /to"
+// and "away /to" for redirects, and "unchanged". A path without a text is a 404.
 type site map[string]string
 
 // crawlSite runs a job of http://a.example to its end, and writes its report.
@@ -61,6 +62,17 @@ func (w *world) visit(t *crawl.Turn, pages site) crawl.Result {
 	if to, moves := strings.CutPrefix(text, "moved "); moves {
 		t.Left = t.Left[1:]
 		return crawl.Result{Entry: e, Status: crawl.EntryPending, To: "http://a.example" + to, Moved: 301}
+	}
+	if text == "unchanged" {
+		t.Left = t.Left[1:]
+		p, _, err := w.Known(w.Context(), e.Crawl.Source, e.URL)
+		w.ok(err)
+		p.CrawlSeq, p.FetchedAt = e.CrawlSeq, w.Now()
+		return crawl.Result{Entry: e, Status: crawl.EntryDone, Page: &p, Unchanged: true}
+	}
+	if to, away := strings.CutPrefix(text, "away "); away {
+		t.Left = t.Left[1:]
+		return crawl.Result{Entry: e, Status: crawl.EntryPending, To: "http://a.example" + to, Away: true}
 	}
 	if status, failed := strings.CutPrefix(text, "status "); !ok || failed {
 		t.Left = t.Left[1:]
@@ -347,6 +359,44 @@ func TestWhatIsGone(t *testing.T) {
 		pages["/hub"] = "Hub\n->/k1"
 		if e := w.crawlSite(j, pages); e.PagesGone != 1 {
 			t.Errorf("%d pages are gone after the earlier executions were deleted", e.PagesGone)
+		}
+	})
+}
+
+// A page that redirects for now, to a page of the site or to a new one, stays as it was.
+func TestTemporaryRedirectsKeepThePage(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", time.Hour)
+		pages := site{"/": "Home\n->/a\n->/b\n->/c", "/a": "Alpha\nfox", "/b": "Beta", "/c": "Gamma\nfox"}
+		w.crawlSite(j, pages)
+		pages["/a"], pages["/c"], pages["/login"] = "away /b", "away /login", "Log in"
+		for run, want := range [][]string{{"new /login"}, nil} {
+			e := w.crawlSite(j, pages)
+			if got := w.changes(e, ""); !slices.Equal(got, want) || e.PagesGone != 0 || e.PagesChanged != 0 || e.PagesNew != len(want) || e.ItemsCrawled != 3 {
+				t.Errorf("run %d: %v, %+v", run, got, e)
+			}
+			for _, path := range []string{"/a", "/c"} {
+				if p := w.page(path); !p.GoneAt.IsZero() || p.Versions != 1 || p.TextVersion != 1 || p.StatusCode != 200 {
+					t.Errorf("%s: %+v", path, p)
+				}
+			}
+			if got := w.search(crawl.PageFilter{Query: "fox"}); len(got) != 2 {
+				t.Errorf("search found %v", got)
+			}
+		}
+		pages["/a"], pages["/c"] = "Alpha\nfox", "Gamma\nwolf"
+		e := w.crawlSite(j, pages)
+		if got := w.changes(e, ""); !slices.Equal(got, []string{"changed /c", "gone /login"}) {
+			t.Errorf("afterwards: %v", got)
+		}
+		pages["/a"] = "moved /b"
+		e = w.crawlSite(j, pages)
+		if got := w.changes(e, ""); !slices.Equal(got, []string{"gone /a"}) {
+			t.Errorf("moved for good: %v", got)
+		}
+		pages["/a"] = "away /c" // which does not bring it back
+		if e = w.crawlSite(j, pages); w.changes(e, "") != nil || w.page("/a").GoneAt.IsZero() {
+			t.Errorf("gone before: %v", w.changes(e, ""))
 		}
 	})
 }

@@ -119,15 +119,19 @@ func TestQueryPlans(t *testing.T) {
 		{"delete entries", func() error { _, err := w.DeleteEntries(ctx, entry.ID); return err }},
 		{"site", func() error { _, _, err := w.SiteOf(ctx, "http://h1.example/"); return err }},
 		{"jobs of moves", func() error { _, err := w.JobsOf(ctx, []crawl.Move{{Seq: jobs[0].Seq}}); return err }},
-		{"reserve bodies", func() error { _, err := w.ReserveBodies(ctx, bodyHash("y")); return err }},
+		{"has bodies", func() error { _, err := w.HasBodies(ctx, bodyHash("y")); return err }},
+		{"reserve a pack", func() error { _, err := w.ReservePack(ctx, "key", 1); return err }},
 		{"record copies", func() error {
-			_, err := w.RecordCopies(ctx, crawl.NewCopy{Source: 1, URL: page.URL, Hash: bodyHash("x"), At: w.Now(), Stored: true})
+			_, err := w.RecordCopies(ctx, w.pack("x", "y"), w.newCopy(page, "x"), w.newCopy(page, "y"))
 			return err
 		}},
 		{"copies", func() error { _, err := w.Copies(ctx, page, 10); return err }},
 		{"archived", func() error { _, err := w.Archived(ctx, page); return err }},
-		{"bodies to delete", func() error { _, err := w.BodiesToDelete(ctx, 10); return err }},
-		{"bodies deleted", func() error { return w.BodiesDeleted(ctx, bodyHash("x")) }},
+		{"due packs", func() error { _, err := w.DuePacks(ctx, 10); return err }},
+		{"bodies of a pack", func() error { _, err := w.BodiesOf(ctx, 1); return err }},
+		{"move bodies", func() error { return w.MoveBodies(ctx, w.pack("x"), 1) }},
+		{"packs deleted", func() error { return w.PacksDeleted(ctx, 1) }},
+		{"lost bodies", func() error { return w.BodiesLost(ctx, "key", bodyHash("x")) }},
 		{"reap archived copies", reap(w.ReapArchive)},
 		{"reap discovered links", reap(w.ReapDiscovered)},
 		{"feeds", func() error { _, err := w.Feeds(ctx, "", feeds.Next, 50); return err }},

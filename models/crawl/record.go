@@ -16,7 +16,8 @@ type Result struct {
 	Status EntryStatus // Pending: it is tried again
 	Reason string      // why it failed, or is tried again; "" = it is done
 	Broken bool        // it failed because there is no page: links to it are reported
-	Moved  int         // the status with which the URL sends readers to another one: its page is gone; 0 = it does not
+	Moved  int         // the status with which the URL sends readers to another one for good: its page is gone; 0 = it does not
+	Away   bool        // it redirects for now: its page stays as it is
 	To     string      // where it redirects to, as Normalize gave it; "" = nowhere. The entry is then tried again there
 
 	Page       *Page // to store; nil = none
@@ -158,7 +159,7 @@ func (b *batch) store(turns []*Turn) error {
 		func() error {
 			return left.Exec(b.tx, "UPDATE frontier SET status = 'pending' WHERE seq IN (SELECT seq FROM {rows} AS r) AND status = 'fetching'").Error
 		},
-		b.redirects, b.entries, b.links, b.pages, b.moved, b.unchanged, b.discovered, b.feeds, b.executions, func() error { return b.restHosts(owned) },
+		b.redirects, b.entries, b.links, b.pages, b.moved, b.away, b.unchanged, b.discovered, b.feeds, b.executions, func() error { return b.restHosts(owned) },
 	} {
 		if err := step(); err != nil {
 			return err

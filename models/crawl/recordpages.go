@@ -131,16 +131,17 @@ func (b *batch) unchanged() error {
 			rows.Add(r.Page.SourceSeq, h[:], r.Page.CrawlSeq, r.Page.FetchedAt)
 		}
 	}
-	err := rows.Exec(b.tx, `UPDATE crawled_pages SET crawl_seq = r.crawl_seq, fetched_at = r.at, gone_at = NULL, deleted_at = NULL,
-			unindexed = unindexed OR gone_at IS NOT NULL OR deleted_at IS NOT NULL, unsent = unsent OR (? AND (gone_at IS NOT NULL OR deleted_at IS NOT NULL)),
-			revision = revision + CASE WHEN gone_at IS NULL AND deleted_at IS NULL THEN 0 ELSE 1 END
-		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash`, b.s.opts.Engine).Error
+	// The copy of the page as it is stays current. An older one does not become it.
+	err := rows.Exec(b.tx, `UPDATE archived_pages SET fetched_at = r.at FROM {rows} AS r CROSS JOIN crawled_pages AS p
+		WHERE p.source_seq = r.source_seq AND p.url_hash = r.url_hash AND archived_pages.fetched_at >= p.fetched_at AND archived_pages.seq = (
+			SELECT a.seq FROM archived_pages AS a WHERE a.source_seq = r.source_seq AND a.url_hash = r.url_hash ORDER BY a.fetched_at DESC LIMIT 1)`).Error
 	if err != nil {
 		return err
 	}
-	// Its archived copy is current as well.
-	return rows.Exec(b.tx, `UPDATE archived_pages SET fetched_at = ? WHERE seq IN (SELECT (
-		SELECT a.seq FROM archived_pages AS a WHERE a.source_seq = r.source_seq AND a.url_hash = r.url_hash ORDER BY a.fetched_at DESC LIMIT 1) FROM {rows} AS r)`, b.now).Error
+	return rows.Exec(b.tx, `UPDATE crawled_pages SET crawl_seq = r.crawl_seq, fetched_at = r.at, gone_at = NULL, deleted_at = NULL,
+			unindexed = unindexed OR gone_at IS NOT NULL OR deleted_at IS NOT NULL, unsent = unsent OR (? AND (gone_at IS NOT NULL OR deleted_at IS NOT NULL)),
+			revision = revision + CASE WHEN gone_at IS NULL AND deleted_at IS NULL THEN 0 ELSE 1 END
+		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash`, b.s.opts.Engine).Error
 }
 
 // discovered stores the links that lead out of the allowed domains. One that was

@@ -63,9 +63,10 @@ const openEntries = "status IN ('pending', 'fetching')"
 const liveEntries = openEntries + ` AND (crawl_seq <> 0 AND EXISTS (SELECT 1 FROM job_executions AS e WHERE e.crawl_seq = frontier.crawl_seq AND e.status = 'running')
 	OR crawl_seq = 0 AND EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = frontier.source_seq AND s.enabled AND s.deleted_at IS NULL))`
 
-// askedInFull are pages of which the archive should have a copy and has none.
-const askedInFull = `? AND NOT EXISTS (SELECT 1 FROM archived_pages AS a JOIN archived_blobs AS b ON b.hash = a.hash AND b.present
-	WHERE a.source_seq = p.source_seq AND a.url_hash = p.url_hash)`
+// askedInFull are pages (p) of which the archive should have a copy as they were
+// fetched last, and has none.
+const askedInFull = `? AND NOT EXISTS (SELECT 1 FROM archived_pages AS a JOIN archived_bodies AS b ON b.hash = a.hash AND b.pack_seq IS NOT NULL
+	WHERE a.source_seq = p.source_seq AND a.url_hash = p.url_hash AND a.fetched_at >= p.fetched_at)`
 
 // Load returns up to n entries that are fetched next of a host that the caller has
 // claimed, and marks them as being fetched. Those of interrupted crawls wait; some of

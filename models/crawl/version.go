@@ -16,7 +16,7 @@ type Change string
 const (
 	PageNew     Change = "new"     // it has a text for the first time
 	PageChanged Change = "changed" // its text is another one
-	PageGone    Change = "gone"    // it is answered with 404 or 410, or no page of the crawl links to it any more
+	PageGone    Change = "gone"    // it is answered with 404 or 410, has moved for good, or no page of the crawl links to it any more
 	PageBack    Change = "back"    // it was gone
 )
 
@@ -157,7 +157,25 @@ func (s *Store) noteGone(tx *gorm.DB, all []departure, and string, args ...any) 
 	return noted, models.Insert(tx, versions)
 }
 
-// moved notes that pages are gone whose URL now redirects, or names another URL as its canonical one.
+// away notes that the crawl has seen pages that redirect for now, so that they are not
+// taken for pages to which none links.
+func (b *batch) away() error {
+	rows := models.NewRows("source_seq bigint, url_hash bytes, crawl_seq bigint")
+	for _, r := range b.results {
+		if r.Away {
+			h := hashOf(r.Entry.URL)
+			rows.Add(r.Entry.SourceSeq, h[:], r.Entry.CrawlSeq)
+		}
+	}
+	err := rows.Exec(b.tx, `UPDATE crawled_pages SET crawl_seq = r.crawl_seq FROM {rows} AS r
+		WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash AND crawled_pages.crawl_seq < r.crawl_seq`).Error
+	if err != nil {
+		return fmt.Errorf("noting pages that redirect for now: %w", err)
+	}
+	return nil
+}
+
+// moved notes that pages are gone whose URL has moved for good, or names another URL as its canonical one.
 func (b *batch) moved() error {
 	var all []departure
 	of := map[pageKey]Entry{}

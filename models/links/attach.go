@@ -89,10 +89,7 @@ func byFolded(tx *gorm.DB, folded []string) (map[string]Tag, error) {
 	if len(folded) == 0 {
 		return tags, nil
 	}
-	rows := models.NewRows("folded_name text")
-	for _, f := range folded {
-		rows.Add(f)
-	}
+	rows := models.RowsOf("folded_name text", folded)
 	var ts []Tag
 	if err := rows.Raw(tx, "SELECT * FROM tags WHERE folded_name IN (SELECT folded_name FROM {rows} AS r)").Scan(&ts).Error; err != nil {
 		return nil, fmt.Errorf("loading tags: %w", err)

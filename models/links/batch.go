@@ -9,10 +9,7 @@ import (
 
 // ByURLs returns the ids of the links that have some canonical URLs, expired ones too.
 func (s *Store) ByURLs(ctx context.Context, canonicalURLs []string) (ids map[string]string, err error) {
-	rows := models.NewRows("canonical_url text")
-	for _, u := range canonicalURLs {
-		rows.Add(u)
-	}
+	rows := models.RowsOf("canonical_url text", canonicalURLs)
 	var found []struct{ CanonicalURL, ID string }
 	err = rows.Raw(s.db.Read(ctx), "SELECT l.canonical_url, l.id FROM {rows} AS r CROSS JOIN links AS l WHERE l.canonical_url = r.canonical_url").Scan(&found).Error
 	if err != nil {

@@ -58,10 +58,7 @@ func (s *Store) ReapWords(tx *gorm.DB, limit int) (int64, error) {
 	if words, err = s.index.unused(tx, words); err != nil {
 		return 0, fmt.Errorf("looking for unused words: %w", err)
 	}
-	rows := models.NewRows("word text")
-	for _, w := range words {
-		rows.Add(w)
-	}
+	rows := models.RowsOf("word text", words)
 	res := rows.Exec(tx, "DELETE FROM link_words WHERE word IN (SELECT word FROM {rows} AS r)")
 	return res.RowsAffected, res.Error
 }

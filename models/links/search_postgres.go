@@ -66,10 +66,7 @@ func (postgresIndex) any(tx *gorm.DB, s selection) (found bool, err error) {
 }
 
 func (postgresIndex) unused(tx *gorm.DB, words []string) (out []string, err error) {
-	rows := models.NewRows("word text")
-	for _, w := range words { // of letters and digits: nothing has to be escaped
-		rows.Add(w)
-	}
+	rows := models.RowsOf("word text", words) // of letters and digits: nothing has to be escaped
 	err = rows.Raw(tx, `SELECT word FROM {rows} AS r WHERE NOT EXISTS (SELECT 1 FROM links_search
 		WHERE title LIKE '%' || word || '%' OR url LIKE '%' || word || '%' OR tags LIKE '%' || word || '%')`).Scan(&out).Error
 	return out, err

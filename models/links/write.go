@@ -68,19 +68,11 @@ const (
 
 // seqRows are keys of links or tags as a table.
 func seqRows(seqs []int64) *models.Rows {
-	rows := models.NewRows("seq bigint")
-	for _, seq := range seqs {
-		rows.Add(seq)
-	}
-	return rows
+	return models.RowsOf("seq bigint", seqs)
 }
 
 func idRows(ids []string) *models.Rows {
-	rows := models.NewRows("id text")
-	for _, id := range ids {
-		rows.Add(id)
-	}
-	return rows
+	return models.RowsOf("id text", ids)
 }
 
 // lockChanges is held by changes of links and tags.

@@ -14,10 +14,7 @@ const MaxBatch = 500
 
 // ByURLs returns the ids of the targets that have some canonical URLs.
 func (s *Store) ByURLs(ctx context.Context, canonicalURLs []string) (ids map[string]string, err error) {
-	rows := models.NewRows("canonical_url text")
-	for _, u := range canonicalURLs {
-		rows.Add(u)
-	}
+	rows := models.RowsOf("canonical_url text", canonicalURLs)
 	var found []struct{ CanonicalURL, ID string }
 	err = rows.Raw(s.db.Read(ctx), `SELECT t.canonical_url, t.id FROM {rows} AS r CROSS JOIN targets AS t
 		WHERE t.canonical_url = r.canonical_url AND t.deleted_at IS NULL`).Scan(&found).Error

@@ -1,25 +1,28 @@
-// Package archive keeps the HTML of crawled pages as objects of a store: files in a
-// folder, or a bucket of S3 or of a service that speaks its protocol.
+// Package archive keeps the HTML of crawled pages in objects of a store: files in a
+// folder, or a bucket of S3 or of a service that speaks its protocol. An object is a
+// pack: it has many bodies, each compressed by itself, so that one can be read alone.
 package archive
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"net/http"
+	"os"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
 	"linkwatch/models/crawl"
 )
 
-// MaxBody is the largest body in bytes, and the largest object.
+// MaxBody is the largest body in bytes, compressed or not, and the largest object.
 const MaxBody = 5 << 20
 
 // Limits of an operation. Each attempt is ended after Timeout.
@@ -29,7 +32,13 @@ const (
 	backoff  = 250 * time.Millisecond
 )
 
-const opPut = "storing a copy"
+// What is done, as errors name it.
+const (
+	opPut    = "storing copies"
+	opGet    = "reading a copy"
+	opMove   = "moving copies"
+	opDelete = "deleting copies"
+)
 
 // Errors that no retry mends. Errors of operations are told from each other by errors.Is.
 var (
@@ -45,6 +54,7 @@ type Archive struct {
 	bucket *blob.Bucket
 	pause  time.Duration // before the second attempt; the next pauses are longer
 	client *http.Client  // that the bucket uses; nil = none
+	folder string        // "" = another bucket
 }
 
 // New makes an archive over a bucket, which it closes. pause is the time before the
@@ -68,72 +78,124 @@ func (a *Archive) Close() error {
 // HashOf is the hash under which a body is kept.
 func HashOf(body []byte) crawl.BodyHash { return sha256.Sum256(body) }
 
-// key is the name of an object. It is made of hexadecimal digits alone, so it names
-// nothing outside of the archive.
-func key(h crawl.BodyHash) string {
-	name := h.String()
-	return name[:2] + "/" + name + ".html.zst"
+// NewKey is a name for an object that no other has. It is made of hexadecimal digits
+// alone, so it names nothing outside of the archive.
+func NewKey() string {
+	var random [16]byte
+	_, _ = rand.Read(random[:]) // never fails
+	name := hex.EncodeToString(random[:])
+	return name[:2] + "/" + name + ".pack.zst"
 }
 
-var (
-	packer, _   = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20), zstd.WithEncoderCRC(false))
-	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MaxBody), zstd.WithDecoderConcurrency(0))
-)
+// Put stores a pack under a key that NewKey returned: all of it or nothing. A file is
+// not forced to the disk, which would cost more than all else: after a power cut it may
+// be cut short. Get tells, of each body that is read.
+func (a *Archive) Put(ctx context.Context, key string, p *Pack) error {
+	return a.try(ctx, opPut, func(ctx context.Context) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		w, err := a.bucket.NewWriter(ctx, key, &blob.WriterOptions{ContentType: "application/zstd", DisableContentTypeDetection: true, MaxConcurrency: 1})
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(p.packed); err != nil {
+			cancel() // else Close would store what was written
+			_ = w.Close()
+			return err
+		}
+		return w.Close()
+	})
+}
 
-// Put stores a body under its hash and returns how many bytes it takes. An object that
-// is there is replaced as a whole: a reader finds the old or the new one.
-func (a *Archive) Put(ctx context.Context, h crawl.BodyHash, body []byte) (stored int, err error) {
-	packed := packer.EncodeAll(body, make([]byte, 0, len(body)/4+64))
-	if len(body) > MaxBody || len(packed) > MaxBody {
-		return 0, newError(opPut, ErrTooLarge)
+// Get returns the body of a hash, and reads no more than it. Errors are ErrMissing,
+// ErrDamaged, and those of the store.
+func (a *Archive) Get(ctx context.Context, at crawl.BodyPlace, h crawl.BodyHash) ([]byte, error) {
+	frame, err := a.read(ctx, opGet, at)
+	if err != nil {
+		return nil, err
 	}
-	return len(packed), a.try(ctx, opPut, func(ctx context.Context) error { return a.write(ctx, key(h), packed) })
+	return unpack(opGet, frame, h)
 }
 
-// write stores an object. A file is not forced to the disk, which would cost more than
-// all else: after a power cut one may be cut short. Get tells, and the next crawl stores it again.
-func (a *Archive) write(ctx context.Context, key string, packed []byte) error {
-	return a.bucket.WriteAll(ctx, key, packed, &blob.WriterOptions{ContentType: "application/zstd", DisableContentTypeDetection: true, MaxConcurrency: 1})
+// OpenPack reads a pack, to move its bodies to another. Errors are as of Get.
+func (a *Archive) OpenPack(ctx context.Context, key string) (*Opened, error) {
+	packed, err := a.read(ctx, opMove, crawl.BodyPlace{Key: key})
+	if err != nil {
+		return nil, err
+	}
+	return &Opened{packed}, nil
 }
 
-// Get returns the body of a hash. Errors are ErrMissing, ErrDamaged, and those of the
-// store.
-func (a *Archive) Get(ctx context.Context, h crawl.BodyHash) (body []byte, err error) {
-	err = a.try(ctx, "reading a copy", func(ctx context.Context) error {
-		r, err := a.bucket.NewReader(ctx, key(h), nil)
+// read returns a part of an object, at most MaxBody bytes.
+func (a *Archive) read(ctx context.Context, op string, at crawl.BodyPlace) (part []byte, err error) {
+	length := at.Length
+	switch {
+	case at.Start < 0, at.Start > MaxBody, length < 0, length > MaxBody:
+		return nil, newError(op, ErrDamaged)
+	case length == 0:
+		length = -1 // to the end
+	}
+	err = a.try(ctx, op, func(ctx context.Context) error {
+		r, err := a.bucket.NewRangeReader(ctx, at.Key, at.Start, length, nil)
+		if noRange(err) {
+			return ErrDamaged
+		}
 		if err != nil {
 			return err
 		}
 		defer func() { _ = r.Close() }()
-		packed, err := io.ReadAll(io.LimitReader(r, MaxBody+1))
-		if err != nil {
+		if part, err = io.ReadAll(io.LimitReader(r, MaxBody+1)); err != nil {
 			return err
 		}
-		if len(packed) > MaxBody {
-			return ErrDamaged
-		}
-		if body, err = unpacker.DecodeAll(packed, nil); err != nil || HashOf(body) != h {
+		if len(part) > MaxBody {
 			return ErrDamaged
 		}
 		return nil
 	})
+	if errors.Is(err, ErrMissing) {
+		if away := a.there(ctx, op); away != nil {
+			return nil, away
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	return body, nil
+	return part, nil
 }
 
-// Delete deletes the body of a hash. It is no error if there is none.
-func (a *Archive) Delete(ctx context.Context, h crawl.BodyHash) error {
-	err := a.try(ctx, "deleting a copy", func(ctx context.Context) error { return a.bucket.Delete(ctx, key(h)) })
-	if errors.Is(err, ErrMissing) {
-		// Of a bucket that is not there nothing can be said.
-		err = a.try(ctx, "deleting a copy", func(ctx context.Context) error {
-			if ok, err := a.bucket.IsAccessible(ctx); err == nil && !ok {
+// trySize is the size of what Try stores, in bytes. A full disk takes an empty file.
+const trySize = 64 << 10
+
+// Try stores an object and deletes it, to see whether an archive that failed works again.
+func (a *Archive) Try(ctx context.Context) error {
+	const key = "try"
+	if err := a.Put(ctx, key, &Pack{packed: make([]byte, trySize)}); err != nil {
+		return err
+	}
+	return a.Delete(ctx, key)
+}
+
+// there tells whether the bucket or folder is there. If not, nothing can be said of what
+// is in it.
+func (a *Archive) there(ctx context.Context, op string) error {
+	return a.try(ctx, op, func(ctx context.Context) error {
+		if a.folder != "" {
+			if _, err := os.Stat(a.folder); err != nil { // IsAccessible does not tell
 				return errNoArchive
 			}
-			return nil
-		})
+		}
+		if ok, err := a.bucket.IsAccessible(ctx); err == nil && !ok {
+			return errNoArchive
+		}
+		return nil
+	})
+}
+
+// Delete deletes an object. It is no error if there is none.
+func (a *Archive) Delete(ctx context.Context, key string) error {
+	err := a.try(ctx, opDelete, func(ctx context.Context) error { return a.bucket.Delete(ctx, key) })
+	if errors.Is(err, ErrMissing) {
+		return a.there(ctx, opDelete)
 	}
 	return err
 }
@@ -157,7 +219,7 @@ func (a *Archive) try(ctx context.Context, op string, attempt func(context.Conte
 		select {
 		case <-ctx.Done():
 			return newError(op, err)
-		case <-time.After(pause + rand.N(pause/2)): //nolint:gosec // it only spreads attempts
+		case <-time.After(pause + mathrand.N(pause/2)): //nolint:gosec // it only spreads attempts
 		}
 		pause *= 4
 	}
@@ -166,7 +228,7 @@ func (a *Archive) try(ctx context.Context, op string, attempt func(context.Conte
 // Error is a failed operation of the archive. Its text holds no key, no URL and no
 // credentials, whatever the store answered.
 type Error struct {
-	Op     string // "storing a copy"
+	Op     string // "storing copies"
 	Reason string // "status 503 SlowDown"
 	cause  error  // one of ours, or of the context; nil = another
 }

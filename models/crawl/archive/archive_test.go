@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,8 +19,8 @@ import (
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
-	"gocloud.dev/blob/fileblob"
 
+	"linkwatch/models/crawl"
 	"linkwatch/models/crawl/archive"
 )
 
@@ -34,6 +35,7 @@ func folder(t *testing.T) (*archive.Archive, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = a.Close() })
+	a.SetPause(time.Millisecond)
 	return a, dir
 }
 
@@ -51,6 +53,7 @@ func bucket(t *testing.T, server http.Handler, timeout time.Duration) *archive.A
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = a.Close() })
+	a.SetPause(time.Millisecond)
 	return a
 }
 
@@ -64,50 +67,115 @@ func s3(t *testing.T) (http.Handler, *s3mem.Backend) {
 	return gofakes3.New(b, gofakes3.WithoutVersioning()).Server(), b
 }
 
+// put stores bodies in one pack, and returns where they are.
+func put(t *testing.T, a *archive.Archive, bodies ...[]byte) (at []crawl.BodyPlace) {
+	t.Helper()
+	var p archive.Pack
+	key := archive.NewKey()
+	for _, b := range bodies {
+		if err := p.Add(archive.HashOf(b), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.Put(t.Context(), key, &p); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range p.Bodies() {
+		at = append(at, crawl.BodyPlace{Key: key, Start: b.Start, Length: b.Length})
+	}
+	return at
+}
+
 // conforms checks what every archive does.
 func conforms(t *testing.T, a *archive.Archive) {
 	t.Helper()
 	body := []byte("<!doctype html><title>Page</title>" + strings.Repeat("<p>text</p>", 5000))
-	h := archive.HashOf(body)
-	if _, err := a.Get(t.Context(), h); !errors.Is(err, archive.ErrMissing) {
-		t.Errorf("before it is stored: %v", err)
+	bodies := [][]byte{[]byte("first"), body, nil, make([]byte, archive.MaxBody)}
+	at := put(t, a, bodies...)
+	if at[1].Length > int64(len(body)/10) {
+		t.Errorf("stored in %d bytes", at[1].Length)
 	}
-	for range 2 {
-		if n, err := a.Put(t.Context(), h, body); err != nil || n == 0 || n > len(body)/10 {
-			t.Errorf("stored in %d bytes: %v", n, err)
+	for i, b := range bodies {
+		if got, err := a.Get(t.Context(), at[i], archive.HashOf(b)); err != nil || !bytes.Equal(got, b) {
+			t.Errorf("got %d bytes of %d: %v", len(got), len(b), err)
 		}
 	}
-	if got, err := a.Get(t.Context(), h); err != nil || !bytes.Equal(got, body) {
-		t.Errorf("got %d bytes: %v", len(got), err)
+	h := archive.HashOf(body)
+	end := at[3].Start + at[3].Length
+	for what, wrong := range map[string]crawl.BodyPlace{
+		"another body": at[0], "too short": {Key: at[1].Key, Start: at[1].Start, Length: 5}, "the end": {Key: at[1].Key, Start: end, Length: 5}, "beyond": {Key: at[1].Key, Start: end + 5, Length: 5},
+		"before": {Key: at[1].Key, Start: -1, Length: 5}, "negative": {Key: at[1].Key, Length: -1}, "large": {Key: at[1].Key, Length: archive.MaxBody + 1}, "all": {Key: at[1].Key},
+	} {
+		if _, err := a.Get(t.Context(), wrong, h); !errors.Is(err, archive.ErrDamaged) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
-	if _, err := a.Put(t.Context(), archive.HashOf(nil), nil); err != nil {
-		t.Errorf("an empty body: %v", err)
-	}
-	if got, err := a.Get(t.Context(), archive.HashOf(nil)); err != nil || len(got) != 0 {
-		t.Errorf("an empty body: %d bytes, %v", len(got), err)
-	}
+	moves(t, a, at[1], h)
 	for range 2 {
-		if err := a.Delete(t.Context(), h); err != nil {
+		if err := a.Delete(t.Context(), at[1].Key); err != nil {
 			t.Errorf("deleting: %v", err)
 		}
 	}
-	if _, err := a.Get(t.Context(), h); !errors.Is(err, archive.ErrMissing) {
+	if _, err := a.Get(t.Context(), at[1], h); !errors.Is(err, archive.ErrMissing) {
 		t.Errorf("after it was deleted: %v", err)
 	}
+	if _, err := a.OpenPack(t.Context(), at[1].Key); !errors.Is(err, archive.ErrMissing) {
+		t.Errorf("after it was deleted: %v", err)
+	}
+}
+
+// moves checks that a body can be moved to another pack, and only whole.
+func moves(t *testing.T, a *archive.Archive, at crawl.BodyPlace, h crawl.BodyHash) {
+	t.Helper()
+	opened, err := a.OpenPack(t.Context(), at.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p archive.Pack
+	if err := p.Move(opened, crawl.PackedBody{Hash: h, Start: at.Start, Length: at.Length}); err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range []crawl.PackedBody{
+		{Hash: h, Start: at.Start + 1, Length: at.Length}, {Hash: archive.HashOf(nil), Start: at.Start, Length: at.Length}, {Hash: h, Start: -1, Length: 5}, {Hash: h, Start: at.Start},
+		{Hash: h, Start: 1 << 40, Length: 5}, {Hash: h, Start: at.Start, Length: 1 << 40},
+	} {
+		if err := p.Move(opened, wrong); !errors.Is(err, archive.ErrDamaged) {
+			t.Errorf("%+v: %v", wrong, err)
+		}
+	}
+	key := archive.NewKey()
+	if err := a.Put(t.Context(), key, &p); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Bodies()) != 1 || p.Bodies()[0].Start != 0 || p.Len() != int(at.Length) {
+		t.Errorf("moved: %+v", p.Bodies())
+	}
+	if _, err := a.Get(t.Context(), crawl.BodyPlace{Key: key, Length: at.Length}, h); err != nil {
+		t.Errorf("moved: %v", err)
+	}
+}
+
+// A pack has bodies up to its limits, and none that is too large.
+func TestPack(t *testing.T) {
+	var p archive.Pack
 	large := make([]byte, archive.MaxBody)
 	_, _ = rand.Read(large) // it cannot be compressed
-	if _, err := a.Put(t.Context(), archive.HashOf(large), large); !errors.Is(err, archive.ErrTooLarge) {
-		t.Errorf("a body that takes more than an object: %v", err)
+	for _, body := range [][]byte{large, make([]byte, archive.MaxBody+1)} {
+		if err := p.Add(archive.HashOf(body), body); !errors.Is(err, archive.ErrTooLarge) || p.Len() != 0 || len(p.Bodies()) != 0 {
+			t.Errorf("%d bytes: %v", p.Len(), err)
+		}
 	}
-	large = make([]byte, archive.MaxBody)
-	if _, err := a.Put(t.Context(), archive.HashOf(large), large); err != nil {
-		t.Errorf("the largest body: %v", err)
+	next := crawl.PackedBody{Length: archive.MaxPack}
+	if !p.Fits(next) {
+		t.Error("one body does not fit")
 	}
-	if got, err := a.Get(t.Context(), archive.HashOf(large)); err != nil || len(got) != len(large) {
-		t.Errorf("the largest body: %d bytes, %v", len(got), err)
+	small := large[:1000]
+	if err := p.Add(archive.HashOf(small), small); err != nil || p.Fits(next) || !p.Fits(crawl.PackedBody{Length: 5}) {
+		t.Errorf("with another: %v", err)
 	}
-	if _, err := a.Put(t.Context(), archive.HashOf(large), make([]byte, archive.MaxBody+1)); !errors.Is(err, archive.ErrTooLarge) {
-		t.Errorf("a larger one: %v", err)
+	p.Reset()
+	if p.Len() != 0 || !p.Fits(next) {
+		t.Error("it is not empty")
 	}
 }
 
@@ -116,56 +184,95 @@ func TestFolder(t *testing.T) {
 	conforms(t, a)
 	body := []byte("hello")
 	h := archive.HashOf(body)
-	if _, err := a.Put(t.Context(), h, body); err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(dir, h.String()[:2], h.String()+".html.zst")
+	at := put(t, a, []byte("before"), body, []byte("after"))[1]
+	name := filepath.Join(dir, at.Key)
 	if info, err := os.Stat(filepath.Dir(name)); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v %v", info, err)
 	}
 	// No temporary file and no metadata is left behind.
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() && !strings.HasSuffix(path, ".html.zst") {
+		if err != nil || !d.IsDir() && !strings.HasSuffix(path, ".pack.zst") {
 			t.Errorf("%s: %v", path, err)
 		}
 		return nil
 	})
 	// A file that is not what its name says is never served.
 	other := filepath.Join(dir, "other")
-	for what, content := range map[string][]byte{"cut short": []byte("\x28\xb5\x2f\xfd"), "empty": nil, "no zstd": []byte("<script>alert(1)</script>"), "too large": bytes.Repeat([]byte{0}, archive.MaxBody+1)} {
+	for what, content := range map[string][]byte{"cut short": make([]byte, at.Start+2), "empty": nil, "no zstd": []byte("<script>alert(1)</script> is in its place")} {
 		if err := os.WriteFile(other, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Rename(other, name); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := a.Get(t.Context(), h); !errors.Is(err, archive.ErrDamaged) {
+		if _, err := a.Get(t.Context(), at, h); !errors.Is(err, archive.ErrDamaged) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	// One of another page, too.
-	if _, err := a.Put(t.Context(), h, []byte("not hello")); err != nil {
+	// One that has grown is not read to its end.
+	if err := os.WriteFile(name, bytes.Repeat([]byte{0}, archive.MaxBody+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Get(t.Context(), h); !errors.Is(err, archive.ErrDamaged) {
-		t.Errorf("another body: %v", err)
+	if _, err := a.Get(t.Context(), crawl.BodyPlace{Key: at.Key}, h); !errors.Is(err, archive.ErrDamaged) {
+		t.Errorf("too large: %v", err)
+	}
+}
+
+// An object of before there were packs has one body, and is read to its end.
+func TestObjectOfOneBody(t *testing.T) {
+	a, dir := folder(t)
+	body := []byte("hello")
+	at := put(t, a, body)[0]
+	at.Length = 0
+	if got, err := a.Get(t.Context(), at, archive.HashOf(body)); err != nil || string(got) != "hello" {
+		t.Errorf("%s %v", got, err)
+	}
+	if err := os.Truncate(filepath.Join(dir, at.Key), 0); err != nil { // an empty body was an empty object
+		t.Fatal(err)
+	}
+	if got, err := a.Get(t.Context(), at, archive.HashOf(nil)); err != nil || len(got) != 0 {
+		t.Errorf("%s %v", got, err)
+	}
+}
+
+// What a program that died was writing is deleted, and nothing else.
+func TestDeleteTemporary(t *testing.T) {
+	a, dir := folder(t)
+	at := put(t, a, []byte("x"))[0]
+	name := filepath.Join(dir, at.Key)
+	for path, age := range map[string]time.Duration{name: 2 * time.Hour, name + ".17a.tmp": 2 * time.Hour, name + ".17b.tmp": time.Minute, filepath.Dir(name) + "/mine.tmp": 2 * time.Hour} {
+		f, err := os.OpenFile(path, os.O_CREATE, 0o600)
+		if err == nil {
+			err = errors.Join(f.Close(), os.Chtimes(path, time.Time{}, time.Now().Add(-age)))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.DeleteTemporary(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(dir + "/*/*"); err != nil || len(left) != 3 || slices.Contains(left, name+".17a.tmp") {
+		t.Errorf("left: %v %v", left, err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.DeleteTemporary(); err == nil || strings.Contains(err.Error(), dir) {
+		t.Errorf("without the folder: %v", err)
 	}
 }
 
 // A file of zeros unpacks to at most MaxBody bytes.
 func TestBomb(t *testing.T) {
-	dir := t.TempDir()
-	b, err := fileblob.OpenBucket(dir, nil)
-	if err != nil {
+	a, dir := folder(t)
+	at := put(t, a, []byte("x"))[0]
+	packed := bomb(t, 64<<20)
+	if err := os.WriteFile(filepath.Join(dir, at.Key), packed, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := archive.New(b, 0)
-	t.Cleanup(func() { _ = a.Close() })
-	h := archive.HashOf([]byte("x"))
-	if err := b.WriteAll(t.Context(), h.String()[:2]+"/"+h.String()+".html.zst", bomb(t, 64<<20), nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.Get(t.Context(), h); !errors.Is(err, archive.ErrDamaged) {
+	at.Length = int64(len(packed))
+	if _, err := a.Get(t.Context(), at, archive.HashOf([]byte("x"))); !errors.Is(err, archive.ErrDamaged) {
 		t.Errorf("a bomb: %v", err)
 	}
 }
@@ -176,21 +283,29 @@ func TestBucket(t *testing.T) {
 	conforms(t, a)
 	body := []byte("hello")
 	h := archive.HashOf(body)
-	if _, err := a.Put(t.Context(), h, body); err != nil {
-		t.Fatal(err)
-	}
-	o, err := backend.HeadObject("pages", "some/prefix/"+h.String()[:2]+"/"+h.String()+".html.zst")
+	at := put(t, a, body)[0]
+	o, err := backend.HeadObject("pages", "some/prefix/"+at.Key)
 	if err != nil || o.Size == 0 {
 		t.Errorf("its name: %v", err)
 	}
 	// Without its bucket nothing can be read, but that says nothing about a copy.
 	none := bucket(t, gofakes3.New(s3mem.New()).Server(), time.Minute)
-	if _, err := none.Get(t.Context(), h); err == nil || errors.Is(err, archive.ErrMissing) {
+	if _, err := none.Get(t.Context(), at, h); err == nil || errors.Is(err, archive.ErrMissing) {
 		t.Errorf("no bucket: %v", err)
 	}
-	if err := none.Delete(t.Context(), h); err == nil {
+	if err := none.Delete(t.Context(), at.Key); err == nil {
 		t.Error("no bucket: deleted")
 	}
+}
+
+// hello stores a pack of one body.
+func hello(ctx context.Context, a *archive.Archive) error {
+	var p archive.Pack
+	body := []byte("hello")
+	if err := p.Add(archive.HashOf(body), body); err != nil {
+		return err
+	}
+	return a.Put(ctx, archive.NewKey(), &p)
 }
 
 // What fails is tried three times, and told in words without keys and URLs.
@@ -200,21 +315,21 @@ func TestFailures(t *testing.T) {
 		attempts   int64
 		answer     func(w http.ResponseWriter, r *http.Request)
 	}{
-		{"overloaded", "archive: storing a copy: status 503 SlowDown", 3, func(w http.ResponseWriter, r *http.Request) {
+		{"overloaded", "archive: storing copies: status 503 SlowDown", 3, func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			_, _ = w.Write([]byte(`<?xml version="1.0"?><Error><Code>SlowDown</Code><Message>` + secret + `</Message></Error>`))
 		}},
-		{"hostile", "archive: storing a copy: status 500", 3, func(w http.ResponseWriter, r *http.Request) {
+		{"hostile", "archive: storing copies: status 500", 3, func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusInternalServerError)
 			_, _ = w.Write([]byte(`<Error><Code>` + secret + ` </Code></Error>`))
 		}},
-		{"forbidden", "archive: storing a copy: status 403 InvalidAccessKeyId", 3, func(w http.ResponseWriter, r *http.Request) {
+		{"forbidden", "archive: storing copies: status 403 InvalidAccessKeyId", 3, func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = w.Write([]byte(`<Error><Code>InvalidAccessKeyId</Code><AWSAccessKeyId>access</AWSAccessKeyId></Error>`))
 		}},
-		{"drops connections", "archive: storing a copy: the connection was closed", 3, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
-		{"hangs", "archive: storing a copy: timed out", 3, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
-		{"redirects", "archive: storing a copy: status 307 TemporaryRedirect", 3, func(w http.ResponseWriter, r *http.Request) {
+		{"drops connections", "archive: storing copies: the connection was closed", 3, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
+		{"hangs", "archive: storing copies: timed out", 3, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
+		{"redirects", "archive: storing copies: status 307 TemporaryRedirect", 3, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Location", "http://127.0.0.1:1/")
 			w.WriteHeader(http.StatusTemporaryRedirect)
 		}},
@@ -229,15 +344,14 @@ func TestFailures(t *testing.T) {
 				}
 				c.answer(w, r)
 			}), 200*time.Millisecond)
-			body := []byte("hello")
-			_, err := a.Put(t.Context(), archive.HashOf(body), body)
+			err := hello(t.Context(), a)
 			if err == nil || err.Error() != c.want || strings.Contains(err.Error(), secret) {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 			if n.Load() != c.attempts {
 				t.Errorf("%d attempts", n.Load())
 			}
-			if _, err := a.Get(t.Context(), archive.HashOf(body)); err == nil || errors.Is(err, archive.ErrMissing) || errors.Is(err, archive.ErrDamaged) {
+			if _, err := a.Get(t.Context(), crawl.BodyPlace{Key: archive.NewKey(), Length: 5}, archive.HashOf(nil)); err == nil || errors.Is(err, archive.ErrMissing) || errors.Is(err, archive.ErrDamaged) {
 				t.Errorf("reading: %v", err)
 			}
 		})
@@ -253,13 +367,57 @@ func TestBrokenFolder(t *testing.T) {
 	if err := os.WriteFile(dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	body := []byte("hello")
-	_, err := a.Put(t.Context(), archive.HashOf(body), body)
-	if err == nil || err.Error() != "archive: storing a copy: not a directory" {
+	err := hello(t.Context(), a)
+	if err == nil || err.Error() != "archive: storing copies: not a directory" {
 		t.Errorf("%v", err)
 	}
 	if _, err := archive.Open(t.Context(), archive.Location{Folder: dir}, nil); err == nil {
 		t.Error("a file is opened as an archive")
+	}
+}
+
+// While a folder is away, nothing is said of what is in it.
+func TestFolderThatIsAway(t *testing.T) {
+	a, dir := folder(t)
+	body := []byte("hello")
+	place := put(t, a, body)[0]
+	if err := os.Rename(dir, dir+" away"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Get(t.Context(), place, archive.HashOf(body)); err == nil || errors.Is(err, archive.ErrMissing) {
+		t.Errorf("reading: %v", err)
+	}
+	if _, err := a.OpenPack(t.Context(), place.Key); err == nil || errors.Is(err, archive.ErrMissing) {
+		t.Errorf("moving: %v", err)
+	}
+	if err := os.Rename(dir+" away", dir); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := a.Get(t.Context(), place, archive.HashOf(body)); err != nil || !bytes.Equal(got, body) {
+		t.Errorf("when it is back: %q, %v", got, err)
+	}
+}
+
+// What Try stores is as large as copies are, and is deleted.
+func TestTry(t *testing.T) {
+	a, dir := folder(t)
+	if err := a.Try(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	server, _ := s3(t)
+	small := bucket(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut && r.ContentLength > 1<<10 { // as a disk that is almost full
+			w.WriteHeader(http.StatusInsufficientStorage)
+			return
+		}
+		server.ServeHTTP(w, r)
+	}), time.Minute)
+	small.SetPause(time.Millisecond)
+	if err := small.Try(t.Context()); err == nil {
+		t.Error("it works although nothing can be stored")
 	}
 }
 
@@ -274,13 +432,12 @@ func TestContextAndRetry(t *testing.T) {
 		}
 		server.ServeHTTP(w, r)
 	}), time.Minute)
-	body := []byte("hello")
-	if _, err := a.Put(t.Context(), archive.HashOf(body), body); err != nil || n.Load() != archive.Attempts {
+	if err := hello(t.Context(), a); err != nil || n.Load() != archive.Attempts {
 		t.Errorf("%d attempts: %v", n.Load(), err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := a.Put(ended, archive.HashOf(body), body); !errors.Is(err, context.Canceled) {
+	if err := hello(ended, a); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -36,6 +36,12 @@ func noBucket(err error) bool {
 	return ok && api.ErrorCode() == "NoSuchBucket"
 }
 
+// noRange tells that an object ends before the part that was asked for begins.
+func noRange(err error) bool {
+	api, ok := errors.AsType[smithy.APIError](err)
+	return ok && api.ErrorCode() == "InvalidRange"
+}
+
 func reasonOf(err error) string {
 	for _, own := range []error{ErrMissing, ErrDamaged, ErrTooLarge, errNoArchive} {
 		if errors.Is(err, own) {

@@ -77,7 +77,9 @@ func Open(ctx context.Context, l Location, client *http.Client) (*Archive, error
 		if err != nil {
 			return nil, fmt.Errorf("archive: the folder cannot be opened: %w", err)
 		}
-		return New(b, 0), nil
+		a := New(b, 0)
+		a.folder = l.Folder
+		return a, nil
 	}
 	cfg, err := l.aws(ctx, client)
 	if err != nil {

@@ -28,13 +28,25 @@ func (postgres) Put(tx *gorm.DB, entries []Entry) error {
 
 // Remove implements Index.
 func (postgres) Remove(tx *gorm.DB, seqs []int64) error {
-	return rowsOf(seqs).Exec(tx, "DELETE FROM page_index WHERE page_seq IN (SELECT seq FROM {rows} AS r)").Error
+	return models.RowsOf("seq bigint", seqs).Exec(tx, "DELETE FROM page_index WHERE page_seq IN (SELECT seq FROM {rows} AS r)").Error
 }
 
+// match implements Index. PostgreSQL may use the index of words only. Its plan for any
+// word reads pages from the newest on and looks at the words of each, which takes
+// seconds for a rare word.
 func (postgres) match(tx *gorm.DB, e expr, limit int) (seqs []int64, err error) {
-	err = tx.Raw("SELECT page_seq FROM page_index WHERE words @@ CAST(? AS tsquery) ORDER BY page_seq DESC LIMIT ?", e.tsquery(), limit).Scan(&seqs).Error
+	err = tx.Transaction(func(tx *gorm.DB) error {
+		for _, kind := range []string{"indexscan", "seqscan"} {
+			if err := tx.Exec("SET LOCAL enable_" + kind + " = off").Error; err != nil {
+				return err
+			}
+		}
+		return tx.Raw(matches, e.tsquery(), limit).Scan(&seqs).Error
+	})
 	return seqs, err
 }
+
+const matches = "SELECT page_seq FROM page_index WHERE words @@ CAST(? AS tsquery) ORDER BY page_seq DESC LIMIT ?"
 
 // maxPlaces is how many places of a word a tsvector keeps.
 const maxPlaces = 255

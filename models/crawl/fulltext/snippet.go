@@ -87,13 +87,28 @@ func (q Query) Snippet(text string) []Piece {
 		}
 	}
 	var out []Piece
+	if from > 0 {
+		out = append(out, Piece{Text: "… "})
+	}
+	out = append(out, pieces(text, from, to, hits)...)
+	if to < len(text) {
+		out = append(out, Piece{Text: " …"})
+	}
+	return out
+}
+
+// Mark is the whole of a short text, as one line, with what a query matches in it marked.
+func (q Query) Mark(text string) []Piece {
+	hits, _ := q.Hits(text)
+	return pieces(text, 0, len(text), hits)
+}
+
+// pieces is a part of a text with its hits marked, as one line.
+func pieces(text string, from, to int, hits []Hit) (out []Piece) {
 	add := func(s string, match bool) {
 		if s != "" {
 			out = append(out, Piece{strings.ReplaceAll(s, "\n", " "), match})
 		}
-	}
-	if from > 0 {
-		add("… ", false)
 	}
 	at := from
 	for _, h := range hits {
@@ -104,9 +119,6 @@ func (q Query) Snippet(text string) []Piece {
 		}
 	}
 	add(text[at:to], false)
-	if to < len(text) {
-		add(" …", false)
-	}
 	return out
 }
 

@@ -1,0 +1,131 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"linkwatch/models/crawl"
+	"linkwatch/models/crawl/archive"
+)
+
+// sweepBatch is how many packs are taken at a time: far fewer than can be swept before
+// others may take them.
+const sweepBatch = 8
+
+// temporaryTime is the time between two looks for temporary files.
+const temporaryTime = time.Hour
+
+// sweep deletes packs that no page uses any more, and moves the bodies of those that
+// pages use less than half of.
+func (a *Archiver) sweep(ctx context.Context) {
+	var pack archive.Pack
+	var looked time.Time // for temporary files
+	for ctx.Err() == nil {
+		a.tryAgain(ctx)
+		more, err := a.sweepOnce(ctx, &pack)
+		if err == nil && time.Since(looked) > temporaryTime {
+			looked, err = time.Now(), a.archive.DeleteTemporary()
+		}
+		switch _, ofArchive := errors.AsType[*archive.Error](err); {
+		case ctx.Err() != nil:
+		case err == nil:
+			a.sweeps.succeeded()
+		case ofArchive:
+			a.sweeps.failed(reasonOf(err))
+			fallthrough
+		default:
+			a.report("sweeping the archive failed", err)
+		}
+		if !more {
+			rest(ctx, a.opts.SweepTime)
+		}
+	}
+}
+
+// tryAgain finds out whether an archive that failed works again, if no copy does.
+func (a *Archiver) tryAgain(ctx context.Context) {
+	reason, _ := a.breaker.state()
+	if waiting, _ := a.queue.size(); reason != "" && waiting == 0 && a.archive.Try(ctx) == nil {
+		a.breaker.succeeded()
+	}
+}
+
+// sweepOnce sweeps a few packs. Those that it could not sweep are taken again after
+// some minutes.
+func (a *Archiver) sweepOnce(ctx context.Context, pack *archive.Pack) (more bool, err error) {
+	due, err := a.store.DuePacks(ctx, sweepBatch)
+	if err != nil {
+		return false, err
+	}
+	var used []crawl.DuePack
+	var deleted []int64
+	for _, p := range due {
+		if !p.Deleting {
+			used = append(used, p)
+			continue
+		}
+		if err = a.archive.Delete(ctx, p.Key); err != nil {
+			break
+		}
+		deleted = append(deleted, p.Seq)
+	}
+	if e := a.store.PacksDeleted(ctx, deleted...); e != nil {
+		return false, e
+	}
+	a.metrics.deleted.Add(float64(len(deleted)))
+	if err == nil {
+		err = a.move(ctx, pack, used)
+	}
+	return err == nil && len(due) == sweepBatch, err
+}
+
+// move moves the bodies of packs to as few others as possible. The packs are empty
+// then, and deleted when they are due again. pack is empty before and after.
+func (a *Archiver) move(ctx context.Context, pack *archive.Pack, from []crawl.DuePack) error {
+	defer pack.Reset()
+	var seqs []int64
+	for _, p := range from {
+		bodies, err := a.store.BodiesOf(ctx, p.Seq)
+		if err != nil {
+			return err
+		}
+		opened, err := a.archive.OpenPack(ctx, p.Key)
+		if err != nil && !errors.Is(err, archive.ErrMissing) && !errors.Is(err, archive.ErrDamaged) {
+			return err
+		}
+		seqs = append(seqs, p.Seq)
+		var lost []crawl.BodyHash
+		for _, b := range bodies {
+			if !pack.Fits(b) {
+				if err := a.moved(ctx, pack, seqs); err != nil {
+					return err
+				}
+			}
+			if opened == nil || pack.Move(opened, b) != nil {
+				lost = append(lost, b.Hash)
+				a.recent.Invalidate(b.Hash)
+			}
+		}
+		if len(lost) > 0 {
+			a.log.Warn("archived copies cannot be read", "key", p.Key, "copies", len(lost))
+			if err := a.store.BodiesLost(ctx, p.Key, lost...); err != nil {
+				return err
+			}
+		}
+	}
+	return a.moved(ctx, pack, seqs)
+}
+
+// moved stores a pack of bodies that were in others.
+func (a *Archiver) moved(ctx context.Context, pack *archive.Pack, from []int64) error {
+	if pack.Len() == 0 {
+		return nil
+	}
+	defer pack.Reset()
+	stored, err := a.put(ctx, pack)
+	if err != nil {
+		return err
+	}
+	return a.store.MoveBodies(ctx, stored, from...)
+}

@@ -1,0 +1,131 @@
+package crawl
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"linkwatch/jobs/crawl/content"
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	"linkwatch/outbound"
+)
+
+// content reads the content of a page: what is kept of it, and the URLs to follow.
+func (q *queue) content(f *fetched, res *outbound.Response) {
+	e := f.Entry
+	if !isText(res.Body) || !strings.HasPrefix(http.DetectContentType(res.Body), "text/html") && !strings.Contains(f.Page.ContentType, "html") {
+		return
+	}
+	began := time.Now()
+	defer func() { f.CPU = time.Since(began) }()
+	p := content.Extract(res.Body, e.URL, res.Header, content.Options{Agent: q.opts.Agent, Readability: q.opts.Readability})
+	f.Hash = p.Hash
+	f.Feeds = q.feedsOf(e, p.Feeds)
+	follow := e.Depth < e.Crawl.MaxDepth && !p.NoFollow
+	if to, ok := crawl.Normalize(p.Canonical); p.Canonical != "" && ok && to != e.URL && !e.Start() && q.allows(e, to) {
+		// The page is another URL's: that one is fetched in its place.
+		f.Page, f.Moved, f.Reason = nil, res.StatusCode, "canonical is another URL"
+		q.follow(f, to, e.Depth)
+	} else {
+		describe(f.Page, p)
+		if q.opts.Archive != nil && res.StatusCode == http.StatusOK {
+			q.opts.Archive(Copy{Source: e.Crawl.Source, URL: e.URL, Body: res.Body, At: f.Page.FetchedAt})
+		}
+	}
+	q.links(f, p.Page, follow)
+	if f.Page != nil && f.Page.Links != nil && !res.Truncated {
+		f.Page.ETag, f.Page.LastModified = validators(res.Header)
+	}
+}
+
+// describe makes a page of what its content says.
+func describe(to *crawl.Page, p content.Document) {
+	to.Title, to.Description, to.Language, to.NoIndex = p.Title, p.Description, p.Language, p.NoIndex
+	to.OpenGraph, to.ContentHash, to.LinksFound = crawl.OpenGraph(p.OG), p.Hash, len(p.Links)
+	to.Author, to.PublishedAt, to.ModifiedAt = p.Author, models.At(p.Published), models.At(p.Modified)
+	to.Headings, to.JSONLD = strings.Join(p.Headings, "\n"), p.JSONLD
+	to.Text, to.WordCount = crawl.Pack(p.Text), p.Words
+}
+
+// Limits of what is taken from a page, in bytes.
+const (
+	maxPageLinks = 1 << 20   // links that are followed: ten thousand of them unless they are very long
+	maxKeptLinks = 128 << 10 // links that are kept with the page
+)
+
+// links takes the links of a page: those to follow, those that lead out of the allowed
+// domains, and all within them as they are kept with the page.
+func (q *queue) links(f *fetched, p outbound.Page, follow bool) {
+	e, left := f.Entry, maxPageLinks
+	var kept strings.Builder
+	all := !p.LinksCut
+	for _, l := range p.Links {
+		if left -= len(l.URL) + len(l.Text); left < 0 {
+			all = false
+			break
+		}
+		to, ok := crawl.Normalize(l.URL)
+		switch {
+		case !ok:
+			continue
+		case !q.allows(e, to):
+			if !q.store.InFrontier(-e.Crawl.Source, to) {
+				f.Discovered = append(f.Discovered, crawl.Discovered{SourceSeq: e.Crawl.Source, URL: to, Text: l.Text, FoundOn: e.URL})
+			}
+			continue
+		case follow:
+			q.add(f, to, e.Depth+1)
+		}
+		if all = all && kept.Len()+len(to)+len(l.Text) < maxKeptLinks; all {
+			kept.WriteString(to + "\t" + l.Text + "\n")
+		}
+	}
+	if f.Page != nil && all {
+		f.Page.Links = crawl.Pack(kept.String() + "\n")
+	}
+}
+
+// validators are what a conditional request needs. They are kept only if all links of
+// the page are, for a crawl that follows them although the page is unchanged.
+func validators(h http.Header) (etag, modified string) {
+	etag, modified = h.Get("ETag"), h.Get("Last-Modified")
+	if len(etag)+len(modified) > 500 {
+		return "", ""
+	}
+	return etag, modified
+}
+
+func (q *queue) allows(e crawl.Entry, url string) bool { return e.Crawl.Allows(hostOf(url)) }
+
+// hostOf is the host of a URL as Normalize gives it, without port.
+func hostOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	if end := strings.IndexAny(rest, "/?"); end >= 0 {
+		rest = rest[:end]
+	}
+	if strings.HasPrefix(rest, "[") {
+		host, _, _ := strings.Cut(rest[1:], "]")
+		return host
+	}
+	host, _, _ := strings.Cut(rest, ":")
+	return host
+}
+
+// follow puts a URL of a page into the frontier, if the crawl may go there.
+func (q *queue) follow(f *fetched, url string, depth int) {
+	if to, ok := crawl.Normalize(url); ok && q.allows(f.Entry, to) {
+		q.add(f, to, depth)
+	}
+}
+
+// add puts a URL that the crawl may fetch into the frontier.
+func (q *queue) add(f *fetched, url string, depth int) {
+	e := f.Entry
+	if e.CrawlSeq == 0 || url == e.URL || q.store.InFrontier(e.CrawlSeq, url) {
+		return
+	}
+	f.Links = append(f.Links, crawl.Found{
+		Crawl: e.CrawlSeq, Source: e.Crawl.Source, URL: url, Depth: depth, Reason: crawl.TrapOf(url, q.now().Time),
+	})
+}

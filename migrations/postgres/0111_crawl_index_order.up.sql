@@ -1,0 +1,1 @@
+-- Only SQLite's search index changes; see its migration of this number.

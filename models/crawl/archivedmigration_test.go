@@ -1,0 +1,62 @@
+package crawl_test
+
+import (
+	"testing"
+	"time"
+
+	"linkwatch/models/crawl"
+	"linkwatch/models/modelstest"
+)
+
+// Copies of before there were packs are packs of one body after the migration, and are
+// as they were after the way back.
+func TestMigrationToPacks(t *testing.T) {
+	each(t, func(w *world) {
+		page := w.crawledPages("http://a.test/")[0]
+		w.archiveAll(page, "packed", "packed too")
+		back := func() {
+			for n := 0; w.db.Read(t.Context()).Exec("SELECT 1 FROM archived_blobs").Error != nil; n++ {
+				if n == 50 {
+					t.Fatal("no migration has this table")
+				}
+				w.ok(w.db.MigrateDown(1))
+			}
+		}
+		back()
+		if n := w.n("SELECT count(*) FROM archived_blobs WHERE present"); n != 0 {
+			t.Errorf("%d bodies in packs are taken for objects", n)
+		}
+		modelstest.Exec(t, w.db, "DELETE FROM archived_pages")
+		modelstest.Exec(t, w.db, "DELETE FROM archived_blobs")
+		for body, row := range map[string]string{"kept": "true, false, NULL", "lost": "false, false, NULL", "reserved": "false, false, 5", "dropped": "true, false, 5", "deleting": "true, true, 5"} {
+			h := bodyHash(body)
+			modelstest.Exec(t, w.db, "INSERT INTO archived_blobs (hash, present, deleting, due_at) SELECT ?, "+row, h[:])
+			if body == "kept" || body == "lost" {
+				modelstest.Exec(t, w.db, `INSERT INTO archived_pages (source_seq, url_hash, hash, size_bytes, created_at, fetched_at)
+					SELECT source_seq, url_hash, ?, 4, 1, 1 FROM crawled_pages`, h[:])
+			}
+		}
+		for range 2 { // the second time with what was migrated
+			w.ok(w.db.Migrate())
+			all, err := w.Copies(t.Context(), page, 10)
+			w.ok(err)
+			hash := bodyHash("kept").String()
+			if len(all) != 1 || all[0].Hash != bodyHash("kept") || all[0].Place != (crawl.BodyPlace{Key: hash[:2] + "/" + hash + ".html.zst"}) {
+				t.Errorf("copies: %+v", all)
+			}
+			w.clock.Advance(time.Hour)
+			if deleting, moving := w.due(); len(moving) != 0 || len(deleting) == 0 {
+				t.Errorf("to delete: %v, to move: %v", deleting, moving)
+			}
+			back()
+			if n := w.n("SELECT count(*) FROM archived_blobs WHERE present AND due_at IS NULL"); n != 1 {
+				t.Errorf("%d bodies on the way back", n)
+			}
+		}
+		w.ok(w.db.Migrate())
+		w.archive(page, "lost")
+		if got := w.copies(page); len(got) != 2 {
+			t.Errorf("stored again: %v", got)
+		}
+	})
+}

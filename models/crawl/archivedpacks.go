@@ -1,0 +1,119 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// sweepAgainAfter is how long an instance has for packs that it took. Then any instance
+// takes them: an object that is deleted twice does no harm, nor do bodies that are moved
+// twice.
+const sweepAgainAfter = 5 * time.Minute
+
+// DuePack is a pack of which less than half is used.
+type DuePack struct {
+	Seq      int64
+	Key      string // of its object
+	Deleting bool   // none of it is used, and none can be: its object is to be deleted
+}
+
+// DuePacks takes up to limit packs of which less than half is used. The caller moves
+// their bodies to another pack and calls MoveBodies, or deletes their objects and calls
+// PacksDeleted; if it does not, they are taken again after some minutes.
+func (s *Store) DuePacks(ctx context.Context, limit int) (packs []DuePack, err error) {
+	now := s.clock.Now()
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		packs = nil
+		if err := s.db.OneAtATime(tx, lockArchive); err != nil {
+			return err
+		}
+		return tx.Raw(`UPDATE archive_packs SET due_at = ?, deleting = NOT EXISTS (SELECT 1 FROM archived_bodies AS b WHERE b.pack_seq = archive_packs.seq)
+			WHERE seq IN (SELECT k.seq FROM archive_packs AS k WHERE k.due_at <= ? ORDER BY k.due_at LIMIT ?)
+			RETURNING seq, key, deleting`, now.Add(sweepAgainAfter), now, limit).Scan(&packs).Error
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for packs of the archive to sweep: %w", err)
+	}
+	return packs, nil
+}
+
+// BodiesOf are the bodies that are in a pack, in their order there.
+func (s *Store) BodiesOf(ctx context.Context, pack int64) ([]PackedBody, error) {
+	var found []struct {
+		Hash                    []byte
+		StartBytes, LengthBytes int64
+	}
+	err := s.db.Read(ctx).Raw("SELECT hash, start_bytes, length_bytes FROM archived_bodies WHERE pack_seq = ?", pack).Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("loading the bodies of a pack: %w", err)
+	}
+	bodies := make([]PackedBody, len(found))
+	for i, f := range found {
+		bodies[i] = PackedBody{BodyHash(f.Hash), f.StartBytes, f.LengthBytes}
+	}
+	return bodies, nil
+}
+
+// MoveBodies notes that bodies of some packs are in a new one. Those that have left
+// their pack since are not moved.
+func (s *Store) MoveBodies(ctx context.Context, to StoredPack, from ...int64) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockArchive); err != nil {
+			return err
+		}
+		err := to.rows().Exec(tx, `UPDATE archived_bodies SET pack_seq = k.seq, start_bytes = r.start_bytes, length_bytes = r.length_bytes
+			FROM {rows} AS r CROSS JOIN archive_packs AS k
+			WHERE archived_bodies.hash = r.hash AND archived_bodies.pack_seq IN ? AND k.seq = ? AND NOT k.deleting`, from, to.Seq).Error
+		if err != nil {
+			return err
+		}
+		return s.settle(tx, append([]int64{to.Seq}, from...)...)
+	})
+	if err != nil {
+		return fmt.Errorf("moving archived bodies: %w", err)
+	}
+	return nil
+}
+
+// PacksDeleted forgets packs that DuePacks gave to delete, and whose objects are deleted.
+func (s *Store) PacksDeleted(ctx context.Context, packs ...int64) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		return models.RowsOf("seq bigint", packs).Exec(tx, "DELETE FROM archive_packs WHERE seq IN (SELECT seq FROM {rows} AS r) AND deleting").Error
+	})
+	if err != nil {
+		return fmt.Errorf("forgetting deleted packs: %w", err)
+	}
+	return nil
+}
+
+// BodiesLost notes that the object of a key does not have bodies that should be in it,
+// or has them damaged. Their copies are not listed until a page with such a body is
+// fetched again, which stores it again. Bodies that are elsewhere now are not lost.
+func (s *Store) BodiesLost(ctx context.Context, key string, hashes ...BodyHash) error {
+	rows := models.NewRows("hash bytes")
+	for _, h := range hashes {
+		rows.Add(h[:])
+	}
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockArchive); err != nil {
+			return err
+		}
+		var packs []int64
+		if err := tx.Raw("SELECT seq FROM archive_packs WHERE key = ?", key).Scan(&packs).Error; err != nil || len(packs) == 0 {
+			return err
+		}
+		if err := rows.Exec(tx, "UPDATE archived_bodies SET pack_seq = NULL WHERE hash IN (SELECT hash FROM {rows} AS r) AND pack_seq = ?", packs[0]).Error; err != nil {
+			return err
+		}
+		return s.settle(tx, packs...)
+	})
+	if err != nil {
+		return fmt.Errorf("noting lost bodies: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// NewCopy is a copy of a page whose body is in the archive.
+type NewCopy struct {
+	Source int64
+	URL    string // of the page, as its row has it
+	Hash   BodyHash
+	Bytes  int
+	At     models.Time // when it was fetched
+}
+
+// StoredPack is a pack that was reserved, and whose object was then stored.
+type StoredPack struct {
+	Seq    int64 // as ReservePack returned it
+	Bodies []PackedBody
+}
+
+// PackedBody is where a pack has a body.
+type PackedBody struct {
+	Hash          BodyHash
+	Start, Length int64 // in bytes
+}
+
+// lockArchive is held by transactions that change which bodies are named, and where
+// they are.
+const lockArchive models.LockKey = 7_110_913_005
+
+// unusedFor is how long a pack is kept that no body is known to be in. To store it and
+// then record its bodies takes minutes at most.
+const unusedFor = time.Hour
+
+// ReservePack announces a pack of so many bytes that is about to be stored under a key
+// that no other has. It is deleted later if no body is recorded to be in it.
+func (s *Store) ReservePack(ctx context.Context, key string, bytes int) (seq int64, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Raw("INSERT INTO archive_packs (key, size_bytes, deleting, due_at) VALUES (?, ?, false, ?) RETURNING seq", key, bytes, s.clock.Now().Add(unusedFor)).Scan(&seq).Error
+	})
+	if err != nil {
+		return 0, fmt.Errorf("reserving a pack of the archive: %w", err)
+	}
+	return seq, nil
+}
+
+// KeepCopies is how many copies of a page are kept, those that were fetched last.
+const KeepCopies = 20
+
+// RecordCopies records a pack and the copies whose bodies are in it or were in the
+// archive before, each table by one statement. A body that is in the archive twice
+// stays where it was. lost are the bodies that the archive does not have, or not any
+// more: their copies are not recorded. A zero pack has no bodies.
+func (s *Store) RecordCopies(ctx context.Context, pack StoredPack, copies ...NewCopy) (lost []BodyHash, err error) {
+	type key struct {
+		page pageKey
+		hash BodyHash
+	}
+	latest := make(map[key]NewCopy, len(copies))
+	for _, c := range copies {
+		k := key{pageKey{c.Source, hashOf(c.URL)}, c.Hash}
+		if before, ok := latest[k]; !ok || c.At.After(before.At.Time) {
+			latest[k] = c
+		}
+	}
+	rows := models.NewRows("source_seq bigint, url_hash bytes, hash bytes, size_bytes bigint, at bigint")
+	for k, c := range latest {
+		rows.Add(c.Source, k.page.hash[:], k.hash[:], c.Bytes, c.At)
+	}
+	var recorded [][]byte
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		recorded = nil
+		if err := s.db.OneAtATime(tx, lockArchive); err != nil {
+			return err
+		}
+		if err := s.recordPack(tx, pack); err != nil {
+			return err
+		}
+		err := rows.Raw(tx, `INSERT INTO archived_pages (source_seq, url_hash, hash, size_bytes, created_at, fetched_at)
+			SELECT r.source_seq, r.url_hash, r.hash, r.size_bytes, r.at, r.at FROM {rows} AS r CROSS JOIN archived_bodies AS b WHERE b.hash = r.hash AND b.pack_seq IS NOT NULL
+			ON CONFLICT (hash, source_seq, url_hash) DO UPDATE SET
+				fetched_at = CASE WHEN excluded.fetched_at > archived_pages.fetched_at THEN excluded.fetched_at ELSE archived_pages.fetched_at END
+			RETURNING hash`).Scan(&recorded).Error
+		if err != nil {
+			return err
+		}
+		// One of each page that has too many, until none has: as a rule none does.
+		for n := int64(1); n > 0 && err == nil; {
+			n, err = s.dropped(tx, rows, `a.seq IN (SELECT (SELECT o.seq FROM archived_pages AS o WHERE o.source_seq = r.source_seq AND o.url_hash = r.url_hash
+				ORDER BY o.fetched_at DESC, o.seq DESC LIMIT 1 OFFSET ?) FROM {rows} AS r)`, KeepCopies)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("recording archived copies: %w", err)
+	}
+	named := make(map[BodyHash]bool, len(recorded))
+	for _, h := range recorded {
+		named[BodyHash(h)] = true
+	}
+	for k := range latest {
+		if !named[k.hash] {
+			named[k.hash] = true
+			lost = append(lost, k.hash)
+		}
+	}
+	return lost, nil
+}
+
+// recordPack records where the bodies of a pack are, but for those that the archive
+// has elsewhere.
+func (s *Store) recordPack(tx *gorm.DB, pack StoredPack) error {
+	if len(pack.Bodies) == 0 {
+		return nil
+	}
+	// A pack that is being deleted has been stored too late.
+	err := pack.rows().Exec(tx, `INSERT INTO archived_bodies (hash, pack_seq, start_bytes, length_bytes)
+		SELECT r.hash, k.seq, r.start_bytes, r.length_bytes FROM {rows} AS r CROSS JOIN archive_packs AS k WHERE k.seq = ? AND NOT k.deleting
+		ON CONFLICT (hash) DO UPDATE SET pack_seq = excluded.pack_seq, start_bytes = excluded.start_bytes, length_bytes = excluded.length_bytes
+		WHERE archived_bodies.pack_seq IS NULL`, pack.Seq).Error
+	if err != nil {
+		return err
+	}
+	return s.settle(tx, pack.Seq)
+}
+
+func (p StoredPack) rows() *models.Rows {
+	rows := models.NewRows("hash bytes, start_bytes bigint, length_bytes bigint")
+	for _, b := range p.Bodies {
+		rows.Add(b.Hash[:], b.Start, b.Length)
+	}
+	return rows
+}
+
+// readersHave is how long an object stays after its bodies have left it: who has read
+// where a body is may still read it.
+const readersHave = 5 * time.Minute
+
+// settle decides about packs whose bodies have changed. Those of which less than half
+// is used are due, in some minutes or when they were before. The others are not.
+func (s *Store) settle(tx *gorm.DB, packs ...int64) error {
+	return models.RowsOf("seq bigint", packs).Exec(tx, `UPDATE archive_packs SET due_at = CASE
+			WHEN 2 * (SELECT coalesce(sum(b.length_bytes), -1) FROM archived_bodies AS b WHERE b.pack_seq = archive_packs.seq) < size_bytes THEN coalesce(due_at, ?) END
+		WHERE seq IN (SELECT seq FROM {rows} AS r) AND NOT deleting`, s.clock.Now().Add(readersHave)).Error
+}
