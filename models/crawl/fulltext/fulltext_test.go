@@ -27,6 +27,7 @@ func TestWords(t *testing.T) {
 		{"Café l'été naïve", "cafe l ete naive"},
 		{"a1-b2_c3", "a1 b2 c3"},
 		{"東京都 is Tokyo", "東 京 都 is tokyo"},
+		{"京⺬〆都", "京 〆 都"},
 		{"ﬁne Ｆｕｌｌ straße", "fine full strasse"},
 		{"'; DROP \" * \\ :", "drop"},
 		{"\uE001title \x00x", "title x"},
@@ -40,7 +41,7 @@ func TestWords(t *testing.T) {
 }
 
 func FuzzWords(f *testing.F) {
-	for _, s := range []string{"The quick fox", "Café 東京", "\xff\uE001a", "ﷺ"} {
+	for _, s := range []string{"The quick fox", "Café 東京", "⺬", "\xff\uE001a", "ﷺ"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -57,6 +58,13 @@ func FuzzWords(f *testing.F) {
 				if p.Text == "" || utf8.ValidString(s) && !utf8.ValidString(p.Text) {
 					t.Fatalf("the snippet of %q has %q", s, p.Text)
 				}
+			}
+			whole := ""
+			for _, p := range q.Mark(s) {
+				whole += p.Text
+			}
+			if whole != strings.ReplaceAll(s, "\n", " ") {
+				t.Fatalf("%q is marked as %q", s, whole)
 			}
 			q.Score(s, s, s)
 		}
@@ -177,6 +185,34 @@ func TestFind(t *testing.T) {
 	})
 }
 
+// PostgreSQL uses the index of words, also where it would read pages from the newest on.
+func TestPlanOfPostgres(t *testing.T) {
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		if db.Engine != models.Postgres {
+			return // SQLite has no other way
+		}
+		q, err := Parse("q", "word")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var plan []string
+		err = db.Write(t.Context(), func(tx *gorm.DB) error {
+			for _, sql := range []string{"INSERT INTO page_index (page_seq, words) SELECT seq, 'word' FROM generate_series(1, 5000) AS seq", "ANALYZE page_index"} {
+				if err := tx.Exec(sql).Error; err != nil {
+					return err
+				}
+			}
+			if _, err := (postgres{}).match(tx, expr{Query: q}, 10); err != nil {
+				return err
+			}
+			return tx.Raw("EXPLAIN "+matches, expr{Query: q}.tsquery(), 10).Scan(&plan).Error // its settings last as long as tx
+		})
+		if err != nil || !strings.Contains(strings.Join(plan, "\n"), "page_index_words") {
+			t.Errorf("%v: %q", err, plan)
+		}
+	})
+}
+
 func TestSnippet(t *testing.T) {
 	text := strings.Repeat("Filler of no interest. ", 40) + "Here the quick brown\nfox jumps. " + strings.Repeat("More filler. ", 40)
 	q, err := Parse("q", `fox "quick brown"`)
@@ -193,6 +229,9 @@ func TestSnippet(t *testing.T) {
 	if matches.String() != "[quick brown][fox]" || !strings.HasPrefix(all.String(), "… ") || !strings.HasSuffix(all.String(), " …") ||
 		!strings.Contains(all.String(), "Here the quick brown fox jumps.") || len(all.String()) > snippetBytes+20 {
 		t.Errorf("%s %q", matches.String(), all.String())
+	}
+	if p := q.Mark("A fox\nand a Fox"); len(p) != 4 || p[0].Text != "A " || !p[1].Match || p[2].Text != " and a " || p[3].Text != "Fox" || !p[3].Match {
+		t.Errorf("a title: %+v", p)
 	}
 	if p := q.Snippet("short"); len(p) != 1 || p[0].Text != "short" {
 		t.Errorf("%+v", p)

@@ -50,8 +50,10 @@ func Words(text string, yield func(Word) bool) {
 		}
 		if i == start { // a rune that is a word by itself, or none
 			i += n
-			if alone(r) && !yield(Word{fold(text[start:i]), start, i}) {
-				return
+			if alone(r) {
+				if w := fold(text[start:i]); w != "" && !yield(Word{w, start, i}) { // a sign of such a script may be no letter
+					return
+				}
 			}
 			continue
 		}
