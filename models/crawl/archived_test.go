@@ -303,6 +303,25 @@ func TestMoveBodies(t *testing.T) {
 	})
 }
 
+// Bodies do not move to a pack that was reserved so long ago that its object is being deleted.
+func TestMoveBodiesTooLate(t *testing.T) {
+	each(t, func(w *world) {
+		page := w.crawledPages("http://a.test/")[0]
+		from := w.archiveAll(page, "one")
+		to := w.pack("one")
+		w.clock.Advance(2 * time.Hour)
+		if deleting, _ := w.due(); !slices.Equal(deleting, []int64{to.Seq}) {
+			t.Fatalf("to delete: %v", deleting)
+		}
+		w.ok(w.MoveBodies(t.Context(), to, from.Seq))
+		bodies, err := w.BodiesOf(t.Context(), from.Seq)
+		w.ok(err)
+		if len(bodies) != 1 {
+			t.Error("the body was moved to a pack that is being deleted")
+		}
+	})
+}
+
 // The copies of a page go with it.
 func TestCopiesOfADeletedPage(t *testing.T) {
 	each(t, func(w *world) {
