@@ -21,7 +21,7 @@ type Deps struct {
 
 	Archive       Archive // nil = there is none
 	Finds         Finds   // what other systems do with what crawls find
-	FeedDiscovery bool    // crawls add the feeds that start pages name
+	FeedDiscovery bool    // crawls add the feeds that start pages link to
 	FeedPolling   bool    // feeds are polled
 
 	Others []pages.Beside // what other systems show on the page of a job

@@ -89,7 +89,7 @@ func TestFeedsPageWithoutPolling(t *testing.T) {
 	a := s.Get("/crawl/feeds")
 	apptest.WantText(t, a, ".lead", "CRAWLER_FEED_POLL_ENABLED=true")
 	apptest.WantText(t, a, ".empty h2", "No feeds yet")
-	apptest.WantText(t, a, ".empty code", "CRAWLER_FEED_DISCOVERY_ENABLED=true")
+	apptest.WantText(t, a, ".lead", "CRAWLER_FEED_DISCOVERY_ENABLED=true")
 	a = s.Follow("/crawl/feeds", url.Values{"url": {"one.test/feed"}})
 	apptest.WantText(t, a, "tbody tr", "one.test/feed one.test never polling is off – 0")
 	apptest.WantCount(t, a, "tbody form", 0)

@@ -42,7 +42,7 @@ func (s *Store) DuePacks(ctx context.Context, limit int) (packs []DuePack, err e
 	return packs, nil
 }
 
-// BodiesOf are the bodies that are in a pack, in their order there.
+// BodiesOf are the bodies that are in a pack.
 func (s *Store) BodiesOf(ctx context.Context, pack int64) ([]PackedBody, error) {
 	var found []struct {
 		Hash                    []byte

@@ -15,7 +15,7 @@ type Feeds struct {
 	Add       EntryForm
 	Source    string // name of the only source shown; "" = all
 	Feeds     models.Slice[crawl.Feed]
-	Discovery bool // crawls add the feeds that start pages name
+	Discovery bool // crawls add the feeds that start pages link to
 	Polling   bool // feeds are polled
 }
 

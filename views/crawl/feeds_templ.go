@@ -48,18 +48,18 @@ func FeedsPage(v Feeds) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"page-head\"><div><p class=\"crumb\"><a href=\"/crawl\">Crawl</a></p><h1>Feeds</h1></div></div><p class=\"lead\">What is new in a feed is fetched once, if it is in the allowed domains of the source. ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"page-head\"><div><p class=\"crumb\"><a href=\"/crawl\">Crawl</a></p><h1>Feeds</h1></div></div><p class=\"lead\">New entries of a feed are fetched once, if their URLs are in the allowed domains of the source. ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if !v.Polling {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "Feeds are not polled: set <code>CRAWLER_FEED_POLL_ENABLED=true</code> to poll them. ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "Polling is off. Set <code>CRAWLER_FEED_POLL_ENABLED=true</code> to turn it on. ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
 			if !v.Discovery {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "Crawls add no feeds: set <code>CRAWLER_FEED_DISCOVERY_ENABLED=true</code> to add those that start pages name.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "Set <code>CRAWLER_FEED_DISCOVERY_ENABLED=true</code> to add the feeds that start pages link to.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -576,12 +576,12 @@ func noFeeds(v Feeds) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Discovery {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "<p>Crawls add the feeds that start pages name. <a href=\"/crawl\">Add a crawl</a>, or a feed above.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "<p>Crawls add the feeds that their start pages link to. <a href=\"/crawl\">Add a crawl</a>, or a feed above.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "<p>Add one above. With <code>CRAWLER_FEED_DISCOVERY_ENABLED=true</code> crawls add those that start pages name.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 55, "<p>Add one above.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
