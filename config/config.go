@@ -138,6 +138,33 @@ type Config struct {
 	// RedisEventsEnabled is true only if there is a RedisURL.
 	RedisEventsEnabled bool `env:"REDIS_EVENTS_ENABLED" envDefault:"false" allowed:"true or false, and true only with REDIS_URL" meaning:"true reads events that enable or disable sources from Redis"`
 
+	// SitemapInterval is the time between two reads of the sitemaps of all websites.
+	SitemapInterval time.Duration `env:"SITEMAP_INTERVAL" envDefault:"6h" range:"1s..168h" meaning:"how often the sitemaps of websites are read"`
+	// SubmissionInterval is the time between two runs of the job that submits pages.
+	SubmissionInterval time.Duration `env:"SUBMISSION_INTERVAL" envDefault:"5m" range:"1s..24h" meaning:"how often new and changed pages are submitted to search engines"`
+	// VerificationInterval is the time between two runs of the job that verifies pages.
+	VerificationInterval time.Duration `env:"VERIFICATION_INTERVAL" envDefault:"1h" range:"1s..24h" meaning:"how often Google is asked which pages are indexed"`
+	// GooglePublishPerDay is of a Google project.
+	GooglePublishPerDay int `env:"GOOGLE_PUBLISH_PER_DAY" envDefault:"200" range:"0..1000000" meaning:"notifications to the Indexing API per day and Google project; the day ends at midnight Pacific time"`
+	// GoogleMetadataPerMinute is of a Google project.
+	GoogleMetadataPerMinute int `env:"GOOGLE_METADATA_PER_MINUTE" envDefault:"180" range:"0..100000" meaning:"metadata requests to the Indexing API per minute and Google project"`
+	// GoogleRequestsPerMinute is of a Google project.
+	GoogleRequestsPerMinute int `env:"GOOGLE_REQUESTS_PER_MINUTE" envDefault:"380" range:"0..100000" meaning:"requests of any kind to the Indexing API per minute and Google project"`
+	// GoogleInspectionsPerDay is of a property.
+	GoogleInspectionsPerDay int `env:"GOOGLE_INSPECTIONS_PER_DAY" envDefault:"2000" range:"0..1000000" meaning:"URL inspections per day and property; the day ends at midnight Pacific time"`
+	// GoogleInspectionsPerMinute is of a property.
+	GoogleInspectionsPerMinute int `env:"GOOGLE_INSPECTIONS_PER_MINUTE" envDefault:"600" range:"0..100000" meaning:"URL inspections per minute and property"`
+	// GoogleConcurrency is a number of requests of one website, on all instances together.
+	GoogleConcurrency int `env:"GOOGLE_CONCURRENCY" envDefault:"4" range:"1..100" meaning:"requests to Google that run at once for one website"`
+	// GoogleIndexingEndpoint is an http:// or https:// URL. Only its host and port are connected to.
+	GoogleIndexingEndpoint string `env:"GOOGLE_INDEXING_ENDPOINT" envDefault:"https://indexing.googleapis.com/" allowed:"an http:// or https:// URL with a host, without query or fragment" meaning:"where the Indexing API is reached"`
+	// GoogleSearchConsoleEndpoint is as GoogleIndexingEndpoint.
+	GoogleSearchConsoleEndpoint string `env:"GOOGLE_SEARCHCONSOLE_ENDPOINT" envDefault:"https://searchconsole.googleapis.com/" allowed:"an http:// or https:// URL with a host, without query or fragment" meaning:"where the Search Console API is reached"`
+	// GoogleTokenEndpoint is as GoogleIndexingEndpoint. Credentials never choose it.
+	GoogleTokenEndpoint string `env:"GOOGLE_TOKEN_ENDPOINT" envDefault:"https://oauth2.googleapis.com/token" allowed:"an http:// or https:// URL with a host, without query or fragment" meaning:"where service accounts get their access tokens; what their key files name is ignored"`
+	// IndexNowEndpoint is as GoogleIndexingEndpoint.
+	IndexNowEndpoint string `env:"INDEXNOW_ENDPOINT" envDefault:"https://api.indexnow.org/indexnow" allowed:"an http:// or https:// URL with a host, without query or fragment" meaning:"where pages are submitted by IndexNow"`
+
 	// OutboundAllowCIDRs are networks, each with its host bits cleared.
 	OutboundAllowCIDRs []netip.Prefix `env:"OUTBOUND_ALLOW_CIDRS" allowed:"networks or addresses such as 10.0.0.0/8 or 192.168.1.5, separated by commas" meaning:"private networks that may be fetched all the same; others are refused"`
 	// OutboundUserAgent starts with the name that robots.txt rules are matched against. It is empty when unset: see [Config.UserAgent].
@@ -155,7 +182,7 @@ type Config struct {
 	// AuthJWTSecret is empty when unset: no JWT is accepted then. It leaves the pages open, so it is no login for [Config.CheckOpen].
 	AuthJWTSecret Secret `env:"AUTH_JWT_SECRET" allowed:"at least 16 bytes" meaning:"key of the JWTs (HS256) that the API requires, also with AUTH_DISABLED=true; the pages do not ask for them"`
 	// SecretKey is empty when unset.
-	SecretKey Secret `env:"SECRET_KEY" meaning:"(no use yet) key that encrypts stored credentials"`
+	SecretKey Secret `env:"SECRET_KEY" meaning:"text from which the key is made that encrypts stored credentials; without it the key is in a file that is made at the first start, and several instances need the same"`
 }
 
 // Load reads the settings through getenv (os.Getenv, or a map in tests) and checks them. The error names every bad

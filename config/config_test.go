@@ -128,6 +128,22 @@ var values = map[string]struct {
 	"SECRET_KEY": {
 		good: map[string]string{"a long enough secret": "***"},
 	},
+	"GOOGLE_INDEXING_ENDPOINT": {
+		good: map[string]string{"http://127.0.0.1:9/x": "http://127.0.0.1:9/x"},
+		bad:  []string{"google.example", "ftp://google.example", "https://google.example/?x", "https://google.example/#x"},
+	},
+	"GOOGLE_SEARCHCONSOLE_ENDPOINT": {
+		good: map[string]string{"http://127.0.0.1:9/x": "http://127.0.0.1:9/x"},
+		bad:  []string{"google.example", "ftp://google.example", "https://google.example/?x", "https://google.example/#x"},
+	},
+	"GOOGLE_TOKEN_ENDPOINT": {
+		good: map[string]string{"http://127.0.0.1:9/x": "http://127.0.0.1:9/x"},
+		bad:  []string{"google.example", "ftp://google.example", "https://google.example/?x", "https://google.example/#x"},
+	},
+	"INDEXNOW_ENDPOINT": {
+		good: map[string]string{"http://127.0.0.1:9/x": "http://127.0.0.1:9/x"},
+		bad:  []string{"google.example", "ftp://google.example", "https://google.example/?x", "https://google.example/#x"},
+	},
 	"CRAWLER_PROXIES_ENABLED": {
 		good: map[string]string{"false": "false", "": "false"},
 		bad:  []string{"yes", "true"}, // there is no proxy

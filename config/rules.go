@@ -51,6 +51,10 @@ var rules = map[string]func(*Config) bool{
 	"OUTBOUND_USER_AGENT":           func(c *Config) bool { return c.OutboundUserAgent == "" || userAgent.MatchString(c.OutboundUserAgent) },
 	"ADMIN_PASSWORD":                func(c *Config) bool { p := string(c.AdminPassword); return strings.TrimSpace(p) == p },
 	"AUTH_JWT_SECRET":               func(c *Config) bool { return c.AuthJWTSecret == "" || len(c.AuthJWTSecret) >= minJWTSecret },
+	"GOOGLE_INDEXING_ENDPOINT":      func(c *Config) bool { return validSearchURL(c.GoogleIndexingEndpoint) },
+	"GOOGLE_SEARCHCONSOLE_ENDPOINT": func(c *Config) bool { return validSearchURL(c.GoogleSearchConsoleEndpoint) },
+	"GOOGLE_TOKEN_ENDPOINT":         func(c *Config) bool { return validSearchURL(c.GoogleTokenEndpoint) },
+	"INDEXNOW_ENDPOINT":             func(c *Config) bool { return validSearchURL(c.IndexNowEndpoint) },
 	"LOG_FORMAT": func(c *Config) bool {
 		return c.LogFormat == "" || c.LogFormat == LogText || c.LogFormat == LogJSON
 	},

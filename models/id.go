@@ -27,6 +27,11 @@ const (
 	KindDiscovered Kind = "d" // a discovered link
 	KindCrawled    Kind = "k" // a crawled page
 	KindFeed       Kind = "h" // a feed of a source
+
+	KindWebsite    Kind = "w" // a site whose pages are submitted to search engines
+	KindSitemap    Kind = "m"
+	KindPage       Kind = "p" // a page of a website
+	KindSubmission Kind = "n" // what a search engine was told
 )
 
 // Kinds of ids that stay inside the program.

@@ -1,0 +1,9 @@
+DROP TABLE quota_uses;
+DROP TABLE quota_days;
+DROP TABLE submissions;
+DROP TABLE coverage_days;
+DROP TABLE page_counts;
+DROP TABLE sitemap_pages;
+DROP TABLE pages;
+DROP TABLE sitemaps;
+DROP TABLE websites;

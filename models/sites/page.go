@@ -1,0 +1,96 @@
+package sites
+
+import (
+	"strconv"
+
+	"linkwatch/models"
+)
+
+// Status is what is known of a page.
+type Status string
+
+// The statuses.
+const (
+	Pending    Status = "pending"     // not submitted yet
+	Submitted  Status = "submitted"   // a search engine was told, and Google not asked since
+	Indexed    Status = "indexed"     // by Google
+	NotIndexed Status = "not_indexed" // by Google
+	Failed     Status = "failed"      // it was refused
+)
+
+// gone is the status under which pages are counted that no sitemap has.
+const gone Status = "gone"
+
+// Statuses are all of them, in the order of a page's life.
+func Statuses() []Status { return []Status{Pending, Submitted, Indexed, NotIndexed, Failed} }
+
+// Page is a page of a website.
+type Page struct {
+	Seq            int64 `gorm:"primaryKey"`
+	WebsiteSeq     int64
+	URL            string
+	PathAt         int         // where in URL the path begins, counted from 1
+	Lastmod        models.Time // by its sitemap; zero = it does not say
+	AutoPriority   int
+	ManualPriority *int // a user's; nil = none
+	QueueRank      int  // 100 minus the priority that counts
+	Status         Status
+	Cause          string // by which failures and unindexed pages are grouped; "" = none
+	ForGoogle      bool   // waits to be submitted to Google
+	ForIndexNow    bool   `gorm:"column:for_indexnow"` // waits to be submitted by IndexNow
+	SubmitAfter    models.Time
+	Attempts       int // that failed in a row
+	SubmitWantedAt models.Time
+	VerifyWantedAt models.Time
+	Unverified     bool // submitted after it was last verified
+	CreatedAt      models.Time
+
+	LastSubmittedAt models.Time
+	LastVerifiedAt  models.Time
+	LastError       string
+	GoneAt          models.Time // since when no sitemap has it; zero = one has it
+
+	Inspection `gorm:"embedded"`
+	NotifiedAt models.Time // of the latest notification that the Indexing API has received
+
+	WebsiteID string `gorm:"->"`
+}
+
+// ID is the page's id.
+func (p Page) ID() string { return models.TimedID(models.KindPage, p.CreatedAt, p.Seq) }
+
+// Priority is the one that counts: the manual one, else the automatic one.
+func (p Page) Priority() int { return MaxPriority - p.QueueRank }
+
+// Queued reports whether the page waits to be submitted.
+func (p Page) Queued() bool { return p.ForGoogle || p.ForIndexNow }
+
+// Path is the URL without scheme and host.
+func (p Page) Path() string { return p.URL[min(max(p.PathAt-1, 0), len(p.URL)):] }
+
+// Inspection is what Google's URL Inspection API says of a page. "" = not known.
+type Inspection struct {
+	Verdict         string // PASS, PARTIAL, FAIL or NEUTRAL
+	CoverageState   string // such as "Submitted and indexed"
+	RobotsState     string // ALLOWED or DISALLOWED
+	IndexingState   string // such as BLOCKED_BY_META_TAG
+	FetchState      string // such as SOFT_404
+	GoogleCanonical string // the page that Google chose
+	UserCanonical   string // the page that the page names
+	LastCrawledAt   models.Time
+}
+
+// OtherCanonical reports whether Google shows another page in place of url.
+func (i Inspection) OtherCanonical(url string) bool {
+	if i.GoogleCanonical == "" {
+		return false
+	}
+	theirs, err := models.ParseURL("google_canonical", i.GoogleCanonical)
+	if err != nil {
+		return true
+	}
+	ours, err := models.ParseURL("url", url)
+	return err != nil || theirs.Canonical != ours.Canonical
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,70 @@
+// Package sites is the store of websites: their sitemaps and pages, the queue in which
+// pages are submitted to search engines, what was submitted, and what Google says of
+// each page.
+package sites
+
+import (
+	"crypto/sha256"
+	"time"
+
+	"linkwatch/models"
+)
+
+// Options are the settings of the store.
+type Options struct {
+	Limits Limits
+	// Seal encrypts credentials, and Open decrypts them. Open fails for what was sealed with another key.
+	Seal func(plain []byte) ([]byte, error)
+	Open func(sealed []byte) ([]byte, error)
+}
+
+// Store keeps websites. It is safe for concurrent use.
+type Store struct {
+	db     *models.DB
+	clock  models.Clock
+	opts   Options
+	wanted chan struct{} // rings when somebody waits for work on a website
+}
+
+// NewStore makes the store over an open, migrated database.
+func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
+	return &Store{db: db, clock: clock, opts: opts, wanted: make(chan struct{}, 1)}
+}
+
+// Now is the time by the store's clock.
+func (s *Store) Now() models.Time { return s.clock.Now() }
+
+// Wanted gets a value when somebody in this process waits for sitemaps to be read, or
+// for pages to be submitted or verified. Of what others wait for the next look learns.
+func (s *Store) Wanted() <-chan struct{} { return s.wanted }
+
+func (s *Store) ring() {
+	select {
+	case s.wanted <- struct{}{}:
+	default: // it rings already
+	}
+}
+
+// How long things are kept.
+const (
+	KeepDeleted     = models.Day       // a deleted website can be restored
+	KeepSubmissions = 90 * models.Day  // with their answers
+	KeepCoverage    = 400 * models.Day // the coverage of a day
+	KeepGone        = 30 * models.Day  // a page that no sitemap has
+)
+
+// hashOf is by which URLs are told apart: 16 bytes of SHA-256.
+func hashOf(url string) []byte {
+	sum := sha256.Sum256([]byte(url))
+	return sum[:16]
+}
+
+// days is how many whole days lie between two times, downwards.
+func days(from, to time.Time) int {
+	d := to.Sub(from)
+	n := int(d / models.Day)
+	if d < 0 && d%models.Day != 0 {
+		n--
+	}
+	return n
+}

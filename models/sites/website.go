@@ -1,0 +1,115 @@
+package sites
+
+import (
+	"strings"
+
+	"linkwatch/models"
+	"linkwatch/models/lease"
+)
+
+const maxName = 200 // runes
+
+// Website is a site whose pages are submitted to search engines.
+type Website struct {
+	Seq             int64 `gorm:"primaryKey"`
+	ID              string
+	Name            string
+	SiteURL         string // see Property
+	IndexingEnabled bool   // its owner says that its pages qualify for Google's Indexing API
+	AutoSubmit      bool   // new and changed pages are submitted without being asked for
+	CreatedAt       models.Time
+	UpdatedAt       models.Time
+	DeletedAt       models.Time // zero = not deleted
+
+	Credentials    []byte      // sealed; nil = none
+	ClientEmail    string      // of the service account
+	ProjectID      string      // of the service account
+	GoogleError    string      // why Google refused all calls of the website last; "" = it did not
+	GoogleFailures int         // such refusals in a row
+	GoogleRetryAt  models.Time // no call to Google before this
+
+	IndexNowKey        string      `gorm:"column:indexnow_key"`         // "" = IndexNow is not used
+	IndexNowVerifiedAt models.Time `gorm:"column:indexnow_verified_at"` // when the key file was last found
+	IndexNowError      string      `gorm:"column:indexnow_error"`
+	IndexNowFailures   int         `gorm:"column:indexnow_failures"`
+	IndexNowRetryAt    models.Time `gorm:"column:indexnow_retry_at"`
+
+	RobotsReadAt     models.Time
+	SitemapsReadAt   models.Time
+	SitemapsWantedAt models.Time // since when somebody waits for its sitemaps to be read
+	SubmitWantedAt   models.Time
+	VerifyWantedAt   models.Time
+	SitemapsBy       lease.ID // the instance that reads its sitemaps; "" = none
+	SubmissionBy     lease.ID
+	VerificationBy   lease.ID
+}
+
+// Property is the website as Google knows it.
+func (w Website) Property() Property {
+	p, err := ParseProperty(w.SiteURL)
+	if err != nil { // it was checked when it was stored
+		return Property{SiteURL: w.SiteURL}
+	}
+	return p
+}
+
+// Google reports whether the website has credentials.
+func (w Website) Google() bool { return len(w.Credentials) > 0 }
+
+// IndexNow reports whether the website has a key.
+func (w Website) IndexNow() bool { return w.IndexNowKey != "" }
+
+// KeyFile is the URL at which search engines look for the IndexNow key.
+func (w Website) KeyFile() string { return w.Property().Root() + w.IndexNowKey + ".txt" }
+
+// check checks what users enter, and tidies it.
+func (w *Website) check() error {
+	p, err := ParseProperty(w.SiteURL)
+	if err != nil {
+		return err
+	}
+	w.SiteURL = p.SiteURL
+	if w.Name = models.CleanLine(w.Name); w.Name == "" {
+		w.Name = p.Host()
+	}
+	if models.Runes(w.Name) > maxName {
+		return models.Invalid("name", "must have at most %d characters", maxName)
+	}
+	return nil
+}
+
+// checkKey checks an IndexNow key: 8 to 128 of a-z, A-Z, 0-9 and -.
+func checkKey(key string) error {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
+	if len(key) < 8 || len(key) > 128 || strings.Trim(key, letters) != "" {
+		return models.Invalid("indexnow_key", "must be 8 to 128 letters, digits and hyphens")
+	}
+	return nil
+}
+
+// Activity is work on a website that one instance at a time does.
+type Activity string
+
+// The activities. Each is also the id of the scheduled job that does it.
+const (
+	Sitemaps     Activity = "sitemaps"     // reading sitemaps
+	Submission   Activity = "submission"   // submitting pages
+	Verification Activity = "verification" // asking which pages are indexed
+)
+
+// columns are where a website notes who does an activity, and since when somebody
+// waits for it.
+func (a Activity) columns() (by, wanted string) {
+	switch a {
+	case Sitemaps:
+		return "sitemaps_by", "sitemaps_wanted_at"
+	case Submission:
+		return "submission_by", "submit_wanted_at"
+	case Verification:
+		return "verification_by", "verify_wanted_at"
+	}
+	panic("sites: an unknown activity")
+}
+
+// Activities are all of them.
+func Activities() []Activity { return []Activity{Sitemaps, Submission, Verification} }
