@@ -32,8 +32,8 @@ const (
 	Retried  SubmissionStatus = "failed"   // it is tried again
 )
 
-// SubmissionRecord is one request to a search engine.
-type SubmissionRecord struct {
+// Submission is one request to a search engine.
+type Submission struct {
 	Seq        int64 `gorm:"primaryKey"`
 	WebsiteSeq int64
 	PageSeq    *int64 // nil = of many pages, or of a sitemap
@@ -52,15 +52,15 @@ type SubmissionRecord struct {
 }
 
 // TableName implements schema.Tabler.
-func (SubmissionRecord) TableName() string { return "submissions" }
+func (Submission) TableName() string { return "submissions" }
 
 // ID is the submission's id.
-func (r SubmissionRecord) ID() string {
+func (r Submission) ID() string {
 	return models.TimedID(models.KindSubmission, r.CreatedAt, r.Seq)
 }
 
 // PageID is the id of the page; "" = there is none.
-func (r SubmissionRecord) PageID() string {
+func (r Submission) PageID() string {
 	if r.PageSeq == nil || r.PageCreated.IsZero() {
 		return ""
 	}

@@ -92,24 +92,24 @@ type Activity string
 
 // The activities. Each is also the id of the scheduled job that does it.
 const (
-	Sitemaps     Activity = "sitemaps"     // reading sitemaps
-	Submission   Activity = "submission"   // submitting pages
-	Verification Activity = "verification" // asking which pages are indexed
+	Reading    Activity = "sitemaps"     // reading sitemaps
+	Submitting Activity = "submission"   // submitting pages
+	Verifying  Activity = "verification" // asking which pages are indexed
 )
 
 // columns are where a website notes who does an activity, and since when somebody
 // waits for it.
 func (a Activity) columns() (by, wanted string) {
 	switch a {
-	case Sitemaps:
+	case Reading:
 		return "sitemaps_by", "sitemaps_wanted_at"
-	case Submission:
+	case Submitting:
 		return "submission_by", "submit_wanted_at"
-	case Verification:
+	case Verifying:
 		return "verification_by", "verify_wanted_at"
 	}
 	panic("sites: an unknown activity")
 }
 
 // Activities are all of them.
-func Activities() []Activity { return []Activity{Sitemaps, Submission, Verification} }
+func Activities() []Activity { return []Activity{Reading, Submitting, Verifying} }
