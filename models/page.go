@@ -57,12 +57,14 @@ func (l List[T]) Pages() int { return (l.Total + l.Size - 1) / l.Size }
 type Cursor struct {
 	CreatedAt Time
 	ID        string
+	Priority  int // of the item, in lists that begin with the highest priority; else 0
 }
 
 // cursorJSON is the token's content.
 type cursorJSON struct {
 	CreatedAt time.Time `json:"created_at"`
 	ID        string    `json:"id"`
+	Priority  int       `json:"priority,omitempty"`
 }
 
 // ErrPageToken is the error of a page token that a list has not issued.
@@ -76,7 +78,7 @@ func (c Cursor) Token() string {
 	if c == (Cursor{}) {
 		return ""
 	}
-	b, err := json.Marshal(cursorJSON{c.CreatedAt.Time, c.ID})
+	b, err := json.Marshal(cursorJSON{c.CreatedAt.Time, c.ID, c.Priority})
 	if err != nil { // a year beyond 9999 cannot be marshalled, nor stored by us
 		return ""
 	}
@@ -102,7 +104,7 @@ func ParseToken(s string) (Cursor, error) {
 	if err := json.Unmarshal(b, &c); err != nil || c.ID == "" || c.CreatedAt.IsZero() {
 		return Cursor{}, ErrPageToken
 	}
-	return Cursor{At(c.CreatedAt), c.ID}, nil
+	return Cursor{At(c.CreatedAt), c.ID, c.Priority}, nil
 }
 
 // Slice is one page of a list that is read by cursor. Next is the zero Cursor

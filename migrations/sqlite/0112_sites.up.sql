@@ -51,6 +51,7 @@ CREATE TABLE sitemaps (
   url_hash      BLOB NOT NULL, -- the first 16 bytes of SHA-256
   origin        TEXT   NOT NULL CHECK (origin IN ('given', 'robots', 'index')), -- who named it
   parent_seq    INTEGER  REFERENCES sitemaps (seq) ON DELETE CASCADE, -- the index that named it; NULL unless origin is index
+  root_seq      INTEGER  REFERENCES sitemaps (seq) ON DELETE CASCADE, -- the first of the indexes that lead to it; NULL like parent_seq
   depth         INTEGER  NOT NULL CHECK (depth >= 0), -- how many indexes lead to it
   kind          TEXT   NOT NULL CHECK (kind IN ('', 'sitemap', 'index', 'text', 'feed')), -- '' = not read yet
   pages         INTEGER  NOT NULL CHECK (pages >= 0),   -- that it had when it was last read; of an index, sitemaps
@@ -66,11 +67,13 @@ CREATE TABLE sitemaps (
   submitted_at  INTEGER,           -- when Google was last told of it
   submit_error  TEXT   NOT NULL, -- of the last time, '' = none
   last_error    TEXT   NOT NULL, -- why it could not be read, or not in full; '' = it could
+  deleted_at    INTEGER,           -- its pages are being detached; NULL = not deleted
   UNIQUE (website_seq, url_hash)
 );
 
 CREATE INDEX sitemaps_website ON sitemaps (website_seq, seq);
 CREATE INDEX sitemaps_parent  ON sitemaps (parent_seq) WHERE parent_seq IS NOT NULL;
+CREATE INDEX sitemaps_root    ON sitemaps (root_seq) WHERE root_seq IS NOT NULL;
 
 CREATE TABLE pages (
   seq               INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -92,11 +95,13 @@ CREATE TABLE pages (
   submit_after      INTEGER,           -- not to be submitted before this; NULL = at any time
   attempts          INTEGER  NOT NULL CHECK (attempts >= 0), -- that failed in a row
   submit_wanted_at  INTEGER,           -- since when somebody waits for its submission
+  removal           INTEGER NOT NULL CHECK (removal IN (0, 1)),  -- of its removal
   verify_wanted_at  INTEGER,           -- and for its verification
   unverified        INTEGER NOT NULL CHECK (unverified IN (0, 1)), -- submitted after it was last verified
   created_at        INTEGER  NOT NULL,
   last_submitted_at INTEGER,
-  last_verified_at  INTEGER,
+  last_verified_at  INTEGER,           -- when Google last answered whether it is indexed
+  asked_at          INTEGER,           -- when Google was last asked, answered or not
   last_error        TEXT   NOT NULL, -- of the last submission or verification, '' = none
   gone_at           INTEGER,           -- since when no sitemap has it; NULL = one has it
 
@@ -124,8 +129,8 @@ CREATE INDEX pages_boosted    ON pages (website_seq, boosted_at) WHERE boosted_a
 -- What is verified next: what somebody waits for, what was submitted, what never was verified, what was verified longest ago.
 CREATE INDEX pages_verify     ON pages (website_seq, verify_wanted_at) WHERE verify_wanted_at IS NOT NULL;
 CREATE INDEX pages_unverified ON pages (website_seq, last_submitted_at) WHERE unverified AND gone_at IS NULL;
-CREATE INDEX pages_never      ON pages (website_seq, seq) WHERE last_verified_at IS NULL AND gone_at IS NULL;
-CREATE INDEX pages_verified   ON pages (website_seq, last_verified_at) WHERE last_verified_at IS NOT NULL AND gone_at IS NULL;
+CREATE INDEX pages_never      ON pages (website_seq, seq) WHERE asked_at IS NULL AND gone_at IS NULL;
+CREATE INDEX pages_verified   ON pages (website_seq, asked_at) WHERE asked_at IS NOT NULL AND gone_at IS NULL;
 
 -- Which sitemaps have a page. A page that none has is gone.
 CREATE TABLE sitemap_pages (

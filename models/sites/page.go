@@ -41,12 +41,14 @@ type Page struct {
 	SubmitAfter    models.Time
 	Attempts       int // that failed in a row
 	SubmitWantedAt models.Time
+	Removal        bool // somebody waits for its removal to be submitted
 	VerifyWantedAt models.Time
 	Unverified     bool // submitted after it was last verified
 	CreatedAt      models.Time
 
 	LastSubmittedAt models.Time
-	LastVerifiedAt  models.Time
+	LastVerifiedAt  models.Time // when Google last answered whether it is indexed
+	AskedAt         models.Time // when Google was last asked
 	LastError       string
 	GoneAt          models.Time // since when no sitemap has it; zero = one has it
 

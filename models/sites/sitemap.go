@@ -40,6 +40,7 @@ type Sitemap struct {
 	URL          string
 	Origin       Origin
 	ParentSeq    *int64 // the index that named it
+	RootSeq      *int64 // the first of the indexes that lead to it
 	Depth        int    // how many indexes lead to it
 	Kind         Kind
 	Pages        int    // when it was last read; of an index, sitemaps
@@ -55,6 +56,7 @@ type Sitemap struct {
 	SubmittedAt  models.Time // when Google was last told of it
 	SubmitError  string
 	LastError    string
+	DeletedAt    models.Time // its pages are being detached
 
 	WebsiteID string `gorm:"->"`
 }

@@ -13,9 +13,10 @@ import (
 // Options are the settings of the store.
 type Options struct {
 	Limits Limits
-	// Seal encrypts credentials, and Open decrypts them. Open fails for what was sealed with another key.
-	Seal func(plain []byte) ([]byte, error)
-	Open func(sealed []byte) ([]byte, error)
+	// Seal encrypts the credentials of the website with an id, and Open decrypts them. Open fails for what was sealed with another
+	// key or for another website.
+	Seal func(plain []byte, of string) ([]byte, error)
+	Open func(sealed []byte, of string) ([]byte, error)
 }
 
 // Store keeps websites. It is safe for concurrent use.

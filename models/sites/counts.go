@@ -1,0 +1,130 @@
+package sites
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// Count is how many pages of a website are in a state.
+type Count struct {
+	Status Status // or gone
+	Cause  string
+	Pages  int
+}
+
+// Counts are how many pages a website has.
+type Counts struct {
+	ByStatus map[Status]int
+	ByCause  []Count // those with a cause, the most frequent first
+	Total    int     // without those that are gone
+	Gone     int     // pages that no sitemap has
+}
+
+// Counts returns how many pages a website has in each state.
+func (s *Store) Counts(ctx context.Context, w Website) (Counts, error) {
+	all, err := s.CountsOf(ctx, []Website{w})
+	return all[w.Seq], err
+}
+
+// CountsOf is Counts for several websites, by their seq.
+func (s *Store) CountsOf(ctx context.Context, ws []Website) (map[int64]Counts, error) {
+	rows := models.NewRows("seq bigint")
+	all := map[int64]Counts{}
+	for _, w := range ws {
+		rows.Add(w.Seq)
+		all[w.Seq] = Counts{ByStatus: map[Status]int{}}
+	}
+	var found []struct {
+		WebsiteSeq int64
+		Count
+	}
+	err := rows.Raw(s.db.Read(ctx), `SELECT c.* FROM {rows} AS r CROSS JOIN page_counts AS c WHERE c.website_seq = r.seq AND c.pages > 0
+		ORDER BY c.website_seq, c.pages DESC, c.cause`).Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("loading counts of pages: %w", err)
+	}
+	for _, f := range found {
+		c := all[f.WebsiteSeq]
+		switch {
+		case f.Status == gone:
+			c.Gone += f.Pages
+		default:
+			c.ByStatus[f.Status] += f.Pages
+			c.Total += f.Pages
+			if f.Cause != "" {
+				c.ByCause = append(c.ByCause, f.Count)
+			}
+		}
+		all[f.WebsiteSeq] = c
+	}
+	return all, nil
+}
+
+// batch are pages of one website that a transaction changes.
+type batch struct {
+	website int64
+	rows    *models.Rows
+	join    string // how a row r names its page p
+}
+
+// pagesBySeq is a batch of pages by their seqs.
+func pagesBySeq(website int64, seqs []int64) batch {
+	return batch{website, models.RowsOf("seq bigint", seqs), "p.seq = r.seq"}
+}
+
+// counted changes pages of a website, and keeps page_counts current. It locks the
+// website, so that no other transaction changes the same pages meanwhile.
+func counted(tx *gorm.DB, b batch, change func() error) error {
+	if err := tx.Clauses(forUpdate).Where("seq = ?", b.website).Select("seq").Take(new(Website)).Error; err != nil {
+		return fmt.Errorf("locking a website: %w", err)
+	}
+	before, err := b.count(tx)
+	if err != nil {
+		return err
+	}
+	if err := change(); err != nil {
+		return err
+	}
+	after, err := b.count(tx)
+	if err != nil {
+		return err
+	}
+	type state struct {
+		Status Status
+		Cause  string
+	}
+	delta := map[state]int{}
+	for _, c := range after {
+		delta[state{c.Status, c.Cause}] += c.Pages
+	}
+	for _, c := range before {
+		delta[state{c.Status, c.Cause}] -= c.Pages
+	}
+	rows := models.NewRows("status text, cause text, pages bigint")
+	for s, n := range delta {
+		if n != 0 {
+			rows.Add(s.Status, s.Cause, n)
+		}
+	}
+	err = rows.Exec(tx, `INSERT INTO page_counts (website_seq, status, cause, pages) SELECT ?, r.status, r.cause, r.pages FROM {rows} AS r WHERE true
+		ON CONFLICT (website_seq, status, cause) DO UPDATE SET pages = page_counts.pages + excluded.pages`, b.website).Error
+	if err != nil {
+		return fmt.Errorf("counting pages: %w", err)
+	}
+	return nil
+}
+
+// count counts the pages of the batch by their state.
+func (b batch) count(tx *gorm.DB) (counts []Count, err error) {
+	err = b.rows.Raw(tx, `SELECT CASE WHEN p.gone_at IS NULL THEN p.status ELSE 'gone' END AS status, CASE WHEN p.gone_at IS NULL THEN p.cause ELSE '' END AS cause,
+			count(*) AS pages
+		FROM {rows} AS r CROSS JOIN pages AS p WHERE p.website_seq = ? AND `+b.join+` GROUP BY 1, 2`, b.website).Scan(&counts).Error
+	if err != nil {
+		return nil, fmt.Errorf("counting pages: %w", err)
+	}
+	return counts, nil
+}

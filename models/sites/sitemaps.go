@@ -1,0 +1,192 @@
+package sites
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// AddSitemap adds a sitemap, which is read within moments, and says whether it was new.
+// Nothing is fetched here: what is wrong with it shows in its LastError. Errors are
+// CodeNotFound, CodeInvalid ("url") and CodeConflict if the website has MaxSitemaps.
+func (s *Store) AddSitemap(ctx context.Context, websiteID, url string) (m Sitemap, created bool, err error) {
+	u, err := models.ParseURL("url", url)
+	if err != nil {
+		return m, false, err
+	}
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		w, err := website(tx.Clauses(forUpdate), websiteID, false)
+		if err != nil {
+			return err
+		}
+		added, err := s.addSitemaps(tx, w.Seq, nil, Given, []string{u.Requested})
+		if err != nil {
+			return err
+		}
+		if created = added > 0; !created { // it may be one that an index or robots.txt named
+			err = tx.Exec("UPDATE sitemaps SET origin = 'given' WHERE website_seq = ? AND url_hash = ? AND origin = 'robots'", w.Seq, hashOf(u.Requested)).Error
+			if err != nil {
+				return err
+			}
+		}
+		if m, err = sitemapWhere(tx, "m.website_seq = ? AND m.url_hash = ?", w.Seq, hashOf(u.Requested)); err != nil {
+			return err
+		}
+		return tx.Exec("UPDATE websites SET sitemaps_wanted_at = ? WHERE seq = ?", s.clock.Now(), w.Seq).Error
+	})
+	if errors.Is(err, errNoSitemap) {
+		err = models.Conflict(fmt.Sprintf("The website has %d sitemaps, which is the limit. Delete one first.", MaxSitemaps))
+	}
+	if err != nil {
+		return Sitemap{}, false, err
+	}
+	s.ring()
+	return m, created, nil
+}
+
+// AddFound adds the sitemaps that robots.txt or an index names, and says how many were
+// new and how many there was no room for. Those that an index no longer names are
+// deleted. The website is locked or claimed.
+func (s *Store) AddFound(ctx context.Context, w Website, parent *Sitemap, urls []string) (added, refused int, err error) {
+	origin := FromRobots
+	if parent != nil {
+		origin = FromIndex
+	}
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := tx.Clauses(forUpdate).Where("seq = ?", w.Seq).Select("seq").Take(new(Website)).Error; err != nil {
+			return err
+		}
+		if added, err = s.addSitemaps(tx, w.Seq, parent, origin, urls); err != nil {
+			return err
+		}
+		rows := hashRows(urls)
+		var known int
+		err := rows.Raw(tx, "SELECT count(*) FROM {rows} AS r CROSS JOIN sitemaps AS m WHERE m.website_seq = ? AND m.url_hash = r.url_hash", w.Seq).Scan(&known).Error
+		if err != nil {
+			return err
+		}
+		refused = rows.Len() - known
+		if parent == nil {
+			return nil
+		}
+		return rows.Raw(tx, "UPDATE sitemaps SET deleted_at = ? WHERE parent_seq = ? AND deleted_at IS NULL AND url_hash NOT IN (SELECT url_hash FROM {rows} AS r)", s.clock.Now(), parent.Seq).
+			Scan(new(int)).Error
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("storing found sitemaps: %w", err)
+	}
+	return added, refused, nil
+}
+
+// hashRows are the hashes of different URLs.
+func hashRows(urls []string) *models.Rows {
+	rows, seen := models.NewRows("url_hash bytes"), map[string]bool{}
+	for _, u := range urls {
+		if !seen[u] {
+			seen[u] = true
+			rows.Add(hashOf(u))
+		}
+	}
+	return rows
+}
+
+// addSitemaps adds sitemaps up to MaxSitemaps, and brings those back that were being
+// deleted. It says how many were added or brought back.
+func (s *Store) addSitemaps(tx *gorm.DB, website int64, parent *Sitemap, origin Origin, urls []string) (int, error) {
+	var parentSeq, rootSeq, depth any = nil, nil, 0
+	if parent != nil {
+		parentSeq, rootSeq, depth = parent.Seq, parent.Seq, parent.Depth+1
+		if parent.RootSeq != nil {
+			rootSeq = *parent.RootSeq
+		}
+	}
+	rows, seen := models.NewRows("n bigint, url text, url_hash bytes"), map[string]bool{}
+	for i, u := range urls {
+		if !seen[u] {
+			seen[u] = true
+			rows.Add(i, u, hashOf(u))
+		}
+	}
+	// Deleted ones come back as what they are now; those that are there stay as they are, so that no index can take over what a user gave.
+	res := rows.Exec(tx, `INSERT INTO sitemaps (website_seq, url, url_hash, origin, parent_seq, root_seq, depth, kind, pages, skipped, skipped_why, etag, last_modified,
+			reading, created_at, submit_error, last_error)
+		SELECT ?, r.url, r.url_hash, ?, ?, ?, ?, '', 0, 0, '', '', '', 0, ?, '', '' FROM (SELECT * FROM {rows} AS x
+			WHERE EXISTS (SELECT 1 FROM sitemaps AS k WHERE k.website_seq = ? AND k.url_hash = x.url_hash)
+				OR x.n < ? - (SELECT count(*) FROM sitemaps AS c WHERE c.website_seq = ?) ORDER BY x.n) AS r WHERE true
+		ON CONFLICT (website_seq, url_hash) DO UPDATE SET deleted_at = NULL, origin = excluded.origin, parent_seq = excluded.parent_seq, root_seq = excluded.root_seq,
+			depth = excluded.depth, content_hash = NULL, etag = '', last_modified = '' WHERE sitemaps.deleted_at IS NOT NULL`,
+		website, origin, parentSeq, rootSeq, depth, s.clock.Now(), website, MaxSitemaps, website)
+	return int(res.RowsAffected), res.Error
+}
+
+const sitemapRows = "SELECT m.*, w.id AS website_id FROM sitemaps AS m JOIN websites AS w ON w.seq = m.website_seq WHERE w.deleted_at IS NULL AND m.deleted_at IS NULL AND "
+
+var errNoSitemap = models.NotFound("sitemap")
+
+func sitemapWhere(tx *gorm.DB, where string, args ...any) (m Sitemap, err error) {
+	var found []Sitemap
+	if err := tx.Raw(sitemapRows+where, args...).Scan(&found).Error; err != nil {
+		return m, fmt.Errorf("loading a sitemap: %w", err)
+	}
+	if len(found) == 0 {
+		return m, errNoSitemap
+	}
+	return found[0], nil
+}
+
+// SitemapsOf is a page of the sitemaps of a website, the oldest first: CodeNotFound if
+// there is no such website. limit is as models.NewLimit made it.
+func (s *Store) SitemapsOf(ctx context.Context, websiteID string, after models.Cursor, limit int) (models.Slice[Sitemap], error) {
+	var page models.Slice[Sitemap]
+	tx := s.db.Read(ctx)
+	w, err := website(tx, websiteID, false)
+	if err != nil {
+		return page, err
+	}
+	var seq int64
+	if after != (models.Cursor{}) {
+		if _, seq, err = models.ParseTimedID(models.KindSitemap, after.ID); err != nil {
+			return page, models.ErrPageToken
+		}
+	}
+	if err := tx.Raw(sitemapRows+"m.website_seq = ? AND m.seq > ? ORDER BY m.seq LIMIT ?", w.Seq, seq, limit+1).Scan(&page.Items).Error; err != nil {
+		return page, fmt.Errorf("loading sitemaps: %w", err)
+	}
+	return models.NewSlice(page.Items, limit, func(m Sitemap) models.Cursor { return models.Cursor{CreatedAt: m.CreatedAt, ID: m.ID()} }), nil
+}
+
+// DeleteSitemap deletes a sitemap of a website, with those that it names as an index:
+// CodeNotFound if there is none. Pages that no other sitemap has are marked as gone
+// within moments.
+func (s *Store) DeleteSitemap(ctx context.Context, websiteID, id string) error {
+	at, seq, err := models.ParseTimedID(models.KindSitemap, id)
+	if err != nil {
+		return errNoSitemap
+	}
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		w, err := website(tx.Clauses(forUpdate), websiteID, false)
+		if err != nil {
+			return err
+		}
+		m, err := sitemapWhere(tx, "m.website_seq = ? AND m.seq = ? AND m.created_at = ?", w.Seq, seq, at)
+		if err != nil {
+			return err
+		}
+		now := s.clock.Now()
+		// Those below it are found by their parents: at most MaxDepth levels.
+		err = tx.Exec(`WITH RECURSIVE below AS (SELECT seq FROM sitemaps WHERE seq = ? UNION SELECT m.seq FROM sitemaps AS m JOIN below AS b ON m.parent_seq = b.seq)
+			UPDATE sitemaps SET deleted_at = ? WHERE seq IN (SELECT seq FROM below) AND deleted_at IS NULL`, m.Seq, now).Error
+		if err != nil {
+			return fmt.Errorf("deleting a sitemap: %w", err)
+		}
+		return tx.Exec("UPDATE websites SET sitemaps_wanted_at = ? WHERE seq = ?", now, w.Seq).Error
+	})
+	if err == nil {
+		s.ring()
+	}
+	return err
+}
