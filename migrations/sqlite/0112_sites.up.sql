@@ -120,6 +120,7 @@ CREATE TABLE pages (
 -- Lists in the order of the queue; that of all statuses reads five of them.
 CREATE INDEX pages_queue      ON pages (website_seq, status, queue_rank, seq) WHERE gone_at IS NULL;
 CREATE INDEX pages_gone       ON pages (website_seq, seq) WHERE gone_at IS NOT NULL;
+CREATE INDEX pages_gone_at    ON pages (gone_at) WHERE gone_at IS NOT NULL;
 CREATE INDEX pages_cause      ON pages (website_seq, cause, queue_rank, seq) WHERE cause <> '' AND gone_at IS NULL;
 CREATE INDEX pages_google     ON pages (website_seq, queue_rank, seq) WHERE for_google;
 CREATE INDEX pages_indexnow   ON pages (website_seq, seq) WHERE for_indexnow;

@@ -207,7 +207,9 @@ func (s *Store) Key(w Website) ([]byte, error) {
 	return key, nil
 }
 
-func (w *Website) googleWorks() { w.GoogleError, w.GoogleFailures, w.GoogleRetryAt = "", 0, models.Time{} }
+func (w *Website) googleWorks() {
+	w.GoogleError, w.GoogleFailures, w.GoogleRetryAt = "", 0, models.Time{}
+}
 
 // Want notes that somebody waits for an activity on a website: the sitemaps are read,
 // or waiting pages are submitted or verified, within moments.

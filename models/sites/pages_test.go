@@ -1,0 +1,388 @@
+package sites_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/sites"
+)
+
+func TestQueueOrder(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.site("https://example.com/")
+		m := w.sitemap(s, "https://example.com/sitemap.xml")
+		w.read(s, m, w.entry("https://example.com/none", -1), w.entry("https://example.com/old", 200), w.entry("https://example.com/week", 7),
+			w.entry("https://example.com/new", 0), w.entry("https://example.com/new2", 1), w.entry("https://example.com/", 40))
+		want := []string{"/new", "/new2", "/week", "/", "/none", "/old"}
+		if got := w.urls(s, sites.Filter{}); !slices.Equal(got, want) {
+			t.Errorf("the queue is %v, want %v", got, want)
+		}
+		// Page by page it is the same, by the token too.
+		var paged []string
+		for after := (models.Cursor{}); ; {
+			list, err := w.Pages(w.Context(), s.ID, sites.Filter{Status: sites.Pending}, after, 2)
+			w.ok(err)
+			for _, p := range list.Items {
+				paged = append(paged, p.Path())
+			}
+			if !list.More() {
+				break
+			}
+			after, err = models.ParseToken(list.Next.Token())
+			w.ok(err)
+		}
+		if !slices.Equal(paged, want) {
+			t.Errorf("page by page it is %v", paged)
+		}
+		p, err := w.SetPriority(w.Context(), w.page(s, "/old").ID(), ptr(90))
+		w.ok(err)
+		if p.Priority() != 90 || p.AutoPriority != 10 || *p.ManualPriority != 90 {
+			t.Errorf("boosted: %d %d %v", p.Priority(), p.AutoPriority, p.ManualPriority)
+		}
+		if got := w.urls(s, sites.Filter{}); got[2] != "/old" {
+			t.Errorf("boosted: %v", got)
+		}
+		p, err = w.SetPriority(w.Context(), p.ID(), nil)
+		w.ok(err)
+		if p.Priority() != 10 || p.ManualPriority != nil {
+			t.Errorf("reset: %d", p.Priority())
+		}
+		for _, bad := range []int{0, 101, -1} {
+			_, err := w.SetPriority(w.Context(), p.ID(), &bad)
+			w.code(err, models.CodeInvalid)
+		}
+		_, err = w.SetPriority(w.Context(), models.TimedID(models.KindPage, w.Now(), 99), nil)
+		w.code(err, models.CodeNotFound)
+		w.counts(s, map[sites.Status]int{sites.Pending: 6})
+	})
+}
+
+func TestPrioritiesChangeAsPagesAge(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.site("https://example.com/")
+		m := w.sitemap(s, "https://example.com/sitemap.xml")
+		w.read(s, m, w.entry("https://example.com/a", 0), w.entry("https://example.com/b", 8), w.entry("https://example.com/c", -1))
+		_, err := w.SetPriority(w.Context(), w.page(s, "/b").ID(), ptr(55))
+		w.ok(err)
+		for day := range 200 {
+			for n := sites.StoreBatch; n == sites.StoreBatch; {
+				n, err = w.Reprioritize(w.Context())
+				w.ok(err)
+			}
+			for path, age := range map[string]int{"/a": day, "/b": day + 8} {
+				p := w.page(s, path)
+				if want := sites.AutoPriority(w.Now().Add(-time.Duration(age)*models.Day), w.Now()); p.AutoPriority != want {
+					t.Fatalf("day %d: %s has %d, want %d", day, path, p.AutoPriority, want)
+				}
+			}
+			w.clock.Advance(models.Day)
+		}
+		if p := w.page(s, "/b"); p.Priority() != 55 || p.AutoPriority != 10 {
+			t.Errorf("the manual priority became %d, the automatic one %d", p.Priority(), p.AutoPriority)
+		}
+		if p := w.page(s, "/a"); p.Priority() != 10 {
+			t.Errorf("an old page has %d", p.Priority())
+		}
+	})
+}
+
+func TestBoost(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.site("https://example.com/")
+		m := w.sitemap(s, "https://example.com/sitemap.xml")
+		w.read(s, m, w.entry("https://example.com/blog/a", -1), w.entry("https://example.com/blog/B%20", -1), w.entry("https://example.com/x/blog/c", -1), w.entry("https://example.com/blog", -1))
+		_, err := w.SetPriority(w.Context(), w.page(s, "/blog/a").ID(), ptr(5))
+		w.ok(err)
+		b, err := w.SetPriorities(w.Context(), s.ID, sites.Filter{Match: "/blog/*"}, ptr(100))
+		w.ok(err)
+		if b.N != 2 || b.More {
+			t.Errorf("boosted %+v", b)
+		}
+		if got := w.urls(s, sites.Filter{}); !slices.Equal(got[:2], []string{"/blog/a", "/blog/B%20"}) {
+			t.Errorf("boosted: %v", got)
+		}
+		again, err := w.SetPriorities(w.Context(), s.ID, sites.Filter{Match: "/blog/*"}, ptr(100))
+		w.ok(err)
+		if again.N != 0 {
+			t.Errorf("boosted again: %+v", again)
+		}
+		w.clock.Advance(time.Second)
+		b, err = w.SetPriorities(w.Context(), s.ID, sites.Filter{Match: "/blog/*"}, ptr(50))
+		w.ok(err)
+		if n, err := w.UndoPriorities(w.Context(), s.ID, b.At); n != 2 || err != nil {
+			t.Errorf("undone: %d %v", n, err)
+		}
+		if p := w.page(s, "/blog/a"); p.Priority() != 100 {
+			t.Errorf("undone to %d", p.Priority())
+		}
+		if n, err := w.UndoPriorities(w.Context(), s.ID, b.At); n != 0 || err != nil {
+			t.Errorf("undone twice: %d %v", n, err)
+		}
+		b, err = w.SetPriorities(w.Context(), s.ID, sites.Filter{}, nil)
+		w.ok(err)
+		if b.N != 2 || w.page(s, "/blog/a").Priority() != 10 {
+			t.Errorf("reset %+v", b)
+		}
+		_, err = w.SetPriorities(w.Context(), s.ID, sites.Filter{}, ptr(101))
+		w.code(err, models.CodeInvalid)
+	})
+}
+
+func TestPagesOfSitemaps(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.site("https://example.com/")
+		a, b := w.sitemap(s, "https://example.com/a.xml"), w.sitemap(s, "https://example.com/b.xml")
+		a = w.read(s, a, w.entry("https://example.com/1", 10), w.entry("https://example.com/2", 10), w.entry("https://example.com/2", 10))
+		w.read(s, b, w.entry("https://example.com/2", -1), w.entry("https://example.com/3", 10))
+		w.counts(s, map[sites.Status]int{sites.Pending: 3})
+
+		a = w.read(s, a, w.entry("https://example.com/4", 10)) // 1 is gone, 2 is in b still
+		w.counts(s, map[sites.Status]int{sites.Pending: 3})
+		if got := w.urls(s, sites.Filter{Gone: true}); !slices.Equal(got, []string{"/1"}) {
+			t.Errorf("gone: %v", got)
+		}
+		if p := w.page(s, "/1"); p.GoneAt != w.Now() || p.ForGoogle {
+			t.Errorf("the page that is gone: %+v", p)
+		}
+		a = w.read(s, a, w.entry("https://example.com/4", 10), w.entry("https://example.com/1", 10)) // it is back
+		if p := w.page(s, "/1"); !p.GoneAt.IsZero() || !p.ForGoogle {
+			t.Errorf("the page that is back: %+v", p)
+		}
+		w.counts(s, map[sites.Status]int{sites.Pending: 4})
+
+		w.ok(w.DeleteSitemap(w.Context(), s.ID, a.ID()))
+		_, err := w.SitemapsOf(w.Context(), s.ID, models.Cursor{}, 10)
+		w.ok(err)
+		deleted, err := w.DeletedSitemaps(w.Context(), s)
+		w.ok(err)
+		for _, m := range deleted {
+			_, err := w.Detach(w.Context(), s, m, 0, true)
+			w.ok(err)
+			w.ok(w.Forget(w.Context(), m))
+		}
+		if deleted, err = w.DeletedSitemaps(w.Context(), s); err != nil || len(deleted) > 0 {
+			t.Errorf("deleted sitemaps: %v %v", deleted, err)
+		}
+		if got := w.urls(s, sites.Filter{}); !slices.Equal(got, []string{"/3", "/2"}) && !slices.Equal(got, []string{"/2", "/3"}) {
+			t.Errorf("left: %v", got)
+		}
+		w.counts(s, map[sites.Status]int{sites.Pending: 2})
+		w.code(w.DeleteSitemap(w.Context(), s.ID, a.ID()), models.CodeNotFound)
+	})
+}
+
+// A page that changed after it was submitted waits again; one that did not does not.
+func TestChangedPagesWait(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site("https://example.com/"))
+		m := w.sitemap(s, "https://example.com/sitemap.xml")
+		m = w.read(s, m, w.entry("https://example.com/a", 10), w.entry("https://example.com/b", 10), w.entry("https://example.com/c", -1))
+		ps, err := w.ToPublish(w.Context(), s, 10)
+		w.ok(err)
+		for _, p := range ps {
+			w.publish(s, p, sites.Answer{Status: sites.Accepted, StatusCode: 200})
+		}
+		w.counts(s, map[sites.Status]int{sites.Submitted: 3})
+		w.clock.Advance(time.Hour)
+		m = w.read(s, m, w.entry("https://example.com/a", 0), w.entry("https://example.com/b", 11), w.entry("https://example.com/c", -1))
+		if got := w.urls(s, sites.Filter{Queued: true}); !slices.Equal(got, []string{"/a"}) {
+			t.Errorf("waiting: %v", got)
+		}
+		if p := w.page(s, "/b"); p.Lastmod != w.Now().Add(-11*models.Day) {
+			t.Errorf("an earlier lastmod: %v", p.Lastmod)
+		}
+		w.counts(s, map[sites.Status]int{sites.Submitted: 3})
+	})
+}
+
+func (w *world) publish(s sites.Website, p sites.Page, a sites.Answer) {
+	w.Helper()
+	sub, err := w.Begin(w.Context(), s, sites.Submission{PageSeq: &p.Seq, URL: p.URL, Method: sites.ByIndexingAPI, Action: sites.Updated, Pages: 1})
+	w.ok(err)
+	w.ok(w.Answered(w.Context(), sub, []int64{p.Seq}, a))
+}
+
+func TestAnswers(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site("https://example.com/"))
+		m := w.sitemap(s, "https://example.com/sitemap.xml")
+		var entries []sites.Entry
+		for i := range 6 {
+			entries = append(entries, w.entry(fmt.Sprintf("https://example.com/%d", i), -1))
+		}
+		w.read(s, m, entries...)
+		queue := func() (paths []string) {
+			ps, err := w.ToPublish(w.Context(), s, 100)
+			w.ok(err)
+			for _, p := range ps {
+				paths = append(paths, p.Path())
+			}
+			return paths
+		}
+		w.publish(s, w.page(s, "/0"), sites.Answer{Status: sites.Accepted, StatusCode: 200})
+		w.publish(s, w.page(s, "/1"), sites.Answer{Status: sites.Refused, StatusCode: 400, Error: "Google refused it.", Cause: "refused"})
+		w.publish(s, w.page(s, "/2"), sites.Answer{Status: sites.Retried, StatusCode: 500, Error: "Google failed.", Cause: "unavailable"})
+		w.publish(s, w.page(s, "/3"), sites.Answer{Status: sites.Sent, Error: "No answer.", Cause: "no_answer"})
+		w.publish(s, w.page(s, "/4"), sites.Answer{Status: sites.Refused, StatusCode: 403, Error: "Not an owner.", Cause: "not_owner", Sitewide: true})
+		if got := queue(); !slices.Equal(got, []string{"/4", "/5"}) {
+			t.Errorf("waiting: %v", got)
+		}
+		w.counts(s, map[sites.Status]int{sites.Submitted: 1, sites.Failed: 1, sites.Pending: 4})
+		got, err := w.Get(w.Context(), s.ID)
+		w.ok(err)
+		if got.GoogleError != "Not an owner." || got.GoogleFailures != 1 || got.GoogleRetryAt != w.Now().Add(time.Minute) {
+			t.Errorf("the website: %q %d %s", got.GoogleError, got.GoogleFailures, got.GoogleRetryAt)
+		}
+		w.clock.Advance(time.Minute)
+		if got := queue(); !slices.Equal(got, []string{"/2", "/3", "/4", "/5"}) {
+			t.Errorf("waiting a minute later: %v", got)
+		}
+		for range 4 { // the fifth failure is the last
+			w.clock.Advance(models.Day)
+			w.publish(s, w.page(s, "/2"), sites.Answer{Status: sites.Retried, StatusCode: 500, Error: "Google failed.", Cause: "unavailable"})
+		}
+		if p := w.page(s, "/2"); p.Status != sites.Failed || p.Cause != "unavailable" || p.ForGoogle {
+			t.Errorf("given up: %+v", p)
+		}
+		w.publish(s, w.page(s, "/5"), sites.Answer{Status: sites.Accepted, StatusCode: 200})
+		if got, err = w.Get(w.Context(), s.ID); err != nil || got.GoogleError != "" || !got.GoogleRetryAt.IsZero() {
+			t.Errorf("the website after a success: %+v %v", got, err)
+		}
+		c, err := w.Counts(w.Context(), s)
+		w.ok(err)
+		if want := []sites.Count{{sites.Failed, "refused", 1}, {sites.Failed, "unavailable", 1}}; !reflect.DeepEqual(c.ByCause, want) {
+			t.Errorf("causes: %v", c.ByCause)
+		}
+		if got := w.urls(s, sites.Filter{Cause: "refused"}); !slices.Equal(got, []string{"/1"}) {
+			t.Errorf("refused: %v", got)
+		}
+		list, err := w.Submissions(w.Context(), s.ID, "", models.Cursor{}, 3)
+		w.ok(err)
+		if len(list.Items) != 3 || list.Items[0].URL != "https://example.com/5" || !list.More() {
+			t.Errorf("submissions: %v", list.Items)
+		}
+		page := w.page(s, "/3")
+		list, err = w.Submissions(w.Context(), s.ID, page.ID(), models.Cursor{}, 10)
+		w.ok(err)
+		if len(list.Items) != 1 || list.Items[0].Status != sites.Sent || !list.Items[0].AnsweredAt.IsZero() || list.Items[0].PageID() != page.ID() {
+			t.Errorf("submissions of a page: %+v", list.Items)
+		}
+	})
+}
+
+func TestVerifyOrder(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site("https://example.com/"))
+		m := w.sitemap(s, "https://example.com/sitemap.xml")
+		w.read(s, m, w.entry("https://example.com/never", -1), w.entry("https://example.com/submitted", -1), w.entry("https://example.com/wanted", -1),
+			w.entry("https://example.com/today", -1), w.entry("https://example.com/old", -1))
+		verify := func(path string, i sites.Inspection) {
+			w.ok(w.RecordVerified(w.Context(), sites.Verified{Page: w.page(s, path), Inspection: i, Cause: map[bool]string{true: "", false: "x"}[i.Verdict == "PASS"]}))
+		}
+		verify("/old", sites.Inspection{Verdict: "NEUTRAL", CoverageState: "Crawled - currently not indexed"})
+		w.clock.Advance(25 * time.Hour)
+		verify("/today", sites.Inspection{Verdict: "PASS", CoverageState: "Submitted and indexed"})
+		verify("/submitted", sites.Inspection{Verdict: "PASS"})
+		w.publish(s, w.page(s, "/submitted"), sites.Answer{Status: sites.Accepted})
+		_, err := w.WantVerification(w.Context(), w.page(s, "/wanted").ID())
+		w.ok(err)
+		order := func() (paths []string) {
+			ps, err := w.ToVerify(w.Context(), s, 10)
+			w.ok(err)
+			for _, p := range ps {
+				paths = append(paths, p.Path())
+			}
+			return paths
+		}
+		if got := order(); !slices.Equal(got, []string{"/wanted", "/submitted", "/never", "/old"}) {
+			t.Errorf("the order is %v", got)
+		}
+		w.counts(s, map[sites.Status]int{sites.Indexed: 2, sites.NotIndexed: 1, sites.Pending: 2})
+		for _, a := range []sites.Answer{{Status: sites.Sent, Error: "No answer."}, {Status: sites.Refused, StatusCode: 429, Error: "Too many.", Limited: true}} {
+			w.ok(w.RecordVerified(w.Context(), sites.Verified{Page: w.page(s, "/never"), Problem: &a}))
+		}
+		if got := order(); !slices.Equal(got, []string{"/wanted", "/submitted", "/old"}) {
+			t.Errorf("after a failure the order is %v", got)
+		}
+		ps, err := w.ToVerify(w.Context(), s, 2)
+		w.ok(err)
+		if len(ps) != 2 {
+			t.Errorf("%d pages", len(ps))
+		}
+	})
+}
+
+func TestSitemapSubmission(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site("https://example.com/"))
+		root := w.sitemap(s, "https://example.com/index.xml")
+		_, _, err := w.AddFound(w.Context(), s, &root, []string{"https://example.com/child.xml"})
+		w.ok(err)
+		w.ok(w.RecordRead(w.Context(), root, sites.Read{Stored: true, Kind: sites.KindIndex, Pages: 1}))
+		children, err := w.ToRead(w.Context(), s, 1)
+		w.ok(err)
+		child := w.read(s, children[0], w.entry("https://example.com/a", -1), w.entry("https://example.com/b", -1))
+		other := w.sitemap(s, "https://example.com/other.xml")
+		w.read(s, other, w.entry("https://example.com/c", -1))
+		names := func() (urls []string) {
+			ms, err := w.ToSubmit(w.Context(), s)
+			w.ok(err)
+			for _, m := range ms {
+				urls = append(urls, m.URL)
+			}
+			return urls
+		}
+		if got := names(); !slices.Equal(got, []string{"https://example.com/index.xml", "https://example.com/other.xml"}) {
+			t.Errorf("to submit: %v", got)
+		}
+		w.clock.Advance(time.Minute)
+		sub, err := w.Begin(w.Context(), s, sites.Submission{URL: root.URL, Method: sites.BySitemap, Action: sites.Updated, Pages: 2})
+		w.ok(err)
+		w.ok(w.SitemapAnswered(w.Context(), sub, root, sites.Answer{Status: sites.Accepted, StatusCode: 204}))
+		next, err := w.MarkSubmitted(w.Context(), s, root, 0)
+		w.ok(err)
+		if next != 0 {
+			t.Errorf("next is %d", next)
+		}
+		w.counts(s, map[sites.Status]int{sites.Submitted: 2, sites.Pending: 1})
+		if got := names(); !slices.Equal(got, []string{"https://example.com/other.xml"}) {
+			t.Errorf("to submit next: %v", got)
+		}
+		w.clock.Advance(time.Minute)
+		child = w.read(s, child, w.entry("https://example.com/a", 0), w.entry("https://example.com/b", -1))
+		if got := names(); len(got) != 2 {
+			t.Errorf("to submit after a change: %v", got)
+		}
+		_ = child
+	})
+}
+
+func TestIndexNowBatches(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.site("sc-domain:example.com")
+		s, err := w.Edit(w.Context(), s.ID, sites.Edit{IndexNowKey: ptr("0123456789abcdef")})
+		w.ok(err)
+		m := w.sitemap(s, "https://example.com/sitemap.xml")
+		w.read(s, m, w.entry("https://example.com/a", -1), w.entry("https://www.example.com/b", -1), w.entry("https://example.com/c", -1))
+		ps, err := w.ToIndexNow(w.Context(), s)
+		w.ok(err)
+		if len(ps) != 2 || ps[1].URL != "https://example.com/c" {
+			t.Errorf("the first batch: %v", ps)
+		}
+		sub, err := w.Begin(w.Context(), s, sites.Submission{Method: sites.ByIndexNow, Action: sites.Updated, Pages: len(ps)})
+		w.ok(err)
+		w.ok(w.Answered(w.Context(), sub, []int64{ps[0].Seq, ps[1].Seq}, sites.Answer{Status: sites.Accepted, StatusCode: 200}))
+		w.counts(s, map[sites.Status]int{sites.Submitted: 2, sites.Pending: 1})
+		if ps, err = w.ToIndexNow(w.Context(), s); err != nil || len(ps) != 1 || ps[0].URL != "https://www.example.com/b" {
+			t.Errorf("the second batch: %v %v", ps, err)
+		}
+		for _, bad := range []string{"short", "has space in it", "ümlaut-ümlaut", string(make([]byte, 200))} {
+			_, err := w.Edit(w.Context(), s.ID, sites.Edit{IndexNowKey: &bad})
+			w.code(err, models.CodeInvalid)
+		}
+	})
+}

@@ -1,0 +1,391 @@
+package sites
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// Limits of submissions.
+const (
+	MaxIndexNow = 10_000 // pages of one batch (indexnow.org)
+
+	maxAttempts = 5 // of a page, before it has failed
+	firstPause  = time.Minute
+	longPause   = 24 * time.Hour
+)
+
+// pause is how long to wait after a number of failures in a row, or longer if the
+// service asks for it.
+func pause(failures int, asked time.Duration) time.Duration {
+	return max(asked, min(longPause, firstPause<<min(max(failures-1, 0), 12)))
+}
+
+// WantSubmission has a page submitted within moments, also if the website submits
+// nothing by itself. With removal Google is told that the page is gone. CodeNotFound if
+// there is no such page; CodeConflict if no sitemap has it and it is not a removal, or if
+// the website has neither credentials nor an IndexNow key.
+func (s *Store) WantSubmission(ctx context.Context, id string, removal bool) (Page, error) {
+	return s.want(ctx, id, func(tx *gorm.DB, w Website, p Page) error {
+		switch {
+		case !w.Google() && !w.IndexNow():
+			return models.Conflict("There is nothing to submit with. Add Google credentials or an IndexNow key to the website first.")
+		case !p.GoneAt.IsZero() && !removal:
+			return models.Conflict("No sitemap has this page any more. Only its removal can be submitted.")
+		case removal && !w.IndexNow() && !(w.Google() && w.IndexingEnabled):
+			return models.Conflict("A removal can be submitted only by Google's Indexing API or IndexNow.")
+		}
+		now := s.clock.Now()
+		toGoogle := p.ForGoogle || w.Google() && (!removal || w.IndexingEnabled)
+		err := tx.Exec("UPDATE pages SET submit_wanted_at = ?, removal = ?, for_google = ?, for_indexnow = ?, submit_after = NULL, attempts = 0 WHERE seq = ?",
+			now, removal, toGoogle, w.IndexNow(), p.Seq).Error
+		if err != nil {
+			return err
+		}
+		return tx.Exec("UPDATE websites SET submit_wanted_at = ? WHERE seq = ?", now, w.Seq).Error
+	})
+}
+
+// WantVerification has Google asked within moments whether a page is indexed.
+// CodeNotFound if there is no such page, CodeConflict if the website has no credentials.
+func (s *Store) WantVerification(ctx context.Context, id string) (Page, error) {
+	return s.want(ctx, id, func(tx *gorm.DB, w Website, p Page) error {
+		if !w.Google() {
+			return models.Conflict("Only Google can say whether a page is indexed. Add Google credentials to the website first.")
+		}
+		now := s.clock.Now()
+		if err := tx.Exec("UPDATE pages SET verify_wanted_at = ? WHERE seq = ?", now, p.Seq).Error; err != nil {
+			return err
+		}
+		return tx.Exec("UPDATE websites SET verify_wanted_at = ? WHERE seq = ?", now, w.Seq).Error
+	})
+}
+
+func (s *Store) want(ctx context.Context, id string, note func(tx *gorm.DB, w Website, p Page) error) (p Page, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if p, err = page(tx, id); err != nil {
+			return err
+		}
+		w, err := website(tx.Clauses(forUpdate), p.WebsiteID, false)
+		if err != nil {
+			return err
+		}
+		if err := note(tx, w, p); err != nil {
+			return err
+		}
+		p, err = page(tx, id)
+		return err
+	})
+	if err == nil {
+		s.ring()
+	}
+	return p, err
+}
+
+// ToPublish are up to n pages of a website to submit to Google's Indexing API: those
+// that somebody waits for, then, if the website submits by itself, those that wait, in
+// the order of the queue.
+func (s *Store) ToPublish(ctx context.Context, w Website, n int) (ps []Page, err error) {
+	now := s.clock.Now()
+	const free = " AND (p.submit_after IS NULL OR p.submit_after <= ?)"
+	tx := s.db.Read(ctx)
+	err = tx.Raw("SELECT p.* FROM pages AS p WHERE p.website_seq = ? AND p.submit_wanted_at IS NOT NULL AND p.for_google"+free+" ORDER BY p.submit_wanted_at, p.seq LIMIT ?", w.Seq, now, n).Scan(&ps).Error
+	if err == nil && len(ps) < n && w.AutoSubmit {
+		var more []Page
+		err = tx.Raw("SELECT p.* FROM pages AS p WHERE p.website_seq = ? AND p.for_google AND p.submit_wanted_at IS NULL"+free+" ORDER BY p.queue_rank, p.seq LIMIT ?", w.Seq, now, n-len(ps)).Scan(&more).Error
+		ps = append(ps, more...)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for pages to submit: %w", err)
+	}
+	return ps, nil
+}
+
+// ToIndexNow are up to MaxIndexNow pages of one host to submit by IndexNow, those that
+// somebody waits for included.
+func (s *Store) ToIndexNow(ctx context.Context, w Website) (ps []Page, err error) {
+	only := ""
+	if !w.AutoSubmit {
+		only = " AND submit_wanted_at IS NOT NULL"
+	}
+	tx := s.db.Read(ctx)
+	err = tx.Raw("SELECT seq, url, path_at FROM pages WHERE website_seq = ? AND for_indexnow"+only+" ORDER BY seq LIMIT ?", w.Seq, MaxIndexNow).Scan(&ps).Error
+	if err != nil {
+		return nil, fmt.Errorf("looking for pages to submit by IndexNow: %w", err)
+	}
+	var same []Page // one host at a time: the others are next
+	for _, p := range ps {
+		if p.URL[:p.PathAt-1] == ps[0].URL[:ps[0].PathAt-1] {
+			same = append(same, p)
+		}
+	}
+	return same, nil
+}
+
+// ToSubmit are the sitemaps that users or robots.txt named and that Google has to be
+// told of: for the first time, because they changed, or because somebody waits for one of
+// their pages to be submitted. It is for websites that do not use the Indexing API.
+func (s *Store) ToSubmit(ctx context.Context, w Website) (ms []Sitemap, err error) {
+	only := ""
+	if w.AutoSubmit {
+		only = `m.submitted_at IS NULL OR EXISTS (SELECT 1 FROM sitemaps AS c WHERE (c.seq = m.seq OR c.root_seq = m.seq) AND c.changed_at > m.submitted_at) OR `
+	}
+	err = s.db.Read(ctx).Raw(sitemapRows+`m.website_seq = ? AND m.root_seq IS NULL AND m.kind <> '' AND (`+only+`EXISTS (
+			SELECT 1 FROM pages AS p JOIN sitemap_pages AS sp ON sp.page_seq = p.seq JOIN sitemaps AS c ON c.seq = sp.sitemap_seq
+			WHERE p.website_seq = m.website_seq AND p.submit_wanted_at IS NOT NULL AND p.for_google AND (c.seq = m.seq OR c.root_seq = m.seq)))
+		ORDER BY m.seq`, w.Seq).Scan(&ms).Error
+	if err != nil {
+		return nil, fmt.Errorf("looking for sitemaps to submit: %w", err)
+	}
+	return ms, nil
+}
+
+// Begin stores a submission before it is sent.
+func (s *Store) Begin(ctx context.Context, w Website, sub Submission) (Submission, error) {
+	sub.Seq, sub.WebsiteSeq, sub.Status, sub.CreatedAt = 0, w.Seq, Sent, s.clock.Now()
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		sub.Seq = 0
+		return tx.Create(&sub).Error
+	})
+	if err != nil {
+		return sub, fmt.Errorf("storing a submission: %w", err)
+	}
+	return sub, nil
+}
+
+// Answer is what became of a submission.
+type Answer struct {
+	Status     SubmissionStatus // Sent: no answer came, and the request may have arrived
+	StatusCode int              // 0 = none
+	Error      string           // what happened and what to do; "" = accepted
+	Cause      string           // by which failures are grouped
+	Sitewide   bool             // the error is of the website, not of the page: pages wait on
+	Limited    bool             // a rate limit or quota: no failure of the page
+	RetryAfter time.Duration    // that the service asks for; 0 = none
+}
+
+// Answered records what became of the submission of pages, of all of which it is true.
+// Pages that were accepted are submitted; refused ones have failed; others wait and are
+// tried again after a pause that doubles, maxAttempts times.
+func (s *Store) Answered(ctx context.Context, sub Submission, pages []int64, a Answer) error {
+	now := s.clock.Now()
+	a.Error = models.Truncate(models.CleanLine(a.Error), maxError)
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.answer(tx, sub, a); err != nil {
+			return err
+		}
+		var w Website
+		if err := tx.Where("seq = ?", sub.WebsiteSeq).Take(&w).Error; err != nil {
+			return err
+		}
+		set, waits, other, more := accepted, "for_google", "for_indexnow", w.IndexNow()
+		if sub.Method == ByIndexNow {
+			waits, other, more = other, waits, w.Google()
+			if w.Google() { // Google knows nothing of it
+				set = "last_error = ''"
+			}
+		}
+		// Somebody waits on while the page is to be submitted by the other way, too.
+		ended := "submit_wanted_at = NULL, removal = false"
+		if more {
+			ended = "submit_wanted_at = CASE WHEN " + other + " THEN submit_wanted_at END, removal = removal AND " + other
+		}
+		for some := range slices.Chunk(pages, StoreBatch) {
+			part := pagesBySeq(sub.WebsiteSeq, some)
+			err := counted(tx, part, func() error {
+				const of = " WHERE seq IN (SELECT seq FROM {rows} AS r)"
+				switch {
+				case a.Status == Accepted:
+					return part.rows.Exec(tx, "UPDATE pages SET "+set+", "+waits+" = false, submit_after = NULL, attempts = 0, last_submitted_at = ?, "+ended+of, now).Error
+				case a.Sitewide || a.Limited:
+					return part.rows.Exec(tx, "UPDATE pages SET last_error = ?"+of, a.Error).Error
+				case a.Status == Refused:
+					return part.rows.Exec(tx, "UPDATE pages SET status = 'failed', cause = ?, last_error = ?, "+waits+" = false, "+ended+of, a.Cause, a.Error).Error
+				default:
+					return s.again(tx, part, waits, a)
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("recording the answer to a submission: %w", err)
+	}
+	return nil
+}
+
+// accepted is what changes about a page that a search engine was told of.
+const accepted = `status = CASE WHEN status = 'indexed' THEN 'indexed' ELSE 'submitted' END, cause = CASE WHEN status = 'indexed' THEN cause ELSE '' END,
+	last_error = '', unverified = true`
+
+// again puts off pages whose submission failed, or gives them up.
+func (s *Store) again(tx *gorm.DB, b batch, waits string, a Answer) error {
+	var tried []Page
+	if err := b.rows.Raw(tx, "SELECT seq, attempts FROM pages WHERE seq IN (SELECT seq FROM {rows} AS r)").Scan(&tried).Error; err != nil {
+		return err
+	}
+	rows := models.NewRows("seq bigint, attempts bigint, after_at bigint, given_up boolean")
+	for _, p := range tried {
+		n := p.Attempts + 1
+		rows.Add(p.Seq, n, s.clock.Now().Add(pause(n, a.RetryAfter)), n >= maxAttempts)
+	}
+	return rows.Exec(tx, `UPDATE pages SET attempts = r.attempts, last_error = ?, submit_after = r.after_at, status = CASE WHEN r.given_up THEN 'failed' ELSE pages.status END,
+			cause = CASE WHEN r.given_up THEN ? ELSE pages.cause END, `+waits+` = NOT r.given_up,
+			submit_wanted_at = CASE WHEN r.given_up THEN NULL ELSE pages.submit_wanted_at END
+		FROM {rows} AS r WHERE pages.seq = r.seq`, a.Error, a.Cause).Error
+}
+
+// answer stores the answer to a submission, and what it says of the website.
+func (s *Store) answer(tx *gorm.DB, sub Submission, a Answer) error {
+	now := s.clock.Now()
+	answered := now
+	if a.Status == Sent {
+		answered = models.Time{}
+	}
+	err := tx.Exec("UPDATE submissions SET status = ?, status_code = ?, error = ?, answered_at = ? WHERE seq = ?", a.Status, a.StatusCode, a.Error, answered, sub.Seq).Error
+	if err != nil {
+		return err
+	}
+	return s.noteWebsite(tx, sub.WebsiteSeq, sub.Method == ByIndexNow, a)
+}
+
+// noteWebsite stores what an answer says of all calls for a website: nothing works until
+// somebody acts, or there is a pause, or all is well.
+func (s *Store) noteWebsite(tx *gorm.DB, website int64, indexNow bool, a Answer) error {
+	column := "google"
+	if indexNow {
+		column = "indexnow"
+	}
+	switch {
+	case a.Status == Accepted:
+		return tx.Exec("UPDATE websites SET "+column+"_error = '', "+column+"_failures = 0, "+column+"_retry_at = NULL WHERE seq = ? AND "+column+"_failures > 0", website).Error
+	case a.Sitewide || a.Limited:
+		var w Website
+		if err := tx.Clauses(forUpdate).Where("seq = ?", website).Take(&w).Error; err != nil {
+			return err
+		}
+		failures := w.GoogleFailures
+		if indexNow {
+			failures = w.IndexNowFailures
+		}
+		return tx.Exec("UPDATE websites SET "+column+"_error = ?, "+column+"_failures = ?, "+column+"_retry_at = ? WHERE seq = ?",
+			a.Error, failures+1, s.clock.Now().Add(pause(failures+1, a.RetryAfter)), website).Error
+	}
+	return nil
+}
+
+// NoteGoogle stores what an answer of Google that was no submission says of the website.
+func (s *Store) NoteGoogle(ctx context.Context, w Website, a Answer) error {
+	a.Error = models.Truncate(models.CleanLine(a.Error), maxError)
+	return s.db.Write(ctx, func(tx *gorm.DB) error { return s.noteWebsite(tx, w.Seq, false, a) })
+}
+
+// SitemapAnswered records what became of the submission of a sitemap. If it was
+// accepted, the pages that it had then are submitted: MarkSubmitted marks them.
+func (s *Store) SitemapAnswered(ctx context.Context, sub Submission, m Sitemap, a Answer) error {
+	a.Error = models.Truncate(models.CleanLine(a.Error), maxError)
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.answer(tx, sub, a); err != nil {
+			return err
+		}
+		at := m.SubmittedAt
+		if a.Status == Accepted {
+			at = sub.CreatedAt
+		}
+		return tx.Exec("UPDATE sitemaps SET submitted_at = ?, submit_error = ? WHERE seq = ?", at, a.Error, m.Seq).Error
+	})
+	if err != nil {
+		return fmt.Errorf("recording the answer to a submission: %w", err)
+	}
+	return nil
+}
+
+// MarkSubmitted marks up to StoreBatch pages of a sitemap, and of those that it names,
+// as submitted: those that wait for Google. after is the seq of the last one that was
+// marked. It returns the next after, and 0 if there are no more.
+func (s *Store) MarkSubmitted(ctx context.Context, w Website, m Sitemap, after int64) (next int64, err error) {
+	now := s.clock.Now()
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		var seqs []int64
+		err := tx.Raw(`SELECT p.seq FROM pages AS p WHERE p.website_seq = ? AND p.seq > ? AND p.for_google AND NOT p.removal AND EXISTS (
+				SELECT 1 FROM sitemap_pages AS sp JOIN sitemaps AS c ON c.seq = sp.sitemap_seq WHERE sp.page_seq = p.seq AND (c.seq = ? OR c.root_seq = ?))
+			ORDER BY p.seq LIMIT ?`, m.WebsiteSeq, after, m.Seq, m.Seq, StoreBatch).Scan(&seqs).Error
+		next = 0
+		if err != nil || len(seqs) == 0 {
+			return err
+		}
+		if len(seqs) == StoreBatch {
+			next = seqs[len(seqs)-1]
+		}
+		b := pagesBySeq(m.WebsiteSeq, seqs)
+		return counted(tx, b, func() error {
+			return b.rows.Exec(tx, "UPDATE pages SET "+accepted+`, for_google = false, attempts = 0, last_submitted_at = ?,
+				submit_wanted_at = CASE WHEN for_indexnow AND ? THEN submit_wanted_at END WHERE seq IN (SELECT seq FROM {rows} AS r)`, now, w.IndexNow()).Error
+		})
+	})
+	if err != nil {
+		return 0, fmt.Errorf("marking pages as submitted: %w", err)
+	}
+	return next, nil
+}
+
+// KeyChecked records whether the IndexNow key was found at its place; problem is what is
+// wrong, "" = nothing. It does nothing if the website has another key meanwhile.
+func (s *Store) KeyChecked(ctx context.Context, w Website, problem string) error {
+	var at, retry models.Time
+	if problem == "" {
+		at = s.clock.Now()
+	}
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Exec("UPDATE websites SET indexnow_verified_at = ?, indexnow_error = ?, indexnow_failures = 0, indexnow_retry_at = ? WHERE seq = ? AND indexnow_key = ?",
+			at, models.Truncate(models.CleanLine(problem), maxError), retry, w.Seq, w.IndexNowKey).Error
+	})
+	if err != nil {
+		return fmt.Errorf("recording the check of an IndexNow key: %w", err)
+	}
+	return nil
+}
+
+// Submissions is a page of what search engines were told of a website, the newest first:
+// CodeNotFound if there is no such website. pageID "" = of any page. limit is as
+// models.NewLimit made it.
+func (s *Store) Submissions(ctx context.Context, websiteID, pageID string, after models.Cursor, limit int) (models.Slice[Submission], error) {
+	var list models.Slice[Submission]
+	tx := s.db.Read(ctx)
+	w, err := website(tx, websiteID, false)
+	if err != nil {
+		return list, err
+	}
+	where, args := "s.website_seq = ?", []any{w.Seq}
+	if pageID != "" {
+		p, err := page(tx, pageID)
+		if err != nil {
+			return list, err
+		}
+		where, args = where+" AND s.page_seq = ?", append(args, p.Seq)
+	}
+	if after != (models.Cursor{}) {
+		_, seq, err := models.ParseTimedID(models.KindSubmission, after.ID)
+		if err != nil {
+			return list, models.ErrPageToken
+		}
+		where, args = where+" AND s.seq < ?", append(args, seq)
+	}
+	err = tx.Raw("SELECT s.*, p.created_at AS page_created FROM submissions AS s LEFT JOIN pages AS p ON p.seq = s.page_seq WHERE "+where+" ORDER BY s.seq DESC LIMIT ?", append(args, limit+1)...).
+		Scan(&list.Items).Error
+	if err != nil {
+		return list, fmt.Errorf("loading submissions: %w", err)
+	}
+	for i := range list.Items {
+		list.Items[i].WebsiteID = w.ID
+	}
+	return models.NewSlice(list.Items, limit, func(s Submission) models.Cursor { return models.Cursor{CreatedAt: s.CreatedAt, ID: s.ID()} }), nil
+}

@@ -1,0 +1,118 @@
+package sites
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// verifyAgain is how long a page is left alone after Google was asked of it, unless it
+// was submitted since or somebody waits.
+const verifyAgain = models.Day
+
+// ToVerify are up to n pages of a website of which Google is to be asked: those that
+// somebody waits for, then those that were submitted since they were verified, those
+// that never were, and those that were longest ago.
+func (s *Store) ToVerify(ctx context.Context, w Website, n int) (ps []Page, err error) {
+	tx := s.db.Read(ctx)
+	seen := map[int64]bool{}
+	for _, part := range []struct {
+		where, order string
+		args         []any
+	}{
+		{where: "p.verify_wanted_at IS NOT NULL", order: "p.verify_wanted_at"},
+		{where: "p.unverified AND p.gone_at IS NULL", order: "p.last_submitted_at"},
+		{where: "p.asked_at IS NULL AND p.gone_at IS NULL", order: "p.seq"},
+		{where: "p.asked_at IS NOT NULL AND p.gone_at IS NULL AND p.asked_at <= ?", order: "p.asked_at", args: []any{s.clock.Now().Add(-verifyAgain)}},
+	} {
+		if len(ps) == n {
+			break
+		}
+		var some []Page
+		args := append(append([]any{w.Seq}, part.args...), n) // n, since some may be among those before
+		err := tx.Raw("SELECT p.* FROM pages AS p WHERE p.website_seq = ? AND "+part.where+" ORDER BY "+part.order+" LIMIT ?", args...).Scan(&some).Error
+		if err != nil {
+			return nil, fmt.Errorf("looking for pages to verify: %w", err)
+		}
+		for _, p := range some {
+			if !seen[p.Seq] && len(ps) < n {
+				seen[p.Seq] = true
+				ps = append(ps, p)
+			}
+		}
+	}
+	return ps, nil
+}
+
+// Verified is what Google said when it was asked of a page.
+type Verified struct {
+	Page       Page
+	Inspection Inspection
+	Cause      string      // by which unindexed pages are grouped; "" = it is indexed
+	NotifiedAt models.Time // of the latest notification that the Indexing API has; zero = not asked, or none
+	Problem    *Answer     // why there is no answer; nil = there is one. Sitewide and Limited ones leave the page as it is
+}
+
+// RecordVerified stores what Google said of a page.
+func (s *Store) RecordVerified(ctx context.Context, v Verified) error {
+	now := s.clock.Now()
+	b := pagesBySeq(v.Page.WebsiteSeq, []int64{v.Page.Seq})
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		if a := v.Problem; a != nil {
+			problem := models.Truncate(models.CleanLine(a.Error), maxError)
+			if a.Sitewide || a.Limited {
+				if err := s.noteWebsite(tx, v.Page.WebsiteSeq, false, *a); err != nil {
+					return err
+				}
+				return tx.Exec("UPDATE pages SET last_error = ? WHERE seq = ?", problem, v.Page.Seq).Error
+			}
+			return tx.Exec("UPDATE pages SET last_error = ?, asked_at = ?, unverified = false, verify_wanted_at = NULL WHERE seq = ?", problem, now, v.Page.Seq).Error
+		}
+		return counted(tx, b, func() error {
+			i := v.Inspection
+			set := map[string]any{
+				"verdict": models.Truncate(models.CleanLine(i.Verdict), maxState), "coverage_state": models.Truncate(models.CleanLine(i.CoverageState), maxState),
+				"robots_state": models.Truncate(models.CleanLine(i.RobotsState), maxState), "indexing_state": models.Truncate(models.CleanLine(i.IndexingState), maxState),
+				"fetch_state": models.Truncate(models.CleanLine(i.FetchState), maxState), "google_canonical": cutURL(i.GoogleCanonical), "user_canonical": cutURL(i.UserCanonical),
+				"last_crawled_at": i.LastCrawledAt, "last_verified_at": now, "asked_at": now, "verify_wanted_at": models.Time{}, "last_error": "", "cause": v.Cause,
+				// A submission that came meanwhile is still to be verified.
+				"unverified": gorm.Expr("unverified AND COALESCE(last_submitted_at, 0) > ?", v.Page.LastSubmittedAt.UnixMicro()),
+			}
+			if !v.NotifiedAt.IsZero() {
+				set["notified_at"] = v.NotifiedAt
+			}
+			if status := i.Status(); status != "" {
+				set["status"] = status
+			}
+			return tx.Model(&Page{}).Where("seq = ?", v.Page.Seq).Updates(set).Error
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("recording a verification: %w", err)
+	}
+	return nil
+}
+
+const maxState = 100 // runes of a state that Google names
+
+// cutURL is a URL of Google's that can be stored; "" if it is too long to be one.
+func cutURL(url string) string {
+	if url = models.CleanLine(url); len(url) > models.MaxURL {
+		return ""
+	}
+	return url
+}
+
+// Status is what an inspection means; "" = it does not say.
+func (i Inspection) Status() Status {
+	switch i.Verdict {
+	case "PASS":
+		return Indexed
+	case "PARTIAL", "FAIL", "NEUTRAL":
+		return NotIndexed
+	}
+	return ""
+}
