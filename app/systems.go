@@ -14,6 +14,7 @@ type Systems struct {
 	Targets    *Targets
 	ShortLinks *ShortLinks
 	Crawl      *Crawl
+	Sites      *Sites
 	Admin      *Admin
 	more       []System
 }
@@ -29,6 +30,9 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 		return nil, err
 	}
 	if s.Crawl, err = newCrawl(c); err != nil {
+		return nil, err
+	}
+	if s.Sites, err = newSites(c); err != nil {
 		return nil, err
 	}
 	for _, make := range more {
@@ -47,7 +51,7 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 
 // All are all systems, in the order of the navigation.
 func (s *Systems) All() []System {
-	all := append([]System{s.Links.System, s.Targets.System, s.ShortLinks.System, s.Crawl.System}, s.more...)
+	all := append([]System{s.Links.System, s.Targets.System, s.ShortLinks.System, s.Crawl.System, s.Sites.System}, s.more...)
 	if s.Admin != nil { // it is made of the others
 		all = append(all, s.Admin.System)
 	}
@@ -58,7 +62,7 @@ func (s *Systems) All() []System {
 // short links first, since they matter most.
 func (s *Systems) deletes() []cleanup.Kind {
 	var kinds []cleanup.Kind
-	for _, one := range slices.Concat(s.more, []System{s.Crawl.System, s.Targets.System, s.Links.System}) {
+	for _, one := range slices.Concat(s.more, []System{s.Sites.System, s.Crawl.System, s.Targets.System, s.Links.System}) {
 		kinds = append(kinds, one.Deletes...)
 	}
 	return append(slices.Clone(s.ShortLinks.Deletes), kinds...)

@@ -18,6 +18,10 @@ const (
 	discovered      = "discovered_links"
 	hosts           = "crawl_hosts"
 	crawledPages    = "crawled_pages"
+	submissions     = "submissions"
+	coverageDays    = "coverage_days"
+	sitePages       = "pages"
+	websites        = "websites"
 	archivedPages   = "archived_pages"
 	feedEntries     = "feed_entries"
 	sources         = "sources"
@@ -32,7 +36,7 @@ const (
 )
 
 // kinds are all of them, in the order of a run.
-var kinds = []string{shortLinks, visitDays, frontier, executions, discovered, hosts, crawledPages, archivedPages, feedEntries, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
+var kinds = []string{shortLinks, visitDays, submissions, coverageDays, sitePages, websites, frontier, executions, discovered, hosts, crawledPages, archivedPages, feedEntries, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
 
 func inAnHour(now time.Time) time.Time { return now.Add(time.Hour) }
 
