@@ -16,15 +16,21 @@ CREATE TABLE websites (
   credentials      BYTEA,            -- the key of a Google service account, encrypted; NULL = none
   client_email     TEXT     NOT NULL, -- of the service account, '' = none
   project_id       TEXT     NOT NULL, -- of the service account, '' = none
-  google_error     TEXT     NOT NULL, -- why Google refused all calls of the website last, '' = it did not
-  google_failures  BIGINT    NOT NULL CHECK (google_failures >= 0), -- such refusals in a row
-  google_retry_at  BIGINT,             -- no call to Google before this; NULL = at any time
+
+  -- Of each service: why it refused all calls of the website last ('' = it did not), such refusals in a row, and before when it
+  -- is not called again (NULL = at any time). The first is Google's Indexing API, the second Google's Search Console.
+  indexing_error    TEXT  NOT NULL,
+  indexing_failures BIGINT NOT NULL CHECK (indexing_failures >= 0),
+  indexing_retry_at BIGINT,
+  console_error     TEXT  NOT NULL,
+  console_failures  BIGINT NOT NULL CHECK (console_failures >= 0),
+  console_retry_at  BIGINT,
+  indexnow_error    TEXT  NOT NULL,
+  indexnow_failures BIGINT NOT NULL CHECK (indexnow_failures >= 0),
+  indexnow_retry_at BIGINT,
 
   indexnow_key         TEXT NOT NULL, -- '' = IndexNow is not used
   indexnow_verified_at BIGINT,         -- when the key file was last found on the site
-  indexnow_error       TEXT NOT NULL, -- of the last check or batch, '' = none
-  indexnow_failures    BIGINT NOT NULL CHECK (indexnow_failures >= 0),
-  indexnow_retry_at    BIGINT,
 
   robots_read_at       BIGINT,         -- when robots.txt was last asked for sitemaps
   sitemaps_read_at     BIGINT,         -- when its sitemaps were last read

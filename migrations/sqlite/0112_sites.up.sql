@@ -16,15 +16,21 @@ CREATE TABLE websites (
   credentials      BLOB,            -- the key of a Google service account, encrypted; NULL = none
   client_email     TEXT     NOT NULL, -- of the service account, '' = none
   project_id       TEXT     NOT NULL, -- of the service account, '' = none
-  google_error     TEXT     NOT NULL, -- why Google refused all calls of the website last, '' = it did not
-  google_failures  INTEGER    NOT NULL CHECK (google_failures >= 0), -- such refusals in a row
-  google_retry_at  INTEGER,             -- no call to Google before this; NULL = at any time
+
+  -- Of each service: why it refused all calls of the website last ('' = it did not), such refusals in a row, and before when it
+  -- is not called again (NULL = at any time). The first is Google's Indexing API, the second Google's Search Console.
+  indexing_error    TEXT  NOT NULL,
+  indexing_failures INTEGER NOT NULL CHECK (indexing_failures >= 0),
+  indexing_retry_at INTEGER,
+  console_error     TEXT  NOT NULL,
+  console_failures  INTEGER NOT NULL CHECK (console_failures >= 0),
+  console_retry_at  INTEGER,
+  indexnow_error    TEXT  NOT NULL,
+  indexnow_failures INTEGER NOT NULL CHECK (indexnow_failures >= 0),
+  indexnow_retry_at INTEGER,
 
   indexnow_key         TEXT NOT NULL, -- '' = IndexNow is not used
   indexnow_verified_at INTEGER,         -- when the key file was last found on the site
-  indexnow_error       TEXT NOT NULL, -- of the last check or batch, '' = none
-  indexnow_failures    INTEGER NOT NULL CHECK (indexnow_failures >= 0),
-  indexnow_retry_at    INTEGER,
 
   robots_read_at       INTEGER,         -- when robots.txt was last asked for sitemaps
   sitemaps_read_at     INTEGER,         -- when its sitemaps were last read

@@ -234,8 +234,8 @@ func TestAnswers(t *testing.T) {
 		w.counts(s, map[sites.Status]int{sites.Submitted: 1, sites.Failed: 1, sites.Pending: 4})
 		got, err := w.Get(w.Context(), s.ID)
 		w.ok(err)
-		if got.GoogleError != "Not an owner." || got.GoogleFailures != 1 || got.GoogleRetryAt != w.Now().Add(time.Minute) {
-			t.Errorf("the website: %q %d %s", got.GoogleError, got.GoogleFailures, got.GoogleRetryAt)
+		if got.Indexing != (sites.ServiceState{Error: "Not an owner.", Failures: 1, RetryAt: w.Now().Add(time.Minute)}) || got.Console.Error != "" {
+			t.Errorf("the website: %+v %+v", got.Indexing, got.Console)
 		}
 		w.clock.Advance(time.Minute)
 		if got := queue(); !slices.Equal(got, []string{"/2", "/3", "/4", "/5"}) {
@@ -249,7 +249,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("given up: %+v", p)
 		}
 		w.publish(s, w.page(s, "/5"), sites.Answer{Status: sites.Accepted, StatusCode: 200})
-		if got, err = w.Get(w.Context(), s.ID); err != nil || got.GoogleError != "" || !got.GoogleRetryAt.IsZero() {
+		if got, err = w.Get(w.Context(), s.ID); err != nil || got.Indexing != (sites.ServiceState{}) {
 			t.Errorf("the website after a success: %+v %v", got, err)
 		}
 		c, err := w.Counts(w.Context(), s)

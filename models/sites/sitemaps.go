@@ -44,7 +44,7 @@ func (s *Store) AddSitemap(ctx context.Context, websiteID, url string) (m Sitema
 	if err != nil {
 		return Sitemap{}, false, err
 	}
-	s.ring()
+	s.ring(Reading)
 	return m, created, nil
 }
 
@@ -186,7 +186,7 @@ func (s *Store) DeleteSitemap(ctx context.Context, websiteID, id string) error {
 		return tx.Exec("UPDATE websites SET sitemaps_wanted_at = ? WHERE seq = ?", now, w.Seq).Error
 	})
 	if err == nil {
-		s.ring()
+		s.ring(Reading)
 	}
 	return err
 }

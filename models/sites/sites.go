@@ -24,24 +24,28 @@ type Store struct {
 	db     *models.DB
 	clock  models.Clock
 	opts   Options
-	wanted chan struct{} // rings when somebody waits for work on a website
+	wanted map[Activity]chan struct{} // rings when somebody waits for it
 }
 
 // NewStore makes the store over an open, migrated database.
 func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
-	return &Store{db: db, clock: clock, opts: opts, wanted: make(chan struct{}, 1)}
+	s := &Store{db: db, clock: clock, opts: opts, wanted: map[Activity]chan struct{}{}}
+	for _, a := range Activities() {
+		s.wanted[a] = make(chan struct{}, 1)
+	}
+	return s
 }
 
 // Now is the time by the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
 
-// Wanted gets a value when somebody in this process waits for sitemaps to be read, or
-// for pages to be submitted or verified. Of what others wait for the next look learns.
-func (s *Store) Wanted() <-chan struct{} { return s.wanted }
+// Wanted gets a value when somebody in this process waits for an activity on a website.
+// Of what others wait for the next look learns.
+func (s *Store) Wanted(a Activity) <-chan struct{} { return s.wanted[a] }
 
-func (s *Store) ring() {
+func (s *Store) ring(a Activity) {
 	select {
-	case s.wanted <- struct{}{}:
+	case s.wanted[a] <- struct{}{}:
 	default: // it rings already
 	}
 }

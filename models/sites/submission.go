@@ -12,6 +12,18 @@ const (
 	ByIndexNow    Method = "indexnow"     // IndexNow: a batch of pages
 )
 
+// Service is the service that a method uses.
+func (m Method) Service() Service {
+	switch m {
+	case ByIndexingAPI:
+		return Indexing
+	case BySitemap:
+		return SearchConsole
+	default:
+		return IndexNow
+	}
+}
+
 // Action is what a search engine is told.
 type Action string
 

@@ -31,7 +31,7 @@ func pause(failures int, asked time.Duration) time.Duration {
 // there is no such page; CodeConflict if no sitemap has it and it is not a removal, or if
 // the website has neither credentials nor an IndexNow key.
 func (s *Store) WantSubmission(ctx context.Context, id string, removal bool) (Page, error) {
-	return s.want(ctx, id, func(tx *gorm.DB, w Website, p Page) error {
+	return s.want(ctx, id, Submitting, func(tx *gorm.DB, w Website, p Page) error {
 		switch {
 		case !w.Google() && !w.IndexNow():
 			return models.Conflict("There is nothing to submit with. Add Google credentials or an IndexNow key to the website first.")
@@ -54,7 +54,7 @@ func (s *Store) WantSubmission(ctx context.Context, id string, removal bool) (Pa
 // WantVerification has Google asked within moments whether a page is indexed.
 // CodeNotFound if there is no such page, CodeConflict if the website has no credentials.
 func (s *Store) WantVerification(ctx context.Context, id string) (Page, error) {
-	return s.want(ctx, id, func(tx *gorm.DB, w Website, p Page) error {
+	return s.want(ctx, id, Verifying, func(tx *gorm.DB, w Website, p Page) error {
 		if !w.Google() {
 			return models.Conflict("Only Google can say whether a page is indexed. Add Google credentials to the website first.")
 		}
@@ -66,7 +66,7 @@ func (s *Store) WantVerification(ctx context.Context, id string) (Page, error) {
 	})
 }
 
-func (s *Store) want(ctx context.Context, id string, note func(tx *gorm.DB, w Website, p Page) error) (p Page, err error) {
+func (s *Store) want(ctx context.Context, id string, a Activity, note func(tx *gorm.DB, w Website, p Page) error) (p Page, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if p, err = page(tx, id); err != nil {
 			return err
@@ -82,7 +82,7 @@ func (s *Store) want(ctx context.Context, id string, note func(tx *gorm.DB, w We
 		return err
 	})
 	if err == nil {
-		s.ring()
+		s.ring(a)
 	}
 	return p, err
 }
@@ -254,38 +254,36 @@ func (s *Store) answer(tx *gorm.DB, sub Submission, a Answer) error {
 	if err != nil {
 		return err
 	}
-	return s.noteWebsite(tx, sub.WebsiteSeq, sub.Method == ByIndexNow, a)
+	return s.noteWebsite(tx, sub.WebsiteSeq, sub.Method.Service(), a)
 }
 
 // noteWebsite stores what an answer says of all calls for a website: nothing works until
 // somebody acts, or there is a pause, or all is well.
-func (s *Store) noteWebsite(tx *gorm.DB, website int64, indexNow bool, a Answer) error {
-	column := "google"
-	if indexNow {
-		column = "indexnow"
-	}
+func (s *Store) noteWebsite(tx *gorm.DB, website int64, service Service, a Answer) error {
+	of := string(service)
 	switch {
 	case a.Status == Accepted:
-		return tx.Exec("UPDATE websites SET "+column+"_error = '', "+column+"_failures = 0, "+column+"_retry_at = NULL WHERE seq = ? AND "+column+"_failures > 0", website).Error
+		return tx.Exec("UPDATE websites SET "+of+"_error = '', "+of+"_failures = 0, "+of+"_retry_at = NULL WHERE seq = ? AND "+of+"_failures > 0", website).Error
 	case a.Sitewide || a.Limited:
 		var w Website
 		if err := tx.Clauses(forUpdate).Where("seq = ?", website).Take(&w).Error; err != nil {
 			return err
 		}
-		failures := w.GoogleFailures
-		if indexNow {
-			failures = w.IndexNowFailures
-		}
-		return tx.Exec("UPDATE websites SET "+column+"_error = ?, "+column+"_failures = ?, "+column+"_retry_at = ? WHERE seq = ?",
-			a.Error, failures+1, s.clock.Now().Add(pause(failures+1, a.RetryAfter)), website).Error
+		failures := w.State(service).Failures + 1
+		return tx.Exec("UPDATE websites SET "+of+"_error = ?, "+of+"_failures = ?, "+of+"_retry_at = ? WHERE seq = ?",
+			a.Error, failures, s.clock.Now().Add(pause(failures, a.RetryAfter)), website).Error
 	}
 	return nil
 }
 
-// NoteGoogle stores what an answer of Google that was no submission says of the website.
-func (s *Store) NoteGoogle(ctx context.Context, w Website, a Answer) error {
+// Note stores what an answer of a service that was no submission says of the website.
+func (s *Store) Note(ctx context.Context, w Website, service Service, a Answer) error {
 	a.Error = models.Truncate(models.CleanLine(a.Error), maxError)
-	return s.db.Write(ctx, func(tx *gorm.DB) error { return s.noteWebsite(tx, w.Seq, false, a) })
+	err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.noteWebsite(tx, w.Seq, service, a) })
+	if err != nil {
+		return fmt.Errorf("recording the state of a service: %w", err)
+	}
+	return nil
 }
 
 // SitemapAnswered records what became of the submission of a sitemap. If it was
@@ -297,10 +295,15 @@ func (s *Store) SitemapAnswered(ctx context.Context, sub Submission, m Sitemap, 
 			return err
 		}
 		at := m.SubmittedAt
-		if a.Status == Accepted {
+		if !a.Sitewide && (a.Status == Accepted || a.Status == Refused) { // a refused one is not sent again before it changes
 			at = sub.CreatedAt
 		}
-		return tx.Exec("UPDATE sitemaps SET submitted_at = ?, submit_error = ? WHERE seq = ?", at, a.Error, m.Seq).Error
+		if err := tx.Exec("UPDATE sitemaps SET submitted_at = ?, submit_error = ? WHERE seq = ?", at, a.Error, m.Seq).Error; err != nil || a.Status == Accepted || at == m.SubmittedAt {
+			return err
+		}
+		return tx.Exec(`UPDATE pages SET last_error = ?, submit_wanted_at = NULL WHERE website_seq = ? AND submit_wanted_at IS NOT NULL AND EXISTS (
+			SELECT 1 FROM sitemap_pages AS sp JOIN sitemaps AS c ON c.seq = sp.sitemap_seq WHERE sp.page_seq = pages.seq AND (c.seq = ? OR c.root_seq = ?))`,
+			a.Error, sub.WebsiteSeq, m.Seq, m.Seq).Error
 	})
 	if err != nil {
 		return fmt.Errorf("recording the answer to a submission: %w", err)

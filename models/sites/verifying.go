@@ -64,7 +64,7 @@ func (s *Store) RecordVerified(ctx context.Context, v Verified) error {
 		if a := v.Problem; a != nil {
 			problem := models.Truncate(models.CleanLine(a.Error), maxError)
 			if a.Sitewide || a.Limited {
-				if err := s.noteWebsite(tx, v.Page.WebsiteSeq, false, *a); err != nil {
+				if err := s.noteWebsite(tx, v.Page.WebsiteSeq, SearchConsole, *a); err != nil {
 					return err
 				}
 				return tx.Exec("UPDATE pages SET last_error = ? WHERE seq = ?", problem, v.Page.Seq).Error

@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"cmp"
 	"strings"
 
 	"linkwatch/models"
@@ -21,18 +22,16 @@ type Website struct {
 	UpdatedAt       models.Time
 	DeletedAt       models.Time // zero = not deleted
 
-	Credentials    []byte      // sealed; nil = none
-	ClientEmail    string      // of the service account
-	ProjectID      string      // of the service account
-	GoogleError    string      // why Google refused all calls of the website last; "" = it did not
-	GoogleFailures int         // such refusals in a row
-	GoogleRetryAt  models.Time // no call to Google before this
+	Credentials []byte // sealed; nil = none
+	ClientEmail string // of the service account
+	ProjectID   string // of the service account
 
 	IndexNowKey        string      `gorm:"column:indexnow_key"`         // "" = IndexNow is not used
 	IndexNowVerifiedAt models.Time `gorm:"column:indexnow_verified_at"` // when the key file was last found
-	IndexNowError      string      `gorm:"column:indexnow_error"`
-	IndexNowFailures   int         `gorm:"column:indexnow_failures"`
-	IndexNowRetryAt    models.Time `gorm:"column:indexnow_retry_at"`
+
+	Indexing      ServiceState `gorm:"embedded;embeddedPrefix:indexing_"` // Google's Indexing API
+	Console       ServiceState `gorm:"embedded;embeddedPrefix:console_"`  // Google's Search Console
+	IndexNowState ServiceState `gorm:"embedded;embeddedPrefix:indexnow_"`
 
 	RobotsReadAt     models.Time
 	SitemapsReadAt   models.Time
@@ -43,6 +42,43 @@ type Website struct {
 	SubmissionBy     lease.ID
 	VerificationBy   lease.ID
 }
+
+// ServiceState is how a service answers the calls of a website.
+type ServiceState struct {
+	Error    string      // why it refused all of them last; "" = it did not
+	Failures int         // such refusals in a row
+	RetryAt  models.Time // it is not called before this
+}
+
+// Service is one of the services that websites use.
+type Service string
+
+// The services. Each is also the beginning of its columns.
+const (
+	Indexing      Service = "indexing" // Google's Indexing API
+	SearchConsole Service = "console"  // Google's Search Console
+	IndexNow      Service = "indexnow"
+)
+
+// State is how a service answers the calls of the website.
+func (w *Website) State(s Service) *ServiceState {
+	switch s {
+	case Indexing:
+		return &w.Indexing
+	case SearchConsole:
+		return &w.Console
+	default:
+		return &w.IndexNowState
+	}
+}
+
+// Paused reports whether a service is not to be called yet.
+func (w *Website) Paused(s Service, now models.Time) bool { return w.State(s).RetryAt.After(now.Time) }
+
+func (w *Website) googleWorks() { w.Indexing, w.Console = ServiceState{}, ServiceState{} }
+
+// GoogleError is why Google refused all calls of the website last; "" = it did not.
+func (w *Website) GoogleError() string { return cmp.Or(w.Console.Error, w.Indexing.Error) }
 
 // Property is the website as Google knows it.
 func (w Website) Property() Property {

@@ -48,7 +48,7 @@ func (s *Store) Add(ctx context.Context, n NewWebsite) (Website, error) {
 	if err != nil {
 		return Website{}, fmt.Errorf("storing a website: %w", err)
 	}
-	s.ring()
+	s.ring(Reading)
 	return w, nil
 }
 
@@ -125,7 +125,7 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Website, error) {
 				}
 			}
 			w.IndexNowKey, w.IndexNowVerifiedAt = *e.IndexNowKey, models.Time{}
-			w.IndexNowError, w.IndexNowFailures, w.IndexNowRetryAt = "", 0, models.Time{}
+			w.IndexNowState = ServiceState{}
 		}
 		return w.check()
 	})
@@ -177,7 +177,7 @@ func (s *Store) SetCredentials(ctx context.Context, id string, key []byte, of Ac
 		return nil
 	})
 	if err == nil {
-		s.ring()
+		s.ring(Submitting)
 	}
 	return w, err
 }
@@ -207,10 +207,6 @@ func (s *Store) Key(w Website) ([]byte, error) {
 	return key, nil
 }
 
-func (w *Website) googleWorks() {
-	w.GoogleError, w.GoogleFailures, w.GoogleRetryAt = "", 0, models.Time{}
-}
-
 // Want notes that somebody waits for an activity on a website: the sitemaps are read,
 // or waiting pages are submitted or verified, within moments.
 func (s *Store) Want(ctx context.Context, id string, a Activity) (w Website, err error) {
@@ -227,7 +223,7 @@ func (s *Store) Want(ctx context.Context, id string, a Activity) (w Website, err
 		return nil
 	})
 	if err == nil {
-		s.ring()
+		s.ring(a)
 	}
 	return w, err
 }
