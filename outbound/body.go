@@ -22,6 +22,7 @@ type body struct {
 	left      int64 // bytes until the cap
 	until     func([]byte) bool
 	discard   bool
+	stream    func(io.Reader) error // nil unless the answer is for it
 	kept      []byte
 	truncated bool
 	done      bool
@@ -47,6 +48,11 @@ func newBody(raw io.ReadCloser, x *exchange, req *http.Request) (*body, error) {
 	if strings.Contains(kind, "gzip") || strings.HasSuffix(strings.ToLower(req.URL.Path), ".xml.gz") {
 		b.src = &unpacker{from: b.src, limit: x.MaxBytes, open: openGzip}
 	}
+	if x.status == http.StatusOK {
+		b.stream = x.Stream
+	} else if x.Stream != nil {
+		b.left = min(b.left, PageLimit) // an error page, whose end only serves to keep the connection
+	}
 	return b, nil
 }
 
@@ -55,7 +61,10 @@ func newBody(raw io.ReadCloser, x *exchange, req *http.Request) (*body, error) {
 func (b *body) Read([]byte) (int, error) {
 	for !b.done {
 		next := b.more
-		if b.discard {
+		switch {
+		case b.stream != nil:
+			next = b.pass
+		case b.discard:
 			next = b.drop
 		}
 		if err := next(); err != nil {

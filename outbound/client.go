@@ -176,6 +176,7 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Response, error) {
 	if r.Timeout <= 0 {
 		r.Timeout = c.timeout
 	}
+	r.Discard = r.Discard || r.Stream != nil // which discards all bodies that are not for it
 	if err := c.acquire(ctx); err != nil {
 		return nil, err
 	}

@@ -36,6 +36,7 @@ const (
 	KindProtocol  Kind = "protocol"  // the answer is not HTTP as it should be
 	KindProxy     Kind = "proxy"     // a proxy of Options.Proxies did not make the connection
 	KindCanceled  Kind = "canceled"  // the caller's context was cancelled
+	KindStream    Kind = "stream"    // Request.Stream returned the error that this one unwraps to
 )
 
 // Error is why a fetch gave no Response. Its text is short, the same for the same cause, and never holds an address,

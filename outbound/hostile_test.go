@@ -308,6 +308,10 @@ func TestHostilePeers(t *testing.T) {
 	const timeout, soon = 150 * time.Millisecond, time.Second
 	requests := map[string]Request{
 		"kept": {}, "discarded": {Discard: true, MaxBytes: bodyLimit}, "until": {Until: func([]byte) bool { return false }},
+		"streamed": {MaxBytes: bodyLimit, Stream: func(r io.Reader) error {
+			_, err := io.Copy(io.Discard, r)
+			return err
+		}},
 	}
 	for _, row := range attacks {
 		t.Run(row.name, func(t *testing.T) {

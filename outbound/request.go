@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"io"
 	"net/http"
 	"time"
 )
@@ -20,6 +21,11 @@ type Request struct {
 	// Discard reads the body to its end and keeps nothing of it, for those who want to know only that it comes: no memory,
 	// no conversion. One that says it is longer than MaxBytes, or than PageLimit, is not read at all, and Until is not called.
 	Discard bool
+	// Stream, when set, reads the body of a final 200 while it arrives: decompressed, in its own charset, and at most MaxBytes of
+	// it. All other bodies are discarded, and Until is not called. It runs in the goroutine of Fetch, and its time counts for
+	// Timeout. The body ends with io.EOF, also at MaxBytes. When the exchange ends early, Read fails, and Stream must return soon.
+	// What Stream does not read is not received. Its error ends the exchange as KindStream, unless the body itself has failed.
+	Stream func(body io.Reader) error
 	// Insist asks even while the host is in a back-off of ours, as the retries of a monitor must (a 5xx is
 	// retried after 200 ms). A pause that the host asked for with Retry-After is kept all the same.
 	Insist bool
@@ -43,8 +49,8 @@ type Response struct {
 	URL        string        // where it ended
 	Hops       []Hop         // the redirects on the way there, in order
 	Header     http.Header   // of the final answer, as it was sent
-	Body       []byte        // decompressed; text converted to UTF-8; at most Request.MaxBytes; nil with Request.Discard
-	Truncated  bool          // MaxBytes or Until ended the body
+	Body       []byte        // decompressed; text converted to UTF-8; at most Request.MaxBytes; nil with Request.Discard or Stream
+	Truncated  bool          // MaxBytes or Until ended the body; with Stream, MaxBytes did
 	Latency    time.Duration // from when its turn had come, redirects included, until the final answer began
 	RetryAfter time.Duration // the pause that a 429 or 503 asks for, at most an hour; 0 = none
 	// Location is the absolute URL that a redirect leads to when it was not followed (MaxRedirects 0). It is empty if there

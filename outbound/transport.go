@@ -107,7 +107,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		from.Close()
 		return nil, err
 	}
-	if x.Discard && resp.ContentLength > min(x.MaxBytes, PageLimit) && req.Method != http.MethodHead {
+	if x.Discard && x.reader.stream == nil && resp.ContentLength > min(x.MaxBytes, PageLimit) && req.Method != http.MethodHead {
 		x.reader.done, x.reader.truncated = true, true
 	}
 	// No header goes up: Location, Content-Type and Content-Encoding would make http.Client and Colly redirect,

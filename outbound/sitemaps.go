@@ -1,0 +1,57 @@
+package outbound
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/jimsmart/grobotstxt"
+)
+
+const maxRobotsSitemaps = 100
+
+// Sitemaps returns the sitemaps that the robots.txt of a URL's host names, as SitemapsIn does. It requests the file each
+// time. A status of 4xx and too many redirects mean that there is no file, and so no sitemaps. The error is an *Error; it
+// is KindProtocol for a status of 429 or 5xx.
+func (c *Client) Sitemaps(ctx context.Context, rawURL string) ([]string, error) {
+	u, ok := parseURL(rawURL)
+	if !ok {
+		return nil, &Error{Kind: KindInvalid, text: "invalid URL"}
+	}
+	res, err := c.Fetch(ctx, Request{
+		URL: u.Scheme + "://" + u.Host + "/robots.txt", MaxRedirects: robotsRedirects, MaxBytes: robotsLimit,
+	})
+	if err != nil {
+		if classify(err).Kind == KindRedirects {
+			return nil, nil
+		}
+		return nil, err
+	}
+	switch status := res.StatusCode; {
+	case status >= 200 && status < 300:
+		return SitemapsIn(wholeLines(res)), nil
+	case status == http.StatusTooManyRequests || status >= 500:
+		return nil, &Error{Kind: KindProtocol, RetryAfter: res.RetryAfter, text: unavailableText + "status " + strconv.Itoa(status)}
+	}
+	return nil, nil
+}
+
+// SitemapsIn returns the URLs of the Sitemap lines of a robots.txt, in order and each once, at most 100. They belong to
+// no group, so they are for all crawlers. A line without an absolute http or https URL is left out.
+func SitemapsIn(robots string) []string {
+	var urls []string
+	for _, value := range grobotstxt.Sitemaps(robots) {
+		u, ok := parseURL(value)
+		if !ok {
+			continue
+		}
+		if s := href(u); !slices.Contains(urls, s) {
+			urls = append(urls, s)
+		}
+		if len(urls) == maxRobotsSitemaps {
+			break
+		}
+	}
+	return urls
+}
