@@ -2,7 +2,6 @@ package outbound
 
 import (
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -54,7 +53,10 @@ func (t serviceTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-var errServiceBody = errors.New("the response is too large")
+var errServiceBody = &Error{Kind: KindProtocol, text: "the response is too large"}
+
+// ServiceError says why a client of NewService gave no response, or not all of its body, as Fetch would.
+func ServiceError(err error) *Error { return classify(err) }
 
 // limitedBody fails once more than left bytes are read of it.
 type limitedBody struct {

@@ -49,9 +49,13 @@ func TestNewService(t *testing.T) {
 	}
 	if _, body, err := get(c, service.URL+"/bomb"); err == nil {
 		t.Errorf("a large body: %d bytes and no error", len(body))
+	} else if e := ServiceError(err); e.Kind != KindProtocol || e.Error() != "the response is too large" {
+		t.Errorf("a large body: %s, %v", e.Kind, e)
 	}
 	if _, _, err := get(c, other.URL); err == nil {
 		t.Error("another port was reached")
+	} else if e := ServiceError(err); e.Kind != KindBlocked {
+		t.Errorf("another port: %s, %v", e.Kind, e)
 	}
 	if _, _, err := get(NewService(Options{}), service.URL); err == nil {
 		t.Error("a loopback address was reached without an endpoint")

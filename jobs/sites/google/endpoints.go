@@ -1,0 +1,91 @@
+// Package google asks Google for a website: it publishes pages by the Indexing API,
+// inspects them and submits sitemaps by the Search Console API. Each call is exactly one
+// request, which the caller counts against the quotas. Every error of a call is an
+// *engine.Error.
+package google
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"google.golang.org/api/indexing/v3"
+	"google.golang.org/api/option"
+	"google.golang.org/api/searchconsole/v1"
+
+	"linkwatch/jobs/sites/engine"
+)
+
+// How long a request may take, from dial to the last byte of its answer.
+const (
+	timeout        = 30 * time.Second
+	inspectTimeout = 60 * time.Second // Google looks the page up in its index
+)
+
+// Options say where Google is. Zero durations are replaced by the defaults.
+type Options struct {
+	Indexing       string        // GOOGLE_INDEXING_ENDPOINT
+	SearchConsole  string        // GOOGLE_SEARCHCONSOLE_ENDPOINT
+	Token          string        // GOOGLE_TOKEN_ENDPOINT
+	UserAgent      string        // added to that of Google's library
+	Timeout        time.Duration // of a request; 0 = 30 s
+	InspectTimeout time.Duration // of an inspection; 0 = 60 s
+}
+
+// Endpoints are the connections to Google, shared by all websites. They are safe for
+// concurrent use.
+type Endpoints struct {
+	opts          Options
+	clients       []*engine.Client
+	token         *engine.Client
+	indexing      *indexing.Service
+	searchConsole *searchconsole.Service
+}
+
+// NewEndpoints makes the clients of Google's endpoints. It fails if a URL is invalid.
+func NewEndpoints(ctx context.Context, o Options) (*Endpoints, error) {
+	o.Timeout, o.InspectTimeout = cmp.Or(o.Timeout, timeout), cmp.Or(o.InspectTimeout, inspectTimeout)
+	e := &Endpoints{opts: o}
+	connect := func(endpoint string) (*engine.Client, error) {
+		c, err := engine.NewClient(endpoint, max(o.Timeout, o.InspectTimeout))
+		if err == nil {
+			e.clients = append(e.clients, c)
+		}
+		return c, err
+	}
+	// The library's logger is chosen by the environment and would write tokens.
+	options := func(endpoint string, c *engine.Client) []option.ClientOption {
+		return []option.ClientOption{
+			option.WithHTTPClient(c.HTTP), option.WithEndpoint(strings.TrimSuffix(endpoint, "/") + "/"),
+			option.WithLogger(slog.New(slog.DiscardHandler)),
+		}
+	}
+	var err error
+	if e.token, err = connect(o.Token); err != nil {
+		return nil, err
+	}
+	c, err := connect(o.Indexing)
+	if err != nil {
+		return nil, err
+	}
+	if e.indexing, err = indexing.NewService(ctx, options(o.Indexing, c)...); err != nil {
+		return nil, err
+	}
+	if c, err = connect(o.SearchConsole); err != nil {
+		return nil, err
+	}
+	if e.searchConsole, err = searchconsole.NewService(ctx, options(o.SearchConsole, c)...); err != nil {
+		return nil, err
+	}
+	e.indexing.UserAgent, e.searchConsole.UserAgent = o.UserAgent, o.UserAgent
+	return e, nil
+}
+
+// Close drops the idle connections.
+func (e *Endpoints) Close() {
+	for _, c := range e.clients {
+		c.Close()
+	}
+}

@@ -1,0 +1,138 @@
+package google
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/jwt"
+	"google.golang.org/api/indexing/v3"
+	"google.golang.org/api/searchconsole/v1"
+
+	"linkwatch/jobs/sites/engine"
+)
+
+// early is how long before the end of an access token Authorize gets the next one, so
+// that no call has to.
+const early = 5 * time.Minute
+
+// tokens are the access tokens of a service account. Callers at the same time share one
+// exchange and its error.
+type tokens struct {
+	client  *engine.Client
+	account Credentials
+	url     string
+	timeout time.Duration
+
+	mu      sync.Mutex
+	token   *oauth2.Token // nil = none
+	running *exchange     // nil = none
+}
+
+// exchange is one request for an access token.
+type exchange struct {
+	cancel  context.CancelFunc
+	waiting int           // callers; the last one to leave ends it
+	done    chan struct{} // closed when the rest is set
+	token   *oauth2.Token
+	err     error
+}
+
+// get returns an access token that is valid for some time.
+func (t *tokens) get(ctx context.Context, validFor time.Duration) (string, error) {
+	t.mu.Lock()
+	if t.token != nil && (t.token.Expiry.IsZero() || time.Until(t.token.Expiry) > validFor) {
+		defer t.mu.Unlock()
+		return t.token.AccessToken, nil
+	}
+	x := t.running
+	if x == nil {
+		x = t.start(ctx)
+	}
+	x.waiting++
+	t.mu.Unlock()
+	select {
+	case <-x.done:
+	case <-ctx.Done():
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if x.waiting--; x.waiting == 0 {
+		x.cancel()
+		if t.running == x { // its result is of use to none
+			t.running = nil
+		}
+	}
+	select {
+	case <-x.done:
+		if x.err != nil {
+			return "", x.err
+		}
+		return x.token.AccessToken, nil
+	default:
+		return "", noToken(ctx, &engine.Attempt{}, ctx.Err())
+	}
+}
+
+// start begins an exchange, which goes on while somebody waits for it. mu is held.
+func (t *tokens) start(ctx context.Context) *exchange {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.timeout)
+	x := &exchange{cancel: cancel, done: make(chan struct{})}
+	t.running = x
+	go func() {
+		token, err := t.exchange(ctx)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		x.token, x.err = token, err
+		close(x.done)
+		if t.running == x {
+			t.running = nil
+			if err == nil {
+				t.token = token
+			}
+		}
+	}()
+	return x
+}
+
+// drop forgets an access token that was refused.
+func (t *tokens) drop(token string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.token != nil && t.token.AccessToken == token {
+		t.token = nil
+	}
+}
+
+// exchange asks for an access token once.
+func (t *tokens) exchange(ctx context.Context) (*oauth2.Token, error) {
+	ctx, attempt := engine.Begin(ctx)
+	client := *t.client.HTTP
+	client.Transport = withContext{ctx, client.Transport} // the library drops it
+	config := &jwt.Config{
+		Email: t.account.ClientEmail, PrivateKey: t.account.key, PrivateKeyID: t.account.PrivateKeyID,
+		Scopes: []string{indexing.IndexingScope, searchconsole.WebmastersScope}, TokenURL: t.url,
+	}
+	token, err := config.TokenSource(context.WithValue(ctx, oauth2.HTTPClient, &client)).Token()
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		return nil, tokenRefused(ctx, attempt, refused)
+	}
+	if err != nil || token.AccessToken == "" {
+		return nil, noToken(ctx, attempt, err)
+	}
+	return token, nil
+}
+
+// withContext makes requests end with a context.
+type withContext struct {
+	ctx  context.Context
+	base http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t withContext) RoundTrip(r *http.Request) (*http.Response, error) {
+	return t.base.RoundTrip(r.WithContext(t.ctx))
+}

@@ -1,0 +1,161 @@
+// Package standin is a stand-in for Google's and IndexNow's services, for tests alone. It
+// checks what they check, answers as they do, records each request and fails as it is told.
+package standin
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+)
+
+// The paths of the stand-in's services, by which requests are recorded and faults are set.
+const (
+	Token    = "/token"
+	Publish  = "/v3/urlNotifications:publish"
+	Metadata = "/v3/urlNotifications/metadata"
+	Inspect  = "/v1/urlInspection/index:inspect"
+	Sitemaps = "/sitemaps" // PUT of a sitemap of any property
+	Sites    = "/sites"    // GET of any property
+	IndexNow = "/indexnow"
+	KeyFile  = "/keyfile" // GET of any path that ends with .txt
+)
+
+// Request is one request that came in.
+type Request struct {
+	Service string // one of the paths above; "" = none of them
+	Method  string
+	URL     string // of the page, sitemap or property; of IndexNow the host
+	URLs    []string
+	Time    time.Time
+	Header  http.Header
+	Body    []byte
+}
+
+// Coverage is what the index has of a page, in the words of Google's API.
+type Coverage struct {
+	Verdict, CoverageState, RobotsTxtState, IndexingState, PageFetchState string
+	GoogleCanonical, UserCanonical, LastCrawlTime                         string
+}
+
+// Server is the stand-in. It is safe for concurrent use.
+type Server struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests []Request
+	faults   map[string][]Fault
+	coverage map[string]Coverage
+	notified map[string]map[string]time.Time // page → type → when
+	sites    map[string]string               // property → permission level; nil = siteOwner of all
+	files    map[string]string               // path → content
+	tokens   map[string]bool                 // that were issued
+	lifetime int                             // of a token in seconds
+}
+
+// New starts a stand-in that ends with the test.
+func New(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{
+		faults: map[string][]Fault{}, coverage: map[string]Coverage{}, notified: map[string]map[string]time.Time{},
+		files: map[string]string{}, tokens: map[string]bool{}, lifetime: 3600,
+	}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(func() {
+		s.CloseClientConnections() // ends those who wait in Slow
+		s.Close()
+	})
+	return s
+}
+
+// Settings are the settings of Linkwatch that lead to the stand-in.
+func (s *Server) Settings() map[string]string {
+	return map[string]string{
+		"GOOGLE_INDEXING_ENDPOINT": s.URL + "/", "GOOGLE_SEARCHCONSOLE_ENDPOINT": s.URL + "/",
+		"GOOGLE_TOKEN_ENDPOINT": s.URL + Token, "INDEXNOW_ENDPOINT": s.URL + IndexNow,
+	}
+}
+
+// Cover sets what the index has of a page. Pages that were not set are unknown to Google.
+func (s *Server) Cover(url string, c Coverage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.coverage[url] = c
+}
+
+// Permit sets the permission level on a property, such as "siteFullUser". From the first
+// call on, properties that were not set are unknown.
+func (s *Server) Permit(property, level string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sites == nil {
+		s.sites = map[string]string{}
+	}
+	s.sites[property] = level
+}
+
+// File sets a file of the website, such as "/key.txt".
+func (s *Server) File(path, content string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files[path] = content
+}
+
+// TokenLifetime sets how long the next access tokens are valid, in seconds.
+func (s *Server) TokenLifetime(seconds int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lifetime = seconds
+}
+
+// RevokeTokens makes the access tokens so far invalid.
+func (s *Server) RevokeTokens() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.tokens)
+}
+
+// Requests are those of a service so far, in order; of all services if it is "".
+func (s *Server) Requests(service string) []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []Request
+	for _, r := range s.requests {
+		if service == "" || r.Service == service {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Count is the number of requests of a service so far.
+func (s *Server) Count(service string) int { return len(s.Requests(service)) }
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client is gone
+	}
+	in := Request{Method: r.Method, Time: time.Now(), Header: r.Header.Clone(), Body: body}
+	answer := s.route(r, &in)
+	fault := s.record(in)
+	if fault == nil {
+		answer(w, in)
+		return
+	}
+	fault(w, r, func(w http.ResponseWriter) { answer(w, in) })
+}
+
+// record notes a request and takes the fault that is set for it.
+func (s *Server) record(in Request) Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, in)
+	queue := s.faults[in.Service]
+	if len(queue) == 0 {
+		return nil
+	}
+	s.faults[in.Service] = queue[1:]
+	return queue[0]
+}
