@@ -113,6 +113,13 @@ func (a *Attempt) fail(err error) {
 	a.err = err
 }
 
+// StatusCode is that of the response; 0 = there was none.
+func (a *Attempt) StatusCode() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.status
+}
+
 // RetryAfter is the pause that the response asks for by its header.
 func (a *Attempt) RetryAfter() time.Duration {
 	a.mu.Lock()

@@ -36,39 +36,40 @@ func (c *Client) classify(ctx context.Context, r call, attempt *engine.Attempt, 
 	if !ok {
 		return attempt.Failure(ctx, "Google", err)
 	}
+	status := attempt.StatusCode() // what the body says of it is not asked
 	a := read(g)
 	said := engine.Said(g.Message, token)
-	if e := attempt.Status("Google", g.Code, said); e != nil && e.Kind == engine.Unavailable {
+	if e := attempt.Status("Google", status, said); e != nil && e.Kind == engine.Unavailable {
 		e.RetryAfter = max(e.RetryAfter, a.retryAfter)
 		return e
 	}
-	e := &engine.Error{Status: g.Code, RetryAfter: max(attempt.RetryAfter(), a.retryAfter)}
+	e := &engine.Error{Status: status, RetryAfter: max(attempt.RetryAfter(), a.retryAfter)}
 	switch {
 	case a.has("accessNotConfigured", "SERVICE_DISABLED"):
 		c.disabled(e, r)
-	case g.Code == http.StatusTooManyRequests,
-		g.Code == http.StatusForbidden && a.has("rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "dailyLimitExceeded", "RATE_LIMIT_EXCEEDED"):
+	case status == http.StatusTooManyRequests,
+		status == http.StatusForbidden && a.has("rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "dailyLimitExceeded", "RATE_LIMIT_EXCEEDED"):
 		limited(e, a, said)
-	case g.Code == http.StatusUnauthorized:
+	case status == http.StatusUnauthorized:
 		e.Kind, e.Cause = engine.Credentials, "Credentials refused"
 		e.Text = engine.With("Google refused the access token of the service account.", said)
 		e.Fix = "Test the credentials. If this goes on, add a new key of the service account."
-	case g.Code == http.StatusForbidden && a.has("ACCESS_TOKEN_SCOPE_INSUFFICIENT", "insufficientPermissions", "CONSUMER_INVALID", "CONSUMER_SUSPENDED", "USER_PROJECT_DENIED"):
+	case status == http.StatusForbidden && a.has("ACCESS_TOKEN_SCOPE_INSUFFICIENT", "insufficientPermissions", "CONSUMER_INVALID", "CONSUMER_SUSPENDED", "USER_PROJECT_DENIED"):
 		e.Kind, e.Cause = engine.Credentials, "Credentials refused"
 		e.Text = engine.With("Google refused the service account or its project.", said)
 		e.Fix = "Check in Google Cloud that the project " + c.account.ProjectID + " and the service account are active."
-	case !a.json && g.Code != http.StatusNotFound:
+	case !a.json && status != http.StatusNotFound:
 		return attempt.Failure(ctx, "Google", nil)
-	case g.Code == http.StatusForbidden,
-		r.site != "" && a.json && (g.Code == http.StatusNotFound || g.Code == http.StatusBadRequest && strings.Contains(g.Message, "Search Console site URL")):
+	case status == http.StatusForbidden,
+		r.site != "" && a.json && (status == http.StatusNotFound || status == http.StatusBadRequest && strings.Contains(g.Message, "Search Console site URL")):
 		c.notOwner(e, r, said)
-	case g.Code == http.StatusNotFound && a.json && r.absent:
+	case status == http.StatusNotFound && a.json && r.absent:
 		return nil
-	case g.Code == http.StatusNotFound:
+	case status == http.StatusNotFound:
 		e.Kind, e.Cause = engine.NotFound, "Not found"
 		e.Text = engine.With("Google does not know what was asked for (status 404).", said)
 		e.Fix = "Check the endpoints of Google in the settings."
-	case g.Code < http.StatusBadRequest:
+	case status < http.StatusBadRequest:
 		return attempt.Failure(ctx, "Google", nil)
 	default:
 		e.Kind, e.Cause = engine.Refused, "Refused by Google"

@@ -127,14 +127,17 @@ func (f keyFile) checkType() error {
 	return invalid("type must be service_account. %s", howTo)
 }
 
-// isName reports whether s is printable ASCII without spaces, of a sensible length.
-func isName(s string) bool {
+// isName reports whether s is a word of a sensible length.
+func isName(s string) bool { return isWord(s) && len(s) <= maxField }
+
+// isWord reports whether s is printable ASCII without spaces, and not empty.
+func isWord(s string) bool {
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] >= 0x7f {
 			return false
 		}
 	}
-	return s != "" && len(s) <= maxField
+	return s != ""
 }
 
 func isAddress(s string) bool {

@@ -120,7 +120,7 @@ func (t *tokens) exchange(ctx context.Context) (*oauth2.Token, error) {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return nil, tokenRefused(ctx, attempt, refused)
 	}
-	if err != nil || token.AccessToken == "" {
+	if err != nil || !isWord(token.AccessToken) {
 		return nil, noToken(ctx, attempt, err)
 	}
 	return token, nil

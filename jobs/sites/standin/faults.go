@@ -124,10 +124,15 @@ func TokenError(status int, code, description string) Fault {
 // Slow answers only once release is closed, and then as the service does. Without an
 // answer it ends when the client does. nil is never closed.
 func Slow(release <-chan struct{}) Fault {
+	return After(release, func(w http.ResponseWriter, _ *http.Request, serve func(http.ResponseWriter)) { serve(w) })
+}
+
+// After is a fault that waits until release is closed. It ends when the client does.
+func After(release <-chan struct{}, f Fault) Fault {
 	return func(w http.ResponseWriter, r *http.Request, serve func(http.ResponseWriter)) {
 		select {
 		case <-release:
-			serve(w)
+			f(w, r, serve)
 		case <-r.Context().Done():
 			panic(http.ErrAbortHandler)
 		}
@@ -147,6 +152,7 @@ func Cut() Fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ func(http.ResponseWriter)) {
 		w.Header().Set("Content-Length", "1000")
 		_, _ = w.Write([]byte(`{"urlNotificationMetadata":`))
+		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	}
 }

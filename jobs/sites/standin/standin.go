@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"linkwatch/models/modelstest"
 )
 
 // The paths of the stand-in's services, by which requests are recorded and faults are set.
@@ -131,6 +133,20 @@ func (s *Server) Requests(service string) []Request {
 
 // Count is the number of requests of a service so far.
 func (s *Server) Count(service string) int { return len(s.Requests(service)) }
+
+// Reset forgets the requests and faults so far.
+func (s *Server) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = nil
+	clear(s.faults)
+}
+
+// Await waits until a service has got so many requests.
+func (s *Server) Await(t testing.TB, service string, n int) {
+	t.Helper()
+	modelstest.Eventually(t, "the requests of "+service+" have come", func() bool { return s.Count(service) >= n })
+}
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
