@@ -210,6 +210,7 @@ CREATE TABLE quota_uses (
   claimed_by  TEXT COLLATE "C" REFERENCES instances (id) ON DELETE SET NULL -- while it is under way
 );
 
-CREATE INDEX quota_uses_scope   ON quota_uses (scope, used_at);
+CREATE INDEX quota_uses_scope   ON quota_uses (scope, used_at, kind);
+CREATE INDEX quota_uses_used    ON quota_uses (used_at) WHERE claimed_by IS NULL;
 CREATE INDEX quota_uses_website ON quota_uses (website_seq) WHERE claimed_by IS NOT NULL;
 CREATE INDEX quota_uses_claimed ON quota_uses (claimed_by) WHERE claimed_by IS NOT NULL;

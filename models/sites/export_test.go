@@ -1,0 +1,7 @@
+package sites
+
+// For tests of the quota days.
+var (
+	DayEnd   = dayEnd
+	PauseEnd = pauseEnd
+)
