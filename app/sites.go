@@ -1,10 +1,15 @@
 package app
 
 import (
+	"context"
 	"fmt"
 
 	"linkwatch/handlers"
 	sitehandlers "linkwatch/handlers/sites"
+	"linkwatch/jobs"
+	sitejobs "linkwatch/jobs/sites"
+	"linkwatch/jobs/sites/google"
+	"linkwatch/jobs/sites/indexnow"
 	"linkwatch/models"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/sites"
@@ -26,16 +31,40 @@ func newSites(c *core) (*Sites, error) {
 			PublishPerDay: cfg.GooglePublishPerDay, MetadataPerMinute: cfg.GoogleMetadataPerMinute, RequestsPerMinute: cfg.GoogleRequestsPerMinute,
 			InspectionsPerDay: cfg.GoogleInspectionsPerDay, InspectionsPerMinute: cfg.GoogleInspectionsPerMinute, Concurrency: cfg.GoogleConcurrency,
 		},
+		Seal: c.Secrets.Seal, Open: c.Secrets.Open,
 	})
-	deps := &sitehandlers.Deps{Frame: c.frame, Sites: store}
+	agent := cfg.UserAgent(c.Version)
+	endpoints, err := google.NewEndpoints(context.Background(), google.Options{
+		Indexing: cfg.GoogleIndexingEndpoint, SearchConsole: cfg.GoogleSearchConsoleEndpoint, Token: cfg.GoogleTokenEndpoint, UserAgent: agent,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the clients of Google: %w", err)
+	}
+	indexNow, err := indexnow.NewClient(indexnow.Options{Endpoint: cfg.IndexNowEndpoint, UserAgent: agent})
+	if err != nil {
+		return nil, fmt.Errorf("the client of IndexNow: %w", err)
+	}
+	worker := sitejobs.New(sitejobs.Options{
+		Store: store, Lease: c.lease, Client: c.outbound.Budget(sitejobs.Parallel, 0), Google: endpoints, IndexNow: indexNow, Log: c.Log,
+		Concurrency: cfg.GoogleConcurrency, SitemapInterval: cfg.SitemapInterval, SubmissionInterval: cfg.SubmissionInterval,
+		VerificationInterval: cfg.VerificationInterval,
+	})
+	deps := &sitehandlers.Deps{Frame: c.frame, Sites: store, Services: services{worker}}
 	pages := sitehandlers.Pages{Deps: deps}
 	return &Sites{Store: store, deps: deps, pages: pages, System: System{
 		System: handlers.System{
 			Routes: pages.Routes(), Groups: sitehandlers.Groups(), Operations: sitehandlers.API{Deps: deps}.Register,
 		},
+		Services: []jobs.Service{worker},
+		Jobs:     worker.Jobs(),
+		Close: func() {
+			endpoints.Close()
+			indexNow.Close()
+		},
 		Deletes: []cleanup.Kind{ // websites last: those that still have pages wait
 			{Kind: "submissions", Label: "Submissions", Description: fmt.Sprintf("to search engines, older than %d days", sites.KeepSubmissions/models.Day), Remove: store.ReapSubmissions},
 			{Kind: "coverage_days", Label: "Coverage", Description: fmt.Sprintf("of websites by day, older than %d days", sites.KeepCoverage/models.Day), Remove: store.ReapCoverage},
+			{Kind: "quota_days", Label: "Quota use", Description: "of search engines, that ended 40 days ago", Remove: store.ReapQuotaDays},
 			{
 				Kind: "pages", Label: "Pages of websites", Remove: store.ReapPages,
 				Description: fmt.Sprintf("that no sitemap has had for %d days, and those of websites that were deleted a day ago", sites.KeepGone/models.Day),

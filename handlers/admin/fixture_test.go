@@ -20,6 +20,7 @@ const (
 	crawledPages    = "crawled_pages"
 	submissions     = "submissions"
 	coverageDays    = "coverage_days"
+	quotaDays       = "quota_days"
 	sitePages       = "pages"
 	websites        = "websites"
 	archivedPages   = "archived_pages"
@@ -36,7 +37,7 @@ const (
 )
 
 // kinds are all of them, in the order of a run.
-var kinds = []string{shortLinks, visitDays, submissions, coverageDays, sitePages, websites, frontier, executions, discovered, hosts, crawledPages, archivedPages, feedEntries, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
+var kinds = []string{shortLinks, visitDays, submissions, coverageDays, quotaDays, sitePages, websites, frontier, executions, discovered, hosts, crawledPages, archivedPages, feedEntries, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
 
 func inAnHour(now time.Time) time.Time { return now.Add(time.Hour) }
 

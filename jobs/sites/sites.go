@@ -19,6 +19,9 @@ import (
 	"linkwatch/outbound"
 )
 
+// Parallel is how many sitemaps are fetched at a time.
+const Parallel = parallel * readParallel
+
 // Limits of the work.
 const (
 	poll        = 5 * time.Second // how soon what was asked for on another instance is noticed
