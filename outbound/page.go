@@ -25,7 +25,7 @@ type Page struct {
 	Metadata
 	Description       string // <meta name=description>, else og:description; at most 1000 runes
 	Language          string // lang of <html>, at most 35 bytes of letters, digits and -
-	Canonical         string // absolute http or https URL without fragment, from the first <link rel=canonical> in the head
+	Canonical         string // absolute http or https URL without fragment, from the first <link rel=canonical> in the head, else the Link header
 	NoIndex, NoFollow bool   // from <meta name=robots> and X-Robots-Tag
 	Links             []Link // unique by URL, in the order of the page; none with NoFollow
 	LinksCut          bool   // the page has more links
@@ -76,6 +76,8 @@ func ParsePage(body []byte, base string, header http.Header, agent string) Page 
 	urls := newResolver(base, p.base)
 	if strings.TrimSpace(p.canonical) != "" {
 		out.Canonical = urls.resolve(p.canonical)
+	} else if named := canonicalOf(header); named != "" {
+		out.Canonical = newResolver(base, "").resolve(named)
 	}
 	if !out.NoFollow {
 		out.Links, out.LinksCut = links(p.anchors, urls)

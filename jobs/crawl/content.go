@@ -25,7 +25,7 @@ func (q *queue) content(f *fetched, res *outbound.Response) {
 	follow := e.Depth < e.Crawl.MaxDepth && !p.NoFollow
 	if to, ok := crawl.Normalize(p.Canonical); p.Canonical != "" && ok && to != e.URL && !e.Start() && q.allows(e, to) {
 		// The page is another URL's: that one is fetched in its place.
-		f.Page, f.Moved, f.Reason = nil, res.StatusCode, "canonical is another URL"
+		f.Page, f.Moved, f.Canonical, f.Reason = nil, res.StatusCode, p.Canonical, crawl.ReasonCanonical
 		q.follow(f, to, e.Depth)
 	} else {
 		describe(f.Page, p)
@@ -41,7 +41,7 @@ func (q *queue) content(f *fetched, res *outbound.Response) {
 
 // describe makes a page of what its content says.
 func describe(to *crawl.Page, p content.Document) {
-	to.Title, to.Description, to.Language, to.NoIndex = p.Title, p.Description, p.Language, p.NoIndex
+	to.Title, to.Description, to.Language, to.NoIndex, to.Canonical = p.Title, p.Description, p.Language, p.NoIndex, p.Canonical
 	to.OpenGraph, to.ContentHash, to.LinksFound = crawl.OpenGraph(p.OG), p.Hash, len(p.Links)
 	to.Author, to.PublishedAt, to.ModifiedAt = p.Author, models.At(p.Published), models.At(p.Modified)
 	to.Headings, to.JSONLD = strings.Join(p.Headings, "\n"), p.JSONLD

@@ -61,6 +61,8 @@ const (
 	ReasonPattern   = "too many pages of this kind"
 	ReasonOutside   = "redirects out of the allowed domains"
 	ReasonEnded     = "the crawl has ended"
+	ReasonCanonical = "canonical is another URL"
+	ReasonRobots    = "disallowed by robots.txt" // as outbound.Robots says it
 )
 
 // added is an entry that enqueue stored.

@@ -25,6 +25,7 @@ type Page struct {
 	ContentHash  string    // SHA-256 of its text in hexadecimal; "" = it has no text
 	LinksFound   int
 	NoIndex      bool   `gorm:"column:noindex"`
+	Canonical    string // absolute URL that it names as its canonical one; "" = none
 	ETag         string `gorm:"column:etag"`
 	LastModified string
 	CreatedAt    models.Time

@@ -118,6 +118,10 @@ func TestQueryPlans(t *testing.T) {
 		{"retry entries", func() error { _, err := w.RetryEntries(ctx, entry.ID); return err }},
 		{"delete entries", func() error { _, err := w.DeleteEntries(ctx, entry.ID); return err }},
 		{"site", func() error { _, _, err := w.SiteOf(ctx, "http://h1.example/"); return err }},
+		{"facts", func() error {
+			_, err := w.FactsOf(ctx, []string{"http://h1.example/", "http://h1.example/a", "http://h2.example/b"})
+			return err
+		}},
 		{"jobs of moves", func() error { _, err := w.JobsOf(ctx, []crawl.Move{{Seq: jobs[0].Seq}}); return err }},
 		{"has bodies", func() error { _, err := w.HasBodies(ctx, bodyHash("y")); return err }},
 		{"reserve a pack", func() error { _, err := w.ReservePack(ctx, "key", 1); return err }},

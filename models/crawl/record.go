@@ -12,13 +12,14 @@ import (
 
 // Result is what a fetch of an entry came to.
 type Result struct {
-	Entry  Entry
-	Status EntryStatus // Pending: it is tried again
-	Reason string      // why it failed, or is tried again; "" = it is done
-	Broken bool        // it failed because there is no page: links to it are reported
-	Moved  int         // the status with which the URL sends readers to another one for good: its page is gone; 0 = it does not
-	Away   bool        // it redirects for now: its page stays as it is
-	To     string      // where it redirects to, as Normalize gave it; "" = nowhere. The entry is then tried again there
+	Entry     Entry
+	Status    EntryStatus // Pending: it is tried again
+	Reason    string      // why it failed, or is tried again; "" = it is done
+	Broken    bool        // it failed because there is no page: links to it are reported
+	Moved     int         // the status with which the URL sends readers to another one for good: its page is gone; 0 = it does not
+	Canonical string      // that its page names in place of the URL, which counts as moved; "" = none
+	Away      bool        // it redirects for now: its page stays as it is
+	To        string      // where it redirects to, as Normalize gave it; "" = nowhere. The entry is then tried again there
 
 	Page       *Page // to store; nil = none
 	Unchanged  bool  // of Page only URL and FetchedAt count: it is as it was

@@ -53,7 +53,7 @@ func (b *batch) pages() error {
 			rows = broken
 		}
 		rows.Add(k.source, p.CrawlSeq, p.URL, k.hash[:], p.StatusCode, p.ContentType, p.Title, p.Description, p.Language,
-			p.OpenGraph.Title, p.OpenGraph.Description, p.OpenGraph.Image, p.OpenGraph.SiteName, p.OpenGraph.Type, p.ContentHash, p.LinksFound, p.NoIndex,
+			p.OpenGraph.Title, p.OpenGraph.Description, p.OpenGraph.Image, p.OpenGraph.SiteName, p.OpenGraph.Type, p.ContentHash, p.LinksFound, p.NoIndex, p.Canonical,
 			p.ETag, p.LastModified, p.Author, p.PublishedAt, p.ModifiedAt, p.Headings, p.JSONLD, p.WordCount, []byte(p.Links), p.Versions, p.TextVersion,
 			p.Revision, p.GoneAt, p.Unindexed, p.Unindexed && b.s.opts.Engine, p.FetchedAt)
 	}
@@ -92,7 +92,7 @@ func (b *batch) count(r Result, old known) {
 }
 
 const pageColumns = `source_seq, crawl_seq, url, url_hash, status_code, content_type, title, description, language,
-	og_title, og_description, og_image, og_site_name, og_type, content_hash, links_found, noindex, etag, last_modified, author, published_at, modified_at,
+	og_title, og_description, og_image, og_site_name, og_type, content_hash, links_found, noindex, canonical, etag, last_modified, author, published_at, modified_at,
 	headings, json_ld, word_count, links, versions, text_version, revision, gone_at, unindexed, unsent`
 
 // insertPages stores new pages. What follows says what changes of those that are known.
@@ -105,7 +105,7 @@ const (
 		og_title = excluded.og_title, og_description = excluded.og_description, og_image = excluded.og_image,
 		og_site_name = excluded.og_site_name, og_type = excluded.og_type,
 		changed_at = CASE WHEN crawled_pages.content_hash = excluded.content_hash THEN crawled_pages.changed_at ELSE excluded.fetched_at END,
-		content_hash = excluded.content_hash, links_found = excluded.links_found, noindex = excluded.noindex, etag = excluded.etag, last_modified = excluded.last_modified,
+		content_hash = excluded.content_hash, links_found = excluded.links_found, noindex = excluded.noindex, canonical = excluded.canonical, etag = excluded.etag, last_modified = excluded.last_modified,
 		author = excluded.author, published_at = excluded.published_at, modified_at = excluded.modified_at, headings = excluded.headings, json_ld = excluded.json_ld,
 		word_count = excluded.word_count, links = excluded.links, versions = excluded.versions, text_version = excluded.text_version, revision = excluded.revision,
 		gone_at = NULL, deleted_at = NULL, unindexed = crawled_pages.unindexed OR excluded.unindexed, unsent = crawled_pages.unsent OR excluded.unsent, fetched_at = excluded.fetched_at`
@@ -117,7 +117,7 @@ const (
 
 func newPageRows() *models.Rows {
 	return models.NewRows(`source_seq bigint, crawl_seq bigint, url text, url_hash bytes, status_code bigint, content_type text, title text, description text, language text,
-		og_title text, og_description text, og_image text, og_site_name text, og_type text, content_hash text, links_found bigint, noindex boolean,
+		og_title text, og_description text, og_image text, og_site_name text, og_type text, content_hash text, links_found bigint, noindex boolean, canonical text,
 		etag text, last_modified text, author text, published_at bigint, modified_at bigint, headings text, json_ld text, word_count bigint, links bytes,
 		versions bigint, text_version bigint, revision bigint, gone_at bigint, unindexed boolean, unsent boolean, at bigint`)
 }

@@ -104,7 +104,7 @@ func (r *Report) Next(ctx context.Context) (done bool, err error) {
 				pages[i].Linked = r.linked(p.Page)
 			}
 		case r.complete && (r.sole || r.crawls[p.CrawlSeq]) && p.TextVersion > 0 && p.GoneAt.IsZero():
-			gone = append(gone, departure{pageKey{r.source, hashOf(p.URL)}, r.execution.CrawlSeq, 0, p.CrawlSeq})
+			gone = append(gone, departure{pageKey: pageKey{r.source, hashOf(p.URL)}, crawl: r.execution.CrawlSeq, seen: p.CrawlSeq})
 		}
 	}
 	var next *int64

@@ -116,19 +116,20 @@ func (b *batch) known(keys *models.Rows) (map[pageKey]known, error) {
 // departure is a page that is gone, as a crawl found it.
 type departure struct {
 	pageKey
-	crawl  int64
-	status int   // 0 = no page links to it
-	seen   int64 // the crawl that stored it last; 0 = whichever did
+	crawl     int64
+	status    int    // 0 = no page links to it
+	seen      int64  // the crawl that stored it last; 0 = whichever did
+	canonical string // that the page names since; "" = as it was
 }
 
 // noteGone notes that pages are gone, but for those that are gone already or have no
 // text, and returns those that it noted. Their next request is not conditional. and is a
 // further condition. The caller holds lockRecord.
 func (s *Store) noteGone(tx *gorm.DB, all []departure, and string, args ...any) (noted []departure, err error) {
-	rows, of, now := models.NewRows("source_seq bigint, url_hash bytes, seen bigint"), map[pageKey]departure{}, s.clock.Now()
+	rows, of, now := models.NewRows("source_seq bigint, url_hash bytes, seen bigint, canonical text"), map[pageKey]departure{}, s.clock.Now()
 	for _, d := range all {
 		if _, twice := of[d.pageKey]; !twice {
-			rows.Add(d.source, d.hash[:], d.seen)
+			rows.Add(d.source, d.hash[:], d.seen, d.canonical)
 		}
 		of[d.pageKey] = d
 	}
@@ -142,7 +143,7 @@ func (s *Store) noteGone(tx *gorm.DB, all []departure, and string, args ...any) 
 		Title          string
 	}
 	err = rows.Raw(tx, `UPDATE crawled_pages SET gone_at = ?, versions = versions + 1, revision = revision + 1, etag = '', last_modified = '',
-			unindexed = true, unsent = unsent OR ?
+			canonical = CASE r.canonical WHEN '' THEN crawled_pages.canonical ELSE r.canonical END, unindexed = true, unsent = unsent OR ?
 		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash AND gone_at IS NULL AND text_version > 0`+and+`
 		RETURNING crawled_pages.seq, crawled_pages.source_seq, crawled_pages.url_hash, versions, title`, append([]any{now, s.opts.Engine}, args...)...).Scan(&gone).Error
 	if err != nil {
@@ -183,7 +184,7 @@ func (b *batch) moved() error {
 		if r.Moved != 0 {
 			k := pageKey{r.Entry.SourceSeq, hashOf(r.Entry.URL)}
 			of[k] = r.Entry
-			all = append(all, departure{pageKey: k, crawl: r.Entry.CrawlSeq, status: r.Moved})
+			all = append(all, departure{pageKey: k, crawl: r.Entry.CrawlSeq, status: r.Moved, canonical: r.Canonical})
 		}
 	}
 	noted, err := b.s.noteGone(b.tx, all, "")

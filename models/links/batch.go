@@ -22,6 +22,23 @@ func (s *Store) ByURLs(ctx context.Context, canonicalURLs []string) (ids map[str
 	return ids, nil
 }
 
+// HealthOf returns what checks last found of the links that have some canonical URLs, by these, expired ones too: ID,
+// Health, LastStatusCode, LastCheckedAt, LastError and MovedTo. Their other members are zero. It takes one query.
+func (s *Store) HealthOf(ctx context.Context, canonicalURLs []string) (map[string]Link, error) {
+	rows := models.RowsOf("canonical_url text", canonicalURLs)
+	var found []Link
+	err := rows.Raw(s.db.Read(ctx), `SELECT l.id, l.canonical_url, l.health, l.last_status_code, l.last_checked_at, l.last_error, l.moved_to
+		FROM {rows} AS r CROSS JOIN links AS l WHERE l.canonical_url = r.canonical_url`).Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("looking up the health of links by their URLs: %w", err)
+	}
+	by := make(map[string]Link, len(found))
+	for _, l := range found {
+		by[l.CanonicalURL] = l
+	}
+	return by, nil
+}
+
 // AddAll stores up to MaxBulk links without fetching them, and queues a refresh of the
 // new ones, so that their titles and health are known soon. URLs that are saved already
 // only get the new tags. stored counts the new links. An invalid URL is CodeInvalid,

@@ -47,3 +47,23 @@ func TestAddAll(t *testing.T) {
 		f.wantCode(err, models.CodeInvalid)
 	})
 }
+
+func TestHealthOf(t *testing.T) {
+	each(t, func(f fixture) {
+		l := f.add("https://a.test/old")
+		f.web.set("https://a.test/old", links.Page{Status: 200, URL: "https://a.test/new", Permanent: true})
+		f.clock.Advance(2 * week)
+		_, err := f.Record(f.Context(), f.check(f.claim(f.holds, 1)...)...)
+		f.must(err)
+		f.add("https://b.test")
+		got, err := f.HealthOf(f.Context(), []string{"https://a.test/old", "https://b.test", "https://none.test"})
+		f.must(err)
+		if a := got["https://a.test/old"]; len(got) != 2 || a.ID != l.ID || a.Health != links.Moved || a.MovedTo != "https://a.test/new" || a.LastStatusCode != 200 ||
+			a.LastCheckedAt != f.Now() || got["https://b.test"].Health != links.OK {
+			f.Errorf("%+v", got)
+		}
+		if got, err := f.HealthOf(f.Context(), nil); err != nil || len(got) != 0 {
+			f.Errorf("of none: %+v %v", got, err)
+		}
+	})
+}

@@ -49,6 +49,10 @@ func TestQueryPlans(t *testing.T) {
 		}},
 		{"popular", func() error { _, err := f.Popular(ctx, page); return err }},
 		{"random", func() error { _, err := f.Random(ctx); return err }},
+		{"health by URL", func() error {
+			_, err := f.HealthOf(ctx, []string{"https://h1.test/page", "https://h2.test/page"})
+			return err
+		}},
 		{"counts", func() error { _, err := f.Counts(ctx); return err }},
 		{"attention", func() error { _, err := f.NeedAttention(ctx, 10); return err }},
 		{"get", func() error { _, err := f.Get(ctx, l.ID); return err }},

@@ -28,6 +28,23 @@ func (s *Store) ByURLs(ctx context.Context, canonicalURLs []string) (ids map[str
 	return ids, nil
 }
 
+// StatusOf returns what checks last found of the targets that have some canonical URLs, by these: ID, Status,
+// LastStatusCode, LastCheckedAt and LastError. Their other members are zero. It takes one query.
+func (s *Store) StatusOf(ctx context.Context, canonicalURLs []string) (map[string]Target, error) {
+	rows := models.RowsOf("canonical_url text", canonicalURLs)
+	var found []Target
+	err := rows.Raw(s.db.Read(ctx), `SELECT t.id, t.canonical_url, t.paused, t.state, t.last_status_code, t.last_checked_at, t.last_error
+		FROM {rows} AS r CROSS JOIN targets AS t WHERE t.canonical_url = r.canonical_url AND t.deleted_at IS NULL`).Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("looking up the status of targets by their URLs: %w", err)
+	}
+	by := make(map[string]Target, len(found))
+	for _, t := range found {
+		by[t.CanonicalURL] = t
+	}
+	return by, nil
+}
+
 // AddAll adds up to MaxBatch targets by one statement, and says how many are new. A
 // target of the same canonical URL stays as it is. Idempotency keys are not used. Errors
 // are those of Add; then nothing is stored.

@@ -43,3 +43,24 @@ func TestAddAll(t *testing.T) {
 		}
 	})
 }
+
+func TestStatusOf(t *testing.T) {
+	each(t, func(f fixture) {
+		is := f.add("https://a.test/down")
+		f.check(down())
+		paused := f.add("https://b.test")
+		_, err := f.Edit(f.Context(), paused.ID, targets.Edit{Paused: new(true)})
+		f.must(err)
+		gone := f.add("https://c.test")
+		f.must(f.Delete(f.Context(), gone.ID))
+		got, err := f.StatusOf(f.Context(), []string{"https://a.test/down", "https://b.test", "https://c.test", "https://none.test"})
+		f.must(err)
+		if a := got["https://a.test/down"]; len(got) != 2 || a.ID != is.ID || a.Status() != targets.Down || a.LastStatusCode != 500 ||
+			a.LastCheckedAt != f.Now() || a.LastError != "unexpected status 500" || got["https://b.test"].Status() != targets.Paused {
+			f.Errorf("%+v", got)
+		}
+		if got, err := f.StatusOf(f.Context(), nil); err != nil || len(got) != 0 {
+			f.Errorf("of none: %+v %v", got, err)
+		}
+	})
+}

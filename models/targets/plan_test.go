@@ -50,6 +50,7 @@ func TestQueryPlans(t *testing.T) {
 		{"by status", list(targets.Filter{Status: targets.Down})},
 		{"get", func() error { _, err := f.Get(ctx, ids[0]); return err }},
 		{"by URL", func() error { _, _, err := f.ByURL(ctx, "https://h1.test"); return err }},
+		{"status by URL", func() error { _, err := f.StatusOf(ctx, []string{"https://h1.test", "https://h2.test"}); return err }},
 		{"counts", func() error { _, err := f.Counts(ctx); return err }},
 		{"expiring", func() error { _, _, err := f.Certificates(ctx, targets.CertificateExpiring, 10); return err }},
 		{"expired", func() error { _, _, err := f.Certificates(ctx, targets.CertificateExpired, 10); return err }},

@@ -1,0 +1,2 @@
+DROP INDEX frontier_linked;
+ALTER TABLE crawled_pages DROP COLUMN canonical;
