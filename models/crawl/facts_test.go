@@ -1,6 +1,7 @@
 package crawl_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -272,6 +273,11 @@ func TestFactsOfManyURLs(t *testing.T) {
 		}
 		if _, err := w.FactsOf(w.Context(), append(urls, "http://a.example/more")); models.CodeOf(err) != models.CodeInvalid {
 			w.Errorf("too many: %v", err)
+		}
+		ctx, cancel := context.WithCancel(w.Context())
+		cancel()
+		if all, err := w.FactsOf(ctx, urls); err == nil || all != nil || models.CodeOf(err) == models.CodeInvalid {
+			w.Errorf("cancelled: %v %v", all, err)
 		}
 	})
 }
