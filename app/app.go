@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"crypto/rand"
 	"log/slog"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"linkwatch/models"
 	"linkwatch/models/lease"
 	"linkwatch/models/links"
+	"linkwatch/models/secret"
 	"linkwatch/outbound"
 )
 
@@ -33,6 +35,7 @@ type Options struct {
 	Clock   models.Clock  // nil = the time
 	Fetcher links.Fetcher // asks for the pages of links; nil = the internet
 	Redis   *redis.Client // nil = that of REDIS_URL, if it is set. Close closes it
+	Secrets *secret.Box   // seals stored credentials; nil = with a key of this process
 }
 
 // core is what every system is built from.
@@ -49,6 +52,12 @@ func newCore(o Options) (*core, error) {
 	if o.Redis == nil && o.Config.RedisURL != "" {
 		var err error
 		if o.Redis, err = models.OpenRedis(string(o.Config.RedisURL)); err != nil {
+			return nil, err
+		}
+	}
+	if o.Secrets == nil {
+		var err error
+		if o.Secrets, err = secret.FromText(rand.Text()); err != nil {
 			return nil, err
 		}
 	}

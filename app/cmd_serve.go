@@ -45,7 +45,11 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 		return err
 	}
 	defer closeStore(db, &err)
-	a, err := New(Options{Config: cfg, DB: db, Log: log})
+	secrets, err := newSecretBox(cfg)
+	if err != nil {
+		return err
+	}
+	a, err := New(Options{Config: cfg, DB: db, Log: log, Secrets: secrets})
 	if err != nil {
 		return err
 	}
