@@ -12,8 +12,6 @@ import (
 	"strings"
 
 	"golang.org/x/net/html/charset"
-
-	"linkwatch/models/sites"
 )
 
 const (
@@ -56,10 +54,10 @@ func (i *input) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func open(r io.Reader) *content {
+func open(r io.Reader, limit int64) *content {
 	in := &input{r: r}
-	b := bufio.NewReader(io.LimitReader(in, sites.MaxSitemapBytes+inputSlack)) // members without content would never end
-	c := &content{input: in, r: b, left: sites.MaxSitemapBytes, sum: sha256.New()}
+	b := bufio.NewReader(io.LimitReader(in, limit+inputSlack)) // members without content would never end
+	c := &content{input: in, r: b, left: limit, sum: sha256.New()}
 	if head, _ := b.Peek(len(gzipMagic)); bytes.Equal(head, gzipMagic) {
 		c.packed = true
 		z, err := gzip.NewReader(b)
@@ -73,7 +71,7 @@ func open(r io.Reader) *content {
 
 // cause is why decompression failed.
 func (c *content) cause() error {
-	if err := c.input.err; err != nil && err != io.EOF {
+	if err := c.input.err; err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	return errGzip
@@ -91,7 +89,7 @@ func (c *content) Read(p []byte) (int, error) {
 	switch {
 	case int64(n) > c.left:
 		n, err = int(c.left), errTooLarge
-	case err != nil && err != io.EOF && c.packed:
+	case err != nil && !errors.Is(err, io.EOF) && c.packed:
 		err = c.cause()
 	}
 	c.left -= int64(n)

@@ -3,6 +3,7 @@ package sitemap
 import (
 	"bytes"
 	"strconv"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -21,7 +22,7 @@ func unescape(b, text []byte) (out []byte, ok bool) {
 		}
 		b = append(b, text[:at]...)
 		text = text[at+1:]
-		name, known := entityName(text)
+		name, r := entityName(text)
 		if name == nil {
 			b = append(b, '&')
 			continue
@@ -30,40 +31,40 @@ func unescape(b, text []byte) (out []byte, ok bool) {
 		switch c, found := entities[string(name)]; {
 		case found:
 			b = append(b, c)
-		case known >= 0:
-			b = utf8.AppendRune(b, known)
+		case r >= 0:
+			b = utf8.AppendRune(b, r)
 		default:
 			ok = false
 		}
 	}
 }
 
-// entityName is the entity with which text begins, without its semicolon; nil = none. r is its character if it is a number; else -1.
+// entityName returns the entity with which text begins, without its semicolon; nil = none. r is the character that it gives by
+// number; -1 = none.
 func entityName(text []byte) (name []byte, r rune) {
 	end := bytes.IndexByte(text[:min(len(text), maxEntity+1)], ';')
 	if end <= 0 {
 		return nil, -1
 	}
 	name = text[:end]
-	digits, base := name[:0], 10
-	switch {
-	case name[0] == '#' && len(name) > 2 && name[1]|0x20 == 'x':
-		digits, base = name[2:], 16
-	case name[0] == '#':
-		digits = name[1:]
-	default:
-		for _, c := range name {
-			if c|0x20 < 'a' || c|0x20 > 'z' {
-				if c < '0' || c > '9' {
-					return nil, -1
-				}
-			}
+	if name[0] != '#' {
+		if bytes.ContainsFunc(name, func(r rune) bool { return !isNameRune(r) }) {
+			return nil, -1
 		}
 		return name, -1
 	}
-	n, err := strconv.ParseUint(string(digits), base, 32)
-	if err != nil || n == 0 || n > utf8.MaxRune || !utf8.ValidRune(rune(n)) {
+	digits, base := string(name[1:]), 10
+	if len(digits) > 1 && digits[0]|0x20 == 'x' {
+		digits, base = digits[1:], 16
+	}
+	n, err := strconv.ParseUint(digits, base, 31)
+	if err != nil || n == 0 || !utf8.ValidRune(rune(n)) {
 		return name, -1
 	}
 	return name, rune(n)
+}
+
+// isNameRune reports whether the name of an entity may have r. XML allows more; a query with such a character is more likely.
+func isNameRune(r rune) bool {
+	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }

@@ -2,6 +2,7 @@ package sitemap
 
 import (
 	"bytes"
+	"errors"
 	"io"
 
 	"golang.org/x/net/html"
@@ -99,13 +100,12 @@ var (
 
 // failed is what the end of the tokens means.
 func (m *markup) failed(err error) error {
-	switch err {
-	case io.EOF:
-		if m.c.Kind == sites.KindUnread {
-			return errOther
-		}
+	switch {
+	case errors.Is(err, io.EOF) && m.c.Kind == sites.KindUnread:
+		return errOther
+	case errors.Is(err, io.EOF):
 		return m.broken("it ends too early")
-	case html.ErrBufferExceeded:
+	case errors.Is(err, html.ErrBufferExceeded):
 		return m.broken("a tag or text is too long")
 	}
 	return err
@@ -258,9 +258,8 @@ func (m *markup) characters(raw []byte) {
 		m.text = append(m.text, bytes.TrimSuffix(text, cdataEnd)...)
 		return
 	}
-	ok := true
-	m.text, ok = unescape(m.text, raw)
-	m.unknown = m.unknown || !ok
+	text, ok := unescape(m.text, raw)
+	m.text, m.unknown = text, m.unknown || !ok
 }
 
 // end closes the element whose tag was read.

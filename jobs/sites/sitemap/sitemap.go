@@ -43,7 +43,11 @@ func (e *Error) Error() string { return e.text }
 // The error is an *Error if the file is no sitemap, is broken or is too large. What was passed on before remains valid. An error
 // of each or of r is returned as it is.
 func Read(r io.Reader, each func(sites.Kind, sites.Entry) error) (Result, error) {
-	file := open(r)
+	return readUpTo(sites.MaxSitemapBytes, r, each)
+}
+
+func readUpTo(limit int64, r io.Reader, each func(sites.Kind, sites.Entry) error) (Result, error) {
+	file := open(r, limit)
 	c := &collector{each: each}
 	err := c.read(file)
 	c.Reasons = c.lines()
@@ -74,7 +78,7 @@ func (c *collector) read(file *content) error {
 		return err
 	}
 	first, err := firstRune(text)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return &Error{"The file is empty"}
 	}
 	if err != nil {

@@ -22,8 +22,14 @@ import (
 // readAll reads a file and returns its entries as "URL" or "URL lastmod".
 func readAll(t testing.TB, r io.Reader) ([]string, Result, error) {
 	t.Helper()
+	return readSome(t, sites.MaxSitemapBytes, r)
+}
+
+// readSome is readAll with another limit.
+func readSome(t testing.TB, limit int64, r io.Reader) ([]string, Result, error) {
+	t.Helper()
 	var entries []string
-	got, err := Read(r, func(kind sites.Kind, e sites.Entry) error {
+	got, err := readUpTo(limit, r, func(kind sites.Kind, e sites.Entry) error {
 		if kind == sites.KindUnread {
 			t.Error("an entry of no kind")
 		}

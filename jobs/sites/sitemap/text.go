@@ -3,6 +3,7 @@ package sitemap
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 
 	"linkwatch/models"
@@ -21,7 +22,8 @@ func (c *collector) readText(text *bufio.Reader) error {
 	var line []byte
 	for {
 		part, err := text.ReadSlice('\n')
-		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
+		last := errors.Is(err, io.EOF)
+		if err != nil && !last && !errors.Is(err, bufio.ErrBufferFull) {
 			return err
 		}
 		for len(part) > 0 { // a carriage return alone ends a line, too
@@ -40,7 +42,7 @@ func (c *collector) readText(text *bufio.Reader) error {
 			c.no++
 			part = part[end+1:]
 		}
-		if err == io.EOF {
+		if last {
 			break
 		}
 	}
