@@ -45,9 +45,11 @@ func (e *Error) Error() string { return e.Text }
 // Unwrap returns context.Canceled or context.DeadlineExceeded if that ended the request.
 func (e *Error) Unwrap() error { return e.err }
 
-// Lost reports whether the request may have arrived although there was no answer. It
-// counts as spent then.
+// Lost reports whether the request may have arrived although there was no answer.
 func (e *Error) Lost() bool { return e.Kind == NoAnswer }
+
+// Sent reports whether the request may have arrived, so that it counts as spent.
+func (e *Error) Sent() bool { return e.Kind != Canceled && (e.Kind != Unavailable || e.Status != 0) }
 
 // Sitewide reports whether the failure concerns the whole website, so that its other
 // pages would fail as well.

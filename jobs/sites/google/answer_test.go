@@ -27,6 +27,7 @@ func FuzzAnswers(f *testing.F) {
 			f.Add(service, uint16(403), "Wed, 21 Oct 2099 07:28:00 GMT", body)
 		}
 	}
+	f.Add(uint8(3), uint16(200), "12\x15", denied) // no HTTP
 	s := standin.New(f)
 	account, err := google.ParseCredentials(standin.Credentials())
 	if err != nil {
@@ -64,7 +65,7 @@ func FuzzAnswers(f *testing.F) {
 			return
 		}
 		e, ok := errors.AsType[*engine.Error](err)
-		if !ok || e.Kind == "" || e.Cause == "" || e.Text == "" || e.Fix == "" || e.Status != int(status) || e.RetryAfter < 0 || e.RetryAfter > 24*time.Hour {
+		if !ok || e.Kind == "" || e.Cause == "" || e.Text == "" || e.Fix == "" || !e.Sent() || e.Status != int(status) && (e.Status != 0 || e.Kind != engine.Protocol) || e.RetryAfter < 0 || e.RetryAfter > 24*time.Hour {
 			t.Fatalf("%#v", err)
 		}
 		for _, text := range []string{e.Text, e.Fix, e.Cause} {

@@ -146,7 +146,7 @@ func TestFailures(t *testing.T) {
 				if all := e.Text + " " + e.Fix; !strings.Contains(all, f.text) {
 					t.Errorf("%q does not say %q", all, f.text)
 				}
-				if e.Lost() != (f.kind == engine.NoAnswer) || e.Sitewide() != (f.kind != engine.Refused) {
+				if !e.Sent() || e.Lost() != (f.kind == engine.NoAnswer) || e.Sitewide() != (f.kind != engine.Refused) {
 					t.Errorf("lost %t, sitewide %t", e.Lost(), e.Sitewide())
 				}
 			})
@@ -238,7 +238,7 @@ func TestSlowAnswers(t *testing.T) {
 			if err := hasty.Authorize(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if e := failure(t, s, m.do(ctx, hasty)); e.Kind != engine.Canceled || e.Lost() || e.Sitewide() || s.Count(m.service) != 1 {
+			if e := failure(t, s, m.do(ctx, hasty)); e.Kind != engine.Canceled || e.Sent() || e.Lost() || e.Sitewide() || s.Count(m.service) != 1 {
 				t.Errorf("a call that was cancelled before: %+v, %d requests", e, s.Count(m.service))
 			}
 		})
@@ -285,7 +285,7 @@ func TestUnreachable(t *testing.T) {
 			}
 			s.Close()
 			e := failure(t, s, m.do(t.Context(), c))
-			if e.Kind != engine.Unavailable || e.Lost() || !strings.Contains(e.Text, "connection refused") {
+			if e.Kind != engine.Unavailable || e.Sent() || !strings.Contains(e.Text, "connection refused") {
 				t.Errorf("%+v", e)
 			}
 		})
