@@ -78,7 +78,7 @@ type noted struct {
 // Read implements io.Reader.
 func (b *noted) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if err != nil && err != io.EOF { //nolint:errorlint // readers return io.EOF as it is
+	if err != nil && err != io.EOF {
 		b.attempt.fail(err)
 	}
 	return n, err

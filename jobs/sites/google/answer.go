@@ -16,7 +16,7 @@ import (
 	"linkwatch/models/sites"
 )
 
-const tokenService = "Google's token endpoint"
+const oauthName = "Google's token endpoint"
 
 // api is one of Google's APIs.
 type api struct {
@@ -172,9 +172,9 @@ func read(g *googleapi.Error) answer {
 // noToken is the error of a token request without an answer that can be read. No quota
 // is spent by it, so it is never of the kind engine.NoAnswer.
 func noToken(ctx context.Context, attempt *engine.Attempt, err error) *engine.Error {
-	e := attempt.Failure(ctx, tokenService, err)
+	e := attempt.Failure(ctx, oauthName, err)
 	if e.Lost() {
-		e.Kind, e.Text = engine.Unavailable, tokenService+" does not answer."
+		e.Kind, e.Text = engine.Unavailable, oauthName+" does not answer."
 	}
 	return e
 }
@@ -188,7 +188,7 @@ func tokenRefused(ctx context.Context, attempt *engine.Attempt, refused *oauth2.
 	}
 	unread := json.Unmarshal(refused.Body, &body) != nil || body.Error == ""
 	said := engine.Said(body.Description)
-	if e := attempt.Status(tokenService, status, said); e != nil {
+	if e := attempt.Status(oauthName, status, said); e != nil {
 		return e
 	}
 	if unread {

@@ -64,7 +64,7 @@ func TestSubmit(t *testing.T) {
 	if status, err := c.Submit(t.Context(), batch(many...)); status != 200 || err != nil {
 		t.Errorf("the largest batch: status %d, %v", status, err)
 	}
-	for _, urls := range [][]string{nil, append(many, page)} {
+	for _, urls := range [][]string{nil, make([]string, indexnow.MaxURLs+1)} {
 		if _, err := c.Submit(t.Context(), batch(urls...)); failure(t, err).Kind != engine.Refused {
 			t.Errorf("%d pages: %v", len(urls), err)
 		}

@@ -75,12 +75,12 @@ func member(body []byte, name string) string {
 	return text
 }
 
-func write(w http.ResponseWriter, status int, v any) {
+func write(w http.ResponseWriter, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
 	}
-	Answer(status, string(b), "Content-Type", "application/json; charset=UTF-8")(w, nil, nil)
+	Answer(http.StatusOK, string(b), "Content-Type", "application/json; charset=UTF-8")(w, nil, nil)
 }
 
 func fail(w http.ResponseWriter, f Fault) { f(w, nil, nil) }
@@ -115,7 +115,7 @@ func (s *Server) token(w http.ResponseWriter, in Request) {
 	s.tokens[token] = true
 	lifetime := s.lifetime
 	s.mu.Unlock()
-	write(w, http.StatusOK, map[string]any{"access_token": token, "expires_in": lifetime, "token_type": "Bearer"})
+	write(w, map[string]any{"access_token": token, "expires_in": lifetime, "token_type": "Bearer"})
 }
 
 // bearer answers only requests with a token that was issued.
@@ -152,7 +152,7 @@ func (s *Server) publish(w http.ResponseWriter, in Request) {
 	}
 	s.notified[in.URL][kind] = in.Time
 	s.mu.Unlock()
-	write(w, http.StatusOK, map[string]any{"urlNotificationMetadata": s.notifications(in.URL)})
+	write(w, map[string]any{"urlNotificationMetadata": s.notifications(in.URL)})
 }
 
 // notifications is what the Indexing API has received for a page; nil = nothing.
@@ -177,7 +177,7 @@ func (s *Server) metadata(w http.ResponseWriter, in Request) {
 		fail(w, APIError(404, "Requested entity was not found.", ""))
 		return
 	}
-	write(w, http.StatusOK, found)
+	write(w, found)
 }
 
 // permitted reports whether the service account sees a property, and answers if not.
@@ -210,7 +210,7 @@ func (s *Server) inspect(w http.ResponseWriter, in Request) {
 			result[name] = value
 		}
 	}
-	write(w, http.StatusOK, map[string]any{"inspectionResult": map[string]any{"indexStatusResult": result}})
+	write(w, map[string]any{"inspectionResult": map[string]any{"indexStatusResult": result}})
 }
 
 func (s *Server) site(w http.ResponseWriter, in Request) {
@@ -223,7 +223,7 @@ func (s *Server) site(w http.ResponseWriter, in Request) {
 	if level == "" {
 		level = "siteOwner"
 	}
-	write(w, http.StatusOK, map[string]string{"siteUrl": in.URL, "permissionLevel": level})
+	write(w, map[string]string{"siteUrl": in.URL, "permissionLevel": level})
 }
 
 // indexNow checks a batch of pages against the key file of the stand-in's website.
