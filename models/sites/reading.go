@@ -89,15 +89,22 @@ func pathAt(url string) int {
 // has are gone. It says how many it took; fewer than StoreBatch were the last ones.
 func (s *Store) Detach(ctx context.Context, w Website, m Sitemap, reading int64, every bool) (n int, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		q := tx.Table("sitemap_pages").Where("sitemap_seq = ?", m.Seq).Limit(StoreBatch)
+		if !every {
+			q = q.Where("reading <> ?", reading)
+		}
 		var seqs []int64
-		err := tx.Raw(`DELETE FROM sitemap_pages WHERE sitemap_seq = ? AND page_seq IN (
-				SELECT page_seq FROM sitemap_pages WHERE sitemap_seq = ? AND (reading <> ? OR ?) LIMIT ?) RETURNING page_seq`,
-			m.Seq, m.Seq, reading, every, StoreBatch).Scan(&seqs).Error
-		if n = len(seqs); err != nil || n == 0 {
+		if err := q.Pluck("page_seq", &seqs).Error; err != nil {
 			return err
+		}
+		if n = len(seqs); n == 0 {
+			return nil
 		}
 		b := pagesBySeq(w.Seq, seqs)
 		return counted(tx, b, func() error {
+			if err := b.rows.Exec(tx, "DELETE FROM sitemap_pages WHERE sitemap_seq = ? AND page_seq IN (SELECT seq FROM {rows} AS r)", m.Seq).Error; err != nil {
+				return err
+			}
 			return b.rows.Exec(tx, `UPDATE pages SET gone_at = ?, for_google = false, for_indexnow = false, submit_wanted_at = NULL, removal = false, verify_wanted_at = NULL
 				WHERE seq IN (SELECT r.seq FROM {rows} AS r WHERE NOT EXISTS (SELECT 1 FROM sitemap_pages AS o WHERE o.page_seq = r.seq)) AND gone_at IS NULL`, s.clock.Now()).Error
 		})

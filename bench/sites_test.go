@@ -1,0 +1,198 @@
+package bench
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	_ "github.com/ncruces/go-sqlite3/driver" // for the floor
+
+	"linkwatch/e2e"
+	"linkwatch/models/modelstest"
+)
+
+const (
+	siteMaps = 10     // that the index names
+	mapPages = 50_000 // of each
+)
+
+// TestSiteFigures measures the reading of sitemaps by the real binary, and the pages of a website with 500,000 pages.
+// It asserts nothing about time.
+func TestSiteFigures(t *testing.T) {
+	if !*figures {
+		t.Skip("figures are measured with -figures (task bench)")
+	}
+	var etags atomic.Bool
+	etags.Store(true)
+	site := largeSite(t, &etags)
+	table("A sitemap index of %d sitemaps with %d URLs each", siteMaps, mapPages)
+	row("plain SQL: the URLs into a table with one index", "floor", "%.1f s", floorOfPages(t).Seconds())
+	t.Run("sqlite", func(t *testing.T) { siteFigures(t, site, &etags, "SQLite") })
+	if os.Getenv("TEST_POSTGRES_URL") != "" {
+		t.Run("postgres", func(t *testing.T) {
+			siteFigures(t, site, &etags, "PostgreSQL", "DATABASE_URL="+modelstest.NewPostgres(t))
+		})
+	}
+}
+
+// siteFigures measures the program on one engine.
+func siteFigures(t *testing.T, site string, etags *atomic.Bool, name string, env ...string) {
+	etags.Store(true)
+	s := e2e.Start(t, env...)
+	defer s.Stop()
+	var website struct{ ID string }
+	if status := s.Call("POST", "/v1/websites", map[string]any{"site_url": site}, &website); status != http.StatusCreated {
+		t.Fatalf("adding a website: status %d", status)
+	}
+	path := "/v1/websites/" + website.ID
+	begun := time.Now()
+	if status := s.Call("POST", path+"/sitemaps", map[string]any{"url": site + "index.xml"}, nil); status != http.StatusCreated {
+		t.Fatalf("adding a sitemap: status %d", status)
+	}
+	wholeSite(t, s, path, begun)
+	row(name+": read and stored", "≤ 15 s", "%.1f s", time.Since(begun).Seconds())
+	row("  its memory at most", "≤ 150 MB", "%d MB", s.PeakMemory()>>20)
+	for _, c := range []struct {
+		what  string
+		etags bool
+	}{{"  refreshed, unchanged, with ETags", true}, {"  refreshed, unchanged, without ETags", false}} {
+		etags.Store(c.etags)
+		begun = time.Now()
+		if status := s.Call("POST", path+"/refresh", nil, nil); status != http.StatusAccepted {
+			t.Fatalf("refreshing: status %d", status)
+		}
+		wholeSite(t, s, path, begun)
+		row(c.what, "≤ 5 s", "%.1f s", time.Since(begun).Seconds())
+	}
+	row("  its memory at most", "≤ 150 MB", "%d MB", s.PeakMemory()>>20)
+	measurePath(t, s, "  the list of websites", "≤ 50 ms", "/sites")
+	measurePath(t, s, "  the page of the website", "≤ 50 ms", "/sites/"+website.ID)
+	measurePath(t, s, "  the queue", "≤ 50 ms", "/sites/"+website.ID+"/pages")
+	measurePath(t, s, "  the queue, pages that wait", "≤ 50 ms", "/sites/"+website.ID+"/pages?status=pending")
+	measurePath(t, s, "  the queue in the API", "", path+"/pages")
+	measurePath(t, s, "  a frequent pattern in the queue", "", "/sites/"+website.ID+"/pages?q=/blog/*")
+	measurePath(t, s, "  a rare pattern in the queue", "", "/sites/"+website.ID+"/pages?q=/nothing/*")
+}
+
+// wholeSite waits until all sitemaps were read after a time.
+func wholeSite(t *testing.T, s *e2e.Server, path string, after time.Time) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		var list struct {
+			Items []struct {
+				Kind       string
+				Pages      int
+				LastReadAt *time.Time `json:"last_read_at"`
+				LastError  *string    `json:"last_error"`
+			}
+		}
+		if status := s.Call("GET", path+"/sitemaps", nil, &list); status != http.StatusOK {
+			t.Fatalf("GET of sitemaps: status %d", status)
+		}
+		read, pages := 0, 0
+		for _, m := range list.Items {
+			if m.LastError != nil {
+				t.Fatalf("a sitemap has the error %q", *m.LastError)
+			}
+			if m.LastReadAt != nil && m.LastReadAt.After(after) {
+				read++
+				if m.Kind == "sitemap" {
+					pages += m.Pages
+				}
+			}
+		}
+		if read == siteMaps+1 && pages == siteMaps*mapPages {
+			return
+		}
+	}
+	t.Fatal("the sitemaps are not read")
+}
+
+// largeSite serves the sitemaps, and returns its URL.
+func largeSite(t *testing.T, etags *atomic.Bool) string {
+	t.Helper()
+	var maps [siteMaps][]byte
+	var index []byte
+	x := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body []byte
+		var n int
+		if r.URL.Path == "/index.xml" {
+			body = index
+		} else if _, err := fmt.Sscanf(r.URL.Path, "/sitemap%d.xml", &n); err == nil && n < siteMaps {
+			body = maps[n]
+		} else {
+			http.NotFound(w, r)
+			return
+		}
+		if tag := `"` + strings.Trim(r.URL.Path, "/") + `"`; etags.Load() {
+			w.Header().Set("ETag", tag)
+			if r.Header.Get("If-None-Match") == tag {
+				w.WriteHeader(http.StatusNotModified)
+				return
+			}
+		}
+		w.Header().Set("Content-Type", "application/xml")
+		_, _ = w.Write(body) // the reader may be gone
+	}))
+	t.Cleanup(x.Close)
+	index = append(index, `<?xml version="1.0" encoding="UTF-8"?><sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`...)
+	for i := range maps {
+		index = fmt.Appendf(index, "<sitemap><loc>%s/sitemap%d.xml</loc></sitemap>\n", x.URL, i)
+		maps[i] = append(maps[i], `<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`...)
+		for j := range mapPages {
+			maps[i] = fmt.Appendf(maps[i], "<url><loc>%s</loc><lastmod>%s</lastmod><changefreq>weekly</changefreq></url>\n", largePage(x.URL, i, j),
+				time.Now().Add(-time.Duration(j%400)*24*time.Hour).Format("2006-01-02T15:04:05Z07:00"))
+		}
+		maps[i] = append(maps[i], "</urlset>"...)
+	}
+	index = append(index, "</sitemapindex>"...)
+	return x.URL + "/"
+}
+
+// largePage is the URL of a page.
+func largePage(site string, i, j int) string {
+	return fmt.Sprintf("%s/%s/%d/a-page-with-a-title-of-usual-length-%d", site, []string{"blog", "products", "news"}[j%3], i, j)
+}
+
+// floorOfPages measures how long plain SQL takes to store as many URLs with a unique hash and a lastmod.
+func floorOfPages(t *testing.T) time.Duration {
+	t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(t.TempDir(), "floor.db")+"?_pragma=journal_mode(wal)&_pragma=synchronous(normal)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = db.ExecContext(t.Context(), "CREATE TABLE pages (seq INTEGER PRIMARY KEY, url TEXT NOT NULL, url_hash BLOB NOT NULL UNIQUE, lastmod INTEGER)")
+	must(err)
+	begun := time.Now()
+	for i := range siteMaps {
+		tx, err := db.BeginTx(t.Context(), nil)
+		must(err)
+		insert, err := tx.PrepareContext(t.Context(), "INSERT INTO pages (url, url_hash, lastmod) VALUES (?, unhex(?), ?)")
+		must(err)
+		for j := range mapPages {
+			url := largePage("http://127.0.0.1:8080", i, j)
+			sum := sha256.Sum256([]byte(url))
+			_, err := insert.ExecContext(t.Context(), url, hex.EncodeToString(sum[:16]), j)
+			must(err)
+		}
+		must(insert.Close())
+		must(tx.Commit())
+	}
+	return time.Since(begun)
+}
