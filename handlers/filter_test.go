@@ -20,7 +20,8 @@ const maxAddress = 4000 // bytes of an address in a header
 func textFilters() (api, pages []string) {
 	return []string{
 			"/v1/links tag", "/v1/search q", "/v1/search tag", "/v1/tags q", "/v1/targets q", "/v1/targets host", "/v1/shortlinks q", "/v1/jobs q", "/v1/jobs source_id", "/v1/sources q",
-			"/v1/frontier execution_id", "/v1/crawled-pages q", "/v1/crawled-pages language",
+			"/v1/frontier execution_id", "/v1/crawled-pages q", "/v1/crawled-pages language", "/v1/websites/{id}/pages q", "/v1/websites/{id}/pages cause",
+			"/v1/websites/{id}/submissions page_id",
 		}, []string{
 			"/links q", "/links tag", "/links/tags tags", "/tags q", "/watch q", "/watch host", "/short q", "/crawl q", "/crawl/pages q",
 		}

@@ -143,7 +143,11 @@ const (
 func members(input reflect.Type) map[string]string {
 	known := map[string]string{}
 	if body, ok := input.FieldByName("Body"); ok {
-		addMembers(known, "", body.Type)
+		object := body.Type
+		if object.Kind() == reflect.Pointer { // the body may be left out
+			object = object.Elem()
+		}
+		addMembers(known, "", object)
 	}
 	return known
 }

@@ -23,4 +23,12 @@ func Groups() []*huma.Tag {
 }
 
 // Register adds the operations to the API.
-func (a API) Register(_ *api.API) {}
+func (a API) Register(r *api.API) {
+	a.registerWebsites(r)
+	a.registerCredentials(r)
+	a.registerSitemaps(r)
+	a.registerReports(r)
+	a.registerPages(r)
+	a.registerPriorities(r)
+	a.registerSubmissions(r)
+}

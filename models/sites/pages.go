@@ -20,14 +20,18 @@ type Filter struct {
 	Match  string // a pattern of the path that begins with / and may have * ("/blog/*"), or a part of the URL; "" = any
 }
 
-// check bounds the filter.
-func (f Filter) check() error {
+// check bounds the filter, and tidies its texts.
+func (f *Filter) check() error {
 	switch f.Status {
 	case "", Pending, Submitted, Indexed, NotIndexed, Failed:
 	default:
 		return models.Invalid("query.status", "must be pending, submitted, indexed, not_indexed or failed")
 	}
-	return errors.Join(models.CheckFilter("query.cause", f.Cause), models.CheckFilter("query.q", f.Match))
+	if err := errors.Join(models.CheckFilter("query.cause", f.Cause), models.CheckFilter("query.q", f.Match)); err != nil {
+		return err
+	}
+	f.Cause, f.Match = models.CleanLine(f.Cause), models.CleanLine(f.Match)
+	return nil
 }
 
 const pageRows = "SELECT p.*, w.id AS website_id FROM pages AS p JOIN websites AS w ON w.seq = p.website_seq WHERE w.deleted_at IS NULL AND "

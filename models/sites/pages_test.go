@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -384,5 +385,29 @@ func TestIndexNowBatches(t *testing.T) {
 			_, err := w.Edit(w.Context(), s.ID, sites.Edit{IndexNowKey: &bad})
 			w.code(err, models.CodeInvalid)
 		}
+	})
+}
+
+// Texts of filters are bounded, and what no column can hold is not in them.
+func TestFilterTexts(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.site("https://example.com/")
+		w.read(s, w.sitemap(s, "https://example.com/sitemap.xml"), w.entry("https://example.com/a", 1))
+		for _, f := range []sites.Filter{{Match: "\x00/a"}, {Match: " /a\u200b"}, {Cause: "\x00"}} {
+			if got := w.urls(s, f); len(got) != 1 {
+				t.Errorf("%+v lists %v", f, got)
+			}
+		}
+		long := strings.Repeat("a", models.MaxFilter+1)
+		for _, f := range []sites.Filter{{Match: long}, {Cause: long}, {Status: "gone"}} {
+			_, err := w.Pages(w.Context(), s.ID, f, models.Cursor{}, 10)
+			w.code(err, models.CodeInvalid)
+			_, err = w.SetPriorities(w.Context(), s.ID, f, ptr(1))
+			w.code(err, models.CodeInvalid)
+		}
+		_, err := w.Submissions(w.Context(), s.ID, long, models.Cursor{}, 10)
+		w.code(err, models.CodeInvalid)
+		_, err = w.Submissions(w.Context(), s.ID, "p_1", models.Cursor{}, 10)
+		w.code(err, models.CodeNotFound)
 	})
 }

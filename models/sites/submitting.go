@@ -358,10 +358,13 @@ func (s *Store) KeyChecked(ctx context.Context, w Website, problem string) error
 }
 
 // Submissions is a page of what search engines were told of a website, the newest first:
-// CodeNotFound if there is no such website. pageID "" = of any page. limit is as
+// CodeNotFound if there is no such website or page. pageID "" = of any page. limit is as
 // models.NewLimit made it.
 func (s *Store) Submissions(ctx context.Context, websiteID, pageID string, after models.Cursor, limit int) (models.Slice[Submission], error) {
 	var list models.Slice[Submission]
+	if err := models.CheckFilter("query.page_id", pageID); err != nil {
+		return list, err
+	}
 	tx := s.db.Read(ctx)
 	w, err := website(tx, websiteID, false)
 	if err != nil {

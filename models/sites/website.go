@@ -1,7 +1,6 @@
 package sites
 
 import (
-	"cmp"
 	"strings"
 
 	"linkwatch/models"
@@ -77,8 +76,13 @@ func (w *Website) Paused(s Service, now models.Time) bool { return w.State(s).Re
 
 func (w *Website) googleWorks() { w.Indexing, w.Console = ServiceState{}, ServiceState{} }
 
-// GoogleError is why Google refused all calls of the website last; "" = it did not.
-func (w *Website) GoogleError() string { return cmp.Or(w.Console.Error, w.Indexing.Error) }
+// GoogleState is the worse one of the states of Google's two services.
+func (w *Website) GoogleState() ServiceState {
+	if w.Console.Error != "" {
+		return w.Console
+	}
+	return w.Indexing
+}
 
 // Property is the website as Google knows it.
 func (w Website) Property() Property {

@@ -16,7 +16,8 @@ type NewWebsite struct {
 	Name            string // "" = its host
 	SiteURL         string
 	IndexingEnabled bool
-	ManualSubmit    bool // new and changed pages are submitted only when asked for
+	ManualSubmit    bool   // new and changed pages are submitted only when asked for
+	IndexNowKey     string // "" = IndexNow is not used
 }
 
 // Edit is what a user changes of a website; nil = nothing.
@@ -27,18 +28,22 @@ type Edit struct {
 	IndexNowKey     *string // "" = IndexNow is not used any more
 }
 
-// Add adds a website. Errors are CodeInvalid ("site_url", "name") and CodeConflict if
-// there is one with this site_url.
+// Add adds a website. Errors are CodeInvalid ("site_url", "name", "indexnow_key") and
+// CodeConflict if there is one with this site_url.
 func (s *Store) Add(ctx context.Context, n NewWebsite) (Website, error) {
 	now := s.clock.Now()
 	w := Website{
 		ID: models.NewID(models.KindWebsite), Name: n.Name, SiteURL: n.SiteURL, IndexingEnabled: n.IndexingEnabled, AutoSubmit: !n.ManualSubmit,
-		CreatedAt: now, UpdatedAt: now, SitemapsWantedAt: now, // for those that robots.txt names
+		IndexNowKey: n.IndexNowKey, CreatedAt: now, UpdatedAt: now, SitemapsWantedAt: now, // for those that robots.txt names
 	}
-	if err := w.check(); err != nil {
+	err := w.check()
+	if err == nil && w.IndexNowKey != "" {
+		err = checkKey(w.IndexNowKey)
+	}
+	if err != nil {
 		return Website{}, err
 	}
-	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		w.Seq = 0
 		return tx.Create(&w).Error
 	})

@@ -19,6 +19,8 @@ func TestWebsites(t *testing.T) {
 		w.code(err, models.CodeConflict)
 		_, err = w.Add(ctx, sites.NewWebsite{SiteURL: "example.com"})
 		w.code(err, models.CodeInvalid)
+		_, err = w.Add(ctx, sites.NewWebsite{SiteURL: "https://keyed.example/", IndexNowKey: "short"})
+		w.code(err, models.CodeInvalid)
 		w.clock.Advance(time.Second)
 		b := w.site("sc-domain:example.com")
 		list, err := w.List(ctx, models.Cursor{}, 1)
@@ -33,6 +35,10 @@ func TestWebsites(t *testing.T) {
 		w.ok(err)
 		if b.Name != "Shop" || !b.IndexingEnabled || b.AutoSubmit {
 			t.Errorf("edited: %+v", b)
+		}
+		keyed, err := w.Add(ctx, sites.NewWebsite{SiteURL: "https://keyed.example/", IndexNowKey: "0123-abcd"})
+		if err != nil || !keyed.IndexNow() || keyed.KeyFile() != "https://keyed.example/0123-abcd.txt" {
+			t.Errorf("with a key: %+v %v", keyed, err)
 		}
 		w.ok(w.Delete(ctx, a.ID))
 		_, err = w.Get(ctx, a.ID)
