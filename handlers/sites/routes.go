@@ -6,7 +6,7 @@ import (
 )
 
 // Routes are the pages of websites. The operations are in the files api*.go.
-func (p Pages) Routes() []middleware.Route { return nil }
+func (p Pages) Routes() []middleware.Route { return p.pageRoutes() }
 
 // Nav is the navigation of websites.
 func Nav() ui.Nav {

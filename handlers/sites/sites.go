@@ -55,6 +55,9 @@ type Elsewhere interface {
 	Watch(ctx context.Context, urls []string) (Outcome, error) // as targets
 	// Kept returns where there is a page of each URL, by the URL as it was given. URLs of which there is nothing are missing.
 	Kept(ctx context.Context, urls []string) (map[string]views.Kept, error)
+	// Facts returns what crawls, checks and saved links know of the pages of canonical URLs, by these. Those of which nothing is known are
+	// missing.
+	Facts(ctx context.Context, canonical []string) (map[string]sites.Known, error)
 	// Crawl starts a crawl of a website from its pages, and returns the path of its page.
 	Crawl(ctx context.Context, w sites.Website, urls []string) (path string, err error)
 }

@@ -129,7 +129,10 @@ CREATE INDEX pages_gone       ON pages (website_seq, seq) WHERE gone_at IS NOT N
 CREATE INDEX pages_gone_at    ON pages (gone_at) WHERE gone_at IS NOT NULL;
 CREATE INDEX pages_cause      ON pages (website_seq, cause, queue_rank, seq) WHERE cause <> '' AND gone_at IS NULL;
 CREATE INDEX pages_google     ON pages (website_seq, queue_rank, seq) WHERE for_google;
-CREATE INDEX pages_indexnow   ON pages (website_seq, seq) WHERE for_indexnow;
+CREATE INDEX pages_google_seq ON pages (website_seq, seq) WHERE for_google; -- those of a sitemap are marked in this order
+CREATE INDEX pages_indexnow   ON pages (website_seq, queue_rank, seq) WHERE for_indexnow;
+-- Of these Google said nothing clear.
+CREATE INDEX pages_unclear    ON pages (website_seq, status, queue_rank, seq) WHERE status = 'pending' AND last_verified_at IS NOT NULL AND gone_at IS NULL;
 CREATE INDEX pages_wanted     ON pages (website_seq, submit_wanted_at) WHERE submit_wanted_at IS NOT NULL;
 CREATE INDEX pages_reprior    ON pages (reprioritize_at) WHERE reprioritize_at IS NOT NULL;
 CREATE INDEX pages_boosted    ON pages (website_seq, boosted_at) WHERE boosted_at IS NOT NULL;

@@ -17,7 +17,10 @@ type Filter struct {
 	Queued bool   // those that wait to be submitted: to Google, or by IndexNow if the website has no credentials
 	Cause  string // "" = any
 	Gone   bool   // those that no sitemap has, and only these
-	Match  string // a pattern of the path that begins with / and may have * ("/blog/*"), or a part of the URL; "" = any
+	// Unindexed are those that Google was asked of and has not indexed, or that were refused: not_indexed, failed, and pending ones to which
+	// it gave no clear answer. Status is not looked at then.
+	Unindexed bool
+	Match     string // a pattern of the path that begins with / and may have * ("/blog/*"), or a part of the URL; "" = any
 }
 
 // check bounds the filter, and tidies its texts.
@@ -121,7 +124,12 @@ func (f Filter) query(w Website) query {
 	switch {
 	case f.Gone:
 		q = query{[]string{"p.website_seq = ?" + where}, [][]any{all}, true}
-	case f.Status != "":
+	case f.Unindexed && f.Cause == "": // what has a cause is one of them
+		for _, status := range []string{"'not_indexed'", "'failed'", "'pending' AND p.last_verified_at IS NOT NULL"} {
+			q.parts = append(q.parts, "p.website_seq = ?"+where+" AND p.status = "+status)
+			q.args = append(q.args, append([]any{}, all...))
+		}
+	case f.Status != "" && !f.Unindexed:
 		q = query{[]string{"p.website_seq = ?" + where + " AND p.status = ?"}, [][]any{append(all, f.Status)}, false}
 	case f.Queued, f.Cause != "":
 		q = query{[]string{"p.website_seq = ?" + where}, [][]any{all}, false}

@@ -78,17 +78,26 @@ func (s *Store) SetPriorities(ctx context.Context, websiteID string, f Filter, p
 			seqs = seqs[:MaxBoost]
 		}
 		b.N = len(seqs)
-		// Only the last change of a website can be undone.
-		if err := tx.Exec("UPDATE pages SET boosted_at = NULL, manual_before = NULL WHERE website_seq = ? AND boosted_at IS NOT NULL", w.Seq).Error; err != nil {
-			return err
-		}
-		return models.RowsOf("seq bigint", seqs).Exec(tx, `UPDATE pages SET boosted_at = ?, manual_before = manual_priority, manual_priority = ?, queue_rank = 100 - COALESCE(?, auto_priority)
-			WHERE seq IN (SELECT seq FROM {rows} AS r)`, b.At, priority, priority).Error
+		return b.store(tx, w, seqs, priority)
 	})
 	if err != nil && models.CodeOf(err) == "" {
 		return b, fmt.Errorf("storing priorities: %w", err)
 	}
 	return b, err
+}
+
+// store gives pages of a website a manual priority. Only the last change of a website can
+// be undone.
+func (b Boost) store(tx *gorm.DB, w Website, seqs []int64, priority *int) error {
+	if err := tx.Exec("UPDATE pages SET boosted_at = NULL, manual_before = NULL WHERE website_seq = ? AND boosted_at IS NOT NULL", w.Seq).Error; err != nil {
+		return fmt.Errorf("storing priorities: %w", err)
+	}
+	err := models.RowsOf("seq bigint", seqs).Exec(tx, `UPDATE pages SET boosted_at = ?, manual_before = manual_priority, manual_priority = ?, queue_rank = 100 - COALESCE(?, auto_priority)
+		WHERE seq IN (SELECT seq FROM {rows} AS r)`, b.At, priority, priority).Error
+	if err != nil {
+		return fmt.Errorf("storing priorities: %w", err)
+	}
+	return nil
 }
 
 // UndoPriorities undoes the last SetPriorities of a website, if it was that of a time,

@@ -18,12 +18,15 @@ func (s *Store) ReapCoverage(tx *gorm.DB, limit int) (int64, error) {
 // websites that can no longer be restored. The former are few at a time.
 func (s *Store) ReapPages(tx *gorm.DB, limit int) (int64, error) {
 	now := s.clock.Now()
-	n, err := s.db.DeleteBatch(tx, limit, "pages", "seq", "website_seq IN (SELECT seq FROM websites WHERE deleted_at < ?)", now.Add(-KeepDeleted))
-	if err != nil || n == int64(limit) {
-		return n, err
+	n := int64(0)
+	for _, part := range []string{"gone_at IS NULL", "gone_at IS NOT NULL"} { // each has an index that begins with the website
+		deleted, err := s.db.DeleteBatch(tx, limit-int(n), "pages", "seq", part+" AND website_seq IN (SELECT seq FROM websites WHERE deleted_at < ?)", now.Add(-KeepDeleted))
+		if n += deleted; err != nil || n == int64(limit) {
+			return n, err
+		}
 	}
 	var old []Page
-	err = tx.Raw("SELECT seq, website_seq FROM pages WHERE gone_at < ? ORDER BY gone_at LIMIT ?", now.Add(-KeepGone), limit-int(n)).Scan(&old).Error
+	err := tx.Raw("SELECT seq, website_seq FROM pages WHERE gone_at < ? ORDER BY gone_at LIMIT ?", now.Add(-KeepGone), limit-int(n)).Scan(&old).Error
 	if err != nil {
 		return n, err
 	}
@@ -48,5 +51,6 @@ func (s *Store) ReapPages(tx *gorm.DB, limit int) (int64, error) {
 // ReapWebsites deletes up to limit websites that can no longer be restored and have no
 // pages any more.
 func (s *Store) ReapWebsites(tx *gorm.DB, limit int) (int64, error) {
-	return s.db.DeleteBatch(tx, limit, "websites", "seq", "deleted_at < ? AND NOT EXISTS (SELECT 1 FROM pages AS p WHERE p.website_seq = websites.seq)", s.clock.Now().Add(-KeepDeleted))
+	return s.db.DeleteBatch(tx, limit, "websites", "seq", `deleted_at < ? AND NOT EXISTS (SELECT 1 FROM pages AS p WHERE p.website_seq = websites.seq AND p.gone_at IS NULL)
+		AND NOT EXISTS (SELECT 1 FROM pages AS p WHERE p.website_seq = websites.seq AND p.gone_at IS NOT NULL)`, s.clock.Now().Add(-KeepDeleted))
 }

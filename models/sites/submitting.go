@@ -26,6 +26,11 @@ func pause(failures int, asked time.Duration) time.Duration {
 	return max(asked, min(longPause, firstPause<<min(max(failures-1, 0), 12)))
 }
 
+var (
+	errNothing  = models.Conflict("There is nothing to submit with. Add Google credentials or an IndexNow key to the website first.")
+	errNotAsked = models.Conflict("Only Google can say whether a page is indexed. Add Google credentials to the website first.")
+)
+
 // WantSubmission has a page submitted within moments, also if the website submits
 // nothing by itself. With removal Google is told that the page is gone. CodeNotFound if
 // there is no such page; CodeConflict if no sitemap has it and it is not a removal, or if
@@ -34,10 +39,10 @@ func (s *Store) WantSubmission(ctx context.Context, id string, removal bool) (Pa
 	return s.want(ctx, id, Submitting, func(tx *gorm.DB, w Website, p Page) error {
 		switch {
 		case !w.Google() && !w.IndexNow():
-			return models.Conflict("There is nothing to submit with. Add Google credentials or an IndexNow key to the website first.")
+			return errNothing
 		case !p.GoneAt.IsZero() && !removal:
 			return models.Conflict("No sitemap has this page any more. Only its removal can be submitted.")
-		case removal && !w.IndexNow() && !(w.Google() && w.IndexingEnabled):
+		case removal && !w.Removes():
 			return models.Conflict("A removal can be submitted only by Google's Indexing API or IndexNow.")
 		}
 		now := s.clock.Now()
@@ -56,7 +61,7 @@ func (s *Store) WantSubmission(ctx context.Context, id string, removal bool) (Pa
 func (s *Store) WantVerification(ctx context.Context, id string) (Page, error) {
 	return s.want(ctx, id, Verifying, func(tx *gorm.DB, w Website, p Page) error {
 		if !w.Google() {
-			return models.Conflict("Only Google can say whether a page is indexed. Add Google credentials to the website first.")
+			return errNotAsked
 		}
 		now := s.clock.Now()
 		if err := tx.Exec("UPDATE pages SET verify_wanted_at = ? WHERE seq = ?", now, p.Seq).Error; err != nil {
@@ -106,15 +111,15 @@ func (s *Store) ToPublish(ctx context.Context, w Website, n int) (ps []Page, err
 	return ps, nil
 }
 
-// ToIndexNow are up to MaxIndexNow pages of one host to submit by IndexNow, those that
-// somebody waits for included.
+// ToIndexNow are up to MaxIndexNow pages of one host to submit by IndexNow in the order
+// of the queue, those that somebody waits for included.
 func (s *Store) ToIndexNow(ctx context.Context, w Website) (ps []Page, err error) {
 	only := ""
 	if !w.AutoSubmit {
 		only = " AND submit_wanted_at IS NOT NULL"
 	}
 	tx := s.db.Read(ctx)
-	err = tx.Raw("SELECT seq, url, path_at FROM pages WHERE website_seq = ? AND for_indexnow"+only+" ORDER BY seq LIMIT ?", w.Seq, MaxIndexNow).Scan(&ps).Error
+	err = tx.Raw("SELECT seq, url, path_at FROM pages WHERE website_seq = ? AND for_indexnow"+only+" ORDER BY queue_rank, seq LIMIT ?", w.Seq, MaxIndexNow).Scan(&ps).Error
 	if err != nil {
 		return nil, fmt.Errorf("looking for pages to submit by IndexNow: %w", err)
 	}

@@ -99,6 +99,9 @@ func (w Website) Google() bool { return len(w.Credentials) > 0 }
 // IndexNow reports whether the website has a key.
 func (w Website) IndexNow() bool { return w.IndexNowKey != "" }
 
+// Removes reports whether search engines can be told that a page of the website is gone.
+func (w Website) Removes() bool { return w.IndexNow() || w.Google() && w.IndexingEnabled }
+
 // KeyFile is the URL at which search engines look for the IndexNow key.
 func (w Website) KeyFile() string { return w.Property().Root() + w.IndexNowKey + ".txt" }
 

@@ -1,0 +1,163 @@
+package sites
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	"linkwatch/models/sites"
+	views "linkwatch/views/sites"
+)
+
+const queueSize = 100 // rows of a page of the lists of pages and submissions
+
+// The actions on selected pages.
+const (
+	actionBoost  = "boost"
+	actionReset  = "reset"
+	actionSubmit = "submit"
+	actionVerify = "verify"
+	actionSave   = "save"
+	actionWatch  = "watch"
+)
+
+// errPageAction is the error of an action that the list does not have.
+var errPageAction = models.Invalid("action", "is not an action of this page")
+
+// queueFilter reads the filter of the queue from a query or a form.
+func queueFilter(get func(string) string) sites.Filter {
+	return sites.Filter{
+		Status: sites.Status(get("status")), Cause: models.CleanLine(get("cause")), Queued: get("queued") == "true", Gone: get("gone") == "true",
+		Match: models.CleanLine(get("q")),
+	}
+}
+
+// queuePlaceOf reads where in the queue a request is.
+func queuePlaceOf(site string, q url.Values) (views.QueuePlace, models.Cursor, error) {
+	at := views.QueuePlace{SiteID: site, Filter: queueFilter(q.Get), Token: q.Get("page_token")}
+	after, err := models.ParseToken(at.Token)
+	return at, after, err
+}
+
+// QueuePage is a page of a website's pages in the order of the queue, and for htmx its rows.
+func (p Pages) QueuePage(c *gin.Context) {
+	ctx := c.Request.Context()
+	var v views.Queue
+	var after models.Cursor
+	if !p.Read(c,
+		func() (err error) { v.Place, after, err = queuePlaceOf(c.Param("id"), c.Request.URL.Query()); return },
+		func() (err error) { v.Flash, err = p.Flash(c, v.Place.Path()); return },
+		func() (err error) { v.Site, err = p.Sites.Get(ctx, c.Param("id")); return },
+		func() (err error) { v.Counts, err = p.Sites.Counts(ctx, v.Site); return },
+		func() (err error) {
+			v.List, err = p.Sites.Pages(ctx, v.Site.ID, v.Place.Filter, after, queueSize)
+			v.Query, err = pages.FilterError(err, "cause")
+			return err
+		},
+		func() (err error) { v.Kept, err = p.Elsewhere.Kept(ctx, urlsOf(v.List.Items)); return },
+	) {
+		return
+	}
+	v.Page = p.Page("Pages · "+v.Site.Name, "sites", v.Flash)
+	v.Search = true
+	pages.ReplaceURL(c, v.Place.Path())
+	p.ShowList(c, http.StatusOK, v.Query, views.QueuePage(v), views.QueueResults(v))
+}
+
+func urlsOf(list []sites.Page) []string {
+	urls := make([]string, len(list))
+	for i, page := range list {
+		urls[i] = page.URL
+	}
+	return urls
+}
+
+// priorityOf is the manual priority that an action sets; nil = none.
+func priorityOf(action string) *int {
+	if action == actionReset {
+		return nil
+	}
+	return new(sites.MaxPriority)
+}
+
+// BulkPages does something with the selected pages of a website.
+func (p Pages) BulkPages(c *gin.Context) {
+	ctx, site := c.Request.Context(), c.Param("id")
+	here := p.Back(c, views.QueuePlace{SiteID: site}.Path())
+	ids, action := c.PostFormArray("id"), c.PostForm("action")
+	if len(ids) == 0 {
+		p.Done(c, nil, here, "pages_none")
+		return
+	}
+	switch action {
+	case actionBoost, actionReset:
+		b, err := p.Sites.SetPrioritiesOf(ctx, site, priorityOf(action), ids...)
+		if err != nil {
+			p.Fail(c, err)
+			return
+		}
+		p.boosted(c, b, here)
+	case actionSubmit:
+		n, err := p.Sites.WantSubmissions(ctx, site, ids...)
+		p.wanted(c, action, n, err, here, "pages_nothing")
+	case actionVerify:
+		n, err := p.Sites.WantVerifications(ctx, site, ids...)
+		p.wanted(c, action, n, err, here, "pages_no_google")
+	case actionSave, actionWatch:
+		p.keep(c, action, ids[:min(len(ids), MaxFinds)], here)
+	default:
+		p.Fail(c, errPageAction)
+	}
+}
+
+// wanted leads back to a page that says how many submissions or verifications were asked for, or by a notice why there
+// are none.
+func (p Pages) wanted(c *gin.Context, action string, n int, err error, back, conflict string) {
+	switch {
+	case models.CodeOf(err) == models.CodeConflict:
+		p.Done(c, nil, back, conflict)
+	case err != nil:
+		p.Fail(c, err)
+	default:
+		p.SeeOther(c, pages.With(back, paramWanted, fmt.Sprintf("%s.%d", action, n)))
+	}
+}
+
+// keep saves or watches pages, and leads back to a page that says what became of them.
+func (p Pages) keep(c *gin.Context, action string, ids []string, back string) {
+	ctx := c.Request.Context()
+	list, err := p.Sites.PagesByID(ctx, c.Param("id"), ids...)
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	keep := p.Elsewhere.Save
+	if action == actionWatch {
+		keep = p.Elsewhere.Watch
+	}
+	o, err := keep(ctx, urlsOf(list))
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.SeeOther(c, pages.With(back, paramPagesKept, fmt.Sprintf("%s.%d.%d.%d", action, o.Added, o.Known, o.Refused)))
+}
+
+// BoostPages changes the priorities of all pages that a filter lists.
+func (p Pages) BoostPages(c *gin.Context) {
+	action := c.PostForm("action")
+	if action != actionBoost && action != actionReset {
+		p.Fail(c, errPageAction)
+		return
+	}
+	b, err := p.Sites.SetPriorities(c.Request.Context(), c.Param("id"), queueFilter(c.PostForm), priorityOf(action))
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.boosted(c, b, p.Back(c, views.QueuePlace{SiteID: c.Param("id")}.Path()))
+}

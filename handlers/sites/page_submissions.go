@@ -1,0 +1,29 @@
+package sites
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	views "linkwatch/views/sites"
+)
+
+// SubmissionsPage is a page of what search engines were told of a website.
+func (p Pages) SubmissionsPage(c *gin.Context) {
+	ctx := c.Request.Context()
+	v := views.Submissions{Place: views.SubmissionsPlace{SiteID: c.Param("id"), Token: c.Query("page_token")}}
+	var after models.Cursor
+	if !p.Read(c,
+		func() (err error) { after, err = models.ParseToken(v.Place.Token); return },
+		func() (err error) { v.Flash, err = p.Flash(c, v.Place.Path()); return },
+		func() (err error) { v.Site, err = p.Sites.Get(ctx, v.Place.SiteID); return },
+		func() (err error) { v.List, err = p.Sites.Submissions(ctx, v.Site.ID, "", after, queueSize); return },
+	) {
+		return
+	}
+	v.Page = p.Page("Submissions · "+v.Site.Name, "sites", v.Flash)
+	pages.ReplaceURL(c, v.Place.Path())
+	p.ShowPart(c, http.StatusOK, views.SubmissionsPage(v), views.SubmissionsResults(v))
+}
