@@ -20,7 +20,7 @@ import (
 type Sites struct {
 	System
 	Store *sites.Store
-	deps  *sitehandlers.Deps
+	Deps  *sitehandlers.Deps // tests change what it asks
 	pages sitehandlers.Pages
 }
 
@@ -51,9 +51,10 @@ func newSites(c *core) (*Sites, error) {
 	})
 	deps := &sitehandlers.Deps{Frame: c.frame, Sites: store, Services: services{worker}}
 	pages := sitehandlers.Pages{Deps: deps}
-	return &Sites{Store: store, deps: deps, pages: pages, System: System{
+	return &Sites{Store: store, Deps: deps, pages: pages, System: System{
 		System: handlers.System{
-			Routes: pages.Routes(), Groups: sitehandlers.Groups(), Operations: sitehandlers.API{Deps: deps}.Register,
+			Nav: sitehandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
+			Groups: sitehandlers.Groups(), Operations: sitehandlers.API{Deps: deps}.Register,
 		},
 		Services: []jobs.Service{worker},
 		Jobs:     worker.Jobs(),

@@ -28,7 +28,7 @@ func TestUnindexedPage(t *testing.T) {
 		Crawled: &sites.Crawled{Error: "timed out", Words: -1, FetchedAt: now}, Saved: &sites.Saved{Health: "moved", StatusCode: 301, MovedTo: "https://example.com/x", CheckedAt: now, Link: "/links/l_1"},
 	}
 	a := q.Get(q.at("/not-indexed"))
-	if got := paths(a); got != "/new /refused /no" {
+	if got := shownPaths(a); got != "/new /refused /no" {
 		t.Errorf("the pages are %s", got)
 	}
 	apptest.WantCount(t, a, "main script, main img", 0)
@@ -43,11 +43,11 @@ func TestUnindexedPage(t *testing.T) {
 	apptest.WantText(t, a, "nav[aria-label=Cause]", "Excluded by noindex 1")
 	apptest.WantText(t, a, "nav[aria-label=Cause]", "Not an owner 1")
 	a = q.Get(a.Find("nav[aria-label=Cause] a:contains('noindex')").AttrOr("href", ""))
-	if got := paths(a); got != "/no" {
+	if got := shownPaths(a); got != "/no" {
 		t.Errorf("those with noindex are %s", got)
 	}
 	apptest.WantText(t, a, ".chip.on", "Excluded by noindex")
-	if got := paths(q.Get(q.at("/not-indexed?q=/n*"))); got != "/new /no" {
+	if got := shownPaths(q.Get(q.at("/not-indexed?q=/n*"))); got != "/new /no" {
 		t.Errorf("those of a pattern are %s", got)
 	}
 	apptest.WantText(t, q.Get(q.at("/not-indexed?cause=x")), ".empty", "No matching pages")
@@ -86,7 +86,7 @@ func TestUnindexedPagesByToken(t *testing.T) {
 	seen, n := map[string]bool{}, 0
 	for next := q.at("/not-indexed"); next != ""; n++ {
 		a := q.Get(next)
-		for _, path := range strings.Fields(paths(a)) {
+		for _, path := range strings.Fields(shownPaths(a)) {
 			seen[path] = true
 		}
 		next = a.Find("a[rel=next]").AttrOr("href", "")

@@ -104,7 +104,7 @@ func (p Pages) SetPriority(c *gin.Context) {
 			p.Fail(c, err)
 			return
 		}
-		pages.Say(c, pageNotices[notice].Text)
+		pages.Say(c, notices[notice].Text)
 		back := p.Back(c, views.QueuePlace{SiteID: w.ID}.Path())
 		p.Show(c, http.StatusOK, views.QueueRow(changed, kept[changed.URL], back, p.Clock.Now().Time))
 		return

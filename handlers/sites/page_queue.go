@@ -76,8 +76,8 @@ func urlsOf(list []sites.Page) []string {
 	return urls
 }
 
-// priorityOf is the manual priority that an action sets; nil = none.
-func priorityOf(action string) *int {
+// actionPriority is the manual priority that an action sets; nil = none.
+func actionPriority(action string) *int {
 	if action == actionReset {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (p Pages) BulkPages(c *gin.Context) {
 	}
 	switch action {
 	case actionBoost, actionReset:
-		b, err := p.Sites.SetPrioritiesOf(ctx, site, priorityOf(action), ids...)
+		b, err := p.Sites.SetPrioritiesOf(ctx, site, actionPriority(action), ids...)
 		if err != nil {
 			p.Fail(c, err)
 			return
@@ -154,7 +154,7 @@ func (p Pages) BoostPages(c *gin.Context) {
 		p.Fail(c, errPageAction)
 		return
 	}
-	b, err := p.Sites.SetPriorities(c.Request.Context(), c.Param("id"), queueFilter(c.PostForm), priorityOf(action))
+	b, err := p.Sites.SetPriorities(c.Request.Context(), c.Param("id"), queueFilter(c.PostForm), actionPriority(action))
 	if err != nil {
 		p.Fail(c, err)
 		return

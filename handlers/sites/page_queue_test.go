@@ -34,7 +34,7 @@ func TestQueuePage(t *testing.T) {
 	q = filled(t)
 	a := q.Get(q.at("/pages"))
 	apptest.WantStatus(t, a, http.StatusOK)
-	if got := paths(a); got != "/new /blog/a /old /blog/b / /refused /no" {
+	if got := shownPaths(a); got != "/new /blog/a /old /blog/b / /refused /no" {
 		t.Errorf("the queue is %s", got)
 	}
 	apptest.WantCount(t, a, "main script, main img", 0)
@@ -54,7 +54,7 @@ func TestQueuePage(t *testing.T) {
 	} {
 		a := q.Get(q.at("/pages?" + query))
 		apptest.WantStatus(t, a, http.StatusOK)
-		if got := paths(a); got != want {
+		if got := shownPaths(a); got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 		if want == "" {
@@ -73,7 +73,7 @@ func TestQueuePage(t *testing.T) {
 		t.Errorf("the address bar would show %s", got)
 	}
 	q.google()
-	if got := paths(q.Get(q.at("/pages?queued=true"))); got != "/new /blog/a /blog/b / /no" {
+	if got := shownPaths(q.Get(q.at("/pages?queued=true"))); got != "/new /blog/a /blog/b / /no" {
 		t.Errorf("queued for Google: %s", got)
 	}
 	q.Other.kept["https://example.com/new"] = views.Kept{Link: "/links/l_1", Target: "/watch/t_1"}
@@ -91,7 +91,7 @@ func TestQueueByToken(t *testing.T) {
 	seen, n := map[string]bool{}, 0
 	for next := q.at("/pages?status=pending"); next != ""; n++ {
 		a := q.Get(next)
-		for _, path := range strings.Fields(paths(a)) {
+		for _, path := range strings.Fields(shownPaths(a)) {
 			seen[path] = true
 		}
 		next = a.Find("a[rel=next]").AttrOr("href", "")

@@ -46,21 +46,6 @@ const (
 // pageParams are all of them.
 var pageParams = []string{paramBoosted, paramPagesKept, paramWanted}
 
-// pageNotices are what pages say after actions on pages.
-var pageNotices = map[string]ui.Flash{
-	"pages_none":       {Text: "Select pages first.", Bad: true},
-	"page_boosted":     {Text: "The page has the highest priority."},
-	"page_priority":    {Text: "The priority is saved."},
-	"page_reset":       {Text: "The automatic priority counts again."},
-	"page_submit":      {Text: "The page is submitted within moments."},
-	"page_verify":      {Text: "Google is asked about the page within moments."},
-	"page_remove":      {Text: "The removal is submitted within moments."},
-	"pages_undone":     {Text: "The priorities are as they were."},
-	"pages_not_undone": {Text: "Could not undo: the priorities have changed since.", Bad: true},
-	"pages_nothing":    {Text: "There is nothing to submit with. Add Google credentials or an IndexNow key to the website first.", Bad: true},
-	"pages_no_google":  {Text: "Only Google can say whether a page is indexed. Add Google credentials to the website first.", Bad: true},
-}
-
 // pageFlash is what a page says about the last action on pages, if its address names one.
 func (p Pages) pageFlash(c *gin.Context, here string) (f ui.Flash, found bool) {
 	if us, n, more, ok := parseBoosted(c.Query(paramBoosted)); ok {

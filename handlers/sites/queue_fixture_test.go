@@ -80,7 +80,7 @@ func newQueue(t *testing.T) *queue {
 	frame := pages.New(errs, "v1.2.3", "", a.Clock.Now)
 	p := handled.Pages{Deps: &handled.Deps{Frame: frame, Sites: store, Elsewhere: other}}
 	a.Handler = handlers.New(handlers.Deps{
-		Systems: []handlers.System{{Nav: handled.Nav(), Routes: p.Routes(), Flash: p.PageFlash()}},
+		Systems: []handlers.System{{Nav: handled.Nav(), Routes: p.Routes(), Flash: p.Flashes()}},
 		Frame:   frame, Health: middleware.NewHealth(errs, a.DB, "v1.2.3"), Log: errs.Log, Registry: prometheus.NewRegistry(),
 	})
 	q := &queue{App: a, Sites: store, Other: other}
@@ -196,4 +196,6 @@ func (q *queue) press(p apptest.Page, form, name, value string) (path string, v 
 }
 
 // paths are the pages of a list.
-func paths(p apptest.Page) string { return strings.TrimSpace(apptest.Text(p, "tbody td.page .title")) }
+func shownPaths(p apptest.Page) string {
+	return strings.TrimSpace(apptest.Text(p, "tbody td.page .title"))
+}

@@ -45,6 +45,7 @@ CREATE TABLE websites (
 CREATE UNIQUE INDEX websites_site_url ON websites (site_url) WHERE deleted_at IS NULL;
 CREATE INDEX websites_created         ON websites (created_at, id);
 CREATE INDEX websites_deleted         ON websites (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX websites_refused         ON websites (created_at, id) WHERE (indexing_error <> '' OR console_error <> '') AND deleted_at IS NULL;
 CREATE INDEX websites_wanted          ON websites (seq) WHERE sitemaps_wanted_at IS NOT NULL OR submit_wanted_at IS NOT NULL OR verify_wanted_at IS NOT NULL;
 CREATE INDEX websites_sitemaps_by     ON websites (sitemaps_by) WHERE sitemaps_by IS NOT NULL;
 CREATE INDEX websites_submission_by   ON websites (submission_by) WHERE submission_by IS NOT NULL;
@@ -80,6 +81,7 @@ CREATE TABLE sitemaps (
 CREATE INDEX sitemaps_website ON sitemaps (website_seq, seq);
 CREATE INDEX sitemaps_parent  ON sitemaps (parent_seq) WHERE parent_seq IS NOT NULL;
 CREATE INDEX sitemaps_root    ON sitemaps (root_seq) WHERE root_seq IS NOT NULL;
+CREATE INDEX sitemaps_broken  ON sitemaps (website_seq) WHERE last_error <> '' AND deleted_at IS NULL;
 
 CREATE TABLE pages (
   seq               INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -55,7 +55,8 @@ type Page struct {
 	Inspection `gorm:"embedded"`
 	NotifiedAt models.Time // of the latest notification that the Indexing API has received
 
-	WebsiteID string `gorm:"->"`
+	WebsiteID   string `gorm:"->"`
+	WebsiteName string `gorm:"->"` // filled in where single pages are loaded
 }
 
 // ID is the page's id.

@@ -37,7 +37,7 @@ func (f *Filter) check() error {
 	return nil
 }
 
-const pageRows = "SELECT p.*, w.id AS website_id FROM pages AS p JOIN websites AS w ON w.seq = p.website_seq WHERE w.deleted_at IS NULL AND "
+const pageRows = "SELECT p.*, w.id AS website_id, w.name AS website_name FROM pages AS p JOIN websites AS w ON w.seq = p.website_seq WHERE w.deleted_at IS NULL AND "
 
 var errNoPage = models.NotFound("page")
 
@@ -182,7 +182,7 @@ func (s *Store) ByURLs(ctx context.Context, canonical ...string) (map[string][]P
 		Page
 		Canonical string
 	}
-	err := rows.Raw(s.db.Read(ctx), `SELECT p.*, w.id AS website_id, r.canonical FROM {rows} AS r CROSS JOIN pages AS p CROSS JOIN websites AS w
+	err := rows.Raw(s.db.Read(ctx), `SELECT p.*, w.id AS website_id, w.name AS website_name, r.canonical FROM {rows} AS r CROSS JOIN pages AS p CROSS JOIN websites AS w
 		WHERE p.url_hash = r.url_hash AND w.seq = p.website_seq AND w.deleted_at IS NULL AND p.gone_at IS NULL ORDER BY r.canonical, p.queue_rank, p.seq`).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading pages by their URLs: %w", err)

@@ -138,6 +138,15 @@ func sitemapWhere(tx *gorm.DB, where string, args ...any) (m Sitemap, err error)
 	return found[0], nil
 }
 
+// sitemapOf is the sitemap of an id that a website has.
+func sitemapOf(tx *gorm.DB, w Website, id string) (Sitemap, error) {
+	at, seq, err := models.ParseTimedID(models.KindSitemap, id)
+	if err != nil {
+		return Sitemap{}, errNoSitemap
+	}
+	return sitemapWhere(tx, "m.website_seq = ? AND m.seq = ? AND m.created_at = ?", w.Seq, seq, at)
+}
+
 // SitemapsOf is a page of the sitemaps of a website, the oldest first: CodeNotFound if
 // there is no such website. limit is as models.NewLimit made it.
 func (s *Store) SitemapsOf(ctx context.Context, websiteID string, after models.Cursor, limit int) (models.Slice[Sitemap], error) {
@@ -163,16 +172,12 @@ func (s *Store) SitemapsOf(ctx context.Context, websiteID string, after models.C
 // CodeNotFound if there is none. Pages that no other sitemap has are marked as gone
 // within moments.
 func (s *Store) DeleteSitemap(ctx context.Context, websiteID, id string) error {
-	at, seq, err := models.ParseTimedID(models.KindSitemap, id)
-	if err != nil {
-		return errNoSitemap
-	}
-	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		w, err := website(tx.Clauses(forUpdate), websiteID, false)
 		if err != nil {
 			return err
 		}
-		m, err := sitemapWhere(tx, "m.website_seq = ? AND m.seq = ? AND m.created_at = ?", w.Seq, seq, at)
+		m, err := sitemapOf(tx, w, id)
 		if err != nil {
 			return err
 		}

@@ -13,8 +13,8 @@ import (
 // Options are the settings of the store.
 type Options struct {
 	Limits Limits
-	// Seal encrypts the credentials of the website with an id, and Open decrypts them. Open fails for what was sealed with another
-	// key or for another website.
+	// Seal encrypts credentials, and Open decrypts them. of is the id of the website that
+	// they belong to. Open fails for what was sealed with another key, or is another's.
 	Seal func(plain []byte, of string) ([]byte, error)
 	Open func(sealed []byte, of string) ([]byte, error)
 }

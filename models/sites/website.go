@@ -76,6 +76,22 @@ func (w *Website) Paused(s Service, now models.Time) bool { return w.State(s).Re
 
 func (w *Website) googleWorks() { w.Indexing, w.Console = ServiceState{}, ServiceState{} }
 
+// Refusal is a service that refuses the calls of a website.
+type Refusal struct {
+	Name string // of the service
+	ServiceState
+}
+
+// Refusals are the services that refuse the calls of the website.
+func (w *Website) Refusals() (all []Refusal) {
+	for _, r := range []Refusal{{"Search Console", w.Console}, {"Indexing API", w.Indexing}, {"IndexNow", w.IndexNowState}} {
+		if r.Error != "" {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 // GoogleState is the worse one of the states of Google's two services.
 func (w *Website) GoogleState() ServiceState {
 	if w.Console.Error != "" {

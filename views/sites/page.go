@@ -59,8 +59,10 @@ func (v OnePage) waits() (all []string) {
 	if !v.One.VerifyWantedAt.IsZero() {
 		all = append(all, "Google is asked within moments whether the page is indexed.")
 	}
-	if len(all) > 0 && v.Site.GoogleError != "" {
-		all = append(all, "Google refuses requests for now: "+v.Site.GoogleError)
+	if len(all) > 0 {
+		for _, r := range v.Site.Refusals() {
+			all = append(all, r.Name+" refuses requests for now: "+r.Error)
+		}
 	}
 	return all
 }

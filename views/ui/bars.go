@@ -2,18 +2,48 @@ package ui
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+
+	"github.com/a-h/templ"
 )
 
 // BarChart is a count for each of some times of equal length, in parts that
 // stand on one another.
 type BarChart struct {
-	Label string   // what it shows, in words
-	Parts []string // what the parts are, the lowest first; two at most
-	Bars  []Bar
-	Ticks []string // when each of so many equal parts of the chart begins
-	Empty string   // what is said where every count is 0
+	Label   string   // what it shows, in words
+	Parts   []string // what the parts are, the lowest first; two at most without Classes
+	Classes []string // of the parts, by which they are coloured; nil = part-0 and part-1
+	Hatched []bool   // parts that are hatched too; nil = none
+	Bars    []Bar
+	Ticks   []string        // when each of so many equal parts of the chart begins
+	Empty   string          // what is said where every count is 0
+	Legend  templ.Component // in place of the plain one; nil = that
 }
+
+// class is the class of a part.
+func (c BarChart) class(of int) string {
+	if c.Classes == nil {
+		return "part-" + strconv.Itoa(of)
+	}
+	return c.Classes[of]
+}
+
+func (c BarChart) hatched(of int) bool { return of < len(c.Hatched) && c.Hatched[of] }
+
+// hatch is the width of one line of the hatching, with its gap: the browser stretches the
+// chart, so it is a share of its width.
+func (c BarChart) hatch() string {
+	return fmt.Sprintf("%.2f", float64(max(len(c.Bars), 1)*ChartStep)/hatches)
+}
+
+// hatchLine is one line of the hatching.
+func (c BarChart) hatchLine() string { return "M0 " + hatchHigh + "L" + c.hatch() + " 0" }
+
+const (
+	hatches   = 110 // lines side by side
+	hatchHigh = "4"
+)
 
 // Bar is one time of a bar chart.
 type Bar struct {

@@ -28,3 +28,19 @@ func TestBarChart(t *testing.T) {
 		t.Errorf("the scale ends with %d", c.top())
 	}
 }
+
+func TestBarChartOfStatuses(t *testing.T) {
+	plain := BarChart{Parts: []string{"people", "bots"}}
+	own := BarChart{Parts: []string{"up", "down"}, Classes: []string{"up", "down"}, Hatched: []bool{false, true}, Bars: make([]Bar, 33)}
+	for what, got := range map[string][2]string{
+		"a part without a class": {plain.class(1), "part-1"}, "one with a class": {own.class(1), "down"},
+		"the hatching of 33 bars": {own.hatch(), "3.00"}, "one of its lines": {own.hatchLine(), "M0 4L3.00 0"},
+	} {
+		if got[0] != got[1] {
+			t.Errorf("%s: %q, want %q", what, got[0], got[1])
+		}
+	}
+	if plain.hatched(1) || own.hatched(0) || !own.hatched(1) {
+		t.Error("the wrong parts are hatched")
+	}
+}

@@ -1,0 +1,156 @@
+package sites
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	"linkwatch/models/sites"
+	views "linkwatch/views/sites"
+	"linkwatch/views/ui"
+)
+
+const refresh = 5 // seconds after which a browser without JavaScript asks again while sitemaps are read
+
+// SitePage shows one website, and for htmx what changes.
+func (p Pages) SitePage(c *gin.Context) {
+	v := views.Site{Edit: views.EditForm{Open: c.Query("edit") != ""}}
+	var err error
+	if v.Flash, err = p.Flash(c, views.SitePath(c.Param("id"))); err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.showSite(c, http.StatusOK, v)
+}
+
+// showSite fills in the website of a request and shows it; v has what was typed.
+func (p Pages) showSite(c *gin.Context, status int, v views.Site) {
+	if p.fillSite(c, &v) {
+		if c.Request.Method == http.MethodGet {
+			pages.ReplaceURL(c, v.Place.Path())
+		}
+		p.ShowPart(c, status, views.SitePage(v), views.SiteNow(v))
+	}
+}
+
+// fillSite reads what the page of the website of a request shows. The error is the answer
+// if it is not ok.
+func (p Pages) fillSite(c *gin.Context, v *views.Site) (ok bool) {
+	ctx := c.Request.Context()
+	v.Place = views.SitePlace{ID: c.Param("id"), AllSitemaps: c.Query("sitemaps") == "all"}
+	if !p.Read(c,
+		func() (err error) { v.Place.Range, err = views.ParseRange(c.Query("range")); return },
+		func() (err error) { v.Site, err = p.Sites.Get(ctx, v.Place.ID); return },
+		func() (err error) { v.Counts, err = p.Sites.Counts(ctx, v.Site); return },
+		func() (err error) {
+			v.Days, err = p.Sites.Coverage(ctx, v.Site, v.Place.Range.Since(p.Sites.Now()))
+			return
+		},
+		func() (err error) { v.Quota, err = p.Sites.Quota(ctx, v.Site); return },
+		func() (err error) { v.Sitemaps, err = p.Sites.SitemapTree(ctx, v.Site); return },
+		func() (err error) { _, v.Aside, err = pages.ShowBeside(c, subject(v.Site), p.Others); return },
+	) {
+		return false
+	}
+	v.Page = p.Page(v.Site.Name, "sites", v.Flash)
+	if v.Edit.Errors == nil {
+		open := v.Edit.Open
+		v.Edit = views.EditFormOf(v.Site)
+		v.Edit.Open = open
+	}
+	if v.Reading() && v.Flash == (ui.Flash{}) && c.Request.Method == http.MethodGet && !v.Edit.Open { // else it would take away what is read or typed
+		v.Refresh = refresh
+	}
+	return true
+}
+
+// subject is a website as other systems see it.
+func subject(w sites.Website) pages.Subject {
+	root := w.Property().Root()
+	if !w.Property().Domain() {
+		root = w.SiteURL
+	}
+	s := pages.Subject{URL: root, Title: w.Name, Path: views.SitePath(w.ID)}
+	if u, err := models.ParseURL("url", root); err == nil { // it was checked when it was stored
+		s.CanonicalURL = u.Canonical
+	}
+	return s
+}
+
+// Delete deletes a website. The list then offers to undo it.
+func (p Pages) Delete(c *gin.Context) {
+	if err := p.Sites.Delete(c.Request.Context(), c.Param("id")); err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.SeeOther(c, pages.With(views.SitesPath, paramSiteDeleted, c.Param("id")))
+}
+
+// Restore brings a deleted website back.
+func (p Pages) Restore(c *gin.Context) {
+	w, err := p.Sites.Restore(c.Request.Context(), c.Param("id"))
+	p.Done(c, err, views.SitePath(w.ID), "site_restored")
+}
+
+// Refresh has the sitemaps of a website read within moments.
+func (p Pages) Refresh(c *gin.Context) {
+	_, err := p.Sites.Want(c.Request.Context(), c.Param("id"), sites.Reading)
+	p.Done(c, err, p.Back(c, views.SitePath(c.Param("id"))), "sitemaps_wanted")
+}
+
+// Crawl starts a crawl of a website from the first pages of its queue, and leads to it.
+func (p Pages) Crawl(c *gin.Context) {
+	ctx := c.Request.Context()
+	var w sites.Website
+	var first models.Slice[sites.Page]
+	if !p.Read(c,
+		func() (err error) { w, err = p.Sites.Get(ctx, c.Param("id")); return },
+		func() (err error) {
+			first, err = p.Sites.Pages(ctx, w.ID, sites.Filter{}, models.Cursor{}, MaxFinds)
+			return
+		},
+	) {
+		return
+	}
+	if len(first.Items) == 0 {
+		p.Done(c, nil, views.SitePath(w.ID), "site_crawl_without")
+		return
+	}
+	urls := make([]string, len(first.Items))
+	for i, page := range first.Items {
+		urls[i] = page.URL
+	}
+	path, err := p.Elsewhere.Crawl(ctx, w, urls)
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.SeeOther(c, path)
+}
+
+// DownloadCoverage is the coverage of a website by day as a file, of as many days as are
+// kept: a row for each day and status.
+func (p Pages) DownloadCoverage(c *gin.Context) {
+	ctx := c.Request.Context()
+	var w sites.Website
+	var days []sites.Day
+	if !p.Read(c,
+		func() (err error) { w, err = p.Sites.Get(ctx, c.Param("id")); return },
+		func() (err error) {
+			days, err = p.Sites.Coverage(ctx, w, p.Sites.Now().Add(-sites.KeepCoverage))
+			return
+		},
+	) {
+		return
+	}
+	rows := [][]string{{"date", "status", "pages"}}
+	for _, d := range days {
+		for _, s := range sites.Statuses() {
+			rows = append(rows, []string{d.At.Format("2006-01-02"), string(s), strconv.Itoa(d.ByStatus[s])})
+		}
+	}
+	pages.CSV(c, "coverage-"+w.ID+".csv", rows)
+}

@@ -1,0 +1,90 @@
+package sites
+
+import (
+	"context"
+	"fmt"
+
+	"linkwatch/models"
+)
+
+// Trouble is a problem that keeps websites from being submitted or read.
+type Trouble string
+
+// The troubles.
+const (
+	GoogleRefuses   Trouble = "google"   // Google refuses all calls of the website
+	SitemapsUnread  Trouble = "sitemaps" // sitemaps cannot be read, or not in full
+	brokenSitemaps          = "m.last_error <> '' AND m.deleted_at IS NULL"
+	refusedWebsites         = "(w.indexing_error <> '' OR w.console_error <> '') AND w.deleted_at IS NULL"
+)
+
+// Troubles are all of them, the most severe first.
+func Troubles() []Trouble { return []Trouble{GoogleRefuses, SitemapsUnread} }
+
+// where is the condition of a website w in trouble. An index has those that are.
+func (t Trouble) where() string {
+	if t == GoogleRefuses {
+		return refusedWebsites
+	}
+	return "w.deleted_at IS NULL AND w.seq IN (SELECT m.website_seq FROM sitemaps AS m WHERE " + brokenSitemaps + ")"
+}
+
+// InTrouble is List for the websites that are in trouble. The error is CodeInvalid
+// ("query.problem") for a trouble that there is not.
+func (s *Store) InTrouble(ctx context.Context, t Trouble, after models.Cursor, limit int) (models.Slice[Website], error) {
+	var page models.Slice[Website]
+	if err := t.check(); err != nil {
+		return page, err
+	}
+	if after != (models.Cursor{}) && models.CheckID(models.KindWebsite, after.ID) != nil {
+		return page, models.ErrPageToken
+	}
+	err := s.db.Read(ctx).Raw("SELECT w.* FROM websites AS w WHERE "+t.where()+" AND (w.created_at, w.id) > (?, ?) ORDER BY w.created_at, w.id LIMIT ?",
+		after.CreatedAt.UnixMicro(), after.ID, limit+1).Scan(&page.Items).Error
+	if err != nil {
+		return page, fmt.Errorf("loading websites in trouble: %w", err)
+	}
+	return models.NewSlice(page.Items, limit, func(w Website) models.Cursor { return models.Cursor{CreatedAt: w.CreatedAt, ID: w.ID} }), nil
+}
+
+func (t Trouble) check() error {
+	switch t {
+	case GoogleRefuses, SitemapsUnread:
+		return nil
+	}
+	return models.Invalid("query.problem", "must be google or sitemaps")
+}
+
+// Total is how many websites there are, and how many of them are in each trouble.
+func (s *Store) Total(ctx context.Context) (n int, in map[Trouble]int, err error) {
+	var counts struct{ N, Refused, Unread int }
+	err = s.db.Read(ctx).Raw("SELECT (SELECT count(*) FROM websites WHERE deleted_at IS NULL) AS n, (SELECT count(*) FROM websites AS w WHERE " + GoogleRefuses.where() + ") AS refused, (SELECT count(*) FROM websites AS w WHERE " + SitemapsUnread.where() + ") AS unread").
+		Scan(&counts).Error
+	if err != nil {
+		return 0, nil, fmt.Errorf("counting websites: %w", err)
+	}
+	return counts.N, map[Trouble]int{GoogleRefuses: counts.Refused, SitemapsUnread: counts.Unread}, nil
+}
+
+// BrokenSitemaps are how many sitemaps of each website cannot be read, or not in full, by
+// the seq of the website. Those without any are missing.
+func (s *Store) BrokenSitemaps(ctx context.Context, ws []Website) (map[int64]int, error) {
+	rows := models.NewRows("seq bigint")
+	for _, w := range ws {
+		rows.Add(w.Seq)
+	}
+	var found []struct {
+		WebsiteSeq int64
+		N          int
+	}
+	err := rows.Raw(s.db.Read(ctx), "SELECT m.website_seq, count(*) AS n FROM {rows} AS r CROSS JOIN sitemaps AS m WHERE m.website_seq = r.seq AND "+brokenSitemaps+" GROUP BY m.website_seq").
+		Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("counting sitemaps that cannot be read: %w", err)
+	}
+	of := map[int64]int{}
+	for _, f := range found {
+		of[f.WebsiteSeq] = f.N
+	}
+	return of, nil
+}

@@ -1,0 +1,54 @@
+package sites
+
+import (
+	"testing"
+
+	"linkwatch/models/sites"
+)
+
+func TestIndexedShare(t *testing.T) {
+	for _, c := range []struct {
+		indexed, total int
+		want           string
+	}{{0, 0, "–"}, {0, 5, "0%"}, {1, 1000, "< 1%"}, {999, 1000, "99%"}, {5, 5, "100%"}, {1, 3, "33%"}} {
+		got := indexedShare(sites.Counts{ByStatus: map[sites.Status]int{sites.Indexed: c.indexed}, Total: c.total})
+		if got != c.want {
+			t.Errorf("%d of %d is %s, want %s", c.indexed, c.total, got, c.want)
+		}
+	}
+}
+
+func TestCounted(t *testing.T) {
+	for want, c := range map[string]sites.Counts{
+		"No pages yet.":                     {},
+		"0 of 1 page is indexed. 1 waits.":  {Total: 1, ByStatus: map[sites.Status]int{sites.Pending: 1}},
+		"2 of 5 pages are indexed. 3 wait.": {Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 3, sites.Indexed: 2}},
+		"1 of 1 page is indexed.":           {Total: 1, ByStatus: map[sites.Status]int{sites.Indexed: 1}},
+	} {
+		if got := counted(c); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestProperty(t *testing.T) {
+	for siteURL, want := range map[string]string{
+		"https://example.com/": "example.com", "https://example.com/blog/": "example.com/blog/", "sc-domain:example.com": "example.com and its subdomains",
+	} {
+		if got := property(sites.Website{SiteURL: siteURL}); got != want {
+			t.Errorf("%s is %q, want %q", siteURL, got, want)
+		}
+	}
+}
+
+func TestKindsOfSitemaps(t *testing.T) {
+	for kind, want := range map[sites.Kind][2]string{
+		sites.KindUnread: {"–", "–"}, sites.KindSitemap: {"XML", "2 pages"}, sites.KindIndex: {"index", "2 sitemaps"},
+		sites.KindText: {"text", "2 pages"}, sites.KindFeed: {"feed", "2 pages"},
+	} {
+		m := sites.Sitemap{Kind: kind, Pages: 2}
+		if got := [2]string{kindWord(m), holds(m)}; got != want {
+			t.Errorf("%q: %v, want %v", kind, got, want)
+		}
+	}
+}
