@@ -40,6 +40,9 @@ type Services interface {
 // MaxFinds is how many pages one call of Elsewhere saves or watches.
 const MaxFinds = 100
 
+// MaxCrawl is how many pages one call of Elsewhere.Crawl takes.
+const MaxCrawl = 500
+
 // Outcome is what became of pages that were saved or watched.
 type Outcome struct {
 	Added   int // were not there before
@@ -58,6 +61,7 @@ type Elsewhere interface {
 	// Facts returns what crawls, checks and saved links know of the pages of canonical URLs, by these. Those of which nothing is known are
 	// missing.
 	Facts(ctx context.Context, canonical []string) (map[string]sites.Known, error)
-	// Crawl starts a crawl of a website from its pages, and returns the path of its page.
+	// Crawl starts a crawl of a website, which also fetches up to MaxCrawl of its pages, and returns the path of the crawl's page. A page that
+	// is outside the domains of the crawl is left out. Errors include CodeConflict if the crawls of the website are disabled.
 	Crawl(ctx context.Context, w sites.Website, urls []string) (path string, err error)
 }

@@ -148,18 +148,12 @@ func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e EntryRow,
 		case !src.Enabled:
 			return models.Conflict("The source is disabled. Enable it first.")
 		}
+		n, err := s.enqueueByHand(tx, src, []string{normal})
+		if err != nil {
+			return err
+		}
+		created = n > 0
 		h := hashOf(normal)
-		// One that is finished, or that is not fetched any more, makes room for the new one.
-		err = tx.Exec(`DELETE FROM frontier WHERE crawl_seq = 0 AND url_hash = ? AND (status IN ('done', 'failed')
-			OR source_seq IN (SELECT seq FROM sources WHERE deleted_at IS NOT NULL OR NOT enabled))`, h[:]).Error
-		if err != nil {
-			return err
-		}
-		n, err := s.enqueue(tx, []Found{{Source: src.Seq, URL: normal}})
-		if err != nil {
-			return err
-		}
-		created = len(n) > 0
 		var found []EntryRow
 		if err := tx.Raw(entryRows+" AND f.crawl_seq = 0 AND f.url_hash = ?", h[:]).Scan(&found).Error; err != nil {
 			return err
@@ -174,4 +168,23 @@ func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e EntryRow,
 		ring(s.urls)
 	}
 	return e, created, err
+}
+
+// enqueueByHand puts URLs, as Normalize gave them, into the frontier to be fetched once, and says how many did not wait
+// already.
+func (s *Store) enqueueByHand(tx *gorm.DB, src Source, urls []string) (added int, err error) {
+	rows, found := models.NewRows("url_hash bytes"), make([]Found, len(urls))
+	for i, url := range urls {
+		h := hashOf(url)
+		rows.Add(h[:])
+		found[i] = Found{Source: src.Seq, URL: url}
+	}
+	// One that is finished, or that is not fetched any more, makes room for the new one.
+	err = rows.Exec(tx, `DELETE FROM frontier WHERE crawl_seq = 0 AND url_hash IN (SELECT url_hash FROM {rows} AS r) AND (status IN ('done', 'failed')
+		OR source_seq IN (SELECT seq FROM sources WHERE deleted_at IS NOT NULL OR NOT enabled))`).Error
+	if err != nil {
+		return 0, err
+	}
+	all, err := s.enqueue(tx, found)
+	return len(all), err
 }

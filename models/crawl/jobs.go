@@ -22,43 +22,48 @@ func (s *Store) AddJob(ctx context.Context, n NewJob) (Job, error) {
 		if err != nil {
 			return err
 		}
-		now := s.clock.Now()
-		j := Job{
-			ID: models.NewID(models.KindJob), SourceSeq: src.Seq, URL: n.URL, Status: Pending,
-			IntervalCount: n.Interval.Count, IntervalType: n.Interval.Type, AdaptiveScheduling: n.AdaptiveScheduling, Held: !src.Enabled,
-			MaxRetries: DefaultRetries, RetryBackoffSeconds: DefaultRetryBackoff, Metadata: n.Metadata, CreatedAt: now, UpdatedAt: now,
-		}
-		if j.URL == "" {
-			j.URL = src.URL
-		}
-		models.Set(&j.MaxRetries, n.MaxRetries)
-		models.Set(&j.RetryBackoffSeconds, n.RetryBackoff)
-		if err := j.check(src); err != nil {
-			return err
-		}
-		if j.Recurring() {
-			j.Status = Scheduled
-		}
-		if n.Paused {
-			j.Status, j.PausedAt = Paused, now
-		}
-		if err := tx.Create(&j).Error; err != nil {
-			return fmt.Errorf("storing a job: %w", err)
-		}
-		id = j.ID
-		if n.Paused {
-			return nil
-		}
-		if err := s.place(tx, &j); err != nil {
-			return err
-		}
-		return saveJob(tx, &j, "next_run_at", "planned_at")
+		id, err = s.addJob(tx, src, n)
+		return err
 	})
 	if err != nil {
 		return Job{}, err
 	}
 	ring(s.wanted)
 	return s.Job(ctx, id)
+}
+
+// addJob adds a job of a source.
+func (s *Store) addJob(tx *gorm.DB, src Source, n NewJob) (id string, err error) {
+	now := s.clock.Now()
+	j := Job{
+		ID: models.NewID(models.KindJob), SourceSeq: src.Seq, URL: n.URL, Status: Pending,
+		IntervalCount: n.Interval.Count, IntervalType: n.Interval.Type, AdaptiveScheduling: n.AdaptiveScheduling, Held: !src.Enabled,
+		MaxRetries: DefaultRetries, RetryBackoffSeconds: DefaultRetryBackoff, Metadata: n.Metadata, CreatedAt: now, UpdatedAt: now,
+	}
+	if j.URL == "" {
+		j.URL = src.URL
+	}
+	models.Set(&j.MaxRetries, n.MaxRetries)
+	models.Set(&j.RetryBackoffSeconds, n.RetryBackoff)
+	if err := j.check(src); err != nil {
+		return "", err
+	}
+	if j.Recurring() {
+		j.Status = Scheduled
+	}
+	if n.Paused {
+		j.Status, j.PausedAt = Paused, now
+	}
+	if err := tx.Create(&j).Error; err != nil {
+		return "", fmt.Errorf("storing a job: %w", err)
+	}
+	if n.Paused {
+		return j.ID, nil
+	}
+	if err := s.place(tx, &j); err != nil {
+		return "", err
+	}
+	return j.ID, saveJob(tx, &j, "next_run_at", "planned_at")
 }
 
 // sourceFor is the source of a new job.

@@ -1,0 +1,142 @@
+package app
+
+import (
+	"context"
+
+	crawlhandlers "linkwatch/handlers/crawl"
+	sitehandlers "linkwatch/handlers/sites"
+	"linkwatch/models/crawl"
+	"linkwatch/models/links"
+	"linkwatch/models/sites"
+	"linkwatch/models/targets"
+	siteviews "linkwatch/views/sites"
+)
+
+// elsewhere is what links, targets and crawls know of the pages of websites, and do with them.
+type elsewhere struct {
+	finds
+	crawl *crawl.Store
+}
+
+// Save implements sitehandlers.Elsewhere.
+func (e elsewhere) Save(ctx context.Context, urls []string) (sitehandlers.Outcome, error) {
+	o, err := e.finds.Save(ctx, findsOf(urls))
+	return sitehandlers.Outcome(o), err
+}
+
+// Watch implements sitehandlers.Elsewhere.
+func (e elsewhere) Watch(ctx context.Context, urls []string) (sitehandlers.Outcome, error) {
+	o, err := e.finds.Watch(ctx, findsOf(urls))
+	return sitehandlers.Outcome(o), err
+}
+
+func findsOf(urls []string) []crawlhandlers.Find {
+	all := make([]crawlhandlers.Find, len(urls))
+	for i, u := range urls {
+		all[i].URL = u
+	}
+	return all
+}
+
+// Kept implements sitehandlers.Elsewhere.
+func (e elsewhere) Kept(ctx context.Context, urls []string) (map[string]siteviews.Kept, error) {
+	found, err := e.finds.Kept(ctx, urls)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := e.crawl.FactsOf(ctx, urls)
+	if err != nil {
+		return nil, err
+	}
+	kept := make(map[string]siteviews.Kept, len(found))
+	for url, k := range found {
+		kept[url] = siteviews.Kept{Link: k.Link, Target: k.Target}
+	}
+	for url, f := range facts {
+		if f.PageID != "" {
+			k := kept[url]
+			k.Crawled = crawledPath(f)
+			kept[url] = k
+		}
+	}
+	return kept, nil
+}
+
+// crawledPath is the path of what the crawl shows of a page; "" = there is none.
+func crawledPath(f crawl.PageFacts) string {
+	if f.PageID == "" {
+		return ""
+	}
+	return "/crawl/pages/" + f.PageID
+}
+
+// Facts implements sitehandlers.Elsewhere.
+func (e elsewhere) Facts(ctx context.Context, urls []string) (map[string]sites.Known, error) {
+	crawled, err := e.crawl.FactsOf(ctx, urls)
+	if err != nil {
+		return nil, err
+	}
+	of := canonical(urls)
+	addresses := make([]string, 0, len(of))
+	for _, address := range of {
+		addresses = append(addresses, address)
+	}
+	checked, err := e.targets.StatusOf(ctx, addresses)
+	if err != nil {
+		return nil, err
+	}
+	saved, err := e.links.HealthOf(ctx, addresses)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]sites.Known)
+	for given, address := range of {
+		var k sites.Known
+		if f, ok := crawled[given]; ok {
+			k.Crawled = crawledOf(f)
+		}
+		if t, ok := checked[address]; ok {
+			k.Checked = checkedOf(t)
+		}
+		if l, ok := saved[address]; ok {
+			k.Saved = savedOf(l)
+		}
+		if k != (sites.Known{}) {
+			all[given] = k
+		}
+	}
+	return all, nil
+}
+
+func crawledOf(f crawl.PageFacts) *sites.Crawled {
+	return &sites.Crawled{
+		FetchedAt: f.FetchedAt, StatusCode: f.StatusCode, NoIndex: f.NoIndex, Canonical: f.Canonical, OtherCanonical: f.OtherCanonical, Words: f.Words,
+		Robots: f.Robots, Redirects: f.Redirects, RedirectsTo: f.RedirectsTo, Unlinked: f.Unlinked, Error: f.Error, Link: crawledPath(f),
+	}
+}
+
+func checkedOf(t targets.Target) *sites.Checked {
+	return &sites.Checked{
+		Status: sites.CheckStatus(t.Status()), StatusCode: t.LastStatusCode, CheckedAt: t.LastCheckedAt, Error: t.LastError, Link: "/watch/" + t.ID,
+	}
+}
+
+func savedOf(l links.Link) *sites.Saved {
+	return &sites.Saved{
+		Health: string(l.Health), StatusCode: l.LastStatusCode, CheckedAt: l.LastCheckedAt, MovedTo: l.MovedTo, Error: l.LastError, Link: "/links/" + l.ID,
+	}
+}
+
+// Crawl implements sitehandlers.Elsewhere. The crawl begins at the URL prefix of the website, or at the root of its domain.
+func (e elsewhere) Crawl(ctx context.Context, w sites.Website, urls []string) (path string, err error) {
+	property := w.Property()
+	n := crawl.NewJob{URL: property.SiteURL, Source: crawl.NewSource{Name: w.Name}}
+	if property.Domain() {
+		n.URL, n.Source.AllowedDomains = property.Root(), []string{property.Host()}
+	}
+	j, err := e.crawl.CrawlListed(ctx, n, urls)
+	if err != nil {
+		return "", err
+	}
+	return "/crawl/jobs/" + j.ID, nil
+}

@@ -1,0 +1,168 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"linkwatch/app/apptest"
+	sitehandlers "linkwatch/handlers/sites"
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	"linkwatch/models/links"
+	"linkwatch/models/sites"
+	"linkwatch/models/targets"
+	siteviews "linkwatch/views/sites"
+)
+
+// pagesAt are URLs of a site.
+func pagesAt(site string, n int) (urls []string) {
+	for i := range n {
+		urls = append(urls, fmt.Sprintf("%s/%d", site, i))
+	}
+	return urls
+}
+
+// Pages of a website become links and targets without a request to them; those that are there stay.
+func TestFromPagesOfAWebsiteToLinksAndTargets(t *testing.T) {
+	apptest.EachEngine(t, func(s *apptest.App) {
+		e := s.Systems.Sites.Deps.Elsewhere
+		known, watched := s.Save("https://site.test/1", "tagged"), s.Watch("https://site.test/1/", "Mine")
+		urls := append(pagesAt("https://site.test", 3), "https://site.test/2#again", "mailto:a@site.test")
+		for what, keep := range map[string]func(context.Context, []string) (sitehandlers.Outcome, error){"save": e.Save, "watch": e.Watch} {
+			o, err := keep(s.Context(), urls)
+			if want := (sitehandlers.Outcome{Added: 2, Known: 1, Refused: 1}); err != nil || o != want {
+				s.Errorf("%s: %+v %v, want %+v", what, o, err, want)
+			}
+			o, err = keep(s.Context(), pagesAt("https://site.test", sitehandlers.MaxFinds+1))
+			if models.CodeOf(err) != models.CodeInvalid || o != (sitehandlers.Outcome{}) {
+				s.Errorf("%s too many: %+v %v", what, o, err)
+			}
+		}
+		kept, err := e.Kept(s.Context(), append(urls, "https://site.test/unknown"))
+		s.Must(err)
+		if want := (siteviews.Kept{Link: "/links/" + known.ID, Target: "/watch/" + watched.ID}); kept["https://site.test/1"] != want || len(kept) != 4 {
+			s.Errorf("kept are %+v", kept)
+		}
+	})
+}
+
+// What crawls, checks and rechecks found of a page is known, whatever form its URL has.
+func TestWhatOtherSystemsKnowOfAPage(t *testing.T) {
+	apptest.EachEngine(t, func(s *apptest.App) {
+		e := s.Systems.Sites.Deps.Elsewhere
+		job := s.AddJob("https://site.test/")
+		run := s.BeginCrawl(job)
+		s.Fetch(func(e crawl.Entry) crawl.Result {
+			if e.Depth > 0 {
+				r := apptest.Crawled(e)
+				r.Page.NoIndex, r.Page.Canonical, r.Page.WordCount, r.Page.ContentType = true, "https://site.test/0", 7, "text/html"
+				return r
+			}
+			return apptest.Crawled(e, pagesAt("https://site.test", 3)...)
+		})
+		s.EndCrawl(run, crawl.End{Event: crawl.Succeed})
+		fetched := s.Clock.Now()
+		target := s.Watch("https://site.test/1", "", targets.Result{Outcome: targets.DownOutcome, StatusCode: 503, Error: "unexpected status 503"})
+		s.Web.Set("https://site.test/1", links.Page{Status: http.StatusOK, URL: "https://site.test/new", Permanent: true, Title: "T"})
+		link := s.Save("https://site.test/1")
+
+		facts, err := e.Facts(s.Context(), []string{"https://site.test/1", "https://other.test/", "no URL"})
+		s.Must(err)
+		k := facts["https://site.test/1"]
+		if k.Crawled == nil || k.Checked == nil || k.Saved == nil || len(facts) != 1 {
+			s.Fatalf("the facts are %+v", facts)
+		}
+		c := *k.Crawled
+		if !strings.HasPrefix(c.Link, "/crawl/pages/") || c.FetchedAt.After(fetched) || s.Get(c.Link).StatusCode != http.StatusOK {
+			s.Errorf("the crawled page is at %q, of %s", c.Link, c.FetchedAt)
+		}
+		c.Link, c.FetchedAt = "", models.Time{}
+		if want := (sites.Crawled{StatusCode: 200, NoIndex: true, Canonical: "https://site.test/0", OtherCanonical: true, Words: 7}); c != want {
+			s.Errorf("the crawl knows %+v, want %+v", c, want)
+		}
+		checked := sites.Checked{Status: sites.CheckDown, StatusCode: 503, CheckedAt: k.Checked.CheckedAt, Error: "unexpected status 503", Link: "/watch/" + target.ID}
+		if *k.Checked != checked || k.Checked.CheckedAt.IsZero() {
+			s.Errorf("the checks know %+v, want %+v", *k.Checked, checked)
+		}
+		saved := sites.Saved{Health: "moved", StatusCode: 200, CheckedAt: k.Saved.CheckedAt, MovedTo: "https://site.test/new", Link: "/links/" + link.ID}
+		if *k.Saved != saved || k.Saved.CheckedAt.IsZero() {
+			s.Errorf("the link knows %+v, want %+v", *k.Saved, saved)
+		}
+		kept, err := e.Kept(s.Context(), []string{"https://site.test/2/", "https://site.test/1"})
+		s.Must(err)
+		if kept["https://site.test/1"].Crawled != k.Crawled.Link || kept["https://site.test/2/"].Crawled == "" || kept["https://site.test/2/"].Link != "" {
+			s.Errorf("kept are %+v", kept)
+		}
+	})
+}
+
+// The number of queries does not depend on how many pages there are, and errors of any system are returned.
+func TestWhatOtherSystemsKnowOfManyPages(t *testing.T) {
+	apptest.EachEngine(t, func(s *apptest.App) {
+		e := s.Systems.Sites.Deps.Elsewhere
+		crawlSite(s, "https://site.test")
+		many := pagesAt("https://site.test", crawl.MaxFacts)
+		for what, ask := range map[string]func(context.Context, []string) error{
+			"facts": func(ctx context.Context, urls []string) error { _, err := e.Facts(ctx, urls); return err },
+			"kept":  func(ctx context.Context, urls []string) error { _, err := e.Kept(ctx, urls); return err },
+		} {
+			s.Queries.Store(0)
+			s.Must(ask(s.Context(), many[:1]))
+			one := s.Queries.Swap(0)
+			s.Must(ask(s.Context(), many))
+			if n := s.Queries.Load(); n != one {
+				s.Errorf("%s: %d queries for one page, %d for many", what, one, n)
+			}
+			if err := ask(s.Context(), append(many, "https://site.test/more")); models.CodeOf(err) != models.CodeInvalid {
+				s.Errorf("%s of too many: %v", what, err)
+			}
+			ctx, cancel := context.WithCancel(s.Context())
+			cancel()
+			if err := ask(ctx, many); !errors.Is(err, context.Canceled) {
+				s.Errorf("%s: %v", what, err)
+			}
+		}
+	})
+}
+
+// A website is crawled from its root, with the pages of its sitemaps: that of a domain on all of its hosts.
+func TestFromAWebsiteToItsCrawl(t *testing.T) {
+	apptest.EachEngine(t, func(s *apptest.App) {
+		e, store := s.Systems.Sites.Deps.Elsewhere, s.Systems.Crawl.Store
+		for _, test := range []struct {
+			siteURL, start string
+			urls           []string
+			waiting        int
+		}{
+			{"https://site.test/blog/", "https://site.test/blog/", []string{"https://site.test/blog/1", "https://sub.site.test/"}, 1},
+			{"sc-domain:domain.test", "https://domain.test/", []string{"https://domain.test/1", "https://a.b.domain.test/", "https://other.test/"}, 2},
+			{"https://empty.test/", "https://empty.test/", nil, 0},
+		} {
+			w, err := s.Systems.Sites.Store.Add(s.Context(), sites.NewWebsite{SiteURL: test.siteURL, Name: "Ours"})
+			s.Must(err)
+			path, err := e.Crawl(s.Context(), w, test.urls)
+			s.Must(err)
+			apptest.WantStatus(s.TB.(*testing.T), s.Get(path), http.StatusOK)
+			j, err := store.Job(s.Context(), strings.TrimPrefix(path, "/crawl/jobs/"))
+			s.Must(err)
+			if j.URL != test.start || j.SourceName != "Ours" || j.Recurring() {
+				s.Errorf("%s: the job is %+v", test.siteURL, j)
+			}
+			list, err := store.Frontier(s.Context(), crawl.EntryFilter{SourceID: j.SourceID}, models.Cursor{}, 10)
+			s.Must(err)
+			if len(list.Items) != test.waiting {
+				s.Errorf("%s: waiting are %+v", test.siteURL, list.Items)
+			}
+			if again, err := e.Crawl(s.Context(), w, test.urls); err != nil || again != path {
+				s.Errorf("%s: again at %s: %v", test.siteURL, again, err)
+			}
+			if _, err := e.Crawl(s.Context(), w, pagesAt(test.start, sitehandlers.MaxCrawl+1)); models.CodeOf(err) != models.CodeInvalid {
+				s.Errorf("too many: %v", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,99 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// MaxListed is how many URLs one CrawlListed takes.
+const MaxListed = 500
+
+// CrawlListed crawls a site now, together with pages that a list such as a sitemap names. The crawl follows links from
+// n.URL on. The listed pages are in the frontier by hand, so one that no link leads to is fetched, too; one that the crawl
+// also finds is fetched twice.
+//
+// If the source has a job of n.URL that runs or waits, that job runs now; otherwise n is added. URLs that crawls cannot
+// fetch, or that are outside the allowed domains of the source, are left out. Errors are those of AddJob, CodeInvalid
+// ("urls") for more than MaxListed, and CodeConflict if the source is disabled. After an error nothing is changed.
+func (s *Store) CrawlListed(ctx context.Context, n NewJob, urls []string) (Job, error) {
+	if len(urls) > MaxListed {
+		return Job{}, models.Invalid("urls", "must be at most %d URLs", MaxListed)
+	}
+	start, err := models.ParseURL("url", n.URL)
+	if err != nil {
+		return Job{}, err
+	}
+	var id string
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		src, err := s.sourceFor(tx, n)
+		switch {
+		case err != nil:
+			return err
+		case !src.Enabled:
+			return models.Conflict("The source is disabled. Enable it first.")
+		}
+		if id, err = s.runNow(tx, src, start); err != nil {
+			return err
+		}
+		if id == "" {
+			if id, err = s.addJob(tx, src, n); err != nil {
+				return err
+			}
+		}
+		_, err = s.enqueueByHand(tx, src, src.allowed(urls))
+		return err
+	})
+	if err != nil {
+		return Job{}, err
+	}
+	ring(s.wanted)
+	ring(s.urls)
+	return s.Job(ctx, id)
+}
+
+// runNow lets a job of the source with a start page run now; id is "" if none runs or waits. One that runs already goes on.
+func (s *Store) runNow(tx *gorm.DB, src Source, start models.URL) (id string, err error) {
+	var open []Job
+	err = tx.Raw("SELECT id, url FROM jobs WHERE source_seq = ? AND deleted_at IS NULL AND status IN ('pending', 'scheduled', 'running') ORDER BY seq", src.Seq).Scan(&open).Error
+	if err != nil {
+		return "", fmt.Errorf("looking for a job: %w", err)
+	}
+	for _, o := range open {
+		if u, err := models.ParseURL("url", o.URL); err != nil || u.Canonical != start.Canonical {
+			continue
+		}
+		j, err := lockJob(tx, o.ID)
+		if err != nil {
+			return "", err
+		}
+		switch j.Status {
+		case Running:
+			return j.ID, nil
+		case Pending, Scheduled:
+			j.NextRunAt, j.PlannedAt, j.UpdatedAt = s.clock.Now(), s.clock.Now(), s.clock.Now()
+			return j.ID, saveJob(tx, &j, "next_run_at", "planned_at")
+		case Paused, Completed, Failed, Cancelled: // since it was read
+		}
+	}
+	return "", nil
+}
+
+// allowed returns those of some URLs that the source crawls, as Normalize gives them, each once.
+func (s Source) allowed(urls []string) (all []string) {
+	seen := map[string]bool{}
+	for _, given := range urls {
+		normal, ok := Normalize(given)
+		if !ok || seen[normal] {
+			continue
+		}
+		if u, err := models.ParseURL("url", normal); err == nil && s.AllowedDomains.allow(u.Host, s.Host) {
+			seen[normal] = true
+			all = append(all, normal)
+		}
+	}
+	return all
+}
