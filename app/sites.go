@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"linkwatch/demo"
 	"linkwatch/handlers"
 	sitehandlers "linkwatch/handlers/sites"
 	"linkwatch/jobs"
@@ -12,6 +13,7 @@ import (
 	"linkwatch/jobs/sites/indexnow"
 	"linkwatch/models"
 	"linkwatch/models/cleanup"
+	"linkwatch/models/schedule"
 	"linkwatch/models/sites"
 )
 
@@ -58,6 +60,9 @@ func newSites(c *core) (*Sites, error) {
 		},
 		Services: []jobs.Service{worker},
 		Jobs:     worker.Jobs(),
+		Demo: func(ctx context.Context, r *demo.Run) (string, error) {
+			return demo.Sites(ctx, r, schedule.Job{ID: string(sites.Reading), Schedule: worker.Jobs()[0].Schedule})
+		},
 		Close: func() {
 			endpoints.Close()
 			indexNow.Close()

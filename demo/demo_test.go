@@ -12,9 +12,13 @@ import (
 	"linkwatch/app"
 	"linkwatch/demo"
 	"linkwatch/models"
+	"linkwatch/models/crawl"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
+	"linkwatch/models/schedule"
+	"linkwatch/models/secret"
 	"linkwatch/models/shortlinks"
+	"linkwatch/models/sites"
 	"linkwatch/models/targets"
 )
 
@@ -43,6 +47,7 @@ func TestDemo(t *testing.T) {
 	t.Run("is watched", func(t *testing.T) { demoIsWatched(t, db, begun) })
 	t.Run("is frozen", func(t *testing.T) { demoIsFrozen(t, db, begun) })
 	t.Run("is shortened", func(t *testing.T) { demoIsShortened(t, db) })
+	t.Run("is indexed", func(t *testing.T) { demoIsIndexed(t, db, begun) })
 	t.Run("refuses a full store", func(t *testing.T) {
 		if err := app.Run(t.Context(), []string{"demo"}, getenv, io.Discard); err == nil || !strings.Contains(err.Error(), "-force") {
 			t.Errorf("got %v", err)
@@ -191,6 +196,166 @@ func demoIsShortened(t *testing.T, db *models.DB) {
 	saved := links.NewStore(db, nil, nil, links.Options{CheckInterval: time.Hour})
 	if _, ok, err := saved.ByURL(t.Context(), all.Items[len(all.Items)-1].CanonicalURL); err != nil || !ok {
 		t.Errorf("no short link leads to a saved link: %v", err)
+	}
+}
+
+// demoIsIndexed: the websites have pages in every state, months of coverage and submissions of each kind, and nothing is
+// sent or read within a week.
+func demoIsIndexed(t *testing.T, db *models.DB, begun time.Time) {
+	limits := sites.Limits{PublishPerDay: 200, InspectionsPerDay: 2000}
+	store := sites.NewStore(db, nil, sites.Options{Limits: limits, Open: func([]byte, string) ([]byte, error) { return nil, secret.ErrKey }})
+	list, err := store.List(t.Context(), models.Cursor{}, 10)
+	if err != nil || len(list.Items) != 3 {
+		t.Fatalf("%d websites: %v", len(list.Items), err)
+	}
+	rest := begun.Add(demo.Rest - time.Minute)
+	statuses, causes, answers, methods := map[sites.Status]int{}, map[string]int{}, map[sites.SubmissionStatus]int{}, map[sites.Method]int{}
+	broken, skipped, domains := 0, 0, 0
+	for _, w := range list.Items {
+		for _, service := range []sites.Service{sites.Indexing, sites.SearchConsole, sites.IndexNow} {
+			if !w.Paused(service, models.At(rest)) {
+				t.Errorf("%s: %s is called within a week", w.Name, service)
+			}
+		}
+		if _, err := store.Key(w); err == nil {
+			t.Errorf("%s has credentials that work", w.Name)
+		}
+		if w.Property().Domain() {
+			domains++
+			if w.Google() || !w.IndexNow() {
+				t.Errorf("%s has %q and the key %q", w.Name, w.ClientEmail, w.IndexNowKey)
+			}
+		}
+		counts, err := store.Counts(t.Context(), w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s, n := range counts.ByStatus {
+			statuses[s] += n
+		}
+		for _, c := range counts.ByCause {
+			causes[c.Cause] += c.Pages
+		}
+		days, err := store.Coverage(t.Context(), w, models.Time{})
+		if err != nil || len(days) < 90 || w.Google() && days[89].ByStatus[sites.Indexed] <= days[20].ByStatus[sites.Indexed] {
+			t.Errorf("%s: %d days of coverage: %v", w.Name, len(days), err)
+		}
+		subs, err := store.Submissions(t.Context(), w.ID, "", models.Cursor{}, 500)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range subs.Items {
+			answers[s.Status]++
+			methods[s.Method]++
+			if s.CreatedAt.After(time.Now()) || s.AnsweredAt.After(time.Now()) {
+				t.Errorf("a submission of the future: %+v", s)
+			}
+		}
+		maps, err := store.SitemapsOf(t.Context(), w.ID, models.Cursor{}, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range maps.Items {
+			skipped += m.Skipped
+			if m.LastError != "" {
+				broken++
+			}
+		}
+		q, err := store.Quota(t.Context(), w)
+		if err != nil || q.Publish.Used > q.Publish.Limit || w.Google() && (q.Inspections.Used == 0 || q.Publish.Used == 0) {
+			t.Errorf("%s has used %+v: %v", w.Name, q, err)
+		}
+	}
+	if domains != 1 || broken != 1 || skipped != 3 || len(answers) != 4 || len(methods) != 3 || len(causes) < 12 {
+		t.Errorf("%d domains, %d broken sitemaps, %d skipped entries, answers %v, methods %v, causes %v", domains, broken, skipped, answers, methods, causes)
+	}
+	for _, s := range sites.Statuses() {
+		if statuses[s] == 0 {
+			t.Errorf("no page is %s", s)
+		}
+	}
+	for _, a := range sites.Activities() {
+		if wanted, err := store.WantedFor(t.Context(), a, 10); err != nil || len(wanted) != 0 {
+			t.Errorf("%s of %v is wanted: %v", a, wanted, err)
+		}
+	}
+	if j, err := schedule.NewStore(db, nil).Job(t.Context(), string(sites.Reading)); err != nil || j.NextRunAt.Before(rest) {
+		t.Errorf("sitemaps are read at %s: %v", j.NextRunAt, err)
+	}
+	demoPagesAreKnown(t, db, store, list.Items)
+}
+
+// The websites are made up on each engine, once, and only beside links that are all new.
+func TestSites(t *testing.T) {
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		job := schedule.Job{ID: string(sites.Reading), Schedule: "@every 6h"}
+		store, runs := sites.NewStore(db, nil, sites.Options{}), schedule.NewStore(db, nil)
+		if err := runs.Declare(t.Context(), schedule.Job{ID: "reaper", Schedule: "@every 15m"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, try := range []struct {
+			fresh bool
+			did   string
+			fails bool
+			sites int
+		}{{false, "0 websites", false, 0}, {true, "3 websites with 2362 pages", false, 3}, {true, "", true, 3}} {
+			did, err := demo.Sites(t.Context(), &demo.Run{DB: db, Now: time.Now(), Fresh: try.fresh}, job)
+			if did != try.did || (err != nil) != try.fails {
+				t.Errorf("fresh=%v: %q %v, want %q", try.fresh, did, err, try.did)
+			}
+			if list, err := store.List(t.Context(), models.Cursor{}, 10); err != nil || len(list.Items) != try.sites {
+				t.Errorf("fresh=%v: %d websites: %v", try.fresh, len(list.Items), err)
+			}
+		}
+		if jobs, err := runs.Jobs(t.Context()); err != nil || len(jobs) != 2 {
+			t.Errorf("the jobs are %+v: %v", jobs, err)
+		}
+	})
+}
+
+// demoPagesAreKnown: crawls, targets and links know some pages of the websites, one has a manual priority, and the counts
+// are those of the pages.
+func demoPagesAreKnown(t *testing.T, db *models.DB, store *sites.Store, all []sites.Website) {
+	crawled, watched, manual := 0, 0, 0
+	for _, w := range all {
+		list, err := store.Pages(t.Context(), w.ID, sites.Filter{}, models.Cursor{}, 5000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, err := store.Counts(t.Context(), w)
+		if err != nil || counts.Total != len(list.Items) {
+			t.Errorf("%s: %d pages are counted of %d: %v", w.Name, counts.Total, len(list.Items), err)
+		}
+		var urls, canonical []string
+		for _, p := range list.Items {
+			if p.ManualPriority != nil {
+				manual++
+			}
+			u, err := models.ParseURL("url", p.URL)
+			if err != nil || !w.Property().Contains(u) {
+				t.Fatalf("%s is not of %s: %v", p.URL, w.SiteURL, err)
+			}
+			urls, canonical = append(urls, p.URL), append(canonical, u.Canonical)
+		}
+		for some := range slices.Chunk(urls, crawl.MaxFacts) {
+			facts, err := crawl.NewStore(db, nil, crawl.Options{}).FactsOf(t.Context(), some)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range facts {
+				if f.StatusCode != 0 {
+					crawled++
+				}
+			}
+		}
+		ids, err := targets.NewStore(db, nil, targets.Options{}).ByURLs(t.Context(), canonical)
+		if err != nil {
+			t.Fatal(err)
+		}
+		watched += len(ids)
+	}
+	if crawled < 60 || watched < 4 || manual == 0 {
+		t.Errorf("%d pages are crawled, %d watched, %d have a manual priority", crawled, watched, manual)
 	}
 }
 

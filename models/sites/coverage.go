@@ -31,8 +31,8 @@ func (s *Store) SnapCoverage(ctx context.Context) error {
 	return nil
 }
 
-// Coverage is the coverage of a website by day since a time, the oldest day first, with
-// that of now as the last one. Days on which no job ran are missing.
+// Coverage is the coverage of a website by day since a time (zero = all that is kept),
+// the oldest day first, with that of now as the last one. Days on which no job ran are missing.
 func (s *Store) Coverage(ctx context.Context, w Website, since models.Time) ([]Day, error) {
 	var rows []struct {
 		DayAt  models.Time
@@ -40,7 +40,7 @@ func (s *Store) Coverage(ctx context.Context, w Website, since models.Time) ([]D
 		Pages  int
 	}
 	today := s.clock.Now().StartOfDay()
-	err := s.db.Read(ctx).Raw("SELECT day_at, status, pages FROM coverage_days WHERE website_seq = ? AND day_at >= ? AND day_at < ? AND status <> 'gone' ORDER BY day_at", w.Seq, since, today).Scan(&rows).Error
+	err := s.db.Read(ctx).Raw("SELECT day_at, status, pages FROM coverage_days WHERE website_seq = ? AND day_at >= ? AND day_at < ? AND status <> 'gone' ORDER BY day_at", w.Seq, since.UnixMicro(), today).Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading coverage: %w", err)
 	}
