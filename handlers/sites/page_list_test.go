@@ -72,7 +72,7 @@ func TestListOfWebsites(t *testing.T) {
 	a.Clock.Advance(time.Minute)
 	p := a.Get("/sites")
 	apptest.WantText(t, p, "#"+good.ID, "good.test good.test 4 25% 2 0 of 2 000 inspections 1 min ago")
-	apptest.WantText(t, p, "#"+bad.ID, "bad.test bad.test/blog/ Google: "+hostile+" 1 sitemap with errors 0 – 0")
+	apptest.WantText(t, p, "#"+bad.ID, "bad.test bad.test/blog/ Indexing API: "+hostile+" 1 sitemap with errors 0 – 0")
 	apptest.WantText(t, p, "nav[aria-label=Problem]", "all 2 refused by Google 1 sitemaps unreadable 1")
 	apptest.WantCount(t, p, "main script, main img", 0)
 	for query, want := range map[string]int{"?problem=google": 1, "?problem=sitemaps": 1, "": 2} {

@@ -109,7 +109,7 @@ func (p Pages) Crawl(c *gin.Context) {
 	if !p.Read(c,
 		func() (err error) { w, err = p.Sites.Get(ctx, c.Param("id")); return },
 		func() (err error) {
-			first, err = p.Sites.Pages(ctx, w.ID, sites.Filter{}, models.Cursor{}, MaxFinds)
+			first, err = p.Sites.Pages(ctx, w.ID, sites.Filter{}, models.Cursor{}, MaxCrawl)
 			return
 		},
 	) {

@@ -61,7 +61,7 @@ func TestSitePage(t *testing.T) {
 	p = a.Get(path)
 	apptest.WantText(t, p, ".state", "failed")
 	apptest.WantText(t, p, ".state .failure", hostile)
-	apptest.WantText(t, p, ".state", "The next request is sent in 1 min")
+	apptest.WantText(t, p, ".state .failure", "next request in 1 min")
 	apptest.WantCount(t, p, "main script, main img", 0)
 }
 
