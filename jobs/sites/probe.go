@@ -8,6 +8,7 @@ import (
 	"linkwatch/jobs/sites/google"
 	"linkwatch/jobs/sites/indexnow"
 	"linkwatch/models"
+	"linkwatch/models/lease"
 	"linkwatch/models/sites"
 )
 
@@ -62,12 +63,16 @@ func (w *Worker) Test(ctx context.Context, site sites.Website) (checks []Check, 
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	works := err == nil && (p == google.Owner || p == google.FullUser)
 	if err == nil && p != google.Owner {
 		checks = append(checks, Check{
-			Name: "Search Console", OK: !site.IndexingEnabled && p == google.FullUser, Text: "The service account is no owner of the property.",
-			Fix: "In Search Console, open Settings, Users and permissions, and add " + site.ClientEmail + " as an owner.",
+			Name: "Search Console", OK: works && !site.IndexingEnabled, Text: "The service account is not an owner of the property.",
+			Fix: "In Search Console, open Settings > Users and permissions, and add " + site.ClientEmail + " as an owner.",
 		})
-	} else if add("Search Console", "The service account is an owner of the property.", err) {
+	} else {
+		add("Search Console", "The service account is an owner of the property.", err)
+	}
+	if works {
 		if err := w.Store.Note(ctx, site, sites.SearchConsole, answer(nil)); err != nil {
 			return nil, err
 		}
@@ -76,25 +81,26 @@ func (w *Worker) Test(ctx context.Context, site sites.Website) (checks []Check, 
 		return checks, nil
 	}
 	t := &task{Worker: w, more: ctx, ctx: ctx, holder: holder, site: site, did: &did{}}
-	permit, err := t.permit(sites.CallMetadata)
+	send, done, err := t.permit(sites.CallMetadata)
 	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
 	case errors.Is(err, errStop):
-		checks = append(checks, Check{Name: "Indexing API", Text: "It was not asked: the quota of this minute is used up.", Fix: "Try again in a minute."})
-		return checks, nil
+		return append(checks, Check{Name: "Indexing API", Text: "It was not asked: the quota of this minute is used up.", Fix: "Try again in a minute."}), nil
+	case errors.Is(err, lease.ErrLost):
+		return nil, ErrNoLease
 	case err != nil:
 		return nil, err
 	}
-	defer t.done(permit)
-	_, err = client.Metadata(ctx, site.Property().Root())
+	defer done()
+	_, err = client.Metadata(send, site.Property().Root())
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if add("Indexing API", "The Indexing API is open to the service account.", err) {
-		err = w.Store.Note(ctx, site, sites.Indexing, answer(nil))
-	} else {
-		err = nil
+		return checks, w.Store.Note(ctx, site, sites.Indexing, answer(nil))
 	}
-	return checks, err
+	return checks, nil
 }
 
 // CheckKey looks for the IndexNow key of a website and records what it found. problem is
@@ -102,7 +108,7 @@ func (w *Worker) Test(ctx context.Context, site sites.Website) (checks []Check, 
 func (w *Worker) CheckKey(ctx context.Context, site sites.Website) (problem string, err error) {
 	err = indexnow.CheckKeyFile(ctx, w.Client, site.KeyFile(), site.IndexNowKey)
 	if e, ok := errors.AsType[*engine.Error](err); ok {
-		problem = e.Text + " " + e.Fix
+		problem = e.Advice()
 	} else if err != nil {
 		return "", err
 	}

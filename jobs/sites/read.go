@@ -28,20 +28,17 @@ const (
 // read reads the sitemaps of the website: first those that users and robots.txt name,
 // then, level by level, those that indexes name.
 func (t *task) read() error {
-	urls, err := t.Client.Sitemaps(t.ctx, t.site.Property().Root())
-	robots := err == nil
-	if err != nil { // the sitemaps that are known are read all the same
-		t.Log.Debug("robots.txt not read", "website_id", t.site.ID, "error", err)
-	} else if _, _, err := t.Store.AddFound(t.ctx, t.site, nil, urls); err != nil {
+	robots, err := t.readRobots()
+	if err != nil {
 		return err
 	}
 	for depth := 0; depth <= sites.MaxDepth; depth++ {
+		if ok, err := t.refresh(sites.Reading); err != nil || !ok { // it was deleted meanwhile
+			return err
+		}
 		ms, err := t.Store.ToRead(t.ctx, t.site, depth)
 		if err != nil {
 			return err
-		}
-		if len(ms) == 0 {
-			break
 		}
 		var group errgroup.Group
 		group.SetLimit(readParallel)
@@ -65,6 +62,24 @@ func (t *task) read() error {
 		return nil
 	}
 	return t.Store.ReadEnded(t.ctx, t.site, robots)
+}
+
+// readRobots adds the sitemaps that robots.txt names. ok is false if it was not read: then
+// the sitemaps that are known are read all the same.
+func (t *task) readRobots() (ok bool, err error) {
+	named, err := t.Client.Sitemaps(t.ctx, t.site.Property().Root())
+	if err != nil {
+		t.Log.Debug("robots.txt not read", "website_id", t.site.ID, "error", err)
+		return false, t.ctx.Err()
+	}
+	var urls []string
+	for _, name := range named {
+		if u, err := models.ParseURL("url", name); err == nil {
+			urls = append(urls, u.Requested) // as users and indexes name it
+		}
+	}
+	_, _, err = t.Store.AddFound(t.ctx, t.site, nil, urls)
+	return err == nil, err
 }
 
 // detachDeleted takes the pages from sitemaps that were deleted, and forgets these.
@@ -106,6 +121,9 @@ func (t *task) readOne(m sites.Sitemap) error {
 		return t.ctx.Err()
 	}
 	if read.Unchanged || read.Kind == sites.KindUnread {
+		if err := t.Store.RecordRead(t.ctx, m, read); err != nil {
+			return err
+		}
 		t.did.add(func(d *did) {
 			if read.Unchanged {
 				d.unchanged++
@@ -113,7 +131,7 @@ func (t *task) readOne(m sites.Sitemap) error {
 				d.unread++
 			}
 		})
-		return t.Store.RecordRead(t.ctx, m, read)
+		return nil
 	}
 	store := t.storePages
 	if read.Kind == sites.KindIndex {
@@ -122,8 +140,19 @@ func (t *task) readOne(m sites.Sitemap) error {
 	if err := store(m, &read, found); err != nil {
 		return err
 	}
-	t.did.add(func(d *did) { d.read, d.pages = d.read+1, d.pages+len(found) })
-	return t.Store.RecordRead(t.ctx, m, read)
+	if t.more.Err() != nil { // it was not stored in full: that is done the next time
+		read.ContentHash, read.ETag, read.LastModified = nil, "", ""
+	}
+	if err := t.Store.RecordRead(t.ctx, m, read); err != nil {
+		return err
+	}
+	t.did.add(func(d *did) {
+		d.read++
+		if read.Kind != sites.KindIndex {
+			d.pages += read.Pages
+		}
+	})
+	return nil
 }
 
 // storePages stores the pages of a sitemap that belong to the website.
@@ -135,13 +164,8 @@ func (t *task) storePages(m sites.Sitemap, read *sites.Read, found []sites.Entry
 		}
 		found = found[n:]
 	}
-	if t.more.Err() != nil { // the rest is stored the next time
-		read.ContentHash, read.ETag, read.LastModified = nil, "", ""
-		return nil
-	}
 	read.Stored = true
-	if read.Error != "" { // a page that is missing may be in the part that was not read
-		read.ContentHash, read.ETag, read.LastModified = nil, "", ""
+	if read.Error != "" || t.more.Err() != nil { // a page that is missing may be in the part that was not stored
 		return nil
 	}
 	return t.detach(m, m.Reading+1, false)

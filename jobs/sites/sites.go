@@ -4,11 +4,14 @@ package sites
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"golang.org/x/sync/errgroup"
 
 	"linkwatch/jobs"
@@ -28,6 +31,8 @@ const (
 	parallel    = 4               // websites at a time
 	wantedBatch = 100             // websites that one look finds
 	recordTime  = 5 * time.Second // to store what was done when a context has ended
+
+	releaseAgain = time.Second // between attempts to release a website
 )
 
 // Options are what the work needs.
@@ -71,14 +76,27 @@ func (w *Worker) loop(taking, working context.Context) {
 	}
 }
 
+// serve works on the websites that are waited for, some at a time. One that takes long
+// delays the others only when there are that many.
 func (w *Worker) serve(taking, working context.Context, a sites.Activity) {
-	for {
-		seqs, err := w.Store.WantedFor(taking, a, wantedBatch)
-		if err == nil && len(seqs) > 0 {
-			_, err = w.each(taking, working, a, seqs)
-		}
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	defer func() { _ = group.Wait() }() // errors are logged
+	failed := func(err error) {
 		if err != nil && taking.Err() == nil {
 			jobs.LogError(w.Log, "working on websites", err)
+		}
+	}
+	for {
+		seqs, err := w.Store.WantedFor(taking, a, wantedBatch)
+		failed(err)
+		for _, seq := range seqs {
+			group.Go(func() error {
+				if taking.Err() == nil {
+					failed(w.one(taking, working, a, seq, true, &did{}))
+				}
+				return nil
+			})
 		}
 		select {
 		case <-taking.Done():
@@ -118,31 +136,36 @@ func (w *Worker) run(taking, working context.Context, a sites.Activity) (string,
 	return did.String(), err
 }
 
-// each does an activity on websites, some at a time, but for those on which another
-// instance is at it. The error is the first one; the other websites are worked on all the
-// same.
+// each does an activity on websites, some at a time, but for those on which an instance
+// is at it. The errors are those of all websites; each leaves the others alone.
 func (w *Worker) each(taking, working context.Context, a sites.Activity, seqs []int64) (*did, error) {
 	sum := &did{}
+	errs := make([]error, len(seqs))
 	var group errgroup.Group
 	group.SetLimit(parallel)
-	for _, seq := range seqs {
+	for i, seq := range seqs {
 		group.Go(func() error {
-			if taking.Err() != nil {
-				return nil
+			if taking.Err() == nil {
+				errs[i] = w.one(taking, working, a, seq, false, sum)
 			}
-			return w.one(taking, working, a, seq, sum)
+			return nil
 		})
 	}
-	return sum, group.Wait()
+	_ = group.Wait()
+	return sum, errors.Join(errs...)
 }
 
-// one claims a website, works on it and releases it.
-func (w *Worker) one(taking, working context.Context, a sites.Activity, seq int64, sum *did) error {
+// one claims a website, works on it and releases it. With wanted it does so only if
+// somebody waits for it.
+func (w *Worker) one(taking, working context.Context, a sites.Activity, seq int64, wanted bool, sum *did) error {
 	holder, held, ok := w.Lease.Current()
 	if !ok {
 		return nil // without a lease nothing is claimed
 	}
-	site, ok, err := w.Store.Claim(working, holder, a, seq)
+	site, ok, err := w.Store.Claim(working, holder, a, seq, wanted)
+	if errors.Is(err, lease.ErrLost) {
+		return nil
+	}
 	if err != nil || !ok {
 		return err
 	}
@@ -161,34 +184,58 @@ func (w *Worker) one(taking, working context.Context, a sites.Activity, seq int6
 	case sites.Verifying:
 		err = t.verify()
 	}
-	record, done := context.WithTimeout(context.WithoutCancel(working), recordTime)
-	defer done()
-	if released := w.Store.Release(record, holder, a, seq, t.again || err != nil && taking.Err() != nil); err == nil {
-		err = released
+	if t.stopped.Load() {
+		sum.add(func(d *did) { d.stopped++ })
 	}
-	if ctx.Err() != nil && working.Err() == nil && held.Err() != nil {
-		return nil // somebody else goes on
+	w.release(working, held, holder, a, site, t.again || err != nil && taking.Err() != nil)
+	switch {
+	case err == nil, errors.Is(err, lease.ErrLost), held.Err() != nil: // somebody else goes on
+		return nil
+	default:
+		return fmt.Errorf("website %s: %w", site.ID, err)
 	}
-	return err
+}
+
+// release releases a website. It tries until that is stored, the lease is lost or the
+// work is given up: then the claim ends with the lease.
+func (w *Worker) release(working, held context.Context, holder lease.ID, a sites.Activity, site sites.Website, again bool) {
+	for {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(working), recordTime)
+		err := w.Store.Release(ctx, holder, a, site, again)
+		cancel()
+		if err == nil || held.Err() != nil {
+			return
+		}
+		jobs.LogError(w.Log, "website not released", fmt.Errorf("website %s: %w", site.ID, err))
+		select {
+		case <-working.Done():
+			return
+		case <-held.Done():
+			return
+		case <-time.After(releaseAgain):
+		}
+	}
 }
 
 // task is an activity on one website.
 type task struct {
 	*Worker
-	more   context.Context // ends when nothing further is to be begun
-	ctx    context.Context // of the work itself
-	holder lease.ID
-	site   sites.Website
-	did    *did
-	again  bool // the rest is to be done within moments
+	more    context.Context // ends when nothing further is to be begun
+	ctx     context.Context // of the work itself
+	holder  lease.ID
+	site    sites.Website
+	did     *did
+	stopped atomic.Bool // its quota is used up, or a service refuses all calls
+	again   bool        // the rest is to be done within moments
 }
 
 // did is what was done on several websites. It is safe for concurrent use.
 type did struct {
-	mu                                        sync.Mutex
-	websites, read, unchanged, unread, pages  int // of sitemaps
-	accepted, refused, failed, indexed, asked int
-	stopped                                   int // websites whose quota was used up, or whose service refused all calls
+	mu                                 sync.Mutex
+	websites, stopped                  int
+	read, unchanged, unread, pages     int // sitemaps, and pages in those that were read
+	accepted, sitemaps, refused, asked int // pages and sitemaps that were submitted; pages
+	indexed, failed                    int
 }
 
 func (d *did) add(fn func(*did)) {
@@ -197,28 +244,36 @@ func (d *did) add(fn func(*did)) {
 	fn(d)
 }
 
-// String is for the page of jobs: "3 websites; 2 sitemaps read, 1 unchanged".
+// String is for the page of jobs: "3 websites: 12 sitemaps read with 3,400 pages, 2
+// unchanged".
 func (d *did) String() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	text := count(d.websites, "website")
-	for _, part := range []struct {
-		n    int
-		what string
-	}{
-		{d.read, "sitemaps read"}, {d.unchanged, "sitemaps unchanged"}, {d.unread, "sitemaps failed"}, {d.pages, "pages in them"},
-		{d.accepted, "submitted"}, {d.refused, "refused"}, {d.asked, "verified"}, {d.indexed, "indexed"}, {d.failed, "failed"}, {d.stopped, "stopped early"},
-	} {
-		if part.n > 0 {
-			text += fmt.Sprintf(", %d %s", part.n, part.what)
+	text, mark := count(d.websites, "website"), ": "
+	add := func(n int, part string) {
+		if n > 0 {
+			text, mark = text+mark+part, ", "
 		}
 	}
+	add(d.read, count(d.read, "sitemap")+" read with "+count(d.pages, "page"))
+	add(d.unchanged, number(d.unchanged)+" unchanged")
+	add(d.unread, number(d.unread)+" not readable")
+	add(d.accepted, count(d.accepted, "page")+" submitted")
+	add(d.sitemaps, count(d.sitemaps, "sitemap")+" submitted")
+	add(d.asked, count(d.asked, "page")+" verified")
+	add(d.indexed, number(d.indexed)+" indexed")
+	add(d.refused, number(d.refused)+" refused")
+	add(d.failed, number(d.failed)+" failed")
+	add(d.stopped, count(d.stopped, "website")+" stopped early")
 	return text
 }
 
+// count is a number of things, such as "1 page" or "3,400 pages".
 func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+	if n != 1 {
+		noun += "s"
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return number(n) + " " + noun
 }
+
+func number(n int) string { return humanize.Comma(int64(n)) }

@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -15,7 +16,7 @@ import (
 // Limits of submitting.
 const (
 	batch       = 50 // pages that are looked up at a time
-	maxFailures = 5  // requests in a row without a useful answer, after which a run ends
+	maxFailures = 5  // requests in a row without a useful answer, after which the service pauses
 )
 
 // submit submits what waits: by IndexNow, and to Google by its Indexing API if the owner
@@ -39,6 +40,9 @@ func (t *task) submit() error {
 // submitIndexNow submits pages in batches, each of one host.
 func (t *task) submitIndexNow() error {
 	for t.more.Err() == nil {
+		if ok, err := t.refresh(sites.Submitting); err != nil || !ok || !t.site.IndexNow() {
+			return err
+		}
 		pages, err := t.Store.ToIndexNow(t.ctx, t.site)
 		if err != nil || len(pages) == 0 {
 			return err
@@ -57,18 +61,28 @@ func (t *task) submitIndexNow() error {
 			return err
 		}
 		status, err := t.IndexNow.Submit(t.ctx, b)
-		a := answer(err)
+		a := ofAll(answer(err))
 		a.StatusCode = status
 		if err := t.record(func(ctx context.Context) error { return t.Store.Answered(ctx, sub, seqs, a) }); err != nil {
 			return err
 		}
 		t.count(a, len(pages))
 		if a.Status != sites.Accepted && a.Status != sites.Refused || a.Sitewide {
-			return nil
+			return t.ctx.Err()
 		}
 	}
 	t.again = true
 	return nil
+}
+
+// refresh loads the website again, as users have changed it meanwhile. ok is false if it
+// was deleted, or is no longer ours.
+func (t *task) refresh(a sites.Activity) (ok bool, err error) {
+	site, ok, err := t.Store.Refresh(t.ctx, t.holder, a, t.site.Seq)
+	if ok {
+		t.site = site
+	}
+	return ok, err
 }
 
 // record stores what became of a request, also when the task's context has ended.
@@ -82,10 +96,11 @@ func (t *task) record(store func(context.Context) error) error {
 func (t *task) count(a sites.Answer, n int) {
 	t.did.add(func(d *did) {
 		switch {
+		case a.Status == sites.Unsent:
 		case a.Status == sites.Accepted:
 			d.accepted += n
 		case a.Sitewide || a.Limited:
-			d.stopped++
+			t.stopped.Store(true)
 		case a.Status == sites.Refused:
 			d.refused += n
 		default:
@@ -106,19 +121,20 @@ func (t *task) publish() error {
 	return t.pages(sites.Submitting, t.Store.ToPublish, func(p sites.Page) (sites.Answer, error) { return t.publishOne(client, p) })
 }
 
-// pages works on pages in batches until none is left, some at a time. It ends early when
-// the quota is used up, when the service refuses all, and after failures in a row.
+// pages works on pages in batches until none is left, some at a time and each once. It
+// ends early when the quota is used up, when the service refuses all, when the owner
+// changes the credentials, and after failures in a row: then the service pauses.
 func (t *task) pages(a sites.Activity, next func(context.Context, sites.Website, int) ([]sites.Page, error), work func(sites.Page) (sites.Answer, error)) error {
 	tried := map[int64]bool{}
 	var failures atomic.Int64
 	var stop atomic.Bool
+	before := t.site
 	for t.more.Err() == nil && !stop.Load() {
-		site, ok, err := t.Store.Refresh(t.ctx, t.holder, a, t.site.Seq)
-		if err != nil || !ok { // it was deleted meanwhile
+		ok, err := t.refresh(a)
+		if err != nil || !ok || !bytes.Equal(t.site.Credentials, before.Credentials) || t.site.IndexingEnabled != before.IndexingEnabled {
 			return err
 		}
-		t.site = site
-		all, err := next(t.ctx, site, batch)
+		all, err := next(t.ctx, t.site, batch)
 		if err != nil {
 			return err
 		}
@@ -135,19 +151,24 @@ func (t *task) pages(a sites.Activity, next func(context.Context, sites.Website,
 				if t.more.Err() != nil || stop.Load() {
 					return nil
 				}
-				a, err := work(p)
+				got, err := work(p)
 				switch {
 				case errors.Is(err, errStop):
+					t.stopped.Store(true)
 					stop.Store(true)
 					return nil
 				case err != nil:
 					stop.Store(true)
 					return err
 				}
-				if a.Status == sites.Accepted || a.Status == sites.Refused && !a.Sitewide {
-					failures.Store(0)
-				} else if a.Sitewide || a.Limited || failures.Add(1) >= maxFailures {
+				switch {
+				case got.Sitewide || got.Limited:
 					stop.Store(true)
+				case got.Status == sites.Accepted || got.Status == sites.Refused:
+					failures.Store(0)
+				case failures.Add(1) == maxFailures:
+					stop.Store(true)
+					return t.pause(a, got)
 				}
 				return nil
 			})
@@ -163,13 +184,27 @@ func (t *task) pages(a sites.Activity, next func(context.Context, sites.Website,
 	return nil
 }
 
+// pause pauses the service of an activity after failures in a row, the last of which had
+// the answer a.
+func (t *task) pause(of sites.Activity, a sites.Answer) error {
+	if a.Status == sites.Unsent { // nothing is known of the service
+		return nil
+	}
+	service := sites.SearchConsole
+	if of == sites.Submitting {
+		service = sites.Indexing
+	}
+	t.stopped.Store(true)
+	return t.record(func(ctx context.Context) error { return t.Store.Note(ctx, t.site, service, ofAll(a)) })
+}
+
 // publishOne tells the Indexing API of a page.
 func (t *task) publishOne(client *google.Client, p sites.Page) (a sites.Answer, err error) {
-	permit, err := t.permit(sites.CallPublish)
+	send, done, err := t.permit(sites.CallPublish)
 	if err != nil {
 		return a, err
 	}
-	defer t.done(permit)
+	defer done()
 	action := sites.Updated
 	if p.Removal {
 		action = sites.Deleted
@@ -178,9 +213,12 @@ func (t *task) publishOne(client *google.Client, p sites.Page) (a sites.Answer, 
 	if err != nil {
 		return a, err
 	}
-	a = answer(client.Publish(t.ctx, p.URL, p.Removal))
+	a = answer(client.Publish(send, p.URL, p.Removal))
+	if err := t.record(func(ctx context.Context) error { return t.Store.Answered(ctx, sub, []int64{p.Seq}, a) }); err != nil {
+		return a, err
+	}
 	t.count(a, 1)
-	return a, t.record(func(ctx context.Context) error { return t.Store.Answered(ctx, sub, []int64{p.Seq}, a) })
+	return a, t.ctx.Err()
 }
 
 // submitSitemaps tells the Search Console of sitemaps that are new or have changed.
@@ -205,25 +243,32 @@ func (t *task) submitSitemaps() error {
 		if err != nil {
 			return err
 		}
-		a := answer(client.SubmitSitemap(t.ctx, t.site.SiteURL, m.URL))
+		a := ofAll(answer(client.SubmitSitemap(t.ctx, t.site.SiteURL, m.URL)))
+		if a.Status == sites.Accepted {
+			if err := t.markSubmitted(m); err != nil {
+				return err
+			}
+		}
 		if err := t.record(func(ctx context.Context) error { return t.Store.SitemapAnswered(ctx, sub, m, a) }); err != nil {
 			return err
 		}
-		t.count(a, 1)
-		if a.Sitewide || a.Limited {
-			return nil
+		if a.Status == sites.Accepted {
+			t.did.add(func(d *did) { d.sitemaps++ })
+		} else {
+			t.count(a, 1)
 		}
-		if a.Status != sites.Accepted {
-			continue
-		}
-		for after := int64(0); ; {
-			if after, err = t.Store.MarkSubmitted(t.ctx, t.site, m, after); err != nil {
-				return err
-			}
-			if after == 0 {
-				break
-			}
+		if a.Status != sites.Accepted && a.Status != sites.Refused || a.Sitewide {
+			return t.ctx.Err()
 		}
 	}
 	return nil
+}
+
+// markSubmitted marks the pages of a sitemap as submitted.
+func (t *task) markSubmitted(m sites.Sitemap) (err error) {
+	for after := int64(0); ; {
+		if after, err = t.Store.MarkSubmitted(t.ctx, t.site, m, after); err != nil || after == 0 {
+			return err
+		}
+	}
 }

@@ -26,46 +26,64 @@ func (t *task) verify() error {
 // verifyOne asks Google of a page.
 func (t *task) verifyOne(client *google.Client, p sites.Page) (a sites.Answer, err error) {
 	v := sites.Verified{Page: p}
-	permit, err := t.permit(sites.CallInspect)
+	send, done, err := t.permit(sites.CallInspect)
 	if err != nil {
 		return a, err
 	}
-	v.Inspection, err = client.Inspect(t.ctx, t.site.SiteURL, p.URL)
-	t.done(permit)
+	v.Inspection, err = client.Inspect(send, t.site.SiteURL, p.URL)
+	done()
 	a = answer(err)
-	if a.Status != sites.Accepted {
+	switch {
+	case a.Status == sites.Unsent || a.Status == sites.Sent && t.ctx.Err() != nil: // it is asked again
+		return a, t.ctx.Err()
+	case a.Status != sites.Accepted:
 		v.Problem = &a
-		t.count(a, 1)
-	} else {
+	default:
 		v.Cause = sites.CauseOf(v.Inspection)
-		v.NotifiedAt = t.notified(client, p)
-		t.did.add(func(d *did) {
-			d.asked++
-			if v.Inspection.Status() == sites.Indexed {
-				d.indexed++
-			}
-		})
+		if v.NotifiedAt, err = t.notified(client, p); err != nil {
+			return a, err
+		}
 	}
-	return a, t.record(func(ctx context.Context) error { return t.Store.RecordVerified(ctx, v) })
+	if err := t.record(func(ctx context.Context) error { return t.Store.RecordVerified(ctx, v) }); err != nil {
+		return a, err
+	}
+	if v.Problem != nil {
+		t.count(a, 1)
+		return a, nil
+	}
+	t.did.add(func(d *did) {
+		d.asked++
+		if v.Inspection.Status() == sites.Indexed {
+			d.indexed++
+		}
+	})
+	return a, nil
 }
 
 // notified is when the Indexing API received the latest notification of a page, if it
 // was published since that was asked last; zero: not known. The quota of notifications is
-// not touched, and a failure changes nothing about the verification.
-func (t *task) notified(client *google.Client, p sites.Page) (at models.Time) {
-	if !t.site.IndexingEnabled || p.LastSubmittedAt.IsZero() || !p.NotifiedAt.Before(p.LastSubmittedAt.Time) || t.site.Paused(sites.Indexing, t.Store.Now()) {
-		return at
+// not touched, and a failure of Google changes nothing about the verification.
+func (t *task) notified(client *google.Client, p sites.Page) (at models.Time, err error) {
+	if !t.site.IndexingEnabled || t.site.Paused(sites.Indexing, t.Store.Now()) || t.ctx.Err() != nil {
+		return at, nil
 	}
-	permit, err := t.permit(sites.CallMetadata)
+	published, err := t.Store.Published(t.ctx, p)
+	if err != nil || !published {
+		return at, err
+	}
+	send, done, err := t.permit(sites.CallMetadata)
+	if errors.Is(err, errStop) {
+		return at, nil
+	}
 	if err != nil {
-		return at
+		return at, err
 	}
-	defer t.done(permit)
-	n, err := client.Metadata(t.ctx, p.URL)
-	if err != nil && !errors.Is(err, context.Canceled) {
+	defer done()
+	n, err := client.Metadata(send, p.URL)
+	if err != nil {
 		t.Log.Debug("metadata not received", "website_id", t.site.ID, "error", err)
 	}
-	return n.Latest()
+	return n.Latest(), nil
 }
 
 // hostOf is the host of an origin, with its port: that of https://example.com:8443 is

@@ -6,7 +6,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"linkwatch/models"
 	"linkwatch/models/lease"
 )
 
@@ -31,15 +30,21 @@ func (s *Store) WantedFor(ctx context.Context, a Activity, limit int) (seqs []in
 }
 
 // Claim begins an activity on a website, unless an instance is at it or the website is
-// gone: then ok is false. Errors include lease.ErrLost.
-func (s *Store) Claim(ctx context.Context, holder lease.ID, a Activity, seq int64) (w Website, ok bool, err error) {
-	by, wanted := a.columns()
+// gone: then ok is false. If wanted is set, it begins only what somebody still waits for.
+// Until Release the website stays wanted, so that another instance goes on if this one
+// dies. Errors include lease.ErrLost.
+func (s *Store) Claim(ctx context.Context, holder lease.ID, a Activity, seq int64, wanted bool) (w Website, ok bool, err error) {
+	by, since := a.columns()
+	only := ""
+	if wanted {
+		only = " AND " + since + " IS NOT NULL"
+	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := lease.Hold(tx, holder); err != nil {
 			return err
 		}
 		var claimed []Website
-		err := tx.Raw("UPDATE websites SET "+by+" = ?, "+wanted+" = NULL WHERE seq = ? AND "+by+" IS NULL AND deleted_at IS NULL RETURNING *", holder, seq).Scan(&claimed).Error
+		err := tx.Raw("UPDATE websites SET "+by+" = ? WHERE seq = ? AND "+by+" IS NULL AND deleted_at IS NULL"+only+" RETURNING *", holder, seq).Scan(&claimed).Error
 		if ok = len(claimed) > 0; ok {
 			w = claimed[0]
 		}
@@ -51,15 +56,17 @@ func (s *Store) Claim(ctx context.Context, holder lease.ID, a Activity, seq int6
 	return w, ok, nil
 }
 
-// Release ends an activity. again leaves it wanted, for the next claim.
-func (s *Store) Release(ctx context.Context, holder lease.ID, a Activity, seq int64, again bool) error {
-	by, wanted := a.columns()
+// Release ends an activity on a website as Claim returned it. Nobody waits for it any
+// more, but for those who began to after the claim. again leaves it wanted.
+func (s *Store) Release(ctx context.Context, holder lease.ID, a Activity, w Website, again bool) error {
+	by, since := a.columns()
+	still := since + " = CASE WHEN " + since + " = ? THEN NULL ELSE " + since + " END"
+	at := w.wantedAt(a)
+	if again {
+		still, at = since+" = COALESCE("+since+", ?)", s.clock.Now()
+	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		var at models.Time
-		if again {
-			at = s.clock.Now()
-		}
-		return tx.Exec("UPDATE websites SET "+by+" = NULL, "+wanted+" = COALESCE("+wanted+", ?) WHERE seq = ? AND "+by+" = ?", at, seq, holder).Error
+		return tx.Exec("UPDATE websites SET "+by+" = NULL, "+still+" WHERE seq = ? AND "+by+" = ?", at, w.Seq, holder).Error
 	})
 	if err != nil {
 		return fmt.Errorf("releasing a website: %w", err)
@@ -73,8 +80,11 @@ func (s *Store) Refresh(ctx context.Context, holder lease.ID, a Activity, seq in
 	by, _ := a.columns()
 	var found []Website
 	err = s.db.Read(ctx).Raw("SELECT * FROM websites WHERE seq = ? AND "+by+" = ? AND deleted_at IS NULL", seq, holder).Scan(&found).Error
-	if err != nil || len(found) == 0 {
-		return w, false, err
+	if err != nil {
+		return w, false, fmt.Errorf("loading a website again: %w", err)
+	}
+	if len(found) == 0 {
+		return w, false, nil
 	}
 	return found[0], true, nil
 }

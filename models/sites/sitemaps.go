@@ -73,8 +73,16 @@ func (s *Store) AddFound(ctx context.Context, w Website, parent *Sitemap, urls [
 		if parent == nil {
 			return nil
 		}
-		return rows.Raw(tx, "UPDATE sitemaps SET deleted_at = ? WHERE parent_seq = ? AND deleted_at IS NULL AND url_hash NOT IN (SELECT url_hash FROM {rows} AS r)", s.clock.Now(), parent.Seq).
-			Scan(new(int)).Error
+		var dropped []int64
+		err = rows.Raw(tx, "SELECT seq FROM sitemaps WHERE parent_seq = ? AND deleted_at IS NULL AND url_hash NOT IN (SELECT url_hash FROM {rows} AS r)", parent.Seq).Scan(&dropped).Error
+		if err != nil || len(dropped) == 0 {
+			return err
+		}
+		if err := s.deleteSitemaps(tx, dropped); err != nil {
+			return err
+		}
+		// Another index may name one of them, too: it brings it back when it is read again.
+		return tx.Exec("UPDATE sitemaps SET content_hash = NULL, etag = '', last_modified = '' WHERE website_seq = ? AND kind = 'index' AND seq <> ?", w.Seq, parent.Seq).Error
 	})
 	if err != nil {
 		return 0, 0, fmt.Errorf("storing found sitemaps: %w", err)
@@ -114,9 +122,10 @@ func (s *Store) addSitemaps(tx *gorm.DB, website int64, parent *Sitemap, origin 
 	// Deleted ones come back as what they are now; those that are there stay as they are, so that no index can take over what a user gave.
 	res := rows.Exec(tx, `INSERT INTO sitemaps (website_seq, url, url_hash, origin, parent_seq, root_seq, depth, kind, pages, skipped, skipped_why, etag, last_modified,
 			reading, created_at, submit_error, last_error)
-		SELECT ?, r.url, r.url_hash, ?, ?, ?, ?, '', 0, 0, '', '', '', 0, ?, '', '' FROM (SELECT * FROM {rows} AS x
-			WHERE EXISTS (SELECT 1 FROM sitemaps AS k WHERE k.website_seq = ? AND k.url_hash = x.url_hash)
-				OR x.n < ? - (SELECT count(*) FROM sitemaps AS c WHERE c.website_seq = ?) ORDER BY x.n) AS r WHERE true
+		SELECT ?, r.url, r.url_hash, ?, ?, ?, ?, '', 0, 0, '', '', '', 0, ?, '', '' FROM (
+			SELECT x.n, x.url, x.url_hash, k.seq AS known, sum(CASE WHEN k.seq IS NULL THEN 1 ELSE 0 END) OVER (ORDER BY x.n) AS nth
+			FROM {rows} AS x LEFT JOIN sitemaps AS k ON k.website_seq = ? AND k.url_hash = x.url_hash) AS r
+		WHERE r.known IS NOT NULL OR r.nth <= ? - (SELECT count(*) FROM sitemaps AS c WHERE c.website_seq = ?) ORDER BY r.n
 		ON CONFLICT (website_seq, url_hash) DO UPDATE SET deleted_at = NULL, origin = excluded.origin, parent_seq = excluded.parent_seq, root_seq = excluded.root_seq,
 			depth = excluded.depth, content_hash = NULL, etag = '', last_modified = '' WHERE sitemaps.deleted_at IS NOT NULL`,
 		website, origin, parentSeq, rootSeq, depth, s.clock.Now(), website, MaxSitemaps, website)
@@ -181,17 +190,24 @@ func (s *Store) DeleteSitemap(ctx context.Context, websiteID, id string) error {
 		if err != nil {
 			return err
 		}
-		now := s.clock.Now()
-		// Those below it are found by their parents: at most MaxDepth levels.
-		err = tx.Exec(`WITH RECURSIVE below AS (SELECT seq FROM sitemaps WHERE seq = ? UNION SELECT m.seq FROM sitemaps AS m JOIN below AS b ON m.parent_seq = b.seq)
-			UPDATE sitemaps SET deleted_at = ? WHERE seq IN (SELECT seq FROM below) AND deleted_at IS NULL`, m.Seq, now).Error
-		if err != nil {
-			return fmt.Errorf("deleting a sitemap: %w", err)
+		if err := s.deleteSitemaps(tx, []int64{m.Seq}); err != nil {
+			return err
 		}
-		return tx.Exec("UPDATE websites SET sitemaps_wanted_at = ? WHERE seq = ?", now, w.Seq).Error
+		return tx.Exec("UPDATE websites SET sitemaps_wanted_at = ? WHERE seq = ?", s.clock.Now(), w.Seq).Error
 	})
 	if err == nil {
 		s.ring(Reading)
 	}
 	return err
+}
+
+// deleteSitemaps deletes sitemaps with those below them, which are found by their
+// parents: at most MaxDepth levels.
+func (s *Store) deleteSitemaps(tx *gorm.DB, seqs []int64) error {
+	err := models.RowsOf("seq bigint", seqs).Exec(tx, `WITH RECURSIVE below AS (SELECT r.seq FROM {rows} AS r UNION SELECT m.seq FROM sitemaps AS m JOIN below AS b ON m.parent_seq = b.seq)
+		UPDATE sitemaps SET deleted_at = ? WHERE seq IN (SELECT seq FROM below) AND deleted_at IS NULL`, s.clock.Now()).Error
+	if err != nil {
+		return fmt.Errorf("deleting sitemaps: %w", err)
+	}
+	return nil
 }

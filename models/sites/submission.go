@@ -38,6 +38,7 @@ type SubmissionStatus string
 
 // The statuses of submissions.
 const (
+	Unsent   SubmissionStatus = ""         // it was given up before it was sent: it is not kept
 	Sent     SubmissionStatus = "sent"     // there is no answer yet, or it was lost
 	Accepted SubmissionStatus = "accepted" // 2xx
 	Refused  SubmissionStatus = "refused"  // it is not tried again as it is

@@ -171,13 +171,18 @@ type Answer struct {
 	Cause      string           // by which failures are grouped
 	Sitewide   bool             // the error is of the website, not of the page: pages wait on
 	Limited    bool             // a rate limit or quota: no failure of the page
+	Daily      bool             // the limit is that of a day, which ends at midnight in California
 	RetryAfter time.Duration    // that the service asks for; 0 = none
 }
 
 // Answered records what became of the submission of pages, of all of which it is true.
 // Pages that were accepted are submitted; refused ones have failed; others wait and are
-// tried again after a pause that doubles, maxAttempts times.
+// tried again after a pause that doubles, maxAttempts times. Unsent forgets the submission
+// and leaves the pages as they are.
 func (s *Store) Answered(ctx context.Context, sub Submission, pages []int64, a Answer) error {
+	if a.Status == Unsent {
+		return s.forgetSubmission(ctx, sub)
+	}
 	now := s.clock.Now()
 	a.Error = models.Truncate(models.CleanLine(a.Error), maxError)
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -188,11 +193,13 @@ func (s *Store) Answered(ctx context.Context, sub Submission, pages []int64, a A
 		if err := tx.Where("seq = ?", sub.WebsiteSeq).Take(&w).Error; err != nil {
 			return err
 		}
-		set, waits, other, more := accepted, "for_google", "for_indexnow", w.IndexNow()
+		const tried, refused = ", submit_after = NULL, attempts = 0", "status = 'failed', cause = ?, last_error = ?"
+		set, waits, other, more := accepted+tried, "for_google", "for_indexnow", w.IndexNow()
+		failed, why := refused, []any{a.Cause, a.Error}
 		if sub.Method == ByIndexNow {
 			waits, other, more = other, waits, w.Google()
 			if w.Google() { // Google knows nothing of it
-				set = "last_error = ''"
+				set, failed, why = "last_error = ''", "last_error = ?", why[1:]
 			}
 		}
 		// Somebody waits on while the page is to be submitted by the other way, too.
@@ -206,11 +213,11 @@ func (s *Store) Answered(ctx context.Context, sub Submission, pages []int64, a A
 				const of = " WHERE seq IN (SELECT seq FROM {rows} AS r)"
 				switch {
 				case a.Status == Accepted:
-					return part.rows.Exec(tx, "UPDATE pages SET "+set+", "+waits+" = false, submit_after = NULL, attempts = 0, last_submitted_at = ?, "+ended+of, now).Error
+					return part.rows.Exec(tx, "UPDATE pages SET "+set+", "+waits+" = false, last_submitted_at = ?, "+ended+of, now).Error
 				case a.Sitewide || a.Limited:
 					return part.rows.Exec(tx, "UPDATE pages SET last_error = ?"+of, a.Error).Error
 				case a.Status == Refused:
-					return part.rows.Exec(tx, "UPDATE pages SET status = 'failed', cause = ?, last_error = ?, "+waits+" = false, "+ended+of, a.Cause, a.Error).Error
+					return part.rows.Exec(tx, "UPDATE pages SET "+failed+", "+waits+" = false, "+ended+of, why...).Error
 				default:
 					return s.again(tx, part, waits, a)
 				}
@@ -223,6 +230,15 @@ func (s *Store) Answered(ctx context.Context, sub Submission, pages []int64, a A
 	})
 	if err != nil {
 		return fmt.Errorf("recording the answer to a submission: %w", err)
+	}
+	return nil
+}
+
+// forgetSubmission deletes a submission that was not sent.
+func (s *Store) forgetSubmission(ctx context.Context, sub Submission) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error { return tx.Exec("DELETE FROM submissions WHERE seq = ?", sub.Seq).Error })
+	if err != nil {
+		return fmt.Errorf("deleting a submission that was not sent: %w", err)
 	}
 	return nil
 }
@@ -274,9 +290,12 @@ func (s *Store) noteWebsite(tx *gorm.DB, website int64, service Service, a Answe
 		if err := tx.Clauses(forUpdate).Where("seq = ?", website).Take(&w).Error; err != nil {
 			return err
 		}
-		failures := w.State(service).Failures + 1
-		return tx.Exec("UPDATE websites SET "+of+"_error = ?, "+of+"_failures = ?, "+of+"_retry_at = ? WHERE seq = ?",
-			a.Error, failures, s.clock.Now().Add(pause(failures, a.RetryAfter)), website).Error
+		failures, now := w.State(service).Failures+1, s.clock.Now()
+		retry := now.Add(pause(failures, a.RetryAfter))
+		if reset := dayEnd(now).Add(resetPause); a.Daily {
+			retry = reset
+		}
+		return tx.Exec("UPDATE websites SET "+of+"_error = ?, "+of+"_failures = ?, "+of+"_retry_at = ? WHERE seq = ?", a.Error, failures, retry, website).Error
 	}
 	return nil
 }
@@ -292,8 +311,12 @@ func (s *Store) Note(ctx context.Context, w Website, service Service, a Answer) 
 }
 
 // SitemapAnswered records what became of the submission of a sitemap. If it was
-// accepted, the pages that it had then are submitted: MarkSubmitted marks them.
+// accepted, the pages that it has are submitted: MarkSubmitted marks them before, since
+// an accepted sitemap is not submitted again.
 func (s *Store) SitemapAnswered(ctx context.Context, sub Submission, m Sitemap, a Answer) error {
+	if a.Status == Unsent {
+		return s.forgetSubmission(ctx, sub)
+	}
 	a.Error = models.Truncate(models.CleanLine(a.Error), maxError)
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.answer(tx, sub, a); err != nil {

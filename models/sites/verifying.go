@@ -3,30 +3,38 @@ package sites
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"gorm.io/gorm"
 
 	"linkwatch/models"
 )
 
-// verifyAgain is how long a page is left alone after Google was asked of it, unless it
-// was submitted since or somebody waits.
-const verifyAgain = models.Day
+const (
+	// verifyAgain is how long a page is left alone after Google was asked of it, unless it
+	// was submitted since or somebody waits.
+	verifyAgain = models.Day
+	// askAgain is the same after a failure, for pages that were submitted.
+	askAgain = time.Hour
+)
 
 // ToVerify are up to n pages of a website of which Google is to be asked: those that
 // somebody waits for, then those that were submitted since they were verified, those
 // that never were, and those that were longest ago.
 func (s *Store) ToVerify(ctx context.Context, w Website, n int) (ps []Page, err error) {
-	tx := s.db.Read(ctx)
+	tx, now := s.db.Read(ctx), s.clock.Now()
 	seen := map[int64]bool{}
 	for _, part := range []struct {
 		where, order string
 		args         []any
 	}{
 		{where: "p.verify_wanted_at IS NOT NULL", order: "p.verify_wanted_at"},
-		{where: "p.unverified AND p.gone_at IS NULL", order: "p.last_submitted_at"},
+		{
+			where: "p.unverified AND p.gone_at IS NULL AND (p.asked_at IS NULL OR p.asked_at <= p.last_submitted_at OR p.asked_at <= ?)",
+			order: "p.last_submitted_at", args: []any{now.Add(-askAgain)},
+		},
 		{where: "p.asked_at IS NULL AND p.gone_at IS NULL", order: "p.seq"},
-		{where: "p.asked_at IS NOT NULL AND p.gone_at IS NULL AND p.asked_at <= ?", order: "p.asked_at", args: []any{s.clock.Now().Add(-verifyAgain)}},
+		{where: "p.asked_at IS NOT NULL AND p.gone_at IS NULL AND p.asked_at <= ?", order: "p.asked_at", args: []any{now.Add(-verifyAgain)}},
 	} {
 		if len(ps) == n {
 			break
@@ -69,7 +77,10 @@ func (s *Store) RecordVerified(ctx context.Context, v Verified) error {
 				}
 				return tx.Exec("UPDATE pages SET last_error = ? WHERE seq = ?", problem, v.Page.Seq).Error
 			}
-			return tx.Exec("UPDATE pages SET last_error = ?, asked_at = ?, unverified = false, verify_wanted_at = NULL WHERE seq = ?", problem, now, v.Page.Seq).Error
+			return tx.Exec("UPDATE pages SET last_error = ?, asked_at = ?, unverified = unverified AND ?, verify_wanted_at = NULL WHERE seq = ?", problem, now, a.Status != Refused, v.Page.Seq).Error
+		}
+		if err := s.noteWebsite(tx, v.Page.WebsiteSeq, SearchConsole, Answer{Status: Accepted}); err != nil {
+			return err
 		}
 		return counted(tx, b, func() error {
 			i := v.Inspection
@@ -94,6 +105,17 @@ func (s *Store) RecordVerified(ctx context.Context, v Verified) error {
 		return fmt.Errorf("recording a verification: %w", err)
 	}
 	return nil
+}
+
+// Published reports whether the Indexing API was told of a page since the latest
+// notification that it is known to have.
+func (s *Store) Published(ctx context.Context, p Page) (published bool, err error) {
+	err = s.db.Read(ctx).Raw("SELECT EXISTS (SELECT 1 FROM submissions WHERE page_seq = ? AND method = ? AND status IN (?, ?) AND created_at > ?)",
+		p.Seq, ByIndexingAPI, Accepted, Sent, p.NotifiedAt.UnixMicro()).Scan(&published).Error
+	if err != nil {
+		return false, fmt.Errorf("looking for submissions of a page: %w", err)
+	}
+	return published, nil
 }
 
 const maxState = 100 // runes of a state that Google names

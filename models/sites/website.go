@@ -170,5 +170,10 @@ func (a Activity) columns() (by, wanted string) {
 	panic("sites: an unknown activity")
 }
 
+// wantedAt is since when somebody waits for an activity; zero = nobody does.
+func (w Website) wantedAt(a Activity) models.Time {
+	return map[Activity]models.Time{Reading: w.SitemapsWantedAt, Submitting: w.SubmitWantedAt, Verifying: w.VerifyWantedAt}[a]
+}
+
 // Activities are all of them.
 func Activities() []Activity { return []Activity{Reading, Submitting, Verifying} }

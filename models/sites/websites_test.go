@@ -1,10 +1,13 @@
 package sites_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"linkwatch/models"
+	"linkwatch/models/lease"
+	"linkwatch/models/modelstest"
 	"linkwatch/models/sites"
 )
 
@@ -87,27 +90,52 @@ func TestClaim(t *testing.T) {
 		if len(seqs) != 1 || seqs[0] != a.Seq {
 			t.Errorf("wanted: %v", seqs)
 		}
-		got, ok, err := w.Claim(ctx, w.me, sites.Reading, a.Seq)
-		if err != nil || !ok || got.ID != a.ID || !got.SitemapsWantedAt.IsZero() {
+		got, ok, err := w.Claim(ctx, w.me, sites.Reading, a.Seq, false)
+		if err != nil || !ok || got.ID != a.ID || got.SitemapsWantedAt.IsZero() {
 			t.Errorf("claimed: %+v %v %v", got, ok, err)
 		}
-		if _, ok, err = w.Claim(ctx, w.me, sites.Reading, a.Seq); ok || err != nil {
+		if _, ok, err = w.Claim(ctx, w.me, sites.Reading, a.Seq, false); ok || err != nil {
 			t.Errorf("claimed twice: %v %v", ok, err)
 		}
-		if _, ok, err = w.Claim(ctx, w.me, sites.Submitting, a.Seq); !ok || err != nil {
+		if _, ok, err = w.Claim(ctx, w.me, sites.Submitting, a.Seq, false); !ok || err != nil {
 			t.Errorf("another activity: %v %v", ok, err)
 		}
+		w.clock.Advance(time.Microsecond)
 		_, err = w.Want(ctx, a.ID, sites.Reading) // while it is being read
 		w.ok(err)
 		if seqs, err = w.WantedFor(ctx, sites.Reading, 10); err != nil || len(seqs) != 0 {
 			t.Errorf("wanted while it is claimed: %v %v", seqs, err)
 		}
-		w.ok(w.Release(ctx, w.me, sites.Reading, a.Seq, false))
+		w.ok(w.Release(ctx, w.me, sites.Reading, got, false))
 		if seqs, err = w.WantedFor(ctx, sites.Reading, 10); err != nil || len(seqs) != 1 {
 			t.Errorf("wanted after it was released: %v %v", seqs, err)
 		}
+		// An instance that dies leaves it wanted.
+		if got, ok, err = w.Claim(ctx, w.me, sites.Reading, a.Seq, true); !ok || err != nil {
+			t.Errorf("claimed because it is wanted: %v %v", ok, err)
+		}
+		modelstest.Exec(t, w.db, "DELETE FROM instances")
+		w.me = modelstest.Lease(t, w.db, "i_next")
+		if seqs, err = w.WantedFor(ctx, sites.Reading, 10); err != nil || len(seqs) != 1 {
+			t.Errorf("wanted after the instance died: %v %v", seqs, err)
+		}
+		w.ok(w.Release(ctx, "i_me", sites.Reading, got, false)) // it is not theirs any more
+		if got, ok, err = w.Claim(ctx, w.me, sites.Reading, a.Seq, true); !ok || err != nil {
+			t.Errorf("claimed by the next one: %v %v", ok, err)
+		}
+		w.ok(w.Release(ctx, w.me, sites.Reading, got, true))
+		if got, ok, err = w.Claim(ctx, w.me, sites.Reading, a.Seq, true); !ok || err != nil || got.SitemapsWantedAt.IsZero() {
+			t.Errorf("claimed after it was released with the rest: %+v %v %v", got, ok, err)
+		}
+		w.ok(w.Release(ctx, w.me, sites.Reading, got, false))
+		if _, ok, err = w.Claim(ctx, w.me, sites.Reading, a.Seq, true); ok || err != nil {
+			t.Errorf("claimed although nobody waits: %v %v", ok, err)
+		}
+		if _, _, err = w.Claim(ctx, "i_me", sites.Reading, a.Seq, false); !errors.Is(err, lease.ErrLost) {
+			t.Errorf("claimed without a lease: %v", err)
+		}
 		w.ok(w.Delete(ctx, a.ID))
-		if _, ok, err = w.Claim(ctx, w.me, sites.Reading, a.Seq); ok || err != nil {
+		if _, ok, err = w.Claim(ctx, w.me, sites.Reading, a.Seq, false); ok || err != nil {
 			t.Errorf("claimed after it was deleted: %v %v", ok, err)
 		}
 		if seqs, err := w.All(ctx); err != nil || len(seqs) != 0 {

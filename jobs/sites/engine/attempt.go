@@ -45,11 +45,13 @@ func (a *Attempt) Failure(ctx context.Context, service string, cause error) *Err
 	return e
 }
 
-// ended is the context's error if that is what ended the request.
+// ended is the context's error if that, or SendBefore, is what ended the request.
 func ended(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(err, context.Canceled):
+		return context.Canceled
 	case errors.Is(err, context.DeadlineExceeded):
 		return context.DeadlineExceeded
 	}

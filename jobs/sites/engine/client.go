@@ -54,7 +54,19 @@ func (t *once) RoundTrip(r *http.Request) (*http.Response, error) {
 	if a == nil {
 		a = &Attempt{}
 	}
-	r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { a.note(0, nil) }}))
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { a.note(0, nil) }}
+	ctx := r.Context()
+	if at, ok := ctx.Value(deadlineKey{}).(time.Time); ok {
+		sending, giveUp := context.WithCancel(ctx)
+		if !time.Now().Before(at) { // without a timer, so that nothing begins
+			giveUp()
+		}
+		timer := time.AfterFunc(time.Until(at), giveUp)
+		defer timer.Stop()
+		trace.WroteRequest = func(httptrace.WroteRequestInfo) { timer.Stop() }
+		ctx = sending
+	}
+	r = r.WithContext(httptrace.WithClientTrace(ctx, trace))
 	transport := t.kept
 	if r.Method == http.MethodGet {
 		transport, r.Close = t.fresh, true
@@ -94,6 +106,14 @@ type Attempt struct {
 }
 
 type attemptKey struct{}
+
+type deadlineKey struct{}
+
+// SendBefore returns a context whose requests are given up if they are not written until
+// a time. How long their answers take is not limited by it.
+func SendBefore(ctx context.Context, at time.Time) context.Context {
+	return context.WithValue(ctx, deadlineKey{}, at)
+}
 
 // Begin returns a context for one request by a Client, and what will be known of it.
 func Begin(ctx context.Context) (context.Context, *Attempt) {

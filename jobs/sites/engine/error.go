@@ -42,6 +42,17 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return e.Text }
 
+// Advice is what happened and what to do about it, as sentences.
+func (e *Error) Advice() string {
+	if e.Fix == "" {
+		return e.Text
+	}
+	if strings.HasSuffix(e.Text, ".") || strings.HasSuffix(e.Text, "!") || strings.HasSuffix(e.Text, "?") {
+		return e.Text + " " + e.Fix
+	}
+	return e.Text + ". " + e.Fix
+}
+
 // Unwrap returns context.Canceled or context.DeadlineExceeded if that ended the request.
 func (e *Error) Unwrap() error { return e.err }
 

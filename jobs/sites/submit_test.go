@@ -1,0 +1,579 @@
+package sites_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	sitejobs "linkwatch/jobs/sites"
+	"linkwatch/jobs/sites/standin"
+	"linkwatch/models"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/sites"
+)
+
+const property = "https://example.com/"
+
+// one makes the calls to Google one after the other, so that their order is known.
+func one(o *sitejobs.Options) { o.Concurrency = 1 }
+
+// Pages are published in the order of the queue: those first that somebody waits for,
+// then by priority, then the oldest. A removal is published as one.
+func TestPublishOrder(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site(property, indexing))
+		w.have(s, numbered(property, 5)...)
+		all := w.pages(s, sites.Filter{})
+		high, low := 90, 50
+		for path, priority := range map[string]*int{"/4": &high, "/2": &low} {
+			_, err := w.SetPriority(w.Context(), all[path].ID(), priority)
+			w.ok(err)
+		}
+		_, err := w.WantSubmission(w.Context(), all["/5"].ID(), false)
+		w.ok(err)
+		w.clock.Advance(time.Second)
+		_, err = w.WantSubmission(w.Context(), all["/3"].ID(), true)
+		w.ok(err)
+		i := w.instance(one)
+		if got, want := i.run(sites.Submitting), "1 website: 5 pages submitted"; got != want {
+			w.Errorf("the summary is %q, want %q", got, want)
+		}
+		requests := w.engine.Requests(standin.Publish)
+		if got, want := urls(requests), []string{property + "5", property + "3", property + "4", property + "2", property + "1"}; !slices.Equal(got, want) {
+			w.Errorf("the order is %v, want %v", got, want)
+		}
+		for n, kind := range []string{"URL_UPDATED", "URL_DELETED", "URL_UPDATED", "URL_UPDATED", "URL_UPDATED"} {
+			w.has("the request", string(requests[n].Body), kind)
+		}
+		for path, p := range w.pages(s, sites.Filter{}) {
+			if p.Status != sites.Submitted || p.Queued() || p.LastSubmittedAt != w.Now() || !p.SubmitWantedAt.IsZero() || p.Removal {
+				w.Errorf("%s is %+v", path, p)
+			}
+		}
+		if subs := w.submissions(s); len(subs) != 5 || subs[1].Action != sites.Deleted || subs[0].Status != sites.Accepted || subs[0].AnsweredAt.IsZero() {
+			w.Errorf("the submissions are %+v", subs)
+		}
+		if got := i.run(sites.Submitting); got != "1 website" || w.engine.Count(standin.Publish) != 5 {
+			w.Errorf("nothing is left: %q", got)
+		}
+	})
+}
+
+// When the quota of the day is used up, the rest waits for the next day in California.
+func TestPublishDailyQuota(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site(property, indexing))
+		w.have(s, numbered(property, 25)...)
+		i := w.instance()
+		for range 3 {
+			if got := i.run(sites.Submitting); !strings.HasPrefix(got, "1 website: ") || !strings.HasSuffix(got, "1 website stopped early") {
+				w.Errorf("the summary is %q", got)
+			}
+		}
+		if n := w.engine.Count(standin.Publish); n != 10 || len(w.submissions(s)) != 10 {
+			w.Errorf("%d requests, %d submissions", n, len(w.submissions(s)))
+		}
+		q, err := w.Quota(w.Context(), s)
+		w.ok(err)
+		w.clock.Advance(q.Publish.ResetsAt.Sub(w.Now().Time))
+		i.run(sites.Submitting) // the clocks of Google may be behind
+		if n := w.engine.Count(standin.Publish); n != 10 {
+			w.Errorf("%d requests at midnight", n)
+		}
+		w.clock.Advance(time.Minute)
+		i.run(sites.Submitting)
+		if n := w.engine.Count(standin.Publish); n != 20 {
+			w.Errorf("%d requests after midnight", n)
+		}
+		w.clock.Advance(25 * time.Hour)
+		if got := i.run(sites.Submitting); got != "1 website: 5 pages submitted" {
+			w.Errorf("the summary is %q", got)
+		}
+		all := urls(w.engine.Requests(standin.Publish))
+		slices.Sort(all)
+		if all = slices.Compact(all); len(all) != 25 || w.paths(s, sites.Filter{Queued: true}) != "" {
+			w.Errorf("%d pages were published, %s are left", len(all), w.paths(s, sites.Filter{Queued: true}))
+		}
+	}, func(l *sites.Limits) { l.PublishPerDay = 10 })
+}
+
+// What Google says against all calls pauses the service, with the fix. Pages wait on, and
+// verification goes on.
+func TestPublishRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault standin.Fault
+		part  string
+		pause time.Duration // 0 = until the day ends
+	}{
+		"not an owner":   {standin.NotOwner(), "add " + standin.ClientEmail + " as an owner", time.Minute},
+		"not enabled":    {standin.Disabled("indexing.googleapis.com"), "https://console.cloud.google.com/apis/library/indexing.googleapis.com", time.Minute},
+		"old limit":      {standin.OldLimit(), "Google allows no more requests for now: Quota Exceeded. Linkwatch tries again later.", time.Minute},
+		"429":            {standin.MinuteLimit(0), "tries again later", time.Minute},
+		"429 with pause": {standin.MinuteLimit(600), "tries again later", 10 * time.Minute},
+		"daily":          {standin.DailyLimit(), "midnight Pacific time", 0},
+		"not JSON":       {standin.Garbage(), "cannot read", time.Minute},
+		"404":            {standin.Answer(404, "no"), "Check the endpoints of Google", time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				s := w.google(w.site(property, indexing))
+				w.have(s, numbered(property, 3)...)
+				w.engine.Fail(standin.Publish, c.fault)
+				i := w.instance(one)
+				if got := i.run(sites.Submitting); got != "1 website: 1 website stopped early" {
+					w.Errorf("the summary is %q", got)
+				}
+				s = w.again(s)
+				w.has("the state", s.Indexing.Error, c.part)
+				if want := w.Now().Add(c.pause); c.pause > 0 && s.Indexing.RetryAt != want || s.Indexing.RetryAt.Before(w.Now().Add(time.Minute).Time) {
+					w.Errorf("tried again at %v, want %v", s.Indexing.RetryAt, want)
+				}
+				for path, p := range w.pages(s, sites.Filter{}) {
+					if p.Status != sites.Pending || !p.ForGoogle || p.Attempts != 0 || !p.SubmitAfter.IsZero() {
+						w.Errorf("%s is %+v", path, p)
+					}
+				}
+				i.run(sites.Submitting)
+				if n := w.engine.Count(standin.Publish); n != 1 {
+					w.Errorf("%d requests in the pause", n)
+				}
+				if got := i.run(sites.Verifying); !strings.Contains(got, "3 pages verified") {
+					w.Errorf("verification: %q", got)
+				}
+				w.clock.Advance(s.Indexing.RetryAt.Sub(w.Now().Time))
+				i.run(sites.Submitting)
+				if s = w.again(s); w.engine.Count(standin.Publish) != 4 || s.Indexing != (sites.ServiceState{}) {
+					w.Errorf("after the pause: %d requests, %+v", w.engine.Count(standin.Publish), s.Indexing)
+				}
+			})
+		})
+	}
+}
+
+// A failure of one page does not block those behind it; the page is tried again after a
+// pause. A page that Google refuses has failed, with the cause.
+func TestPublishFailures(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site(property, indexing))
+		w.have(s, numbered(property, 4)...)
+		w.engine.Fail(standin.Publish, standin.Internal(), standin.APIError(400, "Invalid value at 'url'.", ""), standin.Lost())
+		i := w.instance(one)
+		if got := i.run(sites.Submitting); got != "1 website: 1 page submitted, 1 refused, 2 failed" {
+			w.Errorf("the summary is %q", got)
+		}
+		all := w.pages(s, sites.Filter{})
+		if p := all["/1"]; p.Status != sites.Pending || !p.ForGoogle || p.Attempts != 1 || p.SubmitAfter != w.Now().Add(time.Minute) {
+			w.Errorf("500: %+v", p)
+		}
+		if p := all["/2"]; p.Status != sites.Failed || p.ForGoogle || p.Cause != sites.CauseRefused || sites.CauseNamed(p.Cause).Label == "" {
+			w.Errorf("400: %+v", p)
+		}
+		if p := all["/3"]; p.Status != sites.Pending || !p.ForGoogle || p.Attempts != 1 || !strings.Contains(p.LastError, "may have arrived") {
+			w.Errorf("lost: %+v", p)
+		}
+		if p := all["/4"]; p.Status != sites.Submitted {
+			w.Errorf("behind them: %+v", p)
+		}
+		subs := w.submissions(s)
+		if len(subs) != 4 || subs[0].Status != sites.Retried || subs[1].Status != sites.Refused || subs[2].Status != sites.Sent || !subs[2].AnsweredAt.IsZero() || subs[3].Status != sites.Accepted {
+			w.Errorf("the submissions are %+v", subs)
+		}
+		q, err := w.Quota(w.Context(), s)
+		w.ok(err)
+		if q.Publish.Used != 4 {
+			w.Errorf("%d units are spent", q.Publish.Used)
+		}
+		w.clock.Advance(time.Minute)
+		if got := i.run(sites.Submitting); got != "1 website: 2 pages submitted" {
+			w.Errorf("the summary is %q", got)
+		}
+		if got := urls(w.engine.Requests(standin.Publish))[4:]; !slices.Equal(got, []string{property + "1", property + "3"}) {
+			w.Errorf("tried again: %v", got)
+		}
+		if subs = w.submissions(s); subs[2].Status != sites.Sent {
+			w.Errorf("the lost one is %s", subs[2].Status)
+		}
+	})
+}
+
+// After failures in a row the service pauses, for longer each time.
+func TestPublishOutage(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site(property, indexing))
+		w.have(s, numbered(property, 30)...)
+		w.engine.Fail(standin.Publish, standin.Times(100, standin.Internal())...)
+		i := w.instance(one)
+		for n, pause := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
+			i.run(sites.Submitting)
+			i.run(sites.Submitting)
+			s = w.again(s)
+			if got := w.engine.Count(standin.Publish); got != 5*(n+1) || s.Indexing.RetryAt != w.Now().Add(pause) || s.Indexing.Error == "" {
+				w.Errorf("%d requests, %+v", got, s.Indexing)
+			}
+			w.clock.Advance(pause)
+		}
+		w.engine.Reset()
+		i.run(sites.Submitting)
+		w.clock.Advance(time.Hour)
+		i.run(sites.Submitting)
+		if left := w.paths(s, sites.Filter{Queued: true}); left != "" || w.paths(s, sites.Filter{Status: sites.Failed}) != "" {
+			w.Errorf("left %s, failed %s", left, w.paths(s, sites.Filter{Status: sites.Failed}))
+		}
+	})
+}
+
+// Credentials that cannot be used are visible on the website, and nothing is sent.
+func TestPublishCredentials(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site(property, indexing))
+		w.have(s, property+"1")
+		i := w.instanceOf(w.db, w.store(w.db, limits, "another key"))
+		i.run(sites.Submitting)
+		s = w.again(s)
+		w.has("the state", s.Indexing.Error, "cannot be decrypted")
+		if s.Indexing.RetryAt.IsZero() || w.engine.Count("") != 0 {
+			w.Errorf("%+v, %d requests", s.Indexing, w.engine.Count(""))
+		}
+		s = w.google(s) // entered again
+		w.engine.Fail(standin.Token, standin.TokenError(400, "invalid_grant", "Invalid JWT Signature."))
+		i = w.instance()
+		i.run(sites.Submitting)
+		s = w.again(s)
+		w.has("the state", s.Indexing.Error, "Invalid JWT Signature.")
+		s = w.google(s)
+		w.engine.Fail(standin.Token, standin.Answer(503, ""))
+		i.run(sites.Submitting)
+		s = w.again(s)
+		w.has("the state", s.Indexing.Error, "unavailable")
+		w.clock.Advance(time.Minute)
+		i.run(sites.Submitting)
+		if s = w.again(s); s.Indexing.Error != "" || w.engine.Count(standin.Publish) != 1 {
+			w.Errorf("%+v, %d requests", s.Indexing, w.engine.Count(standin.Publish))
+		}
+	})
+}
+
+// Without the owner's word Google is told of sitemaps, and of none that has not changed.
+func TestSubmitSitemaps(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site(property))
+		w.have(s, numbered(property, 3)...)
+		i := w.instance()
+		w.engine.Fail(standin.Sitemaps, standin.Internal())
+		i.run(sites.Submitting)
+		if s = w.again(s); s.Console.Error == "" || w.sitemaps(s)[property+"sitemap.xml"].SubmitError == "" || !w.sitemaps(s)[property+"sitemap.xml"].SubmittedAt.IsZero() {
+			w.Errorf("after a 500: %+v", s.Console)
+		}
+		w.clock.Advance(time.Minute)
+		if got := i.run(sites.Submitting); got != "1 website: 1 sitemap submitted" {
+			w.Errorf("the summary is %q", got)
+		}
+		i.run(sites.Submitting)
+		if got := urls(w.engine.Requests(standin.Sitemaps)); !slices.Equal(got, []string{property + "sitemap.xml", property + "sitemap.xml"}) || w.engine.Count(standin.Publish) != 0 {
+			w.Errorf("the requests are %v", got)
+		}
+		for path, p := range w.pages(s, sites.Filter{}) {
+			if p.Status != sites.Submitted || p.ForGoogle {
+				w.Errorf("%s is %+v", path, p)
+			}
+		}
+		w.clock.Advance(time.Minute)
+		w.have(s, property+"new")
+		w.engine.Fail(standin.Sitemaps, standin.NoPermission(property))
+		i.run(sites.Submitting)
+		if s = w.again(s); s.Console.Failures != 1 || w.pages(s, sites.Filter{})["/new"].Status != sites.Pending {
+			w.Errorf("after a 403: %+v", s.Console)
+		}
+		w.has("the state", s.Console.Error, "add "+standin.ClientEmail+" as an owner of "+property)
+		w.has("the state", s.Console.Error, "sc-domain:example.com")
+		w.clock.Advance(time.Minute)
+		i.run(sites.Submitting)
+		if s = w.again(s); s.Console.Failures != 0 || w.pages(s, sites.Filter{})["/new"].Status != sites.Submitted {
+			w.Errorf("after the pause: %+v", s.Console)
+		}
+	})
+}
+
+// A website that submits nothing by itself submits what somebody waits for.
+func TestSubmitManually(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.indexNow(w.google(w.site(property, indexing, manual)))
+		w.have(s, numbered(property, 3)...)
+		sitemaps := w.google(w.site("https://two.example/", manual))
+		w.have(sitemaps, "https://two.example/1")
+		i := w.instance(one)
+		i.run(sites.Submitting)
+		if n := w.engine.Count(""); n != w.engine.Count(standin.Token) {
+			w.Errorf("%d requests", n)
+		}
+		for _, p := range []sites.Page{w.pages(s, sites.Filter{})["/2"], w.pages(sitemaps, sites.Filter{})["/1"]} {
+			_, err := w.WantSubmission(w.Context(), p.ID(), false)
+			w.ok(err)
+		}
+		i.Start() // users wait for it
+		modelstest.Eventually(w, "all are told", func() bool {
+			return w.again(s).SubmitWantedAt.IsZero() && w.again(sitemaps).SubmitWantedAt.IsZero()
+		})
+		if got := urls(w.engine.Requests(standin.Publish)); !slices.Equal(got, []string{property + "2"}) {
+			w.Errorf("published %v", got)
+		}
+		if got := w.engine.Requests(standin.IndexNow); len(got) != 1 || !slices.Equal(got[0].URLs, []string{property + "2"}) {
+			w.Errorf("by IndexNow %+v", got)
+		}
+		if w.engine.Count(standin.Sitemaps) != 1 {
+			w.Error("the sitemap was not submitted")
+		}
+	})
+}
+
+// IndexNow gets batches of one host with up to 10,000 pages.
+func TestIndexNow(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.indexNow(w.site("sc-domain:example.com"))
+		w.have(s, append(numbered("https://www.example.com/", 10_003), "https://a.example.com/x", "https://b.example.com:8443/y")...)
+		if got, want := w.instance().run(sites.Submitting), "1 website: 10,005 pages submitted"; got != want {
+			w.Errorf("the summary is %q, want %q", got, want)
+		}
+		sizes := map[string][]int{}
+		for _, r := range w.engine.Requests(standin.IndexNow) {
+			sizes[r.URL] = append(sizes[r.URL], len(r.URLs))
+			var b map[string]any
+			w.ok(json.Unmarshal(r.Body, &b))
+			if where, _ := b["keyLocation"].(string); where != "https://"+r.URL+"/"+indexNowKey+".txt" || b["key"] != indexNowKey {
+				w.Errorf("the key of %s is said to be at %s", r.URL, where)
+			}
+		}
+		if got := fmt.Sprint(sizes); got != "map[a.example.com:[1] b.example.com:8443:[1] www.example.com:[10000 3]]" {
+			w.Errorf("the batches are %s", got)
+		}
+		c, err := w.Counts(w.Context(), s)
+		w.ok(err)
+		if c.ByStatus[sites.Submitted] != 10_005 {
+			w.Errorf("the pages are %v", c.ByStatus)
+		}
+	})
+}
+
+// Every answer of IndexNow: pages wait on unless the batch is accepted or refused.
+func TestIndexNowAnswers(t *testing.T) {
+	each(t, func(w *world) {
+		for n, c := range []struct {
+			fault  standin.Fault
+			status sites.Status
+			sub    sites.SubmissionStatus
+			pauses bool
+		}{
+			{standin.Answer(200, ""), sites.Submitted, sites.Accepted, false},
+			{standin.Answer(202, ""), sites.Submitted, sites.Accepted, false},
+			{standin.Answer(400, ""), sites.Failed, sites.Refused, false},
+			{standin.Answer(403, ""), sites.Pending, sites.Refused, true},
+			{standin.Answer(403, `{"errorCode":"SiteVerificationNotCompleted"}`), sites.Pending, sites.Retried, true},
+			{standin.Answer(404, ""), sites.Pending, sites.Refused, true},
+			{standin.Answer(422, ""), sites.Failed, sites.Refused, false},
+			{standin.Answer(429, "", "Retry-After", "120"), sites.Pending, sites.Retried, true},
+			{standin.Answer(500, ""), sites.Pending, sites.Retried, true},
+			{standin.Lost(), sites.Pending, sites.Sent, true},
+		} {
+			url := fmt.Sprintf("https://%d.example/", n)
+			s := w.indexNow(w.site(url))
+			w.have(s, url+"1", url+"2")
+			w.engine.Fail(standin.IndexNow, c.fault)
+			i := w.instance()
+			i.run(sites.Submitting)
+			s = w.again(s)
+			for path, p := range w.pages(s, sites.Filter{}) {
+				if p.Status != c.status || p.ForIndexNow != (c.status == sites.Pending) || p.Attempts != 0 || c.status == sites.Failed && p.Cause != sites.CauseRefused {
+					w.Errorf("%d: %s is %+v", n, path, p)
+				}
+			}
+			if subs := w.submissions(s); len(subs) != 1 || subs[0].Status != c.sub || s.Paused(sites.IndexNow, w.Now()) != c.pauses {
+				w.Errorf("%d: the submissions are %+v, the state %+v", n, subs, s.IndexNowState)
+			}
+			w.has("the state", s.IndexNowState.Error, "")
+			w.clock.Advance(2 * time.Minute)
+			i.run(sites.Submitting)
+			if got := w.paths(s, sites.Filter{Queued: true}); got != "" || w.again(s).IndexNowState.Failures != 0 {
+				w.Errorf("%d: %s waits on", n, got)
+			}
+		}
+	})
+}
+
+// What IndexNow says is not what Google says: a refusal leaves the status of the page.
+func TestIndexNowBesideGoogle(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.indexNow(w.google(w.site(property, indexing)))
+		w.have(s, property+"1")
+		w.engine.Fail(standin.IndexNow, standin.Answer(422, ""))
+		w.engine.Fail(standin.Publish, standin.Internal())
+		i := w.instance()
+		i.run(sites.Submitting)
+		if p := w.pages(s, sites.Filter{})["/1"]; p.Status != sites.Pending || p.ForIndexNow || !p.ForGoogle || p.Attempts != 1 {
+			w.Errorf("the page is %+v", p)
+		}
+		w.clock.Advance(time.Minute)
+		i.run(sites.Submitting)
+		if p := w.pages(s, sites.Filter{})["/1"]; p.Status != sites.Submitted || p.ForGoogle {
+			w.Errorf("the page is %+v", p)
+		}
+	})
+}
+
+// When the program stops, nothing further begins, what runs is recorded, and the rest is
+// wanted.
+func TestSubmitStops(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site(property, indexing))
+		w.have(s, numbered(property, 20)...)
+		release := make(chan struct{})
+		w.engine.Fail(standin.Publish, standin.Times(4, standin.Slow(release))...)
+		i := w.instance()
+		stopped := make(chan struct{})
+		stopping, stop := context.WithCancel(w.Context())
+		go func() {
+			defer close(stopped)
+			if got, err := i.try(stopping, w.Context(), sites.Submitting); got != "1 website: 4 pages submitted" || err != nil {
+				w.Errorf("%q %v", got, err)
+			}
+		}()
+		w.engine.Await(w, standin.Publish, 4)
+		other := w.instance()
+		if got := other.run(sites.Submitting); got != "0 websites" {
+			w.Errorf("while another instance is at it: %q", got)
+		}
+		stop()
+		close(release)
+		<-stopped
+		if s = w.again(s); s.SubmissionBy != "" || s.SubmitWantedAt.IsZero() {
+			w.Errorf("after the stop: %+v", s)
+		}
+		if got := len(w.pages(s, sites.Filter{Status: sites.Submitted})); got != 4 || w.engine.Count(standin.Publish) != 4 {
+			w.Errorf("%d are submitted after %d requests", got, w.engine.Count(standin.Publish))
+		}
+		other.Start()
+		modelstest.Eventually(w, "the rest is submitted", func() bool { return w.paths(s, sites.Filter{Queued: true}) == "" })
+		if n := w.engine.Count(standin.Publish); n != 20 {
+			w.Errorf("%d requests", n)
+		}
+	})
+}
+
+// When the time to stop is over, what was sent may have arrived: it counts as spent, and
+// is sent again.
+func TestSubmitGivesUp(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site(property, indexing))
+		w.have(s, numbered(property, 3)...)
+		w.engine.Fail(standin.Publish, standin.Slow(nil))
+		working, giveUp := context.WithCancel(w.Context())
+		i := w.instance(one)
+		done := make(chan error, 1)
+		go func() {
+			_, err := i.try(working, working, sites.Submitting)
+			done <- err
+		}()
+		w.engine.Await(w, standin.Publish, 1)
+		giveUp()
+		<-done
+		s = w.again(s)
+		subs := w.submissions(s)
+		if s.SubmissionBy != "" || s.SubmitWantedAt.IsZero() || len(subs) != 1 || subs[0].Status != sites.Sent {
+			w.Errorf("%+v, %+v", s, subs)
+		}
+		if p := w.pages(s, sites.Filter{})["/1"]; !p.ForGoogle {
+			w.Errorf("the page is %+v", p)
+		}
+	})
+}
+
+// A lost lease ends the work: another instance may be at it.
+func TestSubmitLosesLease(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site(property, indexing))
+		w.have(s, numbered(property, 20)...)
+		w.engine.Fail(standin.Publish, standin.Slow(nil))
+		i := w.instance(one)
+		done := make(chan error, 1)
+		go func() {
+			_, err := i.try(w.Context(), w.Context(), sites.Submitting)
+			done <- err
+		}()
+		w.engine.Await(w, standin.Publish, 1)
+		modelstest.Exec(w, w.db, "DELETE FROM instances")
+		if err := <-done; err != nil {
+			w.Error(err)
+		}
+		if n := w.engine.Count(standin.Publish); n != 1 {
+			w.Errorf("%d requests", n)
+		}
+		if s = w.again(s); s.SubmissionBy != "" || s.SubmitWantedAt.IsZero() {
+			w.Errorf("after the lease was lost: %+v", s)
+		}
+	})
+}
+
+// A website that is deleted, or whose credentials change, gets no further requests of
+// the run.
+func TestSubmitChangedMeanwhile(t *testing.T) {
+	each(t, func(w *world) {
+		for name, change := range map[string]func(s sites.Website) error{
+			"deleted":             func(s sites.Website) error { return w.Delete(w.Context(), s.ID) },
+			"credentials removed": func(s sites.Website) error { _, err := w.RemoveCredentials(w.Context(), s.ID); return err },
+			"indexing not permitted": func(s sites.Website) error {
+				off := false
+				_, err := w.Edit(w.Context(), s.ID, sites.Edit{IndexingEnabled: &off})
+				return err
+			},
+		} {
+			url := "https://" + strings.ReplaceAll(name, " ", "-") + ".example/"
+			s := w.google(w.site(url, indexing))
+			w.have(s, numbered(url, 60)...)
+			release := make(chan struct{})
+			w.engine.Reset()
+			w.engine.Fail(standin.Publish, standin.Slow(release))
+			i := w.instance(one)
+			done := make(chan string, 1)
+			go func() {
+				summary, err := i.try(w.Context(), w.Context(), sites.Submitting)
+				if err != nil {
+					summary = err.Error()
+				}
+				done <- summary
+			}()
+			w.engine.Await(w, standin.Publish, 1)
+			w.ok(change(s))
+			close(release)
+			if got := <-done; !strings.Contains(got, "50 pages submitted") || w.engine.Count(standin.Publish) != 50 {
+				w.Errorf("%s: %q", name, got)
+			}
+			w.clock.Advance(25 * time.Hour)
+		}
+	})
+}
+
+// A claim that cannot be released at first is released later.
+func TestReleaseTriedAgain(t *testing.T) {
+	modelstest.NoLeaks(t)
+	w := newWorld(t, modelstest.New(t))
+	w.site(property)
+	modelstest.Exec(t, w.db, "CREATE TRIGGER held BEFORE UPDATE OF submission_by ON websites WHEN NEW.submission_by IS NULL BEGIN SELECT RAISE(ABORT, 'held'); END")
+	i := w.instance()
+	done := make(chan string, 1)
+	go func() {
+		summary, err := i.try(w.Context(), w.Context(), sites.Submitting)
+		done <- fmt.Sprint(summary, err)
+	}()
+	modelstest.Eventually(t, "it fails", func() bool { return w.logged.Count("website not released") > 0 })
+	modelstest.Exec(t, w.db, "DROP TRIGGER held")
+	if got := <-done; got != "1 website<nil>" {
+		t.Error(got)
+	}
+	list, err := w.List(t.Context(), models.Cursor{}, 10)
+	if err != nil || list.Items[0].SubmissionBy != "" {
+		t.Errorf("%+v %v", list.Items, err)
+	}
+}
