@@ -125,7 +125,7 @@ func (t *task) permit(call sites.Call) (send context.Context, done func(), err e
 		refused, ok := errors.AsType[*sites.QuotaError](err)
 		switch {
 		case err == nil:
-			return engine.SendBefore(t.ctx, asked.Add(sendTime)), func() { t.done(p) }, nil
+			return engine.SendBefore(t.ctx, asked.Add(t.sendTime)), func() { t.done(p) }, nil
 		case errors.Is(err, sites.ErrNoProject):
 			return nil, nil, errStop
 		case !ok:

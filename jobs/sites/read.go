@@ -222,7 +222,7 @@ func (t *task) fetch(m sites.Sitemap) (read sites.Read, found []sites.Entry) {
 		return read, nil
 	}
 	known := len(m.ContentHash) > 0
-	req := outbound.Request{URL: m.URL, MaxRedirects: readRedirects, Timeout: readTime, MaxBytes: sites.MaxSitemapBytes + 1}
+	req := outbound.Request{URL: m.URL, MaxRedirects: readRedirects, Timeout: t.readTime, MaxBytes: sites.MaxSitemapBytes + 1}
 	if known {
 		req.IfNoneMatch, req.IfModifiedSince = m.ETag, m.LastModified
 	}

@@ -375,6 +375,30 @@ func TestReadTooMany(t *testing.T) {
 	})
 }
 
+// A sitemap that does not end, or does not answer, ends all the same.
+func TestReadEndless(t *testing.T) {
+	each(t, func(w *world) {
+		h := newHost(w)
+		h.handle("/endless.txt", func(rw http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintf(rw, "%s/a\n", h.URL)
+			_, _ = io.Copy(rw, newlines{})
+		})
+		h.handle("/silent.xml", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		s := w.site(h.URL)
+		w.sitemap(s, h.URL+"/endless.txt")
+		i := w.instance()
+		i.run(sites.Reading)
+		w.sitemap(s, h.URL+"/silent.xml")
+		i.SetReadTime(100 * time.Millisecond)
+		i.run(sites.Reading)
+		all := w.sitemaps(s)
+		if got := w.paths(s, sites.Filter{}); got != "/a" || all[h.URL+"/endless.txt"].LastError == "" {
+			w.Errorf("pages %s, %+v", got, all[h.URL+"/endless.txt"])
+		}
+		w.has("the error", all[h.URL+"/silent.xml"].LastError, "It could not be fetched: timed out.")
+	})
+}
+
 // Addresses that are not public are refused, visibly.
 func TestReadAddressGuard(t *testing.T) {
 	each(t, func(w *world) {

@@ -57,11 +57,13 @@ type Worker struct {
 	*jobs.Background
 	Options
 	accounts *accounts
+	sendTime time.Duration
+	readTime time.Duration
 }
 
 // New makes the worker.
 func New(o Options) *Worker {
-	w := &Worker{Options: o, accounts: newAccounts(o.Store, o.Google)}
+	w := &Worker{Options: o, accounts: newAccounts(o.Store, o.Google), sendTime: sendTime, readTime: readTime}
 	w.Background = jobs.NewBackground(w.loop)
 	return w
 }

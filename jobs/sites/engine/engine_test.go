@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -125,5 +126,63 @@ func TestSaid(t *testing.T) {
 	}
 	if got := engine.With("It failed.", "why") + engine.With("It failed.", ""); got != "It failed: whyIt failed." {
 		t.Errorf("%q", got)
+	}
+}
+
+// A request that is too late is not sent; one that was written in time may be answered
+// later.
+func TestSendBefore(t *testing.T) {
+	modelstest.NoLeaks(t)
+	var soon time.Time
+	var requests atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		requests.Add(1)
+		<-time.After(time.Until(soon) + time.Millisecond)
+	}))
+	defer s.Close()
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // a connection without a handshake
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	ask := func(endpoint string, at time.Time) (*engine.Attempt, error) {
+		c, err := engine.NewClient(endpoint, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		ctx, attempt := engine.Begin(engine.SendBefore(t.Context(), at))
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := c.HTTP.Do(r)
+		if err == nil {
+			res.Body.Close()
+		}
+		return attempt, err
+	}
+	for endpoint, at := range map[string]time.Time{s.URL: time.Now(), "https://" + silent.Addr().String(): time.Now().Add(50 * time.Millisecond)} {
+		attempt, err := ask(endpoint, at)
+		if e := attempt.Failure(t.Context(), "X", err); err == nil || e.Kind != engine.Canceled || e.Sent() || requests.Load() != 0 {
+			t.Errorf("too late: %v, %+v", err, e)
+		}
+	}
+	soon = time.Now().Add(time.Second)
+	if _, err := ask(s.URL, soon); err != nil {
+		t.Errorf("in time: %v", err)
+	}
+}
+
+func TestAdvice(t *testing.T) {
+	for want, e := range map[string]engine.Error{
+		"It failed. Wait.": {Text: "It failed.", Fix: "Wait."},
+		"Said: no. Wait.":  {Text: "Said: no", Fix: "Wait."},
+		"Said: why? Wait.": {Text: "Said: why?", Fix: "Wait."},
+		"It is as it is.":  {Text: "It is as it is."},
+	} {
+		if got := e.Advice(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -1,0 +1,186 @@
+package sites_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"linkwatch/jobs/sites/standin"
+	"linkwatch/models/sites"
+)
+
+var (
+	passed   = standin.Coverage{Verdict: "PASS", CoverageState: "Submitted and indexed", GoogleCanonical: property + "other", UserCanonical: property + "1", LastCrawlTime: "2026-01-02T03:04:05Z"}
+	excluded = standin.Coverage{Verdict: "NEUTRAL", CoverageState: "Excluded by ‘noindex’ tag", IndexingState: "BLOCKED_BY_META_TAG"}
+)
+
+// Google is asked first of what somebody waits for, then of what was submitted, then of
+// what it never was asked of. It is asked again after a day.
+func TestVerify(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site(property, indexing, manual))
+		w.have(s, numbered(property, 4)...)
+		w.engine.Cover(property+"1", passed)
+		w.engine.Cover(property+"2", excluded)
+		i := w.instance(one)
+		all := w.pages(s, sites.Filter{})
+		_, err := w.WantSubmission(w.Context(), all["/3"].ID(), false)
+		w.ok(err)
+		i.run(sites.Submitting)
+		_, err = w.WantVerification(w.Context(), all["/4"].ID())
+		w.ok(err)
+		if got, want := i.run(sites.Verifying), "1 website: 4 pages verified, 1 indexed"; got != want {
+			w.Errorf("the summary is %q, want %q", got, want)
+		}
+		if got, want := urls(w.engine.Requests(standin.Inspect)), []string{property + "4", property + "3", property + "1", property + "2"}; !slices.Equal(got, want) {
+			w.Errorf("the order is %v, want %v", got, want)
+		}
+		all = w.pages(s, sites.Filter{})
+		if p := all["/1"]; p.Status != sites.Indexed || p.GoogleCanonical != property+"other" || !p.OtherCanonical(p.URL) || p.UserCanonical != property+"1" || p.LastCrawledAt.IsZero() || p.LastVerifiedAt != w.Now() {
+			w.Errorf("indexed: %+v", p)
+		}
+		if p := all["/2"]; p.Status != sites.NotIndexed || p.Cause != sites.CauseNoIndex {
+			w.Errorf("not indexed: %+v", p)
+		}
+		if got := urls(w.engine.Requests(standin.Metadata)); !slices.Equal(got, []string{property + "3"}) || all["/3"].NotifiedAt.IsZero() || !all["/1"].NotifiedAt.IsZero() {
+			w.Errorf("metadata was asked of %v", got)
+		}
+		w.clock.Advance(23 * time.Hour)
+		i.run(sites.Verifying)
+		if n := w.engine.Count(standin.Inspect); n != 4 {
+			w.Errorf("%d requests within a day", n)
+		}
+		w.clock.Advance(time.Hour)
+		i.run(sites.Verifying)
+		if n := w.engine.Count(standin.Inspect); n != 8 {
+			w.Errorf("%d requests after a day", n)
+		}
+	})
+}
+
+// A website that does not use the Indexing API is never asked for metadata; nor is one
+// whose pages went to others. The metadata has a quota of its own.
+func TestVerifyMetadata(t *testing.T) {
+	each(t, func(w *world) {
+		sitemap := w.google(w.site("https://sitemap.example/"))
+		w.have(sitemap, "https://sitemap.example/1")
+		i := w.instance(one)
+		i.run(sites.Submitting)
+		i.run(sites.Verifying)
+		other := w.indexNow(w.site("https://indexnow.example/", indexing))
+		w.have(other, "https://indexnow.example/1")
+		i.run(sites.Submitting)
+		w.google(other)
+		off := false
+		_, err := w.Edit(w.Context(), other.ID, sites.Edit{AutoSubmit: &off})
+		w.ok(err)
+		i.run(sites.Verifying)
+		if n := w.engine.Count(standin.Metadata); n != 0 || w.engine.Count(standin.Inspect) != 2 {
+			w.Errorf("%d requests for metadata of pages that were not published", n)
+		}
+		s := w.google(w.site(property, indexing))
+		w.have(s, numbered(property, 5)...)
+		i.run(sites.Submitting)
+		w.engine.Fail(standin.Metadata, standin.Internal())
+		i.run(sites.Verifying)
+		if n := w.engine.Count(standin.Metadata); n != 2 || w.engine.Count(standin.Inspect) != 7 {
+			w.Errorf("%d requests for metadata, want 2; %d inspections", n, w.engine.Count(standin.Inspect))
+		}
+	}, func(l *sites.Limits) { l.MetadataPerMinute = 2 })
+}
+
+// A failure of one page leaves the others. The page is asked of again, sooner if it was
+// submitted.
+func TestVerifyFailures(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site(property, indexing, manual))
+		w.have(s, numbered(property, 4)...)
+		i := w.instance(one)
+		_, err := w.WantSubmission(w.Context(), w.pages(s, sites.Filter{})["/1"].ID(), false)
+		w.ok(err)
+		i.run(sites.Submitting)
+		w.clock.Advance(time.Second)
+		w.engine.Fail(standin.Inspect, standin.Internal(), standin.Lost(), standin.APIError(400, "Invalid value.", ""))
+		if got, want := i.run(sites.Verifying), "1 website: 1 page verified, 1 refused, 2 failed"; got != want {
+			w.Errorf("the summary is %q, want %q", got, want)
+		}
+		all := w.pages(s, sites.Filter{})
+		for path, part := range map[string]string{"/1": "unavailable", "/2": "was lost", "/3": "Invalid value."} {
+			w.has(path, all[path].LastError, part)
+		}
+		if p := all["/1"]; p.Status != sites.Submitted || !p.Unverified {
+			w.Errorf("the submitted page is %+v", p)
+		}
+		i.run(sites.Verifying)
+		if n := w.engine.Count(standin.Inspect); n != 4 {
+			w.Errorf("%d requests at once", n)
+		}
+		w.clock.Advance(time.Hour)
+		i.run(sites.Verifying)
+		if got := urls(w.engine.Requests(standin.Inspect))[4:]; !slices.Equal(got, []string{property + "1"}) {
+			w.Errorf("after an hour: %v", got)
+		}
+	})
+}
+
+// Refusals of all calls pause the Search Console, and end with the first answer.
+func TestVerifyRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault standin.Fault
+		part  string
+	}{
+		"no permission": {standin.NoPermission(property), "add " + standin.ClientEmail + " as an owner"},
+		"not enabled":   {standin.Disabled("searchconsole.googleapis.com"), "Enable it"},
+		"429":           {standin.MinuteLimit(30), "tries again later"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				s := w.google(w.site(property))
+				w.have(s, numbered(property, 3)...)
+				w.engine.Fail(standin.Inspect, c.fault)
+				i := w.instance(one)
+				if got := i.run(sites.Verifying); got != "1 website: 1 website stopped early" {
+					w.Errorf("the summary is %q", got)
+				}
+				i.run(sites.Verifying)
+				s = w.again(s)
+				w.has("the state", s.Console.Error, c.part)
+				if n := w.engine.Count(standin.Inspect); n != 1 || s.Console.RetryAt != w.Now().Add(time.Minute) || !w.pages(s, sites.Filter{})["/1"].AskedAt.IsZero() {
+					w.Errorf("%d requests, %+v", n, s.Console)
+				}
+				w.clock.Advance(time.Minute)
+				i.run(sites.Verifying)
+				if s = w.again(s); s.Console != (sites.ServiceState{}) || w.engine.Count(standin.Inspect) != 4 {
+					w.Errorf("%d requests, %+v", w.engine.Count(standin.Inspect), s.Console)
+				}
+			})
+		})
+	}
+}
+
+// What is under way when the program gives up is asked again.
+func TestVerifyGivesUp(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site(property))
+		w.have(s, property+"1")
+		w.engine.Fail(standin.Inspect, standin.Slow(nil))
+		working, giveUp := context.WithCancel(w.Context())
+		done := make(chan struct{})
+		i := w.instance()
+		go func() { defer close(done); _, _ = i.try(working, working, sites.Verifying) }()
+		w.engine.Await(w, standin.Inspect, 1)
+		giveUp()
+		<-done
+		if p := w.pages(s, sites.Filter{})["/1"]; !p.AskedAt.IsZero() || p.LastError != "" {
+			w.Errorf("the page is %+v", p)
+		}
+		if s = w.again(s); s.VerificationBy != "" || s.VerifyWantedAt.IsZero() {
+			w.Errorf("the website is %+v", s)
+		}
+		if got := i.run(sites.Verifying); !strings.Contains(got, "1 page verified") {
+			w.Errorf("the summary is %q", got)
+		}
+	})
+}
