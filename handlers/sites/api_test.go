@@ -78,13 +78,13 @@ func TestWebsites_API(t *testing.T) {
 func TestRefresh_API(t *testing.T) {
 	each(t, func(w *world) {
 		at, id := w.add("https://example.com/")
-		site, ok, err := w.Sites.Claim(w.Context(), w.me, sites.Reading, w.site(id).Seq)
+		site, ok, err := w.Sites.Claim(w.Context(), w.me, sites.Reading, w.site(id).Seq, true)
 		if err != nil || !ok {
 			w.Fatal(ok, err)
 		}
 		w.Must(w.Sites.ReadEnded(w.Context(), site, true))
 		apptest.Has(w.TB, w.Do("GET", at, "").Want(200), map[string]any{"reading": true, "last_read_at": w.Sites.Now().Format(time.RFC3339Nano)})
-		w.Must(w.Sites.Release(w.Context(), w.me, sites.Reading, site.Seq, false))
+		w.Must(w.Sites.Release(w.Context(), w.me, sites.Reading, site, false))
 		apptest.Has(w.TB, w.Do("GET", at, "").Want(200), map[string]any{"reading": false})
 		apptest.Has(w.TB, w.Do("POST", at+"/refresh", "").Want(202), map[string]any{"id": id, "reading": true})
 		wanted, err := w.Sites.WantedFor(w.Context(), sites.Reading, 9)

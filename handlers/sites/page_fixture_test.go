@@ -138,10 +138,10 @@ func (a *pagesApp) read(w sites.Website, paths ...string) sites.Sitemap {
 // ended ends the reading of a website's sitemaps.
 func (a *pagesApp) ended(w sites.Website) {
 	a.Helper()
-	_, _, err := a.Sites.Claim(a.Context(), a.Holder(), sites.Reading, w.Seq)
+	_, _, err := a.Sites.Claim(a.Context(), a.Holder(), sites.Reading, w.Seq, true)
 	a.Must(err)
 	a.Must(a.Sites.ReadEnded(a.Context(), w, true))
-	a.Must(a.Sites.Release(a.Context(), a.Holder(), sites.Reading, w.Seq, false))
+	a.Must(a.Sites.Release(a.Context(), a.Holder(), sites.Reading, w, false))
 }
 
 // page is the page of a website at a path.

@@ -93,7 +93,7 @@ func (w *Worker) Test(ctx context.Context, site sites.Website) (checks []Check, 
 		return nil, err
 	}
 	defer done()
-	_, err = client.Metadata(send, site.Property().Root())
+	_, err = client.Metadata(send, site.Property().Root()) //nolint:contextcheck // send is made from ctx
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

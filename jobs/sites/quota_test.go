@@ -89,7 +89,7 @@ func TestQuotaOfRacingWorkers(t *testing.T) {
 	each(t, func(w *world) { testQuotas(w, []*instance{w.instance()}) }, few)
 }
 
-// So do those of three instances on one database, one of which starts anew meanwhile.
+// So do those of three instances on one database.
 func TestQuotaOfInstances(t *testing.T) {
 	t.Parallel()
 	modelstest.NoLeaks(t)

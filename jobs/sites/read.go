@@ -44,7 +44,7 @@ func (t *task) read() error {
 		group.SetLimit(readParallel)
 		for _, m := range ms {
 			group.Go(func() error {
-				if t.more.Err() != nil {
+				if t.ending() {
 					return nil
 				}
 				return t.readOne(m)
@@ -57,7 +57,7 @@ func (t *task) read() error {
 	if err := t.detachDeleted(); err != nil {
 		return err
 	}
-	if t.more.Err() != nil {
+	if t.ending() {
 		t.again = true
 		return nil
 	}
@@ -70,7 +70,7 @@ func (t *task) readRobots() (ok bool, err error) {
 	named, err := t.Client.Sitemaps(t.ctx, t.site.Property().Root())
 	if err != nil {
 		t.Log.Debug("robots.txt not read", "website_id", t.site.ID, "error", err)
-		return false, t.ctx.Err()
+		return false, t.ctx.Err() //nolint:nilerr // robots.txt need not be there
 	}
 	var urls []string
 	for _, name := range named {
@@ -92,7 +92,7 @@ func (t *task) detachDeleted() error {
 		if err := t.detach(m, 0, true); err != nil {
 			return err
 		}
-		if t.more.Err() != nil {
+		if t.ending() {
 			return nil
 		}
 		if err := t.Store.Forget(t.ctx, m); err != nil {
@@ -104,7 +104,7 @@ func (t *task) detachDeleted() error {
 
 // detach takes the pages from a sitemap that it no longer has.
 func (t *task) detach(m sites.Sitemap, reading int64, every bool) error {
-	for n := sites.StoreBatch; n == sites.StoreBatch && t.more.Err() == nil; {
+	for n := sites.StoreBatch; n == sites.StoreBatch && !t.ending(); {
 		var err error
 		if n, err = t.Store.Detach(t.ctx, t.site, m, reading, every); err != nil {
 			return err
@@ -140,7 +140,7 @@ func (t *task) readOne(m sites.Sitemap) error {
 	if err := store(m, &read, found); err != nil {
 		return err
 	}
-	if t.more.Err() != nil { // it was not stored in full: that is done the next time
+	if t.ending() { // it was not stored in full: that is done the next time
 		read.ContentHash, read.ETag, read.LastModified = nil, "", ""
 	}
 	if err := t.Store.RecordRead(t.ctx, m, read); err != nil {
@@ -157,7 +157,7 @@ func (t *task) readOne(m sites.Sitemap) error {
 
 // storePages stores the pages of a sitemap that belong to the website.
 func (t *task) storePages(m sites.Sitemap, read *sites.Read, found []sites.Entry) error {
-	for len(found) > 0 && t.more.Err() == nil {
+	for len(found) > 0 && !t.ending() {
 		n := min(len(found), sites.StoreBatch)
 		if err := t.Store.StoreEntries(t.ctx, t.site, m, found[:n]); err != nil {
 			return err
@@ -165,7 +165,7 @@ func (t *task) storePages(m sites.Sitemap, read *sites.Read, found []sites.Entry
 		found = found[n:]
 	}
 	read.Stored = true
-	if read.Error != "" || t.more.Err() != nil { // a page that is missing may be in the part that was not stored
+	if read.Error != "" || t.ending() { // a page that is missing may be in the part that was not stored
 		return nil
 	}
 	return t.detach(m, m.Reading+1, false)

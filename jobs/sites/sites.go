@@ -175,16 +175,16 @@ func (w *Worker) one(taking, working context.Context, a sites.Activity, seq int6
 	defer cancel()
 	more, end := context.WithCancel(taking)
 	defer end()
-	defer context.AfterFunc(held, func() { end(); cancel() })() // the lease is lost: another instance may begin
+	defer context.AfterFunc(held, func() { end(); cancel() })() //nolint:contextcheck // held is that of the lease: when it is lost, another instance may begin
 	t := &task{Worker: w, more: more, ctx: ctx, holder: holder, site: site, did: sum}
 	sum.add(func(d *did) { d.websites++ })
 	switch a {
 	case sites.Reading:
 		err = t.read()
 	case sites.Submitting:
-		err = t.submit()
+		err = t.submit() //nolint:contextcheck // the task has its context
 	case sites.Verifying:
-		err = t.verify()
+		err = t.verify() //nolint:contextcheck // the task has its context
 	}
 	if t.stopped.Load() {
 		sum.add(func(d *did) { d.stopped++ })
@@ -230,6 +230,9 @@ type task struct {
 	stopped atomic.Bool // its quota is used up, or a service refuses all calls
 	again   bool        // the rest is to be done within moments
 }
+
+// ending reports whether nothing further is to be begun.
+func (t *task) ending() bool { return t.more.Err() != nil }
 
 // did is what was done on several websites. It is safe for concurrent use.
 type did struct {

@@ -39,7 +39,7 @@ func (t *task) submit() error {
 
 // submitIndexNow submits pages in batches, each of one host.
 func (t *task) submitIndexNow() error {
-	for t.more.Err() == nil {
+	for !t.ending() {
 		if ok, err := t.refresh(sites.Submitting); err != nil || !ok || !t.site.IndexNow() {
 			return err
 		}
@@ -129,7 +129,7 @@ func (t *task) pages(a sites.Activity, next func(context.Context, sites.Website,
 	var failures atomic.Int64
 	var stop atomic.Bool
 	before := t.site
-	for t.more.Err() == nil && !stop.Load() {
+	for !t.ending() && !stop.Load() {
 		ok, err := t.refresh(a)
 		if err != nil || !ok || !bytes.Equal(t.site.Credentials, before.Credentials) || t.site.IndexingEnabled != before.IndexingEnabled {
 			return err
@@ -148,7 +148,7 @@ func (t *task) pages(a sites.Activity, next func(context.Context, sites.Website,
 			tried[p.Seq] = true
 			began++
 			group.Go(func() error {
-				if t.more.Err() != nil || stop.Load() {
+				if t.ending() || stop.Load() {
 					return nil
 				}
 				got, err := work(p)
@@ -180,7 +180,7 @@ func (t *task) pages(a sites.Activity, next func(context.Context, sites.Website,
 			return nil
 		}
 	}
-	t.again = t.more.Err() != nil
+	t.again = t.ending()
 	return nil
 }
 
@@ -235,7 +235,7 @@ func (t *task) submitSitemaps() error {
 		return err
 	}
 	for _, m := range ms {
-		if t.more.Err() != nil {
+		if t.ending() {
 			t.again = true
 			return nil
 		}

@@ -478,7 +478,9 @@ func TestSubmitGivesUp(t *testing.T) {
 		}()
 		w.engine.Await(w, standin.Publish, 1)
 		giveUp()
-		<-done
+		if err := <-done; err == nil {
+			w.Error("the run did not fail")
+		}
 		s = w.again(s)
 		subs := w.submissions(s)
 		if s.SubmissionBy != "" || s.SubmitWantedAt.IsZero() || len(subs) != 1 || subs[0].Status != sites.Sent {

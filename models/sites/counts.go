@@ -49,8 +49,8 @@ func (s *Store) CountsOf(ctx context.Context, ws []Website) (map[int64]Counts, e
 	}
 	for _, f := range found {
 		c := all[f.WebsiteSeq]
-		switch {
-		case f.Status == gone:
+		switch f.Status {
+		case gone:
 			c.Gone += f.Pages
 		default:
 			c.ByStatus[f.Status] += f.Pages

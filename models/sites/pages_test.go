@@ -189,7 +189,7 @@ func TestChangedPagesWait(t *testing.T) {
 		}
 		w.counts(s, map[sites.Status]int{sites.Submitted: 3})
 		w.clock.Advance(time.Hour)
-		m = w.read(s, m, w.entry("https://example.com/a", 0), w.entry("https://example.com/b", 11), w.entry("https://example.com/c", -1))
+		w.read(s, m, w.entry("https://example.com/a", 0), w.entry("https://example.com/b", 11), w.entry("https://example.com/c", -1))
 		if got := w.urls(s, sites.Filter{Queued: true}); !slices.Equal(got, []string{"/a"}) {
 			t.Errorf("waiting: %v", got)
 		}

@@ -51,7 +51,8 @@ func nextPriority(lastmod, now models.Time) models.Time {
 	if is == lowest {
 		return models.Time{}
 	}
-	for age++; priorityAfter(age) == is; age++ { // 30 steps at most
+	for priorityAfter(age) == is { // 30 steps at most
+		age++
 	}
 	return lastmod.Add(time.Duration(age) * models.Day)
 }

@@ -144,7 +144,7 @@ func TestSendBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer silent.Close()
+	defer func() { _ = silent.Close() }()
 	ask := func(endpoint string, at time.Time) (*engine.Attempt, error) {
 		c, err := engine.NewClient(endpoint, time.Minute)
 		if err != nil {
