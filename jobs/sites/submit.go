@@ -264,11 +264,15 @@ func (t *task) submitSitemaps() error {
 	return nil
 }
 
-// markSubmitted marks the pages of a sitemap as submitted.
-func (t *task) markSubmitted(m sites.Sitemap) (err error) {
-	for after := int64(0); ; {
-		if after, err = t.Store.MarkSubmitted(t.ctx, t.site, m, after); err != nil || after == 0 {
-			return err
+// markSubmitted marks the pages of a sitemap, and of those that it names, as submitted.
+func (t *task) markSubmitted(root sites.Sitemap) error {
+	group, err := t.Store.Group(t.ctx, root)
+	for _, m := range group {
+		for after := int64(0); err == nil; {
+			if after, err = t.Store.MarkSubmitted(t.ctx, t.site, m, after); after == 0 {
+				break
+			}
 		}
 	}
+	return err
 }

@@ -55,7 +55,6 @@ CREATE TABLE sitemaps (
   seq           INTEGER PRIMARY KEY AUTOINCREMENT,
   website_seq   INTEGER  NOT NULL REFERENCES websites (seq) ON DELETE CASCADE,
   url           TEXT   NOT NULL, -- as it is requested
-  url_hash      BLOB NOT NULL, -- the first 16 bytes of SHA-256
   origin        TEXT   NOT NULL CHECK (origin IN ('given', 'robots', 'index')), -- who named it
   parent_seq    INTEGER  REFERENCES sitemaps (seq) ON DELETE CASCADE, -- the index that named it; NULL unless origin is index
   root_seq      INTEGER  REFERENCES sitemaps (seq) ON DELETE CASCADE, -- the first of the indexes that lead to it; NULL like parent_seq
@@ -75,7 +74,7 @@ CREATE TABLE sitemaps (
   submit_error  TEXT   NOT NULL, -- of the last time, '' = none
   last_error    TEXT   NOT NULL, -- why it could not be read, or not in full; '' = it could
   deleted_at    INTEGER,           -- its pages are being detached; NULL = not deleted
-  UNIQUE (website_seq, url_hash)
+  UNIQUE (website_seq, url)
 );
 
 CREATE INDEX sitemaps_website ON sitemaps (website_seq, seq);
@@ -87,7 +86,6 @@ CREATE TABLE pages (
   seq               INTEGER PRIMARY KEY AUTOINCREMENT,
   website_seq       INTEGER  NOT NULL REFERENCES websites (seq) ON DELETE CASCADE,
   url               TEXT   NOT NULL, -- as it is requested
-  url_hash          BLOB NOT NULL, -- as in sitemaps
   path_at           INTEGER  NOT NULL CHECK (path_at > 0), -- where in url the path begins, counted from 1
   lastmod           INTEGER,           -- by its sitemap; NULL = it does not say
   auto_priority     INTEGER  NOT NULL CHECK (auto_priority BETWEEN 10 AND 100), -- by lastmod
@@ -122,7 +120,7 @@ CREATE TABLE pages (
   user_canonical    TEXT   NOT NULL,
   last_crawled_at   INTEGER,           -- by Google
   notified_at       INTEGER,           -- of the latest notification that the Indexing API has received, by its metadata
-  UNIQUE (url_hash, website_seq)
+  UNIQUE (url, website_seq)
 );
 
 -- Lists in the order of the queue; that of all statuses reads five of them.
@@ -130,18 +128,18 @@ CREATE INDEX pages_queue      ON pages (website_seq, status, queue_rank, seq) WH
 CREATE INDEX pages_gone       ON pages (website_seq, seq) WHERE gone_at IS NOT NULL;
 CREATE INDEX pages_gone_at    ON pages (gone_at) WHERE gone_at IS NOT NULL;
 CREATE INDEX pages_cause      ON pages (website_seq, cause, queue_rank, seq) WHERE cause <> '' AND gone_at IS NULL;
-CREATE INDEX pages_google     ON pages (website_seq, queue_rank, seq) WHERE for_google;
-CREATE INDEX pages_google_seq ON pages (website_seq, seq) WHERE for_google; -- those of a sitemap are marked in this order
+-- Pages that changed after they were submitted. Those that never were are in pages_queue.
+CREATE INDEX pages_google     ON pages (website_seq, queue_rank, seq) WHERE for_google AND status <> 'pending';
 CREATE INDEX pages_indexnow   ON pages (website_seq, queue_rank, seq) WHERE for_indexnow;
 -- Of these Google said nothing clear.
 CREATE INDEX pages_unclear    ON pages (website_seq, status, queue_rank, seq) WHERE status = 'pending' AND last_verified_at IS NOT NULL AND gone_at IS NULL;
 CREATE INDEX pages_wanted     ON pages (website_seq, submit_wanted_at) WHERE submit_wanted_at IS NOT NULL;
 CREATE INDEX pages_reprior    ON pages (reprioritize_at) WHERE reprioritize_at IS NOT NULL;
 CREATE INDEX pages_boosted    ON pages (website_seq, boosted_at) WHERE boosted_at IS NOT NULL;
--- What is verified next: what somebody waits for, what was submitted, what never was verified, what was verified longest ago.
+-- What is verified next: what somebody waits for, what was submitted, what never was verified (pages_queue), and what was
+-- verified longest ago.
 CREATE INDEX pages_verify     ON pages (website_seq, verify_wanted_at) WHERE verify_wanted_at IS NOT NULL;
 CREATE INDEX pages_unverified ON pages (website_seq, last_submitted_at) WHERE unverified AND gone_at IS NULL;
-CREATE INDEX pages_never      ON pages (website_seq, seq) WHERE asked_at IS NULL AND gone_at IS NULL;
 CREATE INDEX pages_verified   ON pages (website_seq, asked_at) WHERE asked_at IS NOT NULL AND gone_at IS NULL;
 
 -- Which sitemaps have a page. A page that none has is gone.

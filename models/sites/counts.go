@@ -64,23 +64,36 @@ func (s *Store) CountsOf(ctx context.Context, ws []Website) (map[int64]Counts, e
 	return all, nil
 }
 
+// state is by what pages are counted.
+type state struct {
+	Status Status // or gone
+	Cause  string
+}
+
 // batch are pages of one website that a transaction changes.
 type batch struct {
 	website int64
-	rows    *models.Rows
-	join    string // how a row r names its page p
+	rows    *models.Rows // of seq
 }
 
 // pagesBySeq is a batch of pages by their seqs.
 func pagesBySeq(website int64, seqs []int64) batch {
-	return batch{website, models.RowsOf("seq bigint", seqs), "p.seq = r.seq"}
+	return batch{website, models.RowsOf("seq bigint", seqs)}
+}
+
+// lockWebsite locks a website, so that no other transaction changes its pages meanwhile.
+func lockWebsite(tx *gorm.DB, seq int64) error {
+	if err := tx.Clauses(forUpdate).Where("seq = ?", seq).Select("seq").Take(new(Website)).Error; err != nil {
+		return fmt.Errorf("locking a website: %w", err)
+	}
+	return nil
 }
 
 // counted changes pages of a website, and keeps page_counts current. It locks the
-// website, so that no other transaction changes the same pages meanwhile.
+// website.
 func counted(tx *gorm.DB, b batch, change func() error) error {
-	if err := tx.Clauses(forUpdate).Where("seq = ?", b.website).Select("seq").Take(new(Website)).Error; err != nil {
-		return fmt.Errorf("locking a website: %w", err)
+	if err := lockWebsite(tx, b.website); err != nil {
+		return err
 	}
 	before, err := b.count(tx)
 	if err != nil {
@@ -93,10 +106,6 @@ func counted(tx *gorm.DB, b batch, change func() error) error {
 	if err != nil {
 		return err
 	}
-	type state struct {
-		Status Status
-		Cause  string
-	}
 	delta := map[state]int{}
 	for _, c := range after {
 		delta[state{c.Status, c.Cause}] += c.Pages
@@ -104,14 +113,19 @@ func counted(tx *gorm.DB, b batch, change func() error) error {
 	for _, c := range before {
 		delta[state{c.Status, c.Cause}] -= c.Pages
 	}
+	return addCounts(tx, b.website, delta)
+}
+
+// addCounts adds to the counts of a website, which is locked.
+func addCounts(tx *gorm.DB, website int64, delta map[state]int) error {
 	rows := models.NewRows("status text, cause text, pages bigint")
 	for s, n := range delta {
 		if n != 0 {
 			rows.Add(s.Status, s.Cause, n)
 		}
 	}
-	err = rows.Exec(tx, `INSERT INTO page_counts (website_seq, status, cause, pages) SELECT ?, r.status, r.cause, r.pages FROM {rows} AS r WHERE true
-		ON CONFLICT (website_seq, status, cause) DO UPDATE SET pages = page_counts.pages + excluded.pages`, b.website).Error
+	err := rows.Exec(tx, `INSERT INTO page_counts (website_seq, status, cause, pages) SELECT ?, r.status, r.cause, r.pages FROM {rows} AS r WHERE true
+		ON CONFLICT (website_seq, status, cause) DO UPDATE SET pages = page_counts.pages + excluded.pages`, website).Error
 	if err != nil {
 		return fmt.Errorf("counting pages: %w", err)
 	}
@@ -122,7 +136,7 @@ func counted(tx *gorm.DB, b batch, change func() error) error {
 func (b batch) count(tx *gorm.DB) (counts []Count, err error) {
 	err = b.rows.Raw(tx, `SELECT CASE WHEN p.gone_at IS NULL THEN p.status ELSE 'gone' END AS status, CASE WHEN p.gone_at IS NULL THEN p.cause ELSE '' END AS cause,
 			count(*) AS pages
-		FROM {rows} AS r CROSS JOIN pages AS p WHERE p.website_seq = ? AND `+b.join+` GROUP BY 1, 2`, b.website).Scan(&counts).Error
+		FROM {rows} AS r CROSS JOIN pages AS p WHERE p.seq = r.seq GROUP BY 1, 2`).Scan(&counts).Error
 	if err != nil {
 		return nil, fmt.Errorf("counting pages: %w", err)
 	}

@@ -2,6 +2,7 @@ package sites
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -116,7 +117,8 @@ func (s *Store) Acquire(ctx context.Context, holder lease.ID, w Website, c Call)
 // quotaLock is the key of the transactions that count the uses of a scope, or the
 // requests under way of a website.
 func quotaLock(name string) models.LockKey {
-	return models.LockKey(binary.BigEndian.Uint64(hashOf("sites quota " + name)))
+	sum := sha256.Sum256([]byte("sites quota " + name))
+	return models.LockKey(binary.BigEndian.Uint64(sum[:]))
 }
 
 // ledgerTime is the present of a scope: what the clock says, but not before the latest

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -131,6 +132,8 @@ func (f Filter) query(w Website) query {
 		}
 	case f.Status != "" && !f.Unindexed:
 		q = query{[]string{"p.website_seq = ?" + where + " AND p.status = ?"}, [][]any{append(all, f.Status)}, false}
+	case f.Queued && w.Google() && f.Cause == "":
+		q = forGoogle(where, all)
 	case f.Queued, f.Cause != "":
 		q = query{[]string{"p.website_seq = ?" + where}, [][]any{all}, false}
 	default: // the index begins with the status
@@ -143,6 +146,14 @@ func (f Filter) query(w Website) query {
 		q.parts[0], q.args[0] = q.parts[0]+" AND p.status = ?", append(q.args[0], f.Status)
 	}
 	return q
+}
+
+// forGoogle is the query of pages that wait for Google.
+func forGoogle(where string, args []any) query {
+	return query{
+		parts: []string{"p.website_seq = ? AND p.for_google AND p.status = 'pending' AND p.gone_at IS NULL" + where, "p.website_seq = ? AND p.for_google AND p.status <> 'pending'" + where},
+		args:  [][]any{slices.Clone(args), slices.Clone(args)},
+	}
 }
 
 // sql reads up to limit pages after a place.
@@ -173,17 +184,17 @@ func match(text string) (sql, like string) {
 // ByURLs are the pages of websites that are at canonical URLs, by these: at most a few
 // of each, those with the highest priority first.
 func (s *Store) ByURLs(ctx context.Context, canonical ...string) (map[string][]Page, error) {
-	rows := models.NewRows("canonical text, url_hash bytes")
+	rows := models.NewRows("canonical text, url text")
 	for _, url := range canonical {
-		rows.Add(url, hashOf(url))
-		rows.Add(url, hashOf(withSlash(url)))
+		rows.Add(url, url)
+		rows.Add(url, withSlash(url))
 	}
 	var found []struct {
 		Page
 		Canonical string
 	}
 	err := rows.Raw(s.db.Read(ctx), `SELECT p.*, w.id AS website_id, w.name AS website_name, r.canonical FROM {rows} AS r CROSS JOIN pages AS p CROSS JOIN websites AS w
-		WHERE p.url_hash = r.url_hash AND w.seq = p.website_seq AND w.deleted_at IS NULL AND p.gone_at IS NULL ORDER BY r.canonical, p.queue_rank, p.seq`).Scan(&found).Error
+		WHERE p.url = r.url AND w.seq = p.website_seq AND w.deleted_at IS NULL AND p.gone_at IS NULL ORDER BY r.canonical, p.queue_rank, p.seq`).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading pages by their URLs: %w", err)
 	}

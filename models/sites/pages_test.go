@@ -344,10 +344,12 @@ func TestSitemapSubmission(t *testing.T) {
 		sub, err := w.Begin(w.Context(), s, sites.Submission{URL: root.URL, Method: sites.BySitemap, Action: sites.Updated, Pages: 2})
 		w.ok(err)
 		w.ok(w.SitemapAnswered(w.Context(), sub, root, sites.Answer{Status: sites.Accepted, StatusCode: 204}))
-		next, err := w.MarkSubmitted(w.Context(), s, root, 0)
+		group, err := w.Group(w.Context(), root)
 		w.ok(err)
-		if next != 0 {
-			t.Errorf("next is %d", next)
+		for _, m := range group {
+			if next, err := w.MarkSubmitted(w.Context(), s, m, 0); err != nil || next != 0 {
+				t.Errorf("next is %d, %v", next, err)
+			}
 		}
 		w.counts(s, map[sites.Status]int{sites.Submitted: 2, sites.Pending: 1})
 		if got := names(); !slices.Equal(got, []string{"https://example.com/other.xml"}) {

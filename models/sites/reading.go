@@ -3,6 +3,8 @@ package sites
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -24,47 +26,44 @@ func (s *Store) ToRead(ctx context.Context, w Website, depth int) (ms []Sitemap,
 
 // StoreEntries stores up to StoreBatch pages of a sitemap that is being read for the
 // time m.Reading+1. Pages that are new, back, or have a later lastmod wait to be
-// submitted.
+// submitted. What is unchanged is not written.
 func (s *Store) StoreEntries(ctx context.Context, w Website, m Sitemap, entries []Entry) error {
-	now := s.clock.Now()
-	rows := models.NewRows("n bigint, url text, url_hash bytes, path_at bigint, lastmod bigint, priority bigint, reprioritize_at bigint")
-	seen := make(map[string]bool, len(entries))
-	for i, e := range entries {
-		url := e.URL.Requested
-		if seen[url] {
-			continue
-		}
-		seen[url] = true
-		rows.Add(i, url, hashOf(url), pathAt(url), e.Lastmod, AutoPriority(e.Lastmod, now), nextPriority(e.Lastmod, now))
-	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		b := batch{w.Seq, rows, "p.url_hash = r.url_hash"}
-		err := counted(tx, b, func() error {
-			// What is unchanged is not written.
-			return rows.Exec(tx, `INSERT INTO pages (website_seq, url, url_hash, path_at, lastmod, auto_priority, queue_rank, reprioritize_at, status, cause, for_google, for_indexnow,
-					attempts, removal, unverified, created_at, last_error, verdict, coverage_state, robots_state, indexing_state, fetch_state, google_canonical, user_canonical)
-				SELECT ?, r.url, r.url_hash, r.path_at, r.lastmod, r.priority, 100 - r.priority, r.reprioritize_at, 'pending', '', true, ?, 0, false, false, ?, '', '', '', '', '', '', '', ''
-				FROM {rows} AS r WHERE true ORDER BY r.n
-				ON CONFLICT (url_hash, website_seq) DO UPDATE SET
-					lastmod = COALESCE(excluded.lastmod, pages.lastmod),
-					auto_priority = CASE WHEN excluded.lastmod IS NULL THEN pages.auto_priority ELSE excluded.auto_priority END,
-					queue_rank = CASE WHEN excluded.lastmod IS NULL OR pages.manual_priority IS NOT NULL THEN pages.queue_rank ELSE excluded.queue_rank END,
-					reprioritize_at = CASE WHEN excluded.lastmod IS NULL THEN pages.reprioritize_at ELSE excluded.reprioritize_at END,
-					for_google = pages.for_google OR `+isNew+`, for_indexnow = pages.for_indexnow OR excluded.for_indexnow AND `+isNew+`,
-					submit_after = CASE WHEN `+isNew+` THEN NULL ELSE pages.submit_after END,
-					attempts = CASE WHEN `+isNew+` THEN 0 ELSE pages.attempts END,
-					status = CASE WHEN pages.status = 'failed' AND `+isNew+` THEN 'pending' ELSE pages.status END,
-					cause = CASE WHEN pages.status = 'failed' AND `+isNew+` THEN '' ELSE pages.cause END,
-					gone_at = NULL
-				WHERE pages.gone_at IS NOT NULL OR excluded.lastmod IS NOT NULL AND excluded.lastmod IS DISTINCT FROM pages.lastmod`,
-				w.Seq, w.IndexNow(), now).Error
-		})
+		if err := lockWebsite(tx, w.Seq); err != nil {
+			return err
+		}
+		known, err := knownPages(tx, w, entries)
 		if err != nil {
 			return err
 		}
-		return rows.Exec(tx, `INSERT INTO sitemap_pages (sitemap_seq, page_seq, reading)
-			SELECT ?, p.seq, ? FROM {rows} AS r CROSS JOIN pages AS p WHERE p.url_hash = r.url_hash AND p.website_seq = ?
-			ON CONFLICT (sitemap_seq, page_seq) DO UPDATE SET reading = excluded.reading`, m.Seq, m.Reading+1, w.Seq).Error
+		found := models.NewRows("seq bigint")
+		added, changed := make([]Entry, 0, len(entries)), map[int64]Entry{}
+		for _, e := range entries {
+			p, ok := known[e.URL.Requested]
+			switch {
+			case !ok:
+				known[e.URL.Requested] = Page{} // it may come twice
+				added = append(added, e)
+				continue
+			case p.Seq == 0:
+				continue
+			case !p.GoneAt.IsZero() || !e.Lastmod.IsZero() && e.Lastmod != p.Lastmod:
+				changed[p.Seq] = e
+			}
+			found.Add(p.Seq)
+		}
+		seqs, err := s.addPages(tx, w, added)
+		if err != nil {
+			return err
+		}
+		for _, seq := range seqs {
+			found.Add(seq)
+		}
+		if err := s.changePages(tx, w, changed); err != nil {
+			return err
+		}
+		return found.Exec(tx, `INSERT INTO sitemap_pages (sitemap_seq, page_seq, reading) SELECT ?, r.seq, ? FROM {rows} AS r WHERE true
+			ON CONFLICT (sitemap_seq, page_seq) DO UPDATE SET reading = excluded.reading`, m.Seq, m.Reading+1).Error
 	})
 	if err != nil {
 		return fmt.Errorf("storing pages of a sitemap: %w", err)
@@ -72,8 +71,72 @@ func (s *Store) StoreEntries(ctx context.Context, w Website, m Sitemap, entries 
 	return nil
 }
 
-// isNew is the condition under which a page that is known is to be submitted again.
-const isNew = "(pages.gone_at IS NOT NULL OR COALESCE(excluded.lastmod > COALESCE(pages.lastmod, excluded.lastmod - 1), false))"
+// knownPages are the pages of a website among entries, by their URLs.
+func knownPages(tx *gorm.DB, w Website, entries []Entry) (map[string]Page, error) {
+	rows := models.NewRows("url text")
+	for _, e := range entries {
+		rows.Add(e.URL.Requested)
+	}
+	var pages []Page
+	err := rows.Raw(tx, "SELECT p.seq, p.url, p.lastmod, p.gone_at FROM {rows} AS r CROSS JOIN pages AS p WHERE p.url = r.url AND p.website_seq = ?", w.Seq).Scan(&pages).Error
+	known := make(map[string]Page, len(entries))
+	for _, p := range pages {
+		known[p.URL] = p
+	}
+	return known, err
+}
+
+// addPages adds pages, and returns their seqs.
+func (s *Store) addPages(tx *gorm.DB, w Website, entries []Entry) (seqs []int64, err error) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	now := s.clock.Now()
+	rows := models.NewRows("url text, path_at bigint, lastmod bigint, priority bigint, reprioritize_at bigint")
+	for _, e := range entries {
+		url := e.URL.Requested
+		rows.Add(url, pathAt(url), e.Lastmod, AutoPriority(e.Lastmod, now), nextPriority(e.Lastmod, now))
+	}
+	err = rows.Raw(tx, `INSERT INTO pages (website_seq, url, path_at, lastmod, auto_priority, queue_rank, reprioritize_at, status, cause, for_google, for_indexnow,
+			attempts, removal, unverified, created_at, last_error, verdict, coverage_state, robots_state, indexing_state, fetch_state, google_canonical, user_canonical)
+		SELECT ?, r.url, r.path_at, r.lastmod, r.priority, 100 - r.priority, r.reprioritize_at, 'pending', '', true, ?, 0, false, false, ?, '', '', '', '', '', '', '', ''
+		FROM {rows} AS r RETURNING seq`, w.Seq, w.IndexNow(), now).Scan(&seqs).Error
+	if err != nil {
+		return nil, err
+	}
+	return seqs, addCounts(tx, w.Seq, map[state]int{{Pending, ""}: len(seqs)})
+}
+
+// changePages stores what sitemaps say of pages, by their seqs: that they are there, and
+// when they were modified, unless that is not known any more.
+func (s *Store) changePages(tx *gorm.DB, w Website, entries map[int64]Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	now := s.clock.Now()
+	seqs := slices.Sorted(maps.Keys(entries))
+	rows := models.NewRows("seq bigint, lastmod bigint, priority bigint, reprioritize_at bigint")
+	for _, seq := range seqs {
+		lastmod := entries[seq].Lastmod
+		rows.Add(seq, lastmod, AutoPriority(lastmod, now), nextPriority(lastmod, now))
+	}
+	// A page that is back, or was modified later than was known, is to be submitted.
+	const isNew = "(pages.gone_at IS NOT NULL OR COALESCE(r.lastmod > COALESCE(pages.lastmod, r.lastmod - 1), false))"
+	return counted(tx, pagesBySeq(w.Seq, seqs), func() error {
+		return rows.Exec(tx, `UPDATE pages SET
+				lastmod = COALESCE(r.lastmod, pages.lastmod),
+				auto_priority = CASE WHEN r.lastmod IS NULL THEN pages.auto_priority ELSE r.priority END,
+				queue_rank = CASE WHEN r.lastmod IS NULL OR pages.manual_priority IS NOT NULL THEN pages.queue_rank ELSE 100 - r.priority END,
+				reprioritize_at = CASE WHEN r.lastmod IS NULL THEN pages.reprioritize_at ELSE r.reprioritize_at END,
+				for_google = pages.for_google OR `+isNew+`, for_indexnow = pages.for_indexnow OR ? AND `+isNew+`,
+				submit_after = CASE WHEN `+isNew+` THEN NULL ELSE pages.submit_after END,
+				attempts = CASE WHEN `+isNew+` THEN 0 ELSE pages.attempts END,
+				status = CASE WHEN pages.status = 'failed' AND `+isNew+` THEN 'pending' ELSE pages.status END,
+				cause = CASE WHEN pages.status = 'failed' AND `+isNew+` THEN '' ELSE pages.cause END,
+				gone_at = NULL
+			FROM {rows} AS r WHERE pages.seq = r.seq`, w.IndexNow()).Error
+	})
+}
 
 // pathAt is where the path of a URL begins, counted from 1.
 func pathAt(url string) int {

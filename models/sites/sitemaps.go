@@ -28,12 +28,12 @@ func (s *Store) AddSitemap(ctx context.Context, websiteID, url string) (m Sitema
 			return err
 		}
 		if created = added > 0; !created { // it may be one that an index or robots.txt named
-			err = tx.Exec("UPDATE sitemaps SET origin = 'given' WHERE website_seq = ? AND url_hash = ? AND origin = 'robots'", w.Seq, hashOf(u.Requested)).Error
+			err = tx.Exec("UPDATE sitemaps SET origin = 'given' WHERE website_seq = ? AND url = ? AND origin = 'robots'", w.Seq, u.Requested).Error
 			if err != nil {
 				return err
 			}
 		}
-		if m, err = sitemapWhere(tx, "m.website_seq = ? AND m.url_hash = ?", w.Seq, hashOf(u.Requested)); err != nil {
+		if m, err = sitemapWhere(tx, "m.website_seq = ? AND m.url = ?", w.Seq, u.Requested); err != nil {
 			return err
 		}
 		return tx.Exec("UPDATE websites SET sitemaps_wanted_at = ? WHERE seq = ?", s.clock.Now(), w.Seq).Error
@@ -63,9 +63,9 @@ func (s *Store) AddFound(ctx context.Context, w Website, parent *Sitemap, urls [
 		if added, err = s.addSitemaps(tx, w.Seq, parent, origin, urls); err != nil {
 			return err
 		}
-		rows := hashRows(urls)
+		rows := differentURLs(urls)
 		var known int
-		err := rows.Raw(tx, "SELECT count(*) FROM {rows} AS r CROSS JOIN sitemaps AS m WHERE m.website_seq = ? AND m.url_hash = r.url_hash", w.Seq).Scan(&known).Error
+		err := rows.Raw(tx, "SELECT count(*) FROM {rows} AS r CROSS JOIN sitemaps AS m WHERE m.website_seq = ? AND m.url = r.url", w.Seq).Scan(&known).Error
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (s *Store) AddFound(ctx context.Context, w Website, parent *Sitemap, urls [
 			return nil
 		}
 		var dropped []int64
-		err = rows.Raw(tx, "SELECT seq FROM sitemaps WHERE parent_seq = ? AND deleted_at IS NULL AND url_hash NOT IN (SELECT url_hash FROM {rows} AS r)", parent.Seq).Scan(&dropped).Error
+		err = rows.Raw(tx, "SELECT seq FROM sitemaps WHERE parent_seq = ? AND deleted_at IS NULL AND url NOT IN (SELECT url FROM {rows} AS r)", parent.Seq).Scan(&dropped).Error
 		if err != nil || len(dropped) == 0 {
 			return err
 		}
@@ -90,13 +90,13 @@ func (s *Store) AddFound(ctx context.Context, w Website, parent *Sitemap, urls [
 	return added, refused, nil
 }
 
-// hashRows are the hashes of different URLs.
-func hashRows(urls []string) *models.Rows {
-	rows, seen := models.NewRows("url_hash bytes"), map[string]bool{}
-	for _, u := range urls {
+// differentURLs are URLs in their order, each once.
+func differentURLs(urls []string) *models.Rows {
+	rows, seen := models.NewRows("n bigint, url text"), map[string]bool{}
+	for i, u := range urls {
 		if !seen[u] {
 			seen[u] = true
-			rows.Add(hashOf(u))
+			rows.Add(i, u)
 		}
 	}
 	return rows
@@ -112,21 +112,15 @@ func (s *Store) addSitemaps(tx *gorm.DB, website int64, parent *Sitemap, origin 
 			rootSeq = *parent.RootSeq
 		}
 	}
-	rows, seen := models.NewRows("n bigint, url text, url_hash bytes"), map[string]bool{}
-	for i, u := range urls {
-		if !seen[u] {
-			seen[u] = true
-			rows.Add(i, u, hashOf(u))
-		}
-	}
+	rows := differentURLs(urls)
 	// Deleted ones come back as what they are now; those that are there stay as they are, so that no index can take over what a user gave.
-	res := rows.Exec(tx, `INSERT INTO sitemaps (website_seq, url, url_hash, origin, parent_seq, root_seq, depth, kind, pages, skipped, skipped_why, etag, last_modified,
+	res := rows.Exec(tx, `INSERT INTO sitemaps (website_seq, url, origin, parent_seq, root_seq, depth, kind, pages, skipped, skipped_why, etag, last_modified,
 			reading, created_at, submit_error, last_error)
-		SELECT ?, r.url, r.url_hash, ?, ?, ?, ?, '', 0, 0, '', '', '', 0, ?, '', '' FROM (
-			SELECT x.n, x.url, x.url_hash, k.seq AS known, sum(CASE WHEN k.seq IS NULL THEN 1 ELSE 0 END) OVER (ORDER BY x.n) AS nth
-			FROM {rows} AS x LEFT JOIN sitemaps AS k ON k.website_seq = ? AND k.url_hash = x.url_hash) AS r
+		SELECT ?, r.url, ?, ?, ?, ?, '', 0, 0, '', '', '', 0, ?, '', '' FROM (
+			SELECT x.n, x.url, k.seq AS known, sum(CASE WHEN k.seq IS NULL THEN 1 ELSE 0 END) OVER (ORDER BY x.n) AS nth
+			FROM {rows} AS x LEFT JOIN sitemaps AS k ON k.website_seq = ? AND k.url = x.url) AS r
 		WHERE r.known IS NOT NULL OR r.nth <= ? - (SELECT count(*) FROM sitemaps AS c WHERE c.website_seq = ?) ORDER BY r.n
-		ON CONFLICT (website_seq, url_hash) DO UPDATE SET deleted_at = NULL, origin = excluded.origin, parent_seq = excluded.parent_seq, root_seq = excluded.root_seq,
+		ON CONFLICT (website_seq, url) DO UPDATE SET deleted_at = NULL, origin = excluded.origin, parent_seq = excluded.parent_seq, root_seq = excluded.root_seq,
 			depth = excluded.depth, content_hash = NULL, etag = '', last_modified = '' WHERE sitemaps.deleted_at IS NOT NULL`,
 		website, origin, parentSeq, rootSeq, depth, s.clock.Now(), website, MaxSitemaps, website)
 	return int(res.RowsAffected), res.Error

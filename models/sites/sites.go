@@ -4,7 +4,6 @@
 package sites
 
 import (
-	"crypto/sha256"
 	"time"
 
 	"linkwatch/models"
@@ -57,12 +56,6 @@ const (
 	KeepCoverage    = 400 * models.Day // the coverage of a day
 	KeepGone        = 30 * models.Day  // a page that no sitemap has
 )
-
-// hashOf is by which URLs are told apart: 16 bytes of SHA-256.
-func hashOf(url string) []byte {
-	sum := sha256.Sum256([]byte(url))
-	return sum[:16]
-}
 
 // days is how many whole days lie between two times, downwards.
 func days(from, to time.Time) int {

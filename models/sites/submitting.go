@@ -102,7 +102,8 @@ func (s *Store) ToPublish(ctx context.Context, w Website, n int) (ps []Page, err
 	err = tx.Raw("SELECT p.* FROM pages AS p WHERE p.website_seq = ? AND p.submit_wanted_at IS NOT NULL AND p.for_google"+free+" ORDER BY p.submit_wanted_at, p.seq LIMIT ?", w.Seq, now, n).Scan(&ps).Error
 	if err == nil && len(ps) < n && w.AutoSubmit {
 		var more []Page
-		err = tx.Raw("SELECT p.* FROM pages AS p WHERE p.website_seq = ? AND p.for_google AND p.submit_wanted_at IS NULL"+free+" ORDER BY p.queue_rank, p.seq LIMIT ?", w.Seq, now, n-len(ps)).Scan(&more).Error
+		sql, args := forGoogle(" AND p.submit_wanted_at IS NULL"+free, []any{w.Seq, now}).sql(-1, 0, n-len(ps))
+		err = tx.Raw(sql, args...).Scan(&more).Error
 		ps = append(ps, more...)
 	}
 	if err != nil {
@@ -339,24 +340,41 @@ func (s *Store) SitemapAnswered(ctx context.Context, sub Submission, m Sitemap, 
 	return nil
 }
 
-// MarkSubmitted marks up to StoreBatch pages of a sitemap, and of those that it names,
-// as submitted: those that wait for Google. after is the seq of the last one that was
-// marked. It returns the next after, and 0 if there are no more.
+// Group is a sitemap and those that it names, also by other indexes.
+func (s *Store) Group(ctx context.Context, root Sitemap) (ms []Sitemap, err error) {
+	err = s.db.Read(ctx).Raw(sitemapRows+"m.website_seq = ? AND (m.seq = ? OR m.root_seq = ?) ORDER BY m.seq", root.WebsiteSeq, root.Seq, root.Seq).Scan(&ms).Error
+	if err != nil {
+		return nil, fmt.Errorf("listing the sitemaps of an index: %w", err)
+	}
+	return ms, nil
+}
+
+// MarkSubmitted looks at up to StoreBatch pages of a sitemap, and marks those as
+// submitted that wait for Google. after is the seq of the last one that it looked at. It
+// returns the next after, and 0 if there are no more.
 func (s *Store) MarkSubmitted(ctx context.Context, w Website, m Sitemap, after int64) (next int64, err error) {
 	now := s.clock.Now()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		var seqs []int64
-		err := tx.Raw(`SELECT p.seq FROM pages AS p WHERE p.website_seq = ? AND p.seq > ? AND p.for_google AND NOT p.removal AND EXISTS (
-				SELECT 1 FROM sitemap_pages AS sp JOIN sitemaps AS c ON c.seq = sp.sitemap_seq WHERE sp.page_seq = p.seq AND (c.seq = ? OR c.root_seq = ?))
-			ORDER BY p.seq LIMIT ?`, m.WebsiteSeq, after, m.Seq, m.Seq, StoreBatch).Scan(&seqs).Error
+		var some []Page
+		err := tx.Raw(`SELECT p.seq, p.for_google, p.removal FROM sitemap_pages AS sp JOIN pages AS p ON p.seq = sp.page_seq
+			WHERE sp.sitemap_seq = ? AND sp.page_seq > ? ORDER BY sp.page_seq LIMIT ?`, m.Seq, after, StoreBatch).Scan(&some).Error
 		next = 0
-		if err != nil || len(seqs) == 0 {
+		if err != nil {
 			return err
 		}
-		if len(seqs) == StoreBatch {
-			next = seqs[len(seqs)-1]
+		if len(some) == StoreBatch {
+			next = some[len(some)-1].Seq
 		}
-		b := pagesBySeq(m.WebsiteSeq, seqs)
+		var seqs []int64
+		for _, p := range some {
+			if p.ForGoogle && !p.Removal {
+				seqs = append(seqs, p.Seq)
+			}
+		}
+		if len(seqs) == 0 {
+			return nil
+		}
+		b := pagesBySeq(w.Seq, seqs)
 		return counted(tx, b, func() error {
 			return b.rows.Exec(tx, "UPDATE pages SET "+accepted+`, for_google = false, attempts = 0, last_submitted_at = ?,
 				submit_wanted_at = CASE WHEN for_indexnow AND ? THEN submit_wanted_at END WHERE seq IN (SELECT seq FROM {rows} AS r)`, now, w.IndexNow()).Error

@@ -27,13 +27,14 @@ func (s *Store) ToVerify(ctx context.Context, w Website, n int) (ps []Page, err 
 	for _, part := range []struct {
 		where, order string
 		args         []any
+		never        bool
 	}{
 		{where: "p.verify_wanted_at IS NOT NULL", order: "p.verify_wanted_at"},
 		{
 			where: "p.unverified AND p.gone_at IS NULL AND (p.asked_at IS NULL OR p.asked_at <= p.last_submitted_at OR p.asked_at <= ?)",
 			order: "p.last_submitted_at", args: []any{now.Add(-askAgain)},
 		},
-		{where: "p.asked_at IS NULL AND p.gone_at IS NULL", order: "p.seq"},
+		{never: true},
 		{where: "p.asked_at IS NOT NULL AND p.gone_at IS NULL AND p.asked_at <= ?", order: "p.asked_at", args: []any{now.Add(-verifyAgain)}},
 	} {
 		if len(ps) == n {
@@ -41,7 +42,11 @@ func (s *Store) ToVerify(ctx context.Context, w Website, n int) (ps []Page, err 
 		}
 		var some []Page
 		args := append(append([]any{w.Seq}, part.args...), n) // n, since some may be among those before
-		err := tx.Raw("SELECT p.* FROM pages AS p WHERE p.website_seq = ? AND "+part.where+" ORDER BY "+part.order+" LIMIT ?", args...).Scan(&some).Error
+		sql := "SELECT p.* FROM pages AS p WHERE p.website_seq = ? AND " + part.where + " ORDER BY " + part.order + " LIMIT ?"
+		if part.never {
+			sql, args = neverAsked(w).sql(-1, 0, n)
+		}
+		err := tx.Raw(sql, args...).Scan(&some).Error
 		if err != nil {
 			return nil, fmt.Errorf("looking for pages to verify: %w", err)
 		}
@@ -53,6 +58,16 @@ func (s *Store) ToVerify(ctx context.Context, w Website, n int) (ps []Page, err 
 		}
 	}
 	return ps, nil
+}
+
+// neverAsked is the query of pages of which Google never was asked, in the order of the
+// queue. It passes over those that Google gave no clear answer about, which are few.
+func neverAsked(w Website) (q query) {
+	for _, status := range []Status{Pending, Submitted, Failed} {
+		q.parts = append(q.parts, "p.website_seq = ? AND p.status = ? AND p.gone_at IS NULL AND p.asked_at IS NULL")
+		q.args = append(q.args, []any{w.Seq, status})
+	}
+	return q
 }
 
 // Verified is what Google said when it was asked of a page.
