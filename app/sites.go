@@ -36,7 +36,7 @@ func newSites(c *core) (*Sites, error) {
 		Seal: c.Secrets.Seal, Open: c.Secrets.Open,
 	})
 	agent := cfg.UserAgent(c.Version)
-	endpoints, err := google.NewEndpoints(context.Background(), google.Options{
+	endpoints, err := google.NewEndpoints(google.Options{
 		Indexing: cfg.GoogleIndexingEndpoint, SearchConsole: cfg.GoogleSearchConsoleEndpoint, Token: cfg.GoogleTokenEndpoint, UserAgent: agent,
 	})
 	if err != nil {

@@ -109,7 +109,7 @@ func (w *world) instanceOf(db *models.DB, store *sites.Store, change ...func(*si
 	held := lease.New(db, time.Now)
 	w.ok(held.Beat(w.Context()))
 	client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Timeout: 5 * time.Second})
-	endpoints, err := google.NewEndpoints(w.Context(), google.Options{Indexing: w.engine.URL, SearchConsole: w.engine.URL, Token: w.engine.URL + standin.Token})
+	endpoints, err := google.NewEndpoints(google.Options{Indexing: w.engine.URL, SearchConsole: w.engine.URL, Token: w.engine.URL + standin.Token})
 	w.ok(err)
 	batches, err := indexnow.NewClient(indexnow.Options{Endpoint: w.engine.URL + standin.IndexNow})
 	w.ok(err)

@@ -70,7 +70,7 @@ func (t *task) readRobots() (ok bool, err error) {
 	named, err := t.Client.Sitemaps(t.ctx, t.site.Property().Root())
 	if err != nil {
 		t.Log.Debug("robots.txt not read", "website_id", t.site.ID, "error", err)
-		return false, t.ctx.Err() //nolint:nilerr // robots.txt need not be there
+		return false, t.ctx.Err()
 	}
 	var urls []string
 	for _, name := range named {

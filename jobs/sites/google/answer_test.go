@@ -33,7 +33,7 @@ func FuzzAnswers(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	e, err := google.NewEndpoints(context.Background(), google.Options{Indexing: s.URL, SearchConsole: s.URL, Token: s.URL + standin.Token})
+	e, err := google.NewEndpoints(google.Options{Indexing: s.URL, SearchConsole: s.URL, Token: s.URL + standin.Token})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -317,7 +317,7 @@ func TestInvalidEndpoints(t *testing.T) {
 		{Token: "http://x.test", SearchConsole: "http://x.test"},
 		{Token: "http://x.test", Indexing: "http://x.test", SearchConsole: "%"},
 	} {
-		if _, err := google.NewEndpoints(t.Context(), o); err == nil {
+		if _, err := google.NewEndpoints(o); err == nil {
 			t.Errorf("%+v is taken", o)
 		}
 	}

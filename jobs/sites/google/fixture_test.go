@@ -38,7 +38,7 @@ func clientOf(t *testing.T, s *standin.Server, credentials []byte, change ...fun
 	for _, f := range change {
 		f(&o)
 	}
-	e, err := google.NewEndpoints(t.Context(), o)
+	e, err := google.NewEndpoints(o)
 	if err != nil {
 		t.Fatal(err)
 	}
