@@ -46,7 +46,7 @@ type Page struct {
 	Priority        int        `json:"priority" minimum:"1" maximum:"100" example:"100" doc:"Priority that counts: the manual one, else the automatic one"`
 	PriorityReason  string     `json:"priority_reason" example:"Modified 2 days ago" doc:"Why it has this priority"`
 	Status          string     `json:"status" enum:"pending,submitted,indexed,not_indexed,failed" example:"indexed" doc:"Status. submitted means that Google was not asked since"`
-	Cause           *string    `json:"cause" example:"Crawled - currently not indexed" doc:"Why it failed or is not indexed. Pages are grouped by it. null if there is no cause"`
+	Cause           *string    `json:"cause" example:"crawled_not_indexed" doc:"Why it failed or is not indexed. Pages are grouped by it. null if there is no cause"`
 	CoverageState   *string    `json:"coverage_state" example:"Submitted and indexed" doc:"Coverage state, in Google's words. null if it is not known"`
 	Verdict         *string    `json:"verdict" example:"PASS" doc:"Verdict of Google's URL inspection: PASS, PARTIAL, FAIL or NEUTRAL. null if it is not known"`
 	RobotsState     *string    `json:"robots_state" example:"ALLOWED" doc:"Whether robots.txt lets Google crawl it. null if it is not known"`
@@ -95,7 +95,7 @@ type listPagesInput struct {
 	api.SliceParams
 	Status string `query:"status" enum:"pending,submitted,indexed,not_indexed,failed" example:"not_indexed" doc:"Status"`
 	Queued bool   `query:"queued" example:"true" doc:"true lists pages that wait to be submitted: to Google, or by IndexNow if the website has no Google credentials"`
-	Cause  string `query:"cause" example:"Crawled - currently not indexed" doc:"Cause, whole. At most 512 bytes"`
+	Cause  string `query:"cause" example:"crawled_not_indexed" doc:"Cause, whole. At most 512 bytes"`
 	Gone   bool   `query:"gone" example:"true" doc:"true lists pages that no sitemap has any more, in place of the others"`
 	Match  string `query:"q" example:"/blog/*" doc:"Pattern of the path that begins with /, or a part of the URL, ignoring case. * stands for any text. At most 512 bytes"`
 }

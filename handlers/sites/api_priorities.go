@@ -32,7 +32,7 @@ type setPrioritiesInput struct {
 		ManualPriority api.Member[int] `json:"manual_priority" minimum:"1" maximum:"100" example:"100" doc:"Manual priority. null removes it"`
 		Status         string          `json:"status,omitempty" enum:"pending,submitted,indexed,not_indexed,failed" example:"not_indexed" doc:"Status"`
 		Queued         bool            `json:"queued,omitempty" example:"true" doc:"true means pages that wait to be submitted"`
-		Cause          string          `json:"cause,omitempty" example:"Crawled - currently not indexed" doc:"Cause, whole. At most 512 bytes"`
+		Cause          string          `json:"cause,omitempty" example:"crawled_not_indexed" doc:"Cause, whole. At most 512 bytes"`
 		Match          string          `json:"q,omitempty" example:"/blog/*" doc:"Pattern of the path that begins with /, or a part of the URL, ignoring case. * stands for any text. At most 512 bytes"`
 	}
 }

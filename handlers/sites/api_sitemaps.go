@@ -21,7 +21,7 @@ func (a API) registerSitemaps(r *api.API) {
 		models.CodeNotFound, models.CodeConflict), "Sitemap"), a.addSitemap)
 	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "DELETE", "/v1/websites/{id}/sitemaps/{sitemap_id}", "delete-sitemap", "Delete a sitemap",
 		"With those that it names, if it is an index. Pages that no other sitemap has are gone within moments. "+
-			"A sitemap that robots.txt or an index names comes back.", models.CodeNotFound), a.deleteSitemap)
+			"A sitemap that an index names comes back. 409 if robots.txt names it.", models.CodeNotFound, models.CodeConflict), a.deleteSitemap)
 }
 
 // Sitemap is a list of pages of a website on the wire.

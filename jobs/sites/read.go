@@ -157,6 +157,9 @@ func (t *task) readOne(m sites.Sitemap) error {
 
 // storePages stores the pages of a sitemap that belong to the website.
 func (t *task) storePages(m sites.Sitemap, read *sites.Read, found []sites.Entry) error {
+	if err := t.Store.BeginReading(t.ctx, m); err != nil {
+		return err
+	}
 	for len(found) > 0 && !t.ending() {
 		n := min(len(found), sites.StoreBatch)
 		if err := t.Store.StoreEntries(t.ctx, t.site, m, found[:n]); err != nil {

@@ -56,6 +56,9 @@ func (t *task) submitIndexNow() error {
 		sub := sites.Submission{Method: sites.ByIndexNow, Action: sites.Updated, Pages: len(pages)}
 		if len(pages) == 1 {
 			sub.URL, sub.PageSeq = pages[0].URL, &pages[0].Seq
+			if pages[0].Removal {
+				sub.Action = sites.Deleted
+			}
 		}
 		if sub, err = t.Store.Begin(t.ctx, t.site, sub); err != nil {
 			return err

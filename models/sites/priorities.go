@@ -77,7 +77,9 @@ func (s *Store) SetPriorities(ctx context.Context, websiteID string, f Filter, p
 		if b.More = len(seqs) > MaxBoost; b.More {
 			seqs = seqs[:MaxBoost]
 		}
-		b.N = len(seqs)
+		if b.N = len(seqs); b.N == 0 {
+			return nil // the change before can still be undone
+		}
 		return b.store(tx, w, seqs, priority)
 	})
 	if err != nil && models.CodeOf(err) == "" {

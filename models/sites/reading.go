@@ -15,6 +15,18 @@ import (
 // StoreBatch is how many entries of a sitemap one transaction stores.
 const StoreBatch = 2000
 
+// BeginReading gives the pages that are stored next a reading of their own: m.Reading+1.
+// After a reading that was cut off, pages that only it had are taken from the sitemap.
+func (s *Store) BeginReading(ctx context.Context, m Sitemap) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Exec("UPDATE sitemaps SET reading = ? WHERE seq = ?", m.Reading+1, m.Seq).Error
+	})
+	if err != nil {
+		return fmt.Errorf("beginning to read a sitemap: %w", err)
+	}
+	return nil
+}
+
 // ToRead are the sitemaps of a website that are to be read: all of a depth.
 func (s *Store) ToRead(ctx context.Context, w Website, depth int) (ms []Sitemap, err error) {
 	err = s.db.Read(ctx).Raw(sitemapRows+"m.website_seq = ? AND m.depth = ? ORDER BY m.seq", w.Seq, depth).Scan(&ms).Error
@@ -50,6 +62,7 @@ func (s *Store) StoreEntries(ctx context.Context, w Website, m Sitemap, entries 
 			case !p.GoneAt.IsZero() || !e.Lastmod.IsZero() && e.Lastmod != p.Lastmod:
 				changed[p.Seq] = e
 			}
+			known[e.URL.Requested] = Page{}
 			found.Add(p.Seq)
 		}
 		seqs, err := s.addPages(tx, w, added)
@@ -133,6 +146,7 @@ func (s *Store) changePages(tx *gorm.DB, w Website, entries map[int64]Entry) err
 				attempts = CASE WHEN `+isNew+` THEN 0 ELSE pages.attempts END,
 				status = CASE WHEN pages.status = 'failed' AND `+isNew+` THEN 'pending' ELSE pages.status END,
 				cause = CASE WHEN pages.status = 'failed' AND `+isNew+` THEN '' ELSE pages.cause END,
+				removal = pages.removal AND NOT `+isNew+`,
 				gone_at = NULL
 			FROM {rows} AS r WHERE pages.seq = r.seq`, w.IndexNow()).Error
 	})

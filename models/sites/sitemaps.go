@@ -27,12 +27,7 @@ func (s *Store) AddSitemap(ctx context.Context, websiteID, url string) (m Sitema
 		if err != nil {
 			return err
 		}
-		if created = added > 0; !created { // it may be one that an index or robots.txt named
-			err = tx.Exec("UPDATE sitemaps SET origin = 'given' WHERE website_seq = ? AND url = ? AND origin = 'robots'", w.Seq, u.Requested).Error
-			if err != nil {
-				return err
-			}
-		}
+		created = added > 0
 		if m, err = sitemapWhere(tx, "m.website_seq = ? AND m.url = ?", w.Seq, u.Requested); err != nil {
 			return err
 		}
@@ -184,7 +179,14 @@ func (s *Store) DeleteSitemap(ctx context.Context, websiteID, id string) error {
 		if err != nil {
 			return err
 		}
+		if m.Origin == FromRobots {
+			return models.Conflict("The robots.txt of the website names this sitemap. Remove it there first.")
+		}
 		if err := s.deleteSitemaps(tx, []int64{m.Seq}); err != nil {
+			return err
+		}
+		// Another index may name one of those below it: it brings it back when it is read again.
+		if err := tx.Exec("UPDATE sitemaps SET content_hash = NULL, etag = '', last_modified = '' WHERE website_seq = ? AND kind = 'index'", w.Seq).Error; err != nil {
 			return err
 		}
 		return tx.Exec("UPDATE websites SET sitemaps_wanted_at = ? WHERE seq = ?", s.clock.Now(), w.Seq).Error

@@ -46,7 +46,10 @@ func (s *Store) WantSubmission(ctx context.Context, id string, removal bool) (Pa
 			return models.Conflict("A removal can be submitted only by Google's Indexing API or IndexNow.")
 		}
 		now := s.clock.Now()
-		toGoogle := p.ForGoogle || w.Google() && (!removal || w.IndexingEnabled)
+		toGoogle := p.ForGoogle || w.Google()
+		if removal {
+			toGoogle = w.Google() && w.IndexingEnabled
+		}
 		err := tx.Exec("UPDATE pages SET submit_wanted_at = ?, removal = ?, for_google = ?, for_indexnow = ?, submit_after = NULL, attempts = 0 WHERE seq = ?",
 			now, removal, toGoogle, w.IndexNow(), p.Seq).Error
 		if err != nil {
@@ -120,7 +123,7 @@ func (s *Store) ToIndexNow(ctx context.Context, w Website) (ps []Page, err error
 		only = " AND submit_wanted_at IS NOT NULL"
 	}
 	tx := s.db.Read(ctx)
-	err = tx.Raw("SELECT seq, url, path_at FROM pages WHERE website_seq = ? AND for_indexnow"+only+" ORDER BY queue_rank, seq LIMIT ?", w.Seq, MaxIndexNow).Scan(&ps).Error
+	err = tx.Raw("SELECT seq, url, path_at, removal FROM pages WHERE website_seq = ? AND for_indexnow"+only+" ORDER BY queue_rank, seq LIMIT ?", w.Seq, MaxIndexNow).Scan(&ps).Error
 	if err != nil {
 		return nil, fmt.Errorf("looking for pages to submit by IndexNow: %w", err)
 	}
@@ -200,25 +203,28 @@ func (s *Store) Answered(ctx context.Context, sub Submission, pages []int64, a A
 		if sub.Method == ByIndexNow {
 			waits, other, more = other, waits, w.Google()
 			if w.Google() { // Google knows nothing of it
-				set, failed, why = "last_error = ''", "last_error = ?", why[1:]
+				set, failed, why = "last_error = CASE WHEN status = 'failed' THEN last_error ELSE '' END", "last_error = ?", why[1:]
 			}
 		}
-		// Somebody waits on while the page is to be submitted by the other way, too.
-		ended := "submit_wanted_at = NULL, removal = false"
+		// Somebody waits on who asked while the request was under way, and while the page is to be submitted by the other way, too.
+		const later = "COALESCE(submit_wanted_at > ?, false)"
+		on := later
 		if more {
-			ended = "submit_wanted_at = CASE WHEN " + other + " THEN submit_wanted_at END, removal = removal AND " + other
+			on = "(" + other + " OR " + later + ")"
 		}
+		ended := waits + " = " + later + ", submit_wanted_at = CASE WHEN " + on + " THEN submit_wanted_at END, removal = removal AND " + on
+		asked := []any{sub.CreatedAt, sub.CreatedAt, sub.CreatedAt}
 		for some := range slices.Chunk(pages, StoreBatch) {
 			part := pagesBySeq(sub.WebsiteSeq, some)
 			err := counted(tx, part, func() error {
 				const of = " WHERE seq IN (SELECT seq FROM {rows} AS r)"
 				switch {
 				case a.Status == Accepted:
-					return part.rows.Exec(tx, "UPDATE pages SET "+set+", "+waits+" = false, last_submitted_at = ?, "+ended+of, now).Error
+					return part.rows.Exec(tx, "UPDATE pages SET "+set+", last_submitted_at = ?, "+ended+of, append([]any{now}, asked...)...).Error
 				case a.Sitewide || a.Limited:
 					return part.rows.Exec(tx, "UPDATE pages SET last_error = ?"+of, a.Error).Error
 				case a.Status == Refused:
-					return part.rows.Exec(tx, "UPDATE pages SET "+failed+", "+waits+" = false, "+ended+of, why...).Error
+					return part.rows.Exec(tx, "UPDATE pages SET "+failed+", "+ended+of, append(why, asked...)...).Error
 				default:
 					return s.again(tx, part, waits, a)
 				}
@@ -261,7 +267,7 @@ func (s *Store) again(tx *gorm.DB, b batch, waits string, a Answer) error {
 	}
 	return rows.Exec(tx, `UPDATE pages SET attempts = r.attempts, last_error = ?, submit_after = r.after_at, status = CASE WHEN r.given_up THEN 'failed' ELSE pages.status END,
 			cause = CASE WHEN r.given_up THEN ? ELSE pages.cause END, `+waits+` = NOT r.given_up,
-			submit_wanted_at = CASE WHEN r.given_up THEN NULL ELSE pages.submit_wanted_at END
+			submit_wanted_at = CASE WHEN r.given_up THEN NULL ELSE pages.submit_wanted_at END, removal = pages.removal AND NOT r.given_up
 		FROM {rows} AS r WHERE pages.seq = r.seq`, a.Error, a.Cause).Error
 }
 
@@ -285,13 +291,17 @@ func (s *Store) noteWebsite(tx *gorm.DB, website int64, service Service, a Answe
 	of := string(service)
 	switch {
 	case a.Status == Accepted:
-		return tx.Exec("UPDATE websites SET "+of+"_error = '', "+of+"_failures = 0, "+of+"_retry_at = NULL WHERE seq = ? AND "+of+"_failures > 0", website).Error
+		return tx.Exec("UPDATE websites SET "+of+"_error = '', "+of+"_failures = 0, "+of+"_retry_at = NULL WHERE seq = ? AND ("+of+"_failures > 0 OR "+of+"_error <> '')", website).Error
 	case a.Sitewide || a.Limited:
 		var w Website
 		if err := tx.Clauses(forUpdate).Where("seq = ?", website).Take(&w).Error; err != nil {
 			return err
 		}
-		failures, now := w.State(service).Failures+1, s.clock.Now()
+		was, now := *w.State(service), s.clock.Now()
+		failures := was.Failures + 1
+		if was.RetryAt.After(now.Time) { // of a request that was under way when the pause began
+			failures = max(1, was.Failures)
+		}
 		retry := now.Add(pause(failures, a.RetryAfter))
 		if reset := dayEnd(now).Add(resetPause); a.Daily {
 			retry = reset
@@ -330,7 +340,7 @@ func (s *Store) SitemapAnswered(ctx context.Context, sub Submission, m Sitemap, 
 		if err := tx.Exec("UPDATE sitemaps SET submitted_at = ?, submit_error = ? WHERE seq = ?", at, a.Error, m.Seq).Error; err != nil || a.Status == Accepted || at == m.SubmittedAt {
 			return err
 		}
-		return tx.Exec(`UPDATE pages SET last_error = ?, submit_wanted_at = NULL WHERE website_seq = ? AND submit_wanted_at IS NOT NULL AND EXISTS (
+		return tx.Exec(`UPDATE pages SET last_error = ?, submit_wanted_at = NULL, removal = false WHERE website_seq = ? AND submit_wanted_at IS NOT NULL AND EXISTS (
 			SELECT 1 FROM sitemap_pages AS sp JOIN sitemaps AS c ON c.seq = sp.sitemap_seq WHERE sp.page_seq = pages.seq AND (c.seq = ? OR c.root_seq = ?))`,
 			a.Error, sub.WebsiteSeq, m.Seq, m.Seq).Error
 	})

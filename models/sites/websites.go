@@ -123,6 +123,9 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Website, error) {
 		models.Set(&w.Name, e.Name)
 		models.Set(&w.IndexingEnabled, e.IndexingEnabled)
 		models.Set(&w.AutoSubmit, e.AutoSubmit)
+		if !w.IndexingEnabled {
+			w.Indexing = ServiceState{} // it is not called
+		}
 		if e.IndexNowKey != nil && *e.IndexNowKey != w.IndexNowKey {
 			if *e.IndexNowKey != "" {
 				if err := checkKey(*e.IndexNowKey); err != nil {

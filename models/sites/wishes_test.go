@@ -1,0 +1,189 @@
+package sites_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/sites"
+)
+
+// A URL that a sitemap has twice is one page, also when the sitemap is read again.
+func TestPageThatIsListedTwice(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.site("https://example.com/")
+		m := w.sitemap(s, "https://example.com/sitemap.xml")
+		a := w.entry("https://example.com/a", -1)
+		m = w.read(s, m, a, a)
+		w.read(s, m, a, w.entry("https://example.com/b", -1), a)
+		w.counts(s, map[sites.Status]int{sites.Pending: 2})
+	})
+}
+
+// Pages of a reading that was cut off are gone if the next one does not have them.
+func TestReadingThatWasCutOff(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.site("https://example.com/")
+		m := w.read(s, w.sitemap(s, "https://example.com/sitemap.xml"), w.entry("https://example.com/a", -1))
+		w.ok(w.BeginReading(w.Context(), m))
+		w.ok(w.StoreEntries(w.Context(), s, m, []sites.Entry{w.entry("https://example.com/b", -1)}))
+		ms, err := w.ToRead(w.Context(), s, 0) // the program starts again
+		w.ok(err)
+		w.ok(w.BeginReading(w.Context(), ms[0]))
+		w.read(s, ms[0], w.entry("https://example.com/a", -1))
+		if got := w.urls(s, sites.Filter{}); !slices.Equal(got, []string{"/a"}) {
+			t.Errorf("left: %v", got)
+		}
+	})
+}
+
+// A removal that was given up is not sent later, when the page has changed.
+func TestRemovalThatWasGivenUp(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site("https://example.com/"))
+		s, err := w.Edit(w.Context(), s.ID, sites.Edit{IndexingEnabled: ptr(true)})
+		w.ok(err)
+		m := w.read(s, w.sitemap(s, "https://example.com/sitemap.xml"), w.entry("https://example.com/a", 10))
+		_, err = w.WantSubmission(w.Context(), w.page(s, "/a").ID(), true)
+		w.ok(err)
+		for range 5 {
+			w.publish(s, w.page(s, "/a"), sites.Answer{Status: sites.Retried, StatusCode: 500, Error: "Google failed.", Cause: "no_answer"})
+		}
+		w.read(s, m, w.entry("https://example.com/a", 0))
+		if p := w.page(s, "/a"); p.Removal || !p.ForGoogle {
+			t.Errorf("the page that has changed: %+v", p)
+		}
+	})
+}
+
+// A removal that only IndexNow takes does not wait for Google.
+func TestRemovalByIndexNow(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site("https://example.com/"))
+		s, err := w.Edit(w.Context(), s.ID, sites.Edit{AutoSubmit: ptr(false), IndexNowKey: ptr("0123456789abcdef")})
+		w.ok(err)
+		w.read(s, w.sitemap(s, "https://example.com/sitemap.xml"), w.entry("https://example.com/a", -1))
+		p, err := w.WantSubmission(w.Context(), w.page(s, "/a").ID(), true)
+		w.ok(err)
+		if p.ForGoogle || !p.ForIndexNow {
+			t.Errorf("it waits for Google: %v, for IndexNow: %v", p.ForGoogle, p.ForIndexNow)
+		}
+		ps, err := w.ToIndexNow(w.Context(), s)
+		w.ok(err)
+		if len(ps) != 1 || !ps[0].Removal {
+			t.Errorf("to submit: %+v", ps)
+		}
+		if ms, err := w.ToSubmit(w.Context(), s); err != nil || len(ms) > 0 {
+			t.Errorf("sitemaps to submit: %v %v", ms, err)
+		}
+	})
+}
+
+// Who asks while a request is under way waits for the next one.
+func TestWishDuringARequest(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site("https://example.com/"))
+		s, err := w.Edit(w.Context(), s.ID, sites.Edit{IndexingEnabled: ptr(true)})
+		w.ok(err)
+		w.read(s, w.sitemap(s, "https://example.com/sitemap.xml"), w.entry("https://example.com/a", -1))
+		p := w.page(s, "/a")
+		for _, a := range []sites.Answer{{Status: sites.Accepted}, {Status: sites.Refused, StatusCode: 400, Error: "Refused.", Cause: "refused"}} {
+			sub, err := w.Begin(w.Context(), s, sites.Submission{PageSeq: &p.Seq, URL: p.URL, Method: sites.ByIndexingAPI, Action: sites.Updated, Pages: 1})
+			w.ok(err)
+			w.clock.Advance(time.Second)
+			_, err = w.WantSubmission(w.Context(), p.ID(), true)
+			w.ok(err)
+			w.ok(w.Answered(w.Context(), sub, []int64{p.Seq}, a))
+			if ps, err := w.ToPublish(w.Context(), s, 10); err != nil || len(ps) != 1 || !ps[0].Removal || ps[0].SubmitWantedAt != w.Now() {
+				t.Errorf("%s: to publish: %+v %v", a.Status, ps, err)
+			}
+		}
+	})
+}
+
+// Google's refusals of one moment are one failure, and one that works again has no error.
+func TestPausesOfServices(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.Context()
+		s := w.google(w.site("https://example.com/"))
+		for range 4 {
+			w.ok(w.Note(ctx, s, sites.Indexing, sites.Answer{Status: sites.Retried, Limited: true, Error: "Too many requests."}))
+		}
+		got, err := w.Get(ctx, s.ID)
+		w.ok(err)
+		if got.Indexing.Failures != 1 || got.Indexing.RetryAt != w.Now().Add(time.Minute) {
+			t.Errorf("after four refusals of one moment: %+v", got.Indexing)
+		}
+		if got, err = w.Edit(ctx, s.ID, sites.Edit{IndexingEnabled: ptr(false)}); err != nil || got.Indexing != (sites.ServiceState{}) {
+			t.Errorf("without the Indexing API: %+v %v", got.Indexing, err)
+		}
+		s, err = w.Edit(ctx, s.ID, sites.Edit{IndexNowKey: ptr("0123456789abcdef")})
+		w.ok(err)
+		w.ok(w.KeyChecked(ctx, s, "The key file is not there."))
+		w.ok(w.Note(ctx, s, sites.IndexNow, sites.Answer{Status: sites.Accepted}))
+		if got, err = w.Get(ctx, s.ID); err != nil || got.IndexNowState.Error != "" {
+			t.Errorf("after a batch was accepted: %+v %v", got.IndexNowState, err)
+		}
+	})
+}
+
+// A page that somebody wants to be verified is asked of again after a failure.
+func TestWishToVerifyAfterAFailure(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site("https://example.com/"))
+		w.read(s, w.sitemap(s, "https://example.com/sitemap.xml"), w.entry("https://example.com/a", -1))
+		p, err := w.WantVerification(w.Context(), w.page(s, "/a").ID())
+		w.ok(err)
+		w.ok(w.RecordVerified(w.Context(), sites.Verified{Page: p, Problem: &sites.Answer{Status: sites.Retried, StatusCode: 503, Error: "Google failed."}}))
+		w.clock.Advance(2 * time.Hour)
+		if ps, err := w.ToVerify(w.Context(), s, 10); err != nil || len(ps) != 1 {
+			t.Errorf("to verify: %v %v", ps, err)
+		}
+	})
+}
+
+// A sitemap that robots.txt names stays as long as it does, and deleting an index leaves
+// what another one names.
+func TestDeletedSitemaps(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.Context()
+		s := w.site("https://example.com/")
+		_, _, err := w.AddFound(ctx, s, nil, []string{"https://cdn.example/named.xml"})
+		w.ok(err)
+		named := w.sitemap(s, "https://cdn.example/named.xml")
+		if named.Origin != sites.FromRobots {
+			t.Errorf("after it was given, too, its origin is %s", named.Origin)
+		}
+		w.code(w.DeleteSitemap(ctx, s.ID, named.ID()), models.CodeConflict)
+		a, b := w.sitemap(s, "https://example.com/a.xml"), w.sitemap(s, "https://example.com/b.xml")
+		for _, m := range []sites.Sitemap{a, b} {
+			_, _, err = w.AddFound(ctx, s, &m, []string{"https://example.com/c.xml"})
+			w.ok(err)
+			w.ok(w.RecordRead(ctx, m, sites.Read{Stored: true, Kind: sites.KindIndex, Pages: 1, ContentHash: []byte("x"), ETag: "y"}))
+		}
+		w.ok(w.DeleteSitemap(ctx, s.ID, a.ID()))
+		ms, err := w.ToRead(ctx, s, 0)
+		w.ok(err)
+		for _, m := range ms {
+			if m.Seq == b.Seq && (m.ETag != "" || m.ContentHash != nil) {
+				t.Errorf("the other index is not read again: %+v", m)
+			}
+		}
+	})
+}
+
+// A change of priorities that changes nothing leaves the one before to be undone.
+func TestUndoAfterNoChange(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.site("https://example.com/")
+		w.read(s, w.sitemap(s, "https://example.com/sitemap.xml"), w.entry("https://example.com/a", -1))
+		b, err := w.SetPriorities(w.Context(), s.ID, sites.Filter{}, ptr(90))
+		w.ok(err)
+		_, err = w.SetPriorities(w.Context(), s.ID, sites.Filter{Match: "/none/*"}, ptr(90))
+		w.ok(err)
+		if n, err := w.UndoPriorities(w.Context(), s.ID, b.At); n != 1 || err != nil {
+			t.Errorf("undone: %d %v", n, err)
+		}
+	})
+}
