@@ -58,7 +58,7 @@ func (p Pages) UnindexedPage(c *gin.Context) {
 	) {
 		return
 	}
-	v.Page = p.Page("Why is this page not indexed · "+v.Site.Name, "sites", v.Flash)
+	v.Page = p.Page("Why pages are not indexed · "+v.Site.Name, "sites", v.Flash)
 	v.Search = true
 	pages.ReplaceURL(c, v.Place.Path())
 	p.ShowList(c, http.StatusOK, v.Query, views.UnindexedPage(v), views.UnindexedResults(v))

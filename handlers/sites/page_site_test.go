@@ -127,7 +127,7 @@ func TestQuotaMeters(t *testing.T) {
 	apptest.WantCount(t, p, "meter[aria-label]", 1)
 	a.Follow(path, url.Values{"name": {"x"}, "indexing_enabled": {"true"}})
 	p = a.Get(path)
-	apptest.WantText(t, p, ".meters", "Notifications today 0 of 200 0 of 200 shared by all websites of the Google project")
+	apptest.WantText(t, p, ".meters", "Notifications today 0 of 200 0 of 200 Shared by all websites of the Google project.")
 	apptest.WantText(t, p, ".meters", "Metadata requests this minute 0 of 180")
 	apptest.WantCount(t, p, "meter[aria-label]", 3)
 }
@@ -233,7 +233,7 @@ func TestWebsitesOnTheOverview(t *testing.T) {
 	}
 	w := a.google(a.site("https://example.com/"))
 	p := a.Get("/")
-	apptest.WantText(t, p, "main", "example.com – indexed")
+	apptest.WantText(t, p, "main", "example.com 0 pages")
 	apptest.WantCount(t, p, ".attention-group", 0)
 	a.Must(a.Sites.Note(t.Context(), w, sites.Indexing, sites.Answer{Sitewide: true, Error: hostile}))
 	a.Must(a.Sites.RecordRead(t.Context(), a.sitemap(w, "https://example.com/s.xml"), sites.Read{Error: "status 404"}))

@@ -116,7 +116,7 @@ type meter struct {
 
 // meters are the quotas of a website.
 func (v Site) meters() (all []meter) {
-	const project, property = "shared by all websites of the Google project", "of this property"
+	const project, property = "Shared by all websites of the Google project.", "Of this property alone."
 	if v.Site.IndexingEnabled {
 		all = append(all, meter{"Notifications today", project, v.Quota.Publish})
 	}

@@ -51,9 +51,10 @@ func propertyKind(w sites.Website) string {
 	return "URL prefix"
 }
 
-// indexedShare is how much of a website Google has indexed: "82%"; "–" = it has no pages.
-func indexedShare(c sites.Counts) string {
-	if c.Total == 0 {
+// indexedShare is how much of a website Google has indexed: "82%"; "–" = it has no pages, or
+// Google was never asked.
+func indexedShare(w sites.Website, c sites.Counts) string {
+	if c.Total == 0 || unasked(w, c) {
 		return "–"
 	}
 	n := c.ByStatus[sites.Indexed]
@@ -65,6 +66,11 @@ func indexedShare(c sites.Counts) string {
 		return "99%"
 	}
 	return fmt.Sprintf("%d%%", share)
+}
+
+// unasked reports whether nobody could tell what Google has indexed.
+func unasked(w sites.Website, c sites.Counts) bool {
+	return !w.Google() && c.ByStatus[sites.Indexed]+c.ByStatus[sites.NotIndexed] == 0
 }
 
 // reading reports whether the sitemaps of a website are being read, or will be within
@@ -119,8 +125,9 @@ func siteState(w sites.Website) string {
 	return "New and changed pages are submitted by " + strings.Join(by, " and by ") + "."
 }
 
-// counted is a sentence with how many pages a website has: "3 of 5 pages are indexed."
-func counted(c sites.Counts) string {
+// counted is a sentence with how many pages a website has: "3 of 5 pages are indexed.", or
+// "5 pages." if Google was never asked.
+func counted(w sites.Website, c sites.Counts) string {
 	if c.Total == 0 {
 		return "No pages yet."
 	}
@@ -128,7 +135,10 @@ func counted(c sites.Counts) string {
 	if c.Total == 1 {
 		verb = "is"
 	}
-	s := fmt.Sprintf("%s of %s %s indexed.", ui.Count(c.ByStatus[sites.Indexed]), ui.Plural(c.Total, "page"), verb)
+	s := ui.Plural(c.Total, "page") + "."
+	if !unasked(w, c) {
+		s = fmt.Sprintf("%s of %s %s indexed.", ui.Count(c.ByStatus[sites.Indexed]), ui.Plural(c.Total, "page"), verb)
+	}
 	switch n := c.ByStatus[sites.Pending]; n {
 	case 0:
 	case 1:

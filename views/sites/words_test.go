@@ -6,15 +6,21 @@ import (
 	"linkwatch/models/sites"
 )
 
+// asked is a website of which Google can be asked.
+var asked = sites.Website{Credentials: []byte("sealed")}
+
 func TestIndexedShare(t *testing.T) {
 	for _, c := range []struct {
 		indexed, total int
 		want           string
 	}{{0, 0, "–"}, {0, 5, "0%"}, {1, 1000, "< 1%"}, {999, 1000, "99%"}, {5, 5, "100%"}, {1, 3, "33%"}} {
-		got := indexedShare(sites.Counts{ByStatus: map[sites.Status]int{sites.Indexed: c.indexed}, Total: c.total})
+		got := indexedShare(asked, sites.Counts{ByStatus: map[sites.Status]int{sites.Indexed: c.indexed}, Total: c.total})
 		if got != c.want {
 			t.Errorf("%d of %d is %s, want %s", c.indexed, c.total, got, c.want)
 		}
+	}
+	if got := indexedShare(sites.Website{}, sites.Counts{ByStatus: map[sites.Status]int{sites.Submitted: 5}, Total: 5}); got != "–" {
+		t.Errorf("without Google it is %s", got)
 	}
 }
 
@@ -25,9 +31,12 @@ func TestCounted(t *testing.T) {
 		"2 of 5 pages are indexed. 3 wait.": {Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 3, sites.Indexed: 2}},
 		"1 of 1 page is indexed.":           {Total: 1, ByStatus: map[sites.Status]int{sites.Indexed: 1}},
 	} {
-		if got := counted(c); got != want {
+		if got := counted(asked, c); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	if got := counted(sites.Website{}, sites.Counts{Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 3}}); got != "5 pages. 3 wait." {
+		t.Errorf("without Google: %q", got)
 	}
 }
 
