@@ -178,6 +178,14 @@ func TestAccessibleDemo(t *testing.T) {
 		"/s/spring26?preview=1", "/s/lunch-poll", "/s/nothing-here", "/probs/unauthorized", "/probs/nothing-here",
 		"/short/spring26", "/short/summer-sale?days=400", "/short/first-20", "/short/lunch-poll", "/short/beta-invite",
 	)
+	sites, _ := listed[ownSite](s, "/v1/websites")
+	for _, x := range sites {
+		at := "/sites/" + x.ID
+		paths = append(paths, at, at+"/pages", at+"/submissions", at+"/not-indexed", s.pagesOf(x.ID)[0])
+	}
+	shop, jobs := "/sites/"+sites[0].ID, s.pagesOf(sites[1].ID) // one with sitemaps, one with the Indexing API
+	paths = append(paths, "/sites?problem=sitemaps", shop+"?range=365d", shop+"/pages?q=%2Fblog%2F*", shop+"/pages?q=nothing-at-all", shop+"/pages?gone=true",
+		shop+"/not-indexed?q=nothing-at-all", shop+"/credentials/delete", jobs[0]+"/remove", jobs[len(jobs)-1])
 	all, _ := listed[target](s, "/v1/targets")
 	for _, x := range all {
 		switch x.Name {
@@ -214,7 +222,34 @@ func TestAccessibleDemo(t *testing.T) {
 				b.has("#key-error")
 			},
 			"the edit form of a short link": func() { b.open("/short/spring26"); b.click("[data-edit-here]"); b.choose("select[name=ends]", "at") },
-			"the figures of visits":         func() { b.open("/short/spring26"); b.click(".figures summary"); b.has(".figures table") },
+			"an error of the form for a website": func() {
+				b.open("/sites")
+				b.fill("#url", "ftp://nothing")
+				b.click("#add .field-row button.primary")
+				b.has("#url-error")
+			},
+			"the edit form of a website":  func() { b.open(shop); b.click("[data-edit-here]"); b.has("#edit input[name=name]") },
+			"the figures of the coverage": func() { b.open(shop); b.click(".figures summary"); b.has(".figures table") },
+			"the key of another service account": func() {
+				b.open(shop)
+				b.click("[aria-labelledby=google] .edit summary")
+				b.fill("textarea[name=credentials]", "nothing")
+				b.click(`form[action$="/credentials"] button`)
+				b.has("#credentials-error")
+			},
+			"an error of the form for a priority": func() {
+				b.open(jobs[0])
+				b.click("[data-edit-here]")
+				b.fill("#edit input[name=manual_priority]", "101")
+				b.click("#edit button.primary")
+				b.has("#priority-error")
+			},
+			"a selection of pages": func() {
+				b.open(shop + "/pages")
+				b.press("jx")
+				b.has("#bulk button[value=boost]")
+			},
+			"the figures of visits": func() { b.open("/short/spring26"); b.click(".figures summary"); b.has(".figures table") },
 			"an error of the status page": func() {
 				b.open("/status/new")
 				b.fill("input[name=title]", "A page")

@@ -28,7 +28,7 @@ func TestScreenshots(t *testing.T) {
 	empty := Start(t)
 	shoot(t, empty, "empty", map[string]string{"overview": "/", "links": "/links", "tags": "/tags", "jobs": "/admin/jobs", "watch": "/watch", "short": "/short", "statuses": "/status", "checks": "/admin/checks",
 		"cleanup": "/admin/cleanup", "crawl": "/crawl", "frontier": "/crawl/frontier", "discovered": "/crawl/discovered",
-		"pages": "/crawl/pages", "schedule": "/crawl/schedule", "feeds": "/crawl/feeds"})
+		"pages": "/crawl/pages", "schedule": "/crawl/schedule", "feeds": "/crawl/feeds", "sites": "/sites"})
 
 	store := storeIn(t)
 	if out, code := command(t, []string{"demo", "-links", "3000"}, store); code != 0 {
@@ -53,7 +53,11 @@ func TestScreenshots(t *testing.T) {
 		watched[x.Name] = x.ID
 	}
 	crawls, _ := listed[crawlJob](full, "/v1/jobs")
+	sites, _ := listed[ownSite](full, "/v1/websites")
+	shop := "/sites/" + sites[0].ID
 	shoot(t, full, "full", map[string]string{
+		"sites": "/sites", "site": shop, "site-indexnow": "/sites/" + sites[2].ID, "site-pages": shop + "/pages", "site-matching": shop + "/pages?q=%2Fblog%2F*",
+		"site-page": full.pagesOf(sites[1].ID)[0], "site-unindexed": shop + "/not-indexed", "site-submissions": shop + "/submissions",
 		"crawl": "/crawl", "crawl-job": "/crawl/jobs/" + crawls[1].ID, "frontier": "/crawl/frontier", "discovered": "/crawl/discovered",
 		"pages": "/crawl/pages?q=knives+price", "schedule": "/crawl/schedule", "feeds": "/crawl/feeds",
 		"overview": "/", "links": "/links", "link": "/links/" + shown.ID, "moved": "/links/" + ill.ID, "tags": "/tags", "jobs": "/admin/jobs",

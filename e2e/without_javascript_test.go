@@ -2,9 +2,13 @@ package e2e
 
 import (
 	"net/http"
+	"path"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+
+	"linkwatch/jobs/sites/standin"
+	"linkwatch/models/modelstest"
 )
 
 // Links, tags and jobs work without JavaScript.
@@ -204,5 +208,64 @@ func TestShortLinksWithoutJavaScript(t *testing.T) {
 		b.click("[data-undo]")
 		b.has(".state.disabled")
 		b.fits(in, "/short/{key}")
+	})
+}
+
+// Websites work without JavaScript.
+func TestSitesWithoutJavaScript(t *testing.T) {
+	t.Parallel()
+	inBoth(t, func(t *testing.T, in size) {
+		engine, settings := searchEngines(t)
+		web, s := site(t), Start(t, settings...)
+		web.set("/robots.txt", status(404))
+		b := browse(t, s, in, "/")
+		b.expect("status of 4")
+		call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		b.open("/sites")
+		if eval[bool](b, `Boolean(window.htmx)`) {
+			t.Fatal("scripts run: this test would show nothing")
+		}
+		b.fill("#url", "ftp://nothing")
+		b.click("#add .field-row button.primary")
+		b.has("#url-error")
+		b.fill("#url", web.URL)
+		b.click("#add .field-row button.primary")
+		b.see("No sitemap")
+		at := eval[string](b, "location.pathname")
+		b.upload("input[name=file]", keyFile(t))
+		b.click(`form[action$="/credentials"] button`)
+		b.see("The credentials are saved, encrypted.")
+		b.lacks("[data-copy]")
+		b.click(`form[action$="/test"] button`)
+		b.has("#test .state.ok")
+		b.fill("#url", web.sitemap(3))
+		b.click("#add button.primary")
+		b.see("The sitemap is read within moments.")
+		modelstest.Eventually(t, "the sitemap is read", func() bool { return s.ownSite(path.Base(at)).Pages.Total == 3 })
+		b.open(at)
+		b.see("0 of 3 pages are indexed.")
+		b.open(at + "/pages?q=%2Fp*")
+		b.click(`.boost-all button[value=boost]`)
+		b.see("Undo")
+		b.see("Manual 100")
+		b.click("[data-undo]")
+		b.see("The priorities are as they were.")
+		engine.Cover(web.URL+"/p1", standin.Coverage{Verdict: "PASS", CoverageState: "Submitted and indexed"})
+		b.click(`input[value="` + path.Base(s.pagesOf(path.Base(at))[0]) + `"]`)
+		b.click("#bulk button[value=verify]")
+		b.see("1 page")
+		modelstest.Eventually(t, "the page is verified", func() bool { return s.ownSite(path.Base(at)).Pages.Indexed == 1 })
+		b.open(at + "/pages?status=indexed")
+		b.click("[data-main]")
+		b.see("Submitted and indexed")
+		b.click("[data-edit-here]")
+		b.fill("#edit input[name=manual_priority]", "42")
+		b.click("#edit button.primary")
+		b.see("Manual 42")
+		b.open(at)
+		b.click(`.actions form[action$="/delete"] button`)
+		b.click("[data-undo]")
+		b.see("The website is restored.")
+		b.fits(in, "/sites/{id}")
 	})
 }

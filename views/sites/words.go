@@ -132,7 +132,7 @@ func counted(w sites.Website, c sites.Counts) string {
 		return "No pages yet."
 	}
 	verb := "are"
-	if c.Total == 1 {
+	if c.Total == 1 || c.ByStatus[sites.Indexed] == 1 {
 		verb = "is"
 	}
 	s := ui.Plural(c.Total, "page") + "."

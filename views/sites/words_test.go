@@ -29,6 +29,7 @@ func TestCounted(t *testing.T) {
 		"No pages yet.":                     {},
 		"0 of 1 page is indexed. 1 waits.":  {Total: 1, ByStatus: map[sites.Status]int{sites.Pending: 1}},
 		"2 of 5 pages are indexed. 3 wait.": {Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 3, sites.Indexed: 2}},
+		"1 of 5 pages is indexed. 1 waits.": {Total: 5, ByStatus: map[sites.Status]int{sites.Pending: 1, sites.Indexed: 1}},
 		"1 of 1 page is indexed.":           {Total: 1, ByStatus: map[sites.Status]int{sites.Indexed: 1}},
 	} {
 		if got := counted(asked, c); got != want {
