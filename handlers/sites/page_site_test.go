@@ -42,7 +42,7 @@ func TestSitePage(t *testing.T) {
 	a.verified(a.page(w, "/b"), sites.CauseNoIndex)
 	a.verified(a.page(w, "/c"), sites.CauseNoIndex)
 	p = a.Get(path)
-	apptest.WantText(t, p, ".state", "active 1 of 4 pages are indexed. 1 waits. New and changed pages are submitted by sitemap to Google.")
+	apptest.WantText(t, p, ".state", "active 1 of 4 pages is indexed. 1 waits. New and changed pages are submitted by sitemap to Google.")
 	apptest.WantText(t, p, ".causes", "Excluded by noindex not indexed 2 pages The page tells search engines not to index it.")
 	apptest.WantCount(t, p, `.causes a[href="`+path+`/pages?cause=noindex&status=not_indexed"]`, 1)
 	apptest.WantText(t, p, ".facts", "Pages 4")
