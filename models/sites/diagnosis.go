@@ -259,7 +259,7 @@ func (d *diagnosis) seenHere() {
 		}
 		d.saw(c.FetchedAt, Likely, CauseAlternate, names(named))
 	}
-	if d.indexed {
+	if d.indexed || d.explained() {
 		return
 	}
 	if c.read() && c.Words >= 0 && c.Words < thinWords {
@@ -280,6 +280,12 @@ func names(url string) string {
 		return ""
 	}
 	return "The page names " + url + " as its canonical URL."
+}
+
+// explained reports whether Google itself gives the reason, so that there is nothing to guess.
+func (d *diagnosis) explained() bool {
+	unclear := []string{CauseCrawled, CauseDiscovered, CauseUnknownToGoogle, CauseSoft404}
+	return slices.ContainsFunc(d.google, func(cause string) bool { return !slices.Contains(unclear, cause) })
 }
 
 // sentence ends a text with a full stop.

@@ -262,6 +262,27 @@ func isSlug(s string) bool {
 	return len(s) <= 60 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz_0123456789") == "" && !strings.HasPrefix(s, "_") && !strings.HasSuffix(s, "_")
 }
 
+// Where Google gives the reason itself, nothing is guessed.
+func TestDiagnoseGuessesOnlyWithoutAReason(t *testing.T) {
+	for state, want := range map[string][]string{
+		"Excluded by ‘noindex’ tag":          {sites.CauseNoIndex},
+		"Crawled - currently not indexed":    {sites.CauseUnlinked, sites.CauseCrawled},
+		"URL is unknown to Google":           {sites.CauseUnlinked, sites.CauseUnknownToGoogle},
+		"Server error (5xx)":                 {sites.CauseServerError},
+		"Page with redirect":                 {sites.CauseRedirect},
+		"Discovered - currently not indexed": {sites.CauseUnlinked, sites.CauseDiscovered},
+	} {
+		p := sites.Page{URL: pageURL, Status: sites.NotIndexed, Inspection: sites.Inspection{Verdict: "NEUTRAL", CoverageState: state}, LastSubmittedAt: before, LastVerifiedAt: after}
+		var got []string
+		for _, f := range sites.Diagnose(p, sites.Known{Crawled: &sites.Crawled{Unlinked: true, Words: -1}}) {
+			got = append(got, f.Cause)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", state, got, want)
+		}
+	}
+}
+
 func TestCauses(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range sites.Causes {
