@@ -124,8 +124,8 @@ func TestCheckKey(t *testing.T) {
 			problem, err := i.CheckKey(w.Context(), s)
 			w.ok(err)
 			w.has("the problem", problem, c.part)
-			if now := w.again(s); now.IndexNowState.Error != problem || now.IndexNowVerifiedAt.IsZero() == (problem == "") || (c.part == "") != (problem == "") {
-				w.Errorf("%q: %q, %+v", c.file, problem, now)
+			if (c.part == "") != (problem == "") {
+				w.Errorf("%q: %q", c.file, problem)
 			}
 		}
 		client := outbound.New(outbound.Options{AllowCIDRs: []netip.Prefix{}})

@@ -50,6 +50,7 @@ func (s *Store) StoreEntries(ctx context.Context, w Website, m Sitemap, entries 
 		}
 		found := models.NewRows("seq bigint")
 		added, changed := make([]Entry, 0, len(entries)), map[int64]Entry{}
+		var earlier []int64
 		for _, e := range entries {
 			p, ok := known[e.URL.Requested]
 			switch {
@@ -61,9 +62,19 @@ func (s *Store) StoreEntries(ctx context.Context, w Website, m Sitemap, entries 
 				continue
 			case !p.GoneAt.IsZero() || !e.Lastmod.IsZero() && e.Lastmod != p.Lastmod:
 				changed[p.Seq] = e
+				if p.GoneAt.IsZero() && e.Lastmod.Before(p.Lastmod.Time) {
+					earlier = append(earlier, p.Seq)
+				}
 			}
 			known[e.URL.Requested] = Page{}
 			found.Add(p.Seq)
+		}
+		elsewhere, err := inOthers(tx, m, earlier)
+		if err != nil {
+			return err
+		}
+		for _, seq := range elsewhere { // the other sitemap knows of a later change
+			delete(changed, seq)
 		}
 		seqs, err := s.addPages(tx, w, added)
 		if err != nil {
@@ -97,6 +108,15 @@ func knownPages(tx *gorm.DB, w Website, entries []Entry) (map[string]Page, error
 		known[p.URL] = p
 	}
 	return known, err
+}
+
+// inOthers are those of some pages that another sitemap has, too.
+func inOthers(tx *gorm.DB, m Sitemap, seqs []int64) (others []int64, err error) {
+	if len(seqs) == 0 {
+		return nil, nil
+	}
+	err = models.RowsOf("seq bigint", seqs).Raw(tx, "SELECT DISTINCT r.seq FROM {rows} AS r CROSS JOIN sitemap_pages AS o WHERE o.page_seq = r.seq AND o.sitemap_seq <> ?", m.Seq).Scan(&others).Error
+	return others, err
 }
 
 // addPages adds pages, and returns their seqs.

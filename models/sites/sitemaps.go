@@ -58,6 +58,12 @@ func (s *Store) AddFound(ctx context.Context, w Website, parent *Sitemap, urls [
 		if added, err = s.addSitemaps(tx, w.Seq, parent, origin, urls); err != nil {
 			return err
 		}
+		if parent == nil { // robots.txt proves of one on another host that it is the website's
+			err := differentURLs(urls).Exec(tx, "UPDATE sitemaps SET origin = 'robots' WHERE website_seq = ? AND origin = 'given' AND kind = '' AND url IN (SELECT url FROM {rows} AS r)", w.Seq).Error
+			if err != nil {
+				return err
+			}
+		}
 		rows := differentURLs(urls)
 		var known int
 		err := rows.Raw(tx, "SELECT count(*) FROM {rows} AS r CROSS JOIN sitemaps AS m WHERE m.website_seq = ? AND m.url = r.url", w.Seq).Scan(&known).Error

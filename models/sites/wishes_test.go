@@ -187,3 +187,37 @@ func TestUndoAfterNoChange(t *testing.T) {
 		}
 	})
 }
+
+// The later of two lastmods counts while two sitemaps have a page.
+func TestPageWithTwoLastmods(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site("https://example.com/"))
+		a, b := w.sitemap(s, "https://example.com/a.xml"), w.sitemap(s, "https://example.com/b.xml")
+		a = w.read(s, a, w.entry("https://example.com/p", 20))
+		b = w.read(s, b, w.entry("https://example.com/p", 10))
+		w.publish(s, w.page(s, "/p"), sites.Answer{Status: sites.Accepted})
+		a = w.read(s, a, w.entry("https://example.com/p", 20), w.entry("https://example.com/q", -1))
+		b = w.read(s, b, w.entry("https://example.com/p", 10), w.entry("https://example.com/r", -1))
+		if p := w.page(s, "/p"); p.ForGoogle || p.Lastmod != w.Now().Add(-10*models.Day) {
+			t.Errorf("the page waits: %v, lastmod %s", p.ForGoogle, p.Lastmod)
+		}
+		w.read(s, b) // it is only in the first one now, which may say what it likes
+		w.read(s, a, w.entry("https://example.com/p", 30))
+		if p := w.page(s, "/p"); p.Lastmod != w.Now().Add(-30*models.Day) {
+			t.Errorf("lastmod %s", p.Lastmod)
+		}
+	})
+}
+
+// A sitemap on another host that was given may be read once robots.txt names it.
+func TestGivenSitemapThatRobotsNames(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.site("https://example.com/")
+		m := w.sitemap(s, "https://cdn.example/map.xml")
+		_, _, err := w.AddFound(w.Context(), s, nil, []string{m.URL})
+		w.ok(err)
+		if m = w.sitemap(s, m.URL); m.Origin != sites.FromRobots {
+			t.Errorf("its origin is %s", m.Origin)
+		}
+	})
+}
