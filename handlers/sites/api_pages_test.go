@@ -168,19 +168,22 @@ func TestPriorities_API(t *testing.T) {
 			w.Errorf("the queue is %s", got)
 		}
 		apptest.Has(w.TB, boost(`{"manual_priority":100,"q":"/blog/*","status":"pending"}`), map[string]any{"changed": 0, "undo_token": nil})
-		// An empty change is the last one.
-		w.Do("POST", at+"/priorities/undo", `{"undo_token":"`+done["undo_token"].(string)+`"}`).Problem(409, "conflict", "")
+		// A change that changes nothing leaves the one before to be undone, once.
+		undo := `{"undo_token":"` + done["undo_token"].(string) + `"}`
+		apptest.Has(w.TB, w.Do("POST", at+"/priorities/undo", undo).Want(200), map[string]any{"changed": 2})
+		w.Do("POST", at+"/priorities/undo", undo).Problem(409, "conflict", "")
 
 		w.Clock.Advance(time.Second)
 		done = boost(`{"manual_priority":null,"queued":true}`)
 		apptest.Has(w.TB, done, map[string]any{"changed": 0})
 		done = boost(`{"manual_priority":1,"q":"shop"}`)
 		apptest.Has(w.TB, done, map[string]any{"changed": 1})
-		undo := `{"undo_token":"` + done["undo_token"].(string) + `"}`
+		undo = `{"undo_token":"` + done["undo_token"].(string) + `"}`
 		apptest.Has(w.TB, w.Do("POST", at+"/priorities/undo", undo).Want(200), map[string]any{"changed": 1})
 		w.Do("POST", at+"/priorities/undo", undo).Problem(409, "conflict", "")
 		shop := w.item(w.Do("GET", at+"/pages", "").Want(200), "url", "https://example.com/shop")
 		apptest.Has(w.TB, shop, map[string]any{"manual_priority": nil, "priority": 100})
+		boost(`{"manual_priority":9,"q":"/blog/*"}`)
 		apptest.Has(w.TB, boost(`{"manual_priority":null}`), map[string]any{"changed": 2, "more": false})
 		apptest.Has(w.TB, boost(`{"manual_priority":7,"cause":"none has it"}`), map[string]any{"changed": 0})
 	})
