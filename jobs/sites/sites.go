@@ -27,10 +27,10 @@ const Parallel = parallel * readParallel
 
 // Limits of the work.
 const (
-	poll        = 5 * time.Second // how soon what was asked for on another instance is noticed
-	parallel    = 4               // websites at a time
-	wantedBatch = 100             // websites that one look finds
-	recordTime  = 5 * time.Second // to store what was done when a context has ended
+	poll        = 5 * time.Second  // how soon what was asked for on another instance is noticed
+	parallel    = 4                // websites at a time
+	wantedBatch = 100              // websites that one look finds
+	recordTime  = 20 * time.Second // to store what was done when a context has ended; a batch of IndexNow has 10,000 pages
 
 	releaseAgain = time.Second // between attempts to release a website
 )
