@@ -99,7 +99,7 @@ func (m *siteMaker) fate(p *sites.Page, s madeSite, states []madeInspection) {
 	}
 	p.Status, p.LastSubmittedAt = sites.Submitted, ago(6*time.Hour, submitted)
 	switch {
-	case !s.google || submitted < siteHistory && m.rand.IntN(2) == 0: // nobody was asked
+	case !s.google || submitted < siteHistory && m.rand.IntN(2) == 0: // Google was not asked
 		return
 	case s.indexing && m.rand.IntN(25) == 0:
 		r := refusals[m.rand.IntN(len(refusals))]

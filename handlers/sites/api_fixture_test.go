@@ -114,7 +114,7 @@ func (w *world) account(at string) {
 	w.Do("PUT", at+"/credentials", account).Want(200)
 }
 
-// account is a key of a service account, with a member that nobody knows.
+// account is a key of a service account, with an unknown member.
 const account = `{"type":"service_account","client_email":"robot@p.example","project_id":"p","private_key":"` + secret + `","new":{"of":["Google"]}}`
 
 // read adds a sitemap to a website and stores pages as its entries, by their path and the

@@ -29,7 +29,7 @@ func newAccounts(store *sites.Store, endpoints *google.Endpoints) *accounts {
 
 // of returns the client of a website. The error says why its credentials cannot be used.
 func (a *accounts) of(w sites.Website) (*google.Client, error) {
-	sealed := string(w.Credentials) // a new key is sealed anew
+	sealed := string(w.Credentials) // another key has another seal
 	if c, ok := a.cache.GetIfPresent(sealed); ok {
 		return c, nil
 	}

@@ -157,7 +157,7 @@ func (i *instance) try(taking, working context.Context, a sites.Activity) (strin
 	return "", fmt.Errorf("there is no job %s", a)
 }
 
-// site adds a website. Nobody waits for it.
+// site adds a website of which nothing is wanted.
 func (w *world) site(url string, change ...func(*sites.NewWebsite)) sites.Website {
 	w.Helper()
 	n := sites.NewWebsite{SiteURL: url}

@@ -68,8 +68,8 @@ func New(o Options) *Worker {
 	return w
 }
 
-// loop works for those who wait, each activity apart, so that a long submission delays
-// nobody who waits for a sitemap.
+// loop works for those who wait, each activity apart, so that a long submission does
+// not delay the reading of a sitemap.
 func (w *Worker) loop(taking, working context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()

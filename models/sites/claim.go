@@ -56,8 +56,8 @@ func (s *Store) Claim(ctx context.Context, holder lease.ID, a Activity, seq int6
 	return w, ok, nil
 }
 
-// Release ends an activity on a website as Claim returned it. Nobody waits for it any
-// more, but for those who began to after the claim. again leaves it wanted.
+// Release ends an activity on a website as Claim returned it. It stays
+// wanted if it was asked for after the claim, or if again is set.
 func (s *Store) Release(ctx context.Context, holder lease.ID, a Activity, w Website, again bool) error {
 	by, since := a.columns()
 	still := since + " = CASE WHEN " + since + " = ? THEN NULL ELSE " + since + " END"

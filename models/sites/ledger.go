@@ -30,7 +30,7 @@ const (
 	maxBack = 7 * models.Day
 
 	keepQuota  = 40 * models.Day // a day after its end, and the latest uses of a scope
-	lostAfter  = time.Hour       // a permit that nobody has ended is no longer under way
+	lostAfter  = time.Hour       // a permit without Done is no longer under way
 	retryAfter = time.Second     // when too many requests are under way
 )
 

@@ -67,7 +67,7 @@ func (b *books) granted(n int, w sites.Website, c sites.Call) (permits []sites.P
 	return permits
 }
 
-// refused takes a permit in vain, for a bound and until a time from now. A negative
+// refused checks that a permit is refused, for a bound and until a time from now. A negative
 // time is never.
 func (b *books) refused(w sites.Website, c sites.Call, bound sites.Bound, until time.Duration) {
 	b.Helper()

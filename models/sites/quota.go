@@ -31,7 +31,7 @@ const (
 	CallInspect  Call = "inspection" // the URL Inspection API
 )
 
-// scope is whose quotas a call of a website counts against; "" = nobody's, since the
+// scope is whose quotas a call of a website counts against; "" = none, since the
 // website has no Google project.
 func (c Call) scope(w Website) string {
 	switch {

@@ -170,7 +170,7 @@ func (a Activity) columns() (by, wanted string) {
 	panic("sites: an unknown activity")
 }
 
-// wantedAt is since when somebody waits for an activity; zero = nobody does.
+// wantedAt is since when somebody waits for an activity; zero = it is not wanted.
 func (w Website) wantedAt(a Activity) models.Time {
 	return map[Activity]models.Time{Reading: w.SitemapsWantedAt, Submitting: w.SubmitWantedAt, Verifying: w.VerifyWantedAt}[a]
 }

@@ -129,7 +129,7 @@ func TestClaim(t *testing.T) {
 		}
 		w.ok(w.Release(ctx, w.me, sites.Reading, got, false))
 		if _, ok, err = w.Claim(ctx, w.me, sites.Reading, a.Seq, true); ok || err != nil {
-			t.Errorf("claimed although nobody waits: %v %v", ok, err)
+			t.Errorf("claimed although it was not wanted: %v %v", ok, err)
 		}
 		if _, _, err = w.Claim(ctx, "i_me", sites.Reading, a.Seq, false); !errors.Is(err, lease.ErrLost) {
 			t.Errorf("claimed without a lease: %v", err)

@@ -68,7 +68,7 @@ func indexedShare(w sites.Website, c sites.Counts) string {
 	return fmt.Sprintf("%d%%", share)
 }
 
-// unasked reports whether nobody could tell what Google has indexed.
+// unasked reports whether Google was never asked what it has indexed.
 func unasked(w sites.Website, c sites.Counts) bool {
 	return !w.Google() && c.ByStatus[sites.Indexed]+c.ByStatus[sites.NotIndexed] == 0
 }
