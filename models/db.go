@@ -139,6 +139,25 @@ func (db *DB) SkipLocked() string {
 	return ""
 }
 
+// PlanAnew makes PostgreSQL plan a query of a transaction by how large its tables are now.
+// It is for a query that runs while a table is filled: a plan of when the table was small
+// reads all of it, and is kept until autovacuum has counted the rows.
+func (db *DB) PlanAnew(tx *gorm.DB, query func() error) error {
+	if db.Engine != Postgres {
+		return query()
+	}
+	if err := tx.Exec("SET LOCAL plan_cache_mode = force_custom_plan").Error; err != nil {
+		return fmt.Errorf("planning anew: %w", err)
+	}
+	if err := query(); err != nil {
+		return err
+	}
+	if err := tx.Exec("SET LOCAL plan_cache_mode = auto").Error; err != nil { // the checks of foreign keys have plans, too
+		return fmt.Errorf("keeping plans: %w", err)
+	}
+	return nil
+}
+
 // OneAtATime makes a transaction wait until no other one that was begun with
 // the same key runs, on any instance. SQLite's one writer is that already. It
 // is for short changes of many rows, which would meet in deadlocks otherwise. An

@@ -59,6 +59,10 @@ func (r *Rows) Add(values ...any) {
 		r.json = append(r.json, ',')
 	}
 	r.n++
+	if len(values) == 1 { // the engines read a list of plain values in half the time
+		r.json = appendValue(r.json, values[0])
+		return
+	}
 	r.json = append(r.json, '[')
 	for i, v := range values {
 		if i > 0 {
@@ -143,11 +147,15 @@ func (r *Rows) with(tx *gorm.DB, sql string, args []any, run func(string, ...any
 func (r *Rows) table(engine string) string {
 	var b strings.Builder
 	b.WriteString("(SELECT ")
+	plain := len(r.columns) == 1
 	for i, c := range r.columns {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		value := "value->>" + strconv.Itoa(i)
+		value := "value"
+		if !plain {
+			value += "->>" + strconv.Itoa(i)
+		}
 		switch {
 		case engine == SQLite && c.kind == "bytes":
 			value = "unhex(" + value + ")"
@@ -159,9 +167,12 @@ func (r *Rows) table(engine string) string {
 		}
 		b.WriteString(value + " AS " + c.name)
 	}
-	if engine == SQLite {
+	switch {
+	case engine == SQLite:
 		b.WriteString(" FROM jsonb_each(?))")
-	} else {
+	case plain:
+		b.WriteString(" FROM jsonb_array_elements_text(CAST(? AS jsonb)))")
+	default:
 		b.WriteString(" FROM jsonb_array_elements(CAST(? AS jsonb)))")
 	}
 	return b.String()

@@ -129,3 +129,32 @@ func TestInsert(t *testing.T) {
 		}
 	})
 }
+
+// So does a batch of one column.
+func TestRowsOfOneColumn(t *testing.T) {
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		at := models.At(time.Date(2026, 3, 24, 12, 0, 0, 123456000, time.UTC))
+		list(t, db, "v bigint", []int64{5, math.MaxInt64, math.MinInt64})
+		list(t, db, "v text", []string{"", "2", "null", `quotes " ' \ and ?`, "é 中文\n"})
+		list(t, db, "v boolean", []bool{true, false})
+		list(t, db, "v bigint", []models.Time{{}, at})
+		list(t, db, "v bytes", [][]byte{{}, {0, 1, 0xff}})
+	})
+}
+
+// list stores values in a batch and reads them back.
+func list[T any](t *testing.T, db *models.DB, column string, want []T) {
+	t.Helper()
+	var got []struct{ V T }
+	err := db.Write(t.Context(), func(tx *gorm.DB) error {
+		return models.RowsOf(column, want).Raw(tx, "SELECT v FROM {rows} AS r").Scan(&got).Error
+	})
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("%s: got %v, %v", column, got, err)
+	}
+	for i := range got {
+		if fmt.Sprint(got[i].V) != fmt.Sprint(want[i]) {
+			t.Errorf("%s: got %v, want %v", column, got[i].V, want[i])
+		}
+	}
+}

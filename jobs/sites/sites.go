@@ -59,6 +59,7 @@ type Worker struct {
 	accounts *accounts
 	sendTime time.Duration
 	readTime time.Duration
+	tempDir  string // of sitemaps that are being read, "" = the system's
 }
 
 // New makes the worker.

@@ -16,10 +16,11 @@ import (
 const StoreBatch = 2000
 
 // BeginReading gives the pages that are stored next a reading of their own: m.Reading+1.
-// After a reading that was cut off, pages that only it had are taken from the sitemap.
+// After a reading that was cut off, the sitemap is read in full, and pages that only it
+// had are taken from it.
 func (s *Store) BeginReading(ctx context.Context, m Sitemap) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Exec("UPDATE sitemaps SET reading = ? WHERE seq = ?", m.Reading+1, m.Seq).Error
+		return tx.Exec("UPDATE sitemaps SET reading = ?, content_hash = NULL, etag = '', last_modified = '' WHERE seq = ?", m.Reading+1, m.Seq).Error
 	})
 	if err != nil {
 		return fmt.Errorf("beginning to read a sitemap: %w", err)
@@ -40,11 +41,15 @@ func (s *Store) ToRead(ctx context.Context, w Website, depth int) (ms []Sitemap,
 // time m.Reading+1. Pages that are new, back, or have a later lastmod wait to be
 // submitted. What is unchanged is not written.
 func (s *Store) StoreEntries(ctx context.Context, w Website, m Sitemap, entries []Entry) error {
+	urls := models.NewRows("url text")
+	for _, e := range entries {
+		urls.Add(e.URL.Requested)
+	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := lockWebsite(tx, w.Seq); err != nil {
 			return err
 		}
-		known, err := knownPages(tx, w, entries)
+		known, err := s.knownPages(tx, w, urls)
 		if err != nil {
 			return err
 		}
@@ -76,12 +81,8 @@ func (s *Store) StoreEntries(ctx context.Context, w Website, m Sitemap, entries 
 		for _, seq := range elsewhere { // the other sitemap knows of a later change
 			delete(changed, seq)
 		}
-		seqs, err := s.addPages(tx, w, added)
-		if err != nil {
+		if err := s.addPages(tx, w, m, added); err != nil {
 			return err
-		}
-		for _, seq := range seqs {
-			found.Add(seq)
 		}
 		if err := s.changePages(tx, w, changed); err != nil {
 			return err
@@ -95,15 +96,13 @@ func (s *Store) StoreEntries(ctx context.Context, w Website, m Sitemap, entries 
 	return nil
 }
 
-// knownPages are the pages of a website among entries, by their URLs.
-func knownPages(tx *gorm.DB, w Website, entries []Entry) (map[string]Page, error) {
-	rows := models.NewRows("url text")
-	for _, e := range entries {
-		rows.Add(e.URL.Requested)
-	}
+// knownPages are those pages of a website that have one of some URLs, by these.
+func (s *Store) knownPages(tx *gorm.DB, w Website, urls *models.Rows) (map[string]Page, error) {
 	var pages []Page
-	err := rows.Raw(tx, "SELECT p.seq, p.url, p.lastmod, p.gone_at FROM {rows} AS r CROSS JOIN pages AS p WHERE p.url = r.url AND p.website_seq = ?", w.Seq).Scan(&pages).Error
-	known := make(map[string]Page, len(entries))
+	err := s.db.PlanAnew(tx, func() error {
+		return urls.Raw(tx, "SELECT p.seq, p.url, p.lastmod, p.gone_at FROM {rows} AS r CROSS JOIN pages AS p WHERE p.url = r.url AND p.website_seq = ?", w.Seq).Scan(&pages).Error
+	})
+	known := make(map[string]Page, urls.Len())
 	for _, p := range pages {
 		known[p.URL] = p
 	}
@@ -119,10 +118,15 @@ func inOthers(tx *gorm.DB, m Sitemap, seqs []int64) (others []int64, err error) 
 	return others, err
 }
 
-// addPages adds pages, and returns their seqs.
-func (s *Store) addPages(tx *gorm.DB, w Website, entries []Entry) (seqs []int64, err error) {
+// addPages adds pages of a sitemap. The website is locked, so its pages after the last
+// one are those that were added.
+func (s *Store) addPages(tx *gorm.DB, w Website, m Sitemap, entries []Entry) error {
 	if len(entries) == 0 {
-		return nil, nil
+		return nil
+	}
+	var last int64
+	if err := tx.Raw("SELECT COALESCE(max(seq), 0) FROM pages").Scan(&last).Error; err != nil {
+		return err
 	}
 	now := s.clock.Now()
 	rows := models.NewRows("url text, path_at bigint, lastmod bigint, priority bigint, reprioritize_at bigint")
@@ -130,14 +134,20 @@ func (s *Store) addPages(tx *gorm.DB, w Website, entries []Entry) (seqs []int64,
 		url := e.URL.Requested
 		rows.Add(url, pathAt(url), e.Lastmod, AutoPriority(e.Lastmod, now), nextPriority(e.Lastmod, now))
 	}
-	err = rows.Raw(tx, `INSERT INTO pages (website_seq, url, path_at, lastmod, auto_priority, queue_rank, reprioritize_at, status, cause, for_google, for_indexnow,
+	err := rows.Exec(tx, `INSERT INTO pages (website_seq, url, path_at, lastmod, auto_priority, queue_rank, reprioritize_at, status, cause, for_google, for_indexnow,
 			attempts, removal, unverified, created_at, last_error, verdict, coverage_state, robots_state, indexing_state, fetch_state, google_canonical, user_canonical)
 		SELECT ?, r.url, r.path_at, r.lastmod, r.priority, 100 - r.priority, r.reprioritize_at, 'pending', '', true, ?, 0, false, false, ?, '', '', '', '', '', '', '', ''
-		FROM {rows} AS r RETURNING seq`, w.Seq, w.IndexNow(), now).Scan(&seqs).Error
+		FROM {rows} AS r`, w.Seq, w.IndexNow(), now).Error
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return seqs, addCounts(tx, w.Seq, map[state]int{{Pending, ""}: len(seqs)})
+	// By both bounds PostgreSQL knows that these are few, also before it has counted the rows.
+	err = tx.Exec("INSERT INTO sitemap_pages (sitemap_seq, page_seq, reading) SELECT ?, seq, ? FROM pages WHERE seq > ? AND seq <= (SELECT max(seq) FROM pages) AND website_seq = ?",
+		m.Seq, m.Reading+1, last, w.Seq).Error
+	if err != nil {
+		return err
+	}
+	return addCounts(tx, w.Seq, map[state]int{{Pending, ""}: len(entries)})
 }
 
 // changePages stores what sitemaps say of pages, by their seqs: that they are there, and

@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
 	"errors"
-	"hash"
 	"io"
 	"regexp"
 	"strings"
@@ -28,13 +26,12 @@ var (
 	declared  = regexp.MustCompile(`^\s*<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"'>\s]+)`)
 )
 
-// content is a file decompressed, hashed, and ended by errTooLarge.
+// content is a file decompressed and ended by errTooLarge.
 type content struct {
 	input  *input
 	r      io.Reader
 	packed bool
 	left   int64 // bytes until the limit
-	sum    hash.Hash
 	err    error // of every further Read
 }
 
@@ -57,7 +54,7 @@ func (i *input) Read(p []byte) (int, error) {
 func open(r io.Reader, limit int64) *content {
 	in := &input{r: r}
 	b := bufio.NewReader(io.LimitReader(in, limit+inputSlack)) // members without content would never end
-	c := &content{input: in, r: b, left: limit, sum: sha256.New()}
+	c := &content{input: in, r: b, left: limit}
 	if head, _ := b.Peek(len(gzipMagic)); bytes.Equal(head, gzipMagic) {
 		c.packed = true
 		z, err := gzip.NewReader(b)
@@ -94,7 +91,6 @@ func (c *content) Read(p []byte) (int, error) {
 	}
 	c.left -= int64(n)
 	c.err = err
-	_, _ = c.sum.Write(p[:n]) // never fails
 	return n, err
 }
 

@@ -25,7 +25,6 @@ type Result struct {
 	// Complete tells that all entries were seen. If it is false, a page that is missing here is not gone: the file
 	// broke off, or it has more than sites.MaxSitemapURLs.
 	Complete bool
-	Hash     []byte // SHA-256 of the file, decompressed; nil after an error
 }
 
 // Error says what is wrong with a file. Its text is a short sentence for users and repeats nothing of the file.
@@ -53,7 +52,7 @@ func readUpTo(limit int64, r io.Reader, each func(sites.Kind, sites.Entry) error
 	c.Reasons = c.lines()
 	switch {
 	case err == nil:
-		c.Complete, c.Hash = !c.over, file.sum.Sum(nil)
+		c.Complete = !c.over
 	case errors.Is(err, errTooLarge):
 		err = c.brokenOff("The file is larger than 50 MB; it was read up to %s")
 	case errors.Is(err, errGzip):
@@ -100,7 +99,7 @@ func (c *collector) read(file *content) error {
 	if err != nil {
 		return err
 	}
-	// The rest belongs to the hash. Garbage behind the gzip data is common and harmless.
+	// A file can be too large or break off behind its entries, too. Garbage behind the gzip data is common and harmless.
 	if _, err = io.Copy(io.Discard, file); errors.Is(err, errGzip) {
 		return nil
 	}

@@ -1,0 +1,196 @@
+package sites
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+
+	"linkwatch/jobs/sites/sitemap"
+	"linkwatch/models"
+	"linkwatch/models/sites"
+)
+
+// What a sitemap keeps in memory while it is read.
+const (
+	batchBytes = 1 << 20 // of the URLs of pages that are stored together
+	indexBytes = 8 << 20 // of the URLs that an index names; the rest is passed over
+)
+
+// readOne reads a sitemap and stores what it has. Whatever is wrong with it is stored as
+// its error; an error is one of the store.
+func (t *task) readOne(m sites.Sitemap) error {
+	r := t.receive(m)
+	defer r.close()
+	if t.ctx.Err() != nil {
+		return t.ctx.Err()
+	}
+	read := sites.Read{Unchanged: r.unchanged, Error: r.failed}
+	if !r.unchanged && r.file != nil {
+		s := &storer{task: t, sitemap: m, read: &read}
+		if err := s.store(r); errors.Is(err, errEnding) {
+			return nil // the rest is stored the next time
+		} else if err != nil {
+			return err
+		}
+	}
+	if err := t.Store.RecordRead(t.ctx, m, read); err != nil {
+		return err
+	}
+	t.did.add(func(d *did) {
+		switch {
+		case read.Unchanged:
+			d.unchanged++
+		case read.Kind == sites.KindUnread:
+			d.unread++
+		default:
+			d.read++
+			if read.Kind != sites.KindIndex {
+				d.pages += read.Pages
+			}
+		}
+	})
+	return nil
+}
+
+// storer stores what a sitemap has while it is parsed.
+type storer struct {
+	*task
+	sitemap sites.Sitemap
+	read    *sites.Read
+	batch   []sites.Entry // pages that are not stored yet
+	urls    []string      // that an index names
+	bytes   int           // of the URLs in both
+	begun   bool          // something was stored
+	outside int           // entries that do not belong to the website
+	beyond  int           // entries of an index that do not fit into indexBytes
+}
+
+// errEnding ends a sitemap when nothing further is to be begun.
+var errEnding = errors.New("sites: ending")
+
+// store parses what was received and stores it.
+func (s *storer) store(r received) error {
+	result, err := sitemap.Read(r.file, s.add)
+	if bad, ok := errors.AsType[*sitemap.Error](err); ok {
+		if r.failed == "" {
+			s.read.Error = bad.Error() + "."
+		}
+	} else if err != nil {
+		return err
+	}
+	s.read.Kind, s.read.Skipped, s.read.Reasons = result.Kind, result.Skipped, result.Reasons
+	switch result.Kind {
+	case sites.KindUnread:
+		return nil
+	case sites.KindIndex:
+		err = s.finishIndex()
+	default:
+		err = s.flush()
+		skip(s.read, s.outside, "outside the website")
+	}
+	if err != nil {
+		return err
+	}
+	s.read.Stored = true
+	if s.read.Error == "" && !result.Complete {
+		s.read.Error = fmt.Sprintf("It has more than %s URLs. The rest was not read.", humanize.Comma(sites.MaxSitemapURLs))
+	}
+	if s.read.Error != "" { // a page that is missing may be in the part that was not read
+		return nil
+	}
+	// The pages of an index are those of a time when it was none.
+	if err := s.detach(s.sitemap, s.sitemap.Reading+1, result.Kind == sites.KindIndex); err != nil {
+		return err
+	}
+	if s.ending() {
+		return errEnding
+	}
+	s.read.ContentHash, s.read.ETag, s.read.LastModified = r.hash, r.etag, r.lastModified
+	return nil
+}
+
+// add takes an entry of the sitemap.
+func (s *storer) add(kind sites.Kind, e sites.Entry) error {
+	property := s.site.Property()
+	switch {
+	case kind != sites.KindIndex && !property.Contains(e.URL),
+		kind == sites.KindIndex && !property.HasHost(e.URL.Host) && models.HostPort(e.URL.Canonical) != models.HostPort(s.sitemap.URL):
+		s.outside++
+		return nil
+	case kind != sites.KindIndex:
+		s.batch = append(s.batch, e)
+	case s.bytes < indexBytes:
+		s.urls = append(s.urls, e.URL.Requested)
+	default:
+		s.beyond++
+		return nil
+	}
+	s.bytes += len(e.URL.Requested)
+	if kind != sites.KindIndex && (len(s.batch) == sites.StoreBatch || s.bytes >= batchBytes) {
+		return s.flush()
+	}
+	return nil
+}
+
+// begin is called before anything is stored.
+func (s *storer) begin() error {
+	if s.ending() {
+		return errEnding
+	}
+	if s.begun {
+		return nil
+	}
+	s.begun = true
+	return s.Store.BeginReading(s.ctx, s.sitemap)
+}
+
+// flush stores the pages of the batch.
+func (s *storer) flush() error {
+	if err := s.begin(); err != nil || len(s.batch) == 0 {
+		return err
+	}
+	if err := s.Store.StoreEntries(s.ctx, s.site, s.sitemap, s.batch); err != nil {
+		return err
+	}
+	s.read.Pages += len(s.batch)
+	clear(s.batch)
+	s.batch, s.bytes = s.batch[:0], 0
+	return nil
+}
+
+// finishIndex stores the sitemaps that an index names.
+func (s *storer) finishIndex() error {
+	skip(s.read, s.outside, "on another host than the website")
+	if s.sitemap.Depth >= sites.MaxDepth {
+		skip(s.read, len(s.urls)+s.beyond, fmt.Sprintf("more than %d indexes deep", sites.MaxDepth))
+		s.urls, s.beyond = nil, 0
+	}
+	if err := s.begin(); err != nil {
+		return err
+	}
+	_, refused, err := s.Store.AddFound(s.ctx, s.site, &s.sitemap, s.urls)
+	if err != nil {
+		return err
+	}
+	skip(s.read, refused+s.beyond, fmt.Sprintf("beyond the limit of %s sitemaps for a website", humanize.Comma(sites.MaxSitemaps)))
+	s.read.Pages = len(s.urls) - refused
+	return nil
+}
+
+// skip notes entries that are passed over.
+func skip(read *sites.Read, n int, why string) {
+	if n == 0 {
+		return
+	}
+	read.Skipped += n
+	verb := "are"
+	if n == 1 {
+		verb = "is"
+	}
+	noun := "entries"
+	if n == 1 {
+		noun = "entry"
+	}
+	read.Reasons = append([]string{fmt.Sprintf("%s %s %s %s", humanize.Comma(int64(n)), noun, verb, why)}, read.Reasons...)
+}
