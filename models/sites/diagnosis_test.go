@@ -81,7 +81,7 @@ func TestDiagnose(t *testing.T) {
 	)
 	googleChose := state(func(i *sites.Inspection) { i.GoogleCanonical = "https://example.com/chosen" })
 	userNamed := state(func(i *sites.Inspection) { i.UserCanonical = "https://example.com/named" })
-	queued := func(p *sites.Page) { p.ForIndexNow = true }
+	queued := func(p *sites.Page) { p.ForIndexNow, p.UsesIndexNow = true, true }
 	unknown := sites.Page{URL: pageURL, Status: sites.Pending}
 	for name, c := range map[string]struct {
 		page  sites.Page

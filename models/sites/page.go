@@ -57,6 +57,9 @@ type Page struct {
 
 	WebsiteID   string `gorm:"->"`
 	WebsiteName string `gorm:"->"` // filled in where single pages are loaded
+
+	UsesGoogle   bool `gorm:"->"`                      // the website has credentials
+	UsesIndexNow bool `gorm:"->;column:uses_indexnow"` // the website has a key
 }
 
 // ID is the page's id.
@@ -65,8 +68,11 @@ func (p Page) ID() string { return models.TimedID(models.KindPage, p.CreatedAt, 
 // Priority is the one that counts: the manual one, else the automatic one.
 func (p Page) Priority() int { return MaxPriority - p.QueueRank }
 
-// Queued reports whether the page waits to be submitted.
-func (p Page) Queued() bool { return p.ForGoogle || p.ForIndexNow }
+// Queued reports whether the page waits to be submitted. On a website that uses IndexNow
+// alone it does not wait for Google.
+func (p Page) Queued() bool {
+	return p.ForGoogle && (p.UsesGoogle || !p.UsesIndexNow) || p.ForIndexNow && p.UsesIndexNow
+}
 
 // Path is the URL without scheme and host.
 func (p Page) Path() string { return p.URL[min(max(p.PathAt-1, 0), len(p.URL)):] }

@@ -38,7 +38,7 @@ func (f *Filter) check() error {
 	return nil
 }
 
-const pageRows = "SELECT p.*, w.id AS website_id, w.name AS website_name FROM pages AS p JOIN websites AS w ON w.seq = p.website_seq WHERE w.deleted_at IS NULL AND "
+const pageRows = "SELECT p.*, w.id AS website_id, w.name AS website_name, w.credentials IS NOT NULL AS uses_google, w.indexnow_key <> '' AS uses_indexnow FROM pages AS p JOIN websites AS w ON w.seq = p.website_seq WHERE w.deleted_at IS NULL AND "
 
 var errNoPage = models.NotFound("page")
 
@@ -87,7 +87,7 @@ func (s *Store) Pages(ctx context.Context, websiteID string, f Filter, after mod
 		return list, fmt.Errorf("loading pages: %w", err)
 	}
 	for i := range list.Items {
-		list.Items[i].WebsiteID = w.ID
+		list.Items[i].WebsiteID, list.Items[i].UsesGoogle, list.Items[i].UsesIndexNow = w.ID, w.Google(), w.IndexNow()
 	}
 	return models.NewSlice(list.Items, limit, func(p Page) models.Cursor {
 		return models.Cursor{CreatedAt: p.CreatedAt, ID: p.ID(), Priority: p.Priority()}
@@ -193,7 +193,7 @@ func (s *Store) ByURLs(ctx context.Context, canonical ...string) (map[string][]P
 		Page
 		Canonical string
 	}
-	err := rows.Raw(s.db.Read(ctx), `SELECT p.*, w.id AS website_id, w.name AS website_name, r.canonical FROM {rows} AS r CROSS JOIN pages AS p CROSS JOIN websites AS w
+	err := rows.Raw(s.db.Read(ctx), `SELECT p.*, w.id AS website_id, w.name AS website_name, w.credentials IS NOT NULL AS uses_google, w.indexnow_key <> '' AS uses_indexnow, r.canonical FROM {rows} AS r CROSS JOIN pages AS p CROSS JOIN websites AS w
 		WHERE p.url = r.url AND w.seq = p.website_seq AND w.deleted_at IS NULL AND p.gone_at IS NULL ORDER BY r.canonical, p.queue_rank, p.seq`).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading pages by their URLs: %w", err)

@@ -177,8 +177,9 @@ func (s *Store) changePages(tx *gorm.DB, w Website, entries map[int64]Entry) err
 				status = CASE WHEN pages.status = 'failed' AND `+isNew+` THEN 'pending' ELSE pages.status END,
 				cause = CASE WHEN pages.status = 'failed' AND `+isNew+` THEN '' ELSE pages.cause END,
 				removal = pages.removal AND NOT `+isNew+`,
+				changed_at = CASE WHEN `+isNew+` THEN ? ELSE pages.changed_at END,
 				gone_at = NULL
-			FROM {rows} AS r WHERE pages.seq = r.seq`, w.IndexNow()).Error
+			FROM {rows} AS r WHERE pages.seq = r.seq`, w.IndexNow(), now).Error
 	})
 }
 

@@ -206,14 +206,15 @@ func (s *Store) Answered(ctx context.Context, sub Submission, pages []int64, a A
 				set, failed, why = "last_error = CASE WHEN status = 'failed' THEN last_error ELSE '' END", "last_error = ?", why[1:]
 			}
 		}
-		// Somebody waits on who asked while the request was under way, and while the page is to be submitted by the other way, too.
+		// A page that changed while the request was under way waits on. So does who asked then, and who asked for a page that is to be
+		// submitted by the other way, too.
 		const later = "COALESCE(submit_wanted_at > ?, false)"
 		on := later
 		if more {
 			on = "(" + other + " OR " + later + ")"
 		}
-		ended := waits + " = " + later + ", submit_wanted_at = CASE WHEN " + on + " THEN submit_wanted_at END, removal = removal AND " + on
-		asked := []any{sub.CreatedAt, sub.CreatedAt, sub.CreatedAt}
+		ended := waits + " = (" + later + " OR COALESCE(changed_at > ?, false)), submit_wanted_at = CASE WHEN " + on + " THEN submit_wanted_at END, removal = removal AND " + on
+		asked := []any{sub.CreatedAt, sub.CreatedAt, sub.CreatedAt, sub.CreatedAt}
 		for some := range slices.Chunk(pages, StoreBatch) {
 			part := pagesBySeq(sub.WebsiteSeq, some)
 			err := counted(tx, part, func() error {

@@ -102,6 +102,68 @@ func TestWishDuringARequest(t *testing.T) {
 	})
 }
 
+// A page that changes while a request is under way is submitted again.
+func TestChangeDuringARequest(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site("https://example.com/"))
+		s, err := w.Edit(w.Context(), s.ID, sites.Edit{IndexingEnabled: ptr(true), IndexNowKey: ptr("0123456789abcdef")})
+		w.ok(err)
+		b := w.entry("https://example.com/b", 10)
+		m := w.read(s, w.sitemap(s, "https://example.com/sitemap.xml"), w.entry("https://example.com/a", 10), b)
+		var begun []sites.Submission
+		seqs := []int64{w.page(s, "/a").Seq, w.page(s, "/b").Seq}
+		for _, method := range []sites.Method{sites.ByIndexingAPI, sites.ByIndexNow} {
+			sub, err := w.Begin(w.Context(), s, sites.Submission{Method: method, Action: sites.Updated, Pages: 2})
+			w.ok(err)
+			begun = append(begun, sub)
+		}
+		w.clock.Advance(time.Second)
+		w.read(s, m, w.entry("https://example.com/a", 1), b)
+		for _, sub := range begun {
+			w.ok(w.Answered(w.Context(), sub, seqs, sites.Answer{Status: sites.Accepted}))
+		}
+		if got := w.urls(s, sites.Filter{Queued: true}); !slices.Equal(got, []string{"/a"}) {
+			t.Errorf("queued are %v", got)
+		}
+		if a, b := w.page(s, "/a"), w.page(s, "/b"); !a.ForGoogle || !a.ForIndexNow || b.ForGoogle || b.ForIndexNow {
+			t.Errorf("the page that has changed: %+v; the other: %+v", a, b)
+		}
+	})
+}
+
+// A page waits for the services that its website uses. Without one it waits for the first.
+func TestQueued(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.site("https://example.com/")
+		w.read(s, w.sitemap(s, "https://example.com/sitemap.xml"), w.entry("https://example.com/a", -1))
+		queued := func(want bool) {
+			t.Helper()
+			list, err := w.Pages(w.Context(), s.ID, sites.Filter{}, models.Cursor{}, 10)
+			w.ok(err)
+			if one := w.page(s, "/a"); one.Queued() != want || list.Items[0].Queued() != want {
+				t.Errorf("queued: %v, in the list %v, want %v", one.Queued(), list.Items[0].Queued(), want)
+			}
+		}
+		queued(true)
+		s, err := w.Edit(w.Context(), s.ID, sites.Edit{IndexNowKey: ptr("0123456789abcdef")})
+		w.ok(err)
+		queued(false) // IndexNow is for what changes from now on
+		_, err = w.WantSubmission(w.Context(), w.page(s, "/a").ID(), false)
+		w.ok(err)
+		queued(true)
+		sub, err := w.Begin(w.Context(), s, sites.Submission{Method: sites.ByIndexNow, Action: sites.Updated, Pages: 1})
+		w.ok(err)
+		w.clock.Advance(time.Second)
+		w.ok(w.Answered(w.Context(), sub, []int64{w.page(s, "/a").Seq}, sites.Answer{Status: sites.Accepted}))
+		queued(false)
+		s = w.google(s)
+		queued(true)
+		_, err = w.Edit(w.Context(), s.ID, sites.Edit{IndexNowKey: ptr("")})
+		w.ok(err)
+		queued(true)
+	})
+}
+
 // Google's refusals of one moment are one failure, and one that works again has no error.
 func TestPausesOfServices(t *testing.T) {
 	each(t, func(w *world) {
