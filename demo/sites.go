@@ -189,6 +189,9 @@ func (m *siteMaker) sitemaps(ctx context.Context, w sites.Website, s madeSite) e
 		}
 	}
 	m.at = m.now.Add(-25 * time.Minute)
+	if err := m.store.RecordRead(ctx, top[0], sites.Read{Unchanged: true}); err != nil {
+		return err
+	}
 	return m.store.ReadEnded(ctx, w, true)
 }
 

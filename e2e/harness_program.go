@@ -79,6 +79,9 @@ func Start(t testing.TB, env ...string) *Server {
 			s.store = v
 		}
 	}
+	if strings.HasPrefix(s.store, "postgres:") { // else all programs of a folder share a key file in it
+		s.cmd.Env = append(s.cmd.Env, "SECRET_KEY=that of all instances of the tests")
+	}
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
