@@ -205,6 +205,9 @@ func (m *siteMaker) read(ctx context.Context, w sites.Website, s madeSite, part 
 	if s.broken && i == 0 {
 		r.Skipped, r.Reasons = 3, []string{"2 entries are outside the website", "1 entry has no URL"}
 	}
+	if err := m.store.BeginReading(ctx, part); err != nil {
+		return err
+	}
 	old, added := siteHistory, len(lists[i])*9/10 // the last ones were added lately
 	for _, some := range [][]string{lists[i][:added], lists[i][added:]} {
 		m.at = m.now.Add(-old)
@@ -220,7 +223,7 @@ func (m *siteMaker) read(ctx context.Context, w sites.Website, s madeSite, part 
 			}
 			entries = append(entries, sites.Entry{URL: u, Lastmod: models.At(m.now.Add(-age).Truncate(time.Minute))})
 		}
-		if err := m.store.StoreEntries(ctx, w, part, entries); err != nil {
+		if _, err := m.store.StoreEntries(ctx, w, part, entries); err != nil {
 			return err
 		}
 		old = 6 * day

@@ -109,11 +109,24 @@ func appendValue(to []byte, value any) []byte {
 
 // appendString appends a JSON string. PostgreSQL can store no NUL, so it is left out.
 func appendString(to []byte, s string) []byte {
+	if isPlain(s) {
+		return append(append(append(to, '"'), s...), '"')
+	}
 	quoted, err := json.Marshal(strings.ReplaceAll(s, "\x00", ""))
 	if err != nil {
 		panic(err) // a string can always be encoded
 	}
 	return append(to, quoted...)
+}
+
+// isPlain reports whether text is the same in JSON, as URLs are.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // Exec runs a statement that reads the rows where it says {rows}: a subquery with

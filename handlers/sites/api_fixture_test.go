@@ -136,11 +136,13 @@ func (w *world) read(id string, entries ...any) {
 		}
 		all = append(all, e)
 	}
-	w.Must(w.Sites.StoreEntries(ctx, site, m, all))
+	w.Must(w.Sites.BeginReading(ctx, m))
+	_, err = w.Sites.StoreEntries(ctx, site, m, all)
+	w.Must(err)
 	w.Must(w.Sites.RecordRead(ctx, m, sites.Read{
-		Stored: true, Kind: sites.KindSitemap, Pages: len(all), Skipped: 1, Reasons: []string{"line 7: URL must start with http:// or https://"},
+		Stored: true, Kind: sites.KindSitemap, Pages: len(all), ContentHash: fmt.Append(nil, all), Complete: true, Skipped: 1, Reasons: []string{"line 7: URL must start with http:// or https://"},
 	}))
-	_, err = w.Sites.Detach(ctx, site, m, m.Reading+1, false)
+	_, err = w.Sites.Detach(ctx, site, m, false)
 	w.Must(err)
 	w.Must(w.Sites.ReadEnded(ctx, site, true))
 }

@@ -129,7 +129,9 @@ func (a *pagesApp) read(w sites.Website, paths ...string) sites.Sitemap {
 		a.Must(err)
 		entries = append(entries, sites.Entry{URL: u, Lastmod: a.Sites.Now()})
 	}
-	a.Must(a.Sites.StoreEntries(ctx, w, m, entries))
+	a.Must(a.Sites.BeginReading(ctx, m))
+	_, err := a.Sites.StoreEntries(ctx, w, m, entries)
+	a.Must(err)
 	a.Must(a.Sites.RecordRead(ctx, m, sites.Read{Stored: true, Kind: sites.KindSitemap, Pages: len(entries)}))
 	a.ended(w)
 	return m

@@ -154,7 +154,9 @@ func (p Pages) BoostPages(c *gin.Context) {
 		p.Fail(c, errPageAction)
 		return
 	}
-	b, err := p.Sites.SetPriorities(c.Request.Context(), c.Param("id"), queueFilter(c.PostForm), actionPriority(action))
+	f := queueFilter(c.PostForm)
+	f.Match, f.Cause = c.PostForm("q"), c.PostForm("cause") // one that tidying empties is not one of all pages
+	b, err := p.Sites.SetPriorities(c.Request.Context(), c.Param("id"), f, actionPriority(action))
 	if err != nil {
 		p.Fail(c, err)
 		return

@@ -121,7 +121,9 @@ func (q *queue) read(w sites.Website, days int, paths ...string) {
 		}
 		entries = append(entries, e)
 	}
-	q.Must(q.Sites.StoreEntries(ctx, w, m, entries))
+	q.Must(q.Sites.BeginReading(ctx, m))
+	_, err = q.Sites.StoreEntries(ctx, w, m, entries)
+	q.Must(err)
 	q.Must(q.Sites.RecordRead(ctx, m, sites.Read{Stored: true, Kind: sites.KindSitemap, Pages: len(paths)}))
 }
 

@@ -221,10 +221,12 @@ func (w *world) have(s sites.Website, urls ...string) {
 		w.ok(err)
 		entries = append(entries, sites.Entry{URL: u})
 	}
+	w.ok(w.BeginReading(w.Context(), m))
 	for some := range slices.Chunk(entries, sites.StoreBatch) {
-		w.ok(w.StoreEntries(w.Context(), s, m, some))
+		_, err := w.StoreEntries(w.Context(), s, m, some)
+		w.ok(err)
 	}
-	w.ok(w.RecordRead(w.Context(), m, sites.Read{Stored: true, Kind: sites.KindSitemap, Pages: len(entries), ContentHash: []byte("x")}))
+	w.ok(w.RecordRead(w.Context(), m, sites.Read{Stored: true, Kind: sites.KindSitemap, Pages: len(entries), ContentHash: fmt.Append(nil, urls), Complete: true}))
 }
 
 // numbered are URLs under a base.

@@ -159,7 +159,10 @@ func TestJobs(t *testing.T) {
 		s := w.site(property)
 		u, err := models.ParseURL("url", property+"1")
 		w.ok(err)
-		w.ok(w.StoreEntries(w.Context(), s, w.sitemap(s, property+"s.xml"), []sites.Entry{{URL: u, Lastmod: w.Now()}}))
+		m := w.sitemap(s, property+"s.xml")
+		w.ok(w.BeginReading(w.Context(), m))
+		_, err = w.StoreEntries(w.Context(), s, m, []sites.Entry{{URL: u, Lastmod: w.Now()}})
+		w.ok(err)
 		if p := w.pages(s, sites.Filter{})["/1"]; p.AutoPriority != 100 {
 			w.Errorf("the priority is %d", p.AutoPriority)
 		}

@@ -14,6 +14,7 @@ const (
 	readTime      = 3 * time.Minute // of one sitemap
 	readParallel  = 2               // sitemaps of a website at a time
 	readRedirects = 5
+	maxValidator  = 1024 // bytes of an ETag or Last-Modified that is kept
 )
 
 // read reads the sitemaps of the website: first those that users and robots.txt name,
@@ -80,7 +81,7 @@ func (t *task) detachDeleted() error {
 		return err
 	}
 	for _, m := range ms {
-		if err := t.detach(m, 0, true); err != nil {
+		if err := t.detach(m, true); err != nil {
 			return err
 		}
 		if t.ending() {
@@ -94,10 +95,10 @@ func (t *task) detachDeleted() error {
 }
 
 // detach takes the pages from a sitemap that it no longer has.
-func (t *task) detach(m sites.Sitemap, reading int64, every bool) error {
+func (t *task) detach(m sites.Sitemap, every bool) error {
 	for n := sites.StoreBatch; n == sites.StoreBatch && !t.ending(); {
 		var err error
-		if n, err = t.Store.Detach(t.ctx, t.site, m, reading, every); err != nil {
+		if n, err = t.Store.Detach(t.ctx, t.site, m, every); err != nil {
 			return err
 		}
 	}

@@ -40,9 +40,8 @@ func (t *task) receive(m sites.Sitemap) received {
 	if u, err := models.ParseURL("url", m.URL); m.Origin == sites.Given && (err != nil || !t.site.Property().HasHost(u.Host)) {
 		return received{failed: "It is on another host than the website. List it in the robots.txt of the website, which proves that it is the website's own."}
 	}
-	known := len(m.ContentHash) > 0
 	req := outbound.Request{URL: m.URL, MaxRedirects: readRedirects, Timeout: t.readTime, MaxBytes: sites.MaxSitemapBytes + 1}
-	if known {
+	if m.Complete {
 		req.IfNoneMatch, req.IfModifiedSince = m.ETag, m.LastModified
 	}
 	var r received
@@ -52,6 +51,7 @@ func (t *task) receive(m sites.Sitemap) received {
 		if r.file, ours = os.CreateTemp(t.tempDir, "linkwatch-sitemap-*"); ours != nil {
 			return ours
 		}
+		_ = os.Remove(r.file.Name()) // nothing is left when the program is killed; Windows removes only what is closed
 		to := &file{File: r.file}
 		_, err := io.Copy(io.MultiWriter(to, sum), body)
 		ours = to.err
@@ -68,15 +68,25 @@ func (t *task) receive(m sites.Sitemap) received {
 		return received{failed: "This server could not keep it in a temporary file. Its log says why."}
 	case err != nil:
 		r.failed = fetchError(err)
-	case res.StatusCode == http.StatusNotModified && known:
+	case res.StatusCode == http.StatusNotModified && m.Complete:
 		r.unchanged = true
 	case res.StatusCode != http.StatusOK:
 		r.failed = fmt.Sprintf("The server answered with status %d.", res.StatusCode)
 	default:
-		r.hash, r.etag, r.lastModified = sum.Sum(nil), res.Header.Get("ETag"), res.Header.Get("Last-Modified")
-		r.unchanged = bytes.Equal(r.hash, m.ContentHash)
+		r.hash, r.etag, r.lastModified = sum.Sum(nil), validator(res, "ETag"), validator(res, "Last-Modified")
+		r.unchanged = m.Complete && bytes.Equal(r.hash, m.ContentHash)
 	}
 	return r
+}
+
+// validator is a header by which a server is asked whether a sitemap has changed; "" if it
+// cannot be stored and sent back as it is.
+func validator(res *outbound.Response, name string) string {
+	v := res.Header.Get(name)
+	if len(v) > maxValidator || v != models.CleanLine(v) {
+		return ""
+	}
+	return v
 }
 
 // file remembers its error, by which it is told from one of the body.

@@ -14,7 +14,7 @@ import (
 // What a sitemap keeps in memory while it is read.
 const (
 	batchBytes = 1 << 20 // of the URLs of pages that are stored together
-	indexBytes = 8 << 20 // of the URLs that an index names; the rest is passed over
+	indexBytes = 2 << 20 // of the URLs that an index names, which MaxSitemaps of MaxURL do not exceed
 )
 
 // readOne reads a sitemap and stores what it has. Whatever is wrong with it is stored as
@@ -58,8 +58,9 @@ type storer struct {
 	*task
 	sitemap sites.Sitemap
 	read    *sites.Read
-	batch   []sites.Entry // pages that are not stored yet
-	urls    []string      // that an index names
+	batch   []sites.Entry   // pages that are not stored yet
+	urls    []string        // that an index names, each once
+	named   map[string]bool // the same
 	bytes   int           // of the URLs in both
 	begun   bool          // something was stored
 	outside int           // entries that do not belong to the website
@@ -80,6 +81,9 @@ func (s *storer) store(r received) error {
 		return err
 	}
 	s.read.Kind, s.read.Skipped, s.read.Reasons = result.Kind, result.Skipped, result.Reasons
+	if s.read.Error == "" && result.Kind != sites.KindUnread && !result.Complete {
+		s.read.Error = fmt.Sprintf("It has more than %s URLs. The rest was not read.", humanize.Comma(sites.MaxSitemapURLs))
+	}
 	switch result.Kind {
 	case sites.KindUnread:
 		return nil
@@ -92,21 +96,23 @@ func (s *storer) store(r received) error {
 	if err != nil {
 		return err
 	}
-	s.read.Stored = true
-	if s.read.Error == "" && !result.Complete {
-		s.read.Error = fmt.Sprintf("It has more than %s URLs. The rest was not read.", humanize.Comma(sites.MaxSitemapURLs))
-	}
+	s.read.Stored, s.read.ContentHash = true, r.hash
 	if s.read.Error != "" { // a page that is missing may be in the part that was not read
 		return nil
 	}
+	if s.sitemap.Kind == sites.KindIndex && result.Kind != sites.KindIndex { // it names no sitemaps any more
+		if _, _, err := s.Store.AddFound(s.ctx, s.site, &s.sitemap, nil); err != nil {
+			return err
+		}
+	}
 	// The pages of an index are those of a time when it was none.
-	if err := s.detach(s.sitemap, s.sitemap.Reading+1, result.Kind == sites.KindIndex); err != nil {
+	if err := s.detach(s.sitemap, result.Kind == sites.KindIndex); err != nil {
 		return err
 	}
 	if s.ending() {
 		return errEnding
 	}
-	s.read.ContentHash, s.read.ETag, s.read.LastModified = r.hash, r.etag, r.lastModified
+	s.read.Complete, s.read.ETag, s.read.LastModified = true, r.etag, r.lastModified
 	return nil
 }
 
@@ -120,7 +126,13 @@ func (s *storer) add(kind sites.Kind, e sites.Entry) error {
 		return nil
 	case kind != sites.KindIndex:
 		s.batch = append(s.batch, e)
+	case s.named[e.URL.Requested]:
+		return nil
 	case s.bytes < indexBytes:
+		if s.named == nil {
+			s.named = map[string]bool{}
+		}
+		s.named[e.URL.Requested] = true
 		s.urls = append(s.urls, e.URL.Requested)
 	default:
 		s.beyond++
@@ -150,10 +162,11 @@ func (s *storer) flush() error {
 	if err := s.begin(); err != nil || len(s.batch) == 0 {
 		return err
 	}
-	if err := s.Store.StoreEntries(s.ctx, s.site, s.sitemap, s.batch); err != nil {
+	n, err := s.Store.StoreEntries(s.ctx, s.site, s.sitemap, s.batch)
+	if err != nil {
 		return err
 	}
-	s.read.Pages += len(s.batch)
+	s.read.Pages += n
 	clear(s.batch)
 	s.batch, s.bytes = s.batch[:0], 0
 	return nil
@@ -169,7 +182,11 @@ func (s *storer) finishIndex() error {
 	if err := s.begin(); err != nil {
 		return err
 	}
-	_, refused, err := s.Store.AddFound(s.ctx, s.site, &s.sitemap, s.urls)
+	add := s.Store.AddFound
+	if s.read.Error != "" || s.beyond > 0 { // one that is missing may be in the part that was not read
+		add = s.Store.AddSome
+	}
+	_, refused, err := add(s.ctx, s.site, &s.sitemap, s.urls)
 	if err != nil {
 		return err
 	}

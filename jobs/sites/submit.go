@@ -53,7 +53,7 @@ func (t *task) submitIndexNow() error {
 		for i, p := range pages {
 			b.URLs, seqs[i] = append(b.URLs, p.URL), p.Seq
 		}
-		sub := sites.Submission{Method: sites.ByIndexNow, Action: sites.Updated, Pages: len(pages)}
+		sub := sites.Submission{Method: sites.ByIndexNow, Action: sites.Updated, Pages: len(pages), LoadedAt: pages[0].LoadedAt}
 		if len(pages) == 1 {
 			sub.URL, sub.PageSeq = pages[0].URL, &pages[0].Seq
 			if pages[0].Removal {
@@ -212,7 +212,7 @@ func (t *task) publishOne(client *google.Client, p sites.Page) (a sites.Answer, 
 	if p.Removal {
 		action = sites.Deleted
 	}
-	sub, err := t.Store.Begin(t.ctx, t.site, sites.Submission{PageSeq: &p.Seq, URL: p.URL, Method: sites.ByIndexingAPI, Action: action, Pages: 1})
+	sub, err := t.Store.Begin(t.ctx, t.site, sites.Submission{PageSeq: &p.Seq, URL: p.URL, Method: sites.ByIndexingAPI, Action: action, Pages: 1, LoadedAt: p.LoadedAt})
 	if err != nil {
 		return a, err
 	}

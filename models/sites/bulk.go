@@ -68,7 +68,9 @@ func (s *Store) SetPrioritiesOf(ctx context.Context, websiteID string, priority 
 				seqs = append(seqs, p.Seq)
 			}
 		}
-		b.N = len(seqs)
+		if b.N = len(seqs); b.N == 0 {
+			return nil // as SetPriorities
+		}
 		return b.store(tx, w, seqs, priority)
 	})
 	return b, err

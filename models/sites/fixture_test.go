@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -92,17 +94,19 @@ func (w *world) sitemap(s sites.Website, url string) sites.Sitemap {
 func (w *world) read(s sites.Website, m sites.Sitemap, entries ...sites.Entry) sites.Sitemap {
 	w.Helper()
 	ctx := w.Context()
-	for i := 0; i < len(entries); i += sites.StoreBatch {
-		w.ok(w.StoreEntries(ctx, s, m, entries[i:min(i+sites.StoreBatch, len(entries))]))
-	}
-	w.ok(w.RecordRead(ctx, m, sites.Read{Stored: true, Kind: sites.KindSitemap, Pages: len(entries)}))
-	m.Reading++
-	m.Kind = sites.KindSitemap
-	for n := sites.StoreBatch; n == sites.StoreBatch; {
-		var err error
-		n, err = w.Detach(ctx, s, m, m.Reading, false)
+	w.ok(w.BeginReading(ctx, m))
+	for some := range slices.Chunk(entries, sites.StoreBatch) {
+		_, err := w.StoreEntries(ctx, s, m, some)
 		w.ok(err)
 	}
+	w.ok(w.RecordRead(ctx, m, sites.Read{Stored: true, Kind: sites.KindSitemap, Pages: len(entries), ContentHash: fmt.Append(nil, entries), Complete: true}))
+	for n := sites.StoreBatch; n == sites.StoreBatch; {
+		var err error
+		n, err = w.Detach(ctx, s, m, false)
+		w.ok(err)
+	}
+	m.Reading++
+	m.Kind = sites.KindSitemap
 	return m
 }
 

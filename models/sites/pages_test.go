@@ -161,7 +161,7 @@ func TestPagesOfSitemaps(t *testing.T) {
 		deleted, err := w.DeletedSitemaps(w.Context(), s)
 		w.ok(err)
 		for _, m := range deleted {
-			_, err := w.Detach(w.Context(), s, m, 0, true)
+			_, err := w.Detach(w.Context(), s, m, true)
 			w.ok(err)
 			w.ok(w.Forget(w.Context(), m))
 		}

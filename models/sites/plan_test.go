@@ -123,12 +123,13 @@ func (l large) planned() []planned {
 		{"release", func() error { return w.Release(ctx, w.me, sites.Submitting, s, false) }, ""},
 		{"reprioritize", func() error { _, err := w.Reprioritize(ctx); return err }, "pages_reprior"},
 		{"to read", func() error { _, err := w.ToRead(ctx, s, 0); return err }, ""},
-		{"store entries", func() error { return w.StoreEntries(ctx, s, l.map1, []sites.Entry{entry}) }, ""},
+		{"store entries", func() error { _, err := w.StoreEntries(ctx, s, l.map1, []sites.Entry{entry}); return err }, ""},
 		{"found sitemaps", func() error {
 			_, _, err := w.AddFound(ctx, s, &l.index, []string{"https://example.com/2.xml"})
 			return err
 		}, ""},
-		{"detach", func() error { _, err := w.Detach(ctx, s, l.map1, 0, false); return err }, ""},
+		{"detach", func() error { _, err := w.Detach(ctx, s, l.map1, false); return err }, ""},
+		{"detach all", func() error { _, err := w.Detach(ctx, s, l.map1, true); return err }, ""},
 		{"deleted sitemaps", func() error { _, err := w.DeletedSitemaps(ctx, s); return err }, ""},
 		{"forget", func() error { return w.Forget(ctx, l.index) }, ""},
 		{"to publish", func() error { _, err := w.ToPublish(ctx, s, 100); return err }, "pages_wanted"},

@@ -52,8 +52,12 @@ type Boost struct {
 // MaxBoost of the queue whose manual priority is another one. It can be undone. Errors
 // are CodeNotFound and CodeInvalid ("manual_priority", "query.…").
 func (s *Store) SetPriorities(ctx context.Context, websiteID string, f Filter, priority *int) (b Boost, err error) {
+	given := f
 	if err := errors.Join(checkPriority(priority), f.check()); err != nil {
 		return b, err
+	}
+	if given.Match != "" && f.Match == "" || given.Cause != "" && f.Cause == "" { // not all pages
+		return b, models.Invalid("query.q", "must have a visible character")
 	}
 	b.At = s.clock.Now()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {

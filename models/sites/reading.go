@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/lease"
 )
 
 // StoreBatch is how many entries of a sitemap one transaction stores.
@@ -20,7 +22,7 @@ const StoreBatch = 2000
 // had are taken from it.
 func (s *Store) BeginReading(ctx context.Context, m Sitemap) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Exec("UPDATE sitemaps SET reading = ?, content_hash = NULL, etag = '', last_modified = '' WHERE seq = ?", m.Reading+1, m.Seq).Error
+		return tx.Exec("UPDATE sitemaps SET reading = ?, complete = false WHERE seq = ?", m.Reading+1, m.Seq).Error
 	})
 	if err != nil {
 		return fmt.Errorf("beginning to read a sitemap: %w", err)
@@ -38,32 +40,43 @@ func (s *Store) ToRead(ctx context.Context, w Website, depth int) (ms []Sitemap,
 }
 
 // StoreEntries stores up to StoreBatch pages of a sitemap that is being read for the
-// time m.Reading+1. Pages that are new, back, or have a later lastmod wait to be
-// submitted. What is unchanged is not written.
-func (s *Store) StoreEntries(ctx context.Context, w Website, m Sitemap, entries []Entry) error {
+// time m.Reading+1, and says how many of them it did not have in this reading yet. Pages
+// that are new, back, or have a later lastmod wait to be submitted; of one that a sitemap
+// has twice the latest lastmod counts. What is unchanged is not written. lease.ErrLost if
+// somebody else has begun to read the sitemap.
+func (s *Store) StoreEntries(ctx context.Context, w Website, m Sitemap, entries []Entry) (n int, err error) {
+	entries = different(entries)
 	urls := models.NewRows("url text")
 	for _, e := range entries {
 		urls.Add(e.URL.Requested)
 	}
-	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := lockWebsite(tx, w.Seq); err != nil {
 			return err
 		}
-		known, err := s.knownPages(tx, w, urls)
+		if err := isReading(tx, m); err != nil {
+			return err
+		}
+		known, err := s.knownPages(tx, w, m, urls)
 		if err != nil {
 			return err
 		}
+		n = 0
 		found := models.NewRows("seq bigint")
-		added, changed := make([]Entry, 0, len(entries)), map[int64]Entry{}
+		var added []Entry
+		changed := map[int64]Entry{}
 		var earlier []int64
 		for _, e := range entries {
 			p, ok := known[e.URL.Requested]
+			again := ok && p.Reading != nil && *p.Reading == m.Reading+1 // this reading had it before
+			if !again {
+				n++
+			}
 			switch {
 			case !ok:
-				known[e.URL.Requested] = Page{} // it may come twice
 				added = append(added, e)
 				continue
-			case p.Seq == 0:
+			case again && !e.Lastmod.After(p.Lastmod.Time):
 				continue
 			case !p.GoneAt.IsZero() || !e.Lastmod.IsZero() && e.Lastmod != p.Lastmod:
 				changed[p.Seq] = e
@@ -71,7 +84,6 @@ func (s *Store) StoreEntries(ctx context.Context, w Website, m Sitemap, entries 
 					earlier = append(earlier, p.Seq)
 				}
 			}
-			known[e.URL.Requested] = Page{}
 			found.Add(p.Seq)
 		}
 		elsewhere, err := inOthers(tx, m, earlier)
@@ -91,18 +103,53 @@ func (s *Store) StoreEntries(ctx context.Context, w Website, m Sitemap, entries 
 			ON CONFLICT (sitemap_seq, page_seq) DO UPDATE SET reading = excluded.reading`, m.Seq, m.Reading+1).Error
 	})
 	if err != nil {
-		return fmt.Errorf("storing pages of a sitemap: %w", err)
+		return 0, fmt.Errorf("storing pages of a sitemap: %w", err)
+	}
+	return n, nil
+}
+
+// different are entries of different pages: of those of one page the latest lastmod.
+func different(entries []Entry) []Entry {
+	at := make(map[string]int, len(entries))
+	some := make([]Entry, 0, len(entries))
+	for _, e := range entries {
+		switch i, ok := at[e.URL.Requested]; {
+		case !ok:
+			at[e.URL.Requested] = len(some)
+			some = append(some, e)
+		case e.Lastmod.After(some[i].Lastmod.Time):
+			some[i] = e
+		}
+	}
+	return some
+}
+
+// isReading is lease.ErrLost unless the reading of a sitemap that was begun last is ours.
+func isReading(tx *gorm.DB, m Sitemap) error {
+	var reading int64
+	if err := tx.Raw("SELECT reading FROM sitemaps WHERE seq = ?", m.Seq).Scan(&reading).Error; err != nil {
+		return err
+	}
+	if reading != m.Reading+1 {
+		return lease.ErrLost
 	}
 	return nil
 }
 
+// knownPage is a page and the last reading of a sitemap that had it; nil = none.
+type knownPage struct {
+	Page
+	Reading *int64
+}
+
 // knownPages are those pages of a website that have one of some URLs, by these.
-func (s *Store) knownPages(tx *gorm.DB, w Website, urls *models.Rows) (map[string]Page, error) {
-	var pages []Page
+func (s *Store) knownPages(tx *gorm.DB, w Website, m Sitemap, urls *models.Rows) (map[string]knownPage, error) {
+	var pages []knownPage
 	err := s.db.PlanAnew(tx, func() error {
-		return urls.Raw(tx, "SELECT p.seq, p.url, p.lastmod, p.gone_at FROM {rows} AS r CROSS JOIN pages AS p WHERE p.url = r.url AND p.website_seq = ?", w.Seq).Scan(&pages).Error
+		return urls.Raw(tx, `SELECT p.seq, p.url, p.lastmod, p.gone_at, (SELECT sp.reading FROM sitemap_pages AS sp WHERE sp.sitemap_seq = ? AND sp.page_seq = p.seq) AS reading
+			FROM {rows} AS r CROSS JOIN pages AS p WHERE p.url = r.url AND p.website_seq = ?`, m.Seq, w.Seq).Scan(&pages).Error
 	})
-	known := make(map[string]Page, urls.Len())
+	known := make(map[string]knownPage, len(pages))
 	for _, p := range pages {
 		known[p.URL] = p
 	}
@@ -193,13 +240,19 @@ func pathAt(url string) int {
 }
 
 // Detach takes up to StoreBatch pages from a sitemap that no longer has them: all that
-// were not stored for its reading, or all if every is set. Pages that no other sitemap
+// were not stored for its reading m.Reading+1, or all if every is set. Pages that no other sitemap
 // has are gone. It says how many it took; fewer than StoreBatch were the last ones.
-func (s *Store) Detach(ctx context.Context, w Website, m Sitemap, reading int64, every bool) (n int, err error) {
+func (s *Store) Detach(ctx context.Context, w Website, m Sitemap, every bool) (n int, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := lockWebsite(tx, w.Seq); err != nil {
+			return err
+		}
 		q := tx.Table("sitemap_pages").Where("sitemap_seq = ?", m.Seq).Limit(StoreBatch)
 		if !every {
-			q = q.Where("reading <> ?", reading)
+			if err := isReading(tx, m); err != nil {
+				return err
+			}
+			q = q.Where("reading <> ?", m.Reading+1)
 		}
 		var seqs []int64
 		if err := q.Pluck("page_seq", &seqs).Error; err != nil {
@@ -233,7 +286,8 @@ type Read struct {
 	Reasons      []string // why entries were skipped
 	ETag         string
 	LastModified string
-	ContentHash  []byte
+	ContentHash  []byte // SHA-256 of what was received; nil = it broke off
+	Complete     bool   // all of it is stored
 	Error        string // why it could not be read, or not in full; "" = it could
 }
 
@@ -246,9 +300,12 @@ func (s *Store) RecordRead(ctx context.Context, m Sitemap, r Read) error {
 	case r.Kind != KindUnread:
 		set["kind"], set["pages"], set["skipped"] = r.Kind, r.Pages, r.Skipped
 		set["skipped_why"] = strings.Join(r.Reasons[:min(len(r.Reasons), maxReasons)], "\n")
-		set["etag"], set["last_modified"], set["content_hash"] = r.ETag, r.LastModified, r.ContentHash
+		set["etag"], set["last_modified"], set["complete"] = r.ETag, r.LastModified, r.Complete
 		if r.Stored {
-			set["reading"], set["changed_at"] = m.Reading+1, now
+			set["reading"] = m.Reading + 1
+		}
+		if r.ContentHash != nil && !bytes.Equal(r.ContentHash, m.ContentHash) {
+			set["content_hash"], set["changed_at"] = r.ContentHash, now
 		}
 	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {

@@ -48,7 +48,8 @@ type Sitemap struct {
 	SkippedWhy   string // the first reasons, a line each
 	ETag         string `gorm:"column:etag"`
 	LastModified string
-	ContentHash  []byte // SHA-256 of what was read last; nil = none
+	ContentHash  []byte // SHA-256 of what was received in full last; nil = none
+	Complete     bool   // all of that is stored
 	Reading      int64  // counts the times that its entries were stored
 	CreatedAt    models.Time
 	LastReadAt   models.Time

@@ -23,11 +23,15 @@ func (s *Store) AddSitemap(ctx context.Context, websiteID, url string) (m Sitema
 		if err != nil {
 			return err
 		}
-		added, err := s.addSitemaps(tx, w.Seq, nil, Given, []string{u.Requested})
+		added, err := s.addSitemaps(tx, w.Seq, nil, Given, differentURLs([]string{u.Requested}))
 		if err != nil {
 			return err
 		}
-		created = added > 0
+		if created = added > 0; !created {
+			if err := giveSitemap(tx, w, u.Requested); err != nil {
+				return err
+			}
+		}
 		if m, err = sitemapWhere(tx, "m.website_seq = ? AND m.url = ?", w.Seq, u.Requested); err != nil {
 			return err
 		}
@@ -43,10 +47,37 @@ func (s *Store) AddSitemap(ctx context.Context, websiteID, url string) (m Sitema
 	return m, created, nil
 }
 
-// AddFound adds the sitemaps that robots.txt or an index names, and says how many were
-// new and how many there was no room for. Those that an index no longer names are
-// deleted. The website is locked or claimed.
+// giveSitemap makes a sitemap that an index named the user's, so that it stays when the
+// index no longer names it. It is the first of those that it leads to.
+func giveSitemap(tx *gorm.DB, w Website, url string) error {
+	const below = `WITH RECURSIVE below AS (SELECT seq, depth AS up, seq AS root FROM sitemaps WHERE website_seq = ? AND url = ? AND origin = 'index'
+			UNION ALL SELECT m.seq, b.up, b.root FROM sitemaps AS m JOIN below AS b ON m.parent_seq = b.seq) `
+	for _, set := range []string{
+		"depth = sitemaps.depth - below.up, root_seq = CASE WHEN sitemaps.seq = below.root THEN NULL ELSE below.root END FROM below WHERE sitemaps.seq = below.seq",
+		"origin = 'given', parent_seq = NULL FROM below WHERE sitemaps.seq = below.root",
+	} {
+		if err := tx.Exec(below+"UPDATE sitemaps SET "+set, w.Seq, url).Error; err != nil {
+			return fmt.Errorf("making a sitemap the user's: %w", err)
+		}
+	}
+	return nil
+}
+
+// AddFound adds the sitemaps that an index names, or robots.txt if parent is nil, and says
+// how many were new and how many there was no room for. urls are all of them: those that
+// an index no longer names are deleted, and those that robots.txt no longer names are
+// the user's from now on, who may delete them. The website is claimed.
 func (s *Store) AddFound(ctx context.Context, w Website, parent *Sitemap, urls []string) (added, refused int, err error) {
+	return s.addFound(ctx, w, parent, urls, true)
+}
+
+// AddSome is AddFound for a list that was read in part: those that are missing stay.
+func (s *Store) AddSome(ctx context.Context, w Website, parent *Sitemap, urls []string) (added, refused int, err error) {
+	return s.addFound(ctx, w, parent, urls, false)
+}
+
+func (s *Store) addFound(ctx context.Context, w Website, parent *Sitemap, urls []string, all bool) (added, refused int, err error) {
+	rows := differentURLs(urls)
 	origin := FromRobots
 	if parent != nil {
 		origin = FromIndex
@@ -55,24 +86,26 @@ func (s *Store) AddFound(ctx context.Context, w Website, parent *Sitemap, urls [
 		if err := tx.Clauses(forUpdate).Where("seq = ?", w.Seq).Select("seq").Take(new(Website)).Error; err != nil {
 			return err
 		}
-		if added, err = s.addSitemaps(tx, w.Seq, parent, origin, urls); err != nil {
+		if added, err = s.addSitemaps(tx, w.Seq, parent, origin, rows); err != nil {
 			return err
 		}
 		if parent == nil { // robots.txt proves of one on another host that it is the website's
-			err := differentURLs(urls).Exec(tx, "UPDATE sitemaps SET origin = 'robots' WHERE website_seq = ? AND origin = 'given' AND kind = '' AND url IN (SELECT url FROM {rows} AS r)", w.Seq).Error
+			err := rows.Exec(tx, "UPDATE sitemaps SET origin = 'robots' WHERE website_seq = ? AND origin = 'given' AND kind = '' AND url IN (SELECT url FROM {rows} AS r)", w.Seq).Error
 			if err != nil {
 				return err
 			}
 		}
-		rows := differentURLs(urls)
 		var known int
 		err := rows.Raw(tx, "SELECT count(*) FROM {rows} AS r CROSS JOIN sitemaps AS m WHERE m.website_seq = ? AND m.url = r.url", w.Seq).Scan(&known).Error
 		if err != nil {
 			return err
 		}
 		refused = rows.Len() - known
-		if parent == nil {
+		switch {
+		case !all:
 			return nil
+		case parent == nil:
+			return rows.Raw(tx, "UPDATE sitemaps SET origin = 'given' WHERE website_seq = ? AND origin = 'robots' AND url NOT IN (SELECT url FROM {rows} AS r) RETURNING seq", w.Seq).Scan(new([]int64)).Error
 		}
 		var dropped []int64
 		err = rows.Raw(tx, "SELECT seq FROM sitemaps WHERE parent_seq = ? AND deleted_at IS NULL AND url NOT IN (SELECT url FROM {rows} AS r)", parent.Seq).Scan(&dropped).Error
@@ -83,7 +116,7 @@ func (s *Store) AddFound(ctx context.Context, w Website, parent *Sitemap, urls [
 			return err
 		}
 		// Another index may name one of them, too: it brings it back when it is read again.
-		return tx.Exec("UPDATE sitemaps SET content_hash = NULL, etag = '', last_modified = '' WHERE website_seq = ? AND kind = 'index' AND seq <> ?", w.Seq, parent.Seq).Error
+		return tx.Exec("UPDATE sitemaps SET complete = false, etag = '', last_modified = '' WHERE website_seq = ? AND kind = 'index' AND seq <> ?", w.Seq, parent.Seq).Error
 	})
 	if err != nil {
 		return 0, 0, fmt.Errorf("storing found sitemaps: %w", err)
@@ -105,7 +138,7 @@ func differentURLs(urls []string) *models.Rows {
 
 // addSitemaps adds sitemaps up to MaxSitemaps, and brings those back that were being
 // deleted. It says how many were added or brought back.
-func (s *Store) addSitemaps(tx *gorm.DB, website int64, parent *Sitemap, origin Origin, urls []string) (int, error) {
+func (s *Store) addSitemaps(tx *gorm.DB, website int64, parent *Sitemap, origin Origin, rows *models.Rows) (int, error) {
 	var parentSeq, rootSeq, depth any = nil, nil, 0
 	if parent != nil {
 		parentSeq, rootSeq, depth = parent.Seq, parent.Seq, parent.Depth+1
@@ -113,7 +146,6 @@ func (s *Store) addSitemaps(tx *gorm.DB, website int64, parent *Sitemap, origin 
 			rootSeq = *parent.RootSeq
 		}
 	}
-	rows := differentURLs(urls)
 	// Deleted ones come back as what they are now; those that are there stay as they are, so that no index can take over what a user gave.
 	res := rows.Exec(tx, `INSERT INTO sitemaps (website_seq, url, origin, parent_seq, root_seq, depth, kind, pages, skipped, skipped_why, etag, last_modified,
 			reading, created_at, submit_error, last_error)
@@ -122,7 +154,7 @@ func (s *Store) addSitemaps(tx *gorm.DB, website int64, parent *Sitemap, origin 
 			FROM {rows} AS x LEFT JOIN sitemaps AS k ON k.website_seq = ? AND k.url = x.url) AS r
 		WHERE r.known IS NOT NULL OR r.nth <= ? - (SELECT count(*) FROM sitemaps AS c WHERE c.website_seq = ?) ORDER BY r.n
 		ON CONFLICT (website_seq, url) DO UPDATE SET deleted_at = NULL, origin = excluded.origin, parent_seq = excluded.parent_seq, root_seq = excluded.root_seq,
-			depth = excluded.depth, content_hash = NULL, etag = '', last_modified = '' WHERE sitemaps.deleted_at IS NOT NULL`,
+			depth = excluded.depth, complete = false, etag = '', last_modified = '' WHERE sitemaps.deleted_at IS NOT NULL`,
 		website, origin, parentSeq, rootSeq, depth, s.clock.Now(), website, MaxSitemaps, website)
 	return int(res.RowsAffected), res.Error
 }
@@ -192,7 +224,7 @@ func (s *Store) DeleteSitemap(ctx context.Context, websiteID, id string) error {
 			return err
 		}
 		// Another index may name one of those below it: it brings it back when it is read again.
-		if err := tx.Exec("UPDATE sitemaps SET content_hash = NULL, etag = '', last_modified = '' WHERE website_seq = ? AND kind = 'index'", w.Seq).Error; err != nil {
+		if err := tx.Exec("UPDATE sitemaps SET complete = false, etag = '', last_modified = '' WHERE website_seq = ? AND kind = 'index'", w.Seq).Error; err != nil {
 			return err
 		}
 		return tx.Exec("UPDATE websites SET sitemaps_wanted_at = ? WHERE seq = ?", s.clock.Now(), w.Seq).Error

@@ -60,6 +60,7 @@ type Submission struct {
 	CreatedAt  models.Time
 	AnsweredAt models.Time
 
+	LoadedAt    models.Time `gorm:"-"` // when the pages that it is of were loaded
 	WebsiteID   string      `gorm:"->"`
 	PageCreated models.Time `gorm:"->"` // zero = there is no such page any more
 }

@@ -100,6 +100,7 @@ func (s *Store) want(ctx context.Context, id string, a Activity, note func(tx *g
 // the order of the queue.
 func (s *Store) ToPublish(ctx context.Context, w Website, n int) (ps []Page, err error) {
 	now := s.clock.Now()
+	defer func() { loadedAt(ps, now) }()
 	const free = " AND (p.submit_after IS NULL OR p.submit_after <= ?)"
 	tx := s.db.Read(ctx)
 	err = tx.Raw("SELECT p.* FROM pages AS p WHERE p.website_seq = ? AND p.submit_wanted_at IS NOT NULL AND p.for_google"+free+" ORDER BY p.submit_wanted_at, p.seq LIMIT ?", w.Seq, now, n).Scan(&ps).Error
@@ -118,7 +119,7 @@ func (s *Store) ToPublish(ctx context.Context, w Website, n int) (ps []Page, err
 // ToIndexNow are up to MaxIndexNow pages of one host to submit by IndexNow in the order
 // of the queue, those that somebody waits for included.
 func (s *Store) ToIndexNow(ctx context.Context, w Website) (ps []Page, err error) {
-	only := ""
+	only, now := "", s.clock.Now()
 	if !w.AutoSubmit {
 		only = " AND submit_wanted_at IS NOT NULL"
 	}
@@ -133,7 +134,15 @@ func (s *Store) ToIndexNow(ctx context.Context, w Website) (ps []Page, err error
 			same = append(same, p)
 		}
 	}
+	loadedAt(same, now)
 	return same, nil
+}
+
+// loadedAt notes when pages were loaded: what is asked for later is not done with them.
+func loadedAt(ps []Page, at models.Time) {
+	for i := range ps {
+		ps[i].LoadedAt = at
+	}
 }
 
 // ToSubmit are the sitemaps that users or robots.txt named and that Google has to be
@@ -154,9 +163,13 @@ func (s *Store) ToSubmit(ctx context.Context, w Website) (ms []Sitemap, err erro
 	return ms, nil
 }
 
-// Begin stores a submission before it is sent.
+// Begin stores a submission before it is sent, of pages that were loaded at sub.LoadedAt;
+// zero = now.
 func (s *Store) Begin(ctx context.Context, w Website, sub Submission) (Submission, error) {
 	sub.Seq, sub.WebsiteSeq, sub.Status, sub.CreatedAt = 0, w.Seq, Sent, s.clock.Now()
+	if sub.LoadedAt.IsZero() {
+		sub.LoadedAt = sub.CreatedAt
+	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		sub.Seq = 0
 		return tx.Create(&sub).Error
@@ -206,15 +219,15 @@ func (s *Store) Answered(ctx context.Context, sub Submission, pages []int64, a A
 				set, failed, why = "last_error = CASE WHEN status = 'failed' THEN last_error ELSE '' END", "last_error = ?", why[1:]
 			}
 		}
-		// A page that changed while the request was under way waits on. So does who asked then, and who asked for a page that is to be
+		// A page that has changed since it was loaded waits on. So does who asked since then, and who asked for a page that is to be
 		// submitted by the other way, too.
 		const later = "COALESCE(submit_wanted_at > ?, false)"
 		on := later
 		if more {
 			on = "(" + other + " OR " + later + ")"
 		}
-		ended := waits + " = (" + later + " OR COALESCE(changed_at > ?, false)), submit_wanted_at = CASE WHEN " + on + " THEN submit_wanted_at END, removal = removal AND " + on
-		asked := []any{sub.CreatedAt, sub.CreatedAt, sub.CreatedAt, sub.CreatedAt}
+		ended := waits + " = (" + later + " OR COALESCE(changed_at > ?, false) AND gone_at IS NULL), submit_wanted_at = CASE WHEN " + on + " THEN submit_wanted_at END, removal = removal AND " + on
+		asked := []any{sub.LoadedAt, sub.LoadedAt, sub.LoadedAt, sub.LoadedAt}
 		for some := range slices.Chunk(pages, StoreBatch) {
 			part := pagesBySeq(sub.WebsiteSeq, some)
 			err := counted(tx, part, func() error {
@@ -267,7 +280,7 @@ func (s *Store) again(tx *gorm.DB, b batch, waits string, a Answer) error {
 		rows.Add(p.Seq, n, s.clock.Now().Add(pause(n, a.RetryAfter)), n >= maxAttempts)
 	}
 	return rows.Exec(tx, `UPDATE pages SET attempts = r.attempts, last_error = ?, submit_after = r.after_at, status = CASE WHEN r.given_up THEN 'failed' ELSE pages.status END,
-			cause = CASE WHEN r.given_up THEN ? ELSE pages.cause END, `+waits+` = NOT r.given_up,
+			cause = CASE WHEN r.given_up THEN ? ELSE pages.cause END, `+waits+` = pages.`+waits+` AND NOT r.given_up,
 			submit_wanted_at = CASE WHEN r.given_up THEN NULL ELSE pages.submit_wanted_at END, removal = pages.removal AND NOT r.given_up
 		FROM {rows} AS r WHERE pages.seq = r.seq`, a.Error, a.Cause).Error
 }
@@ -341,9 +354,14 @@ func (s *Store) SitemapAnswered(ctx context.Context, sub Submission, m Sitemap, 
 		if err := tx.Exec("UPDATE sitemaps SET submitted_at = ?, submit_error = ? WHERE seq = ?", at, a.Error, m.Seq).Error; err != nil || a.Status == Accepted || at == m.SubmittedAt {
 			return err
 		}
-		return tx.Exec(`UPDATE pages SET last_error = ?, submit_wanted_at = NULL, removal = false WHERE website_seq = ? AND submit_wanted_at IS NOT NULL AND EXISTS (
-			SELECT 1 FROM sitemap_pages AS sp JOIN sitemaps AS c ON c.seq = sp.sitemap_seq WHERE sp.page_seq = pages.seq AND (c.seq = ? OR c.root_seq = ?))`,
-			a.Error, sub.WebsiteSeq, m.Seq, m.Seq).Error
+		var w Website
+		if err := tx.Where("seq = ?", sub.WebsiteSeq).Take(&w).Error; err != nil {
+			return err
+		}
+		return tx.Exec(`UPDATE pages SET last_error = ?, submit_wanted_at = CASE WHEN for_indexnow AND ? THEN submit_wanted_at END
+			WHERE website_seq = ? AND submit_wanted_at IS NOT NULL AND for_google AND NOT removal AND EXISTS (
+				SELECT 1 FROM sitemap_pages AS sp JOIN sitemaps AS c ON c.seq = sp.sitemap_seq WHERE sp.page_seq = pages.seq AND (c.seq = ? OR c.root_seq = ?))`,
+			a.Error, w.IndexNow(), sub.WebsiteSeq, m.Seq, m.Seq).Error
 	})
 	if err != nil {
 		return fmt.Errorf("recording the answer to a submission: %w", err)

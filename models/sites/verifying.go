@@ -19,10 +19,11 @@ const (
 )
 
 // ToVerify are up to n pages of a website of which Google is to be asked: those that
-// somebody waits for, then those that were submitted since they were verified, those
-// that never were, and those that were longest ago.
+// somebody waits for, then those that were submitted since they were verified, the last
+// ones first, those that never were, and those that were longest ago.
 func (s *Store) ToVerify(ctx context.Context, w Website, n int) (ps []Page, err error) {
 	tx, now := s.db.Read(ctx), s.clock.Now()
+	defer func() { loadedAt(ps, now) }()
 	seen := map[int64]bool{}
 	for _, part := range []struct {
 		where, order string
@@ -32,7 +33,7 @@ func (s *Store) ToVerify(ctx context.Context, w Website, n int) (ps []Page, err 
 		{where: "p.verify_wanted_at IS NOT NULL", order: "p.verify_wanted_at"},
 		{
 			where: "p.unverified AND p.gone_at IS NULL AND (p.asked_at IS NULL OR p.asked_at <= p.last_submitted_at OR p.asked_at <= ?)",
-			order: "p.last_submitted_at", args: []any{now.Add(-askAgain)},
+			order: "p.last_submitted_at DESC", args: []any{now.Add(-askAgain)},
 		},
 		{never: true},
 		{where: "p.asked_at IS NOT NULL AND p.gone_at IS NULL AND p.asked_at <= ?", order: "p.asked_at", args: []any{now.Add(-verifyAgain)}},
@@ -82,6 +83,10 @@ type Verified struct {
 // RecordVerified stores what Google said of a page.
 func (s *Store) RecordVerified(ctx context.Context, v Verified) error {
 	now := s.clock.Now()
+	const later = "CASE WHEN verify_wanted_at > ? THEN verify_wanted_at END" // of who asked since the page was loaded
+	if v.Page.LoadedAt.IsZero() {
+		v.Page.LoadedAt = now
+	}
 	b := pagesBySeq(v.Page.WebsiteSeq, []int64{v.Page.Seq})
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if a := v.Problem; a != nil {
@@ -92,7 +97,8 @@ func (s *Store) RecordVerified(ctx context.Context, v Verified) error {
 				}
 				return tx.Exec("UPDATE pages SET last_error = ? WHERE seq = ?", problem, v.Page.Seq).Error
 			}
-			return tx.Exec("UPDATE pages SET last_error = ?, asked_at = ?, unverified = (unverified OR verify_wanted_at IS NOT NULL) AND ?, verify_wanted_at = NULL WHERE seq = ?", problem, now, a.Status != Refused, v.Page.Seq).Error
+			return tx.Exec("UPDATE pages SET last_error = ?, asked_at = ?, unverified = (unverified OR verify_wanted_at IS NOT NULL) AND ?, verify_wanted_at = "+later+" WHERE seq = ?",
+					problem, now, a.Status != Refused, v.Page.LoadedAt, v.Page.Seq).Error
 		}
 		if err := s.noteWebsite(tx, v.Page.WebsiteSeq, SearchConsole, Answer{Status: Accepted}); err != nil {
 			return err
@@ -103,7 +109,7 @@ func (s *Store) RecordVerified(ctx context.Context, v Verified) error {
 				"verdict": models.Truncate(models.CleanLine(i.Verdict), maxState), "coverage_state": models.Truncate(models.CleanLine(i.CoverageState), maxState),
 				"robots_state": models.Truncate(models.CleanLine(i.RobotsState), maxState), "indexing_state": models.Truncate(models.CleanLine(i.IndexingState), maxState),
 				"fetch_state": models.Truncate(models.CleanLine(i.FetchState), maxState), "google_canonical": cutURL(i.GoogleCanonical), "user_canonical": cutURL(i.UserCanonical),
-				"last_crawled_at": i.LastCrawledAt, "last_verified_at": now, "asked_at": now, "verify_wanted_at": models.Time{}, "last_error": "", "cause": v.Cause,
+				"last_crawled_at": i.LastCrawledAt, "last_verified_at": now, "asked_at": now, "verify_wanted_at": gorm.Expr(later, v.Page.LoadedAt), "last_error": "", "cause": v.Cause,
 				// A submission that came meanwhile is still to be verified.
 				"unverified": gorm.Expr("unverified AND COALESCE(last_submitted_at, 0) > ?", v.Page.LastSubmittedAt.UnixMicro()),
 			}

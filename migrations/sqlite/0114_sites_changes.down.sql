@@ -1,0 +1,2 @@
+ALTER TABLE sitemaps DROP COLUMN complete;
+ALTER TABLE pages DROP COLUMN changed_at;

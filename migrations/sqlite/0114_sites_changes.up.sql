@@ -1,0 +1,6 @@
+-- When a sitemap last had a page again, or modified later. NULL = never.
+ALTER TABLE pages ADD COLUMN changed_at INTEGER;
+
+-- Whether all of what content_hash stands for is stored.
+ALTER TABLE sitemaps ADD COLUMN complete INTEGER NOT NULL DEFAULT 0 CHECK (complete IN (0, 1));
+UPDATE sitemaps SET complete = (content_hash IS NOT NULL);
