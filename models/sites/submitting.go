@@ -155,7 +155,7 @@ func (s *Store) ToSubmit(ctx context.Context, w Website) (ms []Sitemap, err erro
 	}
 	err = s.db.Read(ctx).Raw(sitemapRows+`m.website_seq = ? AND m.root_seq IS NULL AND m.kind <> '' AND (`+only+`EXISTS (
 			SELECT 1 FROM pages AS p JOIN sitemap_pages AS sp ON sp.page_seq = p.seq JOIN sitemaps AS c ON c.seq = sp.sitemap_seq
-			WHERE p.website_seq = m.website_seq AND p.submit_wanted_at IS NOT NULL AND p.for_google AND (c.seq = m.seq OR c.root_seq = m.seq)))
+			WHERE p.website_seq = m.website_seq AND p.submit_wanted_at >= COALESCE(m.submitted_at, 0) AND p.for_google AND (c.seq = m.seq OR c.root_seq = m.seq)))
 		ORDER BY m.seq`, w.Seq).Scan(&ms).Error
 	if err != nil {
 		return nil, fmt.Errorf("looking for sitemaps to submit: %w", err)
