@@ -61,10 +61,10 @@ type storer struct {
 	batch   []sites.Entry   // pages that are not stored yet
 	urls    []string        // that an index names, each once
 	named   map[string]bool // the same
-	bytes   int           // of the URLs in both
-	begun   bool          // something was stored
-	outside int           // entries that do not belong to the website
-	beyond  int           // entries of an index that do not fit into indexBytes
+	bytes   int             // of the URLs in both
+	begun   bool            // something was stored
+	outside int             // entries that do not belong to the website
+	beyond  int             // entries of an index that do not fit into indexBytes
 }
 
 // errEnding ends a sitemap when nothing further is to be begun.

@@ -58,9 +58,9 @@ type Page struct {
 	WebsiteID   string `gorm:"->"`
 	WebsiteName string `gorm:"->"` // filled in where single pages are loaded
 
-	LoadedAt     models.Time `gorm:"-"` // where pages are loaded to be worked on: when
-	UsesGoogle   bool `gorm:"->"`                      // the website has credentials
-	UsesIndexNow bool `gorm:"->;column:uses_indexnow"` // the website has a key
+	LoadedAt     models.Time `gorm:"-"`                       // where pages are loaded to be worked on: when
+	UsesGoogle   bool        `gorm:"->"`                      // the website has credentials
+	UsesIndexNow bool        `gorm:"->;column:uses_indexnow"` // the website has a key
 }
 
 // ID is the page's id.

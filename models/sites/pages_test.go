@@ -413,3 +413,27 @@ func TestFilterTexts(t *testing.T) {
 		w.code(err, models.CodeNotFound)
 	})
 }
+
+// A bulk change of nothing leaves the one before, which can still be undone. A filter that
+// tidying empties is not one of all pages.
+func TestBulkChangesOfNothing(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.Context()
+		s := w.site("https://example.com/")
+		w.read(s, w.sitemap(s, "https://example.com/sitemap.xml"), w.entry("https://example.com/1", -1), w.entry("https://example.com/2", -1))
+		b, err := w.SetPriorities(ctx, s.ID, sites.Filter{}, ptr(90))
+		w.ok(err)
+		w.clock.Advance(time.Second)
+		if none, err := w.SetPrioritiesOf(ctx, s.ID, ptr(90), w.page(s, "/2").ID()); err != nil || none.N != 0 {
+			t.Errorf("changed %d, %v", none.N, err)
+		}
+		for _, f := range []sites.Filter{{Match: " \x00"}, {Cause: "\u200b"}} {
+			if _, err := w.SetPriorities(ctx, s.ID, f, ptr(5)); models.CodeOf(err) != models.CodeInvalid {
+				t.Errorf("%+v: %v", f, err)
+			}
+		}
+		if n, err := w.UndoPriorities(ctx, s.ID, b.At); err != nil || n != 2 {
+			t.Errorf("undone: %d, %v", n, err)
+		}
+	})
+}

@@ -98,7 +98,7 @@ func (s *Store) RecordVerified(ctx context.Context, v Verified) error {
 				return tx.Exec("UPDATE pages SET last_error = ? WHERE seq = ?", problem, v.Page.Seq).Error
 			}
 			return tx.Exec("UPDATE pages SET last_error = ?, asked_at = ?, unverified = (unverified OR verify_wanted_at IS NOT NULL) AND ?, verify_wanted_at = "+later+" WHERE seq = ?",
-					problem, now, a.Status != Refused, v.Page.LoadedAt, v.Page.Seq).Error
+				problem, now, a.Status != Refused, v.Page.LoadedAt, v.Page.Seq).Error
 		}
 		if err := s.noteWebsite(tx, v.Page.WebsiteSeq, SearchConsole, Answer{Status: Accepted}); err != nil {
 			return err

@@ -1,11 +1,13 @@
 package sites_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
 	"linkwatch/models"
+	"linkwatch/models/lease"
 	"linkwatch/models/sites"
 )
 
@@ -162,6 +164,84 @@ func TestQueued(t *testing.T) {
 		_, err = w.Edit(w.Context(), s.ID, sites.Edit{IndexNowKey: ptr("")})
 		w.ok(err)
 		queued(true)
+	})
+}
+
+// Who asks for a verification while one is under way waits for the next one.
+func TestWishDuringAVerification(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site("https://example.com/"))
+		w.read(s, w.sitemap(s, "https://example.com/sitemap.xml"), w.entry("https://example.com/a", -1))
+		for _, problem := range []*sites.Answer{nil, {Status: sites.Retried, Error: "x"}} {
+			_, err := w.WantVerification(w.Context(), w.page(s, "/a").ID())
+			w.ok(err)
+			ps, err := w.ToVerify(w.Context(), s, 1)
+			w.ok(err)
+			w.clock.Advance(time.Second)
+			_, err = w.WantVerification(w.Context(), w.page(s, "/a").ID())
+			w.ok(err)
+			w.ok(w.RecordVerified(w.Context(), sites.Verified{Page: ps[0], Inspection: sites.Inspection{Verdict: "PASS"}, Problem: problem}))
+			if p := w.page(s, "/a"); p.VerifyWantedAt != w.Now() {
+				t.Errorf("with %v: wanted since %v", problem, p.VerifyWantedAt)
+			}
+			w.clock.Advance(time.Second)
+			ps, err = w.ToVerify(w.Context(), s, 1)
+			w.ok(err)
+			w.ok(w.RecordVerified(w.Context(), sites.Verified{Page: ps[0], Inspection: sites.Inspection{Verdict: "PASS"}, Problem: problem}))
+			if p := w.page(s, "/a"); !p.VerifyWantedAt.IsZero() {
+				t.Errorf("with %v: still wanted since %v", problem, p.VerifyWantedAt)
+			}
+		}
+	})
+}
+
+// What a reader stores after somebody else has begun to read the sitemap is refused.
+func TestLateReader(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.Context()
+		s := w.site("https://example.com/")
+		entry := w.entry("https://example.com/a", -1)
+		first := w.read(s, w.sitemap(s, "https://example.com/sitemap.xml"), entry)
+		w.ok(w.BeginReading(ctx, first))
+		ms, err := w.ToRead(ctx, s, 0)
+		w.ok(err)
+		w.ok(w.BeginReading(ctx, ms[0]))
+		_, err = w.StoreEntries(ctx, s, ms[0], []sites.Entry{entry})
+		w.ok(err)
+		if _, err := w.StoreEntries(ctx, s, first, []sites.Entry{entry}); !errors.Is(err, lease.ErrLost) {
+			t.Errorf("storing late: %v", err)
+		}
+		if _, err := w.Detach(ctx, s, first, false); !errors.Is(err, lease.ErrLost) {
+			t.Errorf("detaching late: %v", err)
+		}
+		_, err = w.Detach(ctx, s, ms[0], false)
+		w.ok(err)
+		if got := w.urls(s, sites.Filter{}); !slices.Equal(got, []string{"/a"}) {
+			t.Errorf("left: %v", got)
+		}
+	})
+}
+
+// A URL that a sitemap has twice counts once, and its latest lastmod counts.
+func TestLatestLastmodOfAPage(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.site("https://example.com/")
+		m := w.sitemap(s, "https://example.com/sitemap.xml")
+		w.ok(w.BeginReading(w.Context(), m))
+		old, late := w.entry("https://example.com/a", 30), w.entry("https://example.com/a", 3)
+		for _, c := range []struct {
+			batch []sites.Entry
+			new   int
+		}{{[]sites.Entry{old, late, old}, 1}, {[]sites.Entry{old}, 0}} {
+			n, err := w.StoreEntries(w.Context(), s, m, c.batch)
+			w.ok(err)
+			if p := w.page(s, "/a"); n != c.new || p.Lastmod != late.Lastmod {
+				t.Errorf("%d are new, want %d; lastmod %v", n, c.new, p.Lastmod)
+			}
+		}
+		if n, err := w.StoreEntries(w.Context(), s, m, []sites.Entry{late, w.entry("https://example.com/b", 1)}); err != nil || n != 1 {
+			t.Errorf("of two entries %d are new: %v", n, err)
+		}
 	})
 }
 

@@ -1,0 +1,134 @@
+package sites_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"linkwatch/jobs/sites/standin"
+	"linkwatch/models/sites"
+)
+
+// An index that breaks off takes no sitemap away: the missing ones may be in the rest.
+func TestReadBrokenIndex(t *testing.T) {
+	each(t, func(w *world) {
+		h := newHost(w)
+		whole := index("/one.xml", "/two.xml")
+		h.put("/index.xml", whole)
+		h.put("/one.xml", urlset("/a"))
+		h.put("/two.xml", urlset("/b"))
+		s := w.site(h.URL)
+		w.sitemap(s, h.URL+"/index.xml")
+		i := w.instance()
+		i.run(sites.Reading)
+		h.put("/index.xml", whole[:strings.Index(whole, "/two.xml")])
+		i.run(sites.Reading)
+		all := w.sitemaps(s)
+		if got := w.paths(s, sites.Filter{}); got != "/a /b" || all[h.URL+"/index.xml"].LastError == "" || len(all) != 3 {
+			w.Errorf("pages %s, sitemaps %v", got, all)
+		}
+	})
+}
+
+// A sitemap that robots.txt no longer names can be deleted.
+func TestReadRobotsNamesNoMore(t *testing.T) {
+	each(t, func(w *world) {
+		h := newHost(w)
+		h.put("/robots.txt", "Sitemap: %s/s.xml\n")
+		h.put("/s.xml", urlset("/a"))
+		s := w.site(h.URL)
+		i := w.instance()
+		i.run(sites.Reading)
+		m := w.sitemaps(s)[h.URL+"/s.xml"]
+		if err := w.DeleteSitemap(w.Context(), s.ID, m.ID()); err == nil {
+			w.Error("a sitemap that robots.txt names was deleted")
+		}
+		h.put("/robots.txt", "User-agent: *\n")
+		i.run(sites.Reading)
+		w.ok(w.DeleteSitemap(w.Context(), s.ID, m.ID()))
+	})
+}
+
+// A sitemap that the user gives stays when the index that named it does so no more, with
+// all that is below it.
+func TestReadGivenAndNamed(t *testing.T) {
+	each(t, func(w *world) {
+		h := newHost(w)
+		h.put("/index.xml", index("/one.xml", "/two.xml"))
+		h.put("/one.xml", urlset("/a"))
+		h.put("/two.xml", index("/three.xml"))
+		h.put("/three.xml", urlset("/b"))
+		s := w.site(h.URL)
+		root := w.sitemap(s, h.URL+"/index.xml")
+		i := w.instance()
+		i.run(sites.Reading)
+		given := w.sitemap(s, h.URL+"/two.xml")
+		if given.Origin != sites.Given || given.Depth != 0 || given.ParentSeq != nil || given.RootSeq != nil {
+			w.Errorf("the sitemap is %+v", given)
+		}
+		if m := w.sitemaps(s)[h.URL+"/three.xml"]; m.Depth != 1 || m.RootSeq == nil || *m.RootSeq != given.Seq {
+			w.Errorf("the one below it is %+v", m)
+		}
+		h.put("/index.xml", index("/one.xml"))
+		i.run(sites.Reading)
+		if got := w.paths(s, sites.Filter{}); got != "/a /b" {
+			w.Errorf("pages %s, gone %s", got, w.paths(s, sites.Filter{Gone: true}))
+		}
+		w.ok(w.DeleteSitemap(w.Context(), s.ID, root.ID()))
+		i.run(sites.Reading)
+		if got := w.paths(s, sites.Filter{}); got != "/b" {
+			w.Errorf("without the index: pages %s, gone %s", got, w.paths(s, sites.Filter{Gone: true}))
+		}
+	})
+}
+
+// A header that cannot be stored is passed over. The rest is read all the same.
+func TestReadStrangeValidators(t *testing.T) {
+	each(t, func(w *world) {
+		h := newHost(w)
+		for name, tag := range map[string]string{"bytes": "\"\xff\xfe\"", "long": `"` + strings.Repeat("x", 2000) + `"`} {
+			h.handle("/"+name, func(rw http.ResponseWriter, r *http.Request) {
+				rw.Header().Set("ETag", tag)
+				rw.Header().Set("Last-Modified", "\xff")
+				fmt.Fprint(rw, strings.ReplaceAll(index("/below.xml"), "%s", h.URL))
+			})
+		}
+		h.put("/below.xml", urlset("/a"))
+		s := w.site(h.URL)
+		w.sitemap(s, h.URL+"/bytes")
+		w.sitemap(s, h.URL+"/long")
+		i := w.instance()
+		i.run(sites.Reading)
+		if got := w.paths(s, sites.Filter{}); got != "/a" {
+			w.Errorf("pages %s", got)
+		}
+		if got := i.run(sites.Reading); got != "1 website: 3 unchanged" {
+			w.Errorf("the summary is %q", got)
+		}
+	})
+}
+
+// A sitemap with a lasting error is submitted to Google once, and again when it changes.
+func TestReadBrokenIsSubmittedOnce(t *testing.T) {
+	each(t, func(w *world) {
+		h := newHost(w)
+		s := w.google(w.site(h.URL))
+		w.engine.Permit(s.SiteURL, "siteOwner")
+		w.sitemap(s, h.URL+"/s.xml")
+		i := w.instance()
+		for n, part := range []string{"</urlset>", "</url></urlset>"} {
+			h.put("/s.xml", strings.TrimSuffix(urlset("/a", "/b"), part))
+			for range 2 {
+				i.run(sites.Reading)
+				w.clock.Advance(time.Hour)
+				i.run(sites.Submitting)
+				w.clock.Advance(time.Hour)
+			}
+			if got := w.engine.Count(standin.Sitemaps); got != n+1 || w.sitemaps(s)[h.URL+"/s.xml"].LastError == "" {
+				w.Errorf("without %s: %d submissions", part, got)
+			}
+		}
+	})
+}
