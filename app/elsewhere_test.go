@@ -166,3 +166,69 @@ func TestFromAWebsiteToItsCrawl(t *testing.T) {
 		}
 	})
 }
+
+// What became of pages that only a sitemap has is in the diagnosis, although no page of theirs was stored.
+func TestFromTheCrawlOfListedPagesToTheirDiagnosis(t *testing.T) {
+	apptest.EachEngine(t, func(s *apptest.App) {
+		store, e := s.Systems.Sites.Store, s.Systems.Sites.Deps.Elsewhere
+		w, err := store.Add(s.Context(), sites.NewWebsite{SiteURL: "https://site.test/"})
+		s.Must(err)
+		m, _, err := store.AddSitemap(s.Context(), w.ID, "https://site.test/sitemap.xml")
+		s.Must(err)
+		urls := []string{"https://site.test/private", "https://site.test/gone"}
+		var entries []sites.Entry
+		for _, url := range urls {
+			u, err := models.ParseURL("url", url)
+			s.Must(err)
+			entries = append(entries, sites.Entry{URL: u})
+		}
+		reader := sites.NewStore(s.DB, s.Clock.Now, sites.Options{}) // the program's one needs the lease of an instance
+		s.Must(reader.BeginReading(s.Context(), m))
+		_, err = reader.StoreEntries(s.Context(), w, m, entries)
+		s.Must(err)
+		list, err := store.Pages(s.Context(), w.ID, sites.Filter{}, models.Cursor{}, 10)
+		s.Must(err)
+		for _, p := range list.Items {
+			if p.URL == urls[0] {
+				s.Must(store.RecordVerified(s.Context(), sites.Verified{
+					Page: p, Cause: sites.CauseRobots, Inspection: sites.Inspection{Verdict: "FAIL", CoverageState: "Blocked by robots.txt", RobotsState: "DISALLOWED"},
+				}))
+			}
+		}
+
+		path, err := e.Crawl(s.Context(), w, urls)
+		s.Must(err)
+		job, err := s.Systems.Crawl.Store.Job(s.Context(), strings.TrimPrefix(path, "/crawl/jobs/"))
+		s.Must(err)
+		run := s.BeginCrawl(job)
+		s.Fetch(func(e crawl.Entry) crawl.Result {
+			switch e.URL {
+			case urls[0]:
+				return crawl.Result{Status: crawl.EntryFailed, Reason: crawl.ReasonRobots}
+			case urls[1]:
+				r := apptest.Crawled(e)
+				r.Page.StatusCode, r.Status, r.Reason, r.Broken = 404, crawl.EntryFailed, "status 404", true
+				return r
+			}
+			return apptest.Crawled(e)
+		})
+		s.EndCrawl(run, crawl.End{Event: crawl.Succeed})
+
+		a := s.Get("/sites/" + w.ID + "/not-indexed")
+		apptest.WantStatus(s.TB.(*testing.T), a, http.StatusOK)
+		apptest.WantText(s.TB.(*testing.T), a, "tbody [data-label=Crawl]", "robots.txt disallows it")
+		facts, err := e.Facts(s.Context(), urls)
+		s.Must(err)
+		list, err = store.Pages(s.Context(), w.ID, sites.Filter{}, models.Cursor{}, 10)
+		s.Must(err)
+		for _, p := range list.Items {
+			want := map[string]string{urls[0]: sites.CauseRobots, urls[1]: sites.CauseNotFound}[p.URL]
+			if found := sites.Diagnose(p, facts[p.URL]); found[0].Cause != want || found[0].Certainty != sites.Certain {
+				s.Errorf("%s: the first finding is %+v, want %s for certain", p.URL, found[0], want)
+			}
+		}
+		if len(list.Items) != len(urls) {
+			s.Errorf("%d pages", len(list.Items))
+		}
+	})
+}

@@ -17,7 +17,7 @@ import (
 const MaxFacts = 500
 
 // PageFacts is what crawls know of a URL. What an entry of the frontier says of it is known until the entry is deleted:
-// KeepFrontier after the end of its crawl.
+// KeepFrontier after the end of its crawl, or after the fetch if it was added by hand.
 type PageFacts struct {
 	SourceID       string      // of the site; "" = it is not crawled
 	PageID         string      // "" = no crawl has stored the page
@@ -35,14 +35,17 @@ type PageFacts struct {
 }
 
 // FactsOf returns what crawls know of up to MaxFacts URLs, by the URL as it is given. Those of which they know nothing are
-// missing. A URL stands for its page with and without a slash at the end, so a canonical URL will do; if crawls know both,
-// the given one counts, unless it only redirects to the other. The number of queries does not depend on that of URLs.
-// More URLs are CodeInvalid ("urls").
+// missing. The newest answer counts, whether a crawl came to the URL or it was added by hand. A URL stands for its page with
+// and without a slash at the end, so a canonical URL will do; if crawls know both, the given one counts, unless it only
+// redirects to the other. The number of queries does not depend on that of URLs. More URLs are CodeInvalid ("urls").
 func (s *Store) FactsOf(ctx context.Context, urls []string) (map[string]PageFacts, error) {
 	if len(urls) > MaxFacts {
 		return nil, models.Invalid("urls", "must be at most %d URLs", MaxFacts)
 	}
-	l := lookup{tx: s.db.Read(ctx), since: s.clock.Now().Add(-KeepFrontier), pages: map[int]pageFound{}, entries: map[int]entryFound{}}
+	l := lookup{
+		tx: s.db.Read(ctx), since: s.clock.Now().Add(-KeepFrontier),
+		pages: map[int]pageFound{}, entries: map[int]entryFound{}, linked: map[int]bool{},
+	}
 	for _, given := range urls {
 		if a, ok := newAsked(given); ok {
 			l.asked = append(l.asked, a)
@@ -70,9 +73,10 @@ type lookup struct {
 	tx      *gorm.DB
 	since   models.Time // the frontier of crawls that ended before may be deleted
 	asked   []asked
-	ids     map[int64]string  // of sources
-	pages   map[int]pageFound // by slot, the newest
-	entries map[int]entryFound
+	ids     map[int64]string   // of sources
+	pages   map[int]pageFound  // by slot, the newest
+	entries map[int]entryFound // by slot, the newest with an answer
+	linked  map[int]bool       // slots of which the last crawls have an entry
 }
 
 // asked is a URL that was asked for.
@@ -244,33 +248,46 @@ func (l *lookup) findCrawls() error {
 	return err
 }
 
-// eachCrawl calls do with each form of each URL and each last crawl of its sources.
-func (l *lookup) eachCrawl(do func(slot int, url string, c lastCrawl)) {
+// byHand is the crawl_seq of entries that were added by hand.
+const byHand = 0
+
+// eachCrawl calls do with each form of each URL, and each crawl_seq under which the frontier may have it: those of the last
+// crawls of its sources, and byHand.
+func (l *lookup) eachCrawl(do func(slot int, url string, crawl int64)) {
 	l.each(func(slot int, url string, a asked) {
+		do(slot, url, byHand)
 		for _, c := range a.crawls {
-			do(slot, url, c)
+			do(slot, url, c.CrawlSeq)
 		}
 	})
 }
 
+const entryColumns = "r.slot, u.crawl_seq, u.source_seq, u.url, u.status, u.last_error, u.updated_at"
+
 // entryFound is an entry of the frontier.
 type entryFound struct {
-	Slot      int
-	SourceSeq int64
-	URL       string
-	LastError string
-	UpdatedAt models.Time
-	moved     bool // to URL
+	Slot                int
+	CrawlSeq, SourceSeq int64
+	URL                 string
+	Status              EntryStatus
+	LastError           string
+	UpdatedAt           models.Time
+	moved               bool // to URL
+}
+
+// answered reports whether the URL was tried: without an error, the entry must be done.
+func (e entryFound) answered() bool {
+	return e.moved || e.Status == EntryDone || e.LastError != "" && e.LastError != ReasonEnded
 }
 
 func (l *lookup) findEntries() error {
 	rows := models.NewRows("slot bigint, crawl_seq bigint, url_hash bytes")
-	l.eachCrawl(func(slot int, url string, c lastCrawl) {
+	l.eachCrawl(func(slot int, url string, crawl int64) {
 		h := hashOf(url)
-		rows.Add(slot, c.CrawlSeq, h[:])
+		rows.Add(slot, crawl, h[:])
 	})
 	var found []entryFound
-	err := rows.Raw(l.tx, `SELECT r.slot, u.source_seq, u.url, u.last_error, u.updated_at FROM {rows} AS r CROSS JOIN frontier AS u
+	err := rows.Raw(l.tx, `SELECT `+entryColumns+` FROM {rows} AS r CROSS JOIN frontier AS u
 		WHERE u.crawl_seq = r.crawl_seq AND u.url_hash = r.url_hash`).Scan(&found).Error
 	l.add(found)
 	return err
@@ -279,9 +296,9 @@ func (l *lookup) findEntries() error {
 // findRedirected finds the entries of URLs that redirected to others.
 func (l *lookup) findRedirected() error {
 	rows := models.NewRows("slot bigint, crawl_seq bigint, url text")
-	l.eachCrawl(func(slot int, url string, c lastCrawl) { rows.Add(slot, c.CrawlSeq, url) })
+	l.eachCrawl(func(slot int, url string, crawl int64) { rows.Add(slot, crawl, url) })
 	var found []entryFound
-	err := rows.Raw(l.tx, `SELECT r.slot, u.source_seq, u.url, u.last_error, u.updated_at FROM {rows} AS r CROSS JOIN frontier AS u
+	err := rows.Raw(l.tx, `SELECT `+entryColumns+` FROM {rows} AS r CROSS JOIN frontier AS u
 		WHERE u.crawl_seq = r.crawl_seq AND u.linked_as = r.url AND u.linked_as <> ''`).Scan(&found).Error
 	for i := range found {
 		found[i].moved = true
@@ -290,8 +307,19 @@ func (l *lookup) findRedirected() error {
 	return err
 }
 
+// add keeps the newest answers, and notes which URLs the last crawls have. Entries by hand count only for the sources that
+// crawl the URL.
 func (l *lookup) add(found []entryFound) {
 	for _, e := range found {
+		switch {
+		case e.CrawlSeq != byHand:
+			l.linked[e.Slot] = true
+		case !slices.Contains(l.asked[e.Slot/2].sources, e.SourceSeq):
+			continue
+		}
+		if !e.answered() {
+			continue
+		}
 		if before, ok := l.entries[e.Slot]; !ok || before.UpdatedAt.Before(e.UpdatedAt.Time) {
 			l.entries[e.Slot] = e
 		}
@@ -304,14 +332,12 @@ func (l *lookup) facts(i int) PageFacts {
 	f, other := l.form(a, 2*i), l.form(a, 2*i+1)
 	to := cmp.Or(f.RedirectsTo, f.Canonical)
 	switch away := f.Redirects || f.OtherCanonical; {
-	case f.FetchedAt.IsZero(), away && (to == "" || a.same(to)) && other.PageID != "" && !other.Redirects && !other.OtherCanonical:
+	case f.FetchedAt.IsZero(), away && (to == "" || a.same(to)) && !other.FetchedAt.IsZero() && !other.Redirects && !other.OtherCanonical:
 		f = other
 	case away && a.same(to): // to the other form
 		f.Redirects, f.RedirectsTo, f.OtherCanonical = false, "", false
 	}
-	_, tried := l.entries[2*i]
-	_, triedOther := l.entries[2*i+1]
-	if whole := slices.IndexFunc(a.crawls, func(c lastCrawl) bool { return c.Whole }); whole >= 0 && !tried && !triedOther {
+	if whole := slices.IndexFunc(a.crawls, func(c lastCrawl) bool { return c.Whole }); whole >= 0 && !l.linked[2*i] && !l.linked[2*i+1] {
 		f.SourceID, f.Unlinked = cmp.Or(f.SourceID, l.ids[a.crawls[whole].SourceSeq]), true
 	}
 	return f
@@ -353,13 +379,13 @@ func (p pageFound) tell(f *PageFacts, a asked) {
 	}
 }
 
-// tell notes what became of an entry that was tried after the page was stored.
+// tell notes what became of an entry that was tried after the page was stored. One by hand does not say that a page links to it.
 func (e entryFound) tell(f *PageFacts) {
-	now := PageFacts{SourceID: f.SourceID, PageID: f.PageID, FetchedAt: e.UpdatedAt, Words: -1}
+	now := PageFacts{SourceID: f.SourceID, PageID: f.PageID, FetchedAt: e.UpdatedAt, Words: -1, Unlinked: f.Unlinked && e.CrawlSeq == byHand}
 	switch {
 	case e.moved:
 		now.Redirects, now.RedirectsTo = true, e.URL
-	case e.LastError == "", e.LastError == ReasonEnded:
+	case e.LastError == "":
 		return
 	case e.LastError == ReasonRobots:
 		now.Robots = true

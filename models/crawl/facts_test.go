@@ -66,11 +66,20 @@ func (w *world) crawlPages(j crawl.Job, changes map[string]func(*crawl.Result)) 
 	for path := range changes {
 		links = append(links, "http://a.example"+path)
 	}
+	w.fetchAll(changes, links...)
+	w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}))
+	w.report()
+	w.clock.Advance(time.Minute)
+}
+
+// fetchAll fetches what the frontier has, as crawlPages says. Each page links to links.
+func (w *world) fetchAll(changes map[string]func(*crawl.Result), links ...string) {
+	w.Helper()
 	for {
 		hosts, _, err := w.ClaimHosts(w.Context(), w.me, 1, 0)
 		w.ok(err)
 		if len(hosts) == 0 {
-			break
+			return
 		}
 		t := &crawl.Turn{Host: hosts[0]}
 		t.NextAt = w.Now()
@@ -86,9 +95,6 @@ func (w *world) crawlPages(j crawl.Job, changes map[string]func(*crawl.Result)) 
 		}
 		w.ok(w.Record(w.Context(), t))
 	}
-	w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}))
-	w.report()
-	w.clock.Advance(time.Minute)
 }
 
 // Changes of a result.

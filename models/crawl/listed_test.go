@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"gorm.io/gorm"
+
 	"linkwatch/models"
 	"linkwatch/models/crawl"
 	"linkwatch/models/modelstest"
@@ -92,6 +94,79 @@ func TestCrawlListedUsesTheJobThatIsThere(t *testing.T) {
 		if got := w.crawlListed(crawl.NewJob{URL: other.URL}); got.ID == other.ID || w.get(other).Status != crawl.Paused {
 			w.Errorf("a paused job is %s", w.get(other).Status)
 		}
+	})
+}
+
+// crawlUnlinked crawls http://a.example/ and the listed paths. No page links to another one. What becomes of each is up to
+// its change, as in crawlPages.
+func (w *world) crawlUnlinked(changes map[string]func(*crawl.Result), paths ...string) {
+	w.Helper()
+	var urls []string
+	for _, path := range paths {
+		urls = append(urls, "http://a.example"+path)
+	}
+	w.crawlListed(crawl.NewJob{URL: "http://a.example/"}, urls...)
+	e := w.begin()
+	w.fetchAll(changes)
+	w.ok(w.EndExecution(w.Context(), e, crawl.End{Event: crawl.Succeed}))
+	w.report()
+	w.clock.Advance(time.Minute)
+}
+
+// fetchListed fetches listed paths of http://a.example while no crawl runs.
+func (w *world) fetchListed(changes map[string]func(*crawl.Result)) {
+	w.Helper()
+	for path := range changes {
+		_, _, err := w.AddEntry(w.Context(), "http://a.example"+path, "")
+		w.ok(err)
+	}
+	w.fetchAll(changes)
+	w.clock.Advance(time.Minute)
+}
+
+// What became of listed pages is known even if no page was stored. Whether a link leads to them is up to the crawl.
+func TestFactsOfListedPages(t *testing.T) {
+	each(t, func(w *world) {
+		w.crawlUnlinked(map[string]func(*crawl.Result){
+			"/robots": failed(crawl.ReasonRobots), "/canonical": insteadOf("/plain"), "/moved": movedTo("/target"), "/target": plain,
+			"/loop": failed(crawl.ReasonRedirects), "/outside": failed(crawl.ReasonOutside), "/unreachable": failed("timed out"), "/404": status(404),
+			"/503": status(503), "/plain": plain, "/slash": movedTo("/slash/"), "/slash/": failed(crawl.ReasonRobots),
+		}, "/robots", "/canonical", "/moved", "/loop", "/outside", "/unreachable", "/404", "/503", "/plain", "/slash")
+		w.wantFacts("after the crawl", map[string]string{
+			"/robots": "0 words=-1 robots unlinked", "/canonical": "200 words=-1 other canonical unlinked",
+			"/moved": "0 words=-1 redirects unlinked to=/target", "/target": "200 words=300 unlinked",
+			"/loop": "0 words=-1 redirects unlinked error=too many redirects", "/outside": "0 words=-1 redirects unlinked",
+			"/unreachable": "0 words=-1 unlinked error=timed out", "/404": "404 words=-1 unlinked", "/503": "503 words=-1 unlinked",
+			"/plain": "200 words=300 unlinked", "/slash": "0 words=-1 robots unlinked", "/unlisted": "0 words=-1 unlinked",
+		})
+
+		// Listed again, the last answer counts until there is another one.
+		w.crawlListed(crawl.NewJob{URL: "http://a.example/"}, "http://a.example/unreachable", "http://a.example/plain")
+		w.wantFacts("while they wait", map[string]string{"/plain": "200 words=300 unlinked", "/robots": "0 words=-1 robots unlinked"})
+		w.crawlUnlinked(map[string]func(*crawl.Result){"/unreachable": plain, "/plain": failed(crawl.ReasonRobots)})
+		w.wantFacts("the next time", map[string]string{"/unreachable": "200 words=300 unlinked", "/plain": "0 words=-1 robots unlinked", "/404": "404 words=-1 unlinked"})
+
+		w.clock.Advance(crawl.KeepFrontier + time.Hour)
+		w.ok(w.db.Write(w.Context(), func(tx *gorm.DB) error { _, err := w.ReapFrontier(tx, 1000); return err }))
+		w.wantFacts("without the frontier", map[string]string{"/robots": "nothing", "/plain": "200 words=300 unlinked"})
+	})
+}
+
+// Of what a crawl found and what became of the listed page, the newest counts.
+func TestFactsOfPagesThatAreLinkedAndListed(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("http://a.example/", time.Hour)
+		w.crawlPages(j, map[string]func(*crawl.Result){"/a": failed(crawl.ReasonRobots), "/b": plain, "/c": failed("timed out")})
+		w.fetchListed(map[string]func(*crawl.Result){"/a": status(404), "/b": failed(crawl.ReasonRobots), "/c": plain})
+		w.wantFacts("listed last", map[string]string{"/a": "404 words=-1", "/b": "0 words=-1 robots", "/c": "200 words=300"})
+		w.crawlPages(j, map[string]func(*crawl.Result){"/a": plain, "/b": status(503), "/c": failed(crawl.ReasonRobots)})
+		w.wantFacts("crawled last", map[string]string{"/a": "200 words=300", "/b": "503 words=-1", "/c": "0 words=-1 robots"})
+		w.crawlPages(j, nil)
+		w.wantFacts("no longer linked", map[string]string{"/a": "200 words=300 unlinked"})
+		w.fetchListed(map[string]func(*crawl.Result){"/a": failed(crawl.ReasonRobots)})
+		w.wantFacts("listed again", map[string]string{"/a": "0 words=-1 robots unlinked"})
+		modelstest.Exec(w.T, w.db, "UPDATE frontier SET source_seq = source_seq + 1 WHERE crawl_seq = 0")
+		w.wantFacts("listed for another source", map[string]string{"/a": "200 words=300 unlinked"})
 	})
 }
 

@@ -168,3 +168,49 @@ func TestQueryPlans(t *testing.T) {
 		})
 	}
 }
+
+// TestFactsReadByIndex asks each engine how it looks up URLs in a large frontier, those of crawls and those added by hand:
+// each by an index.
+func TestFactsReadByIndex(t *testing.T) {
+	each(t, func(w *world) {
+		w.crawlPages(w.job("http://a.example/", 0), map[string]func(*crawl.Result){"/1": plain})
+		rows := models.NewRows("crawl bigint, url text, url_hash bytes, linked_as text")
+		for i := range 20_000 {
+			linkedAs := ""
+			if i%10 == 0 {
+				linkedAs = fmt.Sprintf("http://a.example/from/%d", i)
+			}
+			rows.Add(i%3*100, fmt.Sprintf("http://a.example/to/%d", i), fmt.Appendf(nil, "%016d", i), linkedAs)
+		}
+		w.ok(w.db.Write(w.Context(), func(tx *gorm.DB) error {
+			return rows.Exec(tx, `INSERT INTO frontier (crawl_seq, source_seq, host_seq, url, url_hash, depth, status, attempts, redirects, last_error, created_at, updated_at, linked_as)
+				SELECT r.crawl, 1, 1, r.url, r.url_hash, 0, 'done', 0, 0, '', 1, 1, r.linked_as FROM {rows} AS r`).Error
+		}))
+		modelstest.Exec(w.T, w.db, "ANALYZE frontier")
+		explain, unique := "EXPLAIN ", "frontier_crawl_seq_url_hash_key"
+		if w.db.Engine == models.SQLite {
+			explain, unique = "EXPLAIN QUERY PLAN ", "sqlite_autoindex_frontier_1"
+		}
+		indexes := []string{unique, "frontier_linked"}
+		for _, s := range modelstest.Sent(w.T, w.db, func() error { _, err := w.FactsOf(w.Context(), []string{"http://a.example/x"}); return err }) {
+			if !strings.Contains(s.SQL, "frontier AS u") {
+				continue
+			}
+			if plan := w.explained(explain, s); len(indexes) == 0 || !strings.Contains(plan, indexes[0]) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN u") {
+				w.Errorf("%s\n%s", s.SQL, plan)
+			}
+			indexes = indexes[min(1, len(indexes)):]
+		}
+		if len(indexes) > 0 {
+			w.Errorf("not used: %s", indexes)
+		}
+	})
+}
+
+// explained is how the engine would run a statement.
+func (w *world) explained(explain string, s modelstest.Statement) string {
+	w.Helper()
+	var steps []map[string]any
+	w.ok(w.db.Read(w.Context()).Raw(explain+s.SQL, s.Vars...).Scan(&steps).Error)
+	return fmt.Sprint(steps)
+}
