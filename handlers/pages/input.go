@@ -65,8 +65,8 @@ func FormErrors(err error, fallback string, fields ...string) (e ui.Errors, ok b
 	return e, true
 }
 
-// sentence makes a whole sentence of the message of a field.
-func sentence(message string) string { return ui.Sentence(message) + "." }
+// sentence makes a whole sentence of the message of a field, which may end with a full stop.
+func sentence(message string) string { return strings.TrimSuffix(ui.Sentence(message), ".") + "." }
 
 // FilterError tells errors of a list's text filters from all others, which it returns
 // as rest. problem is what the search field says about the filter; "" = nothing. The

@@ -70,6 +70,11 @@ func TestCredentials(t *testing.T) {
 			t.Errorf("%s: the field has %q", name, typed)
 		}
 	}
+	a.Services.accountErr = models.Invalid("credentials", "is an API key. Create a JSON key.")
+	said := never(a.Post(path+"/credentials", url.Values{"credentials": {secretText}}))
+	if text := strings.TrimSpace(said.Find("#credentials-error").Text()); text != "Is an API key. Create a JSON key." {
+		t.Errorf("an error that ends with a full stop is %q", text)
+	}
 	broken := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path+"/credentials", strings.NewReader(secretText))
 	broken.Header.Set("Content-Type", "multipart/form-data; boundary=x")
 	p := never(a.Browse(broken))
