@@ -213,8 +213,12 @@ func demoIsIndexed(t *testing.T, db *models.DB, begun time.Time) {
 	broken, skipped, domains := 0, 0, 0
 	for _, w := range list.Items {
 		for _, service := range []sites.Service{sites.Indexing, sites.SearchConsole, sites.IndexNow} {
-			if !w.Paused(service, models.At(rest)) {
-				t.Errorf("%s: %s is called within a week", w.Name, service)
+			uses := w.Google()
+			if service == sites.IndexNow {
+				uses = w.IndexNow()
+			}
+			if w.Paused(service, models.At(rest)) != uses {
+				t.Errorf("%s: %s, which it uses (%v), is called within a week, or rests without use", w.Name, service, uses)
 			}
 		}
 		if _, err := store.Key(w); err == nil {
@@ -237,6 +241,9 @@ func demoIsIndexed(t *testing.T, db *models.DB, begun time.Time) {
 			causes[c.Cause] += c.Pages
 		}
 		days, err := store.Coverage(t.Context(), w, models.Time{})
+		if yesterday, today := days[len(days)-2].ByStatus, days[len(days)-1].ByStatus; yesterday[sites.Indexed] < today[sites.Indexed]*95/100 || total(yesterday) != total(today) {
+			t.Errorf("%s: the coverage jumps from %v to %v", w.Name, yesterday, today)
+		}
 		if err != nil || len(days) < 90 || w.Google() && days[89].ByStatus[sites.Indexed] <= days[20].ByStatus[sites.Indexed] {
 			t.Errorf("%s: %d days of coverage: %v", w.Name, len(days), err)
 		}
@@ -285,6 +292,14 @@ func demoIsIndexed(t *testing.T, db *models.DB, begun time.Time) {
 	demoPagesAreKnown(t, db, store, list.Items)
 }
 
+// total is the number of pages in all statuses.
+func total(by map[sites.Status]int) (n int) {
+	for _, pages := range by {
+		n += pages
+	}
+	return n
+}
+
 // The websites are made up on each engine, once, and only beside links that are all new.
 func TestSites(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
@@ -330,6 +345,9 @@ func demoPagesAreKnown(t *testing.T, db *models.DB, store *sites.Store, all []si
 		for _, p := range list.Items {
 			if p.ManualPriority != nil {
 				manual++
+			}
+			if !p.Queued() && !p.LastSubmittedAt.IsZero() && p.LastSubmittedAt.Before(p.Lastmod.Time) {
+				t.Errorf("%s changed after it was submitted, and is not queued", p.URL)
 			}
 			u, err := models.ParseURL("url", p.URL)
 			if err != nil || !w.Property().Contains(u) {

@@ -97,7 +97,8 @@ func (m *siteMaker) fate(p *sites.Page, s madeSite, states []madeInspection) {
 			return
 		}
 	}
-	p.Status, p.LastSubmittedAt = sites.Submitted, ago(6*time.Hour, submitted)
+	changed := m.now.Sub(p.Lastmod.Time) // a page that changes is submitted again
+	p.Status, p.LastSubmittedAt = sites.Submitted, ago(min(6*time.Hour, changed/2), min(submitted, changed))
 	switch {
 	case !s.google || submitted < siteHistory && m.rand.IntN(2) == 0: // Google was not asked
 		return
@@ -110,7 +111,8 @@ func (m *siteMaker) fate(p *sites.Page, s madeSite, states []madeInspection) {
 		p.NotifiedAt = p.LastSubmittedAt.Add(2 * time.Second)
 	}
 	p.Inspection = m.inspection(p.URL, states)
-	p.Unverified, p.LastVerifiedAt = false, ago(30*time.Minute, 5*time.Hour)
+	told := m.now.Sub(p.LastSubmittedAt.Time)
+	p.Unverified, p.LastVerifiedAt = false, ago(min(30*time.Minute, told/2), min(5*time.Hour, told))
 	p.Status, p.Cause = p.Inspection.Status(), sites.CauseOf(p.Inspection)
 	if p.FetchState != "" {
 		p.LastCrawledAt = ago(7*time.Hour, 20*day)
@@ -140,7 +142,7 @@ func (m *siteMaker) inspection(url string, states []madeInspection) sites.Inspec
 	return found
 }
 
-// coverage makes up the coverage of a website by day: more and more of its pages are indexed.
+// coverage makes up the coverage of a website by day: more and more of its pages are indexed, up to what is so now.
 func (m *siteMaker) coverage(tx *gorm.DB, w sites.Website, made []sites.Page) error {
 	now, old := map[sites.Status]int{}, 0
 	for _, p := range made {
@@ -153,9 +155,12 @@ func (m *siteMaker) coverage(tx *gorm.DB, w sites.Website, made []sites.Page) er
 	days := int(siteHistory / day)
 	for d := range days {
 		at := models.At(m.now.Add(-time.Duration(days-d) * day)).StartOfDay()
-		left, grown := old, float64(d)/float64(days)
+		left, grown := old, float64(d+1)/float64(days)
+		if time.Duration(days-d)*day <= grownAt {
+			left = len(made)
+		}
 		for _, s := range []sites.Status{sites.Indexed, sites.NotIndexed, sites.Failed, sites.Submitted} {
-			share := grown * (0.97 + 0.03*m.rand.Float64())
+			share := grown * (1 - 0.1*m.rand.Float64()*(1-grown))
 			if s == sites.NotIndexed || s == sites.Failed { // they come first
 				share = min(1, 4*grown) * (1 + 0.3*(1-grown))
 			}
@@ -199,6 +204,13 @@ func (m *siteMaker) submissions(w sites.Website, s madeSite, made []sites.Page) 
 		for i := days - d; s.indexing && i < len(made); i += days {
 			add(at.Add(time.Duration(i)*time.Second), sites.Submission{PageSeq: &made[i].Seq, URL: made[i].URL, Method: sites.ByIndexingAPI, Pages: 1})
 		}
+	}
+	if s.google && !s.indexing { // what the sitemap says of itself
+		at := m.now.Add(-toldAgo)
+		all = append(all, sites.Submission{
+			WebsiteSeq: w.Seq, URL: w.Property().Root() + "sitemap.xml", Method: sites.BySitemap, Action: sites.Updated, Pages: len(made),
+			Status: sites.Accepted, StatusCode: 200, CreatedAt: models.At(at), AnsweredAt: models.At(at.Add(400 * time.Millisecond)),
+		})
 	}
 	return all
 }

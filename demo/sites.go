@@ -17,6 +17,8 @@ import (
 const (
 	siteHistory = 90 * day                               // how long the websites are known
 	lastmods    = 200 * day                              // how far back the last changes of their pages go
+	grownAt     = 6 * day                                // ago: when their sitemaps last grew
+	toldAgo     = 20 * time.Minute                       // when their sitemaps were last submitted
 	siteAccount = "linkwatch@northwind-search.example"   // of the made-up service account
 	siteProject = "northwind-search"                     // its Google project
 	siteKey     = "7d1f0c2b9a4e4f6c8d3b5a6e7f809112"     // for IndexNow
@@ -226,7 +228,7 @@ func (m *siteMaker) read(ctx context.Context, w sites.Website, s madeSite, part 
 		if _, err := m.store.StoreEntries(ctx, w, part, entries); err != nil {
 			return err
 		}
-		old = 6 * day
+		old = grownAt
 	}
 	m.at = m.now.Add(-25 * time.Minute)
 	return m.store.RecordRead(ctx, part, r)
@@ -244,11 +246,13 @@ func (m *siteMaker) urls(s madeSection) (urls []string) {
 // history makes up what happened to a website in its months.
 func (m *siteMaker) history(ctx context.Context, w sites.Website, s madeSite, made []sites.Page) error {
 	m.at = m.now
-	until := models.At(m.now.Add(Rest)) // no service is called before
-	set := map[string]any{
-		"sitemaps_wanted_at": nil, "submit_wanted_at": nil, "indexing_retry_at": until, "console_retry_at": until, "indexnow_retry_at": until,
+	until := models.At(m.now.Add(Rest)) // no service that it uses is called before
+	set := map[string]any{"sitemaps_wanted_at": nil, "submit_wanted_at": nil}
+	if s.indexNow {
+		set["indexnow_retry_at"] = until
 	}
 	if s.google {
+		set["indexing_retry_at"], set["console_retry_at"] = until, until
 		set["credentials"], set["client_email"], set["project_id"] = []byte("made up"), siteAccount, siteProject
 		w.ProjectID = siteProject
 	}
@@ -269,9 +273,11 @@ func (m *siteMaker) history(ctx context.Context, w sites.Website, s madeSite, ma
 		if !s.google {
 			return nil
 		}
-		err := tx.Exec("UPDATE sitemaps SET submitted_at = ? WHERE website_seq = ? AND root_seq IS NULL", models.At(m.now.Add(-20*time.Minute)), w.Seq).Error
-		if err != nil {
-			return err
+		if !s.indexing {
+			err := tx.Exec("UPDATE sitemaps SET submitted_at = ? WHERE website_seq = ? AND root_seq IS NULL", models.At(m.now.Add(-toldAgo)), w.Seq).Error
+			if err != nil {
+				return err
+			}
 		}
 		used := models.NewRows("scope text, kind text, ends_at bigint, used bigint")
 		used.Add("property:"+w.SiteURL, sites.CallInspect, quota.Inspections.ResetsAt, 900+m.rand.IntN(900))
