@@ -194,7 +194,7 @@ func (m *siteMaker) sitemaps(ctx context.Context, w sites.Website, s madeSite) e
 	if err := m.store.RecordRead(ctx, top[0], sites.Read{Unchanged: true}); err != nil {
 		return err
 	}
-	return m.store.ReadEnded(ctx, w, true)
+	return m.store.ReadEnded(ctx, w, "")
 }
 
 // read reads the sitemap i of a website, which has the pages lists[i].

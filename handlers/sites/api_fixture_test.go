@@ -144,7 +144,7 @@ func (w *world) read(id string, entries ...any) {
 	}))
 	_, err = w.Sites.Detach(ctx, site, m, false)
 	w.Must(err)
-	w.Must(w.Sites.ReadEnded(ctx, site, true))
+	w.Must(w.Sites.ReadEnded(ctx, site, ""))
 }
 
 // page is the page of a URL as the store has it.

@@ -82,7 +82,7 @@ func TestRefresh_API(t *testing.T) {
 		if err != nil || !ok {
 			w.Fatal(ok, err)
 		}
-		w.Must(w.Sites.ReadEnded(w.Context(), site, true))
+		w.Must(w.Sites.ReadEnded(w.Context(), site, ""))
 		apptest.Has(w.TB, w.Do("GET", at, "").Want(200), map[string]any{"reading": true, "last_read_at": w.Sites.Now().Format(time.RFC3339Nano)})
 		w.Must(w.Sites.Release(w.Context(), w.me, sites.Reading, site, false))
 		apptest.Has(w.TB, w.Do("GET", at, "").Want(200), map[string]any{"reading": false})

@@ -47,6 +47,7 @@ type Website struct {
 	AutoSubmit      bool       `json:"auto_submit" example:"true" doc:"Whether new and changed pages are submitted by themselves"`
 	Reading         bool       `json:"reading" example:"false" doc:"Whether its sitemaps are being read, or will be within moments"`
 	LastReadAt      *time.Time `json:"last_read_at" example:"2025-03-24T12:05:00Z" doc:"When its sitemaps were last read. null if they never were"`
+	RobotsError     *string    `json:"robots_error" doc:"Why robots.txt could not be fetched when it was last asked for sitemaps. null if it could"`
 	Google          Google     `json:"google" doc:"Access to Google"`
 	IndexNow        IndexNow   `json:"indexnow" doc:"Submission by IndexNow, to Bing and other search engines"`
 	Quota           Quota      `json:"quota" doc:"Use of Google's quotas"`
@@ -103,7 +104,7 @@ func (a API) websites(ctx context.Context, ws ...sites.Website) ([]Website, erro
 func toWebsite(w sites.Website, c sites.Counts, q sites.Quota) Website {
 	out := Website{
 		ID: w.ID, Name: w.Name, SiteURL: w.SiteURL, CreatedAt: w.CreatedAt.Time, UpdatedAt: w.UpdatedAt.Time, IndexingEnabled: w.IndexingEnabled, AutoSubmit: w.AutoSubmit,
-		Reading: !w.SitemapsWantedAt.IsZero() || w.SitemapsBy != "", LastReadAt: api.Time(w.SitemapsReadAt),
+		Reading: !w.SitemapsWantedAt.IsZero() || w.SitemapsBy != "", LastReadAt: api.Time(w.SitemapsReadAt), RobotsError: api.OrNull(w.RobotsError),
 		Google: Google{
 			Configured: w.Google(), ClientEmail: api.OrNull(w.ClientEmail), ProjectID: api.OrNull(w.ProjectID),
 			LastError: api.OrNull(w.GoogleState().Error), RetryAt: api.Time(w.GoogleState().RetryAt),

@@ -142,7 +142,7 @@ func (a *pagesApp) ended(w sites.Website) {
 	a.Helper()
 	_, _, err := a.Sites.Claim(a.Context(), a.Holder(), sites.Reading, w.Seq, true)
 	a.Must(err)
-	a.Must(a.Sites.ReadEnded(a.Context(), w, true))
+	a.Must(a.Sites.ReadEnded(a.Context(), w, ""))
 	a.Must(a.Sites.Release(a.Context(), a.Holder(), sites.Reading, w, false))
 }
 

@@ -73,7 +73,7 @@ func answer(err error) sites.Answer {
 		}
 		return a
 	}
-	a := sites.Answer{Status: sites.Refused, StatusCode: e.Status, Error: e.Advice(), Cause: sites.CauseRefused, RetryAfter: e.RetryAfter}
+	a := sites.Answer{Status: sites.Refused, StatusCode: e.Status, Error: e.Advice(), What: e.Text, Cause: sites.CauseRefused, RetryAfter: e.RetryAfter}
 	switch e.Kind {
 	case engine.Canceled:
 		return sites.Answer{Status: sites.Unsent, Error: a.Error}

@@ -64,9 +64,11 @@ func (w *Worker) Test(ctx context.Context, site sites.Website) (checks []Check, 
 		return nil, ctx.Err()
 	}
 	works := err == nil && (p == google.Owner || p == google.FullUser)
-	if err == nil && p != google.Owner {
+	if works && p != google.Owner && !site.IndexingEnabled {
+		add("Search Console", "The service account has full access to the property. It must be an owner only for Google's Indexing API.", nil)
+	} else if err == nil && p != google.Owner {
 		checks = append(checks, Check{
-			Name: "Search Console", OK: works && !site.IndexingEnabled, Text: "The service account is not an owner of the property.",
+			Name: "Search Console", Text: "The service account is not an owner of the property.",
 			Fix: "In Search Console, open Settings > Users and permissions, and add " + site.ClientEmail + " as an owner.",
 		})
 	} else {

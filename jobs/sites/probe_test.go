@@ -37,7 +37,7 @@ func TestTest(t *testing.T) {
 			"API not enabled":   {of: s, set: func() { w.engine.Fail(standin.Metadata, standin.Disabled("indexing.googleapis.com")) }, want: []bool{true, true, false}, part: "Enable it", paused: true},
 			"not the page's":    {of: s, set: func() { w.engine.Fail(standin.Metadata, standin.NotOwner()) }, want: []bool{true, true, false}, part: "as an owner", paused: true},
 			"a user":            {of: s, set: func() { w.engine.Permit(property, "siteFullUser") }, want: []bool{true, false, true}, part: "The Indexing API is open"},
-			"a user, plain":     {of: plain, set: func() { w.engine.Permit(plain.SiteURL, "siteFullUser") }, want: []bool{true, true}, part: "as an owner"},
+			"a user, plain":     {of: plain, set: func() { w.engine.Permit(plain.SiteURL, "siteFullUser") }, want: []bool{true, true}, part: "must be an owner only for"},
 			"a restricted user": {of: plain, set: func() { w.engine.Permit(plain.SiteURL, "siteRestrictedUser") }, want: []bool{true, false}, part: "as an owner"},
 		} {
 			refused := sites.Answer{Status: sites.Refused, Error: "No.", Sitewide: true}

@@ -56,13 +56,12 @@ func (t *task) read() error {
 	return t.Store.ReadEnded(t.ctx, t.site, robots)
 }
 
-// readRobots adds the sitemaps that robots.txt names. ok is false if it was not read: then
-// the sitemaps that are known are read all the same.
-func (t *task) readRobots() (ok bool, err error) {
+// readRobots adds the sitemaps that robots.txt names. problem is why it could not be read,
+// "" = it could: the sitemaps that are known are read all the same.
+func (t *task) readRobots() (problem string, err error) {
 	named, err := t.Client.Sitemaps(t.ctx, t.site.Property().Root())
 	if err != nil {
-		t.Log.Debug("robots.txt not read", "website_id", t.site.ID, "error", err)
-		return false, t.ctx.Err()
+		return fetchError("robots.txt", err), t.ctx.Err()
 	}
 	var urls []string
 	for _, name := range named {
@@ -71,7 +70,7 @@ func (t *task) readRobots() (ok bool, err error) {
 		}
 	}
 	_, _, err = t.Store.AddFound(t.ctx, t.site, nil, urls)
-	return err == nil, err
+	return "", err
 }
 
 // detachDeleted takes the pages from sitemaps that were deleted, and forgets these.

@@ -435,8 +435,12 @@ func TestReadAddressGuard(t *testing.T) {
 		defer client.Close()
 		w.instance(func(o *sitejobs.Options) { o.Client = client }).run(sites.Reading)
 		w.has("the error", w.sitemaps(s)[h.URL+"/s.xml"].LastError, "It could not be fetched: address not allowed.")
-		if s = w.again(s); h.count("/s.xml") != 0 || !s.RobotsReadAt.IsZero() {
+		if s = w.again(s); h.count("/s.xml") != 0 || !s.RobotsReadAt.IsZero() || s.RobotsError != "robots.txt could not be fetched: address not allowed." {
 			w.Errorf("%d requests; %+v", h.count("/s.xml"), s)
+		}
+		w.instance().run(sites.Reading)
+		if s = w.again(s); s.RobotsReadAt.IsZero() || s.RobotsError != "" {
+			w.Errorf("when it can be read: %+v", s)
 		}
 	})
 }

@@ -67,7 +67,7 @@ func (t *task) receive(m sites.Sitemap) received {
 		r.close()
 		return received{failed: "This server could not keep it in a temporary file. Its log says why."}
 	case err != nil:
-		r.failed = fetchError(err)
+		r.failed = fetchError("It", err)
 	case res.StatusCode == http.StatusNotModified && m.Complete:
 		r.unchanged = true
 	case res.StatusCode != http.StatusOK:
@@ -101,10 +101,10 @@ func (f *file) Write(p []byte) (n int, err error) {
 	return n, f.err
 }
 
-// fetchError is what a failed request for a sitemap means, as a sentence.
-func fetchError(err error) string {
+// fetchError is what a failed request for a file means, as a sentence.
+func fetchError(file string, err error) string {
 	if e, ok := errors.AsType[*outbound.Error](err); ok && !errors.Is(err, context.Canceled) {
-		return "It could not be fetched: " + e.Error() + "."
+		return file + " could not be fetched: " + e.Error() + "."
 	}
-	return "It could not be fetched."
+	return file + " could not be fetched."
 }

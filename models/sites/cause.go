@@ -88,7 +88,7 @@ var Causes = []Cause{
 	{CauseCredentials, "Invalid credentials", "Google refused the credentials.", "Create a new key for the service account and save it here."},
 	{CauseRefused, "Refused", "The search engine refused the submission.", "Read the answer among the submissions, and correct what it names."},
 	{CauseRateLimited, "Rate limited", "The search engine received too many requests.", "Wait: the page is submitted again later."},
-	{CauseNoAnswer, "No answer", "The search engine did not answer.", "Wait: the page is submitted again later."},
+	{CauseNoAnswer, "No answer", "The search engine did not answer five times.", "Submit the page again."},
 	{CauseOutsideProperty, "Outside the property", "The page does not belong to the property.", "Remove the page from the sitemap, or add a website for its property."},
 }
 

@@ -262,7 +262,8 @@ func (d *diagnosis) seenHere() {
 	if d.indexed || d.explained() {
 		return
 	}
-	if c.read() && c.Words >= 0 && c.Words < thinWords {
+	judged := slices.Contains(d.google, CauseCrawled) || slices.Contains(d.google, CauseSoft404) // Google has read the page
+	if judged && c.read() && c.Words >= 0 && c.Words < thinWords {
 		text := fmt.Sprintf("The page has %d words of text.", c.Words)
 		if c.Words == 1 {
 			text = "The page has 1 word of text."

@@ -154,6 +154,7 @@ func TestDiagnose(t *testing.T) {
 
 		"orphan":           {visited("Discovered - currently not indexed"), sites.Known{Crawled: &sites.Crawled{Words: -1, Unlinked: true}}, []string{"likely unlinked: The last crawl of the site found no link to the page.", "google discovered_not_indexed: "}},
 		"several":          {visited(crawled), read(after, noindex, namesOther, thin, unlinked), []string{"certain noindex: ", "likely alternate: ", "likely thin: ", "likely unlinked: ", "google crawled_not_indexed: "}},
+		"thin, not read":   {visited("Discovered - currently not indexed"), read(after, thin), []string{"google discovered_not_indexed: "}},
 		"unknown state":    {visited("Some new state: 7."), sites.Known{}, []string{"google some_new_state: Google reports: Some new state: 7."}},
 		"no reason":        {visited("", state(func(i *sites.Inspection) { i.Verdict = "NEUTRAL" })), sites.Known{}, []string{"google not_indexed: "}},
 		"never submitted":  {unknown, sites.Known{}, []string{"waiting never_submitted: ", "waiting never_verified: "}},

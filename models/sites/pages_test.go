@@ -244,9 +244,9 @@ func TestAnswers(t *testing.T) {
 		}
 		for range 4 { // the fifth failure is the last
 			w.clock.Advance(models.Day)
-			w.publish(s, w.page(s, "/2"), sites.Answer{Status: sites.Retried, StatusCode: 500, Error: "Google failed.", Cause: "unavailable"})
+			w.publish(s, w.page(s, "/2"), sites.Answer{Status: sites.Retried, StatusCode: 500, Error: "Google failed. It is tried again.", What: "Google failed.", Cause: "unavailable"})
 		}
-		if p := w.page(s, "/2"); p.Status != sites.Failed || p.Cause != "unavailable" || p.ForGoogle {
+		if p := w.page(s, "/2"); p.Status != sites.Failed || p.Cause != "unavailable" || p.ForGoogle || p.LastError != "Google failed." {
 			t.Errorf("given up: %+v", p)
 		}
 		w.publish(s, w.page(s, "/5"), sites.Answer{Status: sites.Accepted, StatusCode: 200})

@@ -33,6 +33,9 @@ func ParseProperty(siteURL string) (Property, error) {
 		}
 		return Property{SiteURL: domainPrefix + u.Host, host: u.Host}, nil
 	}
+	if !strings.Contains(trimmed, "://") {
+		return Property{}, models.Invalid(location, "must be a URL such as https://example.com/, or sc-domain: and a domain, such as sc-domain:example.com")
+	}
 	u, err := models.ParseURL(location, trimmed)
 	if err != nil {
 		return Property{}, err

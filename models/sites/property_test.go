@@ -21,7 +21,7 @@ func TestParseProperty(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{
-		"", "example.com", "ftp://example.com/", "https://example.com/?a", "https://u:p@example.com/", "sc-domain:", "sc-domain:localhost", "sc-domain:127.0.0.1",
+		"", "nope", "example.com", "ftp://example.com/", "https://example.com/?a", "https://u:p@example.com/", "sc-domain:", "sc-domain:localhost", "sc-domain:127.0.0.1",
 		"sc-domain:example.com/a", "sc-domain:example.com:80", "sc-domain:a b.example", "sc-domain:example.com?x", "sc-domain:https://example.com", "sc-domain:example.com.",
 	} {
 		if p, err := sites.ParseProperty(bad); models.CodeOf(err) != models.CodeInvalid {

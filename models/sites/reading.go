@@ -319,16 +319,17 @@ func (s *Store) RecordRead(ctx context.Context, m Sitemap, r Read) error {
 
 const maxError = 500 // runes of an error that is stored
 
-// ReadEnded records that the sitemaps of a website were read, and robots.txt asked for
-// them if robots is set.
-func (s *Store) ReadEnded(ctx context.Context, w Website, robots bool) error {
+// ReadEnded records that the sitemaps of a website were read. robots is why robots.txt
+// could not be; "" = it could.
+func (s *Store) ReadEnded(ctx context.Context, w Website, robots string) error {
 	now := s.clock.Now()
-	at := w.RobotsReadAt
-	if robots {
-		at = now
+	at := now
+	if robots != "" {
+		at = w.RobotsReadAt
 	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Exec("UPDATE websites SET sitemaps_read_at = ?, robots_read_at = ? WHERE seq = ?", now, at, w.Seq).Error
+		return tx.Exec("UPDATE websites SET sitemaps_read_at = ?, robots_read_at = ?, robots_error = ? WHERE seq = ?",
+			now, at, models.Truncate(models.CleanLine(robots), maxError), w.Seq).Error
 	})
 	if err != nil {
 		return fmt.Errorf("recording that sitemaps were read: %w", err)

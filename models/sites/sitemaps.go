@@ -90,7 +90,7 @@ func (s *Store) addFound(ctx context.Context, w Website, parent *Sitemap, urls [
 			return err
 		}
 		if parent == nil { // robots.txt proves of one on another host that it is the website's
-			err := rows.Exec(tx, "UPDATE sitemaps SET origin = 'robots' WHERE website_seq = ? AND origin = 'given' AND kind = '' AND url IN (SELECT url FROM {rows} AS r)", w.Seq).Error
+			err := rows.Exec(tx, "UPDATE sitemaps SET origin = 'robots' WHERE website_seq = ? AND origin = 'given' AND (kind = '' OR last_error <> '') AND url IN (SELECT url FROM {rows} AS r)", w.Seq).Error
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -185,6 +186,7 @@ type Answer struct {
 	Status     SubmissionStatus // Sent: no answer came, and the request may have arrived
 	StatusCode int              // 0 = none
 	Error      string           // what happened and what to do; "" = accepted
+	What       string           // what happened alone, of a failure that is tried again
 	Cause      string           // by which failures are grouped
 	Sitewide   bool             // the error is of the website, not of the page: pages wait on
 	Limited    bool             // a rate limit or quota: no failure of the page
@@ -274,15 +276,16 @@ func (s *Store) again(tx *gorm.DB, b batch, waits string, a Answer) error {
 	if err := b.rows.Raw(tx, "SELECT seq, attempts FROM pages WHERE seq IN (SELECT seq FROM {rows} AS r)").Scan(&tried).Error; err != nil {
 		return err
 	}
+	gaveUp := models.Truncate(models.CleanLine(cmp.Or(a.What, a.Error)), maxError)
 	rows := models.NewRows("seq bigint, attempts bigint, after_at bigint, given_up boolean")
 	for _, p := range tried {
 		n := p.Attempts + 1
 		rows.Add(p.Seq, n, s.clock.Now().Add(pause(n, a.RetryAfter)), n >= maxAttempts)
 	}
-	return rows.Exec(tx, `UPDATE pages SET attempts = r.attempts, last_error = ?, submit_after = r.after_at, status = CASE WHEN r.given_up THEN 'failed' ELSE pages.status END,
+	return rows.Exec(tx, `UPDATE pages SET attempts = r.attempts, last_error = CASE WHEN r.given_up THEN ? ELSE ? END, submit_after = r.after_at, status = CASE WHEN r.given_up THEN 'failed' ELSE pages.status END,
 			cause = CASE WHEN r.given_up THEN ? ELSE pages.cause END, `+waits+` = pages.`+waits+` AND NOT r.given_up,
 			submit_wanted_at = CASE WHEN r.given_up THEN NULL ELSE pages.submit_wanted_at END, removal = pages.removal AND NOT r.given_up
-		FROM {rows} AS r WHERE pages.seq = r.seq`, a.Error, a.Cause).Error
+		FROM {rows} AS r WHERE pages.seq = r.seq`, gaveUp, a.Error, a.Cause).Error
 }
 
 // answer stores the answer to a submission, and what it says of the website.

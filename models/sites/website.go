@@ -33,6 +33,7 @@ type Website struct {
 	IndexNowState ServiceState `gorm:"embedded;embeddedPrefix:indexnow_"`
 
 	RobotsReadAt     models.Time
+	RobotsError      string // why robots.txt could not be read the last time; "" = it could
 	SitemapsReadAt   models.Time
 	SitemapsWantedAt models.Time // since when somebody waits for its sitemaps to be read
 	SubmitWantedAt   models.Time

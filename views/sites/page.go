@@ -54,17 +54,27 @@ func (v OnePage) waits() (all []string) {
 		if v.One.Removal {
 			what = "The removal of the page"
 		}
-		all = append(all, what+" is submitted within moments.")
+		all = append(all, what+" is submitted "+v.when())
 	}
 	if !v.One.VerifyWantedAt.IsZero() {
 		all = append(all, "Google is asked within moments whether the page is indexed.")
 	}
 	if len(all) > 0 {
 		for _, r := range v.Site.Refusals() {
-			all = append(all, r.Name+" refuses requests for now: "+r.Error)
+			if r.Error != v.One.LastError { // which is shown as well
+				all = append(all, r.Name+" refuses requests for now: "+r.Error)
+			}
 		}
 	}
 	return all
+}
+
+// when is how soon the page is submitted.
+func (v OnePage) when() string {
+	if len(v.Site.Refusals()) > 0 {
+		return "when requests are allowed again."
+	}
+	return "within moments."
 }
 
 // polls makes a part ask again while the page waits for something.

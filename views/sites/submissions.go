@@ -53,7 +53,7 @@ func answer(s sites.Submission) string {
 	case sites.Refused:
 		return "Refused" + code
 	case sites.Retried:
-		return "Failed" + code + ", tried again"
+		return "Failed" + code
 	case sites.Sent:
 	}
 	return "No answer yet"
