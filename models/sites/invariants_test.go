@@ -27,7 +27,7 @@ func TestInvariants(t *testing.T) {
 			m := w.sitemap(s, fmt.Sprintf("https://example.com/%d.xml", n))
 			w.ok(w.BeginReading(w.Context(), m))
 			group.Go(func() {
-				a := anybody{w, rand.New(rand.NewPCG(seed, n)), s, m} //nolint:gosec // nothing secret
+				a := anybody{w, rand.New(rand.NewPCG(seed, n)), s, m}
 				for range 100 {
 					if err := a.act(); err != nil {
 						t.Error(err)
