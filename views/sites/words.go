@@ -106,7 +106,7 @@ func siteIcon(status string) string {
 func siteState(w sites.Website) string {
 	switch {
 	case w.GoogleState().Error != "":
-		return "Google refuses the requests of this website."
+		return "Google takes no requests for this website now."
 	case !w.Google() && !w.IndexNow():
 		return "Nothing is submitted yet. Add Google credentials or an IndexNow key below."
 	case !w.AutoSubmit:
