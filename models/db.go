@@ -139,15 +139,15 @@ func (db *DB) SkipLocked() string {
 	return ""
 }
 
-// PlanAnew makes PostgreSQL plan a query of a transaction by how large its tables are now.
+// FreshPlan makes PostgreSQL plan a query of a transaction by how large its tables are now.
 // It is for a query that runs while a table is filled: a plan of when the table was small
 // reads all of it, and is kept until autovacuum has counted the rows.
-func (db *DB) PlanAnew(tx *gorm.DB, query func() error) error {
+func (db *DB) FreshPlan(tx *gorm.DB, query func() error) error {
 	if db.Engine != Postgres {
 		return query()
 	}
 	if err := tx.Exec("SET LOCAL plan_cache_mode = force_custom_plan").Error; err != nil {
-		return fmt.Errorf("planning anew: %w", err)
+		return fmt.Errorf("asking for a fresh plan: %w", err)
 	}
 	if err := query(); err != nil {
 		return err

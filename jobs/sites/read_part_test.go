@@ -3,11 +3,14 @@ package sites_test
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"linkwatch/jobs/sites/standin"
+	"linkwatch/models"
 	"linkwatch/models/sites"
 )
 
@@ -129,6 +132,128 @@ func TestReadBrokenIsSubmittedOnce(t *testing.T) {
 			if got := w.engine.Count(standin.Sitemaps); got != n+1 || w.sitemaps(s)[h.URL+"/s.xml"].LastError == "" {
 				w.Errorf("without %s: %d submissions", part, got)
 			}
+		}
+	})
+}
+
+// An index can become a sitemap, and a sitemap an index. What it was is gone.
+func TestReadChangesKind(t *testing.T) {
+	each(t, func(w *world) {
+		h := newHost(w)
+		h.put("/below.xml", urlset("/below"))
+		s := w.site(h.URL)
+		w.sitemap(s, h.URL+"/s.xml")
+		i := w.instance()
+		for range 2 {
+			h.put("/s.xml", index("/below.xml"))
+			i.run(sites.Reading)
+			if got := w.paths(s, sites.Filter{}); got != "/below" {
+				w.Errorf("as an index: pages %s", got)
+			}
+			h.put("/s.xml", urlset("/own"))
+			i.run(sites.Reading)
+			if got := w.paths(s, sites.Filter{}); got != "/own" || len(w.sitemaps(s)) != 1 {
+				w.Errorf("as a sitemap: pages %s, sitemaps %v", got, w.sitemaps(s))
+			}
+		}
+	})
+}
+
+// A sitemap is kept in a temporary file without a name while it is read. Without room for
+// one that is its error, and the pages stay.
+func TestReadTemporaryFiles(t *testing.T) {
+	each(t, func(w *world) {
+		h := newHost(w)
+		dir := w.TempDir()
+		h.handle("/s.xml", func(rw http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(rw, strings.ReplaceAll(urlset("/a", "/b"), "%s", h.URL))
+			_ = http.NewResponseController(rw).Flush()
+			if files, err := os.ReadDir(dir); err != nil || len(files) > 0 { // a killed program would leave them
+				w.Errorf("files while it is read: %v, %v", files, err)
+			}
+		})
+		s := w.site(h.URL)
+		w.sitemap(s, h.URL+"/s.xml")
+		i := w.instance()
+		i.SetTempDir(dir)
+		i.run(sites.Reading)
+		if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+			w.Errorf("files are left: %v, %v", files, err)
+		}
+		h.put("/s.xml", urlset("/c"))
+		i.SetTempDir(filepath.Join(dir, "none"))
+		i.run(sites.Reading)
+		if got, m := w.paths(s, sites.Filter{}), w.sitemaps(s)[h.URL+"/s.xml"]; got != "/a /b" || m.LastError != "This server could not keep it in a temporary file. Its log says why." {
+			w.Errorf("pages %s, %+v", got, m)
+		}
+		w.has("the log", w.logged.String(), "sitemap not kept in a temporary file")
+		i.SetTempDir(dir)
+		i.run(sites.Reading)
+		if got := w.paths(s, sites.Filter{}); got != "/c" {
+			w.Errorf("pages %s", got)
+		}
+	})
+}
+
+// Of an index with very many long URLs the first are kept.
+func TestReadLargeIndex(t *testing.T) {
+	each(t, func(w *world) {
+		h := newHost(w)
+		var paths []string
+		for n := range 6000 {
+			paths = append(paths, fmt.Sprintf("/%d/%s", n, strings.Repeat("a", 1500)))
+		}
+		h.put("/index.xml", index(paths...))
+		s := w.site(h.URL)
+		w.sitemap(s, h.URL+"/index.xml")
+		w.instance().run(sites.Reading)
+		m := w.sitemaps(s)[h.URL+"/index.xml"]
+		if m.Pages != 999 || m.Skipped != 5001 || m.SkippedWhy != "5,001 entries are beyond the limit of 1,000 sitemaps for a website" || m.LastError != "" {
+			w.Errorf("the index is %+v", m)
+		}
+	})
+}
+
+// A reading that is cut off is done again in full, also if the sitemap is as it was
+// before.
+func TestReadCutOff(t *testing.T) {
+	each(t, func(w *world) {
+		h := newHost(w)
+		h.put("/s.xml", urlset("/a"))
+		s := w.site(h.URL)
+		w.sitemap(s, h.URL+"/s.xml")
+		i := w.instance()
+		i.run(sites.Reading)
+		m := w.sitemaps(s)[h.URL+"/s.xml"]
+		w.ok(w.BeginReading(w.Context(), m)) // an instance ends after it has stored some
+		u, err := models.ParseURL("url", h.URL+"/b")
+		w.ok(err)
+		_, err = w.StoreEntries(w.Context(), s, m, []sites.Entry{{URL: u}})
+		w.ok(err)
+		i.run(sites.Reading)
+		if got, gone := w.paths(s, sites.Filter{}), w.paths(s, sites.Filter{Gone: true}); got != "/a" || gone != "/b" {
+			w.Errorf("pages %s, gone %s", got, gone)
+		}
+	})
+}
+
+// Of a file with too many URLs the first 50,000 are kept, and nothing is gone.
+func TestReadTooMany(t *testing.T) {
+	each(t, func(w *world) {
+		h := newHost(w)
+		var list strings.Builder
+		for n := range sites.MaxSitemapURLs + 1 {
+			fmt.Fprintf(&list, "%s/%d\n", h.URL, n)
+		}
+		h.put("/list.txt", list.String())
+		s := w.site(h.URL)
+		w.sitemap(s, h.URL+"/list.txt")
+		w.instance().run(sites.Reading)
+		c, err := w.Counts(w.Context(), s)
+		w.ok(err)
+		m := w.sitemaps(s)[h.URL+"/list.txt"]
+		if c.Total != sites.MaxSitemapURLs || m.Pages != c.Total || m.LastError != "It has more than 50,000 URLs. The rest was not read." {
+			w.Errorf("%d pages, %+v", c.Total, m)
 		}
 	})
 }

@@ -1,11 +1,15 @@
 package sites_test
 
 import (
+	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	sitejobs "linkwatch/jobs/sites"
 	"linkwatch/jobs/sites/standin"
+	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/sites"
 )
@@ -83,4 +87,161 @@ func TestSubmitRefusedSitemapAndIndexNow(t *testing.T) {
 			w.Errorf("the last submission is %+v", last)
 		}
 	})
+}
+
+// When the program stops, nothing further begins, what runs is recorded, and the rest is
+// wanted.
+func TestSubmitStops(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site(property, indexing))
+		w.have(s, numbered(property, 20)...)
+		release := make(chan struct{})
+		w.engine.Fail(standin.Publish, standin.Times(4, standin.Slow(release))...)
+		i := w.instance()
+		stopped := make(chan struct{})
+		stopping, stop := context.WithCancel(w.Context())
+		go func() {
+			defer close(stopped)
+			if got, err := i.try(stopping, w.Context(), sites.Submitting); got != "1 website: 4 pages submitted" || err != nil {
+				w.Errorf("%q %v", got, err)
+			}
+		}()
+		w.engine.Await(w, standin.Publish, 4)
+		other := w.instance()
+		if got := other.run(sites.Submitting); got != "0 websites" {
+			w.Errorf("while another instance is at it: %q", got)
+		}
+		stop()
+		close(release)
+		<-stopped
+		if s = w.again(s); s.SubmissionBy != "" || s.SubmitWantedAt.IsZero() {
+			w.Errorf("after the stop: %+v", s)
+		}
+		if got := len(w.pages(s, sites.Filter{Status: sites.Submitted})); got != 4 || w.engine.Count(standin.Publish) != 4 {
+			w.Errorf("%d are submitted after %d requests", got, w.engine.Count(standin.Publish))
+		}
+		other.Start()
+		modelstest.Eventually(w, "the rest is submitted", func() bool { return w.paths(s, sites.Filter{Queued: true}) == "" })
+		if n := w.engine.Count(standin.Publish); n != 20 {
+			w.Errorf("%d requests", n)
+		}
+	})
+}
+
+// When the time to stop is over, what was sent may have arrived: it counts as spent, and
+// is sent again.
+func TestSubmitGivesUp(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site(property, indexing))
+		w.have(s, numbered(property, 3)...)
+		w.engine.Fail(standin.Publish, standin.Slow(nil))
+		working, giveUp := context.WithCancel(w.Context())
+		i := w.instance(one)
+		done := make(chan error, 1)
+		go func() {
+			_, err := i.try(working, working, sites.Submitting)
+			done <- err
+		}()
+		w.engine.Await(w, standin.Publish, 1)
+		giveUp()
+		if err := <-done; err == nil {
+			w.Error("the run did not fail")
+		}
+		s = w.again(s)
+		subs := w.submissions(s)
+		if s.SubmissionBy != "" || s.SubmitWantedAt.IsZero() || len(subs) != 1 || subs[0].Status != sites.Sent {
+			w.Errorf("%+v, %+v", s, subs)
+		}
+		if p := w.pages(s, sites.Filter{})["/1"]; !p.ForGoogle {
+			w.Errorf("the page is %+v", p)
+		}
+	})
+}
+
+// A lost lease ends the work: another instance may be at it.
+func TestSubmitLosesLease(t *testing.T) {
+	each(t, func(w *world) {
+		s := w.google(w.site(property, indexing))
+		w.have(s, numbered(property, 20)...)
+		w.engine.Fail(standin.Publish, standin.Slow(nil))
+		i := w.instance(one)
+		done := make(chan error, 1)
+		go func() {
+			_, err := i.try(w.Context(), w.Context(), sites.Submitting)
+			done <- err
+		}()
+		w.engine.Await(w, standin.Publish, 1)
+		modelstest.Exec(w, w.db, "DELETE FROM instances")
+		if err := <-done; err != nil {
+			w.Error(err)
+		}
+		if n := w.engine.Count(standin.Publish); n != 1 {
+			w.Errorf("%d requests", n)
+		}
+		if s = w.again(s); s.SubmissionBy != "" || s.SubmitWantedAt.IsZero() {
+			w.Errorf("after the lease was lost: %+v", s)
+		}
+	})
+}
+
+// A website that is deleted, or whose credentials change, gets no further requests of
+// the run.
+func TestSubmitChangedMeanwhile(t *testing.T) {
+	each(t, func(w *world) {
+		for name, change := range map[string]func(s sites.Website) error{
+			"deleted":             func(s sites.Website) error { return w.Delete(w.Context(), s.ID) },
+			"credentials removed": func(s sites.Website) error { _, err := w.RemoveCredentials(w.Context(), s.ID); return err },
+			"indexing not permitted": func(s sites.Website) error {
+				off := false
+				_, err := w.Edit(w.Context(), s.ID, sites.Edit{IndexingEnabled: &off})
+				return err
+			},
+		} {
+			url := "https://" + strings.ReplaceAll(name, " ", "-") + ".example/"
+			s := w.google(w.site(url, indexing))
+			w.have(s, numbered(url, 60)...)
+			release := make(chan struct{})
+			w.engine.Reset()
+			w.engine.Fail(standin.Publish, standin.Slow(release))
+			i := w.instance(one)
+			done := make(chan string, 1)
+			go func() {
+				summary, err := i.try(w.Context(), w.Context(), sites.Submitting)
+				if err != nil {
+					summary = err.Error()
+				}
+				done <- summary
+			}()
+			w.engine.Await(w, standin.Publish, 1)
+			w.ok(change(s))
+			close(release)
+			if got := <-done; !strings.Contains(got, "50 pages submitted") || w.engine.Count(standin.Publish) != 50 {
+				w.Errorf("%s: %q", name, got)
+			}
+			w.clock.Advance(25 * time.Hour)
+		}
+	})
+}
+
+// A claim that cannot be released at first is released later.
+func TestReleaseTriedAgain(t *testing.T) {
+	modelstest.NoLeaks(t)
+	w := newWorld(t, modelstest.New(t))
+	w.site(property)
+	modelstest.Exec(t, w.db, "CREATE TRIGGER held BEFORE UPDATE OF submission_by ON websites WHEN NEW.submission_by IS NULL BEGIN SELECT RAISE(ABORT, 'held'); END")
+	i := w.instance()
+	done := make(chan string, 1)
+	go func() {
+		summary, err := i.try(w.Context(), w.Context(), sites.Submitting)
+		done <- fmt.Sprint(summary, err)
+	}()
+	modelstest.Eventually(t, "it fails", func() bool { return w.logged.Count("website not released") > 0 })
+	modelstest.Exec(t, w.db, "DROP TRIGGER held")
+	if got := <-done; got != "1 website<nil>" {
+		t.Error(got)
+	}
+	list, err := w.List(t.Context(), models.Cursor{}, 10)
+	if err != nil || list.Items[0].SubmissionBy != "" {
+		t.Errorf("%+v %v", list.Items, err)
+	}
 }

@@ -145,7 +145,7 @@ type knownPage struct {
 // knownPages are those pages of a website that have one of some URLs, by these.
 func (s *Store) knownPages(tx *gorm.DB, w Website, m Sitemap, urls *models.Rows) (map[string]knownPage, error) {
 	var pages []knownPage
-	err := s.db.PlanAnew(tx, func() error {
+	err := s.db.FreshPlan(tx, func() error {
 		return urls.Raw(tx, `SELECT p.seq, p.url, p.lastmod, p.gone_at, (SELECT sp.reading FROM sitemap_pages AS sp WHERE sp.sitemap_seq = ? AND sp.page_seq = p.seq) AS reading
 			FROM {rows} AS r CROSS JOIN pages AS p WHERE p.url = r.url AND p.website_seq = ?`, m.Seq, w.Seq).Scan(&pages).Error
 	})

@@ -69,9 +69,13 @@ func (v OnePage) waits() (all []string) {
 	return all
 }
 
-// when is how soon the page is submitted.
+// when is how soon the page is submitted: not before the services that it waits for allow it.
 func (v OnePage) when() string {
-	if len(v.Site.Refusals()) > 0 {
+	google := v.Site.Console
+	if v.Site.IndexingEnabled {
+		google = v.Site.Indexing
+	}
+	if v.One.ForGoogle && google.Error != "" || v.One.ForIndexNow && v.Site.IndexNowState.Error != "" {
 		return "when requests are allowed again."
 	}
 	return "within moments."
