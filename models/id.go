@@ -32,6 +32,11 @@ const (
 	KindSitemap    Kind = "m"
 	KindPage       Kind = "p" // a page of a website
 	KindSubmission Kind = "n" // what a search engine was told
+
+	KindChannel     Kind = "a" // where alerts are sent
+	KindRule        Kind = "r" // which alerts are sent where; rules are not told from runs
+	KindAlert       Kind = "v"
+	KindMaintenance Kind = "x" // a time without alerts
 )
 
 // Kinds of ids that stay inside the program.
@@ -44,6 +49,7 @@ const (
 	KindInstance   Kind = "i" // a running program
 	KindVersion    Kind = "q" // a version of a crawled page
 	KindBroken     Kind = "z" // a broken link of a crawl
+	KindDelivery   Kind = "y" // a message to a channel
 )
 
 const (

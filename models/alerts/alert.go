@@ -1,0 +1,224 @@
+package alerts
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/event"
+)
+
+// many is the group key of an alert with subjects of many hosts.
+const many = "*"
+
+// Alert is what people are told of: one condition of one or more subjects of a host. If
+// one condition begins for many hosts within a minute, one alert has all further ones.
+type Alert struct {
+	Seq            int64 `gorm:"primaryKey"`
+	ID             string
+	Event          event.Kind
+	Severity       event.Severity
+	GroupKey       string // the host of its subjects, or many
+	SubjectKind    string // of the first subject
+	SubjectID      string
+	SubjectName    string
+	SubjectURL     string
+	Detail         string // why, of the first subject
+	Members        int    // subjects
+	OpenMembers    int    // subjects of which it has not ended
+	Flapping       bool
+	Changes        int // times that it began within FlapTime
+	CreatedAt      models.Time
+	StartedAt      models.Time // when the condition began
+	FiredAt        models.Time // when it was first sent; zero = it waits, and is not shown
+	ResolveAt      models.Time // when a flapping alert counts as resolved; zero = it goes on
+	ResolvedAt     models.Time
+	AcknowledgedAt models.Time
+	SilencedUntil  models.Time `gorm:"column:silenced_until_at"`
+}
+
+// Open reports whether the condition goes on.
+func (a Alert) Open() bool { return a.ResolvedAt.IsZero() }
+
+// Took is how long the condition lasted, until now if it goes on.
+func (a Alert) Took(now time.Time) time.Duration {
+	if a.Open() {
+		return now.Sub(a.StartedAt.Time)
+	}
+	return a.ResolvedAt.Sub(a.StartedAt.Time)
+}
+
+// Silenced reports whether the alert is silenced.
+func (a Alert) Silenced(now models.Time) bool { return a.Open() && a.SilencedUntil.After(now.Time) }
+
+// Member is a subject of an alert.
+type Member struct {
+	AlertSeq    int64 `gorm:"primaryKey"`
+	SubjectID   string
+	Event       event.Kind
+	SubjectKind string
+	Name        string
+	URL         string
+	Detail      string
+	SinceAt     models.Time
+	EndedAt     models.Time // zero: it goes on
+}
+
+// TableName implements GORM's Tabler.
+func (Member) TableName() string { return "alert_members" }
+
+// State selects alerts for a list.
+type State string
+
+// The states.
+const (
+	AnyState   State = ""
+	Firing     State = "firing"     // not resolved
+	Unattended State = "unattended" // neither resolved nor acknowledged
+	Resolved   State = "resolved"
+)
+
+// ParseState reads a state; "" means any.
+func ParseState(text string) (State, error) {
+	switch st := State(text); st {
+	case AnyState, Firing, Unattended, Resolved:
+		return st, nil
+	}
+	return "", models.Invalid("query.state", "must be firing, unattended or resolved")
+}
+
+// where is the condition of the alerts in a state. Each but Resolved has an index.
+func (st State) where() string {
+	switch st {
+	case Firing:
+		return "fired_at IS NOT NULL AND resolved_at IS NULL"
+	case Unattended:
+		return "fired_at IS NOT NULL AND resolved_at IS NULL AND acknowledged_at IS NULL"
+	case Resolved:
+		return "fired_at IS NOT NULL AND resolved_at IS NOT NULL"
+	default:
+		return "fired_at IS NOT NULL"
+	}
+}
+
+// Alerts is a page of alerts, newest first. Those that were not sent yet are not among
+// them. limit is as models.NewLimit made it.
+func (s *Store) Alerts(ctx context.Context, st State, after models.Cursor, limit int) (models.Slice[Alert], error) {
+	var page models.Slice[Alert]
+	q := s.db.Read(ctx).Where(st.where())
+	if after != (models.Cursor{}) {
+		if models.CheckID(models.KindAlert, after.ID) != nil {
+			return page, models.ErrPageToken
+		}
+		q = q.Where("(created_at, id) < (?, ?)", after.CreatedAt, after.ID)
+	}
+	if err := q.Order("created_at DESC, id DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
+		return page, fmt.Errorf("loading alerts: %w", err)
+	}
+	return models.NewSlice(page.Items, limit, func(a Alert) models.Cursor { return models.Cursor{CreatedAt: a.CreatedAt, ID: a.ID} }), nil
+}
+
+// Alert is the alert of an id; CodeNotFound if there is none, or if it was not sent yet.
+func (s *Store) Alert(ctx context.Context, id string) (Alert, error) {
+	return alert(s.db.Read(ctx), id)
+}
+
+func alert(tx *gorm.DB, id string) (a Alert, err error) {
+	if models.CheckID(models.KindAlert, id) != nil {
+		return a, models.NotFound("alert")
+	}
+	if err := tx.Where("id = ? AND fired_at IS NOT NULL", id).Limit(1).Find(&a).Error; err != nil {
+		return a, fmt.Errorf("loading an alert: %w", err)
+	}
+	if a.Seq == 0 {
+		return a, models.NotFound("alert")
+	}
+	return a, nil
+}
+
+// MembersOf are up to n subjects of each of some alerts, those of which it goes on first, by
+// Alert.Seq.
+func (s *Store) MembersOf(ctx context.Context, as []Alert, n int) (map[int64][]Member, error) {
+	return membersOf(s.db.Read(ctx), as, n)
+}
+
+func membersOf(tx *gorm.DB, as []Alert, n int) (map[int64][]Member, error) {
+	rows := models.NewRows("alert_seq bigint")
+	for _, a := range as {
+		rows.Add(a.Seq)
+	}
+	var found []Member
+	err := rows.Raw(tx, `SELECT * FROM (SELECT m.*, row_number() OVER (PARTITION BY m.alert_seq ORDER BY m.ended_at IS NOT NULL, m.since_at, m.subject_id) AS place
+		FROM {rows} AS r JOIN alert_members AS m ON m.alert_seq = r.alert_seq) AS numbered WHERE place <= ? ORDER BY alert_seq, place`, n).Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("loading the subjects of alerts: %w", err)
+	}
+	of := map[int64][]Member{}
+	for _, m := range found {
+		of[m.AlertSeq] = append(of[m.AlertSeq], m)
+	}
+	return of, nil
+}
+
+// Acknowledge notes that somebody attends to an alert: nobody is reminded of it any more. CodeNotFound if there is none,
+// CodeConflict if it is resolved. To acknowledge it twice changes nothing.
+func (s *Store) Acknowledge(ctx context.Context, id string) (Alert, error) {
+	return s.attend(ctx, id, func(a *Alert) {
+		if a.AcknowledgedAt.IsZero() {
+			a.AcknowledgedAt = s.clock.Now()
+		}
+	})
+}
+
+// Unacknowledge undoes Acknowledge.
+func (s *Store) Unacknowledge(ctx context.Context, id string) (Alert, error) {
+	return s.attend(ctx, id, func(a *Alert) { a.AcknowledgedAt = models.Time{} })
+}
+
+// MaxSilence is for how long an alert can be silenced.
+const MaxSilence = 7 * models.Day
+
+// Silence sends nothing of an alert for a time, at most MaxSilence; 0 ends the silence. Errors are CodeInvalid ("minutes") and those of
+// Acknowledge.
+func (s *Store) Silence(ctx context.Context, id string, d time.Duration) (Alert, error) {
+	if d < 0 || d > MaxSilence {
+		return Alert{}, models.Invalid("minutes", "must be a whole number from 0 to %d", int(MaxSilence/time.Minute))
+	}
+	return s.attend(ctx, id, func(a *Alert) {
+		a.SilencedUntil = models.Time{}
+		if d > 0 {
+			a.SilencedUntil = s.clock.Now().Add(d)
+		}
+	})
+}
+
+// attend changes how an open alert is attended to. Its reminders are planned again.
+func (s *Store) attend(ctx context.Context, id string, fn func(*Alert)) (a Alert, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockAlerts); err != nil {
+			return err
+		}
+		if a, err = alert(tx, id); err != nil {
+			return err
+		}
+		if !a.Open() {
+			return models.Conflict("The alert is resolved.")
+		}
+		fn(&a)
+		err := tx.Model(&a).Select("acknowledged_at", "silenced_until_at").Updates(&a).Error
+		if err != nil {
+			return err
+		}
+		return tx.Exec("UPDATE alert_notices SET next_at = ? WHERE alert_seq = ? AND (repeat_at IS NOT NULL OR escalate_at IS NOT NULL)", s.clock.Now(), a.Seq).Error
+	})
+	if models.CodeOf(err) != "" {
+		return Alert{}, err
+	}
+	if err != nil {
+		return Alert{}, fmt.Errorf("attending to an alert: %w", err)
+	}
+	return a, nil
+}

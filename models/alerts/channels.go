@@ -1,0 +1,106 @@
+package alerts
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// NewChannel is what a user says of a new channel.
+type NewChannel struct {
+	Name     string // "" = its kind
+	Kind     string // Webhook, or what the URL's scheme says
+	Address  Address
+	Disabled bool
+}
+
+// ChannelEdit is what a user changes of a channel; nil = nothing.
+type ChannelEdit struct {
+	Name    *string
+	Enabled *bool
+	Address *Address // as a whole, since none of it is shown
+	Kind    *string  // with Address
+}
+
+// AddChannel adds a channel. Errors are CodeInvalid ("name", "url", "secret") and
+// CodeConflict if there are MaxChannels.
+func (s *Store) AddChannel(ctx context.Context, n NewChannel) (Channel, error) {
+	now := s.clock.Now()
+	c := Channel{ID: models.NewID(models.KindChannel), Name: n.Name, Kind: n.Kind, Enabled: !n.Disabled, CreatedAt: now, UpdatedAt: now}
+	if err := cleanName(&c.Name, n.Kind); err != nil {
+		return Channel{}, err
+	}
+	if err := n.Address.check(c.Kind); err != nil {
+		return Channel{}, err
+	}
+	var err error
+	if c.Config, err = s.seal(n.Address, c.ID); err != nil {
+		return Channel{}, err
+	}
+	return c, add(ctx, s, &c, MaxChannels, "channels")
+}
+
+// EditChannel changes a channel. With another address it is used again at once. Errors
+// are CodeNotFound and those of AddChannel.
+func (s *Store) EditChannel(ctx context.Context, id string, e ChannelEdit) (Channel, error) {
+	return change(ctx, s, channels, id, func(_ *gorm.DB, c *Channel) (err error) {
+		models.Set(&c.Name, e.Name)
+		models.Set(&c.Kind, e.Kind)
+		if e.Enabled != nil && *e.Enabled && !c.Enabled {
+			c.NextAt, c.Failures = models.Time{}, 0
+		}
+		models.Set(&c.Enabled, e.Enabled)
+		if e.Address != nil {
+			if err := e.Address.check(c.Kind); err != nil {
+				return err
+			}
+			if c.Config, err = s.seal(*e.Address, c.ID); err != nil {
+				return err
+			}
+			c.LastError, c.Failures, c.NextAt = "", 0, models.Time{}
+		}
+		return cleanName(&c.Name, c.Kind)
+	})
+}
+
+// Channel is the channel of an id; CodeNotFound if there is none.
+func (s *Store) Channel(ctx context.Context, id string) (Channel, error) {
+	return get[Channel](s.db.Read(ctx), channels, id, false)
+}
+
+// Channels is a page of the channels, the oldest first. limit is as models.NewLimit made it.
+func (s *Store) Channels(ctx context.Context, after models.Cursor, limit int) (models.Slice[Channel], error) {
+	return list(ctx, s, channels, after, limit, func(c Channel) models.Cursor { return models.Cursor{CreatedAt: c.CreatedAt, ID: c.ID} })
+}
+
+// DeleteChannel deletes a channel, which can be restored for KeepDeleted. CodeNotFound if
+// there is none.
+func (s *Store) DeleteChannel(ctx context.Context, id string) error {
+	_, err := change(ctx, s, channels, id, func(_ *gorm.DB, c *Channel) error { c.DeletedAt = s.clock.Now(); return nil })
+	return err
+}
+
+// RestoreChannel restores a deleted channel: CodeNotFound if it was not deleted, or too long ago.
+func (s *Store) RestoreChannel(ctx context.Context, id string) (Channel, error) {
+	return restore(ctx, s, channels, id, func(c *Channel) *models.Time { return &c.DeletedAt })
+}
+
+// Tested notes what became of a test message.
+func (s *Store) Tested(ctx context.Context, c Channel, problem string) error {
+	changes := map[string]any{"last_error": cleanError(problem)}
+	if problem == "" {
+		changes["last_delivered_at"], changes["failures"], changes["next_at"] = s.clock.Now(), 0, nil
+	}
+	err := s.db.Write(ctx, func(tx *gorm.DB) error { return tx.Model(&Channel{}).Where("seq = ?", c.Seq).Updates(changes).Error })
+	if err != nil {
+		return fmt.Errorf("noting a test of a channel: %w", err)
+	}
+	return nil
+}
+
+const maxError = 300 // characters of why a message was not delivered
+
+func cleanError(text string) string { return models.Truncate(models.CleanLine(text), maxError) }

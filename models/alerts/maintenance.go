@@ -1,0 +1,153 @@
+package alerts
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// Repeat says how often a maintenance window comes.
+type Repeat string
+
+// The repeats.
+const (
+	RepeatNone    Repeat = "none"
+	RepeatWeekly  Repeat = "weekly"
+	RepeatMonthly Repeat = "monthly" // in months without that day it is left out
+)
+
+// Repeats are all of them.
+func Repeats() []Repeat { return []Repeat{RepeatNone, RepeatWeekly, RepeatMonthly} }
+
+// maxWindow is how long a maintenance window lasts at most, each time. A repeated one ends before it begins again.
+var maxWindow = map[Repeat]time.Duration{RepeatNone: 366 * models.Day, RepeatWeekly: 7 * models.Day, RepeatMonthly: 28 * models.Day}
+
+// Maintenance is a time in which no alerts are sent and that does not count against uptime.
+type Maintenance struct {
+	Seq       int64 `gorm:"primaryKey"`
+	ID        string
+	Name      string
+	Scope     Scope       `gorm:"embedded"`
+	StartsAt  models.Time // the first time
+	EndsAt    models.Time
+	Repeat    Repeat
+	TimeZone  string // by whose clock it is repeated
+	CreatedAt models.Time
+	UpdatedAt models.Time
+	DeletedAt models.Time // zero = not deleted
+}
+
+// TableName implements GORM's Tabler.
+func (Maintenance) TableName() string { return "maintenance" }
+
+func (m *Maintenance) check() error {
+	if err := cleanName(&m.Name, "Maintenance"); err != nil {
+		return err
+	}
+	if m.Repeat == "" {
+		m.Repeat = RepeatNone
+	}
+	if m.Repeat != RepeatNone { // it is repeated by minutes on the wall
+		m.StartsAt, m.EndsAt = models.At(m.StartsAt.Truncate(time.Minute)), models.At(m.EndsAt.Truncate(time.Minute))
+	}
+	most, ok := maxWindow[m.Repeat]
+	took := m.EndsAt.Sub(m.StartsAt.Time)
+	switch {
+	case !ok:
+		return models.Invalid("repeat", "must be none, weekly or monthly")
+	case m.StartsAt.IsZero():
+		return models.Invalid("starts_at", "must be a time")
+	case m.EndsAt.IsZero() || took <= 0:
+		return models.Invalid("ends_at", "must be after starts_at")
+	case took > most:
+		return models.Invalid("ends_at", "must be at most %d days after starts_at", int(most/models.Day))
+	}
+	if _, err := zone("time_zone", &m.TimeZone); err != nil {
+		return err
+	}
+	return m.Scope.check()
+}
+
+// Around returns the occurrence of the window that a time is in; ok is false if it is in none.
+// An occurrence begins at the same time on the wall as the first one, and lasts as long.
+func (m Maintenance) Around(now models.Time) (from, to models.Time, ok bool) {
+	z, err := time.LoadLocation(m.TimeZone)
+	if err != nil { // it was checked when it was stored
+		z = time.UTC
+	}
+	if now.Before(m.StartsAt.Time) {
+		return from, to, false
+	}
+	first, took := m.StartsAt.In(z), m.EndsAt.Sub(m.StartsAt.Time)
+	local := now.In(z)
+	in := func(start time.Time) bool {
+		from, to = models.At(start), models.At(start.Add(took))
+		return !start.Before(first) && !now.Before(from.Time) && now.Before(to.Time)
+	}
+	switch m.Repeat {
+	case RepeatWeekly: // the last two that may have begun
+		back := (int(local.Weekday()) - int(first.Weekday()) + 7) % 7
+		for _, days := range []int{back, back + 7} {
+			if in(wall(local.Year(), local.Month(), local.Day()-days, first.Hour(), first.Minute(), z)) {
+				return from, to, true
+			}
+		}
+	case RepeatMonthly:
+		for _, months := range []int{0, 1} {
+			start := wall(local.Year(), local.Month()-time.Month(months), first.Day(), first.Hour(), first.Minute(), z)
+			if start.Day() == first.Day() && in(start) {
+				return from, to, true
+			}
+		}
+	case RepeatNone:
+		if in(first) {
+			return from, to, true
+		}
+	}
+	return models.Time{}, models.Time{}, false
+}
+
+// Over reports whether the window does not come again.
+func (m Maintenance) Over(now models.Time) bool {
+	return m.Repeat == RepeatNone && !now.Before(m.EndsAt.Time)
+}
+
+// AddMaintenance adds a window; its ID and times are set here. Errors are CodeInvalid for a member that
+// is not as it must be and CodeConflict if there are MaxWindows.
+func (s *Store) AddMaintenance(ctx context.Context, m Maintenance) (Maintenance, error) {
+	now := s.clock.Now()
+	m.ID, m.CreatedAt, m.UpdatedAt = models.NewID(models.KindMaintenance), now, now
+	if err := m.check(); err != nil {
+		return Maintenance{}, err
+	}
+	return m, add(ctx, s, &m, MaxWindows, "maintenance windows")
+}
+
+// EditMaintenance changes a window by fn. Errors are CodeNotFound and those of AddMaintenance.
+func (s *Store) EditMaintenance(ctx context.Context, id string, fn func(*Maintenance)) (Maintenance, error) {
+	return change(ctx, s, windows, id, func(_ *gorm.DB, m *Maintenance) error { fn(m); return m.check() })
+}
+
+// MaintenanceOf is the window of an id; CodeNotFound if there is none.
+func (s *Store) MaintenanceOf(ctx context.Context, id string) (Maintenance, error) {
+	return get[Maintenance](s.db.Read(ctx), windows, id, false)
+}
+
+// Maintenance is a page of the windows, the oldest first. limit is as models.NewLimit made it.
+func (s *Store) Maintenance(ctx context.Context, after models.Cursor, limit int) (models.Slice[Maintenance], error) {
+	return list(ctx, s, windows, after, limit, func(m Maintenance) models.Cursor { return models.Cursor{CreatedAt: m.CreatedAt, ID: m.ID} })
+}
+
+// DeleteMaintenance deletes a window, which can be restored for KeepDeleted. CodeNotFound if there is none.
+func (s *Store) DeleteMaintenance(ctx context.Context, id string) error {
+	_, err := change(ctx, s, windows, id, func(_ *gorm.DB, m *Maintenance) error { m.DeletedAt = s.clock.Now(); return nil })
+	return err
+}
+
+// RestoreMaintenance restores a deleted window: CodeNotFound if it was not deleted, or too long ago.
+func (s *Store) RestoreMaintenance(ctx context.Context, id string) (Maintenance, error) {
+	return restore(ctx, s, windows, id, func(m *Maintenance) *models.Time { return &m.DeletedAt })
+}

@@ -1,0 +1,194 @@
+package alerts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/lease"
+)
+
+const (
+	// DeliverFor is for how long a message is tried.
+	DeliverFor = 24 * time.Hour
+	// Pauses after failures in a row: the first, doubled each time up to the longest. A service that asks for a longer one gets up to maxWait.
+	firstPause   = 5 * time.Second
+	longestPause = 10 * time.Minute
+	maxWait      = time.Hour
+	// refusals is how often a service may refuse a message before the next ones are sent first.
+	refusals = 3
+)
+
+// Pause is how long nothing is sent to a channel after failures in a row.
+func Pause(failures int) time.Duration {
+	return min(firstPause<<min(max(failures-1, 0), 20), longestPause)
+}
+
+// ClaimChannels claims up to n channels that have messages to be sent, and that no
+// instance is at. Errors include lease.ErrLost.
+func (s *Store) ClaimChannels(ctx context.Context, holder lease.ID, n int) (cs []Channel, err error) {
+	now := s.clock.Now()
+	const due = `enabled AND deleted_at IS NULL AND claimed_by IS NULL AND (next_at IS NULL OR next_at <= ?)
+		AND EXISTS (SELECT 1 FROM deliveries AS d WHERE d.channel_seq = channels.seq AND d.status = 'pending' AND (d.next_at IS NULL OR d.next_at <= ?))`
+	var found bool
+	if err := s.db.Read(ctx).Raw("SELECT EXISTS (SELECT 1 FROM channels WHERE "+due+")", now, now).Scan(&found).Error; err != nil || !found {
+		return nil, err
+	}
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := lease.Hold(tx, holder); err != nil {
+			return err
+		}
+		return tx.Raw("UPDATE channels SET claimed_by = ? WHERE seq IN (SELECT seq FROM channels WHERE "+due+" ORDER BY seq LIMIT ?"+s.db.SkipLocked()+") RETURNING *", holder, now, now, n).Scan(&cs).Error
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claiming channels: %w", err)
+	}
+	return cs, nil
+}
+
+// ReleaseChannel ends the claim of a channel.
+func (s *Store) ReleaseChannel(ctx context.Context, holder lease.ID, c Channel) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Exec("UPDATE channels SET claimed_by = NULL WHERE seq = ? AND claimed_by = ?", c.Seq, holder).Error
+	})
+	if err != nil {
+		return fmt.Errorf("releasing a channel: %w", err)
+	}
+	return nil
+}
+
+// Next is the next message of a claimed channel, and the channel as it is now. ok is false if there is none to be sent now, or if the channel is no longer
+// claimed or used. Messages are sent in their order; one that the service refuses waits behind the others.
+func (s *Store) Next(ctx context.Context, holder lease.ID, channel int64) (c Channel, d Delivery, ok bool, err error) {
+	tx, now := s.db.Read(ctx), s.clock.Now()
+	err = tx.Where("seq = ? AND claimed_by = ? AND enabled AND deleted_at IS NULL AND (next_at IS NULL OR next_at <= ?)", channel, holder, now).Limit(1).Find(&c).Error
+	if err == nil && c.Seq != 0 {
+		err = tx.Where("channel_seq = ? AND status = ? AND (next_at IS NULL OR next_at <= ?)", channel, DeliveryPending, now).Order("next_at IS NOT NULL, seq").Limit(1).Find(&d).Error
+	}
+	if err != nil {
+		return c, d, false, fmt.Errorf("loading the next message of a channel: %w", err)
+	}
+	return c, d, d.Seq != 0, nil
+}
+
+// Attempt is what became of a message that was sent.
+type Attempt struct {
+	Error      string        // why it was not delivered; "" = it was
+	Refused    bool          // the service refuses this message, and may take others
+	Gone       bool          // the service says that the channel is no more
+	RetryAfter time.Duration // for which the service asked; 0 = it did not
+}
+
+// errClaim is the error of a message of a channel that is no longer claimed.
+var errClaim = errors.New("the channel is no longer claimed")
+
+// Record stores what became of a message of a claimed channel, and when the next one is
+// sent. failed reports whether it is given up. Nothing is stored if the channel is no longer claimed: another instance sends the message again then,
+// under the same id.
+func (s *Store) Record(ctx context.Context, holder lease.ID, c Channel, d Delivery, a Attempt) (failed bool, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		now := s.clock.Now()
+		channel := map[string]any{"last_delivered_at": now, "last_error": "", "failures": 0, "next_at": nil}
+		message := map[string]any{"status": DeliveryDelivered, "delivered_at": now, "attempts": d.Attempts + 1, "last_error": "", "next_at": nil}
+		failed = false
+		if a.Error != "" {
+			failed = a.Gone || !now.Before(d.CreatedAt.Add(DeliverFor).Time)
+			a.Error = cleanError(a.Error)
+			channel, message = s.retry(c, d, a, now)
+			if failed {
+				message["status"] = DeliveryFailed
+			}
+		}
+		if a.Gone {
+			channel["enabled"] = false
+		}
+		res := tx.Model(&Channel{}).Where("seq = ? AND claimed_by = ?", c.Seq, holder).Updates(channel)
+		if res.Error != nil {
+			return res.Error
+		}
+		if res.RowsAffected == 0 {
+			return errClaim
+		}
+		if err := tx.Model(&Delivery{}).Where("seq = ? AND status = ?", d.Seq, DeliveryPending).Updates(message).Error; err != nil || !a.Gone {
+			return err
+		}
+		return tx.Exec("UPDATE deliveries SET status = ?, last_error = ? WHERE channel_seq = ? AND status = ?", DeliveryFailed, a.Error, c.Seq, DeliveryPending).Error
+	})
+	if err != nil && !errors.Is(err, errClaim) {
+		return false, fmt.Errorf("recording a message: %w", err)
+	}
+	return failed, nil
+}
+
+// retry is what a failure changes of a channel and of a message.
+func (s *Store) retry(c Channel, d Delivery, a Attempt, now models.Time) (channel, message map[string]any) {
+	pause := max(Pause(c.Failures+1), min(a.RetryAfter, maxWait))
+	channel = map[string]any{"last_error": a.Error, "failures": c.Failures + 1, "next_at": now.Add(pause)}
+	message = map[string]any{"attempts": d.Attempts + 1, "last_error": a.Error}
+	if a.Refused && d.Attempts+1 >= refusals {
+		message["next_at"] = now.Add(Pause(d.Attempts + 1))
+		channel["failures"], channel["next_at"] = 0, nil
+	}
+	return channel, message
+}
+
+// Expire gives up messages that were tried for DeliverFor, or wait that long for a channel
+// that is disabled.
+func (s *Store) Expire(ctx context.Context) (n int64, err error) {
+	old := s.clock.Now().Add(-DeliverFor)
+	var found bool
+	if err := s.db.Read(ctx).Raw("SELECT EXISTS (SELECT 1 FROM deliveries WHERE status = 'pending' AND created_at <= ?)", old).Scan(&found).Error; err != nil || !found {
+		return 0, err
+	}
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		res := tx.Exec(`UPDATE deliveries SET status = 'failed', last_error = CASE last_error WHEN '' THEN 'the channel was not used for 24 hours' ELSE last_error END
+			WHERE status = 'pending' AND created_at <= ? AND channel_seq IN (SELECT seq FROM channels WHERE claimed_by IS NULL)`, old)
+		n = res.RowsAffected
+		return res.Error
+	})
+	if err != nil {
+		return 0, fmt.Errorf("giving up messages: %w", err)
+	}
+	return n, nil
+}
+
+// Backlog is what waits to be sent.
+type Backlog struct {
+	Events  int         // that are not alerts yet
+	Pending int         // messages
+	Oldest  models.Time // when the oldest of them was put into the queue; zero = there is none
+}
+
+// Backlog counts what waits to be sent, up to 100,000 of each.
+func (s *Store) Backlog(ctx context.Context) (b Backlog, err error) {
+	err = s.db.Read(ctx).Raw(`SELECT (SELECT count(*) FROM (SELECT 1 FROM events LIMIT 100000) AS e) AS events,
+		(SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE status = 'pending' LIMIT 100000) AS d) AS pending,
+		(SELECT min(created_at) FROM deliveries WHERE status = 'pending') AS oldest`).Scan(&b).Error
+	if err != nil {
+		return b, fmt.Errorf("counting what waits to be sent: %w", err)
+	}
+	return b, nil
+}
+
+// DeliveriesOf are up to n messages of each of some alerts, the oldest first, by Alert.Seq.
+func (s *Store) DeliveriesOf(ctx context.Context, as []Alert, n int) (map[int64][]Delivery, error) {
+	rows := models.NewRows("alert_seq bigint")
+	for _, a := range as {
+		rows.Add(a.Seq)
+	}
+	var found []Delivery
+	err := rows.Raw(s.db.Read(ctx), `SELECT * FROM (SELECT d.*, c.id AS channel_id, row_number() OVER (PARTITION BY d.alert_seq ORDER BY d.seq) AS place
+		FROM {rows} AS r JOIN deliveries AS d ON d.alert_seq = r.alert_seq JOIN channels AS c ON c.seq = d.channel_seq) AS numbered WHERE place <= ? ORDER BY alert_seq, seq`, n).Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("loading messages of alerts: %w", err)
+	}
+	of := map[int64][]Delivery{}
+	for _, d := range found {
+		of[d.AlertSeq] = append(of[d.AlertSeq], d)
+	}
+	return of, nil
+}

@@ -1,0 +1,98 @@
+package alerts
+
+import (
+	"time"
+
+	"linkwatch/models"
+)
+
+// Quiet is the part of each day in which a rule sends nothing. Messages wait for its end,
+// and those of alerts that are resolved by then are left out.
+type Quiet struct {
+	From     string // 22:00; "" = there are no quiet hours
+	To       string // 07:00; before From: on the next day
+	TimeZone string // as the IANA database names it: Europe/Berlin
+}
+
+const clockTime = "15:04"
+
+func (q *Quiet) check() error {
+	if q.From == "" && q.To == "" {
+		*q = Quiet{}
+		return nil
+	}
+	for _, t := range []struct{ name, value string }{{"quiet.from", q.From}, {"quiet.to", q.To}} {
+		if _, err := time.Parse(clockTime, t.value); err != nil || len(t.value) != len(clockTime) {
+			return models.Invalid(t.name, "must be a time such as 22:00")
+		}
+	}
+	if q.From == q.To {
+		return models.Invalid("quiet.to", "must differ from quiet.from")
+	}
+	_, err := zone("quiet.time_zone", &q.TimeZone)
+	return err
+}
+
+// zone reads a time zone; "" is UTC.
+func zone(location string, name *string) (*time.Location, error) {
+	if *name == "" {
+		*name = "UTC"
+	}
+	z, err := time.LoadLocation(*name)
+	if err != nil || *name == "Local" || len(*name) > 64 {
+		return nil, models.Invalid(location, "must be a time zone such as Europe/Berlin")
+	}
+	return z, nil
+}
+
+// End returns when the quiet hours around a time end; zero = it is not in them. They are by
+// the clock on the wall: on the days on which daylight saving begins or ends they are an hour shorter or longer. A time
+// that the clock skips counts as the moment of the change.
+func (q Quiet) End(now models.Time) models.Time {
+	if q.From == "" {
+		return models.Time{}
+	}
+	z, err := time.LoadLocation(q.TimeZone)
+	if err != nil { // it was checked when it was stored
+		z = time.UTC
+	}
+	local := now.In(z)
+	for _, day := range []int{-1, 0} { // the quiet hours that began yesterday, and those of today
+		from, to := at(local, day, q.From), at(local, day, q.To)
+		if q.To < q.From {
+			to = at(local, day+1, q.To)
+		}
+		if !local.Before(from) && local.Before(to) {
+			return models.At(to)
+		}
+	}
+	return models.Time{}
+}
+
+// at is a time of the day that is some days after that of local.
+func at(local time.Time, days int, clock string) time.Time {
+	t, err := time.Parse(clockTime, clock)
+	if err != nil {
+		return local
+	}
+	return wall(local.Year(), local.Month(), local.Day()+days, t.Hour(), t.Minute(), local.Location())
+}
+
+// wall is a time by the clock on the wall. If the clock skips it, it is the moment of the change.
+func wall(year int, month time.Month, day, hour, minute int, z *time.Location) time.Time {
+	t := time.Date(year, month, day, hour, minute, 0, 0, z)
+	if t.Hour() == hour && t.Minute() == minute {
+		return t
+	}
+	// Go moves a skipped time by the length of the gap, to either side of it.
+	before := t.Add(-3 * time.Hour)
+	_, offset := before.Zone()
+	for m := before; ; m = m.Add(time.Minute) {
+		if _, now := m.Zone(); now != offset {
+			return m.Truncate(time.Minute)
+		}
+		if m.After(t.Add(3 * time.Hour)) {
+			return t
+		}
+	}
+}

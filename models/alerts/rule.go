@@ -1,0 +1,206 @@
+package alerts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/event"
+)
+
+// Limits of a rule.
+const (
+	// MaxFailures is the largest AfterFailures. Systems store events of as many failures in a row.
+	MaxFailures = 10
+	maxMinutes  = 7 * 24 * 60
+)
+
+// Scope says what a rule or a maintenance window is for. Without any entry it is for
+// everything. Otherwise it is for what one of the entries names: targets, the targets of status
+// pages, and targets and links with a tag. An entry whose target, page or tag was deleted is for nothing.
+type Scope struct {
+	Targets     List
+	StatusPages List
+	Tags        List // of saved links; a target has those of the link with its URL
+}
+
+// All reports whether the scope is everything.
+func (s Scope) All() bool { return len(s.Targets)+len(s.StatusPages)+len(s.Tags) == 0 }
+
+func (s *Scope) check() error {
+	for i, id := range s.Targets {
+		if models.CheckID(models.KindTarget, id) != nil {
+			return models.Invalid(fmt.Sprintf("targets[%d]", i), "must be the id of a target")
+		}
+	}
+	for i, id := range s.StatusPages {
+		if models.CheckID(models.KindStatusPage, id) != nil {
+			return models.Invalid(fmt.Sprintf("status_pages[%d]", i), "must be the id of a status page")
+		}
+	}
+	for _, l := range []struct {
+		name string
+		list *List
+	}{{"targets", &s.Targets}, {"status_pages", &s.StatusPages}, {"tags", &s.Tags}} {
+		if err := cleanList(l.name, l.list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Rule says which events are sent to which channels.
+type Rule struct {
+	Seq                  int64 `gorm:"primaryKey"`
+	ID                   string
+	Name                 string
+	Events               List
+	Scope                Scope `gorm:"embedded"`
+	Channels             List
+	AfterFailures        int   // failures in a row before it is sent, where they are counted
+	AfterMinutes         int   // for which the condition must last before it is sent
+	RepeatMinutes        int   // between reminders while it is neither resolved nor acknowledged; 0 = none
+	Quiet                Quiet `gorm:"embedded;embeddedPrefix:quiet_"`
+	EscalateAfterMinutes int   // without acknowledgement, after which EscalateChannels are told; 0 = never
+	EscalateChannels     List
+	Enabled              bool
+	CreatedAt            models.Time
+	UpdatedAt            models.Time
+	DeletedAt            models.Time // zero = not deleted
+}
+
+// TableName implements GORM's Tabler.
+func (Rule) TableName() string { return "alert_rules" }
+
+// Has reports whether the rule is for a kind of events.
+func (r Rule) Has(k event.Kind) bool { return slices.Contains(r.Events, string(k)) }
+
+// usable reports whether the rule tells of anything.
+func (r Rule) usable() bool { return r.Enabled && r.DeletedAt.IsZero() }
+
+func (s *Store) checkRule(tx *gorm.DB, r *Rule) error {
+	if err := cleanName(&r.Name, "Alert rule"); err != nil {
+		return err
+	}
+	for i, k := range r.Events {
+		if _, ok := s.types[event.Kind(k)]; !ok {
+			return models.Invalid(fmt.Sprintf("events[%d]", i), "is not the name of an event")
+		}
+	}
+	if err := cleanList("events", &r.Events); err != nil {
+		return err
+	}
+	if len(r.Events) == 0 {
+		return models.Invalid("events", "must name at least one event")
+	}
+	for _, m := range []struct {
+		name        string
+		value       int
+		least, most int
+	}{
+		{"after_failures", r.AfterFailures, 1, MaxFailures}, {"after_minutes", r.AfterMinutes, 0, maxMinutes},
+		{"repeat_minutes", r.RepeatMinutes, 0, maxMinutes}, {"escalate.after_minutes", r.EscalateAfterMinutes, 0, maxMinutes},
+	} {
+		if m.value < m.least || m.value > m.most {
+			return models.Invalid(m.name, "must be a whole number from %d to %d", m.least, m.most)
+		}
+	}
+	if err := r.Scope.check(); err != nil {
+		return err
+	}
+	if err := r.Quiet.check(); err != nil {
+		return err
+	}
+	if r.EscalateAfterMinutes > 0 && len(r.EscalateChannels) == 0 {
+		return models.Invalid("escalate.channels", "must name at least one channel")
+	}
+	return checkChannels(tx, r)
+}
+
+// checkChannels checks that the channels of a rule exist.
+func checkChannels(tx *gorm.DB, r *Rule) error {
+	known, err := all[Channel](tx)
+	if err != nil {
+		return err
+	}
+	for _, l := range []struct {
+		name string
+		list *List
+	}{{"channels", &r.Channels}, {"escalate.channels", &r.EscalateChannels}} {
+		if err := cleanList(l.name, l.list); err != nil {
+			return err
+		}
+		for i, id := range *l.list {
+			if !slices.ContainsFunc(known, func(c Channel) bool { return c.ID == id }) {
+				return models.Invalid(fmt.Sprintf("%s[%d]", l.name, i), "must be the id of a channel")
+			}
+		}
+	}
+	if len(r.Channels) == 0 {
+		return models.Invalid("channels", "must name at least one channel")
+	}
+	return nil
+}
+
+// AddRule adds a rule; its ID and times are set here. Errors are CodeInvalid for a member that is not as it must be
+// and CodeConflict if there are MaxRules.
+func (s *Store) AddRule(ctx context.Context, r Rule) (Rule, error) {
+	now := s.clock.Now()
+	r.ID, r.CreatedAt, r.UpdatedAt = models.NewID(models.KindRule), now, now
+	if err := s.checkRule(s.db.Read(ctx), &r); err != nil {
+		return Rule{}, err
+	}
+	return r, add(ctx, s, &r, MaxRules, "alert rules")
+}
+
+// EditRule changes a rule by fn. Errors are CodeNotFound and those of AddRule.
+func (s *Store) EditRule(ctx context.Context, id string, fn func(*Rule)) (Rule, error) {
+	return change(ctx, s, rules, id, func(tx *gorm.DB, r *Rule) error {
+		before := slices.Clone(append(slices.Clone(r.Channels), r.EscalateChannels...))
+		fn(r)
+		// A channel that was deleted since does not keep the rule from being changed.
+		known, err := all[Channel](tx)
+		if err != nil {
+			return err
+		}
+		gone := func(id string) bool {
+			return slices.Contains(before, id) && !slices.ContainsFunc(known, func(c Channel) bool { return c.ID == id })
+		}
+		r.Channels, r.EscalateChannels = slices.DeleteFunc(r.Channels, gone), slices.DeleteFunc(r.EscalateChannels, gone)
+		return s.checkRule(tx, r)
+	})
+}
+
+// Rule is the rule of an id; CodeNotFound if there is none.
+func (s *Store) Rule(ctx context.Context, id string) (Rule, error) {
+	return get[Rule](s.db.Read(ctx), rules, id, false)
+}
+
+// Rules is a page of the rules, the oldest first. limit is as models.NewLimit made it.
+func (s *Store) Rules(ctx context.Context, after models.Cursor, limit int) (models.Slice[Rule], error) {
+	return list(ctx, s, rules, after, limit, func(r Rule) models.Cursor { return models.Cursor{CreatedAt: r.CreatedAt, ID: r.ID} })
+}
+
+// DeleteRule deletes a rule, which can be restored for KeepDeleted. CodeNotFound if there is none.
+func (s *Store) DeleteRule(ctx context.Context, id string) error {
+	_, err := change(ctx, s, rules, id, func(_ *gorm.DB, r *Rule) error { r.DeletedAt = s.clock.Now(); return nil })
+	return err
+}
+
+// RestoreRule restores a deleted rule: CodeNotFound if it was not deleted, or too long ago.
+func (s *Store) RestoreRule(ctx context.Context, id string) (Rule, error) {
+	return restore(ctx, s, rules, id, func(r *Rule) *models.Time { return &r.DeletedAt })
+}
+
+// Defaults are the kinds of events that the rule of "Alert me" has.
+func (s *Store) Defaults() (kinds List) {
+	for _, t := range s.opts.Types {
+		if t.Default {
+			kinds = append(kinds, string(t.Kind))
+		}
+	}
+	return kinds
+}

@@ -1,0 +1,129 @@
+package alerts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"linkwatch/models"
+)
+
+// noun is what users make: channels, rules and maintenance windows. They are loaded,
+// listed, changed, deleted and restored alike.
+type noun struct {
+	name string // "channel"
+	kind models.Kind
+}
+
+var (
+	channels = noun{"channel", models.KindChannel}
+	rules    = noun{"alert rule", models.KindRule}
+	windows  = noun{"maintenance window", models.KindMaintenance}
+)
+
+// setting is one of them.
+type setting interface{ Channel | Rule | Maintenance }
+
+// add stores a new one, unless there are most of them.
+func add[T setting](ctx context.Context, s *Store, v *T, most int, plural string) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockSettings); err != nil {
+			return err
+		}
+		var n int64
+		if err := tx.Model(v).Where("deleted_at IS NULL").Count(&n).Error; err != nil {
+			return err
+		}
+		if n >= int64(most) {
+			return models.Conflict(fmt.Sprintf("There are %d %s, which is the limit. Delete one first.", most, plural))
+		}
+		return tx.Select("*").Omit("seq").Create(v).Error
+	})
+	if err != nil {
+		return fmt.Errorf("storing one of the %s: %w", plural, err)
+	}
+	return nil
+}
+
+func get[T setting](tx *gorm.DB, n noun, id string, deleted bool) (v T, err error) {
+	there := "deleted_at IS NULL"
+	if deleted {
+		there = "deleted_at IS NOT NULL"
+	}
+	if models.CheckID(n.kind, id) != nil {
+		return v, models.NotFound(n.name)
+	}
+	err = tx.Where("id = ? AND "+there, id).Take(&v).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return v, models.NotFound(n.name)
+	}
+	if err != nil {
+		return v, fmt.Errorf("loading a %s: %w", n.name, err)
+	}
+	return v, nil
+}
+
+func list[T setting](ctx context.Context, s *Store, n noun, after models.Cursor, limit int, at func(T) models.Cursor) (models.Slice[T], error) {
+	var page models.Slice[T]
+	q := s.db.Read(ctx).Where("deleted_at IS NULL")
+	if after != (models.Cursor{}) {
+		if models.CheckID(n.kind, after.ID) != nil {
+			return page, models.ErrPageToken
+		}
+		q = q.Where("(created_at, id) > (?, ?)", after.CreatedAt, after.ID)
+	}
+	if err := q.Order("created_at, id").Limit(limit + 1).Find(&page.Items).Error; err != nil {
+		return page, fmt.Errorf("loading a list (%s): %w", n.name, err)
+	}
+	return models.NewSlice(page.Items, limit, at), nil
+}
+
+// all are all of them that are not deleted, the oldest first. There are few.
+func all[T setting](tx *gorm.DB) (vs []T, err error) {
+	if err := tx.Where("deleted_at IS NULL").Order("seq").Find(&vs).Error; err != nil {
+		return nil, fmt.Errorf("loading settings of alerts: %w", err)
+	}
+	return vs, nil
+}
+
+// change loads one, has fn change it, and stores it.
+func change[T setting](ctx context.Context, s *Store, n noun, id string, fn func(*gorm.DB, *T) error) (v T, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if v, err = get[T](tx.Clauses(clause.Locking{Strength: "UPDATE"}), n, id, false); err != nil {
+			return err
+		}
+		if err := fn(tx, &v); err != nil {
+			return err
+		}
+		return s.save(tx, n, &v)
+	})
+	return v, err
+}
+
+// restore brings back a deleted one. at is where it notes when it was deleted.
+func restore[T setting](ctx context.Context, s *Store, n noun, id string, at func(*T) *models.Time) (v T, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if v, err = get[T](tx.Clauses(clause.Locking{Strength: "UPDATE"}), n, id, true); err != nil {
+			return err
+		}
+		if at(&v).Before(s.clock.Now().Add(-KeepDeleted).Time) { // the reaper may be deleting it
+			return models.NotFound(n.name)
+		}
+		*at(&v) = models.Time{}
+		return s.save(tx, n, &v)
+	})
+	return v, err
+}
+
+func (s *Store) save(tx *gorm.DB, n noun, v any) error {
+	if err := tx.Model(v).Select("*").Omit("seq", "id", "created_at", "claimed_by", "last_delivered_at").Updates(v).Error; err != nil {
+		return fmt.Errorf("storing a %s: %w", n.name, err)
+	}
+	if err := tx.Model(v).UpdateColumn("updated_at", s.clock.Now()).Error; err != nil {
+		return fmt.Errorf("storing a %s: %w", n.name, err)
+	}
+	return nil
+}
