@@ -205,7 +205,7 @@ func Insert[T any](tx *gorm.DB, rows []T) error {
 	var fields []*schema.Field
 	var columns, names []string
 	for _, f := range stmt.Schema.Fields {
-		if _, zero := f.ValueOf(tx.Statement.Context, reflected.Index(0)); f.DBName == "" || f.AutoIncrement && zero {
+		if _, zero := f.ValueOf(tx.Statement.Context, reflected.Index(0)); f.DBName == "" || !f.Creatable || f.AutoIncrement && zero {
 			continue
 		}
 		fields, names = append(fields, f), append(names, f.DBName)

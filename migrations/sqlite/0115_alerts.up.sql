@@ -171,5 +171,5 @@ CREATE TABLE deliveries (
 
 CREATE INDEX deliveries_pending ON deliveries (channel_seq, seq) WHERE status = 'pending';
 CREATE INDEX deliveries_alert   ON deliveries (alert_seq);
-CREATE INDEX deliveries_failed  ON deliveries (created_at) WHERE status = 'failed';
+CREATE INDEX deliveries_channel ON deliveries (channel_seq);
 CREATE INDEX deliveries_waiting ON deliveries (created_at) WHERE status = 'pending';

@@ -64,7 +64,7 @@ func (s *Store) Send(ctx context.Context, n int) (done int, err error) {
 // settle resolves flapping alerts that have been stable for long enough.
 func (s *Store) settle(tx *gorm.DB, now models.Time) error {
 	var stable []Alert
-	err := tx.Raw("UPDATE alerts SET resolved_at = resolve_at, resolve_at = NULL WHERE resolve_at <= ? RETURNING *", now).Scan(&stable).Error
+	err := tx.Raw("UPDATE alerts SET resolved_at = resolve_at - ?, resolve_at = NULL WHERE resolve_at <= ? RETURNING *", StableTime.Microseconds(), now).Scan(&stable).Error
 	if err != nil || len(stable) == 0 {
 		return err
 	}

@@ -1,0 +1,37 @@
+package alerts_test
+
+import (
+	"testing"
+
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+	"linkwatch/models/event"
+)
+
+var zeroCursor models.Cursor
+
+func TestRulesAreForWhatTheirScopeNames(t *testing.T) {
+	each(t, func(w *world) {
+		page := models.NewID(models.KindStatusPage)
+		w.facts.tags = map[string][]string{"https://a.test/tagged": {"prod"}}
+		w.facts.pages = map[string][]string{targetID("shown"): {page}}
+		for name, sc := range map[string]alerts.Scope{
+			"everything": {}, "a target": {Targets: alerts.List{targetID("named")}}, "a tag": {Tags: alerts.List{"Prod"}},
+			"a status page": {StatusPages: alerts.List{page}}, "a target that is gone": {Targets: alerts.List{targetID("gone")}},
+		} {
+			c := w.channel(name)
+			w.rule(c, func(r *alerts.Rule) {
+				r.Name, r.Scope, r.Events = name, sc, alerts.List{"target.down", "system.failed"}
+			})
+		}
+		w.happen(w.down("named@a.test", 1), w.down("tagged@a.test", 1), w.down("shown@a.test", 1), w.event("system.failed", event.Began, "reaper", 0))
+		list, err := w.Channels(w.Context(), zeroCursor, 10)
+		w.ok(err)
+		want := map[string]int{"everything": 2, "a target": 1, "a tag": 1, "a status page": 1, "a target that is gone": 0}
+		for _, c := range list.Items {
+			if got := w.sent(c); len(got) != want[c.Name] {
+				w.Errorf("%s: %q", c.Name, got)
+			}
+		}
+	})
+}
