@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"linkwatch/models"
+	"linkwatch/models/event"
 )
 
 // Act does what a user asks of a job: Pause, Resume, Cancel, Retry or ForceRun. To
@@ -41,6 +42,9 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 			if running {
 				err = s.endExecution(tx, &j, ExecutionCancelled, "cancelled by a user")
 			}
+			if err == nil && j.LastError != "" {
+				err = event.Add(tx, j.event(event.Closed, now))
+			}
 		case Start, Succeed, Fail, Release, Reschedule:
 			return fmt.Errorf("crawl: %s is not an action of users", e)
 		}
@@ -67,6 +71,9 @@ func (s *Store) DeleteJob(ctx context.Context, id string) error {
 		}
 		j.DeletedAt = s.clock.Now() // its crawl ends as soon as its holder sees it
 		j.UpdatedAt = j.DeletedAt
+		if err := closeFailed(tx, j.DeletedAt, "seq = ?", j.Seq); err != nil {
+			return err
+		}
 		return saveJob(tx, &j, "deleted_at")
 	})
 	if err == nil {

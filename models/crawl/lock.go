@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"linkwatch/models"
+	"linkwatch/models/event"
 	"linkwatch/models/lease"
 )
 
@@ -173,7 +174,7 @@ func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end End) error {
 	if len(js) == 0 {
 		return ErrLost
 	}
-	j, now := js[0], s.clock.Now()
+	j, now, failed := js[0], s.clock.Now(), js[0].LastError != ""
 	if j.Status, err = Next(j.Status, end.Event); err != nil {
 		return err
 	}
@@ -198,6 +199,15 @@ func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end End) error {
 		}
 	case Pause, Resume, Cancel, Retry, ForceRun, Start, Reschedule:
 		return fmt.Errorf("crawl: %s ends no execution", end.Event)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case end.Event == Fail && j.Status == Failed:
+		err = event.Add(tx, j.event(event.Began, now))
+	case end.Event == Succeed && failed:
+		err = event.Add(tx, j.event(event.Ended, now))
 	}
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func (b *batch) pages() error {
 			p.ETag, p.LastModified, p.Author, p.PublishedAt, p.ModifiedAt, p.Headings, p.JSONLD, p.WordCount, []byte(p.Links), p.Versions, p.TextVersion,
 			p.Revision, p.GoneAt, p.Unindexed, p.Unindexed && b.s.opts.Engine, p.FetchedAt)
 	}
-	seqs := map[pageKey]int64{}
+	seqs, pages := map[pageKey]int64{}, map[pageKey]Page{}
 	for _, upsert := range []struct {
 		rows *models.Rows
 		set  string
@@ -65,16 +65,21 @@ func (b *batch) pages() error {
 		var stored []struct {
 			Seq, SourceSeq int64
 			URLHash        []byte
+			CreatedAt      models.Time
 		}
 		if upsert.rows.Len() == 0 {
 			continue
 		}
-		if err := upsert.rows.Raw(b.tx, insertPages+upsert.set+" RETURNING seq, source_seq, url_hash").Scan(&stored).Error; err != nil {
+		if err := upsert.rows.Raw(b.tx, insertPages+upsert.set+" RETURNING seq, source_seq, url_hash, created_at").Scan(&stored).Error; err != nil {
 			return fmt.Errorf("storing pages: %w", err)
 		}
 		for _, s := range stored {
-			seqs[pageKey{s.SourceSeq, hash(s.URLHash)}] = s.Seq
+			k := pageKey{s.SourceSeq, hash(s.URLHash)}
+			seqs[k], pages[k] = s.Seq, Page{Seq: s.Seq, CreatedAt: s.CreatedAt}
 		}
+	}
+	if err := b.changes(news, pages); err != nil {
+		return err
 	}
 	return b.versions(news, seqs)
 }

@@ -172,6 +172,9 @@ func (s *Store) DeleteSource(ctx context.Context, id string) error {
 			return fmt.Errorf("deleting a source: %w", err)
 		}
 		// The same time, by which RestoreSource knows them.
+		if err := closeFailed(tx, now, "source_seq = ? AND deleted_at IS NULL", src.Seq); err != nil {
+			return err
+		}
 		if err := tx.Exec("UPDATE jobs SET deleted_at = ?, updated_at = ? WHERE source_seq = ? AND deleted_at IS NULL", now, now, src.Seq).Error; err != nil {
 			return fmt.Errorf("deleting the jobs of a source: %w", err)
 		}

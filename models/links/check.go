@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/event"
 )
 
 const (
@@ -184,6 +185,9 @@ func (s *Store) learn(tx *gorm.DB, ls []Link, looks []look, free bool) (changed 
 		}
 	}
 	if err := countExpired(tx, expired); err != nil {
+		return nil, err
+	}
+	if err := event.Add(tx, events(before, ls, now)...); err != nil {
 		return nil, err
 	}
 	return changed, saveAll(tx, ls, free)

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/event"
 	"linkwatch/models/lease"
 )
 
@@ -126,6 +127,15 @@ func record(tx *gorm.DB, run Run) error {
 	success, failure := 1, 0
 	if run.Error != "" {
 		success, failure = 0, 1
+	}
+	var before string
+	if err := tx.Raw("SELECT last_error FROM scheduled_jobs WHERE id = ?", run.JobID).Scan(&before).Error; err != nil {
+		return err
+	}
+	if before != "" || run.Error != "" {
+		if err := event.Add(tx, failed(run)); err != nil {
+			return err
+		}
 	}
 	err := tx.Exec(`UPDATE scheduled_jobs SET runs = runs + 1, successes = successes + ?, failures = failures + ?,
 			last_duration_ns = ?, last_error = ? WHERE id = ?`,

@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/event"
 	"linkwatch/models/lease"
 )
 
@@ -204,8 +205,12 @@ func (s *Store) use(tx *gorm.DB, now models.Time, scope string, holder lease.ID,
 		return Permit{}, err
 	}
 	if day, _ := s.opts.Limits.of(c); day != nil {
-		err := tx.Exec("INSERT INTO quota_days (scope, kind, ends_at, used) VALUES (?, ?, ?, 1) ON CONFLICT (scope, kind, ends_at) DO UPDATE SET used = quota_days.used + 1",
-			scope, c, dayEnd(now)).Error
+		var used int
+		err := tx.Raw("INSERT INTO quota_days (scope, kind, ends_at, used) VALUES (?, ?, ?, 1) ON CONFLICT (scope, kind, ends_at) DO UPDATE SET used = quota_days.used + 1 RETURNING used",
+			scope, c, dayEnd(now)).Scan(&used).Error
+		if err == nil && used == nearlySpent(*day) {
+			err = event.Add(tx, quotaEvent(w, c, used, *day, now))
+		}
 		if err != nil {
 			return Permit{}, err
 		}

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/event"
 )
 
 const (
@@ -118,6 +119,11 @@ func (s *Store) RecordVerified(ctx context.Context, v Verified) error {
 			}
 			if status := i.Status(); status != "" {
 				set["status"] = status
+				if status == NotIndexed && v.Page.Status == Indexed {
+					if err := event.Add(tx, droppedEvent(v.Page, i, now)); err != nil {
+						return err
+					}
+				}
 			}
 			return tx.Model(&Page{}).Where("seq = ?", v.Page.Seq).Updates(set).Error
 		})

@@ -80,7 +80,10 @@ func (s *Store) rest(tx *gorm.DB, t Target, changes map[string]any) error {
 	if err := s.storeSums(tx, appendSums(nil, t.Seq, ended.hours), appendSums(nil, t.Seq, ended.days)); err != nil {
 		return fmt.Errorf("storing roll-ups: %w", err)
 	}
-	return endOutages(tx, []Result{{TargetSeq: t.Seq, CheckedAt: now}})
+	if err := endOutages(tx, []Result{{TargetSeq: t.Seq, CheckedAt: now}}); err != nil {
+		return err
+	}
+	return closeEvents(tx, t, now)
 }
 
 func update(tx *gorm.DB, t Target, changes map[string]any) error {

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/event"
 )
 
 // Checked is one finished check of a claimed target.
@@ -17,6 +18,8 @@ type Checked struct {
 	Took         time.Duration // the check as a whole, with its retries
 	TLSExpiresAt models.Time   // of the certificate; zero: unknown
 	RetryAfter   time.Duration // the host asked for a pause this long; 0 = it did not
+
+	excused bool // the target is in maintenance: the check does not count against its uptime
 }
 
 // found brings the target's state up to a result. opens and ends say whether it
@@ -84,6 +87,9 @@ func (t Target) Resting(now models.Time) bool { return t.PostponedUntil.After(no
 // deleted, paused or edited meanwhile, or that another instance has claimed.
 // However many checks there are, each table is written by one statement.
 func (s *Store) Record(ctx context.Context, done ...Checked) error {
+	if err := s.excuse(ctx, done); err != nil {
+		return fmt.Errorf("recording checks: %w", err)
+	}
 	b := newBatch()
 	for _, c := range done {
 		b.add(s, c)
@@ -92,6 +98,22 @@ func (s *Store) Record(ctx context.Context, done ...Checked) error {
 		return fmt.Errorf("recording checks: %w", err)
 	}
 	return nil
+}
+
+// excuse marks the checks of targets that are in maintenance.
+func (s *Store) excuse(ctx context.Context, done []Checked) error {
+	if s.excused == nil {
+		return nil
+	}
+	all := make([]Target, len(done))
+	for i, c := range done {
+		all[i] = c.Target
+	}
+	in, err := s.excused(ctx, all)
+	for i, c := range done {
+		done[i].excused = in[c.Target.ID]
+	}
+	return err
 }
 
 // batch is what finished checks change, by table.
@@ -105,6 +127,7 @@ type recorded struct {
 	result      Result
 	opens, ends bool // an outage
 	sums        sums // that have ended
+	events      []event.Event
 }
 
 func newBatch() *batch {
@@ -119,11 +142,12 @@ func (b *batch) add(s *Store, c Checked) {
 	t := c.Target
 	// A check that takes longer than the interval makes the interval longer.
 	c.Result.TargetSeq, c.Result.IntervalMS = t.Seq, max(s.Interval(t), c.Took).Milliseconds()
-	r := recorded{result: c.Result, sums: t.count(c.Result)}
+	r := recorded{result: c.Result, sums: t.count(c.Result, c.excused)}
 	r.opens, r.ends = t.found(c.Result)
 	if !c.TLSExpiresAt.IsZero() {
 		t.TLSExpiresAt = c.TLSExpiresAt
 	}
+	r.events = events(c.Target, t, c.Result)
 	s.plan(&t, c)
 	b.checks = append(b.checks, r)
 	b.targets.Add(t.Seq, t.ClaimedBy, c.Target.DueAt, t.DueAt, t.NextCheckAt, t.PostponedUntil,
@@ -162,6 +186,7 @@ func (b *batch) store(s *Store, tx *gorm.DB) error {
 		attempts bigint, error text, interval_ms bigint`)
 	var opened, ended []Result
 	var hours, days []sumRow
+	var happened []event.Event
 	for _, c := range b.checks {
 		r := c.result
 		if stored[r.TargetSeq] != r.CheckedAt {
@@ -169,6 +194,7 @@ func (b *batch) store(s *Store, tx *gorm.DB) error {
 		}
 		results.Add(r.TargetSeq, r.CheckedAt, int(r.Outcome), r.StatusCode, r.LatencyMS, r.Attempts, r.Error, r.IntervalMS)
 		hours, days = appendSums(hours, r.TargetSeq, c.sums.hours), appendSums(days, r.TargetSeq, c.sums.days)
+		happened = append(happened, c.events...)
 		switch {
 		case c.opens:
 			opened = append(opened, r)
@@ -187,6 +213,9 @@ func (b *batch) store(s *Store, tx *gorm.DB) error {
 		return err
 	}
 	if err := endOutages(tx, ended); err != nil {
+		return err
+	}
+	if err := event.Add(tx, happened...); err != nil {
 		return err
 	}
 	return s.storeSums(tx, hours, days)

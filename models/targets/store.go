@@ -26,6 +26,8 @@ type Store struct {
 	opts   Options
 	keys   models.Keys
 	wanted chan struct{}
+
+	excused func(context.Context, []Target) (map[string]bool, error) // see Excuse
 }
 
 // NewStore makes the store over an open, migrated database.
@@ -35,6 +37,10 @@ func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
 		keys: models.Keys{Scope: "target", Clock: clock}, wanted: make(chan struct{}, 1),
 	}
 }
+
+// Excuse sets who says which of some targets are in maintenance, by their ids, before
+// anything runs. Their checks do not count against their uptime.
+func (s *Store) Excuse(in func(context.Context, []Target) (map[string]bool, error)) { s.excused = in }
 
 // Options are the settings in force.
 func (s *Store) Options() Options { return s.opts }

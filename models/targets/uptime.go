@@ -9,7 +9,7 @@ import (
 // Uptime is time known up ÷ time known, not a ratio of checks. The state that a
 // result found lasts until the next result, but for at most knownIntervals of the
 // intervals that applied when it was made. After that, and while the target is
-// throttled, paused or deleted, its state is unknown and the time does not count.
+// throttled, paused, deleted or in maintenance, its state is unknown and the time does not count.
 
 // knownIntervals is the number of intervals for which a result holds. With two,
 // a single missed check leaves no gap.
@@ -42,11 +42,11 @@ func (s Share) plus(o Share) Share {
 type sums struct{ hours, days []Sum }
 
 // count adds a check to the target's roll-ups. Call it before found, because it
-// needs the previous result.
-func (t *Target) count(r Result) sums {
+// needs the previous result. The time after an excused check does not count.
+func (t *Target) count(r Result, excused bool) sums {
 	ended := t.settle(r.CheckedAt)
 	t.KnownUntil = models.Time{}
-	if r.Outcome == ThrottledOutcome {
+	if r.Outcome == ThrottledOutcome || excused {
 		return ended
 	}
 	t.KnownUntil = r.CheckedAt.Add(knownIntervals * time.Duration(r.IntervalMS) * time.Millisecond)

@@ -1,0 +1,76 @@
+package crawl
+
+import (
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/event"
+)
+
+// The kinds of events of crawls.
+const (
+	EventFailed  event.Kind = "job.failed"
+	EventChanged event.Kind = "page.changed"
+)
+
+// Events are the kinds of events of crawls.
+func Events() []event.Type {
+	return []event.Type{
+		{
+			Kind: EventFailed, Severity: event.Warning, Label: "Crawl job failed", Help: "A crawl failed, and so did its retries.", Subject: "job", Noun: "crawl job",
+			Did: "failed", DidMany: "failed", Over: "completed again", Default: true,
+		},
+		{
+			Kind: EventChanged, Severity: event.Info, Label: "Page changed", Help: "A crawl found that the text of a page is new, or that the page is gone.", Subject: "page", Noun: "page",
+			Did: "changed", DidMany: "changed", Once: true,
+		},
+	}
+}
+
+// event is an event of the job.
+func (j Job) event(p event.Phase, now models.Time) event.Event {
+	name, url, host := j.URL, "", ""
+	if u, err := models.ParseURL("url", j.URL); err == nil {
+		url, host = u.Canonical, u.Host
+	}
+	return event.Event{
+		Kind: EventFailed, Phase: p, Severity: event.Warning, SubjectKind: "job", SubjectID: j.ID, Name: "Crawl of " + name, URL: url, Host: host, At: now, Detail: j.LastError,
+	}
+}
+
+// closeFailed tells that nothing more is known of failed jobs: they are deleted.
+func closeFailed(tx *gorm.DB, now models.Time, where string, args ...any) error {
+	var js []Job
+	if err := tx.Where("status = ? AND "+where, append([]any{Failed}, args...)...).Find(&js).Error; err != nil {
+		return fmt.Errorf("loading failed jobs: %w", err)
+	}
+	all := make([]event.Event, len(js))
+	for i, j := range js {
+		all[i] = j.event(event.Closed, now)
+	}
+	return event.Add(tx, all...)
+}
+
+// changes tells of pages whose text is another one, and of pages that are gone.
+func (b *batch) changes(all map[pageKey]newVersion, stored map[pageKey]Page) error {
+	var events []event.Event
+	for k, v := range all {
+		if v.change != PageChanged && v.change != PageGone {
+			continue
+		}
+		e := event.Event{Kind: EventChanged, Phase: event.Once, SubjectKind: "page", SubjectID: stored[k].ID(), Name: v.Title, At: v.FetchedAt}
+		if u, err := models.ParseURL("url", v.URL); err == nil {
+			e.URL, e.Host = u.Canonical, u.Host
+		}
+		if e.Name == "" {
+			e.Name = v.URL
+		}
+		if v.change == PageGone {
+			e.Detail = fmt.Sprintf("it is gone (status %d)", v.StatusCode)
+		}
+		events = append(events, e)
+	}
+	return event.Add(b.tx, events...)
+}

@@ -1,0 +1,49 @@
+package links
+
+import (
+	"linkwatch/models"
+	"linkwatch/models/event"
+)
+
+// The kinds of events of links.
+const (
+	EventDead  event.Kind = "link.dead"
+	EventMoved event.Kind = "link.moved"
+)
+
+// Events are the kinds of events of links.
+func Events() []event.Type {
+	return []event.Type{
+		{
+			Kind: EventDead, Severity: event.Warning, Label: "Link dead", Help: "A saved link is gone, or has failed on three days in a row.", Subject: "link", Noun: "saved link",
+			Did: "is dead", DidMany: "are dead", Once: true, Default: true,
+		},
+		{
+			Kind: EventMoved, Severity: event.Info, Label: "Link moved", Help: "A saved link redirects for good.", Subject: "link", Noun: "saved link",
+			Did: "has moved", DidMany: "have moved", Once: true,
+		},
+	}
+}
+
+// events tell which links have died or moved: before and after are the same links as they were and are.
+func events(before, after []Link, now models.Time) (all []event.Event) {
+	for i, l := range after {
+		if l.Health == before[i].Health {
+			continue
+		}
+		e := event.Event{Phase: event.Once, SubjectKind: "link", SubjectID: l.ID, Name: l.DisplayTitle(), URL: l.CanonicalURL, At: now}
+		if u, err := models.ParseURL("url", l.URL); err == nil {
+			e.Host = u.Host
+		}
+		switch l.Health {
+		case Dead:
+			e.Kind, e.Severity, e.Detail = EventDead, event.Warning, l.LastError
+		case Moved:
+			e.Kind, e.Severity, e.Detail = EventMoved, event.Info, "to "+l.MovedTo
+		case Unchecked, OK, Blocked, Suspect:
+			continue
+		}
+		all = append(all, e)
+	}
+	return all
+}

@@ -1,0 +1,48 @@
+package sites
+
+import (
+	"fmt"
+
+	"linkwatch/models"
+	"linkwatch/models/event"
+)
+
+// The kinds of events of websites.
+const (
+	EventQuota   event.Kind = "quota.nearly_spent"
+	EventDropped event.Kind = "page.dropped"
+)
+
+// Events are the kinds of events of websites.
+func Events() []event.Type {
+	return []event.Type{
+		{
+			Kind: EventQuota, Severity: event.Warning, Label: "Quota nearly spent", Help: "Four fifths of a daily quota of Google are used.", Subject: "website", Noun: "website",
+			Did: "has nearly spent a quota", DidMany: "have nearly spent a quota", Once: true,
+		},
+		{
+			Kind: EventDropped, Severity: event.Warning, Label: "Page dropped from the index", Help: "Google no longer has a page in its index.", Subject: "page", Noun: "page",
+			Did: "is no longer indexed", DidMany: "are no longer indexed", Once: true,
+		},
+	}
+}
+
+// nearlySpent is at how many uses a daily quota is nearly spent.
+func nearlySpent(limit int) int { return (limit*4 + 4) / 5 }
+
+// quotaEvent tells that a website has nearly spent a quota that it may share with others.
+func quotaEvent(w Website, c Call, used, limit int, now models.Time) event.Event {
+	return event.Event{
+		Kind: EventQuota, Phase: event.Once, Severity: event.Warning, SubjectKind: "website", SubjectID: w.ID, Name: w.Name, URL: w.Property().Root(), Host: w.Property().Host(), At: now,
+		Detail: fmt.Sprintf("%d of %d (%s) are used today", used, limit, c),
+	}
+}
+
+// droppedEvent tells that a page is no longer indexed.
+func droppedEvent(p Page, i Inspection, now models.Time) event.Event {
+	e := event.Event{Kind: EventDropped, Phase: event.Once, Severity: event.Warning, SubjectKind: "page", SubjectID: p.ID(), Name: p.URL, URL: p.URL, At: now, Detail: i.CoverageState}
+	if u, err := models.ParseURL("url", p.URL); err == nil {
+		e.Host = u.Host
+	}
+	return e
+}

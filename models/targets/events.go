@@ -1,0 +1,148 @@
+package targets
+
+import (
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/event"
+)
+
+// The kinds of events of targets.
+const (
+	EventDown        event.Kind = "target.down"
+	EventUp          event.Kind = "target.up"
+	EventSlow        event.Kind = "target.slow"
+	EventCertificate event.Kind = "target.certificate_expiring"
+)
+
+// maxFailures is up to how many failures in a row each is an event of its own, so that rules can wait for that many.
+const maxFailures = 10
+
+// Events are the kinds of events of targets.
+func Events() []event.Type {
+	const subject, noun = "target", "target"
+	return []event.Type{
+		{
+			Kind: EventDown, Severity: event.Critical, Label: "Target down", Help: "A check of a target failed.", Subject: subject, Noun: noun,
+			Did: "is down", DidMany: "are down", EndsAs: EventUp, Default: true,
+		},
+		{
+			Kind: EventUp, Severity: event.Info, Label: "Target up again", Help: "A target that was down is up, with how long it was down.", Subject: subject, Noun: noun,
+			Did: "is up again", DidMany: "are up again", Default: true,
+		},
+		{
+			Kind: EventSlow, Severity: event.Warning, Label: "Target slow", Subject: subject, Noun: noun,
+			Help: "Three checks in a row took at least a second, and three times as long as usual.", Did: "is slow", DidMany: "are slow", Over: "is fast again",
+		},
+		{
+			Kind: EventCertificate, Severity: event.Warning, Label: "Certificate expiring", Subject: subject, Noun: noun,
+			Help: "The TLS certificate of a target expires within 30 days. It is told again 7 days and 1 day before.",
+			Did:  "has a certificate that expires soon", DidMany: "have certificates that expire soon", Over: "has a new certificate", Default: true,
+		},
+	}
+}
+
+// event is an event of the target.
+func (t Target) event(k event.Kind, p event.Phase, severity event.Severity, at models.Time) event.Event {
+	return event.Event{
+		Kind: k, Phase: p, Severity: severity, SubjectKind: "target", SubjectID: t.ID, Name: t.DisplayTitle(), URL: t.CanonicalURL, Host: t.Host, At: at,
+	}
+}
+
+// events are what a check tells: before and after are the target as it was and is.
+func events(before, after Target, r Result) (all []event.Event) {
+	add := func(k event.Kind, p event.Phase, severity event.Severity) *event.Event {
+		all = append(all, after.event(k, p, severity, r.CheckedAt))
+		return &all[len(all)-1]
+	}
+	switch {
+	case r.Outcome == DownOutcome && after.Failures <= maxFailures:
+		e := add(EventDown, event.Began, event.Critical)
+		e.SinceAt, e.Failures, e.Detail = after.StateSince, after.Failures, r.Error
+	case before.State == Down && after.State == Up:
+		add(EventDown, event.Ended, event.Critical)
+	}
+	switch was, is := before.Beats.slow(), after.Beats.slow(); {
+	case is && !was:
+		add(EventSlow, event.Began, event.Warning).Detail = "response time " + (time.Duration(r.LatencyMS) * time.Millisecond).String()
+	case was && !is:
+		add(EventSlow, event.Ended, event.Warning)
+	}
+	was, is := warning(before.TLSExpiresAt, before.LastCheckedAt), warning(after.TLSExpiresAt, r.CheckedAt)
+	switch {
+	case is > was:
+		e := add(EventCertificate, event.Began, is.severity())
+		e.Detail = "it expires on " + after.TLSExpiresAt.Format(time.DateOnly)
+	case was > 0 && is == 0:
+		add(EventCertificate, event.Ended, event.Warning)
+	}
+	return all
+}
+
+// certificateWarning is how soon a certificate expires: 0 = not soon.
+type certificateWarning int
+
+// warnDays are before how many days an expiry is told.
+var warnDays = []time.Duration{30, 7, 1}
+
+func warning(expires, at models.Time) (level certificateWarning) {
+	if expires.IsZero() || at.IsZero() {
+		return 0
+	}
+	for _, days := range warnDays {
+		if expires.Sub(at.Time) <= days*models.Day {
+			level++
+		}
+	}
+	return level
+}
+
+func (w certificateWarning) severity() event.Severity { return event.Severity(max(w-1, 0)) }
+
+// What counts as slow.
+const (
+	slowChecks = 3    // in a row
+	slowLeast  = 1000 // milliseconds
+	slowFactor = 3    // times the median of the checks before them
+	slowKnown  = 10   // checks that there must be before them
+)
+
+// slow reports whether the last checks were up and slow, compared with those before them.
+func (b Beats) slow() bool {
+	if len(b) < slowChecks+slowKnown {
+		return false
+	}
+	last, before := b[len(b)-slowChecks:], b[:len(b)-slowChecks]
+	least := slowLeast
+	for i, beat := range last {
+		if beat.Outcome != UpOutcome || beat.LatencyMS < slowLeast {
+			return false
+		}
+		if i == 0 || beat.LatencyMS < least {
+			least = beat.LatencyMS
+		}
+	}
+	var usual []int
+	for _, beat := range before {
+		if beat.Outcome == UpOutcome {
+			usual = append(usual, beat.LatencyMS)
+		}
+	}
+	if len(usual) < slowKnown {
+		return false
+	}
+	slices.Sort(usual)
+	return least >= slowFactor*usual[len(usual)/2]
+}
+
+// closeEvents tells that nothing more is known of a target: it is paused or deleted.
+func closeEvents(tx *gorm.DB, t Target, now models.Time) error {
+	var all []event.Event
+	for _, k := range []event.Kind{EventDown, EventSlow, EventCertificate} {
+		all = append(all, t.event(k, event.Closed, event.Info, now))
+	}
+	return event.Add(tx, all...)
+}
