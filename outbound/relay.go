@@ -3,6 +3,7 @@ package outbound
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -38,13 +39,14 @@ type Relay struct {
 	safe    func(netip.Addr) error
 	dialer  *net.Dialer
 	resolve func(string) string
+	roots   *x509.CertPool
 	base    *http.Client
 }
 
 // NewRelay returns a Relay with connections of its own. Close it when it is no longer needed.
 func NewRelay(o RelayOptions) *Relay {
 	r := &Relay{
-		agent: o.UserAgent, safe: addressGuard(o.AllowCIDRs), resolve: o.Resolve,
+		agent: o.UserAgent, safe: addressGuard(o.AllowCIDRs), resolve: o.Resolve, roots: o.Roots,
 		dialer: &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Control: guard(o.AllowCIDRs)},
 	}
 	if r.agent == "" {
@@ -178,4 +180,9 @@ func (x *relayRun) exchange(req *http.Request) (*http.Response, Exchange, error)
 	return resp, Exchange{
 		StatusCode: resp.StatusCode, Header: resp.Header, Body: body, RetryAfter: parseRetryAfter(resp.Header.Get("Retry-After"), time.Now()),
 	}, nil
+}
+
+// TLS is the configuration of TLS on a connection of Dial to host.
+func (r *Relay) TLS(host string) *tls.Config {
+	return &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12, RootCAs: r.roots}
 }

@@ -1,0 +1,182 @@
+package send
+
+import (
+	"errors"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/nicholas-fedor/shoutrrr/pkg/router"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/discord"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/matrix"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/mattermost"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/push/gotify"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/push/ntfy"
+	"github.com/nicholas-fedor/shoutrrr/pkg/types"
+
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+)
+
+const (
+	maxURL      = 8192 // bytes
+	officeHooks = ".webhook.office.com"
+)
+
+// channel is where a message goes.
+type channel struct {
+	kind     string // of models/alerts
+	label    string // begins a sentence
+	raw      string // for shoutrrr
+	workflow string // the URL of a Teams workflow, which shoutrrr does not know; "" = none
+	url      *url.URL
+	secrets  []string
+}
+
+// Check parses a shoutrrr URL, or the http:// or https:// URL of a webhook, and returns its kind. It connects to
+// nothing. The error is a *models.Error that holds no part of the URL.
+func (s *Sender) Check(rawURL string) (kind string, err error) {
+	c, err := s.parse(rawURL)
+	return c.kind, err
+}
+
+func (s *Sender) parse(rawURL string) (channel, error) {
+	if len(rawURL) > maxURL {
+		return channel{}, models.Invalid("url", "is longer than %d bytes; use a shorter one", maxURL)
+	}
+	if !utf8.ValidString(rawURL) || strings.ContainsFunc(rawURL, unicode.IsControl) {
+		return channel{}, models.Invalid("url", "holds a line break or another control character; type it without")
+	}
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Scheme == "" || u.Opaque != "" {
+		return channel{}, models.Invalid("url", "cannot be read; it must be such as ntfy://ntfy.sh/topic, with special characters of a password written as %%40")
+	}
+	scheme, custom, _ := strings.Cut(u.Scheme, "+")
+	c := channel{kind: scheme, raw: rawURL, url: u}
+	switch {
+	case scheme == "hangouts":
+		c.kind = "googlechat"
+	case scheme == "http" || scheme == "https":
+		c.kind = alerts.KindWebhook
+	case scheme == "teams" && custom == "https" && !strings.HasSuffix(u.Hostname(), officeHooks):
+		c.workflow = strings.TrimPrefix(rawURL, "teams+")
+	}
+	if c.label = "The service"; c.kind == alerts.KindWebhook {
+		c.label = "The webhook"
+	} else if known, ok := alerts.ServiceOf(c.kind); ok {
+		c.label = known.Label
+	}
+	if c.kind == "smtp" {
+		c.label = "The mail server"
+	}
+	if err := s.inspect(c); err != nil {
+		return channel{}, err
+	}
+	c.secrets = secrets(u)
+	return c, nil
+}
+
+// inspect is what is wrong with a channel, as far as can be told without asking its service.
+func (s *Sender) inspect(c channel) (err error) {
+	defer func() {
+		if recover() != nil { // of the library; its text may hold the URL
+			err = incomplete()
+		}
+	}()
+	host := c.url.Hostname()
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		host = "127.0.0.1"
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && !s.opts.Relay.Allows(ip) {
+		return models.Invalid("url", "leads to an address inside this network; use a public one, or allow it in OUTBOUND_ALLOW_CIDRS")
+	}
+	for key, values := range c.url.Query() {
+		switch strings.ToLower(key) {
+		case "skiptlsverify", "insecureskipverify", "disabletlsverification":
+			if v := strings.ToLower(values[0]); v == "yes" || v == "true" || v == "1" || v == "y" {
+				return models.Invalid("url", "turns off the check of certificates, which Linkwatch does not allow; leave that parameter out")
+			}
+		}
+	}
+	switch {
+	case c.kind == alerts.KindWebhook || c.workflow != "":
+		if c.url.Hostname() == "" || c.url.User != nil || c.url.Fragment != "" {
+			return models.Invalid("url", "must have a host, and neither a user nor #")
+		}
+		return nil
+	case c.kind == "smtp":
+		_, err := mailConfig(c)
+		return err
+	case c.kind == "logger":
+		return unknown()
+	}
+	err = c.dry()
+	if errors.Is(err, router.ErrUnknownService) {
+		return unknown()
+	}
+	if err != nil {
+		return incomplete()
+	}
+	return nil
+}
+
+func incomplete() error {
+	return models.Invalid("url", "is not complete, or not as the service has it; compare it with the service's own page, or use its form")
+}
+
+func unknown() error {
+	return models.Invalid("url", "begins with the name of a service that Linkwatch does not know; use one such as smtp, slack, ntfy or telegram")
+}
+
+// dry reads the URL as the service will. Matrix is the only service that connects for it.
+func (c channel) dry() error {
+	u := *c.url
+	switch c.kind {
+	case "matrix":
+		config := &matrix.Config{}
+		err := config.SetURL(&u)
+		if err == nil && (config.Host == "" || config.Password == "") {
+			err = errors.New("send: no host or no password")
+		}
+		return err
+	case "gotify":
+		config := &gotify.Config{}
+		err := config.SetURL(&u)
+		if err == nil && (config.Host == "" || !(&gotify.DefaultValidator{}).ValidateToken(config.Token)) {
+			err = errors.New("send: no host or no token")
+		}
+		return err
+	}
+	_, err := (&router.ServiceRouter{}).Locate(c.raw)
+	return err
+}
+
+// service is the library's service, which sends with t. Those that have no way to be given t send with
+// http.DefaultTransport; see outbound.Relay.
+func (c channel) service(t http.RoundTripper) (types.Service, error) {
+	service, err := (&router.ServiceRouter{}).Locate(c.raw)
+	if err != nil {
+		return nil, err
+	}
+	switch s := service.(type) {
+	case *discord.Service:
+		s.HTTPClient, s.Sleeper = &http.Client{Transport: t}, awake{}
+	case *gotify.Service:
+		s.GetHTTPClient().Transport = t
+	case *mattermost.Service:
+		s.GetHTTPClient().Transport = t
+	case *ntfy.Service:
+		s.SetHTTPClient(&http.Client{Transport: t})
+	}
+	return service, nil
+}
+
+// awake does not sleep between the attempts of a library, which the Relay ends.
+type awake struct{}
+
+// Sleep implements discord.Sleeper.
+func (awake) Sleep(time.Duration) {}

@@ -1,0 +1,172 @@
+package send
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	netmail "net/mail"
+	"net/textproto"
+	"strings"
+	"time"
+
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/email/smtp"
+	"github.com/wneessen/go-mail"
+
+	"linkwatch/models"
+	"linkwatch/outbound"
+)
+
+const maxRecipients = 50
+
+// mailStyle has room for the whole text, in plain characters.
+var mailStyle = style{title: 4 * maxTitle, text: 4*maxText + 1024}
+
+// mailConfig reads an smtp:// URL as the library does, which sends with connections of its own.
+func mailConfig(c channel) (*smtp.Config, error) {
+	config := &smtp.Config{
+		Port: smtp.DefaultSMTPPort, Auth: smtp.AuthTypes.Unknown, UseStartTLS: true, Encryption: smtp.EncMethods.Auto, ClientHost: "auto",
+	}
+	u := *c.url
+	if err := config.SetURL(&u); err != nil || config.Host == "" {
+		return nil, models.Invalid("url", "must be such as smtp://user:password@smtp.example.com:587/?from=a@example.com&to=b@example.com")
+	}
+	config.FixEmailTags()
+	if len(config.ToAddresses) > maxRecipients {
+		return nil, models.Invalid("url", "has more than %d recipients; make a second channel for the others", maxRecipients)
+	}
+	for _, address := range append([]string{config.FromAddress}, config.ToAddresses...) {
+		if a, err := netmail.ParseAddress(address); err != nil || a.Address != address {
+			return nil, models.Invalid("url", "has a sender or a recipient that is no e-mail address; write them as from=a@example.com")
+		}
+	}
+	return config, nil
+}
+
+// email sends a mail to each recipient, so that one who is refused keeps it from no other.
+func (s *Sender) email(ctx context.Context, c channel, m Message) (Answer, error) {
+	config, err := mailConfig(c)
+	if err != nil {
+		return Answer{}, err
+	}
+	client, err := s.mailClient(ctx, config)
+	if err != nil {
+		return Answer{}, s.unusable(ctx, c)
+	}
+	mails := make([]*mail.Msg, 0, len(config.ToAddresses))
+	for _, to := range config.ToAddresses {
+		one, err := s.mail(config, to, m)
+		if err != nil {
+			return Answer{}, s.unusable(ctx, c)
+		}
+		mails = append(mails, one)
+	}
+	if err := client.DialWithContext(ctx); err != nil {
+		return Answer{}, c.mailError(ctx, err)
+	}
+	err = client.Send(mails...)
+	_ = client.Close() // the mails are with the server, or not, whatever it says to QUIT
+	for _, one := range mails {
+		if e, failed := one.SendError(), one.HasSendError(); failed {
+			return Answer{}, c.mailError(ctx, e)
+		}
+	}
+	if err != nil {
+		return Answer{}, c.mailError(ctx, err)
+	}
+	return Answer{Text: c.clean(mails[0].ServerResponse())}, nil
+}
+
+// mail is a plain text. Its Message-ID is that of the delivery, so that a mail program shows a repeated one once.
+func (s *Sender) mail(config *smtp.Config, to string, m Message) (*mail.Msg, error) {
+	out := mail.NewMsg(mail.WithNoDefaultUserAgent())
+	if err := out.FromFormat(models.CleanLine(config.FromName), config.FromAddress); err != nil {
+		return nil, err
+	}
+	if err := out.To(to); err != nil {
+		return nil, err
+	}
+	title, text := texts(mailStyle, m)
+	out.Subject(title)
+	out.SetDateWithValue(s.opts.Clock())
+	out.SetMessageIDWithValue(idText(m.ID) + config.FromAddress[strings.LastIndexByte(config.FromAddress, '@'):])
+	out.SetGenHeader("Auto-Submitted", "auto-generated")
+	out.SetBodyString(mail.TypeTextPlain, text)
+	return out, nil
+}
+
+// idText is an id with nothing that a header could be ended with.
+func idText(id string) string {
+	return models.Truncate(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r) {
+			return r
+		}
+		return -1
+	}, id), 100)
+}
+
+func (s *Sender) mailClient(ctx context.Context, config *smtp.Config) (*mail.Client, error) {
+	encrypted := s.opts.Relay.TLS(config.Host)
+	implicit := config.Encryption == smtp.EncImplicitTLS || config.Encryption == smtp.EncAuto && config.Port == smtp.ImplicitTLSPort
+	options := []mail.Option{
+		mail.WithPort(int(config.Port)), mail.WithTimeout(s.opts.Timeout), mail.WithTLSConfig(encrypted), mail.WithoutNoop(),
+		mail.WithDialContextFunc(func(dialing context.Context, network, address string) (net.Conn, error) {
+			raw, err := s.opts.Relay.Dial(dialing, network, address)
+			if err != nil {
+				return nil, err
+			}
+			// Whatever the server sends, and however slowly: the connection ends with the message.
+			context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)); _ = raw.Close() })
+			if implicit {
+				return tls.Client(raw, encrypted), nil
+			}
+			return raw, nil
+		}),
+	}
+	switch {
+	case implicit:
+		options = append(options, mail.WithSSL())
+	case config.RequireStartTLS:
+		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
+	case config.Encryption == smtp.EncNone || !config.UseStartTLS:
+		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
+	default:
+		options = append(options, mail.WithTLSPolicy(mail.TLSOpportunistic))
+	}
+	if config.ClientHost != "auto" {
+		options = append(options, mail.WithHELO(config.ClientHost))
+	}
+	if config.Auth != smtp.AuthNone && config.Username != "" {
+		login := map[string]mail.SMTPAuthType{"Plain": mail.SMTPAuthPlain, "CRAMMD5": mail.SMTPAuthCramMD5, "OAuth2": mail.SMTPAuthXOAUTH2}[config.Auth.String()]
+		if login == "" {
+			login = mail.SMTPAuthAutoDiscover
+		}
+		options = append(options, mail.WithSMTPAuth(login), mail.WithUsername(config.Username), mail.WithPassword(config.Password))
+	}
+	return mail.NewClient(config.Host, options...)
+}
+
+// mailError is why a server did not take a mail.
+func (c channel) mailError(ctx context.Context, err error) *Error {
+	why := outbound.ServiceError(err)
+	code, said := 0, ""
+	if e, ok := errors.AsType[*mail.SendError](err); ok {
+		code = e.ErrorCode()
+		said, _, _ = strings.Cut(e.Error(), ", affected recipient")
+	} else if e, ok := errors.AsType[*textproto.Error](err); ok {
+		code, said = e.Code, e.Msg
+	}
+	said = c.clean(said)
+	switch {
+	case ctx.Err() != nil:
+		return c.late(ctx)
+	case code >= 500:
+		return &Error{Kind: Refused, Answer: said, text: with(c.label+" refused the mail", said)}
+	case code >= 400:
+		return &Error{Kind: Unavailable, Answer: said, text: with(c.label+" did not take the mail yet", said)}
+	case why.Kind != outbound.KindProtocol:
+		return c.unsent(ctx, why)
+	}
+	said = c.clean(err.Error())
+	return &Error{Kind: Refused, Answer: said, text: with(c.label+" cannot be used as the channel says", said)}
+}

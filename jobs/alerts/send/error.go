@@ -1,0 +1,138 @@
+package send
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"linkwatch/outbound"
+)
+
+// Kind says what sort of failure an Error is, for deciding what to do about it.
+type Kind string
+
+// The kinds of failure.
+const (
+	Refused     Kind = "refused"     // 4xx, or an answer that says no: it fails again unless the channel is changed
+	Gone        Kind = "gone"        // 410: the webhook is there no longer
+	Unavailable Kind = "unavailable" // 5xx, 408, 425 or 429, or no connection: it may succeed later
+	Timeout     Kind = "timeout"     // no answer in time; the message may have arrived
+	Blocked     Kind = "blocked"     // the address guard refused the address; nothing was sent
+	Redirected  Kind = "redirected"  // 3xx, which is not followed
+	Invalid     Kind = "invalid"     // the service cannot use the URL; nothing was sent
+)
+
+// Error is why a message was not delivered. It never holds a token, a password or a URL: it may be stored and shown.
+type Error struct {
+	Kind       Kind
+	StatusCode int           // of the answer; 0 = there was none
+	RetryAfter time.Duration // the pause that the service asks for, at most an hour; 0 = it does not say
+	Answer     string        // what the service said, as in Answer.Text
+	text       string
+	err        error
+}
+
+// Error is what happened, such as "Slack answered 404: no_service".
+func (e *Error) Error() string { return e.text }
+
+// Unwrap returns context.Canceled or context.DeadlineExceeded if that ended the sending, otherwise nil.
+func (e *Error) Unwrap() error { return e.err }
+
+// outcome is what became of a message: the answer to its last request, or an *Error about the first that failed. err is
+// what the library returned; its text is not used, since libraries quote URLs.
+func (s *Sender) outcome(ctx context.Context, c channel, exchanges []outbound.Exchange, err error) (Answer, error) {
+	for _, e := range exchanges {
+		if e.Failed() {
+			return Answer{}, c.failure(ctx, e)
+		}
+	}
+	if len(exchanges) == 0 {
+		if ctx.Err() != nil {
+			return Answer{}, c.late(ctx)
+		}
+		return Answer{}, s.unusable(ctx, c)
+	}
+	last := exchanges[len(exchanges)-1]
+	said := c.said(last)
+	if err == nil && c.accepted(last.Body) {
+		return Answer{StatusCode: last.StatusCode, Text: said}, nil
+	}
+	if ctx.Err() != nil {
+		return Answer{}, c.late(ctx)
+	}
+	text := c.label + " answered " + strconv.Itoa(last.StatusCode) + ", but not that it took the message"
+	return Answer{}, &Error{Kind: Refused, StatusCode: last.StatusCode, Answer: said, text: with(text, said)}
+}
+
+// unusable is the error of a channel from which a library can make no request.
+func (s *Sender) unusable(ctx context.Context, c channel) *Error {
+	s.opts.Log.WarnContext(ctx, "A notification library cannot use a channel", "kind", c.kind)
+	return &Error{Kind: Invalid, text: c.label + " got nothing, because the URL of the channel cannot be used. Check the channel."}
+}
+
+// accepted reports whether the body of a 2xx says that the message was taken. The library does not look at these.
+func (c channel) accepted(body []byte) bool {
+	switch c.kind {
+	case "generic", "webhook":
+		return true
+	case "telegram":
+		var answer struct {
+			OK bool `json:"ok"`
+		}
+		return json.Unmarshal(body, &answer) == nil && answer.OK
+	case "teams":
+		return c.workflow != "" || strings.TrimSpace(string(body)) == "1"
+	}
+	return !isHTML(body)
+}
+
+// failure is the error of a request that did not succeed.
+func (c channel) failure(ctx context.Context, e outbound.Exchange) *Error {
+	if e.Err != nil {
+		return c.unsent(ctx, e.Err)
+	}
+	said := c.said(e)
+	out := &Error{Kind: Refused, StatusCode: e.StatusCode, RetryAfter: e.RetryAfter, Answer: said}
+	out.text = with(c.label+" answered "+strconv.Itoa(e.StatusCode), said)
+	switch {
+	case e.StatusCode/100 == 3:
+		out.Kind = Redirected
+		out.text = c.label + " answered " + strconv.Itoa(e.StatusCode) + ", a redirect. Linkwatch does not follow it; use the address that it leads to."
+	case e.StatusCode == http.StatusGone:
+		out.Kind = Gone
+	case e.StatusCode >= 500, e.StatusCode == http.StatusRequestTimeout, e.StatusCode == http.StatusTooEarly, e.StatusCode == http.StatusTooManyRequests:
+		out.Kind = Unavailable
+	}
+	return out
+}
+
+// unsent is the error of a connection that gave no answer.
+func (c channel) unsent(ctx context.Context, why *outbound.Error) *Error {
+	switch {
+	case ctx.Err() != nil || why.Kind == outbound.KindTimeout || why.Kind == outbound.KindCanceled:
+		return c.late(ctx)
+	case why.Kind == outbound.KindBlocked:
+		return &Error{Kind: Blocked, text: c.label + " is at an address inside this network. Use a public one, or allow it in OUTBOUND_ALLOW_CIDRS."}
+	}
+	return &Error{Kind: Unavailable, text: c.label + " cannot be reached: " + why.Error()}
+}
+
+// late is the error of a message that took too long, or whose sending was ended.
+func (c channel) late(ctx context.Context) *Error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return &Error{Kind: Timeout, text: "Linkwatch stopped before " + strings.ToLower(c.label[:1]) + c.label[1:] + " answered", err: context.Canceled}
+	}
+	return &Error{Kind: Timeout, text: c.label + " did not answer in time", err: context.DeadlineExceeded}
+}
+
+// with is a text with what a service said, if it did.
+func with(text, said string) string {
+	if said == "" {
+		return text
+	}
+	return text + ": " + said
+}

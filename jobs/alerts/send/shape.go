@@ -1,0 +1,218 @@
+package send
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nicholas-fedor/shoutrrr/pkg/types"
+
+	"linkwatch/models"
+)
+
+const (
+	maxTitle = 200  // characters
+	maxText  = 4000 // characters
+)
+
+// style is how a service wants its texts. Its limits are below those of the service, so that no message fails for its
+// length.
+type style struct {
+	title  int               // bytes of a title that is sent apart from the text; 0 = it is the first line of the text
+	text   int               // bytes of the whole text
+	escape func(rune) string // one character, so that nothing of others is markup; nil = the service knows none
+	dense  bool              // without blank lines
+}
+
+// styles are those of services; the others get plainStyle. (Telegram counts bytes up to 4,096, Discord characters up to
+// 2,000, Pushover up to 1,024, WeCom bytes up to 2,048; the blocks of Slack are one for each line.)
+var styles = map[string]style{
+	"bark":       {title: maxTitle, text: 2000},
+	"discord":    {title: maxTitle, text: 1900, escape: markdown},
+	"generic":    {title: maxTitle, text: 4000},
+	"googlechat": {text: 3900, escape: angles},
+	"gotify":     {title: maxTitle, text: 4000},
+	"mattermost": {text: 3900, escape: markdown},
+	"ntfy":       {title: maxTitle, text: 3900},
+	"opsgenie":   {title: 130, text: 4000},
+	"pagerduty":  {title: maxTitle, text: 4000},
+	"pushover":   {title: maxTitle, text: 1000},
+	"rocketchat": {text: 3900, escape: markdown},
+	"slack":      {title: maxTitle, text: 2900, escape: slack, dense: true},
+	"teams":      {title: maxTitle, text: 4000, escape: teams},
+	"telegram":   {text: 4000},
+}
+
+var plainStyle = style{text: 1900}
+
+// texts are the title and the text of a message as they go to a service. The URL is the last line, whole. The title has
+// at least one character.
+func texts(s style, m Message) (title, text string) {
+	title = models.Truncate(models.CleanLine(m.Title), maxTitle)
+	if title == "" {
+		title = "Linkwatch"
+	}
+	text = models.Truncate(models.CleanText(m.Text), maxText)
+	if s.dense {
+		text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), "\n")
+	}
+	if s.escape != nil {
+		title, text = mention.ReplaceAllString(title, "@\u200b$1"), mention.ReplaceAllString(text, "@\u200b$1")
+	}
+	link := link(m.URL)
+	gap := "\n\n"
+	if s.dense {
+		gap = "\n"
+	}
+	if s.title == 0 {
+		text, title = strings.TrimSpace(title+gap+text), ""
+	} else {
+		title = cut(title, s.title, s.escape)
+	}
+	if link == "" {
+		return title, fallback(cut(text, s.text, s.escape), title)
+	}
+	if s.escape != nil && s.escape('&') != "&" {
+		link = strings.ReplaceAll(link, "&", "&amp;")
+	}
+	return title, strings.TrimSpace(cut(text, s.text-len(link)-len(gap), s.escape) + gap + link)
+}
+
+// fallback is text, or other if there is none: most services refuse a message without a text.
+func fallback(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// cut escapes as much of text as fits into n bytes.
+func cut(text string, n int, escape func(rune) string) string {
+	const more = "…"
+	var b strings.Builder
+	end := 0 // where the text may be cut to make room for more
+	for i, r := range text {
+		one := text[i : i+utf8.RuneLen(r)]
+		if escape != nil {
+			one = escape(r)
+		}
+		if b.Len()+len(one) > n {
+			return b.String()[:end] + more
+		}
+		b.WriteString(one)
+		if b.Len() <= n-len(more) {
+			end = b.Len()
+		}
+	}
+	return b.String()
+}
+
+// link is the URL of a message: http or https, without anything that could end it early. Otherwise it is "".
+func link(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || len(raw) > 1000 || strings.ContainsAny(raw, " <>\"'`|\\") || models.CleanLine(raw) != raw {
+		return ""
+	}
+	return raw
+}
+
+// mention is a word that rings at everyone in a room. A character without width after its @ takes that away.
+var mention = regexp.MustCompile(`(?i)@(everyone|here|channel|all)\b`)
+
+func markdown(r rune) string {
+	if strings.ContainsRune("\\`*~[]<>|", r) {
+		return "\\" + string(r)
+	}
+	return string(r)
+}
+
+func slack(r rune) string {
+	switch r {
+	case '&':
+		return "&amp;"
+	case '<':
+		return "&lt;"
+	case '>':
+		return "&gt;"
+	}
+	return string(r)
+}
+
+// teams is for its cards, which have Markdown and HTML.
+func teams(r rune) string {
+	if strings.ContainsRune("&<>", r) {
+		return slack(r)
+	}
+	return markdown(r)
+}
+
+// angles is for Google Chat, which has links and mentions in angle brackets, and no way to escape them.
+func angles(r rune) string {
+	switch r {
+	case '<':
+		return "‹"
+	case '>':
+		return "›"
+	}
+	return string(r)
+}
+
+// shape is the message and the parameters for the library's service. They take precedence over those in the URL.
+func shape(c channel, m Message) (string, types.Params) {
+	s, ok := styles[c.kind]
+	if !ok {
+		s = plainStyle
+	}
+	group := m.Group
+	if group == "" {
+		group = m.ID
+	}
+	title, text := texts(s, m)
+	params := types.Params{}
+	if title != "" {
+		params["title"] = title
+	}
+	switch c.kind {
+	case "discord":
+		params["splitlines"] = "no"
+	case "generic":
+		if c.url.Query().Get("template") == "" { // only the text is sent then
+			return title + "\n\n" + text, types.Params{}
+		}
+	case "ntfy":
+		if at := link(m.URL); at != "" {
+			params["click"] = at
+		}
+	case "opsgenie":
+		params["alias"], params["source"] = group, "Linkwatch"
+	case "pagerduty":
+		return title, pagerduty(m, group, text)
+	case "telegram":
+		params = types.Params{"title": "", "parsemode": "None", "preview": "no"}
+	}
+	return text, params
+}
+
+// pagerduty makes an event, whose summary is the title. One that is over resolves the incident of its group.
+func pagerduty(m Message, group, text string) types.Params {
+	details, _ := json.Marshal(map[string]string{"text": text, "event": m.Event}) // strings always have a JSON
+	severity := m.Severity
+	switch severity {
+	case "critical", "warning", "info":
+	default:
+		severity = "error"
+	}
+	action := "trigger"
+	if m.Resolved {
+		action = "resolve"
+	}
+	params := types.Params{
+		"severity": severity, "source": "Linkwatch", "action": action, "dedup_key": group, "details": string(details), "client": "Linkwatch",
+	}
+	if at := link(m.URL); at != "" {
+		params["client_url"] = at
+	}
+	return params
+}

@@ -1,0 +1,68 @@
+package send
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+)
+
+// The headers of a webhook request.
+const (
+	DeliveryHeader  = "Linkwatch-Delivery"
+	SignatureHeader = "Linkwatch-Signature"
+)
+
+// Sign is the value of SignatureHeader: "t=" and the time in Unix seconds, ",v1=" and the hexadecimal HMAC-SHA256 of the
+// time, a dot and the body under the secret. The receiver computes it too, and refuses what is older than some minutes.
+func Sign(secret string, t int64, body []byte) string {
+	at := strconv.FormatInt(t, 10)
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(at + "."))
+	mac.Write(body)
+	return "t=" + at + ",v1=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// SendWebhook posts body, which is JSON, to the http:// or https:// URL of a webhook, signed with secret. id is the same
+// each time the delivery is tried. Every 2xx is a success. The error is as that of Send.
+func (s *Sender) SendWebhook(ctx context.Context, rawURL, secret, id string, body []byte) (Answer, error) {
+	c, err := s.parse(rawURL)
+	if err != nil {
+		return Answer{}, err
+	}
+	if c.kind != alerts.KindWebhook {
+		return Answer{}, models.Invalid("url", "must begin with https:// or http://")
+	}
+	c.secrets = secrets(c.url, secret)
+	return s.post(ctx, c, rawURL, body, map[string]string{
+		DeliveryHeader: id, SignatureHeader: Sign(secret, s.opts.Clock().Unix(), body),
+	})
+}
+
+// post sends JSON in one request.
+func (s *Sender) post(ctx context.Context, c channel, to string, body []byte, headers map[string]string) (Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	defer cancel()
+	exchanges, err := s.opts.Relay.Run(ctx, func(t http.RoundTripper) error {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+		if err != nil {
+			return err
+		}
+		r.Header.Set("Content-Type", "application/json")
+		for name, value := range headers {
+			r.Header.Set(name, value)
+		}
+		res, err := t.RoundTrip(r)
+		if err != nil {
+			return err
+		}
+		return res.Body.Close()
+	})
+	return s.outcome(ctx, c, exchanges, err)
+}
