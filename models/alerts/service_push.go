@@ -87,7 +87,7 @@ func pagerdutyURL(v values) (string, error) {
 	if v.of["region"] == "eu" {
 		host = "events.eu.pagerduty.com"
 	}
-	return "pagerduty://" + host + "/" + key, nil
+	return "pagerduty://" + host + ":443/" + key, nil
 }
 
 func pushoverURL(v values) (string, error) {

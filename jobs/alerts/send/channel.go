@@ -62,6 +62,12 @@ func (s *Sender) parse(rawURL string) (channel, error) {
 		c.kind = "googlechat"
 	case scheme == "http" || scheme == "https":
 		c.kind = alerts.KindWebhook
+	case scheme == "pagerduty" && u.Port() == "": // the library would use port 0
+		if u.Host == "" {
+			u.Host = "events.pagerduty.com"
+		}
+		u.Host += ":443"
+		c.raw = u.String()
 	case scheme == "teams" && custom == "https" && !strings.HasSuffix(u.Hostname(), officeHooks):
 		c.workflow = strings.TrimPrefix(rawURL, "teams+")
 	}

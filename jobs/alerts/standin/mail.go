@@ -1,0 +1,128 @@
+package standin
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
+)
+
+// The login that the mail server takes. It takes mail without one too.
+const (
+	MailUser     = "linkwatch@example.com"
+	MailPassword = "p@ss/w%rd? +&"
+)
+
+// Letter is one mail that was taken.
+type Letter struct {
+	From, To, User string // User is who logged in; "" = without a login
+	Encrypted      bool
+	Data           string // header and body as they came
+}
+
+// Mail is the mail server, with STARTTLS on one port and TLS on another. It is safe for concurrent use.
+type Mail struct {
+	plain, encrypted string // addresses
+	mu               sync.Mutex
+	letters          []Letter
+	refuse           map[string]*smtp.SMTPError // by recipient
+}
+
+func newMail(t testing.TB, cert tls.Certificate) *Mail {
+	m := &Mail{refuse: map[string]*smtp.SMTPError{}}
+	config := &tls.Config{Certificates: []tls.Certificate{cert}}
+	listen := func() net.Listener {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	serve := func(l net.Listener) string {
+		s := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) {
+			_, encrypted := c.TLSConnectionState()
+			return &session{mail: m, letter: Letter{Encrypted: encrypted}}, nil
+		}))
+		s.Domain, s.TLSConfig, s.ErrorLog = "mail.example.com", config, log.New(io.Discard, "", 0)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = s.Serve(l) // it ends by Close
+		}()
+		t.Cleanup(func() { _ = s.Close(); <-done })
+		return l.Addr().String()
+	}
+	m.plain, m.encrypted = serve(listen()), serve(tls.NewListener(listen(), config))
+	return m
+}
+
+// Refuse makes the server refuse a recipient with a code and a text.
+func (m *Mail) Refuse(to string, code int, text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refuse[to] = &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1}, Message: text}
+}
+
+// Letters takes what has come since it was last called, in order.
+func (m *Mail) Letters() []Letter {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := m.letters
+	m.letters = nil
+	return out
+}
+
+// session is one connection.
+type session struct {
+	mail   *Mail
+	letter Letter
+}
+
+func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
+
+func (s *session) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, user, password string) error {
+		if user != MailUser || password != MailPassword {
+			return &smtp.SMTPError{Code: 535, EnhancedCode: smtp.EnhancedCode{5, 7, 8}, Message: "Wrong login " + password}
+		}
+		s.letter.User = user
+		return nil
+	}), nil
+}
+
+func (s *session) Mail(from string, _ *smtp.MailOptions) error {
+	s.letter.From = from
+	return nil
+}
+
+func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
+	s.mail.mu.Lock()
+	defer s.mail.mu.Unlock()
+	if no := s.mail.refuse[to]; no != nil {
+		return no
+	}
+	s.letter.To = to
+	return nil
+}
+
+func (s *session) Data(r io.Reader) error {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return errors.New("the mail broke off")
+	}
+	s.mail.mu.Lock()
+	defer s.mail.mu.Unlock()
+	letter := s.letter
+	letter.Data = string(data)
+	s.mail.letters = append(s.mail.letters, letter)
+	return nil
+}
+
+func (s *session) Reset()        {}
+func (s *session) Logout() error { return nil }
