@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,13 +24,16 @@ const (
 // said is the service's answer in one line, without secrets.
 func (c channel) said(e outbound.Exchange) string { return c.clean(plain(e.Body)) }
 
+// anyURL is every URL: services repeat the message, and the links in it may be signed.
+var anyURL = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*:\\?/\\?/[^\s"<>]*`)
+
 // clean makes a text of others fit to store and to show.
 func (c channel) clean(text string) string {
 	text = models.CleanLine(text)
 	for _, secret := range c.secrets { // longest first
 		text = strings.ReplaceAll(text, secret, "…")
 	}
-	return models.Truncate(text, maxSaid)
+	return models.Truncate(anyURL.ReplaceAllString(text, "…"), maxSaid)
 }
 
 // plain is what an answer says: the message of a JSON error, the title or the text of a page, or the body as it is.

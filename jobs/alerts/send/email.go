@@ -124,8 +124,8 @@ func (s *Sender) mailClient(ctx context.Context, config *smtp.Config) (*mail.Cli
 		}),
 	}
 	switch {
-	case implicit:
-		options = append(options, mail.WithSSL())
+	case implicit: // as the connection shows
+		options = append(options, mail.WithTLSPolicy(mail.TLSOpportunistic))
 	case config.RequireStartTLS:
 		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
 	case config.Encryption == smtp.EncNone || !config.UseStartTLS:

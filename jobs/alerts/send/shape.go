@@ -1,6 +1,7 @@
 package send
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"regexp"
@@ -165,10 +166,7 @@ func shape(c channel, m Message) (string, types.Params) {
 	if !ok {
 		s = plainStyle
 	}
-	group := m.Group
-	if group == "" {
-		group = m.ID
-	}
+	group := idText(cmp.Or(m.Group, m.ID))
 	title, text := texts(s, m)
 	params := types.Params{}
 	if title != "" {

@@ -55,7 +55,7 @@ func newMail(t testing.TB, cert tls.Certificate) *Mail {
 			defer close(done)
 			_ = s.Serve(l) // it ends by Close
 		}()
-		t.Cleanup(func() { _ = s.Close(); <-done })
+		t.Cleanup(func() { _ = s.Close(); _ = l.Close(); <-done }) // Close leaves a listener that Serve has not seen yet
 		return l.Addr().String()
 	}
 	m.plain, m.encrypted = serve(listen()), serve(tls.NewListener(listen(), config))
