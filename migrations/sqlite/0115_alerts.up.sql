@@ -91,6 +91,7 @@ CREATE INDEX maintenance_deleted ON maintenance (deleted_at) WHERE deleted_at IS
 CREATE TABLE alerts (
   seq             INTEGER PRIMARY KEY AUTOINCREMENT,
   id              TEXT    NOT NULL UNIQUE,
+  ends_id         TEXT    NOT NULL, -- of the alert that this one tells the end of, '' = of none
   event           TEXT    NOT NULL,
   severity        INTEGER NOT NULL CHECK (severity BETWEEN 0 AND 2), -- info, warning, critical
   group_key       TEXT    NOT NULL, -- the host of its subjects, '*' = many of them

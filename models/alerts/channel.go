@@ -7,10 +7,6 @@ import (
 	"linkwatch/models/lease"
 )
 
-// Webhook is the kind of channels that are sent signed JSON. All other kinds are the
-// schemes of shoutrrr URLs: "slack".
-const Webhook = "webhook"
-
 // Channel is where alerts are sent.
 type Channel struct {
 	Seq             int64 `gorm:"primaryKey"`
@@ -42,19 +38,19 @@ const (
 	maxSecret = 200
 )
 
-// Check checks the address of a kind of channels. What only the service's own rules can tell is not looked at.
+// check checks the address of a kind of channels. What only the service's own rules can tell is not looked at.
 func (a Address) check(kind string) error {
 	switch {
 	case a.URL == "":
 		return models.Invalid("url", "must not be empty")
 	case len(a.URL) > maxURL:
 		return models.Invalid("url", "must be at most %d bytes", maxURL)
-	case kind != Webhook && a.Secret != "":
+	case kind != KindWebhook && a.Secret != "":
 		return models.Invalid("secret", "is only for webhooks: leave it out")
 	case a.Secret != "" && (len(a.Secret) < minSecret || len(a.Secret) > maxSecret):
 		return models.Invalid("secret", "must have %d to %d bytes", minSecret, maxSecret)
 	}
-	if kind == Webhook {
+	if kind == KindWebhook {
 		_, err := models.ParseURL("url", a.URL)
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 // NewChannel is what a user says of a new channel.
 type NewChannel struct {
 	Name     string // "" = its kind
-	Kind     string // Webhook, or what the URL's scheme says
+	Kind     string // KindWebhook, or what the URL's scheme says
 	Address  Address
 	Disabled bool
 }

@@ -60,7 +60,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	t.Helper()
 	w := &world{T: t, db: db, clock: modelstest.NewClock(), me: modelstest.Lease(t, db, "i_me"), facts: &facts{}}
 	w.Store = alerts.NewStore(db, w.clock.Now, alerts.Options{
-		Types: types, Base: "https://lw.test",
+		Types: types, Base: "https://lw.test", Sign: func(text string) string { return "signed-" + text },
 		Seal: func(plain []byte, of string) ([]byte, error) { return append([]byte(of), plain...), nil },
 		Open: func(sealed []byte, of string) ([]byte, error) {
 			if len(sealed) < len(of) || string(sealed[:len(of)]) != of {
@@ -91,7 +91,7 @@ func (w *world) code(err error, want models.Code) {
 
 func (w *world) channel(name string) alerts.Channel {
 	w.Helper()
-	c, err := w.AddChannel(w.Context(), alerts.NewChannel{Name: name, Kind: alerts.Webhook, Address: alerts.Address{URL: "https://hooks.test/" + name, Secret: "secret-of-" + name}})
+	c, err := w.AddChannel(w.Context(), alerts.NewChannel{Name: name, Kind: alerts.KindWebhook, Address: alerts.Address{URL: "https://hooks.test/" + name, Secret: "secret-of-" + name}})
 	w.ok(err)
 	return c
 }

@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"crypto/subtle"
 	"fmt"
 	"strings"
 	"time"
@@ -36,6 +37,7 @@ type Notification struct {
 	ResolvedAt     *time.Time     `json:"resolved_at" example:"2025-03-24T12:05:00Z" doc:"When it ended. null if it goes on"`
 	AcknowledgedAt *time.Time     `json:"acknowledged_at" example:"2025-03-24T12:01:00Z" doc:"When somebody acknowledged it. null if it was not acknowledged"`
 	SilencedUntil  *time.Time     `json:"silenced_until" example:"2025-03-24T13:01:00Z" doc:"Until when nothing is sent of it. null if it is not silenced"`
+	Ends           *string        `json:"ends" example:"v_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert that this one tells the end of. null if it tells of none"`
 	Deliveries     []DeliveryInfo `json:"deliveries" doc:"Messages to channels, the first 100, oldest first. In a webhook it is empty"`
 	Reason         string         `json:"reason,omitempty" enum:"fired,worse,repeated,escalated,resolved" example:"fired" doc:"In a webhook: why it is sent"`
 	URL            *string        `json:"url" example:"https://linkwatch.example/alerts/v_01HZ8QK3V5W7X9YABCDEFG" doc:"Page of the alert. null if PUBLIC_URL is not set"`
@@ -58,7 +60,7 @@ func (s *Store) Notification(a Alert, members []Member, ds []Delivery) Notificat
 	n := Notification{
 		ID: a.ID, Event: string(a.Event), Severity: a.Severity.String(), Subject: Subject{a.SubjectKind, a.SubjectID, a.SubjectName, orNull(a.SubjectURL)},
 		Subjects: []Subject{}, SubjectCount: a.Members, Message: s.Message(a), Flapping: a.Flapping, StartedAt: a.StartedAt.Time,
-		ResolvedAt: timeOrNull(a.ResolvedAt), AcknowledgedAt: timeOrNull(a.AcknowledgedAt), SilencedUntil: timeOrNull(a.SilencedUntil), Deliveries: []DeliveryInfo{},
+		ResolvedAt: timeOrNull(a.ResolvedAt), AcknowledgedAt: timeOrNull(a.AcknowledgedAt), SilencedUntil: timeOrNull(a.SilencedUntil), Ends: orNull(a.EndsID), Deliveries: []DeliveryInfo{},
 	}
 	for _, m := range members {
 		n.Subjects = append(n.Subjects, Subject{m.SubjectKind, m.SubjectID, m.Name, orNull(m.URL)})
@@ -70,9 +72,31 @@ func (s *Store) Notification(a Alert, members []Member, ds []Delivery) Notificat
 		})
 	}
 	if s.opts.Base != "" {
-		n.URL = new(s.opts.Base + "/alerts/" + a.ID)
+		n.URL = new(s.opts.Base + AlertPath(a.ID))
 	}
 	return n
+}
+
+// AlertPath is the path of the page of an alert.
+func AlertPath(id string) string { return "/alerts/" + id }
+
+// AttendPath is the path of the page on which an alert can be acknowledged and silenced without a
+// login: its key is a signature that only this program can make.
+func (s *Store) AttendPath(id string) string {
+	return AlertPath(id) + "/attend?key=" + s.opts.Sign(id)
+}
+
+// AttendKey reports whether a key is that of AttendPath for an alert.
+func (s *Store) AttendKey(id, key string) bool {
+	return subtle.ConstantTimeCompare([]byte(key), []byte(s.opts.Sign(id))) == 1
+}
+
+// Links are the links of a message, besides that of its page.
+func (s *Store) Links(n Notification) []Link {
+	if s.opts.Base == "" || n.ResolvedAt != nil {
+		return nil
+	}
+	return []Link{{"Acknowledge or silence", s.opts.Base + s.AttendPath(n.ID)}}
 }
 
 func orNull(text string) *string {

@@ -1,4 +1,3 @@
-// Package alerts has what is sent to people when something happens, and where it is sent.
 package alerts
 
 import (

@@ -131,7 +131,7 @@ func (s *Store) tellEnd(tx *gorm.DB, over []Alert, now models.Time) error {
 		switch {
 		case t.EndsAs != "":
 			end := a
-			end.Seq, end.ID, end.Event, end.Severity = 0, models.NewID(models.KindAlert), t.EndsAs, s.Type(t.EndsAs).Severity
+			end.Seq, end.ID, end.EndsID, end.Event, end.Severity = 0, models.NewID(models.KindAlert), a.ID, t.EndsAs, s.Type(t.EndsAs).Severity
 			end.CreatedAt, end.FiredAt, end.AcknowledgedAt, end.SilencedUntil, end.ResolveAt = now, models.Time{}, models.Time{}, models.Time{}, models.Time{}
 			end.OpenMembers = 0
 			fresh = append(fresh, end)
