@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"linkwatch/config"
+	"linkwatch/outbound"
 )
 
 // The limits of one request on the way in and out. A handler may take longer
@@ -49,6 +50,7 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	if err != nil {
 		return err
 	}
+	outbound.GuardDefault(cfg.OutboundAllowCIDRs)
 	a, err := New(Options{Config: cfg, DB: db, Log: log, Secrets: secrets})
 	if err != nil {
 		return err

@@ -87,6 +87,7 @@ func newCrawl(c *core) (*Crawl, error) {
 		Last:     kept.services, // it stores what crawls found until they end
 		Close:    kept.close,
 		Jobs:     []jobs.Job{crawler.Feeds()},
+		Events:   crawl.Events(),
 		Deletes: []cleanup.Kind{ // sources last: those that still have jobs wait
 			{Kind: "frontier", Label: "Frontier entries", Description: "of crawls that ended a day ago", Remove: store.ReapFrontier},
 			{

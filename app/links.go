@@ -46,6 +46,7 @@ func newLinks(c *core) *Links {
 		},
 		Services: []jobs.Service{linkjobs.NewRefresher(store, c.lease, cfg.MaxConcurrency, c.Log)},
 		Jobs:     []jobs.Job{linkjobs.Revalidation(store, c.lease, cfg.MaxConcurrency, c.Log)},
+		Events:   links.Events(),
 		Deletes: []cleanup.Kind{
 			{Kind: "tags", Label: "Tags", Description: "without links", Remove: store.ReapTags},
 			{Kind: "link_changes", Label: "Undo history", Description: "older than a day", Remove: store.ReapChanges},

@@ -67,6 +67,7 @@ func newSites(c *core) (*Sites, error) {
 			endpoints.Close()
 			indexNow.Close()
 		},
+		Events: sites.Events(),
 		Deletes: []cleanup.Kind{ // websites last: those that still have pages wait
 			{Kind: "submissions", Label: "Submissions", Description: fmt.Sprintf("to search engines, older than %d days", sites.KeepSubmissions/models.Day), Remove: store.ReapSubmissions},
 			{Kind: "coverage_days", Label: "Coverage", Description: fmt.Sprintf("of websites by day, older than %d days", sites.KeepCoverage/models.Day), Remove: store.ReapCoverage},

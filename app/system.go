@@ -8,6 +8,7 @@ import (
 	"linkwatch/handlers/middleware"
 	"linkwatch/jobs"
 	"linkwatch/models/cleanup"
+	"linkwatch/models/event"
 )
 
 // System is what one system is made of. The program, the server, the jobs and
@@ -20,6 +21,7 @@ type System struct {
 	Last     []jobs.Service // services that stop after the listener has drained, because they store what requests left
 	Jobs     []jobs.Job     // its scheduled jobs
 	Deletes  []cleanup.Kind // what the reaper deletes for it
+	Events   []event.Type   // the kinds of events that it stores, of which alerts tell
 
 	// Serve receives all routes of the server before it starts; nil = not needed.
 	Serve func(routes []middleware.Route)

@@ -6,6 +6,8 @@ import (
 	"linkwatch/handlers"
 	"linkwatch/handlers/pages"
 	"linkwatch/models/cleanup"
+	"linkwatch/models/event"
+	"linkwatch/models/schedule"
 )
 
 // Systems are all systems of the program.
@@ -15,6 +17,7 @@ type Systems struct {
 	ShortLinks *ShortLinks
 	Crawl      *Crawl
 	Sites      *Sites
+	Alerts     *Alerts
 	Admin      *Admin
 	more       []System
 }
@@ -38,33 +41,50 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	for _, make := range more {
 		s.more = append(s.more, make(c))
 	}
+	if s.Alerts, err = newAlerts(c, s.events()); err != nil {
+		return nil, err
+	}
 	s.Admin = newAdmin(c, s.deletes()...)
 
 	s.Links.deps.Others = []pages.Beside{s.Targets.pages.Beside, s.ShortLinks.pages.Beside, s.Crawl.pages.Beside, s.Sites.pages.Beside}
-	s.Targets.deps.Others = []pages.Beside{s.Links.pages.Beside, s.Crawl.pages.Beside, s.Sites.pages.Beside}
+	s.Targets.deps.Others = []pages.Beside{s.Alerts.pages.Beside, s.Links.pages.Beside, s.Crawl.pages.Beside, s.Sites.pages.Beside}
 	s.ShortLinks.deps.Others = []pages.Beside{s.Links.pages.Beside}
 	s.Crawl.deps.Others = []pages.Beside{s.Links.pages.Beside, s.Targets.pages.Beside, s.Sites.pages.Beside}
 	s.Sites.Deps.Others = []pages.Beside{s.Links.pages.Beside, s.Targets.pages.Beside, s.Crawl.pages.Beside}
 	s.Crawl.deps.Finds = finds{s.Links.Store, s.Targets.Store}
 	s.Sites.Deps.Elsewhere = elsewhere{finds{s.Links.Store, s.Targets.Store}, s.Crawl.Store}
 	s.ShortLinks.deps.Source = s.Links.pages.SubjectOf
+	s.Alerts.Store.Use(facts{s.Links.Store, s.Targets.Store})
+	s.Targets.Store.Excuse(s.Alerts.inMaintenance)
 	return s, nil
 }
 
 // All are all systems, in the order of the navigation.
 func (s *Systems) All() []System {
 	all := append([]System{s.Links.System, s.Targets.System, s.ShortLinks.System, s.Crawl.System, s.Sites.System}, s.more...)
-	if s.Admin != nil { // it is made of the others
+	if s.Alerts != nil { // it is made of the others, as Admin is
+		all = append(all, s.Alerts.System)
+	}
+	if s.Admin != nil {
 		all = append(all, s.Admin.System)
 	}
 	return all
+}
+
+// events are the kinds of events of all systems, in the order of the navigation.
+func (s *Systems) events() []event.Type {
+	var types []event.Type
+	for _, one := range s.All() {
+		types = append(types, one.Events...)
+	}
+	return append(types, schedule.Events()...)
 }
 
 // deletes returns what the reaper deletes for all systems, in the order of a run:
 // short links first, since they matter most.
 func (s *Systems) deletes() []cleanup.Kind {
 	var kinds []cleanup.Kind
-	for _, one := range slices.Concat(s.more, []System{s.Sites.System, s.Crawl.System, s.Targets.System, s.Links.System}) {
+	for _, one := range slices.Concat(s.more, []System{s.Alerts.System, s.Sites.System, s.Crawl.System, s.Targets.System, s.Links.System}) {
 		kinds = append(kinds, one.Deletes...)
 	}
 	return append(slices.Clone(s.ShortLinks.Deletes), kinds...)

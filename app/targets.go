@@ -36,6 +36,7 @@ func newTargets(c *core) (*Targets, error) {
 			Described: targethandlers.Described(), Groups: targethandlers.Groups(), Operations: targethandlers.API{Deps: deps}.Register,
 		},
 		Services: []jobs.Service{checker},
+		Events:   targets.Events(),
 		Deletes: []cleanup.Kind{ // targets last: those that still have history wait
 			{
 				Kind: "check_results", Label: "Check results", Remove: store.ReapResults,

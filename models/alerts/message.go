@@ -215,3 +215,12 @@ func Duration(d time.Duration) string {
 	}
 	return fmt.Sprintf("%d s", seconds)
 }
+
+// TestNotification is what a channel is sent when it is tested.
+func (s *Store) TestNotification() Notification {
+	now := s.clock.Now()
+	return Notification{
+		ID: models.NewID(models.KindAlert), Event: "test", Severity: event.Info.String(), Subject: Subject{Kind: "system", ID: "test", Name: "Linkwatch"}, Subjects: []Subject{},
+		SubjectCount: 1, Message: "This is a test message of Linkwatch. The channel works.", StartedAt: now.Time, ResolvedAt: &now.Time, Deliveries: []DeliveryInfo{}, Reason: string(FirstTime),
+	}
+}

@@ -61,6 +61,19 @@ func (s *Store) ReleaseChannel(ctx context.Context, holder lease.ID, c Channel) 
 	return nil
 }
 
+// ReleaseOthers releases the channels that an instance has claimed, but for those of keep. It
+// is for after an error, of which nobody knows whether the change was committed.
+func (s *Store) ReleaseOthers(ctx context.Context, holder lease.ID, keep []int64) error {
+	rows := models.RowsOf("seq bigint", append([]int64{0}, keep...))
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		return rows.Exec(tx, "UPDATE channels SET claimed_by = NULL WHERE claimed_by = ? AND seq NOT IN (SELECT seq FROM {rows} AS r)", holder).Error
+	})
+	if err != nil {
+		return fmt.Errorf("releasing forgotten channels: %w", err)
+	}
+	return nil
+}
+
 // Next is the next message of a claimed channel, and the channel as it is now. ok is false if there is none to be sent now, or if the channel is no longer
 // claimed or used. Messages are sent in their order; one that the service refuses waits behind the others.
 func (s *Store) Next(ctx context.Context, holder lease.ID, channel int64) (c Channel, d Delivery, ok bool, err error) {

@@ -39,6 +39,23 @@ func (s *Store) HealthOf(ctx context.Context, canonicalURLs []string) (map[strin
 	return by, nil
 }
 
+// TagNames returns the names of the tags of the links that have some canonical URLs, by these, each as models.FoldName has it. Links
+// that are expired, and those without tags, are missing. It takes one query.
+func (s *Store) TagNames(ctx context.Context, canonicalURLs []string) (map[string][]string, error) {
+	rows := models.RowsOf("canonical_url text", canonicalURLs)
+	var found []struct{ CanonicalURL, FoldedName string }
+	err := rows.Raw(s.db.Read(ctx), `SELECT DISTINCT l.canonical_url, g.folded_name FROM {rows} AS r CROSS JOIN links AS l
+		JOIN link_tags AS t ON t.link_seq = l.seq JOIN tags AS g ON g.seq = t.tag_seq WHERE l.canonical_url = r.canonical_url AND l.expired_at IS NULL`).Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("looking up the tags of links by their URLs: %w", err)
+	}
+	names := map[string][]string{}
+	for _, f := range found {
+		names[f.CanonicalURL] = append(names[f.CanonicalURL], f.FoldedName)
+	}
+	return names, nil
+}
+
 // AddAll stores up to MaxBulk links without fetching them, and queues a refresh of the
 // new ones, so that their titles and health are known soon. URLs that are saved already
 // only get the new tags. stored counts the new links. An invalid URL is CodeInvalid,

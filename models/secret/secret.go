@@ -6,7 +6,9 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 )
@@ -20,12 +22,17 @@ const (
 	// before the ciphertext.
 	version = 1
 
-	info   = "linkwatch stored secrets" // keeps the key apart from other uses of the same text
-	keyLen = 32
+	info     = "linkwatch stored secrets" // keeps the key apart from other uses of the same text
+	signInfo = "linkwatch signatures"
+	keyLen   = 32
 )
 
-// Box seals values and opens them, with one key. It is safe for concurrent use.
-type Box struct{ aead cipher.AEAD }
+// Box seals values and opens them, and signs texts, with keys that are made of one text. It
+// is safe for concurrent use.
+type Box struct {
+	aead cipher.AEAD
+	sign []byte
+}
 
 // FromText makes a box with a key that is derived from a text. The text must be hard to
 // guess: 16 random bytes or more. It must not be empty.
@@ -45,7 +52,11 @@ func FromText(text string) (*Box, error) {
 	if err != nil {
 		return nil, fmt.Errorf("using a key: %w", err)
 	}
-	return &Box{aead}, nil
+	sign, err := hkdf.Key(sha256.New, []byte(text), nil, signInfo, keyLen)
+	if err != nil {
+		return nil, fmt.Errorf("deriving a key: %w", err)
+	}
+	return &Box{aead, sign}, nil
 }
 
 // Seal encrypts a value. of names what it belongs to, such as the id of a row: Open
@@ -65,4 +76,12 @@ func (b *Box) Open(sealed []byte, of string) ([]byte, error) {
 		return nil, ErrKey
 	}
 	return plain, nil
+}
+
+// Sign returns a signature of a text that can stand in a URL: HMAC-SHA-256 in Base64. Only a
+// box of the same key makes the same one.
+func (b *Box) Sign(text string) string {
+	mac := hmac.New(sha256.New, b.sign)
+	mac.Write([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }

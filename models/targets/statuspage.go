@@ -304,3 +304,20 @@ func (s *Store) Public(ctx context.Context, id string) (Target, error) {
 	}
 	return ts[0], nil
 }
+
+// StatusPagesOf returns the ids of the status pages that show some targets, by the id of the target. Targets that none shows
+// are missing. It takes one query.
+func (s *Store) StatusPagesOf(ctx context.Context, targetIDs []string) (map[string][]string, error) {
+	rows := models.RowsOf("id text", targetIDs)
+	var found []struct{ ID, PageID string }
+	err := rows.Raw(s.db.Read(ctx), `SELECT DISTINCT t.id, p.page_id FROM {rows} AS r CROSS JOIN targets AS t JOIN status_page_targets AS p ON p.target_seq = t.seq
+		WHERE t.id = r.id AND t.deleted_at IS NULL`).Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("looking up the status pages of targets: %w", err)
+	}
+	pages := map[string][]string{}
+	for _, f := range found {
+		pages[f.ID] = append(pages[f.ID], f.PageID)
+	}
+	return pages, nil
+}

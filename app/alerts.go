@@ -1,0 +1,87 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"linkwatch/handlers"
+	alerthandlers "linkwatch/handlers/alerts"
+	"linkwatch/jobs"
+	alertjobs "linkwatch/jobs/alerts"
+	"linkwatch/jobs/alerts/send"
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+	"linkwatch/models/cleanup"
+	"linkwatch/models/event"
+	"linkwatch/models/links"
+	"linkwatch/models/targets"
+	"linkwatch/outbound"
+)
+
+// Alerts is the system of alerts: channels, rules, maintenance windows, and the delivery of
+// messages.
+type Alerts struct {
+	System
+	Store *alerts.Store
+	deps  *alerthandlers.Deps
+	pages alerthandlers.Pages
+}
+
+// newAlerts wires alerts. types are the kinds of events of all systems.
+func newAlerts(c *core, types []event.Type) (*Alerts, error) {
+	cfg := c.Config
+	store := alerts.NewStore(c.DB, c.Clock, alerts.Options{
+		Types: types, Seal: c.Secrets.Seal, Open: c.Secrets.Open, Sign: c.Secrets.Sign, Base: cfg.PublicURL,
+	})
+	relay := outbound.NewRelay(outbound.RelayOptions{AllowCIDRs: cfg.OutboundAllowCIDRs, UserAgent: cfg.UserAgent(c.Version)})
+	sender, err := send.New(send.Options{Relay: relay, Clock: c.Clock, Log: c.Log})
+	if err != nil {
+		return nil, fmt.Errorf("the sender of alerts: %w", err)
+	}
+	worker, err := alertjobs.New(alertjobs.Options{Store: store, Lease: c.lease, Sender: sender, Log: c.Log}, c.registry)
+	if err != nil {
+		return nil, err
+	}
+	deps := &alerthandlers.Deps{Frame: c.frame, Alerts: store, Sender: worker}
+	pages := alerthandlers.Pages{Deps: deps}
+	return &Alerts{Store: store, deps: deps, pages: pages, System: System{
+		System: handlers.System{
+			Nav: alerthandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
+			Groups: alerthandlers.Groups(), Operations: alerthandlers.API{Deps: deps}.Register,
+		},
+		Services: []jobs.Service{worker},
+		Close:    relay.Close,
+		Deletes: []cleanup.Kind{
+			{
+				Kind: "alerts", Label: "Alerts", Remove: store.ReapAlerts,
+				Description: fmt.Sprintf("with their messages, %d days after they were resolved", alerts.KeepAlerts/models.Day),
+			},
+			{Kind: "alert_settings", Label: "Alert settings", Description: "channels, rules and maintenance windows, a day after they were deleted", Remove: store.ReapSettings},
+		},
+	}}, nil
+}
+
+// inMaintenance says which of some targets are in maintenance, by their ids.
+func (a *Alerts) inMaintenance(ctx context.Context, ts []targets.Target) (map[string]bool, error) {
+	all := make([]alerts.Target, len(ts))
+	for i, t := range ts {
+		all[i] = alerts.Target{ID: t.ID, CanonicalURL: t.CanonicalURL}
+	}
+	return a.Store.InMaintenance(ctx, all)
+}
+
+// facts are what links and targets know of the subjects of alerts.
+type facts struct {
+	links   *links.Store
+	targets *targets.Store
+}
+
+// Tags implements alerts.Facts.
+func (f facts) Tags(ctx context.Context, urls []string) (map[string][]string, error) {
+	return f.links.TagNames(ctx, urls)
+}
+
+// StatusPages implements alerts.Facts.
+func (f facts) StatusPages(ctx context.Context, ids []string) (map[string][]string, error) {
+	return f.targets.StatusPagesOf(ctx, ids)
+}

@@ -1,0 +1,187 @@
+package alerts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"linkwatch/jobs"
+	"linkwatch/jobs/alerts/send"
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+	"linkwatch/models/lease"
+)
+
+// How often messages are sent to a channel. Services such as Slack and Telegram take one a
+// second; a webhook is somebody's own program.
+var (
+	serviceRate = rate.Every(time.Second)
+	webhookRate = rate.Limit(50)
+)
+
+const burst = 5 // messages that may follow each other at once
+
+// limiterOf is the rate limit of a channel.
+func limiterOf(c alerts.Channel) *rate.Limiter {
+	if c.Kind == alerts.KindWebhook {
+		return rate.NewLimiter(webhookRate, burst)
+	}
+	return rate.NewLimiter(serviceRate, burst)
+}
+
+// channel sends the messages of a claimed channel in their order, until there is none, one
+// was not delivered, or the work ends. Then it releases the channel.
+func (w *Worker) channel(taking, working, held context.Context, holder lease.ID, c alerts.Channel) {
+	ctx, cancel := context.WithCancel(working)
+	defer cancel()
+	defer context.AfterFunc(held, cancel)() //nolint:contextcheck // held is that of the lease: when it is lost, another instance may send
+	limit := limiterOf(c)
+	for taking.Err() == nil && ctx.Err() == nil {
+		now, d, ok, err := w.Store.Next(ctx, holder, c.Seq)
+		if err != nil || !ok {
+			w.failed("message not loaded", c, err)
+			break
+		}
+		if limit.Wait(taking) != nil {
+			break
+		}
+		a := attemptOf(w.send(ctx, now, d))
+		if ctx.Err() != nil { // the message may have arrived: it is sent again, under the same id
+			break
+		}
+		if err := w.record(ctx, holder, now, d, a); err != nil {
+			w.failed("message not recorded", c, err)
+			break
+		}
+	}
+	w.release(working, holder, c)
+}
+
+// release releases a channel. If that fails, the next claim does it.
+func (w *Worker) release(working context.Context, holder lease.ID, c alerts.Channel) {
+	w.mu.Lock()
+	delete(w.running, c.Seq)
+	w.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(working), recordTime)
+	defer cancel()
+	if err := w.Store.ReleaseChannel(ctx, holder, c); err != nil {
+		w.failed("channel not released", c, err)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.unsure = true
+	}
+}
+
+func (w *Worker) failed(what string, c alerts.Channel, err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		jobs.LogError(w.Log, what, fmt.Errorf("channel %s: %w", c.ID, err))
+	}
+}
+
+// record stores what became of a message.
+func (w *Worker) record(ctx context.Context, holder lease.ID, c alerts.Channel, d alerts.Delivery, a alerts.Attempt) error {
+	stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	defer cancel()
+	gaveUp, err := w.Store.Record(stored, holder, c, d, a)
+	switch {
+	case err != nil:
+		return err
+	case a.Error == "":
+		w.metrics.add("delivered", 1)
+	case gaveUp:
+		w.metrics.add("failed", 1)
+	default:
+		w.metrics.add("retried", 1)
+	}
+	if a.Error != "" {
+		w.Log.Warn("message not delivered", "channel_id", c.ID, "delivery_id", d.ID, "attempt", d.Attempts+1, "error", a.Error)
+	}
+	return nil
+}
+
+// send sends a message to its channel.
+func (w *Worker) send(ctx context.Context, c alerts.Channel, d alerts.Delivery) error {
+	to, err := w.Store.Address(c)
+	if err != nil {
+		return err
+	}
+	if c.Kind == alerts.KindWebhook {
+		_, err = w.Sender.SendWebhook(ctx, to.URL, to.Secret, d.ID, []byte(d.Body))
+		return err
+	}
+	var n alerts.Notification
+	if err := json.Unmarshal([]byte(d.Body), &n); err != nil {
+		return fmt.Errorf("reading a stored message: %w", err)
+	}
+	_, err = w.Sender.Send(ctx, to.URL, messageOf(n, d.ID, w.Store.Links(n)))
+	return err
+}
+
+// messageOf is a notification as services get it.
+func messageOf(n alerts.Notification, id string, links []alerts.Link) send.Message {
+	m := send.Message{
+		ID: id, Group: n.ID, Title: n.Title(), Text: n.Text(links...), Severity: n.Severity, Event: n.Event, At: n.StartedAt, Resolved: n.ResolvedAt != nil,
+	}
+	if n.Ends != nil {
+		m.Group = *n.Ends
+	}
+	if n.URL != nil {
+		m.URL = *n.URL
+	}
+	return m
+}
+
+// attemptOf is what the error of a message means for the next ones.
+func attemptOf(err error) alerts.Attempt {
+	if err == nil {
+		return alerts.Attempt{}
+	}
+	a := alerts.Attempt{Error: err.Error()}
+	if e, ok := errors.AsType[*send.Error](err); ok {
+		a.RetryAfter, a.Gone, a.Refused = e.RetryAfter, e.Kind == send.Gone, e.Kind == send.Refused
+	} else if m, ok := errors.AsType[*models.Error](err); ok {
+		a.Error = m.Detail
+	}
+	return a
+}
+
+// Check parses the URL of a channel and returns its kind. CodeInvalid ("url").
+func (w *Worker) Check(url string) (kind string, err error) { return w.Sender.Check(url) }
+
+// Test sends a test message to a channel. delivered reports whether the service took it, and
+// answer is what it said. The error is that of ctx, of the database, or CodeConflict if the
+// channel's URL cannot be decrypted.
+func (w *Worker) Test(ctx context.Context, c alerts.Channel) (delivered bool, answer string, err error) {
+	to, err := w.Store.Address(c)
+	if err != nil {
+		return false, "", err
+	}
+	n := w.Store.TestNotification()
+	id := models.NewID(models.KindDelivery)
+	var said send.Answer
+	if c.Kind == alerts.KindWebhook {
+		body, e := json.Marshal(n)
+		if e != nil {
+			return false, "", e
+		}
+		said, err = w.Sender.SendWebhook(ctx, to.URL, to.Secret, id, body)
+	} else {
+		said, err = w.Sender.Send(ctx, to.URL, messageOf(n, id, nil))
+	}
+	if ctx.Err() != nil {
+		return false, "", ctx.Err()
+	}
+	if err != nil {
+		a := attemptOf(err)
+		return false, a.Error, w.Store.Tested(ctx, c, a.Error)
+	}
+	answer = said.Text
+	if answer == "" && said.StatusCode != 0 {
+		answer = fmt.Sprintf("status %d", said.StatusCode)
+	}
+	return true, answer, w.Store.Tested(ctx, c, "")
+}

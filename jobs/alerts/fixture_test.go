@@ -1,0 +1,187 @@
+package alerts_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"gorm.io/gorm"
+
+	alertjobs "linkwatch/jobs/alerts"
+	"linkwatch/jobs/alerts/send"
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+	"linkwatch/models/event"
+	"linkwatch/models/lease"
+	"linkwatch/models/modelstest"
+	"linkwatch/outbound"
+)
+
+// world is a store by a clock that stands still until it is moved, with a worker.
+type world struct {
+	*testing.T
+	*alerts.Store
+	db    *models.DB
+	clock *modelstest.Clock
+	log   *slog.Logger
+}
+
+func each(t *testing.T, test func(w *world)) {
+	t.Helper()
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		modelstest.NoLeaks(t)
+		test(newWorld(t, db))
+	})
+}
+
+func newWorld(t *testing.T, db *models.DB) *world {
+	t.Helper()
+	w := &world{T: t, db: db, clock: modelstest.NewClock(), log: slog.New(slog.NewTextHandler(modelstest.NewLog(t), nil))}
+	w.Store = alerts.NewStore(db, w.clock.Now, alerts.Options{
+		Types: []event.Type{
+			{Kind: "target.down", Severity: event.Critical, Subject: "target", Noun: "target", Did: "is down", DidMany: "are down", EndsAs: "target.up"},
+			{Kind: "target.up", Subject: "target", Noun: "target", Did: "is up again", DidMany: "are up again"},
+		},
+		Base: "https://lw.test", Sign: func(text string) string { return "signed-" + text },
+		Seal: func(plain []byte, _ string) ([]byte, error) { return plain, nil },
+		Open: func(sealed []byte, _ string) ([]byte, error) { return sealed, nil },
+	})
+	return w
+}
+
+func (w *world) ok(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// worker starts a worker of an instance of its own. stop stops it at once, whatever is under way; it stops with the test at the latest.
+func (w *world) worker() (stop func()) {
+	w.Helper()
+	held := lease.New(w.db, nil)
+	w.ok(held.Beat(w.Context()))
+	beats, end := context.WithCancel(context.Background())
+	var beating sync.WaitGroup
+	beating.Go(func() {
+		for beats.Err() == nil {
+			_ = held.Beat(beats)
+			select {
+			case <-beats.Done():
+			case <-time.After(lease.Heartbeat / 2):
+			}
+		}
+	})
+	worker, err := alertjobs.New(alertjobs.Options{Store: w.Store, Lease: held, Sender: w.sender(), Log: w.log}, prometheus.NewRegistry())
+	w.ok(err)
+	worker.Start()
+	stop = sync.OnceFunc(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		worker.Stop(ctx)
+		end()
+		beating.Wait()
+	})
+	w.Cleanup(stop)
+	return stop
+}
+
+func (w *world) sender() *send.Sender {
+	w.Helper()
+	relay := outbound.NewRelay(outbound.RelayOptions{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
+	w.Cleanup(relay.Close)
+	s, err := send.New(send.Options{Relay: relay, Log: w.log})
+	w.ok(err)
+	return s
+}
+
+// hook is a webhook that records what it gets.
+type hook struct {
+	alerts.Channel
+	mu     sync.Mutex
+	got    []got
+	answer func(n int, w http.ResponseWriter, r *http.Request) // of the n-th request, from 0
+}
+
+type got struct {
+	id string
+	alerts.Notification
+}
+
+// hook adds a channel, and a rule that sends it targets that are down and up again.
+func (w *world) hook(name string) *hook {
+	w.Helper()
+	h := &hook{}
+	server := httptest.NewServer(http.HandlerFunc(func(res http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		var n alerts.Notification
+		if err = errors.Join(err, json.Unmarshal(body, &n)); err != nil {
+			w.Error(err)
+		}
+		h.mu.Lock()
+		number, answer := len(h.got), h.answer
+		h.got = append(h.got, got{r.Header.Get("Linkwatch-Delivery"), n})
+		h.mu.Unlock()
+		if answer != nil {
+			answer(number, res, r)
+		}
+	}))
+	w.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	var err error
+	h.Channel, err = w.AddChannel(w.Context(), alerts.NewChannel{Name: name, Kind: alerts.KindWebhook, Address: alerts.Address{URL: server.URL, Secret: "a secret of tests"}})
+	w.ok(err)
+	_, err = w.AddRule(w.Context(), alerts.Rule{Name: name, Events: alerts.List{"target.down", "target.up"}, Channels: alerts.List{h.ID}, AfterFailures: 1, Enabled: true})
+	w.ok(err)
+	return h
+}
+
+func (h *hook) requests() []got {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.got)
+}
+
+// answers sets what the hook answers.
+func (h *hook) answers(fn func(n int, w http.ResponseWriter, r *http.Request)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.answer = fn
+}
+
+// fails stores an event of a target, which has a host of its own.
+func (w *world) happens(phase event.Phase, names ...string) {
+	w.Helper()
+	events := make([]event.Event, len(names))
+	for i, name := range names {
+		events[i] = event.Event{
+			Kind: "target.down", Phase: phase, Severity: event.Critical, SubjectKind: "target", SubjectID: name, Name: name, Host: name + ".test",
+			URL: "https://" + name + ".test", At: w.Now(), Detail: "timed out", Failures: 1,
+		}
+	}
+	w.ok(w.db.Write(w.Context(), func(tx *gorm.DB) error { return event.Add(tx, events...) }))
+}
+
+// passes moves the clock until something is so.
+func (w *world) passes(step time.Duration, what string, is func() bool) {
+	w.Helper()
+	modelstest.Eventually(w, what, func() bool {
+		if is() {
+			return true
+		}
+		w.clock.Advance(step)
+		return false
+	})
+}
