@@ -1,0 +1,95 @@
+package alerts_test
+
+import (
+	"testing"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+)
+
+func at(t *testing.T, text string) models.Time {
+	t.Helper()
+	v, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return models.At(v)
+}
+
+// In 2026 the clocks of Berlin go forward on March 29 at 02:00, and back on October 25 at 03:00.
+func TestEndOfQuietHours(t *testing.T) {
+	night := alerts.Quiet{From: "22:00", To: "07:00", TimeZone: "Europe/Berlin"}
+	gap := alerts.Quiet{From: "01:00", To: "02:30", TimeZone: "Europe/Berlin"}
+	for _, c := range []struct {
+		name  string
+		quiet alerts.Quiet
+		now   string
+		end   string // "" = it is not quiet
+	}{
+		{"before", night, "2026-01-10T20:59:59Z", ""},
+		{"at the start", night, "2026-01-10T21:00:00Z", "2026-01-11T06:00:00Z"},
+		{"after midnight", night, "2026-01-11T02:00:00Z", "2026-01-11T06:00:00Z"},
+		{"at the end", night, "2026-01-11T06:00:00Z", ""},
+		{"in the night that is an hour shorter", night, "2026-03-29T00:30:00Z", "2026-03-29T05:00:00Z"},
+		{"in the night that is an hour longer", night, "2026-10-24T23:30:00Z", "2026-10-25T06:00:00Z"},
+		{"within a day", alerts.Quiet{From: "12:00", To: "13:00", TimeZone: "UTC"}, "2026-01-10T12:30:00Z", "2026-01-10T13:00:00Z"},
+		{"until a time that the clock skips", gap, "2026-03-29T00:30:00Z", "2026-03-29T01:00:00Z"},
+		{"after a time that the clock skips", gap, "2026-03-29T01:00:00Z", ""},
+		{"without quiet hours", alerts.Quiet{}, "2026-01-10T12:30:00Z", ""},
+	} {
+		var want models.Time
+		if c.end != "" {
+			want = at(t, c.end)
+		}
+		if got := c.quiet.End(at(t, c.now)); got != want {
+			t.Errorf("%s: until %v, want %v", c.name, got, want)
+		}
+	}
+}
+
+func TestOccurrencesOfMaintenance(t *testing.T) {
+	weekly := alerts.Maintenance{StartsAt: at(t, "2026-03-21T22:00:00Z"), EndsAt: at(t, "2026-03-22T02:00:00Z"), Repeat: alerts.RepeatWeekly, TimeZone: "Europe/Berlin"}
+	monthly := alerts.Maintenance{StartsAt: at(t, "2026-01-31T10:00:00Z"), EndsAt: at(t, "2026-02-01T10:00:00Z"), Repeat: alerts.RepeatMonthly, TimeZone: "UTC"}
+	once := alerts.Maintenance{StartsAt: at(t, "2026-01-31T10:00:00Z"), EndsAt: at(t, "2026-02-01T10:00:00Z"), Repeat: alerts.RepeatNone, TimeZone: "UTC"}
+	for _, c := range []struct {
+		name   string
+		window alerts.Maintenance
+		now    string
+		from   string // "" = in none
+	}{
+		{"once, before", once, "2026-01-31T09:59:59Z", ""},
+		{"once, in it", once, "2026-01-31T10:00:00Z", "2026-01-31T10:00:00Z"},
+		{"once, after", once, "2026-02-01T10:00:00Z", ""},
+		{"weekly, the first time", weekly, "2026-03-22T01:00:00Z", "2026-03-21T22:00:00Z"},
+		{"weekly, between", weekly, "2026-03-24T01:00:00Z", ""},
+		// Saturday 23:00 in Berlin is 21:00 UTC once the clocks have gone forward, which they do in that night.
+		{"weekly, in the night of the change", weekly, "2026-03-29T01:30:00Z", "2026-03-28T22:00:00Z"},
+		{"weekly, in summer", weekly, "2026-04-04T21:30:00Z", "2026-04-04T21:00:00Z"},
+		{"weekly, in summer, an hour early", weekly, "2026-04-04T20:30:00Z", ""},
+		{"weekly, before the first time", weekly, "2026-03-15T01:00:00Z", ""},
+		{"monthly, the first time", monthly, "2026-02-01T09:00:00Z", "2026-01-31T10:00:00Z"},
+		{"monthly, in a month without that day", monthly, "2026-03-03T11:00:00Z", ""},
+		{"monthly, in the next one with it", monthly, "2026-04-01T09:00:00Z", "2026-03-31T10:00:00Z"},
+	} {
+		from, to, ok := c.window.Around(at(t, c.now))
+		if ok != (c.from != "") {
+			t.Errorf("%s: %v", c.name, ok)
+			continue
+		}
+		if ok && (from != at(t, c.from) || to.Sub(from.Time) != c.window.EndsAt.Sub(c.window.StartsAt.Time)) {
+			t.Errorf("%s: from %v to %v", c.name, from, to)
+		}
+	}
+}
+
+func TestDurationsInWords(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0 s", 59 * time.Second: "59 s", 5 * time.Minute: "5 min", 61 * time.Second: "1 min 1 s", 130 * time.Minute: "2 h 10 min",
+		24 * time.Hour: "1 day", 76 * time.Hour: "3 days 4 h",
+	} {
+		if got := alerts.Duration(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}
