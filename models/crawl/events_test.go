@@ -1,0 +1,47 @@
+package crawl_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"linkwatch/models/crawl"
+	"linkwatch/models/modelstest"
+)
+
+func TestFailedJobsTellOfIt(t *testing.T) {
+	each(t, func(w *world) {
+		tells := func(want ...string) {
+			t.Helper()
+			if got := modelstest.Events(w.T, w.db); !slices.Equal(got, want) {
+				w.Fatalf("%q, want %q", got, want)
+			}
+		}
+		j := w.job("https://a.test/", time.Hour)
+		for range 1 + w.get(j).MaxRetries {
+			tells()
+			w.ok(w.EndExecution(w.Context(), w.begin(), crawl.End{Event: crawl.Fail, Error: "broken"}))
+			w.clock.Advance(2 * time.Hour)
+		}
+		tells("job.failed began Crawl of https://a.test/: broken")
+		_, err := w.Act(w.Context(), j.ID, crawl.Retry)
+		w.ok(err)
+		w.ok(w.EndExecution(w.Context(), w.begin(), crawl.End{Event: crawl.Succeed}))
+		tells("job.failed ended Crawl of https://a.test/")
+	})
+}
+
+func TestDeletedJobsEndWhatTheyTold(t *testing.T) {
+	each(t, func(w *world) {
+		j := w.job("https://a.test/", 0)
+		for range 1 + w.get(j).MaxRetries {
+			w.ok(w.EndExecution(w.Context(), w.begin(), crawl.End{Event: crawl.Fail, Error: "broken"}))
+			w.clock.Advance(2 * time.Hour)
+		}
+		modelstest.Events(w.T, w.db)
+		w.ok(w.DeleteJob(w.Context(), j.ID))
+		if got := modelstest.Events(w.T, w.db); !slices.Equal(got, []string{"job.failed closed Crawl of https://a.test/: broken"}) {
+			w.Errorf("%q", got)
+		}
+	})
+}

@@ -1,0 +1,40 @@
+package modelstest
+
+import (
+	"fmt"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/event"
+)
+
+// Events takes the events that systems have stored since it was last called, each as a
+// text: "target.down began Shop: unexpected status 500", with the number of failures if
+// they are counted.
+func Events(t testing.TB, db *models.DB) (texts []string) {
+	t.Helper()
+	err := db.Write(t.Context(), func(tx *gorm.DB) error {
+		texts = nil
+		all, err := event.Oldest(tx, 10_000)
+		for _, e := range all {
+			text := fmt.Sprintf("%s %s %s", e.Kind, e.Phase, e.Name)
+			if e.Detail != "" {
+				text += ": " + e.Detail
+			}
+			if e.Failures > 0 {
+				text += fmt.Sprintf(" (%d)", e.Failures)
+			}
+			texts = append(texts, text)
+		}
+		if err != nil {
+			return err
+		}
+		return event.Remove(tx, all)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts
+}
