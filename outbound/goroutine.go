@@ -34,7 +34,7 @@ var byGoroutine = &dispatcher{runs: map[uint64]*relayRun{}}
 func init() {
 	standard := http.DefaultTransport
 	byGoroutine.rest.Store(&standard)
-	http.DefaultTransport = byGoroutine //nolint:reassign // it is the only way to reach libraries that use the default client
+	http.DefaultTransport = byGoroutine
 }
 
 // GuardDefault puts the address guard in front of everything that this program sends with Go's default HTTP client, for

@@ -143,7 +143,7 @@ func (x *relayRun) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(x.ctx)
 	defer cancel()
 	defer context.AfterFunc(req.Context(), cancel)() // the library may have a shorter limit
-	sent := req.Clone(ctx)
+	sent := req.Clone(ctx)                           //nolint:contextcheck // it ends with the Run, and by AfterFunc with the request
 	sent.Header.Set("User-Agent", x.relay.agent)
 	resp, e, err := x.exchange(sent)
 	if err != nil {

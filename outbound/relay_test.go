@@ -22,9 +22,9 @@ func testRelay(t *testing.T, o RelayOptions) *Relay {
 	return r
 }
 
-// get is a library that sends with the default client.
+// getDefault is a library that sends with the default client.
 func getDefault(url string) (string, error) {
-	res, err := http.Get(url) //nolint:gosec,noctx // as libraries do
+	res, err := http.Get(url)
 	if err != nil {
 		return "", err
 	}

@@ -27,13 +27,17 @@ func (c channel) said(e outbound.Exchange) string { return c.clean(plain(e.Body)
 // anyURL is every URL: services repeat the message, and the links in it may be signed.
 var anyURL = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*:\\?/\\?/[^\s"<>]*`)
 
+// anySecret is what looks like the value of a secret, such as a token that a service gave out meanwhile.
+var anySecret = regexp.MustCompile(`(?i)((?:token|key|secret|password|sig)(?:=|"\s*:\s*"))[^&\s"]+`)
+
 // clean makes a text of others fit to store and to show.
 func (c channel) clean(text string) string {
 	text = models.CleanLine(text)
 	for _, secret := range c.secrets { // longest first
 		text = strings.ReplaceAll(text, secret, "…")
 	}
-	return models.Truncate(anyURL.ReplaceAllString(text, "…"), maxSaid)
+	text = anySecret.ReplaceAllString(anyURL.ReplaceAllString(text, "…"), "$1…")
+	return models.Truncate(text, maxSaid)
 }
 
 // plain is what an answer says: the message of a JSON error, the title or the text of a page, or the body as it is.

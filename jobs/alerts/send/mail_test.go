@@ -81,7 +81,7 @@ func read(t *testing.T, data string) (mail.Header, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var body io.Reader = m.Body
+	body := m.Body
 	if m.Header.Get("Content-Transfer-Encoding") == "quoted-printable" {
 		body = quotedprintable.NewReader(body)
 	}
@@ -176,7 +176,7 @@ func TestMailServersThatMisbehave(t *testing.T) {
 				if err != nil {
 					return
 				}
-				defer c.Close()
+				defer func() { _ = c.Close() }()
 				test.serve(c, cancel)
 			}()
 			defer func() { _ = l.Close(); <-done }()

@@ -4,10 +4,13 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
+	"linkwatch/jobs/alerts/send"
 	"linkwatch/jobs/alerts/standin"
 )
 
@@ -120,6 +123,23 @@ func TestSeveralRequests(t *testing.T) {
 		if i == 9 && (!strings.Contains(requests[1].Body, `"matrix/p@ss word"`) || last.Query != "access_token=matrix-session-token") {
 			t.Errorf("the login: %s, then %s", requests[1].Body, last.Query)
 		}
+	}
+}
+
+// A token that a service gave out meanwhile is no part of an answer either.
+func TestTokenOfALogin(t *testing.T) {
+	s, server := newSender(t)
+	server.Instead(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/join/") {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = fmt.Fprintf(w, `no /join?%s {"access_token": "matrix-session-token"}`, r.URL.RawQuery)
+			return
+		}
+		_, _ = io.WriteString(w, `{"flows":[{"type":"m.login.password"}],"access_token":"matrix-session-token"}`)
+	})
+	_, err := s.Send(t.Context(), formURL(t, "matrix", filled[9].values), message)
+	if e := failure(t, err, "matrix-session-token"); e.Kind != send.Refused || e.StatusCode != 403 {
+		t.Errorf("%s: %s", e.Kind, e)
 	}
 }
 
