@@ -19,9 +19,9 @@ import (
 // line of its stack trace, "goroutine 18 [running]:", as in net/http's own debugging. A number that cannot be read, or a
 // request from another goroutine, gets nothing of a Run: hold fails, or the request passes the guard of GuardDefault.
 //
-// The other ways were worse. A process for each message costs 100 MB of memory and has the secrets in its arguments or
-// pipe. A lock around each message lets a service that hangs hold up all. Without a tie there is neither the service's
-// answer to show nor a deadline for its requests.
+// The other ways were worse. A process for each message has to start this whole program and to be handed the secrets. A
+// lock around each message lets a service that hangs hold up all. Without a tie there is neither the service's answer to
+// show nor a deadline for its requests.
 type dispatcher struct {
 	mu   sync.Mutex
 	runs map[uint64]*relayRun
@@ -70,10 +70,16 @@ func (d *dispatcher) of(id uint64) *relayRun {
 	return d.runs[id]
 }
 
-var errNoGoroutine = errors.New("outbound: this goroutine cannot be told from others, or sends already")
+var (
+	errNoGoroutine = errors.New("outbound: this goroutine cannot be told from others, or sends already")
+	errReplaced    = errors.New("outbound: http.DefaultTransport was replaced, so requests would miss the address guard")
+)
 
 // hold makes the requests of this goroutine those of run, until release is called. A Run in a Run is refused.
 func (d *dispatcher) hold(run *relayRun) (release func(), err error) {
+	if http.DefaultTransport != http.RoundTripper(d) {
+		return nil, errReplaced
+	}
 	id := goroutine()
 	d.mu.Lock()
 	defer d.mu.Unlock()

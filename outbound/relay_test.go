@@ -170,6 +170,16 @@ func TestRelayBounds(t *testing.T) {
 	}
 }
 
+// A program that puts its own default transport in place sends nothing unguarded.
+func TestRelayNeedsTheDefaultTransport(t *testing.T) {
+	relay := testRelay(t, RelayOptions{})
+	http.DefaultTransport = &http.Transport{}
+	defer func() { http.DefaultTransport = byGoroutine }()
+	if _, err := relay.Run(t.Context(), func(http.RoundTripper) error { t.Error("it may send"); return nil }); err == nil {
+		t.Error("no error")
+	}
+}
+
 // GuardDefault is for the life of a program; the test puts back what was there.
 func TestGuardDefault(t *testing.T) {
 	server := serve(t, func(http.ResponseWriter, *http.Request) {})

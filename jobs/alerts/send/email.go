@@ -66,13 +66,20 @@ func (s *Sender) email(ctx context.Context, c channel, m Message) (Answer, error
 	}
 	err = client.Send(mails...)
 	_ = client.Close() // the mails are with the server, or not, whatever it says to QUIT
+	var failed *Error
 	for _, one := range mails {
-		if e, failed := one.SendError(), one.HasSendError(); failed {
-			return Answer{}, c.mailError(ctx, e)
+		if !one.HasSendError() {
+			continue
+		}
+		if e := c.mailError(ctx, one.SendError()); failed == nil || failed.Kind == Refused {
+			failed = e // one that may succeed later counts more than one that will not
 		}
 	}
-	if err != nil {
-		return Answer{}, c.mailError(ctx, err)
+	if failed == nil && err != nil {
+		failed = c.mailError(ctx, err)
+	}
+	if failed != nil {
+		return Answer{}, failed
 	}
 	return Answer{Text: c.clean(mails[0].ServerResponse())}, nil
 }
@@ -88,7 +95,11 @@ func (s *Sender) mail(config *smtp.Config, to string, m Message) (*mail.Msg, err
 	}
 	title, text := texts(mailStyle, m)
 	out.Subject(title)
-	out.SetDateWithValue(s.opts.Clock())
+	if at := m.At; at.IsZero() {
+		out.SetDateWithValue(s.opts.Clock())
+	} else {
+		out.SetDateWithValue(at) // the same each time it is tried
+	}
 	out.SetMessageIDWithValue(idText(m.ID) + config.FromAddress[strings.LastIndexByte(config.FromAddress, '@'):])
 	out.SetGenHeader("Auto-Submitted", "auto-generated")
 	out.SetBodyString(mail.TypeTextPlain, text)

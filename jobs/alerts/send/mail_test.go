@@ -132,6 +132,13 @@ func TestMailErrors(t *testing.T) {
 	if e := failure(t, err); e.Kind != send.Unavailable {
 		t.Errorf("%s: %s", e.Kind, e)
 	}
+	server.Mail.Refuse("bob@example.com", 550, "No such user")
+	for _, raw := range []string{plainMail, strings.Replace(plainMail, "anna@example.com,bob@example.com", "bob@example.com,anna@example.com", 1)} {
+		_, err = s.Send(t.Context(), raw, message)
+		if e := failure(t, err); e.Kind != send.Unavailable {
+			t.Errorf("one refused, one later: %s: %s", e.Kind, e)
+		}
+	}
 	_, err = s.Send(t.Context(), "smtp://linkwatch%40example.com:wrong-password@mail.example.com/?from=linkwatch@example.com&to=bob@example.com", message)
 	if e := failure(t, err, "wrong-password", "linkwatch@example.com"); e.Kind != send.Refused || !strings.Contains(e.Answer, "Wrong login …") {
 		t.Errorf("%s: %s", e.Kind, e)

@@ -20,15 +20,15 @@ const DefaultTimeout = 15 * time.Second
 
 // Message is what a channel gets. Its texts may come from anyone: each service gets them cut and escaped as it needs.
 type Message struct {
-	ID       string // of the delivery, the same each time it is tried
-	Group    string // the same for all messages about one outage, so that the last one can end it; "" = ID
-	Title    string // at most 200 characters of it are sent
-	Text     string // at most 4,000 characters of it are sent
-	URL      string // the last line of the text; "" = none
-	Severity string // critical, error, warning or info; others count as error
-	Event    string // what happened, such as target.down
-	At       time.Time
-	Resolved bool // it is over
+	ID       string    // of the delivery, the same each time it is tried
+	Group    string    // the same for all messages about one outage, so that the last one can end it; "" = ID
+	Title    string    // at most 200 characters of it are sent
+	Text     string    // at most 4,000 characters of it are sent
+	URL      string    // the last line of the text; "" = none
+	Severity string    // critical, error, warning or info; others count as error
+	Event    string    // what happened, such as target.down
+	At       time.Time // when it happened; zero = now
+	Resolved bool      // it is over
 }
 
 // Answer is what a service said when it took a message.

@@ -35,7 +35,7 @@ func TestEachServiceGetsTheMessage(t *testing.T) {
 		4:  {"POST", "api.telegram.org", "/bot123456:telegram-Token_1/sendMessage", "", "", []string{"No answer for 3 minutes"}, map[string]string{"chat_id": "-1001234567890", "parse_mode": ""}},
 		5:  {"POST", "ntfy.sh", "/top secret/50% @?", "", basic("us/er", standin.MailPassword), []string{"No answer", "\n\n" + message.URL}, nil},
 		6:  {"POST", "ntfy.example.com", "/alerts-7f3k2", "", basic("", "tk_ntfy0secret"), []string{"No answer"}, nil},
-		7:  {"POST", "gotify.example.com", "/message", "", "Agotify.token-1", []string{link}, map[string]string{"title": message.Title}},
+		7:  {"POST", "gotify.example.com", "/message", "", "Agotify.token-1", []string{link}, map[string]string{"title": message.Title, "date": "2026-05-04T03:02:01Z"}},
 		8:  {"POST", "matrix.example.com", "/_matrix/client/r0/join/#alerts:example.com", "access_token=" + url.QueryEscape("syt_matrix%2Ftoken"), "", nil, nil},
 		9:  {"GET", "matrix.example.com", "/_matrix/client/r0/login", "", "", nil, nil},
 		10: {"POST", "org.webhook.office.com", "/webhookb2/11111111-4444-4444-8444-cccccccccccc@22222222-4444-4444-8444-cccccccccccc/IncomingWebhook/33333333012222222222333333333344/44444444-4444-4444-8444-cccccccccccc/V2teams0secret", "", "", []string{"Cause: timed out"}, map[string]string{"title": message.Title}},

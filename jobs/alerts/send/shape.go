@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
@@ -178,6 +179,10 @@ func shape(c channel, m Message) (string, types.Params) {
 	case "generic":
 		if c.url.Query().Get("template") == "" { // only the text is sent then
 			return title + "\n\n" + text, types.Params{}
+		}
+	case "gotify":
+		if !m.At.IsZero() {
+			params["date"] = m.At.UTC().Format(time.RFC3339)
 		}
 	case "ntfy":
 		if at := link(m.URL); at != "" {

@@ -28,10 +28,11 @@ type Letter struct {
 
 // Mail is the mail server, with STARTTLS on one port and TLS on another. It is safe for concurrent use.
 type Mail struct {
-	plain, encrypted string // addresses
-	mu               sync.Mutex
-	letters          []Letter
-	refuse           map[string]*smtp.SMTPError // by recipient
+	Addr      string // host and port, with STARTTLS
+	encrypted string // the same, with TLS from the start
+	mu        sync.Mutex
+	letters   []Letter
+	refuse    map[string]*smtp.SMTPError // by recipient
 }
 
 func newMail(t testing.TB, cert tls.Certificate) *Mail {
@@ -58,7 +59,7 @@ func newMail(t testing.TB, cert tls.Certificate) *Mail {
 		t.Cleanup(func() { _ = s.Close(); _ = l.Close(); <-done }) // Close leaves a listener that Serve has not seen yet
 		return l.Addr().String()
 	}
-	m.plain, m.encrypted = serve(listen()), serve(tls.NewListener(listen(), config))
+	m.Addr, m.encrypted = serve(listen()), serve(tls.NewListener(listen(), config))
 	return m
 }
 

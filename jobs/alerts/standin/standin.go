@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"io"
 	"log"
 	"math/big"
@@ -35,6 +36,7 @@ type Request struct {
 type Server struct {
 	*httptest.Server
 	Mail     *Mail
+	CA       []byte // who signed its certificate for 127.0.0.1, as PEM: for SSL_CERT_FILE of a program
 	mu       sync.Mutex
 	requests []Request
 	instead  http.HandlerFunc
@@ -45,7 +47,9 @@ type Server struct {
 func New(t testing.TB) *Server {
 	t.Helper()
 	cert, roots := certificate(t)
-	s := &Server{roots: roots, Mail: newMail(t, cert)}
+	s := &Server{
+		roots: roots, Mail: newMail(t, cert), CA: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Certificate[0]}),
+	}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.TLS = &tls.Config{Certificates: []tls.Certificate{cert}}
@@ -72,7 +76,7 @@ func (s *Server) RelayOptions() outbound.RelayOptions {
 			}
 			switch port {
 			case "25", "587":
-				return s.Mail.plain
+				return s.Mail.Addr
 			case "465":
 				return s.Mail.encrypted
 			}
