@@ -17,7 +17,7 @@ func TestFailedJobsTellOfIt(t *testing.T) {
 				w.Fatalf("%q, want %q", got, want)
 			}
 		}
-		j := w.job("https://a.test/", time.Hour)
+		j := w.job("https://a.test/", 0)
 		for range 1 + w.get(j).MaxRetries {
 			tells()
 			w.ok(w.EndExecution(w.Context(), w.begin(), crawl.End{Event: crawl.Fail, Error: "broken"}))
