@@ -1,0 +1,126 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+	"linkwatch/models/event"
+	"linkwatch/models/modelstest"
+)
+
+// The program is killed again and again while 1,000 alerts are made and sent. None is lost,
+// and what arrives twice has the same id.
+func TestAlertsSurviveKills(t *testing.T) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) { alertsSurviveKills(t, filepath.Join(t.TempDir(), "alerts.db")) })
+	t.Run("postgres", func(t *testing.T) { alertsSurviveKills(t, modelstest.NewPostgres(t)) })
+}
+
+func alertsSurviveKills(t *testing.T, database string) {
+	const n = 1000
+	var mu sync.Mutex
+	ids := map[string]map[string]bool{} // of the messages about each subject
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var a struct{ Subject struct{ ID string } }
+		if err := json.NewDecoder(r.Body).Decode(&a); err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if ids[a.Subject.ID] == nil {
+			ids[a.Subject.ID] = map[string]bool{}
+		}
+		ids[a.Subject.ID][r.Header.Get("Linkwatch-Delivery")] = true
+	}))
+	defer hook.Close()
+	s := Start(t, "DATABASE_URL="+database)
+	var channel struct{ ID string }
+	s.Call("POST", "/v1/channels", map[string]any{"name": "hook", "kind": "webhook", "url": hook.URL, "secret": "a secret of tests"}, &channel)
+	s.Call("POST", "/v1/alert-rules", map[string]any{"name": "all", "events": []string{"target.down"}, "channels": []string{channel.ID}}, nil)
+	db, closeDB := OpenDatabase(t, database)
+	defer closeDB()
+	var rule int64
+	if err := db.Read(context.Background()).Raw("SELECT seq FROM alert_rules").Scan(&rule).Error; err != nil || rule == 0 {
+		t.Fatal(rule, err)
+	}
+	for made := 0; ; {
+		var sent int
+		mu.Lock()
+		for subject := range ids {
+			if subject[0] == 't' {
+				sent++
+			}
+		}
+		mu.Unlock()
+		if made == n && sent == n {
+			break
+		}
+		if made < n && made-sent < 100 {
+			storeDown(t, db, rule, made, 100)
+			made += 100
+		}
+		time.Sleep(time.Duration(rand.IntN(1500)) * time.Millisecond) // the moment of the kill is what is tested
+		s.kill()
+		s = Start(t, "DATABASE_URL="+database)
+	}
+	modelstest.Eventually(t, "no message waits", func() bool {
+		var waiting int64
+		if err := db.Read(context.Background()).Raw("SELECT count(*) FROM deliveries WHERE status <> 'delivered'").Scan(&waiting).Error; err != nil {
+			t.Fatal(err)
+		}
+		return waiting == 0
+	})
+	var members int64
+	if err := db.Read(context.Background()).Raw("SELECT count(*) FROM alert_members").Scan(&members).Error; err != nil || members != n {
+		t.Errorf("%d subjects of events: %v", members, err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for subject, of := range ids {
+		if len(of) != 1 {
+			t.Errorf("%s: %d different messages", subject, len(of))
+		}
+	}
+}
+
+// storeDown stores events of n targets of 10 hosts that are down, and n alerts that are to be sent: more than would
+// come of events within a minute.
+func storeDown(t *testing.T, db *models.DB, rule int64, from, n int) {
+	t.Helper()
+	now := models.At(time.Now())
+	err := db.Write(context.Background(), func(tx *gorm.DB) error {
+		var events []event.Event
+		var all []alerts.Alert
+		for i := from; i < from+n; i++ {
+			name := fmt.Sprintf("t%d", i)
+			events = append(events, event.Event{
+				Kind: "target.down", Phase: event.Began, Severity: event.Critical, SubjectKind: "target", SubjectID: "e" + name, Name: name,
+				Host: fmt.Sprintf("h%d.example", i%10), At: now, Failures: 1,
+			})
+			all = append(all, alerts.Alert{
+				ID: models.NewID(models.KindAlert), Event: "target.down", Severity: event.Critical, GroupKey: name, SubjectKind: "target", SubjectID: name, SubjectName: name,
+				Members: 1, OpenMembers: 1, CreatedAt: now.Add(-2 * time.Hour), StartedAt: now,
+			})
+		}
+		if err := errors.Join(event.Add(tx, events...), models.Insert(tx, all)); err != nil {
+			return err
+		}
+		return tx.Exec("INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity) SELECT seq, ?, created_at, 2 FROM alerts WHERE fired_at IS NULL ON CONFLICT DO NOTHING", rule).Error
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
