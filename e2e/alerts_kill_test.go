@@ -17,7 +17,7 @@ import (
 
 	"linkwatch/models"
 	"linkwatch/models/alerts"
-	events "linkwatch/models/event"
+	happened "linkwatch/models/event"
 	"linkwatch/models/modelstest"
 )
 
@@ -102,20 +102,20 @@ func storeDown(t *testing.T, db *models.DB, rule int64, from, n int) {
 	t.Helper()
 	now := models.At(time.Now())
 	err := db.Write(context.Background(), func(tx *gorm.DB) error {
-		var down []events.Event
+		var down []happened.Event
 		var all []alerts.Alert
 		for i := from; i < from+n; i++ {
 			name := fmt.Sprintf("t%d", i)
-			down = append(down, events.Event{
-				Kind: "target.down", Phase: events.Began, Severity: events.Critical, SubjectKind: "target", SubjectID: "e" + name, Name: name,
+			down = append(down, happened.Event{
+				Kind: "target.down", Phase: happened.Began, Severity: happened.Critical, SubjectKind: "target", SubjectID: "e" + name, Name: name,
 				Host: fmt.Sprintf("h%d.example", i%10), At: now, Failures: 1,
 			})
 			all = append(all, alerts.Alert{
-				ID: models.NewID(models.KindAlert), Event: "target.down", Severity: events.Critical, GroupKey: name, SubjectKind: "target", SubjectID: name, SubjectName: name,
+				ID: models.NewID(models.KindAlert), Event: "target.down", Severity: happened.Critical, GroupKey: name, SubjectKind: "target", SubjectID: name, SubjectName: name,
 				Members: 1, OpenMembers: 1, CreatedAt: now.Add(-2 * time.Hour), StartedAt: now,
 			})
 		}
-		if err := errors.Join(events.Add(tx, down...), models.Insert(tx, all)); err != nil {
+		if err := errors.Join(happened.Add(tx, down...), models.Insert(tx, all)); err != nil {
 			return err
 		}
 		return tx.Exec("INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity) SELECT seq, ?, created_at, 2 FROM alerts WHERE fired_at IS NULL ON CONFLICT DO NOTHING", rule).Error
