@@ -55,7 +55,7 @@ func newSites(c *core) (*Sites, error) {
 	pages := sitehandlers.Pages{Deps: deps}
 	return &Sites{Store: store, Deps: deps, pages: pages, System: System{
 		System: handlers.System{
-			Nav: sitehandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
+			Nav: sitehandlers.Nav(), Overview: pages.Overview, Finders: pages.Finders(), Flash: pages.Flashes(), Routes: pages.Routes(),
 			Groups: sitehandlers.Groups(), Operations: sitehandlers.API{Deps: deps}.Register,
 		},
 		Services: []jobs.Service{worker},

@@ -89,6 +89,7 @@ func New(d Deps) *Router {
 		{Method: "GET", Path: "/apidoc/*asset", Needs: viewer, Handler: docs.SwaggerUI},
 		{Method: "GET", Path: "/favicon.ico", Needs: public, Handler: gin.WrapF(static.Favicon)},
 		{Method: "GET", Path: "/", Needs: viewer, Handler: d.Frame.OverviewPage(overviews(d.Systems)...)},
+		{Method: "GET", Path: "/search", Needs: viewer, Handler: d.Frame.SearchPage(finders(d.Systems)...)},
 	}, shared...)
 	var flashes []pages.Flash
 	for _, s := range d.Systems {
@@ -125,10 +126,8 @@ func navigation(systems []System) *ui.Nav {
 	for _, s := range systems {
 		nav.Sections = append(nav.Sections, s.Nav.Sections...)
 		nav.Admin = append(nav.Admin, s.Nav.Admin...)
+		nav.Commands = append(nav.Commands, s.Nav.Commands...)
 		nav.Keys = append(nav.Keys, s.Nav.Keys...)
-		if s.Nav.Search != nil {
-			nav.Search = s.Nav.Search
-		}
 		if s.Nav.New != nil {
 			nav.New = s.Nav.New
 		}
@@ -142,6 +141,14 @@ func overviews(systems []System) []pages.Overview {
 		if s.Overview != nil {
 			all = append(all, s.Overview)
 		}
+	}
+	return all
+}
+
+func finders(systems []System) []pages.Finder {
+	var all []pages.Finder
+	for _, s := range systems {
+		all = append(all, s.Finders...)
 	}
 	return all
 }

@@ -16,6 +16,7 @@ import (
 type System struct {
 	Nav      ui.Nav         // its entries of the navigation, the admin pages and the keyboard help
 	Overview pages.Overview // what it shows on the overview
+	Finders  []pages.Finder // its kinds of things in the search over everything
 	Flash    pages.Flash    // what its pages say after its actions
 
 	Routes     []middleware.Route       // its pages, and what else is outside of /v1

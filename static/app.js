@@ -45,7 +45,7 @@
   const act = (sel) => { if (currentRow()) inRow(sel); else if (!$("[data-row] " + sel)) go(sel); };
 
   const keys = {
-    "/": () => { const q = $("[data-search]"); q.focus(); q.select(); },
+    "/": () => { const q = $("[data-search]"); if (q) { q.focus(); q.select(); } else go("[data-palette]"); },
     n: () => { const url = $("[data-new]"); if (url) { url.focus(); } else { go("[data-new-link]"); } },
     "?": () => $("#keys").showModal(),
     j: () => move(1),

@@ -31,15 +31,15 @@ func (p Pages) Routes() []middleware.Route {
 	}
 }
 
-// Nav is the navigation of links and tags, with the search and the button in
-// the header of every page.
+// Nav is the navigation of links and tags, with the button in the header of every
+// page.
 func Nav() ui.Nav {
 	return ui.Nav{
 		Sections: []ui.Section{
 			{ID: "links", Label: "Links", Path: "/links", Key: "l"},
 			{ID: "tags", Label: "Tags", Path: "/tags", Key: "t"},
 		},
-		Search: &ui.SearchBox{Label: "Search links", Path: "/links"},
-		New:    &ui.Link{Label: "New", Path: "/links#url"},
+		New:      &ui.Link{Label: "New", Path: "/links#url"},
+		Commands: []ui.Command{{Label: "Add link", ForURL: "Save link", Path: "/links"}},
 	}
 }

@@ -19,6 +19,8 @@ func TestEveryPageWhenEmpty(t *testing.T) {
 		"/":               "Paste a link",
 		"/links":          "Nothing saved yet",
 		"/links?q=go":     "Nothing saved yet",
+		"/search":         "Add link",
+		"/search?q=zzz":   "Nothing matches",
 		"/tags":           "No tags yet",
 		"/watch":          "Nothing is watched yet",
 		"/admin/jobs":     "No job has been scheduled",
@@ -28,7 +30,7 @@ func TestEveryPageWhenEmpty(t *testing.T) {
 		apptest.WantStatus(t, a, http.StatusOK)
 		apptest.WantText(t, a, "main", want)
 		apptest.WantCount(t, a, "h1", 1)
-		apptest.WantCount(t, a, `nav[aria-label=Main] a[aria-current="page"]`, 1)
+		apptest.WantCount(t, a, `header a[aria-current="page"]`, 1)
 		if !strings.Contains(strings.Join(a.Header.Values("Vary"), ","), "HX-Request") {
 			t.Errorf("%s: Vary is %q", path, a.Header.Values("Vary"))
 		}
@@ -54,7 +56,7 @@ func TestEveryPageWhenEmpty(t *testing.T) {
 		}
 		opened++
 		apptest.WantCount(t, a, "h1", 1)
-		apptest.WantCount(t, a, `nav[aria-label=Main] a[aria-current="page"]`, 1)
+		apptest.WantCount(t, a, `header a[aria-current="page"]`, 1)
 		if strings.Contains(a.HTML, "<style") || strings.Contains(a.HTML, " style=") || strings.Contains(a.HTML, "<script>") {
 			t.Errorf("%s has an inline style or script", r.Path)
 		}

@@ -33,5 +33,8 @@ func (p Pages) Routes() []middleware.Route {
 
 // Nav is the navigation of websites.
 func Nav() ui.Nav {
-	return ui.Nav{Sections: []ui.Section{{ID: "sites", Label: "Sites", Path: "/sites", Key: "i"}}}
+	return ui.Nav{
+		Sections: []ui.Section{{ID: "sites", Label: "Sites", Path: "/sites", Key: "i"}},
+		Commands: []ui.Command{{Label: "Add website", Path: "/sites"}},
+	}
 }

@@ -16,7 +16,8 @@ type Key struct {
 // them.
 var (
 	rowKeys = []Key{
-		{[]string{"/"}, "Search"},
+		{[]string{"Ctrl K"}, "Search everything"},
+		{[]string{"/"}, "Search this page, or everything"},
 		{[]string{"n"}, "New"},
 		{[]string{"j", "k"}, "Next, previous row"},
 		{[]string{"Enter", "o"}, "Open"},

@@ -3,11 +3,11 @@ package ui
 // Nav is what the systems put into the frame of every page: the frame itself
 // knows none of them.
 type Nav struct {
-	Sections []Section  // the navigation
-	Admin    []Section  // the pages that the head of each admin page lists
-	Search   *SearchBox // the field in the header; nil = none
-	New      *Link      // the button "New" in the header; nil = none
-	Keys     []Key      // the systems' entries in the help on keys
+	Sections []Section // the navigation
+	Admin    []Section // the pages that the head of each admin page lists
+	New      *Link     // the button "New" in the header; nil = none
+	Commands []Command // what the search offers to add
+	Keys     []Key     // the systems' entries in the help on keys
 }
 
 // Section is an entry of the navigation, or of the head of the admin pages.
@@ -18,9 +18,13 @@ type Section struct {
 	Key   string // the letter that leads there after "g"; "" = none
 }
 
-// SearchBox is the field in the header of every page. It sends what is typed to
-// Path as the parameter q.
-type SearchBox struct{ Label, Path string }
+// Command is a form that the search leads to. Its page is at Path, its first field
+// has the id "url", and the parameter "url" fills in that field. Opening it changes nothing.
+type Command struct {
+	Label  string // "Add link"
+	ForURL string // what it does with a URL that was typed: "Save link"; "" = it is not offered then
+	Path   string
+}
 
 // Link is a link with its words.
 type Link struct{ Label, Path string }

@@ -18,9 +18,12 @@ type Page struct {
 	Version string
 	Now     time.Time // the instant that all times of the page are told from
 	Flash   Flash
-	Search  bool // the page has its own field to search and its own way to add: the frame leaves them out
+	Search  bool // the page has its own way to add: the frame leaves it out
 	Refresh int  // seconds after which a browser without JavaScript asks again; 0 = never
 }
+
+// SearchSection is the Section of the page of the search over everything.
+const SearchSection = "search"
 
 // Flash is the one line that says what the last action did. The zero Flash
 // shows nothing.

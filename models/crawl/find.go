@@ -1,0 +1,33 @@
+package crawl
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"linkwatch/models"
+)
+
+// Find returns up to limit jobs for the search over everything, the newest first: of the
+// newest models.NewestSearched those whose URL, or the name or URL of whose source, has a
+// text, and of all those of sources whose host begins with it. CodeInvalid ("query.q").
+func (s *Store) Find(ctx context.Context, text string, limit int) (found []Job, err error) {
+	if err := models.CheckFilter("query.q", text); err != nil {
+		return nil, err
+	}
+	const newest = `SELECT newest.seq FROM (SELECT seq, url, source_seq FROM jobs WHERE deleted_at IS NULL ORDER BY created_at DESC, id DESC LIMIT ?) AS newest
+		JOIN sources AS s ON s.seq = newest.source_seq WHERE lower(newest.url) LIKE ? ESCAPE '\' OR s.search_text LIKE ? ESCAPE '\' LIMIT ?`
+	const hosts = `SELECT j.seq FROM (SELECT seq FROM sources WHERE deleted_at IS NULL AND host >= ? AND host < ? ORDER BY host LIMIT ?) AS s
+		CROSS JOIN jobs AS j WHERE j.source_seq = s.seq AND j.deleted_at IS NULL LIMIT ?`
+	like := "%" + models.EscapeLike(models.Fold(text)) + "%"
+	some, args := []string{"SELECT seq FROM (" + newest + ") AS any_part"}, []any{models.NewestSearched, like, like, limit}
+	for _, span := range models.HostSpans(text) {
+		some, args = append(some, "SELECT seq FROM ("+hosts+") AS of_hosts"), append(args, span.From, span.Till, limit, limit)
+	}
+	err = jobs(s.db.Read(ctx)).Where("jobs.seq IN ("+strings.Join(some, " UNION ")+")", args...).
+		Order("jobs.created_at DESC, jobs.id DESC").Limit(limit).Find(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("looking for jobs: %w", err)
+	}
+	return found, nil
+}

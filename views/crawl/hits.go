@@ -1,0 +1,27 @@
+package crawl
+
+import (
+	"cmp"
+
+	"linkwatch/models/crawl"
+	"linkwatch/views/ui"
+)
+
+// JobHits are jobs as the search over everything shows them.
+func JobHits(js []crawl.Job) []ui.Hit {
+	hits := make([]ui.Hit, len(js))
+	for i, j := range js {
+		status := string(j.Status)
+		hits[i] = ui.Hit{Title: j.SourceName, Detail: j.URL, Path: jobPath(j.ID), Status: status, Icon: statusIcon(status)}
+	}
+	return hits
+}
+
+// PageHits are crawled pages as the search over everything shows them.
+func PageHits(ps []crawl.FoundPage) []ui.Hit {
+	hits := make([]ui.Hit, len(ps))
+	for i, p := range ps {
+		hits[i] = ui.Hit{Title: cmp.Or(p.Title, p.URL), Detail: where(p.URL), Path: PagePath(p.ID())}
+	}
+	return hits
+}

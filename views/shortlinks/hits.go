@@ -1,0 +1,20 @@
+package shortlinks
+
+import (
+	"linkwatch/models"
+	"linkwatch/models/shortlinks"
+	"linkwatch/views/ui"
+)
+
+// Hits are short links as the search over everything shows them.
+func Hits(ls []shortlinks.ShortLink, now models.Time) []ui.Hit {
+	hits := make([]ui.Hit, len(ls))
+	for i, l := range ls {
+		status := l.Status(now)
+		hits[i] = ui.Hit{Title: l.DisplayTitle(), Detail: l.LongURL, Path: shortPath(l.Key), Status: string(status), Icon: statusIcon(status)}
+		if l.Title != "" {
+			hits[i].Detail = l.Key + " → " + l.LongURL
+		}
+	}
+	return hits
+}

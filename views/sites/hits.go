@@ -1,0 +1,18 @@
+package sites
+
+import (
+	"linkwatch/models/sites"
+	"linkwatch/views/ui"
+)
+
+// Hits are websites as the search over everything shows them.
+func Hits(ws []sites.Website) []ui.Hit {
+	hits := make([]ui.Hit, len(ws))
+	for i, w := range ws {
+		hits[i] = ui.Hit{Title: w.Name, Detail: w.SiteURL, Path: SitePath(w.ID)}
+		if w.GoogleState().Error != "" {
+			hits[i].Status, hits[i].Icon = "failed", siteIcon("failed")
+		}
+	}
+	return hits
+}

@@ -1,0 +1,16 @@
+package targets
+
+import (
+	"linkwatch/models/targets"
+	"linkwatch/views/ui"
+)
+
+// Hits are targets as the search over everything shows them.
+func Hits(ts []targets.Target) []ui.Hit {
+	hits := make([]ui.Hit, len(ts))
+	for i, t := range ts {
+		status := string(t.Status())
+		hits[i] = ui.Hit{Title: t.DisplayTitle(), Detail: t.URL, Path: targetPath(t.ID), Status: status, Icon: statusIcon(status)}
+	}
+	return hits
+}
