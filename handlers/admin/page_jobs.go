@@ -60,5 +60,5 @@ func (p Pages) JobPage(c *gin.Context) {
 // RunJob asks for a run now.
 func (p Pages) RunJob(c *gin.Context) {
 	err := p.Jobs.Request(c.Request.Context(), c.Param("id"))
-	p.Done(c, err, "/admin/jobs", "asked")
+	p.Done(c, err, p.Back(c, "/admin/jobs"), "asked")
 }

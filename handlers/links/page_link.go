@@ -102,7 +102,7 @@ func (p Pages) Refresh(c *gin.Context) {
 	case l.LastStatusCode != http.StatusOK:
 		notice = "kept"
 	}
-	p.Done(c, err, linkPath(c), notice)
+	p.Done(c, err, p.Back(c, linkPath(c)), notice)
 }
 
 // Expire expires or revives a link.

@@ -2,6 +2,7 @@ package sites
 
 import (
 	"context"
+	"slices"
 
 	"linkwatch/models"
 	"linkwatch/models/sites"
@@ -16,13 +17,14 @@ func (p Pages) Overview(ctx context.Context, _ string) (ui.OverviewPart, error) 
 		func() (err error) { v.Total, v.InTrouble, err = p.Sites.Total(ctx); return },
 		func() (err error) { v.Refused, err = p.inTrouble(ctx, sites.GoogleRefuses); return },
 		func() (err error) { v.Unread, err = p.inTrouble(ctx, sites.SitemapsUnread); return },
+		func() (err error) { v.Failed, err = p.inTrouble(ctx, sites.PagesFailed); return },
 		func() (err error) { v.Broken, err = p.Sites.BrokenSitemaps(ctx, v.Unread); return },
 		func() error {
 			first, err := p.Sites.List(ctx, models.Cursor{}, ui.AttentionRows)
 			v.First = first.Items
 			return err
 		},
-		func() (err error) { v.Counts, err = p.Sites.CountsOf(ctx, v.First); return },
+		func() (err error) { v.Counts, err = p.Sites.CountsOf(ctx, slices.Concat(v.First, v.Failed)); return },
 	} {
 		if err := read(); err != nil {
 			return ui.OverviewPart{}, err

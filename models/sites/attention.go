@@ -7,24 +7,30 @@ import (
 	"linkwatch/models"
 )
 
-// Trouble is a problem that keeps websites from being submitted or read.
+// Trouble is a problem that keeps websites, or pages of theirs, from being submitted or read.
 type Trouble string
 
 // The troubles.
 const (
 	GoogleRefuses   Trouble = "google"   // Google refuses all calls of the website
 	SitemapsUnread  Trouble = "sitemaps" // sitemaps cannot be read, or not in full
+	PagesFailed     Trouble = "pages"    // pages failed to be submitted
 	brokenSitemaps          = "m.last_error <> '' AND m.deleted_at IS NULL"
 	refusedWebsites         = "(w.indexing_error <> '' OR w.console_error <> '') AND w.deleted_at IS NULL"
 )
 
 // Troubles are all of them, the most severe first.
-func Troubles() []Trouble { return []Trouble{GoogleRefuses, SitemapsUnread} }
+func Troubles() []Trouble { return []Trouble{GoogleRefuses, SitemapsUnread, PagesFailed} }
 
-// where is the condition of a website w in trouble. An index has those that are.
+// where is the condition of a website w in trouble. An index has those that are; of
+// page_counts each website has few rows.
 func (t Trouble) where() string {
-	if t == GoogleRefuses {
+	switch t {
+	case GoogleRefuses:
 		return refusedWebsites
+	case PagesFailed:
+		return "w.deleted_at IS NULL AND EXISTS (SELECT 1 FROM page_counts AS c WHERE c.website_seq = w.seq AND c.status = 'failed' AND c.pages > 0)"
+	case SitemapsUnread:
 	}
 	return "w.deleted_at IS NULL AND w.seq IN (SELECT m.website_seq FROM sitemaps AS m WHERE " + brokenSitemaps + ")"
 }
@@ -49,21 +55,21 @@ func (s *Store) InTrouble(ctx context.Context, t Trouble, after models.Cursor, l
 
 func (t Trouble) check() error {
 	switch t {
-	case GoogleRefuses, SitemapsUnread:
+	case GoogleRefuses, SitemapsUnread, PagesFailed:
 		return nil
 	}
-	return models.Invalid("query.problem", "must be google or sitemaps")
+	return models.Invalid("query.problem", "must be google, sitemaps or pages")
 }
 
 // Total is how many websites there are, and how many of them are in each trouble.
 func (s *Store) Total(ctx context.Context) (n int, in map[Trouble]int, err error) {
-	var counts struct{ N, Refused, Unread int }
-	err = s.db.Read(ctx).Raw("SELECT (SELECT count(*) FROM websites WHERE deleted_at IS NULL) AS n, (SELECT count(*) FROM websites AS w WHERE " + GoogleRefuses.where() + ") AS refused, (SELECT count(*) FROM websites AS w WHERE " + SitemapsUnread.where() + ") AS unread").
+	var counts struct{ N, Refused, Unread, Failed int }
+	err = s.db.Read(ctx).Raw("SELECT (SELECT count(*) FROM websites WHERE deleted_at IS NULL) AS n, (SELECT count(*) FROM websites AS w WHERE " + GoogleRefuses.where() + ") AS refused, (SELECT count(*) FROM websites AS w WHERE " + SitemapsUnread.where() + ") AS unread, (SELECT count(*) FROM websites AS w WHERE " + PagesFailed.where() + ") AS failed").
 		Scan(&counts).Error
 	if err != nil {
 		return 0, nil, fmt.Errorf("counting websites: %w", err)
 	}
-	return counts.N, map[Trouble]int{GoogleRefuses: counts.Refused, SitemapsUnread: counts.Unread}, nil
+	return counts.N, map[Trouble]int{GoogleRefuses: counts.Refused, SitemapsUnread: counts.Unread, PagesFailed: counts.Failed}, nil
 }
 
 // BrokenSitemaps are how many sitemaps of each website cannot be read, or not in full, by

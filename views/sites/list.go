@@ -53,7 +53,7 @@ func (v List) found() string {
 
 // troubled reports whether the filters by trouble are shown.
 func (v List) troubled() bool {
-	return v.Place.Problem != "" || v.InTrouble[sites.GoogleRefuses]+v.InTrouble[sites.SitemapsUnread] > 0
+	return v.Place.Problem != "" || v.InTrouble[sites.GoogleRefuses]+v.InTrouble[sites.SitemapsUnread]+v.InTrouble[sites.PagesFailed] > 0
 }
 
 // hints are what is wrong with a website, in a few words each.

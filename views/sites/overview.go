@@ -14,9 +14,10 @@ type Overview struct {
 	Total           int
 	InTrouble       map[sites.Trouble]int
 	Refused, Unread []sites.Website // the first of each trouble
+	Failed          []sites.Website // the first with pages that failed
 	Broken          map[int64]int   // sitemaps of Unread that cannot be read, by Website.Seq
 	First           []sites.Website
-	Counts          map[int64]sites.Counts // of First
+	Counts          map[int64]sites.Counts // of First and Failed
 	Now             time.Time
 }
 
@@ -33,6 +34,10 @@ func (v Overview) Part() ui.OverviewPart {
 				Severity: ui.Warning, Noun: "website", After: " with unreadable sitemaps", Count: v.InTrouble[sites.SitemapsUnread],
 				Path: ListPlace{}.with(sites.SitemapsUnread).Path(), Rows: v.rows(v.Unread, func(w sites.Website) templ.Component { return unreadRow(w, v.Broken[w.Seq], v.Now) }),
 			},
+			{
+				Severity: ui.Warning, Noun: "website", After: " with failed pages", Count: v.InTrouble[sites.PagesFailed],
+				Path: ListPlace{}.with(sites.PagesFailed).Path(), Rows: v.rows(v.Failed, func(w sites.Website) templ.Component { return failedPagesRow(w, v.Counts[w.Seq]) }),
+			},
 		},
 	}
 	if p.Used {
@@ -40,6 +45,16 @@ func (v Overview) Part() ui.OverviewPart {
 		p.Aside = []templ.Component{briefs(v)}
 	}
 	return p
+}
+
+// mostFailed is the cause for which most of a website's pages failed; "" = none is known.
+func mostFailed(c sites.Counts) string {
+	for _, by := range c.ByCause {
+		if by.Status == sites.Failed {
+			return by.Cause
+		}
+	}
+	return ""
 }
 
 func (v Overview) rows(ws []sites.Website, row func(sites.Website) templ.Component) []templ.Component {

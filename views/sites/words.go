@@ -151,8 +151,12 @@ func counted(w sites.Website, c sites.Counts) string {
 
 // troubleText is what a list of websites says of a filter by trouble.
 func troubleText(t sites.Trouble) string {
-	if t == sites.GoogleRefuses {
+	switch t {
+	case sites.GoogleRefuses:
 		return "refused by Google"
+	case sites.PagesFailed:
+		return "pages failed"
+	case sites.SitemapsUnread:
 	}
 	return "sitemaps unreadable"
 }
