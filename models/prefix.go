@@ -26,11 +26,15 @@ func AddressSpans(typed string) (spans []Span) {
 		return nil
 	}
 	rest = strings.ToLower(host)
-	if slash {
+	if slash && path != "" { // canonical URLs do not end with the slash of an empty path
 		rest += "/" + path
 	}
 	if whole {
-		return []Span{Beginning(strings.ToLower(scheme) + "://" + rest)}
+		spans = append(spans, Beginning(strings.ToLower(scheme)+"://"+rest))
+		if u, err := ParseURL("url", typed); err == nil {
+			spans = append(spans, Beginning(u.Canonical))
+		}
+		return spans
 	}
 	for _, before := range []string{"https://", "https://www.", "http://", "http://www."} {
 		spans = append(spans, Beginning(before+rest))

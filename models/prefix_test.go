@@ -11,7 +11,8 @@ func TestAddressSpans(t *testing.T) {
 	for typed, want := range map[string][]string{
 		"Example.com/A":     {"https://example.com/A", "https://www.example.com/A", "http://example.com/A", "http://www.example.com/A"},
 		"exa":               {"https://exa", "https://www.exa", "http://exa", "http://www.exa"},
-		"HTTPS://Example.c": {"https://example.c"},
+		"HTTPS://Example.c": {"https://example.c", "https://example.c"},
+		"http://a.test:80/": {"http://a.test:80", "http://a.test"},
 		"two words":         nil,
 		"a b.example/x":     nil,
 		"https://":          nil,

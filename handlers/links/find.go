@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"linkwatch/handlers/pages"
-	"linkwatch/models"
 	"linkwatch/models/links"
 	views "linkwatch/views/links"
 	"linkwatch/views/ui"
@@ -15,8 +14,8 @@ func (p Pages) Finders() []pages.Finder {
 	return []pages.Finder{{
 		Kind: "Links",
 		Find: func(ctx context.Context, text string, limit int) ([]ui.Hit, error) {
-			found, err := p.Links.List(ctx, links.Filter{Query: text}, models.Page{Number: 1, Size: limit})
-			return views.Hits(found.Items), err
+			found, err := p.Links.Find(ctx, text, limit)
+			return views.Hits(found), err
 		},
 		All: func(text string) string { return views.Place{Filter: links.Filter{Query: text}}.Path() },
 	}}

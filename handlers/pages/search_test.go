@@ -1,0 +1,87 @@
+package pages_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/middleware"
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	"linkwatch/views/ui"
+)
+
+// searched is the page of a search by some finders.
+func searched(t *testing.T, text string, finders ...pages.Finder) string {
+	t.Helper()
+	f := pages.New(&middleware.Errors{Log: slog.New(slog.DiscardHandler)}, "v1", "", time.Now)
+	w := httptest.NewRecorder()
+	c, _ := gin.CreateTestContext(w)
+	c.Request = httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/search?q="+text, nil)
+	f.SearchPage(finders...)(c)
+	if w.Code != http.StatusOK {
+		t.Errorf("status %d", w.Code)
+	}
+	return w.Body.String()
+}
+
+func finder(kind string, find func(ctx context.Context) ([]ui.Hit, error)) pages.Finder {
+	return pages.Finder{
+		Kind: kind, All: func(text string) string { return "/" + kind + "?q=" + text },
+		Find: func(ctx context.Context, _ string, _ int) ([]ui.Hit, error) { return find(ctx) },
+	}
+}
+
+// TestSearchGoesOnWithoutWhatFails: what one kind of things has found is shown whatever the others do, and those that
+// were not searched are named, without what went wrong inside.
+func TestSearchGoesOnWithoutWhatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		page := searched(t, "x",
+			finder("slow", func(ctx context.Context) ([]ui.Hit, error) { <-ctx.Done(); return nil, errors.New("interrupted") }),
+			finder("broken", func(context.Context) ([]ui.Hit, error) { return nil, errors.New("SELECT secret") }),
+			finder("panicking", func(context.Context) ([]ui.Hit, error) { panic("secret") }),
+			finder("choosy", func(context.Context) ([]ui.Hit, error) { return nil, models.Invalid("query.q", "is secret") }),
+			finder("fine", func(context.Context) ([]ui.Hit, error) { return []ui.Hit{{Title: "Found", Path: "/fine/1"}}, nil }),
+		)
+		if took := time.Since(begun); took != 2*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		for _, part := range []string{`href="/fine/1"`, `href="/fine?q=x"`, "slow: This took too long.", "broken: Something went wrong", "panicking: Something went wrong", `href="/broken?q=x"`} {
+			if !strings.Contains(page, part) {
+				t.Errorf("the page does not have %q", part)
+			}
+		}
+		for _, part := range []string{"secret", "choosy", "Nothing matches"} {
+			if strings.Contains(page, part) {
+				t.Errorf("the page has %q", part)
+			}
+		}
+	})
+}
+
+// TestSearchGivesUpWithItsReader: no finder runs on for a reader who has left.
+func TestSearchGivesUpWithItsReader(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	f := pages.New(&middleware.Errors{Log: slog.New(slog.DiscardHandler)}, "v1", "", time.Now)
+	c, _ := gin.CreateTestContext(httptest.NewRecorder())
+	c.Request = httptest.NewRequestWithContext(ctx, http.MethodGet, "/search?q=x", nil)
+	ended := false
+	f.SearchPage(finder("slow", func(ctx context.Context) ([]ui.Hit, error) {
+		leave()
+		<-ctx.Done()
+		ended = true
+		return nil, ctx.Err()
+	}))(c)
+	if !ended {
+		t.Error("a finder runs on")
+	}
+}

@@ -1,0 +1,168 @@
+package handlers_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"linkwatch/app/apptest"
+	"linkwatch/models/crawl"
+	"linkwatch/models/links"
+	"linkwatch/models/shortlinks"
+	"linkwatch/models/sites"
+)
+
+// hostile is a text that would run as a script wherever it is not escaped.
+const hostile = `zebra <script>alert(1)</script>"><img src=x onerror=alert(2)>`
+
+// oneOfEach stores something of each kind that has a text in its title.
+func oneOfEach(s *apptest.App, text, host string) {
+	s.Helper()
+	s.Web.Set("https://"+host+"/", links.Page{Status: 200, URL: "https://" + host + "/", Title: text})
+	s.Save("https://" + host + "/")
+	s.Watch("https://"+host+"/", text)
+	s.Shorten("https://"+host+"/", "k-"+strings.ReplaceAll(host, ".", "-"), func(n *shortlinks.New) { n.Title = text })
+	j := s.AddJob("https://"+host+"/", func(n *crawl.NewJob) { n.Source.Name = text })
+	e := s.BeginCrawl(j)
+	s.Fetch(func(e crawl.Entry) crawl.Result {
+		r := apptest.Crawled(e)
+		r.Page.Title, r.Page.Text, r.Page.WordCount, r.Page.ContentHash = text, crawl.Pack("zebra on "+host), 3, "h-"+host
+		return r
+	})
+	s.EndCrawl(e, crawl.End{Event: crawl.Succeed})
+	for more := 1; more > 0; {
+		var err error
+		more, err = s.Systems.Crawl.Store.IndexNext(s.Context(), 100)
+		s.Must(err)
+	}
+	_, err := s.Systems.Sites.Store.Add(s.Context(), sites.NewWebsite{SiteURL: "https://" + host + "/", Name: text})
+	s.Must(err)
+}
+
+func kinds(a apptest.Page) (all []string) {
+	a.Find(".hits-of section:has(.hits) h2").Each(func(_ int, h *goquery.Selection) { all = append(all, h.Text()) })
+	return all
+}
+
+// Each kind has its hits, in the order of the navigation, on both engines and whatever their titles are.
+func TestSearchOverEverything(t *testing.T) {
+	apptest.EachEngine(t, func(s *apptest.App) {
+		t := s.TB.(*testing.T)
+		oneOfEach(s, hostile, "zoo.test")
+		a := s.Get("/search?q=zebra")
+		apptest.WantStatus(t, a, http.StatusOK)
+		if got := strings.Join(kinds(a), ", "); got != "Links, Targets, Short links, Crawl jobs, Crawled pages, Websites" {
+			t.Errorf("found are %s", got)
+		}
+		apptest.WantCount(t, a, "main script, main img", 0)
+		apptest.WantCount(t, a, ".hits li", 6)
+		apptest.WantText(t, a, ".hits li", hostile)
+		a.Find(".hits a.title").Each(func(_ int, hit *goquery.Selection) {
+			apptest.WantStatus(t, s.Get(hit.AttrOr("href", "")), http.StatusOK)
+		})
+		a.Find(".hits-of .section-head a").Each(func(_ int, all *goquery.Selection) {
+			list := s.Get(all.AttrOr("href", ""))
+			apptest.WantStatus(t, list, http.StatusOK)
+			apptest.WantText(t, list, "main", "zebra")
+		})
+
+		part := s.Part("/search?q=zebra")
+		apptest.WantCount(t, part, "header, script, img", 0)
+		apptest.WantCount(t, part, `[role=listbox] [role=group] a[role=option]`, 6+5) // one to all of each kind that has a list
+	})
+}
+
+// What has no index for parts of words is found by how its key or host begins, however old it is.
+func TestSearchFindsByBeginnings(t *testing.T) {
+	apptest.EachEngine(t, func(s *apptest.App) {
+		t := s.TB.(*testing.T)
+		oneOfEach(s, "A title", "zoo.test")
+		for text, want := range map[string]string{
+			"zoo.te":            "Links, Targets, Short links, Crawl jobs, Websites",
+			"https://zoo.test/": "Links, Targets, Short links, Crawl jobs, Crawled pages, Websites",
+			"k-zoo":             "Short links",
+			"100%_":             "",
+			"'\"\\":             "",
+		} {
+			if got := strings.Join(kinds(s.Get("/search?q="+url.QueryEscape(text))), ", "); !strings.HasPrefix(got, want) || want == "" && got != "" {
+				t.Errorf("%q finds %s", text, got)
+			}
+		}
+	})
+}
+
+func TestSearchOffersActions(t *testing.T) {
+	s := apptest.New(t)
+	for text, want := range map[string]string{
+		"":                    "Add link, Add target, New short link, New crawl job, Add website, Go to Overview, Go to Links, Go to Tags, Go to Watch, Go to Short, Go to Crawl, Go to Sites, Go to Admin",
+		"wat":                 "Go to Watch",
+		"new":                 "New short link, New crawl job",
+		"LINK add":            "Add link",
+		"zzz":                 "",
+		"https://new.test/a?": "Save link, Watch this URL, Shorten this URL, Crawl this site",
+		"new.test/a?":         "Save link, Watch this URL, Shorten this URL, Crawl this site",
+		"javascript:alert(1)": "",
+	} {
+		a := s.Get("/search?q=" + url.QueryEscape(text))
+		var got []string
+		a.Find(".actions-list a").Each(func(_ int, l *goquery.Selection) {
+			got = append(got, l.Text())
+			path, _, _ := strings.Cut(l.AttrOr("href", ""), "#") // browsers keep it to themselves
+			to := s.Get(path)
+			apptest.WantStatus(t, to, http.StatusOK)
+			if strings.Contains(text, "new.test") {
+				if typed := to.Find("#url").AttrOr("value", ""); typed != "https://new.test/a?" {
+					t.Errorf("%s fills in %q", l.Text(), typed)
+				}
+			}
+		})
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%q offers %q", text, got)
+		}
+	}
+	if n, err := s.Links.Counts(t.Context()); err != nil || n.Active != 0 { // opening a form stores nothing
+		t.Errorf("%d links, %v", n.Active, err)
+	}
+}
+
+func TestSearchForTooMuch(t *testing.T) {
+	s := apptest.New(t)
+	for name, long := range longFilters {
+		a := s.Get("/search?q=" + url.QueryEscape(long))
+		apptest.WantStatus(t, a, http.StatusBadRequest)
+		apptest.WantText(t, a, "#q-error", "Must be at most 512 bytes.")
+		part := s.Part("/search?q=" + url.QueryEscape(long))
+		apptest.WantText(t, part, ".remark", "Must be at most 512 bytes.")
+		if strings.Contains(a.HTML+part.HTML, "aaaaaaaa") {
+			t.Errorf("%s: the text is repeated", name)
+		}
+	}
+}
+
+// The search and the overview take as many queries for one of each as for many.
+func TestSearchQueries(t *testing.T) {
+	s := apptest.New(t)
+	const path = "/search?q=zebra"
+	oneOfEach(s, "zebra", "one.test")
+	few, fewOnOverview := s.Count(path), s.Count("/")
+	for i := range 12 {
+		oneOfEach(s, fmt.Sprintf("zebra %d", i), fmt.Sprintf("zoo-%d.test", i))
+		s.Clock.Advance(time.Minute)
+	}
+	if many := s.Count(path); many > few+2 || many > 20 { // crawled pages are ranked once there are two
+		t.Errorf("%d queries for few, %d for many", few, many)
+	}
+	if many := s.Count("/"); many != fewOnOverview {
+		t.Errorf("the overview takes %d queries for few, %d for many", fewOnOverview, many)
+	}
+	again := s.Count(path)
+	oneOfEach(s, "zebra again", "again.test")
+	if many := s.Count(path); many != again {
+		t.Errorf("%d queries, then %d", again, many)
+	}
+}
