@@ -154,9 +154,24 @@ func (b *tab) fill(selector, text string) {
 
 // Keys for press.
 const (
-	enter  = "\r"
-	escape = "\x1b"
+	enter    = "\r"
+	escape   = "\x1b"
+	up, down = "↑", "↓"
+	home     = "⇱"
+	end      = "⇲"
+	palette  = "⌘" // Ctrl+K
 )
+
+// named are the keys without a letter, by how press is told of them.
+var named = map[rune]input.DispatchKeyEventParams{
+	'\r':   {Key: "Enter", Code: "Enter", WindowsVirtualKeyCode: 13, Text: "\r"},
+	'\x1b': {Key: "Escape", Code: "Escape", WindowsVirtualKeyCode: 27},
+	'↑':    {Key: "ArrowUp", Code: "ArrowUp", WindowsVirtualKeyCode: 38},
+	'↓':    {Key: "ArrowDown", Code: "ArrowDown", WindowsVirtualKeyCode: 40},
+	'⇱':    {Key: "Home", Code: "Home", WindowsVirtualKeyCode: 36},
+	'⇲':    {Key: "End", Code: "End", WindowsVirtualKeyCode: 35},
+	'⌘':    {Key: "k", Code: "KeyK", WindowsVirtualKeyCode: 75, Modifiers: 2},
+}
 
 // press presses keys one after the other, as a keyboard does: no letter is typed if the page handles the key and
 // prevents its default.
@@ -164,13 +179,11 @@ func (b *tab) press(keys string) {
 	b.t.Helper()
 	b.wait(`document.readyState === "complete"`) // its scripts listen
 	for _, r := range keys {
-		key := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: string(r), Text: string(r)}
-		switch r {
-		case '\r':
-			key.Key, key.Code, key.WindowsVirtualKeyCode = "Enter", "Enter", 13
-		case '\x1b':
-			key.Key, key.Code, key.WindowsVirtualKeyCode, key.Text = "Escape", "Escape", 27, ""
+		key, ok := named[r]
+		if !ok {
+			key = input.DispatchKeyEventParams{Key: string(r), Text: string(r)}
 		}
+		key.Type = input.DispatchKeyEventTypeKeyDown
 		call(b, input.DispatchKeyEvent, key)
 		key.Type, key.Text = input.DispatchKeyEventTypeKeyUp, ""
 		call(b, input.DispatchKeyEvent, key)

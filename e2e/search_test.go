@@ -1,0 +1,138 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+)
+
+// chosen is whether the option with a text is the chosen one, and the field tells so to screen readers.
+func chosen(text string) string {
+	return `(() => {
+		const all = [...document.querySelectorAll("#palette [role=option][aria-selected=true]")];
+		return all.length === 1 && all[0].textContent.includes(` + quote(text) + `) && all[0].id === document.activeElement.getAttribute("aria-activedescendant");
+	})()`
+}
+
+// The command palette is used by keys alone.
+func TestCommandPalette(t *testing.T) {
+	t.Parallel()
+	inBoth(t, func(t *testing.T, in size) {
+		web, s := site(t), Start(t)
+		s.save(web.URL+"/go-memory", "Go")
+		s.save(web.URL+"/go-channels", "Go")
+		s.addTarget(web.URL + "/go-memory")
+		b := browse(t, s, in, "/")
+		b.press("?")
+		b.see("Search everything")
+		b.press(palette) // one dialog at a time
+		b.lacks("#palette[open]")
+		b.press(escape)
+		b.lacks("dialog[open]")
+
+		// Opened and left again, it changes nothing, and gives the focus back.
+		b.press("j")
+		before := eval[string](b, `document.activeElement.textContent`)
+		b.press("/")
+		b.has("#palette[open]")
+		b.wait(chosen("Add link"))
+		b.press(escape)
+		b.lacks("dialog[open]")
+		if now := eval[string](b, `document.activeElement.textContent`); now != before || before == "" {
+			t.Errorf("the focus is on %q, and was on %q", now, before)
+		}
+
+		b.press(palette)
+		b.has("#palette[open]")
+		b.fits(in, "the palette")
+		b.inEveryLook("the empty palette", b.accessible)
+		b.resize(in)
+		b.fill("#palette-q", "go")
+		b.wait(chosen("Go to Overview"))
+		b.fill("#palette-q", "memory")
+		b.wait(chosen("Go memory"))
+		b.press(down)
+		b.wait(chosen("All results: Links"))
+		b.press(down)
+		b.wait(`document.querySelector("#palette [role=option][aria-selected=true]").textContent.includes("/go-memory")`)
+		b.press(end)
+		b.wait(chosen("All results: Targets"))
+		b.press(down)
+		b.wait(chosen("Go memory"))
+		b.press(up + home)
+		b.wait(chosen("Go memory"))
+		b.wait(`document.querySelector("#palette-count").textContent.endsWith("results")`)
+		b.fits(in, "the palette with results")
+		b.inEveryLook("the palette", b.accessible)
+		b.resize(in)
+		b.press(enter)
+		b.wait(`location.pathname.startsWith("/links/")`)
+		b.see("Go memory")
+
+		// A URL is offered to the forms, and nothing is done by itself.
+		b.press(palette)
+		b.fill("#palette-q", "new.test/page")
+		b.wait(chosen("Save link"))
+		b.press(down + down)
+		b.wait(chosen("Shorten this URL"))
+		b.press(enter)
+		b.wait(`document.querySelector("#url")?.value === "https://new.test/page"`)
+		b.lacks("dialog[open]")
+		if all, _ := s.found("/v1/links"); len(all) != 2 {
+			t.Errorf("%d links", len(all))
+		}
+
+		// Also on the very page that is chosen; and where nothing is found.
+		b.press(palette)
+		b.fill("#palette-q", "new short")
+		b.wait(chosen("New short link"))
+		b.press(enter)
+		b.lacks("dialog[open]")
+		b.wait(`document.activeElement.id === "url"`)
+		b.press(palette)
+		b.fill("#palette-q", "nothing-like-this")
+		b.has("#palette .remark")
+		b.inEveryLook("the palette without results", b.accessible)
+		b.press(enter)
+		b.wait(`location.pathname + location.search === "/search?q=nothing-like-this"`)
+
+		// A page with a search of its own keeps "/" for it.
+		b.open("/links")
+		b.press("/")
+		b.wait(`document.activeElement.id === "q"`)
+		b.lacks("dialog[open]")
+		b.expect("status of 404") // of the site's picture
+	})
+}
+
+// The page of the search works without JavaScript, and its link is in the header of each page.
+func TestSearchPageWithoutJavaScript(t *testing.T) {
+	t.Parallel()
+	inBoth(t, func(t *testing.T, in size) {
+		web, s := site(t), Start(t)
+		s.save(web.URL+"/go-memory", "Go")
+		b := browse(t, s, in, "/")
+		b.expect("status of 4")
+		call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		b.open("/watch")
+		b.click(`header a[href="/search"]`)
+		b.see("New crawl job")
+		b.fill("#q", "memory")
+		b.press(enter)
+		b.wait(`location.search === "?q=memory"`)
+		b.fits(in, "/search")
+		b.click(`.hits a.title`)
+		b.see("Go memory")
+		b.open("/search?q=" + web.URL)
+		b.click(`.actions-list a[href^="/watch?"]`)
+		b.wait(`document.querySelector("#url").value === ` + quote(web.URL))
+	})
+}
+
+func TestAccessibleSearch(t *testing.T) {
+	t.Parallel()
+	web, s := site(t), Start(t)
+	s.save(web.URL+"/go-memory", "Go")
+	s.addTarget(web.URL + "/go-memory")
+	accessiblePages(t, s, []string{"/search", "/search?q=go", "/search?q=nothing-like-this", "/search?q=new.test"}, nil)
+}
