@@ -3,12 +3,11 @@ package links
 import (
 	"context"
 	"fmt"
-
-	"linkwatch/models"
 )
 
-// Find returns up to limit active links for the search over everything: those that List
-// finds first. It counts nothing, and no near misses stand in. CodeInvalid ("query.q").
+// Find returns up to limit active links for the search over everything: the best of the
+// newest that List finds. It counts nothing, and no near misses stand in. CodeInvalid
+// ("query.q").
 func (s *Store) Find(ctx context.Context, text string, limit int) ([]Link, error) {
 	q, err := ParseQuery(text)
 	if err != nil || q.Empty() {
@@ -19,11 +18,12 @@ func (s *Store) Find(ctx context.Context, text string, limit int) ([]Link, error
 	if err != nil {
 		return nil, err
 	}
-	sel := s.selectionOf(Filter{}, q, whole)
-	sel.limit = limit
-	seqs, _, err := s.index.find(tx, sel, models.Page{Number: 1, Size: limit})
+	seqs, err := s.index.newest(tx, s.selectionOf(Filter{}, q, whole), fewMatches)
+	if err == nil {
+		err = rank(tx, q.Words, seqs)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("looking for links: %w", err)
 	}
-	return inOrder(tx, seqs)
+	return inOrder(tx, seqs[:min(len(seqs), limit)])
 }

@@ -1,6 +1,7 @@
 package links
 
 import (
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -19,6 +20,8 @@ type index interface {
 	// words found in titles, then in URLs too, then in tags too; newest first
 	// within each. total is the number of all matches, counted up to s.limit.
 	find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, total int, err error)
+	// newest gives the keys of the newest links that match, up to limit of them.
+	newest(tx *gorm.DB, s selection, limit int) ([]int64, error)
 	// any says whether some link matches.
 	any(tx *gorm.DB, s selection) (bool, error)
 	// unused are those of some words (wordsOf) that are in no link's entry.
@@ -110,4 +113,40 @@ func (s selection) tiersOf() int {
 		return 1
 	}
 	return len(tiers)
+}
+
+// fewMatches is how many matches are ranked by their texts. Asking the index
+// for each tier and for a count takes as long as the words are frequent, even
+// if few links hold all of them; so they are got at once if they are few, or if
+// no more are looked at (Find).
+const fewMatches = 200
+
+// rank sorts links by the tier in which they hold the words, keeping their
+// order within each.
+func rank(tx *gorm.DB, words []Word, seqs []int64) error {
+	var rows []struct {
+		Seq        int64
+		Title, URL string
+	}
+	if err := tx.Model(&Link{}).Where("seq IN ?", seqs).Find(&rows).Error; err != nil {
+		return err
+	}
+	tier := make(map[int64]int, len(rows))
+	for _, r := range rows {
+		title, url := models.Fold(r.Title), models.Fold(r.URL)
+		for _, w := range words {
+			held := func(text string) bool {
+				return slices.ContainsFunc(w, func(form string) bool { return strings.Contains(text, form) })
+			}
+			switch {
+			case held(title):
+			case held(url):
+				tier[r.Seq] = max(tier[r.Seq], 1)
+			default:
+				tier[r.Seq] = 2
+			}
+		}
+	}
+	slices.SortStableFunc(seqs, func(a, b int64) int { return tier[a] - tier[b] })
+	return nil
 }

@@ -1,6 +1,7 @@
 package links
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -57,6 +58,24 @@ func countRows(tx *gorm.DB, where condition, limit int) (n int, err error) {
 	args := append(slices.Clone(where.args), limit)
 	err = tx.Raw("SELECT count(*) FROM (SELECT 1 FROM links_search WHERE "+where.sql+" LIMIT ?) AS counted", args...).Scan(&n).Error
 	return n, err
+}
+
+func (postgresIndex) newest(tx *gorm.DB, s selection, limit int) (seqs []int64, err error) {
+	where, from := conditions(s), "links_search"
+	if !s.query.indexed() {
+		from = fmt.Sprintf("(SELECT * FROM links_search ORDER BY link_seq DESC LIMIT %d) AS newest", models.NewestSearched)
+	}
+	err = tx.Raw("SELECT link_seq FROM "+from+" WHERE "+where.sql+" ORDER BY link_seq DESC LIMIT ?", append(where.args, limit)...).Scan(&seqs).Error
+	return seqs, err
+}
+
+// indexed says whether a pg_trgm index finds what a query looks for: none finds words of
+// one or two characters.
+func (q Query) indexed() bool {
+	long := func(w Word) bool {
+		return !slices.ContainsFunc(w, func(form string) bool { return models.Runes(form) < 3 })
+	}
+	return len(q.Tags) > 0 || slices.ContainsFunc(slices.Concat(q.Words, q.Title, q.URL), long)
 }
 
 func (postgresIndex) any(tx *gorm.DB, s selection) (found bool, err error) {

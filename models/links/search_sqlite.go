@@ -1,7 +1,6 @@
 package links
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -74,6 +73,10 @@ func (sqliteIndex) find(tx *gorm.DB, s selection, p models.Page) (seqs []int64, 
 	return seqs, total, nil
 }
 
+func (sqliteIndex) newest(tx *gorm.DB, s selection, limit int) ([]int64, error) {
+	return newest(tx, s, match(s, s.tiersOf()-1), limit, 0)
+}
+
 func (sqliteIndex) any(tx *gorm.DB, s selection) (bool, error) {
 	seqs, err := newest(tx, s, match(s, s.tiersOf()-1), 1, 0)
 	return len(seqs) > 0, err
@@ -87,41 +90,6 @@ func (sqliteIndex) unused(tx *gorm.DB, words []string) (out []string, err error)
 	err = rows.Raw(tx, `SELECT word FROM {rows} AS r
 		WHERE NOT EXISTS (SELECT 1 FROM links_search WHERE links_search MATCH '{title url tags} : ' || expr)`).Scan(&out).Error
 	return out, err
-}
-
-// fewMatches is how many matches are ranked by their texts. Asking the index
-// for each tier and for a count takes as long as the words are frequent, even
-// if few links hold all of them; so they are got at once if they are few.
-const fewMatches = 200
-
-// rank sorts links by the tier in which they hold the words, keeping their
-// order within each.
-func rank(tx *gorm.DB, words []Word, seqs []int64) error {
-	var rows []struct {
-		Seq        int64
-		Title, URL string
-	}
-	if err := tx.Model(&Link{}).Where("seq IN ?", seqs).Find(&rows).Error; err != nil {
-		return err
-	}
-	tier := make(map[int64]int, len(rows))
-	for _, r := range rows {
-		title, url := models.Fold(r.Title), models.Fold(r.URL)
-		for _, w := range words {
-			held := func(text string) bool {
-				return slices.ContainsFunc(w, func(form string) bool { return strings.Contains(text, form) })
-			}
-			switch {
-			case held(title):
-			case held(url):
-				tier[r.Seq] = max(tier[r.Seq], 1)
-			default:
-				tier[r.Seq] = 2
-			}
-		}
-	}
-	slices.SortStableFunc(seqs, func(a, b int64) int { return tier[a] - tier[b] })
-	return nil
 }
 
 // newest are the keys of some matches, the newest first.

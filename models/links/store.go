@@ -111,6 +111,17 @@ func (s *Store) Popular(ctx context.Context, p models.Page) (models.List[Link], 
 	return out, err
 }
 
+// Glance returns up to n of the newest and of the most viewed active links. It counts
+// nothing.
+func (s *Store) Glance(ctx context.Context, n int) (newest, popular []Link, err error) {
+	tx := s.db.Read(ctx)
+	if newest, err = load(tx, active(tx).Order("seq DESC").Limit(n)); err != nil {
+		return nil, nil, err
+	}
+	popular, err = load(tx, active(tx).Order("view_count DESC, seq DESC").Limit(n))
+	return newest, popular, err
+}
+
 // Counts are the sizes of the collection.
 func (s *Store) Counts(ctx context.Context) (Counts, error) {
 	c := Counts{Health: map[Health]int{}}
