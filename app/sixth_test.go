@@ -74,6 +74,10 @@ func notes(c *core) System {
 					Attention: []ui.Attention{{Severity: ui.Warning, Count: n, Noun: "unread note", Path: "/notes"}},
 				}, err
 			},
+			Finders: []pages.Finder{{Kind: "Notes", Find: func(ctx context.Context, text string, _ int) ([]ui.Hit, error) {
+				n, err := count(ctx)
+				return []ui.Hit{{Title: text + " among " + ui.Plural(n, "note"), Path: "/notes"}}, err
+			}}},
 			Flash:  pages.Flash{Notices: map[string]ui.Flash{"noted": {Text: "Noted."}}},
 			Routes: []middleware.Route{{Method: "GET", Path: "/notes", Needs: middleware.Viewer, Handler: page}},
 			Groups: []*huma.Tag{{Name: "Notes", Description: "Notes."}},
@@ -130,6 +134,7 @@ func TestSixthSystem(t *testing.T) {
 	shows("/notes", `id="notes">3 notes<`, `aria-current="page"`)
 	shows("/links?done=noted", "Noted.")
 	shows("/", `<a href="/notes"`, "3 unread notes")
+	shows("/search?q=milk", "milk among 3 notes", "Go to Notes")
 	shows("/v1/notes", `{"notes":3}`)
 	if !a.Systems.ShortLinks.Store.Reserved("Notes") {
 		t.Error("a short link may have the key notes")

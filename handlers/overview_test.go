@@ -96,6 +96,29 @@ func TestAttention(t *testing.T) {
 	})
 }
 
+// What can be done about a thing leads back to the overview, which says what was done and offers to undo it.
+func TestAttention_Actions(t *testing.T) {
+	s := apptest.New(t)
+	turn(s, "gone", 1, 1, gone)
+	certified(s, map[string]int{"ends": 1}, map[string]time.Duration{"ends": 5 * aDay})
+	s.Must(s.Jobs.Declare(t.Context(), schedule.Job{ID: "broken", Schedule: "@hourly", NextRunAt: s.Jobs.Now()}))
+	run, _, err := s.Jobs.Begin(t.Context(), s.Holder(), "broken", func(now time.Time) time.Time { return now.Add(time.Hour) })
+	s.Must(err)
+	run.Error = "no disk"
+	s.Must(s.Jobs.Finish(t.Context(), run))
+	for action, want := range map[string]string{"/refresh": "The page could not be fetched", "/run": "The job starts within moments."} {
+		a := s.Submit(s.Get("/"), `.attention form[action$="`+action+`"]`)
+		apptest.WantCount(t, a, "#needs", 1)
+		apptest.WantText(t, a, ".flash", want)
+	}
+	apptest.WantCount(t, s.Get("/"), `.attention form[action$="/check"] input[name=back][value="/"]`, 1)
+	a := s.Submit(s.Get("/"), `.attention form[action$="/expired"]`)
+	apptest.WantText(t, a, ".flash", "1 link revived.")
+	a = s.Submit(a, ".flash form")
+	apptest.WantCount(t, a, "#needs", 1)
+	apptest.WantText(t, a, ".flash", "Undone.")
+}
+
 func TestAttention_NothingIsWrong(t *testing.T) {
 	s := apptest.New(t)
 	s.Save("https://fine.test")

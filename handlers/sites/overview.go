@@ -2,7 +2,6 @@ package sites
 
 import (
 	"context"
-	"slices"
 
 	"linkwatch/models"
 	"linkwatch/models/sites"
@@ -24,7 +23,8 @@ func (p Pages) Overview(ctx context.Context, _ string) (ui.OverviewPart, error) 
 			v.First = first.Items
 			return err
 		},
-		func() (err error) { v.Counts, err = p.Sites.CountsOf(ctx, slices.Concat(v.First, v.Failed)); return },
+		func() (err error) { v.Counts, err = p.Sites.CountsOf(ctx, v.First); return },
+		func() (err error) { v.FailedCounts, err = p.Sites.CountsOf(ctx, v.Failed); return },
 	} {
 		if err := read(); err != nil {
 			return ui.OverviewPart{}, err

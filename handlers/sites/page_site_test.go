@@ -9,6 +9,7 @@ import (
 
 	"linkwatch/app/apptest"
 	"linkwatch/models"
+	"linkwatch/models/modelstest"
 	"linkwatch/models/sites"
 )
 
@@ -244,6 +245,13 @@ func TestWebsitesOnTheOverview(t *testing.T) {
 	apptest.WantText(t, p, ".needs", "1 sitemap with errors")
 	apptest.WantCount(t, p, `.needs a[href="/sites?problem=google"], .needs a[href="/sites?problem=sitemaps"]`, 2)
 	apptest.WantCount(t, p, "main script, main img", 0)
+	apptest.WantCount(t, p, `.needs form[action$="/test"]`, 1)
+	modelstest.Exec(t, a.DB, "INSERT INTO page_counts (website_seq, status, cause, pages) VALUES (?, 'failed', 'no longer found', 3)", w.Seq)
+	p = a.Get("/")
+	apptest.WantText(t, p, ".needs", "1 website with failed pages")
+	apptest.WantText(t, p, ".needs", "3 pages failed · most often: no longer found")
+	apptest.WantStatus(t, a.Get(p.Find(`.needs a[href$="/pages?status=failed"]`).AttrOr("href", "")), http.StatusOK)
+	apptest.WantText(t, a.Get("/sites?problem=pages"), "#sites", "pages failed 1")
 	p = a.Submit(p, `.needs form[action$="/refresh"]`)
 	apptest.WantText(t, p, ".flash", "The sitemaps are read within moments.")
 	apptest.WantCount(t, p, ".needs", 1)

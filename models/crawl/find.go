@@ -15,8 +15,8 @@ func (s *Store) Find(ctx context.Context, text string, limit int) (found []Job, 
 	if err := models.CheckFilter("query.q", text); err != nil {
 		return nil, err
 	}
-	const newest = `SELECT newest.seq FROM (SELECT seq, url, source_seq FROM jobs WHERE deleted_at IS NULL ORDER BY created_at DESC, id DESC LIMIT ?) AS newest
-		JOIN sources AS s ON s.seq = newest.source_seq WHERE lower(newest.url) LIKE ? ESCAPE '\' OR s.search_text LIKE ? ESCAPE '\' LIMIT ?`
+	const newest = `SELECT seq FROM (SELECT seq, url, source_seq FROM jobs WHERE deleted_at IS NULL ORDER BY created_at DESC, id DESC LIMIT ?) AS newest
+		WHERE lower(url) LIKE ? ESCAPE '\' OR (SELECT search_text FROM sources WHERE sources.seq = source_seq) LIKE ? ESCAPE '\' LIMIT ?`
 	const hosts = `SELECT j.seq FROM (SELECT seq FROM sources WHERE deleted_at IS NULL AND host >= ? AND host < ? ORDER BY host LIMIT ?) AS s
 		CROSS JOIN jobs AS j WHERE j.source_seq = s.seq AND j.deleted_at IS NULL LIMIT ?`
 	like := "%" + models.EscapeLike(models.Fold(text)) + "%"

@@ -3,6 +3,7 @@ package modelstest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -83,6 +84,26 @@ func Plan(t testing.TB, db *models.DB, s Statement) (steps []string) {
 		steps = append(steps, r.Detail)
 	}
 	return steps
+}
+
+// WholeTable fails the test if a statement among what do sends reads all of a table that
+// is full, on either engine. It lets the database count the rows first.
+func WholeTable(t testing.TB, db *models.DB, table string, do func() error) {
+	t.Helper()
+	Exec(t, db, "ANALYZE "+table)
+	explain, whole := "EXPLAIN QUERY PLAN ", "detail:SCAN "+table+" id:"
+	if db.Engine == models.Postgres {
+		explain, whole = "EXPLAIN ", "Seq Scan on "+table+" "
+	}
+	for _, s := range Sent(t, db, do) {
+		var steps []map[string]any
+		if err := db.Read(context.Background()).Raw(explain+s.SQL, s.Vars...).Scan(&steps).Error; err != nil {
+			t.Fatal(err)
+		}
+		if plan := fmt.Sprint(steps); strings.Contains(plan, whole) {
+			t.Errorf("%s\n%s", s.SQL, strings.ReplaceAll(plan, "] map[", "]\nmap["))
+		}
+	}
 }
 
 // ReadsAll says whether a step of a plan reads a whole table.

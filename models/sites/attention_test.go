@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"linkwatch/models"
+	"linkwatch/models/modelstest"
 	"linkwatch/models/sites"
 )
 
@@ -37,6 +38,13 @@ func TestWebsitesInTrouble(t *testing.T) {
 			if list, err = w.InTrouble(ctx, trouble, list.Next, 1); err != nil || len(list.Items) != 1 || list.Items[0].ID != both.ID || list.More() {
 				t.Errorf("the rest of %s: %+v %v", trouble, list, err)
 			}
+		}
+		modelstest.Exec(t, w.db, "INSERT INTO page_counts (website_seq, status, cause, pages) VALUES (?, 'failed', '', 3), (?, 'failed', '', 0), (?, 'indexed', '', 9)", unread.Seq, both.Seq, refused.Seq)
+		if _, in, err = w.Total(ctx); err != nil || in[sites.PagesFailed] != 1 {
+			t.Errorf("pages of %d websites failed, %v", in[sites.PagesFailed], err)
+		}
+		if list, err := w.InTrouble(ctx, sites.PagesFailed, models.Cursor{}, 5); err != nil || len(list.Items) != 1 || list.Items[0].ID != unread.ID {
+			t.Errorf("with failed pages: %+v %v", list, err)
 		}
 		_, err = w.InTrouble(ctx, "none", models.Cursor{}, 1)
 		w.code(err, models.CodeInvalid)

@@ -17,7 +17,8 @@ type Overview struct {
 	Failed          []sites.Website // the first with pages that failed
 	Broken          map[int64]int   // sitemaps of Unread that cannot be read, by Website.Seq
 	First           []sites.Website
-	Counts          map[int64]sites.Counts // of First and Failed
+	Counts          map[int64]sites.Counts // of First, by Website.Seq
+	FailedCounts    map[int64]sites.Counts // of Failed
 	Now             time.Time
 }
 
@@ -36,7 +37,7 @@ func (v Overview) Part() ui.OverviewPart {
 			},
 			{
 				Severity: ui.Warning, Noun: "website", After: " with failed pages", Count: v.InTrouble[sites.PagesFailed],
-				Path: ListPlace{}.with(sites.PagesFailed).Path(), Rows: v.rows(v.Failed, func(w sites.Website) templ.Component { return failedPagesRow(w, v.Counts[w.Seq]) }),
+				Path: ListPlace{}.with(sites.PagesFailed).Path(), Rows: v.rows(v.Failed, func(w sites.Website) templ.Component { return failedPagesRow(w, v.FailedCounts[w.Seq]) }),
 			},
 		},
 	}
