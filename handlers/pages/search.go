@@ -41,7 +41,7 @@ func (f *Frame) SearchPage(finders ...Finder) gin.HandlerFunc {
 		switch err := models.CheckFilter("query.q", v.Text); {
 		case err != nil:
 			v.Query, _ = FilterError(err)
-			v.Text, status = "", http.StatusBadRequest
+			status = http.StatusBadRequest
 		case v.Text != "":
 			v.URL, v.Groups = asURL(v.Text), f.findAll(c.Request.Context(), v.Text, finders)
 		}
