@@ -24,6 +24,7 @@ const (
 	MaxWindows  = 200 // of maintenance
 	maxName     = 200 // characters
 	maxList     = 500 // ids or tags in a list of a rule
+	maxTag      = 64  // characters of a tag, as of those of links
 )
 
 // How long things are kept.
@@ -115,16 +116,16 @@ func cleanName(name *string, fallback string) error {
 	return nil
 }
 
-// cleanList sorts out what occurs twice or is empty, and checks the length.
+// cleanList checks the length, and sorts out what occurs twice or is empty.
 func cleanList(location string, list *List) error {
+	if len(*list) > maxList {
+		return models.Invalid(location, "must have at most %d entries", maxList)
+	}
 	var clean List
 	for _, v := range *list {
 		if v = models.CleanLine(v); v != "" && !slices.Contains(clean, v) {
 			clean = append(clean, v)
 		}
-	}
-	if len(clean) > maxList {
-		return models.Invalid(location, "must have at most %d entries", maxList)
 	}
 	*list = clean
 	return nil

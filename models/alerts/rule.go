@@ -41,6 +41,11 @@ func (s *Scope) check() error {
 			return models.Invalid(fmt.Sprintf("status_pages[%d]", i), "must be the id of a status page")
 		}
 	}
+	for i, tag := range s.Tags {
+		if models.Runes(tag) > maxTag {
+			return models.Invalid(fmt.Sprintf("tags[%d]", i), "must have at most %d characters", maxTag)
+		}
+	}
 	for _, l := range []struct {
 		name string
 		list *List

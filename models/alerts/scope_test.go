@@ -1,6 +1,8 @@
 package alerts_test
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"linkwatch/models"
@@ -33,5 +35,23 @@ func TestRulesAreForWhatTheirScopeNames(t *testing.T) {
 				w.Errorf("%s: %q", c.Name, got)
 			}
 		}
+	})
+}
+
+// The lists of a rule are bounded before anything is done with them.
+func TestListsOfRulesAreBounded(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.channel("c")
+		long := make(alerts.List, 100_000)
+		for i := range long {
+			long[i] = strconv.Itoa(i)
+		}
+		for name, sc := range map[string]alerts.Scope{
+			"many tags": {Tags: long}, "a long tag": {Tags: alerts.List{strings.Repeat("ü", 65)}},
+		} {
+			_, err := w.AddRule(w.Context(), alerts.Rule{Name: name, Events: alerts.List{"target.down"}, Scope: sc, Channels: alerts.List{c.ID}, AfterFailures: 1})
+			w.code(err, models.CodeInvalid)
+		}
+		w.rule(c, func(r *alerts.Rule) { r.Scope.Tags = alerts.List{strings.Repeat("ü", 64)} })
 	})
 }
