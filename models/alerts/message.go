@@ -29,7 +29,7 @@ type Notification struct {
 	Event          string         `json:"event" example:"target.down" doc:"What happened"`
 	Severity       string         `json:"severity" enum:"info,warning,critical" example:"critical" doc:"How urgent it is"`
 	Subject        Subject        `json:"subject" doc:"What it happened to: the first subject, if there are several"`
-	Subjects       []Subject      `json:"subjects" doc:"The first 20 subjects, those of which it goes on first"`
+	Subjects       []Subject      `json:"subjects" nullable:"false" doc:"The first 20 subjects, those of which it goes on first"`
 	SubjectCount   int            `json:"subject_count" example:"1" doc:"Number of subjects"`
 	Message        string         `json:"message" example:"Shop is down: unexpected status 500" doc:"What happened, in one sentence"`
 	Flapping       bool           `json:"flapping" example:"false" doc:"Whether it began and ended several times within an hour. Such an alert is resolved when nothing has begun for 15 minutes"`
@@ -38,7 +38,7 @@ type Notification struct {
 	AcknowledgedAt *time.Time     `json:"acknowledged_at" example:"2025-03-24T12:01:00Z" doc:"When somebody acknowledged it. null if it was not acknowledged"`
 	SilencedUntil  *time.Time     `json:"silenced_until" example:"2025-03-24T13:01:00Z" doc:"Until when nothing is sent of it. null if it is not silenced"`
 	Ends           *string        `json:"ends" example:"v_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert that this one tells the end of. null if it tells of none"`
-	Deliveries     []DeliveryInfo `json:"deliveries" doc:"Messages to channels, the first 100, oldest first. In a webhook it is empty"`
+	Deliveries     []DeliveryInfo `json:"deliveries" nullable:"false" doc:"Messages to channels, the first 100, oldest first. In a webhook it is empty"`
 	Reason         string         `json:"reason,omitempty" enum:"fired,worse,repeated,escalated,resolved" example:"fired" doc:"In a webhook: why it is sent"`
 	URL            *string        `json:"url" example:"https://linkwatch.example/alerts/v_01HZ8QK3V5W7X9YABCDEFG" doc:"Page of the alert. null if PUBLIC_URL is not set"`
 }
