@@ -22,7 +22,9 @@ type ChannelEdit struct {
 	Name    *string
 	Enabled *bool
 	Address *Address // as a whole, since none of it is shown
-	Kind    *string  // with Address
+	Kind    *string  // with Address or URL
+	// URL and Secret change one part in place of Address; the other one stays. A channel that is no webhook any more loses its secret.
+	URL, Secret *string
 }
 
 // AddChannel adds a channel. Errors are CodeInvalid ("name", "url", "secret") and
@@ -44,7 +46,7 @@ func (s *Store) AddChannel(ctx context.Context, n NewChannel) (Channel, error) {
 }
 
 // EditChannel changes a channel. With another address it is used again at once. Errors
-// are CodeNotFound and those of AddChannel.
+// are CodeNotFound, CodeConflict if a part of the address stays and cannot be decrypted, and those of AddChannel.
 func (s *Store) EditChannel(ctx context.Context, id string, e ChannelEdit) (Channel, error) {
 	return change(ctx, s, channels, id, func(_ *gorm.DB, c *Channel) (err error) {
 		models.Set(&c.Name, e.Name)
@@ -53,17 +55,36 @@ func (s *Store) EditChannel(ctx context.Context, id string, e ChannelEdit) (Chan
 			c.NextAt, c.Failures = models.Time{}, 0
 		}
 		models.Set(&c.Enabled, e.Enabled)
-		if e.Address != nil {
-			if err := e.Address.check(c.Kind); err != nil {
+		if e.Address != nil || e.URL != nil || e.Secret != nil {
+			address, err := s.edited(*c, e)
+			if err != nil {
 				return err
 			}
-			if c.Config, err = s.seal(*e.Address, c.ID); err != nil {
+			if err := address.check(c.Kind); err != nil {
+				return err
+			}
+			if c.Config, err = s.seal(address, c.ID); err != nil {
 				return err
 			}
 			c.LastError, c.Failures, c.NextAt = "", 0, models.Time{}
 		}
 		return cleanName(&c.Name, c.Kind)
 	})
+}
+
+// edited is the address of a channel after an edit that changes it.
+func (s *Store) edited(c Channel, e ChannelEdit) (a Address, err error) {
+	if e.Address != nil {
+		return *e.Address, nil
+	}
+	if e.URL == nil || e.Secret == nil && c.Kind == KindWebhook {
+		if a, err = s.Address(c); err != nil {
+			return Address{}, err
+		}
+	}
+	models.Set(&a.URL, e.URL)
+	models.Set(&a.Secret, e.Secret)
+	return a, nil
 }
 
 // Channel is the channel of an id; CodeNotFound if there is none.
