@@ -19,6 +19,7 @@ const (
 	CodeGone         Code = "gone"
 	CodeUnresolvable Code = "link-unresolvable"
 	CodeBlocked      Code = "blocked-address"
+	CodeUndelivered  Code = "delivery-failed"
 	CodeUnavailable  Code = "unavailable"
 )
 

@@ -55,6 +55,7 @@ var kinds = map[models.Code]struct {
 	CodeUnsupportedMedia:    {http.StatusUnsupportedMediaType, "Not JSON"},
 	models.CodeUnresolvable: {http.StatusUnprocessableEntity, "The link does not resolve"},
 	models.CodeBlocked:      {http.StatusUnprocessableEntity, "Address not allowed"},
+	models.CodeUndelivered:  {http.StatusUnprocessableEntity, "Message not delivered"},
 	CodeInternal:            {http.StatusInternalServerError, "Internal error"},
 	models.CodeUnavailable:  {http.StatusServiceUnavailable, "Not available"},
 }

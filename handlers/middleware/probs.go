@@ -86,6 +86,10 @@ var explanations = map[models.Code]struct{ meaning, action string }{
 		"The address belongs to a private or reserved network, such as this server's own. The server does not fetch such addresses.",
 		"Use an address on the public internet. If you operate the server, you can allow networks with OUTBOUND_ALLOW_CIDRS.",
 	},
+	models.CodeUndelivered: {
+		"A test message was sent to a channel of alerts, and the service did not take it. Nothing was changed but the last error of the channel.",
+		"Read the detail of the problem, which has the answer of the service. Correct the URL of the channel, or its settings at the service, and test it again.",
+	},
 	CodeInternal: {
 		"The server failed to process the request. This is an error of the server, not of the request.",
 		"Try again. If it fails again, tell the operator the request id, which is in the X-Request-Id header. The log of the server has the cause under this id.",

@@ -1,0 +1,56 @@
+// Package alerts is the HTTP face of alerts: their operations under /v1, and their
+// pages.
+package alerts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+)
+
+// Deps are what the handlers work with.
+type Deps struct {
+	*pages.Frame
+	Alerts *alerts.Store
+	Sender Sender
+	Others []pages.Beside // what other systems show on the page of an alert
+}
+
+// API is the operations under /v1.
+type API struct{ *Deps }
+
+// Pages are the pages.
+type Pages struct{ *Deps }
+
+// Sender reaches the services of channels while somebody waits.
+type Sender interface {
+	// Check parses a URL of a channel and returns its kind; CodeInvalid ("url").
+	Check(url string) (kind string, err error)
+	// Test sends a test message. delivered says whether the service took it; answer is what it said, in one line of at most 500 characters, without secrets. Errors are
+	// CodeBlocked if the address guard refuses the service, CodeConflict if the address of the channel cannot be decrypted, and that of ctx.
+	Test(ctx context.Context, c alerts.Channel) (delivered bool, answer string, err error)
+}
+
+// test sends a test message to a channel, notes what became of it, and returns the answer of the
+// service. Errors are CodeUndelivered if the service did not take it, and those of Sender.Test.
+func (d *Deps) test(ctx context.Context, c alerts.Channel) (answer string, err error) {
+	delivered, answer, err := d.Sender.Test(ctx, c)
+	problem := ""
+	switch refused, _ := errors.AsType[*models.Error](err); {
+	case refused != nil && refused.Code == models.CodeBlocked:
+		problem = refused.Detail
+	case err != nil:
+		return "", err
+	case !delivered:
+		problem = cmp.Or(answer, "the service did not take the message")
+		err = &models.Error{Code: models.CodeUndelivered, Detail: "The message was not delivered. Check the channel, then test it again. Cause: " + problem}
+	}
+	if noted := d.Alerts.Tested(ctx, c, problem); noted != nil {
+		return "", noted
+	}
+	return answer, err
+}

@@ -1,0 +1,125 @@
+package alerts
+
+import (
+	"context"
+	"time"
+
+	"linkwatch/handlers/api"
+	"linkwatch/handlers/middleware"
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+	"linkwatch/models/event"
+)
+
+// maxDeliveries is how many messages of an alert are listed.
+const maxDeliveries = 100
+
+func (a API) registerAlerts(r *api.API) {
+	api.Register(r, api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alerts", "list-alerts", "List alerts",
+		"Newest first. An alert is listed once it was sent. Alerts are kept for 90 days after they are resolved."), a.listAlerts)
+	api.Register(r, api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alerts/{id}", "get-alert", "Get an alert", "With its subjects and its messages.", models.CodeNotFound), a.getAlert)
+	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/acknowledge", "acknowledge-alert", "Acknowledge an alert",
+		"Somebody attends to it: there are no reminders any more, and no escalation. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.acknowledgeAlert)
+	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/unacknowledge", "unacknowledge-alert", "Undo an acknowledgement",
+		"409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.unacknowledgeAlert)
+	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/silence", "silence-alert", "Silence an alert",
+		"Nothing is sent of it for a time. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.silenceAlert)
+	api.Register(r, api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alert-events", "list-alert-events", "List kinds of events", "All that alert rules can name."), a.listEvents)
+}
+
+// AlertPath names an alert.
+type AlertPath struct {
+	ID string `path:"id" example:"v_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert"`
+}
+
+// notifications turns alerts into those of the wire, with a constant number of queries.
+func (a API) notifications(ctx context.Context, as ...alerts.Alert) ([]alerts.Notification, error) {
+	members, err := a.Alerts.MembersOf(ctx, as, alerts.MaxSubjects)
+	if err != nil {
+		return nil, err
+	}
+	deliveries, err := a.Alerts.DeliveriesOf(ctx, as, maxDeliveries)
+	if err != nil {
+		return nil, err
+	}
+	return api.All(as, func(al alerts.Alert) alerts.Notification {
+		return a.Alerts.Notification(al, members[al.Seq], deliveries[al.Seq])
+	}), nil
+}
+
+// answerAlert is api.Answer for an alert.
+func (a API) answerAlert(ctx context.Context, al alerts.Alert, err error) (*api.Output[alerts.Notification], error) {
+	if err != nil {
+		return nil, err
+	}
+	out, err := a.notifications(ctx, al)
+	if err != nil {
+		return nil, err
+	}
+	return &api.Output[alerts.Notification]{Body: out[0]}, nil
+}
+
+type listAlertsInput struct {
+	api.SliceParams
+	State string `query:"state" enum:"firing,unattended,resolved" example:"firing" doc:"firing: alerts that go on. unattended: those of them that are not acknowledged. resolved: those that have ended. Left out: all"`
+}
+
+func (a API) listAlerts(ctx context.Context, in *listAlertsInput) (*api.Output[api.Slice[alerts.Notification]], error) {
+	after, limit, err := in.Parse()
+	if err != nil {
+		return nil, err
+	}
+	state, err := alerts.ParseState(in.State)
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.Alerts.Alerts(ctx, state, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	items, err := a.notifications(ctx, l.Items...)
+	return api.Answer(api.Slice[alerts.Notification]{Items: items, NextPageToken: l.Next.Token()}, err)
+}
+
+func (a API) getAlert(ctx context.Context, in *AlertPath) (*api.Output[alerts.Notification], error) {
+	al, err := a.Alerts.Alert(ctx, in.ID)
+	return a.answerAlert(ctx, al, err)
+}
+
+func (a API) acknowledgeAlert(ctx context.Context, in *AlertPath) (*api.Output[alerts.Notification], error) {
+	al, err := a.Alerts.Acknowledge(ctx, in.ID)
+	return a.answerAlert(ctx, al, err)
+}
+
+func (a API) unacknowledgeAlert(ctx context.Context, in *AlertPath) (*api.Output[alerts.Notification], error) {
+	al, err := a.Alerts.Unacknowledge(ctx, in.ID)
+	return a.answerAlert(ctx, al, err)
+}
+
+type silenceAlertInput struct {
+	AlertPath
+	Body struct {
+		Minutes int `json:"minutes" minimum:"0" maximum:"10080" example:"60" doc:"For how long, in minutes. 0 ends the silence"`
+	}
+}
+
+func (a API) silenceAlert(ctx context.Context, in *silenceAlertInput) (*api.Output[alerts.Notification], error) {
+	al, err := a.Alerts.Silence(ctx, in.ID, time.Duration(in.Body.Minutes)*time.Minute)
+	return a.answerAlert(ctx, al, err)
+}
+
+// AlertEvent is a kind of events on the wire.
+type AlertEvent struct {
+	Kind     string `json:"kind" example:"target.down" doc:"Name of the kind, as alert rules and alerts have it"`
+	Label    string `json:"label" example:"Target down" doc:"Name for people"`
+	Help     string `json:"help" example:"A check of a target failed." doc:"What it means, in one or two sentences"`
+	Severity string `json:"severity" enum:"info,warning,critical" example:"critical" doc:"How urgent it usually is"`
+}
+
+func toEvent(t event.Type) AlertEvent {
+	return AlertEvent{Kind: string(t.Kind), Label: t.Label, Help: t.Help, Severity: t.Severity.String()}
+}
+
+func (a API) listEvents(context.Context, *struct{}) (*api.Output[api.Slice[AlertEvent]], error) {
+	return api.Answer(api.Slice[AlertEvent]{Items: api.All(a.Alerts.Types(), toEvent)}, nil)
+}

@@ -1,0 +1,188 @@
+package alerts
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"linkwatch/handlers/api"
+	"linkwatch/handlers/middleware"
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+)
+
+func (a API) registerChannels(r *api.API) {
+	api.Register(r, api.Operation(groupChannels, middleware.Viewer, "GET", "/v1/channels", "list-channels", "List channels", "Oldest first."), a.listChannels)
+	add := api.Operation(groupChannels, middleware.Editor, "POST", "/v1/channels", "add-channel", "Add a channel",
+		"Its url and its secret are stored encrypted and never returned. 409 if there are 200 channels.", models.CodeConflict)
+	add.DefaultStatus = http.StatusCreated
+	api.Register(r, add, a.addChannel)
+	api.Register(r, api.Operation(groupChannels, middleware.Viewer, "GET", "/v1/channels/{id}", "get-channel", "Get a channel", "Without its url and its secret.", models.CodeNotFound), a.getChannel)
+	api.Register(r, api.Operation(groupChannels, middleware.Editor, "PATCH", "/v1/channels/{id}", "edit-channel", "Change a channel",
+		"A member that is left out stays as it is. With another url a channel that failed is tried again at once, and one that is no webhook any more loses its secret. "+
+			"409 if only one of url and secret is sent and the stored ones cannot be decrypted: send both.", models.CodeNotFound, models.CodeConflict), a.editChannel)
+	api.Register(r, api.Operation(groupChannels, middleware.Editor, "DELETE", "/v1/channels/{id}", "delete-channel", "Delete a channel",
+		"Nothing is sent to it after that. POST /v1/channels/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteChannel)
+	api.Register(r, api.Operation(groupChannels, middleware.Editor, "POST", "/v1/channels/{id}/restore", "restore-channel", "Restore a deleted channel",
+		"404 if it was not deleted, or more than a day ago.", models.CodeNotFound), a.restoreChannel)
+	api.Register(r, api.Operation(groupChannels, middleware.Editor, "POST", "/v1/channels/{id}/test", "test-channel", "Send a test message",
+		"Sends it now, also to a disabled channel. If the service does not take it, the answer is 422, the detail has what the service said, and last_error of the channel too. "+
+			"409 if the stored url cannot be decrypted.", models.CodeNotFound, models.CodeConflict, models.CodeUndelivered, models.CodeBlocked), a.testChannel)
+}
+
+// ChannelPath names a channel.
+type ChannelPath struct {
+	ID string `path:"id" example:"a_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the channel"`
+}
+
+// Channel is where alerts are sent, on the wire.
+type Channel struct {
+	ID              string     `json:"id" example:"a_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the channel. Ids sort by creation time"`
+	Name            string     `json:"name" example:"Operations" doc:"Name. The kind if none was given"`
+	Kind            string     `json:"kind" example:"slack" doc:"webhook, or the service: the scheme of its URL"`
+	Enabled         bool       `json:"enabled" example:"true" doc:"Whether alerts are sent to it"`
+	CreatedAt       time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the channel was added"`
+	LastDeliveredAt *time.Time `json:"last_delivered_at" example:"2025-03-24T12:05:00Z" doc:"When a message was last delivered. null if none was"`
+	LastError       *string    `json:"last_error" example:"Slack answered 404: no_service" doc:"Why the last message was not delivered. null if it was"`
+}
+
+func toChannel(c alerts.Channel) Channel {
+	return Channel{
+		ID: c.ID, Name: c.Name, Kind: c.Kind, Enabled: c.Enabled, CreatedAt: c.CreatedAt.Time,
+		LastDeliveredAt: api.Time(c.LastDeliveredAt), LastError: api.OrNull(c.LastError),
+	}
+}
+
+func (a API) listChannels(ctx context.Context, in *api.SliceParams) (*api.Output[api.Slice[Channel]], error) {
+	after, limit, err := in.Parse()
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.Alerts.Channels(ctx, after, limit)
+	return api.AnswerSlice(l, toChannel, err)
+}
+
+// ChannelSettings are what the owner of a channel sets, besides its URL.
+type ChannelSettings struct {
+	Name    api.Member[string] `json:"name,omitempty" example:"Operations" doc:"Name, at most 200 characters. null uses the kind"`
+	Kind    api.Member[string] `json:"kind,omitempty" nullable:"false" example:"webhook" doc:"webhook for http and https URLs, else the scheme of the URL. It may be left out, and must agree with the URL"`
+	Secret  api.Member[string] `json:"secret,omitempty" example:"4f9d7a0c5b1e" doc:"Secret with which the messages to a webhook are signed, 8 to 200 bytes. null: they are not signed. Only for webhooks"`
+	Enabled api.Member[bool]   `json:"enabled,omitempty" nullable:"false" example:"true" doc:"Whether alerts are sent to it. true if left out at first"`
+}
+
+// check refuses null where a member has no empty value, and an empty secret.
+func (s ChannelSettings) check() error {
+	switch {
+	case s.Kind.Null:
+		return models.Invalid("kind", "must be text; leave it out to have it read from the URL")
+	case s.Enabled.Null:
+		return models.Invalid("enabled", "must be true or false")
+	case s.Secret.Given && !s.Secret.Null && s.Secret.Value == "":
+		return models.Invalid("secret", "must not be empty; null removes it")
+	}
+	return nil
+}
+
+// agrees checks a kind that was given with the one that a URL has.
+func (s ChannelSettings) agrees(kind string) error {
+	if s.Kind.Given && s.Kind.Value != kind {
+		return models.Invalid("kind", "must be that of the URL; leave it out to have it read from the URL")
+	}
+	return nil
+}
+
+type addChannelInput struct {
+	Body struct {
+		URL string `json:"url" example:"https://hooks.example.com/alerts" doc:"URL of a webhook, http or https, or a shoutrrr URL such as ntfy://ntfy.sh/topic, at most 2048 bytes"`
+		ChannelSettings
+	}
+}
+
+type addChannelOutput struct {
+	Location string `header:"Location" doc:"Path of the channel in this API"`
+	Body     Channel
+}
+
+func (a API) addChannel(ctx context.Context, in *addChannelInput) (*addChannelOutput, error) {
+	b := in.Body
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	kind, err := a.Sender.Check(b.URL)
+	if err == nil {
+		err = b.agrees(kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.Alerts.AddChannel(ctx, alerts.NewChannel{
+		Name: b.Name.Value, Kind: kind, Address: alerts.Address{URL: b.URL, Secret: b.Secret.Value}, Disabled: b.Enabled.Given && !b.Enabled.Value,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &addChannelOutput{"/v1/channels/" + c.ID, toChannel(c)}, nil
+}
+
+func (a API) getChannel(ctx context.Context, in *ChannelPath) (*api.Output[Channel], error) {
+	c, err := a.Alerts.Channel(ctx, in.ID)
+	return api.Answer(toChannel(c), err)
+}
+
+type editChannelInput struct {
+	ChannelPath
+	Body struct {
+		URL api.Member[string] `json:"url,omitempty" nullable:"false" example:"https://hooks.example.com/alerts" doc:"URL of a webhook or of a service"`
+		ChannelSettings
+	}
+}
+
+func (a API) editChannel(ctx context.Context, in *editChannelInput) (*api.Output[Channel], error) {
+	b := in.Body
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	before, err := a.Alerts.Channel(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	kind := before.Kind
+	if b.URL.Given {
+		if kind, err = a.Sender.Check(b.URL.Value); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.agrees(kind); err != nil {
+		return nil, err
+	}
+	e := alerts.ChannelEdit{Name: b.Name.Pointer(), Enabled: b.Enabled.Pointer(), URL: b.URL.Pointer(), Secret: b.Secret.Pointer()}
+	if b.URL.Given {
+		e.Kind = &kind
+	}
+	c, err := a.Alerts.EditChannel(ctx, in.ID, e)
+	return api.Answer(toChannel(c), err)
+}
+
+func (a API) deleteChannel(ctx context.Context, in *ChannelPath) (*struct{}, error) {
+	return nil, a.Alerts.DeleteChannel(ctx, in.ID)
+}
+
+func (a API) restoreChannel(ctx context.Context, in *ChannelPath) (*api.Output[Channel], error) {
+	c, err := a.Alerts.RestoreChannel(ctx, in.ID)
+	return api.Answer(toChannel(c), err)
+}
+
+// ChannelTest is what became of a test message on the wire.
+type ChannelTest struct {
+	Delivered bool   `json:"delivered" example:"true" doc:"Always true: a message that was not delivered is 422"`
+	Answer    string `json:"answer" example:"ok" doc:"What the service said, without secrets. Empty if it said nothing"`
+}
+
+func (a API) testChannel(ctx context.Context, in *ChannelPath) (*api.Output[ChannelTest], error) {
+	c, err := a.Alerts.Channel(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := a.test(ctx, c)
+	return api.Answer(ChannelTest{true, answer}, err)
+}

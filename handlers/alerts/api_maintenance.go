@@ -1,0 +1,151 @@
+package alerts
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"linkwatch/handlers/api"
+	"linkwatch/handlers/middleware"
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+)
+
+func (a API) registerMaintenance(r *api.API) {
+	api.Register(r, api.Operation(groupMaintenance, middleware.Viewer, "GET", "/v1/maintenance", "list-maintenance", "List maintenance windows", "Oldest first, those that are over included."), a.listMaintenance)
+	add := api.Operation(groupMaintenance, middleware.Editor, "POST", "/v1/maintenance", "add-maintenance", "Add a maintenance window",
+		"It may begin in the past. 409 if there are 200 windows.", models.CodeConflict)
+	add.DefaultStatus = http.StatusCreated
+	api.Register(r, add, a.addMaintenance)
+	api.Register(r, api.Operation(groupMaintenance, middleware.Viewer, "GET", "/v1/maintenance/{id}", "get-maintenance", "Get a maintenance window",
+		"It may name targets and status pages that were deleted since.", models.CodeNotFound), a.getMaintenance)
+	api.Register(r, api.Operation(groupMaintenance, middleware.Editor, "PATCH", "/v1/maintenance/{id}", "edit-maintenance", "Change a maintenance window",
+		"A member that is left out stays as it is.", models.CodeNotFound), a.editMaintenance)
+	api.Register(r, api.Operation(groupMaintenance, middleware.Editor, "DELETE", "/v1/maintenance/{id}", "delete-maintenance", "Delete a maintenance window",
+		"Alerts are sent again at once. POST /v1/maintenance/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteMaintenance)
+	api.Register(r, api.Operation(groupMaintenance, middleware.Editor, "POST", "/v1/maintenance/{id}/restore", "restore-maintenance", "Restore a deleted maintenance window",
+		"404 if it was not deleted, or more than a day ago.", models.CodeNotFound), a.restoreMaintenance)
+}
+
+// MaintenancePath names a maintenance window.
+type MaintenancePath struct {
+	ID string `path:"id" example:"x_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the maintenance window"`
+}
+
+// Maintenance is a time without alerts on the wire.
+type Maintenance struct {
+	ID          string    `json:"id" example:"x_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the maintenance window. Ids sort by creation time"`
+	Name        string    `json:"name" example:"Database upgrade" doc:"Name. Maintenance if none was given"`
+	Targets     []string  `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of targets that it is for. Without targets, tags and status_pages it is for everything"`
+	Tags        []string  `json:"tags" nullable:"false" example:"[\"shop\"]" doc:"Tags of the links and targets that it is for"`
+	StatusPages []string  `json:"status_pages" nullable:"false" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the status pages whose targets it is for"`
+	StartsAt    time.Time `json:"starts_at" example:"2025-03-24T22:00:00Z" doc:"When it begins, the first time"`
+	EndsAt      time.Time `json:"ends_at" example:"2025-03-24T23:00:00Z" doc:"When it ends, the first time"`
+	Repeat      string    `json:"repeat" enum:"none,weekly,monthly" example:"weekly" doc:"How often it comes. monthly: on the same day of each month that has it"`
+	TimeZone    string    `json:"time_zone" example:"Europe/Berlin" doc:"Time zone by whose clock it is repeated, as the IANA database names it"`
+	Active      bool      `json:"active" example:"false" doc:"Whether it is under way"`
+	CreatedAt   time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the window was added"`
+	UpdatedAt   time.Time `json:"updated_at" example:"2025-03-24T12:00:00Z" doc:"When the window was last changed"`
+}
+
+func (a API) toMaintenance(m alerts.Maintenance) Maintenance {
+	_, _, active := m.Around(a.Alerts.Now())
+	return Maintenance{
+		ID: m.ID, Name: m.Name, Targets: wireList(m.Scope.Targets), Tags: wireList(m.Scope.Tags), StatusPages: wireList(m.Scope.StatusPages), StartsAt: m.StartsAt.Time,
+		EndsAt: m.EndsAt.Time, Repeat: string(m.Repeat), TimeZone: m.TimeZone, Active: active, CreatedAt: m.CreatedAt.Time, UpdatedAt: m.UpdatedAt.Time,
+	}
+}
+
+func (a API) listMaintenance(ctx context.Context, in *api.SliceParams) (*api.Output[api.Slice[Maintenance]], error) {
+	after, limit, err := in.Parse()
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.Alerts.Maintenance(ctx, after, limit)
+	return api.AnswerSlice(l, a.toMaintenance, err)
+}
+
+// MaintenanceSettings are what the owner of a maintenance window may leave out.
+type MaintenanceSettings struct {
+	Name api.Member[string] `json:"name,omitempty" example:"Database upgrade" doc:"Name, at most 200 characters. null uses Maintenance"`
+	ScopeSettings
+	Repeat   api.Member[string] `json:"repeat,omitempty" enum:"none,weekly,monthly" example:"weekly" doc:"How often it comes: none, weekly or monthly. null and left out at first: none. A repeated window begins and ends at whole minutes"`
+	TimeZone api.Member[string] `json:"time_zone,omitempty" example:"Europe/Berlin" doc:"Time zone by whose clock it is repeated, as the IANA database names it. null and left out at first: UTC"`
+}
+
+// apply changes what was given.
+func (s MaintenanceSettings) apply(m *alerts.Maintenance) {
+	s.Name.Set(&m.Name)
+	s.ScopeSettings.apply(&m.Scope)
+	if s.Repeat.Given {
+		m.Repeat = alerts.Repeat(s.Repeat.Value)
+	}
+	s.TimeZone.Set(&m.TimeZone)
+}
+
+type addMaintenanceInput struct {
+	Body struct {
+		StartsAt time.Time `json:"starts_at" example:"2025-03-24T22:00:00Z" doc:"When it begins, the first time"`
+		EndsAt   time.Time `json:"ends_at" example:"2025-03-24T23:00:00Z" doc:"When it ends, the first time: at most 366 days later, 7 if it is weekly, 28 if it is monthly"`
+		MaintenanceSettings
+	}
+}
+
+type addMaintenanceOutput struct {
+	Location string `header:"Location" doc:"Path of the maintenance window in this API"`
+	Body     Maintenance
+}
+
+func (a API) addMaintenance(ctx context.Context, in *addMaintenanceInput) (*addMaintenanceOutput, error) {
+	b := in.Body
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	m := alerts.Maintenance{StartsAt: models.At(b.StartsAt), EndsAt: models.At(b.EndsAt)}
+	b.apply(&m)
+	m, err := a.Alerts.AddMaintenance(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return &addMaintenanceOutput{"/v1/maintenance/" + m.ID, a.toMaintenance(m)}, nil
+}
+
+func (a API) getMaintenance(ctx context.Context, in *MaintenancePath) (*api.Output[Maintenance], error) {
+	m, err := a.Alerts.MaintenanceOf(ctx, in.ID)
+	return api.Answer(a.toMaintenance(m), err)
+}
+
+type editMaintenanceInput struct {
+	MaintenancePath
+	Body struct {
+		StartsAt api.Member[time.Time] `json:"starts_at,omitempty" nullable:"false" example:"2025-03-24T22:00:00Z" doc:"When it begins, the first time"`
+		EndsAt   api.Member[time.Time] `json:"ends_at,omitempty" nullable:"false" example:"2025-03-24T23:00:00Z" doc:"When it ends, the first time: at most 366 days later, 7 if it is weekly, 28 if it is monthly"`
+		MaintenanceSettings
+	}
+}
+
+func (a API) editMaintenance(ctx context.Context, in *editMaintenanceInput) (*api.Output[Maintenance], error) {
+	b := in.Body
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	m, err := a.Alerts.EditMaintenance(ctx, in.ID, func(m *alerts.Maintenance) {
+		if b.StartsAt.Given {
+			m.StartsAt = models.At(b.StartsAt.Value)
+		}
+		if b.EndsAt.Given {
+			m.EndsAt = models.At(b.EndsAt.Value)
+		}
+		b.apply(m)
+	})
+	return api.Answer(a.toMaintenance(m), err)
+}
+
+func (a API) deleteMaintenance(ctx context.Context, in *MaintenancePath) (*struct{}, error) {
+	return nil, a.Alerts.DeleteMaintenance(ctx, in.ID)
+}
+
+func (a API) restoreMaintenance(ctx context.Context, in *MaintenancePath) (*api.Output[Maintenance], error) {
+	m, err := a.Alerts.RestoreMaintenance(ctx, in.ID)
+	return api.Answer(a.toMaintenance(m), err)
+}

@@ -1,0 +1,219 @@
+package alerts
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"linkwatch/handlers/api"
+	"linkwatch/handlers/middleware"
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+)
+
+func (a API) registerRules(r *api.API) {
+	api.Register(r, api.Operation(groupRules, middleware.Viewer, "GET", "/v1/alert-rules", "list-alert-rules", "List alert rules", "Oldest first."), a.listRules)
+	add := api.Operation(groupRules, middleware.Editor, "POST", "/v1/alert-rules", "add-alert-rule", "Add an alert rule",
+		"It counts for events from now on. 409 if there are 200 rules.", models.CodeConflict)
+	add.DefaultStatus = http.StatusCreated
+	api.Register(r, add, a.addRule)
+	api.Register(r, api.Operation(groupRules, middleware.Viewer, "GET", "/v1/alert-rules/{id}", "get-alert-rule", "Get an alert rule",
+		"With all of its settings. It may name targets, status pages and channels that were deleted since.", models.CodeNotFound), a.getRule)
+	api.Register(r, api.Operation(groupRules, middleware.Editor, "PATCH", "/v1/alert-rules/{id}", "edit-alert-rule", "Change an alert rule",
+		"A member that is left out stays as it is, also within quiet and escalate. Channels that were deleted since are removed.", models.CodeNotFound), a.editRule)
+	api.Register(r, api.Operation(groupRules, middleware.Editor, "DELETE", "/v1/alert-rules/{id}", "delete-alert-rule", "Delete an alert rule",
+		"POST /v1/alert-rules/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteRule)
+	api.Register(r, api.Operation(groupRules, middleware.Editor, "POST", "/v1/alert-rules/{id}/restore", "restore-alert-rule", "Restore a deleted alert rule",
+		"404 if it was not deleted, or more than a day ago.", models.CodeNotFound), a.restoreRule)
+}
+
+// AlertRulePath names a rule.
+type AlertRulePath struct {
+	ID string `path:"id" example:"r_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert rule"`
+}
+
+// AlertRule says which events are sent to which channels, on the wire.
+type AlertRule struct {
+	ID            string      `json:"id" example:"r_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert rule. Ids sort by creation time"`
+	Name          string      `json:"name" example:"Shop" doc:"Name. Alert rule if none was given"`
+	Events        []string    `json:"events" nullable:"false" example:"[\"target.down\"]" doc:"Kinds of events, as GET /v1/alert-events names them"`
+	Targets       []string    `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of targets that it is for. Without targets, tags and status_pages it is for everything"`
+	Tags          []string    `json:"tags" nullable:"false" example:"[\"shop\"]" doc:"Tags of the links and targets that it is for"`
+	StatusPages   []string    `json:"status_pages" nullable:"false" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the status pages whose targets it is for"`
+	Channels      []string    `json:"channels" nullable:"false" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that are told"`
+	AfterFailures int         `json:"after_failures" example:"3" doc:"Failures in a row after which it tells of events whose failures are counted"`
+	AfterMinutes  int         `json:"after_minutes" example:"5" doc:"Minutes that a condition must last before it is told. 0: it is told at once"`
+	RepeatMinutes int         `json:"repeat_minutes" example:"60" doc:"Minutes between reminders while an alert is neither resolved nor acknowledged. 0: there are none"`
+	Quiet         *QuietHours `json:"quiet" doc:"Part of each day in which nothing is sent. Messages wait for its end. null if there is none"`
+	Escalate      *Escalation `json:"escalate" doc:"Who else is told if nobody acknowledges an alert. null: no one"`
+	Enabled       bool        `json:"enabled" example:"true" doc:"Whether it tells of anything"`
+	CreatedAt     time.Time   `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the rule was added"`
+	UpdatedAt     time.Time   `json:"updated_at" example:"2025-03-24T12:00:00Z" doc:"When the rule was last changed"`
+}
+
+// QuietHours are the quiet hours of a rule on the wire.
+type QuietHours struct {
+	From     string `json:"from" example:"22:00" doc:"When they begin, by the clock on the wall"`
+	To       string `json:"to" example:"07:00" doc:"When they end. Before from: on the next day"`
+	TimeZone string `json:"time_zone" example:"Europe/Berlin" doc:"Time zone of the clock, as the IANA database names it"`
+}
+
+// Escalation is who else is told of an alert of a rule on the wire.
+type Escalation struct {
+	AfterMinutes int      `json:"after_minutes" example:"30" doc:"Minutes without acknowledgement"`
+	Channels     []string `json:"channels" nullable:"false" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that are told then"`
+}
+
+func toRule(r alerts.Rule) AlertRule {
+	out := AlertRule{
+		ID: r.ID, Name: r.Name, Events: wireList(r.Events), Targets: wireList(r.Scope.Targets), Tags: wireList(r.Scope.Tags), StatusPages: wireList(r.Scope.StatusPages),
+		Channels: wireList(r.Channels), AfterFailures: r.AfterFailures, AfterMinutes: r.AfterMinutes, RepeatMinutes: r.RepeatMinutes, Enabled: r.Enabled,
+		CreatedAt: r.CreatedAt.Time, UpdatedAt: r.UpdatedAt.Time,
+	}
+	if r.Quiet.From != "" {
+		out.Quiet = &QuietHours{r.Quiet.From, r.Quiet.To, r.Quiet.TimeZone}
+	}
+	if r.EscalateAfterMinutes > 0 {
+		out.Escalate = &Escalation{r.EscalateAfterMinutes, wireList(r.EscalateChannels)}
+	}
+	return out
+}
+
+func (a API) listRules(ctx context.Context, in *api.SliceParams) (*api.Output[api.Slice[AlertRule]], error) {
+	after, limit, err := in.Parse()
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.Alerts.Rules(ctx, after, limit)
+	return api.AnswerSlice(l, toRule, err)
+}
+
+// AlertRuleSettings are what the owner of a rule may leave out.
+type AlertRuleSettings struct {
+	Name api.Member[string] `json:"name,omitempty" example:"Shop" doc:"Name, at most 200 characters. null uses Alert rule"`
+	ScopeSettings
+	AfterFailures api.Member[int]             `json:"after_failures,omitempty" minimum:"1" maximum:"10" example:"3" doc:"Failures in a row after which it tells of events whose failures are counted. null uses 1"`
+	AfterMinutes  api.Member[int]             `json:"after_minutes,omitempty" minimum:"0" maximum:"10080" example:"5" doc:"Minutes that a condition must last before it is told. 0 and null: it is told at once"`
+	RepeatMinutes api.Member[int]             `json:"repeat_minutes,omitempty" minimum:"0" maximum:"10080" example:"60" doc:"Minutes between reminders while an alert is neither resolved nor acknowledged. 0 and null: there are none"`
+	Quiet         api.Member[quietChanges]    `json:"quiet,omitempty" doc:"Part of each day in which nothing is sent. null removes it"`
+	Escalate      api.Member[escalateChanges] `json:"escalate,omitempty" doc:"Who else is told if nobody acknowledges an alert. null: no one"`
+	Enabled       api.Member[bool]            `json:"enabled,omitempty" nullable:"false" example:"true" doc:"Whether it tells of anything. true if left out at first"`
+}
+
+type quietChanges struct {
+	From     api.Member[string] `json:"from,omitempty" nullable:"false" example:"22:00" doc:"When they begin, by the clock on the wall"`
+	To       api.Member[string] `json:"to,omitempty" nullable:"false" example:"07:00" doc:"When they end. Before from: on the next day"`
+	TimeZone api.Member[string] `json:"time_zone,omitempty" example:"Europe/Berlin" doc:"Time zone of the clock, as the IANA database names it. null uses UTC"`
+}
+
+type escalateChanges struct {
+	AfterMinutes api.Member[int]      `json:"after_minutes,omitempty" nullable:"false" minimum:"1" maximum:"10080" example:"30" doc:"Minutes without acknowledgement"`
+	Channels     api.Member[[]string] `json:"channels,omitempty" nullable:"false" maxItems:"500" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of 1 to 500 channels that are told then"`
+}
+
+// check refuses what has no meaning for a rule that was like before: null where a member has no empty value, and quiet hours and an escalation that
+// are not complete, which would count as none.
+func (s AlertRuleSettings) check(before alerts.Rule) error {
+	quiet, escalate := s.Quiet.Value, s.Escalate.Value
+	switch {
+	case s.Enabled.Null:
+		return models.Invalid("enabled", "must be true or false")
+	case quiet.From.Given && quiet.From.Value == "", s.Quiet.Given && !s.Quiet.Null && !quiet.From.Given && before.Quiet.From == "":
+		return models.Invalid("quiet.from", "must be a time such as 22:00")
+	case quiet.To.Given && quiet.To.Value == "":
+		return models.Invalid("quiet.to", "must be a time such as 07:00")
+	case escalate.AfterMinutes.Null, s.Escalate.Given && !s.Escalate.Null && !escalate.AfterMinutes.Given && before.EscalateAfterMinutes == 0:
+		return models.Invalid("escalate.after_minutes", "must be a whole number from 1 to 10080")
+	}
+	return s.ScopeSettings.check()
+}
+
+// apply changes what was given.
+func (s AlertRuleSettings) apply(r *alerts.Rule) {
+	s.Name.Set(&r.Name)
+	s.ScopeSettings.apply(&r.Scope)
+	s.AfterFailures.Set(&r.AfterFailures)
+	if s.AfterFailures.Null {
+		r.AfterFailures = 1
+	}
+	s.AfterMinutes.Set(&r.AfterMinutes)
+	s.RepeatMinutes.Set(&r.RepeatMinutes)
+	if s.Quiet.Null {
+		r.Quiet = alerts.Quiet{}
+	}
+	s.Quiet.Value.From.Set(&r.Quiet.From)
+	s.Quiet.Value.To.Set(&r.Quiet.To)
+	s.Quiet.Value.TimeZone.Set(&r.Quiet.TimeZone)
+	if s.Escalate.Null {
+		r.EscalateAfterMinutes, r.EscalateChannels = 0, nil
+	}
+	s.Escalate.Value.AfterMinutes.Set(&r.EscalateAfterMinutes)
+	setList(s.Escalate.Value.Channels, &r.EscalateChannels)
+	s.Enabled.Set(&r.Enabled)
+}
+
+type addRuleInput struct {
+	Body struct {
+		Events   []string `json:"events" nullable:"false" minItems:"1" maxItems:"500" example:"[\"target.down\"]" doc:"Kinds of events, as GET /v1/alert-events names them"`
+		Channels []string `json:"channels" nullable:"false" minItems:"1" maxItems:"500" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that are told"`
+		AlertRuleSettings
+	}
+}
+
+type addRuleOutput struct {
+	Location string `header:"Location" doc:"Path of the alert rule in this API"`
+	Body     AlertRule
+}
+
+func (a API) addRule(ctx context.Context, in *addRuleInput) (*addRuleOutput, error) {
+	b, r := in.Body, alerts.Rule{Events: in.Body.Events, Channels: in.Body.Channels, AfterFailures: 1, Enabled: true}
+	if err := b.check(r); err != nil {
+		return nil, err
+	}
+	b.apply(&r)
+	r, err := a.Alerts.AddRule(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return &addRuleOutput{"/v1/alert-rules/" + r.ID, toRule(r)}, nil
+}
+
+func (a API) getRule(ctx context.Context, in *AlertRulePath) (*api.Output[AlertRule], error) {
+	r, err := a.Alerts.Rule(ctx, in.ID)
+	return api.Answer(toRule(r), err)
+}
+
+type editRuleInput struct {
+	AlertRulePath
+	Body struct {
+		Events   api.Member[[]string] `json:"events,omitempty" nullable:"false" minItems:"1" maxItems:"500" example:"[\"target.down\"]" doc:"Kinds of events, as GET /v1/alert-events names them"`
+		Channels api.Member[[]string] `json:"channels,omitempty" nullable:"false" minItems:"1" maxItems:"500" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that are told"`
+		AlertRuleSettings
+	}
+}
+
+func (a API) editRule(ctx context.Context, in *editRuleInput) (*api.Output[AlertRule], error) {
+	b := in.Body
+	before, err := a.Alerts.Rule(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.check(before); err != nil {
+		return nil, err
+	}
+	r, err := a.Alerts.EditRule(ctx, in.ID, func(r *alerts.Rule) {
+		setList(b.Events, &r.Events)
+		setList(b.Channels, &r.Channels)
+		b.apply(r)
+	})
+	return api.Answer(toRule(r), err)
+}
+
+func (a API) deleteRule(ctx context.Context, in *AlertRulePath) (*struct{}, error) {
+	return nil, a.Alerts.DeleteRule(ctx, in.ID)
+}
+
+func (a API) restoreRule(ctx context.Context, in *AlertRulePath) (*api.Output[AlertRule], error) {
+	r, err := a.Alerts.RestoreRule(ctx, in.ID)
+	return api.Answer(toRule(r), err)
+}
