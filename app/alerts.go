@@ -46,7 +46,7 @@ func newAlerts(c *core, types []event.Type) (*Alerts, error) {
 	pages := alerthandlers.Pages{Deps: deps}
 	return &Alerts{Store: store, deps: deps, pages: pages, System: System{
 		System: handlers.System{
-			Nav: alerthandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
+			// Nav: alerthandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
 			Groups: alerthandlers.Groups(), Operations: alerthandlers.API{Deps: deps}.Register,
 		},
 		Services: []jobs.Service{worker},

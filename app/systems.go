@@ -47,7 +47,7 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	s.Admin = newAdmin(c, s.deletes()...)
 
 	s.Links.deps.Others = []pages.Beside{s.Targets.pages.Beside, s.ShortLinks.pages.Beside, s.Crawl.pages.Beside, s.Sites.pages.Beside}
-	s.Targets.deps.Others = []pages.Beside{s.Alerts.pages.Beside, s.Links.pages.Beside, s.Crawl.pages.Beside, s.Sites.pages.Beside}
+	s.Targets.deps.Others = []pages.Beside{s.Links.pages.Beside, s.Crawl.pages.Beside, s.Sites.pages.Beside}
 	s.ShortLinks.deps.Others = []pages.Beside{s.Links.pages.Beside}
 	s.Crawl.deps.Others = []pages.Beside{s.Links.pages.Beside, s.Targets.pages.Beside, s.Sites.pages.Beside}
 	s.Sites.Deps.Others = []pages.Beside{s.Links.pages.Beside, s.Targets.pages.Beside, s.Crawl.pages.Beside}

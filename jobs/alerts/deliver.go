@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -153,20 +155,19 @@ func attemptOf(err error) alerts.Attempt {
 func (w *Worker) Check(url string) (kind string, err error) { return w.Sender.Check(url) }
 
 // Test sends a test message to a channel. delivered reports whether the service took it, and
-// answer is what it said. The error is that of ctx, of the database, or CodeConflict if the
-// channel's URL cannot be decrypted.
+// answer is what it said. Errors are CodeBlocked if the address guard refuses the service, CodeConflict if
+// the channel's URL cannot be decrypted, and that of ctx.
 func (w *Worker) Test(ctx context.Context, c alerts.Channel) (delivered bool, answer string, err error) {
 	to, err := w.Store.Address(c)
 	if err != nil {
 		return false, "", err
 	}
-	n := w.Store.TestNotification()
-	id := models.NewID(models.KindDelivery)
+	n, id := w.Store.TestNotification(), models.NewID(models.KindDelivery)
 	var said send.Answer
 	if c.Kind == alerts.KindWebhook {
 		body, e := json.Marshal(n)
 		if e != nil {
-			return false, "", e
+			return false, "", fmt.Errorf("writing a test message: %w", e)
 		}
 		said, err = w.Sender.SendWebhook(ctx, to.URL, to.Secret, id, body)
 	} else {
@@ -175,13 +176,15 @@ func (w *Worker) Test(ctx context.Context, c alerts.Channel) (delivered bool, an
 	if ctx.Err() != nil {
 		return false, "", ctx.Err()
 	}
+	if e, ok := errors.AsType[*send.Error](err); ok && e.Kind == send.Blocked {
+		return false, "", &models.Error{Code: models.CodeBlocked, Detail: e.Error()}
+	}
 	if err != nil {
-		a := attemptOf(err)
-		return false, a.Error, w.Store.Tested(ctx, c, a.Error)
+		return false, attemptOf(err).Error, nil
 	}
 	answer = said.Text
-	if answer == "" && said.StatusCode != 0 {
-		answer = fmt.Sprintf("status %d", said.StatusCode)
+	if said.StatusCode != 0 {
+		answer = strings.TrimSpace(fmt.Sprintf("%d %s\n%s", said.StatusCode, http.StatusText(said.StatusCode), answer))
 	}
-	return true, answer, w.Store.Tested(ctx, c, "")
+	return true, models.CleanLine(answer), nil
 }
