@@ -75,7 +75,7 @@ func (db *DB) migrate(do func(*migrate.Migrate) error) error {
 	case isOld(drv.have):
 		return fmt.Errorf("the database %s", oldSchema(drv.have))
 	case drv.have > newest:
-		return fmt.Errorf("the database is at schema %d, and this program knows schemas up to %d: it was written by a newer Linkwatch", drv.have, newest)
+		return newerSchema(drv.have, newest)
 	case err != nil && drv.have == database.NilVersion:
 		return errors.New("no migration is left to take back")
 	case err != nil && !errors.Is(err, migrate.ErrNoChange):
@@ -93,6 +93,10 @@ func isOld(version int) bool { return version > 0 && version < baseline }
 // oldSchema says what is to be done about a database with such a schema.
 func oldSchema(version int) string {
 	return fmt.Sprintf("has schema %d, from before the first release of Linkwatch, and cannot be migrated: set DATABASE_URL to a new database", version)
+}
+
+func newerSchema(have, newest int) error {
+	return fmt.Errorf("the database is at schema %d, and this program knows schemas up to %d: it was written by a newer Linkwatch", have, newest)
 }
 
 // Ready returns an error unless the database answers, its schema is the newest

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"linkwatch/models"
 )
 
 // FromFile makes a box with the key in a file, which holds 32 bytes as 64 hex digits.
@@ -81,19 +83,7 @@ func makeKey(path string) (err error) {
 	case err != nil:
 		return fmt.Errorf("making the key file %s: %w", path, err)
 	}
-	return syncDir(dir)
-}
-
-// syncDir makes a new name in a folder survive a loss of power.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" { // where folders cannot be synced
-		return nil
-	}
-	d, err := os.Open(dir) //nolint:gosec // the folder of the key file
-	if err != nil {
-		return fmt.Errorf("making the key file: %w", err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+	if err := models.SyncDir(dir); err != nil {
 		return fmt.Errorf("making the key file: %w", err)
 	}
 	return nil

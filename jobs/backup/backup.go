@@ -1,0 +1,65 @@
+// Package backup is the scheduled job that backs up an SQLite database.
+package backup
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"linkwatch/jobs"
+	"linkwatch/models"
+	"linkwatch/models/backup"
+)
+
+// Backup is the job that adds a backup to a folder and then deletes the oldest
+// ones. If that fails nothing is deleted. A backup that is half made when the program
+// stops is given up: the next run makes another one. It fails if reg has metrics of these names.
+func Backup(folder backup.Folder, db *models.DB, clock models.Clock, reg prometheus.Registerer) (jobs.Job, error) {
+	if err := register(folder, reg); err != nil {
+		return jobs.Job{}, err
+	}
+	run := func(taking, _ context.Context) (summary string, err error) {
+		begun := time.Now()
+		made, err := folder.Add(taking, db, clock.Now().Time)
+		if err != nil {
+			return "", err
+		}
+		summary = fmt.Sprintf("%s backed up in %s", humanize.Bytes(uint64(made.Size)), time.Since(begun).Round(time.Millisecond))
+		deleted, err := folder.Rotate()
+		if deleted > 0 {
+			summary += fmt.Sprintf(", %s deleted", english.Plural(deleted, "old backup", ""))
+		}
+		return summary, err
+	}
+	return jobs.Job{ID: backup.Job, Schedule: "@every " + folder.Interval.String(), Run: run}, nil
+}
+
+// register registers what Prometheus sees of backups: what is in the folder, so that it
+// is right after a restart as well. Both are 0 as long as there is none.
+func register(folder backup.Folder, reg prometheus.Registerer) error {
+	newest := func(value func(backup.File) float64) func() float64 {
+		return func() float64 {
+			if file, ok, err := folder.Newest(); ok && err == nil {
+				return value(file)
+			}
+			return 0
+		}
+	}
+	for _, c := range []prometheus.Collector{
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "linkwatch_backup_last_success_timestamp_seconds", Help: "When the newest backup in BACKUP_DIR was made; 0 if there is none.",
+		}, newest(func(f backup.File) float64 { return float64(f.At.Unix()) })),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "linkwatch_backup_size_bytes", Help: "Size of the newest backup in BACKUP_DIR; 0 if there is none.",
+		}, newest(func(f backup.File) float64 { return float64(f.Size) })),
+	} {
+		if err := reg.Register(c); err != nil {
+			return fmt.Errorf("registering the metrics of backups: %w", err)
+		}
+	}
+	return nil
+}
