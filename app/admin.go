@@ -6,13 +6,17 @@ import (
 	"linkwatch/config"
 	"linkwatch/handlers"
 	adminhandlers "linkwatch/handlers/admin"
+	"linkwatch/handlers/middleware"
+	"linkwatch/jobs"
+	backupjobs "linkwatch/jobs/backup"
 	"linkwatch/models"
+	"linkwatch/models/backup"
 	"linkwatch/models/cleanup"
 	"linkwatch/models/schedule"
 	adminviews "linkwatch/views/admin"
 )
 
-// Admin is the program's own machinery as a system: scheduled jobs, cleanup and settings.
+// Admin is the program's own machinery as a system: scheduled jobs, cleanup, backups, disks and settings.
 type Admin struct {
 	System
 	Jobs    *schedule.Store
@@ -20,13 +24,13 @@ type Admin struct {
 }
 
 // newAdmin wires the machinery. kinds are what the reaper deletes for the systems.
-func newAdmin(c *core, kinds ...cleanup.Kind) *Admin {
+func newAdmin(c *core, kinds ...cleanup.Kind) (*Admin, error) {
 	kinds = append(kinds, cleanup.Kind{
 		Kind: "idempotency_keys", Label: "Idempotency keys", Remove: c.DB.ReapKeys(c.Clock),
 		Description: fmt.Sprintf("older than %.0f hours", models.KeepKeys.Hours()),
 	})
 	a := &Admin{Jobs: schedule.NewStore(c.DB, c.Clock), Cleanup: cleanup.NewStore(c.DB, c.Clock, kinds...)}
-	deps := &adminhandlers.Deps{Frame: c.frame, Jobs: a.Jobs, Cleanup: a.Cleanup}
+	deps := &adminhandlers.Deps{Frame: c.frame, Jobs: a.Jobs, Cleanup: a.Cleanup, Disks: c.Disks}
 	for _, s := range config.Describe(c.Config) {
 		deps.Settings = append(deps.Settings, adminviews.Setting(s))
 	}
@@ -34,6 +38,18 @@ func newAdmin(c *core, kinds ...cleanup.Kind) *Admin {
 	a.System = System{System: handlers.System{
 		Nav: adminhandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
 		Groups: adminhandlers.Groups(), Operations: adminhandlers.API{Deps: deps}.Register, Alias: adminhandlers.Alias,
+		Health: []middleware.HealthCheck{adminhandlers.DiskCheck(c.Disks)},
 	}}
-	return a
+	if err := c.registry.Register(diskMetrics{c.Disks}); err != nil {
+		return nil, fmt.Errorf("registering the metrics of disks: %w", err)
+	}
+	if dir := c.Config.BackupDir; dir != "" {
+		deps.Backups = &backup.Folder{Dir: dir, Interval: c.Config.BackupInterval, Keep: c.Config.BackupKeep}
+		job, err := backupjobs.Backup(*deps.Backups, c.DB, c.Clock, c.registry)
+		if err != nil {
+			return nil, err
+		}
+		a.System.Jobs = []jobs.Job{job}
+	}
+	return a, nil
 }

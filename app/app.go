@@ -17,6 +17,7 @@ import (
 	"linkwatch/jobs"
 	"linkwatch/jobs/reaper"
 	"linkwatch/models"
+	"linkwatch/models/disk"
 	"linkwatch/models/lease"
 	"linkwatch/models/links"
 	"linkwatch/models/secret"
@@ -35,6 +36,7 @@ type Options struct {
 	Clock   models.Clock  // nil = the time
 	Fetcher links.Fetcher // asks for the pages of links; nil = the internet
 	Redis   *redis.Client // nil = that of REDIS_URL, if it is set. Close closes it
+	Disks   disk.Look     // tells how full the disks are; nil = those of the database and of BACKUP_DIR
 	Secrets *secret.Box   // seals stored credentials; nil = with a key of this process
 }
 
@@ -60,6 +62,9 @@ func newCore(o Options) (*core, error) {
 		if o.Secrets, err = secret.FromText(rand.Text()); err != nil {
 			return nil, err
 		}
+	}
+	if o.Disks == nil {
+		o.Disks = disk.On(databaseFolder(o.Config), o.Config.BackupDir)
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"os"
 
 	"linkwatch/config"
-	"linkwatch/models"
 )
 
 // check examines the database and prints what it finds, a line for each
@@ -23,18 +20,9 @@ func check(ctx context.Context, args []string, getenv func(string) string, stdou
 	if err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}
-	if file := models.SQLiteFile(string(cfg.DatabaseURL)); cfg.DatabaseDriver == models.SQLite {
-		info, err := os.Stat(file)
-		switch {
-		case errors.Is(err, os.ErrNotExist):
-			return fmt.Errorf("DATABASE_URL=%q: there is no such file", cfg.DatabaseURL)
-		case err == nil && info.Size() == 0:
-			return fmt.Errorf("DATABASE_URL=%q: the file is empty", cfg.DatabaseURL)
-		}
-	}
-	db, err := models.Open(ctx, cfg.DatabaseDriver, string(cfg.DatabaseURL), slog.New(slog.DiscardHandler))
+	db, err := openExisting(ctx, cfg)
 	if err != nil {
-		return storeError(cfg, err)
+		return err
 	}
 	defer closeStore(db, &err)
 	wrong := 0

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -21,6 +22,24 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger) (*model
 	}
 	if err := db.Migrate(); err != nil {
 		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// openExisting opens the store as it is: it makes no file, and leaves the schema alone.
+func openExisting(ctx context.Context, cfg config.Config) (*models.DB, error) {
+	if file := models.SQLiteFile(string(cfg.DatabaseURL)); cfg.DatabaseDriver == models.SQLite {
+		info, err := os.Stat(file)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			return nil, fmt.Errorf("DATABASE_URL=%q: there is no such file", cfg.DatabaseURL)
+		case err == nil && info.Size() == 0:
+			return nil, fmt.Errorf("DATABASE_URL=%q: the file is empty", cfg.DatabaseURL)
+		}
+	}
+	db, err := models.Open(ctx, cfg.DatabaseDriver, string(cfg.DatabaseURL), slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, storeError(cfg, err)
 	}
 	return db, nil
 }

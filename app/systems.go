@@ -44,7 +44,9 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	if s.Alerts, err = newAlerts(c, s.events()); err != nil {
 		return nil, err
 	}
-	s.Admin = newAdmin(c, s.deletes()...)
+	if s.Admin, err = newAdmin(c, s.deletes()...); err != nil {
+		return nil, err
+	}
 
 	s.Links.deps.Others = []pages.Beside{s.Targets.pages.Beside, s.ShortLinks.pages.Beside, s.Crawl.pages.Beside, s.Sites.pages.Beside}
 	s.Targets.deps.Others = []pages.Beside{s.Links.pages.Beside, s.Crawl.pages.Beside, s.Sites.pages.Beside}

@@ -54,6 +54,13 @@ type Config struct {
 	// RedisURL is a redis:// or rediss:// URL, or empty: Redis wakes up, caches and fans out, and is never the truth.
 	RedisURL DSN `env:"REDIS_URL" allowed:"a redis:// or rediss:// URL with a host" meaning:"Redis that several instances share, as a cache and to tell each other of changes; none is needed"`
 
+	// BackupDir is a folder, or empty: no backups are made by themselves. It is empty on PostgreSQL.
+	BackupDir string `env:"BACKUP_DIR" allowed:"a folder, and only with SQLite: PostgreSQL has pg_dump" meaning:"folder for scheduled backups of the SQLite database; none are made unless it is set"`
+	// BackupInterval is the time between two scheduled backups.
+	BackupInterval time.Duration `env:"BACKUP_INTERVAL" envDefault:"24h" range:"1m..8760h" meaning:"how often a backup is written to BACKUP_DIR"`
+	// BackupKeep is a number of backups, the newest ones.
+	BackupKeep int `env:"BACKUP_KEEP" envDefault:"7" range:"1..1000" meaning:"backups that are kept in BACKUP_DIR; older ones are deleted"`
+
 	// CheckInterval is the time between two ticks of the scheduler of checks, and between two checks of a target without an interval of its own.
 	CheckInterval time.Duration `env:"CHECK_INTERVAL" envDefault:"15s" range:"100ms..24h" meaning:"how often watched targets are checked, unless they have a longer interval of their own"`
 	// HTTPTimeout bounds one outbound request from dial to the last byte of the body.
@@ -74,7 +81,7 @@ type Config struct {
 	// ShortBlockedHosts are host names in lower case; each stands for the hosts below it too.
 	ShortBlockedHosts []string `env:"SHORT_BLOCKED_HOSTS" allowed:"host names such as spam.example, separated by commas" meaning:"hosts, with all below them, that no short link may lead to"`
 	// ShortCreateLimit is a number of short links; 0 is no limit.
-	ShortCreateLimit int `env:"SHORT_CREATE_LIMIT" envDefault:"600" range:"0..1000000" meaning:"short links that one client without a login may make per minute; 0 is any number; clients on this machine are free unless PUBLIC_URL is set: then a proxy stands in front, and all who come by it count as one, as X-Forwarded-For is not trusted"`
+	ShortCreateLimit int `env:"SHORT_CREATE_LIMIT" envDefault:"600" range:"0..1000000" meaning:"short links that one client without a login may make per minute; 0 is any number; clients on this machine are free unless PUBLIC_URL is set: then a proxy stands in front, and all who come by it count as one unless TRUSTED_PROXIES names it"`
 
 	// CleanupEnabled lets the reaper delete short links. It deletes everything else in any case.
 	CleanupEnabled bool `env:"CLEANUP_ENABLED" envDefault:"true" allowed:"true or false" meaning:"false keeps expired and deleted short links in the database; the reaper deletes all other expired data in any case"`
@@ -164,6 +171,9 @@ type Config struct {
 	GoogleTokenEndpoint string `env:"GOOGLE_TOKEN_ENDPOINT" envDefault:"https://oauth2.googleapis.com/token" allowed:"an http:// or https:// URL with a host, without query or fragment" meaning:"where service accounts get their access tokens; what their key files name is ignored"`
 	// IndexNowEndpoint is as GoogleIndexingEndpoint.
 	IndexNowEndpoint string `env:"INDEXNOW_ENDPOINT" envDefault:"https://api.indexnow.org/indexnow" allowed:"an http:// or https:// URL with a host, without query or fragment" meaning:"where pages are submitted by IndexNow"`
+
+	// TrustedProxies are networks, each with its host bits cleared.
+	TrustedProxies []netip.Prefix `env:"TRUSTED_PROXIES" allowed:"networks or addresses such as 10.0.0.0/8 or 127.0.0.1, separated by commas" meaning:"reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are believed; none are unless it is set"`
 
 	// OutboundAllowCIDRs are networks, each with its host bits cleared.
 	OutboundAllowCIDRs []netip.Prefix `env:"OUTBOUND_ALLOW_CIDRS" allowed:"networks or addresses such as 10.0.0.0/8 or 192.168.1.5, separated by commas" meaning:"private networks that may be fetched all the same; others are refused"`

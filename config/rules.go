@@ -48,6 +48,7 @@ var rules = map[string]func(*Config) bool{
 	"CRAWLER_ELASTICSEARCH_API_KEY": func(c *Config) bool { return token.MatchString(string(c.CrawlerElasticsearchAPIKey)) },
 	"REDIS_EVENTS_ENABLED":          func(c *Config) bool { return !c.RedisEventsEnabled || c.RedisURL != "" },
 	"DATABASE_URL":                  (*Config).tidyDatabaseURL,
+	"BACKUP_DIR":                    func(c *Config) bool { return c.BackupDir == "" || c.DatabaseDriver == SQLite },
 	"OUTBOUND_USER_AGENT":           func(c *Config) bool { return c.OutboundUserAgent == "" || userAgent.MatchString(c.OutboundUserAgent) },
 	"ADMIN_PASSWORD":                func(c *Config) bool { p := string(c.AdminPassword); return strings.TrimSpace(p) == p },
 	"AUTH_JWT_SECRET":               func(c *Config) bool { return c.AuthJWTSecret == "" || len(c.AuthJWTSecret) >= minJWTSecret },

@@ -19,6 +19,7 @@ import (
 	"linkwatch/handlers/middleware"
 	"linkwatch/models"
 	"linkwatch/models/cleanup"
+	"linkwatch/models/disk"
 	"linkwatch/models/lease"
 	"linkwatch/models/links"
 	"linkwatch/models/modelstest"
@@ -79,7 +80,7 @@ func New(t testing.TB, change ...func(*Setup)) *App {
 	t.Helper()
 	a := &App{TB: t, Web: &Web{pages: map[string]any{}}, Clock: modelstest.NewClock()}
 	s := Setup{
-		Options: app.Options{Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Clock: a.Clock.Now, Fetcher: a.Web, Version: "v1.2.3"},
+		Options: app.Options{Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Clock: a.Clock.Now, Fetcher: a.Web, Version: "v1.2.3", Disks: roomy},
 		Env:     map[string]string{},
 	}
 	for _, c := range change {
@@ -107,6 +108,9 @@ func New(t testing.TB, change ...func(*Setup)) *App {
 	a.URL = server.URL
 	return a
 }
+
+// roomy is a disk with space, whatever the one of the test has.
+func roomy() []disk.Space { return []disk.Space{{Of: disk.Database, Free: 60e9, Size: 100e9}} }
 
 // EachEngine runs a test of a program on each database engine, as modelstest.Each does.
 func EachEngine(t *testing.T, test func(a *App)) {

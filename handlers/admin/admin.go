@@ -7,7 +7,9 @@ import (
 
 	"linkwatch/handlers/api"
 	"linkwatch/handlers/pages"
+	"linkwatch/models/backup"
 	"linkwatch/models/cleanup"
+	"linkwatch/models/disk"
 	"linkwatch/models/schedule"
 	views "linkwatch/views/admin"
 )
@@ -18,6 +20,8 @@ type Deps struct {
 	Jobs     *schedule.Store
 	Cleanup  *cleanup.Store
 	Settings []views.Setting // in force, secrets masked
+	Disks    disk.Look
+	Backups  *backup.Folder // nil: no backups are scheduled
 }
 
 // API is the operations under /v1.

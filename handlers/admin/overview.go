@@ -7,8 +7,8 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Overview is what the overview shows of scheduled jobs.
+// Overview is what the overview shows of scheduled jobs and disks.
 func (p Pages) Overview(ctx context.Context, _ string) (ui.OverviewPart, error) {
 	jobs, err := p.Jobs.Jobs(ctx)
-	return views.Overview{Jobs: jobs, Now: p.Clock.Now().Time}.Part(), err
+	return views.Overview{Jobs: jobs, Filling: p.Disks.Filling(), Now: p.Clock.Now().Time}.Part(), err
 }

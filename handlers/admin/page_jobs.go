@@ -33,7 +33,19 @@ func (p Pages) JobsPage(c *gin.Context) {
 	for _, t := range cleaned {
 		v.Cleaned += t.Cleaned
 	}
+	v.Backups, v.Disks = p.backups(), p.Disks()
 	p.ShowPart(c, http.StatusOK, views.JobsPage(v), views.JobsTable(v))
+}
+
+// backups is what the page says of scheduled backups; nil = there are none.
+func (p Pages) backups() *views.Backups {
+	if p.Backups == nil {
+		return nil
+	}
+	newest, ok, err := p.Backups.Newest()
+	return &views.Backups{
+		Newest: newest, Late: ok && p.Backups.Late(newest, p.Clock.Now().Time), Failed: err != nil, Keep: p.Backups.Keep,
+	}
 }
 
 // JobPage is the history of one job.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"linkwatch/models/backup"
+	"linkwatch/models/disk"
 	"linkwatch/models/schedule"
 	"linkwatch/views/ui"
 )
@@ -16,6 +18,16 @@ type Jobs struct {
 	ui.Page
 	Jobs    []schedule.Job
 	Cleaned int64 // rows that the reaper has deleted so far
+	Backups *Backups
+	Disks   []disk.Space
+}
+
+// Backups is what the page says of scheduled backups.
+type Backups struct {
+	Newest backup.File // zero: there is none
+	Late   bool        // the newest is older than two intervals
+	Failed bool        // the folder cannot be read
+	Keep   int
 }
 
 // schedulePhrase is a schedule in words: "every minute", "every 15 minutes". A cron

@@ -6,21 +6,26 @@ import (
 
 	"github.com/a-h/templ"
 
+	"linkwatch/models/disk"
 	"linkwatch/models/schedule"
 	"linkwatch/views/ui"
 )
 
-// Overview is what the overview shows of scheduled jobs.
+// Overview is what the overview shows of scheduled jobs and disks.
 type Overview struct {
-	Jobs []schedule.Job
-	Now  time.Time
+	Jobs    []schedule.Job
+	Filling []disk.Space
+	Now     time.Time
 }
 
-// Part is the jobs' part of the overview. All failed jobs are shown: they are few.
+// Part is the machinery's part of the overview. All failed jobs and disks are shown: they are few.
 func (v Overview) Part() ui.OverviewPart {
 	p := ui.OverviewPart{
-		Attention: []ui.Attention{{Severity: ui.Warning, Noun: "failed job", Path: "/admin/jobs", Rows: v.failed()}},
-		Well:      []string{"no job failed"},
+		Attention: []ui.Attention{
+			{Severity: ui.Critical, Noun: "disk", After: " almost full", Path: "/admin/jobs", Rows: v.filling()},
+			{Severity: ui.Warning, Noun: "failed job", Path: "/admin/jobs", Rows: v.failed()},
+		},
+		Well: []string{"no job failed"},
 	}
 	if len(v.Jobs) > 0 {
 		p.Main = []templ.Component{nextRuns(v.upcoming(), v.Now)}
@@ -35,6 +40,15 @@ func (v Overview) failed() []templ.Component {
 		if j.LastError != "" {
 			rows = append(rows, failedJob(j, v.Now))
 		}
+	}
+	return rows
+}
+
+// filling are the rows of the disks that are filling.
+func (v Overview) filling() []templ.Component {
+	rows := make([]templ.Component, len(v.Filling))
+	for i, s := range v.Filling {
+		rows[i] = fillingDisk(s)
 	}
 	return rows
 }

@@ -1,0 +1,49 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"linkwatch/config"
+	"linkwatch/models"
+)
+
+// restoreBackup puts a backup in the place of the SQLite database, on which no server may
+// run. For PostgreSQL it only says how.
+func restoreBackup(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
+	file, force, err := fileAndForce("restore", "replace a database that is not empty; it is kept under another name", args, stdout)
+	if err != nil {
+		return err
+	}
+	cfg, err := config.Load(getenv)
+	if err != nil {
+		return fmt.Errorf("settings: %w", err)
+	}
+	if cfg.DatabaseDriver == models.Postgres {
+		return pgRestore(cfg, file)
+	}
+	key := keyFile(cfg)
+	if key == "" {
+		return errors.New("DATABASE_URL: a database in memory cannot be restored: name a file")
+	}
+	r, err := models.Restore(ctx, file, models.SQLiteFile(string(cfg.DatabaseURL)), force)
+	switch {
+	case errors.Is(err, models.ErrNotEmpty):
+		return fmt.Errorf("DATABASE_URL=%q: %w; --force replaces it and keeps it under another name", cfg.DatabaseURL, err)
+	case errors.Is(err, models.ErrInUse):
+		return fmt.Errorf("DATABASE_URL=%q: %w; stop the server first", cfg.DatabaseURL, err)
+	case err != nil:
+		return fmt.Errorf("%s was not restored, and the database is as it was: %w", file, err)
+	}
+	fmt.Fprintf(stdout, "%s is now the database, with schema %d. The next start of the server brings the schema to the newest version.\n", file, r.Schema)
+	if r.Kept != "" {
+		fmt.Fprintf(stdout, "The database before it is kept as %s: delete that when you no longer need it.\n", r.Kept)
+	}
+	if _, err := os.Stat(key); cfg.SecretKey == "" && err != nil {
+		fmt.Fprintf(stdout, "There is no key file %s. Put the one there that belongs to the backup, or enter all stored credentials again.\n", key)
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"linkwatch/config"
+	"linkwatch/models"
+	"linkwatch/models/disk"
+)
+
+// databaseFolder is the folder of the database; "" = it is on a server or in memory.
+func databaseFolder(cfg config.Config) string {
+	key := keyFile(cfg)
+	if cfg.DatabaseDriver == models.Postgres || key == "" {
+		return ""
+	}
+	return filepath.Dir(strings.TrimSuffix(key, ".key"))
+}
+
+var (
+	diskFree = prometheus.NewDesc("linkwatch_disk_free_bytes", "Free space on a disk that the program writes to.", []string{"of"}, nil)
+	diskSize = prometheus.NewDesc("linkwatch_disk_size_bytes", "Size of a disk that the program writes to.", []string{"of"}, nil)
+)
+
+// diskMetrics are what Prometheus sees of disks, at the moment when it asks.
+type diskMetrics struct{ look disk.Look }
+
+// Describe implements prometheus.Collector.
+func (m diskMetrics) Describe(all chan<- *prometheus.Desc) {
+	all <- diskFree
+	all <- diskSize
+}
+
+// Collect implements prometheus.Collector.
+func (m diskMetrics) Collect(all chan<- prometheus.Metric) {
+	for _, s := range m.look() {
+		all <- prometheus.MustNewConstMetric(diskFree, prometheus.GaugeValue, float64(s.Free), s.Of)
+		all <- prometheus.MustNewConstMetric(diskSize, prometheus.GaugeValue, float64(s.Size), s.Of)
+	}
+}
