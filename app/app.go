@@ -149,7 +149,7 @@ func newApp(o Options, more ...func(*core) System) (*App, error) {
 	}
 	a.Router = handlers.New(handlers.Deps{
 		Systems: systems.served(), Frame: c.frame, Health: c.health, Log: o.Log, Registry: c.registry,
-		Host: cfg.HTTPHost, PublicURL: cfg.PublicURL, Password: password, JWTSecret: string(cfg.AuthJWTSecret),
+		TrustedProxies: cfg.TrustedProxies, Host: cfg.HTTPHost, PublicURL: cfg.PublicURL, Password: password, JWTSecret: string(cfg.AuthJWTSecret),
 	})
 	for _, s := range systems.All() {
 		if s.Serve != nil {

@@ -241,6 +241,21 @@ var values = map[string]struct {
 		},
 		bad: []string{"10.0.0.0/33", "10.0.0.0/8,", "home", "10.0.0.0-10.0.0.9", "fe80::1%eth0"},
 	},
+	"TRUSTED_PROXIES": {
+		good: map[string]string{"10.1.2.3/8": "10.0.0.0/8", "127.0.0.1, ::1": "127.0.0.1/32,::1/128"},
+		bad:  []string{"10.0.0.0/33", "nginx", "true"},
+	},
+	"BACKUP_DIR": {
+		good: map[string]string{"/var/backups": "/var/backups", "backups": "backups"},
+	},
+	"BACKUP_INTERVAL": {
+		good: map[string]string{"1m": "1m", "8760h": "8760h"},
+		bad:  []string{"59s", "8761h", "daily"},
+	},
+	"BACKUP_KEEP": {
+		good: map[string]string{"1": "1", "1000": "1000"},
+		bad:  []string{"0", "1001", "all"},
+	},
 	"OUTBOUND_USER_AGENT": {
 		good: map[string]string{"Mine/2 (me@example.org)": "Mine/2 (me@example.org)", strings.Repeat("a", 256): strings.Repeat("a", 256)},
 		bad:  []string{" Mine", "2Mine", "Mine\r\nX: y", "Möwe", strings.Repeat("a", 257)},
@@ -383,6 +398,14 @@ func TestAuthorities(t *testing.T) {
 		if c, err := load(env[:]...); err != nil || fmt.Sprint(c.Authorities()) != want {
 			t.Errorf("%s: %v %v", env, c.Authorities(), err)
 		}
+	}
+}
+
+// Scheduled backups are those of an SQLite file.
+func TestBackupDirOnPostgreSQL(t *testing.T) {
+	_, err := load("BACKUP_DIR", "/var/backups", "DATABASE_URL", "postgres://h/db")
+	if err == nil || !strings.Contains(err.Error(), "BACKUP_DIR") || !strings.Contains(err.Error(), "pg_dump") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -55,3 +55,37 @@ func TestGuessing(t *testing.T) {
 		t.Errorf("another client: %d", w.Code)
 	}
 }
+
+// TestGuessingBehindAProxy: those who come by a trusted proxy are clients of their own, so one who
+// guesses keeps no other from logging in.
+func TestGuessingBehindAProxy(t *testing.T) {
+	for _, c := range []struct {
+		name, trusted string
+		other         int
+	}{
+		{"trusted", "10.0.0.0/8", http.StatusOK},
+		{"not trusted", "", http.StatusTooManyRequests},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := apptest.New(t, apptest.Set("ADMIN_PASSWORD", "correct horse"), apptest.Set("TRUSTED_PROXIES", c.trusted))
+			ask := func(client, auth string) int {
+				req := httptest.NewRequest(http.MethodGet, "/v1/links", nil)
+				req.Host, req.RemoteAddr = "127.0.0.1", "10.0.0.1:1"
+				req.Header.Set("Authorization", auth)
+				req.Header.Set("X-Forwarded-For", client)
+				w := httptest.NewRecorder()
+				s.Handler.ServeHTTP(w, req)
+				return w.Code
+			}
+			for range 10 {
+				ask("203.0.113.7", "Bearer wrong")
+			}
+			if code := ask("203.0.113.7", "Bearer correct horse"); code != http.StatusTooManyRequests {
+				t.Errorf("the guesser: %d", code)
+			}
+			if code := ask("203.0.113.8", "Bearer correct horse"); code != c.other {
+				t.Errorf("another client: %d, want %d", code, c.other)
+			}
+		})
+	}
+}

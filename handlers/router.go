@@ -6,6 +6,7 @@ package handlers
 import (
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -30,6 +31,8 @@ type Deps struct {
 	Health   *middleware.Health
 	Log      *slog.Logger
 	Registry *prometheus.Registry // served at /metrics
+
+	TrustedProxies []netip.Prefix // TRUSTED_PROXIES
 
 	Host      string // HTTP_HOST
 	PublicURL string // PUBLIC_URL, without a slash at its end; "" = whatever host a request came to
@@ -116,7 +119,7 @@ func New(d Deps) *Router {
 	errs.Page = problemPage(d, table)
 	whole := gzhttp.GzipHandler(aliases(engine, d.Systems))
 	return &Router{
-		Handler: byHost(hosts, table.QuickPrefixes(), engine, whole), engine: engine, routes: routes, hosts: hostRoutes,
+		Handler: middleware.BehindProxies(d.TrustedProxies, byHost(hosts, table.QuickPrefixes(), engine, whole)), engine: engine, routes: routes, hosts: hostRoutes,
 	}
 }
 

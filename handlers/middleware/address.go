@@ -12,7 +12,7 @@ func Base(publicURL string, r *http.Request) string {
 	switch {
 	case publicURL != "":
 		return publicURL
-	case r.TLS != nil:
+	case isHTTPS(r):
 		return "https://" + r.Host
 	}
 	return "http://" + r.Host

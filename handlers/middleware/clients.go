@@ -66,8 +66,8 @@ func (cs clients[T]) forget(now time.Time) {
 	}
 }
 
-// peer returns the address that a request's connection comes from. Headers such
-// as X-Forwarded-For are not trusted: anyone can send them.
+// peer returns the address that a request comes from: that of its connection, or
+// what a trusted proxy says (BehindProxies). Nothing else that a client sends is believed.
 func peer(r *http.Request) netip.Addr {
 	from, _ := netip.ParseAddrPort(r.RemoteAddr)
 	return from.Addr().Unmap()

@@ -1,0 +1,64 @@
+package admin_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"linkwatch/app/apptest"
+	"linkwatch/models/disk"
+)
+
+// The page of jobs says how old the newest backup is, and that one is overdue.
+func TestJobsPageShowsBackups(t *testing.T) {
+	apptest.WantText(t, apptest.New(t).Get("/admin/jobs"), "#jobs", "No backups are scheduled: BACKUP_DIR is not set.")
+	dir := t.TempDir()
+	s := apptest.New(t, apptest.Set("BACKUP_DIR", dir), apptest.Set("BACKUP_KEEP", "3"))
+	apptest.WantText(t, s.Get("/admin/jobs"), "#jobs", "There is no backup yet.")
+	name := s.Clock.Now().Add(-3 * time.Hour).UTC().Format("linkwatch-20060102T150405Z.db")
+	if err := os.WriteFile(filepath.Join(dir, name), make([]byte, 12_000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := s.Get("/admin/jobs")
+	apptest.WantText(t, a, "#jobs", "Newest backup: · 12 kB · kept: 3 3 h ago")
+	apptest.WantCount(t, a, "#jobs .failure", 0)
+	s.Clock.Advance(46 * time.Hour)
+	apptest.WantText(t, s.Get("/admin/jobs"), "#jobs .failure", "A backup is overdue. Newest backup:")
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	apptest.WantText(t, s.Get("/admin/jobs"), "#jobs .failure", "cannot be read: check BACKUP_DIR")
+}
+
+// A disk that is almost full is on the overview, on the page of jobs, in the health report and in the metrics.
+func TestFillingDisk(t *testing.T) {
+	disks := []disk.Space{{Of: disk.Database, Free: 50e9, Size: 100e9}, {Of: disk.Backup, Free: 2e9, Size: 100e9}}
+	s := apptest.New(t, func(o *apptest.Setup) { o.Disks = func() []disk.Space { return disks } })
+	s.Shorten("https://example.com/", "abcd") // else the overview has the first steps
+	a := s.Get("/")
+	apptest.WantText(t, a, "main", "1 disk almost full")
+	apptest.WantText(t, a, "main", "Disk of the backup is 98% full 2.0 GB of 100 GB are free. When it is full, nothing more is stored.")
+	a = s.Get("/admin/jobs")
+	apptest.WantText(t, a, "#jobs .failure", "Disk of the backup: 2.0 GB of 100 GB free")
+	apptest.WantText(t, a, "#jobs", "Disk of the database: 50 GB of 100 GB free")
+	health := s.Do(http.MethodGet, "/health", "").Want(http.StatusOK)
+	apptest.Has(t, health, map[string]any{"status": "degraded"})
+	state, _ := health["disk"].(map[string]any)
+	apptest.Has(t, state, map[string]any{"status": "filling"})
+	if got := apptest.Objects(state["disks"]); len(got) != 2 || got[0]["filling"] != false || got[1]["filling"] != true || got[1]["free_bytes"] != 2e9 {
+		t.Errorf("/health: %v", got)
+	}
+	metrics := s.Do(http.MethodGet, "/metrics", "").Body
+	for _, want := range []string{
+		`linkwatch_disk_free_bytes{of="backup"} 2e+09`, `linkwatch_disk_free_bytes{of="database"} 5e+10`, `linkwatch_disk_size_bytes{of="backup"} 1e+11`,
+	} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("the metrics lack %s", want)
+		}
+	}
+	disks = disks[:1]
+	apptest.WantCount(t, s.Get("/"), `main a.title[href="/admin/jobs"]`, 0)
+}

@@ -1,0 +1,65 @@
+package backup_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	backupjobs "linkwatch/jobs/backup"
+	"linkwatch/models/backup"
+	"linkwatch/models/modelstest"
+)
+
+// values are the values of all metrics without labels, by name.
+func values(t *testing.T, reg *prometheus.Registry) map[string]float64 {
+	t.Helper()
+	all, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := map[string]float64{}
+	for _, m := range all {
+		by[m.GetName()] = m.GetMetric()[0].GetGauge().GetValue()
+	}
+	return by
+}
+
+// Each run adds a backup and deletes what is too many; a run that fails deletes none.
+func TestBackup(t *testing.T) {
+	dir, clock, reg := t.TempDir(), modelstest.NewClock(), prometheus.NewRegistry()
+	folder := backup.Folder{Dir: dir, Interval: time.Hour, Keep: 2}
+	job, err := backupjobs.Backup(folder, modelstest.New(t), clock.Now, reg)
+	if err != nil || job.ID != "backup" || job.Schedule != "@every 1h0m0s" {
+		t.Fatalf("%+v %v", job, err)
+	}
+	if got := values(t, reg); len(got) != 2 || got["linkwatch_backup_size_bytes"] != 0 || got["linkwatch_backup_last_success_timestamp_seconds"] != 0 {
+		t.Errorf("before the first run: %v", got)
+	}
+	for i, want := range []string{" backed up in ", " backed up in ", ", 1 old backup deleted"} {
+		summary, err := job.Run(t.Context(), t.Context())
+		if err != nil || !strings.Contains(summary, want) {
+			t.Errorf("run %d: %q %v", i+1, summary, err)
+		}
+		clock.Advance(time.Hour)
+	}
+	all, err := folder.Files()
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%+v %v", all, err)
+	}
+	got := values(t, reg)
+	if got["linkwatch_backup_size_bytes"] != float64(all[0].Size) || got["linkwatch_backup_last_success_timestamp_seconds"] != float64(clock.Now().Add(-time.Hour).Unix()) {
+		t.Errorf("metrics: %v, newest %+v", got, all[0])
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if summary, err := job.Run(t.Context(), t.Context()); err == nil || !strings.Contains(err.Error(), "BACKUP_DIR is not there") || summary != "" {
+		t.Errorf("without the folder: %q %v", summary, err)
+	}
+	if _, err := backupjobs.Backup(folder, modelstest.New(t), clock.Now, reg); err == nil {
+		t.Error("its metrics are there twice")
+	}
+}

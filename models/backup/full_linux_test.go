@@ -1,0 +1,33 @@
+package backup_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"linkwatch/models/backup"
+)
+
+// A full disk keeps the backups that are there, and nothing half made.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=256k"); err != nil {
+		t.Skip("only a user who may mount a small disk can fill one: ", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	write(t, dir, "linkwatch-20261123T120000Z.db")
+	db := openFile(t, filepath.Join(t.TempDir(), "test.db")) // which is larger
+	_, err := backup.Folder{Dir: dir, Keep: 1}.Add(t.Context(), db, noon)
+	if err == nil || !strings.Contains(err.Error(), "no space") || strings.Contains(err.Error(), dir) {
+		t.Error(err)
+	}
+	if got := names(t, dir); !slices.Equal(got, []string{"linkwatch-20261123T120000Z.db"}) {
+		t.Errorf("the folder has %s", got)
+	}
+}
