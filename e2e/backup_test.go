@@ -1,0 +1,274 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"linkwatch/models/modelstest"
+)
+
+// What was stored before a backup of a running server is there after its restore, and what
+// came later is not. The server is stopped for the restore.
+func TestBackupAndRestore(t *testing.T) {
+	t.Parallel()
+	store := storeIn(t)
+	s := Start(t, store)
+	s.isStored()
+	file := filepath.Join(t.TempDir(), "copy.db")
+	out, code := command(t, []string{"backup", file}, store)
+	if code != 0 || !strings.Contains(out, "examined") || !strings.Contains(out, ".key") {
+		t.Errorf("backup: exit %d, %s", code, out)
+	}
+	if out, code := command(t, []string{"backup", file}, store); code != 1 || !strings.Contains(out, "--force") {
+		t.Errorf("over a file: exit %d, %s", code, out)
+	}
+	if out, code := command(t, []string{"backup", file, "--force"}, store, "SECRET_KEY=hidden"); code != 0 || strings.Contains(out, "hidden") {
+		t.Errorf("over a file with --force: exit %d, %s", code, out)
+	}
+	s.isStored()
+	if out, code := command(t, []string{"restore", file}, store); code != 1 || !strings.Contains(out, "--force") {
+		t.Errorf("over a database: exit %d, %s", code, out)
+	}
+	for _, sig := range []syscall.Signal{syscall.SIGCONT, syscall.SIGSTOP} { // a server that hangs is one, too
+		s.signal(sig)
+		if out, code := command(t, []string{"restore", "--force", file}, store); code != 1 || !strings.Contains(out, "stop the server first") {
+			t.Errorf("while the server runs: exit %d, %s", code, out)
+		}
+	}
+	s.signal(syscall.SIGCONT)
+	s.isStored()
+	s.kill()
+	if out, code := command(t, []string{"restore", "--force", file}, store); code != 0 || !strings.Contains(out, ".before-restore-") {
+		t.Errorf("restore: exit %d, %s", code, out)
+	}
+	again := Start(t, store)
+	if n := again.shortLinks(); n != 1 {
+		t.Errorf("%d short links after the restore, want 1", n)
+	}
+	again.Stop()
+	checkIntegrity(t, again.store)
+	old, err := filepath.Glob(again.store + ".before-restore-*")
+	if err != nil || len(old) != 1 {
+		t.Fatalf("kept: %s, %v", old, err)
+	}
+	if n := len(Rows(t, old[0], "SELECT short_key FROM short_links")); n != 3 {
+		t.Errorf("%d short links are in the old database, want 3", n)
+	}
+}
+
+// shortLinks returns how many short links there are, up to a page.
+func (s *Server) shortLinks() int {
+	s.t.Helper()
+	var list struct{ Items []struct{} }
+	if status := s.Call("GET", "/v1/shortlinks", nil, &list); status != 200 {
+		s.t.Fatalf("short links: %d", status)
+	}
+	return len(list.Items)
+}
+
+// A kill at any moment of a backup leaves no file of its name, or a whole one.
+func TestKillWhileBackingUp(t *testing.T) {
+	t.Parallel()
+	store := demoIn(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "copy.db")
+	killAtEachStep(t, []string{"backup", file, "--force"}, dir, store, func() {
+		if _, err := os.Stat(file); err == nil {
+			checkIntegrity(t, file)
+		}
+	})
+	if out, code := command(t, []string{"backup", file, "--force"}, store); code != 0 {
+		t.Errorf("after all kills: exit %d, %s", code, out)
+	}
+	checkIntegrity(t, file)
+}
+
+// A kill at any moment of a restore leaves the old database or the new one.
+func TestKillWhileRestoring(t *testing.T) {
+	t.Parallel()
+	backup := filepath.Join(t.TempDir(), "copy.db")
+	if out, code := command(t, []string{"backup", backup}, demoIn(t)); code != 0 {
+		t.Fatal(out)
+	}
+	store := storeIn(t)
+	database := strings.TrimPrefix(store, "DATABASE_URL=")
+	_, closeDB := OpenDatabase(t, database)
+	closeDB()
+	news := 0
+	killAtEachStep(t, []string{"restore", backup, "--force"}, filepath.Dir(database), store, func() {
+		checkIntegrity(t, database)
+		if len(Rows(t, database, "SELECT id FROM links")) > 0 {
+			news++
+		}
+	})
+	if out, code := command(t, []string{"restore", backup, "--force"}, store); code != 0 {
+		t.Errorf("after all kills: exit %d, %s", code, out)
+	}
+	if len(Rows(t, database, "SELECT id FROM links")) == 0 {
+		t.Errorf("the backup is not the database, which it was %d times", news)
+	}
+}
+
+// killAtEachStep runs a command again and again. It kills it when the files of a folder have
+// changed once, twice and so on, until the command ends by itself. Each time it calls check.
+func killAtEachStep(t *testing.T, args []string, dir, store string, check func()) {
+	t.Helper()
+	for step := 1; ; step++ {
+		cmd := exec.Command(binary, args...)
+		cmd.Env = environ(store)
+		before, changes := listing(t, dir), 0
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		done := false
+		modelstest.Eventually(t, "the next step", func() bool {
+			select {
+			case err := <-ended:
+				if done = true; err != nil {
+					t.Errorf("step %d: %v", step, err)
+				}
+				return true
+			default:
+			}
+			if now := listing(t, dir); now != before {
+				before = now
+				changes++
+			}
+			return changes >= step
+		})
+		if !done {
+			_ = cmd.Process.Kill()
+			<-ended
+		}
+		check()
+		if done || step == 40 {
+			return
+		}
+	}
+}
+
+// listing is the names of the files of a folder with their sizes.
+func listing(t *testing.T, dir string) (all string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil { // else it is gone
+			all += fmt.Sprintln(e.Name(), info.Size()>>16)
+		}
+	}
+	return all
+}
+
+// A disk without room for the copy keeps what is there.
+func TestBackupToAFullDisk(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skip("only a user who may mount a small disk can fill one: ", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	store := demoIn(t)
+	file := filepath.Join(dir, "copy.db")
+	if err := os.WriteFile(file, []byte("yesterday's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := command(t, []string{"backup", file, "--force"}, store); code != 1 || !strings.Contains(out, "no space") {
+		t.Errorf("backup: exit %d, %s", code, out)
+	}
+	if content, err := os.ReadFile(file); err != nil || string(content) != "yesterday's" || listing(t, dir) != "copy.db 0\n" {
+		t.Errorf("the file holds %q, the folder %s: %v", content, listing(t, dir), err)
+	}
+}
+
+// Files that cannot be restored are told apart, and a database that others may not read cannot be backed up.
+func TestRestoreOfOtherFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text, newer := filepath.Join(dir, "notes"), filepath.Join(dir, "newer.db")
+	if err := os.WriteFile(text, []byte(strings.Repeat("Dear diary. ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, closeDB := OpenDatabase(t, newer)
+	modelstest.Exec(t, db, "UPDATE schema_migrations SET version = 99999")
+	closeDB()
+	store := storeIn(t)
+	for file, want := range map[string]string{
+		text: "not an SQLite database", newer: "written by a newer Linkwatch", filepath.Join(dir, "none"): "no such file", dir: "was not restored",
+	} {
+		out, code := command(t, []string{"restore", file}, store)
+		if code != 1 || !strings.Contains(out, want) {
+			t.Errorf("%s: exit %d, %s", file, code, out)
+		}
+	}
+	if _, err := os.Stat(strings.TrimPrefix(store, "DATABASE_URL=")); err == nil {
+		t.Error("a restore that failed made a database")
+	}
+}
+
+// On PostgreSQL the commands tell what to do, and no password.
+func TestBackupOfPostgreSQL(t *testing.T) {
+	t.Parallel()
+	const store = "DATABASE_URL=postgres://me:s3cret@db.test:5433/links?sslmode=disable"
+	for name, want := range map[string]string{
+		"backup":  "pg_dump --format=custom --no-owner --file='it'\\''s' --host='db.test' --port=5433 --username='me' --dbname='links'",
+		"restore": "--host='db.test' --port=5433 --username='me' --dbname='links' 'it'\\''s'",
+	} {
+		out, code := command(t, []string{name, "it's"}, store)
+		if code != 1 || !strings.Contains(out, want) || strings.Contains(out, "s3cret") {
+			t.Errorf("%s: exit %d, %s", name, code, out)
+		}
+	}
+	if out, code := command(t, []string{"serve"}, store, "BACKUP_DIR=/tmp"); code != 1 || !strings.Contains(out, "BACKUP_DIR") || !strings.Contains(out, "pg_dump") {
+		t.Errorf("BACKUP_DIR: exit %d, %s", code, out)
+	}
+}
+
+// The job makes a backup when it is asked to, and the pages and metrics tell of it.
+func TestScheduledBackup(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := Start(t, "BACKUP_DIR="+dir)
+	if status := s.Call("POST", "/v1/admin/jobs/backup/run", nil, nil); status >= 300 {
+		t.Fatalf("asking for a run: %d", status)
+	}
+	modelstest.Eventually(t, "there is a backup", func() bool {
+		all, err := filepath.Glob(filepath.Join(dir, "linkwatch-*Z.db"))
+		return err == nil && len(all) == 1
+	})
+}
+
+// linkwatch health says whether the server of the same settings is ready.
+func TestHealthCommand(t *testing.T) {
+	t.Parallel()
+	s := Start(t)
+	port := "HTTP_PORT=" + s.URL[strings.LastIndex(s.URL, ":")+1:]
+	for _, host := range []string{"127.0.0.1", "0.0.0.0", "localhost"} {
+		if out, code := command(t, []string{"health"}, port, "HTTP_HOST="+host, "HTTP_PROXY=http://127.0.0.1:1"); code != 0 {
+			t.Errorf("%s: exit %d, %s", host, code, out)
+		}
+	}
+	if err := os.Remove(s.store); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := command(t, []string{"health"}, port); code != 1 || !strings.Contains(out, "not ready") {
+		t.Errorf("without its database: exit %d, %s", code, out)
+	}
+	s.Stop()
+	if out, code := command(t, []string{"health"}, port); code != 1 || !strings.Contains(out, "does not answer") {
+		t.Errorf("after its end: exit %d, %s", code, out)
+	}
+}
