@@ -20,30 +20,30 @@ func TestBackupAndRestore(t *testing.T) {
 	s := Start(t, store)
 	s.isStored()
 	file := filepath.Join(t.TempDir(), "copy.db")
-	out, code := command(t, []string{"backup", file}, store)
+	out, code := Command(t, []string{"backup", file}, store)
 	if code != 0 || !strings.Contains(out, "examined") || !strings.Contains(out, ".key") {
 		t.Errorf("backup: exit %d, %s", code, out)
 	}
-	if out, code := command(t, []string{"backup", file}, store); code != 1 || !strings.Contains(out, "--force") {
+	if out, code := Command(t, []string{"backup", file}, store); code != 1 || !strings.Contains(out, "--force") {
 		t.Errorf("over a file: exit %d, %s", code, out)
 	}
-	if out, code := command(t, []string{"backup", file, "--force"}, store, "SECRET_KEY=hidden"); code != 0 || strings.Contains(out, "hidden") {
+	if out, code := Command(t, []string{"backup", file, "--force"}, store, "SECRET_KEY=hidden"); code != 0 || strings.Contains(out, "hidden") {
 		t.Errorf("over a file with --force: exit %d, %s", code, out)
 	}
 	s.isStored()
-	if out, code := command(t, []string{"restore", file}, store); code != 1 || !strings.Contains(out, "--force") {
+	if out, code := Command(t, []string{"restore", file}, store); code != 1 || !strings.Contains(out, "--force") {
 		t.Errorf("over a database: exit %d, %s", code, out)
 	}
 	for _, sig := range []syscall.Signal{syscall.SIGCONT, syscall.SIGSTOP} { // a server that hangs is one, too
 		s.signal(sig)
-		if out, code := command(t, []string{"restore", "--force", file}, store); code != 1 || !strings.Contains(out, "stop the server first") {
+		if out, code := Command(t, []string{"restore", "--force", file}, store); code != 1 || !strings.Contains(out, "stop the server first") {
 			t.Errorf("while the server runs: exit %d, %s", code, out)
 		}
 	}
 	s.signal(syscall.SIGCONT)
 	s.isStored()
 	s.kill()
-	if out, code := command(t, []string{"restore", "--force", file}, store); code != 0 || !strings.Contains(out, ".before-restore-") {
+	if out, code := Command(t, []string{"restore", "--force", file}, store); code != 0 || !strings.Contains(out, ".before-restore-") {
 		t.Errorf("restore: exit %d, %s", code, out)
 	}
 	again := Start(t, store)
@@ -82,7 +82,7 @@ func TestKillWhileBackingUp(t *testing.T) {
 			checkIntegrity(t, file)
 		}
 	})
-	if out, code := command(t, []string{"backup", file, "--force"}, store); code != 0 {
+	if out, code := Command(t, []string{"backup", file, "--force"}, store); code != 0 {
 		t.Errorf("after all kills: exit %d, %s", code, out)
 	}
 	checkIntegrity(t, file)
@@ -92,7 +92,7 @@ func TestKillWhileBackingUp(t *testing.T) {
 func TestKillWhileRestoring(t *testing.T) {
 	t.Parallel()
 	backup := filepath.Join(t.TempDir(), "copy.db")
-	if out, code := command(t, []string{"backup", backup}, demoIn(t)); code != 0 {
+	if out, code := Command(t, []string{"backup", backup}, demoIn(t)); code != 0 {
 		t.Fatal(out)
 	}
 	store := storeIn(t)
@@ -106,7 +106,7 @@ func TestKillWhileRestoring(t *testing.T) {
 			news++
 		}
 	})
-	if out, code := command(t, []string{"restore", backup, "--force"}, store); code != 0 {
+	if out, code := Command(t, []string{"restore", backup, "--force"}, store); code != 0 {
 		t.Errorf("after all kills: exit %d, %s", code, out)
 	}
 	if len(Rows(t, database, "SELECT id FROM links")) == 0 {
@@ -186,7 +186,7 @@ func TestBackupToAFullDisk(t *testing.T) {
 	if err := os.WriteFile(file, []byte("yesterday's"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, code := command(t, []string{"backup", file, "--force"}, store); code != 1 || !strings.Contains(out, "no space") {
+	if out, code := Command(t, []string{"backup", file, "--force"}, store); code != 1 || !strings.Contains(out, "no space") {
 		t.Errorf("backup: exit %d, %s", code, out)
 	}
 	if content, err := os.ReadFile(file); err != nil || string(content) != "yesterday's" || listing(t, dir) != "copy.db 0\n" {
@@ -209,7 +209,7 @@ func TestRestoreOfOtherFiles(t *testing.T) {
 	for file, want := range map[string]string{
 		text: "not an SQLite database", newer: "written by a newer Linkwatch", filepath.Join(dir, "none"): "no such file", dir: "was not restored",
 	} {
-		out, code := command(t, []string{"restore", file}, store)
+		out, code := Command(t, []string{"restore", file}, store)
 		if code != 1 || !strings.Contains(out, want) {
 			t.Errorf("%s: exit %d, %s", file, code, out)
 		}
@@ -227,12 +227,12 @@ func TestBackupOfPostgreSQL(t *testing.T) {
 		"backup":  "pg_dump --format=custom --no-owner --file='it'\\''s' --host='db.test' --port=5433 --username='me' --dbname='links'",
 		"restore": "--host='db.test' --port=5433 --username='me' --dbname='links' 'it'\\''s'",
 	} {
-		out, code := command(t, []string{name, "it's"}, store)
+		out, code := Command(t, []string{name, "it's"}, store)
 		if code != 1 || !strings.Contains(out, want) || strings.Contains(out, "s3cret") {
 			t.Errorf("%s: exit %d, %s", name, code, out)
 		}
 	}
-	if out, code := command(t, []string{"serve"}, store, "BACKUP_DIR=/tmp"); code != 1 || !strings.Contains(out, "BACKUP_DIR") || !strings.Contains(out, "pg_dump") {
+	if out, code := Command(t, []string{"serve"}, store, "BACKUP_DIR=/tmp"); code != 1 || !strings.Contains(out, "BACKUP_DIR") || !strings.Contains(out, "pg_dump") {
 		t.Errorf("BACKUP_DIR: exit %d, %s", code, out)
 	}
 }
@@ -257,18 +257,18 @@ func TestHealthCommand(t *testing.T) {
 	s := Start(t)
 	port := "HTTP_PORT=" + s.URL[strings.LastIndex(s.URL, ":")+1:]
 	for _, host := range []string{"127.0.0.1", "0.0.0.0", "localhost"} {
-		if out, code := command(t, []string{"health"}, port, "HTTP_HOST="+host, "HTTP_PROXY=http://127.0.0.1:1"); code != 0 {
+		if out, code := Command(t, []string{"health"}, port, "HTTP_HOST="+host, "HTTP_PROXY=http://127.0.0.1:1"); code != 0 {
 			t.Errorf("%s: exit %d, %s", host, code, out)
 		}
 	}
 	if err := os.Remove(s.store); err != nil {
 		t.Fatal(err)
 	}
-	if out, code := command(t, []string{"health"}, port); code != 1 || !strings.Contains(out, "not ready") {
+	if out, code := Command(t, []string{"health"}, port); code != 1 || !strings.Contains(out, "not ready") {
 		t.Errorf("without its database: exit %d, %s", code, out)
 	}
 	s.Stop()
-	if out, code := command(t, []string{"health"}, port); code != 1 || !strings.Contains(out, "does not answer") {
+	if out, code := Command(t, []string{"health"}, port); code != 1 || !strings.Contains(out, "does not answer") {
 		t.Errorf("after its end: exit %d, %s", code, out)
 	}
 }

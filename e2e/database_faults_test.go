@@ -90,7 +90,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	modelstest.Eventually(t, "it is ready again", s.ready)
 	s.isStored()
-	if out, code := command(t, []string{"check"}, "DATABASE_URL="+s.store); code != 0 {
+	if out, code := Command(t, []string{"check"}, "DATABASE_URL="+s.store); code != 0 {
 		t.Errorf("after all that the database is damaged:\n%s", out)
 	}
 }
@@ -118,7 +118,7 @@ func TestForeignDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"serve"}, {"check"}, {"migrate", "up"}, {"demo"}} {
-		out, code := command(t, args, "DATABASE_URL="+file, "HTTP_PORT=0")
+		out, code := Command(t, args, "DATABASE_URL="+file, "HTTP_PORT=0")
 		if code != 1 || !strings.Contains(out, "is not an SQLite database, and was not changed") {
 			t.Errorf("%s: exit %d, %s", args, code, out)
 		}
@@ -129,11 +129,11 @@ func TestForeignDatabase(t *testing.T) {
 func TestCheckCommand(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "linkwatch.db")
-	if out, code := command(t, []string{"check"}, "DATABASE_URL="+store); code != 1 || !strings.Contains(out, "no such file") {
+	if out, code := Command(t, []string{"check"}, "DATABASE_URL="+store); code != 1 || !strings.Contains(out, "no such file") {
 		t.Errorf("without a database: exit %d, %s", code, out)
 	}
 	store = strings.TrimPrefix(demoIn(t), "DATABASE_URL=")
-	if out, code := command(t, []string{"check"}, "DATABASE_URL="+store); code != 0 || strings.Count(out, " ok ") != 4 {
+	if out, code := Command(t, []string{"check"}, "DATABASE_URL="+store); code != 0 || strings.Count(out, " ok ") != 4 {
 		t.Errorf("a good database: exit %d, %s", code, out)
 	}
 	content, err := os.ReadFile(store)
@@ -146,11 +146,11 @@ func TestCheckCommand(t *testing.T) {
 	if err := os.WriteFile(store, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, code := command(t, []string{"check"}, "DATABASE_URL="+store); code != 1 || !strings.Contains(out, "integrity    PROBLEM") {
+	if out, code := Command(t, []string{"check"}, "DATABASE_URL="+store); code != 1 || !strings.Contains(out, "integrity    PROBLEM") {
 		t.Errorf("a damaged database: exit %d, %s", code, out)
 	}
 	if url := os.Getenv("TEST_POSTGRES_URL"); url != "" {
-		out, code := command(t, []string{"check"}, "DATABASE_URL="+url)
+		out, code := Command(t, []string{"check"}, "DATABASE_URL="+url)
 		if code != 1 || !strings.Contains(out, "PostgreSQL") || !strings.Contains(out, "schema       PROBLEM") {
 			t.Errorf("an empty PostgreSQL: exit %d, %s", code, out)
 		}

@@ -115,6 +115,21 @@ func Start(t testing.TB, env ...string) *Server {
 	return s
 }
 
+// Command runs a subcommand of the program and returns its output and its exit code.
+func Command(t testing.TB, args []string, env ...string) (output string, code int) {
+	t.Helper()
+	cmd := exec.Command(binary, args...)
+	cmd.Env = environ(env...)
+	out, err := cmd.CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return string(out), exit.ExitCode()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out), 0
+}
+
 // listens reports whether the log says that the program listens, and sets the URL.
 func (s *Server) listens() bool {
 	for line := range strings.Lines(s.log()) {

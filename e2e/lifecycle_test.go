@@ -80,7 +80,7 @@ func TestRefusedStarts(t *testing.T) {
 		"a folder that is not there":     {"DATABASE_URL=/nonexistent/linkwatch.db", []string{`DATABASE_URL="/nonexistent/linkwatch.db"`, "folder"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, code := command(t, nil, storeIn(t), "HTTP_PORT=0", c.env)
+			out, code := Command(t, nil, storeIn(t), "HTTP_PORT=0", c.env)
 			if code != 1 {
 				t.Errorf("exit code %d, want 1; it wrote: %s", code, out)
 			}
@@ -98,7 +98,7 @@ func TestRefusedStarts(t *testing.T) {
 
 func TestConfigMasksSecrets(t *testing.T) {
 	t.Parallel()
-	out, code := command(t, []string{"config"}, "ADMIN_PASSWORD=correct horse", "DATABASE_URL=postgres://bob:hunter2@127.0.0.1/x", "HTTP_PORT=8123")
+	out, code := Command(t, []string{"config"}, "ADMIN_PASSWORD=correct horse", "DATABASE_URL=postgres://bob:hunter2@127.0.0.1/x", "HTTP_PORT=8123")
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, out)
 	}

@@ -31,7 +31,7 @@ func TestScreenshots(t *testing.T) {
 		"pages": "/crawl/pages", "schedule": "/crawl/schedule", "feeds": "/crawl/feeds", "sites": "/sites"})
 
 	store := storeIn(t)
-	if out, code := command(t, []string{"demo", "-links", "3000"}, store); code != 0 {
+	if out, code := Command(t, []string{"demo", "-links", "3000"}, store); code != 0 {
 		t.Fatalf("filling the store: exit code %d: %s", code, out)
 	}
 	web, full := site(t), Start(t, store)

@@ -218,7 +218,7 @@ func TestVerify(t *testing.T) {
 		"text": "not an SQLite database", "empty": "empty", "none": "no such file",
 	} {
 		before := names(t, dir)
-		schema, err := models.Verify(t.Context(), filepath.Join(dir, name))
+		schema, err := models.VerifyFile(t.Context(), filepath.Join(dir, name))
 		if !strings.Contains(fmt.Sprint(err), want) || (schema > 0) != (err == nil) {
 			t.Errorf("%s: %d %v, want %q", name, schema, err, want)
 		}

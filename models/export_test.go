@@ -1,8 +1,15 @@
 package models
 
+import "context"
+
 // ProbeAtOnce lets a database with a fault be tried again at each look.
 func ProbeAtOnce() (undo func()) {
 	before := probeEvery
 	probeEvery = 0
 	return func() { probeEvery = before }
+}
+
+// VerifyFile examines a file as Restore does.
+func VerifyFile(ctx context.Context, file string) (schema int, err error) {
+	return verify(ctx, file, fullCheck)
 }

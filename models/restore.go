@@ -24,8 +24,8 @@ type Restored struct {
 	Kept   string // name of the file that was the database before; "" = there was none
 }
 
-// Restore puts the database in a backup in the place of an SQLite file. It verifies
-// the backup first. If the file has content, it is replaced only if replace is true
+// Restore puts the database in a backup in the place of an SQLite file. It examines
+// the copy first, by PRAGMA integrity_check. If the file has content, it is replaced only if replace is true
 // (else: ErrNotEmpty) and only if no program has it open (else: ErrInUse). It is kept as
 // file.before-restore-<time>. The file is the old database or the new one at any
 // moment, whenever the program is killed. No other program may be started on the
@@ -56,7 +56,7 @@ func Restore(ctx context.Context, backup, file string, replace bool) (r Restored
 		}
 		defer unlock()
 	}
-	tmp, schema, err := copyBeside(ctx, src, file)
+	tmp, schema, err := copyBeside(ctx, src, file, fullCheck)
 	if err != nil {
 		return r, err
 	}

@@ -1,0 +1,247 @@
+package e2e
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"linkwatch/models/modelstest"
+)
+
+const deploy = "../deploy/"
+
+func readDeployed(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(deploy + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// The rules are valid, and fire when they should.
+func TestPrometheusRules(t *testing.T) {
+	t.Parallel()
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("promtool is missing")
+		}
+		t.Skip("promtool is missing: install the package prometheus")
+	}
+	for _, args := range [][]string{{"check", "rules", "alerts.rules.yml"}, {"test", "rules", "alerts.test.yml"}} {
+		cmd := exec.Command(promtool, args...)
+		cmd.Dir = deploy
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", args, err, out)
+		}
+	}
+}
+
+// Each metric that the rules and the dashboard name is exported, with these labels.
+func TestMetricsOfRulesAndDashboard(t *testing.T) {
+	t.Parallel()
+	web := site(t)
+	s := Start(t, "BACKUP_DIR="+t.TempDir(), "CHECK_INTERVAL=100ms", "CRAWLER_POLL_INTERVAL=100ms")
+	s.addJob(web.URL+"/", nil)
+	s.becomes(s.addTarget(web.URL).ID, "up")
+	var exported map[string]*dto.MetricFamily
+	modelstest.Eventually(t, "a check and a fetch were counted", func() bool {
+		exported = s.metrics()
+		return exported["linkwatch_checks_total"] != nil && exported["linkwatch_crawl_fetches_total"] != nil
+	})
+	seen := map[string]bool{}
+	for _, expr := range expressions(t) {
+		for _, used := range metricUse.FindAllStringSubmatch(expr, -1) {
+			name, matchers := used[1], used[2]
+			family := exported[name]
+			for _, part := range []string{"_bucket", "_sum", "_count"} {
+				if family == nil {
+					family = exported[strings.TrimSuffix(name, part)]
+				}
+			}
+			if name == "up" { // Prometheus's own
+				continue
+			}
+			if family == nil {
+				t.Errorf("%s is not exported: %s", name, expr)
+				continue
+			}
+			seen[family.GetName()] = true
+			for _, label := range labelUse.FindAllStringSubmatch(matchers, -1) {
+				if !hasLabel(family, label[1]) {
+					t.Errorf("%s has no label %s: %s", name, label[1], expr)
+				}
+			}
+			for _, by := range groupUse.FindAllStringSubmatch(expr, -1) {
+				for label := range strings.SplitSeq(by[1], ",") {
+					if !hasLabel(family, strings.TrimSpace(label)) {
+						t.Errorf("%s has no label %s: %s", name, label, expr)
+					}
+				}
+			}
+		}
+	}
+	if len(seen) < 20 {
+		t.Errorf("only these were found: %v", slices.Sorted(maps.Keys(seen)))
+	}
+}
+
+var (
+	metricUse = regexp.MustCompile(`\b((?:linkwatch|probe|process|go)_\w+|up)\b(?:\{([^}]*)\})?`)
+	labelUse  = regexp.MustCompile(`(\w+)\s*[=!]~?\s*"`)
+	groupUse  = regexp.MustCompile(`\b(?:by|ignoring)\s*\(([^)]*)\)`)
+)
+
+// hasLabel reports whether Prometheus knows a label of a metric, its own labels included.
+func hasLabel(family *dto.MetricFamily, label string) bool {
+	if label == "instance" || label == "job" || label == "le" && family.GetType() == dto.MetricType_HISTOGRAM {
+		return true
+	}
+	return slices.ContainsFunc(family.GetMetric()[0].GetLabel(), func(l *dto.LabelPair) bool {
+		return l.GetName() == strings.TrimPrefix(label, "exported_")
+	})
+}
+
+// metrics are what the program exports, by name.
+func (s *Server) metrics() map[string]*dto.MetricFamily {
+	s.t.Helper()
+	res, err := http.Get(s.URL + "/metrics")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	all, err := parser.TextToMetricFamilies(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return all
+}
+
+// expressions are those of the rules and of the dashboard.
+func expressions(t *testing.T) (all []string) {
+	t.Helper()
+	var rules struct {
+		Groups []struct {
+			Rules []struct{ Alert, Expr string }
+		}
+	}
+	if err := yaml.Unmarshal([]byte(readDeployed(t, "alerts.rules.yml")), &rules); err != nil {
+		t.Fatal(err)
+	}
+	tests := readDeployed(t, "alerts.test.yml")
+	for _, g := range rules.Groups {
+		for _, r := range g.Rules {
+			all = append(all, r.Expr)
+			if !strings.Contains(tests, r.Alert) {
+				t.Errorf("no test of the rule %s", r.Alert)
+			}
+		}
+	}
+	var dashboard struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+		Templating struct {
+			List []struct{ Query any }
+		}
+	}
+	if err := json.Unmarshal([]byte(readDeployed(t, "grafana.json")), &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range dashboard.Panels {
+		for _, target := range p.Targets {
+			all = append(all, target.Expr)
+		}
+	}
+	return all
+}
+
+// The image has the program alone, which an ordinary user runs. What it is built from is pinned.
+func TestDockerfile(t *testing.T) {
+	t.Parallel()
+	file := readDeployed(t, "Dockerfile")
+	_, last, _ := strings.Cut(file, "\nFROM scratch\n")
+	for text, in := range map[string]string{
+		"CGO_ENABLED=0 go build": file, "USER 65532:65532": last, `ENTRYPOINT ["/linkwatch"]`: last, `CMD ["/linkwatch", "health"]`: last,
+		"ca-certificates.crt": last, "zoneinfo": last, " /tmp\n": last, " /data\n": last,
+	} {
+		if !strings.Contains(in, text) {
+			t.Errorf("the Dockerfile lacks %q", text)
+		}
+	}
+	if strings.Contains(last, "\nRUN ") {
+		t.Error("RUN needs a shell, which there is none of in scratch")
+	}
+	for _, from := range regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(file, -1) {
+		if from[1] != "scratch" && !pinned.MatchString(from[1]) {
+			t.Errorf("the image %s is not pinned", from[1])
+		}
+	}
+	version, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	minor := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(string(version))[1]
+	if !strings.Contains(file, "FROM golang:"+minor+".") {
+		t.Errorf("the Dockerfile does not build with Go %s, as go.mod asks for", minor)
+	}
+}
+
+// pinned is an image with the version of a release, not only of a series.
+var pinned = regexp.MustCompile(`:\d+\.\d+(\.\d+)?(-\w+)?$`)
+
+// Services of compose files have pinned images, and no secret is in them.
+func TestComposeFiles(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"compose.yml", "elasticsearch.yml"} {
+		var file struct {
+			Services map[string]struct {
+				Image string
+				Build struct{ Context, Dockerfile string }
+				// Ports are those that other machines may reach unless an address is before them.
+				Ports       []string
+				Environment map[string]string
+				Healthcheck struct{ Test []string }
+				Depends     map[string]struct{ Condition string } `yaml:"depends_on"`
+			}
+		}
+		if err := yaml.Unmarshal([]byte(readDeployed(t, name)), &file); err != nil {
+			t.Fatal(name, err)
+		}
+		for service, s := range file.Services {
+			if s.Image == "" && filepath.Join(deploy, s.Build.Context, s.Build.Dockerfile) != filepath.Clean(deploy+"Dockerfile") || s.Image != "" && !pinned.MatchString(s.Image) {
+				t.Errorf("%s: the image of %s is not pinned or is built of something else: %+v", name, service, s)
+			}
+			for key, value := range s.Environment {
+				if secret := strings.HasSuffix(key, "PASSWORD") || key == "SECRET_KEY"; secret && !strings.HasPrefix(value, "${") {
+					t.Errorf("%s: %s of %s is a secret in the file", name, key, service)
+				}
+			}
+			for _, port := range s.Ports {
+				if !strings.HasPrefix(port, "127.0.0.1:") {
+					t.Errorf("%s: the port %s of %s is open to others", name, port, service)
+				}
+			}
+			for other, need := range s.Depends {
+				if need.Condition != "service_healthy" || len(file.Services[other].Healthcheck.Test) == 0 {
+					t.Errorf("%s: %s does not wait until %s is healthy", name, service, other)
+				}
+			}
+		}
+	}
+}
