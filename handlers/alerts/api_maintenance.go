@@ -69,8 +69,16 @@ func (a API) listMaintenance(ctx context.Context, in *api.SliceParams) (*api.Out
 type MaintenanceSettings struct {
 	Name api.Member[string] `json:"name,omitempty" example:"Database upgrade" doc:"Name, at most 200 characters. null uses Maintenance"`
 	ScopeSettings
-	Repeat   api.Member[string] `json:"repeat,omitempty" enum:"none,weekly,monthly" example:"weekly" doc:"How often it comes: none, weekly or monthly. null and left out at first: none. A repeated window begins and ends at whole minutes"`
+	Repeat   api.Member[string] `json:"repeat,omitempty" nullable:"false" enum:"none,weekly,monthly" example:"weekly" doc:"How often it comes: none, weekly or monthly. none if left out at first. A repeated window begins and ends at whole minutes"`
 	TimeZone api.Member[string] `json:"time_zone,omitempty" example:"Europe/Berlin" doc:"Time zone by whose clock it is repeated, as the IANA database names it. null and left out at first: UTC"`
+}
+
+// check refuses null where a member has no empty value, and a blank tag.
+func (s MaintenanceSettings) check() error {
+	if s.Repeat.Null {
+		return models.Invalid("repeat", "must be none, weekly or monthly")
+	}
+	return s.ScopeSettings.check()
 }
 
 // apply changes what was given.

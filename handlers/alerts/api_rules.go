@@ -53,6 +53,8 @@ type AlertRule struct {
 
 // QuietHours are the quiet hours of a rule on the wire.
 type QuietHours struct {
+	_ struct{} `nullable:"true"` // a rule may have none
+
 	From     string `json:"from" example:"22:00" doc:"When they begin, by the clock on the wall"`
 	To       string `json:"to" example:"07:00" doc:"When they end. Before from: on the next day"`
 	TimeZone string `json:"time_zone" example:"Europe/Berlin" doc:"Time zone of the clock, as the IANA database names it"`
@@ -60,6 +62,8 @@ type QuietHours struct {
 
 // Escalation is who else is told of an alert of a rule on the wire.
 type Escalation struct {
+	_ struct{} `nullable:"true"` // a rule may have none
+
 	AfterMinutes int      `json:"after_minutes" example:"30" doc:"Minutes without acknowledgement"`
 	Channels     []string `json:"channels" nullable:"false" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that are told then"`
 }
@@ -71,10 +75,10 @@ func toRule(r alerts.Rule) AlertRule {
 		CreatedAt: r.CreatedAt.Time, UpdatedAt: r.UpdatedAt.Time,
 	}
 	if r.Quiet.From != "" {
-		out.Quiet = &QuietHours{r.Quiet.From, r.Quiet.To, r.Quiet.TimeZone}
+		out.Quiet = &QuietHours{From: r.Quiet.From, To: r.Quiet.To, TimeZone: r.Quiet.TimeZone}
 	}
 	if r.EscalateAfterMinutes > 0 {
-		out.Escalate = &Escalation{r.EscalateAfterMinutes, wireList(r.EscalateChannels)}
+		out.Escalate = &Escalation{AfterMinutes: r.EscalateAfterMinutes, Channels: wireList(r.EscalateChannels)}
 	}
 	return out
 }

@@ -1,0 +1,129 @@
+package alerts_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/app/apptest"
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+	"linkwatch/models/event"
+	"linkwatch/models/modelstest"
+)
+
+// The address of the webhooks of tests, and their secret. No answer may hold either.
+const (
+	hook   = "https://hooks.test/canary-of-a-path"
+	secret = "canary-of-a-secret"
+)
+
+// sender is a sender of which the test decides what services say.
+type sender struct {
+	delivered bool
+	answer    string
+	err       error
+}
+
+func (*sender) Check(url string) (kind string, err error) {
+	switch scheme, _, ok := strings.Cut(url, "://"); {
+	case !ok:
+		return "", models.Invalid("url", "cannot be read")
+	case scheme == "http" || scheme == "https":
+		return alerts.KindWebhook, nil
+	default:
+		return scheme, nil
+	}
+}
+
+func (s *sender) Test(context.Context, alerts.Channel) (delivered bool, answer string, err error) {
+	return s.delivered, s.answer, s.err
+}
+
+// world is the program with a sender of its own.
+type world struct {
+	*apptest.App
+	Alerts *alerts.Store
+	Sender *sender
+}
+
+// each runs a test on each database engine.
+func each(t *testing.T, test func(w *world)) {
+	t.Helper()
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		w := &world{App: apptest.New(t, apptest.On(db), apptest.Set("PUBLIC_URL", "https://lw.test")), Sender: &sender{delivered: true}}
+		w.Alerts, w.Systems.Alerts.Deps.Sender = w.Systems.Alerts.Store, w.Sender
+		test(w)
+	})
+}
+
+// add adds something by the API, and returns its path and its id.
+func (w *world) add(list, body string) (at, id string) {
+	w.Helper()
+	a := w.Do("POST", list, body)
+	id = a.Want(201)["id"].(string)
+	if at = list + "/" + id; a.Header.Get("Location") != at {
+		w.Errorf("%s is at %q", at, a.Header.Get("Location"))
+	}
+	return at, id
+}
+
+func (w *world) channel() (at, id string) {
+	w.Helper()
+	return w.add("/v1/channels", `{"url":"`+hook+`","secret":"`+secret+`"}`)
+}
+
+// rule adds a rule for targets that are down.
+func (w *world) rule(channel string) (at, id string) {
+	w.Helper()
+	return w.add("/v1/alert-rules", `{"events":["target.down","target.up"],"channels":["`+channel+`"]}`)
+}
+
+// down stores that a target is down, has an alert made of it and sent, and returns the path of the alert.
+func (w *world) down(host string) (at string) {
+	w.Helper()
+	w.happen(event.Began, host)
+	page, err := w.Alerts.Alerts(w.Context(), alerts.Firing, models.Cursor{}, 1)
+	w.Must(err)
+	if len(page.Items) == 0 {
+		w.Fatal("there is no alert")
+	}
+	return "/v1/alerts/" + page.Items[0].ID
+}
+
+func (w *world) up(host string) {
+	w.Helper()
+	w.happen(event.Ended, host)
+}
+
+// happen stores an event of a target that a host stands for, and does what is due a second later.
+func (w *world) happen(p event.Phase, host string) {
+	w.Helper()
+	now := w.Alerts.Now()
+	e := event.Event{
+		Kind: "target.down", Phase: p, Severity: event.Critical, SubjectKind: "target", SubjectID: "t_" + (host + strings.Repeat("x", 22))[:22], Name: "Shop <" + host + ">",
+		URL: "https://" + host + "/", Host: host, At: now, SinceAt: now, Detail: "unexpected status 500",
+	}
+	w.Must(w.DB.Write(w.Context(), func(tx *gorm.DB) error { return event.Add(tx, e) }))
+	_, err := w.Alerts.Take(w.Context(), 100)
+	w.Must(err)
+	w.Clock.Advance(time.Second)
+	_, err = w.Alerts.Send(w.Context(), 100)
+	w.Must(err)
+}
+
+// now is the time as answers have it.
+func (w *world) now() string { return w.Alerts.Now().Format(time.RFC3339Nano) }
+
+// secretless fails the test if an answer holds how a channel is reached.
+func (w *world) secretless(answers ...apptest.Answer) {
+	w.Helper()
+	for _, a := range answers {
+		if strings.Contains(a.Body, "canary") || strings.Contains(a.Body, "hooks.test") {
+			w.Errorf("%s holds a secret: %s", a.Call, a.Body)
+		}
+	}
+}

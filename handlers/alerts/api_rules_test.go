@@ -1,0 +1,103 @@
+package alerts_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"linkwatch/app/apptest"
+	"linkwatch/models"
+)
+
+// Rules are added, changed, listed, deleted and restored.
+func TestRules_API(t *testing.T) {
+	each(t, func(w *world) {
+		_, to := w.channel()
+		at, id := w.rule(to)
+		made := map[string]any{
+			"id": id, "name": "Alert rule", "events": []string{"target.down", "target.up"}, "targets": []string{}, "tags": []string{}, "status_pages": []string{}, "channels": []string{to},
+			"after_failures": 1, "after_minutes": 0, "repeat_minutes": 0, "quiet": nil, "escalate": nil, "enabled": true, "created_at": w.now(), "updated_at": w.now(),
+		}
+		got := w.Do("GET", at, "").Want(200)
+		apptest.Has(w.TB, got, made)
+		if len(got) != len(made) || !strings.HasPrefix(id, "r_") {
+			w.Errorf("the rule has other members: %v", got)
+		}
+
+		w.Clock.Advance(time.Second)
+		_, boss := w.channel()
+		target, page := models.NewID(models.KindTarget), models.NewID(models.KindStatusPage)
+		settings := map[string]any{
+			"name": "Shop", "events": []string{"target.down"}, "targets": []string{target}, "tags": []string{"shop"}, "status_pages": []string{page}, "channels": []string{to},
+			"after_failures": 3, "after_minutes": 5, "repeat_minutes": 60, "quiet": map[string]any{"from": "22:00", "to": "07:00", "time_zone": "Europe/Berlin"},
+			"escalate": map[string]any{"after_minutes": 30, "channels": []string{boss}}, "enabled": false,
+		}
+		whole := fmt.Sprintf(`{"name":" Shop ","events":["target.down","target.down"],"targets":[%q],"tags":["shop"],"status_pages":[%q],"channels":[%q],"after_failures":3,"after_minutes":5,
+			"repeat_minutes":60,"quiet":{"from":"22:00","to":"07:00","time_zone":"Europe/Berlin"},"escalate":{"after_minutes":30,"channels":[%q]},"enabled":false}`, target, page, to, boss)
+		otherAt, other := w.add("/v1/alert-rules", whole)
+		apptest.Has(w.TB, w.Do("GET", otherAt, "").Want(200), settings)
+
+		first := w.Do("GET", "/v1/alert-rules?limit=1", "").Want(200)
+		w.WantToken(first["next_page_token"].(string), w.Alerts.Now().Add(-time.Second).Time, id)
+		second := w.Do("GET", "/v1/alert-rules?limit=1&page_token="+first["next_page_token"].(string), "").Want(200)
+		if apptest.Column(first, "id") != id || apptest.Column(second, "id") != other || second["next_page_token"] != "" {
+			w.Errorf("pages %v and %v", first, second)
+		}
+
+		apptest.Has(w.TB, w.Do("PATCH", at, whole).Want(200), settings)
+		made["updated_at"] = w.now()
+		w.Do("PATCH", otherAt, `{}`).Want(200)
+		apptest.Has(w.TB, w.Do("GET", otherAt, "").Want(200), settings)
+		cleared := w.Do("PATCH", at, `{"name":null,"events":["target.down","target.up"],"targets":null,"tags":[],"status_pages":null,"after_failures":null,"after_minutes":null,
+			"repeat_minutes":null,"quiet":null,"escalate":null,"enabled":true}`).Want(200)
+		apptest.Has(w.TB, cleared, made)
+
+		w.Do("DELETE", at, "").Want(204)
+		w.Do("GET", at, "").Problem(404, "not-found", "")
+		w.Do("DELETE", at, "").Problem(404, "not-found", "")
+		apptest.Has(w.TB, w.Do("POST", at+"/restore", "").Want(200), map[string]any{"id": id, "enabled": true})
+		w.Do("POST", at+"/restore", "").Problem(404, "not-found", "")
+	})
+}
+
+// A part of quiet hours and of an escalation is changed without the rest.
+func TestPartsOfRules_API(t *testing.T) {
+	each(t, func(w *world) {
+		_, to := w.channel()
+		at, _ := w.rule(to)
+		for _, incomplete := range []string{
+			`{"quiet":{}}`, `{"quiet":{"time_zone":"UTC"}}`, `{"quiet":{"to":"07:00"}}`, `{"quiet":{"from":null,"to":null}}`, `{"quiet":{"from":"","to":""}}`,
+		} {
+			w.Do("PATCH", at, incomplete).Problem(400, "invalid-request", "quiet.from")
+		}
+		w.Do("PATCH", at, `{"quiet":{"from":"22:00"}}`).Problem(400, "invalid-request", "quiet.to")
+		for _, incomplete := range []string{`{"escalate":{}}`, `{"escalate":{"channels":["` + to + `"]}}`, `{"escalate":{"after_minutes":null,"channels":["` + to + `"]}}`} {
+			w.Do("PATCH", at, incomplete).Problem(400, "invalid-request", "escalate.after_minutes")
+		}
+		w.Do("PATCH", at, `{"escalate":{"after_minutes":5}}`).Problem(400, "invalid-request", "escalate.channels")
+
+		w.Do("PATCH", at, `{"quiet":{"from":"22:00","to":"07:00"},"escalate":{"after_minutes":5,"channels":["`+to+`"]}}`).Want(200)
+		changed := w.Do("PATCH", at, `{"quiet":{"time_zone":"Asia/Tokyo"},"escalate":{"after_minutes":6}}`).Want(200)
+		want := map[string]any{
+			"quiet": map[string]any{"from": "22:00", "to": "07:00", "time_zone": "Asia/Tokyo"}, "escalate": map[string]any{"after_minutes": 6, "channels": []string{to}},
+		}
+		apptest.Has(w.TB, changed, want)
+		w.Do("PATCH", at, `{"quiet":{"from":null,"to":null}}`).Problem(400, "invalid-request", "quiet.from")
+		apptest.Has(w.TB, w.Do("PATCH", at, `{"quiet":{},"escalate":{}}`).Want(200), want)
+		apptest.Has(w.TB, w.Do("PATCH", at, `{"quiet":{"time_zone":null}}`).Want(200), map[string]any{"quiet": map[string]any{"from": "22:00", "to": "07:00", "time_zone": "UTC"}})
+	})
+}
+
+// A rule keeps what was deleted until it is changed.
+func TestRulesOfDeletedChannels_API(t *testing.T) {
+	each(t, func(w *world) {
+		_, stays := w.channel()
+		goesAt, goes := w.channel()
+		at, _ := w.add("/v1/alert-rules", `{"events":["target.down"],"channels":["`+stays+`","`+goes+`"]}`)
+		w.Do("DELETE", goesAt, "").Want(204)
+		apptest.Has(w.TB, w.Do("GET", at, "").Want(200), map[string]any{"channels": []string{stays, goes}})
+		apptest.Has(w.TB, w.Do("PATCH", at, `{"after_minutes":5}`).Want(200), map[string]any{"channels": []string{stays}})
+		w.Do("POST", "/v1/alert-rules", `{"events":["target.down"],"channels":["`+goes+`"]}`).Problem(400, "invalid-request", "channels[0]")
+	})
+}
