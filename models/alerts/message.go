@@ -39,7 +39,7 @@ type Notification struct {
 	SilencedUntil  *time.Time     `json:"silenced_until" example:"2025-03-24T13:01:00Z" doc:"Until when nothing is sent of it. null if it is not silenced"`
 	Ends           *string        `json:"ends" example:"v_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert that this one tells the end of. null if it tells of none"`
 	Deliveries     []DeliveryInfo `json:"deliveries" nullable:"false" doc:"Messages to channels, the first 100, oldest first. In a webhook it is empty"`
-	Reason         string         `json:"reason,omitempty" enum:"fired,worse,repeated,escalated,resolved" example:"fired" doc:"In a webhook: why it is sent"`
+	Reason         string         `json:"reason" example:"fired" doc:"In a webhook: why it is sent, which is fired, worse, repeated, escalated or resolved. In the API it is empty"`
 	URL            *string        `json:"url" example:"https://linkwatch.example/alerts/v_01HZ8QK3V5W7X9YABCDEFG" doc:"Page of the alert. null if PUBLIC_URL is not set"`
 }
 
