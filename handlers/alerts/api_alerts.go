@@ -19,7 +19,7 @@ func (a API) registerAlerts(r *api.API) {
 		"Newest first. An alert is listed once it was sent. Alerts are kept for 90 days after they are resolved."), a.listAlerts)
 	api.Register(r, api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alerts/{id}", "get-alert", "Get an alert", "With its subjects and its messages.", models.CodeNotFound), a.getAlert)
 	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/acknowledge", "acknowledge-alert", "Acknowledge an alert",
-		"Somebody attends to it: there are no reminders any more, and no escalation. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.acknowledgeAlert)
+		"Its reminders and its escalation end. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.acknowledgeAlert)
 	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/unacknowledge", "unacknowledge-alert", "Undo an acknowledgement",
 		"409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.unacknowledgeAlert)
 	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/silence", "silence-alert", "Silence an alert",

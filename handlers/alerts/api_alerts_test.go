@@ -21,7 +21,7 @@ func TestAlerts_API(t *testing.T) {
 		subject := map[string]any{"kind": "target", "id": "t_a.testxxxxxxxxxxxxxxxx", "name": "Shop <a.test>", "url": "https://a.test/"}
 		apptest.Has(w.TB, got, map[string]any{
 			"event": "target.down", "severity": "critical", "subject": subject, "subjects": []any{subject}, "subject_count": 1, "message": "Shop <a.test> is down: unexpected status 500",
-			"flapping": false, "started_at": since, "resolved_at": nil, "acknowledged_at": nil, "silenced_until": nil, "ends": nil, "url": "https://lw.test/alerts/" + got["id"].(string),
+			"flapping": false, "reason": "", "started_at": since, "resolved_at": nil, "acknowledged_at": nil, "silenced_until": nil, "ends": nil, "url": "https://lw.test/alerts/" + got["id"].(string),
 		})
 		deliveries := apptest.Objects(got["deliveries"])
 		if len(deliveries) != 1 {

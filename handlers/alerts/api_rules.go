@@ -45,7 +45,7 @@ type AlertRule struct {
 	AfterMinutes  int         `json:"after_minutes" example:"5" doc:"Minutes that a condition must last before it is told. 0: it is told at once"`
 	RepeatMinutes int         `json:"repeat_minutes" example:"60" doc:"Minutes between reminders while an alert is neither resolved nor acknowledged. 0: there are none"`
 	Quiet         *QuietHours `json:"quiet" doc:"Part of each day in which nothing is sent. Messages wait for its end. null if there is none"`
-	Escalate      *Escalation `json:"escalate" doc:"Who else is told if nobody acknowledges an alert. null: no one"`
+	Escalate      *Escalation `json:"escalate" doc:"Which channels are told of an alert that is not acknowledged in time. null: none"`
 	Enabled       bool        `json:"enabled" example:"true" doc:"Whether it tells of anything"`
 	CreatedAt     time.Time   `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the rule was added"`
 	UpdatedAt     time.Time   `json:"updated_at" example:"2025-03-24T12:00:00Z" doc:"When the rule was last changed"`
@@ -100,7 +100,7 @@ type AlertRuleSettings struct {
 	AfterMinutes  api.Member[int]             `json:"after_minutes,omitempty" minimum:"0" maximum:"10080" example:"5" doc:"Minutes that a condition must last before it is told. 0 and null: it is told at once"`
 	RepeatMinutes api.Member[int]             `json:"repeat_minutes,omitempty" minimum:"0" maximum:"10080" example:"60" doc:"Minutes between reminders while an alert is neither resolved nor acknowledged. 0 and null: there are none"`
 	Quiet         api.Member[quietChanges]    `json:"quiet,omitempty" doc:"Part of each day in which nothing is sent. null removes it"`
-	Escalate      api.Member[escalateChanges] `json:"escalate,omitempty" doc:"Who else is told if nobody acknowledges an alert. null: no one"`
+	Escalate      api.Member[escalateChanges] `json:"escalate,omitempty" doc:"Which channels are told of an alert that is not acknowledged in time. null: none"`
 	Enabled       api.Member[bool]            `json:"enabled,omitempty" nullable:"false" example:"true" doc:"Whether it tells of anything. true if left out at first"`
 }
 
