@@ -23,7 +23,7 @@ import (
 type Alerts struct {
 	System
 	Store *alerts.Store
-	deps  *alerthandlers.Deps
+	Deps  *alerthandlers.Deps // tests change what it asks
 	pages alerthandlers.Pages
 }
 
@@ -44,7 +44,7 @@ func newAlerts(c *core, types []event.Type) (*Alerts, error) {
 	}
 	deps := &alerthandlers.Deps{Frame: c.frame, Alerts: store, Sender: worker}
 	pages := alerthandlers.Pages{Deps: deps}
-	return &Alerts{Store: store, deps: deps, pages: pages, System: System{
+	return &Alerts{Store: store, Deps: deps, pages: pages, System: System{
 		System: handlers.System{
 			// Nav: alerthandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
 			Groups: alerthandlers.Groups(), Operations: alerthandlers.API{Deps: deps}.Register,

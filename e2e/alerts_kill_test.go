@@ -68,11 +68,11 @@ func alertsSurviveKills(t *testing.T, database string) {
 		if made == n && sent == n {
 			break
 		}
-		if made < n && made-sent < 100 {
-			storeDown(t, db, rule, made, 100)
-			made += 100
+		if made < n && made-sent < 250 {
+			storeDown(t, db, rule, made, 250)
+			made += 250
 		}
-		time.Sleep(time.Duration(rand.IntN(1500)) * time.Millisecond) // the moment of the kill is what is tested
+		time.Sleep(time.Duration(rand.IntN(7000)) * time.Millisecond) // the moment of the kill is what is tested
 		s.kill()
 		s = Start(t, "DATABASE_URL="+database)
 	}

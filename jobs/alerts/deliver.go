@@ -22,7 +22,7 @@ import (
 // second; a webhook is somebody's own program.
 var (
 	serviceRate = rate.Every(time.Second)
-	webhookRate = rate.Limit(50)
+	webhookRate = rate.Limit(200)
 )
 
 const burst = 5 // messages that may follow each other at once

@@ -164,7 +164,7 @@ func membersOf(tx *gorm.DB, as []Alert, n int) (map[int64][]Member, error) {
 	return of, nil
 }
 
-// Acknowledge notes that somebody attends to an alert: nobody is reminded of it any more. CodeNotFound if there is none,
+// Acknowledge notes that somebody attends to an alert: no reminders are sent any more. CodeNotFound if there is none,
 // CodeConflict if it is resolved. To acknowledge it twice changes nothing.
 func (s *Store) Acknowledge(ctx context.Context, id string) (Alert, error) {
 	return s.attend(ctx, id, func(a *Alert) {

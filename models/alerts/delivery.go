@@ -12,7 +12,7 @@ const (
 	FirstTime  Reason = "fired"
 	Worsening  Reason = "worse" // it is more severe than before
 	Repeating  Reason = "repeated"
-	Escalating Reason = "escalated" // nobody has acknowledged it in time
+	Escalating Reason = "escalated" // it was not acknowledged in time
 	Resolving  Reason = "resolved"
 )
 

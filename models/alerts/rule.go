@@ -86,7 +86,8 @@ func (r Rule) Has(k event.Kind) bool { return slices.Contains(r.Events, string(k
 // usable reports whether the rule tells of anything.
 func (r Rule) usable() bool { return r.Enabled && r.DeletedAt.IsZero() }
 
-func (s *Store) checkRule(tx *gorm.DB, r *Rule) error {
+// checkRule checks what users enter, and tidies it. That the channels exist is checkChannels.
+func (s *Store) checkRule(r *Rule) error {
 	if err := cleanName(&r.Name, "Alert rule"); err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (s *Store) checkRule(tx *gorm.DB, r *Rule) error {
 	if r.EscalateAfterMinutes > 0 && len(r.EscalateChannels) == 0 {
 		return models.Invalid("escalate.channels", "must name at least one channel")
 	}
-	return checkChannels(tx, r)
+	return nil
 }
 
 // checkChannels checks that the channels of a rule exist.
@@ -144,18 +145,23 @@ func checkChannels(tx *gorm.DB, r *Rule) error {
 			}
 		}
 	}
-	if len(r.Channels) == 0 {
-		return models.Invalid("channels", "must name at least one channel")
-	}
 	return nil
 }
+
+var errNoChannel = models.Invalid("channels", "must name at least one channel")
 
 // AddRule adds a rule; its ID and times are set here. Errors are CodeInvalid for a member that is not as it must be
 // and CodeConflict if there are MaxRules.
 func (s *Store) AddRule(ctx context.Context, r Rule) (Rule, error) {
 	now := s.clock.Now()
 	r.ID, r.CreatedAt, r.UpdatedAt = models.NewID(models.KindRule), now, now
-	if err := s.checkRule(s.db.Read(ctx), &r); err != nil {
+	if err := s.checkRule(&r); err != nil {
+		return Rule{}, err
+	}
+	if len(r.Channels) == 0 {
+		return Rule{}, errNoChannel
+	}
+	if err := checkChannels(s.db.Read(ctx), &r); err != nil {
 		return Rule{}, err
 	}
 	return r, add(ctx, s, &r, MaxRules, "alert rules")
@@ -164,8 +170,11 @@ func (s *Store) AddRule(ctx context.Context, r Rule) (Rule, error) {
 // EditRule changes a rule by fn. Errors are CodeNotFound and those of AddRule.
 func (s *Store) EditRule(ctx context.Context, id string, fn func(*Rule)) (Rule, error) {
 	return change(ctx, s, rules, id, func(tx *gorm.DB, r *Rule) error {
-		before := slices.Clone(append(slices.Clone(r.Channels), r.EscalateChannels...))
+		before := slices.Concat(r.Channels, r.EscalateChannels)
 		fn(r)
+		if len(r.Channels) == 0 && len(before) > 0 {
+			return errNoChannel
+		}
 		// A channel that was deleted since does not keep the rule from being changed.
 		known, err := all[Channel](tx)
 		if err != nil {
@@ -174,8 +183,15 @@ func (s *Store) EditRule(ctx context.Context, id string, fn func(*Rule)) (Rule, 
 		gone := func(id string) bool {
 			return slices.Contains(before, id) && !slices.ContainsFunc(known, func(c Channel) bool { return c.ID == id })
 		}
+		escalates := len(r.EscalateChannels) > 0
 		r.Channels, r.EscalateChannels = slices.DeleteFunc(r.Channels, gone), slices.DeleteFunc(r.EscalateChannels, gone)
-		return s.checkRule(tx, r)
+		if escalates && len(r.EscalateChannels) == 0 {
+			r.EscalateAfterMinutes = 0
+		}
+		if err := s.checkRule(r); err != nil {
+			return err
+		}
+		return checkChannels(tx, r)
 	})
 }
 
