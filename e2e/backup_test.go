@@ -145,7 +145,7 @@ func killAtEachStep(t *testing.T, args []string, dir, store string, check func()
 		})
 		if !done {
 			_ = cmd.Process.Kill()
-			<-ended
+			_ = <-ended
 		}
 		check()
 		if done || step == 40 {

@@ -40,7 +40,7 @@ func limiterOf(c alerts.Channel) *rate.Limiter {
 func (w *Worker) channel(taking, working, held context.Context, holder lease.ID, c alerts.Channel) {
 	ctx, cancel := context.WithCancel(working)
 	defer cancel()
-	defer context.AfterFunc(held, cancel)() //nolint:contextcheck // held is that of the lease: when it is lost, another instance may send
+	defer context.AfterFunc(held, cancel)() // it is that of the lease: when that is lost, another instance may send
 	limit := limiterOf(c)
 	for taking.Err() == nil && ctx.Err() == nil {
 		now, d, ok, err := w.Store.Next(ctx, holder, c.Seq)

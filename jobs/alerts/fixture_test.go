@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"gorm.io/gorm"
 
 	alertjobs "linkwatch/jobs/alerts"
 	"linkwatch/jobs/alerts/send"
@@ -171,7 +170,7 @@ func (w *world) happens(phase event.Phase, names ...string) {
 			URL: "https://" + name + ".test", At: w.Now(), Detail: "timed out", Failures: 1,
 		}
 	}
-	w.ok(w.db.Write(w.Context(), func(tx *gorm.DB) error { return event.Add(tx, events...) }))
+	modelstest.Happen(w, w.db, events...)
 }
 
 // passes moves the clock until something is so.

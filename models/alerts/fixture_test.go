@@ -143,7 +143,7 @@ func (w *world) event(kind event.Kind, phase event.Phase, name string, failures 
 // happen stores events, has alerts made of them, and sends what is due a second later.
 func (w *world) happen(events ...event.Event) {
 	w.Helper()
-	w.ok(w.db.Write(w.Context(), func(tx *gorm.DB) error { return event.Add(tx, events...) }))
+	modelstest.Happen(w, w.db, events...)
 	w.pass(time.Second)
 }
 

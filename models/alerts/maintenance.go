@@ -65,7 +65,7 @@ func (m *Maintenance) check() error {
 	case took > most:
 		return models.Invalid("ends_at", "must be at most %d days after starts_at", int(most/models.Day))
 	}
-	if _, err := zone("time_zone", &m.TimeZone); err != nil {
+	if err := checkZone("time_zone", &m.TimeZone); err != nil {
 		return err
 	}
 	return m.Scope.check()

@@ -29,20 +29,18 @@ func (q *Quiet) check() error {
 	if q.From == q.To {
 		return models.Invalid("quiet.to", "must differ from quiet.from")
 	}
-	_, err := zone("quiet.time_zone", &q.TimeZone)
-	return err
+	return checkZone("quiet.time_zone", &q.TimeZone)
 }
 
-// zone reads a time zone; "" is UTC.
-func zone(location string, name *string) (*time.Location, error) {
+// checkZone checks the name of a time zone; "" is UTC.
+func checkZone(location string, name *string) error {
 	if *name == "" {
 		*name = "UTC"
 	}
-	z, err := time.LoadLocation(*name)
-	if err != nil || *name == "Local" || len(*name) > 64 {
-		return nil, models.Invalid(location, "must be a time zone such as Europe/Berlin")
+	if _, err := time.LoadLocation(*name); err != nil || *name == "Local" || len(*name) > 64 {
+		return models.Invalid(location, "must be a time zone such as Europe/Berlin")
 	}
-	return z, nil
+	return nil
 }
 
 // End returns when the quiet hours around a time end; zero = it is not in them. They are by

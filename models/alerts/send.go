@@ -145,8 +145,9 @@ func (s *Store) newOutbox(ctx context.Context, tx *gorm.DB, now models.Time, due
 
 // notice decides what is sent for a notice that is due, and when it is due again.
 func (o *outbox) notice(n *notice) {
-	a, r, ok := o.alerts[n.AlertSeq], Rule{}, false
-	if r, ok = o.bySeq[n.RuleSeq]; !ok || a == nil { // the rule was deleted or disabled since
+	a := o.alerts[n.AlertSeq]
+	r, ok := o.bySeq[n.RuleSeq]
+	if !ok || a == nil { // the rule was deleted or disabled since
 		n.NextAt, n.RepeatAt, n.EscalateAt = models.Time{}, models.Time{}, models.Time{}
 		return
 	}

@@ -17,9 +17,12 @@ const (
 	// storm is how many alerts of a kind may begin within stormTime. All further subjects are in one alert.
 	storm     = 20
 	stormTime = time.Minute
-	// An alert that begins for the flaps-th time within FlapTime is flapping. It is resolved
-	// when nothing has begun again for StableTime.
-	flaps      = 4
+	flaps     = 4
+)
+
+// An alert that begins for the fourth time within FlapTime is flapping. It is resolved when
+// nothing has begun again for StableTime.
+const (
 	FlapTime   = time.Hour
 	StableTime = 15 * time.Minute
 )

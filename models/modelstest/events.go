@@ -10,6 +10,14 @@ import (
 	"linkwatch/models/event"
 )
 
+// Happen stores events, as systems do.
+func Happen(t testing.TB, db *models.DB, events ...event.Event) {
+	t.Helper()
+	if err := db.Write(t.Context(), func(tx *gorm.DB) error { return event.Add(tx, events...) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Events takes the events that systems have stored since it was last called, each as a
 // text: "target.down began Shop: unexpected status 500", with the number of failures if
 // they are counted.

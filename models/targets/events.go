@@ -86,14 +86,14 @@ func events(before, after Target, r Result) (all []event.Event) {
 type certificateWarning int
 
 // warnDays are before how many days an expiry is told.
-var warnDays = []time.Duration{30, 7, 1}
+var warnDays = []int{30, 7, 1}
 
 func warning(expires, at models.Time) (level certificateWarning) {
 	if expires.IsZero() || at.IsZero() {
 		return 0
 	}
 	for _, days := range warnDays {
-		if expires.Sub(at.Time) <= days*models.Day {
+		if !expires.After(at.AddDate(0, 0, days)) {
 			level++
 		}
 	}
