@@ -110,6 +110,33 @@ func (m Maintenance) Around(now models.Time) (from, to models.Time, ok bool) {
 	return models.Time{}, models.Time{}, false
 }
 
+// Next returns the occurrence that a time is in, or else the next one; ok is false if there is none.
+func (m Maintenance) Next(now models.Time) (from, to models.Time, ok bool) {
+	if from, to, ok = m.Around(now); ok {
+		return from, to, true
+	}
+	if now.Before(m.StartsAt.Time) {
+		return m.StartsAt, m.EndsAt, true
+	}
+	z, err := time.LoadLocation(m.TimeZone)
+	if err != nil { // it was checked when it was stored
+		z = time.UTC
+	}
+	first, local := m.StartsAt.In(z), now.In(z)
+	for i := range 8 { // no more than a month in a row is without a day
+		start := wall(local.Year(), local.Month()+time.Month(i), first.Day(), first.Hour(), first.Minute(), z)
+		fits := start.Day() == first.Day()
+		if m.Repeat == RepeatWeekly {
+			start = wall(local.Year(), local.Month(), local.Day()+i, first.Hour(), first.Minute(), z)
+			fits = start.Weekday() == first.Weekday()
+		}
+		if fits && start.After(now.Time) && m.Repeat != RepeatNone {
+			return models.At(start), models.At(start.Add(m.EndsAt.Sub(m.StartsAt.Time))), true
+		}
+	}
+	return models.Time{}, models.Time{}, false
+}
+
 // Over reports whether the window does not come again.
 func (m Maintenance) Over(now models.Time) bool {
 	return m.Repeat == RepeatNone && !now.Before(m.EndsAt.Time)

@@ -1,0 +1,51 @@
+package alerts
+
+import (
+	"context"
+	"fmt"
+)
+
+// maxAbout is how many open alerts of one subject are shown. There is one at most of each kind of events.
+const maxAbout = 20
+
+// OpenOf are the open alerts of a target, the newest first, at most 20.
+func (s *Store) OpenOf(ctx context.Context, target string) (as []Alert, err error) {
+	err = s.db.Read(ctx).Raw(`SELECT a.* FROM alert_members AS m JOIN alerts AS a ON a.seq = m.alert_seq
+		WHERE m.subject_id = ? AND m.subject_kind = ? AND m.ended_at IS NULL AND a.resolved_at IS NULL AND a.fired_at IS NOT NULL
+		ORDER BY a.created_at DESC, a.id DESC LIMIT ?`, target, SubjectTarget, maxAbout).Scan(&as).Error
+	if err != nil {
+		return nil, fmt.Errorf("loading the open alerts of a target: %w", err)
+	}
+	return as, nil
+}
+
+// Covering are the enabled rules that tell of events of a target, the oldest first.
+func (s *Store) Covering(ctx context.Context, t Target) (rules []Rule, err error) {
+	set, err := s.settings(s.db.Read(ctx), s.clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	sub := subject{SubjectTarget, t.ID, t.CanonicalURL}
+	m, err := s.newMatcher(ctx, set.scopes(), []subject{sub})
+	if err != nil {
+		return nil, fmt.Errorf("looking for the rules of a target: %w", err)
+	}
+	for _, r := range set.rules {
+		if m.has(r.Scope, sub) && len(s.ofTargets(r.Events)) > 0 {
+			rules = append(rules, r)
+		}
+	}
+	return rules, nil
+}
+
+// TargetDefaults are those of Defaults that are about targets.
+func (s *Store) TargetDefaults() List { return s.ofTargets(s.Defaults()) }
+
+func (s *Store) ofTargets(kinds List) (of List) {
+	for _, t := range s.opts.Types {
+		if t.Subject == SubjectTarget && (Rule{Events: kinds}).Has(t.Kind) {
+			of = append(of, string(t.Kind))
+		}
+	}
+	return of
+}

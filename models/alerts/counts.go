@@ -1,0 +1,39 @@
+package alerts
+
+import (
+	"context"
+	"fmt"
+)
+
+// maxCount is how far alerts are counted.
+const maxCount = 10_000
+
+// Counts are the numbers of alerts by state, each up to 10,000.
+func (s *Store) Counts(ctx context.Context) (map[State]int, error) {
+	var n struct{ Firing, Unattended, Resolved int }
+	count := func(st State) string {
+		return fmt.Sprintf("(SELECT count(*) FROM (SELECT 1 FROM alerts WHERE %s LIMIT %d) AS a)", st.where(), maxCount)
+	}
+	err := s.db.Read(ctx).Raw("SELECT " + count(Firing) + " AS firing, " + count(Unattended) + " AS unattended, " + count(Resolved) + " AS resolved").Scan(&n).Error
+	if err != nil {
+		return nil, fmt.Errorf("counting alerts: %w", err)
+	}
+	return map[State]int{AnyState: n.Firing + n.Resolved, Firing: n.Firing, Unattended: n.Unattended, Resolved: n.Resolved}, nil
+}
+
+// Waiting are the numbers of messages that wait to be sent, by Channel.Seq, up to 10,000 together.
+func (s *Store) Waiting(ctx context.Context) (map[int64]int, error) {
+	var found []struct {
+		ChannelSeq int64
+		N          int
+	}
+	err := s.db.Read(ctx).Raw("SELECT channel_seq, count(*) AS n FROM (SELECT channel_seq FROM deliveries WHERE status = 'pending' LIMIT ?) AS d GROUP BY channel_seq", maxCount).Scan(&found).Error
+	if err != nil {
+		return nil, fmt.Errorf("counting messages that wait: %w", err)
+	}
+	of := map[int64]int{}
+	for _, f := range found {
+		of[f.ChannelSeq] = f.N
+	}
+	return of, nil
+}
