@@ -10,14 +10,27 @@ import (
 	"linkwatch/handlers/pages"
 	"linkwatch/models"
 	"linkwatch/models/alerts"
+	views "linkwatch/views/alerts"
 )
 
 // Deps are what the handlers work with.
 type Deps struct {
 	*pages.Frame
-	Alerts *alerts.Store
-	Sender Sender
-	Others []pages.Beside // what other systems show on the page of an alert
+	Alerts   *alerts.Store
+	Sender   Sender
+	Subjects Subjects
+	Others   []pages.Beside // what other systems show on the page of an alert
+}
+
+// Subjects are what rules and maintenance windows can name.
+type Subjects interface {
+	// Targets returns the names of those targets that exist, by their ids.
+	Targets(ctx context.Context, ids []string) (map[string]string, error)
+	// FindTargets returns up to n targets with a text in their name or address, and whether there are more. The error of a text that
+	// cannot be looked for is CodeInvalid ("query.q").
+	FindTargets(ctx context.Context, text string, n int) (found []views.Choice, more bool, err error)
+	// StatusPages returns all status pages.
+	StatusPages(ctx context.Context) ([]views.Choice, error)
 }
 
 // API is the operations under /v1.

@@ -1,0 +1,41 @@
+package app
+
+import (
+	"context"
+
+	"linkwatch/models"
+	"linkwatch/models/targets"
+	alertviews "linkwatch/views/alerts"
+)
+
+// alertSubjects are what rules and maintenance windows can name.
+type alertSubjects struct{ targets *targets.Store }
+
+// Targets implements alerthandlers.Subjects.
+func (s alertSubjects) Targets(ctx context.Context, ids []string) (map[string]string, error) {
+	found, err := s.targets.Choose(ctx, ids)
+	names := make(map[string]string, len(found))
+	for _, t := range found {
+		names[t.ID] = t.DisplayTitle()
+	}
+	return names, err
+}
+
+// FindTargets implements alerthandlers.Subjects.
+func (s alertSubjects) FindTargets(ctx context.Context, text string, n int) (found []alertviews.Choice, more bool, err error) {
+	list, err := s.targets.List(ctx, targets.Filter{Text: text}, models.Cursor{}, n)
+	for _, t := range list.Items {
+		found = append(found, alertviews.Choice{ID: t.ID, Name: t.DisplayTitle(), Hint: t.Host})
+	}
+	return found, list.More(), err
+}
+
+// StatusPages implements alerthandlers.Subjects.
+func (s alertSubjects) StatusPages(ctx context.Context) ([]alertviews.Choice, error) {
+	list, err := s.targets.Pages(ctx)
+	all := make([]alertviews.Choice, len(list))
+	for i, p := range list {
+		all[i] = alertviews.Choice{ID: p.ID, Name: p.Title}
+	}
+	return all, err
+}

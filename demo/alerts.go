@@ -1,0 +1,194 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+	"linkwatch/models/event"
+)
+
+// alertMaker makes up channels, rules and alerts.
+type alertMaker struct {
+	db    *models.DB
+	store *alerts.Store
+	now   time.Time
+	at    time.Time
+}
+
+// madeAlert is something that happened, and how it went on.
+type madeAlert struct {
+	kind     event.Kind
+	severity event.Severity
+	subject  string // kind of the subjects
+	host     string
+	names    []string // of the subjects
+	detail   string
+	ago      time.Duration // when it began
+	took     time.Duration // until it ended; 0 = it goes on, or has no duration
+	attended bool          // somebody acknowledged it
+}
+
+// allAlerts are those of the made-up company, the oldest first.
+func allAlerts() []madeAlert {
+	const down, changed, failed = "target.down", "page.changed", "job.failed"
+	return []madeAlert{
+		{kind: down, severity: event.Critical, subject: "target", host: "shop.northwind.example", names: []string{"Shop"}, detail: "unexpected status 502", ago: 20 * day, took: 14 * time.Minute},
+		{kind: down, severity: event.Critical, subject: "target", host: "api.northwind.example", names: []string{"Public API", "Webhooks"}, detail: "no answer within 10 s", ago: 11 * day, took: 47 * time.Minute, attended: true},
+		{kind: failed, severity: event.Warning, subject: "job", host: "blog.northwind.example", names: []string{"Crawl of the blog"}, detail: "robots.txt cannot be read", ago: 6 * day, took: 5 * time.Hour},
+		{kind: changed, severity: event.Info, subject: "page", host: "docs.northwind.example", names: []string{"Terms of delivery", "Prices"}, ago: 2 * day},
+		{kind: down, severity: event.Critical, subject: "target", host: "shop.northwind.example", names: []string{"Shop"}, detail: "unexpected status 500", ago: day, took: 3 * time.Minute},
+		{kind: "target.certificate_expiring", severity: event.Warning, subject: "target", host: "blog.northwind.example", names: []string{"Blog"}, detail: "it expires in 6 days", ago: 9 * time.Hour, attended: true},
+		{kind: down, severity: event.Critical, subject: "target", host: "labels.northwind.example", names: []string{"Shipping labels"}, detail: "connection refused", ago: 25 * time.Minute},
+	}
+}
+
+// Alerts makes up channels that nothing is sent to, rules, a maintenance window and alerts, and says how many. opts are those of the
+// program's store.
+func Alerts(ctx context.Context, r *Run, opts alerts.Options) (did string, err error) {
+	if !r.Fresh {
+		return "0 alerts", nil
+	}
+	m := &alertMaker{db: r.DB, now: r.Now, at: r.Now.Add(-30 * day)}
+	m.store = alerts.NewStore(r.DB, func() time.Time { return m.at }, opts)
+	chat, mail, err := m.channels(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := m.rules(ctx, chat, mail); err != nil {
+		return "", err
+	}
+	all := allAlerts()
+	for i, a := range all {
+		if err := m.happen(ctx, i, a); err != nil {
+			return "", fmt.Errorf("after %d alerts: %w", i, err)
+		}
+	}
+	return fmt.Sprintf("%d alerts", len(all)), m.rest(ctx, chat, mail)
+}
+
+// channels makes up two channels.
+func (m *alertMaker) channels(ctx context.Context) (chat, mail alerts.Channel, err error) {
+	chat, err = m.store.AddChannel(ctx, alerts.NewChannel{Name: "Operations chat", Kind: "ntfy", Address: alerts.Address{URL: "ntfy://ntfy.northwind.example/operations"}})
+	if err != nil {
+		return chat, mail, err
+	}
+	mail, err = m.store.AddChannel(ctx, alerts.NewChannel{Name: "On call", Kind: alerts.KindWebhook, Address: alerts.Address{URL: "https://pager.northwind.example/alerts"}})
+	return chat, mail, err
+}
+
+// rules makes up two rules and a maintenance window.
+func (m *alertMaker) rules(ctx context.Context, chat, mail alerts.Channel) error {
+	_, err := m.store.AddRule(ctx, alerts.Rule{
+		Name: "What matters", Events: m.store.Defaults(), Channels: alerts.List{chat.ID}, AfterFailures: 1, RepeatMinutes: 120, Enabled: true,
+		EscalateAfterMinutes: 15, EscalateChannels: alerts.List{mail.ID},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = m.store.AddRule(ctx, alerts.Rule{
+		Name: "Changed pages, by day", Events: alerts.List{"page.changed"}, Channels: alerts.List{chat.ID}, AfterFailures: 1, Enabled: true,
+		Quiet: alerts.Quiet{From: "20:00", To: "08:00", TimeZone: "Europe/Berlin"},
+	})
+	if err != nil {
+		return err
+	}
+	starts := models.At(m.now.Truncate(day).Add(-14*day + 2*time.Hour))
+	_, err = m.store.AddMaintenance(ctx, alerts.Maintenance{
+		Name: "Backups of the database", Scope: alerts.Scope{Tags: alerts.List{"Infrastructure"}}, StartsAt: starts, EndsAt: starts.Add(time.Hour),
+		Repeat: alerts.RepeatWeekly, TimeZone: "Europe/Berlin",
+	})
+	return err
+}
+
+// happen makes up an alert, the messages of it, and its end.
+func (m *alertMaker) happen(ctx context.Context, n int, a madeAlert) error {
+	began := m.now.Add(-a.ago)
+	phase := event.Began
+	if m.store.Type(a.kind).Once {
+		phase = event.Once
+	}
+	if err := m.tell(ctx, n, a, phase, began); err != nil {
+		return err
+	}
+	if a.attended {
+		page, err := m.store.Alerts(ctx, alerts.Unattended, models.Cursor{}, 1)
+		if err != nil {
+			return err
+		}
+		for _, open := range page.Items {
+			m.at = began.Add(4 * time.Minute)
+			if _, err := m.store.Acknowledge(ctx, open.ID); err != nil {
+				return err
+			}
+		}
+	}
+	if a.took == 0 {
+		return nil
+	}
+	return m.tell(ctx, n, a, event.Ended, began.Add(a.took))
+}
+
+// tell stores the events of an alert, and makes the messages of them.
+func (m *alertMaker) tell(ctx context.Context, n int, a madeAlert, phase event.Phase, at time.Time) error {
+	kind := models.KindTarget
+	switch a.subject {
+	case "job":
+		kind = models.KindJob
+	case "page":
+		kind = models.KindCrawled
+	}
+	err := m.db.Write(ctx, func(tx *gorm.DB) error {
+		var events []event.Event
+		for i, name := range a.names {
+			id := models.TimedID(kind, models.At(m.now.Add(-a.ago)), int64(n*100+i))
+			if kind == models.KindTarget { // those of the demo are named alike
+				if err := tx.Raw("SELECT id FROM targets WHERE name = ? LIMIT 1", name).Scan(&id).Error; err != nil {
+					return fmt.Errorf("looking for a target: %w", err)
+				}
+			}
+			events = append(events, event.Event{
+				Kind: a.kind, Phase: phase, Severity: a.severity, SubjectKind: a.subject, SubjectID: id, Name: name, Host: a.host, At: models.At(at), Failures: 1, Detail: a.detail,
+			})
+		}
+		return event.Add(tx, events...)
+	})
+	if err != nil {
+		return err
+	}
+	m.at = at
+	for taken := 1; taken > 0; {
+		if taken, err = m.store.Take(ctx, 1000); err != nil {
+			return err
+		}
+	}
+	m.at = at.Add(5 * time.Second) // alerts wait for further subjects
+	_, err = m.store.Send(ctx, 100)
+	return err
+}
+
+// rest has all messages delivered, and disables the channels: their hosts do not exist.
+func (m *alertMaker) rest(ctx context.Context, channels ...alerts.Channel) error {
+	m.at = m.now
+	err := m.db.Write(ctx, func(tx *gorm.DB) error {
+		err := tx.Exec("UPDATE deliveries SET status = ?, delivered_at = created_at, attempts = 1", alerts.DeliveryDelivered).Error
+		if err != nil {
+			return err
+		}
+		return tx.Exec("UPDATE channels SET last_delivered_at = (SELECT max(delivered_at) FROM deliveries AS d WHERE d.channel_seq = channels.seq)").Error
+	})
+	if err != nil {
+		return err
+	}
+	off := false
+	for _, c := range channels {
+		if _, err := m.store.EditChannel(ctx, c.ID, alerts.ChannelEdit{Enabled: &off}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+package alerts
+
+import (
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+	views "linkwatch/views/alerts"
+)
+
+// Beside shows on the page of a target which alerts are open, which rules tell of it, and the way to be told.
+func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
+	id, is := strings.CutPrefix(s.Path, "/watch/")
+	if !is || models.CheckID(models.KindTarget, id) != nil {
+		return pages.Shown{}, nil
+	}
+	ctx := c.Request.Context()
+	v := views.Beside{Target: id, Path: s.Path, Now: p.Clock.Now().Time}
+	open, err := p.Alerts.OpenOf(ctx, id)
+	if err != nil {
+		return pages.Shown{}, err
+	}
+	for _, a := range open {
+		v.Open = append(v.Open, views.Row{Alert: a, Message: p.Alerts.Message(a)})
+	}
+	if v.Rules, err = p.Alerts.Covering(ctx, alerts.Target{ID: id, CanonicalURL: s.CanonicalURL}); err != nil {
+		return pages.Shown{}, err
+	}
+	all, err := p.channels(ctx)
+	v.Channels = len(all)
+	return pages.Shown{Section: views.BesideSection(v)}, err
+}

@@ -1,0 +1,140 @@
+package alerts
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+	views "linkwatch/views/alerts"
+	"linkwatch/views/ui"
+)
+
+// AlertPage shows one alert, and for htmx what changes.
+func (p Pages) AlertPage(c *gin.Context) {
+	ctx := c.Request.Context()
+	var v views.Alert
+	var a alerts.Alert
+	var members map[int64][]alerts.Member
+	var told map[int64][]alerts.Delivery
+	var flash ui.Flash
+	if !p.Read(c,
+		func() (err error) { a, err = p.Alerts.Alert(ctx, c.Param("id")); return },
+		func() (err error) { members, err = p.Alerts.MembersOf(ctx, []alerts.Alert{a}, views.Shown); return },
+		func() (err error) { told, err = p.Alerts.DeliveriesOf(ctx, []alerts.Alert{a}, views.Shown); return },
+		func() (err error) { v.Names, err = p.channelNames(ctx); return },
+		func() (err error) { flash, err = p.Flash(c, alerts.AlertPath(c.Param("id"))); return },
+	) {
+		return
+	}
+	v.Row = views.NewRow(a, p.Alerts.Message(a), told[a.Seq], v.Names)
+	v.Type, v.Members, v.Deliveries = p.Alerts.Type(a.Event), members[a.Seq], told[a.Seq]
+	v.Page = p.Page(v.Row.Message, section, flash)
+	p.ShowPart(c, http.StatusOK, views.AlertPage(v), views.AlertNow(v))
+}
+
+// Acknowledge notes that somebody attends to an alert.
+func (p Pages) Acknowledge(c *gin.Context) {
+	_, err := p.Alerts.Acknowledge(c.Request.Context(), c.Param("id"))
+	p.did(c, err, p.Back(c, alerts.AlertPath(c.Param("id"))), "alert_acknowledged")
+}
+
+// Unacknowledge undoes Acknowledge.
+func (p Pages) Unacknowledge(c *gin.Context) {
+	_, err := p.Alerts.Unacknowledge(c.Request.Context(), c.Param("id"))
+	p.Done(c, err, p.Back(c, alerts.AlertPath(c.Param("id"))), "alert_reopened")
+}
+
+// Silence silences an alert for the minutes that the form has; 0 ends the silence.
+func (p Pages) Silence(c *gin.Context) {
+	back := p.Back(c, alerts.AlertPath(c.Param("id")))
+	d, err := minutes(c)
+	if err == nil {
+		_, err = p.Alerts.Silence(c.Request.Context(), c.Param("id"), d)
+	}
+	if err == nil && d == 0 {
+		p.Done(c, nil, back, "alert_loud")
+		return
+	}
+	p.did(c, err, back, "alert_silenced")
+}
+
+// minutes are those of a form.
+func minutes(c *gin.Context) (time.Duration, error) {
+	n, err := strconv.ParseUint(c.PostForm("minutes"), 10, 16)
+	if err != nil {
+		return 0, models.Invalid("minutes", "must be a whole number from 0 to %d", int(alerts.MaxSilence/time.Minute))
+	}
+	return time.Duration(n) * time.Minute, nil
+}
+
+// hide keeps the key of a public page from others: no page that it leads to learns its address, and no search engine shows it.
+func hide(c *gin.Context) {
+	c.Header("Referrer-Policy", "no-referrer")
+	c.Header("X-Robots-Tag", "noindex, nofollow")
+}
+
+// AttendPage is the public page that a message leads to. It changes nothing: programs open links to preview them.
+func (p Pages) AttendPage(c *gin.Context) {
+	if a, ok := p.attended(c, c.Query("key")); ok {
+		p.showAttend(c, a, c.Query("key"), attendNotices[c.Query("did")])
+	}
+}
+
+// attendNotices are what the public page says after an action.
+var attendNotices = map[string]string{
+	"acknowledged": "Acknowledged. Nothing reminds of it any more.",
+	"silenced":     "Silenced. Nothing is sent of it until then.",
+	"over":         "It is resolved already. Nothing was changed.",
+}
+
+// Attend acknowledges or silences an alert for a reader of a message, who has the key.
+func (p Pages) Attend(c *gin.Context) {
+	ctx, key := c.Request.Context(), c.PostForm("key")
+	a, ok := p.attended(c, key)
+	if !ok {
+		return
+	}
+	did, err := "acknowledged", error(nil)
+	if c.PostForm("action") == "acknowledge" {
+		_, err = p.Alerts.Acknowledge(ctx, a.ID)
+	} else {
+		var d time.Duration
+		if d, err = minutes(c); err == nil {
+			_, err = p.Alerts.Silence(ctx, a.ID, d)
+		}
+		did = "silenced"
+	}
+	if models.CodeOf(err) == models.CodeConflict {
+		did, err = "over", nil
+	}
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.SeeOther(c, pages.With(p.Alerts.AttendPath(a.ID), "did", did))
+}
+
+// attended is the alert of a request with its key. The answer is made if ok is false: a wrong key is answered as an alert that
+// does not exist.
+func (p Pages) attended(c *gin.Context, key string) (a alerts.Alert, ok bool) {
+	hide(c)
+	id := c.Param("id")
+	err := error(models.NotFound("alert"))
+	if p.Alerts.AttendKey(id, key) {
+		a, err = p.Alerts.Alert(c.Request.Context(), id)
+	}
+	if err != nil {
+		p.Fail(c, err)
+		return a, false
+	}
+	return a, true
+}
+
+func (p Pages) showAttend(c *gin.Context, a alerts.Alert, key, done string) {
+	p.ShowKept(c, http.StatusOK, "no-store", views.AttendPage(views.Attend{Alert: a, Message: p.Alerts.Message(a), Key: key, Done: done, Now: p.Alerts.Now()}))
+}

@@ -1,0 +1,233 @@
+package alerts
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+	views "linkwatch/views/alerts"
+	"linkwatch/views/ui"
+)
+
+// ChannelsPage lists the channels.
+func (p Pages) ChannelsPage(c *gin.Context) { p.showChannels(c, views.Tested{}) }
+
+// showChannels lists the channels, with what became of a test message.
+func (p Pages) showChannels(c *gin.Context, t views.Tested) {
+	ctx := c.Request.Context()
+	v := views.Channels{Tested: t}
+	var flash ui.Flash
+	if p.Read(c,
+		func() (err error) { v.Channels, err = p.channels(ctx); return },
+		func() (err error) { v.Waiting, err = p.Alerts.Waiting(ctx); return },
+		func() (err error) { v.Rules, err = p.countRules(ctx); return },
+		func() (err error) { flash, err = p.Flash(c, views.ChannelsPath); return },
+	) {
+		v.Page = p.Page("Channels", section, flash)
+		p.Show(c, http.StatusOK, views.ChannelsPage(v))
+	}
+}
+
+// NewChannel is the form of a new channel, or the services to choose from.
+func (p Pages) NewChannel(c *gin.Context) {
+	v := views.ChannelForm{Enabled: true}
+	if kind := c.Query("service"); slices.ContainsFunc(views.Forms(), func(s alerts.Service) bool { return s.Kind == kind }) {
+		v.Service = views.FormOf(kind)
+	}
+	p.showChannelForm(c, http.StatusOK, v)
+}
+
+// ChannelPage is the form of a stored channel.
+func (p Pages) ChannelPage(c *gin.Context) {
+	saved, err := p.Alerts.Channel(c.Request.Context(), c.Param("id"))
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.showChannelForm(c, http.StatusOK, views.ChannelForm{Saved: saved, Service: views.FormOf(saved.Kind), Name: saved.Name, Enabled: saved.Enabled})
+}
+
+func (p Pages) showChannelForm(c *gin.Context, status int, v views.ChannelForm) {
+	title := "Add a channel"
+	if v.Saved.ID != "" {
+		title = "Edit " + v.Saved.Name
+	}
+	v.Page = p.Page(title, section, ui.Flash{})
+	p.Show(c, status, views.ChannelFormPage(v))
+}
+
+// AddChannel adds the channel that the form holds.
+func (p Pages) AddChannel(c *gin.Context) {
+	v := channelForm(c, views.FormOf(c.PostForm("service")))
+	kind, address, err := p.address(v)
+	if err == nil {
+		name := v.Name
+		if strings.TrimSpace(name) == "" {
+			name = views.ServiceLabel(kind)
+		}
+		_, err = p.Alerts.AddChannel(c.Request.Context(), alerts.NewChannel{Name: name, Kind: kind, Address: address, Disabled: !v.Enabled})
+	}
+	if p.channelRefused(c, v, err) {
+		return
+	}
+	p.Done(c, err, views.ChannelsPath, "channel_added")
+}
+
+// EditChannel stores what the form of a channel holds. Its address stays if none was typed.
+func (p Pages) EditChannel(c *gin.Context) {
+	ctx := c.Request.Context()
+	saved, err := p.Alerts.Channel(ctx, c.Param("id"))
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	v := channelForm(c, views.FormOf(saved.Kind))
+	v.Saved = saved
+	e := alerts.ChannelEdit{Name: &v.Name, Enabled: &v.Enabled}
+	if typed(v) {
+		v.Open = true
+		kind, address, wrong := p.address(v)
+		e.Kind, e.Address, err = &kind, &address, wrong
+	}
+	if err == nil {
+		_, err = p.Alerts.EditChannel(ctx, saved.ID, e)
+	}
+	if p.channelRefused(c, v, err) {
+		return
+	}
+	p.Done(c, err, views.ChannelsPath, "edited")
+}
+
+// channelForm is what was typed for a channel.
+func channelForm(c *gin.Context, s alerts.Service) views.ChannelForm {
+	v := views.ChannelForm{Service: s, Name: c.PostForm("name"), Enabled: c.PostForm("enabled") != "", Values: map[string]string{}}
+	for _, f := range s.Fields {
+		v.Values[f.Name] = c.PostForm(f.Name)
+	}
+	return v
+}
+
+// typed reports whether any field of the service was filled in. A choice always has a value.
+func typed(v views.ChannelForm) bool {
+	return slices.ContainsFunc(v.Service.Fields, func(f alerts.Field) bool {
+		return f.Type != alerts.Choice && strings.TrimSpace(v.Values[f.Name]) != ""
+	})
+}
+
+// address is how the channel of a form is reached, and its kind. Errors are CodeInvalid for a field.
+func (p Pages) address(v views.ChannelForm) (kind string, a alerts.Address, err error) {
+	a.URL = strings.TrimSpace(v.Values["url"])
+	switch v.Service.Kind {
+	case alerts.KindWebhook:
+		a.URL, a.Secret = models.RepairURL(a.URL), v.Values["secret"]
+	case alerts.KindURL:
+	default:
+		if a.URL, err = v.Service.URL(v.Values); err != nil {
+			return "", a, err
+		}
+	}
+	if a.URL == "" {
+		return "", a, models.Invalid("url", "must not be empty")
+	}
+	kind, err = p.Sender.Check(a.URL)
+	if err == nil && v.Service.Kind == alerts.KindWebhook && kind != alerts.KindWebhook {
+		err = models.Invalid("url", "must begin with https:// or http://")
+	}
+	return kind, a, err
+}
+
+// channelRefused shows the form again if its reader can mend the error.
+func (p Pages) channelRefused(c *gin.Context, v views.ChannelForm, err error) bool {
+	names := []string{v.Service.Fields[0].Name, "name"}
+	for _, f := range v.Service.Fields {
+		names = append(names, f.Name)
+	}
+	if v.Errors = fieldErrors(err, names...); v.Errors == nil {
+		return false
+	}
+	p.showChannelForm(c, p.FormStatus(c, err), v)
+	return true
+}
+
+// fieldErrors are the messages of an error that the reader of a form can mend, a conflict beside its first field; nil = there is
+// none.
+func fieldErrors(err error, fields ...string) ui.Errors {
+	if m, ok := errors.AsType[*models.Error](err); ok && m.Code == models.CodeConflict {
+		return ui.Errors{fields[0]: m.Detail}
+	}
+	errs, _ := pages.FormErrors(err, fields[0], fields...)
+	return errs
+}
+
+// TestChannel sends a test message and shows what the service answers.
+func (p Pages) TestChannel(c *gin.Context) {
+	ctx := c.Request.Context()
+	to, err := p.Alerts.Channel(ctx, c.Param("id"))
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	t, err := p.test(ctx, to)
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	if pages.WantsPart(c.Request) {
+		p.Show(c, http.StatusOK, views.TestResult(t))
+		return
+	}
+	p.showChannels(c, t)
+}
+
+// test sends a test message, and notes what became of it.
+func (p Pages) test(ctx context.Context, to alerts.Channel) (t views.Tested, err error) {
+	t.ID = to.ID
+	t.Delivered, t.Answer, err = p.Sender.Test(ctx, to)
+	if m, ok := errors.AsType[*models.Error](err); ok {
+		t.Delivered, t.Answer, err = false, m.Detail, nil
+	}
+	if err != nil {
+		return t, err
+	}
+	if !t.Delivered && t.Answer == "" {
+		t.Answer = "The service gave no reason."
+	}
+	problem := t.Answer
+	if t.Delivered {
+		problem = ""
+	}
+	return t, p.Alerts.Tested(ctx, to, problem)
+}
+
+// EnableChannel enables or disables a channel.
+func (p Pages) EnableChannel(c *gin.Context) {
+	enabled := c.PostForm("enabled") != ""
+	_, err := p.Alerts.EditChannel(c.Request.Context(), c.Param("id"), alerts.ChannelEdit{Enabled: &enabled})
+	p.Done(c, err, views.ChannelsPath, switched("channel", enabled))
+}
+
+// switched is the notice of what was enabled or disabled.
+func switched(what string, enabled bool) string {
+	if enabled {
+		return what + "_enabled"
+	}
+	return what + "_disabled"
+}
+
+// DeleteChannel deletes a channel. The list then offers to undo it.
+func (p Pages) DeleteChannel(c *gin.Context) {
+	p.did(c, p.Alerts.DeleteChannel(c.Request.Context(), c.Param("id")), views.ChannelsPath, "channel_deleted")
+}
+
+// RestoreChannel brings a deleted channel back.
+func (p Pages) RestoreChannel(c *gin.Context) {
+	_, err := p.Alerts.RestoreChannel(c.Request.Context(), c.Param("id"))
+	p.Done(c, err, views.ChannelsPath, "channel_restored")
+}

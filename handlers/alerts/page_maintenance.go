@@ -1,0 +1,158 @@
+package alerts
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+	views "linkwatch/views/alerts"
+	"linkwatch/views/ui"
+)
+
+// windowFields are the fields of the form of a maintenance window, as errors name them. An error of none of them stands beside the first.
+var windowFields = []string{"name", "starts_at", "ends_at", "repeat", "time_zone", "targets", "status_pages", "tags"}
+
+// MaintenancePage lists the maintenance windows.
+func (p Pages) MaintenancePage(c *gin.Context) {
+	ctx := c.Request.Context()
+	var v views.Windows
+	var all models.Slice[alerts.Maintenance]
+	var flash ui.Flash
+	if !p.Read(c,
+		func() (err error) {
+			all, err = p.Alerts.Maintenance(ctx, models.Cursor{}, alerts.MaxWindows)
+			return err
+		},
+		func() (err error) {
+			var scopes []alerts.Scope
+			for _, m := range all.Items {
+				scopes = append(scopes, m.Scope)
+			}
+			v.Names, err = p.names(ctx, scopes)
+			return err
+		},
+		func() (err error) { flash, err = p.Flash(c, views.MaintenancePath); return },
+	) {
+		return
+	}
+	v.Windows = all.Items
+	v.Page = p.Page("Maintenance", section, flash)
+	p.Show(c, http.StatusOK, views.WindowsPage(v))
+}
+
+// NewMaintenance is the form of a new maintenance window.
+func (p Pages) NewMaintenance(c *gin.Context) {
+	p.showWindowForm(c, http.StatusOK, alerts.Scope{}, views.WindowForm{Repeat: alerts.RepeatNone})
+}
+
+// WindowPage is the form of a stored maintenance window.
+func (p Pages) WindowPage(c *gin.Context) {
+	m, err := p.Alerts.MaintenanceOf(c.Request.Context(), c.Param("id"))
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	z, err := time.LoadLocation(m.TimeZone)
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.showWindowForm(c, http.StatusOK, m.Scope, views.WindowForm{
+		Saved: m, Name: m.Name, Starts: m.StartsAt.In(z).Format(views.LocalTime), Ends: m.EndsAt.In(z).Format(views.LocalTime), Repeat: m.Repeat, TimeZone: m.TimeZone,
+	})
+}
+
+// AddMaintenance adds the window that the form holds, or looks for targets.
+func (p Pages) AddMaintenance(c *gin.Context) {
+	p.saveWindow(c, alerts.Maintenance{}, "maintenance_added", func(ctx context.Context, m alerts.Maintenance) (alerts.Maintenance, error) {
+		return p.Alerts.AddMaintenance(ctx, m)
+	})
+}
+
+// EditMaintenance stores what the form of a window holds, or looks for targets.
+func (p Pages) EditMaintenance(c *gin.Context) {
+	saved, err := p.Alerts.MaintenanceOf(c.Request.Context(), c.Param("id"))
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	p.saveWindow(c, saved, "edited", func(ctx context.Context, m alerts.Maintenance) (alerts.Maintenance, error) {
+		return p.Alerts.EditMaintenance(ctx, saved.ID, func(stored *alerts.Maintenance) {
+			stored.Name, stored.Scope, stored.StartsAt, stored.EndsAt, stored.Repeat, stored.TimeZone = m.Name, m.Scope, m.StartsAt, m.EndsAt, m.Repeat, m.TimeZone
+		})
+	})
+}
+
+func (p Pages) saveWindow(c *gin.Context, saved alerts.Maintenance, notice string, save func(context.Context, alerts.Maintenance) (alerts.Maintenance, error)) {
+	v := views.WindowForm{
+		Saved: saved, Name: c.PostForm("name"), Starts: c.PostForm("starts_at"), Ends: c.PostForm("ends_at"), Repeat: alerts.Repeat(c.PostForm("repeat")),
+		TimeZone: strings.TrimSpace(c.PostForm("time_zone")),
+	}
+	scope := postedScope(c)
+	if asksAgain(c) {
+		p.showWindowForm(c, http.StatusOK, scope, v)
+		return
+	}
+	m, err := windowOf(v)
+	m.Scope = scope
+	if err == nil {
+		_, err = save(c.Request.Context(), m)
+	}
+	if v.Errors = reworded(fieldErrors(err, windowFields...)); v.Errors != nil {
+		p.showWindowForm(c, p.FormStatus(c, err), scope, v)
+		return
+	}
+	p.Done(c, err, views.MaintenancePath, notice)
+}
+
+// windowOf is the window that was typed, by the clock of its time zone. Errors are CodeInvalid.
+func windowOf(v views.WindowForm) (m alerts.Maintenance, err error) {
+	z, err := time.LoadLocation(v.TimeZone)
+	if err != nil || v.TimeZone == "Local" {
+		return m, models.Invalid("time_zone", "must be a time zone such as Europe/Berlin")
+	}
+	m = alerts.Maintenance{Name: v.Name, Repeat: v.Repeat, TimeZone: v.TimeZone}
+	for _, f := range []struct {
+		name, typed string
+		at          *models.Time
+	}{{"starts_at", v.Starts, &m.StartsAt}, {"ends_at", v.Ends, &m.EndsAt}} {
+		t, err := time.ParseInLocation(views.LocalTime, f.typed, z)
+		if err != nil {
+			return m, models.Invalid(f.name, "must be a date and a time such as 2026-03-24T22:00")
+		}
+		*f.at = models.At(t)
+	}
+	return m, nil
+}
+
+// showWindowForm shows the form of a window, and for htmx the targets to choose from.
+func (p Pages) showWindowForm(c *gin.Context, status int, scope alerts.Scope, v views.WindowForm) {
+	v.Scope = views.Scope{Find: strings.TrimSpace(c.PostForm("find")), Errors: v.Errors, Action: views.MaintenancePath, Of: "The window"}
+	title := "New maintenance window"
+	if v.Saved.ID != "" {
+		title, v.Scope.Action = "Edit "+v.Saved.Name, views.WindowPath(v.Saved.ID)
+	}
+	status, err := p.fillScope(c.Request.Context(), scope, &v.Scope, status)
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
+	v.Page = p.Page(title, section, ui.Flash{})
+	p.ShowPart(c, status, views.WindowFormPage(v), views.ScopeChoices(v.Scope))
+}
+
+// DeleteMaintenance deletes a window. The list then offers to undo it.
+func (p Pages) DeleteMaintenance(c *gin.Context) {
+	p.did(c, p.Alerts.DeleteMaintenance(c.Request.Context(), c.Param("id")), views.MaintenancePath, "maintenance_deleted")
+}
+
+// RestoreMaintenance brings a deleted window back.
+func (p Pages) RestoreMaintenance(c *gin.Context) {
+	_, err := p.Alerts.RestoreMaintenance(c.Request.Context(), c.Param("id"))
+	p.Done(c, err, views.MaintenancePath, "maintenance_restored")
+}

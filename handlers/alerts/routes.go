@@ -1,0 +1,68 @@
+package alerts
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/middleware"
+	views "linkwatch/views/alerts"
+	"linkwatch/views/ui"
+)
+
+// Routes are the pages of alerts. The operations are in the files api*.go.
+func (p Pages) Routes() []middleware.Route {
+	const public, viewer, editor = middleware.Public, middleware.Viewer, middleware.Editor
+	return append(p.settingRoutes(), []middleware.Route{
+		{Method: "GET", Path: "/alerts", Needs: viewer, Handler: p.ListPage},
+		{Method: "POST", Path: "/alerts/alert-me", Needs: editor, Handler: p.AlertMe},
+		{Method: "GET", Path: "/alerts/:id", Needs: viewer, Handler: p.AlertPage},
+		{Method: "POST", Path: "/alerts/:id/acknowledge", Needs: editor, Handler: p.Acknowledge},
+		{Method: "POST", Path: "/alerts/:id/unacknowledge", Needs: editor, Handler: p.Unacknowledge},
+		{Method: "POST", Path: "/alerts/:id/silence", Needs: editor, Handler: p.Silence},
+		{Method: "GET", Path: "/alerts/:id/attend", Needs: public, Handler: p.AttendPage, Problem: p.attendProblem},
+		{Method: "POST", Path: "/alerts/:id/attend", Needs: public, Handler: p.Attend, Problem: p.attendProblem},
+	}...)
+}
+
+// settingRoutes are the pages of channels, rules and maintenance windows.
+func (p Pages) settingRoutes() []middleware.Route {
+	const viewer, editor = middleware.Viewer, middleware.Editor
+	return []middleware.Route{
+		{Method: "GET", Path: "/alerts/channels", Needs: viewer, Handler: p.ChannelsPage},
+		{Method: "POST", Path: "/alerts/channels", Needs: editor, Handler: p.AddChannel},
+		{Method: "GET", Path: "/alerts/channels/new", Needs: editor, Handler: p.NewChannel},
+		{Method: "GET", Path: "/alerts/channels/:id", Needs: editor, Handler: p.ChannelPage},
+		{Method: "POST", Path: "/alerts/channels/:id", Needs: editor, Handler: p.EditChannel},
+		{Method: "POST", Path: "/alerts/channels/:id/test", Needs: editor, Handler: p.TestChannel},
+		{Method: "POST", Path: "/alerts/channels/:id/enabled", Needs: editor, Handler: p.EnableChannel},
+		{Method: "POST", Path: "/alerts/channels/:id/delete", Needs: editor, Handler: p.DeleteChannel},
+		{Method: "POST", Path: "/alerts/channels/:id/restore", Needs: editor, Handler: p.RestoreChannel},
+		{Method: "GET", Path: "/alerts/rules", Needs: viewer, Handler: p.RulesPage},
+		{Method: "POST", Path: "/alerts/rules", Needs: editor, Handler: p.AddRule},
+		{Method: "GET", Path: "/alerts/rules/new", Needs: editor, Handler: p.NewRule},
+		{Method: "GET", Path: "/alerts/rules/:id", Needs: editor, Handler: p.RulePage},
+		{Method: "POST", Path: "/alerts/rules/:id", Needs: editor, Handler: p.EditRule},
+		{Method: "POST", Path: "/alerts/rules/:id/enabled", Needs: editor, Handler: p.EnableRule},
+		{Method: "POST", Path: "/alerts/rules/:id/delete", Needs: editor, Handler: p.DeleteRule},
+		{Method: "POST", Path: "/alerts/rules/:id/restore", Needs: editor, Handler: p.RestoreRule},
+		{Method: "GET", Path: "/alerts/maintenance", Needs: viewer, Handler: p.MaintenancePage},
+		{Method: "POST", Path: "/alerts/maintenance", Needs: editor, Handler: p.AddMaintenance},
+		{Method: "GET", Path: "/alerts/maintenance/new", Needs: editor, Handler: p.NewMaintenance},
+		{Method: "GET", Path: "/alerts/maintenance/:id", Needs: editor, Handler: p.WindowPage},
+		{Method: "POST", Path: "/alerts/maintenance/:id", Needs: editor, Handler: p.EditMaintenance},
+		{Method: "POST", Path: "/alerts/maintenance/:id/delete", Needs: editor, Handler: p.DeleteMaintenance},
+		{Method: "POST", Path: "/alerts/maintenance/:id/restore", Needs: editor, Handler: p.RestoreMaintenance},
+	}
+}
+
+// attendProblem shows a problem to a reader of a message.
+func (p Pages) attendProblem(c *gin.Context, problem *middleware.Problem) {
+	hide(c)
+	p.PublicProblem(c, problem, views.AttendProblemPage)
+}
+
+// Nav is the navigation of alerts.
+func Nav() ui.Nav {
+	return ui.Nav{Sections: []ui.Section{{ID: section, Label: "Alerts", Path: views.AlertsPath, Key: "e"}}}
+}
+
+const section = "alerts"

@@ -1,0 +1,111 @@
+package alerts
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models/alerts"
+	"linkwatch/models/event"
+	views "linkwatch/views/alerts"
+	"linkwatch/views/ui"
+)
+
+const (
+	choiceSize = 30  // targets to choose from, beside the chosen ones
+	maxChosen  = 501 // of a list of a form; the store says that these are too many
+)
+
+// postedScope is what was chosen of targets, status pages and tags on a form.
+func postedScope(c *gin.Context) alerts.Scope {
+	return alerts.Scope{Targets: chosen(c, "targets"), StatusPages: chosen(c, "status_pages"), Tags: strings.Split(c.PostForm("tags"), ",")}
+}
+
+// chosen are the values of a field that a form has several times.
+func chosen(c *gin.Context, name string) alerts.List {
+	all := c.PostFormArray(name)
+	return all[:min(len(all), maxChosen)]
+}
+
+// asksAgain reports whether the form is to be shown with other targets to choose from. Enter in a field saves, unless something is looked
+// for: then it looks.
+func asksAgain(c *gin.Context) bool {
+	return c.PostForm("save") == "" && (c.PostForm("enter") == "" || strings.TrimSpace(c.PostForm("find")) != "")
+}
+
+// fillScope reads what the fields of a scope show. status is that of the page, which is 400 if the text to look for is refused.
+func (p Pages) fillScope(ctx context.Context, s alerts.Scope, v *views.Scope, status int) (int, error) {
+	names, err := p.Subjects.Targets(ctx, s.Targets)
+	if err != nil {
+		return status, err
+	}
+	for _, id := range s.Targets {
+		name, ok := names[id]
+		if !ok {
+			name = "deleted target"
+		}
+		v.Chosen = append(v.Chosen, views.Choice{ID: id, Name: name})
+	}
+	found, more, err := p.Subjects.FindTargets(ctx, v.Find, choiceSize+len(s.Targets))
+	problem, err := pages.FilterError(err)
+	if problem != "" {
+		if v.Errors == nil {
+			v.Errors = ui.Errors{}
+		}
+		v.Errors["find"], status = problem, http.StatusBadRequest
+	}
+	if err != nil {
+		return status, err
+	}
+	v.More = more
+	for _, t := range found {
+		if !slices.Contains(s.Targets, t.ID) && len(v.Found) < choiceSize {
+			v.Found = append(v.Found, t)
+		}
+	}
+	if v.StatusPages, err = p.Subjects.StatusPages(ctx); err != nil {
+		return status, err
+	}
+	for _, id := range s.StatusPages {
+		if !slices.ContainsFunc(v.StatusPages, func(c views.Choice) bool { return c.ID == id }) {
+			v.StatusPages = append(v.StatusPages, views.Choice{ID: id, Name: "deleted status page"})
+		}
+	}
+	v.OnPages, v.Tags = s.StatusPages, strings.Join(s.Tags, ", ")
+	return status, nil
+}
+
+// names are the names of what lists say of some scopes, and of all channels.
+func (p Pages) names(ctx context.Context, scopes []alerts.Scope) (n views.Names, err error) {
+	n = views.Names{Events: func(k event.Kind) event.Type { return p.Alerts.Type(k) }, StatusPages: map[string]string{}}
+	var targets []string
+	for _, s := range scopes {
+		targets = append(targets, s.Targets[:min(len(s.Targets), views.Named)]...)
+	}
+	slices.Sort(targets)
+	if n.Targets, err = p.Subjects.Targets(ctx, slices.Compact(targets)); err != nil {
+		return n, err
+	}
+	statusPages, err := p.Subjects.StatusPages(ctx)
+	if err != nil {
+		return n, err
+	}
+	for _, s := range statusPages {
+		n.StatusPages[s.ID] = s.Name
+	}
+	n.Channels, err = p.channelNames(ctx)
+	return n, err
+}
+
+// reworded are the errors of a form with its own words for the other fields that they name.
+func reworded(errs ui.Errors) ui.Errors {
+	words := strings.NewReplacer("starts_at", "the start", "quiet.from", "the start")
+	for name, text := range errs {
+		errs[name] = words.Replace(text)
+	}
+	return errs
+}

@@ -1,0 +1,78 @@
+package alerts
+
+import (
+	"slices"
+
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+	"linkwatch/models/event"
+	"linkwatch/views/ui"
+)
+
+// Shown is how many subjects, and how many messages, the page of an alert shows.
+const Shown = 100
+
+// Alert is the page of an alert.
+type Alert struct {
+	ui.Page
+	Row        Row
+	Type       event.Type
+	Members    []alerts.Member
+	Deliveries []alerts.Delivery
+	Names      map[string]string // of channels, by their ids
+}
+
+// moment is an entry of the timeline of an alert.
+type moment struct {
+	at   models.Time
+	icon string
+	text string
+}
+
+// moments are the timeline of the alert.
+func (v Alert) moments() []moment {
+	a := v.Row.Alert
+	all := []moment{{a.StartedAt, "alert", "It began."}}
+	for _, d := range v.Deliveries {
+		if text := v.sent(d); len(all) == 1 || all[len(all)-1].text != text {
+			all = append(all, moment{d.CreatedAt, "external", text})
+		}
+	}
+	if !a.AcknowledgedAt.IsZero() {
+		all = append(all, moment{a.AcknowledgedAt, "check", "It was acknowledged."})
+	}
+	if !a.ResolvedAt.IsZero() {
+		all = append(all, moment{a.ResolvedAt, "check", "It was resolved after " + alerts.Duration(a.Took(a.ResolvedAt.Time)) + "."})
+	}
+	slices.SortStableFunc(all, func(x, y moment) int { return x.at.Compare(y.at.Time) })
+	return all
+}
+
+// sent says that a message was put into the queue.
+func (v Alert) sent(d alerts.Delivery) string {
+	name := ChannelName(v.Names, d.ChannelID)
+	switch d.Reason {
+	case alerts.Worsening:
+		return name + " was told that it got worse."
+	case alerts.Repeating:
+		return name + " was reminded."
+	case alerts.Escalating:
+		return "It was escalated to " + name + "."
+	case alerts.Resolving:
+		return name + " was told that it is resolved."
+	case alerts.FirstTime:
+	}
+	return name + " was told."
+}
+
+// Attend is the public page of an alert. It shows what happened, and nothing else.
+type Attend struct {
+	Alert   alerts.Alert
+	Message string
+	Key     string
+	Done    string // what the last action did; "" = there was none
+	Now     models.Time
+}
+
+// silenced reports whether nothing is sent of the alert now.
+func (v Alert) silenced() bool { return v.Row.Silenced(models.At(v.Now)) }

@@ -1,0 +1,94 @@
+package alerts
+
+import (
+	"net/url"
+	"slices"
+
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+	"linkwatch/views/ui"
+)
+
+// List is the page of alerts.
+type List struct {
+	ui.Page
+	Place    ListPlace
+	Open     []Row // shown before the others on the first page of all alerts
+	Others   []Row
+	Next     models.Cursor // of Others
+	Counts   map[alerts.State]int
+	Channels int
+	Rules    int
+}
+
+// Row is an alert in a list.
+type Row struct {
+	alerts.Alert
+	Message string
+	Told    []Told
+}
+
+// Told is what became of the last message to a channel.
+type Told struct {
+	Channel string
+	Status  alerts.DeliveryStatus
+}
+
+// ListPlace is a page of the list of alerts. Its path can be bookmarked.
+type ListPlace struct {
+	State alerts.State // AnyState: open ones first, then the resolved ones
+	Token string       // of the page; "" = the first
+}
+
+// Path is the address of the list.
+func (p ListPlace) Path() string {
+	q := url.Values{}
+	ui.SetFilters(q, map[string]string{"state": string(p.State), "page_token": p.Token})
+	return ui.WithQuery(AlertsPath, q)
+}
+
+func (p ListPlace) with(st alerts.State) ListPlace  { p.State, p.Token = st, ""; return p }
+func (p ListPlace) after(c models.Cursor) ListPlace { p.Token = c.Token(); return p }
+
+// NewRow makes a row of an alert, of its messages and of the names of channels by their ids.
+func NewRow(a alerts.Alert, message string, ds []alerts.Delivery, names map[string]string) Row {
+	r := Row{Alert: a, Message: message}
+	last := map[string]int{}
+	for _, d := range ds {
+		i, known := last[d.ChannelID]
+		if !known {
+			i = len(r.Told)
+			last[d.ChannelID] = i
+			r.Told = append(r.Told, Told{Channel: ChannelName(names, d.ChannelID)})
+		}
+		r.Told[i].Status = d.Status
+	}
+	return r
+}
+
+// ChannelName is the name of a channel by its id, from the names of those that exist.
+func ChannelName(names map[string]string, id string) string {
+	if name, ok := names[id]; ok {
+		return name
+	}
+	return "deleted channel"
+}
+
+// empty reports whether no alert is shown.
+func (v List) empty() bool { return len(v.Open)+len(v.Others) == 0 }
+
+// unattendedFirst puts acknowledged alerts behind the others.
+func unattendedFirst(rows []Row) []Row {
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		return rank(a.Alert) - rank(b.Alert)
+	})
+	return rows
+}
+
+func rank(a alerts.Alert) int {
+	if a.AcknowledgedAt.IsZero() {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,66 @@
+package alerts
+
+import (
+	"time"
+
+	"github.com/a-h/templ"
+
+	"linkwatch/models/alerts"
+	"linkwatch/models/event"
+	"linkwatch/views/ui"
+)
+
+// Overview is what the overview shows of alerts.
+type Overview struct {
+	alerts.Attention
+	Message func(alerts.Alert) string
+	Now     time.Time
+}
+
+// stepPlace is the place of the first step of alerts among those of all systems.
+const stepPlace = 60
+
+// Part is the alerts' part of the overview.
+func (v Overview) Part() ui.OverviewPart {
+	p := ui.OverviewPart{
+		Used: v.Channels+v.Rules+v.Unattended > 0,
+		Attention: []ui.Attention{
+			{Severity: ui.Critical, Noun: "channel", After: ": alerts not delivered", Count: len(v.Failing), Path: ChannelsPath, Rows: v.failing()},
+			v.unattended(event.Critical, ui.Critical, "critical alert"),
+			v.unattended(event.Warning, ui.Warning, "alert"),
+		},
+	}
+	if v.Channels == 0 {
+		p.Steps = []ui.Step{{Place: stepPlace, Body: channelStep()}}
+		p.Aside = append(p.Aside, noChannel())
+	}
+	if p.Used {
+		p.Well = []string{"all alerts are attended to"}
+	}
+	if len(v.Windows) > 0 {
+		p.Aside = append(p.Aside, underWay(v))
+	}
+	return p
+}
+
+func (v Overview) unattended(s event.Severity, as ui.Severity, noun string) ui.Attention {
+	a := ui.Attention{Severity: as, Noun: noun, After: " unattended", Path: ListPlace{State: alerts.Unattended}.Path()}
+	for _, one := range v.First {
+		if one.Severity != s {
+			continue
+		}
+		if a.Count++; len(a.Rows) < ui.AttentionRows {
+			a.Rows = append(a.Rows, attentionRow(one, v.Message(one), v.Now))
+		}
+	}
+	return a
+}
+
+func (v Overview) failing() (rows []templ.Component) {
+	for _, c := range v.Failing {
+		if len(rows) < ui.AttentionRows {
+			rows = append(rows, failingRow(c, v.Now))
+		}
+	}
+	return rows
+}

@@ -1,0 +1,51 @@
+// Package alerts draws the pages of alerts.
+package alerts
+
+import (
+	"strings"
+
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+)
+
+// The paths of the lists.
+const (
+	AlertsPath      = "/alerts"
+	ChannelsPath    = "/alerts/channels"
+	RulesPath       = "/alerts/rules"
+	MaintenancePath = "/alerts/maintenance"
+	AlertMePath     = "/alerts/alert-me"
+)
+
+// ChannelPath is the path of a channel.
+func ChannelPath(id string) string { return ChannelsPath + "/" + id }
+
+// RulePath is the path of a rule.
+func RulePath(id string) string { return RulesPath + "/" + id }
+
+// WindowPath is the path of a maintenance window.
+func WindowPath(id string) string { return MaintenancePath + "/" + id }
+
+// attendPath is the path of the public page of an alert, without its key.
+func attendPath(id string) string { return alerts.AlertPath(id) + "/attend" }
+
+// subjectPath is the path of the page of a subject; "" = it has none.
+func subjectPath(kind, id string) string {
+	switch kind {
+	case alerts.SubjectTarget:
+		return "/watch/" + id
+	case alerts.SubjectLink:
+		return "/links/" + id
+	case "job":
+		return "/crawl/jobs/" + id
+	case "website":
+		return "/sites/" + id
+	case "system":
+		return "/admin/jobs/" + id
+	case "page":
+		if strings.HasPrefix(id, string(models.KindCrawled)+"_") {
+			return "/crawl/pages/" + id
+		}
+	}
+	return ""
+}
