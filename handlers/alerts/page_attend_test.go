@@ -1,0 +1,63 @@
+package alerts_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"linkwatch/app/apptest"
+	"linkwatch/models"
+	"linkwatch/models/event"
+)
+
+// A reader of a message needs no login, only the key in its link. To open the link changes nothing.
+func TestAttendByTheLinkOfAMessage(t *testing.T) {
+	a := newPagesApp(t, apptest.Set("ADMIN_PASSWORD", "a-long-password"), apptest.Set("AUTH_JWT_SECRET", "a-secret-of-32-characters-at-least"))
+	a.rule("All", a.channel("Ops"))
+	one := a.down("Shop", hostile)
+	path := a.Alerts.AttendPath(one.ID)
+	bare, query, _ := strings.Cut(path, "?")
+	key := url.Values{"key": {strings.TrimPrefix(query, "key=")}}
+	for range 2 {
+		p := a.Get(path)
+		apptest.WantStatus(t, p, http.StatusOK)
+		noSecret(t, p)
+		apptest.WantText(t, p, "h1", "Shop is down: "+hostile)
+		apptest.WantCount(t, p, "nav, header, a, [hx-get]", 0)
+		for name, want := range map[string]string{"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow", "Cache-Control": "no-store"} {
+			if got := p.Header.Get(name); got != want {
+				t.Errorf("%s is %q, want %q", name, got, want)
+			}
+		}
+	}
+	if now, err := a.Alerts.Alert(a.Context(), one.ID); err != nil || !now.AcknowledgedAt.IsZero() {
+		t.Errorf("the link acknowledges: %v, %v", now, err)
+	}
+	form := func(name, value string) url.Values { return url.Values{"key": key["key"], name: {value}} }
+	p := a.Follow(bare, form("minutes", "60"))
+	apptest.WantText(t, p, ".flash", "Silenced.")
+	apptest.WantText(t, p, ".state", "silenced until")
+	p = a.Follow(bare, form("action", "acknowledge"))
+	apptest.WantText(t, p, ".flash", "Acknowledged.")
+	apptest.WantCount(t, p, `button[value="acknowledge"]`, 0)
+	apptest.WantStatus(t, a.Post(bare, form("minutes", "x")), http.StatusBadRequest)
+
+	a.tell(event.Ended, one.SubjectID, "Shop", "")
+	p = a.Get(path)
+	apptest.WantText(t, p, ".state", "was resolved after")
+	apptest.WantCount(t, p, "form", 0)
+	apptest.WantText(t, a.Follow(bare, form("action", "acknowledge")), ".flash", "It is resolved already.")
+
+	for _, wrong := range []apptest.Page{
+		a.Get(bare), a.Get(bare + "?key=wrong"), a.Get(strings.Replace(path, one.ID, models.NewID(models.KindAlert), 1)),
+		a.Post(bare, url.Values{"action": {"acknowledge"}}), a.Post(bare, url.Values{"action": {"acknowledge"}, "key": {"wrong"}}),
+	} {
+		apptest.WantStatus(t, wrong, http.StatusNotFound)
+		apptest.WantCount(t, wrong, "nav, a", 0)
+		if strings.Contains(wrong.HTML, "Shop") || wrong.Header.Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("a wrong key is answered %s", wrong.HTML)
+		}
+	}
+	apptest.WantStatus(t, a.Get("/alerts/"+one.ID), http.StatusUnauthorized)
+}

@@ -1,0 +1,171 @@
+package alerts_test
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"linkwatch/app/apptest"
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+	"linkwatch/models/event"
+)
+
+func TestFirstStepsTowardsAlerts(t *testing.T) {
+	a := newPagesApp(t)
+	p := a.Get("/alerts")
+	apptest.WantCount(t, p, `nav[aria-label=Main] a[href="/alerts"][data-key=e][aria-current="page"]`, 1)
+	apptest.WantText(t, p, ".empty", "No alerts yet")
+	apptest.WantCount(t, p, `.empty a[href="/alerts/channels/new"]`, 1)
+	apptest.WantText(t, a.Get("/"), "main", "Be told when something breaks")
+	apptest.WantText(t, a.Follow("/alerts/alert-me", nil), ".flash.bad", "Add a channel first.")
+
+	a.channel("Ops")
+	p = a.Submit(a.Get("/alerts"), `form[action="/alerts/alert-me"]`)
+	apptest.WantText(t, p, ".flash", "Done: a rule tells all channels what matters.")
+	apptest.WantText(t, p, "[data-row]", "Alert me Target down, Target up again")
+	apptest.WantText(t, p, "[data-row]", "→ Ops For everything")
+	apptest.WantText(t, a.Follow("/alerts/alert-me", nil), ".flash", "A rule tells of this already.")
+	apptest.WantText(t, a.Get("/alerts"), ".empty", "Everything is set up.")
+}
+
+func TestListOfAlerts(t *testing.T) {
+	a := newPagesApp(t)
+	a.rule("All", a.channel(hostile))
+	first := a.down("First", hostile)
+	a.tell(event.Ended, first.SubjectID, "First", "")
+	second := a.down("Second", "status 500")
+	third := a.down(hostile, "status 502")
+	p := a.Get("/alerts")
+	noSecret(t, p)
+	apptest.WantText(t, p, "nav[aria-label=State]", "all 4 unattended 2 open 2 resolved 2")
+	apptest.WantText(t, p, "#"+second.ID, "critical Second is down: status 500")
+	apptest.WantText(t, p, "#"+second.ID, hostile+" pending")
+	apptest.WantText(t, p, "#"+first.ID, "resolved")
+	apptest.WantCount(t, p, "#"+third.ID+` a[href="/watch/`+third.SubjectID+`"]`, 1)
+
+	p = a.Submit(p, "#"+third.ID+` form[action$="/acknowledge"]`)
+	apptest.WantText(t, p, ".flash", "Acknowledged.")
+	apptest.WantText(t, p, "#"+third.ID, "acknowledged")
+	if got := p.Find(".alerts li").First().AttrOr("id", ""); got != second.ID {
+		t.Errorf("the first alert is %s, want the unattended %s", got, second.ID)
+	}
+	apptest.WantText(t, a.Submit(p, ".flash form"), ".flash", "It is no longer acknowledged.")
+	p = a.Follow("/alerts/"+second.ID+"/silence", url.Values{"minutes": {"60"}, "back": {"/alerts"}})
+	apptest.WantText(t, p, "#"+second.ID, "silenced until 24 Mar 2026, 13:00 UTC")
+	apptest.WantText(t, a.Submit(p, ".flash form"), ".flash", "It is no longer silenced.")
+
+	for query, want := range map[string]int{"?state=unattended": 2, "?state=firing": 2, "?state=resolved": 2, "": 4} {
+		apptest.WantCount(t, a.Get("/alerts"+query), ".alerts > li", want)
+	}
+	for _, path := range []string{"/alerts?state=none", "/alerts?page_token=x"} {
+		apptest.WantStatus(t, a.Get(path), http.StatusBadRequest)
+	}
+	part := a.Part("/alerts?state=resolved")
+	apptest.WantCount(t, part, "header", 0)
+	if got := part.Find("#alerts").AttrOr("hx-get", ""); got != "/alerts?state=resolved" || got != part.Header.Get("HX-Replace-Url") {
+		t.Errorf("the part polls %q, and the address bar would show %q", got, part.Header.Get("HX-Replace-Url"))
+	}
+}
+
+func TestAlertsByCursor(t *testing.T) {
+	a := newPagesApp(t)
+	a.rule("All", a.channel("Ops"))
+	for range 27 { // each is an alert and the one that tells its end
+		one := a.down("Shop", "status 500")
+		a.tell(event.Ended, one.SubjectID, "Shop", "")
+		a.Clock.Advance(10 * time.Minute)
+	}
+	p := a.Get("/alerts")
+	apptest.WantCount(t, p, ".alerts > li", 50)
+	p = a.Get(p.Find("a[rel=next]").AttrOr("href", ""))
+	apptest.WantCount(t, p, ".alerts > li", 4)
+	apptest.WantCount(t, p, "a[rel=prev]", 1)
+}
+
+func TestPageOfAnAlert(t *testing.T) {
+	a := newPagesApp(t)
+	to := a.channel("Ops")
+	a.rule("All", to)
+	one := a.down("Shop", hostile)
+	p := a.Get("/alerts/" + one.ID)
+	noSecret(t, p)
+	apptest.WantText(t, p, "h1", "Shop is down: "+hostile)
+	apptest.WantText(t, p, ".timeline", "It began. just now Ops was told. just now")
+	apptest.WantText(t, p, "[aria-labelledby=subjects]", "1 target")
+	apptest.WantText(t, p, "[aria-labelledby=messages]", "Ops Alert pending 0")
+	p = a.Submit(p, `form[action$="/acknowledge"]`)
+	apptest.WantText(t, p, ".timeline", "It was acknowledged.")
+	p = a.Submit(p, `.actions form[action$="/unacknowledge"]`)
+	apptest.WantText(t, p, ".flash", "It is no longer acknowledged.")
+	p = a.Follow("/alerts/"+one.ID+"/silence", url.Values{"minutes": {"480"}})
+	apptest.WantText(t, p, ".actions", "End silence")
+	p = a.Submit(p, `.page-head form[action$="/silence"]`)
+	apptest.WantText(t, p, ".flash", "It is no longer silenced.")
+	a.tell(event.Ended, one.SubjectID, "Shop", "")
+	a.Must(a.Alerts.DeleteChannel(a.Context(), to.ID))
+	p = a.Get("/alerts/" + one.ID)
+	apptest.WantText(t, p, ".timeline", "It was resolved after")
+	apptest.WantText(t, p, "[aria-labelledby=messages]", "deleted channel")
+	apptest.WantCount(t, p, `form[action$="/acknowledge"], #now[hx-get]`, 0)
+	for path, want := range map[string]int{"/acknowledge": 409, "/unacknowledge": 409, "/silence": 400} {
+		apptest.WantStatus(t, a.Post("/alerts/"+one.ID+path, url.Values{"minutes": {"-1"}}), want)
+	}
+	apptest.WantStatus(t, a.Get("/alerts/"+models.NewID(models.KindAlert)), http.StatusNotFound)
+}
+
+// TestPagesTakeTheSameQueries: however much there is.
+func TestPagesTakeTheSameQueries(t *testing.T) {
+	a := newPagesApp(t)
+	w := a.Watch("https://watched.test/", "Watched")
+	a.many(0, 2)
+	one := a.down("Shop", "status 500")
+	rule := a.rule("First", a.channel("First"))
+	paths := []string{"/", "/alerts", "/alerts?state=resolved", "/alerts/" + one.ID, "/alerts/channels", "/alerts/rules", "/alerts/rules/" + rule.ID, "/alerts/maintenance", "/watch/" + w.ID}
+	few := map[string]int64{}
+	for _, path := range paths {
+		few[path] = a.Count(path)
+	}
+	a.many(2, 20)
+	for _, path := range paths {
+		if n := a.Count(path); n != few[path] || n == 0 {
+			t.Errorf("%s: %d queries with few rows, %d with many", path, few[path], n)
+		}
+	}
+}
+
+func TestOverviewOfAlerts(t *testing.T) {
+	a := newPagesApp(t)
+	to := a.channel("Ops")
+	a.rule("All", to)
+	one := a.down("Shop", "status 500")
+	a.Must(a.Alerts.Tested(a.Context(), to, "Slack answered 404: "+hostile))
+	starts := models.At(a.Clock.Now())
+	_, err := a.Alerts.AddMaintenance(a.Context(), alerts.Maintenance{Name: "Upgrade", StartsAt: starts.Add(-time.Minute), EndsAt: starts.Add(time.Hour)})
+	a.Must(err)
+	p := a.Get("/")
+	noSecret(t, p)
+	apptest.WantText(t, p, ".needs", "1 channel: alerts not delivered critical")
+	apptest.WantText(t, p, ".needs", "Slack answered 404: "+hostile)
+	apptest.WantText(t, p, ".needs", "1 critical alert unattended critical critical Shop is down: status 500")
+	apptest.WantText(t, p, "aside", "Maintenance under way All Upgrade")
+	p = a.Submit(p, `form[action="/alerts/`+one.ID+`/acknowledge"]`)
+	apptest.WantText(t, p, ".flash", "Acknowledged.")
+	if got := p.Request.URL.Path; got != "/" {
+		t.Errorf("the button leads to %s", got)
+	}
+}
+
+func TestAlertsBesideATarget(t *testing.T) {
+	a := newPagesApp(t)
+	w := a.Watch("https://watched.test/", "Watched")
+	apptest.WantText(t, a.Get("/watch/"+w.ID), "aside, main", "No rule tells you of this target. Add a channel")
+	a.channel("Ops")
+	p := a.Submit(a.Get("/watch/"+w.ID), `form[action="/alerts/alert-me"]`)
+	apptest.WantText(t, p, ".flash", "Done:")
+	apptest.WantText(t, p, "main", "Rules that tell of it: Alert me: Watched")
+	a.tell(event.Began, w.ID, "Watched", "status 500")
+	apptest.WantText(t, a.Get("/watch/"+w.ID), "main", "critical Watched is down: status 500")
+	apptest.WantStatus(t, a.Post("/alerts/alert-me", url.Values{"target": {models.NewID(models.KindTarget)}}), http.StatusNotFound)
+}
