@@ -62,6 +62,9 @@ func Alerts(ctx context.Context, r *Run, opts alerts.Options) (did string, err e
 	if err := m.rules(ctx, chat, mail); err != nil {
 		return "", err
 	}
+	if err := m.forget(ctx); err != nil {
+		return "", err
+	}
 	all := allAlerts()
 	for i, a := range all {
 		if err := m.happen(ctx, i, a); err != nil {
@@ -69,6 +72,21 @@ func Alerts(ctx context.Context, r *Run, opts alerts.Options) (did string, err e
 		}
 	}
 	return fmt.Sprintf("%d alerts", len(all)), m.rest(ctx, chat, mail)
+}
+
+// forget drops the events of what the other systems made up: it is long past.
+func (m *alertMaker) forget(ctx context.Context) error {
+	return m.db.Write(ctx, func(tx *gorm.DB) error {
+		for {
+			events, err := event.Oldest(tx, 1000)
+			if err != nil || len(events) == 0 {
+				return err
+			}
+			if err := event.Remove(tx, events); err != nil {
+				return err
+			}
+		}
+	})
 }
 
 // channels makes up two channels.
@@ -161,10 +179,8 @@ func (m *alertMaker) tell(ctx context.Context, n int, a madeAlert, phase event.P
 		return err
 	}
 	m.at = at
-	for taken := 1; taken > 0; {
-		if taken, err = m.store.Take(ctx, 1000); err != nil {
-			return err
-		}
+	if _, err := m.store.Take(ctx, len(a.names)); err != nil {
+		return err
 	}
 	m.at = at.Add(5 * time.Second) // alerts wait for further subjects
 	_, err = m.store.Send(ctx, 100)

@@ -31,7 +31,7 @@ func (p Pages) AlertPage(c *gin.Context) {
 	) {
 		return
 	}
-	v.Row = views.NewRow(a, p.Alerts.Message(a), told[a.Seq], v.Names)
+	v.Row = views.NewRow(a, p.Alerts.Type(a.Event), p.Alerts.Message(a), told[a.Seq], v.Names)
 	v.Type, v.Members, v.Deliveries = p.Alerts.Type(a.Event), members[a.Seq], told[a.Seq]
 	v.Page = p.Page(v.Row.Message, section, flash)
 	p.ShowPart(c, http.StatusOK, views.AlertPage(v), views.AlertNow(v))

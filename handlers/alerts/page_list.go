@@ -65,10 +65,10 @@ func (p Pages) rows(ctx context.Context, open, others []alerts.Alert, names map[
 		return nil, nil, err
 	}
 	for _, a := range open {
-		openRows = append(openRows, views.NewRow(a, p.Alerts.Message(a), told[a.Seq], names))
+		openRows = append(openRows, views.NewRow(a, p.Alerts.Type(a.Event), p.Alerts.Message(a), told[a.Seq], names))
 	}
 	for _, a := range others {
-		otherRows = append(otherRows, views.NewRow(a, p.Alerts.Message(a), told[a.Seq], names))
+		otherRows = append(otherRows, views.NewRow(a, p.Alerts.Type(a.Event), p.Alerts.Message(a), told[a.Seq], names))
 	}
 	return openRows, otherRows, nil
 }

@@ -16,13 +16,17 @@ import (
 )
 
 const (
-	choiceSize = 30  // targets to choose from, beside the chosen ones
+	choiceSize = 10  // targets to choose from, beside the chosen ones
 	maxChosen  = 501 // of a list of a form; the store says that these are too many
 )
 
 // postedScope is what was chosen of targets, status pages and tags on a form.
 func postedScope(c *gin.Context) alerts.Scope {
-	return alerts.Scope{Targets: chosen(c, "targets"), StatusPages: chosen(c, "status_pages"), Tags: strings.Split(c.PostForm("tags"), ",")}
+	tags := strings.Split(c.PostForm("tags"), ",")
+	for i := range tags {
+		tags[i] = strings.TrimSpace(tags[i])
+	}
+	return alerts.Scope{Targets: chosen(c, "targets"), StatusPages: chosen(c, "status_pages"), Tags: tags}
 }
 
 // chosen are the values of a field that a form has several times.

@@ -41,7 +41,7 @@ func (v Alert) moments() []moment {
 	if !a.AcknowledgedAt.IsZero() {
 		all = append(all, moment{a.AcknowledgedAt, "check", "It was acknowledged."})
 	}
-	if !a.ResolvedAt.IsZero() {
+	if !a.ResolvedAt.IsZero() && !v.Row.Once {
 		all = append(all, moment{a.ResolvedAt, "check", "It was resolved after " + alerts.Duration(a.Took(a.ResolvedAt.Time)) + "."})
 	}
 	slices.SortStableFunc(all, func(x, y moment) int { return x.at.Compare(y.at.Time) })

@@ -6,6 +6,7 @@ import (
 
 	"linkwatch/models"
 	"linkwatch/models/alerts"
+	"linkwatch/models/event"
 	"linkwatch/views/ui"
 )
 
@@ -25,6 +26,7 @@ type List struct {
 type Row struct {
 	alerts.Alert
 	Message string
+	Once    bool // it has no duration
 	Told    []Told
 }
 
@@ -51,8 +53,8 @@ func (p ListPlace) with(st alerts.State) ListPlace  { p.State, p.Token = st, "";
 func (p ListPlace) after(c models.Cursor) ListPlace { p.Token = c.Token(); return p }
 
 // NewRow makes a row of an alert, of its messages and of the names of channels by their ids.
-func NewRow(a alerts.Alert, message string, ds []alerts.Delivery, names map[string]string) Row {
-	r := Row{Alert: a, Message: message}
+func NewRow(a alerts.Alert, of event.Type, message string, ds []alerts.Delivery, names map[string]string) Row {
+	r := Row{Alert: a, Message: message, Once: of.Once}
 	last := map[string]int{}
 	for _, d := range ds {
 		i, known := last[d.ChannelID]

@@ -1,0 +1,135 @@
+package alerts_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"linkwatch/app/apptest"
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+)
+
+func TestAddAChannel(t *testing.T) {
+	a := newPagesApp(t)
+	p := a.Get("/alerts/channels")
+	apptest.WantText(t, p, ".empty", "No channels yet")
+	apptest.WantCount(t, p, ".services a", len(alerts.Services)+2)
+	for _, s := range alerts.Services {
+		p := a.Get("/alerts/channels/new?service=" + s.Kind)
+		apptest.WantCount(t, p, "form.panel", 1)
+		for _, f := range s.Fields {
+			apptest.WantCount(t, p, `form.panel [name="`+f.Name+`"]`, 1)
+			if f.Secret {
+				apptest.WantCount(t, p, `input[type=password][name="`+f.Name+`"]`, 1)
+			}
+		}
+	}
+	apptest.WantText(t, a.Get("/alerts/channels/new?service=none"), "main", "Choose the service")
+
+	p = a.Follow("/alerts/channels", url.Values{"service": {"ntfy"}, "name": {hostile}, "topic": {secretText}, "enabled": {"true"}})
+	apptest.WantText(t, p, ".flash", "The channel is added.")
+	apptest.WantText(t, p, "tbody tr", hostile+" ntfy untried never 0")
+	noSecret(t, p)
+	if got := a.Sender.checked; len(got) != 1 || !strings.HasPrefix(got[0], "ntfy://ntfy.sh/"+secretText) {
+		t.Errorf("the sender was asked about %q", got)
+	}
+	p = a.Follow("/alerts/channels", url.Values{"service": {"webhook"}, "url": {"https://hooks.test/" + secretText}, "secret": {secretText}})
+	apptest.WantText(t, p, "tbody tr:nth-child(2)", "Webhook Webhook disabled")
+	p = a.Follow("/alerts/channels", url.Values{"service": {"url"}, "url": {"zulip://bot:" + secretText + "@chat.test/"}})
+	apptest.WantText(t, p, "tbody tr:nth-child(3)", "Zulip")
+	noSecret(t, p)
+}
+
+func TestChannelErrorsStandNextToTheirField(t *testing.T) {
+	a := newPagesApp(t)
+	for _, c := range []struct {
+		form        url.Values
+		where, want string
+	}{
+		{url.Values{"service": {"smtp"}, "host": {"mail.test"}, "from": {"x"}, "to": {"a@b.test"}, "password": {secretText}}, "#from-error", "Must be e-mail addresses"},
+		{url.Values{"service": {"smtp"}, "host": {""}, "from": {"a@b.test"}, "to": {"a@b.test"}}, "#host-error", "Is missing."},
+		{url.Values{"service": {"slack"}, "webhook": {"https://" + secretText + ".test/"}}, "#webhook-error", "Must be the URL that Slack shows"},
+		{url.Values{"service": {"webhook"}, "url": {"ntfy://" + secretText}}, "#url-error", "Must begin with https:// or http://"},
+		{url.Values{"service": {"webhook"}, "url": {"https://hooks.test/"}, "secret": {"short"}}, "#secret-error", "Must have 8 to 200 bytes."},
+		{url.Values{"service": {"url"}, "url": {secretText}}, "#url-error", "Is not the URL of a service."},
+		{url.Values{"service": {"webhook"}, "url": {"https://hooks.test/"}, "name": {strings.Repeat("x", 201)}}, "#name-error", "at most 200 characters"},
+	} {
+		p := a.Post("/alerts/channels", c.form)
+		apptest.WantStatus(t, p, http.StatusBadRequest)
+		apptest.WantText(t, p, c.where, c.want)
+		apptest.WantCount(t, p, `[aria-invalid="true"]`, 1)
+		noSecret(t, p)
+		for _, name := range []string{"name", "host", "from", "to"} {
+			if got := p.Find(`input[name="`+name+`"]`).AttrOr("value", ""); got != c.form.Get(name) {
+				t.Errorf("%s %q came back as %q", name, c.form.Get(name), got)
+			}
+		}
+	}
+	apptest.WantText(t, a.Get("/alerts/channels"), ".empty", "No channels yet")
+}
+
+func TestEditAChannel(t *testing.T) {
+	a := newPagesApp(t)
+	c := a.channel("Ops")
+	path := "/alerts/channels/" + c.ID
+	noSecret(t, a.Get(path))
+	address := func() alerts.Address {
+		now, err := a.Alerts.Channel(a.Context(), c.ID)
+		a.Must(err)
+		at, err := a.Alerts.Address(now)
+		a.Must(err)
+		return at
+	}
+	p := a.Follow(path, url.Values{"name": {"Operations"}, "enabled": {"true"}})
+	apptest.WantText(t, p, ".flash", "Saved.")
+	if got := address(); got.URL != "https://hooks.test/"+secretText {
+		t.Errorf("without a new address it is %v", got)
+	}
+	p = a.Post(path, url.Values{"name": {"Operations"}, "secret": {secretText}})
+	apptest.WantStatus(t, p, http.StatusBadRequest)
+	apptest.WantCount(t, p, "details[open] #url-error", 1)
+	a.Follow(path, url.Values{"name": {"Operations"}, "url": {"https://new.test/"}})
+	if got := address(); got.URL != "https://new.test/" || got.Secret != "" {
+		t.Errorf("the new address is %v", got)
+	}
+	p = a.Submit(a.Get("/alerts/channels"), `form[action$="/enabled"]`)
+	apptest.WantText(t, p, ".flash", "The channel is enabled.")
+	p = a.Submit(p, `form[action$="/enabled"]`)
+	apptest.WantText(t, p, "tbody tr", "Operations Webhook disabled")
+	p = a.Submit(p, `form[action$="/delete"]`)
+	apptest.WantText(t, p, ".flash", "The channel is deleted.")
+	p = a.Submit(p, ".flash form")
+	apptest.WantText(t, p, ".flash", "The channel is restored.")
+	apptest.WantCount(t, p, "tbody tr", 1)
+	for _, action := range []string{"", "/test", "/enabled", "/delete", "/restore"} {
+		apptest.WantStatus(t, a.Post("/alerts/channels/"+models.NewID(models.KindChannel)+action, nil), http.StatusNotFound)
+	}
+}
+
+func TestTestAChannel(t *testing.T) {
+	a := newPagesApp(t)
+	c := a.channel("Ops")
+	path := "/alerts/channels/" + c.ID + "/test"
+	a.Sender.delivered, a.Sender.answer = true, hostile
+	p := a.Post(path, nil)
+	apptest.WantStatus(t, p, http.StatusOK)
+	apptest.WantText(t, p, "#test-"+c.ID+" .state.ok strong", "The test message is delivered.")
+	apptest.WantText(t, p, "#test-"+c.ID+" .state.ok q", hostile)
+	apptest.WantText(t, p, "tbody tr", "works")
+	noSecret(t, p)
+	a.Sender.delivered, a.Sender.answer = false, "Slack answered 404: no_service"
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, nil)
+	r.Header.Set("HX-Request", "true")
+	part := a.Browse(r)
+	apptest.WantText(t, part, "#test-"+c.ID+" .state.dead", "The test message is not delivered. Slack answered 404: no_service")
+	apptest.WantCount(t, part, "table", 0)
+	apptest.WantText(t, a.Get("/alerts/channels"), "tbody tr", "Slack answered 404: no_service failing")
+	a.Sender.err = models.Conflict("The stored URL cannot be decrypted.")
+	apptest.WantText(t, a.Post(path, nil), ".state.dead", "The stored URL cannot be decrypted.")
+	a.Sender.err = errors.New("broken")
+	apptest.WantStatus(t, a.Post(path, nil), http.StatusInternalServerError)
+}

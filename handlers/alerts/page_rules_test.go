@@ -1,0 +1,158 @@
+package alerts_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"linkwatch/app/apptest"
+	"linkwatch/models"
+)
+
+func TestRuleInWords(t *testing.T) {
+	a := newPagesApp(t)
+	to, second := a.channel("Ops"), a.channel("On call")
+	w, other := a.Watch("https://shop.test/", hostile), a.Watch("https://b.test/", "Other")
+	p := a.Get("/alerts/rules/new")
+	apptest.WantCount(t, p, `input[name=events]`, len(a.Alerts.Types()))
+	apptest.WantCount(t, p, `input[name=events][checked]`, len(a.Alerts.Defaults()))
+	form := url.Values{
+		"save": {"yes"}, "name": {"Shop"}, "enabled": {"true"}, "events": {"target.down", "target.up"}, "channels": {to.ID}, "targets": {w.ID, other.ID}, "tags": {"billing, shop"},
+		"after_failures": {"3"}, "after_minutes": {"5"}, "repeat_minutes": {"120"}, "quiet.from": {"22:00"}, "quiet.to": {"07:00"}, "quiet.time_zone": {"Europe/Berlin"},
+		"escalate.after_minutes": {"15"}, "escalate.channels": {second.ID},
+	}
+	p = a.Follow("/alerts/rules", form)
+	apptest.WantText(t, p, ".flash", "The rule is added.")
+	apptest.WantText(t, p, "[data-row]", "Shop Target down, Target up again → Ops For "+hostile+", Other, tag billing, tag shop; after 3 failures; after 5 min; again every 2 h; "+
+		"quiet 22:00–07:00 Europe/Berlin; to On call if not acknowledged after 15 min")
+	noSecret(t, p)
+
+	a.Must(a.Targets.Delete(a.Context(), other.ID))
+	a.Must(a.Alerts.DeleteChannel(a.Context(), to.ID))
+	p = a.Get("/alerts/rules")
+	apptest.WantText(t, p, "[data-row]", "→ deleted channel For "+hostile+", deleted target")
+	p = a.Get(p.Find("[data-row] .title").AttrOr("href", ""))
+	apptest.WantText(t, p, "#choices", "Chosen targets "+hostile+" deleted target")
+	for _, name := range []string{"after_failures", "after_minutes", "repeat_minutes", "quiet.from", "quiet.to", "quiet.time_zone", "escalate.after_minutes"} {
+		if got := p.Find(`input[name="`+name+`"]`).AttrOr("value", ""); got != form.Get(name) {
+			t.Errorf("%s is shown as %q, want %q", name, got, form.Get(name))
+		}
+	}
+	form["targets"], form["channels"] = nil, []string{second.ID}
+	p = a.Follow(p.Request.URL.Path, form)
+	apptest.WantText(t, p, "[data-row]", "→ On call For tag billing, tag shop; after 3 failures")
+}
+
+func TestRuleErrorsStandNextToTheirField(t *testing.T) {
+	a := newPagesApp(t)
+	to := a.channel("Ops")
+	for _, c := range []struct{ name, value, where, want string }{
+		{"name", strings.Repeat("x", 201), "#name-error", "at most 200 characters"},
+		{"events", "", "#events-error", "."},
+		{"channels", models.NewID(models.KindChannel), "#channels-error", "Must be the id of a channel."},
+		{"targets", "x", "#targets-error", "Must be the id of a target."},
+		{"after_failures", "11", "#after-failures-error", "from 1 to 10"},
+		{"after_minutes", "x", "#after-minutes-error", "from 0 to 10080"},
+		{"repeat_minutes", "-1", "#repeat-minutes-error", "from 0 to 10080"},
+		{"quiet.from", "7", "#quiet-from-error", "Must be a time such as 22:00."},
+		{"quiet.to", "22:00", "#quiet-to-error", "Must differ from the start."},
+		{"quiet.time_zone", "Berlin", "#quiet-time-zone-error", "Must be a time zone such as Europe/Berlin."},
+		{"escalate.after_minutes", "5", "#escalate-channels-error", "Must name at least one channel."},
+	} {
+		form := url.Values{"save": {"yes"}, "name": {"kept"}, "events": {"target.down"}, "channels": {to.ID}, "tags": {"kept, too"}, "quiet.from": {"22:00"}, "quiet.to": {"07:00"}}
+		form.Set(c.name, c.value)
+		p := a.Post("/alerts/rules", form)
+		apptest.WantStatus(t, p, http.StatusBadRequest)
+		apptest.WantText(t, p, c.where, c.want)
+		if got := p.Find("input[name=tags]").AttrOr("value", ""); got != "kept, too" {
+			t.Errorf("%s: the tags came back as %q", c.name, got)
+		}
+		if got := p.Find(`input[name="`+c.name+`"]`); got.AttrOr("type", "") != "checkbox" && got.AttrOr("value", "") != c.value {
+			t.Errorf("%s came back as %q", c.name, got.AttrOr("value", ""))
+		}
+	}
+	apptest.WantText(t, a.Get("/alerts/rules"), ".empty", "No rules yet")
+}
+
+func TestFindTargetsForARule(t *testing.T) {
+	a := newPagesApp(t)
+	a.channel("Ops")
+	kept, found := a.Watch("https://kept.test/", "Kept"), a.Watch("https://found.test/", "Found one")
+	form := url.Values{"find": {"found"}, "look": {"yes"}, "targets": {kept.ID}, "name": {"typed"}, "channels": {"x"}}
+	p := a.Post("/alerts/rules", form)
+	apptest.WantStatus(t, p, http.StatusOK)
+	apptest.WantText(t, p, "#choices", "Chosen targets Kept Found Found one")
+	apptest.WantCount(t, p, `#choices input[value="`+found.ID+`"]:not([checked])`, 1)
+	if got := p.Find("input[name=name]").AttrOr("value", ""); got != "typed" {
+		t.Errorf("the name came back as %q", got)
+	}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/alerts/maintenance", strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("HX-Request", "true")
+	part := a.Browse(r)
+	apptest.WantText(t, part, "#choices", "Chosen targets Kept Found Found one")
+	apptest.WantCount(t, part, "form", 0)
+	form.Set("find", strings.Repeat("x", 600))
+	p = a.Post("/alerts/rules", form)
+	apptest.WantStatus(t, p, http.StatusBadRequest)
+	apptest.WantCount(t, p, "#find-error", 1)
+}
+
+func TestDeleteAndRestoreARule(t *testing.T) {
+	a := newPagesApp(t)
+	a.rule("All", a.channel("Ops"))
+	p := a.Submit(a.Get("/alerts/rules"), `form[action$="/enabled"]`)
+	apptest.WantText(t, p, "[data-row]", "All disabled")
+	p = a.Submit(p, `form[action$="/enabled"]`)
+	apptest.WantText(t, p, ".flash", "The rule is enabled.")
+	p = a.Submit(p, `form[action$="/delete"]`)
+	apptest.WantText(t, p, ".flash", "The rule is deleted.")
+	p = a.Submit(p, ".flash form")
+	apptest.WantText(t, p, "[data-row]", "All")
+	for _, kind := range []string{"rules/" + models.NewID(models.KindRule), "maintenance/" + models.NewID(models.KindMaintenance)} {
+		for _, action := range []string{"", "/delete", "/restore"} {
+			apptest.WantStatus(t, a.Post("/alerts/"+kind+action, nil), http.StatusNotFound)
+		}
+	}
+}
+
+func TestMaintenanceInItsTimeZone(t *testing.T) {
+	a := newPagesApp(t)
+	apptest.WantText(t, a.Get("/alerts/maintenance"), ".empty", "No maintenance windows yet")
+	form := url.Values{"save": {"yes"}, "name": {hostile}, "starts_at": {"2026-03-28T22:00"}, "ends_at": {"2026-03-28T23:30"}, "repeat": {"weekly"}, "time_zone": {"Europe/Berlin"}, "tags": {"shop"}}
+	p := a.Follow("/alerts/maintenance", form)
+	apptest.WantText(t, p, ".flash", "The maintenance window is added.")
+	apptest.WantText(t, p, "[data-row]", hostile+" Next: Sat 28 Mar 2026, 22:00 – Sat 28 Mar 2026, 23:30 Europe/Berlin Every Saturday at 22:00 Europe/Berlin, for 1 h 30 min For tag shop")
+	noSecret(t, p)
+	a.Clock.Advance(11*24*time.Hour + 8*time.Hour + 30*time.Minute) // 4 April, 20:30 UTC: summer time has begun
+	apptest.WantText(t, a.Get("/alerts/maintenance"), "[data-row]", "running Now: Sat 4 Apr 2026, 22:00")
+	path := p.Find("[data-row] .title").AttrOr("href", "")
+	p = a.Get(path)
+	for _, name := range []string{"starts_at", "ends_at", "time_zone", "tags"} {
+		if got := p.Find(`input[name="`+name+`"]`).AttrOr("value", ""); got != form.Get(name) {
+			t.Errorf("%s is shown as %q, want %q", name, got, form.Get(name))
+		}
+	}
+	for _, c := range []struct{ name, value, want string }{
+		{"ends_at", "2026-03-28T22:00", "Must be after the start."}, {"starts_at", "tomorrow", "Must be a date and a time"}, {"time_zone", "Mars", "Must be a time zone"},
+		{"repeat", "daily", "Must be none, weekly or monthly."}, {"ends_at", "2026-04-28T22:00", "at most 7 days after the start"},
+	} {
+		wrong := url.Values{}
+		for name, values := range form {
+			wrong[name] = values
+		}
+		wrong[c.name] = []string{c.value}
+		p := a.Post(path, wrong)
+		apptest.WantStatus(t, p, http.StatusBadRequest)
+		apptest.WantText(t, p, "#"+strings.ReplaceAll(c.name, "_", "-")+"-error", c.want)
+	}
+	form.Set("repeat", "none")
+	p = a.Follow(path, form)
+	apptest.WantText(t, p, "[data-row]", "It is over.")
+	p = a.Submit(p, `form[action$="/delete"]`)
+	apptest.WantText(t, p, ".flash", "The maintenance window is deleted.")
+	apptest.WantText(t, a.Submit(p, ".flash form"), ".flash", "The maintenance window is restored.")
+}
