@@ -1,0 +1,156 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+)
+
+// A channel is added and tested, a rule uses it, and maintenance silences it.
+func TestAlertsAreSetUp(t *testing.T) {
+	t.Parallel()
+	inBoth(t, func(t *testing.T, in size) {
+		web, s := site(t), Start(t)
+		hook := web.set("/hook", status(204))
+		target := s.addTarget(web.URL + "/shop")
+		b := browse(t, s, in, "/alerts")
+		b.see("No alerts yet")
+		b.fits(in, "/alerts, empty")
+		b.click(`.empty a.primary`)
+		b.see("Choose the service")
+		b.fits(in, "/alerts/channels/new")
+		b.click(`.services a[href$="=webhook"]`)
+		b.expect("status of 400")
+		b.fill("input[name=name]", "My program")
+		b.fill("input[name=url]", "ftp://example.com")
+		b.press(enter)
+		b.has("#url-error")
+		b.wait(`document.querySelector("input[name=name]").value === "My program"`)
+		b.fits(in, "/alerts/channels/new, with an error")
+		b.fill("input[name=url]", hook)
+		b.press(enter)
+		b.see("The channel is added.")
+		b.fits(in, "/alerts/channels")
+		eval[bool](b, `window.stays = true`) // is gone if the page is reloaded
+		b.press("jc")
+		b.wait(`window.stays && document.querySelector(".test .state.ok")`)
+		web.set("/hook", status(500))
+		b.press("c")
+		b.wait(`window.stays && document.querySelector(".test .state.dead")`)
+		b.fits(in, "/alerts/channels, with a test")
+
+		b.click(`.nudge button`)
+		b.see("Done: a rule tells all channels what matters.")
+		b.fits(in, "/alerts/rules")
+		b.press("jo")
+		b.fill("input[name=find]", "shop")
+		b.wait(`document.querySelector("#choices h2").textContent === "Found"`)
+		b.click(`#choices input[name=targets]`)
+		b.fits(in, "/alerts/rules/{id}")
+		b.click(`button[name=save]`)
+		b.see("Saved.")
+		b.open("/watch/" + target.ID)
+		b.see("Rules that tell of it:")
+		b.fits(in, "/watch/{id}, with a rule")
+
+		b.open("/alerts/maintenance")
+		b.fits(in, "/alerts/maintenance, empty")
+		b.click(`.page-head a.primary`)
+		b.fill("input[name=name]", "Upgrade")
+		eval[string](b, `document.querySelector("input[name=starts_at]").value = "2026-01-01T22:00"`)
+		eval[string](b, `document.querySelector("input[name=ends_at]").value = "2026-01-01T21:00"`)
+		b.fits(in, "/alerts/maintenance/new")
+		b.click(`button[name=save]`)
+		b.see("Must be after the start.")
+		eval[string](b, `document.querySelector("input[name=ends_at]").value = "2026-01-01T23:00"`)
+		b.choose("select[name=repeat]", "weekly")
+		b.click(`button[name=save]`)
+		b.see("Every Thursday at 22:00")
+		b.fits(in, "/alerts/maintenance")
+		b.click(`form[action$="/delete"] button`)
+		b.see("The maintenance window is deleted.")
+		b.press("u")
+		b.see("The maintenance window is restored.")
+	})
+}
+
+// Alerts are read and attended to by the keyboard.
+func TestAlertsAreAttendedTo(t *testing.T) {
+	t.Parallel()
+	inBoth(t, func(t *testing.T, in size) {
+		b := browse(t, Start(t, demoIn(t)), in, "/alerts")
+		b.has(".alerts [data-row]")
+		b.fits(in, "/alerts")
+		b.click(`.alerts form[action$="/acknowledge"] button`)
+		b.see("Acknowledged.")
+		b.press("u")
+		b.see("It is no longer acknowledged.")
+		b.click(".silence summary")
+		b.fits(in, "/alerts, with the menu to silence")
+		b.click(`.silence[open] button[value="60"]`)
+		b.see("Silenced.")
+		b.press("jo")
+		b.see("What happened")
+		b.fits(in, "/alerts/{id}")
+		b.open("/alerts?state=resolved")
+		b.press("jo")
+		b.see("What happened")
+		b.open("/")
+		b.fits(in, "/, with alerts")
+		b.open("/alerts/rules")
+		b.fits(in, "/alerts/rules, of the demo")
+	})
+}
+
+func TestAlertsWithoutJavaScript(t *testing.T) {
+	t.Parallel()
+	inBoth(t, func(t *testing.T, in size) {
+		web, s := site(t), Start(t, demoIn(t))
+		b := browse(t, s, in, "/")
+		b.expect("status of 4")
+		call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		b.open("/alerts")
+		b.click(".silence summary")
+		b.click(`.silence[open] button[value="60"]`)
+		b.see("Silenced.")
+		b.click("[data-undo]")
+		b.see("It is no longer silenced.")
+		b.click(`.alerts form[action$="/acknowledge"] button`)
+		b.see("Acknowledged.")
+
+		b.open("/alerts/channels/new?service=webhook")
+		b.fill("input[name=url]", web.set("/hook", status(204)))
+		b.click("form.panel button.primary")
+		b.see("The channel is added.")
+		b.click(`tbody tr:last-child form[action$="/test"] button`)
+		b.see("The test message is delivered.")
+		b.click(`tbody tr:last-child form[action$="/delete"] button`)
+		b.see("The channel is deleted.")
+		b.click("[data-undo]")
+		b.see("The channel is restored.")
+
+		b.open("/alerts/rules/new")
+		b.fill("input[name=name]", "Kept words")
+		b.fill("input[name=find]", "checkout")
+		b.click("button[name=look]")
+		b.see("Found")
+		b.wait(`document.querySelector("input[name=name]").value === "Kept words"`)
+		b.click("#choices input[name=targets]")
+		b.click("input[name=channels]")
+		b.click("button[name=save]")
+		b.see("The rule is added.")
+		b.see("For Checkout")
+	})
+}
+
+func TestAccessibleAlerts(t *testing.T) {
+	t.Parallel()
+	s := Start(t, demoIn(t))
+	b := browse(t, s, wide, "/alerts")
+	paths := []string{"/alerts", "/alerts?state=resolved", "/alerts?state=unattended", "/alerts/v_none/attend", "/alerts/channels/new", "/alerts/channels/new?service=smtp", "/alerts/channels/new?service=webhook"}
+	for _, list := range []string{"/alerts", "/alerts/channels", "/alerts/rules", "/alerts/maintenance"} {
+		b.open(list)
+		paths = append(paths, list, eval[string](b, `document.querySelector("[data-row] [data-main]").getAttribute("href")`))
+	}
+	accessiblePages(t, s, paths, nil)
+}
