@@ -43,7 +43,7 @@ func allAlerts() []madeAlert {
 		{kind: changed, severity: event.Info, subject: "page", host: "docs.northwind.example", names: []string{"Terms of delivery", "Prices"}, ago: 2 * day},
 		{kind: down, severity: event.Critical, subject: "target", host: "shop.northwind.example", names: []string{"Shop"}, detail: "unexpected status 500", ago: day, took: 3 * time.Minute},
 		{kind: "target.certificate_expiring", severity: event.Warning, subject: "target", host: "blog.northwind.example", names: []string{"Blog"}, detail: "it expires in 6 days", ago: 9 * time.Hour, attended: true},
-		{kind: down, severity: event.Critical, subject: "target", host: "labels.northwind.example", names: []string{"Shipping labels"}, detail: "connection refused", ago: 25 * time.Minute},
+		{kind: down, severity: event.Critical, subject: "target", host: "labels.northwind.example", names: []string{"Shipping labels"}, detail: "unexpected status 503", ago: 130 * time.Minute},
 	}
 }
 

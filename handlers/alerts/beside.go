@@ -6,7 +6,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"linkwatch/handlers/pages"
-	"linkwatch/models"
 	"linkwatch/models/alerts"
 	views "linkwatch/views/alerts"
 )
@@ -14,7 +13,7 @@ import (
 // Beside shows on the page of a target which alerts are open, which rules tell of it, and the way to be told.
 func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	id, is := strings.CutPrefix(s.Path, "/watch/")
-	if !is || models.CheckID(models.KindTarget, id) != nil {
+	if !is {
 		return pages.Shown{}, nil
 	}
 	ctx := c.Request.Context()

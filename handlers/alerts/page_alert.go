@@ -99,7 +99,8 @@ func (p Pages) Attend(c *gin.Context) {
 	if !ok {
 		return
 	}
-	did, err := "acknowledged", error(nil)
+	var err error
+	did := "acknowledged"
 	if c.PostForm("action") == "acknowledge" {
 		_, err = p.Alerts.Acknowledge(ctx, a.ID)
 	} else {

@@ -70,7 +70,7 @@ func TestRuleErrorsStandNextToTheirField(t *testing.T) {
 		if got := p.Find("input[name=tags]").AttrOr("value", ""); got != "kept, too" {
 			t.Errorf("%s: the tags came back as %q", c.name, got)
 		}
-		if got := p.Find(`input[name="`+c.name+`"]`); got.AttrOr("type", "") != "checkbox" && got.AttrOr("value", "") != c.value {
+		if got := p.Find(`input[name="` + c.name + `"]`); got.AttrOr("type", "") != "checkbox" && got.AttrOr("value", "") != c.value {
 			t.Errorf("%s came back as %q", c.name, got.AttrOr("value", ""))
 		}
 	}

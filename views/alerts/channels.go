@@ -43,8 +43,8 @@ var (
 		},
 	}
 	anyURL = alerts.Service{
-		Kind: alerts.KindURL, Label: "Other service", Help: "Enter the URL of a service that shoutrrr knows.",
-		Fields: []alerts.Field{{Name: "url", Label: "shoutrrr URL", Placeholder: "zulip://bot:key@example.zulipchat.com/?stream=alerts", Type: alerts.Password, Required: true, Secret: true}},
+		Kind: alerts.KindURL, Label: "Other service (shoutrrr URL)", Help: "Enter the URL of a service that shoutrrr knows.",
+		Fields: []alerts.Field{{Name: "url", Label: "shoutrrr URL", Placeholder: "zulip://…", Type: alerts.Password, Required: true, Secret: true}},
 	}
 )
 

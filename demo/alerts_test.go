@@ -1,0 +1,47 @@
+package demo_test
+
+import (
+	"testing"
+	"time"
+
+	"linkwatch/demo"
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+	"linkwatch/models/event"
+	"linkwatch/models/modelstest"
+)
+
+// The demo has alerts that are open, attended to and resolved, and no channel that anything is sent to.
+func TestAlerts(t *testing.T) {
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		now := time.Now()
+		plain := func(text []byte, _ string) ([]byte, error) { return text, nil }
+		opts := alerts.Options{Seal: plain, Open: plain, Sign: func(text string) string { return text }, Types: []event.Type{
+			{Kind: "target.down", EndsAs: "target.up", Default: true}, {Kind: "target.up", Default: true}, {Kind: "page.changed", Once: true},
+			{Kind: "target.certificate_expiring", Default: true}, {Kind: "job.failed", Default: true},
+		}}
+		if did, err := demo.Alerts(t.Context(), &demo.Run{DB: db, Now: now}, opts); err != nil || did != "0 alerts" {
+			t.Errorf("beside other links: %q, %v", did, err)
+		}
+		if _, err := demo.Alerts(t.Context(), &demo.Run{DB: db, Now: now, Fresh: true}, opts); err != nil {
+			t.Fatal(err)
+		}
+		s := alerts.NewStore(db, func() time.Time { return now }, opts)
+		counts, err := s.Counts(t.Context())
+		if err != nil || counts[alerts.Unattended] != 1 || counts[alerts.Firing] != 2 || counts[alerts.Resolved] < 5 {
+			t.Errorf("the alerts are %v, %v", counts, err)
+		}
+		channels, err := s.Channels(t.Context(), models.Cursor{}, 10)
+		if err != nil || len(channels.Items) != 2 {
+			t.Fatalf("%d channels, %v", len(channels.Items), err)
+		}
+		for _, c := range channels.Items {
+			if c.Usable() {
+				t.Errorf("alerts are sent to %s", c.Name)
+			}
+		}
+		if waiting, err := s.Waiting(t.Context()); err != nil || len(waiting) > 0 {
+			t.Errorf("messages wait: %v, %v", waiting, err)
+		}
+	})
+}
