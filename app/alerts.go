@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"linkwatch/demo"
 	"linkwatch/handlers"
 	alerthandlers "linkwatch/handlers/alerts"
 	"linkwatch/jobs"
@@ -27,12 +28,11 @@ type Alerts struct {
 	pages alerthandlers.Pages
 }
 
-// newAlerts wires alerts. types are the kinds of events of all systems.
-func newAlerts(c *core, types []event.Type) (*Alerts, error) {
+// newAlerts wires alerts. types are the kinds of events of all systems; rules can name the targets of watched.
+func newAlerts(c *core, types []event.Type, watched *targets.Store) (*Alerts, error) {
 	cfg := c.Config
-	store := alerts.NewStore(c.DB, c.Clock, alerts.Options{
-		Types: types, Seal: c.Secrets.Seal, Open: c.Secrets.Open, Sign: c.Secrets.Sign, Base: cfg.PublicURL,
-	})
+	opts := alerts.Options{Types: types, Seal: c.Secrets.Seal, Open: c.Secrets.Open, Sign: c.Secrets.Sign, Base: cfg.PublicURL}
+	store := alerts.NewStore(c.DB, c.Clock, opts)
 	relay := outbound.NewRelay(outbound.RelayOptions{AllowCIDRs: cfg.OutboundAllowCIDRs, UserAgent: cfg.UserAgent(c.Version)})
 	sender, err := send.New(send.Options{Relay: relay, Clock: c.Clock, Log: c.Log})
 	if err != nil {
@@ -42,15 +42,16 @@ func newAlerts(c *core, types []event.Type) (*Alerts, error) {
 	if err != nil {
 		return nil, err
 	}
-	deps := &alerthandlers.Deps{Frame: c.frame, Alerts: store, Sender: worker}
+	deps := &alerthandlers.Deps{Frame: c.frame, Alerts: store, Sender: worker, Subjects: alertSubjects{watched}}
 	pages := alerthandlers.Pages{Deps: deps}
 	return &Alerts{Store: store, Deps: deps, pages: pages, System: System{
 		System: handlers.System{
-			// Nav: alerthandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
+			Nav: alerthandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
 			Groups: alerthandlers.Groups(), Operations: alerthandlers.API{Deps: deps}.Register,
 		},
 		Services: []jobs.Service{worker},
 		Close:    relay.Close,
+		Demo:     func(ctx context.Context, r *demo.Run) (string, error) { return demo.Alerts(ctx, r, opts) },
 		Deletes: []cleanup.Kind{
 			{
 				Kind: "alerts", Label: "Alerts", Remove: store.ReapAlerts,

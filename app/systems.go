@@ -41,7 +41,7 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	for _, make := range more {
 		s.more = append(s.more, make(c))
 	}
-	if s.Alerts, err = newAlerts(c, s.events()); err != nil {
+	if s.Alerts, err = newAlerts(c, s.events(), s.Targets.Store); err != nil {
 		return nil, err
 	}
 	if s.Admin, err = newAdmin(c, s.deletes()...); err != nil {
@@ -49,7 +49,7 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	}
 
 	s.Links.deps.Others = []pages.Beside{s.Targets.pages.Beside, s.ShortLinks.pages.Beside, s.Crawl.pages.Beside, s.Sites.pages.Beside}
-	s.Targets.deps.Others = []pages.Beside{s.Links.pages.Beside, s.Crawl.pages.Beside, s.Sites.pages.Beside}
+	s.Targets.deps.Others = []pages.Beside{s.Alerts.pages.Beside, s.Links.pages.Beside, s.Crawl.pages.Beside, s.Sites.pages.Beside}
 	s.ShortLinks.deps.Others = []pages.Beside{s.Links.pages.Beside}
 	s.Crawl.deps.Others = []pages.Beside{s.Links.pages.Beside, s.Targets.pages.Beside, s.Sites.pages.Beside}
 	s.Sites.Deps.Others = []pages.Beside{s.Links.pages.Beside, s.Targets.pages.Beside, s.Crawl.pages.Beside}
