@@ -28,7 +28,8 @@ func TestScreenshots(t *testing.T) {
 	empty := Start(t)
 	shoot(t, empty, "empty", map[string]string{"overview": "/", "links": "/links", "tags": "/tags", "jobs": "/admin/jobs", "watch": "/watch", "short": "/short", "statuses": "/status", "checks": "/admin/checks",
 		"cleanup": "/admin/cleanup", "crawl": "/crawl", "frontier": "/crawl/frontier", "discovered": "/crawl/discovered",
-		"pages": "/crawl/pages", "schedule": "/crawl/schedule", "feeds": "/crawl/feeds", "sites": "/sites"})
+		"pages": "/crawl/pages", "schedule": "/crawl/schedule", "feeds": "/crawl/feeds", "sites": "/sites",
+		"alerts": "/alerts", "channels": "/alerts/channels", "rules": "/alerts/rules", "maintenance": "/alerts/maintenance"})
 
 	store := storeIn(t)
 	if out, code := Command(t, []string{"demo", "-links", "3000"}, store); code != 0 {
@@ -58,6 +59,8 @@ func TestScreenshots(t *testing.T) {
 	shoot(t, full, "full", map[string]string{
 		"sites": "/sites", "site": shop, "site-indexnow": "/sites/" + sites[2].ID, "site-pages": shop + "/pages", "site-matching": shop + "/pages?q=%2Fblog%2F*",
 		"site-page": full.pagesOf(sites[1].ID)[0], "site-unindexed": shop + "/not-indexed", "site-submissions": shop + "/submissions",
+		"alerts": "/alerts", "channels": "/alerts/channels", "channel": "/alerts/channels/new?service=smtp", "rules": "/alerts/rules", "rule": "/alerts/rules/new",
+		"maintenance": "/alerts/maintenance",
 		"crawl": "/crawl", "crawl-job": "/crawl/jobs/" + crawls[1].ID, "frontier": "/crawl/frontier", "discovered": "/crawl/discovered",
 		"pages": "/crawl/pages?q=knives+price", "schedule": "/crawl/schedule", "feeds": "/crawl/feeds",
 		"overview": "/", "links": "/links", "link": "/links/" + shown.ID, "moved": "/links/" + ill.ID, "tags": "/tags", "jobs": "/admin/jobs",
