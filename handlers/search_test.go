@@ -99,7 +99,7 @@ func TestSearchFindsByBeginnings(t *testing.T) {
 func TestSearchOffersActions(t *testing.T) {
 	s := apptest.New(t)
 	for text, want := range map[string]string{
-		"":                    "Add link, Add target, New short link, New crawl job, Add website, Go to Overview, Go to Links, Go to Tags, Go to Watch, Go to Short, Go to Crawl, Go to Sites, Go to Admin",
+		"":                    "Add link, Add target, New short link, New crawl job, Add website, Go to Overview, Go to Links, Go to Tags, Go to Watch, Go to Short, Go to Crawl, Go to Sites, Go to Alerts, Go to Admin",
 		"wat":                 "Go to Watch",
 		"new":                 "New short link, New crawl job",
 		"LINK add":            "Add link",

@@ -22,6 +22,8 @@ const (
 	coverageDays    = "coverage_days"
 	quotaDays       = "quota_days"
 	sitePages       = "pages"
+	alerts          = "alerts"
+	alertSettings   = "alert_settings"
 	websites        = "websites"
 	archivedPages   = "archived_pages"
 	feedEntries     = "feed_entries"
@@ -37,7 +39,7 @@ const (
 )
 
 // kinds are all of them, in the order of a run.
-var kinds = []string{shortLinks, visitDays, submissions, coverageDays, quotaDays, sitePages, websites, frontier, executions, discovered, hosts, crawledPages, archivedPages, feedEntries, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
+var kinds = []string{shortLinks, visitDays, alerts, alertSettings, submissions, coverageDays, quotaDays, sitePages, websites, frontier, executions, discovered, hosts, crawledPages, archivedPages, feedEntries, sources, checkResults, outages, targets, tags, linkChanges, linkRefreshes, linkWords, idempotencyKeys}
 
 func inAnHour(now time.Time) time.Time { return now.Add(time.Hour) }
 

@@ -74,7 +74,7 @@ func minutes(c *gin.Context) (time.Duration, error) {
 
 // hide keeps the key of a public page from others: no page that it leads to learns its address, and no search engine shows it.
 func hide(c *gin.Context) {
-	c.Header("Referrer-Policy", "no-referrer")
+	c.Header("Referrer-Policy", "same-origin") // which keeps the key from other sites; without any referrer the buttons would be cross-origin requests
 	c.Header("X-Robots-Tag", "noindex, nofollow")
 }
 

@@ -25,7 +25,7 @@ func TestAttendByTheLinkOfAMessage(t *testing.T) {
 		noSecret(t, p)
 		apptest.WantText(t, p, "h1", "Shop is down: "+hostile)
 		apptest.WantCount(t, p, "nav, header, a, [hx-get]", 0)
-		for name, want := range map[string]string{"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow", "Cache-Control": "no-store"} {
+		for name, want := range map[string]string{"Referrer-Policy": "same-origin", "X-Robots-Tag": "noindex, nofollow", "Cache-Control": "no-store"} {
 			if got := p.Header.Get(name); got != want {
 				t.Errorf("%s is %q, want %q", name, got, want)
 			}
@@ -55,7 +55,7 @@ func TestAttendByTheLinkOfAMessage(t *testing.T) {
 	} {
 		apptest.WantStatus(t, wrong, http.StatusNotFound)
 		apptest.WantCount(t, wrong, "nav, a", 0)
-		if strings.Contains(wrong.HTML, "Shop") || wrong.Header.Get("Referrer-Policy") != "no-referrer" {
+		if strings.Contains(wrong.HTML, "Shop") || wrong.Header.Get("Referrer-Policy") != "same-origin" {
 			t.Errorf("a wrong key is answered %s", wrong.HTML)
 		}
 	}

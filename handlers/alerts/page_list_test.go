@@ -24,7 +24,7 @@ func TestFirstStepsTowardsAlerts(t *testing.T) {
 	a.channel("Ops")
 	p = a.Submit(a.Get("/alerts"), `form[action="/alerts/alert-me"]`)
 	apptest.WantText(t, p, ".flash", "Done: a rule tells all channels what matters.")
-	apptest.WantText(t, p, "[data-row]", "Alert me Target down, Target up again")
+	apptest.WantText(t, p, "[data-row]", "Alert me Link dead, Target down, Target up again")
 	apptest.WantText(t, p, "[data-row]", "→ Ops For everything")
 	apptest.WantText(t, a.Follow("/alerts/alert-me", nil), ".flash", "A rule tells of this already.")
 	apptest.WantText(t, a.Get("/alerts"), ".empty", "Everything is set up.")

@@ -29,8 +29,8 @@ func Sign(secret string, t int64, body []byte) string {
 	return "t=" + at + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// SendWebhook posts body, which is JSON, to the http:// or https:// URL of a webhook, signed with secret. id is the same
-// each time the delivery is tried. Every 2xx is a success. The error is as that of Send.
+// SendWebhook posts body, which is JSON, to the http:// or https:// URL of a webhook, signed with secret; without one
+// it is not signed. id is the same each time the delivery is tried. Every 2xx is a success. The error is as that of Send.
 func (s *Sender) SendWebhook(ctx context.Context, rawURL, secret, id string, body []byte) (Answer, error) {
 	c, err := s.parse(rawURL)
 	if err != nil {
@@ -40,9 +40,11 @@ func (s *Sender) SendWebhook(ctx context.Context, rawURL, secret, id string, bod
 		return Answer{}, models.Invalid("url", "must begin with https:// or http://")
 	}
 	c.secrets = secrets(c.url, secret)
-	return s.post(ctx, c, rawURL, body, map[string]string{
-		DeliveryHeader: id, SignatureHeader: Sign(secret, s.opts.Clock().Unix(), body),
-	})
+	headers := map[string]string{DeliveryHeader: id}
+	if secret != "" {
+		headers[SignatureHeader] = Sign(secret, s.opts.Clock().Unix(), body)
+	}
+	return s.post(ctx, c, rawURL, body, headers)
 }
 
 // post sends JSON in one request.

@@ -49,6 +49,16 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
+func TestWebhookWithoutASecretIsNotSigned(t *testing.T) {
+	s, server := newSender(t)
+	if _, err := s.SendWebhook(t.Context(), hookURL, "", "al_1", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if r := server.Requests(); len(r) != 1 || r[0].Header["Linkwatch-Signature"] != nil {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestWebhookErrors(t *testing.T) {
 	s, server := newSender(t)
 	for status, kind := range map[int]send.Kind{400: send.Refused, 404: send.Refused, 410: send.Gone, 429: send.Unavailable, 500: send.Unavailable, 307: send.Redirected} {
