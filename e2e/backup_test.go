@@ -145,7 +145,7 @@ func killAtEachStep(t *testing.T, args []string, dir, store string, check func()
 		})
 		if !done {
 			_ = cmd.Process.Kill()
-			_ = <-ended
+			<-ended //nolint:errcheck // it was killed
 		}
 		check()
 		if done || step == 40 {

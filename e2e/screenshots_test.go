@@ -61,7 +61,7 @@ func TestScreenshots(t *testing.T) {
 		"site-page": full.pagesOf(sites[1].ID)[0], "site-unindexed": shop + "/not-indexed", "site-submissions": shop + "/submissions",
 		"alerts": "/alerts", "channels": "/alerts/channels", "channel": "/alerts/channels/new?service=smtp", "rules": "/alerts/rules", "rule": "/alerts/rules/new",
 		"maintenance": "/alerts/maintenance",
-		"crawl": "/crawl", "crawl-job": "/crawl/jobs/" + crawls[1].ID, "frontier": "/crawl/frontier", "discovered": "/crawl/discovered",
+		"crawl":       "/crawl", "crawl-job": "/crawl/jobs/" + crawls[1].ID, "frontier": "/crawl/frontier", "discovered": "/crawl/discovered",
 		"pages": "/crawl/pages?q=knives+price", "schedule": "/crawl/schedule", "feeds": "/crawl/feeds",
 		"overview": "/", "links": "/links", "link": "/links/" + shown.ID, "moved": "/links/" + ill.ID, "tags": "/tags", "jobs": "/admin/jobs",
 		"watch": "/watch", "target": "/watch/" + watched["Product search"], "down": "/watch/" + watched["Shipping labels"],
