@@ -9,6 +9,7 @@ import (
 	"linkwatch/handlers/middleware"
 	"linkwatch/jobs"
 	backupjobs "linkwatch/jobs/backup"
+	diskjobs "linkwatch/jobs/disk"
 	"linkwatch/models"
 	"linkwatch/models/backup"
 	"linkwatch/models/cleanup"
@@ -39,7 +40,7 @@ func newAdmin(c *core, kinds ...cleanup.Kind) (*Admin, error) {
 		Nav: adminhandlers.Nav(), Overview: pages.Overview, Flash: pages.Flashes(), Routes: pages.Routes(),
 		Groups: adminhandlers.Groups(), Operations: adminhandlers.API{Deps: deps}.Register, Alias: adminhandlers.Alias,
 		Health: []middleware.HealthCheck{adminhandlers.DiskCheck(c.Disks)},
-	}}
+	}, Jobs: []jobs.Job{diskjobs.Disk(c.Disks)}}
 	if err := c.registry.Register(diskMetrics{c.Disks}); err != nil {
 		return nil, fmt.Errorf("registering the metrics of disks: %w", err)
 	}
@@ -49,7 +50,7 @@ func newAdmin(c *core, kinds ...cleanup.Kind) (*Admin, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.System.Jobs = []jobs.Job{job}
+		a.System.Jobs = append(a.System.Jobs, job)
 	}
 	return a, nil
 }
