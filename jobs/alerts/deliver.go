@@ -126,7 +126,7 @@ func (w *Worker) send(ctx context.Context, c alerts.Channel, d alerts.Delivery) 
 // messageOf is a notification as services get it.
 func messageOf(n alerts.Notification, id string, links []alerts.Link) send.Message {
 	m := send.Message{
-		ID: id, Group: n.ID, Title: n.Title(), Text: n.Text(links...), Severity: n.Severity, Event: n.Event, At: n.StartedAt, Resolved: n.ResolvedAt != nil,
+		ID: id, Group: n.ID, Title: n.Title(), Text: n.Text(links...), Severity: n.Severity, Event: n.Event, At: n.StartedAt, Resolved: n.Ends != nil || n.Reason == string(alerts.Resolving),
 	}
 	if n.Ends != nil {
 		m.Group = *n.Ends

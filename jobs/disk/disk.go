@@ -22,7 +22,7 @@ func Disk(look disk.Look) jobs.Job {
 	return jobs.Job{ID: "disk", Schedule: every, Run: func(context.Context, context.Context) (summary string, err error) {
 		var all []error
 		for _, s := range look.Filling() {
-			all = append(all, fmt.Errorf("the disk of the %s is %d%% full: %s left. Free some space before nothing can be stored", s.Of, s.Used(), humanize.Bytes(uint64(s.Free))))
+			all = append(all, fmt.Errorf("the disk of the %s is %d%% full: %s left. Free some space before nothing can be stored", s.Of, s.Used(), humanize.Bytes(s.Free)))
 		}
 		return "enough space is free", errors.Join(all...)
 	}}

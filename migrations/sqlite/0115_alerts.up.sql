@@ -94,7 +94,7 @@ CREATE TABLE alerts (
   ends_id         TEXT    NOT NULL, -- of the alert that this one tells the end of, '' = of none
   event           TEXT    NOT NULL,
   severity        INTEGER NOT NULL CHECK (severity BETWEEN 0 AND 2), -- info, warning, critical
-  group_key       TEXT    NOT NULL, -- the host of its subjects, '*' = many of them
+  group_key       TEXT    NOT NULL, -- the host of its subjects and the rules that tell of them; a '*' instead of the host = many hosts
   subject_kind    TEXT    NOT NULL, -- of the first subject
   subject_id      TEXT    NOT NULL,
   subject_name    TEXT    NOT NULL,
@@ -106,6 +106,7 @@ CREATE TABLE alerts (
   changes         INTEGER NOT NULL CHECK (changes >= 0), -- times that it began, in the time in which flapping is looked for
   created_at      INTEGER NOT NULL,
   started_at      INTEGER NOT NULL, -- when what it tells of began
+  grown_at        INTEGER NOT NULL, -- when it last got a subject that was told
   fired_at        INTEGER, -- when it was first sent; NULL = it is not shown yet
   resolve_at      INTEGER, -- when a flapping alert counts as resolved
   resolved_at     INTEGER,
@@ -147,6 +148,7 @@ CREATE TABLE alert_notices (
   repeat_at   INTEGER, -- when they are reminded
   escalate_at INTEGER, -- when the rule's other channels are told
   escalated_at INTEGER,
+  grown       INTEGER NOT NULL CHECK (grown IN (0, 1)), -- it has got subjects of which they are to be told
   severity    INTEGER NOT NULL CHECK (severity BETWEEN 0 AND 2), -- of which they were told
   PRIMARY KEY (alert_seq, rule_seq)
 ) WITHOUT ROWID;

@@ -3,6 +3,7 @@ package alerts
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -11,18 +12,18 @@ import (
 	"linkwatch/models/event"
 )
 
-// many is the group key of an alert with subjects of many hosts.
+// many begins the group key of an alert with subjects of many hosts. Other keys begin with the host.
 const many = "*"
 
-// Alert is what people are told of: one condition of one or more subjects of a host. If
-// one condition begins for many hosts within a minute, one alert has all further ones.
+// Alert is what people are told of: one condition of one or more subjects of a host, which the
+// same rules tell of. If one condition begins for many hosts within a minute, one alert has all further ones.
 type Alert struct {
 	Seq            int64 `gorm:"primaryKey"`
 	ID             string
 	EndsID         string // of the alert that this one tells the end of; "" = it tells of none
 	Event          event.Kind
 	Severity       event.Severity
-	GroupKey       string // the host of its subjects, or many
+	GroupKey       string // the host of its subjects, or many, and the rules that tell of them
 	SubjectKind    string // of the first subject
 	SubjectID      string
 	SubjectName    string
@@ -34,6 +35,7 @@ type Alert struct {
 	Changes        int // times that it began within FlapTime
 	CreatedAt      models.Time
 	StartedAt      models.Time // when the condition began
+	GrownAt        models.Time // when it last got a subject of which rules told
 	FiredAt        models.Time // when it was first sent; zero = it waits, and is not shown
 	ResolveAt      models.Time // when a flapping alert counts as resolved; zero = it goes on
 	ResolvedAt     models.Time
@@ -43,6 +45,15 @@ type Alert struct {
 
 // Open reports whether the condition goes on.
 func (a Alert) Open() bool { return a.ResolvedAt.IsZero() }
+
+// Host is the host of all subjects; "" = there are several, or it has none.
+func (a Alert) Host() string {
+	host, _, _ := strings.Cut(a.GroupKey, " ")
+	if strings.HasPrefix(host, many) {
+		return ""
+	}
+	return host
+}
 
 // Took is how long the condition lasted, until now if it goes on.
 func (a Alert) Took(now time.Time) time.Duration {
@@ -66,6 +77,8 @@ type Member struct {
 	Detail      string
 	SinceAt     models.Time
 	EndedAt     models.Time // zero: it goes on
+
+	gone bool // it is no longer looked at: it leaves the alert
 }
 
 // TableName implements GORM's Tabler.
@@ -213,7 +226,7 @@ func (s *Store) attend(ctx context.Context, id string, fn func(*Alert)) (a Alert
 		if err != nil {
 			return err
 		}
-		return tx.Exec("UPDATE alert_notices SET next_at = ? WHERE alert_seq = ? AND (repeat_at IS NOT NULL OR escalate_at IS NOT NULL)", s.clock.Now(), a.Seq).Error
+		return tx.Exec("UPDATE alert_notices SET next_at = ? WHERE alert_seq = ? AND notified_at IS NOT NULL", s.clock.Now(), a.Seq).Error
 	})
 	if models.CodeOf(err) != "" {
 		return Alert{}, err

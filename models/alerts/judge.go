@@ -2,7 +2,6 @@ package alerts
 
 import (
 	"slices"
-	"time"
 
 	"linkwatch/models"
 	"linkwatch/models/event"
@@ -20,19 +19,21 @@ func (b *batch) take(e event.Event) {
 
 // began adds the subject of an event to an alert, or begins one.
 func (b *batch) began(e event.Event) {
-	notices := b.noticesOf(e)
-	if len(notices) == 0 {
+	rules := b.rulesOf(e)
+	if len(rules) == 0 {
 		return
 	}
-	d := b.alertFor(e)
+	d := b.of[memberKey{e.Kind, e.SubjectID}]
+	notices := b.noticesOf(e, rules)
+	if d == nil && len(notices) == 0 { // it has not failed often enough for any of them
+		return
+	}
+	if d == nil {
+		d = b.alertFor(e, rules)
+	}
 	d.Severity = max(d.Severity, e.Severity)
 	if e.SinceAt.Before(d.StartedAt.Time) {
 		d.StartedAt = e.SinceAt
-	}
-	for rule, at := range notices {
-		if before, ok := d.notices[rule]; !ok || at.Before(before.Time) {
-			d.notices[rule] = at
-		}
 	}
 	m := d.members[e.SubjectID]
 	if m == nil {
@@ -40,66 +41,93 @@ func (b *batch) began(e event.Event) {
 		d.members[e.SubjectID] = m
 		d.Members++
 	}
-	m.Name, m.URL, m.Detail = e.Name, e.URL, e.Detail
-	if m.EndedAt.IsZero() { // it went on
-		return
+	m.Name, m.URL, m.Detail, m.gone = e.Name, e.URL, e.Detail, false
+	if d.Members == 1 {
+		d.Detail = e.Detail
+	} else if d.Detail != e.Detail {
+		d.Detail = "" // they have different reasons
 	}
+	again := false
+	if !m.EndedAt.IsZero() {
+		again = b.grow(d, m, e)
+	}
+	for rule, at := range notices {
+		n, ok := d.notices[rule]
+		if !ok || at.Before(n.at.Time) {
+			n.at = at
+		}
+		n.grown = n.grown || again
+		d.notices[rule] = n
+	}
+}
+
+// grow notes that the condition began for a subject of an alert. again reports whether those who were told of the
+// alert are told again: it last grew too long ago for this to be the same outage.
+func (b *batch) grow(d *draft, m *Member, e event.Event) (again bool) {
 	m.SinceAt, m.EndedAt = e.SinceAt, models.Time{}
+	b.of[memberKey{e.Kind, e.SubjectID}] = d
 	if d.OpenMembers++; d.OpenMembers == 1 && !d.ResolveAt.IsZero() {
 		d.ResolveAt = models.Time{}
 		d.Changes++
 	}
-	b.of[memberKey{e.Kind, e.SubjectID}] = d
+	again = !d.Flapping && b.now.Sub(d.GrownAt.Time) > growTime
+	if again {
+		d.GrownAt = b.now
+	}
+	return again
 }
 
-// alertFor is the open alert for an event, or a new one.
-func (b *batch) alertFor(e event.Event) *draft {
-	k := groupOf(e)
-	for _, d := range []*draft{b.of[memberKey{e.Kind, e.SubjectID}], b.open[k], b.open[groupKey{e.Kind, many}]} {
-		if d != nil {
+// alertFor is the open alert that a new subject of some rules joins, or a new one.
+func (b *batch) alertFor(e event.Event, rules []Rule) *draft {
+	k := groupOf(e, rules)
+	for _, k := range []groupKey{k, manyOf(e, rules, b.now), manyOf(e, rules, b.now.Add(-stormTime))} {
+		if d := b.open[k]; d != nil {
 			return d
 		}
 	}
 	began := b.flapped[k] + 1
 	b.flapped[k] = began
 	if b.recent[e.Kind]++; b.recent[e.Kind] > storm {
-		k.key, began = many, 1
+		k, began = manyOf(e, rules, b.now), 1
 	}
 	return b.add(Alert{
 		ID: models.NewID(models.KindAlert), Event: e.Kind, Severity: e.Severity, GroupKey: k.key, SubjectKind: e.SubjectKind, SubjectID: e.SubjectID,
-		SubjectName: e.Name, SubjectURL: e.URL, Detail: e.Detail, CreatedAt: b.now, StartedAt: e.SinceAt, Flapping: began >= flaps && e.Phase == event.Began, Changes: began,
+		SubjectName: e.Name, SubjectURL: e.URL, Detail: e.Detail, CreatedAt: b.now, StartedAt: e.SinceAt, GrownAt: b.now, Flapping: began >= flaps && e.Phase == event.Began, Changes: began,
 	})
 }
 
-// noticesOf are the rules that tell of an event, and when: at once, or when it has lasted
-// long enough, and not during maintenance.
-func (b *batch) noticesOf(e event.Event) map[int64]models.Time {
-	var notices map[int64]models.Time
-	end := b.store.Type(e.Kind).EndsAs
-	until := b.maintained(b.matcher, subjectOf(e))
-	if !until.IsZero() && e.Phase == event.Once {
+// rulesOf are the rules that tell of an event, or of its end, however often it has happened. Without duration it is not told during maintenance.
+func (b *batch) rulesOf(e event.Event) (rules []Rule) {
+	if e.Phase == event.Once && !b.maintained(b.matcher, subjectOf(e)).IsZero() {
 		return nil
 	}
+	end := b.store.Type(e.Kind).EndsAs
 	for _, r := range b.rules {
-		if !r.Has(e.Kind) && (end == "" || !r.Has(end)) || e.Failures > 0 && e.Failures < r.AfterFailures || !b.has(r.Scope, subjectOf(e)) {
+		if (r.Has(e.Kind) || end != "" && r.Has(end)) && b.has(r.Scope, subjectOf(e)) {
+			rules = append(rules, r)
+		}
+	}
+	return rules
+}
+
+// noticesOf are when rules tell of an event: at once, or when it has lasted long enough. A rule that waits for more failures is missing.
+func (b *batch) noticesOf(e event.Event, rules []Rule) map[int64]models.Time {
+	notices := map[int64]models.Time{}
+	for _, r := range rules {
+		if e.Failures > 0 && e.Failures < r.AfterFailures {
 			continue
 		}
 		at := b.now.Add(gather)
-		if after := e.SinceAt.Add(time.Duration(r.AfterMinutes) * time.Minute); e.Phase == event.Began && after.After(at.Time) {
+		if after := e.SinceAt.Add(minutes(r.AfterMinutes)); e.Phase == event.Began && after.After(at.Time) {
 			at = after
-		}
-		if until.After(at.Time) {
-			at = until
-		}
-		if notices == nil {
-			notices = map[int64]models.Time{}
 		}
 		notices[r.Seq] = at
 	}
 	return notices
 }
 
-// ended notes that a condition has ended for a subject, and resolves its alert if that was the last one.
+// ended notes that a condition has ended for a subject, and resolves its alert if that was the last one. A subject that is
+// no longer looked at leaves the alert.
 func (b *batch) ended(e event.Event) {
 	k := memberKey{e.Kind, e.SubjectID}
 	d := b.of[k]
@@ -107,15 +135,20 @@ func (b *batch) ended(e event.Event) {
 		return
 	}
 	delete(b.of, k)
-	d.members[e.SubjectID].EndedAt = e.At
+	m := d.members[e.SubjectID]
+	m.EndedAt = e.At
+	if e.Phase == event.Closed {
+		m.gone = true
+		d.Members--
+	}
 	if d.OpenMembers--; d.OpenMembers > 0 {
 		return
 	}
-	if d.Flapping && e.Phase == event.Ended {
+	if d.Flapping && d.Members > 0 {
 		d.ResolveAt = e.At.Add(StableTime)
 		return
 	}
-	d.ResolvedAt, d.over, d.silent = e.At, true, e.Phase == event.Closed
+	d.ResolvedAt, d.over, d.silent = e.At, true, d.Members == 0
 	delete(b.open, groupKey{d.Event, d.GroupKey})
 }
 

@@ -21,7 +21,6 @@ const (
 type subject struct{ kind, id, url string }
 
 func subjectOf(e event.Event) subject { return subject{e.SubjectKind, e.SubjectID, e.URL} }
-func (a Alert) subject() subject      { return subject{a.SubjectKind, a.SubjectID, a.SubjectURL} }
 
 // matcher matches scopes with subjects, of which it has asked Facts what the scopes need.
 type matcher struct {

@@ -119,8 +119,8 @@ func (s *Store) Message(a Alert) string {
 	who, did := a.SubjectName, t.Did
 	if a.Members > 1 {
 		who, did = humanize.Comma(int64(a.Members))+" "+t.Noun+"s", t.DidMany
-		if a.GroupKey != many {
-			who += " on " + a.GroupKey
+		if host := a.Host(); host != "" {
+			who += " on " + host
 		}
 	}
 	text := who + " " + did

@@ -158,11 +158,11 @@ func (s *Store) AddRule(ctx context.Context, r Rule) (Rule, error) {
 	if err := s.checkRule(&r); err != nil {
 		return Rule{}, err
 	}
-	if len(r.Channels) == 0 {
-		return Rule{}, errNoChannel
-	}
 	if err := checkChannels(s.db.Read(ctx), &r); err != nil {
 		return Rule{}, err
+	}
+	if len(r.Channels) == 0 {
+		return Rule{}, errNoChannel
 	}
 	return r, add(ctx, s, &r, MaxRules, "alert rules")
 }
@@ -172,6 +172,9 @@ func (s *Store) EditRule(ctx context.Context, id string, fn func(*Rule)) (Rule, 
 	return change(ctx, s, rules, id, func(tx *gorm.DB, r *Rule) error {
 		before := slices.Concat(r.Channels, r.EscalateChannels)
 		fn(r)
+		if err := cleanList("channels", &r.Channels); err != nil {
+			return err
+		}
 		if len(r.Channels) == 0 && len(before) > 0 {
 			return errNoChannel
 		}

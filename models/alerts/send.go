@@ -23,6 +23,9 @@ type notice struct {
 	EscalateAt  models.Time
 	EscalatedAt models.Time
 	Severity    event.Severity // of which they were told
+	Grown       bool           // it has got subjects of which they are to be told
+
+	gone bool // its rule is deleted or disabled
 }
 
 // Send puts up to n messages that rules owe into the outbox, and resolves flapping alerts that are stable. It
@@ -124,7 +127,6 @@ func (s *Store) newOutbox(ctx context.Context, tx *gorm.DB, now models.Time, due
 	var subjects []subject
 	for i, a := range as {
 		o.alerts[a.Seq] = &as[i]
-		subjects = append(subjects, a.subject())
 	}
 	var before []struct {
 		AlertSeq, ChannelSeq int64
@@ -139,6 +141,11 @@ func (s *Store) newOutbox(ctx context.Context, tx *gorm.DB, now models.Time, due
 	if o.members, err = membersOf(tx, as, MaxSubjects); err != nil {
 		return nil, err
 	}
+	for _, of := range o.members {
+		for _, m := range of {
+			subjects = append(subjects, subject{m.SubjectKind, m.SubjectID, m.URL})
+		}
+	}
 	o.matcher, err = s.newMatcher(ctx, o.scopes(), subjects)
 	return o, err
 }
@@ -148,7 +155,7 @@ func (o *outbox) notice(n *notice) {
 	a := o.alerts[n.AlertSeq]
 	r, ok := o.bySeq[n.RuleSeq]
 	if !ok || a == nil { // the rule was deleted or disabled since
-		n.NextAt, n.RepeatAt, n.EscalateAt = models.Time{}, models.Time{}, models.Time{}
+		n.gone = true
 		return
 	}
 	if later := o.later(*a, r); !later.IsZero() {
@@ -173,13 +180,33 @@ func (o *outbox) notice(n *notice) {
 // later is until when a message of an alert has to wait; zero = it does not.
 func (o *outbox) later(a Alert, r Rule) models.Time {
 	until := r.Quiet.End(o.now)
+	if a.Open() && until.IsZero() {
+		until = o.untilMaintained(a)
+	}
+	if again := o.now.Add(lookAgain); until.After(again.Time) { // they may be changed meanwhile
+		until = again
+	}
 	if a.Silenced(o.now) && a.SilencedUntil.After(until.Time) {
 		until = a.SilencedUntil
 	}
-	if a.Open() && a.Members == 1 {
-		if end := o.maintained(o.matcher, a.subject()); end.After(until.Time) {
-			until = end
+	return until
+}
+
+// lookAgain is how often a message that waits for the end of quiet hours or maintenance is looked at.
+const lookAgain = time.Minute
+
+// untilMaintained is when the first maintenance of the subjects of an open alert ends; zero = one of them is in none. Of many subjects the
+// first ones are looked at.
+func (o *outbox) untilMaintained(a Alert) (until models.Time) {
+	for _, m := range o.members[a.Seq] {
+		if !m.EndedAt.IsZero() {
+			continue
 		}
+		end := o.maintained(o.matcher, subject{m.SubjectKind, m.SubjectID, m.URL})
+		if end.IsZero() {
+			return models.Time{}
+		}
+		until = earliest(until, end)
 	}
 	return until
 }
@@ -195,41 +222,50 @@ func (o *outbox) fire(a *Alert, r Rule, n *notice) {
 		return
 	}
 	o.send(*a, FirstTime, r.Channels)
+	if !n.EscalatedAt.IsZero() { // it tells the end of an alert that was escalated
+		o.send(*a, FirstTime, r.EscalateChannels)
+	}
 	if a.Open() && o.Type(a.Event).Once {
 		a.ResolvedAt, a.OpenMembers = o.now, 0
 	}
 	if !a.Open() || !a.AcknowledgedAt.IsZero() {
 		return
 	}
-	if r.RepeatMinutes > 0 {
-		n.RepeatAt = o.now.Add(minutes(r.RepeatMinutes))
-	}
-	if r.EscalateAfterMinutes > 0 {
-		n.EscalateAt = o.now.Add(minutes(r.EscalateAfterMinutes))
-	}
+	o.plan(r, n)
 }
 
 // remind tells the channels of a rule again of an alert: it got worse, is not acknowledged, or goes on.
 func (o *outbox) remind(a Alert, r Rule, n *notice) {
 	due := func(at models.Time) bool { return !at.IsZero() && !at.After(o.now.Time) }
-	if a.Severity > n.Severity && r.Has(a.Event) {
+	if (a.Severity > n.Severity || n.Grown) && r.Has(a.Event) {
 		o.send(a, Worsening, r.Channels)
-		n.Severity = a.Severity
 	}
+	n.Severity, n.Grown = a.Severity, false
 	if !a.AcknowledgedAt.IsZero() {
 		n.RepeatAt, n.EscalateAt = models.Time{}, models.Time{}
 		return
-	}
-	if due(n.EscalateAt) {
-		o.send(a, Escalating, r.EscalateChannels)
-		n.EscalatedAt, n.EscalateAt = o.now, models.Time{}
 	}
 	if due(n.RepeatAt) {
 		o.send(a, Repeating, r.Channels)
 		if !n.EscalatedAt.IsZero() {
 			o.send(a, Repeating, r.EscalateChannels)
 		}
+		n.RepeatAt = models.Time{}
+	}
+	if due(n.EscalateAt) {
+		o.send(a, Escalating, r.EscalateChannels)
+		n.EscalatedAt, n.EscalateAt = o.now, models.Time{}
+	}
+	o.plan(r, n)
+}
+
+// plan plans what is not planned: the next reminder, and the escalation, also after an acknowledgement was undone.
+func (o *outbox) plan(r Rule, n *notice) {
+	if r.RepeatMinutes > 0 && n.RepeatAt.IsZero() {
 		n.RepeatAt = o.now.Add(minutes(r.RepeatMinutes))
+	}
+	if r.EscalateAfterMinutes > 0 && n.EscalateAt.IsZero() && n.EscalatedAt.IsZero() {
+		n.EscalateAt = o.now.Add(minutes(r.EscalateAfterMinutes))
 	}
 }
 
@@ -279,9 +315,14 @@ func (o *outbox) write(due []notice) error {
 			over.Add(seq)
 		}
 	}
-	rest := models.NewRows("alert_seq bigint, rule_seq bigint, next_at bigint, notified_at bigint, repeat_at bigint, escalate_at bigint, escalated_at bigint, severity bigint")
+	rest := models.NewRows("alert_seq bigint, rule_seq bigint, next_at bigint, notified_at bigint, repeat_at bigint, escalate_at bigint, escalated_at bigint, severity bigint, grown boolean")
+	gone := models.NewRows("alert_seq bigint, rule_seq bigint")
 	for _, n := range due {
-		rest.Add(n.AlertSeq, n.RuleSeq, n.NextAt, n.NotifiedAt, n.RepeatAt, n.EscalateAt, n.EscalatedAt, int(n.Severity))
+		if n.gone {
+			gone.Add(n.AlertSeq, n.RuleSeq)
+			continue
+		}
+		rest.Add(n.AlertSeq, n.RuleSeq, n.NextAt, n.NotifiedAt, n.RepeatAt, n.EscalateAt, n.EscalatedAt, int(n.Severity), n.Grown)
 	}
 	for _, st := range []struct {
 		rows *models.Rows
@@ -291,7 +332,11 @@ func (o *outbox) write(due []notice) error {
 		{fired, "UPDATE alerts SET fired_at = r.fired_at, resolved_at = r.resolved_at, open_members = r.open_members FROM {rows} AS r WHERE alerts.seq = r.seq", nil},
 		{over, "UPDATE alert_members SET ended_at = ? WHERE ended_at IS NULL AND alert_seq IN (SELECT seq FROM {rows} AS r)", []any{o.now}},
 		{rest, `UPDATE alert_notices SET next_at = r.next_at, notified_at = r.notified_at, repeat_at = r.repeat_at, escalate_at = r.escalate_at,
-			escalated_at = r.escalated_at, severity = r.severity FROM {rows} AS r WHERE alert_notices.alert_seq = r.alert_seq AND alert_notices.rule_seq = r.rule_seq`, nil},
+			escalated_at = r.escalated_at, severity = r.severity, grown = r.grown FROM {rows} AS r WHERE alert_notices.alert_seq = r.alert_seq AND alert_notices.rule_seq = r.rule_seq`, nil},
+		{gone, "DELETE FROM alert_notices WHERE (alert_seq, rule_seq) IN (SELECT alert_seq, rule_seq FROM {rows} AS r)", nil},
+		// An alert of which no rule tells any more was never sent.
+		{gone, `DELETE FROM alerts WHERE fired_at IS NULL AND seq IN (SELECT alert_seq FROM {rows} AS r)
+			AND NOT EXISTS (SELECT 1 FROM alert_notices AS n WHERE n.alert_seq = alerts.seq)`, nil},
 	} {
 		if err := st.rows.Exec(o.tx, st.sql, st.args...).Error; err != nil {
 			return fmt.Errorf("storing what was sent: %w", err)

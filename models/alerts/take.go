@@ -1,8 +1,10 @@
 package alerts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"gorm.io/gorm"
@@ -18,6 +20,8 @@ const (
 	storm     = 20
 	stormTime = time.Minute
 	flaps     = 4
+	// growTime is for how long after an alert last grew further subjects join it without a message.
+	growTime = 5 * time.Minute
 )
 
 // An alert that begins for the fourth time within FlapTime is flapping. It is resolved when
@@ -67,11 +71,23 @@ type groupKey struct {
 	key   string
 }
 
-func groupOf(e event.Event) groupKey {
-	if e.Host == "" {
-		return groupKey{e.Kind, e.SubjectID}
+// groupOf is the group of an event of which some rules tell. Subjects of other rules are in other alerts, so that a rule tells of
+// nothing that it is not for.
+func groupOf(e event.Event, rules []Rule) groupKey {
+	return groupKey{e.Kind, cmp.Or(e.Host, e.SubjectID) + ofRules(rules)}
+}
+
+// manyOf is the group of the events of many hosts in a storm at a time.
+func manyOf(e event.Event, rules []Rule, at models.Time) groupKey {
+	return groupKey{e.Kind, many + strconv.FormatInt(at.Unix()/int64(stormTime/time.Second), 10) + ofRules(rules)}
+}
+
+func ofRules(rules []Rule) string {
+	text := " "
+	for _, r := range rules {
+		text += strconv.FormatInt(r.Seq, 36) + ","
 	}
-	return groupKey{e.Kind, e.Host}
+	return text
 }
 
 type memberKey struct {
@@ -82,10 +98,16 @@ type memberKey struct {
 // draft is an alert as a batch changes it.
 type draft struct {
 	Alert
-	members map[string]*Member    // of the subjects of the batch's events, by their ids
-	notices map[int64]models.Time // when rules are to tell of it, by Rule.Seq
-	over    bool                  // it was resolved by the batch
-	silent  bool                  // no one is told of that, since its last subject is no longer looked at
+	members map[string]*Member // of the subjects of the batch's events, by their ids
+	notices map[int64]planned  // when rules are to tell of it, by Rule.Seq
+	over    bool               // it was resolved by the batch
+	silent  bool               // no one is told of that, since none of its subjects is looked at any more
+}
+
+// planned is when a rule is to tell of an alert.
+type planned struct {
+	at    models.Time
+	grown bool // also if it has told of it, since there are new subjects
 }
 
 // batch makes alerts of a batch of events.
@@ -108,77 +130,78 @@ func (b *batch) load(ctx context.Context, events []event.Event) (err error) {
 		return err
 	}
 	var subjects []subject
-	members, groups := models.NewRows("event text, subject_id text"), models.NewRows("event text, group_key text")
 	for _, e := range events {
 		subjects = append(subjects, subjectOf(e))
-		members.Add(e.Kind, e.SubjectID)
-		k := groupOf(e)
-		groups.Add(k.event, k.key)
-		groups.Add(k.event, many)
 	}
 	if b.matcher, err = b.store.newMatcher(ctx, b.scopes(), subjects); err != nil {
 		return err
 	}
-	// An alert is loaded if it is open for one of the groups, or has one of the subjects.
-	var found []Alert
-	err = groups.Raw(b.tx, "SELECT DISTINCT a.* FROM {rows} AS r CROSS JOIN alerts AS a WHERE a.event = r.event AND a.group_key = r.group_key AND a.resolved_at IS NULL").Scan(&found).Error
-	if err != nil {
-		return fmt.Errorf("loading open alerts: %w", err)
-	}
-	var having []Alert
-	err = members.Raw(b.tx, `SELECT DISTINCT a.* FROM {rows} AS r CROSS JOIN alert_members AS m JOIN alerts AS a ON a.seq = m.alert_seq
-		WHERE m.subject_id = r.subject_id AND m.event = r.event AND m.ended_at IS NULL AND a.resolved_at IS NULL`).Scan(&having).Error
-	if err != nil {
-		return fmt.Errorf("loading the alerts of subjects: %w", err)
-	}
-	bySeq := map[int64]*draft{}
-	for _, a := range append(found, having...) {
-		if bySeq[a.Seq] == nil {
-			bySeq[a.Seq] = b.add(a)
+	members, groups := models.NewRows("event text, subject_id text"), models.NewRows("event text, group_key text, subject_id text")
+	for _, e := range events {
+		members.Add(e.Kind, e.SubjectID)
+		if e.Phase == event.Ended || e.Phase == event.Closed {
+			continue
+		}
+		rules := b.rulesOf(e)
+		for _, k := range []groupKey{groupOf(e, rules), manyOf(e, rules, b.now), manyOf(e, rules, b.now.Add(-stormTime))} {
+			groups.Add(k.event, k.key, e.SubjectID)
 		}
 	}
-	if err := b.loadMembers(bySeq, events); err != nil {
+	if err := b.loadOpen(members, groups); err != nil {
 		return err
 	}
 	return b.count(groups)
 }
 
-// add adds an alert to the batch.
-func (b *batch) add(a Alert) *draft {
-	d := &draft{Alert: a, members: map[string]*Member{}, notices: map[int64]models.Time{}}
-	b.drafts = append(b.drafts, d)
-	b.open[groupKey{a.Event, a.GroupKey}] = d
-	return d
-}
-
-// loadMembers loads those subjects of the alerts that the events are about.
-func (b *batch) loadMembers(bySeq map[int64]*draft, events []event.Event) error {
-	rows := models.NewRows("alert_seq bigint, subject_id text")
-	for seq, d := range bySeq {
-		asked := map[string]bool{}
-		for _, e := range events {
-			if e.Kind == d.Event && !asked[e.SubjectID] {
-				asked[e.SubjectID] = true
-				rows.Add(seq, e.SubjectID)
-			}
+// loadOpen loads the open alerts of the groups, and those that have the subjects, each with those of the subjects that it has or had.
+func (b *batch) loadOpen(members, groups *models.Rows) error {
+	var found []Member
+	err := groups.Raw(b.tx, "SELECT DISTINCT m.* FROM {rows} AS r CROSS JOIN alerts AS a CROSS JOIN alert_members AS m WHERE a.event = r.event AND a.group_key = r.group_key AND a.resolved_at IS NULL AND m.alert_seq = a.seq AND m.subject_id = r.subject_id").Scan(&found).Error
+	if err != nil {
+		return fmt.Errorf("loading the subjects of open alerts: %w", err)
+	}
+	var having []Member
+	err = members.Raw(b.tx, "SELECT DISTINCT m.* FROM {rows} AS r CROSS JOIN alert_members AS m WHERE m.subject_id = r.subject_id AND m.event = r.event AND m.ended_at IS NULL").Scan(&having).Error
+	if err != nil {
+		return fmt.Errorf("loading the alerts of subjects: %w", err)
+	}
+	seqs := models.NewRows("seq bigint")
+	for _, m := range having {
+		seqs.Add(m.AlertSeq)
+	}
+	var open, others []Alert
+	err = groups.Raw(b.tx, "SELECT DISTINCT a.* FROM {rows} AS r CROSS JOIN alerts AS a WHERE a.event = r.event AND a.group_key = r.group_key AND a.resolved_at IS NULL").Scan(&open).Error
+	if err == nil {
+		err = seqs.Raw(b.tx, "SELECT DISTINCT a.* FROM {rows} AS r CROSS JOIN alerts AS a WHERE a.seq = r.seq AND a.resolved_at IS NULL").Scan(&others).Error
+	}
+	if err != nil {
+		return fmt.Errorf("loading open alerts: %w", err)
+	}
+	bySeq := map[int64]*draft{}
+	for _, a := range append(open, others...) {
+		if bySeq[a.Seq] == nil {
+			bySeq[a.Seq] = b.add(a)
 		}
 	}
-	if rows.Len() == 0 {
-		return nil
-	}
-	var found []Member
-	err := rows.Raw(b.tx, "SELECT m.* FROM {rows} AS r CROSS JOIN alert_members AS m WHERE m.alert_seq = r.alert_seq AND m.subject_id = r.subject_id").Scan(&found).Error
-	if err != nil {
-		return fmt.Errorf("loading the subjects of alerts: %w", err)
-	}
-	for _, m := range found {
+	for _, m := range append(found, having...) {
 		d := bySeq[m.AlertSeq]
+		if d == nil || d.members[m.SubjectID] != nil {
+			continue
+		}
 		d.members[m.SubjectID] = &m
 		if m.EndedAt.IsZero() {
 			b.of[memberKey{m.Event, m.SubjectID}] = d
 		}
 	}
 	return nil
+}
+
+// add adds an alert to the batch.
+func (b *batch) add(a Alert) *draft {
+	d := &draft{Alert: a, members: map[string]*Member{}, notices: map[int64]planned{}}
+	b.drafts = append(b.drafts, d)
+	b.open[groupKey{a.Event, a.GroupKey}] = d
+	return d
 }
 
 // count counts the alerts that began lately: of each kind, and of the groups.
@@ -201,7 +224,7 @@ func (b *batch) count(groups *models.Rows) error {
 		N        int
 	}
 	err = groups.Raw(b.tx, `SELECT a.event, a.group_key, count(DISTINCT a.seq) AS n FROM {rows} AS r CROSS JOIN alerts AS a
-		WHERE a.event = r.event AND a.group_key = r.group_key AND a.created_at > ? AND a.group_key <> ? GROUP BY a.event, a.group_key`, b.now.Add(-FlapTime), many).Scan(&of).Error
+		WHERE a.event = r.event AND a.group_key = r.group_key AND a.created_at > ? GROUP BY a.event, a.group_key`, b.now.Add(-FlapTime)).Scan(&of).Error
 	if err != nil {
 		return fmt.Errorf("counting the alerts of hosts: %w", err)
 	}

@@ -28,7 +28,9 @@ func (b *batch) write() error {
 		seqs[a.ID] = a.Seq
 	}
 	members := models.NewRows("alert_seq bigint, subject_id text, event text, subject_kind text, name text, url text, detail text, since_at bigint, ended_at bigint")
-	notices := models.NewRows("alert_seq bigint, rule_seq bigint, next_at bigint, severity bigint")
+	gone := models.NewRows("alert_seq bigint, subject_id text")
+	notices := models.NewRows("alert_seq bigint, rule_seq bigint, next_at bigint, severity bigint, grown boolean")
+	silent := models.NewRows("seq bigint")
 	var over []Alert
 	for _, d := range drafts {
 		switch {
@@ -38,14 +40,21 @@ func (b *batch) write() error {
 			d.Seq = seqs[d.ID]
 		}
 		for _, m := range d.members {
+			if m.gone {
+				gone.Add(d.Seq, m.SubjectID)
+				continue
+			}
 			members.Add(d.Seq, m.SubjectID, m.Event, m.SubjectKind, m.Name, m.URL, m.Detail, m.SinceAt, m.EndedAt)
 		}
-		for rule, at := range d.notices {
+		for rule, n := range d.notices {
 			if !d.over {
-				notices.Add(d.Seq, rule, at, int(d.Severity))
+				notices.Add(d.Seq, rule, n.at, int(d.Severity), n.grown)
 			}
 		}
-		if d.over && !d.silent {
+		switch {
+		case d.over && d.silent:
+			silent.Add(d.Seq)
+		case d.over:
 			over = append(over, d.Alert)
 		}
 	}
@@ -55,21 +64,43 @@ func (b *batch) write() error {
 	if err != nil {
 		return fmt.Errorf("storing the subjects of alerts: %w", err)
 	}
-	// A rule that has told of the alert tells of it again only if it got worse.
-	err = notices.Exec(b.tx, `INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity) SELECT alert_seq, rule_seq, next_at, severity FROM {rows} AS r WHERE true
-		ON CONFLICT (alert_seq, rule_seq) DO UPDATE SET next_at = excluded.next_at
-		WHERE alert_notices.notified_at IS NOT NULL AND excluded.severity > alert_notices.severity
-			OR alert_notices.notified_at IS NULL AND alert_notices.next_at > excluded.next_at`).Error
+	// A rule that has told of the alert tells of it again only if it got worse, or has grown.
+	err = notices.Exec(b.tx, `INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity, grown) SELECT alert_seq, rule_seq, next_at, severity, false FROM {rows} AS r WHERE true
+		ON CONFLICT (alert_seq, rule_seq) DO NOTHING`).Error
+	if err == nil {
+		err = notices.Exec(b.tx, `UPDATE alert_notices SET next_at = CASE WHEN alert_notices.next_at < r.next_at THEN alert_notices.next_at ELSE r.next_at END, grown = alert_notices.grown OR r.grown
+			FROM {rows} AS r WHERE alert_notices.alert_seq = r.alert_seq AND alert_notices.rule_seq = r.rule_seq AND (alert_notices.notified_at IS NULL OR r.severity > alert_notices.severity OR r.grown)`).Error
+	}
+	if err == nil {
+		err = silent.Exec(b.tx, "DELETE FROM alert_notices WHERE alert_seq IN (SELECT seq FROM {rows} AS r)").Error
+	}
 	if err != nil {
 		return fmt.Errorf("planning messages of alerts: %w", err)
 	}
+	if err := b.leave(gone); err != nil {
+		return err
+	}
 	return b.store.tellEnd(b.tx, over, b.now)
+}
+
+// leave removes subjects from alerts. One that an alert is called by is replaced by another one.
+func (b *batch) leave(gone *models.Rows) error {
+	err := gone.Exec(b.tx, "DELETE FROM alert_members WHERE (alert_seq, subject_id) IN (SELECT alert_seq, subject_id FROM {rows} AS r)").Error
+	if err == nil {
+		err = gone.Exec(b.tx, `UPDATE alerts SET (subject_kind, subject_id, subject_name, subject_url, detail) = (
+			SELECT m.subject_kind, m.subject_id, m.name, m.url, m.detail FROM alert_members AS m WHERE m.alert_seq = alerts.seq ORDER BY m.ended_at IS NOT NULL, m.since_at, m.subject_id LIMIT 1)
+			WHERE (seq, subject_id) IN (SELECT alert_seq, subject_id FROM {rows} AS r) AND EXISTS (SELECT 1 FROM alert_members AS m WHERE m.alert_seq = alerts.seq)`).Error
+	}
+	if err != nil {
+		return fmt.Errorf("removing subjects from alerts: %w", err)
+	}
+	return nil
 }
 
 // writeStored stores what the batch changed of alerts that were there before it. Those that
 // are over are out of the way of new ones then.
 func (b *batch) writeStored(drafts []*draft) error {
-	changed := models.NewRows("seq bigint, severity bigint, members bigint, open_members bigint, changes bigint, started_at bigint, resolve_at bigint, resolved_at bigint")
+	changed := models.NewRows("seq bigint, severity bigint, members bigint, open_members bigint, changes bigint, started_at bigint, grown_at bigint, detail text, resolve_at bigint, resolved_at bigint")
 	unheard := models.NewRows("seq bigint")
 	for _, d := range drafts {
 		switch {
@@ -77,11 +108,11 @@ func (b *batch) writeStored(drafts []*draft) error {
 		case d.unheard():
 			unheard.Add(d.Seq)
 		default:
-			changed.Add(d.Seq, int(d.Severity), d.Members, d.OpenMembers, d.Changes, d.StartedAt, d.ResolveAt, d.ResolvedAt)
+			changed.Add(d.Seq, int(d.Severity), d.Members, d.OpenMembers, d.Changes, d.StartedAt, d.GrownAt, d.Detail, d.ResolveAt, d.ResolvedAt)
 		}
 	}
 	err := changed.Exec(b.tx, `UPDATE alerts SET severity = r.severity, members = r.members, open_members = r.open_members, changes = r.changes,
-		started_at = r.started_at, resolve_at = r.resolve_at, resolved_at = r.resolved_at FROM {rows} AS r WHERE alerts.seq = r.seq`).Error
+		started_at = r.started_at, grown_at = r.grown_at, detail = r.detail, resolve_at = r.resolve_at, resolved_at = r.resolved_at FROM {rows} AS r WHERE alerts.seq = r.seq`).Error
 	if err != nil {
 		return fmt.Errorf("storing alerts: %w", err)
 	}
@@ -153,7 +184,7 @@ func (s *Store) tellEnd(tx *gorm.DB, over []Alert, now models.Time) error {
 		{ends, `INSERT INTO alert_members (alert_seq, subject_id, event, subject_kind, name, url, detail, since_at, ended_at)
 			SELECT a.seq, m.subject_id, r.event, m.subject_kind, m.name, m.url, m.detail, m.since_at, m.ended_at
 			FROM {rows} AS r JOIN alerts AS a ON a.id = r.id JOIN alert_members AS m ON m.alert_seq = r.seq`, nil},
-		{ends, `INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity) SELECT a.seq, n.rule_seq, CAST(? AS BIGINT), a.severity
+		{ends, `INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity, escalated_at, grown) SELECT a.seq, n.rule_seq, CAST(? AS BIGINT), a.severity, n.escalated_at, false
 			FROM {rows} AS r JOIN alerts AS a ON a.id = r.id JOIN alert_notices AS n ON n.alert_seq = r.seq WHERE n.notified_at IS NOT NULL`, []any{now}},
 	} {
 		if err := st.rows.Exec(tx, st.sql, st.args...).Error; err != nil {

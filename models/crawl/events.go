@@ -40,10 +40,10 @@ func (j Job) event(p event.Phase, now models.Time) event.Event {
 	}
 }
 
-// closeFailed tells that nothing more is known of failed jobs: they are deleted.
+// closeFailed tells that nothing more is known of jobs whose last execution failed: they are deleted.
 func closeFailed(tx *gorm.DB, now models.Time, where string, args ...any) error {
 	var js []Job
-	if err := tx.Where("status = ? AND "+where, append([]any{Failed}, args...)...).Find(&js).Error; err != nil {
+	if err := tx.Where("last_error <> '' AND "+where, args...).Find(&js).Error; err != nil {
 		return fmt.Errorf("loading failed jobs: %w", err)
 	}
 	all := make([]event.Event, len(js))

@@ -65,7 +65,8 @@ func events(before, after Target, r Result) (all []event.Event) {
 	case before.State == Down && after.State == Up:
 		add(EventDown, event.Ended, event.Critical)
 	}
-	switch was, is := before.Beats.slow(), after.Beats.slow(); {
+	fresh := before.State == Pending // nothing that was told of it counts any more
+	switch was, is := before.Beats.slow() && !fresh, after.Beats.slow(); {
 	case is && !was:
 		add(EventSlow, event.Began, event.Warning).Detail = "response time " + (time.Duration(r.LatencyMS) * time.Millisecond).String()
 	case was && !is:
@@ -73,9 +74,11 @@ func events(before, after Target, r Result) (all []event.Event) {
 	}
 	was, is := warning(before.TLSExpiresAt, before.LastCheckedAt), warning(after.TLSExpiresAt, r.CheckedAt)
 	switch {
-	case is > was:
+	case is > was || fresh && is > 0:
 		e := add(EventCertificate, event.Began, is.severity())
-		e.Detail = "it expires on " + after.TLSExpiresAt.Format(time.DateOnly)
+		expires := after.TLSExpiresAt.Format(time.DateOnly)
+		e.Detail = "it expires on " + expires
+		e.Host += " " + expires // targets with the same certificate are one alert
 	case was > 0 && is == 0:
 		add(EventCertificate, event.Ended, event.Warning)
 	}
@@ -106,36 +109,25 @@ func (w certificateWarning) severity() event.Severity { return event.Severity(ma
 const (
 	slowChecks = 3    // in a row
 	slowLeast  = 1000 // milliseconds
-	slowFactor = 3    // times the median of the checks before them
+	slowFactor = 3    // times the lower quartile of the checks before them
 	slowKnown  = 10   // checks that there must be before them
 )
 
-// slow reports whether the last checks were up and slow, compared with those before them.
+// slow reports whether the last checks that were up were slow, compared with the faster ones of those before. When
+// most of them are slow, that is how the target usually is.
 func (b Beats) slow() bool {
-	if len(b) < slowChecks+slowKnown {
-		return false
-	}
-	last, before := b[len(b)-slowChecks:], b[:len(b)-slowChecks]
-	least := slowLeast
-	for i, beat := range last {
-		if beat.Outcome != UpOutcome || beat.LatencyMS < slowLeast {
-			return false
-		}
-		if i == 0 || beat.LatencyMS < least {
-			least = beat.LatencyMS
-		}
-	}
-	var usual []int
-	for _, beat := range before {
+	var up []int
+	for _, beat := range b {
 		if beat.Outcome == UpOutcome {
-			usual = append(usual, beat.LatencyMS)
+			up = append(up, beat.LatencyMS)
 		}
 	}
-	if len(usual) < slowKnown {
+	if len(up) < slowChecks+slowKnown {
 		return false
 	}
-	slices.Sort(usual)
-	return least >= slowFactor*usual[len(usual)/2]
+	last, before := up[len(up)-slowChecks:], up[:len(up)-slowChecks]
+	slices.Sort(before)
+	return slices.Min(last) >= max(slowLeast, slowFactor*before[len(before)/4])
 }
 
 // closeEvents tells that nothing more is known of a target: it is paused or deleted.
