@@ -155,9 +155,18 @@ func insertAlerts(tx *gorm.DB, as []Alert) error {
 // another kind if there is one for the end, else by a message of the same alert.
 func (s *Store) tellEnd(tx *gorm.DB, over []Alert, now models.Time) error {
 	all, same, ends := models.NewRows("seq bigint"), models.NewRows("seq bigint"), models.NewRows("id text, seq bigint, event text")
-	var fresh []Alert
 	for _, a := range over {
 		all.Add(a.Seq)
+	}
+	if all.Len() == 0 {
+		return nil
+	}
+	var stored []Alert // some are called by another subject now
+	if err := all.Raw(tx, "SELECT a.* FROM {rows} AS r CROSS JOIN alerts AS a WHERE a.seq = r.seq").Scan(&stored).Error; err != nil {
+		return fmt.Errorf("loading alerts that are resolved: %w", err)
+	}
+	var fresh []Alert
+	for _, a := range stored {
 		t := s.Type(a.Event)
 		switch {
 		case t.EndsAs != "":
