@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -61,7 +62,10 @@ func Restore(ctx context.Context, backup, file string, replace bool) (r Restored
 		return r, err
 	}
 	r.Schema = schema
-	if r.Kept, err = keepOld(file, full); err == nil {
+	if err = sameOwner(tmp, file); err == nil {
+		r.Kept, err = keepOld(file, full)
+	}
+	if err == nil {
 		err = os.Rename(tmp, file)
 	}
 	if err != nil {
@@ -107,6 +111,23 @@ func takeWhole(ctx context.Context, pool *sql.DB) error {
 		return fmt.Errorf("the database that is to be replaced cannot be opened; stop the server, move the files of the database away, and try again: %w", err)
 	}
 	return nil
+}
+
+// sameOwner gives a new file the owner of the one that it replaces, or of its folder if there is none: the server may run as
+// another user than whoever restores, and must be able to open it.
+func sameOwner(tmp, file string) error {
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		info, err = os.Stat(filepath.Dir(file))
+	}
+	if err != nil {
+		return err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || os.Geteuid() != 0 { // others cannot give files away, and own both
+		return nil
+	}
+	return os.Chown(tmp, int(owner.Uid), int(owner.Gid))
 }
 
 // keepOld gives what is in the place of a database a second name, and returns

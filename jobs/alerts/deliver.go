@@ -27,12 +27,23 @@ var (
 
 const burst = 5 // messages that may follow each other at once
 
-// limiterOf is the rate limit of a channel.
-func limiterOf(c alerts.Channel) *rate.Limiter {
-	if c.Kind == alerts.KindWebhook {
-		return rate.NewLimiter(webhookRate, burst)
+// limiterOf is the rate limit of a channel, which lasts longer than its claim: a channel is claimed again for each message
+// of a trickle.
+func (w *Worker) limiterOf(c alerts.Channel) *rate.Limiter {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l := w.limits[c.Seq]; l != nil {
+		return l
 	}
-	return rate.NewLimiter(serviceRate, burst)
+	if len(w.limits) >= 2*alerts.MaxChannels { // most of them were deleted
+		clear(w.limits)
+	}
+	l := rate.NewLimiter(serviceRate, burst)
+	if c.Kind == alerts.KindWebhook {
+		l.SetLimit(webhookRate)
+	}
+	w.limits[c.Seq] = l
+	return l
 }
 
 // channel sends the messages of a claimed channel in their order, until there is none, one
@@ -41,7 +52,7 @@ func (w *Worker) channel(taking, working, held context.Context, holder lease.ID,
 	ctx, cancel := context.WithCancel(working)
 	defer cancel()
 	defer context.AfterFunc(held, cancel)() // it is that of the lease: when that is lost, another instance may send
-	limit := limiterOf(c)
+	limit := w.limiterOf(c)
 	for taking.Err() == nil && ctx.Err() == nil {
 		now, d, ok, err := w.Store.Next(ctx, holder, c.Seq)
 		if err != nil || !ok {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
 
 	"linkwatch/jobs"
 	"linkwatch/jobs/alerts/send"
@@ -44,12 +45,13 @@ type Worker struct {
 
 	mu      sync.Mutex
 	running map[int64]bool // channels whose messages this process sends, by Channel.Seq
+	limits  map[int64]*rate.Limiter
 	unsure  bool           // others may be claimed too: a claim or a release failed
 }
 
 // New makes the worker. It fails if reg has a metric of its name.
 func New(o Options, reg prometheus.Registerer) (*Worker, error) {
-	w := &Worker{Options: o, ready: make(chan struct{}, 1), running: map[int64]bool{}}
+	w := &Worker{Options: o, ready: make(chan struct{}, 1), running: map[int64]bool{}, limits: map[int64]*rate.Limiter{}}
 	var err error
 	if w.metrics, err = newMetrics(o.Store, reg); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	netmail "net/mail"
 	"net/textproto"
@@ -43,7 +44,8 @@ func mailConfig(c channel) (*smtp.Config, error) {
 	return config, nil
 }
 
-// email sends a mail to each recipient, so that one who is refused keeps it from no other.
+// email sends a mail to each recipient, so that one who is refused keeps it from no other. It is a success if one
+// of them was taken: to send all of them again would reach those who have theirs once more, for a day.
 func (s *Sender) email(ctx context.Context, c channel, m Message) (Answer, error) {
 	config, err := mailConfig(c)
 	if err != nil {
@@ -67,7 +69,12 @@ func (s *Sender) email(ctx context.Context, c channel, m Message) (Answer, error
 	err = client.Send(mails...)
 	_ = client.Close() // the mails are with the server, or not, whatever it says to QUIT
 	var failed *Error
+	taken := 0
 	for _, one := range mails {
+		if !one.HasSendError() && err == nil || one.IsDelivered() {
+			taken++
+			continue
+		}
 		if !one.HasSendError() {
 			continue
 		}
@@ -77,6 +84,10 @@ func (s *Sender) email(ctx context.Context, c channel, m Message) (Answer, error
 	}
 	if failed == nil && err != nil {
 		failed = c.mailError(ctx, err)
+	}
+	if failed != nil && taken > 0 {
+		s.opts.Log.Warn("mail refused for some recipients", "delivery_id", m.ID, "taken", taken, "refused", len(mails)-taken, "error", failed.Error())
+		return Answer{Text: fmt.Sprintf("Taken for %d of %d recipients. %s", taken, len(mails), failed.Error())}, nil
 	}
 	if failed != nil {
 		return Answer{}, failed
