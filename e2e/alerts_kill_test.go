@@ -112,13 +112,13 @@ func storeDown(t *testing.T, db *models.DB, rule int64, from, n int) {
 			})
 			all = append(all, alerts.Alert{
 				ID: models.NewID(models.KindAlert), Event: "target.down", Severity: happened.Critical, GroupKey: name, SubjectKind: "target", SubjectID: name, SubjectName: name,
-				Members: 1, OpenMembers: 1, CreatedAt: now.Add(-2 * time.Hour), StartedAt: now,
+				Members: 1, OpenMembers: 1, CreatedAt: now.Add(-2 * time.Hour), StartedAt: now, GrownAt: now,
 			})
 		}
 		if err := errors.Join(happened.Add(tx, down...), models.Insert(tx, all)); err != nil {
 			return err
 		}
-		return tx.Exec("INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity) SELECT seq, ?, created_at, 2 FROM alerts WHERE fired_at IS NULL ON CONFLICT DO NOTHING", rule).Error
+		return tx.Exec("INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity, grown) SELECT seq, ?, created_at, 2, false FROM alerts WHERE fired_at IS NULL ON CONFLICT DO NOTHING", rule).Error
 	})
 	if err != nil {
 		t.Fatal(err)

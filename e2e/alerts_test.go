@@ -40,7 +40,7 @@ func TestAlertsAreSetUp(t *testing.T) {
 		b.fits(in, "/alerts/channels, with a test")
 
 		b.click(`.nudge button`)
-		b.see("Done: a rule tells all channels what matters.")
+		b.see("Rule added. All channels get the important alerts.")
 		b.fits(in, "/alerts/rules")
 		b.press("jo")
 		b.fill("input[name=find]", "shop")
@@ -50,7 +50,7 @@ func TestAlertsAreSetUp(t *testing.T) {
 		b.click(`button[name=save]`)
 		b.see("Saved.")
 		b.open("/watch/" + target.ID)
-		b.see("Rules that tell of it:")
+		b.see("Alert rules:")
 		b.fits(in, "/watch/{id}, with a rule")
 
 		b.open("/alerts/maintenance")

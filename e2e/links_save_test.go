@@ -14,8 +14,8 @@ func TestSaveAndFind(t *testing.T) {
 		b.see("Paste a link")
 		b.see("Save from anywhere")
 		b.see("Watch what must not fail")
-		if n := eval[int](b, `document.querySelectorAll(".steps > li").length`); n != 3 {
-			t.Errorf("the first visit shows %d steps, want 3", n)
+		if n := eval[int](b, `document.querySelectorAll(".steps > li").length`); n != 4 {
+			t.Errorf("the first visit shows %d steps, want 4", n)
 		}
 
 		b.fill("[data-new]", web.URL+"/go-memory")

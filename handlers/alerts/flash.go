@@ -22,8 +22,8 @@ var undos = []undo{
 	{"channel_deleted", models.KindChannel, "The channel is deleted. Nothing is sent to it.", func(id string) string { return views.ChannelPath(id) + "/restore" }},
 	{"rule_deleted", models.KindRule, "The rule is deleted.", func(id string) string { return views.RulePath(id) + "/restore" }},
 	{"maintenance_deleted", models.KindMaintenance, "The maintenance window is deleted.", func(id string) string { return views.WindowPath(id) + "/restore" }},
-	{"alert_acknowledged", models.KindAlert, "Acknowledged. Nothing reminds of it any more.", func(id string) string { return alerts.AlertPath(id) + "/unacknowledge" }},
-	{"alert_silenced", models.KindAlert, "Silenced. Nothing is sent of it until then.", func(id string) string { return alerts.AlertPath(id) + "/silence" }},
+	{"alert_acknowledged", models.KindAlert, "Acknowledged. Reminders are off.", func(id string) string { return alerts.AlertPath(id) + "/unacknowledge" }},
+	{"alert_silenced", models.KindAlert, "Silenced. No messages until then.", func(id string) string { return alerts.AlertPath(id) + "/silence" }},
 }
 
 // Flashes are what pages say after actions on alerts.
@@ -31,7 +31,7 @@ func (p Pages) Flashes() pages.Flash {
 	f := pages.Flash{Read: p.flash, Notices: map[string]ui.Flash{
 		"alert_reopened":       {Text: "It is no longer acknowledged."},
 		"alert_loud":           {Text: "It is no longer silenced."},
-		"alert_me":             {Text: "Done: a rule tells all channels what matters."},
+		"alert_me":             {Text: "Rule added. All channels get the important alerts."},
 		"alert_me_known":       {Text: "A rule tells of this already."},
 		"alert_me_channel":     {Text: "Add a channel first. Then choose “Alert me” again.", Bad: true},
 		"channel_added":        {Text: "The channel is added. Send a test message to it next."},

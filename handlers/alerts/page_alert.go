@@ -87,8 +87,8 @@ func (p Pages) AttendPage(c *gin.Context) {
 
 // attendNotices are what the public page says after an action.
 var attendNotices = map[string]string{
-	"acknowledged": "Acknowledged. Nothing reminds of it any more.",
-	"silenced":     "Silenced. Nothing is sent of it until then.",
+	"acknowledged": "Acknowledged. Reminders are off.",
+	"silenced":     "Silenced. No messages until then.",
 	"over":         "It is resolved already. Nothing was changed.",
 }
 

@@ -45,7 +45,7 @@ func TestAttendByTheLinkOfAMessage(t *testing.T) {
 
 	a.tell(event.Ended, one.SubjectID, "Shop", "")
 	p = a.Get(path)
-	apptest.WantText(t, p, ".state", "was resolved after")
+	apptest.WantText(t, p, ".state", "Resolved after")
 	apptest.WantCount(t, p, "form", 0)
 	apptest.WantText(t, a.Follow(bare, form("action", "acknowledge")), ".flash", "It is resolved already.")
 

@@ -46,7 +46,7 @@ type Worker struct {
 	mu      sync.Mutex
 	running map[int64]bool // channels whose messages this process sends, by Channel.Seq
 	limits  map[int64]*rate.Limiter
-	unsure  bool           // others may be claimed too: a claim or a release failed
+	unsure  bool // others may be claimed too: a claim or a release failed
 }
 
 // New makes the worker. It fails if reg has a metric of its name.

@@ -221,6 +221,6 @@ func (s *Store) TestNotification() Notification {
 	now := s.clock.Now()
 	return Notification{
 		ID: models.NewID(models.KindAlert), Event: "test", Severity: event.Info.String(), Subject: Subject{Kind: "system", ID: "test", Name: "Linkwatch"}, Subjects: []Subject{},
-		SubjectCount: 1, Message: "This is a test message of Linkwatch. The channel works.", StartedAt: now.Time, ResolvedAt: &now.Time, Deliveries: []DeliveryInfo{}, Reason: string(FirstTime),
+		SubjectCount: 1, Message: "This is a test message from Linkwatch. The channel works.", StartedAt: now.Time, ResolvedAt: &now.Time, Deliveries: []DeliveryInfo{}, Reason: string(FirstTime),
 	}
 }

@@ -6,7 +6,7 @@ var Services = []Service{
 		Kind: "smtp", Label: "E-mail", Help: "Use the outgoing mail server (SMTP) of your provider.", url: smtpURL,
 		Fields: []Field{
 			{Name: "host", Label: "Mail server", Placeholder: "smtp.example.com", Type: Text, Required: true},
-			{Name: "port", Label: "Port", Placeholder: "587", Hint: "Blank is 587.", Type: Number},
+			{Name: "port", Label: "Port", Placeholder: "587", Hint: "Default: 587.", Type: Number},
 			{Name: "encryption", Label: "Encryption", Type: Choice, Options: []Option{
 				{"starttls", "STARTTLS, required"}, {"tls", "TLS from the start (port 465)"}, {"auto", "STARTTLS if the server offers it"},
 			}},
@@ -60,7 +60,7 @@ var Services = []Service{
 		Fields: []Field{
 			{Name: "server", Label: "Server", Placeholder: "https://matrix.example.com", Type: URL, Required: true},
 			{Name: "token", Label: "Access token", Type: Password, Secret: true},
-			{Name: "user", Label: "User", Hint: "In place of an access token. Each alert is a login then.", Type: Text},
+			{Name: "user", Label: "User", Hint: "In place of an access token. Linkwatch logs in for every alert.", Type: Text},
 			{Name: "password", Label: "Password", Type: Password, Secret: true},
 			{Name: "rooms", Label: "Rooms", Placeholder: "#alerts:example.com", Hint: "Aliases with #, or room ids with !, separated by commas.", Type: Text, Required: true},
 		},

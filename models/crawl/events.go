@@ -19,7 +19,7 @@ const (
 func Events() []event.Type {
 	return []event.Type{
 		{
-			Kind: EventFailed, Severity: event.Warning, Label: "Crawl job failed", Help: "A crawl failed, and so did its retries.", Subject: "job", Noun: "crawl job",
+			Kind: EventFailed, Severity: event.Warning, Label: "Crawl job failed", Help: "A crawl and all its retries failed.", Subject: "job", Noun: "crawl job",
 			Did: "failed", DidMany: "failed", Over: "completed again", Default: true,
 		},
 		{

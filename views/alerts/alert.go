@@ -32,7 +32,7 @@ type moment struct {
 // moments are the timeline of the alert.
 func (v Alert) moments() []moment {
 	a := v.Row.Alert
-	all := []moment{{a.StartedAt, "alert", "It began."}}
+	all := []moment{{a.StartedAt, "alert", "Started."}}
 	for _, d := range v.Deliveries {
 		if text := v.sent(d); len(all) == 1 || all[len(all)-1].text != text {
 			all = append(all, moment{d.CreatedAt, "external", text})
@@ -53,16 +53,16 @@ func (v Alert) sent(d alerts.Delivery) string {
 	name := ChannelName(v.Names, d.ChannelID)
 	switch d.Reason {
 	case alerts.Worsening:
-		return name + " was told that it got worse."
+		return "Sent to " + name + ": it got worse."
 	case alerts.Repeating:
 		return name + " was reminded."
 	case alerts.Escalating:
 		return "It was escalated to " + name + "."
 	case alerts.Resolving:
-		return name + " was told that it is resolved."
+		return "Sent to " + name + ": it is resolved."
 	case alerts.FirstTime:
 	}
-	return name + " was told."
+	return "Sent to " + name + "."
 }
 
 // Attend is the public page of an alert. It shows what happened, and nothing else.

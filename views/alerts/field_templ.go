@@ -341,7 +341,7 @@ func scopeFields(s Scope) templ.Component {
 			templ_7745c5c3_Var17 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<fieldset aria-describedby=\"targets-help\"><legend>What it is for</legend><p class=\"help\" id=\"targets-help\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<fieldset aria-describedby=\"targets-help\"><legend>Applies to</legend><p class=\"help\" id=\"targets-help\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

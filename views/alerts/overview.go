@@ -44,7 +44,7 @@ func (v Overview) Part() ui.OverviewPart {
 }
 
 func (v Overview) unattended(s event.Severity, as ui.Severity, noun string) ui.Attention {
-	a := ui.Attention{Severity: as, Noun: noun, After: " unattended", Path: ListPlace{State: alerts.Unattended}.Path()}
+	a := ui.Attention{Severity: as, Noun: noun, After: " not acknowledged", Path: ListPlace{State: alerts.Unattended}.Path()}
 	for _, one := range v.First {
 		if one.Severity != s {
 			continue

@@ -342,7 +342,7 @@ func RuleFormPage(v RuleForm) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "> Use this rule</label>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "> Enabled</label>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -422,7 +422,7 @@ func eventFields(v RuleForm) templ.Component {
 			templ_7745c5c3_Var16 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<fieldset aria-describedby=\"events-error\"><legend>Tell of</legend>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<fieldset aria-describedby=\"events-error\"><legend>Events</legend>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -584,7 +584,7 @@ func timing(v RuleForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = textField(field{Name: "after_failures", Label: "After failures in a row", Value: v.Failures, Type: "number", Hint: "Of checks of a target, from 1 to 10.", Error: v.Errors["after_failures"]}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = textField(field{Name: "after_failures", Label: "After failures in a row", Value: v.Failures, Type: "number", Hint: "Failed checks in a row, 1 to 10.", Error: v.Errors["after_failures"]}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -592,7 +592,7 @@ func timing(v RuleForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = textField(field{Name: "after_minutes", Label: "After minutes", Value: v.Minutes, Type: "number", Hint: "For which it must last. 0: at once.", Error: v.Errors["after_minutes"]}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = textField(field{Name: "after_minutes", Label: "After minutes", Value: v.Minutes, Type: "number", Hint: "Wait this long before sending. 0 sends immediately.", Error: v.Errors["after_minutes"]}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -640,7 +640,7 @@ func timing(v RuleForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = textField(field{Name: "escalate.after_minutes", Label: "Minutes without an acknowledgement", Value: v.Escalate, Type: "number", Hint: "After which the channels below are told too. 0: never.", Error: v.Errors["escalate.after_minutes"]}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = textField(field{Name: "escalate.after_minutes", Label: "Escalate after (minutes)", Value: v.Escalate, Type: "number", Hint: "After which the channels below are told too. 0: never.", Error: v.Errors["escalate.after_minutes"]}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

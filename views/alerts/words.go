@@ -14,7 +14,7 @@ var severityIcons = map[event.Severity]string{event.Critical: "dead", event.Warn
 
 // stateWords are the filters by state.
 var stateWords = map[alerts.State]string{
-	alerts.AnyState: "all", alerts.Unattended: "unattended", alerts.Firing: "open", alerts.Resolved: "resolved",
+	alerts.AnyState: "all", alerts.Unattended: "unacknowledged", alerts.Firing: "open", alerts.Resolved: "resolved",
 }
 
 // states are the filters in their order.
