@@ -121,6 +121,12 @@ func TestConnectionsThatBreak(t *testing.T) {
 	})
 }
 
+// never answers a request. To return when the client closes its connection would answer 200, and the client may still read that.
+func never(r *http.Request) {
+	<-r.Context().Done()
+	panic(http.ErrAbortHandler)
+}
+
 // A service that never answers, or never ends its answer, holds nothing up: the message ends with its context.
 func TestHangs(t *testing.T) {
 	s, server := newSender(t)
@@ -129,7 +135,7 @@ func TestHangs(t *testing.T) {
 		defer cancel()
 		server.Instead(func(_ http.ResponseWriter, r *http.Request) {
 			cancel()
-			<-r.Context().Done()
+			never(r)
 		})
 		_, err := s.Send(ctx, raw, message)
 		if e := failure(t, err, secrets...); e.Kind != send.Timeout || !errors.Is(e, context.Canceled) {
@@ -144,7 +150,7 @@ func TestDeadline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Instead(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	server.Instead(func(_ http.ResponseWriter, r *http.Request) { never(r) })
 	each(t, func(t *testing.T, raw string, secrets []string) {
 		_, err := s.Send(t.Context(), raw, message)
 		if e := failure(t, err, secrets...); e.Kind != send.Timeout || !errors.Is(e, context.DeadlineExceeded) {
