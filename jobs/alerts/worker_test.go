@@ -50,10 +50,16 @@ func TestMessagesArriveInTheirOrder(t *testing.T) {
 	})
 }
 
+// never answers a request, also when its client leaves: that would be a success if it still read it.
+func never(r *http.Request) {
+	<-r.Context().Done()
+	panic(http.ErrAbortHandler)
+}
+
 func TestChannelThatHangsHoldsUpNoOther(t *testing.T) {
 	each(t, func(w *world) {
 		slow, fast := w.hook("slow"), w.hook("fast")
-		slow.answers(func(_ int, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		slow.answers(func(_ int, _ http.ResponseWriter, r *http.Request) { never(r) })
 		w.worker()
 		for i := range 3 {
 			w.happens(event.Began, fmt.Sprintf("t%d", i))
@@ -160,7 +166,7 @@ func TestMessageThatAStopInterruptsIsSentAgainUnderItsID(t *testing.T) {
 		h.answers(func(n int, _ http.ResponseWriter, r *http.Request) {
 			if n == 0 {
 				close(arrived)
-				<-r.Context().Done() // it is given up
+				never(r) // it is given up
 			}
 		})
 		stop := w.worker()
