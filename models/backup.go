@@ -182,7 +182,7 @@ const (
 	fullCheck  = "PRAGMA integrity_check(1)"
 )
 
-// verify examines a file that nobody writes to: it must be a whole SQLite database
+// verify examines a file that is not written to: it must be a whole SQLite database
 // of Linkwatch, with a schema that this program knows. It returns the version of
 // the schema. The file is only read, and no file is made beside it.
 func verify(ctx context.Context, file, examine string) (schema int, err error) {
@@ -202,7 +202,7 @@ func verify(ctx context.Context, file, examine string) (schema int, err error) {
 	return schema, err
 }
 
-// openStill opens a database of Linkwatch that nobody writes to for reading.
+// openStill opens a database of Linkwatch that is not written to, for reading.
 func openStill(ctx context.Context, file string) (*sql.DB, error) {
 	if err := refuseForeign(ctx, file); err != nil {
 		return nil, err

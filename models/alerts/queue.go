@@ -62,7 +62,7 @@ func (s *Store) ReleaseChannel(ctx context.Context, holder lease.ID, c Channel) 
 }
 
 // ReleaseOthers releases the channels that an instance has claimed, but for those of keep. It
-// is for after an error, of which nobody knows whether the change was committed.
+// is for after an error, when it is unknown whether the change was committed.
 func (s *Store) ReleaseOthers(ctx context.Context, holder lease.ID, keep []int64) error {
 	rows := models.RowsOf("seq bigint", append([]int64{0}, keep...))
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {

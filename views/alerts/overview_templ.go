@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// attentionRow is an alert that nobody attends to yet.
+// attentionRow is an alert that is not acknowledged yet.
 func attentionRow(a alerts.Alert, message string, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
