@@ -113,8 +113,8 @@ func takeWhole(ctx context.Context, pool *sql.DB) error {
 	return nil
 }
 
-// sameOwner gives a new file the owner of the one that it replaces, or of its folder if there is none: the server may run as
-// another user than whoever restores, and must be able to open it.
+// sameOwner gives a new file the owner of the one that it replaces, or of its folder if there is none. The server may run
+// as another user than the one who restores, and has to open it.
 func sameOwner(tmp, file string) error {
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -170,7 +170,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// The server may run as another user than the operator who restores.
+// The server may run as another user than the one who restores.
 func TestRestoreKeepsTheOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files away")

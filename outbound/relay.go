@@ -86,7 +86,7 @@ type Exchange struct {
 func (e Exchange) Failed() bool { return e.Err != nil || e.StatusCode/100 != 2 }
 
 // Run calls send, which sends with the RoundTripper that it is given, or with http.DefaultTransport on the goroutine
-// that called it. It returns what was exchanged, in order, and the error of send; a panic of send is such an error.
+// that called it. It returns the exchanges, in order, and the error of send. A panic of send is such an error.
 //
 // A redirect is recorded and fails. A request that has failed is not sent again, as retries are up to the caller. When
 // ctx is over every request fails at once, so a library that retries or loops ends soon after.
