@@ -31,6 +31,10 @@ func (p Pages) Flashes() pages.Flash {
 	f := pages.Flash{Read: p.flash, Notices: map[string]ui.Flash{
 		"alert_reopened":       {Text: "It is no longer acknowledged."},
 		"alert_loud":           {Text: "It is no longer silenced."},
+		"alerts_none":          {Text: "Select alerts first.", Bad: true},
+		"alerts_unchanged":     {Text: "Nothing changed: the selected alerts are resolved or acknowledged.", Bad: true},
+		"alerts_undone":        {Text: "Undone."},
+		"alerts_not_undone":    {Text: "Could not undo: the alerts have changed since.", Bad: true},
 		"alert_me":             {Text: "Rule added. All channels get the important alerts."},
 		"alert_me_known":       {Text: "A rule tells of this already."},
 		"alert_me_channel":     {Text: "Add a channel first. Then choose “Alert me” again.", Bad: true},
@@ -48,6 +52,7 @@ func (p Pages) Flashes() pages.Flash {
 	for _, u := range undos {
 		f.Params = append(f.Params, u.param)
 	}
+	f.Params = append(f.Params, paramAcknowledged, paramSilenced)
 	return f
 }
 
@@ -61,7 +66,8 @@ func (p Pages) flash(c *gin.Context, here string) (f ui.Flash, found bool, err e
 			return ui.Flash{Text: u.text, Action: action}, true, nil
 		}
 	}
-	return ui.Flash{}, false, nil
+	f, found = bulkFlash(c, here)
+	return f, found, nil
 }
 
 // did goes on to a page that says what was done and offers to undo it, or fails.

@@ -14,6 +14,8 @@ func (p Pages) Routes() []middleware.Route {
 	return append(p.settingRoutes(), []middleware.Route{
 		{Method: "GET", Path: "/alerts", Needs: viewer, Handler: p.ListPage},
 		{Method: "POST", Path: "/alerts/alert-me", Needs: editor, Handler: p.AlertMe},
+		{Method: "POST", Path: "/alerts/bulk", Needs: editor, Handler: p.Bulk},
+		{Method: "POST", Path: "/alerts/bulk/undo", Needs: editor, Handler: p.UndoBulk},
 		{Method: "GET", Path: "/alerts/:id", Needs: viewer, Handler: p.AlertPage},
 		{Method: "POST", Path: "/alerts/:id/acknowledge", Needs: editor, Handler: p.Acknowledge},
 		{Method: "POST", Path: "/alerts/:id/unacknowledge", Needs: editor, Handler: p.Unacknowledge},

@@ -94,3 +94,8 @@ func rank(a alerts.Alert) int {
 	}
 	return 1
 }
+
+// attendable reports whether any alert is shown that can be acknowledged or silenced.
+func (v List) attendable() bool {
+	return len(v.Open) > 0 || slices.ContainsFunc(v.Others, func(r Row) bool { return r.Open() })
+}

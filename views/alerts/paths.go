@@ -15,6 +15,8 @@ const (
 	RulesPath       = "/alerts/rules"
 	MaintenancePath = "/alerts/maintenance"
 	AlertMePath     = "/alerts/alert-me"
+	BulkPath        = "/alerts/bulk"
+	BulkUndoPath    = "/alerts/bulk/undo"
 )
 
 // ChannelPath is the path of a channel.

@@ -1,0 +1,149 @@
+package alerts
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// Acknowledge notes that somebody attends to an alert. Its reminders and its escalation end. Errors are CodeNotFound, and
+// CodeConflict if it is resolved.
+// CodeConflict if it is resolved. To acknowledge it twice changes nothing.
+func (s *Store) Acknowledge(ctx context.Context, id string) (Alert, error) {
+	return s.attend(ctx, id, func(a *Alert) {
+		if a.AcknowledgedAt.IsZero() {
+			a.AcknowledgedAt = s.clock.Now()
+		}
+	})
+}
+
+// Unacknowledge undoes Acknowledge.
+func (s *Store) Unacknowledge(ctx context.Context, id string) (Alert, error) {
+	return s.attend(ctx, id, func(a *Alert) { a.AcknowledgedAt = models.Time{} })
+}
+
+// MaxSilence is for how long an alert can be silenced.
+const MaxSilence = 7 * models.Day
+
+// Silence sends nothing of an alert for a time, at most MaxSilence; 0 ends the silence. Errors are CodeInvalid ("minutes") and those of
+// Acknowledge.
+func (s *Store) Silence(ctx context.Context, id string, d time.Duration) (Alert, error) {
+	if err := checkSilence(d); err != nil {
+		return Alert{}, err
+	}
+	return s.attend(ctx, id, func(a *Alert) {
+		a.SilencedUntil = models.Time{}
+		if d > 0 {
+			a.SilencedUntil = s.clock.Now().Add(d)
+		}
+	})
+}
+
+// attend changes how an open alert is attended to. Its reminders are planned again.
+func (s *Store) attend(ctx context.Context, id string, fn func(*Alert)) (a Alert, err error) {
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.db.OneAtATime(tx, lockAlerts); err != nil {
+			return err
+		}
+		if a, err = alert(tx, id); err != nil {
+			return err
+		}
+		if !a.Open() {
+			return models.Conflict("The alert is resolved.")
+		}
+		fn(&a)
+		err := tx.Model(&a).Select("acknowledged_at", "silenced_until_at").Updates(&a).Error
+		if err != nil {
+			return err
+		}
+		return tx.Exec("UPDATE alert_notices SET next_at = ? WHERE alert_seq = ? AND notified_at IS NOT NULL", s.clock.Now(), a.Seq).Error
+	})
+	if models.CodeOf(err) != "" {
+		return Alert{}, err
+	}
+	if err != nil {
+		return Alert{}, fmt.Errorf("attending to an alert: %w", err)
+	}
+	return a, nil
+}
+
+func checkSilence(d time.Duration) error {
+	if d < 0 || d > MaxSilence {
+		return models.Invalid("minutes", "must be a whole number from 0 to %d", int(MaxSilence/time.Minute))
+	}
+	return nil
+}
+
+// MaxBulk is the number of alerts that one call attends to.
+const MaxBulk = 500
+
+// AcknowledgeAll acknowledges several alerts at one time, and returns that time and their number. Ids of alerts that are
+// unknown, resolved or acknowledged are skipped. More than MaxBulk ids are CodeInvalid ("id").
+func (s *Store) AcknowledgeAll(ctx context.Context, ids ...string) (at models.Time, n int, err error) {
+	at = s.clock.Now()
+	n, err = s.attendAll(ctx, "acknowledged_at", at, "acknowledged_at IS NULL", ids)
+	return at, n, err
+}
+
+// UnacknowledgeAll undoes AcknowledgeAll by the time that it returned, and returns the number of alerts.
+func (s *Store) UnacknowledgeAll(ctx context.Context, at models.Time) (n int, err error) {
+	return s.attendSame(ctx, "acknowledged_at", at)
+}
+
+// SilenceAll silences several alerts for a time, at most MaxSilence, and returns its end and their number. Ids of alerts that are
+// unknown or resolved are skipped. Errors are CodeInvalid ("minutes", and "id" for more than MaxBulk).
+func (s *Store) SilenceAll(ctx context.Context, d time.Duration, ids ...string) (until models.Time, n int, err error) {
+	if err := checkSilence(d); err != nil {
+		return until, 0, err
+	}
+	until = s.clock.Now().Add(d)
+	n, err = s.attendAll(ctx, "silenced_until_at", until, "true", ids)
+	return until, n, err
+}
+
+// UnsilenceAll ends the silence of all alerts that are silenced until a time, and returns their number.
+func (s *Store) UnsilenceAll(ctx context.Context, until models.Time) (n int, err error) {
+	return s.attendSame(ctx, "silenced_until_at", until)
+}
+
+// attendAll sets a column of those open alerts of some ids that meet a condition.
+func (s *Store) attendAll(ctx context.Context, column string, value models.Time, where string, ids []string) (n int, err error) {
+	if len(ids) > MaxBulk {
+		return 0, models.Invalid("id", "must be at most %d ids", MaxBulk)
+	}
+	rows := models.RowsOf("id text", ids)
+	return s.attendMany(ctx, func(tx *gorm.DB, seqs *[]int64) error {
+		return rows.Raw(tx, "UPDATE alerts SET "+column+" = ? WHERE id IN (SELECT r.id FROM {rows} AS r) AND "+Firing.where()+" AND "+where+" RETURNING seq", value).Scan(seqs).Error
+	})
+}
+
+// attendSame clears a column of those open alerts in which it is a value.
+func (s *Store) attendSame(ctx context.Context, column string, value models.Time) (n int, err error) {
+	return s.attendMany(ctx, func(tx *gorm.DB, seqs *[]int64) error {
+		return tx.Raw("UPDATE alerts SET "+column+" = NULL WHERE "+Firing.where()+" AND "+column+" = ? RETURNING seq", value).Scan(seqs).Error
+	})
+}
+
+// attendMany changes how open alerts are attended to, and plans their reminders again. update returns their Seqs.
+func (s *Store) attendMany(ctx context.Context, update func(tx *gorm.DB, seqs *[]int64) error) (n int, err error) {
+	var seqs []int64
+	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		seqs = nil // it may run twice
+		if err := s.db.OneAtATime(tx, lockAlerts); err != nil {
+			return err
+		}
+		if err := update(tx, &seqs); err != nil || len(seqs) == 0 {
+			return err
+		}
+		return models.RowsOf("seq bigint", seqs).Exec(tx,
+			"UPDATE alert_notices SET next_at = ? WHERE alert_seq IN (SELECT r.seq FROM {rows} AS r) AND notified_at IS NOT NULL", s.clock.Now()).Error
+	})
+	if err != nil {
+		return 0, fmt.Errorf("attending to alerts: %w", err)
+	}
+	return len(seqs), nil
+}
