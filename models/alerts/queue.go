@@ -33,7 +33,8 @@ func Pause(failures int) time.Duration {
 func (s *Store) ClaimChannels(ctx context.Context, holder lease.ID, n int) (cs []Channel, err error) {
 	now := s.clock.Now()
 	const due = `enabled AND deleted_at IS NULL AND claimed_by IS NULL AND (next_at IS NULL OR next_at <= ?)
-		AND EXISTS (SELECT 1 FROM deliveries AS d WHERE d.channel_seq = channels.seq AND d.status = 'pending' AND (d.next_at IS NULL OR d.next_at <= ?))`
+		AND (EXISTS (SELECT 1 FROM deliveries AS d WHERE d.channel_seq = channels.seq AND d.status = 'pending' AND d.next_at IS NULL)
+		OR EXISTS (SELECT 1 FROM deliveries AS d WHERE d.channel_seq = channels.seq AND d.status = 'pending' AND d.next_at <= ?))`
 	var found bool
 	if err := s.db.Read(ctx).Raw("SELECT EXISTS (SELECT 1 FROM channels WHERE "+due+")", now, now).Scan(&found).Error; err != nil || !found {
 		return nil, err
@@ -79,8 +80,12 @@ func (s *Store) ReleaseOthers(ctx context.Context, holder lease.ID, keep []int64
 func (s *Store) Next(ctx context.Context, holder lease.ID, channel int64) (c Channel, d Delivery, ok bool, err error) {
 	tx, now := s.db.Read(ctx), s.clock.Now()
 	err = tx.Where("seq = ? AND claimed_by = ? AND enabled AND deleted_at IS NULL AND (next_at IS NULL OR next_at <= ?)", channel, holder, now).Limit(1).Find(&c).Error
+	pending := tx.Where("channel_seq = ? AND status = 'pending'", channel).Session(&gorm.Session{}) // in the words of the index
 	if err == nil && c.Seq != 0 {
-		err = tx.Where("channel_seq = ? AND status = ? AND (next_at IS NULL OR next_at <= ?)", channel, DeliveryPending, now).Order("next_at IS NOT NULL, seq").Limit(1).Find(&d).Error
+		err = pending.Where("next_at IS NULL").Order("seq").Limit(1).Find(&d).Error
+	}
+	if err == nil && c.Seq != 0 && d.Seq == 0 {
+		err = pending.Where("next_at <= ?", now).Order("next_at, seq").Limit(1).Find(&d).Error
 	}
 	if err != nil {
 		return c, d, false, fmt.Errorf("loading the next message of a channel: %w", err)

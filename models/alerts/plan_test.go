@@ -1,0 +1,119 @@
+package alerts_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/alerts"
+	"linkwatch/models/event"
+	"linkwatch/models/modelstest"
+)
+
+// SQLite reads no whole table and sorts none for what people and the worker often do. The settings are an
+// exception: there are at most 200 channels, rules and windows of each.
+func TestQueryPlans(t *testing.T) {
+	w := newWorld(t, modelstest.New(t))
+	ctx, c := w.Context(), w.channel("c")
+	w.rule(c, func(r *alerts.Rule) { r.RepeatMinutes = 10 })
+	w.happen(w.down("one@a.test", 1), w.down("two@b.test", 1), w.down("three@c.test", 1))
+	w.happen(w.up("two@b.test"))
+	page, err := w.Alerts(ctx, alerts.Firing, zeroCursor, 10)
+	w.ok(err)
+	open := page.Items
+	after := models.Cursor{CreatedAt: open[0].CreatedAt, ID: open[0].ID}
+	list := func(st alerts.State) func() error {
+		return func() error { _, err := w.Alerts(ctx, st, after, 50); return err }
+	}
+	reap := func(remove func(*gorm.DB, int) (int64, error)) func() error {
+		return func() error {
+			return w.db.Write(ctx, func(tx *gorm.DB) error { _, err := remove(tx, 1000); return err })
+		}
+	}
+	take := func(events ...event.Event) func() error {
+		return func() error {
+			modelstest.Happen(w, w.db, events...)
+			_, err := w.Take(ctx, 100)
+			return err
+		}
+	}
+	send := func() error {
+		w.clock.Advance(11 * time.Minute)
+		_, err := w.Send(ctx, 100)
+		return err
+	}
+	var claimed []alerts.Channel
+	var next alerts.Delivery
+	for _, of := range []struct {
+		name string
+		do   func() error
+	}{
+		{"all alerts", list(alerts.AnyState)},
+		{"open alerts", list(alerts.Firing)},
+		{"unattended alerts", list(alerts.Unattended)},
+		{"resolved alerts", list(alerts.Resolved)},
+		{"one", func() error { _, err := w.Alert(ctx, open[0].ID); return err }},
+		{"subjects", func() error { _, err := w.MembersOf(ctx, open, 10); return err }},
+		{"messages", func() error { _, err := w.DeliveriesOf(ctx, open, 10); return err }},
+		{"open alerts of a target", func() error { _, err := w.OpenOf(ctx, targetID("one")); return err }},
+		{"counts", func() error { _, err := w.Counts(ctx); return err }},
+		{"waiting", func() error { _, err := w.Waiting(ctx); return err }},
+		{"backlog", func() error { _, err := w.Backlog(ctx); return err }},
+		{"attention", func() error { _, err := w.Attention(ctx, 10); return err }},
+		{"acknowledge", func() error { _, err := w.Acknowledge(ctx, open[0].ID); return err }},
+		{"acknowledge several", func() error { _, _, err := w.AcknowledgeAll(ctx, open[0].ID, open[1].ID); return err }},
+		{"undo", func() error { _, err := w.UnacknowledgeAll(ctx, w.Now()); return err }},
+		{"silence several", func() error { _, _, err := w.SilenceAll(ctx, time.Minute, open[0].ID); return err }},
+		{"an outage", take(w.down("five@a.test", 1), w.down("six@e.test", 1))},
+		{"its message", send},
+		{"its end", take(w.up("five@a.test"), w.up("six@e.test"))},
+		{"the message of its end", send},
+		{"a target that is not checked any more", take(w.event("target.down", event.Closed, "one@a.test", 0))},
+		{"what is due then", send},
+		{"nothing to take", func() error { _, err := w.Take(ctx, 100); return err }},
+		{"nothing to send", func() error { _, err := w.Send(ctx, 100); return err }},
+		{"claim", func() (err error) { claimed, err = w.ClaimChannels(ctx, w.me, 10); return err }},
+		{"the next message", func() (err error) { _, next, _, err = w.Next(ctx, w.me, claimed[0].Seq); return err }},
+		{"record", func() error {
+			_, err := w.Record(ctx, w.me, claimed[0], next, alerts.Attempt{Error: "gone", Gone: true})
+			return err
+		}},
+		{"release", func() error { return w.ReleaseChannel(ctx, w.me, claimed[0]) }},
+		{"release others", func() error { return w.ReleaseOthers(ctx, w.me, nil) }},
+		{"expire", func() error { w.clock.Advance(2 * alerts.DeliverFor); _, err := w.Expire(ctx); return err }},
+		{"reap alerts", reap(w.ReapAlerts)},
+		{"reap settings", reap(w.ReapSettings)},
+	} {
+		t.Run(of.name, func(t *testing.T) {
+			statements := modelstest.Sent(t, w.db, of.do)
+			if len(statements) == 0 {
+				t.Error("there is no statement")
+			}
+			for _, s := range statements {
+				for _, step := range modelstest.Plan(t, w.db, s) {
+					if modelstest.ReadsAll(step) && !few(step) || modelstest.Sorts(step) && !bounded(s.SQL) {
+						t.Errorf("%s\n  %s", s.SQL, step)
+					}
+				}
+			}
+		})
+	}
+}
+
+// few reports whether a step reads settings, what a statement brings, or what a part of it found.
+func few(step string) bool {
+	for _, name := range []string{"r", "channels", "alert_rules", "maintenance", "events", "due", "numbered", "(subquery-4)", "d", "a", "e"} {
+		if step == "SCAN "+name {
+			return true
+		}
+	}
+	return false
+}
+
+// bounded reports whether a statement sorts rows that it brings, or those of a few alerts.
+func bounded(sql string) bool {
+	return strings.Contains(sql, "jsonb_each") || strings.Contains(sql, "m.subject_id = ?") || strings.Contains(sql, "LIMIT ?) AS d")
+}
