@@ -57,7 +57,11 @@ func withCore(ctx context.Context, getenv func(string) string, stdout io.Writer,
 		return err
 	}
 	defer closeStore(db, &err)
-	c, err := newCore(Options{Config: cfg, DB: db, Log: log})
+	secrets, err := newSecretBox(cfg)
+	if err != nil {
+		return err
+	}
+	c, err := newCore(Options{Config: cfg, DB: db, Log: log, Secrets: secrets})
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"linkwatch/models/alerts"
 	"linkwatch/models/event"
 	"linkwatch/models/modelstest"
+	"linkwatch/models/secret"
 )
 
 // The demo has alerts that are open, attended to and resolved, and no channel that anything is sent to.
@@ -44,4 +45,22 @@ func TestAlerts(t *testing.T) {
 			t.Errorf("messages wait: %v, %v", waiting, err)
 		}
 	})
+}
+
+// demoCanBeSent: the server, which has the key file, can read how the channels of the demo are reached.
+func demoCanBeSent(t *testing.T, db *models.DB, file string) {
+	box, err := secret.FromFile(file + ".key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := alerts.NewStore(db, nil, alerts.Options{Seal: box.Seal, Open: box.Open})
+	all, err := store.Channels(t.Context(), models.Cursor{}, alerts.MaxChannels)
+	if err != nil || len(all.Items) == 0 {
+		t.Fatalf("%d channels, %v", len(all.Items), err)
+	}
+	for _, c := range all.Items {
+		if a, err := store.Address(c); err != nil || a.URL == "" {
+			t.Errorf("the channel %s: %v", c.Name, err)
+		}
+	}
 }

@@ -48,6 +48,7 @@ func TestDemo(t *testing.T) {
 	t.Run("is frozen", func(t *testing.T) { demoIsFrozen(t, db, begun) })
 	t.Run("is shortened", func(t *testing.T) { demoIsShortened(t, db) })
 	t.Run("is indexed", func(t *testing.T) { demoIsIndexed(t, db, begun) })
+	t.Run("can be sent", func(t *testing.T) { demoCanBeSent(t, db, getenv("DATABASE_URL")) })
 	t.Run("refuses a full store", func(t *testing.T) {
 		if err := app.Run(t.Context(), []string{"demo"}, getenv, io.Discard); err == nil || !strings.Contains(err.Error(), "-force") {
 			t.Errorf("got %v", err)
