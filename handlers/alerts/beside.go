@@ -28,7 +28,6 @@ func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	if v.Rules, err = p.Alerts.Covering(ctx, alerts.Target{ID: id, CanonicalURL: s.CanonicalURL}); err != nil {
 		return pages.Shown{}, err
 	}
-	all, err := p.channels(ctx)
-	v.Channels = len(all)
+	v.Channels, err = p.channels(ctx)
 	return pages.Shown{Section: views.BesideSection(v)}, err
 }

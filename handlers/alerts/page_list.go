@@ -82,11 +82,15 @@ func (p Pages) channels(ctx context.Context) ([]alerts.Channel, error) {
 // channelNames are the names of all channels by their ids.
 func (p Pages) channelNames(ctx context.Context) (map[string]string, error) {
 	all, err := p.channels(ctx)
+	return namesOf(all), err
+}
+
+func namesOf(all []alerts.Channel) map[string]string {
 	names := make(map[string]string, len(all))
 	for _, c := range all {
 		names[c.ID] = c.Name
 	}
-	return names, err
+	return names
 }
 
 // countRules is the number of rules.

@@ -33,7 +33,7 @@ func (p Pages) MaintenancePage(c *gin.Context) {
 			for _, m := range all.Items {
 				scopes = append(scopes, m.Scope)
 			}
-			v.Names, err = p.names(ctx, scopes)
+			v.Names, _, err = p.names(ctx, scopes)
 			return err
 		},
 		func() (err error) { flash, err = p.Flash(c, views.MaintenancePath); return },

@@ -34,14 +34,14 @@ func (p Pages) RulesPage(c *gin.Context) {
 			for _, r := range all.Items {
 				scopes = append(scopes, r.Scope)
 			}
-			v.Names, err = p.names(ctx, scopes)
+			v.Names, v.Channels, err = p.names(ctx, scopes)
 			return err
 		},
 		func() (err error) { flash, err = p.Flash(c, views.RulesPath); return },
 	) {
 		return
 	}
-	v.Rules, v.Channels = all.Items, len(v.Names.Channels)
+	v.Rules = all.Items
 	v.Page = p.Page("Rules", section, flash)
 	p.Show(c, http.StatusOK, views.RulesPage(v))
 }

@@ -10,6 +10,7 @@ import (
 
 	"linkwatch/app/apptest"
 	"linkwatch/models"
+	"linkwatch/models/alerts"
 )
 
 func TestRuleInWords(t *testing.T) {
@@ -155,4 +156,29 @@ func TestMaintenanceInItsTimeZone(t *testing.T) {
 	p = a.Submit(p, `form[action$="/delete"]`)
 	apptest.WantText(t, p, ".flash", "The maintenance window is deleted.")
 	apptest.WantText(t, a.Submit(p, ".flash form"), ".flash", "The maintenance window is restored.")
+}
+
+// A rule that sends nothing, since its channels are disabled or deleted, says so wherever it is shown.
+func TestRuleWithoutAnEnabledChannel(t *testing.T) {
+	const text = "No enabled channel: nothing is sent."
+	a := newPagesApp(t)
+	to, other := a.channel("Ops"), a.channel("Other")
+	r := a.rule("Mute one", to)
+	a.rule("Other one", other)
+	apptest.WantCount(t, a.Get("/alerts/rules"), ".failure", 0)
+	off := false
+	_, err := a.Alerts.EditChannel(a.Context(), to.ID, alerts.ChannelEdit{Enabled: &off})
+	a.Must(err)
+	apptest.WantText(t, a.Get("/alerts/rules"), "#"+r.ID+" .failure", text)
+	apptest.WantCount(t, a.Get("/alerts/rules"), ".failure", 1)
+	apptest.WantText(t, a.Get("/"), ".needs", "1 rule without an enabled channel")
+	apptest.WantText(t, a.Get("/"), ".needs", "Mute one "+text)
+	watched := a.Do("POST", "/v1/targets", `{"url":"https://shop.test/"}`).Want(201)
+	apptest.WantText(t, a.Get("/watch/"+watched["id"].(string)), "aside", text)
+
+	a.Must(a.Alerts.DeleteChannel(a.Context(), to.ID))
+	apptest.WantText(t, a.Get("/alerts/rules"), "#"+r.ID+" .failure", text)
+	_, err = a.Alerts.EditRule(a.Context(), r.ID, func(r *alerts.Rule) { r.Enabled = false })
+	a.Must(err)
+	apptest.WantCount(t, a.Get("/alerts/rules"), ".failure", 0)
 }

@@ -83,8 +83,8 @@ func (p Pages) fillScope(ctx context.Context, s alerts.Scope, v *views.Scope, st
 	return status, nil
 }
 
-// names are the names of what lists say of some scopes, and of all channels.
-func (p Pages) names(ctx context.Context, scopes []alerts.Scope) (n views.Names, err error) {
+// names are the names of what lists say of some scopes, and of all channels, which it returns too.
+func (p Pages) names(ctx context.Context, scopes []alerts.Scope) (n views.Names, all []alerts.Channel, err error) {
 	n = views.Names{Events: func(k event.Kind) event.Type { return p.Alerts.Type(k) }, StatusPages: map[string]string{}}
 	var targets []string
 	for _, s := range scopes {
@@ -92,17 +92,18 @@ func (p Pages) names(ctx context.Context, scopes []alerts.Scope) (n views.Names,
 	}
 	slices.Sort(targets)
 	if n.Targets, err = p.Subjects.Targets(ctx, slices.Compact(targets)); err != nil {
-		return n, err
+		return n, nil, err
 	}
 	statusPages, err := p.Subjects.StatusPages(ctx)
 	if err != nil {
-		return n, err
+		return n, nil, err
 	}
 	for _, s := range statusPages {
 		n.StatusPages[s.ID] = s.Name
 	}
-	n.Channels, err = p.channelNames(ctx)
-	return n, err
+	all, err = p.channels(ctx)
+	n.Channels = namesOf(all)
+	return n, all, err
 }
 
 // reworded are the errors of a form with its own words for the other fields that they name.

@@ -14,6 +14,7 @@ type Attention struct {
 	Failing    []Channel // channels whose last message was not delivered
 	Channels   int
 	Rules      int
+	Mute       []Rule        // enabled rules that send nothing, see Rule.Mute
 	Windows    []Maintenance // that are under way
 }
 
@@ -41,6 +42,11 @@ func (s *Store) Attention(ctx context.Context, n int) (at Attention, err error) 
 	}
 	set, err := s.settings(tx, s.clock.Now())
 	at.Rules = len(set.rules)
+	for _, r := range set.rules {
+		if r.Mute(known) {
+			at.Mute = append(at.Mute, r)
+		}
+	}
 	for _, w := range set.windows {
 		at.Windows = append(at.Windows, w.Maintenance)
 	}

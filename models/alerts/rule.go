@@ -83,6 +83,11 @@ func (Rule) TableName() string { return "alert_rules" }
 // Has reports whether the rule is for a kind of events.
 func (r Rule) Has(k event.Kind) bool { return slices.Contains(r.Events, string(k)) }
 
+// Mute reports whether the rule is enabled but sends nothing, since none of its channels is there and enabled. all are all channels.
+func (r Rule) Mute(all []Channel) bool {
+	return r.Enabled && !slices.ContainsFunc(all, func(c Channel) bool { return c.Usable() && slices.Contains(r.Channels, c.ID) })
+}
+
 // usable reports whether the rule tells of anything.
 func (r Rule) usable() bool { return r.Enabled && r.DeletedAt.IsZero() }
 

@@ -26,6 +26,7 @@ func (v Overview) Part() ui.OverviewPart {
 		Used: v.Channels+v.Rules+v.Unattended > 0,
 		Attention: []ui.Attention{
 			{Severity: ui.Critical, Noun: "channel", After: ": alerts not delivered", Count: len(v.Failing), Path: ChannelsPath, Rows: v.failing()},
+			{Severity: ui.Warning, Noun: "rule", After: " without an enabled channel", Count: len(v.Mute), Path: RulesPath, Rows: v.mute()},
 			v.unattended(event.Critical, ui.Critical, "critical alert"),
 			v.unattended(event.Warning, ui.Warning, "alert"),
 		},
@@ -60,6 +61,15 @@ func (v Overview) failing() (rows []templ.Component) {
 	for _, c := range v.Failing {
 		if len(rows) < ui.AttentionRows {
 			rows = append(rows, failingRow(c, v.Now))
+		}
+	}
+	return rows
+}
+
+func (v Overview) mute() (rows []templ.Component) {
+	for _, r := range v.Mute {
+		if len(rows) < ui.AttentionRows {
+			rows = append(rows, muteRow(r))
 		}
 	}
 	return rows

@@ -13,7 +13,7 @@ import (
 type Rules struct {
 	ui.Page
 	Rules    []alerts.Rule
-	Channels int
+	Channels []alerts.Channel
 	Names
 }
 
@@ -44,6 +44,9 @@ type RuleForm struct {
 	EscalateTo []string
 	Errors     ui.Errors
 }
+
+// noChannelText is said beside a rule of which Mute is true.
+const noChannelText = "No enabled channel: nothing is sent."
 
 func (v RuleForm) title() string {
 	if v.Saved.ID == "" {
