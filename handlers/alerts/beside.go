@@ -6,11 +6,15 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"linkwatch/handlers/pages"
+	"linkwatch/models"
 	"linkwatch/models/alerts"
 	views "linkwatch/views/alerts"
 )
 
-// Beside shows on the page of a target which alerts are open, which rules tell of it, and the way to be told.
+// soon is how long before it begins maintenance is shown on the page of a target.
+const soon = 7 * models.Day
+
+// Beside shows on the page of a target its open alerts, its maintenance, the rules that cover it, and the way to be told.
 func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	id, is := strings.CutPrefix(s.Path, "/watch/")
 	if !is {
@@ -25,7 +29,11 @@ func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	for _, a := range open {
 		v.Open = append(v.Open, views.Row{Alert: a, Message: p.Alerts.Message(a)})
 	}
-	if v.Rules, err = p.Alerts.Covering(ctx, alerts.Target{ID: id, CanonicalURL: s.CanonicalURL}); err != nil {
+	target := alerts.Target{ID: id, CanonicalURL: s.CanonicalURL}
+	if v.Rules, err = p.Alerts.Covering(ctx, target); err != nil {
+		return pages.Shown{}, err
+	}
+	if v.Windows, err = p.Alerts.WindowsOf(ctx, target, soon); err != nil {
 		return pages.Shown{}, err
 	}
 	v.Channels, err = p.channels(ctx)

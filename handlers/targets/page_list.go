@@ -60,6 +60,9 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 	if err == nil {
 		v.Counts, err = p.Targets.Counts(ctx)
 	}
+	if err == nil {
+		v.InMaintenance, err = p.Targets.InMaintenance(ctx, v.Targets.Items)
+	}
 	if err != nil {
 		p.Fail(c, err)
 		return

@@ -42,6 +42,9 @@ func (p Pages) StatusPage(c *gin.Context) {
 	if v.Days, err = p.Targets.PageDays(ctx, page); err == nil {
 		v.Outages, err = p.Targets.PageOutages(ctx, page, pageOutages+1)
 	}
+	if err == nil {
+		v.InMaintenance, err = p.Targets.InMaintenance(ctx, page.Targets)
+	}
 	if err != nil {
 		p.Fail(c, err)
 		return

@@ -3,6 +3,8 @@ package alerts
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 )
 
 // maxAbout is how many open alerts of one subject are shown. There is one at most of each kind of events.
@@ -36,6 +38,30 @@ func (s *Store) Covering(ctx context.Context, t Target) (rules []Rule, err error
 		}
 	}
 	return rules, nil
+}
+
+// WindowsOf are the maintenance windows of a target that are under way or begin within a time, the oldest first.
+func (s *Store) WindowsOf(ctx context.Context, t Target, within time.Duration) (windows []Maintenance, err error) {
+	now, tx := s.clock.Now(), s.db.Read(ctx)
+	found, err := all[Maintenance](tx)
+	if err != nil {
+		return nil, err
+	}
+	var scopes []Scope
+	for _, m := range found {
+		if from, _, ok := m.Next(now); ok && !from.After(now.Add(within).Time) {
+			windows, scopes = append(windows, m), append(scopes, m.Scope)
+		}
+	}
+	if len(windows) == 0 {
+		return nil, nil
+	}
+	sub := subject{SubjectTarget, t.ID, t.CanonicalURL}
+	m, err := s.newMatcher(ctx, scopes, []subject{sub})
+	if err != nil {
+		return nil, fmt.Errorf("looking for the maintenance of a target: %w", err)
+	}
+	return slices.DeleteFunc(windows, func(w Maintenance) bool { return !m.has(w.Scope, sub) }), nil
 }
 
 // TargetDefaults are those of Defaults that are about targets.

@@ -68,3 +68,30 @@ func TestNextMaintenance(t *testing.T) {
 		}
 	}
 }
+
+func TestWindowsOfATarget(t *testing.T) {
+	each(t, func(w *world) {
+		target := alerts.Target{ID: models.NewID(models.KindTarget), CanonicalURL: "https://a.test/"}
+		add := func(name string, from, to time.Duration, scope alerts.Scope) {
+			w.Helper()
+			_, err := w.AddMaintenance(w.Context(), alerts.Maintenance{Name: name, Scope: scope, StartsAt: w.Now().Add(from), EndsAt: w.Now().Add(to)})
+			w.ok(err)
+		}
+		add("now", -time.Hour, time.Hour, alerts.Scope{Targets: alerts.List{target.ID}})
+		add("soon", models.Day, 2*models.Day, alerts.Scope{})
+		add("of its tag", models.Day, 2*models.Day, alerts.Scope{Tags: alerts.List{"Ops"}})
+		add("of another", -time.Hour, time.Hour, alerts.Scope{Targets: alerts.List{models.NewID(models.KindTarget)}})
+		add("late", 8*models.Day, 9*models.Day, alerts.Scope{})
+		add("over", -2*models.Day, -models.Day, alerts.Scope{})
+		w.facts.tags = map[string][]string{target.CanonicalURL: {"ops"}}
+		got, err := w.WindowsOf(w.Context(), target, 7*models.Day)
+		w.ok(err)
+		names := ""
+		for _, m := range got {
+			names += m.Name + ", "
+		}
+		if names != "now, soon, of its tag, " {
+			t.Errorf("the windows are %s", names)
+		}
+	})
+}

@@ -102,14 +102,11 @@ func (s *Store) Record(ctx context.Context, done ...Checked) error {
 
 // excuse marks the checks of targets that are in maintenance.
 func (s *Store) excuse(ctx context.Context, done []Checked) error {
-	if s.excused == nil {
-		return nil
-	}
 	all := make([]Target, len(done))
 	for i, c := range done {
 		all[i] = c.Target
 	}
-	in, err := s.excused(ctx, all)
+	in, err := s.InMaintenance(ctx, all)
 	for i, c := range done {
 		done[i].excused = in[c.Target.ID]
 	}

@@ -42,6 +42,14 @@ func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
 // anything runs. Their checks do not count against their uptime.
 func (s *Store) Excuse(in func(context.Context, []Target) (map[string]bool, error)) { s.excused = in }
 
+// InMaintenance reports which of some targets are in maintenance, by their ids.
+func (s *Store) InMaintenance(ctx context.Context, ts []Target) (map[string]bool, error) {
+	if s.excused == nil || len(ts) == 0 {
+		return nil, nil
+	}
+	return s.excused(ctx, ts)
+}
+
 // Options are the settings in force.
 func (s *Store) Options() Options { return s.opts }
 

@@ -15,13 +15,14 @@ import (
 // List is the page of all targets: the form to add, the search, the rows.
 type List struct {
 	ui.Page
-	Place     Place
-	Add       Form
-	Query     string // what is wrong with the search, else ""
-	Targets   models.Slice[targets.Target]
-	Counts    targets.Counts
-	Interval  time.Duration // CHECK_INTERVAL
-	Intervals []int         // seconds to choose from, see Intervals
+	Place         Place
+	Add           Form
+	Query         string // what is wrong with the search, else ""
+	Targets       models.Slice[targets.Target]
+	Counts        targets.Counts
+	InMaintenance map[string]bool // by the id of a target
+	Interval      time.Duration   // CHECK_INTERVAL
+	Intervals     []int           // seconds to choose from, see Intervals
 }
 
 // Place is a page of the list of targets. Its path can be bookmarked.

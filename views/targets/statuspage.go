@@ -15,10 +15,11 @@ import (
 // is shown by its host.
 type StatusPage struct {
 	targets.StatusPage
-	Days    map[int64][]targets.DayShare // by Target.Seq
-	Outages []targets.Outage             // newest first
-	More    bool                         // there are older outages
-	Now     time.Time
+	Days          map[int64][]targets.DayShare // by Target.Seq
+	Outages       []targets.Outage             // newest first
+	More          bool                         // there are older outages
+	InMaintenance map[string]bool              // by the id of a target
+	Now           time.Time
 }
 
 // watchedBy is at the foot of a status page.

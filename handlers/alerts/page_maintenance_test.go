@@ -1,0 +1,37 @@
+package alerts_test
+
+import (
+	"testing"
+	"time"
+
+	"linkwatch/app/apptest"
+	"linkwatch/models/alerts"
+)
+
+// A target that is in maintenance is marked in the list of targets, on its page and on its status page.
+func TestMaintenanceIsShownBesideTargets(t *testing.T) {
+	a := newPagesApp(t)
+	id := a.Do("POST", "/v1/targets", `{"url":"https://shop.test/"}`).Want(201)["id"].(string)
+	other := a.Do("POST", "/v1/targets", `{"url":"https://blog.test/"}`).Want(201)["id"].(string)
+	a.Do("POST", "/v1/status-pages", `{"title":"Ours","slug":"ours","targets":["`+id+`","`+other+`"]}`).Want(201)
+	for _, path := range []string{"/watch", "/watch/" + id, "/status/ours"} {
+		if p := a.Get(path); p.Find("#now:contains('in maintenance'), #"+id+":contains('in maintenance'), aside:contains('maintenance')").Length() != 0 {
+			t.Errorf("%s: there is no maintenance", path)
+		}
+	}
+	w, err := a.Alerts.AddMaintenance(a.Context(), alerts.Maintenance{
+		Name: hostile, StartsAt: a.Alerts.Now().Add(time.Hour), EndsAt: a.Alerts.Now().Add(2 * time.Hour), Scope: alerts.Scope{Targets: alerts.List{id}},
+	})
+	a.Must(err)
+	apptest.WantText(t, a.Get("/watch/"+id), "aside", "Next maintenance: "+hostile)
+	a.Clock.Advance(90 * time.Minute)
+	apptest.WantText(t, a.Get("/watch/"+id), "aside", "in maintenance "+hostile)
+	apptest.WantCount(t, a.Get("/watch/"+id), `aside a[href="/alerts/maintenance/`+w.ID+`"]`, 1)
+	for _, path := range []string{"/watch", "/status/ours"} {
+		p := a.Get(path)
+		apptest.WantText(t, p, "#"+id, "in maintenance")
+		if p.Find("#"+other+" .kept").Length() != 0 {
+			t.Errorf("%s: the other target is in maintenance", path)
+		}
+	}
+}
