@@ -35,6 +35,8 @@ type Job struct {
 	// ends when that took too long, or when this instance lost its lease: Run
 	// must then return at once.
 	Run func(taking, working context.Context) (summary string, err error)
+	// Overdue reports whether the job is asked to run when the program starts, before it is due; nil = it is not.
+	Overdue func() bool
 }
 
 // Runner is the Service that runs scheduled jobs, each at most once at a time
@@ -134,7 +136,18 @@ func (r *Runner) Declare(ctx context.Context) error {
 		j := r.table[id]
 		jobs = append(jobs, schedule.Job{ID: j.ID, Schedule: j.Schedule, NextRunAt: models.At(j.next(now.Time))})
 	}
-	return r.store.Declare(ctx, jobs...)
+	if err := r.store.Declare(ctx, jobs...); err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		if overdue := r.table[j.ID].Overdue; overdue == nil || !overdue() {
+			continue
+		}
+		if err := r.store.Request(ctx, j.ID); err != nil && models.CodeOf(err) != models.CodeConflict { // it runs already
+			return err
+		}
+	}
+	return nil
 }
 
 // pass begins or skips what is due or requested, and tells how long until the next

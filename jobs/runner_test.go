@@ -80,7 +80,7 @@ func nothing(_, _ context.Context) (string, error) { return "nothing to do", nil
 
 func TestRunsOnSchedule(t *testing.T) {
 	each(t, func(t *testing.T, store testStore, clock *modelstest.Clock) {
-		r := newRunner(t, store, Job{"tidy", "@every 3s", nothing})
+		r := newRunner(t, store, Job{ID: "tidy", Schedule: "@every 3s", Run: nothing})
 		var runs sync.WaitGroup
 		if wait := pass(t, r, &runs); wait != 3*time.Second {
 			t.Errorf("first look: wait %v", wait)
@@ -111,7 +111,7 @@ func TestRealTime(t *testing.T) {
 	store := testStore{schedule.NewStore(db, nil), db}
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	ran := make(chan struct{}, 10)
-	r, err := NewRunner(store.Store, lease.New(db, nil), slog.New(slog.DiscardHandler), prometheus.NewRegistry(), Job{"tidy", "@every 1s", func(_, _ context.Context) (string, error) {
+	r, err := NewRunner(store.Store, lease.New(db, nil), slog.New(slog.DiscardHandler), prometheus.NewRegistry(), Job{ID: "tidy", Schedule: "@every 1s", Run: func(_, _ context.Context) (string, error) {
 		ran <- struct{}{}
 		return "", nil
 	}})
@@ -131,7 +131,7 @@ func TestRealTime(t *testing.T) {
 func TestOverlapIsSkippedAndCounted(t *testing.T) {
 	each(t, func(t *testing.T, store testStore, clock *modelstest.Clock) {
 		finish := make(chan struct{})
-		slow := Job{"slow", "@every 10s", func(_, _ context.Context) (string, error) { <-finish; return "", nil }}
+		slow := Job{ID: "slow", Schedule: "@every 10s", Run: func(_, _ context.Context) (string, error) { <-finish; return "", nil }}
 		one, two := newRunner(t, store, slow), newRunner(t, store, slow) // two instances
 		var runs sync.WaitGroup
 		clock.Advance(10 * time.Second)
@@ -163,7 +163,7 @@ func TestOverlapIsSkippedAndCounted(t *testing.T) {
 
 func TestRunOfAKilledProcessIsTakenOver(t *testing.T) {
 	each(t, func(t *testing.T, store testStore, _ *modelstest.Clock) {
-		r := newRunner(t, store, Job{"hourly", "@every 1h", nothing})
+		r := newRunner(t, store, Job{ID: "hourly", Schedule: "@every 1h", Run: nothing})
 		if err := store.Request(t.Context(), "hourly"); err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestRunOfAKilledProcessIsTakenOver(t *testing.T) {
 func TestRequestedRun(t *testing.T) {
 	each(t, func(t *testing.T, store testStore, _ *modelstest.Clock) {
 		ran := make(chan struct{})
-		r := newRunner(t, store, Job{"rare", "@every 1000h", func(_, _ context.Context) (string, error) { close(ran); return "", nil }})
+		r := newRunner(t, store, Job{ID: "rare", Schedule: "@every 1000h", Run: func(_, _ context.Context) (string, error) { close(ran); return "", nil }})
 		beat(t, r)
 		r.Start()
 		if err := store.Request(t.Context(), "rare"); err != nil {
@@ -201,6 +201,22 @@ func TestRequestedRun(t *testing.T) {
 		r.Stop(t.Context())
 		if j := only(t, store); j.Runs != 1 || !j.RequestedAt.IsZero() {
 			t.Errorf("%+v", j)
+		}
+	})
+}
+
+// A job that is overdue when the program starts is run at once; its next run is as scheduled.
+func TestOverdueJobIsAskedForAtTheStart(t *testing.T) {
+	each(t, func(t *testing.T, store testStore, _ *modelstest.Clock) {
+		for _, overdue := range []bool{false, true} {
+			r := newRunner(t, store, Job{ID: "backup", Schedule: "@every 1h", Run: nothing, Overdue: func() bool { return overdue }})
+			before := only(t, store).NextRunAt
+			var runs sync.WaitGroup
+			pass(t, r, &runs)
+			runs.Wait()
+			if job := only(t, store); (job.Runs == 1) != overdue || !job.NextRunAt.Equal(before.Time) {
+				t.Errorf("overdue %v: %d runs, the next at %s, want %s", overdue, job.Runs, job.NextRunAt, before)
+			}
 		}
 	})
 }
@@ -215,7 +231,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, store testStore, clock *modelstest.Clock) {
-				r := newRunner(t, store, Job{"bad", "@every 1s", test.run})
+				r := newRunner(t, store, Job{ID: "bad", Schedule: "@every 1s", Run: test.run})
 				var runs sync.WaitGroup
 				clock.Advance(time.Second)
 				pass(t, r, &runs)
@@ -236,7 +252,7 @@ func TestStopLetsAJobFinishOrGivesItUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, store testStore, _ *modelstest.Clock) {
 				started, finish := make(chan struct{}), make(chan struct{})
-				r := newRunner(t, store, Job{"long", "@every 1h", func(taking, ctx context.Context) (string, error) {
+				r := newRunner(t, store, Job{ID: "long", Schedule: "@every 1h", Run: func(taking, ctx context.Context) (string, error) {
 					close(started)
 					<-taking.Done()
 					select {
@@ -281,7 +297,7 @@ func TestStopLetsAJobFinishOrGivesItUp(t *testing.T) {
 func TestRunIsGivenUpWithTheLease(t *testing.T) {
 	each(t, func(t *testing.T, store testStore, clock *modelstest.Clock) {
 		started := make(chan struct{})
-		r := newRunner(t, store, Job{"long", "@every 1s", func(_, working context.Context) (string, error) {
+		r := newRunner(t, store, Job{ID: "long", Schedule: "@every 1s", Run: func(_, working context.Context) (string, error) {
 			close(started)
 			<-working.Done()
 			return "", working.Err()
@@ -302,7 +318,7 @@ func TestRunIsGivenUpWithTheLease(t *testing.T) {
 // Nothing begins without a lease.
 func TestNoRunWithoutALease(t *testing.T) {
 	each(t, func(t *testing.T, store testStore, clock *modelstest.Clock) {
-		r := newRunner(t, store, Job{"tidy", "@every 1s", nothing})
+		r := newRunner(t, store, Job{ID: "tidy", Schedule: "@every 1s", Run: nothing})
 		clock.Advance(time.Second)
 		var runs sync.WaitGroup
 		if _, err := r.pass(t.Context(), t.Context(), t.Context(), &runs); err != nil {
@@ -317,8 +333,8 @@ func TestNoRunWithoutALease(t *testing.T) {
 
 func TestJobsOfANewerVersionAreLeftAlone(t *testing.T) {
 	each(t, func(t *testing.T, store testStore, clock *modelstest.Clock) {
-		old := newRunner(t, store, Job{"tidy", "@every 1s", nothing})
-		newRunner(t, store, Job{"feeds", "@every 1s", nothing})
+		old := newRunner(t, store, Job{ID: "tidy", Schedule: "@every 1s", Run: nothing})
+		newRunner(t, store, Job{ID: "feeds", Schedule: "@every 1s", Run: nothing})
 		clock.Advance(time.Second)
 		var runs sync.WaitGroup
 		pass(t, old, &runs)
@@ -330,9 +346,9 @@ func TestJobsOfANewerVersionAreLeftAlone(t *testing.T) {
 }
 
 func TestNewRunnerRefuses(t *testing.T) {
-	tidy := Job{"tidy", "@every 1s", nothing}
+	tidy := Job{ID: "tidy", Schedule: "@every 1s", Run: nothing}
 	for want, jobs := range map[string][]Job{
-		"schedule": {{"tidy", "now and then", nothing}},
+		"schedule": {{ID: "tidy", Schedule: "now and then", Run: nothing}},
 		"twice":    {tidy, tidy},
 	} {
 		_, err := NewRunner(nil, nil, nil, prometheus.NewRegistry(), jobs...)
@@ -353,7 +369,7 @@ func TestNewRunnerRefuses(t *testing.T) {
 func TestJobThatNothingRunsIsFreed(t *testing.T) {
 	each(t, func(t *testing.T, store testStore, clock *modelstest.Clock) {
 		var fail bool
-		r := newRunner(t, store, Job{"tidy", "@every 1s", func(_, _ context.Context) (string, error) {
+		r := newRunner(t, store, Job{ID: "tidy", Schedule: "@every 1s", Run: func(_, _ context.Context) (string, error) {
 			if fail {
 				modelstest.Exec(t, store.db, "ALTER TABLE job_runs RENAME TO elsewhere") // which only recording a run needs
 			}

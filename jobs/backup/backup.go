@@ -17,7 +17,8 @@ import (
 
 // Backup is the job that adds a backup to a folder and then deletes the oldest
 // ones. If that fails nothing is deleted. A backup that is half made when the program
-// stops is given up: the next run makes another one. It fails if reg has metrics of these names.
+// stops is given up: the next run makes another one. A run is asked for when the program starts if there is no backup of the last
+// interval, so that a wrong folder fails at once. It fails if reg has metrics of these names.
 func Backup(folder backup.Folder, db *models.DB, clock models.Clock, reg prometheus.Registerer) (jobs.Job, error) {
 	if err := register(folder, reg); err != nil {
 		return jobs.Job{}, err
@@ -35,7 +36,7 @@ func Backup(folder backup.Folder, db *models.DB, clock models.Clock, reg prometh
 		}
 		return summary, err
 	}
-	return jobs.Job{ID: backup.Job, Schedule: "@every " + folder.Interval.String(), Run: run}, nil
+	return jobs.Job{ID: backup.Job, Schedule: "@every " + folder.Interval.String(), Run: run, Overdue: func() bool { return folder.Overdue(clock.Now().Time) }}, nil
 }
 
 // register registers what Prometheus sees of backups: what is in the folder, so that it

@@ -73,6 +73,12 @@ func (f Folder) Newest() (newest File, ok bool, err error) {
 	return all[0], true, nil
 }
 
+// Overdue reports whether there is no backup of the last interval, or the folder cannot be read.
+func (f Folder) Overdue(now time.Time) bool {
+	newest, ok, err := f.Newest()
+	return err != nil || !ok || now.Sub(newest.At) >= f.Interval
+}
+
 // Late says whether a backup is older than two intervals, so that at least one is missing.
 func (f Folder) Late(newest File, now time.Time) bool { return now.Sub(newest.At) > 2*f.Interval }
 

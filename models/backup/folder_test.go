@@ -98,6 +98,9 @@ func TestAdd(t *testing.T) {
 	if err != nil || !ok || newest != made {
 		t.Errorf("%+v, want %+v: %v", newest, made, err)
 	}
+	if f.Overdue(noon.Add(f.Interval-1)) || !f.Overdue(noon.Add(f.Interval)) {
+		t.Error("a backup is overdue after the interval")
+	}
 	if f.Late(newest, noon.Add(2*time.Hour)) || !f.Late(newest, noon.Add(2*time.Hour+1)) {
 		t.Error("it is late after two intervals")
 	}

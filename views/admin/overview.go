@@ -27,6 +27,7 @@ func (v Overview) Part() ui.OverviewPart {
 		},
 		Well: []string{"no job failed"},
 	}
+	p.Used = len(p.Attention[0].Rows)+len(p.Attention[1].Rows) > 0 // a failure is shown in place of the first steps
 	if len(v.Jobs) > 0 {
 		p.Main = []templ.Component{nextRuns(v.upcoming(), v.Now)}
 	}
