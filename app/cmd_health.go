@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"linkwatch/config"
+	"linkwatch/handlers/middleware"
 )
 
 // healthPatience is how long the server may take to say that it is ready.
@@ -37,7 +39,10 @@ func health(ctx context.Context, args []string, getenv func(string) string, stdo
 		return err
 	}
 	// Not by a proxy that the environment may name: it cannot reach this machine's own addresses.
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	client := http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	res, err := client.Do(req)
 	if err != nil {
 		return errors.New("the server does not answer")
@@ -45,6 +50,10 @@ func health(ctx context.Context, args []string, getenv func(string) string, stdo
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		return fmt.Errorf("the server is not ready: /readyz answers %d", res.StatusCode)
+	}
+	var answer middleware.Status // another program may listen there
+	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<10)).Decode(&answer); err != nil || answer.Status != "ok" {
+		return errors.New("another program answers at this address: check HTTP_HOST and HTTP_PORT")
 	}
 	_, err = fmt.Fprintln(stdout, "The server is ready.")
 	return err

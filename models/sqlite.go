@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -28,6 +30,9 @@ var sqlitePragmas = []string{
 
 func (db *DB) openSQLite(ctx context.Context, dsn string) error {
 	if err := refuseForeign(ctx, SQLiteFile(dsn)); err != nil {
+		return err
+	}
+	if err := makePrivate(dsn); err != nil {
 		return err
 	}
 	// The writer's cache (16 MB) holds what a bulk store changes until it commits.
@@ -59,6 +64,24 @@ func (db *DB) openSQLite(ctx context.Context, dsn string) error {
 		return err
 	}
 	return db.faults.watch(SQLiteFile(dsn))
+}
+
+// makePrivate makes the file of a new database so that only its owner can read it: SQLite would go by the umask. The
+// write-ahead log gets the same mode. A file that is there keeps its mode.
+func makePrivate(dsn string) error {
+	file, query := cutSQLite(dsn)
+	opts, err := url.ParseQuery(query)
+	if err != nil || file == "" || file == ":memory:" || opts.Has("vfs") || opts.Has("mode") && opts.Get("mode") != "rwc" {
+		return nil // SQLite makes no file
+	}
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return sqlite3.CANTOPEN // as SQLite says it
+	}
+	return f.Close()
 }
 
 func (db *DB) openGORM(pool *sql.DB) (*gorm.DB, error) {

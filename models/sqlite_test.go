@@ -135,18 +135,22 @@ func TestSQLiteValues(t *testing.T) {
 	}
 }
 
-// A file has the name that is in DATABASE_URL, and those who may not read it
-// cannot read its write-ahead log either.
+// A file has the name that is in DATABASE_URL. Only its owner can read that of a new database; a file that is there keeps its
+// mode. The write-ahead log has the same one.
 func TestSQLiteFiles(t *testing.T) {
 	for _, name := range []string{"plain.db", "with space.db", "100%.db", "%20.db", "a#b&c=d.db", "ü.db"} {
-		file := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		openSQLite(t, file)
-		for _, end := range []string{"", "-wal"} {
-			if info, err := os.Stat(file + end); err != nil || info.Size() == 0 || info.Mode() != fs.FileMode(0o600) {
-				t.Errorf("%s%s: %v, %v", name, end, info, err)
+		for _, mode := range []fs.FileMode{0o600, 0o640} {
+			file := filepath.Join(t.TempDir(), name)
+			if mode != 0o600 {
+				if err := errors.Join(os.WriteFile(file, nil, mode), os.Chmod(file, mode)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			openSQLite(t, file)
+			for _, end := range []string{"", "-wal"} {
+				if info, err := os.Stat(file + end); err != nil || info.Size() == 0 || info.Mode() != mode {
+					t.Errorf("%s%s: %v, %v, want %v", name, end, info, err, mode)
+				}
 			}
 		}
 	}
