@@ -3,6 +3,8 @@ package models
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -61,6 +63,32 @@ func Invalid(location, format string, args ...any) *Error {
 		Detail: location + ": " + msg,
 		Fields: []FieldError{{location, msg}},
 	}
+}
+
+// Invalids joins what is wrong with several members into one error, with the first message of each member. It is nil if all
+// errs are. An error that is not CodeInvalid cannot be joined: the first one is returned as it is.
+func Invalids(errs ...error) error {
+	all := &Error{Code: CodeInvalid}
+	var details []string
+	for _, err := range errs {
+		if err == nil {
+			continue
+		}
+		e, ok := errors.AsType[*Error](err)
+		if !ok || e.Code != CodeInvalid {
+			return err
+		}
+		for _, f := range e.Fields {
+			if !slices.ContainsFunc(all.Fields, func(known FieldError) bool { return known.Location == f.Location }) {
+				all.Fields, details = append(all.Fields, f), append(details, f.Location+": "+f.Message)
+			}
+		}
+	}
+	if len(all.Fields) == 0 {
+		return nil
+	}
+	all.Detail = strings.Join(details, "; ")
+	return all
 }
 
 // NotFound is the error of an id that names nothing. what is a noun: "link".

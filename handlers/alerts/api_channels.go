@@ -72,21 +72,23 @@ type ChannelSettings struct {
 
 // check refuses null where a member has no empty value, and an empty secret.
 func (s ChannelSettings) check() error {
-	switch {
-	case s.Kind.Null:
-		return models.Invalid("kind", "must be text; leave it out to have it read from the URL")
-	case s.Enabled.Null:
-		return models.Invalid("enabled", "must be true or false")
-	case s.Secret.Given && !s.Secret.Null && s.Secret.Value == "":
-		return models.Invalid("secret", "must not be empty; null removes it")
+	var errs []error
+	if s.Kind.Null {
+		errs = append(errs, models.Invalid("kind", "must be text. Leave it out to read it from the URL"))
 	}
-	return nil
+	if s.Enabled.Null {
+		errs = append(errs, models.Invalid("enabled", "must be true or false"))
+	}
+	if s.Secret.Given && !s.Secret.Null && s.Secret.Value == "" {
+		errs = append(errs, models.Invalid("secret", "must not be empty. Send null to remove it"))
+	}
+	return models.Invalids(errs...)
 }
 
 // agrees checks a kind that was given with the one that a URL has.
 func (s ChannelSettings) agrees(kind string) error {
 	if s.Kind.Given && s.Kind.Value != kind {
-		return models.Invalid("kind", "must be that of the URL; leave it out to have it read from the URL")
+		return models.Invalid("kind", "must match the URL. Leave it out to read it from the URL")
 	}
 	return nil
 }
@@ -105,19 +107,15 @@ type addChannelOutput struct {
 
 func (a API) addChannel(ctx context.Context, in *addChannelInput) (*addChannelOutput, error) {
 	b := in.Body
-	if err := b.check(); err != nil {
-		return nil, err
-	}
+	address := alerts.Address{URL: b.URL, Secret: b.Secret.Value}
 	kind, err := a.Sender.Check(b.URL)
 	if err == nil {
-		err = b.agrees(kind)
+		err = models.Invalids(b.agrees(kind), address.Check(kind))
 	}
-	if err != nil {
+	if err := models.Invalids(b.check(), err, alerts.CheckName(b.Name.Value)); err != nil {
 		return nil, err
 	}
-	c, err := a.Alerts.AddChannel(ctx, alerts.NewChannel{
-		Name: b.Name.Value, Kind: kind, Address: alerts.Address{URL: b.URL, Secret: b.Secret.Value}, Disabled: b.Enabled.Given && !b.Enabled.Value,
-	})
+	c, err := a.Alerts.AddChannel(ctx, alerts.NewChannel{Name: b.Name.Value, Kind: kind, Address: address, Disabled: b.Enabled.Given && !b.Enabled.Value})
 	if err != nil {
 		return nil, err
 	}
@@ -148,11 +146,12 @@ func (a API) editChannel(ctx context.Context, in *editChannelInput) (*api.Output
 	}
 	kind := before.Kind
 	if b.URL.Given {
-		if kind, err = a.Sender.Check(b.URL.Value); err != nil {
-			return nil, err
-		}
+		kind, err = a.Sender.Check(b.URL.Value)
 	}
-	if err := b.agrees(kind); err != nil {
+	if err == nil {
+		err = b.agrees(kind)
+	}
+	if err := models.Invalids(err, alerts.CheckName(b.Name.Value)); err != nil {
 		return nil, err
 	}
 	e := alerts.ChannelEdit{Name: b.Name.Pointer(), Enabled: b.Enabled.Pointer(), URL: b.URL.Pointer(), Secret: b.Secret.Pointer()}

@@ -142,6 +142,37 @@ func TestAlertsErrors_API(t *testing.T) {
 	})
 }
 
+// A problem names every wrong member, and its detail has all of them.
+func TestAlertsErrorsAtOnce_API(t *testing.T) {
+	each(t, func(w *world) {
+		long := strings.Repeat("n", 201)
+		for _, c := range []struct{ path, body, locations string }{
+			{"/v1/channels", `{"name":"` + long + `","url":"` + hook + `","kind":"slack","secret":"canary"}`, "kind secret name"},
+			{"/v1/alert-rules", `{"name":"` + long + `","events":["canary"],"channels":["canary"],"tags":["` + long + `"],"quiet":{"from":"x","to":"y"}}`,
+				"name events[0] tags[0] quiet.from quiet.to channels[0]"},
+			{"/v1/maintenance", `{"name":"` + long + `","starts_at":"2026-01-02T00:00:00Z","ends_at":"2026-01-01T00:00:00Z","time_zone":"Mars"}`, "name ends_at time_zone"},
+		} {
+			a := w.Do("POST", c.path, c.body)
+			w.secretless(a)
+			p := a.Problem(400, "invalid-request", "name")
+			detail, _ := p["detail"].(string)
+			var locations []string
+			errs, _ := p["errors"].([]any)
+			for _, e := range errs {
+				e, _ := e.(map[string]any)
+				location, message := fmt.Sprint(e["location"]), fmt.Sprint(e["message"])
+				locations = append(locations, location)
+				if !strings.Contains(detail, location+": "+message) {
+					w.Errorf("the detail %q lacks %s", detail, location)
+				}
+			}
+			if got := strings.Join(locations, " "); got != c.locations {
+				w.Errorf("%s: errors at %q, want %q", c.path, got, c.locations)
+			}
+		}
+	})
+}
+
 // What is not there, or is of another kind, or was deleted, is not found.
 func TestAlertsNotFound_API(t *testing.T) {
 	each(t, func(w *world) {

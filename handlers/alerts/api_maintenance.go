@@ -75,10 +75,11 @@ type MaintenanceSettings struct {
 
 // check refuses null where a member has no empty value, and a blank tag.
 func (s MaintenanceSettings) check() error {
+	err := s.ScopeSettings.check()
 	if s.Repeat.Null {
-		return models.Invalid("repeat", "must be none, weekly or monthly")
+		return models.Invalids(models.Invalid("repeat", "must be none, weekly or monthly"), err)
 	}
-	return s.ScopeSettings.check()
+	return err
 }
 
 // apply changes what was given.

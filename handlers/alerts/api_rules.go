@@ -119,17 +119,20 @@ type escalateChanges struct {
 // are not complete, which would count as none.
 func (s AlertRuleSettings) check(before alerts.Rule) error {
 	quiet, escalate := s.Quiet.Value, s.Escalate.Value
-	switch {
-	case s.Enabled.Null:
-		return models.Invalid("enabled", "must be true or false")
-	case quiet.From.Given && quiet.From.Value == "", s.Quiet.Given && !s.Quiet.Null && !quiet.From.Given && before.Quiet.From == "":
-		return models.Invalid("quiet.from", "must be a time such as 22:00")
-	case quiet.To.Given && quiet.To.Value == "":
-		return models.Invalid("quiet.to", "must be a time such as 07:00")
-	case escalate.AfterMinutes.Null, s.Escalate.Given && !s.Escalate.Null && !escalate.AfterMinutes.Given && before.EscalateAfterMinutes == 0:
-		return models.Invalid("escalate.after_minutes", "must be a whole number from 1 to 10080")
+	errs := []error{s.ScopeSettings.check()}
+	if s.Enabled.Null {
+		errs = append(errs, models.Invalid("enabled", "must be true or false"))
 	}
-	return s.ScopeSettings.check()
+	if quiet.From.Given && quiet.From.Value == "" || s.Quiet.Given && !s.Quiet.Null && !quiet.From.Given && before.Quiet.From == "" {
+		errs = append(errs, models.Invalid("quiet.from", "must be a time such as 22:00"))
+	}
+	if quiet.To.Given && quiet.To.Value == "" {
+		errs = append(errs, models.Invalid("quiet.to", "must be a time such as 07:00"))
+	}
+	if escalate.AfterMinutes.Null || s.Escalate.Given && !s.Escalate.Null && !escalate.AfterMinutes.Given && before.EscalateAfterMinutes == 0 {
+		errs = append(errs, models.Invalid("escalate.after_minutes", "must be a whole number from 1 to 10080"))
+	}
+	return models.Invalids(errs...)
 }
 
 // apply changes what was given.

@@ -67,7 +67,7 @@ func (p Pages) showChannelForm(c *gin.Context, status int, v views.ChannelForm) 
 func (p Pages) AddChannel(c *gin.Context) {
 	v := channelForm(c, views.FormOf(c.PostForm("service")))
 	kind, address, err := p.address(v)
-	if err == nil {
+	if err = models.Invalids(alerts.CheckName(v.Name), err); err == nil {
 		name := v.Name
 		if strings.TrimSpace(name) == "" {
 			name = views.ServiceLabel(kind)
@@ -94,7 +94,7 @@ func (p Pages) EditChannel(c *gin.Context) {
 	if typed(v) {
 		v.Open = true
 		kind, address, wrong := p.address(v)
-		e.Kind, e.Address, err = &kind, &address, wrong
+		e.Kind, e.Address, err = &kind, &address, models.Invalids(alerts.CheckName(v.Name), wrong)
 	}
 	if err == nil {
 		_, err = p.Alerts.EditChannel(ctx, saved.ID, e)
@@ -121,48 +121,55 @@ func typed(v views.ChannelForm) bool {
 	})
 }
 
-// address is how the channel of a form is reached, and its kind. Errors are CodeInvalid for a field.
+// address is how the channel of a form is reached, and its kind. Errors are CodeInvalid for fields of the form.
 func (p Pages) address(v views.ChannelForm) (kind string, a alerts.Address, err error) {
-	a.URL = strings.TrimSpace(v.Values["url"])
-	switch v.Service.Kind {
+	switch a.URL = strings.TrimSpace(v.Values["url"]); v.Service.Kind {
 	case alerts.KindWebhook:
 		a.URL, a.Secret = models.RepairURL(a.URL), v.Values["secret"]
+		if err = a.Check(alerts.KindWebhook); err != nil {
+			return "", a, err
+		}
 	case alerts.KindURL:
+		if a.URL == "" {
+			return "", a, models.Invalid("url", "is required")
+		}
 	default:
 		if a.URL, err = v.Service.URL(v.Values); err != nil {
 			return "", a, err
 		}
 	}
-	if a.URL == "" {
-		return "", a, models.Invalid("url", "must not be empty")
+	if kind, err = p.Sender.Check(a.URL); err != nil {
+		return "", a, renamed(err, v.Service)
 	}
-	kind, err = p.Sender.Check(a.URL)
-	if err == nil && v.Service.Kind == alerts.KindWebhook && kind != alerts.KindWebhook {
-		err = models.Invalid("url", "must begin with https:// or http://")
+	return kind, a, nil
+}
+
+// renamed is an error of the URL of a channel, put to the field of its service that holds the address.
+func renamed(err error, s alerts.Service) error {
+	m, ok := errors.AsType[*models.Error](err)
+	if !ok || len(m.Fields) != 1 {
+		return err
 	}
-	return kind, a, err
+	i := slices.IndexFunc(s.Fields, func(f alerts.Field) bool { return f.Type == alerts.URL })
+	return models.Invalid(s.Fields[max(i, 0)].Name, "%s", m.Fields[0].Message)
 }
 
 // channelRefused shows the form again if its reader can mend the error.
 func (p Pages) channelRefused(c *gin.Context, v views.ChannelForm, err error) bool {
-	names := []string{v.Service.Fields[0].Name, "name"}
-	for _, f := range v.Service.Fields {
-		names = append(names, f.Name)
-	}
-	if v.Errors = fieldErrors(err, names...); v.Errors == nil {
+	if v.Errors = fieldErrors(err, v.Service.Fields[0].Name, v.Labels()); v.Errors == nil {
 		return false
 	}
 	p.showChannelForm(c, p.FormStatus(c, err), v)
 	return true
 }
 
-// fieldErrors are the messages of an error that the reader of a form can mend, a conflict beside its first field; nil = there is
-// none.
-func fieldErrors(err error, fields ...string) ui.Errors {
+// fieldErrors are the messages of an error that the reader of a form can mend, by field. A conflict, or an error of no field of the
+// form, is put to fallback. nil = the reader cannot mend it, or there is no error.
+func fieldErrors(err error, fallback string, labels map[string]string) ui.Errors {
 	if m, ok := errors.AsType[*models.Error](err); ok && m.Code == models.CodeConflict {
-		return ui.Errors{fields[0]: m.Detail}
+		return ui.Errors{fallback: m.Detail}
 	}
-	errs, _ := pages.FormErrors(err, fields[0], fields...)
+	errs, _ := pages.LabelledErrors(err, fallback, labels)
 	return errs
 }
 

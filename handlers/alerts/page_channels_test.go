@@ -50,13 +50,13 @@ func TestChannelErrorsStandNextToTheirField(t *testing.T) {
 		form        url.Values
 		where, want string
 	}{
-		{url.Values{"service": {"smtp"}, "host": {"mail.test"}, "from": {"x"}, "to": {"a@b.test"}, "password": {secretText}}, "#from-error", "Must be e-mail addresses"},
-		{url.Values{"service": {"smtp"}, "host": {""}, "from": {"a@b.test"}, "to": {"a@b.test"}}, "#host-error", "Is missing."},
-		{url.Values{"service": {"slack"}, "webhook": {"https://" + secretText + ".test/"}}, "#webhook-error", "Must be the URL that Slack shows"},
-		{url.Values{"service": {"webhook"}, "url": {"ntfy://" + secretText}}, "#url-error", "Must begin with https:// or http://"},
-		{url.Values{"service": {"webhook"}, "url": {"https://hooks.test/"}, "secret": {"short"}}, "#secret-error", "Must have 8 to 200 bytes."},
-		{url.Values{"service": {"url"}, "url": {secretText}}, "#url-error", "Is not the URL of a service."},
-		{url.Values{"service": {"webhook"}, "url": {"https://hooks.test/"}, "name": {strings.Repeat("x", 201)}}, "#name-error", "at most 200 characters"},
+		{url.Values{"service": {"smtp"}, "host": {"mail.test"}, "from": {"x"}, "to": {"a@b.test"}, "user": {"u"}, "password": {secretText}}, "#from-error", "Sender must be an e-mail address"},
+		{url.Values{"service": {"smtp"}, "host": {""}, "from": {"a@b.test"}, "to": {"a@b.test"}}, "#host-error", "Mail server is required."},
+		{url.Values{"service": {"slack"}, "webhook": {"https://" + secretText + ".test/"}}, "#webhook-error", "Incoming webhook URL must be the URL that Slack shows"},
+		{url.Values{"service": {"webhook"}, "url": {"ntfy://" + secretText}}, "#url-error", "URL must start with http:// or https://."},
+		{url.Values{"service": {"webhook"}, "url": {"https://hooks.test/"}, "secret": {"short"}}, "#secret-error", "Secret must have 8 to 200 bytes."},
+		{url.Values{"service": {"url"}, "url": {secretText}}, "#url-error", "Service URL is not the URL of a service."},
+		{url.Values{"service": {"webhook"}, "url": {"https://hooks.test/"}, "name": {strings.Repeat("x", 201)}}, "#name-error", "Name must have at most 200 characters."},
 	} {
 		p := a.Post("/alerts/channels", c.form)
 		apptest.WantStatus(t, p, http.StatusBadRequest)
@@ -70,6 +70,44 @@ func TestChannelErrorsStandNextToTheirField(t *testing.T) {
 		}
 	}
 	apptest.WantText(t, a.Get("/alerts/channels"), ".empty", "No channels yet")
+}
+
+// A form tells all its errors at once.
+func TestAllErrorsOfAChannelForm(t *testing.T) {
+	a := newPagesApp(t)
+	long := strings.Repeat("x", 201)
+	for _, c := range []struct {
+		form url.Values
+		want map[string]string
+	}{
+		{url.Values{"service": {"smtp"}, "name": {long}, "port": {"x"}, "to": {"x"}}, map[string]string{
+			"name": "Name must have at most 200 characters.", "host": "Mail server is required.", "port": "Port must be a number from 1 to 65535.",
+			"from": "Sender is required.", "to": "Recipients must be e-mail addresses such as alerts@example.com, separated by commas.",
+		}},
+		{url.Values{"service": {"webhook"}, "name": {long}, "url": {"ftp://files.test/"}, "secret": {"short"}}, map[string]string{
+			"name": "Name must have at most 200 characters.", "url": "URL must start with http:// or https://.", "secret": "Secret must have 8 to 200 bytes.",
+		}},
+		{url.Values{"service": {"webhook"}, "name": {long}}, map[string]string{"name": "Name must have at most 200 characters.", "url": "URL is required."}},
+	} {
+		p := a.Post("/alerts/channels", c.form)
+		apptest.WantStatus(t, p, http.StatusBadRequest)
+		apptest.WantCount(t, p, ".field-error", len(c.want))
+		apptest.WantCount(t, p, `[aria-invalid="true"]`, len(c.want))
+		for field, text := range c.want {
+			apptest.WantText(t, p, "#"+field+"-error", text)
+		}
+	}
+}
+
+// An address that the sender refuses is an error of the field of the service that holds it.
+func TestRefusedAddressOfAService(t *testing.T) {
+	a := newPagesApp(t)
+	a.Sender.refused = models.Invalid("url", "points to a private address. Use a public one, or allow it in OUTBOUND_ALLOW_CIDRS")
+	const text = " points to a private address. Use a public one, or allow it in OUTBOUND_ALLOW_CIDRS."
+	p := a.Post("/alerts/channels", url.Values{"service": {"ntfy"}, "server": {"http://10.0.0.1"}, "topic": {"t"}})
+	apptest.WantText(t, p, "#server-error", "Server"+text)
+	p = a.Post("/alerts/channels", url.Values{"service": {"webhook"}, "url": {"http://10.0.0.1/"}})
+	apptest.WantText(t, p, "#url-error", "URL"+text)
 }
 
 func TestEditAChannel(t *testing.T) {

@@ -43,6 +43,7 @@ type pageSender struct {
 	delivered bool
 	answer    string
 	err       error
+	refused   error // of Check
 	checked   []string
 }
 
@@ -50,6 +51,8 @@ func (s *pageSender) Check(url string) (string, error) {
 	s.checked = append(s.checked, url)
 	scheme, _, found := strings.Cut(url, "://")
 	switch {
+	case s.refused != nil:
+		return "", s.refused
 	case !found || scheme == "ftp":
 		return "", models.Invalid("url", "is not the URL of a service")
 	case scheme == "http" || scheme == "https":

@@ -14,9 +14,6 @@ import (
 	"linkwatch/views/ui"
 )
 
-// windowFields are the fields of the form of a maintenance window, as errors name them. An error of none of them stands beside the first.
-var windowFields = []string{"name", "starts_at", "ends_at", "repeat", "time_zone", "targets", "status_pages", "tags"}
-
 // MaintenancePage lists the maintenance windows.
 func (p Pages) MaintenancePage(c *gin.Context) {
 	ctx := c.Request.Context()
@@ -98,36 +95,31 @@ func (p Pages) saveWindow(c *gin.Context, saved alerts.Maintenance, notice strin
 		p.showWindowForm(c, http.StatusOK, scope, v)
 		return
 	}
-	m, err := windowOf(v)
+	m := windowOf(v)
 	m.Scope = scope
-	if err == nil {
-		_, err = save(c.Request.Context(), m)
-	}
-	if v.Errors = reworded(fieldErrors(err, windowFields...)); v.Errors != nil {
+	_, err := save(c.Request.Context(), m)
+	if v.Errors = fieldErrors(err, "name", views.WindowLabels); v.Errors != nil {
 		p.showWindowForm(c, p.FormStatus(c, err), scope, v)
 		return
 	}
 	p.Done(c, err, views.MaintenancePath, notice)
 }
 
-// windowOf is the window that was typed, by the clock of its time zone. Errors are CodeInvalid.
-func windowOf(v views.WindowForm) (m alerts.Maintenance, err error) {
+// windowOf is the window that was typed, by the clock of its time zone. A time that cannot be read is zero, and a time zone that
+// does not exist counts as UTC: the store refuses both.
+func windowOf(v views.WindowForm) alerts.Maintenance {
 	z, err := time.LoadLocation(v.TimeZone)
-	if err != nil || v.TimeZone == "Local" {
-		return m, models.Invalid("time_zone", "must be a time zone such as Europe/Berlin")
+	if err != nil {
+		z = time.UTC
 	}
-	m = alerts.Maintenance{Name: v.Name, Repeat: v.Repeat, TimeZone: v.TimeZone}
-	for _, f := range []struct {
-		name, typed string
-		at          *models.Time
-	}{{"starts_at", v.Starts, &m.StartsAt}, {"ends_at", v.Ends, &m.EndsAt}} {
-		t, err := time.ParseInLocation(views.LocalTime, f.typed, z)
+	at := func(typed string) models.Time {
+		t, err := time.ParseInLocation(views.LocalTime, typed, z)
 		if err != nil {
-			return m, models.Invalid(f.name, "must be a date and a time such as 2026-03-24T22:00")
+			return models.Time{}
 		}
-		*f.at = models.At(t)
+		return models.At(t)
 	}
-	return m, nil
+	return alerts.Maintenance{Name: v.Name, Repeat: v.Repeat, TimeZone: v.TimeZone, StartsAt: at(v.Starts), EndsAt: at(v.Ends)}
 }
 
 // showWindowForm shows the form of a window, and for htmx the targets to choose from.

@@ -15,12 +15,6 @@ import (
 	"linkwatch/views/ui"
 )
 
-// ruleFields are the fields of the form of a rule, as errors name them. An error of none of them stands beside the first.
-var ruleFields = []string{
-	"name", "events", "targets", "status_pages", "tags", "channels", "after_failures", "after_minutes", "repeat_minutes", "quiet.from", "quiet.to",
-	"quiet.time_zone", "escalate.after_minutes", "escalate.channels",
-}
-
 // RulesPage lists the rules.
 func (p Pages) RulesPage(c *gin.Context) {
 	ctx := c.Request.Context()
@@ -115,7 +109,7 @@ func (p Pages) saveRule(c *gin.Context, saved alerts.Rule, notice string, save f
 		return
 	}
 	_, err := save(c.Request.Context(), r)
-	if v.Errors = reworded(fieldErrors(err, ruleFields...)); v.Errors != nil {
+	if v.Errors = fieldErrors(err, "name", views.RuleLabels); v.Errors != nil {
 		p.showRuleForm(c, p.FormStatus(c, err), typed, v)
 		return
 	}

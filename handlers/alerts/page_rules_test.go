@@ -51,17 +51,17 @@ func TestRuleErrorsStandNextToTheirField(t *testing.T) {
 	a := newPagesApp(t)
 	to := a.channel("Ops")
 	for _, c := range []struct{ name, value, where, want string }{
-		{"name", strings.Repeat("x", 201), "#name-error", "at most 200 characters"},
-		{"events", "", "#events-error", "."},
-		{"channels", models.NewID(models.KindChannel), "#channels-error", "Must be the id of a channel."},
-		{"targets", "x", "#targets-error", "Must be the id of a target."},
+		{"name", strings.Repeat("x", 201), "#name-error", "Name must have at most 200 characters."},
+		{"events", "", "#events-error", "Each event must be the name of an event."},
+		{"channels", models.NewID(models.KindChannel), "#channels-error", "Each channel must be the id of a channel."},
+		{"targets", "x", "#targets-error", "Each target must be the id of a target."},
 		{"after_failures", "11", "#after-failures-error", "from 1 to 10"},
 		{"after_minutes", "x", "#after-minutes-error", "from 0 to 10080"},
 		{"repeat_minutes", "-1", "#repeat-minutes-error", "from 0 to 10080"},
-		{"quiet.from", "7", "#quiet-from-error", "Must be a time such as 22:00."},
-		{"quiet.to", "22:00", "#quiet-to-error", "Must differ from the start."},
-		{"quiet.time_zone", "Berlin", "#quiet-time-zone-error", "Must be a time zone such as Europe/Berlin."},
-		{"escalate.after_minutes", "5", "#escalate-channels-error", "Must name at least one channel."},
+		{"quiet.from", "7", "#quiet-from-error", "From must be a time such as 22:00."},
+		{"quiet.to", "22:00", "#quiet-to-error", "To must differ from From."},
+		{"quiet.time_zone", "Berlin", "#quiet-time-zone-error", "Time zone must be an IANA name such as Europe/Berlin."},
+		{"escalate.after_minutes", "5", "#escalate-channels-error", "Choose at least one channel."},
 	} {
 		form := url.Values{"save": {"yes"}, "name": {"kept"}, "events": {"target.down"}, "channels": {to.ID}, "tags": {"kept, too"}, "quiet.from": {"22:00"}, "quiet.to": {"07:00"}}
 		form.Set(c.name, c.value)
@@ -76,6 +76,34 @@ func TestRuleErrorsStandNextToTheirField(t *testing.T) {
 		}
 	}
 	apptest.WantText(t, a.Get("/alerts/rules"), ".empty", "No rules yet")
+}
+
+// A form tells all its errors at once.
+func TestAllErrorsOfARuleAndOfAWindow(t *testing.T) {
+	a := newPagesApp(t)
+	long := strings.Repeat("x", 201)
+	for _, c := range []struct {
+		path string
+		form url.Values
+		want map[string]string
+	}{
+		{"/alerts/rules", url.Values{"name": {long}, "tags": {long}, "after_minutes": {"x"}, "quiet.from": {"22:00"}, "escalate.after_minutes": {"5"}}, map[string]string{
+			"name": "Name must have at most 200 characters.", "events": "Choose at least one event.", "channels": "Choose at least one channel.", "tags": "Each tag must have at most 64 characters.",
+			"after-minutes": "must be a whole number from 0 to 10080.", "quiet-to": "To must be a time such as 22:00.", "escalate-channels": "Choose at least one channel.",
+		}},
+		{"/alerts/maintenance", url.Values{"name": {long}, "starts_at": {"x"}, "time_zone": {"Local"}, "repeat": {"daily"}, "tags": {long}}, map[string]string{
+			"name": "Name must have at most 200 characters.", "starts-at": "Starts must be a date and a time.", "ends-at": "Ends must be a date and a time.",
+			"time-zone": "Time zone must be an IANA name", "repeat": "Repeats must be none, weekly or monthly.", "tags": "Each tag must have at most 64 characters.",
+		}},
+	} {
+		c.form.Set("save", "yes")
+		p := a.Post(c.path, c.form)
+		apptest.WantStatus(t, p, http.StatusBadRequest)
+		apptest.WantCount(t, p, ".field-error", len(c.want))
+		for field, text := range c.want {
+			apptest.WantText(t, p, "#"+field+"-error", text)
+		}
+	}
 }
 
 func TestFindTargetsForARule(t *testing.T) {
@@ -138,8 +166,8 @@ func TestMaintenanceInItsTimeZone(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, value, want string }{
-		{"ends_at", "2026-03-28T22:00", "Must be after the start."}, {"starts_at", "tomorrow", "Must be a date and a time"}, {"time_zone", "Mars", "Must be a time zone"},
-		{"repeat", "daily", "Must be none, weekly or monthly."}, {"ends_at", "2026-04-28T22:00", "at most 7 days after the start"},
+		{"ends_at", "2026-03-28T22:00", "Ends must be after Starts."}, {"starts_at", "tomorrow", "Starts must be a date and a time."}, {"time_zone", "Mars", "Time zone must be an IANA name"},
+		{"repeat", "daily", "Repeats must be none, weekly or monthly."}, {"ends_at", "2026-04-28T22:00", "Ends must be at most 7 days after Starts."},
 	} {
 		wrong := url.Values{}
 		for name, values := range form {

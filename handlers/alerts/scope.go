@@ -105,12 +105,3 @@ func (p Pages) names(ctx context.Context, scopes []alerts.Scope) (n views.Names,
 	n.Channels = namesOf(all)
 	return n, all, err
 }
-
-// reworded are the errors of a form with its own words for the other fields that they name.
-func reworded(errs ui.Errors) ui.Errors {
-	words := strings.NewReplacer("starts_at", "the start", "quiet.from", "the start")
-	for name, text := range errs {
-		errs[name] = words.Replace(text)
-	}
-	return errs
-}

@@ -40,13 +40,8 @@ func PageNumber(q url.Values) (models.Page, error) {
 // by field; ok is false for any other error. What concerns no field of the form
 // is put to fallback.
 func FormErrors(err error, fallback string, fields ...string) (e ui.Errors, ok bool) {
-	m, is := errors.AsType[*models.Error](err)
-	if !is {
-		return nil, false
-	}
-	switch m.Code {
-	case models.CodeInvalid, models.CodeTooManyTags, models.CodeUnresolvable, models.CodeBlocked, models.CodeUnavailable:
-	default:
+	m, ok := mendable(err)
+	if !ok {
 		return nil, false
 	}
 	e = ui.Errors{}
@@ -63,6 +58,55 @@ func FormErrors(err error, fallback string, fields ...string) (e ui.Errors, ok b
 		e[fallback] = m.Detail
 	}
 	return e, true
+}
+
+// LabelledErrors is FormErrors for a form of which the page shows the label of each field: each message begins with it. labels are
+// by field; that of "tags[]" is for one item of the field "tags". Other fields that a message names are named by their labels too.
+func LabelledErrors(err error, fallback string, labels map[string]string) (e ui.Errors, ok bool) {
+	m, ok := mendable(err)
+	if !ok {
+		return nil, false
+	}
+	e = ui.Errors{}
+	for _, f := range m.Fields {
+		name, _, item := strings.Cut(f.Location, "[")
+		if labels[name] == "" || e[name] != "" {
+			continue
+		}
+		label := labels[name]
+		if one := labels[name+"[]"]; item && one != "" {
+			label = one
+		}
+		words := strings.Fields(f.Message)
+		for i, word := range words {
+			if other := labels[word]; strings.ContainsAny(word, "_.") && other != "" {
+				words[i] = other
+			}
+		}
+		message := strings.Join(words, " ")
+		if choice, ok := strings.CutPrefix(message, "must name at least "); ok { // of checkboxes
+			e[name] = sentence("choose at least " + choice)
+		} else {
+			e[name] = sentence(label + " " + message)
+		}
+	}
+	if len(e) == 0 {
+		e[fallback] = m.Detail
+	}
+	return e, true
+}
+
+// mendable is the error, if the reader of a form can mend it.
+func mendable(err error) (*models.Error, bool) {
+	m, ok := errors.AsType[*models.Error](err)
+	if !ok {
+		return nil, false
+	}
+	switch m.Code {
+	case models.CodeInvalid, models.CodeTooManyTags, models.CodeUnresolvable, models.CodeBlocked, models.CodeUnavailable:
+		return m, true
+	}
+	return nil, false
 }
 
 // sentence makes a whole sentence of the message of a field, which may end with a full stop.

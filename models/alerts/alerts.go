@@ -10,6 +10,7 @@ package alerts
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -103,6 +104,7 @@ const (
 const Every = 250 * time.Millisecond
 
 // cleanName checks a name, and tidies it.
+// cleanName tidies a name. A blank one becomes fallback.
 func cleanName(name *string, fallback string) error {
 	if *name = models.CleanLine(*name); *name == "" {
 		*name = fallback
@@ -114,6 +116,16 @@ func cleanName(name *string, fallback string) error {
 		return models.Invalid("name", "must have at most %d characters", maxName)
 	}
 	return nil
+}
+
+// checkList is cleanList for a list of which each entry must be ok. The error names the first that is not, with a message.
+func checkList(location string, list *List, ok func(string) bool, message string) error {
+	for i, v := range *list {
+		if i < maxList && !ok(v) {
+			return models.Invalid(fmt.Sprintf("%s[%d]", location, i), "%s", message)
+		}
+	}
+	return cleanList(location, list)
 }
 
 // cleanList checks the length, and sorts out what occurs twice or is empty.

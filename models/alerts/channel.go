@@ -38,23 +38,25 @@ const (
 	maxSecret = 200
 )
 
-// check checks the address of a kind of channels. What only the service's own rules can tell is not looked at.
-func (a Address) check(kind string) error {
+// Check checks the address of a kind of channels, but not the rules of its service. Errors are CodeInvalid ("url", "secret").
+func (a Address) Check(kind string) error {
+	var wrong, secret error
 	switch {
 	case a.URL == "":
-		return models.Invalid("url", "must not be empty")
+		wrong = models.Invalid("url", "is required")
 	case len(a.URL) > maxURL:
-		return models.Invalid("url", "must be at most %d bytes", maxURL)
-	case kind != KindWebhook && a.Secret != "":
-		return models.Invalid("secret", "is only for webhooks: leave it out")
-	case a.Secret != "" && (len(a.Secret) < minSecret || len(a.Secret) > maxSecret):
-		return models.Invalid("secret", "must have %d to %d bytes", minSecret, maxSecret)
+		wrong = models.Invalid("url", "must be at most %d bytes", maxURL)
+	case kind == KindWebhook:
+		_, wrong = models.ParseURL("url", a.URL)
 	}
-	if kind == KindWebhook {
-		_, err := models.ParseURL("url", a.URL)
-		return err
+	switch {
+	case a.Secret == "":
+	case kind != KindWebhook:
+		secret = models.Invalid("secret", "is only for webhooks. Leave it out")
+	case len(a.Secret) < minSecret || len(a.Secret) > maxSecret:
+		secret = models.Invalid("secret", "must have %d to %d bytes", minSecret, maxSecret)
 	}
-	return nil
+	return models.Invalids(wrong, secret)
 }
 
 // seal encrypts the address of a channel.

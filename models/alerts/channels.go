@@ -27,15 +27,15 @@ type ChannelEdit struct {
 	URL, Secret *string
 }
 
+// CheckName checks the name of a channel, which may be blank. The error is CodeInvalid ("name").
+func CheckName(name string) error { return cleanName(&name, "Channel") }
+
 // AddChannel adds a channel. Errors are CodeInvalid ("name", "url", "secret") and
 // CodeConflict if there are MaxChannels.
 func (s *Store) AddChannel(ctx context.Context, n NewChannel) (Channel, error) {
 	now := s.clock.Now()
 	c := Channel{ID: models.NewID(models.KindChannel), Name: n.Name, Kind: n.Kind, Enabled: !n.Disabled, CreatedAt: now, UpdatedAt: now}
-	if err := cleanName(&c.Name, n.Kind); err != nil {
-		return Channel{}, err
-	}
-	if err := n.Address.check(c.Kind); err != nil {
+	if err := models.Invalids(cleanName(&c.Name, n.Kind), n.Address.Check(c.Kind)); err != nil {
 		return Channel{}, err
 	}
 	var err error
@@ -51,6 +51,7 @@ func (s *Store) EditChannel(ctx context.Context, id string, e ChannelEdit) (Chan
 	return change(ctx, s, channels, id, func(_ *gorm.DB, c *Channel) (err error) {
 		models.Set(&c.Name, e.Name)
 		models.Set(&c.Kind, e.Kind)
+		wrong := cleanName(&c.Name, c.Kind)
 		if e.Enabled != nil && *e.Enabled && !c.Enabled {
 			c.NextAt, c.Failures = models.Time{}, 0
 		}
@@ -60,7 +61,7 @@ func (s *Store) EditChannel(ctx context.Context, id string, e ChannelEdit) (Chan
 			if err != nil {
 				return err
 			}
-			if err := address.check(c.Kind); err != nil {
+			if err := models.Invalids(wrong, address.Check(c.Kind)); err != nil {
 				return err
 			}
 			if c.Config, err = s.seal(address, c.ID); err != nil {
@@ -68,7 +69,7 @@ func (s *Store) EditChannel(ctx context.Context, id string, e ChannelEdit) (Chan
 			}
 			c.LastError, c.Failures, c.NextAt = "", 0, models.Time{}
 		}
-		return cleanName(&c.Name, c.Kind)
+		return wrong
 	})
 }
 

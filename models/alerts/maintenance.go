@@ -43,10 +43,9 @@ type Maintenance struct {
 // TableName implements GORM's Tabler.
 func (Maintenance) TableName() string { return "maintenance" }
 
+// check checks and tidies what users enter. The error has an entry for each wrong member.
 func (m *Maintenance) check() error {
-	if err := cleanName(&m.Name, "Maintenance"); err != nil {
-		return err
-	}
+	errs := []error{cleanName(&m.Name, "Maintenance")}
 	if m.Repeat == "" {
 		m.Repeat = RepeatNone
 	}
@@ -54,21 +53,23 @@ func (m *Maintenance) check() error {
 		m.StartsAt, m.EndsAt = models.At(m.StartsAt.Truncate(time.Minute)), models.At(m.EndsAt.Truncate(time.Minute))
 	}
 	most, ok := maxWindow[m.Repeat]
+	if !ok {
+		errs = append(errs, models.Invalid("repeat", "must be none, weekly or monthly"))
+	}
+	if m.StartsAt.IsZero() {
+		errs = append(errs, models.Invalid("starts_at", "must be a date and a time"))
+	}
 	took := m.EndsAt.Sub(m.StartsAt.Time)
 	switch {
-	case !ok:
-		return models.Invalid("repeat", "must be none, weekly or monthly")
+	case m.EndsAt.IsZero():
+		errs = append(errs, models.Invalid("ends_at", "must be a date and a time"))
 	case m.StartsAt.IsZero():
-		return models.Invalid("starts_at", "must be a time")
-	case m.EndsAt.IsZero() || took <= 0:
-		return models.Invalid("ends_at", "must be after starts_at")
-	case took > most:
-		return models.Invalid("ends_at", "must be at most %d days after starts_at", int(most/models.Day))
+	case took <= 0:
+		errs = append(errs, models.Invalid("ends_at", "must be after starts_at"))
+	case ok && took > most:
+		errs = append(errs, models.Invalid("ends_at", "must be at most %d days after starts_at", int(most/models.Day)))
 	}
-	if err := checkZone("time_zone", &m.TimeZone); err != nil {
-		return err
-	}
-	return m.Scope.check()
+	return models.Invalids(append(errs, checkZone("time_zone", &m.TimeZone), m.Scope.check())...)
 }
 
 // Around returns the occurrence of the window that a time is in; ok is false if it is in none.

@@ -21,15 +21,16 @@ func (q *Quiet) check() error {
 		*q = Quiet{}
 		return nil
 	}
+	var errs []error
 	for _, t := range []struct{ name, value string }{{"quiet.from", q.From}, {"quiet.to", q.To}} {
 		if _, err := time.Parse(clockTime, t.value); err != nil || len(t.value) != len(clockTime) {
-			return models.Invalid(t.name, "must be a time such as 22:00")
+			errs = append(errs, models.Invalid(t.name, "must be a time such as 22:00"))
 		}
 	}
 	if q.From == q.To {
-		return models.Invalid("quiet.to", "must differ from quiet.from")
+		errs = append(errs, models.Invalid("quiet.to", "must differ from quiet.from"))
 	}
-	return checkZone("quiet.time_zone", &q.TimeZone)
+	return models.Invalids(append(errs, checkZone("quiet.time_zone", &q.TimeZone))...)
 }
 
 // checkZone checks the name of a time zone; "" is UTC.
@@ -38,7 +39,7 @@ func checkZone(location string, name *string) error {
 		*name = "UTC"
 	}
 	if _, err := time.LoadLocation(*name); err != nil || *name == "Local" || len(*name) > 64 {
-		return models.Invalid(location, "must be a time zone such as Europe/Berlin")
+		return models.Invalid(location, "must be an IANA name such as Europe/Berlin")
 	}
 	return nil
 }

@@ -30,31 +30,13 @@ type Scope struct {
 // All reports whether the scope is everything.
 func (s Scope) All() bool { return len(s.Targets)+len(s.StatusPages)+len(s.Tags) == 0 }
 
+// check checks and tidies the scope. The error has at most one entry of each list.
 func (s *Scope) check() error {
-	for i, id := range s.Targets {
-		if models.CheckID(models.KindTarget, id) != nil {
-			return models.Invalid(fmt.Sprintf("targets[%d]", i), "must be the id of a target")
-		}
-	}
-	for i, id := range s.StatusPages {
-		if models.CheckID(models.KindStatusPage, id) != nil {
-			return models.Invalid(fmt.Sprintf("status_pages[%d]", i), "must be the id of a status page")
-		}
-	}
-	for i, tag := range s.Tags {
-		if models.Runes(tag) > maxTag {
-			return models.Invalid(fmt.Sprintf("tags[%d]", i), "must have at most %d characters", maxTag)
-		}
-	}
-	for _, l := range []struct {
-		name string
-		list *List
-	}{{"targets", &s.Targets}, {"status_pages", &s.StatusPages}, {"tags", &s.Tags}} {
-		if err := cleanList(l.name, l.list); err != nil {
-			return err
-		}
-	}
-	return nil
+	return models.Invalids(
+		checkList("targets", &s.Targets, func(id string) bool { return models.CheckID(models.KindTarget, id) == nil }, "must be the id of a target"),
+		checkList("status_pages", &s.StatusPages, func(id string) bool { return models.CheckID(models.KindStatusPage, id) == nil }, "must be the id of a status page"),
+		checkList("tags", &s.Tags, func(tag string) bool { return models.Runes(tag) <= maxTag }, fmt.Sprintf("must have at most %d characters", maxTag)),
+	)
 }
 
 // Rule says which events are sent to which channels.
@@ -91,21 +73,12 @@ func (r Rule) Mute(all []Channel) bool {
 // usable reports whether the rule tells of anything.
 func (r Rule) usable() bool { return r.Enabled && r.DeletedAt.IsZero() }
 
-// checkRule checks what users enter, and tidies it. That the channels exist is checkChannels.
+// checkRule checks what users enter, and tidies it. The error has an entry for each wrong member. That the channels exist is checkChannels.
 func (s *Store) checkRule(r *Rule) error {
-	if err := cleanName(&r.Name, "Alert rule"); err != nil {
-		return err
-	}
-	for i, k := range r.Events {
-		if _, ok := s.types[event.Kind(k)]; !ok {
-			return models.Invalid(fmt.Sprintf("events[%d]", i), "is not the name of an event")
-		}
-	}
-	if err := cleanList("events", &r.Events); err != nil {
-		return err
-	}
+	known := func(kind string) bool { _, ok := s.types[event.Kind(kind)]; return ok }
+	errs := []error{cleanName(&r.Name, "Alert rule"), checkList("events", &r.Events, known, "must be the name of an event")}
 	if len(r.Events) == 0 {
-		return models.Invalid("events", "must name at least one event")
+		errs = append(errs, models.Invalid("events", "must name at least one event"))
 	}
 	for _, m := range []struct {
 		name        string
@@ -116,19 +89,14 @@ func (s *Store) checkRule(r *Rule) error {
 		{"repeat_minutes", r.RepeatMinutes, 0, maxMinutes}, {"escalate.after_minutes", r.EscalateAfterMinutes, 0, maxMinutes},
 	} {
 		if m.value < m.least || m.value > m.most {
-			return models.Invalid(m.name, "must be a whole number from %d to %d", m.least, m.most)
+			errs = append(errs, models.Invalid(m.name, "must be a whole number from %d to %d", m.least, m.most))
 		}
 	}
-	if err := r.Scope.check(); err != nil {
-		return err
-	}
-	if err := r.Quiet.check(); err != nil {
-		return err
-	}
+	errs = append(errs, r.Scope.check(), r.Quiet.check())
 	if r.EscalateAfterMinutes > 0 && len(r.EscalateChannels) == 0 {
-		return models.Invalid("escalate.channels", "must name at least one channel")
+		errs = append(errs, models.Invalid("escalate.channels", "must name at least one channel"))
 	}
-	return nil
+	return models.Invalids(errs...)
 }
 
 // checkChannels checks that the channels of a rule exist.
@@ -137,20 +105,10 @@ func checkChannels(tx *gorm.DB, r *Rule) error {
 	if err != nil {
 		return err
 	}
-	for _, l := range []struct {
-		name string
-		list *List
-	}{{"channels", &r.Channels}, {"escalate.channels", &r.EscalateChannels}} {
-		if err := cleanList(l.name, l.list); err != nil {
-			return err
-		}
-		for i, id := range *l.list {
-			if !slices.ContainsFunc(known, func(c Channel) bool { return c.ID == id }) {
-				return models.Invalid(fmt.Sprintf("%s[%d]", l.name, i), "must be the id of a channel")
-			}
-		}
-	}
-	return nil
+	exists := func(id string) bool { return slices.ContainsFunc(known, func(c Channel) bool { return c.ID == id }) }
+	const message = "must be the id of a channel"
+	return models.Invalids(cleanList("channels", &r.Channels), cleanList("escalate.channels", &r.EscalateChannels),
+		checkList("channels", &r.Channels, exists, message), checkList("escalate.channels", &r.EscalateChannels, exists, message))
 }
 
 var errNoChannel = models.Invalid("channels", "must name at least one channel")
@@ -160,14 +118,12 @@ var errNoChannel = models.Invalid("channels", "must name at least one channel")
 func (s *Store) AddRule(ctx context.Context, r Rule) (Rule, error) {
 	now := s.clock.Now()
 	r.ID, r.CreatedAt, r.UpdatedAt = models.NewID(models.KindRule), now, now
-	if err := s.checkRule(&r); err != nil {
-		return Rule{}, err
-	}
-	if err := checkChannels(s.db.Read(ctx), &r); err != nil {
-		return Rule{}, err
-	}
+	errs := []error{s.checkRule(&r), checkChannels(s.db.Read(ctx), &r)}
 	if len(r.Channels) == 0 {
-		return Rule{}, errNoChannel
+		errs = append(errs, errNoChannel)
+	}
+	if err := models.Invalids(errs...); err != nil {
+		return Rule{}, err
 	}
 	return r, add(ctx, s, &r, MaxRules, "alert rules")
 }
@@ -177,11 +133,9 @@ func (s *Store) EditRule(ctx context.Context, id string, fn func(*Rule)) (Rule, 
 	return change(ctx, s, rules, id, func(tx *gorm.DB, r *Rule) error {
 		before := slices.Concat(r.Channels, r.EscalateChannels)
 		fn(r)
-		if err := cleanList("channels", &r.Channels); err != nil {
-			return err
-		}
+		errs := []error{cleanList("channels", &r.Channels)}
 		if len(r.Channels) == 0 && len(before) > 0 {
-			return errNoChannel
+			errs = append(errs, errNoChannel)
 		}
 		// A channel that was deleted since does not keep the rule from being changed.
 		known, err := all[Channel](tx)
@@ -196,10 +150,7 @@ func (s *Store) EditRule(ctx context.Context, id string, fn func(*Rule)) (Rule, 
 		if escalates && len(r.EscalateChannels) == 0 {
 			r.EscalateAfterMinutes = 0
 		}
-		if err := s.checkRule(r); err != nil {
-			return err
-		}
-		return checkChannels(tx, r)
+		return models.Invalids(append(errs, s.checkRule(r), checkChannels(tx, r))...)
 	})
 }
 

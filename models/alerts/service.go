@@ -55,7 +55,7 @@ type Service struct {
 	Label  string
 	Help   string // where to find what the form asks for
 	Fields []Field
-	url    func(values) (string, error)
+	url    func(*values) string // its result counts only if no value is invalid
 }
 
 // ServiceOf returns the service of a kind.
@@ -68,112 +68,116 @@ func ServiceOf(kind string) (Service, bool) {
 }
 
 // URL assembles the service's URL from the values of its fields by their names; others are left out. The error is a
-// *models.Error that names the field and never repeats a value.
+// *models.Error that names each wrong field once and never repeats a value.
 func (s Service) URL(in map[string]string) (string, error) {
-	v := values{fields: s.Fields, of: map[string]string{}}
+	v := &values{of: map[string]string{}}
 	for _, f := range s.Fields {
-		value, err := f.check(in[f.Name])
-		if err != nil {
-			return "", err
-		}
+		value, message := f.check(in[f.Name])
 		v.of[f.Name] = value
+		if message != "" {
+			v.invalid(f.Name, message)
+		}
 	}
-	return s.url(v)
+	u := s.url(v)
+	if err := models.Invalids(v.errs...); err != nil {
+		return "", err
+	}
+	return u, nil
 }
 
-// check returns the value as it is used.
-func (f Field) check(value string) (string, error) {
+// check returns the value as it is used, and what is wrong with it; "" = nothing.
+func (f Field) check(value string) (used, message string) {
 	if f.Type != Password {
 		value = strings.TrimSpace(value)
 	}
 	switch {
 	case len(value) > MaxValue:
-		return "", f.invalid("is longer than " + strconv.Itoa(MaxValue) + " bytes")
+		return value, "must be at most " + strconv.Itoa(MaxValue) + " bytes"
 	case !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl):
-		return "", f.invalid("holds a line break or another control character; type it without")
+		return value, "must not contain line breaks or other control characters"
 	case value == "" && f.Required:
-		return "", f.invalid("is missing")
+		return value, "is required"
 	case f.Type == Choice && value == "":
-		return f.Options[0].Value, nil
+		return f.Options[0].Value, ""
 	case value == "":
-		return "", nil
+		return value, ""
 	}
 	switch f.Type {
 	case Choice:
 		if !slices.ContainsFunc(f.Options, func(o Option) bool { return o.Value == value }) {
-			return "", f.invalid("must be one of the choices")
+			return value, "must be one of the choices"
 		}
 	case Number:
 		if n, err := strconv.ParseUint(value, 10, 16); err != nil || n == 0 {
-			return "", f.invalid("must be a number from 1 to 65535")
+			return value, "must be a number from 1 to 65535"
 		}
 	}
-	return value, nil
+	return value, ""
 }
 
-// invalid is the error of the field. message goes on from its label.
-func (f Field) invalid(message string) *models.Error {
-	return &models.Error{Code: models.CodeInvalid, Detail: f.Label + ": " + message, Fields: []models.FieldError{{Location: f.Name, Message: message}}}
-}
-
-// values are the checked values of a form.
+// values are the values of a form, and what is wrong with them.
 type values struct {
-	fields []Field
-	of     map[string]string
+	of   map[string]string
+	errs []error
 }
 
-// invalid is the error of a field by its name.
-func (v values) invalid(name, message string) error {
-	i := slices.IndexFunc(v.fields, func(f Field) bool { return f.Name == name })
-	return v.fields[i].invalid(message)
+// invalid notes what is wrong with a field. The first message of a field counts.
+func (v *values) invalid(name, message string) {
+	v.errs = append(v.errs, models.Invalid(name, "%s", message))
 }
 
 // web is the URL in a field. It has a host, no user and no fragment.
-func (v values) web(name string) (*url.URL, error) {
+func (v *values) web(name string) *url.URL {
 	u, err := url.Parse(v.of[name])
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
-		return nil, v.invalid(name, "must be a URL that begins with https:// or http://, without a user or #")
+	switch {
+	case err != nil || u.Scheme != "https" && u.Scheme != "http":
+		v.invalid(name, "must start with http:// or https://")
+	case u.Hostname() == "" || u.User != nil || u.Fragment != "":
+		v.invalid(name, "must have a host, and must not contain a user name, a password or #")
+	default:
+		return u
 	}
-	return u, nil
+	return &url.URL{}
 }
 
 // server is the URL of a server: web without a query. Its path has no slash at the end.
-func (v values) server(name string) (*url.URL, error) {
-	u, err := v.web(name)
-	if err != nil {
-		return nil, err
-	}
+func (v *values) server(name string) *url.URL {
+	u := v.web(name)
 	if u.RawQuery != "" {
-		return nil, v.invalid(name, "must be the URL of the server alone, without ?")
+		v.invalid(name, "must be the URL of the server, without a query")
 	}
 	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
-	return u, nil
+	return u
 }
 
 // list is the items of a field, separated by commas or blanks: at most 20.
-func (v values) list(name string) ([]string, error) {
+func (v *values) list(name string) []string {
 	items := strings.FieldsFunc(v.of[name], func(r rune) bool { return r == ',' || r == ';' || r == ' ' })
 	if len(items) > 20 {
-		return nil, v.invalid(name, "has more than 20 items; make a second channel for the others")
+		v.invalid(name, "must have at most 20 entries. Add a second channel for the others")
+		return nil
 	}
-	return items, nil
+	return items
 }
 
 // emails is list for e-mail addresses, of which there must be one.
-func (v values) emails(name string) ([]string, error) {
-	items, err := v.list(name)
-	if err != nil {
-		return nil, err
-	}
+func (v *values) emails(name string) []string {
+	items := v.list(name)
 	for _, item := range items {
-		if a, err := mail.ParseAddress(item); err != nil || a.Address != item || strings.ContainsAny(item, `",`) {
-			return nil, v.invalid(name, "must be e-mail addresses such as alerts@example.com, separated by commas")
+		if !isMail(item) {
+			v.invalid(name, "must be e-mail addresses such as alerts@example.com, separated by commas")
 		}
 	}
 	if len(items) == 0 {
-		return nil, v.invalid(name, "is missing")
+		v.invalid(name, "is required")
 	}
-	return items, nil
+	return items
+}
+
+// isMail reports whether s is an e-mail address without a name.
+func isMail(s string) bool {
+	a, err := mail.ParseAddress(s)
+	return err == nil && a.Address == s && !strings.ContainsAny(s, `",`)
 }
 
 // query are the parameters of a URL; blank ones are left out.

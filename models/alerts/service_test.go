@@ -3,6 +3,7 @@ package alerts_test
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,7 +68,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// An error names the field by its label, says what to do, and does not repeat the value.
+// An error is at the field, says what to do, and does not repeat the value.
 func TestBadValues(t *testing.T) {
 	const smtp = "smtp.example.com"
 	for _, test := range []struct {
@@ -113,7 +114,7 @@ func TestBadValues(t *testing.T) {
 		{"matrix", "rooms", map[string]string{"server": "https://matrix.lan", "token": "t", "rooms": ","}},
 		{"teams", "webhook", map[string]string{"webhook": "http://org.webhook.office.com/secret"}},
 		{"pagerduty", "key", map[string]string{"key": "secret"}},
-		{"pushover", "user", map[string]string{"user": "secret", "token": "secret"}},
+		{"pushover", "user", map[string]string{"user": "secret", "token": strings.Repeat("t", 30)}},
 		{"pushover", "token", map[string]string{"user": strings.Repeat("u", 30), "token": "secret"}},
 		{"mattermost", "webhook", map[string]string{"webhook": "https://mm.lan/secret"}},
 		{"mattermost", "channel", map[string]string{"webhook": "https://mm.lan/hooks/t", "channel": "sec/ret"}},
@@ -129,14 +130,31 @@ func TestBadValues(t *testing.T) {
 			t.Errorf("%s %s: %q, %v", test.kind, test.field, raw, err)
 			continue
 		}
-		for _, f := range s.Fields {
-			if f.Name == test.field && !strings.HasPrefix(e.Detail, f.Label+": ") {
-				t.Errorf("%q does not name %s", e.Detail, f.Label)
-			}
-		}
 		if strings.Contains(err.Error(), "secret") {
 			t.Errorf("%v repeats the value", err)
 		}
+	}
+}
+
+// All wrong fields are told at once, each of them once.
+func TestAllBadValuesAtOnce(t *testing.T) {
+	_, err := service(t, "smtp").URL(map[string]string{"port": "secret", "from": "secret", "to": "secret", "password": "secret"})
+	e, ok := errors.AsType[*models.Error](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	want := []models.FieldError{
+		{Location: "port", Message: "must be a number from 1 to 65535"}, {Location: "host", Message: "is required"},
+		{Location: "from", Message: "must be an e-mail address such as linkwatch@example.com"},
+		{Location: "to", Message: "must be e-mail addresses such as alerts@example.com, separated by commas"}, {Location: "user", Message: "is required with a password"},
+	}
+	for _, f := range want {
+		if !slices.Contains(e.Fields, f) {
+			t.Errorf("%v is not told", f)
+		}
+	}
+	if len(e.Fields) != len(want) {
+		t.Errorf("the fields are %v", e.Fields)
 	}
 }
 

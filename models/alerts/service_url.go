@@ -27,24 +27,18 @@ var (
 	opsgenieKey   = regexp.MustCompile(`^[A-Za-z0-9-]{16,64}$`)
 )
 
-func smtpURL(v values) (string, error) {
+func smtpURL(v *values) string {
 	host := strings.Trim(v.of["host"], "[]")
 	if !hostName.MatchString(host) && net.ParseIP(host) == nil {
-		return "", v.invalid("host", "must be the name or the IP address of a server, such as smtp.example.com")
+		v.invalid("host", "must be a host name or an IP address, such as smtp.example.com")
 	}
-	from, err := v.emails("from")
-	if err != nil {
-		return "", err
+	from := v.of["from"]
+	if !isMail(from) {
+		v.invalid("from", "must be an e-mail address such as linkwatch@example.com")
 	}
-	if len(from) > 1 {
-		return "", v.invalid("from", "must be one e-mail address")
-	}
-	to, err := v.emails("to")
-	if err != nil {
-		return "", err
-	}
+	to := v.emails("to")
 	if v.of["user"] == "" && v.of["password"] != "" {
-		return "", v.invalid("user", "is missing; give the user of the password")
+		v.invalid("user", "is required with a password")
 	}
 	port, encryption, require := v.of["port"], "ExplicitTLS", "yes"
 	switch v.of["encryption"] {
@@ -60,134 +54,129 @@ func smtpURL(v values) (string, error) {
 		port = "587"
 	}
 	u := url.URL{Scheme: "smtp", Host: net.JoinHostPort(host, port), Path: "/", RawQuery: query(
-		"encryption", encryption, "requirestarttls", require, "fromaddress", from[0], "toaddresses", strings.Join(to, ","))}
+		"encryption", encryption, "requirestarttls", require, "fromaddress", from, "toaddresses", strings.Join(to, ","))}
 	if v.of["user"] != "" {
 		u.User = url.UserPassword(v.of["user"], v.of["password"])
 	}
-	return u.String(), nil
+	return u.String()
 }
 
-func slackURL(v values) (string, error) {
+func slackURL(v *values) string {
 	hook, token := v.of["webhook"], v.of["token"]
 	switch {
 	case hook == "" && token == "":
-		return "", v.invalid("webhook", "is missing; give it or a bot token")
+		v.invalid("webhook", "or a bot token is required")
+		return ""
 	case hook != "" && token != "":
-		return "", v.invalid("token", "cannot be used beside a webhook URL; leave one of them blank")
+		v.invalid("token", "cannot be combined with a webhook URL. Leave one of them blank")
+		return ""
 	case hook != "":
-		u, err := v.web("webhook")
-		if err != nil {
-			return "", err
-		}
+		u := v.web("webhook")
 		part := slackHook.FindStringSubmatch(u.Path)
 		if u.Host != "hooks.slack.com" || part == nil {
-			return "", v.invalid("webhook", "must be the URL that Slack shows, such as https://hooks.slack.com/services/T…/B…/…")
+			v.invalid("webhook", "must be the URL that Slack shows, such as https://hooks.slack.com/services/T…/B…/…")
+			return ""
 		}
-		return "slack://hook:" + strings.Join(part[1:], "-") + "@webhook", nil
+		return "slack://hook:" + strings.Join(part[1:], "-") + "@webhook"
 	}
 	part := slackBot.FindStringSubmatch(token)
 	if part == nil {
-		return "", v.invalid("token", "must be a bot token of Slack, which begins with xoxb-")
+		v.invalid("token", "must be a Slack bot token, which starts with xoxb-")
 	}
 	channel := strings.TrimPrefix(v.of["channel"], "#")
 	if !slackChannel.MatchString(channel) {
-		return "", v.invalid("channel", "must be the id of a channel, such as C0123456789")
+		v.invalid("channel", "must be a channel ID such as C0123456789")
 	}
-	return "slack://" + part[1] + ":" + strings.Join(part[2:], "-") + "@" + channel, nil
+	if part == nil {
+		return ""
+	}
+	return "slack://" + part[1] + ":" + strings.Join(part[2:], "-") + "@" + channel
 }
 
-func discordURL(v values) (string, error) {
-	u, err := v.web("webhook")
-	if err != nil {
-		return "", err
-	}
+func discordURL(v *values) string {
+	u := v.web("webhook")
 	part := discordHook.FindStringSubmatch(u.Path)
 	host := strings.TrimPrefix(strings.TrimPrefix(u.Host, "ptb."), "canary.")
 	if host != "discord.com" && host != "discordapp.com" || part == nil {
-		return "", v.invalid("webhook", "must be the URL that Discord shows, such as https://discord.com/api/webhooks/1234/…")
+		v.invalid("webhook", "must be the URL that Discord shows, such as https://discord.com/api/webhooks/1234/…")
+		return ""
 	}
 	to := url.URL{Scheme: "discord", User: url.User(part[2]), Host: part[1], RawQuery: query("thread_id", u.Query().Get("thread_id"))}
-	return to.String(), nil
+	return to.String()
 }
 
-func telegramURL(v values) (string, error) {
+func telegramURL(v *values) string {
 	part := telegramToken.FindStringSubmatch(strings.TrimSpace(v.of["token"]))
 	if part == nil {
-		return "", v.invalid("token", "must be the token of a bot, such as 123456:ABC…")
+		v.invalid("token", "must be a bot token such as 123456:ABC…")
 	}
-	chats, err := v.list("chats")
-	if err != nil {
-		return "", err
-	}
+	chats := v.list("chats")
 	for _, chat := range chats {
 		if !telegramChat.MatchString(chat) {
-			return "", v.invalid("chats", "must be chat ids such as -1001234567890, or names of channels such as @alerts")
+			v.invalid("chats", "must be chat IDs such as -1001234567890, or channel names such as @alerts")
 		}
 	}
+	if part == nil {
+		return ""
+	}
 	u := url.URL{Scheme: "telegram", User: url.UserPassword(part[1], part[2]), Host: "telegram", RawQuery: query("chats", strings.Join(chats, ","))}
-	return u.String(), nil
+	return u.String()
 }
 
-func teamsURL(v values) (string, error) {
-	u, err := v.web("webhook")
-	if err != nil {
-		return "", err
-	}
+func teamsURL(v *values) string {
+	u := v.web("webhook")
 	if u.Scheme != "https" {
-		return "", v.invalid("webhook", "must begin with https://")
+		v.invalid("webhook", "must start with https://")
 	}
-	return "teams+" + u.String(), nil
+	return "teams+" + u.String()
 }
 
-func mattermostURL(v values) (string, error) {
-	u, err := v.server("webhook")
-	if err != nil {
-		return "", err
-	}
+func mattermostURL(v *values) string {
+	u := v.server("webhook")
 	part := webhookToken.FindStringSubmatch(u.Path)
 	if part == nil {
-		return "", v.invalid("webhook", "must be the URL that Mattermost shows, such as https://mattermost.example.com/hooks/…")
+		v.invalid("webhook", "must be the URL that Mattermost shows, such as https://mattermost.example.com/hooks/…")
 	}
-	path := "/" + part[1]
+	path := ""
+	if part != nil {
+		path = "/" + part[1]
+	}
 	if channel := v.of["channel"]; channel != "" {
 		if !channelName.MatchString(channel) {
-			return "", v.invalid("channel", "must be the name of a channel, such as alerts")
+			v.invalid("channel", "must be a channel name such as alerts")
 		}
 		path += "/" + channel
 	}
 	to := url.URL{Scheme: "mattermost", Host: u.Host, Path: path, RawQuery: query("disabletls", plain(u))}
-	return to.String(), nil
+	return to.String()
 }
 
-func rocketchatURL(v values) (string, error) {
-	u, err := v.server("webhook")
-	if err != nil {
-		return "", err
-	}
+func rocketchatURL(v *values) string {
+	u := v.server("webhook")
 	part := rocketTokens.FindStringSubmatch(u.Path)
 	if part == nil || u.Scheme != "https" {
-		return "", v.invalid("webhook", "must be the URL that Rocket.Chat shows, such as https://chat.example.com/hooks/…/…")
+		v.invalid("webhook", "must be the URL that Rocket.Chat shows, such as https://chat.example.com/hooks/…/…")
 	}
-	path := "/" + part[1] + "/" + part[2]
+	path := ""
+	if part != nil {
+		path = "/" + part[1] + "/" + part[2]
+	}
 	if channel := strings.TrimPrefix(v.of["channel"], "#"); channel != "" {
 		if !channelName.MatchString(channel) {
-			return "", v.invalid("channel", "must be the name of a channel such as alerts, or of a user such as @anna")
+			v.invalid("channel", "must be a channel name such as alerts, or a user name such as @anna")
 		}
 		path += "/" + channel
 	}
 	to := url.URL{Scheme: "rocketchat", Host: u.Host, Path: path}
-	return to.String(), nil
+	return to.String()
 }
 
-func googlechatURL(v values) (string, error) {
-	u, err := v.web("webhook")
-	if err != nil {
-		return "", err
-	}
+func googlechatURL(v *values) string {
+	u := v.web("webhook")
 	key, token := u.Query().Get("key"), u.Query().Get("token")
 	if u.Host != "chat.googleapis.com" || !googleSpace.MatchString(u.Path) || key == "" || token == "" {
-		return "", v.invalid("webhook", "must be the whole URL that Google Chat shows, with its key and token")
+		v.invalid("webhook", "must be the complete URL that Google Chat shows, with its key and token")
 	}
 	to := url.URL{Scheme: "googlechat", Host: u.Host, Path: u.Path, RawQuery: query("key", key, "token", token)}
-	return to.String(), nil
+	return to.String()
 }

@@ -44,7 +44,7 @@ var (
 	}
 	anyURL = alerts.Service{
 		Kind: alerts.KindURL, Label: "Other service (shoutrrr URL)", Help: "Enter the URL of a service that shoutrrr knows.",
-		Fields: []alerts.Field{{Name: "url", Label: "shoutrrr URL", Placeholder: "zulip://…", Type: alerts.Password, Required: true, Secret: true}},
+		Fields: []alerts.Field{{Name: "url", Label: "Service URL", Placeholder: "zulip://…", Type: alerts.Password, Required: true, Secret: true}},
 	}
 )
 

@@ -426,7 +426,7 @@ func scopeFields(s Scope) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = textField(field{Name: "tags", Label: "Tags", Value: s.Tags, Placeholder: "shop, billing", Hint: "Of saved links and of targets with the same URL. Separate several by commas.", Error: s.Errors["tags"]}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = textField(field{Name: "tags", Label: scopeLabels["tags"], Value: s.Tags, Placeholder: "shop, billing", Hint: "Of saved links and of targets with the same URL. Separate several by commas.", Error: s.Errors["tags"]}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

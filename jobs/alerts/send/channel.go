@@ -46,14 +46,14 @@ func (s *Sender) Check(rawURL string) (kind string, err error) {
 
 func (s *Sender) parse(rawURL string) (channel, error) {
 	if len(rawURL) > maxURL {
-		return channel{}, models.Invalid("url", "is longer than %d bytes; use a shorter one", maxURL)
+		return channel{}, models.Invalid("url", "must be at most %d bytes", maxURL)
 	}
 	if !utf8.ValidString(rawURL) || strings.ContainsFunc(rawURL, unicode.IsControl) {
-		return channel{}, models.Invalid("url", "holds a line break or another control character; type it without")
+		return channel{}, models.Invalid("url", "must not contain line breaks or other control characters")
 	}
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Scheme == "" || u.Opaque != "" {
-		return channel{}, models.Invalid("url", "cannot be read; it must be such as ntfy://ntfy.sh/topic, with special characters of a password written as %%40")
+		return channel{}, models.Invalid("url", "must be a URL such as ntfy://ntfy.sh/topic. Write special characters of a password as %%40")
 	}
 	scheme, custom, _ := strings.Cut(u.Scheme, "+")
 	c := channel{kind: scheme, raw: rawURL, url: u}
@@ -98,20 +98,20 @@ func (s *Sender) inspect(c channel) (err error) {
 		host = "127.0.0.1"
 	}
 	if ip, err := netip.ParseAddr(host); err == nil && !s.opts.Relay.Allows(ip) {
-		return models.Invalid("url", "leads to an address inside this network; use a public one, or allow it in OUTBOUND_ALLOW_CIDRS")
+		return models.Invalid("url", "points to a private address. Use a public one, or allow it in OUTBOUND_ALLOW_CIDRS")
 	}
 	for key, values := range c.url.Query() {
 		switch strings.ToLower(key) {
 		case "skiptlsverify", "insecureskipverify", "disabletlsverification":
 			if v := strings.ToLower(values[0]); v == "yes" || v == "true" || v == "1" || v == "y" {
-				return models.Invalid("url", "turns off the check of certificates, which Linkwatch does not allow; leave that parameter out")
+				return models.Invalid("url", "must not disable certificate verification. Remove that parameter")
 			}
 		}
 	}
 	switch {
 	case c.kind == alerts.KindWebhook || c.workflow != "":
 		if c.url.Hostname() == "" || c.url.User != nil || c.url.Fragment != "" {
-			return models.Invalid("url", "must have a host, and neither a user nor #")
+			return models.Invalid("url", "must have a host, and must not contain a user name, a password or #")
 		}
 		return nil
 	case c.kind == "smtp":
@@ -131,11 +131,11 @@ func (s *Sender) inspect(c channel) (err error) {
 }
 
 func incomplete() error {
-	return models.Invalid("url", "is not complete, or not as the service has it; compare it with the service's own page, or use its form")
+	return models.Invalid("url", "is incomplete or not a URL of this service. Compare it with the service's documentation, or use its form")
 }
 
 func unknown() error {
-	return models.Invalid("url", "begins with the name of a service that Linkwatch does not know; use one such as smtp, slack, ntfy or telegram")
+	return models.Invalid("url", "names an unknown service. Start it with https://, or with a service such as smtp, slack, ntfy or telegram")
 }
 
 // dry reads the URL as the service will. Matrix is the only service that connects for it.

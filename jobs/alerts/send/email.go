@@ -30,15 +30,15 @@ func mailConfig(c channel) (*smtp.Config, error) {
 	}
 	u := *c.url
 	if err := config.SetURL(&u); err != nil || config.Host == "" {
-		return nil, models.Invalid("url", "must be such as smtp://user:password@smtp.example.com:587/?from=a@example.com&to=b@example.com")
+		return nil, models.Invalid("url", "must look like smtp://user:password@smtp.example.com:587/?from=a@example.com&to=b@example.com")
 	}
 	config.FixEmailTags()
 	if len(config.ToAddresses) > maxRecipients {
-		return nil, models.Invalid("url", "has more than %d recipients; make a second channel for the others", maxRecipients)
+		return nil, models.Invalid("url", "must have at most %d recipients. Add a second channel for the others", maxRecipients)
 	}
 	for _, address := range append([]string{config.FromAddress}, config.ToAddresses...) {
 		if a, err := netmail.ParseAddress(address); err != nil || a.Address != address {
-			return nil, models.Invalid("url", "has a sender or a recipient that is no e-mail address; write them as from=a@example.com")
+			return nil, models.Invalid("url", "must name the sender and the recipients by e-mail addresses, such as from=a@example.com")
 		}
 	}
 	return config, nil

@@ -116,7 +116,7 @@ func (c channel) unsent(ctx context.Context, why *outbound.Error) *Error {
 	case ctx.Err() != nil || why.Kind == outbound.KindTimeout || why.Kind == outbound.KindCanceled:
 		return c.late(ctx)
 	case why.Kind == outbound.KindBlocked:
-		return &Error{Kind: Blocked, text: c.label + " is at an address inside this network. Use a public one, or allow it in OUTBOUND_ALLOW_CIDRS."}
+		return &Error{Kind: Blocked, text: c.label + " points to a private address. Use a public one, or allow it in OUTBOUND_ALLOW_CIDRS."}
 	}
 	return &Error{Kind: Unavailable, text: c.label + " cannot be reached: " + why.Error()}
 }

@@ -37,7 +37,7 @@ func (s *Sender) SendWebhook(ctx context.Context, rawURL, secret, id string, bod
 		return Answer{}, err
 	}
 	if c.kind != alerts.KindWebhook {
-		return Answer{}, models.Invalid("url", "must begin with https:// or http://")
+		return Answer{}, models.Invalid("url", "must start with http:// or https://")
 	}
 	c.secrets = secrets(c.url, secret)
 	headers := map[string]string{DeliveryHeader: id}
