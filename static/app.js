@@ -160,9 +160,16 @@
     if (document.hidden && e.target.matches("[hx-trigger^=every]")) e.preventDefault();
   });
 
-  // A check may take seconds: its button turns until the answer is here.
+  // A check may take seconds: its button turns until the answer is here, and cannot be pressed again.
   const rest = (root) => { for (const f of $$("form[aria-busy]", root)) f.removeAttribute("aria-busy"); };
-  document.addEventListener("submit", (e) => { if ($("[data-check]", e.target)) e.target.setAttribute("aria-busy", "true"); });
+  document.addEventListener("submit", (e) => {
+    if (!$("[data-check]", e.target)) return;
+    if (e.target.hasAttribute("aria-busy")) {
+      e.preventDefault();
+      e.stopPropagation(); // htmx listens at the form
+    }
+    e.target.setAttribute("aria-busy", "true");
+  }, true);
   document.addEventListener("htmx:finally:request", (e) => rest(e.target.parentNode || document));
   window.addEventListener("pageshow", () => rest(document));
 

@@ -152,6 +152,9 @@ func TestTestAChannel(t *testing.T) {
 	a := newPagesApp(t)
 	c := a.channel("Ops")
 	path := "/alerts/channels/" + c.ID + "/test"
+	button := `form[action="` + path + `"] button[data-check]`
+	apptest.WantText(t, a.Get("/alerts/channels"), button+" .idle", "Test")
+	apptest.WantText(t, a.Get("/alerts/channels"), button+" .busy", "Testing…")
 	a.Sender.delivered, a.Sender.answer = true, hostile
 	p := a.Post(path, nil)
 	apptest.WantStatus(t, p, http.StatusOK)
