@@ -109,17 +109,17 @@ func TestTestMessages_API(t *testing.T) {
 		*w.Sender = sender{}
 		w.Do("POST", at+"/test", "").Problem(422, "delivery-failed", "")
 		noted("the service did not take the message")
-		*w.Sender = sender{err: &models.Error{Code: models.CodeBlocked, Detail: "The webhook is at an address inside this network."}}
+		*w.Sender = sender{err: &models.Error{Code: models.CodeBlocked, Detail: "The webhook points to a private address."}}
 		blocked := w.Do("POST", at+"/test", "")
 		blocked.Problem(422, "blocked-address", "")
-		noted("The webhook is at an address inside this network.")
+		noted("The webhook points to a private address.")
 		w.secretless(refused, blocked)
 
 		*w.Sender = sender{err: models.Conflict("The stored URL cannot be decrypted.")}
 		w.Do("POST", at+"/test", "").Problem(409, "conflict", "")
 		*w.Sender = sender{err: context.DeadlineExceeded}
 		w.Do("POST", at+"/test", "").Problem(503, "unavailable", "")
-		noted("The webhook is at an address inside this network.")
+		noted("The webhook points to a private address.")
 
 		*w.Sender = sender{delivered: true}
 		w.Do("PATCH", at, `{"enabled":false}`).Want(200)

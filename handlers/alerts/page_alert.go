@@ -37,7 +37,7 @@ func (p Pages) AlertPage(c *gin.Context) {
 	p.ShowPart(c, http.StatusOK, views.AlertPage(v), views.AlertNow(v))
 }
 
-// Acknowledge notes that somebody attends to an alert.
+// Acknowledge marks an alert as acknowledged.
 func (p Pages) Acknowledge(c *gin.Context) {
 	_, err := p.Alerts.Acknowledge(c.Request.Context(), c.Param("id"))
 	p.did(c, err, p.Back(c, alerts.AlertPath(c.Param("id"))), "alert_acknowledged")
@@ -63,7 +63,7 @@ func (p Pages) Silence(c *gin.Context) {
 	p.did(c, err, back, "alert_silenced")
 }
 
-// minutes are those of a form.
+// minutes reads the field "minutes" of a form.
 func minutes(c *gin.Context) (time.Duration, error) {
 	n, err := strconv.ParseUint(c.PostForm("minutes"), 10, 16)
 	if err != nil {
@@ -72,24 +72,24 @@ func minutes(c *gin.Context) (time.Duration, error) {
 	return time.Duration(n) * time.Minute, nil
 }
 
-// hide keeps the key of a public page from others: no page that it leads to learns its address, and no search engine shows it.
+// hide keeps the key of a public page secret. Other sites get no referrer, and search engines do not index the page.
 func hide(c *gin.Context) {
 	c.Header("Referrer-Policy", "same-origin") // which keeps the key from other sites; without any referrer the buttons would be cross-origin requests
 	c.Header("X-Robots-Tag", "noindex, nofollow")
 }
 
-// AttendPage is the public page that a message leads to. It changes nothing: programs open links to preview them.
+// AttendPage is the public page that a message links to. It changes nothing, because programs open links to preview them.
 func (p Pages) AttendPage(c *gin.Context) {
 	if a, ok := p.attended(c, c.Query("key")); ok {
 		p.showAttend(c, a, c.Query("key"), attendNotices[c.Query("did")])
 	}
 }
 
-// attendNotices are what the public page says after an action.
+// attendNotices are the notices of the public page after an action.
 var attendNotices = map[string]string{
 	"acknowledged": "Acknowledged. Reminders are off.",
-	"silenced":     "Silenced. No messages until then.",
-	"over":         "It is resolved already. Nothing was changed.",
+	"silenced":     "Silenced. No messages are sent until the silence ends.",
+	"over":         "This alert is already resolved. Nothing changed.",
 }
 
 // Attend acknowledges or silences an alert for a reader of a message, who has the key.
@@ -120,8 +120,8 @@ func (p Pages) Attend(c *gin.Context) {
 	p.SeeOther(c, pages.With(p.Alerts.AttendPath(a.ID), "did", did))
 }
 
-// attended is the alert of a request with its key. The answer is made if ok is false: a wrong key is answered as an alert that
-// does not exist.
+// attended returns the alert of a request with its key. If ok is false, the response is already written. A wrong key is answered
+// like an alert that does not exist.
 func (p Pages) attended(c *gin.Context, key string) (a alerts.Alert, ok bool) {
 	hide(c)
 	id := c.Param("id")

@@ -47,7 +47,7 @@ func TestAttendByTheLinkOfAMessage(t *testing.T) {
 	p = a.Get(path)
 	apptest.WantText(t, p, ".state", "Resolved after")
 	apptest.WantCount(t, p, "form", 0)
-	apptest.WantText(t, a.Follow(bare, form("action", "acknowledge")), ".flash", "It is resolved already.")
+	apptest.WantText(t, a.Follow(bare, form("action", "acknowledge")), ".flash", "This alert is already resolved.")
 
 	for _, wrong := range []apptest.Page{
 		a.Get(bare), a.Get(bare + "?key=wrong"), a.Get(strings.Replace(path, one.ID, models.NewID(models.KindAlert), 1)),

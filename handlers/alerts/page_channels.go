@@ -19,7 +19,7 @@ import (
 // ChannelsPage lists the channels.
 func (p Pages) ChannelsPage(c *gin.Context) { p.showChannels(c, views.Tested{}) }
 
-// showChannels lists the channels, with what became of a test message.
+// showChannels lists the channels, with the result of a test message.
 func (p Pages) showChannels(c *gin.Context, t views.Tested) {
 	ctx := c.Request.Context()
 	v := views.Channels{Tested: t}
@@ -55,7 +55,7 @@ func (p Pages) ChannelPage(c *gin.Context) {
 }
 
 func (p Pages) showChannelForm(c *gin.Context, status int, v views.ChannelForm) {
-	title := "Add a channel"
+	title := "Add channel"
 	if v.Saved.ID != "" {
 		title = "Edit " + v.Saved.Name
 	}
@@ -80,7 +80,7 @@ func (p Pages) AddChannel(c *gin.Context) {
 	p.Done(c, err, views.ChannelsPath, "channel_added")
 }
 
-// EditChannel stores what the form of a channel holds. Its address stays if none was typed.
+// EditChannel stores the form of a channel. The address is kept if none was typed.
 func (p Pages) EditChannel(c *gin.Context) {
 	ctx := c.Request.Context()
 	saved, err := p.Alerts.Channel(ctx, c.Param("id"))
@@ -105,7 +105,7 @@ func (p Pages) EditChannel(c *gin.Context) {
 	p.Done(c, err, views.ChannelsPath, "edited")
 }
 
-// channelForm is what was typed for a channel.
+// channelForm returns the typed values of a channel.
 func channelForm(c *gin.Context, s alerts.Service) views.ChannelForm {
 	v := views.ChannelForm{Service: s, Name: c.PostForm("name"), Enabled: c.PostForm("enabled") != "", Values: map[string]string{}}
 	for _, f := range s.Fields {
@@ -114,14 +114,14 @@ func channelForm(c *gin.Context, s alerts.Service) views.ChannelForm {
 	return v
 }
 
-// typed reports whether any field of the service was filled in. A choice always has a value.
+// typed reports whether the user filled in any field of the service. A choice always has a value.
 func typed(v views.ChannelForm) bool {
 	return slices.ContainsFunc(v.Service.Fields, func(f alerts.Field) bool {
 		return f.Type != alerts.Choice && strings.TrimSpace(v.Values[f.Name]) != ""
 	})
 }
 
-// address is how the channel of a form is reached, and its kind. Errors are CodeInvalid for fields of the form.
+// address returns the address and the kind of the channel of a form. Errors are CodeInvalid for fields of the form.
 func (p Pages) address(v views.ChannelForm) (kind string, a alerts.Address, err error) {
 	switch a.URL = strings.TrimSpace(v.Values["url"]); v.Service.Kind {
 	case alerts.KindWebhook:
@@ -144,7 +144,7 @@ func (p Pages) address(v views.ChannelForm) (kind string, a alerts.Address, err 
 	return kind, a, nil
 }
 
-// renamed is an error of the URL of a channel, put to the field of its service that holds the address.
+// renamed moves an error of the URL of a channel to the field of its service that holds the address.
 func renamed(err error, s alerts.Service) error {
 	m, ok := errors.AsType[*models.Error](err)
 	if !ok || len(m.Fields) != 1 {
@@ -154,7 +154,7 @@ func renamed(err error, s alerts.Service) error {
 	return models.Invalid(s.Fields[max(i, 0)].Name, "%s", m.Fields[0].Message)
 }
 
-// channelRefused shows the form again if its reader can mend the error.
+// channelRefused shows the form again if the user can correct the error.
 func (p Pages) channelRefused(c *gin.Context, v views.ChannelForm, err error) bool {
 	if v.Errors = fieldErrors(err, v.Service.Fields[0].Name, v.Labels()); v.Errors == nil {
 		return false
@@ -163,8 +163,8 @@ func (p Pages) channelRefused(c *gin.Context, v views.ChannelForm, err error) bo
 	return true
 }
 
-// fieldErrors are the messages of an error that the reader of a form can mend, by field. A conflict, or an error of no field of the
-// form, is put to fallback. nil = the reader cannot mend it, or there is no error.
+// fieldErrors returns the messages of an error that the user can correct, by field. A conflict, or an error without a field of the
+// form, belongs to fallback. It is nil if there is no error, or none that the user can correct.
 func fieldErrors(err error, fallback string, labels map[string]string) ui.Errors {
 	if m, ok := errors.AsType[*models.Error](err); ok && m.Code == models.CodeConflict {
 		return ui.Errors{fallback: m.Detail}
@@ -193,7 +193,7 @@ func (p Pages) TestChannel(c *gin.Context) {
 	p.showChannels(c, t)
 }
 
-// test sends a test message, and notes what became of it.
+// test sends a test message and records the result.
 func (p Pages) test(ctx context.Context, to alerts.Channel) (t views.Tested, err error) {
 	t.ID = to.ID
 	t.Delivered, t.Answer, err = p.Sender.Test(ctx, to)
@@ -220,7 +220,7 @@ func (p Pages) EnableChannel(c *gin.Context) {
 	p.Done(c, err, views.ChannelsPath, switched("channel", enabled))
 }
 
-// switched is the notice of what was enabled or disabled.
+// switched is the notice after something was enabled or disabled.
 func switched(what string, enabled bool) string {
 	if enabled {
 		return what + "_enabled"

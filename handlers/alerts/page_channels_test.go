@@ -31,8 +31,8 @@ func TestAddAChannel(t *testing.T) {
 	apptest.WantText(t, a.Get("/alerts/channels/new?service=none"), "main", "Choose the service")
 
 	p = a.Follow("/alerts/channels", url.Values{"service": {"ntfy"}, "name": {hostile}, "topic": {secretText}, "enabled": {"true"}})
-	apptest.WantText(t, p, ".flash", "The channel is added.")
-	apptest.WantText(t, p, "tbody tr", hostile+" ntfy untried never 0")
+	apptest.WantText(t, p, ".flash", "Channel added.")
+	apptest.WantText(t, p, "tbody tr", hostile+" ntfy untested never 0")
 	noSecret(t, p)
 	if got := a.Sender.checked; len(got) != 1 || !strings.HasPrefix(got[0], "ntfy://ntfy.sh/"+secretText) {
 		t.Errorf("the sender was asked about %q", got)
@@ -135,13 +135,13 @@ func TestEditAChannel(t *testing.T) {
 		t.Errorf("the new address is %v", got)
 	}
 	p = a.Submit(a.Get("/alerts/channels"), `form[action$="/enabled"]`)
-	apptest.WantText(t, p, ".flash", "The channel is enabled.")
+	apptest.WantText(t, p, ".flash", "Channel enabled.")
 	p = a.Submit(p, `form[action$="/enabled"]`)
 	apptest.WantText(t, p, "tbody tr", "Operations Webhook disabled")
 	p = a.Submit(p, `form[action$="/delete"]`)
-	apptest.WantText(t, p, ".flash", "The channel is deleted.")
+	apptest.WantText(t, p, ".flash", "Channel deleted.")
 	p = a.Submit(p, ".flash form")
-	apptest.WantText(t, p, ".flash", "The channel is restored.")
+	apptest.WantText(t, p, ".flash", "Channel restored.")
 	apptest.WantCount(t, p, "tbody tr", 1)
 	for _, action := range []string{"", "/test", "/enabled", "/delete", "/restore"} {
 		apptest.WantStatus(t, a.Post("/alerts/channels/"+models.NewID(models.KindChannel)+action, nil), http.StatusNotFound)
@@ -158,15 +158,15 @@ func TestTestAChannel(t *testing.T) {
 	a.Sender.delivered, a.Sender.answer = true, hostile
 	p := a.Post(path, nil)
 	apptest.WantStatus(t, p, http.StatusOK)
-	apptest.WantText(t, p, "#test-"+c.ID+" .state.ok strong", "The test message is delivered.")
+	apptest.WantText(t, p, "#test-"+c.ID+" .state.ok strong", "Test message delivered.")
 	apptest.WantText(t, p, "#test-"+c.ID+" .state.ok q", hostile)
-	apptest.WantText(t, p, "tbody tr", "works")
+	apptest.WantText(t, p, "tbody tr", "working")
 	noSecret(t, p)
 	a.Sender.delivered, a.Sender.answer = false, "Slack answered 404: no_service"
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, nil)
 	r.Header.Set("HX-Request", "true")
 	part := a.Browse(r)
-	apptest.WantText(t, part, "#test-"+c.ID+" .state.dead", "The test message is not delivered. Slack answered 404: no_service")
+	apptest.WantText(t, part, "#test-"+c.ID+" .state.dead", "Test message not delivered. Slack answered 404: no_service")
 	apptest.WantCount(t, part, "table", 0)
 	apptest.WantText(t, a.Get("/alerts/channels"), "tbody tr", "Slack answered 404: no_service failing")
 	a.Sender.err = models.Conflict("The stored URL cannot be decrypted.")

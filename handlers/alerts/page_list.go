@@ -100,7 +100,7 @@ func (p Pages) countRules(ctx context.Context) (int, error) {
 }
 
 // AlertMe makes a rule of the default events to all channels: of one target, or of everything. It changes nothing if
-// there is a rule that tells of them.
+// a rule already covers them.
 func (p Pages) AlertMe(c *gin.Context) {
 	ctx, back := c.Request.Context(), p.Back(c, views.RulesPath)
 	r := alerts.Rule{Name: "Alert me", Events: p.Alerts.Defaults(), AfterFailures: 1, Enabled: true}
@@ -141,7 +141,7 @@ func (p Pages) AlertMe(c *gin.Context) {
 
 const maxName = 200 // characters of the name of a rule
 
-// tells reports whether a rule tells of all that another one tells of, for everything or for the same target.
+// tells reports whether a rule covers all events of another one, for everything or for the same target.
 func tells(r, of alerts.Rule) bool {
 	same := r.Scope.All() || len(of.Scope.Targets) == 1 && slices.Contains(r.Scope.Targets, of.Scope.Targets[0])
 	return r.Enabled && same && !slices.ContainsFunc(of.Events, func(k string) bool { return !slices.Contains(r.Events, k) })

@@ -19,15 +19,15 @@ func TestFirstStepsTowardsAlerts(t *testing.T) {
 	apptest.WantText(t, p, ".empty", "No alerts yet")
 	apptest.WantCount(t, p, `.empty a[href="/alerts/channels/new"]`, 1)
 	apptest.WantText(t, a.Get("/"), "main", "Get alerts")
-	apptest.WantText(t, a.Follow("/alerts/alert-me", nil), ".flash.bad", "Add a channel first.")
+	apptest.WantText(t, a.Follow("/alerts/alert-me", nil), ".flash.bad", "Add a channel first")
 
 	a.channel("Ops")
 	p = a.Submit(a.Get("/alerts"), `form[action="/alerts/alert-me"]`)
-	apptest.WantText(t, p, ".flash", "Rule added. All channels get the important alerts.")
+	apptest.WantText(t, p, ".flash", "Rule added. All channels get important alerts.")
 	apptest.WantText(t, p, "[data-row]", "Alert me Link dead, Target down, Target up again")
 	apptest.WantText(t, p, "[data-row]", "→ Ops For everything")
-	apptest.WantText(t, a.Follow("/alerts/alert-me", nil), ".flash", "A rule tells of this already.")
-	apptest.WantText(t, a.Get("/alerts"), ".empty", "Everything is set up.")
+	apptest.WantText(t, a.Follow("/alerts/alert-me", nil), ".flash", "A rule already covers this.")
+	apptest.WantText(t, a.Get("/alerts"), ".empty", "Alerts are set up:")
 }
 
 func TestListOfAlerts(t *testing.T) {
@@ -51,10 +51,10 @@ func TestListOfAlerts(t *testing.T) {
 	if got := p.Find(".alerts li").First().AttrOr("id", ""); got != second.ID {
 		t.Errorf("the first alert is %s, want the not acknowledged %s", got, second.ID)
 	}
-	apptest.WantText(t, a.Submit(p, ".flash form"), ".flash", "It is no longer acknowledged.")
+	apptest.WantText(t, a.Submit(p, ".flash form"), ".flash", "Acknowledgement removed.")
 	p = a.Follow("/alerts/"+second.ID+"/silence", url.Values{"minutes": {"60"}, "back": {"/alerts"}})
 	apptest.WantText(t, p, "#"+second.ID, "silenced until 24 Mar 2026, 13:00 UTC")
-	apptest.WantText(t, a.Submit(p, ".flash form"), ".flash", "It is no longer silenced.")
+	apptest.WantText(t, a.Submit(p, ".flash form"), ".flash", "Silence ended.")
 
 	for query, want := range map[string]int{"?state=unattended": 2, "?state=firing": 2, "?state=resolved": 2, "": 4} {
 		apptest.WantCount(t, a.Get("/alerts"+query), ".alerts > li", want)
@@ -96,17 +96,17 @@ func TestPageOfAnAlert(t *testing.T) {
 	apptest.WantText(t, p, "[aria-labelledby=subjects]", "1 target")
 	apptest.WantText(t, p, "[aria-labelledby=messages]", "Ops Alert pending 0")
 	p = a.Submit(p, `form[action$="/acknowledge"]`)
-	apptest.WantText(t, p, ".timeline", "It was acknowledged.")
+	apptest.WantText(t, p, ".timeline", "Acknowledged.")
 	p = a.Submit(p, `.actions form[action$="/unacknowledge"]`)
-	apptest.WantText(t, p, ".flash", "It is no longer acknowledged.")
+	apptest.WantText(t, p, ".flash", "Acknowledgement removed.")
 	p = a.Follow("/alerts/"+one.ID+"/silence", url.Values{"minutes": {"480"}})
 	apptest.WantText(t, p, ".actions", "End silence")
 	p = a.Submit(p, `.page-head form[action$="/silence"]`)
-	apptest.WantText(t, p, ".flash", "It is no longer silenced.")
+	apptest.WantText(t, p, ".flash", "Silence ended.")
 	a.tell(event.Ended, one.SubjectID, "Shop", "")
 	a.Must(a.Alerts.DeleteChannel(a.Context(), to.ID))
 	p = a.Get("/alerts/" + one.ID)
-	apptest.WantText(t, p, ".timeline", "It was resolved after")
+	apptest.WantText(t, p, ".timeline", "Resolved after")
 	apptest.WantText(t, p, "[aria-labelledby=messages]", "deleted channel")
 	apptest.WantCount(t, p, `form[action$="/acknowledge"], #now[hx-get]`, 0)
 	for path, want := range map[string]int{"/acknowledge": 409, "/unacknowledge": 409, "/silence": 400} {
@@ -149,7 +149,7 @@ func TestOverviewOfAlerts(t *testing.T) {
 	apptest.WantText(t, p, ".needs", "1 channel: alerts not delivered critical")
 	apptest.WantText(t, p, ".needs", "Slack answered 404: "+hostile)
 	apptest.WantText(t, p, ".needs", "1 critical alert not acknowledged critical critical Shop is down: status 500")
-	apptest.WantText(t, p, "aside", "Maintenance under way All Upgrade")
+	apptest.WantText(t, p, "aside", "Maintenance in progress All Upgrade")
 	p = a.Submit(p, `form[action="/alerts/`+one.ID+`/acknowledge"]`)
 	apptest.WantText(t, p, ".flash", "Acknowledged.")
 	if got := p.Request.URL.Path; got != "/" {
@@ -160,11 +160,11 @@ func TestOverviewOfAlerts(t *testing.T) {
 func TestAlertsBesideATarget(t *testing.T) {
 	a := newPagesApp(t)
 	w := a.Watch("https://watched.test/", "Watched")
-	apptest.WantText(t, a.Get("/watch/"+w.ID), "aside, main", "No rule tells you of this target. Add a channel")
+	apptest.WantText(t, a.Get("/watch/"+w.ID), "aside, main", "No rule covers this target. Add channel")
 	a.channel("Ops")
 	p := a.Submit(a.Get("/watch/"+w.ID), `form[action="/alerts/alert-me"]`)
 	apptest.WantText(t, p, ".flash", "Rule added.")
-	apptest.WantText(t, p, "main", "Alert rules: Alert me: Watched")
+	apptest.WantText(t, p, "main", "Rules: Alert me: Watched")
 	a.tell(event.Began, w.ID, "Watched", "status 500")
 	apptest.WantText(t, a.Get("/watch/"+w.ID), "main", "critical Watched is down: status 500")
 	apptest.WantStatus(t, a.Post("/alerts/alert-me", url.Values{"target": {models.NewID(models.KindTarget)}}), http.StatusNotFound)

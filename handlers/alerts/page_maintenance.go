@@ -105,8 +105,8 @@ func (p Pages) saveWindow(c *gin.Context, saved alerts.Maintenance, notice strin
 	p.Done(c, err, views.MaintenancePath, notice)
 }
 
-// windowOf is the window that was typed, by the clock of its time zone. A time that cannot be read is zero, and a time zone that
-// does not exist counts as UTC: the store refuses both.
+// windowOf returns the typed window, in its time zone. An unreadable time is zero, and an unknown time zone counts as UTC. The store
+// refuses both.
 func windowOf(v views.WindowForm) alerts.Maintenance {
 	z, err := time.LoadLocation(v.TimeZone)
 	if err != nil {

@@ -26,7 +26,7 @@ func TestRuleInWords(t *testing.T) {
 		"escalate.after_minutes": {"15"}, "escalate.channels": {second.ID},
 	}
 	p = a.Follow("/alerts/rules", form)
-	apptest.WantText(t, p, ".flash", "The rule is added.")
+	apptest.WantText(t, p, ".flash", "Rule added.")
 	apptest.WantText(t, p, "[data-row]", "Shop Target down, Target up again → Ops For "+hostile+", Other, tag billing, tag shop; after 3 failures; after 5 min; again every 2 h; "+
 		"quiet 22:00–07:00 Europe/Berlin; to On call if not acknowledged after 15 min")
 	noSecret(t, p)
@@ -136,9 +136,9 @@ func TestDeleteAndRestoreARule(t *testing.T) {
 	p := a.Submit(a.Get("/alerts/rules"), `form[action$="/enabled"]`)
 	apptest.WantText(t, p, "[data-row]", "All disabled")
 	p = a.Submit(p, `form[action$="/enabled"]`)
-	apptest.WantText(t, p, ".flash", "The rule is enabled.")
+	apptest.WantText(t, p, ".flash", "Rule enabled.")
 	p = a.Submit(p, `form[action$="/delete"]`)
-	apptest.WantText(t, p, ".flash", "The rule is deleted.")
+	apptest.WantText(t, p, ".flash", "Rule deleted.")
 	p = a.Submit(p, ".flash form")
 	apptest.WantText(t, p, "[data-row]", "All")
 	for _, kind := range []string{"rules/" + models.NewID(models.KindRule), "maintenance/" + models.NewID(models.KindMaintenance)} {
@@ -153,7 +153,7 @@ func TestMaintenanceInItsTimeZone(t *testing.T) {
 	apptest.WantText(t, a.Get("/alerts/maintenance"), ".empty", "No maintenance windows yet")
 	form := url.Values{"save": {"yes"}, "name": {hostile}, "starts_at": {"2026-03-28T22:00"}, "ends_at": {"2026-03-28T23:30"}, "repeat": {"weekly"}, "time_zone": {"Europe/Berlin"}, "tags": {"shop"}}
 	p := a.Follow("/alerts/maintenance", form)
-	apptest.WantText(t, p, ".flash", "The maintenance window is added.")
+	apptest.WantText(t, p, ".flash", "Maintenance window added.")
 	apptest.WantText(t, p, "[data-row]", hostile+" Next: Sat 28 Mar 2026, 22:00 – Sat 28 Mar 2026, 23:30 Europe/Berlin Every Saturday at 22:00 Europe/Berlin, for 1 h 30 min For tag shop")
 	noSecret(t, p)
 	a.Clock.Advance(11*24*time.Hour + 8*time.Hour + 30*time.Minute) // 4 April, 20:30 UTC: summer time has begun
@@ -180,10 +180,10 @@ func TestMaintenanceInItsTimeZone(t *testing.T) {
 	}
 	form.Set("repeat", "none")
 	p = a.Follow(path, form)
-	apptest.WantText(t, p, "[data-row]", "It is over.")
+	apptest.WantText(t, p, "[data-row]", "Ended")
 	p = a.Submit(p, `form[action$="/delete"]`)
-	apptest.WantText(t, p, ".flash", "The maintenance window is deleted.")
-	apptest.WantText(t, a.Submit(p, ".flash form"), ".flash", "The maintenance window is restored.")
+	apptest.WantText(t, p, ".flash", "Maintenance window deleted.")
+	apptest.WantText(t, a.Submit(p, ".flash form"), ".flash", "Maintenance window restored.")
 }
 
 // A rule that sends nothing, since its channels are disabled or deleted, says so wherever it is shown.

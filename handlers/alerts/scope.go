@@ -20,7 +20,7 @@ const (
 	maxChosen  = 501 // of a list of a form; the store says that these are too many
 )
 
-// postedScope is what was chosen of targets, status pages and tags on a form.
+// postedScope returns the targets, status pages and tags chosen on a form.
 func postedScope(c *gin.Context) alerts.Scope {
 	tags := strings.Split(c.PostForm("tags"), ",")
 	for i := range tags {
@@ -29,19 +29,19 @@ func postedScope(c *gin.Context) alerts.Scope {
 	return alerts.Scope{Targets: chosen(c, "targets"), StatusPages: chosen(c, "status_pages"), Tags: tags}
 }
 
-// chosen are the values of a field that a form has several times.
+// chosen returns all values of a field of a form.
 func chosen(c *gin.Context, name string) alerts.List {
 	all := c.PostFormArray(name)
 	return all[:min(len(all), maxChosen)]
 }
 
-// asksAgain reports whether the form is to be shown with other targets to choose from. Enter in a field saves, unless something is looked
-// for: then it looks.
+// asksAgain reports whether to show the form again, with other targets to choose from. The Enter key saves the form, unless the search
+// field has text.
 func asksAgain(c *gin.Context) bool {
 	return c.PostForm("save") == "" && (c.PostForm("enter") == "" || strings.TrimSpace(c.PostForm("find")) != "")
 }
 
-// fillScope reads what the fields of a scope show. status is that of the page, which is 400 if the text to look for is refused.
+// fillScope reads what the fields of a scope show. It returns status, or 400 if the search text is invalid.
 func (p Pages) fillScope(ctx context.Context, s alerts.Scope, v *views.Scope, status int) (int, error) {
 	names, err := p.Subjects.Targets(ctx, s.Targets)
 	if err != nil {
@@ -83,7 +83,7 @@ func (p Pages) fillScope(ctx context.Context, s alerts.Scope, v *views.Scope, st
 	return status, nil
 }
 
-// names are the names of what lists say of some scopes, and of all channels, which it returns too.
+// names returns the names of the targets and status pages of some scopes, and of all channels, and these.
 func (p Pages) names(ctx context.Context, scopes []alerts.Scope) (n views.Names, all []alerts.Channel, err error) {
 	n = views.Names{Events: func(k event.Kind) event.Type { return p.Alerts.Type(k) }, StatusPages: map[string]string{}}
 	var targets []string

@@ -60,8 +60,8 @@ func FormErrors(err error, fallback string, fields ...string) (e ui.Errors, ok b
 	return e, true
 }
 
-// LabelledErrors is FormErrors for a form of which the page shows the label of each field: each message begins with it. labels are
-// by field; that of "tags[]" is for one item of the field "tags". Other fields that a message names are named by their labels too.
+// LabelledErrors is FormErrors with messages that begin with the label of their field. labels are by field; "tags[]" is the label of
+// one item of "tags". A message names other fields by their labels too.
 func LabelledErrors(err error, fallback string, labels map[string]string) (e ui.Errors, ok bool) {
 	m, ok := mendable(err)
 	if !ok {
@@ -96,7 +96,7 @@ func LabelledErrors(err error, fallback string, labels map[string]string) (e ui.
 	return e, true
 }
 
-// mendable is the error, if the reader of a form can mend it.
+// mendable returns the error if the user of a form can correct it.
 func mendable(err error) (*models.Error, bool) {
 	m, ok := errors.AsType[*models.Error](err)
 	if !ok {

@@ -20,7 +20,7 @@ func TestEveryPageWhenEmpty(t *testing.T) {
 		"/links":          "Nothing saved yet",
 		"/links?q=go":     "Nothing saved yet",
 		"/search":         "Add link",
-		"/search?q=zzz":   "Nothing matches",
+		"/search?q=zzz":   "No results",
 		"/tags":           "No tags yet",
 		"/watch":          "Nothing is watched yet",
 		"/admin/jobs":     "No job has been scheduled",

@@ -60,7 +60,7 @@ func TestSearchGoesOnWithoutWhatFails(t *testing.T) {
 				t.Errorf("the page does not have %q", part)
 			}
 		}
-		for _, part := range []string{"secret", "choosy", "Nothing matches"} {
+		for _, part := range []string{"secret", "choosy", "No results"} {
 			if strings.Contains(page, part) {
 				t.Errorf("the page has %q", part)
 			}

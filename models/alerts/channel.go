@@ -77,7 +77,7 @@ func (s *Store) Address(c Channel) (a Address, err error) {
 	if err != nil {
 		return Address{}, &models.Error{
 			Code: models.CodeConflict, Err: err,
-			Detail: "The stored URL cannot be decrypted, because SECRET_KEY or the key file has changed. Enter it again.",
+			Detail: "The stored URL cannot be decrypted because SECRET_KEY or the key file changed. Enter it again.",
 		}
 	}
 	return a, nil

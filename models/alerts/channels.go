@@ -9,7 +9,7 @@ import (
 	"linkwatch/models"
 )
 
-// NewChannel is what a user says of a new channel.
+// NewChannel holds the settings of a new channel.
 type NewChannel struct {
 	Name     string // "" = its kind
 	Kind     string // KindWebhook, or what the URL's scheme says
@@ -17,7 +17,7 @@ type NewChannel struct {
 	Disabled bool
 }
 
-// ChannelEdit is what a user changes of a channel; nil = nothing.
+// ChannelEdit is a change of a channel. nil members stay as they are.
 type ChannelEdit struct {
 	Name    *string
 	Enabled *bool
@@ -73,7 +73,7 @@ func (s *Store) EditChannel(ctx context.Context, id string, e ChannelEdit) (Chan
 	})
 }
 
-// edited is the address of a channel after an edit that changes it.
+// edited returns the address of a channel after an edit.
 func (s *Store) edited(c Channel, e ChannelEdit) (a Address, err error) {
 	if e.Address != nil {
 		return *e.Address, nil
@@ -110,7 +110,7 @@ func (s *Store) RestoreChannel(ctx context.Context, id string) (Channel, error) 
 	return restore(ctx, s, channels, id, func(c *Channel) *models.Time { return &c.DeletedAt })
 }
 
-// Tested notes what became of a test message.
+// Tested records the result of a test message. problem is why it was not delivered; "" = it was.
 func (s *Store) Tested(ctx context.Context, c Channel, problem string) error {
 	changes := map[string]any{"last_error": cleanError(problem)}
 	if problem == "" {

@@ -9,20 +9,20 @@ import (
 	"linkwatch/models"
 )
 
-// Repeat says how often a maintenance window comes.
+// Repeat says how often a maintenance window repeats.
 type Repeat string
 
 // The repeats.
 const (
 	RepeatNone    Repeat = "none"
 	RepeatWeekly  Repeat = "weekly"
-	RepeatMonthly Repeat = "monthly" // in months without that day it is left out
+	RepeatMonthly Repeat = "monthly" // months without that day are skipped
 )
 
 // Repeats are all of them.
 func Repeats() []Repeat { return []Repeat{RepeatNone, RepeatWeekly, RepeatMonthly} }
 
-// maxWindow is how long a maintenance window lasts at most, each time. A repeated one ends before it begins again.
+// maxWindow is the longest duration of one occurrence. A repeating window ends before its next occurrence starts.
 var maxWindow = map[Repeat]time.Duration{RepeatNone: 366 * models.Day, RepeatWeekly: 7 * models.Day, RepeatMonthly: 28 * models.Day}
 
 // Maintenance is a time in which no alerts are sent and that does not count against uptime.
@@ -138,7 +138,7 @@ func (m Maintenance) Next(now models.Time) (from, to models.Time, ok bool) {
 	return models.Time{}, models.Time{}, false
 }
 
-// Over reports whether the window does not come again.
+// Over reports whether the window has ended for good.
 func (m Maintenance) Over(now models.Time) bool {
 	return m.Repeat == RepeatNone && !now.Before(m.EndsAt.Time)
 }

@@ -86,7 +86,7 @@ func (s *Store) AttendPath(id string) string {
 	return AlertPath(id) + "/attend?key=" + s.opts.Sign(id)
 }
 
-// AttendKey reports whether a key is that of AttendPath for an alert.
+// AttendKey reports whether key is the key of AttendPath for an alert.
 func (s *Store) AttendKey(id, key string) bool {
 	return subtle.ConstantTimeCompare([]byte(key), []byte(s.opts.Sign(id))) == 1
 }
@@ -113,7 +113,7 @@ func timeOrNull(t models.Time) *time.Time {
 	return &t.Time
 }
 
-// Message is what happened, in one sentence: "12 targets on example.com are down: unexpected status 500".
+// Message describes the alert in one sentence: "12 targets on example.com are down: unexpected status 500".
 func (s *Store) Message(a Alert) string {
 	t := s.Type(a.Event)
 	who, did := a.SubjectName, t.Did
@@ -136,7 +136,7 @@ func (s *Store) Message(a Alert) string {
 	return text
 }
 
-// tellsEnd reports whether alerts of a kind tell that another one is over.
+// tellsEnd reports whether alerts of a kind announce the end of another alert.
 func (s *Store) tellsEnd(k event.Kind) bool {
 	for _, t := range s.opts.Types {
 		if t.EndsAs == k {
@@ -146,7 +146,7 @@ func (s *Store) tellsEnd(k event.Kind) bool {
 	return false
 }
 
-// Title is a message in one line, with why it is sent: "Resolved: Shop is down".
+// Title is the message in one line, with its reason: "Resolved: Shop is down".
 func (n Notification) Title() string {
 	switch Reason(n.Reason) {
 	case Repeating:
@@ -160,7 +160,7 @@ func (n Notification) Title() string {
 	}
 }
 
-// Text is a message in plain text: since when, the subjects, and further links, one in each line.
+// Text is the message in plain text: its times, subjects and links, one on each line.
 func (n Notification) Text(links ...Link) string {
 	var b strings.Builder
 	if n.ResolvedAt != nil && n.ResolvedAt.After(n.StartedAt) {
@@ -179,7 +179,7 @@ func (n Notification) Text(links ...Link) string {
 		fmt.Fprintf(&b, "and %s more\n", humanize.Comma(int64(more)))
 	}
 	if n.Flapping && n.ResolvedAt == nil {
-		b.WriteString("It began and ended several times. You are told when it has been stable for 15 minutes.\n")
+		b.WriteString("This alert started and ended several times. It resolves after 15 stable minutes.\n")
 	}
 	for _, l := range links {
 		b.WriteString(l.Label + ": " + l.URL + "\n")
@@ -216,7 +216,7 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%d s", seconds)
 }
 
-// TestNotification is what a channel is sent when it is tested.
+// TestNotification is the notification that tests a channel.
 func (s *Store) TestNotification() Notification {
 	now := s.clock.Now()
 	return Notification{

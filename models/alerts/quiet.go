@@ -6,8 +6,8 @@ import (
 	"linkwatch/models"
 )
 
-// Quiet is the part of each day in which a rule sends nothing. Messages wait for its end,
-// and those of alerts that are resolved by then are left out.
+// Quiet is the part of each day in which a rule sends nothing. Messages are held until it ends.
+// Alerts resolved by then are not sent.
 type Quiet struct {
 	From     string // 22:00; "" = there are no quiet hours
 	To       string // 07:00; before From: on the next day

@@ -18,9 +18,9 @@ const (
 	maxMinutes  = 7 * 24 * 60
 )
 
-// Scope says what a rule or a maintenance window is for. Without any entry it is for
-// everything. Otherwise it is for what one of the entries names: targets, the targets of status
-// pages, and targets and links with a tag. An entry whose target, page or tag was deleted is for nothing.
+// Scope says what a rule or a maintenance window applies to. An empty scope applies to everything.
+// Otherwise it applies to its targets, the targets of its status pages, and targets and links with
+// one of its tags. An entry whose target, page or tag was deleted matches nothing.
 type Scope struct {
 	Targets     List
 	StatusPages List
@@ -65,12 +65,12 @@ func (Rule) TableName() string { return "alert_rules" }
 // Has reports whether the rule is for a kind of events.
 func (r Rule) Has(k event.Kind) bool { return slices.Contains(r.Events, string(k)) }
 
-// Mute reports whether the rule is enabled but sends nothing, since none of its channels is there and enabled. all are all channels.
+// Mute reports whether the rule is enabled but sends nothing, since none of its channels exists and is enabled. all are all channels.
 func (r Rule) Mute(all []Channel) bool {
 	return r.Enabled && !slices.ContainsFunc(all, func(c Channel) bool { return c.Usable() && slices.Contains(r.Channels, c.ID) })
 }
 
-// usable reports whether the rule tells of anything.
+// usable reports whether the rule is enabled and not deleted.
 func (r Rule) usable() bool { return r.Enabled && r.DeletedAt.IsZero() }
 
 // checkRule checks what users enter, and tidies it. The error has an entry for each wrong member. That the channels exist is checkChannels.
@@ -137,7 +137,7 @@ func (s *Store) EditRule(ctx context.Context, id string, fn func(*Rule)) (Rule, 
 		if len(r.Channels) == 0 && len(before) > 0 {
 			errs = append(errs, errNoChannel)
 		}
-		// A channel that was deleted since does not keep the rule from being changed.
+		// A channel that was deleted meanwhile must not block the edit.
 		known, err := all[Channel](tx)
 		if err != nil {
 			return err
@@ -175,7 +175,7 @@ func (s *Store) RestoreRule(ctx context.Context, id string) (Rule, error) {
 	return restore(ctx, s, rules, id, func(r *Rule) *models.Time { return &r.DeletedAt })
 }
 
-// Defaults are the kinds of events that the rule of "Alert me" has.
+// Defaults returns the kinds of events of the rule that "Alert me" adds.
 func (s *Store) Defaults() (kinds List) {
 	for _, t := range s.opts.Types {
 		if t.Default {

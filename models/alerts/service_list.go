@@ -13,35 +13,35 @@ var Services = []Service{
 			{Name: "user", Label: "User", Type: Text},
 			{Name: "password", Label: "Password", Type: Password, Secret: true},
 			{Name: "from", Label: "Sender", Placeholder: "linkwatch@example.com", Type: Email, Required: true},
-			{Name: "to", Label: "Recipients", Placeholder: "you@example.com", Hint: "Separate several by commas.", Type: Text, Required: true},
+			{Name: "to", Label: "Recipients", Placeholder: "you@example.com", Hint: "Separate addresses with commas.", Type: Text, Required: true},
 		},
 	},
 	{
-		Kind: "slack", Label: "Slack", Help: "Add an app with an incoming webhook to your workspace, or a bot that may post messages.", url: slackURL,
+		Kind: "slack", Label: "Slack", Help: "Add an app with an incoming webhook to your workspace, or a bot that can post messages.", url: slackURL,
 		Fields: []Field{
 			{Name: "webhook", Label: "Incoming webhook URL", Placeholder: "https://hooks.slack.com/services/…", Type: URL, Secret: true},
-			{Name: "token", Label: "Bot token", Placeholder: "xoxb-…", Hint: "In place of a webhook URL.", Type: Password, Secret: true},
-			{Name: "channel", Label: "Channel", Placeholder: "C0123456789", Hint: "The channel's id. Only for a bot token.", Type: Text},
+			{Name: "token", Label: "Bot token", Placeholder: "xoxb-…", Hint: "Use this instead of a webhook URL.", Type: Password, Secret: true},
+			{Name: "channel", Label: "Channel", Placeholder: "C0123456789", Hint: "Channel ID. Only used with a bot token.", Type: Text},
 		},
 	},
 	{
-		Kind: "discord", Label: "Discord", Help: "Make a webhook in the settings of the channel, under Integrations.", url: discordURL,
+		Kind: "discord", Label: "Discord", Help: "Create a webhook in the channel settings, under Integrations.", url: discordURL,
 		Fields: []Field{{Name: "webhook", Label: "Webhook URL", Placeholder: "https://discord.com/api/webhooks/…", Type: URL, Secret: true, Required: true}},
 	},
 	{
-		Kind: "telegram", Label: "Telegram", Help: "Make a bot with @BotFather and add it to the chat.", url: telegramURL,
+		Kind: "telegram", Label: "Telegram", Help: "Create a bot with @BotFather and add it to the chat.", url: telegramURL,
 		Fields: []Field{
 			{Name: "token", Label: "Bot token", Placeholder: "123456:ABC…", Type: Password, Secret: true, Required: true},
-			{Name: "chats", Label: "Chats", Placeholder: "-1001234567890", Hint: "Chat ids or @names of channels, separated by commas.", Type: Text, Required: true},
+			{Name: "chats", Label: "Chats", Placeholder: "-1001234567890", Hint: "Chat IDs or channel names with @, separated by commas.", Type: Text, Required: true},
 		},
 	},
 	{
-		Kind: "ntfy", Label: "ntfy", Help: "Choose a topic that is hard to guess: on a public server everyone who knows it can read along.", url: ntfyURL,
+		Kind: "ntfy", Label: "ntfy", Help: "Choose a topic that is hard to guess. On a public server, anyone who knows it can read the alerts.", url: ntfyURL,
 		Fields: []Field{
-			{Name: "server", Label: "Server", Placeholder: "https://ntfy.sh", Hint: "Blank is https://ntfy.sh.", Type: URL},
+			{Name: "server", Label: "Server", Placeholder: "https://ntfy.sh", Hint: "Default: https://ntfy.sh.", Type: URL},
 			{Name: "topic", Label: "Topic", Type: Text, Required: true, Secret: true},
 			{Name: "token", Label: "Access token", Placeholder: "tk_…", Type: Password, Secret: true},
-			{Name: "user", Label: "User", Hint: "In place of an access token.", Type: Text},
+			{Name: "user", Label: "User", Hint: "Use this instead of an access token.", Type: Text},
 			{Name: "password", Label: "Password", Type: Password, Secret: true},
 			{Name: "priority", Label: "Priority", Type: Choice, Options: []Option{
 				{"default", "Default"}, {"min", "Lowest"}, {"low", "Low"}, {"high", "High"}, {"max", "Highest"},
@@ -49,20 +49,20 @@ var Services = []Service{
 		},
 	},
 	{
-		Kind: "gotify", Label: "Gotify", Help: "Make an application in Gotify and copy its token.", url: gotifyURL,
+		Kind: "gotify", Label: "Gotify", Help: "Create an application in Gotify and copy its token.", url: gotifyURL,
 		Fields: []Field{
 			{Name: "server", Label: "Server", Placeholder: "https://gotify.example.com", Type: URL, Required: true},
 			{Name: "token", Label: "Application token", Type: Password, Secret: true, Required: true},
 		},
 	},
 	{
-		Kind: "matrix", Label: "Matrix", Help: "Use an account made for alerts, and invite it to the rooms.", url: matrixURL,
+		Kind: "matrix", Label: "Matrix", Help: "Use a separate account for alerts, and invite it to the rooms.", url: matrixURL,
 		Fields: []Field{
 			{Name: "server", Label: "Server", Placeholder: "https://matrix.example.com", Type: URL, Required: true},
 			{Name: "token", Label: "Access token", Type: Password, Secret: true},
-			{Name: "user", Label: "User", Hint: "In place of an access token. Linkwatch logs in for every alert.", Type: Text},
+			{Name: "user", Label: "User", Hint: "Use this instead of an access token. Linkwatch logs in for each alert.", Type: Text},
 			{Name: "password", Label: "Password", Type: Password, Secret: true},
-			{Name: "rooms", Label: "Rooms", Placeholder: "#alerts:example.com", Hint: "Aliases with #, or room ids with !, separated by commas.", Type: Text, Required: true},
+			{Name: "rooms", Label: "Rooms", Placeholder: "#alerts:example.com", Hint: "Aliases with # or room IDs with !, separated by commas.", Type: Text, Required: true},
 		},
 	},
 	{
@@ -77,30 +77,30 @@ var Services = []Service{
 		},
 	},
 	{
-		Kind: "pushover", Label: "Pushover", Help: "Make an application in Pushover.", url: pushoverURL,
+		Kind: "pushover", Label: "Pushover", Help: "Create an application in Pushover.", url: pushoverURL,
 		Fields: []Field{
 			{Name: "user", Label: "User or group key", Type: Password, Secret: true, Required: true},
-			{Name: "token", Label: "API token of the application", Type: Password, Secret: true, Required: true},
-			{Name: "devices", Label: "Devices", Hint: "Blank is all. Separate several by commas.", Type: Text},
+			{Name: "token", Label: "API token", Type: Password, Secret: true, Required: true},
+			{Name: "devices", Label: "Devices", Hint: "Separate devices with commas. Default: all devices.", Type: Text},
 			{Name: "priority", Label: "Priority", Type: Choice, Options: []Option{{"0", "Normal"}, {"-2", "Lowest"}, {"-1", "Low"}, {"1", "High"}}},
 		},
 	},
 	{
-		Kind: "mattermost", Label: "Mattermost", Help: "Make an incoming webhook under Integrations.", url: mattermostURL,
+		Kind: "mattermost", Label: "Mattermost", Help: "Create an incoming webhook under Integrations.", url: mattermostURL,
 		Fields: []Field{
 			{Name: "webhook", Label: "Incoming webhook URL", Placeholder: "https://mattermost.example.com/hooks/…", Type: URL, Secret: true, Required: true},
-			{Name: "channel", Label: "Channel", Hint: "Blank is the channel of the webhook.", Type: Text},
+			{Name: "channel", Label: "Channel", Hint: "Default: the webhook's channel.", Type: Text},
 		},
 	},
 	{
-		Kind: "rocketchat", Label: "Rocket.Chat", Help: "Make an incoming webhook under Integrations.", url: rocketchatURL,
+		Kind: "rocketchat", Label: "Rocket.Chat", Help: "Create an incoming webhook under Integrations.", url: rocketchatURL,
 		Fields: []Field{
 			{Name: "webhook", Label: "Webhook URL", Placeholder: "https://chat.example.com/hooks/…", Type: URL, Secret: true, Required: true},
-			{Name: "channel", Label: "Channel", Placeholder: "alerts", Hint: "A channel, or a user with @. Blank is the channel of the webhook.", Type: Text},
+			{Name: "channel", Label: "Channel", Placeholder: "alerts", Hint: "A channel, or a user with @. Default: the webhook's channel.", Type: Text},
 		},
 	},
 	{
-		Kind: "googlechat", Label: "Google Chat", Help: "Make a webhook under Apps & integrations of the space.", url: googlechatURL,
+		Kind: "googlechat", Label: "Google Chat", Help: "Create a webhook under Apps & integrations of the space.", url: googlechatURL,
 		Fields: []Field{{Name: "webhook", Label: "Webhook URL", Placeholder: "https://chat.googleapis.com/v1/spaces/…", Type: URL, Secret: true, Required: true}},
 	},
 	{

@@ -23,7 +23,7 @@ func Events() []event.Type {
 			Did: "failed", DidMany: "failed", Over: "completed again", Default: true,
 		},
 		{
-			Kind: EventChanged, Severity: event.Info, Label: "Page changed", Help: "A crawl found that the text of a page is new, or that the page is gone.", Subject: "page", Noun: "page",
+			Kind: EventChanged, Severity: event.Info, Label: "Page changed", Help: "A crawl found that the text of a page changed or the page is gone.", Subject: "page", Noun: "page",
 			Did: "changed", DidMany: "changed", Once: true,
 		},
 	}

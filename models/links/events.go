@@ -15,11 +15,11 @@ const (
 func Events() []event.Type {
 	return []event.Type{
 		{
-			Kind: EventDead, Severity: event.Warning, Label: "Link dead", Help: "A saved link is gone, or has failed on three days in a row.", Subject: "link", Noun: "saved link",
+			Kind: EventDead, Severity: event.Warning, Label: "Link dead", Help: "A saved link is gone, or failed on three days in a row.", Subject: "link", Noun: "saved link",
 			Did: "is dead", DidMany: "are dead", Once: true, Default: true,
 		},
 		{
-			Kind: EventMoved, Severity: event.Info, Label: "Link moved", Help: "A saved link redirects for good.", Subject: "link", Noun: "saved link",
+			Kind: EventMoved, Severity: event.Info, Label: "Link moved", Help: "A saved link redirects permanently.", Subject: "link", Noun: "saved link",
 			Did: "has moved", DidMany: "have moved", Once: true,
 		},
 	}

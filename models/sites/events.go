@@ -17,7 +17,7 @@ const (
 func Events() []event.Type {
 	return []event.Type{
 		{
-			Kind: EventQuota, Severity: event.Warning, Label: "Quota nearly spent", Help: "80% of a daily Google quota is used.", Subject: "website", Noun: "website",
+			Kind: EventQuota, Severity: event.Warning, Label: "Quota nearly used", Help: "80% of a daily Google quota is used.", Subject: "website", Noun: "website",
 			Did: "has nearly spent a quota", DidMany: "have nearly spent a quota", Once: true,
 		},
 		{

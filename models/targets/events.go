@@ -30,7 +30,7 @@ func Events() []event.Type {
 			Did: "is down", DidMany: "are down", EndsAs: EventUp, Default: true,
 		},
 		{
-			Kind: EventUp, Severity: event.Info, Label: "Target up again", Help: "A target that was down is up, with how long it was down.", Subject: subject, Noun: noun,
+			Kind: EventUp, Severity: event.Info, Label: "Target up again", Help: "A target that was down is up. The message says how long it was down.", Subject: subject, Noun: noun,
 			Did: "is up again", DidMany: "are up again", Default: true,
 		},
 		{
@@ -39,7 +39,7 @@ func Events() []event.Type {
 		},
 		{
 			Kind: EventCertificate, Severity: event.Warning, Label: "Certificate expiring", Subject: subject, Noun: noun,
-			Help: "The TLS certificate of a target expires within 30 days. It is told again 7 days and 1 day before.",
+			Help: "The TLS certificate of a target expires within 30 days. You are alerted again 7 days and 1 day before.",
 			Did:  "has a certificate that expires soon", DidMany: "have certificates that expire soon", Over: "has a new certificate", Default: true,
 		},
 	}

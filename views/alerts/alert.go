@@ -29,7 +29,7 @@ type moment struct {
 	text string
 }
 
-// moments are the timeline of the alert.
+// moments returns the timeline of the alert.
 func (v Alert) moments() []moment {
 	a := v.Row.Alert
 	all := []moment{{a.StartedAt, "alert", "Started."}}
@@ -39,27 +39,27 @@ func (v Alert) moments() []moment {
 		}
 	}
 	if !a.AcknowledgedAt.IsZero() {
-		all = append(all, moment{a.AcknowledgedAt, "check", "It was acknowledged."})
+		all = append(all, moment{a.AcknowledgedAt, "check", "Acknowledged."})
 	}
 	if !a.ResolvedAt.IsZero() && !v.Row.Once {
-		all = append(all, moment{a.ResolvedAt, "check", "It was resolved after " + alerts.Duration(a.Took(a.ResolvedAt.Time)) + "."})
+		all = append(all, moment{a.ResolvedAt, "check", "Resolved after " + alerts.Duration(a.Took(a.ResolvedAt.Time)) + "."})
 	}
 	slices.SortStableFunc(all, func(x, y moment) int { return x.at.Compare(y.at.Time) })
 	return all
 }
 
-// sent says that a message was put into the queue.
+// sent describes a message that was queued.
 func (v Alert) sent(d alerts.Delivery) string {
 	name := ChannelName(v.Names, d.ChannelID)
 	switch d.Reason {
 	case alerts.Worsening:
-		return "Sent to " + name + ": it got worse."
+		return "Sent to " + name + ": worsened."
 	case alerts.Repeating:
-		return name + " was reminded."
+		return "Reminder sent to " + name + "."
 	case alerts.Escalating:
-		return "It was escalated to " + name + "."
+		return "Escalated to " + name + "."
 	case alerts.Resolving:
-		return "Sent to " + name + ": it is resolved."
+		return "Sent to " + name + ": resolved."
 	case alerts.FirstTime:
 	}
 	return "Sent to " + name + "."
@@ -74,5 +74,5 @@ type Attend struct {
 	Now     models.Time
 }
 
-// silenced reports whether nothing is sent of the alert now.
+// silenced reports whether the alert is silenced now.
 func (v Alert) silenced() bool { return v.Row.Silenced(models.At(v.Now)) }

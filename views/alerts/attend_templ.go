@@ -13,7 +13,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-const attendBy = "Linkwatch sent you the link to this page."
+const attendBy = "Linkwatch sent you a link to this page."
 
 // AttendPage is the public page of an alert, with buttons to attend to it.
 func AttendPage(v Attend) templ.Component {
@@ -263,7 +263,7 @@ func AttendPage(v Attend) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "</form><p class=\"help\">Acknowledge it if you attend to it: nothing reminds of it then. While it is silenced, nothing is sent of it.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "</form><p class=\"help\">Acknowledge the alert to stop reminders. Silence it to stop all its messages for a while.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -14,7 +14,7 @@ type Channels struct {
 	Tested   Tested
 }
 
-// Tested is what became of a test message; the zero Tested shows nothing.
+// Tested is the result of a test message. The zero Tested shows nothing.
 type Tested struct {
 	ID        string // of the channel
 	Delivered bool
@@ -33,17 +33,17 @@ type ChannelForm struct {
 	Errors  ui.Errors
 }
 
-// webhook and anyURL are the forms of channels that are no service with a form of its own.
+// webhook and anyURL are the forms of channels without a service in alerts.Services.
 var (
 	webhook = alerts.Service{
-		Kind: alerts.KindWebhook, Label: "Webhook", Help: "Each message is a POST request with JSON. With a secret it is signed, so that your program can tell that it is ours.",
+		Kind: alerts.KindWebhook, Label: "Webhook", Help: "Linkwatch sends each alert as a POST request with a JSON body. Set a secret to sign the requests.",
 		Fields: []alerts.Field{
 			{Name: "url", Label: "URL", Placeholder: "https://example.com/hooks/linkwatch", Type: alerts.URL, Required: true, Secret: true},
-			{Name: "secret", Label: "Secret", Hint: "8 to 200 characters. Blank: messages are not signed.", Type: alerts.Password, Secret: true},
+			{Name: "secret", Label: "Secret", Hint: "8 to 200 bytes. Leave blank to send unsigned requests.", Type: alerts.Password, Secret: true},
 		},
 	}
 	anyURL = alerts.Service{
-		Kind: alerts.KindURL, Label: "Other service (shoutrrr URL)", Help: "Enter the URL of a service that shoutrrr knows.",
+		Kind: alerts.KindURL, Label: "Other service (shoutrrr URL)", Help: "Enter the URL of a service that shoutrrr supports.",
 		Fields: []alerts.Field{{Name: "url", Label: "Service URL", Placeholder: "zulip://…", Type: alerts.Password, Required: true, Secret: true}},
 	}
 )
@@ -83,12 +83,12 @@ func (v ChannelForm) action() string {
 
 func (v ChannelForm) title() string {
 	if v.isNew() {
-		return "Add a channel: " + v.Service.Label
+		return "Add channel: " + v.Service.Label
 	}
 	return v.Saved.Name
 }
 
-// value is what a field shows: what was typed, unless it is secret.
+// value is the typed value that a field shows; "" for a secret.
 func (v ChannelForm) value(f alerts.Field) string {
 	if f.Secret {
 		return ""
@@ -96,7 +96,7 @@ func (v ChannelForm) value(f alerts.Field) string {
 	return v.Values[f.Name]
 }
 
-// required reports whether a browser asks for a field: a stored channel keeps what is left blank.
+// required reports whether the browser requires a field. A stored channel keeps its credentials if all fields are blank.
 func (v ChannelForm) required(f alerts.Field) bool { return f.Required && v.isNew() }
 
 // inputType is the type of the input of a field.
@@ -107,7 +107,7 @@ func inputType(f alerts.Field) string {
 	return "text"
 }
 
-// channelState is how a channel does, in a word.
+// channelState is the status of a channel, in one word.
 func channelState(c alerts.Channel) string {
 	switch {
 	case !c.Enabled:
@@ -115,9 +115,9 @@ func channelState(c alerts.Channel) string {
 	case c.LastError != "":
 		return "failing"
 	case c.LastDeliveredAt.IsZero():
-		return "untried"
+		return "untested"
 	}
-	return "works"
+	return "working"
 }
 
-var channelIcons = map[string]string{"disabled": "pause", "failing": "alert", "untried": "unchecked", "works": "check"}
+var channelIcons = map[string]string{"disabled": "pause", "failing": "alert", "untested": "unchecked", "working": "check"}

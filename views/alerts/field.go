@@ -34,7 +34,7 @@ func (f field) described() string {
 	return hintID(f.Name) + " " + errorID(f.Name)
 }
 
-// Choice is something that a form offers: a target, a status page or a channel.
+// Choice is an option of a form: a target, a status page or a channel.
 type Choice struct {
 	ID, Name string
 	Hint     string // beside the name; "" = nothing
@@ -51,10 +51,10 @@ type Scope struct {
 	Tags        string   // separated by commas
 	Errors      ui.Errors
 	Action      string // the path that the form posts to
-	Of          string // what the scope is for: "The rule", "The window"
+	Of          string // what has the scope: "The rule", "The window"
 }
 
-// fill is whether browsers fill in a field.
+// fill is the autocomplete attribute of a field.
 func fill(f field) string {
 	if f.Type == "password" {
 		return "new-password"

@@ -10,7 +10,7 @@ var scopeLabels = map[string]string{
 // RuleLabels are the labels of the fields of the form of a rule, by the names that errors have.
 var RuleLabels = withScope(map[string]string{
 	"name": "Name", "events": "Events", "events[]": "Each event", "channels": "Channels", "channels[]": "Each channel",
-	"after_failures": "After failures", "after_minutes": "After minutes", "repeat_minutes": "Repeat minutes",
+	"after_failures": "Failures", "after_minutes": "Delay", "repeat_minutes": "Repeat every",
 	"quiet.from": "From", "quiet.to": "To", "quiet.time_zone": "Time zone",
 	"escalate.after_minutes": "Escalate after", "escalate.channels": "Escalation channels", "escalate.channels[]": "Each channel",
 })

@@ -81,7 +81,7 @@ func WindowsPage(v Windows) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(v.Windows) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<div class=\"empty below-tabs\"><h2>No maintenance windows yet</h2><p>In a maintenance window no alerts are sent, and outages do not count against uptime. It is once, weekly or monthly.</p></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<div class=\"empty below-tabs\"><h2>No maintenance windows yet</h2><p>During a maintenance window, no alerts are sent and outages do not count against uptime. Windows can repeat weekly or monthly.</p></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -216,7 +216,7 @@ func windowRow(v Windows, m alerts.Maintenance) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<p>It is over.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<p>Ended</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -350,7 +350,7 @@ func WindowFormPage(v WindowForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = textField(field{Name: "time_zone", Label: WindowLabels["time_zone"], Value: v.TimeZone, Placeholder: "UTC", List: "time-zones", Hint: "Of both times. A repeated window keeps its time on the clock there.", Error: v.Errors["time_zone"]}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = textField(field{Name: "time_zone", Label: WindowLabels["time_zone"], Value: v.TimeZone, Placeholder: "UTC", List: "time-zones", Hint: "Applies to Starts and Ends. A repeating window keeps its local time.", Error: v.Errors["time_zone"]}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -36,7 +36,7 @@ func (v Overview) Part() ui.OverviewPart {
 		p.Aside = append(p.Aside, noChannel())
 	}
 	if p.Used {
-		p.Well = []string{"all alerts are attended to"}
+		p.Well = []string{"all alerts are acknowledged"}
 	}
 	if len(v.Windows) > 0 {
 		p.Aside = append(p.Aside, underWay(v))

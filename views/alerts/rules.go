@@ -92,7 +92,7 @@ func (v RuleForm) groups() (all []group) {
 // Named is how many targets, channels and tags of a rule a list names.
 const Named = 4
 
-// Words are a rule in words: "Target down, Target up → Slack ops".
+// Words describes a rule: "Target down, Target up → Slack ops".
 func (n Names) Words(r alerts.Rule) string {
 	var events []string
 	for _, k := range r.Events {
@@ -101,7 +101,7 @@ func (n Names) Words(r alerts.Rule) string {
 	return joined(events, 6) + " → " + joined(n.channels(r.Channels), Named)
 }
 
-// Conditions are what else a rule says, a phrase each: "after 3 failures".
+// Conditions are the other settings of a rule, one phrase each: "after 3 failures".
 func (n Names) Conditions(r alerts.Rule) (all []string) {
 	all = append(all, n.ScopeWords(r.Scope))
 	if r.AfterFailures > 1 {
@@ -122,7 +122,7 @@ func (n Names) Conditions(r alerts.Rule) (all []string) {
 	return all
 }
 
-// ScopeWords are what a scope is for, in words.
+// ScopeWords describes a scope.
 func (n Names) ScopeWords(s alerts.Scope) string {
 	if s.All() {
 		return "for everything"
@@ -132,7 +132,7 @@ func (n Names) ScopeWords(s alerts.Scope) string {
 		parts = append(parts, nameOf(n.Targets, id, "deleted target"))
 	}
 	for _, id := range s.StatusPages {
-		parts = append(parts, "status page "+nameOf(n.StatusPages, id, "that was deleted"))
+		parts = append(parts, "status page "+nameOf(n.StatusPages, id, "(deleted)"))
 	}
 	for _, tag := range s.Tags {
 		parts = append(parts, "tag "+tag)

@@ -93,7 +93,7 @@ func RulesPage(v Rules) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(v.Rules) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<div class=\"empty below-tabs\"><h2>No rules yet</h2><p>A rule says which events are sent to which channels.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<div class=\"empty below-tabs\"><h2>No rules yet</h2><p>Rules choose which events are sent to which channels.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -637,7 +637,7 @@ func timing(v RuleForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = textField(field{Name: "after_failures", Label: RuleLabels["after_failures"], Value: v.Failures, Type: "number", Hint: "Failed checks in a row, 1 to 10.", Error: v.Errors["after_failures"]}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = textField(field{Name: "after_failures", Label: RuleLabels["after_failures"], Value: v.Failures, Type: "number", Hint: "Failed checks in a row before an alert is sent, 1 to 10.", Error: v.Errors["after_failures"]}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -645,7 +645,7 @@ func timing(v RuleForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = textField(field{Name: "after_minutes", Label: RuleLabels["after_minutes"], Value: v.Minutes, Type: "number", Hint: "Wait this long before sending. 0 sends immediately.", Error: v.Errors["after_minutes"]}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = textField(field{Name: "after_minutes", Label: RuleLabels["after_minutes"], Value: v.Minutes, Type: "number", Hint: "Minutes to wait before sending. 0: send immediately.", Error: v.Errors["after_minutes"]}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -653,11 +653,11 @@ func timing(v RuleForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = textField(field{Name: "repeat_minutes", Label: RuleLabels["repeat_minutes"], Value: v.Repeat, Type: "number", Hint: "Until it is acknowledged or resolved. 0: never.", Error: v.Errors["repeat_minutes"]}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = textField(field{Name: "repeat_minutes", Label: RuleLabels["repeat_minutes"], Value: v.Repeat, Type: "number", Hint: "Minutes between reminders, until the alert is acknowledged or resolved. 0: no reminders.", Error: v.Errors["repeat_minutes"]}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "</div></div></fieldset><fieldset><legend>Quiet hours</legend><p class=\"help\">Messages wait for their end. What is resolved by then is not sent.</p><div class=\"fields\"><div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "</div></div></fieldset><fieldset><legend>Quiet hours</legend><p class=\"help\">Messages are held until quiet hours end. Alerts resolved by then are not sent.</p><div class=\"fields\"><div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -693,7 +693,7 @@ func timing(v RuleForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = textField(field{Name: "escalate.after_minutes", Label: RuleLabels["escalate.after_minutes"], Value: v.Escalate, Type: "number", Hint: "After which the channels below are told too. 0: never.", Error: v.Errors["escalate.after_minutes"]}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = textField(field{Name: "escalate.after_minutes", Label: RuleLabels["escalate.after_minutes"], Value: v.Escalate, Type: "number", Hint: "Minutes without acknowledgement before the channels below are alerted. 0: never.", Error: v.Errors["escalate.after_minutes"]}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

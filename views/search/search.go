@@ -11,7 +11,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Search is the page.
+// Search is the search page.
 type Search struct {
 	ui.Page
 	Text   string // what is searched; "" = nothing yet
@@ -45,7 +45,7 @@ func (v Search) problems() []Group {
 	return slices.DeleteFunc(slices.Clone(v.Groups), func(g Group) bool { return g.Problem == "" })
 }
 
-// nothing says whether a search found nothing at all, and nothing went wrong.
+// nothing reports whether a search succeeded without any result.
 func (v Search) nothing() bool {
 	return v.Text != "" && v.Query == "" && len(v.found()) == 0 && len(v.problems()) == 0 && len(v.actions()) == 0
 }
@@ -71,7 +71,7 @@ func (v Search) actions() []ui.Link {
 	return slices.DeleteFunc(all, func(l ui.Link) bool { return !offers(l.Label, v.Text) })
 }
 
-// offers says whether each word of a text begins a word of a label.
+// offers reports whether each word of a text begins a word of a label.
 func offers(label, text string) bool {
 	words := strings.Fields(models.Fold(label))
 	for _, typed := range strings.Fields(models.Fold(text)) {

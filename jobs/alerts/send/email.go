@@ -87,7 +87,7 @@ func (s *Sender) email(ctx context.Context, c channel, m Message) (Answer, error
 	}
 	if failed != nil && taken > 0 {
 		s.opts.Log.Warn("mail refused for some recipients", "delivery_id", m.ID, "taken", taken, "refused", len(mails)-taken, "error", failed.Error())
-		return Answer{Text: fmt.Sprintf("Taken for %d of %d recipients. %s", taken, len(mails), failed.Error())}, nil
+		return Answer{Text: fmt.Sprintf("Delivered to %d of %d recipients. %s", taken, len(mails), failed.Error())}, nil
 	}
 	if failed != nil {
 		return Answer{}, failed
@@ -185,10 +185,10 @@ func (c channel) mailError(ctx context.Context, err error) *Error {
 	case code >= 500:
 		return &Error{Kind: Refused, Answer: said, text: with(c.label+" refused the mail", said)}
 	case code >= 400:
-		return &Error{Kind: Unavailable, Answer: said, text: with(c.label+" did not take the mail yet", said)}
+		return &Error{Kind: Unavailable, Answer: said, text: with(c.label+" deferred the mail", said)}
 	case why.Kind != outbound.KindProtocol:
 		return c.unsent(ctx, why)
 	}
 	said = c.clean(err.Error())
-	return &Error{Kind: Refused, Answer: said, text: with(c.label+" cannot be used as the channel says", said)}
+	return &Error{Kind: Refused, Answer: said, text: with(c.label+" cannot be used with these settings", said)}
 }

@@ -42,7 +42,7 @@ func (e *Error) Error() string { return e.text }
 // Unwrap returns context.Canceled or context.DeadlineExceeded if that ended the sending, otherwise nil.
 func (e *Error) Unwrap() error { return e.err }
 
-// outcome is what became of a message: the answer to its last request, or an *Error about the first that failed. err is
+// outcome is the result of a message: the answer to its last request, or an *Error for the first failed one. err is
 // what the library returned; its text is not used, since libraries quote URLs.
 func (s *Sender) outcome(ctx context.Context, c channel, exchanges []outbound.Exchange, err error) (Answer, error) {
 	for _, e := range exchanges {
@@ -64,14 +64,14 @@ func (s *Sender) outcome(ctx context.Context, c channel, exchanges []outbound.Ex
 	if ctx.Err() != nil {
 		return Answer{}, c.late(ctx)
 	}
-	text := c.label + " answered " + strconv.Itoa(last.StatusCode) + ", but not that it took the message"
+	text := c.label + " answered " + strconv.Itoa(last.StatusCode) + ", but did not confirm the message"
 	return Answer{}, &Error{Kind: Refused, StatusCode: last.StatusCode, Answer: said, text: with(text, said)}
 }
 
-// unusable is the error of a channel from which a library can make no request.
+// unusable is the error of a channel whose URL the library rejects.
 func (s *Sender) unusable(ctx context.Context, c channel) *Error {
 	s.opts.Log.WarnContext(ctx, "A notification library cannot use a channel", "kind", c.kind)
-	return &Error{Kind: Invalid, text: c.label + " got nothing, because the URL of the channel cannot be used. Check the channel."}
+	return &Error{Kind: Invalid, text: c.label + " was not contacted because the channel URL cannot be used. Check the channel."}
 }
 
 // accepted reports whether the body of a 2xx says that the message was taken. The library does not look at these.
@@ -101,7 +101,7 @@ func (c channel) failure(ctx context.Context, e outbound.Exchange) *Error {
 	switch {
 	case e.StatusCode/100 == 3:
 		out.Kind = Redirected
-		out.text = c.label + " answered " + strconv.Itoa(e.StatusCode) + ", a redirect. Linkwatch does not follow it; use the address that it leads to."
+		out.text = c.label + " answered " + strconv.Itoa(e.StatusCode) + ", a redirect. Linkwatch does not follow redirects. Use the final URL."
 	case e.StatusCode == http.StatusGone:
 		out.Kind = Gone
 	case e.StatusCode >= 500, e.StatusCode == http.StatusRequestTimeout, e.StatusCode == http.StatusTooEarly, e.StatusCode == http.StatusTooManyRequests:
@@ -121,7 +121,7 @@ func (c channel) unsent(ctx context.Context, why *outbound.Error) *Error {
 	return &Error{Kind: Unavailable, text: c.label + " cannot be reached: " + why.Error()}
 }
 
-// late is the error of a message that took too long, or whose sending was ended.
+// late is the error of a message that timed out or was canceled.
 func (c channel) late(ctx context.Context) *Error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return &Error{Kind: Timeout, text: "Linkwatch stopped before " + strings.ToLower(c.label[:1]) + c.label[1:] + " answered", err: context.Canceled}

@@ -121,7 +121,7 @@ func TestMailErrors(t *testing.T) {
 	s, server := newSender(t)
 	server.Mail.Refuse("anna@example.com", 550, "No anna@example.com here")
 	answer, err := s.Send(t.Context(), plainMail, message)
-	if err != nil || !strings.HasPrefix(answer.Text, "Taken for 1 of 2 recipients.") || strings.Contains(answer.Text, "anna@example.com") {
+	if err != nil || !strings.HasPrefix(answer.Text, "Delivered to 1 of 2 recipients.") || strings.Contains(answer.Text, "anna@example.com") {
 		t.Errorf("%q, %v", answer.Text, err)
 	}
 	if letters := server.Mail.Letters(); len(letters) != 1 || letters[0].To != "bob@example.com" {
