@@ -34,6 +34,17 @@ func TestAlertsAreSetUp(t *testing.T) {
 		eval[bool](b, `window.stays = true`) // is gone if the page is reloaded
 		b.press("jc")
 		b.wait(`window.stays && document.querySelector(".test .state.ok")`)
+		sent := web.requests("/hook")
+		busy := eval[bool](b, `(() => {
+			const form = document.querySelector('form[action$="/test"]');
+			form.requestSubmit();
+			form.requestSubmit();
+			return form.innerText.trim() === "Testing…";
+		})()`)
+		b.wait(`!document.querySelector("form[aria-busy]")`)
+		if got := web.requests("/hook"); !busy || got != sent+1 {
+			t.Errorf("a test that was pressed twice shows that it waits: %v; it sent %d messages", busy, got-sent)
+		}
 		web.set("/hook", status(500))
 		b.press("c")
 		b.wait(`window.stays && document.querySelector(".test .state.dead")`)
@@ -61,7 +72,7 @@ func TestAlertsAreSetUp(t *testing.T) {
 		eval[string](b, `document.querySelector("input[name=ends_at]").value = "2026-01-01T21:00"`)
 		b.fits(in, "/alerts/maintenance/new")
 		b.click(`button[name=save]`)
-		b.see("Must be after the start.")
+		b.see("Ends must be after Starts.")
 		eval[string](b, `document.querySelector("input[name=ends_at]").value = "2026-01-01T23:00"`)
 		b.choose("select[name=repeat]", "weekly")
 		b.click(`button[name=save]`)
