@@ -6,6 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -46,10 +49,24 @@ func writeBackup(ctx context.Context, args []string, getenv func(string) string,
 	case models.Damaged(err):
 		return fmt.Errorf("DATABASE_URL=%q is damaged, so no backup was made: run \"linkwatch check\", and restore an older backup: %w", cfg.DatabaseURL, err)
 	case err != nil:
-		return fmt.Errorf("writing the backup: %w", err)
+		return fmt.Errorf("%s was not written: %w", file, inFolder(file, err))
 	}
 	_, err = fmt.Fprintf(stdout, "%s: %s, examined, in %s.\n%s\n",
 		file, humanize.Bytes(uint64(size)), time.Since(begun).Round(time.Millisecond), aboutKey(cfg))
+	return err
+}
+
+// inFolder is the error of a file that cannot be written, in plain words, with what to do.
+func inFolder(file string, err error) error {
+	folder := filepath.Dir(file)
+	switch {
+	case errors.Is(err, models.ErrNoSpace):
+		return fmt.Errorf("%w: free some space, or choose another disk", models.ErrNoSpace)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("there is no folder %s: create it, or choose another one", folder)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("the folder %s cannot be written to: change its permissions, or choose another one", folder)
+	}
 	return err
 }
 

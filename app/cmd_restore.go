@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"linkwatch/config"
 	"linkwatch/models"
@@ -29,14 +31,22 @@ func restoreBackup(ctx context.Context, args []string, getenv func(string) strin
 	if key == "" {
 		return errors.New("DATABASE_URL: a database in memory cannot be restored: name a file")
 	}
-	r, err := models.Restore(ctx, file, models.SQLiteFile(string(cfg.DatabaseURL)), force)
+	database := models.SQLiteFile(string(cfg.DatabaseURL))
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return fmt.Errorf("%s: there is no such file; name a backup", file)
+	}
+	r, err := models.Restore(ctx, file, database, force)
 	switch {
+	case errors.Is(err, models.ErrNoFile):
+		return fmt.Errorf("%s: %w; name a backup", file, err)
+	case models.Damaged(err):
+		return fmt.Errorf("%s is damaged and was not restored; the database is as it was. Take another backup: %w", file, err)
 	case errors.Is(err, models.ErrNotEmpty):
 		return fmt.Errorf("DATABASE_URL=%q: %w; --force replaces it and keeps it under another name", cfg.DatabaseURL, err)
 	case errors.Is(err, models.ErrInUse):
 		return fmt.Errorf("DATABASE_URL=%q: %w; stop the server first", cfg.DatabaseURL, err)
 	case err != nil:
-		return fmt.Errorf("%s was not restored, and the database is as it was: %w", file, err)
+		return fmt.Errorf("%s was not restored, and the database is as it was: %w", file, inFolder(database, err))
 	}
 	fmt.Fprintf(stdout, "%s is now the database, with schema %d. The next start of the server brings the schema to the newest version.\n", file, r.Schema)
 	if r.Kept != "" {

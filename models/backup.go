@@ -18,7 +18,7 @@ import (
 // The errors of a file that Backup leaves as it is.
 var (
 	ErrExists   = errors.New("there is a file of this name already")
-	ErrNoFile   = errors.New("this name is not one of a file")
+	ErrNoFile   = errors.New("this is not a file")
 	ErrDatabase = errors.New("this is a file of the database itself")
 	ErrNoSpace  = errors.New("the disk has no space for the copy")
 )

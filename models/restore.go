@@ -33,14 +33,15 @@ type Restored struct {
 // file meanwhile. The backup may be a database with a write-ahead log that no
 // program has open.
 func Restore(ctx context.Context, backup, file string, replace bool) (r Restored, err error) {
-	if one, err := os.Stat(backup); err != nil {
+	one, err := os.Stat(backup)
+	if err != nil {
 		return r, err
-	} else if two, err := os.Stat(file); err == nil && os.SameFile(one, two) {
-		return r, ErrDatabase
 	}
-	full := hasContent(file)
-	if full && !replace {
-		return r, ErrNotEmpty
+	if !one.Mode().IsRegular() {
+		return r, ErrNoFile
+	}
+	if two, err := os.Stat(file); err == nil && os.SameFile(one, two) {
+		return r, ErrDatabase
 	}
 	src, err := openStill(ctx, backup)
 	if err != nil {
@@ -49,6 +50,10 @@ func Restore(ctx context.Context, backup, file string, replace bool) (r Restored
 	defer func() { err = errors.Join(err, src.Close()) }()
 	if _, err := knownSchema(ctx, src); err != nil { // before anything large is copied
 		return r, err
+	}
+	full := hasContent(file)
+	if full && !replace {
+		return r, ErrNotEmpty
 	}
 	if full {
 		unlock, err := lockWhole(ctx, file)
