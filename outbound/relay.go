@@ -17,7 +17,7 @@ import (
 const (
 	// relayBody is how many bytes of an answer a library gets.
 	relayBody = 64 << 10
-	// relayRequests is how many requests one Run may send: a message may go to several rooms, and a loop must end.
+	// relayRequests is how many requests one Run may send: a service may want a login and more before the message, and a loop must end.
 	relayRequests = 64
 )
 

@@ -32,7 +32,7 @@ var Services = []Service{
 		Kind: "telegram", Label: "Telegram", Help: "Create a bot with @BotFather and add it to the chat.", url: telegramURL,
 		Fields: []Field{
 			{Name: "token", Label: "Bot token", Placeholder: "123456:ABC…", Type: Password, Secret: true, Required: true},
-			{Name: "chats", Label: "Chats", Placeholder: "-1001234567890", Hint: "Chat IDs or channel names with @, separated by commas.", Type: Text, Required: true},
+			{Name: "chat", Label: "Chat", Placeholder: "-1001234567890", Hint: "A chat ID, or a channel name with @. Add a channel for each chat.", Type: Text, Required: true},
 		},
 	},
 	{
@@ -56,13 +56,13 @@ var Services = []Service{
 		},
 	},
 	{
-		Kind: "matrix", Label: "Matrix", Help: "Use a separate account for alerts, and invite it to the rooms.", url: matrixURL,
+		Kind: "matrix", Label: "Matrix", Help: "Use a separate account for alerts, and invite it to the room.", url: matrixURL,
 		Fields: []Field{
 			{Name: "server", Label: "Server", Placeholder: "https://matrix.example.com", Type: URL, Required: true},
 			{Name: "token", Label: "Access token", Type: Password, Secret: true},
 			{Name: "user", Label: "User", Hint: "Use this instead of an access token. Linkwatch logs in for each alert.", Type: Text},
 			{Name: "password", Label: "Password", Type: Password, Secret: true},
-			{Name: "rooms", Label: "Rooms", Placeholder: "#alerts:example.com", Hint: "Aliases with # or room IDs with !, separated by commas.", Type: Text, Required: true},
+			{Name: "room", Label: "Room", Placeholder: "#alerts:example.com", Hint: "An alias with #, or a room ID with !. Add a channel for each room.", Type: Text, Required: true},
 		},
 	},
 	{

@@ -53,17 +53,11 @@ func matrixURL(v *values) string {
 	case user == "" || password == "":
 		v.invalid("token", "is required, or a user and a password")
 	}
-	rooms := v.list("rooms")
-	for _, room := range rooms {
-		if !matrixRoom.MatchString(room) {
-			v.invalid("rooms", "must be aliases such as #alerts:example.com, or room IDs that start with !")
-		}
-	}
-	if len(rooms) == 0 {
-		v.invalid("rooms", "is required")
+	if !matrixRoom.MatchString(v.of["room"]) {
+		v.invalid("room", "must be an alias such as #alerts:example.com, or a room ID that starts with !")
 	}
 	to := url.URL{Scheme: "matrix", User: url.UserPassword(user, password), Host: u.Host, Path: "/",
-		RawQuery: query("rooms", strings.Join(rooms, ","), "disabletls", plain(u))}
+		RawQuery: query("rooms", v.of["room"], "disabletls", plain(u))}
 	return to.String()
 }
 

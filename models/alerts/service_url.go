@@ -110,16 +110,13 @@ func telegramURL(v *values) string {
 	if part == nil {
 		v.invalid("token", "must be a bot token such as 123456:ABC…")
 	}
-	chats := v.list("chats")
-	for _, chat := range chats {
-		if !telegramChat.MatchString(chat) {
-			v.invalid("chats", "must be chat IDs such as -1001234567890, or channel names such as @alerts")
-		}
+	if !telegramChat.MatchString(v.of["chat"]) {
+		v.invalid("chat", "must be a chat ID such as -1001234567890, or a channel name such as @alerts")
 	}
 	if part == nil {
 		return ""
 	}
-	u := url.URL{Scheme: "telegram", User: url.UserPassword(part[1], part[2]), Host: "telegram", RawQuery: query("chats", strings.Join(chats, ","))}
+	u := url.URL{Scheme: "telegram", User: url.UserPassword(part[1], part[2]), Host: "telegram", RawQuery: query("chats", v.of["chat"])}
 	return u.String()
 }
 

@@ -14,8 +14,10 @@ import (
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/discord"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/matrix"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/mattermost"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/telegram"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/push/gotify"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/push/ntfy"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/push/pushbullet"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 
 	"linkwatch/models"
@@ -120,12 +122,15 @@ func (s *Sender) inspect(c channel) (err error) {
 	case c.kind == "logger":
 		return unknown()
 	}
-	err = c.dry()
-	if errors.Is(err, router.ErrUnknownService) {
+	recipients, err := c.dry()
+	switch {
+	case errors.Is(err, router.ErrUnknownService):
 		return unknown()
-	}
-	if err != nil {
+	case err != nil:
 		return incomplete()
+	case recipients != 1:
+		// If one of them refused a message, all of them would get it again and again.
+		return models.Invalid("url", "must name one chat, room or device. Add a channel for each")
 	}
 	return nil
 }
@@ -138,8 +143,9 @@ func unknown() error {
 	return models.Invalid("url", "names an unknown service. Start it with https://, or with a service such as smtp, slack, ntfy or telegram")
 }
 
-// dry reads the URL as the service will. Matrix is the only service that connects for it.
-func (c channel) dry() error {
+// dry reads the URL as the service will, and returns the number of requests that carry a message. Matrix is the only service that
+// connects for it.
+func (c channel) dry() (recipients int, err error) {
 	u := *c.url
 	switch c.kind {
 	case "matrix":
@@ -148,17 +154,23 @@ func (c channel) dry() error {
 		if err == nil && (config.Host == "" || config.Password == "") {
 			err = errors.New("send: no host or no password")
 		}
-		return err
+		return len(config.Rooms), err
 	case "gotify":
 		config := &gotify.Config{}
 		err := config.SetURL(&u)
 		if err == nil && (config.Host == "" || !(&gotify.DefaultValidator{}).ValidateToken(config.Token)) {
 			err = errors.New("send: no host or no token")
 		}
-		return err
+		return 1, err
 	}
-	_, err := (&router.ServiceRouter{}).Locate(c.raw)
-	return err
+	service, err := (&router.ServiceRouter{}).Locate(c.raw)
+	switch s := service.(type) {
+	case *telegram.Service:
+		return len(s.GetConfig().Chats), err
+	case *pushbullet.Service:
+		return len(s.Config.Targets), err
+	}
+	return 1, err
 }
 
 // service is the library's service, which sends with t. Those that have no way to be given t send with

@@ -42,7 +42,7 @@ func FuzzPasswords(f *testing.F) {
 				t.Errorf("the password is %q, the path %q", password, r.Path)
 			}
 		}
-		raw, err = matrix.URL(map[string]string{"server": "https://matrix.example.com", "user": "u", "password": secret, "rooms": "#a:example.com"})
+		raw, err = matrix.URL(map[string]string{"server": "https://matrix.example.com", "user": "u", "password": secret, "room": "#a:example.com"})
 		if err == nil {
 			if kind, err := s.Check(raw); kind != "matrix" || err != nil {
 				t.Errorf("kind %q, %v", kind, err)

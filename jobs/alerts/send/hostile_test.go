@@ -165,6 +165,7 @@ func TestCheck(t *testing.T) {
 	s, server := newSender(t)
 	for raw, want := range map[string]string{
 		"https://hook.example.com/a?b=c": "webhook", "http://hook.example.com": "webhook", "hangouts://chat.googleapis.com/v1/spaces/A/messages?key=k&token=t": "googlechat",
+		"telegram://1:secret1@telegram?chats=1": "telegram", "matrix://user:secret1@matrix.example.com/?rooms=%23a:b": "matrix", "pushbullet://secret1secret1secret1secret1secret/device": "pushbullet",
 		"SMTP://mail.example.com/?from=a@example.com&to=b@example.com": "smtp", "signal://signal.example.com:8080/+15550001111/+15550002222": "signal", "pagerduty:///0123456789abcdef0123456789abcdef": "pagerduty",
 	} {
 		if kind, err := s.Check(raw); kind != want || err != nil {
@@ -176,6 +177,7 @@ func TestCheck(t *testing.T) {
 		"telegram://1:secret1@telegram", "discord://secret1@123/path", "discord://secret1", "gotify://gotify.example.com/secret1", "matrix://user:secret1@/", "matrix://matrix.example.com", "matrix://:secret1@matrix.example.com/?rooms=,",
 		"ntfy://secret1@ntfy.sh", "ntfy://ntfy.sh/topic?secret1=1", "ntfy://ntfy.sh/%zz", "ntfy://ntfy.sh/a\nb", "ntfy://ntfy.sh/\xff", "ntfy://ntfy.sh/secret1?disabletlsverification=yes", "smtp://mail.example.com/?from=a@example.com&to=b@example.com&skiptlsverify=true",
 		"smtp://mail.example.com/?from=secret1&to=b@example.com", "smtp://mail.example.com/?from=a@example.com&to=" + strings.Repeat("a@example.com,", 60), "https://user:secret1@hook.example.com", "https:///secret1", "teams+https://user:secret1@x.example.com/", "teams+http://x.example.com/secret1",
+		"telegram://1:secret1@telegram?chats=1,2", "matrix://user:secret1@matrix.example.com/?rooms=%23a:b,%23c:d", "matrix://user:secret1@matrix.example.com/", "pushbullet://secret1secret1secret1secret1secret/a/b",
 		"telegram+https://api.telegram.org/secret1", "ntfy://ntfy.sh/" + strings.Repeat("x", 9000),
 	} {
 		kind, err := s.Check(raw)

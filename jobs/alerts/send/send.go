@@ -65,7 +65,7 @@ func New(o Options) (*Sender, error) {
 
 // Send sends a message to the service that a shoutrrr URL names. It returns by Options.Timeout or when ctx is over,
 // whatever the service does. The error is an *Error, or the *models.Error of Check. A mail with several recipients
-// is a success if one of them got it; with other services, it is an error if one of them did not.
+// is a success if one of them got it. Other channels have one recipient.
 func (s *Sender) Send(ctx context.Context, rawURL string, m Message) (_ Answer, err error) {
 	c, err := s.parse(rawURL)
 	if err != nil {
