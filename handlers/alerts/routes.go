@@ -64,7 +64,13 @@ func (p Pages) attendProblem(c *gin.Context, problem *middleware.Problem) {
 
 // Nav is the navigation of alerts.
 func Nav() ui.Nav {
-	return ui.Nav{Sections: []ui.Section{{ID: section, Label: "Alerts", Path: views.AlertsPath, Key: "e"}}}
+	return ui.Nav{
+		Sections: []ui.Section{{ID: section, Label: "Alerts", Path: views.AlertsPath, Key: "e"}},
+		Commands: []ui.Command{
+			{Label: "Add alert channel", Path: views.ChannelsPath + "/new"}, {Label: "New alert rule", Path: views.RulesPath + "/new"},
+			{Label: "New maintenance window", Path: views.MaintenancePath + "/new"},
+		},
+	}
 }
 
 const section = "alerts"

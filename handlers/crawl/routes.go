@@ -55,7 +55,7 @@ func (p Pages) Routes() []middleware.Route {
 func Nav() ui.Nav {
 	return ui.Nav{
 		Sections: []ui.Section{{ID: "crawl", Label: "Crawl", Path: "/crawl", Key: "c"}},
-		Commands: []ui.Command{{Label: "New crawl job", ForURL: "Crawl this site", Path: "/crawl"}},
+		Commands: []ui.Command{{Label: "New crawl job", ForURL: "Crawl this site", Path: "/crawl#url"}},
 		Keys: []ui.Key{
 			{Keys: []string{"p"}, What: "Pause or resume a crawl"},
 			{Keys: []string{"c"}, What: "Run a crawl now"},

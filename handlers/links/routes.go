@@ -40,6 +40,6 @@ func Nav() ui.Nav {
 			{ID: "tags", Label: "Tags", Path: "/tags", Key: "t"},
 		},
 		New:      &ui.Link{Label: "New", Path: "/links#url"},
-		Commands: []ui.Command{{Label: "Add link", ForURL: "Save link", Path: "/links"}},
+		Commands: []ui.Command{{Label: "Add link", ForURL: "Save link", Path: "/links#url"}},
 	}
 }

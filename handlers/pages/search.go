@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,7 +30,8 @@ type Finder struct {
 }
 
 const (
-	maxHits   = 5               // of each kind
+	maxHits   = 5               // of each kind that are shown
+	maxFound  = 50              // of each kind that are put in order
 	findLimit = 2 * time.Second // of each kind
 )
 
@@ -73,8 +75,14 @@ func (f *Frame) findAll(ctx context.Context, text string, finders []Finder) []se
 				groups[i].All = of.All(text)
 			}
 			var err error
-			if groups[i].Hits, err = of.find(ctx, text); err != nil {
+			groups[i].Hits, err = of.find(ctx, text)
+			switch {
+			case err != nil:
 				groups[i].Hits, groups[i].Problem = nil, f.Errors.Problem(ctx, err).Detail
+			case len(groups[i].Hits) <= maxHits:
+				groups[i].All = "" // they are all there
+			default:
+				groups[i].Hits = groups[i].Hits[:maxHits]
 			}
 		})
 	}
@@ -91,12 +99,26 @@ func (of Finder) find(ctx context.Context, text string) (hits []ui.Hit, err erro
 			err = fmt.Errorf("searching %s: panic: %v\n%s", of.Kind, p, debug.Stack())
 		}
 	}()
-	hits, err = of.Find(ctx, text, maxHits)
+	hits, err = of.Find(ctx, text, maxFound)
 	if models.CodeOf(err) == models.CodeInvalid {
 		return nil, nil
 	}
 	if err != nil && ctx.Err() != nil {
 		err = errors.Join(context.DeadlineExceeded, err) // a driver may say it in its own words
 	}
+	wanted := models.Fold(text)
+	slices.SortStableFunc(hits, func(a, b ui.Hit) int { return closeness(a, wanted) - closeness(b, wanted) })
 	return hits, err
+}
+
+// closeness is the place of a hit among others: its title or its key is the wanted text, begins with it, or neither.
+func closeness(h ui.Hit, wanted string) int {
+	title := models.Fold(h.Title)
+	switch {
+	case title == wanted || h.Key != "" && models.Fold(h.Key) == wanted:
+		return 0
+	case strings.HasPrefix(title, wanted):
+		return 1
+	}
+	return 2
 }

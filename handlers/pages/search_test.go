@@ -55,7 +55,7 @@ func TestSearchGoesOnWithoutWhatFails(t *testing.T) {
 		if took := time.Since(begun); took != 2*time.Second {
 			t.Errorf("it took %v", took)
 		}
-		for _, part := range []string{`href="/fine/1"`, `href="/fine?q=x"`, "slow: This took too long.", "broken: Something went wrong", "panicking: Something went wrong", `href="/broken?q=x"`} {
+		for _, part := range []string{`href="/fine/1"`, "slow: This took too long.", "broken: Something went wrong", "panicking: Something went wrong", `href="/broken?q=x"`} {
 			if !strings.Contains(page, part) {
 				t.Errorf("the page does not have %q", part)
 			}
@@ -66,6 +66,37 @@ func TestSearchGoesOnWithoutWhatFails(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A hit whose title or key is the text is first, then those that begin with it. Five are shown, and a list of all of them if there are more.
+func TestSearchOrdersHits(t *testing.T) {
+	hit := func(titles ...string) (hits []ui.Hit) {
+		for _, title := range titles {
+			title, key, _ := strings.Cut(title, "/")
+			hits = append(hits, ui.Hit{Title: title, Key: key, Path: "/of/" + title})
+		}
+		return hits
+	}
+	for _, c := range []struct{ found, want []ui.Hit }{
+		{hit("My shop", "Shop two", "Shopping", "SHOP"), hit("SHOP", "Shop two", "Shopping", "My shop")},
+		{hit("Old", "1", "2", "3", "4", "5", "Sale/shop"), hit("Sale", "Old", "1", "2", "3")},
+	} {
+		page := searched(t, "shop", finder("things", func(context.Context) ([]ui.Hit, error) { return c.found, nil }))
+		at := 0
+		for _, h := range c.want {
+			next := strings.Index(page[at:], `href="`+h.Path+`"`)
+			if next < 0 {
+				t.Fatalf("%s is not in its place", h.Title)
+			}
+			at += next
+		}
+		if n := strings.Count(page, `href="/of/`); n != len(c.want) {
+			t.Errorf("%d hits, want %d", n, len(c.want))
+		}
+		if more := strings.Contains(page, `href="/things?q=shop"`); more != (len(c.found) > 5) {
+			t.Errorf("%d hits: a list of all is offered: %v", len(c.found), more)
+		}
+	}
 }
 
 // TestSearchGivesUpWithItsReader: no finder runs on for a reader who has left.

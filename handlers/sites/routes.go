@@ -35,6 +35,6 @@ func (p Pages) Routes() []middleware.Route {
 func Nav() ui.Nav {
 	return ui.Nav{
 		Sections: []ui.Section{{ID: "sites", Label: "Sites", Path: "/sites", Key: "i"}},
-		Commands: []ui.Command{{Label: "Add website", Path: "/sites"}},
+		Commands: []ui.Command{{Label: "Add website", Path: "/sites#url"}},
 	}
 }

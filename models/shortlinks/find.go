@@ -8,8 +8,8 @@ import (
 	"linkwatch/models"
 )
 
-// Find returns up to limit short links for the search over everything, the newest first: of
-// the newest models.NewestSearched those whose key, title or address has a text, and of
+// Find returns up to limit short links for the search over everything: the one of which a text is the key first, then the
+// newest. They are of the newest models.NewestSearched those whose key, title or address has a text, and of
 // all those whose key or address begins with it. CodeInvalid ("query.q").
 func (s *Store) Find(ctx context.Context, text string, limit int) ([]ShortLink, error) {
 	if err := models.CheckFilter("query.q", text); err != nil {
@@ -25,8 +25,8 @@ func (s *Store) Find(ctx context.Context, text string, limit int) ([]ShortLink, 
 		some, args = append(some, address), append(args, span.From, span.Till, limit)
 	}
 	var ls []ShortLink
-	err := s.db.Read(ctx).Raw("SELECT * FROM short_links WHERE deleted_at IS NULL AND seq IN ("+strings.Join(some, " UNION ")+") ORDER BY created_at DESC, short_key DESC LIMIT ?",
-		append(args, limit)...).Scan(&ls).Error
+	err := s.db.Read(ctx).Raw("SELECT * FROM short_links WHERE deleted_at IS NULL AND seq IN ("+strings.Join(some, " UNION ")+") ORDER BY lower(short_key) = ? DESC, created_at DESC, short_key DESC LIMIT ?",
+		append(args, strings.ToLower(text), limit)...).Scan(&ls).Error
 	if err != nil {
 		return nil, fmt.Errorf("looking for short links: %w", err)
 	}

@@ -8,21 +8,21 @@ import (
 	"linkwatch/models"
 )
 
-// Find returns up to limit targets for the search over everything, the newest first and
-// without their Uptime: of the newest models.NewestSearched those whose name or address
+// Find returns up to limit targets for the search over everything, without their Uptime: those of which a text is the name
+// first, then the newest. They are of the newest models.NewestSearched those whose name or address
 // has a text, and of all those whose address begins with it. CodeInvalid ("query.q").
 func (s *Store) Find(ctx context.Context, text string, limit int) ([]Target, error) {
 	if err := models.CheckFilter("query.q", text); err != nil {
 		return nil, err
 	}
-	const newest = "SELECT seq FROM (SELECT seq, search_text FROM targets WHERE deleted_at IS NULL ORDER BY created_at DESC, id DESC LIMIT ?) AS newest WHERE search_text LIKE ? ESCAPE '\\' LIMIT ?"
+	const newest = "SELECT seq FROM (SELECT seq, name, search_text, created_at FROM targets WHERE deleted_at IS NULL ORDER BY created_at DESC, id DESC LIMIT ?) AS newest WHERE search_text LIKE ? ESCAPE '\\' ORDER BY lower(name) = ? DESC, created_at DESC LIMIT ?"
 	const begins = "SELECT seq FROM (SELECT seq FROM targets WHERE deleted_at IS NULL AND canonical_url >= ? AND canonical_url < ? ORDER BY canonical_url LIMIT ?) AS begins"
-	some, args := []string{"SELECT seq FROM (" + newest + ") AS any_part"}, []any{models.NewestSearched, "%" + models.EscapeLike(models.Fold(text)) + "%", limit}
+	some, args := []string{"SELECT seq FROM (" + newest + ") AS any_part"}, []any{models.NewestSearched, "%" + models.EscapeLike(models.Fold(text)) + "%", strings.ToLower(text), limit}
 	for _, span := range models.AddressSpans(text) {
 		some, args = append(some, begins), append(args, span.From, span.Till, limit)
 	}
 	var ts []Target
-	err := s.db.Read(ctx).Raw("SELECT * FROM targets WHERE seq IN ("+strings.Join(some, " UNION ")+") ORDER BY created_at DESC, id DESC LIMIT ?", append(args, limit)...).Scan(&ts).Error
+	err := s.db.Read(ctx).Raw("SELECT * FROM targets WHERE seq IN ("+strings.Join(some, " UNION ")+") ORDER BY lower(name) = ? DESC, created_at DESC, id DESC LIMIT ?", append(args, strings.ToLower(text), limit)...).Scan(&ts).Error
 	if err != nil {
 		return nil, fmt.Errorf("looking for targets: %w", err)
 	}

@@ -30,7 +30,7 @@ func TestFind(t *testing.T) {
 			}
 			return fmt.Sprint(names)
 		}
-		for text, want := range map[string]string{"DOOR": "[Front door]", "shop": "[other.test Front door]", "100%": "[]", "none": "[]"} {
+		for text, want := range map[string]string{"DOOR": "[Front door]", "shop": "[other.test Front door]", "front DOOR": "[Front door]", "100%": "[]", "none": "[]"} {
 			if got := found(text); got != want {
 				t.Errorf("%q finds %s, want %s", text, got, want)
 			}

@@ -57,9 +57,10 @@ func (v Search) actions() []ui.Link {
 	for _, c := range v.Nav.Commands {
 		switch {
 		case v.URL == "":
-			all = append(all, ui.Link{Label: c.Label, Path: c.Path + "#url"})
+			all = append(all, ui.Link{Label: c.Label, Path: c.Path})
 		case c.ForURL != "":
-			all = append(all, ui.Link{Label: c.ForURL, Path: ui.WithQuery(c.Path, url.Values{"url": {v.URL}}) + "#url"})
+			path, field, _ := strings.Cut(c.Path, "#")
+			all = append(all, ui.Link{Label: c.ForURL, Path: ui.WithQuery(path, url.Values{"url": {v.URL}}) + "#" + field})
 		}
 	}
 	if v.URL != "" {

@@ -3,6 +3,7 @@ package ui
 // Hit is something that the search over everything found.
 type Hit struct {
 	Title  string
+	Key    string // by which people know it beside its title: the key of a short link; "" = none
 	Detail string // beside or below the title: its address; "" = none
 	Path   string // of its page
 	Status string // how it does, in one word: "down"; "" = it is not said

@@ -18,12 +18,11 @@ type Section struct {
 	Key   string // the letter that leads there after "g"; "" = none
 }
 
-// Command is a form that the search leads to. Its page is at Path, its first field
-// has the id "url", and the parameter "url" fills in that field. Opening it changes nothing.
+// Command is a form that the search leads to. Opening it changes nothing.
 type Command struct {
 	Label  string // "Add link"
-	ForURL string // what it does with a URL that was typed: "Save link"; "" = it is not offered then
-	Path   string
+	ForURL string // what it does with a URL that was typed, which the parameter "url" fills in: "Save link"; "" = it is not offered then
+	Path   string // of its page, with the id of its first field if the page has more than the form: /links#url
 }
 
 // Link is a link with its words.

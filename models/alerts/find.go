@@ -1,0 +1,65 @@
+package alerts
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"linkwatch/models"
+)
+
+// maxSearched is the number of the newest alerts that Find searches.
+const maxSearched = 1000
+
+// Find returns up to limit alerts for the search over everything, open ones first, then the newest. Of the newest 1,000 alerts
+// it finds those whose first subject, its URL or its detail contains a text. CodeInvalid ("query.q").
+func (s *Store) Find(ctx context.Context, text string, limit int) (as []Alert, err error) {
+	if err := models.CheckFilter("query.q", text); err != nil {
+		return nil, err
+	}
+	err = s.db.Read(ctx).Raw(`SELECT * FROM (SELECT * FROM alerts WHERE fired_at IS NOT NULL ORDER BY created_at DESC, id DESC LIMIT ?) AS newest
+		WHERE lower(subject_name || ' ' || subject_url || ' ' || detail) LIKE ? ESCAPE '\' ORDER BY resolved_at IS NOT NULL, created_at DESC, id DESC LIMIT ?`,
+		maxSearched, "%"+models.EscapeLike(strings.ToLower(text))+"%", limit).Scan(&as).Error
+	if err != nil {
+		return nil, fmt.Errorf("searching alerts: %w", err)
+	}
+	return as, nil
+}
+
+// Settings are channels, rules and maintenance windows.
+type Settings struct {
+	Channels []Channel
+	Rules    []Rule
+	Windows  []Maintenance
+}
+
+// FindSettings returns the channels, rules and maintenance windows whose names contain a text. CodeInvalid ("query.q").
+func (s *Store) FindSettings(ctx context.Context, text string) (found Settings, err error) {
+	if err := models.CheckFilter("query.q", text); err != nil {
+		return found, err
+	}
+	tx, wanted := s.db.Read(ctx), models.Fold(text)
+	if found.Channels, err = all[Channel](tx); err == nil {
+		found.Rules, err = all[Rule](tx)
+	}
+	if err == nil {
+		found.Windows, err = all[Maintenance](tx)
+	}
+	if err != nil {
+		return Settings{}, err
+	}
+	found.Channels = named(found.Channels, wanted, func(c Channel) string { return c.Name })
+	found.Rules = named(found.Rules, wanted, func(r Rule) string { return r.Name })
+	found.Windows = named(found.Windows, wanted, func(m Maintenance) string { return m.Name })
+	return found, nil
+}
+
+// named are those whose names contain a folded text.
+func named[T setting](all []T, wanted string, name func(T) string) (some []T) {
+	for _, v := range all {
+		if strings.Contains(models.Fold(name(v)), wanted) {
+			some = append(some, v)
+		}
+	}
+	return some
+}

@@ -1,0 +1,32 @@
+package alerts
+
+import (
+	"linkwatch/models/alerts"
+	"linkwatch/views/ui"
+)
+
+// AlertHits are alerts as the search over everything shows them.
+func AlertHits(as []alerts.Alert, message func(alerts.Alert) string) []ui.Hit {
+	hits := make([]ui.Hit, len(as))
+	for i, a := range as {
+		hits[i] = ui.Hit{Title: message(a), Path: alerts.AlertPath(a.ID), Status: state(a), Icon: "check"}
+		if a.Open() {
+			hits[i].Icon = "alert"
+		}
+	}
+	return hits
+}
+
+// SettingHits are channels, rules and maintenance windows as the search over everything shows them.
+func SettingHits(s alerts.Settings) (hits []ui.Hit) {
+	for _, c := range s.Channels {
+		hits = append(hits, ui.Hit{Title: c.Name, Detail: "channel: " + ServiceLabel(c.Kind), Path: ChannelPath(c.ID)})
+	}
+	for _, r := range s.Rules {
+		hits = append(hits, ui.Hit{Title: r.Name, Detail: "alert rule", Path: RulePath(r.ID)})
+	}
+	for _, m := range s.Windows {
+		hits = append(hits, ui.Hit{Title: m.Name, Detail: "maintenance window", Path: WindowPath(m.ID)})
+	}
+	return hits
+}
