@@ -33,8 +33,15 @@ type madeAlert struct {
 	attended bool          // somebody acknowledged it
 }
 
+// The alert of the certificate began when it had a week left: it then became a warning.
+const (
+	certificateAgo  = 9 * time.Hour
+	certificateLeft = 7*day - certificateAgo
+)
+
 // allAlerts are those of the made-up company, the oldest first.
-func allAlerts() []madeAlert {
+func allAlerts(now time.Time) []madeAlert {
+	expires := models.At(now.Add(certificateLeft)).Format(time.DateOnly)
 	const down, changed, failed = "target.down", "page.changed", "job.failed"
 	return []madeAlert{
 		{kind: down, severity: event.Critical, subject: "target", host: "shop.northwind.example", names: []string{"Shop"}, detail: "unexpected status 502", ago: 20 * day, took: 14 * time.Minute},
@@ -42,7 +49,7 @@ func allAlerts() []madeAlert {
 		{kind: failed, severity: event.Warning, subject: "job", host: "blog.northwind.example", names: []string{"Crawl of the blog"}, detail: "robots.txt cannot be read", ago: 6 * day, took: 5 * time.Hour},
 		{kind: changed, severity: event.Info, subject: "page", host: "docs.northwind.example", names: []string{"Terms of delivery", "Prices"}, ago: 2 * day},
 		{kind: down, severity: event.Critical, subject: "target", host: "shop.northwind.example", names: []string{"Shop"}, detail: "unexpected status 500", ago: day, took: 3 * time.Minute},
-		{kind: "target.certificate_expiring", severity: event.Warning, subject: "target", host: "blog.northwind.example", names: []string{"Blog"}, detail: "it expires in 6 days", ago: 9 * time.Hour, attended: true},
+		{kind: "target.certificate_expiring", severity: event.Warning, subject: "target", host: "blog.northwind.example " + expires, names: []string{"Blog"}, detail: "it expires on " + expires, ago: certificateAgo, attended: true},
 		{kind: down, severity: event.Critical, subject: "target", host: "labels.northwind.example", names: []string{"Shipping labels"}, detail: "unexpected status 503", ago: 130 * time.Minute},
 	}
 }
@@ -65,13 +72,18 @@ func Alerts(ctx context.Context, r *Run, opts alerts.Options) (did string, err e
 	if err := m.forget(ctx); err != nil {
 		return "", err
 	}
-	all := allAlerts()
+	all := allAlerts(m.now)
 	for i, a := range all {
+		if i == len(all)-1 {
+			if err := m.rest(ctx, chat, mail); err != nil {
+				return "", err
+			}
+		}
 		if err := m.happen(ctx, i, a); err != nil {
 			return "", fmt.Errorf("after %d alerts: %w", i, err)
 		}
 	}
-	return fmt.Sprintf("%d alerts", len(all)), m.rest(ctx, chat, mail)
+	return fmt.Sprintf("%d alerts", len(all)), nil
 }
 
 // forget drops the events of what the other systems made up: it is long past.
@@ -187,9 +199,8 @@ func (m *alertMaker) tell(ctx context.Context, n int, a madeAlert, phase event.P
 	return err
 }
 
-// rest has all messages delivered, and disables the channels: their hosts do not exist.
+// rest marks all messages as delivered and disables the channels, because their hosts do not exist. The alerts after it have no messages.
 func (m *alertMaker) rest(ctx context.Context, channels ...alerts.Channel) error {
-	m.at = m.now
 	err := m.db.Write(ctx, func(tx *gorm.DB) error {
 		err := tx.Exec("UPDATE deliveries SET status = ?, delivered_at = created_at, attempts = 1", alerts.DeliveryDelivered).Error
 		if err != nil {

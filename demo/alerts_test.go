@@ -41,6 +41,13 @@ func TestAlerts(t *testing.T) {
 				t.Errorf("alerts are sent to %s", c.Name)
 			}
 		}
+		open, err := s.Alerts(t.Context(), alerts.Unattended, models.Cursor{}, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sent, err := s.DeliveriesOf(t.Context(), open.Items, 10); err != nil || len(sent) > 0 {
+			t.Errorf("messages were sent after the channels were disabled: %v, %v", sent, err)
+		}
 		if waiting, err := s.Waiting(t.Context()); err != nil || len(waiting) > 0 {
 			t.Errorf("messages wait: %v, %v", waiting, err)
 		}
@@ -62,5 +69,20 @@ func demoCanBeSent(t *testing.T, db *models.DB, file string) {
 		if a, err := store.Address(c); err != nil || a.URL == "" {
 			t.Errorf("the channel %s: %v", c.Name, err)
 		}
+	}
+}
+
+// demoCertificate: the alert of a certificate names the day on which the certificate of its target expires.
+func demoCertificate(t *testing.T, db *models.DB) {
+	var expires models.Time
+	if err := db.Read(t.Context()).Raw("SELECT tls_expires_at FROM targets WHERE name = 'Blog'").Scan(&expires).Error; err != nil {
+		t.Fatal(err)
+	}
+	var detail string
+	if err := db.Read(t.Context()).Raw("SELECT detail FROM alert_members WHERE event = 'target.certificate_expiring'").Scan(&detail).Error; err != nil {
+		t.Fatal(err)
+	}
+	if want := "it expires on " + expires.Format(time.DateOnly); detail != want {
+		t.Errorf("the alert says %q, the target %q", detail, want)
 	}
 }

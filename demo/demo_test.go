@@ -49,6 +49,7 @@ func TestDemo(t *testing.T) {
 	t.Run("is shortened", func(t *testing.T) { demoIsShortened(t, db) })
 	t.Run("is indexed", func(t *testing.T) { demoIsIndexed(t, db, begun) })
 	t.Run("can be sent", func(t *testing.T) { demoCanBeSent(t, db, getenv("DATABASE_URL")) })
+	t.Run("agrees on a certificate", func(t *testing.T) { demoCertificate(t, db) })
 	t.Run("refuses a full store", func(t *testing.T) {
 		if err := app.Run(t.Context(), []string{"demo"}, getenv, io.Discard); err == nil || !strings.Contains(err.Error(), "-force") {
 			t.Errorf("got %v", err)

@@ -261,7 +261,7 @@ func (w *targetMaker) check(ctx context.Context) error {
 			done[i].TLSExpiresAt = models.At(w.now.Add(time.Duration(30+7*w.ids[t.ID]%50) * day))
 		}
 		if made.fate == watchExpiring {
-			done[i].TLSExpiresAt = models.At(w.now.Add(9 * day))
+			done[i].TLSExpiresAt = models.At(w.now.Add(certificateLeft))
 		}
 		if w.now.Sub(w.at) < lastStep {
 			done[i].RetryAfter = Rest
