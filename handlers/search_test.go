@@ -11,6 +11,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"linkwatch/app/apptest"
+	"linkwatch/models/alerts"
 	"linkwatch/models/crawl"
 	"linkwatch/models/links"
 	"linkwatch/models/shortlinks"
@@ -42,6 +43,8 @@ func oneOfEach(s *apptest.App, text, host string) {
 	}
 	_, err := s.Systems.Sites.Store.Add(s.Context(), sites.NewWebsite{SiteURL: "https://" + host + "/", Name: text})
 	s.Must(err)
+	_, err = s.Systems.Alerts.Store.AddChannel(s.Context(), alerts.NewChannel{Name: text, Kind: alerts.KindWebhook, Address: alerts.Address{URL: "https://" + host + "/"}})
+	s.Must(err)
 }
 
 func kinds(a apptest.Page) (all []string) {
@@ -53,14 +56,16 @@ func kinds(a apptest.Page) (all []string) {
 func TestSearchOverEverything(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		t := s.TB.(*testing.T)
-		oneOfEach(s, hostile, "zoo.test")
+		for i := range 6 { // one more than is shown
+			oneOfEach(s, hostile, fmt.Sprintf("zoo%d.test", i))
+		}
 		a := s.Get("/search?q=zebra")
 		apptest.WantStatus(t, a, http.StatusOK)
-		if got := strings.Join(kinds(a), ", "); got != "Links, Targets, Short links, Crawl jobs, Crawled pages, Websites" {
+		if got := strings.Join(kinds(a), ", "); got != "Links, Targets, Short links, Crawl jobs, Crawled pages, Websites, Alert settings" {
 			t.Errorf("found are %s", got)
 		}
 		apptest.WantCount(t, a, "main script, main img", 0)
-		apptest.WantCount(t, a, ".hits li", 6)
+		apptest.WantCount(t, a, ".hits li", 7*5)
 		apptest.WantText(t, a, ".hits li", hostile)
 		a.Find(".hits a.title").Each(func(_ int, hit *goquery.Selection) {
 			apptest.WantStatus(t, s.Get(hit.AttrOr("href", "")), http.StatusOK)
@@ -73,7 +78,7 @@ func TestSearchOverEverything(t *testing.T) {
 
 		part := s.Part("/search?q=zebra")
 		apptest.WantCount(t, part, "header, script, img", 0)
-		apptest.WantCount(t, part, `[role=listbox] [role=group] a[role=option]`, 6+5) // one to all of each kind that has a list
+		apptest.WantCount(t, part, `[role=listbox] [role=group] a[role=option]`, 7*5+5) // one to all of each kind that has a list
 	})
 }
 
@@ -99,9 +104,9 @@ func TestSearchFindsByBeginnings(t *testing.T) {
 func TestSearchOffersActions(t *testing.T) {
 	s := apptest.New(t)
 	for text, want := range map[string]string{
-		"":                    "Add link, Add target, New short link, New crawl job, Add website, Go to Overview, Go to Links, Go to Tags, Go to Watch, Go to Short, Go to Crawl, Go to Sites, Go to Alerts, Go to Admin",
+		"":                    "Add link, Add target, New short link, New crawl job, Add website, Add alert channel, New alert rule, New maintenance window, Go to Overview, Go to Links, Go to Tags, Go to Watch, Go to Short, Go to Crawl, Go to Sites, Go to Alerts, Go to Admin",
 		"wat":                 "Go to Watch",
-		"new":                 "New short link, New crawl job",
+		"new":                 "New short link, New crawl job, New alert rule, New maintenance window",
 		"LINK add":            "Add link",
 		"zzz":                 "",
 		"https://new.test/a?": "Save link, Watch this URL, Shorten this URL, Crawl this site",

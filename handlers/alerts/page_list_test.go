@@ -69,6 +69,19 @@ func TestListOfAlerts(t *testing.T) {
 	}
 }
 
+// The search over everything finds alerts, and offers the forms of channels, rules and windows.
+func TestSearchForAlerts(t *testing.T) {
+	a := newPagesApp(t)
+	a.rule("All", a.channel("Ops"))
+	one := a.down(hostile, "status 500")
+	p := a.Get("/search?q=script")
+	noSecret(t, p)
+	apptest.WantCount(t, p, `.hits a[href="/alerts/`+one.ID+`"]`, 1)
+	apptest.WantText(t, p, ".hits", hostile+" is down: status 500 open")
+	apptest.WantText(t, a.Get("/search?q=ops"), ".hits", "Ops channel: Webhook")
+	apptest.WantCount(t, a.Get("/search?q=maintenance"), `.actions-list a[href="/alerts/maintenance/new"]`, 1)
+}
+
 func TestAlertsByCursor(t *testing.T) {
 	a := newPagesApp(t)
 	a.rule("All", a.channel("Ops"))
