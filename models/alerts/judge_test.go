@@ -53,7 +53,7 @@ func TestRuleTellsOnlyOfWhatItIsFor(t *testing.T) {
 			w.happen(w.down("mine@a.test", 1))
 			w.expect(scoped, "fired mine is down: "+downText)
 			w.happen(w.up("mine@a.test"))
-			w.expect(scoped, "fired mine is up again after 1 s.")
+			w.expect(scoped, "fired mine is up again after 1 s")
 		}
 	})
 }
@@ -92,7 +92,7 @@ func TestSubjectThatIsNoLongerLookedAtLeavesItsAlert(t *testing.T) {
 		w.expect(c, "fired 2 targets on b.test are down: "+downText)
 		w.happen(w.up("second@b.test"))
 		w.happen(w.event("target.down", event.Closed, "first@b.test", 0))
-		w.expect(c, "fired second is up again after 2 s.")
+		w.expect(c, "fired second is up again after 2 s")
 	})
 }
 
@@ -106,7 +106,7 @@ func TestChannelsOfAnEscalationAreToldOfTheEnd(t *testing.T) {
 		w.pass(6 * time.Minute)
 		w.expect(boss, "escalated shop is down: "+downText)
 		w.happen(w.up("shop@a.test"))
-		w.expect(boss, "fired shop is up again after 6 min 1 s.")
+		w.expect(boss, "fired shop is up again after 6 min 1 s")
 	})
 }
 

@@ -126,7 +126,7 @@ func (s *Store) Message(a Alert) string {
 	text := who + " " + did
 	switch {
 	case s.tellsEnd(a.Event):
-		return text + " after " + Duration(a.Took(a.ResolvedAt.Time)) + "."
+		return text + " after " + Duration(a.Took(a.ResolvedAt.Time))
 	case a.Flapping:
 		text += fmt.Sprintf(" (flapping: %d times within an hour)", a.Changes)
 	}

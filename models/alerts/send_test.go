@@ -21,7 +21,7 @@ func TestDownAndUpAgainAreTold(t *testing.T) {
 		w.expect(c)
 		w.pass(5*time.Minute - 2*time.Second)
 		w.happen(w.up("shop@a.test"))
-		w.expect(c, "fired shop is up again after 5 min.")
+		w.expect(c, "fired shop is up again after 5 min")
 		w.pass(time.Hour)
 		w.expect(c)
 	})
@@ -49,7 +49,7 @@ func TestOneMessagePerOutageOfAHost(t *testing.T) {
 		w.expect(c)
 		w.pass(9 * time.Second)
 		w.happen(w.up("t49@a.test"))
-		w.expect(c, "fired 50 targets on a.test are up again after 1 min.")
+		w.expect(c, "fired 50 targets on a.test are up again after 1 min")
 	})
 }
 
@@ -96,7 +96,7 @@ func TestFlappingIsSaidOnce(t *testing.T) {
 		w.pass(alerts.StableTime - 2*time.Second)
 		w.expect(c)
 		w.pass(time.Minute)
-		w.expect(c, "fired shop is up again after 9 s.")
+		w.expect(c, "fired shop is up again after 9 s")
 		w.pass(time.Hour)
 		w.happen(w.down("shop@a.test", 1))
 		w.expect(c, "fired shop is down: "+downText)
@@ -241,7 +241,7 @@ func TestChannelOfTwoRulesIsToldOnce(t *testing.T) {
 		w.happen(w.down("shop@a.test", 1))
 		w.expect(c, "fired shop is down: "+downText)
 		w.happen(w.up("shop@a.test"))
-		w.expect(c, "fired shop is up again after 1 s.")
+		w.expect(c, "fired shop is up again after 1 s")
 	})
 }
 
@@ -254,7 +254,7 @@ func TestRuleThatOnlyTellsOfTheEnd(t *testing.T) {
 		w.expect(c)
 		w.expect(d, "fired shop is down: "+downText)
 		w.happen(w.up("shop@a.test"))
-		w.expect(c, "fired shop is up again after 1 s.")
+		w.expect(c, "fired shop is up again after 1 s")
 		w.expect(d)
 	})
 }
