@@ -30,7 +30,7 @@ func TestMaintenanceIsShownBesideTargets(t *testing.T) {
 	for _, path := range []string{"/watch", "/status/ours"} {
 		p := a.Get(path)
 		apptest.WantText(t, p, "#"+id, "in maintenance")
-		if p.Find("#"+other+" .kept").Length() != 0 {
+		if p.Find("#"+other+" .health:contains(maintenance)").Length() != 0 {
 			t.Errorf("%s: the other target is in maintenance", path)
 		}
 	}

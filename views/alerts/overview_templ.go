@@ -244,7 +244,7 @@ func muteRow(r alerts.Rule) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.StatusMark("no channel", "alert").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.StatusMark("failing", "alert").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
