@@ -56,10 +56,11 @@ func TestScreenshots(t *testing.T) {
 	crawls, _ := listed[crawlJob](full, "/v1/jobs")
 	sites, _ := listed[ownSite](full, "/v1/websites")
 	shop := "/sites/" + sites[0].ID
+	fired, _ := listed[struct{ ID string }](full, "/v1/alerts")
 	shoot(t, full, "full", map[string]string{
 		"sites": "/sites", "site": shop, "site-indexnow": "/sites/" + sites[2].ID, "site-pages": shop + "/pages", "site-matching": shop + "/pages?q=%2Fblog%2F*",
 		"site-page": full.pagesOf(sites[1].ID)[0], "site-unindexed": shop + "/not-indexed", "site-submissions": shop + "/submissions",
-		"alerts": "/alerts", "channels": "/alerts/channels", "channel": "/alerts/channels/new?service=smtp", "rules": "/alerts/rules", "rule": "/alerts/rules/new",
+		"alerts": "/alerts", "alert": "/alerts/" + fired[0].ID, "everything": "/search?q=shop", "channels": "/alerts/channels", "channel": "/alerts/channels/new?service=smtp", "rules": "/alerts/rules", "rule": "/alerts/rules/new",
 		"maintenance": "/alerts/maintenance",
 		"crawl":       "/crawl", "crawl-job": "/crawl/jobs/" + crawls[1].ID, "frontier": "/crawl/frontier", "discovered": "/crawl/discovered",
 		"pages": "/crawl/pages?q=knives+price", "schedule": "/crawl/schedule", "feeds": "/crawl/feeds",
