@@ -70,8 +70,11 @@ func (db *DB) openSQLite(ctx context.Context, dsn string) error {
 // write-ahead log gets the same mode. A file that is there keeps its mode.
 func makePrivate(dsn string) error {
 	file, query := cutSQLite(dsn)
-	opts, wrong := url.ParseQuery(query)
-	if wrong != nil || file == "" || file == ":memory:" || opts.Has("vfs") || opts.Has("mode") && opts.Get("mode") != "rwc" {
+	opts, err := url.ParseQuery(query)
+	if err != nil { // as sqliteDSN has it
+		opts = nil
+	}
+	if file == "" || file == ":memory:" || opts.Has("vfs") || opts.Has("mode") && opts.Get("mode") != "rwc" {
 		return nil // SQLite makes no file
 	}
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator names it
