@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -19,7 +21,9 @@ func TestCommandPalette(t *testing.T) {
 	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t)
-		s.save(web.URL+"/go-memory", "Go")
+		for n := range 6 { // one more than the palette shows of a kind
+			s.save(fmt.Sprintf("%s/go-memory?%d", web.URL, n), "Go")
+		}
 		s.save(web.URL+"/go-channels", "Go")
 		s.addTarget(web.URL + "/go-memory")
 		b := browse(t, s, in, "/")
@@ -51,12 +55,12 @@ func TestCommandPalette(t *testing.T) {
 		b.wait(chosen("Go to Overview"))
 		b.fill("#palette-q", "memory")
 		b.wait(chosen("Go memory"))
-		b.press(down)
+		b.press(strings.Repeat(down, 5))
 		b.wait(chosen("All results: Links"))
 		b.press(down)
-		b.wait(`document.querySelector("#palette [role=option][aria-selected=true]").textContent.includes("/go-memory")`)
+		b.wait(chosen(web.URL + "/go-memory")) // the target, with nothing behind it
 		b.press(end)
-		b.wait(chosen("All results: Targets"))
+		b.wait(chosen(web.URL + "/go-memory"))
 		b.press(down)
 		b.wait(chosen("Go memory"))
 		b.press(up + home)
@@ -78,7 +82,7 @@ func TestCommandPalette(t *testing.T) {
 		b.press(enter)
 		b.wait(`document.querySelector("#url")?.value === "https://new.test/page"`)
 		b.lacks("dialog[open]")
-		if all, _ := s.found("/v1/links"); len(all) != 2 {
+		if all, _ := s.found("/v1/links"); len(all) != 7 {
 			t.Errorf("%d links", len(all))
 		}
 
