@@ -103,8 +103,7 @@ const (
 // Every is how often events and messages that are due are looked for, at most.
 const Every = 250 * time.Millisecond
 
-// cleanName checks a name, and tidies it.
-// cleanName tidies a name. A blank one becomes fallback.
+// cleanName tidies and checks a name. A blank one becomes fallback. CodeInvalid ("name").
 func cleanName(name *string, fallback string) error {
 	if *name = models.CleanLine(*name); *name == "" {
 		*name = fallback

@@ -10,9 +10,8 @@ import (
 	"linkwatch/models"
 )
 
-// Acknowledge notes that somebody attends to an alert. Its reminders and its escalation end. Errors are CodeNotFound, and
-// CodeConflict if it is resolved.
-// CodeConflict if it is resolved. To acknowledge it twice changes nothing.
+// Acknowledge ends the reminders and the escalation of an alert. To acknowledge it twice changes nothing. Errors are
+// CodeNotFound, and CodeConflict if it is resolved.
 func (s *Store) Acknowledge(ctx context.Context, id string) (Alert, error) {
 	return s.attend(ctx, id, func(a *Alert) {
 		if a.AcknowledgedAt.IsZero() {
@@ -29,7 +28,7 @@ func (s *Store) Unacknowledge(ctx context.Context, id string) (Alert, error) {
 // MaxSilence is for how long an alert can be silenced.
 const MaxSilence = 7 * models.Day
 
-// Silence sends nothing of an alert for a time, at most MaxSilence; 0 ends the silence. Errors are CodeInvalid ("minutes") and those of
+// Silence holds back the messages of an alert for a time, at most MaxSilence, but not those that say that it is resolved. 0 ends the silence. Errors are CodeInvalid ("minutes") and those of
 // Acknowledge.
 func (s *Store) Silence(ctx context.Context, id string, d time.Duration) (Alert, error) {
 	if err := checkSilence(d); err != nil {

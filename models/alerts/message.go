@@ -36,7 +36,7 @@ type Notification struct {
 	StartedAt      time.Time      `json:"started_at" example:"2025-03-24T12:00:00Z" doc:"When it began"`
 	ResolvedAt     *time.Time     `json:"resolved_at" example:"2025-03-24T12:05:00Z" doc:"When it ended. null if it goes on"`
 	AcknowledgedAt *time.Time     `json:"acknowledged_at" example:"2025-03-24T12:01:00Z" doc:"When somebody acknowledged it. null if it was not acknowledged"`
-	SilencedUntil  *time.Time     `json:"silenced_until" example:"2025-03-24T13:01:00Z" doc:"Until when nothing is sent of it. null if it is not silenced"`
+	SilencedUntil  *time.Time     `json:"silenced_until" example:"2025-03-24T13:01:00Z" doc:"Until when no messages about it are sent, unless it is resolved before. null if it is not silenced"`
 	Ends           *string        `json:"ends" example:"v_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert that this one tells the end of. null if it tells of none"`
 	Deliveries     []DeliveryInfo `json:"deliveries" nullable:"false" doc:"Messages to channels, the first 100, oldest first. In a webhook it is empty"`
 	Reason         string         `json:"reason" example:"fired" doc:"In a webhook: why it is sent, which is fired, worse, repeated, escalated or resolved. In the API it is empty"`
@@ -60,7 +60,10 @@ func (s *Store) Notification(a Alert, members []Member, ds []Delivery) Notificat
 	n := Notification{
 		ID: a.ID, Event: string(a.Event), Severity: a.Severity.String(), Subject: Subject{a.SubjectKind, a.SubjectID, a.SubjectName, orNull(a.SubjectURL)},
 		Subjects: []Subject{}, SubjectCount: a.Members, Message: s.Message(a), Flapping: a.Flapping, StartedAt: a.StartedAt.Time,
-		ResolvedAt: timeOrNull(a.ResolvedAt), AcknowledgedAt: timeOrNull(a.AcknowledgedAt), SilencedUntil: timeOrNull(a.SilencedUntil), Ends: orNull(a.EndsID), Deliveries: []DeliveryInfo{},
+		ResolvedAt: timeOrNull(a.ResolvedAt), AcknowledgedAt: timeOrNull(a.AcknowledgedAt), Ends: orNull(a.EndsID), Deliveries: []DeliveryInfo{},
+	}
+	if a.Silenced(s.clock.Now()) {
+		n.SilencedUntil = &a.SilencedUntil.Time
 	}
 	for _, m := range members {
 		n.Subjects = append(n.Subjects, Subject{m.SubjectKind, m.SubjectID, m.Name, orNull(m.URL)})

@@ -38,6 +38,22 @@ func TestRulesAreForWhatTheirScopeNames(t *testing.T) {
 	})
 }
 
+// A rule that is younger than an outage sends it when the target repeats its event, and so does one that joins others.
+func TestRulesThatAreAddedDuringAnOutage(t *testing.T) {
+	each(t, func(w *world) {
+		first, second := w.channel("first"), w.channel("second")
+		w.happen(w.down("shop@a.test", 10))
+		w.rule(first)
+		w.expect(first)
+		w.happen(w.down("shop@a.test", 50))
+		w.expect(first, "fired shop is down: "+downText)
+		w.rule(second)
+		w.happen(w.down("shop@a.test", 60))
+		w.expect(first)
+		w.expect(second, "fired shop is down: "+downText)
+	})
+}
+
 // The lists of a rule are bounded before anything is done with them.
 func TestListsOfRulesAreBounded(t *testing.T) {
 	each(t, func(w *world) {

@@ -189,7 +189,7 @@ func TestRemindersAndEscalation(t *testing.T) {
 	})
 }
 
-func TestSilenceHoldsRemindersBack(t *testing.T) {
+func TestSilenceHoldsMessagesBackUntilTheEnd(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c, func(r *alerts.Rule) { r.RepeatMinutes = 10 })
@@ -197,12 +197,23 @@ func TestSilenceHoldsRemindersBack(t *testing.T) {
 		w.sent(c)
 		page, err := w.Alerts(w.Context(), alerts.Firing, zeroCursor, 10)
 		w.ok(err)
-		_, err = w.Silence(w.Context(), page.Items[0].ID, time.Hour)
+		silenced, err := w.Silence(w.Context(), page.Items[0].ID, time.Hour)
 		w.ok(err)
 		w.pass(59 * time.Minute)
 		w.expect(c)
+		if w.Notification(silenced, nil, nil).SilencedUntil == nil {
+			w.Error("it is not silenced")
+		}
 		w.pass(2 * time.Minute)
 		w.expect(c, "repeated shop is down: "+downText)
+		if until := w.Notification(silenced, nil, nil).SilencedUntil; until != nil {
+			w.Errorf("it is silenced until %s, which is past", until)
+		}
+		// That it is resolved is sent at once.
+		_, err = w.Silence(w.Context(), page.Items[0].ID, time.Hour)
+		w.ok(err)
+		w.happen(w.up("shop@a.test"))
+		w.expect(c, "fired shop is up again after 1 h 1 min")
 	})
 }
 

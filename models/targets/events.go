@@ -18,8 +18,12 @@ const (
 	EventCertificate event.Kind = "target.certificate_expiring"
 )
 
-// maxFailures is up to how many failures in a row each is an event of its own, so that rules can wait for that many.
-const maxFailures = 10
+const (
+	// maxFailures is up to how many failures in a row each is an event of its own, so that rules can wait for that many.
+	maxFailures = 10
+	// downEvery is the time between events of a longer outage. They are for rules that were added or enabled during it.
+	downEvery = 5 * time.Minute
+)
 
 // Events are the kinds of events of targets.
 func Events() []event.Type {
@@ -59,7 +63,7 @@ func events(before, after Target, r Result) (all []event.Event) {
 		return &all[len(all)-1]
 	}
 	switch {
-	case r.Outcome == DownOutcome && after.Failures <= maxFailures:
+	case r.Outcome == DownOutcome && (after.Failures <= maxFailures || after.downAgain(before.LastCheckedAt)):
 		e := add(EventDown, event.Began, event.Critical)
 		e.SinceAt, e.Failures, e.Detail = after.StateSince, after.Failures, r.Error
 	case before.State == Down && after.State == Up:
@@ -83,6 +87,12 @@ func events(before, after Target, r Result) (all []event.Event) {
 		add(EventCertificate, event.Ended, event.Warning)
 	}
 	return all
+}
+
+// downAgain reports whether the target's last check is the first of its outage within another downEvery. last is when the
+// check before it began.
+func (t Target) downAgain(last models.Time) bool {
+	return t.LastCheckedAt.Sub(t.StateSince.Time)/downEvery > last.Sub(t.StateSince.Time)/downEvery
 }
 
 // certificateWarning is how soon a certificate expires: 0 = not soon.

@@ -206,7 +206,7 @@ func AlertNow(v Alert) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = standing(v.Row.Alert).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = standing(v.Row.Alert, v.Now).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

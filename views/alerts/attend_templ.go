@@ -111,7 +111,7 @@ func AttendPage(v Attend) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = standing(v.Alert).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = standing(v.Alert, v.Now.Time).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -263,7 +263,7 @@ func AttendPage(v Attend) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "</form><p class=\"help\">Acknowledge the alert to stop reminders. Silence it to stop all its messages for a while.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "</form><p class=\"help\">Acknowledge the alert to stop reminders. Silence it to stop all messages about it until it is resolved, or until the time is over.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
