@@ -112,13 +112,23 @@ func storeDown(t *testing.T, db *models.DB, rule int64, from, n int) {
 			})
 			all = append(all, alerts.Alert{
 				ID: models.NewID(models.KindAlert), Event: "target.down", Severity: happened.Critical, GroupKey: name, SubjectKind: "target", SubjectID: name, SubjectName: name,
-				Members: 1, OpenMembers: 1, CreatedAt: now.Add(-2 * time.Hour), StartedAt: now, GrownAt: now,
+				Members: 1, OpenMembers: 1, CreatedAt: now.Add(-2 * time.Hour), StartedAt: now,
 			})
 		}
 		if err := errors.Join(happened.Add(tx, down...), models.Insert(tx, all)); err != nil {
 			return err
 		}
-		return tx.Exec("INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity, grown) SELECT seq, ?, created_at, 2, false FROM alerts WHERE fired_at IS NULL ON CONFLICT DO NOTHING", rule).Error
+		for _, statement := range []string{
+			`INSERT INTO alert_members (alert_seq, subject_id, event, subject_kind, name, url, detail, since_at)
+				SELECT seq, subject_id, event, subject_kind, subject_name, '', '', started_at FROM alerts WHERE fired_at IS NULL ON CONFLICT DO NOTHING`,
+			fmt.Sprintf("INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity) SELECT seq, %d, created_at, 2 FROM alerts WHERE fired_at IS NULL ON CONFLICT DO NOTHING", rule),
+			fmt.Sprintf("INSERT INTO alert_mentions (alert_seq, rule_seq, subject_id, due_at) SELECT seq, %d, subject_id, created_at FROM alerts WHERE fired_at IS NULL ON CONFLICT DO NOTHING", rule),
+		} {
+			if err := tx.Exec(statement).Error; err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)

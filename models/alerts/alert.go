@@ -15,15 +15,15 @@ import (
 // many begins the group key of an alert with subjects of many hosts. Other keys begin with the host.
 const many = "*"
 
-// Alert is what people are told of: one condition of one or more subjects of a host, which the
-// same rules tell of. If one condition begins for many hosts within a minute, one alert has all further ones.
+// Alert is one condition of one or more subjects of a host, to which the same rules apply. If a
+// condition begins for many hosts within a minute, one alert has all further subjects.
 type Alert struct {
 	Seq            int64 `gorm:"primaryKey"`
 	ID             string
 	EndsID         string // of the alert that this one tells the end of; "" = it tells of none
 	Event          event.Kind
 	Severity       event.Severity
-	GroupKey       string // the host of its subjects, or many, and the rules that tell of them
+	GroupKey       string // the host of its subjects, or many, and the rules that apply to them
 	SubjectKind    string // of the first subject
 	SubjectID      string
 	SubjectName    string
@@ -35,8 +35,7 @@ type Alert struct {
 	Changes        int // times that it began within FlapTime
 	CreatedAt      models.Time
 	StartedAt      models.Time // when the condition began
-	GrownAt        models.Time // when it last got a subject of which rules told
-	FiredAt        models.Time // when it was first sent; zero = it waits, and is not shown
+	FiredAt        models.Time // when it was first due to be sent; zero = it waits, and is not shown
 	ResolveAt      models.Time // when a flapping alert counts as resolved; zero = it goes on
 	ResolvedAt     models.Time
 	AcknowledgedAt models.Time
@@ -77,8 +76,9 @@ type Member struct {
 	Detail      string
 	SinceAt     models.Time
 	EndedAt     models.Time // zero: it goes on
+	Changes     int         // times that it began within FlapTime
 
-	gone bool // it is no longer looked at: it leaves the alert
+	gone bool // it is no longer checked: it leaves the alert
 }
 
 // TableName implements GORM's Tabler.
@@ -118,7 +118,7 @@ func (st State) where() string {
 	}
 }
 
-// Alerts is a page of alerts, newest first. Those that were not sent yet are not among
+// Alerts is a page of alerts, newest first. Those that are not due to be sent yet are not among
 // them. limit is as models.NewLimit made it.
 func (s *Store) Alerts(ctx context.Context, st State, after models.Cursor, limit int) (models.Slice[Alert], error) {
 	var page models.Slice[Alert]
@@ -135,7 +135,7 @@ func (s *Store) Alerts(ctx context.Context, st State, after models.Cursor, limit
 	return models.NewSlice(page.Items, limit, func(a Alert) models.Cursor { return models.Cursor{CreatedAt: a.CreatedAt, ID: a.ID} }), nil
 }
 
-// Alert is the alert of an id; CodeNotFound if there is none, or if it was not sent yet.
+// Alert is the alert of an id; CodeNotFound if there is none, or if it is not due to be sent yet.
 func (s *Store) Alert(ctx context.Context, id string) (Alert, error) {
 	return alert(s.db.Read(ctx), id)
 }

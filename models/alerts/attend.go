@@ -42,7 +42,7 @@ func (s *Store) Silence(ctx context.Context, id string, d time.Duration) (Alert,
 	})
 }
 
-// attend changes how an open alert is attended to. Its reminders are planned again.
+// attend changes how an open alert is attended to. Its messages are planned again.
 func (s *Store) attend(ctx context.Context, id string, fn func(*Alert)) (a Alert, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.db.OneAtATime(tx, lockAlerts); err != nil {
@@ -59,7 +59,7 @@ func (s *Store) attend(ctx context.Context, id string, fn func(*Alert)) (a Alert
 		if err != nil {
 			return err
 		}
-		return tx.Exec("UPDATE alert_notices SET next_at = ? WHERE alert_seq = ? AND notified_at IS NOT NULL", s.clock.Now(), a.Seq).Error
+		return tx.Exec("UPDATE alert_notices SET next_at = ? WHERE alert_seq = ? AND (notified_at IS NOT NULL OR next_at IS NOT NULL)", s.clock.Now(), a.Seq).Error
 	})
 	if models.CodeOf(err) != "" {
 		return Alert{}, err
@@ -127,7 +127,7 @@ func (s *Store) attendSame(ctx context.Context, column string, value models.Time
 	})
 }
 
-// attendMany changes how open alerts are attended to, and plans their reminders again. update returns their Seqs.
+// attendMany changes how open alerts are attended to, and plans their messages again. update returns their Seqs.
 func (s *Store) attendMany(ctx context.Context, update func(tx *gorm.DB, seqs *[]int64) error) (n int, err error) {
 	var seqs []int64
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -139,7 +139,7 @@ func (s *Store) attendMany(ctx context.Context, update func(tx *gorm.DB, seqs *[
 			return err
 		}
 		return models.RowsOf("seq bigint", seqs).Exec(tx,
-			"UPDATE alert_notices SET next_at = ? WHERE alert_seq IN (SELECT r.seq FROM {rows} AS r) AND notified_at IS NOT NULL", s.clock.Now()).Error
+			"UPDATE alert_notices SET next_at = ? WHERE alert_seq IN (SELECT r.seq FROM {rows} AS r) AND (notified_at IS NOT NULL OR next_at IS NOT NULL)", s.clock.Now()).Error
 	})
 	if err != nil {
 		return 0, fmt.Errorf("attending to alerts: %w", err)

@@ -40,63 +40,87 @@ func (b *batch) began(e event.Event) {
 		m = &Member{SubjectID: e.SubjectID, Event: e.Kind, SubjectKind: e.SubjectKind, EndedAt: e.At}
 		d.members[e.SubjectID] = m
 		d.Members++
+	} else if m.gone {
+		m.gone = false
+		d.Members++
 	}
-	m.Name, m.URL, m.Detail, m.gone = e.Name, e.URL, e.Detail, false
+	m.Name, m.URL, m.Detail = e.Name, e.URL, e.Detail
 	if d.Members == 1 {
 		d.Detail = e.Detail
 	} else if d.Detail != e.Detail {
 		d.Detail = "" // they have different reasons
 	}
-	again := false
 	if !m.EndedAt.IsZero() {
-		again = b.grow(d, m, e)
+		b.begin(d, m, e)
 	}
-	for rule, at := range notices {
-		n, ok := d.notices[rule]
-		if !ok || at.Before(n.at.Time) {
-			n.at = at
-		}
-		n.grown = n.grown || again
-		d.notices[rule] = n
+	for rule, due := range notices {
+		d.mention(b, rule, e.SubjectID, due)
 	}
 }
 
-// grow notes that the condition began for a subject of an alert. again reports whether those who were told of the
-// alert are told again: it last grew too long ago for this to be the same outage.
-func (b *batch) grow(d *draft, m *Member, e event.Event) (again bool) {
+// begin notes that the condition began for a subject of an alert. Unless it is flapping, it is sent again.
+func (b *batch) begin(d *draft, m *Member, e event.Event) {
+	if m.Changes++; e.SinceAt.Sub(m.SinceAt.Time) > FlapTime {
+		m.Changes = 1
+	}
 	m.SinceAt, m.EndedAt = e.SinceAt, models.Time{}
 	b.of[memberKey{e.Kind, e.SubjectID}] = d
 	if d.OpenMembers++; d.OpenMembers == 1 && !d.ResolveAt.IsZero() {
 		d.ResolveAt = models.Time{}
 		d.Changes++
 	}
-	again = !d.Flapping && b.now.Sub(d.GrownAt.Time) > growTime
-	if again {
-		d.GrownAt = b.now
+	if !d.Flapping && m.Changes > 1 && m.Changes < flaps {
+		delete(b.mentioned, mentionKey{d.Seq, e.SubjectID})
+		d.again = append(d.again, e.SubjectID)
 	}
-	return again
 }
 
-// alertFor is the open alert that a new subject of some rules joins, or a new one.
+// mention adds a mention, unless there is one.
+func (d *draft) mention(b *batch, rule int64, subject string, due models.Time) {
+	k := mentionKey{d.Seq, subject}
+	if _, ok := b.mentioned[k][rule]; ok && d.Seq != 0 {
+		return
+	}
+	if d.mentions[subject] == nil {
+		d.mentions[subject] = map[int64]models.Time{}
+	}
+	if _, ok := d.mentions[subject][rule]; !ok {
+		d.mentions[subject][rule] = due
+	}
+}
+
+// withdraw drops the mentions of a subject that are not due yet, since its condition has ended.
+func (d *draft) withdraw(b *batch, subject string) {
+	delete(d.mentions, subject)
+	d.ended = append(d.ended, subject)
+	for rule, due := range b.mentioned[mentionKey{d.Seq, subject}] {
+		if due.After(b.now.Time) {
+			delete(b.mentioned[mentionKey{d.Seq, subject}], rule)
+		}
+	}
+}
+
+// alertFor returns the open alert that a new subject joins, or a new one.
 func (b *batch) alertFor(e event.Event, rules []Rule) *draft {
-	k := groupOf(e, rules)
-	for _, k := range []groupKey{k, manyOf(e, rules, b.now), manyOf(e, rules, b.now.Add(-stormTime))} {
+	k := b.groupOf(e, rules)
+	for _, k := range []groupKey{k, b.manyOf(e, rules, b.now), b.manyOf(e, rules, b.now.Add(-stormTime))} {
 		if d := b.open[k]; d != nil {
 			return d
 		}
 	}
-	began := b.flapped[k] + 1
-	b.flapped[k] = began
+	of := memberKey{e.Kind, e.SubjectID}
+	b.changes[of]++
+	began := b.changes[of]
 	if b.recent[e.Kind]++; b.recent[e.Kind] > storm {
-		k, began = manyOf(e, rules, b.now), 1
+		k, began = b.manyOf(e, rules, b.now), 1
 	}
 	return b.add(Alert{
 		ID: models.NewID(models.KindAlert), Event: e.Kind, Severity: e.Severity, GroupKey: k.key, SubjectKind: e.SubjectKind, SubjectID: e.SubjectID,
-		SubjectName: e.Name, SubjectURL: e.URL, Detail: e.Detail, CreatedAt: b.now, StartedAt: e.SinceAt, GrownAt: b.now, Flapping: began >= flaps && e.Phase == event.Began, Changes: began,
+		SubjectName: e.Name, SubjectURL: e.URL, Detail: e.Detail, CreatedAt: b.now, StartedAt: e.SinceAt, Flapping: began >= flaps && e.Phase == event.Began, Changes: began,
 	})
 }
 
-// rulesOf are the rules that tell of an event, or of its end, however often it has happened. Without duration it is not told during maintenance.
+// rulesOf returns the rules that send an event, or its end, however often it has happened. Events without duration are not sent during maintenance.
 func (b *batch) rulesOf(e event.Event) (rules []Rule) {
 	if e.Phase == event.Once && !b.maintained(b.matcher, subjectOf(e)).IsZero() {
 		return nil
@@ -110,14 +134,18 @@ func (b *batch) rulesOf(e event.Event) (rules []Rule) {
 	return rules
 }
 
-// noticesOf are when rules tell of an event: at once, or when it has lasted long enough. A rule that waits for more failures is missing.
+// noticesOf returns when rules send an event: at once, when it has lasted long enough, or some time after the last events without
+// duration of the host. A rule that waits for more failures is missing.
 func (b *batch) noticesOf(e event.Event, rules []Rule) map[int64]models.Time {
-	notices := map[int64]models.Time{}
+	notices, last := map[int64]models.Time{}, b.lastSent[b.groupOf(e, rules)]
 	for _, r := range rules {
 		if e.Failures > 0 && e.Failures < r.AfterFailures {
 			continue
 		}
 		at := b.now.Add(gather)
+		if next := last.Add(growTime); e.Phase == event.Once && !last.IsZero() && next.After(at.Time) {
+			at = next
+		}
 		if after := e.SinceAt.Add(minutes(r.AfterMinutes)); e.Phase == event.Began && after.After(at.Time) {
 			at = after
 		}
@@ -127,7 +155,7 @@ func (b *batch) noticesOf(e event.Event, rules []Rule) map[int64]models.Time {
 }
 
 // ended notes that a condition has ended for a subject, and resolves its alert if that was the last one. A subject that is
-// no longer looked at leaves the alert.
+// no longer checked leaves the alert.
 func (b *batch) ended(e event.Event) {
 	k := memberKey{e.Kind, e.SubjectID}
 	d := b.of[k]
@@ -137,6 +165,7 @@ func (b *batch) ended(e event.Event) {
 	delete(b.of, k)
 	m := d.members[e.SubjectID]
 	m.EndedAt = e.At
+	d.withdraw(b, e.SubjectID)
 	if e.Phase == event.Closed {
 		m.gone = true
 		d.Members--
@@ -152,10 +181,10 @@ func (b *batch) ended(e event.Event) {
 	delete(b.open, groupKey{d.Event, d.GroupKey})
 }
 
-// unheard reports whether the draft need not be stored: it is over, and no one was told of it.
+// unheard reports whether the draft need not be stored: it is over, and was not due to be sent.
 func (d *draft) unheard() bool { return d.over && d.FiredAt.IsZero() }
 
-// touched are the drafts that were changed by the batch.
+// touched returns the drafts that were changed by the batch.
 func (b *batch) touched() []*draft {
 	return slices.DeleteFunc(slices.Clone(b.drafts), func(d *draft) bool { return d.Seq == 0 && d.unheard() })
 }

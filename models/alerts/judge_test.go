@@ -34,6 +34,10 @@ func TestSubjectThatJoinsLaterIsTold(t *testing.T) {
 		w.happen(w.down("old@a.test", 1))
 		w.happen(w.down("same@a.test", 1)) // of the same outage
 		w.expect(c, "fired old is down: "+downText)
+		w.pass(5*time.Minute - 2*time.Second)
+		w.expect(c)
+		w.pass(2 * time.Second)
+		w.expect(c, "worse 2 targets on a.test are down: "+downText)
 		w.pass(time.Hour)
 		w.happen(w.down("new@a.test", 1))
 		w.expect(c, "worse 3 targets on a.test are down: "+downText)

@@ -119,9 +119,12 @@ func timeOrNull(t models.Time) *time.Time {
 // Message describes the alert in one sentence: "12 targets on example.com are down: unexpected status 500".
 func (s *Store) Message(a Alert) string {
 	t := s.Type(a.Event)
-	who, did := a.SubjectName, t.Did
-	if a.Members > 1 {
-		who, did = humanize.Comma(int64(a.Members))+" "+t.Noun+"s", t.DidMany
+	who, did, n := a.SubjectName, t.Did, a.Members
+	if a.Open() && a.OpenMembers > 0 {
+		n = a.OpenMembers
+	}
+	if n > 1 {
+		who, did = humanize.Comma(int64(n))+" "+t.Noun+"s", t.DidMany
 		if host := a.Host(); host != "" {
 			who += " on " + host
 		}
@@ -166,6 +169,9 @@ func (n Notification) Title() string {
 // Text is the message in plain text: its times, subjects and links, one on each line.
 func (n Notification) Text(links ...Link) string {
 	var b strings.Builder
+	if n.SubjectCount == 0 { // a test
+		return ""
+	}
 	if n.ResolvedAt != nil && n.ResolvedAt.After(n.StartedAt) {
 		fmt.Fprintf(&b, "From %s to %s (%s)\n", stamp(n.StartedAt), stamp(*n.ResolvedAt), Duration(n.ResolvedAt.Sub(n.StartedAt)))
 	} else {
@@ -224,6 +230,6 @@ func (s *Store) TestNotification() Notification {
 	now := s.clock.Now()
 	return Notification{
 		ID: models.NewID(models.KindAlert), Event: "test", Severity: event.Info.String(), Subject: Subject{Kind: "system", ID: "test", Name: "Linkwatch"}, Subjects: []Subject{},
-		SubjectCount: 1, Message: "This is a test message from Linkwatch. The channel works.", StartedAt: now.Time, ResolvedAt: &now.Time, Deliveries: []DeliveryInfo{}, Reason: string(FirstTime),
+		Message: "This is a test message from Linkwatch. The channel works.", StartedAt: now.Time, ResolvedAt: &now.Time, Deliveries: []DeliveryInfo{}, Reason: string(FirstTime),
 	}
 }

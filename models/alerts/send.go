@@ -2,7 +2,6 @@ package alerts
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -13,23 +12,30 @@ import (
 	"linkwatch/models/event"
 )
 
-// Notice is what a rule has still to tell of an alert.
+// notice is what a rule sends of an alert.
 type notice struct {
 	AlertSeq    int64
 	RuleSeq     int64
-	NextAt      models.Time // zero = nothing more
-	NotifiedAt  models.Time // when the rule's channels were first told
+	NextAt      models.Time // when something may be due; zero = nothing is
+	NotifiedAt  models.Time // when the rule first sent it
+	ToldAt      models.Time // when the rule last sent new subjects
 	RepeatAt    models.Time
 	EscalateAt  models.Time
 	EscalatedAt models.Time
-	Severity    event.Severity // of which they were told
-	Grown       bool           // it has got subjects of which they are to be told
+	Severity    event.Severity // that was sent
 
-	gone bool // its rule is deleted or disabled
+	due     int         // subjects that are to be sent now
+	sent    int         // subjects that were sent, are not in maintenance, and of which the condition goes on
+	waiting models.Time // when the next subjects are due; zero = there are none
+	told    bool        // the subjects that were due are sent
 }
 
-// Send puts up to n messages that rules owe into the outbox, and resolves flapping alerts that are stable. It
-// returns how many notices it has dealt with.
+func (n *notice) key() noticeKey { return noticeKey{n.AlertSeq, n.RuleSeq} }
+
+type noticeKey struct{ alert, rule int64 }
+
+// Send puts the messages of up to n notices that are due into the outbox, and resolves flapping alerts that are stable. It
+// returns the number of notices.
 func (s *Store) Send(ctx context.Context, n int) (done int, err error) {
 	now := s.clock.Now()
 	var due bool
@@ -71,7 +77,16 @@ func (s *Store) settle(tx *gorm.DB, now models.Time) error {
 	if err != nil || len(stable) == 0 {
 		return err
 	}
-	return s.tellEnd(tx, slices.DeleteFunc(stable, func(a Alert) bool { return a.FiredAt.IsZero() }), now)
+	unheard := models.NewRows("seq bigint")
+	for _, a := range stable {
+		if a.FiredAt.IsZero() {
+			unheard.Add(a.Seq)
+		}
+	}
+	if err := unheard.Exec(tx, "DELETE FROM alerts WHERE seq IN (SELECT seq FROM {rows} AS r)").Error; err != nil {
+		return err
+	}
+	return s.sendEnds(tx, slices.DeleteFunc(stable, func(a Alert) bool { return a.FiredAt.IsZero() }), now)
 }
 
 // outbox decides what is sent of some notices.
@@ -83,11 +98,16 @@ type outbox struct {
 	matcher
 	bySeq    map[int64]Rule
 	alerts   map[int64]*Alert
-	members  map[int64][]Member
 	channels map[string]Channel // those that can be used, by id
 	told     map[told]bool
-	first    map[int64]bool // alerts that are sent for the first time
-	fresh    []Delivery
+	first    map[int64]bool // alerts that are due for the first time
+	fresh    []message
+}
+
+// message is a new message of a rule.
+type message struct {
+	Delivery
+	of noticeKey
 }
 
 // told is a message that a channel has of an alert.
@@ -113,10 +133,10 @@ func (s *Store) newOutbox(ctx context.Context, tx *gorm.DB, now models.Time, due
 			o.channels[c.ID] = c
 		}
 	}
-	rows, asked := models.NewRows("seq bigint"), map[int64]bool{}
+	rows := models.NewRows("seq bigint")
 	for _, d := range due {
-		if !asked[d.AlertSeq] {
-			asked[d.AlertSeq] = true
+		if o.alerts[d.AlertSeq] == nil {
+			o.alerts[d.AlertSeq] = &Alert{}
 			rows.Add(d.AlertSeq)
 		}
 	}
@@ -124,7 +144,6 @@ func (s *Store) newOutbox(ctx context.Context, tx *gorm.DB, now models.Time, due
 	if err := rows.Raw(tx, "SELECT a.* FROM {rows} AS r CROSS JOIN alerts AS a WHERE a.seq = r.seq").Scan(&as).Error; err != nil {
 		return nil, err
 	}
-	var subjects []subject
 	for i, a := range as {
 		o.alerts[a.Seq] = &as[i]
 	}
@@ -138,53 +157,117 @@ func (s *Store) newOutbox(ctx context.Context, tx *gorm.DB, now models.Time, due
 	for _, b := range before {
 		o.told[told{b.AlertSeq, b.ChannelSeq, b.Reason}] = true
 	}
-	if o.members, err = membersOf(tx, as, MaxSubjects); err != nil {
-		return nil, err
+	return o, o.loadMentions(ctx, due)
+}
+
+// loadMentions counts the subjects of the notices. Those in maintenance are put off. It loads the mentions of all
+// open subjects of the alerts, a few bytes for each.
+func (o *outbox) loadMentions(ctx context.Context, due []notice) error {
+	rows, notices := noticeRows(due), map[noticeKey]*notice{}
+	for i := range due {
+		notices[due[i].key()] = &due[i]
 	}
-	for _, of := range o.members {
-		for _, m := range of {
-			subjects = append(subjects, subject{m.SubjectKind, m.SubjectID, m.URL})
+	var found []struct {
+		AlertSeq, RuleSeq           int64
+		SubjectID, SubjectKind, URL string
+		DueAt                       models.Time
+	}
+	err := rows.Raw(o.tx, `SELECT t.alert_seq, t.rule_seq, t.subject_id, t.due_at, m.subject_kind, m.url FROM {rows} AS r CROSS JOIN alert_mentions AS t CROSS JOIN alert_members AS m
+		WHERE t.alert_seq = r.alert_seq AND t.rule_seq = r.rule_seq AND m.alert_seq = t.alert_seq AND m.subject_id = t.subject_id AND (m.ended_at IS NULL OR t.due_at IS NOT NULL)`).Scan(&found).Error
+	if err != nil {
+		return fmt.Errorf("loading the subjects of alerts: %w", err)
+	}
+	subjects := make([]subject, len(found))
+	for i, f := range found {
+		subjects[i] = subject{f.SubjectKind, f.SubjectID, f.URL}
+	}
+	if o.matcher, err = o.newMatcher(ctx, settings{windows: o.windows}.scopes(), subjects); err != nil {
+		return err
+	}
+	later := models.NewRows("alert_seq bigint, rule_seq bigint, subject_id text, due_at bigint")
+	for i, f := range found {
+		n := notices[noticeKey{f.AlertSeq, f.RuleSeq}]
+		until := models.Time{}
+		if o.alerts[f.AlertSeq].Open() {
+			until = o.maintained(o.matcher, subjects[i])
+		}
+		switch {
+		case f.DueAt.IsZero() && until.IsZero():
+			n.sent++
+		case f.DueAt.IsZero():
+		case f.DueAt.After(o.soon().Time):
+			n.waiting = earliest(n.waiting, f.DueAt)
+		case until.IsZero():
+			n.due++
+		default:
+			until = earliest(until, o.now.Add(lookAgain)) // the window may be changed meanwhile
+			later.Add(f.AlertSeq, f.RuleSeq, f.SubjectID, until)
+			n.waiting = earliest(n.waiting, until)
 		}
 	}
-	o.matcher, err = s.newMatcher(ctx, o.scopes(), subjects)
-	return o, err
+	err = later.Exec(o.tx, `UPDATE alert_mentions SET due_at = r.due_at FROM {rows} AS r
+		WHERE alert_mentions.alert_seq = r.alert_seq AND alert_mentions.rule_seq = r.rule_seq AND alert_mentions.subject_id = r.subject_id`).Error
+	if err != nil {
+		return fmt.Errorf("putting off subjects in maintenance: %w", err)
+	}
+	return nil
+}
+
+// soon is until when subjects are due now: those of one outage are sent together.
+func (o *outbox) soon() models.Time { return o.now.Add(gather) }
+
+func noticeRows(ns []notice) *models.Rows {
+	rows := models.NewRows("alert_seq bigint, rule_seq bigint")
+	for _, n := range ns {
+		rows.Add(n.AlertSeq, n.RuleSeq)
+	}
+	return rows
 }
 
 // notice decides what is sent for a notice that is due, and when it is due again.
 func (o *outbox) notice(n *notice) {
 	a := o.alerts[n.AlertSeq]
 	r, ok := o.bySeq[n.RuleSeq]
-	if !ok || a == nil { // the rule was deleted or disabled since
-		n.gone = true
+	if !ok { // it is disabled or deleted; see dueAgain
+		n.NextAt = models.Time{}
 		return
 	}
-	if later := o.later(*a, r); !later.IsZero() {
-		n.NextAt = later
+	if until := o.held(a, r, n); !until.IsZero() {
+		n.NextAt = until
 		return
 	}
 	switch {
+	case n.NotifiedAt.IsZero() && n.due == 0:
 	case n.NotifiedAt.IsZero():
 		o.fire(a, r, n)
 	case !a.Open():
-		o.send(*a, Resolving, r.Channels)
+		o.send(a, n, Resolving, r.Channels)
 		if !n.EscalatedAt.IsZero() {
-			o.send(*a, Resolving, r.EscalateChannels)
+			o.send(a, n, Resolving, r.EscalateChannels)
 		}
 		n.RepeatAt, n.EscalateAt = models.Time{}, models.Time{}
 	default:
-		o.remind(*a, r, n)
+		o.remind(a, r, n)
 	}
-	n.NextAt = earliest(n.RepeatAt, n.EscalateAt)
+	n.NextAt = earliest(earliest(n.RepeatAt, n.EscalateAt), n.waiting)
 }
 
-// later is until when a message of an alert has to wait; zero = it does not.
-func (o *outbox) later(a Alert, r Rule) models.Time {
-	until := r.Quiet.End(o.now)
-	if a.Open() && until.IsZero() {
-		until = o.untilMaintained(a)
+// dueAgain has a rule that was changed, enabled or restored look again at what it sends of open alerts.
+func (s *Store) dueAgain(tx *gorm.DB, r Rule) error {
+	err := tx.Exec("UPDATE alert_notices SET next_at = ? WHERE rule_seq = ? AND alert_seq IN (SELECT seq FROM alerts WHERE resolved_at IS NULL)", s.clock.Now(), r.Seq).Error
+	if err != nil {
+		return fmt.Errorf("planning messages of a rule: %w", err)
 	}
-	if again := o.now.Add(lookAgain); until.After(again.Time) { // they may be changed meanwhile
-		until = again
+	return nil
+}
+
+// held returns until when a message of an alert waits; zero = it does not. In quiet hours an alert is shown, but not sent.
+func (o *outbox) held(a *Alert, r Rule, n *notice) (until models.Time) {
+	if until = r.Quiet.End(o.now); !until.IsZero() {
+		if n.due > 0 {
+			o.due(a)
+		}
+		until = earliest(until, o.now.Add(lookAgain)) // the rule may be changed meanwhile
 	}
 	if a.Silenced(o.now) && a.SilencedUntil.After(until.Time) {
 		until = a.SilencedUntil
@@ -195,35 +278,24 @@ func (o *outbox) later(a Alert, r Rule) models.Time {
 // lookAgain is how often a message that waits for the end of quiet hours or maintenance is looked at.
 const lookAgain = time.Minute
 
-// untilMaintained is when the first maintenance of the subjects of an open alert ends; zero = one of them is in none. Of many subjects the
-// first ones are looked at.
-func (o *outbox) untilMaintained(a Alert) (until models.Time) {
-	for _, m := range o.members[a.Seq] {
-		if !m.EndedAt.IsZero() {
-			continue
-		}
-		end := o.maintained(o.matcher, subject{m.SubjectKind, m.SubjectID, m.URL})
-		if end.IsZero() {
-			return models.Time{}
-		}
-		until = earliest(until, end)
-	}
-	return until
-}
-
-// fire tells the channels of a rule of an alert for the first time.
-func (o *outbox) fire(a *Alert, r Rule, n *notice) {
-	n.NotifiedAt, n.Severity = o.now, a.Severity
+// due notes that an alert is due to be sent, from when on it is shown.
+func (o *outbox) due(a *Alert) {
 	if a.FiredAt.IsZero() {
 		a.FiredAt = o.now
 	}
 	o.first[a.Seq] = true
-	if !r.Has(a.Event) { // it tells only of the end
+}
+
+// fire sends an alert for the first time to the channels of a rule.
+func (o *outbox) fire(a *Alert, r Rule, n *notice) {
+	n.NotifiedAt, n.ToldAt, n.Severity, n.told = o.now, o.now, a.Severity, true
+	o.due(a)
+	if !r.Has(a.Event) { // it sends only the end
 		return
 	}
-	o.send(*a, FirstTime, r.Channels)
-	if !n.EscalatedAt.IsZero() { // it tells the end of an alert that was escalated
-		o.send(*a, FirstTime, r.EscalateChannels)
+	o.send(a, n, FirstTime, r.Channels)
+	if !n.EscalatedAt.IsZero() { // it sends the end of an alert that was escalated
+		o.send(a, n, FirstTime, r.EscalateChannels)
 	}
 	if a.Open() && o.Type(a.Event).Once {
 		a.ResolvedAt, a.OpenMembers = o.now, 0
@@ -234,29 +306,51 @@ func (o *outbox) fire(a *Alert, r Rule, n *notice) {
 	o.plan(r, n)
 }
 
-// remind tells the channels of a rule again of an alert: it got worse, is not acknowledged, or goes on.
-func (o *outbox) remind(a Alert, r Rule, n *notice) {
+// remind sends an open alert again to the channels of a rule: it has new subjects, got worse, is not acknowledged, or goes on.
+func (o *outbox) remind(a *Alert, r Rule, n *notice) {
 	due := func(at models.Time) bool { return !at.IsZero() && !at.After(o.now.Time) }
-	if (a.Severity > n.Severity || n.Grown) && r.Has(a.Event) {
-		o.send(a, Worsening, r.Channels)
+	if n.due > 0 {
+		if next := n.ToldAt.Add(growTime); next.After(o.now.Time) {
+			n.waiting, n.due = earliest(n.waiting, next), 0
+		} else {
+			n.ToldAt, n.told = o.now, true
+		}
 	}
-	n.Severity, n.Grown = a.Severity, false
+	if n.due+n.sent == 0 { // its subjects are up again or in maintenance, and others are not
+		if due(n.RepeatAt) || due(n.EscalateAt) {
+			n.waiting = earliest(n.waiting, o.now.Add(lookAgain))
+			n.RepeatAt, n.EscalateAt = later(n.RepeatAt, n.waiting), later(n.EscalateAt, n.waiting)
+		}
+		return
+	}
+	if (a.Severity > n.Severity || n.told) && r.Has(a.Event) {
+		o.send(a, n, Worsening, r.Channels)
+	}
+	n.Severity = a.Severity
 	if !a.AcknowledgedAt.IsZero() {
 		n.RepeatAt, n.EscalateAt = models.Time{}, models.Time{}
 		return
 	}
 	if due(n.RepeatAt) {
-		o.send(a, Repeating, r.Channels)
+		o.send(a, n, Repeating, r.Channels)
 		if !n.EscalatedAt.IsZero() {
-			o.send(a, Repeating, r.EscalateChannels)
+			o.send(a, n, Repeating, r.EscalateChannels)
 		}
 		n.RepeatAt = models.Time{}
 	}
 	if due(n.EscalateAt) {
-		o.send(a, Escalating, r.EscalateChannels)
+		o.send(a, n, Escalating, r.EscalateChannels)
 		n.EscalatedAt, n.EscalateAt = o.now, models.Time{}
 	}
 	o.plan(r, n)
+}
+
+// later is at, but not before least; zero stays zero.
+func later(at, least models.Time) models.Time {
+	if at.IsZero() || at.After(least.Time) {
+		return at
+	}
+	return least
 }
 
 // plan plans what is not planned: the next reminder, and the escalation, also after an acknowledgement was undone.
@@ -279,8 +373,8 @@ func earliest(a, b models.Time) models.Time {
 	return a
 }
 
-// send adds a message to channels, but for those that another rule has told the same.
-func (o *outbox) send(a Alert, why Reason, to List) {
+// send adds a message to channels, but for those that another rule has sent the same.
+func (o *outbox) send(a *Alert, n *notice, why Reason, to List) {
 	for _, id := range to {
 		c, ok := o.channels[id]
 		k := told{a.Seq, c.Seq, why}
@@ -288,59 +382,7 @@ func (o *outbox) send(a Alert, why Reason, to List) {
 			continue
 		}
 		o.told[k] = true
-		o.fresh = append(o.fresh, Delivery{ID: models.NewID(models.KindDelivery), AlertSeq: a.Seq, ChannelSeq: c.Seq, Reason: why, Status: DeliveryPending, CreatedAt: o.now})
+		d := Delivery{ID: models.NewID(models.KindDelivery), AlertSeq: a.Seq, ChannelSeq: c.Seq, Reason: why, Status: DeliveryPending, CreatedAt: o.now}
+		o.fresh = append(o.fresh, message{d, n.key()})
 	}
-}
-
-// write stores the messages, and what has become of the alerts and notices.
-func (o *outbox) write(due []notice) error {
-	for i := range o.fresh {
-		d := &o.fresh[i]
-		n := o.Notification(*o.alerts[d.AlertSeq], o.members[d.AlertSeq], nil)
-		n.Reason = string(d.Reason)
-		body, err := json.Marshal(n)
-		if err != nil {
-			return fmt.Errorf("writing a message: %w", err)
-		}
-		d.Body = string(body)
-	}
-	if err := models.Insert(o.tx, o.fresh); err != nil {
-		return fmt.Errorf("storing messages: %w", err)
-	}
-	fired, over := models.NewRows("seq bigint, fired_at bigint, resolved_at bigint, open_members bigint"), models.NewRows("seq bigint")
-	for seq := range o.first {
-		a := o.alerts[seq]
-		fired.Add(seq, a.FiredAt, a.ResolvedAt, a.OpenMembers)
-		if !a.Open() {
-			over.Add(seq)
-		}
-	}
-	rest := models.NewRows("alert_seq bigint, rule_seq bigint, next_at bigint, notified_at bigint, repeat_at bigint, escalate_at bigint, escalated_at bigint, severity bigint, grown boolean")
-	gone := models.NewRows("alert_seq bigint, rule_seq bigint")
-	for _, n := range due {
-		if n.gone {
-			gone.Add(n.AlertSeq, n.RuleSeq)
-			continue
-		}
-		rest.Add(n.AlertSeq, n.RuleSeq, n.NextAt, n.NotifiedAt, n.RepeatAt, n.EscalateAt, n.EscalatedAt, int(n.Severity), n.Grown)
-	}
-	for _, st := range []struct {
-		rows *models.Rows
-		sql  string
-		args []any
-	}{
-		{fired, "UPDATE alerts SET fired_at = r.fired_at, resolved_at = r.resolved_at, open_members = r.open_members FROM {rows} AS r WHERE alerts.seq = r.seq", nil},
-		{over, "UPDATE alert_members SET ended_at = ? WHERE ended_at IS NULL AND alert_seq IN (SELECT seq FROM {rows} AS r)", []any{o.now}},
-		{rest, `UPDATE alert_notices SET next_at = r.next_at, notified_at = r.notified_at, repeat_at = r.repeat_at, escalate_at = r.escalate_at,
-			escalated_at = r.escalated_at, severity = r.severity, grown = r.grown FROM {rows} AS r WHERE alert_notices.alert_seq = r.alert_seq AND alert_notices.rule_seq = r.rule_seq`, nil},
-		{gone, "DELETE FROM alert_notices WHERE (alert_seq, rule_seq) IN (SELECT alert_seq, rule_seq FROM {rows} AS r)", nil},
-		// An alert of which no rule tells any more was never sent.
-		{gone, `DELETE FROM alerts WHERE fired_at IS NULL AND seq IN (SELECT alert_seq FROM {rows} AS r)
-			AND NOT EXISTS (SELECT 1 FROM alert_notices AS n WHERE n.alert_seq = alerts.seq)`, nil},
-	} {
-		if err := st.rows.Exec(o.tx, st.sql, st.args...).Error; err != nil {
-			return fmt.Errorf("storing what was sent: %w", err)
-		}
-	}
-	return nil
 }

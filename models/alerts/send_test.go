@@ -223,8 +223,14 @@ func TestEventsWithoutDurationAreGathered(t *testing.T) {
 		w.rule(c, func(r *alerts.Rule) { r.Events = alerts.List{"page.changed"} })
 		w.happen(w.event("page.changed", event.Once, "home@a.test", 0), w.event("page.changed", event.Once, "news@a.test", 0))
 		w.expect(c, "fired 2 pages on a.test changed")
-		w.happen(w.event("page.changed", event.Once, "home@a.test", 0))
+		for i := range 5 { // of the same host within five minutes
+			w.happen(w.event("page.changed", event.Once, fmt.Sprintf("page%d@a.test", i), 0))
+			w.expect(c)
+		}
+		w.happen(w.event("page.changed", event.Once, "home@b.test", 0))
 		w.expect(c, "fired home changed")
+		w.pass(5 * time.Minute)
+		w.expect(c, "fired 5 pages on a.test changed")
 		page, err := w.Alerts(w.Context(), alerts.Firing, zeroCursor, 10)
 		w.ok(err)
 		if len(page.Items) != 0 {

@@ -125,5 +125,8 @@ func (s *Store) save(tx *gorm.DB, n noun, v any) error {
 	if err := tx.Model(v).UpdateColumn("updated_at", s.clock.Now()).Error; err != nil {
 		return fmt.Errorf("storing a %s: %w", n.name, err)
 	}
+	if r, ok := v.(*Rule); ok {
+		return s.dueAgain(tx, *r)
+	}
 	return nil
 }

@@ -19,12 +19,13 @@ const (
 	// storm is how many alerts of a kind may begin within stormTime. All further subjects are in one alert.
 	storm     = 20
 	stormTime = time.Minute
-	flaps     = 4
-	// growTime is for how long after an alert last grew further subjects join it without a message.
+	// flaps is how often a condition of a subject begins within FlapTime before it is flapping.
+	flaps = 4
+	// growTime is the shortest time between two messages about new subjects: of an alert, and of events without duration of a host.
 	growTime = 5 * time.Minute
 )
 
-// An alert that begins for the fourth time within FlapTime is flapping. It is resolved when
+// An alert of a subject whose condition began for the fourth time within FlapTime is flapping. It is resolved when
 // nothing has begun again for StableTime.
 const (
 	FlapTime   = time.Hour
@@ -32,7 +33,7 @@ const (
 )
 
 // Take makes alerts of up to n events, the oldest first, and returns how many it was. The
-// number of its statements does not depend on n. Events of which no rule tells are dropped.
+// number of its statements does not depend on n. Events that no rule sends are dropped.
 func (s *Store) Take(ctx context.Context, n int) (taken int, err error) {
 	// A look that locks nothing first: most of the time there is nothing to do.
 	if found, err := event.Waiting(s.db.Read(ctx)); err != nil || !found {
@@ -47,7 +48,7 @@ func (s *Store) Take(ctx context.Context, n int) (taken int, err error) {
 			return err
 		}
 		taken = len(events)
-		b := &batch{store: s, tx: tx, now: s.clock.Now(), open: map[groupKey]*draft{}, of: map[memberKey]*draft{}}
+		b := &batch{store: s, tx: tx, now: s.clock.Now(), open: map[groupKey]*draft{}, of: map[memberKey]*draft{}, mentioned: map[mentionKey]map[int64]models.Time{}}
 		if err := b.load(ctx, events); err != nil {
 			return err
 		}
@@ -71,21 +72,25 @@ type groupKey struct {
 	key   string
 }
 
-// groupOf is the group of an event of which some rules tell. Subjects of other rules are in other alerts, so that a rule tells of
-// nothing that it is not for.
-func groupOf(e event.Event, rules []Rule) groupKey {
-	return groupKey{e.Kind, cmp.Or(e.Host, e.SubjectID) + ofRules(rules)}
+// groupOf returns the group of an event. Subjects to which other rules apply are in other alerts, and so are
+// subjects in maintenance: these must not keep an alert open that was sent.
+func (b *batch) groupOf(e event.Event, rules []Rule) groupKey {
+	return groupKey{e.Kind, cmp.Or(e.Host, e.SubjectID) + b.apartBy(e, rules)}
 }
 
-// manyOf is the group of the events of many hosts in a storm at a time.
-func manyOf(e event.Event, rules []Rule, at models.Time) groupKey {
-	return groupKey{e.Kind, many + strconv.FormatInt(at.Unix()/int64(stormTime/time.Second), 10) + ofRules(rules)}
+// manyOf returns the group of the events of many hosts in a storm at a time.
+func (b *batch) manyOf(e event.Event, rules []Rule, at models.Time) groupKey {
+	return groupKey{e.Kind, many + strconv.FormatInt(at.Unix()/int64(stormTime/time.Second), 10) + b.apartBy(e, rules)}
 }
 
-func ofRules(rules []Rule) string {
+// apartBy is the part of a group key behind the host.
+func (b *batch) apartBy(e event.Event, rules []Rule) string {
 	text := " "
 	for _, r := range rules {
 		text += strconv.FormatInt(r.Seq, 36) + ","
+	}
+	if !b.maintained(b.matcher, subjectOf(e)).IsZero() {
+		text += "maintenance"
 	}
 	return text
 }
@@ -98,16 +103,18 @@ type memberKey struct {
 // draft is an alert as a batch changes it.
 type draft struct {
 	Alert
-	members map[string]*Member // of the subjects of the batch's events, by their ids
-	notices map[int64]planned  // when rules are to tell of it, by Rule.Seq
-	over    bool               // it was resolved by the batch
-	silent  bool               // no one is told of that, since none of its subjects is looked at any more
+	members  map[string]*Member               // of the subjects of the batch's events, by their ids
+	mentions map[string]map[int64]models.Time // when rules send new subjects, by the subject's id and Rule.Seq
+	ended    []string                         // subjects whose condition has ended
+	again    []string                         // subjects that are sent again
+	over     bool                             // it was resolved by the batch
+	silent   bool                             // that is not sent, since none of its subjects is checked any more
 }
 
-// planned is when a rule is to tell of an alert.
-type planned struct {
-	at    models.Time
-	grown bool // also if it has told of it, since there are new subjects
+// mentionKey identifies the stored mentions of a subject of an alert.
+type mentionKey struct {
+	alert   int64
+	subject string
 }
 
 // batch makes alerts of a batch of events.
@@ -117,11 +124,13 @@ type batch struct {
 	now   models.Time
 	settings
 	matcher
-	drafts  []*draft
-	open    map[groupKey]*draft  // the open alert of a group
-	of      map[memberKey]*draft // the open alert that has a subject
-	recent  map[event.Kind]int   // alerts that began within stormTime
-	flapped map[groupKey]int     // alerts of a group that began within FlapTime
+	drafts    []*draft
+	open      map[groupKey]*draft                  // the open alert of a group
+	of        map[memberKey]*draft                 // the open alert that has a subject
+	recent    map[event.Kind]int                   // alerts that began within stormTime
+	changes   map[memberKey]int                    // times that the condition of a subject began within FlapTime
+	lastSent  map[groupKey]models.Time             // when events without duration of a group were last sent, within growTime
+	mentioned map[mentionKey]map[int64]models.Time // when stored mentions are due, by Rule.Seq; zero = they were sent
 }
 
 // load loads what the events of the batch are judged by.
@@ -143,14 +152,17 @@ func (b *batch) load(ctx context.Context, events []event.Event) (err error) {
 			continue
 		}
 		rules := b.rulesOf(e)
-		for _, k := range []groupKey{groupOf(e, rules), manyOf(e, rules, b.now), manyOf(e, rules, b.now.Add(-stormTime))} {
+		for _, k := range []groupKey{b.groupOf(e, rules), b.manyOf(e, rules, b.now), b.manyOf(e, rules, b.now.Add(-stormTime))} {
 			groups.Add(k.event, k.key, e.SubjectID)
 		}
 	}
 	if err := b.loadOpen(members, groups); err != nil {
 		return err
 	}
-	return b.count(groups)
+	if err := b.loadMentions(); err != nil {
+		return err
+	}
+	return b.count(members, groups)
 }
 
 // loadOpen loads the open alerts of the groups, and those that have the subjects, each with those of the subjects that it has or had.
@@ -198,38 +210,81 @@ func (b *batch) loadOpen(members, groups *models.Rows) error {
 
 // add adds an alert to the batch.
 func (b *batch) add(a Alert) *draft {
-	d := &draft{Alert: a, members: map[string]*Member{}, notices: map[int64]planned{}}
+	d := &draft{Alert: a, members: map[string]*Member{}, mentions: map[string]map[int64]models.Time{}}
 	b.drafts = append(b.drafts, d)
 	b.open[groupKey{a.Event, a.GroupKey}] = d
 	return d
 }
 
-// count counts the alerts that began lately: of each kind, and of the groups.
-func (b *batch) count(groups *models.Rows) error {
-	b.recent, b.flapped = map[event.Kind]int{}, map[groupKey]int{}
+// loadMentions loads the mentions of the subjects that were loaded.
+func (b *batch) loadMentions() error {
+	rows := models.NewRows("alert_seq bigint, subject_id text")
+	for _, d := range b.drafts {
+		for id := range d.members {
+			rows.Add(d.Seq, id)
+		}
+	}
+	var found []struct {
+		AlertSeq, RuleSeq int64
+		SubjectID         string
+		DueAt             models.Time
+	}
+	err := rows.Raw(b.tx, `SELECT t.alert_seq, t.rule_seq, t.subject_id, t.due_at FROM {rows} AS r CROSS JOIN alert_notices AS n CROSS JOIN alert_mentions AS t
+		WHERE n.alert_seq = r.alert_seq AND t.alert_seq = n.alert_seq AND t.rule_seq = n.rule_seq AND t.subject_id = r.subject_id`).Scan(&found).Error
+	if err != nil {
+		return fmt.Errorf("loading what rules send of alerts: %w", err)
+	}
+	for _, f := range found {
+		k := mentionKey{f.AlertSeq, f.SubjectID}
+		if b.mentioned[k] == nil {
+			b.mentioned[k] = map[int64]models.Time{}
+		}
+		b.mentioned[k][f.RuleSeq] = f.DueAt
+	}
+	return nil
+}
+
+// count loads what happened lately: alerts of each kind, how often the conditions of the subjects began, and when
+// events without duration of the groups were last sent.
+func (b *batch) count(members, groups *models.Rows) error {
+	b.recent, b.changes, b.lastSent = map[event.Kind]int{}, map[memberKey]int{}, map[groupKey]models.Time{}
 	var kinds []struct {
 		Event event.Kind
 		N     int
 	}
-	err := b.tx.Raw("SELECT event, count(*) AS n FROM alerts WHERE created_at > ? GROUP BY event", b.now.Add(-stormTime)).Scan(&kinds).Error
+	err := members.Raw(b.tx, `SELECT r.event, count(*) AS n FROM (SELECT DISTINCT event FROM {rows} AS e) AS r CROSS JOIN alerts AS a
+		WHERE a.event = r.event AND a.created_at > ? GROUP BY r.event`, b.now.Add(-stormTime)).Scan(&kinds).Error
 	if err != nil {
 		return fmt.Errorf("counting alerts: %w", err)
 	}
 	for _, k := range kinds {
 		b.recent[k.Event] = k.N
 	}
-	var of []struct {
+	var began []struct {
+		Event     event.Kind
+		SubjectID string
+		N         int
+	}
+	err = members.Raw(b.tx, `SELECT r.event, r.subject_id, sum(m.changes) AS n FROM (SELECT DISTINCT event, subject_id FROM {rows} AS e) AS r CROSS JOIN alert_members AS m
+		WHERE m.subject_id = r.subject_id AND m.event = r.event AND m.since_at > ? GROUP BY r.event, r.subject_id`, b.now.Add(-FlapTime)).Scan(&began).Error
+	if err != nil {
+		return fmt.Errorf("counting how often conditions began: %w", err)
+	}
+	for _, m := range began {
+		b.changes[memberKey{m.Event, m.SubjectID}] = m.N
+	}
+	var sent []struct {
 		Event    event.Kind
 		GroupKey string
-		N        int
+		At       models.Time
 	}
-	err = groups.Raw(b.tx, `SELECT a.event, a.group_key, count(DISTINCT a.seq) AS n FROM {rows} AS r CROSS JOIN alerts AS a
-		WHERE a.event = r.event AND a.group_key = r.group_key AND a.created_at > ? GROUP BY a.event, a.group_key`, b.now.Add(-FlapTime)).Scan(&of).Error
+	err = groups.Raw(b.tx, `SELECT a.event, a.group_key, max(a.fired_at) AS at FROM {rows} AS r CROSS JOIN alerts AS a
+		WHERE a.event = r.event AND a.group_key = r.group_key AND a.created_at > ? GROUP BY a.event, a.group_key`, b.now.Add(-2*growTime)).Scan(&sent).Error
 	if err != nil {
-		return fmt.Errorf("counting the alerts of hosts: %w", err)
+		return fmt.Errorf("loading when alerts were last sent: %w", err)
 	}
-	for _, g := range of {
-		b.flapped[groupKey{g.Event, g.GroupKey}] = g.N
+	for _, g := range sent {
+		b.lastSent[groupKey{g.Event, g.GroupKey}] = g.At
 	}
 	return nil
 }

@@ -27,10 +27,8 @@ func (b *batch) write() error {
 	for _, a := range fresh {
 		seqs[a.ID] = a.Seq
 	}
-	members := models.NewRows("alert_seq bigint, subject_id text, event text, subject_kind text, name text, url text, detail text, since_at bigint, ended_at bigint")
-	gone := models.NewRows("alert_seq bigint, subject_id text")
-	notices := models.NewRows("alert_seq bigint, rule_seq bigint, next_at bigint, severity bigint, grown boolean")
-	silent := models.NewRows("seq bigint")
+	members := models.NewRows("alert_seq bigint, subject_id text, event text, subject_kind text, name text, url text, detail text, since_at bigint, ended_at bigint, changes bigint")
+	gone, silent := models.NewRows("alert_seq bigint, subject_id text"), models.NewRows("seq bigint")
 	var over []Alert
 	for _, d := range drafts {
 		switch {
@@ -44,12 +42,7 @@ func (b *batch) write() error {
 				gone.Add(d.Seq, m.SubjectID)
 				continue
 			}
-			members.Add(d.Seq, m.SubjectID, m.Event, m.SubjectKind, m.Name, m.URL, m.Detail, m.SinceAt, m.EndedAt)
-		}
-		for rule, n := range d.notices {
-			if !d.over {
-				notices.Add(d.Seq, rule, n.at, int(d.Severity), n.grown)
-			}
+			members.Add(d.Seq, m.SubjectID, m.Event, m.SubjectKind, m.Name, m.URL, m.Detail, m.SinceAt, m.EndedAt, m.Changes)
 		}
 		switch {
 		case d.over && d.silent:
@@ -58,41 +51,106 @@ func (b *batch) write() error {
 			over = append(over, d.Alert)
 		}
 	}
-	err := members.Exec(b.tx, `INSERT INTO alert_members (alert_seq, subject_id, event, subject_kind, name, url, detail, since_at, ended_at)
-		SELECT alert_seq, subject_id, event, subject_kind, name, url, detail, since_at, ended_at FROM {rows} AS r WHERE true
-		ON CONFLICT (alert_seq, subject_id) DO UPDATE SET name = excluded.name, url = excluded.url, detail = excluded.detail, since_at = excluded.since_at, ended_at = excluded.ended_at`).Error
+	err := members.Exec(b.tx, `INSERT INTO alert_members (alert_seq, subject_id, event, subject_kind, name, url, detail, since_at, ended_at, changes)
+		SELECT alert_seq, subject_id, event, subject_kind, name, url, detail, since_at, ended_at, changes FROM {rows} AS r WHERE true
+		ON CONFLICT (alert_seq, subject_id) DO UPDATE SET name = excluded.name, url = excluded.url, detail = excluded.detail,
+			since_at = excluded.since_at, ended_at = excluded.ended_at, changes = excluded.changes`).Error
 	if err != nil {
 		return fmt.Errorf("storing the subjects of alerts: %w", err)
 	}
-	// A rule that has told of the alert tells of it again only if it got worse, or has grown.
-	err = notices.Exec(b.tx, `INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity, grown) SELECT alert_seq, rule_seq, next_at, severity, false FROM {rows} AS r WHERE true
-		ON CONFLICT (alert_seq, rule_seq) DO NOTHING`).Error
-	if err == nil {
-		err = notices.Exec(b.tx, `UPDATE alert_notices SET next_at = CASE WHEN alert_notices.next_at < r.next_at THEN alert_notices.next_at ELSE r.next_at END, grown = alert_notices.grown OR r.grown
-			FROM {rows} AS r WHERE alert_notices.alert_seq = r.alert_seq AND alert_notices.rule_seq = r.rule_seq AND (alert_notices.notified_at IS NULL OR r.severity > alert_notices.severity OR r.grown)`).Error
+	if err := b.writeMentions(drafts); err != nil {
+		return err
 	}
-	if err == nil {
-		err = silent.Exec(b.tx, "DELETE FROM alert_notices WHERE alert_seq IN (SELECT seq FROM {rows} AS r)").Error
-	}
-	if err != nil {
-		return fmt.Errorf("planning messages of alerts: %w", err)
+	if err := silent.Exec(b.tx, "DELETE FROM alert_notices WHERE alert_seq IN (SELECT seq FROM {rows} AS r)").Error; err != nil {
+		return fmt.Errorf("ending alerts without a message: %w", err)
 	}
 	if err := b.leave(gone); err != nil {
 		return err
 	}
-	return b.store.tellEnd(b.tx, over, b.now)
+	if err := b.rename(drafts); err != nil {
+		return err
+	}
+	return b.store.sendEnds(b.tx, over, b.now)
 }
 
-// leave removes subjects from alerts. One that an alert is called by is replaced by another one.
-func (b *batch) leave(gone *models.Rows) error {
-	err := gone.Exec(b.tx, "DELETE FROM alert_members WHERE (alert_seq, subject_id) IN (SELECT alert_seq, subject_id FROM {rows} AS r)").Error
-	if err == nil {
-		err = gone.Exec(b.tx, `UPDATE alerts SET (subject_kind, subject_id, subject_name, subject_url, detail) = (
-			SELECT m.subject_kind, m.subject_id, m.name, m.url, m.detail FROM alert_members AS m WHERE m.alert_seq = alerts.seq ORDER BY m.ended_at IS NOT NULL, m.since_at, m.subject_id LIMIT 1)
-			WHERE (seq, subject_id) IN (SELECT alert_seq, subject_id FROM {rows} AS r) AND EXISTS (SELECT 1 FROM alert_members AS m WHERE m.alert_seq = alerts.seq)`).Error
+// writeMentions stores which subjects rules are to send, and when.
+func (b *batch) writeMentions(drafts []*draft) error {
+	ended, again := models.NewRows("alert_seq bigint, subject_id text"), models.NewRows("alert_seq bigint, subject_id text")
+	mentions, notices := models.NewRows("alert_seq bigint, rule_seq bigint, subject_id text, due_at bigint"), models.NewRows("alert_seq bigint, rule_seq bigint, next_at bigint, severity bigint")
+	worse := models.NewRows("alert_seq bigint, severity bigint")
+	for _, d := range drafts {
+		if d.unheard() {
+			continue
+		}
+		for _, subject := range d.ended {
+			ended.Add(d.Seq, subject)
+		}
+		for _, subject := range d.again {
+			again.Add(d.Seq, subject)
+		}
+		next := map[int64]models.Time{}
+		for subject, rules := range d.mentions {
+			for rule, due := range rules {
+				mentions.Add(d.Seq, rule, subject, due)
+				next[rule] = earliest(next[rule], due)
+			}
+		}
+		for rule, at := range next {
+			notices.Add(d.Seq, rule, at, int(d.Severity))
+		}
+		if !d.over {
+			worse.Add(d.Seq, int(d.Severity))
+		}
 	}
+	const of = " WHERE (alert_seq, subject_id) IN (SELECT r.alert_seq, r.subject_id FROM {rows} AS r)"
+	for _, st := range []struct {
+		rows *models.Rows
+		sql  string
+		args []any
+	}{
+		// What was due, and waits for the others, is sent with the end.
+		{ended, "UPDATE alert_mentions SET due_at = NULL" + of + " AND due_at <= ?", []any{b.now}},
+		{ended, "DELETE FROM alert_mentions" + of + " AND due_at > ?", []any{b.now}},
+		{again, "DELETE FROM alert_mentions" + of, nil},
+		{notices, `INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity) SELECT alert_seq, rule_seq, next_at, severity FROM {rows} AS r WHERE true
+			ON CONFLICT (alert_seq, rule_seq) DO UPDATE SET next_at = CASE WHEN alert_notices.next_at < excluded.next_at THEN alert_notices.next_at ELSE excluded.next_at END`, nil},
+		{mentions, `INSERT INTO alert_mentions (alert_seq, rule_seq, subject_id, due_at) SELECT alert_seq, rule_seq, subject_id, due_at FROM {rows} AS r WHERE true
+			ON CONFLICT (alert_seq, rule_seq, subject_id) DO UPDATE SET due_at = excluded.due_at`, nil},
+		{worse, `UPDATE alert_notices SET next_at = CASE WHEN alert_notices.next_at < ? THEN alert_notices.next_at ELSE ? END
+			FROM {rows} AS r WHERE alert_notices.alert_seq = r.alert_seq AND alert_notices.notified_at IS NOT NULL AND alert_notices.severity < r.severity`, []any{b.now.Add(gather), b.now.Add(gather)}},
+	} {
+		if err := st.rows.Exec(b.tx, st.sql, st.args...).Error; err != nil {
+			return fmt.Errorf("storing what rules send of alerts: %w", err)
+		}
+	}
+	return nil
+}
+
+// leave removes subjects from alerts.
+func (b *batch) leave(gone *models.Rows) error {
+	for _, table := range []string{"alert_members", "alert_mentions"} {
+		err := gone.Exec(b.tx, "DELETE FROM "+table+" WHERE (alert_seq, subject_id) IN (SELECT alert_seq, subject_id FROM {rows} AS r)").Error
+		if err != nil {
+			return fmt.Errorf("removing subjects from alerts: %w", err)
+		}
+	}
+	return nil
+}
+
+// rename names alerts by a subject of which the condition goes on, if it has ended for the one by which they are named.
+func (b *batch) rename(drafts []*draft) error {
+	rows := models.NewRows("alert_seq bigint, subject_id text")
+	for _, d := range drafts {
+		for _, subject := range d.ended {
+			rows.Add(d.Seq, subject)
+		}
+	}
+	err := rows.Exec(b.tx, `UPDATE alerts SET (subject_kind, subject_id, subject_name, subject_url, detail) = (
+		SELECT m.subject_kind, m.subject_id, m.name, m.url, m.detail FROM alert_members AS m WHERE m.alert_seq = alerts.seq ORDER BY m.ended_at IS NOT NULL, m.since_at, m.subject_id LIMIT 1)
+		WHERE (seq, subject_id) IN (SELECT alert_seq, subject_id FROM {rows} AS r) AND EXISTS (SELECT 1 FROM alert_members AS m WHERE m.alert_seq = alerts.seq)
+		AND (open_members > 0 OR NOT EXISTS (SELECT 1 FROM alert_members AS m WHERE m.alert_seq = alerts.seq AND m.subject_id = alerts.subject_id))`).Error
 	if err != nil {
-		return fmt.Errorf("removing subjects from alerts: %w", err)
+		return fmt.Errorf("naming alerts: %w", err)
 	}
 	return nil
 }
@@ -100,7 +158,7 @@ func (b *batch) leave(gone *models.Rows) error {
 // writeStored stores what the batch changed of alerts that were there before it. Those that
 // are over are out of the way of new ones then.
 func (b *batch) writeStored(drafts []*draft) error {
-	changed := models.NewRows("seq bigint, severity bigint, members bigint, open_members bigint, changes bigint, started_at bigint, grown_at bigint, detail text, resolve_at bigint, resolved_at bigint")
+	changed := models.NewRows("seq bigint, severity bigint, members bigint, open_members bigint, changes bigint, started_at bigint, detail text, resolve_at bigint, resolved_at bigint")
 	unheard := models.NewRows("seq bigint")
 	for _, d := range drafts {
 		switch {
@@ -108,11 +166,11 @@ func (b *batch) writeStored(drafts []*draft) error {
 		case d.unheard():
 			unheard.Add(d.Seq)
 		default:
-			changed.Add(d.Seq, int(d.Severity), d.Members, d.OpenMembers, d.Changes, d.StartedAt, d.GrownAt, d.Detail, d.ResolveAt, d.ResolvedAt)
+			changed.Add(d.Seq, int(d.Severity), d.Members, d.OpenMembers, d.Changes, d.StartedAt, d.Detail, d.ResolveAt, d.ResolvedAt)
 		}
 	}
 	err := changed.Exec(b.tx, `UPDATE alerts SET severity = r.severity, members = r.members, open_members = r.open_members, changes = r.changes,
-		started_at = r.started_at, grown_at = r.grown_at, detail = r.detail, resolve_at = r.resolve_at, resolved_at = r.resolved_at FROM {rows} AS r WHERE alerts.seq = r.seq`).Error
+		started_at = r.started_at, detail = r.detail, resolve_at = r.resolve_at, resolved_at = r.resolved_at FROM {rows} AS r WHERE alerts.seq = r.seq`).Error
 	if err != nil {
 		return fmt.Errorf("storing alerts: %w", err)
 	}
@@ -151,9 +209,9 @@ func insertAlerts(tx *gorm.DB, as []Alert) error {
 	return nil
 }
 
-// tellEnd has rules that told of alerts tell that these are resolved: by an alert of
-// another kind if there is one for the end, else by a message of the same alert.
-func (s *Store) tellEnd(tx *gorm.DB, over []Alert, now models.Time) error {
+// sendEnds plans that rules send the end of alerts that they sent: by an alert of another kind if there is one
+// for the end, else by a message of the same alert.
+func (s *Store) sendEnds(tx *gorm.DB, over []Alert, now models.Time) error {
 	all, same, ends := models.NewRows("seq bigint"), models.NewRows("seq bigint"), models.NewRows("id text, seq bigint, event text")
 	for _, a := range over {
 		all.Add(a.Seq)
@@ -161,12 +219,14 @@ func (s *Store) tellEnd(tx *gorm.DB, over []Alert, now models.Time) error {
 	if all.Len() == 0 {
 		return nil
 	}
-	var stored []Alert // some are called by another subject now
-	if err := all.Raw(tx, "SELECT a.* FROM {rows} AS r CROSS JOIN alerts AS a WHERE a.seq = r.seq").Scan(&stored).Error; err != nil {
+	var sent []Alert // as they are named now
+	err := all.Raw(tx, `SELECT a.* FROM {rows} AS r CROSS JOIN alerts AS a WHERE a.seq = r.seq
+		AND EXISTS (SELECT 1 FROM alert_notices AS n WHERE n.alert_seq = a.seq AND n.notified_at IS NOT NULL)`).Scan(&sent).Error
+	if err != nil {
 		return fmt.Errorf("loading alerts that are resolved: %w", err)
 	}
 	var fresh []Alert
-	for _, a := range stored {
+	for _, a := range sent {
 		t := s.Type(a.Event)
 		switch {
 		case t.EndsAs != "":
@@ -183,6 +243,7 @@ func (s *Store) tellEnd(tx *gorm.DB, over []Alert, now models.Time) error {
 	if err := insertAlerts(tx, fresh); err != nil {
 		return err
 	}
+	const ofEnd = "FROM {rows} AS r JOIN alerts AS a ON a.id = r.id "
 	for _, st := range []struct {
 		rows *models.Rows
 		sql  string
@@ -190,11 +251,13 @@ func (s *Store) tellEnd(tx *gorm.DB, over []Alert, now models.Time) error {
 	}{
 		{all, "UPDATE alert_notices SET next_at = NULL, repeat_at = NULL, escalate_at = NULL WHERE alert_seq IN (SELECT seq FROM {rows} AS r)", nil},
 		{same, "UPDATE alert_notices SET next_at = ? WHERE notified_at IS NOT NULL AND alert_seq IN (SELECT seq FROM {rows} AS r)", []any{now}},
-		{ends, `INSERT INTO alert_members (alert_seq, subject_id, event, subject_kind, name, url, detail, since_at, ended_at)
-			SELECT a.seq, m.subject_id, r.event, m.subject_kind, m.name, m.url, m.detail, m.since_at, m.ended_at
-			FROM {rows} AS r JOIN alerts AS a ON a.id = r.id JOIN alert_members AS m ON m.alert_seq = r.seq`, nil},
-		{ends, `INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity, escalated_at, grown) SELECT a.seq, n.rule_seq, CAST(? AS BIGINT), a.severity, n.escalated_at, false
-			FROM {rows} AS r JOIN alerts AS a ON a.id = r.id JOIN alert_notices AS n ON n.alert_seq = r.seq WHERE n.notified_at IS NOT NULL`, []any{now}},
+		{ends, `INSERT INTO alert_members (alert_seq, subject_id, event, subject_kind, name, url, detail, since_at, ended_at, changes)
+			SELECT a.seq, m.subject_id, r.event, m.subject_kind, m.name, m.url, m.detail, m.since_at, m.ended_at, 1 ` + ofEnd + "JOIN alert_members AS m ON m.alert_seq = r.seq", nil},
+		{ends, `INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity, escalated_at)
+			SELECT a.seq, n.rule_seq, CAST(? AS BIGINT), a.severity, n.escalated_at ` + ofEnd + "JOIN alert_notices AS n ON n.alert_seq = r.seq WHERE n.notified_at IS NOT NULL", []any{now}},
+		{ends, `INSERT INTO alert_mentions (alert_seq, rule_seq, subject_id, due_at)
+			SELECT a.seq, n.rule_seq, t.subject_id, CAST(? AS BIGINT) ` + ofEnd + `JOIN alert_notices AS n ON n.alert_seq = r.seq
+			JOIN alert_mentions AS t ON t.alert_seq = n.alert_seq AND t.rule_seq = n.rule_seq WHERE n.notified_at IS NOT NULL AND t.due_at IS NULL`, []any{now}},
 	} {
 		if err := st.rows.Exec(tx, st.sql, st.args...).Error; err != nil {
 			return fmt.Errorf("planning messages of alerts that are resolved: %w", err)

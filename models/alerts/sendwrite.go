@@ -1,0 +1,106 @@
+package alerts
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"linkwatch/models"
+)
+
+// write stores the messages, and what has become of the alerts and notices: each table by a statement or two.
+func (o *outbox) write(due []notice) error {
+	if err := o.writeMessages(); err != nil {
+		return err
+	}
+	fired, over := models.NewRows("seq bigint, fired_at bigint, resolved_at bigint, open_members bigint"), models.NewRows("seq bigint")
+	for seq := range o.first {
+		a := o.alerts[seq]
+		fired.Add(seq, a.FiredAt, a.ResolvedAt, a.OpenMembers)
+		if !a.Open() {
+			over.Add(seq)
+		}
+	}
+	rest := models.NewRows("alert_seq bigint, rule_seq bigint, next_at bigint, notified_at bigint, told_at bigint, repeat_at bigint, escalate_at bigint, escalated_at bigint, severity bigint")
+	told := models.NewRows("alert_seq bigint, rule_seq bigint")
+	for _, n := range due {
+		rest.Add(n.AlertSeq, n.RuleSeq, n.NextAt, n.NotifiedAt, n.ToldAt, n.RepeatAt, n.EscalateAt, n.EscalatedAt, int(n.Severity))
+		if n.told {
+			told.Add(n.AlertSeq, n.RuleSeq)
+		}
+	}
+	for _, st := range []struct {
+		rows *models.Rows
+		sql  string
+		args []any
+	}{
+		{fired, "UPDATE alerts SET fired_at = r.fired_at, resolved_at = r.resolved_at, open_members = r.open_members FROM {rows} AS r WHERE alerts.seq = r.seq", nil},
+		{over, "UPDATE alert_members SET ended_at = ? WHERE ended_at IS NULL AND alert_seq IN (SELECT seq FROM {rows} AS r)", []any{o.now}},
+		{rest, `UPDATE alert_notices SET next_at = r.next_at, notified_at = r.notified_at, told_at = r.told_at, repeat_at = r.repeat_at, escalate_at = r.escalate_at,
+			escalated_at = r.escalated_at, severity = r.severity FROM {rows} AS r WHERE alert_notices.alert_seq = r.alert_seq AND alert_notices.rule_seq = r.rule_seq`, nil},
+		{told, "UPDATE alert_mentions SET due_at = NULL WHERE (alert_seq, rule_seq) IN (SELECT alert_seq, rule_seq FROM {rows} AS r) AND due_at <= ?", []any{o.soon()}},
+	} {
+		if err := st.rows.Exec(o.tx, st.sql, st.args...).Error; err != nil {
+			return fmt.Errorf("storing what was sent: %w", err)
+		}
+	}
+	return nil
+}
+
+// writeMessages stores the messages, each with the subjects that its rule sends.
+func (o *outbox) writeMessages() error {
+	of := models.NewRows("alert_seq bigint, rule_seq bigint, ended boolean")
+	asked := map[noticeKey]bool{}
+	for _, m := range o.fresh {
+		if !asked[m.of] {
+			asked[m.of] = true
+			of.Add(m.of.alert, m.of.rule, !o.alerts[m.of.alert].Open())
+		}
+	}
+	var found []struct {
+		RuleSeq, Subjects int64
+		Member
+	}
+	err := of.Raw(o.tx, `SELECT * FROM (SELECT m.*, t.rule_seq, count(*) OVER (PARTITION BY t.alert_seq, t.rule_seq) AS subjects,
+		row_number() OVER (PARTITION BY t.alert_seq, t.rule_seq ORDER BY m.ended_at IS NOT NULL, m.since_at, m.subject_id) AS place
+		FROM {rows} AS r JOIN alert_mentions AS t ON t.alert_seq = r.alert_seq AND t.rule_seq = r.rule_seq JOIN alert_members AS m ON m.alert_seq = t.alert_seq AND m.subject_id = t.subject_id
+		WHERE (t.due_at IS NULL OR t.due_at <= ?) AND (m.ended_at IS NULL OR r.ended)) AS numbered WHERE place <= ? ORDER BY alert_seq, rule_seq, place`, o.soon(), MaxSubjects).Scan(&found).Error
+	if err != nil {
+		return fmt.Errorf("loading the subjects of messages: %w", err)
+	}
+	members, counts := map[noticeKey][]Member{}, map[noticeKey]int{}
+	for _, f := range found {
+		k := noticeKey{f.AlertSeq, f.RuleSeq}
+		members[k], counts[k] = append(members[k], f.Member), int(f.Subjects)
+	}
+	ds := make([]Delivery, len(o.fresh))
+	for i, m := range o.fresh {
+		n := o.Notification(o.alerts[m.of.alert].with(members[m.of], counts[m.of]), members[m.of], nil)
+		n.Reason = string(m.Reason)
+		body, err := json.Marshal(n)
+		if err != nil {
+			return fmt.Errorf("writing a message: %w", err)
+		}
+		ds[i] = m.Delivery
+		ds[i].Body = string(body)
+	}
+	if err := models.Insert(o.tx, ds); err != nil {
+		return fmt.Errorf("storing messages: %w", err)
+	}
+	return nil
+}
+
+// with returns the alert with only some of its subjects, of which there are n.
+func (a Alert) with(members []Member, n int) Alert {
+	if n == 0 || n == a.Members {
+		return a
+	}
+	m := members[0]
+	a.Members, a.OpenMembers = n, n
+	a.SubjectKind, a.SubjectID, a.SubjectName, a.SubjectURL, a.Detail = m.SubjectKind, m.SubjectID, m.Name, m.URL, m.Detail
+	for _, other := range members {
+		if other.Detail != a.Detail {
+			a.Detail = ""
+		}
+	}
+	return a
+}
