@@ -15,8 +15,8 @@ INSERT INTO alert_mentions (alert_seq, rule_seq, subject_id, due_at)
   SELECT n.alert_seq, n.rule_seq, m.subject_id, CASE WHEN n.notified_at IS NULL THEN n.next_at END
   FROM alert_notices AS n JOIN alert_members AS m ON m.alert_seq = n.alert_seq;
 
-ALTER TABLE alert_notices ADD COLUMN told_at BIGINT; -- when it last sent subjects that were new
-UPDATE alert_notices SET told_at = notified_at;
+ALTER TABLE alert_notices ADD COLUMN announced_at BIGINT; -- when it last sent subjects that were new
+UPDATE alert_notices SET announced_at = notified_at;
 ALTER TABLE alert_notices DROP COLUMN grown;
 ALTER TABLE alerts DROP COLUMN grown_at;
 

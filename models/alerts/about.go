@@ -21,7 +21,7 @@ func (s *Store) OpenOf(ctx context.Context, target string) (as []Alert, err erro
 	return as, nil
 }
 
-// Covering are the enabled rules that tell of events of a target, the oldest first.
+// Covering returns the enabled rules that send events of a target, the oldest first.
 func (s *Store) Covering(ctx context.Context, t Target) (rules []Rule, err error) {
 	set, err := s.settings(s.db.Read(ctx), s.clock.Now())
 	if err != nil {

@@ -20,7 +20,7 @@ const many = "*"
 type Alert struct {
 	Seq            int64 `gorm:"primaryKey"`
 	ID             string
-	EndsID         string // of the alert that this one tells the end of; "" = it tells of none
+	EndsID         string // of the alert that this one resolves; "" = it resolves none
 	Event          event.Kind
 	Severity       event.Severity
 	GroupKey       string // the host of its subjects, or many, and the rules that apply to them

@@ -1,5 +1,5 @@
-// Package alerts is the store of alerts: the channels by which people are told, the rules
-// that say what is sent where, maintenance windows, the alerts themselves, and the outbox
+// Package alerts is the store of alerts: channels, rules that
+// say what is sent where, maintenance windows, the alerts themselves, and the outbox
 // of their messages.
 //
 // Systems store events (package event). Take makes alerts of them, or adds them to alerts

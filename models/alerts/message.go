@@ -32,12 +32,12 @@ type Notification struct {
 	Subjects       []Subject      `json:"subjects" nullable:"false" doc:"The first 20 subjects, those of which it goes on first"`
 	SubjectCount   int            `json:"subject_count" example:"1" doc:"Number of subjects"`
 	Message        string         `json:"message" example:"Shop is down: unexpected status 500" doc:"What happened, in one sentence"`
-	Flapping       bool           `json:"flapping" example:"false" doc:"Whether it began and ended several times within an hour. Such an alert is resolved when nothing has begun for 15 minutes"`
+	Flapping       bool           `json:"flapping" example:"false" doc:"Whether the alert is flapping: its condition began at least four times within an hour. It is resolved after 15 stable minutes"`
 	StartedAt      time.Time      `json:"started_at" example:"2025-03-24T12:00:00Z" doc:"When it began"`
 	ResolvedAt     *time.Time     `json:"resolved_at" example:"2025-03-24T12:05:00Z" doc:"When it ended. null if it goes on"`
-	AcknowledgedAt *time.Time     `json:"acknowledged_at" example:"2025-03-24T12:01:00Z" doc:"When somebody acknowledged it. null if it was not acknowledged"`
+	AcknowledgedAt *time.Time     `json:"acknowledged_at" example:"2025-03-24T12:01:00Z" doc:"When it was acknowledged. null if it was not"`
 	SilencedUntil  *time.Time     `json:"silenced_until" example:"2025-03-24T13:01:00Z" doc:"Until when no messages about it are sent, unless it is resolved before. null if it is not silenced"`
-	Ends           *string        `json:"ends" example:"v_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert that this one tells the end of. null if it tells of none"`
+	Ends           *string        `json:"ends" example:"v_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert that this alert resolves. null if it resolves none"`
 	Deliveries     []DeliveryInfo `json:"deliveries" nullable:"false" doc:"Messages to channels, the first 100, oldest first. In a webhook it is empty"`
 	Reason         string         `json:"reason" example:"fired" doc:"In a webhook: why it is sent, which is fired, worse, repeated, escalated or resolved. In the API it is empty"`
 	URL            *string        `json:"url" example:"https://linkwatch.example/alerts/v_01HZ8QK3V5W7X9YABCDEFG" doc:"Page of the alert. null if PUBLIC_URL is not set"`
@@ -131,7 +131,7 @@ func (s *Store) Message(a Alert) string {
 	}
 	text := who + " " + did
 	switch {
-	case s.tellsEnd(a.Event):
+	case s.isEnd(a.Event):
 		return text + " after " + Duration(a.Took(a.ResolvedAt.Time))
 	case a.Flapping:
 		text += fmt.Sprintf(" (flapping: %d times within an hour)", a.Changes)
@@ -142,8 +142,8 @@ func (s *Store) Message(a Alert) string {
 	return text
 }
 
-// tellsEnd reports whether alerts of a kind announce the end of another alert.
-func (s *Store) tellsEnd(k event.Kind) bool {
+// isEnd reports whether alerts of a kind announce the end of another alert.
+func (s *Store) isEnd(k event.Kind) bool {
 	for _, t := range s.opts.Types {
 		if t.EndsAs == k {
 			return true

@@ -18,16 +18,16 @@ type notice struct {
 	RuleSeq     int64
 	NextAt      models.Time // when something may be due; zero = nothing is
 	NotifiedAt  models.Time // when the rule first sent it
-	ToldAt      models.Time // when the rule last sent new subjects
+	AnnouncedAt models.Time // when the rule last sent new subjects
 	RepeatAt    models.Time
 	EscalateAt  models.Time
 	EscalatedAt models.Time
 	Severity    event.Severity // that was sent
 
-	due     int         // subjects that are to be sent now
-	sent    int         // subjects that were sent, are not in maintenance, and of which the condition goes on
-	waiting models.Time // when the next subjects are due; zero = there are none
-	told    bool        // the subjects that were due are sent
+	due       int         // subjects that are to be sent now
+	sent      int         // subjects that were sent, are not in maintenance, and of which the condition goes on
+	waiting   models.Time // when the next subjects are due; zero = there are none
+	announced bool        // the subjects that are due are sent
 }
 
 func (n *notice) key() noticeKey { return noticeKey{n.AlertSeq, n.RuleSeq} }
@@ -99,8 +99,8 @@ type outbox struct {
 	bySeq    map[int64]Rule
 	alerts   map[int64]*Alert
 	channels map[string]Channel // those that can be used, by id
-	told     map[told]bool
-	first    map[int64]bool // alerts that are due for the first time
+	before   map[sent]bool      // messages that were sent before
+	first    map[int64]bool     // alerts that are due for the first time
 	fresh    []message
 }
 
@@ -110,14 +110,14 @@ type message struct {
 	of noticeKey
 }
 
-// told is a message that a channel has of an alert.
-type told struct {
+// sent is a message about an alert to a channel.
+type sent struct {
 	alert, channel int64
 	reason         Reason
 }
 
 func (s *Store) newOutbox(ctx context.Context, tx *gorm.DB, now models.Time, due []notice) (o *outbox, err error) {
-	o = &outbox{Store: s, tx: tx, now: now, bySeq: map[int64]Rule{}, alerts: map[int64]*Alert{}, channels: map[string]Channel{}, told: map[told]bool{}, first: map[int64]bool{}}
+	o = &outbox{Store: s, tx: tx, now: now, bySeq: map[int64]Rule{}, alerts: map[int64]*Alert{}, channels: map[string]Channel{}, before: map[sent]bool{}, first: map[int64]bool{}}
 	if o.settings, err = s.settings(tx, now); err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (s *Store) newOutbox(ctx context.Context, tx *gorm.DB, now models.Time, due
 		return nil, err
 	}
 	for _, b := range before {
-		o.told[told{b.AlertSeq, b.ChannelSeq, b.Reason}] = true
+		o.before[sent{b.AlertSeq, b.ChannelSeq, b.Reason}] = true
 	}
 	return o, o.loadMentions(ctx, due)
 }
@@ -288,7 +288,7 @@ func (o *outbox) due(a *Alert) {
 
 // fire sends an alert for the first time to the channels of a rule.
 func (o *outbox) fire(a *Alert, r Rule, n *notice) {
-	n.NotifiedAt, n.ToldAt, n.Severity, n.told = o.now, o.now, a.Severity, true
+	n.NotifiedAt, n.AnnouncedAt, n.Severity, n.announced = o.now, o.now, a.Severity, true
 	o.due(a)
 	if !r.Has(a.Event) { // it sends only the end
 		return
@@ -310,10 +310,10 @@ func (o *outbox) fire(a *Alert, r Rule, n *notice) {
 func (o *outbox) remind(a *Alert, r Rule, n *notice) {
 	due := func(at models.Time) bool { return !at.IsZero() && !at.After(o.now.Time) }
 	if n.due > 0 {
-		if next := n.ToldAt.Add(growTime); next.After(o.now.Time) {
+		if next := n.AnnouncedAt.Add(growTime); next.After(o.now.Time) {
 			n.waiting, n.due = earliest(n.waiting, next), 0
 		} else {
-			n.ToldAt, n.told = o.now, true
+			n.AnnouncedAt, n.announced = o.now, true
 		}
 	}
 	if n.due+n.sent == 0 { // its subjects are up again or in maintenance, and others are not
@@ -323,7 +323,7 @@ func (o *outbox) remind(a *Alert, r Rule, n *notice) {
 		}
 		return
 	}
-	if (a.Severity > n.Severity || n.told) && r.Has(a.Event) {
+	if (a.Severity > n.Severity || n.announced) && r.Has(a.Event) {
 		o.send(a, n, Worsening, r.Channels)
 	}
 	n.Severity = a.Severity
@@ -377,11 +377,11 @@ func earliest(a, b models.Time) models.Time {
 func (o *outbox) send(a *Alert, n *notice, why Reason, to List) {
 	for _, id := range to {
 		c, ok := o.channels[id]
-		k := told{a.Seq, c.Seq, why}
-		if !ok || o.told[k] {
+		k := sent{a.Seq, c.Seq, why}
+		if !ok || o.before[k] {
 			continue
 		}
-		o.told[k] = true
+		o.before[k] = true
 		d := Delivery{ID: models.NewID(models.KindDelivery), AlertSeq: a.Seq, ChannelSeq: c.Seq, Reason: why, Status: DeliveryPending, CreatedAt: o.now}
 		o.fresh = append(o.fresh, message{d, n.key()})
 	}

@@ -20,12 +20,12 @@ func (o *outbox) write(due []notice) error {
 			over.Add(seq)
 		}
 	}
-	rest := models.NewRows("alert_seq bigint, rule_seq bigint, next_at bigint, notified_at bigint, told_at bigint, repeat_at bigint, escalate_at bigint, escalated_at bigint, severity bigint")
-	told := models.NewRows("alert_seq bigint, rule_seq bigint")
+	rest := models.NewRows("alert_seq bigint, rule_seq bigint, next_at bigint, notified_at bigint, announced_at bigint, repeat_at bigint, escalate_at bigint, escalated_at bigint, severity bigint")
+	announced := models.NewRows("alert_seq bigint, rule_seq bigint")
 	for _, n := range due {
-		rest.Add(n.AlertSeq, n.RuleSeq, n.NextAt, n.NotifiedAt, n.ToldAt, n.RepeatAt, n.EscalateAt, n.EscalatedAt, int(n.Severity))
-		if n.told {
-			told.Add(n.AlertSeq, n.RuleSeq)
+		rest.Add(n.AlertSeq, n.RuleSeq, n.NextAt, n.NotifiedAt, n.AnnouncedAt, n.RepeatAt, n.EscalateAt, n.EscalatedAt, int(n.Severity))
+		if n.announced {
+			announced.Add(n.AlertSeq, n.RuleSeq)
 		}
 	}
 	for _, st := range []struct {
@@ -35,9 +35,9 @@ func (o *outbox) write(due []notice) error {
 	}{
 		{fired, "UPDATE alerts SET fired_at = r.fired_at, resolved_at = r.resolved_at, open_members = r.open_members FROM {rows} AS r WHERE alerts.seq = r.seq", nil},
 		{over, "UPDATE alert_members SET ended_at = ? WHERE ended_at IS NULL AND alert_seq IN (SELECT seq FROM {rows} AS r)", []any{o.now}},
-		{rest, `UPDATE alert_notices SET next_at = r.next_at, notified_at = r.notified_at, told_at = r.told_at, repeat_at = r.repeat_at, escalate_at = r.escalate_at,
+		{rest, `UPDATE alert_notices SET next_at = r.next_at, notified_at = r.notified_at, announced_at = r.announced_at, repeat_at = r.repeat_at, escalate_at = r.escalate_at,
 			escalated_at = r.escalated_at, severity = r.severity FROM {rows} AS r WHERE alert_notices.alert_seq = r.alert_seq AND alert_notices.rule_seq = r.rule_seq`, nil},
-		{told, "UPDATE alert_mentions SET due_at = NULL WHERE (alert_seq, rule_seq) IN (SELECT alert_seq, rule_seq FROM {rows} AS r) AND due_at <= ?", []any{o.soon()}},
+		{announced, "UPDATE alert_mentions SET due_at = NULL WHERE (alert_seq, rule_seq) IN (SELECT alert_seq, rule_seq FROM {rows} AS r) AND due_at <= ?", []any{o.soon()}},
 	} {
 		if err := st.rows.Exec(o.tx, st.sql, st.args...).Error; err != nil {
 			return fmt.Errorf("storing what was sent: %w", err)

@@ -175,7 +175,7 @@ func (b *batch) writeStored(drafts []*draft) error {
 		return fmt.Errorf("storing alerts: %w", err)
 	}
 	if err := unheard.Exec(b.tx, "DELETE FROM alerts WHERE seq IN (SELECT seq FROM {rows} AS r)").Error; err != nil {
-		return fmt.Errorf("deleting alerts that no one was told of: %w", err)
+		return fmt.Errorf("deleting alerts that were never sent: %w", err)
 	}
 	return nil
 }
