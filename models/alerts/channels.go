@@ -42,7 +42,7 @@ func (s *Store) AddChannel(ctx context.Context, n NewChannel) (Channel, error) {
 	if c.Config, err = s.seal(n.Address, c.ID); err != nil {
 		return Channel{}, err
 	}
-	return c, add(ctx, s, &c, MaxChannels, "channels")
+	return c, add(ctx, s, channels, &c)
 }
 
 // EditChannel changes a channel. With another address it is used again at once. Errors
@@ -108,7 +108,8 @@ func (s *Store) DeleteChannel(ctx context.Context, id string) error {
 	return err
 }
 
-// RestoreChannel restores a deleted channel: CodeNotFound if it was not deleted, or too long ago.
+// RestoreChannel restores a deleted channel: CodeNotFound if it was not deleted, or too long ago,
+// and CodeConflict if there are MaxChannels.
 func (s *Store) RestoreChannel(ctx context.Context, id string) (Channel, error) {
 	return restore(ctx, s, channels, id, func(c *Channel) *models.Time { return &c.DeletedAt })
 }

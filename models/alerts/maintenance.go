@@ -151,7 +151,7 @@ func (s *Store) AddMaintenance(ctx context.Context, m Maintenance) (Maintenance,
 	if err := m.check(); err != nil {
 		return Maintenance{}, err
 	}
-	return m, add(ctx, s, &m, MaxWindows, "maintenance windows")
+	return m, add(ctx, s, windows, &m)
 }
 
 // EditMaintenance changes a window by fn. Errors are CodeNotFound and those of AddMaintenance.
@@ -175,7 +175,8 @@ func (s *Store) DeleteMaintenance(ctx context.Context, id string) error {
 	return err
 }
 
-// RestoreMaintenance restores a deleted window: CodeNotFound if it was not deleted, or too long ago.
+// RestoreMaintenance restores a deleted window: CodeNotFound if it was not deleted, or too long ago,
+// and CodeConflict if there are MaxWindows.
 func (s *Store) RestoreMaintenance(ctx context.Context, id string) (Maintenance, error) {
 	return restore(ctx, s, windows, id, func(m *Maintenance) *models.Time { return &m.DeletedAt })
 }
