@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"gorm.io/gorm"
+
 	"linkwatch/models/alerts"
 	"linkwatch/models/event"
 	"linkwatch/models/modelstest"
@@ -13,10 +15,16 @@ import (
 // unattended adds n alerts like the first one, each a second after the one before.
 func (w *world) unattended(name string, severity event.Severity, n int) {
 	w.Helper()
-	const columns = "ends_id, event, subject_kind, subject_id, subject_url, detail, members, open_members, flapping, changes, started_at, grown_at, fired_at"
-	modelstest.Exec(w, w.db, fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < %d)
-		INSERT INTO alerts (id, group_key, subject_name, severity, created_at, %s) SELECT '%s-' || i, '%[3]s-' || i, '%[3]s ' || i, %d, created_at + i * 1000000, %[2]s
-		FROM n CROSS JOIN (SELECT * FROM alerts ORDER BY seq LIMIT 1) AS first`, n, columns, name, severity))
+	var first alerts.Alert
+	w.ok(w.db.Read(w.Context()).Order("seq").Limit(1).Find(&first).Error)
+	as := make([]alerts.Alert, n)
+	for i := range as {
+		a := first
+		a.Seq, a.ID, a.Severity, a.CreatedAt = 0, fmt.Sprintf("%s-%d", name, i+1), severity, first.CreatedAt.Add(time.Duration(i+1)*time.Second)
+		a.GroupKey, a.SubjectName = a.ID, fmt.Sprintf("%s %d", name, i+1)
+		as[i] = a
+	}
+	w.ok(w.db.Write(w.Context(), func(tx *gorm.DB) error { return tx.CreateInBatches(as, 500).Error }))
 }
 
 // However many newer alerts there are, the most severe ones are shown, and all are counted.
