@@ -24,7 +24,7 @@ func (a API) registerChannels(r *api.API) {
 	api.Register(r, api.Operation(groupChannels, middleware.Editor, "DELETE", "/v1/channels/{id}", "delete-channel", "Delete a channel",
 		"Nothing is sent to it after that. POST /v1/channels/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteChannel)
 	api.Register(r, api.Operation(groupChannels, middleware.Editor, "POST", "/v1/channels/{id}/restore", "restore-channel", "Restore a deleted channel",
-		"404 if it was not deleted, or more than a day ago.", models.CodeNotFound), a.restoreChannel)
+		"404 if it was not deleted, or more than a day ago. 409 if there are 200 others.", models.CodeNotFound, models.CodeConflict), a.restoreChannel)
 	api.Register(r, api.Operation(groupChannels, middleware.Editor, "POST", "/v1/channels/{id}/test", "test-channel", "Send a test message",
 		"Sends it now, also to a disabled channel. If the service does not take it, the answer is 422, the detail has what the service said, and last_error of the channel too. "+
 			"409 if the stored url cannot be decrypted.", models.CodeNotFound, models.CodeConflict, models.CodeUndelivered, models.CodeBlocked), a.testChannel)

@@ -139,10 +139,14 @@ func TestLimits_API(t *testing.T) {
 			"/v1/alert-rules": {`{"events":["target.down"],"channels":["` + id + `"]}`, alerts.MaxRules},
 			"/v1/maintenance": {`{"starts_at":"2026-01-01T00:00:00Z","ends_at":"2026-01-02T00:00:00Z"}`, alerts.MaxWindows},
 		} {
+			var deleted string
 			for range one.most {
-				w.Do("POST", list, one.body).Want(201)
+				deleted = list + "/" + w.Do("POST", list, one.body).Want(201)["id"].(string)
 			}
 			w.Do("POST", list, one.body).Problem(409, "conflict", "")
+			w.Do("DELETE", deleted, "").Want(204)
+			w.Do("POST", list, one.body).Want(201)
+			w.Do("POST", deleted+"/restore", "").Problem(409, "conflict", "")
 			before := w.Queries.Load()
 			w.Do("GET", list+"?limit=1", "").Want(200)
 			few := w.Queries.Load() - before

@@ -24,7 +24,7 @@ func (a API) registerMaintenance(r *api.API) {
 	api.Register(r, api.Operation(groupMaintenance, middleware.Editor, "DELETE", "/v1/maintenance/{id}", "delete-maintenance", "Delete a maintenance window",
 		"Alerts are sent again at once. POST /v1/maintenance/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteMaintenance)
 	api.Register(r, api.Operation(groupMaintenance, middleware.Editor, "POST", "/v1/maintenance/{id}/restore", "restore-maintenance", "Restore a deleted maintenance window",
-		"404 if it was not deleted, or more than a day ago.", models.CodeNotFound), a.restoreMaintenance)
+		"404 if it was not deleted, or more than a day ago. 409 if there are 200 others.", models.CodeNotFound, models.CodeConflict), a.restoreMaintenance)
 }
 
 // MaintenancePath names a maintenance window.

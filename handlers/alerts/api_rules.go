@@ -24,7 +24,7 @@ func (a API) registerRules(r *api.API) {
 	api.Register(r, api.Operation(groupRules, middleware.Editor, "DELETE", "/v1/alert-rules/{id}", "delete-alert-rule", "Delete an alert rule",
 		"POST /v1/alert-rules/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteRule)
 	api.Register(r, api.Operation(groupRules, middleware.Editor, "POST", "/v1/alert-rules/{id}/restore", "restore-alert-rule", "Restore a deleted alert rule",
-		"404 if it was not deleted, or more than a day ago.", models.CodeNotFound), a.restoreRule)
+		"404 if it was not deleted, or more than a day ago. 409 if there are 200 others.", models.CodeNotFound, models.CodeConflict), a.restoreRule)
 }
 
 // AlertRulePath names a rule.

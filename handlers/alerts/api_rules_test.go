@@ -101,3 +101,19 @@ func TestRulesOfDeletedChannels_API(t *testing.T) {
 		w.Do("POST", "/v1/alert-rules", `{"events":["target.down"],"channels":["`+goes+`"]}`).Problem(400, "invalid-request", "channels[0]")
 	})
 }
+
+// A rule that has lost all its channels can still be renamed and disabled.
+func TestRuleWithoutAnyChannel_API(t *testing.T) {
+	each(t, func(w *world) {
+		goesAt, goes := w.channel()
+		_, boss := w.channel()
+		at, _ := w.add("/v1/alert-rules", `{"events":["target.down"],"channels":["`+goes+`"],"escalate":{"after_minutes":5,"channels":["`+boss+`"]}}`)
+		w.Do("DELETE", goesAt, "").Want(204)
+		for range 2 {
+			apptest.Has(w.TB, w.Do("PATCH", at, `{"name":"Shop"}`).Want(200), map[string]any{"name": "Shop", "channels": []string{}})
+			apptest.Has(w.TB, w.Do("PATCH", at, `{"enabled":false}`).Want(200), map[string]any{"enabled": false, "channels": []string{}})
+		}
+		apptest.Has(w.TB, w.Do("PATCH", at, `{"channels":["`+boss+`"]}`).Want(200), map[string]any{"channels": []string{boss}})
+		w.Do("PATCH", at, `{"channels":[" "]}`).Problem(400, "invalid-request", "channels")
+	})
+}

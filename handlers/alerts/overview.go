@@ -7,12 +7,9 @@ import (
 	"linkwatch/views/ui"
 )
 
-// attentionSize is of how many unattended alerts the overview shows the most severe ones.
-const attentionSize = 100
-
 // Overview is what the overview shows of alerts.
 func (p Pages) Overview(ctx context.Context, _ string) (ui.OverviewPart, error) {
-	at, err := p.Alerts.Attention(ctx, attentionSize)
+	at, err := p.Alerts.Attention(ctx, ui.AttentionRows)
 	if err != nil {
 		return ui.OverviewPart{}, err
 	}

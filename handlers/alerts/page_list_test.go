@@ -1,6 +1,7 @@
 package alerts_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"testing"
@@ -159,7 +160,7 @@ func TestOverviewOfAlerts(t *testing.T) {
 	a.Must(err)
 	p := a.Get("/")
 	noSecret(t, p)
-	apptest.WantText(t, p, ".needs", "1 channel: alerts not delivered critical")
+	apptest.WantText(t, p, ".needs", "1 failing channel critical failing Ops")
 	apptest.WantText(t, p, ".needs", "Slack answered 404: "+hostile)
 	apptest.WantText(t, p, ".needs", "1 critical alert not acknowledged critical critical Shop is down: status 500")
 	apptest.WantText(t, p, "aside", "Maintenance in progress All Upgrade")
@@ -168,6 +169,29 @@ func TestOverviewOfAlerts(t *testing.T) {
 	if got := p.Request.URL.Path; got != "/" {
 		t.Errorf("the button leads to %s", got)
 	}
+}
+
+// The overview counts all alerts, and shows channels that lost messages and rules that send nothing.
+func TestOverviewOfManyAlerts(t *testing.T) {
+	a := newPagesApp(t)
+	to, other := a.channel("Ops"), a.channel("Mail")
+	a.rule("All", to)
+	a.rule("Mails", other)
+	for i := range 7 {
+		a.down(fmt.Sprintf("Target %d", i), "status 500")
+		a.Clock.Advance(2 * time.Minute)
+	}
+	_, err := a.Alerts.EditChannel(a.Context(), other.ID, alerts.ChannelEdit{Enabled: new(false)})
+	a.Must(err)
+	a.Clock.Advance(alerts.DeliverFor)
+	_, err = a.Alerts.Expire(a.Context())
+	a.Must(err)
+	p := a.Get("/")
+	apptest.WantText(t, p, ".needs", "7 critical alerts not acknowledged critical")
+	apptest.WantText(t, p, ".needs", "1 failing channel critical failing Ops 7 messages not delivered · last delivered never")
+	apptest.WantText(t, p, ".needs", "1 rule without an enabled channel warning no channel Mails")
+	a.Must(a.Alerts.Tested(a.Context(), to, "Slack answered 404: no_service"))
+	apptest.WantText(t, a.Get("/"), ".needs", "Slack answered 404: no_service · 7 messages not delivered · last delivered never")
 }
 
 func TestAlertsBesideATarget(t *testing.T) {

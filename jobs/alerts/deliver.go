@@ -27,22 +27,26 @@ var (
 
 const burst = 5 // messages that may follow each other at once
 
-// limiterOf is the rate limit of a channel, which lasts longer than its claim: a channel is claimed again for each message
-// of a trickle.
+// limiterOf is the rate limit of a channel, by its kind as it is now. It lasts longer than a claim: a channel is claimed again
+// for each message of a trickle.
 func (w *Worker) limiterOf(c alerts.Channel) *rate.Limiter {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if l := w.limits[c.Seq]; l != nil {
-		return l
+	l := w.limits[c.Seq]
+	if l == nil {
+		if len(w.limits) >= 2*alerts.MaxChannels { // most of them were deleted
+			clear(w.limits)
+		}
+		l = rate.NewLimiter(serviceRate, burst)
+		w.limits[c.Seq] = l
 	}
-	if len(w.limits) >= 2*alerts.MaxChannels { // most of them were deleted
-		clear(w.limits)
-	}
-	l := rate.NewLimiter(serviceRate, burst)
+	limit := serviceRate
 	if c.Kind == alerts.KindWebhook {
-		l.SetLimit(webhookRate)
+		limit = webhookRate
 	}
-	w.limits[c.Seq] = l
+	if l.Limit() != limit {
+		l.SetLimit(limit)
+	}
 	return l
 }
 
@@ -52,14 +56,13 @@ func (w *Worker) channel(taking, working, held context.Context, holder lease.ID,
 	ctx, cancel := context.WithCancel(working)
 	defer cancel()
 	defer context.AfterFunc(held, cancel)() // it is that of the lease: when that is lost, another instance may send
-	limit := w.limiterOf(c)
 	for taking.Err() == nil && ctx.Err() == nil {
 		now, d, ok, err := w.Store.Next(ctx, holder, c.Seq)
 		if err != nil || !ok {
 			w.failed("message not loaded", c, err)
 			break
 		}
-		if limit.Wait(taking) != nil {
+		if w.limiterOf(now).Wait(taking) != nil {
 			break
 		}
 		a := attemptOf(w.send(ctx, now, d))
@@ -90,7 +93,7 @@ func (w *Worker) release(working context.Context, holder lease.ID, c alerts.Chan
 }
 
 func (w *Worker) failed(what string, c alerts.Channel, err error) {
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, alerts.ErrUnclaimed) {
 		jobs.LogError(w.Log, what, fmt.Errorf("channel %s: %w", c.ID, err))
 	}
 }
@@ -130,14 +133,14 @@ func (w *Worker) send(ctx context.Context, c alerts.Channel, d alerts.Delivery) 
 	if err := json.Unmarshal([]byte(d.Body), &n); err != nil {
 		return fmt.Errorf("reading a stored message: %w", err)
 	}
-	_, err = w.Sender.Send(ctx, to.URL, messageOf(n, d.ID, w.Store.Links(n)))
+	_, err = w.Sender.Send(ctx, to.URL, messageOf(n, d.ID, d.CreatedAt.Time, w.Store.Links(n)))
 	return err
 }
 
-// messageOf is a notification as services get it.
-func messageOf(n alerts.Notification, id string, links []alerts.Link) send.Message {
+// messageOf is a notification as services get it, dated with the time at which it was put into the queue.
+func messageOf(n alerts.Notification, id string, at time.Time, links []alerts.Link) send.Message {
 	m := send.Message{
-		ID: id, Group: n.ID, Title: n.Title(), Text: n.Text(links...), Severity: n.Severity, Event: n.Event, At: n.StartedAt, Resolved: n.Ends != nil || n.Reason == string(alerts.Resolving),
+		ID: id, Group: n.ID, Title: n.Title(), Text: n.Text(links...), Severity: n.Severity, Event: n.Event, At: at, Resolved: n.Ends != nil || n.Reason == string(alerts.Resolving),
 	}
 	if n.Ends != nil {
 		m.Group = *n.Ends
@@ -182,7 +185,7 @@ func (w *Worker) Test(ctx context.Context, c alerts.Channel) (delivered bool, an
 		}
 		said, err = w.Sender.SendWebhook(ctx, to.URL, to.Secret, id, body)
 	} else {
-		said, err = w.Sender.Send(ctx, to.URL, messageOf(n, id, nil))
+		said, err = w.Sender.Send(ctx, to.URL, messageOf(n, id, w.Store.Now().Time, nil))
 	}
 	if ctx.Err() != nil {
 		return false, "", ctx.Err()

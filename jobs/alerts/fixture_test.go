@@ -30,9 +30,11 @@ import (
 type world struct {
 	*testing.T
 	*alerts.Store
-	db    *models.DB
-	clock *modelstest.Clock
-	log   *slog.Logger
+	db      *models.DB
+	clock   *modelstest.Clock
+	log     *slog.Logger
+	timeout time.Duration        // of a message; 0 = send.DefaultTimeout
+	reg     *prometheus.Registry // of the last worker
 }
 
 func each(t *testing.T, test func(w *world)) {
@@ -68,6 +70,11 @@ func (w *world) ok(err error) {
 // worker starts a worker of an instance of its own. stop stops it at once, whatever is under way; it stops with the test at the latest.
 func (w *world) worker() (stop func()) {
 	w.Helper()
+	return w.workerWith(w.sender())
+}
+
+func (w *world) workerWith(s *send.Sender) (stop func()) {
+	w.Helper()
 	held := lease.New(w.db, nil)
 	w.ok(held.Beat(w.Context()))
 	beats, end := context.WithCancel(context.Background())
@@ -81,8 +88,7 @@ func (w *world) worker() (stop func()) {
 			}
 		}
 	})
-	worker, err := alertjobs.New(alertjobs.Options{Store: w.Store, Lease: held, Sender: w.sender(), Log: w.log}, prometheus.NewRegistry())
-	w.ok(err)
+	worker := w.idle(held, s)
 	worker.Start()
 	stop = sync.OnceFunc(func() {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -95,11 +101,36 @@ func (w *world) worker() (stop func()) {
 	return stop
 }
 
+// idle is a worker that is not started.
+func (w *world) idle(held *lease.Lease, s *send.Sender) *alertjobs.Worker {
+	w.Helper()
+	w.reg = prometheus.NewRegistry()
+	worker, err := alertjobs.New(alertjobs.Options{Store: w.Store, Lease: held, Sender: s, Log: w.log}, w.reg)
+	w.ok(err)
+	return worker
+}
+
+// metric is the value of a metric of the last worker: of an outcome, if that is not "".
+func (w *world) metric(name, outcome string) float64 {
+	w.Helper()
+	families, err := w.reg.Gather()
+	w.ok(err)
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == name && (outcome == "" || m.GetLabel()[0].GetValue() == outcome) {
+				return m.GetGauge().GetValue() + m.GetCounter().GetValue()
+			}
+		}
+	}
+	w.Fatalf("there is no metric %s %s", name, outcome)
+	return 0
+}
+
 func (w *world) sender() *send.Sender {
 	w.Helper()
 	relay := outbound.NewRelay(outbound.RelayOptions{AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})
 	w.Cleanup(relay.Close)
-	s, err := send.New(send.Options{Relay: relay, Log: w.log})
+	s, err := send.New(send.Options{Relay: relay, Timeout: w.timeout, Log: w.log})
 	w.ok(err)
 	return s
 }
@@ -160,7 +191,7 @@ func (h *hook) answers(fn func(n int, w http.ResponseWriter, r *http.Request)) {
 	h.answer = fn
 }
 
-// fails stores an event of a target, which has a host of its own.
+// happens stores an event of a target, which has a host of its own.
 func (w *world) happens(phase event.Phase, names ...string) {
 	w.Helper()
 	events := make([]event.Event, len(names))

@@ -69,19 +69,18 @@ func (w *Worker) run(taking, working context.Context) {
 	all.Wait()
 }
 
-// prepare makes alerts of events and messages of alerts, until taking ends.
+// prepare makes alerts of events and messages of alerts, and gives up old messages, until taking ends. A step that fails
+// does not stop the others.
 func (w *Worker) prepare(taking, working context.Context) {
 	var expired time.Time
 	for taking.Err() == nil {
 		taken, err := w.Store.Take(working, eventBatch)
-		var sent int
-		if err == nil {
-			sent, err = w.Store.Send(working, noticeBatch)
-		}
-		if err == nil && time.Since(expired) > expireEvery {
+		sent, e := w.Store.Send(working, noticeBatch)
+		err = errors.Join(err, e)
+		if time.Since(expired) > expireEvery {
 			expired = time.Now()
-			var n int64
-			n, err = w.Store.Expire(working)
+			n, e := w.Store.Expire(working)
+			err = errors.Join(err, e)
 			w.metrics.add("failed", int(n))
 		}
 		if sent > 0 {

@@ -1,3 +1,5 @@
+DROP INDEX alerts_silenced;
+DROP INDEX alerts_acknowledged;
 DROP INDEX alert_members_since;
 ALTER TABLE alert_members DROP COLUMN changes;
 ALTER TABLE alerts ADD COLUMN grown_at BIGINT NOT NULL DEFAULT 0;

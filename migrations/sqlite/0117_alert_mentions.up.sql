@@ -23,3 +23,7 @@ ALTER TABLE alerts DROP COLUMN grown_at;
 -- How often the condition began, in the time in which flapping is looked for.
 ALTER TABLE alert_members ADD COLUMN changes INTEGER NOT NULL DEFAULT 1 CHECK (changes >= 1);
 CREATE INDEX alert_members_since ON alert_members (subject_id, event, since_at);
+
+-- What was acknowledged or silenced at one time is undone together.
+CREATE INDEX alerts_acknowledged ON alerts (acknowledged_at) WHERE acknowledged_at IS NOT NULL;
+CREATE INDEX alerts_silenced     ON alerts (silenced_until_at) WHERE silenced_until_at IS NOT NULL;

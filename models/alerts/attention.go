@@ -1,45 +1,73 @@
 package alerts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
-	"linkwatch/models"
+	"linkwatch/models/event"
 )
 
 // Attention is what `/` shows of alerts.
 type Attention struct {
-	Unattended int // alerts that are neither resolved nor acknowledged
-	First      []Alert
-	Failing    []Channel // channels whose last message was not delivered
+	Unattended map[event.Severity]int // alerts that are neither resolved nor acknowledged, up to 10,000 of each severity
+	First      []Alert                // the newest of them of each severity, the most severe first
+	Failing    []FailingChannel
 	Channels   int
 	Rules      int
 	Mute       []Rule        // enabled rules that send nothing, see Rule.Mute
 	Windows    []Maintenance // that are under way
 }
 
-// Attention returns what needs attention, with up to n alerts, the newest first.
+// FailingChannel is a channel whose last message was not delivered, or that lost messages lately. A channel that a user disabled is
+// none.
+type FailingChannel struct {
+	Channel
+	GivenUp int // messages of the last 48 hours that were given up, up to 10,000
+}
+
+// lossesShown is for how long messages that were given up need attention, from when they were put into the queue.
+const lossesShown = 48 * time.Hour
+
+// Attention returns what needs attention, with up to n alerts of each severity.
 func (s *Store) Attention(ctx context.Context, n int) (at Attention, err error) {
 	tx := s.db.Read(ctx)
-	err = tx.Raw("SELECT count(*) FROM (SELECT 1 FROM alerts WHERE " + Unattended.where() + " LIMIT 10000) AS a").Scan(&at.Unattended).Error
-	if err != nil {
+	var count struct{ Critical, Warning, Info int }
+	var newest, counts []string
+	var limits []any
+	for _, v := range []event.Severity{event.Critical, event.Warning, event.Info} {
+		where := fmt.Sprintf("FROM alerts WHERE %s AND severity = %d", Unattended.where(), v)
+		newest, limits = append(newest, "SELECT * FROM (SELECT * "+where+" ORDER BY created_at DESC, id DESC LIMIT ?) AS newest"), append(limits, n)
+		counts = append(counts, fmt.Sprintf("(SELECT count(*) FROM (SELECT 1 %s LIMIT %d) AS found) AS %s", where, maxCount, v))
+	}
+	if err := tx.Raw(strings.Join(newest, " UNION ALL "), limits...).Scan(&at.First).Error; err != nil {
+		return at, fmt.Errorf("loading alerts: %w", err)
+	}
+	slices.SortFunc(at.First, func(a, b Alert) int {
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), b.CreatedAt.Compare(a.CreatedAt.Time), strings.Compare(b.ID, a.ID))
+	})
+	if err := tx.Raw("SELECT " + strings.Join(counts, ", ")).Scan(&count).Error; err != nil {
 		return at, fmt.Errorf("counting alerts: %w", err)
 	}
-	page, err := s.Alerts(ctx, Unattended, models.Cursor{}, n)
+	at.Unattended = map[event.Severity]int{event.Critical: count.Critical, event.Warning: count.Warning, event.Info: count.Info}
+
+	var found []FailingChannel
+	err = tx.Raw(`SELECT c.*, (SELECT count(*) FROM (SELECT 1 FROM deliveries AS d WHERE d.channel_seq = c.seq AND d.status = 'failed' AND d.created_at > ? LIMIT ?) AS lost) AS given_up
+		FROM channels AS c WHERE c.deleted_at IS NULL ORDER BY c.seq`, s.clock.Now().Add(-lossesShown), maxCount).Scan(&found).Error
 	if err != nil {
-		return at, err
+		return at, fmt.Errorf("looking for failing channels: %w", err)
 	}
-	at.First = page.Items
-	known, err := all[Channel](tx)
-	if err != nil {
-		return at, err
-	}
-	at.Channels = len(known)
-	for _, c := range known {
-		if c.LastError != "" {
+	known := make([]Channel, len(found))
+	for i, c := range found {
+		known[i] = c.Channel
+		if c.LastError != "" || c.Enabled && c.GivenUp > 0 {
 			at.Failing = append(at.Failing, c)
 		}
 	}
+	at.Channels = len(known)
 	set, err := s.settings(tx, s.clock.Now())
 	at.Rules = len(set.rules)
 	for _, r := range set.rules {

@@ -42,7 +42,7 @@ func (s *Store) AddChannel(ctx context.Context, n NewChannel) (Channel, error) {
 	if c.Config, err = s.seal(n.Address, c.ID); err != nil {
 		return Channel{}, err
 	}
-	return c, add(ctx, s, &c, MaxChannels, "channels")
+	return c, add(ctx, s, channels, &c)
 }
 
 // EditChannel changes a channel. With another address it is used again at once. Errors
@@ -52,8 +52,11 @@ func (s *Store) EditChannel(ctx context.Context, id string, e ChannelEdit) (Chan
 		models.Set(&c.Name, e.Name)
 		models.Set(&c.Kind, e.Kind)
 		wrong := cleanName(&c.Name, c.Kind)
-		if e.Enabled != nil && *e.Enabled && !c.Enabled {
+		if e.Enabled != nil && *e.Enabled != c.Enabled {
 			c.NextAt, c.Failures = models.Time{}, 0
+			if c.Enabled { // a user who disables it knows why
+				c.LastError = ""
+			}
 		}
 		models.Set(&c.Enabled, e.Enabled)
 		if e.Address != nil || e.URL != nil || e.Secret != nil {
@@ -105,18 +108,22 @@ func (s *Store) DeleteChannel(ctx context.Context, id string) error {
 	return err
 }
 
-// RestoreChannel restores a deleted channel: CodeNotFound if it was not deleted, or too long ago.
+// RestoreChannel restores a deleted channel: CodeNotFound if it was not deleted, or too long ago,
+// and CodeConflict if there are MaxChannels.
 func (s *Store) RestoreChannel(ctx context.Context, id string) (Channel, error) {
 	return restore(ctx, s, channels, id, func(c *Channel) *models.Time { return &c.DeletedAt })
 }
 
-// Tested records the result of a test message. problem is why it was not delivered; "" = it was.
+// Tested records the result of a test message to a channel, unless its address was changed meanwhile. problem is why it was not
+// delivered; "" = it was. Of a disabled channel only a delivery is recorded.
 func (s *Store) Tested(ctx context.Context, c Channel, problem string) error {
 	changes := map[string]any{"last_error": cleanError(problem)}
 	if problem == "" {
 		changes["last_delivered_at"], changes["failures"], changes["next_at"] = s.clock.Now(), 0, nil
 	}
-	err := s.db.Write(ctx, func(tx *gorm.DB) error { return tx.Model(&Channel{}).Where("seq = ?", c.Seq).Updates(changes).Error })
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Model(&Channel{}).Where("seq = ? AND config = ? AND (enabled OR ? = '')", c.Seq, c.Config, problem).Updates(changes).Error
+	})
 	if err != nil {
 		return fmt.Errorf("noting a test of a channel: %w", err)
 	}

@@ -73,38 +73,14 @@ func (m *Maintenance) check() error {
 }
 
 // Around returns the occurrence of the window that a time is in; ok is false if it is in none.
-// An occurrence begins at the same time on the wall as the first one, and lasts as long.
+// An occurrence begins and ends at the same times on the wall as the first one.
 func (m Maintenance) Around(now models.Time) (from, to models.Time, ok bool) {
-	z, err := time.LoadLocation(m.TimeZone)
-	if err != nil { // it was checked when it was stored
-		z = time.UTC
+	in := func(from, to models.Time) bool { return !now.Before(from.Time) && now.Before(to.Time) }
+	if in(m.StartsAt, m.EndsAt) {
+		return m.StartsAt, m.EndsAt, true
 	}
-	if now.Before(m.StartsAt.Time) {
-		return from, to, false
-	}
-	first, took := m.StartsAt.In(z), m.EndsAt.Sub(m.StartsAt.Time)
-	local := now.In(z)
-	in := func(start time.Time) bool {
-		from, to = models.At(start), models.At(start.Add(took))
-		return !start.Before(first) && !now.Before(from.Time) && now.Before(to.Time)
-	}
-	switch m.Repeat {
-	case RepeatWeekly: // the last two that may have begun
-		back := (int(local.Weekday()) - int(first.Weekday()) + 7) % 7
-		for _, days := range []int{back, back + 7} {
-			if in(wall(local.Year(), local.Month(), local.Day()-days, first.Hour(), first.Minute(), z)) {
-				return from, to, true
-			}
-		}
-	case RepeatMonthly:
-		for _, months := range []int{0, 1} {
-			start := wall(local.Year(), local.Month()-time.Month(months), first.Day(), first.Hour(), first.Minute(), z)
-			if start.Day() == first.Day() && in(start) {
-				return from, to, true
-			}
-		}
-	case RepeatNone:
-		if in(first) {
+	for _, i := range []int{0, -1} { // no other may last until now
+		if from, to, ok = m.occurrence(now, i); ok && in(from, to) {
 			return from, to, true
 		}
 	}
@@ -119,23 +95,39 @@ func (m Maintenance) Next(now models.Time) (from, to models.Time, ok bool) {
 	if now.Before(m.StartsAt.Time) {
 		return m.StartsAt, m.EndsAt, true
 	}
-	z, err := time.LoadLocation(m.TimeZone)
-	if err != nil { // it was checked when it was stored
-		z = time.UTC
-	}
-	first, local := m.StartsAt.In(z), now.In(z)
-	for i := range 8 { // no more than a month in a row is without a day
-		start := wall(local.Year(), local.Month()+time.Month(i), first.Day(), first.Hour(), first.Minute(), z)
-		fits := start.Day() == first.Day()
-		if m.Repeat == RepeatWeekly {
-			start = wall(local.Year(), local.Month(), local.Day()+i, first.Hour(), first.Minute(), z)
-			fits = start.Weekday() == first.Weekday()
-		}
-		if fits && start.After(now.Time) && m.Repeat != RepeatNone {
-			return models.At(start), models.At(start.Add(m.EndsAt.Sub(m.StartsAt.Time))), true
+	for i := range 4 { // no two months in a row are without a day
+		if from, to, ok = m.occurrence(now, i); ok && from.After(now.Time) {
+			return from, to, true
 		}
 	}
 	return models.Time{}, models.Time{}, false
+}
+
+// occurrence is a repetition of the window. i = 0 is that of this month, or the last one that begins today or before if it is weekly; others are i months or weeks
+// from it. ok is false if the month is without that day, or the first occurrence begins then or later.
+func (m Maintenance) occurrence(now models.Time, i int) (from, to models.Time, ok bool) {
+	if m.Repeat == RepeatNone {
+		return from, to, false
+	}
+	z, _ := zone(m.TimeZone)
+	first, last, local := m.StartsAt.In(z), m.EndsAt.In(z), now.In(z)
+	month, day := local.Month()+time.Month(i), first.Day()
+	if m.Repeat == RepeatWeekly {
+		month, day = local.Month(), local.Day()-(int(local.Weekday())-int(first.Weekday())+7)%7+7*i
+	}
+	start := wall(local.Year(), month, day, first.Hour(), first.Minute(), z)
+	end := wall(local.Year(), month, day+days(first, last), last.Hour(), last.Minute(), z)
+	if !end.After(start) { // the clock skips it, or goes back during the first one
+		end = start.Add(m.EndsAt.Sub(m.StartsAt.Time))
+	}
+	fits := m.Repeat == RepeatWeekly || start.Day() == first.Day()
+	return models.At(start), models.At(end), fits && start.After(first)
+}
+
+// days is how many days later than from to is, by the calendar.
+func days(from, to time.Time) int {
+	date := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
+	return int(date(to).Sub(date(from)) / models.Day)
 }
 
 // Over reports whether the window has ended for good.
@@ -151,7 +143,7 @@ func (s *Store) AddMaintenance(ctx context.Context, m Maintenance) (Maintenance,
 	if err := m.check(); err != nil {
 		return Maintenance{}, err
 	}
-	return m, add(ctx, s, &m, MaxWindows, "maintenance windows")
+	return m, add(ctx, s, windows, &m)
 }
 
 // EditMaintenance changes a window by fn. Errors are CodeNotFound and those of AddMaintenance.
@@ -175,7 +167,8 @@ func (s *Store) DeleteMaintenance(ctx context.Context, id string) error {
 	return err
 }
 
-// RestoreMaintenance restores a deleted window: CodeNotFound if it was not deleted, or too long ago.
+// RestoreMaintenance restores a deleted window: CodeNotFound if it was not deleted, or too long ago,
+// and CodeConflict if there are MaxWindows.
 func (s *Store) RestoreMaintenance(ctx context.Context, id string) (Maintenance, error) {
 	return restore(ctx, s, windows, id, func(m *Maintenance) *models.Time { return &m.DeletedAt })
 }

@@ -1,12 +1,14 @@
 package alerts
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"linkwatch/models"
 	"linkwatch/models/lease"
@@ -19,8 +21,10 @@ const (
 	firstPause   = 5 * time.Second
 	longestPause = 10 * time.Minute
 	maxWait      = time.Hour
-	// refusals is how often a service may refuse a message before the next ones are sent first.
+	// refusals is how often a service may refuse a message before the next ones are sent first, and failures is how often it may
+	// fail for any reason before they are: about 40 minutes by Pause.
 	refusals = 3
+	failures = 10
 )
 
 // Pause is how long nothing is sent to a channel after failures in a row.
@@ -101,61 +105,72 @@ type Attempt struct {
 	RetryAfter time.Duration // for which the service asked; 0 = it did not
 }
 
-// errClaim is the error of a message of a channel that is no longer claimed.
-var errClaim = errors.New("the channel is no longer claimed")
+// ErrUnclaimed is the error of Record for a channel that is no longer claimed.
+var ErrUnclaimed = errors.New("the channel is no longer claimed")
 
-// Record stores what became of a message of a claimed channel, and when the next one is
-// sent. failed reports whether it is given up. Nothing is stored if the channel is no longer claimed: another instance sends the message again then,
+// Record stores what became of a message of a claimed channel, and when the next one is sent. c is the channel as Next returned it.
+// failed reports whether the message is given up. If the channel was disabled or got another address meanwhile, the attempt says
+// nothing about it: a message that failed stays pending. On ErrUnclaimed nothing is stored: another instance sends the message again,
 // under the same id.
 func (s *Store) Record(ctx context.Context, holder lease.ID, c Channel, d Delivery, a Attempt) (failed bool, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		now := s.clock.Now()
+		var current Channel
+		// Locked as by an update, which lets others add messages of the channel.
+		err := tx.Clauses(clause.Locking{Strength: "NO KEY UPDATE"}).Where("seq = ? AND claimed_by = ?", c.Seq, holder).Limit(1).Find(&current).Error
+		if err != nil {
+			return err
+		}
+		if current.Seq == 0 {
+			return ErrUnclaimed
+		}
+		same, now := current.Enabled && bytes.Equal(current.Config, c.Config), s.clock.Now()
 		channel := map[string]any{"last_delivered_at": now, "last_error": "", "failures": 0, "next_at": nil}
 		message := map[string]any{"status": DeliveryDelivered, "delivered_at": now, "attempts": d.Attempts + 1, "last_error": "", "next_at": nil}
 		failed = false
 		if a.Error != "" {
-			failed = a.Gone || !now.Before(d.CreatedAt.Add(DeliverFor).Time)
 			a.Error = cleanError(a.Error)
-			channel, message = s.retry(c, d, a, now)
-			if failed {
+			channel, message = retry(c, d, a, now)
+			if failed = same && (a.Gone || !now.Before(d.CreatedAt.Add(DeliverFor).Time)); failed {
 				message["status"] = DeliveryFailed
 			}
+			if !same {
+				delete(message, "next_at")
+			}
 		}
-		if a.Gone {
-			channel["enabled"] = false
+		if same {
+			if err := tx.Model(&Channel{}).Where("seq = ?", c.Seq).Updates(channel).Error; err != nil {
+				return err
+			}
 		}
-		res := tx.Model(&Channel{}).Where("seq = ? AND claimed_by = ?", c.Seq, holder).Updates(channel)
-		if res.Error != nil {
-			return res.Error
-		}
-		if res.RowsAffected == 0 {
-			return errClaim
-		}
-		if err := tx.Model(&Delivery{}).Where("seq = ? AND status = ?", d.Seq, DeliveryPending).Updates(message).Error; err != nil || !a.Gone {
+		if err := tx.Model(&Delivery{}).Where("seq = ? AND status = ?", d.Seq, DeliveryPending).Updates(message).Error; err != nil || !same || !a.Gone {
 			return err
 		}
 		return tx.Exec("UPDATE deliveries SET status = ?, last_error = ? WHERE channel_seq = ? AND status = ?", DeliveryFailed, a.Error, c.Seq, DeliveryPending).Error
 	})
-	if err != nil && !errors.Is(err, errClaim) {
+	if err != nil {
 		return false, fmt.Errorf("recording a message: %w", err)
 	}
 	return failed, nil
 }
 
 // retry is what a failure changes of a channel and of a message.
-func (s *Store) retry(c Channel, d Delivery, a Attempt, now models.Time) (channel, message map[string]any) {
-	pause := max(Pause(c.Failures+1), min(a.RetryAfter, maxWait))
-	channel = map[string]any{"last_error": a.Error, "failures": c.Failures + 1, "next_at": now.Add(pause)}
-	message = map[string]any{"attempts": d.Attempts + 1, "last_error": a.Error}
-	if a.Refused && d.Attempts+1 >= refusals {
-		message["next_at"] = now.Add(Pause(d.Attempts + 1))
+func retry(c Channel, d Delivery, a Attempt, now models.Time) (channel, message map[string]any) {
+	attempts := d.Attempts + 1
+	channel = map[string]any{"last_error": a.Error, "failures": c.Failures + 1, "next_at": now.Add(max(Pause(c.Failures+1), min(a.RetryAfter, maxWait)))}
+	message = map[string]any{"attempts": attempts, "last_error": a.Error}
+	if a.Refused && attempts >= refusals {
 		channel["failures"], channel["next_at"] = 0, nil
+	}
+	if a.Refused && attempts >= refusals || attempts >= failures {
+		message["next_at"] = now.Add(Pause(attempts))
+	}
+	if a.Gone {
+		channel["enabled"] = false
 	}
 	return channel, message
 }
 
-// Expire gives up messages that were tried for DeliverFor, or wait that long for a channel
-// that is disabled.
+// Expire gives up messages that were tried for DeliverFor, or that waited as long for a channel that failed or is disabled.
 func (s *Store) Expire(ctx context.Context) (n int64, err error) {
 	old := s.clock.Now().Add(-DeliverFor)
 	var found bool
@@ -163,7 +178,9 @@ func (s *Store) Expire(ctx context.Context) (n int64, err error) {
 		return 0, err
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		res := tx.Exec(`UPDATE deliveries SET status = 'failed', last_error = CASE last_error WHEN '' THEN 'the channel was not used for 24 hours' ELSE last_error END
+		res := tx.Exec(`UPDATE deliveries SET status = 'failed', last_error = CASE WHEN last_error <> '' THEN last_error ELSE (SELECT 'not sent within 24 hours' || CASE
+			WHEN c.deleted_at IS NOT NULL THEN ': the channel was deleted' WHEN c.last_error <> '' THEN ', because the channel failed: ' || c.last_error
+			WHEN c.enabled THEN '' ELSE ': the channel was disabled' END FROM channels AS c WHERE c.seq = deliveries.channel_seq) END
 			WHERE status = 'pending' AND created_at <= ? AND channel_seq IN (SELECT seq FROM channels WHERE claimed_by IS NULL)`, old)
 		n = res.RowsAffected
 		return res.Error

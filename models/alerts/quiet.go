@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"sync"
 	"time"
 
 	"linkwatch/models"
@@ -38,10 +39,26 @@ func checkZone(location string, name *string) error {
 	if *name == "" {
 		*name = "UTC"
 	}
-	if _, err := time.LoadLocation(*name); err != nil || *name == "Local" || len(*name) > 64 {
+	if _, ok := zone(*name); !ok {
 		return models.Invalid(location, "must be an IANA name such as Europe/Berlin")
 	}
 	return nil
+}
+
+// zones are the time zones that were asked for, by their names. Only names that exist are kept, so they are few.
+var zones sync.Map
+
+// zone is the time zone of an IANA name. It is UTC, and ok is false, if there is none.
+func zone(name string) (z *time.Location, ok bool) {
+	if z, ok := zones.Load(name); ok {
+		return z.(*time.Location), true
+	}
+	z, err := time.LoadLocation(name)
+	if err != nil || name == "" || name == "Local" || len(name) > 64 {
+		return time.UTC, false
+	}
+	zones.Store(name, z)
+	return z, true
 }
 
 // End returns when the quiet hours around a time end; zero = it is not in them. They are by
@@ -51,10 +68,7 @@ func (q Quiet) End(now models.Time) models.Time {
 	if q.From == "" {
 		return models.Time{}
 	}
-	z, err := time.LoadLocation(q.TimeZone)
-	if err != nil { // it was checked when it was stored
-		z = time.UTC
-	}
+	z, _ := zone(q.TimeZone) // it was checked when it was stored
 	local := now.In(z)
 	for _, day := range []int{-1, 0} { // the quiet hours that began yesterday, and those of today
 		from, to := at(local, day, q.From), at(local, day, q.To)

@@ -48,41 +48,6 @@ func TestEndOfQuietHours(t *testing.T) {
 	}
 }
 
-func TestOccurrencesOfMaintenance(t *testing.T) {
-	weekly := alerts.Maintenance{StartsAt: at(t, "2026-03-21T22:00:00Z"), EndsAt: at(t, "2026-03-22T02:00:00Z"), Repeat: alerts.RepeatWeekly, TimeZone: "Europe/Berlin"}
-	monthly := alerts.Maintenance{StartsAt: at(t, "2026-01-31T10:00:00Z"), EndsAt: at(t, "2026-02-01T10:00:00Z"), Repeat: alerts.RepeatMonthly, TimeZone: "UTC"}
-	once := alerts.Maintenance{StartsAt: at(t, "2026-01-31T10:00:00Z"), EndsAt: at(t, "2026-02-01T10:00:00Z"), Repeat: alerts.RepeatNone, TimeZone: "UTC"}
-	for _, c := range []struct {
-		name   string
-		window alerts.Maintenance
-		now    string
-		from   string // "" = in none
-	}{
-		{"once, before", once, "2026-01-31T09:59:59Z", ""},
-		{"once, in it", once, "2026-01-31T10:00:00Z", "2026-01-31T10:00:00Z"},
-		{"once, after", once, "2026-02-01T10:00:00Z", ""},
-		{"weekly, the first time", weekly, "2026-03-22T01:00:00Z", "2026-03-21T22:00:00Z"},
-		{"weekly, between", weekly, "2026-03-24T01:00:00Z", ""},
-		// Saturday 23:00 in Berlin is 21:00 UTC once the clocks have gone forward, which they do in that night.
-		{"weekly, in the night of the change", weekly, "2026-03-29T01:30:00Z", "2026-03-28T22:00:00Z"},
-		{"weekly, in summer", weekly, "2026-04-04T21:30:00Z", "2026-04-04T21:00:00Z"},
-		{"weekly, in summer, an hour early", weekly, "2026-04-04T20:30:00Z", ""},
-		{"weekly, before the first time", weekly, "2026-03-15T01:00:00Z", ""},
-		{"monthly, the first time", monthly, "2026-02-01T09:00:00Z", "2026-01-31T10:00:00Z"},
-		{"monthly, in a month without that day", monthly, "2026-03-03T11:00:00Z", ""},
-		{"monthly, in the next one with it", monthly, "2026-04-01T09:00:00Z", "2026-03-31T10:00:00Z"},
-	} {
-		from, to, ok := c.window.Around(at(t, c.now))
-		if ok != (c.from != "") {
-			t.Errorf("%s: %v", c.name, ok)
-			continue
-		}
-		if ok && (from != at(t, c.from) || to.Sub(from.Time) != c.window.EndsAt.Sub(c.window.StartsAt.Time)) {
-			t.Errorf("%s: from %v to %v", c.name, from, to)
-		}
-	}
-}
-
 func TestDurationsInWords(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0 s", 59 * time.Second: "59 s", 5 * time.Minute: "5 min", 61 * time.Second: "1 min 1 s", 130 * time.Minute: "2 h 10 min",

@@ -125,32 +125,32 @@ func (s *Store) AddRule(ctx context.Context, r Rule) (Rule, error) {
 	if err := models.Invalids(errs...); err != nil {
 		return Rule{}, err
 	}
-	return r, add(ctx, s, &r, MaxRules, "alert rules")
+	return r, add(ctx, s, rules, &r)
 }
 
-// EditRule changes a rule by fn. Errors are CodeNotFound and those of AddRule.
+// EditRule changes a rule by fn. Channels that were deleted meanwhile are dropped, and need not be replaced. Errors are CodeNotFound
+// and those of AddRule.
 func (s *Store) EditRule(ctx context.Context, id string, fn func(*Rule)) (Rule, error) {
 	return change(ctx, s, rules, id, func(tx *gorm.DB, r *Rule) error {
-		before := slices.Concat(r.Channels, r.EscalateChannels)
-		fn(r)
-		errs := []error{cleanList("channels", &r.Channels)}
-		if len(r.Channels) == 0 && len(before) > 0 {
-			errs = append(errs, errNoChannel)
-		}
-		// A channel that was deleted meanwhile must not block the edit.
 		known, err := all[Channel](tx)
 		if err != nil {
 			return err
 		}
+		before, escalated := slices.Clone(r.Channels), slices.Clone(r.EscalateChannels)
 		gone := func(id string) bool {
-			return slices.Contains(before, id) && !slices.ContainsFunc(known, func(c Channel) bool { return c.ID == id })
+			return (slices.Contains(before, id) || slices.Contains(escalated, id)) && !slices.ContainsFunc(known, func(c Channel) bool { return c.ID == id })
 		}
+		fn(r)
 		escalates := len(r.EscalateChannels) > 0
 		r.Channels, r.EscalateChannels = slices.DeleteFunc(r.Channels, gone), slices.DeleteFunc(r.EscalateChannels, gone)
 		if escalates && len(r.EscalateChannels) == 0 {
 			r.EscalateAfterMinutes = 0
 		}
-		return models.Invalids(append(errs, s.checkRule(r), checkChannels(tx, r))...)
+		errs := []error{s.checkRule(r), checkChannels(tx, r)}
+		if len(r.Channels) == 0 && slices.ContainsFunc(before, func(id string) bool { return !gone(id) }) {
+			errs = append(errs, errNoChannel)
+		}
+		return models.Invalids(errs...)
 	})
 }
 
@@ -170,7 +170,8 @@ func (s *Store) DeleteRule(ctx context.Context, id string) error {
 	return err
 }
 
-// RestoreRule restores a deleted rule: CodeNotFound if it was not deleted, or too long ago.
+// RestoreRule restores a deleted rule: CodeNotFound if it was not deleted, or too long ago,
+// and CodeConflict if there are MaxRules.
 func (s *Store) RestoreRule(ctx context.Context, id string) (Rule, error) {
 	return restore(ctx, s, rules, id, func(r *Rule) *models.Time { return &r.DeletedAt })
 }

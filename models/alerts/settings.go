@@ -16,34 +16,43 @@ import (
 type noun struct {
 	name string // "channel"
 	kind models.Kind
+	most int
 }
 
 var (
-	channels = noun{"channel", models.KindChannel}
-	rules    = noun{"alert rule", models.KindRule}
-	windows  = noun{"maintenance window", models.KindMaintenance}
+	channels = noun{"channel", models.KindChannel, MaxChannels}
+	rules    = noun{"alert rule", models.KindRule, MaxRules}
+	windows  = noun{"maintenance window", models.KindMaintenance, MaxWindows}
 )
 
 // setting is one of them.
 type setting interface{ Channel | Rule | Maintenance }
 
-// add stores a new one, unless there are most of them.
-func add[T setting](ctx context.Context, s *Store, v *T, most int, plural string) error {
+// add stores a new one. CodeConflict if there are n.most of them.
+func add[T setting](ctx context.Context, s *Store, n noun, v *T) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		if err := s.db.OneAtATime(tx, lockSettings); err != nil {
+		if err := room[T](s, tx, n); err != nil {
 			return err
-		}
-		var n int64
-		if err := tx.Model(v).Where("deleted_at IS NULL").Count(&n).Error; err != nil {
-			return err
-		}
-		if n >= int64(most) {
-			return models.Conflict(fmt.Sprintf("There are %d %s, which is the limit. Delete one first.", most, plural))
 		}
 		return tx.Select("*").Omit("seq").Create(v).Error
 	})
 	if err != nil {
-		return fmt.Errorf("storing one of the %s: %w", plural, err)
+		return fmt.Errorf("storing a %s: %w", n.name, err)
+	}
+	return nil
+}
+
+// room returns CodeConflict if there are n.most of them. No other transaction adds or restores one until tx ends.
+func room[T setting](s *Store, tx *gorm.DB, n noun) error {
+	if err := s.db.OneAtATime(tx, lockSettings); err != nil {
+		return err
+	}
+	var found int64
+	if err := tx.Model(new(T)).Where("deleted_at IS NULL").Count(&found).Error; err != nil {
+		return err
+	}
+	if found >= int64(n.most) {
+		return models.Conflict(fmt.Sprintf("There are %d %ss, which is the limit. Delete one first.", n.most, n.name))
 	}
 	return nil
 }
@@ -103,7 +112,7 @@ func change[T setting](ctx context.Context, s *Store, n noun, id string, fn func
 	return v, err
 }
 
-// restore brings back a deleted one. at is where it notes when it was deleted.
+// restore brings back a deleted one. at is where it notes when it was deleted. CodeConflict if there are n.most others.
 func restore[T setting](ctx context.Context, s *Store, n noun, id string, at func(*T) *models.Time) (v T, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if v, err = get[T](tx.Clauses(clause.Locking{Strength: "UPDATE"}), n, id, true); err != nil {
@@ -111,6 +120,9 @@ func restore[T setting](ctx context.Context, s *Store, n noun, id string, at fun
 		}
 		if at(&v).Before(s.clock.Now().Add(-KeepDeleted).Time) { // the reaper may be deleting it
 			return models.NotFound(n.name)
+		}
+		if err := room[T](s, tx, n); err != nil {
+			return err
 		}
 		*at(&v) = models.Time{}
 		return s.save(tx, n, &v)

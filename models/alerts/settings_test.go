@@ -103,6 +103,75 @@ func TestRuleWithADeletedChannelCanBeChanged(t *testing.T) {
 	})
 }
 
+// A rule that has lost all its channels can be renamed and disabled. Only a user who takes the last channel away must name another one.
+func TestRuleWithoutAnyChannelCanBeChanged(t *testing.T) {
+	each(t, func(w *world) {
+		c, boss := w.channel("c"), w.channel("boss")
+		r := w.rule(c, func(r *alerts.Rule) { r.EscalateAfterMinutes, r.EscalateChannels = 5, alerts.List{boss.ID} })
+		edit := func(fn func(*alerts.Rule)) error {
+			var err error
+			r, err = w.EditRule(w.Context(), r.ID, fn)
+			return err
+		}
+		none := func(r *alerts.Rule) { r.Channels = nil }
+		w.code(edit(none), models.CodeInvalid)
+		r, err := w.Rule(w.Context(), r.ID)
+		w.ok(err)
+		w.ok(w.DeleteChannel(w.Context(), c.ID))
+		w.ok(edit(func(r *alerts.Rule) { r.Name = "Renamed" }))
+		w.ok(edit(func(r *alerts.Rule) { r.Enabled = false }))
+		w.ok(edit(none))
+		if r.Name != "Renamed" || r.Enabled || len(r.Channels) != 0 || len(r.EscalateChannels) != 1 || r.EscalateAfterMinutes != 5 {
+			w.Errorf("%+v", r)
+		}
+		w.ok(w.DeleteChannel(w.Context(), boss.ID))
+		w.ok(edit(func(r *alerts.Rule) { r.Enabled = true }))
+		if len(r.EscalateChannels) != 0 || r.EscalateAfterMinutes != 0 {
+			w.Errorf("%+v", r)
+		}
+		w.code(edit(func(r *alerts.Rule) { r.Channels = alerts.List{c.ID} }), models.CodeInvalid)
+	})
+}
+
+// What is restored counts like what is added.
+func TestRestoringKeepsTheLimit(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.channel("c")
+		copies := func(table string, n int) {
+			columns := map[string]string{
+				"channels":    "name, kind, config, enabled, created_at, updated_at, last_error, failures",
+				"alert_rules": "name, events, targets, tags, status_pages, channels, after_failures, after_minutes, repeat_minutes, quiet_from, quiet_to, quiet_time_zone, escalate_after_minutes, escalate_channels, enabled, created_at, updated_at",
+				"maintenance": "name, targets, tags, status_pages, starts_at, ends_at, repeat, time_zone, created_at, updated_at",
+			}[table]
+			modelstest.Exec(w, w.db, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < `+fmt.Sprint(n)+`)
+				INSERT INTO `+table+` (id, `+columns+`) SELECT 'copy-' || i, `+columns+` FROM n CROSS JOIN (SELECT * FROM `+table+` ORDER BY seq LIMIT 1) AS first`)
+		}
+		r := w.rule(c)
+		m, err := w.AddMaintenance(w.Context(), alerts.Maintenance{StartsAt: w.Now(), EndsAt: w.Now().Add(time.Hour)})
+		w.ok(err)
+		w.ok(w.DeleteChannel(w.Context(), c.ID))
+		w.ok(w.DeleteRule(w.Context(), r.ID))
+		w.ok(w.DeleteMaintenance(w.Context(), m.ID))
+		for table, most := range map[string]int{"channels": alerts.MaxChannels, "alert_rules": alerts.MaxRules, "maintenance": alerts.MaxWindows} {
+			copies(table, most)
+		}
+		restores := []func() error{
+			func() error { _, err := w.RestoreChannel(w.Context(), c.ID); return err },
+			func() error { _, err := w.RestoreRule(w.Context(), r.ID); return err },
+			func() error { _, err := w.RestoreMaintenance(w.Context(), m.ID); return err },
+		}
+		for _, restore := range restores {
+			w.code(restore(), models.CodeConflict)
+		}
+		for _, table := range []string{"channels", "alert_rules", "maintenance"} {
+			modelstest.Exec(w, w.db, "DELETE FROM "+table+" WHERE id = 'copy-7'")
+		}
+		for _, restore := range restores {
+			w.ok(restore())
+		}
+	})
+}
+
 func TestWindowsAreChecked(t *testing.T) {
 	each(t, func(w *world) {
 		for location, m := range map[string]alerts.Maintenance{

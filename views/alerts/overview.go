@@ -23,9 +23,9 @@ const stepPlace = 60
 // Part is the alerts' part of the overview.
 func (v Overview) Part() ui.OverviewPart {
 	p := ui.OverviewPart{
-		Used: v.Channels+v.Rules+v.Unattended > 0,
+		Used: v.Channels+v.Rules+len(v.First) > 0,
 		Attention: []ui.Attention{
-			{Severity: ui.Critical, Noun: "channel", After: ": alerts not delivered", Count: len(v.Failing), Path: ChannelsPath, Rows: v.failing()},
+			{Severity: ui.Critical, Noun: "failing channel", Count: len(v.Failing), Path: ChannelsPath, Rows: v.failing()},
 			{Severity: ui.Warning, Noun: "rule", After: " without an enabled channel", Count: len(v.Mute), Path: RulesPath, Rows: v.mute()},
 			v.unattended(event.Critical, ui.Critical, "critical alert"),
 			v.unattended(event.Warning, ui.Warning, "alert"),
@@ -45,12 +45,9 @@ func (v Overview) Part() ui.OverviewPart {
 }
 
 func (v Overview) unattended(s event.Severity, as ui.Severity, noun string) ui.Attention {
-	a := ui.Attention{Severity: as, Noun: noun, After: " not acknowledged", Path: ListPlace{State: alerts.Unattended}.Path()}
+	a := ui.Attention{Severity: as, Noun: noun, After: " not acknowledged", Count: v.Unattended[s], Path: ListPlace{State: alerts.Unattended}.Path()}
 	for _, one := range v.First {
-		if one.Severity != s {
-			continue
-		}
-		if a.Count++; len(a.Rows) < ui.AttentionRows {
+		if one.Severity == s && len(a.Rows) < ui.AttentionRows {
 			a.Rows = append(a.Rows, attentionRow(one, v.Message(one), v.Now))
 		}
 	}
@@ -73,4 +70,19 @@ func (v Overview) mute() (rows []templ.Component) {
 		}
 	}
 	return rows
+}
+
+// notDelivered says why a channel needs attention.
+func notDelivered(c alerts.FailingChannel) string {
+	lost := ""
+	if c.GivenUp > 0 {
+		lost = ui.Plural(c.GivenUp, "message") + " not delivered"
+	}
+	if c.LastError == "" {
+		return lost
+	}
+	if lost != "" {
+		lost = " · " + lost
+	}
+	return ui.Sentence(c.LastError) + lost
 }

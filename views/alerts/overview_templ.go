@@ -116,8 +116,8 @@ func attentionRow(a alerts.Alert, message string, now time.Time) templ.Component
 	})
 }
 
-// failingRow is a channel whose last message was not delivered.
-func failingRow(c alerts.Channel, now time.Time) templ.Component {
+// failingRow is a channel that does not deliver, or has lost messages.
+func failingRow(c alerts.FailingChannel, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -177,9 +177,9 @@ func failingRow(c alerts.Channel, now time.Time) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var9 string
-		templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Sentence(c.LastError))
+		templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(notDelivered(c))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/alerts/overview.templ`, Line: 33, Col: 30}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/alerts/overview.templ`, Line: 33, Col: 21}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 		if templ_7745c5c3_Err != nil {
@@ -244,7 +244,7 @@ func muteRow(r alerts.Rule) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.StatusMark("failing", "alert").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.StatusMark("no channel", "alert").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

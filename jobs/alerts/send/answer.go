@@ -2,12 +2,12 @@ package send
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -33,11 +33,117 @@ var anySecret = regexp.MustCompile(`(?i)((?:token|key|secret|password|sig)(?:=|"
 // clean makes a text of others fit to store and to show.
 func (c channel) clean(text string) string {
 	text = models.CleanLine(text)
-	for _, secret := range c.secrets { // longest first
-		text = strings.ReplaceAll(text, secret, "…")
+	hidden := make([]bool, len(text)) // bytes of it that are not shown
+	l := newLayer(text)
+	l.hide(hidden, c.secrets)
+	for n := 0; n < maxDecoded && escape.MatchString(l.text); n++ {
+		l = l.decode()
+		l.hide(hidden, c.secrets)
 	}
-	text = anySecret.ReplaceAllString(anyURL.ReplaceAllString(text, "…"), "$1…")
-	return models.Truncate(text, maxSaid)
+	var shown strings.Builder
+	for i := range len(text) {
+		if !hidden[i] {
+			shown.WriteByte(text[i])
+		} else if i == 0 || !hidden[i-1] {
+			shown.WriteString("…")
+		}
+	}
+	return models.Truncate(strings.ToValidUTF8(shown.String(), ""), maxSaid)
+}
+
+// maxDecoded is how often a text is decoded to find secrets, for what is escaped several times.
+const maxDecoded = 3
+
+// layer is a text that was decoded some times. at is where each of its bytes, and its end, was at first.
+type layer struct {
+	text string
+	at   []int
+}
+
+func newLayer(text string) layer {
+	at := make([]int, len(text)+1)
+	for i := range at {
+		at[i] = i
+	}
+	return layer{text, at}
+}
+
+// hide marks what is secret. Letters of either case count as the same.
+func (l layer) hide(hidden []bool, secrets []string) {
+	mark := func(from, to int) {
+		for i := l.at[from]; i < l.at[to]; i++ {
+			hidden[i] = true
+		}
+	}
+	folded := fold(l.text)
+	for _, secret := range secrets {
+		for from := 0; ; {
+			i := strings.Index(folded[from:], secret)
+			if i < 0 {
+				break
+			}
+			mark(from+i, from+i+len(secret))
+			from += i + len(secret)
+		}
+	}
+	for _, m := range anyURL.FindAllStringIndex(l.text, -1) {
+		mark(m[0], m[1])
+	}
+	for _, m := range anySecret.FindAllStringSubmatchIndex(l.text, -1) {
+		mark(m[3], m[1])
+	}
+}
+
+// escape is a character as URLs, HTML or JSON write it.
+var escape = regexp.MustCompile(`(?i)%[0-9a-f]{2}|&#[0-9]{1,7};?|&#x[0-9a-f]{1,6};?|&[a-z][a-z0-9]{1,31};|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\u[0-9a-f]{4}|\\["\\/]`)
+
+// decode undoes one layer of escapes.
+func (l layer) decode() layer {
+	var text strings.Builder
+	var at []int
+	end := 0
+	for _, m := range escape.FindAllStringIndex(l.text, -1) {
+		char := unescape(l.text[m[0]:m[1]])
+		if char == l.text[m[0]:m[1]] { // no entity of that name
+			continue
+		}
+		text.WriteString(l.text[end:m[0]] + char)
+		at = append(at, l.at[end:m[0]]...)
+		for range len(char) {
+			at = append(at, l.at[m[0]])
+		}
+		end = m[1]
+	}
+	text.WriteString(l.text[end:])
+	return layer{text.String(), append(at, l.at[end:]...)}
+}
+
+// unescape is what a match of escape means.
+func unescape(s string) string {
+	switch s[0] {
+	case '%':
+		b, _ := strconv.ParseUint(s[1:], 16, 8)
+		return string([]byte{byte(b)})
+	case '&':
+		return html.UnescapeString(s)
+	}
+	out := s
+	_ = json.Unmarshal([]byte(`"`+s+`"`), &out)
+	return out
+}
+
+// fold makes ASCII letters lower case, and a plus a blank, as in a query. The length stays.
+func fold(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		switch {
+		case c >= 'A' && c <= 'Z':
+			b[i] = c + 'a' - 'A'
+		case c == '+':
+			b[i] = ' '
+		}
+	}
+	return string(b)
 }
 
 // plain is what an answer says: the message of a JSON error, the title or the text of a page, or the body as it is.
@@ -91,8 +197,8 @@ func pageText(body []byte) string {
 	}
 }
 
-// secrets are the parts of a channel's URL that no answer may show, in every form in which a service may repeat them:
-// all but the scheme, the host of a server, the port and the names of parameters.
+// secrets are the parts of a channel's URL that no answer may show, folded, as they are and decoded as the answer is: all but the
+// scheme, the host of a server, the port and the names of parameters.
 func secrets(u *url.URL, more ...string) []string {
 	parts := append(strings.Split(u.Path, "/"), more...)
 	if u.User != nil {
@@ -111,10 +217,17 @@ func secrets(u *url.URL, more ...string) []string {
 		parts = append(parts, strings.ReplaceAll(part, "-", "/")) // as Slack's webhooks
 	}
 	for _, part := range parts[:len(parts):len(parts)] {
-		quoted, _ := json.Marshal(part) // a string always has a JSON
-		parts = append(parts, models.CleanLine(part), url.QueryEscape(part), url.PathEscape(part), html.EscapeString(part), strings.Trim(string(quoted), `"`))
+		parts = append(parts, models.CleanLine(part))
+		l := newLayer(part)
+		for range maxDecoded {
+			l = l.decode()
+			parts = append(parts, l.text)
+		}
+	}
+	for i, part := range parts {
+		parts[i] = fold(part)
 	}
 	parts = slices.DeleteFunc(parts, func(s string) bool { return len(s) < minSecret })
-	slices.SortFunc(parts, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	slices.Sort(parts)
 	return slices.Compact(parts)
 }

@@ -27,7 +27,7 @@ type Message struct {
 	URL      string    // the last line of the text; "" = none
 	Severity string    // critical, error, warning or info; others count as error
 	Event    string    // what happened, such as target.down
-	At       time.Time // when it happened; zero = now
+	At       time.Time // the date of the message, the same each time it is tried; zero = now
 	Resolved bool      // it is over
 }
 

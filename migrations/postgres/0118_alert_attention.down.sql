@@ -1,0 +1,2 @@
+DROP INDEX deliveries_failed;
+DROP INDEX alerts_severity;
