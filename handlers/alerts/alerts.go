@@ -48,22 +48,23 @@ type Sender interface {
 	Test(ctx context.Context, c alerts.Channel) (delivered bool, answer string, err error)
 }
 
-// test sends a test message to a channel, notes what became of it, and returns the answer of the
-// service. Errors are CodeUndelivered if the service did not take it, and those of Sender.Test.
-func (d *Deps) test(ctx context.Context, c alerts.Channel) (answer string, err error) {
-	delivered, answer, err := d.Sender.Test(ctx, c)
+// test sends a test message to a channel and records the result. t.Answer is what the service answered, or why the message was not
+// delivered. Errors are those of Sender.Test. With those that are CodeBlocked or CodeConflict, t says why as well.
+func (d *Deps) test(ctx context.Context, c alerts.Channel) (t views.Tested, err error) {
+	t.ID = c.ID
+	t.Delivered, t.Answer, err = d.Sender.Test(ctx, c)
+	if refused, ok := errors.AsType[*models.Error](err); ok {
+		t.Delivered, t.Answer = false, refused.Detail
+	} else if err != nil {
+		return t, err
+	}
 	problem := ""
-	switch refused, _ := errors.AsType[*models.Error](err); {
-	case refused != nil && refused.Code == models.CodeBlocked:
-		problem = refused.Detail
-	case err != nil:
-		return "", err
-	case !delivered:
-		problem = cmp.Or(answer, "the service did not take the message")
-		err = &models.Error{Code: models.CodeUndelivered, Detail: "The message was not delivered. Check the channel, then test it again. Cause: " + problem}
+	if !t.Delivered {
+		t.Answer = cmp.Or(t.Answer, "The service gave no reason.")
+		problem = t.Answer
 	}
 	if noted := d.Alerts.Tested(ctx, c, problem); noted != nil {
-		return "", noted
+		return t, noted
 	}
-	return answer, err
+	return t, err
 }
