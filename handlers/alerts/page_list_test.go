@@ -225,8 +225,8 @@ func TestChannelWithoutARule(t *testing.T) {
 		apptest.WantCount(t, a.Get(path), ".nudge, .unused", 0)
 	}
 	later, last := a.channel(hostile), a.channel("Last")
-	apptest.WantText(t, a.Get("/alerts"), ".empty", "Not used by any rule: "+hostile+", Last Alert me")
-	apptest.WantText(t, a.Get("/alerts?state=firing"), ".nudge", "Not used by any rule: "+hostile+", Last Alert me")
+	apptest.WantText(t, a.Get("/alerts"), ".empty", "Channels not used by any rule: "+hostile+", Last Alert me")
+	apptest.WantText(t, a.Get("/alerts?state=firing"), ".nudge", "Channels not used by any rule: "+hostile+", Last Alert me")
 	p := a.Get("/alerts/channels")
 	apptest.WantCount(t, p, ".nudge", 0)
 	apptest.WantCount(t, p, ".unused", 2)

@@ -104,7 +104,7 @@ func ChannelsPage(v Channels) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				if v.Setup.next() != stepUse {
+				if v.Setup.next() == stepRule {
 					templ_7745c5c3_Err = nudge(v.Setup, RulesPath).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
