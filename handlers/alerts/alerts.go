@@ -1,5 +1,4 @@
-// Package alerts is the HTTP face of alerts: their operations under /v1, and their
-// pages.
+// Package alerts holds the operations of alerts under /v1, and their pages.
 package alerts
 
 import (
@@ -27,7 +26,7 @@ type Subjects interface {
 	// Targets returns the names of those targets that exist, by their ids.
 	Targets(ctx context.Context, ids []string) (map[string]string, error)
 	// FindTargets returns up to n targets with a text in their name or address, and whether there are more. The error of a text that
-	// cannot be looked for is CodeInvalid ("query.q").
+	// is not valid is CodeInvalid ("query.q").
 	FindTargets(ctx context.Context, text string, n int) (found []views.Choice, more bool, err error)
 	// StatusPages returns all status pages.
 	StatusPages(ctx context.Context) ([]views.Choice, error)
@@ -39,11 +38,11 @@ type API struct{ *Deps }
 // Pages are the pages.
 type Pages struct{ *Deps }
 
-// Sender reaches the services of channels while somebody waits.
+// Sender checks URLs of channels and sends test messages.
 type Sender interface {
 	// Check parses a URL of a channel and returns its kind; CodeInvalid ("url").
 	Check(url string) (kind string, err error)
-	// Test sends a test message. delivered says whether the service took it; answer is what it said, in one line of at most 500 characters, without secrets. Errors are
+	// Test sends a test message. delivered reports whether the service accepted it. answer is its answer: one line of at most 500 characters, without secrets. Errors are
 	// CodeBlocked if the address guard refuses the service, CodeConflict if the address of the channel cannot be decrypted, and that of ctx.
 	Test(ctx context.Context, c alerts.Channel) (delivered bool, answer string, err error)
 }

@@ -16,7 +16,7 @@ import (
 
 const (
 	listSize = 50 // alerts on a page of the list, and open ones before them
-	toldSize = 50 // messages of each alert by which the list says who was told
+	toldSize = 50 // messages of each alert from which the list takes its channels
 )
 
 // ListPage is the list of alerts, and for htmx its rows.
@@ -60,7 +60,7 @@ func (p Pages) ListPage(c *gin.Context) {
 	p.ShowPart(c, http.StatusOK, views.ListPage(v), views.ListRows(v))
 }
 
-// rows are alerts with what they say, and who was told of them.
+// rows are the rows of alerts, with their messages and channels.
 func (p Pages) rows(ctx context.Context, open, others []alerts.Alert, names map[string]string) (openRows, otherRows []views.Row, err error) {
 	told, err := p.Alerts.DeliveriesOf(ctx, slices.Concat(open, others), toldSize)
 	if err != nil {

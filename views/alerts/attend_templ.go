@@ -285,7 +285,7 @@ func AttendPage(v Attend) templ.Component {
 	})
 }
 
-// AttendProblemPage tells a visitor why there is no page.
+// AttendProblemPage says why there is no page.
 func AttendProblemPage(v ui.PublicProblem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -29,7 +29,7 @@ type Row struct {
 	Told    []Told
 }
 
-// Told is what became of the last message to a channel.
+// Told is the status of the last message to a channel.
 type Told struct {
 	Channel string
 	Status  alerts.DeliveryStatus

@@ -800,7 +800,7 @@ func subjectLink(a alerts.Alert) templ.Component {
 	})
 }
 
-// told lists the channels that got an alert.
+// told lists the channels to which an alert was sent.
 func told(all []Told) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -44,7 +44,7 @@ func severityMark(s event.Severity) templ.Component {
 	})
 }
 
-// deliveryMark is what became of a message, by word, shape and colour.
+// deliveryMark is the status of a message, by word, shape and colour.
 func deliveryMark(s alerts.DeliveryStatus) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -74,7 +74,7 @@ func deliveryMark(s alerts.DeliveryStatus) templ.Component {
 	})
 }
 
-// tabs lead to the pages of alerts. current is the path of the one that is shown.
+// tabs links to the pages of alerts. current is the path of the page that is shown.
 func tabs(current string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -188,7 +188,7 @@ func tabs(current string) templ.Component {
 	})
 }
 
-// formHead is the head of the page of a form. up and label lead back to its list.
+// formHead is the head of the page of a form. up and label are the link back to its list.
 func formHead(title, up, label string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -357,7 +357,7 @@ func switchButton(path, name string, enabled bool) templ.Component {
 	})
 }
 
-// editLink leads to the form of what is at a path.
+// editLink links to the form of what is at a path.
 func editLink(path, name string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
