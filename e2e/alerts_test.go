@@ -33,7 +33,8 @@ func TestAlertsAreSetUp(t *testing.T) {
 		b.fits(in, "/alerts/channels")
 		eval[bool](b, `window.stays = true`) // is gone if the page is reloaded
 		b.press("jc")
-		b.wait(`window.stays && document.querySelector(".test .state.ok")`)
+		b.wait(`window.stays && document.querySelector(".test .state.ok") && document.querySelector("td .health.working")`)
+		b.wait(`document.activeElement.closest("[data-row]") !== null`) // for the next key
 		sent := web.requests("/hook")
 		busy := eval[bool](b, `(() => {
 			const form = document.querySelector('form[action$="/test"]');
@@ -47,11 +48,11 @@ func TestAlertsAreSetUp(t *testing.T) {
 		}
 		web.set("/hook", status(500))
 		b.press("c")
-		b.wait(`window.stays && document.querySelector(".test .state.dead")`)
+		b.wait(`window.stays && document.querySelector(".test .state.dead") && document.querySelector("td .health.failing")`)
 		b.fits(in, "/alerts/channels, with a test")
 
 		b.click(`.nudge button`)
-		b.see("Rule added. All channels get important alerts.")
+		b.see("Rule added. All enabled channels get important alerts.")
 		b.fits(in, "/alerts/rules")
 		b.press("jo")
 		b.fill("input[name=find]", "shop")
@@ -98,10 +99,21 @@ func TestAlertsAreAttendedTo(t *testing.T) {
 		b.see("Acknowledgement removed.")
 		b.click(".silence summary")
 		b.fits(in, "/alerts, with the menu to silence")
+		b.click(".alerts li:nth-child(2) .silence summary")
+		b.wait(`document.querySelectorAll(".silence[open]").length === 1 && document.querySelector(".alerts li:nth-child(2) .silence[open]")`)
+		b.press("j" + escape) // focus may be anywhere
+		b.wait(`!document.querySelector(".silence[open]") && document.activeElement.matches(".alerts li:nth-child(2) summary")`)
+		b.click(".silence summary")
 		b.click(`.silence[open] button[value="60"]`)
 		b.see("Silenced.")
 		b.open("/alerts")
-		b.press("jxjx")
+		b.press("jxj")
+		b.see("1 selected")
+		b.wait(`(() => {
+			const [selected, focused] = [...document.querySelectorAll(".alerts > li")].map((li) => getComputedStyle(li).backgroundColor);
+			return selected !== focused;
+		})()`)
+		b.press("x")
 		b.see("2 selected")
 		b.fits(in, "/alerts, with selected alerts")
 		eval[string](b, `document.querySelector("#alerts .count").textContent = "before"`)
@@ -115,6 +127,18 @@ func TestAlertsAreAttendedTo(t *testing.T) {
 		b.press("jo")
 		b.see("Timeline")
 		b.fits(in, "/alerts/{id}")
+		b.press(palette)
+		b.fill("#palette-q", "shipping labels")
+		b.has("#palette [aria-label=Alerts] .health.critical + .health")
+		if room := eval[float64](b, `(() => {
+			const title = document.querySelector("#palette [aria-label=Alerts] .title");
+			title.textContent = title.textContent.repeat(9);
+			return title.clientWidth / title.parentElement.clientWidth;
+		})()`); room < 0.65 {
+			t.Errorf("a long title takes %.0f%% of the palette", 100*room)
+		}
+		b.fits(in, "the palette with alerts")
+		b.press(escape)
 		b.open("/alerts?state=resolved")
 		b.press("jo")
 		b.see("Timeline")
@@ -170,7 +194,7 @@ func TestAccessibleAlerts(t *testing.T) {
 	t.Parallel()
 	s := Start(t, demoIn(t))
 	b := browse(t, s, wide, "/alerts")
-	paths := []string{"/alerts", "/alerts?state=resolved", "/alerts?state=unattended", "/alerts/v_none/attend", "/alerts/channels/new", "/alerts/channels/new?service=smtp", "/alerts/channels/new?service=webhook"}
+	paths := []string{"/alerts", "/alerts?state=resolved", "/alerts?state=unacknowledged", "/alerts/v_none/attend", "/alerts/channels/new", "/alerts/channels/new?service=smtp", "/alerts/channels/new?service=webhook"}
 	for _, list := range []string{"/alerts", "/alerts/channels", "/alerts/rules", "/alerts/maintenance"} {
 		b.open(list)
 		paths = append(paths, list, eval[string](b, `document.querySelector("[data-row] [data-main]").getAttribute("href")`))

@@ -129,6 +129,7 @@ func navigation(systems []System) *ui.Nav {
 	for _, s := range systems {
 		nav.Sections = append(nav.Sections, s.Nav.Sections...)
 		nav.Admin = append(nav.Admin, s.Nav.Admin...)
+		nav.Pages = append(nav.Pages, s.Nav.Pages...)
 		nav.Commands = append(nav.Commands, s.Nav.Commands...)
 		nav.Keys = append(nav.Keys, s.Nav.Keys...)
 		if s.Nav.New != nil {

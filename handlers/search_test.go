@@ -104,10 +104,16 @@ func TestSearchFindsByBeginnings(t *testing.T) {
 func TestSearchOffersActions(t *testing.T) {
 	s := apptest.New(t)
 	for text, want := range map[string]string{
-		"":                    "Add link, Add target, New short link, New crawl job, Add website, Add alert channel, New alert rule, New maintenance window, Go to Overview, Go to Links, Go to Tags, Go to Watch, Go to Short, Go to Crawl, Go to Sites, Go to Alerts, Go to Admin",
+		"": "Add link, Add target, New short link, New crawl job, Add website, Add channel, Add rule, Add maintenance window, Go to Overview, Go to Links, Go to Tags, Go to Watch, Go to Short, Go to Crawl, Go to Sites, Go to Alerts, Go to Admin, " +
+			"Go to Status pages, Go to Crawled pages, Go to Discovered links, Go to Frontier, Go to Crawl schedule, Go to Feeds, Go to Alert channels, Go to Alert rules, Go to Maintenance, " +
+			"Go to Checks, Go to Cleanup, Go to Jobs, Go to Settings",
 		"wat":                 "Go to Watch",
-		"new":                 "New short link, New crawl job, New alert rule, New maintenance window",
+		"new":                 "New short link, New crawl job",
 		"LINK add":            "Add link",
+		"alert":               "Go to Alerts, Go to Alert channels, Go to Alert rules",
+		"maintenance":         "Add maintenance window, Go to Maintenance",
+		"status":              "Go to Status pages",
+		"settings":            "Go to Settings",
 		"zzz":                 "",
 		"https://new.test/a?": "Save link, Watch this URL, Shorten this URL, Crawl this site",
 		"new.test/a?":         "Save link, Watch this URL, Shorten this URL, Crawl this site",
@@ -118,6 +124,9 @@ func TestSearchOffersActions(t *testing.T) {
 		a.Find(".actions-list a").Each(func(_ int, l *goquery.Selection) {
 			got = append(got, l.Text())
 			path, _, _ := strings.Cut(l.AttrOr("href", ""), "#") // browsers keep it to themselves
+			if path == "/admin/cleanup" {                        // its job runs in the whole program only
+				return
+			}
 			to := s.Get(path)
 			apptest.WantStatus(t, to, http.StatusOK)
 			if strings.Contains(text, "new.test") {

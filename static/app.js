@@ -67,7 +67,11 @@
     if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
     const at = e.target;
     if (e.key === "Escape") {
-      if (at.matches("input, textarea, select")) at.blur();
+      const menu = !$("dialog[open]") && $("details[data-menu][open]");
+      if (menu) {
+        menu.open = false;
+        $("summary", menu).focus();
+      } else if (at.matches("input, textarea, select")) at.blur();
       else for (const box of $$("[data-row] input:checked")) box.click();
       return;
     }

@@ -1,5 +1,4 @@
-// Package alerts is the HTTP face of alerts: their operations under /v1, and their
-// pages.
+// Package alerts holds the operations of alerts under /v1, and their pages.
 package alerts
 
 import (
@@ -27,7 +26,7 @@ type Subjects interface {
 	// Targets returns the names of those targets that exist, by their ids.
 	Targets(ctx context.Context, ids []string) (map[string]string, error)
 	// FindTargets returns up to n targets with a text in their name or address, and whether there are more. The error of a text that
-	// cannot be looked for is CodeInvalid ("query.q").
+	// is not valid is CodeInvalid ("query.q").
 	FindTargets(ctx context.Context, text string, n int) (found []views.Choice, more bool, err error)
 	// StatusPages returns all status pages.
 	StatusPages(ctx context.Context) ([]views.Choice, error)
@@ -39,31 +38,32 @@ type API struct{ *Deps }
 // Pages are the pages.
 type Pages struct{ *Deps }
 
-// Sender reaches the services of channels while somebody waits.
+// Sender checks URLs of channels and sends test messages.
 type Sender interface {
 	// Check parses a URL of a channel and returns its kind; CodeInvalid ("url").
 	Check(url string) (kind string, err error)
-	// Test sends a test message. delivered says whether the service took it; answer is what it said, in one line of at most 500 characters, without secrets. Errors are
+	// Test sends a test message. delivered reports whether the service accepted it. answer is its answer: one line of at most 500 characters, without secrets. Errors are
 	// CodeBlocked if the address guard refuses the service, CodeConflict if the address of the channel cannot be decrypted, and that of ctx.
 	Test(ctx context.Context, c alerts.Channel) (delivered bool, answer string, err error)
 }
 
-// test sends a test message to a channel, notes what became of it, and returns the answer of the
-// service. Errors are CodeUndelivered if the service did not take it, and those of Sender.Test.
-func (d *Deps) test(ctx context.Context, c alerts.Channel) (answer string, err error) {
-	delivered, answer, err := d.Sender.Test(ctx, c)
+// test sends a test message to a channel and records the result. t.Answer is what the service answered, or why the message was not
+// delivered. Errors are those of Sender.Test. With those that are CodeBlocked or CodeConflict, t says why as well.
+func (d *Deps) test(ctx context.Context, c alerts.Channel) (t views.Tested, err error) {
+	t.ID = c.ID
+	t.Delivered, t.Answer, err = d.Sender.Test(ctx, c)
+	if refused, ok := errors.AsType[*models.Error](err); ok {
+		t.Delivered, t.Answer = false, refused.Detail
+	} else if err != nil {
+		return t, err
+	}
 	problem := ""
-	switch refused, _ := errors.AsType[*models.Error](err); {
-	case refused != nil && refused.Code == models.CodeBlocked:
-		problem = refused.Detail
-	case err != nil:
-		return "", err
-	case !delivered:
-		problem = cmp.Or(answer, "the service did not take the message")
-		err = &models.Error{Code: models.CodeUndelivered, Detail: "The message was not delivered. Check the channel, then test it again. Cause: " + problem}
+	if !t.Delivered {
+		t.Answer = cmp.Or(t.Answer, "The service gave no reason.")
+		problem = t.Answer
 	}
 	if noted := d.Alerts.Tested(ctx, c, problem); noted != nil {
-		return "", noted
+		return t, noted
 	}
-	return answer, err
+	return t, err
 }

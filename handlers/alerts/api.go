@@ -21,10 +21,10 @@ const (
 // Groups are the groups of the operations.
 func Groups() []*huma.Tag {
 	return []*huma.Tag{
-		{Name: groupAlerts, Description: "What people were told of, and what goes on."},
-		{Name: groupChannels, Description: "Services, mailboxes and webhooks to which alerts are sent."},
+		{Name: groupAlerts, Description: "Alerts: current and resolved conditions that rules match."},
+		{Name: groupChannels, Description: "Services, mailboxes and webhooks that receive alerts."},
 		{Name: groupRules, Description: "Which events are sent to which channels, and when."},
-		{Name: groupMaintenance, Description: "Times in which no alerts are sent and which do not count against uptime."},
+		{Name: groupMaintenance, Description: "Periods in which no alerts are sent and outages do not count against uptime."},
 	}
 }
 
@@ -36,11 +36,11 @@ func (a API) Register(r *api.API) {
 	a.registerMaintenance(r)
 }
 
-// ScopeSettings are what the owner of a rule or a maintenance window says of what it is for.
+// ScopeSettings say what a rule or a maintenance window applies to.
 type ScopeSettings struct {
-	Targets     api.Member[[]string] `json:"targets,omitempty" maxItems:"500" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of at most 500 targets. null removes them. Without targets, tags and status_pages it is for everything"`
-	Tags        api.Member[[]string] `json:"tags,omitempty" maxItems:"500" example:"[\"shop\"]" doc:"At most 500 tags of saved links, each of at most 64 characters. A target has those of the link with its URL. null removes them"`
-	StatusPages api.Member[[]string] `json:"status_pages,omitempty" maxItems:"500" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of at most 500 status pages, for their targets. null removes them"`
+	Targets     api.Member[[]string] `json:"targets,omitempty" maxItems:"500" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the targets that it applies to, at most 500. null removes them. Without targets, tags and status_pages it applies to everything"`
+	Tags        api.Member[[]string] `json:"tags,omitempty" maxItems:"500" example:"[\"shop\"]" doc:"Tags of the saved links and targets that it applies to: at most 500, each of at most 64 characters. A target has the tags of the link with the same URL. null removes them"`
+	StatusPages api.Member[[]string] `json:"status_pages,omitempty" maxItems:"500" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the status pages whose targets it applies to, at most 500. null removes them"`
 }
 
 // check refuses a blank tag: without it, a rule for one tag could become one for everything.
@@ -53,7 +53,7 @@ func (s ScopeSettings) check() error {
 	return nil
 }
 
-// apply changes what was given.
+// apply changes the members that were sent.
 func (s ScopeSettings) apply(to *alerts.Scope) {
 	setList(s.Targets, &to.Targets)
 	setList(s.Tags, &to.Tags)

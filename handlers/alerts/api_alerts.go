@@ -16,15 +16,15 @@ const maxDeliveries = 100
 
 func (a API) registerAlerts(r *api.API) {
 	api.Register(r, api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alerts", "list-alerts", "List alerts",
-		"Newest first. An alert is listed once it was sent. Alerts are kept for 90 days after they are resolved."), a.listAlerts)
-	api.Register(r, api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alerts/{id}", "get-alert", "Get an alert", "With its subjects and its messages.", models.CodeNotFound), a.getAlert)
+		"Newest first. An alert is listed once it is due to be sent. Resolved alerts are kept for 90 days."), a.listAlerts)
+	api.Register(r, api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alerts/{id}", "get-alert", "Get an alert", "With its subjects and messages.", models.CodeNotFound), a.getAlert)
 	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/acknowledge", "acknowledge-alert", "Acknowledge an alert",
-		"Its reminders and its escalation end. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.acknowledgeAlert)
+		"Stops its reminders and its escalation. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.acknowledgeAlert)
 	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/unacknowledge", "unacknowledge-alert", "Undo an acknowledgement",
 		"409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.unacknowledgeAlert)
 	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/silence", "silence-alert", "Silence an alert",
-		"Nothing is sent of it for a time. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.silenceAlert)
-	api.Register(r, api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alert-events", "list-alert-events", "List kinds of events", "All that alert rules can name."), a.listEvents)
+		"Holds back all messages except the recovery, for at most 7 days. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.silenceAlert)
+	api.Register(r, api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alert-events", "list-alert-events", "List kinds of events", "All kinds of events that alert rules can name."), a.listEvents)
 }
 
 // AlertPath names an alert.
@@ -32,7 +32,7 @@ type AlertPath struct {
 	ID string `path:"id" example:"v_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert"`
 }
 
-// notifications turns alerts into those of the wire, with a constant number of queries.
+// notifications returns alerts as the API has them. The number of queries is constant.
 func (a API) notifications(ctx context.Context, as ...alerts.Alert) ([]alerts.Notification, error) {
 	members, err := a.Alerts.MembersOf(ctx, as, alerts.MaxSubjects)
 	if err != nil {
@@ -61,7 +61,7 @@ func (a API) answerAlert(ctx context.Context, al alerts.Alert, err error) (*api.
 
 type listAlertsInput struct {
 	api.SliceParams
-	State string `query:"state" enum:"firing,unattended,resolved" example:"firing" doc:"firing: alerts that go on. unattended: those of them that are not acknowledged. resolved: those that have ended. Left out: all"`
+	State string `query:"state" enum:"firing,unacknowledged,resolved" example:"firing" doc:"firing: unresolved alerts. unacknowledged: firing alerts that are not acknowledged. resolved: alerts that have ended. Default: all"`
 }
 
 func (a API) listAlerts(ctx context.Context, in *listAlertsInput) (*api.Output[api.Slice[alerts.Notification]], error) {
@@ -99,7 +99,7 @@ func (a API) unacknowledgeAlert(ctx context.Context, in *AlertPath) (*api.Output
 type silenceAlertInput struct {
 	AlertPath
 	Body struct {
-		Minutes int `json:"minutes" minimum:"0" maximum:"10080" example:"60" doc:"For how long, in minutes. 0 ends the silence"`
+		Minutes int `json:"minutes" minimum:"0" maximum:"10080" example:"60" doc:"Duration in minutes. 0 ends the silence"`
 	}
 }
 
@@ -108,12 +108,12 @@ func (a API) silenceAlert(ctx context.Context, in *silenceAlertInput) (*api.Outp
 	return a.answerAlert(ctx, al, err)
 }
 
-// AlertEvent is a kind of events on the wire.
+// AlertEvent is a kind of events in the API.
 type AlertEvent struct {
-	Kind     string `json:"kind" example:"target.down" doc:"Name of the kind, as alert rules and alerts have it"`
-	Label    string `json:"label" example:"Target down" doc:"Name for people"`
+	Kind     string `json:"kind" example:"target.down" doc:"Name of the kind, as in alert rules and alerts"`
+	Label    string `json:"label" example:"Target down" doc:"Name to show to users"`
 	Help     string `json:"help" example:"A check of a target failed." doc:"What it means, in one or two sentences"`
-	Severity string `json:"severity" enum:"info,warning,critical" example:"critical" doc:"How urgent it usually is"`
+	Severity string `json:"severity" enum:"info,warning,critical" example:"critical" doc:"Usual severity"`
 }
 
 func toEvent(t event.Type) AlertEvent {

@@ -50,7 +50,7 @@ func TestAlerts_API(t *testing.T) {
 		up := "/v1/alerts/" + ended["id"].(string)
 		state("", up, b, a)
 		state("?state=firing", a)
-		state("?state=unattended")
+		state("?state=unacknowledged")
 		state("?state=resolved", up, b)
 		first := w.Do("GET", "/v1/alerts?limit=2", "").Want(200)
 		state("?limit=2&page_token="+first["next_page_token"].(string), a)

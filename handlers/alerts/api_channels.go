@@ -14,19 +14,19 @@ import (
 func (a API) registerChannels(r *api.API) {
 	api.Register(r, api.Operation(groupChannels, middleware.Viewer, "GET", "/v1/channels", "list-channels", "List channels", "Oldest first."), a.listChannels)
 	add := api.Operation(groupChannels, middleware.Editor, "POST", "/v1/channels", "add-channel", "Add a channel",
-		"Its url and its secret are stored encrypted and never returned. 409 if there are 200 channels.", models.CodeConflict)
+		"Its url and secret are stored encrypted and never returned. 409 if there are 200 channels.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, add, a.addChannel)
-	api.Register(r, api.Operation(groupChannels, middleware.Viewer, "GET", "/v1/channels/{id}", "get-channel", "Get a channel", "Without its url and its secret.", models.CodeNotFound), a.getChannel)
+	api.Register(r, api.Operation(groupChannels, middleware.Viewer, "GET", "/v1/channels/{id}", "get-channel", "Get a channel", "Without its url and secret.", models.CodeNotFound), a.getChannel)
 	api.Register(r, api.Operation(groupChannels, middleware.Editor, "PATCH", "/v1/channels/{id}", "edit-channel", "Change a channel",
-		"A member that is left out stays as it is. With another url a channel that failed is tried again at once, and one that is no webhook any more loses its secret. "+
-			"409 if only one of url and secret is sent and the stored ones cannot be decrypted: send both.", models.CodeNotFound, models.CodeConflict), a.editChannel)
+		"Members that are left out stay as they are. After a change of url, waiting messages are tried again at once. If kind is no longer webhook, the secret is deleted. "+
+			"409 if only one of url and secret is sent, and the stored one cannot be decrypted: send both.", models.CodeNotFound, models.CodeConflict), a.editChannel)
 	api.Register(r, api.Operation(groupChannels, middleware.Editor, "DELETE", "/v1/channels/{id}", "delete-channel", "Delete a channel",
-		"Nothing is sent to it after that. POST /v1/channels/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteChannel)
+		"No more alerts are sent to it. POST /v1/channels/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteChannel)
 	api.Register(r, api.Operation(groupChannels, middleware.Editor, "POST", "/v1/channels/{id}/restore", "restore-channel", "Restore a deleted channel",
 		"404 if it was not deleted, or more than a day ago. 409 if there are 200 others.", models.CodeNotFound, models.CodeConflict), a.restoreChannel)
 	api.Register(r, api.Operation(groupChannels, middleware.Editor, "POST", "/v1/channels/{id}/test", "test-channel", "Send a test message",
-		"Sends it now, also to a disabled channel. If the service does not take it, the answer is 422, the detail has what the service said, and last_error of the channel too. "+
+		"Sends it now, also to a disabled channel. 422 if the service does not accept it: the detail and last_error of the channel hold the answer of the service. "+
 			"409 if the stored url cannot be decrypted.", models.CodeNotFound, models.CodeConflict, models.CodeUndelivered, models.CodeBlocked), a.testChannel)
 }
 
@@ -35,15 +35,15 @@ type ChannelPath struct {
 	ID string `path:"id" example:"a_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the channel"`
 }
 
-// Channel is where alerts are sent, on the wire.
+// Channel is a channel in the API, without its URL and secret.
 type Channel struct {
 	ID              string     `json:"id" example:"a_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the channel. Ids sort by creation time"`
-	Name            string     `json:"name" example:"Operations" doc:"Name. The kind if none was given"`
-	Kind            string     `json:"kind" example:"slack" doc:"webhook, or the service: the scheme of its URL"`
+	Name            string     `json:"name" example:"Operations" doc:"Name. Default: the kind"`
+	Kind            string     `json:"kind" example:"slack" doc:"webhook, or the scheme of the URL of a service"`
 	Enabled         bool       `json:"enabled" example:"true" doc:"Whether alerts are sent to it"`
 	CreatedAt       time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the channel was added"`
-	LastDeliveredAt *time.Time `json:"last_delivered_at" example:"2025-03-24T12:05:00Z" doc:"When a message was last delivered. null if none was"`
-	LastError       *string    `json:"last_error" example:"Slack answered 404: no_service" doc:"Why the last message was not delivered. null if it was"`
+	LastDeliveredAt *time.Time `json:"last_delivered_at" example:"2025-03-24T12:05:00Z" doc:"When a message was last delivered. null: never"`
+	LastError       *string    `json:"last_error" example:"Slack answered 404: no_service" doc:"Why the last message was not delivered. null if it was delivered, or none was sent"`
 }
 
 func toChannel(c alerts.Channel) Channel {
@@ -62,12 +62,12 @@ func (a API) listChannels(ctx context.Context, in *api.SliceParams) (*api.Output
 	return api.AnswerSlice(l, toChannel, err)
 }
 
-// ChannelSettings are what the owner of a channel sets, besides its URL.
+// ChannelSettings are the settings of a channel besides its URL.
 type ChannelSettings struct {
 	Name    api.Member[string] `json:"name,omitempty" example:"Operations" doc:"Name, at most 200 characters. null uses the kind"`
-	Kind    api.Member[string] `json:"kind,omitempty" nullable:"false" example:"webhook" doc:"webhook for http and https URLs, else the scheme of the URL. It may be left out, and must agree with the URL"`
-	Secret  api.Member[string] `json:"secret,omitempty" example:"4f9d7a0c5b1e" doc:"Secret with which the messages to a webhook are signed, 8 to 200 bytes. null: they are not signed. Only for webhooks"`
-	Enabled api.Member[bool]   `json:"enabled,omitempty" nullable:"false" example:"true" doc:"Whether alerts are sent to it. true if left out at first"`
+	Kind    api.Member[string] `json:"kind,omitempty" nullable:"false" example:"webhook" doc:"webhook for http and https URLs, else the scheme of the URL. Optional. It must match the URL"`
+	Secret  api.Member[string] `json:"secret,omitempty" example:"4f9d7a0c5b1e" doc:"Secret that signs the messages to a webhook, 8 to 200 bytes. null: messages are not signed. Only for webhooks"`
+	Enabled api.Member[bool]   `json:"enabled,omitempty" nullable:"false" example:"true" doc:"Whether alerts are sent to it. Default of a new channel: true"`
 }
 
 // check refuses null where a member has no empty value, and an empty secret.
@@ -85,7 +85,7 @@ func (s ChannelSettings) check() error {
 	return models.Invalids(errs...)
 }
 
-// agrees checks a kind that was given with the one that a URL has.
+// agrees checks that a kind, if it was sent, is the one of the URL.
 func (s ChannelSettings) agrees(kind string) error {
 	if s.Kind.Given && s.Kind.Value != kind {
 		return models.Invalid("kind", "must match the URL. Leave it out to read it from the URL")
@@ -95,7 +95,7 @@ func (s ChannelSettings) agrees(kind string) error {
 
 type addChannelInput struct {
 	Body struct {
-		URL string `json:"url" example:"https://hooks.example.com/alerts" doc:"URL of a webhook, http or https, or a shoutrrr URL such as ntfy://ntfy.sh/topic, at most 2048 bytes"`
+		URL string `json:"url" example:"https://hooks.example.com/alerts" doc:"URL of a webhook (http or https), or a shoutrrr URL such as ntfy://ntfy.sh/topic. At most 2048 bytes"`
 		ChannelSettings
 	}
 }
@@ -130,7 +130,7 @@ func (a API) getChannel(ctx context.Context, in *ChannelPath) (*api.Output[Chann
 type editChannelInput struct {
 	ChannelPath
 	Body struct {
-		URL api.Member[string] `json:"url,omitempty" nullable:"false" example:"https://hooks.example.com/alerts" doc:"URL of a webhook or of a service"`
+		URL api.Member[string] `json:"url,omitempty" nullable:"false" example:"https://hooks.example.com/alerts" doc:"URL of a webhook (http or https), or a shoutrrr URL such as ntfy://ntfy.sh/topic. At most 2048 bytes"`
 		ChannelSettings
 	}
 }
@@ -171,10 +171,10 @@ func (a API) restoreChannel(ctx context.Context, in *ChannelPath) (*api.Output[C
 	return api.Answer(toChannel(c), err)
 }
 
-// ChannelTest is what became of a test message on the wire.
+// ChannelTest is the result of a test message in the API.
 type ChannelTest struct {
-	Delivered bool   `json:"delivered" example:"true" doc:"Always true: a message that was not delivered is 422"`
-	Answer    string `json:"answer" example:"ok" doc:"What the service said, without secrets. Empty if it said nothing"`
+	Delivered bool   `json:"delivered" example:"true" doc:"Always true. If the message was not delivered, the response is 422"`
+	Answer    string `json:"answer" example:"ok" doc:"Answer of the service, without secrets. Empty if there was none"`
 }
 
 func (a API) testChannel(ctx context.Context, in *ChannelPath) (*api.Output[ChannelTest], error) {
@@ -182,6 +182,9 @@ func (a API) testChannel(ctx context.Context, in *ChannelPath) (*api.Output[Chan
 	if err != nil {
 		return nil, err
 	}
-	answer, err := a.test(ctx, c)
-	return api.Answer(ChannelTest{true, answer}, err)
+	t, err := a.test(ctx, c)
+	if err == nil && !t.Delivered {
+		err = &models.Error{Code: models.CodeUndelivered, Detail: "The message was not delivered. Check the channel, then test it again. Cause: " + t.Answer}
+	}
+	return api.Answer(ChannelTest{true, t.Answer}, err)
 }

@@ -108,7 +108,7 @@ func TestTestMessages_API(t *testing.T) {
 		noted("Slack answered 404: no_service")
 		*w.Sender = sender{}
 		w.Do("POST", at+"/test", "").Problem(422, "delivery-failed", "")
-		noted("the service did not take the message")
+		noted("The service gave no reason.")
 		*w.Sender = sender{err: &models.Error{Code: models.CodeBlocked, Detail: "The webhook points to a private address."}}
 		blocked := w.Do("POST", at+"/test", "")
 		blocked.Problem(422, "blocked-address", "")
@@ -117,9 +117,10 @@ func TestTestMessages_API(t *testing.T) {
 
 		*w.Sender = sender{err: models.Conflict("The stored URL cannot be decrypted.")}
 		w.Do("POST", at+"/test", "").Problem(409, "conflict", "")
+		noted("The stored URL cannot be decrypted.")
 		*w.Sender = sender{err: context.DeadlineExceeded}
 		w.Do("POST", at+"/test", "").Problem(503, "unavailable", "")
-		noted("The webhook points to a private address.")
+		noted("The stored URL cannot be decrypted.")
 
 		*w.Sender = sender{delivered: true}
 		w.Do("PATCH", at, `{"enabled":false}`).Want(200)

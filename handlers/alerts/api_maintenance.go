@@ -12,15 +12,15 @@ import (
 )
 
 func (a API) registerMaintenance(r *api.API) {
-	api.Register(r, api.Operation(groupMaintenance, middleware.Viewer, "GET", "/v1/maintenance", "list-maintenance", "List maintenance windows", "Oldest first, those that are over included."), a.listMaintenance)
+	api.Register(r, api.Operation(groupMaintenance, middleware.Viewer, "GET", "/v1/maintenance", "list-maintenance", "List maintenance windows", "Oldest first, including ended windows."), a.listMaintenance)
 	add := api.Operation(groupMaintenance, middleware.Editor, "POST", "/v1/maintenance", "add-maintenance", "Add a maintenance window",
-		"It may begin in the past. 409 if there are 200 windows.", models.CodeConflict)
+		"It may start in the past. 409 if there are 200 windows.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, add, a.addMaintenance)
 	api.Register(r, api.Operation(groupMaintenance, middleware.Viewer, "GET", "/v1/maintenance/{id}", "get-maintenance", "Get a maintenance window",
-		"It may name targets and status pages that were deleted since.", models.CodeNotFound), a.getMaintenance)
+		"It may name targets and status pages that were deleted later.", models.CodeNotFound), a.getMaintenance)
 	api.Register(r, api.Operation(groupMaintenance, middleware.Editor, "PATCH", "/v1/maintenance/{id}", "edit-maintenance", "Change a maintenance window",
-		"A member that is left out stays as it is.", models.CodeNotFound), a.editMaintenance)
+		"Members that are left out stay as they are.", models.CodeNotFound), a.editMaintenance)
 	api.Register(r, api.Operation(groupMaintenance, middleware.Editor, "DELETE", "/v1/maintenance/{id}", "delete-maintenance", "Delete a maintenance window",
 		"Alerts are sent again at once. POST /v1/maintenance/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteMaintenance)
 	api.Register(r, api.Operation(groupMaintenance, middleware.Editor, "POST", "/v1/maintenance/{id}/restore", "restore-maintenance", "Restore a deleted maintenance window",
@@ -32,18 +32,18 @@ type MaintenancePath struct {
 	ID string `path:"id" example:"x_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the maintenance window"`
 }
 
-// Maintenance is a time without alerts on the wire.
+// Maintenance is a maintenance window in the API.
 type Maintenance struct {
 	ID          string    `json:"id" example:"x_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the maintenance window. Ids sort by creation time"`
-	Name        string    `json:"name" example:"Database upgrade" doc:"Name. Maintenance if none was given"`
-	Targets     []string  `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of targets that it is for. Without targets, tags and status_pages it is for everything"`
-	Tags        []string  `json:"tags" nullable:"false" example:"[\"shop\"]" doc:"Tags of the links and targets that it is for"`
-	StatusPages []string  `json:"status_pages" nullable:"false" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the status pages whose targets it is for"`
-	StartsAt    time.Time `json:"starts_at" example:"2025-03-24T22:00:00Z" doc:"When it begins, the first time"`
-	EndsAt      time.Time `json:"ends_at" example:"2025-03-24T23:00:00Z" doc:"When it ends, the first time"`
-	Repeat      string    `json:"repeat" enum:"none,weekly,monthly" example:"weekly" doc:"How often it comes. monthly: on the same day of each month that has it"`
-	TimeZone    string    `json:"time_zone" example:"Europe/Berlin" doc:"Time zone by whose clock it is repeated, as the IANA database names it"`
-	Active      bool      `json:"active" example:"false" doc:"Whether it is under way"`
+	Name        string    `json:"name" example:"Database upgrade" doc:"Name. Default: Maintenance"`
+	Targets     []string  `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the targets that it applies to. Without targets, tags and status_pages it applies to everything"`
+	Tags        []string  `json:"tags" nullable:"false" example:"[\"shop\"]" doc:"Tags of the links and targets that it applies to"`
+	StatusPages []string  `json:"status_pages" nullable:"false" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the status pages whose targets it applies to"`
+	StartsAt    time.Time `json:"starts_at" example:"2025-03-24T22:00:00Z" doc:"Start of the first occurrence"`
+	EndsAt      time.Time `json:"ends_at" example:"2025-03-24T23:00:00Z" doc:"End of the first occurrence"`
+	Repeat      string    `json:"repeat" enum:"none,weekly,monthly" example:"weekly" doc:"Recurrence. monthly: on the same day of each month. Months without this day are skipped"`
+	TimeZone    string    `json:"time_zone" example:"Europe/Berlin" doc:"IANA time zone of the recurrence: the window keeps its local time"`
+	Active      bool      `json:"active" example:"false" doc:"Whether the window is active now"`
 	CreatedAt   time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the window was added"`
 	UpdatedAt   time.Time `json:"updated_at" example:"2025-03-24T12:00:00Z" doc:"When the window was last changed"`
 }
@@ -65,12 +65,12 @@ func (a API) listMaintenance(ctx context.Context, in *api.SliceParams) (*api.Out
 	return api.AnswerSlice(l, a.toMaintenance, err)
 }
 
-// MaintenanceSettings are what the owner of a maintenance window may leave out.
+// MaintenanceSettings are the optional settings of a maintenance window.
 type MaintenanceSettings struct {
 	Name api.Member[string] `json:"name,omitempty" example:"Database upgrade" doc:"Name, at most 200 characters. null uses Maintenance"`
 	ScopeSettings
-	Repeat   api.Member[string] `json:"repeat,omitempty" nullable:"false" enum:"none,weekly,monthly" example:"weekly" doc:"How often it comes: none, weekly or monthly. none if left out at first. A repeated window begins and ends at whole minutes"`
-	TimeZone api.Member[string] `json:"time_zone,omitempty" example:"Europe/Berlin" doc:"Time zone by whose clock it is repeated, as the IANA database names it. null and left out at first: UTC"`
+	Repeat   api.Member[string] `json:"repeat,omitempty" nullable:"false" enum:"none,weekly,monthly" example:"weekly" doc:"Recurrence: none, weekly or monthly. Default of a new window: none. A repeating window starts and ends at whole minutes"`
+	TimeZone api.Member[string] `json:"time_zone,omitempty" example:"Europe/Berlin" doc:"IANA time zone of the recurrence: the window keeps its local time. null and default of a new window: UTC"`
 }
 
 // check refuses null where a member has no empty value, and a blank tag.
@@ -82,7 +82,7 @@ func (s MaintenanceSettings) check() error {
 	return err
 }
 
-// apply changes what was given.
+// apply changes the members that were sent.
 func (s MaintenanceSettings) apply(m *alerts.Maintenance) {
 	s.Name.Set(&m.Name)
 	s.ScopeSettings.apply(&m.Scope)
@@ -94,8 +94,8 @@ func (s MaintenanceSettings) apply(m *alerts.Maintenance) {
 
 type addMaintenanceInput struct {
 	Body struct {
-		StartsAt time.Time `json:"starts_at" example:"2025-03-24T22:00:00Z" doc:"When it begins, the first time"`
-		EndsAt   time.Time `json:"ends_at" example:"2025-03-24T23:00:00Z" doc:"When it ends, the first time: at most 366 days later, 7 if it is weekly, 28 if it is monthly"`
+		StartsAt time.Time `json:"starts_at" example:"2025-03-24T22:00:00Z" doc:"Start of the first occurrence"`
+		EndsAt   time.Time `json:"ends_at" example:"2025-03-24T23:00:00Z" doc:"End of the first occurrence: at most 366 days after starts_at, 7 days if weekly, 28 days if monthly"`
 		MaintenanceSettings
 	}
 }
@@ -127,8 +127,8 @@ func (a API) getMaintenance(ctx context.Context, in *MaintenancePath) (*api.Outp
 type editMaintenanceInput struct {
 	MaintenancePath
 	Body struct {
-		StartsAt api.Member[time.Time] `json:"starts_at,omitempty" nullable:"false" example:"2025-03-24T22:00:00Z" doc:"When it begins, the first time"`
-		EndsAt   api.Member[time.Time] `json:"ends_at,omitempty" nullable:"false" example:"2025-03-24T23:00:00Z" doc:"When it ends, the first time: at most 366 days later, 7 if it is weekly, 28 if it is monthly"`
+		StartsAt api.Member[time.Time] `json:"starts_at,omitempty" nullable:"false" example:"2025-03-24T22:00:00Z" doc:"Start of the first occurrence"`
+		EndsAt   api.Member[time.Time] `json:"ends_at,omitempty" nullable:"false" example:"2025-03-24T23:00:00Z" doc:"End of the first occurrence: at most 366 days after starts_at, 7 days if weekly, 28 days if monthly"`
 		MaintenanceSettings
 	}
 }

@@ -14,13 +14,13 @@ import (
 func (a API) registerRules(r *api.API) {
 	api.Register(r, api.Operation(groupRules, middleware.Viewer, "GET", "/v1/alert-rules", "list-alert-rules", "List alert rules", "Oldest first."), a.listRules)
 	add := api.Operation(groupRules, middleware.Editor, "POST", "/v1/alert-rules", "add-alert-rule", "Add an alert rule",
-		"It counts for events from now on. 409 if there are 200 rules.", models.CodeConflict)
+		"Applies to new events, and to targets that are down. 409 if there are 200 rules.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, add, a.addRule)
 	api.Register(r, api.Operation(groupRules, middleware.Viewer, "GET", "/v1/alert-rules/{id}", "get-alert-rule", "Get an alert rule",
-		"With all of its settings. It may name targets, status pages and channels that were deleted since.", models.CodeNotFound), a.getRule)
+		"It may name targets, status pages and channels that were deleted later.", models.CodeNotFound), a.getRule)
 	api.Register(r, api.Operation(groupRules, middleware.Editor, "PATCH", "/v1/alert-rules/{id}", "edit-alert-rule", "Change an alert rule",
-		"A member that is left out stays as it is, also within quiet and escalate. Channels that were deleted since are removed.", models.CodeNotFound), a.editRule)
+		"Members that are left out stay as they are, also within quiet and escalate. Deleted channels are removed from the rule.", models.CodeNotFound), a.editRule)
 	api.Register(r, api.Operation(groupRules, middleware.Editor, "DELETE", "/v1/alert-rules/{id}", "delete-alert-rule", "Delete an alert rule",
 		"POST /v1/alert-rules/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteRule)
 	api.Register(r, api.Operation(groupRules, middleware.Editor, "POST", "/v1/alert-rules/{id}/restore", "restore-alert-rule", "Restore a deleted alert rule",
@@ -32,40 +32,40 @@ type AlertRulePath struct {
 	ID string `path:"id" example:"r_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert rule"`
 }
 
-// AlertRule says which events are sent to which channels, on the wire.
+// AlertRule is a rule in the API.
 type AlertRule struct {
 	ID            string      `json:"id" example:"r_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert rule. Ids sort by creation time"`
-	Name          string      `json:"name" example:"Shop" doc:"Name. Alert rule if none was given"`
-	Events        []string    `json:"events" nullable:"false" example:"[\"target.down\"]" doc:"Kinds of events, as GET /v1/alert-events names them"`
-	Targets       []string    `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of targets that it is for. Without targets, tags and status_pages it is for everything"`
-	Tags          []string    `json:"tags" nullable:"false" example:"[\"shop\"]" doc:"Tags of the links and targets that it is for"`
-	StatusPages   []string    `json:"status_pages" nullable:"false" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the status pages whose targets it is for"`
-	Channels      []string    `json:"channels" nullable:"false" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that are told"`
-	AfterFailures int         `json:"after_failures" example:"3" doc:"Failures in a row after which it tells of events whose failures are counted"`
-	AfterMinutes  int         `json:"after_minutes" example:"5" doc:"Minutes that a condition must last before it is told. 0: it is told at once"`
-	RepeatMinutes int         `json:"repeat_minutes" example:"60" doc:"Minutes between reminders while an alert is neither resolved nor acknowledged. 0: there are none"`
-	Quiet         *QuietHours `json:"quiet" doc:"Part of each day in which nothing is sent. Messages wait for its end. null if there is none"`
-	Escalate      *Escalation `json:"escalate" doc:"Which channels are told of an alert that is not acknowledged in time. null: none"`
-	Enabled       bool        `json:"enabled" example:"true" doc:"Whether it tells of anything"`
+	Name          string      `json:"name" example:"Shop" doc:"Name. Default: Alert rule"`
+	Events        []string    `json:"events" nullable:"false" example:"[\"target.down\"]" doc:"Kinds of events that it sends. GET /v1/alert-events lists them"`
+	Targets       []string    `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the targets that it applies to. Without targets, tags and status_pages it applies to everything"`
+	Tags          []string    `json:"tags" nullable:"false" example:"[\"shop\"]" doc:"Tags of the links and targets that it applies to"`
+	StatusPages   []string    `json:"status_pages" nullable:"false" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the status pages whose targets it applies to"`
+	Channels      []string    `json:"channels" nullable:"false" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that receive alerts"`
+	AfterFailures int         `json:"after_failures" example:"3" doc:"Consecutive failed checks before an alert is sent. Ignored for events without failure counts"`
+	AfterMinutes  int         `json:"after_minutes" example:"5" doc:"Minutes that the condition must last before an alert is sent. 0: immediately"`
+	RepeatMinutes int         `json:"repeat_minutes" example:"60" doc:"Minutes between reminders, until the alert is acknowledged or resolved. 0: no reminders"`
+	Quiet         *QuietHours `json:"quiet" doc:"Quiet hours: messages are held until they end. Alerts resolved by then are not sent. null: none"`
+	Escalate      *Escalation `json:"escalate" doc:"Channels that are notified if the alert is not acknowledged in time. null: none"`
+	Enabled       bool        `json:"enabled" example:"true" doc:"Whether the rule is active"`
 	CreatedAt     time.Time   `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the rule was added"`
 	UpdatedAt     time.Time   `json:"updated_at" example:"2025-03-24T12:00:00Z" doc:"When the rule was last changed"`
 }
 
-// QuietHours are the quiet hours of a rule on the wire.
+// QuietHours are the quiet hours of a rule in the API.
 type QuietHours struct {
 	_ struct{} `nullable:"true"` // a rule may have none
 
-	From     string `json:"from" example:"22:00" doc:"When they begin, by the clock on the wall"`
-	To       string `json:"to" example:"07:00" doc:"When they end. Before from: on the next day"`
-	TimeZone string `json:"time_zone" example:"Europe/Berlin" doc:"Time zone of the clock, as the IANA database names it"`
+	From     string `json:"from" example:"22:00" doc:"Start, local time"`
+	To       string `json:"to" example:"07:00" doc:"End, local time. If it is before from, quiet hours end on the next day"`
+	TimeZone string `json:"time_zone" example:"Europe/Berlin" doc:"IANA time zone of from and to"`
 }
 
-// Escalation is who else is told of an alert of a rule on the wire.
+// Escalation is the escalation of a rule in the API.
 type Escalation struct {
 	_ struct{} `nullable:"true"` // a rule may have none
 
-	AfterMinutes int      `json:"after_minutes" example:"30" doc:"Minutes without acknowledgement"`
-	Channels     []string `json:"channels" nullable:"false" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that are told then"`
+	AfterMinutes int      `json:"after_minutes" example:"30" doc:"Minutes without acknowledgement before the channels are notified"`
+	Channels     []string `json:"channels" nullable:"false" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that are notified"`
 }
 
 func toRule(r alerts.Rule) AlertRule {
@@ -92,31 +92,31 @@ func (a API) listRules(ctx context.Context, in *api.SliceParams) (*api.Output[ap
 	return api.AnswerSlice(l, toRule, err)
 }
 
-// AlertRuleSettings are what the owner of a rule may leave out.
+// AlertRuleSettings are the optional settings of a rule.
 type AlertRuleSettings struct {
 	Name api.Member[string] `json:"name,omitempty" example:"Shop" doc:"Name, at most 200 characters. null uses Alert rule"`
 	ScopeSettings
-	AfterFailures api.Member[int]             `json:"after_failures,omitempty" minimum:"1" maximum:"10" example:"3" doc:"Failures in a row after which it tells of events whose failures are counted. null uses 1"`
-	AfterMinutes  api.Member[int]             `json:"after_minutes,omitempty" minimum:"0" maximum:"10080" example:"5" doc:"Minutes that a condition must last before it is told. 0 and null: it is told at once"`
-	RepeatMinutes api.Member[int]             `json:"repeat_minutes,omitempty" minimum:"0" maximum:"10080" example:"60" doc:"Minutes between reminders while an alert is neither resolved nor acknowledged. 0 and null: there are none"`
-	Quiet         api.Member[quietChanges]    `json:"quiet,omitempty" doc:"Part of each day in which nothing is sent. null removes it"`
-	Escalate      api.Member[escalateChanges] `json:"escalate,omitempty" doc:"Which channels are told of an alert that is not acknowledged in time. null: none"`
-	Enabled       api.Member[bool]            `json:"enabled,omitempty" nullable:"false" example:"true" doc:"Whether it tells of anything. true if left out at first"`
+	AfterFailures api.Member[int]             `json:"after_failures,omitempty" minimum:"1" maximum:"10" example:"3" doc:"Consecutive failed checks before an alert is sent. Ignored for events without failure counts. null uses 1"`
+	AfterMinutes  api.Member[int]             `json:"after_minutes,omitempty" minimum:"0" maximum:"10080" example:"5" doc:"Minutes that the condition must last before an alert is sent. 0 and null: immediately"`
+	RepeatMinutes api.Member[int]             `json:"repeat_minutes,omitempty" minimum:"0" maximum:"10080" example:"60" doc:"Minutes between reminders, until the alert is acknowledged or resolved. 0 and null: no reminders"`
+	Quiet         api.Member[quietChanges]    `json:"quiet,omitempty" doc:"Quiet hours: messages are held until they end. Alerts resolved by then are not sent. null removes them"`
+	Escalate      api.Member[escalateChanges] `json:"escalate,omitempty" doc:"Channels that are notified if the alert is not acknowledged in time. null: none"`
+	Enabled       api.Member[bool]            `json:"enabled,omitempty" nullable:"false" example:"true" doc:"Whether the rule is active. Default of a new rule: true"`
 }
 
 type quietChanges struct {
-	From     api.Member[string] `json:"from,omitempty" nullable:"false" example:"22:00" doc:"When they begin, by the clock on the wall"`
-	To       api.Member[string] `json:"to,omitempty" nullable:"false" example:"07:00" doc:"When they end. Before from: on the next day"`
-	TimeZone api.Member[string] `json:"time_zone,omitempty" example:"Europe/Berlin" doc:"Time zone of the clock, as the IANA database names it. null uses UTC"`
+	From     api.Member[string] `json:"from,omitempty" nullable:"false" example:"22:00" doc:"Start, local time"`
+	To       api.Member[string] `json:"to,omitempty" nullable:"false" example:"07:00" doc:"End, local time. If it is before from, quiet hours end on the next day"`
+	TimeZone api.Member[string] `json:"time_zone,omitempty" example:"Europe/Berlin" doc:"IANA time zone of from and to. null uses UTC"`
 }
 
 type escalateChanges struct {
-	AfterMinutes api.Member[int]      `json:"after_minutes,omitempty" nullable:"false" minimum:"1" maximum:"10080" example:"30" doc:"Minutes without acknowledgement"`
-	Channels     api.Member[[]string] `json:"channels,omitempty" nullable:"false" maxItems:"500" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of 1 to 500 channels that are told then"`
+	AfterMinutes api.Member[int]      `json:"after_minutes,omitempty" nullable:"false" minimum:"1" maximum:"10080" example:"30" doc:"Minutes without acknowledgement before the channels are notified"`
+	Channels     api.Member[[]string] `json:"channels,omitempty" nullable:"false" maxItems:"500" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that are notified, 1 to 500"`
 }
 
-// check refuses what has no meaning for a rule that was like before: null where a member has no empty value, and quiet hours and an escalation that
-// are not complete, which would count as none.
+// check refuses changes of the rule before that make no sense: null where a member has no empty value, and quiet hours or an escalation that
+// are incomplete, which would count as none.
 func (s AlertRuleSettings) check(before alerts.Rule) error {
 	quiet, escalate := s.Quiet.Value, s.Escalate.Value
 	errs := []error{s.ScopeSettings.check()}
@@ -135,7 +135,7 @@ func (s AlertRuleSettings) check(before alerts.Rule) error {
 	return models.Invalids(errs...)
 }
 
-// apply changes what was given.
+// apply changes the members that were sent.
 func (s AlertRuleSettings) apply(r *alerts.Rule) {
 	s.Name.Set(&r.Name)
 	s.ScopeSettings.apply(&r.Scope)
@@ -161,8 +161,8 @@ func (s AlertRuleSettings) apply(r *alerts.Rule) {
 
 type addRuleInput struct {
 	Body struct {
-		Events   []string `json:"events" nullable:"false" minItems:"1" maxItems:"500" example:"[\"target.down\"]" doc:"Kinds of events, as GET /v1/alert-events names them"`
-		Channels []string `json:"channels" nullable:"false" minItems:"1" maxItems:"500" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that are told"`
+		Events   []string `json:"events" nullable:"false" minItems:"1" maxItems:"500" example:"[\"target.down\"]" doc:"Kinds of events that it sends. GET /v1/alert-events lists them"`
+		Channels []string `json:"channels" nullable:"false" minItems:"1" maxItems:"500" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that receive alerts"`
 		AlertRuleSettings
 	}
 }
@@ -193,8 +193,8 @@ func (a API) getRule(ctx context.Context, in *AlertRulePath) (*api.Output[AlertR
 type editRuleInput struct {
 	AlertRulePath
 	Body struct {
-		Events   api.Member[[]string] `json:"events,omitempty" nullable:"false" minItems:"1" maxItems:"500" example:"[\"target.down\"]" doc:"Kinds of events, as GET /v1/alert-events names them"`
-		Channels api.Member[[]string] `json:"channels,omitempty" nullable:"false" minItems:"1" maxItems:"500" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that are told"`
+		Events   api.Member[[]string] `json:"events,omitempty" nullable:"false" minItems:"1" maxItems:"500" example:"[\"target.down\"]" doc:"Kinds of events that it sends. GET /v1/alert-events lists them"`
+		Channels api.Member[[]string] `json:"channels,omitempty" nullable:"false" minItems:"1" maxItems:"500" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that receive alerts"`
 		AlertRuleSettings
 	}
 }

@@ -14,7 +14,7 @@ import (
 // soon is how long before it begins maintenance is shown on the page of a target.
 const soon = 7 * models.Day
 
-// Beside shows on the page of a target its open alerts, its maintenance, the rules that cover it, and the way to be told.
+// Beside shows on the page of a target its open alerts, its maintenance, the rules that cover it, and “Alert me”.
 func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	id, is := strings.CutPrefix(s.Path, "/watch/")
 	if !is {

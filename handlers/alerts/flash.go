@@ -23,7 +23,30 @@ var undos = []undo{
 	{"rule_deleted", models.KindRule, "Rule deleted.", func(id string) string { return views.RulePath(id) + "/restore" }},
 	{"maintenance_deleted", models.KindMaintenance, "Maintenance window deleted.", func(id string) string { return views.WindowPath(id) + "/restore" }},
 	{"alert_acknowledged", models.KindAlert, "Acknowledged. Reminders are off.", func(id string) string { return alerts.AlertPath(id) + "/unacknowledge" }},
-	{"alert_silenced", models.KindAlert, "Silenced. No messages are sent until the silence ends.", func(id string) string { return alerts.AlertPath(id) + "/silence" }},
+	{"alert_silenced", models.KindAlert, "Silenced. Only the recovery is sent.", func(id string) string { return alerts.AlertPath(id) + "/silence" }},
+}
+
+// alertMes are the notices of AlertMe, which link to a rule. The parameter holds its id.
+var alertMes = []struct {
+	param string
+	one   bool // the action was for one channel
+	did   alerts.AlertMeResult
+	text  string
+}{
+	{"alert_me_added", false, alerts.AlertMeAdded, "Rule added. All enabled channels get important alerts."},
+	{"alert_me_extended", false, alerts.AlertMeExtended, "Channels added to a rule. All enabled channels get important alerts."},
+	{"alert_me_added_one", true, alerts.AlertMeAdded, "Rule added. The channel gets important alerts."},
+	{"alert_me_extended_one", true, alerts.AlertMeExtended, "Channel added to a rule. It gets important alerts."},
+}
+
+// alertMeParam is the parameter of the notice of AlertMe.
+func alertMeParam(ask alerts.AlertMe, did alerts.AlertMeResult) string {
+	for _, a := range alertMes {
+		if a.did == did && a.one == (ask.Channel != "") {
+			return a.param
+		}
+	}
+	return ""
 }
 
 // Flashes returns the notices of pages after actions on alerts.
@@ -35,9 +58,9 @@ func (p Pages) Flashes() pages.Flash {
 		"alerts_unchanged":     {Text: "Nothing changed. The selected alerts are already resolved or acknowledged.", Bad: true},
 		"alerts_undone":        {Text: "Undone."},
 		"alerts_not_undone":    {Text: "Could not undo. The alerts have changed since.", Bad: true},
-		"alert_me":             {Text: "Rule added. All channels get important alerts."},
-		"alert_me_known":       {Text: "A rule already covers this."},
-		"alert_me_channel":     {Text: "Add a channel first, then choose “Alert me” again.", Bad: true},
+		"alerts_loud":          {Text: "Silence ended."},
+		"alert_me_known":       {Text: "All enabled channels already get these alerts."},
+		"alert_me_channel":     {Text: "Add or enable a channel first, then choose “Alert me” again.", Bad: true},
 		"channel_added":        {Text: "Channel added. Send a test message next."},
 		"channel_enabled":      {Text: "Channel enabled."},
 		"channel_disabled":     {Text: "Channel disabled. No alerts are sent to it."},
@@ -52,6 +75,9 @@ func (p Pages) Flashes() pages.Flash {
 	for _, u := range undos {
 		f.Params = append(f.Params, u.param)
 	}
+	for _, a := range alertMes {
+		f.Params = append(f.Params, a.param)
+	}
 	f.Params = append(f.Params, paramAcknowledged, paramSilenced)
 	return f
 }
@@ -64,6 +90,11 @@ func (p Pages) flash(c *gin.Context, here string) (f ui.Flash, found bool, err e
 				action.Name, action.Value = "minutes", "0"
 			}
 			return ui.Flash{Text: u.text, Action: action}, true, nil
+		}
+	}
+	for _, a := range alertMes {
+		if id := c.Query(a.param); models.CheckID(models.KindRule, id) == nil {
+			return ui.Flash{Text: a.text, Link: ui.Link{Label: "Open rule", Path: views.RulePath(id)}}, true, nil
 		}
 	}
 	f, found = bulkFlash(c, here)

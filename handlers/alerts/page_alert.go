@@ -63,13 +63,16 @@ func (p Pages) Silence(c *gin.Context) {
 	p.did(c, err, back, "alert_silenced")
 }
 
-// minutes reads the field "minutes" of a form.
+// minutes reads the field "minutes" of a form: for how long to silence an alert, at most alerts.MaxSilence.
 func minutes(c *gin.Context) (time.Duration, error) {
 	n, err := strconv.ParseUint(c.PostForm("minutes"), 10, 16)
-	if err != nil {
-		return 0, models.Invalid("minutes", "must be a whole number from 0 to %d", int(alerts.MaxSilence/time.Minute))
+	d := time.Duration(n) * time.Minute
+	if err != nil || d > alerts.MaxSilence {
+		wrong := models.Invalid("minutes", "must be 0 to 10,080")
+		wrong.Detail = "Silence must be 0 to 10,080 minutes."
+		return 0, wrong
 	}
-	return time.Duration(n) * time.Minute, nil
+	return d, nil
 }
 
 // hide keeps the key of a public page secret. Other sites get no referrer, and search engines do not index the page.
@@ -88,7 +91,8 @@ func (p Pages) AttendPage(c *gin.Context) {
 // attendNotices are the notices of the public page after an action.
 var attendNotices = map[string]string{
 	"acknowledged": "Acknowledged. Reminders are off.",
-	"silenced":     "Silenced. No messages are sent until the silence ends.",
+	"silenced":     "Silenced. Only the recovery is sent.",
+	"loud":         "Silence ended.",
 	"over":         "This alert is already resolved. Nothing changed.",
 }
 
@@ -108,7 +112,9 @@ func (p Pages) Attend(c *gin.Context) {
 		if d, err = minutes(c); err == nil {
 			_, err = p.Alerts.Silence(ctx, a.ID, d)
 		}
-		did = "silenced"
+		if did = "silenced"; d == 0 {
+			did = "loud"
+		}
 	}
 	if models.CodeOf(err) == models.CodeConflict {
 		did, err = "over", nil

@@ -36,12 +36,21 @@ func TestAttendByTheLinkOfAMessage(t *testing.T) {
 	}
 	form := func(name, value string) url.Values { return url.Values{"key": key["key"], name: {value}} }
 	p := a.Follow(bare, form("minutes", "60"))
-	apptest.WantText(t, p, ".flash", "Silenced.")
+	apptest.WantText(t, p, ".flash", "Silenced. Only the recovery is sent.")
 	apptest.WantText(t, p, ".state", "silenced until")
+	p = a.Follow(bare, form("minutes", "0"))
+	apptest.WantText(t, p, ".flash", "Silence ended.")
+	apptest.WantCount(t, p, `button[value="0"]`, 0)
+	a.Follow(bare, form("minutes", "60"))
+	apptest.WantCount(t, a.Get(path), `button[name=minutes]`, 1)
 	p = a.Follow(bare, form("action", "acknowledge"))
 	apptest.WantText(t, p, ".flash", "Acknowledged.")
 	apptest.WantCount(t, p, `button[value="acknowledge"]`, 0)
-	apptest.WantStatus(t, a.Post(bare, form("minutes", "x")), http.StatusBadRequest)
+	for _, minutes := range []string{"x", "-1", "10081", "99999999999999999999"} {
+		p = a.Post(bare, form("minutes", minutes))
+		apptest.WantStatus(t, p, http.StatusBadRequest)
+		apptest.WantText(t, p, "main", "Silence must be 0 to 10,080 minutes.")
+	}
 
 	a.tell(event.Ended, one.SubjectID, "Shop", "")
 	p = a.Get(path)
@@ -55,6 +64,7 @@ func TestAttendByTheLinkOfAMessage(t *testing.T) {
 	} {
 		apptest.WantStatus(t, wrong, http.StatusNotFound)
 		apptest.WantCount(t, wrong, "nav, a", 0)
+		apptest.WantText(t, wrong, "main", "This link is not valid, or the alert was deleted. Open the newest message.")
 		if strings.Contains(wrong.HTML, "Shop") || wrong.Header.Get("Referrer-Policy") != "same-origin" {
 			t.Errorf("a wrong key is answered %s", wrong.HTML)
 		}

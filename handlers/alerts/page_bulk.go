@@ -31,6 +31,7 @@ func (p Pages) Bulk(c *gin.Context) {
 	}
 	param, at, n := paramAcknowledged, models.Time{}, 0
 	var err error
+	loud := false
 	if c.PostForm("action") == "acknowledge" {
 		at, n, err = p.Alerts.AcknowledgeAll(ctx, ids...)
 	} else {
@@ -39,12 +40,15 @@ func (p Pages) Bulk(c *gin.Context) {
 		if d, err = minutes(c); err == nil {
 			at, n, err = p.Alerts.SilenceAll(ctx, d, ids...)
 		}
+		loud = d == 0
 	}
 	switch {
 	case err != nil:
 		p.Fail(c, err)
 	case n == 0:
 		p.Done(c, nil, back, "alerts_unchanged")
+	case loud:
+		p.Done(c, nil, back, "alerts_loud")
 	default:
 		p.SeeOther(c, pages.With(back, param, fmt.Sprintf("%d.%d", at.UnixMicro(), n)))
 	}
@@ -72,7 +76,7 @@ func (p Pages) UndoBulk(c *gin.Context) {
 
 // bulkFlash is what a page says about the last action on several alerts, if its address names one.
 func bulkFlash(c *gin.Context, here string) (f ui.Flash, found bool) {
-	for _, did := range []struct{ param, text string }{{paramAcknowledged, "acknowledged. Reminders are off."}, {paramSilenced, "silenced."}} {
+	for _, did := range []struct{ param, text string }{{paramAcknowledged, "acknowledged. Reminders are off."}, {paramSilenced, "silenced. Only recoveries are sent."}} {
 		us, count, _ := strings.Cut(c.Query(did.param), ".")
 		n, err := strconv.Atoi(count)
 		if _, wrong := strconv.ParseInt(us, 10, 64); err != nil || wrong != nil || n < 1 || n > alerts.MaxBulk {

@@ -36,9 +36,13 @@ func TestBulkOfAlerts(t *testing.T) {
 	apptest.WantText(t, a.Submit(p, ".flash form"), ".flash.bad", "Could not undo")
 
 	p = a.Follow("/alerts/bulk", selected("minutes", "60"))
-	apptest.WantText(t, p, ".flash", "2 alerts silenced.")
+	apptest.WantText(t, p, ".flash", "2 alerts silenced. Only recoveries are sent.")
 	apptest.WantText(t, p, "#"+first.ID, "silenced until")
 	apptest.WantText(t, a.Submit(p, ".flash form"), ".flash", "Undone.")
+	a.Follow("/alerts/bulk", selected("minutes", "60"))
+	p = a.Follow("/alerts/bulk", selected("minutes", "0"))
+	apptest.WantText(t, p, ".flash", "Silence ended.")
+	apptest.WantCount(t, p, ".silence", 2)
 
 	apptest.WantText(t, a.Follow("/alerts/bulk", url.Values{"action": {"acknowledge"}}), ".flash.bad", "Select alerts first.")
 	apptest.WantText(t, a.Follow("/alerts/bulk", url.Values{"action": {"acknowledge"}, "id": {models.NewID(models.KindAlert)}}), ".flash.bad", "Nothing changed")

@@ -1,7 +1,6 @@
 package alerts
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -17,22 +16,27 @@ import (
 )
 
 // ChannelsPage lists the channels.
-func (p Pages) ChannelsPage(c *gin.Context) { p.showChannels(c, views.Tested{}) }
-
-// showChannels lists the channels, with the result of a test message.
-func (p Pages) showChannels(c *gin.Context, t views.Tested) {
-	ctx := c.Request.Context()
-	v := views.Channels{Tested: t}
-	var flash ui.Flash
-	if p.Read(c,
-		func() (err error) { v.Channels, err = p.channels(ctx); return },
-		func() (err error) { v.Waiting, err = p.Alerts.Waiting(ctx); return },
-		func() (err error) { v.Rules, err = p.countRules(ctx); return },
-		func() (err error) { flash, err = p.Flash(c, views.ChannelsPath); return },
-	) {
-		v.Page = p.Page("Channels", section, flash)
+func (p Pages) ChannelsPage(c *gin.Context) {
+	if v, ok := p.channelList(c, views.Tested{}); ok {
 		p.Show(c, http.StatusOK, views.ChannelsPage(v))
 	}
+}
+
+// channelList reads the list of channels, with the result of a test message. If ok is false, the response is already written.
+func (p Pages) channelList(c *gin.Context, t views.Tested) (v views.Channels, ok bool) {
+	ctx := c.Request.Context()
+	v.Tested = t
+	var rules []alerts.Rule
+	var flash ui.Flash
+	ok = p.Read(c,
+		func() (err error) { v.Channels, err = p.channels(ctx); return },
+		func() (err error) { v.Waiting, err = p.Alerts.Waiting(ctx); return },
+		func() (err error) { rules, err = p.rules(ctx); return },
+		func() (err error) { flash, err = p.Flash(c, views.ChannelsPath); return },
+	)
+	v.Setup = views.NewSetup(v.Channels, rules)
+	v.Page = p.Page("Channels", section, flash)
+	return v, ok
 }
 
 // NewChannel is the form of a new channel, or the services to choose from.
@@ -169,11 +173,26 @@ func fieldErrors(err error, fallback string, labels map[string]string) ui.Errors
 	if m, ok := errors.AsType[*models.Error](err); ok && m.Code == models.CodeConflict {
 		return ui.Errors{fallback: m.Detail}
 	}
-	errs, _ := pages.LabelledErrors(err, fallback, labels)
+	errs, ok := pages.LabelledErrors(err, fallback, labels)
+	if m, is := errors.AsType[*models.Error](err); ok && is {
+		sayGone(errs, m.Fields)
+	}
 	return errs
 }
 
-// TestChannel sends a test message and shows what the service answers.
+// sayGone replaces the errors of chosen items that do not exist. The first error of a field is the one that is shown.
+func sayGone(errs ui.Errors, fields []models.FieldError) {
+	seen := map[string]bool{}
+	for _, f := range fields {
+		name, _, item := strings.Cut(f.Location, "[")
+		if text := views.GoneTexts[name]; item && text != "" && errs[name] != "" && !seen[name] {
+			errs[name] = text
+		}
+		seen[name] = true
+	}
+}
+
+// TestChannel sends a test message and shows what the service answers: in the list, and for htmx in the row of the channel.
 func (p Pages) TestChannel(c *gin.Context) {
 	ctx := c.Request.Context()
 	to, err := p.Alerts.Channel(ctx, c.Param("id"))
@@ -182,35 +201,13 @@ func (p Pages) TestChannel(c *gin.Context) {
 		return
 	}
 	t, err := p.test(ctx, to)
-	if err != nil {
+	if code := models.CodeOf(err); err != nil && code != models.CodeBlocked && code != models.CodeConflict {
 		p.Fail(c, err)
 		return
 	}
-	if pages.WantsPart(c.Request) {
-		p.Show(c, http.StatusOK, views.TestResult(t))
-		return
+	if v, ok := p.channelList(c, t); ok {
+		p.ShowPart(c, http.StatusOK, views.ChannelsPage(v), views.ChannelRow(v, t.ID))
 	}
-	p.showChannels(c, t)
-}
-
-// test sends a test message and records the result.
-func (p Pages) test(ctx context.Context, to alerts.Channel) (t views.Tested, err error) {
-	t.ID = to.ID
-	t.Delivered, t.Answer, err = p.Sender.Test(ctx, to)
-	if m, ok := errors.AsType[*models.Error](err); ok {
-		t.Delivered, t.Answer, err = false, m.Detail, nil
-	}
-	if err != nil {
-		return t, err
-	}
-	if !t.Delivered && t.Answer == "" {
-		t.Answer = "The service gave no reason."
-	}
-	problem := t.Answer
-	if t.Delivered {
-		problem = ""
-	}
-	return t, p.Alerts.Tested(ctx, to, problem)
 }
 
 // EnableChannel enables or disables a channel.

@@ -165,12 +165,22 @@ func TestTestAChannel(t *testing.T) {
 	a.Sender.delivered, a.Sender.answer = false, "Slack answered 404: no_service"
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, nil)
 	r.Header.Set("HX-Request", "true")
-	part := a.Browse(r)
+	part := a.Browse(r) // the row of the channel, of which the parser drops the cells
 	apptest.WantText(t, part, "#test-"+c.ID+" .state.dead", "Test message not delivered. Slack answered 404: no_service")
-	apptest.WantCount(t, part, "table", 0)
+	apptest.WantText(t, part, ".health.failing", "failing")
+	apptest.WantCount(t, part, "table, header, .failure", 0)
+	if !strings.HasPrefix(strings.TrimSpace(part.HTML), `<tr id="`+c.ID+`"`) {
+		t.Errorf("the part is %s", part.HTML)
+	}
 	apptest.WantText(t, a.Get("/alerts/channels"), "tbody tr", "Slack answered 404: no_service failing")
 	a.Sender.err = models.Conflict("The stored URL cannot be decrypted.")
-	apptest.WantText(t, a.Post(path, nil), ".state.dead", "The stored URL cannot be decrypted.")
+	p = a.Post(path, nil)
+	apptest.WantText(t, p, ".state.dead", "The stored URL cannot be decrypted.")
+	apptest.WantText(t, p, "tbody tr", "failing")
+	a.Sender.err = &models.Error{Code: models.CodeBlocked, Detail: "The address is private."}
+	apptest.WantText(t, a.Post(path, nil), ".state.dead", "Test message not delivered. The address is private.")
+	*a.Sender = pageSender{}
+	apptest.WantText(t, a.Post(path, nil), ".state.dead", "Test message not delivered. The service gave no reason.")
 	a.Sender.err = errors.New("broken")
 	apptest.WantStatus(t, a.Post(path, nil), http.StatusInternalServerError)
 }

@@ -16,7 +16,7 @@ import (
 
 const (
 	listSize = 50 // alerts on a page of the list, and open ones before them
-	toldSize = 50 // messages of each alert by which the list says who was told
+	toldSize = 50 // messages of each alert from which the list takes its channels
 )
 
 // ListPage is the list of alerts, and for htmx its rows.
@@ -26,6 +26,8 @@ func (p Pages) ListPage(c *gin.Context) {
 	var after models.Cursor
 	var open, others models.Slice[alerts.Alert]
 	var flash ui.Flash
+	var channels []alerts.Channel
+	var rules []alerts.Rule
 	var names map[string]string
 	if !p.Read(c,
 		func() (err error) { v.Place.State, err = alerts.ParseState(c.Query("state")); return },
@@ -45,20 +47,20 @@ func (p Pages) ListPage(c *gin.Context) {
 			return err
 		},
 		func() (err error) { v.Counts, err = p.Alerts.Counts(ctx); return },
-		func() (err error) { names, err = p.channelNames(ctx); return },
-		func() (err error) { v.Rules, err = p.countRules(ctx); return },
+		func() (err error) { channels, err = p.channels(ctx); names = namesOf(channels); return },
+		func() (err error) { rules, err = p.rules(ctx); return },
 		func() (err error) { v.Open, v.Others, err = p.rows(ctx, open.Items, others.Items, names); return },
 		func() (err error) { flash, err = p.Flash(c, v.Place.Path()); return },
 	) {
 		return
 	}
-	v.Next, v.Channels = others.Next, len(names)
+	v.Next, v.Setup = others.Next, views.NewSetup(channels, rules)
 	v.Page = p.Page("Alerts", section, flash)
 	pages.ReplaceURL(c, v.Place.Path())
 	p.ShowPart(c, http.StatusOK, views.ListPage(v), views.ListRows(v))
 }
 
-// rows are alerts with what they say, and who was told of them.
+// rows are the rows of alerts, with their messages and channels.
 func (p Pages) rows(ctx context.Context, open, others []alerts.Alert, names map[string]string) (openRows, otherRows []views.Row, err error) {
 	told, err := p.Alerts.DeliveriesOf(ctx, slices.Concat(open, others), toldSize)
 	if err != nil {
@@ -93,56 +95,35 @@ func namesOf(all []alerts.Channel) map[string]string {
 	return names
 }
 
-// countRules is the number of rules.
-func (p Pages) countRules(ctx context.Context) (int, error) {
+// rules are all rules, of which there are few.
+func (p Pages) rules(ctx context.Context) ([]alerts.Rule, error) {
 	all, err := p.Alerts.Rules(ctx, models.Cursor{}, alerts.MaxRules)
-	return len(all.Items), err
+	return all.Items, err
 }
 
-// AlertMe makes a rule of the default events to all channels: of one target, or of everything. It changes nothing if
-// a rule already covers them.
+// AlertMe makes sure that channels get the important events: of one target or of everything, to one channel or to all enabled ones.
 func (p Pages) AlertMe(c *gin.Context) {
 	ctx, back := c.Request.Context(), p.Back(c, views.RulesPath)
-	r := alerts.Rule{Name: "Alert me", Events: p.Alerts.Defaults(), AfterFailures: 1, Enabled: true}
-	all, err := p.channels(ctx)
-	if err != nil {
-		p.Fail(c, err)
-		return
-	}
-	for _, to := range all {
-		r.Channels = append(r.Channels, to.ID)
-	}
-	if len(all) == 0 {
-		p.Done(c, nil, views.ChannelsPath, "alert_me_channel")
-		return
-	}
-	if id := c.PostForm("target"); id != "" {
-		names, err := p.Subjects.Targets(ctx, []string{id})
-		if err == nil && names[id] == "" {
+	ask := alerts.AlertMe{Target: c.PostForm("target"), Channel: c.PostForm("channel")}
+	if ask.Target != "" {
+		names, err := p.Subjects.Targets(ctx, []string{ask.Target})
+		if ask.TargetName = names[ask.Target]; err == nil && ask.TargetName == "" {
 			err = models.NotFound("target")
 		}
 		if err != nil {
 			p.Fail(c, err)
 			return
 		}
-		r.Name = models.Truncate("Alert me: "+names[id], maxName)
-		r.Events, r.Scope.Targets = p.Alerts.TargetDefaults(), alerts.List{id}
 	}
-	known, err := p.Alerts.Rules(ctx, models.Cursor{}, alerts.MaxRules)
-	if err == nil && slices.ContainsFunc(known.Items, func(other alerts.Rule) bool { return tells(other, r) }) {
+	r, did, err := p.Alerts.AlertMe(ctx, ask)
+	switch {
+	case err != nil:
+		p.Fail(c, err)
+	case did == alerts.AlertMeNoChannel:
+		p.Done(c, nil, views.ChannelsPath, "alert_me_channel")
+	case did == alerts.AlertMeCovered:
 		p.Done(c, nil, back, "alert_me_known")
-		return
+	default:
+		p.SeeOther(c, pages.With(back, alertMeParam(ask, did), r.ID))
 	}
-	if err == nil {
-		_, err = p.Alerts.AddRule(ctx, r)
-	}
-	p.Done(c, err, back, "alert_me")
-}
-
-const maxName = 200 // characters of the name of a rule
-
-// tells reports whether a rule covers all events of another one, for everything or for the same target.
-func tells(r, of alerts.Rule) bool {
-	same := r.Scope.All() || len(of.Scope.Targets) == 1 && slices.Contains(r.Scope.Targets, of.Scope.Targets[0])
-	return r.Enabled && same && !slices.ContainsFunc(of.Events, func(k string) bool { return !slices.Contains(r.Events, k) })
 }

@@ -20,14 +20,15 @@ func TestFirstStepsTowardsAlerts(t *testing.T) {
 	apptest.WantText(t, p, ".empty", "No alerts yet")
 	apptest.WantCount(t, p, `.empty a[href="/alerts/channels/new"]`, 1)
 	apptest.WantText(t, a.Get("/"), "main", "Get alerts")
-	apptest.WantText(t, a.Follow("/alerts/alert-me", nil), ".flash.bad", "Add a channel first")
+	apptest.WantText(t, a.Follow("/alerts/alert-me", nil), ".flash.bad", "Add or enable a channel first")
 
 	a.channel("Ops")
 	p = a.Submit(a.Get("/alerts"), `form[action="/alerts/alert-me"]`)
-	apptest.WantText(t, p, ".flash", "Rule added. All channels get important alerts.")
-	apptest.WantText(t, p, "[data-row]", "Alert me Link dead, Target down, Target up again")
+	apptest.WantText(t, p, ".flash", "Rule added. All enabled channels get important alerts.")
+	apptest.WantText(t, p, "[data-row]", "Important alerts Link dead, Target down, Target up again")
 	apptest.WantText(t, p, "[data-row]", "→ Ops For everything")
-	apptest.WantText(t, a.Follow("/alerts/alert-me", nil), ".flash", "A rule already covers this.")
+	apptest.WantText(t, a.Get(p.Find(".flash a").AttrOr("href", "")), "h1", "Important alerts")
+	apptest.WantText(t, a.Follow("/alerts/alert-me", nil), ".flash", "All enabled channels already get these alerts.")
 	apptest.WantText(t, a.Get("/alerts"), ".empty", "Alerts are set up:")
 }
 
@@ -40,7 +41,7 @@ func TestListOfAlerts(t *testing.T) {
 	third := a.down(hostile, "status 502")
 	p := a.Get("/alerts")
 	noSecret(t, p)
-	apptest.WantText(t, p, "nav[aria-label=State]", "all 4 unacknowledged 2 open 2 resolved 2")
+	apptest.WantText(t, p, "nav[aria-label=State]", "all 4 unacknowledged 2 firing 2 resolved 2")
 	apptest.WantText(t, p, "#"+second.ID, "critical Second is down: status 500")
 	apptest.WantText(t, p, "#"+second.ID, hostile+" pending")
 	apptest.WantText(t, p, "#"+first.ID, "resolved")
@@ -54,10 +55,19 @@ func TestListOfAlerts(t *testing.T) {
 	}
 	apptest.WantText(t, a.Submit(p, ".flash form"), ".flash", "Acknowledgement removed.")
 	p = a.Follow("/alerts/"+second.ID+"/silence", url.Values{"minutes": {"60"}, "back": {"/alerts"}})
+	apptest.WantText(t, p, ".flash", "Silenced. Only the recovery is sent.")
 	apptest.WantText(t, p, "#"+second.ID, "silenced until 24 Mar 2026, 13:00 UTC")
+	apptest.WantCount(t, p, "#"+second.ID+" .silence", 0)
 	apptest.WantText(t, a.Submit(p, ".flash form"), ".flash", "Silence ended.")
+	a.Follow("/alerts/"+second.ID+"/silence", url.Values{"minutes": {"60"}})
+	p = a.Submit(a.Get("/alerts?state=firing"), "#"+second.ID+` form[action$="/silence"]`)
+	apptest.WantText(t, p, ".flash", "Silence ended.")
+	apptest.WantCount(t, p, "#"+second.ID+" details.silence[name=silence]", 1)
+	if got := p.Request.URL.Query().Get("state"); got != "firing" {
+		t.Errorf("the button leads to the state %q", got)
+	}
 
-	for query, want := range map[string]int{"?state=unattended": 2, "?state=firing": 2, "?state=resolved": 2, "": 4} {
+	for query, want := range map[string]int{"?state=unacknowledged": 2, "?state=firing": 2, "?state=resolved": 2, "": 4} {
 		apptest.WantCount(t, a.Get("/alerts"+query), ".alerts > li", want)
 	}
 	for _, path := range []string{"/alerts?state=none", "/alerts?page_token=x"} {
@@ -78,9 +88,17 @@ func TestSearchForAlerts(t *testing.T) {
 	p := a.Get("/search?q=script")
 	noSecret(t, p)
 	apptest.WantCount(t, p, `.hits a[href="/alerts/`+one.ID+`"]`, 1)
-	apptest.WantText(t, p, ".hits", hostile+" is down: status 500 open")
+	apptest.WantText(t, p, ".hits", hostile+" is down: status 500 critical firing")
 	apptest.WantText(t, a.Get("/search?q=ops"), ".hits", "Ops channel: Webhook")
 	apptest.WantCount(t, a.Get("/search?q=maintenance"), `.actions-list a[href="/alerts/maintenance/new"]`, 1)
+
+	// Severity and state are told by word and shape, as in the list.
+	apptest.WantCount(t, p, ".hits .health.critical + .health.firing", 1)
+	_, err := a.Alerts.Acknowledge(a.Context(), one.ID)
+	a.Must(err)
+	apptest.WantText(t, a.Get("/search?q=script"), ".hits", "critical acknowledged")
+	a.tell(event.Ended, one.SubjectID, one.SubjectName, "")
+	apptest.WantText(t, a.Get("/search?q=script"), ".hits", "critical resolved")
 }
 
 func TestAlertsByCursor(t *testing.T) {
@@ -198,11 +216,72 @@ func TestAlertsBesideATarget(t *testing.T) {
 	a := newPagesApp(t)
 	w := a.Watch("https://watched.test/", "Watched")
 	apptest.WantText(t, a.Get("/watch/"+w.ID), "aside, main", "No rule covers this target. Add channel")
-	a.channel("Ops")
+	ops := a.channel("Ops")
 	p := a.Submit(a.Get("/watch/"+w.ID), `form[action="/alerts/alert-me"]`)
 	apptest.WantText(t, p, ".flash", "Rule added.")
-	apptest.WantText(t, p, "main", "Rules: Alert me: Watched")
+	apptest.WantText(t, p, "main", "Rules: Important alerts: Watched")
 	a.tell(event.Began, w.ID, "Watched", "status 500")
 	apptest.WantText(t, a.Get("/watch/"+w.ID), "main", "critical Watched is down: status 500")
 	apptest.WantStatus(t, a.Post("/alerts/alert-me", url.Values{"target": {models.NewID(models.KindTarget)}}), http.StatusNotFound)
+
+	// Once all its rules are mute, the target can be told to the channels that are enabled.
+	off := false
+	apptest.WantCount(t, a.Get("/watch/"+w.ID), `form[action="/alerts/alert-me"]`, 0)
+	_, err := a.Alerts.EditChannel(a.Context(), ops.ID, alerts.ChannelEdit{Enabled: &off})
+	a.Must(err)
+	apptest.WantCount(t, a.Get("/watch/"+w.ID), `aside a[href="/alerts/channels"]`, 1)
+	a.channel("Mail")
+	p = a.Submit(a.Get("/watch/"+w.ID), `form[action="/alerts/alert-me"]`)
+	apptest.WantText(t, p, ".flash", "Channels added to a rule.")
+	apptest.WantCount(t, p, "aside .failure", 0)
+}
+
+// A channel that no rule uses is named on the page of alerts and marked in the list of channels, until it is used.
+func TestChannelWithoutARule(t *testing.T) {
+	a := newPagesApp(t)
+	apptest.WantText(t, a.Get("/alerts?state=firing"), ".nudge", "No channels yet, so no alerts are sent. Add channel")
+	ops := a.channel("Ops")
+	apptest.WantText(t, a.Get("/alerts?state=firing"), ".nudge", "No rules yet, so no alerts are sent. Alert me")
+	apptest.WantText(t, a.Get("/alerts/channels"), ".nudge", "No rules yet, so no alerts are sent. Alert me")
+	apptest.WantCount(t, a.Get("/alerts/channels"), ".unused", 0)
+	r := a.rule("Mine", ops)
+	for _, path := range []string{"/alerts?state=firing", "/alerts/channels"} {
+		apptest.WantCount(t, a.Get(path), ".nudge, .unused", 0)
+	}
+	later, last := a.channel(hostile), a.channel("Last")
+	apptest.WantText(t, a.Get("/alerts"), ".empty", "Channels not used by any rule: "+hostile+", Last Alert me")
+	apptest.WantText(t, a.Get("/alerts?state=firing"), ".nudge", "Channels not used by any rule: "+hostile+", Last Alert me")
+	p := a.Get("/alerts/channels")
+	apptest.WantCount(t, p, ".nudge", 0)
+	apptest.WantCount(t, p, ".unused", 2)
+	apptest.WantText(t, p, "#"+later.ID+" .unused", "not used by any rule")
+	p = a.Submit(p, "#"+last.ID+" .unused form")
+	apptest.WantText(t, p, ".flash", "Channel added to a rule. It gets important alerts. Open rule")
+	apptest.WantCount(t, p, ".unused", 1)
+	if got := p.Request.URL.Path; got != "/alerts/channels" {
+		t.Errorf("the button leads to %s", got)
+	}
+	apptest.WantText(t, a.Get(p.Find(".flash a").AttrOr("href", "")), "h1", "Mine")
+	p = a.Submit(a.Get("/alerts?state=firing"), `.nudge form`)
+	apptest.WantText(t, p, ".flash", "Channels added to a rule. All enabled channels get important alerts.")
+	apptest.WantCount(t, p, ".nudge", 0)
+	now, err := a.Alerts.Rule(a.Context(), r.ID)
+	a.Must(err)
+	if len(now.Channels) != 3 {
+		t.Errorf("the rule sends to %v", now.Channels)
+	}
+
+	_, err = a.Alerts.EditRule(a.Context(), r.ID, func(r *alerts.Rule) { r.Enabled = false })
+	a.Must(err)
+	apptest.WantText(t, a.Get("/alerts/channels"), ".nudge", "All rules are disabled, so no alerts are sent. Alert me")
+	off := false
+	for _, c := range []alerts.Channel{ops, later, last} {
+		_, err = a.Alerts.EditChannel(a.Context(), c.ID, alerts.ChannelEdit{Enabled: &off})
+		a.Must(err)
+	}
+	apptest.WantText(t, a.Get("/alerts"), ".empty", "All channels are disabled, so no alerts are sent. Channels")
+	apptest.WantText(t, a.Follow("/alerts/alert-me", nil), ".flash.bad", "Add or enable a channel first")
+	for _, channel := range []string{"x", models.NewID(models.KindChannel)} {
+		apptest.WantStatus(t, a.Post("/alerts/alert-me", url.Values{"channel": {channel}}), http.StatusNotFound)
+	}
 }

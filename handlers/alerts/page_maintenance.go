@@ -125,7 +125,7 @@ func windowOf(v views.WindowForm) alerts.Maintenance {
 // showWindowForm shows the form of a window, and for htmx the targets to choose from.
 func (p Pages) showWindowForm(c *gin.Context, status int, scope alerts.Scope, v views.WindowForm) {
 	v.Scope = views.Scope{Find: strings.TrimSpace(c.PostForm("find")), Errors: v.Errors, Action: views.MaintenancePath, Of: "The window"}
-	title := "New maintenance window"
+	title := "Add maintenance window"
 	if v.Saved.ID != "" {
 		title, v.Scope.Action = "Edit "+v.Saved.Name, views.WindowPath(v.Saved.ID)
 	}

@@ -121,7 +121,7 @@ func (p Pages) showRuleForm(c *gin.Context, status int, r alerts.Rule, v views.R
 	ctx := c.Request.Context()
 	v.Types, v.Events, v.To, v.EscalateTo, v.Quiet, v.Enabled = p.Alerts.Types(), r.Events, r.Channels, r.EscalateChannels, r.Quiet, r.Enabled
 	v.Scope = views.Scope{Find: strings.TrimSpace(c.PostForm("find")), Errors: v.Errors, Action: views.RulesPath, Of: "The rule"}
-	title := "New rule"
+	title := "Add rule"
 	if v.Saved.ID != "" {
 		title, v.Scope.Action = "Edit "+v.Saved.Name, views.RulePath(v.Saved.ID)
 	}

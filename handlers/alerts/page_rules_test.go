@@ -27,7 +27,7 @@ func TestRuleInWords(t *testing.T) {
 	}
 	p = a.Follow("/alerts/rules", form)
 	apptest.WantText(t, p, ".flash", "Rule added.")
-	apptest.WantText(t, p, "[data-row]", "Shop Target down, Target up again → Ops For "+hostile+", Other, tag billing, tag shop; after 3 failures; after 5 min; again every 2 h; "+
+	apptest.WantText(t, p, "[data-row]", "Shop Target down, Target up again → Ops For "+hostile+", Other, tag billing, tag shop; after 3 failed checks; after 5 min; reminder every 2 h; "+
 		"quiet 22:00–07:00 Europe/Berlin; to On call if not acknowledged after 15 min")
 	noSecret(t, p)
 
@@ -44,7 +44,7 @@ func TestRuleInWords(t *testing.T) {
 	}
 	form["targets"], form["channels"] = nil, []string{second.ID}
 	p = a.Follow(p.Request.URL.Path, form)
-	apptest.WantText(t, p, "[data-row]", "→ On call For tag billing, tag shop; after 3 failures")
+	apptest.WantText(t, p, "[data-row]", "→ On call For tag billing, tag shop; after 3 failed checks")
 }
 
 func TestRuleErrorsStandNextToTheirField(t *testing.T) {
@@ -52,12 +52,14 @@ func TestRuleErrorsStandNextToTheirField(t *testing.T) {
 	to := a.channel("Ops")
 	for _, c := range []struct{ name, value, where, want string }{
 		{"name", strings.Repeat("x", 201), "#name-error", "Name must have at most 200 characters."},
-		{"events", "", "#events-error", "Each event must be the name of an event."},
-		{"channels", models.NewID(models.KindChannel), "#channels-error", "Each channel must be the id of a channel."},
-		{"targets", "x", "#targets-error", "Each target must be the id of a target."},
-		{"after_failures", "11", "#after-failures-error", "from 1 to 10"},
+		{"events", "", "#events-error", "A chosen event does not exist. Remove it."},
+		{"channels", models.NewID(models.KindChannel), "#channels-error", "A chosen channel no longer exists. Choose another."},
+		{"targets", "x", "#targets-error", "A chosen target no longer exists. Remove it."},
+		{"after_failures", "11", "#after-failures-error", "Failed checks must be a whole number from 1 to 10"},
 		{"after_minutes", "x", "#after-minutes-error", "from 0 to 10080"},
-		{"repeat_minutes", "-1", "#repeat-minutes-error", "from 0 to 10080"},
+		{"repeat_minutes", "-1", "#repeat-minutes-error", "Reminder interval must be a whole number from 0 to 10080"},
+		{"status_pages", "x", "#status-pages-error", "A chosen status page no longer exists. Remove it."},
+		{"escalate.channels", models.NewID(models.KindChannel), "#escalate-channels-error", "A chosen channel no longer exists. Choose another."},
 		{"quiet.from", "7", "#quiet-from-error", "From must be a time such as 22:00."},
 		{"quiet.to", "22:00", "#quiet-to-error", "To must differ from From."},
 		{"quiet.time_zone", "Berlin", "#quiet-time-zone-error", "Time zone must be an IANA name such as Europe/Berlin."},

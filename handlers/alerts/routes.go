@@ -1,6 +1,9 @@
 package alerts
 
 import (
+	"net/http"
+
+	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
 
 	"linkwatch/handlers/middleware"
@@ -59,7 +62,12 @@ func (p Pages) settingRoutes() []middleware.Route {
 // attendProblem shows a problem to a reader of a message.
 func (p Pages) attendProblem(c *gin.Context, problem *middleware.Problem) {
 	hide(c)
-	p.PublicProblem(c, problem, views.AttendProblemPage)
+	p.PublicProblem(c, problem, func(v ui.PublicProblem) templ.Component {
+		if problem.Status == http.StatusNotFound {
+			v.Detail = "This link is not valid, or the alert was deleted. Open the newest message."
+		}
+		return views.AttendProblemPage(v)
+	})
 }
 
 // Nav is the navigation of alerts.
@@ -67,8 +75,11 @@ func Nav() ui.Nav {
 	return ui.Nav{
 		Sections: []ui.Section{{ID: section, Label: "Alerts", Path: views.AlertsPath, Key: "e"}},
 		Commands: []ui.Command{
-			{Label: "Add alert channel", Path: views.ChannelsPath + "/new"}, {Label: "New alert rule", Path: views.RulesPath + "/new"},
-			{Label: "New maintenance window", Path: views.MaintenancePath + "/new"},
+			{Label: "Add channel", Path: views.ChannelsPath + "/new"}, {Label: "Add rule", Path: views.RulesPath + "/new"},
+			{Label: "Add maintenance window", Path: views.MaintenancePath + "/new"},
+		},
+		Pages: []ui.Link{
+			{Label: "Alert channels", Path: views.ChannelsPath}, {Label: "Alert rules", Path: views.RulesPath}, {Label: "Maintenance", Path: views.MaintenancePath},
 		},
 	}
 }

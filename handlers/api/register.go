@@ -210,7 +210,7 @@ func refusal(ctx huma.Context, status int, msg string, errs ...error) huma.Statu
 	}
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		p := middleware.NewProblem(models.CodeInvalid, "The request is not as this call needs it.")
+		p := middleware.NewProblem(models.CodeInvalid, "The request has invalid fields.")
 		if len(errs) == 0 { // the only such case: there is no body
 			p.Errors = []middleware.FieldError{{Location: "body", Message: "is missing"}}
 		}
@@ -239,7 +239,7 @@ func refusal(ctx huma.Context, status int, msg string, errs ...error) huma.Statu
 func fieldError(ctx huma.Context, err error) middleware.FieldError {
 	detailer, ok := err.(huma.ErrorDetailer)
 	if !ok {
-		return middleware.FieldError{Location: "body", Message: "is not as this call needs it"}
+		return middleware.FieldError{Location: "body", Message: "is not valid"}
 	}
 	d := detailer.ErrorDetail()
 	location := strings.TrimPrefix(d.Location, "body.")

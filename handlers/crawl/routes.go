@@ -56,6 +56,10 @@ func Nav() ui.Nav {
 	return ui.Nav{
 		Sections: []ui.Section{{ID: "crawl", Label: "Crawl", Path: "/crawl", Key: "c"}},
 		Commands: []ui.Command{{Label: "New crawl job", ForURL: "Crawl this site", Path: "/crawl#url"}},
+		Pages: []ui.Link{
+			{Label: "Crawled pages", Path: "/crawl/pages"}, {Label: "Discovered links", Path: "/crawl/discovered"}, {Label: "Frontier", Path: "/crawl/frontier"},
+			{Label: "Crawl schedule", Path: "/crawl/schedule"}, {Label: "Feeds", Path: "/crawl/feeds"},
+		},
 		Keys: []ui.Key{
 			{Keys: []string{"p"}, What: "Pause or resume a crawl"},
 			{Keys: []string{"c"}, What: "Run a crawl now"},

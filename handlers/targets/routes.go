@@ -45,6 +45,7 @@ func Nav() ui.Nav {
 	return ui.Nav{
 		Sections: []ui.Section{{ID: "targets", Label: "Watch", Path: "/watch", Key: "w"}},
 		Admin:    []ui.Section{{ID: "checks", Label: "Checks", Path: "/admin/checks"}},
+		Pages:    []ui.Link{{Label: "Status pages", Path: "/status"}},
 		Commands: []ui.Command{{Label: "Add target", ForURL: "Watch this URL", Path: "/watch#url"}},
 		Keys: []ui.Key{
 			{Keys: []string{"p"}, What: "Pause or resume a target"},

@@ -90,8 +90,8 @@ type State string
 // The states.
 const (
 	AnyState   State = ""
-	Firing     State = "firing"     // not resolved
-	Unattended State = "unattended" // neither resolved nor acknowledged
+	Firing     State = "firing"         // not resolved
+	Unattended State = "unacknowledged" // neither resolved nor acknowledged
 	Resolved   State = "resolved"
 )
 
@@ -101,7 +101,7 @@ func ParseState(text string) (State, error) {
 	case AnyState, Firing, Unattended, Resolved:
 		return st, nil
 	}
-	return "", models.Invalid("query.state", "must be firing, unattended or resolved")
+	return "", models.Invalid("query.state", "must be firing, unacknowledged or resolved")
 }
 
 // where is the condition of the alerts in a state. Each but Resolved has an index.

@@ -18,7 +18,7 @@ func Events() []event.Type {
 	return []event.Type{
 		{
 			Kind: EventQuota, Severity: event.Warning, Label: "Quota nearly used", Help: "80% of a daily Google quota is used.", Subject: "website", Noun: "website",
-			Did: "has nearly spent a quota", DidMany: "have nearly spent a quota", Once: true,
+			Did: "has used 80% of a quota", DidMany: "have used 80% of a quota", Once: true,
 		},
 		{
 			Kind: EventDropped, Severity: event.Warning, Label: "Page dropped from the index", Help: "Google no longer has a page in its index.", Subject: "page", Noun: "page",
@@ -27,10 +27,10 @@ func Events() []event.Type {
 	}
 }
 
-// nearlySpent is at how many uses a daily quota is nearly spent.
+// nearlySpent is the number of uses that is 80% of a daily quota.
 func nearlySpent(limit int) int { return (limit*4 + 4) / 5 }
 
-// quotaEvent tells that a website has nearly spent a quota that it may share with others.
+// quotaEvent is the event of a website that has used 80% of a quota, which it may share with others.
 func quotaEvent(w Website, c Call, used, limit int, now models.Time) event.Event {
 	return event.Event{
 		Kind: EventQuota, Phase: event.Once, Severity: event.Warning, SubjectKind: "website", SubjectID: w.ID, Name: w.Name, URL: w.Property().Root(), Host: w.Property().Host(), At: now,

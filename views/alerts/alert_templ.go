@@ -94,7 +94,7 @@ func AlertPage(v Alert) templ.Component {
 					}
 				}
 				if v.silenced() {
-					templ_7745c5c3_Err = ui.PostButton(alerts.AlertPath(v.Row.ID)+"/silence", "play", "End silence", "", ui.Field{Name: "minutes", Value: "0"}, ui.Field{Name: "back", Value: alerts.AlertPath(v.Row.ID)}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = endSilence(v.Row.Alert, alerts.AlertPath(v.Row.ID)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -10,7 +10,7 @@ type Channels struct {
 	ui.Page
 	Channels []alerts.Channel
 	Waiting  map[int64]int // messages, by Channel.Seq
-	Rules    int
+	Setup    Setup
 	Tested   Tested
 }
 
@@ -18,7 +18,7 @@ type Channels struct {
 type Tested struct {
 	ID        string // of the channel
 	Delivered bool
-	Answer    string // of the service
+	Answer    string // of the service, or why the message was not delivered
 }
 
 // ChannelForm is the page with the form of a channel.

@@ -9,9 +9,8 @@ import (
 func AlertHits(as []alerts.Alert, message func(alerts.Alert) string) []ui.Hit {
 	hits := make([]ui.Hit, len(as))
 	for i, a := range as {
-		hits[i] = ui.Hit{Title: message(a), Path: alerts.AlertPath(a.ID), Status: state(a), Icon: "check"}
-		if a.Open() {
-			hits[i].Icon = "alert"
+		hits[i] = ui.Hit{
+			Title: message(a), Path: alerts.AlertPath(a.ID), Level: a.Severity.String(), Mark: severityIcons[a.Severity], Status: state(a), Icon: stateIcons[state(a)],
 		}
 	}
 	return hits

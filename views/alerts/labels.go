@@ -4,16 +4,23 @@ import "maps"
 
 // scopeLabels are the labels of the fields of a scope, by the names that errors have. Those with [] are for one item of a field.
 var scopeLabels = map[string]string{
-	"targets": "Targets", "targets[]": "Each target", "status_pages": "Status pages", "status_pages[]": "Each status page", "tags": "Tags", "tags[]": "Each tag",
+	"targets": "Targets", "status_pages": "Status pages", "tags": "Tags", "tags[]": "Each tag",
 }
 
 // RuleLabels are the labels of the fields of the form of a rule, by the names that errors have.
 var RuleLabels = withScope(map[string]string{
-	"name": "Name", "events": "Events", "events[]": "Each event", "channels": "Channels", "channels[]": "Each channel",
-	"after_failures": "Failures", "after_minutes": "Delay", "repeat_minutes": "Repeat every",
+	"name": "Name", "events": "Events", "channels": "Channels",
+	"after_failures": "Failed checks", "after_minutes": "Delay", "repeat_minutes": "Reminder interval",
 	"quiet.from": "From", "quiet.to": "To", "quiet.time_zone": "Time zone",
-	"escalate.after_minutes": "Escalate after", "escalate.channels": "Escalation channels", "escalate.channels[]": "Each channel",
+	"escalate.after_minutes": "Escalate after", "escalate.channels": "Escalation channels",
 })
+
+// GoneTexts are the errors of fields of which a chosen item does not exist, by the names that errors have.
+var GoneTexts = map[string]string{
+	"events": "A chosen event does not exist. Remove it.", "targets": "A chosen target no longer exists. Remove it.",
+	"status_pages": "A chosen status page no longer exists. Remove it.", "channels": "A chosen channel no longer exists. Choose another.",
+	"escalate.channels": "A chosen channel no longer exists. Choose another.",
+}
 
 // WindowLabels are the labels of the fields of the form of a maintenance window, by the names that errors have.
 var WindowLabels = withScope(map[string]string{"name": "Name", "starts_at": "Starts", "ends_at": "Ends", "repeat": "Repeats", "time_zone": "Time zone"})

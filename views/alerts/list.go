@@ -13,13 +13,12 @@ import (
 // List is the page of alerts.
 type List struct {
 	ui.Page
-	Place    ListPlace
-	Open     []Row // shown before the others on the first page of all alerts
-	Others   []Row
-	Next     models.Cursor // of Others
-	Counts   map[alerts.State]int
-	Channels int
-	Rules    int
+	Place  ListPlace
+	Open   []Row // shown before the others on the first page of all alerts
+	Others []Row
+	Next   models.Cursor // of Others
+	Counts map[alerts.State]int
+	Setup  Setup
 }
 
 // Row is an alert in a list.
@@ -30,7 +29,7 @@ type Row struct {
 	Told    []Told
 }
 
-// Told is what became of the last message to a channel.
+// Told is the status of the last message to a channel.
 type Told struct {
 	Channel string
 	Status  alerts.DeliveryStatus
@@ -75,6 +74,9 @@ func ChannelName(names map[string]string, id string) string {
 	}
 	return "deleted channel"
 }
+
+// isNew reports whether there are no alerts at all. The page then says what to set up.
+func (v List) isNew() bool { return v.empty() && v.Place == ListPlace{} }
 
 // empty reports whether no alert is shown.
 func (v List) empty() bool { return len(v.Open)+len(v.Others) == 0 }

@@ -32,7 +32,7 @@ const LocalTime = "2006-01-02T15:04"
 
 func (v WindowForm) title() string {
 	if v.Saved.ID == "" {
-		return "New maintenance window"
+		return "Add maintenance window"
 	}
 	return v.Saved.Name
 }

@@ -50,7 +50,7 @@ const noChannelText = "No enabled channel: nothing is sent."
 
 func (v RuleForm) title() string {
 	if v.Saved.ID == "" {
-		return "New rule"
+		return "Add rule"
 	}
 	return v.Saved.Name
 }
@@ -101,17 +101,17 @@ func (n Names) Words(r alerts.Rule) string {
 	return joined(events, 6) + " → " + joined(n.channels(r.Channels), Named)
 }
 
-// Conditions are the other settings of a rule, one phrase each: "after 3 failures".
+// Conditions are the other settings of a rule, one phrase each: "after 3 failed checks".
 func (n Names) Conditions(r alerts.Rule) (all []string) {
 	all = append(all, n.ScopeWords(r.Scope))
 	if r.AfterFailures > 1 {
-		all = append(all, "after "+ui.Plural(r.AfterFailures, "failure"))
+		all = append(all, "after "+ui.Plural(r.AfterFailures, "failed check"))
 	}
 	if r.AfterMinutes > 0 {
 		all = append(all, "after "+span(r.AfterMinutes))
 	}
 	if r.RepeatMinutes > 0 {
-		all = append(all, "again every "+span(r.RepeatMinutes))
+		all = append(all, "reminder every "+span(r.RepeatMinutes))
 	}
 	if r.Quiet.From != "" {
 		all = append(all, "quiet "+r.Quiet.From+"–"+r.Quiet.To+" "+r.Quiet.TimeZone)

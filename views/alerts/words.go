@@ -14,7 +14,7 @@ var severityIcons = map[event.Severity]string{event.Critical: "dead", event.Warn
 
 // stateWords are the labels of the filters by state.
 var stateWords = map[alerts.State]string{
-	alerts.AnyState: "all", alerts.Unattended: "unacknowledged", alerts.Firing: "open", alerts.Resolved: "resolved",
+	alerts.AnyState: "all", alerts.Unattended: "unacknowledged", alerts.Firing: "firing", alerts.Resolved: "resolved",
 }
 
 // states are the filters in their order.
@@ -52,12 +52,15 @@ func state(a alerts.Alert) string {
 	case !a.AcknowledgedAt.IsZero():
 		return "acknowledged"
 	}
-	return "open"
+	return "firing"
 }
+
+// stateIcons are the shapes of states.
+var stateIcons = map[string]string{"firing": "pulse", "acknowledged": "check", "resolved": "check"}
 
 // stateClass is the class of the state of an alert.
 func stateClass(a alerts.Alert) string {
-	if state(a) == "open" {
+	if state(a) == "firing" {
 		return a.Severity.String()
 	}
 	return state(a)

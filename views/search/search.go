@@ -69,6 +69,12 @@ func (v Search) actions() []ui.Link {
 	for _, s := range v.Nav.Sections {
 		all = append(all, ui.Link{Label: "Go to " + s.Label, Path: s.Path})
 	}
+	for _, l := range v.Nav.Pages {
+		all = append(all, ui.Link{Label: "Go to " + l.Label, Path: l.Path})
+	}
+	for _, s := range v.Nav.Admin {
+		all = append(all, ui.Link{Label: "Go to " + s.Label, Path: s.Path})
+	}
 	return slices.DeleteFunc(all, func(l ui.Link) bool { return !offers(l.Label, v.Text) })
 }
 

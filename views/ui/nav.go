@@ -5,6 +5,7 @@ package ui
 type Nav struct {
 	Sections []Section // the navigation
 	Admin    []Section // the pages that the head of each admin page lists
+	Pages    []Link    // further pages that the search leads to
 	New      *Link     // the button "New" in the header; nil = none
 	Commands []Command // what the search offers to add
 	Keys     []Key     // the systems' entries in the help on keys

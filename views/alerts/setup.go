@@ -1,0 +1,71 @@
+package alerts
+
+import (
+	"slices"
+
+	"linkwatch/models/alerts"
+)
+
+// Setup is how far alerts are set up.
+type Setup struct {
+	Channels int
+	Enabled  int // channels
+	Rules    int
+	Active   int              // enabled rules
+	Unused   []alerts.Channel // enabled ones that no enabled rule uses
+}
+
+// NewSetup is the setup of all channels and all rules.
+func NewSetup(channels []alerts.Channel, rules []alerts.Rule) Setup {
+	s := Setup{Channels: len(channels), Rules: len(rules), Unused: alerts.Unused(channels, rules)}
+	for _, c := range channels {
+		if c.Usable() {
+			s.Enabled++
+		}
+	}
+	for _, r := range rules {
+		if r.Enabled {
+			s.Active++
+		}
+	}
+	return s
+}
+
+// step is what to do next before alerts are sent.
+type step int
+
+const (
+	stepNone    step = iota
+	stepChannel      // add a channel
+	stepEnable       // enable a channel
+	stepRule         // have a rule that is enabled
+	stepUse          // use all enabled channels in rules
+)
+
+func (s Setup) next() step {
+	switch {
+	case s.Channels == 0:
+		return stepChannel
+	case s.Enabled == 0:
+		return stepEnable
+	case s.Active == 0:
+		return stepRule
+	case len(s.Unused) > 0:
+		return stepUse
+	}
+	return stepNone
+}
+
+// unusedNames are the names of unused channels.
+func (s Setup) unusedNames() string {
+	var names []string
+	for _, c := range s.Unused {
+		names = append(names, c.Name)
+	}
+	return joined(names, Named)
+}
+
+// marked reports whether the list of channels marks a channel as unused. Without any enabled rule, the list says so once.
+func (s Setup) marked(c alerts.Channel) bool {
+	return s.next() == stepUse && slices.ContainsFunc(s.Unused, func(u alerts.Channel) bool { return u.ID == c.ID })
+}
