@@ -44,13 +44,21 @@ func newAdmin(c *core, kinds ...cleanup.Kind) (*Admin, error) {
 	if err := c.registry.Register(diskMetrics{c.Disks}); err != nil {
 		return nil, fmt.Errorf("registering the metrics of disks: %w", err)
 	}
-	if dir := c.Config.BackupDir; dir != "" {
-		deps.Backups = &backup.Folder{Dir: dir, Interval: c.Config.BackupInterval, Keep: c.Config.BackupKeep}
-		job, err := backupjobs.Backup(*deps.Backups, c.DB, c.Clock, c.registry)
+	if c.Config.BackupDir != "" {
+		folder := backupFolder(c.Config)
+		deps.Backups = &folder
+		job, err := backupjobs.Backup(folder, c.DB, c.Clock, c.Log, c.registry)
 		if err != nil {
 			return nil, err
 		}
 		a.System.Jobs = append(a.System.Jobs, job)
 	}
 	return a, nil
+}
+
+// backupFolder is the folder of scheduled backups; its Dir is "" if there are none.
+func backupFolder(cfg config.Config) backup.Folder {
+	return backup.Folder{
+		Dir: cfg.BackupDir, Database: models.SQLiteFile(string(cfg.DatabaseURL)), Interval: cfg.BackupInterval, Keep: cfg.BackupKeep,
+	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"linkwatch/config"
 	"linkwatch/models"
+	"linkwatch/views/ui"
 )
 
 // writeBackup writes a copy of the SQLite database to a file. A server may be running on
@@ -43,16 +44,16 @@ func writeBackup(ctx context.Context, args []string, getenv func(string) string,
 	size, err := db.Backup(ctx, file, force)
 	switch {
 	case errors.Is(err, models.ErrExists):
-		return fmt.Errorf("%s: %w; take another name, or --force", file, err)
+		return fmt.Errorf("%s: %w; choose another name or use --force", file, err)
 	case errors.Is(err, models.ErrNoFile), errors.Is(err, models.ErrDatabase):
-		return fmt.Errorf("%s: %w; take another name", file, err)
+		return fmt.Errorf("%s: %w; choose another name", file, err)
 	case models.Damaged(err):
 		return fmt.Errorf("DATABASE_URL=%q is damaged, so no backup was made: run \"linkwatch check\", and restore an older backup: %w", cfg.DatabaseURL, err)
 	case err != nil:
 		return fmt.Errorf("%s was not written: %w", file, inFolder(file, err))
 	}
-	_, err = fmt.Fprintf(stdout, "%s: %s, examined, in %s.\n%s\n",
-		file, humanize.Bytes(uint64(size)), time.Since(begun).Round(time.Millisecond), aboutKey(cfg))
+	_, err = fmt.Fprintf(stdout, "%s: %s, verified in %s.\n%s\n",
+		file, humanize.Bytes(uint64(size)), ui.Took(time.Since(begun)), aboutKey(cfg))
 	return err
 }
 
@@ -60,8 +61,8 @@ func writeBackup(ctx context.Context, args []string, getenv func(string) string,
 func inFolder(file string, err error) error {
 	folder := filepath.Dir(file)
 	switch {
-	case errors.Is(err, models.ErrNoSpace):
-		return fmt.Errorf("%w: free some space, or choose another disk", models.ErrNoSpace)
+	case errors.Is(err, models.ErrNoSpace), errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("%w: free disk space, or choose another disk", models.ErrNoSpace)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return fmt.Errorf("there is no folder %s: create it, or choose another one", folder)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):

@@ -43,6 +43,8 @@ func restoreBackup(ctx context.Context, args []string, getenv func(string) strin
 		return fmt.Errorf("%s is damaged and was not restored; the database is as it was. Take another backup: %w", file, err)
 	case errors.Is(err, models.ErrNotEmpty):
 		return fmt.Errorf("DATABASE_URL=%q: %w; --force replaces it and keeps it under another name", cfg.DatabaseURL, err)
+	case errors.Is(err, models.ErrDangling):
+		return fmt.Errorf("DATABASE_URL=%q: %w; name the file itself", cfg.DatabaseURL, err)
 	case errors.Is(err, models.ErrInUse):
 		return fmt.Errorf("DATABASE_URL=%q: %w; stop the server first", cfg.DatabaseURL, err)
 	case err != nil:

@@ -38,6 +38,11 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	if err := cfg.CheckOpen(); err != nil {
 		return err
 	}
+	if cfg.BackupDir != "" {
+		if err := backupFolder(cfg).CheckDatabase(); err != nil {
+			return err
+		}
+	}
 	lines := newLogWriter(stdout)
 	defer lines.Close()
 	log := newLogger(cfg, stdout, lines)

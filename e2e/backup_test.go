@@ -26,10 +26,10 @@ func TestBackupAndRestore(t *testing.T) {
 	s.isStored()
 	file := filepath.Join(t.TempDir(), "copy.db")
 	out, code := Command(t, []string{"backup", file}, store)
-	if code != 0 || !strings.Contains(out, "examined") || !strings.Contains(out, ".key") {
+	if code != 0 || !strings.Contains(out, "verified in ") || !strings.Contains(out, ".key") {
 		t.Errorf("backup: exit %d, %s", code, out)
 	}
-	if out, code := Command(t, []string{"backup", file}, store); code != 1 || !strings.Contains(out, "--force") {
+	if out, code := Command(t, []string{"backup", file}, store); code != 1 || !strings.Contains(out, "file already exists; choose another name or use --force") {
 		t.Errorf("over a file: exit %d, %s", code, out)
 	}
 	if out, code := Command(t, []string{"backup", file, "--force"}, store, "SECRET_KEY=hidden"); code != 0 || strings.Contains(out, "hidden") {
@@ -221,6 +221,42 @@ func TestRestoreOfOtherFiles(t *testing.T) {
 	}
 	if _, err := os.Stat(strings.TrimPrefix(store, "DATABASE_URL=")); err == nil {
 		t.Error("a restore that failed made a database")
+	}
+}
+
+// A restore over a symbolic link replaces the database behind it.
+func TestRestoreThroughALink(t *testing.T) {
+	t.Parallel()
+	store, dir := demoIn(t), t.TempDir()
+	backup := filepath.Join(t.TempDir(), "copy.db")
+	if out, code := Command(t, []string{"backup", backup}, store); code != 0 {
+		t.Fatal(out)
+	}
+	real, link := filepath.Join(dir, "real.db"), filepath.Join(t.TempDir(), "linkwatch.db")
+	_, closeDB := OpenDatabase(t, real)
+	closeDB()
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	out, code := Command(t, []string{"restore", backup, "--force"}, "DATABASE_URL="+link)
+	if code != 0 || !strings.Contains(out, real+".before-restore-") {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode().Type() != os.ModeSymlink {
+		t.Errorf("the link is %v: %v", info, err)
+	}
+	if len(Rows(t, real, "SELECT id FROM links")) == 0 {
+		t.Error("the database behind the link was not replaced")
+	}
+}
+
+// A database that looks like a backup is not served from the folder of backups, in which old backups are deleted.
+func TestDatabaseThatLooksLikeABackup(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	out, code := Command(t, []string{"serve"}, "BACKUP_DIR="+dir, "DATABASE_URL="+filepath.Join(dir, "linkwatch-20200101T000000Z.db"))
+	if code != 1 || !strings.Contains(out, "rename the database, or set BACKUP_DIR to another folder") || listing(t, dir) != "" {
+		t.Errorf("exit %d, %s; the folder has %s", code, out, listing(t, dir))
 	}
 }
 

@@ -11,12 +11,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"linkwatch/config"
 	"linkwatch/models/modelstest"
 )
 
@@ -216,6 +218,11 @@ func TestComposeFiles(t *testing.T) {
 				// Ports are those that other machines may reach unless an address is before them.
 				Ports       []string
 				Environment map[string]string
+				Grace       string `yaml:"stop_grace_period"`
+				EnvFile     []struct {
+					Path     string
+					Required bool
+				} `yaml:"env_file"`
 				Healthcheck struct{ Test []string }
 				Depends     map[string]struct{ Condition string } `yaml:"depends_on"`
 			}
@@ -224,6 +231,12 @@ func TestComposeFiles(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		for service, s := range file.Services {
+			if service == "linkwatch" && name == "compose.yml" { // settings that the file does not name come from deploy/.env
+				if len(s.EnvFile) != 1 || s.EnvFile[0].Path != ".env" || s.EnvFile[0].Required {
+					t.Errorf("%s: env_file is %+v", name, s.EnvFile)
+				}
+				exceedsShutdownGrace(t, name, s.Grace)
+			}
 			if s.Image == "" && filepath.Join(deploy, s.Build.Context, s.Build.Dockerfile) != filepath.Clean(deploy+"Dockerfile") || s.Image != "" && !pinned.MatchString(s.Image) {
 				t.Errorf("%s: the image of %s is not pinned or is built of something else: %+v", name, service, s)
 			}
@@ -244,4 +257,49 @@ func TestComposeFiles(t *testing.T) {
 			}
 		}
 	}
+}
+
+// exceedsShutdownGrace fails the test unless a service manager waits longer for the program than the program for its work.
+func exceedsShutdownGrace(t *testing.T, file, wait string) {
+	t.Helper()
+	cfg, err := config.Load(func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := time.ParseDuration(wait); err != nil || d <= cfg.ShutdownGrace {
+		t.Errorf("%s: the program is killed after %q, SHUTDOWN_GRACE is %s: %v", file, wait, cfg.ShutdownGrace, err)
+	}
+}
+
+// The systemd unit runs the program as a user of its own that may write to its own folder only, and leaves it time to stop.
+func TestSystemdUnit(t *testing.T) {
+	t.Parallel()
+	section, unit := "", map[string]string{} // repeated settings: the last one
+	for line := range strings.Lines(readDeployed(t, "linkwatch.service")) {
+		line = strings.TrimSpace(line)
+		name, value, ok := strings.Cut(line, "=")
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case strings.HasPrefix(line, "["):
+			section = line
+		case !ok:
+			t.Errorf("no setting: %q", line)
+		case section == "[Service]":
+			unit[name] = value
+		}
+	}
+	for name, want := range map[string]string{
+		"ExecStart": "/usr/local/bin/linkwatch serve", "EnvironmentFile": "-/etc/linkwatch.env",
+		"DynamicUser": "yes", "StateDirectory": "linkwatch linkwatch/backups", "StateDirectoryMode": "0700", "UMask": "0077",
+		"NoNewPrivileges": "yes", "CapabilityBoundingSet": "", "AmbientCapabilities": "",
+		"ProtectSystem": "strict", "ProtectHome": "yes", "PrivateTmp": "yes", "PrivateDevices": "yes", "PrivateUsers": "yes",
+		"ProtectKernelModules": "yes", "ProtectKernelTunables": "yes", "ProtectControlGroups": "yes", "RestrictNamespaces": "yes",
+		"RestrictSUIDSGID": "yes", "LockPersonality": "yes", "MemoryDenyWriteExecute": "yes", "SystemCallArchitectures": "native",
+		"RestrictAddressFamilies": "AF_INET AF_INET6 AF_UNIX", "SystemCallFilter": "~@privileged @resources",
+	} {
+		if got, ok := unit[name]; !ok || got != want {
+			t.Errorf("%s=%s, want %s", name, got, want)
+		}
+	}
+	exceedsShutdownGrace(t, "linkwatch.service", unit["TimeoutStopSec"])
 }

@@ -13,6 +13,7 @@ type metrics struct {
 	skips    *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	running  *prometheus.GaugeVec
+	failed   *prometheus.GaugeVec
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
@@ -30,8 +31,11 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		running: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "linkwatch_job_running", Help: "1 while a scheduled job runs in this process.",
 		}, []string{"job"}),
+		failed: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "linkwatch_job_last_run_failed", Help: "1 if the last run of a scheduled job, on any instance, failed.",
+		}, []string{"job"}),
 	}
-	for _, c := range []prometheus.Collector{m.runs, m.skips, m.duration, m.running} {
+	for _, c := range []prometheus.Collector{m.runs, m.skips, m.duration, m.running, m.failed} {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("registering the metrics of jobs: %w", err)
 		}
@@ -46,4 +50,14 @@ func (m *metrics) expect(job string) {
 	m.skips.WithLabelValues(job)
 	m.duration.WithLabelValues(job)
 	m.running.WithLabelValues(job)
+	m.failed.WithLabelValues(job)
+}
+
+// setFailed says whether the last run of a job failed.
+func (m *metrics) setFailed(job string, failed bool) {
+	value := 0.0
+	if failed {
+		value = 1
+	}
+	m.failed.WithLabelValues(job).Set(value)
 }

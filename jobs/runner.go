@@ -143,7 +143,7 @@ func (r *Runner) Declare(ctx context.Context) error {
 		if overdue := r.table[j.ID].Overdue; overdue == nil || !overdue() {
 			continue
 		}
-		if err := r.store.Request(ctx, j.ID); err != nil && models.CodeOf(err) != models.CodeConflict { // it runs already
+		if err := r.store.RequestAtStart(ctx, j.ID); err != nil && models.CodeOf(err) != models.CodeConflict { // it runs already
 			return err
 		}
 	}
@@ -173,6 +173,7 @@ func (r *Runner) pass(asking, taking, working context.Context, runs *sync.WaitGr
 		if !known { // another instance is of a newer version
 			continue
 		}
+		r.metrics.setFailed(j.ID, j.LastError != "")
 		due := !j.NextRunAt.IsZero() && !j.NextRunAt.After(now.Time)
 		switch {
 		case due && j.Running():
@@ -220,7 +221,8 @@ func (r *Runner) begin(asking, taking, working context.Context, j job, runs *syn
 	return nil
 }
 
-// do runs a job and records how it went. It gives the run up when the lease is lost.
+// do runs a job and records how it went. It gives the run up when the lease is lost. A run that fails
+// while the program stops is interrupted: it runs again after the restart.
 func (r *Runner) do(taking, working, held context.Context, j job, run schedule.Run) {
 	log := r.log.With("job", j.ID, "run", run.ID)
 	work, giveUp := context.WithCancel(working)
@@ -236,18 +238,25 @@ func (r *Runner) do(taking, working, held context.Context, j job, run schedule.R
 	start := time.Now()
 	summary, err := call(more, work, j, log)
 	run.Duration, run.Summary = time.Since(start), summary
+	record, done := context.WithTimeout(context.WithoutCancel(working), recordTime)
+	defer done()
+	if err != nil && taking.Err() != nil {
+		log.Info("job interrupted, runs again after the restart", "error", err, "took_us", run.Duration.Microseconds())
+		if err := r.store.Interrupt(record, run); err != nil { // its lease ends with the program
+			log.Error("job interrupted without a record", "error", err)
+		}
+		return
+	}
 	outcome := "success"
 	if err != nil {
 		run.Error, outcome = err.Error(), "failure"
-		log.Warn("job failed", "error", err, "duration", run.Duration)
+		log.Warn("job failed", "error", err, "took_us", run.Duration.Microseconds())
 	} else {
-		log.Debug("job done", "summary", summary, "duration", run.Duration)
+		log.Debug("job done", "summary", summary, "took_us", run.Duration.Microseconds())
 	}
 	r.metrics.runs.WithLabelValues(j.ID, outcome).Inc()
 	r.metrics.duration.WithLabelValues(j.ID).Observe(run.Duration.Seconds())
 
-	record, done := context.WithTimeout(context.WithoutCancel(working), recordTime)
-	defer done()
 	if err := r.store.Finish(record, run); err != nil { // the next pass releases the job
 		log.Error("job ended without a record", "error", err)
 	}

@@ -1,8 +1,10 @@
 package jobs
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -217,6 +219,10 @@ func TestOverdueJobIsAskedForAtTheStart(t *testing.T) {
 			if job := only(t, store); (job.Runs == 1) != overdue || !job.NextRunAt.Equal(before.Time) {
 				t.Errorf("overdue %v: %d runs, the next at %s, want %s", overdue, job.Runs, job.NextRunAt, before)
 			}
+			history, err := store.Runs(t.Context(), "backup", models.Cursor{}, 10)
+			if err != nil || overdue && (len(history.Items) != 1 || history.Items[0].Trigger != schedule.AtStart) {
+				t.Errorf("history: %+v, %v", history, err)
+			}
 		}
 	})
 }
@@ -282,7 +288,7 @@ func TestStopLetsAJobFinishOrGivesItUp(t *testing.T) {
 				}
 				<-stopped
 				j := only(t, store)
-				if j.Running() || j.Runs != 1 || (j.Successes == 1) != inTime {
+				if j.Running() || j.LastError != "" || (j.Runs == 1) != inTime || j.RequestedAt.IsZero() != inTime {
 					t.Errorf("%+v", j)
 				}
 				if err := store.Request(t.Context(), "long"); err != nil {
@@ -291,6 +297,80 @@ func TestStopLetsAJobFinishOrGivesItUp(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A run that the end of the program interrupts is no failure. The job is due again after the restart.
+func TestInterruptedRunIsDueAfterTheRestart(t *testing.T) {
+	each(t, func(t *testing.T, store testStore, clock *modelstest.Clock) {
+		started := make(chan struct{})
+		r := newRunner(t, store, Job{ID: "backup", Schedule: "@every 1h", Run: func(taking, _ context.Context) (string, error) {
+			close(started)
+			<-taking.Done()
+			return "", fmt.Errorf("copying: %w", taking.Err())
+		}})
+		clock.Advance(time.Hour)
+		beat(t, r)
+		r.Start()
+		<-started
+		r.Stop(t.Context())
+		if j := only(t, store); j.Running() || j.Runs != 0 || j.LastError != "" || !j.LastStartedAt.IsZero() || j.NextRunAt.After(clock.Now()) {
+			t.Errorf("after the stop: %+v", j)
+		}
+		if got := modelstest.Events(t, store.db); len(got) > 0 {
+			t.Errorf("events: %q", got)
+		}
+		if n := testutil.ToFloat64(r.metrics.runs.WithLabelValues("backup", "failure")); n != 0 {
+			t.Errorf("%v failures in the metrics", n)
+		}
+		again := newRunner(t, store, Job{ID: "backup", Schedule: "@every 1h", Run: nothing})
+		var runs sync.WaitGroup
+		pass(t, again, &runs)
+		runs.Wait()
+		if j := only(t, store); j.Runs != 1 || j.Successes != 1 || j.NextRunAt != store.Now().Add(time.Hour) {
+			t.Errorf("after the restart: %+v", j)
+		}
+	})
+}
+
+// The log names the unit of a run's duration.
+func TestRunsAreLoggedWithTheirDuration(t *testing.T) {
+	db := modelstest.New(t)
+	clock := modelstest.NewClock()
+	store := testStore{schedule.NewStore(db, clock.Now), db}
+	r := newRunner(t, store, Job{ID: "tidy", Schedule: "@every 1s", Run: nothing}, Job{ID: "bad", Schedule: "@every 1s", Run: func(_, _ context.Context) (string, error) { return "", errors.New("no") }})
+	var lines bytes.Buffer
+	r.log = slog.New(slog.NewJSONHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	clock.Advance(time.Second)
+	var runs sync.WaitGroup
+	pass(t, r, &runs)
+	runs.Wait()
+	if n := strings.Count(lines.String(), `"took_us":`); n != 2 || strings.Contains(lines.String(), `"duration"`) {
+		t.Errorf("%s", lines.String())
+	}
+}
+
+// The metrics say whether the last run of a job failed, also after a restart.
+func TestMetricsOfTheLastRun(t *testing.T) {
+	each(t, func(t *testing.T, store testStore, clock *modelstest.Clock) {
+		var problem error
+		job := Job{ID: "backup", Schedule: "@every 1h", Run: func(_, _ context.Context) (string, error) { return "", problem }}
+		r := newRunner(t, store, job)
+		if n := testutil.CollectAndCount(r.metrics.failed); n != 1 {
+			t.Errorf("%d series before the first run", n)
+		}
+		for _, problem = range []error{errors.New("no disk"), nil} {
+			var runs sync.WaitGroup
+			clock.Advance(time.Hour)
+			pass(t, r, &runs)
+			runs.Wait()
+			for _, r := range []*Runner{r, newRunner(t, store, job)} {
+				pass(t, r, &runs)
+				if got := testutil.ToFloat64(r.metrics.failed.WithLabelValues("backup")) == 1; got != (problem != nil) {
+					t.Errorf("after %v: failed %v", problem, got)
+				}
+			}
+		}
+	})
 }
 
 // A run ends when its instance loses the lease, and leaves no record then.

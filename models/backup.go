@@ -17,7 +17,7 @@ import (
 
 // The errors of a file that Backup leaves as it is.
 var (
-	ErrExists   = errors.New("there is a file of this name already")
+	ErrExists   = errors.New("file already exists")
 	ErrNoFile   = errors.New("this is not a file")
 	ErrDatabase = errors.New("this is a file of the database itself")
 	ErrNoSpace  = errors.New("the disk has no space for the copy")

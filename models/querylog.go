@@ -25,7 +25,7 @@ func (q queryLog) Trace(ctx context.Context, begin time.Time, statement func() (
 	_ = q.faults.note(err) // the caller gets the same error
 	if took := time.Since(begin); took > slowQuery {
 		sql, rows := statement()
-		q.faults.log.WarnContext(ctx, "slow query", "took", took, "rows", rows, "sql", sql[:min(len(sql), loggedSQL)])
+		q.faults.log.WarnContext(ctx, "slow query", "took_us", took.Microseconds(), "rows", rows, "sql", sql[:min(len(sql), loggedSQL)])
 	}
 }
 

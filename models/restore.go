@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 )
 
@@ -17,6 +16,7 @@ import (
 var (
 	ErrNotEmpty = errors.New("the database is not empty")
 	ErrInUse    = errors.New("another program uses the database")
+	ErrDangling = errors.New("the database is a symbolic link to a file that does not exist")
 )
 
 // Restored is what Restore did.
@@ -25,7 +25,8 @@ type Restored struct {
 	Kept   string // name of the file that was the database before; "" = there was none
 }
 
-// Restore puts the database in a backup in the place of an SQLite file. It examines
+// Restore puts the database in a backup in the place of an SQLite file. Of a symbolic link it replaces
+// the file that the link leads to (ErrDangling if there is none). It examines
 // the copy first, by PRAGMA integrity_check. If the file has content, it is replaced only if replace is true
 // (else: ErrNotEmpty) and only if no program has it open (else: ErrInUse). It is kept as
 // file.before-restore-<time>. The file is the old database or the new one at any
@@ -43,6 +44,9 @@ func Restore(ctx context.Context, backup, file string, replace bool) (r Restored
 	if two, err := os.Stat(file); err == nil && os.SameFile(one, two) {
 		return r, ErrDatabase
 	}
+	if file, err = followLinks(file); err != nil {
+		return r, err
+	}
 	src, err := openStill(ctx, backup)
 	if err != nil {
 		return r, err
@@ -58,6 +62,9 @@ func Restore(ctx context.Context, backup, file string, replace bool) (r Restored
 	if full {
 		unlock, err := lockWhole(ctx, file)
 		if err != nil {
+			if folder := tryFile(file); folder != nil && !errors.Is(err, ErrInUse) { // SQLite does not say that the folder is the cause
+				return r, folder
+			}
 			return r, err
 		}
 		defer unlock()
@@ -77,6 +84,19 @@ func Restore(ctx context.Context, backup, file string, replace bool) (r Restored
 		return r, errors.Join(err, os.Remove(tmp))
 	}
 	return r, SyncDir(filepath.Dir(file))
+}
+
+// followLinks returns the file that a path leads to through symbolic links. A path
+// where there is nothing is returned as it is.
+func followLinks(file string) (string, error) {
+	real, err := filepath.EvalSymlinks(file)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	if _, err := os.Lstat(file); err == nil {
+		return "", ErrDangling
+	}
+	return file, nil
 }
 
 func hasContent(file string) bool {
@@ -128,11 +148,7 @@ func sameOwner(tmp, file string) error {
 	if err != nil {
 		return err
 	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || os.Geteuid() != 0 { // others cannot give files away, and own both
-		return nil
-	}
-	return os.Chown(tmp, int(owner.Uid), int(owner.Gid))
+	return giveTo(tmp, info)
 }
 
 // keepOld gives what is in the place of a database a second name, and returns

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"linkwatch/models"
@@ -170,27 +169,38 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// The server may run as another user than the one who restores.
-func TestRestoreKeepsTheOwner(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can give files away")
-	}
-	dir := t.TempDir()
-	const server = 65534
-	if err := os.Chown(dir, server, server); err != nil {
+// Of a link the database behind it is replaced, and the old one is kept beside that.
+func TestRestoreFollowsLinks(t *testing.T) {
+	backup, data, dir := fileWith(t, filepath.Join(t.TempDir(), "copy.db"), 3), t.TempDir(), t.TempDir()
+	real, link := fileWith(t, filepath.Join(data, "real.db"), 5), filepath.Join(dir, "linkwatch.db")
+	target, err := filepath.Rel(dir, real)
+	if err != nil {
 		t.Fatal(err)
 	}
-	backup, file := fileWith(t, filepath.Join(t.TempDir(), "copy.db"), 3), filepath.Join(dir, "test.db")
-	for range 2 { // without a database, and over one
-		if _, err := models.Restore(t.Context(), backup, file, true); err != nil {
-			t.Fatal(err)
-		}
-		info, err := os.Stat(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if owner, ok := info.Sys().(*syscall.Stat_t); !ok || owner.Uid != server || owner.Gid != server {
-			t.Errorf("the owner is %+v", info.Sys())
-		}
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	r, err := models.Restore(t.Context(), backup, link, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if to, err := os.Readlink(link); err != nil || to != target || names(t, dir) != "linkwatch.db" {
+		t.Errorf("the link leads to %q, beside it are %s: %v", to, names(t, dir), err)
+	}
+	if n := rows(t, openFile(t, real)); n != 3 {
+		t.Errorf("%d rows after it, want 3", n)
+	}
+	if n := rows(t, openFile(t, r.Kept)); n != 5 || !strings.HasPrefix(r.Kept, real+".before-restore-") {
+		t.Errorf("%s has %d rows, want 5", r.Kept, n)
+	}
+	if _, err := models.Restore(t.Context(), link, real, true); !errors.Is(err, models.ErrDatabase) {
+		t.Errorf("from a link to itself: %v", err)
+	}
+	gone := filepath.Join(dir, "gone.db")
+	if err := os.Symlink(filepath.Join(data, "gone.db"), gone); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := models.Restore(t.Context(), backup, gone, true); !errors.Is(err, models.ErrDangling) {
+		t.Errorf("to a link that leads nowhere: %v", err)
 	}
 }

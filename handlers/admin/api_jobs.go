@@ -40,7 +40,7 @@ type Run struct {
 	JobID      string    `json:"job_id" example:"revalidation" doc:"Id of the job"`
 	StartedAt  time.Time `json:"started_at" example:"2025-03-24T12:00:00Z" doc:"When the run started"`
 	DurationMS int64     `json:"duration_ms" example:"412" doc:"Duration in milliseconds"`
-	Trigger    string    `json:"trigger" enum:"schedule,manual" doc:"What started the run"`
+	Trigger    string    `json:"trigger" enum:"schedule,manual,start" doc:"What started the run. start: the job was overdue when the program started"`
 	Summary    string    `json:"summary" example:"120 checked, 3 dead" doc:"Result of the run in a few words"`
 	Error      *string   `json:"error" example:"database is locked" doc:"Why the run failed. null if it succeeded"`
 }

@@ -25,6 +25,16 @@ func TestJobsPageShowsBackups(t *testing.T) {
 	a := s.Get("/admin/jobs")
 	apptest.WantText(t, a, "#jobs", "Newest backup: · 12 kB · kept: 3 3 h ago")
 	apptest.WantCount(t, a, "#jobs .failure", 0)
+	const future = "linkwatch-20990101T000000Z.db"
+	if err := os.WriteFile(filepath.Join(dir, future), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a = s.Get("/admin/jobs")
+	apptest.WantText(t, a, "#jobs", "Newest backup: · 12 kB · kept: 3 3 h ago")
+	apptest.WantText(t, a, "#jobs .failure", "1 file in BACKUP_DIR with a name in the future: "+future)
+	if err := os.Remove(filepath.Join(dir, future)); err != nil {
+		t.Fatal(err)
+	}
 	s.Clock.Advance(46 * time.Hour)
 	apptest.WantText(t, s.Get("/admin/jobs"), "#jobs .failure", "A backup is overdue. Newest backup:")
 	if err := os.RemoveAll(dir); err != nil {

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -42,9 +43,11 @@ func (p Pages) backups() *views.Backups {
 	if p.Backups == nil {
 		return nil
 	}
-	newest, ok, err := p.Backups.Newest()
+	now := p.Clock.Now().Time
+	newest, ok, err := p.Backups.Newest(now)
+	future, futureErr := p.Backups.Future(now)
 	return &views.Backups{
-		Newest: newest, Late: ok && p.Backups.Late(newest, p.Clock.Now().Time), Failed: err != nil, Keep: p.Backups.Keep,
+		Newest: newest, Late: ok && p.Backups.Late(newest, now), Failed: errors.Join(err, futureErr) != nil, Future: future, Keep: p.Backups.Keep,
 	}
 }
 

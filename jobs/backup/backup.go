@@ -4,6 +4,7 @@ package backup
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -18,19 +19,23 @@ import (
 // Backup is the job that adds a backup to a folder and then deletes the oldest
 // ones. If that fails nothing is deleted. A backup that is half made when the program
 // stops is given up: the next run makes another one. A run is asked for when the program starts if there is no backup of the last
-// interval, so that a wrong folder fails at once. It fails if reg has metrics of these names.
-func Backup(folder backup.Folder, db *models.DB, clock models.Clock, reg prometheus.Registerer) (jobs.Job, error) {
-	if err := register(folder, reg); err != nil {
+// interval, so that a wrong folder fails at once. It logs a warning of files whose names are of the future.
+// It fails if reg has metrics of these names.
+func Backup(folder backup.Folder, db *models.DB, clock models.Clock, log *slog.Logger, reg prometheus.Registerer) (jobs.Job, error) {
+	if err := register(folder, clock, reg); err != nil {
 		return jobs.Job{}, err
 	}
 	run := func(taking, _ context.Context) (summary string, err error) {
-		begun := time.Now()
-		made, err := folder.Add(taking, db, clock.Now().Time)
+		begun, now := time.Now(), clock.Now().Time
+		if future, err := folder.Future(now); err == nil && len(future) > 0 {
+			log.Warn("files in BACKUP_DIR have names in the future and do not count as backups", "files", len(future), "latest", future[0].Name)
+		}
+		made, err := folder.Add(taking, db, now)
 		if err != nil {
 			return "", err
 		}
 		summary = fmt.Sprintf("%s backed up in %s", humanize.Bytes(uint64(made.Size)), time.Since(begun).Round(time.Millisecond))
-		deleted, err := folder.Rotate()
+		deleted, err := folder.Rotate(made, now)
 		if deleted > 0 {
 			summary += fmt.Sprintf(", %s deleted", english.Plural(deleted, "old backup", ""))
 		}
@@ -41,10 +46,10 @@ func Backup(folder backup.Folder, db *models.DB, clock models.Clock, reg prometh
 
 // register registers what Prometheus sees of backups: what is in the folder, so that it
 // is right after a restart as well. Both are 0 as long as there is none.
-func register(folder backup.Folder, reg prometheus.Registerer) error {
+func register(folder backup.Folder, clock models.Clock, reg prometheus.Registerer) error {
 	newest := func(value func(backup.File) float64) func() float64 {
 		return func() float64 {
-			if file, ok, err := folder.Newest(); ok && err == nil {
+			if file, ok, err := folder.Newest(clock.Now().Time); ok && err == nil {
 				return value(file)
 			}
 			return 0

@@ -1,7 +1,10 @@
 package backup_test
 
 import (
+	"bytes"
+	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +34,7 @@ func values(t *testing.T, reg *prometheus.Registry) map[string]float64 {
 func TestBackup(t *testing.T) {
 	dir, clock, reg := t.TempDir(), modelstest.NewClock(), prometheus.NewRegistry()
 	folder := backup.Folder{Dir: dir, Interval: time.Hour, Keep: 2}
-	job, err := backupjobs.Backup(folder, modelstest.New(t), clock.Now, reg)
+	job, err := backupjobs.Backup(folder, modelstest.New(t), clock.Now, slog.New(slog.DiscardHandler), reg)
 	if err != nil || job.ID != "backup" || job.Schedule != "@every 1h0m0s" {
 		t.Fatalf("%+v %v", job, err)
 	}
@@ -45,7 +48,7 @@ func TestBackup(t *testing.T) {
 		}
 		clock.Advance(time.Hour)
 	}
-	all, err := folder.Files()
+	all, err := folder.Files(clock.Now())
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%+v %v", all, err)
 	}
@@ -59,7 +62,30 @@ func TestBackup(t *testing.T) {
 	if summary, err := job.Run(t.Context(), t.Context()); err == nil || !strings.Contains(err.Error(), "BACKUP_DIR is not there") || summary != "" {
 		t.Errorf("without the folder: %q %v", summary, err)
 	}
-	if _, err := backupjobs.Backup(folder, modelstest.New(t), clock.Now, reg); err == nil {
+	if _, err := backupjobs.Backup(folder, modelstest.New(t), clock.Now, slog.New(slog.DiscardHandler), reg); err == nil {
 		t.Error("its metrics are there twice")
+	}
+}
+
+// The log warns of a file with a name in the future, which the metrics leave out.
+func TestBackupWarnsOfTheFuture(t *testing.T) {
+	dir, clock, reg := t.TempDir(), modelstest.NewClock(), prometheus.NewRegistry()
+	const future = "linkwatch-20990101T000000Z.db"
+	if err := os.WriteFile(filepath.Join(dir, future), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var lines bytes.Buffer
+	job, err := backupjobs.Backup(backup.Folder{Dir: dir, Interval: time.Hour, Keep: 1}, modelstest.New(t), clock.Now, slog.New(slog.NewTextHandler(&lines, nil)), reg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !job.Overdue() || values(t, reg)["linkwatch_backup_last_success_timestamp_seconds"] != 0 {
+		t.Error("it counts as a backup")
+	}
+	if _, err := job.Run(t.Context(), t.Context()); err != nil || !strings.Contains(lines.String(), future) {
+		t.Errorf("%v, logged: %s", err, lines.String())
+	}
+	if job.Overdue() || values(t, reg)["linkwatch_backup_last_success_timestamp_seconds"] != float64(clock.Now().Unix()) {
+		t.Error("the backup that was made does not count")
 	}
 }

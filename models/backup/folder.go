@@ -21,12 +21,16 @@ const Job = "backup"
 // nameTime is the time in a name of a backup: linkwatch-20261124T031500Z.db.
 const nameTime = "linkwatch-20060102T150405Z.db"
 
+// clockSlack is how far in the future the time in a name may be: clocks are set back a little now and then.
+const clockSlack = time.Minute
+
 // leftover are the names that a backup has until it is complete (models.DB.Backup).
 var leftover = regexp.MustCompile(`^linkwatch-\d{8}T\d{6}Z\.db\.\d+\.tmp(-journal)?$`)
 
-// Folder is where backups are kept.
+// Folder is where backups are kept. One server uses it.
 type Folder struct {
 	Dir      string        // it must be there
+	Database string        // file of the server's own database, which is never a backup; "" = none
 	Interval time.Duration // between two backups
 	Keep     int           // how many are kept, the newest ones
 }
@@ -38,14 +42,25 @@ type File struct {
 	Size int64 // bytes
 }
 
-// Files returns the backups, the newest first. What has another name than Add gives
-// is no backup.
-func (f Folder) Files() ([]File, error) {
+// Files returns the backups, the newest first. A file is a backup if it has a name as Add
+// gives it, is not the database, and is not of the future.
+func (f Folder) Files(now time.Time) ([]File, error) {
+	backups, _, err := f.list(now)
+	return backups, err
+}
+
+// Future returns the files with names of backups that are later than now, the latest
+// first. They are not backups: the clock was wrong when they were made, or is wrong now.
+func (f Folder) Future(now time.Time) ([]File, error) {
+	_, future, err := f.list(now)
+	return future, err
+}
+
+func (f Folder) list(now time.Time) (backups, future []File, err error) {
 	entries, err := os.ReadDir(f.Dir)
 	if err != nil {
-		return nil, readable(err)
+		return nil, nil, readable(err)
 	}
-	var all []File
 	for _, e := range entries {
 		at, err := time.Parse(nameTime, e.Name())
 		if err != nil || !e.Type().IsRegular() {
@@ -56,17 +71,51 @@ func (f Folder) Files() ([]File, error) {
 			continue
 		}
 		if err != nil {
-			return nil, readable(err)
+			return nil, nil, readable(err)
 		}
-		all = append(all, File{e.Name(), at, info.Size()})
+		switch file := (File{e.Name(), at, info.Size()}); {
+		case f.isDatabase(info):
+		case at.After(now.Add(clockSlack)):
+			future = append(future, file)
+		default:
+			backups = append(backups, file)
+		}
 	}
-	slices.SortFunc(all, func(a, b File) int { return b.At.Compare(a.At) })
-	return all, nil
+	for _, all := range [][]File{backups, future} {
+		slices.SortFunc(all, func(a, b File) int { return b.At.Compare(a.At) })
+	}
+	return backups, future, nil
+}
+
+// isDatabase reports whether a file is the server's own database, whatever it is called.
+func (f Folder) isDatabase(info fs.FileInfo) bool {
+	own, err := os.Stat(f.Database)
+	return err == nil && os.SameFile(own, info)
+}
+
+// CheckDatabase returns an error if the database has the name of a backup in this folder.
+// The database need not exist.
+func (f Folder) CheckDatabase() error {
+	file := f.Database
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+	}
+	if _, err := time.Parse(nameTime, filepath.Base(file)); err != nil {
+		return nil //nolint:nilerr // it is not the name of a backup
+	}
+	its, err := os.Stat(filepath.Dir(file))
+	if err != nil {
+		return nil //nolint:nilerr // opening the database says it better
+	}
+	if own, err := os.Stat(f.Dir); err == nil && os.SameFile(own, its) {
+		return errors.New("DATABASE_URL names a file in BACKUP_DIR that has the name of a backup: rename the database, or set BACKUP_DIR to another folder")
+	}
+	return nil
 }
 
 // Newest returns the newest backup; ok is false if there is none.
-func (f Folder) Newest() (newest File, ok bool, err error) {
-	all, err := f.Files()
+func (f Folder) Newest(now time.Time) (newest File, ok bool, err error) {
+	all, err := f.Files(now)
 	if err != nil || len(all) == 0 {
 		return File{}, false, err
 	}
@@ -75,7 +124,7 @@ func (f Folder) Newest() (newest File, ok bool, err error) {
 
 // Overdue reports whether there is no backup of the last interval, or the folder cannot be read.
 func (f Folder) Overdue(now time.Time) bool {
-	newest, ok, err := f.Newest()
+	newest, ok, err := f.Newest(now)
 	return err != nil || !ok || now.Sub(newest.At) >= f.Interval
 }
 
@@ -95,13 +144,15 @@ func (f Folder) Add(ctx context.Context, db *models.DB, now time.Time) (File, er
 	return File{name, now, size}, nil
 }
 
-// Rotate deletes all backups but the newest Keep, and returns how many it deleted.
-func (f Folder) Rotate() (deleted int, err error) {
-	all, err := f.Files()
+// Rotate deletes all backups but the newest Keep, and returns how many it deleted. The
+// one that was just made is always one of these Keep, also if the clock was set back.
+func (f Folder) Rotate(made File, now time.Time) (deleted int, err error) {
+	all, err := f.Files(now)
 	if err != nil {
 		return 0, err
 	}
-	for _, file := range all[min(f.Keep, len(all)):] {
+	older := slices.DeleteFunc(all, func(file File) bool { return file.Name == made.Name })
+	for _, file := range older[min(f.Keep-1, len(older)):] {
 		if err := os.Remove(filepath.Join(f.Dir, file.Name)); err != nil {
 			return deleted, readable(err)
 		}
@@ -117,6 +168,9 @@ func (f Folder) clear() error {
 	}
 	for _, e := range entries {
 		if e.Type().IsRegular() && leftover.MatchString(e.Name()) {
+			if info, err := e.Info(); err == nil && f.isDatabase(info) {
+				continue
+			}
 			if err := os.Remove(filepath.Join(f.Dir, e.Name())); err != nil {
 				return readable(err)
 			}
@@ -134,7 +188,7 @@ func readable(err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return errors.New("the folder BACKUP_DIR cannot be written: give it to the user of the server")
 	case errors.Is(err, models.ErrNoSpace):
-		return errors.New("the folder BACKUP_DIR has no space for a backup: free some, or set BACKUP_KEEP to fewer backups")
+		return errors.New("the folder BACKUP_DIR has no space for a backup: free disk space, or set BACKUP_KEEP to fewer backups")
 	}
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("the folder BACKUP_DIR: %w", path.Err)

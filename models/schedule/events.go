@@ -1,8 +1,11 @@
 package schedule
 
-import "linkwatch/models/event"
+import (
+	"linkwatch/models"
+	"linkwatch/models/event"
+)
 
-// EventFailed tells that a run of a scheduled job failed, until one succeeds.
+// EventFailed is the event of a run of a scheduled job that failed. It ends when one succeeds.
 const EventFailed event.Kind = "system.failed"
 
 // Events are the kinds of events of scheduled jobs.
@@ -15,10 +18,19 @@ func Events() []event.Type {
 
 // failed is the event of a run that failed, or that succeeded after one that failed.
 func failed(run Run) event.Event {
-	at := run.StartedAt.Add(run.Duration)
-	e := event.Event{Kind: EventFailed, Phase: event.Began, Severity: event.Critical, SubjectKind: "system", SubjectID: run.JobID, Name: "Job " + run.JobID, At: at, SinceAt: run.StartedAt, Detail: run.Error}
+	e := of(run.JobID, event.Began, event.Critical, run.StartedAt.Add(run.Duration))
+	e.SinceAt, e.Detail = run.StartedAt, run.Error
 	if run.Error == "" {
 		e.Phase = event.Ended
 	}
 	return e
+}
+
+// closed is the event of a job that is no longer scheduled.
+func closed(jobID string, now models.Time) event.Event {
+	return of(jobID, event.Closed, event.Info, now)
+}
+
+func of(jobID string, p event.Phase, severity event.Severity, at models.Time) event.Event {
+	return event.Event{Kind: EventFailed, Phase: p, Severity: severity, SubjectKind: "system", SubjectID: jobID, Name: "Job " + jobID, At: at}
 }

@@ -10,7 +10,7 @@ import (
 	"linkwatch/models/schedule"
 )
 
-func TestRunsThatFailAreTold(t *testing.T) {
+func TestRunsThatFailMakeEvents(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		clock := modelstest.NewClock()
 		s := schedule.NewStore(db, clock.Now)
@@ -27,6 +27,35 @@ func TestRunsThatFailAreTold(t *testing.T) {
 		want := []string{"system.failed began Job hourly: the disk is full", "system.failed ended Job hourly"}
 		if got := modelstest.Events(t, db); !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
+		}
+	})
+}
+
+// A job that is no longer scheduled closes the alert of its failure, once.
+func TestRetiredJobsThatFailedAreClosed(t *testing.T) {
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		clock := modelstest.NewClock()
+		s := schedule.NewStore(db, clock.Now)
+		declare(t, s, "backup", "hourly")
+		modelstest.Lease(t, db, string(holder))
+		clock.Advance(time.Hour)
+		for id, problem := range map[string]string{"backup": "the disk is full", "hourly": ""} {
+			run := mustBegin(t, s, id)
+			run.Error = problem
+			finish(t, s, run)
+		}
+		modelstest.Events(t, db)
+		declare(t, s, "other")
+		declare(t, s, "other")
+		want := []string{"system.failed closed Job backup"}
+		if got := modelstest.Events(t, db); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		declare(t, s, "other", "backup")
+		clock.Advance(time.Hour)
+		finish(t, s, mustBegin(t, s, "backup"))
+		if got := modelstest.Events(t, db); len(got) > 0 || job(t, s, "backup").Runs != 2 {
+			t.Errorf("when it is back: %q, %+v", got, job(t, s, "backup"))
 		}
 	})
 }

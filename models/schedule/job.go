@@ -26,6 +26,7 @@ const (
 const (
 	BySchedule = "schedule"
 	Manual     = "manual"
+	AtStart    = "start" // the job was overdue when the program started
 )
 
 // Job is one scheduled job with its statistics, which survive restarts.
@@ -53,7 +54,7 @@ type Run struct {
 	JobID     string
 	StartedAt models.Time
 	Duration  time.Duration `gorm:"column:duration_ns"`
-	Trigger   string        // BySchedule or Manual
+	Trigger   string        // BySchedule, Manual or AtStart
 	Summary   string        // what it did: "120 checked: 3 dead"; at most 500 runes
 	Error     string        // "" = it succeeded; at most 500 runes
 }

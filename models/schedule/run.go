@@ -38,8 +38,9 @@ func (s *Store) Begin(ctx context.Context, holder lease.ID, jobID string, next f
 			RunID         string
 			LastStartedAt models.Time
 			RequestedAt   models.Time
+			RequestedBy   string
 		}
-		err := tx.Raw(`SELECT run_id, last_started_at, requested_at FROM scheduled_jobs WHERE id = ?`, jobID).Scan(&was).Error
+		err := tx.Raw(`SELECT run_id, last_started_at, requested_at, requested_by FROM scheduled_jobs WHERE id = ?`, jobID).Scan(&was).Error
 		if err != nil {
 			return err
 		}
@@ -53,14 +54,14 @@ func (s *Store) Begin(ctx context.Context, holder lease.ID, jobID string, next f
 		}
 		began = true
 		if !was.RequestedAt.IsZero() {
-			run.Trigger = Manual
+			run.Trigger = was.RequestedBy
 		}
 		if was.RunID == "" {
 			return nil
 		}
 		dead := Run{ID: was.RunID, JobID: jobID, StartedAt: was.LastStartedAt, Trigger: BySchedule, Error: abandoned}
 		if !was.RequestedAt.IsZero() && !was.RequestedAt.After(was.LastStartedAt.Time) {
-			dead.Trigger = Manual
+			dead.Trigger = was.RequestedBy
 		}
 		return record(tx, dead)
 	})
@@ -116,6 +117,26 @@ func (s *Store) Finish(ctx context.Context, run Run) error {
 	})
 	if err != nil {
 		return fmt.Errorf("recording a run of the job %s: %w", run.JobID, err)
+	}
+	return nil
+}
+
+// Interrupt ends a run that was given up because the program stops. It is no failure and leaves no
+// record. The job is free, and due or still requested, so that it runs again after the restart or on
+// another instance. It is ErrLost if the run no longer holds the job.
+func (s *Store) Interrupt(ctx context.Context, run Run) error {
+	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		res := tx.Exec(`UPDATE scheduled_jobs SET claimed_by = NULL, run_id = '',
+				next_run_at = CASE WHEN requested_at IS NULL THEN ? ELSE next_run_at END,
+				last_started_at = (SELECT max(started_at) FROM job_runs WHERE job_id = scheduled_jobs.id)
+			WHERE id = ? AND run_id = ? AND claimed_by IS NOT NULL`, run.StartedAt, run.JobID, run.ID)
+		if res.Error == nil && res.RowsAffected == 0 {
+			return ErrLost
+		}
+		return res.Error
+	})
+	if err != nil {
+		return fmt.Errorf("interrupting a run of the job %s: %w", run.JobID, err)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/event"
 )
 
 // Store keeps the scheduled jobs and their runs.
@@ -29,7 +30,7 @@ func (s *Store) Now() models.Time { return s.clock.Now() }
 // Declare makes jobs the ones there are, by their ID, Schedule and NextRunAt.
 // A known job keeps its statistics and, unless its schedule changed, its next
 // run, so that a restart does not put off a rare job. A job that is not named
-// is no longer listed, but keeps its history for the day it comes back.
+// is no longer listed, but keeps its history for the day it comes back; the alert of its failure is closed.
 func (s *Store) Declare(ctx context.Context, jobs ...Job) error {
 	ids := make([]string, 0, len(jobs))
 	for _, j := range jobs {
@@ -48,12 +49,30 @@ func (s *Store) Declare(ctx context.Context, jobs ...Job) error {
 				return err
 			}
 		}
-		return tx.Exec(`UPDATE scheduled_jobs SET schedule = '', next_run_at = NULL, requested_at = NULL WHERE id NOT IN ?`, ids).Error
+		return retire(tx, ids, s.Now())
 	})
 	if err != nil {
 		return fmt.Errorf("declaring the scheduled jobs: %w", err)
 	}
 	return nil
+}
+
+// retire takes all jobs but these from the list. Nothing more is known of those that failed last.
+func retire(tx *gorm.DB, kept []string, now models.Time) error {
+	var failing []string
+	if err := tx.Raw("SELECT id FROM scheduled_jobs WHERE id NOT IN ? AND last_error <> '' ORDER BY id", kept).Scan(&failing).Error; err != nil {
+		return err
+	}
+	var events []event.Event
+	for _, id := range failing {
+		events = append(events, closed(id, now))
+	}
+	if len(events) > 0 {
+		if err := event.Add(tx, events...); err != nil {
+			return err
+		}
+	}
+	return tx.Exec(`UPDATE scheduled_jobs SET schedule = '', next_run_at = NULL, requested_at = NULL, last_error = '' WHERE id NOT IN ?`, kept).Error
 }
 
 // Jobs are the declared jobs, by id.
@@ -105,13 +124,23 @@ func (s *Store) Runs(ctx context.Context, jobID string, after models.Cursor, lim
 // until a run that began after it has ended, whatever crashes meanwhile. An
 // unknown job is CodeNotFound, a running one CodeConflict.
 func (s *Store) Request(ctx context.Context, jobID string) error {
+	return s.request(ctx, jobID, Manual)
+}
+
+// RequestAtStart is Request for a job that is overdue when the program starts.
+func (s *Store) RequestAtStart(ctx context.Context, jobID string) error {
+	return s.request(ctx, jobID, AtStart)
+}
+
+func (s *Store) request(ctx context.Context, jobID, by string) error {
 	if err := s.known(ctx, jobID); err != nil {
 		return err
 	}
 	free := false
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		res := tx.Exec(`UPDATE scheduled_jobs SET requested_at = COALESCE(requested_at, ?) WHERE id = ? AND claimed_by IS NULL`,
-			s.Now(), jobID)
+		res := tx.Exec(`UPDATE scheduled_jobs SET requested_at = COALESCE(requested_at, ?),
+				requested_by = CASE WHEN requested_at IS NULL THEN ? ELSE requested_by END
+			WHERE id = ? AND claimed_by IS NULL`, s.Now(), by, jobID)
 		free = res.RowsAffected > 0
 		return res.Error
 	})

@@ -255,6 +255,51 @@ func TestRequest(t *testing.T) {
 	})
 }
 
+// An interrupted run leaves no record, and its job runs again for the same reason.
+func TestInterrupt(t *testing.T) {
+	each(t, func(t *testing.T, s *schedule.Store, clock *modelstest.Clock) {
+		clock.Advance(time.Hour)
+		finish(t, s, mustBegin(t, s, "hourly"))
+		first := s.Now()
+		for _, trigger := range []string{schedule.BySchedule, schedule.Manual, schedule.AtStart} {
+			switch clock.Advance(time.Minute); trigger {
+			case schedule.BySchedule:
+				clock.Advance(time.Hour)
+			case schedule.Manual:
+				if err := s.Request(t.Context(), "hourly"); err != nil {
+					t.Fatal(err)
+				}
+			case schedule.AtStart:
+				for range 2 {
+					if err := s.RequestAtStart(t.Context(), "hourly"); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			before := job(t, s, "hourly")
+			run := mustBegin(t, s, "hourly")
+			for _, want := range []error{nil, schedule.ErrLost} {
+				if err := s.Interrupt(t.Context(), run); !errors.Is(err, want) {
+					t.Fatal(err)
+				}
+			}
+			j := job(t, s, "hourly")
+			if j.Running() || j.Runs != before.Runs || j.LastError != "" || j.LastStartedAt != first || j.RequestedAt != before.RequestedAt {
+				t.Errorf("%s: %+v", trigger, j)
+			}
+			clock.Advance(time.Second)
+			if run = mustBegin(t, s, "hourly"); run.Trigger != trigger {
+				t.Errorf("trigger %q, want %q", run.Trigger, trigger)
+			}
+			finish(t, s, run)
+			first = run.StartedAt
+			if _, began := begin(t, s, "hourly"); began {
+				t.Errorf("%s: it runs twice", trigger)
+			}
+		}
+	})
+}
+
 func TestDeclare(t *testing.T) {
 	each(t, func(t *testing.T, s *schedule.Store, clock *modelstest.Clock) {
 		clock.Advance(time.Hour)

@@ -44,7 +44,7 @@ func Events() []event.Type {
 		{
 			Kind: EventCertificate, Severity: event.Warning, Label: "Certificate expiring", Subject: subject, Noun: noun,
 			Help: "The TLS certificate of a target expires within 30 days. You are alerted again 7 days and 1 day before.",
-			Did:  "has a certificate that expires soon", DidMany: "have certificates that expire soon", Over: "has a new certificate", Default: true,
+			Did:  "has an expiring certificate", DidMany: "have an expiring certificate", Over: "has a new certificate", Default: true,
 		},
 	}
 }
@@ -77,14 +77,15 @@ func events(before, after Target, r Result) (all []event.Event) {
 		add(EventSlow, event.Ended, event.Warning)
 	}
 	was, is := warning(before.TLSExpiresAt, before.LastCheckedAt), warning(after.TLSExpiresAt, r.CheckedAt)
-	switch {
-	case is > was || fresh && is > 0:
+	if is < was { // the certificate was renewed, if only for a few days
+		add(EventCertificate, event.Ended, event.Warning)
+	}
+	// A renewal within a level is no event: certificates that never last 30 days would cause one at each renewal.
+	if is > 0 && (is != was || fresh) {
 		e := add(EventCertificate, event.Began, is.severity())
 		expires := after.TLSExpiresAt.Format(time.DateOnly)
-		e.Detail = "it expires on " + expires
+		e.Detail = "expires on " + expires
 		e.Host += " " + expires // targets with the same certificate are one alert
-	case was > 0 && is == 0:
-		add(EventCertificate, event.Ended, event.Warning)
 	}
 	return all
 }

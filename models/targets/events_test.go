@@ -84,7 +84,7 @@ func TestChecksTellThatACertificateExpires(t *testing.T) {
 		check(31 * day)
 		f.tells()
 		date := func(left time.Duration) string {
-			return "target.certificate_expiring began a.test: it expires on " + f.Now().Add(left).Format(time.DateOnly)
+			return "target.certificate_expiring began a.test: expires on " + f.Now().Add(left).Format(time.DateOnly)
 		}
 		for _, left := range []time.Duration{29 * day, 6 * day, 20 * time.Hour} {
 			check(left)
@@ -94,6 +94,30 @@ func TestChecksTellThatACertificateExpires(t *testing.T) {
 		}
 		check(90 * day)
 		f.tells("target.certificate_expiring ended a.test")
+	})
+}
+
+// A renewed certificate that expires soon as well is a new condition with its own date, unless it was no more urgent.
+func TestRenewedCertificatesThatExpireSoon(t *testing.T) {
+	each(t, func(f fixture) {
+		f.add("https://a.test")
+		check := func(left time.Duration) string {
+			f.clock.Advance(time.Hour)
+			r := up(1)
+			r.CheckedAt = f.Now()
+			expires := f.Now().Add(left)
+			f.must(f.Record(f.Context(), targets.Checked{Target: f.only(), Result: r, TLSExpiresAt: expires}))
+			return "target.certificate_expiring began a.test: expires on " + expires.Format(time.DateOnly)
+		}
+		const ended = "target.certificate_expiring ended a.test"
+		f.tells(check(20 * time.Hour))
+		f.tells(ended, check(6*day))
+		f.tells(ended, check(20*day))
+		check(29 * day) // a short-lived certificate that is renewed in time
+		f.tells()
+		f.tells(check(6 * day))
+		check(60 * day)
+		f.tells(ended)
 	})
 }
 

@@ -24,9 +24,10 @@ type Jobs struct {
 
 // Backups is what the page says of scheduled backups.
 type Backups struct {
-	Newest backup.File // zero: there is none
-	Late   bool        // the newest is older than two intervals
-	Failed bool        // the folder cannot be read
+	Newest backup.File   // zero: there is none
+	Late   bool          // the newest is older than two intervals
+	Failed bool          // the folder cannot be read
+	Future []backup.File // with names later than now, the latest first
 	Keep   int
 }
 

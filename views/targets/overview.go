@@ -13,6 +13,7 @@ import (
 type Overview struct {
 	Counts            targets.Counts
 	Down              []targets.Target // newest first
+	InMaintenance     map[string]bool  // by the id of a target that is down
 	Expired, Expiring Certificates
 	Now               time.Time
 }
@@ -35,7 +36,7 @@ func (v Overview) Part() ui.OverviewPart {
 		Attention: []ui.Attention{
 			{
 				Severity: ui.Critical, Noun: "target", After: " down", Count: v.Counts[targets.Down],
-				Path: down.Path(), Rows: v.rows(v.Down, downRow),
+				Path: down.Path(), Rows: v.rows(v.Down, v.downRow),
 			},
 			{
 				Severity: ui.Critical, Noun: "expired certificate", Count: v.Expired.Count,
@@ -49,6 +50,10 @@ func (v Overview) Part() ui.OverviewPart {
 		Well:  []string{"no target is down", "no certificate expires soon"},
 		Steps: []ui.Step{{Place: 2, Body: watchStep()}},
 	}
+}
+
+func (v Overview) downRow(t targets.Target, now time.Time) templ.Component {
+	return downRow(t, v.InMaintenance[t.ID], now)
 }
 
 func (v Overview) rows(ts []targets.Target, row func(targets.Target, time.Time) templ.Component) []templ.Component {

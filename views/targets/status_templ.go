@@ -50,7 +50,7 @@ func statusIcon(status string) string {
 		return "dead"
 	case "paused":
 		return "pause"
-	case "throttled":
+	case "throttled", string(inMaintenance):
 		return "clock"
 	}
 	return "unchecked"

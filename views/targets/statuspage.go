@@ -28,11 +28,13 @@ const watchedBy = "Watched by Linkwatch"
 // mostlyDown is the uptime below which a day is shown as down, not as partly up.
 const mostlyDown = 0.5
 
-// state is the status of all targets together: down if any is, else up if any is,
-// else pending if any is, else paused.
+// inMaintenance is the status of targets that are down in a maintenance window, in counts.
+const inMaintenance targets.Status = "maintenance"
+
+// state is the status of all targets together: down if any is, else in maintenance, up, pending or paused.
 func (v StatusPage) state() targets.Status {
 	n := v.counts()
-	for _, s := range []targets.Status{targets.Down, targets.Up, targets.Pending} {
+	for _, s := range []targets.Status{targets.Down, inMaintenance, targets.Up, targets.Pending} {
 		if n[s] > 0 {
 			return s
 		}
@@ -43,9 +45,16 @@ func (v StatusPage) state() targets.Status {
 func (v StatusPage) counts() targets.Counts {
 	n := targets.Counts{}
 	for _, t := range v.Targets {
-		n[t.Status()]++
+		n[v.statusOf(t)]++
 	}
 	return n
+}
+
+func (v StatusPage) statusOf(t targets.Target) targets.Status {
+	if s := t.Status(); s != targets.Down || !v.InMaintenance[t.ID] {
+		return s
+	}
+	return inMaintenance
 }
 
 // verdict is the state in words.
@@ -58,6 +67,8 @@ func (v StatusPage) verdict() string {
 		return fmt.Sprintf("1 of %d is down", all)
 	case n[targets.Down] > 1:
 		return fmt.Sprintf("%d of %d are down", n[targets.Down], all)
+	case n[inMaintenance] > 0:
+		return "Maintenance in progress"
 	case n[targets.Up] == all:
 		return "All systems are up"
 	case n[targets.Up] == 1:
@@ -73,16 +84,19 @@ func (v StatusPage) verdict() string {
 // maxNamed is how many targets that are down are named beside the verdict.
 const maxNamed = 3
 
-// aside adds to the verdict which targets are down and how many have no status: "Checkout · Shop · 1 paused".
+// aside adds to the verdict which targets are down, and how many are in maintenance or have no status: "Checkout · Shop · 1 paused".
 func (v StatusPage) aside() string {
 	var parts []string
 	n, all := v.counts(), len(v.Targets)
 	if n[targets.Down] <= maxNamed && n[targets.Down] < all {
 		for _, t := range v.Targets {
-			if t.Status() == targets.Down {
+			if v.statusOf(t) == targets.Down {
 				parts = append(parts, t.DisplayTitle())
 			}
 		}
+	}
+	if m := v.maintained(); m > 0 && m < all {
+		parts = append(parts, fmt.Sprintf("%d in maintenance", m))
 	}
 	if n[targets.Paused] > 0 && n[targets.Paused] < all {
 		parts = append(parts, fmt.Sprintf("%d paused", n[targets.Paused]))
@@ -91,6 +105,16 @@ func (v StatusPage) aside() string {
 		parts = append(parts, fmt.Sprintf("%d pending", n[targets.Pending]))
 	}
 	return strings.Join(parts, " · ")
+}
+
+// maintained is how many targets are in maintenance, whatever their status.
+func (v StatusPage) maintained() (n int) {
+	for _, t := range v.Targets {
+		if v.InMaintenance[t.ID] {
+			n++
+		}
+	}
+	return n
 }
 
 // checkedAt is when the last check of any target began; zero: never.
