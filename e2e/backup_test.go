@@ -232,20 +232,20 @@ func TestRestoreThroughALink(t *testing.T) {
 	if out, code := Command(t, []string{"backup", backup}, store); code != 0 {
 		t.Fatal(out)
 	}
-	real, link := filepath.Join(dir, "real.db"), filepath.Join(t.TempDir(), "linkwatch.db")
-	_, closeDB := OpenDatabase(t, real)
+	behind, link := filepath.Join(dir, "real.db"), filepath.Join(t.TempDir(), "linkwatch.db")
+	_, closeDB := OpenDatabase(t, behind)
 	closeDB()
-	if err := os.Symlink(real, link); err != nil {
+	if err := os.Symlink(behind, link); err != nil {
 		t.Fatal(err)
 	}
 	out, code := Command(t, []string{"restore", backup, "--force"}, "DATABASE_URL="+link)
-	if code != 0 || !strings.Contains(out, real+".before-restore-") {
+	if code != 0 || !strings.Contains(out, behind+".before-restore-") {
 		t.Errorf("exit %d, %s", code, out)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode().Type() != os.ModeSymlink {
 		t.Errorf("the link is %v: %v", info, err)
 	}
-	if len(Rows(t, real, "SELECT id FROM links")) == 0 {
+	if len(Rows(t, behind, "SELECT id FROM links")) == 0 {
 		t.Error("the database behind the link was not replaced")
 	}
 }

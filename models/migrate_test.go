@@ -60,6 +60,43 @@ func TestMigrations(t *testing.T) {
 	})
 }
 
+// The history of scheduled jobs outlives the migration of what started a run, in both directions.
+func TestMigrationsKeepRuns(t *testing.T) {
+	const startOfRuns = 119
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		modelstest.Exec(t, db, "INSERT INTO scheduled_jobs (id, schedule, requested_at, requested_by) VALUES ('backup', '@hourly', 7, 'start')")
+		for id, trigger := range map[string]string{"r_1": "schedule", "r_2": "manual", "r_3": "start"} {
+			modelstest.Exec(t, db, `INSERT INTO job_runs (id, job_id, started_at, duration_ns, "trigger", summary, error) VALUES (?, 'backup', 1, 2, ?, 'done', '')`, id, trigger)
+		}
+		read := func(sql string) (got string) {
+			t.Helper()
+			var all []string
+			if err := db.Read(t.Context()).Raw(sql).Scan(&all).Error; err != nil {
+				t.Fatal(err)
+			}
+			return strings.Join(all, " ")
+		}
+		const triggers = `SELECT "trigger" FROM job_runs WHERE summary = 'done' ORDER BY id`
+		for version := startOfRuns; version >= startOfRuns; {
+			if err := db.MigrateDown(1); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Read(t.Context()).Raw("SELECT max(version) FROM schema_migrations").Scan(&version).Error; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := read(triggers); got != "schedule manual manual" {
+			t.Errorf("after going down: %s", got)
+		}
+		if err := db.Migrate(); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(triggers) + " " + read("SELECT requested_by FROM scheduled_jobs"); got != "schedule manual manual manual" {
+			t.Errorf("after going up: %s", got)
+		}
+	})
+}
+
 // A database of a schema from before the first release is recognized, refused with
 // a sentence that says so, and not changed.
 func TestOldSchemaIsRefused(t *testing.T) {

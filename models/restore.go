@@ -89,9 +89,9 @@ func Restore(ctx context.Context, backup, file string, replace bool) (r Restored
 // followLinks returns the file that a path leads to through symbolic links. A path
 // where there is nothing is returned as it is.
 func followLinks(file string) (string, error) {
-	real, err := filepath.EvalSymlinks(file)
+	target, err := filepath.EvalSymlinks(file)
 	if !errors.Is(err, fs.ErrNotExist) {
-		return real, err
+		return target, err
 	}
 	if _, err := os.Lstat(file); err == nil {
 		return "", ErrDangling

@@ -172,8 +172,8 @@ func TestRestoreRefuses(t *testing.T) {
 // Of a link the database behind it is replaced, and the old one is kept beside that.
 func TestRestoreFollowsLinks(t *testing.T) {
 	backup, data, dir := fileWith(t, filepath.Join(t.TempDir(), "copy.db"), 3), t.TempDir(), t.TempDir()
-	real, link := fileWith(t, filepath.Join(data, "real.db"), 5), filepath.Join(dir, "linkwatch.db")
-	target, err := filepath.Rel(dir, real)
+	behind, link := fileWith(t, filepath.Join(data, "real.db"), 5), filepath.Join(dir, "linkwatch.db")
+	target, err := filepath.Rel(dir, behind)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,13 +187,13 @@ func TestRestoreFollowsLinks(t *testing.T) {
 	if to, err := os.Readlink(link); err != nil || to != target || names(t, dir) != "linkwatch.db" {
 		t.Errorf("the link leads to %q, beside it are %s: %v", to, names(t, dir), err)
 	}
-	if n := rows(t, openFile(t, real)); n != 3 {
+	if n := rows(t, openFile(t, behind)); n != 3 {
 		t.Errorf("%d rows after it, want 3", n)
 	}
-	if n := rows(t, openFile(t, r.Kept)); n != 5 || !strings.HasPrefix(r.Kept, real+".before-restore-") {
+	if n := rows(t, openFile(t, r.Kept)); n != 5 || !strings.HasPrefix(r.Kept, behind+".before-restore-") {
 		t.Errorf("%s has %d rows, want 5", r.Kept, n)
 	}
-	if _, err := models.Restore(t.Context(), link, real, true); !errors.Is(err, models.ErrDatabase) {
+	if _, err := models.Restore(t.Context(), link, behind, true); !errors.Is(err, models.ErrDatabase) {
 		t.Errorf("from a link to itself: %v", err)
 	}
 	gone := filepath.Join(dir, "gone.db")

@@ -97,8 +97,8 @@ func (f Folder) isDatabase(info fs.FileInfo) bool {
 // The database need not exist.
 func (f Folder) CheckDatabase() error {
 	file := f.Database
-	if real, err := filepath.EvalSymlinks(file); err == nil {
-		file = real
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target
 	}
 	if _, err := time.Parse(nameTime, filepath.Base(file)); err != nil {
 		return nil //nolint:nilerr // it is not the name of a backup
