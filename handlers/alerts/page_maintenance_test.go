@@ -1,6 +1,7 @@
 package alerts_test
 
 import (
+	"net/url"
 	"testing"
 	"time"
 
@@ -34,4 +35,13 @@ func TestMaintenanceIsShownBesideTargets(t *testing.T) {
 			t.Errorf("%s: the other target is in maintenance", path)
 		}
 	}
+}
+
+// A repeating window is as long as its local times say, also if summer time begins in its first occurrence.
+func TestLengthOfAWindowThatRepeats(t *testing.T) {
+	a := newPagesApp(t)
+	p := a.Follow("/alerts/maintenance", url.Values{
+		"save": {"yes"}, "name": {"Night"}, "starts_at": {"2026-03-28T22:00"}, "ends_at": {"2026-03-29T06:00"}, "repeat": {"weekly"}, "time_zone": {"Europe/Berlin"},
+	})
+	apptest.WantText(t, p, "[data-row]", "Every Saturday at 22:00 Europe/Berlin, for 8 h")
 }

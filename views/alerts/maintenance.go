@@ -55,10 +55,18 @@ func zoneOf(m alerts.Maintenance) *time.Location {
 	return z
 }
 
-// repeats is how often a window comes, in words: "every Sunday, 22:00–23:00 Europe/Berlin".
+// repeats is how often a window occurs, in words: "Every Sunday at 22:00 Europe/Berlin, for 1 h". A repeating window lasts as long as
+// the local times of its start and end say, since the first occurrence may contain a clock change.
 func repeats(m alerts.Maintenance) string {
-	first := m.StartsAt.In(zoneOf(m))
-	from, took := first.Format("15:04")+" "+m.TimeZone, "for "+alerts.Duration(m.EndsAt.Sub(m.StartsAt.Time))
+	z := zoneOf(m)
+	first, last := m.StartsAt.In(z), m.EndsAt.In(z)
+	took := "for " + alerts.Duration(last.Sub(first))
+	if m.Repeat != alerts.RepeatNone {
+		_, before := first.Zone()
+		_, after := last.Zone()
+		took = "for " + alerts.Duration(last.Sub(first)+time.Duration(after-before)*time.Second)
+	}
+	from := first.Format("15:04") + " " + m.TimeZone
 	switch m.Repeat {
 	case alerts.RepeatWeekly:
 		return "Every " + first.Weekday().String() + " at " + from + ", " + took
