@@ -5,14 +5,15 @@ CREATE TABLE alert_mentions (
   alert_seq  INTEGER NOT NULL REFERENCES alerts (seq) ON DELETE CASCADE,
   rule_seq   INTEGER NOT NULL REFERENCES alert_rules (seq) ON DELETE CASCADE,
   subject_id TEXT    NOT NULL,
-  due_at     INTEGER, -- when it is to be sent, NULL = it was
+  due_at     INTEGER, -- when it is to be sent, NULL = nothing is
+  sent_at    INTEGER, -- when it was last sent
   PRIMARY KEY (alert_seq, rule_seq, subject_id)
 ) WITHOUT ROWID;
 
 CREATE INDEX alert_mentions_rule ON alert_mentions (rule_seq);
 
-INSERT INTO alert_mentions (alert_seq, rule_seq, subject_id, due_at)
-  SELECT n.alert_seq, n.rule_seq, m.subject_id, CASE WHEN n.notified_at IS NULL THEN n.next_at END
+INSERT INTO alert_mentions (alert_seq, rule_seq, subject_id, due_at, sent_at)
+  SELECT n.alert_seq, n.rule_seq, m.subject_id, CASE WHEN n.notified_at IS NULL THEN n.next_at END, n.notified_at
   FROM alert_notices AS n JOIN alert_members AS m ON m.alert_seq = n.alert_seq;
 
 ALTER TABLE alert_notices ADD COLUMN announced_at INTEGER; -- when it last sent subjects that were new
@@ -20,7 +21,7 @@ UPDATE alert_notices SET announced_at = notified_at;
 ALTER TABLE alert_notices DROP COLUMN grown;
 ALTER TABLE alerts DROP COLUMN grown_at;
 
--- How often the condition began, in the time in which flapping is looked for.
+-- How often the condition began in a short time.
 ALTER TABLE alert_members ADD COLUMN changes INTEGER NOT NULL DEFAULT 1 CHECK (changes >= 1);
 CREATE INDEX alert_members_since ON alert_members (subject_id, event, since_at);
 

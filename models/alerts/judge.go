@@ -53,49 +53,66 @@ func (b *batch) began(e event.Event) {
 	if !m.EndedAt.IsZero() {
 		b.begin(d, m, e)
 	}
+	if last := b.lastSent[groupKey{d.Event, d.GroupKey}]; e.Phase == event.Once && !last.IsZero() {
+		for rule, due := range notices {
+			notices[rule] = later(due, last.Add(growTime))
+		}
+	}
 	for rule, due := range notices {
-		d.mention(b, rule, e.SubjectID, due)
+		d.mention(b, m, rule, due)
 	}
 }
 
-// begin notes that the condition began for a subject of an alert. Unless it is flapping, it is sent again.
+// begin notes that the condition began for a subject of an alert.
 func (b *batch) begin(d *draft, m *Member, e event.Event) {
-	if m.Changes++; e.SinceAt.Sub(m.SinceAt.Time) > FlapTime {
+	if m.Changes++; e.SinceAt.Sub(m.SinceAt.Time) > FlapTime/(flaps-1) { // so that the fourth time is within FlapTime of the first
 		m.Changes = 1
+	}
+	if d.Flapping && d.Members == 1 && d.Seq == 0 { // it began in other alerts before
+		m.Changes = max(m.Changes, flaps)
 	}
 	m.SinceAt, m.EndedAt = e.SinceAt, models.Time{}
 	b.of[memberKey{e.Kind, e.SubjectID}] = d
-	if d.OpenMembers++; d.OpenMembers == 1 && !d.ResolveAt.IsZero() {
+	if d.OpenMembers++; d.OpenMembers == 1 && d.Flapping && !d.ResolveAt.IsZero() {
 		d.ResolveAt = models.Time{}
 		d.Changes++
 	}
-	if !d.Flapping && m.Changes > 1 && m.Changes < flaps {
-		delete(b.mentioned, mentionKey{d.Seq, e.SubjectID})
-		d.again = append(d.again, e.SubjectID)
+}
+
+// mention adds a mention of a subject whose condition goes on, or makes it due again. It does neither if it is due or was sent
+// since the condition began, or if it was sent and is flapping.
+func (d *draft) mention(b *batch, m *Member, rule int64, due models.Time) {
+	if known, ok := b.mentioned[mentionKey{d.Seq, m.SubjectID}][rule]; ok && d.Seq != 0 {
+		switch {
+		case !known.due.IsZero():
+			if !known.due.Before(m.SinceAt.Time) {
+				return
+			}
+		case !known.sent.Before(m.SinceAt.Time), m.Changes >= flaps:
+			return
+		}
+	}
+	of := d.mentions[m.SubjectID]
+	if of == nil {
+		of = map[int64]models.Time{}
+		d.mentions[m.SubjectID] = of
+	}
+	if _, ok := of[rule]; !ok {
+		of[rule] = due
 	}
 }
 
-// mention adds a mention, unless there is one.
-func (d *draft) mention(b *batch, rule int64, subject string, due models.Time) {
-	k := mentionKey{d.Seq, subject}
-	if _, ok := b.mentioned[k][rule]; ok && d.Seq != 0 {
-		return
-	}
-	if d.mentions[subject] == nil {
-		d.mentions[subject] = map[int64]models.Time{}
-	}
-	if _, ok := d.mentions[subject][rule]; !ok {
-		d.mentions[subject][rule] = due
-	}
-}
-
-// withdraw drops the mentions of a subject that are not due yet, since its condition has ended.
+// withdraw drops what is not due yet of a subject whose condition has ended.
 func (d *draft) withdraw(b *batch, subject string) {
 	delete(d.mentions, subject)
 	d.ended = append(d.ended, subject)
-	for rule, due := range b.mentioned[mentionKey{d.Seq, subject}] {
-		if due.After(b.now.Time) {
-			delete(b.mentioned[mentionKey{d.Seq, subject}], rule)
+	stored := b.mentioned[mentionKey{d.Seq, subject}]
+	for rule, m := range stored {
+		switch {
+		case !m.sent.IsZero():
+			stored[rule] = mention{sent: m.sent}
+		case m.due.After(b.now.Time):
+			delete(stored, rule)
 		}
 	}
 }
@@ -114,8 +131,13 @@ func (b *batch) alertFor(e event.Event, rules []Rule) *draft {
 	if b.recent[e.Kind]++; b.recent[e.Kind] > storm {
 		k, began = b.manyOf(e, rules, b.now), 1
 	}
+	resolveAt := models.Time{}
+	if e.Phase == event.Once { // also if its rule is deleted, or maintenance begins, before it is sent
+		resolveAt = b.now.Add(keepOnce)
+	}
 	return b.add(Alert{
-		ID: models.NewID(models.KindAlert), Event: e.Kind, Severity: e.Severity, GroupKey: k.key, SubjectKind: e.SubjectKind, SubjectID: e.SubjectID,
+		ResolveAt: resolveAt,
+		ID:        models.NewID(models.KindAlert), Event: e.Kind, Severity: e.Severity, GroupKey: k.key, SubjectKind: e.SubjectKind, SubjectID: e.SubjectID,
 		SubjectName: e.Name, SubjectURL: e.URL, Detail: e.Detail, CreatedAt: b.now, StartedAt: e.SinceAt, Flapping: began >= flaps && e.Phase == event.Began, Changes: began,
 	})
 }
@@ -134,18 +156,14 @@ func (b *batch) rulesOf(e event.Event) (rules []Rule) {
 	return rules
 }
 
-// noticesOf returns when rules send an event: at once, when it has lasted long enough, or some time after the last events without
-// duration of the host. A rule that waits for more failures is missing.
+// noticesOf returns when rules send an event: at once, or when it has lasted long enough. A rule that waits for more failures is missing.
 func (b *batch) noticesOf(e event.Event, rules []Rule) map[int64]models.Time {
-	notices, last := map[int64]models.Time{}, b.lastSent[b.groupOf(e, rules)]
+	notices := map[int64]models.Time{}
 	for _, r := range rules {
 		if e.Failures > 0 && e.Failures < r.AfterFailures {
 			continue
 		}
 		at := b.now.Add(gather)
-		if next := last.Add(growTime); e.Phase == event.Once && !last.IsZero() && next.After(at.Time) {
-			at = next
-		}
 		if after := e.SinceAt.Add(minutes(r.AfterMinutes)); e.Phase == event.Began && after.After(at.Time) {
 			at = after
 		}

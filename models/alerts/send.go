@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -47,6 +48,7 @@ func (s *Store) Send(ctx context.Context, n int) (done int, err error) {
 		if err := s.db.OneAtATime(tx, lockAlerts); err != nil {
 			return err
 		}
+		now := s.clock.Now() // not before the events that another instance has taken meanwhile
 		if err := s.settle(tx, now); err != nil {
 			return err
 		}
@@ -59,8 +61,8 @@ func (s *Store) Send(ctx context.Context, n int) (done int, err error) {
 		if err != nil {
 			return err
 		}
-		for i := range due {
-			o.notice(&due[i])
+		for _, n := range largestFirst(due) {
+			o.notice(n)
 		}
 		return o.write(due)
 	})
@@ -70,10 +72,10 @@ func (s *Store) Send(ctx context.Context, n int) (done int, err error) {
 	return done, nil
 }
 
-// settle resolves flapping alerts that have been stable for long enough.
+// settle resolves flapping alerts that have been stable for long enough, and events without duration that were not sent.
 func (s *Store) settle(tx *gorm.DB, now models.Time) error {
 	var stable []Alert
-	err := tx.Raw("UPDATE alerts SET resolved_at = resolve_at - ?, resolve_at = NULL WHERE resolve_at <= ? RETURNING *", StableTime.Microseconds(), now).Scan(&stable).Error
+	err := tx.Raw("UPDATE alerts SET resolved_at = resolve_at - ?, resolve_at = NULL WHERE resolve_at <= ? AND resolved_at IS NULL RETURNING *", StableTime.Microseconds(), now).Scan(&stable).Error
 	if err != nil || len(stable) == 0 {
 		return err
 	}
@@ -160,8 +162,8 @@ func (s *Store) newOutbox(ctx context.Context, tx *gorm.DB, now models.Time, due
 	return o, o.loadMentions(ctx, due)
 }
 
-// loadMentions counts the subjects of the notices. Those in maintenance are put off. It loads the mentions of all
-// open subjects of the alerts, a few bytes for each.
+// loadMentions counts the subjects of the notices. Those in maintenance are put off, or dropped if they have no duration.
+// Subjects to which the rule does not apply any more are not sent. It loads the mentions of all open subjects of the alerts, a few bytes for each.
 func (o *outbox) loadMentions(ctx context.Context, due []notice) error {
 	rows, notices := noticeRows(due), map[noticeKey]*notice{}
 	for i := range due {
@@ -170,9 +172,9 @@ func (o *outbox) loadMentions(ctx context.Context, due []notice) error {
 	var found []struct {
 		AlertSeq, RuleSeq           int64
 		SubjectID, SubjectKind, URL string
-		DueAt                       models.Time
+		DueAt, EndedAt              models.Time
 	}
-	err := rows.Raw(o.tx, `SELECT t.alert_seq, t.rule_seq, t.subject_id, t.due_at, m.subject_kind, m.url FROM {rows} AS r CROSS JOIN alert_mentions AS t CROSS JOIN alert_members AS m
+	err := rows.Raw(o.tx, `SELECT t.alert_seq, t.rule_seq, t.subject_id, t.due_at, m.subject_kind, m.url, m.ended_at FROM {rows} AS r CROSS JOIN alert_mentions AS t CROSS JOIN alert_members AS m
 		WHERE t.alert_seq = r.alert_seq AND t.rule_seq = r.rule_seq AND m.alert_seq = t.alert_seq AND m.subject_id = t.subject_id AND (m.ended_at IS NULL OR t.due_at IS NOT NULL)`).Scan(&found).Error
 	if err != nil {
 		return fmt.Errorf("loading the subjects of alerts: %w", err)
@@ -181,17 +183,25 @@ func (o *outbox) loadMentions(ctx context.Context, due []notice) error {
 	for i, f := range found {
 		subjects[i] = subject{f.SubjectKind, f.SubjectID, f.URL}
 	}
-	if o.matcher, err = o.newMatcher(ctx, settings{windows: o.windows}.scopes(), subjects); err != nil {
+	if o.matcher, err = o.newMatcher(ctx, o.scopes(), subjects); err != nil {
 		return err
 	}
-	later := models.NewRows("alert_seq bigint, rule_seq bigint, subject_id text, due_at bigint")
+	later, dropped := models.NewRows("alert_seq bigint, rule_seq bigint, subject_id text, due_at bigint"), models.NewRows("alert_seq bigint, rule_seq bigint, subject_id text")
 	for i, f := range found {
-		n := notices[noticeKey{f.AlertSeq, f.RuleSeq}]
-		until := models.Time{}
-		if o.alerts[f.AlertSeq].Open() {
+		n, a := notices[noticeKey{f.AlertSeq, f.RuleSeq}], o.alerts[f.AlertSeq]
+		until, once := models.Time{}, o.Type(a.Event).Once
+		if a.Open() || once {
 			until = o.maintained(o.matcher, subjects[i])
 		}
+		r, usable := o.bySeq[f.RuleSeq]
 		switch {
+		case a.Open() && !f.EndedAt.IsZero():
+		case a.Open() && usable && !o.has(r.Scope, subjects[i]): // the rule sends only the end, if it sent the beginning
+			if !f.DueAt.IsZero() {
+				dropped.Add(f.AlertSeq, f.RuleSeq, f.SubjectID)
+			}
+		case once && !until.IsZero():
+			dropped.Add(f.AlertSeq, f.RuleSeq, f.SubjectID)
 		case f.DueAt.IsZero() && until.IsZero():
 			n.sent++
 		case f.DueAt.IsZero():
@@ -210,7 +220,22 @@ func (o *outbox) loadMentions(ctx context.Context, due []notice) error {
 	if err != nil {
 		return fmt.Errorf("putting off subjects in maintenance: %w", err)
 	}
+	if err := dropped.Exec(o.tx, "DELETE FROM alert_mentions WHERE (alert_seq, rule_seq, subject_id) IN (SELECT alert_seq, rule_seq, subject_id FROM {rows} AS r)").Error; err != nil {
+		return fmt.Errorf("dropping subjects that are not sent: %w", err)
+	}
 	return nil
+}
+
+// largestFirst orders notices by their alerts, and those of one by their subjects: of two rules with one channel the one with more is sent.
+func largestFirst(due []notice) []*notice {
+	sorted := make([]*notice, len(due))
+	for i := range due {
+		sorted[i] = &due[i]
+	}
+	slices.SortStableFunc(sorted, func(a, b *notice) int {
+		return cmp.Or(cmp.Compare(a.AlertSeq, b.AlertSeq), cmp.Compare(b.due+b.sent, a.due+a.sent))
+	})
+	return sorted
 }
 
 // soon is until when subjects are due now: those of one outage are sent together.
@@ -240,6 +265,11 @@ func (o *outbox) notice(n *notice) {
 	case n.NotifiedAt.IsZero() && n.due == 0:
 	case n.NotifiedAt.IsZero():
 		o.fire(a, r, n)
+	case o.Type(a.Event).Once:
+		if n.due > 0 {
+			n.announced = true
+			o.send(a, n, Worsening, r.Channels)
+		}
 	case !a.Open():
 		o.send(a, n, Resolving, r.Channels)
 		if !n.EscalatedAt.IsZero() {
@@ -255,6 +285,12 @@ func (o *outbox) notice(n *notice) {
 // dueAgain has a rule that was changed, enabled or restored look again at what it sends of open alerts.
 func (s *Store) dueAgain(tx *gorm.DB, r Rule) error {
 	err := tx.Exec("UPDATE alert_notices SET next_at = ? WHERE rule_seq = ? AND alert_seq IN (SELECT seq FROM alerts WHERE resolved_at IS NULL)", s.clock.Now(), r.Seq).Error
+	if err == nil { // with a shorter delay, subjects are due earlier
+		delay := minutes(r.AfterMinutes).Microseconds()
+		err = tx.Exec(`UPDATE alert_mentions SET due_at = (SELECT CASE WHEN m.since_at + ? < alert_mentions.due_at THEN m.since_at + ? ELSE alert_mentions.due_at END
+			FROM alert_members AS m WHERE m.alert_seq = alert_mentions.alert_seq AND m.subject_id = alert_mentions.subject_id)
+			WHERE rule_seq = ? AND due_at > ?`, delay, delay, r.Seq, s.clock.Now()).Error
+	}
 	if err != nil {
 		return fmt.Errorf("planning messages of a rule: %w", err)
 	}
@@ -290,15 +326,15 @@ func (o *outbox) due(a *Alert) {
 func (o *outbox) fire(a *Alert, r Rule, n *notice) {
 	n.NotifiedAt, n.AnnouncedAt, n.Severity, n.announced = o.now, o.now, a.Severity, true
 	o.due(a)
+	if a.Open() && o.Type(a.Event).Once {
+		a.ResolvedAt, a.ResolveAt, a.OpenMembers = o.now, models.Time{}, 0
+	}
 	if !r.Has(a.Event) { // it sends only the end
 		return
 	}
 	o.send(a, n, FirstTime, r.Channels)
 	if !n.EscalatedAt.IsZero() { // it sends the end of an alert that was escalated
 		o.send(a, n, FirstTime, r.EscalateChannels)
-	}
-	if a.Open() && o.Type(a.Event).Once {
-		a.ResolvedAt, a.OpenMembers = o.now, 0
 	}
 	if !a.Open() || !a.AcknowledgedAt.IsZero() {
 		return
@@ -309,6 +345,12 @@ func (o *outbox) fire(a *Alert, r Rule, n *notice) {
 // remind sends an open alert again to the channels of a rule: it has new subjects, got worse, is not acknowledged, or goes on.
 func (o *outbox) remind(a *Alert, r Rule, n *notice) {
 	due := func(at models.Time) bool { return !at.IsZero() && !at.After(o.now.Time) }
+	if r.RepeatMinutes == 0 || !r.Has(a.Event) { // the rule was changed
+		n.RepeatAt = models.Time{}
+	}
+	if r.EscalateAfterMinutes == 0 || !r.Has(a.Event) {
+		n.EscalateAt = models.Time{}
+	}
 	if n.due > 0 {
 		if next := n.AnnouncedAt.Add(growTime); next.After(o.now.Time) {
 			n.waiting, n.due = earliest(n.waiting, next), 0
@@ -342,7 +384,9 @@ func (o *outbox) remind(a *Alert, r Rule, n *notice) {
 		o.send(a, n, Escalating, r.EscalateChannels)
 		n.EscalatedAt, n.EscalateAt = o.now, models.Time{}
 	}
-	o.plan(r, n)
+	if r.Has(a.Event) {
+		o.plan(r, n)
+	}
 }
 
 // later is at, but not before least; zero stays zero.

@@ -12,20 +12,20 @@ func (o *outbox) write(due []notice) error {
 	if err := o.writeMessages(); err != nil {
 		return err
 	}
-	fired, over := models.NewRows("seq bigint, fired_at bigint, resolved_at bigint, open_members bigint"), models.NewRows("seq bigint")
+	fired, over := models.NewRows("seq bigint, fired_at bigint, resolve_at bigint, resolved_at bigint, open_members bigint"), models.NewRows("seq bigint")
 	for seq := range o.first {
 		a := o.alerts[seq]
-		fired.Add(seq, a.FiredAt, a.ResolvedAt, a.OpenMembers)
+		fired.Add(seq, a.FiredAt, a.ResolveAt, a.ResolvedAt, a.OpenMembers)
 		if !a.Open() {
 			over.Add(seq)
 		}
 	}
 	rest := models.NewRows("alert_seq bigint, rule_seq bigint, next_at bigint, notified_at bigint, announced_at bigint, repeat_at bigint, escalate_at bigint, escalated_at bigint, severity bigint")
-	announced := models.NewRows("alert_seq bigint, rule_seq bigint")
+	announced := models.NewRows("alert_seq bigint, rule_seq bigint, ended boolean")
 	for _, n := range due {
 		rest.Add(n.AlertSeq, n.RuleSeq, n.NextAt, n.NotifiedAt, n.AnnouncedAt, n.RepeatAt, n.EscalateAt, n.EscalatedAt, int(n.Severity))
 		if n.announced {
-			announced.Add(n.AlertSeq, n.RuleSeq)
+			announced.Add(n.AlertSeq, n.RuleSeq, !o.alerts[n.AlertSeq].Open())
 		}
 	}
 	for _, st := range []struct {
@@ -33,11 +33,13 @@ func (o *outbox) write(due []notice) error {
 		sql  string
 		args []any
 	}{
-		{fired, "UPDATE alerts SET fired_at = r.fired_at, resolved_at = r.resolved_at, open_members = r.open_members FROM {rows} AS r WHERE alerts.seq = r.seq", nil},
+		{fired, "UPDATE alerts SET fired_at = r.fired_at, resolve_at = r.resolve_at, resolved_at = r.resolved_at, open_members = r.open_members FROM {rows} AS r WHERE alerts.seq = r.seq", nil},
 		{over, "UPDATE alert_members SET ended_at = ? WHERE ended_at IS NULL AND alert_seq IN (SELECT seq FROM {rows} AS r)", []any{o.now}},
 		{rest, `UPDATE alert_notices SET next_at = r.next_at, notified_at = r.notified_at, announced_at = r.announced_at, repeat_at = r.repeat_at, escalate_at = r.escalate_at,
 			escalated_at = r.escalated_at, severity = r.severity FROM {rows} AS r WHERE alert_notices.alert_seq = r.alert_seq AND alert_notices.rule_seq = r.rule_seq`, nil},
-		{announced, "UPDATE alert_mentions SET due_at = NULL WHERE (alert_seq, rule_seq) IN (SELECT alert_seq, rule_seq FROM {rows} AS r) AND due_at <= ?", []any{o.soon()}},
+		{announced, `UPDATE alert_mentions SET due_at = NULL, sent_at = ? FROM {rows} AS r
+			WHERE alert_mentions.alert_seq = r.alert_seq AND alert_mentions.rule_seq = r.rule_seq AND alert_mentions.due_at <= ? AND (r.ended
+			OR EXISTS (SELECT 1 FROM alert_members AS m WHERE m.alert_seq = alert_mentions.alert_seq AND m.subject_id = alert_mentions.subject_id AND m.ended_at IS NULL))`, []any{o.now, o.soon()}},
 	} {
 		if err := st.rows.Exec(o.tx, st.sql, st.args...).Error; err != nil {
 			return fmt.Errorf("storing what was sent: %w", err)

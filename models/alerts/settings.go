@@ -101,6 +101,9 @@ func all[T setting](tx *gorm.DB) (vs []T, err error) {
 // change loads one, has fn change it, and stores it.
 func change[T setting](ctx context.Context, s *Store, n noun, id string, fn func(*gorm.DB, *T) error) (v T, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.lockRules(tx, n); err != nil {
+			return err
+		}
 		if v, err = get[T](tx.Clauses(clause.Locking{Strength: "UPDATE"}), n, id, false); err != nil {
 			return err
 		}
@@ -112,9 +115,20 @@ func change[T setting](ctx context.Context, s *Store, n noun, id string, fn func
 	return v, err
 }
 
+// lockRules keeps Send from deciding by a rule that is being changed.
+func (s *Store) lockRules(tx *gorm.DB, n noun) error {
+	if n != rules {
+		return nil
+	}
+	return s.db.OneAtATime(tx, lockAlerts)
+}
+
 // restore brings back a deleted one. at is where it notes when it was deleted. CodeConflict if there are n.most others.
 func restore[T setting](ctx context.Context, s *Store, n noun, id string, at func(*T) *models.Time) (v T, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		if err := s.lockRules(tx, n); err != nil {
+			return err
+		}
 		if v, err = get[T](tx.Clauses(clause.Locking{Strength: "UPDATE"}), n, id, true); err != nil {
 			return err
 		}

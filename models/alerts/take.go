@@ -21,6 +21,8 @@ const (
 	stormTime = time.Minute
 	// flaps is how often a condition of a subject begins within FlapTime before it is flapping.
 	flaps = 4
+	// keepOnce is for how long events without duration wait to be sent, at most: longer than quiet hours.
+	keepOnce = models.Day
 	// growTime is the shortest time between two messages about new subjects: of an alert, and of events without duration of a host.
 	growTime = 5 * time.Minute
 )
@@ -48,7 +50,7 @@ func (s *Store) Take(ctx context.Context, n int) (taken int, err error) {
 			return err
 		}
 		taken = len(events)
-		b := &batch{store: s, tx: tx, now: s.clock.Now(), open: map[groupKey]*draft{}, of: map[memberKey]*draft{}, mentioned: map[mentionKey]map[int64]models.Time{}}
+		b := &batch{store: s, tx: tx, now: s.clock.Now(), open: map[groupKey]*draft{}, of: map[memberKey]*draft{}, mentioned: map[mentionKey]map[int64]mention{}}
 		if err := b.load(ctx, events); err != nil {
 			return err
 		}
@@ -106,10 +108,12 @@ type draft struct {
 	members  map[string]*Member               // of the subjects of the batch's events, by their ids
 	mentions map[string]map[int64]models.Time // when rules send new subjects, by the subject's id and Rule.Seq
 	ended    []string                         // subjects whose condition has ended
-	again    []string                         // subjects that are sent again
 	over     bool                             // it was resolved by the batch
 	silent   bool                             // that is not sent, since none of its subjects is checked any more
 }
+
+// mention is a stored mention: when a rule sends a subject of an alert, and when it last did. Zero = never.
+type mention struct{ due, sent models.Time }
 
 // mentionKey identifies the stored mentions of a subject of an alert.
 type mentionKey struct {
@@ -125,12 +129,12 @@ type batch struct {
 	settings
 	matcher
 	drafts    []*draft
-	open      map[groupKey]*draft                  // the open alert of a group
-	of        map[memberKey]*draft                 // the open alert that has a subject
-	recent    map[event.Kind]int                   // alerts that began within stormTime
-	changes   map[memberKey]int                    // times that the condition of a subject began within FlapTime
-	lastSent  map[groupKey]models.Time             // when events without duration of a group were last sent, within growTime
-	mentioned map[mentionKey]map[int64]models.Time // when stored mentions are due, by Rule.Seq; zero = they were sent
+	open      map[groupKey]*draft              // the open alert of a group
+	of        map[memberKey]*draft             // the open alert that has a subject
+	recent    map[event.Kind]int               // alerts that began within stormTime
+	changes   map[memberKey]int                // times that the condition of a subject began within FlapTime
+	lastSent  map[groupKey]models.Time         // when events without duration of a group were last sent, within growTime
+	mentioned map[mentionKey]map[int64]mention // stored mentions of the subjects of the batch, by Rule.Seq
 }
 
 // load loads what the events of the batch are judged by.
@@ -227,9 +231,9 @@ func (b *batch) loadMentions() error {
 	var found []struct {
 		AlertSeq, RuleSeq int64
 		SubjectID         string
-		DueAt             models.Time
+		DueAt, SentAt     models.Time
 	}
-	err := rows.Raw(b.tx, `SELECT t.alert_seq, t.rule_seq, t.subject_id, t.due_at FROM {rows} AS r CROSS JOIN alert_notices AS n CROSS JOIN alert_mentions AS t
+	err := rows.Raw(b.tx, `SELECT t.alert_seq, t.rule_seq, t.subject_id, t.due_at, t.sent_at FROM {rows} AS r CROSS JOIN alert_notices AS n CROSS JOIN alert_mentions AS t
 		WHERE n.alert_seq = r.alert_seq AND t.alert_seq = n.alert_seq AND t.rule_seq = n.rule_seq AND t.subject_id = r.subject_id`).Scan(&found).Error
 	if err != nil {
 		return fmt.Errorf("loading what rules send of alerts: %w", err)
@@ -237,9 +241,9 @@ func (b *batch) loadMentions() error {
 	for _, f := range found {
 		k := mentionKey{f.AlertSeq, f.SubjectID}
 		if b.mentioned[k] == nil {
-			b.mentioned[k] = map[int64]models.Time{}
+			b.mentioned[k] = map[int64]mention{}
 		}
-		b.mentioned[k][f.RuleSeq] = f.DueAt
+		b.mentioned[k][f.RuleSeq] = mention{f.DueAt, f.SentAt}
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (b *batch) write() error {
 
 // writeMentions stores which subjects rules are to send, and when.
 func (b *batch) writeMentions(drafts []*draft) error {
-	ended, again := models.NewRows("alert_seq bigint, subject_id text"), models.NewRows("alert_seq bigint, subject_id text")
+	ended := models.NewRows("alert_seq bigint, subject_id text")
 	mentions, notices := models.NewRows("alert_seq bigint, rule_seq bigint, subject_id text, due_at bigint"), models.NewRows("alert_seq bigint, rule_seq bigint, next_at bigint, severity bigint")
 	worse := models.NewRows("alert_seq bigint, severity bigint")
 	for _, d := range drafts {
@@ -84,9 +84,6 @@ func (b *batch) writeMentions(drafts []*draft) error {
 		}
 		for _, subject := range d.ended {
 			ended.Add(d.Seq, subject)
-		}
-		for _, subject := range d.again {
-			again.Add(d.Seq, subject)
 		}
 		next := map[int64]models.Time{}
 		for subject, rules := range d.mentions {
@@ -108,10 +105,9 @@ func (b *batch) writeMentions(drafts []*draft) error {
 		sql  string
 		args []any
 	}{
-		// What was due, and waits for the others, is sent with the end.
-		{ended, "UPDATE alert_mentions SET due_at = NULL" + of + " AND due_at <= ?", []any{b.now}},
-		{ended, "DELETE FROM alert_mentions" + of + " AND due_at > ?", []any{b.now}},
-		{again, "DELETE FROM alert_mentions" + of, nil},
+		// What is due and was held back stays, and is sent if the condition begins again, or with the end.
+		{ended, "UPDATE alert_mentions SET due_at = NULL" + of + " AND sent_at IS NOT NULL", nil},
+		{ended, "DELETE FROM alert_mentions" + of + " AND sent_at IS NULL AND due_at > ?", []any{b.now}},
 		{notices, `INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity) SELECT alert_seq, rule_seq, next_at, severity FROM {rows} AS r WHERE true
 			ON CONFLICT (alert_seq, rule_seq) DO UPDATE SET next_at = CASE WHEN alert_notices.next_at < excluded.next_at THEN alert_notices.next_at ELSE excluded.next_at END`, nil},
 		{mentions, `INSERT INTO alert_mentions (alert_seq, rule_seq, subject_id, due_at) SELECT alert_seq, rule_seq, subject_id, due_at FROM {rows} AS r WHERE true
@@ -257,7 +253,7 @@ func (s *Store) sendEnds(tx *gorm.DB, over []Alert, now models.Time) error {
 			SELECT a.seq, n.rule_seq, CAST(? AS BIGINT), a.severity, n.escalated_at ` + ofEnd + "JOIN alert_notices AS n ON n.alert_seq = r.seq WHERE n.notified_at IS NOT NULL", []any{now}},
 		{ends, `INSERT INTO alert_mentions (alert_seq, rule_seq, subject_id, due_at)
 			SELECT a.seq, n.rule_seq, t.subject_id, CAST(? AS BIGINT) ` + ofEnd + `JOIN alert_notices AS n ON n.alert_seq = r.seq
-			JOIN alert_mentions AS t ON t.alert_seq = n.alert_seq AND t.rule_seq = n.rule_seq WHERE n.notified_at IS NOT NULL AND t.due_at IS NULL`, []any{now}},
+			JOIN alert_mentions AS t ON t.alert_seq = n.alert_seq AND t.rule_seq = n.rule_seq WHERE n.notified_at IS NOT NULL AND (t.sent_at IS NOT NULL OR t.due_at <= ?)`, []any{now, now}},
 	} {
 		if err := st.rows.Exec(tx, st.sql, st.args...).Error; err != nil {
 			return fmt.Errorf("planning messages of alerts that are resolved: %w", err)

@@ -149,11 +149,11 @@ func record(tx *gorm.DB, run Run) error {
 	if run.Error != "" {
 		success, failure = 0, 1
 	}
-	var before string
-	if err := tx.Raw("SELECT last_error FROM scheduled_jobs WHERE id = ?", run.JobID).Scan(&before).Error; err != nil {
+	var job struct{ LastError, Schedule string }
+	if err := tx.Raw("SELECT last_error, schedule FROM scheduled_jobs WHERE id = ?", run.JobID).Scan(&job).Error; err != nil {
 		return err
 	}
-	if before != "" || run.Error != "" {
+	if job.Schedule != "" && (job.LastError != "" || run.Error != "") { // no event of a job that was retired during its run
 		if err := event.Add(tx, failed(run)); err != nil {
 			return err
 		}

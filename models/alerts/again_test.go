@@ -1,0 +1,214 @@
+package alerts_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"linkwatch/models/alerts"
+	"linkwatch/models/event"
+)
+
+// quiet are quiet hours that begin now.
+func (w *world) quiet(d time.Duration) alerts.Quiet {
+	return alerts.Quiet{From: w.Now().UTC().Format("15:04"), To: w.Now().UTC().Add(d).Format("15:04"), TimeZone: "UTC"}
+}
+
+// minutes lets minutes pass, one after another.
+func (w *world) minutes(n int) {
+	w.Helper()
+	for range n {
+		w.pass(time.Minute)
+	}
+}
+
+// A later outage of a target is sent, also while another target keeps the alert open, however often it happens in a day.
+func TestLaterOutagesInAnOpenAlert(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.channel("c")
+		w.rule(c)
+		w.happen(w.down("b@h.test", 1))
+		w.expect(c, "fired b is down: "+downText)
+		for range 7 {
+			w.minutes(40)
+			w.happen(w.down("a@h.test", 1))
+			w.minutes(10)
+			w.expect(c, "worse 2 targets on h.test are down: "+downText)
+			w.happen(w.up("a@h.test"))
+		}
+	})
+}
+
+// A target that flaps while quiet hours or a silence hold its message back is sent afterwards if it is down then.
+func TestFlappingWhileMessagesAreHeldBack(t *testing.T) {
+	each(t, func(w *world) {
+		c, late := w.channel("c"), w.channel("late")
+		w.rule(c, func(r *alerts.Rule) { r.Quiet = w.quiet(time.Hour) })
+		w.rule(late, func(r *alerts.Rule) { r.AfterMinutes = 1 })
+		for i := range 5 {
+			w.happen(w.down("a@h.test", 1))
+			if i == 3 {
+				_, err := w.Silence(w.Context(), w.open()[0], 10*time.Minute)
+				w.ok(err)
+			}
+			if w.minutes(2); i < 4 {
+				w.happen(w.up("a@h.test"))
+				w.minutes(2)
+			}
+		}
+		w.sent(late)
+		w.minutes(60)
+		w.expect(c, "fired a is down (flapping: 5 times within an hour): "+downText)
+	})
+}
+
+// A target that fails again before its first message is sent once the alert may be sent again.
+func TestFlappingBeforeTheFirstMessage(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.channel("c")
+		w.rule(c)
+		w.happen(w.down("a@h.test", 1))
+		w.sent(c)
+		for range 3 {
+			w.happen(w.down("b@h.test", 1))
+			w.happen(w.up("b@h.test"))
+		}
+		w.happen(w.down("b@h.test", 1))
+		w.minutes(6)
+		w.expect(c, "worse 2 targets on h.test are down: "+downText)
+	})
+}
+
+// A target that was sent as down is sent as up, whatever happened in between.
+func TestRecoveryIsSentAfterAShortOutage(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.channel("c")
+		w.rule(c, func(r *alerts.Rule) { r.AfterMinutes = 10 })
+		w.happen(w.down("a@h.test", 1))
+		w.minutes(10)
+		w.expect(c, "fired a is down: "+downText)
+		w.happen(w.down("b@h.test", 1))
+		w.happen(w.up("a@h.test"))
+		w.happen(w.down("a@h.test", 1)) // for less than ten minutes
+		w.happen(w.up("a@h.test"))
+		w.happen(w.up("b@h.test"))
+		w.expect(c, "fired a is up again after 10 min 5 s")
+	})
+}
+
+// A rule that only sends ends sends no reminders, and neither does one from which reminders or the event were removed.
+func TestRemindersOfChangedRules(t *testing.T) {
+	each(t, func(w *world) {
+		boss := w.channel("boss")
+		remind := func(r *alerts.Rule) {
+			r.RepeatMinutes, r.EscalateAfterMinutes, r.EscalateChannels = 10, 20, alerts.List{boss.ID}
+		}
+		var changed []alerts.Rule
+		var cs []alerts.Channel
+		for i := range 4 {
+			cs = append(cs, w.channel(fmt.Sprint("c", i)))
+			changed = append(changed, w.rule(cs[i], remind, func(r *alerts.Rule) {
+				if i == 0 {
+					r.Events = alerts.List{"target.up"}
+				}
+			}))
+		}
+		w.happen(w.down("a@h.test", 1), w.down("b@h.test", 1))
+		for i, fn := range []func(*alerts.Rule){
+			1: func(r *alerts.Rule) { r.RepeatMinutes, r.EscalateAfterMinutes = 0, 0 },
+			2: func(r *alerts.Rule) { r.Events = alerts.List{"target.up"} },
+			3: func(r *alerts.Rule) { r.Scope.Targets = alerts.List{targetID("other")} },
+		} {
+			w.sent(cs[i])
+			if fn != nil {
+				_, err := w.EditRule(w.Context(), changed[i].ID, fn)
+				w.ok(err)
+			}
+		}
+		w.happen(w.down("new@h.test", 1))
+		w.minutes(40)
+		w.expect(boss)
+		w.expect(cs[0])
+		w.expect(cs[1], "fired new is down: "+downText) // other rules apply to it
+		w.expect(cs[2])
+		w.expect(cs[3])
+	})
+}
+
+// A shorter delay applies to what is down already.
+func TestDelayIsShortened(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.channel("c")
+		r := w.rule(c, func(r *alerts.Rule) { r.AfterMinutes = 600 })
+		w.happen(w.down("a@h.test", 1))
+		w.minutes(10)
+		_, err := w.EditRule(w.Context(), r.ID, func(r *alerts.Rule) { r.AfterMinutes = 5 })
+		w.ok(err)
+		w.minutes(1)
+		w.expect(c, "fired a is down: "+downText)
+	})
+}
+
+// Events without duration do not stay open if their rule is deleted before they are sent.
+func TestEventsWithoutDurationOfADeletedRule(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.channel("c")
+		r := w.rule(c, func(r *alerts.Rule) { r.Events, r.Quiet = alerts.List{"page.changed"}, w.quiet(9*time.Hour) })
+		w.happen(w.event("page.changed", event.Once, "home@a.test", 0))
+		if len(w.open()) != 1 {
+			t.Fatal("the alert is not shown in quiet hours")
+		}
+		w.ok(w.DeleteRule(w.Context(), r.ID))
+		w.pass(25 * time.Hour)
+		if open := w.open(); len(open) != 0 {
+			t.Errorf("%d alerts are open", len(open))
+		}
+		w.expect(c)
+	})
+}
+
+// Events without duration of many hosts are sent together, also one after another.
+func TestTrickleOverManyHosts(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.channel("c")
+		w.rule(c, func(r *alerts.Rule) { r.Events = alerts.List{"page.changed"} })
+		for i := range 300 {
+			w.happen(w.event("page.changed", event.Once, fmt.Sprintf("p%d@h%d.test", i, i), 0))
+		}
+		w.minutes(6)
+		if got := w.sent(c); len(got) > 130 {
+			t.Errorf("%d messages of 300 events within five minutes", len(got))
+		}
+	})
+}
+
+// A page that changes in maintenance is not sent, also if the window begins while the message waits.
+func TestEventsWithoutDurationInMaintenance(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.channel("c")
+		w.rule(c, func(r *alerts.Rule) { r.Events = alerts.List{"page.changed"} })
+		w.happen(w.event("page.changed", event.Once, "first@a.test", 0))
+		w.expect(c, "fired first changed")
+		w.happen(w.event("page.changed", event.Once, "second@a.test", 0)) // waits for five minutes
+		_, err := w.AddMaintenance(w.Context(), alerts.Maintenance{Name: "All", StartsAt: w.Now(), EndsAt: w.Now().Add(time.Hour)})
+		w.ok(err)
+		w.minutes(90)
+		w.expect(c)
+	})
+}
+
+// Of two rules with one channel, the message with more targets is sent.
+func TestEndOfTwoRulesWithOneChannel(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.channel("c")
+		w.rule(c, func(r *alerts.Rule) { r.AfterMinutes = 10 })
+		w.rule(c)
+		w.happen(w.down("a@h.test", 1))
+		w.minutes(15)
+		w.happen(w.down("b@h.test", 1))
+		w.expect(c, "fired a is down: "+downText, "worse 2 targets on h.test are down: "+downText)
+		w.happen(w.up("b@h.test"))
+		w.happen(w.up("a@h.test"))
+		w.expect(c, "fired 2 targets on h.test are up again after 15 min 3 s")
+	})
+}
