@@ -59,3 +59,21 @@ func TestRetiredJobsThatFailedAreClosed(t *testing.T) {
 		}
 	})
 }
+
+// A job that is retired while it runs stores no failure, which nothing would ever close.
+func TestJobThatIsRetiredDuringItsRun(t *testing.T) {
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		clock := modelstest.NewClock()
+		s := schedule.NewStore(db, clock.Now)
+		declare(t, s, "backup")
+		modelstest.Lease(t, db, string(holder))
+		clock.Advance(time.Hour)
+		run := mustBegin(t, s, "backup")
+		declare(t, s, "other")
+		run.Error = "the disk is full"
+		finish(t, s, run)
+		if got := modelstest.Events(t, db); len(got) > 0 {
+			t.Errorf("%q", got)
+		}
+	})
+}
