@@ -282,7 +282,7 @@ func (o *outbox) notice(n *notice) {
 	n.NextAt = earliest(earliest(n.RepeatAt, n.EscalateAt), n.waiting)
 }
 
-// dueAgain has a rule that was changed, enabled or restored look again at what it sends of open alerts.
+// dueAgain makes the messages of a rule due that was changed, enabled or restored, so that Send decides about them again.
 func (s *Store) dueAgain(tx *gorm.DB, r Rule) error {
 	err := tx.Exec("UPDATE alert_notices SET next_at = ? WHERE rule_seq = ? AND alert_seq IN (SELECT seq FROM alerts WHERE resolved_at IS NULL)", s.clock.Now(), r.Seq).Error
 	if err == nil { // with a shorter delay, subjects are due earlier
@@ -311,7 +311,7 @@ func (o *outbox) held(a *Alert, r Rule, n *notice) (until models.Time) {
 	return until
 }
 
-// lookAgain is how often a message that waits for the end of quiet hours or maintenance is looked at.
+// lookAgain is how often a message that waits for the end of quiet hours or maintenance is rechecked.
 const lookAgain = time.Minute
 
 // due notes that an alert is due to be sent, from when on it is shown.
