@@ -92,7 +92,7 @@ func TestSearchForAlerts(t *testing.T) {
 	apptest.WantText(t, a.Get("/search?q=ops"), ".hits", "Ops channel: Webhook")
 	apptest.WantCount(t, a.Get("/search?q=maintenance"), `.actions-list a[href="/alerts/maintenance/new"]`, 1)
 
-	// Severity and state are told by word and shape, as in the list.
+	// Severity and state are shown by word and shape, as in the list.
 	apptest.WantCount(t, p, ".hits .health.critical + .health.firing", 1)
 	_, err := a.Alerts.Acknowledge(a.Context(), one.ID)
 	a.Must(err)
@@ -224,7 +224,7 @@ func TestAlertsBesideATarget(t *testing.T) {
 	apptest.WantText(t, a.Get("/watch/"+w.ID), "main", "critical Watched is down: status 500")
 	apptest.WantStatus(t, a.Post("/alerts/alert-me", url.Values{"target": {models.NewID(models.KindTarget)}}), http.StatusNotFound)
 
-	// Once all its rules are mute, the target can be told to the channels that are enabled.
+	// Once all its rules are mute, its alerts can be sent to the channels that are enabled.
 	off := false
 	apptest.WantCount(t, a.Get("/watch/"+w.ID), `form[action="/alerts/alert-me"]`, 0)
 	_, err := a.Alerts.EditChannel(a.Context(), ops.ID, alerts.ChannelEdit{Enabled: &off})

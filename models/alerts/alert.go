@@ -76,7 +76,7 @@ type Member struct {
 	Detail      string
 	SinceAt     models.Time
 	EndedAt     models.Time // zero: it goes on
-	Changes     int         // times that it began within FlapTime
+	Changes     int         // times in a row that it began, each within a third of FlapTime of the one before
 
 	gone bool // it is no longer checked: it leaves the alert
 }

@@ -226,7 +226,7 @@ func (o *outbox) loadMentions(ctx context.Context, due []notice) error {
 	return nil
 }
 
-// largestFirst orders notices by their alerts, and those of one by their subjects: of two rules with one channel the one with more is sent.
+// largestFirst orders notices by alert, then by their number of subjects: if two rules share a channel, it gets the larger message.
 func largestFirst(due []notice) []*notice {
 	sorted := make([]*notice, len(due))
 	for i := range due {
@@ -314,7 +314,7 @@ func (o *outbox) held(a *Alert, r Rule, n *notice) (until models.Time) {
 // lookAgain is how often a message that waits for the end of quiet hours or maintenance is rechecked.
 const lookAgain = time.Minute
 
-// due notes that an alert is due to be sent, from when on it is shown.
+// due notes that an alert is due to be sent. It is shown from then on.
 func (o *outbox) due(a *Alert) {
 	if a.FiredAt.IsZero() {
 		a.FiredAt = o.now
