@@ -191,6 +191,39 @@ type Config struct {
 	AuthDisabled bool `env:"AUTH_DISABLED" envDefault:"false" allowed:"true or false" meaning:"true serves other machines without any login"`
 	// AuthJWTSecret is empty when unset: no JWT is accepted then. It leaves the pages open, so it is no login for [Config.CheckOpen].
 	AuthJWTSecret Secret `env:"AUTH_JWT_SECRET" allowed:"at least 16 bytes" meaning:"key of the JWTs (HS256) that the API requires, also with AUTH_DISABLED=true; the pages do not ask for them"`
+	// SessionIdleTimeout is how long a session lives without a request.
+	SessionIdleTimeout time.Duration `env:"SESSION_IDLE_TIMEOUT" envDefault:"168h" range:"5m..8760h" meaning:"how long a login lasts without being used"`
+	// SessionMaxAge is how long a session lives however much it is used.
+	SessionMaxAge time.Duration `env:"SESSION_MAX_AGE" envDefault:"720h" range:"5m..8760h" meaning:"how long a login lasts at most"`
+	// AuditRetention is the age at which an audit entry is deleted.
+	AuditRetention time.Duration `env:"AUDIT_RETENTION" envDefault:"8760h" range:"24h..87600h" meaning:"how long entries of the audit log are kept"`
+
+	// OIDCIssuer is empty when unset: there is no single sign-on.
+	OIDCIssuer string `env:"OIDC_ISSUER" allowed:"the https:// URL of an OpenID Connect issuer, or an http:// URL on this machine" meaning:"identity provider of single sign-on (OpenID Connect), such as https://accounts.example; there is none unless it is set"`
+	// OIDCClientID is what the issuer calls this server.
+	OIDCClientID string `env:"OIDC_CLIENT_ID" allowed:"a text without white space; OIDC_ISSUER needs it" meaning:"id of this server at the identity provider"`
+	// OIDCClientSecret is empty for a public client.
+	OIDCClientSecret Secret `env:"OIDC_CLIENT_SECRET" meaning:"secret of this server at the identity provider; a public client has none"`
+	// OIDCName is what the button on the login page says after "Sign in with".
+	OIDCName string `env:"OIDC_NAME" envDefault:"single sign-on" allowed:"at most 50 characters" meaning:"name of the identity provider on the login page"`
+	// OIDCScopes are those that are asked for beside openid.
+	OIDCScopes []string `env:"OIDC_SCOPES" envDefault:"profile,email" allowed:"scopes separated by commas" meaning:"scopes that are requested from the identity provider, beside openid"`
+	// OIDCRoleClaim is empty when unset: all get OIDCDefaultRole.
+	OIDCRoleClaim string `env:"OIDC_ROLE_CLAIM" allowed:"the name of a claim, such as groups" meaning:"claim of the ID token whose values OIDC_ROLES maps to roles"`
+	// OIDCRoles are value=role.
+	OIDCRoles []string `env:"OIDC_ROLES" allowed:"pairs such as staff=editor, separated by commas; OIDC_ROLE_CLAIM needs them" meaning:"role for each value of OIDC_ROLE_CLAIM; the highest one counts"`
+	// OIDCDefaultRole is admin, editor, viewer or none.
+	OIDCDefaultRole string `env:"OIDC_DEFAULT_ROLE" envDefault:"none" allowed:"admin, editor, viewer or none" meaning:"role of those whose claims map to no role; none refuses them"`
+	// OIDCAllowedDomains are in lower case; empty allows all that the issuer lets in.
+	OIDCAllowedDomains []string `env:"OIDC_ALLOWED_DOMAINS" allowed:"host names such as example.com, separated by commas" meaning:"domains of the verified e-mail addresses that may sign in; all may unless it is set"`
+
+	// AuthProxyHeader is empty when unset: no header is believed.
+	AuthProxyHeader string `env:"AUTH_PROXY_HEADER" allowed:"the name of a header; AUTH_PROXY_FROM must be set" meaning:"header in which a reverse proxy names the user that it has authenticated, such as Remote-User"`
+	// AuthProxyFrom are the addresses from which AuthProxyHeader is believed.
+	AuthProxyFrom []netip.Prefix `env:"AUTH_PROXY_FROM" allowed:"networks or addresses such as 127.0.0.1, separated by commas" meaning:"addresses of the reverse proxies whose AUTH_PROXY_HEADER is believed"`
+	// AuthProxyRole is admin, editor, viewer or none.
+	AuthProxyRole string `env:"AUTH_PROXY_ROLE" envDefault:"none" allowed:"admin, editor, viewer or none" meaning:"role of new accounts for users that the proxy names; none lets in only users with an account"`
+
 	// SecretKey is empty when unset.
 	SecretKey Secret `env:"SECRET_KEY" meaning:"text from which the key is made that encrypts stored credentials; without it the key is in a file that is made at the first start, and several instances need the same"`
 }

@@ -22,6 +22,7 @@ const (
 	CodeUnresolvable Code = "link-unresolvable"
 	CodeBlocked      Code = "blocked-address"
 	CodeUndelivered  Code = "delivery-failed"
+	CodeForbidden    Code = "forbidden"
 	CodeUnavailable  Code = "unavailable"
 )
 

@@ -37,6 +37,10 @@ const (
 	KindRule        Kind = "r" // which alerts are sent where; rules are not told from runs
 	KindAlert       Kind = "v"
 	KindMaintenance Kind = "x" // a time without alerts
+
+	KindUser  Kind = "u" // an account; accounts are not told from changes
+	KindToken Kind = "y" // an API token; tokens are not told from deliveries
+	KindAudit Kind = "q" // an entry of the audit log; entries are not told from versions
 )
 
 // Kinds of ids that stay inside the program.
@@ -50,6 +54,7 @@ const (
 	KindVersion    Kind = "q" // a version of a crawled page
 	KindBroken     Kind = "z" // a broken link of a crawl
 	KindDelivery   Kind = "y" // a message to a channel
+	KindSession    Kind = "s" // a login; sessions are not told from sources
 )
 
 const (

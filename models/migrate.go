@@ -1,6 +1,7 @@
 package models
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -207,12 +208,33 @@ func (d *migrationDriver) Unlock() error {
 	return err
 }
 
-func (d *migrationDriver) Run(r io.Reader) error {
+// rebuildsTables is how a migration of SQLite begins that drops a table to which others
+// refer, and puts another in its place (https://sqlite.org/lang_altertable.html#otheralter).
+// With foreign keys on, the rows that refer to it would be deleted.
+var rebuildsTables = []byte("-- foreign_keys: off\n")
+
+func (d *migrationDriver) Run(r io.Reader) (err error) {
 	script, err := io.ReadAll(r)
 	if err != nil {
 		return err
 	}
-	tx, err := d.pool.Begin()
+	ctx := context.Background()
+	conn, err := d.pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	rebuilds := d.engine == SQLite && bytes.HasPrefix(script, rebuildsTables)
+	if rebuilds { // this is only possible outside of a transaction
+		if _, err := conn.ExecContext(ctx, "PRAGMA foreign_keys = OFF"); err != nil {
+			return err
+		}
+		defer func() {
+			_, on := conn.ExecContext(ctx, "PRAGMA foreign_keys = ON")
+			err = errors.Join(err, on)
+		}()
+	}
+	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -232,11 +254,29 @@ func (d *migrationDriver) Run(r io.Reader) error {
 	if _, err := tx.Exec(string(script), args...); err != nil {
 		return &database.Error{OrigErr: err, Err: "migration failed"}
 	}
+	if rebuilds {
+		if err := checkForeignKeys(tx); err != nil {
+			return err
+		}
+	}
 	if err := setVersion(tx, d.next); err != nil {
 		return err
 	}
 	d.have = d.next
 	return tx.Commit()
+}
+
+// checkForeignKeys returns an error if a row refers to one that is not there.
+func checkForeignKeys(tx *sql.Tx) error {
+	rows, err := tx.Query("PRAGMA foreign_key_check")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	if rows.Next() {
+		return errors.New("the migration would leave rows that refer to nothing")
+	}
+	return rows.Err()
 }
 
 // SetVersion is called before Run and after it. It only remembers what Run is

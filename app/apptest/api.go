@@ -68,6 +68,9 @@ func (a *App) exchange(ctx context.Context, client *http.Client, method, path, b
 	if err != nil {
 		return Answer{}, err
 	}
+	if a.as != "" {
+		req.Header.Set(actorHeader, a.as)
+	}
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 		if headers[i] == "Host" {

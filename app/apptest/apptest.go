@@ -5,6 +5,7 @@
 package apptest
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -59,6 +60,7 @@ type App struct {
 	ShortLinks *shortlinks.Store
 	Cleanup    *cleanup.Store
 	Jobs       *schedule.Store
+	as         string // see As
 }
 
 // Must fails the test if err is not nil.
@@ -103,6 +105,7 @@ func New(t testing.TB, change ...func(*Setup)) *App {
 	a.Handler = apitest.Check(t, document(), a.Router, func(r *http.Request) bool {
 		return middleware.IsHost(r, s.Config.ShortHost)
 	})
+	a.Handler = actAs(a.Handler)
 	server := httptest.NewServer(a.Handler)
 	t.Cleanup(server.Close)
 	a.URL = server.URL
@@ -122,4 +125,36 @@ func EachEngine(t *testing.T, test func(a *App)) {
 func document() string {
 	_, here, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(here), "../../handlers/api/openapi.json")
+}
+
+// actorHeader names the account that a test acts as.
+const actorHeader = "Test-Actor"
+
+// As returns the program whose requests come from the account of a name, which is no admin:
+// it sees what is shared, and its own. The routes of the program must be open.
+func (a *App) As(name string) *App {
+	as := *a
+	as.as = name
+	return &as
+}
+
+// Context returns a context whose actor is that of As, if there is one.
+func (a *App) Context() context.Context {
+	if a.as == "" {
+		return a.TB.Context()
+	}
+	return models.WithActor(a.TB.Context(), actor(a.as))
+}
+
+func actor(name string) models.Actor { return models.Actor{Name: name, Via: "session"} }
+
+// actAs lets requests act as the account in actorHeader.
+func actAs(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if name := r.Header.Get(actorHeader); name != "" {
+			r = r.WithContext(models.WithActor(r.Context(), actor(name)))
+			r.Header.Del(actorHeader)
+		}
+		next.ServeHTTP(w, r)
+	})
 }

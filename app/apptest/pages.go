@@ -22,6 +22,9 @@ type Page struct {
 func (a *App) Browse(r *http.Request) Page {
 	a.Helper()
 	r.Host = "127.0.0.1:8080"
+	if a.as != "" {
+		r.Header.Set(actorHeader, a.as)
+	}
 	if r.Header.Get("Accept") == "" {
 		r.Header.Set("Accept", "text/html")
 	}

@@ -15,7 +15,7 @@ import (
 // The problems that operations have in common: every route of the program, those
 // that need a login, every operation of /v1, and those of them with a body.
 var (
-	problemsOfAll    = []models.Code{middleware.CodeForbidden, middleware.CodeInternal}
+	problemsOfAll    = []models.Code{models.CodeForbidden, middleware.CodeInternal}
 	problemsOfLogin  = []models.Code{middleware.CodeUnauthorized, middleware.CodeRateLimited}
 	problemsOfV1     = []models.Code{models.CodeInvalid, models.CodeUnavailable}
 	problemsOfBodies = []models.Code{middleware.CodeRequestTimeout, middleware.CodeTooLarge, middleware.CodeUnsupportedMedia}

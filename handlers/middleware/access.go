@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"linkwatch/models"
 )
 
 // Access lets a request pass if the caller has the role that its route needs.
@@ -39,20 +41,34 @@ func (a *Access) Check(c *gin.Context) {
 	}
 	switch need := a.routes.Of(c).Needs; {
 	case need == 0:
-		a.errs.Write(c, NewProblem(CodeForbidden, "No role may use this route."))
+		a.errs.Write(c, NewProblem(models.CodeForbidden, "No role may use this route."))
 	case need == Public: // credentials are not looked at: that takes longer than a redirect
 	case !a.Guards(c):
+		act(c, models.Actor{Name: models.SystemOwner, SeesAll: true})
 	default:
-		role, err := a.authenticate(c)
+		actor, role, err := a.authenticate(c)
 		if err != nil {
 			if err.Status == http.StatusUnauthorized {
 				a.challenge(c)
 			}
 			a.errs.Write(c, err)
 		} else if role < need {
-			a.errs.Write(c, NewProblem(CodeForbidden, fmt.Sprintf("The role of your token is %s. This needs a token with the role %s.", role, need)))
+			a.errs.Write(c, NewProblem(models.CodeForbidden, fmt.Sprintf("The role of your token is %s. This needs a token with the role %s.", role, need)))
+		} else {
+			actor.SeesAll = role == Admin
+			act(c, actor)
 		}
 	}
+}
+
+// act sets the actor of a request, unless it has one already.
+func act(c *gin.Context, actor models.Actor) {
+	ctx := c.Request.Context()
+	if _, ok := models.ActorOf(ctx); ok {
+		return
+	}
+	actor.Address, actor.Request = peer(c.Request).String(), RequestID(ctx)
+	c.Request = c.Request.WithContext(models.WithActor(ctx, actor))
 }
 
 // Guards says whether the route of a request needs credentials, unless it is public.
@@ -74,15 +90,15 @@ type refusal struct {
 	guess  bool // nothing shows that the caller knows the password or the key
 }
 
-// authenticate returns the role of the caller, or the problem to answer with. The
+// authenticate returns the caller and its role, or the problem to answer with. The
 // credentials are compared first and the limit is looked at then, so that parallel
 // guesses gain nothing.
-func (a *Access) authenticate(c *gin.Context) (Role, *Problem) {
+func (a *Access) authenticate(c *gin.Context) (models.Actor, Role, *Problem) {
 	given, basic, ok := credentials(c.Request)
 	if !ok {
-		return 0, NewProblem(CodeUnauthorized, a.wanted(c))
+		return models.Actor{}, 0, NewProblem(CodeUnauthorized, a.wanted(c))
 	}
-	role, refused := a.judge(c, given, basic)
+	actor, role, refused := a.judge(c, given, basic)
 	client := clientAt(peer(c.Request))
 	var wait time.Duration
 	if refused != nil && refused.guess {
@@ -92,24 +108,24 @@ func (a *Access) authenticate(c *gin.Context) (Role, *Problem) {
 	}
 	switch {
 	case wait > 0:
-		return 0, rateLimited("Too many wrong passwords or tokens from your address.", wait)
+		return models.Actor{}, 0, rateLimited("Too many wrong passwords or tokens from your address.", wait)
 	case refused == nil:
-		return role, nil
+		return actor, role, nil
 	case refused.guess:
-		return 0, NewProblem(CodeUnauthorized, refused.detail+" "+a.wanted(c))
+		return models.Actor{}, 0, NewProblem(CodeUnauthorized, refused.detail+" "+a.wanted(c))
 	}
-	return 0, NewProblem(CodeUnauthorized, refused.detail)
+	return models.Actor{}, 0, NewProblem(CodeUnauthorized, refused.detail)
 }
 
-// judge returns the role that credentials open. The password opens every role.
-func (a *Access) judge(c *gin.Context, given string, basic bool) (Role, *refusal) {
+// judge returns whose credentials they are, and the role that they open. The password opens every role.
+func (a *Access) judge(c *gin.Context, given string, basic bool) (models.Actor, Role, *refusal) {
 	switch {
 	case a.password != "" && a.matches(given):
-		return Admin, nil
+		return models.Actor{Name: "admin", Via: "password"}, Admin, nil
 	case a.takesTokens(c) && !basic:
 		return a.tokens.role(given)
 	}
-	return 0, &refusal{"The password or token is wrong.", true}
+	return models.Actor{}, 0, &refusal{"The password or token is wrong.", true}
 }
 
 // wanted says which credentials the route of a request takes.

@@ -64,7 +64,7 @@ func (e *Errors) Hosts(name, publicURL string) gin.HandlerFunc {
 		if err == nil && ip.Zone() == "" && (ip.Unmap().IsLoopback() || ip.Unmap() == localAddr(c.Request)) {
 			return
 		}
-		e.Write(c, NewProblem(CodeForbidden, "This server is not known by that host name. Its operator can set PUBLIC_URL."))
+		e.Write(c, NewProblem(models.CodeForbidden, "This server is not known by that host name. Its operator can set PUBLIC_URL."))
 	}
 }
 
@@ -102,7 +102,7 @@ func (e *Errors) SameOrigin(publicURL string) gin.HandlerFunc {
 	}
 	return func(c *gin.Context) {
 		if err := guard.Check(c.Request); err != nil {
-			e.Write(c, NewProblem(CodeForbidden, "Another site may not send this on your behalf."))
+			e.Write(c, NewProblem(models.CodeForbidden, "Another site may not send this on your behalf."))
 		}
 	}
 }

@@ -23,7 +23,6 @@ import (
 // Codes of errors that only HTTP knows; the others are in models.
 const (
 	CodeUnauthorized     models.Code = "unauthorized"
-	CodeForbidden        models.Code = "forbidden"
 	CodeMethodNotAllowed models.Code = "method-not-allowed"
 	CodeRequestTimeout   models.Code = "request-timeout" // the body came too slowly
 	CodeTooLarge         models.Code = "too-large"
@@ -44,7 +43,7 @@ var kinds = map[models.Code]struct {
 	models.CodeInvalid:      {http.StatusBadRequest, "Invalid request"},
 	models.CodeTooManyTags:  {http.StatusBadRequest, "Too many tags"},
 	CodeUnauthorized:        {http.StatusUnauthorized, "Login needed"},
-	CodeForbidden:           {http.StatusForbidden, "Not allowed"},
+	models.CodeForbidden:    {http.StatusForbidden, "Not allowed"},
 	models.CodeNotFound:     {http.StatusNotFound, "Not found"},
 	CodeMethodNotAllowed:    {http.StatusMethodNotAllowed, "Method not allowed"},
 	CodeRequestTimeout:      {http.StatusRequestTimeout, "Request took too long"},

@@ -42,7 +42,7 @@ var explanations = map[models.Code]struct{ meaning, action string }{
 		"This address needs a login. The request has no credentials, or they are wrong.",
 		"Send the admin password as the password of HTTP Basic, with any user name, or as a bearer token in the Authorization header. The API may need a JWT as the bearer token instead: the detail of the problem says so. If you have neither, ask the operator of this server.",
 	},
-	CodeForbidden: {
+	models.CodeForbidden: {
 		"The server refuses this request. Its Host header does not name this server, a browser sent it from another site, or the role of its token is too low.",
 		"Read the detail of the problem for the cause. Open the server at its own address, or use a token with the role that the detail names, and try again. If you operate the server, set PUBLIC_URL to the address that visitors use.",
 	},

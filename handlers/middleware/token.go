@@ -1,16 +1,20 @@
 package middleware
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"linkwatch/models"
 )
 
 const (
 	maxToken     = 8 << 10 // bytes
 	clocksDiffer = 30 * time.Second
+	maxSubject   = 100 // characters
 )
 
 // tokens reads JWTs that are signed with a key by HS256.
@@ -35,11 +39,11 @@ func newTokens(key string, now func() time.Time) *tokens {
 	return t
 }
 
-// role returns the role of a token: that of its claim role, Admin without one. A token
+// role returns whom a token is for (its claim sub), and its role: that of its claim role, Admin without one. A token
 // that is signed with the key is no guess, whatever its claims say.
-func (t *tokens) role(given string) (Role, *refusal) {
+func (t *tokens) role(given string) (models.Actor, Role, *refusal) {
 	if len(given) > maxToken {
-		return 0, &refusal{"The token is larger than 8 KiB.", true}
+		return models.Actor{}, 0, &refusal{"The token is larger than 8 KiB.", true}
 	}
 	var c claims
 	_, err := t.parser.ParseWithClaims(given, &c, func(token *jwt.Token) (any, error) {
@@ -50,15 +54,17 @@ func (t *tokens) role(given string) (Role, *refusal) {
 	})
 	switch {
 	case err == nil && t.now().Before(c.ExpiresAt.Time):
-		return roleNamed(c.Role)
+		role, refused := roleNamed(c.Role)
+		name := cmp.Or(models.Truncate(models.CleanLine(c.Subject), maxSubject), models.SystemOwner)
+		return models.Actor{Name: name, Via: "jwt"}, role, refused
 	case err == nil, errors.Is(err, jwt.ErrTokenExpired):
-		return 0, &refusal{detail: "The token has expired. Get a new one."}
+		return models.Actor{}, 0, &refusal{detail: "The token has expired. Get a new one."}
 	case errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
-		return 0, &refusal{detail: "The token has no claim exp. Get one that expires."}
+		return models.Actor{}, 0, &refusal{detail: "The token has no claim exp. Get one that expires."}
 	case errors.Is(err, jwt.ErrTokenInvalidClaims):
-		return 0, &refusal{detail: "The token is not valid yet. Compare the clock of its issuer with that of this server."}
+		return models.Actor{}, 0, &refusal{detail: "The token is not valid yet. Compare the clock of its issuer with that of this server."}
 	}
-	return 0, &refusal{"The token is wrong.", true}
+	return models.Actor{}, 0, &refusal{"The token is wrong.", true}
 }
 
 // roleNamed reads the claim role. JSON null is no role.

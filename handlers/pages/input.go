@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gin-gonic/gin"
+
 	"linkwatch/models"
 	"linkwatch/views/ui"
 )
@@ -130,4 +132,13 @@ func FilterError(err error, others ...string) (problem string, rest error) {
 		}
 	}
 	return "", err
+}
+
+// Private reads the checkbox of ui.PrivateField; nil = the form does not have it.
+func Private(c *gin.Context) *bool {
+	if c.PostForm("sharing") == "" {
+		return nil
+	}
+	private := c.PostForm("private") != ""
+	return &private
 }
