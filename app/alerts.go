@@ -46,7 +46,8 @@ func newAlerts(c *core, types []event.Type, watched *targets.Store) (*Alerts, er
 	pages := alerthandlers.Pages{Deps: deps}
 	return &Alerts{Store: store, Deps: deps, pages: pages, System: System{
 		System: handlers.System{
-			Nav: alerthandlers.Nav(), Overview: pages.Overview, Finders: pages.Finders(), Flash: pages.Flashes(), Routes: pages.Routes(),
+			Name: "alerts",
+			Nav:  alerthandlers.Nav(), Overview: pages.Overview, Finders: pages.Finders(), Flash: pages.Flashes(), Routes: pages.Routes(),
 			Groups: alerthandlers.Groups(), Operations: alerthandlers.API{Deps: deps}.Register,
 		},
 		Services: []jobs.Service{worker},

@@ -143,13 +143,9 @@ func newApp(o Options, more ...func(*core) System) (*App, error) {
 		return nil, err
 	}
 	a.services = append(a.services, a.runner)
-	password := string(cfg.AdminPassword)
-	if cfg.AuthDisabled {
-		password = ""
-	}
 	a.Router = handlers.New(handlers.Deps{
 		Systems: systems.served(), Frame: c.frame, Health: c.health, Log: o.Log, Registry: c.registry,
-		TrustedProxies: cfg.TrustedProxies, Host: cfg.HTTPHost, PublicURL: cfg.PublicURL, Password: password, JWTSecret: string(cfg.AuthJWTSecret),
+		TrustedProxies: cfg.TrustedProxies, Host: cfg.HTTPHost, PublicURL: cfg.PublicURL, Access: systems.Accounts.Access,
 	})
 	for _, s := range systems.All() {
 		if s.Serve != nil {

@@ -78,7 +78,8 @@ func newCrawl(c *core) (*Crawl, error) {
 	pages := crawlhandlers.Pages{Deps: deps}
 	return &Crawl{Store: store, Crawler: crawler, deps: deps, pages: pages, System: System{
 		System: handlers.System{
-			Nav: crawlhandlers.Nav(), Overview: pages.Overview, Finders: pages.Finders(), Flash: pages.Flashes(), Routes: pages.Routes(),
+			Name: "crawl",
+			Nav:  crawlhandlers.Nav(), Overview: pages.Overview, Finders: pages.Finders(), Flash: pages.Flashes(), Routes: pages.Routes(),
 			Described: crawlhandlers.Described(), Groups: crawlhandlers.Groups(), Operations: crawlhandlers.API{Deps: deps}.Register,
 			Alias: crawlhandlers.Alias, Health: []middleware.HealthCheck{engineHealth, crawlhandlers.ArchiveCheck(kept.state)},
 		},

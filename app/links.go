@@ -41,7 +41,8 @@ func newLinks(c *core) *Links {
 	pages := linkhandlers.Pages{Deps: deps}
 	return &Links{Store: store, deps: deps, pages: pages, System: System{
 		System: handlers.System{
-			Nav: linkhandlers.Nav(), Overview: pages.Overview, Finders: pages.Finders(), Flash: pages.Flashes(), Routes: pages.Routes(),
+			Name: "links",
+			Nav:  linkhandlers.Nav(), Overview: pages.Overview, Finders: pages.Finders(), Flash: pages.Flashes(), Routes: pages.Routes(),
 			Groups: linkhandlers.Groups(), Operations: linkhandlers.API{Deps: deps}.Register,
 		},
 		Services: []jobs.Service{linkjobs.NewRefresher(store, c.lease, cfg.MaxConcurrency, c.Log)},

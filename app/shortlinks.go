@@ -50,7 +50,8 @@ func newShortLinks(c *core) (*ShortLinks, error) {
 	s.pages = shortlinkhandlers.Pages{Deps: s.deps}
 	s.System = System{
 		System: handlers.System{
-			Nav: shortlinkhandlers.Nav(), Overview: s.pages.Overview, Finders: s.pages.Finders(), Flash: s.pages.Flashes(), Routes: s.pages.Routes(),
+			Name: "shortlinks",
+			Nav:  shortlinkhandlers.Nav(), Overview: s.pages.Overview, Finders: s.pages.Finders(), Flash: s.pages.Flashes(), Routes: s.pages.Routes(),
 			Described: shortlinkhandlers.Described(), Groups: shortlinkhandlers.Groups(), Operations: shortlinkhandlers.API{Deps: s.deps}.Register,
 			Health: []middleware.HealthCheck{shortlinkhandlers.RedisCheck(redisUp)},
 			Host:   handlers.Host{Name: cfg.ShortHost, Routes: s.pages.HostRoutes(), Problem: s.pages.RedirectProblem},

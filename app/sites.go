@@ -55,7 +55,8 @@ func newSites(c *core) (*Sites, error) {
 	pages := sitehandlers.Pages{Deps: deps}
 	return &Sites{Store: store, Deps: deps, pages: pages, System: System{
 		System: handlers.System{
-			Nav: sitehandlers.Nav(), Overview: pages.Overview, Finders: pages.Finders(), Flash: pages.Flashes(), Routes: pages.Routes(),
+			Name: "sites",
+			Nav:  sitehandlers.Nav(), Overview: pages.Overview, Finders: pages.Finders(), Flash: pages.Flashes(), Routes: pages.Routes(),
 			Groups: sitehandlers.Groups(), Operations: sitehandlers.API{Deps: deps}.Register,
 		},
 		Services: []jobs.Service{worker},

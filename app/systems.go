@@ -18,6 +18,7 @@ type Systems struct {
 	Crawl      *Crawl
 	Sites      *Sites
 	Alerts     *Alerts
+	Accounts   *Accounts
 	Admin      *Admin
 	more       []System
 }
@@ -42,6 +43,9 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 		s.more = append(s.more, make(c))
 	}
 	if s.Alerts, err = newAlerts(c, s.events(), s.Targets.Store); err != nil {
+		return nil, err
+	}
+	if s.Accounts, err = newAccounts(c); err != nil {
 		return nil, err
 	}
 	if s.Admin, err = newAdmin(c, s.deletes()...); err != nil {
@@ -70,6 +74,9 @@ func (s *Systems) All() []System {
 	if s.Admin != nil {
 		all = append(all, s.Admin.System)
 	}
+	if s.Accounts != nil {
+		all = append(all, s.Accounts.System)
+	}
 	return all
 }
 
@@ -86,7 +93,7 @@ func (s *Systems) events() []event.Type {
 // short links first, since they matter most.
 func (s *Systems) deletes() []cleanup.Kind {
 	var kinds []cleanup.Kind
-	for _, one := range slices.Concat(s.more, []System{s.Alerts.System, s.Sites.System, s.Crawl.System, s.Targets.System, s.Links.System}) {
+	for _, one := range slices.Concat(s.more, []System{s.Accounts.System, s.Alerts.System, s.Sites.System, s.Crawl.System, s.Targets.System, s.Links.System}) {
 		kinds = append(kinds, one.Deletes...)
 	}
 	return append(slices.Clone(s.ShortLinks.Deletes), kinds...)

@@ -32,7 +32,8 @@ func newTargets(c *core) (*Targets, error) {
 	pages := targethandlers.Pages{Deps: deps}
 	return &Targets{Store: store, deps: deps, pages: pages, System: System{
 		System: handlers.System{
-			Nav: targethandlers.Nav(), Overview: pages.Overview, Finders: pages.Finders(), Flash: pages.Flashes(), Routes: pages.Routes(),
+			Name: "targets",
+			Nav:  targethandlers.Nav(), Overview: pages.Overview, Finders: pages.Finders(), Flash: pages.Flashes(), Routes: pages.Routes(),
 			Described: targethandlers.Described(), Groups: targethandlers.Groups(), Operations: targethandlers.API{Deps: deps}.Register,
 		},
 		Services: []jobs.Service{checker},

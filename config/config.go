@@ -31,6 +31,9 @@ const (
 	LogJSON = "json"
 )
 
+// NoRole is the value of [Config.OIDCDefaultRole] and [Config.AuthProxyRole] that gives no role.
+const NoRole = "none"
+
 // Config is the program's settings, checked by [Load] and passed by value. An empty variable counts as unset.
 //
 // The settings of systems that are not built yet are read and checked too, so that one environment fits every release.

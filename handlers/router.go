@@ -36,8 +36,7 @@ type Deps struct {
 
 	Host      string // HTTP_HOST
 	PublicURL string // PUBLIC_URL, without a slash at its end; "" = whatever host a request came to
-	Password  string // guards everything but the public routes; "" = all is open, but for JWTSecret
-	JWTSecret string // AUTH_JWT_SECRET: the API needs JWTs that are signed with it, if not the password; "" = none are accepted
+	Access    middleware.AccessOptions
 }
 
 // Router answers every request.
@@ -59,13 +58,13 @@ func (r *Router) HostRoutes() map[string][]middleware.Route { return r.hosts }
 func New(d Deps) *Router {
 	gin.SetMode(gin.ReleaseMode)
 	errs, table := d.Frame.Errors, middleware.NewTable()
-	access := middleware.NewAccess(errs, table, d.Password, d.JWTSecret)
+	access := middleware.NewAccess(errs, table, d.Access)
 	observe := middleware.Observe(d.Log, middleware.NewMetrics(d.Registry), "/healthz", "/readyz", "/health", "/metrics")
 	engine := newEngine(errs,
 		middleware.Identify,
 		observe,
 		errs.Recover,
-		middleware.Secure,
+		middleware.Secure(d.PublicURL),
 		errs.Hosts(d.Host, d.PublicURL),
 		errs.SameOrigin(d.PublicURL),
 		access.Check,
@@ -84,10 +83,10 @@ func New(d Deps) *Router {
 	const public, viewer = middleware.Public, middleware.Viewer
 	routes := append([]middleware.Route{
 		{Method: "GET", Path: "/readyz", Needs: public, Handler: d.Health.Ready},
-		{Method: "GET", Path: "/health", Needs: viewer, Handler: d.Health.Report},
-		{Method: "GET", Path: "/metrics", Needs: viewer, Handler: gin.WrapH(promhttp.HandlerFor(d.Registry, promhttp.HandlerOpts{}))},
-		{Method: "GET", Path: "/openapi.json", Needs: viewer, Handler: docs.OpenAPI},
-		{Method: "GET", Path: "/openapi-3.0.json", Needs: viewer, Handler: docs.OpenAPI30},
+		{Method: "GET", Path: "/health", Needs: viewer, Machine: true, Handler: d.Health.Report},
+		{Method: "GET", Path: "/metrics", Needs: viewer, Machine: true, Handler: gin.WrapH(promhttp.HandlerFor(d.Registry, promhttp.HandlerOpts{}))},
+		{Method: "GET", Path: "/openapi.json", Needs: viewer, Machine: true, Handler: docs.OpenAPI},
+		{Method: "GET", Path: "/openapi-3.0.json", Needs: viewer, Machine: true, Handler: docs.OpenAPI30},
 		{Method: "GET", Path: "/apidoc", Needs: viewer, Handler: docs.SwaggerUI},
 		{Method: "GET", Path: "/apidoc/*asset", Needs: viewer, Handler: docs.SwaggerUI},
 		{Method: "GET", Path: "/favicon.ico", Needs: public, Handler: gin.WrapF(static.Favicon)},
@@ -96,7 +95,10 @@ func New(d Deps) *Router {
 	}, shared...)
 	var flashes []pages.Flash
 	for _, s := range d.Systems {
-		routes = append(routes, s.Routes...)
+		for _, r := range s.Routes {
+			r.System = s.Name
+			routes = append(routes, r)
+		}
 		flashes = append(flashes, s.Flash)
 	}
 	d.Frame.Use(navigation(d.Systems), flashes...)
@@ -110,7 +112,7 @@ func New(d Deps) *Router {
 		if s.Host.Name == "" {
 			continue
 		}
-		alone := newEngine(errs, middleware.Identify, observe, errs.Recover, middleware.Secure, access.Check, errs.Body)
+		alone := newEngine(errs, middleware.Identify, observe, errs.Recover, middleware.Secure(d.PublicURL), access.Check, errs.Body)
 		own := slices.Concat(s.Host.Routes, shared)
 		serve(alone, own)
 		table.Add(own...)
@@ -194,6 +196,7 @@ func register(engine *gin.Engine, errs *middleware.Errors, health *middleware.He
 	a := api.New(engine, errs, append(groups, &huma.Tag{Name: middleware.GroupHealth, Description: "Health and metrics of the server."})...)
 	for _, s := range systems {
 		if s.Operations != nil {
+			a.Of(s.Name)
 			s.Operations(a)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 // order of the systems is that of the navigation, of the overview and of the
 // groups in the OpenAPI document.
 type System struct {
+	Name     string         // as scopes of API tokens name it: "links"
 	Nav      ui.Nav         // its entries of the navigation, the admin pages and the keyboard help
 	Overview pages.Overview // what it shows on the overview
 	Finders  []pages.Finder // its kinds of things in the search over everything

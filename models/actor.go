@@ -13,6 +13,7 @@ const SystemOwner = "system"
 type Actor struct {
 	ID      string // of the account; "" = there is none
 	Name    string // of the account, or of the credential; the owner of what is added
+	Role    string // viewer, editor or admin; "" = nobody has to sign in
 	SeesAll bool   // private items of others too: an admin
 	Via     string // how it proved who it is: "session", "token", "jwt", "password", "proxy", "cli"; "" = nobody has to sign in
 	Of      string // the id of the session or token; "" = none

@@ -28,6 +28,7 @@ type API struct {
 	huma   huma.API
 	errs   *middleware.Errors
 	routes []middleware.Route
+	system string // of the operations that are being registered
 }
 
 // New makes an API without operations on a router. tags are the groups of
@@ -44,15 +45,15 @@ func New(r *gin.Engine, errs *middleware.Errors, tags ...*huma.Tag) *API {
 			Components: &huma.Components{
 				Headers: headers(), Responses: map[string]*huma.Response{},
 				SecuritySchemes: map[string]*huma.SecurityScheme{
-					"basic": {Type: "http", Scheme: "basic", Description: "Any user name, and the admin password"},
+					"basic": {Type: "http", Scheme: "basic", Description: "Any user name, and the admin password (ADMIN_PASSWORD), if the server has one"},
 					"bearer": {
-						Type: "http", Scheme: "bearer", BearerFormat: "JWT",
-						Description: "A JWT, signed with HS256 and the key of the server, if the server has one (AUTH_JWT_SECRET); else the admin password. " +
-							"exp is required. role is admin, editor or viewer, and admin if left out. The admin password is accepted beside JWTs if it is set",
+						Type: "http", Scheme: "bearer",
+						Description: "A personal API token; or a JWT, signed with HS256 and the key of the server (AUTH_JWT_SECRET), if the server has one; or the admin password. " +
+							"A JWT needs exp. Its role is admin, editor or viewer, and admin if left out",
 					},
 				},
 			},
-			Security: []map[string][]string{{}, {"basic": {}}, {"bearer": {}}}, // {}: open unless a password or a key is set
+			Security: []map[string][]string{{}, {"basic": {}}, {"bearer": {}}}, // {}: open while there is no account, no password and no key; browsers send the cookie of their session
 			Tags:     tags,
 		},
 		Formats:       formats,
@@ -61,6 +62,9 @@ func New(r *gin.Engine, errs *middleware.Errors, tags ...*huma.Tag) *API {
 	a.huma.UseMiddleware(a.checkQuery, a.checkMedia)
 	return a
 }
+
+// Of says of which system the operations are that are registered next.
+func (a *API) Of(system string) { a.system = system }
 
 // Routes are those of the operations registered so far, for the table of routes.
 // The router has their handlers already.

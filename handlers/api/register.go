@@ -87,6 +87,12 @@ func Limited(op huma.Operation, l *middleware.Limiter) huma.Operation {
 	return op
 }
 
+// Own is an operation that changes how the caller itself signs in (middleware.Route.Own).
+func Own(op huma.Operation) huma.Operation {
+	op.Metadata[ownKey] = true
+	return op
+}
+
 // Register adds one operation. Its errors go through the one place that maps
 // them, and huma keeps its hands off the read deadline: the body was read
 // before (middleware.Errors.Body), and a deadline that passes while the handler
@@ -97,7 +103,8 @@ func Register[I, O any](a *API, op huma.Operation, do func(context.Context, *I) 
 	op.Metadata[membersKey] = members(reflect.TypeFor[I]())
 	needs, _ := op.Metadata[needsKey].(middleware.Role)
 	limit, _ := op.Metadata[limitKey].(*middleware.Limiter)
-	a.routes = append(a.routes, middleware.Route{Method: op.Method, Path: routePath(op.Path), Needs: needs, Limit: limit})
+	own, _ := op.Metadata[ownKey].(bool)
+	a.routes = append(a.routes, middleware.Route{Method: op.Method, Path: routePath(op.Path), Needs: needs, System: a.system, Own: own, Limit: limit})
 	a.describeProblems(&op, reflect.TypeFor[I]())
 	defer describeHeaders(op.Responses) // once huma has added the others
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
@@ -136,6 +143,7 @@ const (
 	problemsKey = "problems"
 	needsKey    = "needs"
 	limitKey    = "limit"
+	ownKey      = "own"
 )
 
 // members are the JSON members that an operation's body may have, under "",

@@ -5,6 +5,9 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,23 +16,43 @@ import (
 	"linkwatch/models"
 )
 
-// Access lets a request pass if the caller has the role that its route needs.
-type Access struct {
-	routes   *Table
-	errs     *Errors
-	password string
-	tokens   *tokens // nil: no JWT is accepted
-	failures *failures
+// AccessOptions are what Access goes by.
+type AccessOptions struct {
+	Accounts Accounts
+	Guesses  *Guesses
+	Cookies  Cookies
+
+	Password  string // ADMIN_PASSWORD; "" = none
+	JWTSecret string // AUTH_JWT_SECRET: the API needs a credential; "" = no JWT is accepted
+	Disabled  bool   // AUTH_DISABLED: nothing but JWTSecret guards anything
+	Required  bool   // everybody has to sign in, also while there is no account: there is single sign-on, or a proxy that authenticates
+
+	ProxyHeader string         // AUTH_PROXY_HEADER; "" = no header is believed
+	ProxyFrom   []netip.Prefix // AUTH_PROXY_FROM
 }
 
-// NewAccess guards routes by password (ADMIN_PASSWORD), which is sent as the
-// password of HTTP Basic under any user name, or as a bearer token; "" guards none.
-// jwtSecret (AUTH_JWT_SECRET) guards the API by JWTs that are signed with it, and
-// leaves the pages as they are; "" accepts no JWT.
-func NewAccess(errs *Errors, routes *Table, password, jwtSecret string) *Access {
-	a := &Access{routes: routes, errs: errs, password: password, failures: newFailures(errs.Log, time.Now)}
-	if jwtSecret != "" {
-		a.tokens = newTokens(jwtSecret, time.Now)
+// Access lets a request pass if the caller has the role that its route needs, and sets the
+// actor of its context.
+type Access struct {
+	AccessOptions
+	routes *Table
+	errs   *Errors
+	tokens *tokens // nil: no JWT is accepted
+}
+
+// NewAccess guards routes.
+//
+// A caller proves who it is by one of these: the cookie of a session; a personal API token, a
+// JWT (in the API) or ADMIN_PASSWORD as a bearer token; ADMIN_PASSWORD as the password of HTTP
+// Basic under any user name; the header of a proxy. While nothing of this is set up and
+// there is no account, everything is open.
+func NewAccess(errs *Errors, routes *Table, o AccessOptions) *Access {
+	a := &Access{AccessOptions: o, routes: routes, errs: errs}
+	if o.Disabled {
+		a.Password, a.Required, a.ProxyHeader = "", false, ""
+	}
+	if o.JWTSecret != "" {
+		a.tokens = newTokens(o.JWTSecret, time.Now)
 	}
 	return a
 }
@@ -39,27 +62,39 @@ func (a *Access) Check(c *gin.Context) {
 	if c.FullPath() == "" {
 		return
 	}
-	switch need := a.routes.Of(c).Needs; {
-	case need == 0:
+	route := a.routes.Of(c)
+	switch {
+	case route.Needs == 0:
 		a.errs.Write(c, NewProblem(models.CodeForbidden, "No role may use this route."))
-	case need == Public: // credentials are not looked at: that takes longer than a redirect
+	case route.Needs == Public: // credentials are not looked at: that takes longer than a redirect
 	case !a.Guards(c):
 		act(c, models.Actor{Name: models.SystemOwner, SeesAll: true})
 	default:
-		actor, role, err := a.authenticate(c)
+		caller, err := a.authenticate(c)
 		if err != nil {
-			if err.Status == http.StatusUnauthorized {
-				a.challenge(c)
-			}
-			a.errs.Write(c, err)
-		} else if role < need {
-			a.errs.Write(c, NewProblem(models.CodeForbidden, fmt.Sprintf("The role of your token is %s. This needs a token with the role %s.", role, need)))
-		} else {
-			actor.SeesAll = role == Admin
-			act(c, actor)
+			a.refuse(c, err)
+			return
 		}
+		actor := caller.actor(c)
+		if detail := caller.lacks(route); detail != "" {
+			a.Accounts.Refused(actor, "access.denied", route.Method+" "+route.Path)
+			a.errs.Write(c, NewProblem(models.CodeForbidden, detail))
+			return
+		}
+		act(c, actor)
 	}
 }
+
+// Guards says whether the route of a request needs credentials, unless it is public.
+func (a *Access) Guards(c *gin.Context) bool { return a.Closed() || a.takesJWTs(c) }
+
+// Closed reports whether everybody has to sign in.
+func (a *Access) Closed() bool {
+	return !a.Disabled && (a.Password != "" || a.Required || a.Accounts.InUse())
+}
+
+// takesJWTs goes by the route, not by the path that was sent: there is one way to read it.
+func (a *Access) takesJWTs(c *gin.Context) bool { return a.tokens != nil && isCall(c.FullPath()) }
 
 // act sets the actor of a request, unless it has one already.
 func act(c *gin.Context, actor models.Actor) {
@@ -67,21 +102,42 @@ func act(c *gin.Context, actor models.Actor) {
 	if _, ok := models.ActorOf(ctx); ok {
 		return
 	}
-	actor.Address, actor.Request = peer(c.Request).String(), RequestID(ctx)
+	actor.Address, actor.Request = ClientAddress(c.Request), RequestID(ctx)
 	c.Request = c.Request.WithContext(models.WithActor(ctx, actor))
 }
 
-// Guards says whether the route of a request needs credentials, unless it is public.
-func (a *Access) Guards(c *gin.Context) bool { return a.password != "" || a.takesTokens(c) }
+// ClientAddress is the address that a request comes from, as the audit log tells it.
+func ClientAddress(r *http.Request) string { return peer(r).String() }
 
-// takesTokens goes by the route, not by the path that was sent: there is one way to read it.
-func (a *Access) takesTokens(c *gin.Context) bool { return a.tokens != nil && isCall(c.FullPath()) }
+// caller is who makes a request, and how that was proved.
+type caller struct {
+	Account
+	via string // models.Actor.Via
+}
 
-func (a *Access) challenge(c *gin.Context) {
-	if a.password != "" {
-		c.Writer.Header().Add("WWW-Authenticate", `Basic realm="Linkwatch", charset="UTF-8"`)
+func (u caller) actor(c *gin.Context) models.Actor {
+	return models.Actor{
+		ID: u.ID, Name: u.Name, Via: u.via, Of: u.Credential, Role: u.Role.String(), SeesAll: u.Role == Admin,
+		Address: ClientAddress(c.Request), Request: RequestID(c.Request.Context()),
 	}
-	c.Writer.Header().Add("WWW-Authenticate", `Bearer realm="Linkwatch"`)
+}
+
+// lacks says what a caller lacks for a route; "" = nothing.
+func (u caller) lacks(r Route) string {
+	if u.Role < r.Needs {
+		return fmt.Sprintf("Your role is %s. This needs the role %s.", u.Role, r.Needs)
+	}
+	if u.Allow != nil && r.Own && u.Allow("") < Admin {
+		return "A token can do this only with the scope admin. Sign in to do it."
+	}
+	if u.Allow != nil && u.Allow(r.System) < r.Needs {
+		scope := map[Role]string{Viewer: "read", Editor: "write", Admin: "admin"}[r.Needs]
+		if r.System != "" && r.Needs < Admin {
+			scope += " or " + r.System + ":" + scope
+		}
+		return fmt.Sprintf("The scopes of your token do not allow this. It needs the scope %s.", scope)
+	}
+	return ""
 }
 
 // refusal is why credentials open nothing.
@@ -90,54 +146,193 @@ type refusal struct {
 	guess  bool // nothing shows that the caller knows the password or the key
 }
 
-// authenticate returns the caller and its role, or the problem to answer with. The
-// credentials are compared first and the limit is looked at then, so that parallel
-// guesses gain nothing.
-func (a *Access) authenticate(c *gin.Context) (models.Actor, Role, *Problem) {
+// authenticate returns the caller, or the problem to answer with. The credentials are
+// compared first and the limit is looked at then, so that parallel guesses gain nothing.
+func (a *Access) authenticate(c *gin.Context) (caller, error) {
 	given, basic, ok := credentials(c.Request)
 	if !ok {
-		return models.Actor{}, 0, NewProblem(CodeUnauthorized, a.wanted(c))
+		return a.withoutHeader(c)
 	}
-	actor, role, refused := a.judge(c, given, basic)
+	u, refused, err := a.judge(c, given, basic)
+	if err != nil {
+		return caller{}, err
+	}
 	client := clientAt(peer(c.Request))
 	var wait time.Duration
 	if refused != nil && refused.guess {
-		wait = a.failures.add(c.Request.Context(), client)
+		wait = a.Guesses.add(c.Request.Context(), client)
 	} else {
-		wait = a.failures.wait(client)
+		wait = a.Guesses.wait(client)
+	}
+	if refused != nil {
+		a.Accounts.Refused(caller{}.actor(c), "credential.refused", c.FullPath())
 	}
 	switch {
 	case wait > 0:
-		return models.Actor{}, 0, rateLimited("Too many wrong passwords or tokens from your address.", wait)
+		return caller{}, RateLimited("Too many wrong passwords or tokens from your address.", wait)
 	case refused == nil:
-		return actor, role, nil
+		return u, nil
 	case refused.guess:
-		return models.Actor{}, 0, NewProblem(CodeUnauthorized, refused.detail+" "+a.wanted(c))
+		return caller{}, NewProblem(CodeUnauthorized, refused.detail+" "+a.wanted(c))
 	}
-	return models.Actor{}, 0, NewProblem(CodeUnauthorized, refused.detail)
+	return caller{}, NewProblem(CodeUnauthorized, refused.detail)
 }
 
-// judge returns whose credentials they are, and the role that they open. The password opens every role.
-func (a *Access) judge(c *gin.Context, given string, basic bool) (models.Actor, Role, *refusal) {
-	switch {
-	case a.password != "" && a.matches(given):
-		return models.Actor{Name: "admin", Via: "password"}, Admin, nil
-	case a.takesTokens(c) && !basic:
-		return a.tokens.role(given)
+// withoutHeader returns who sends a request without the header Authorization: whose session it
+// is, or whom a proxy names.
+func (a *Access) withoutHeader(c *gin.Context) (caller, error) {
+	ctx := c.Request.Context()
+	if secret := a.Cookies.Session(c.Request); secret != "" {
+		switch u, ok, err := a.Accounts.BySession(ctx, secret); {
+		case err != nil:
+			return caller{}, err
+		case ok:
+			return caller{u, "session"}, nil
+		}
 	}
-	return models.Actor{}, 0, &refusal{"The password or token is wrong.", true}
+	name, err := a.proxied(c.Request)
+	if err != nil {
+		return caller{}, err
+	}
+	if name != "" {
+		u, ok, err := a.Accounts.ByProxy(ctx, name)
+		switch {
+		case err != nil:
+			return caller{}, err
+		case ok:
+			return caller{u, "proxy"}, nil
+		}
+		a.Accounts.Refused(caller{Account: Account{Name: name}, via: "proxy"}.actor(c), "login.refused", "")
+		return caller{}, NewProblem(models.CodeForbidden, "You have no account here. Ask an admin for one.")
+	}
+	return caller{}, NewProblem(CodeUnauthorized, a.wanted(c))
+}
+
+// proxied returns the user that a proxy names; "" = none. Only the address of the connection
+// counts, whatever the headers say of where the request came from.
+func (a *Access) proxied(r *http.Request) (string, error) {
+	if a.ProxyHeader == "" {
+		return "", nil
+	}
+	from := connection(r)
+	if !slices.ContainsFunc(a.ProxyFrom, func(p netip.Prefix) bool { return p.Contains(from) }) {
+		return "", nil
+	}
+	switch values := r.Header.Values(a.ProxyHeader); len(values) {
+	case 0:
+		return "", nil
+	case 1:
+		return strings.TrimSpace(values[0]), nil
+	default:
+		return "", NewProblem(models.CodeForbidden, "The proxy names more than one user.")
+	}
+}
+
+// judge returns whose credentials they are.
+func (a *Access) judge(c *gin.Context, given string, basic bool) (caller, *refusal, error) {
+	wrong := &refusal{"The password or token is wrong.", true}
+	switch {
+	case a.Password != "" && a.matches(given):
+		return caller{Account{Name: "admin", Role: Admin}, "password"}, nil, nil
+	case basic:
+		return caller{}, wrong, nil
+	case strings.HasPrefix(given, TokenPrefix):
+		switch u, ok, expired, err := a.Accounts.ByToken(c.Request.Context(), given, ClientAddress(c.Request)); {
+		case err != nil:
+			return caller{}, nil, err
+		case expired:
+			return caller{}, &refusal{detail: "The token has expired. Create a new one."}, nil
+		case ok:
+			return caller{u, "token"}, nil, nil
+		}
+	case a.takesJWTs(c):
+		return a.judgeJWT(c, given)
+	}
+	return caller{}, wrong, nil
+}
+
+// judgeJWT returns whom a JWT is for. Its claim sub may name an account: then it opens no more
+// than the account may, and nothing if that is disabled or was deleted.
+func (a *Access) judgeJWT(c *gin.Context, given string) (caller, *refusal, error) {
+	name, role, refused := a.tokens.read(given)
+	if refused != nil {
+		return caller{}, refused, nil
+	}
+	u, known, open, err := a.Accounts.ByName(c.Request.Context(), name)
+	switch {
+	case err != nil:
+		return caller{}, nil, err
+	case known && !open:
+		return caller{}, &refusal{detail: "The account that the token is for is disabled or was deleted."}, nil
+	case known:
+		u.Role = min(u.Role, role)
+	default:
+		u = Account{Name: name, Role: role}
+	}
+	u.Allow = func(string) Role { return role }
+	return caller{u, "jwt"}, nil, nil
+}
+
+// refuse answers a request without valid credentials. A person who opens a page goes to the login page.
+func (a *Access) refuse(c *gin.Context, err error) {
+	p := a.errs.Problem(c.Request.Context(), err)
+	if p.Status != http.StatusUnauthorized {
+		a.errs.Write(c, err)
+		return
+	}
+	route := a.routes.Of(c)
+	if !isCall(c.FullPath()) && a.Closed() && c.GetHeader("Authorization") == "" && (!route.Machine || WantsPage(c.Request)) {
+		a.toLogin(c)
+		return
+	}
+	if a.Password != "" && !WantsPage(c.Request) { // else the browser would ask for it
+		c.Writer.Header().Add("WWW-Authenticate", `Basic realm="Linkwatch", charset="UTF-8"`)
+	}
+	c.Writer.Header().Add("WWW-Authenticate", `Bearer realm="Linkwatch"`)
+	a.errs.Write(c, err)
+}
+
+// maxNext is the longest address in bytes to come back to after the login.
+const maxNext = 2000
+
+// toLogin sends a browser to the login page, and from there back to where it was. htmx would put
+// the login page into a part of the page, so it gets a header to leave it.
+func (a *Access) toLogin(c *gin.Context) {
+	next := c.Request.URL.RequestURI()
+	asks := c.GetHeader("HX-Request") == "true"
+	if c.Request.Method != http.MethodGet && c.Request.Method != http.MethodHead || asks {
+		next = "/"
+		if from, err := url.Parse(c.GetHeader("Referer")); err == nil && strings.EqualFold(from.Host, c.Request.Host) {
+			next = from.RequestURI()
+		}
+	}
+	to := "/login"
+	if next != "/" && len(next) <= maxNext {
+		to += "?next=" + url.QueryEscape(next)
+	}
+	c.Header("Cache-Control", "no-store")
+	if asks {
+		c.Header("HX-Redirect", to)
+		c.AbortWithStatus(http.StatusUnauthorized)
+		return
+	}
+	c.Redirect(http.StatusSeeOther, to)
+	c.Abort()
 }
 
 // wanted says which credentials the route of a request takes.
 func (a *Access) wanted(c *gin.Context) string {
-	const send = "Send a JWT that is signed with HS256 and the key of this server, as a bearer token"
-	switch {
-	case !a.takesTokens(c):
-		return "Send the admin password, as the password of HTTP Basic or as a bearer token."
-	case a.password == "":
-		return send + "."
+	var all []string
+	if a.Closed() {
+		all = append(all, "an API token")
 	}
-	return send + ", or the admin password."
+	if a.takesJWTs(c) {
+		all = append(all, "a JWT that is signed with HS256 and the key of this server")
+	}
+	if a.Password != "" {
+		all = append(all, "the admin password")
+	}
+	return "Send " + strings.Join(all, " or ") + " as a bearer token."
 }
 
 // credentials returns the password of HTTP Basic or the bearer token; ok is
@@ -152,6 +347,6 @@ func credentials(r *http.Request) (given string, basic, ok bool) {
 
 // matches compares hashes, since comparing texts takes longer the more of them is right.
 func (a *Access) matches(given string) bool {
-	want, have := sha256.Sum256([]byte(a.password)), sha256.Sum256([]byte(given))
+	want, have := sha256.Sum256([]byte(a.Password)), sha256.Sum256([]byte(given))
 	return subtle.ConstantTimeCompare(want[:], have[:]) == 1
 }

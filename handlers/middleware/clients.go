@@ -13,11 +13,13 @@ const maxClients = 10_000
 // without any effect.
 const idleClient = time.Minute
 
-// clients holds something about each client, of at most maxClients. It is not
-// safe for concurrent use: its owner locks it. A library does not do: sethvargo/go-limiter
-// bounds no number of clients, and a cache such as otter may drop one that is being refused.
-type clients[T any] struct {
-	known map[netip.Prefix]*known[T]
+// clients holds something about each client (by its address, or the name of an account), of at
+// most maxClients. It is not safe for concurrent use: its owner locks it. A library does not
+// do: sethvargo/go-limiter bounds no number of clients, and a cache such as otter may drop one
+// that is being refused.
+type clients[K comparable, T any] struct {
+	known map[K]*known[T]
+	idle  time.Duration // see idleClient
 }
 
 type known[T any] struct {
@@ -25,11 +27,13 @@ type known[T any] struct {
 	last  time.Time // when get was last called for it
 }
 
-func newClients[T any]() clients[T] { return clients[T]{map[netip.Prefix]*known[T]{}} }
+func newClients[K comparable, T any](idle time.Duration) clients[K, T] {
+	return clients[K, T]{map[K]*known[T]{}, idle}
+}
 
 // get returns what is held about a client, for reading and changing. A client
 // that is not held yet gets the zero T.
-func (cs clients[T]) get(from netip.Prefix, now time.Time) *T {
+func (cs clients[K, T]) get(from K, now time.Time) *T {
 	c, ok := cs.known[from]
 	if !ok {
 		if len(cs.known) >= maxClients {
@@ -43,18 +47,18 @@ func (cs clients[T]) get(from netip.Prefix, now time.Time) *T {
 }
 
 // find returns what is held about a client, or nil.
-func (cs clients[T]) find(from netip.Prefix) *T {
+func (cs clients[K, T]) find(from K) *T {
 	if c, ok := cs.known[from]; ok {
 		return &c.value
 	}
 	return nil
 }
 
-// forget makes room: it removes the clients that were quiet for idleClient, and
+// forget makes room: it removes the clients that were quiet for idle, and
 // if there are too few of them, a tenth of the others.
-func (cs clients[T]) forget(now time.Time) {
+func (cs clients[K, T]) forget(now time.Time) {
 	for from, c := range cs.known {
-		if now.Sub(c.last) >= idleClient {
+		if now.Sub(c.last) >= cs.idle {
 			delete(cs.known, from)
 		}
 	}

@@ -31,17 +31,25 @@ const CSP = "default-src 'self'; img-src 'self' https: http: data:; object-src '
 var (
 	cspHeader      = []string{CSP}
 	nosniffHeader  = []string{"nosniff"}
-	referrerHeader = []string{"same-origin"} // a saved link's site need not learn where it is saved
+	hstsHeader     = []string{"max-age=31536000"} // a year; other hosts of the domain are none of our business
+	referrerHeader = []string{"same-origin"}      // a saved link's site need not learn where it is saved
 )
 
-// Secure sets the headers that keep a browser from doing more than we mean.
-func Secure(c *gin.Context) {
-	h := c.Writer.Header()
-	h["Content-Security-Policy"] = cspHeader
-	h["X-Content-Type-Options"] = nosniffHeader
-	h["Referrer-Policy"] = referrerHeader
-	if isCall(c.Request.URL.Path) {
-		h.Set("Cache-Control", "no-store")
+// Secure sets the headers that keep a browser from doing more than we mean. If publicURL is
+// https, browsers are told to come by HTTPS alone (RFC 6797).
+func Secure(publicURL string) gin.HandlerFunc {
+	https := strings.HasPrefix(publicURL, "https://")
+	return func(c *gin.Context) {
+		h := c.Writer.Header()
+		h["Content-Security-Policy"] = cspHeader
+		h["X-Content-Type-Options"] = nosniffHeader
+		h["Referrer-Policy"] = referrerHeader
+		if https {
+			h["Strict-Transport-Security"] = hstsHeader
+		}
+		if isCall(c.Request.URL.Path) {
+			h.Set("Cache-Control", "no-store")
+		}
 	}
 }
 

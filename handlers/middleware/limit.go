@@ -18,13 +18,13 @@ type Limiter struct {
 	noun      string
 	perMinute int
 	mu        sync.Mutex
-	clients   clients[*rate.Limiter]
+	clients   clients[netip.Prefix, *rate.Limiter]
 }
 
 // NewLimiter lets each client make so many things a minute, all of them at once
 // if it likes; 0 = any number. noun is what they are called: "short links".
 func NewLimiter(noun string, perMinute int) *Limiter {
-	return &Limiter{noun: noun, perMinute: perMinute, clients: newClients[*rate.Limiter]()}
+	return &Limiter{noun: noun, perMinute: perMinute, clients: newClients[netip.Prefix, *rate.Limiter](idleClient)}
 }
 
 // Take counts one more at a time for the client at an address. It returns 0, or
@@ -65,13 +65,13 @@ func (e *Errors) Limit(routes *Table, access *Access, publicURL string) gin.Hand
 			return
 		}
 		if wait := limit.Take(from, time.Now()); wait > 0 {
-			e.Write(c, rateLimited("Too many "+limit.noun+".", wait))
+			e.Write(c, RateLimited("Too many "+limit.noun+".", wait))
 		}
 	}
 }
 
-// rateLimited is a problem that says when to try again: what there was too much of, then the time.
-func rateLimited(what string, wait time.Duration) *Problem {
+// RateLimited is a problem that says when to try again: what there was too much of, then the time.
+func RateLimited(what string, wait time.Duration) *Problem {
 	seconds := int(math.Ceil(wait.Seconds()))
 	p := NewProblem(CodeRateLimited, fmt.Sprintf("%s Try again in %s.", what, english.Plural(seconds, "second", "")))
 	p.retryAfter = wait

@@ -11,7 +11,10 @@ import (
 // maxHops is how many addresses of X-Forwarded-For are looked at, from the last one on.
 const maxHops = 32
 
-type httpsKey struct{}
+type (
+	httpsKey      struct{}
+	connectionKey struct{}
+)
 
 // BehindProxies believes what trusted proxies (TRUSTED_PROXIES) say about a request: in
 // X-Forwarded-For where it comes from, in X-Forwarded-Proto whether that was by HTTPS. Each
@@ -27,7 +30,7 @@ func BehindProxies(trusted []netip.Prefix, next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if from := peer(r); isTrusted(from) {
-			ctx := r.Context()
+			ctx := context.WithValue(r.Context(), connectionKey{}, from)
 			if lastOf(r.Header["X-Forwarded-Proto"]) == "https" {
 				ctx = context.WithValue(ctx, httpsKey{}, true)
 			}
@@ -73,4 +76,12 @@ func lastOf(values []string) string {
 func isHTTPS(r *http.Request) bool {
 	by, _ := r.Context().Value(httpsKey{}).(bool)
 	return by || r.TLS != nil
+}
+
+// connection is the address at the other end of the connection: that of the last proxy, if there is one.
+func connection(r *http.Request) netip.Addr {
+	if from, ok := r.Context().Value(connectionKey{}).(netip.Addr); ok {
+		return from
+	}
+	return peer(r)
 }

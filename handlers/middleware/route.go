@@ -34,10 +34,23 @@ func (r Role) String() string {
 	return "closed"
 }
 
+// RoleNamed is the role of an account by its name; 0 if there is none.
+func RoleNamed(name string) Role {
+	for role := Viewer; role <= Admin; role++ {
+		if role.String() == name {
+			return role
+		}
+	}
+	return 0
+}
+
 // Route is one route and who may call it.
 type Route struct {
 	Method, Path string // as the router writes them: "GET", "/links/:id"
 	Needs        Role
+	System       string          // that scopes of tokens name: "links"; "" = none. The router sets it
+	Own          bool            // changes how the caller itself signs in: tokens need the scope admin
+	Machine      bool            // programs ask for it: without credentials it answers 401 and no login page
 	Handler      gin.HandlerFunc // nil: an operation that the API has registered
 
 	Limit   *Limiter                     // how often a client may call it; nil = as often as it likes

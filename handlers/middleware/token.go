@@ -39,11 +39,11 @@ func newTokens(key string, now func() time.Time) *tokens {
 	return t
 }
 
-// role returns whom a token is for (its claim sub), and its role: that of its claim role, Admin without one. A token
+// read returns whom a token is for (its claim sub), and its role: that of its claim role, Admin without one. A token
 // that is signed with the key is no guess, whatever its claims say.
-func (t *tokens) role(given string) (models.Actor, Role, *refusal) {
+func (t *tokens) read(given string) (name string, role Role, refused *refusal) {
 	if len(given) > maxToken {
-		return models.Actor{}, 0, &refusal{"The token is larger than 8 KiB.", true}
+		return "", 0, &refusal{"The token is larger than 8 KiB.", true}
 	}
 	var c claims
 	_, err := t.parser.ParseWithClaims(given, &c, func(token *jwt.Token) (any, error) {
@@ -54,17 +54,16 @@ func (t *tokens) role(given string) (models.Actor, Role, *refusal) {
 	})
 	switch {
 	case err == nil && t.now().Before(c.ExpiresAt.Time):
-		role, refused := roleNamed(c.Role)
-		name := cmp.Or(models.Truncate(models.CleanLine(c.Subject), maxSubject), models.SystemOwner)
-		return models.Actor{Name: name, Via: "jwt"}, role, refused
+		role, refused = roleNamed(c.Role)
+		return cmp.Or(models.Truncate(models.CleanLine(c.Subject), maxSubject), models.SystemOwner), role, refused
 	case err == nil, errors.Is(err, jwt.ErrTokenExpired):
-		return models.Actor{}, 0, &refusal{detail: "The token has expired. Get a new one."}
+		return "", 0, &refusal{detail: "The token has expired. Get a new one."}
 	case errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
-		return models.Actor{}, 0, &refusal{detail: "The token has no claim exp. Get one that expires."}
+		return "", 0, &refusal{detail: "The token has no claim exp. Get one that expires."}
 	case errors.Is(err, jwt.ErrTokenInvalidClaims):
-		return models.Actor{}, 0, &refusal{detail: "The token is not valid yet. Compare the clock of its issuer with that of this server."}
+		return "", 0, &refusal{detail: "The token is not valid yet. Compare the clock of its issuer with that of this server."}
 	}
-	return models.Actor{}, 0, &refusal{"The token is wrong.", true}
+	return "", 0, &refusal{"The token is wrong.", true}
 }
 
 // roleNamed reads the claim role. JSON null is no role.
@@ -74,10 +73,8 @@ func roleNamed(claim json.RawMessage) (Role, *refusal) {
 	}
 	var name string
 	if err := json.Unmarshal(claim, &name); err == nil {
-		for role := Viewer; role <= Admin; role++ {
-			if role.String() == name {
-				return role, nil
-			}
+		if role := RoleNamed(name); role != 0 {
+			return role, nil
 		}
 	}
 	return 0, &refusal{detail: "The claim role of the token must be admin, editor or viewer. Get a new one."}

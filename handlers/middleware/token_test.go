@@ -58,7 +58,7 @@ func TestTokenClaims(t *testing.T) {
 		"role null":            {jwt.MapClaims{"exp": at(1), "role": nil}, 0, "claim role"},
 		"role is a list":       {jwt.MapClaims{"exp": at(1), "role": []string{"admin"}}, 0, "claim role"},
 	} {
-		_, role, refused := tokens.role(signed(t, c.claims))
+		_, role, refused := tokens.read(signed(t, c.claims))
 		switch {
 		case c.detail == "" && (refused != nil || role != c.role):
 			t.Errorf("%s: %v %+v, want %v", name, role, refused, c.role)
@@ -110,7 +110,7 @@ func forged(t testing.TB) map[string]string {
 func TestTokenForged(t *testing.T) {
 	tokens := newTokens(jwtKey, time.Now)
 	for name, token := range forged(t) {
-		if _, role, refused := tokens.role(token); role != 0 || refused == nil || !refused.guess {
+		if _, role, refused := tokens.read(token); role != 0 || refused == nil || !refused.guess {
 			t.Errorf("%s: %v %+v, want a guess", name, role, refused)
 		}
 	}
@@ -123,7 +123,7 @@ func FuzzToken(f *testing.F) {
 	}
 	tokens := newTokens("a key that is made up for this test", time.Now)
 	f.Fuzz(func(t *testing.T, token string) {
-		if _, role, refused := tokens.role(token); role != 0 || refused == nil || !refused.guess || strings.Contains(refused.detail, token) && len(token) > 10 {
+		if _, role, refused := tokens.read(token); role != 0 || refused == nil || !refused.guess || strings.Contains(refused.detail, token) && len(token) > 10 {
 			t.Errorf("%q: %v %+v", token, role, refused)
 		}
 	})

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"linkwatch/models"
 )
 
 const (
@@ -32,8 +34,10 @@ type guarded struct {
 func newGuarded() *guarded {
 	g := &guarded{now: time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC), log: &bytes.Buffer{}}
 	routes := NewTable()
-	a := NewAccess(&Errors{Log: slog.New(slog.NewTextHandler(g.log, nil))}, routes, "right", "") // a handler locks what it writes to
-	a.failures.now = func() time.Time { return g.now }
+	log := slog.New(slog.NewTextHandler(g.log, nil)) // a handler locks what it writes to
+	guesses := NewGuesses(log)
+	guesses.now = func() time.Time { return g.now }
+	a := NewAccess(&Errors{Log: log}, routes, AccessOptions{Accounts: noAccounts{}, Guesses: guesses, Password: "right"})
 	gin.SetMode(gin.ReleaseMode)
 	g.Engine = gin.New()
 	g.Use(Identify, a.Check)
@@ -209,7 +213,7 @@ func TestGuessingByMany(t *testing.T) {
 
 // Clients that only log in take no place in the table, and those that fail a bounded number.
 func TestFailuresAreBounded(t *testing.T) {
-	f := newFailures(slog.New(slog.DiscardHandler), time.Now)
+	f := NewGuesses(slog.New(slog.DiscardHandler))
 	for i := range 3 * maxClients {
 		from := clientAt(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}))
 		f.wait(from)
@@ -221,3 +225,9 @@ func TestFailuresAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// noAccounts are Accounts of a server that has none.
+type noAccounts struct{ Accounts }
+
+func (noAccounts) InUse() bool                          { return false }
+func (noAccounts) Refused(models.Actor, string, string) {}

@@ -1,0 +1,99 @@
+package accounts
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"linkwatch/handlers/api"
+	"linkwatch/handlers/middleware"
+	"linkwatch/models"
+	"linkwatch/models/accounts"
+)
+
+func (a API) registerTokens(r *api.API) {
+	const viewer = middleware.Viewer
+	api.Register(r, api.Own(api.Operation(groupTokens, viewer, "GET", "/v1/tokens", "list-tokens", "List your API tokens", "Oldest first, without the tokens themselves.")), a.listTokens)
+	add := api.Operation(groupTokens, viewer, "POST", "/v1/tokens", "add-token", "Create an API token",
+		"The member token of the response is shown only once: store it. 409 if your account has 100 tokens.", models.CodeConflict)
+	add.DefaultStatus = http.StatusCreated
+	api.Register(r, api.Own(add), a.addToken)
+	api.Register(r, api.Own(api.Operation(groupTokens, viewer, "DELETE", "/v1/tokens/{id}", "revoke-token", "Revoke an API token",
+		"It opens nothing from now on. Admins can revoke the tokens of all accounts.", models.CodeNotFound)), a.revokeToken)
+}
+
+// TokenPath names a token.
+type TokenPath struct {
+	ID string `path:"id" example:"y_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the token"`
+}
+
+// Token is an API token, without the token itself.
+type Token struct {
+	ID         string     `json:"id" example:"y_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the token. Ids sort by creation time"`
+	Name       string     `json:"name" example:"Backup script" doc:"Name"`
+	Scopes     []string   `json:"scopes" nullable:"false" example:"[\"links:write\"]" doc:"What it may do: read, write or admin, or links:read, links:write and so on for links, targets, shortlinks, crawl, sites and alerts"`
+	CreatedAt  time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When it was created"`
+	ExpiresAt  *time.Time `json:"expires_at" example:"2026-03-24T12:00:00Z" doc:"When it expires. null: never"`
+	LastUsedAt *time.Time `json:"last_used_at" example:"2025-03-25T08:30:00Z" doc:"When it was last used, to the minute. null if never"`
+}
+
+// NewToken is a token that was just created.
+type NewToken struct {
+	Token
+	Secret string `json:"token" example:"lw_ABCDEFGHIJKLMNOPQRSTUVWXYZ" doc:"The token itself, to be sent as a bearer token. It is shown only here"`
+}
+
+func toToken(t accounts.Token) Token {
+	return Token{
+		ID: t.ID, Name: t.Name, Scopes: t.Scopes, CreatedAt: t.CreatedAt.Time, ExpiresAt: api.Time(t.ExpiresAt), LastUsedAt: api.Time(t.LastUsedAt),
+	}
+}
+
+func (a API) listTokens(ctx context.Context, in *api.SliceParams) (*api.Output[api.Slice[Token]], error) {
+	after, limit, err := in.Parse()
+	if err != nil {
+		return nil, err
+	}
+	u, err := a.own(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.Accounts.Tokens(ctx, &u, after, limit)
+	return api.AnswerSlice(l, toToken, err)
+}
+
+type addTokenInput struct {
+	Body struct {
+		Name      string                `json:"name" example:"Backup script" doc:"Name, at most 100 characters"`
+		Scopes    []string              `json:"scopes" nullable:"false" example:"[\"links:write\"]" doc:"What it may do. At least one scope"`
+		ExpiresAt api.Member[time.Time] `json:"expires_at,omitempty" example:"2026-03-24T12:00:00Z" doc:"When it expires. null, or left out: never"`
+	}
+}
+
+type tokenOutput struct {
+	Location string `header:"Location" doc:"Path of the token in this API"`
+	Body     NewToken
+}
+
+func (a API) addToken(ctx context.Context, in *addTokenInput) (*tokenOutput, error) {
+	u, err := a.own(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t, secret, err := a.Accounts.AddToken(ctx, u, accounts.NewToken{Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: models.At(in.Body.ExpiresAt.Value)})
+	if err != nil {
+		return nil, err
+	}
+	return &tokenOutput{"/v1/tokens/" + t.ID, NewToken{toToken(t), secret}}, nil
+}
+
+func (a API) revokeToken(ctx context.Context, in *TokenPath) (*struct{}, error) {
+	if actor, _ := models.ActorOf(ctx); actor.SeesAll {
+		return nil, a.Accounts.Revoke(ctx, nil, in.ID)
+	}
+	u, err := a.own(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, a.Accounts.Revoke(ctx, &u, in.ID)
+}

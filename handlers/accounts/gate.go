@@ -1,0 +1,88 @@
+package accounts
+
+import (
+	"context"
+
+	"linkwatch/handlers/middleware"
+	"linkwatch/models"
+	"linkwatch/models/accounts"
+	"linkwatch/models/audit"
+)
+
+// Gate tells the access guard whose credentials are. It implements middleware.Accounts.
+type Gate struct {
+	Store *accounts.Store
+	// ProxyRole is the role of new accounts for users that a proxy has authenticated
+	// (AUTH_PROXY_ROLE); "" = only users with an account may sign in.
+	ProxyRole accounts.Role
+}
+
+// InUse implements middleware.Accounts.
+func (g Gate) InUse() bool { return g.Store.InUse() }
+
+// BySession implements middleware.Accounts.
+func (g Gate) BySession(ctx context.Context, secret string) (middleware.Account, bool, error) {
+	o, ok, err := g.Store.BySession(ctx, secret)
+	if err != nil || !ok {
+		return middleware.Account{}, false, err
+	}
+	a := account(o.User)
+	a.Credential = o.Session.ID
+	return a, true, nil
+}
+
+// ByToken implements middleware.Accounts.
+func (g Gate) ByToken(ctx context.Context, secret, address string) (a middleware.Account, ok, expired bool, err error) {
+	o, ok, expired, err := g.Store.ByToken(ctx, secret, address)
+	if err != nil || !ok {
+		return middleware.Account{}, false, expired, err
+	}
+	a = account(o.User)
+	a.Credential = o.Token.ID
+	a.Allow = func(system string) middleware.Role {
+		return middleware.RoleNamed(string(o.Token.Scopes.Allow(system)))
+	}
+	return a, true, false, nil
+}
+
+// ByName implements middleware.Accounts.
+func (g Gate) ByName(ctx context.Context, name string) (a middleware.Account, known, open bool, err error) {
+	if !g.Store.InUse() {
+		return middleware.Account{}, false, false, nil
+	}
+	u, err := g.Store.Known(ctx, name)
+	if models.CodeOf(err) == models.CodeNotFound {
+		return middleware.Account{}, false, false, nil
+	}
+	return account(u), err == nil, !u.Disabled && u.DeletedAt.IsZero(), err
+}
+
+// ByProxy implements middleware.Accounts.
+func (g Gate) ByProxy(ctx context.Context, name string) (middleware.Account, bool, error) {
+	u, err := g.Store.Known(ctx, name)
+	if models.CodeOf(err) == models.CodeNotFound && g.ProxyRole != "" {
+		ctx = models.WithActor(ctx, models.Actor{Name: name, Via: "proxy"})
+		u, err = g.Store.Add(ctx, accounts.New{Username: name, Role: g.ProxyRole, Issuer: accounts.IssuerProxy, Subject: name})
+		if models.CodeOf(err) == models.CodeConflict { // another request has added it
+			u, err = g.Store.Known(ctx, name)
+		}
+	}
+	switch models.CodeOf(err) {
+	case models.CodeNotFound, models.CodeInvalid, models.CodeConflict:
+		return middleware.Account{}, false, nil
+	}
+	return account(u), err == nil && !u.Disabled && u.DeletedAt.IsZero(), err
+}
+
+// Refused implements middleware.Accounts.
+func (g Gate) Refused(actor models.Actor, what, subject string) {
+	of := audit.Subject{}
+	if subject != "" {
+		of = audit.Subject{Kind: "route", Name: subject}
+	}
+	g.Store.Failed(actor, what, of)
+}
+
+func account(u accounts.User) middleware.Account {
+	return middleware.Account{ID: u.ID, Name: u.Username, Role: middleware.RoleNamed(string(u.Role))}
+}

@@ -1,0 +1,79 @@
+package accounts
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/audit"
+)
+
+// EntryID is the id of an audit entry.
+func EntryID(e audit.Entry) string { return models.TimedID(models.KindAudit, e.At, e.Seq) }
+
+// AuditFilter chooses entries of the audit log. Its zero value lets all through.
+type AuditFilter struct {
+	Actor   string // username
+	Action  string // "target.edit", or what actions begin with: "target."
+	Subject string // id
+	Address string // of the client
+	Since   models.Time
+	Until   models.Time // before it
+}
+
+func (f AuditFilter) check() error {
+	return models.Invalids(models.CheckFilter("query.actor", f.Actor), models.CheckFilter("query.action", f.Action),
+		models.CheckFilter("query.subject_id", f.Subject), models.CheckFilter("query.address", f.Address))
+}
+
+// Audit are the entries of the audit log after a cursor, the newest first.
+func (s *Store) Audit(ctx context.Context, f AuditFilter, after models.Cursor, limit int) (l models.Slice[audit.Entry], err error) {
+	if err := f.check(); err != nil {
+		return l, err
+	}
+	q := f.where(s.db.Read(ctx)).Order("at DESC, seq DESC").Limit(limit + 1)
+	if after.ID != "" {
+		at, seq, err := models.ParseTimedID(models.KindAudit, after.ID)
+		if err != nil {
+			return l, models.ErrPageToken
+		}
+		q = q.Where("(at, seq) < (?, ?)", at, seq)
+	}
+	var all []audit.Entry
+	if err := q.Find(&all).Error; err != nil {
+		return l, fmt.Errorf("listing audit entries: %w", err)
+	}
+	return models.NewSlice(all, limit, func(e audit.Entry) models.Cursor { return models.Cursor{CreatedAt: e.At, ID: EntryID(e)} }), nil
+}
+
+func (f AuditFilter) where(q *gorm.DB) *gorm.DB {
+	if f.Actor != "" {
+		q = q.Where("actor = ?", f.Actor)
+	}
+	if prefix, ok := strings.CutSuffix(f.Action, "."); ok { // "target." is what "target.edit" begins with, and "/" follows "."
+		q = q.Where("action >= ? AND action < ?", f.Action, prefix+"/")
+	} else if f.Action != "" {
+		q = q.Where("action = ?", f.Action)
+	}
+	if f.Subject != "" {
+		q = q.Where("subject_id = ? AND subject_id <> ''", f.Subject)
+	}
+	if f.Address != "" {
+		q = q.Where("address = ?", f.Address)
+	}
+	if !f.Since.IsZero() {
+		q = q.Where("at >= ?", f.Since)
+	}
+	if !f.Until.IsZero() {
+		q = q.Where("at < ?", f.Until)
+	}
+	return q
+}
+
+// ReapAudit deletes up to limit audit entries that are older than the retention.
+func (s *Store) ReapAudit(tx *gorm.DB, limit int) (int64, error) {
+	return s.db.DeleteBatch(tx, limit, "audit_entries", "seq", "at <= ? ORDER BY at", s.clock.Now().Add(-s.opts.Retention))
+}
