@@ -109,7 +109,7 @@ func TestJWTBesideThePassword(t *testing.T) {
 		},
 		{
 			"page with both", []func(*apptest.Setup){apptest.Set("AUTH_JWT_SECRET", jwtSecret), apptest.Set("ADMIN_PASSWORD", "correct horse")}, "/links",
-			map[string]int{"": 401, jwt: 401, basic: 200, "Bearer correct horse": 200},
+			map[string]int{"": 303, jwt: 401, basic: 200, "Bearer correct horse": 200},
 		},
 		{
 			"API with the password", []func(*apptest.Setup){apptest.Set("ADMIN_PASSWORD", "correct horse")}, "/v1/links",

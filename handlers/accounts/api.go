@@ -36,7 +36,7 @@ func (a API) Register(r *api.API) {
 	a.registerAudit(r)
 }
 
-// own is the account of the caller. A caller without one is CodeForbidden.
+// own is the account of the caller. A caller without one is CodeConflict.
 func (d *Deps) own(ctx context.Context) (accounts.User, error) {
 	actor, _ := models.ActorOf(ctx)
 	var u accounts.User
@@ -47,7 +47,7 @@ func (d *Deps) own(ctx context.Context) (accounts.User, error) {
 	case actor.Via == "password":
 		u, err = d.Accounts.EnsureAdmin(ctx)
 	default:
-		return u, &models.Error{Code: models.CodeForbidden, Detail: "This needs an account. Sign in with one."}
+		return u, models.Conflict("Your credential belongs to no account. Sign in with an account.")
 	}
 	return u, err
 }

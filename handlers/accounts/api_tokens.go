@@ -13,13 +13,15 @@ import (
 
 func (a API) registerTokens(r *api.API) {
 	const viewer = middleware.Viewer
-	api.Register(r, api.Own(api.Operation(groupTokens, viewer, "GET", "/v1/tokens", "list-tokens", "List your API tokens", "Oldest first, without the tokens themselves.")), a.listTokens)
+	api.Register(r, api.Operation(groupTokens, viewer, "GET", "/v1/tokens", "list-tokens", "List your API tokens",
+		"Oldest first, without the tokens themselves. 409 if your credential belongs to no account.", models.CodeConflict), a.listTokens)
 	add := api.Operation(groupTokens, viewer, "POST", "/v1/tokens", "add-token", "Create an API token",
-		"The member token of the response is shown only once: store it. 409 if your account has 100 tokens.", models.CodeConflict)
+		"The member token of the response is shown only once: store it. A scope must not allow more than your role. An API token needs the scope admin for it. "+
+			"409 if your account has 100 tokens, or your credential belongs to no account.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, api.Own(add), a.addToken)
 	api.Register(r, api.Own(api.Operation(groupTokens, viewer, "DELETE", "/v1/tokens/{id}", "revoke-token", "Revoke an API token",
-		"It opens nothing from now on. Admins can revoke the tokens of all accounts.", models.CodeNotFound)), a.revokeToken)
+		"It opens nothing from now on. Admins can revoke the tokens of all accounts. An API token needs the scope admin for it. 409 if your credential belongs to no account.", models.CodeNotFound, models.CodeConflict)), a.revokeToken)
 }
 
 // TokenPath names a token.
@@ -80,7 +82,10 @@ func (a API) addToken(ctx context.Context, in *addTokenInput) (*tokenOutput, err
 	if err != nil {
 		return nil, err
 	}
-	t, secret, err := a.Accounts.AddToken(ctx, u, accounts.NewToken{Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: models.At(in.Body.ExpiresAt.Value)})
+	actor, _ := models.ActorOf(ctx)
+	t, secret, err := a.Accounts.AddToken(ctx, u, accounts.NewToken{
+		Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: models.At(in.Body.ExpiresAt.Value), By: accounts.Role(actor.Role),
+	})
 	if err != nil {
 		return nil, err
 	}

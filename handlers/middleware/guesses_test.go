@@ -91,7 +91,7 @@ func TestGuessing(t *testing.T) {
 			t.Error(body)
 		}
 	}
-	g.want(t, 401, guesser, "GET", "/private", "") // asks for a login still
+	g.want(t, 303, guesser, "GET", "/private", "") // asks for a login still
 	g.want(t, 401, guesser, "GET", "/private", "Digest x")
 	g.want(t, 200, guesser, "GET", "/public", "")
 	g.want(t, 200, guesser, "GET", "/public", bearerWrong)

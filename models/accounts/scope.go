@@ -28,8 +28,8 @@ func AllScopes() []string {
 
 const maxScopes = 20
 
-// cleanScopes checks scopes and puts them in order, each once.
-func cleanScopes(given []string) (Scopes, error) {
+// cleanScopes checks scopes, none of which may allow more than a role, and puts them in order, each once.
+func cleanScopes(given []string, by Role) (Scopes, error) {
 	switch known := AllScopes(); {
 	case len(given) == 0:
 		return nil, models.Invalid("scopes", "must name at least one scope")
@@ -40,11 +40,23 @@ func cleanScopes(given []string) (Scopes, error) {
 			if !slices.Contains(known, scope) {
 				return nil, models.Invalid(fmt.Sprintf("scopes[%d]", i), "must be one of %s", strings.Join(known, ", "))
 			}
+			if need := roleOf(scope); slices.Index(Roles(), need) > slices.Index(Roles(), by) {
+				return nil, models.Invalid(fmt.Sprintf("scopes[%d]", i), "needs the role %s. Yours is %s", need, by)
+			}
 		}
 	}
 	scopes := slices.Clone(given)
 	slices.Sort(scopes)
 	return slices.Compact(scopes), nil
+}
+
+// roleOf is the role that a scope gives where it applies.
+func roleOf(scope string) Role {
+	_, verb, ok := strings.Cut(scope, ":")
+	if !ok {
+		verb = scope
+	}
+	return map[string]Role{"read": Viewer, "write": Editor, "admin": Admin}[verb]
 }
 
 // Allow returns the highest role that the scopes give in a system; "" = none. system is "" for what

@@ -41,13 +41,14 @@ type NewToken struct {
 	Name      string
 	Scopes    []string
 	ExpiresAt models.Time // zero = never
+	By        Role        // of who adds it: a scope may not allow more
 }
 
 // AddToken adds a token to an account and returns its secret, which is stored nowhere.
 func (s *Store) AddToken(ctx context.Context, u User, n NewToken) (t Token, secret string, err error) {
 	now := s.clock.Now()
 	n.Name = models.CleanLine(n.Name)
-	scopes, scopeErr := cleanScopes(n.Scopes)
+	scopes, scopeErr := cleanScopes(n.Scopes, n.By)
 	errs := []error{scopeErr}
 	switch {
 	case n.Name == "":
