@@ -10,8 +10,6 @@ import (
 
 	gooidc "github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
-
-	"linkwatch/outbound"
 )
 
 // maxCode is the longest code that is sent on, in bytes.
@@ -149,8 +147,5 @@ func exchangeKind(err error) Kind {
 		}
 		return KindRejected
 	}
-	if _, ok := errors.AsType[*url.Error](err); ok || outbound.ServiceError(err).Kind == outbound.KindTimeout {
-		return requestKind(err)
-	}
-	return KindRejected // the answer makes no sense, or is too large
+	return requestKind(err) // no answer, or none that makes sense
 }
