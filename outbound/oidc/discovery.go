@@ -25,7 +25,7 @@ type metadata struct {
 
 // discover fetches the discovery document. The library compares its issuer with ours.
 func (p *Provider) discover(ctx context.Context) (metadata, error) {
-	found, err := gooidc.NewProvider(p.within(ctx), p.Issuer)
+	found, err := gooidc.NewProvider(p.within(ctx), p.o.Issuer)
 	if err != nil {
 		kind := requestKind(err)
 		if _, ok := errors.AsType[*gooidc.IssuerMismatchError](err); ok {
@@ -37,7 +37,7 @@ func (p *Provider) discover(ctx context.Context) (metadata, error) {
 	if err := found.Claims(&m); err != nil {
 		return metadata{}, p.fail(ctx, KindUnavailable, "discovery", err)
 	}
-	if err := m.check(p.Issuer); err != nil {
+	if err := m.check(p.o.Issuer); err != nil {
 		return metadata{}, p.fail(ctx, KindSettings, "discovery", err)
 	}
 	return m, nil

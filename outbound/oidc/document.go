@@ -44,7 +44,7 @@ func (d *document[T]) get(ctx context.Context, enough func(T) bool) (T, error) {
 func (d *document[T]) look(enough func(T) bool, last bool) (value T, err error, wait chan struct{}) { //nolint:revive,staticcheck // err is part of the document
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	age, tried := d.p.Clock().Sub(d.at), !d.at.IsZero()
+	age, tried := d.p.o.Clock().Sub(d.at), !d.at.IsZero()
 	if tried && d.err == nil && age < maxAge && (enough == nil || enough(d.value)) {
 		return d.value, nil, nil
 	}
@@ -63,7 +63,7 @@ func (d *document[T]) attempt() {
 	value, err := d.fetch(d.p.ctx)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.err, d.at = err, d.p.Clock()
+	d.err, d.at = err, d.p.o.Clock()
 	if err == nil {
 		d.value = value
 	}

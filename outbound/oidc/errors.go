@@ -68,12 +68,12 @@ func (p *Provider) fail(ctx context.Context, kind Kind, step string, err error, 
 	if outbound.ServiceError(err).Kind == outbound.KindBlocked {
 		text = "the address is not allowed by OUTBOUND_ALLOW_CIDRS: " + text
 	}
-	for _, secret := range append(secrets, p.ClientSecret) {
+	for _, secret := range append(secrets, p.o.ClientSecret) {
 		if secret != "" {
 			text = strings.NewReplacer(secret, "***", url.QueryEscape(secret), "***").Replace(text)
 		}
 	}
-	p.Log.Log(ctx, level, "single sign-on failed", "step", step, "kind", string(kind), "error", brief(text))
+	p.o.Log.Log(ctx, level, "single sign-on failed", "step", step, "kind", string(kind), "error", brief(text))
 	return &Error{Kind: kind, err: err}
 }
 

@@ -34,16 +34,17 @@ type world struct {
 // start makes a world. change may change both before they are used; nil changes nothing.
 func start(t *testing.T, change func(*standin.Server, *Options)) *world {
 	t.Helper()
-	w := &world{Server: standin.New(), t: t, log: &output{}, now: time.Now()}
-	t.Cleanup(w.Server.Close)
-	w.Server.Clock = w.clock
+	s := standin.New()
+	t.Cleanup(s.Close)
+	w := &world{Server: s, t: t, log: &output{}, now: time.Now()}
+	s.Clock = w.clock
 	o := Options{
 		Issuer: w.URL, ClientID: standin.ClientID, ClientSecret: standin.ClientSecret, Scopes: []string{"profile", "openid", "email"}, RoleClaim: "groups",
 		AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Clock: w.clock,
 		Log: slog.New(slog.NewTextHandler(w.log, nil)), UserAgent: "Linkwatch/test",
 	}
 	if change != nil {
-		change(w.Server, &o)
+		change(s, &o)
 	}
 	w.Provider = New(o)
 	t.Cleanup(w.Provider.Close)

@@ -84,9 +84,9 @@ func FuzzCallback(f *testing.F) {
 		}
 		p := New(Options{Issuer: "https://id.example"})
 		defer p.Close()
-		p.discovery.at, p.discovery.value.SendsIssuer = p.Clock(), true
+		p.discovery.at, p.discovery.value.SendsIssuer = p.o.Clock(), true
 		code, err := p.Callback(t.Context(), Login{State: "s"}, q)
-		good := q.Get("state") == "s" && q.Get("iss") == p.Issuer && q.Get("code") == code && code != "" && len(code) <= maxCode && q.Get("error") == ""
+		good := q.Get("state") == "s" && q.Get("iss") == p.o.Issuer && q.Get("code") == code && code != "" && len(code) <= maxCode && q.Get("error") == ""
 		if (err == nil) != (code != "") || err == nil && !good {
 			t.Errorf("%q: %q, %v", query, code, err)
 		}

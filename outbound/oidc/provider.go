@@ -53,7 +53,7 @@ type Options struct {
 
 // Provider is an OpenID Connect provider. It is safe for concurrent use.
 type Provider struct {
-	Options
+	o         Options
 	client    *http.Client
 	discovery *document[metadata]
 	keys      *document[keys]
@@ -81,7 +81,7 @@ func New(o Options) *Provider {
 	o.Scopes = append([]string{gooidc.ScopeOpenID}, o.Scopes...)
 	client := outbound.NewService(outbound.Options{AllowCIDRs: o.AllowCIDRs, Timeout: o.Timeout, MaxConcurrent: maxRequests, MaxBytes: bodyLimit})
 	client.Transport = agent{client.Transport, o.UserAgent}
-	p := &Provider{Options: o, client: client}
+	p := &Provider{o: o, client: client}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.discovery = newDocument(p, p.discover)
 	p.keys = newDocument(p, p.fetchKeys)
@@ -141,5 +141,5 @@ func (p *Provider) get(ctx context.Context, url, bearer string) ([]byte, error) 
 
 // config is the client as oauth2 wants it.
 func (p *Provider) config(m metadata, redirectURL string) *oauth2.Config {
-	return &oauth2.Config{ClientID: p.ClientID, ClientSecret: p.ClientSecret, Endpoint: m.endpoint(p.ClientSecret), RedirectURL: redirectURL, Scopes: p.Scopes}
+	return &oauth2.Config{ClientID: p.o.ClientID, ClientSecret: p.o.ClientSecret, Endpoint: m.endpoint(p.o.ClientSecret), RedirectURL: redirectURL, Scopes: p.o.Scopes}
 }

@@ -92,7 +92,7 @@ var refusals = map[string]Kind{
 // browser bring its code to us. "" stands for none, which is refused if the provider says that it sends one. Callback
 // calls it. The error is an *Error.
 func (p *Provider) CheckIssuer(ctx context.Context, iss string) error {
-	if iss == p.Issuer {
+	if iss == p.o.Issuer {
 		return nil
 	}
 	if iss == "" {
@@ -131,7 +131,7 @@ func (p *Provider) Finish(ctx context.Context, l Login, code, redirectURL string
 	if err := p.complete(ctx, m, c, token.AccessToken); err != nil {
 		return Identity{}, err
 	}
-	return c.identity(p.Issuer, p.RoleClaim), nil
+	return c.identity(p.o.Issuer, p.o.RoleClaim), nil
 }
 
 // exchangeKind says what an error of the token endpoint is about.

@@ -210,7 +210,7 @@ func TestFinish(t *testing.T) {
 		t.Errorf("the log tells a secret: %s", w.log)
 	}
 	other, _ := begin()
-	l, code = begin()
+	_, code = begin()
 	_, err = w.Finish(ctx, other, code, redirectURL)
 	w.fails("the code of another sign-in", err, KindExpired)
 	l, code = begin()

@@ -29,7 +29,7 @@ func (p *Provider) verify(ctx context.Context, raw, accessToken, nonce string) (
 	for _, a := range algorithms {
 		accepted = append(accepted, string(a))
 	}
-	token, err := gooidc.NewVerifier(p.Issuer, set, &gooidc.Config{ClientID: p.ClientID, SupportedSigningAlgs: accepted, Now: p.Clock}).Verify(ctx, raw)
+	token, err := gooidc.NewVerifier(p.o.Issuer, set, &gooidc.Config{ClientID: p.o.ClientID, SupportedSigningAlgs: accepted, Now: p.o.Clock}).Verify(ctx, raw)
 	if set.err != nil {
 		return nil, asError(set.err)
 	}
@@ -55,10 +55,10 @@ func (p *Provider) check(t *gooidc.IDToken, c claims, accessToken, nonce string)
 		return errors.New("the subject is missing or not valid")
 	}
 	_, azp := c["azp"]
-	if azp && c.text("azp") != p.ClientID || !azp && len(t.Audience) > 1 {
+	if azp && c.text("azp") != p.o.ClientID || !azp && len(t.Audience) > 1 {
 		return errors.New("the token was made for another party")
 	}
-	now := p.Clock()
+	now := p.o.Clock()
 	if t.IssuedAt.IsZero() || t.IssuedAt.After(now.Add(skew)) || t.IssuedAt.Before(now.Add(-maxIssued)) {
 		return errors.New("the token was not issued just now")
 	}
@@ -76,8 +76,8 @@ func validSubject(s string) bool {
 // The ID token wins. The error is an *Error.
 func (p *Provider) complete(ctx context.Context, m metadata, c claims, accessToken string) error {
 	_, hasEmail := c["email"]
-	_, hasRoles := c[p.RoleClaim]
-	if m.UserInfo == "" || hasEmail && (hasRoles || p.RoleClaim == "") {
+	_, hasRoles := c[p.o.RoleClaim]
+	if m.UserInfo == "" || hasEmail && (hasRoles || p.o.RoleClaim == "") {
 		return nil
 	}
 	body, err := p.get(ctx, m.UserInfo, accessToken)
@@ -97,8 +97,8 @@ func (p *Provider) complete(ctx context.Context, m metadata, c claims, accessTok
 		c.take(info, "email_verified")
 	}
 	c.take(info, "preferred_username")
-	if p.RoleClaim != "" {
-		c.take(info, p.RoleClaim)
+	if p.o.RoleClaim != "" {
+		c.take(info, p.o.RoleClaim)
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (k signingKey) publicBytes() []byte {
 }
 
 var weakKey = sync.OnceValue(func() *rsa.PrivateKey {
-	k, err := rsa.GenerateKey(rand.Reader, 1024) //nolint:gosec // it must be refused
+	k, err := rsa.GenerateKey(rand.Reader, 1024) // it must be refused
 	must(err)
 	return k
 })
