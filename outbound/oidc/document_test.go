@@ -2,6 +2,7 @@ package oidc
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -68,8 +69,8 @@ func TestOneDiscoveryAtATime(t *testing.T) {
 func TestARetryHoldsOneRequest(t *testing.T) {
 	w := start(t, nil)
 	w.Break(standin.Fail("discovery"))
-	_, err := w.Begin(t.Context(), redirectURL)
-	w.fails("down", err, KindUnavailable)
+	_, down := w.Begin(t.Context(), redirectURL)
+	w.fails("down", down, KindUnavailable)
 	w.Break(standin.Hang("discovery"))
 	w.wait(retryAfter)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -80,8 +81,9 @@ func TestARetryHoldsOneRequest(t *testing.T) {
 	}()
 	<-w.Hanging()
 	for range 3 {
-		_, err := w.Begin(t.Context(), redirectURL) // would last 10 seconds
-		w.fails("down", err, KindUnavailable)
+		if _, err := w.Begin(t.Context(), redirectURL); !errors.Is(err, down) {
+			t.Errorf("another request waited: %v", errors.Unwrap(err))
+		}
 	}
 	cancel()
 	w.fails("canceled", <-first, KindUnavailable)

@@ -74,6 +74,7 @@ func TestBegin(t *testing.T) {
 // Whatever is wrong with an ID token, nobody is signed in.
 func TestBadTokens(t *testing.T) {
 	w := start(t, nil)
+	w.Become(standin.User{Subject: "1", Email: "ann@example.com", Claims: map[string]any{"groups": "staff"}}) // nothing is left for userinfo
 	for _, f := range []standin.Fault{
 		standin.WrongIssuer, standin.WrongAudience, standin.ManyAudiences, standin.ForeignParty, standin.WrongNonce, standin.NoNonce,
 		standin.WrongKey, standin.UnknownKey, standin.BrokenSignature, standin.Expired, standin.NoExpiry, standin.IssuedLater, standin.IssuedLongAgo,

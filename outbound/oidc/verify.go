@@ -59,7 +59,7 @@ func (p *Provider) check(t *gooidc.IDToken, c claims, accessToken, nonce string)
 		return errors.New("the token was made for another party")
 	}
 	now := p.o.Clock()
-	if t.IssuedAt.IsZero() || t.IssuedAt.After(now.Add(skew)) || t.IssuedAt.Before(now.Add(-maxIssued)) {
+	if t.IssuedAt.After(now.Add(skew)) || t.IssuedAt.Before(now.Add(-maxIssued)) {
 		return errors.New("the token was not issued just now")
 	}
 	if _, ok := c["at_hash"]; ok {

@@ -121,9 +121,6 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	if s.is(NoIDToken) {
 		delete(body, "id_token")
 	}
-	if s.is(HugeIDToken) {
-		body["id_token"] = "a." + strings.Repeat("x", 200<<10) + ".b"
-	}
 	answer(w, http.StatusOK, body)
 }
 
@@ -192,6 +189,9 @@ func (s *Server) idToken(g grant, access string) string {
 		if c[change[0].(string)] = change[1]; change[1] == nil {
 			delete(c, change[0].(string))
 		}
+	}
+	if s.is(HugeIDToken) {
+		c["padding"] = strings.Repeat("x", 100<<10)
 	}
 	if s.is(ManyWithParty) {
 		c["azp"] = ClientID
