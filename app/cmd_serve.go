@@ -35,7 +35,7 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	if err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}
-	if err := cfg.CheckOpen(); err != nil {
+	if err := cfg.CheckOpen(false); err != nil {
 		return err
 	}
 	if cfg.BackupDir != "" {

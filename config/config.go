@@ -39,14 +39,14 @@ const NoRole = "none"
 // The settings of systems that are not built yet are read and checked too, so that one environment fits every release.
 //
 // Tags: env is the variable, envDefault its default, range its smallest and largest value, allowed what a text may
-// be (for error messages), meaning what it does, and shown a default that no single value can tell.
+// be (for error messages; of a duration, what else it must be), meaning what it does, and shown a default that no single value can tell.
 type Config struct {
 	// HTTPHost is an IP address without brackets, or a host name.
 	HTTPHost string `env:"HTTP_HOST" envDefault:"127.0.0.1" allowed:"an IP address or a host name, without brackets or port" meaning:"address to listen on; the default is reachable from this machine only"`
 	// HTTPPort is 0 for any free port.
 	HTTPPort int `env:"HTTP_PORT" envDefault:"8080" range:"0..65535" meaning:"port to listen on; 0 takes any free one"`
 	// PublicURL is scheme://host[:port] in lower case, without a trailing slash or the scheme's own port, or empty.
-	PublicURL string `env:"PUBLIC_URL" allowed:"http:// or https:// and a host, without user, path, query or fragment" meaning:"where visitors reach this server, for links that leave it"`
+	PublicURL string `env:"PUBLIC_URL" allowed:"http:// or https:// and a host, without user, path, query or fragment; OIDC_ISSUER needs it" meaning:"where visitors reach this server, for links that leave it"`
 	// ShortHost is a host name or IP address without port, or empty.
 	ShortHost string `env:"SHORT_HOST" allowed:"a host name or an IP address, without port, and neither HTTP_HOST nor the one of PUBLIC_URL" meaning:"host that serves short links at /{key}, and nothing else"`
 
@@ -197,33 +197,33 @@ type Config struct {
 	// SessionIdleTimeout is how long a session lives without a request.
 	SessionIdleTimeout time.Duration `env:"SESSION_IDLE_TIMEOUT" envDefault:"168h" range:"5m..8760h" meaning:"how long a login lasts without being used"`
 	// SessionMaxAge is how long a session lives however much it is used.
-	SessionMaxAge time.Duration `env:"SESSION_MAX_AGE" envDefault:"720h" range:"5m..8760h" meaning:"how long a login lasts at most"`
+	SessionMaxAge time.Duration `env:"SESSION_MAX_AGE" envDefault:"720h" range:"5m..8760h" allowed:", and not less than SESSION_IDLE_TIMEOUT" meaning:"how long a login lasts at most"`
 	// AuditRetention is the age at which an audit entry is deleted.
 	AuditRetention time.Duration `env:"AUDIT_RETENTION" envDefault:"8760h" range:"24h..87600h" meaning:"how long entries of the audit log are kept"`
 
 	// OIDCIssuer is empty when unset: there is no single sign-on.
-	OIDCIssuer string `env:"OIDC_ISSUER" allowed:"the https:// URL of an OpenID Connect issuer, or an http:// URL on this machine" meaning:"identity provider of single sign-on (OpenID Connect), such as https://accounts.example; there is none unless it is set"`
+	OIDCIssuer string `env:"OIDC_ISSUER" allowed:"the https:// URL of an OpenID Connect issuer, or an http:// URL on this machine, without user, query or fragment" meaning:"identity provider of single sign-on (OpenID Connect), such as https://accounts.example; there is none unless it is set"`
 	// OIDCClientID is what the issuer calls this server.
 	OIDCClientID string `env:"OIDC_CLIENT_ID" allowed:"a text without white space; OIDC_ISSUER needs it" meaning:"id of this server at the identity provider"`
 	// OIDCClientSecret is empty for a public client.
-	OIDCClientSecret Secret `env:"OIDC_CLIENT_SECRET" meaning:"secret of this server at the identity provider; a public client has none"`
+	OIDCClientSecret Secret `env:"OIDC_CLIENT_SECRET" allowed:"a text without white space at its beginning or end" meaning:"secret of this server at the identity provider; a public client has none"`
 	// OIDCName is what the button on the login page says after "Sign in with".
-	OIDCName string `env:"OIDC_NAME" envDefault:"single sign-on" allowed:"at most 50 characters" meaning:"name of the identity provider on the login page"`
+	OIDCName string `env:"OIDC_NAME" envDefault:"single sign-on" allowed:"at most 50 characters, without white space at its beginning or end" meaning:"name of the identity provider on the login page"`
 	// OIDCScopes are those that are asked for beside openid.
 	OIDCScopes []string `env:"OIDC_SCOPES" envDefault:"profile,email" allowed:"scopes separated by commas" meaning:"scopes that are requested from the identity provider, beside openid"`
 	// OIDCRoleClaim is empty when unset: all get OIDCDefaultRole.
-	OIDCRoleClaim string `env:"OIDC_ROLE_CLAIM" allowed:"the name of a claim, such as groups" meaning:"claim of the ID token whose values OIDC_ROLES maps to roles"`
-	// OIDCRoles are value=role.
-	OIDCRoles []string `env:"OIDC_ROLES" allowed:"pairs such as staff=editor, separated by commas; OIDC_ROLE_CLAIM needs them" meaning:"role for each value of OIDC_ROLE_CLAIM; the highest one counts"`
+	OIDCRoleClaim string `env:"OIDC_ROLE_CLAIM" allowed:"the name of a claim, such as groups, of at most 256 bytes" meaning:"claim whose values OIDC_ROLES maps to roles"`
+	// OIDCRoles are value=role. OIDCRoleMap divides them.
+	OIDCRoles []string `env:"OIDC_ROLES" allowed:"pairs such as staff=editor, separated by commas, each value once, with the roles admin, editor and viewer; they need OIDC_ROLE_CLAIM" meaning:"role for each value of OIDC_ROLE_CLAIM; the highest one counts"`
 	// OIDCDefaultRole is admin, editor, viewer or none.
 	OIDCDefaultRole string `env:"OIDC_DEFAULT_ROLE" envDefault:"none" allowed:"admin, editor, viewer or none" meaning:"role of those whose claims map to no role; none refuses them"`
 	// OIDCAllowedDomains are in lower case; empty allows all that the issuer lets in.
 	OIDCAllowedDomains []string `env:"OIDC_ALLOWED_DOMAINS" allowed:"host names such as example.com, separated by commas" meaning:"domains of the verified e-mail addresses that may sign in; all may unless it is set"`
 
 	// AuthProxyHeader is empty when unset: no header is believed.
-	AuthProxyHeader string `env:"AUTH_PROXY_HEADER" allowed:"the name of a header; AUTH_PROXY_FROM must be set" meaning:"header in which a reverse proxy names the user that it has authenticated, such as Remote-User"`
+	AuthProxyHeader string `env:"AUTH_PROXY_HEADER" allowed:"the name of a header, such as Remote-User, that no client sends itself: not Authorization, Cookie, Host or X-Forwarded-…" meaning:"header in which a reverse proxy names the user that it has authenticated, such as Remote-User"`
 	// AuthProxyFrom are the addresses from which AuthProxyHeader is believed.
-	AuthProxyFrom []netip.Prefix `env:"AUTH_PROXY_FROM" allowed:"networks or addresses such as 127.0.0.1, separated by commas" meaning:"addresses of the reverse proxies whose AUTH_PROXY_HEADER is believed"`
+	AuthProxyFrom []netip.Prefix `env:"AUTH_PROXY_FROM" allowed:"networks or addresses such as 127.0.0.1, separated by commas; AUTH_PROXY_HEADER and AUTH_PROXY_FROM need each other" meaning:"addresses of the reverse proxies whose AUTH_PROXY_HEADER is believed"`
 	// AuthProxyRole is admin, editor, viewer or none.
 	AuthProxyRole string `env:"AUTH_PROXY_ROLE" envDefault:"none" allowed:"admin, editor, viewer or none" meaning:"role of new accounts for users that the proxy names; none lets in only users with an account"`
 

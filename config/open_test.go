@@ -9,6 +9,7 @@ func TestCheckOpen(t *testing.T) {
 	tests := []struct {
 		name    string
 		vars    []string
+		account bool
 		refused bool
 	}{
 		{name: "default"},
@@ -22,6 +23,9 @@ func TestCheckOpen(t *testing.T) {
 		{name: "IPv6 loopback", vars: []string{"HTTP_HOST", "::1"}},
 		{name: "mapped loopback", vars: []string{"HTTP_HOST", "::ffff:127.0.0.1"}},
 		{name: "password", vars: []string{"HTTP_HOST", "0.0.0.0", "ADMIN_PASSWORD", "x"}},
+		{name: "account", vars: []string{"HTTP_HOST", "0.0.0.0"}, account: true},
+		{name: "single sign-on", vars: []string{"HTTP_HOST", "0.0.0.0", "OIDC_ISSUER", "https://id.example", "OIDC_CLIENT_ID", "x", "PUBLIC_URL", "https://links.example"}},
+		{name: "reverse proxy", vars: []string{"HTTP_HOST", "0.0.0.0", "AUTH_PROXY_HEADER", "Remote-User", "AUTH_PROXY_FROM", "127.0.0.1"}},
 		{name: "JWTs, which leave the pages open", vars: []string{"HTTP_HOST", "0.0.0.0", "AUTH_JWT_SECRET", "0123456789abcdef"}, refused: true},
 		{name: "disabled", vars: []string{"HTTP_HOST", "0.0.0.0", "AUTH_DISABLED", "true"}},
 		{name: "not disabled", vars: []string{"HTTP_HOST", "0.0.0.0", "AUTH_DISABLED", "false"}, refused: true},
@@ -32,14 +36,14 @@ func TestCheckOpen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = c.CheckOpen()
+			err = c.CheckOpen(tt.account)
 			if (err != nil) != tt.refused {
 				t.Fatalf("got %v, want refused %v", err, tt.refused)
 			}
 			if err == nil {
 				return
 			}
-			for _, fix := range []string{"ADMIN_PASSWORD", "AUTH_DISABLED=true", "HTTP_HOST=127.0.0.1"} {
+			for _, fix := range []string{"linkwatch user add NAME --role admin --password-stdin", "ADMIN_PASSWORD", "AUTH_DISABLED=true", "HTTP_HOST=127.0.0.1"} {
 				if !strings.Contains(err.Error(), fix) {
 					t.Errorf("%q does not tell of %s", err, fix)
 				}

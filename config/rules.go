@@ -56,6 +56,19 @@ var rules = map[string]func(*Config) bool{
 	"GOOGLE_SEARCHCONSOLE_ENDPOINT": func(c *Config) bool { return validSearchURL(c.GoogleSearchConsoleEndpoint) },
 	"GOOGLE_TOKEN_ENDPOINT":         func(c *Config) bool { return validSearchURL(c.GoogleTokenEndpoint) },
 	"INDEXNOW_ENDPOINT":             func(c *Config) bool { return validSearchURL(c.IndexNowEndpoint) },
+	"SESSION_MAX_AGE":               (*Config).validSessionMaxAge,
+	"OIDC_ISSUER":                   func(c *Config) bool { return c.OIDCIssuer == "" || validIssuer(c.OIDCIssuer) },
+	"OIDC_CLIENT_ID":                (*Config).validClientID,
+	"OIDC_CLIENT_SECRET":            func(c *Config) bool { s := string(c.OIDCClientSecret); return strings.TrimSpace(s) == s },
+	"OIDC_NAME":                     func(c *Config) bool { return validOIDCName(c.OIDCName) },
+	"OIDC_SCOPES":                   (*Config).tidyScopes,
+	"OIDC_ROLE_CLAIM":               func(c *Config) bool { return validClaim(c.OIDCRoleClaim) },
+	"OIDC_ROLES":                    (*Config).tidyOIDCRoles,
+	"OIDC_DEFAULT_ROLE":             func(c *Config) bool { return validDefaultRole(c.OIDCDefaultRole) },
+	"OIDC_ALLOWED_DOMAINS":          (*Config).tidyDomains,
+	"AUTH_PROXY_HEADER":             (*Config).tidyProxyHeader,
+	"AUTH_PROXY_FROM":               (*Config).validProxyFrom,
+	"AUTH_PROXY_ROLE":               func(c *Config) bool { return validDefaultRole(c.AuthProxyRole) },
 	"LOG_FORMAT": func(c *Config) bool {
 		return c.LogFormat == "" || c.LogFormat == LogText || c.LogFormat == LogJSON
 	},
@@ -102,7 +115,7 @@ func allowed(f reflect.StructField) string {
 	case reflect.TypeFor[int]():
 		return fmt.Sprintf("a whole number from %s to %s", low, high)
 	case reflect.TypeFor[time.Duration]():
-		return fmt.Sprintf("a duration from %s to %s, such as %s", low, high, f.Tag.Get("envDefault"))
+		return fmt.Sprintf("a duration from %s to %s, such as %s", low, high, f.Tag.Get("envDefault")) + f.Tag.Get("allowed")
 	default:
 		return f.Tag.Get("allowed")
 	}
@@ -123,7 +136,7 @@ func validHost(host string) bool {
 
 func (c *Config) tidyPublicURL() bool {
 	if c.PublicURL == "" {
-		return true
+		return c.hasPublicURL()
 	}
 	u, err := url.Parse(c.PublicURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || !validHost(u.Hostname()) {

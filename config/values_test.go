@@ -8,6 +8,7 @@ import (
 
 // values holds, for every variable, values that are taken (with what they become) and values that are refused.
 var values = map[string]struct {
+	with []string // other settings that it needs, name and value by turns
 	good map[string]string
 	bad  []string
 }{
@@ -232,6 +233,80 @@ var values = map[string]struct {
 		good: map[string]string{"correct horse": "***", "x": "***", "": ""},
 		bad:  []string{" ", "\t\n", "\u3000", " hunter2", "hunter2 ", "hunter2\n", "hunter2\u00a0", "\u2028hunter2"},
 	},
+	"SESSION_IDLE_TIMEOUT": {
+		with: []string{"SESSION_MAX_AGE", "8760h"},
+		good: map[string]string{"5m": "5m", "8760h": "8760h"},
+		bad:  []string{"4m59s", "8761h", "a week"},
+	},
+	"SESSION_MAX_AGE": {
+		with: []string{"SESSION_IDLE_TIMEOUT", "1h"},
+		good: map[string]string{"1h": "1h", "8760h": "8760h"},
+		bad:  []string{"59m", "8761h", "0"},
+	},
+	"OIDC_ISSUER": {
+		with: []string{"OIDC_CLIENT_ID", "linkwatch", "PUBLIC_URL", "https://links.example"},
+		good: map[string]string{
+			"https://id.example": "https://id.example", "https://id.example:8443/realms/x": "https://id.example:8443/realms/x", "https://id.example/": "https://id.example/",
+			"http://127.0.0.1:5556/dex": "http://127.0.0.1:5556/dex", "http://localhost:1": "http://localhost:1", "http://[::1]:1": "http://[::1]:1", "": "",
+		},
+		bad: []string{
+			"http://id.example", "http://10.0.0.1", "http://localhost.example", "id.example", "ldap://id.example", "https://", "https:///realms",
+			"https://u:hunter2@id.example", "https://id.example?a=b", "https://id.example#a", "https://id.example:port",
+		},
+	},
+	"OIDC_CLIENT_ID": {
+		with: []string{"OIDC_ISSUER", "https://id.example", "PUBLIC_URL", "https://links.example"},
+		good: map[string]string{"linkwatch": "linkwatch", "0-a_b.apps.example": "0-a_b.apps.example"},
+		bad:  []string{"", " ", "a b", "a\n", "schlüssel", strings.Repeat("a", 257)},
+	},
+	"OIDC_CLIENT_SECRET": {
+		good: map[string]string{"hunter2": "***", "a b": "***", "": ""},
+		bad:  []string{" hunter2", "hunter2\n"},
+	},
+	"OIDC_NAME": {
+		good: map[string]string{"Büro": "Büro", strings.Repeat("ü", 50): strings.Repeat("ü", 50), "": "single sign-on"},
+		bad:  []string{" ", " a", "a\tb", "a\n", "a\u202eb", strings.Repeat("a", 51)},
+	},
+	"OIDC_SCOPES": {
+		good: map[string]string{"profile": "profile", "email, groups": "email,groups", "https://id.example/x": "https://id.example/x"},
+		bad:  []string{"profile email", "profile,", `a"b`, `a\b`, "ä", "a,,b"},
+	},
+	"OIDC_ROLE_CLAIM": {
+		good: map[string]string{"groups": "groups", "https://id.example/roles": "https://id.example/roles", "": ""},
+		bad:  []string{" groups", "a\nb", strings.Repeat("a", 257)},
+	},
+	"OIDC_ROLES": {
+		with: []string{"OIDC_ROLE_CLAIM", "groups"},
+		good: map[string]string{
+			"staff=editor": "staff=editor", "all staff = viewer , ops=admin": "all staff=viewer,ops=admin", "cn=ops=admin": "cn=ops=admin", "": "",
+			"Staff=editor,staff=viewer": "Staff=editor,staff=viewer",
+		},
+		bad: []string{"staff", "staff=", "=admin", "staff=owner", "staff=none", "staff=Admin", "staff=editor,", "staff=editor,staff=admin", " = "},
+	},
+	"OIDC_DEFAULT_ROLE": {
+		good: map[string]string{"admin": "admin", "editor": "editor", "viewer": "viewer", "none": "none", "": "none"},
+		bad:  []string{"owner", "Admin", "viewer ", "public"},
+	},
+	"OIDC_ALLOWED_DOMAINS": {
+		good: map[string]string{"Example.com": "example.com", "a.example, B.example": "a.example,b.example", "": ""},
+		bad:  []string{"@example.com", "*.example.com", "a@example.com", "example.com,", "https://example.com", "localhost", "127.0.0.1", ".example.com", "example.com."},
+	},
+	"AUTH_PROXY_HEADER": {
+		with: []string{"AUTH_PROXY_FROM", "127.0.0.1"},
+		good: map[string]string{"Remote-User": "Remote-User", "x-webauth-user": "X-Webauth-User"},
+		bad: []string{
+			"Remote User", "Remote-User:", "Rémote", "a\r\nb", "Authorization", "authorization", "Cookie", "HOST", "X-Forwarded-For", "x-forwarded-user", "Forwarded", "Proxy-Authorization",
+		},
+	},
+	"AUTH_PROXY_FROM": {
+		with: []string{"AUTH_PROXY_HEADER", "Remote-User"},
+		good: map[string]string{"10.1.2.3/8": "10.0.0.0/8", "127.0.0.1, ::1": "127.0.0.1/32,::1/128"},
+		bad:  []string{"", "nginx", "true", "10.0.0.0/33", "0.0.0.0/0", "127.0.0.1,::/0"},
+	},
+	"AUTH_PROXY_ROLE": {
+		good: map[string]string{"admin": "admin", "editor": "editor", "viewer": "viewer", "none": "none", "": "none"},
+		bad:  []string{"owner", "Editor", "all"},
+	},
 	"AUTH_DISABLED": {
 		good: map[string]string{"true": "true", "1": "true", "false": "false", "": "false"},
 		bad:  []string{"yes", "on", "2"},
@@ -260,7 +335,7 @@ func TestValues(t *testing.T) {
 	}
 	for name, v := range values {
 		for in, want := range v.good {
-			c, err := load(name, in)
+			c, err := load(append([]string{name, in}, v.with...)...)
 			if err != nil {
 				t.Errorf("%s=%q: %v", name, in, err)
 			} else if got := setting(c, name).Value; got != want {
@@ -268,7 +343,7 @@ func TestValues(t *testing.T) {
 			}
 		}
 		for _, in := range v.bad {
-			c, err := load(name, in)
+			c, err := load(append([]string{name, in}, v.with...)...)
 			if err == nil {
 				t.Errorf("%s=%q was taken as %q", name, in, setting(c, name).Value)
 			} else if !strings.HasPrefix(err.Error(), name+"=") || strings.Contains(err.Error(), "\n") {

@@ -35,6 +35,7 @@ type Options struct {
 	Timeout       time.Duration    // of a whole exchange, redirects and body included; 0 = DefaultTimeout
 	MaxConcurrent int              // exchanges under way at a time, others wait for their turn; 0 = DefaultConcurrent; see Budget
 	Clock         func() time.Time // tells when a host may be asked again; nil = time.Now
+	MaxBytes      int64            // of a body, for NewService only; 0 = PageLimit
 	// Proxies carry every connection when there are any: http, https or socks5, with a host and optionally a port and
 	// user:password. Each connection takes the next one, and each request makes a connection of its own.
 	Proxies []*url.URL

@@ -10,15 +10,18 @@ import (
 
 // NewService returns a client for the library of a service that the operator configured, such as an object store or a search
 // engine. With Options.Endpoint it connects to nothing but that host and port; without one the address guard applies. Of
-// Options it also takes Timeout (of an exchange, its body included) and MaxConcurrent (connections to a host). It follows no
-// redirects, keeps no cookies, takes no proxy from the environment, and reads at most PageLimit bytes of a body: one that has
-// more ends with an error.
+// Options it also takes Timeout (of an exchange, its body included), MaxConcurrent (connections to a host) and MaxBytes. It
+// follows no redirects, keeps no cookies, takes no proxy from the environment, and reads at most MaxBytes of a body: one that
+// has more ends with an error.
 func NewService(o Options) *http.Client {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
 	if o.MaxConcurrent <= 0 {
 		o.MaxConcurrent = DefaultConcurrent
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = PageLimit
 	}
 	d := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second, Control: guard(o.AllowCIDRs)}
 	t := &transport{dialer: d}
@@ -37,18 +40,21 @@ func NewService(o Options) *http.Client {
 		IdleConnTimeout:        30 * time.Second,
 	}
 	return &http.Client{
-		Timeout: o.Timeout, Transport: serviceTransport{base},
+		Timeout: o.Timeout, Transport: serviceTransport{base, o.MaxBytes},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-type serviceTransport struct{ *http.Transport }
+type serviceTransport struct {
+	*http.Transport
+	limit int64 // of a body
+}
 
 // RoundTrip implements http.RoundTripper, with a limit on the body.
 func (t serviceTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := t.Transport.RoundTrip(r)
 	if err == nil && res.StatusCode != http.StatusSwitchingProtocols {
-		res.Body = &limitedBody{ReadCloser: res.Body, left: PageLimit}
+		res.Body = &limitedBody{ReadCloser: res.Body, left: t.limit}
 	}
 	return res, err
 }

@@ -1,0 +1,135 @@
+package config
+
+import (
+	"net/netip"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Roles of accounts, as settings name them. noRole is the default of those that have none.
+var roles = []string{"admin", "editor", "viewer"}
+
+const noRole = "none"
+
+const (
+	maxOIDCName   = 50  // characters: it stands on a button
+	maxOIDCClient = 256 // bytes of an id or the name of a claim
+)
+
+func validRole(name string) bool { return slices.Contains(roles, name) }
+
+func validDefaultRole(name string) bool { return name == noRole || validRole(name) }
+
+// validSessionMaxAge says nothing of a SESSION_IDLE_TIMEOUT beyond its range, which is refused itself.
+func (c *Config) validSessionMaxAge() bool {
+	return c.SessionMaxAge >= c.SessionIdleTimeout || c.SessionIdleTimeout > 8760*time.Hour
+}
+
+// validIssuer accepts https, and http on this machine only: whoever can change the answers of an issuer decides who signs in.
+func validIssuer(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && validSearchURL(s) && u.User == nil && (u.Scheme == "https" || isLoopback(u.Hostname()))
+}
+
+// hasPublicURL reports whether PUBLIC_URL is there if it is needed: an identity provider sends browsers back to it. One on
+// this machine is for development, where the host of the request does.
+func (c *Config) hasPublicURL() bool {
+	u, err := url.Parse(c.OIDCIssuer)
+	return c.PublicURL != "" || err != nil || !validIssuer(c.OIDCIssuer) || isLoopback(u.Hostname())
+}
+
+func (c *Config) validClientID() bool {
+	return token.MatchString(c.OIDCClientID) && len(c.OIDCClientID) <= maxOIDCClient && (c.OIDCClientID != "" || c.OIDCIssuer == "")
+}
+
+func validOIDCName(s string) bool {
+	return strings.TrimSpace(s) == s && s != "" && utf8.RuneCountInString(s) <= maxOIDCName && isPrintable(s)
+}
+
+func validClaim(s string) bool {
+	return strings.TrimSpace(s) == s && len(s) <= maxOIDCClient && isPrintable(s)
+}
+
+func isPrintable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+func (c *Config) tidyScopes() bool {
+	for i, scope := range c.OIDCScopes {
+		scope = strings.TrimSpace(scope)
+		if scope == "" || !token.MatchString(scope) || strings.ContainsAny(scope, `"\`) { // RFC 6749, 3.3
+			return false
+		}
+		c.OIDCScopes[i] = scope
+	}
+	return true
+}
+
+// tidyOIDCRoles takes white space off the pairs. The last "=" of a pair divides it, since a value can have one.
+func (c *Config) tidyOIDCRoles() bool {
+	seen := map[string]bool{}
+	for i, pair := range c.OIDCRoles {
+		value, role := splitRole(pair)
+		if value == "" || !validRole(role) || seen[value] {
+			return false
+		}
+		seen[value] = true
+		c.OIDCRoles[i] = value + "=" + role
+	}
+	return len(c.OIDCRoles) == 0 || c.OIDCRoleClaim != ""
+}
+
+func splitRole(pair string) (value, role string) {
+	i := strings.LastIndexByte(pair, '=')
+	if i < 0 {
+		return "", ""
+	}
+	return strings.TrimSpace(pair[:i]), strings.TrimSpace(pair[i+1:])
+}
+
+// OIDCRoleMap is OIDCRoles as a map of values of the claim to roles.
+func (c Config) OIDCRoleMap() map[string]string {
+	m := make(map[string]string, len(c.OIDCRoles))
+	for _, pair := range c.OIDCRoles {
+		value, role := splitRole(pair)
+		m[value] = role
+	}
+	return m
+}
+
+func (c *Config) tidyDomains() bool {
+	for i, domain := range c.OIDCAllowedDomains {
+		domain = strings.ToLower(strings.TrimSpace(domain))
+		if !validHost(domain) || !strings.Contains(domain, ".") {
+			return false
+		}
+		if _, err := netip.ParseAddr(domain); err == nil {
+			return false
+		}
+		c.OIDCAllowedDomains[i] = domain
+	}
+	return true
+}
+
+// notForUsers are headers that clients send for other purposes, or that say where a request came from. X-Forwarded-… are as well.
+var notForUsers = []string{"Authorization", "Proxy-Authorization", "Cookie", "Host", "Forwarded", "X-Real-Ip", "User-Agent", "Origin", "Referer", "Connection", "Content-Length", "Content-Type"}
+
+func (c *Config) tidyProxyHeader() bool {
+	name := textproto.CanonicalMIMEHeaderKey(c.AuthProxyHeader)
+	if notToken.MatchString(name) || slices.Contains(notForUsers, name) || strings.HasPrefix(name, "X-Forwarded-") || len(name) > maxOIDCClient {
+		return false
+	}
+	c.AuthProxyHeader = name
+	return true
+}
+
+// validProxyFrom wants both settings or none. A network of all addresses would let everyone be anyone.
+func (c *Config) validProxyFrom() bool {
+	all := slices.ContainsFunc(c.AuthProxyFrom, func(p netip.Prefix) bool { return p.Bits() == 0 })
+	return !all && (len(c.AuthProxyFrom) > 0) == (c.AuthProxyHeader != "")
+}

@@ -1,0 +1,77 @@
+package oidc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	gooidc "github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+// metadata is what we use of a provider's discovery document.
+type metadata struct {
+	Authorization string   `json:"authorization_endpoint"`
+	Token         string   `json:"token_endpoint"`
+	Keys          string   `json:"jwks_uri"`
+	UserInfo      string   `json:"userinfo_endpoint"` // "" = there is none
+	Methods       []string `json:"token_endpoint_auth_methods_supported"`
+	SendsIssuer   bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207
+}
+
+// discover fetches the discovery document. The library compares its issuer with ours.
+func (p *Provider) discover(ctx context.Context) (metadata, error) {
+	found, err := gooidc.NewProvider(p.within(ctx), p.o.Issuer)
+	if err != nil {
+		kind := requestKind(err)
+		if _, ok := errors.AsType[*gooidc.IssuerMismatchError](err); ok {
+			kind = KindSettings
+		}
+		return metadata{}, p.fail(ctx, kind, "discovery", err)
+	}
+	var m metadata
+	if err := found.Claims(&m); err != nil {
+		return metadata{}, p.fail(ctx, KindUnavailable, "discovery", err)
+	}
+	if err := m.check(p.o.Issuer); err != nil {
+		return metadata{}, p.fail(ctx, KindSettings, "discovery", err)
+	}
+	return m, nil
+}
+
+// check refuses endpoints that are not https. If the issuer itself is http, they may be http on this machine as well.
+func (m metadata) check(issuer string) error {
+	plain := strings.HasPrefix(issuer, "http://")
+	for name, endpoint := range map[string]string{
+		"authorization_endpoint": m.Authorization, "token_endpoint": m.Token, "jwks_uri": m.Keys, "userinfo_endpoint": m.UserInfo,
+	} {
+		if endpoint == "" && name == "userinfo_endpoint" {
+			continue
+		}
+		u, err := url.Parse(endpoint)
+		if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" && !(plain && u.Scheme == "http" && isLoopback(u.Hostname())) {
+			return fmt.Errorf("the %s is missing or not an https:// URL", name)
+		}
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")
+}
+
+// endpoint says how the client proves who it is: by HTTP Basic unless the provider takes its secret in the body only.
+// oauth2 would else try both, with a code that can be used once.
+func (m metadata) endpoint(secret string) oauth2.Endpoint {
+	style := oauth2.AuthStyleInHeader
+	inBody := slices.Contains(m.Methods, "client_secret_post") && !slices.Contains(m.Methods, "client_secret_basic")
+	if secret == "" || inBody {
+		style = oauth2.AuthStyleInParams
+	}
+	return oauth2.Endpoint{AuthURL: m.Authorization, TokenURL: m.Token, AuthStyle: style}
+}

@@ -1,0 +1,289 @@
+package oidc
+
+import (
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"linkwatch/outbound/oidc/standin"
+)
+
+// A sign-in tells who the user is, whatever the provider signs with and however the client proves who it is.
+func TestSignIn(t *testing.T) {
+	for name, change := range map[string]func(*standin.Server, *Options){
+		"RS256":         nil,
+		"PS256":         func(s *standin.Server, _ *Options) { s.Algorithm = "PS256" },
+		"ES256":         func(s *standin.Server, _ *Options) { s.Algorithm = "ES256" },
+		"EdDSA":         func(s *standin.Server, _ *Options) { s.Algorithm = "EdDSA" },
+		"body":          func(s *standin.Server, _ *Options) { s.InBody = true },
+		"public client": func(s *standin.Server, o *Options) { s.Secret, o.ClientSecret = "", "" },
+		"userinfo":      func(s *standin.Server, _ *Options) { s.Thin = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t, change)
+			w.Become(standin.User{Subject: "1", Username: "Ann", Email: "ann@example.com", Verified: true, Claims: map[string]any{"groups": []string{"staff", "ops"}}})
+			w.Break(standin.AccessHash, standin.ManyWithParty)
+			want := Identity{Issuer: w.URL, Subject: "1", Username: "Ann", Email: "ann@example.com", EmailVerified: true, Claims: []string{"staff", "ops"}}
+			for range 2 {
+				if got, err := w.signIn(); err != nil || !reflect.DeepEqual(got, want) {
+					t.Errorf("got %+v, %v", got, err)
+				}
+			}
+			w.counts("discovery", 1)
+			w.counts("keys", 1)
+			w.counts("token", 2)
+			w.counts("cookies", 0)
+			if want := map[bool]int{true: 2, false: 0}[name == "userinfo"]; w.Count("userinfo") != want {
+				t.Errorf("%d requests for userinfo", w.Count("userinfo"))
+			}
+			if got := w.log.String(); got != "" {
+				t.Errorf("logged: %s", got)
+			}
+		})
+	}
+}
+
+// Each sign-in has values of its own, and the URL tells no secret.
+func TestBegin(t *testing.T) {
+	w := start(t, nil)
+	seen := map[string]bool{}
+	for range 3 {
+		l, err := w.Begin(t.Context(), redirectURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []string{l.State, l.Nonce, l.Verifier} {
+			if len(s) < 26 || seen[s] {
+				t.Errorf("%q is short or not new", s)
+			}
+			seen[s] = true
+		}
+		u, err := url.Parse(l.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := u.Query()
+		if strings.Contains(l.URL, l.Verifier) || strings.Contains(l.URL, url.QueryEscape(standin.ClientSecret)) || q.Get("scope") != "openid profile email" || q.Get("redirect_uri") != redirectURL {
+			t.Errorf("the URL is %s", l.URL)
+		}
+	}
+}
+
+// Whatever is wrong with an ID token, nobody is signed in.
+func TestBadTokens(t *testing.T) {
+	w := start(t, nil)
+	w.Become(standin.User{Subject: "1", Email: "ann@example.com", Claims: map[string]any{"groups": "staff"}}) // nothing is left for userinfo
+	for _, f := range []standin.Fault{
+		standin.WrongIssuer, standin.WrongAudience, standin.ManyAudiences, standin.ForeignParty, standin.WrongNonce, standin.NoNonce,
+		standin.WrongKey, standin.UnknownKey, standin.BrokenSignature, standin.Expired, standin.NoExpiry, standin.IssuedLater, standin.IssuedLongAgo,
+		standin.NoIssued, standin.NotYet, standin.NoSubject, standin.LongSubject, standin.AlgorithmNone, standin.ClientSecretHMAC, standin.PublicKeyHMAC,
+		standin.BadAccessHash, standin.NoIDToken, standin.HugeIDToken,
+	} {
+		w.Break(f)
+		got, err := w.signIn()
+		w.fails(f, err, KindRejected)
+		if !reflect.DeepEqual(got, Identity{}) {
+			t.Errorf("%s: the identity is %+v", f, got)
+		}
+	}
+	w.Break()
+	if _, err := w.signIn(); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// A public client has no secret that HS256 could be verified with.
+func TestHMACOfAPublicClient(t *testing.T) {
+	w := start(t, func(s *standin.Server, o *Options) { s.Secret, o.ClientSecret = "", "" })
+	for _, f := range []standin.Fault{standin.ClientSecretHMAC, standin.PublicKeyHMAC, standin.AlgorithmNone} {
+		w.Break(f)
+		_, err := w.signIn()
+		w.fails(f, err, KindRejected)
+	}
+}
+
+func TestBadAnswers(t *testing.T) {
+	for _, tt := range []struct {
+		fault standin.Fault
+		kind  Kind
+	}{
+		{standin.WrongState, KindExpired},
+		{standin.WrongCallbackIssuer, KindRejected},
+		{standin.Denied, KindDenied},
+		{standin.Overloaded, KindUnavailable},
+		{standin.OtherIssuer, KindSettings},
+		{standin.PlainEndpoint, KindSettings},
+		{standin.BlockedKeys, KindSettings},
+		{standin.BlockedToken, KindSettings},
+		{standin.NoKeys, KindUnavailable},
+		{standin.BadKeys, KindUnavailable},
+		{standin.TooManyKeys, KindUnavailable},
+		{standin.OtherUser, KindRejected},
+		{standin.BadClient, KindSettings},
+		{standin.Huge("discovery"), KindUnavailable},
+		{standin.Huge("keys"), KindUnavailable},
+		{standin.Huge("token"), KindUnavailable},
+		{standin.Huge("userinfo"), KindUnavailable},
+		{standin.Fail("discovery"), KindUnavailable},
+		{standin.Fail("keys"), KindUnavailable},
+		{standin.Fail("token"), KindUnavailable},
+		{standin.Fail("userinfo"), KindUnavailable},
+		{standin.Garbage("discovery"), KindUnavailable},
+		{standin.Garbage("keys"), KindUnavailable},
+		{standin.Garbage("token"), KindUnavailable},
+		{standin.Garbage("userinfo"), KindRejected},
+		{standin.Redirect("discovery"), KindUnavailable},
+		{standin.Redirect("keys"), KindUnavailable},
+		{standin.Redirect("token"), KindRejected},
+		{standin.Redirect("userinfo"), KindUnavailable},
+		{standin.RedirectInside("discovery"), KindUnavailable},
+		{standin.RedirectInside("token"), KindRejected},
+	} {
+		t.Run(string(tt.fault), func(t *testing.T) {
+			w := start(t, func(s *standin.Server, _ *Options) { s.Thin = true })
+			w.Break(tt.fault)
+			_, err := w.signIn()
+			w.fails(tt.fault, err, tt.kind)
+			w.counts("trap", 0)
+			if log := w.log.String(); !strings.Contains(log, "kind="+string(tt.kind)) || len(log) > 1500 || strings.Contains(log, standin.ClientSecret) {
+				t.Errorf("the log is %s", log)
+			}
+			w.Break()
+			w.wait(maxAge)
+			if _, err := w.signIn(); err != nil {
+				t.Errorf("afterwards: %v", err)
+			}
+		})
+	}
+}
+
+// A provider that does not answer holds no one for longer than the time limit.
+func TestHangingAnswers(t *testing.T) {
+	for _, part := range []string{"discovery", "keys", "token", "userinfo"} {
+		for _, f := range []standin.Fault{standin.Hang(part), standin.HangBody(part)} {
+			t.Run(string(f), func(t *testing.T) {
+				t.Parallel()
+				w := start(t, func(s *standin.Server, o *Options) { s.Thin, o.Timeout = true, 300*time.Millisecond })
+				w.Break(f)
+				_, err := w.signIn()
+				w.fails(f, err, KindUnavailable)
+				<-w.Hanging()
+			})
+		}
+	}
+}
+
+// Without OUTBOUND_ALLOW_CIDRS no address of this machine is asked.
+func TestAddressGuard(t *testing.T) {
+	w := start(t, func(_ *standin.Server, o *Options) { o.AllowCIDRs = nil })
+	_, err := w.signIn()
+	w.fails("loopback", err, KindSettings)
+	w.counts("discovery", 0)
+	if !strings.Contains(w.log.String(), "OUTBOUND_ALLOW_CIDRS") {
+		t.Errorf("the log does not say what to do: %s", w.log)
+	}
+}
+
+// A code is good once, with the verifier and the redirect URL of its sign-in. The log tells neither.
+func TestFinish(t *testing.T) {
+	w := start(t, nil)
+	ctx := t.Context()
+	begin := func() (Login, string) {
+		l, err := w.Begin(ctx, redirectURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, err := w.comeBack(ctx, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l, code
+	}
+	l, code := begin()
+	if _, err := w.Finish(ctx, l, code, redirectURL); err != nil {
+		t.Error(err)
+	}
+	_, err := w.Finish(ctx, l, code, redirectURL)
+	w.fails("the same code again", err, KindExpired)
+	if strings.Contains(w.log.String(), code) || strings.Contains(w.log.String(), l.Verifier) {
+		t.Errorf("the log tells a secret: %s", w.log)
+	}
+	other, _ := begin()
+	_, code = begin()
+	_, err = w.Finish(ctx, other, code, redirectURL)
+	w.fails("the code of another sign-in", err, KindExpired)
+	l, code = begin()
+	_, err = w.Finish(ctx, l, code, redirectURL+"/x")
+	w.fails("another redirect URL", err, KindExpired)
+	l, code = begin()
+	mixed := l
+	mixed.Nonce = other.Nonce
+	_, err = w.Finish(ctx, mixed, code, redirectURL)
+	w.fails("another nonce", err, KindRejected)
+	for _, l := range []Login{{}, {Nonce: "x"}, {Verifier: "x"}} {
+		_, err = w.Finish(ctx, l, code, redirectURL)
+		w.fails("an empty login", err, KindExpired)
+	}
+	_, err = w.Finish(ctx, other, "", redirectURL)
+	w.fails("no code", err, KindExpired)
+}
+
+func TestCallback(t *testing.T) {
+	w := start(t, nil)
+	l := Login{State: "the state", Nonce: "n", Verifier: "v"}
+	for query, want := range map[string]Kind{
+		"state=the+state&code=c&iss=" + url.QueryEscape(w.URL):                        "",
+		"state=the+state&code=c&iss=" + url.QueryEscape(w.URL) + "&error=":            "",
+		"state=the+state&code=c&iss=" + url.QueryEscape(w.URL) + "%2F":                KindRejected,
+		"state=the+state&code=c&iss=https://other.example":                            KindRejected,
+		"state=the+state&error=access_denied&iss=https://other.example":               KindRejected,
+		"state=the+state&code=c":                                                      KindRejected, // the provider says that it sends iss
+		"state=&code=c&iss=" + url.QueryEscape(w.URL):                                 KindExpired,
+		"state=The+state&code=c&iss=" + url.QueryEscape(w.URL):                        KindExpired,
+		"code=c&iss=" + url.QueryEscape(w.URL):                                        KindExpired,
+		"state=the+state&state=the+state&code=c&iss=" + url.QueryEscape(w.URL):        KindRejected,
+		"state=the+state&code=c&code=d&iss=" + url.QueryEscape(w.URL):                 KindRejected,
+		"state=the+state&iss=" + url.QueryEscape(w.URL):                               KindRejected,
+		"state=the+state&code=" + strings.Repeat("c", 5000) + "&iss=" + w.URL:         KindRejected,
+		"state=the+state&error=access_denied&iss=" + url.QueryEscape(w.URL):           KindDenied,
+		"state=the+state&error=%0A%3Cb%3E&iss=" + url.QueryEscape(w.URL):              KindDenied,
+		"state=the+state&error=invalid_scope&code=c&iss=" + url.QueryEscape(w.URL):    KindSettings,
+		"state=the+state&error=temporarily_unavailable&iss=" + url.QueryEscape(w.URL): KindUnavailable,
+		"": KindExpired,
+	} {
+		q, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, err := w.Callback(t.Context(), l, q)
+		if want != "" {
+			w.fails(query, err, want)
+		}
+		if (err == nil) != (want == "") || (code == "c") != (want == "") {
+			t.Errorf("%s: %q, %v", query, code, err)
+		}
+	}
+	_, err := w.Callback(t.Context(), Login{}, url.Values{"state": {""}, "code": {"c"}})
+	w.fails("a login without a state", err, KindExpired)
+	if n := strings.Count(w.log.String(), "\n"); n != strings.Count(w.log.String(), "level=") {
+		t.Errorf("%d lines of the log: %s", n, w.log)
+	}
+}
+
+// A provider need not send its issuer unless it says so. One that is sent must be right.
+func TestCheckIssuer(t *testing.T) {
+	w := start(t, func(s *standin.Server, o *Options) { s.Clock = o.Clock })
+	w.fails("other", w.CheckIssuer(t.Context(), "https://other.example"), KindRejected)
+	w.counts("discovery", 0)
+	w.fails("none", w.CheckIssuer(t.Context(), ""), KindRejected)
+	w.discovery.value.SendsIssuer = false
+	if err := w.CheckIssuer(t.Context(), ""); err != nil {
+		t.Error(err)
+	}
+	if err := w.CheckIssuer(t.Context(), w.URL); err != nil {
+		t.Error(err)
+	}
+	w.fails("other", w.CheckIssuer(t.Context(), "https://other.example"), KindRejected)
+}
