@@ -44,7 +44,7 @@ func TestPrivateShortLinkIsNotFound(t *testing.T) {
 		n++
 		path := strings.Replace(route.Path, ":key", "bobs", 1)
 		if strings.Contains(path, "/v1/") {
-			body := ""
+			var body string
 			if route.Method == "PATCH" {
 				body = `{"title":"mine","private":false}`
 			}
@@ -85,7 +85,7 @@ func TestPrivateShortLinkIsNotListed(t *testing.T) {
 		"/", "/short", "/short?status=active", "/short?q=bobs", "/search?q=secret", "/short?made=bobs-key", "/links/" + link.ID, "/v1/shortlinks", "/v1/shortlinks?q=bob",
 	} {
 		for who, want := range map[*apptest.App]bool{alice: false, bob: true, s: !strings.HasPrefix(path, "/links/")} {
-			body := ""
+			var body string
 			if strings.HasPrefix(path, "/v1/") {
 				body = who.Do("GET", path, "").Body
 			} else {

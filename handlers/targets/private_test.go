@@ -52,7 +52,7 @@ func TestPrivateTargetIsNotFound(t *testing.T) {
 		n++
 		path := strings.Replace(route.Path, ":id", target.ID, 1)
 		if strings.Contains(path, "/v1/") {
-			body := ""
+			var body string
 			if route.Method == "PATCH" {
 				body = `{"name":"mine","private":false}`
 			}
@@ -89,7 +89,7 @@ func TestPrivateTargetIsNotListed(t *testing.T) {
 		"/v1/targets", "/v1/targets?status=down", "/v1/checks", "/v1/checks?failed=true",
 	} {
 		for who, want := range map[*apptest.App]bool{alice: false, bob: true, s: true} {
-			body := ""
+			var body string
 			if strings.HasPrefix(path, "/v1/") {
 				body = who.Do("GET", path, "").Body
 			} else {

@@ -166,8 +166,8 @@ func TestPrivateShortLinks(t *testing.T) {
 		f.must(f.Delete(f.as("bob"), "bobs-used"))
 		f.must(f.Delete(f.Context(), "shared-1"))
 		for who, want := range map[string]bool{"alice": false, "bob": true, "root": true} {
-			if any, err := f.Any(f.as(who)); err != nil || any != want {
-				f.Errorf("%s: any: %v, %v", who, any, err)
+			if found, err := f.Any(f.as(who)); err != nil || found != want {
+				f.Errorf("%s: any: %v, %v", who, found, err)
 			}
 		}
 	})
