@@ -11,6 +11,7 @@ import (
 type Subject struct {
 	URL, CanonicalURL, Title string
 	Path                     string // of the page
+	Private                  bool   // only its owner and admins see it; so is what is added for it
 }
 
 // Shown is what one system shows on a page of another: nil parts show nothing.

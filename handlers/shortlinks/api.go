@@ -20,7 +20,7 @@ func (a API) registerShortLinks(r *api.API) {
 	api.Register(r, api.Operation(groupShortLinks, middleware.Viewer, "GET", "/v1/shortlinks", "list-short-links", "List short links",
 		"Oldest first. Deleted short links are not listed."), a.listShortLinks)
 	api.Register(r, api.Limited(api.Creates(api.Operation(groupShortLinks, middleware.Editor, "POST", "/v1/shortlinks", "add-short-link", "Shorten a URL",
-		"Every later use of an Idempotency-Key is answered with 200 and the short link that its first use created. Keys are kept "+
+		"Every later use of an Idempotency-Key by the same account is answered with 200 and the short link that its first use created. Keys are kept "+
 			"for 24 hours. 409 if the short key is taken, also by an expired or deleted short link that is not cleaned up yet. "+
 			"429 after SHORT_CREATE_LIMIT short links in a minute from a client without a login.", models.CodeConflict), "ShortLink"), a.Limit), a.addShortLink)
 	api.Register(r, api.Operation(groupShortLinks, middleware.Viewer, "GET", "/v1/shortlinks/{key}", "get-short-link", "Get a short link",
@@ -71,6 +71,8 @@ type ShortLink struct {
 	Visits        int64      `json:"visits" example:"42" doc:"Number of visits, including bots. Exact if there is a visit limit, else up to date within seconds"`
 	Bots          int64      `json:"bots" example:"5" doc:"Number of visits by bots"`
 	LastVisitedAt *time.Time `json:"last_visited_at" example:"2025-03-24T14:02:00Z" doc:"When it was last visited. null if never"`
+	Owner         string     `json:"owner" example:"alice" doc:"Account or credential that added it. system if no one was signed in"`
+	Private       bool       `json:"private" example:"false" doc:"Whether only its owner and admins see it. It redirects all visitors either way"`
 	Status        string     `json:"status" enum:"active,expired,disabled" example:"active" doc:"Status. expired if the visit limit is reached as well"`
 }
 
@@ -82,7 +84,7 @@ func (a API) toShortLink(c Caller) func(shortlinks.ShortLink) ShortLink {
 			ShortKey: l.Key, ShortURL: shortURL(base, l.Key), ShortHostURL: api.OrNull(shortHostURL(a.ShortHost, base, l.Key)),
 			LongURL: l.LongURL, Title: l.Title, CreatedAt: l.CreatedAt.Time, UpdatedAt: l.UpdatedAt.Time,
 			ExpiresAt: api.Time(l.ExpiresAt), MaxVisits: api.OrNull(l.MaxVisits),
-			Visits: l.Visits, Bots: l.Bots, LastVisitedAt: api.Time(l.LastVisitedAt), Status: string(l.Status(now)),
+			Visits: l.Visits, Bots: l.Bots, LastVisitedAt: api.Time(l.LastVisitedAt), Owner: l.Owner, Private: l.Private(), Status: string(l.Status(now)),
 		}
 	}
 }
@@ -112,6 +114,7 @@ type ShortLinkSettings struct {
 	ExpiresAt api.Member[time.Time] `json:"expires_at,omitempty" example:"2027-04-24T12:00:00Z" doc:"When it expires, at most 100 years ahead. null if it does not"`
 	MaxVisits api.Member[int64]     `json:"max_visits,omitempty" minimum:"1" maximum:"1000000000" example:"100" doc:"Visit limit. null removes it"`
 	Title     api.Member[string]    `json:"title,omitempty" example:"Spring campaign" doc:"Title, at most 300 characters. null clears it"`
+	Private   api.Member[bool]      `json:"private,omitempty" nullable:"false" doc:"true shows the short link to its owner and admins only, false to all accounts. Only its owner and admins can change it. It redirects all visitors either way"`
 }
 
 // end is ExpiresAt as models has it: zero for never, nil if it was not given.
@@ -144,6 +147,9 @@ type addShortLinkOutput struct {
 }
 
 func (a API) addShortLink(ctx context.Context, in *addShortLinkInput) (*addShortLinkOutput, error) {
+	if in.Body.Private.Null {
+		return nil, errPrivate
+	}
 	end, err := in.Body.end()
 	if err != nil {
 		return nil, err
@@ -151,6 +157,7 @@ func (a API) addShortLink(ctx context.Context, in *addShortLinkInput) (*addShort
 	n := shortlinks.New{
 		LongURL: in.Body.LongURL, Key: in.Body.ShortKey.Value, TTL: time.Duration(in.Body.TTLSeconds.Value) * time.Second,
 		MaxVisits: in.Body.MaxVisits.Value, Title: in.Body.Title.Value, IdempotencyKey: in.IdempotencyKey,
+		Private: in.Body.Private.Value,
 	}
 	if end != nil {
 		n.ExpiresAt = *end
@@ -176,6 +183,8 @@ func (a API) getShortLink(ctx context.Context, in *shortLinkInput) (*api.Output[
 	return api.Answer(a.toShortLink(in.Caller)(l), err)
 }
 
+var errPrivate = models.Invalid("private", "must be true or false")
+
 type editShortLinkInput struct {
 	Caller
 	ShortLinkPath
@@ -192,6 +201,8 @@ func (a API) editShortLink(ctx context.Context, in *editShortLinkInput) (*api.Ou
 		return nil, models.Invalid("long_url", "must be an address such as https://example.com/page")
 	case in.Body.Disabled.Null:
 		return nil, models.Invalid("disabled", "must be true or false")
+	case in.Body.Private.Null:
+		return nil, errPrivate
 	}
 	end, err := in.Body.end()
 	if err != nil {
@@ -200,6 +211,7 @@ func (a API) editShortLink(ctx context.Context, in *editShortLinkInput) (*api.Ou
 	l, err := a.ShortLinks.Edit(ctx, in.Key, shortlinks.Edit{
 		LongURL: in.Body.LongURL.Pointer(), ExpiresAt: end, MaxVisits: in.Body.MaxVisits.Pointer(),
 		Title: in.Body.Title.Pointer(), Disabled: in.Body.Disabled.Pointer(),
+		Private: in.Body.Private.Pointer(),
 	})
 	return api.Answer(a.toShortLink(in.Caller)(l), err)
 }

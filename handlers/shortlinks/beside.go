@@ -23,7 +23,7 @@ func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 }
 
 // AddFor makes a short link for a record of another system, unless an active one
-// leads to its URL already. The record's page then shows it.
+// leads to its URL already. The record's page then shows it. It is private if the record is.
 func (p Pages) AddFor(c *gin.Context) {
 	ctx := c.Request.Context()
 	s, err := p.Source(ctx, c.Param("id"))
@@ -32,12 +32,14 @@ func (p Pages) AddFor(c *gin.Context) {
 		_, known, err = p.ShortLinks.ByURL(ctx, s.CanonicalURL)
 	}
 	if err == nil && !known {
-		_, _, err = p.ShortLinks.Add(ctx, shortlinks.New{LongURL: s.URL, Title: models.Truncate(s.Title, shortlinks.MaxTitle)})
+		_, _, err = p.ShortLinks.Add(ctx, shortlinks.New{
+			LongURL: s.URL, Title: models.Truncate(s.Title, shortlinks.MaxTitle), Private: s.Private,
+		})
 	}
 	p.Done(c, err, s.Path, "shortened")
 }
 
 // subject is a short link as other systems see it: by its destination.
 func subject(l shortlinks.ShortLink) pages.Subject {
-	return pages.Subject{URL: l.LongURL, CanonicalURL: l.CanonicalURL, Title: l.Title, Path: "/short/" + l.Key}
+	return pages.Subject{URL: l.LongURL, CanonicalURL: l.CanonicalURL, Title: l.Title, Path: "/short/" + l.Key, Private: l.Private()}
 }

@@ -88,6 +88,7 @@ func formOf(c *gin.Context) views.Form {
 	return views.Form{
 		LongURL: c.PostForm("long_url"), Key: strings.TrimSpace(c.PostForm("short_key")), Title: c.PostForm("title"),
 		MaxVisits: c.PostForm("max_visits"), Ends: c.PostForm("ends"), EndsAt: c.PostForm("ends_at"),
+		Private: c.PostForm("private") != "",
 	}
 }
 
@@ -127,12 +128,13 @@ func endOf(f views.Form, now models.Time) (models.Time, error) {
 
 // Add makes a short link of what the form on the list holds.
 func (p Pages) Add(c *gin.Context) {
-	form := formOf(c)
+	form, private := formOf(c), pages.Private(c)
 	end, err := endOf(form, p.ShortLinks.Now())
 	var l shortlinks.ShortLink
 	if err == nil {
 		l, _, err = p.ShortLinks.Add(c.Request.Context(), shortlinks.New{
 			LongURL: models.RepairURL(form.LongURL), Key: form.Key, Title: form.Title, ExpiresAt: end, MaxVisits: int64(pages.Number(form.MaxVisits)),
+			Private: private != nil && *private,
 		})
 	}
 	if errs, ok := formErrors(err); ok {

@@ -85,7 +85,7 @@ func (p Pages) barred(ctx context.Context, l shortlinks.ShortLink) string {
 func (p Pages) Edit(c *gin.Context) {
 	form := formOf(c)
 	longURL, visits := models.RepairURL(form.LongURL), int64(pages.Number(form.MaxVisits))
-	edit := shortlinks.Edit{LongURL: &longURL, Title: &form.Title, MaxVisits: &visits}
+	edit := shortlinks.Edit{LongURL: &longURL, Title: &form.Title, MaxVisits: &visits, Private: pages.Private(c)}
 	var err error
 	if form.Ends != views.EndsKept {
 		var end models.Time

@@ -17,12 +17,13 @@ import (
 func (a API) registerTargets(r *api.API) {
 	api.Register(r, api.Operation(groupTargets, middleware.Viewer, "GET", "/v1/targets", "list-targets", "List targets", "Oldest first."), a.listTargets)
 	api.Register(r, api.Creates(api.Operation(groupTargets, middleware.Editor, "POST", "/v1/targets", "add-target", "Watch a URL",
-		"If a target of the URL exists already, the answer is 200 with that target, unchanged. So is every later use of an "+
-			"Idempotency-Key, whatever else the request holds. Keys are kept for 24 hours.", models.CodeConflict), "Target"), a.addTarget)
+		"If a target of the URL that is shared or your own exists already, the answer is 200 with that target, unchanged. So is every later use of an "+
+			"Idempotency-Key by the same account, whatever else the request holds. Keys are kept for 24 hours.", models.CodeConflict), "Target"), a.addTarget)
 	api.Register(r, api.Operation(groupTargets, middleware.Viewer, "GET", "/v1/targets/{id}", "get-target", "Get a target", "With its settings, status and uptime.", models.CodeNotFound), a.getTarget)
 	api.Register(r, api.Operation(groupTargets, middleware.Editor, "PATCH", "/v1/targets/{id}", "edit-target", "Change a target",
 		"A JSON merge patch (RFC 7396): a member that is left out stays as it is, also within expect, and null clears it. "+
-			"A paused target has no state. A resumed one is checked at once, or after the pause that its host asked for.", models.CodeNotFound), a.editTarget)
+			"A paused target has no state. A resumed one is checked at once, or after the pause that its host asked for. "+
+			"409 if private changes and there is a target of the URL already: a shared one, or a private one of the owner.", models.CodeNotFound, models.CodeConflict), a.editTarget)
 	api.Register(r, api.Operation(groupTargets, middleware.Editor, "DELETE", "/v1/targets/{id}", "delete-target", "Delete a target",
 		"POST /v1/targets/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteTarget)
 	api.Register(r, api.Operation(groupTargets, middleware.Editor, "POST", "/v1/targets/{id}/restore", "restore-target", "Restore a deleted target",
@@ -50,12 +51,14 @@ type TargetPath struct {
 type Target struct {
 	ID              string      `json:"id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the target. Ids sort by creation time"`
 	URL             string      `json:"url" example:"https://example.com/" doc:"URL as it was given"`
-	CanonicalURL    string      `json:"canonical_url" example:"https://example.com" doc:"Canonical form of the URL, which is unique"`
+	CanonicalURL    string      `json:"canonical_url" example:"https://example.com" doc:"Canonical form of the URL, which is unique among shared targets, and among the private ones of an account"`
 	Host            string      `json:"host" example:"example.com" doc:"Host of the URL, in lower case and without port"`
 	Name            string      `json:"name" example:"Shop" doc:"Name. Empty if it has none"`
 	IntervalSeconds int         `json:"interval_seconds" example:"60" doc:"Time between checks. CHECK_INTERVAL if the target has no interval of its own, which is also the shortest one. The first gap can be shorter, as checks are spread over the interval"`
 	Expect          Expect      `json:"expect" doc:"What a response must be like for the target to be up"`
 	Paused          bool        `json:"paused" example:"false" doc:"Whether checks are paused"`
+	Owner           string      `json:"owner" example:"alice" doc:"Account or credential that added it. system if no one was signed in"`
+	Private         bool        `json:"private" example:"false" doc:"Whether only its owner and admins see it"`
 	CreatedAt       time.Time   `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the target was created"`
 	UpdatedAt       time.Time   `json:"updated_at" example:"2025-03-24T14:02:00Z" doc:"When its settings were last changed"`
 	Status          string      `json:"status" enum:"pending,up,down,paused" example:"up" doc:"Status by the last check. pending if there is none yet"`
@@ -99,7 +102,7 @@ type UptimeSince struct {
 func (a API) toTarget(t targets.Target) Target {
 	out := Target{
 		ID: t.ID, URL: t.URL, CanonicalURL: t.CanonicalURL, Host: t.Host, Name: t.Name,
-		IntervalSeconds: t.IntervalSeconds, Paused: t.Paused, CreatedAt: t.CreatedAt.Time, UpdatedAt: t.UpdatedAt.Time,
+		IntervalSeconds: t.IntervalSeconds, Paused: t.Paused, Owner: t.Owner, Private: t.Private(), CreatedAt: t.CreatedAt.Time, UpdatedAt: t.UpdatedAt.Time,
 		Expect: Expect{
 			Status: t.Expect.Statuses(), Keyword: api.OrNull(t.Expect.Keyword),
 			Absent: api.OrNull(t.Expect.Absent), MaxLatencyMS: api.OrNull(t.Expect.MaxLatencyMS),
@@ -162,6 +165,7 @@ type TargetSettings struct {
 	Name            api.Member[string]        `json:"name,omitempty" example:"Shop" doc:"Name, at most 200 characters. null clears it"`
 	IntervalSeconds api.Member[int]           `json:"interval_seconds,omitempty" minimum:"1" maximum:"2592000" example:"60" doc:"Time between checks. null uses CHECK_INTERVAL, which is also the shortest one"`
 	Expect          api.Member[expectChanges] `json:"expect,omitempty" doc:"What a response must be like for the target to be up. All conditions must hold. null clears them all"`
+	Private         api.Member[bool]          `json:"private,omitempty" nullable:"false" doc:"true shows the target to its owner and admins only, false to all accounts. Only its owner and admins can change it"`
 }
 
 type expectChanges struct {
@@ -195,9 +199,13 @@ type addTargetOutput struct {
 }
 
 func (a API) addTarget(ctx context.Context, in *addTargetInput) (*addTargetOutput, error) {
+	if in.Body.Private.Null {
+		return nil, errPrivate
+	}
 	t, created, err := a.Targets.Add(ctx, targets.New{
 		URL: in.Body.URL, Name: in.Body.Name.Value, IntervalSeconds: in.Body.IntervalSeconds.Value,
 		Expect: in.Body.Expect.Value.apply(targets.Expect{}), IdempotencyKey: in.IdempotencyKey,
+		Private: in.Body.Private.Value,
 	})
 	if err != nil {
 		return nil, err
@@ -214,6 +222,8 @@ func (a API) getTarget(ctx context.Context, in *TargetPath) (*api.Output[Target]
 	return api.Answer(a.toTarget(t), err)
 }
 
+var errPrivate = models.Invalid("private", "must be true or false")
+
 type editTargetInput struct {
 	TargetPath
 	Body struct {
@@ -226,8 +236,12 @@ func (a API) editTarget(ctx context.Context, in *editTargetInput) (*api.Output[T
 	if in.Body.Paused.Null {
 		return nil, models.Invalid("paused", "must be true or false")
 	}
+	if in.Body.Private.Null {
+		return nil, errPrivate
+	}
 	e := targets.Edit{
 		Name: in.Body.Name.Pointer(), IntervalSeconds: in.Body.IntervalSeconds.Pointer(), Paused: in.Body.Paused.Pointer(),
+		Private: in.Body.Private.Pointer(),
 	}
 	if expect := in.Body.Expect; expect.Null {
 		e.Expect = func(targets.Expect) targets.Expect { return targets.Expect{} }

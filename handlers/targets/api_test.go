@@ -24,7 +24,7 @@ func TestAddTarget(t *testing.T) {
 	}
 	want := map[string]any{
 		"url": "HTTPS://Example.com:443/path/?a=1#section", "canonical_url": "https://example.com/path?a=1", "host": "example.com",
-		"name": "Shop", "interval_seconds": 60.0, "paused": false, "status": "pending",
+		"name": "Shop", "interval_seconds": 60.0, "paused": false, "status": "pending", "owner": "system", "private": false,
 		"expect":     map[string]any{"status": "200-299,404", "keyword": "cart", "keyword_absent": "sorry", "max_latency_ms": 800.0},
 		"created_at": "2026-03-24T12:00:00Z", "updated_at": "2026-03-24T12:00:00Z", "next_check_at": "2026-03-24T12:00:00Z",
 		"last_checked_at": nil, "last_status_code": nil, "last_latency_ms": nil, "last_error": nil, "consecutive_failures": 0.0,

@@ -80,7 +80,7 @@ func formOf(c *gin.Context) views.Form {
 	return views.Form{
 		URL: c.PostForm("url"), Name: c.PostForm("name"), Interval: c.PostForm("interval_seconds"),
 		Status: c.PostForm("status"), Keyword: c.PostForm("keyword"), Absent: c.PostForm("keyword_absent"),
-		Latency: c.PostForm("max_latency_ms"),
+		Latency: c.PostForm("max_latency_ms"), Private: c.PostForm("private") != "",
 	}
 }
 
@@ -90,9 +90,10 @@ func expectOf(f views.Form) targets.Expect {
 
 // Add watches what the form on the list, or the button on a link, holds.
 func (p Pages) Add(c *gin.Context) {
-	form := formOf(c)
+	form, private := formOf(c), pages.Private(c)
 	t, created, err := p.Targets.Add(c.Request.Context(), targets.New{
 		URL: models.RepairURL(form.URL), Name: form.Name, IntervalSeconds: pages.Number(form.Interval), Expect: expectOf(form),
+		Private: private != nil && *private,
 	})
 	if errs, ok := pages.FormErrors(err, "url", formFields...); ok {
 		form.Errors = errs

@@ -33,7 +33,7 @@ const (
 // StatusPage is the public page of a group of targets.
 func (p Pages) StatusPage(c *gin.Context) {
 	ctx := c.Request.Context()
-	page, err := p.Targets.PageBySlug(ctx, c.Param("slug"))
+	page, err := p.Targets.PublicPage(ctx, c.Param("slug"))
 	if err != nil {
 		p.Fail(c, err)
 		return
@@ -78,7 +78,7 @@ var feedOperation = middleware.Operation{
 // and one for each that ended.
 func (p Pages) StatusFeed(c *gin.Context) {
 	ctx := c.Request.Context()
-	page, err := p.Targets.PageBySlug(ctx, c.Param("slug"))
+	page, err := p.Targets.PublicPage(ctx, c.Param("slug"))
 	if err != nil {
 		p.Fail(c, err)
 		return

@@ -83,7 +83,7 @@ func (p Pages) Edit(c *gin.Context) {
 	form := formOf(c)
 	interval := pages.Number(form.Interval)
 	t, err := p.Targets.Edit(c.Request.Context(), c.Param("id"), targets.Edit{
-		Name: &form.Name, IntervalSeconds: &interval,
+		Name: &form.Name, IntervalSeconds: &interval, Private: pages.Private(c),
 		Expect: func(targets.Expect) targets.Expect { return expectOf(form) },
 	})
 	if errs, ok := pages.FormErrors(err, "name", formFields...); ok {

@@ -69,8 +69,8 @@ func newMetrics(reg prometheus.Registerer, store *targets.Store, log *slog.Logge
 	return m, nil
 }
 
-// probes tells how each target did in its last check, as the store has it when
-// it is asked. So several instances tell the same, and of a deleted target nothing is left.
+// probes tells how each shared target did in its last check, as the store has it when
+// it is asked. Private targets are left out: all accounts can read the metrics. So several instances tell the same, and of a deleted target nothing is left.
 type probes struct {
 	store *targets.Store
 	log   *slog.Logger

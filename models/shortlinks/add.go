@@ -10,9 +10,10 @@ import (
 	"gorm.io/gorm/clause"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
-// Add adds a short link. If the IdempotencyKey was used before, the short link
+// Add adds a short link. If the actor used the IdempotencyKey before, the short link
 // that it added is returned and created is false. Errors are CodeInvalid
 // ("long_url", "short_key", "expires_at", "ttl_seconds", "max_visits", "title",
 // "header.Idempotency-Key"), and CodeConflict if the key is taken, also by a
@@ -57,8 +58,9 @@ func (s *Store) Add(ctx context.Context, n New) (l ShortLink, created bool, err 
 const makeAttempts = 10
 
 func (s *Store) add(tx *gorm.DB, n New) (ShortLink, error) {
-	now := s.clock.Now()
+	now, owner := s.clock.Now(), models.Owner(tx.Statement.Context)
 	l := ShortLink{
+		Owner: owner, PrivateTo: models.PrivateTo(owner, n.Private),
 		Key: n.Key, Title: n.Title, MaxVisits: n.MaxVisits, ExpiresAt: n.ExpiresAt, CreatedAt: now, UpdatedAt: now,
 	}
 	if n.TTL != 0 {
@@ -100,7 +102,7 @@ func (s *Store) add(tx *gorm.DB, n New) (ShortLink, error) {
 			return l, fmt.Errorf("storing a short link: %w", res.Error)
 		}
 		if res.RowsAffected > 0 {
-			return l, nil
+			return l, audit.Add(tx, now, audit.Change{Action: "short_link.add", Subject: l.audited(), After: l.added()})
 		}
 		if n.Key != "" {
 			return l, models.Conflict("The short key is taken. A deleted or expired short link keeps its key until it is cleaned up. Choose another key.")

@@ -8,16 +8,24 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // Edit changes what the owner of a short link set. A link that has expired and is
 // not reaped yet is active again if it gets a later expiry or more visits. Errors
-// are those of Add, and CodeNotFound.
+// are those of Add, CodeNotFound, and CodeForbidden if the actor may not change who sees the
+// short link.
 func (s *Store) Edit(ctx context.Context, key string, e Edit) (ShortLink, error) {
 	return s.change(ctx, key, false, func(l *ShortLink, now models.Time) error {
 		models.Set(&l.MaxVisits, e.MaxVisits)
 		models.Set(&l.Title, e.Title)
 		models.Set(&l.Disabled, e.Disabled)
+		if e.Private != nil && *e.Private != l.Private() {
+			if err := models.MayShare(ctx, l.Owner); err != nil {
+				return err
+			}
+			l.PrivateTo = models.PrivateTo(l.Owner, *e.Private)
+		}
 		if e.ExpiresAt != nil && *e.ExpiresAt != l.ExpiresAt {
 			l.ExpiresAt = *e.ExpiresAt
 			if err := checkEnd(l.ExpiresAt, now); err != nil {
@@ -55,6 +63,7 @@ func (s *Store) change(ctx context.Context, key string, deleted bool, do func(l 
 		if l, err = lock(tx, key, deleted); err != nil {
 			return err
 		}
+		before := l
 		l.UpdatedAt = s.clock.Now()
 		if err := do(&l, l.UpdatedAt); err != nil {
 			return err
@@ -62,11 +71,11 @@ func (s *Store) change(ctx context.Context, key string, deleted bool, do func(l 
 		l.Version = version
 		l.SearchText = searchText(l)
 		err = tx.Model(&l).Select("long_url", "canonical_url", "title", "search_text", "max_visits", "disabled",
-			"updated_at", "version", "expires_at", "exhausted_at", "deleted_at").Updates(&l).Error
+			"updated_at", "version", "expires_at", "exhausted_at", "deleted_at", "private_to").Updates(&l).Error
 		if err != nil {
 			return fmt.Errorf("storing a short link: %w", err)
 		}
-		return nil
+		return audit.Add(tx, l.UpdatedAt, changes(before, l)...)
 	})
 	if err != nil {
 		return ShortLink{}, err

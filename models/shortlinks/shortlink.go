@@ -57,13 +57,18 @@ type ShortLink struct {
 	ExpiresAt     models.Time // zero: never
 	ExhaustedAt   models.Time // when the last of MaxVisits was made; zero: not yet
 	DeletedAt     models.Time
-	Visits        int64 // those of bots too; seconds late, unless there is a MaxVisits
-	Bots          int64 // of the Visits
+	Owner         string // who added it
+	PrivateTo     string // see models.PrivateTo; visitors are redirected either way
+	Visits        int64  // those of bots too; seconds late, unless there is a MaxVisits
+	Bots          int64  // of the Visits
 	LastVisitedAt models.Time
 }
 
 // TableName is GORM's.
 func (ShortLink) TableName() string { return "short_links" }
+
+// Private says whether only the owner and admins see the short link.
+func (l ShortLink) Private() bool { return l.PrivateTo != "" }
 
 // DisplayTitle returns the short link's title, or its key if it has none.
 func (l ShortLink) DisplayTitle() string {
@@ -102,6 +107,7 @@ type New struct {
 	TTL            time.Duration // instead of ExpiresAt; 0: never
 	MaxVisits      int64         // 0 = any number
 	Title          string
+	Private        bool   // only its owner, who adds it, and admins see it
 	IdempotencyKey string // "" = none
 }
 
@@ -112,6 +118,7 @@ type Edit struct {
 	MaxVisits *int64       // 0 = any number
 	Title     *string
 	Disabled  *bool
+	Private   *bool
 }
 
 // Filter chooses short links.

@@ -72,12 +72,16 @@ func (s *Store) Get(ctx context.Context, key string) (ShortLink, error) {
 
 var errUnknown = models.NotFound("short link")
 
-// ByURL returns the newest active short link to a canonical URL. ok is false if there
-// is none.
+// ByURL returns the newest active short link to a canonical URL: of the shared ones, or else
+// of the actor's own. ok is false if there is none.
 func (s *Store) ByURL(ctx context.Context, canonicalURL string) (l ShortLink, ok bool, err error) {
-	q := Filter{Status: Active}.apply(there(s.db.Read(ctx)), s.clock.Now())
-	return one(q.Where("canonical_url = ?", canonicalURL).Order("seq DESC"))
+	const newest = `SELECT seq FROM short_links WHERE canonical_url = ? AND private_to = ? AND deleted_at IS NULL AND ` + isActive + ` ORDER BY seq DESC LIMIT 1`
+	now := s.clock.Now()
+	return one(s.db.Read(ctx).Where("seq = coalesce(("+newest+"), ("+newest+"))", canonicalURL, "", now, canonicalURL, models.Owner(ctx), now))
 }
+
+// isActive is the condition for short links that are Active at a time.
+const isActive = "NOT disabled AND (expires_at IS NULL OR expires_at > ?) AND exhausted_at IS NULL"
 
 // Any reports whether there is any short link.
 func (s *Store) Any(ctx context.Context) (bool, error) {
@@ -144,7 +148,7 @@ func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 	switch f.Status {
 	case "":
 	case Active:
-		q = q.Where("NOT disabled AND (expires_at IS NULL OR expires_at > ?) AND exhausted_at IS NULL", now)
+		q = q.Where(isActive, now)
 	case Expired:
 		q = q.Where("NOT disabled AND (expires_at <= ? OR exhausted_at IS NOT NULL)", now)
 	case Disabled:
@@ -156,8 +160,14 @@ func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 	return q
 }
 
-// there are the short links that are not deleted.
-func there(tx *gorm.DB) *gorm.DB { return tx.Model(&ShortLink{}).Where("deleted_at IS NULL") }
+// there are the short links that are not deleted and that the actor sees.
+func there(tx *gorm.DB) *gorm.DB { return seen(tx).Where("deleted_at IS NULL") }
+
+// seen are the short links that the actor sees, deleted ones too.
+func seen(tx *gorm.DB) *gorm.DB {
+	visible, args := models.Visible(tx, "short_links")
+	return tx.Model(&ShortLink{}).Where(visible, args...)
+}
 
 // one is the first short link of a query.
 func one(q *gorm.DB) (l ShortLink, ok bool, err error) {
@@ -173,7 +183,7 @@ func lock(tx *gorm.DB, key string, deleted bool) (ShortLink, error) {
 	if !IsKey(key) {
 		return ShortLink{}, errUnknown
 	}
-	l, ok, err := one(tx.Model(&ShortLink{}).Clauses(clause.Locking{Strength: "UPDATE"}).Where("short_key = ?", key))
+	l, ok, err := one(seen(tx).Clauses(clause.Locking{Strength: "UPDATE"}).Where("short_key = ?", key))
 	if err == nil && (!ok || l.DeletedAt.IsZero() == deleted) {
 		err = errUnknown
 	}

@@ -8,11 +8,12 @@ import (
 	"gorm.io/gorm/clause"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
-// Add adds a target. If the IdempotencyKey was used before, or there is a target
-// of the same canonical URL, that target is returned as it is and created is
-// false. Errors are CodeInvalid ("url", "name",
+// Add adds a target. If the actor used the IdempotencyKey before, or there is a target
+// of the same canonical URL that is shared or its own, that target is returned as it is
+// and created is false. Errors are CodeInvalid ("url", "name",
 // "interval_seconds", "expect.status", "expect.keyword",
 // "expect.keyword_absent", "expect.max_latency_ms", "header.Idempotency-Key").
 func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err error) {
@@ -47,14 +48,15 @@ func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err err
 	return t, created, err
 }
 
-// draft is the row of a new target, checked.
-func (s *Store) draft(n New) (Target, error) {
+// draft is the row of a new target of the actor, checked.
+func (s *Store) draft(ctx context.Context, n New) (Target, error) {
 	u, err := models.ParseURL("url", n.URL)
 	if err != nil {
 		return Target{}, err
 	}
-	now := s.clock.Now()
+	now, owner := s.clock.Now(), models.Owner(ctx)
 	t := Target{
+		Owner: owner, PrivateTo: models.PrivateTo(owner, n.Private),
 		ID: models.NewID(models.KindTarget), URL: u.Given, CanonicalURL: u.Canonical, Host: u.Host,
 		Name: n.Name, IntervalSeconds: n.IntervalSeconds, Expect: n.Expect,
 		CreatedAt: now, UpdatedAt: now, DueAt: now, NextCheckAt: now, State: Pending, StateSince: now,
@@ -63,19 +65,28 @@ func (s *Store) draft(n New) (Target, error) {
 }
 
 func (s *Store) add(tx *gorm.DB, n New) (id string, created bool, err error) {
-	t, err := s.draft(n)
+	t, err := s.draft(tx.Statement.Context, n)
 	if err != nil {
 		return "", false, err
+	}
+	find := func() error {
+		if err := ofURL(tx, t.CanonicalURL).Pluck("id", &id).Error; err != nil {
+			return fmt.Errorf("looking up a target by its URL: %w", err)
+		}
+		return nil
+	}
+	if err := find(); err != nil || id != "" {
+		return id, false, err
 	}
 	res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&t)
 	if res.Error != nil {
 		return "", false, fmt.Errorf("storing a target: %w", res.Error)
 	}
 	if res.RowsAffected > 0 {
-		return t.ID, true, nil
+		return t.ID, true, audit.Add(tx, t.CreatedAt, audit.Change{Action: "target.add", Subject: t.audited(), After: t.added()})
 	}
-	if err := there(tx).Where("canonical_url = ?", t.CanonicalURL).Pluck("id", &id).Error; err != nil {
-		return "", false, fmt.Errorf("looking up a target by its URL: %w", err)
+	if err := find(); err != nil { // another one was faster
+		return "", false, err
 	}
 	if id == "" {
 		return "", false, models.Conflict("The target is being deleted. Try again.")

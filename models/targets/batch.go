@@ -7,63 +7,85 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // MaxBatch is how many targets one AddAll adds.
 const MaxBatch = 500
 
-// ByURLs returns the ids of the targets that have some canonical URLs.
+// ByURLs returns the ids of the targets that have some canonical URLs: the shared ones, and
+// the actor's own of URLs that no shared one has.
 func (s *Store) ByURLs(ctx context.Context, canonicalURLs []string) (ids map[string]string, err error) {
+	found, err := byURLs(s.db.Read(ctx), "t.id", canonicalURLs)
+	ids = make(map[string]string, len(found))
+	for url, t := range found {
+		ids[url] = t.ID
+	}
+	return ids, err
+}
+
+// byURLs returns columns of the targets of ByURLs, by their canonical URLs. It takes one query.
+func byURLs(tx *gorm.DB, columns string, canonicalURLs []string) (map[string]Target, error) {
 	rows := models.RowsOf("canonical_url text", canonicalURLs)
-	var found []struct{ CanonicalURL, ID string }
-	err = rows.Raw(s.db.Read(ctx), `SELECT t.canonical_url, t.id FROM {rows} AS r CROSS JOIN targets AS t
-		WHERE t.canonical_url = r.canonical_url AND t.deleted_at IS NULL`).Scan(&found).Error
+	own, args := models.OwnScope(tx, "t")
+	var found []Target
+	err := rows.Raw(tx, "SELECT t.canonical_url, t.private_to, "+columns+` FROM {rows} AS r CROSS JOIN targets AS t
+		WHERE t.canonical_url = r.canonical_url AND t.deleted_at IS NULL AND `+own, args...).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("looking up targets by their URLs: %w", err)
 	}
-	ids = make(map[string]string, len(found))
-	for _, t := range found {
-		ids[t.CanonicalURL] = t.ID
-	}
-	return ids, nil
-}
-
-// StatusOf returns what checks last found of the targets that have some canonical URLs, by these: ID, Status,
-// LastStatusCode, LastCheckedAt and LastError. Their other members are zero. It takes one query.
-func (s *Store) StatusOf(ctx context.Context, canonicalURLs []string) (map[string]Target, error) {
-	rows := models.RowsOf("canonical_url text", canonicalURLs)
-	var found []Target
-	err := rows.Raw(s.db.Read(ctx), `SELECT t.id, t.canonical_url, t.paused, t.state, t.last_status_code, t.last_checked_at, t.last_error
-		FROM {rows} AS r CROSS JOIN targets AS t WHERE t.canonical_url = r.canonical_url AND t.deleted_at IS NULL`).Scan(&found).Error
-	if err != nil {
-		return nil, fmt.Errorf("looking up the status of targets by their URLs: %w", err)
-	}
 	by := make(map[string]Target, len(found))
 	for _, t := range found {
-		by[t.CanonicalURL] = t
+		if _, ok := by[t.CanonicalURL]; !ok || !t.Private() {
+			by[t.CanonicalURL] = t
+		}
 	}
 	return by, nil
 }
 
+// StatusOf returns what checks last found of the targets of ByURLs, by their canonical URLs: ID, Status,
+// LastStatusCode, LastCheckedAt and LastError. Their other members are zero. It takes one query.
+func (s *Store) StatusOf(ctx context.Context, canonicalURLs []string) (map[string]Target, error) {
+	return byURLs(s.db.Read(ctx), "t.id, t.paused, t.state, t.last_status_code, t.last_checked_at, t.last_error", canonicalURLs)
+}
+
 // AddAll adds up to MaxBatch targets by one statement, and says how many are new. A
-// target of the same canonical URL stays as it is. Idempotency keys are not used. Errors
+// target of the same canonical URL that is shared or the actor's own stays as it is. Idempotency keys are not used. Errors
 // are those of Add; then nothing is stored.
 func (s *Store) AddAll(ctx context.Context, ns []New) (added int, err error) {
 	if len(ns) > MaxBatch {
 		return 0, models.Invalid("targets", "must be at most %d targets", MaxBatch)
 	}
-	rows, ids := make([]Target, len(ns)), models.NewRows("id text")
+	all, urls := make([]Target, len(ns)), make([]string, len(ns))
 	for i, n := range ns {
-		if rows[i], err = s.draft(n); err != nil {
+		if all[i], err = s.draft(ctx, n); err != nil {
 			return 0, err
 		}
-		ids.Add(rows[i].ID)
+		urls[i] = all[i].CanonicalURL
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		known, err := byURLs(tx, "t.id", urls)
+		if err != nil {
+			return err
+		}
+		var rows []Target
+		ids := models.NewRows("id text")
+		for _, t := range all {
+			if _, ok := known[t.CanonicalURL]; !ok {
+				known[t.CanonicalURL] = t
+				rows = append(rows, t)
+				ids.Add(t.ID)
+			}
+		}
 		if err := models.Insert(tx, rows); err != nil {
 			return err
 		}
-		return ids.Raw(tx, "SELECT count(*) FROM {rows} AS r CROSS JOIN targets AS t WHERE t.id = r.id").Scan(&added).Error
+		var stored []string // without those of which another one was faster
+		if err := ids.Raw(tx, "SELECT t.id FROM {rows} AS r CROSS JOIN targets AS t WHERE t.id = r.id").Scan(&stored).Error; err != nil {
+			return err
+		}
+		added = len(stored)
+		return addedAll(tx, s.clock.Now(), rows, stored)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("storing targets: %w", err)
@@ -72,4 +94,20 @@ func (s *Store) AddAll(ctx context.Context, ns []New) (added int, err error) {
 		s.wake()
 	}
 	return added, nil
+}
+
+// addedAll records that targets were added: those of rows that were stored.
+func addedAll(tx *gorm.DB, now models.Time, rows []Target, stored []string) error {
+	if len(stored) == 0 {
+		return nil
+	}
+	of, values := audit.Several("target", stored)
+	if len(stored) == 1 {
+		for _, t := range rows {
+			if t.ID == stored[0] {
+				of, values = t.audited(), t.added()
+			}
+		}
+	}
+	return audit.Add(tx, now, audit.Change{Action: "target.add", Subject: of, After: values})
 }

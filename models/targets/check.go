@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // RequestCheck asks for a check as soon as possible; one that is under way will
@@ -39,7 +40,10 @@ func (s *Store) requestCheck(ctx context.Context, id string) (t Target, err erro
 		if t.DueAt.After(now.Time) { // else it keeps its place among those who are overdue
 			changes["due_at"] = now
 		}
-		return update(tx, t, changes)
+		if err := update(tx, t, changes); err != nil {
+			return err
+		}
+		return audit.Add(tx, now, audit.Change{Action: "target.check", Subject: t.audited()})
 	})
 	s.wake()
 	return t, err

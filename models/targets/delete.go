@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // KeepDeleted is how long a deleted target can be restored.
@@ -20,11 +21,15 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		changes := map[string]any{"deleted_at": s.clock.Now()}
+		now := s.clock.Now()
+		changes := map[string]any{"deleted_at": now}
 		if err := s.rest(tx, t, changes); err != nil {
 			return err
 		}
-		return update(tx, t, changes)
+		if err := update(tx, t, changes); err != nil {
+			return err
+		}
+		return audit.Add(tx, now, audit.Change{Action: "target.delete", Subject: t.audited(), Before: t.added()})
 	})
 }
 
@@ -48,7 +53,10 @@ func (s *Store) Restore(ctx context.Context, id string) (Target, error) {
 		if errors.Is(err, gorm.ErrDuplicatedKey) {
 			return models.Conflict("The URL is watched anew already.")
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return audit.Add(tx, now, audit.Change{Action: "target.restore", Subject: t.audited()})
 	})
 	if err != nil {
 		return Target{}, err

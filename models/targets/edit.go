@@ -2,16 +2,20 @@ package targets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // Edit changes what the owner set. Pausing ends an outage and forgets the
 // state. Resuming, and what changes how or how often is checked, has the target
-// checked at once, unless its host asked for a pause. Errors are those of Add, and CodeNotFound.
+// checked at once, unless its host asked for a pause. Errors are those of Add,
+// CodeNotFound, CodeForbidden if the actor may not change who sees the target, and
+// CodeConflict if there is a target of the URL among those that it would be one of.
 func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		t, err := lock(tx, id, false)
@@ -22,6 +26,15 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 		models.Set(&t.Name, e.Name)
 		models.Set(&t.IntervalSeconds, e.IntervalSeconds)
 		models.Set(&t.Paused, e.Paused)
+		if e.Private != nil {
+			t.PrivateTo = models.PrivateTo(t.Owner, *e.Private)
+		}
+		shared := t.PrivateTo != before.PrivateTo
+		if shared {
+			if err := models.MayShare(ctx, t.Owner); err != nil {
+				return err
+			}
+		}
 		if e.Expect != nil {
 			t.Expect = e.Expect(t.Expect)
 		}
@@ -31,12 +44,15 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 		changes := map[string]any{
 			"name": t.Name, "search_text": t.SearchText, "interval_seconds": t.IntervalSeconds, "paused": t.Paused,
 			"expect_status": t.Expect.Status, "expect_keyword": t.Expect.Keyword,
-			"expect_absent": t.Expect.Absent, "expect_latency_ms": t.Expect.MaxLatencyMS,
+			"expect_absent": t.Expect.Absent, "expect_latency_ms": t.Expect.MaxLatencyMS, "private_to": t.PrivateTo,
 		}
 		now := s.clock.Now()
 		checkedOtherwise := t.Paused != before.Paused || t.Expect != before.Expect || t.IntervalSeconds != before.IntervalSeconds
-		if checkedOtherwise || t.Name != before.Name {
+		if checkedOtherwise || shared || t.Name != before.Name {
 			changes["updated_at"] = now
+		}
+		if shared { // events of a check under way would say who saw it before
+			changes["claimed_by"] = nil
 		}
 		switch {
 		case t.Paused && !before.Paused:
@@ -47,13 +63,29 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 		if err != nil {
 			return err
 		}
-		return update(tx, t, changes)
+		err = update(tx, t, changes)
+		if errors.Is(err, gorm.ErrDuplicatedKey) {
+			return taken(t)
+		}
+		if err != nil {
+			return err
+		}
+		return audit.Add(tx, now, edited(before, t)...)
 	})
 	if err != nil {
 		return Target{}, err
 	}
 	s.wake()
 	return s.Get(ctx, id)
+}
+
+// taken is the error of a target that cannot be shared or made private, because there is
+// one of its URL already.
+func taken(t Target) error {
+	if t.Private() {
+		return models.Conflict("The owner has a private target of this URL already. Delete one of them first.")
+	}
+	return models.Conflict("There is a shared target of this URL already. Delete one of them first.")
 }
 
 // begin makes a target due, as soon as its host's pause is over. A check under way, which goes by what was set

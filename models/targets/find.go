@@ -3,6 +3,7 @@ package targets
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"linkwatch/models"
@@ -15,14 +16,17 @@ func (s *Store) Find(ctx context.Context, text string, limit int) ([]Target, err
 	if err := models.CheckFilter("query.q", text); err != nil {
 		return nil, err
 	}
-	const newest = "SELECT seq FROM (SELECT seq, name, search_text, created_at FROM targets WHERE deleted_at IS NULL ORDER BY created_at DESC, id DESC LIMIT ?) AS newest WHERE search_text LIKE ? ESCAPE '\\' ORDER BY lower(name) = ? DESC, created_at DESC LIMIT ?"
-	const begins = "SELECT seq FROM (SELECT seq FROM targets WHERE deleted_at IS NULL AND canonical_url >= ? AND canonical_url < ? ORDER BY canonical_url LIMIT ?) AS begins"
-	some, args := []string{"SELECT seq FROM (" + newest + ") AS any_part"}, []any{models.NewestSearched, "%" + models.EscapeLike(models.Fold(text)) + "%", strings.ToLower(text), limit}
+	tx := s.db.Read(ctx)
+	visible, who := models.Visible(tx, "targets")
+	newest := "SELECT seq FROM (SELECT seq, name, search_text, created_at FROM targets WHERE deleted_at IS NULL AND " + visible + " ORDER BY created_at DESC, id DESC LIMIT ?) AS newest WHERE search_text LIKE ? ESCAPE '\\' ORDER BY lower(name) = ? DESC, created_at DESC LIMIT ?"
+	begins := "SELECT seq FROM (SELECT seq FROM targets WHERE deleted_at IS NULL AND " + visible + " AND canonical_url >= ? AND canonical_url < ? ORDER BY canonical_url LIMIT ?) AS begins"
+	some := []string{"SELECT seq FROM (" + newest + ") AS any_part"}
+	args := append(slices.Clone(who), models.NewestSearched, "%"+models.EscapeLike(models.Fold(text))+"%", strings.ToLower(text), limit)
 	for _, span := range models.AddressSpans(text) {
-		some, args = append(some, begins), append(args, span.From, span.Till, limit)
+		some, args = append(some, begins), append(append(args, who...), span.From, span.Till, limit)
 	}
 	var ts []Target
-	err := s.db.Read(ctx).Raw("SELECT * FROM targets WHERE seq IN ("+strings.Join(some, " UNION ")+") ORDER BY lower(name) = ? DESC, created_at DESC, id DESC LIMIT ?", append(args, strings.ToLower(text), limit)...).Scan(&ts).Error
+	err := tx.Raw("SELECT * FROM targets WHERE seq IN ("+strings.Join(some, " UNION ")+") ORDER BY lower(name) = ? DESC, created_at DESC, id DESC LIMIT ?", append(args, strings.ToLower(text), limit)...).Scan(&ts).Error
 	if err != nil {
 		return nil, fmt.Errorf("looking for targets: %w", err)
 	}

@@ -52,9 +52,11 @@ func endOutages(tx *gorm.DB, rs []Result) error {
 		FROM {rows} AS r WHERE outages.target_seq = r.target_seq AND ended_at IS NULL`).Error
 }
 
-// named selects rows of a table, called x, together with which target they are of.
+// named selects rows of a table, called x, together with which target they are of: one
+// that the actor sees.
 func named(tx *gorm.DB, table string) *gorm.DB {
-	return tx.Table(table).Joins("JOIN targets AS t ON t.seq = x.target_seq AND t.deleted_at IS NULL").
+	visible, args := models.Visible(tx, "t")
+	return tx.Table(table).Joins("JOIN targets AS t ON t.seq = x.target_seq AND t.deleted_at IS NULL AND "+visible, args...).
 		Select("x.*, t.id AS target_id, CASE t.name WHEN '' THEN t.host ELSE t.name END AS target_name")
 }
 

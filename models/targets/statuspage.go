@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // Limits of a status page.
@@ -29,7 +30,8 @@ const PageDays = 90
 // reservedSlugs are those that routes of ours begin with.
 var reservedSlugs = []string{"new"}
 
-// StatusPage is the public face of a group of targets.
+// StatusPage is the public face of a group of targets. It belongs to all accounts. One that
+// cannot see a private target on a page does not learn of it, and leaves it where it is.
 type StatusPage struct {
 	ID          string
 	Slug        string // in its address, /status/{slug}; unique
@@ -38,8 +40,8 @@ type StatusPage struct {
 	CreatedAt   models.Time
 	UpdatedAt   models.Time
 
-	Targets []Target `gorm:"-"`  // in the page's order; only where one page was asked for
-	Size    int      `gorm:"->"` // how many targets it shows
+	Targets []Target `gorm:"-"`  // in the page's order, those that the actor sees; only where one page was asked for
+	Size    int      `gorm:"->"` // how many of its targets the actor sees
 }
 
 // PageSettings is what the owner of a status page sets.
@@ -76,6 +78,15 @@ func (e *PageSettings) check() error {
 	return nil
 }
 
+// settings are what was set, as the API names it.
+func (p StatusPage) settings(targetIDs []string) audit.Values {
+	return audit.Values{"slug": p.Slug, "title": p.Title, "description": p.Description, "targets": targetIDs}
+}
+
+func (p StatusPage) audited() audit.Subject {
+	return audit.Subject{Kind: "status_page", ID: p.ID, Name: p.Title}
+}
+
 // AddPage makes a status page. Errors are CodeInvalid ("slug", "title",
 // "description", "targets[2]") and CodeConflict if the slug is taken or there
 // are MaxStatusPages already.
@@ -90,7 +101,11 @@ func (s *Store) AddPage(ctx context.Context, e PageSettings) (StatusPage, error)
 		if n >= MaxStatusPages {
 			return models.Conflict(fmt.Sprintf("There are %d status pages already. Delete one first.", n))
 		}
-		return s.savePage(tx, p, e)
+		after, err := s.savePage(tx, &p, e, nil)
+		if err != nil {
+			return err
+		}
+		return audit.Add(tx, now, audit.Change{Action: "status_page.add", Subject: p.audited(), After: after})
 	})
 	if err != nil {
 		return StatusPage{}, err
@@ -98,15 +113,30 @@ func (s *Store) AddPage(ctx context.Context, e PageSettings) (StatusPage, error)
 	return s.Page(ctx, p.ID)
 }
 
-// EditPage replaces what the owner of a status page set. Errors are those of
-// AddPage, and CodeNotFound.
+// EditPage replaces the settings of a status page. Targets on it that the actor does not
+// see keep their place. Errors are those of AddPage, and CodeNotFound.
 func (s *Store) EditPage(ctx context.Context, id string, e PageSettings) (StatusPage, error) {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		p, err := onePage(tx.Clauses(clause.Locking{Strength: "UPDATE"}), "id", id) // nobody deletes it meanwhile
 		if err != nil {
 			return err
 		}
-		return s.savePage(tx, p, e)
+		on, err := placed(tx, id)
+		if err != nil {
+			return err
+		}
+		var ids []string
+		for _, t := range on {
+			if t.Seen {
+				ids = append(ids, t.ID)
+			}
+		}
+		before := p.settings(ids)
+		after, err := s.savePage(tx, &p, e, on)
+		if err != nil {
+			return err
+		}
+		return audit.Add(tx, p.UpdatedAt, audit.Change{Action: "status_page.edit", Subject: p.audited(), Before: before, After: after})
 	})
 	if err != nil {
 		return StatusPage{}, err
@@ -114,33 +144,65 @@ func (s *Store) EditPage(ctx context.Context, id string, e PageSettings) (Status
 	return s.Page(ctx, id)
 }
 
-func (s *Store) savePage(tx *gorm.DB, p StatusPage, e PageSettings) error {
+// savePage stores a status page and returns what was set. on are the targets that are on it.
+func (s *Store) savePage(tx *gorm.DB, p *StatusPage, e PageSettings, on []placedTarget) (set audit.Values, err error) {
 	if err := e.check(); err != nil {
-		return err
+		return nil, err
 	}
 	p.Slug, p.Title, p.Description, p.UpdatedAt = e.Slug, e.Title, e.Description, s.clock.Now()
-	if err := tx.Save(&p).Error; errors.Is(err, gorm.ErrDuplicatedKey) {
-		return models.Conflict("Another status page has this slug already.")
+	if err := tx.Save(p).Error; errors.Is(err, gorm.ErrDuplicatedKey) {
+		return nil, models.Conflict("Another status page has this slug already.")
 	} else if err != nil {
-		return fmt.Errorf("storing a status page: %w", err)
+		return nil, fmt.Errorf("storing a status page: %w", err)
 	}
 	if err := tx.Exec("DELETE FROM status_page_targets WHERE page_id = ?", p.ID).Error; err != nil {
-		return fmt.Errorf("clearing a status page: %w", err)
+		return nil, fmt.Errorf("clearing a status page: %w", err)
 	}
 	ts, unknown, err := choose(tx.Select("seq, id"), e.TargetIDs)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if unknown >= 0 {
-		return models.Invalid(fmt.Sprintf("targets[%d]", unknown), "is not a target that is watched")
+		return nil, models.Invalid(fmt.Sprintf("targets[%d]", unknown), "is not a target that is watched")
 	}
-	for i, t := range ts {
-		err := tx.Exec("INSERT INTO status_page_targets (page_id, target_seq, position) VALUES (?, ?, ?)", p.ID, t.Seq, i).Error
-		if err != nil {
-			return fmt.Errorf("filling a status page: %w", err)
+	var ids []string
+	var seqs []int64
+	for _, t := range ts {
+		ids, seqs = append(ids, t.ID), append(seqs, t.Seq)
+	}
+	for at, t := range on {
+		if !t.Seen {
+			seqs = slices.Insert(seqs, min(at, len(seqs)), t.Seq)
 		}
 	}
-	return nil
+	if len(seqs) > MaxPageTargets { // with those that only others see, which the public page shows as well
+		return nil, models.Invalid("targets", "are more than %d on the page", MaxPageTargets)
+	}
+	for i, seq := range seqs {
+		err := tx.Exec("INSERT INTO status_page_targets (page_id, target_seq, position) VALUES (?, ?, ?)", p.ID, seq, i).Error
+		if err != nil {
+			return nil, fmt.Errorf("filling a status page: %w", err)
+		}
+	}
+	return p.settings(ids), nil
+}
+
+// placedTarget is a target on a status page.
+type placedTarget struct {
+	Seq  int64
+	ID   string
+	Seen bool // by the actor
+}
+
+// placed returns all targets on a status page, in its order.
+func placed(tx *gorm.DB, pageID string) (on []placedTarget, err error) {
+	visible, args := models.Visible(tx, "t")
+	err = tx.Raw("SELECT t.seq, t.id, "+visible+` AS seen FROM status_page_targets AS x JOIN targets AS t ON t.seq = x.target_seq
+		WHERE x.page_id = ? AND t.deleted_at IS NULL ORDER BY x.position`, append(args, pageID)...).Scan(&on).Error
+	if err != nil {
+		return nil, fmt.Errorf("reading the targets of a status page: %w", err)
+	}
+	return on, nil
 }
 
 // choose loads the targets of some ids, in their order and each once. unknown
@@ -180,19 +242,32 @@ func (s *Store) DeletePage(ctx context.Context, id string) error {
 		return models.NotFound("status page")
 	}
 	return s.db.Write(ctx, func(tx *gorm.DB) error {
-		res := tx.Exec("DELETE FROM status_pages WHERE id = ?", id)
-		if res.Error != nil {
-			return fmt.Errorf("deleting a status page: %w", res.Error)
+		var deleted []StatusPage
+		if err := tx.Raw("DELETE FROM status_pages WHERE id = ? RETURNING *", id).Scan(&deleted).Error; err != nil {
+			return fmt.Errorf("deleting a status page: %w", err)
 		}
-		if res.RowsAffected == 0 {
+		if len(deleted) == 0 {
 			return models.NotFound("status page")
 		}
-		return nil
+		p := deleted[0]
+		return audit.Add(tx, s.clock.Now(), audit.Change{
+			Action: "status_page.delete", Subject: p.audited(), Before: audit.Values{"slug": p.Slug, "title": p.Title, "description": p.Description},
+		})
 	})
 }
 
-// Page is a status page by id, with its targets and their Uptime; CodeNotFound
-// if there is none.
+// public is ctx for what anybody may see: it has no actor that sees only a part of it.
+func public(ctx context.Context) context.Context {
+	return models.WithActor(ctx, models.Actor{SeesAll: true})
+}
+
+// PublicPage is PageBySlug with all targets of the page, for the public page.
+func (s *Store) PublicPage(ctx context.Context, slug string) (StatusPage, error) {
+	return s.page(public(ctx), "slug", slug)
+}
+
+// Page is a status page by id, with its targets that the actor sees and their Uptime;
+// CodeNotFound if there is none.
 func (s *Store) Page(ctx context.Context, id string) (StatusPage, error) {
 	return s.page(ctx, "id", id)
 }
@@ -230,8 +305,10 @@ func onePage(tx *gorm.DB, column, value string) (StatusPage, error) {
 // Pages are all status pages by title, without their targets.
 func (s *Store) Pages(ctx context.Context) ([]StatusPage, error) {
 	var ps []StatusPage
-	err := s.db.Read(ctx).Model(&StatusPage{}).Select(`status_pages.*, (SELECT count(*) FROM status_page_targets AS x
-			JOIN targets AS t ON t.seq = x.target_seq AND t.deleted_at IS NULL WHERE x.page_id = status_pages.id) AS size`).
+	tx := s.db.Read(ctx)
+	visible, args := models.Visible(tx, "t")
+	err := tx.Model(&StatusPage{}).Select(`status_pages.*, (SELECT count(*) FROM status_page_targets AS x
+			JOIN targets AS t ON t.seq = x.target_seq AND t.deleted_at IS NULL AND `+visible+` WHERE x.page_id = status_pages.id) AS size`, args...).
 		Order("title, id").Find(&ps).Error
 	if err != nil {
 		return nil, fmt.Errorf("listing status pages: %w", err)
@@ -275,11 +352,11 @@ func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShar
 	return days, nil
 }
 
-// PageOutages are the newest outages of a page's targets that are not over, or
+// PageOutages are the newest outages of all targets of a page that are not over, or
 // have ended within the last PageDays days.
 func (s *Store) PageOutages(ctx context.Context, p StatusPage, limit int) ([]Outage, error) {
 	var os []Outage
-	err := named(s.db.Read(ctx), "outages AS x").Joins("JOIN status_page_targets AS y ON y.target_seq = x.target_seq").
+	err := named(s.db.Read(public(ctx)), "outages AS x").Joins("JOIN status_page_targets AS y ON y.target_seq = x.target_seq").
 		Where("y.page_id = ? AND (x.ended_at IS NULL OR x.ended_at >= ?)", p.ID, Last90d.From(s.clock.Now())).
 		Order("x.started_at DESC, x.id DESC").Limit(limit).Find(&os).Error
 	if err != nil {
@@ -288,13 +365,13 @@ func (s *Store) PageOutages(ctx context.Context, p StatusPage, limit int) ([]Out
 	return os, nil
 }
 
-// Public is a target that stands on a status page, with its Uptime;
+// Public is a target that stands on a status page, also a private one, with its Uptime;
 // CodeNotFound for any other.
 func (s *Store) Public(ctx context.Context, id string) (Target, error) {
 	if models.CheckID(models.KindTarget, id) != nil {
 		return Target{}, models.NotFound("target")
 	}
-	tx := s.db.Read(ctx)
+	tx := s.db.Read(public(ctx))
 	ts, err := s.load(tx, there(tx).Where("id = ? AND EXISTS (SELECT 1 FROM status_page_targets AS x WHERE x.target_seq = targets.seq)", id))
 	if err != nil {
 		return Target{}, err
@@ -308,10 +385,11 @@ func (s *Store) Public(ctx context.Context, id string) (Target, error) {
 // StatusPagesOf returns the ids of the status pages that show some targets, by the id of the target. Targets that none shows
 // are missing. It takes one query.
 func (s *Store) StatusPagesOf(ctx context.Context, targetIDs []string) (map[string][]string, error) {
-	rows := models.RowsOf("id text", targetIDs)
+	tx, rows := s.db.Read(ctx), models.RowsOf("id text", targetIDs)
+	visible, args := models.Visible(tx, "t")
 	var found []struct{ ID, PageID string }
-	err := rows.Raw(s.db.Read(ctx), `SELECT DISTINCT t.id, p.page_id FROM {rows} AS r CROSS JOIN targets AS t JOIN status_page_targets AS p ON p.target_seq = t.seq
-		WHERE t.id = r.id AND t.deleted_at IS NULL`).Scan(&found).Error
+	err := rows.Raw(tx, `SELECT DISTINCT t.id, p.page_id FROM {rows} AS r CROSS JOIN targets AS t JOIN status_page_targets AS p ON p.target_seq = t.seq
+		WHERE t.id = r.id AND t.deleted_at IS NULL AND `+visible, args...).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("looking up the status pages of targets: %w", err)
 	}

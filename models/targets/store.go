@@ -67,22 +67,29 @@ func (s *Store) Get(ctx context.Context, id string) (Target, error) {
 	if models.CheckID(models.KindTarget, id) != nil {
 		return Target{}, models.NotFound("target")
 	}
-	t, ok, err := s.one(ctx, "id = ?", id)
+	tx := s.db.Read(ctx)
+	t, ok, err := s.one(tx, there(tx).Where("id = ?", id))
 	if err == nil && !ok {
 		err = models.NotFound("target")
 	}
 	return t, err
 }
 
-// ByURL is the target of a canonical URL, with its Uptime; ok is false if
-// nobody watches it.
+// ByURL is the target of a canonical URL, with its Uptime: the shared one, or the
+// caller's own. ok is false if there is neither.
 func (s *Store) ByURL(ctx context.Context, canonicalURL string) (t Target, ok bool, err error) {
-	return s.one(ctx, "canonical_url = ?", canonicalURL)
+	tx := s.db.Read(ctx)
+	return s.one(tx, ofURL(tx, canonicalURL))
 }
 
-func (s *Store) one(ctx context.Context, where string, arg any) (t Target, ok bool, err error) {
-	tx := s.db.Read(ctx)
-	ts, err := s.load(tx, there(tx).Where(where, arg))
+// ofURL is a query for the target that ByURL returns.
+func ofURL(tx *gorm.DB, canonicalURL string) *gorm.DB {
+	own, args := models.OwnScope(tx, "targets")
+	return there(tx).Where("canonical_url = ?", canonicalURL).Where(own, args...).Order("private_to").Limit(1)
+}
+
+func (s *Store) one(tx, query *gorm.DB) (t Target, ok bool, err error) {
+	ts, err := s.load(tx, query)
 	if err != nil || len(ts) == 0 {
 		return Target{}, false, err
 	}
@@ -167,10 +174,10 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 	return c, nil
 }
 
-// Probes calls fn for the first targets that were checked and are not paused,
-// in the order of their creation: for the metrics.
+// Probes calls fn for the first targets that were checked, are not paused and are
+// shared, in the order of their creation: for the metrics, which all accounts can read.
 func (s *Store) Probes(ctx context.Context, limit int, fn func(Target)) error {
-	ts, err := bare(there(s.db.Read(ctx)).Where("NOT paused AND last_checked_at IS NOT NULL").
+	ts, err := bare(there(s.db.Read(ctx)).Where("NOT paused AND last_checked_at IS NOT NULL AND private_to = ''").
 		Select("seq, id, state, last_status_code, last_latency_ms").Order("created_at, id").Limit(limit))
 	for _, t := range ts {
 		fn(t)
@@ -178,8 +185,14 @@ func (s *Store) Probes(ctx context.Context, limit int, fn func(Target)) error {
 	return err
 }
 
-// there are the targets that are not deleted.
-func there(tx *gorm.DB) *gorm.DB { return tx.Model(&Target{}).Where("deleted_at IS NULL") }
+// there are the targets that are not deleted and that the actor sees.
+func there(tx *gorm.DB) *gorm.DB { return seen(tx).Where("deleted_at IS NULL") }
+
+// seen are the targets that the actor sees, deleted ones too.
+func seen(tx *gorm.DB) *gorm.DB {
+	visible, args := models.Visible(tx, "targets")
+	return tx.Model(&Target{}).Where(visible, args...)
+}
 
 // bare runs a query for targets.
 func bare(query *gorm.DB) ([]Target, error) {
@@ -204,7 +217,7 @@ func lock(tx *gorm.DB, id string, deleted bool) (Target, error) {
 	if models.CheckID(models.KindTarget, id) != nil {
 		return Target{}, models.NotFound("target")
 	}
-	ts, err := bare(tx.Model(&Target{}).Clauses(clause.Locking{Strength: "UPDATE"}).Where("id = ?", id))
+	ts, err := bare(seen(tx).Clauses(clause.Locking{Strength: "UPDATE"}).Where("id = ?", id))
 	if err != nil {
 		return Target{}, err
 	}

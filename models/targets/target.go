@@ -48,7 +48,7 @@ type Target struct {
 	// What the owner set.
 	ID              string
 	URL             string // as it was given
-	CanonicalURL    string // unique among the targets that are not deleted
+	CanonicalURL    string // unique among the targets of a PrivateTo that are not deleted
 	Host            string // lower-case, without port
 	Name            string // "" = none was given
 	SearchText      string // name and address as they are searched
@@ -58,6 +58,9 @@ type Target struct {
 	CreatedAt       models.Time
 	UpdatedAt       models.Time // of what the owner set; checks leave it
 	DeletedAt       models.Time // zero: it is there
+
+	Owner     string // who added it
+	PrivateTo string // see models.PrivateTo
 
 	// When it is checked next.
 	DueAt       models.Time // since when a check is due; zero while paused
@@ -94,6 +97,9 @@ func (t Target) Status() Status {
 	return t.State
 }
 
+// Private says whether only the owner and admins see the target.
+func (t Target) Private() bool { return t.PrivateTo != "" }
+
 // DisplayTitle is the target's name, or its host if it has none.
 func (t Target) DisplayTitle() string {
 	if t.Name != "" {
@@ -108,6 +114,7 @@ type New struct {
 	Name            string // "" = none
 	IntervalSeconds int    // 0 = CHECK_INTERVAL
 	Expect          Expect
+	Private         bool   // only its owner, who adds it, and admins see it
 	IdempotencyKey  string // "" = none
 }
 
@@ -116,6 +123,7 @@ type Edit struct {
 	Name            *string // "" = none
 	IntervalSeconds *int    // 0 = CHECK_INTERVAL
 	Paused          *bool
+	Private         *bool
 	Expect          func(Expect) Expect // what is expected, from what was; it may be called more than once
 }
 

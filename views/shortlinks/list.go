@@ -59,7 +59,9 @@ type Form struct {
 	EndsAt string      // the exact time, in UTC, if Ends is EndsAt
 	Kept   models.Time // the expiry that the link has
 	Open   bool        // show what is folded
-	Errors ui.Errors
+
+	Private bool
+	Errors  ui.Errors
 }
 
 // The values of Ends besides durations.
@@ -79,7 +81,7 @@ const endsFormat = "2006-01-02T15:04"
 
 // FormOf is the form filled in with a short link.
 func FormOf(l shortlinks.ShortLink) Form {
-	f := Form{LongURL: l.LongURL, Title: l.Title, Kept: l.ExpiresAt}
+	f := Form{LongURL: l.LongURL, Title: l.Title, Kept: l.ExpiresAt, Private: l.Private()}
 	if l.MaxVisits > 0 {
 		f.MaxVisits = strconv.FormatInt(l.MaxVisits, 10)
 	}

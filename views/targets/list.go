@@ -56,7 +56,8 @@ func (p Place) filtered() bool { return p.Filter != targets.Filter{} }
 type Form struct {
 	URL, Name, Interval              string
 	Status, Keyword, Absent, Latency string // what is expected
-	Open                             bool   // show what is folded
+	Private                          bool
+	Open                             bool // show what is folded
 	Errors                           ui.Errors
 }
 
@@ -64,7 +65,7 @@ type Form struct {
 func FormOf(t targets.Target) Form {
 	f := Form{
 		URL: t.URL, Name: t.Name, Interval: strconv.Itoa(t.IntervalSeconds),
-		Status: t.Expect.Status, Keyword: t.Expect.Keyword, Absent: t.Expect.Absent,
+		Status: t.Expect.Status, Keyword: t.Expect.Keyword, Absent: t.Expect.Absent, Private: t.Private(),
 	}
 	if t.Expect.MaxLatencyMS > 0 {
 		f.Latency = strconv.Itoa(t.Expect.MaxLatencyMS)
@@ -74,7 +75,7 @@ func FormOf(t targets.Target) Form {
 
 // details reports whether the form holds more than a URL.
 func (f Form) details() bool {
-	return f.Open || f.Name+f.Status+f.Keyword+f.Absent+f.Latency != "" || (f.Interval != "" && f.Interval != "0") ||
+	return f.Open || f.Private || f.Name+f.Status+f.Keyword+f.Absent+f.Latency != "" || (f.Interval != "" && f.Interval != "0") ||
 		len(f.Errors) > 1 || (len(f.Errors) == 1 && f.Errors["url"] == "")
 }
 

@@ -163,8 +163,8 @@ func Watched(t targets.Target, now time.Time) templ.Component {
 }
 
 // WatchButton watches a URL that no target has. The target gets as much of name as
-// its own may hold, and the browser returns to the path back.
-func WatchButton(url, name, back string) templ.Component {
+// its own may hold, and is private if what has the URL is. The browser returns to the path back.
+func WatchButton(url, name, back string, private bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -185,20 +185,24 @@ func WatchButton(url, name, back string) templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = ui.PostButton(
-			"/watch",
-			"pulse",
-			"Watch",
-			"",
-			ui.Field{Name: "url", Value: url},
-			ui.Field{Name: "name", Value: models.Truncate(name, targets.MaxName)},
-			ui.Field{Name: "back", Value: back},
-		).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.PostButton("/watch", "pulse", "Watch", "", watchFields(url, name, back, private)...).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		return nil
 	})
+}
+
+func watchFields(url, name, back string, private bool) []ui.Field {
+	fields := []ui.Field{
+		{Name: "url", Value: url},
+		{Name: "name", Value: models.Truncate(name, targets.MaxName)},
+		{Name: "back", Value: back},
+	}
+	if private {
+		fields = append(fields, ui.Field{Name: "sharing", Value: "true"}, ui.Field{Name: "private", Value: "true"})
+	}
+	return fields
 }
 
 var _ = templruntime.GeneratedTemplate
