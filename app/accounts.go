@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"fmt"
 
 	"linkwatch/config"
@@ -22,17 +21,18 @@ type Accounts struct {
 }
 
 // newAccounts wires accounts.
-func newAccounts(c *core) (*Accounts, error) {
+func newAccounts(c *core) *Accounts {
 	cfg := c.Config
-	store, err := accounts.NewStore(context.Background(), c.DB, c.Clock, accountOptions(c.Options))
-	if err != nil {
-		return nil, err
-	}
+	store := accounts.NewStore(c.DB, c.Clock, accountOptions(c.Options))
 	guesses, cookies := middleware.NewGuesses(c.Log), middleware.NewCookies(cfg.PublicURL)
 	required := cfg.OIDCIssuer != "" || cfg.AuthProxyHeader != ""
 	deps := &accounthandlers.Deps{
 		Frame: c.frame, Accounts: store, Guesses: guesses, Cookies: cookies,
-		Open: cfg.AuthDisabled, Closed: required || cfg.AdminPassword != "", Name: cfg.OIDCName, MaxAge: cfg.SessionMaxAge,
+		Open: cfg.AuthDisabled, Closed: required || cfg.AdminPassword != "", Name: cfg.OIDCName, MaxAge: cfg.SessionMaxAge, Seal: c.Secrets.Seal, Unseal: c.Secrets.Open,
+	}
+	provider := newSSO(c)
+	if provider != nil { // an interface that holds a nil is not nil
+		deps.SSO = provider
 	}
 	pages := accounthandlers.Pages{Deps: deps}
 	return &Accounts{
@@ -47,7 +47,8 @@ func newAccounts(c *core) (*Accounts, error) {
 				Nav: accounthandlers.Nav(), Flash: pages.Flashes(), Routes: pages.Routes(),
 				Groups: accounthandlers.Groups(), Operations: accounthandlers.API{Deps: deps}.Register,
 			},
-			Last: []jobs.Service{accountjobs.New(store, c.Log)},
+			Close: provider.close,
+			Last:  []jobs.Service{accountjobs.New(store, c.Log)},
 			Deletes: []cleanup.Kind{
 				{Kind: "sessions", Label: "Sessions", Description: "that have ended", Remove: store.ReapSessions},
 				{Kind: "tokens", Label: "API tokens", Description: "30 days after they expired", Remove: store.ReapTokens},
@@ -55,7 +56,7 @@ func newAccounts(c *core) (*Accounts, error) {
 				{Kind: "audit_entries", Label: "Audit entries", Description: "older than " + cfg.AuditRetention.String(), Remove: store.ReapAudit},
 			},
 		},
-	}, nil
+	}
 }
 
 // accountOptions are the options of the store of accounts, for the server and for commands.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"log/slog"
 	"time"
@@ -122,6 +123,9 @@ func newApp(o Options, more ...func(*core) System) (*App, error) {
 	}
 	systems, err := newSystems(c, more...)
 	if err != nil {
+		return nil, err
+	}
+	if err := systems.Accounts.Store.Look(context.Background()); err != nil {
 		return nil, err
 	}
 	a := &App{Systems: systems, Health: c.health, core: c, heartbeat: jobs.NewHeartbeat(c.lease, o.Log)}

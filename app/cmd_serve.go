@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"linkwatch/config"
+	"linkwatch/models/accounts"
 	"linkwatch/outbound"
 )
 
@@ -35,7 +36,7 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	if err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}
-	if err := cfg.CheckOpen(false); err != nil {
+	if err := checkOpen(ctx, cfg); err != nil {
 		return err
 	}
 	if cfg.BackupDir != "" {
@@ -115,4 +116,23 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	a.heartbeat.Stop(grace)
 	log.Info("stopped")
 	return err
+}
+
+// checkOpen refuses to serve other machines if nobody has to sign in. It changes nothing: only
+// if the settings alone do not allow it, it looks for accounts in the database that is there.
+func checkOpen(ctx context.Context, cfg config.Config) error {
+	refusal := cfg.CheckOpen(false)
+	if refusal == nil {
+		return nil
+	}
+	db, err := openExisting(ctx, cfg)
+	if err != nil {
+		return refusal //nolint:nilerr // without a database there is no account
+	}
+	store := accounts.NewStore(db, nil, accounts.Options{})
+	err = store.Look(ctx) // of an older schema it fails: that has no accounts
+	if err := errors.Join(err, db.Close()); err != nil || !store.InUse() {
+		return refusal //nolint:nilerr // as above
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // command is one thing the program does.
@@ -23,6 +24,8 @@ func commands() []command {
 		{"demo", "[-links 1000] [-force]", "fill an empty database with sample data", fillDemo},
 		{"migrate", "up | down [n]", "bring the schema to the newest version, or undo its newest n steps (1)", migrate},
 		{"check", "", "check the database for damage; exit 1 if there is any", check},
+		{"user", "add | passwd | role | disable | enable NAME | list", "manage accounts: linkwatch user add NAME --role admin --password-stdin", manageUsers},
+		{"token", "add NAME | list [NAME] | revoke ID", "manage API tokens: linkwatch token add NAME --scope links:write --expires 2160h", manageTokens},
 		{"health", "", "ask the running server whether it is ready; exit 1 if it is not", health},
 		{"backup", "FILE [--force]", "write a backup of the database to FILE, also while the server runs", writeBackup},
 		{"restore", "FILE [--force]", "replace the database with a backup, while the server is stopped", restoreBackup},
@@ -63,7 +66,7 @@ func Run(ctx context.Context, args []string, getenv func(string) string, stdout 
 func usage(w io.Writer) {
 	fmt.Fprint(w, "Linkwatch looks after links.\n\nUsage: linkwatch [command]\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(w, "  %-31s %s\n", c.name+" "+c.usage, c.meaning)
+		fmt.Fprintf(w, "  %s\n      %s\n", strings.TrimSpace(c.name+" "+c.usage), c.meaning)
 	}
 	fmt.Fprint(w, "\nSettings are environment variables: linkwatch config lists them.\n")
 }

@@ -45,9 +45,7 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	if s.Alerts, err = newAlerts(c, s.events(), s.Targets.Store); err != nil {
 		return nil, err
 	}
-	if s.Accounts, err = newAccounts(c); err != nil {
-		return nil, err
-	}
+	s.Accounts = newAccounts(c)
 	if s.Admin, err = newAdmin(c, s.deletes()...); err != nil {
 		return nil, err
 	}

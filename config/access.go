@@ -6,15 +6,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Roles of accounts, as settings name them. noRole is the default of those that have none.
+// Roles of accounts, as settings name them.
 var roles = []string{"admin", "editor", "viewer"}
-
-const noRole = "none"
 
 const (
 	maxOIDCName   = 50  // characters: it stands on a button
@@ -23,12 +20,7 @@ const (
 
 func validRole(name string) bool { return slices.Contains(roles, name) }
 
-func validDefaultRole(name string) bool { return name == noRole || validRole(name) }
-
-// validSessionMaxAge says nothing of a SESSION_IDLE_TIMEOUT beyond its range, which is refused itself.
-func (c *Config) validSessionMaxAge() bool {
-	return c.SessionMaxAge >= c.SessionIdleTimeout || c.SessionIdleTimeout > 8760*time.Hour
-}
+func validDefaultRole(name string) bool { return name == NoRole || validRole(name) }
 
 // validIssuer accepts https, and http on this machine only: whoever can change the answers of an issuer decides who signs in.
 func validIssuer(s string) bool {

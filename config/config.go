@@ -197,7 +197,7 @@ type Config struct {
 	// SessionIdleTimeout is how long a session lives without a request.
 	SessionIdleTimeout time.Duration `env:"SESSION_IDLE_TIMEOUT" envDefault:"168h" range:"5m..8760h" meaning:"how long a login lasts without being used"`
 	// SessionMaxAge is how long a session lives however much it is used.
-	SessionMaxAge time.Duration `env:"SESSION_MAX_AGE" envDefault:"720h" range:"5m..8760h" allowed:", and not less than SESSION_IDLE_TIMEOUT" meaning:"how long a login lasts at most"`
+	SessionMaxAge time.Duration `env:"SESSION_MAX_AGE" envDefault:"720h" range:"5m..8760h" meaning:"how long a login lasts at most, however much it is used"`
 	// AuditRetention is the age at which an audit entry is deleted.
 	AuditRetention time.Duration `env:"AUDIT_RETENTION" envDefault:"8760h" range:"24h..87600h" meaning:"how long entries of the audit log are kept"`
 

@@ -56,7 +56,6 @@ var rules = map[string]func(*Config) bool{
 	"GOOGLE_SEARCHCONSOLE_ENDPOINT": func(c *Config) bool { return validSearchURL(c.GoogleSearchConsoleEndpoint) },
 	"GOOGLE_TOKEN_ENDPOINT":         func(c *Config) bool { return validSearchURL(c.GoogleTokenEndpoint) },
 	"INDEXNOW_ENDPOINT":             func(c *Config) bool { return validSearchURL(c.IndexNowEndpoint) },
-	"SESSION_MAX_AGE":               (*Config).validSessionMaxAge,
 	"OIDC_ISSUER":                   func(c *Config) bool { return c.OIDCIssuer == "" || validIssuer(c.OIDCIssuer) },
 	"OIDC_CLIENT_ID":                (*Config).validClientID,
 	"OIDC_CLIENT_SECRET":            func(c *Config) bool { s := string(c.OIDCClientSecret); return strings.TrimSpace(s) == s },

@@ -18,9 +18,11 @@ type Deps struct {
 	Guesses  *middleware.Guesses
 	Cookies  middleware.Cookies
 
-	Open   bool          // AUTH_DISABLED: nobody has to sign in
-	Closed bool          // everybody has to sign in, also while there is no account
-	MaxAge time.Duration // SESSION_MAX_AGE
-	SSO    SSO           // nil = there is no single sign-on
-	Name   string        // of the identity provider on the login page
+	Open   bool                                           // AUTH_DISABLED: nobody has to sign in
+	Closed bool                                           // everybody has to sign in, also while there is no account
+	MaxAge time.Duration                                  // SESSION_MAX_AGE
+	Seal   func(plain []byte, of string) ([]byte, error)  // encrypts what a browser keeps while it signs in elsewhere
+	Unseal func(sealed []byte, of string) ([]byte, error) // decrypts it
+	SSO    SSO                                            // nil = there is no single sign-on
+	Name   string                                         // of the identity provider on the login page
 }

@@ -14,6 +14,8 @@ func (p Pages) Routes() []middleware.Route {
 		{Method: "GET", Path: "/login", Needs: public, Handler: p.LoginPage},
 		{Method: "POST", Path: "/login", Needs: public, Handler: p.Login},
 		{Method: "POST", Path: "/login/first", Needs: public, Handler: p.Setup},
+		{Method: "GET", Path: "/login/oidc", Needs: public, Handler: p.BeginSSO},
+		{Method: "GET", Path: ssoCallback, Needs: public, Handler: p.FinishSSO},
 		{Method: "POST", Path: "/logout", Needs: viewer, Handler: p.Logout},
 	}
 }

@@ -1,20 +1,173 @@
 package accounts
 
-import "context"
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
 
-// SSO is an identity provider (OpenID Connect).
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/middleware"
+	"linkwatch/models"
+	"linkwatch/models/accounts"
+	"linkwatch/models/audit"
+	views "linkwatch/views/accounts"
+)
+
+// SSO is an identity provider (OpenID Connect). Its errors are made for the user.
 type SSO interface {
-	// Begin returns the URL at which the user signs in, and what Finish needs.
-	Begin(ctx context.Context, redirectURL string) (url string, state SSOState, err error)
-	// Finish exchanges the code that the provider sent with the user for who that is.
-	Finish(ctx context.Context, state SSOState, query map[string][]string, redirectURL string) (Identity, error)
+	// Begin returns where the user signs in, and what Finish needs.
+	Begin(ctx context.Context, redirectURL string) (SSOLogin, error)
+	// Finish returns who came back from there with a query. CodeForbidden: that user may not sign in here.
+	Finish(ctx context.Context, login SSOLogin, query url.Values, redirectURL string) (Identity, error)
 }
 
-// SSOState is kept by the browser while the user signs in elsewhere.
-type SSOState struct{ State, Nonce, Verifier string }
+// SSOLogin is a login that goes on at the identity provider. All but URL must stay with the browser.
+type SSOLogin struct{ URL, State, Nonce, Verifier string }
 
-// Identity is who an identity provider says that somebody is, with the role by the settings.
+// Identity is who somebody is at the identity provider. Issuer and Subject name the account.
 type Identity struct {
-	Issuer, Subject, Username string
-	Role                      string
+	Issuer, Subject string
+	Username        string        // a proposal for a new account
+	Role            accounts.Role // by the settings
+	// Mapped reports whether the role comes from a claim: then the account gets it at each login.
+	Mapped bool
+}
+
+const (
+	ssoCookie    = "linkwatch_sso"
+	ssoPatience  = 10 * time.Minute // to sign in at the identity provider
+	ssoCallback  = "/login/oidc/callback"
+	maxNameTries = 20 // usernames that are tried for a new account
+)
+
+// ssoState is what the cookie holds, encrypted.
+type ssoState struct {
+	Login SSOLogin
+	Next  string
+	Until time.Time
+}
+
+// BeginSSO sends the browser to the identity provider.
+func (p Pages) BeginSSO(c *gin.Context) {
+	if p.SSO == nil || p.Open {
+		p.Frame.Fail(c, models.NotFound("page"))
+		return
+	}
+	login, err := p.SSO.Begin(c.Request.Context(), p.Frame.Base(c)+ssoCallback)
+	if err != nil {
+		p.ssoProblem(c, err)
+		return
+	}
+	state := ssoState{Login: login, Next: localNext(c.Query("next")), Until: p.Accounts.Now().Add(ssoPatience).Time}
+	state.Login.URL = ""
+	sealed, err := p.sealState(state)
+	if err != nil {
+		p.Frame.Fail(c, err)
+		return
+	}
+	p.Cookies.Set(c, ssoCookie, sealed, ssoPatience)
+	c.Header("Cache-Control", "no-store")
+	c.Redirect(http.StatusSeeOther, login.URL)
+}
+
+// FinishSSO signs in who comes back from the identity provider. The cookie is used once.
+func (p Pages) FinishSSO(c *gin.Context) {
+	if p.SSO == nil || p.Open {
+		p.Frame.Fail(c, models.NotFound("page"))
+		return
+	}
+	state, ok := p.openState(p.Cookies.Get(c.Request, ssoCookie))
+	p.Cookies.Set(c, ssoCookie, "", -time.Second)
+	if !ok {
+		p.ssoProblem(c, &models.Error{Code: models.CodeForbidden, Detail: "This login has expired or began in another browser. Sign in again."})
+		return
+	}
+	ctx := c.Request.Context()
+	id, err := p.SSO.Finish(ctx, state.Login, c.Request.URL.Query(), p.Frame.Base(c)+ssoCallback)
+	if err != nil {
+		p.ssoProblem(c, err)
+		return
+	}
+	p.as(c, models.Actor{Name: id.Username, Via: accounts.MethodOIDC})
+	u, err := p.ssoAccount(c.Request.Context(), id)
+	if err != nil {
+		p.ssoProblem(c, err)
+		return
+	}
+	p.begin(c, u, accounts.MethodOIDC, state.Next)
+}
+
+// ssoAccount is the account of an identity. The first login adds it. An account of the same
+// username that somebody else has is never taken.
+func (p Pages) ssoAccount(ctx context.Context, id Identity) (accounts.User, error) {
+	u, err := p.Accounts.BySubject(ctx, id.Issuer, id.Subject)
+	switch {
+	case models.CodeOf(err) == models.CodeNotFound:
+		return p.addSSO(ctx, id)
+	case err != nil:
+		return u, err
+	case u.Disabled || !u.DeletedAt.IsZero():
+		return u, &models.Error{Code: models.CodeForbidden, Detail: "Your account is disabled. Ask an admin."}
+	case id.Mapped && u.Role != id.Role:
+		return p.Accounts.Edit(ctx, u.ID, accounts.Edit{Role: &id.Role})
+	}
+	return u, nil
+}
+
+func (p Pages) addSSO(ctx context.Context, id Identity) (u accounts.User, err error) {
+	for i := range maxNameTries {
+		name := id.Username
+		if i > 0 {
+			name = fmt.Sprintf("%.60s-%d", id.Username, i+1)
+		}
+		u, err = p.Accounts.Add(ctx, accounts.New{Username: name, Role: id.Role, Issuer: id.Issuer, Subject: id.Subject})
+		if code := models.CodeOf(err); code != models.CodeConflict && code != models.CodeInvalid {
+			return u, err
+		}
+	}
+	return u, err
+}
+
+// ssoProblem shows why somebody could not sign in.
+func (p Pages) ssoProblem(c *gin.Context, err error) {
+	ctx := c.Request.Context()
+	if _, ok := errors.AsType[*models.Error](err); !ok {
+		p.Frame.Fail(c, err)
+		return
+	}
+	actor, _ := models.ActorOf(ctx)
+	actor.Via, actor.Address, actor.Request = accounts.MethodOIDC, middleware.ClientAddress(c.Request), middleware.RequestID(ctx)
+	if actor.Name == models.SystemOwner {
+		actor.Name = ""
+	}
+	p.Accounts.Failed(actor, "login.failed", audit.Subject{})
+	v := views.Login{SSOName: p.Name, Problem: p.Frame.Errors.Problem(ctx, err).Detail}
+	p.Frame.Show(c, p.Frame.FormStatus(c, err), views.LoginPage(v))
+}
+
+func (p Pages) sealState(s ssoState) (string, error) {
+	plain, err := json.Marshal(s)
+	if err != nil {
+		return "", fmt.Errorf("encoding a login: %w", err)
+	}
+	sealed, err := p.Seal(plain, ssoCookie)
+	return base64.RawURLEncoding.EncodeToString(sealed), err
+}
+
+func (p Pages) openState(text string) (s ssoState, ok bool) {
+	sealed, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || text == "" {
+		return s, false
+	}
+	plain, err := p.Unseal(sealed, ssoCookie)
+	if err != nil || json.Unmarshal(plain, &s) != nil {
+		return s, false
+	}
+	return s, p.Accounts.Now().Before(s.Until)
 }

@@ -35,14 +35,9 @@ type Store struct {
 	seen   seen
 }
 
-// NewStore makes the store over an open, migrated database.
-func NewStore(ctx context.Context, db *models.DB, clock models.Clock, opts Options) (*Store, error) {
-	h, err := newHasher()
-	if err != nil {
-		return nil, err
-	}
-	s := &Store{db: db, clock: clock, opts: opts, hasher: h}
-	return s, s.Look(ctx)
+// NewStore makes the store over an open, migrated database. Call Look before it is used.
+func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
+	return &Store{db: db, clock: clock, opts: opts, hasher: newHasher()}
 }
 
 // Now is the time by the store's clock.

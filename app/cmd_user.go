@@ -1,0 +1,279 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/accounts"
+)
+
+// listAll is how many rows a command asks for at a time.
+const listAll = 500
+
+// withAccounts calls do with the store of accounts. What it does is recorded as done by the
+// user of this machine.
+func withAccounts(ctx context.Context, getenv func(string) string, stdout io.Writer, do func(context.Context, *accounts.Store) error) error {
+	return withCore(ctx, getenv, stdout, func(c *core) error {
+		name := "unknown"
+		if u, err := user.Current(); err == nil {
+			name = u.Username
+		}
+		ctx := models.WithActor(ctx, models.Actor{Name: name, Via: "cli", SeesAll: true})
+		return do(ctx, accounts.NewStore(c.DB, c.Clock, accountOptions(c.Options)))
+	})
+}
+
+// manageUsers runs linkwatch user add | passwd | role | disable | enable | delete | list.
+func manageUsers(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
+	if len(args) == 0 {
+		usage(stdout)
+		return ErrUsage
+	}
+	flags := flag.NewFlagSet("user "+args[0], flag.ContinueOnError)
+	fromStdin := false
+	role := string(accounts.Viewer)
+	switch args[0] {
+	case "add":
+		flags.StringVar(&role, "role", role, "admin, editor or viewer")
+		fallthrough
+	case "passwd":
+		flags.BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input; without it one is made and printed")
+	case "role":
+		flags.StringVar(&role, "role", role, "admin, editor or viewer")
+	case "disable", "enable", "list":
+	default:
+		fmt.Fprintf(stdout, "There is no command %q.\n\n", "user "+args[0])
+		usage(stdout)
+		return ErrUsage
+	}
+	name, err := nameAndFlags(flags, args[1:], args[0] != "list", stdout)
+	if err != nil {
+		return err
+	}
+	return withAccounts(ctx, getenv, stdout, func(ctx context.Context, s *accounts.Store) error {
+		switch args[0] {
+		case "list":
+			return listUsers(ctx, s, stdout)
+		case "add":
+			password, made, err := newPassword(fromStdin)
+			if err != nil {
+				return err
+			}
+			u, err := s.Add(ctx, accounts.New{Username: name, Role: accounts.Role(role), Password: password})
+			if err != nil {
+				return plain(err)
+			}
+			fmt.Fprintf(stdout, "Added %s as %s.\n", u.Username, u.Role)
+			return tellPassword(stdout, password, made)
+		}
+		u, err := s.ByName(ctx, name)
+		if err != nil {
+			return plain(err)
+		}
+		return changeUser(ctx, s, u, args[0], accounts.Role(role), fromStdin, stdout)
+	})
+}
+
+// changeUser changes an account as a command says.
+func changeUser(ctx context.Context, s *accounts.Store, u accounts.User, command string, role accounts.Role, fromStdin bool, stdout io.Writer) error {
+	var e accounts.Edit
+	did := ""
+	switch command {
+	case "passwd":
+		password, made, err := newPassword(fromStdin)
+		if err != nil {
+			return err
+		}
+		if _, err := s.Edit(ctx, u.ID, accounts.Edit{Password: &password}); err != nil {
+			return plain(err)
+		}
+		fmt.Fprintf(stdout, "Changed the password of %s. Its sessions have ended.\n", u.Username)
+		return tellPassword(stdout, password, made)
+	case "role":
+		e.Role, did = &role, "%s is "+string(role)+" now.\n"
+	case "disable":
+		e.Disabled, did = new(true), "Disabled %s. Its sessions have ended, and its tokens open nothing.\n"
+	case "enable":
+		e.Disabled, did = new(false), "Enabled %s.\n"
+	}
+	if _, err := s.Edit(ctx, u.ID, e); err != nil {
+		return plain(err)
+	}
+	_, err := fmt.Fprintf(stdout, did, u.Username)
+	return err
+}
+
+func listUsers(ctx context.Context, s *accounts.Store, stdout io.Writer) error {
+	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "USERNAME\tROLE\tSTATUS\tLAST LOGIN\tID")
+	after := models.Cursor{}
+	for {
+		l, err := s.List(ctx, after, listAll)
+		if err != nil {
+			return err
+		}
+		for _, u := range l.Items {
+			status, login := "enabled", "never"
+			if u.Disabled {
+				status = "disabled"
+			}
+			if !u.LastLoginAt.IsZero() {
+				login = u.LastLoginAt.Format(time.RFC3339)
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", u.Username, u.Role, status, login, u.ID)
+		}
+		if after = l.Next; !l.More() {
+			return table.Flush()
+		}
+	}
+}
+
+// manageTokens runs linkwatch token add | list | revoke.
+func manageTokens(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
+	if len(args) == 0 {
+		usage(stdout)
+		return ErrUsage
+	}
+	flags := flag.NewFlagSet("token "+args[0], flag.ContinueOnError)
+	var name, scopes string
+	var expires time.Duration
+	switch args[0] {
+	case "add":
+		flags.StringVar(&name, "name", "", "what the token is for")
+		flags.StringVar(&scopes, "scope", "read", "scopes, separated by commas: "+strings.Join(accounts.AllScopes(), ", "))
+		flags.DurationVar(&expires, "expires", 0, "when it expires, such as 2160h; 0 = never")
+	case "list", "revoke":
+	default:
+		fmt.Fprintf(stdout, "There is no command %q.\n\n", "token "+args[0])
+		usage(stdout)
+		return ErrUsage
+	}
+	given, err := nameAndFlags(flags, args[1:], args[0] != "list", stdout)
+	if err != nil {
+		return err
+	}
+	return withAccounts(ctx, getenv, stdout, func(ctx context.Context, s *accounts.Store) error {
+		switch args[0] {
+		case "revoke":
+			if err := s.Revoke(ctx, nil, given); err != nil {
+				return plain(err)
+			}
+			_, err := fmt.Fprintln(stdout, "Revoked. The token opens nothing from now on.")
+			return err
+		case "list":
+			return listTokens(ctx, s, given, stdout)
+		}
+		return addToken(ctx, s, given, name, scopes, expires, stdout)
+	})
+}
+
+func addToken(ctx context.Context, s *accounts.Store, username, name, scopes string, expires time.Duration, stdout io.Writer) error {
+	u, err := s.ByName(ctx, username)
+	if err != nil {
+		return plain(err)
+	}
+	n := accounts.NewToken{Name: name, Scopes: strings.Split(scopes, ","), By: u.Role}
+	if n.Name == "" {
+		n.Name = "Command line"
+	}
+	if expires != 0 {
+		n.ExpiresAt = s.Now().Add(expires)
+	}
+	_, secret, err := s.AddToken(ctx, u, n)
+	if err != nil {
+		return plain(err)
+	}
+	_, err = fmt.Fprintln(stdout, secret) // alone, for scripts
+	return err
+}
+
+func listTokens(ctx context.Context, s *accounts.Store, username string, stdout io.Writer) error {
+	var of *accounts.User
+	if username != "" {
+		u, err := s.ByName(ctx, username)
+		if err != nil {
+			return plain(err)
+		}
+		of = &u
+	}
+	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ID\tUSER\tNAME\tSCOPES\tEXPIRES\tLAST USED")
+	after := models.Cursor{}
+	for {
+		l, err := s.Tokens(ctx, of, after, listAll)
+		if err != nil {
+			return err
+		}
+		for _, t := range l.Items {
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Username, t.Name, strings.Join(t.Scopes, ","), orNever(t.ExpiresAt), orNever(t.LastUsedAt))
+		}
+		if after = l.Next; !l.More() {
+			return table.Flush()
+		}
+	}
+}
+
+func orNever(t models.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.Format(time.RFC3339)
+}
+
+// nameAndFlags parses a name with flags before or after it. Without needed, the name may be left out.
+func nameAndFlags(flags *flag.FlagSet, args []string, needed bool, stdout io.Writer) (name string, err error) {
+	flags.SetOutput(stdout)
+	if err := flags.Parse(args); err != nil {
+		return "", ErrUsage
+	}
+	if rest := flags.Args(); len(rest) > 0 {
+		name = rest[0]
+		if err := flags.Parse(rest[1:]); err != nil {
+			return "", ErrUsage
+		}
+	}
+	if flags.NArg() > 0 || needed && name == "" {
+		usage(stdout)
+		return "", ErrUsage
+	}
+	return name, nil
+}
+
+// newPassword reads a password from the first line of standard input, or makes one.
+func newPassword(fromStdin bool) (password string, made bool, err error) {
+	if !fromStdin {
+		return rand.Text()[:20], true, nil
+	}
+	line, err := bufio.NewReader(io.LimitReader(os.Stdin, 10*accounts.MaxPassword)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", false, fmt.Errorf("reading the password: %w", err)
+	}
+	return strings.TrimRight(line, "\r\n"), false, nil
+}
+
+func tellPassword(stdout io.Writer, password string, made bool) error {
+	if !made {
+		return nil
+	}
+	_, err := fmt.Fprintf(stdout, "Password: %s\nIt is shown only here.\n", password)
+	return err
+}
+
+// plain is an error as somebody at a terminal should read it.
+func plain(err error) error {
+	if m, ok := errors.AsType[*models.Error](err); ok {
+		return errors.New(m.Detail)
+	}
+	return err
+}
