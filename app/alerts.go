@@ -66,7 +66,7 @@ func newAlerts(c *core, types []event.Type, watched *targets.Store) (*Alerts, er
 func (a *Alerts) inMaintenance(ctx context.Context, ts []targets.Target) (map[string]bool, error) {
 	all := make([]alerts.Target, len(ts))
 	for i, t := range ts {
-		all[i] = alerts.Target{ID: t.ID, CanonicalURL: t.CanonicalURL}
+		all[i] = alerts.Target{ID: t.ID, CanonicalURL: t.CanonicalURL, PrivateTo: privateTo(t)}
 	}
 	return a.Store.InMaintenance(ctx, all)
 }

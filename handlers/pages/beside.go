@@ -11,6 +11,7 @@ import (
 type Subject struct {
 	URL, CanonicalURL, Title string
 	Path                     string // of the page
+	PrivateTo                string // the owner of a private subject; "" = it is shared
 }
 
 // Shown is what one system shows on a page of another: nil parts show nothing.
