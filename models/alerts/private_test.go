@@ -187,7 +187,10 @@ func TestPrivateThingsAreChangedByTheirOwnerAndAdmins(t *testing.T) {
 		name string
 		do   func(w *world, b bobs, ctx context.Context) error
 	}{
-		{"acknowledge", func(w *world, b bobs, ctx context.Context) error { _, err := w.Acknowledge(ctx, b.alert.ID); return err }},
+		{"acknowledge", func(w *world, b bobs, ctx context.Context) error {
+			_, err := w.Acknowledge(ctx, b.alert.ID)
+			return err
+		}},
 		{"unacknowledge", func(w *world, b bobs, ctx context.Context) error {
 			_, err := w.Unacknowledge(ctx, b.alert.ID)
 			return err
