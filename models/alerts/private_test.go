@@ -327,6 +327,28 @@ func TestPrivateSubjectsAreSentByRulesOfTheirOwner(t *testing.T) {
 	})
 }
 
+// A private subject is in no alert with a shared one, also if the same rules apply to both. Without a private rule of its owner there is no alert of it.
+func TestPrivateSubjectsAreApart(t *testing.T) {
+	each(t, func(w *world) {
+		bob := w.channelOf("bob", "bob", true)
+		w.ruleOf("bob", true, bob)
+		w.happen(private("bob", w.down("b@h.test", 1)), w.down("a@h.test", 1), private("alice", w.down("c@h.test", 1)))
+		if got := w.sent(bob); len(got) != 2 || !slices.Contains(got, "fired a is down: "+downText) || !slices.Contains(got, "fired b is down: "+downText) {
+			w.Errorf("to bob: %q", got)
+		}
+		page, err := w.Alerts(w.as("alice"), alerts.AnyState, zeroCursor, 20)
+		w.ok(err)
+		if len(page.Items) != 1 || page.Items[0].SubjectName != "a" {
+			w.Errorf("alice sees %+v", page.Items)
+		}
+		var stored int
+		w.ok(w.db.Read(w.Context()).Raw("SELECT count(*) FROM alerts").Scan(&stored).Error)
+		if stored != 2 {
+			w.Errorf("%d alerts are stored", stored)
+		}
+	})
+}
+
 // In a storm, too, private subjects are in alerts of their own.
 func TestStormOfPrivateSubjects(t *testing.T) {
 	each(t, func(w *world) {
