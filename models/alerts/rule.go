@@ -126,7 +126,7 @@ func checkChannels(tx *gorm.DB, r *Rule) error {
 		location string
 		list     *List
 	}{{"channels", &r.Channels}, {"escalate.channels", &r.EscalateChannels}} {
-		errs = append(errs, checkList(l.location, l.list, exists, "must be the id of a channel"))
+		errs = append(errs, cleanList(l.location, l.list), checkList(l.location, l.list, exists, "must be the id of a channel"))
 		if len(*l.list) <= maxList && slices.ContainsFunc(*l.list, private) {
 			errs = append(errs, models.Invalid(l.location, "must be shared, unless the rule is private. Share them, or make the rule private"))
 		}
