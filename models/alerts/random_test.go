@@ -45,6 +45,7 @@ type chaosTarget struct {
 func newChaos(w *world, rnd *rand.Rand) *chaos {
 	w.Helper()
 	c := &chaos{world: w, rnd: rnd, to: map[string]alerts.Channel{}}
+	w.ok(w.db.Read(w.Context()).Raw("SELECT COALESCE(max(seq), 0) FROM deliveries").Scan(&c.seen).Error) // of runs before
 	c.to[""] = w.channel("team")
 	for _, owner := range []string{"alice", "bob"} {
 		c.to[owner] = w.channelOf(owner, owner, true)
