@@ -67,7 +67,7 @@ func newAlerts(c *core, types []event.Type, watched *targets.Store) (*Alerts, er
 func (a *Alerts) inMaintenance(ctx context.Context, ts []targets.Target) (map[string]bool, error) {
 	all := make([]alerts.Target, len(ts))
 	for i, t := range ts {
-		all[i] = alerts.Target{ID: t.ID, CanonicalURL: t.CanonicalURL}
+		all[i] = alerts.Target{ID: t.ID, CanonicalURL: t.CanonicalURL, PrivateTo: t.PrivateTo}
 	}
 	return a.Store.InMaintenance(ctx, all)
 }

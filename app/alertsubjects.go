@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	alerthandlers "linkwatch/handlers/alerts"
 	"linkwatch/models"
 	"linkwatch/models/targets"
 	alertviews "linkwatch/views/alerts"
@@ -12,13 +13,13 @@ import (
 type alertSubjects struct{ targets *targets.Store }
 
 // Targets implements alerthandlers.Subjects.
-func (s alertSubjects) Targets(ctx context.Context, ids []string) (map[string]string, error) {
+func (s alertSubjects) Targets(ctx context.Context, ids []string) (map[string]alerthandlers.Target, error) {
 	found, err := s.targets.Choose(ctx, ids)
-	names := make(map[string]string, len(found))
+	known := make(map[string]alerthandlers.Target, len(found))
 	for _, t := range found {
-		names[t.ID] = t.DisplayTitle()
+		known[t.ID] = alerthandlers.Target{Name: t.DisplayTitle(), PrivateTo: t.PrivateTo}
 	}
-	return names, err
+	return known, err
 }
 
 // FindTargets implements alerthandlers.Subjects.

@@ -70,7 +70,7 @@ func (a API) cleanupStats(ctx context.Context, _ *struct{}) (*api.Output[Cleanup
 }
 
 func (a API) runCleanup(ctx context.Context, _ *struct{}) (*struct{}, error) {
-	return nil, a.Jobs.Request(ctx, cleanup.Job)
+	return nil, a.Jobs.RequestAs(ctx, cleanup.Job, cleanup.ActionRun)
 }
 
 func toCleanupStats(job schedule.Job, main cleanup.Kind, totals []cleanup.Totals, waiting int) CleanupStats {

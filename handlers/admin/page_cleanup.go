@@ -53,6 +53,6 @@ func (p Pages) cleanup(c *gin.Context) (v views.Cleanup, err error) {
 
 // RunCleanup asks for a run of the reaper now.
 func (p Pages) RunCleanup(c *gin.Context) {
-	err := p.Jobs.Request(c.Request.Context(), cleanup.Job)
+	err := p.Jobs.RequestAs(c.Request.Context(), cleanup.Job, cleanup.ActionRun)
 	p.Done(c, err, "/admin/cleanup", "asked")
 }

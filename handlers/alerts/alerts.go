@@ -23,13 +23,19 @@ type Deps struct {
 
 // Subjects are what rules and maintenance windows can name.
 type Subjects interface {
-	// Targets returns the names of those targets that exist, by their ids.
-	Targets(ctx context.Context, ids []string) (map[string]string, error)
+	// Targets returns those targets that exist and that the actor of ctx may see, by their ids.
+	Targets(ctx context.Context, ids []string) (map[string]Target, error)
 	// FindTargets returns up to n targets with a text in their name or address, and whether there are more. The error of a text that
 	// is not valid is CodeInvalid ("query.q").
 	FindTargets(ctx context.Context, text string, n int) (found []views.Choice, more bool, err error)
 	// StatusPages returns all status pages.
 	StatusPages(ctx context.Context) ([]views.Choice, error)
+}
+
+// Target is a target that a rule or a maintenance window names.
+type Target struct {
+	Name      string
+	PrivateTo string // the owner of a private target; "" = it is shared
 }
 
 // API is the operations under /v1.

@@ -19,7 +19,7 @@ func (a API) registerChannels(r *api.API) {
 	api.Register(r, add, a.addChannel)
 	api.Register(r, api.Operation(groupChannels, middleware.Viewer, "GET", "/v1/channels/{id}", "get-channel", "Get a channel", "Without its url and secret.", models.CodeNotFound), a.getChannel)
 	api.Register(r, api.Operation(groupChannels, middleware.Editor, "PATCH", "/v1/channels/{id}", "edit-channel", "Change a channel",
-		"Members that are left out stay as they are. After a change of url, waiting messages are tried again at once. If kind is no longer webhook, the secret is deleted. "+
+		"Members that are left out stay as they are. Alert rules that can no longer use the channel send nothing to it. After a change of url, waiting messages are tried again at once. If kind is no longer webhook, the secret is deleted. "+
 			"409 if only one of url and secret is sent, and the stored one cannot be decrypted: send both.", models.CodeNotFound, models.CodeConflict), a.editChannel)
 	api.Register(r, api.Operation(groupChannels, middleware.Editor, "DELETE", "/v1/channels/{id}", "delete-channel", "Delete a channel",
 		"No more alerts are sent to it. POST /v1/channels/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteChannel)
@@ -41,6 +41,8 @@ type Channel struct {
 	Name            string     `json:"name" example:"Operations" doc:"Name. Default: the kind"`
 	Kind            string     `json:"kind" example:"slack" doc:"webhook, or the scheme of the URL of a service"`
 	Enabled         bool       `json:"enabled" example:"true" doc:"Whether alerts are sent to it"`
+	Owner           string     `json:"owner" example:"alice" doc:"Account that added the channel"`
+	Private         bool       `json:"private" example:"false" doc:"Whether only the owner and admins see it. Only private rules of the owner can use it"`
 	CreatedAt       time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the channel was added"`
 	LastDeliveredAt *time.Time `json:"last_delivered_at" example:"2025-03-24T12:05:00Z" doc:"When a message was last delivered. null: never"`
 	LastError       *string    `json:"last_error" example:"Slack answered 404: no_service" doc:"Why the last message was not delivered. null if it was delivered, or none was sent"`
@@ -48,7 +50,7 @@ type Channel struct {
 
 func toChannel(c alerts.Channel) Channel {
 	return Channel{
-		ID: c.ID, Name: c.Name, Kind: c.Kind, Enabled: c.Enabled, CreatedAt: c.CreatedAt.Time,
+		ID: c.ID, Name: c.Name, Kind: c.Kind, Enabled: c.Enabled, Owner: c.Owner, Private: c.PrivateTo != "", CreatedAt: c.CreatedAt.Time,
 		LastDeliveredAt: api.Time(c.LastDeliveredAt), LastError: api.OrNull(c.LastError),
 	}
 }
@@ -68,6 +70,7 @@ type ChannelSettings struct {
 	Kind    api.Member[string] `json:"kind,omitempty" nullable:"false" example:"webhook" doc:"webhook for http and https URLs, else the scheme of the URL. Optional. It must match the URL"`
 	Secret  api.Member[string] `json:"secret,omitempty" example:"4f9d7a0c5b1e" doc:"Secret that signs the messages to a webhook, 8 to 200 bytes. null: messages are not signed. Only for webhooks"`
 	Enabled api.Member[bool]   `json:"enabled,omitempty" nullable:"false" example:"true" doc:"Whether alerts are sent to it. Default of a new channel: true"`
+	Private api.Member[bool]   `json:"private,omitempty" nullable:"false" example:"false" doc:"Whether only the owner and admins see it. Default of a new channel: false. Only the owner and admins can change it"`
 }
 
 // check refuses null where a member has no empty value, and an empty secret.
@@ -78,6 +81,9 @@ func (s ChannelSettings) check() error {
 	}
 	if s.Enabled.Null {
 		errs = append(errs, models.Invalid("enabled", "must be true or false"))
+	}
+	if s.Private.Null {
+		errs = append(errs, models.Invalid("private", "must be true or false"))
 	}
 	if s.Secret.Given && !s.Secret.Null && s.Secret.Value == "" {
 		errs = append(errs, models.Invalid("secret", "must not be empty. Send null to remove it"))
@@ -115,7 +121,7 @@ func (a API) addChannel(ctx context.Context, in *addChannelInput) (*addChannelOu
 	if err := models.Invalids(b.check(), err, alerts.CheckName(b.Name.Value)); err != nil {
 		return nil, err
 	}
-	c, err := a.Alerts.AddChannel(ctx, alerts.NewChannel{Name: b.Name.Value, Kind: kind, Address: address, Disabled: b.Enabled.Given && !b.Enabled.Value})
+	c, err := a.Alerts.AddChannel(ctx, alerts.NewChannel{Name: b.Name.Value, Kind: kind, Address: address, Disabled: b.Enabled.Given && !b.Enabled.Value, Private: b.Private.Value})
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +160,7 @@ func (a API) editChannel(ctx context.Context, in *editChannelInput) (*api.Output
 	if err := models.Invalids(err, alerts.CheckName(b.Name.Value)); err != nil {
 		return nil, err
 	}
-	e := alerts.ChannelEdit{Name: b.Name.Pointer(), Enabled: b.Enabled.Pointer(), URL: b.URL.Pointer(), Secret: b.Secret.Pointer()}
+	e := alerts.ChannelEdit{Name: b.Name.Pointer(), Enabled: b.Enabled.Pointer(), URL: b.URL.Pointer(), Secret: b.Secret.Pointer(), Private: b.Private.Pointer()}
 	if b.URL.Given {
 		e.Kind = &kind
 	}

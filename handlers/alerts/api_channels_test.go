@@ -17,11 +17,11 @@ func TestChannels_API(t *testing.T) {
 	each(t, func(w *world) {
 		made := w.Do("POST", "/v1/channels", `{"url":"`+hook+`","secret":"`+secret+`"}`)
 		apptest.Has(w.TB, made.Want(201), map[string]any{
-			"name": "webhook", "kind": "webhook", "enabled": true, "created_at": w.now(), "last_delivered_at": nil, "last_error": nil,
+			"name": "webhook", "kind": "webhook", "enabled": true, "owner": "system", "private": false, "created_at": w.now(), "last_delivered_at": nil, "last_error": nil,
 		})
 		id := made.Want(201)["id"].(string)
 		at := "/v1/channels/" + id
-		if made.Header.Get("Location") != at || !strings.HasPrefix(id, "a_") || len(made.Want(201)) != 7 {
+		if made.Header.Get("Location") != at || !strings.HasPrefix(id, "a_") || len(made.Want(201)) != 9 {
 			w.Errorf("made %s at %s: %s", id, made.Header.Get("Location"), made.Body)
 		}
 		w.Clock.Advance(time.Second)

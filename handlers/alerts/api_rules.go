@@ -20,7 +20,7 @@ func (a API) registerRules(r *api.API) {
 	api.Register(r, api.Operation(groupRules, middleware.Viewer, "GET", "/v1/alert-rules/{id}", "get-alert-rule", "Get an alert rule",
 		"It may name targets, status pages and channels that were deleted later.", models.CodeNotFound), a.getRule)
 	api.Register(r, api.Operation(groupRules, middleware.Editor, "PATCH", "/v1/alert-rules/{id}", "edit-alert-rule", "Change an alert rule",
-		"Members that are left out stay as they are, also within quiet and escalate. Deleted channels are removed from the rule.", models.CodeNotFound), a.editRule)
+		"Members that are left out stay as they are, also within quiet and escalate. Deleted channels, and those that it can no longer use, are removed from the rule.", models.CodeNotFound), a.editRule)
 	api.Register(r, api.Operation(groupRules, middleware.Editor, "DELETE", "/v1/alert-rules/{id}", "delete-alert-rule", "Delete an alert rule",
 		"POST /v1/alert-rules/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteRule)
 	api.Register(r, api.Operation(groupRules, middleware.Editor, "POST", "/v1/alert-rules/{id}/restore", "restore-alert-rule", "Restore a deleted alert rule",
@@ -47,6 +47,8 @@ type AlertRule struct {
 	Quiet         *QuietHours `json:"quiet" doc:"Quiet hours: messages are held until they end. Alerts resolved by then are not sent. null: none"`
 	Escalate      *Escalation `json:"escalate" doc:"Channels that are notified if the alert is not acknowledged in time. null: none"`
 	Enabled       bool        `json:"enabled" example:"true" doc:"Whether the rule is active"`
+	Owner         string      `json:"owner" example:"alice" doc:"Account that added the rule"`
+	Private       bool        `json:"private" example:"false" doc:"Whether only the owner and admins see it. A private rule also sends events of the private items of its owner. A shared rule does not"`
 	CreatedAt     time.Time   `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the rule was added"`
 	UpdatedAt     time.Time   `json:"updated_at" example:"2025-03-24T12:00:00Z" doc:"When the rule was last changed"`
 }
@@ -71,7 +73,7 @@ type Escalation struct {
 func toRule(r alerts.Rule) AlertRule {
 	out := AlertRule{
 		ID: r.ID, Name: r.Name, Events: wireList(r.Events), Targets: wireList(r.Scope.Targets), Tags: wireList(r.Scope.Tags), StatusPages: wireList(r.Scope.StatusPages),
-		Channels: wireList(r.Channels), AfterFailures: r.AfterFailures, AfterMinutes: r.AfterMinutes, RepeatMinutes: r.RepeatMinutes, Enabled: r.Enabled,
+		Channels: wireList(r.Channels), AfterFailures: r.AfterFailures, AfterMinutes: r.AfterMinutes, RepeatMinutes: r.RepeatMinutes, Enabled: r.Enabled, Owner: r.Owner, Private: r.PrivateTo != "",
 		CreatedAt: r.CreatedAt.Time, UpdatedAt: r.UpdatedAt.Time,
 	}
 	if r.Quiet.From != "" {
@@ -102,6 +104,7 @@ type AlertRuleSettings struct {
 	Quiet         api.Member[quietChanges]    `json:"quiet,omitempty" doc:"Quiet hours: messages are held until they end. Alerts resolved by then are not sent. null removes them"`
 	Escalate      api.Member[escalateChanges] `json:"escalate,omitempty" doc:"Channels that are notified if the alert is not acknowledged in time. null: none"`
 	Enabled       api.Member[bool]            `json:"enabled,omitempty" nullable:"false" example:"true" doc:"Whether the rule is active. Default of a new rule: true"`
+	Private       api.Member[bool]            `json:"private,omitempty" nullable:"false" example:"false" doc:"Whether only the owner and admins see it. A private rule can use private channels of its owner, and also sends events of the owner's private items. Default of a new rule: false. Only the owner and admins can change it"`
 }
 
 type quietChanges struct {
@@ -122,6 +125,9 @@ func (s AlertRuleSettings) check(before alerts.Rule) error {
 	errs := []error{s.ScopeSettings.check()}
 	if s.Enabled.Null {
 		errs = append(errs, models.Invalid("enabled", "must be true or false"))
+	}
+	if s.Private.Null {
+		errs = append(errs, models.Invalid("private", "must be true or false"))
 	}
 	if quiet.From.Given && quiet.From.Value == "" || s.Quiet.Given && !s.Quiet.Null && !quiet.From.Given && before.Quiet.From == "" {
 		errs = append(errs, models.Invalid("quiet.from", "must be a time such as 22:00"))
@@ -157,6 +163,9 @@ func (s AlertRuleSettings) apply(r *alerts.Rule) {
 	s.Escalate.Value.AfterMinutes.Set(&r.EscalateAfterMinutes)
 	setList(s.Escalate.Value.Channels, &r.EscalateChannels)
 	s.Enabled.Set(&r.Enabled)
+	if s.Private.Given {
+		r.Share(s.Private.Value)
+	}
 }
 
 type addRuleInput struct {
@@ -173,7 +182,7 @@ type addRuleOutput struct {
 }
 
 func (a API) addRule(ctx context.Context, in *addRuleInput) (*addRuleOutput, error) {
-	b, r := in.Body, alerts.Rule{Events: in.Body.Events, Channels: in.Body.Channels, AfterFailures: 1, Enabled: true}
+	b, r := in.Body, alerts.Rule{Events: in.Body.Events, Channels: in.Body.Channels, AfterFailures: 1, Enabled: true, Owner: models.Owner(ctx)}
 	if err := b.check(r); err != nil {
 		return nil, err
 	}

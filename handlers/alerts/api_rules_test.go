@@ -17,7 +17,7 @@ func TestRules_API(t *testing.T) {
 		at, id := w.rule(to)
 		made := map[string]any{
 			"id": id, "name": "Alert rule", "events": []string{"target.down", "target.up"}, "targets": []string{}, "tags": []string{}, "status_pages": []string{}, "channels": []string{to},
-			"after_failures": 1, "after_minutes": 0, "repeat_minutes": 0, "quiet": nil, "escalate": nil, "enabled": true, "created_at": w.now(), "updated_at": w.now(),
+			"after_failures": 1, "after_minutes": 0, "repeat_minutes": 0, "quiet": nil, "escalate": nil, "enabled": true, "owner": "system", "private": false, "created_at": w.now(), "updated_at": w.now(),
 		}
 		got := w.Do("GET", at, "").Want(200)
 		apptest.Has(w.TB, got, made)

@@ -21,7 +21,7 @@ func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 		return pages.Shown{}, nil
 	}
 	ctx := c.Request.Context()
-	v := views.Beside{Target: id, Path: s.Path, Now: p.Clock.Now().Time}
+	v := views.Beside{Target: id, Path: s.Path, PrivateTo: s.PrivateTo, Mine: s.PrivateTo == "" || s.PrivateTo == models.Owner(ctx), Now: p.Clock.Now().Time}
 	open, err := p.Alerts.OpenOf(ctx, id)
 	if err != nil {
 		return pages.Shown{}, err
@@ -29,7 +29,7 @@ func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	for _, a := range open {
 		v.Open = append(v.Open, views.Row{Alert: a, Message: p.Alerts.Message(a)})
 	}
-	target := alerts.Target{ID: id, CanonicalURL: s.CanonicalURL}
+	target := alerts.Target{ID: id, CanonicalURL: s.CanonicalURL, PrivateTo: s.PrivateTo}
 	if v.Rules, err = p.Alerts.Covering(ctx, target); err != nil {
 		return pages.Shown{}, err
 	}

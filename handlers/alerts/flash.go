@@ -61,6 +61,7 @@ func (p Pages) Flashes() pages.Flash {
 		"alerts_loud":          {Text: "Silence ended."},
 		"alert_me_known":       {Text: "All enabled channels already get these alerts."},
 		"alert_me_channel":     {Text: "Add or enable a channel first, then choose “Alert me” again.", Bad: true},
+		"alert_me_private":     {Text: "The target is private. Add a private channel first, then choose “Alert me” again.", Bad: true},
 		"channel_added":        {Text: "Channel added. Send a test message next."},
 		"channel_enabled":      {Text: "Channel enabled."},
 		"channel_disabled":     {Text: "Channel disabled. No alerts are sent to it."},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"linkwatch/handlers/middleware"
 	"linkwatch/handlers/pages"
 	"linkwatch/models"
 	"linkwatch/models/alerts"
@@ -98,11 +99,11 @@ var attendNotices = map[string]string{
 
 // Attend acknowledges or silences an alert for a reader of a message, who has the key.
 func (p Pages) Attend(c *gin.Context) {
-	ctx, key := c.Request.Context(), c.PostForm("key")
-	a, ok := p.attended(c, key)
+	a, ok := p.attended(c, c.PostForm("key"))
 	if !ok {
 		return
 	}
+	ctx := c.Request.Context()
 	var err error
 	did := "acknowledged"
 	if c.PostForm("action") == "acknowledge" {
@@ -126,13 +127,14 @@ func (p Pages) Attend(c *gin.Context) {
 	p.SeeOther(c, pages.With(p.Alerts.AttendPath(a.ID), "did", did))
 }
 
-// attended returns the alert of a request with its key. If ok is false, the response is already written. A wrong key is answered
+// attended returns the alert of a request with its key, and makes a visitor act for the request. If ok is false, the response is already written. A wrong key is answered
 // like an alert that does not exist.
 func (p Pages) attended(c *gin.Context, key string) (a alerts.Alert, ok bool) {
 	hide(c)
 	id := c.Param("id")
 	err := error(models.NotFound("alert"))
 	if p.Alerts.AttendKey(id, key) {
+		c.Request = c.Request.WithContext(models.WithActor(c.Request.Context(), middleware.Visitor(c.Request))) // whoever is signed in: the key opens the alert
 		a, err = p.Alerts.Alert(c.Request.Context(), id)
 	}
 	if err != nil {

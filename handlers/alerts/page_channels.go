@@ -34,7 +34,7 @@ func (p Pages) channelList(c *gin.Context, t views.Tested) (v views.Channels, ok
 		func() (err error) { rules, err = p.rules(ctx); return },
 		func() (err error) { flash, err = p.Flash(c, views.ChannelsPath); return },
 	)
-	v.Setup = views.NewSetup(v.Channels, rules)
+	v.Setup = views.NewSetup(usable(ctx, v.Channels), rules)
 	v.Page = p.Page("Channels", section, flash)
 	return v, ok
 }
@@ -55,11 +55,14 @@ func (p Pages) ChannelPage(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	p.showChannelForm(c, http.StatusOK, views.ChannelForm{Saved: saved, Service: views.FormOf(saved.Kind), Name: saved.Name, Enabled: saved.Enabled})
+	p.showChannelForm(c, http.StatusOK, views.ChannelForm{
+		Saved: saved, Service: views.FormOf(saved.Kind), Name: saved.Name, Enabled: saved.Enabled, Private: saved.PrivateTo != "",
+	})
 }
 
 func (p Pages) showChannelForm(c *gin.Context, status int, v views.ChannelForm) {
 	title := "Add channel"
+	v.MayShare = v.Saved.ID == "" || models.MayShare(c.Request.Context(), v.Saved.Owner) == nil
 	if v.Saved.ID != "" {
 		title = "Edit " + v.Saved.Name
 	}
@@ -76,7 +79,7 @@ func (p Pages) AddChannel(c *gin.Context) {
 		if strings.TrimSpace(name) == "" {
 			name = views.ServiceLabel(kind)
 		}
-		_, err = p.Alerts.AddChannel(c.Request.Context(), alerts.NewChannel{Name: name, Kind: kind, Address: address, Disabled: !v.Enabled})
+		_, err = p.Alerts.AddChannel(c.Request.Context(), alerts.NewChannel{Name: name, Kind: kind, Address: address, Disabled: !v.Enabled, Private: v.Private})
 	}
 	if p.channelRefused(c, v, err) {
 		return
@@ -94,7 +97,7 @@ func (p Pages) EditChannel(c *gin.Context) {
 	}
 	v := channelForm(c, views.FormOf(saved.Kind))
 	v.Saved = saved
-	e := alerts.ChannelEdit{Name: &v.Name, Enabled: &v.Enabled}
+	e := alerts.ChannelEdit{Name: &v.Name, Enabled: &v.Enabled, Private: pages.Private(c)}
 	if typed(v) {
 		v.Open = true
 		kind, address, wrong := p.address(v)
@@ -114,6 +117,9 @@ func channelForm(c *gin.Context, s alerts.Service) views.ChannelForm {
 	v := views.ChannelForm{Service: s, Name: c.PostForm("name"), Enabled: c.PostForm("enabled") != "", Values: map[string]string{}}
 	for _, f := range s.Fields {
 		v.Values[f.Name] = c.PostForm(f.Name)
+	}
+	if private := pages.Private(c); private != nil {
+		v.Private = *private
 	}
 	return v
 }

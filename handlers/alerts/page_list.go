@@ -54,7 +54,7 @@ func (p Pages) ListPage(c *gin.Context) {
 	) {
 		return
 	}
-	v.Next, v.Setup = others.Next, views.NewSetup(channels, rules)
+	v.Next, v.Setup = others.Next, views.NewSetup(usable(ctx, channels), rules)
 	v.Page = p.Page("Alerts", section, flash)
 	pages.ReplaceURL(c, v.Place.Path())
 	p.ShowPart(c, http.StatusOK, views.ListPage(v), views.ListRows(v))
@@ -79,6 +79,16 @@ func (p Pages) rows(ctx context.Context, open, others []alerts.Alert, names map[
 func (p Pages) channels(ctx context.Context) ([]alerts.Channel, error) {
 	all, err := p.Alerts.Channels(ctx, models.Cursor{}, alerts.MaxChannels)
 	return all.Items, err
+}
+
+// usable are those channels that rules of the reader can use: an admin sees private ones of others too.
+func usable(ctx context.Context, all []alerts.Channel) (some []alerts.Channel) {
+	for _, c := range all {
+		if c.PrivateTo == "" || c.PrivateTo == models.Owner(ctx) {
+			some = append(some, c)
+		}
+	}
+	return some
 }
 
 // channelNames are the names of all channels by their ids.
@@ -106,8 +116,9 @@ func (p Pages) AlertMe(c *gin.Context) {
 	ctx, back := c.Request.Context(), p.Back(c, views.RulesPath)
 	ask := alerts.AlertMe{Target: c.PostForm("target"), Channel: c.PostForm("channel")}
 	if ask.Target != "" {
-		names, err := p.Subjects.Targets(ctx, []string{ask.Target})
-		if ask.TargetName = names[ask.Target]; err == nil && ask.TargetName == "" {
+		found, err := p.Subjects.Targets(ctx, []string{ask.Target})
+		t, ok := found[ask.Target]
+		if ask.TargetName, ask.PrivateTo = t.Name, t.PrivateTo; err == nil && !ok {
 			err = models.NotFound("target")
 		}
 		if err != nil {
@@ -119,6 +130,8 @@ func (p Pages) AlertMe(c *gin.Context) {
 	switch {
 	case err != nil:
 		p.Fail(c, err)
+	case did == alerts.AlertMeNoPrivate:
+		p.Done(c, nil, views.ChannelsPath, "alert_me_private")
 	case did == alerts.AlertMeNoChannel:
 		p.Done(c, nil, views.ChannelsPath, "alert_me_channel")
 	case did == alerts.AlertMeCovered:

@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -62,7 +63,7 @@ func (p Pages) RulePage(c *gin.Context) {
 func formOf(r alerts.Rule) views.RuleForm {
 	return views.RuleForm{
 		Name: r.Name, Failures: strconv.Itoa(r.AfterFailures), Minutes: strconv.Itoa(r.AfterMinutes), Repeat: strconv.Itoa(r.RepeatMinutes),
-		Escalate: strconv.Itoa(r.EscalateAfterMinutes),
+		Escalate: strconv.Itoa(r.EscalateAfterMinutes), Private: r.PrivateTo != "",
 	}
 }
 
@@ -85,6 +86,9 @@ func (p Pages) EditRule(c *gin.Context) {
 			stored.Name, stored.Events, stored.Scope, stored.Channels, stored.Enabled = r.Name, r.Events, r.Scope, r.Channels, r.Enabled
 			stored.AfterFailures, stored.AfterMinutes, stored.RepeatMinutes, stored.Quiet = r.AfterFailures, r.AfterMinutes, r.RepeatMinutes, r.Quiet
 			stored.EscalateAfterMinutes, stored.EscalateChannels = r.EscalateAfterMinutes, r.EscalateChannels
+			if private := pages.Private(c); private != nil {
+				stored.Share(*private)
+			}
 		})
 	})
 }
@@ -99,6 +103,12 @@ func (p Pages) saveRule(c *gin.Context, saved alerts.Rule, notice string, save f
 		AfterFailures: pages.Number(v.Failures), AfterMinutes: pages.Number(v.Minutes), RepeatMinutes: pages.Number(v.Repeat),
 		Quiet:                alerts.Quiet{From: c.PostForm("quiet.from"), To: c.PostForm("quiet.to"), TimeZone: strings.TrimSpace(c.PostForm("quiet.time_zone"))},
 		EscalateAfterMinutes: pages.Number(v.Escalate), EscalateChannels: chosen(c, "escalate.channels"),
+	}
+	r.Owner = cmp.Or(saved.Owner, models.Owner(c.Request.Context()))
+	r.PrivateTo, v.Private = saved.PrivateTo, saved.PrivateTo != ""
+	if private := pages.Private(c); private != nil {
+		r.Share(*private)
+		v.Private = *private
 	}
 	typed := r
 	if strings.TrimSpace(v.Failures) == "" {
@@ -121,7 +131,8 @@ func (p Pages) showRuleForm(c *gin.Context, status int, r alerts.Rule, v views.R
 	ctx := c.Request.Context()
 	v.Types, v.Events, v.To, v.EscalateTo, v.Quiet, v.Enabled = p.Alerts.Types(), r.Events, r.Channels, r.EscalateChannels, r.Quiet, r.Enabled
 	v.Scope = views.Scope{Find: strings.TrimSpace(c.PostForm("find")), Errors: v.Errors, Action: views.RulesPath, Of: "The rule"}
-	title := "Add rule"
+	title, owner := "Add rule", cmp.Or(v.Saved.Owner, models.Owner(ctx))
+	v.MayShare = models.MayShare(ctx, owner) == nil
 	if v.Saved.ID != "" {
 		title, v.Scope.Action = "Edit "+v.Saved.Name, views.RulePath(v.Saved.ID)
 	}
@@ -130,7 +141,10 @@ func (p Pages) showRuleForm(c *gin.Context, status int, r alerts.Rule, v views.R
 		func() error {
 			all, err := p.channels(ctx)
 			for _, to := range all {
-				v.Channels = append(v.Channels, views.Choice{ID: to.ID, Name: to.Name, Hint: views.ServiceLabel(to.Kind)})
+				if to.PrivateTo != "" && to.PrivateTo != owner { // of someone else
+					continue
+				}
+				v.Channels = append(v.Channels, views.Choice{ID: to.ID, Name: to.Name, Hint: views.ServiceLabel(to.Kind), Private: to.PrivateTo != ""})
 			}
 			return err
 		},

@@ -43,14 +43,14 @@ func asksAgain(c *gin.Context) bool {
 
 // fillScope reads what the fields of a scope show. It returns status, or 400 if the search text is invalid.
 func (p Pages) fillScope(ctx context.Context, s alerts.Scope, v *views.Scope, status int) (int, error) {
-	names, err := p.Subjects.Targets(ctx, s.Targets)
+	targets, err := p.Subjects.Targets(ctx, s.Targets)
 	if err != nil {
 		return status, err
 	}
 	for _, id := range s.Targets {
-		name, ok := names[id]
-		if !ok {
-			name = "deleted target"
+		name := "deleted target"
+		if t, ok := targets[id]; ok {
+			name = t.Name
 		}
 		v.Chosen = append(v.Chosen, views.Choice{ID: id, Name: name})
 	}
@@ -85,14 +85,18 @@ func (p Pages) fillScope(ctx context.Context, s alerts.Scope, v *views.Scope, st
 
 // names returns the names of the targets and status pages of some scopes, and of all channels, and these.
 func (p Pages) names(ctx context.Context, scopes []alerts.Scope) (n views.Names, all []alerts.Channel, err error) {
-	n = views.Names{Events: func(k event.Kind) event.Type { return p.Alerts.Type(k) }, StatusPages: map[string]string{}}
+	n = views.Names{Events: func(k event.Kind) event.Type { return p.Alerts.Type(k) }, Targets: map[string]string{}, StatusPages: map[string]string{}}
 	var targets []string
 	for _, s := range scopes {
 		targets = append(targets, s.Targets[:min(len(s.Targets), views.Named)]...)
 	}
 	slices.Sort(targets)
-	if n.Targets, err = p.Subjects.Targets(ctx, slices.Compact(targets)); err != nil {
+	known, err := p.Subjects.Targets(ctx, slices.Compact(targets))
+	if err != nil {
 		return n, nil, err
+	}
+	for id, t := range known {
+		n.Targets[id] = t.Name
 	}
 	statusPages, err := p.Subjects.StatusPages(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 type Subject struct {
 	URL, CanonicalURL, Title string
 	Path                     string // of the page
-	Private                  bool   // only its owner and admins see it; so is what is added for it
+	PrivateTo                string // the owner of a private subject, for which only private items are added; "" = it is shared
 }
 
 // Shown is what one system shows on a page of another: nil parts show nothing.

@@ -33,7 +33,7 @@ func (p Pages) AddFor(c *gin.Context) {
 	}
 	if err == nil && !known {
 		_, _, err = p.ShortLinks.Add(ctx, shortlinks.New{
-			LongURL: s.URL, Title: models.Truncate(s.Title, shortlinks.MaxTitle), Private: s.Private,
+			LongURL: s.URL, Title: models.Truncate(s.Title, shortlinks.MaxTitle), Private: s.PrivateTo != "",
 		})
 	}
 	p.Done(c, err, s.Path, "shortened")
@@ -41,5 +41,5 @@ func (p Pages) AddFor(c *gin.Context) {
 
 // subject is a short link as other systems see it: by its destination.
 func subject(l shortlinks.ShortLink) pages.Subject {
-	return pages.Subject{URL: l.LongURL, CanonicalURL: l.CanonicalURL, Title: l.Title, Path: "/short/" + l.Key, Private: l.Private()}
+	return pages.Subject{URL: l.LongURL, CanonicalURL: l.CanonicalURL, Title: l.Title, Path: "/short/" + l.Key, PrivateTo: l.PrivateTo}
 }

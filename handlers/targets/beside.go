@@ -18,10 +18,10 @@ func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	case ok:
 		return pages.Shown{Section: views.Watched(t, p.Clock.Now().Time)}, nil
 	}
-	return pages.Shown{Action: views.WatchButton(s.URL, s.Title, s.Path, s.Private)}, nil
+	return pages.Shown{Action: views.WatchButton(s.URL, s.Title, s.Path, s.PrivateTo != "")}, nil
 }
 
 // subject is a target as other systems see it.
 func subject(t targets.Target) pages.Subject {
-	return pages.Subject{URL: t.URL, CanonicalURL: t.CanonicalURL, Title: t.Name, Path: "/watch/" + t.ID, Private: t.Private()}
+	return pages.Subject{URL: t.URL, CanonicalURL: t.CanonicalURL, Title: t.Name, Path: "/watch/" + t.ID, PrivateTo: t.PrivateTo}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"linkwatch/models"
 )
 
 // maxAbout is how many open alerts of one subject are shown. There is one at most of each kind of events.
@@ -12,9 +14,11 @@ const maxAbout = 20
 
 // OpenOf are the open alerts of a target, the newest first, at most 20.
 func (s *Store) OpenOf(ctx context.Context, target string) (as []Alert, err error) {
-	err = s.db.Read(ctx).Raw(`SELECT a.* FROM alert_members AS m JOIN alerts AS a ON a.seq = m.alert_seq
-		WHERE m.subject_id = ? AND m.subject_kind = ? AND m.ended_at IS NULL AND a.resolved_at IS NULL AND a.fired_at IS NOT NULL
-		ORDER BY a.created_at DESC, a.id DESC LIMIT ?`, target, SubjectTarget, maxAbout).Scan(&as).Error
+	tx := s.db.Read(ctx)
+	seen, args := models.Visible(tx, "a")
+	err = tx.Raw(`SELECT a.* FROM alert_members AS m JOIN alerts AS a ON a.seq = m.alert_seq
+		WHERE m.subject_id = ? AND m.subject_kind = ? AND m.ended_at IS NULL AND a.resolved_at IS NULL AND a.fired_at IS NOT NULL AND `+seen+`
+		ORDER BY a.created_at DESC, a.id DESC LIMIT ?`, slices.Concat([]any{target, SubjectTarget}, args, []any{maxAbout})...).Scan(&as).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading the open alerts of a target: %w", err)
 	}
@@ -27,13 +31,13 @@ func (s *Store) Covering(ctx context.Context, t Target) (rules []Rule, err error
 	if err != nil {
 		return nil, err
 	}
-	sub := subject{SubjectTarget, t.ID, t.CanonicalURL}
+	sub := t.subject()
 	m, err := s.newMatcher(ctx, set.scopes(), []subject{sub})
 	if err != nil {
 		return nil, fmt.Errorf("looking for the rules of a target: %w", err)
 	}
 	for _, r := range set.rules {
-		if m.has(r.Scope, sub) && len(s.ofTargets(r.Events)) > 0 {
+		if r.sends(t.PrivateTo) && m.has(r.Scope, sub) && len(s.ofTargets(r.Events)) > 0 {
 			rules = append(rules, r)
 		}
 	}
@@ -41,27 +45,27 @@ func (s *Store) Covering(ctx context.Context, t Target) (rules []Rule, err error
 }
 
 // WindowsOf are the maintenance windows of a target that are under way or begin within a time, the oldest first.
-func (s *Store) WindowsOf(ctx context.Context, t Target, within time.Duration) (windows []Maintenance, err error) {
+func (s *Store) WindowsOf(ctx context.Context, t Target, within time.Duration) (of []Maintenance, err error) {
 	now, tx := s.clock.Now(), s.db.Read(ctx)
-	found, err := all[Maintenance](tx)
+	found, err := all[Maintenance](tx, windows)
 	if err != nil {
 		return nil, err
 	}
 	var scopes []Scope
 	for _, m := range found {
 		if from, _, ok := m.Next(now); ok && !from.After(now.Add(within).Time) {
-			windows, scopes = append(windows, m), append(scopes, m.Scope)
+			of, scopes = append(of, m), append(scopes, m.Scope)
 		}
 	}
-	if len(windows) == 0 {
+	if len(of) == 0 {
 		return nil, nil
 	}
-	sub := subject{SubjectTarget, t.ID, t.CanonicalURL}
+	sub := t.subject()
 	m, err := s.newMatcher(ctx, scopes, []subject{sub})
 	if err != nil {
 		return nil, fmt.Errorf("looking for the maintenance of a target: %w", err)
 	}
-	return slices.DeleteFunc(windows, func(w Maintenance) bool { return !m.has(w.Scope, sub) }), nil
+	return slices.DeleteFunc(of, func(w Maintenance) bool { return !m.has(w.Scope, sub) }), nil
 }
 
 // TargetDefaults are those of Defaults that are about targets.

@@ -40,6 +40,7 @@ type Alert struct {
 	ResolvedAt     models.Time
 	AcknowledgedAt models.Time
 	SilencedUntil  models.Time `gorm:"column:silenced_until_at"`
+	PrivateTo      string      // the owner of its subjects, as they were when it began; "" = they are shared
 }
 
 // Open reports whether the condition goes on.
@@ -122,7 +123,9 @@ func (st State) where() string {
 // them. limit is as models.NewLimit made it.
 func (s *Store) Alerts(ctx context.Context, st State, after models.Cursor, limit int) (models.Slice[Alert], error) {
 	var page models.Slice[Alert]
-	q := s.db.Read(ctx).Where(st.where())
+	q := s.db.Read(ctx)
+	seen, args := models.Visible(q, "alerts")
+	q = q.Where(st.where()).Where(seen, args...)
 	if after != (models.Cursor{}) {
 		if models.CheckID(models.KindAlert, after.ID) != nil {
 			return page, models.ErrPageToken
@@ -144,7 +147,8 @@ func alert(tx *gorm.DB, id string) (a Alert, err error) {
 	if models.CheckID(models.KindAlert, id) != nil {
 		return a, models.NotFound("alert")
 	}
-	if err := tx.Where("id = ? AND fired_at IS NOT NULL", id).Limit(1).Find(&a).Error; err != nil {
+	seen, args := models.Visible(tx, "alerts")
+	if err := tx.Where("id = ? AND fired_at IS NOT NULL", id).Where(seen, args...).Limit(1).Find(&a).Error; err != nil {
 		return a, fmt.Errorf("loading an alert: %w", err)
 	}
 	if a.Seq == 0 {

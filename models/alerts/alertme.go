@@ -15,6 +15,7 @@ import (
 type AlertMe struct {
 	Target     string // id; "" = everything
 	TargetName string
+	PrivateTo  string // the owner of a private target; "" = it is shared
 	Channel    string // id of the only channel to add; "" = all enabled ones
 }
 
@@ -27,53 +28,45 @@ const (
 	AlertMeAdded                          // it added a rule
 	AlertMeExtended                       // it added channels to a rule
 	AlertMeNoChannel                      // nothing: there is no enabled channel
+	AlertMeNoPrivate                      // nothing: the target is private, and no enabled channel is
 )
 
 // alertMeName is the name of the rule that AlertMe adds.
 const alertMeName = "Important alerts"
 
-// AlertMe makes sure that the enabled channels get the important events. It adds the channels that lack them to the oldest enabled rule with
-// these events and the same scope. Without such a rule it adds one, with default settings. It returns the rule that it added or changed.
-// Errors are CodeNotFound for a channel that does not exist, and CodeConflict if there are MaxRules.
+// AlertMe makes sure that the enabled channels get the important events: those that are shared, and the private ones of the actor. It adds the channels that lack them
+// to the oldest enabled rule with these events and the same scope. Without such a rule it adds one, with default settings: a private one for private channels. Events of
+// a private target are for its owner, and never go to shared channels by this. It returns the last rule that it added or changed.
+// Errors are CodeNotFound for a channel that does not exist, CodeForbidden for a private target or channel of another account, and CodeConflict if there are MaxRules.
 func (s *Store) AlertMe(ctx context.Context, ask AlertMe) (r Rule, did AlertMeResult, err error) {
+	me := models.Owner(ctx)
+	if ask.PrivateTo != "" && ask.PrivateTo != me {
+		return r, did, notMine("target")
+	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		r, did = Rule{}, AlertMeCovered // it may run twice
 		if err := s.db.OneAtATime(tx, lockSettings); err != nil {
 			return err
 		}
-		to, err := askedChannels(tx, ask)
+		to, err := askedChannels(tx, ask, me)
 		if err != nil {
 			return err
 		}
-		if len(to) == 0 {
-			did = AlertMeNoChannel
+		if to = ask.private(to); len(to) == 0 {
+			if did = AlertMeNoChannel; ask.PrivateTo != "" {
+				did = AlertMeNoPrivate
+			}
 			return nil
 		}
-		known, err := all[Rule](tx.Clauses(clause.Locking{Strength: "UPDATE"}))
-		if err != nil {
-			return err
+		for _, privateTo := range []string{"", me} {
+			changed, what, err := s.alertMe(tx, ask, privateTo, to)
+			if err != nil {
+				return err
+			}
+			if what != AlertMeCovered {
+				r, did = changed, what
+			}
 		}
-		wanted := s.alertMeRule(ask)
-		if wanted.Channels = lacking(to, known, wanted); len(wanted.Channels) == 0 {
-			return nil
-		}
-		i := slices.IndexFunc(known, func(k Rule) bool { return k.covers(wanted) && sameScope(k.Scope, wanted.Scope) })
-		if i >= 0 {
-			r, did = known[i], AlertMeExtended
-			r.Channels = append(slices.Clone(r.Channels), wanted.Channels...)
-			return s.save(tx, rules, &r)
-		}
-		if len(known) >= MaxRules {
-			return models.Conflict(fmt.Sprintf("There are %d alert rules, which is the limit. Delete one first.", MaxRules))
-		}
-		if err := s.checkRule(&wanted); err != nil {
-			return err
-		}
-		did = AlertMeAdded
-		if err := tx.Select("*").Omit("seq").Create(&wanted).Error; err != nil {
-			return err
-		}
-		r = wanted
 		return nil
 	})
 	if models.CodeOf(err) != "" {
@@ -85,10 +78,50 @@ func (s *Store) AlertMe(ctx context.Context, ask AlertMe) (r Rule, did AlertMeRe
 	return r, did, nil
 }
 
+func notMine(what string) error {
+	return &models.Error{Code: models.CodeForbidden, Detail: "The " + what + " is private. Only its owner can use it for alerts."}
+}
+
+// private are those channels that may get the events: of a private target the private ones.
+func (ask AlertMe) private(to []Channel) []Channel {
+	return slices.DeleteFunc(to, func(c Channel) bool { return ask.PrivateTo != "" && c.PrivateTo == "" })
+}
+
+// alertMe is AlertMe for those channels that are shared, or private to the actor.
+func (s *Store) alertMe(tx *gorm.DB, ask AlertMe, privateTo string, to []Channel) (r Rule, did AlertMeResult, err error) {
+	wanted := s.alertMeRule(ask, models.Owner(tx.Statement.Context), privateTo)
+	known, err := all[Rule](tx.Clauses(clause.Locking{Strength: "UPDATE"}), rules)
+	if err != nil {
+		return r, did, err
+	}
+	known = slices.DeleteFunc(known, func(k Rule) bool { return k.PrivateTo != privateTo })
+	if wanted.Channels = lacking(to, known, wanted); len(wanted.Channels) == 0 {
+		return r, AlertMeCovered, nil
+	}
+	if i := slices.IndexFunc(known, func(k Rule) bool { return k.covers(wanted) && sameScope(k.Scope, wanted.Scope) }); i >= 0 {
+		r = known[i]
+		before := r.values()
+		r.Channels = append(slices.Clone(r.Channels), wanted.Channels...)
+		if err := s.save(tx, rules, &r); err != nil {
+			return r, did, err
+		}
+		return r, AlertMeExtended, rules.record(tx, s.clock.Now(), "edit", r.subject(), before, r.values())
+	}
+	if err := room[Rule](s, tx, rules); err != nil {
+		return r, did, err
+	}
+	if err := s.checkRule(&wanted); err != nil {
+		return r, did, err
+	}
+	return wanted, AlertMeAdded, create(tx, s, rules, &wanted)
+}
+
 // alertMeRule is the rule that AlertMe adds, without its channels.
-func (s *Store) alertMeRule(ask AlertMe) Rule {
+func (s *Store) alertMeRule(ask AlertMe, owner, privateTo string) Rule {
 	now := s.clock.Now()
-	r := Rule{ID: models.NewID(models.KindRule), Name: alertMeName, Events: s.Defaults(), AfterFailures: 1, Enabled: true, CreatedAt: now, UpdatedAt: now}
+	r := Rule{
+		ID: models.NewID(models.KindRule), Name: alertMeName, Events: s.Defaults(), AfterFailures: 1, Enabled: true, CreatedAt: now, UpdatedAt: now, Owner: owner, PrivateTo: privateTo,
+	}
 	if ask.Target != "" {
 		r.Name = models.Truncate(alertMeName+": "+ask.TargetName, maxName)
 		r.Events, r.Scope.Targets = s.TargetDefaults(), List{ask.Target}
@@ -96,31 +129,35 @@ func (s *Store) alertMeRule(ask AlertMe) Rule {
 	return r
 }
 
-// askedChannels are the ids of the enabled channels of a request.
-func askedChannels(tx *gorm.DB, ask AlertMe) (ids List, err error) {
-	known, err := all[Channel](tx)
+// askedChannels are the enabled channels of a request: those that are shared, and those of the actor.
+func askedChannels(tx *gorm.DB, ask AlertMe, me string) (asked []Channel, err error) {
+	known, err := all[Channel](tx, channels)
 	if err != nil {
 		return nil, err
 	}
 	found := ask.Channel == ""
 	for _, c := range known {
-		asked := ask.Channel == "" || ask.Channel == c.ID
-		found = found || asked
-		if asked && c.Usable() {
-			ids = append(ids, c.ID)
+		mine := c.PrivateTo == "" || c.PrivateTo == me
+		if ask.Channel == c.ID {
+			if found = true; !mine {
+				return nil, notMine("channel")
+			}
+		}
+		if mine && c.Usable() && (ask.Channel == "" || ask.Channel == c.ID) {
+			asked = append(asked, c)
 		}
 	}
 	if !found {
 		return nil, models.NotFound("channel")
 	}
-	return ids, nil
+	return asked, nil
 }
 
-// lacking are those channels to which no rule sends the wanted events.
-func lacking(channels List, known []Rule, wanted Rule) (ids List) {
-	for _, id := range channels {
-		if !slices.ContainsFunc(known, func(r Rule) bool { return r.covers(wanted) && r.uses(id) }) {
-			ids = append(ids, id)
+// lacking are the ids of those channels of the scope of the wanted rule to which no rule sends its events.
+func lacking(channels []Channel, known []Rule, wanted Rule) (ids List) {
+	for _, c := range channels {
+		if c.PrivateTo == wanted.PrivateTo && !slices.ContainsFunc(known, func(r Rule) bool { return r.covers(wanted) && r.uses(c) }) {
+			ids = append(ids, c.ID)
 		}
 	}
 	return ids
@@ -133,8 +170,8 @@ func (r Rule) covers(other Rule) bool {
 }
 
 // uses reports whether the rule sends to a channel, at once or if an alert is not acknowledged.
-func (r Rule) uses(channel string) bool {
-	return slices.Contains(r.Channels, channel) || r.EscalateAfterMinutes > 0 && slices.Contains(r.EscalateChannels, channel)
+func (r Rule) uses(c Channel) bool {
+	return r.reaches(c) && (slices.Contains(r.Channels, c.ID) || r.EscalateAfterMinutes > 0 && slices.Contains(r.EscalateChannels, c.ID))
 }
 
 // sameScope reports whether two scopes have the same entries, for scopes of at most one target.
@@ -145,7 +182,7 @@ func sameScope(a, b Scope) bool {
 // Unused returns the enabled channels that no enabled rule uses.
 func Unused(channels []Channel, rules []Rule) (unused []Channel) {
 	for _, c := range channels {
-		if c.Usable() && !slices.ContainsFunc(rules, func(r Rule) bool { return r.usable() && r.uses(c.ID) }) {
+		if c.Usable() && !slices.ContainsFunc(rules, func(r Rule) bool { return r.usable() && r.uses(c) }) {
 			unused = append(unused, c)
 		}
 	}

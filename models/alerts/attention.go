@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"linkwatch/models"
 	"linkwatch/models/event"
 )
 
@@ -36,11 +37,13 @@ const lossesShown = 48 * time.Hour
 func (s *Store) Attention(ctx context.Context, n int) (at Attention, err error) {
 	tx := s.db.Read(ctx)
 	var count struct{ Critical, Warning, Info int }
+	seen, own := models.Visible(tx, "alerts")
 	var newest, counts []string
-	var limits []any
+	var of, limits []any
 	for _, v := range []event.Severity{event.Critical, event.Warning, event.Info} {
-		where := fmt.Sprintf("FROM alerts WHERE %s AND severity = %d", Unattended.where(), v)
-		newest, limits = append(newest, "SELECT * FROM (SELECT * "+where+" ORDER BY created_at DESC, id DESC LIMIT ?) AS newest"), append(limits, n)
+		where := fmt.Sprintf("FROM alerts WHERE %s AND severity = %d AND %s", Unattended.where(), v, seen)
+		newest, limits = append(newest, "SELECT * FROM (SELECT * "+where+" ORDER BY created_at DESC, id DESC LIMIT ?) AS newest"), append(append(limits, own...), n)
+		of = append(of, own...)
 		counts = append(counts, fmt.Sprintf("(SELECT count(*) FROM (SELECT 1 %s LIMIT %d) AS found) AS %s", where, maxCount, v))
 	}
 	if err := tx.Raw(strings.Join(newest, " UNION ALL "), limits...).Scan(&at.First).Error; err != nil {
@@ -49,14 +52,15 @@ func (s *Store) Attention(ctx context.Context, n int) (at Attention, err error) 
 	slices.SortFunc(at.First, func(a, b Alert) int {
 		return cmp.Or(cmp.Compare(b.Severity, a.Severity), b.CreatedAt.Compare(a.CreatedAt.Time), strings.Compare(b.ID, a.ID))
 	})
-	if err := tx.Raw("SELECT " + strings.Join(counts, ", ")).Scan(&count).Error; err != nil {
+	if err := tx.Raw("SELECT "+strings.Join(counts, ", "), of...).Scan(&count).Error; err != nil {
 		return at, fmt.Errorf("counting alerts: %w", err)
 	}
 	at.Unattended = map[event.Severity]int{event.Critical: count.Critical, event.Warning: count.Warning, event.Info: count.Info}
 
 	var found []FailingChannel
+	seen, own = models.Visible(tx, "c")
 	err = tx.Raw(`SELECT c.*, (SELECT count(*) FROM (SELECT 1 FROM deliveries AS d WHERE d.channel_seq = c.seq AND d.status = 'failed' AND d.created_at > ? LIMIT ?) AS lost) AS given_up
-		FROM channels AS c WHERE c.deleted_at IS NULL ORDER BY c.seq`, s.clock.Now().Add(-lossesShown), maxCount).Scan(&found).Error
+		FROM channels AS c WHERE c.deleted_at IS NULL AND `+seen+" ORDER BY c.seq", append([]any{s.clock.Now().Add(-lossesShown), maxCount}, own...)...).Scan(&found).Error
 	if err != nil {
 		return at, fmt.Errorf("looking for failing channels: %w", err)
 	}

@@ -23,6 +23,8 @@ type Channel struct {
 	Failures        int         // in a row
 	NextAt          models.Time // nothing is sent before this
 	ClaimedBy       lease.ID    // the instance that sends its messages; "" = none
+	Owner           string
+	PrivateTo       string // "" = it is shared, else Owner
 }
 
 // Address is how a channel is reached. It holds secrets.

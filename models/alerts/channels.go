@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // NewChannel holds the settings of a new channel.
@@ -15,6 +16,7 @@ type NewChannel struct {
 	Kind     string // KindWebhook, or what the URL's scheme says
 	Address  Address
 	Disabled bool
+	Private  bool // only rules that are private to its owner can use it
 }
 
 // ChannelEdit is a change of a channel. nil members stay as they are.
@@ -25,6 +27,7 @@ type ChannelEdit struct {
 	Kind    *string  // with Address or URL
 	// URL and Secret change one part in place of Address; the other one stays. A channel that is no webhook any more loses its secret.
 	URL, Secret *string
+	Private     *bool // only its owner and admins may change this
 }
 
 // CheckName checks the name of a channel, which may be blank. The error is CodeInvalid ("name").
@@ -34,7 +37,11 @@ func CheckName(name string) error { return cleanName(&name, "Channel") }
 // CodeConflict if there are MaxChannels.
 func (s *Store) AddChannel(ctx context.Context, n NewChannel) (Channel, error) {
 	now := s.clock.Now()
-	c := Channel{ID: models.NewID(models.KindChannel), Name: n.Name, Kind: n.Kind, Enabled: !n.Disabled, CreatedAt: now, UpdatedAt: now}
+	owner := models.Owner(ctx)
+	c := Channel{
+		ID: models.NewID(models.KindChannel), Name: n.Name, Kind: n.Kind, Enabled: !n.Disabled, CreatedAt: now, UpdatedAt: now,
+		Owner: owner, PrivateTo: models.PrivateTo(owner, n.Private),
+	}
 	if err := models.Invalids(cleanName(&c.Name, n.Kind), n.Address.Check(c.Kind)); err != nil {
 		return Channel{}, err
 	}
@@ -46,9 +53,14 @@ func (s *Store) AddChannel(ctx context.Context, n NewChannel) (Channel, error) {
 }
 
 // EditChannel changes a channel. With another address it is used again at once. Errors
-// are CodeNotFound, CodeConflict if a part of the address stays and cannot be decrypted, and those of AddChannel.
+// are CodeNotFound, CodeForbidden, CodeConflict if a part of the address stays and cannot be decrypted, and those of AddChannel.
 func (s *Store) EditChannel(ctx context.Context, id string, e ChannelEdit) (Channel, error) {
-	return change(ctx, s, channels, id, func(_ *gorm.DB, c *Channel) (err error) {
+	return change(ctx, s, channels, "edit", id, func(_ *gorm.DB, c *Channel) (err error) {
+		if e.Private != nil {
+			if c.PrivateTo, err = shared(ctx, c.Owner, c.PrivateTo, *e.Private); err != nil {
+				return err
+			}
+		}
 		models.Set(&c.Name, e.Name)
 		models.Set(&c.Kind, e.Kind)
 		wrong := cleanName(&c.Name, c.Kind)
@@ -104,7 +116,7 @@ func (s *Store) Channels(ctx context.Context, after models.Cursor, limit int) (m
 // DeleteChannel deletes a channel, which can be restored for KeepDeleted. CodeNotFound if
 // there is none.
 func (s *Store) DeleteChannel(ctx context.Context, id string) error {
-	_, err := change(ctx, s, channels, id, func(_ *gorm.DB, c *Channel) error { c.DeletedAt = s.clock.Now(); return nil })
+	_, err := change(ctx, s, channels, "delete", id, func(_ *gorm.DB, c *Channel) error { c.DeletedAt = s.clock.Now(); return nil })
 	return err
 }
 
@@ -122,7 +134,11 @@ func (s *Store) Tested(ctx context.Context, c Channel, problem string) error {
 		changes["last_delivered_at"], changes["failures"], changes["next_at"] = s.clock.Now(), 0, nil
 	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Model(&Channel{}).Where("seq = ? AND config = ? AND (enabled OR ? = '')", c.Seq, c.Config, problem).Updates(changes).Error
+		err := tx.Model(&Channel{}).Where("seq = ? AND config = ? AND (enabled OR ? = '')", c.Seq, c.Config, problem).Updates(changes).Error
+		if err != nil {
+			return err
+		}
+		return channels.record(tx, s.clock.Now(), "test", c.subject(), nil, audit.Values{"delivered": problem == ""})
 	})
 	if err != nil {
 		return fmt.Errorf("noting a test of a channel: %w", err)

@@ -3,6 +3,9 @@ package alerts
 import (
 	"context"
 	"fmt"
+	"slices"
+
+	"linkwatch/models"
 )
 
 // maxCount is how far alerts are counted.
@@ -11,10 +14,12 @@ const maxCount = 10_000
 // Counts are the numbers of alerts by state, each up to 10,000.
 func (s *Store) Counts(ctx context.Context) (map[State]int, error) {
 	var n struct{ Firing, Unattended, Resolved int }
+	tx := s.db.Read(ctx)
+	seen, args := models.Visible(tx, "alerts")
 	count := func(st State) string {
-		return fmt.Sprintf("(SELECT count(*) FROM (SELECT 1 FROM alerts WHERE %s LIMIT %d) AS a)", st.where(), maxCount)
+		return fmt.Sprintf("(SELECT count(*) FROM (SELECT 1 FROM alerts WHERE %s AND %s LIMIT %d) AS a)", st.where(), seen, maxCount)
 	}
-	err := s.db.Read(ctx).Raw("SELECT " + count(Firing) + " AS firing, " + count(Unattended) + " AS unattended, " + count(Resolved) + " AS resolved").Scan(&n).Error
+	err := tx.Raw("SELECT "+count(Firing)+" AS firing, "+count(Unattended)+" AS unattended, "+count(Resolved)+" AS resolved", slices.Concat(args, args, args)...).Scan(&n).Error
 	if err != nil {
 		return nil, fmt.Errorf("counting alerts: %w", err)
 	}

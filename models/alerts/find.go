@@ -17,9 +17,11 @@ func (s *Store) Find(ctx context.Context, text string, limit int) (as []Alert, e
 	if err := models.CheckFilter("query.q", text); err != nil {
 		return nil, err
 	}
-	err = s.db.Read(ctx).Raw(`SELECT * FROM (SELECT * FROM alerts WHERE fired_at IS NOT NULL ORDER BY created_at DESC, id DESC LIMIT ?) AS newest
+	tx := s.db.Read(ctx)
+	seen, args := models.Visible(tx, "alerts")
+	err = tx.Raw("SELECT * FROM (SELECT * FROM alerts WHERE fired_at IS NOT NULL AND "+seen+` ORDER BY created_at DESC, id DESC LIMIT ?) AS newest
 		WHERE lower(subject_name || ' ' || subject_url || ' ' || detail) LIKE ? ESCAPE '\' ORDER BY resolved_at IS NOT NULL, created_at DESC, id DESC LIMIT ?`,
-		maxSearched, "%"+models.EscapeLike(strings.ToLower(text))+"%", limit).Scan(&as).Error
+		append(args, maxSearched, "%"+models.EscapeLike(strings.ToLower(text))+"%", limit)...).Scan(&as).Error
 	if err != nil {
 		return nil, fmt.Errorf("searching alerts: %w", err)
 	}
@@ -39,11 +41,11 @@ func (s *Store) FindSettings(ctx context.Context, text string) (found Settings, 
 		return found, err
 	}
 	tx, wanted := s.db.Read(ctx), models.Fold(text)
-	if found.Channels, err = all[Channel](tx); err == nil {
-		found.Rules, err = all[Rule](tx)
+	if found.Channels, err = all[Channel](tx, channels); err == nil {
+		found.Rules, err = all[Rule](tx, rules)
 	}
 	if err == nil {
-		found.Windows, err = all[Maintenance](tx)
+		found.Windows, err = all[Maintenance](tx, windows)
 	}
 	if err != nil {
 		return Settings{}, err

@@ -24,6 +24,9 @@ func (b *batch) began(e event.Event) {
 		return
 	}
 	d := b.of[memberKey{e.Kind, e.SubjectID}]
+	if d != nil && d.PrivateTo != e.PrivateTo { // it was shared or made private meanwhile: the alert ends as it began
+		return
+	}
 	notices := b.noticesOf(e, rules)
 	if d == nil && len(notices) == 0 { // it has not failed often enough for any of them
 		return
@@ -139,6 +142,7 @@ func (b *batch) alertFor(e event.Event, rules []Rule) *draft {
 		ResolveAt: resolveAt,
 		ID:        models.NewID(models.KindAlert), Event: e.Kind, Severity: e.Severity, GroupKey: k.key, SubjectKind: e.SubjectKind, SubjectID: e.SubjectID,
 		SubjectName: e.Name, SubjectURL: e.URL, Detail: e.Detail, CreatedAt: b.now, StartedAt: e.SinceAt, Flapping: began >= flaps && e.Phase == event.Began, Changes: began,
+		PrivateTo: e.PrivateTo,
 	})
 }
 
@@ -149,7 +153,7 @@ func (b *batch) rulesOf(e event.Event) (rules []Rule) {
 	}
 	end := b.store.Type(e.Kind).EndsAs
 	for _, r := range b.rules {
-		if (r.Has(e.Kind) || end != "" && r.Has(end)) && b.has(r.Scope, subjectOf(e)) {
+		if r.sends(e.PrivateTo) && (r.Has(e.Kind) || end != "" && r.Has(end)) && b.has(r.Scope, subjectOf(e)) {
 			rules = append(rules, r)
 		}
 	}

@@ -148,7 +148,7 @@ func (s *Store) AddMaintenance(ctx context.Context, m Maintenance) (Maintenance,
 
 // EditMaintenance changes a window by fn. Errors are CodeNotFound and those of AddMaintenance.
 func (s *Store) EditMaintenance(ctx context.Context, id string, fn func(*Maintenance)) (Maintenance, error) {
-	return change(ctx, s, windows, id, func(_ *gorm.DB, m *Maintenance) error { fn(m); return m.check() })
+	return change(ctx, s, windows, "edit", id, func(_ *gorm.DB, m *Maintenance) error { fn(m); return m.check() })
 }
 
 // MaintenanceOf is the window of an id; CodeNotFound if there is none.
@@ -163,7 +163,7 @@ func (s *Store) Maintenance(ctx context.Context, after models.Cursor, limit int)
 
 // DeleteMaintenance deletes a window, which can be restored for KeepDeleted. CodeNotFound if there is none.
 func (s *Store) DeleteMaintenance(ctx context.Context, id string) error {
-	_, err := change(ctx, s, windows, id, func(_ *gorm.DB, m *Maintenance) error { m.DeletedAt = s.clock.Now(); return nil })
+	_, err := change(ctx, s, windows, "delete", id, func(_ *gorm.DB, m *Maintenance) error { m.DeletedAt = s.clock.Now(); return nil })
 	return err
 }
 

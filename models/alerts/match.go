@@ -18,42 +18,66 @@ const (
 )
 
 // subject is what a scope is matched with.
-type subject struct{ kind, id, url string }
+type subject struct {
+	kind, id, url string
+	privateTo     string // "" = it is shared
+}
 
-func subjectOf(e event.Event) subject { return subject{e.SubjectKind, e.SubjectID, e.URL} }
+func subjectOf(e event.Event) subject {
+	return subject{e.SubjectKind, e.SubjectID, e.URL, e.PrivateTo}
+}
 
 // matcher matches scopes with subjects, of which it has asked Facts what the scopes need.
 type matcher struct {
-	tags        map[string][]string // folded, by URL
-	statusPages map[string][]string // by target
+	tags        map[fact][]string // folded, by URL
+	statusPages map[fact][]string // by target
 }
 
-// newMatcher asks for the facts of subjects that some scopes need: two batches at most.
+// fact is what is asked of the subjects that are shared, or of those that are private to an owner.
+type fact struct{ privateTo, of string }
+
+// newMatcher asks for the facts of subjects that some scopes need: two batches at most for shared subjects, and for those of each owner. It asks
+// as someone who sees what the subjects' readers see: a private tag tells nothing of a shared subject.
 func (s *Store) newMatcher(ctx context.Context, scopes []Scope, subjects []subject) (m matcher, err error) {
 	uses := func(list func(Scope) List) bool {
 		return slices.ContainsFunc(scopes, func(s Scope) bool { return len(list(s)) > 0 })
 	}
-	var urls, targets []string
+	urls, targets := map[string][]string{}, map[string][]string{} // by owner
 	for _, sub := range subjects {
 		if sub.url != "" && (sub.kind == SubjectTarget || sub.kind == SubjectLink) {
-			urls = append(urls, sub.url)
+			urls[sub.privateTo] = append(urls[sub.privateTo], sub.url)
 		}
 		if sub.kind == SubjectTarget {
-			targets = append(targets, sub.id)
+			targets[sub.privateTo] = append(targets[sub.privateTo], sub.id)
 		}
 	}
 	if s.facts == nil {
 		return m, nil
 	}
-	if len(urls) > 0 && uses(func(s Scope) List { return s.Tags }) {
-		if m.tags, err = s.facts.Tags(ctx, urls); err != nil {
+	if uses(func(s Scope) List { return s.Tags }) {
+		if m.tags, err = ask(ctx, urls, s.facts.Tags); err != nil {
 			return m, err
 		}
 	}
-	if len(targets) > 0 && uses(func(s Scope) List { return s.StatusPages }) {
-		m.statusPages, err = s.facts.StatusPages(ctx, targets)
+	if uses(func(s Scope) List { return s.StatusPages }) {
+		m.statusPages, err = ask(ctx, targets, s.facts.StatusPages)
 	}
 	return m, err
+}
+
+// ask asks for facts, for each owner as one who sees what is shared and what the owner has.
+func ask(ctx context.Context, of map[string][]string, facts func(context.Context, []string) (map[string][]string, error)) (map[fact][]string, error) {
+	all := map[fact][]string{}
+	for owner, keys := range of {
+		found, err := facts(models.WithActor(ctx, models.Actor{Name: owner}), keys)
+		if err != nil {
+			return nil, err
+		}
+		for key, values := range found {
+			all[fact{owner, key}] = values
+		}
+	}
+	return all, nil
 }
 
 // has reports whether a subject is in a scope.
@@ -65,7 +89,7 @@ func (m matcher) has(sc Scope, sub subject) bool {
 		if slices.Contains(sc.Targets, sub.id) {
 			return true
 		}
-		for _, p := range m.statusPages[sub.id] {
+		for _, p := range m.statusPages[fact{sub.privateTo, sub.id}] {
 			if slices.Contains(sc.StatusPages, p) {
 				return true
 			}
@@ -74,7 +98,7 @@ func (m matcher) has(sc Scope, sub subject) bool {
 	if sub.kind != SubjectTarget && sub.kind != SubjectLink {
 		return false
 	}
-	for _, tag := range m.tags[sub.url] {
+	for _, tag := range m.tags[fact{sub.privateTo, sub.url}] {
 		if slices.ContainsFunc(sc.Tags, func(want string) bool { return models.FoldName(want) == tag }) {
 			return true
 		}
@@ -95,7 +119,7 @@ type activeWindow struct {
 }
 
 func (s *Store) settings(tx *gorm.DB, now models.Time) (set settings, err error) {
-	found, err := all[Rule](tx)
+	found, err := all[Rule](tx, rules)
 	if err != nil {
 		return set, err
 	}
@@ -110,7 +134,7 @@ func (s *Store) settings(tx *gorm.DB, now models.Time) (set settings, err error)
 
 // active are the maintenance windows that a time is in.
 func (s *Store) active(tx *gorm.DB, now models.Time) (active []activeWindow, err error) {
-	found, err := all[Maintenance](tx)
+	found, err := all[Maintenance](tx, windows)
 	if err != nil {
 		return nil, err
 	}
@@ -142,8 +166,15 @@ func (set settings) maintained(m matcher, sub subject) (until models.Time) {
 	return until
 }
 
-// Target is a target as maintenance windows know it.
-type Target struct{ ID, CanonicalURL string }
+// Target is a target as rules and maintenance windows know it.
+type Target struct {
+	ID, CanonicalURL string
+	PrivateTo        string // the owner of a private target; "" = it is shared
+}
+
+func (t Target) subject() subject {
+	return subject{SubjectTarget, t.ID, t.CanonicalURL, t.PrivateTo}
+}
 
 // InMaintenance reports which of some targets are in maintenance, by their ids. Without an active window it takes one query.
 func (s *Store) InMaintenance(ctx context.Context, targets []Target) (map[string]bool, error) {
@@ -155,7 +186,7 @@ func (s *Store) InMaintenance(ctx context.Context, targets []Target) (map[string
 	set := settings{windows: active}
 	subjects := make([]subject, len(targets))
 	for i, t := range targets {
-		subjects[i] = subject{SubjectTarget, t.ID, t.CanonicalURL}
+		subjects[i] = t.subject()
 	}
 	m, err := s.newMatcher(ctx, set.scopes(), subjects)
 	if err != nil {

@@ -37,6 +37,7 @@ type Notification struct {
 	ResolvedAt     *time.Time     `json:"resolved_at" example:"2025-03-24T12:05:00Z" doc:"When it ended. null if it goes on"`
 	AcknowledgedAt *time.Time     `json:"acknowledged_at" example:"2025-03-24T12:01:00Z" doc:"When it was acknowledged. null if it was not"`
 	SilencedUntil  *time.Time     `json:"silenced_until" example:"2025-03-24T13:01:00Z" doc:"Until when no messages about it are sent, unless it is resolved before. null if it is not silenced"`
+	Private        bool           `json:"private" example:"false" doc:"Whether its subjects were private when it began: only their owner and admins see it"`
 	Ends           *string        `json:"ends" example:"v_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert that this alert resolves. null if it resolves none"`
 	Deliveries     []DeliveryInfo `json:"deliveries" nullable:"false" doc:"Messages to channels, the first 100, oldest first. In a webhook it is empty"`
 	Reason         string         `json:"reason" example:"fired" doc:"In a webhook: why it is sent, which is fired, worse, repeated, escalated or resolved. In the API it is empty"`
@@ -60,7 +61,7 @@ func (s *Store) Notification(a Alert, members []Member, ds []Delivery) Notificat
 	n := Notification{
 		ID: a.ID, Event: string(a.Event), Severity: a.Severity.String(), Subject: Subject{a.SubjectKind, a.SubjectID, a.SubjectName, orNull(a.SubjectURL)},
 		Subjects: []Subject{}, SubjectCount: a.Members, Message: s.Message(a), Flapping: a.Flapping, StartedAt: a.StartedAt.Time,
-		ResolvedAt: timeOrNull(a.ResolvedAt), AcknowledgedAt: timeOrNull(a.AcknowledgedAt), Ends: orNull(a.EndsID), Deliveries: []DeliveryInfo{},
+		ResolvedAt: timeOrNull(a.ResolvedAt), AcknowledgedAt: timeOrNull(a.AcknowledgedAt), Private: a.PrivateTo != "", Ends: orNull(a.EndsID), Deliveries: []DeliveryInfo{},
 	}
 	if a.Silenced(s.clock.Now()) {
 		n.SilencedUntil = &a.SilencedUntil.Time

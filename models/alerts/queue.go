@@ -210,16 +210,18 @@ func (s *Store) Backlog(ctx context.Context) (b Backlog, err error) {
 }
 
 // DeliveriesOf are up to n messages of each of some alerts, the oldest first, by Alert.Seq. They have no Body, so that a page of alerts
-// with many messages stays small.
+// with many messages stays small. Those to private channels of others are left out.
 func (s *Store) DeliveriesOf(ctx context.Context, as []Alert, n int) (map[int64][]Delivery, error) {
 	rows := models.NewRows("alert_seq bigint")
 	for _, a := range as {
 		rows.Add(a.Seq)
 	}
 	var found []Delivery
-	err := rows.Raw(s.db.Read(ctx), `SELECT * FROM (SELECT d.seq, d.id, d.alert_seq, d.channel_seq, d.reason, d.status, d.created_at, d.delivered_at, d.next_at, d.attempts, d.last_error,
+	tx := s.db.Read(ctx)
+	seen, args := models.Visible(tx, "c")
+	err := rows.Raw(tx, `SELECT * FROM (SELECT d.seq, d.id, d.alert_seq, d.channel_seq, d.reason, d.status, d.created_at, d.delivered_at, d.next_at, d.attempts, d.last_error,
 		c.id AS channel_id, row_number() OVER (PARTITION BY d.alert_seq ORDER BY d.seq) AS place
-		FROM {rows} AS r JOIN deliveries AS d ON d.alert_seq = r.alert_seq JOIN channels AS c ON c.seq = d.channel_seq) AS numbered WHERE place <= ? ORDER BY alert_seq, seq`, n).Scan(&found).Error
+		FROM {rows} AS r JOIN deliveries AS d ON d.alert_seq = r.alert_seq JOIN channels AS c ON c.seq = d.channel_seq WHERE `+seen+") AS numbered WHERE place <= ? ORDER BY alert_seq, seq", append(args, n)...).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading messages of alerts: %w", err)
 	}

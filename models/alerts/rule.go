@@ -39,7 +39,8 @@ func (s *Scope) check() error {
 	)
 }
 
-// Rule says which events are sent to which channels.
+// Rule says which events are sent to which channels. A private rule sends events of what is shared, and of what is private to its owner. It can
+// use the private channels of its owner too. A shared rule does neither, since others can change its channels.
 type Rule struct {
 	Seq                  int64 `gorm:"primaryKey"`
 	ID                   string
@@ -57,6 +58,8 @@ type Rule struct {
 	CreatedAt            models.Time
 	UpdatedAt            models.Time
 	DeletedAt            models.Time // zero = not deleted
+	Owner                string
+	PrivateTo            string // "" = it is shared, else Owner
 }
 
 // TableName implements GORM's Tabler.
@@ -65,10 +68,19 @@ func (Rule) TableName() string { return "alert_rules" }
 // Has reports whether the rule is for a kind of events.
 func (r Rule) Has(k event.Kind) bool { return slices.Contains(r.Events, string(k)) }
 
-// Mute reports whether the rule is enabled but sends nothing, since none of its channels exists and is enabled. all are all channels.
+// Mute reports whether the rule is enabled but sends nothing, since it can use none of its channels. all are all channels.
 func (r Rule) Mute(all []Channel) bool {
-	return r.Enabled && !slices.ContainsFunc(all, func(c Channel) bool { return c.Usable() && slices.Contains(r.Channels, c.ID) })
+	return r.Enabled && !slices.ContainsFunc(all, func(c Channel) bool { return c.Usable() && r.reaches(c) && slices.Contains(r.Channels, c.ID) })
 }
+
+// sends reports whether the rule sends events of a subject that is private to an owner, or shared ("").
+func (r Rule) sends(privateTo string) bool { return privateTo == "" || r.PrivateTo == privateTo }
+
+// reaches reports whether the rule can use a channel: a shared one, or a private one of its owner.
+func (r Rule) reaches(c Channel) bool { return c.PrivateTo == "" || r.PrivateTo == c.PrivateTo }
+
+// Share makes the rule private, or shares it. The owner must be known.
+func (r *Rule) Share(private bool) { r.PrivateTo = models.PrivateTo(r.Owner, private) }
 
 // usable reports whether the rule is enabled and not deleted.
 func (r Rule) usable() bool { return r.Enabled && r.DeletedAt.IsZero() }
@@ -99,25 +111,38 @@ func (s *Store) checkRule(r *Rule) error {
 	return models.Invalids(errs...)
 }
 
-// checkChannels checks that the channels of a rule exist.
+// checkChannels checks that the channels of a rule exist, and that the rule can use them.
 func checkChannels(tx *gorm.DB, r *Rule) error {
-	known, err := all[Channel](tx)
+	known, err := all[Channel](tx, channels)
 	if err != nil {
 		return err
 	}
 	exists := func(id string) bool { return slices.ContainsFunc(known, func(c Channel) bool { return c.ID == id }) }
-	const message = "must be the id of a channel"
-	return models.Invalids(cleanList("channels", &r.Channels), cleanList("escalate.channels", &r.EscalateChannels),
-		checkList("channels", &r.Channels, exists, message), checkList("escalate.channels", &r.EscalateChannels, exists, message))
+	private := func(id string) bool {
+		return slices.ContainsFunc(known, func(c Channel) bool { return c.ID == id && !r.reaches(c) })
+	}
+	var errs []error
+	for _, l := range []struct {
+		location string
+		list     *List
+	}{{"channels", &r.Channels}, {"escalate.channels", &r.EscalateChannels}} {
+		errs = append(errs, cleanList(l.location, l.list), checkList(l.location, l.list, exists, "must be the id of a channel"))
+		if len(*l.list) <= maxList && slices.ContainsFunc(*l.list, private) {
+			errs = append(errs, models.Invalid(l.location, "must be shared, unless the rule is private. Share them, or make the rule private"))
+		}
+	}
+	return models.Invalids(errs...)
 }
 
 var errNoChannel = models.Invalid("channels", "must name at least one channel")
 
-// AddRule adds a rule; its ID and times are set here. Errors are CodeInvalid for a member that is not as it must be
+// AddRule adds a rule; its ID, times and owner are set here. It is private if PrivateTo is not empty. Errors are CodeInvalid for a member that is not as it must be
 // and CodeConflict if there are MaxRules.
 func (s *Store) AddRule(ctx context.Context, r Rule) (Rule, error) {
 	now := s.clock.Now()
 	r.ID, r.CreatedAt, r.UpdatedAt = models.NewID(models.KindRule), now, now
+	r.Owner = models.Owner(ctx)
+	r.Share(r.PrivateTo != "")
 	errs := []error{s.checkRule(&r), checkChannels(s.db.Read(ctx), &r)}
 	if len(r.Channels) == 0 {
 		errs = append(errs, errNoChannel)
@@ -128,19 +153,25 @@ func (s *Store) AddRule(ctx context.Context, r Rule) (Rule, error) {
 	return r, add(ctx, s, rules, &r)
 }
 
-// EditRule changes a rule by fn. Channels that were deleted meanwhile are dropped, and need not be replaced. Errors are CodeNotFound
-// and those of AddRule.
+// EditRule changes a rule by fn. Channels that were deleted, or that the rule can no longer use, are dropped, and need not be replaced. Errors are
+// CodeNotFound, CodeForbidden if the actor may not change who sees the rule, and those of AddRule.
 func (s *Store) EditRule(ctx context.Context, id string, fn func(*Rule)) (Rule, error) {
-	return change(ctx, s, rules, id, func(tx *gorm.DB, r *Rule) error {
-		known, err := all[Channel](tx)
+	return change(ctx, s, rules, "edit", id, func(tx *gorm.DB, r *Rule) error {
+		known, err := all[Channel](tx, channels)
 		if err != nil {
 			return err
 		}
+		was := *r
 		before, escalated := slices.Clone(r.Channels), slices.Clone(r.EscalateChannels)
 		gone := func(id string) bool {
-			return (slices.Contains(before, id) || slices.Contains(escalated, id)) && !slices.ContainsFunc(known, func(c Channel) bool { return c.ID == id })
+			return (slices.Contains(before, id) || slices.Contains(escalated, id)) &&
+				!slices.ContainsFunc(known, func(c Channel) bool { return c.ID == id && (was.reaches(c) || r.reaches(c)) })
 		}
 		fn(r)
+		r.Owner = was.Owner
+		if r.PrivateTo, err = shared(ctx, r.Owner, was.PrivateTo, r.PrivateTo != ""); err != nil {
+			return err
+		}
 		escalates := len(r.EscalateChannels) > 0
 		r.Channels, r.EscalateChannels = slices.DeleteFunc(r.Channels, gone), slices.DeleteFunc(r.EscalateChannels, gone)
 		if escalates && len(r.EscalateChannels) == 0 {
@@ -166,7 +197,7 @@ func (s *Store) Rules(ctx context.Context, after models.Cursor, limit int) (mode
 
 // DeleteRule deletes a rule, which can be restored for KeepDeleted. CodeNotFound if there is none.
 func (s *Store) DeleteRule(ctx context.Context, id string) error {
-	_, err := change(ctx, s, rules, id, func(_ *gorm.DB, r *Rule) error { r.DeletedAt = s.clock.Now(); return nil })
+	_, err := change(ctx, s, rules, "delete", id, func(_ *gorm.DB, r *Rule) error { r.DeletedAt = s.clock.Now(); return nil })
 	return err
 }
 

@@ -126,7 +126,7 @@ func (s *Store) newOutbox(ctx context.Context, tx *gorm.DB, now models.Time, due
 	for _, r := range o.rules {
 		o.bySeq[r.Seq] = r
 	}
-	known, err := all[Channel](tx)
+	known, err := all[Channel](tx, channels)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (o *outbox) loadMentions(ctx context.Context, due []notice) error {
 	}
 	subjects := make([]subject, len(found))
 	for i, f := range found {
-		subjects[i] = subject{f.SubjectKind, f.SubjectID, f.URL}
+		subjects[i] = subject{f.SubjectKind, f.SubjectID, f.URL, o.alerts[f.AlertSeq].PrivateTo}
 	}
 	if o.matcher, err = o.newMatcher(ctx, o.scopes(), subjects); err != nil {
 		return err
@@ -253,7 +253,7 @@ func noticeRows(ns []notice) *models.Rows {
 func (o *outbox) notice(n *notice) {
 	a := o.alerts[n.AlertSeq]
 	r, ok := o.bySeq[n.RuleSeq]
-	if !ok { // it is disabled or deleted; see dueAgain
+	if !ok || !r.sends(a.PrivateTo) { // it is disabled or deleted, or does not send private subjects any more; see dueAgain
 		n.NextAt = models.Time{}
 		return
 	}
@@ -417,12 +417,12 @@ func earliest(a, b models.Time) models.Time {
 	return a
 }
 
-// send adds a message to channels, but for those that another rule has sent the same.
+// send adds a message to channels that the rule can use, but for those that another rule has sent the same.
 func (o *outbox) send(a *Alert, n *notice, why Reason, to List) {
 	for _, id := range to {
 		c, ok := o.channels[id]
 		k := sent{a.Seq, c.Seq, why}
-		if !ok || o.before[k] {
+		if !ok || !o.bySeq[n.RuleSeq].reaches(c) || o.before[k] {
 			continue
 		}
 		o.before[k] = true

@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,24 +10,46 @@ import (
 	"gorm.io/gorm/clause"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // noun is what users make: channels, rules and maintenance windows. They are loaded,
 // listed, changed, deleted and restored alike.
 type noun struct {
-	name string // "channel"
-	kind models.Kind
-	most int
+	name  string // "channel"
+	kind  models.Kind
+	most  int
+	table string // with the column private_to; "" = all of them are shared
+	short string // in the audit log: "channel"
 }
 
 var (
-	channels = noun{"channel", models.KindChannel, MaxChannels}
-	rules    = noun{"alert rule", models.KindRule, MaxRules}
-	windows  = noun{"maintenance window", models.KindMaintenance, MaxWindows}
+	channels = noun{"channel", models.KindChannel, MaxChannels, "channels", "channel"}
+	rules    = noun{"alert rule", models.KindRule, MaxRules, "alert_rules", "alert_rule"}
+	windows  = noun{"maintenance window", models.KindMaintenance, MaxWindows, "", "maintenance"}
 )
 
 // setting is one of them.
-type setting interface{ Channel | Rule | Maintenance }
+type setting interface {
+	Channel | Rule | Maintenance
+	subject() audit.Subject
+	// values are what users set, without secrets. They share nothing with the setting.
+	values() audit.Values
+}
+
+// visible returns the handle with the condition for those that its actor may see.
+func (n noun) visible(tx *gorm.DB) *gorm.DB {
+	if n.table == "" {
+		return tx
+	}
+	seen, args := models.Visible(tx, n.table)
+	return tx.Where(seen, args...)
+}
+
+// record adds an entry to the audit log.
+func (n noun) record(tx *gorm.DB, now models.Time, verb string, of audit.Subject, before, after audit.Values) error {
+	return audit.Add(tx, now, audit.Change{Action: n.short + "." + verb, Subject: of, Before: before, After: after})
+}
 
 // add stores a new one. CodeConflict if there are n.most of them.
 func add[T setting](ctx context.Context, s *Store, n noun, v *T) error {
@@ -34,12 +57,19 @@ func add[T setting](ctx context.Context, s *Store, n noun, v *T) error {
 		if err := room[T](s, tx, n); err != nil {
 			return err
 		}
-		return tx.Select("*").Omit("seq").Create(v).Error
+		return create(tx, s, n, v)
 	})
 	if err != nil {
 		return fmt.Errorf("storing a %s: %w", n.name, err)
 	}
 	return nil
+}
+
+func create[T setting](tx *gorm.DB, s *Store, n noun, v *T) error {
+	if err := tx.Select("*").Omit("seq").Create(v).Error; err != nil {
+		return err
+	}
+	return n.record(tx, s.clock.Now(), "add", (*v).subject(), nil, (*v).values())
 }
 
 // room returns CodeConflict if there are n.most of them. No other transaction adds or restores one until tx ends.
@@ -65,7 +95,7 @@ func get[T setting](tx *gorm.DB, n noun, id string, deleted bool) (v T, err erro
 	if models.CheckID(n.kind, id) != nil {
 		return v, models.NotFound(n.name)
 	}
-	err = tx.Where("id = ? AND "+there, id).Take(&v).Error
+	err = n.visible(tx).Where("id = ? AND "+there, id).Take(&v).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return v, models.NotFound(n.name)
 	}
@@ -77,7 +107,7 @@ func get[T setting](tx *gorm.DB, n noun, id string, deleted bool) (v T, err erro
 
 func list[T setting](ctx context.Context, s *Store, n noun, after models.Cursor, limit int, at func(T) models.Cursor) (models.Slice[T], error) {
 	var page models.Slice[T]
-	q := s.db.Read(ctx).Where("deleted_at IS NULL")
+	q := n.visible(s.db.Read(ctx)).Where("deleted_at IS NULL")
 	if after != (models.Cursor{}) {
 		if models.CheckID(n.kind, after.ID) != nil {
 			return page, models.ErrPageToken
@@ -90,16 +120,16 @@ func list[T setting](ctx context.Context, s *Store, n noun, after models.Cursor,
 	return models.NewSlice(page.Items, limit, at), nil
 }
 
-// all are all of them that are not deleted, the oldest first. There are few.
-func all[T setting](tx *gorm.DB) (vs []T, err error) {
-	if err := tx.Where("deleted_at IS NULL").Order("seq").Find(&vs).Error; err != nil {
+// all are all of them that are not deleted and that the actor may see, the oldest first. There are few.
+func all[T setting](tx *gorm.DB, n noun) (vs []T, err error) {
+	if err := n.visible(tx).Where("deleted_at IS NULL").Order("seq").Find(&vs).Error; err != nil {
 		return nil, fmt.Errorf("loading settings of alerts: %w", err)
 	}
 	return vs, nil
 }
 
-// change loads one, has fn change it, and stores it.
-func change[T setting](ctx context.Context, s *Store, n noun, id string, fn func(*gorm.DB, *T) error) (v T, err error) {
+// change loads one, has fn change it, and stores it. verb is what the audit log calls it.
+func change[T setting](ctx context.Context, s *Store, n noun, verb, id string, fn func(*gorm.DB, *T) error) (v T, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.lockRules(tx, n); err != nil {
 			return err
@@ -107,12 +137,38 @@ func change[T setting](ctx context.Context, s *Store, n noun, id string, fn func
 		if v, err = get[T](tx.Clauses(clause.Locking{Strength: "UPDATE"}), n, id, false); err != nil {
 			return err
 		}
+		was, before := v, v.values()
 		if err := fn(tx, &v); err != nil {
 			return err
 		}
-		return s.save(tx, n, &v)
+		if err := s.save(tx, n, &v); err != nil {
+			return err
+		}
+		if verb == "delete" {
+			return n.record(tx, s.clock.Now(), verb, v.subject(), before, nil)
+		}
+		after := v.values()
+		if newAddress(was, v) {
+			after["credentials"] = "changed" // never what they are
+		}
+		return n.record(tx, s.clock.Now(), verb, v.subject(), before, after)
 	})
 	return v, err
+}
+
+// newAddress reports whether a change of a channel replaced what it is reached by.
+func newAddress[T setting](before, after T) bool {
+	was, is := any(before), any(after)
+	c, ok := was.(Channel)
+	return ok && !bytes.Equal(c.Config, is.(Channel).Config)
+}
+
+// shared checks a change of who sees a setting, which only its owner and admins may make, and returns what its private_to is then.
+func shared(ctx context.Context, owner, before string, private bool) (privateTo string, err error) {
+	if privateTo = models.PrivateTo(owner, private); privateTo != before {
+		err = models.MayShare(ctx, owner)
+	}
+	return privateTo, err
 }
 
 // lockRules keeps Send from deciding by a rule that is being changed.
@@ -139,13 +195,16 @@ func restore[T setting](ctx context.Context, s *Store, n noun, id string, at fun
 			return err
 		}
 		*at(&v) = models.Time{}
-		return s.save(tx, n, &v)
+		if err := s.save(tx, n, &v); err != nil {
+			return err
+		}
+		return n.record(tx, s.clock.Now(), "restore", v.subject(), nil, v.values())
 	})
 	return v, err
 }
 
 func (s *Store) save(tx *gorm.DB, n noun, v any) error {
-	if err := tx.Model(v).Select("*").Omit("seq", "id", "created_at", "claimed_by", "last_delivered_at").Updates(v).Error; err != nil {
+	if err := tx.Model(v).Select("*").Omit("seq", "id", "created_at", "claimed_by", "last_delivered_at", "owner").Updates(v).Error; err != nil {
 		return fmt.Errorf("storing a %s: %w", n.name, err)
 	}
 	if err := tx.Model(v).UpdateColumn("updated_at", s.clock.Now()).Error; err != nil {

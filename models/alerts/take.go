@@ -75,7 +75,7 @@ type groupKey struct {
 }
 
 // groupOf returns the group of an event. Subjects to which other rules apply are in other alerts, and so are
-// subjects in maintenance: these must not keep an alert open that was sent.
+// subjects in maintenance, which must not keep an alert open that was sent, and private ones, which only their owner may see.
 func (b *batch) groupOf(e event.Event, rules []Rule) groupKey {
 	return groupKey{e.Kind, cmp.Or(e.Host, e.SubjectID) + b.apartBy(e, rules)}
 }
@@ -93,6 +93,9 @@ func (b *batch) apartBy(e event.Event, rules []Rule) string {
 	}
 	if !b.maintained(b.matcher, subjectOf(e)).IsZero() {
 		text += "maintenance"
+	}
+	if e.PrivateTo != "" {
+		text += " private to " + e.PrivateTo
 	}
 	return text
 }

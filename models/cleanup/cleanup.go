@@ -15,6 +15,9 @@ import (
 // Job is the id of the scheduled job that does the work.
 const Job = "reaper"
 
+// ActionRun is what the audit log calls a run that an admin asked for.
+const ActionRun = "cleanup.run"
+
 // KeptRuns is how many runs are remembered.
 const KeptRuns = 100
 

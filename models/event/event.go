@@ -80,6 +80,7 @@ type Event struct {
 	At          models.Time // when it was found
 	Failures    int         // in a row; 0 = they are not counted
 	Detail      string      // why, in a few words: "unexpected status 500"
+	PrivateTo   string      // the owner of a private subject, who alone is told; "" = it is shared
 }
 
 // The longest texts of an event, in characters.

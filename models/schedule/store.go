@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 	"linkwatch/models/event"
 )
 
@@ -124,15 +125,20 @@ func (s *Store) Runs(ctx context.Context, jobID string, after models.Cursor, lim
 // until a run that began after it has ended, whatever crashes meanwhile. An
 // unknown job is CodeNotFound, a running one CodeConflict.
 func (s *Store) Request(ctx context.Context, jobID string) error {
-	return s.request(ctx, jobID, Manual)
+	return s.RequestAs(ctx, jobID, "job.run")
+}
+
+// RequestAs is Request with the name of the action for the audit log.
+func (s *Store) RequestAs(ctx context.Context, jobID, action string) error {
+	return s.request(ctx, jobID, Manual, action)
 }
 
 // RequestAtStart is Request for a job that is overdue when the program starts.
 func (s *Store) RequestAtStart(ctx context.Context, jobID string) error {
-	return s.request(ctx, jobID, AtStart)
+	return s.request(ctx, jobID, AtStart, "job.run")
 }
 
-func (s *Store) request(ctx context.Context, jobID, by string) error {
+func (s *Store) request(ctx context.Context, jobID, by, action string) error {
 	if err := s.known(ctx, jobID); err != nil {
 		return err
 	}
@@ -141,8 +147,10 @@ func (s *Store) request(ctx context.Context, jobID, by string) error {
 		res := tx.Exec(`UPDATE scheduled_jobs SET requested_at = COALESCE(requested_at, ?),
 				requested_by = CASE WHEN requested_at IS NULL THEN ? ELSE requested_by END
 			WHERE id = ? AND claimed_by IS NULL`, s.Now(), by, jobID)
-		free = res.RowsAffected > 0
-		return res.Error
+		if free = res.RowsAffected > 0; res.Error != nil || !free {
+			return res.Error
+		}
+		return audit.Add(tx, s.Now(), audit.Change{Action: action, Subject: audit.Subject{Kind: "job", ID: jobID, Name: jobID}})
 	})
 	if err != nil {
 		return fmt.Errorf("asking for a run of the job %s: %w", jobID, err)

@@ -24,13 +24,15 @@ type Tested struct {
 // ChannelForm is the page with the form of a channel.
 type ChannelForm struct {
 	ui.Page
-	Saved   alerts.Channel // zero = a new one
-	Service alerts.Service // its form; the zero Service = it is still to be chosen
-	Name    string
-	Enabled bool
-	Open    bool              // the fields of a stored channel are shown
-	Values  map[string]string // that were typed, by the names of fields
-	Errors  ui.Errors
+	Saved    alerts.Channel // zero = a new one
+	Service  alerts.Service // its form; the zero Service = it is still to be chosen
+	Name     string
+	Enabled  bool
+	Open     bool              // the fields of a stored channel are shown
+	Values   map[string]string // that were typed, by the names of fields
+	Errors   ui.Errors
+	Private  bool
+	MayShare bool // the reader may change Private
 }
 
 // webhook and anyURL are the forms of channels without a service in alerts.Services.

@@ -38,6 +38,7 @@ func (f field) described() string {
 type Choice struct {
 	ID, Name string
 	Hint     string // beside the name; "" = nothing
+	Private  bool
 }
 
 // Scope is what was chosen of targets, status pages and tags.

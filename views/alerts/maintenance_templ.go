@@ -305,7 +305,7 @@ func WindowFormPage(v WindowForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = formHead(v.title(), MaintenancePath, "Maintenance").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = formHead(v.title(), MaintenancePath, "Maintenance", false).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

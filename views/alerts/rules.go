@@ -42,6 +42,8 @@ type RuleForm struct {
 	Quiet      alerts.Quiet
 	Escalate   string // minutes
 	EscalateTo []string
+	Private    bool
+	MayShare   bool // the reader may change Private
 	Errors     ui.Errors
 }
 

@@ -1,0 +1,14 @@
+DROP INDEX alerts_fired;
+DROP INDEX alerts_firing;
+DROP INDEX alerts_unattended;
+DROP INDEX alerts_severity;
+CREATE INDEX alerts_fired      ON alerts (created_at, id) WHERE fired_at IS NOT NULL;
+CREATE INDEX alerts_firing     ON alerts (created_at, id) WHERE fired_at IS NOT NULL AND resolved_at IS NULL;
+CREATE INDEX alerts_unattended ON alerts (created_at, id) WHERE fired_at IS NOT NULL AND resolved_at IS NULL AND acknowledged_at IS NULL;
+CREATE INDEX alerts_severity   ON alerts (severity, created_at, id) WHERE fired_at IS NOT NULL AND resolved_at IS NULL AND acknowledged_at IS NULL;
+ALTER TABLE alert_rules DROP COLUMN private_to;
+ALTER TABLE alert_rules DROP COLUMN owner;
+ALTER TABLE channels    DROP COLUMN private_to;
+ALTER TABLE channels    DROP COLUMN owner;
+ALTER TABLE alerts      DROP COLUMN private_to;
+ALTER TABLE events      DROP COLUMN private_to;

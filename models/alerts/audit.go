@@ -1,0 +1,54 @@
+package alerts
+
+import (
+	"linkwatch/models/audit"
+)
+
+// The settings and alerts as the audit log names them.
+
+func (c Channel) subject() audit.Subject {
+	return audit.Subject{Kind: "channel", ID: c.ID, Name: c.Name}
+}
+
+func (c Channel) values() audit.Values {
+	return audit.Values{"name": c.Name, "kind": c.Kind, "enabled": c.Enabled, "private": c.PrivateTo != ""}
+}
+
+func (r Rule) subject() audit.Subject {
+	return audit.Subject{Kind: "alert_rule", ID: r.ID, Name: r.Name}
+}
+
+func (r Rule) values() audit.Values {
+	v := audit.Values{
+		"name": r.Name, "events": copied(r.Events), "channels": copied(r.Channels), "after_failures": r.AfterFailures, "after_minutes": r.AfterMinutes,
+		"repeat_minutes": r.RepeatMinutes, "quiet": nil, "escalate": nil, "enabled": r.Enabled, "private": r.PrivateTo != "",
+	}
+	if r.Quiet.From != "" {
+		v["quiet"] = map[string]any{"from": r.Quiet.From, "to": r.Quiet.To, "time_zone": r.Quiet.TimeZone}
+	}
+	if r.EscalateAfterMinutes > 0 {
+		v["escalate"] = map[string]any{"after_minutes": r.EscalateAfterMinutes, "channels": copied(r.EscalateChannels)}
+	}
+	return r.Scope.add(v)
+}
+
+func (m Maintenance) subject() audit.Subject {
+	return audit.Subject{Kind: "maintenance", ID: m.ID, Name: m.Name}
+}
+
+func (m Maintenance) values() audit.Values {
+	return m.Scope.add(audit.Values{"name": m.Name, "starts_at": m.StartsAt.Time, "ends_at": m.EndsAt.Time, "repeat": string(m.Repeat), "time_zone": m.TimeZone})
+}
+
+// add adds the lists of the scope to values.
+func (s Scope) add(to audit.Values) audit.Values {
+	to["targets"], to["tags"], to["status_pages"] = copied(s.Targets), copied(s.Tags), copied(s.StatusPages)
+	return to
+}
+
+// copied is a list of its own, never null.
+func copied(l List) []string { return append([]string{}, l...) }
+
+func (s *Store) subjectOf(a Alert) audit.Subject {
+	return audit.Subject{Kind: "alert", ID: a.ID, Name: s.Message(a)}
+}

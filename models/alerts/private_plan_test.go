@@ -1,0 +1,79 @@
+package alerts_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"linkwatch/models/alerts"
+	"linkwatch/models/modelstest"
+)
+
+// full fills the table of alerts: four of five are private to bob.
+func (w *world) full(n int) {
+	w.Helper()
+	modelstest.Exec(w, w.db, `INSERT INTO alerts (id, ends_id, event, severity, group_key, subject_kind, subject_id, subject_name, subject_url, detail, members, open_members, flapping, changes,
+			created_at, started_at, fired_at, resolved_at, private_to)
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+		SELECT 'v_' || substr('0000000000000000000000' || i, -22), '', 'target.down', i % 3, 'h' || i, 'target', 't' || i, 'Target ' || i, '', '', 1, 1, 0, 1,
+			i, i, i, CASE WHEN i % 2 = 0 THEN i END, CASE WHEN i % 5 = 0 THEN '' ELSE 'bob' END FROM n`, n)
+	modelstest.Exec(w, w.db, "ANALYZE")
+}
+
+// What an account reads takes the same plans as what an admin reads, and as many statements.
+func TestPlansOfARestrictedReader(t *testing.T) {
+	w := newWorld(t, modelstest.New(t))
+	w.full(20_000)
+	var tables []string
+	w.ok(w.db.Read(w.Context()).Raw("SELECT name FROM sqlite_master WHERE type = 'table'").Scan(&tables).Error)
+	middle, err := w.Alerts(w.Context(), alerts.Firing, zeroCursor, 50)
+	w.ok(err)
+	list := func(st alerts.State) func(context.Context) error {
+		return func(ctx context.Context) error {
+			p, err := w.Alerts(ctx, st, middle.Next, 50)
+			if len(p.Items) != 50 {
+				t.Errorf("%d alerts", len(p.Items))
+			}
+			return err
+		}
+	}
+	for _, of := range []struct {
+		name  string
+		index string // that it reads; "" = that of the list
+		do    func(context.Context) error
+	}{
+		{"all alerts", "", list(alerts.AnyState)},
+		{"open alerts", "", list(alerts.Firing)},
+		{"unattended alerts", "", list(alerts.Unattended)},
+		{"resolved alerts", "", list(alerts.Resolved)},
+		{"counts", "INDEX alerts_firing", func(ctx context.Context) error { _, err := w.Counts(ctx); return err }},
+		{"attention", "INDEX alerts_severity", func(ctx context.Context) error { _, err := w.Attention(ctx, 5); return err }},
+		{"search", "", func(ctx context.Context) error { _, err := w.Find(ctx, "Target 1", 5); return err }},
+		{"open alerts of a target", "", func(ctx context.Context) error { _, err := w.OpenOf(ctx, targetID("one")); return err }},
+		{"messages", "", func(ctx context.Context) error { _, err := w.DeliveriesOf(ctx, middle.Items, 5); return err }},
+	} {
+		t.Run(of.name, func(t *testing.T) {
+			all := modelstest.Sent(t, w.db, func() error { return of.do(w.admin()) })
+			some := modelstest.Sent(t, w.db, func() error { return of.do(w.as("alice")) })
+			if len(all) != len(some) || len(all) == 0 {
+				t.Errorf("%d statements, an admin takes %d", len(some), len(all))
+			}
+			found := of.index == ""
+			for i, s := range some {
+				plan := modelstest.Plan(t, w.db, s)
+				if admins := modelstest.Plan(t, w.db, all[i]); strings.Join(admins, "\n") != strings.Join(plan, "\n") {
+					t.Errorf("%s\nis planned\n  %s\nfor an admin\n  %s", s.SQL, strings.Join(plan, "\n  "), strings.Join(admins, "\n  "))
+				}
+				for _, step := range plan {
+					found = found || strings.Contains(step, of.index)
+					if readsAll(tables, s.SQL, step) || modelstest.Sorts(step) && !bounded(s.SQL) && !strings.Contains(s.SQL, "AS newest") { // of 1,000 alerts
+						t.Errorf("%s\n  %s", s.SQL, step)
+					}
+				}
+			}
+			if !found {
+				t.Errorf("no step reads the %s", of.index)
+			}
+		})
+	}
+}
