@@ -51,7 +51,7 @@ func (n New) check(ctx context.Context, at string) (draft, error) {
 // Add stores a link whose page answers 200, with what the page says of itself,
 // and created is true. If a link with the URL is saved already that is shared or the
 // actor's own, that link is returned as it is (it may be expired, and is as private as it
-// was) with the new tags added.
+// was) with the new tags added. Tags of a private New are not added to a shared link.
 //
 // A URL that cannot be fetched is CodeUnresolvable or CodeBlocked, and
 // CodeUnavailable means that too many pages are being fetched; then nothing is
@@ -137,7 +137,7 @@ func (s *Store) mergeTags(ctx context.Context, d draft) (Link, error) {
 	if err != nil || len(ls) == 0 {
 		return Link{}, orNotFound(err)
 	}
-	if len(d.Tags) == 0 {
+	if len(d.Tags) == 0 || d.keeps(ls[0]) {
 		return ls[0], nil
 	}
 	ls, err = s.retag(ctx, d)
@@ -150,10 +150,10 @@ func (s *Store) mergeTags(ctx context.Context, d draft) (Link, error) {
 // retag adds the tags of drafts to the links that have their addresses, and returns
 // these links. Several drafts may be of one link.
 func (s *Store) retag(ctx context.Context, ds ...draft) (ls []Link, err error) {
-	rows, names := newAddresses(), make(map[string][]string, len(ds))
+	rows, of := newAddresses(), make(map[string][]draft, len(ds))
 	for _, d := range ds {
 		rows.Add(d.canonical, d.privateTo)
-		names[d.canonical] = append(names[d.canonical], d.Tags...)
+		of[d.canonical] = append(of[d.canonical], d)
 	}
 	err = s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
 		found, err := lock(tx, rows, "seq IN (SELECT l.seq "+sameAddress+")", models.Owner(ctx))
@@ -164,7 +164,11 @@ func (s *Store) retag(ctx context.Context, ds ...draft) (ls []Link, err error) {
 		ls = slices.DeleteFunc(found, func(l Link) bool { return first[l.CanonicalURL].Seq != l.Seq })
 		each, before := make([][]string, len(ls)), tagsOfAll(ls)
 		for i, l := range ls {
-			each[i] = names[l.CanonicalURL]
+			for _, d := range of[l.CanonicalURL] {
+				if !d.keeps(l) {
+					each[i] = append(each[i], d.Tags...)
+				}
+			}
 		}
 		more, err := attach(tx, s.clock.Now(), ls, each)
 		if err != nil {
@@ -174,6 +178,9 @@ func (s *Store) retag(ctx context.Context, ds ...draft) (ls []Link, err error) {
 	})
 	return ls, err
 }
+
+// keeps says whether a draft keeps its tags from a link: others would see them.
+func (d draft) keeps(l Link) bool { return d.Private && !l.Private() }
 
 // scopes are those in which a link may have the address of a draft already: the shared
 // links, the actor's own, and those of the draft's owner if it is private.

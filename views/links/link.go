@@ -1,8 +1,11 @@
 package links
 
 import (
+	"context"
+
 	"github.com/a-h/templ"
 
+	"linkwatch/models"
 	"linkwatch/models/links"
 	"linkwatch/views/ui"
 )
@@ -19,13 +22,17 @@ type Link struct {
 	Main    []templ.Component // of other systems: sections below the link's health
 }
 
-// EditForm is the owner's title and notes of a link, as typed. Open shows the form
+// EditForm is what the owner sets of a link, as typed. Open shows the form
 // unfolded.
 type EditForm struct {
 	Title, Notes string
+	Private      bool
 	Open         bool
 	Errors       ui.Errors
 }
+
+// mayShare says whether the reader may change who sees the link.
+func (v Link) mayShare(ctx context.Context) bool { return models.MayShare(ctx, v.Link.Owner) == nil }
 
 // TagForm is what was typed to add tags to a link.
 type TagForm struct {
