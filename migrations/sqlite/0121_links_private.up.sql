@@ -48,7 +48,7 @@ ALTER TABLE links_new RENAME TO links;
 -- index, so that the rows that are passed over are not read.
 CREATE INDEX links_expired ON links (expired_at, seq, private_to);
 CREATE INDEX links_popular ON links (expired_at, view_count);
-CREATE INDEX links_gone    ON links (seq, private_to) WHERE expired_at IS NOT NULL;
+CREATE INDEX links_gone    ON links (seq, private_to, expired_at) WHERE expired_at IS NOT NULL;
 CREATE INDEX links_state   ON links (expired_at, health);
 CREATE INDEX links_unwell  ON links (health, health_changed_at) WHERE expired_at IS NULL AND health <> 'ok';
 -- Claiming removes a link from the first index, so the due ones come first in it.

@@ -162,8 +162,10 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 			c.Expired -= u.N
 			continue
 		}
-		c.Health[u.Health] -= u.N
 		c.Active -= u.N
+		if c.Health[u.Health] -= u.N; c.Health[u.Health] <= 0 && u.Health != OK {
+			delete(c.Health, u.Health)
+		}
 	}
 	return c, nil
 }
