@@ -224,6 +224,9 @@ type annotateInput struct {
 }
 
 func (a API) editLink(ctx context.Context, in *annotateInput) (*api.Output[Link], error) {
+	if in.Body.Private.Null {
+		return nil, models.Invalid("private", "must be true or false")
+	}
 	l, err := a.Links.Edit(ctx, in.ID, links.Edit{Title: in.Body.Title.Pointer(), Notes: in.Body.Notes.Pointer(), Private: in.Body.Private.Pointer()})
 	return api.Answer(toLink(l), err)
 }
