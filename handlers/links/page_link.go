@@ -45,7 +45,7 @@ func (p Pages) showLink(c *gin.Context, status int, v views.Link) {
 		p.Fail(c, err)
 		return
 	}
-	v.Page, v.Link = p.Page(l.DisplayTitle(), "links", v.Flash), l
+	v.Page, v.Link, v.MayShare = p.Page(l.DisplayTitle(), "links", v.Flash), l, models.MayShare(ctx, l.Owner) == nil
 	if v.Edit.Errors == nil {
 		v.Edit.Title, v.Edit.Notes, v.Edit.Private = l.OwnTitle, l.Notes, l.Private()
 	}

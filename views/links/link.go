@@ -1,11 +1,8 @@
 package links
 
 import (
-	"context"
-
 	"github.com/a-h/templ"
 
-	"linkwatch/models"
 	"linkwatch/models/links"
 	"linkwatch/views/ui"
 )
@@ -17,6 +14,8 @@ type Link struct {
 	Tags []links.Tag // of the link, with their ids
 	Edit EditForm
 	Add  TagForm
+
+	MayShare bool // the reader may change who sees the link
 
 	Actions []templ.Component // of other systems, such as the button that watches the URL
 	Main    []templ.Component // of other systems: sections below the link's health
@@ -30,9 +29,6 @@ type EditForm struct {
 	Open         bool
 	Errors       ui.Errors
 }
-
-// mayShare says whether the reader may change who sees the link.
-func (v Link) mayShare(ctx context.Context) bool { return models.MayShare(ctx, v.Link.Owner) == nil }
 
 // TagForm is what was typed to add tags to a link.
 type TagForm struct {

@@ -664,7 +664,7 @@ func words(v Link) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if v.mayShare(ctx) {
+		if v.MayShare {
 			templ_7745c5c3_Err = ui.PrivateField(v.Edit.Private).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
