@@ -17,7 +17,8 @@ func (a API) registerLinks(r *api.API) {
 	api.Register(r, api.Creates(api.Operation(groupLinks, middleware.Editor, "POST", "/v1/links", "save-link", "Save a link",
 		"The URL must answer 200 within 4 redirects and 4 seconds, else nothing is stored and the answer is 422. "+
 			"With `force` it is stored all the same, with the health that the answer means; a private address is never requested and its health is `blocked`. "+
-			"If the link exists already, the new tags are added to it and the answer is 200.",
+			"If you can see a link with that URL already, the new tags are added to it and the answer is 200. It stays as private or shared as it was; "+
+			"with `private` nothing is added to a shared one. 403 if the owner is somebody else and you are no admin.",
 		models.CodeTooManyTags, models.CodeUnresolvable, models.CodeBlocked), "Link"), a.addLink)
 	api.Register(r, api.Operation(groupLinks, middleware.Viewer, "GET", "/v1/link/{id}", "view-link", "Get a link", "Counts a view.", models.CodeNotFound), a.getLink)
 	api.Register(r, api.Operation(groupLinks, middleware.Editor, "PUT", "/v1/link/{id}", "refresh-link", "Refetch the metadata of a link",
@@ -27,8 +28,10 @@ func (a API) registerLinks(r *api.API) {
 		"An expired link is hidden from the lists.", models.CodeNotFound, models.CodeConflict), a.expireLink)
 	api.Register(r, api.Operation(groupLinks, middleware.Editor, "DELETE", "/v1/link/{id}", "delete-link", "Delete a link",
 		"Its view count and notes are deleted as well.", models.CodeNotFound), a.deleteLink)
-	api.Register(r, api.Operation(groupLinks, middleware.Editor, "PUT", "/v1/link/{id}/annotation", "annotate-link", "Set the title and notes of a link",
-		"A member that is left out stays as it is; null or an empty text clears it. A title set here replaces the fetched one.", models.CodeNotFound), a.editLink)
+	api.Register(r, api.Operation(groupLinks, middleware.Editor, "PUT", "/v1/link/{id}/annotation", "annotate-link", "Set the title and notes of a link, and who sees it",
+		"A member that is left out stays as it is; null or an empty text clears it. A title set here replaces the fetched one. "+
+			"Only the owner and admins can change `private`; others get 403. 409 if the change makes two shared links of one URL, or two private ones of one owner.",
+		models.CodeNotFound, models.CodeConflict), a.editLink)
 	api.Register(r, api.Operation(groupLinks, middleware.Editor, "POST", "/v1/link/{id}/move", "move-link", "Change a link to the URL it has moved to",
 		"409 unless the health of the link is moved, or if another link has that URL.", models.CodeNotFound, models.CodeConflict), a.moveLink)
 	api.Register(r, api.Operation(groupLinks, middleware.Viewer, "GET", "/v1/random", "random-link", "Get a random link",
@@ -123,12 +126,13 @@ func (a API) randomLink(ctx context.Context, _ *struct{}) (*api.Output[Link], er
 
 type saveInput struct {
 	Body struct {
-		URL   string   `json:"url" example:"https://example.com/" doc:"URL, http or https, at most 2048 bytes"`
-		Tags  []string `json:"tags,omitempty" nullable:"false" example:"[\"Go\"]" doc:"Names of tags, at most 64"`
-		Owner string   `json:"owner,omitempty" example:"system" doc:"Owner of the link. system if it is left out"`
-		Notes string   `json:"notes,omitempty" example:"for the talk" doc:"At most 10,000 characters"`
-		Title string   `json:"title,omitempty" example:"Release notes" doc:"Title, at most 500 characters. It replaces the fetched one"`
-		Force bool     `json:"force,omitempty" doc:"Store the link even if its page cannot be fetched or does not answer 200. Without a title it then gets its URL as title"`
+		URL     string   `json:"url" example:"https://example.com/" doc:"URL, http or https, at most 2048 bytes"`
+		Tags    []string `json:"tags,omitempty" nullable:"false" example:"[\"Go\"]" doc:"Names of tags, at most 64"`
+		Owner   string   `json:"owner,omitempty" example:"system" doc:"Owner of the link. If it is left out, the account that makes the request, or system if nobody has to sign in. Only admins can name somebody else"`
+		Notes   string   `json:"notes,omitempty" example:"for the talk" doc:"At most 10,000 characters"`
+		Title   string   `json:"title,omitempty" example:"Release notes" doc:"Title, at most 500 characters. It replaces the fetched one"`
+		Private bool     `json:"private,omitempty" doc:"Whether only its owner and admins see the link. false if it is left out"`
+		Force   bool     `json:"force,omitempty" doc:"Store the link even if its page cannot be fetched or does not answer 200. Without a title it then gets its URL as title"`
 	}
 }
 
@@ -141,7 +145,7 @@ type saveOutput struct {
 func (a API) addLink(ctx context.Context, in *saveInput) (*saveOutput, error) {
 	l, created, err := a.Links.Add(ctx, links.New{
 		URL: in.Body.URL, Tags: in.Body.Tags, Owner: in.Body.Owner, Notes: in.Body.Notes,
-		Title: in.Body.Title, Force: in.Body.Force,
+		Title: in.Body.Title, Private: in.Body.Private, Force: in.Body.Force,
 	})
 	a.Metrics.added(created, err)
 	if err != nil {
@@ -213,13 +217,17 @@ func (a API) deleteLink(ctx context.Context, in *LinkPath) (*struct{}, error) {
 type annotateInput struct {
 	LinkPath
 	Body struct {
-		Title api.Member[string] `json:"title,omitempty" example:"Release notes" doc:"Title, at most 500 characters. null clears it, so that the fetched title shows again"`
-		Notes api.Member[string] `json:"notes,omitempty" example:"for the talk" doc:"Notes, at most 10,000 characters. null clears them"`
+		Title   api.Member[string] `json:"title,omitempty" example:"Release notes" doc:"Title, at most 500 characters. null clears it, so that the fetched title shows again"`
+		Notes   api.Member[string] `json:"notes,omitempty" example:"for the talk" doc:"Notes, at most 10,000 characters. null clears them"`
+		Private api.Member[bool]   `json:"private,omitempty" nullable:"false" doc:"Whether only its owner and admins see the link"`
 	}
 }
 
 func (a API) editLink(ctx context.Context, in *annotateInput) (*api.Output[Link], error) {
-	l, err := a.Links.Edit(ctx, in.ID, links.Edit{Title: in.Body.Title.Pointer(), Notes: in.Body.Notes.Pointer()})
+	if in.Body.Private.Null {
+		return nil, models.Invalid("private", "must be true or false")
+	}
+	l, err := a.Links.Edit(ctx, in.ID, links.Edit{Title: in.Body.Title.Pointer(), Notes: in.Body.Notes.Pointer(), Private: in.Body.Private.Pointer()})
 	return api.Answer(toLink(l), err)
 }
 

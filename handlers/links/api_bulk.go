@@ -12,12 +12,12 @@ import (
 
 func (a API) registerBulk(r *api.API) {
 	api.Register(r, api.Operation(groupBulk, middleware.Editor, "POST", "/v1/links/bulk", "change-links", "Change many links at once",
-		"Unknown ids are ignored. delete, expire, revive and tag are done at once and can be undone with "+
+		"Ids of links that do not exist or that you cannot see are ignored. delete, expire, revive and tag are done at once and can be undone with "+
 			"POST /v1/changes/{id}/undo. refresh runs in the background: GET /v1/refreshes/{id} has its progress.", models.CodeTooManyTags), a.bulk)
 	api.Register(r, api.Operation(groupBulk, middleware.Editor, "POST", "/v1/changes/{id}/undo", "undo-change", "Undo a bulk change",
-		"Possible once, within a day.", models.CodeNotFound), a.undo)
+		"Possible once, within a day, for who made the change and for admins. Links that you can no longer see stay as they are.", models.CodeNotFound), a.undo)
 	api.Register(r, api.Operation(groupBulk, middleware.Viewer, "GET", "/v1/refreshes/{id}", "get-refresh", "Get the progress of a bulk refresh",
-		"A refresh ends when all its links have been tried.", models.CodeNotFound), a.refresh)
+		"A refresh ends when all its links have been tried. 404 if somebody else requested it and you are no admin.", models.CodeNotFound), a.refresh)
 }
 
 // Change is something that was done to links, or is being done.

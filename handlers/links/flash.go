@@ -16,13 +16,14 @@ const (
 	paramChange   = "change"   // id of a change that can be undone
 	paramAdded    = "saved"    // id of a link that was just saved
 	paramKnown    = "known"    // id of a link that was saved before
+	paramShared   = "shared"   // id of a link that was to be saved as a private one, and is shared
 	paramUntagged = "untagged" // name of a tag that was just taken off the link
 )
 
 // Flashes are what pages say after actions on links.
 func (p Pages) Flashes() pages.Flash {
 	return pages.Flash{
-		Params: []string{paramChange, paramAdded, paramKnown, paramUntagged},
+		Params: []string{paramChange, paramAdded, paramKnown, paramShared, paramUntagged},
 		Read:   p.flash,
 		Notices: map[string]ui.Flash{
 			"nothing":   {Text: "Nothing to do: no link was selected, or all were so already.", Bad: true},
@@ -58,7 +59,7 @@ func (p Pages) flash(c *gin.Context, here string) (f ui.Flash, found bool, err e
 			Action: ui.Action{Label: "Undo", Path: "/changes/" + ch.ID + "/undo", Back: here},
 		}, true, nil
 	}
-	for _, param := range []string{paramAdded, paramKnown} {
+	for _, param := range []string{paramAdded, paramKnown, paramShared} {
 		if id := c.Query(param); id != "" {
 			l, err := p.Links.Get(c.Request.Context(), id)
 			if models.CodeOf(err) == models.CodeNotFound {
@@ -72,7 +73,10 @@ func (p Pages) flash(c *gin.Context, here string) (f ui.Flash, found bool, err e
 
 func savedFlash(l links.Link, param string) ui.Flash {
 	f := ui.Flash{Text: "Saved: " + l.DisplayTitle(), Link: ui.Link{Label: "Details", Path: "/links/" + l.ID}}
-	if param == paramKnown {
+	switch param {
+	case paramShared:
+		f.Text, f.Bad = "This link is shared already. Your tags and notes were not added to it.", true
+	case paramKnown:
 		f.Text = "You have this link already; what you added is with it now."
 		if l.Expired() {
 			f.Text = "You have this link already, but it has expired."

@@ -45,9 +45,9 @@ func (p Pages) showLink(c *gin.Context, status int, v views.Link) {
 		p.Fail(c, err)
 		return
 	}
-	v.Page, v.Link = p.Page(l.DisplayTitle(), "links", v.Flash), l
+	v.Page, v.Link, v.MayShare = p.Page(l.DisplayTitle(), "links", v.Flash), l, models.MayShare(ctx, l.Owner) == nil
 	if v.Edit.Errors == nil {
-		v.Edit.Title, v.Edit.Notes = l.OwnTitle, l.Notes
+		v.Edit.Title, v.Edit.Notes, v.Edit.Private = l.OwnTitle, l.Notes, l.Private()
 	}
 	p.Show(c, status, views.LinkPage(v))
 }
@@ -57,10 +57,17 @@ func linkPath(c *gin.Context) string { return "/links/" + c.Param("id") }
 // Edit stores what its owner sets.
 func (p Pages) Edit(c *gin.Context) {
 	form := views.EditForm{Title: c.PostForm("title"), Notes: c.PostForm("notes"), Open: true}
-	_, err := p.Links.Edit(c.Request.Context(), c.Param("id"), links.Edit{Title: &form.Title, Notes: &form.Notes})
+	private := pages.Private(c)
+	models.Set(&form.Private, private)
+	_, err := p.Links.Edit(c.Request.Context(), c.Param("id"), links.Edit{Title: &form.Title, Notes: &form.Notes, Private: private})
 	if errs, ok := pages.FormErrors(err, "title", "title", "notes"); ok {
 		form.Errors = errs
 		p.showLink(c, http.StatusBadRequest, views.Link{Edit: form})
+		return
+	}
+	if e, ok := errors.AsType[*models.Error](err); ok && e.Code == models.CodeConflict {
+		form.Errors = ui.Errors{"private": e.Detail}
+		p.showLink(c, http.StatusConflict, views.Link{Edit: form})
 		return
 	}
 	p.Done(c, err, linkPath(c), "annotated")

@@ -84,11 +84,13 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 // Add saves what the form on the list holds.
 func (p Pages) Add(c *gin.Context) {
 	form := views.AddForm{URL: c.PostForm("url"), Tags: c.PostForm("tags"), Notes: c.PostForm("notes")}
+	models.Set(&form.Private, pages.Private(c))
 	l, created, err := p.Links.Add(c.Request.Context(), links.New{
-		URL: models.RepairURL(form.URL), Tags: tagNames(form.Tags), Notes: form.Notes, Force: c.PostForm("force") == "true",
+		URL: models.RepairURL(form.URL), Tags: tagNames(form.Tags), Notes: form.Notes, Private: form.Private, Force: c.PostForm("force") == "true",
 	})
 	p.Metrics.added(created, err)
-	if err == nil && !created {
+	kept := form.Private && !l.Private() // the link is shared, and what was typed is not for all
+	if err == nil && !created && !kept {
 		err = p.addNotes(c.Request.Context(), l, form.Notes)
 	}
 	if errs, ok := pages.FormErrors(err, fieldOf(err), "url", "tags", "notes"); ok {
@@ -106,8 +108,11 @@ func (p Pages) Add(c *gin.Context) {
 		return
 	}
 	param := paramKnown
-	if created {
+	switch {
+	case created:
 		param = paramAdded
+	case kept:
+		param = paramShared
 	}
 	p.SeeOther(c, pages.With("/links", param, l.ID))
 }

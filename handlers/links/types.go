@@ -11,11 +11,12 @@ import (
 type Link struct {
 	ID            string     `json:"id" example:"l_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the link. Ids sort by creation time"`
 	URL           string     `json:"url" example:"https://example.com/" doc:"URL as it was given"`
-	CanonicalURL  string     `json:"canonical_url" example:"https://example.com" doc:"Canonical form of the URL, which is unique"`
+	CanonicalURL  string     `json:"canonical_url" example:"https://example.com" doc:"Canonical form of the URL, which is unique among shared links and among the private links of each owner"`
 	Title         string     `json:"title" example:"Example Site" doc:"Title that was set, else that of the page: OpenGraph, Twitter card or title element"`
 	Tags          []string   `json:"tags" nullable:"false" example:"[\"Go\",\"DevOps\"]" doc:"Names of its tags, in the order in which they were added"`
 	OpenGraph     OpenGraph  `json:"opengraph" doc:"OpenGraph data of the page"`
-	Owner         string     `json:"owner" example:"system" doc:"Owner of the link"`
+	Owner         string     `json:"owner" example:"system" doc:"Owner of the link: who added it"`
+	Private       bool       `json:"private" example:"false" doc:"Whether only its owner and admins see the link"`
 	Notes         string     `json:"notes" example:"for the talk" doc:"Notes. Empty if there are none"`
 	CreatedAt     time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the link was saved"`
 	UpdatedAt     time.Time  `json:"updated_at" example:"2025-03-24T14:02:00Z" doc:"When the link last changed. Views do not count as changes"`
@@ -42,7 +43,7 @@ type OpenGraph struct {
 type Tag struct {
 	ID         string     `json:"id" example:"g_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the tag"`
 	Name       string     `json:"name" example:"Go" doc:"Name, in the case in which it was first used"`
-	LinkCount  int        `json:"link_count" example:"12" doc:"Number of active links with the tag"`
+	LinkCount  int        `json:"link_count" example:"12" doc:"Number of active links with the tag, of those that you can see"`
 	CreatedAt  time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the tag was created"`
 	LastUsedAt *time.Time `json:"last_used_at" example:"2025-03-24T14:02:00Z" doc:"When the tag was last added to a link. null if not known"`
 }
@@ -54,7 +55,7 @@ func toLink(l links.Link) Link {
 	}
 	return Link{
 		ID: l.ID, URL: l.URL, CanonicalURL: l.CanonicalURL, Title: l.Title,
-		Tags: tags, OpenGraph: OpenGraph(l.OpenGraph), Owner: l.Owner, Notes: l.Notes,
+		Tags: tags, OpenGraph: OpenGraph(l.OpenGraph), Owner: l.Owner, Private: l.Private(), Notes: l.Notes,
 		CreatedAt: l.CreatedAt.Time, UpdatedAt: l.UpdatedAt.Time,
 		Expired: l.Expired(), ExpiredAt: api.Time(l.ExpiredAt),
 		ViewCount: l.ViewCount, LastCheckedAt: api.Time(l.LastCheckedAt),

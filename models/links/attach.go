@@ -2,7 +2,6 @@ package links
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"gorm.io/gorm"
@@ -45,23 +44,24 @@ func attach(tx *gorm.DB, now models.Time, ls []Link, names [][]string) (added []
 	if err != nil || len(tags) == 0 {
 		return added, err
 	}
-	counts := map[int64]int{}
+	d := deltas{}
 	var rows []linkTag
 	for i := range ls {
+		for _, n := range names[i] {
+			d.add(tags[models.FoldName(n)].Seq, ls[i], delta{}) // it is used, even if the link has it
+		}
 		for _, n := range added[i] {
 			t := tags[models.FoldName(n)]
 			rows = append(rows, linkTag{ls[i].Seq, t.Seq, ls[i].tagEnd})
 			ls[i].tagEnd++
 			ls[i].Tags = append(ls[i].Tags, t.Name)
-			if !ls[i].Expired() {
-				counts[t.Seq]++
-			}
+			d.add(t.Seq, ls[i], arrives(ls[i]))
 		}
 	}
 	if err := models.Insert(tx, rows); err != nil {
 		return nil, fmt.Errorf("tagging links: %w", err)
 	}
-	return added, recount(tx, counts)
+	return added, usedBy(tx, now, d)
 }
 
 // ensure makes the tags that do not exist yet, marks all as used at now and returns
@@ -103,15 +103,13 @@ func byFolded(tx *gorm.DB, folded []string) (map[string]Tag, error) {
 // detach takes tags[i] off ls[i], whose Tags shrink, and drops tags that no link
 // carries then. Each link carries its tags, and the links are locked.
 func detach(tx *gorm.DB, ls []Link, tags [][]Tag) error {
-	rows, counts := models.NewRows("link_seq bigint, tag_seq bigint"), map[int64]int{}
+	rows, d := models.NewRows("link_seq bigint, tag_seq bigint"), deltas{}
 	for i := range ls {
 		off := make(map[string]bool, len(tags[i]))
 		for _, t := range tags[i] {
 			off[t.FoldedName] = true
 			rows.Add(ls[i].Seq, t.Seq)
-			if counts[t.Seq] += 0; !ls[i].Expired() {
-				counts[t.Seq]--
-			}
+			d.add(t.Seq, ls[i], leaves(ls[i]))
 		}
 		ls[i].Tags = slices.DeleteFunc(slices.Clone(ls[i].Tags), func(n string) bool { return off[models.FoldName(n)] })
 	}
@@ -119,54 +117,10 @@ func detach(tx *gorm.DB, ls []Link, tags [][]Tag) error {
 	if err != nil {
 		return fmt.Errorf("taking tags off links: %w", err)
 	}
-	if err := recount(tx, counts); err != nil {
+	if err := recount(tx, d); err != nil {
 		return err
 	}
-	return dropUnused(tx, slices.Sorted(maps.Keys(counts)))
-}
-
-// recount adds to the tags' counts of active links.
-func recount(tx *gorm.DB, counts map[int64]int) error {
-	rows := models.NewRows("seq bigint, n bigint")
-	for _, seq := range slices.Sorted(maps.Keys(counts)) {
-		if n := counts[seq]; n != 0 {
-			rows.Add(seq, n)
-		}
-	}
-	if err := rows.Exec(tx, "UPDATE tags SET link_count = link_count + r.n FROM {rows} AS r WHERE tags.seq = r.seq").Error; err != nil {
-		return fmt.Errorf("counting the links of tags: %w", err)
-	}
-	return nil
-}
-
-// dropUnused deletes the tags of these that no link carries.
-func dropUnused(tx *gorm.DB, seqs []int64) error {
-	err := seqRows(seqs).Exec(tx, "DELETE FROM tags WHERE "+bySeq+" AND NOT EXISTS (SELECT 1 FROM link_tags WHERE tag_seq = tags.seq)").Error
-	if err != nil {
-		return fmt.Errorf("dropping unused tags: %w", err)
-	}
-	return nil
-}
-
-// tagSeqs are the tags of links, each with the sum of what its links count.
-func tagSeqs(tx *gorm.DB, ls []Link, count func(Link) int) (map[int64]int, error) {
-	counts := map[int64]int{}
-	if len(ls) == 0 {
-		return counts, nil
-	}
-	of := make(map[int64]int, len(ls))
-	for _, l := range ls {
-		of[l.Seq] = count(l)
-	}
-	var rows []linkTag
-	err := seqRows(seqsOf(ls)).Raw(tx, "SELECT link_seq, tag_seq FROM link_tags WHERE link_seq IN (SELECT seq FROM {rows} AS r)").Scan(&rows).Error
-	if err != nil {
-		return nil, fmt.Errorf("loading the tags of links: %w", err)
-	}
-	for _, r := range rows {
-		counts[r.TagSeq] += of[r.LinkSeq]
-	}
-	return counts, nil
+	return dropUnused(tx, d.tags())
 }
 
 // loadTags gives links their tags, in one query.

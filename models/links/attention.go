@@ -32,7 +32,7 @@ func (s *Store) NeedAttention(ctx context.Context, limit int) (Attention, error)
 		}
 	}
 	gone := func() *gorm.DB {
-		return tx.Model(&Link{}).Where("expired_at > ? AND health = ?", s.recently(), Dead)
+		return visible(tx).Where("expired_at > ? AND health = ?", s.recently(), Dead)
 	}
 	var n int64
 	err := gone().Count(&n).Error

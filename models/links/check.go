@@ -146,8 +146,10 @@ func (s *Store) lookNow(ctx context.Context, id string, request func(context.Con
 		}
 		ls := []Link{found}
 		changed, err := s.learn(tx, ls, []look{k}, false)
-		l = ls[0]
-		return changed, err
+		if l = ls[0]; err != nil {
+			return nil, err
+		}
+		return changed, done(tx, s.clock.Now(), "refresh", ls, nil, nil)
 	})
 	return l, err
 }

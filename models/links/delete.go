@@ -3,8 +3,6 @@ package links
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"gorm.io/gorm"
 )
@@ -12,12 +10,7 @@ import (
 // Delete deletes links for good, unless it is undone within a day.
 func (s *Store) Delete(ctx context.Context, ids ...string) (Change, error) {
 	return s.change(ctx, ActionDelete, ids, func(tx *gorm.DB, ls []Link) ([]past, []Link, error) {
-		counts, err := tagSeqs(tx, ls, func(l Link) int {
-			if l.Expired() {
-				return 0
-			}
-			return -1
-		})
+		d, err := deltasOf(tx, ls, leaves)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -28,9 +21,12 @@ func (s *Store) Delete(ctx context.Context, ids ...string) (Change, error) {
 		if err := seqs.Exec(tx, "DELETE FROM links WHERE "+bySeq).Error; err != nil { // link_tags go with them
 			return nil, nil, fmt.Errorf("deleting links: %w", err)
 		}
-		if err := recount(tx, counts); err != nil {
+		if err := recount(tx, d); err != nil {
 			return nil, nil, err
 		}
-		return before, nil, dropUnused(tx, slices.Sorted(maps.Keys(counts)))
+		if err := dropUnused(tx, d.tags()); err != nil {
+			return nil, nil, err
+		}
+		return before, nil, done(tx, s.clock.Now(), ActionDelete, ls, nil, nil)
 	})
 }

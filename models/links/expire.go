@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // SetExpired expires links by hand or revives them. Links that are so already
@@ -37,7 +38,10 @@ func (s *Store) SetExpired(ctx context.Context, expired bool, ids ...string) (Ch
 		if err := countExpired(tx, ls); err != nil {
 			return nil, nil, err
 		}
-		return before, ls, saveAll(tx, ls, false)
+		if err := saveAll(tx, ls, false); err != nil {
+			return nil, nil, err
+		}
+		return before, ls, done(tx, now, action, ls, audit.Values{"expired": !expired}, audit.Values{"expired": expired})
 	})
 }
 
@@ -66,14 +70,14 @@ func resetExpiry(tx *gorm.DB, before []past) ([]Link, error) {
 // countExpired takes links that have just expired out of the counts of their tags,
 // and those that have just been revived into them.
 func countExpired(tx *gorm.DB, ls []Link) error {
-	counts, err := tagSeqs(tx, ls, func(l Link) int {
+	d, err := deltasOf(tx, ls, func(l Link) delta {
 		if l.Expired() {
-			return -1
+			return delta{active: -1}
 		}
-		return 1
+		return delta{active: 1}
 	})
 	if err != nil {
 		return err
 	}
-	return recount(tx, counts)
+	return recount(tx, d)
 }

@@ -18,7 +18,7 @@ func (s *Store) Find(ctx context.Context, text string, limit int) ([]Link, error
 	if err != nil {
 		return nil, err
 	}
-	seqs, err := s.index.newest(tx, s.selectionOf(Filter{}, q, whole), fewMatches)
+	seqs, err := s.index.newest(tx, s.selectionOf(tx, Filter{}, q, whole), fewMatches)
 	if err == nil {
 		err = rank(tx, q.Words, seqs)
 	}

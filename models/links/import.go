@@ -16,13 +16,13 @@ import (
 const importBatch = 2500
 
 // Import stores many links without fetching them; they are fetched when their
-// first check comes. Addresses that are saved already only get the new tags.
+// first check comes. Links that Add would return only get the new tags.
 // An invalid one is CodeInvalid, before anything is stored. stored counts the
 // new links, also when a later batch failed.
 func (s *Store) Import(ctx context.Context, ns []New) (stored int, err error) {
 	drafts := make([]draft, len(ns))
 	for i, n := range ns {
-		if drafts[i], err = n.check(fmt.Sprintf("links[%d].", i)); err != nil {
+		if drafts[i], err = n.check(ctx, fmt.Sprintf("links[%d].", i)); err != nil {
 			return 0, err
 		}
 	}
@@ -56,7 +56,7 @@ func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time)
 		rows = append(rows, l)
 	}
 	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
-		ls, err := insert(tx, rows)
+		ls, err := insertNew(tx, rows)
 		if err != nil {
 			return nil, err
 		}
@@ -64,9 +64,11 @@ func (s *Store) importBatch(ctx context.Context, batch []draft, now models.Time)
 		for i, l := range ls {
 			names[i] = byAddress[l.CanonicalURL].Tags
 		}
-		_, err = attach(tx, now, ls, names)
+		if _, err = attach(tx, now, ls, names); err != nil {
+			return nil, err
+		}
 		stored = ls
-		return ls, err
+		return ls, added(tx, now, ls)
 	})
 	if err != nil {
 		return 0, err

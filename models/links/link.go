@@ -30,9 +30,6 @@ const (
 	MaxBulk      = 500    // links in one bulk action
 )
 
-// DefaultOwner owns what is saved without an account.
-const DefaultOwner = "system"
-
 // OpenGraph is what a page says of itself to those who link to it.
 // An empty member was not given.
 type OpenGraph struct {
@@ -48,12 +45,13 @@ type Link struct {
 	Seq          int64 `gorm:"primaryKey"` // the store's own key: newer links have greater ones
 	ID           string
 	URL          string // as it was given
-	CanonicalURL string // unique
+	CanonicalURL string // unique among the links with the same PrivateTo
 	Title        string // what is shown: the owner's title, else the fetched one; may be ""
 	OwnTitle     string
 	FetchedTitle string
 	OpenGraph    OpenGraph `gorm:"embedded;embeddedPrefix:og_"`
-	Owner        string
+	Owner        string    // who added it; it never changes
+	PrivateTo    string    // models.PrivateTo
 	Notes        string
 	CreatedAt    models.Time
 	UpdatedAt    models.Time // of the record; views and checks that change nothing leave it
@@ -85,6 +83,9 @@ func (l Link) DisplayTitle() string {
 // Expired says whether the link is hidden from the lists as dead.
 func (l Link) Expired() bool { return !l.ExpiredAt.IsZero() }
 
+// Private says whether only its owner and admins see the link.
+func (l Link) Private() bool { return l.PrivateTo != "" }
+
 // Tag is a word that links are filed under. The namespace is global; names
 // match whatever their case and keep the casing first stored.
 type Tag struct {
@@ -92,7 +93,7 @@ type Tag struct {
 	ID         string
 	Name       string
 	FoldedName string // the name as it is compared; unique
-	LinkCount  int    // active links that carry it
+	LinkCount  int    // active links that carry it, of those that the reader sees; so are the times
 	CreatedAt  models.Time
 	LastUsedAt models.Time // when it was last put on a link
 }
@@ -149,11 +150,12 @@ type Filter struct {
 
 // New is a link to add.
 type New struct {
-	URL   string
-	Tags  []string
-	Owner string // "" = DefaultOwner
-	Notes string
-	Title string // the owner's own; "" = the fetched one
+	URL     string
+	Tags    []string
+	Owner   string // "" = who adds it. Where people sign in, only admins may name somebody else
+	Notes   string
+	Title   string // the owner's own; "" = the fetched one
+	Private bool   // only its owner and admins see it
 	// Force stores the link even if its page cannot be fetched or does not answer
 	// 200. Import never fetches and ignores it.
 	Force bool
@@ -163,11 +165,12 @@ type New struct {
 	CreatedAt models.Time
 }
 
-// Edit changes the owner's title and notes of a link. A nil member stays as it
-// is; an empty one is cleared.
+// Edit changes what the owner sets of a link. A nil member stays as it
+// is; an empty text is cleared.
 type Edit struct {
-	Title *string
-	Notes *string
+	Title   *string
+	Notes   *string
+	Private *bool
 }
 
 // Counts are the sizes of the collection.

@@ -1,6 +1,7 @@
 package links
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -176,13 +177,17 @@ const maxMisspelt = 4
 // nearQuery is q with near misses in the place of the words that alone match
 // nothing, and those words with what stands in for them. ok is false if a word
 // that has to match has no near miss.
+//
+// Of a link that the actor does not see, no word stands in for another: not even if it is a
+// part of a word of a link that it sees.
 func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, misses map[string][]string, ok bool, err error) {
 	misses = map[string][]string{}
+	all := seesAll(tx)
 	looked := 0
 	// swap is w, or what stands in for it; nil if there is nothing. alone is
 	// the query for one word in its field.
 	swap := func(w Word, alone func(Word) Query) (Word, error) {
-		matches := func(w Word) (bool, error) { return s.index.any(tx, s.selectionOf(f, alone(w), nil)) }
+		matches := func(w Word) (bool, error) { return s.index.any(tx, s.selectionOf(tx, f, alone(w), nil)) }
 		if known, err := matches(w); err != nil || known {
 			return w, err
 		}
@@ -197,6 +202,9 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, misses ma
 			var found Word
 			for _, c := range candidates { // some words stood only in links that are gone or hidden
 				live, err := matches(Word{c})
+				if live && !all {
+					live, err = s.holdsWord(tx, s.selectionOf(tx, f, alone(Word{c}), nil), c)
+				}
 				if err != nil {
 					return nil, err
 				}
@@ -249,4 +257,14 @@ func (s *Store) nearQuery(tx *gorm.DB, f Filter, q Query) (near Query, misses ma
 		near.Tags = append(near.Tags, tags)
 	}
 	return near, misses, len(misses) > 0, nil
+}
+
+// holdsWord says whether one of the newest links of a selection has a word as a whole.
+func (s *Store) holdsWord(tx *gorm.DB, sel selection, word string) (bool, error) {
+	seqs, err := s.index.newest(tx, sel, fewMatches)
+	if err != nil {
+		return false, err
+	}
+	ls, err := among(tx, seqRows(seqs), bySeq)
+	return slices.ContainsFunc(ls, func(l Link) bool { return slices.Contains(wordsOf(docOf(l)), word) }), err
 }

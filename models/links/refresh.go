@@ -29,6 +29,7 @@ type refreshRow struct {
 	Total     int
 	Failed    int
 	CreatedAt models.Time
+	MadeBy    string // name of the actor
 }
 
 func (refreshRow) TableName() string { return "link_refreshes" }
@@ -36,23 +37,33 @@ func (refreshRow) TableName() string { return "link_refreshes" }
 // StartRefresh queues links to be refreshed in the background, up to MaxBulk
 // of them. Unknown ids are passed over.
 func (s *Store) StartRefresh(ctx context.Context, ids ...string) (Refresh, error) {
+	return s.startRefresh(ctx, ids, true)
+}
+
+// startRefresh is StartRefresh; asked says that it is what a request is for.
+func (s *Store) startRefresh(ctx context.Context, ids []string, asked bool) (Refresh, error) {
 	ids, err := cleanIDs(ids)
 	if err != nil {
 		return Refresh{}, err
 	}
-	row := refreshRow{ID: models.NewID(models.KindRefresh), CreatedAt: s.clock.Now()}
+	row := refreshRow{ID: models.NewID(models.KindRefresh), CreatedAt: s.clock.Now(), MadeBy: models.Owner(ctx)}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		var seqs []int64
-		err := idRows(ids).Raw(tx, "SELECT seq FROM links WHERE "+byID+" ORDER BY seq").Scan(&seqs).Error
+		var ls []Link
+		seen, args := models.Visible(tx, "links")
+		err := idRows(ids).Raw(tx, "SELECT seq, id, url, title FROM links WHERE "+byID+" AND "+seen+" ORDER BY seq", args...).Scan(&ls).Error
 		if err != nil {
 			return err
 		}
-		row.Total = len(seqs)
+		row.Total = len(ls)
 		if err := tx.Create(&row).Error; err != nil {
 			return err
 		}
-		return seqRows(seqs).Exec(tx, `INSERT INTO link_refresh_items (refresh_id, link_seq, due_at)
+		err = seqRows(seqsOf(ls)).Exec(tx, `INSERT INTO link_refresh_items (refresh_id, link_seq, due_at)
 			SELECT CAST(? AS TEXT), seq, CAST(? AS BIGINT) FROM {rows} AS r`, row.ID, row.CreatedAt).Error
+		if err != nil || !asked {
+			return err
+		}
+		return done(tx, row.CreatedAt, ActionRefresh, ls, nil, nil)
 	})
 	if err != nil {
 		return Refresh{}, fmt.Errorf("queueing links to refresh: %w", err)
@@ -67,7 +78,8 @@ func (s *Store) StartRefresh(ctx context.Context, ids ...string) (Refresh, error
 // RefreshWanted gets a value after StartRefresh in this process.
 func (s *Store) RefreshWanted() <-chan struct{} { return s.refresh }
 
-// RefreshOf is how far a batch has come; CodeNotFound if there is none.
+// RefreshOf is how far a batch has come; CodeNotFound if there is none, or if it is of somebody
+// else and the actor is no admin.
 func (s *Store) RefreshOf(ctx context.Context, refreshID string) (Refresh, error) {
 	if models.CheckID(models.KindRefresh, refreshID) != nil {
 		return Refresh{}, models.NotFound("refresh")
@@ -76,9 +88,11 @@ func (s *Store) RefreshOf(ctx context.Context, refreshID string) (Refresh, error
 		Row     refreshRow `gorm:"embedded"`
 		Waiting int
 	}
-	err := s.db.Read(ctx).Raw(`SELECT r.*,
+	tx := s.db.Read(ctx)
+	own, args := madeBy(tx)
+	err := tx.Raw(`SELECT r.*,
 		(SELECT count(*) FROM link_refresh_items WHERE refresh_id = r.id) AS waiting
-		FROM link_refreshes r WHERE id = ?`, refreshID).Scan(&rows).Error
+		FROM link_refreshes r WHERE id = ? AND `+own, append([]any{refreshID}, args...)...).Scan(&rows).Error
 	if err != nil {
 		return Refresh{}, fmt.Errorf("loading a refresh: %w", err)
 	}

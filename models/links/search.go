@@ -1,6 +1,7 @@
 package links
 
 import (
+	"encoding/hex"
 	"slices"
 	"strings"
 
@@ -43,7 +44,13 @@ type doc struct {
 }
 
 // The marks of a link, by which lists are filtered.
-const markExpired = "xexpired"
+const (
+	markExpired = "xexpired"
+	markPrivate = "xprivate" // beside markOwner
+)
+
+// markOwner marks the private links of an owner. Names differ by case, and marks do not.
+func markOwner(name string) string { return "p" + hex.EncodeToString([]byte(name)) }
 
 func markTag(folded string) string { return "t" + folded }
 func markHealth(h Health) string   { return "h" + string(h) }
@@ -61,6 +68,9 @@ func docOf(l Link) doc {
 	if l.Expired() {
 		d.marks = append(d.marks, markExpired)
 	}
+	if l.Private() {
+		d.marks = append(d.marks, markPrivate, markOwner(l.PrivateTo))
+	}
 	return d
 }
 
@@ -71,6 +81,7 @@ type selection struct {
 	must  []string        // marks that a link has to carry
 	not   []string        // marks that it must not carry
 	since models.Time     // it must have expired after it; zero = at any time, or not at all
+	own   string          // the mark that a private link has to carry; "" = none: those of all owners are shown
 	limit int             // where counting the matches stops; 0 = they are all counted
 }
 
@@ -79,9 +90,12 @@ func (s selection) hasPage(p models.Page, total int) bool {
 	return total > p.Offset() || s.limit > 0 && total >= s.limit
 }
 
-// selectionOf adds the filter's marks to a parsed query.
-func (s *Store) selectionOf(f Filter, q Query, whole map[string]bool) selection {
+// selectionOf adds the filter's marks to a parsed query, and what the actor sees.
+func (s *Store) selectionOf(tx *gorm.DB, f Filter, q Query, whole map[string]bool) selection {
 	sel := selection{query: q, whole: whole}
+	if !seesAll(tx) {
+		sel.own = markOwner(models.Owner(tx.Statement.Context))
+	}
 	if !q.Empty() {
 		sel.limit = MaxCounted + 1
 	}

@@ -63,7 +63,9 @@ func countRows(tx *gorm.DB, where condition, limit int) (n int, err error) {
 func (postgresIndex) newest(tx *gorm.DB, s selection, limit int) (seqs []int64, err error) {
 	where, from := conditions(s), "links_search"
 	if !s.query.indexed() {
-		from = fmt.Sprintf("(SELECT * FROM links_search ORDER BY link_seq DESC LIMIT %d) AS newest", models.NewestSearched)
+		seen := seenBy(s)
+		from = fmt.Sprintf("(SELECT * FROM links_search WHERE "+seen.sql+" ORDER BY link_seq DESC LIMIT %d) AS newest", models.NewestSearched)
+		where.args = append(seen.args, where.args...)
 	}
 	err = tx.Raw("SELECT link_seq FROM "+from+" WHERE "+where.sql+" ORDER BY link_seq DESC LIMIT ?", append(where.args, limit)...).Scan(&seqs).Error
 	return seqs, err
@@ -139,11 +141,20 @@ func conditions(s selection) condition {
 		and = append(and, carries(m))
 	}
 	for _, m := range s.not {
-		c := carries(m)
-		and = append(and, condition{"NOT " + c.sql, c.args})
+		and = append(and, not(carries(m)))
 	}
-	return join(" AND ", and...)
+	return join(" AND ", append(and, seenBy(s))...)
 }
+
+// seenBy asks for links that the reader sees.
+func seenBy(s selection) condition {
+	if s.own == "" {
+		return condition{sql: "TRUE"}
+	}
+	return not(join(" AND ", carries(markPrivate), not(carries(s.own))))
+}
+
+func not(c condition) condition { return condition{"NOT " + c.sql, c.args} }
 
 // conditionsOf asks for every word in any of the fields.
 func conditionsOf(words []Word, fields ...string) condition {

@@ -153,13 +153,16 @@ func match(s selection, tier int) string {
 	}
 	expr := strings.Join(and, " AND ")
 	switch {
-	case len(s.not) == 0:
+	case len(s.not) == 0 && s.own == "":
 		return expr
 	case expr == "":
 		expr = mark(markAny)
 	}
 	for _, m := range s.not {
 		expr = "(" + expr + ") NOT " + mark(m)
+	}
+	if s.own != "" {
+		expr = "(" + expr + ") NOT (" + mark(markPrivate) + " NOT " + mark(s.own) + ")"
 	}
 	return expr
 }

@@ -51,10 +51,11 @@ func (s *Store) Get(ctx context.Context, id string) (Link, error) {
 	return one(s.db.Read(ctx), id)
 }
 
-// ByURL is the link of a canonical URL; ok is false if there is none.
+// ByURL is the link of a canonical URL that is shared, else the actor's own; ok is false if there is none.
 func (s *Store) ByURL(ctx context.Context, canonicalURL string) (l Link, ok bool, err error) {
 	tx := s.db.Read(ctx)
-	ls, err := load(tx, tx.Model(&Link{}).Where("canonical_url = ?", canonicalURL))
+	scope, args := models.OwnScope(tx, "links")
+	ls, err := load(tx, tx.Model(&Link{}).Where("canonical_url = ?", canonicalURL).Where(scope, args...).Order("private_to").Limit(1))
 	if err != nil || len(ls) == 0 {
 		return Link{}, false, err
 	}
@@ -68,7 +69,8 @@ func (s *Store) View(ctx context.Context, id string) (Link, error) {
 	}
 	var l Link
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		err := tx.Exec("UPDATE links SET view_count = view_count + 1 WHERE id = ?", id).Error
+		seen, args := models.Visible(tx, "links")
+		err := tx.Exec("UPDATE links SET view_count = view_count + 1 WHERE id = ? AND "+seen, append([]any{id}, args...)...).Error
 		if err != nil {
 			return fmt.Errorf("counting a view: %w", err)
 		}
@@ -127,20 +129,26 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 	c := Counts{Health: map[Health]int{}}
 	tx := s.db.Read(ctx)
 	var sizes struct{ Links, Expired, Tags int }
+	tags, args := seenTags(tx)
 	err := tx.Raw(`SELECT
 		(SELECT count(*) FROM links) AS links,
 		(SELECT count(*) FROM links WHERE expired_at IS NOT NULL) AS expired,
-		(SELECT count(*) FROM tags) AS tags`).Scan(&sizes).Error
+		(SELECT count(*) FROM `+tags+`) AS tags`, args...).Scan(&sizes).Error
 	if err != nil {
 		return c, fmt.Errorf("counting links: %w", err)
 	}
 	c.Active, c.Expired, c.Tags = sizes.Links-sizes.Expired, sizes.Expired, sizes.Tags
-	var unwell []struct {
+	type some struct {
 		Health Health
 		N      int
 	}
+	var unwell, unseen []some
 	err = tx.Raw(`SELECT health, count(*) AS n FROM links
 		WHERE health IN ? AND expired_at IS NULL GROUP BY health`, []Health{Dead, Suspect, Moved, Blocked, Unchecked}).Scan(&unwell).Error
+	if err == nil && !seesAll(tx) {
+		err = tx.Raw(`SELECT CASE WHEN expired_at IS NULL THEN health ELSE 'expired' END AS health, count(*) AS n FROM links
+			WHERE private_to <> '' AND private_to <> ? GROUP BY 1`, models.Owner(ctx)).Scan(&unseen).Error
+	}
 	if err != nil {
 		return c, fmt.Errorf("counting links by health: %w", err)
 	}
@@ -148,6 +156,16 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 	for _, u := range unwell {
 		c.Health[u.Health] = u.N
 		c.Health[OK] -= u.N
+	}
+	for _, u := range unseen {
+		if u.Health == "expired" {
+			c.Expired -= u.N
+			continue
+		}
+		c.Active -= u.N
+		if c.Health[u.Health] -= u.N; c.Health[u.Health] <= 0 && u.Health != OK {
+			delete(c.Health, u.Health)
+		}
 	}
 	return c, nil
 }
@@ -175,7 +193,7 @@ func (s *Store) List(ctx context.Context, f Filter, p models.Page) (Found, error
 	if err != nil {
 		return out, err
 	}
-	seqs, total, err := s.index.find(tx, s.selectionOf(f, q, whole), p)
+	seqs, total, err := s.index.find(tx, s.selectionOf(tx, f, q, whole), p)
 	if err != nil {
 		return out, fmt.Errorf("searching links: %w", err)
 	}
@@ -197,7 +215,7 @@ func (s *Store) findNear(tx *gorm.DB, f Filter, q Query, p models.Page) ([]int64
 	if err != nil || !ok {
 		return nil, 0, nil, err
 	}
-	seqs, total, err := s.index.find(tx, s.selectionOf(f, near, nil), p)
+	seqs, total, err := s.index.find(tx, s.selectionOf(tx, f, near, nil), p)
 	if total == 0 {
 		misses = nil
 	}
@@ -205,46 +223,47 @@ func (s *Store) findNear(tx *gorm.DB, f Filter, q Query, p models.Page) ([]int64
 }
 
 func (s *Store) listByExpiry(tx *gorm.DB, shown Shown, out *models.List[Link]) error {
-	rows := func() *gorm.DB {
-		g := tx.Model(&Link{})
-		switch shown {
-		case ShowActive:
-			g = g.Where("expired_at IS NULL")
-		case ShowExpired:
-			g = g.Where("expired_at IS NOT NULL")
-		case ShowRecent:
-			g = g.Where("expired_at > ?", s.recently())
-		case ShowAll:
-		}
-		return g
+	where, args := "TRUE", []any{}
+	switch shown {
+	case ShowActive:
+		where = "expired_at IS NULL"
+	case ShowExpired:
+		where = "expired_at IS NOT NULL"
+	case ShowRecent:
+		where, args = "expired_at > ?", []any{s.recently()}
+	case ShowAll:
 	}
 	var err error
-	if out.Total, err = count(tx, rows(), shown); err != nil {
+	if shown == ShowActive {
+		out.Total, err = countActive(tx)
+	} else {
+		out.Total, err = count(tx, where, args...)
+	}
+	if err != nil {
 		return err
 	}
 	// The keys come first, from an index alone, so that a page far down the
 	// list does not read the rows before it.
 	var seqs []int64
-	if err := rows().Order("seq DESC").Offset(out.Offset()).Limit(out.Size).Pluck("seq", &seqs).Error; err != nil {
+	if err := visible(tx).Where(where, args...).Order("seq DESC").Offset(out.Offset()).Limit(out.Size).Pluck("seq", &seqs).Error; err != nil {
 		return fmt.Errorf("listing links: %w", err)
 	}
 	out.Items, err = inOrder(tx, seqs)
 	return err
 }
 
-// count is the number of rows that shown lets through.
-func count(tx, rows *gorm.DB, shown Shown) (int, error) {
-	if shown == ShowActive {
-		return countActive(tx)
-	}
+// count is the number of links that the actor sees and that fulfil a condition.
+func count(tx *gorm.DB, where string, args ...any) (int, error) {
 	var n int64
-	if err := rows.Count(&n).Error; err != nil {
+	if err := tx.Model(&Link{}).Where(where, args...).Count(&n).Error; err != nil {
 		return 0, fmt.Errorf("counting links: %w", err)
 	}
-	return int(n), nil
+	unseen, err := hidden(tx, where, args...)
+	return max(0, int(n)-unseen), err // a link may be hidden between the two
 }
 
-func active(tx *gorm.DB) *gorm.DB { return tx.Model(&Link{}).Where("expired_at IS NULL") }
+// active are the active links that the actor sees.
+func active(tx *gorm.DB) *gorm.DB { return visible(tx).Where("expired_at IS NULL") }
 
 // countActive subtracts, since SQLite counts a whole table by the page, which is much
 // faster than to count the rows that fulfil a condition.
@@ -253,7 +272,8 @@ func countActive(tx *gorm.DB) (n int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("counting links: %w", err)
 	}
-	return n, nil
+	unseen, err := hidden(tx, "expired_at IS NULL")
+	return max(0, n-unseen), err
 }
 
 // one is a link by id with its tags.
@@ -261,7 +281,7 @@ func one(tx *gorm.DB, id string) (Link, error) {
 	if models.CheckID(models.KindLink, id) != nil {
 		return Link{}, models.NotFound("link")
 	}
-	ls, err := load(tx, tx.Model(&Link{}).Where("id = ?", id))
+	ls, err := load(tx, visible(tx).Where("id = ?", id))
 	if err != nil || len(ls) == 0 {
 		return Link{}, orNotFound(err)
 	}

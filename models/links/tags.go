@@ -45,7 +45,7 @@ func (s *Store) Tags(ctx context.Context, match string, o TagOrder, p models.Pag
 		return out, nil
 	}
 	rows := func() *gorm.DB {
-		g := s.db.Read(ctx).Model(&Tag{})
+		g := tagsSeen(s.db.Read(ctx))
 		if f != "" {
 			g = g.Where(`folded_name LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(f)+"%")
 		}
@@ -71,7 +71,7 @@ func (s *Store) CompleteTags(ctx context.Context, typed string, limit int) ([]Ta
 		return ts, err
 	}
 	f := models.EscapeLike(models.FoldName(typed))
-	err := s.db.Read(ctx).Where(`folded_name LIKE ? ESCAPE '\'`, "%"+f+"%").
+	err := tagsSeen(s.db.Read(ctx)).Where(`folded_name LIKE ? ESCAPE '\'`, "%"+f+"%").
 		Order(clause.OrderBy{Expression: clause.Expr{
 			SQL:  `CASE WHEN folded_name LIKE ? ESCAPE '\' THEN 0 ELSE 1 END, link_count DESC, seq`,
 			Vars: []any{f + "%"},
@@ -119,12 +119,15 @@ func (s *Store) AddTags(ctx context.Context, id string, names []string) ([]Tag, 
 		if err != nil {
 			return nil, err
 		}
-		ls := []Link{l}
-		if _, err := attach(tx, s.clock.Now(), ls, [][]string{names}); err != nil {
+		ls, was := []Link{l}, tagsOfAll([]Link{l})
+		more, err := attach(tx, s.clock.Now(), ls, [][]string{names})
+		if err != nil {
 			return nil, err
 		}
-		ts, err = tagsOf(tx, l.Seq)
-		return ls, err
+		if ts, err = tagsOf(tx, l.Seq); err != nil {
+			return nil, err
+		}
+		return ls, tagged(tx, s.clock.Now(), ls, was, more)
 	})
 	return ts, err
 }
@@ -136,8 +139,11 @@ func (s *Store) RemoveTag(ctx context.Context, id, tagID string) error {
 		if err != nil {
 			return nil, err
 		}
-		ls := []Link{l}
-		return ls, detach(tx, ls, [][]Tag{{t}})
+		ls, was := []Link{l}, tagsAre(l)
+		if err := detach(tx, ls, [][]Tag{{t}}); err != nil {
+			return nil, err
+		}
+		return ls, retagged(tx, s.clock.Now(), "untag", ls[0], was)
 	})
 }
 
@@ -158,15 +164,17 @@ func (s *Store) SwapTag(ctx context.Context, id, tagID, name string) (Tag, error
 			swapped = t
 			return nil, nil
 		}
-		ls := []Link{l}
+		ls, was := []Link{l}, tagsAre(l)
 		if err := detach(tx, ls, [][]Tag{{t}}); err != nil {
 			return nil, err
 		}
 		if _, err := attach(tx, s.clock.Now(), ls, [][]string{names}); err != nil {
 			return nil, err
 		}
-		err = tx.Where("folded_name = ?", models.FoldName(names[0])).Take(&swapped).Error
-		return ls, err
+		if err := tagsSeen(tx).Where("folded_name = ?", models.FoldName(names[0])).Take(&swapped).Error; err != nil {
+			return nil, fmt.Errorf("loading a tag: %w", err)
+		}
+		return ls, retagged(tx, s.clock.Now(), "tag", ls[0], was)
 	})
 	return swapped, err
 }
@@ -184,7 +192,7 @@ func wholeTags(tx *gorm.DB, q Query) (map[string]bool, error) {
 		return nil, nil
 	}
 	var have []string
-	if err := tx.Model(&Tag{}).Where("folded_name IN ?", names).Pluck("folded_name", &have).Error; err != nil {
+	if err := tagsSeen(tx).Where("folded_name IN ?", names).Pluck("folded_name", &have).Error; err != nil {
 		return nil, fmt.Errorf("looking for tags: %w", err)
 	}
 	whole := make(map[string]bool, len(have))
@@ -199,7 +207,7 @@ func findTag(tx *gorm.DB, tagID string) (Tag, error) {
 		return Tag{}, models.NotFound("tag")
 	}
 	var ts []Tag
-	if err := tx.Where("id = ?", tagID).Find(&ts).Error; err != nil {
+	if err := tagsSeen(tx).Where("id = ?", tagID).Find(&ts).Error; err != nil {
 		return Tag{}, fmt.Errorf("loading a tag: %w", err)
 	}
 	return pick(ts, tagID)
@@ -215,8 +223,8 @@ func pick(ts []Tag, tagID string) (Tag, error) {
 
 func tagsOf(tx *gorm.DB, seq int64) ([]Tag, error) {
 	var ts []Tag
-	err := tx.Raw(`SELECT tags.* FROM link_tags JOIN tags ON tags.seq = tag_seq
-		WHERE link_seq = ? ORDER BY position`, seq).Scan(&ts).Error
+	table, args := seenTags(tx)
+	err := tx.Raw("SELECT tags.* FROM link_tags JOIN "+table+" ON tags.seq = tag_seq WHERE link_seq = ? ORDER BY position", append(args, seq)...).Scan(&ts).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading the tags of a link: %w", err)
 	}
@@ -288,17 +296,18 @@ func (s *Store) TagAll(ctx context.Context, names []string, ids ...string) (Chan
 		for i := range each {
 			each[i] = names
 		}
-		added, err := attach(tx, s.clock.Now(), ls, each)
+		was := tagsOfAll(ls)
+		more, err := attach(tx, s.clock.Now(), ls, each)
 		if err != nil {
 			return nil, nil, err
 		}
 		var before []past
-		for i, tags := range added {
+		for i, tags := range more {
 			if len(tags) > 0 {
 				before = append(before, past{Link{ID: ls[i].ID}, tags})
 			}
 		}
-		return before, ls, nil
+		return before, ls, tagged(tx, s.clock.Now(), ls, was, more)
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // keepChanges is how long a change can be undone.
@@ -21,6 +22,7 @@ type changeRow struct {
 	Links     int
 	Before    string // JSON of []past
 	CreatedAt models.Time
+	MadeBy    string // name of the actor
 }
 
 func (changeRow) TableName() string { return "link_changes" }
@@ -59,7 +61,7 @@ func (s *Store) change(ctx context.Context, action string, ids []string,
 			return nil, fmt.Errorf("keeping what is undone: %w", err)
 		}
 		c.ID, c.Links = models.NewID(models.KindChange), len(before)
-		row := changeRow{c.ID, c.Action, c.Links, string(js), c.CreatedAt}
+		row := changeRow{c.ID, c.Action, c.Links, string(js), c.CreatedAt, models.Owner(ctx)}
 		if err := tx.Create(&row).Error; err != nil {
 			return nil, fmt.Errorf("keeping what is undone: %w", err)
 		}
@@ -68,7 +70,7 @@ func (s *Store) change(ctx context.Context, action string, ids []string,
 	return c, err
 }
 
-// ChangeOf is a change that can still be undone; else CodeNotFound.
+// ChangeOf is a change that the actor can still undo; else CodeNotFound. Who made it can, and admins.
 func (s *Store) ChangeOf(ctx context.Context, changeID string) (Change, error) {
 	row, err := s.changeRow(s.db.Read(ctx), changeID)
 	return row.change(), err
@@ -79,7 +81,8 @@ func (s *Store) changeRow(tx *gorm.DB, changeID string) (changeRow, error) {
 		return changeRow{}, models.NotFound("change to undo")
 	}
 	var rows []changeRow
-	err := tx.Where("id = ? AND created_at > ?", changeID, s.clock.Now().Add(-keepChanges)).Find(&rows).Error
+	own, args := madeBy(tx)
+	err := tx.Where("id = ? AND created_at > ?", changeID, s.clock.Now().Add(-keepChanges)).Where(own, args...).Find(&rows).Error
 	if err != nil {
 		return changeRow{}, fmt.Errorf("loading a change: %w", err)
 	}
@@ -91,7 +94,7 @@ func (s *Store) changeRow(tx *gorm.DB, changeID string) (changeRow, error) {
 
 // Undo takes a change back, once. Its answer's Links is how many links are as
 // they were: one whose address was saved again meanwhile, or that is gone,
-// stays as it is.
+// stays as it is, as does one that the actor does not see any more. Errors are those of ChangeOf.
 func (s *Store) Undo(ctx context.Context, changeID string) (Change, error) {
 	var c Change
 	err := s.write(ctx, func(tx *gorm.DB) ([]Link, error) {
@@ -119,9 +122,12 @@ func (s *Store) Undo(ctx context.Context, changeID string) (Change, error) {
 		default:
 			ls, err = resetExpiry(tx, before)
 		}
+		if err != nil {
+			return nil, err
+		}
 		c = row.change()
 		c.Links = len(ls)
-		return ls, err
+		return ls, done(tx, s.clock.Now(), "undo", ls, nil, audit.Values{"undone": row.Action})
 	})
 	return c, err
 }

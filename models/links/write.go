@@ -23,25 +23,26 @@ func inOrder(tx *gorm.DB, seqs []int64) ([]Link, error) {
 }
 
 // among are the links that a batch of rows names by a condition that reads {rows}.
-func among(tx *gorm.DB, rows *models.Rows, where string) ([]Link, error) {
+func among(tx *gorm.DB, rows *models.Rows, where string, args ...any) ([]Link, error) {
 	if rows.Len() == 0 {
 		return nil, nil
 	}
 	var ls []Link
-	if err := rows.Raw(tx, "SELECT * FROM links WHERE "+where).Scan(&ls).Error; err != nil {
+	if err := rows.Raw(tx, "SELECT * FROM links WHERE "+where, args...).Scan(&ls).Error; err != nil {
 		return nil, fmt.Errorf("loading links: %w", err)
 	}
 	return ls, loadTags(tx, ls)
 }
 
-// lock is among for a change, in the order of the keys; on PostgreSQL no other
-// transaction changes these links until this one ends.
-func lock(tx *gorm.DB, rows *models.Rows, where string) ([]Link, error) {
-	where += " ORDER BY seq"
+// lock is among for a change, of the links that the actor sees, in the order of the keys; on
+// PostgreSQL no other transaction changes these links until this one ends.
+func lock(tx *gorm.DB, rows *models.Rows, where string, args ...any) ([]Link, error) {
+	seen, own := models.Visible(tx, "links")
+	where += " AND " + seen + " ORDER BY seq"
 	if tx.Name() == models.Postgres {
 		where += " FOR UPDATE"
 	}
-	return among(tx, rows, where)
+	return among(tx, rows, where, append(args, own...)...)
 }
 
 // lockIDs locks the links of ids. Unknown ids are passed over.

@@ -15,14 +15,17 @@ type Link struct {
 	Edit EditForm
 	Add  TagForm
 
+	MayShare bool // the reader may change who sees the link
+
 	Actions []templ.Component // of other systems, such as the button that watches the URL
 	Main    []templ.Component // of other systems: sections below the link's health
 }
 
-// EditForm is the owner's title and notes of a link, as typed. Open shows the form
+// EditForm is what the owner sets of a link, as typed. Open shows the form
 // unfolded.
 type EditForm struct {
 	Title, Notes string
+	Private      bool
 	Open         bool
 	Errors       ui.Errors
 }

@@ -85,6 +85,7 @@ func tagged(name string) Place { return Place{Filter: links.Filter{Tag: name}} }
 // AddForm is what was typed to save a link, with its errors.
 type AddForm struct {
 	URL, Tags, Notes string
+	Private          bool
 	Errors           ui.Errors
 	CanForce         bool // the page could not be fetched: the link can be saved anyway
 }

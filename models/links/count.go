@@ -1,0 +1,141 @@
+package links
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+)
+
+// scope is the links of a tag that the same accounts see: a row of tag_scopes.
+type scope struct {
+	tag     int64 // seq
+	private string
+}
+
+// delta is a change in the numbers of links of a scope.
+type delta struct {
+	links, active int
+}
+
+// deltas are what changes in the counts of tags.
+type deltas map[scope]delta
+
+func (d deltas) add(tag int64, l Link, n delta) {
+	s := scope{tag, l.PrivateTo}
+	was := d[s]
+	d[s] = delta{was.links + n.links, was.active + n.active}
+}
+
+// rows are the deltas that use lets through, in the order of their keys.
+func (d deltas) rows(use func(delta) bool) *models.Rows {
+	rows := models.NewRows("tag_seq bigint, private_to text, links bigint, active bigint")
+	keys := slices.SortedFunc(maps.Keys(d), func(a, b scope) int { return cmp.Or(cmp.Compare(a.tag, b.tag), cmp.Compare(a.private, b.private)) })
+	for _, s := range keys {
+		if n := d[s]; use(n) {
+			rows.Add(s.tag, s.private, n.links, n.active)
+		}
+	}
+	return rows
+}
+
+// tags are the keys of the tags, in order.
+func (d deltas) tags() []int64 {
+	seqs := map[int64]bool{}
+	for s := range d {
+		seqs[s.tag] = true
+	}
+	return slices.Sorted(maps.Keys(seqs))
+}
+
+// leaves and arrives are the delta of a link that loses or gets a tag.
+func leaves(l Link) delta {
+	n := arrives(l)
+	return delta{-n.links, -n.active}
+}
+
+func arrives(l Link) delta {
+	if l.Expired() {
+		return delta{links: 1}
+	}
+	return delta{1, 1}
+}
+
+// usedBy stores that links got tags at now, or were given those that they have.
+func usedBy(tx *gorm.DB, now models.Time, d deltas) error {
+	err := d.rows(func(delta) bool { return true }).Exec(tx, `INSERT INTO tag_scopes (tag_seq, private_to, links, link_count, created_at, last_used_at)
+		SELECT tag_seq, private_to, links, active, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM {rows} AS r WHERE true
+		ON CONFLICT (tag_seq, private_to) DO UPDATE SET links = tag_scopes.links + excluded.links,
+			link_count = tag_scopes.link_count + excluded.link_count, last_used_at = excluded.last_used_at`, now, now).Error
+	if err != nil {
+		return fmt.Errorf("counting the links of tags: %w", err)
+	}
+	return countTags(tx, d)
+}
+
+// recount adds to the counts of tags whose links have changed or are gone.
+func recount(tx *gorm.DB, d deltas) error {
+	err := d.rows(func(n delta) bool { return n != delta{} }).Exec(tx, `UPDATE tag_scopes SET links = tag_scopes.links + r.links, link_count = link_count + active
+		FROM {rows} AS r WHERE tag_scopes.tag_seq = r.tag_seq AND tag_scopes.private_to = r.private_to`).Error
+	if err == nil {
+		err = d.rows(func(n delta) bool { return n.links < 0 }).Exec(tx, `DELETE FROM tag_scopes
+			WHERE (tag_seq, private_to) IN (SELECT tag_seq, private_to FROM {rows} AS r) AND links = 0`).Error
+	}
+	if err != nil {
+		return fmt.Errorf("counting the links of tags: %w", err)
+	}
+	return countTags(tx, d)
+}
+
+// countTags adds to the counts of active links that admins see.
+func countTags(tx *gorm.DB, d deltas) error {
+	active := map[int64]int{}
+	for s, n := range d {
+		active[s.tag] += n.active
+	}
+	rows := models.NewRows("seq bigint, n bigint")
+	for _, seq := range d.tags() {
+		if n := active[seq]; n != 0 {
+			rows.Add(seq, n)
+		}
+	}
+	if err := rows.Exec(tx, "UPDATE tags SET link_count = link_count + r.n FROM {rows} AS r WHERE tags.seq = r.seq").Error; err != nil {
+		return fmt.Errorf("counting the links of tags: %w", err)
+	}
+	return nil
+}
+
+// dropUnused deletes the tags of these that no link carries.
+func dropUnused(tx *gorm.DB, seqs []int64) error {
+	err := seqRows(seqs).Exec(tx, "DELETE FROM tags WHERE "+bySeq+" AND NOT EXISTS (SELECT 1 FROM link_tags WHERE tag_seq = tags.seq)").Error
+	if err != nil {
+		return fmt.Errorf("dropping unused tags: %w", err)
+	}
+	return nil
+}
+
+// deltasOf are what changes in the counts of the tags of links, of which each counts n.
+func deltasOf(tx *gorm.DB, ls []Link, n func(Link) delta) (deltas, error) {
+	d := deltas{}
+	if len(ls) == 0 {
+		return d, nil
+	}
+	of := make(map[int64]Link, len(ls))
+	for _, l := range ls {
+		of[l.Seq] = l
+	}
+	var rows []linkTag
+	err := seqRows(seqsOf(ls)).Raw(tx, "SELECT link_seq, tag_seq FROM link_tags WHERE link_seq IN (SELECT seq FROM {rows} AS r)").Scan(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("loading the tags of links: %w", err)
+	}
+	for _, r := range rows {
+		l := of[r.LinkSeq]
+		d.add(r.TagSeq, l, n(l))
+	}
+	return d, nil
+}

@@ -1,0 +1,554 @@
+package links_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"linkwatch/models"
+	"linkwatch/models/links"
+	"linkwatch/models/modelstest"
+)
+
+// as is a context of the account of a name, which is no admin.
+func (f fixture) as(name string) context.Context {
+	return models.WithActor(f.Context(), models.Actor{Name: name, Via: "session"})
+}
+
+func (f fixture) admin() context.Context {
+	return models.WithActor(f.Context(), models.Actor{Name: "root", Via: "session", SeesAll: true})
+}
+
+// addAs saves a page with a title as an account.
+func (f fixture) addAs(ctx context.Context, url, title string, private bool, tags ...string) links.Link {
+	f.Helper()
+	f.web.set(url, links.Page{Status: 200, URL: url, Title: title})
+	l, created, err := f.Add(ctx, links.New{URL: url, Tags: tags, Private: private})
+	f.must(err)
+	if !created {
+		f.Fatalf("%s was there", url)
+	}
+	return l
+}
+
+// shown is everything that all reads of the store tell ctx, as text.
+func (f fixture) shown(ctx context.Context, l links.Link, tag links.Tag) map[string]string {
+	f.Helper()
+	out := map[string]string{}
+	note := func(name string, v any, err error) {
+		if err != nil {
+			out[name] = "error " + string(models.CodeOf(err))
+			if models.CodeOf(err) == "" {
+				f.Fatalf("%s: %v", name, err)
+			}
+			return
+		}
+		js, err := json.Marshal(v)
+		f.must(err)
+		out[name] = string(js)
+	}
+	for _, filter := range []links.Filter{
+		{}, {Shown: links.ShowAll}, {Shown: links.ShowExpired}, {Shown: links.ShowRecent}, {Shown: links.ShowRecent, Health: links.Dead},
+		{Query: "zebra"}, {Query: "ze"}, {Query: "title:zebra"}, {Query: "url:secret"}, {Query: "tag:hidden"}, {Query: "tag:hid"}, {Query: "zebro"},
+		{Query: "tag:hiddon"}, {Query: "zebra", Shown: links.ShowAll}, {Query: "secret", Shown: links.ShowExpired}, {Tag: "hidden"}, {Tag: "hidden", Shown: links.ShowAll},
+		{Tag: "common"}, {Health: links.OK}, {Health: links.Dead}, {Health: links.Dead, Shown: links.ShowAll}, {Query: "https"},
+	} {
+		v, err := f.List(ctx, filter, firstPage)
+		note(fmt.Sprintf("list %+v", filter), v, err)
+	}
+	for _, q := range []string{"zebra", "ze", "secret", "tag:hidden", "zebro"} {
+		v, err := f.Find(ctx, q, 10)
+		note("find "+q, v, err)
+	}
+	v1, err := f.Get(ctx, l.ID)
+	note("get", v1, err)
+	v2, ok, err := f.ByURL(ctx, l.CanonicalURL)
+	note("by URL", []any{v2, ok}, err)
+	v4, err := f.Popular(ctx, firstPage)
+	note("popular", v4, err)
+	newest, popular, err := f.Glance(ctx, 10)
+	note("glance", []any{newest, popular}, err)
+	v5, err := f.Counts(ctx)
+	note("counts", v5, err)
+	v6, err := f.NeedAttention(ctx, 10)
+	note("attention", v6, err)
+	urls := []string{l.CanonicalURL}
+	v7, err := f.ByURLs(ctx, urls)
+	note("by URLs", v7, err)
+	v8, err := f.HealthOf(ctx, urls)
+	note("health", v8, err)
+	v9, err := f.TagNames(ctx, urls)
+	note("tag names", v9, err)
+	for _, o := range []links.TagOrder{links.TagsByName, links.TagsByCount, links.TagsByLastUse} {
+		for _, match := range []string{"", "hid", "comm"} {
+			v, err := f.Tags(ctx, match, o, firstPage)
+			note("tags by "+string(o)+" "+match, v, err)
+		}
+	}
+	v10, err := f.CompleteTags(ctx, "hid", 10)
+	note("complete", v10, err)
+	v11, err := f.Tag(ctx, tag.ID)
+	note("tag", v11, err)
+	v12, err := f.TagsOf(ctx, l.ID)
+	note("tags of", v12, err)
+	v13, err := f.TagOf(ctx, l.ID, tag.ID)
+	note("tag of", v13, err)
+	v14, n, err := f.MergeTarget(ctx, f.tag("common").ID, "hidden")
+	note("merge target", []any{v14, n}, err)
+	v15, err := f.Random(ctx)
+	note("random", v15.ID, err)
+	return out
+}
+
+// What is private to bob is for alice as if it were not there, in all that the store tells.
+func TestPrivateLinksAreNotSeen(t *testing.T) {
+	each(t, func(t fixture) {
+		alice, bob := t.as("alice"), t.as("bob")
+		shared := t.addAs(bob, "https://a.test/shared", "Giraffe", false, "common")
+		t.clock.Advance(models.Day)
+		var none links.Link
+		none.ID, none.CanonicalURL = models.NewID(models.KindLink), "https://a.test/secret"
+		without := t.shown(alice, none, links.Tag{ID: models.NewID(models.KindTag)})
+
+		// An active link, a dead one, one that moved and one that expired just now.
+		l := t.addAs(bob, "https://a.test/secret", "Zebra", true, "hidden", "Common")
+		for url, page := range map[string]links.Page{
+			"https://a.test/secret/dead": {Status: 410}, "https://a.test/secret/moved": {Status: 200, Permanent: true, URL: "https://a.test/there"},
+		} {
+			other := t.addAs(bob, url, "Zebra too", true, "hidden")
+			t.web.set(url, page)
+			_, err := t.Refresh(bob, other.ID)
+			t.must(err)
+		}
+		tag := t.tag("hidden")
+		with := t.shown(alice, l, tag)
+		for name, got := range with {
+			if got != without[name] {
+				t.Errorf("%s: alice is told\n%s\nwithout the private links\n%s", name, got, without[name])
+			}
+		}
+		for who, ctx := range map[string]context.Context{"bob": bob, "an admin": t.admin(), "the background": t.Context()} {
+			got := t.shown(ctx, l, tag)
+			own := map[string]bool{"by URL": true, "by URLs": true, "health": true, "tag names": true} // crossings
+			for name := range with {
+				same := got[name] == with[name]
+				may := name == "random" || name == "find zebro" || name == "list {Query: Tag: Health:dead Shown:}" || who != "bob" && own[name]
+				if same && !may {
+					t.Errorf("%s: %s is told the same as alice: %s", name, who, got[name])
+				}
+				if who == "an admin" && own[name] && !same {
+					t.Errorf("%s: an admin is told of a crossing with another's private link: %s", name, got[name])
+				}
+			}
+		}
+		for range 20 {
+			if got, err := t.Random(alice); err != nil || got.ID != shared.ID {
+				t.Fatalf("alice got the random link %s, %v", got.URL, err)
+			}
+		}
+	})
+}
+
+// No write of alice reaches what is private to bob.
+func TestPrivateLinksAreNotChanged(t *testing.T) {
+	each(t, func(t fixture) {
+		alice, bob := t.as("alice"), t.as("bob")
+		l := t.addAs(bob, "https://a.test/secret", "Zebra", true, "hidden")
+		t.web.set(l.URL, links.Page{Status: 200, URL: "https://a.test/moved", Title: "Zebra", Permanent: true})
+		l, err := t.Refresh(bob, l.ID)
+		t.must(err)
+		tag := t.tag("hidden")
+		change, err := t.SetExpired(bob, true, l.ID)
+		t.must(err)
+		refresh, err := t.StartRefresh(bob, l.ID)
+		t.must(err)
+		dump := func() string {
+			var rows []map[string]any
+			var all []any
+			for _, table := range []string{"links", "tags", "link_tags", "tag_scopes", "link_changes", "link_refresh_items"} {
+				rows = nil
+				t.must(t.db.Read(t.Context()).Raw("SELECT * FROM " + table + " ORDER BY 1, 2").Scan(&rows).Error)
+				all = append(all, rows)
+			}
+			return fmt.Sprint(all...)
+		}
+		before := dump()
+		text, yes := "x", true
+		for name, c := range map[string]struct {
+			do   func() (any, error)
+			code models.Code // "" = it changes nothing
+		}{
+			"view":    {func() (any, error) { return t.View(alice, l.ID) }, models.CodeNotFound},
+			"edit":    {func() (any, error) { return t.Edit(alice, l.ID, links.Edit{Title: &text}) }, models.CodeNotFound},
+			"share":   {func() (any, error) { return t.Edit(alice, l.ID, links.Edit{Private: &yes}) }, models.CodeNotFound},
+			"move":    {func() (any, error) { return t.ApplyMove(alice, l.ID) }, models.CodeNotFound},
+			"refresh": {func() (any, error) { return t.Refresh(alice, l.ID) }, models.CodeNotFound},
+			"recheck": {func() (any, error) { return t.Recheck(alice, l.ID) }, models.CodeNotFound},
+			"tag":     {func() (any, error) { return t.AddTags(alice, l.ID, []string{"x"}) }, models.CodeNotFound},
+			"untag":   {func() (any, error) { return nil, t.RemoveTag(alice, l.ID, tag.ID) }, models.CodeNotFound},
+			"swap":    {func() (any, error) { return t.SwapTag(alice, l.ID, tag.ID, "x") }, models.CodeNotFound},
+			"rename":  {func() (any, error) { v, _, err := t.RenameTag(alice, tag.ID, "x"); return v, err }, models.CodeNotFound},
+			"merge":   {func() (any, error) { _, n, err := t.MergeTarget(alice, tag.ID, "x"); return n, err }, models.CodeNotFound},
+			"undo":    {func() (any, error) { return t.Undo(alice, change.ID) }, models.CodeNotFound},
+			"change":  {func() (any, error) { return t.ChangeOf(alice, change.ID) }, models.CodeNotFound},
+			"batch":   {func() (any, error) { return t.RefreshOf(alice, refresh.ID) }, models.CodeNotFound},
+			"delete":  {func() (any, error) { return t.Delete(alice, l.ID) }, ""},
+			"expire":  {func() (any, error) { return t.SetExpired(alice, false, l.ID) }, ""},
+			"tag all": {func() (any, error) { return t.TagAll(alice, []string{"x"}, l.ID) }, ""},
+			"bulk":    {func() (any, error) { return t.Bulk(alice, links.ActionDelete, nil, l.ID) }, ""},
+			"finish":  {func() (any, error) { return links.Change{}, t.FinishRenames(alice) }, ""},
+		} {
+			v, err := c.do()
+			if models.CodeOf(err) != c.code || c.code == "" && (err != nil || v.(links.Change).Links != 0) {
+				t.Errorf("%s: %+v, %v", name, v, err)
+			}
+		}
+		if after := dump(); after != before {
+			t.Errorf("changed:\n%s\n%s", before, after)
+		}
+		r, err := t.StartRefresh(alice, l.ID)
+		t.must(err)
+		if r.Total != 0 {
+			t.Errorf("alice refreshes %d links", r.Total)
+		}
+
+		// bob, an admin and nobody can.
+		if v, err := t.RefreshOf(bob, refresh.ID); err != nil || v.Total != 1 {
+			t.Errorf("bob's refresh: %+v, %v", v, err)
+		}
+		if v, err := t.Undo(t.admin(), change.ID); err != nil || v.Links != 1 {
+			t.Errorf("an admin's undo: %+v, %v", v, err)
+		}
+		if v, err := t.View(bob, l.ID); err != nil || v.ViewCount != 1 {
+			t.Errorf("bob's view: %+v, %v", v, err)
+		}
+		if _, err := t.ApplyMove(bob, l.ID); err != nil {
+			t.Error("bob's move:", err)
+		}
+	})
+}
+
+func TestURLsAreUniqueInTheirScope(t *testing.T) {
+	each(t, func(t fixture) {
+		alice, bob := t.as("alice"), t.as("bob")
+		const url = "https://a.test/x"
+		bobs := t.addAs(bob, url, "X", true, "one")
+		again, created, err := t.Add(bob, links.New{URL: url, Tags: []string{"two"}})
+		t.must(err)
+		if created || again.ID != bobs.ID || !again.Private() || !slices.Equal(again.Tags, []string{"one", "two"}) {
+			t.Errorf("bob's link again: %+v, %v", again, created)
+		}
+		alices := t.addAs(alice, url, "X", true, "one")
+		shared := t.addAs(t.as("carol"), url, "X", false, "three")
+		if shared.Owner != "carol" || shared.Private() || alices.PrivateTo != "alice" {
+			t.Errorf("%+v, %+v", shared, alices)
+		}
+
+		// Where both are, the shared one is it.
+		for _, ctx := range []context.Context{alice, bob, t.admin(), t.Context()} {
+			l, _, err := t.ByURL(ctx, url)
+			t.must(err)
+			ids, err := t.ByURLs(ctx, []string{url})
+			t.must(err)
+			health, err := t.HealthOf(ctx, []string{url})
+			t.must(err)
+			names, err := t.TagNames(ctx, []string{url})
+			t.must(err)
+			if l.ID != shared.ID || ids[url] != shared.ID || health[url].ID != shared.ID || !slices.Equal(names[url], []string{"three"}) {
+				t.Errorf("%s, %s, %s, %q: want the shared link", l.ID, ids[url], health[url].ID, names[url])
+			}
+		}
+		for i, n := range []links.New{{URL: url, Tags: []string{"four"}}, {URL: url, Private: true, Tags: []string{"mine"}}} {
+			again, created, err = t.Add(alice, n)
+			t.must(err)
+			if created || again.ID != shared.ID || !slices.Equal(again.Tags, []string{"three", "four"}) {
+				t.Errorf("%d: %+v, %v", i, again, created)
+			}
+			stored, err := t.Import(alice, []links.New{n, n})
+			t.must(err)
+			if got := t.get(shared.ID).Tags; stored != 0 || !slices.Equal(got, []string{"three", "four"}) {
+				t.Errorf("%d: imported %d, tags %q", i, stored, got)
+			}
+		}
+		if n, err := t.AddAll(alice, []links.New{{URL: url}, {URL: "https://a.test/y", Private: true}}); err != nil || n != 1 {
+			t.Errorf("stored %d, %v", n, err)
+		}
+		if n, err := t.AddAll(bob, []links.New{{URL: "https://a.test/y"}}); err != nil || n != 1 {
+			t.Errorf("what alice has privately: stored %d, %v", n, err)
+		}
+
+		// Sharing and unsharing.
+		no, yes := false, true
+		_, err = t.Edit(alice, alices.ID, links.Edit{Private: &no})
+		t.wantCode(err, models.CodeConflict)
+		if !strings.Contains(err.Error(), "shared link with this URL") {
+			t.Error(err)
+		}
+		_, err = t.Edit(alice, shared.ID, links.Edit{Private: &yes})
+		t.wantCode(err, models.CodeForbidden)
+		l, err := t.Edit(t.admin(), shared.ID, links.Edit{Private: &yes})
+		t.must(err)
+		if l.PrivateTo != "carol" || l.Owner != "carol" {
+			t.Errorf("made private by an admin: %+v", l)
+		}
+		_, err = t.Get(alice, shared.ID)
+		t.wantCode(err, models.CodeNotFound)
+		if l, err = t.Edit(alice, alices.ID, links.Edit{Private: &no}); err != nil || l.Private() {
+			t.Errorf("shared: %+v, %v", l, err)
+		}
+		_, err = t.Edit(t.admin(), shared.ID, links.Edit{Private: &no})
+		t.wantCode(err, models.CodeConflict)
+		if got := t.urls(links.Filter{Query: "x"}); len(got) != 3 {
+			t.Errorf("the background sees %q", got)
+		}
+
+		// An admin may name the owner, others only themselves.
+		_, _, err = t.Add(alice, links.New{URL: "https://a.test/o", Owner: "bob"})
+		t.wantCode(err, models.CodeForbidden)
+		for _, private := range []bool{true, true} {
+			l, _, err = t.Add(t.admin(), links.New{URL: "https://a.test/o", Owner: "bob", Private: private})
+			t.must(err)
+			if l.Owner != "bob" || l.PrivateTo != "bob" {
+				t.Errorf("%+v", l)
+			}
+		}
+		if l, _, err = t.Add(alice, links.New{URL: "https://a.test/p", Owner: "alice"}); err != nil || l.Owner != "alice" {
+			t.Errorf("%+v, %v", l, err)
+		}
+		open := models.WithActor(t.Context(), models.Actor{Name: models.SystemOwner, SeesAll: true})
+		if l, _, err = t.Add(open, links.New{URL: "https://a.test/q", Owner: "anybody"}); err != nil || l.Owner != "anybody" {
+			t.Errorf("%+v, %v", l, err)
+		}
+	})
+}
+
+// The numbers of a tag are right in each scope, whatever is done.
+func TestTagsAreCountedInEachScope(t *testing.T) {
+	each(t, func(t fixture) {
+		alice, bob := t.as("alice"), t.as("bob")
+		counts := func(what string) {
+			t.Helper()
+			var wrong []map[string]any
+			t.must(t.db.Read(t.Context()).Raw(`SELECT * FROM (
+				SELECT tag_seq, private_to, links, link_count, 'stored' AS kind FROM tag_scopes UNION ALL
+				SELECT tag_seq, private_to, count(*), count(*) FILTER (WHERE expired_at IS NULL), 'counted' FROM link_tags JOIN links ON links.seq = link_seq GROUP BY tag_seq, private_to
+				) AS both_of GROUP BY tag_seq, private_to, links, link_count, kind`).Scan(&wrong).Error)
+			seen := map[string]int{}
+			for _, row := range wrong {
+				seen[fmt.Sprint(row["tag_seq"], " ", row["private_to"], " ", row["links"], " ", row["link_count"])]++
+			}
+			for row, n := range seen {
+				if n != 2 {
+					t.Errorf("%s: tag, scope, links and active %s: stored and counted differ", what, row)
+				}
+			}
+			var bad int
+			t.must(t.db.Read(t.Context()).Raw(`SELECT count(*) FROM tags WHERE link_count <>
+				(SELECT count(*) FROM link_tags JOIN links ON links.seq = link_seq WHERE tag_seq = tags.seq AND expired_at IS NULL)`).Scan(&bad).Error)
+			if bad > 0 {
+				t.Errorf("%s: %d tags are miscounted", what, bad)
+			}
+		}
+		a := t.addAs(alice, "https://a.test/a", "A", false, "go", "web")
+		b := t.addAs(bob, "https://a.test/b", "B", true, "go", "web", "own")
+		c := t.addAs(bob, "https://a.test/c", "C", false, "go")
+		counts("added")
+		no, yes := false, true
+		_, err := t.Edit(bob, b.ID, links.Edit{Private: &no})
+		t.must(err)
+		counts("shared")
+		_, err = t.Tag(alice, t.tag("own").ID)
+		t.must(err)
+		_, err = t.SetExpired(bob, true, b.ID)
+		t.must(err)
+		counts("expired")
+		_, err = t.Edit(bob, b.ID, links.Edit{Private: &yes})
+		t.must(err)
+		counts("unshared")
+		ch, err := t.Delete(t.admin(), a.ID, b.ID, c.ID)
+		t.must(err)
+		counts("deleted")
+		_, err = t.Undo(bob, ch.ID)
+		t.wantCode(err, models.CodeNotFound)
+		_, err = t.Undo(t.admin(), ch.ID)
+		t.must(err)
+		counts("restored")
+		if got := t.get(b.ID); got.PrivateTo != "bob" {
+			t.Errorf("restored %+v", got)
+		}
+		_, err = t.SetExpired(t.admin(), false, b.ID)
+		t.must(err)
+		ch, err = t.TagAll(bob, []string{"new", "go"}, a.ID, b.ID)
+		t.must(err)
+		counts("tagged")
+		_, err = t.Undo(bob, ch.ID)
+		t.must(err)
+		counts("untagged")
+		_, err = t.SwapTag(bob, b.ID, t.tag("own").ID, "other")
+		t.must(err)
+		t.must(t.RemoveTag(bob, b.ID, t.tag("web").ID))
+		counts("swapped")
+		_, _, err = t.RenameTag(t.admin(), t.tag("web").ID, "go")
+		t.must(err)
+		counts("merged")
+		_, _, err = t.RenameTag(alice, t.tag("go").ID, "golang")
+		t.must(err)
+		counts("renamed for alice")
+		_, err = t.Delete(bob, b.ID)
+		t.must(err)
+		counts("deleted by bob")
+	})
+}
+
+// Who does not see all links of a tag renames it on those that it sees.
+func TestRenamingATagOfHiddenLinks(t *testing.T) {
+	each(t, func(t fixture) {
+		alice, bob := t.as("alice"), t.as("bob")
+		a := t.addAs(alice, "https://a.test/a", "A", false, "go")
+		b := t.addAs(bob, "https://a.test/b", "B", true, "go", "secret")
+		tag, merged, err := t.RenameTag(alice, t.tag("go").ID, "golang")
+		t.must(err)
+		if merged || tag.Name != "golang" || tag.LinkCount != 1 || !slices.Equal(t.get(a.ID).Tags, []string{"golang"}) || !slices.Equal(t.get(b.ID).Tags, []string{"go", "secret"}) {
+			t.Errorf("%+v, %v, %q, %q", tag, merged, t.get(a.ID).Tags, t.get(b.ID).Tags)
+		}
+		found := func(ctx context.Context, query string) int {
+			t.Helper()
+			l, err := t.List(ctx, links.Filter{Query: query}, firstPage)
+			t.must(err)
+			return l.Total
+		}
+		if found(alice, "tag:golang") != 1 || found(alice, `tag:go`) != 1 || found(bob, "tag:go") != 1 {
+			t.Error("the index is not current")
+		}
+		_, err = t.Tag(alice, t.tag("go").ID)
+		t.wantCode(err, models.CodeNotFound)
+
+		// The name of a tag that only hidden links have is free.
+		into, n, err := t.MergeTarget(alice, tag.ID, "Secret")
+		t.must(err)
+		if n != 0 || into != (links.Tag{}) {
+			t.Errorf("alice is told of %+v on %d links", into, n)
+		}
+		tag, merged, err = t.RenameTag(alice, tag.ID, "secret")
+		t.must(err)
+		if merged || tag.LinkCount != 1 || tag.LastUsedAt != tag.CreatedAt {
+			t.Errorf("%+v, %v", tag, merged)
+		}
+		if all := t.tag("secret"); all.LinkCount != 2 {
+			t.Errorf("admins see %+v", all)
+		}
+		// bob sees all links of it, so it is renamed as a whole.
+		whole, merged, err := t.RenameTag(bob, tag.ID, "public")
+		t.must(err)
+		if merged || whole.ID != tag.ID || whole.LinkCount != 2 {
+			t.Errorf("%+v, %v", whole, merged)
+		}
+	})
+}
+
+// Words of hidden links stand in for none, even if they are parts of other words.
+func TestNearMissesAreOfVisibleLinks(t *testing.T) {
+	each(t, func(t fixture) {
+		t.addAs(t.as("bob"), "https://a.test/1", "Merger", true)
+		t.addAs(t.as("bob"), "https://a.test/2", "Mergers", false)
+		near := func(ctx context.Context) []string {
+			found, err := t.List(ctx, links.Filter{Query: "mergur"}, firstPage)
+			t.must(err)
+			return found.Near["mergur"]
+		}
+		if got := near(t.as("bob")); !slices.Equal(got, []string{"merger"}) {
+			t.Errorf("bob: %q", got)
+		}
+		if got := near(t.as("alice")); !slices.Equal(got, []string{"mergers"}) {
+			t.Errorf("alice: %q", got)
+		}
+	})
+}
+
+// Totals and pages of a search are those of the links that are seen, beyond what is counted too.
+func TestSearchCountsVisibleLinks(t *testing.T) {
+	each(t, func(t fixture) {
+		var mine, shared []links.New
+		for i := range 300 {
+			mine = append(mine, links.New{URL: fmt.Sprintf("https://b.test/walrus/%d", i), Private: true})
+			shared = append(shared, links.New{URL: fmt.Sprintf("https://a.test/walrus/%d", i)})
+		}
+		_, err := t.Import(t.as("bob"), append(shared[:250:250], mine...))
+		t.must(err)
+		for who, want := range map[string]int{"alice": 250, "bob": 550} {
+			seen := map[string]bool{}
+			for page := 1; page <= 7; page++ {
+				l, err := t.List(t.as(who), links.Filter{Query: "walrus"}, models.Page{Number: page, Size: 100})
+				t.must(err)
+				if l.Total != want {
+					t.Fatalf("%s: %d links", who, l.Total)
+				}
+				for _, item := range l.Items {
+					seen[item.URL] = true
+				}
+			}
+			if len(seen) != want {
+				t.Errorf("%s: the pages have %d links", who, len(seen))
+			}
+			c, err := t.Counts(t.as(who))
+			t.must(err)
+			if c.Active != want || c.Health[links.Unchecked] != want || c.Health[links.OK] != 0 {
+				t.Errorf("%s: %+v", who, c)
+			}
+		}
+	})
+}
+
+// A mark tells names that differ by case apart.
+func TestOwnersDifferByCase(t *testing.T) {
+	each(t, func(t fixture) {
+		t.addAs(t.as("Bob"), "https://a.test/1", "Walrus", true)
+		if l, err := t.List(t.as("bob"), links.Filter{Query: "walrus"}, firstPage); err != nil || l.Total != 0 {
+			t.Errorf("%d links, %v", l.Total, err)
+		}
+	})
+}
+
+// What a restricted account reads uses indexes as well.
+func TestQueryPlansOfARestrictedAccount(t *testing.T) {
+	f := newFixture(t, modelstest.New(t))
+	var ns []links.New
+	for i := range 3000 {
+		ns = append(ns, links.New{URL: fmt.Sprintf("https://h%d.test/page", i), Tags: []string{fmt.Sprint("t", i%50)}, Private: i%7 == 0})
+	}
+	_, err := f.Import(f.as("bob"), ns)
+	f.must(err)
+	l := f.addAs(f.as("alice"), "https://one.test/", "One", true, "t1", "mine")
+	ctx, page := f.as("alice"), models.Page{Number: 3, Size: 30}
+	for name, do := range map[string]func() error{ // in any order: nothing is deleted that another one reads
+		"list":      func() error { _, err := f.List(ctx, links.Filter{}, page); return err },
+		"expired":   func() error { _, err := f.List(ctx, links.Filter{Shown: links.ShowExpired}, page); return err },
+		"recent":    func() error { _, err := f.List(ctx, links.Filter{Shown: links.ShowRecent}, page); return err },
+		"search":    func() error { _, err := f.List(ctx, links.Filter{Query: "page tag:t1"}, page); return err },
+		"by tag":    func() error { _, err := f.List(ctx, links.Filter{Tag: "t1"}, page); return err },
+		"popular":   func() error { _, err := f.Popular(ctx, page); return err },
+		"random":    func() error { _, err := f.Random(ctx); return err },
+		"attention": func() error { _, err := f.NeedAttention(ctx, 10); return err },
+		"get":       func() error { _, err := f.Get(ctx, l.ID); return err },
+		"view":      func() error { _, err := f.View(ctx, l.ID); return err },
+		"by URLs":   func() error { _, err := f.ByURLs(ctx, []string{l.CanonicalURL}); return err },
+		"tags of":   func() error { _, err := f.TagsOf(ctx, l.ID); return err },
+		"tag":       func() error { _, err := f.Tag(ctx, f.tag("mine").ID); return err },
+		"expire":    func() error { _, err := f.SetExpired(ctx, true, l.ID); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, s := range modelstest.Sent(t, f.db, do) {
+				checkPlan(t, f.db, s)
+			}
+		})
+	}
+	// The page of the list comes from an index alone, as for an admin.
+	for _, s := range modelstest.Sent(t, f.db, func() error { _, err := f.List(ctx, links.Filter{}, page); return err }) {
+		if strings.Contains(s.SQL, "ORDER BY seq DESC") && !strings.Contains(strings.Join(modelstest.Plan(t, f.db, s), "\n"), "COVERING INDEX links_expired") {
+			t.Errorf("%s\n%q", s.SQL, modelstest.Plan(t, f.db, s))
+		}
+	}
+}
