@@ -24,5 +24,5 @@ func (p Pages) SubjectOf(ctx context.Context, id string) (pages.Subject, error) 
 }
 
 func subject(l links.Link) pages.Subject {
-	return pages.Subject{URL: l.URL, CanonicalURL: l.CanonicalURL, Title: l.Title, Path: "/links/" + l.ID}
+	return pages.Subject{URL: l.URL, CanonicalURL: l.CanonicalURL, Title: l.Title, Path: "/links/" + l.ID, PrivateTo: l.PrivateTo}
 }

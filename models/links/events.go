@@ -31,7 +31,7 @@ func events(before, after []Link, now models.Time) (all []event.Event) {
 		if l.Health == before[i].Health {
 			continue
 		}
-		e := event.Event{Phase: event.Once, SubjectKind: "link", SubjectID: l.ID, Name: l.DisplayTitle(), URL: l.CanonicalURL, At: now}
+		e := event.Event{Phase: event.Once, SubjectKind: "link", SubjectID: l.ID, Name: l.DisplayTitle(), URL: l.CanonicalURL, PrivateTo: l.PrivateTo, At: now}
 		if u, err := models.ParseURL("url", l.URL); err == nil {
 			e.Host = u.Host
 		}
