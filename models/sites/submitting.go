@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // Limits of submissions.
@@ -37,7 +38,11 @@ var (
 // there is no such page; CodeConflict if no sitemap has it and it is not a removal, or if
 // the website has neither credentials nor an IndexNow key.
 func (s *Store) WantSubmission(ctx context.Context, id string, removal bool) (Page, error) {
-	return s.want(ctx, id, Submitting, func(tx *gorm.DB, w Website, p Page) error {
+	verb := "submit"
+	if removal {
+		verb = "remove"
+	}
+	return s.want(ctx, id, Submitting, verb, func(tx *gorm.DB, w Website, p Page) error {
 		switch {
 		case !w.Google() && !w.IndexNow():
 			return errNothing
@@ -63,7 +68,7 @@ func (s *Store) WantSubmission(ctx context.Context, id string, removal bool) (Pa
 // WantVerification has Google asked within moments whether a page is indexed.
 // CodeNotFound if there is no such page, CodeConflict if the website has no credentials.
 func (s *Store) WantVerification(ctx context.Context, id string) (Page, error) {
-	return s.want(ctx, id, Verifying, func(tx *gorm.DB, w Website, p Page) error {
+	return s.want(ctx, id, Verifying, "verify", func(tx *gorm.DB, w Website, p Page) error {
 		if !w.Google() {
 			return errNotAsked
 		}
@@ -75,7 +80,7 @@ func (s *Store) WantVerification(ctx context.Context, id string) (Page, error) {
 	})
 }
 
-func (s *Store) want(ctx context.Context, id string, a Activity, note func(tx *gorm.DB, w Website, p Page) error) (p Page, err error) {
+func (s *Store) want(ctx context.Context, id string, a Activity, verb string, note func(tx *gorm.DB, w Website, p Page) error) (p Page, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if p, err = page(tx, id); err != nil {
 			return err
@@ -85,6 +90,9 @@ func (s *Store) want(ctx context.Context, id string, a Activity, note func(tx *g
 			return err
 		}
 		if err := note(tx, w, p); err != nil {
+			return err
+		}
+		if err := audit.Add(tx, s.clock.Now(), audit.Change{Action: "page." + verb, Subject: p.subject()}); err != nil {
 			return err
 		}
 		p, err = page(tx, id)
