@@ -69,7 +69,9 @@ func (s *Store) Total(ctx context.Context) (n int, in map[Trouble]int, err error
 	var counts struct{ N, Refused, Unread, Failed int }
 	tx := s.db.Read(ctx)
 	seen, who := models.Visible(tx, "w")
-	count := func(where string) string { return "(SELECT count(*) FROM websites AS w WHERE " + where + " AND " + seen + ")" }
+	count := func(where string) string {
+		return "(SELECT count(*) FROM websites AS w WHERE " + where + " AND " + seen + ")"
+	}
 	err = tx.Raw("SELECT "+count("w.deleted_at IS NULL")+" AS n, "+count(GoogleRefuses.where())+" AS refused, "+count(SitemapsUnread.where())+" AS unread, "+count(PagesFailed.where())+" AS failed",
 		slices.Repeat(who, 4)...).Scan(&counts).Error
 	if err != nil {

@@ -162,7 +162,7 @@ func (s *Store) ToSubmit(ctx context.Context, w Website) (ms []Sitemap, err erro
 	if w.AutoSubmit {
 		only = `m.submitted_at IS NULL OR EXISTS (SELECT 1 FROM sitemaps AS c WHERE (c.seq = m.seq OR c.root_seq = m.seq) AND c.changed_at > m.submitted_at) OR `
 	}
-	err = s.db.Read(ctx).Raw(sitemapRows+`m.website_seq = ? AND m.root_seq IS NULL AND m.kind <> '' AND (`+only+`EXISTS (
+	err = s.db.Read(ctx).Raw(selectSitemaps+`m.website_seq = ? AND m.root_seq IS NULL AND m.kind <> '' AND (`+only+`EXISTS (
 			SELECT 1 FROM pages AS p JOIN sitemap_pages AS sp ON sp.page_seq = p.seq JOIN sitemaps AS c ON c.seq = sp.sitemap_seq
 			WHERE p.website_seq = m.website_seq AND p.submit_wanted_at >= COALESCE(m.submitted_at, 0) AND p.for_google AND (c.seq = m.seq OR c.root_seq = m.seq)))
 		ORDER BY m.seq`, w.Seq).Scan(&ms).Error
@@ -382,7 +382,7 @@ func (s *Store) SitemapAnswered(ctx context.Context, sub Submission, m Sitemap, 
 
 // Group is a sitemap and those that it names, also by other indexes.
 func (s *Store) Group(ctx context.Context, root Sitemap) (ms []Sitemap, err error) {
-	err = s.db.Read(ctx).Raw(sitemapRows+"m.website_seq = ? AND (m.seq = ? OR m.root_seq = ?) ORDER BY m.seq", root.WebsiteSeq, root.Seq, root.Seq).Scan(&ms).Error
+	err = s.db.Read(ctx).Raw(selectSitemaps+"m.website_seq = ? AND (m.seq = ? OR m.root_seq = ?) ORDER BY m.seq", root.WebsiteSeq, root.Seq, root.Seq).Scan(&ms).Error
 	if err != nil {
 		return nil, fmt.Errorf("listing the sitemaps of an index: %w", err)
 	}
