@@ -68,7 +68,7 @@ func (s *Store) Unsent(ctx context.Context, after int64, limit int) ([]Document,
 			Seq: p.Seq, Version: p.Revision, ID: p.ID(), SourceID: p.SourceID, SourceName: p.SourceName, URL: p.URL, Title: p.Title,
 			Description: p.Description, Text: text, Author: p.Author, Language: p.Language, ContentHash: p.ContentHash, OpenGraph: p.OpenGraph,
 			JSONLD: p.JSONLD, Headings: p.HeadingList(), WordCount: p.WordCount, StatusCode: p.StatusCode, FetchedAt: p.FetchedAt,
-			ChangedAt: p.ChangedAt, PublishedAt: p.PublishedAt, ModifiedAt: p.ModifiedAt, Gone: !p.indexed() || !p.DeletedAt.IsZero() || p.PrivateTo != "", // its readers are not known here
+			ChangedAt: p.ChangedAt, PublishedAt: p.PublishedAt, ModifiedAt: p.ModifiedAt, Gone: !p.indexed() || !p.DeletedAt.IsZero() || p.PrivateTo != "", // since it was shared
 		}
 	}
 	return docs, nil

@@ -21,6 +21,11 @@ func ofVisibleSource(tx *gorm.DB, column string) (sql string, args []any) {
 	return "EXISTS (SELECT 1 FROM sources AS seen WHERE seen.seq = " + column + " AND " + sql + ")", args
 }
 
+// ofSharedSource begins the condition for what belongs to a shared source: the column with
+// the source's seq and a bracket follow. Only its pages go to a search engine, where nobody
+// knows who asks, and whose indexes have the names of sources.
+const ofSharedSource = "EXISTS (SELECT 1 FROM sources AS o WHERE o.private_to = '' AND o.seq = "
+
 // seesAll reports whether the actor of tx sees all sources.
 func seesAll(tx *gorm.DB) bool {
 	_, args := models.Visible(tx, "sources")

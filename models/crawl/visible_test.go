@@ -442,7 +442,7 @@ func TestSharingASource(t *testing.T) {
 		if _, created, err := w.AddEntry(alice, "http://a.example/new", ""); err != nil || !created { // of a source of its own
 			w.Errorf("created %t, %v", created, err)
 		}
-		src, err = set(bob, &no)
+		_, err = set(bob, &no)
 		w.ok(err)
 		if n := w.n("SELECT count(*) FROM frontier WHERE scope_seq <> 0"); n != 0 {
 			w.Errorf("%d entries of a shared source are in a scope of their own", n)
@@ -453,7 +453,7 @@ func TestSharingASource(t *testing.T) {
 	})
 }
 
-// The search engine has no page of a private source.
+// The search engine has no page of a private source, and does not learn its name.
 func TestPrivatePagesAreNotSent(t *testing.T) {
 	each(t, func(w *world) {
 		w.Store = crawl.NewStore(w.db, w.clock.Now, crawl.Options{StaleAfter: staleAfter, Engine: true})
@@ -480,7 +480,12 @@ func TestPrivatePagesAreNotSent(t *testing.T) {
 				w.Errorf("%s: %d sent, %d deleted", when, kept, deleted)
 			}
 		}
-		want("private", 0, 2)
+		want("private", 0, 0)
+		pages, err := w.DeletePages(bob, p.pageID)
+		w.ok(err)
+		_, err = w.RestorePages(bob, pages.At)
+		w.ok(err)
+		want("deleted and restored", 0, 0)
 		for _, private := range []bool{false, true} {
 			_, err := w.EditSource(bob, p.sourceID, crawl.SourceEdit{Private: &private})
 			w.ok(err)

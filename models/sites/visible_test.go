@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"gorm.io/gorm"
+
 	"linkwatch/models"
 	"linkwatch/models/modelstest"
 	"linkwatch/models/sites"
@@ -384,4 +386,28 @@ func TestPlansOfRestrictedReads(t *testing.T) {
 			}
 		}
 	}
+}
+
+// On the way back the shared website of a site_url stays.
+func TestMigrationToPrivateWebsites(t *testing.T) {
+	each(t, func(w *world) {
+		his, err := w.Add(w.as("bob"), sites.NewWebsite{SiteURL: secretURL, Private: true})
+		w.ok(err)
+		hers, err := w.Add(w.as("alice"), sites.NewWebsite{SiteURL: secretURL})
+		w.ok(err)
+		for version := 123; version >= 123; {
+			w.ok(w.db.MigrateDown(1))
+			w.ok(w.db.Write(t.Context(), func(tx *gorm.DB) error {
+				return tx.Raw("SELECT max(version) FROM schema_migrations").Scan(&version).Error
+			})) // the readers would keep the old schema
+		}
+		w.ok(w.db.Migrate())
+		_, err = w.Get(w.Context(), his.ID)
+		w.code(err, models.CodeNotFound)
+		got, err := w.Get(w.as("carol"), hers.ID)
+		w.ok(err)
+		if got.Owner != models.SystemOwner || got.Private() {
+			w.Errorf("the website is %+v", got)
+		}
+	})
 }
