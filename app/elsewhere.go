@@ -127,10 +127,11 @@ func savedOf(l links.Link) *sites.Saved {
 	}
 }
 
-// Crawl implements sitehandlers.Elsewhere. The crawl begins at the URL prefix of the website, or at the root of its domain.
+// Crawl implements sitehandlers.Elsewhere. The crawl begins at the URL prefix of the website, or at the root of its domain. That of a
+// private website has a private source, as the pages of the website are no one else's business.
 func (e elsewhere) Crawl(ctx context.Context, w sites.Website, urls []string) (path string, err error) {
 	property := w.Property()
-	n := crawl.NewJob{URL: property.SiteURL, Source: crawl.NewSource{Name: w.Name}}
+	n := crawl.NewJob{URL: property.SiteURL, Source: crawl.NewSource{Name: w.Name, Private: w.Private()}}
 	if property.Domain() {
 		n.URL, n.Source.AllowedDomains = property.Root(), []string{property.Host()}
 	}

@@ -232,3 +232,38 @@ func TestFromTheCrawlOfListedPagesToTheirDiagnosis(t *testing.T) {
 		}
 	})
 }
+
+// The crawl of a private website is private, also if there is a shared source of its host.
+// What shared sources know counts for everybody, what private ones know for their owner.
+func TestCrawlOfAPrivateWebsite(t *testing.T) {
+	apptest.EachEngine(t, func(s *apptest.App) {
+		e, bob, alice := s.Systems.Sites.Deps.Elsewhere, s.As("bob"), s.As("alice")
+		shared := s.AddJob("https://site.test/")
+		w, err := s.Systems.Sites.Store.Add(bob.Context(), sites.NewWebsite{SiteURL: "https://site.test/", Private: true})
+		s.Must(err)
+		path, err := e.Crawl(bob.Context(), w, pagesAt("https://site.test", 2))
+		s.Must(err)
+		if path == "/crawl/jobs/"+shared.ID || alice.Get(path).StatusCode != http.StatusNotFound || bob.Get(path).StatusCode != http.StatusOK {
+			s.Errorf("the crawl %s is not private", path)
+		}
+		if entries := apptest.Items(alice.Do("GET", "/v1/frontier", "").Want(200)); len(entries) != 0 {
+			s.Errorf("alice sees %v", entries)
+		}
+		j, err := s.Systems.Crawl.Store.Job(bob.Context(), strings.TrimPrefix(path, "/crawl/jobs/"))
+		s.Must(err)
+		s.BeginCrawl(j)
+		s.Fetch(func(e crawl.Entry) crawl.Result { return apptest.Crawled(e) })
+		for _, who := range []struct {
+			*apptest.App
+			knows int
+		}{{bob, 1}, {alice, 0}, {s, 0}} { // without an actor it is the scope of the system
+			facts, err := e.Facts(who.Context(), []string{"https://site.test/1"})
+			s.Must(err)
+			kept, err := e.Kept(who.Context(), []string{"https://site.test/1"})
+			s.Must(err)
+			if len(facts) != who.knows || len(kept) != who.knows {
+				s.Errorf("facts %v, kept %v, want %d", facts, kept, who.knows)
+			}
+		}
+	})
+}

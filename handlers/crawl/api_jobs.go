@@ -117,7 +117,7 @@ func (a API) listJobs(ctx context.Context, in *listJobsInput) (*api.Output[api.S
 
 // JobSettings are what the owner of a job sets.
 type JobSettings struct {
-	SourceID api.Member[string] `json:"source_id,omitempty" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source. If left out, a source of the URL's host, which is made if there is none"`
+	SourceID api.Member[string] `json:"source_id,omitempty" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source. If left out, a source of the URL's host that is shared or yours, which is made if there is none"`
 	URL      api.Member[string] `json:"url,omitempty" nullable:"false" example:"https://example.com/news" doc:"URL of the start page, http or https, at most 2048 bytes. That of the source if left out"`
 	IntervalSettings
 	ScheduleEnabled     api.Member[bool]           `json:"schedule_enabled,omitempty" nullable:"false" example:"true" doc:"false with an interval pauses the job. It says nothing about one-time jobs"`
@@ -140,7 +140,12 @@ func (s JobSettings) check() error {
 	return nil
 }
 
-type addJobInput struct{ Body JobSettings }
+type addJobInput struct {
+	Body struct {
+		JobSettings
+		Private api.Member[bool] `json:"private,omitempty" nullable:"false" example:"false" doc:"true uses a private source of yours for the host of the URL, which is made if there is none. Must not be given with source_id"`
+	}
+}
 
 type addJobOutput struct {
 	Location string `header:"Location" doc:"Path of the job in this API"`
@@ -153,13 +158,19 @@ func (a API) addJob(ctx context.Context, in *addJobInput) (*addJobOutput, error)
 	if err == nil {
 		err = b.check()
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case b.Private.Null:
+		return nil, models.Invalid("private", "must be true or false")
+	case b.Private.Given && b.SourceID.Value != "":
+		return nil, models.Invalid("private", "must not be given with source_id: a job is as private as its source")
 	}
 	n := crawl.NewJob{
 		SourceID: b.SourceID.Value, URL: b.URL.Value, Interval: every, AdaptiveScheduling: true,
 		MaxRetries: b.MaxRetries.Pointer(), RetryBackoff: b.RetryBackoffSeconds.Pointer(), Metadata: b.Metadata.Value,
 		Paused: every.Recurring() && b.ScheduleEnabled.Given && !b.ScheduleEnabled.Value,
+		Source: crawl.NewSource{Private: b.Private.Value},
 	}
 	b.AdaptiveScheduling.Set(&n.AdaptiveScheduling)
 	j, err := a.Crawl.AddJob(ctx, n)

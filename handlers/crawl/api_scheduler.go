@@ -12,13 +12,13 @@ import (
 
 func (a API) registerScheduler(r *api.API) {
 	api.Register(r, api.Operation(groupScheduler, middleware.Viewer, "GET", "/v1/scheduler/metrics", "get-scheduler-metrics", "Get the figures of the scheduler",
-		"On all instances together. They are collected every 30 seconds."), a.schedulerMetrics)
+		"On all instances together. They are collected every 30 seconds. Without access to all private sources, jobs and executions of others are not counted."), a.schedulerMetrics)
 	api.Register(r, api.Operation(groupScheduler, middleware.Viewer, "GET", "/v1/scheduler/distribution", "get-distribution", "Get how jobs are spread over time",
 		"By slots of 15 minutes over the next 24 hours."), a.distribution)
 	api.Register(r, api.Operation(groupScheduler, middleware.Viewer, "POST", "/v1/scheduler/rebalance/preview", "preview-rebalance", "Preview a rebalance",
 		"What POST /v1/scheduler/rebalance would do now. Nothing changes."), a.previewRebalance)
 	api.Register(r, api.Operation(groupScheduler, middleware.Editor, "POST", "/v1/scheduler/rebalance", "rebalance", "Move jobs out of crowded slots",
-		"No job is moved that runs within 30 minutes or was moved in the last hour."), a.rebalance)
+		"No job is moved that runs within 30 minutes or was moved in the last hour. Jobs of private sources of others stay as they are and do not count."), a.rebalance)
 	api.Register(r, api.Operation(groupScheduler, middleware.Admin, "POST", "/v1/admin/sync-enabled-sources", "sync-enabled-sources", "Sync enabled sources to jobs",
 		"Every enabled source gets a job with its interval, once a day if it has none. With CRAWLER_SOURCES_API_URL the sources are read from there first.", models.CodeUnavailable), a.sync)
 }
@@ -58,7 +58,10 @@ func (d *Deps) metrics(ctx context.Context) (m crawl.Metrics, err error) {
 	if m = d.Metrics(); m.At.IsZero() {
 		m, err = d.Crawl.Collect(ctx)
 	}
-	return m, err
+	if err != nil {
+		return m, err
+	}
+	return d.Crawl.FiguresOf(ctx, m)
 }
 
 func (a API) schedulerMetrics(ctx context.Context, _ *struct{}) (*api.Output[SchedulerMetrics], error) {

@@ -33,6 +33,8 @@ type SourcePath struct {
 // Source is a site to crawl on the wire.
 type Source struct {
 	ID              string    `json:"id" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the source. Ids sort by creation time"`
+	Owner           string    `json:"owner" example:"alice" doc:"Name of the account that added it. system if nobody had to sign in"`
+	Private         bool      `json:"private" example:"false" doc:"Whether only its owner and admins see it, with its jobs and what they find"`
 	Name            string    `json:"name" example:"Example" doc:"Name. The host of the URL if none was given"`
 	URL             string    `json:"url" example:"https://example.com/" doc:"URL of the site"`
 	Enabled         bool      `json:"enabled" example:"true" doc:"Whether its jobs run"`
@@ -47,7 +49,7 @@ type Source struct {
 
 func toSource(s crawl.Source) Source {
 	return Source{
-		ID: s.ID, Name: s.Name, URL: s.URL, Enabled: s.Enabled, MaxDepth: s.MaxDepth, AllowedDomains: append([]string{}, s.AllowedDomains...),
+		ID: s.ID, Owner: s.Owner, Private: s.Private(), Name: s.Name, URL: s.URL, Enabled: s.Enabled, MaxDepth: s.MaxDepth, AllowedDomains: append([]string{}, s.AllowedDomains...),
 		RateLimitMS: s.RateLimitMS, IntervalMinutes: api.OrNull(s.IntervalCount), IntervalType: string(s.IntervalType),
 		CreatedAt: s.CreatedAt.Time, UpdatedAt: s.UpdatedAt.Time,
 	}
@@ -74,6 +76,7 @@ type SourceSettings struct {
 	MaxDepth       api.Member[int]      `json:"max_depth,omitempty" minimum:"0" maximum:"100" example:"3" doc:"How many links away from the start page a crawl goes. 0 and null mean 3. Above 5 a crawl may grow without end"`
 	AllowedDomains api.Member[[]string] `json:"allowed_domains,omitempty" doc:"At most 50 domains that a crawl may go to. null allows the host of the URL alone"`
 	RateLimitMS    api.Member[int]      `json:"rate_limit_ms,omitempty" minimum:"0" maximum:"3600000" example:"1000" doc:"Pause between two requests to a host, in milliseconds. 1000 if left out at first"`
+	Private        api.Member[bool]     `json:"private,omitempty" nullable:"false" example:"false" doc:"Whether only its owner and admins see it. false if left out at first. Only they may change it"`
 	IntervalSettings
 }
 
@@ -120,7 +123,7 @@ func (a API) addSource(ctx context.Context, in *addSourceInput) (*addSourceOutpu
 	}
 	n := crawl.NewSource{
 		URL: b.URL, Name: b.Name.Value, Enabled: true, MaxDepth: b.MaxDepth.Value, AllowedDomains: b.AllowedDomains.Value,
-		RateLimitMS: b.RateLimitMS.Pointer(), Interval: every,
+		RateLimitMS: b.RateLimitMS.Pointer(), Interval: every, Private: b.Private.Value,
 	}
 	b.Enabled.Set(&n.Enabled)
 	s, err := a.Crawl.AddSource(ctx, n)
@@ -150,10 +153,12 @@ func (a API) editSource(ctx context.Context, in *editSourceInput) (*api.Output[S
 		return nil, models.Invalid("url", "must be a URL")
 	case b.Enabled.Null:
 		return nil, models.Invalid("enabled", "must be true or false")
+	case b.Private.Null:
+		return nil, models.Invalid("private", "must be true or false")
 	}
 	e := crawl.SourceEdit{
 		URL: b.URL.Pointer(), Name: b.Name.Pointer(), Enabled: b.Enabled.Pointer(), MaxDepth: b.MaxDepth.Pointer(),
-		AllowedDomains: b.AllowedDomains.Pointer(), RateLimitMS: b.RateLimitMS.Pointer(),
+		AllowedDomains: b.AllowedDomains.Pointer(), RateLimitMS: b.RateLimitMS.Pointer(), Private: b.Private.Pointer(),
 	}
 	if b.given() {
 		before, err := a.Crawl.Source(ctx, in.ID)

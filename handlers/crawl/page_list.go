@@ -90,7 +90,7 @@ var (
 func sourceFormOf(c *gin.Context) views.SourceForm {
 	return views.SourceForm{
 		Name: c.PostForm("name"), Depth: c.PostForm("max_depth"), RateLimit: c.PostForm("rate_limit_ms"),
-		Domains: c.PostForm("allowed_domains"), Enabled: c.PostForm("enabled") != "",
+		Domains: c.PostForm("allowed_domains"), Enabled: c.PostForm("enabled") != "", Private: c.PostForm("private") != "",
 	}
 }
 
@@ -115,7 +115,7 @@ func (p Pages) Add(c *gin.Context) {
 		URL: c.PostForm("url"), SourceForm: sourceFormOf(c),
 		Schedule: c.DefaultPostForm("schedule", views.NewAddForm("").Schedule), Now: c.PostForm("now") != "",
 	}
-	wanted := crawl.NewSource{Name: form.Name, MaxDepth: pages.Number(form.Depth), AllowedDomains: domainsOf(form.SourceForm), RateLimitMS: rateLimit(form.SourceForm)}
+	wanted := crawl.NewSource{Name: form.Name, MaxDepth: pages.Number(form.Depth), AllowedDomains: domainsOf(form.SourceForm), RateLimitMS: rateLimit(form.SourceForm), Private: form.Private}
 	var j crawl.Job
 	interval, err := views.ParseSchedule(form.Schedule)
 	if err == nil {

@@ -17,7 +17,7 @@ func (p Pages) EditSource(c *gin.Context) {
 	form, job := sourceFormOf(c), c.PostForm("job")
 	_, err := p.Crawl.EditSource(c.Request.Context(), c.Param("id"), crawl.SourceEdit{
 		Name: &form.Name, Enabled: &form.Enabled, MaxDepth: new(pages.Number(form.Depth)),
-		AllowedDomains: new(domainsOf(form)), RateLimitMS: rateLimit(form),
+		AllowedDomains: new(domainsOf(form)), RateLimitMS: rateLimit(form), Private: pages.Private(c),
 	})
 	if errs, ok := pages.FormErrors(err, "name", sourceFields...); ok {
 		form.Errors, form.Open = errs, true

@@ -14,13 +14,14 @@ import (
 func (a API) registerWebsites(r *api.API) {
 	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites", "list-websites", "List websites", "Oldest first."), a.listWebsites)
 	add := api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites", "add-website", "Add a website",
-		"Within moments, the sitemaps that its robots.txt names are read. 409 if there is a website with this site_url.", models.CodeConflict)
+		"Within moments, the sitemaps that its robots.txt names are read. 409 if there is a website with this site_url, shared or yours.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, add, a.addWebsite)
 	api.Register(r, api.Operation(groupWebsites, middleware.Viewer, "GET", "/v1/websites/{id}", "get-website", "Get a website",
 		"With its settings, its quotas and the number of its pages.", models.CodeNotFound), a.getWebsite)
 	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "PATCH", "/v1/websites/{id}", "edit-website", "Change a website",
-		"A member that is left out stays as it is. A new indexnow_key has to be checked again.", models.CodeNotFound), a.editWebsite)
+		"A member that is left out stays as it is. A new indexnow_key has to be checked again. "+
+			"409 if it becomes private or shared, and another website is there with its site_url.", models.CodeNotFound, models.CodeConflict), a.editWebsite)
 	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "DELETE", "/v1/websites/{id}", "delete-website", "Delete a website",
 		"With its sitemaps and pages. POST /v1/websites/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteWebsite)
 	api.Register(r, api.Operation(groupWebsites, middleware.Editor, "POST", "/v1/websites/{id}/restore", "restore-website", "Restore a deleted website",
@@ -39,6 +40,8 @@ type WebsitePath struct {
 // Website is a site whose pages are submitted to search engines on the wire.
 type Website struct {
 	ID              string     `json:"id" example:"w_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the website. Ids sort by creation time"`
+	Owner           string     `json:"owner" example:"alice" doc:"Name of the account that added it. system if nobody had to sign in"`
+	Private         bool       `json:"private" example:"false" doc:"Whether only its owner and admins see it, with its sitemaps and pages"`
 	Name            string     `json:"name" example:"Shop" doc:"Name. The host if none was given"`
 	SiteURL         string     `json:"site_url" example:"https://example.com/" doc:"Property of Google Search Console: a URL prefix that ends in /, or sc-domain: and a domain"`
 	CreatedAt       time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the website was added"`
@@ -103,7 +106,7 @@ func (a API) websites(ctx context.Context, ws ...sites.Website) ([]Website, erro
 
 func toWebsite(w sites.Website, c sites.Counts, q sites.Quota) Website {
 	out := Website{
-		ID: w.ID, Name: w.Name, SiteURL: w.SiteURL, CreatedAt: w.CreatedAt.Time, UpdatedAt: w.UpdatedAt.Time, IndexingEnabled: w.IndexingEnabled, AutoSubmit: w.AutoSubmit,
+		ID: w.ID, Owner: w.Owner, Private: w.Private(), Name: w.Name, SiteURL: w.SiteURL, CreatedAt: w.CreatedAt.Time, UpdatedAt: w.UpdatedAt.Time, IndexingEnabled: w.IndexingEnabled, AutoSubmit: w.AutoSubmit,
 		Reading: !w.SitemapsWantedAt.IsZero() || w.SitemapsBy != "", LastReadAt: api.Time(w.SitemapsReadAt), RobotsError: api.OrNull(w.RobotsError),
 		Google: Google{
 			Configured: w.Google(), ClientEmail: api.OrNull(w.ClientEmail), ProjectID: api.OrNull(w.ProjectID),
@@ -155,6 +158,7 @@ type WebsiteSettings struct {
 	Name            api.Member[string] `json:"name,omitempty" example:"Shop" doc:"Name, at most 200 characters. null uses the host"`
 	IndexingEnabled api.Member[bool]   `json:"indexing_enabled,omitempty" nullable:"false" example:"false" doc:"Whether its pages qualify for Google's Indexing API: job postings and livestreams. false if left out at first"`
 	AutoSubmit      api.Member[bool]   `json:"auto_submit,omitempty" nullable:"false" example:"true" doc:"Whether new and changed pages are submitted by themselves. true if left out at first"`
+	Private         api.Member[bool]   `json:"private,omitempty" nullable:"false" example:"false" doc:"Whether only its owner and admins see it. false if left out at first. Only they may change it"`
 	IndexNowKey     api.Member[string] `json:"indexnow_key,omitempty" example:"0123456789abcdef" doc:"IndexNow key, 8 to 128 letters, digits and hyphens. null ends the use of IndexNow. POST /v1/websites/{id}/indexnow makes a key"`
 }
 
@@ -165,6 +169,8 @@ func (s WebsiteSettings) check() error {
 		return models.Invalid("indexing_enabled", "must be true or false")
 	case s.AutoSubmit.Null:
 		return models.Invalid("auto_submit", "must be true or false")
+	case s.Private.Null:
+		return models.Invalid("private", "must be true or false")
 	case s.IndexNowKey.Given && !s.IndexNowKey.Null && s.IndexNowKey.Value == "":
 		return models.Invalid("indexnow_key", "must not be empty; null ends the use of IndexNow")
 	}
@@ -190,7 +196,7 @@ func (a API) addWebsite(ctx context.Context, in *addWebsiteInput) (*addWebsiteOu
 	}
 	w, err := a.Sites.Add(ctx, sites.NewWebsite{
 		SiteURL: b.SiteURL, Name: b.Name.Value, IndexingEnabled: b.IndexingEnabled.Value, ManualSubmit: b.AutoSubmit.Given && !b.AutoSubmit.Value,
-		IndexNowKey: b.IndexNowKey.Value,
+		IndexNowKey: b.IndexNowKey.Value, Private: b.Private.Value,
 	})
 	out, err := a.answerWebsite(ctx, w, err)
 	if err != nil {
@@ -215,7 +221,7 @@ func (a API) editWebsite(ctx context.Context, in *editWebsiteInput) (*api.Output
 		return nil, err
 	}
 	w, err := a.Sites.Edit(ctx, in.ID, sites.Edit{
-		Name: b.Name.Pointer(), IndexingEnabled: b.IndexingEnabled.Pointer(), AutoSubmit: b.AutoSubmit.Pointer(), IndexNowKey: b.IndexNowKey.Pointer(),
+		Name: b.Name.Pointer(), IndexingEnabled: b.IndexingEnabled.Pointer(), AutoSubmit: b.AutoSubmit.Pointer(), IndexNowKey: b.IndexNowKey.Pointer(), Private: b.Private.Pointer(),
 	})
 	return a.answerWebsite(ctx, w, err)
 }

@@ -52,8 +52,8 @@ func (p Pages) websites(c *gin.Context, at views.ListPlace, after models.Cursor)
 
 // Add adds the website that the form on the list holds.
 func (p Pages) Add(c *gin.Context) {
-	form := views.AddForm{SiteURL: c.PostForm("site_url"), Name: c.PostForm("name")}
-	w, err := p.Sites.Add(c.Request.Context(), sites.NewWebsite{SiteURL: repairProperty(form.SiteURL), Name: form.Name})
+	form := views.AddForm{SiteURL: c.PostForm("site_url"), Name: c.PostForm("name"), Private: c.PostForm("private") != ""}
+	w, err := p.Sites.Add(c.Request.Context(), sites.NewWebsite{SiteURL: repairProperty(form.SiteURL), Name: form.Name, Private: form.Private})
 	if form.Errors = fieldErrors(err, "site_url", "name"); form.Errors != nil {
 		p.showList(c, p.FormStatus(c, err), form)
 		return

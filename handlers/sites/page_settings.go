@@ -36,8 +36,8 @@ func repairProperty(typed string) string {
 
 // Edit stores the settings of a website.
 func (p Pages) Edit(c *gin.Context) {
-	form := views.EditForm{Name: c.PostForm("name"), IndexingEnabled: c.PostForm("indexing_enabled") != "", AutoSubmit: c.PostForm("auto_submit") != ""}
-	_, err := p.Sites.Edit(c.Request.Context(), c.Param("id"), sites.Edit{Name: &form.Name, IndexingEnabled: &form.IndexingEnabled, AutoSubmit: &form.AutoSubmit})
+	form := views.EditForm{Name: c.PostForm("name"), IndexingEnabled: c.PostForm("indexing_enabled") != "", AutoSubmit: c.PostForm("auto_submit") != "", Private: c.PostForm("private") != ""}
+	_, err := p.Sites.Edit(c.Request.Context(), c.Param("id"), sites.Edit{Name: &form.Name, IndexingEnabled: &form.IndexingEnabled, AutoSubmit: &form.AutoSubmit, Private: pages.Private(c)})
 	if form.Errors = fieldErrors(err, "name"); form.Errors != nil {
 		form.Open = true
 		p.showSite(c, p.FormStatus(c, err), views.Site{Edit: form})

@@ -88,8 +88,10 @@ func (r copyRow) copy() Copy {
 func (s *Store) Copies(ctx context.Context, p Page, limit int) ([]Copy, error) {
 	h := hashOf(p.URL)
 	var rows []copyRow
-	err := s.db.Read(ctx).Raw(selectCopies+`
-		WHERE a.source_seq = ? AND a.url_hash = ? ORDER BY a.fetched_at DESC LIMIT ?`, p.SourceSeq, h[:], limit).Scan(&rows).Error
+	tx := s.db.Read(ctx)
+	seen, args := ofVisibleSource(tx, "a.source_seq")
+	err := tx.Raw(selectCopies+`
+		WHERE a.source_seq = ? AND a.url_hash = ? AND `+seen+` ORDER BY a.fetched_at DESC LIMIT ?`, with([]any{p.SourceSeq, h[:]}, with(args, limit)...)...).Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading archived copies: %w", err)
 	}
@@ -135,12 +137,14 @@ func (s *Store) ArchivedCopy(ctx context.Context, pageID, hash string) (Copy, er
 		return Copy{}, errNoCopy
 	}
 	var page Page
-	err = s.db.Read(ctx).Raw(`SELECT p.url, p.source_seq FROM crawled_pages AS p JOIN sources AS s ON s.seq = p.source_seq
-		WHERE p.seq = ? AND p.created_at = ? AND p.deleted_at IS NULL AND s.deleted_at IS NULL`, seq, at).Take(&page).Error
+	tx := s.db.Read(ctx)
+	seen, args := models.Visible(tx, "s")
+	err = tx.Raw(`SELECT p.url, p.source_seq FROM crawled_pages AS p JOIN sources AS s ON s.seq = p.source_seq
+		WHERE p.seq = ? AND p.created_at = ? AND p.deleted_at IS NULL AND s.deleted_at IS NULL AND `+seen, with([]any{seq, at}, args...)...).Take(&page).Error
 	var row copyRow
 	if err == nil {
 		u := hashOf(page.URL)
-		err = s.db.Read(ctx).Raw(selectCopies+`
+		err = tx.Raw(selectCopies+`
 			WHERE a.hash = ? AND a.source_seq = ? AND a.url_hash = ?`, h[:], page.SourceSeq, u[:]).Take(&row).Error
 	}
 	if errors.Is(err, gorm.ErrRecordNotFound) {

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // DeleteEntry removes an entry from the frontier: CodeNotFound if there is none. It
@@ -31,20 +32,26 @@ func (s *Store) DeleteEntries(ctx context.Context, ids ...string) (n int, err er
 			return err
 		}
 		var gone []struct {
-			CrawlSeq int64
-			Status   EntryStatus
+			Seq, CrawlSeq int64
+			Status        EntryStatus
+			CreatedAt     models.Time
 		}
+		seen, args := models.Visible(tx, "s")
 		err := rows.Raw(tx, `DELETE FROM frontier WHERE seq IN (SELECT r.seq FROM {rows} AS r CROSS JOIN frontier AS f CROSS JOIN sources AS s
-			WHERE f.seq = r.seq AND f.created_at = r.created_at AND s.seq = f.source_seq AND s.deleted_at IS NULL) RETURNING crawl_seq, status`).Scan(&gone).Error
+			WHERE f.seq = r.seq AND f.created_at = r.created_at AND s.seq = f.source_seq AND s.deleted_at IS NULL AND `+seen+`) RETURNING seq, crawl_seq, status, created_at`, args...).Scan(&gone).Error
 		if err != nil {
 			return err
 		}
 		n = len(gone)
-		open := map[int64]int{}
-		for _, g := range gone {
+		open, deleted := map[int64]int{}, make([]string, len(gone))
+		for i, g := range gone {
+			deleted[i] = EntryRow{Seq: g.Seq, CreatedAt: g.CreatedAt}.ID()
 			if g.Status == EntryPending || g.Status == EntryFetching {
 				open[g.CrawlSeq]++
 			}
+		}
+		if err := s.audit(tx, "frontier_entry", "delete", deleted); err != nil {
+			return err
 		}
 		return perCrawl(open).Exec(tx, `UPDATE job_executions SET queued = queued - r.n FROM {rows} AS r
 			WHERE job_executions.crawl_seq = r.crawl_seq AND job_executions.status = 'running'`).Error
@@ -83,18 +90,21 @@ func (s *Store) RetryEntries(ctx context.Context, ids ...string) (n int, err err
 // retry is RetryEntries in a transaction that holds lockRecord.
 func (s *Store) retry(tx *gorm.DB, wanted *models.Rows) (n int, err error) {
 	var failed []struct {
-		Seq int64
-		URL string
+		Seq       int64
+		URL       string
+		CreatedAt models.Time
 	}
-	err = wanted.Raw(tx, `SELECT f.seq, f.url FROM {rows} AS r CROSS JOIN frontier AS f CROSS JOIN sources AS s
-		WHERE f.seq = r.seq AND f.created_at = r.created_at AND f.status = 'failed' AND s.seq = f.source_seq AND s.enabled AND s.deleted_at IS NULL
-			AND (f.crawl_seq = 0 OR EXISTS (SELECT 1 FROM job_executions AS e WHERE e.crawl_seq = f.crawl_seq AND e.status = 'running'))`).Scan(&failed).Error
+	seen, args := models.Visible(tx, "s")
+	err = wanted.Raw(tx, `SELECT f.seq, f.url, f.created_at FROM {rows} AS r CROSS JOIN frontier AS f CROSS JOIN sources AS s
+		WHERE f.seq = r.seq AND f.created_at = r.created_at AND f.status = 'failed' AND s.seq = f.source_seq AND s.enabled AND s.deleted_at IS NULL AND `+seen+`
+			AND (f.crawl_seq = 0 OR EXISTS (SELECT 1 FROM job_executions AS e WHERE e.crawl_seq = f.crawl_seq AND e.status = 'running'))`, args...).Scan(&failed).Error
 	if err != nil || len(failed) == 0 {
 		return 0, err
 	}
 	// The row of a host may have been reaped since: it is made again.
-	hosts, rows := map[string]bool{}, models.NewRows("seq bigint, host text")
-	for _, f := range failed {
+	hosts, rows, ids := map[string]bool{}, models.NewRows("seq bigint, host text"), make([]string, len(failed))
+	for i, f := range failed {
+		ids[i] = EntryRow{Seq: f.Seq, CreatedAt: f.CreatedAt}.ID()
 		host := models.HostPort(f.URL)
 		hosts[host] = true
 		rows.Add(f.Seq, host)
@@ -119,7 +129,21 @@ func (s *Store) retry(tx *gorm.DB, wanted *models.Rows) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := s.audit(tx, "frontier_entry", "retry", ids); err != nil {
+		return 0, err
+	}
 	return len(again), s.wakeHosts(tx, due)
+}
+
+// audit records that something was done to things of a kind, by their ids: one entry for
+// all of them.
+func (s *Store) audit(tx *gorm.DB, kind, verb string, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	c := audit.Change{Action: kind + "." + verb}
+	c.Subject, c.After = audit.Several(kind, ids)
+	return audit.Add(tx, s.clock.Now(), c)
 }
 
 // perCrawl are the rows of a number for each crawl, without entries that were added by
@@ -132,4 +156,12 @@ func perCrawl(of map[int64]int) *models.Rows {
 		}
 	}
 	return rows
+}
+
+// auditRestore records that n things of a kind were restored.
+func (s *Store) auditRestore(tx *gorm.DB, kind string, n int) error {
+	if n == 0 {
+		return nil
+	}
+	return audit.Add(tx, s.clock.Now(), audit.Change{Action: kind + ".restore", Subject: audit.Subject{Kind: kind}, After: audit.Values{"count": n}})
 }

@@ -9,7 +9,7 @@ import (
 	"linkwatch/models"
 )
 
-// Changes tells one reader what happens to jobs. It is for one goroutine.
+// Changes tells one reader what happens to the jobs that the actor of Next sees. It is for one goroutine.
 type Changes struct {
 	s     *Store
 	since models.Time           // what changed before was told
@@ -36,9 +36,10 @@ func (s *Store) NewChanges() *Changes {
 func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err error) {
 	tx := c.s.db.Read(ctx)
 	var js []Job
+	seen, args := ofVisibleSource(tx, "j.source_seq")
 	for at, seq := c.since, int64(0); ; {
 		var some []Job
-		err = tx.Raw("SELECT * FROM jobs WHERE (updated_at, seq) > (?, ?) ORDER BY updated_at, seq LIMIT ?", at, seq, maxChanges).Scan(&some).Error
+		err = tx.Raw("SELECT j.* FROM jobs AS j WHERE (j.updated_at, j.seq) > (?, ?) AND "+seen+" ORDER BY j.updated_at, j.seq LIMIT ?", with([]any{at, seq}, with(args, maxChanges)...)...).Scan(&some).Error
 		if err != nil {
 			return nil, nil, fmt.Errorf("looking for changed jobs: %w", err)
 		}
@@ -86,7 +87,7 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 	}
 	var es []Execution
 	err = rows.Raw(tx, `SELECT e.*, j.id AS job_id FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq
-		WHERE e.seq IN (SELECT seq FROM {rows} AS r) ORDER BY e.seq`).Scan(&es).Error
+		WHERE e.seq IN (SELECT seq FROM {rows} AS r) AND `+seen+` ORDER BY e.seq`, args...).Scan(&es).Error
 	if err != nil {
 		return nil, nil, fmt.Errorf("looking for the progress of crawls: %w", err)
 	}

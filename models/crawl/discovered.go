@@ -39,8 +39,9 @@ func hostOf(typed string) string {
 
 // discovered reads discovered links.
 func discovered(tx *gorm.DB) *gorm.DB {
+	seen, args := models.Visible(tx, "sources")
 	return tx.Model(&Discovered{}).Select("discovered_links.*, sources.id AS source_id").
-		Joins("JOIN sources ON sources.seq = discovered_links.source_seq").Where("sources.deleted_at IS NULL AND discovered_links.deleted_at IS NULL")
+		Joins("JOIN sources ON sources.seq = discovered_links.source_seq").Where("sources.deleted_at IS NULL AND discovered_links.deleted_at IS NULL").Where(seen, args...)
 }
 
 // DiscoveredLinks is a page of the links that lead out of the allowed domains, the
@@ -103,8 +104,10 @@ func (s *Store) DiscoveredByID(ctx context.Context, ids ...string) (found []Disc
 	if err != nil {
 		return nil, err
 	}
-	err = rows.Raw(s.db.Read(ctx), `SELECT d.*, s.id AS source_id FROM {rows} AS r CROSS JOIN discovered_links AS d CROSS JOIN sources AS s
-		WHERE d.seq = r.seq AND d.created_at = r.created_at AND d.deleted_at IS NULL AND s.seq = d.source_seq AND s.deleted_at IS NULL ORDER BY d.seq`).Scan(&found).Error
+	tx := s.db.Read(ctx)
+	seen, args := models.Visible(tx, "s")
+	err = rows.Raw(tx, `SELECT d.*, s.id AS source_id FROM {rows} AS r CROSS JOIN discovered_links AS d CROSS JOIN sources AS s
+		WHERE d.seq = r.seq AND d.created_at = r.created_at AND d.deleted_at IS NULL AND s.seq = d.source_seq AND s.deleted_at IS NULL AND `+seen+` ORDER BY d.seq`, args...).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading discovered links: %w", err)
 	}
@@ -126,18 +129,24 @@ func (s *Store) DeleteDiscovered(ctx context.Context, ids ...string) (Deletion, 
 		return Deletion{}, err
 	}
 	d := Deletion{At: s.clock.Now()}
-	var gone []struct {
-		SourceSeq int64
-		URL       string
-	}
+	var gone []Discovered
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		gone = nil
 		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // a crawl may find them again now
 			return err
 		}
-		return rows.Raw(tx, `UPDATE discovered_links SET deleted_at = ? FROM {rows} AS r
-			WHERE discovered_links.seq = r.seq AND discovered_links.created_at = r.created_at AND discovered_links.deleted_at IS NULL
-			RETURNING discovered_links.source_seq, discovered_links.url`, d.At).Scan(&gone).Error
+		seen, args := ofVisibleSource(tx, "discovered_links.source_seq")
+		err := rows.Raw(tx, `UPDATE discovered_links SET deleted_at = ? FROM {rows} AS r
+			WHERE discovered_links.seq = r.seq AND discovered_links.created_at = r.created_at AND discovered_links.deleted_at IS NULL AND `+seen+`
+			RETURNING discovered_links.seq, discovered_links.source_seq, discovered_links.url, discovered_links.created_at`, with([]any{d.At}, args...)...).Scan(&gone).Error
+		if err != nil {
+			return err
+		}
+		deleted := make([]string, len(gone))
+		for i, g := range gone {
+			deleted[i] = g.ID()
+		}
+		return s.audit(tx, "discovered_link", "delete", deleted)
 	})
 	if err != nil {
 		return Deletion{}, fmt.Errorf("deleting discovered links: %w", err)
@@ -152,7 +161,9 @@ func (s *Store) DeleteDiscovered(ctx context.Context, ids ...string) (Deletion, 
 // DeletedAt is the deletion of a time, with the links that can still be restored.
 func (s *Store) DeletedAt(ctx context.Context, at models.Time) (Deletion, error) {
 	d := Deletion{At: at}
-	err := s.db.Read(ctx).Raw("SELECT count(*) FROM discovered_links WHERE deleted_at = ?", at).Scan(&d.N).Error
+	tx := s.db.Read(ctx)
+	seen, args := ofVisibleSource(tx, "discovered_links.source_seq")
+	err := tx.Raw("SELECT count(*) FROM discovered_links WHERE deleted_at = ? AND "+seen, with([]any{at}, args...)...).Scan(&d.N).Error
 	if err != nil {
 		return d, fmt.Errorf("counting deleted links: %w", err)
 	}
@@ -165,9 +176,10 @@ func (s *Store) RestoreDiscovered(ctx context.Context, at models.Time) (n int, e
 		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // as in DeleteDiscovered
 			return err
 		}
-		res := tx.Exec("UPDATE discovered_links SET deleted_at = NULL WHERE deleted_at = ?", at)
+		seen, args := ofVisibleSource(tx, "discovered_links.source_seq")
+		res := tx.Exec("UPDATE discovered_links SET deleted_at = NULL WHERE deleted_at = ? AND "+seen, with([]any{at}, args...)...)
 		n = int(res.RowsAffected)
-		return res.Error
+		return errors.Join(res.Error, s.auditRestore(tx, "discovered_link", n))
 	})
 	if err != nil {
 		return 0, fmt.Errorf("restoring discovered links: %w", err)

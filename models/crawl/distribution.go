@@ -13,15 +13,15 @@ import (
 // waiting are the jobs that wait for their time: those of the index jobs_due.
 const waiting = "next_run_at IS NOT NULL AND NOT held AND deleted_at IS NULL"
 
-// load is how many jobs run in each slot of the next day.
-func (s *Store) load(tx *gorm.DB) (*Load, error) {
+// load is how many jobs run in each slot of the next day. and is a further condition.
+func (s *Store) load(tx *gorm.DB, and string, args ...any) (*Load, error) {
 	var rows []struct {
 		Slot, Every int64
 		N           int
 	}
 	const us = int64(time.Second / time.Microsecond)
-	err := tx.Raw(`SELECT next_run_at / ? AS slot, interval_seconds AS every, count(*) AS n FROM jobs WHERE `+waiting+` AND next_run_at < ? GROUP BY 1, 2`,
-		SlotLength.Microseconds(), s.clock.Now().Add(Window)).Scan(&rows).Error
+	err := tx.Raw(`SELECT next_run_at / ? AS slot, interval_seconds AS every, count(*) AS n FROM jobs WHERE `+waiting+` AND next_run_at < ? AND `+and+` GROUP BY 1, 2`,
+		with([]any{SlotLength.Microseconds(), s.clock.Now().Add(Window)}, args...)...).Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("counting the jobs of slots: %w", err)
 	}
@@ -32,10 +32,12 @@ func (s *Store) load(tx *gorm.DB) (*Load, error) {
 	return load, nil
 }
 
-// Distribution is how many jobs run in each slot of the next day, and how even that
+// Distribution is how many jobs that the caller sees run in each slot of the next day, and how even that
 // is, see Load.Score.
 func (s *Store) Distribution(ctx context.Context) (slots []Slot, score float64, err error) {
-	load, err := s.load(s.db.Read(ctx))
+	tx := s.db.Read(ctx)
+	seen, args := ofVisibleSource(tx, "jobs.source_seq")
+	load, err := s.load(tx, seen, args...)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -48,7 +50,7 @@ type Plan struct {
 	Before, After float64
 }
 
-// Preview is what Rebalance would do now.
+// Preview is what Rebalance would do now. It knows only of jobs that the caller sees.
 func (s *Store) Preview(ctx context.Context) (Plan, error) { return s.plan(s.db.Read(ctx)) }
 
 func (s *Store) plan(tx *gorm.DB) (p Plan, err error) {
@@ -59,7 +61,8 @@ func (s *Store) plan(tx *gorm.DB) (p Plan, err error) {
 		Every     int64
 		MovedAt   models.Time
 	}
-	err = tx.Raw("SELECT seq, id, next_run_at, interval_seconds AS every, moved_at FROM jobs WHERE " + waiting + " ORDER BY seq").Scan(&rows).Error
+	seen, args := ofVisibleSource(tx, "jobs.source_seq")
+	err = tx.Raw("SELECT seq, id, next_run_at, interval_seconds AS every, moved_at FROM jobs WHERE "+waiting+" AND "+seen+" ORDER BY seq", args...).Scan(&rows).Error
 	if err != nil {
 		return p, fmt.Errorf("loading the schedule: %w", err)
 	}
@@ -78,11 +81,15 @@ func (s *Store) Rebalance(ctx context.Context) (p Plan, err error) {
 		if p, err = s.plan(tx); err != nil {
 			return err
 		}
-		rows := models.NewRows("seq bigint, was bigint, next_run_at bigint")
-		for _, m := range p.Moves {
+		rows, ids := models.NewRows("seq bigint, was bigint, next_run_at bigint"), make([]string, len(p.Moves))
+		for i, m := range p.Moves {
+			ids[i] = m.ID
 			rows.Add(m.Seq, models.At(m.From), models.At(m.To))
 		}
 		now := s.clock.Now()
+		if err := s.audit(tx, "job", "rebalance", ids); err != nil {
+			return err
+		}
 		return rows.Exec(tx, `UPDATE jobs SET next_run_at = r.next_run_at, planned_at = r.next_run_at, moved_at = ?, updated_at = ?
 			FROM {rows} AS r WHERE jobs.seq = r.seq AND jobs.next_run_at = r.was`, now, now).Error
 	})

@@ -49,9 +49,10 @@ func (s *Store) Unsent(ctx context.Context, after int64, limit int) ([]Document,
 	var pages []struct {
 		Page
 		SourceName  string
+		PrivateTo   string
 		VersionText Packed
 	}
-	err := s.db.Read(ctx).Raw(`SELECT due.*, s.id AS source_id, s.name AS source_name, v.text AS version_text
+	err := s.db.Read(ctx).Raw(`SELECT due.*, s.id AS source_id, s.name AS source_name, s.private_to, v.text AS version_text
 		FROM (SELECT * FROM crawled_pages WHERE unsent AND seq > ? ORDER BY seq LIMIT ?) AS due JOIN sources AS s ON s.seq = due.source_seq
 		LEFT JOIN page_versions AS v ON v.page_seq = due.seq AND v.version = due.text_version ORDER BY due.seq`, after, limit).Scan(&pages).Error
 	if err != nil {
@@ -67,7 +68,7 @@ func (s *Store) Unsent(ctx context.Context, after int64, limit int) ([]Document,
 			Seq: p.Seq, Version: p.Revision, ID: p.ID(), SourceID: p.SourceID, SourceName: p.SourceName, URL: p.URL, Title: p.Title,
 			Description: p.Description, Text: text, Author: p.Author, Language: p.Language, ContentHash: p.ContentHash, OpenGraph: p.OpenGraph,
 			JSONLD: p.JSONLD, Headings: p.HeadingList(), WordCount: p.WordCount, StatusCode: p.StatusCode, FetchedAt: p.FetchedAt,
-			ChangedAt: p.ChangedAt, PublishedAt: p.PublishedAt, ModifiedAt: p.ModifiedAt, Gone: !p.indexed() || !p.DeletedAt.IsZero(),
+			ChangedAt: p.ChangedAt, PublishedAt: p.PublishedAt, ModifiedAt: p.ModifiedAt, Gone: !p.indexed() || !p.DeletedAt.IsZero() || p.PrivateTo != "", // since it was shared
 		}
 	}
 	return docs, nil

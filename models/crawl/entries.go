@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // EntryRow is an entry of the frontier as lists show it.
@@ -38,15 +39,20 @@ type EntryFilter struct {
 	Text        string // a part of the URL
 }
 
-// entryRows reads entries. An entry that is open though its crawl has ended has
+// entryRows reads the entries that the actor of tx sees. An entry that is open though its crawl has ended has
 // failed: it is closed when its host is looked at next.
-const entryRows = `SELECT f.seq, s.id AS source_id, coalesce(e.id, '') AS execution_id, f.url, f.depth, f.attempts, f.created_at, f.updated_at,
+func entryRows(tx *gorm.DB) (sql string, args []any) {
+	seen, args := models.Visible(tx, "s")
+	return selectEntries + seen, args
+}
+
+const selectEntries = `SELECT f.seq, s.id AS source_id, coalesce(e.id, '') AS execution_id, f.url, f.depth, f.attempts, f.created_at, f.updated_at,
 		CASE WHEN ` + entryEnded + ` THEN 'failed' ELSE f.status END AS status, CASE WHEN ` + entryEnded + ` THEN '` + ReasonEnded + `' ELSE f.last_error END AS last_error,
 		f.status = 'failed' AND s.enabled AND (f.crawl_seq = 0 OR coalesce(e.status, '') = 'running') AS can_retry
 	FROM frontier AS f JOIN sources AS s ON s.seq = f.source_seq
 	LEFT JOIN job_executions AS e ON e.seq = (SELECT max(n.seq) FROM job_executions AS n WHERE n.crawl_seq = f.crawl_seq)
 	LEFT JOIN jobs AS j ON j.seq = e.job_seq
-	WHERE s.deleted_at IS NULL`
+	WHERE s.deleted_at IS NULL AND `
 
 const entryEnded = `f.` + openEntries + ` AND f.crawl_seq <> 0 AND coalesce(e.status, '') <> 'running' AND coalesce(j.crawl_seq, 0) <> f.crawl_seq`
 
@@ -61,7 +67,8 @@ func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor
 	if err != nil {
 		return page, err
 	}
-	sql, args := entryRows, []any{}
+	tx := s.db.Read(ctx)
+	sql, args := entryRows(tx)
 	add := func(where string, arg ...any) { sql, args = sql+" AND "+where, append(args, arg...) }
 	if f.SourceID != "" && !isID(models.KindSource, f.SourceID) ||
 		f.ExecutionID != "" && !isID(models.KindExecution, f.ExecutionID) {
@@ -94,7 +101,7 @@ func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor
 		}
 		add("f.seq > ?", seq)
 	}
-	err = s.db.Read(ctx).Raw(sql+" ORDER BY f.seq LIMIT ?", append(args, limit+1)...).Scan(&page.Items).Error
+	err = tx.Raw(sql+" ORDER BY f.seq LIMIT ?", append(args, limit+1)...).Scan(&page.Items).Error
 	if err != nil {
 		return page, fmt.Errorf("loading the frontier: %w", err)
 	}
@@ -112,7 +119,8 @@ func entry(tx *gorm.DB, id string) (e EntryRow, err error) {
 		return e, models.NotFound("frontier entry")
 	}
 	var found []EntryRow
-	if err := tx.Raw(entryRows+" AND f.seq = ? AND f.created_at = ?", seq, at).Scan(&found).Error; err != nil {
+	sql, args := entryRows(tx)
+	if err := tx.Raw(sql+" AND f.seq = ? AND f.created_at = ?", append(args, seq, at)...).Scan(&found).Error; err != nil {
 		return e, fmt.Errorf("loading an entry of the frontier: %w", err)
 	}
 	if len(found) == 0 {
@@ -155,19 +163,34 @@ func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e EntryRow,
 		created = n > 0
 		h := hashOf(normal)
 		var found []EntryRow
-		if err := tx.Raw(entryRows+" AND f.crawl_seq = 0 AND f.url_hash = ?", h[:]).Scan(&found).Error; err != nil {
+		sql, args := entryRows(tx)
+		if err := tx.Raw(sql+" AND f.crawl_seq = 0 AND f.url_hash = ? AND f.scope_seq = ?", append(args, h[:], src.scope())...).Scan(&found).Error; err != nil {
 			return err
 		}
 		if len(found) == 0 {
 			return errors.New("the entry that was added is not there")
 		}
-		e = found[0]
-		return nil
+		if e = found[0]; !created {
+			return nil
+		}
+		return audit.Add(tx, s.clock.Now(), audit.Change{
+			Action: "frontier_entry.add", Subject: audit.Subject{Kind: "frontier_entry", ID: e.ID(), Name: e.URL},
+			After: audit.Values{"url": e.URL, "source_id": e.SourceID},
+		})
 	})
 	if err == nil {
 		ring(s.urls)
 	}
 	return e, created, err
+}
+
+// scope is within what a URL of the source that was added by hand waits once: all shared
+// sources are one scope (0), each private source is one of its own.
+func (s Source) scope() int64 {
+	if s.Private() {
+		return s.Seq
+	}
+	return 0
 }
 
 // enqueueByHand puts URLs, as Normalize gave them, into the frontier to be fetched once, and says how many did not wait
@@ -180,8 +203,8 @@ func (s *Store) enqueueByHand(tx *gorm.DB, src Source, urls []string) (added int
 		found[i] = Found{Source: src.Seq, URL: url}
 	}
 	// One that is finished, or that is not fetched any more, makes room for the new one.
-	err = rows.Exec(tx, `DELETE FROM frontier WHERE crawl_seq = 0 AND url_hash IN (SELECT url_hash FROM {rows} AS r) AND (status IN ('done', 'failed')
-		OR source_seq IN (SELECT seq FROM sources WHERE deleted_at IS NOT NULL OR NOT enabled))`).Error
+	err = rows.Exec(tx, `DELETE FROM frontier WHERE crawl_seq = 0 AND url_hash IN (SELECT url_hash FROM {rows} AS r) AND scope_seq = ? AND (status IN ('done', 'failed')
+		OR source_seq IN (SELECT seq FROM sources WHERE deleted_at IS NOT NULL OR NOT enabled))`, src.scope()).Error
 	if err != nil {
 		return 0, err
 	}

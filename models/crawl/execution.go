@@ -75,7 +75,8 @@ func (e Execution) Duration(now models.Time) time.Duration {
 func (e Execution) Known() int { return e.Queued + e.Fetched + e.Failed }
 
 func executions(tx *gorm.DB) *gorm.DB {
-	return tx.Model(&Execution{}).Select("job_executions.*, jobs.id AS job_id").Joins("JOIN jobs ON jobs.seq = job_executions.job_seq")
+	seen, args := ofVisibleSource(tx, "jobs.source_seq")
+	return tx.Model(&Execution{}).Select("job_executions.*, jobs.id AS job_id").Joins("JOIN jobs ON jobs.seq = job_executions.job_seq").Where(seen, args...)
 }
 
 // Execution is the execution of an id; CodeNotFound if there is none.

@@ -34,7 +34,7 @@ type PageFacts struct {
 	Error          string      // why it could not be fetched; "" = it could
 }
 
-// FactsOf returns what crawls know of up to MaxFacts URLs, by the URL as it is given. Those of which they know nothing are
+// FactsOf returns what crawls of sources that are shared or the caller's own know of up to MaxFacts URLs, by the URL as it is given. Those of which they know nothing are
 // missing. The newest answer counts, whether a crawl came to the URL or it was added by hand. A URL stands for its page with
 // and without a slash at the end, so a canonical URL will do; if crawls know both, the given one counts, unless it only
 // redirects to the other. The number of queries does not depend on that of URLs. More URLs are CodeInvalid ("urls").
@@ -151,8 +151,9 @@ func (l *lookup) findSources() error {
 		}
 	}
 	var found []Source
+	own, args := models.OwnScope(l.tx, "s")
 	err := rows.Raw(l.tx, `SELECT s.seq, s.id, s.host, s.allowed_domains FROM {rows} AS r CROSS JOIN sources AS s
-		WHERE s.host = r.host AND s.deleted_at IS NULL ORDER BY s.created_at, s.seq LIMIT ?`, maxFactSources).Scan(&found).Error
+		WHERE s.host = r.host AND s.deleted_at IS NULL AND `+own+` ORDER BY s.created_at, s.seq LIMIT ?`, with(args, maxFactSources)...).Scan(&found).Error
 	l.ids = make(map[int64]string, len(found))
 	by := map[string][]int64{} // by host
 	for _, s := range found {

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // Limits of feeds.
@@ -40,9 +41,18 @@ type Feed struct {
 // ID is the id of the feed.
 func (f Feed) ID() string { return models.TimedID(models.KindFeed, f.CreatedAt, f.Seq) }
 
-const feedRows = `SELECT f.seq, f.source_seq, f.url, f.title, f.created_at, f.last_polled_at, f.next_poll_at, f.failures, f.last_error, f.entries_found,
+// feedRows reads the feeds that the actor of tx sees.
+func feedRows(tx *gorm.DB) (sql string, args []any) {
+	seen, args := models.Visible(tx, "s")
+	return selectFeeds + seen, args
+}
+
+const selectFeeds = `SELECT f.seq, f.source_seq, f.url, f.title, f.created_at, f.last_polled_at, f.next_poll_at, f.failures, f.last_error, f.entries_found,
 		s.id AS source_id, s.name AS source_name, s.enabled AS source_enabled
-	FROM feeds AS f JOIN sources AS s ON s.seq = f.source_seq WHERE s.deleted_at IS NULL`
+	FROM feeds AS f JOIN sources AS s ON s.seq = f.source_seq WHERE s.deleted_at IS NULL AND `
+
+// subject is the feed as the audit log names it.
+func (f Feed) subject() audit.Subject { return audit.Subject{Kind: "feed", ID: f.ID(), Name: f.URL} }
 
 // Feeds is a page of the feeds, the oldest first. sourceID "" = of all sources. limit
 // is as models.NewLimit made it.
@@ -51,7 +61,8 @@ func (s *Store) Feeds(ctx context.Context, sourceID string, after models.Cursor,
 	if err := models.CheckFilter("query.source_id", sourceID); err != nil {
 		return page, err
 	}
-	sql, args := feedRows, []any{}
+	tx := s.db.Read(ctx)
+	sql, args := feedRows(tx)
 	if sourceID != "" {
 		if !isID(models.KindSource, sourceID) {
 			return page, nil // there is no such source
@@ -65,7 +76,7 @@ func (s *Store) Feeds(ctx context.Context, sourceID string, after models.Cursor,
 		}
 		sql, args = sql+" AND f.seq > ?", append(args, seq)
 	}
-	if err := s.db.Read(ctx).Raw(sql+" ORDER BY f.seq LIMIT ?", append(args, limit+1)...).Scan(&page.Items).Error; err != nil {
+	if err := tx.Raw(sql+" ORDER BY f.seq LIMIT ?", append(args, limit+1)...).Scan(&page.Items).Error; err != nil {
 		return page, fmt.Errorf("loading feeds: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(f Feed) models.Cursor { return models.Cursor{CreatedAt: f.CreatedAt, ID: f.ID()} }), nil
@@ -80,7 +91,8 @@ func feed(tx *gorm.DB, id string) (f Feed, err error) {
 		return f, models.NotFound("feed")
 	}
 	var found []Feed
-	if err := tx.Raw(feedRows+" AND f.seq = ? AND f.created_at = ?", seq, at).Scan(&found).Error; err != nil {
+	sql, args := feedRows(tx)
+	if err := tx.Raw(sql+" AND f.seq = ? AND f.created_at = ?", append(args, seq, at)...).Scan(&found).Error; err != nil {
 		return f, fmt.Errorf("loading a feed: %w", err)
 	}
 	if len(found) == 0 {
@@ -111,7 +123,8 @@ func (s *Store) AddFeed(ctx context.Context, url, sourceID string) (f Feed, crea
 		}
 		h := hashOf(normal)
 		known := func() (found []Feed, err error) {
-			err = tx.Raw(feedRows+" AND f.source_seq = ? AND f.url_hash = ?", src.Seq, h[:]).Scan(&found).Error
+			sql, args := feedRows(tx)
+			err = tx.Raw(sql+" AND f.source_seq = ? AND f.url_hash = ?", append(args, src.Seq, h[:])...).Scan(&found).Error
 			return found, err
 		}
 		found, err := known()
@@ -136,8 +149,10 @@ func (s *Store) AddFeed(ctx context.Context, url, sourceID string) (f Feed, crea
 		if len(found) == 0 {
 			return errors.New("the feed that was added is not there")
 		}
-		f = found[0]
-		return nil
+		if f = found[0]; !created {
+			return nil
+		}
+		return audit.Add(tx, s.clock.Now(), audit.Change{Action: "feed.add", Subject: f.subject(), After: audit.Values{"url": f.URL, "source_id": f.SourceID}})
 	})
 	return f, created, err
 }
@@ -156,7 +171,7 @@ func (s *Store) DeleteFeed(ctx context.Context, id string) error {
 		if err := tx.Exec("DELETE FROM feeds WHERE seq = ?", f.Seq).Error; err != nil {
 			return fmt.Errorf("deleting a feed: %w", err)
 		}
-		return nil
+		return audit.Add(tx, s.clock.Now(), audit.Change{Action: "feed.delete", Subject: f.subject()})
 	})
 }
 
@@ -174,6 +189,6 @@ func (s *Store) PollFeed(ctx context.Context, id string) error {
 		if err := tx.Exec("UPDATE feeds SET next_poll_at = ? WHERE seq = ?", s.clock.Now(), f.Seq).Error; err != nil {
 			return fmt.Errorf("making a feed due: %w", err)
 		}
-		return nil
+		return audit.Add(tx, s.clock.Now(), audit.Change{Action: "feed.poll", Subject: f.subject()})
 	})
 }

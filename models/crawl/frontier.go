@@ -94,8 +94,8 @@ func (s *Store) enqueue(tx *gorm.DB, found []Found) (all []added, err error) {
 	}
 	now := s.clock.Now()
 	// CROSS JOIN: SQLite keeps to this order then, and looks up each host.
-	err = rows.Raw(tx, `INSERT INTO frontier (crawl_seq, source_seq, host_seq, url, url_hash, depth, status, attempts, redirects, last_error, created_at, updated_at)
-		SELECT r.crawl_seq, r.source_seq, h.seq, r.url, r.url_hash, r.depth, CASE r.last_error WHEN '' THEN 'pending' ELSE 'failed' END, 0, 0, r.last_error, ?, ?
+	err = rows.Raw(tx, `INSERT INTO frontier (crawl_seq, source_seq, scope_seq, host_seq, url, url_hash, depth, status, attempts, redirects, last_error, created_at, updated_at)
+		SELECT r.crawl_seq, r.source_seq, CASE WHEN r.crawl_seq = 0 THEN coalesce((SELECT s.seq FROM sources AS s WHERE s.seq = r.source_seq AND s.private_to <> ''), 0) ELSE 0 END, h.seq, r.url, r.url_hash, r.depth, CASE r.last_error WHEN '' THEN 'pending' ELSE 'failed' END, 0, 0, r.last_error, ?, ?
 		FROM {rows} AS r CROSS JOIN crawl_hosts AS h WHERE h.host = r.host ORDER BY r.n ON CONFLICT DO NOTHING RETURNING crawl_seq, host_seq, url_hash, status`, now, now).Scan(&all).Error
 	if err != nil {
 		return nil, fmt.Errorf("storing URLs in the frontier: %w", err)

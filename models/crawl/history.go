@@ -52,9 +52,11 @@ func (c PageChange) PageID() string {
 // PageChanges are what the crawl of an execution found new, in the order in which it
 // found it. kind "" = all, and PageNew those that came back, too. limit is as models.NewLimit made it.
 func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after models.Cursor, limit int) (page models.Slice[PageChange], err error) {
+	tx := s.db.Read(ctx)
+	seen, who := models.Visible(tx, "s")
 	sql, args := `SELECT v.seq, v.version, v.change, v.status_code, v.created_at, p.seq AS page_seq, p.url, p.title, p.created_at AS page_created_at, s.id AS source_id
 		FROM page_versions AS v JOIN crawled_pages AS p ON p.seq = v.page_seq JOIN sources AS s ON s.seq = p.source_seq
-		WHERE v.crawl_seq = ? AND s.deleted_at IS NULL AND p.deleted_at IS NULL`, []any{e.CrawlSeq}
+		WHERE v.crawl_seq = ? AND s.deleted_at IS NULL AND p.deleted_at IS NULL AND `+seen, with([]any{e.CrawlSeq}, who...)
 	switch kind {
 	case "":
 	case PageNew: // those that came back are counted as new, too
@@ -72,7 +74,7 @@ func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after
 		sql, args = sql+" AND v.seq > ?", append(args, seq)
 	}
 	var found []PageChange
-	if err := s.db.Read(ctx).Raw(sql+" ORDER BY v.seq LIMIT ?", append(args, limit+1)...).Scan(&found).Error; err != nil {
+	if err := tx.Raw(sql+" ORDER BY v.seq LIMIT ?", append(args, limit+1)...).Scan(&found).Error; err != nil {
 		return page, fmt.Errorf("loading changes of pages: %w", err)
 	}
 	return models.NewSlice(found, limit, func(c PageChange) models.Cursor {

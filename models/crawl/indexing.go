@@ -115,9 +115,10 @@ const MaxLag = 100_000
 // IndexLag is how far the search index is behind now.
 func (s *Store) IndexLag(ctx context.Context) (lag Lag, err error) {
 	tx := s.db.Read(ctx)
-	err = tx.Raw("SELECT count(*) FROM (SELECT 1 FROM crawled_pages WHERE unindexed LIMIT ?) AS due", MaxLag).Scan(&lag.Pages).Error
+	seen, args := ofVisibleSource(tx, "crawled_pages.source_seq")
+	err = tx.Raw("SELECT count(*) FROM (SELECT 1 FROM crawled_pages WHERE unindexed AND "+seen+" LIMIT ?) AS due", with(args, MaxLag)...).Scan(&lag.Pages).Error
 	if err == nil && lag.Pages > 0 {
-		err = tx.Raw("SELECT fetched_at FROM crawled_pages WHERE unindexed ORDER BY fetched_at LIMIT 1").Scan(&lag.Oldest).Error
+		err = tx.Raw("SELECT fetched_at FROM crawled_pages WHERE unindexed AND "+seen+" ORDER BY fetched_at LIMIT 1", args...).Scan(&lag.Oldest).Error
 	}
 	if err != nil {
 		return lag, fmt.Errorf("measuring the lag of the search index: %w", err)

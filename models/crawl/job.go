@@ -58,7 +58,11 @@ type Job struct {
 	// Of its source.
 	SourceID   string `gorm:"->"`
 	SourceName string `gorm:"->"`
+	PrivateTo  string `gorm:"->"` // as that of its source
 }
+
+// Private reports whether only the owner of its source and admins see the job.
+func (j Job) Private() bool { return j.PrivateTo != "" }
 
 // Interval is how often the job runs by what its owner set.
 func (j Job) Interval() Interval { return Interval{j.IntervalCount, j.IntervalType} }
@@ -106,7 +110,9 @@ func (Metadata) GormDataType() string { return "text" }
 
 // NewJob is a job to add.
 type NewJob struct {
-	SourceID           string // "" = a source of the URL's host, which is made if there is none
+	// SourceID is that of the source. "" = a source of the URL's host that is shared or the caller's own, or with
+	// Source.Private one that is private to the caller. If there is none, it is made.
+	SourceID           string
 	URL                string // "" = that of the source
 	Interval           Interval
 	Paused             bool // it waits until it is resumed

@@ -3,12 +3,14 @@ package crawl
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 	"linkwatch/models/event"
 )
 
@@ -21,7 +23,7 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 		if err != nil {
 			return err
 		}
-		running := j.Status == Running
+		running, before := j.Status == Running, j.Status
 		if j.Status, err = Next(j.Status, e); err != nil {
 			return err
 		}
@@ -51,6 +53,9 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 		if err != nil {
 			return err
 		}
+		if err := audit.Add(tx, now, e.change(j, before)); err != nil {
+			return err
+		}
 		return saveJob(tx, &j, "status", "next_run_at", "planned_at", "paused_at", "cancelled_at", "current_retry_count",
 			"crawl_seq", "lock_token", "lock_acquired_at", "claimed_by")
 	})
@@ -59,6 +64,15 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 	}
 	ring(s.wanted)
 	return s.Job(ctx, id)
+}
+
+// change is what the audit log says of an action.
+func (e Event) change(j Job, before Status) audit.Change {
+	c := audit.Change{Action: "job." + strings.ReplaceAll(string(e), "-", "_"), Subject: j.subject()}
+	if j.Status != before {
+		c.Before, c.After = audit.Values{"status": string(before)}, audit.Values{"status": string(j.Status)}
+	}
+	return c
 }
 
 // DeleteJob deletes a job and ends its crawl. It can be restored for KeepDeleted.
@@ -74,6 +88,9 @@ func (s *Store) DeleteJob(ctx context.Context, id string) error {
 		if err := closeFailed(tx, j.DeletedAt, "seq = ?", j.Seq); err != nil {
 			return err
 		}
+		if err := audit.Add(tx, j.DeletedAt, audit.Change{Action: "job.delete", Subject: j.subject()}); err != nil {
+			return err
+		}
 		return saveJob(tx, &j, "deleted_at")
 	})
 	if err == nil {
@@ -86,14 +103,18 @@ func (s *Store) DeleteJob(ctx context.Context, id string) error {
 // ago, or with its source, which is to be restored then.
 func (s *Store) RestoreJob(ctx context.Context, id string) (Job, error) {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
+		seen, args := ofVisibleSource(tx, "jobs.source_seq")
 		j, err := oneJob(tx.Clauses(clause.Locking{Strength: "UPDATE"}).Where(
 			"deleted_at > ? AND EXISTS (SELECT 1 FROM sources WHERE sources.seq = jobs.source_seq AND sources.deleted_at IS NULL)",
-			s.clock.Now().Add(-KeepDeleted)), id)
+			s.clock.Now().Add(-KeepDeleted)).Where(seen, args...), id)
 		if err != nil {
 			return err
 		}
 		j.DeletedAt, j.UpdatedAt = models.Time{}, s.clock.Now()
 		if err := saveJob(tx, &j, "deleted_at"); err != nil {
+			return err
+		}
+		if err := audit.Add(tx, j.UpdatedAt, audit.Change{Action: "job.restore", Subject: j.subject()}); err != nil {
 			return err
 		}
 		return catchUp(tx, j.UpdatedAt, "seq = ?", j.Seq)

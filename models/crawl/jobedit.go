@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // EditJob changes what the owner of a job set. A new interval gives a waiting job a
@@ -17,15 +18,17 @@ func (s *Store) EditJob(ctx context.Context, id string, e JobEdit) (Job, error) 
 		if err != nil {
 			return err
 		}
-		before := j
 		var src Source
-		if e.SourceID != nil {
-			src, err = s.sourceFor(tx, NewJob{SourceID: *e.SourceID})
-		} else {
-			err = tx.Where("seq = ?", j.SourceSeq).Take(&src).Error
-		}
-		if err != nil {
+		if err := tx.Where("seq = ?", j.SourceSeq).Take(&src).Error; err != nil {
 			return err
+		}
+		j.SourceID = src.ID
+		before := j
+		if e.SourceID != nil {
+			if src, err = s.sourceFor(tx, NewJob{SourceID: *e.SourceID}); err != nil {
+				return err
+			}
+			j.SourceID = src.ID
 		}
 		j.SourceSeq, j.Held, j.UpdatedAt = src.Seq, !src.Enabled, s.clock.Now()
 		models.Set(&j.URL, e.URL)
@@ -44,6 +47,9 @@ func (s *Store) EditJob(ctx context.Context, id string, e JobEdit) (Job, error) 
 			j.adapt()
 		}
 		if err := s.replan(tx, &j, before, e.Paused); err != nil {
+			return err
+		}
+		if err := audit.Add(tx, j.UpdatedAt, audit.Change{Action: "job.edit", Subject: j.subject(), Before: before.values(), After: j.values()}); err != nil {
 			return err
 		}
 		return saveJob(tx, &j, "source_seq", "held", "url", "status", "adaptive_scheduling", "max_retries", "retry_backoff_seconds", "metadata",

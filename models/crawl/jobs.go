@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // AddJob adds a job. A one-time job is due at once; a recurring one runs first in
@@ -57,6 +58,10 @@ func (s *Store) addJob(tx *gorm.DB, src Source, n NewJob) (id string, err error)
 	if err := tx.Create(&j).Error; err != nil {
 		return "", fmt.Errorf("storing a job: %w", err)
 	}
+	j.SourceID = src.ID
+	if err := audit.Add(tx, now, audit.Change{Action: "job.add", Subject: j.subject(), After: j.values()}); err != nil {
+		return "", err
+	}
 	if n.Paused {
 		return j.ID, nil
 	}
@@ -79,8 +84,12 @@ func (s *Store) sourceFor(tx *gorm.DB, n NewJob) (Source, error) {
 	if err != nil {
 		return Source{}, err
 	}
+	own, args := models.OwnScope(tx, "sources")
+	if n.Source.Private {
+		own, args = "private_to = ?", []any{models.Owner(tx.Statement.Context)}
+	}
 	var found []Source
-	if err := tx.Where("deleted_at IS NULL AND host = ?", u.Host).Order("created_at").Limit(1).Find(&found).Error; err != nil {
+	if err := tx.Where("deleted_at IS NULL AND host = ?", u.Host).Where(own, args...).Order("private_to <> '', created_at").Limit(1).Find(&found).Error; err != nil {
 		return Source{}, fmt.Errorf("looking for a source: %w", err)
 	}
 	if len(found) > 0 {
@@ -94,6 +103,21 @@ func (s *Store) sourceFor(tx *gorm.DB, n NewJob) (Source, error) {
 	return s.addSource(tx, made)
 }
 
+// subject is the job as the audit log names it.
+func (j Job) subject() audit.Subject { return audit.Subject{Kind: "job", ID: j.ID, Name: j.URL} }
+
+// values are what the owner of a job sets. Its SourceID is set.
+func (j Job) values() audit.Values {
+	v := audit.Values{
+		"source_id": j.SourceID, "url": j.URL, "interval_minutes": j.IntervalCount, "interval_type": string(j.IntervalType), "is_paused": j.Status == Paused,
+		"adaptive_scheduling": j.AdaptiveScheduling, "max_retries": j.MaxRetries, "retry_backoff_seconds": j.RetryBackoffSeconds,
+	}
+	if text, err := j.Metadata.Value(); err == nil {
+		v["metadata"] = text
+	}
+	return v
+}
+
 // place plans the next run of a new or resumed job: now if it is a one-time job,
 // else a time in the least-loaded slot of its interval.
 func (s *Store) place(tx *gorm.DB, j *Job) error {
@@ -102,7 +126,7 @@ func (s *Store) place(tx *gorm.DB, j *Job) error {
 	if !j.Recurring() {
 		return nil
 	}
-	load, err := s.load(tx)
+	load, err := s.load(tx, "TRUE") // also of jobs that the caller does not see
 	if err != nil {
 		return err
 	}
@@ -121,8 +145,9 @@ func (s *Store) place(tx *gorm.DB, j *Job) error {
 
 // jobs is a query for jobs with what they have of their source.
 func jobs(tx *gorm.DB) *gorm.DB {
-	return tx.Model(&Job{}).Select("jobs.*, sources.id AS source_id, sources.name AS source_name").
-		Joins("JOIN sources ON sources.seq = jobs.source_seq").Where("jobs.deleted_at IS NULL")
+	seen, args := models.Visible(tx, "sources")
+	return tx.Model(&Job{}).Select("jobs.*, sources.id AS source_id, sources.name AS source_name, sources.private_to AS private_to").
+		Joins("JOIN sources ON sources.seq = jobs.source_seq").Where("jobs.deleted_at IS NULL").Where(seen, args...)
 }
 
 // Job is the job of an id; CodeNotFound if there is none.
@@ -146,7 +171,8 @@ func oneJob(q *gorm.DB, id string) (j Job, err error) {
 
 // lockJob loads a job for a change.
 func lockJob(tx *gorm.DB, id string) (Job, error) {
-	return oneJob(tx.Clauses(clause.Locking{Strength: "UPDATE"}).Where("deleted_at IS NULL"), id)
+	seen, args := ofVisibleSource(tx, "jobs.source_seq")
+	return oneJob(tx.Clauses(clause.Locking{Strength: "UPDATE"}).Where("deleted_at IS NULL").Where(seen, args...), id)
 }
 
 // saveJob stores some columns of a job, and that it has changed.
@@ -202,7 +228,9 @@ func (s *Store) StatusCounts(ctx context.Context) (map[Status]int, error) {
 		Status Status
 		N      int
 	}
-	err := s.db.Read(ctx).Raw("SELECT status, count(*) AS n FROM jobs WHERE deleted_at IS NULL GROUP BY status").Scan(&rows).Error
+	tx := s.db.Read(ctx)
+	seen, args := ofVisibleSource(tx, "jobs.source_seq")
+	err := tx.Raw("SELECT status, count(*) AS n FROM jobs WHERE deleted_at IS NULL AND "+seen+" GROUP BY status", args...).Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("counting jobs: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // MaxListed is how many URLs one CrawlListed takes.
@@ -44,8 +45,13 @@ func (s *Store) CrawlListed(ctx context.Context, n NewJob, urls []string) (Job, 
 				return err
 			}
 		}
-		_, err = s.enqueueByHand(tx, src, src.allowed(urls))
-		return err
+		n, err := s.enqueueByHand(tx, src, src.allowed(urls))
+		if err != nil || n == 0 {
+			return err
+		}
+		return audit.Add(tx, s.clock.Now(), audit.Change{
+			Action: "frontier_entry.add", Subject: audit.Subject{Kind: "frontier_entry"}, After: audit.Values{"source_id": src.ID, "count": n},
+		})
 	})
 	if err != nil {
 		return Job{}, err
@@ -75,6 +81,9 @@ func (s *Store) runNow(tx *gorm.DB, src Source, start models.URL) (id string, er
 			return j.ID, nil
 		case Pending, Scheduled:
 			j.NextRunAt, j.PlannedAt, j.UpdatedAt = s.clock.Now(), s.clock.Now(), s.clock.Now()
+			if err := audit.Add(tx, j.UpdatedAt, ForceRun.change(j, j.Status)); err != nil {
+				return "", err
+			}
 			return j.ID, saveJob(tx, &j, "next_run_at", "planned_at")
 		case Paused, Completed, Failed, Cancelled: // since it was read
 		}

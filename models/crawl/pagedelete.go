@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -16,8 +17,10 @@ func (s *Store) PagesByID(ctx context.Context, ids ...string) (found []Page, err
 	if err != nil {
 		return nil, err
 	}
-	err = rows.Raw(s.db.Read(ctx), `SELECT p.seq, p.url, p.title, p.created_at, s.id AS source_id FROM {rows} AS r CROSS JOIN crawled_pages AS p CROSS JOIN sources AS s
-		WHERE p.seq = r.seq AND p.created_at = r.created_at AND p.deleted_at IS NULL AND s.seq = p.source_seq AND s.deleted_at IS NULL ORDER BY p.seq`).Scan(&found).Error
+	tx := s.db.Read(ctx)
+	seen, args := models.Visible(tx, "s")
+	err = rows.Raw(tx, `SELECT p.seq, p.url, p.title, p.created_at, s.id AS source_id FROM {rows} AS r CROSS JOIN crawled_pages AS p CROSS JOIN sources AS s
+		WHERE p.seq = r.seq AND p.created_at = r.created_at AND p.deleted_at IS NULL AND s.seq = p.source_seq AND s.deleted_at IS NULL AND `+seen+` ORDER BY p.seq`, args...).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading crawled pages: %w", err)
 	}
@@ -34,10 +37,20 @@ func (s *Store) DeletePages(ctx context.Context, ids ...string) (Deletion, error
 	}
 	d := Deletion{At: s.clock.Now()}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		res := rows.Exec(tx, `UPDATE crawled_pages SET deleted_at = ?, revision = crawled_pages.revision + 1, unindexed = true, unsent = ? FROM {rows} AS r
-			WHERE crawled_pages.seq = r.seq AND crawled_pages.created_at = r.created_at AND crawled_pages.deleted_at IS NULL`, d.At, s.opts.Engine)
-		d.N = int(res.RowsAffected)
-		return res.Error
+		seen, args := ofVisibleSource(tx, "crawled_pages.source_seq")
+		var gone []Page
+		err := rows.Raw(tx, `UPDATE crawled_pages SET deleted_at = ?, revision = crawled_pages.revision + 1, unindexed = true, unsent = unsent OR (? AND `+ofSharedSource+`crawled_pages.source_seq)) FROM {rows} AS r
+			WHERE crawled_pages.seq = r.seq AND crawled_pages.created_at = r.created_at AND crawled_pages.deleted_at IS NULL AND `+seen+`
+			RETURNING crawled_pages.seq, crawled_pages.created_at`, with([]any{d.At, s.opts.Engine}, args...)...).Scan(&gone).Error
+		if err != nil {
+			return err
+		}
+		deleted := make([]string, len(gone))
+		for i, p := range gone {
+			deleted[i] = p.ID()
+		}
+		d.N = len(gone)
+		return s.audit(tx, "crawled_page", "delete", deleted)
 	})
 	if err != nil {
 		return Deletion{}, fmt.Errorf("deleting crawled pages: %w", err)
@@ -48,9 +61,10 @@ func (s *Store) DeletePages(ctx context.Context, ids ...string) (Deletion, error
 // RestorePages restores the pages that were deleted at a time, and says how many.
 func (s *Store) RestorePages(ctx context.Context, at models.Time) (n int, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		res := tx.Exec("UPDATE crawled_pages SET deleted_at = NULL, revision = revision + 1, unindexed = true, unsent = ? WHERE deleted_at = ?", s.opts.Engine, at)
+		seen, args := ofVisibleSource(tx, "crawled_pages.source_seq")
+		res := tx.Exec("UPDATE crawled_pages SET deleted_at = NULL, revision = revision + 1, unindexed = true, unsent = unsent OR (? AND "+ofSharedSource+"crawled_pages.source_seq)) WHERE deleted_at = ? AND "+seen, with([]any{s.opts.Engine, at}, args...)...)
 		n = int(res.RowsAffected)
-		return res.Error
+		return errors.Join(res.Error, s.auditRestore(tx, "crawled_page", n))
 	})
 	if err != nil {
 		return 0, fmt.Errorf("restoring crawled pages: %w", err)

@@ -65,7 +65,8 @@ func (s *Store) Pages(ctx context.Context, f PageFilter, after models.Cursor, li
 	var source int64
 	if f.SourceID != "" {
 		if isID(models.KindSource, f.SourceID) {
-			err = tx.Raw("SELECT seq FROM sources WHERE id = ? AND deleted_at IS NULL", f.SourceID).Scan(&source).Error
+			seen, args := models.Visible(tx, "sources")
+			err = tx.Raw("SELECT seq FROM sources WHERE id = ? AND deleted_at IS NULL AND "+seen, with([]any{f.SourceID}, args...)...).Scan(&source).Error
 		}
 		if err != nil || source == 0 { // there is none of that id
 			return list, err
@@ -90,7 +91,8 @@ func cursorOf(p FoundPage) models.Cursor { return models.Cursor{CreatedAt: p.Cre
 
 // listed reads pages without what only a single one needs.
 func listed(tx *gorm.DB) *gorm.DB {
-	return tx.Model(&Page{}).Omit("links", "json_ld").Joins("JOIN sources ON sources.seq = crawled_pages.source_seq").Where("sources.deleted_at IS NULL AND crawled_pages.deleted_at IS NULL").
+	seen, args := models.Visible(tx, "sources")
+	return tx.Model(&Page{}).Omit("links", "json_ld").Joins("JOIN sources ON sources.seq = crawled_pages.source_seq").Where("sources.deleted_at IS NULL AND crawled_pages.deleted_at IS NULL").Where(seen, args...).
 		Select(`crawled_pages.seq, source_seq, crawl_seq, crawled_pages.url, status_code, content_type, title, description, language, content_hash, noindex,
 			crawled_pages.created_at, fetched_at, changed_at, author, published_at, modified_at, word_count, versions, text_version, gone_at, sources.id AS source_id`)
 }
@@ -193,10 +195,12 @@ func (s *Store) CrawledPage(ctx context.Context, id string) (p Page, err error) 
 	if err != nil {
 		return p, models.NotFound("crawled page")
 	}
-	err = s.db.Read(ctx).Model(&Page{}).Select("crawled_pages.*, sources.id AS source_id, page_versions.text").
+	tx := s.db.Read(ctx)
+	seen, args := models.Visible(tx, "sources")
+	err = tx.Model(&Page{}).Select("crawled_pages.*, sources.id AS source_id, page_versions.text").
 		Joins("JOIN sources ON sources.seq = crawled_pages.source_seq").
 		Joins("LEFT JOIN page_versions ON page_versions.page_seq = crawled_pages.seq AND page_versions.version = crawled_pages.text_version").
-		Where("crawled_pages.seq = ? AND crawled_pages.created_at = ? AND sources.deleted_at IS NULL AND crawled_pages.deleted_at IS NULL", seq, at).Take(&p).Error
+		Where("crawled_pages.seq = ? AND crawled_pages.created_at = ? AND sources.deleted_at IS NULL AND crawled_pages.deleted_at IS NULL", seq, at).Where(seen, args...).Take(&p).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return p, models.NotFound("crawled page")
 	}

@@ -36,7 +36,7 @@ func (b *batch) redirects() error {
 	err := rows.Raw(b.tx, `UPDATE frontier SET linked_as = CASE frontier.linked_as WHEN '' THEN frontier.url ELSE frontier.linked_as END, url = r.url, url_hash = r.url_hash, host_seq = h.seq, redirects = frontier.redirects + 1, attempts = 0,
 			status = 'pending', last_error = '', updated_at = ?
 		FROM {rows} AS r CROSS JOIN crawl_hosts AS h WHERE frontier.seq = r.seq AND h.host = r.host
-			AND NOT EXISTS (SELECT 1 FROM frontier AS f WHERE f.crawl_seq = r.crawl_seq AND f.url_hash = r.url_hash)
+			AND NOT EXISTS (SELECT 1 FROM frontier AS f WHERE f.crawl_seq = r.crawl_seq AND f.url_hash = r.url_hash AND f.scope_seq = frontier.scope_seq)
 		RETURNING frontier.seq, frontier.host_seq`, b.now).Scan(&moved).Error
 	if err != nil {
 		return err

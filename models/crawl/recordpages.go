@@ -101,7 +101,8 @@ const pageColumns = `source_seq, crawl_seq, url, url_hash, status_code, content_
 	headings, json_ld, word_count, links, versions, text_version, revision, gone_at, unindexed, unsent`
 
 // insertPages stores new pages. What follows says what changes of those that are known.
-const insertPages = "INSERT INTO crawled_pages (" + pageColumns + ", created_at, fetched_at, changed_at) SELECT " + pageColumns + `, at, at, at FROM {rows} AS r WHERE true
+// The last column is unsent.
+const insertPages = "INSERT INTO crawled_pages (" + pageColumns + ", created_at, fetched_at, changed_at) SELECT " + pageColumns + " AND " + ofSharedSource + "r.source_seq)" + `, at, at, at FROM {rows} AS r WHERE true
 	ON CONFLICT (source_seq, url_hash) DO UPDATE SET`
 
 const (
@@ -144,7 +145,7 @@ func (b *batch) unchanged() error {
 		return err
 	}
 	return rows.Exec(b.tx, `UPDATE crawled_pages SET crawl_seq = r.crawl_seq, fetched_at = r.at, gone_at = NULL, deleted_at = NULL,
-			unindexed = unindexed OR gone_at IS NOT NULL OR deleted_at IS NOT NULL, unsent = unsent OR (? AND (gone_at IS NOT NULL OR deleted_at IS NOT NULL)),
+			unindexed = unindexed OR gone_at IS NOT NULL OR deleted_at IS NOT NULL, unsent = unsent OR (? AND (gone_at IS NOT NULL OR deleted_at IS NOT NULL) AND `+ofSharedSource+`r.source_seq)),
 			revision = revision + CASE WHEN gone_at IS NULL AND deleted_at IS NULL THEN 0 ELSE 1 END
 		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash`, b.s.opts.Engine).Error
 }

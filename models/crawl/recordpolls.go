@@ -221,13 +221,14 @@ func (b *pollBatch) entries() error {
 // enqueue puts entries into the frontier, each to be fetched once. One that the
 // frontier has, since it is in another feed too or was added by hand, is not fetched twice.
 func (b *pollBatch) enqueue(found []Found) error {
-	rows := models.NewRows("url_hash bytes")
+	rows := models.NewRows("url_hash bytes, source_seq bigint")
 	for _, f := range found {
 		h := hashOf(f.URL)
-		rows.Add(h[:])
+		rows.Add(h[:], f.Source)
 	}
 	// Those that are not fetched any more make room.
-	err := rows.Exec(b.tx, `DELETE FROM frontier WHERE crawl_seq = 0 AND url_hash IN (SELECT url_hash FROM {rows} AS r) AND `+openEntries+`
+	err := rows.Exec(b.tx, `DELETE FROM frontier WHERE crawl_seq = 0
+		AND (url_hash, scope_seq) IN (SELECT r.url_hash, CASE t.private_to WHEN '' THEN 0 ELSE t.seq END FROM {rows} AS r CROSS JOIN sources AS t WHERE t.seq = r.source_seq) AND `+openEntries+`
 		AND NOT EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = frontier.source_seq AND s.enabled AND s.deleted_at IS NULL)`).Error
 	if err != nil {
 		return err

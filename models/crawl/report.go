@@ -194,8 +194,10 @@ func (s *Store) BrokenLinks(ctx context.Context, e Execution, after models.Curso
 		}
 	}
 	var found []BrokenLink
-	err = s.db.Read(ctx).Raw(`SELECT b.*, p.created_at AS page_created_at FROM broken_links AS b JOIN crawled_pages AS p ON p.seq = b.page_seq
-		WHERE b.execution_seq = ? AND b.seq > ? ORDER BY b.seq LIMIT ?`, e.Seq, last, limit+1).Scan(&found).Error
+	tx := s.db.Read(ctx)
+	seen, args := ofVisibleSource(tx, "p.source_seq")
+	err = tx.Raw(`SELECT b.*, p.created_at AS page_created_at FROM broken_links AS b JOIN crawled_pages AS p ON p.seq = b.page_seq
+		WHERE b.execution_seq = ? AND b.seq > ? AND `+seen+` ORDER BY b.seq LIMIT ?`, with([]any{e.Seq, last}, with(args, limit+1)...)...).Scan(&found).Error
 	if err != nil {
 		return page, fmt.Errorf("loading broken links: %w", err)
 	}

@@ -1,8 +1,10 @@
 package crawl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"linkwatch/models"
 )
@@ -14,13 +16,15 @@ type Site struct {
 	JobID      string      // of its first job; "" = it has none
 	FetchedAt  models.Time // when the page of the URL was last fetched; zero: crawls did not find it
 	StatusCode int         // of that
+	PrivateTo  string      // as that of its source
 }
 
 // maxSources is how many sources of one host SiteOf looks at.
 const maxSources = 20
 
-// SiteOf returns the source that crawls the host of a URL; ok is false if there is
-// none. Of several it is one that has the page of the URL, or the oldest.
+// SiteOf returns the source that crawls the host of a URL, one that is shared or the
+// caller's own; ok is false if there is none. Of several it is one that has the page of
+// the URL, or the oldest, and a shared one before others.
 func (s *Store) SiteOf(ctx context.Context, url string) (site Site, ok bool, err error) {
 	normal, fine := Normalize(url)
 	if !fine {
@@ -32,16 +36,19 @@ func (s *Store) SiteOf(ctx context.Context, url string) (site Site, ok bool, err
 	}
 	h := hashOf(normal)
 	var found []Site
-	err = s.db.Read(ctx).Raw(`SELECT s.id AS source_id, s.name AS source_name, p.fetched_at, coalesce(p.status_code, 0) AS status_code,
+	tx := s.db.Read(ctx)
+	own, args := models.OwnScope(tx, "s")
+	err = tx.Raw(`SELECT s.id AS source_id, s.name AS source_name, s.private_to, p.fetched_at, coalesce(p.status_code, 0) AS status_code,
 			coalesce((SELECT j.id FROM jobs AS j WHERE j.source_seq = s.seq AND j.deleted_at IS NULL ORDER BY j.created_at, j.id LIMIT 1), '') AS job_id
 		FROM sources AS s LEFT JOIN crawled_pages AS p ON p.source_seq = s.seq AND p.url_hash = ?
-		WHERE s.host = ? AND s.deleted_at IS NULL ORDER BY s.created_at LIMIT ?`, h[:], u.Host, maxSources).Scan(&found).Error
+		WHERE s.host = ? AND s.deleted_at IS NULL AND `+own+` ORDER BY s.created_at LIMIT ?`, with([]any{h[:], u.Host}, with(args, maxSources)...)...).Scan(&found).Error
 	if err != nil {
 		return Site{}, false, fmt.Errorf("looking for the crawl of a site: %w", err)
 	}
 	if len(found) == 0 {
 		return Site{}, false, nil
 	}
+	slices.SortStableFunc(found, func(a, b Site) int { return cmp.Compare(a.PrivateTo, b.PrivateTo) }) // shared ones first
 	for _, f := range found {
 		if !f.FetchedAt.IsZero() {
 			return f, true, nil
@@ -58,8 +65,10 @@ func (s *Store) JobsOf(ctx context.Context, moves []Move) (map[int64]Job, error)
 		rows.Add(m.Seq)
 	}
 	var found []Job
-	err := rows.Raw(s.db.Read(ctx), `SELECT j.*, s.id AS source_id, s.name AS source_name FROM {rows} AS r
-		CROSS JOIN jobs AS j CROSS JOIN sources AS s WHERE j.seq = r.seq AND s.seq = j.source_seq`).Scan(&found).Error
+	tx := s.db.Read(ctx)
+	seen, args := models.Visible(tx, "s")
+	err := rows.Raw(tx, `SELECT j.*, s.id AS source_id, s.name AS source_name, s.private_to AS private_to FROM {rows} AS r
+		CROSS JOIN jobs AS j CROSS JOIN sources AS s WHERE j.seq = r.seq AND s.seq = j.source_seq AND `+seen, args...).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading the jobs of moves: %w", err)
 	}

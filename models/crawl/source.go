@@ -32,6 +32,8 @@ type Source struct {
 	Seq            int64 `gorm:"primaryKey"` // the store's own key
 	ID             string
 	ExternalID     string // in the source manager that it was synced from; "" = it was added here
+	Owner          string // who added it
+	PrivateTo      string // its owner; "" = shared with all accounts
 	Name           string
 	URL            string // as it was given
 	Host           string // of the URL, without port
@@ -49,6 +51,9 @@ type Source struct {
 
 // Interval is that of the jobs that are made for the source.
 func (s Source) Interval() Interval { return Interval{s.IntervalCount, s.IntervalType} }
+
+// Private reports whether only the owner and admins see the source.
+func (s Source) Private() bool { return s.PrivateTo != "" }
 
 // Depth is how many links away from the start page a crawl goes.
 func (s Source) Depth() int { return depthOf(s.MaxDepth) }
@@ -99,6 +104,7 @@ type NewSource struct {
 	AllowedDomains []string
 	RateLimitMS    *int // nil = DefaultRateLimit
 	Interval       Interval
+	Private        bool // only its owner and admins see it
 }
 
 // SourceEdit changes a source; nil leaves a part as it is.
@@ -110,6 +116,7 @@ type SourceEdit struct {
 	AllowedDomains *[]string
 	RateLimitMS    *int
 	Interval       *Interval
+	Private        *bool // for its owner and admins
 }
 
 // check bounds what the owner set and brings it to its stored form.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // KeepDeleted is how long a deleted source or job can be restored.
@@ -29,8 +31,9 @@ func (s *Store) addSource(tx *gorm.DB, n NewSource) (Source, error) {
 	src := Source{
 		ID: models.NewID(models.KindSource), ExternalID: n.ExternalID, Name: n.Name, URL: n.URL, Enabled: n.Enabled, MaxDepth: n.MaxDepth,
 		AllowedDomains: n.AllowedDomains, RateLimitMS: DefaultRateLimit, IntervalCount: n.Interval.Count, IntervalType: n.Interval.Type,
-		CreatedAt: now, UpdatedAt: now,
+		CreatedAt: now, UpdatedAt: now, Owner: models.Owner(tx.Statement.Context),
 	}
+	src.PrivateTo = models.PrivateTo(src.Owner, n.Private)
 	models.Set(&src.RateLimitMS, n.RateLimitMS)
 	if err := src.check(); err != nil {
 		return src, err
@@ -38,7 +41,18 @@ func (s *Store) addSource(tx *gorm.DB, n NewSource) (Source, error) {
 	if err := tx.Create(&src).Error; err != nil {
 		return src, fmt.Errorf("storing a source: %w", err)
 	}
-	return src, nil
+	return src, audit.Add(tx, now, audit.Change{Action: "source.add", Subject: src.subject(), After: src.values()})
+}
+
+// subject is the source as the audit log names it.
+func (s Source) subject() audit.Subject { return audit.Subject{Kind: "source", ID: s.ID, Name: s.Name} }
+
+// values are what the owner of a source sets.
+func (s Source) values() audit.Values {
+	return audit.Values{
+		"name": s.Name, "url": s.URL, "enabled": s.Enabled, "max_depth": s.MaxDepth, "allowed_domains": strings.Join(s.AllowedDomains, " "),
+		"rate_limit_ms": s.RateLimitMS, "interval_minutes": s.IntervalCount, "interval_type": string(s.IntervalType), "private": s.Private(),
+	}
 }
 
 // Source is the source of an id; CodeNotFound if there is none.
@@ -50,7 +64,8 @@ func source(tx *gorm.DB, id string, deleted bool) (src Source, err error) {
 	if models.CheckID(models.KindSource, id) != nil {
 		return src, models.NotFound("source")
 	}
-	err = tx.Where("id = ?", id).Take(&src).Error
+	seen, args := models.Visible(tx, "sources")
+	err = tx.Where("id = ?", id).Where(seen, args...).Take(&src).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) || err == nil && src.DeletedAt.IsZero() == deleted {
 		return src, models.NotFound("source")
 	}
@@ -67,7 +82,9 @@ func (s *Store) Sources(ctx context.Context, text string, after models.Cursor, l
 	if err := models.CheckFilter("query.q", text); err != nil {
 		return page, err
 	}
-	q := s.db.Read(ctx).Where("deleted_at IS NULL")
+	q := s.db.Read(ctx)
+	seen, args := models.Visible(q, "sources")
+	q = q.Where("deleted_at IS NULL").Where(seen, args...)
 	if folded := models.Fold(text); folded != "" {
 		q = q.Where(`search_text LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(folded)+"%")
 	}
@@ -90,7 +107,8 @@ func from(q *gorm.DB, kind models.Kind, after models.Cursor) (*gorm.DB, error) {
 	return q.Where("(created_at, id) > (?, ?)", after.CreatedAt, after.ID), nil
 }
 
-// EditSource changes a source. Errors are those of AddSource, and CodeNotFound. A
+// EditSource changes a source. Errors are those of AddSource, CodeNotFound, and
+// CodeForbidden if somebody else than its owner or an admin changes who sees it. A
 // source that is disabled starts no job, and its running crawls end. Other changes
 // count from the next pages on, also in running crawls.
 func (s *Store) EditSource(ctx context.Context, id string, e SourceEdit) (src Source, err error) {
@@ -98,7 +116,7 @@ func (s *Store) EditSource(ctx context.Context, id string, e SourceEdit) (src So
 		if src, err = source(tx.Clauses(clause.Locking{Strength: "UPDATE"}), id, false); err != nil {
 			return err
 		}
-		was := src.Enabled
+		before := src
 		models.Set(&src.Name, e.Name)
 		models.Set(&src.URL, e.URL)
 		models.Set(&src.Enabled, e.Enabled)
@@ -111,12 +129,21 @@ func (s *Store) EditSource(ctx context.Context, id string, e SourceEdit) (src So
 		if err := src.check(); err != nil {
 			return err
 		}
+		if e.Private != nil {
+			src.PrivateTo = models.PrivateTo(src.Owner, *e.Private)
+		}
 		src.UpdatedAt = s.clock.Now()
+		if src.PrivateTo != before.PrivateTo {
+			if err := s.share(ctx, tx, src); err != nil {
+				return err
+			}
+		}
 		if err := tx.Save(&src).Error; err != nil {
 			return fmt.Errorf("storing a source: %w", err)
 		}
-		if src.Enabled == was {
-			return nil
+		err = audit.Add(tx, src.UpdatedAt, audit.Change{Action: "source.edit", Subject: src.subject(), Before: before.values(), After: src.values()})
+		if err != nil || src.Enabled == before.Enabled {
+			return err
 		}
 		return hold(tx, src, s.clock.Now())
 	})
@@ -124,6 +151,35 @@ func (s *Store) EditSource(ctx context.Context, id string, e SourceEdit) (src So
 		ring(s.wanted)
 	}
 	return src, err
+}
+
+// share is what follows when a source becomes private or shared, which src is now: its
+// URLs that were added by hand wait in another scope, and a search engine has pages of
+// shared sources alone.
+func (s *Store) share(ctx context.Context, tx *gorm.DB, src Source) error {
+	if err := models.MayShare(ctx, src.Owner); err != nil {
+		return err
+	}
+	if err := s.db.OneAtATime(tx, lockRecord); err != nil {
+		return err
+	}
+	from, to := src.Seq, int64(0)
+	if src.Private() {
+		from, to = to, from
+	}
+	// Those that wait there already are fetched once.
+	err := tx.Exec(`DELETE FROM frontier WHERE crawl_seq = 0 AND scope_seq = ? AND source_seq = ?
+		AND EXISTS (SELECT 1 FROM frontier AS f WHERE f.crawl_seq = 0 AND f.url_hash = frontier.url_hash AND f.scope_seq = ?)`, from, src.Seq, to).Error
+	if err == nil {
+		err = tx.Exec("UPDATE frontier SET scope_seq = ? WHERE crawl_seq = 0 AND scope_seq = ? AND source_seq = ?", to, from, src.Seq).Error
+	}
+	if err == nil && s.opts.Engine {
+		err = tx.Exec("UPDATE crawled_pages SET revision = revision + 1, unsent = true WHERE source_seq = ?", src.Seq).Error
+	}
+	if err != nil {
+		return fmt.Errorf("changing who sees a source: %w", err)
+	}
+	return nil
 }
 
 // hold keeps the jobs of a disabled source from starting, and lets those of an
@@ -178,7 +234,7 @@ func (s *Store) DeleteSource(ctx context.Context, id string) error {
 		if err := tx.Exec("UPDATE jobs SET deleted_at = ?, updated_at = ? WHERE source_seq = ? AND deleted_at IS NULL", now, now, src.Seq).Error; err != nil {
 			return fmt.Errorf("deleting the jobs of a source: %w", err)
 		}
-		return nil
+		return audit.Add(tx, now, audit.Change{Action: "source.delete", Subject: src.subject()})
 	})
 	if err == nil {
 		ring(s.wanted)
@@ -213,7 +269,7 @@ func (s *Store) RestoreSource(ctx context.Context, id string) (src Source, err e
 		if err != nil {
 			return fmt.Errorf("restoring a source: %w", err)
 		}
-		return nil
+		return audit.Add(tx, now, audit.Change{Action: "source.restore", Subject: src.subject()})
 	})
 	if err == nil {
 		ring(s.wanted)

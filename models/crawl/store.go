@@ -28,6 +28,7 @@ type Store struct {
 	urls     chan struct{} // rings when the frontier has URLs to fetch
 	seen     *otter.Cache[entryKey, struct{}]
 	patterns *otter.Cache[patternKey, int]
+	figures  *otter.Cache[string, Metrics] // by the name of an account
 	text     fulltext.Index
 	pages    chan struct{} // rings when pages wait for the search index
 }
@@ -51,6 +52,7 @@ func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
 		db: db, clock: clock, opts: opts, wanted: make(chan struct{}, 1), urls: make(chan struct{}, 1), pages: make(chan struct{}, 1), text: fulltext.New(db.Engine),
 		seen:     otter.Must(&otter.Options[entryKey, struct{}]{MaximumSize: maxSeen}),
 		patterns: otter.Must(&otter.Options[patternKey, int]{MaximumSize: maxPatterns}),
+		figures:  otter.Must(&otter.Options[string, Metrics]{MaximumSize: maxFigures}),
 	}
 }
 

@@ -143,7 +143,7 @@ func (s *Store) noteGone(tx *gorm.DB, all []departure, and string, args ...any) 
 		Title          string
 	}
 	err = rows.Raw(tx, `UPDATE crawled_pages SET gone_at = ?, versions = versions + 1, revision = revision + 1, etag = '', last_modified = '',
-			canonical = CASE r.canonical WHEN '' THEN crawled_pages.canonical ELSE r.canonical END, unindexed = true, unsent = unsent OR ?
+			canonical = CASE r.canonical WHEN '' THEN crawled_pages.canonical ELSE r.canonical END, unindexed = true, unsent = unsent OR (? AND `+ofSharedSource+`r.source_seq))
 		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash AND gone_at IS NULL AND text_version > 0`+and+`
 		RETURNING crawled_pages.seq, crawled_pages.source_seq, crawled_pages.url_hash, versions, title`, append([]any{now, s.opts.Engine}, args...)...).Scan(&gone).Error
 	if err != nil {

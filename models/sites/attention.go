@@ -3,6 +3,7 @@ package sites
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"linkwatch/models"
 )
@@ -45,8 +46,10 @@ func (s *Store) InTrouble(ctx context.Context, t Trouble, after models.Cursor, l
 	if after != (models.Cursor{}) && models.CheckID(models.KindWebsite, after.ID) != nil {
 		return page, models.ErrPageToken
 	}
-	err := s.db.Read(ctx).Raw("SELECT w.* FROM websites AS w WHERE "+t.where()+" AND (w.created_at, w.id) > (?, ?) ORDER BY w.created_at, w.id LIMIT ?",
-		after.CreatedAt.UnixMicro(), after.ID, limit+1).Scan(&page.Items).Error
+	tx := s.db.Read(ctx)
+	seen, args := models.Visible(tx, "w")
+	err := tx.Raw("SELECT w.* FROM websites AS w WHERE "+t.where()+" AND "+seen+" AND (w.created_at, w.id) > (?, ?) ORDER BY w.created_at, w.id LIMIT ?",
+		append(args, after.CreatedAt.UnixMicro(), after.ID, limit+1)...).Scan(&page.Items).Error
 	if err != nil {
 		return page, fmt.Errorf("loading websites in trouble: %w", err)
 	}
@@ -64,8 +67,13 @@ func (t Trouble) check() error {
 // Total is how many websites there are, and how many of them are in each trouble.
 func (s *Store) Total(ctx context.Context) (n int, in map[Trouble]int, err error) {
 	var counts struct{ N, Refused, Unread, Failed int }
-	err = s.db.Read(ctx).Raw("SELECT (SELECT count(*) FROM websites WHERE deleted_at IS NULL) AS n, (SELECT count(*) FROM websites AS w WHERE " + GoogleRefuses.where() + ") AS refused, (SELECT count(*) FROM websites AS w WHERE " + SitemapsUnread.where() + ") AS unread, (SELECT count(*) FROM websites AS w WHERE " + PagesFailed.where() + ") AS failed").
-		Scan(&counts).Error
+	tx := s.db.Read(ctx)
+	seen, who := models.Visible(tx, "w")
+	count := func(where string) string {
+		return "(SELECT count(*) FROM websites AS w WHERE " + where + " AND " + seen + ")"
+	}
+	err = tx.Raw("SELECT "+count("w.deleted_at IS NULL")+" AS n, "+count(GoogleRefuses.where())+" AS refused, "+count(SitemapsUnread.where())+" AS unread, "+count(PagesFailed.where())+" AS failed",
+		slices.Repeat(who, 4)...).Scan(&counts).Error
 	if err != nil {
 		return 0, nil, fmt.Errorf("counting websites: %w", err)
 	}

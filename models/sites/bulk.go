@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // MaxBulk is how many ids one bulk change takes.
@@ -63,13 +64,17 @@ func (s *Store) SetPrioritiesOf(ctx context.Context, websiteID string, priority 
 			return err
 		}
 		var seqs []int64
+		var changed []Page
 		for _, p := range ps {
 			if (p.ManualPriority == nil) != (priority == nil) || priority != nil && *p.ManualPriority != *priority {
-				seqs = append(seqs, p.Seq)
+				seqs, changed = append(seqs, p.Seq), append(changed, p)
 			}
 		}
 		if b.N = len(seqs); b.N == 0 {
 			return nil // as SetPriorities
+		}
+		if err := s.auditPages(tx, "website.priorities", w, changed, audit.Values{"manual_priority": priority}); err != nil {
+			return err
 		}
 		return b.store(tx, w, seqs, priority)
 	})
@@ -124,8 +129,10 @@ func (s *Store) wantAll(ctx context.Context, websiteID string, a Activity, ids [
 			rows.Add(p.Seq)
 		}
 		changed, err := note(tx, w, rows)
-		n = int(changed)
-		return err
+		if n = int(changed); err != nil || n == 0 {
+			return err
+		}
+		return s.auditPages(tx, "website."+a.verb(), w, ps, audit.Values{})
 	})
 	if err != nil {
 		return 0, err

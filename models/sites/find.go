@@ -22,7 +22,8 @@ func (s *Store) Find(ctx context.Context, text string, limit int) (ws []Website,
 		Seq           int64
 		Name, SiteURL string
 	}
-	err = tx.Raw("SELECT seq, name, site_url FROM websites WHERE deleted_at IS NULL ORDER BY created_at DESC, id DESC LIMIT ?", maxSearched).Scan(&newest).Error
+	seen, args := models.Visible(tx, "websites")
+	err = tx.Raw("SELECT seq, name, site_url FROM websites WHERE deleted_at IS NULL AND "+seen+" ORDER BY created_at DESC, id DESC LIMIT ?", append(args, maxSearched)...).Scan(&newest).Error
 	if err != nil {
 		return nil, fmt.Errorf("looking for websites: %w", err)
 	}

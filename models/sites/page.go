@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // Status is what is known of a page.
@@ -65,6 +66,9 @@ type Page struct {
 
 // ID is the page's id.
 func (p Page) ID() string { return models.TimedID(models.KindPage, p.CreatedAt, p.Seq) }
+
+// subject is the page as the audit log names it.
+func (p Page) subject() audit.Subject { return audit.Subject{Kind: "page", ID: p.ID(), Name: p.URL} }
 
 // Priority is the one that counts: the manual one, else the automatic one.
 func (p Page) Priority() int { return MaxPriority - p.QueueRank }

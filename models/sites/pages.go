@@ -38,7 +38,13 @@ func (f *Filter) check() error {
 	return nil
 }
 
-const pageRows = "SELECT p.*, w.id AS website_id, w.name AS website_name, w.credentials IS NOT NULL AS uses_google, w.indexnow_key <> '' AS uses_indexnow FROM pages AS p JOIN websites AS w ON w.seq = p.website_seq WHERE w.deleted_at IS NULL AND "
+// pageRows reads the pages that the actor of tx sees.
+func pageRows(tx *gorm.DB) (sql string, args []any) {
+	seen, args := models.Visible(tx, "w")
+	return selectPages + seen + " AND ", args
+}
+
+const selectPages = "SELECT p.*, w.id AS website_id, w.name AS website_name, w.credentials IS NOT NULL AS uses_google, w.indexnow_key <> '' AS uses_indexnow FROM pages AS p JOIN websites AS w ON w.seq = p.website_seq WHERE w.deleted_at IS NULL AND "
 
 var errNoPage = models.NotFound("page")
 
@@ -51,7 +57,8 @@ func page(tx *gorm.DB, id string) (p Page, err error) {
 		return p, errNoPage
 	}
 	var found []Page
-	if err := tx.Raw(pageRows+"p.seq = ? AND p.created_at = ?", seq, at).Scan(&found).Error; err != nil {
+	sql, args := pageRows(tx)
+	if err := tx.Raw(sql+"p.seq = ? AND p.created_at = ?", append(args, seq, at)...).Scan(&found).Error; err != nil {
 		return p, fmt.Errorf("loading a page: %w", err)
 	}
 	if len(found) == 0 {
@@ -182,7 +189,8 @@ func match(text string) (sql, like string) {
 }
 
 // ByURLs are the pages of websites that are at canonical URLs, by these: at most a few
-// of each, those with the highest priority first.
+// of each, those of shared websites before the caller's own, and then those with the
+// highest priority.
 func (s *Store) ByURLs(ctx context.Context, canonical ...string) (map[string][]Page, error) {
 	rows := models.NewRows("canonical text, url text")
 	for _, url := range canonical {
@@ -193,8 +201,11 @@ func (s *Store) ByURLs(ctx context.Context, canonical ...string) (map[string][]P
 		Page
 		Canonical string
 	}
-	err := rows.Raw(s.db.Read(ctx), `SELECT p.*, w.id AS website_id, w.name AS website_name, w.credentials IS NOT NULL AS uses_google, w.indexnow_key <> '' AS uses_indexnow, r.canonical FROM {rows} AS r CROSS JOIN pages AS p CROSS JOIN websites AS w
-		WHERE p.url = r.url AND w.seq = p.website_seq AND w.deleted_at IS NULL AND p.gone_at IS NULL ORDER BY r.canonical, p.queue_rank, p.seq`).Scan(&found).Error
+	tx := s.db.Read(ctx)
+	own, args := models.OwnScope(tx, "w")
+	err := rows.Raw(tx, `SELECT p.*, w.id AS website_id, w.name AS website_name, w.credentials IS NOT NULL AS uses_google, w.indexnow_key <> '' AS uses_indexnow, r.canonical FROM {rows} AS r CROSS JOIN pages AS p CROSS JOIN websites AS w
+		WHERE p.url = r.url AND w.seq = p.website_seq AND w.deleted_at IS NULL AND p.gone_at IS NULL AND `+own+`
+		ORDER BY r.canonical, w.private_to <> '', p.queue_rank, p.seq`, args...).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading pages by their URLs: %w", err)
 	}

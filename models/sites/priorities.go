@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // MaxBoost is how many pages one bulk change of priorities changes, the first of the
@@ -28,8 +29,11 @@ func (s *Store) SetPriority(ctx context.Context, id string, priority *int) (p Pa
 		if err := tx.Exec("UPDATE pages SET manual_priority = ?, queue_rank = 100 - COALESCE(?, auto_priority), boosted_at = NULL, manual_before = NULL WHERE seq = ?", priority, priority, p.Seq).Error; err != nil {
 			return fmt.Errorf("storing a priority: %w", err)
 		}
-		p, err = page(tx, id)
-		return err
+		before := audit.Values{"manual_priority": p.ManualPriority}
+		if p, err = page(tx, id); err != nil {
+			return err
+		}
+		return audit.Add(tx, s.clock.Now(), audit.Change{Action: "page.priority", Subject: p.subject(), Before: before, After: audit.Values{"manual_priority": p.ManualPriority}})
 	})
 	return p, err
 }
@@ -84,6 +88,10 @@ func (s *Store) SetPriorities(ctx context.Context, websiteID string, f Filter, p
 		if b.N = len(seqs); b.N == 0 {
 			return nil // the change before can still be undone
 		}
+		values := audit.Values{"manual_priority": priority, "count": b.N, "status": string(f.Status), "cause": f.Cause, "q": f.Match, "queued": f.Queued, "gone": f.Gone}
+		if err := s.audit(tx, "website.priorities", w, values); err != nil {
+			return err
+		}
 		return b.store(tx, w, seqs, priority)
 	})
 	if err != nil && models.CodeOf(err) == "" {
@@ -118,9 +126,27 @@ func (s *Store) UndoPriorities(ctx context.Context, websiteID string, at models.
 		res := tx.Exec(`UPDATE pages SET manual_priority = manual_before, queue_rank = 100 - COALESCE(manual_before, auto_priority), boosted_at = NULL, manual_before = NULL
 			WHERE website_seq = ? AND boosted_at = ?`, w.Seq, at)
 		n = int(res.RowsAffected)
-		return res.Error
+		if res.Error != nil || n == 0 {
+			return res.Error
+		}
+		return s.audit(tx, "website.undo_priorities", w, audit.Values{"count": n})
 	})
 	return n, err
+}
+
+// audit records what was done to pages of a website: one entry for all of them.
+func (s *Store) audit(tx *gorm.DB, action string, w Website, values audit.Values) error {
+	return audit.Add(tx, s.clock.Now(), audit.Change{Action: action, Subject: w.subject(), After: values})
+}
+
+// auditPages is audit with the ids of the pages, the first of them.
+func (s *Store) auditPages(tx *gorm.DB, action string, w Website, ps []Page, values audit.Values) error {
+	ids := make([]string, min(len(ps), audit.MaxSubjects))
+	for i := range ids {
+		ids[i] = ps[i].ID()
+	}
+	values["count"], values["ids"] = len(ps), ids
+	return s.audit(tx, action, w, values)
 }
 
 // Reprioritize brings up to StoreBatch automatic priorities up to date, and says how many

@@ -3,6 +3,7 @@ package sites
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -90,10 +91,20 @@ func (s *Store) Quota(ctx context.Context, w Website) (Quota, error) {
 	return all[0], nil
 }
 
+// ownUses are websites without those that Google was not asked of. Without credentials a
+// website has used nothing: what others have used of its property is nothing that an
+// account may learn by adding a website.
+func ownUses(tx *gorm.DB, ws []Website) []Website {
+	if _, who := models.Visible(tx, "websites"); len(who) == 0 {
+		return ws
+	}
+	return slices.DeleteFunc(slices.Clone(ws), func(w Website) bool { return !w.Google() })
+}
+
 // Quotas is Quota for many websites, in their order, with two queries.
 func (s *Store) Quotas(ctx context.Context, ws []Website) ([]Quota, error) {
 	tx := s.db.Read(ctx)
-	scopes, err := s.scopes(tx, ws)
+	scopes, err := s.scopes(tx, ownUses(tx, ws))
 	if err != nil {
 		return nil, fmt.Errorf("loading quotas: %w", err)
 	}
@@ -103,6 +114,9 @@ func (s *Store) Quotas(ctx context.Context, ws []Website) ([]Quota, error) {
 		project, property := scopes[CallPublish.scope(w)], scopes[CallInspect.scope(w)]
 		if project.NowAt.IsZero() {
 			project.NowAt = now
+		}
+		if property.NowAt.IsZero() {
+			property.NowAt = now
 		}
 		all[i] = Quota{
 			Publish:     Meter{project.used, l.PublishPerDay, dayEnd(project.NowAt)},

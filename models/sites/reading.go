@@ -32,7 +32,7 @@ func (s *Store) BeginReading(ctx context.Context, m Sitemap) error {
 
 // ToRead are the sitemaps of a website that are to be read: all of a depth.
 func (s *Store) ToRead(ctx context.Context, w Website, depth int) (ms []Sitemap, err error) {
-	err = s.db.Read(ctx).Raw(sitemapRows+"m.website_seq = ? AND m.depth = ? ORDER BY m.seq", w.Seq, depth).Scan(&ms).Error
+	err = s.db.Read(ctx).Raw(selectSitemaps+"m.website_seq = ? AND m.depth = ? ORDER BY m.seq", w.Seq, depth).Scan(&ms).Error
 	if err != nil {
 		return nil, fmt.Errorf("listing sitemaps to read: %w", err)
 	}

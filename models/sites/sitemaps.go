@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // AddSitemap adds a sitemap, which is read within moments, and says whether it was new.
@@ -33,6 +34,10 @@ func (s *Store) AddSitemap(ctx context.Context, websiteID, url string) (m Sitema
 			}
 		}
 		if m, err = sitemapWhere(tx, "m.website_seq = ? AND m.url = ?", w.Seq, u.Requested); err != nil {
+			return err
+		}
+		err = audit.Add(tx, s.clock.Now(), audit.Change{Action: "sitemap.add", Subject: m.subject(), After: audit.Values{"website_id": w.ID, "url": m.URL}})
+		if err != nil {
 			return err
 		}
 		return tx.Exec("UPDATE websites SET sitemaps_wanted_at = ? WHERE seq = ?", s.clock.Now(), w.Seq).Error
@@ -159,13 +164,25 @@ func (s *Store) addSitemaps(tx *gorm.DB, website int64, parent *Sitemap, origin 
 	return int(res.RowsAffected), res.Error
 }
 
-const sitemapRows = "SELECT m.*, w.id AS website_id FROM sitemaps AS m JOIN websites AS w ON w.seq = m.website_seq WHERE w.deleted_at IS NULL AND m.deleted_at IS NULL AND "
+// sitemapRows reads the sitemaps that the actor of tx sees.
+func sitemapRows(tx *gorm.DB) (sql string, args []any) {
+	seen, args := models.Visible(tx, "w")
+	return selectSitemaps + seen + " AND ", args
+}
+
+const selectSitemaps = "SELECT m.*, w.id AS website_id FROM sitemaps AS m JOIN websites AS w ON w.seq = m.website_seq WHERE w.deleted_at IS NULL AND m.deleted_at IS NULL AND "
+
+// subject is the sitemap as the audit log names it.
+func (m Sitemap) subject() audit.Subject {
+	return audit.Subject{Kind: "sitemap", ID: m.ID(), Name: m.URL}
+}
 
 var errNoSitemap = models.NotFound("sitemap")
 
 func sitemapWhere(tx *gorm.DB, where string, args ...any) (m Sitemap, err error) {
 	var found []Sitemap
-	if err := tx.Raw(sitemapRows+where, args...).Scan(&found).Error; err != nil {
+	sql, who := sitemapRows(tx)
+	if err := tx.Raw(sql+where, append(who, args...)...).Scan(&found).Error; err != nil {
 		return m, fmt.Errorf("loading a sitemap: %w", err)
 	}
 	if len(found) == 0 {
@@ -198,7 +215,8 @@ func (s *Store) SitemapsOf(ctx context.Context, websiteID string, after models.C
 			return page, models.ErrPageToken
 		}
 	}
-	if err := tx.Raw(sitemapRows+"m.website_seq = ? AND m.seq > ? ORDER BY m.seq LIMIT ?", w.Seq, seq, limit+1).Scan(&page.Items).Error; err != nil {
+	sql, args := sitemapRows(tx)
+	if err := tx.Raw(sql+"m.website_seq = ? AND m.seq > ? ORDER BY m.seq LIMIT ?", append(args, w.Seq, seq, limit+1)...).Scan(&page.Items).Error; err != nil {
 		return page, fmt.Errorf("loading sitemaps: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(m Sitemap) models.Cursor { return models.Cursor{CreatedAt: m.CreatedAt, ID: m.ID()} }), nil
@@ -219,6 +237,9 @@ func (s *Store) DeleteSitemap(ctx context.Context, websiteID, id string) error {
 		}
 		if m.Origin == FromRobots {
 			return models.Conflict("The robots.txt of the website names this sitemap. Remove it there first.")
+		}
+		if err := audit.Add(tx, s.clock.Now(), audit.Change{Action: "sitemap.delete", Subject: m.subject()}); err != nil {
+			return err
 		}
 		if err := s.deleteSitemaps(tx, []int64{m.Seq}); err != nil {
 			return err

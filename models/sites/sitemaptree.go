@@ -9,7 +9,9 @@ import (
 // below each index those that it names.
 func (s *Store) SitemapTree(ctx context.Context, w Website) ([]Sitemap, error) {
 	var all []Sitemap
-	if err := s.db.Read(ctx).Raw(sitemapRows+"m.website_seq = ? ORDER BY m.seq", w.Seq).Scan(&all).Error; err != nil {
+	tx := s.db.Read(ctx)
+	sql, args := sitemapRows(tx)
+	if err := tx.Raw(sql+"m.website_seq = ? ORDER BY m.seq", append(args, w.Seq)...).Scan(&all).Error; err != nil {
 		return nil, fmt.Errorf("loading sitemaps: %w", err)
 	}
 	here := make(map[int64]bool, len(all))

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // Limits of submissions.
@@ -37,7 +38,11 @@ var (
 // there is no such page; CodeConflict if no sitemap has it and it is not a removal, or if
 // the website has neither credentials nor an IndexNow key.
 func (s *Store) WantSubmission(ctx context.Context, id string, removal bool) (Page, error) {
-	return s.want(ctx, id, Submitting, func(tx *gorm.DB, w Website, p Page) error {
+	verb := "submit"
+	if removal {
+		verb = "remove"
+	}
+	return s.want(ctx, id, Submitting, verb, func(tx *gorm.DB, w Website, p Page) error {
 		switch {
 		case !w.Google() && !w.IndexNow():
 			return errNothing
@@ -63,7 +68,7 @@ func (s *Store) WantSubmission(ctx context.Context, id string, removal bool) (Pa
 // WantVerification has Google asked within moments whether a page is indexed.
 // CodeNotFound if there is no such page, CodeConflict if the website has no credentials.
 func (s *Store) WantVerification(ctx context.Context, id string) (Page, error) {
-	return s.want(ctx, id, Verifying, func(tx *gorm.DB, w Website, p Page) error {
+	return s.want(ctx, id, Verifying, "verify", func(tx *gorm.DB, w Website, p Page) error {
 		if !w.Google() {
 			return errNotAsked
 		}
@@ -75,7 +80,7 @@ func (s *Store) WantVerification(ctx context.Context, id string) (Page, error) {
 	})
 }
 
-func (s *Store) want(ctx context.Context, id string, a Activity, note func(tx *gorm.DB, w Website, p Page) error) (p Page, err error) {
+func (s *Store) want(ctx context.Context, id string, a Activity, verb string, note func(tx *gorm.DB, w Website, p Page) error) (p Page, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if p, err = page(tx, id); err != nil {
 			return err
@@ -85,6 +90,9 @@ func (s *Store) want(ctx context.Context, id string, a Activity, note func(tx *g
 			return err
 		}
 		if err := note(tx, w, p); err != nil {
+			return err
+		}
+		if err := audit.Add(tx, s.clock.Now(), audit.Change{Action: "page." + verb, Subject: p.subject()}); err != nil {
 			return err
 		}
 		p, err = page(tx, id)
@@ -154,7 +162,7 @@ func (s *Store) ToSubmit(ctx context.Context, w Website) (ms []Sitemap, err erro
 	if w.AutoSubmit {
 		only = `m.submitted_at IS NULL OR EXISTS (SELECT 1 FROM sitemaps AS c WHERE (c.seq = m.seq OR c.root_seq = m.seq) AND c.changed_at > m.submitted_at) OR `
 	}
-	err = s.db.Read(ctx).Raw(sitemapRows+`m.website_seq = ? AND m.root_seq IS NULL AND m.kind <> '' AND (`+only+`EXISTS (
+	err = s.db.Read(ctx).Raw(selectSitemaps+`m.website_seq = ? AND m.root_seq IS NULL AND m.kind <> '' AND (`+only+`EXISTS (
 			SELECT 1 FROM pages AS p JOIN sitemap_pages AS sp ON sp.page_seq = p.seq JOIN sitemaps AS c ON c.seq = sp.sitemap_seq
 			WHERE p.website_seq = m.website_seq AND p.submit_wanted_at >= COALESCE(m.submitted_at, 0) AND p.for_google AND (c.seq = m.seq OR c.root_seq = m.seq)))
 		ORDER BY m.seq`, w.Seq).Scan(&ms).Error
@@ -374,7 +382,7 @@ func (s *Store) SitemapAnswered(ctx context.Context, sub Submission, m Sitemap, 
 
 // Group is a sitemap and those that it names, also by other indexes.
 func (s *Store) Group(ctx context.Context, root Sitemap) (ms []Sitemap, err error) {
-	err = s.db.Read(ctx).Raw(sitemapRows+"m.website_seq = ? AND (m.seq = ? OR m.root_seq = ?) ORDER BY m.seq", root.WebsiteSeq, root.Seq, root.Seq).Scan(&ms).Error
+	err = s.db.Read(ctx).Raw(selectSitemaps+"m.website_seq = ? AND (m.seq = ? OR m.root_seq = ?) ORDER BY m.seq", root.WebsiteSeq, root.Seq, root.Seq).Scan(&ms).Error
 	if err != nil {
 		return nil, fmt.Errorf("listing the sitemaps of an index: %w", err)
 	}

@@ -13,6 +13,8 @@ const maxName = 200 // runes
 type Website struct {
 	Seq             int64 `gorm:"primaryKey"`
 	ID              string
+	Owner           string // who added it
+	PrivateTo       string // its owner; "" = shared with all accounts
 	Name            string
 	SiteURL         string // see Property
 	IndexingEnabled bool   // its owner says that its pages qualify for Google's Indexing API
@@ -110,6 +112,9 @@ func (w Website) Property() Property {
 	return p
 }
 
+// Private reports whether only the owner and admins see the website.
+func (w Website) Private() bool { return w.PrivateTo != "" }
+
 // Google reports whether the website has credentials.
 func (w Website) Google() bool { return len(w.Credentials) > 0 }
 
@@ -169,6 +174,11 @@ func (a Activity) columns() (by, wanted string) {
 		return "verification_by", "verify_wanted_at"
 	}
 	panic("sites: an unknown activity")
+}
+
+// verb is what the audit log calls a user's wish for an activity.
+func (a Activity) verb() string {
+	return map[Activity]string{Reading: "read_sitemaps", Submitting: "submit", Verifying: "verify"}[a]
 }
 
 // wantedAt is since when somebody waits for an activity; zero = it is not wanted.

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"linkwatch/models"
+	"linkwatch/models/audit"
 )
 
 // NewWebsite is what a user says of a new website.
@@ -18,6 +19,7 @@ type NewWebsite struct {
 	IndexingEnabled bool
 	ManualSubmit    bool   // new and changed pages are submitted only when asked for
 	IndexNowKey     string // "" = IndexNow is not used
+	Private         bool   // only its owner and admins see it
 }
 
 // Edit is what a user changes of a website; nil = nothing.
@@ -26,16 +28,19 @@ type Edit struct {
 	IndexingEnabled *bool
 	AutoSubmit      *bool
 	IndexNowKey     *string // "" = IndexNow is not used any more
+	Private         *bool   // for its owner and admins
 }
 
 // Add adds a website. Errors are CodeInvalid ("site_url", "name", "indexnow_key") and
-// CodeConflict if there is one with this site_url.
+// CodeConflict if there is one with this site_url, shared or the caller's own.
 func (s *Store) Add(ctx context.Context, n NewWebsite) (Website, error) {
 	now := s.clock.Now()
 	w := Website{
 		ID: models.NewID(models.KindWebsite), Name: n.Name, SiteURL: n.SiteURL, IndexingEnabled: n.IndexingEnabled, AutoSubmit: !n.ManualSubmit,
 		IndexNowKey: n.IndexNowKey, CreatedAt: now, UpdatedAt: now, SitemapsWantedAt: now, // for those that robots.txt names
+		Owner: models.Owner(ctx),
 	}
+	w.PrivateTo = models.PrivateTo(w.Owner, n.Private)
 	err := w.check()
 	if err == nil && w.IndexNowKey != "" {
 		err = checkKey(w.IndexNowKey)
@@ -45,10 +50,25 @@ func (s *Store) Add(ctx context.Context, n NewWebsite) (Website, error) {
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		w.Seq = 0
-		return tx.Create(&w).Error
+		own, args := models.OwnScope(tx, "websites")
+		var known int64
+		err := tx.Model(&Website{}).Where("site_url = ? AND deleted_at IS NULL", w.SiteURL).Where(own, args...).Count(&known).Error
+		switch {
+		case err != nil:
+			return err
+		case known > 0:
+			return errKnown
+		}
+		if err := tx.Create(&w).Error; err != nil {
+			return err
+		}
+		return audit.Add(tx, now, audit.Change{Action: "website.add", Subject: w.subject(), After: w.values()})
 	})
 	if errors.Is(err, gorm.ErrDuplicatedKey) {
-		return Website{}, errKnown
+		err = errKnown
+	}
+	if models.CodeOf(err) != "" {
+		return Website{}, err
 	}
 	if err != nil {
 		return Website{}, fmt.Errorf("storing a website: %w", err)
@@ -57,7 +77,23 @@ func (s *Store) Add(ctx context.Context, n NewWebsite) (Website, error) {
 	return w, nil
 }
 
-var errKnown = models.Conflict("There is a website with this site_url already.")
+var (
+	errKnown = models.Conflict("There is a website with this site_url already.")
+	errScope = models.Conflict("There is another website with this site_url where this one would be. Delete one of them first.")
+)
+
+// subject is the website as the audit log names it.
+func (w Website) subject() audit.Subject {
+	return audit.Subject{Kind: "website", ID: w.ID, Name: w.Name}
+}
+
+// values are what users set of a website, but for its credentials.
+func (w Website) values() audit.Values {
+	return audit.Values{
+		"name": w.Name, "site_url": w.SiteURL, "indexing_enabled": w.IndexingEnabled, "auto_submit": w.AutoSubmit,
+		"indexnow": w.IndexNow(), "private": w.Private(),
+	}
+}
 
 // Get is the website of an id; CodeNotFound if there is none.
 func (s *Store) Get(ctx context.Context, id string) (Website, error) {
@@ -68,7 +104,8 @@ func website(tx *gorm.DB, id string, deleted bool) (w Website, err error) {
 	if models.CheckID(models.KindWebsite, id) != nil {
 		return w, models.NotFound("website")
 	}
-	err = tx.Where("id = ?", id).Take(&w).Error
+	seen, args := models.Visible(tx, "websites")
+	err = tx.Where("id = ?", id).Where(seen, args...).Take(&w).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) || err == nil && w.DeletedAt.IsZero() == deleted {
 		return Website{}, models.NotFound("website")
 	}
@@ -85,7 +122,9 @@ var forUpdate = clause.Locking{Strength: "NO KEY UPDATE"}
 // List is a page of the websites, the oldest first. limit is as models.NewLimit made it.
 func (s *Store) List(ctx context.Context, after models.Cursor, limit int) (models.Slice[Website], error) {
 	var page models.Slice[Website]
-	q := s.db.Read(ctx).Where("deleted_at IS NULL")
+	q := s.db.Read(ctx)
+	seen, args := models.Visible(q, "websites")
+	q = q.Where("deleted_at IS NULL").Where(seen, args...)
 	if after != (models.Cursor{}) {
 		if models.CheckID(models.KindWebsite, after.ID) != nil {
 			return page, models.ErrPageToken
@@ -98,28 +137,39 @@ func (s *Store) List(ctx context.Context, after models.Cursor, limit int) (model
 	return models.NewSlice(page.Items, limit, func(w Website) models.Cursor { return models.Cursor{CreatedAt: w.CreatedAt, ID: w.ID} }), nil
 }
 
-// change loads a website, has fn change it, and stores it.
-func (s *Store) change(ctx context.Context, id string, fn func(tx *gorm.DB, w *Website) error) (w Website, err error) {
+// change loads a website, has fn change it, stores it, and records what was done.
+func (s *Store) change(ctx context.Context, id, action string, fn func(tx *gorm.DB, w *Website) (audit.Change, error)) (w Website, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if w, err = website(tx.Clauses(forUpdate), id, false); err != nil {
 			return err
 		}
-		if err := fn(tx, &w); err != nil {
+		c, err := fn(tx, &w)
+		if err != nil {
 			return err
 		}
 		w.UpdatedAt = s.clock.Now()
 		if err := tx.Save(&w).Error; err != nil {
 			return fmt.Errorf("storing a website: %w", err)
 		}
-		return nil
+		c.Action, c.Subject = action, w.subject()
+		return audit.Add(tx, w.UpdatedAt, c)
 	})
 	return w, err
 }
 
-// Edit changes a website. Errors are CodeNotFound and CodeInvalid ("name",
-// "indexnow_key").
+// Edit changes a website. Errors are CodeNotFound, CodeInvalid ("name", "indexnow_key"),
+// CodeForbidden if somebody else than its owner or an admin changes who sees it, and
+// CodeConflict if there is another website with its site_url where it would be.
 func (s *Store) Edit(ctx context.Context, id string, e Edit) (Website, error) {
-	return s.change(ctx, id, func(_ *gorm.DB, w *Website) error {
+	w, err := s.change(ctx, id, "website.edit", func(tx *gorm.DB, w *Website) (c audit.Change, err error) {
+		c.Before = w.values()
+		if e.Private != nil && *e.Private != w.Private() {
+			if err := models.MayShare(ctx, w.Owner); err != nil {
+				return c, err
+			}
+			w.PrivateTo = models.PrivateTo(w.Owner, *e.Private)
+		}
+		key := false
 		models.Set(&w.Name, e.Name)
 		models.Set(&w.IndexingEnabled, e.IndexingEnabled)
 		models.Set(&w.AutoSubmit, e.AutoSubmit)
@@ -129,22 +179,34 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Website, error) {
 		if e.IndexNowKey != nil && *e.IndexNowKey != w.IndexNowKey {
 			if *e.IndexNowKey != "" {
 				if err := checkKey(*e.IndexNowKey); err != nil {
-					return err
+					return c, err
 				}
 			}
+			key = true
 			w.IndexNowKey, w.IndexNowVerifiedAt = *e.IndexNowKey, models.Time{}
 			w.IndexNowState = ServiceState{}
 		}
-		return w.check()
+		err = w.check()
+		if c.After = w.values(); key {
+			c.After["indexnow_key"] = "set"
+			if !w.IndexNow() {
+				c.After["indexnow_key"] = "removed"
+			}
+		}
+		return c, err
 	})
+	if errors.Is(err, gorm.ErrDuplicatedKey) {
+		return Website{}, errScope
+	}
+	return w, err
 }
 
 // Delete deletes a website, which can be restored for KeepDeleted. CodeNotFound if
 // there is none.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	_, err := s.change(ctx, id, func(_ *gorm.DB, w *Website) error {
+	_, err := s.change(ctx, id, "website.delete", func(_ *gorm.DB, w *Website) (audit.Change, error) {
 		w.DeletedAt = s.clock.Now()
-		return nil
+		return audit.Change{}, nil
 	})
 	return err
 }
@@ -161,7 +223,10 @@ func (s *Store) Restore(ctx context.Context, id string) (w Website, err error) {
 			return models.NotFound("website")
 		}
 		w.DeletedAt, w.UpdatedAt = models.Time{}, now
-		return tx.Save(&w).Error
+		if err := tx.Save(&w).Error; err != nil {
+			return err
+		}
+		return audit.Add(tx, now, audit.Change{Action: "website.restore", Subject: w.subject()})
 	})
 	if errors.Is(err, gorm.ErrDuplicatedKey) {
 		return Website{}, errKnown
@@ -175,14 +240,15 @@ type Account struct{ ClientEmail, ProjectID string }
 // SetCredentials stores the key of a service account, sealed, and lets calls to Google
 // begin at once. CodeNotFound if there is no such website.
 func (s *Store) SetCredentials(ctx context.Context, id string, key []byte, of Account) (Website, error) {
-	w, err := s.change(ctx, id, func(_ *gorm.DB, w *Website) (err error) {
+	w, err := s.change(ctx, id, "website.credentials", func(_ *gorm.DB, w *Website) (c audit.Change, err error) {
 		if w.Credentials, err = s.opts.Seal(key, w.ID); err != nil {
-			return err
+			return c, err
 		}
+		c.After = audit.Values{"credentials": "set", "client_email": of.ClientEmail, "project_id": of.ProjectID}
 		w.ClientEmail, w.ProjectID = of.ClientEmail, of.ProjectID
 		w.googleWorks()
 		w.SubmitWantedAt = s.clock.Now()
-		return nil
+		return c, nil
 	})
 	if err == nil {
 		s.ring(Submitting)
@@ -192,10 +258,11 @@ func (s *Store) SetCredentials(ctx context.Context, id string, key []byte, of Ac
 
 // RemoveCredentials removes them.
 func (s *Store) RemoveCredentials(ctx context.Context, id string) (Website, error) {
-	return s.change(ctx, id, func(_ *gorm.DB, w *Website) error {
+	return s.change(ctx, id, "website.credentials", func(_ *gorm.DB, w *Website) (audit.Change, error) {
+		c := audit.Change{Before: audit.Values{"client_email": w.ClientEmail, "project_id": w.ProjectID}, After: audit.Values{"credentials": "removed"}}
 		w.Credentials, w.ClientEmail, w.ProjectID = nil, "", ""
 		w.googleWorks()
-		return nil
+		return c, nil
 	})
 }
 
@@ -218,7 +285,7 @@ func (s *Store) Key(w Website) ([]byte, error) {
 // Want notes that somebody waits for an activity on a website: the sitemaps are read,
 // or waiting pages are submitted or verified, within moments.
 func (s *Store) Want(ctx context.Context, id string, a Activity) (w Website, err error) {
-	w, err = s.change(ctx, id, func(_ *gorm.DB, w *Website) error {
+	w, err = s.change(ctx, id, "website."+a.verb(), func(_ *gorm.DB, w *Website) (audit.Change, error) {
 		now := s.clock.Now()
 		switch a {
 		case Reading:
@@ -228,7 +295,7 @@ func (s *Store) Want(ctx context.Context, id string, a Activity) (w Website, err
 		case Verifying:
 			w.VerifyWantedAt = now
 		}
-		return nil
+		return audit.Change{}, nil
 	})
 	if err == nil {
 		s.ring(a)

@@ -29,6 +29,7 @@ func NewAddForm(url string) AddForm {
 type SourceForm struct {
 	Name, Depth, RateLimit, Domains string
 	Enabled                         bool
+	Private                         bool
 	Open                            bool
 	Errors                          ui.Errors
 }
@@ -37,7 +38,7 @@ type SourceForm struct {
 func SourceFormOf(s crawl.Source) SourceForm {
 	return SourceForm{
 		Name: s.Name, Depth: strconv.Itoa(s.Depth()), RateLimit: strconv.Itoa(s.RateLimitMS),
-		Domains: strings.Join(s.AllowedDomains, " "), Enabled: s.Enabled,
+		Domains: strings.Join(s.AllowedDomains, " "), Enabled: s.Enabled, Private: s.Private(),
 	}
 }
 

@@ -24,6 +24,7 @@ type List struct {
 // AddForm is what was typed for a website, with its errors.
 type AddForm struct {
 	SiteURL, Name string
+	Private       bool
 	Errors        ui.Errors
 }
 

@@ -52,13 +52,14 @@ func (p SitePlace) withSitemaps(all bool) SitePlace { p.AllSitemaps = all; retur
 type EditForm struct {
 	Name                        string
 	IndexingEnabled, AutoSubmit bool
+	Private                     bool
 	Open                        bool
 	Errors                      ui.Errors
 }
 
 // EditFormOf is the form filled in with a website.
 func EditFormOf(w sites.Website) EditForm {
-	return EditForm{Name: w.Name, IndexingEnabled: w.IndexingEnabled, AutoSubmit: w.AutoSubmit}
+	return EditForm{Name: w.Name, IndexingEnabled: w.IndexingEnabled, AutoSubmit: w.AutoSubmit, Private: w.Private()}
 }
 
 // SitemapForm is what was typed for a sitemap, with its error.

@@ -213,6 +213,41 @@ func TestPlanOfPostgres(t *testing.T) {
 	})
 }
 
+// For an account that does not see all sources, the search uses the index of words too, and
+// looks pages up in their order until it has enough.
+func TestPlanOfRestrictedSearch(t *testing.T) {
+	modelstest.Each(t, func(t *testing.T, db *models.DB) {
+		if db.Engine != models.Postgres {
+			return // SQLite has no other way
+		}
+		q, err := Parse("q", "word")
+		if err != nil {
+			t.Fatal(err)
+		}
+		alice := models.WithActor(t.Context(), models.Actor{Name: "alice", Via: "session"})
+		var plan []string
+		err = db.Write(alice, func(tx *gorm.DB) error {
+			for _, sql := range []string{
+				"INSERT INTO page_index (page_seq, words) SELECT seq, 'word' FROM generate_series(1, 5000) AS seq", "ANALYZE page_index", "ANALYZE crawled_pages", "ANALYZE sources",
+			} {
+				if err := tx.Exec(sql).Error; err != nil {
+					return err
+				}
+			}
+			found, err := (postgres{}).match(tx, expr{Query: q}, 10)
+			if err != nil || len(found) > 0 { // these pages have no source
+				t.Errorf("found %v: %v", found, err)
+			}
+			visible, args := models.Visible(tx, "s")
+			return tx.Raw("EXPLAIN "+visibleMatches(visible), append(append([]any{expr{Query: q}.tsquery()}, args...), 10)...).Scan(&plan).Error
+		})
+		text := strings.Join(plan, "\n")
+		if err != nil || !strings.Contains(text, "page_index_words") || !strings.Contains(text, "Subquery Scan on found") || !strings.Contains(text, "SubPlan") {
+			t.Errorf("%v: %s", err, text)
+		}
+	})
+}
+
 func TestSnippet(t *testing.T) {
 	text := strings.Repeat("Filler of no interest. ", 40) + "Here the quick brown\nfox jumps. " + strings.Repeat("More filler. ", 40)
 	q, err := Parse("q", `fox "quick brown"`)

@@ -41,12 +41,24 @@ func (postgres) match(tx *gorm.DB, e expr, limit int) (seqs []int64, err error) 
 				return err
 			}
 		}
-		return tx.Raw(matches, e.tsquery(), limit).Scan(&seqs).Error
+		visible, args := models.Visible(tx, "s")
+		if len(args) == 0 {
+			return tx.Raw(matches, e.tsquery(), limit).Scan(&seqs).Error
+		}
+		return tx.Raw(visibleMatches(visible), append(append([]any{e.tsquery()}, args...), limit)...).Scan(&seqs).Error
 	})
 	return seqs, err
 }
 
 const matches = "SELECT page_seq FROM page_index WHERE words @@ CAST(? AS tsquery) ORDER BY page_seq DESC LIMIT ?"
+
+// visibleMatches is matches for those who do not see all sources. PostgreSQL leaves a scalar
+// subquery where it is, outside of the sort, so it looks at no more pages than it needs.
+func visibleMatches(visible string) string {
+	return `SELECT page_seq FROM (SELECT page_seq FROM page_index WHERE words @@ CAST(? AS tsquery) ORDER BY page_seq DESC) AS found
+		WHERE (SELECT ` + visible + ` FROM crawled_pages AS p JOIN sources AS s ON s.seq = p.source_seq WHERE p.seq = found.page_seq)
+		ORDER BY page_seq DESC LIMIT ?`
+}
 
 // maxPlaces is how many places of a word a tsvector keeps.
 const maxPlaces = 255

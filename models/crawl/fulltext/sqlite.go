@@ -43,7 +43,15 @@ func (sqlite) Remove(tx *gorm.DB, seqs []int64) error {
 }
 
 func (sqlite) match(tx *gorm.DB, e expr, limit int) (seqs []int64, err error) {
-	err = tx.Raw("SELECT ? - rowid FROM page_index WHERE page_index MATCH ? ORDER BY rowid LIMIT ?", newest, e.fts5(), limit).Scan(&seqs).Error
+	visible, args := models.Visible(tx, "s")
+	if len(args) == 0 {
+		err = tx.Raw("SELECT ? - rowid FROM page_index WHERE page_index MATCH ? ORDER BY rowid LIMIT ?", newest, e.fts5(), limit).Scan(&seqs).Error
+		return seqs, err
+	}
+	// The rows of an index come in their order, so it looks at no more pages than it needs.
+	args = append(append([]any{newest, e.fts5()}, args...), newest, limit)
+	err = tx.Raw(`SELECT ? - rowid FROM page_index WHERE page_index MATCH ?
+		AND (SELECT `+visible+` FROM crawled_pages AS p JOIN sources AS s ON s.seq = p.source_seq WHERE p.seq = ? - page_index.rowid) ORDER BY rowid LIMIT ?`, args...).Scan(&seqs).Error
 	return seqs, err
 }
 

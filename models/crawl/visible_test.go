@@ -1,0 +1,614 @@
+package crawl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+	"linkwatch/models/modelstest"
+)
+
+// as is a context of an account that is no admin.
+func (w *world) as(name string) context.Context {
+	return models.WithActor(w.Context(), models.Actor{Name: name, Via: "session"})
+}
+
+// admin is a context of an admin.
+func (w *world) admin() context.Context {
+	return models.WithActor(w.Context(), models.Actor{Name: "root", Via: "session", SeesAll: true})
+}
+
+// private is what an account has of a private source of http://a.example. The zero value
+// names nothing.
+type private struct {
+	source   crawl.Source
+	job      crawl.Job
+	run      crawl.Execution
+	page     crawl.Page
+	copy     string // hash
+	entry    string // ids
+	linkID   string
+	feed     string
+	pageID   string
+	sourceID string
+}
+
+// secretOf makes a private source of bob with all that can belong to one.
+func (w *world) secretOf(bob context.Context) (p private) {
+	w.Helper()
+	var err error
+	zero := 0
+	p.job, err = w.AddJob(bob, crawl.NewJob{
+		URL: "http://a.example/", Interval: crawl.Interval{Count: 6, Type: crawl.Hours}, Source: crawl.NewSource{Name: "Secret", Private: true, RateLimitMS: &zero},
+	})
+	w.ok(err)
+	p.source, err = w.Source(bob, p.job.SourceID)
+	w.ok(err)
+	p.sourceID = p.source.ID
+	p.run = w.crawlSite(p.job, site{"/": "Home\n->/a\n->/dead", "/a": "Alpha secret"})
+	p.job, p.page = w.get(p.job), w.page("/a")
+	p.pageID = p.page.ID()
+	w.archive(p.page, "body")
+	p.copy = bodyHash("body").String()
+	_, _, err = w.AddEntry(bob, "http://a.example/hand", "")
+	w.ok(err)
+	tn := w.turn()
+	e := tn.Left[0]
+	tn.Left = tn.Left[1:]
+	tn.Add(crawl.Result{
+		Entry: e, Status: crawl.EntryFailed, Reason: "status 500", Line: "failed"})
+	w.ok(w.Record(w.Context(), tn))
+	list, err := w.Frontier(bob, crawl.EntryFilter{Text: "/hand"}, models.Cursor{}, 10)
+	w.ok(err)
+	p.entry = list.Items[0].ID()
+	modelstest.Exec(w.T, w.db, `INSERT INTO discovered_links (source_seq, url, url_hash, text, found_on, created_at) VALUES (?, 'http://out.example/', ?, 'Out', 'http://a.example/', ?)`,
+		p.source.Seq, []byte("0123456789abcdef"), w.Now())
+	links, err := w.DiscoveredLinks(bob, crawl.DiscoveredFilter{}, models.Cursor{}, 10)
+	w.ok(err)
+	p.linkID = links.Items[0].ID()
+	f, _, err := w.AddFeed(bob, "http://a.example/feed.xml", "")
+	w.ok(err)
+	p.feed = f.ID()
+	return p
+}
+
+// reads are all reads, with what they return of something private. own are those that look
+// up URLs in the scope of the caller, for admins too.
+var reads = []struct {
+	name string
+	own  bool
+	same bool // nothing private shows in it, but nothing else may either
+	do   func(w *world, ctx context.Context, p private) (any, error)
+}{
+	{"source", false, false, func(w *world, ctx context.Context, p private) (any, error) { return w.Source(ctx, p.sourceID) }},
+	{"sources", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
+		return w.Sources(ctx, "", models.Cursor{}, 50)
+	}},
+	{"sources with a text", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
+		return w.Sources(ctx, "secret", models.Cursor{}, 50)
+	}},
+	{"job", false, false, func(w *world, ctx context.Context, p private) (any, error) { return w.Job(ctx, p.job.ID) }},
+	{"jobs", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
+		return w.Jobs(ctx, crawl.JobFilter{}, models.Cursor{}, 50)
+	}},
+	{"jobs by status", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
+		return w.Jobs(ctx, crawl.JobFilter{Status: crawl.Scheduled}, models.Cursor{}, 50)
+	}},
+	{"jobs with a text", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
+		return w.Jobs(ctx, crawl.JobFilter{Text: "a.example"}, models.Cursor{}, 50)
+	}},
+	{"jobs of a source", false, false, func(w *world, ctx context.Context, p private) (any, error) {
+		return w.Jobs(ctx, crawl.JobFilter{SourceID: p.sourceID, Text: "a.example"}, models.Cursor{}, 50)
+	}},
+	{"counts", false, false, func(w *world, ctx context.Context, _ private) (any, error) { return w.StatusCounts(ctx) }},
+	{"find", false, false, func(w *world, ctx context.Context, _ private) (any, error) { return w.Find(ctx, "a.example", 10) }},
+	{"last executions", false, false, func(w *world, ctx context.Context, p private) (any, error) {
+		return w.LastExecutions(ctx, []crawl.Job{p.job})
+	}},
+	{"executions", false, false, func(w *world, ctx context.Context, p private) (any, error) {
+		return w.Executions(ctx, p.job, models.Cursor{}, 10)
+	}},
+	{"execution", false, false, func(w *world, ctx context.Context, p private) (any, error) { return w.Execution(ctx, p.run.ID) }},
+	{"changes of pages", false, false, func(w *world, ctx context.Context, p private) (any, error) {
+		return w.PageChanges(ctx, p.run, "", models.Cursor{}, 10)
+	}},
+	{"broken links", false, false, func(w *world, ctx context.Context, p private) (any, error) {
+		return w.BrokenLinks(ctx, p.run, models.Cursor{}, 10)
+	}},
+	{"frontier", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
+		return w.Frontier(ctx, crawl.EntryFilter{}, models.Cursor{}, 50)
+	}},
+	{"frontier of an execution", false, false, func(w *world, ctx context.Context, p private) (any, error) {
+		return w.Frontier(ctx, crawl.EntryFilter{ExecutionID: p.run.ID, Text: "a.example"}, models.Cursor{}, 50)
+	}},
+	{"entry", false, false, func(w *world, ctx context.Context, p private) (any, error) { return w.Entry(ctx, p.entry) }},
+	{"discovered links", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
+		return w.DiscoveredLinks(ctx, crawl.DiscoveredFilter{}, models.Cursor{}, 50)
+	}},
+	{"discovered links by id", false, false, func(w *world, ctx context.Context, p private) (any, error) { return w.DiscoveredByID(ctx, p.linkID) }},
+	{"feeds", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
+		return w.Feeds(ctx, "", models.Cursor{}, 50)
+	}},
+	{"feed", false, false, func(w *world, ctx context.Context, p private) (any, error) { return w.Feed(ctx, p.feed) }},
+	{"pages", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
+		return w.Pages(ctx, crawl.PageFilter{}, models.Cursor{}, 50)
+	}},
+	{"pages of a source", false, false, func(w *world, ctx context.Context, p private) (any, error) {
+		return w.Pages(ctx, crawl.PageFilter{SourceID: p.sourceID, Query: "alpha"}, models.Cursor{}, 50)
+	}},
+	{"search", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
+		return w.Pages(ctx, crawl.PageFilter{Query: "alpha"}, models.Cursor{}, 50)
+	}},
+	{"search by day", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
+		return w.Pages(ctx, crawl.PageFilter{Since: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)}, models.Cursor{}, 50)
+	}},
+	{"page", false, false, func(w *world, ctx context.Context, p private) (any, error) { return w.CrawledPage(ctx, p.pageID) }},
+	{"pages by id", false, false, func(w *world, ctx context.Context, p private) (any, error) { return w.PagesByID(ctx, p.pageID) }},
+	{"copies", false, false, func(w *world, ctx context.Context, p private) (any, error) { return w.Copies(ctx, p.page, 10) }},
+	{"copy", false, false, func(w *world, ctx context.Context, p private) (any, error) {
+		return w.ArchivedCopy(ctx, p.pageID, p.copy)
+	}},
+	{"site", true, false, func(w *world, ctx context.Context, _ private) (any, error) {
+		s, ok, err := w.SiteOf(ctx, "http://a.example/a")
+		return fmt.Sprint(s, ok), err
+	}},
+	{"facts", true, false, func(w *world, ctx context.Context, _ private) (any, error) {
+		return w.FactsOf(ctx, []string{"http://a.example/a", "http://a.example/hand"})
+	}},
+	{"distribution", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
+		slots, score, err := w.Distribution(ctx)
+		return fmt.Sprint(jobsIn(slots), score), err
+	}},
+	{"preview", false, true, func(w *world, ctx context.Context, _ private) (any, error) { return w.Preview(ctx) }},
+	{"jobs of moves", false, false, func(w *world, ctx context.Context, p private) (any, error) {
+		return w.JobsOf(ctx, []crawl.Move{{Seq: p.job.Seq}})
+	}},
+	{"lag", false, true, func(w *world, ctx context.Context, _ private) (any, error) { return w.IndexLag(ctx) }},
+	{"figures", false, false, func(w *world, ctx context.Context, _ private) (any, error) {
+		all, err := w.Collect(w.Context())
+		w.ok(err)
+		m, err := w.FiguresOf(ctx, all)
+		return fmt.Sprint(m.Jobs, m.Executions.Total, m.Executions.Completed), err
+	}},
+}
+
+func jobsIn(slots []crawl.Slot) (n int) {
+	for _, s := range slots {
+		n += s.Jobs
+	}
+	return n
+}
+
+// told is what a read says, in words.
+func (w *world) told(ctx context.Context, p private, do func(*world, context.Context, private) (any, error)) string {
+	w.Helper()
+	got, err := do(w, ctx, p)
+	if m, ok := errors.AsType[*models.Error](err); ok {
+		return fmt.Sprint(m.Code, m.Detail)
+	}
+	w.ok(err)
+	return fmt.Sprintf("%+v", got)
+}
+
+// Who does not see a source reads what it would read without it, by any read.
+func TestReadsPassOverPrivateSources(t *testing.T) {
+	each(t, func(w *world) {
+		alice, bob := w.as("alice"), w.as("bob")
+		_, err := w.AddJob(alice, crawl.NewJob{URL: "http://b.example/", Interval: crawl.Interval{Count: 1, Type: crawl.Days}})
+		w.ok(err)
+		before := map[string]string{}
+		for _, r := range reads {
+			before[r.name] = w.told(alice, private{}, r.do)
+		}
+		p := w.secretOf(bob)
+		w.clock.Advance(time.Minute) // else the figures are those of before
+		for _, r := range reads {
+			if got := w.told(alice, p, r.do); got != before[r.name] {
+				w.Errorf("%s: alice reads %s\nand before %s", r.name, got, before[r.name])
+			}
+			if r.same {
+				continue
+			}
+			if got := w.told(bob, p, r.do); got == before[r.name] {
+				w.Errorf("%s: bob reads only %s", r.name, got)
+			}
+			if got := w.told(w.admin(), p, r.do); (got == before[r.name]) != r.own {
+				w.Errorf("%s: an admin reads %s", r.name, got)
+			}
+		}
+	})
+}
+
+// Streams tell of jobs that their reader sees.
+func TestChangesPassOverPrivateSources(t *testing.T) {
+	each(t, func(w *world) {
+		of := map[string]*crawl.Changes{}
+		readers := map[string]context.Context{"alice": w.as("alice"), "bob": w.as("bob"), "root": w.admin(), "nobody": w.Context()}
+		for name := range readers {
+			of[name] = w.NewChanges()
+		}
+		w.clock.Advance(time.Second)
+		p := w.secretOf(readers["bob"])
+		_, err := w.Act(readers["bob"], p.job.ID, crawl.ForceRun)
+		w.ok(err)
+		w.begin() // it runs now
+		for name, ctx := range readers {
+			jobs, runs, err := of[name].Next(ctx)
+			w.ok(err)
+			if sees := len(jobs) > 0 && len(runs) > 0; sees != (name != "alice") {
+				w.Errorf("%s is told of %v and %v", name, jobs, runs)
+			}
+		}
+	})
+}
+
+// Who does not see a source changes nothing that belongs to it, and is answered as if it
+// were not there.
+func TestWritesPassOverPrivateSources(t *testing.T) {
+	each(t, func(w *world) {
+		alice, bob := w.as("alice"), w.as("bob")
+		p := w.secretOf(bob)
+		own, err := w.AddJob(alice, crawl.NewJob{URL: "http://b.example/", Interval: crawl.Interval{Count: 1, Type: crawl.Days}})
+		w.ok(err)
+		gone, err := w.AddJob(bob, crawl.NewJob{SourceID: p.sourceID})
+		w.ok(err)
+		w.ok(w.DeleteJob(bob, gone.ID))
+		hidden, err := w.AddSource(bob, crawl.NewSource{URL: "http://c.example/", Private: true})
+		w.ok(err)
+		w.ok(w.DeleteSource(bob, hidden.ID))
+		links, err := w.DeleteDiscovered(bob, p.linkID)
+		w.ok(err)
+		pages, err := w.DeletePages(bob, w.page("/").ID())
+		w.ok(err)
+		yes, name := true, "Mine"
+		none := func(n int, err error) error {
+			if n != 0 {
+				w.Errorf("%d were changed", n)
+			}
+			return errors.Join(err, models.NotFound("any"))
+		}
+		before := w.rows()
+		for _, c := range []struct {
+			name string
+			code models.Code
+			do   func() error
+		}{
+			{"add job", models.CodeInvalid, func() error {
+				_, err := w.AddJob(alice, crawl.NewJob{SourceID: p.sourceID})
+				return err
+			}},
+			{"move job", models.CodeInvalid, func() error {
+				_, err := w.EditJob(alice, own.ID, crawl.JobEdit{SourceID: &p.sourceID})
+				return err
+			}},
+			{"edit job", models.CodeNotFound, func() error {
+				_, err := w.EditJob(alice, p.job.ID, crawl.JobEdit{Paused: &yes})
+				return err
+			}},
+			{"pause", models.CodeNotFound, func() error { _, err := w.Act(alice, p.job.ID, crawl.Pause); return err }},
+			{"resume", models.CodeNotFound, func() error { _, err := w.Act(alice, p.job.ID, crawl.Resume); return err }},
+			{"cancel", models.CodeNotFound, func() error { _, err := w.Act(alice, p.job.ID, crawl.Cancel); return err }},
+			{"retry", models.CodeNotFound, func() error { _, err := w.Act(alice, p.job.ID, crawl.Retry); return err }},
+			{"force run", models.CodeNotFound, func() error { _, err := w.Act(alice, p.job.ID, crawl.ForceRun); return err }},
+			{"delete job", models.CodeNotFound, func() error { return w.DeleteJob(alice, p.job.ID) }},
+			{"restore job", models.CodeNotFound, func() error { _, err := w.RestoreJob(alice, gone.ID); return err }},
+			{"edit source", models.CodeNotFound, func() error {
+				_, err := w.EditSource(alice, p.sourceID, crawl.SourceEdit{Name: &name})
+				return err
+			}},
+			{"delete source", models.CodeNotFound, func() error { return w.DeleteSource(alice, p.sourceID) }},
+			{"restore source", models.CodeNotFound, func() error { _, err := w.RestoreSource(alice, hidden.ID); return err }},
+			{"add entry", models.CodeInvalid, func() error {
+				_, _, err := w.AddEntry(alice, "http://a.example/x", p.sourceID)
+				return err
+			}},
+			{"delete entry", models.CodeNotFound, func() error { return w.DeleteEntry(alice, p.entry) }},
+			{"delete entries", models.CodeNotFound, func() error { return none(w.DeleteEntries(alice, p.entry)) }},
+			{"retry entries", models.CodeNotFound, func() error { return none(w.RetryEntries(alice, p.entry)) }},
+			{"add feed", models.CodeInvalid, func() error {
+				_, _, err := w.AddFeed(alice, "http://a.example/feed.xml", p.sourceID)
+				return err
+			}},
+			{"delete feed", models.CodeNotFound, func() error { return w.DeleteFeed(alice, p.feed) }},
+			{"poll feed", models.CodeNotFound, func() error { return w.PollFeed(alice, p.feed) }},
+			{"delete pages", models.CodeNotFound, func() error { d, err := w.DeletePages(alice, p.pageID); return none(d.N, err) }},
+			{"restore pages", models.CodeNotFound, func() error { return none(w.RestorePages(alice, pages.At)) }},
+			{"delete discovered", models.CodeNotFound, func() error { d, err := w.DeleteDiscovered(alice, p.linkID); return none(d.N, err) }},
+			{"deleted discovered", models.CodeNotFound, func() error { d, err := w.DeletedAt(alice, links.At); return none(d.N, err) }},
+			{"restore discovered", models.CodeNotFound, func() error { return none(w.RestoreDiscovered(alice, links.At)) }},
+			{"rebalance", models.CodeNotFound, func() error { plan, err := w.Rebalance(alice); return none(len(plan.Moves), err) }},
+		} {
+			if err := c.do(); models.CodeOf(err) != c.code {
+				w.Errorf("%s: %v, want %s", c.name, err, c.code)
+			}
+			if after := w.rows(); after != before {
+				w.Fatalf("%s changed\n%s\nto\n%s", c.name, before, after)
+			}
+		}
+		// The owner and admins may.
+		for _, ctx := range []context.Context{bob, w.admin()} {
+			for _, e := range []crawl.Event{crawl.ForceRun, crawl.Pause, crawl.Resume} {
+				_, err := w.Act(ctx, p.job.ID, e)
+				w.ok(err)
+			}
+			_, err := w.EditSource(ctx, p.sourceID, crawl.SourceEdit{Name: &name})
+			w.ok(err)
+		}
+		if n, err := w.RestorePages(bob, pages.At); err != nil || n != 1 {
+			w.Errorf("%d restored: %v", n, err)
+		}
+		if n, err := w.RetryEntries(bob, p.entry); err != nil || n != 1 {
+			w.Errorf("%d retried: %v", n, err)
+		}
+	})
+}
+
+// rows are all rows that writes could change.
+func (w *world) rows() string {
+	w.Helper()
+	var b strings.Builder
+	for _, table := range []string{"sources", "jobs", "job_executions", "frontier", "crawled_pages", "discovered_links", "feeds", "audit_entries"} {
+		var all []map[string]any
+		w.ok(w.db.Read(w.Context()).Raw("SELECT * FROM " + table + " ORDER BY seq").Scan(&all).Error)
+		fmt.Fprintln(&b, table, all)
+	}
+	return b.String()
+}
+
+// A URL's own source is one that is shared or the caller's. What others have privately is
+// made once more, and a private job never gets a shared source.
+func TestSourcesOfAHostByScope(t *testing.T) {
+	each(t, func(w *world) {
+		alice, bob := w.as("alice"), w.as("bob")
+		p := w.secretOf(bob)
+		of := func(ctx context.Context, private bool) string {
+			j, err := w.AddJob(ctx, crawl.NewJob{URL: "http://a.example/", Source: crawl.NewSource{Private: private}})
+			w.ok(err)
+			return j.SourceID
+		}
+		if of(bob, false) != p.sourceID || of(bob, true) != p.sourceID {
+			w.Error("bob's jobs have another source than his")
+		}
+		// The same URL by hand and the same feed are new to alice.
+		e, created, err := w.AddEntry(alice, "http://a.example/hand", "")
+		w.ok(err)
+		if !created || e.SourceID == p.sourceID || e.ID() == p.entry {
+			w.Errorf("alice gets the entry %+v, created %t", e, created)
+		}
+		shared := e.SourceID
+		f, created, err := w.AddFeed(alice, "http://a.example/feed.xml", "")
+		w.ok(err)
+		if !created || f.SourceID != shared {
+			w.Errorf("alice gets the feed %+v, created %t", f, created)
+		}
+		if of(alice, false) != shared || of(w.admin(), false) != shared || of(w.Context(), false) != shared {
+			w.Error("the job of a shared source has another one")
+		}
+		if of(bob, false) != shared {
+			w.Error("the shared source does not come first")
+		}
+		own := of(alice, true)
+		if own == shared || own == p.sourceID || of(alice, true) != own {
+			w.Errorf("a private job has the source %s", own)
+		}
+		if _, created, err := w.AddEntry(bob, "http://a.example/hand", p.sourceID); err != nil || !created { // the first one has failed
+			w.Errorf("bob's entry: created %t, %v", created, err)
+		}
+		if _, created, err := w.AddEntry(alice, "http://a.example/hand", own); err != nil || !created {
+			w.Errorf("alice's own entry: created %t, %v", created, err)
+		}
+		if n := w.n("SELECT count(*) FROM frontier WHERE crawl_seq = 0 AND url = 'http://a.example/hand'"); n != 3 {
+			w.Errorf("the URL waits %d times", n)
+		}
+	})
+}
+
+// Only the owner and admins decide who sees a source. What was added by hand moves along.
+func TestSharingASource(t *testing.T) {
+	each(t, func(w *world) {
+		alice, bob := w.as("alice"), w.as("bob")
+		p := w.secretOf(bob)
+		yes, no := true, false
+		set := func(ctx context.Context, private *bool) (crawl.Source, error) {
+			return w.EditSource(ctx, p.sourceID, crawl.SourceEdit{Private: private})
+		}
+		src, err := set(bob, &no)
+		w.ok(err)
+		if src.Private() || src.Owner != "bob" {
+			w.Errorf("shared: %+v", src)
+		}
+		if _, created, err := w.AddEntry(alice, "http://a.example/new", ""); err != nil || !created {
+			w.Errorf("created %t, %v", created, err)
+		}
+		if _, err := set(alice, &yes); models.CodeOf(err) != models.CodeForbidden {
+			w.Errorf("alice makes it private: %v", err)
+		}
+		if _, err := set(alice, &no); err != nil { // as it is
+			w.Errorf("alice leaves it shared: %v", err)
+		}
+		src, err = set(w.admin(), &yes)
+		w.ok(err)
+		if src.PrivateTo != "bob" {
+			w.Errorf("made private by an admin: %+v", src)
+		}
+		if n := w.n("SELECT count(*) FROM frontier WHERE crawl_seq = 0 AND scope_seq <> ?", src.Seq); n != 0 {
+			w.Errorf("%d entries are in the scope of shared sources", n)
+		}
+		if _, created, err := w.AddEntry(alice, "http://a.example/new", ""); err != nil || !created { // of a source of its own
+			w.Errorf("created %t, %v", created, err)
+		}
+		_, err = set(bob, &no)
+		w.ok(err)
+		if n := w.n("SELECT count(*) FROM frontier WHERE scope_seq <> 0"); n != 0 {
+			w.Errorf("%d entries of a shared source are in a scope of their own", n)
+		}
+		if n := w.n("SELECT count(*) FROM frontier WHERE url = 'http://a.example/new'"); n != 1 {
+			w.Errorf("the URL waits %d times", n)
+		}
+	})
+}
+
+// The search engine has no page of a private source, and does not learn its name.
+func TestPrivatePagesAreNotSent(t *testing.T) {
+	each(t, func(w *world) {
+		w.Store = crawl.NewStore(w.db, w.clock.Now, crawl.Options{StaleAfter: staleAfter, Engine: true})
+		bob := w.as("bob")
+		p := w.secretOf(bob)
+		sent := func() (kept, deleted int) {
+			docs, err := w.Unsent(w.Context(), 0, 50)
+			w.ok(err)
+			var done []crawl.SentDocument
+			for _, d := range docs {
+				done = append(done, crawl.SentDocument{Seq: d.Seq, Version: d.Version})
+				if d.Gone {
+					deleted++
+				} else {
+					kept++
+				}
+			}
+			w.ok(w.Sent(w.Context(), done))
+			return kept, deleted
+		}
+		want := func(when string, wantKept, wantDeleted int) {
+			w.Helper()
+			if kept, deleted := sent(); kept != wantKept || deleted != wantDeleted {
+				w.Errorf("%s: %d sent, %d deleted", when, kept, deleted)
+			}
+		}
+		want("private", 0, 0)
+		pages, err := w.DeletePages(bob, p.pageID)
+		w.ok(err)
+		_, err = w.RestorePages(bob, pages.At)
+		w.ok(err)
+		want("deleted and restored", 0, 0)
+		for _, private := range []bool{false, true} {
+			_, err := w.EditSource(bob, p.sourceID, crawl.SourceEdit{Private: &private})
+			w.ok(err)
+			if private {
+				want("made private", 0, 3) // one of them is broken
+			} else {
+				want("shared", 2, 1)
+			}
+		}
+	})
+}
+
+// What a request changes is recorded, once for a batch, without what is the same. Background
+// work is not.
+func TestAuditOfCrawls(t *testing.T) {
+	each(t, func(w *world) {
+		bob := w.as("bob")
+		name := "Renamed"
+		for _, ctx := range []context.Context{w.Context(), bob} {
+			src, err := w.AddSource(ctx, crawl.NewSource{URL: "http://x.example/", Name: "X", Enabled: true})
+			w.ok(err)
+			_, err = w.EditSource(ctx, src.ID, crawl.SourceEdit{Name: &name})
+			w.ok(err)
+			_, err = w.EditSource(ctx, src.ID, crawl.SourceEdit{Name: &name}) // as it is
+			w.ok(err)
+			j, err := w.AddJob(ctx, crawl.NewJob{SourceID: src.ID, Interval: crawl.Interval{Count: 1, Type: crawl.Days}})
+			w.ok(err)
+			for _, e := range []crawl.Event{crawl.ForceRun, crawl.Pause, crawl.Resume} {
+				_, err = w.Act(ctx, j.ID, e)
+				w.ok(err)
+			}
+			_, err = w.EditJob(ctx, j.ID, crawl.JobEdit{Metadata: &crawl.Metadata{"a": 1}})
+			w.ok(err)
+			var ids []string
+			for _, path := range []string{"1", "2"} {
+				e, _, err := w.AddEntry(ctx, "http://x.example/"+path, src.ID)
+				w.ok(err)
+				ids = append(ids, e.ID())
+			}
+			_, err = w.DeleteEntries(ctx, ids...)
+			w.ok(err)
+			f, _, err := w.AddFeed(ctx, "http://x.example/feed", src.ID)
+			w.ok(err)
+			w.ok(w.PollFeed(ctx, f.ID()))
+			w.ok(w.DeleteFeed(ctx, f.ID()))
+			w.ok(w.DeleteJob(ctx, j.ID))
+			_, err = w.RestoreJob(ctx, j.ID)
+			w.ok(err)
+			w.ok(w.DeleteSource(ctx, src.ID))
+			_, err = w.RestoreSource(ctx, src.ID)
+			w.ok(err)
+			w.ok(w.DeleteSource(ctx, src.ID))
+		}
+		var got []struct{ Actor, Action, SubjectName, Before, After string }
+		w.ok(w.db.Read(w.Context()).Raw("SELECT * FROM audit_entries ORDER BY seq").Scan(&got).Error)
+		var lines []string
+		for _, g := range got {
+			line := g.Actor + " " + g.Action
+			if g.Action == "source.edit" || g.Action == "job.edit" || g.Action == "job.pause" {
+				line += " " + g.Before + " " + g.After
+			}
+			if g.Action == "frontier_entry.delete" && strings.Contains(g.After, `"count":2`) {
+				line += " 2"
+			}
+			lines = append(lines, line)
+		}
+		want := `bob source.add
+bob source.edit {"name":"X"} {"name":"Renamed"}
+bob job.add
+bob job.force_run
+bob job.pause {"status":"scheduled"} {"status":"paused"}
+bob job.resume
+bob job.edit {"metadata":"{}"} {"metadata":"{\"a\":1}"}
+bob frontier_entry.add
+bob frontier_entry.add
+bob frontier_entry.delete 2
+bob feed.add
+bob feed.poll
+bob feed.delete
+bob job.delete
+bob job.restore
+bob source.delete
+bob source.restore
+bob source.delete`
+		if s := strings.Join(lines, "\n"); s != want {
+			w.Errorf("got\n%s\nwant\n%s", s, want)
+		}
+	})
+}
+
+// What an account that is no admin reads takes the steps and the number of queries that it
+// takes an admin, besides looking sources up.
+func TestPlansOfRestrictedReads(t *testing.T) {
+	w := newWorld(t, modelstest.New(t))
+	for i := range 200 {
+		ctx := w.as([]string{"alice", "bob"}[i%2])
+		_, err := w.AddJob(ctx, crawl.NewJob{URL: fmt.Sprintf("http://h%d.example/", i), Interval: crawl.Interval{Count: 1, Type: crawl.Days}, Source: crawl.NewSource{Private: i%3 == 0}})
+		w.ok(err)
+	}
+	p := w.secretOf(w.as("alice"))
+	alice := w.as("alice")
+	for _, r := range reads {
+		switch r.name {
+		case "counts", "distribution", "preview", "figures": // they count all jobs
+			continue
+		}
+		byAdmin := modelstest.Sent(t, w.db, func() error { w.told(w.admin(), p, r.do); return nil })
+		sent := modelstest.Sent(t, w.db, func() error { w.told(alice, p, r.do); return nil })
+		if len(sent) != len(byAdmin) && !r.own {
+			t.Errorf("%s takes %d queries, for an admin %d", r.name, len(sent), len(byAdmin))
+		}
+		known := map[string]bool{}
+		for _, s := range byAdmin {
+			for _, step := range modelstest.Plan(t, w.db, s) {
+				known[step] = true
+			}
+		}
+		for _, s := range sent {
+			for _, step := range modelstest.Plan(t, w.db, s) {
+				if (modelstest.ReadsAll(step) || modelstest.Sorts(step)) && !known[step] {
+					t.Errorf("%s: %s\n  %s", r.name, s.SQL, step)
+				}
+			}
+		}
+	}
+}

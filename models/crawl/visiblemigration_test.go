@@ -1,0 +1,56 @@
+package crawl_test
+
+import (
+	"testing"
+
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/crawl"
+)
+
+// On the way back entries of private sources go, and no number of an entry is used twice.
+// What was there before belongs to the system and is shared.
+func TestMigrationToPrivateSources(t *testing.T) {
+	each(t, func(w *world) {
+		bob := w.as("bob")
+		shared, err := w.AddSource(bob, crawl.NewSource{URL: "http://a.example/", Enabled: true})
+		w.ok(err)
+		private, err := w.AddSource(bob, crawl.NewSource{URL: "http://a.example/", Enabled: true, Private: true})
+		w.ok(err)
+		for _, src := range []crawl.Source{shared, private} {
+			_, created, err := w.AddEntry(bob, "http://a.example/x", src.ID)
+			w.ok(err)
+			if !created {
+				w.Error("the URL waits already")
+			}
+		}
+		var version, entries int
+		read := func(tx *gorm.DB) error { // the readers would keep the old schema
+			return tx.Raw("SELECT (SELECT max(version) FROM schema_migrations), (SELECT count(*) FROM frontier)").Row().Scan(&version, &entries)
+		}
+		for version = 123; version >= 123; w.ok(w.db.Write(t.Context(), read)) {
+			w.ok(w.db.MigrateDown(1))
+		}
+		if entries != 1 {
+			t.Errorf("%d entries on the way back", entries)
+		}
+		w.ok(w.db.Migrate())
+		src, err := w.Source(w.as("alice"), private.ID)
+		w.ok(err)
+		if src.Owner != models.SystemOwner || src.Private() {
+			t.Errorf("the source is %+v", src)
+		}
+		e, created, err := w.AddEntry(bob, "http://a.example/x", "")
+		w.ok(err)
+		if created {
+			t.Error("the shared entry is gone")
+		}
+		w.ok(w.DeleteEntry(bob, e.ID()))
+		e, _, err = w.AddEntry(bob, "http://a.example/x", "")
+		w.ok(err)
+		if e.Seq <= 2 {
+			t.Errorf("the next entry has the number %d", e.Seq)
+		}
+	})
+}
