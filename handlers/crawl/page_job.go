@@ -95,7 +95,7 @@ func (p Pages) execution(ctx context.Context, j crawl.Job, id string) (e crawl.E
 // subject is a job as other systems see it.
 func subject(j crawl.Job) (pages.Subject, error) {
 	u, err := models.ParseURL("url", j.URL)
-	return pages.Subject{URL: j.URL, CanonicalURL: u.Canonical, Title: j.SourceName, Path: views.JobPlace{ID: j.ID}.Path()}, err
+	return pages.Subject{URL: j.URL, CanonicalURL: u.Canonical, Title: j.SourceName, Path: views.JobPlace{ID: j.ID}.Path(), PrivateTo: j.PrivateTo}, err
 }
 
 // Edit stores what the owner of a job sets.

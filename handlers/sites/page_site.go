@@ -73,7 +73,7 @@ func subject(w sites.Website) pages.Subject {
 	if !w.Property().Domain() {
 		root = w.SiteURL
 	}
-	s := pages.Subject{URL: root, Title: w.Name, Path: views.SitePath(w.ID)}
+	s := pages.Subject{URL: root, Title: w.Name, Path: views.SitePath(w.ID), PrivateTo: w.PrivateTo}
 	if u, err := models.ParseURL("url", root); err == nil { // it was checked when it was stored
 		s.CanonicalURL = u.Canonical
 	}

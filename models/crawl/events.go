@@ -46,16 +46,16 @@ func closeFailed(tx *gorm.DB, now models.Time, where string, args ...any) error 
 	if err := tx.Where("last_error <> '' AND "+where, args...).Find(&js).Error; err != nil {
 		return fmt.Errorf("loading failed jobs: %w", err)
 	}
-	all := make([]event.Event, len(js))
+	all := make([]told, len(js))
 	for i, j := range js {
-		all[i] = j.event(event.Closed, now)
+		all[i] = told{j.SourceSeq, j.event(event.Closed, now)}
 	}
-	return event.Add(tx, all...)
+	return tell(tx, all...)
 }
 
 // changes tells of pages whose text is another one, and of pages that are gone.
 func (b *batch) changes(all map[pageKey]newVersion, stored map[pageKey]Page) error {
-	var events []event.Event
+	var events []told
 	for k, v := range all {
 		if v.change != PageChanged && v.change != PageGone {
 			continue
@@ -70,7 +70,42 @@ func (b *batch) changes(all map[pageKey]newVersion, stored map[pageKey]Page) err
 		if v.change == PageGone {
 			e.Detail = fmt.Sprintf("it is gone (status %d)", v.StatusCode)
 		}
-		events = append(events, e)
+		events = append(events, told{stored[k].SourceSeq, e})
 	}
-	return event.Add(b.tx, events...)
+	return tell(b.tx, events...)
+}
+
+// told is an event of a source.
+type told struct {
+	sourceSeq int64
+	event     event.Event
+}
+
+// tell stores events. Those of private sources are for their owners.
+func tell(tx *gorm.DB, all ...told) error {
+	if len(all) == 0 {
+		return nil
+	}
+	rows := models.NewRows("seq bigint")
+	for _, t := range all {
+		rows.Add(t.sourceSeq)
+	}
+	var private []struct {
+		Seq       int64
+		PrivateTo string
+	}
+	err := rows.Raw(tx, "SELECT seq, private_to FROM sources WHERE seq IN (SELECT seq FROM {rows} AS r) AND private_to <> ''").Scan(&private).Error
+	if err != nil {
+		return fmt.Errorf("looking for private sources: %w", err)
+	}
+	owners := map[int64]string{}
+	for _, s := range private {
+		owners[s.Seq] = s.PrivateTo
+	}
+	events := make([]event.Event, len(all))
+	for i, t := range all {
+		events[i] = t.event
+		events[i].PrivateTo = owners[t.sourceSeq]
+	}
+	return event.Add(tx, events...)
 }

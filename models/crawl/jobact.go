@@ -45,7 +45,7 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 				err = s.endExecution(tx, &j, ExecutionCancelled, "cancelled by a user")
 			}
 			if err == nil && j.LastError != "" {
-				err = event.Add(tx, j.event(event.Closed, now))
+				err = tell(tx, told{j.SourceSeq, j.event(event.Closed, now)})
 			}
 		case Start, Succeed, Fail, Release, Reschedule:
 			return fmt.Errorf("crawl: %s is not an action of users", e)

@@ -205,9 +205,9 @@ func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end End) error {
 	}
 	switch {
 	case end.Event == Fail && j.Status == Failed:
-		err = event.Add(tx, j.event(event.Began, now))
+		err = tell(tx, told{j.SourceSeq, j.event(event.Began, now)})
 	case end.Event == Succeed && failed:
-		err = event.Add(tx, j.event(event.Ended, now))
+		err = tell(tx, told{j.SourceSeq, j.event(event.Ended, now)})
 	}
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func nearlySpent(limit int) int { return (limit*4 + 4) / 5 }
 // quotaEvent is the event of a website that has used 80% of a quota, which it may share with others.
 func quotaEvent(w Website, c Call, used, limit int, now models.Time) event.Event {
 	return event.Event{
-		Kind: EventQuota, Phase: event.Once, Severity: event.Warning, SubjectKind: "website", SubjectID: w.ID, Name: w.Name, URL: w.Property().Root(), Host: w.Property().Host(), At: now,
+		Kind: EventQuota, Phase: event.Once, Severity: event.Warning, SubjectKind: "website", SubjectID: w.ID, Name: w.Name, URL: w.Property().Root(), Host: w.Property().Host(), At: now, PrivateTo: w.PrivateTo,
 		Detail: fmt.Sprintf("%d of %d (%s) are used today", used, limit, c),
 	}
 }

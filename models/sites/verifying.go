@@ -120,7 +120,11 @@ func (s *Store) RecordVerified(ctx context.Context, v Verified) error {
 			if status := i.Status(); status != "" {
 				set["status"] = status
 				if status == NotIndexed && v.Page.Status == Indexed {
-					if err := event.Add(tx, droppedEvent(v.Page, i, now)); err != nil {
+					e := droppedEvent(v.Page, i, now)
+					if err := tx.Raw("SELECT private_to FROM websites WHERE seq = ?", v.Page.WebsiteSeq).Scan(&e.PrivateTo).Error; err != nil {
+						return err
+					}
+					if err := event.Add(tx, e); err != nil {
 						return err
 					}
 				}
