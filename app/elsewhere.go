@@ -19,21 +19,21 @@ type elsewhere struct {
 }
 
 // Save implements sitehandlers.Elsewhere.
-func (e elsewhere) Save(ctx context.Context, urls []string) (sitehandlers.Outcome, error) {
-	o, err := e.finds.Save(ctx, findsOf(urls))
+func (e elsewhere) Save(ctx context.Context, urls []string, private bool) (sitehandlers.Outcome, error) {
+	o, err := e.finds.Save(ctx, findsOf(urls, private))
 	return sitehandlers.Outcome(o), err
 }
 
 // Watch implements sitehandlers.Elsewhere.
-func (e elsewhere) Watch(ctx context.Context, urls []string) (sitehandlers.Outcome, error) {
-	o, err := e.finds.Watch(ctx, findsOf(urls))
+func (e elsewhere) Watch(ctx context.Context, urls []string, private bool) (sitehandlers.Outcome, error) {
+	o, err := e.finds.Watch(ctx, findsOf(urls, private))
 	return sitehandlers.Outcome(o), err
 }
 
-func findsOf(urls []string) []crawlhandlers.Find {
+func findsOf(urls []string, private bool) []crawlhandlers.Find {
 	all := make([]crawlhandlers.Find, len(urls))
 	for i, u := range urls {
-		all[i].URL = u
+		all[i].URL, all[i].Private = u, private
 	}
 	return all
 }

@@ -58,7 +58,7 @@ func (f finds) Save(ctx context.Context, all []crawlhandlers.Find) (crawlhandler
 	return keepAll(all, func(pages []crawlhandlers.Find) (int, error) {
 		ns := make([]links.New, len(pages))
 		for i, p := range pages {
-			ns[i] = links.New{URL: p.URL}
+			ns[i] = links.New{URL: p.URL, Private: p.Private}
 		}
 		return f.links.AddAll(ctx, ns)
 	})
@@ -69,7 +69,7 @@ func (f finds) Watch(ctx context.Context, all []crawlhandlers.Find) (crawlhandle
 	return keepAll(all, func(pages []crawlhandlers.Find) (int, error) {
 		ns := make([]targets.New, len(pages))
 		for i, p := range pages {
-			ns[i] = targets.New{URL: p.URL, Name: models.Truncate(p.Name, targets.MaxName)}
+			ns[i] = targets.New{URL: p.URL, Name: models.Truncate(p.Name, targets.MaxName), Private: p.Private}
 		}
 		return f.targets.AddAll(ctx, ns)
 	})

@@ -20,8 +20,9 @@ const MaxFinds = 100
 
 // Find is a URL that a crawl found, for another system to keep.
 type Find struct {
-	URL  string
-	Name string // of a target; "" = none. A link gets its title from its page.
+	URL     string
+	Private bool   // found by the crawl of a private source: what is kept of it is private too
+	Name    string // of a target; "" = none. A link gets its title from its page.
 }
 
 // Outcome is what became of finds.

@@ -71,7 +71,7 @@ func (p Pages) BulkPages(c *gin.Context) {
 		}
 		finds := make([]Find, len(found))
 		for i, page := range found {
-			finds[i] = Find{URL: page.URL, Name: page.Title}
+			finds[i] = Find{URL: page.URL, Name: page.Title, Private: page.PrivateTo != ""}
 		}
 		p.keep(c, action, finds, here)
 	case action == actionDelete:

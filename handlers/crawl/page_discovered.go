@@ -77,7 +77,7 @@ func (p Pages) BulkDiscovered(c *gin.Context) {
 		}
 		finds := make([]Find, len(links))
 		for i, d := range links {
-			finds[i] = Find{URL: d.URL}
+			finds[i] = Find{URL: d.URL, Private: d.PrivateTo != ""}
 		}
 		p.keep(c, action, finds, here)
 	case action == actionDelete:

@@ -74,12 +74,12 @@ type fakeElsewhere struct {
 func (*fakeElsewhere) Facts(context.Context, []string) (map[string]sites.Known, error) {
 	return nil, nil
 }
-func (f *fakeElsewhere) Save(_ context.Context, urls []string) (sitehandlers.Outcome, error) {
+func (f *fakeElsewhere) Save(_ context.Context, urls []string, _ bool) (sitehandlers.Outcome, error) {
 	f.saved = append(f.saved, urls...)
 	return sitehandlers.Outcome{Added: len(urls)}, nil
 }
 
-func (f *fakeElsewhere) Watch(_ context.Context, urls []string) (sitehandlers.Outcome, error) {
+func (f *fakeElsewhere) Watch(_ context.Context, urls []string, _ bool) (sitehandlers.Outcome, error) {
 	f.watched = append(f.watched, urls...)
 	return sitehandlers.Outcome{Added: len(urls)}, nil
 }

@@ -135,11 +135,16 @@ func (p Pages) keep(c *gin.Context, action string, ids []string, back string) {
 		p.Fail(c, err)
 		return
 	}
+	w, err := p.Sites.Get(ctx, c.Param("id"))
+	if err != nil {
+		p.Fail(c, err)
+		return
+	}
 	keep := p.Elsewhere.Save
 	if action == actionWatch {
 		keep = p.Elsewhere.Watch
 	}
-	o, err := keep(ctx, urlsOf(list))
+	o, err := keep(ctx, urlsOf(list), w.Private())
 	if err != nil {
 		p.Fail(c, err)
 		return

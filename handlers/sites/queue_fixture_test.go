@@ -50,10 +50,10 @@ func (e *elsewhere) keep(urls []string) (handled.Outcome, error) {
 	e.saved = urls
 	return handled.Outcome{Added: len(urls)}, nil
 }
-func (e *elsewhere) Save(_ context.Context, urls []string) (handled.Outcome, error) {
+func (e *elsewhere) Save(_ context.Context, urls []string, _ bool) (handled.Outcome, error) {
 	return e.keep(urls)
 }
-func (e *elsewhere) Watch(_ context.Context, urls []string) (handled.Outcome, error) {
+func (e *elsewhere) Watch(_ context.Context, urls []string, _ bool) (handled.Outcome, error) {
 	return e.keep(urls)
 }
 func (e *elsewhere) Kept(context.Context, []string) (map[string]views.Kept, error) {

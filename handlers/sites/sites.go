@@ -54,8 +54,8 @@ type Outcome struct {
 // batches, and their number of queries does not depend on how many pages there are. They
 // fetch nothing.
 type Elsewhere interface {
-	Save(ctx context.Context, urls []string) (Outcome, error)  // as links
-	Watch(ctx context.Context, urls []string) (Outcome, error) // as targets
+	Save(ctx context.Context, urls []string, private bool) (Outcome, error)  // as links
+	Watch(ctx context.Context, urls []string, private bool) (Outcome, error) // as targets
 	// Kept returns where there is a page of each URL, by the URL as it was given. URLs of which there is nothing are missing.
 	Kept(ctx context.Context, urls []string) (map[string]views.Kept, error)
 	// Facts returns what crawls, checks and saved links know of the pages of canonical URLs, by these. Those of which nothing is known are

@@ -106,7 +106,7 @@ func (s *Store) DiscoveredByID(ctx context.Context, ids ...string) (found []Disc
 	}
 	tx := s.db.Read(ctx)
 	seen, args := models.Visible(tx, "s")
-	err = rows.Raw(tx, `SELECT d.*, s.id AS source_id FROM {rows} AS r CROSS JOIN discovered_links AS d CROSS JOIN sources AS s
+	err = rows.Raw(tx, `SELECT d.*, s.id AS source_id, s.private_to FROM {rows} AS r CROSS JOIN discovered_links AS d CROSS JOIN sources AS s
 		WHERE d.seq = r.seq AND d.created_at = r.created_at AND d.deleted_at IS NULL AND s.seq = d.source_seq AND s.deleted_at IS NULL AND `+seen+` ORDER BY d.seq`, args...).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading discovered links: %w", err)

@@ -47,8 +47,9 @@ type Page struct {
 	Unindexed   bool        // the search index is behind
 	Unsent      bool        // the search engine is behind
 
-	Text     Packed `gorm:"->"` // of its newest version that has one
-	SourceID string `gorm:"->"`
+	Text      Packed `gorm:"->"` // of its newest version that has one
+	SourceID  string `gorm:"->"`
+	PrivateTo string `gorm:"->"` // of its source; only PagesByID fills it
 }
 
 // TableName implements schema.Tabler.
@@ -98,7 +99,8 @@ type Discovered struct {
 	CreatedAt models.Time
 	DeletedAt models.Time // zero: it is there
 
-	SourceID string `gorm:"->"`
+	SourceID  string `gorm:"->"`
+	PrivateTo string `gorm:"->"` // of its source; only DiscoveredByID fills it
 }
 
 // TableName implements schema.Tabler.

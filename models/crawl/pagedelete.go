@@ -19,7 +19,7 @@ func (s *Store) PagesByID(ctx context.Context, ids ...string) (found []Page, err
 	}
 	tx := s.db.Read(ctx)
 	seen, args := models.Visible(tx, "s")
-	err = rows.Raw(tx, `SELECT p.seq, p.url, p.title, p.created_at, s.id AS source_id FROM {rows} AS r CROSS JOIN crawled_pages AS p CROSS JOIN sources AS s
+	err = rows.Raw(tx, `SELECT p.seq, p.url, p.title, p.created_at, s.id AS source_id, s.private_to FROM {rows} AS r CROSS JOIN crawled_pages AS p CROSS JOIN sources AS s
 		WHERE p.seq = r.seq AND p.created_at = r.created_at AND p.deleted_at IS NULL AND s.seq = p.source_seq AND s.deleted_at IS NULL AND `+seen+` ORDER BY p.seq`, args...).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("loading crawled pages: %w", err)
