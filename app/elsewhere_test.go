@@ -32,12 +32,12 @@ func TestFromPagesOfAWebsiteToLinksAndTargets(t *testing.T) {
 		e := s.Systems.Sites.Deps.Elsewhere
 		known, watched := s.Save("https://site.test/1", "tagged"), s.Watch("https://site.test/1/", "Mine")
 		urls := append(pagesAt("https://site.test", 3), "https://site.test/2#again", "mailto:a@site.test")
-		for what, keep := range map[string]func(context.Context, []string) (sitehandlers.Outcome, error){"save": e.Save, "watch": e.Watch} {
-			o, err := keep(s.Context(), urls)
+		for what, keep := range map[string]func(context.Context, []string, bool) (sitehandlers.Outcome, error){"save": e.Save, "watch": e.Watch} {
+			o, err := keep(s.Context(), urls, false)
 			if want := (sitehandlers.Outcome{Added: 2, Known: 1, Refused: 1}); err != nil || o != want {
 				s.Errorf("%s: %+v %v, want %+v", what, o, err, want)
 			}
-			o, err = keep(s.Context(), pagesAt("https://site.test", sitehandlers.MaxFinds+1))
+			o, err = keep(s.Context(), pagesAt("https://site.test", sitehandlers.MaxFinds+1), false)
 			if models.CodeOf(err) != models.CodeInvalid || o != (sitehandlers.Outcome{}) {
 				s.Errorf("%s too many: %+v %v", what, o, err)
 			}

@@ -18,7 +18,18 @@ const jwtSecret = "0123456789abcdef"
 // token is a bearer token of a role ("" = none), that expires after so long.
 func token(t *testing.T, key, role string, expires time.Duration) string {
 	t.Helper()
-	claims := jwt.MapClaims{"sub": "test", "exp": time.Now().Add(expires).Unix()}
+	return "Bearer " + signedUntil(t, key, "test", role, time.Now().Add(expires))
+}
+
+// signed is a JWT for somebody that expires in an hour.
+func signed(t *testing.T, key, sub, role string) string {
+	t.Helper()
+	return signedUntil(t, key, sub, role, time.Now().Add(time.Hour))
+}
+
+func signedUntil(t *testing.T, key, sub, role string, until time.Time) string {
+	t.Helper()
+	claims := jwt.MapClaims{"sub": sub, "exp": until.Unix()}
 	if role != "" {
 		claims["role"] = role
 	}
@@ -26,7 +37,7 @@ func token(t *testing.T, key, role string, expires time.Duration) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "Bearer " + s
+	return s
 }
 
 // from sends a request from an address, as what is counted by client.

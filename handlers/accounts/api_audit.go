@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"linkwatch/handlers/api"
 	"linkwatch/handlers/middleware"
 	"linkwatch/models"
@@ -37,9 +39,17 @@ type AuditEntry struct {
 	RequestID *string         `json:"request_id" doc:"X-Request-Id of the request, which the log has too. null if there was none"`
 	Action    string          `json:"action" example:"target.edit" doc:"What was done"`
 	Subject   *AuditSubject   `json:"subject" doc:"What it was done to. null if there is no one thing"`
-	Before    *map[string]any `json:"before" doc:"Members that the change replaced. null if there were none"`
-	After     *map[string]any `json:"after" doc:"Members that the change set. null if there are none"`
+	Before    AuditValues     `json:"before" doc:"Members that the change replaced. null if there were none"`
+	After     AuditValues     `json:"after" doc:"Members that the change set. null if there are none"`
 	Attempts  int             `json:"attempts" example:"1" doc:"Number of attempts that the entry counts together"`
+}
+
+// AuditValues are members of a thing as they were or are, by their names.
+type AuditValues map[string]any
+
+// Schema is that of an object or null.
+func (AuditValues) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Nullable: true}
 }
 
 // AuditActor is who did something.
@@ -52,6 +62,8 @@ type AuditActor struct {
 
 // AuditSubject is what something was done to.
 type AuditSubject struct {
+	_ struct{} `nullable:"true"` // an entry may be about no one thing
+
 	Kind string  `json:"kind" example:"target" doc:"Kind"`
 	ID   *string `json:"id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Id. null if it has none"`
 	Name *string `json:"name" example:"Shop" doc:"Name at that time. null if it has none"`
@@ -64,18 +76,17 @@ func toEntry(e audit.Entry) AuditEntry {
 		Before: values(e.Before), After: values(e.After),
 	}
 	if e.SubjectKind != "" {
-		out.Subject = &AuditSubject{e.SubjectKind, api.OrNull(e.SubjectID), api.OrNull(e.SubjectName)}
+		out.Subject = &AuditSubject{Kind: e.SubjectKind, ID: api.OrNull(e.SubjectID), Name: api.OrNull(e.SubjectName)}
 	}
 	return out
 }
 
 // values are the values of an entry; nil if there are none.
-func values(text string) *map[string]any {
-	var v map[string]any
+func values(text string) (v AuditValues) {
 	if text == "" || json.Unmarshal([]byte(text), &v) != nil {
 		return nil
 	}
-	return &v
+	return v
 }
 
 func (a API) listAudit(ctx context.Context, in *AuditParams) (*api.Output[api.Slice[AuditEntry]], error) {

@@ -80,7 +80,7 @@ func (g Gate) Refused(actor models.Actor, what, subject string) {
 	if subject != "" {
 		of = audit.Subject{Kind: "route", Name: subject}
 	}
-	g.Store.Failed(actor, what, of)
+	g.Store.Refused(actor, what, of)
 }
 
 func account(u accounts.User) middleware.Account {

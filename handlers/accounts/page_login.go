@@ -114,7 +114,7 @@ func (p Pages) Login(c *gin.Context) {
 		return err == nil && known
 	})
 	if wait > 0 {
-		p.Accounts.Failed(tried, "login.throttled", audit.Subject{})
+		p.Accounts.Refused(tried, "login.throttled", audit.Subject{})
 		err := middleware.RateLimited("Too many failed logins.", wait)
 		v.Problem = err.Detail
 		p.Frame.Show(c, p.Frame.FormStatus(c, err), views.LoginPage(v))
@@ -133,7 +133,7 @@ func (p Pages) Login(c *gin.Context) {
 		v.Username = p.Accounts.PendingName(ctx, needed.Pending)
 		if needed.Wrong {
 			v.Problem = "This code is wrong or was used before."
-			p.Accounts.Failed(tried, "login.failed", audit.Subject{})
+			p.Accounts.Refused(tried, "login.failed", audit.Subject{})
 		} else {
 			right() // the password was
 		}
@@ -143,7 +143,7 @@ func (p Pages) Login(c *gin.Context) {
 		if login.Pending != "" {
 			v.Problem = "This took too long. Sign in again."
 		}
-		p.Accounts.Failed(tried, "login.failed", audit.Subject{})
+		p.Accounts.Refused(tried, "login.failed", audit.Subject{})
 	case models.CodeOf(err) == models.CodeUnavailable:
 		right()
 		status, v.Problem = p.Frame.FormStatus(c, err), p.Frame.Errors.Problem(ctx, err).Detail

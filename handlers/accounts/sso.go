@@ -146,7 +146,7 @@ func (p Pages) ssoProblem(c *gin.Context, err error) {
 	if actor.Name == models.SystemOwner {
 		actor.Name = ""
 	}
-	p.Accounts.Failed(actor, "login.failed", audit.Subject{})
+	p.Accounts.Refused(actor, "login.failed", audit.Subject{})
 	v := views.Login{SSOName: p.Name, Problem: p.Frame.Errors.Problem(ctx, err).Detail}
 	p.Frame.Show(c, p.Frame.FormStatus(c, err), views.LoginPage(v))
 }

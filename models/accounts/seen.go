@@ -67,9 +67,9 @@ func (s *seen) token(one Token, now models.Time, address string) {
 	}
 }
 
-// Failed records an attempt that was refused: by the actor of ctx, who need not have proved
+// Refused records an attempt that was refused: by the actor of ctx, who need not have proved
 // who it is. The next Flush stores it.
-func (s *Store) Failed(actor models.Actor, action string, of audit.Subject) {
+func (s *Store) Refused(actor models.Actor, action string, of audit.Subject) {
 	s.seen.mu.Lock()
 	defer s.seen.mu.Unlock()
 	key := failure{action, actor.Name, actor.Address, of.Name}

@@ -1,0 +1,306 @@
+package handlers_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"linkwatch/app/apptest"
+	"linkwatch/handlers/middleware"
+	"linkwatch/models"
+	"linkwatch/models/accounts"
+)
+
+// team is a program with an account of each role.
+type team struct {
+	*apptest.App
+	store *accounts.Store
+	users map[middleware.Role]accounts.User
+	from  string // address of the client
+}
+
+func newTeam(t *testing.T, change ...func(*apptest.Setup)) *team {
+	t.Helper()
+	s := &team{App: apptest.New(t, change...), users: map[middleware.Role]accounts.User{}}
+	s.store = s.Systems.Accounts.Store
+	for _, role := range []middleware.Role{middleware.Admin, middleware.Editor, middleware.Viewer} {
+		s.users[role] = s.user(role.String()+"1", accounts.Role(role.String()))
+	}
+	return s
+}
+
+// user adds an account without a password, which takes no hash.
+func (s *team) user(name string, role accounts.Role) accounts.User {
+	s.Helper()
+	u, err := s.store.Add(s.Context(), accounts.New{Username: name, Role: role, Issuer: "https://id.example", Subject: name})
+	s.Must(err)
+	return u
+}
+
+// session is the cookie of a new session of an account.
+func (s *team) session(u accounts.User) string {
+	s.Helper()
+	secret, err := s.store.Begin(s.Context(), u, accounts.MethodPassword, accounts.Client{}, "")
+	s.Must(err)
+	return "linkwatch_session=" + secret
+}
+
+// token is the header of a new API token of an account.
+func (s *team) token(u accounts.User, scopes ...string) string {
+	s.Helper()
+	_, secret, err := s.store.AddToken(s.Context(), u, accounts.NewToken{Name: "test", Scopes: scopes, By: u.Role})
+	s.Must(err)
+	return "Bearer " + secret
+}
+
+// ask sends a request with headers, given as name and value in turn.
+func (s *team) ask(method, path string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequestWithContext(s.Context(), method, path, nil)
+	r.Host = "127.0.0.1:8080"
+	if s.from != "" {
+		r.RemoteAddr = s.from + ":1"
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.Router.ServeHTTP(w, r)
+	return w
+}
+
+// isCall says whether programs call a route.
+func isCall(r middleware.Route) bool {
+	return strings.HasPrefix(r.Path, "/v1/") || strings.HasPrefix(r.Path, "/sse/") || r.Machine
+}
+
+// TestEveryRouteWithEveryRole asks every route of the router with every role, by session and by
+// API token, and without any.
+func TestEveryRouteWithEveryRole(t *testing.T) {
+	s := newTeam(t)
+	for _, rt := range s.Router.Routes() {
+		if rt.Needs == 0 {
+			t.Errorf("%s %s has no role", rt.Method, rt.Path)
+			continue
+		}
+		w := s.ask(rt.Method, rt.Path)
+		switch {
+		case rt.Needs == middleware.Public:
+			if w.Code == http.StatusUnauthorized && rt.Path != "/login" || strings.HasPrefix(w.Header().Get("Location"), "/login") {
+				t.Errorf("%s %s is not public: %d %v", rt.Method, rt.Path, w.Code, w.Header())
+			}
+		case isCall(rt):
+			if w.Code != http.StatusUnauthorized || w.Header().Get("WWW-Authenticate") != `Bearer realm="Linkwatch"` {
+				t.Errorf("%s %s without credentials: %d %v", rt.Method, rt.Path, w.Code, w.Header())
+			}
+		default:
+			if w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), "/login") || w.Body.Len() > 200 {
+				t.Errorf("%s %s without credentials: %d %v", rt.Method, rt.Path, w.Code, w.Header())
+			}
+		}
+		if rt.Needs == middleware.Public || rt.Stream {
+			continue
+		}
+		for role, u := range s.users {
+			for face, header := range map[string][]string{
+				"session": {"Cookie", s.session(u)}, "token": {"Authorization", s.token(u, scopeOf[role])},
+			} {
+				w := s.ask(rt.Method, rt.Path, header...)
+				refused := role < rt.Needs || face == "token" && rt.Own && role < middleware.Admin
+				if (w.Code == http.StatusForbidden) != refused || w.Code == http.StatusUnauthorized || strings.HasPrefix(w.Header().Get("Location"), "/login?next") {
+					t.Errorf("%s %s as %s by %s: %d %s", rt.Method, rt.Path, role, face, w.Code, w.Header().Get("Location"))
+				}
+			}
+			s.revokeAll(u)
+		}
+	}
+}
+
+// scopeOf is the scope that allows what a role may do.
+var scopeOf = map[middleware.Role]string{middleware.Viewer: "read", middleware.Editor: "write", middleware.Admin: "admin"}
+
+// revokeAll deletes the tokens of an account, which has at most 100.
+func (s *team) revokeAll(u accounts.User) {
+	s.Helper()
+	l, err := s.store.Tokens(s.Context(), &u, models.Cursor{}, 100)
+	s.Must(err)
+	for _, t := range l.Items {
+		s.Must(s.store.Revoke(s.Context(), nil, t.ID))
+	}
+}
+
+// TestScopesOnEveryRoute: a token with scopes of one system opens the routes of that system alone.
+func TestScopesOnEveryRoute(t *testing.T) {
+	s := newTeam(t)
+	admin := s.users[middleware.Admin]
+	tokens := map[string]string{}
+	for _, scope := range []string{"read", "write", "links:read", "targets:write", "crawl:read"} {
+		tokens[scope] = s.token(admin, scope)
+	}
+	for _, rt := range s.Router.Routes() {
+		if rt.Needs == middleware.Public || rt.Stream {
+			continue
+		}
+		for scope, header := range tokens {
+			system, verb, ok := strings.Cut(scope, ":")
+			if !ok {
+				system, verb = rt.System, scope
+			}
+			most := map[string]middleware.Role{"read": middleware.Viewer, "write": middleware.Editor}[verb]
+			allowed := system == rt.System && rt.Needs <= most && !rt.Own
+			if w := s.ask(rt.Method, rt.Path, "Authorization", header); (w.Code != http.StatusForbidden) != allowed {
+				t.Errorf("%s %s (%q) with %s: %d", rt.Method, rt.Path, rt.System, scope, w.Code)
+			}
+		}
+	}
+}
+
+// TestSystemsOfScopes: each system that a scope can name has routes, and each system with routes can be named,
+// but for what only "read", "write" and "admin" open.
+func TestSystemsOfScopes(t *testing.T) {
+	have := map[string]bool{}
+	for _, rt := range apptest.New(t).Router.Routes() {
+		have[rt.System] = true
+	}
+	for _, system := range accounts.Systems {
+		if !have[system] {
+			t.Errorf("no route belongs to %s", system)
+		}
+		delete(have, system)
+	}
+	delete(have, "")
+	if len(have) > 0 {
+		t.Errorf("no scope names %v", have)
+	}
+}
+
+// TestCredentialsThatOpenNothing: forged, expired, ended and disabled ones are 401 for programs
+// and lead to the login page for people, on a page and by the API.
+func TestCredentialsThatOpenNothing(t *testing.T) {
+	s := newTeam(t, apptest.Set("AUTH_JWT_SECRET", jwtSecret))
+	gone, disabled := s.user("gone", accounts.Editor), s.user("disabled", accounts.Editor)
+	cookies := map[string]string{"ended": s.session(s.users[middleware.Editor]), "deleted": s.session(gone), "disabled": s.session(disabled), "forged": "linkwatch_session=AAAAAAAAAAAAAAAAAAAAAAAAAA"}
+	bearers := map[string]string{
+		"revoked": s.token(s.users[middleware.Editor], "write"), "deleted": s.token(gone, "write"), "disabled": s.token(disabled, "write"),
+		"forged": "Bearer lw_AAAAAAAAAAAAAAAAAAAAAAAAAA", "JWT alg none": "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbjEiLCJleHAiOjk5OTk5OTk5OTl9.",
+		"JWT expired": token(t, jwtSecret, "admin", -time.Hour), "JWT of another key": token(t, "another key, as long", "admin", time.Hour),
+	}
+	right := map[string]string{"session": s.session(s.users[middleware.Viewer])}
+	s.revokeAll(s.users[middleware.Editor])
+	s.Must(s.store.EndAll(s.Context(), s.users[middleware.Editor]))
+	s.Must(s.store.Delete(s.Context(), gone.ID))
+	_, err := s.store.Edit(s.Context(), disabled.ID, accounts.Edit{Disabled: new(true)})
+	s.Must(err)
+	for name, cookie := range cookies {
+		if w := s.ask("GET", "/v1/links", "Cookie", cookie); w.Code != http.StatusUnauthorized {
+			t.Errorf("%s session by the API: %d", name, w.Code)
+		}
+		if w := s.ask("GET", "/links?q=x", "Cookie", cookie); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/login?next=%2Flinks%3Fq%3Dx" {
+			t.Errorf("%s session on a page: %d %v", name, w.Code, w.Header())
+		}
+	}
+	for name, bearer := range bearers {
+		for i, path := range []string{"/v1/links", "/links", "/metrics"} {
+			s.from = fmt.Sprintf("192.0.2.%d", 100+i) // three clients with ten guesses each
+			if w := s.ask("GET", path, "Authorization", bearer); w.Code != http.StatusUnauthorized {
+				t.Errorf("%s token at %s: %d", name, path, w.Code)
+			}
+		}
+	}
+	if w := s.ask("GET", "/links", "Cookie", right["session"]+"; linkwatch_session=AAAAAAAAAAAAAAAAAAAAAAAAAA"); w.Code != http.StatusSeeOther {
+		t.Errorf("two sessions at once: %d", w.Code)
+	}
+}
+
+// TestJWTOfAnAccount: a JWT opens no more than the account that it names may, and nothing if
+// the account is disabled or was deleted.
+func TestJWTOfAnAccount(t *testing.T) {
+	s := newTeam(t, apptest.Set("AUTH_JWT_SECRET", jwtSecret))
+	bearer := func(sub, role string) string {
+		return "Bearer " + signed(t, jwtSecret, sub, role)
+	}
+	editor := s.users[middleware.Editor]
+	for _, c := range []struct {
+		sub, role, method, path string
+		want                    int
+	}{
+		{"editor1", "admin", "GET", "/v1/users", 403}, {"editor1", "", "GET", "/v1/users", 403}, {"EDITOR1", "admin", "GET", "/v1/users", 403},
+		{"admin1", "viewer", "POST", "/v1/targets", 403}, {"admin1", "admin", "GET", "/v1/users", 200}, {"a service", "admin", "GET", "/v1/users", 200},
+		{"a service", "viewer", "POST", "/v1/targets", 403}, {"a service", "admin", "GET", "/v1/tokens", 409},
+	} {
+		if w := s.ask(c.method, c.path, "Authorization", bearer(c.sub, c.role)); w.Code != c.want {
+			t.Errorf("%s %s as %s with the role %q: %d, want %d", c.method, c.path, c.sub, c.role, w.Code, c.want)
+		}
+	}
+	_, err := s.store.Edit(s.Context(), editor.ID, accounts.Edit{Disabled: new(true)})
+	s.Must(err)
+	if w := s.ask("GET", "/v1/links", "Authorization", bearer("editor1", "viewer")); w.Code != http.StatusUnauthorized {
+		t.Errorf("the JWT of a disabled account: %d", w.Code)
+	}
+	s.Must(s.store.Delete(s.Context(), editor.ID))
+	if w := s.ask("GET", "/v1/links", "Authorization", bearer("editor1", "viewer")); w.Code != http.StatusUnauthorized {
+		t.Errorf("the JWT of a deleted account: %d", w.Code)
+	}
+}
+
+// TestSignedInPageCostsOneQueryMore than an open one.
+func TestSignedInPageCostsOneQueryMore(t *testing.T) {
+	open := apptest.New(t)
+	s := newTeam(t)
+	cookie := s.session(s.users[middleware.Admin])
+	for _, path := range []string{"/", "/links", "/watch", "/short", "/crawl", "/sites", "/alerts", "/v1/links", "/v1/targets"} {
+		w := s.ask("GET", path, "Cookie", cookie) // what is compiled first
+		before := s.Queries.Load()
+		w = s.ask("GET", path, "Cookie", cookie)
+		took := s.Queries.Load() - before
+		if w.Code != http.StatusOK {
+			t.Fatalf("%s: %d", path, w.Code)
+		}
+		before = open.Queries.Load()
+		open.Ask("GET", path)
+		if want := open.Queries.Load() - before + 1; took > want {
+			t.Errorf("%s takes %d queries for an account, want at most %d", path, took, want)
+		}
+	}
+}
+
+// TestHeadersOfAccounts: cookies and HTTPS.
+func TestHeadersOfAccounts(t *testing.T) {
+	for _, c := range []struct {
+		publicURL, host, proto string
+		secure, hsts           bool
+	}{
+		{"", "127.0.0.1:8080", "", false, false},
+		{"https://links.example", "links.example", "", true, true},
+		{"https://links.example", "127.0.0.1:8080", "", false, true},
+		{"http://links.example", "links.example", "", false, false},
+		{"http://links.example", "links.example", "https", true, false},
+	} {
+		s := apptest.New(t, apptest.Set("PUBLIC_URL", c.publicURL), apptest.Set("ADMIN_PASSWORD", "correct horse"), apptest.Set("TRUSTED_PROXIES", "192.0.2.1"))
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "/login", strings.NewReader("username=admin&password=correct+horse"))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Host, r.RemoteAddr = c.host, "192.0.2.1:1"
+		if c.proto != "" {
+			r.Header.Set("X-Forwarded-Proto", c.proto)
+		}
+		w := httptest.NewRecorder()
+		s.Router.ServeHTTP(w, r)
+		cookies := w.Result().Cookies()
+		if w.Code != http.StatusSeeOther || len(cookies) != 1 {
+			t.Fatalf("%+v: %d %s", c, w.Code, w.Body)
+		}
+		k := cookies[0]
+		name := "linkwatch_session"
+		if c.secure {
+			name = "__Host-" + name
+		}
+		if k.Name != name || k.Secure != c.secure || !k.HttpOnly || k.SameSite != http.SameSiteLaxMode || k.Path != "/" || k.Domain != "" || k.MaxAge != 30*24*3600 {
+			t.Errorf("%+v: %s", c, w.Header().Get("Set-Cookie"))
+		}
+		if got := w.Header().Get("Strict-Transport-Security"); (got == "max-age=31536000") != c.hsts {
+			t.Errorf("%+v: Strict-Transport-Security %q", c, got)
+		}
+	}
+}
