@@ -32,16 +32,16 @@ type AuditParams struct {
 
 // AuditEntry is something that was done, or tried.
 type AuditEntry struct {
-	ID        string          `json:"id" example:"q_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the entry"`
-	At        time.Time       `json:"at" example:"2025-03-24T12:00:00Z" doc:"When it was done"`
-	Actor     AuditActor      `json:"actor" doc:"Who did it"`
-	Address   *string         `json:"address" example:"203.0.113.7" doc:"Address of the client. null if there was none"`
-	RequestID *string         `json:"request_id" doc:"X-Request-Id of the request, which the log has too. null if there was none"`
-	Action    string          `json:"action" example:"target.edit" doc:"What was done"`
-	Subject   *AuditSubject   `json:"subject" doc:"What it was done to. null if there is no one thing"`
-	Before    AuditValues     `json:"before" doc:"Members that the change replaced. null if there were none"`
-	After     AuditValues     `json:"after" doc:"Members that the change set. null if there are none"`
-	Attempts  int             `json:"attempts" example:"1" doc:"Number of attempts that the entry counts together"`
+	ID        string        `json:"id" example:"q_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the entry"`
+	At        time.Time     `json:"at" example:"2025-03-24T12:00:00Z" doc:"When it was done"`
+	Actor     AuditActor    `json:"actor" doc:"Who did it"`
+	Address   *string       `json:"address" example:"203.0.113.7" doc:"Address of the client. null if there was none"`
+	RequestID *string       `json:"request_id" doc:"X-Request-Id of the request, which the log has too. null if there was none"`
+	Action    string        `json:"action" example:"target.edit" doc:"What was done"`
+	Subject   *AuditSubject `json:"subject" doc:"What it was done to. null if there is no one thing"`
+	Before    AuditValues   `json:"before" doc:"Members that the change replaced. null if there were none"`
+	After     AuditValues   `json:"after" doc:"Members that the change set. null if there are none"`
+	Attempts  int           `json:"attempts" example:"1" doc:"Number of attempts that the entry counts together"`
 }
 
 // AuditValues are members of a thing as they were or are, by their names.
