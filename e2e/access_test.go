@@ -60,13 +60,13 @@ func TestStrangersAreKeptOut(t *testing.T) {
 	}
 }
 
-// With ADMIN_PASSWORD set, the program may listen for other machines, and everything but /healthz and /readyz needs
+// With ADMIN_PASSWORD set, the program may listen for other machines. Pages lead to the login, and programs need
 // the password.
 func TestPassword(t *testing.T) {
 	t.Parallel()
 	s := Start(t, "HTTP_HOST=127.0.0.1", "ADMIN_PASSWORD=correct horse")
 	open := func(*http.Request) {}
-	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/": 401, "/links": 401, "/v1/links": 401, "/metrics": 401, "/admin/settings": 401} {
+	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/login": 200, "/": 303, "/links": 303, "/v1/links": 401, "/metrics": 401, "/admin/settings": 303} {
 		if res := send(t, s, "GET", path, "", open); res.StatusCode != want {
 			t.Errorf("GET %s without the password: %d, want %d", path, res.StatusCode, want)
 		}
@@ -78,7 +78,15 @@ func TestPassword(t *testing.T) {
 			t.Errorf("with the password: %d, want 200", res.StatusCode)
 		}
 	}
-	if strings.Contains(s.log(), "correct horse") {
+	const typed = "application/x-www-form-urlencoded"
+	res := send(t, s, "POST", "/login", "username=admin&password=correct+horse&next=/links", func(r *http.Request) { r.Header.Set("Content-Type", typed) })
+	if cookies := res.Cookies(); res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/links" || len(cookies) != 1 {
+		t.Fatalf("the login is answered %d %v", res.StatusCode, res.Header)
+	}
+	if got := send(t, s, "GET", "/links", "", func(r *http.Request) { r.AddCookie(res.Cookies()[0]) }); got.StatusCode != 200 {
+		t.Errorf("with the session: %d, want 200", got.StatusCode)
+	}
+	if strings.Contains(s.log(), "correct horse") || strings.Contains(s.log(), res.Cookies()[0].Value) {
 		t.Error("the log shows the password")
 	}
 }

@@ -118,8 +118,14 @@ func Start(t testing.TB, env ...string) *Server {
 // Command runs a subcommand of the program and returns its output and its exit code.
 func Command(t testing.TB, args []string, env ...string) (output string, code int) {
 	t.Helper()
+	return CommandWith(t, "", args, env...)
+}
+
+// CommandWith is Command with a text at its standard input.
+func CommandWith(t testing.TB, stdin string, args []string, env ...string) (output string, code int) {
+	t.Helper()
 	cmd := exec.Command(binary, args...)
-	cmd.Env = environ(env...)
+	cmd.Env, cmd.Stdin = environ(env...), strings.NewReader(stdin)
 	out, err := cmd.CombinedOutput()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return string(out), exit.ExitCode()
