@@ -120,3 +120,12 @@ func subjectName(e audit.Entry) string { return cmp.Or(e.SubjectName, e.SubjectI
 
 // kindWords are the kind of the subject of an entry in words: "short link".
 func kindWords(kind string) string { return strings.ReplaceAll(kind, "_", " ") }
+
+// summary says what the details of an entry are: changes of a thing that was there before, else
+// what it had, or got.
+func summary(e audit.Entry, all []value) string {
+	if e.Before != "" && e.After != "" {
+		return ui.Plural(len(all), "change")
+	}
+	return "Details"
+}

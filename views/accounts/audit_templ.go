@@ -287,7 +287,7 @@ func auditTable(v Audit) templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<table class=\"cards history audit\"><thead><tr><th scope=\"col\">Time</th><th scope=\"col\">User</th><th scope=\"col\">Action</th><th scope=\"col\">Subject</th><th scope=\"col\">Address</th><th scope=\"col\">Changes</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<table class=\"cards history audit\"><thead><tr><th scope=\"col\">Time</th><th scope=\"col\">User</th><th scope=\"col\">Action</th><th scope=\"col\">Subject</th><th scope=\"col\">Address</th><th scope=\"col\">Details</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -569,9 +569,9 @@ func auditRow(v Audit, e audit.Entry) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var23 string
-			templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Plural(len(all), "change"))
+			templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(summary(e, all))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/accounts/audit.templ`, Line: 124, Col: 45}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/accounts/audit.templ`, Line: 124, Col: 31}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 			if templ_7745c5c3_Err != nil {

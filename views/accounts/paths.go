@@ -25,5 +25,5 @@ var Labels = map[string]string{
 
 // RoleWords say what a role may do.
 var RoleWords = map[accounts.Role]string{
-	accounts.Viewer: "reads", accounts.Editor: "reads and changes", accounts.Admin: "also manages users and the server",
+	accounts.Viewer: "can read", accounts.Editor: "can read and change", accounts.Admin: "can do everything",
 }
