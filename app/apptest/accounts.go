@@ -39,6 +39,6 @@ func (a *App) Session() string { return a.session }
 // signIn adds the cookie of the session to a request.
 func (a *App) signIn(r *http.Request) {
 	if a.session != "" {
-		r.AddCookie(&http.Cookie{Name: sessionCookieName, Value: a.session})
+		r.Header.Add("Cookie", sessionCookieName+"="+a.session)
 	}
 }

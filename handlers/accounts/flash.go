@@ -31,9 +31,8 @@ func (p Pages) Flashes() pages.Flash {
 }
 
 func readFlash(c *gin.Context, here string) (f ui.Flash, found bool, err error) {
-	id := c.Query(paramDeleted)
-	if models.CheckID(models.KindUser, id) != nil {
-		return ui.Flash{}, false, nil
+	if id := c.Query(paramDeleted); models.CheckID(models.KindUser, id) == nil {
+		f = ui.Flash{Text: "User deleted.", Action: ui.Action{Label: "Undo", Path: views.UserPath(id) + "/restore", Back: here}}
 	}
-	return ui.Flash{Text: "User deleted.", Action: ui.Action{Label: "Undo", Path: views.UserPath(id) + "/restore", Back: here}}, true, nil
+	return f, f.Text != "", nil
 }
