@@ -71,6 +71,7 @@ func (a *App) exchange(ctx context.Context, client *http.Client, method, path, b
 	if a.as != "" {
 		req.Header.Set(actorHeader, a.as)
 	}
+	a.signIn(req)
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 		if headers[i] == "Host" {

@@ -61,6 +61,7 @@ type App struct {
 	Cleanup    *cleanup.Store
 	Jobs       *schedule.Store
 	as         string // see As
+	session    string // see SignIn
 }
 
 // Must fails the test if err is not nil.

@@ -25,6 +25,7 @@ func (a *App) Browse(r *http.Request) Page {
 	if a.as != "" {
 		r.Header.Set(actorHeader, a.as)
 	}
+	a.signIn(r)
 	if r.Header.Get("Accept") == "" {
 		r.Header.Set("Accept", "text/html")
 	}

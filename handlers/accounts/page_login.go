@@ -199,6 +199,11 @@ func (p Pages) Logout(c *gin.Context) {
 			return
 		}
 	}
+	p.leave(c)
+}
+
+// leave takes the session from the browser and goes to the login page.
+func (p Pages) leave(c *gin.Context) {
 	p.Cookies.EndSession(c)
 	c.Header("Clear-Site-Data", `"cache"`) // pages of the account in the browser's cache
 	p.Frame.SeeOther(c, "/login?out=1")

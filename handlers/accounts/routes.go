@@ -2,30 +2,59 @@ package accounts
 
 import (
 	"linkwatch/handlers/middleware"
-	"linkwatch/handlers/pages"
+	views "linkwatch/views/accounts"
 	"linkwatch/views/ui"
 )
 
 // Routes are the pages of accounts. Their operations are in api_users.go, api_tokens.go and
 // api_audit.go.
 func (p Pages) Routes() []middleware.Route {
-	const public, viewer = middleware.Public, middleware.Viewer
-	return []middleware.Route{
+	const public, viewer, admin = middleware.Public, middleware.Viewer, middleware.Admin
+	return append(p.settingRoutes(), []middleware.Route{
 		{Method: "GET", Path: "/login", Needs: public, Handler: p.LoginPage},
 		{Method: "POST", Path: "/login", Needs: public, Handler: p.Login},
 		{Method: "POST", Path: "/login/first", Needs: public, Handler: p.Setup},
 		{Method: "GET", Path: "/login/oidc", Needs: public, Handler: p.BeginSSO},
 		{Method: "GET", Path: ssoCallback, Needs: public, Handler: p.FinishSSO},
 		{Method: "POST", Path: "/logout", Needs: viewer, Handler: p.Logout},
+		{Method: "GET", Path: "/admin/audit", Needs: admin, Handler: p.AuditPage},
+		{Method: "GET", Path: "/admin/audit.csv", Needs: admin, Handler: p.DownloadAudit},
+	}...)
+}
+
+// settingRoutes are the pages below /settings. What changes how somebody signs in is Own.
+func (p Pages) settingRoutes() []middleware.Route {
+	const viewer, admin = middleware.Viewer, middleware.Admin
+	return []middleware.Route{
+		{Method: "GET", Path: "/settings", Needs: viewer, Handler: p.SettingsPage},
+		{Method: "POST", Path: "/settings/password", Needs: viewer, Own: true, Handler: p.ChangePassword},
+		{Method: "POST", Path: "/settings/sessions/end", Needs: viewer, Own: true, Handler: p.EndSessions},
+		{Method: "POST", Path: "/settings/sessions/:id/end", Needs: viewer, Own: true, Handler: p.EndSession},
+		{Method: "GET", Path: "/settings/two-factor", Needs: viewer, Handler: p.TwoFactorPage},
+		{Method: "POST", Path: "/settings/two-factor/setup", Needs: viewer, Own: true, Handler: p.PrepareTwoFactor},
+		{Method: "POST", Path: "/settings/two-factor/confirm", Needs: viewer, Own: true, Handler: p.ConfirmTwoFactor},
+		{Method: "POST", Path: "/settings/two-factor/off", Needs: viewer, Own: true, Handler: p.RemoveTwoFactor},
+		{Method: "GET", Path: "/settings/tokens", Needs: viewer, Handler: p.TokensPage},
+		{Method: "POST", Path: "/settings/tokens", Needs: viewer, Own: true, Handler: p.AddToken},
+		{Method: "POST", Path: "/settings/tokens/:id/revoke", Needs: viewer, Own: true, Handler: p.RevokeToken},
+		{Method: "GET", Path: "/settings/users", Needs: admin, Handler: p.UsersPage},
+		{Method: "POST", Path: "/settings/users", Needs: admin, Own: true, Handler: p.AddUser},
+		{Method: "GET", Path: "/settings/users/:id", Needs: admin, Handler: p.UserPage},
+		{Method: "POST", Path: "/settings/users/:id/role", Needs: admin, Own: true, Handler: p.SetRole},
+		{Method: "POST", Path: "/settings/users/:id/disabled", Needs: admin, Own: true, Handler: p.DisableUser},
+		{Method: "POST", Path: "/settings/users/:id/password", Needs: admin, Own: true, Handler: p.SetPassword},
+		{Method: "POST", Path: "/settings/users/:id/two-factor/off", Needs: admin, Own: true, Handler: p.ClearTwoFactor},
+		{Method: "POST", Path: "/settings/users/:id/sessions/end", Needs: admin, Own: true, Handler: p.EndUserSessions},
+		{Method: "POST", Path: "/settings/users/:id/tokens/:token/revoke", Needs: admin, Own: true, Handler: p.RevokeUserToken},
+		{Method: "POST", Path: "/settings/users/:id/delete", Needs: admin, Own: true, Handler: p.DeleteUser},
+		{Method: "POST", Path: "/settings/users/:id/restore", Needs: admin, Own: true, Handler: p.RestoreUser},
 	}
 }
 
-// Nav is the navigation of the pages of accounts.
+// Nav is the navigation of the pages of accounts. The header links to the settings by itself.
 func Nav() ui.Nav {
-	return ui.Nav{}
-}
-
-// Flashes are what pages say after actions on accounts.
-func (p Pages) Flashes() pages.Flash {
-	return pages.Flash{Notices: map[string]ui.Flash{}}
+	return ui.Nav{
+		Admin: []ui.Section{{ID: "audit", Label: "Audit log", Path: views.AuditPath}},
+		Pages: []ui.Link{{Label: "Account settings", Path: views.SettingsPath}, {Label: "API tokens", Path: views.TokensPath}},
+	}
 }

@@ -148,7 +148,7 @@ func (s *Store) PendingName(ctx context.Context, pending string) string {
 // open browser must not change how its owner signs in. An account without a password has
 // none to ask for.
 func (s *Store) CheckOwnPassword(ctx context.Context, u User, password string) error {
-	if !u.HasPassword() && (u.Username != AdminName || s.opts.AdminPassword == "") {
+	if !s.HasPassword(u) {
 		return nil
 	}
 	if u.Username == AdminName && s.isAdminPassword(password) {
@@ -165,6 +165,11 @@ func (s *Store) CheckOwnPassword(ctx context.Context, u User, password string) e
 		return models.Invalid("current_password", "is wrong")
 	}
 	return nil
+}
+
+// HasPassword reports whether an account can sign in by a password: its own, or ADMIN_PASSWORD.
+func (s *Store) HasPassword(u User) bool {
+	return u.HasPassword() || u.Username == AdminName && s.opts.AdminPassword != ""
 }
 
 // EnsureAdmin is the account of ADMIN_PASSWORD, which is added if there is none.

@@ -82,9 +82,11 @@ func (s *Store) AddToken(ctx context.Context, u User, n NewToken) (t Token, secr
 		if err := tx.Create(&t).Error; err != nil {
 			return fmt.Errorf("storing a token: %w", err)
 		}
-		return audit.Add(tx, now, audit.Change{Action: "token.add", Subject: t.subject(), After: audit.Values{
-			"name": t.Name, "scopes": t.Scopes, "expires_at": t.ExpiresAt, "user": u.Username,
-		}})
+		values := audit.Values{"name": t.Name, "scopes": t.Scopes, "expires_at": nil, "user": u.Username}
+		if !t.ExpiresAt.IsZero() {
+			values["expires_at"] = t.ExpiresAt
+		}
+		return audit.Add(tx, now, audit.Change{Action: "token.add", Subject: t.subject(), After: values})
 	})
 	return t, secret, err
 }

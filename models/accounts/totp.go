@@ -69,7 +69,7 @@ func (s *Store) ConfirmTOTP(ctx context.Context, u User, code string) (codes []s
 		if u.HasTOTP() || u.TOTPSecret == nil {
 			return models.Conflict("There is no key to confirm. Start again.")
 		}
-		step, err := s.stepOf(u, code, now.Time)
+		step, err := s.stepOf(u, cleanCode(code), now.Time)
 		if err != nil {
 			return err
 		}

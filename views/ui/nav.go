@@ -1,5 +1,12 @@
 package ui
 
+import (
+	"context"
+	"slices"
+
+	"linkwatch/models"
+)
+
 // Nav is what the systems put into the frame of every page: the frame itself
 // knows none of them.
 type Nav struct {
@@ -46,4 +53,23 @@ func (p Page) nav() Nav {
 		return Nav{}
 	}
 	return *p.Nav
+}
+
+// sectionsFor are the entries of the navigation for a reader: only admins get those that
+// lead to admin pages.
+func (n Nav) sectionsFor(ctx context.Context) []Section {
+	if role := roleOf(ctx); role == "" || role == adminRole {
+		return n.Sections
+	}
+	return slices.DeleteFunc(slices.Clone(n.Sections), func(s Section) bool {
+		return slices.ContainsFunc(n.Admin, func(admin Section) bool { return admin.Path == s.Path })
+	})
+}
+
+const adminRole = "admin" // as models.Actor.Role names it
+
+// roleOf is the role of the reader; "" = nobody has to sign in, or it is not known.
+func roleOf(ctx context.Context) string {
+	a, _ := models.ActorOf(ctx)
+	return a.Role
 }

@@ -25,6 +25,12 @@ type Page struct {
 // SearchSection is the Section of the page of the search over everything.
 const SearchSection = "search"
 
+// The settings of the reader's account: their Section, and the path of their first page.
+const (
+	SettingsSection = "settings"
+	SettingsPath    = "/settings"
+)
+
 // Flash is the one line that says what the last action did. The zero Flash
 // shows nothing.
 type Flash struct {

@@ -1,0 +1,44 @@
+package apptest
+
+import (
+	"net/http"
+	"time"
+
+	"linkwatch/models"
+	"linkwatch/models/accounts"
+)
+
+// sessionCookieName is that of the cookie that holds a session, where browsers come by HTTP.
+const sessionCookieName = "linkwatch_session"
+
+// AddUser adds an account without a password, a minute before the next. From the first one
+// on, everybody has to sign in.
+func (a *App) AddUser(name string, role accounts.Role) accounts.User {
+	a.Helper()
+	u, err := a.Systems.Accounts.Store.Add(a.TB.Context(), accounts.New{Username: name, Role: role, Issuer: "https://id.test", Subject: name})
+	a.Must(err)
+	a.Clock.Advance(time.Minute)
+	return u
+}
+
+// SignIn begins a session of an account and returns the program whose requests, of pages and
+// of the API, come from its browser.
+func (a *App) SignIn(u accounts.User) *App {
+	a.Helper()
+	ctx := models.WithActor(a.TB.Context(), models.Actor{ID: u.ID, Name: u.Username, Role: string(u.Role), Via: "password", SeesAll: u.SeesAll()})
+	secret, err := a.Systems.Accounts.Store.Begin(ctx, u, accounts.MethodPassword, accounts.Client{Address: "192.0.2.1", Device: "Firefox on Linux"}, "")
+	a.Must(err)
+	as := *a
+	as.as, as.session = "", secret
+	return &as
+}
+
+// Session is the secret of the session of SignIn; "" = there is none.
+func (a *App) Session() string { return a.session }
+
+// signIn adds the cookie of the session to a request.
+func (a *App) signIn(r *http.Request) {
+	if a.session != "" {
+		r.Header.Add("Cookie", sessionCookieName+"="+a.session)
+	}
+}

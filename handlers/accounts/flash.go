@@ -1,0 +1,38 @@
+package accounts
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/handlers/pages"
+	"linkwatch/models"
+	views "linkwatch/views/accounts"
+	"linkwatch/views/ui"
+)
+
+// paramDeleted is the parameter of the notice that an account was deleted. It holds its id.
+const paramDeleted = "user_deleted"
+
+// Flashes are what pages say after actions on accounts.
+func (p Pages) Flashes() pages.Flash {
+	return pages.Flash{Params: []string{paramDeleted}, Read: readFlash, Notices: map[string]ui.Flash{
+		"password_changed":    {Text: "Password changed. Your other sessions have ended."},
+		"session_ended":       {Text: "Signed out there."},
+		"sessions_ended":      {Text: "Signed out everywhere."},
+		"two_factor_off":      {Text: "Two-factor authentication is off."},
+		"token_revoked":       {Text: "Token revoked. Programs that use it have lost access."},
+		"user_added":          {Text: "User added."},
+		"user_disabled":       {Text: "User disabled. All sessions have ended."},
+		"user_enabled":        {Text: "User enabled."},
+		"user_password":       {Text: "Password set. All sessions of the user have ended."},
+		"user_two_factor_off": {Text: "Two-factor authentication is off for this user."},
+		"user_signed_out":     {Text: "Signed out everywhere."},
+		"user_restored":       {Text: "User restored, without sessions and API tokens."},
+	}}
+}
+
+func readFlash(c *gin.Context, here string) (f ui.Flash, found bool, err error) {
+	if id := c.Query(paramDeleted); models.CheckID(models.KindUser, id) == nil {
+		f = ui.Flash{Text: "User deleted.", Action: ui.Action{Label: "Undo", Path: views.UserPath(id) + "/restore", Back: here}}
+	}
+	return f, f.Text != "", nil
+}

@@ -1,0 +1,93 @@
+package accounts
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"linkwatch/models/accounts"
+	views "linkwatch/views/accounts"
+	"linkwatch/views/qr"
+	"linkwatch/views/ui"
+)
+
+// TwoFactorPage is the second factor of the reader.
+func (p Pages) TwoFactorPage(c *gin.Context) {
+	if u, ok := p.reader(c); ok {
+		p.showTwoFactor(c, http.StatusOK, u, views.TwoFactor{})
+	}
+}
+
+// showTwoFactor shows the page. No browser or proxy stores it, since it may hold secrets.
+func (p Pages) showTwoFactor(c *gin.Context, status int, u accounts.User, v views.TwoFactor) {
+	left, err := p.Accounts.RecoveryCodesLeft(c.Request.Context(), u)
+	if err != nil {
+		p.Frame.Fail(c, err)
+		return
+	}
+	v.User, v.HasPassword, v.CodesLeft = u, p.Accounts.HasPassword(u), left
+	v.Page = p.Frame.Page("Two-factor authentication", ui.SettingsSection, p.Frame.Notice(c))
+	p.Frame.ShowKept(c, status, noStore, views.TwoFactorPage(v))
+}
+
+// PrepareTwoFactor shows a new key for the second factor of the reader. It needs the present
+// password: somebody who found an open browser must not lock its owner out.
+func (p Pages) PrepareTwoFactor(c *gin.Context) {
+	u, ok := p.reader(c)
+	if !ok {
+		return
+	}
+	ctx := c.Request.Context()
+	var key accounts.Setup
+	err := p.byPassword(c, u, func() (err error) {
+		if err = p.Accounts.CheckOwnPassword(ctx, u, c.PostForm("current_password")); err == nil {
+			key, err = p.Accounts.PrepareTOTP(ctx, u)
+		}
+		return err
+	})
+	if errs, ok := formErrors(err, "current_password"); ok {
+		p.showTwoFactor(c, p.Frame.FormStatus(c, err), u, views.TwoFactor{Errors: errs})
+		return
+	}
+	var picture []byte
+	if err == nil {
+		picture, err = qr.Titled(key.URL, "QR code of the key")
+	}
+	if err != nil {
+		p.Frame.Fail(c, err)
+		return
+	}
+	p.showTwoFactor(c, http.StatusOK, u, views.TwoFactor{Confirm: true, Secret: key.Secret, QR: string(picture)})
+}
+
+// ConfirmTwoFactor turns the second factor of the reader on, and shows the recovery codes.
+func (p Pages) ConfirmTwoFactor(c *gin.Context) {
+	u, ok := p.reader(c)
+	if !ok {
+		return
+	}
+	codes, err := p.Accounts.ConfirmTOTP(c.Request.Context(), u, c.PostForm("code"))
+	if errs, ok := formErrors(err, "code"); ok {
+		p.showTwoFactor(c, p.Frame.FormStatus(c, err), u, views.TwoFactor{Confirm: true, Errors: errs})
+		return
+	}
+	if err != nil {
+		p.Frame.Fail(c, err)
+		return
+	}
+	p.showTwoFactor(c, http.StatusOK, u, views.TwoFactor{Codes: codes})
+}
+
+// RemoveTwoFactor turns the second factor of the reader off.
+func (p Pages) RemoveTwoFactor(c *gin.Context) {
+	u, ok := p.reader(c)
+	if !ok {
+		return
+	}
+	err := p.byPassword(c, u, func() error { return p.Accounts.RemoveTOTP(c.Request.Context(), u, c.PostForm("current_password")) })
+	if errs, ok := formErrors(err, "current_password"); ok {
+		p.showTwoFactor(c, p.Frame.FormStatus(c, err), u, views.TwoFactor{Errors: errs})
+		return
+	}
+	p.Frame.Done(c, err, views.SettingsPath, "two_factor_off")
+}

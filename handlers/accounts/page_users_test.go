@@ -1,0 +1,189 @@
+package accounts_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
+
+	"linkwatch/app/apptest"
+	"linkwatch/models/accounts"
+)
+
+func TestUsersPage(t *testing.T) {
+	s := apptest.New(t)
+	as := s.SignIn(s.AddUser("alice", accounts.Admin))
+	a := as.Get("/settings/users")
+	apptest.WantText(t, a, "tbody", "alice single sign-on admin off just now 1 min ago")
+	apptest.WantCount(t, a, `select[name=role] option[value=editor][selected]`, 1)
+	p := as.Post("/settings/users", form("username", "Not good", "role", "viewer", "password", "short"))
+	wantError(t, p, http.StatusBadRequest, "username-error", "Username must be 1 to 64 letters")
+	wantError(t, p, http.StatusBadRequest, "password-error", "Password must have at least 8 characters.")
+	apptest.WantCount(t, p, `input[name=username][value="Not good"]`, 1)
+	apptest.WantCount(t, p, `option[value=viewer][selected]`, 1)
+	wantError(t, as.Post("/settings/users", form("username", "bob", "role", "owner", "password", password)), http.StatusBadRequest, "role-error", "Role must be admin, editor or viewer.")
+	wantError(t, as.Post("/settings/users", form("username", "ALICE", "role", "viewer", "password", password)), http.StatusConflict, "username-error", "This username is taken")
+
+	a = as.Follow("/settings/users", form("username", "Bob", "role", "viewer", "password", password))
+	apptest.WantText(t, a, ".flash", "User added.")
+	apptest.WantText(t, a, "tbody tr:nth-child(2)", "bob viewer off never just now")
+	if strings.Contains(p.HTML+a.HTML, password) {
+		t.Error("a page repeats a password")
+	}
+	wantAudited(s, `alice session user.add bob  {"disabled":false,"role":"viewer","username":"bob"}`)
+	noSecrets(s)
+
+	few := as.Count("/settings/users")
+	for i := range 49 {
+		s.AddUser(fmt.Sprintf("user-%02d", i), accounts.Viewer)
+	}
+	if many := as.Count("/settings/users"); many != few || many > 3 {
+		t.Errorf("the page takes %d queries with many users, %d with few", many, few)
+	}
+	a = as.Get("/settings/users")
+	apptest.WantCount(t, a, "tbody tr", 50)
+	a = as.Get(a.Find("[rel=next]").AttrOr("href", ""))
+	apptest.WantText(t, a, "tbody", "user-48")
+	apptest.WantCount(t, a, "tbody tr", 1)
+	apptest.WantCount(t, a, "[rel=prev]", 1)
+	apptest.WantStatus(t, as.Get("/settings/users?page_token=x"), http.StatusBadRequest)
+}
+
+func TestUserPage(t *testing.T) {
+	s := apptest.New(t)
+	as, bob := s.SignIn(s.AddUser("alice", accounts.Admin)), s.AddUser("bob", accounts.Viewer)
+	at := "/settings/users/" + bob.ID
+	a := as.Get(at)
+	apptest.WantText(t, a, "h1", "bob")
+	apptest.WantText(t, a, ".facts", "Last login never Two-factor off Sessions 0 Made by single sign-on")
+	apptest.WantCount(t, a, `.facts a[href="/admin/audit?actor=bob"]`, 1)
+	for _, id := range []string{"u_0000000000000000000000", "nobody"} {
+		apptest.WantStatus(t, as.Get("/settings/users/"+id), http.StatusNotFound)
+		for _, path := range adminForms[1:] {
+			path = strings.Replace(path, "%s", id, 1)
+			apptest.WantStatus(t, as.Post(strings.ReplaceAll(path, "%s", "y_0000000000000000000000"), form("role", "viewer", "password", password)), http.StatusNotFound)
+		}
+	}
+
+	a = as.Follow(at+"/role", form("role", "editor"))
+	apptest.WantText(t, a, ".flash", "Saved.")
+	apptest.WantCount(t, a, "option[value=editor][selected]", 1)
+	wantError(t, as.Post(at+"/role", form("role", "owner")), http.StatusBadRequest, "role-error", "Role must be admin, editor or viewer.")
+
+	his := s.SignIn(bob)
+	a = as.Follow(at+"/sessions/end", nil)
+	apptest.WantText(t, a, ".flash", "Signed out everywhere.")
+	wantLogin(t, his.Get("/settings"), "after being signed out")
+
+	his = s.SignIn(bob)
+	a = as.Submit(as.Get(at), `form[action$="/disabled"]`)
+	apptest.WantText(t, a, ".flash", "User disabled.")
+	apptest.WantText(t, a, ".page-head .disabled", "disabled")
+	apptest.WantText(t, as.Get("/settings/users"), "tbody tr:nth-child(2)", "bob disabled")
+	wantLogin(t, his.Get("/settings"), "a disabled user")
+	a = as.Submit(as.Get(at), `form[action$="/disabled"]`)
+	apptest.WantText(t, a, ".flash", "User enabled.")
+	apptest.WantCount(t, a, ".page-head .disabled", 0)
+
+	wantError(t, as.Post(at+"/password", form("password", "bob")), http.StatusBadRequest, "password-error", "Password must have at least 8 characters.")
+	his = s.SignIn(bob)
+	a = as.Follow(at+"/password", form("password", newPassword))
+	apptest.WantText(t, a, ".flash", "Password set.")
+	wantLogin(t, his.Get("/settings"), "after a new password")
+	wantAudited(s, `alice session user.edit bob {"role":"viewer"} {"role":"editor"}`)
+	wantAudited(s, `alice session user.edit bob {"disabled":false} {"disabled":true}`)
+	wantAudited(s, `alice session user.edit bob  {"password":"changed"}`)
+	noSecrets(s, his.Session())
+}
+
+func TestUserPage_TokensAndTwoFactor(t *testing.T) {
+	s := apptest.New(t)
+	alice, bob, store := s.AddUser("alice", accounts.Admin), s.AddUser("bob", accounts.Viewer), s.Systems.Accounts.Store
+	as := s.SignIn(alice)
+	at := "/settings/users/" + bob.ID
+	_, secret, err := store.AddToken(t.Context(), bob, accounts.NewToken{Name: "Script", Scopes: []string{"read"}})
+	s.Must(err)
+	mine, _, err := store.AddToken(t.Context(), alice, accounts.NewToken{Name: "Mine", Scopes: []string{"read"}})
+	s.Must(err)
+	key, err := store.PrepareTOTP(t.Context(), bob)
+	s.Must(err)
+	code, err := totp.GenerateCode(key.Secret, s.Clock.Now())
+	s.Must(err)
+	_, err = store.ConfirmTOTP(t.Context(), bob, code)
+	s.Must(err)
+
+	a := as.Get(at)
+	apptest.WantText(t, a, ".tokens tbody", "Script read")
+	apptest.WantText(t, a, ".facts", "Two-factor on")
+	if strings.Contains(a.HTML, secret[5:]) || strings.Contains(a.HTML, key.Secret) {
+		t.Error("the page shows a secret")
+	}
+	apptest.WantStatus(t, as.Post(at+"/tokens/"+mine.ID+"/revoke", nil), http.StatusNotFound)
+	a = as.Submit(a, ".revoke form")
+	apptest.WantText(t, a, ".flash", "Token revoked.")
+	s.Ask("GET", "/v1/links", "Authorization", "Bearer "+secret).Want(401)
+	a = as.Submit(a, ".confirm form")
+	apptest.WantText(t, a, ".flash", "Two-factor authentication is off for this user.")
+	apptest.WantText(t, a, ".facts", "Two-factor off")
+	apptest.WantCount(t, a, ".confirm", 0)
+	wantAudited(s, "alice session token.revoke Script")
+	wantAudited(s, "alice session user.two_factor_off bob")
+	noSecrets(s, secret, key.Secret)
+}
+
+func TestDeleteUser(t *testing.T) {
+	s := apptest.New(t)
+	as, bob := s.SignIn(s.AddUser("alice", accounts.Admin)), s.AddUser("bob", accounts.Viewer)
+	his := s.SignIn(bob)
+	at := "/settings/users/" + bob.ID
+	a := as.Submit(as.Get(at), `form[action$="/delete"]`)
+	apptest.WantText(t, a, ".flash", "User deleted.")
+	apptest.WantCount(t, a, "tbody tr", 1)
+	apptest.WantStatus(t, as.Get(at), http.StatusNotFound)
+	wantLogin(t, his.Get("/settings"), "a deleted user")
+	a = as.Submit(a, ".flash form")
+	apptest.WantText(t, a, ".flash", "User restored, without sessions and API tokens.")
+	apptest.WantCount(t, a, "tbody tr", 2)
+	wantLogin(t, his.Get("/settings"), "a restored user")
+	apptest.WantStatus(t, as.Post(at+"/restore", nil), http.StatusNotFound)
+	as.Follow(at+"/delete", nil)
+	s.Clock.Advance(25 * time.Hour)
+	apptest.WantStatus(t, as.Post(at+"/restore", nil), http.StatusNotFound)
+	wantAudited(s, `alice session user.delete bob {"disabled":false,"role":"viewer","username":"bob"}`)
+	wantAudited(s, "alice session user.restore bob")
+	noSecrets(s, his.Session())
+}
+
+// There is always an admin. One's own password is changed only with the present one.
+func TestUserPage_OwnAccount(t *testing.T) {
+	s := apptest.New(t)
+	u := s.AddUser("alice", accounts.Admin)
+	as := s.SignIn(u)
+	s.AddUser("bob", accounts.Editor)
+	at := "/settings/users/" + u.ID
+	a := as.Get(at)
+	apptest.WantText(t, a, "[aria-labelledby=login-title]", "This is your account.")
+	apptest.WantCount(t, a, "input[type=password], .confirm", 0)
+	p := as.Post(at+"/role", form("role", "viewer"))
+	wantError(t, p, http.StatusConflict, "role-error", "This is the only admin. Make another account an admin first.")
+	apptest.WantCount(t, p, "option[value=viewer][selected]", 1)
+	wantError(t, as.Post(at+"/disabled", form("disabled", "true")), http.StatusConflict, "access-error", "This is the only admin.")
+	wantError(t, as.Post(at+"/delete", nil), http.StatusConflict, "access-error", "This is the only admin.")
+	for _, path := range []string{"/password", "/two-factor/off"} {
+		if to := as.Post(at+path, form("password", newPassword)).Header.Get("Location"); to != "/settings" {
+			t.Errorf("%s leads to %q", path, to)
+		}
+	}
+	now, err := s.Systems.Accounts.Store.Get(t.Context(), u.ID)
+	if err != nil || now.Role != accounts.Admin || now.Disabled || now.HasPassword() {
+		t.Errorf("the account is %+v (%v)", now, err)
+	}
+
+	s.AddUser("carol", accounts.Admin)
+	as.Post(at+"/role", form("role", "viewer"))
+	apptest.WantStatus(t, as.Get(at), http.StatusForbidden)
+	apptest.WantText(t, as.Get("/settings"), ".facts", "Role viewer")
+}
