@@ -101,6 +101,9 @@ func (a API) editUser(ctx context.Context, in *editUserInput) (*api.Output[User]
 	if b.Disabled.Null {
 		return nil, models.Invalid("disabled", "must be true or false")
 	}
+	if actor, _ := models.ActorOf(ctx); b.Password.Given && actor.Via == "session" && actor.ID == in.ID {
+		return nil, &models.Error{Code: models.CodeForbidden, Detail: "Your own password is changed at /settings, which asks for the present one."}
+	}
 	e := accounts.Edit{Disabled: b.Disabled.Pointer(), Password: b.Password.Pointer()}
 	if b.Role.Given {
 		role := accounts.Role(b.Role.Value)

@@ -120,7 +120,8 @@ func (p Pages) Login(c *gin.Context) {
 		p.Frame.Show(c, p.Frame.FormStatus(c, err), views.LoginPage(v))
 		return
 	}
-	u, err := p.Accounts.Verify(ctx, login)
+	p.as(c, tried) // what verifying changes is recorded as done by who tries
+	u, err := p.Accounts.Verify(c.Request.Context(), login)
 	status := http.StatusUnauthorized
 	needed, _ := errors.AsType[*accounts.CodeNeeded](err)
 	switch {

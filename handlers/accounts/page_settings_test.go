@@ -64,7 +64,7 @@ func TestSignOut(t *testing.T) {
 
 func TestChangePassword(t *testing.T) {
 	s := apptest.New(t)
-	u := addWithPassword(s, "alice", accounts.Viewer)
+	u := addWithPassword(s, "alice", accounts.Admin)
 	as, other := s.SignIn(u), s.SignIn(u)
 	change := func(current, fresh string) apptest.Page {
 		return as.Post("/settings/password", form("current_password", current, "password", fresh))
@@ -103,7 +103,7 @@ func TestChangePassword_WithoutOne(t *testing.T) {
 // A stolen session does not help to guess the password.
 func TestChangePassword_TooManyAttempts(t *testing.T) {
 	s := apptest.New(t)
-	as := s.SignIn(addWithPassword(s, "alice", accounts.Viewer))
+	as := s.SignIn(addWithPassword(s, "alice", accounts.Admin))
 	long := strings.Repeat("x", 300) // is wrong without a slow hash
 	for range 10 {
 		wantError(t, as.Post("/settings/two-factor/off", form("current_password", long)), http.StatusBadRequest, "current-password-error", "Current password is wrong.")
@@ -121,7 +121,7 @@ func TestChangePassword_TooManyAttempts(t *testing.T) {
 
 func TestTwoFactor(t *testing.T) {
 	s := apptest.New(t)
-	as := s.SignIn(addWithPassword(s, "alice", accounts.Viewer))
+	as := s.SignIn(addWithPassword(s, "alice", accounts.Admin))
 	store := s.Systems.Accounts.Store
 	apptest.WantText(t, as.Get("/settings"), "[aria-labelledby=factor-title]", "Off.")
 	a := as.Get("/settings/two-factor")

@@ -69,5 +69,5 @@ func TestAttendByTheLinkOfAMessage(t *testing.T) {
 			t.Errorf("a wrong key is answered %s", wrong.HTML)
 		}
 	}
-	apptest.WantStatus(t, a.Get("/alerts/"+one.ID), http.StatusUnauthorized)
+	apptest.WantStatus(t, a.Get("/alerts/"+one.ID), http.StatusSeeOther) // to the login
 }

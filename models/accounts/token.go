@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -41,14 +42,14 @@ type NewToken struct {
 	Name      string
 	Scopes    []string
 	ExpiresAt models.Time // zero = never
-	By        Role        // of who adds it: a scope may not allow more
+	By        Role        // of who adds it: a scope may not allow more; "" = that of the account
 }
 
 // AddToken adds a token to an account and returns its secret, which is stored nowhere.
 func (s *Store) AddToken(ctx context.Context, u User, n NewToken) (t Token, secret string, err error) {
 	now := s.clock.Now()
 	n.Name = models.CleanLine(n.Name)
-	scopes, scopeErr := cleanScopes(n.Scopes, n.By)
+	scopes, scopeErr := cleanScopes(n.Scopes, cmp.Or(n.By, u.Role))
 	errs := []error{scopeErr}
 	switch {
 	case n.Name == "":

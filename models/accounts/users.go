@@ -30,7 +30,7 @@ type New struct {
 }
 
 // Add adds an account. A username that is taken, also by a deleted account, is
-// CodeConflict. With First, it is added only if it is the first one, else it is CodeConflict.
+// CodeConflict. The first account must be an admin, unless there are other ways to become one.
 func (s *Store) Add(ctx context.Context, n New) (User, error) { return s.add(ctx, n, false) }
 
 // AddFirst adds the first account, which is an admin. It is CodeConflict if there is one.
@@ -71,6 +71,8 @@ func (s *Store) add(ctx context.Context, n New, first bool) (User, error) {
 		switch {
 		case first && have > 0:
 			return models.Conflict("There is an account already. Sign in.")
+		case have == 0 && n.Role != Admin && n.Issuer == "" && s.opts.AdminPassword == "":
+			return models.Invalid("role", "must be admin for the first account")
 		case have >= maxUsers:
 			return models.Conflict(fmt.Sprintf("There are %d accounts, which is the most that are possible.", have))
 		}
