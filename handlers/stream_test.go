@@ -17,7 +17,6 @@ import (
 	"linkwatch/handlers"
 	"linkwatch/handlers/middleware"
 	"linkwatch/handlers/pages"
-	"linkwatch/models"
 	"linkwatch/models/modelstest"
 )
 
@@ -48,7 +47,7 @@ func streaming(t *testing.T, jwtSecret string, next <-chan struct{}) (server *ht
 			{Method: "GET", Path: "/sse/numbers", Needs: middleware.Viewer, Handler: numbers, Stream: true},
 		}}},
 		Frame: pages.New(errs, "v1.2.3", "", nil), Health: health, Log: logger, Registry: prometheus.NewRegistry(),
-		Access: middleware.AccessOptions{Accounts: noAccounts{}, Guesses: middleware.NewGuesses(logger), JWTSecret: jwtSecret},
+		Access: middleware.AccessOptions{JWTSecret: jwtSecret},
 	}))
 	server.Config.RegisterOnShutdown(health.Stopping)
 	server.Start()
@@ -134,14 +133,3 @@ func TestShutdownEndsStreams(t *testing.T) {
 		t.Errorf("%q %v", b, err)
 	}
 }
-
-// noAccounts are Accounts of a server that has none.
-type noAccounts struct{ middleware.Accounts }
-
-func (noAccounts) InUse() bool { return false }
-
-func (noAccounts) ByName(context.Context, string) (a middleware.Account, known, open bool, err error) {
-	return a, false, false, nil
-}
-
-func (noAccounts) Refused(models.Actor, string, string) {}

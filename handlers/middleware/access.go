@@ -18,8 +18,8 @@ import (
 
 // AccessOptions are what Access goes by.
 type AccessOptions struct {
-	Accounts Accounts
-	Guesses  *Guesses
+	Accounts Accounts // nil = there are none
+	Guesses  *Guesses // nil = of its own
 	Cookies  Cookies
 
 	Password  string // ADMIN_PASSWORD; "" = none
@@ -50,6 +50,12 @@ func NewAccess(errs *Errors, routes *Table, o AccessOptions) *Access {
 	a := &Access{AccessOptions: o, routes: routes, errs: errs}
 	if o.Disabled {
 		a.Password, a.Required, a.ProxyHeader = "", false, ""
+	}
+	if a.Accounts == nil {
+		a.Accounts = noAccounts{}
+	}
+	if a.Guesses == nil {
+		a.Guesses = NewGuesses(errs.Log)
 	}
 	if o.JWTSecret != "" {
 		a.tokens = newTokens(o.JWTSecret, time.Now)

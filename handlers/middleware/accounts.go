@@ -36,3 +36,26 @@ type Accounts interface {
 
 // TokenPrefix begins each API token.
 const TokenPrefix = "lw_"
+
+// noAccounts are the Accounts of a server that has none.
+type noAccounts struct{}
+
+func (noAccounts) InUse() bool { return false }
+
+func (noAccounts) BySession(context.Context, string) (Account, bool, error) {
+	return Account{}, false, nil
+}
+
+func (noAccounts) ByToken(context.Context, string, string) (a Account, ok, expired bool, err error) {
+	return Account{}, false, false, nil
+}
+
+func (noAccounts) ByName(context.Context, string) (a Account, known, open bool, err error) {
+	return Account{}, false, false, nil
+}
+
+func (noAccounts) ByProxy(context.Context, string) (Account, bool, error) {
+	return Account{}, false, nil
+}
+
+func (noAccounts) Refused(models.Actor, string, string) {}

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
-
-	"linkwatch/models"
 )
 
 const (
@@ -37,7 +35,7 @@ func newGuarded() *guarded {
 	log := slog.New(slog.NewTextHandler(g.log, nil)) // a handler locks what it writes to
 	guesses := NewGuesses(log)
 	guesses.now = func() time.Time { return g.now }
-	a := NewAccess(&Errors{Log: log}, routes, AccessOptions{Accounts: noAccounts{}, Guesses: guesses, Password: "right"})
+	a := NewAccess(&Errors{Log: log}, routes, AccessOptions{Guesses: guesses, Password: "right"})
 	gin.SetMode(gin.ReleaseMode)
 	g.Engine = gin.New()
 	g.Use(Identify, a.Check)
@@ -225,9 +223,3 @@ func TestFailuresAreBounded(t *testing.T) {
 		}
 	}
 }
-
-// noAccounts are Accounts of a server that has none.
-type noAccounts struct{ Accounts }
-
-func (noAccounts) InUse() bool                          { return false }
-func (noAccounts) Refused(models.Actor, string, string) {}
