@@ -304,3 +304,20 @@ func TestHeadersOfAccounts(t *testing.T) {
 		}
 	}
 }
+
+// A session is asked for again while a stream of it is open: see TestStreamEndsWithItsCredential.
+func TestStreamsOfEveryRole(t *testing.T) {
+	s := newTeam(t)
+	for _, rt := range s.Router.Routes() {
+		if !rt.Stream {
+			continue
+		}
+		path := strings.ReplaceAll(rt.Path, ":id", "j_0353VcDegkIr4HsS1JTp1z")
+		if w := s.ask("HEAD", path); w.Code != http.StatusUnauthorized && w.Code != http.StatusSeeOther {
+			t.Errorf("%s without credentials: %d", rt.Path, w.Code)
+		}
+		if w := s.ask("HEAD", path, "Cookie", s.session(s.users[middleware.Viewer])); w.Code != http.StatusOK && w.Code != http.StatusNotFound {
+			t.Errorf("%s as a viewer: %d", rt.Path, w.Code)
+		}
+	}
+}
