@@ -1,7 +1,6 @@
 package middleware
 
 import (
-	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
@@ -89,26 +88,7 @@ func (a *Access) Check(c *gin.Context) {
 			return
 		}
 		act(c, actor)
-		if route.Stream {
-			c.Set(allowedKey, func() bool {
-				again := c.Copy()
-				ctx, cancel := context.WithTimeout(models.ForRequest(c.Request.Context()), requestTime)
-				defer cancel()
-				again.Request = c.Request.WithContext(ctx)
-				caller, err := a.authenticate(again)
-				return err == nil && caller.lacks(route) == ""
-			})
-		}
 	}
-}
-
-// allowedKey is where a stream finds whether its caller may still see it.
-const allowedKey = "linkwatch/allowed"
-
-// stillAllowed asks for the credentials of a stream again. Nobody has to sign in for a stream without any.
-func stillAllowed(c *gin.Context) bool {
-	allowed, ok := c.Value(allowedKey).(func() bool)
-	return !ok || allowed()
 }
 
 // Guards says whether the route of a request needs credentials, unless it is public.

@@ -45,8 +45,7 @@ func NewStreams(errs *Errors, stopping <-chan struct{}, most int) *Streams {
 //
 // An error of the first poll is the response, as is 503 if too many streams are
 // open. A later error ends the stream without an event, so that the client
-// reconnects. A stream outlives neither the session or token by which it was asked for
-// nor the role, by more than 15 s. It also ends when the client goes or holds up a write for 5 s,
+// reconnects. The stream also ends when the client goes or holds up a write for 5 s,
 // and by the event "end" when poll says so or the server stops. The data of that
 // event are {} or {"stopping":true}; after the latter a client can reconnect.
 func (s *Streams) Serve(c *gin.Context, every time.Duration, poll func(ctx context.Context, after string) (events []StreamEvent, end bool, err error)) {
@@ -79,7 +78,7 @@ func (s *Streams) Serve(c *gin.Context, every time.Duration, poll func(ctx conte
 		err = t.run(ctx, events, end)
 	}
 	switch {
-	case err == nil, errors.Is(err, errReader), errors.Is(err, errEnded):
+	case err == nil, errors.Is(err, errReader):
 	case s.isStopping():
 		_ = t.send(context.WithoutCancel(ctx), StreamEvent{Name: "end", Data: stopped{true}}) // it ends in any case
 	case ctx.Err() == nil:
@@ -128,9 +127,6 @@ type stream struct {
 // errReader is the error of a write that failed or took too long.
 var errReader = errors.New("the reader of a stream is gone or slow")
 
-// errEnded is the error of a stream whose reader may no longer see it.
-var errEnded = errors.New("the session or token of a stream has ended")
-
 func (t *stream) ask(ctx context.Context) (events []StreamEvent, end bool, err error) {
 	ctx, cancel := context.WithTimeout(models.ForRequest(ctx), requestTime)
 	defer cancel()
@@ -159,8 +155,6 @@ func (t *stream) run(ctx context.Context, events []StreamEvent, end bool) (err e
 	defer ticks.Stop()
 	quiet := time.NewTimer(t.heartbeat)
 	defer quiet.Stop()
-	checks := time.NewTicker(t.heartbeat)
-	defer checks.Stop()
 	for {
 		if len(events) > 0 {
 			if err = t.send(ctx, events...); err != nil {
@@ -177,10 +171,6 @@ func (t *stream) run(ctx context.Context, events []StreamEvent, end bool) (err e
 			return ctx.Err()
 		case <-ticks.C:
 			events, end, err = t.ask(ctx)
-		case <-checks.C:
-			if !stillAllowed(t.c) {
-				return errEnded
-			}
 		case <-quiet.C:
 			err = t.write([]byte(": heartbeat\n\n"))
 			quiet.Reset(t.heartbeat)

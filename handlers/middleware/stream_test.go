@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -317,38 +316,5 @@ func TestStreamWhileStopping(t *testing.T) {
 	res := s.open(t, "GET", "")
 	if body := all(t, res); res.StatusCode != 503 || !strings.Contains(body, "stopping") {
 		t.Errorf("%d %s", res.StatusCode, body)
-	}
-}
-
-// A stream ends when the session or token by which it was asked for does.
-func TestStreamEndsWithItsCredential(t *testing.T) {
-	var allowed atomic.Bool
-	allowed.Store(true)
-	streams := NewStreams(&Errors{Log: slog.New(slog.DiscardHandler)}, make(chan struct{}), 10)
-	streams.heartbeat = time.Millisecond
-	asked := make(chan struct{}, 1000)
-	s := httptest.NewServer(engine(func(c *gin.Context) {
-		c.Set(allowedKey, func() bool {
-			asked <- struct{}{}
-			return allowed.Load()
-		})
-		streams.Serve(c, time.Hour, func(context.Context, string) ([]StreamEvent, bool, error) { return nil, false, nil })
-	}))
-	t.Cleanup(s.Close)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := s.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	<-asked
-	<-asked // it goes on
-	allowed.Store(false)
-	body, err := io.ReadAll(res.Body) // ends with the stream
-	if err != nil || strings.Contains(string(body), "event:") {
-		t.Errorf("%q, %v", body, err)
 	}
 }
