@@ -89,7 +89,7 @@ func TestStatusPageIsPublic(t *testing.T) {
 	shown := list.Items[0].ID
 	for path, want := range map[string]int{
 		"/status/demo": 200, "/status/demo/feed": 200, "/badge/" + shown + "/status.svg": 200, "/status/nowhere": 404,
-		"/status": 401, "/status/new": 401, "/status/demo/edit": 401, "/watch": 401, "/watch/" + shown: 401, "/admin/checks": 401,
+		"/status": 303, "/status/new": 303, "/status/demo/edit": 303, "/watch": 303, "/watch/" + shown: 303, "/admin/checks": 303, // to the login
 		"/v1/targets": 401, "/v1/targets/" + shown: 401, "/v1/checks": 401, "/v1/status-pages": 401,
 	} {
 		if res := send(t, s, "GET", path, "", func(*http.Request) {}); res.StatusCode != want {
