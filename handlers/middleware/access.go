@@ -68,7 +68,9 @@ func (a *Access) Check(c *gin.Context) {
 		a.errs.Write(c, NewProblem(models.CodeForbidden, "No role may use this route."))
 	case route.Needs == Public: // credentials are not looked at: that takes longer than a redirect
 	case !a.Guards(c):
-		act(c, models.Actor{Name: models.SystemOwner, SeesAll: true})
+		actor := models.Actor{Name: models.SystemOwner, SeesAll: true}
+		a.watch(c, route, actor, false)
+		act(c, actor)
 	default:
 		caller, err := a.authenticate(c)
 		if err != nil {
@@ -81,9 +83,40 @@ func (a *Access) Check(c *gin.Context) {
 			a.errs.Write(c, NewProblem(models.CodeForbidden, detail))
 			return
 		}
+		a.watch(c, route, actor, true)
 		act(c, actor)
 	}
 }
+
+// errEnded ends a stream whose caller may no longer have what it sends.
+var errEnded = NewProblem(CodeUnauthorized, "The credential has changed. Connect again.")
+
+// watch gives a stream what it asks every few seconds: whether its caller would still be let in, as
+// the same actor. A session, a token, a role or an account may end while it is open.
+func (a *Access) watch(c *gin.Context, route Route, began models.Actor, guarded bool) {
+	if !route.Stream {
+		return
+	}
+	c.Set(stillKey, func() error {
+		if !a.Guards(c) {
+			return nil
+		}
+		if !guarded { // the first account was added
+			return errEnded
+		}
+		caller, err := a.authenticate(c)
+		if err != nil {
+			return err
+		}
+		if is := caller.actor(c); is.ID != began.ID || is.Name != began.Name || is.Of != began.Of || is.Role != began.Role || caller.lacks(route) != "" {
+			return errEnded
+		}
+		return nil
+	})
+}
+
+// stillKey is where watch leaves its function for Streams.
+const stillKey = "still"
 
 // Guards says whether the route of a request needs credentials, unless it is public.
 func (a *Access) Guards(c *gin.Context) bool { return a.Closed() || a.takesJWTs(c) }

@@ -16,6 +16,7 @@ const (
 	heartbeatEvery = 15 * time.Second // proxies end connections that are quiet for a minute
 	writePatience  = 5 * time.Second  // how long a reader may hold up one write
 	reconnectAfter = 2 * time.Second
+	recheckEvery   = 5 * time.Second  // how long a stream may outlive the credential of its caller
 	streamsRetry   = 10 * time.Second // Retry-After where there are too many streams
 )
 
@@ -25,7 +26,7 @@ type Streams struct {
 	stopping <-chan struct{}
 	slots    chan struct{}
 
-	heartbeat, patience time.Duration
+	heartbeat, patience, recheck time.Duration
 }
 
 // NewStreams makes Streams that serve at most so many requests at a time, until
@@ -33,7 +34,7 @@ type Streams struct {
 func NewStreams(errs *Errors, stopping <-chan struct{}, most int) *Streams {
 	return &Streams{
 		errs: errs, stopping: stopping, slots: make(chan struct{}, most),
-		heartbeat: heartbeatEvery, patience: writePatience,
+		heartbeat: heartbeatEvery, patience: writePatience, recheck: recheckEvery,
 	}
 }
 
@@ -45,8 +46,8 @@ func NewStreams(errs *Errors, stopping <-chan struct{}, most int) *Streams {
 //
 // An error of the first poll is the response, as is 503 if too many streams are
 // open. A later error ends the stream without an event, so that the client
-// reconnects. The stream also ends when the client goes or holds up a write for 5 s,
-// and by the event "end" when poll says so or the server stops. The data of that
+// reconnects. It ends in the same way within some seconds after the credential of the client has
+// ended. The stream also ends when the client goes or holds up a write for 5 s, and by the event "end" when poll says so or the server stops. The data of that
 // event are {} or {"stopping":true}; after the latter a client can reconnect.
 func (s *Streams) Serve(c *gin.Context, every time.Duration, poll func(ctx context.Context, after string) (events []StreamEvent, end bool, err error)) {
 	after, problem := lastEventID(c.Request)
@@ -155,6 +156,8 @@ func (t *stream) run(ctx context.Context, events []StreamEvent, end bool) (err e
 	defer ticks.Stop()
 	quiet := time.NewTimer(t.heartbeat)
 	defer quiet.Stop()
+	checks := time.NewTicker(t.recheck)
+	defer checks.Stop()
 	for {
 		if len(events) > 0 {
 			if err = t.send(ctx, events...); err != nil {
@@ -171,6 +174,8 @@ func (t *stream) run(ctx context.Context, events []StreamEvent, end bool) (err e
 			return ctx.Err()
 		case <-ticks.C:
 			events, end, err = t.ask(ctx)
+		case <-checks.C:
+			err = t.still()
 		case <-quiet.C:
 			err = t.write([]byte(": heartbeat\n\n"))
 			quiet.Reset(t.heartbeat)
@@ -179,6 +184,14 @@ func (t *stream) run(ctx context.Context, events []StreamEvent, end bool) (err e
 			return err
 		}
 	}
+}
+
+// still is an error if the caller would not be let in again (Access.watch).
+func (t *stream) still() error {
+	if f, ok := t.c.Get(stillKey); ok {
+		return f.(func() error)()
+	}
+	return nil
 }
 
 // send writes events until ctx ends, and flushes them.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -316,5 +317,68 @@ func TestStreamWhileStopping(t *testing.T) {
 	res := s.open(t, "GET", "")
 	if body := all(t, res); res.StatusCode != 503 || !strings.Contains(body, "stopping") {
 		t.Errorf("%d %s", res.StatusCode, body)
+	}
+}
+
+// sessions is Accounts with one session, whose account is account; nil = it has ended.
+type sessions struct {
+	Accounts
+	account atomic.Pointer[Account]
+}
+
+func (*sessions) InUse() bool                          { return true }
+func (*sessions) Refused(models.Actor, string, string) {}
+func (s *sessions) BySession(context.Context, string) (Account, bool, error) {
+	if a := s.account.Load(); a != nil {
+		return *a, true, nil
+	}
+	return Account{}, false, nil
+}
+
+// TestStreamEndsWithItsCredential: a stream ends soon after the session of its client has ended, or the
+// account has got another role, and goes on while nothing has changed.
+func TestStreamEndsWithItsCredential(t *testing.T) {
+	alice := Account{ID: "u_1", Name: "alice", Role: Admin, Credential: "s_1"}
+	lower := alice
+	lower.Role = Viewer
+	for name, becomes := range map[string]*Account{"ended": nil, "another role": &lower} {
+		t.Run(name, func(t *testing.T) {
+			log := slog.New(slog.DiscardHandler)
+			errs, routes, known := &Errors{Log: log}, NewTable(), &sessions{}
+			known.account.Store(&alice)
+			access := NewAccess(errs, routes, AccessOptions{Accounts: known, Guesses: NewGuesses(log)})
+			streams := NewStreams(errs, nil, 1)
+			streams.recheck = time.Millisecond
+			var polls atomic.Int64
+			gin.SetMode(gin.ReleaseMode)
+			router := gin.New()
+			router.Use(access.Check)
+			router.GET("/sse", func(c *gin.Context) {
+				streams.Serve(c, time.Millisecond, func(context.Context, string) ([]StreamEvent, bool, error) {
+					polls.Add(1)
+					return []StreamEvent{{Data: 1}}, false, nil
+				})
+			})
+			routes.Add(Route{Method: "GET", Path: "/sse", Needs: Viewer, Stream: true})
+			server := httptest.NewServer(router)
+			defer server.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/sse", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Cookie", sessionCookie+"=secret")
+			res, err := server.Client().Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			modelstest.Eventually(t, "the stream goes on", func() bool { return polls.Load() > 20 })
+			known.account.Store(becomes)
+			if _, err := io.Copy(io.Discard, res.Body); err != nil || ctx.Err() != nil {
+				t.Errorf("the stream did not end: %v", err)
+			}
+		})
 	}
 }
