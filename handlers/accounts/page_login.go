@@ -114,6 +114,9 @@ func (p Pages) Login(c *gin.Context) {
 		return err == nil && known
 	})
 	if wait > 0 {
+		if p.Guesses.Refuses(c.Request) { // one entry, whatever usernames it sends
+			tried.Name, tried.Address = "", middleware.ClientNetwork(c.Request)
+		}
 		p.Accounts.Refused(tried, "login.throttled", audit.Subject{})
 		err := middleware.RateLimited("Too many failed logins.", wait)
 		v.Problem = err.Detail

@@ -722,4 +722,14 @@ func TestFloodOfFailures(t *testing.T) {
 	if n := len(s.entries()); n > 201 || all != 5000 {
 		t.Errorf("%d entries of %d attempts", n, all)
 	}
+	for range 10 { // it goes on
+		s.clock.Advance(5 * time.Second)
+		for i := range 1000 {
+			s.Refused(models.Actor{Name: fmt.Sprint("user", i), Address: fmt.Sprint("10.0.0.", i)}, "login.failed", audit.Subject{})
+		}
+		s.must(s.Flush(t.Context()))
+	}
+	if n := len(s.entries()); n > 201+10*6 {
+		t.Errorf("%d entries after 50 seconds more", n)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
@@ -37,7 +38,7 @@ type Store struct {
 
 // NewStore makes the store over an open, migrated database. Call Look before it is used.
 func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
-	return &Store{db: db, clock: clock, opts: opts, hasher: newHasher()}
+	return &Store{db: db, clock: clock, opts: opts, hasher: newHasher(), seen: seen{entries: rate.NewLimiter(failuresPerSecond, maxFailures)}}
 }
 
 // Now is the time by the store's clock.
