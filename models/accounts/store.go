@@ -73,12 +73,20 @@ func (s *Store) Get(ctx context.Context, id string) (User, error) {
 
 // ByName is the account of a username; CodeNotFound if there is none.
 func (s *Store) ByName(ctx context.Context, username string) (User, error) {
-	return one(s.db.Read(ctx).Where("username = ? AND deleted_at IS NULL", foldUsername(username)))
+	u, err := s.Known(ctx, username)
+	if err == nil && !u.DeletedAt.IsZero() {
+		return User{}, models.NotFound("account")
+	}
+	return u, err
 }
 
 // Known is ByName that finds an account that is disabled or was deleted as well.
-func (s *Store) Known(ctx context.Context, username string) (User, error) {
-	return one(s.db.Read(ctx).Where("username = ?", foldUsername(username)))
+func (s *Store) Known(ctx context.Context, name string) (User, error) {
+	name = foldUsername(name)
+	if !username.MatchString(name) { // PostgreSQL takes no text with a zero byte
+		return User{}, models.NotFound("account")
+	}
+	return one(s.db.Read(ctx).Where("username = ?", name))
 }
 
 // BySubject is the account of a user of an identity provider, also one that was deleted; CodeNotFound if there is none.
