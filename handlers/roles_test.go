@@ -234,6 +234,17 @@ func TestJWTOfAnAccount(t *testing.T) {
 			t.Errorf("%s %s as %s with the role %q: %d, want %d", c.method, c.path, c.sub, c.role, w.Code, c.want)
 		}
 	}
+	// A token that it creates would read with the role of the account.
+	for role, want := range map[string]int{"viewer": 403, "editor": 403, "admin": 201} {
+		r := httptest.NewRequestWithContext(s.Context(), "POST", "/v1/tokens", strings.NewReader(`{"name": "n", "scopes": ["read"]}`))
+		r.Host = "127.0.0.1:8080"
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", bearer("admin1", role))
+		w := httptest.NewRecorder()
+		if s.Router.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("a token by a JWT with the role %s: %d %s", role, w.Code, w.Body)
+		}
+	}
 	_, err := s.store.Edit(s.Context(), editor.ID, accounts.Edit{Disabled: new(true)})
 	s.Must(err)
 	if w := s.ask("GET", "/v1/links", "Authorization", bearer("editor1", "viewer")); w.Code != http.StatusUnauthorized {

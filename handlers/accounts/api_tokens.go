@@ -83,6 +83,9 @@ func (a API) addToken(ctx context.Context, in *addTokenInput) (*tokenOutput, err
 		return nil, err
 	}
 	actor, _ := models.ActorOf(ctx)
+	if actor.Via == "jwt" && accounts.Role(actor.Role) != u.Role { // a token reads with the role of the account
+		return nil, &models.Error{Code: models.CodeForbidden, Detail: "The role of your JWT is " + actor.Role + ", that of the account is " + string(u.Role) + ". Sign in to create a token."}
+	}
 	t, secret, err := a.Accounts.AddToken(ctx, u, accounts.NewToken{
 		Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: models.At(in.Body.ExpiresAt.Value), By: accounts.Role(actor.Role),
 	})

@@ -60,6 +60,15 @@ func (a API) listUsers(ctx context.Context, in *api.SliceParams) (*api.Output[ap
 	return api.AnswerSlice(l, toUser, err)
 }
 
+// managed is CodeForbidden while nobody has to sign in although there may be accounts: what a stranger
+// does to them would last longer than that.
+func (a API) managed() error {
+	if a.Open {
+		return &models.Error{Code: models.CodeForbidden, Detail: "Accounts cannot be changed while AUTH_DISABLED is set. Use the command linkwatch user."}
+	}
+	return nil
+}
+
 type addUserInput struct {
 	Body struct {
 		Username string `json:"username" example:"alice" doc:"1 to 64 letters from a to z, digits, dots, dashes or underscores. Upper case is served as lower case"`
@@ -74,6 +83,9 @@ type userOutput struct {
 }
 
 func (a API) addUser(ctx context.Context, in *addUserInput) (*userOutput, error) {
+	if err := a.managed(); err != nil {
+		return nil, err
+	}
 	b := in.Body
 	u, err := a.Accounts.Add(ctx, accounts.New{Username: b.Username, Role: accounts.Role(b.Role), Password: b.Password})
 	if err != nil {
@@ -97,6 +109,9 @@ type editUserInput struct {
 }
 
 func (a API) editUser(ctx context.Context, in *editUserInput) (*api.Output[User], error) {
+	if err := a.managed(); err != nil {
+		return nil, err
+	}
 	b := in.Body
 	if b.Disabled.Null {
 		return nil, models.Invalid("disabled", "must be true or false")
@@ -114,10 +129,16 @@ func (a API) editUser(ctx context.Context, in *editUserInput) (*api.Output[User]
 }
 
 func (a API) deleteUser(ctx context.Context, in *UserPath) (*struct{}, error) {
+	if err := a.managed(); err != nil {
+		return nil, err
+	}
 	return nil, a.Accounts.Delete(ctx, in.ID)
 }
 
 func (a API) restoreUser(ctx context.Context, in *UserPath) (*api.Output[User], error) {
+	if err := a.managed(); err != nil {
+		return nil, err
+	}
 	u, err := a.Accounts.Restore(ctx, in.ID)
 	return api.Answer(toUser(u), err)
 }

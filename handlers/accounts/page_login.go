@@ -114,6 +114,9 @@ func (p Pages) Login(c *gin.Context) {
 		return err == nil && known
 	})
 	if wait > 0 {
+		if p.Guesses.Refuses(c.Request) { // one entry, whatever usernames it sends
+			tried.Name, tried.Address = "", middleware.ClientNetwork(c.Request)
+		}
 		p.Accounts.Refused(tried, "login.throttled", audit.Subject{})
 		err := middleware.RateLimited("Too many failed logins.", wait)
 		v.Problem = err.Detail
@@ -171,6 +174,10 @@ func (p Pages) begin(c *gin.Context, u accounts.User, method, next string) {
 	p.as(c, models.Actor{ID: u.ID, Name: u.Username, Role: string(u.Role), Via: method, SeesAll: u.SeesAll()})
 	from := accounts.Client{Address: middleware.ClientAddress(c.Request), Device: device(c.Request.UserAgent())}
 	secret, err := p.Accounts.Begin(c.Request.Context(), u, method, from, p.Cookies.Session(c.Request))
+	if errors.Is(err, accounts.ErrWrongLogin) { // the account has changed since it was verified
+		p.Frame.Show(c, http.StatusUnauthorized, views.LoginPage(views.Login{Next: keepNext(next), SSOName: p.ssoName(), Problem: "This account has just been changed. Sign in again."}))
+		return
+	}
 	if err != nil {
 		p.Frame.Fail(c, err)
 		return

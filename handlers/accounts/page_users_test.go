@@ -187,3 +187,16 @@ func TestUserPage_OwnAccount(t *testing.T) {
 	apptest.WantStatus(t, as.Get(at), http.StatusForbidden)
 	apptest.WantText(t, as.Get("/settings"), ".facts", "Role viewer")
 }
+
+// With AUTH_DISABLED, strangers cannot give themselves an account that lasts.
+func TestNoAccountsAreManagedWhileOpen(t *testing.T) {
+	s := apptest.New(t, apptest.Set("AUTH_DISABLED", "true"))
+	u := s.AddUser("alice", accounts.Admin)
+	for _, c := range [][3]string{
+		{"POST", "/v1/users", `{"username": "mallory", "role": "admin", "password": "correct horse battery"}`},
+		{"PATCH", "/v1/users/" + u.ID, `{"password": "correct horse battery"}`}, {"DELETE", "/v1/users/" + u.ID, ""},
+		{"POST", "/v1/users/" + u.ID + "/restore", ""},
+	} {
+		s.Do(c[0], c[1], c[2]).Problem(http.StatusForbidden, "forbidden", "")
+	}
+}

@@ -148,6 +148,9 @@ func act(c *gin.Context, actor models.Actor) {
 // ClientAddress is the address that a request comes from, as the audit log tells it.
 func ClientAddress(r *http.Request) string { return peer(r).String() }
 
+// ClientNetwork is the client as limits tell it: the address, or the /64 network of an IPv6 address.
+func ClientNetwork(r *http.Request) string { return name(clientAt(peer(r))) }
+
 // caller is who makes a request, and how that was proved.
 type caller struct {
 	Account
@@ -204,7 +207,11 @@ func (a *Access) authenticate(c *gin.Context) (caller, error) {
 		wait = a.Guesses.wait(client)
 	}
 	if refused != nil {
-		a.Accounts.Refused(caller{}.actor(c), "credential.refused", c.FullPath())
+		tried, asked := caller{}.actor(c), c.FullPath()
+		if wait > 0 { // one entry, whatever it asks for
+			tried.Address, asked = name(client), ""
+		}
+		a.Accounts.Refused(tried, "credential.refused", asked)
 	}
 	switch {
 	case wait > 0:

@@ -1,8 +1,11 @@
 package middleware
 
 import (
+	"cmp"
+	"maps"
 	"net/http"
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -20,6 +23,8 @@ const idleClient = time.Minute
 type clients[K comparable, T any] struct {
 	known map[K]*known[T]
 	idle  time.Duration // see idleClient
+	// weight says how much would be lost with a value: the lightest are forgotten first. nil: all are the same.
+	weight func(T) int
 }
 
 type known[T any] struct {
@@ -28,7 +33,7 @@ type known[T any] struct {
 }
 
 func newClients[K comparable, T any](idle time.Duration) clients[K, T] {
-	return clients[K, T]{map[K]*known[T]{}, idle}
+	return clients[K, T]{known: map[K]*known[T]{}, idle: idle}
 }
 
 // get returns what is held about a client, for reading and changing. A client
@@ -55,17 +60,18 @@ func (cs clients[K, T]) find(from K) *T {
 }
 
 // forget makes room: it removes the clients that were quiet for idle, and
-// if there are too few of them, a tenth of the others.
+// if there are too few of them, a tenth of the others, the lightest first.
 func (cs clients[K, T]) forget(now time.Time) {
 	for from, c := range cs.known {
 		if now.Sub(c.last) >= cs.idle {
 			delete(cs.known, from)
 		}
 	}
-	for from := range cs.known {
-		if len(cs.known) < maxClients*9/10 {
-			return
-		}
+	others := slices.Collect(maps.Keys(cs.known))
+	if cs.weight != nil {
+		slices.SortFunc(others, func(a, b K) int { return cmp.Compare(cs.weight(cs.known[a].value), cs.weight(cs.known[b].value)) })
+	}
+	for _, from := range others[:max(0, len(others)-maxClients*9/10+1)] {
 		delete(cs.known, from)
 	}
 }

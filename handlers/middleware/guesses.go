@@ -37,10 +37,13 @@ type Guesses struct {
 
 // NewGuesses makes Guesses that have counted nothing yet.
 func NewGuesses(log *slog.Logger) *Guesses {
-	return &Guesses{
+	g := &Guesses{
 		log: log, now: time.Now, all: newRecent(maxAllFailures, failureWindow),
 		clients: newClients[netip.Prefix, *recent](idleClient), accounts: newClients[string, *recent](accountWindow),
 	}
+	// A flood of other names and addresses must not make it forget whom it refuses.
+	g.clients.weight, g.accounts.weight = (*recent).failures, (*recent).failures
+	return g
 }
 
 // wait returns how long a client has to wait until its credentials are accepted
@@ -53,6 +56,9 @@ func (g *Guesses) wait(client netip.Prefix) time.Duration {
 	}
 	return 0
 }
+
+// Refuses reports whether the client of a request is refused at the moment.
+func (g *Guesses) Refuses(r *http.Request) bool { return g.wait(clientAt(peer(r))) > 0 }
 
 // add counts wrong credentials of a client. It returns 0 while the client is
 // not refused: for the first maxFailures within failureWindow.
@@ -170,6 +176,14 @@ func (r *recent) add(now time.Time) {
 // takeBack forgets the newest failure: that of an attempt which was right after all, or of
 // one that was made at the same time, which is the same.
 func (r *recent) takeBack() { r.at = r.at[:max(0, len(r.at)-1)] }
+
+// failures is how many it holds.
+func (r *recent) failures() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.at)
+}
 
 // wait returns how long it takes until the oldest of them is window ago; 0 if it is,
 // or if there are not that many yet.

@@ -223,3 +223,32 @@ func TestFailuresAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// A flood of other usernames does not open an account that was closed, nor one of other addresses a
+// client that is refused.
+func TestFloodOpensNothing(t *testing.T) {
+	g := NewGuesses(slog.New(slog.DiscardHandler))
+	now := time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC)
+	g.now = func() time.Time { return now }
+	from := func(i int) *http.Request {
+		r := httptest.NewRequest(http.MethodPost, "/login", nil)
+		r.RemoteAddr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 1).String()
+		return r
+	}
+	stranger := func() bool { return false }
+	for i := range 2 * maxFailures {
+		g.Login(from(i/10), "alice", stranger)
+	}
+	for i := range 5 * maxClients {
+		g.Login(from(100+i), fmt.Sprint("user", i), stranger)
+	}
+	if wait, _ := g.Login(from(5), "alice", stranger); wait == 0 {
+		t.Error("the account is open again")
+	}
+	if !g.Refuses(from(0)) {
+		t.Error("the client is let in again")
+	}
+	if n := len(g.accounts.known); n > maxClients {
+		t.Errorf("%d accounts are known", n)
+	}
+}

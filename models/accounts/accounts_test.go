@@ -722,4 +722,69 @@ func TestFloodOfFailures(t *testing.T) {
 	if n := len(s.entries()); n > 201 || all != 5000 {
 		t.Errorf("%d entries of %d attempts", n, all)
 	}
+	for range 10 { // it goes on
+		s.clock.Advance(5 * time.Second)
+		for i := range 1000 {
+			s.Refused(models.Actor{Name: fmt.Sprint("user", i), Address: fmt.Sprint("10.0.0.", i)}, "login.failed", audit.Subject{})
+		}
+		s.must(s.Flush(t.Context()))
+	}
+	if n := len(s.entries()); n > 201+10*6 {
+		t.Errorf("%d entries after 50 seconds more", n)
+	}
+}
+
+// A user of an identity provider chooses a username, so none gets that which ADMIN_PASSWORD signs in.
+func TestAdminNameIsReserved(t *testing.T) {
+	s := newStore(t, modelstest.New(t), func(o *accounts.Options) { o.AdminPassword = "of the settings" })
+	for _, issuer := range []string{"https://id.example", accounts.IssuerProxy} {
+		_, err := s.Add(t.Context(), accounts.New{Username: "Admin", Role: accounts.Viewer, Issuer: issuer, Subject: "1"})
+		if models.CodeOf(err) != models.CodeConflict {
+			t.Errorf("%s: %v", issuer, err)
+		}
+	}
+	if u, err := s.Verify(t.Context(), accounts.Login{Username: "admin", Password: "of the settings"}); err != nil || u.Role != accounts.Admin {
+		t.Errorf("%+v %v", u, err)
+	}
+	s = newStore(t, modelstest.New(t))
+	if _, err := s.Add(t.Context(), accounts.New{Username: "admin", Role: accounts.Admin, Issuer: accounts.IssuerProxy, Subject: "admin"}); err != nil {
+		t.Errorf("by a proxy, without ADMIN_PASSWORD: %v", err)
+	}
+	s = newStore(t, modelstest.New(t))
+	if _, err := s.Add(t.Context(), accounts.New{Username: "admin", Role: accounts.Admin}); models.CodeOf(err) != models.CodeInvalid {
+		t.Errorf("without any password: %v", err)
+	}
+}
+
+// What is no text is no username and no filter: it is not asked for in the database.
+func TestNamesThatAreNoText(t *testing.T) {
+	each(t, func(t *testing.T, s *store) {
+		s.add("alice", accounts.Admin)
+		for _, name := range []string{"\x00", "alice\x00", "\xff", ""} {
+			if _, err := s.Verify(t.Context(), accounts.Login{Username: name, Password: "wrong password"}); !errors.Is(err, accounts.ErrWrongLogin) {
+				t.Errorf("%q: %v", name, err)
+			}
+		}
+		for _, f := range []accounts.AuditFilter{{Actor: "\x00"}, {Action: "\xff"}, {Subject: "\x00"}, {Address: "\xff"}} {
+			if _, err := s.Audit(t.Context(), f, models.Cursor{}, 10); models.CodeOf(err) != models.CodeInvalid {
+				t.Errorf("%+v: %v", f, err)
+			}
+		}
+	})
+}
+
+// A login that was verified before the password changed begins no session after it.
+func TestLoginWhileThePasswordChanges(t *testing.T) {
+	s := newStore(t, modelstest.New(t))
+	s.add("root", accounts.Admin)
+	u, err := s.Add(t.Context(), accounts.New{Username: "alice", Role: accounts.Viewer, Password: goodPassword})
+	s.must(err)
+	verified, err := s.Verify(t.Context(), accounts.Login{Username: "alice", Password: goodPassword})
+	s.must(err)
+	password := "another horse battery"
+	_, err = s.Edit(t.Context(), u.ID, accounts.Edit{Password: &password})
+	s.must(err)
+	if _, err := s.Begin(t.Context(), verified, accounts.MethodPassword, accounts.Client{}, ""); !errors.Is(err, accounts.ErrWrongLogin) {
+		t.Errorf("%v", err)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"gorm.io/gorm"
 
@@ -25,8 +26,16 @@ type AuditFilter struct {
 }
 
 func (f AuditFilter) check() error {
-	return models.Invalids(models.CheckFilter("query.actor", f.Actor), models.CheckFilter("query.action", f.Action),
-		models.CheckFilter("query.subject_id", f.Subject), models.CheckFilter("query.address", f.Address))
+	return models.Invalids(checkFilter("query.actor", f.Actor), checkFilter("query.action", f.Action),
+		checkFilter("query.subject_id", f.Subject), checkFilter("query.address", f.Address))
+}
+
+// checkFilter is models.CheckFilter that also refuses what PostgreSQL takes for no text.
+func checkFilter(location, text string) error {
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return models.Invalid(location, "must be text in UTF-8")
+	}
+	return models.CheckFilter(location, text)
 }
 
 // Audit are the entries of the audit log after a cursor, the newest first.

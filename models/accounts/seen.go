@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
 	"gorm.io/gorm"
 
 	"linkwatch/models"
@@ -17,17 +18,22 @@ const (
 	seenEvery   = time.Minute // how exact the times of last use are
 	maxSeen     = 10_000
 	maxFailures = 200
+
+	// failuresPerSecond is how many entries of failures there are in the long run, however many
+	// usernames and addresses are tried: 86,400 a day.
+	failuresPerSecond = 1
 )
 
 // seen gathers what requests would have to write: when sessions and tokens were used, and
 // attempts that failed. A service writes it every few seconds (Store.Flush), so a request
 // writes nothing, and a flood of failures is a few rows. If the program is killed, the last
-// seconds of it are lost. It is safe for concurrent use; its zero value is ready.
+// seconds of it are lost. It is safe for concurrent use.
 type seen struct {
 	mu       sync.Mutex
 	sessions map[string]models.Time // by id
 	tokens   map[string]tokenUse
 	failures map[failure]*audit.Entry
+	entries  *rate.Limiter // of failures
 }
 
 // failure is what attempts have in common that are one entry.
@@ -76,7 +82,8 @@ func (s *Store) Refused(actor models.Actor, action string, of audit.Subject) {
 	if s.seen.failures == nil {
 		s.seen.failures = map[failure]*audit.Entry{}
 	}
-	if _, ok := s.seen.failures[key]; !ok && len(s.seen.failures) >= maxFailures {
+	_, ok := s.seen.failures[key]
+	if !ok && (len(s.seen.failures) >= maxFailures || !s.seen.entries.AllowN(s.clock.Now().Time, 1)) {
 		key = failure{action: action} // too many to tell apart
 		actor, of = models.Actor{}, audit.Subject{}
 	}

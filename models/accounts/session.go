@@ -58,11 +58,12 @@ func (s *Store) Begin(ctx context.Context, u User, method string, from Client, o
 		Address: from.Address, Device: from.Device, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(s.opts.MaxAge),
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
+		verified := u
 		u, err := lock(tx, u.ID, false)
 		if err != nil {
 			return err
 		}
-		if u.Disabled {
+		if u.Disabled || method == MethodPassword && u.PasswordHash != verified.PasswordHash { // it was changed since
 			return ErrWrongLogin
 		}
 		if old != "" {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
@@ -37,7 +38,7 @@ type Store struct {
 
 // NewStore makes the store over an open, migrated database. Call Look before it is used.
 func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
-	return &Store{db: db, clock: clock, opts: opts, hasher: newHasher()}
+	return &Store{db: db, clock: clock, opts: opts, hasher: newHasher(), seen: seen{entries: rate.NewLimiter(failuresPerSecond, maxFailures)}}
 }
 
 // Now is the time by the store's clock.
@@ -72,12 +73,20 @@ func (s *Store) Get(ctx context.Context, id string) (User, error) {
 
 // ByName is the account of a username; CodeNotFound if there is none.
 func (s *Store) ByName(ctx context.Context, username string) (User, error) {
-	return one(s.db.Read(ctx).Where("username = ? AND deleted_at IS NULL", foldUsername(username)))
+	u, err := s.Known(ctx, username)
+	if err == nil && !u.DeletedAt.IsZero() {
+		return User{}, models.NotFound("account")
+	}
+	return u, err
 }
 
 // Known is ByName that finds an account that is disabled or was deleted as well.
-func (s *Store) Known(ctx context.Context, username string) (User, error) {
-	return one(s.db.Read(ctx).Where("username = ?", foldUsername(username)))
+func (s *Store) Known(ctx context.Context, name string) (User, error) {
+	name = foldUsername(name)
+	if !username.MatchString(name) { // PostgreSQL takes no text with a zero byte
+		return User{}, models.NotFound("account")
+	}
+	return one(s.db.Read(ctx).Where("username = ?", name))
 }
 
 // BySubject is the account of a user of an identity provider, also one that was deleted; CodeNotFound if there is none.

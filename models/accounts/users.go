@@ -41,11 +41,14 @@ func (s *Store) AddFirst(ctx context.Context, username, password string) (User, 
 func (s *Store) add(ctx context.Context, n New, first bool) (User, error) {
 	name, nameErr := cleanUsername(n.Username)
 	errs := []error{nameErr, n.Role.check()}
-	if n.Password != "" || n.Issuer == "" && name != AdminName {
+	if n.Password != "" || n.Issuer == "" && (name != AdminName || s.opts.AdminPassword == "") {
 		errs = append(errs, CheckPassword(n.Password, name))
 	}
 	if err := models.Invalids(errs...); err != nil {
 		return User{}, err
+	}
+	if s.isReserved(name, n.Issuer) {
+		return User{}, errTaken()
 	}
 	now := s.clock.Now()
 	u := User{
@@ -77,7 +80,7 @@ func (s *Store) add(ctx context.Context, n New, first bool) (User, error) {
 			return models.Conflict(fmt.Sprintf("There are %d accounts, which is the most that are possible.", have))
 		}
 		if err := tx.Create(&u).Error; errors.Is(err, gorm.ErrDuplicatedKey) {
-			return models.Conflict("This username is taken, or belonged to a deleted account. Choose another.")
+			return errTaken()
 		} else if err != nil {
 			return fmt.Errorf("storing an account: %w", err)
 		}
@@ -88,6 +91,17 @@ func (s *Store) add(ctx context.Context, n New, first bool) (User, error) {
 	}
 	s.inUse.Store(true)
 	return u, nil
+}
+
+func errTaken() error {
+	return models.Conflict("This username is taken, or belonged to a deleted account. Choose another.")
+}
+
+// isReserved reports whether a username is not for users of an identity provider, who choose theirs
+// themselves: ADMIN_PASSWORD, also one that is set later, signs in AdminName. Names that a proxy sends are
+// the operator's own, so they are free while there is no such password.
+func (s *Store) isReserved(name, issuer string) bool {
+	return name == AdminName && issuer != "" && (issuer != IssuerProxy || s.opts.AdminPassword != "")
 }
 
 // Edit changes an account. A nil member stays as it is.
