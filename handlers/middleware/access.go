@@ -76,12 +76,11 @@ func (a *Access) Check(c *gin.Context) {
 			return
 		}
 		actor := caller.actor(c)
+		act(c, actor) // also for the page that refuses
 		if detail := caller.lacks(route); detail != "" {
 			a.Accounts.Refused(actor, "access.denied", route.Method+" "+route.Path)
 			a.errs.Write(c, NewProblem(models.CodeForbidden, detail))
-			return
 		}
-		act(c, actor)
 	}
 }
 
