@@ -60,6 +60,7 @@ func NewAccess(errs *Errors, routes *Table, o AccessOptions) *Access {
 // Check is the middleware. Unknown routes pass: they are answered 404 or 405.
 func (a *Access) Check(c *gin.Context) {
 	if c.FullPath() == "" {
+		a.greet(c)
 		return
 	}
 	route := a.routes.Of(c)
@@ -81,6 +82,17 @@ func (a *Access) Check(c *gin.Context) {
 			a.Accounts.Refused(actor, "access.denied", route.Method+" "+route.Path)
 			a.errs.Write(c, NewProblem(models.CodeForbidden, detail))
 		}
+	}
+}
+
+// greet sets the actor of a page that does not exist, so that its header is that of whoever is signed in.
+func (a *Access) greet(c *gin.Context) {
+	secret := a.Cookies.Session(c.Request)
+	if secret == "" || !a.Closed() || !WantsPage(c.Request) {
+		return
+	}
+	if u, ok, err := a.Accounts.BySession(c.Request.Context(), secret); err == nil && ok {
+		act(c, caller{u, "session"}.actor(c))
 	}
 }
 
