@@ -50,7 +50,8 @@ func manageUsers(ctx context.Context, args []string, getenv func(string) string,
 	case "passwd":
 		flags.BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input; without it one is made and printed")
 	case "role":
-		flags.StringVar(&role, "role", role, "admin, editor or viewer")
+		role = "" // it must be given: a slip would make an admin a viewer
+		flags.StringVar(&role, "role", "", "admin, editor or viewer")
 	case "disable", "enable", "list":
 	default:
 		fmt.Fprintf(stdout, "There is no command %q.\n\n", "user "+args[0])
@@ -60,6 +61,10 @@ func manageUsers(ctx context.Context, args []string, getenv func(string) string,
 	name, err := nameAndFlags(flags, args[1:], args[0] != "list", stdout)
 	if err != nil {
 		return err
+	}
+	if args[0] == "role" && role == "" {
+		fmt.Fprintf(stdout, "Say which role: linkwatch user role %s --role editor\n", name)
+		return ErrUsage
 	}
 	return withAccounts(ctx, getenv, stdout, func(ctx context.Context, s *accounts.Store) error {
 		switch args[0] {

@@ -36,6 +36,7 @@ func TestUsage(t *testing.T) {
 	for _, args := range []string{
 		"nonsense", "serve now", "config all", "version 2", "openapi -2", "openapi x", "migrate", "migrate sideways",
 		"migrate down 0", "migrate up 2", "demo -links 0", "demo -links 9999999", "demo please",
+		"user", "user sing", "user add", "user role alice", "token", "token add",
 	} {
 		var out strings.Builder
 		if err := Run(t.Context(), strings.Fields(args), getenv, &out); err != ErrUsage { //nolint:errorlint // it is never wrapped

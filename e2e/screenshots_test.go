@@ -70,6 +70,47 @@ func TestScreenshots(t *testing.T) {
 		"status": "/status/demo", "statuses": "/status", "status-edit": "/status/demo/edit", "checks": "/admin/checks", "cleanup": "/admin/cleanup",
 		"search": "/links?q=go+performance", "settings": "/admin/settings", "job": "/admin/jobs/reaper", "not-found": "/nowhere",
 	})
+	shootAccounts(t, full)
+}
+
+// shootAccounts writes PNGs of the pages of accounts, from the first account on.
+func shootAccounts(t *testing.T, s *Server) {
+	t.Helper()
+	b := browse(t, s, wide, "/")
+	b.expect("status of 4")
+	b.pictures("full", map[string]string{"setup": "/login", "no-account": "/settings"})
+	b.resize(wide)
+	b.firstAccount("alice")
+	for name, role := range map[string]string{"bob": "editor", "carol": "viewer"} {
+		b.open("/settings/users")
+		b.fill("#add input[name=username]", name)
+		b.fill("#add input[name=password]", ownPassword)
+		b.choose("#add select[name=role]", role)
+		b.click("#add button.primary")
+		b.see("User added.")
+	}
+	b.open("/settings/tokens")
+	b.fill("#add input[name=name]", "Backup script")
+	b.click(`input[value="links:read"]`)
+	b.click("#add button.primary")
+	b.has("#token")
+	b.pictures("full", map[string]string{"token": ""})
+	b.resize(wide)
+	b.open("/watch?q=search")
+	b.click(`.acts button[title="Pause"]`)
+	b.see("paused")
+	b.open("/short/spring26?edit=1")
+	b.fill(`input[name="title"]`, "Spring catalogue 2026")
+	b.click(".edit button.primary")
+	b.see("Saved.")
+	b.pictures("full", map[string]string{
+		"account": "/settings", "tokens": "/settings/tokens", "users": "/settings/users", "two-factor": "/settings/two-factor",
+		"audit": "/admin/audit", "audit-none": "/admin/audit?actor=nobody",
+	})
+	b.open("/settings")
+	b.click(`form[action="/logout"] button`)
+	b.see("You are signed out.")
+	b.pictures("full", map[string]string{"login": "/login"})
 }
 
 // shoot writes PNGs of the pages of a program, in every look.
@@ -77,8 +118,16 @@ func shoot(t *testing.T, s *Server, store string, pages map[string]string) {
 	t.Helper()
 	b := browse(t, s, wide, "/")
 	b.expect("status of 4")
+	b.pictures(store, pages)
+}
+
+// pictures writes PNGs of pages, in every look. "" is the page that the tab shows.
+func (b *tab) pictures(store string, pages map[string]string) {
+	b.t.Helper()
 	for name, path := range pages {
-		b.open(path)
+		if path != "" {
+			b.open(path)
+		}
 		b.inEveryLook(name+"-"+store, func(where string) {
 			b.wait(`[...document.images].every(i => i.complete || i.loading === "lazy")`)
 			png, err := within(b, func(ctx context.Context, t *chromedp.Target) ([]byte, error) {
@@ -86,11 +135,11 @@ func shoot(t *testing.T, s *Server, store string, pages map[string]string) {
 				return shot.Data, err
 			})
 			if err != nil {
-				t.Fatal(err)
+				b.t.Fatal(err)
 			}
 			file := strings.NewReplacer(" (", "-", ", ", "-", ")", "").Replace(where) + ".png"
 			if err := os.WriteFile(filepath.Join(*screenshots, file), png, 0o600); err != nil {
-				t.Fatal(err)
+				b.t.Fatal(err)
 			}
 		})
 	}

@@ -7,8 +7,12 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Overview is what the overview shows of scheduled jobs and disks.
+// Overview is what the overview shows of scheduled jobs and disks. Only admins see it: all of
+// it leads to admin pages.
 func (p Pages) Overview(ctx context.Context, _ string) (ui.OverviewPart, error) {
+	if !ui.IsAdmin(ctx) {
+		return ui.OverviewPart{}, nil
+	}
 	jobs, err := p.Jobs.Jobs(ctx)
 	return views.Overview{Jobs: jobs, Filling: p.Disks.Filling(), Now: p.Clock.Now().Time}.Part(), err
 }

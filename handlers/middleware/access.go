@@ -66,6 +66,7 @@ func NewAccess(errs *Errors, routes *Table, o AccessOptions) *Access {
 // Check is the middleware. Unknown routes pass: they are answered 404 or 405.
 func (a *Access) Check(c *gin.Context) {
 	if c.FullPath() == "" {
+		a.greet(c)
 		return
 	}
 	route := a.routes.Of(c)
@@ -84,13 +85,24 @@ func (a *Access) Check(c *gin.Context) {
 			return
 		}
 		actor := caller.actor(c)
+		act(c, actor) // also for the page that refuses
 		if detail := caller.lacks(route); detail != "" {
 			a.Accounts.Refused(actor, "access.denied", route.Method+" "+route.Path)
 			a.errs.Write(c, NewProblem(models.CodeForbidden, detail))
 			return
 		}
 		a.watch(c, route, actor, true)
-		act(c, actor)
+	}
+}
+
+// greet sets the actor of a page that does not exist, so that its header is that of whoever is signed in.
+func (a *Access) greet(c *gin.Context) {
+	secret := a.Cookies.Session(c.Request)
+	if secret == "" || !a.Closed() || !WantsPage(c.Request) {
+		return
+	}
+	if u, ok, err := a.Accounts.BySession(c.Request.Context(), secret); err == nil && ok {
+		act(c, caller{u, "session"}.actor(c))
 	}
 }
 

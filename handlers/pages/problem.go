@@ -34,8 +34,8 @@ func (f *Frame) problemType(c *gin.Context) {
 var next = map[int]string{
 	http.StatusBadRequest:          "Go back and change what you entered; nothing was stored.",
 	http.StatusForbidden:           "Open this page by its own address and try again.",
-	http.StatusNotFound:            "It may have been deleted, or the address has a slip in it.",
-	http.StatusConflict:            "Reload the page to see how things stand, then try again.",
+	http.StatusNotFound:            "It may have been deleted. Check the address for typing errors.",
+	http.StatusConflict:            "Reload the page, then try again.",
 	http.StatusUnprocessableEntity: "Nothing was changed. Try again later, or with another address.",
 }
 
@@ -49,6 +49,9 @@ func (f *Frame) Problem(c *gin.Context, problem *middleware.Problem) {
 	}
 	if problem.Status >= http.StatusInternalServerError {
 		v.Next = "Try again. If it stays, look in the log for this request."
+	}
+	if a, _ := models.ActorOf(c.Request.Context()); a.Via != "" && problem.Status == http.StatusForbidden {
+		v.Next = "Ask an admin if you need it."
 	}
 	v.RequestID = middleware.RequestID(c.Request.Context())
 	c.Header("HX-Reswap", "none") // no place of a page is meant for this

@@ -327,7 +327,7 @@ func SetupPage(v Setup) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<h1>Add the first account</h1><p>No account exists, so everything is open to everyone who can reach this server. From the first account on, everybody has to sign in.</p><form method=\"post\" action=\"/login/first\" class=\"panel\"><label>Username <input name=\"username\" type=\"text\" value=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<h1>Add the first account</h1><p>No account exists, so everything is open to everyone who can reach this server. From the first account on, everyone has to sign in.</p><form method=\"post\" action=\"/login/first\" class=\"panel\"><label>Username <input name=\"username\" type=\"text\" value=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

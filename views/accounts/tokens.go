@@ -38,13 +38,36 @@ var Expiries = []Expiry{{"30", "In 30 days", 30}, {"90", "In 90 days", 90}, {"36
 // DefaultExpiry is the one that the form begins with.
 const DefaultExpiry = "90"
 
+// scopeColumns are the columns of the form: what the role of an account allows.
+func scopeColumns(r accounts.Role) []string {
+	switch r {
+	case accounts.Admin:
+		return []string{"Read", "Write", "Admin"}
+	case accounts.Editor:
+		return []string{"Read", "Write"}
+	}
+	return []string{"Read"}
+}
+
 // scopeRows are the scopes as the form shows them: everything, then one system a row.
-func scopeRows() []scopeRow {
-	rows := []scopeRow{{Label: "Everything", Scopes: []string{"read", "write", "admin"}}}
+func scopeRows(r accounts.Role) []scopeRow {
+	n := len(scopeColumns(r))
+	rows := []scopeRow{{Label: "Everything", Scopes: []string{"read", "write", "admin"}[:n]}}
 	for _, system := range accounts.Systems {
-		rows = append(rows, scopeRow{Label: systemLabels[system], Scopes: []string{system + ":read", system + ":write", ""}})
+		rows = append(rows, scopeRow{Label: systemLabels[system], Scopes: []string{system + ":read", system + ":write", ""}[:n]})
 	}
 	return rows
+}
+
+// scopeHelp says what the scopes of the form include.
+func scopeHelp(r accounts.Role) string {
+	switch r {
+	case accounts.Admin:
+		return "Write includes read. Admin includes everything, also users and tokens."
+	case accounts.Editor:
+		return "Write includes read."
+	}
+	return "A viewer can only read."
 }
 
 type scopeRow struct {

@@ -220,7 +220,7 @@ func TagsResults(v Tags) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if len(v.Tags.Items) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<table class=\"cards tags-table\"><thead><tr><th scope=\"col\">Tag</th><th scope=\"col\" class=\"num\">Links</th><th scope=\"col\">Last used</th><th scope=\"col\">Rename</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<table class=\"cards tags-table\"><thead><tr><th scope=\"col\">Tag</th><th scope=\"col\" class=\"num\">Links</th><th scope=\"col\">Last used</th><th scope=\"col\" class=\"rename\">Rename</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

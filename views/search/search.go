@@ -3,6 +3,7 @@
 package search
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strings"
@@ -46,15 +47,16 @@ func (v Search) problems() []Group {
 }
 
 // nothing reports whether a search succeeded without any result.
-func (v Search) nothing() bool {
-	return v.Text != "" && v.Query == "" && len(v.found()) == 0 && len(v.problems()) == 0 && len(v.actions()) == 0
+func (v Search) nothing(actions []ui.Link) bool {
+	return v.Text != "" && v.Query == "" && len(v.found()) == 0 && len(v.problems()) == 0 && len(actions) == 0
 }
 
-// actions are the forms and pages that Text offers: all of them if it is empty, those that
+// actions are the forms and pages that Text offers to the reader: all of them if it is empty, those that
 // take a URL if it is one, else those with words that begin with its words.
-func (v Search) actions() []ui.Link {
+func (v Search) actions(ctx context.Context) []ui.Link {
 	var all []ui.Link
-	for _, c := range v.Nav.Commands {
+	nav := v.Nav.For(ctx)
+	for _, c := range nav.Commands {
 		switch {
 		case v.URL == "":
 			all = append(all, ui.Link{Label: c.Label, Path: c.Path})
@@ -66,13 +68,13 @@ func (v Search) actions() []ui.Link {
 	if v.URL != "" {
 		return all
 	}
-	for _, s := range v.Nav.Sections {
+	for _, s := range nav.Sections {
 		all = append(all, ui.Link{Label: "Go to " + s.Label, Path: s.Path})
 	}
-	for _, l := range v.Nav.Pages {
+	for _, l := range nav.Pages {
 		all = append(all, ui.Link{Label: "Go to " + l.Label, Path: l.Path})
 	}
-	for _, s := range v.Nav.Admin {
+	for _, s := range nav.Admin {
 		all = append(all, ui.Link{Label: "Go to " + s.Label, Path: s.Path})
 	}
 	return slices.DeleteFunc(all, func(l ui.Link) bool { return !offers(l.Label, v.Text) })

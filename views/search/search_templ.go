@@ -85,7 +85,7 @@ func Page(v Search) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if actions := v.actions(); len(actions) > 0 && v.Query == "" {
+			if actions := v.actions(ctx); len(actions) > 0 && v.Query == "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<section><h2>Actions</h2><ul class=\"actions-list\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -378,7 +378,7 @@ func remarks(v Search) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if v.nothing() {
+		if v.nothing(v.actions(ctx)) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "<p class=\"remark\">No results. Check the spelling or use fewer words.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -414,7 +414,7 @@ func Palette(v Search) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if actions := v.actions(); len(actions) > 0 && v.Query == "" {
+		if actions := v.actions(ctx); len(actions) > 0 && v.Query == "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<div role=\"group\" aria-label=\"Actions\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -196,7 +196,7 @@ func Layout(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, s := range p.nav().sectionsFor(ctx) {
+		for _, s := range p.nav().For(ctx).Sections {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -276,7 +276,7 @@ func Layout(p Page) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if !p.Search {
-			templ_7745c5c3_Err = newButton(p.nav().New).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = newButton(p.nav().For(ctx).New).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -322,7 +322,7 @@ func Layout(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = keys(p.nav().keys()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = keys(p.nav().For(ctx).keys()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

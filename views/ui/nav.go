@@ -55,18 +55,31 @@ func (p Page) nav() Nav {
 	return *p.Nav
 }
 
-// sectionsFor are the entries of the navigation for a reader: only admins get those that
-// lead to admin pages.
-func (n Nav) sectionsFor(ctx context.Context) []Section {
-	if role := roleOf(ctx); role == "" || role == adminRole {
-		return n.Sections
+// For is the navigation without what the reader may not open: admin pages are for admins,
+// and forms are for editors and admins.
+func (n Nav) For(ctx context.Context) Nav {
+	if IsAdmin(ctx) {
+		return n
 	}
-	return slices.DeleteFunc(slices.Clone(n.Sections), func(s Section) bool {
+	n.Sections = slices.DeleteFunc(slices.Clone(n.Sections), func(s Section) bool {
 		return slices.ContainsFunc(n.Admin, func(admin Section) bool { return admin.Path == s.Path })
 	})
+	n.Admin = nil
+	if !MayEdit(ctx) {
+		n.New, n.Commands = nil, nil
+	}
+	return n
 }
 
-const adminRole = "admin" // as models.Actor.Role names it
+// IsAdmin reports whether the reader may open admin pages. While nobody has to sign in,
+// everyone may.
+func IsAdmin(ctx context.Context) bool {
+	role := roleOf(ctx)
+	return role == "" || role == "admin" // as models.Actor.Role names it
+}
+
+// MayEdit reports whether the reader may change things, or only read them.
+func MayEdit(ctx context.Context) bool { return roleOf(ctx) != "viewer" }
 
 // roleOf is the role of the reader; "" = nobody has to sign in, or it is not known.
 func roleOf(ctx context.Context) string {
