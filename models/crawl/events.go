@@ -70,7 +70,7 @@ func (b *batch) changes(all map[pageKey]newVersion, stored map[pageKey]Page) err
 		if v.change == PageGone {
 			e.Detail = fmt.Sprintf("it is gone (status %d)", v.StatusCode)
 		}
-		events = append(events, told{stored[k].SourceSeq, e})
+		events = append(events, told{k.source, e})
 	}
 	return tell(b.tx, events...)
 }

@@ -612,3 +612,23 @@ func TestPlansOfRestrictedReads(t *testing.T) {
 		}
 	}
 }
+
+// TestEventsOfPrivateSources: what is told of a private source is for its owner.
+func TestEventsOfPrivateSources(t *testing.T) {
+	each(t, func(w *world) {
+		p := w.secretOf(w.as("bob"))
+		modelstest.Exec(w.T, w.db, "DELETE FROM events")
+		w.clock.Advance(time.Hour)
+		w.crawlSite(p.job, site{"/": "Another home\n->/a\n->/dead", "/a": "Another secret"})
+		var told []struct{ Kind, PrivateTo string }
+		w.ok(w.db.Read(w.Context()).Raw("SELECT kind, private_to FROM events").Scan(&told).Error)
+		if len(told) == 0 {
+			w.Error("nothing was told")
+		}
+		for _, e := range told {
+			if e.PrivateTo != "bob" {
+				w.Errorf("%s is for %q", e.Kind, e.PrivateTo)
+			}
+		}
+	})
+}
