@@ -163,7 +163,7 @@ func TestTwoFactor(t *testing.T) {
 		t.Error(err)
 	}
 	a = as.Get("/settings")
-	apptest.WantText(t, a, "[aria-labelledby=factor-title]", "On. 9 recovery codes left.")
+	apptest.WantText(t, a, "[aria-labelledby=factor-title]", "9 recovery codes left on Manage")
 	later := as.Get("/settings/two-factor")
 	apptest.WantText(t, later, ".facts", "Recovery codes 9 left")
 	for _, secret := range append(codes, key, grouped) {

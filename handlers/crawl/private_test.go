@@ -275,7 +275,7 @@ func TestPrivateSources(t *testing.T) {
 	j := list.Items[0]
 	page = alice.Get("/crawl/jobs/" + j.ID)
 	apptest.WantText(t, page, ".facts", "alice")
-	if page.Find("#source input[name=private][checked]").Length() != 1 || page.Find("h1 ~ .private").Length() != 1 {
+	if page.Find("#source input[name=private][checked]").Length() != 1 || page.Find("h1 .private").Length() != 1 {
 		t.Error("the page of the job does not show that it is private")
 	}
 	edit := url.Values{"job": {j.ID}, "name": {"B"}, "enabled": {"true"}, "max_depth": {"3"}}

@@ -149,7 +149,7 @@ func TestPrivateWebsites(t *testing.T) {
 
 	page := alice.Follow(views.SitesPath, url.Values{"site_url": {"https://c.test/"}, "sharing": {"true"}, "private": {"true"}})
 	apptest.WantText(t, page, "aside .facts", "alice")
-	if page.Find("h1 ~ .private").Length() != 1 || page.Find("#edit input[name=private][checked]").Length() != 1 {
+	if page.Find("h1 .private").Length() != 1 || page.Find("#edit input[name=private][checked]").Length() != 1 {
 		t.Error("the page does not show that it is private")
 	}
 	if alice.Get("/sites").Find("#sites .private").Length() != 1 || alice.Get("/sites").Find("#add input[name=private]").Length() != 1 || p.Get("/sites").Find("#add input[name=private]").Length() != 0 {
