@@ -61,6 +61,10 @@ func manageUsers(ctx context.Context, args []string, getenv func(string) string,
 	if err != nil {
 		return err
 	}
+	if args[0] == "list" && name != "" {
+		usage(stdout)
+		return ErrUsage
+	}
 	return withAccounts(ctx, getenv, stdout, func(ctx context.Context, s *accounts.Store) error {
 		switch args[0] {
 		case "list":
