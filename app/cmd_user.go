@@ -66,6 +66,10 @@ func manageUsers(ctx context.Context, args []string, getenv func(string) string,
 		fmt.Fprintf(stdout, "Say which role: linkwatch user role %s --role editor\n", name)
 		return ErrUsage
 	}
+	if args[0] == "list" && name != "" {
+		usage(stdout)
+		return ErrUsage
+	}
 	return withAccounts(ctx, getenv, stdout, func(ctx context.Context, s *accounts.Store) error {
 		switch args[0] {
 		case "list":

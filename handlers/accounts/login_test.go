@@ -257,6 +257,20 @@ func TestThrottledLogins(t *testing.T) {
 	}
 }
 
+// A password that was typed as the username is not in the audit log.
+func TestFailedLoginsAreRecordedByAccount(t *testing.T) {
+	s := apptest.New(t)
+	add(s, "alice", accounts.Admin)
+	b := newBrowser(s, "192.0.2.1")
+	for _, name := range []string{"alice", "typed-by-mistake"} {
+		b.login(name, strings.Repeat("x", 300))
+	}
+	got := strings.Join(actions(s), "\n")
+	if !strings.Contains(got, "login.failed by alice from 192.0.2.1 x1") || !strings.Contains(got, "login.failed by  from 192.0.2.1 x1") {
+		t.Errorf("the audit log:\n%s", got)
+	}
+}
+
 func TestSecondFactor(t *testing.T) {
 	s := apptest.New(t)
 	u := add(s, "alice", accounts.Admin)

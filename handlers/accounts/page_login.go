@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/netip"
@@ -117,7 +118,7 @@ func (p Pages) Login(c *gin.Context) {
 		if p.Guesses.Refuses(c.Request) { // one entry, whatever usernames it sends
 			tried.Name, tried.Address = "", middleware.ClientNetwork(c.Request)
 		}
-		p.Accounts.Refused(tried, "login.throttled", audit.Subject{})
+		p.refused(ctx, tried, "login.throttled")
 		err := middleware.RateLimited("Too many failed logins.", wait)
 		v.Problem = err.Detail
 		p.Frame.Show(c, p.Frame.FormStatus(c, err), views.LoginPage(v))
@@ -137,7 +138,7 @@ func (p Pages) Login(c *gin.Context) {
 		v.Username = p.Accounts.PendingName(ctx, needed.Pending)
 		if needed.Wrong {
 			v.Problem = "This code is wrong or was used before."
-			p.Accounts.Refused(tried, "login.failed", audit.Subject{})
+			p.refused(ctx, tried, "login.failed")
 		} else {
 			right() // the password was
 		}
@@ -147,7 +148,7 @@ func (p Pages) Login(c *gin.Context) {
 		if login.Pending != "" {
 			v.Problem = "This took too long. Sign in again."
 		}
-		p.Accounts.Refused(tried, "login.failed", audit.Subject{})
+		p.refused(ctx, tried, "login.failed")
 	case models.CodeOf(err) == models.CodeUnavailable:
 		right()
 		status, v.Problem = p.Frame.FormStatus(c, err), p.Frame.Errors.Problem(ctx, err).Detail
@@ -157,6 +158,17 @@ func (p Pages) Login(c *gin.Context) {
 		return
 	}
 	p.Frame.Show(c, status, views.LoginPage(v))
+}
+
+// refused records a login that failed. A username that no account has is left out: people type their
+// password there.
+func (p Pages) refused(ctx context.Context, tried models.Actor, action string) {
+	if tried.Name != "" {
+		if _, err := p.Accounts.Known(ctx, tried.Name); err != nil {
+			tried.Name = ""
+		}
+	}
+	p.Accounts.Refused(tried, action, audit.Subject{})
 }
 
 // maxShown is how many characters of what was typed a form shows again.

@@ -115,6 +115,10 @@ func (p Pages) ssoAccount(ctx context.Context, id Identity) (accounts.User, erro
 	case u.Disabled || !u.DeletedAt.IsZero():
 		return u, &models.Error{Code: models.CodeForbidden, Detail: "Your account is disabled. Ask an admin."}
 	case id.Mapped && u.Role != id.Role:
+		if actor, ok := models.ActorOf(ctx); ok { // who it is, not what the provider calls the user
+			actor.ID, actor.Name = u.ID, u.Username
+			ctx = models.WithActor(ctx, actor)
+		}
 		return p.Accounts.Edit(ctx, u.ID, accounts.Edit{Role: &id.Role})
 	}
 	return u, nil

@@ -86,6 +86,18 @@ func TestSingleSignOn(t *testing.T) {
 	}
 }
 
+// A user who has another name at the provider by now is recorded by that of the account.
+func TestSingleSignOnIsRecordedByAccount(t *testing.T) {
+	idp, s := newIssuer(t)
+	add(s, "root", accounts.Admin)
+	signIn(t, idp, newBrowser(s, "192.0.2.1"), "/")
+	idp.Become(standin.User{Subject: "248289761001", Username: "root", Email: "ann@example.com", Verified: true, Claims: map[string]any{"groups": []string{"staff"}}})
+	signIn(t, idp, newBrowser(s, "192.0.2.1"), "/")
+	if got := strings.Join(actions(s), "\n"); !strings.Contains(got, "user.edit by ann from 192.0.2.1") {
+		t.Errorf("the audit log:\n%s", got)
+	}
+}
+
 // Somebody else of the same username gets an account of its own, and never that of another.
 func TestSingleSignOnTakesNoAccount(t *testing.T) {
 	idp, s := newIssuer(t)
