@@ -2,7 +2,6 @@ package app
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	"log/slog"
 	"time"
@@ -112,7 +111,8 @@ func (a *App) Close() {
 // longBatch is how long others may have to wait for a transaction of the reaper.
 const longBatch = 100 * time.Millisecond
 
-// New wires the program over an open database. Nothing runs yet.
+// New wires the program over an open database. Nothing runs yet. Before it serves, the store of
+// accounts must look for accounts (accounts.Store.Look).
 func New(o Options) (*App, error) { return newApp(o) }
 
 // newApp is New with further systems, for tests.
@@ -123,9 +123,6 @@ func newApp(o Options, more ...func(*core) System) (*App, error) {
 	}
 	systems, err := newSystems(c, more...)
 	if err != nil {
-		return nil, err
-	}
-	if err := systems.Accounts.Store.Look(context.Background()); err != nil {
 		return nil, err
 	}
 	a := &App{Systems: systems, Health: c.health, core: c, heartbeat: jobs.NewHeartbeat(c.lease, o.Log)}

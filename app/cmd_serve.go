@@ -62,6 +62,9 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 		return err
 	}
 	defer a.Close()
+	if err := a.Systems.Accounts.Store.Look(ctx); err != nil {
+		return err
+	}
 	if err := a.runner.Declare(ctx); err != nil {
 		return err
 	}
@@ -127,12 +130,12 @@ func checkOpen(ctx context.Context, cfg config.Config) error {
 	}
 	db, err := openExisting(ctx, cfg)
 	if err != nil {
-		return refusal //nolint:nilerr // without a database there is no account
+		return refusal // without a database there is no account
 	}
 	store := accounts.NewStore(db, nil, accounts.Options{})
 	err = store.Look(ctx) // of an older schema it fails: that has no accounts
 	if err := errors.Join(err, db.Close()); err != nil || !store.InUse() {
-		return refusal //nolint:nilerr // as above
+		return refusal
 	}
 	return nil
 }
