@@ -52,10 +52,10 @@ func TestAuditPage(t *testing.T) {
 		apptest.WantText(tt, a, "tbody tr:nth-child(1)", "1 min ago unknown credential.refused 2 attempts none")
 		apptest.WantText(tt, a, "tbody tr:nth-child(2)", "2 min ago <i>eve</i> password login.failed 12 attempts none 198.51.100.9")
 		third := "table.audit > tbody > tr:nth-child(3)"
-		apptest.WantText(tt, a, third, "bob API token target.edit <script>alert(1)</script> target only 203.0.113.7 3 changes")
+		apptest.WantText(tt, a, third, "bob API token target.edit <script>alert(1)</script> target history 203.0.113.7 3 changes")
 		apptest.WantText(tt, a, third+" .changes tbody", "interval_seconds 1000000 2000000 name <b>old</b> empty tags a, b none")
 		apptest.WantCount(tt, a, third+` a[href="/watch/`+target+`"]`, 1)
-		apptest.WantText(tt, a, "table.audit > tbody > tr:nth-child(4)", "4 min ago alice password login alice user only")
+		apptest.WantText(tt, a, "table.audit > tbody > tr:nth-child(4)", "4 min ago alice password login alice user history")
 		apptest.WantText(tt, a, "table.audit > tbody > tr:nth-child(4) summary", "Details")
 		for _, markup := range []string{"<script>alert", "<i>eve", "<b>old"} {
 			if strings.Contains(a.HTML, markup) {
