@@ -122,7 +122,7 @@ func (a *Access) watch(c *gin.Context, route Route, began models.Actor, guarded 
 		if !guarded { // the first account was added
 			return errEnded
 		}
-		caller, err := a.authenticate(c)
+		caller, err := a.again(c)
 		if err != nil {
 			return err
 		}
@@ -131,6 +131,19 @@ func (a *Access) watch(c *gin.Context, route Route, began models.Actor, guarded 
 		}
 		return nil
 	})
+}
+
+// again returns whose the credentials of an open stream are. They were right before: what is refused now is no guess.
+func (a *Access) again(c *gin.Context) (caller, error) {
+	given, basic, ok := credentials(c.Request)
+	if !ok {
+		return a.withoutHeader(c)
+	}
+	u, refused, err := a.judge(c, given, basic)
+	if err == nil && refused != nil {
+		err = NewProblem(CodeUnauthorized, refused.detail)
+	}
+	return u, err
 }
 
 // stillKey is where watch leaves its function for Streams.

@@ -175,7 +175,7 @@ func (t *stream) run(ctx context.Context, events []StreamEvent, end bool) (err e
 		case <-ticks.C:
 			events, end, err = t.ask(ctx)
 		case <-checks.C:
-			err = t.still()
+			err = t.still(ctx)
 		case <-quiet.C:
 			err = t.write([]byte(": heartbeat\n\n"))
 			quiet.Reset(t.heartbeat)
@@ -187,11 +187,17 @@ func (t *stream) run(ctx context.Context, events []StreamEvent, end bool) (err e
 }
 
 // still is an error if the caller would not be let in again (Access.watch).
-func (t *stream) still() error {
-	if f, ok := t.c.Get(stillKey); ok {
-		return f.(func() error)()
+func (t *stream) still(ctx context.Context) error {
+	f, ok := t.c.Value(stillKey).(func() error)
+	if !ok {
+		return nil
 	}
-	return nil
+	ctx, cancel := context.WithTimeout(models.ForRequest(ctx), requestTime)
+	defer cancel()
+	was := t.c.Request
+	t.c.Request = was.WithContext(ctx)
+	defer func() { t.c.Request = was }()
+	return f()
 }
 
 // send writes events until ctx ends, and flushes them.
