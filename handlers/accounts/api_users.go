@@ -15,7 +15,7 @@ func (a API) registerUsers(r *api.API) {
 	const admin = middleware.Admin
 	api.Register(r, api.Operation(groupAccounts, admin, "GET", "/v1/users", "list-users", "List accounts", "Oldest first."), a.listUsers)
 	add := api.Operation(groupAccounts, admin, "POST", "/v1/users", "add-user", "Add an account",
-		"From the first account on, everybody has to sign in. The first one must be an admin. 409 if the username is taken, or belonged to a deleted account.", models.CodeConflict, models.CodeUnavailable)
+		"From the first account on, everybody has to sign in. The first one must be an admin, and is added from the machine that the server runs on. 409 if the username is taken, or belonged to a deleted account.", models.CodeConflict, models.CodeUnavailable)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, api.Own(add), a.addUser)
 	api.Register(r, api.Operation(groupAccounts, admin, "GET", "/v1/users/{id}", "get-user", "Get an account", "Passwords are never returned.", models.CodeNotFound), a.getUser)
@@ -70,7 +70,9 @@ func (a API) managed() error {
 }
 
 type addUserInput struct {
-	Body struct {
+	ForwardedFor string `header:"X-Forwarded-For" hidden:"true"`
+	Forwarded    string `header:"Forwarded" hidden:"true"`
+	Body         struct {
 		Username string `json:"username" example:"alice" doc:"1 to 64 letters from a to z, digits, dots, dashes or underscores. Upper case is served as lower case"`
 		Role     string `json:"role" example:"editor" doc:"admin, editor or viewer"`
 		Password string `json:"password" example:"correct horse battery staple" doc:"At least 8 characters, and none of the most common passwords"`
@@ -85,6 +87,9 @@ type userOutput struct {
 func (a API) addUser(ctx context.Context, in *addUserInput) (*userOutput, error) {
 	if err := a.managed(); err != nil {
 		return nil, err
+	}
+	if actor, _ := models.ActorOf(ctx); actor.Via == "" && !isHere(actor.Address, in.ForwardedFor+in.Forwarded) {
+		return nil, &models.Error{Code: models.CodeForbidden, Detail: "The first account can be added only from the machine that the server runs on."}
 	}
 	b := in.Body
 	u, err := a.Accounts.Add(ctx, accounts.New{Username: b.Username, Role: accounts.Role(b.Role), Password: b.Password})

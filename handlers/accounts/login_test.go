@@ -177,7 +177,7 @@ func TestNextAfterTheLogin(t *testing.T) {
 	for next, want := range map[string]string{
 		"/watch?state=down#x": "/watch?state=down#x", "": "/", "/": "/", "links": "/", "//evil.example": "/", "///evil.example": "/", `/\evil.example`: "/", `\\evil.example`: "/",
 		"https://evil.example": "/", "https:/evil.example": "/", "javascript:alert(1)": "/", "/\t/evil.example": "/", "/\n/evil.example": "/", " /watch": "/",
-		"/login": "/", "/login/oidc": "/", "/logout": "/", "/" + strings.Repeat("x", 2000): "/", "/%": "/", "/.//evil.example": "/evil.example", "/admin/jobs": "/admin/jobs",
+		"/login": "/", "/login/oidc": "/", "/logout": "/", "/" + strings.Repeat("x", 2000): "/", "/%": "/", "/.//evil.example": "/evil.example", "/s/abc": "/", "/%73/abc": "/", "/x/../s/abc": "/", "/short-links": "/short-links", "/admin/jobs": "/admin/jobs",
 	} {
 		b := newBrowser(s, "127.0.0.1")
 		if a := b.login("admin", "of the settings", "next", next); a.Code != http.StatusSeeOther || a.to() != want {
@@ -327,6 +327,14 @@ func TestFirstAccount(t *testing.T) {
 		}
 		if a := b.send("POST", "/login/first", form); a.Code != http.StatusForbidden {
 			t.Errorf("a stranger adds the first account: %d", a.Code)
+		}
+		r := httptest.NewRequestWithContext(s.Context(), "POST", "/v1/users", strings.NewReader(`{"username": "eve", "role": "admin", "password": "correct horse battery"}`))
+		r.RemoteAddr = b.from + ":1"
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("X-Forwarded-For", b.headers["X-Forwarded-For"])
+		w := httptest.NewRecorder()
+		if s.Router.ServeHTTP(w, r); w.Code != http.StatusForbidden {
+			t.Errorf("a stranger adds the first account by the API: %d %s", w.Code, w.Body)
 		}
 	}
 	b := newBrowser(s, "127.0.0.1")

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"path"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -67,8 +68,13 @@ func (p Pages) signedIn(c *gin.Context) bool {
 
 // isLocal reports whether a request comes from this machine, and no proxy sent it.
 func isLocal(r *http.Request) bool {
-	from, err := netip.ParseAddr(middleware.ClientAddress(r))
-	return err == nil && from.IsLoopback() && r.Header.Get("X-Forwarded-For") == "" && r.Header.Get("Forwarded") == ""
+	return isHere(middleware.ClientAddress(r), r.Header.Get("X-Forwarded-For")+r.Header.Get("Forwarded"))
+}
+
+// isHere is isLocal for the address of a client and what the headers of proxies say.
+func isHere(address, forwarded string) bool {
+	from, err := netip.ParseAddr(address)
+	return err == nil && from.IsLoopback() && forwarded == ""
 }
 
 // Setup adds the first account and signs it in.
@@ -230,15 +236,16 @@ func (p Pages) leave(c *gin.Context) {
 }
 
 // localNext is an address if it is one of this server, else "/". The login page is none to come
-// back to. Browsers take "\" for "/" and drop tabs and line breaks, so neither may be in it.
+// back to, and a short link leads elsewhere. Browsers take "\" for "/" and drop tabs and line breaks, so neither may be in it.
 func localNext(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || len(address) > maxNext || !strings.HasPrefix(address, "/") || strings.HasPrefix(address, "//") ||
 		u.Scheme != "" || u.Host != "" || u.User != nil || strings.ContainsFunc(address, func(r rune) bool { return r < '!' || r == '\\' || r == 0x7f }) {
 		return "/"
 	}
-	for _, path := range []string{"/login", "/logout"} {
-		if u.Path == path || strings.HasPrefix(u.Path, path+"/") {
+	to := path.Clean(u.Path)
+	for _, of := range []string{"/login", "/logout", "/s"} {
+		if to == of || strings.HasPrefix(to, of+"/") {
 			return "/"
 		}
 	}

@@ -182,9 +182,11 @@ type caller struct {
 	via string // models.Actor.Via
 }
 
+// actor is the actor of what the caller does. A token of an admin without the scope admin shows no
+// private items of others.
 func (u caller) actor(c *gin.Context) models.Actor {
 	return models.Actor{
-		ID: u.ID, Name: u.Name, Via: u.via, Of: u.Credential, Role: u.Role.String(), SeesAll: u.Role == Admin,
+		ID: u.ID, Name: u.Name, Via: u.via, Of: u.Credential, Role: u.Role.String(), SeesAll: u.Role == Admin && (u.Allow == nil || u.Allow("") == Admin),
 		Address: ClientAddress(c.Request), Request: RequestID(c.Request.Context()),
 	}
 }

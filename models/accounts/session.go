@@ -137,10 +137,11 @@ func (s *Store) Sessions(ctx context.Context, u User) ([]Session, error) {
 	return all, wrap("listing sessions", err)
 }
 
-// KnownFrom reports whether an account has a session that began at an address.
+// KnownFrom reports whether an account has a session that began at an address and has not ended.
 func (s *Store) KnownFrom(ctx context.Context, username, address string) (known bool, err error) {
-	err = s.db.Read(ctx).Raw(`SELECT EXISTS (SELECT 1 FROM sessions WHERE address = ? AND user_seq = (SELECT seq FROM users WHERE username = ?))`,
-		address, foldUsername(username)).Scan(&known).Error
+	now := s.clock.Now()
+	err = s.db.Read(ctx).Raw(`SELECT EXISTS (SELECT 1 FROM sessions WHERE address = ? AND expires_at > ? AND last_seen_at > ? AND user_seq = (SELECT seq FROM users WHERE username = ?))`,
+		address, now, now.Add(-s.opts.IdleTimeout), foldUsername(username)).Scan(&known).Error
 	return known, wrap("looking for sessions", err)
 }
 
