@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/PuerkitoBio/goquery"
+
 	"linkwatch/app/apptest"
 	"linkwatch/handlers/middleware"
 	"linkwatch/models"
@@ -471,6 +473,25 @@ func TestNothingPrivateIsSeen(t *testing.T) {
 		alice.writes(bobs, secrets)
 		signIn(a, vera).writes(alices, nil)
 	})
+}
+
+// The search over everything marks what only its owner sees. A crawled page is as its source.
+func TestSearchMarksPrivateItems(t *testing.T) {
+	a := apptest.New(t)
+	bob := a.AddUser("bob", accounts.Admin)
+	has(a, bob, "quokka", true)
+	kinds := map[string]int{}
+	a.SignIn(bob).Get("/search?q=quokka").Find(".hits-of section").Each(func(_ int, s *goquery.Selection) {
+		kind, hits, marks := s.Find("h2").Text(), s.Find("li").Length(), s.Find("li .private").Length()
+		if kinds[kind] = hits; kind != "Actions" && kind != "Crawled pages" && hits != marks {
+			t.Errorf("%s: %d of %d are marked", kind, marks, hits)
+		}
+	})
+	for _, kind := range []string{"Links", "Targets", "Short links", "Crawl jobs", "Websites", "Alerts", "Alert settings"} {
+		if kinds[kind] == 0 {
+			t.Errorf("found no %s: %v", kind, kinds)
+		}
+	}
 }
 
 // TestWhatBecomesPrivateIsGone: bob makes private what alice has seen and changed, and then deletes it. Neither caches, nor changes that

@@ -11,7 +11,7 @@ func Hits(ls []shortlinks.ShortLink, now models.Time) []ui.Hit {
 	hits := make([]ui.Hit, len(ls))
 	for i, l := range ls {
 		status := l.Status(now)
-		hits[i] = ui.Hit{Title: l.DisplayTitle(), Key: l.Key, Detail: l.LongURL, Path: shortPath(l.Key), Status: string(status), Icon: statusIcon(status)}
+		hits[i] = ui.Hit{Title: l.DisplayTitle(), Key: l.Key, Detail: l.LongURL, Path: shortPath(l.Key), Private: l.Private(), Status: string(status), Icon: statusIcon(status)}
 		if l.Title != "" {
 			hits[i].Detail = l.Key + " → " + l.LongURL
 		}

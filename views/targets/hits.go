@@ -10,7 +10,7 @@ func Hits(ts []targets.Target) []ui.Hit {
 	hits := make([]ui.Hit, len(ts))
 	for i, t := range ts {
 		status := string(t.Status())
-		hits[i] = ui.Hit{Title: t.DisplayTitle(), Detail: t.URL, Path: targetPath(t.ID), Status: status, Icon: statusIcon(status)}
+		hits[i] = ui.Hit{Title: t.DisplayTitle(), Detail: t.URL, Path: targetPath(t.ID), Private: t.Private(), Status: status, Icon: statusIcon(status)}
 	}
 	return hits
 }
