@@ -17,7 +17,7 @@ func TestSearchAsYouType(t *testing.T) {
 		s.save(web.URL+"/sqlite-pages", "Databases")
 		s.save(web.URL+"/go-channels", "Go", "Talk")
 		b := browse(t, s, in, "/")
-		b.see("All is well")
+		b.see("Recent") // what needs attention depends on the disk of the machine
 		b.click(`nav[aria-label=Main] a[href="/links"]`)
 		b.shows("Go channels", "Sqlite pages", "Go memory")
 
