@@ -152,8 +152,8 @@
 
   // What is unfolded is to be edited.
   document.addEventListener("toggle", (e) => {
-    const field = e.target.matches("details[open]") && $("input:not([type=hidden])", e.target);
-    if (field) field.focus();
+    const field = e.target.matches("details[open]") && $(":is(input:not([type=hidden]), textarea, select)", e.target);
+    if (field && !$(":is(input, textarea, select):focus", e.target)) field.focus(); // the event comes late: somebody may type already
   }, true);
 
   // What keeps itself up to date rests while nobody looks, and catches up after.
