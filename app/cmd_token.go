@@ -29,9 +29,7 @@ func manageTokens(ctx context.Context, args []string, getenv func(string) string
 		flags.DurationVar(&expires, "expires", 0, "when it expires, such as 2160h; 0 = never")
 	case "list", "revoke":
 	default:
-		fmt.Fprintf(stdout, "There is no command %q.\n\n", "token "+args[0])
-		usage(stdout)
-		return ErrUsage
+		return noCommand(stdout, "token "+args[0])
 	}
 	given, err := nameAndFlags(flags, args[1:], args[0] != "list", stdout)
 	if err != nil {

@@ -34,7 +34,7 @@ func withAccounts(ctx context.Context, getenv func(string) string, stdout io.Wri
 	})
 }
 
-// manageUsers runs linkwatch user add | passwd | role | disable | enable | delete | list.
+// manageUsers runs linkwatch user add | passwd | role | disable | enable | list.
 func manageUsers(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
 	if len(args) == 0 {
 		usage(stdout)
@@ -54,9 +54,7 @@ func manageUsers(ctx context.Context, args []string, getenv func(string) string,
 		flags.StringVar(&role, "role", "", "admin, editor or viewer")
 	case "disable", "enable", "list":
 	default:
-		fmt.Fprintf(stdout, "There is no command %q.\n\n", "user "+args[0])
-		usage(stdout)
-		return ErrUsage
+		return noCommand(stdout, "user "+args[0])
 	}
 	name, err := nameAndFlags(flags, args[1:], args[0] != "list", stdout)
 	if err != nil {

@@ -58,6 +58,10 @@ func Run(ctx context.Context, args []string, getenv func(string) string, stdout 
 			return c.run(ctx, args, getenv, stdout)
 		}
 	}
+	return noCommand(stdout, name)
+}
+
+func noCommand(stdout io.Writer, name string) error {
 	fmt.Fprintf(stdout, "There is no command %q.\n\n", name)
 	usage(stdout)
 	return ErrUsage

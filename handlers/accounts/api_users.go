@@ -60,8 +60,8 @@ func (a API) listUsers(ctx context.Context, in *api.SliceParams) (*api.Output[ap
 	return api.AnswerSlice(l, toUser, err)
 }
 
-// managed is CodeForbidden while nobody has to sign in although there may be accounts: what a stranger
-// does to them would last longer than that.
+// managed returns CodeForbidden while AUTH_DISABLED is set. A stranger could otherwise change accounts,
+// and the change would outlast the setting.
 func (a API) managed() error {
 	if a.Open {
 		return &models.Error{Code: models.CodeForbidden, Detail: "Accounts cannot be changed while AUTH_DISABLED is set. Use the command linkwatch user."}

@@ -71,7 +71,8 @@ func isLocal(r *http.Request) bool {
 	return isHere(middleware.ClientAddress(r), r.Header.Get("X-Forwarded-For")+r.Header.Get("Forwarded"))
 }
 
-// isHere is isLocal for the address of a client and what the headers of proxies say.
+// isHere is isLocal for the API, which has no request: address is that of the client, forwarded the headers
+// that proxies add.
 func isHere(address, forwarded string) bool {
 	from, err := netip.ParseAddr(address)
 	return err == nil && from.IsLoopback() && forwarded == ""
@@ -166,8 +167,8 @@ func (p Pages) Login(c *gin.Context) {
 	p.Frame.Show(c, status, views.LoginPage(v))
 }
 
-// refused records a login that failed. A username that no account has is left out: people type their
-// password there.
+// refused records a login that failed. The username is left out if no account has it: it may be a
+// password that was typed into the wrong field.
 func (p Pages) refused(ctx context.Context, tried models.Actor, action string) {
 	if tried.Name != "" {
 		if _, err := p.Accounts.Known(ctx, tried.Name); err != nil {
@@ -235,8 +236,9 @@ func (p Pages) leave(c *gin.Context) {
 	p.Frame.SeeOther(c, "/login?out=1")
 }
 
-// localNext is an address if it is one of this server, else "/". The login page is none to come
-// back to, and a short link leads elsewhere. Browsers take "\" for "/" and drop tabs and line breaks, so neither may be in it.
+// localNext returns an address if it is a page of this server to come back to after the login, else "/".
+// The login page is not, and a short link redirects to other servers. Browsers take "\" for "/" and drop
+// tabs and line breaks, so neither may be in it.
 func localNext(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || len(address) > maxNext || !strings.HasPrefix(address, "/") || strings.HasPrefix(address, "//") ||

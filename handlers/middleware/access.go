@@ -133,7 +133,8 @@ func (a *Access) watch(c *gin.Context, route Route, began models.Actor, guarded 
 	})
 }
 
-// again returns whose the credentials of an open stream are. They were right before: what is refused now is no guess.
+// again returns whose the credentials of an open stream are. They were right when it began, so a refusal
+// counts as no guess.
 func (a *Access) again(c *gin.Context) (caller, error) {
 	given, basic, ok := credentials(c.Request)
 	if !ok {
@@ -182,8 +183,8 @@ type caller struct {
 	via string // models.Actor.Via
 }
 
-// actor is the actor of what the caller does. A token of an admin without the scope admin shows no
-// private items of others.
+// actor is the actor of what the caller does. An admin's token sees private items of others only with the
+// scope admin.
 func (u caller) actor(c *gin.Context) models.Actor {
 	return models.Actor{
 		ID: u.ID, Name: u.Name, Via: u.via, Of: u.Credential, Role: u.Role.String(), SeesAll: u.Role == Admin && (u.Allow == nil || u.Allow("") == Admin),

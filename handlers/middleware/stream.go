@@ -46,9 +46,10 @@ func NewStreams(errs *Errors, stopping <-chan struct{}, most int) *Streams {
 //
 // An error of the first poll is the response, as is 503 if too many streams are
 // open. A later error ends the stream without an event, so that the client
-// reconnects. It ends in the same way within some seconds after the credential of the client has
-// ended. The stream also ends when the client goes or holds up a write for 5 s, and by the event "end" when poll says so or the server stops. The data of that
-// event are {} or {"stopping":true}; after the latter a client can reconnect.
+// reconnects. So does the end of the client's credential, within 5 s. The stream also
+// ends when the client goes or holds up a write for 5 s, and by the event "end" when
+// poll says so or the server stops. The data of that event are {} or
+// {"stopping":true}; after the latter a client can reconnect.
 func (s *Streams) Serve(c *gin.Context, every time.Duration, poll func(ctx context.Context, after string) (events []StreamEvent, end bool, err error)) {
 	after, problem := lastEventID(c.Request)
 	if problem != nil {
@@ -186,7 +187,7 @@ func (t *stream) run(ctx context.Context, events []StreamEvent, end bool) (err e
 	}
 }
 
-// still is an error if the caller would not be let in again (Access.watch).
+// still returns an error if the caller would not be let in now (Access.watch).
 func (t *stream) still(ctx context.Context) error {
 	f, ok := t.c.Value(stillKey).(func() error)
 	if !ok {

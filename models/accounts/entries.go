@@ -30,7 +30,8 @@ func (f AuditFilter) check() error {
 		checkFilter("query.subject_id", f.Subject), checkFilter("query.address", f.Address))
 }
 
-// checkFilter is models.CheckFilter that also refuses what PostgreSQL takes for no text.
+// checkFilter is models.CheckFilter that also refuses what PostgreSQL does not take as text. These filters are
+// compared as they are: they are not folded, as the text of a search is.
 func checkFilter(location, text string) error {
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 		return models.Invalid(location, "must be text in UTF-8")

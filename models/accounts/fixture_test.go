@@ -1,8 +1,124 @@
 package accounts_test
 
-import "gorm.io/gorm"
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
 
-type gormDB = gorm.DB
+	"gorm.io/gorm"
+
+	"linkwatch/models"
+	"linkwatch/models/accounts"
+	"linkwatch/models/audit"
+	"linkwatch/models/modelstest"
+	"linkwatch/models/secret"
+)
+
+const goodPassword = "correct horse battery"
+
+// store is a store with a clock of the test's own.
+type store struct {
+	*accounts.Store
+	testing.TB
+	db    *models.DB
+	clock *modelstest.Clock
+}
+
+func newStore(t testing.TB, db *models.DB, change ...func(*accounts.Options)) *store {
+	t.Helper()
+	box, err := secret.FromText("a key of the test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := accounts.Options{
+		Seal: box.Seal, Open: box.Open, Sign: box.Sign,
+		IdleTimeout: 24 * time.Hour, MaxAge: 72 * time.Hour, Retention: 30 * models.Day,
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	clock := modelstest.NewClock()
+	return &store{accounts.NewStore(db, clock.Now, o), t, db, clock}
+}
+
+// ctx is a context whose actor is an account.
+func (s *store) ctx(u accounts.User) context.Context {
+	return models.WithActor(s.Context(), models.Actor{
+		ID: u.ID, Name: u.Username, Role: string(u.Role), Via: "session", SeesAll: u.SeesAll(), Address: "203.0.113.7", Request: "request-1",
+	})
+}
+
+// add adds an account without a password, which takes no hash.
+func (s *store) add(name string, role accounts.Role) accounts.User {
+	s.Helper()
+	u, err := s.Add(s.ctx(accounts.User{Username: "root"}), accounts.New{Username: name, Role: role, Issuer: "https://id.example", Subject: name})
+	s.must(err)
+	return u
+}
+
+func (s *store) addWithPassword(name string, role accounts.Role) accounts.User {
+	s.Helper()
+	u, err := s.Add(s.ctx(accounts.User{Username: "root"}), accounts.New{Username: name, Role: role, Password: goodPassword})
+	s.must(err)
+	return u
+}
+
+func (s *store) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// begin signs an account in and returns the secret of the session.
+func (s *store) begin(u accounts.User, old string) string {
+	s.Helper()
+	secret, err := s.Begin(s.ctx(u), u, accounts.MethodPassword, accounts.Client{Address: "203.0.113.7", Device: "Firefox on Linux"}, old)
+	s.must(err)
+	return secret
+}
+
+// opens reports whether a secret is that of a session.
+func (s *store) opens(secret string) bool {
+	s.Helper()
+	_, ok, err := s.BySession(s.Context(), secret)
+	s.must(err)
+	return ok
+}
+
+func (s *store) entries() []audit.Entry {
+	s.Helper()
+	l, err := s.Audit(s.Context(), accounts.AuditFilter{}, models.Cursor{}, models.MaxLimit)
+	s.must(err)
+	return l.Items
+}
+
+// actions are the actions of the audit log, the oldest first, with how often each was tried.
+func (s *store) actions() (all []string) {
+	s.Helper()
+	for _, e := range slices.Backward(s.entries()) {
+		text := e.Action
+		if e.Attempts > 1 {
+			text = fmt.Sprintf("%s x%d", text, e.Attempts)
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+func wantCode(t testing.TB, err error, want models.Code) {
+	t.Helper()
+	if models.CodeOf(err) != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+func each(t *testing.T, test func(t *testing.T, s *store)) {
+	t.Helper()
+	modelstest.Each(t, func(t *testing.T, db *models.DB) { test(t, newStore(t, db)) })
+}
 
 // reap runs what the reaper does, once.
 func reap(s *store, remove func(tx *gorm.DB, limit int) (int64, error)) (n int64, err error) {

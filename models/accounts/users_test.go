@@ -1,0 +1,195 @@
+package accounts_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"linkwatch/models"
+	"linkwatch/models/accounts"
+	"linkwatch/models/modelstest"
+)
+
+func TestAddAccounts(t *testing.T) {
+	each(t, func(t *testing.T, s *store) {
+		ctx := t.Context()
+		s.must(s.Look(ctx))
+		if s.InUse() {
+			t.Error("in use without an account")
+		}
+		u, err := s.AddFirst(ctx, " Alice ", goodPassword)
+		s.must(err)
+		if u.Username != "alice" || u.Role != accounts.Admin || !u.HasPassword() || strings.Contains(u.PasswordHash, "correct") || !strings.HasPrefix(u.PasswordHash, "$argon2id$") {
+			t.Errorf("%+v", u)
+		}
+		if !s.InUse() {
+			t.Error("not in use with an account")
+		}
+		other := newStore(t, s.db)
+		s.must(other.Look(ctx))
+		if !other.InUse() {
+			t.Error("another process does not see the account")
+		}
+		_, err = s.AddFirst(ctx, "second", goodPassword)
+		wantCode(t, err, models.CodeConflict)
+		for _, name := range []string{"alice", "ALICE"} {
+			_, err = s.Add(ctx, accounts.New{Username: name, Role: accounts.Viewer, Issuer: "i", Subject: name})
+			wantCode(t, err, models.CodeConflict)
+		}
+		for _, bad := range []accounts.New{
+			{Username: "", Role: accounts.Viewer, Password: goodPassword},
+			{Username: "-a", Role: accounts.Viewer, Password: goodPassword},
+			{Username: "a b", Role: accounts.Viewer, Password: goodPassword},
+			{Username: "ünal", Role: accounts.Viewer, Password: goodPassword},
+			{Username: strings.Repeat("a", 65), Role: accounts.Viewer, Password: goodPassword},
+			{Username: "system", Role: accounts.Viewer, Password: goodPassword},
+			{Username: "bob", Role: "root", Password: goodPassword},
+			{Username: "bob", Role: "", Password: goodPassword},
+			{Username: "bob", Role: accounts.Viewer, Password: ""},
+			{Username: "bob", Role: accounts.Viewer, Password: "short"},
+			{Username: "bobbobbob", Role: accounts.Viewer, Password: "BobBobBob"},
+			{Username: "bob", Role: accounts.Viewer, Password: "Password1"},
+			{Username: "bob", Role: accounts.Viewer, Password: "aaaaaaaaaaaa"},
+			{Username: "bob", Role: accounts.Viewer, Password: strings.Repeat("long ", 60)},
+			{Username: "bob", Role: accounts.Viewer, Password: "with\x00nul and more"},
+		} {
+			_, err := s.Add(ctx, bad)
+			wantCode(t, err, models.CodeInvalid)
+			if err != nil && bad.Password != "" && strings.Contains(err.Error(), bad.Password) {
+				t.Errorf("the error repeats the password: %v", err)
+			}
+		}
+		if _, err := s.ByName(ctx, "Alice"); err != nil {
+			t.Error(err)
+		}
+		_, err = s.ByName(ctx, "nobody")
+		wantCode(t, err, models.CodeNotFound)
+		for _, id := range []string{"", "u_1", u.ID[:10], "l" + u.ID[1:], strings.Repeat("x", 5000)} {
+			_, err = s.Get(ctx, id)
+			wantCode(t, err, models.CodeNotFound)
+		}
+	})
+}
+
+// Of processes that add the first account at the same time, one does.
+func TestOneFirstAccount(t *testing.T) {
+	each(t, func(t *testing.T, s *store) {
+		var all sync.WaitGroup
+		errs := make([]error, 4)
+		for i := range errs {
+			all.Go(func() { _, errs[i] = s.AddFirst(t.Context(), fmt.Sprintf("user%d", i), goodPassword) })
+		}
+		all.Wait()
+		added := 0
+		for _, err := range errs {
+			if err == nil {
+				added++
+			} else {
+				wantCode(t, err, models.CodeConflict)
+			}
+		}
+		if added != 1 {
+			t.Errorf("%d were added", added)
+		}
+	})
+}
+
+func TestLastAdmin(t *testing.T) {
+	each(t, func(t *testing.T, s *store) {
+		ctx := t.Context()
+		alice := s.add("alice", accounts.Admin)
+		bob := s.add("bob", accounts.Editor)
+		viewer := accounts.Viewer
+		_, err := s.Edit(ctx, alice.ID, accounts.Edit{Role: &viewer})
+		wantCode(t, err, models.CodeConflict)
+		_, err = s.Edit(ctx, alice.ID, accounts.Edit{Disabled: new(true)})
+		wantCode(t, err, models.CodeConflict)
+		wantCode(t, s.Delete(ctx, alice.ID), models.CodeConflict)
+		admin := accounts.Admin
+		_, err = s.Edit(ctx, bob.ID, accounts.Edit{Role: &admin})
+		s.must(err)
+		s.must(s.Delete(ctx, alice.ID))
+		wantCode(t, s.Delete(ctx, bob.ID), models.CodeConflict)
+		_, err = s.Get(ctx, alice.ID)
+		wantCode(t, err, models.CodeNotFound)
+		_, err = s.Add(ctx, accounts.New{Username: "alice", Role: accounts.Viewer, Issuer: "i", Subject: "x"})
+		wantCode(t, err, models.CodeConflict) // what alice owns must not get to another
+		_, err = s.Restore(ctx, alice.ID)
+		s.must(err)
+		_, err = s.Restore(ctx, alice.ID)
+		wantCode(t, err, models.CodeNotFound)
+		s.must(s.Delete(ctx, alice.ID))
+		s.clock.Advance(accounts.KeepDeleted)
+		if n, err := reap(s, s.ReapUsers); err != nil || n != 1 {
+			t.Errorf("the reaper forgot %d accounts, %v", n, err)
+		}
+		if n, err := reap(s, s.ReapUsers); err != nil || n != 0 {
+			t.Errorf("the reaper forgot %d accounts again, %v", n, err)
+		}
+		_, err = s.Restore(ctx, alice.ID)
+		wantCode(t, err, models.CodeNotFound)
+	})
+}
+
+// Two admins who remove each other at the same time: one stays.
+func TestAdminsRemoveEachOther(t *testing.T) {
+	each(t, func(t *testing.T, s *store) {
+		left := s.add("admin0", accounts.Admin)
+		for i := range 5 {
+			both := []accounts.User{left, s.add(fmt.Sprintf("admin%d", i+1), accounts.Admin)}
+			var all sync.WaitGroup
+			errs := make([]error, 2)
+			for j, u := range both {
+				all.Go(func() { errs[j] = s.Delete(t.Context(), u.ID) })
+			}
+			all.Wait()
+			if (errs[0] == nil) == (errs[1] == nil) {
+				t.Fatalf("%v, %v", errs[0], errs[1])
+			}
+			if left = both[0]; errs[0] == nil {
+				left = both[1]
+			}
+		}
+	})
+}
+
+// A user of an identity provider chooses a username, so none gets that which ADMIN_PASSWORD signs in.
+func TestAdminNameIsReserved(t *testing.T) {
+	s := newStore(t, modelstest.New(t), func(o *accounts.Options) { o.AdminPassword = "of the settings" })
+	for _, issuer := range []string{"https://id.example", accounts.IssuerProxy} {
+		_, err := s.Add(t.Context(), accounts.New{Username: "Admin", Role: accounts.Viewer, Issuer: issuer, Subject: "1"})
+		if models.CodeOf(err) != models.CodeConflict {
+			t.Errorf("%s: %v", issuer, err)
+		}
+	}
+	if u, err := s.Verify(t.Context(), accounts.Login{Username: "admin", Password: "of the settings"}); err != nil || u.Role != accounts.Admin {
+		t.Errorf("%+v %v", u, err)
+	}
+	s = newStore(t, modelstest.New(t))
+	if _, err := s.Add(t.Context(), accounts.New{Username: "admin", Role: accounts.Admin, Issuer: accounts.IssuerProxy, Subject: "admin"}); err != nil {
+		t.Errorf("by a proxy, without ADMIN_PASSWORD: %v", err)
+	}
+	s = newStore(t, modelstest.New(t))
+	if _, err := s.Add(t.Context(), accounts.New{Username: "admin", Role: accounts.Admin}); models.CodeOf(err) != models.CodeInvalid {
+		t.Errorf("without any password: %v", err)
+	}
+}
+
+// What is no text is no username and no filter: it is not asked for in the database.
+func TestNamesThatAreNoText(t *testing.T) {
+	each(t, func(t *testing.T, s *store) {
+		s.add("alice", accounts.Admin)
+		for _, name := range []string{"\x00", "alice\x00", "\xff", ""} {
+			if _, err := s.Verify(t.Context(), accounts.Login{Username: name, Password: "wrong password"}); !errors.Is(err, accounts.ErrWrongLogin) {
+				t.Errorf("%q: %v", name, err)
+			}
+		}
+		for _, f := range []accounts.AuditFilter{{Actor: "\x00"}, {Action: "\xff"}, {Subject: "\x00"}, {Address: "\xff"}} {
+			if _, err := s.Audit(t.Context(), f, models.Cursor{}, 10); models.CodeOf(err) != models.CodeInvalid {
+				t.Errorf("%+v: %v", f, err)
+			}
+		}
+	})
+}
