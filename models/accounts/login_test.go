@@ -18,7 +18,7 @@ func TestVerify(t *testing.T) {
 	each(t, func(t *testing.T, s *store) {
 		ctx := t.Context()
 		alice := s.addWithPassword("alice", accounts.Admin)
-		bob := s.add("bob", accounts.Viewer) // without a password
+		s.add("bob", accounts.Viewer) // without a password
 		u, err := s.Verify(ctx, accounts.Login{Username: " ALICE", Password: goodPassword})
 		if err != nil || u.ID != alice.ID {
 			t.Errorf("%v %v", u, err)
@@ -33,7 +33,6 @@ func TestVerify(t *testing.T) {
 				t.Errorf("%+v: %v", l, err)
 			}
 		}
-		_ = bob
 	})
 }
 
