@@ -1,5 +1,4 @@
-// Linkwatch looks after links: it saves them with their title and picture,
-// tags them, finds them again, and notices when they die.
+// Linkwatch saves links, monitors URLs, serves short links, crawls websites and submits their pages to search engines.
 package main
 
 import (
@@ -14,7 +13,7 @@ import (
 )
 
 func main() {
-	err := app.Run(untilSignal(), os.Args[1:], os.Getenv, os.Stdout)
+	err := app.Run(signalContext(), os.Args[1:], os.Getenv, os.Stdout)
 	switch {
 	case errors.Is(err, app.ErrUsage):
 		os.Exit(2)
@@ -24,10 +23,9 @@ func main() {
 	}
 }
 
-// untilSignal ends with the first SIGINT or SIGTERM; the second ends the
-// program at once. (With signal.NotifyContext a second one that comes close
-// behind the first is lost.)
-func untilSignal() context.Context {
+// signalContext returns a context that ends with the first SIGINT or SIGTERM. The second one ends the program at once.
+// signal.NotifyContext loses a second signal that follows shortly after the first.
+func signalContext() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)

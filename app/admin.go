@@ -17,14 +17,14 @@ import (
 	adminviews "linkwatch/views/admin"
 )
 
-// Admin is the program's own machinery as a system: scheduled jobs, cleanup, backups, disks and settings.
+// Admin is the system of scheduled jobs, cleanup, backups, disks and settings.
 type Admin struct {
 	System
 	Jobs    *schedule.Store
 	Cleanup *cleanup.Store
 }
 
-// newAdmin wires the machinery. kinds are what the reaper deletes for the systems.
+// newAdmin wires the system. kinds are the data that the reaper deletes for other systems.
 func newAdmin(c *core, kinds ...cleanup.Kind) (*Admin, error) {
 	kinds = append(kinds, cleanup.Kind{
 		Kind: "idempotency_keys", Label: "Idempotency keys", Remove: c.DB.ReapKeys(c.Clock),
@@ -42,7 +42,7 @@ func newAdmin(c *core, kinds ...cleanup.Kind) (*Admin, error) {
 		Health: []middleware.HealthCheck{adminhandlers.DiskCheck(c.Disks)},
 	}, Jobs: []jobs.Job{diskjobs.Disk(c.Disks)}}
 	if err := c.registry.Register(diskMetrics{c.Disks}); err != nil {
-		return nil, fmt.Errorf("registering the metrics of disks: %w", err)
+		return nil, fmt.Errorf("register disk metrics: %w", err)
 	}
 	if c.Config.BackupDir != "" {
 		folder := backupFolder(c.Config)
@@ -56,7 +56,7 @@ func newAdmin(c *core, kinds ...cleanup.Kind) (*Admin, error) {
 	return a, nil
 }
 
-// backupFolder is the folder of scheduled backups; its Dir is "" if there are none.
+// backupFolder returns the folder of scheduled backups. Its Dir is "" if they are disabled.
 func backupFolder(cfg config.Config) backup.Folder {
 	return backup.Folder{
 		Dir: cfg.BackupDir, Database: models.SQLiteFile(string(cfg.DatabaseURL)), Interval: cfg.BackupInterval, Keep: cfg.BackupKeep,

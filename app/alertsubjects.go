@@ -9,7 +9,7 @@ import (
 	alertviews "linkwatch/views/alerts"
 )
 
-// alertSubjects are what rules and maintenance windows can name.
+// alertSubjects finds what alert rules and maintenance windows can refer to.
 type alertSubjects struct{ targets *targets.Store }
 
 // Targets implements alerthandlers.Subjects.

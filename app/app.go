@@ -24,7 +24,7 @@ import (
 	"linkwatch/outbound"
 )
 
-// Options are what the program is made of.
+// Options configure the program.
 type Options struct {
 	Config config.Config
 	DB     *models.DB
@@ -32,20 +32,20 @@ type Options struct {
 
 	// For tests:
 
-	Version string        // "" = what the Go toolchain wrote into the program
-	Clock   models.Clock  // nil = the time
-	Fetcher links.Fetcher // asks for the pages of links; nil = the internet
-	Redis   *redis.Client // nil = that of REDIS_URL, if it is set. Close closes it
-	Disks   disk.Look     // tells how full the disks are; nil = those of the database and of BACKUP_DIR
-	Secrets *secret.Box   // seals stored credentials; nil = with a key of this process
+	Version string        // "": the version of the build
+	Clock   models.Clock  // nil: time.Now
+	Fetcher links.Fetcher // fetches the pages of links; nil: over HTTP
+	Redis   *redis.Client // nil: the one of REDIS_URL, if set. App.Close closes it
+	Disks   disk.Look     // returns the space on disks; nil: those of the database and BACKUP_DIR
+	Secrets *secret.Box   // encrypts stored credentials; nil: with a random key
 }
 
-// core is what every system is built from.
+// core holds what all systems share.
 type core struct {
 	Options
 	registry *prometheus.Registry
 	outbound *outbound.Client
-	lease    *lease.Lease // of this instance; App.heartbeat keeps it
+	lease    *lease.Lease // of this instance, kept by App.heartbeat
 	frame    *pages.Frame
 	health   *middleware.Health
 }
@@ -74,14 +74,14 @@ func newCore(o Options) (*core, error) {
 		Options: o, registry: registry, lease: lease.New(o.DB, o.Clock),
 		outbound: outbound.New(outbound.Options{
 			UserAgent: o.Config.UserAgent(o.Version), AllowCIDRs: o.Config.OutboundAllowCIDRs, Timeout: o.Config.HTTPTimeout,
-			MaxConcurrent: o.Config.MaxConcurrency, // for checks; rechecks and requests have budgets of their own
+			MaxConcurrent: o.Config.MaxConcurrency, // for checks; rechecks and requests have their own budgets
 		}),
 		frame:  pages.New(errs, o.Version, o.Config.PublicURL, o.Clock),
 		health: middleware.NewHealth(errs, o.DB, o.Version),
 	}, nil
 }
 
-// close releases what newCore opened, once nothing runs any more.
+// close releases what newCore opened. Call it after all services have stopped.
 func (c *core) close() {
 	c.outbound.Close()
 	if c.Redis != nil {
@@ -97,25 +97,25 @@ type App struct {
 
 	core      *core
 	runner    *jobs.Runner
-	heartbeat jobs.Service // started before all services, and stopped after them
+	heartbeat jobs.Service // starts before all services and stops after them
 	services  jobs.Services
-	last      jobs.Services // stopped after the listener has drained
+	last      jobs.Services // stop after the listener has drained
 }
 
-// Close releases what New opened. Nothing may run any more.
+// Close releases what New opened. Call it after all services have stopped.
 func (a *App) Close() {
 	a.Systems.Close()
 	a.core.close()
 }
 
-// longBatch is how long others may have to wait for a transaction of the reaper.
+// longBatch is the longest time that a transaction of the reaper may block other writers.
 const longBatch = 100 * time.Millisecond
 
-// New wires the program over an open database. Nothing runs yet. Before it serves, the store of
-// accounts must look for accounts (accounts.Store.Look).
+// New wires the program over an open database and starts nothing. Before the program serves requests, call
+// accounts.Store.Look, which finds out whether accounts exist.
 func New(o Options) (*App, error) { return newApp(o) }
 
-// newApp is New with further systems, for tests.
+// newApp is New with additional systems, for tests.
 func newApp(o Options, more ...func(*core) System) (*App, error) {
 	c, err := newCore(o)
 	if err != nil {

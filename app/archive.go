@@ -14,14 +14,12 @@ import (
 	"linkwatch/outbound"
 )
 
-// archiveRequests is how many requests are made to an object store at a time: those of
-// the archiver, and of people who open copies.
+// archiveRequests is the maximum number of concurrent requests to an object store.
 const archiveRequests = 16
 
-// openArchive opens the archive of crawled pages; nil = none is set up. Nothing is sent
-// to an object store yet.
+// openArchive opens the archive of crawled pages; nil if none is configured. It sends no request to an object store.
 //
-//nolint:contextcheck,nolintlint // it only reads settings; the directive is for callers, where nolintlint does not see its use
+//nolint:contextcheck,nolintlint // it only reads settings; nolintlint does not see that callers need the directive
 func openArchive(c *core) (*archive.Archive, error) {
 	cfg := c.Config
 	setting := "CRAWLER_ARCHIVE_URL"
@@ -37,7 +35,7 @@ func openArchive(c *core) (*archive.Archive, error) {
 	default:
 		return nil, nil
 	}
-	if err != nil { // config has checked it
+	if err != nil { // cannot happen: config has validated it
 		return nil, fmt.Errorf("%s: %w", setting, err)
 	}
 	client := outbound.NewService(outbound.Options{
@@ -50,7 +48,7 @@ func openArchive(c *core) (*archive.Archive, error) {
 	return a, nil
 }
 
-// archived is what the archive gives to the system of crawls. All is nil without one.
+// archived holds the parts of the archive that the crawl system uses. All are nil without an archive.
 type archived struct {
 	add      func(crawljobs.Copy)
 	reader   crawlhandlers.Archive
@@ -59,7 +57,7 @@ type archived struct {
 	close    func()
 }
 
-// newArchived makes the archive and what stores pages in it.
+// newArchived opens the archive and creates the service that stores pages in it.
 func newArchived(c *core, store *crawl.Store) (archived, error) {
 	a, err := openArchive(c)
 	if err != nil || a == nil {

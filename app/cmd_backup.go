@@ -18,85 +18,76 @@ import (
 	"linkwatch/views/ui"
 )
 
-// writeBackup writes a copy of the SQLite database to a file. A server may be running on
-// it. For PostgreSQL it only says how.
+// writeBackup writes a copy of the SQLite database to a file, also while a server uses it. For PostgreSQL, its error names
+// the command to run.
 func writeBackup(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
-	file, force, err := fileAndForce("backup", "replace FILE if it is there", args, stdout)
+	var force forceFlag
+	rest, err := parse("backup", force.forBackup, args, 1, 1, stdout)
 	if err != nil {
 		return err
 	}
+	file := rest[0]
 	cfg, err := config.Load(getenv)
 	if err != nil {
-		return fmt.Errorf("settings: %w", err)
+		return fmt.Errorf("invalid setting: %w", err)
 	}
 	if cfg.DatabaseDriver == models.Postgres {
 		return pgDump(cfg, file)
 	}
 	if keyFile(cfg) == "" {
-		return errors.New("DATABASE_URL: a database in memory ends with its program and cannot be backed up")
+		return errors.New("DATABASE_URL: an in-memory database cannot be backed up")
 	}
 	db, err := openExisting(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	defer closeStore(db, &err)
-	begun := time.Now()
-	size, err := db.Backup(ctx, file, force)
+	started := time.Now()
+	size, err := db.Backup(ctx, file, bool(force))
 	switch {
 	case errors.Is(err, models.ErrExists):
-		return fmt.Errorf("%s: %w; choose another name or use --force", file, err)
+		return fmt.Errorf("%s: %w. Choose another name, or use --force", file, err)
 	case errors.Is(err, models.ErrNoFile), errors.Is(err, models.ErrDatabase):
-		return fmt.Errorf("%s: %w; choose another name", file, err)
+		return fmt.Errorf("%s: %w. Choose another name", file, err)
 	case models.Damaged(err):
-		return fmt.Errorf("DATABASE_URL=%q is damaged, so no backup was made: run \"linkwatch check\", and restore an older backup: %w", cfg.DatabaseURL, err)
+		return fmt.Errorf("DATABASE_URL=%q is damaged. Run \"linkwatch check\", and restore an older backup: %w", cfg.DatabaseURL, err)
 	case err != nil:
-		return fmt.Errorf("%s was not written: %w", file, inFolder(file, err))
+		return fmt.Errorf("write %s: %w", file, writeError(file, err))
 	}
 	_, err = fmt.Fprintf(stdout, "%s: %s, verified in %s.\n%s\n",
-		file, humanize.Bytes(uint64(size)), ui.Took(time.Since(begun)), aboutKey(cfg))
+		file, humanize.Bytes(uint64(size)), ui.Took(time.Since(started)), keyHint(cfg))
 	return err
 }
 
-// inFolder is the error of a file that cannot be written, in plain words, with what to do.
-func inFolder(file string, err error) error {
+// writeError turns the error of writing a file into one that says what to do.
+func writeError(file string, err error) error {
 	folder := filepath.Dir(file)
 	switch {
 	case errors.Is(err, models.ErrNoSpace), errors.Is(err, syscall.ENOSPC):
-		return fmt.Errorf("%w: free disk space, or choose another disk", models.ErrNoSpace)
+		return fmt.Errorf("%w. Free disk space, or choose another disk", models.ErrNoSpace)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return fmt.Errorf("there is no folder %s: create it, or choose another one", folder)
+		return fmt.Errorf("the folder %s does not exist. Create it, or choose another one", folder)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("the folder %s cannot be written to: change its permissions, or choose another one", folder)
+		return fmt.Errorf("the folder %s is not writable. Change its permissions, or choose another one", folder)
 	}
 	return err
 }
 
-// aboutKey says what is needed to read stored credentials besides a backup. A backup does not
-// hold the key: who finds one must not find the credentials.
-func aboutKey(cfg config.Config) string {
+// keyHint says which key stored credentials need. Backups never contain the key, so a stolen backup does not expose them.
+func keyHint(cfg config.Config) string {
 	if cfg.SecretKey != "" {
-		return "Stored credentials are readable only with the SECRET_KEY of this server. The backup does not hold it: keep it elsewhere."
+		return "The backup does not contain SECRET_KEY, which decrypts stored credentials. Keep it in another place."
 	}
-	return fmt.Sprintf("Stored credentials are readable only with the key in %s. The backup does not hold it: keep a copy elsewhere.", keyFile(cfg))
+	return fmt.Sprintf("The backup does not contain the key file %s, which decrypts stored credentials. Keep a copy of it in another place.", keyFile(cfg))
 }
 
-// fileAndForce reads the arguments of a command that takes a FILE and --force, in
-// any order. It returns ErrUsage, after printing what is wrong, for others.
-func fileAndForce(command, forceMeans string, args []string, stdout io.Writer) (file string, force bool, err error) {
-	flags := flag.NewFlagSet(command, flag.ContinueOnError)
-	flags.BoolVar(&force, "force", false, forceMeans)
-	flags.SetOutput(stdout)
-	flags.Usage = func() {
-		fmt.Fprintf(stdout, "Usage: linkwatch %s FILE [--force]\n", command)
-		flags.PrintDefaults()
-	}
-	if err := flags.Parse(args); err != nil {
-		return "", false, ErrUsage
-	}
-	if file = flags.Arg(0); file == "" {
-		flags.Usage()
-		return "", false, ErrUsage
-	}
-	err = parseFlags(flags, flags.Args()[1:], stdout) // --force may come behind FILE
-	return file, force, err
+// forceFlag is the flag --force.
+type forceFlag bool
+
+func (f *forceFlag) forBackup(flags *flag.FlagSet) {
+	flags.BoolVar((*bool)(f), "force", false, "Overwrite FILE if it exists")
+}
+
+func (f *forceFlag) forRestore(flags *flag.FlagSet) {
+	flags.BoolVar((*bool)(f), "force", false, "Replace a database that is not empty. Its files are renamed, not deleted")
 }

@@ -13,19 +13,24 @@ import (
 	"linkwatch/models"
 )
 
-const demoLinks = 1000
+type demoFlags struct {
+	links int
+	force bool
+}
 
-// fillDemo fills the database with made-up data of every system.
+func (f *demoFlags) declare(flags *flag.FlagSet) {
+	flags.IntVar(&f.links, "links", 1000, fmt.Sprintf("`N`umber of links to create, at most %d", demo.MaxLinks))
+	flags.BoolVar(&f.force, "force", false, "Add the data to a database that already has links")
+}
+
+// fillDemo fills the database with sample data of every system.
 func fillDemo(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
-	n := flags.Int("links", demoLinks, fmt.Sprintf("how many links, up to %d", demo.MaxLinks))
-	force := flags.Bool("force", false, "add them to a store that has links already")
-	if err := parseFlags(flags, args, stdout); err != nil {
+	var f demoFlags
+	if _, err := parse("demo", f.declare, args, 0, 0, stdout); err != nil {
 		return err
 	}
-	if *n < 1 || *n > demo.MaxLinks {
-		fmt.Fprintf(stdout, "-links must be from 1 to %d\n", demo.MaxLinks)
-		return ErrUsage
+	if f.links < 1 || f.links > demo.MaxLinks {
+		return wrongUsage(stdout, "demo", "--links must be between 1 and %d", demo.MaxLinks)
 	}
 	return withCore(ctx, getenv, stdout, func(c *core) error {
 		systems, err := newSystems(c)
@@ -33,21 +38,21 @@ func fillDemo(ctx context.Context, args []string, getenv func(string) string, st
 			return err
 		}
 		defer systems.Close()
-		run := &demo.Run{DB: c.DB, Now: time.Now(), Links: *n, Force: *force}
+		run := &demo.Run{DB: c.DB, Now: time.Now(), Links: f.links, Force: f.force}
 		var all []string
 		for _, s := range systems.All() {
 			if s.Demo == nil {
 				continue
 			}
-			did, err := s.Demo(ctx, run)
+			added, err := s.Demo(ctx, run)
 			if err != nil {
 				return err
 			}
-			all = append(all, did)
+			all = append(all, added)
 		}
-		_, err = fmt.Fprintf(stdout, "Stored %s.\n"+
-			"Nothing answers at their addresses. They are checked again in %d days; until then the demo stays as it is.\n"+
-			"Now: linkwatch serve\n", english.OxfordWordSeries(all, "and"), demo.Rest/models.Day)
+		_, err = fmt.Fprintf(stdout, "Added %s.\n"+
+			"The URLs are not real. They are next checked in %d days, so the sample data does not change until then.\n"+
+			"Run \"linkwatch serve\" to see it.\n", english.OxfordWordSeries(all, "and"), demo.Rest/models.Day)
 		return err
 	})
 }

@@ -16,51 +16,51 @@ import (
 	"linkwatch/handlers/middleware"
 )
 
-// healthPatience is how long the server may take to say that it is ready.
-const healthPatience = 5 * time.Second
+// healthTimeout limits the request of the health command.
+const healthTimeout = 5 * time.Second
 
-// health asks the server with these settings, on this machine, whether it is ready. Its error
-// says that it is not. It is for the health check of a container, which has no other program.
+// health returns an error unless the server with these settings on this machine is ready. It is the health check of the
+// container image, which has no HTTP client.
 func health(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	if err := noArgs(args, stdout); err != nil {
+	if err := noArgs("health", args, stdout); err != nil {
 		return err
 	}
 	cfg, err := config.Load(getenv)
 	if err != nil {
-		return fmt.Errorf("settings: %w", err)
+		return fmt.Errorf("invalid setting: %w", err)
 	}
 	if cfg.HTTPPort == 0 {
-		return errors.New("HTTP_PORT=0: the port of the server is not known")
+		return errors.New("HTTP_PORT=0: the port of the server is unknown. Set a port")
 	}
-	ctx, cancel := context.WithTimeout(ctx, healthPatience)
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(reachable(cfg.HTTPHost), strconv.Itoa(cfg.HTTPPort))+"/readyz", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(loopback(cfg.HTTPHost), strconv.Itoa(cfg.HTTPPort))+"/readyz", nil)
 	if err != nil {
 		return err
 	}
-	// Not by a proxy that the environment may name: it cannot reach this machine's own addresses.
+	// No proxy of the environment: it cannot reach the loopback addresses of this machine.
 	client := http.Client{
 		Transport:     &http.Transport{DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return errors.New("the server does not answer")
+		return errors.New("the server is not reachable")
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server is not ready: /readyz answers %d", res.StatusCode)
+		return fmt.Errorf("the server is not ready: /readyz returned status %d", res.StatusCode)
 	}
-	var answer middleware.Status // another program may listen there
+	var answer middleware.Status // another program may listen on this port
 	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<10)).Decode(&answer); err != nil || answer.Status != "ok" {
-		return errors.New("another program answers at this address: check HTTP_HOST and HTTP_PORT")
+		return errors.New("another program listens on this address. Check HTTP_HOST and HTTP_PORT")
 	}
 	_, err = fmt.Fprintln(stdout, "The server is ready.")
 	return err
 }
 
-// reachable is an address at which a server that listens on host is reached from this machine.
-func reachable(host string) string {
+// loopback returns the address at which this machine reaches a server that listens on host.
+func loopback(host string) string {
 	addr, err := netip.ParseAddr(host)
 	switch {
 	case err != nil || !addr.IsUnspecified():

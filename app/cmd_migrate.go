@@ -6,30 +6,32 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/dustin/go-humanize/english"
+
 	"linkwatch/config"
 	"linkwatch/models"
 )
 
-// migrate changes the schema of the store: up to the newest version, or n
-// steps down, one unless it is said.
+// migrate updates the schema to the newest version, or reverts migrations.
 func migrate(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
+	if args, err = parse("migrate", nil, args, 1, 2, stdout); err != nil {
+		return err
+	}
 	steps := 0 // up
 	switch {
 	case len(args) == 1 && args[0] == "up":
 	case len(args) == 1 && args[0] == "down":
 		steps = 1
-	case len(args) == 2 && args[0] == "down":
+	case args[0] == "down":
 		if steps, err = strconv.Atoi(args[1]); err != nil || steps < 1 {
-			fmt.Fprintln(stdout, "migrate down takes how many steps to undo: a whole number from 1")
-			return ErrUsage
+			return wrongUsage(stdout, "migrate", "N must be a whole number, 1 or more")
 		}
 	default:
-		usage(stdout)
-		return ErrUsage
+		return wrongUsage(stdout, "migrate", "use up, or down [N]")
 	}
 	cfg, err := config.Load(getenv)
 	if err != nil {
-		return fmt.Errorf("settings: %w", err)
+		return fmt.Errorf("invalid setting: %w", err)
 	}
 	db, err := models.Open(ctx, cfg.DatabaseDriver, string(cfg.DatabaseURL), newLogger(cfg, stdout, stdout))
 	if err != nil {
@@ -40,12 +42,12 @@ func migrate(ctx context.Context, args []string, getenv func(string) string, std
 		if err := db.Migrate(); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(stdout, "The schema is the newest.")
+		_, err = fmt.Fprintln(stdout, "The schema is up to date.")
 		return err
 	}
 	if err := db.MigrateDown(steps); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "Migrations taken back: %d.\n", steps)
+	_, err = fmt.Fprintf(stdout, "Reverted %s.\n", english.Plural(steps, "migration", ""))
 	return err
 }

@@ -11,11 +11,16 @@ import (
 	"linkwatch/models"
 )
 
-// printOpenAPI prints the description of the API, which needs no store.
+type openapiFlags struct{ v30 bool }
+
+func (f *openapiFlags) declare(flags *flag.FlagSet) {
+	flags.BoolVar(&f.v30, "3.0", false, "Print OpenAPI 3.0.3 instead of 3.1")
+}
+
+// printOpenAPI prints the OpenAPI document. It needs no database.
 func printOpenAPI(_ context.Context, args []string, _ func(string) string, stdout io.Writer) error {
-	flags := flag.NewFlagSet("openapi", flag.ContinueOnError)
-	old := flags.Bool("3.0", false, "OpenAPI 3.0.3 instead of 3.1")
-	if err := parseFlags(flags, args, stdout); err != nil {
+	var f openapiFlags
+	if _, err := parse("openapi", f.declare, args, 0, 0, stdout); err != nil {
 		return err
 	}
 	cfg, err := config.Load(func(string) string { return "" })
@@ -34,7 +39,7 @@ func printOpenAPI(_ context.Context, args []string, _ func(string) string, stdou
 	defer systems.Close()
 	operations := handlers.Operations(c.health, systems.served())
 	describe := operations.OpenAPI
-	if *old {
+	if f.v30 {
 		describe = operations.OpenAPI30
 	}
 	doc, err := describe()

@@ -13,49 +13,51 @@ import (
 	"linkwatch/models"
 )
 
-// restoreBackup puts a backup in the place of the SQLite database, on which no server may
-// run. For PostgreSQL it only says how.
+// restoreBackup replaces the SQLite database with a backup. No server may use the database. For PostgreSQL, its error names
+// the command to run.
 func restoreBackup(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	file, force, err := fileAndForce("restore", "replace a database that is not empty; it is kept under another name", args, stdout)
+	var force forceFlag
+	rest, err := parse("restore", force.forRestore, args, 1, 1, stdout)
 	if err != nil {
 		return err
 	}
+	file := rest[0]
 	cfg, err := config.Load(getenv)
 	if err != nil {
-		return fmt.Errorf("settings: %w", err)
+		return fmt.Errorf("invalid setting: %w", err)
 	}
 	if cfg.DatabaseDriver == models.Postgres {
 		return pgRestore(cfg, file)
 	}
 	key := keyFile(cfg)
 	if key == "" {
-		return errors.New("DATABASE_URL: a database in memory cannot be restored: name a file")
+		return errors.New("DATABASE_URL: an in-memory database cannot be restored. Set it to a file")
 	}
 	database := models.SQLiteFile(string(cfg.DatabaseURL))
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return fmt.Errorf("%s: there is no such file; name a backup", file)
+		return fmt.Errorf("%s: no such file. Name a backup", file)
 	}
-	r, err := models.Restore(ctx, file, database, force)
+	r, err := models.Restore(ctx, file, database, bool(force))
 	switch {
 	case errors.Is(err, models.ErrNoFile):
-		return fmt.Errorf("%s: %w; name a backup", file, err)
+		return fmt.Errorf("%s: %w. Name a backup", file, err)
 	case models.Damaged(err):
-		return fmt.Errorf("%s is damaged and was not restored; the database is as it was. Take another backup: %w", file, err)
+		return fmt.Errorf("%s is damaged. The database is unchanged. Choose another backup: %w", file, err)
 	case errors.Is(err, models.ErrNotEmpty):
-		return fmt.Errorf("DATABASE_URL=%q: %w; --force replaces it and keeps it under another name", cfg.DatabaseURL, err)
+		return fmt.Errorf("DATABASE_URL=%q: %w. Use --force to replace it: its files are renamed, not deleted", cfg.DatabaseURL, err)
 	case errors.Is(err, models.ErrDangling):
-		return fmt.Errorf("DATABASE_URL=%q: %w; name the file itself", cfg.DatabaseURL, err)
+		return fmt.Errorf("DATABASE_URL=%q: %w. Set it to the file itself", cfg.DatabaseURL, err)
 	case errors.Is(err, models.ErrInUse):
-		return fmt.Errorf("DATABASE_URL=%q: %w; stop the server first", cfg.DatabaseURL, err)
+		return fmt.Errorf("DATABASE_URL=%q: %w. Stop the server first", cfg.DatabaseURL, err)
 	case err != nil:
-		return fmt.Errorf("%s was not restored, and the database is as it was: %w", file, inFolder(database, err))
+		return fmt.Errorf("restore %s: the database is unchanged: %w", file, writeError(database, err))
 	}
-	fmt.Fprintf(stdout, "%s is now the database, with schema %d. The next start of the server brings the schema to the newest version.\n", file, r.Schema)
+	fmt.Fprintf(stdout, "Restored %s with schema version %d. The server updates the schema when it starts.\n", file, r.Schema)
 	if r.Kept != "" {
-		fmt.Fprintf(stdout, "The database before it is kept as %s: delete that when you no longer need it.\n", r.Kept)
+		fmt.Fprintf(stdout, "The previous database was renamed to %s. Delete it when you no longer need it.\n", r.Kept)
 	}
 	if _, err := os.Stat(key); cfg.SecretKey == "" && err != nil {
-		fmt.Fprintf(stdout, "There is no key file %s. Put the one there that belongs to the backup, or enter all stored credentials again.\n", key)
+		fmt.Fprintf(stdout, "The key file %s does not exist. Copy the one that belongs to the backup, or enter all stored credentials again.\n", key)
 	}
 	return nil
 }

@@ -16,25 +16,24 @@ import (
 	"linkwatch/outbound"
 )
 
-// The limits of one request on the way in and out. A handler may take longer
-// than readTimeout, since that ends when the body is read (middleware.Errors.Body).
+// Limits of a request. A handler may run longer than readTimeout, which ends when the body is read (middleware.Errors.Body).
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 15 * time.Second // headers and body together
 	writeTimeout      = 60 * time.Second
 	idleTimeout       = 2 * time.Minute
-	maxHeader         = 64 << 10 // bytes
+	maxHeaderBytes    = 64 << 10
 )
 
-// serve runs the program until ctx ends, then lets it end in good order within
-// SHUTDOWN_GRACE. It is nil then, even if something had to be cut short.
+// serve runs the server until ctx ends, then stops it within SHUTDOWN_GRACE. It returns nil then, even if requests or jobs were
+// canceled.
 func serve(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
-	if err := noArgs(args, stdout); err != nil {
+	if err := noArgs("serve", args, stdout); err != nil {
 		return err
 	}
 	cfg, err := config.Load(getenv)
 	if err != nil {
-		return fmt.Errorf("settings: %w", err)
+		return fmt.Errorf("invalid setting: %w", err)
 	}
 	if err := checkOpen(ctx, cfg); err != nil {
 		return err
@@ -44,9 +43,9 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 			return err
 		}
 	}
-	lines := newLogWriter(stdout)
-	defer lines.Close()
-	log := newLogger(cfg, stdout, lines)
+	logs := newLogWriter(stdout)
+	defer logs.Close()
+	log := newLogger(cfg, stdout, logs)
 	db, err := openStore(ctx, cfg, log)
 	if err != nil {
 		return err
@@ -70,9 +69,9 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.Addr())
 	if err != nil {
-		return err // "listen tcp 127.0.0.1:8080: bind: address already in use" says it all
+		return err // such as "listen tcp 127.0.0.1:8080: bind: address already in use"
 	}
-	if err := a.core.lease.Beat(ctx); err != nil { // services claim from the first moment
+	if err := a.core.lease.Beat(ctx); err != nil { // services claim as soon as they start
 		return errors.Join(err, listener.Close())
 	}
 	server := &http.Server{
@@ -81,8 +80,8 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // strangers' broken connections
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug), // mostly broken connections of clients
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
@@ -92,26 +91,26 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	log.Info("listening", "address", listener.Addr().String(), "url", "http://"+listener.Addr().String(), "version", version())
 
 	select {
-	case err = <-served: // the listener broke
-		err = fmt.Errorf("serving: %w", err)
+	case err = <-served: // the listener failed
+		err = fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 		log.Info("stopping", "grace", cfg.ShutdownGrace.String())
 	}
 	a.Health.Stopping()
-	// What is given up needs a moment to be put away: that is part of the grace too.
+	// The last tenth is for services to clean up after their work is canceled.
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.ShutdownGrace*9/10)
 	defer cancel()
-	// Side by side: whoever downloads slowly takes nothing of the time that jobs have to finish.
+	// Jobs stop while requests finish, so a slow download takes no time from them.
 	var background sync.WaitGroup
 	background.Go(func() { a.services.Stop(grace) })
-	// Whoever sends requests here sees first that no more are wanted.
+	// Load balancers see /readyz fail before the listener closes.
 	select {
 	case <-time.After(cfg.ShutdownGrace / 20):
-	case e := <-served: // it broke only now
-		err = fmt.Errorf("serving: %w", e)
+	case e := <-served:
+		err = fmt.Errorf("serve: %w", e)
 	}
 	if e := server.Shutdown(grace); e != nil {
-		log.Warn("requests were cut short", "error", e)
+		log.Warn("requests canceled at shutdown", "error", e)
 		err = errors.Join(err, server.Close())
 	}
 	a.last.Stop(grace)
@@ -121,21 +120,21 @@ func serve(ctx context.Context, args []string, getenv func(string) string, stdou
 	return err
 }
 
-// checkOpen refuses to serve other machines if nobody has to sign in. It changes nothing: only
-// if the settings alone do not allow it, it looks for accounts in the database that is there.
+// checkOpen returns an error if the server would be open to other machines without a login. If the settings do not decide that,
+// it looks for accounts in an existing database. It changes nothing.
 func checkOpen(ctx context.Context, cfg config.Config) error {
-	refusal := cfg.CheckOpen(false)
-	if refusal == nil {
+	openErr := cfg.CheckOpen(false)
+	if openErr == nil {
 		return nil
 	}
 	db, err := openExisting(ctx, cfg)
 	if err != nil {
-		return refusal // without a database there is no account
+		return openErr // no database, so no accounts
 	}
 	store := accounts.NewStore(db, nil, accounts.Options{})
-	err = store.Look(ctx) // of an older schema it fails: that has no accounts
+	err = store.Look(ctx) // fails for an older schema, which has no accounts
 	if err := errors.Join(err, db.Close()); err != nil || !store.InUse() {
-		return refusal
+		return openErr
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// TestServe starts the program on a port of its choice, twice on one store.
+// TestServe starts the program twice on the same database.
 func TestServe(t *testing.T) {
 	getenv := env(t, nil)
 	for range 2 {
@@ -28,7 +28,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestStopFinishesRequests: what was begun is answered after SIGTERM.
+// TestStopFinishesRequests checks that requests in flight are answered after SIGTERM.
 func TestStopFinishesRequests(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	site := newSite(t, func(w http.ResponseWriter) {
@@ -37,35 +37,35 @@ func TestStopFinishesRequests(t *testing.T) {
 		_, _ = io.WriteString(w, "<title>Slow but there</title>")
 	})
 	p := start(t, env(t, map[string]string{"OUTBOUND_ALLOW_CIDRS": "127.0.0.0/8"}))
-	type answer struct {
+	type response struct {
 		status int
 		body   string
 	}
-	answered := make(chan answer, 1)
+	responses := make(chan response, 1)
 	go func() {
 		res, err := http.Post(p.url+"/v1/links", "application/json", strings.NewReader(`{"url":"`+site+`"}`))
 		if err != nil {
-			answered <- answer{0, err.Error()}
+			responses <- response{0, err.Error()}
 			return
 		}
 		defer res.Body.Close()
 		b, _ := io.ReadAll(res.Body)
-		answered <- answer{res.StatusCode, string(b)}
+		responses <- response{res.StatusCode, string(b)}
 	}()
 	<-entered
 	p.stop()
 	modelstest.Eventually(t, "the program is stopping", func() bool { return p.log.Count(`"stopping"`) > 0 })
 	close(leave)
-	if a := <-answered; a.status != http.StatusCreated || !strings.Contains(a.body, "Slow but there") {
-		t.Errorf("%d %s", a.status, a.body)
+	if r := <-responses; r.status != http.StatusCreated || !strings.Contains(r.body, "Slow but there") {
+		t.Errorf("status %d: %s", r.status, r.body)
 	}
 	if err := p.wait(t); err != nil {
 		t.Errorf("run: %v", err)
 	}
 }
 
-// TestStopHasAnEnd: a request that does not end is cut after SHUTDOWN_GRACE.
-func TestStopHasAnEnd(t *testing.T) {
+// TestStopCancelsRequests checks that a request that does not end is canceled after SHUTDOWN_GRACE.
+func TestStopCancelsRequests(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	site := newSite(t, func(http.ResponseWriter) {
 		close(entered)
@@ -86,7 +86,7 @@ func TestStopHasAnEnd(t *testing.T) {
 	}
 }
 
-// TestStartErrors: what keeps the program from starting is told, without a trace.
+// TestStartErrors checks that errors at start are one line and name the setting.
 func TestStartErrors(t *testing.T) {
 	taken := start(t, env(t, nil))
 	_, port, _ := strings.Cut(strings.TrimPrefix(taken.url, "http://"), ":")
@@ -94,10 +94,10 @@ func TestStartErrors(t *testing.T) {
 		set  map[string]string
 		want string
 	}{
-		"a bad setting":        {map[string]string{"HTTP_PORT": "eighty"}, "HTTP_PORT"},
-		"open to the world":    {map[string]string{"HTTP_HOST": "0.0.0.0"}, "ADMIN_PASSWORD"},
-		"a taken port":         {map[string]string{"HTTP_PORT": port}, "address already in use"},
-		"no place for a store": {map[string]string{"DATABASE_URL": "/nonexistent/x.db"}, "DATABASE_URL"},
+		"invalid setting":    {map[string]string{"HTTP_PORT": "eighty"}, "HTTP_PORT"},
+		"open without login": {map[string]string{"HTTP_HOST": "0.0.0.0"}, "ADMIN_PASSWORD"},
+		"port in use":        {map[string]string{"HTTP_PORT": port}, "address already in use"},
+		"no such folder":     {map[string]string{"DATABASE_URL": "/nonexistent/x.db"}, "DATABASE_URL"},
 	} {
 		err := Run(t.Context(), []string{"serve"}, env(t, c.set), io.Discard)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -110,11 +110,11 @@ func TestStartErrors(t *testing.T) {
 	}
 }
 
-func TestPasswordIsAskedFor(t *testing.T) {
+func TestAdminPasswordIsRequired(t *testing.T) {
 	for set, want := range map[string]int{"": 401, "true": 200} {
 		p := start(t, env(t, map[string]string{"ADMIN_PASSWORD": "secret", "AUTH_DISABLED": set}))
 		if status, _ := p.get(t, "/v1/links"); status != want {
-			t.Errorf("AUTH_DISABLED=%s: %d, want %d", set, status, want)
+			t.Errorf("AUTH_DISABLED=%s: status %d, want %d", set, status, want)
 		}
 		p.stop()
 		if err := p.wait(t); err != nil {

@@ -6,10 +6,9 @@ import (
 	"io"
 )
 
-// syncSources syncs enabled sources to jobs, as POST /v1/admin/sync-enabled-sources
-// does. A running server sees the new jobs when it polls next.
+// syncSources creates or updates the crawl jobs of enabled sources, like POST /v1/admin/sync-enabled-sources.
 func syncSources(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	if err := noArgs(args, stdout); err != nil {
+	if err := noArgs("sync", args, stdout); err != nil {
 		return err
 	}
 	return withCore(ctx, getenv, stdout, func(c *core) error {

@@ -13,77 +13,82 @@ import (
 	"linkwatch/models/accounts"
 )
 
-// manageTokens runs linkwatch token add | list | revoke.
+type tokenFlags struct {
+	name, scopes string
+	expires      time.Duration
+}
+
+func (f *tokenFlags) declare(flags *flag.FlagSet) {
+	flags.StringVar(&f.name, "name", "Command line", "Name of the token, shown in lists (add)")
+	flags.StringVar(&f.scopes, "scope", "read", "`Scopes` of the token, separated by commas: "+strings.Join(accounts.AllScopes(), ", ")+" (add)")
+	flags.DurationVar(&f.expires, "expires", 0, "Time until the token expires, such as 2160h. It never expires by default (add)")
+}
+
+// manageTokens runs "linkwatch token add", "list" and "revoke".
 func manageTokens(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	if len(args) == 0 {
-		usage(stdout)
-		return ErrUsage
-	}
-	flags := flag.NewFlagSet("token "+args[0], flag.ContinueOnError)
-	var name, scopes string
-	var expires time.Duration
-	switch args[0] {
-	case "add":
-		flags.StringVar(&name, "name", "", "what the token is for")
-		flags.StringVar(&scopes, "scope", "read", "scopes, separated by commas: "+strings.Join(accounts.AllScopes(), ", "))
-		flags.DurationVar(&expires, "expires", 0, "when it expires, such as 2160h; 0 = never")
-	case "list", "revoke":
-	default:
-		return noCommand(stdout, "token "+args[0])
-	}
-	given, err := nameAndFlags(flags, args[1:], args[0] != "list", stdout)
+	action, args, err := subcommand("token", []string{"add", "list", "revoke"}, args, stdout)
 	if err != nil {
 		return err
 	}
+	var f tokenFlags
+	var declare func(*flag.FlagSet)
+	required := 1
+	switch action {
+	case "add":
+		declare = f.declare
+	case "list":
+		required = 0
+	}
+	if args, err = parse("token "+action, declare, args, required, 1, stdout); err != nil {
+		return err
+	}
+	arg := strings.Join(args, "") // a username, or the id of a token
 	return withAccounts(ctx, getenv, stdout, func(ctx context.Context, s *accounts.Store) error {
-		switch args[0] {
+		switch action {
 		case "revoke":
-			if err := s.Revoke(ctx, nil, given); err != nil {
-				return plain(err)
+			if err := s.Revoke(ctx, nil, arg); err != nil {
+				return forTerminal(err)
 			}
-			_, err := fmt.Fprintln(stdout, "Revoked. The token opens nothing from now on.")
+			_, err := fmt.Fprintln(stdout, "Token revoked.")
 			return err
 		case "list":
-			return listTokens(ctx, s, given, stdout)
+			return listTokens(ctx, s, arg, stdout)
 		}
-		return addToken(ctx, s, given, name, scopes, expires, stdout)
+		return addToken(ctx, s, arg, f, stdout)
 	})
 }
 
-func addToken(ctx context.Context, s *accounts.Store, username, name, scopes string, expires time.Duration, stdout io.Writer) error {
+func addToken(ctx context.Context, s *accounts.Store, username string, f tokenFlags, stdout io.Writer) error {
 	u, err := s.ByName(ctx, username)
 	if err != nil {
-		return plain(err)
+		return forTerminal(err)
 	}
-	n := accounts.NewToken{Name: name, Scopes: strings.Split(scopes, ","), By: u.Role}
-	if n.Name == "" {
-		n.Name = "Command line"
-	}
-	if expires != 0 {
-		n.ExpiresAt = s.Now().Add(expires)
+	n := accounts.NewToken{Name: f.name, Scopes: strings.Split(f.scopes, ","), By: u.Role}
+	if f.expires != 0 {
+		n.ExpiresAt = s.Now().Add(f.expires)
 	}
 	_, secret, err := s.AddToken(ctx, u, n)
 	if err != nil {
-		return plain(err)
+		return forTerminal(err)
 	}
-	_, err = fmt.Fprintln(stdout, secret) // alone, for scripts
+	_, err = fmt.Fprintln(stdout, secret) // nothing else, for scripts
 	return err
 }
 
 func listTokens(ctx context.Context, s *accounts.Store, username string, stdout io.Writer) error {
-	var of *accounts.User
+	var owner *accounts.User // nil: of all accounts
 	if username != "" {
 		u, err := s.ByName(ctx, username)
 		if err != nil {
-			return plain(err)
+			return forTerminal(err)
 		}
-		of = &u
+		owner = &u
 	}
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ID\tUSER\tNAME\tSCOPES\tEXPIRES\tLAST USED")
 	after := models.Cursor{}
 	for {
-		l, err := s.Tokens(ctx, of, after, listAll)
+		l, err := s.Tokens(ctx, owner, after, listPage)
 		if err != nil {
 			return err
 		}

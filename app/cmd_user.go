@@ -2,6 +2,7 @@ package app
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/user"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -18,11 +20,10 @@ import (
 	"linkwatch/models/accounts"
 )
 
-// listAll is how many rows a command asks for at a time.
-const listAll = 500
+// listPage is the number of rows that list commands read at a time.
+const listPage = 500
 
-// withAccounts calls do with the store of accounts. What it does is recorded as done by the
-// user of this machine.
+// withAccounts calls do with the store of accounts. The audit log names the user of this machine.
 func withAccounts(ctx context.Context, getenv func(string) string, stdout io.Writer, do func(context.Context, *accounts.Store) error) error {
 	return withCore(ctx, getenv, stdout, func(c *core) error {
 		name := "unknown"
@@ -34,90 +35,92 @@ func withAccounts(ctx context.Context, getenv func(string) string, stdout io.Wri
 	})
 }
 
-// manageUsers runs linkwatch user add | passwd | role | disable | enable | list.
+type userFlags struct {
+	role          string
+	passwordStdin bool
+}
+
+func (f *userFlags) declare(flags *flag.FlagSet) {
+	f.declareRole(flags)
+	f.declarePassword(flags)
+}
+
+func (f *userFlags) declareRole(flags *flag.FlagSet) {
+	flags.StringVar(&f.role, "role", "", "Role of the account: admin, editor or viewer (role; add, where the default is viewer)")
+}
+
+func (f *userFlags) declarePassword(flags *flag.FlagSet) {
+	flags.BoolVar(&f.passwordStdin, "password-stdin", false, "Read the password from standard input. By default a password is generated and printed (add, passwd)")
+}
+
+// manageUsers runs "linkwatch user add", "passwd", "role", "disable", "enable" and "list".
 func manageUsers(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	if len(args) == 0 {
-		usage(stdout)
-		return ErrUsage
-	}
-	flags := flag.NewFlagSet("user "+args[0], flag.ContinueOnError)
-	fromStdin := false
-	role := string(accounts.Viewer)
-	switch args[0] {
-	case "add":
-		flags.StringVar(&role, "role", role, "admin, editor or viewer")
-		fallthrough
-	case "passwd":
-		flags.BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input; without it one is made and printed")
-	case "role":
-		role = "" // it must be given: a slip would make an admin a viewer
-		flags.StringVar(&role, "role", "", "admin, editor or viewer")
-	case "disable", "enable", "list":
-	default:
-		return noCommand(stdout, "user "+args[0])
-	}
-	name, err := nameAndFlags(flags, args[1:], args[0] != "list", stdout)
+	action, args, err := subcommand("user", []string{"add", "passwd", "role", "disable", "enable", "list"}, args, stdout)
 	if err != nil {
 		return err
 	}
-	if args[0] == "role" && role == "" {
-		fmt.Fprintf(stdout, "Say which role: linkwatch user role %s --role editor\n", name)
-		return ErrUsage
+	var f userFlags
+	declare := map[string]func(*flag.FlagSet){"add": f.declare, "passwd": f.declarePassword, "role": f.declareRole}[action]
+	names := 1
+	if action == "list" {
+		names = 0
 	}
-	if args[0] == "list" && name != "" {
-		usage(stdout)
-		return ErrUsage
+	if args, err = parse("user "+action, declare, args, names, names, stdout); err != nil {
+		return err
+	}
+	if action == "role" && f.role == "" { // no default: it could demote an admin by mistake
+		return wrongUsage(stdout, "user role", "--role is missing")
 	}
 	return withAccounts(ctx, getenv, stdout, func(ctx context.Context, s *accounts.Store) error {
-		switch args[0] {
+		switch action {
 		case "list":
 			return listUsers(ctx, s, stdout)
 		case "add":
-			password, made, err := newPassword(fromStdin)
+			password, generated, err := newPassword(f.passwordStdin)
 			if err != nil {
 				return err
 			}
-			u, err := s.Add(ctx, accounts.New{Username: name, Role: accounts.Role(role), Password: password})
+			u, err := s.Add(ctx, accounts.New{Username: args[0], Role: accounts.Role(cmp.Or(f.role, string(accounts.Viewer))), Password: password})
 			if err != nil {
-				return plain(err)
+				return forTerminal(err)
 			}
-			fmt.Fprintf(stdout, "Added %s as %s.\n", u.Username, u.Role)
-			return tellPassword(stdout, password, made)
+			fmt.Fprintf(stdout, "Added %s with role %s.\n", u.Username, u.Role)
+			return printPassword(stdout, password, generated)
 		}
-		u, err := s.ByName(ctx, name)
+		u, err := s.ByName(ctx, args[0])
 		if err != nil {
-			return plain(err)
+			return forTerminal(err)
 		}
-		return changeUser(ctx, s, u, args[0], accounts.Role(role), fromStdin, stdout)
+		return changeUser(ctx, s, u, action, f, stdout)
 	})
 }
 
-// changeUser changes an account as a command says.
-func changeUser(ctx context.Context, s *accounts.Store, u accounts.User, command string, role accounts.Role, fromStdin bool, stdout io.Writer) error {
+// changeUser runs an action on an existing account.
+func changeUser(ctx context.Context, s *accounts.Store, u accounts.User, action string, f userFlags, stdout io.Writer) error {
 	var e accounts.Edit
-	did := ""
-	switch command {
+	message := ""
+	switch action {
 	case "passwd":
-		password, made, err := newPassword(fromStdin)
+		password, generated, err := newPassword(f.passwordStdin)
 		if err != nil {
 			return err
 		}
 		if _, err := s.Edit(ctx, u.ID, accounts.Edit{Password: &password}); err != nil {
-			return plain(err)
+			return forTerminal(err)
 		}
-		fmt.Fprintf(stdout, "Changed the password of %s. Its sessions have ended.\n", u.Username)
-		return tellPassword(stdout, password, made)
+		fmt.Fprintf(stdout, "Changed the password of %s and ended all its sessions.\n", u.Username)
+		return printPassword(stdout, password, generated)
 	case "role":
-		e.Role, did = &role, "%s is "+string(role)+" now.\n"
+		e.Role, message = new(accounts.Role(f.role)), "Changed the role of %s to "+f.role+".\n"
 	case "disable":
-		e.Disabled, did = new(true), "Disabled %s. Its sessions have ended, and its tokens open nothing.\n"
+		e.Disabled, message = new(true), "Disabled %s. Its sessions have ended, and its tokens no longer work.\n"
 	case "enable":
-		e.Disabled, did = new(false), "Enabled %s.\n"
+		e.Disabled, message = new(false), "Enabled %s.\n"
 	}
 	if _, err := s.Edit(ctx, u.ID, e); err != nil {
-		return plain(err)
+		return forTerminal(err)
 	}
-	_, err := fmt.Fprintf(stdout, did, u.Username)
+	_, err := fmt.Fprintf(stdout, message, u.Username)
 	return err
 }
 
@@ -126,7 +129,7 @@ func listUsers(ctx context.Context, s *accounts.Store, stdout io.Writer) error {
 	fmt.Fprintln(table, "USERNAME\tROLE\tSTATUS\tLAST LOGIN\tID")
 	after := models.Cursor{}
 	for {
-		l, err := s.List(ctx, after, listAll)
+		l, err := s.List(ctx, after, listPage)
 		if err != nil {
 			return err
 		}
@@ -146,47 +149,42 @@ func listUsers(ctx context.Context, s *accounts.Store, stdout io.Writer) error {
 	}
 }
 
-// nameAndFlags parses a name with flags before or after it. Without needed, the name may be left out.
-func nameAndFlags(flags *flag.FlagSet, args []string, needed bool, stdout io.Writer) (name string, err error) {
-	flags.SetOutput(stdout)
-	if err := flags.Parse(args); err != nil {
-		return "", ErrUsage
+// subcommand returns the first argument, which must be one of the actions of a command, and the arguments after it.
+func subcommand(name string, actions, args []string, stdout io.Writer) (action string, rest []string, err error) {
+	all := strings.Join(actions, ", ")
+	switch {
+	case len(args) == 0:
+		return "", nil, wrongUsage(stdout, name, "missing subcommand: %s", all)
+	case slices.Contains([]string{"-h", "-help", "--help"}, args[0]):
+		return "", nil, flag.ErrHelp
+	case !slices.Contains(actions, args[0]):
+		return "", nil, wrongUsage(stdout, name, "unknown subcommand %q: use %s", args[0], all)
 	}
-	if rest := flags.Args(); len(rest) > 0 {
-		name = rest[0]
-		if err := flags.Parse(rest[1:]); err != nil {
-			return "", ErrUsage
-		}
-	}
-	if flags.NArg() > 0 || needed && name == "" {
-		usage(stdout)
-		return "", ErrUsage
-	}
-	return name, nil
+	return args[0], args[1:], nil
 }
 
-// newPassword reads a password from the first line of standard input, or makes one.
-func newPassword(fromStdin bool) (password string, made bool, err error) {
+// newPassword reads a password from the first line of standard input, or generates one.
+func newPassword(fromStdin bool) (password string, generated bool, err error) {
 	if !fromStdin {
 		return rand.Text()[:20], true, nil
 	}
 	line, err := bufio.NewReader(io.LimitReader(os.Stdin, 10*accounts.MaxPassword)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
-		return "", false, fmt.Errorf("reading the password: %w", err)
+		return "", false, fmt.Errorf("read the password: %w", err)
 	}
 	return strings.TrimRight(line, "\r\n"), false, nil
 }
 
-func tellPassword(stdout io.Writer, password string, made bool) error {
-	if !made {
+func printPassword(stdout io.Writer, password string, generated bool) error {
+	if !generated {
 		return nil
 	}
-	_, err := fmt.Fprintf(stdout, "Password: %s\nIt is shown only here.\n", password)
+	_, err := fmt.Fprintf(stdout, "Password: %s\nIt is not shown again.\n", password)
 	return err
 }
 
-// plain is an error as somebody at a terminal should read it.
-func plain(err error) error {
+// forTerminal returns the detail of an error of the models, without its code.
+func forTerminal(err error) error {
 	if m, ok := errors.AsType[*models.Error](err); ok {
 		return errors.New(m.Detail)
 	}

@@ -8,20 +8,14 @@ import (
 )
 
 func printVersion(_ context.Context, args []string, _ func(string) string, stdout io.Writer) error {
-	if err := noArgs(args, stdout); err != nil {
+	if err := noArgs("version", args, stdout); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(stdout, "linkwatch", version())
 	return err
 }
 
-func printHelp(_ context.Context, _ []string, _ func(string) string, stdout io.Writer) error {
-	usage(stdout)
-	return nil
-}
-
-// version is what the Go toolchain wrote into the program: a tag, or the
-// revision it was built from.
+// version returns the version that the Go toolchain wrote into the program: a tag or a revision.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"linkwatch/models/disk"
 )
 
-// databaseFolder is the folder of the database; "" = it is on a server or in memory.
+// databaseFolder returns the folder of the database file. It is "" for PostgreSQL and for databases in memory.
 func databaseFolder(cfg config.Config) string {
 	key := keyFile(cfg)
 	if cfg.DatabaseDriver == models.Postgres || key == "" {
@@ -25,7 +25,7 @@ var (
 	diskSize = prometheus.NewDesc("linkwatch_disk_size_bytes", "Size of a disk that the program writes to.", []string{"of"}, nil)
 )
 
-// diskMetrics are what Prometheus sees of disks, at the moment when it asks.
+// diskMetrics collects the space on disks at each scrape.
 type diskMetrics struct{ look disk.Look }
 
 // Describe implements prometheus.Collector.

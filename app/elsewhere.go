@@ -12,7 +12,7 @@ import (
 	siteviews "linkwatch/views/sites"
 )
 
-// elsewhere is what links, targets and crawls know of the pages of websites, and do with them.
+// elsewhere gives websites the data and actions of links, targets and crawls for their pages.
 type elsewhere struct {
 	finds
 	crawl *crawl.Store
@@ -62,7 +62,7 @@ func (e elsewhere) Kept(ctx context.Context, urls []string) (map[string]siteview
 	return kept, nil
 }
 
-// crawledPath is the path of what the crawl shows of a page; "" = there is none.
+// crawledPath returns the path of the page of a crawled document, "" if there is none.
 func crawledPath(f crawl.PageFacts) string {
 	if f.PageID == "" {
 		return ""
@@ -127,8 +127,8 @@ func savedOf(l links.Link) *sites.Saved {
 	}
 }
 
-// Crawl implements sitehandlers.Elsewhere. The crawl begins at the URL prefix of the website, or at the root of its domain. That of a
-// private website has a private source, as the pages of the website are no one else's business.
+// Crawl implements sitehandlers.Elsewhere. The crawl starts at the URL prefix of the website, or at the root of its domain. A private
+// website gets a private source.
 func (e elsewhere) Crawl(ctx context.Context, w sites.Website, urls []string) (path string, err error) {
 	property := w.Property()
 	n := crawl.NewJob{URL: property.SiteURL, Source: crawl.NewSource{Name: w.Name, Private: w.Private()}}

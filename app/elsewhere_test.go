@@ -26,8 +26,8 @@ func pagesAt(site string, n int) (urls []string) {
 	return urls
 }
 
-// Pages of a website become links and targets without a request to them; those that are there stay.
-func TestFromPagesOfAWebsiteToLinksAndTargets(t *testing.T) {
+// Pages of a website become links and targets without a request to them. Existing ones stay unchanged.
+func TestSaveAndWatchPagesOfAWebsite(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		e := s.Systems.Sites.Deps.Elsewhere
 		known, watched := s.Save("https://site.test/1", "tagged"), s.Watch("https://site.test/1/", "Mine")
@@ -45,13 +45,13 @@ func TestFromPagesOfAWebsiteToLinksAndTargets(t *testing.T) {
 		kept, err := e.Kept(s.Context(), append(urls, "https://site.test/unknown"))
 		s.Must(err)
 		if want := (siteviews.Kept{Link: "/links/" + known.ID, Target: "/watch/" + watched.ID}); kept["https://site.test/1"] != want || len(kept) != 4 {
-			s.Errorf("kept are %+v", kept)
+			s.Errorf("got %+v", kept)
 		}
 	})
 }
 
-// What crawls, checks and rechecks found of a page is known, whatever form its URL has.
-func TestWhatOtherSystemsKnowOfAPage(t *testing.T) {
+// Facts from crawls, checks and rechecks of a page are found for every form of its URL.
+func TestFactsOfAPage(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		e := s.Systems.Sites.Deps.Elsewhere
 		job := s.AddJob("https://site.test/")
@@ -78,65 +78,65 @@ func TestWhatOtherSystemsKnowOfAPage(t *testing.T) {
 		}
 		c := *k.Crawled
 		if !strings.HasPrefix(c.Link, "/crawl/pages/") || c.FetchedAt.After(fetched) || s.Get(c.Link).StatusCode != http.StatusOK {
-			s.Errorf("the crawled page is at %q, of %s", c.Link, c.FetchedAt)
+			s.Errorf("got link %q, fetched at %s", c.Link, c.FetchedAt)
 		}
 		c.Link, c.FetchedAt = "", models.Time{}
 		if want := (sites.Crawled{StatusCode: 200, NoIndex: true, Canonical: "https://site.test/0", OtherCanonical: true, Words: 7}); c != want {
-			s.Errorf("the crawl knows %+v, want %+v", c, want)
+			s.Errorf("crawled: got %+v, want %+v", c, want)
 		}
 		checked := sites.Checked{Status: sites.CheckDown, StatusCode: 503, CheckedAt: k.Checked.CheckedAt, Error: "unexpected status 503", Link: "/watch/" + target.ID}
 		if *k.Checked != checked || k.Checked.CheckedAt.IsZero() {
-			s.Errorf("the checks know %+v, want %+v", *k.Checked, checked)
+			s.Errorf("checked: got %+v, want %+v", *k.Checked, checked)
 		}
 		saved := sites.Saved{Health: "moved", StatusCode: 200, CheckedAt: k.Saved.CheckedAt, MovedTo: "https://site.test/new", Link: "/links/" + link.ID}
 		if *k.Saved != saved || k.Saved.CheckedAt.IsZero() {
-			s.Errorf("the link knows %+v, want %+v", *k.Saved, saved)
+			s.Errorf("saved: got %+v, want %+v", *k.Saved, saved)
 		}
 		kept, err := e.Kept(s.Context(), []string{"https://site.test/2/", "https://site.test/1"})
 		s.Must(err)
 		if kept["https://site.test/1"].Crawled != k.Crawled.Link || kept["https://site.test/2/"].Crawled == "" || kept["https://site.test/2/"].Link != "" {
-			s.Errorf("kept are %+v", kept)
+			s.Errorf("got %+v", kept)
 		}
 	})
 }
 
-// The number of queries does not depend on how many pages there are, and errors of any system are returned.
-func TestWhatOtherSystemsKnowOfManyPages(t *testing.T) {
+// The number of queries does not depend on the number of pages. Errors of each system are returned.
+func TestFactsOfManyPages(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		e := s.Systems.Sites.Deps.Elsewhere
 		crawlSite(s, "https://site.test")
 		many := pagesAt("https://site.test", crawl.MaxFacts)
-		for what, ask := range map[string]func(context.Context, []string) error{
+		for what, load := range map[string]func(context.Context, []string) error{
 			"facts": func(ctx context.Context, urls []string) error { _, err := e.Facts(ctx, urls); return err },
 			"kept":  func(ctx context.Context, urls []string) error { _, err := e.Kept(ctx, urls); return err },
 		} {
 			s.Queries.Store(0)
-			s.Must(ask(s.Context(), many[:1]))
+			s.Must(load(s.Context(), many[:1]))
 			one := s.Queries.Swap(0)
-			s.Must(ask(s.Context(), many))
+			s.Must(load(s.Context(), many))
 			if n := s.Queries.Load(); n != one {
 				s.Errorf("%s: %d queries for one page, %d for many", what, one, n)
 			}
-			if err := ask(s.Context(), append(many, "https://site.test/more")); models.CodeOf(err) != models.CodeInvalid {
+			if err := load(s.Context(), append(many, "https://site.test/more")); models.CodeOf(err) != models.CodeInvalid {
 				s.Errorf("%s of too many: %v", what, err)
 			}
 			ctx, cancel := context.WithCancel(s.Context())
 			cancel()
-			if err := ask(ctx, many); !errors.Is(err, context.Canceled) {
+			if err := load(ctx, many); !errors.Is(err, context.Canceled) {
 				s.Errorf("%s: %v", what, err)
 			}
 		}
 	})
 }
 
-// A website is crawled from its root, with the pages of its sitemaps: that of a domain on all of its hosts.
-func TestFromAWebsiteToItsCrawl(t *testing.T) {
+// The crawl of a website starts at its root, with the pages of its sitemaps. The crawl of a domain includes all its hosts.
+func TestCrawlOfAWebsite(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		e, store := s.Systems.Sites.Deps.Elsewhere, s.Systems.Crawl.Store
 		for _, test := range []struct {
 			siteURL, start string
 			urls           []string
-			waiting        int
+			queued         int
 		}{
 			{"https://site.test/blog/", "https://site.test/blog/", []string{"https://site.test/blog/1", "https://sub.site.test/"}, 1},
 			{"sc-domain:domain.test", "https://domain.test/", []string{"https://domain.test/1", "https://a.b.domain.test/", "https://other.test/"}, 2},
@@ -154,11 +154,11 @@ func TestFromAWebsiteToItsCrawl(t *testing.T) {
 			}
 			list, err := store.Frontier(s.Context(), crawl.EntryFilter{SourceID: j.SourceID}, models.Cursor{}, 10)
 			s.Must(err)
-			if len(list.Items) != test.waiting {
-				s.Errorf("%s: waiting are %+v", test.siteURL, list.Items)
+			if len(list.Items) != test.queued {
+				s.Errorf("%s: frontier is %+v", test.siteURL, list.Items)
 			}
 			if again, err := e.Crawl(s.Context(), w, test.urls); err != nil || again != path {
-				s.Errorf("%s: again at %s: %v", test.siteURL, again, err)
+				s.Errorf("%s: second crawl at %s: %v", test.siteURL, again, err)
 			}
 			if _, err := e.Crawl(s.Context(), w, pagesAt(test.start, sitehandlers.MaxCrawl+1)); models.CodeOf(err) != models.CodeInvalid {
 				s.Errorf("too many: %v", err)
@@ -167,8 +167,8 @@ func TestFromAWebsiteToItsCrawl(t *testing.T) {
 	})
 }
 
-// What became of pages that only a sitemap has is in the diagnosis, although no page of theirs was stored.
-func TestFromTheCrawlOfListedPagesToTheirDiagnosis(t *testing.T) {
+// The diagnosis uses the crawl results of pages that only a sitemap lists, even if no page of them was stored.
+func TestDiagnosisOfCrawledSitemapPages(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		store, e := s.Systems.Sites.Store, s.Systems.Sites.Deps.Elsewhere
 		w, err := store.Add(s.Context(), sites.NewWebsite{SiteURL: "https://site.test/"})
@@ -182,7 +182,7 @@ func TestFromTheCrawlOfListedPagesToTheirDiagnosis(t *testing.T) {
 			s.Must(err)
 			entries = append(entries, sites.Entry{URL: u})
 		}
-		reader := sites.NewStore(s.DB, s.Clock.Now, sites.Options{}) // the program's one needs the lease of an instance
+		reader := sites.NewStore(s.DB, s.Clock.Now, sites.Options{}) // the store of the program needs the lease of an instance
 		s.Must(reader.BeginReading(s.Context(), m))
 		_, err = reader.StoreEntries(s.Context(), w, m, entries)
 		s.Must(err)
@@ -224,17 +224,17 @@ func TestFromTheCrawlOfListedPagesToTheirDiagnosis(t *testing.T) {
 		for _, p := range list.Items {
 			want := map[string]string{urls[0]: sites.CauseRobots, urls[1]: sites.CauseNotFound}[p.URL]
 			if found := sites.Diagnose(p, facts[p.URL]); found[0].Cause != want || found[0].Certainty != sites.Certain {
-				s.Errorf("%s: the first finding is %+v, want %s for certain", p.URL, found[0], want)
+				s.Errorf("%s: the first finding is %+v, want %s, certain", p.URL, found[0], want)
 			}
 		}
 		if len(list.Items) != len(urls) {
-			s.Errorf("%d pages", len(list.Items))
+			s.Errorf("got %d pages, want %d", len(list.Items), len(urls))
 		}
 	})
 }
 
-// The crawl of a private website is private, also if there is a shared source of its host.
-// What shared sources know counts for everybody, what private ones know for their owner.
+// The crawl of a private website is private, even if its host has a shared source. Facts of private sources are
+// visible to their owner only.
 func TestCrawlOfAPrivateWebsite(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		e, bob, alice := s.Systems.Sites.Deps.Elsewhere, s.As("bob"), s.As("alice")
@@ -244,10 +244,10 @@ func TestCrawlOfAPrivateWebsite(t *testing.T) {
 		path, err := e.Crawl(bob.Context(), w, pagesAt("https://site.test", 2))
 		s.Must(err)
 		if path == "/crawl/jobs/"+shared.ID || alice.Get(path).StatusCode != http.StatusNotFound || bob.Get(path).StatusCode != http.StatusOK {
-			s.Errorf("the crawl %s is not private", path)
+			s.Errorf("crawl %s is not private", path)
 		}
 		if entries := apptest.Items(alice.Do("GET", "/v1/frontier", "").Want(200)); len(entries) != 0 {
-			s.Errorf("alice sees %v", entries)
+			s.Errorf("alice sees entries: %v", entries)
 		}
 		j, err := s.Systems.Crawl.Store.Job(bob.Context(), strings.TrimPrefix(path, "/crawl/jobs/"))
 		s.Must(err)
@@ -255,14 +255,14 @@ func TestCrawlOfAPrivateWebsite(t *testing.T) {
 		s.Fetch(func(e crawl.Entry) crawl.Result { return apptest.Crawled(e) })
 		for _, who := range []struct {
 			*apptest.App
-			knows int
-		}{{bob, 1}, {alice, 0}, {s, 0}} { // without an actor it is the scope of the system
+			visible int
+		}{{bob, 1}, {alice, 0}, {s, 0}} { // without an actor: the scope of the system
 			facts, err := e.Facts(who.Context(), []string{"https://site.test/1"})
 			s.Must(err)
 			kept, err := e.Kept(who.Context(), []string{"https://site.test/1"})
 			s.Must(err)
-			if len(facts) != who.knows || len(kept) != who.knows {
-				s.Errorf("facts %v, kept %v, want %d", facts, kept, who.knows)
+			if len(facts) != who.visible || len(kept) != who.visible {
+				s.Errorf("facts %v, kept %v, want %d", facts, kept, who.visible)
 			}
 		}
 	})

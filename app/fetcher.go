@@ -11,52 +11,47 @@ import (
 	"linkwatch/outbound"
 )
 
-// Fetcher is the links.Fetcher that asks the internet. It joins two packages
-// that do not know each other: models/links says what it needs of a page, and
-// outbound fetches it.
+// Fetcher is a links.Fetcher that fetches over HTTP. It connects models/links and outbound, which do not import each other.
 type Fetcher struct{ client *outbound.Client }
 
-// NewFetcher makes a Fetcher of a client, which stays the caller's to close.
+// NewFetcher returns a Fetcher that uses a client. The caller closes the client.
 func NewFetcher(client *outbound.Client) Fetcher { return Fetcher{client} }
 
 var _ links.Fetcher = Fetcher{}
 
-// Fetch implements links.Fetcher. It reads of a page what the metadata needs,
-// and of anything that is not text only enough to see that.
+// Fetch implements links.Fetcher. It reads only the part of a page that has its metadata, and less of a body that is not text.
 func (f Fetcher) Fetch(ctx context.Context, url string) (links.Page, error) {
 	headEnd := outbound.NewHeadEnd()
 	res, err := f.client.Fetch(ctx, outbound.Request{
 		URL: models.RequestURL(url), MaxRedirects: links.FetchRedirects, Timeout: links.FetchTimeout,
-		Until: func(body []byte) bool { return len(body) >= sniffed && !isText(body) || headEnd(body) },
-		// Somebody waits for this page: a pause that only we imposed on its host does not keep it from them.
-		Insist: true,
+		Until:  func(body []byte) bool { return len(body) >= sniffLen && !isText(body) || headEnd(body) },
+		Insist: true, // a user waits: ignore our own backoff for the host
 	})
 	if err != nil {
 		return links.Page{}, fetchError(err)
 	}
 	p := page(res)
-	if isText(res.Body) { // a PDF may hold a <title> that is not its own
+	if isText(res.Body) { // a <title> in a PDF is not its title
 		m := outbound.ParseMetadata(res.Body, res.URL)
 		p.Title, p.OpenGraph = m.Title, links.OpenGraph(m.OG)
 	}
 	return p, nil
 }
 
-// Probe implements links.Fetcher. A page is gone (404, 410) only if HEAD and
-// GET agree: servers that mishandle HEAD are common. Otherwise
-// the answer to GET is the one that counts.
+// Probe implements links.Fetcher. A page is gone (404, 410) only if HEAD and GET agree, because many servers handle HEAD
+// wrong. Otherwise the response to GET counts.
 func (f Fetcher) Probe(ctx context.Context, url string) (links.Page, error) {
-	head, headErr := f.ask(ctx, http.MethodHead, url, nil)
+	head, headErr := f.request(ctx, http.MethodHead, url, nil)
 	switch {
 	case headErr == nil && head.StatusCode == http.StatusOK:
 		return page(head), nil
-	case headErr != nil && !aboutMethod(headErr):
+	case headErr != nil && !mayDependOnMethod(headErr):
 		return links.Page{}, fetchError(headErr)
 	}
-	get, err := f.ask(ctx, http.MethodGet, url, func([]byte) bool { return true })
+	get, err := f.request(ctx, http.MethodGet, url, func([]byte) bool { return true })
 	switch {
 	case err != nil && headErr == nil && kind(err) == outbound.KindThrottled:
-		return page(head), nil // the answer to HEAD was a wish for a pause
+		return page(head), nil // the response to HEAD asked us to back off
 	case err != nil:
 		return links.Page{}, fetchError(err)
 	case links.Gone(get.StatusCode) && (headErr != nil || !links.Gone(head.StatusCode)):
@@ -65,7 +60,7 @@ func (f Fetcher) Probe(ctx context.Context, url string) (links.Page, error) {
 	return page(get), nil
 }
 
-func (f Fetcher) ask(ctx context.Context, method, url string, until func([]byte) bool) (*outbound.Response, error) {
+func (f Fetcher) request(ctx context.Context, method, url string, until func([]byte) bool) (*outbound.Response, error) {
 	return f.client.Fetch(ctx, outbound.Request{
 		Method: method, URL: models.RequestURL(url), MaxRedirects: links.FetchRedirects, Timeout: links.FetchTimeout, Until: until,
 	})
@@ -75,13 +70,12 @@ func page(res *outbound.Response) links.Page {
 	return links.Page{Status: res.StatusCode, URL: res.URL, Permanent: res.Permanent()}
 }
 
-const sniffed = 512 // bytes that http.DetectContentType looks at
+const sniffLen = 512 // bytes that http.DetectContentType reads
 
-// isText says whether a body may be HTML or other text by what it looks like:
-// what servers call their content is wrong too often.
+// isText reports whether a body looks like text. The Content-Type header is often wrong.
 func isText(body []byte) bool { return strings.HasPrefix(http.DetectContentType(body), "text/") }
 
-// fetchError is an outbound error in the words of models/links.
+// fetchError converts an error of outbound to one of models/links.
 func fetchError(err error) *links.FetchError {
 	fe := &links.FetchError{Reason: err.Error(), Err: err}
 	if e, ok := errors.AsType[*outbound.Error](err); ok {
@@ -97,8 +91,8 @@ func kind(err error) outbound.Kind {
 	return ""
 }
 
-// aboutMethod says whether a request that failed so may do better by GET.
-func aboutMethod(err error) bool {
+// mayDependOnMethod reports whether a request with another method may succeed after this error.
+func mayDependOnMethod(err error) bool {
 	switch kind(err) {
 	case outbound.KindReset, outbound.KindProtocol, outbound.KindTimeout, outbound.KindRedirects:
 		return true

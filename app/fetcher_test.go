@@ -17,7 +17,7 @@ import (
 	"linkwatch/outbound"
 )
 
-// status answers /HEAD/GET with the statuses that the path names. 0 breaks the connection off.
+// status responds to the path /HEAD/GET with the status code it names for the method. 0 closes the connection.
 func status(rw http.ResponseWriter, r *http.Request) {
 	parts := strings.Split(r.URL.Path, "/")
 	code, err := strconv.Atoi(parts[1])
@@ -33,7 +33,7 @@ func status(rw http.ResponseWriter, r *http.Request) {
 func TestProbe(t *testing.T) {
 	fetcher := apptest.NewFetcher(t)
 	for _, test := range []struct {
-		head, get, want int // want 0: an error
+		head, get, want int // 0: an error
 		methods         string
 	}{
 		{200, 404, 200, "HEAD"},
@@ -41,16 +41,16 @@ func TestProbe(t *testing.T) {
 		{404, 200, 200, "HEAD GET"},
 		{404, 404, 404, "HEAD GET"},
 		{404, 410, 410, "HEAD GET"},
-		{405, 404, 0, "HEAD GET"}, // not seen by both
+		{405, 404, 0, "HEAD GET"}, // not confirmed by both
 		{0, 200, 200, "HEAD GET"},
 		{0, 404, 0, "HEAD GET"},
 		{403, 403, 403, "HEAD GET"},
 		{500, 500, 500, "HEAD GET"},
-		{429, 200, 429, "HEAD"}, // asked for a pause, and gets it
+		{429, 200, 429, "HEAD"}, // the host is throttled, so GET is not sent
 		{503, 200, 503, "HEAD"},
 	} {
 		t.Run(fmt.Sprint(test.head, test.get), func(t *testing.T) {
-			var mu sync.Mutex // a connection that is broken off orders nothing between its handler and the next
+			var mu sync.Mutex // an aborted connection does not order its handler before the next
 			var methods []string
 			s := apptest.NewSite(t, func(rw http.ResponseWriter, r *http.Request) {
 				mu.Lock()
@@ -68,13 +68,13 @@ func TestProbe(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if got := strings.Join(methods, " "); got != test.methods {
-				t.Errorf("asked by %q, want %q", got, test.methods)
+				t.Errorf("methods %q, want %q", got, test.methods)
 			}
 		})
 	}
 }
 
-func TestThrottledHostIsNotAsked(t *testing.T) {
+func TestThrottledHostGetsNoRequest(t *testing.T) {
 	fetcher := apptest.NewFetcher(t)
 	s := apptest.NewSite(t, func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Retry-After", "60")
@@ -85,19 +85,19 @@ func TestThrottledHostIsNotAsked(t *testing.T) {
 	}
 	_, err := fetcher.Probe(t.Context(), s+"/2")
 	if fe, ok := errors.AsType[*links.FetchError](err); !ok || fe.RetryAfter <= 0 || fe.Blocked {
-		t.Errorf("during the pause: %#v", err)
+		t.Errorf("while throttled: %#v", err)
 	}
 }
 
 func TestFetch(t *testing.T) {
 	s := apptest.NewSite(t, func(rw http.ResponseWriter, r *http.Request) {
 		n, hops := strings.CutPrefix(r.URL.Path, "/hops/")
-		switch left, _ := strconv.Atoi(n); {
-		case hops && left > 0:
+		switch remaining, _ := strconv.Atoi(n); {
+		case hops && remaining > 0:
 			code, _ := strconv.Atoi(r.URL.RawQuery)
-			http.Redirect(rw, r, fmt.Sprintf("/hops/%d?%d", left-1, code), code)
+			http.Redirect(rw, r, fmt.Sprintf("/hops/%d?%d", remaining-1, code), code)
 		case r.URL.Path == "/pdf":
-			rw.Header().Set("Content-Type", "text/html") // as some servers say of everything
+			rw.Header().Set("Content-Type", "text/html") // wrong, as on some servers
 			_, _ = fmt.Fprint(rw, "%PDF-1.7\n<title>Not its title</title>", strings.Repeat("\x00", 3000))
 		case r.URL.Path == "/missing":
 			rw.WriteHeader(http.StatusNotFound)
@@ -128,7 +128,7 @@ func TestFetch(t *testing.T) {
 		t.Errorf("moved: %+v", p)
 	}
 	if p := fetch("/hops/1?302"); p.Permanent || p.Status != 200 {
-		t.Errorf("redirected for now: %+v", p)
+		t.Errorf("temporary redirect: %+v", p)
 	}
 	if p, err := fetcher.Fetch(t.Context(), s+"/hops/5?301"); err == nil {
 		t.Errorf("five redirects: %+v", p)
@@ -141,32 +141,31 @@ func TestFetchErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = closed.Close()
-	nobody := "http://" + closed.Addr().String()
+	address := "http://" + closed.Addr().String()
 
-	_, err = apptest.NewFetcher(t).Fetch(t.Context(), nobody)
+	_, err = apptest.NewFetcher(t).Fetch(t.Context(), address)
 	if fe, ok := errors.AsType[*links.FetchError](err); !ok || fe.Reason != "connection refused" || fe.Blocked {
-		t.Errorf("nobody listens: %#v", err)
+		t.Errorf("no listener: %#v", err)
 	}
 	strict := outbound.New(outbound.Options{})
 	t.Cleanup(strict.Close)
-	for _, look := range []func(context.Context, string) (links.Page, error){
+	for _, fetch := range []func(context.Context, string) (links.Page, error){
 		app.NewFetcher(strict).Fetch, app.NewFetcher(strict).Probe,
 	} {
-		_, err = look(t.Context(), nobody)
+		_, err = fetch(t.Context(), address)
 		if fe, ok := errors.AsType[*links.FetchError](err); !ok || !fe.Blocked {
-			t.Errorf("an address that may not be fetched: %#v", err)
+			t.Errorf("blocked address: %#v", err)
 		}
 	}
-	over, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err = apptest.NewFetcher(t).Probe(over, nobody); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+	if _, err = apptest.NewFetcher(t).Probe(canceled, address); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
 	}
 }
 
-// A host that failed once keeps no other page of it from a person who saves it;
-// probes leave it alone for a while.
-func TestOneBadPageDoesNotCloseAHost(t *testing.T) {
+// After a host has failed once, users can still save other pages of it. Probes back off.
+func TestOneBadPageDoesNotBlockAHost(t *testing.T) {
 	fetcher := apptest.NewFetcher(t)
 	s := apptest.NewSite(t, func(rw http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/bad" {
@@ -184,6 +183,6 @@ func TestOneBadPageDoesNotCloseAHost(t *testing.T) {
 	}
 	_, err := fetcher.Probe(t.Context(), s+"/good")
 	if fe, ok := errors.AsType[*links.FetchError](err); !ok || fe.RetryAfter <= 0 {
-		t.Errorf("probing while the host recovers: %v", err)
+		t.Errorf("probe during backoff: %v", err)
 	}
 }

@@ -10,27 +10,25 @@ import (
 	crawlviews "linkwatch/views/crawl"
 )
 
-// finds keeps what crawls find as links and targets.
+// finds saves URLs from crawls as links or targets.
 type finds struct {
 	links   *links.Store
 	targets *targets.Store
 }
 
-// canonical returns the canonical forms of URLs, by the URL as it was given. Those that
-// no system takes are missing.
+// canonical returns the canonical forms of URLs, keyed by the URL. It leaves out invalid URLs.
 func canonical(urls []string) map[string]string {
-	of := make(map[string]string, len(urls))
+	forms := make(map[string]string, len(urls))
 	for _, given := range urls {
 		if u, err := models.ParseURL("url", given); err == nil {
-			of[given] = u.Canonical
+			forms[given] = u.Canonical
 		}
 	}
-	return of
+	return forms
 }
 
-// keepAll calls add with the finds that are different pages and have a valid URL, and
-// counts what became of all.
-func keepAll(all []crawlhandlers.Find, add func([]crawlhandlers.Find) (added int, err error)) (o crawlhandlers.Outcome, err error) {
+// addDistinct calls add with the finds that have a valid URL, without duplicates, and counts the outcomes.
+func addDistinct(all []crawlhandlers.Find, add func([]crawlhandlers.Find) (added int, err error)) (o crawlhandlers.Outcome, err error) {
 	if len(all) > crawlhandlers.MaxFinds {
 		return o, models.Invalid("id", "must be at most %d URLs", crawlhandlers.MaxFinds)
 	}
@@ -55,7 +53,7 @@ func keepAll(all []crawlhandlers.Find, add func([]crawlhandlers.Find) (added int
 
 // Save implements crawlhandlers.Finds.
 func (f finds) Save(ctx context.Context, all []crawlhandlers.Find) (crawlhandlers.Outcome, error) {
-	return keepAll(all, func(pages []crawlhandlers.Find) (int, error) {
+	return addDistinct(all, func(pages []crawlhandlers.Find) (int, error) {
 		ns := make([]links.New, len(pages))
 		for i, p := range pages {
 			ns[i] = links.New{URL: p.URL, Private: p.Private}
@@ -66,7 +64,7 @@ func (f finds) Save(ctx context.Context, all []crawlhandlers.Find) (crawlhandler
 
 // Watch implements crawlhandlers.Finds.
 func (f finds) Watch(ctx context.Context, all []crawlhandlers.Find) (crawlhandlers.Outcome, error) {
-	return keepAll(all, func(pages []crawlhandlers.Find) (int, error) {
+	return addDistinct(all, func(pages []crawlhandlers.Find) (int, error) {
 		ns := make([]targets.New, len(pages))
 		for i, p := range pages {
 			ns[i] = targets.New{URL: p.URL, Name: models.Truncate(p.Name, targets.MaxName), Private: p.Private}
@@ -77,9 +75,9 @@ func (f finds) Watch(ctx context.Context, all []crawlhandlers.Find) (crawlhandle
 
 // Kept implements crawlhandlers.Finds.
 func (f finds) Kept(ctx context.Context, urls []string) (map[string]crawlviews.Kept, error) {
-	of := canonical(urls)
-	addresses := make([]string, 0, len(of))
-	for _, address := range of {
+	canonicals := canonical(urls)
+	addresses := make([]string, 0, len(canonicals))
+	for _, address := range canonicals {
 		addresses = append(addresses, address)
 	}
 	saved, err := f.links.ByURLs(ctx, addresses)
@@ -91,7 +89,7 @@ func (f finds) Kept(ctx context.Context, urls []string) (map[string]crawlviews.K
 		return nil, err
 	}
 	kept := make(map[string]crawlviews.Kept)
-	for given, address := range of {
+	for given, address := range canonicals {
 		var k crawlviews.Kept
 		if id := saved[address]; id != "" {
 			k.Link = "/links/" + id

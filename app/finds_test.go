@@ -13,8 +13,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// crawlSite crawls a site whose start page leads to a page of it and to another site.
-func crawlSite(s *apptest.App, site string, out ...string) crawl.Job {
+// crawlSite crawls a site with a start page that links to another page of the site and to external URLs.
+func crawlSite(s *apptest.App, site string, external ...string) crawl.Job {
 	s.Helper()
 	j := s.AddJob(site)
 	e := s.BeginCrawl(j)
@@ -23,7 +23,7 @@ func crawlSite(s *apptest.App, site string, out ...string) crawl.Job {
 			return apptest.Crawled(e)
 		}
 		r := apptest.Crawled(e, site+"/page")
-		for _, u := range out {
+		for _, u := range external {
 			r.Discovered = append(r.Discovered, crawl.Discovered{SourceSeq: e.Crawl.Source, URL: u, FoundOn: e.URL})
 		}
 		return r
@@ -32,20 +32,20 @@ func crawlSite(s *apptest.App, site string, out ...string) crawl.Job {
 	return j
 }
 
-// A saved link leads to the form that crawls its site; once it is crawled, the link's
-// page and that of its target say so.
-func TestFromALinkToTheCrawlOfItsSite(t *testing.T) {
+// The page of a saved link offers a form that crawls its site. After the crawl, the pages of the link and of its target show
+// the result.
+func TestCrawlTheSiteOfALink(t *testing.T) {
 	s := apptest.New(t)
 	l := s.Save("https://Site.test:8443/page?q=1#x")
 	a := s.Get("/links/" + l.ID)
 	form := a.Find(".actions a[href^='/crawl?url=']")
 	if form.Length() != 1 {
-		t.Fatalf("%d buttons lead to the crawl of the site", form.Length())
+		t.Fatalf("got %d buttons for a crawl, want 1", form.Length())
 	}
 	a = s.Get(form.AttrOr("href", ""))
 	apptest.WantCount(t, a, `#add input[name=url][value="https://site.test:8443/"]`, 1)
 	j := crawlSite(s, "https://other.test")
-	for _, page := range []struct{ url, says string }{
+	for _, page := range []struct{ url, text string }{
 		{"https://other.test/page#top", "This page: status 200 · 1 min ago"},
 		{"https://other.test/unknown", "It has not found this page."},
 	} {
@@ -55,23 +55,22 @@ func TestFromALinkToTheCrawlOfItsSite(t *testing.T) {
 			a := s.Get(path)
 			apptest.WantCount(t, a, "section a[href='/crawl/jobs/"+j.ID+"']", 1)
 			apptest.WantCount(t, a, "a[href^='/crawl?url=']", 0)
-			if got := strings.Join(strings.Fields(a.Find("main").Text()), " "); !strings.Contains(got, page.says) {
-				t.Errorf("%s does not say %q: %s", path, page.says, got)
+			if got := strings.Join(strings.Fields(a.Find("main").Text()), " "); !strings.Contains(got, page.text) {
+				t.Errorf("%s does not say %q: %s", path, page.text, got)
 			}
 		}
 	}
 }
 
-// What a crawl finds becomes links and targets without a request to it, one or many
-// at once; what is there already stays.
-func TestFromADiscoveredLinkToLinksAndTargets(t *testing.T) {
+// Discovered links become links and targets without a request to them, one or many at once. Existing ones stay unchanged.
+func TestSaveAndWatchDiscoveredLinks(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		s := apptest.New(t, apptest.On(db))
-		out := []string{"https://out.test/a", "https://out.test/b"}
+		external := []string{"https://out.test/a", "https://out.test/b"}
 		for i := range 98 {
-			out = append(out, fmt.Sprintf("https://more.test/%d", i))
+			external = append(external, fmt.Sprintf("https://more.test/%d", i))
 		}
-		crawlSite(s, "https://site.test", out...)
+		crawlSite(s, "https://site.test", external...)
 		known := s.Save("https://out.test/b", "tagged")
 		watched := s.Watch("https://out.test/b", "Mine")
 		list, err := s.Systems.Crawl.Store.DiscoveredLinks(s.Context(), crawl.DiscoveredFilter{}, models.Cursor{}, 200)
@@ -96,15 +95,15 @@ func TestFromADiscoveredLinkToLinksAndTargets(t *testing.T) {
 		l, ok, err := s.Systems.Links.Store.ByURL(s.Context(), "https://more.test/7")
 		s.Must(err)
 		if !ok || l.Health != links.Unchecked {
-			s.Errorf("saved as %+v", l)
+			s.Errorf("saved link: %+v", l)
 		}
 		if l, err = s.Systems.Links.Store.Get(s.Context(), known.ID); err != nil || len(l.Tags) != 1 {
-			s.Errorf("the link that was there: %+v %v", l, err)
+			s.Errorf("existing link: %+v %v", l, err)
 		}
 		items, _, err := s.Systems.Links.Store.ClaimRefreshes(s.Context(), s.Holder(), 200)
 		s.Must(err)
 		if len(items) != 99 {
-			s.Errorf("%d links are queued for a refresh, want 99", len(items))
+			s.Errorf("got %d queued refreshes, want 99", len(items))
 		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// env is a getenv over a map, with a store of the test's own.
+// env returns a getenv over a map, with a temporary database.
 func env(t *testing.T, set map[string]string) func(string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "test.db")
@@ -22,12 +22,12 @@ func env(t *testing.T, set map[string]string) func(string) string {
 		if v, ok := set[name]; ok {
 			return v
 		}
-		// What this process requests by Go's default client passes the address guard of the program that was started last.
+		// The guard applies to Go's default client too: requests of this test pass the guard of the program that was started last.
 		return map[string]string{"HTTP_PORT": "0", "DATABASE_URL": file, "LOG_FORMAT": "json", "OUTBOUND_ALLOW_CIDRS": "127.0.0.0/8"}[name]
 	}
 }
 
-// program is Run in the background.
+// program is a call of Run in the background.
 type program struct {
 	url  string
 	stop context.CancelFunc
@@ -35,7 +35,7 @@ type program struct {
 	log  *modelstest.Log
 }
 
-// start starts Run and returns once it listens.
+// start starts Run and waits until the server listens.
 func start(t *testing.T, getenv func(string) string) *program {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -44,7 +44,7 @@ func start(t *testing.T, getenv func(string) string) *program {
 	modelstest.Eventually(t, "the program listens", func() bool {
 		select {
 		case err := <-p.done:
-			t.Fatalf("run ended: %v", err)
+			t.Fatalf("Run returned: %v", err)
 		default:
 		}
 		for line := range strings.Lines(p.log.String()) {
@@ -64,7 +64,7 @@ func (p *program) wait(t *testing.T) error {
 	case err := <-p.done:
 		return err
 	case <-time.After(time.Minute):
-		t.Fatal("run does not end")
+		t.Fatal("Run does not return")
 		return nil
 	}
 }
@@ -87,7 +87,7 @@ func (p *program) get(t *testing.T, path string) (int, string) {
 	return res.StatusCode, string(b)
 }
 
-// newSite is a web page that answers as page does.
+// newSite serves one page on this machine.
 func newSite(t *testing.T, page func(w http.ResponseWriter)) string {
 	t.Helper()
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// below is what the packages of a folder may import of ours: the folders beside
-// their own. What is not named may be imported by tests and by main alone.
+// below maps a folder to the other folders of this module that its packages may import. Only tests and main may import folders
+// that are not listed.
 var below = map[string][]string{
 	"config": {}, "outbound": {}, "migrations": {}, "static": {},
 	"models":   {"migrations"},
@@ -26,10 +26,10 @@ var below = map[string][]string{
 	"bench":    {"e2e", "models"},
 }
 
-// frames are the packages of handlers and views that all systems use.
+// frames are packages of handlers and views that all systems share.
 var frames = []string{"handlers/api", "handlers/middleware", "handlers/pages", "views/ui"}
 
-// TestImports: imports point down only, and no system knows another one.
+// TestImports checks that imports only point down and that no system imports another one.
 func TestImports(t *testing.T) {
 	systems, err := os.ReadDir("../handlers")
 	if err != nil {
@@ -47,7 +47,7 @@ func TestImports(t *testing.T) {
 		}
 		return ""
 	}
-	seen := 0
+	checked := 0
 	err = filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		rel := filepath.ToSlash(strings.TrimPrefix(path, "../"))
 		folder, _, inside := strings.Cut(rel, "/")
@@ -55,7 +55,7 @@ func TestImports(t *testing.T) {
 			slices.Contains([]string{"apptest", "apitest", "modelstest"}, filepath.Base(filepath.Dir(path))) {
 			return err
 		}
-		seen++
+		checked++
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
 		if err != nil {
 			return err
@@ -75,12 +75,12 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s imports %s, which is not below it", rel, to)
 			}
 			if mine, theirs := systemOf(pkg), systemOf(to); folder != "app" && folder != "bench" && folder != "demo" && theirs != "" && mine != theirs {
-				t.Errorf("%s imports %s: one system must not know another", rel, to)
+				t.Errorf("%s imports %s: a system must not import another one", rel, to)
 			}
 		}
 		return nil
 	})
-	if err != nil || seen < 100 {
-		t.Errorf("%d files: %v", seen, err)
+	if err != nil || checked < 100 {
+		t.Errorf("checked %d files: %v", checked, err)
 	}
 }

@@ -11,57 +11,55 @@ import (
 )
 
 const (
-	// logRest is how long lines gather before more of them are written.
-	logRest = 10 * time.Millisecond
-	// maxLogged is how many bytes of lines wait before those who log do.
-	maxLogged = 1 << 20
+	// flushInterval is the shortest time between two writes.
+	flushInterval = 10 * time.Millisecond
+	// maxBuffered is the number of buffered bytes above which Write blocks.
+	maxBuffered = 1 << 20
 )
 
-// logWriter writes lines to another writer from a goroutine of its own, so that
-// a busy server makes one system call for many of them. A line that comes alone
-// is written at once, and Close writes what is left: only a program that is
-// killed loses any, and then those of the last moment. Safe for concurrent use.
+// logWriter writes lines to another writer from its own goroutine, so that a busy server makes one system call for many lines.
+// A single line is written at once. Close writes the rest: only a killed program loses lines, those of the last flushInterval.
+// It is safe for concurrent use.
 type logWriter struct {
-	to io.Writer
+	out io.Writer
 
 	mu     sync.Mutex
-	room   sync.Cond // some of the lines were taken
+	space  sync.Cond // signaled when the buffer was emptied
 	lines  []byte
 	closed bool
 
-	some, closing, done chan struct{}
+	pending, closing, done chan struct{}
 }
 
-func newLogWriter(to io.Writer) *logWriter {
-	w := &logWriter{to: to, some: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
-	w.room.L = &w.mu
+func newLogWriter(out io.Writer) *logWriter {
+	w := &logWriter{out: out, pending: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
+	w.space.L = &w.mu
 	go w.run()
 	return w
 }
 
-// Write implements io.Writer. It does not fail: whoever logs could do nothing about it.
+// Write implements io.Writer. It does not fail, because callers of a logger cannot handle an error.
 func (w *logWriter) Write(line []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for len(w.lines) > maxLogged && !w.closed {
-		w.room.Wait()
+	for len(w.lines) > maxBuffered && !w.closed {
+		w.space.Wait()
 	}
-	if w.closed { // it comes late, but it comes
+	if w.closed {
 		w.mu.Unlock()
 		<-w.done
 		w.mu.Lock()
-		return w.to.Write(line)
+		return w.out.Write(line)
 	}
 	w.lines = append(w.lines, line...)
 	select {
-	case w.some <- struct{}{}:
+	case w.pending <- struct{}{}:
 	default:
 	}
 	return len(line), nil
 }
 
-// Close writes what is left and ends the goroutine. Lines that come after it
-// are written by those who log them.
+// Close writes buffered lines and ends the goroutine. Later calls of Write write to the underlying writer.
 func (w *logWriter) Close() {
 	w.mu.Lock()
 	if !w.closed {
@@ -77,23 +75,23 @@ func (w *logWriter) run() {
 	var lines []byte
 	for open := true; open; {
 		select {
-		case <-w.some:
+		case <-w.pending:
 		case <-w.closing:
 		}
 		w.mu.Lock()
 		lines, w.lines = w.lines, lines[:0]
 		open = !w.closed
-		w.room.Broadcast()
+		w.space.Broadcast()
 		w.mu.Unlock()
-		_, _ = w.to.Write(lines) // see Write
+		_, _ = w.out.Write(lines) // see Write
 		select {
-		case <-time.After(logRest):
+		case <-time.After(flushInterval):
 		case <-w.closing:
 		}
 	}
 }
 
-// newLogger writes to stdout as LOG_LEVEL and LOG_FORMAT say; by way of w.
+// newLogger returns a logger that writes to w at LOG_LEVEL, in LOG_FORMAT. The default format depends on stdout.
 func newLogger(cfg config.Config, stdout, w io.Writer) *slog.Logger {
 	opts := &slog.HandlerOptions{Level: cfg.LogLevel}
 	if cfg.LogFormatFor(isTerminal(stdout)) == config.LogText {

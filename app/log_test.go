@@ -10,29 +10,28 @@ import (
 	"go.uber.org/goleak"
 )
 
-// slowWriter takes nothing until it is let.
+// slowWriter blocks until unblock is closed.
 type slowWriter struct {
-	let    chan struct{}
-	mu     sync.Mutex
-	buf    bytes.Buffer
-	writes int
+	unblock chan struct{}
+	mu      sync.Mutex
+	buf     bytes.Buffer
+	writes  int
 }
 
 func (w *slowWriter) Write(p []byte) (int, error) {
-	<-w.let
+	<-w.unblock
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.writes++
 	return w.buf.Write(p)
 }
 
-// TestLogLosesNothing: every line arrives whole, those of each goroutine in
-// their order, the last ones at Close and even after it.
+// TestLogLosesNothing checks that all lines are written whole, in order per goroutine, including those around Close.
 func TestLogLosesNothing(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	slow := &slowWriter{let: make(chan struct{})}
+	slow := &slowWriter{unblock: make(chan struct{})}
 	w := newLogWriter(slow)
-	const writers, lines = 8, 5_000 // more than maxLogged: they have to wait
+	const writers, lines = 8, 5_000 // more than maxBuffered, so that Write blocks
 	long := strings.Repeat("x", 60)
 	var group sync.WaitGroup
 	for i := range writers {
@@ -44,7 +43,7 @@ func TestLogLosesNothing(t *testing.T) {
 			}
 		})
 	}
-	close(slow.let)
+	close(slow.unblock)
 	group.Wait()
 	w.Close()
 	w.Close()
@@ -53,7 +52,7 @@ func TestLogLosesNothing(t *testing.T) {
 	}
 	got := strings.Split(slow.buf.String(), "\n")
 	if len(got) != writers*lines+2 || got[writers*lines] != "late" {
-		t.Fatalf("%d lines, the last %q", len(got), got[len(got)-2])
+		t.Fatalf("got %d lines, last %q", len(got), got[len(got)-2])
 	}
 	var next [writers]int
 	for _, line := range got[:writers*lines] {
@@ -65,6 +64,6 @@ func TestLogLosesNothing(t *testing.T) {
 		next[i]++
 	}
 	if slow.writes >= writers*lines {
-		t.Errorf("%d writes of %d lines", slow.writes, writers*lines)
+		t.Errorf("got %d writes for %d lines", slow.writes, writers*lines)
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/routes.txt")
 
-// TestRoutes: who may call what changes only on purpose. `go test ./app -run
-// TestRoutes -update` writes the list.
+// TestRoutes checks the list of routes and roles, so that access changes only on purpose. To write the list, run
+// `go test ./app -run TestRoutes -update`.
 func TestRoutes(t *testing.T) {
 	a := apptest.New(t, apptest.Set("SHORT_HOST", "go.example"))
 	got := listRoutes("", a.Router.Routes())
@@ -36,7 +36,7 @@ func TestRoutes(t *testing.T) {
 	want := strings.Split(strings.TrimSpace(string(b)), "\n")
 	for _, line := range got {
 		if !slices.Contains(want, line) {
-			t.Errorf("not in %s: %s", file, line)
+			t.Errorf("served, but not in %s: %s", file, line)
 		}
 	}
 	for _, line := range want {
@@ -46,7 +46,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// listRoutes is a line for each route: "editor POST /links".
+// listRoutes returns a line for each route, such as "editor POST /links".
 func listRoutes(at string, routes []middleware.Route) []string {
 	var lines []string
 	for _, r := range routes {

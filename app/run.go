@@ -1,4 +1,4 @@
-// Package app puts the program together: the systems, the server and the subcommands.
+// Package app puts the program together: the systems, the server and the commands.
 package app
 
 import (
@@ -7,43 +7,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strings"
 )
 
-// command is one thing the program does.
-type command struct {
-	name, usage, meaning string
-	run                  func(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error
-}
-
-// commands are all of them; the first is the default.
-func commands() []command {
-	return []command{
-		{"serve", "", "serve the pages and the API (the default)", serve},
-		{"sync", "", "give every enabled source to crawl a job", syncSources},
-		{"demo", "[-links 1000] [-force]", "fill an empty database with sample data", fillDemo},
-		{"migrate", "up | down [n]", "bring the schema to the newest version, or undo its newest n steps (1)", migrate},
-		{"check", "", "check the database for damage; exit 1 if there is any", check},
-		{"user", "add | passwd | role | disable | enable NAME | list", "manage accounts: --role admin, editor or viewer (add, role), --password-stdin (add, passwd)", manageUsers},
-		{"token", "add NAME | list [NAME] | revoke ID", "manage API tokens of the user NAME: --scope links:write,targets:read --expires 2160h --name TEXT (add)", manageTokens},
-		{"health", "", "ask the running server whether it is ready; exit 1 if it is not", health},
-		{"backup", "FILE [--force]", "write a backup of the database to FILE, also while the server runs", writeBackup},
-		{"restore", "FILE [--force]", "replace the database with a backup, while the server is stopped", restoreBackup},
-		{"config", "", "print the settings in force", printConfig},
-		{"openapi", "[-3.0]", "print the description of the API", printOpenAPI},
-		{"version", "", "print the version", printVersion},
-		{"help", "", "print this", printHelp},
-	}
-}
-
-// ErrUsage is the error of a command line that is not understood. Run has
-// printed what is wrong with it.
+// ErrUsage is the error of a wrong command line. Run has already printed what is wrong.
 var ErrUsage = errors.New("usage")
 
-// Run runs the command that args ask for, and returns when it is done or ctx
-// has ended.
+// Run runs the command that args name ("serve" by default). It returns when the command has finished or ctx has ended.
 func Run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	name := commands()[0].name
+	name := "serve"
 	if len(args) > 0 {
 		name, args = args[0], args[1:]
 	}
@@ -53,48 +24,65 @@ func Run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	case "-version", "--version":
 		name = "version"
 	}
-	for _, c := range commands() {
-		if c.name == name {
-			return c.run(ctx, args, getenv, stdout)
+	c, ok := findCommand(name)
+	if !ok {
+		return unknownCommand(stdout, name)
+	}
+	err := c.run(ctx, args, getenv, stdout)
+	if errors.Is(err, flag.ErrHelp) {
+		return c.printHelp(stdout)
+	}
+	return err
+}
+
+func unknownCommand(stdout io.Writer, name string) error {
+	fmt.Fprintf(stdout, "linkwatch: unknown command %q\nRun \"linkwatch help\" for a list of commands.\n", name)
+	return ErrUsage
+}
+
+// wrongUsage prints what is wrong with the command line of a command, such as "user add".
+func wrongUsage(stdout io.Writer, name, format string, args ...any) error {
+	fmt.Fprintf(stdout, "linkwatch %s: %s\nRun \"linkwatch help %s\" for usage.\n", name, fmt.Sprintf(format, args...), firstWord(name))
+	return ErrUsage
+}
+
+// parse parses the flags of a command, which declare defines, and its arguments, in any order. It returns ErrUsage after
+// printing what is wrong, and flag.ErrHelp for -h.
+func parse(name string, declare func(*flag.FlagSet), args []string, minArgs, maxArgs int, stdout io.Writer) (rest []string, err error) {
+	flags := newFlagSet(declare)
+	for {
+		if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+			return nil, err
+		} else if err != nil {
+			return nil, wrongUsage(stdout, name, "%v", err)
 		}
+		if args = flags.Args(); len(args) == 0 {
+			break
+		}
+		rest, args = append(rest, args[0]), args[1:]
 	}
-	return noCommand(stdout, name)
+	switch {
+	case len(rest) < minArgs:
+		return nil, wrongUsage(stdout, name, "missing argument")
+	case len(rest) > maxArgs:
+		return nil, wrongUsage(stdout, name, "unexpected argument %q", rest[maxArgs])
+	}
+	return rest, nil
 }
 
-func noCommand(stdout io.Writer, name string) error {
-	fmt.Fprintf(stdout, "There is no command %q.\n\n", name)
-	usage(stdout)
-	return ErrUsage
+// newFlagSet returns a flag set that prints nothing itself. declare may be nil.
+func newFlagSet(declare func(*flag.FlagSet)) *flag.FlagSet {
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.Usage = func() {}
+	if declare != nil {
+		declare(flags)
+	}
+	return flags
 }
 
-func usage(w io.Writer) {
-	fmt.Fprint(w, "Linkwatch looks after links.\n\nUsage: linkwatch [command]\n\n")
-	for _, c := range commands() {
-		fmt.Fprintf(w, "  %s\n      %s\n", strings.TrimSpace(c.name+" "+c.usage), c.meaning)
-	}
-	fmt.Fprint(w, "\nSettings are environment variables: linkwatch config lists them.\n")
-}
-
-// noArgs returns ErrUsage, after printing the usage, if a command that takes no
-// arguments got some.
-func noArgs(args []string, stdout io.Writer) error {
-	if len(args) == 0 {
-		return nil
-	}
-	usage(stdout)
-	return ErrUsage
-}
-
-// parseFlags returns ErrUsage, after printing what is wrong, for unknown flags and
-// for arguments after the flags. -h is no mistake, but returns ErrUsage too.
-func parseFlags(flags *flag.FlagSet, args []string, stdout io.Writer) error {
-	flags.SetOutput(stdout)
-	if err := flags.Parse(args); err != nil {
-		return ErrUsage
-	}
-	if flags.NArg() > 0 {
-		flags.Usage()
-		return ErrUsage
-	}
-	return nil
+// noArgs parses the command line of a command that has neither flags nor arguments.
+func noArgs(name string, args []string, stdout io.Writer) error {
+	_, err := parse(name, nil, args, 0, 0, stdout)
+	return err
 }

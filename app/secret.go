@@ -11,12 +11,11 @@ import (
 	"linkwatch/models/secret"
 )
 
-// pgKeyFile is the key file beside a database on a server, in the working directory.
+// pgKeyFile is the key file for a PostgreSQL database, in the working directory.
 const pgKeyFile = "linkwatch.key"
 
-// newSecretBox makes the box that seals stored credentials. Its key is made from
-// SECRET_KEY, else it is in a file that is made at the first start: the SQLite file's
-// name with ".key", or pgKeyFile. A database in memory has a key in memory.
+// newSecretBox returns the box that encrypts stored credentials. The key comes from SECRET_KEY. Otherwise it is in a file that
+// the first start creates: the name of the SQLite file with ".key", or pgKeyFile. For a database in memory the key is random.
 func newSecretBox(cfg config.Config) (*secret.Box, error) {
 	if cfg.SecretKey != "" {
 		return secret.FromText(string(cfg.SecretKey))
@@ -27,12 +26,12 @@ func newSecretBox(cfg config.Config) (*secret.Box, error) {
 	}
 	box, err := secret.FromFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("SECRET_KEY is not set, so the key for stored credentials is in a file: %w", err)
+		return nil, fmt.Errorf("key file (SECRET_KEY is not set): %w", err)
 	}
 	return box, nil
 }
 
-// keyFile is the file that holds the key; "" = the database is in memory.
+// keyFile returns the file with the key, "" for a database in memory.
 func keyFile(cfg config.Config) string {
 	if cfg.DatabaseDriver == models.Postgres {
 		return pgKeyFile
@@ -41,7 +40,7 @@ func keyFile(cfg config.Config) string {
 	file := models.SQLiteFile(dsn)
 	_, query, _ := strings.Cut(dsn, "?")
 	options, err := url.ParseQuery(query)
-	if err != nil { // as models.Open has it
+	if err != nil { // models.Open ignores it too
 		options = nil
 	}
 	if file == "" || file == ":memory:" || options.Get("mode") == "memory" || options.Get("vfs") == "memdb" {

@@ -36,8 +36,8 @@ func TestKeyFile(t *testing.T) {
 	}
 }
 
-// same reports whether two boxes have the same key.
-func same(t *testing.T, one, two *secret.Box) bool {
+// sameKey reports whether two boxes have the same key.
+func sameKey(t *testing.T, one, two *secret.Box) bool {
 	t.Helper()
 	sealed, err := one.Seal([]byte("x"), "w_1")
 	if err != nil {
@@ -50,7 +50,7 @@ func same(t *testing.T, one, two *secret.Box) bool {
 func TestSecretBox(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	made := func(driver, url, key string) *secret.Box {
+	newBox := func(driver, url, key string) *secret.Box {
 		t.Helper()
 		b, err := newSecretBox(secretConfig(driver, url, key))
 		if err != nil {
@@ -69,19 +69,19 @@ func TestSecretBox(t *testing.T) {
 		}
 		return names
 	}
-	if !same(t, made(models.SQLite, "a.db", "text"), made(models.Postgres, "postgres://h/db", "text")) ||
-		same(t, made(models.SQLite, "a.db", "text"), made(models.SQLite, "a.db", "other")) {
-		t.Error("the key is not that of SECRET_KEY")
+	if !sameKey(t, newBox(models.SQLite, "a.db", "text"), newBox(models.Postgres, "postgres://h/db", "text")) ||
+		sameKey(t, newBox(models.SQLite, "a.db", "text"), newBox(models.SQLite, "a.db", "other")) {
+		t.Error("the key does not depend on SECRET_KEY alone")
 	}
-	if same(t, made(models.SQLite, ":memory:", ""), made(models.SQLite, ":memory:", "")) {
-		t.Error("a database in memory has a fixed key")
+	if sameKey(t, newBox(models.SQLite, ":memory:", ""), newBox(models.SQLite, ":memory:", "")) {
+		t.Error("the key of a database in memory is not random")
 	}
 	if got := files(); len(got) != 0 {
-		t.Errorf("files for keys that need none: %v", got)
+		t.Errorf("unexpected key files: %v", got)
 	}
-	inFile, onServer := made(models.SQLite, "file:a.db?mode=rwc", ""), made(models.Postgres, "postgres://h/db", "")
-	if !same(t, inFile, made(models.SQLite, "a.db", "")) || !same(t, onServer, made(models.Postgres, "postgres://h/other", "")) || same(t, inFile, onServer) {
-		t.Error("the next start has another key")
+	inFile, onServer := newBox(models.SQLite, "file:a.db?mode=rwc", ""), newBox(models.Postgres, "postgres://h/db", "")
+	if !sameKey(t, inFile, newBox(models.SQLite, "a.db", "")) || !sameKey(t, onServer, newBox(models.Postgres, "postgres://h/other", "")) || sameKey(t, inFile, onServer) {
+		t.Error("the key changed, or two databases share it")
 	}
 	if got := strings.Join(files(), " "); got != "a.db.key linkwatch.key" {
 		t.Errorf("files: %s", got)
@@ -90,6 +90,6 @@ func TestSecretBox(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := newSecretBox(secretConfig(models.SQLite, "a.db", "")); err == nil || !strings.Contains(err.Error(), "SECRET_KEY") {
-		t.Errorf("a broken key file: %v", err)
+		t.Errorf("invalid key file: %v", err)
 	}
 }

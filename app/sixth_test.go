@@ -27,8 +27,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// notes is a tiny system: one table, one page, one operation, one job. Nothing
-// but its struct tells the program about it.
+// notes is a minimal system: one table, page, operation and job. It is registered only by its struct.
 func notes(c *core) System {
 	count := func(ctx context.Context) (n int, err error) {
 		err = c.DB.Read(ctx).Raw("SELECT count(*) FROM notes").Scan(&n).Error
@@ -89,12 +88,12 @@ func notes(c *core) System {
 		Jobs: []jobs.Job{{ID: "notes", Schedule: "@every 1h", Run: func(_, working context.Context) (string, error) {
 			return "wrote a note", add(working, "by the job")
 		}}},
-		Deletes: []cleanup.Kind{{Kind: "old_notes", Label: "Old notes", Description: "that nobody reads", Remove: remove}},
+		Deletes: []cleanup.Kind{{Kind: "old_notes", Label: "Old notes", Description: "that are not read", Remove: remove}},
 		Demo:    func(ctx context.Context, _ *demo.Run) (string, error) { return "1 note", add(ctx, "of the demo") },
 	}
 }
 
-// TestSixthSystem: one more system adds itself by its struct alone.
+// TestSixthSystem checks that a system is complete with its struct alone.
 func TestSixthSystem(t *testing.T) {
 	db := modelstest.New(t)
 	modelstest.Exec(t, db, "CREATE TABLE notes (text TEXT PRIMARY KEY)")
@@ -115,60 +114,60 @@ func TestSixthSystem(t *testing.T) {
 	running.Start()
 	t.Cleanup(func() { running.Stop(context.Background()) })
 
-	ask := func(method, path string) *httptest.ResponseRecorder {
+	request := func(method, path string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
 		r.Host = "localhost"
 		w := httptest.NewRecorder()
 		a.Router.ServeHTTP(w, r)
 		return w
 	}
-	shows := func(path string, parts ...string) {
+	wantParts := func(path string, parts ...string) {
 		t.Helper()
-		w := ask("GET", path)
+		w := request("GET", path)
 		for _, part := range parts {
 			if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), part) {
-				t.Errorf("%s: status %d, without %q: %s", path, w.Code, part, w.Body)
+				t.Errorf("%s: status %d, want 200 with %q: %s", path, w.Code, part, w.Body)
 			}
 		}
 	}
-	shows("/notes", `id="notes">3 notes<`, `aria-current="page"`)
-	shows("/links?done=noted", "Noted.")
-	shows("/", `<a href="/notes"`, "3 unread notes")
-	shows("/search?q=milk", "milk among 3 notes", "Go to Notes")
-	shows("/v1/notes", `{"notes":3}`)
+	wantParts("/notes", `id="notes">3 notes<`, `aria-current="page"`)
+	wantParts("/links?done=noted", "Noted.")
+	wantParts("/", `<a href="/notes"`, "3 unread notes")
+	wantParts("/search?q=milk", "milk among 3 notes", "Go to Notes")
+	wantParts("/v1/notes", `{"notes":3}`)
 	if !a.Systems.ShortLinks.Store.Reserved("Notes") {
-		t.Error("a short link may have the key notes")
+		t.Error("the key notes is not reserved")
 	}
-	shows("/openapi.json", `"/v1/notes"`, `"name": "Notes"`, "Health of notes")
-	shows("/health", `"notes":{}`)
-	shows("/admin/cleanup", "Old notes", "that nobody reads")
-	shows("/v1/admin/cleanup/stats", `"kind":"old_notes"`)
-	shows("/v1/admin/jobs", `"id":"notes"`)
+	wantParts("/openapi.json", `"/v1/notes"`, `"name": "Notes"`, "Health of notes")
+	wantParts("/health", `"notes":{}`)
+	wantParts("/admin/cleanup", "Old notes", "that are not read")
+	wantParts("/v1/admin/cleanup/stats", `"kind":"old_notes"`)
+	wantParts("/v1/admin/jobs", `"id":"notes"`)
 	for _, r := range a.Router.Routes() {
 		if r.Path == "/v1/notes" && r.Needs != middleware.Editor {
-			t.Errorf("%s needs %s", r.Path, r.Needs)
+			t.Errorf("%s needs role %s", r.Path, r.Needs)
 		}
 	}
 
 	for _, job := range []string{"notes", "reaper"} {
-		if w := ask("POST", "/v1/admin/jobs/"+job+"/run"); w.Code != http.StatusAccepted {
-			t.Errorf("running %s: %d %s", job, w.Code, w.Body)
+		if w := request("POST", "/v1/admin/jobs/"+job+"/run"); w.Code != http.StatusAccepted {
+			t.Errorf("run %s: %d %s", job, w.Code, w.Body)
 		}
 		waitForRun(t, a, job)
 	}
-	shows("/v1/notes", `{"notes":2}`) // one was new, the job wrote one, the reaper deleted two
+	wantParts("/v1/notes", `{"notes":2}`) // the job added one, the reaper deleted two
 	for _, s := range a.Systems.All() {
 		if len(s.Nav.Sections) == 0 || s.Nav.Sections[0].ID != "notes" {
 			continue
 		}
-		if did, err := s.Demo(t.Context(), &demo.Run{DB: db, Now: time.Now()}); err != nil || did != "1 note" {
-			t.Errorf("the demo says %q, %v", did, err)
+		if added, err := s.Demo(t.Context(), &demo.Run{DB: db, Now: time.Now()}); err != nil || added != "1 note" {
+			t.Errorf("demo added %q, %v", added, err)
 		}
 	}
-	shows("/v1/notes", `{"notes":3}`)
+	wantParts("/v1/notes", `{"notes":3}`)
 }
 
-// waitForRun waits until a job has run.
+// waitForRun waits until a job has finished a run.
 func waitForRun(t *testing.T, a *App, id string) {
 	t.Helper()
 	modelstest.Eventually(t, "job "+id+" has run", func() bool {

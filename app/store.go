@@ -14,7 +14,7 @@ import (
 	"linkwatch/models"
 )
 
-// openStore opens the store with the newest schema.
+// openStore opens the database and updates its schema.
 func openStore(ctx context.Context, cfg config.Config, log *slog.Logger) (*models.DB, error) {
 	db, err := models.Open(ctx, cfg.DatabaseDriver, string(cfg.DatabaseURL), log)
 	if err != nil {
@@ -26,13 +26,13 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger) (*model
 	return db, nil
 }
 
-// openExisting opens the store as it is: it makes no file, and leaves the schema alone.
+// openExisting opens the database without creating a file or changing the schema.
 func openExisting(ctx context.Context, cfg config.Config) (*models.DB, error) {
 	if file := models.SQLiteFile(string(cfg.DatabaseURL)); cfg.DatabaseDriver == models.SQLite {
 		info, err := os.Stat(file)
 		switch {
 		case errors.Is(err, os.ErrNotExist):
-			return nil, fmt.Errorf("DATABASE_URL=%q: there is no such file", cfg.DatabaseURL)
+			return nil, fmt.Errorf("DATABASE_URL=%q: no such file", cfg.DatabaseURL)
 		case err == nil && info.Size() == 0:
 			return nil, fmt.Errorf("DATABASE_URL=%q: the file is empty", cfg.DatabaseURL)
 		}
@@ -44,12 +44,11 @@ func openExisting(ctx context.Context, cfg config.Config) (*models.DB, error) {
 	return db, nil
 }
 
-// withCore calls do with the core of a subcommand, over the store that the settings
-// name, and closes both after it. The log goes to stdout.
+// withCore calls do with the core of a command over the database of the settings, and closes both afterwards. Logs go to stdout.
 func withCore(ctx context.Context, getenv func(string) string, stdout io.Writer, do func(*core) error) (err error) {
 	cfg, err := config.Load(getenv)
 	if err != nil {
-		return fmt.Errorf("settings: %w", err)
+		return fmt.Errorf("invalid setting: %w", err)
 	}
 	log := newLogger(cfg, stdout, stdout)
 	db, err := openStore(ctx, cfg, log)
@@ -69,22 +68,22 @@ func withCore(ctx context.Context, getenv func(string) string, stdout io.Writer,
 	return do(c)
 }
 
-// storeError says which setting to look at when the store does not open.
+// storeError returns an error that names the setting to check when the database cannot be opened.
 func storeError(cfg config.Config, err error) error {
 	if cfg.DatabaseDriver == models.Postgres {
-		return fmt.Errorf("DATABASE_URL: the server has to run, and to know this user, password and database: %w", err)
+		return fmt.Errorf("DATABASE_URL: cannot connect. Check that PostgreSQL runs, and the user, password and database name: %w", err)
 	}
 	if errors.Is(err, sqlite3.CANTOPEN) {
-		return fmt.Errorf("DATABASE_URL=%q cannot be opened: its folder must be there, and this program must be allowed to write to it",
+		return fmt.Errorf("DATABASE_URL=%q cannot be opened. Check that its folder exists and is writable",
 			cfg.DatabaseURL)
 	}
 	switch fault := models.FaultOf(err); {
 	case models.Damaged(err):
-		return fmt.Errorf("DATABASE_URL=%q is damaged and cannot be opened: restore a backup: %w", cfg.DatabaseURL, err)
+		return fmt.Errorf("DATABASE_URL=%q is damaged. Restore a backup: %w", cfg.DatabaseURL, err)
 	case fault != nil:
 		return fmt.Errorf("DATABASE_URL=%q cannot be opened: %s (%w)", cfg.DatabaseURL, fault.Detail, err)
 	}
-	const unchanged = "and was not changed: name a new file or a database of Linkwatch"
+	const unchanged = "and was not changed. Use a new file, or a database of Linkwatch"
 	switch {
 	case errors.Is(err, models.ErrNotSQLite):
 		return fmt.Errorf("DATABASE_URL=%q is not an SQLite database, %s", cfg.DatabaseURL, unchanged)
@@ -94,5 +93,5 @@ func storeError(cfg config.Config, err error) error {
 	return fmt.Errorf("DATABASE_URL=%q: %w", cfg.DatabaseURL, err)
 }
 
-// closeStore closes the store when its user is done, and adds what went wrong to *err.
+// closeStore closes the database and adds an error to *err.
 func closeStore(db *models.DB, err *error) { *err = errors.Join(*err, db.Close()) }

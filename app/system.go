@@ -11,22 +11,21 @@ import (
 	"linkwatch/models/event"
 )
 
-// System is what one system is made of. The program, the server, the jobs and
-// the demo only loop over systems: none of them knows one by name. All parts may
-// be left out.
+// System describes one system. The server, the jobs and the demo iterate over systems and refer to none by name. All fields are
+// optional.
 type System struct {
-	handlers.System // what it serves and shows
+	handlers.System // routes, operations and pages
 
-	Services []jobs.Service // its background work
-	Last     []jobs.Service // services that stop after the listener has drained, because they store what requests left
-	Jobs     []jobs.Job     // its scheduled jobs
-	Deletes  []cleanup.Kind // what the reaper deletes for it
-	Events   []event.Type   // the kinds of events that it stores, of which alerts tell
+	Services []jobs.Service // background services
+	Last     []jobs.Service // services that stop after the listener has drained, because they store data of requests
+	Jobs     []jobs.Job     // scheduled jobs
+	Deletes  []cleanup.Kind // data that the reaper deletes
+	Events   []event.Type   // types of events that the system stores, for alerts
 
-	// Serve receives all routes of the server before it starts; nil = not needed.
+	// Serve receives all routes of the server before it starts.
 	Serve func(routes []middleware.Route)
-	Close func() // releases what the system holds, once nothing runs any more
+	Close func() // releases resources, after all services have stopped
 
-	// Demo invents data and returns what it stored: "1000 made-up links".
-	Demo func(ctx context.Context, r *demo.Run) (did string, err error)
+	// Demo adds sample data and returns what it added, such as "1000 links".
+	Demo func(ctx context.Context, r *demo.Run) (added string, err error)
 }

@@ -23,8 +23,7 @@ type Systems struct {
 	more       []System
 }
 
-// newSystems wires all systems, and what the pages of one show of the others.
-// more makes further ones, for tests. Nothing runs yet.
+// newSystems wires all systems and the links between their pages. more creates additional systems, for tests. It starts nothing.
 func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	s = &Systems{Links: newLinks(c)}
 	if s.Targets, err = newTargets(c); err != nil {
@@ -39,8 +38,8 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	if s.Sites, err = newSites(c); err != nil {
 		return nil, err
 	}
-	for _, make := range more {
-		s.more = append(s.more, make(c))
+	for _, create := range more {
+		s.more = append(s.more, create(c))
 	}
 	if s.Alerts, err = newAlerts(c, s.events(), s.Targets.Store); err != nil {
 		return nil, err
@@ -63,10 +62,10 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	return s, nil
 }
 
-// All are all systems, in the order of the navigation.
+// All returns all systems in the order of the navigation.
 func (s *Systems) All() []System {
 	all := append([]System{s.Links.System, s.Targets.System, s.ShortLinks.System, s.Crawl.System, s.Sites.System}, s.more...)
-	if s.Alerts != nil { // it is made of the others, as Admin is
+	if s.Alerts != nil { // nil while newAlerts and newAdmin need the other systems
 		all = append(all, s.Alerts.System)
 	}
 	if s.Admin != nil {
@@ -78,7 +77,7 @@ func (s *Systems) All() []System {
 	return all
 }
 
-// events are the kinds of events of all systems, in the order of the navigation.
+// events returns the event types of all systems, in the order of the navigation.
 func (s *Systems) events() []event.Type {
 	var types []event.Type
 	for _, one := range s.All() {
@@ -87,8 +86,7 @@ func (s *Systems) events() []event.Type {
 	return append(types, schedule.Events()...)
 }
 
-// deletes returns what the reaper deletes for all systems, in the order of a run:
-// short links first, since they matter most.
+// deletes returns what the reaper deletes, in the order of a run. Short links come first: their keys become free.
 func (s *Systems) deletes() []cleanup.Kind {
 	var kinds []cleanup.Kind
 	for _, one := range slices.Concat(s.more, []System{s.Accounts.System, s.Alerts.System, s.Sites.System, s.Crawl.System, s.Targets.System, s.Links.System}) {
@@ -97,7 +95,7 @@ func (s *Systems) deletes() []cleanup.Kind {
 	return append(slices.Clone(s.ShortLinks.Deletes), kinds...)
 }
 
-// Close releases what the systems hold. Nothing may run any more.
+// Close releases the resources of all systems. Call it after all services have stopped.
 func (s *Systems) Close() {
 	for _, one := range s.All() {
 		if one.Close != nil {
@@ -106,7 +104,7 @@ func (s *Systems) Close() {
 	}
 }
 
-// served returns what all systems give to the server.
+// served returns what the server needs of each system.
 func (s *Systems) served() []handlers.System {
 	var all []handlers.System
 	for _, one := range s.All() {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestUserAgent: outbound requests name this program, and the server that
-// sends them if it has a public address. They name no other party.
+// TestUserAgent checks that outbound requests name the program, and PUBLIC_URL if it is set.
 func TestUserAgent(t *testing.T) {
 	for publicURL, suffix := range map[string]string{"": "", "https://links.example": " (+https://links.example)"} {
 		agents := make(chan string, 10)

@@ -320,7 +320,7 @@ func TestHealthCommand(t *testing.T) {
 	defer other.Close()
 	another := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, "<h1>It works</h1>") }))
 	defer another.Close()
-	for of, want := range map[string]string{other.URL: "not ready: /readyz answers 302", another.URL: "another program"} {
+	for of, want := range map[string]string{other.URL: "not ready: /readyz returned status 302", another.URL: "another program"} {
 		if out, code := Command(t, []string{"health"}, "HTTP_PORT="+of[strings.LastIndex(of, ":")+1:]); code != 1 || !strings.Contains(out, want) {
 			t.Errorf("another program: exit %d, %s", code, out)
 		}
@@ -332,7 +332,7 @@ func TestHealthCommand(t *testing.T) {
 		t.Errorf("without its database: exit %d, %s", code, out)
 	}
 	s.Stop()
-	if out, code := Command(t, []string{"health"}, port); code != 1 || !strings.Contains(out, "does not answer") {
+	if out, code := Command(t, []string{"health"}, port); code != 1 || !strings.Contains(out, "is not reachable") {
 		t.Errorf("after its end: exit %d, %s", code, out)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// count prints how many words the comments of the Go code and the docs have, how long the sentences of the docs are on
-// average, and how many banned phrases all files have.
+// count prints the number of words in Go comments and in docs, the average sentence length of the docs, and the number of
+// banned phrases in all files.
 func count(files []string, banned []*regexp.Regexp) error {
 	var code, tests, docs, sentences, sentenceWords, phrases int
 	for _, file := range files {

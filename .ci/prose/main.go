@@ -1,9 +1,10 @@
 // Command prose checks and counts the texts of the repository: comments, docs, and the texts in templates and strings.
 //
-//	go run ./.ci/prose check    # exit 1 if a text has a phrase of .ci/banned.txt
+//	go run ./.ci/prose check    # exit 1 if a file contains a phrase of .ci/banned.txt
 //	go run ./.ci/prose count    # words and sentence lengths, as in docs/benchmarks.md
+//	go run ./.ci/prose files    # the files that check and count read, one per line
 //
-// Both read the files that git tracks in the current directory, or the files given after the command.
+// The commands read the files that git tracks in the current directory, or the files given after the command.
 package main
 
 import (
@@ -28,7 +29,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("usage: prose check|count [FILE...]")
+		return fmt.Errorf("usage: prose check|count|files [FILE...]")
 	}
 	banned, err := readBanned(listFile)
 	if err != nil {
@@ -45,8 +46,11 @@ func run(args []string) error {
 		return check(files, banned)
 	case "count":
 		return count(files, banned)
+	case "files":
+		fmt.Println(strings.Join(files, "\n"))
+		return nil
 	}
-	return fmt.Errorf("unknown command: use check or count")
+	return fmt.Errorf("unknown command: use check, count or files")
 }
 
 // trackedFiles returns the text files that people write: not generated, vendored or test data.
@@ -65,12 +69,12 @@ func trackedFiles() ([]string, error) {
 }
 
 func isText(file string) bool {
-	for _, part := range []string{".ci/", "testdata/", "static/vendor/", "_templ.go"} {
+	for _, part := range []string{"testdata/", "static/vendor/", "_templ.go"} {
 		if strings.Contains(file, part) {
 			return false
 		}
 	}
-	kinds := []string{".go", ".templ", ".md", ".sql", ".js", ".css", ".yml", ".sh", ".service", "/openapi.json"}
+	kinds := []string{".go", ".templ", ".md", ".sql", ".js", ".css", ".yml", ".sh", ".service", "Dockerfile", ".ci/run", "/openapi.json"}
 	return slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasSuffix(file, kind) })
 }
 
@@ -118,23 +122,24 @@ type hit struct {
 	text string
 }
 
-// lineBreak is the end of a line with the comment marker and the indentation of the next one. A phrase may be broken there.
+// lineBreak matches a line break with the indentation and the comment marker of the next line. A phrase may continue there.
 var lineBreak = regexp.MustCompile(`[ \t]*\n[ \t]*(//|--|#|\*)?[ \t]*`)
 
+// find returns the banned phrases in a text, ordered by line.
 func find(text []byte, banned []*regexp.Regexp) (hits []hit) {
 	joined := lineBreak.ReplaceAllFunc(text, func(s []byte) []byte {
 		return append([]byte(" "), bytes.Repeat([]byte{0}, len(s)-1)...)
 	})
-	// The padding keeps offsets as they were in the file, and is skipped by a regular expression on the text without it.
-	plain, at := make([]byte, 0, len(joined)), make([]int, 0, len(joined))
+	// plain is the text without the padding. offsets maps its bytes to those of the file, for line numbers.
+	plain, offsets := make([]byte, 0, len(joined)), make([]int, 0, len(joined))
 	for i, c := range joined {
 		if c != 0 {
-			plain, at = append(plain, c), append(at, i)
+			plain, offsets = append(plain, c), append(offsets, i)
 		}
 	}
 	for _, re := range banned {
 		for _, m := range re.FindAllIndex(plain, -1) {
-			line := 1 + bytes.Count(text[:at[m[0]]], []byte("\n"))
+			line := 1 + bytes.Count(text[:offsets[m[0]]], []byte("\n"))
 			hits = append(hits, hit{line, string(plain[m[0]:m[1]])})
 		}
 	}
