@@ -29,7 +29,7 @@ func TestBackupAndRestore(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "verified in ") || !strings.Contains(out, ".key") {
 		t.Errorf("backup: exit %d, %s", code, out)
 	}
-	if out, code := Command(t, []string{"backup", file}, store); code != 1 || !strings.Contains(out, "file already exists; choose another name or use --force") {
+	if out, code := Command(t, []string{"backup", file}, store); code != 1 || !strings.Contains(out, "file already exists. Choose another name, or use --force") {
 		t.Errorf("over a file: exit %d, %s", code, out)
 	}
 	if out, code := Command(t, []string{"backup", file, "--force"}, store, "SECRET_KEY=hidden"); code != 0 || strings.Contains(out, "hidden") {
@@ -41,7 +41,7 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 	for _, sig := range []syscall.Signal{syscall.SIGCONT, syscall.SIGSTOP} { // a server that hangs is one, too
 		s.signal(sig)
-		if out, code := Command(t, []string{"restore", "--force", file}, store); code != 1 || !strings.Contains(out, "stop the server first") {
+		if out, code := Command(t, []string{"restore", "--force", file}, store); code != 1 || !strings.Contains(out, "Stop the server first") {
 			t.Errorf("while the server runs: exit %d, %s", code, out)
 		}
 	}
