@@ -33,7 +33,7 @@ func newAdmin(c *core, kinds ...cleanup.Kind) (*Admin, error) {
 	a := &Admin{Jobs: schedule.NewStore(c.DB, c.Clock), Cleanup: cleanup.NewStore(c.DB, c.Clock, kinds...)}
 	deps := &adminhandlers.Deps{Frame: c.frame, Jobs: a.Jobs, Cleanup: a.Cleanup, Disks: c.Disks}
 	for _, s := range config.Describe(c.Config) {
-		deps.Settings = append(deps.Settings, adminviews.Setting(s))
+		deps.Settings = append(deps.Settings, adminviews.Setting{Name: s.Name, Value: s.Value, Default: s.Default, Meaning: s.Meaning})
 	}
 	pages := adminhandlers.Pages{Deps: deps}
 	a.System = System{System: handlers.System{

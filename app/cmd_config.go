@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -9,9 +10,19 @@ import (
 	"linkwatch/config"
 )
 
+type configFlags struct{ markdown bool }
+
+func (f *configFlags) declare(flags *flag.FlagSet) {
+	flags.BoolVar(&f.markdown, "markdown", false, "Print docs/settings.md, without current values")
+}
+
 func printConfig(_ context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	if err := noArgs("config", args, stdout); err != nil {
+	var f configFlags
+	if _, err := parse("config", f.declare, args, 0, 0, stdout); err != nil {
 		return err
+	}
+	if f.markdown {
+		return config.WriteMarkdown(stdout)
 	}
 	cfg, err := config.Load(getenv)
 	if err != nil {

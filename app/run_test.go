@@ -21,6 +21,7 @@ func TestCommands(t *testing.T) {
 		{"openapi -help", "--3.0"},
 		{"version", "linkwatch "},
 		{"config", "ADMIN_PASSWORD"},
+		{"config -markdown", "| `ADMIN_PASSWORD` |"},
 		{"openapi", `"openapi": "3.1.0"`},
 		{"openapi -3.0", `"openapi":"3.0.3"`},
 		{"migrate up", "up to date"},

@@ -10,33 +10,32 @@ import (
 	"unicode/utf8"
 )
 
-// Roles of accounts, as settings name them.
 var roles = []string{"admin", "editor", "viewer"}
 
 const (
-	maxOIDCName   = 50  // characters: it stands on a button
-	maxOIDCClient = 256 // bytes of an id or the name of a claim
+	maxOIDCName = 50  // characters: it is shown on a button
+	maxOIDCID   = 256 // bytes of a client ID, or of the name of a claim or header
 )
 
 func validRole(name string) bool { return slices.Contains(roles, name) }
 
 func validDefaultRole(name string) bool { return name == NoRole || validRole(name) }
 
-// validIssuer accepts https, and http on this machine only: whoever can change the answers of an issuer decides who signs in.
+// validIssuer accepts http on this machine only: anyone who can change the responses of an issuer can sign in as any user.
 func validIssuer(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && validSearchURL(s) && u.User == nil && (u.Scheme == "https" || isLoopback(u.Hostname()))
 }
 
-// hasPublicURL reports whether PUBLIC_URL is there if it is needed: an identity provider sends browsers back to it. One on
-// this machine is for development, where the host of the request does.
-func (c *Config) hasPublicURL() bool {
+// mayOmitPublicURL reports whether PUBLIC_URL is set or optional. An identity provider redirects browsers to it. For a
+// provider on this machine, as in development, the host of the request is used instead.
+func (c *Config) mayOmitPublicURL() bool {
 	u, err := url.Parse(c.OIDCIssuer)
 	return c.PublicURL != "" || err != nil || !validIssuer(c.OIDCIssuer) || isLoopback(u.Hostname())
 }
 
 func (c *Config) validClientID() bool {
-	return token.MatchString(c.OIDCClientID) && len(c.OIDCClientID) <= maxOIDCClient && (c.OIDCClientID != "" || c.OIDCIssuer == "")
+	return token.MatchString(c.OIDCClientID) && len(c.OIDCClientID) <= maxOIDCID && (c.OIDCClientID != "" || c.OIDCIssuer == "")
 }
 
 func validOIDCName(s string) bool {
@@ -44,7 +43,7 @@ func validOIDCName(s string) bool {
 }
 
 func validClaim(s string) bool {
-	return strings.TrimSpace(s) == s && len(s) <= maxOIDCClient && isPrintable(s)
+	return strings.TrimSpace(s) == s && len(s) <= maxOIDCID && isPrintable(s)
 }
 
 func isPrintable(s string) bool {
@@ -62,7 +61,7 @@ func (c *Config) tidyScopes() bool {
 	return true
 }
 
-// tidyOIDCRoles takes white space off the pairs. The last "=" of a pair divides it, since a value can have one.
+// tidyOIDCRoles trims the pairs. A pair is split at its last "=", since a value can contain one.
 func (c *Config) tidyOIDCRoles() bool {
 	seen := map[string]bool{}
 	for i, pair := range c.OIDCRoles {
@@ -84,7 +83,7 @@ func splitRole(pair string) (value, role string) {
 	return strings.TrimSpace(pair[:i]), strings.TrimSpace(pair[i+1:])
 }
 
-// OIDCRoleMap is OIDCRoles as a map of values of the claim to roles.
+// OIDCRoleMap returns OIDCRoles as a map from values of the claim to roles.
 func (c Config) OIDCRoleMap() map[string]string {
 	m := make(map[string]string, len(c.OIDCRoles))
 	for _, pair := range c.OIDCRoles {
@@ -108,19 +107,22 @@ func (c *Config) tidyDomains() bool {
 	return true
 }
 
-// notForUsers are headers that clients send for other purposes, or that say where a request came from. X-Forwarded-… are as well.
-var notForUsers = []string{"Authorization", "Proxy-Authorization", "Cookie", "Host", "Forwarded", "X-Real-Ip", "User-Agent", "Origin", "Referer", "Connection", "Content-Length", "Content-Type"}
+// standardHeaders are headers with another purpose, which cannot name a user. So are those that begin with X-Forwarded-.
+var standardHeaders = []string{
+	"Authorization", "Proxy-Authorization", "Cookie", "Host", "Forwarded", "X-Real-Ip", "User-Agent", "Origin", "Referer",
+	"Connection", "Content-Length", "Content-Type",
+}
 
 func (c *Config) tidyProxyHeader() bool {
 	name := textproto.CanonicalMIMEHeaderKey(c.AuthProxyHeader)
-	if notToken.MatchString(name) || slices.Contains(notForUsers, name) || strings.HasPrefix(name, "X-Forwarded-") || len(name) > maxOIDCClient {
+	if notToken.MatchString(name) || slices.Contains(standardHeaders, name) || strings.HasPrefix(name, "X-Forwarded-") || len(name) > maxOIDCID {
 		return false
 	}
 	c.AuthProxyHeader = name
 	return true
 }
 
-// validProxyFrom wants both settings or none. A network of all addresses would let everyone be anyone.
+// validProxyFrom requires both settings or none. It refuses a network of all addresses: anyone could sign in as any user.
 func (c *Config) validProxyFrom() bool {
 	all := slices.ContainsFunc(c.AuthProxyFrom, func(p netip.Prefix) bool { return p.Bits() == 0 })
 	return !all && (len(c.AuthProxyFrom) > 0) == (c.AuthProxyHeader != "")

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// Some settings of access need others. The errors name the one that is missing.
-func TestAccessNeeds(t *testing.T) {
+// Some access settings require others. The error names the missing one.
+func TestAccessRequirements(t *testing.T) {
 	issuer := []string{"OIDC_ISSUER", "https://id.example"}
 	with := func(more ...string) []string { return append(issuer[:2:2], more...) }
 	for _, tt := range []struct {
-		want string // the variable that is refused; "" = none
+		want string // the variable with the error; "" = none
 		set  []string
 	}{
 		{"", with("OIDC_CLIENT_ID", "x", "PUBLIC_URL", "https://links.example")},
@@ -29,11 +29,11 @@ func TestAccessNeeds(t *testing.T) {
 			t.Errorf("%q: %v", tt.set, err)
 		}
 		if tt.want != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.want+"=") || strings.Contains(err.Error(), "\n")) {
-			t.Errorf("%q: got %v, want %s refused", tt.set, err, tt.want)
+			t.Errorf("%q: got %v, want an error for %s", tt.set, err, tt.want)
 		}
 	}
 	if _, err := load("OIDC_ISSUER", "https://u:hunter2@id.example"); err == nil || strings.Contains(err.Error(), "hunter2") {
-		t.Errorf("a password is shown: %v", err)
+		t.Errorf("password shown: %v", err)
 	}
 }
 
@@ -43,6 +43,6 @@ func TestOIDCRoleMap(t *testing.T) {
 		t.Errorf("got %v, %v", c.OIDCRoleMap(), err)
 	}
 	if c.OIDCClientSecret = "hunter2"; strings.Contains(setting(c, "OIDC_CLIENT_SECRET").Value, "hunter2") {
-		t.Error("the secret is shown")
+		t.Error("secret shown")
 	}
 }

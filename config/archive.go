@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// bucketName follows the rules of S3 for buckets, which are those of MinIO.
+// bucketName follows the naming rules for buckets of S3, which MinIO shares.
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
 func validBucket(name string) bool { return bucketName.MatchString(name) }
@@ -52,13 +52,13 @@ func validArchiveURL(s string) bool {
 	return true
 }
 
-// validEndpoint accepts a scheme and a host, with a port or without one.
+// validEndpoint accepts a scheme, a host and an optional port.
 func validEndpoint(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && validSearchURL(s) && u.User == nil && (u.Path == "" || u.Path == "/")
 }
 
-// tidyMinIOEndpoint gives an endpoint the scheme that CRAWLER_MINIO_USE_SSL says.
+// tidyMinIOEndpoint adds a missing scheme according to CRAWLER_MINIO_USE_SSL.
 func (c *Config) tidyMinIOEndpoint() bool {
 	if c.CrawlerMinIOEndpoint == "" {
 		return !c.CrawlerMinIOEnabled

@@ -34,7 +34,7 @@ func TestDefaults(t *testing.T) {
 	}
 	for i, f := range fields() {
 		have, should := reflect.ValueOf(got).Field(i), reflect.ValueOf(want).Field(i)
-		if should.IsZero() && f.Tag.Get("envDefault") != "" { // its tag says it, and no code here depends on it
+		if should.IsZero() && f.Tag.Get("envDefault") != "" { // the tag is enough
 			continue
 		}
 		if !reflect.DeepEqual(have.Interface(), should.Interface()) {
@@ -46,22 +46,20 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// Some switches need another setting.
-func TestSwitchesWithWhatTheyNeed(t *testing.T) {
+func TestSwitchesRequireOtherSettings(t *testing.T) {
 	c, err := load("CRAWLER_PROXIES_ENABLED", "true", "CRAWLER_PROXY_URLS", "http://h:1,socks5://h:2", "REDIS_EVENTS_ENABLED", "true", "REDIS_URL", "redis://h")
 	if err != nil || !c.CrawlerProxiesEnabled || len(c.CrawlerProxyURLs) != 2 || !c.RedisEventsEnabled {
 		t.Errorf("%+v %v", c, err)
 	}
 	_, err = load("CRAWLER_PROXIES_ENABLED", "true", "REDIS_EVENTS_ENABLED", "true")
-	want := `CRAWLER_PROXIES_ENABLED="true": must be true or false, and true only with CRAWLER_PROXY_URLS
-REDIS_EVENTS_ENABLED="true": must be true or false, and true only with REDIS_URL`
+	want := `REDIS_EVENTS_ENABLED="true": must be true or false, and true only with REDIS_URL
+CRAWLER_PROXIES_ENABLED="true": must be true or false, and true only with CRAWLER_PROXY_URLS`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
 }
 
-// MinIO needs all its parts, and is no second archive. The errors name what is wrong,
-// and no key.
+// MinIO needs all its settings, and cannot be used together with CRAWLER_ARCHIVE_URL. Errors show no key.
 func TestMinIO(t *testing.T) {
 	all := []string{
 		"CRAWLER_MINIO_ENABLED", "true", "CRAWLER_MINIO_ENDPOINT", "minio:9000", "CRAWLER_MINIO_BUCKET", "pages",
@@ -85,7 +83,7 @@ func TestMinIO(t *testing.T) {
 	refused("CRAWLER_MINIO_USE_SSL", append(all[:2:2], append(all[4:], "CRAWLER_MINIO_ENDPOINT", "http://minio", "CRAWLER_MINIO_USE_SSL", "true")...)...)
 }
 
-// FuzzProxyURLs: a password is never shown, whether the list is accepted or refused.
+// FuzzProxyURLs checks that a password is never shown, whether the list is valid or not.
 func FuzzProxyURLs(f *testing.F) {
 	for _, seed := range []string{"", "a", "a@b", "a,b", "a/b", "a,http://h:1", "a@h:1,http://u:b", "%zz", "a\n", "#", "?"} {
 		f.Add(seed)
@@ -93,7 +91,7 @@ func FuzzProxyURLs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, more string) {
 		given := "http://user:hunter2" + more + "@proxy.example:3128"
 		if strings.Contains(more, ",") && strings.Contains(more, "hunter2") {
-			return // a user of that name, in another URL
+			return // "hunter2" is the user of another URL
 		}
 		c, err := load("CRAWLER_PROXY_URLS", given)
 		shown := setting(c, "CRAWLER_PROXY_URLS").Value
@@ -101,12 +99,12 @@ func FuzzProxyURLs(f *testing.F) {
 			shown = err.Error()
 		}
 		if strings.Contains(shown, "hunter2") {
-			t.Errorf("%q is shown as %q", given, shown)
+			t.Errorf("%q: password shown: %q", given, shown)
 		}
 	})
 }
 
-// A host of short links serves nothing else: it cannot be the one of the pages.
+// SHORT_HOST serves only short links, so it must differ from the host of the pages.
 func TestShortHost(t *testing.T) {
 	if c, err := load("PUBLIC_URL", "https://Links.example:8443", "SHORT_HOST", "go.example"); err != nil || c.ShortHost != "go.example" {
 		t.Errorf("%q %v", c.ShortHost, err)
@@ -129,7 +127,6 @@ func TestAuthorities(t *testing.T) {
 	}
 }
 
-// Scheduled backups are those of an SQLite file.
 func TestBackupDirOnPostgreSQL(t *testing.T) {
 	_, err := load("BACKUP_DIR", "/var/backups", "DATABASE_URL", "postgres://h/db")
 	if err == nil || !strings.Contains(err.Error(), "BACKUP_DIR") || !strings.Contains(err.Error(), "pg_dump") {
@@ -172,9 +169,9 @@ func TestDriver(t *testing.T) {
 func TestEveryBadValueIsReported(t *testing.T) {
 	_, err := load("HTTP_PORT", "x", "MAX_CONCURRENCY", "0", "HTTP_TIMEOUT", "1h", "LOG_LEVEL", "loud", "ADMIN_PASSWORD", "hunter2")
 	want := `HTTP_PORT="x": must be a whole number from 0 to 65535
-HTTP_TIMEOUT="1h": must be a duration from 1ms to 5m, such as 5s
+LOG_LEVEL="loud": must be debug, info, warn or error
 MAX_CONCURRENCY="0": must be a whole number from 1 to 1024
-LOG_LEVEL="loud": must be debug, info, warn or error`
+HTTP_TIMEOUT="1h": must be a duration from 1ms to 5m, such as 5s`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
@@ -196,8 +193,7 @@ func TestLogFormatFor(t *testing.T) {
 	}
 }
 
-// A password that is refused is told by its name alone.
-func TestRefusedPasswordIsMasked(t *testing.T) {
+func TestInvalidPasswordIsMasked(t *testing.T) {
 	_, err := load("ADMIN_PASSWORD", "hunter2 ")
 	if want := `ADMIN_PASSWORD="***": must be a text without white space at its beginning or end`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -219,7 +215,7 @@ func TestUserAgent(t *testing.T) {
 	}
 }
 
-// setting is the line of c's description for one variable.
+// setting returns the description of one variable of c.
 func setting(c Config, name string) Setting {
 	for _, s := range Describe(c) {
 		if s.Name == name {

@@ -9,29 +9,37 @@ import (
 	"time"
 )
 
-// Setting is one line of the list of settings.
+// Setting describes one setting.
 type Setting struct {
+	Group   string // heading under which it is listed
 	Name    string // environment variable
-	Value   string // value in force, secrets masked; empty if there is none
+	Value   string // current value, with secrets masked; empty if there is none
 	Default string // value when the variable is unset, or how it is chosen
-	Meaning string // one phrase
+	Meaning string // one or more sentences
+	Allowed string // what the value may be; empty for any text
 }
 
-// Describe lists every setting of c, in a fixed order.
+// Describe returns every setting of c, in the order of the fields of [Config].
 func Describe(c Config) []Setting {
 	var settings []Setting
+	group := ""
 	for _, f := range fields() {
+		if name := f.Tag.Get("group"); name != "" {
+			group = name
+		}
 		settings = append(settings, Setting{
+			Group:   group,
 			Name:    f.Tag.Get("env"),
 			Value:   text(reflect.ValueOf(c).FieldByIndex(f.Index).Interface()),
 			Default: f.Tag.Get("envDefault") + f.Tag.Get("shown"),
 			Meaning: f.Tag.Get("meaning"),
+			Allowed: allowed(f),
 		})
 	}
 	return settings
 }
 
-// text writes a value the way its variable takes it.
+// text formats a value as its variable would be set.
 func text(value any) string {
 	switch v := value.(type) {
 	case slog.Level:

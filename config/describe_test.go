@@ -18,24 +18,27 @@ func TestDescribe(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range settings {
 		if s.Name == "" || s.Name != strings.ToUpper(s.Name) || s.Meaning == "" || seen[s.Name] {
-			t.Errorf("no name, a bad or double one, or no meaning: %+v", s)
+			t.Errorf("missing, invalid or duplicate name, or no meaning: %+v", s)
 		}
 		seen[s.Name] = true
 		if s.Name != "DATABASE_DRIVER" && s.Name != "OUTBOUND_USER_AGENT" && s.Name != "LOG_FORMAT" && s.Value != s.Default {
-			t.Errorf("%s: default value is %q, described as %q", s.Name, s.Value, s.Default)
+			t.Errorf("%s: value is %q, described default is %q", s.Name, s.Value, s.Default)
 		}
 	}
-	want := Setting{"LINK_CHECK_INTERVAL", "168h", "168h", "how often each saved link is checked again"}
+	want := Setting{
+		"Links and targets", "LINK_CHECK_INTERVAL", "168h", "168h", "How often each saved link is rechecked.",
+		"a duration from 1ms to 8760h, such as 168h",
+	}
 	if got := setting(c, "LINK_CHECK_INTERVAL"); got != want {
 		t.Errorf("got %+v", got)
 	}
-	if settings[0].Name != "HTTP_HOST" || settings[len(settings)-1].Name != "SECRET_KEY" {
-		t.Error("not in the order of the fields")
+	if settings[0].Name != "HTTP_HOST" || settings[len(settings)-1].Name != "CLEANUP_MAX_DURATION" {
+		t.Error("settings are not in the order of the fields")
 	}
 }
 
-// TestEveryFieldCanBeRefused keeps the tags whole: limits where the type needs them, else words for what is allowed.
-func TestEveryFieldCanBeRefused(t *testing.T) {
+// TestEveryFieldDescribesItsValues checks that tags have limits where the type needs them, or else describe what is allowed.
+func TestEveryFieldDescribesItsValues(t *testing.T) {
 	for _, f := range fields() {
 		low, high := limits(f)
 		if (f.Type != reflect.TypeFor[Secret]() || rules[f.Tag.Get("env")] != nil) && (strings.Contains(allowed(f), "from  to") || allowed(f) == "" || (low == "") != (high == "")) {
@@ -44,7 +47,7 @@ func TestEveryFieldCanBeRefused(t *testing.T) {
 	}
 	for name := range rules {
 		if setting(Config{}, name).Name == "" {
-			t.Errorf("a rule for %s, which is no setting", name)
+			t.Errorf("rule for %s, which is not a setting", name)
 		}
 	}
 }

@@ -1,53 +1,50 @@
 package config
 
 import (
+	"bytes"
 	"os"
-	"regexp"
-	"slices"
-	"strings"
 	"testing"
 )
 
-// docRow is a row of a table of settings: name and default in code, then the meaning.
-var docRow = regexp.MustCompile("(?m)^\\| `([A-Z_]+)` \\| (.*?) \\| (.+) \\|$")
+func TestDocsAreCurrent(t *testing.T) {
+	got, err := os.ReadFile("../docs/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want bytes.Buffer
+	if err := WriteMarkdown(&want); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want.Bytes()) {
+		t.Error("docs/settings.md is not current; run tools/gen.sh")
+	}
+}
 
-// TestDocs compares docs/settings.md with the settings: each has one row, with its default.
-func TestDocs(t *testing.T) {
-	b, err := os.ReadFile("../docs/settings.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tables, _, _ := strings.Cut(string(b), "\n## Settings of other crawlers")
-	c, err := load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want, got []string
-	for _, s := range Describe(c) {
-		def, _, isText := strings.Cut(s.Default, " ") // a default that no single value can tell is not code
-		switch {
-		case s.Default == "":
-			want = append(want, s.Name+" ")
-		case isText:
-			want = append(want, s.Name+" "+s.Default)
-		default:
-			want = append(want, s.Name+" `"+def+"`")
+func TestMarkdown(t *testing.T) {
+	for in, want := range map[string]string{
+		"Set PUBLIC_URL, or AUTH_DISABLED=true.":    "Set `PUBLIC_URL`, or `AUTH_DISABLED=true`.",
+		"an http:// or https:// URL":                "an `http://` or `https://` URL",
+		"URL such as https://links.example. It is":  "URL such as `https://links.example`. It is",
+		"Linkwatch/<version>, and a|b":              `Linkwatch/\<version>, and a\|b`,
+		"not Host or X-Forwarded-…":                 "not Host or `X-Forwarded-…`",
+		"true or false, and true only with A_B":     "`true` or `false`, and `true` only with `A_B`",
+		"host that serves short links, at /{key}. ": "host that serves short links, at `/{key}`. ",
+	} {
+		if got := markdown(in); got != want {
+			t.Errorf("markdown(%q) = %q, want %q", in, got, want)
 		}
 	}
-	for _, row := range docRow.FindAllStringSubmatch(tables, -1) {
-		got = append(got, row[1]+" "+strings.ReplaceAll(strings.TrimSpace(row[2]), `\<`, "<")) // Markdown takes < for HTML
+}
+
+// Every note belongs to a group.
+func TestNotes(t *testing.T) {
+	groups := map[string]bool{}
+	for _, s := range Describe(Config{}) {
+		groups[s.Group] = true
 	}
-	for _, row := range want {
-		if !slices.Contains(got, row) {
-			t.Errorf("docs/settings.md lacks the setting and default %q", row)
-		}
-	}
-	for i, row := range got {
-		if !slices.Contains(want, row) {
-			t.Errorf("docs/settings.md has %q, which is no setting with its default", row)
-		}
-		if slices.Index(got, row) != i {
-			t.Errorf("docs/settings.md has %q twice", row)
+	for name := range notes {
+		if !groups[name] {
+			t.Errorf("note for %q, which is not a group", name)
 		}
 	}
 }

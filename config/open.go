@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// CheckOpen refuses to serve other machines if nobody has to sign in: HTTPHost is not loopback, there is neither an
-// account (hasAccounts) nor a setting by which somebody can sign in, and AUTH_DISABLED=true does not say that this is meant.
-// Only the command that serves asks it.
+// CheckOpen returns an error if other machines could use the server without a login: HTTPHost is not loopback, there are no
+// accounts (hasAccounts), no setting enables a login, and AUTH_DISABLED is not true.
 func (c Config) CheckOpen(hasAccounts bool) error {
 	if isLoopback(c.HTTPHost) || hasAccounts || c.AdminPassword != "" || c.OIDCIssuer != "" || c.AuthProxyHeader != "" || c.AuthDisabled {
 		return nil
 	}
-	return fmt.Errorf("HTTP_HOST=%q would serve other machines without a login: add an account with \"linkwatch user add NAME --role admin --password-stdin\", "+
-		"or set ADMIN_PASSWORD, or AUTH_DISABLED=true if everyone may read and change everything, or HTTP_HOST=127.0.0.1 for this machine only", c.HTTPHost)
+	return fmt.Errorf("HTTP_HOST=%q lets other machines in without a login: add an account with \"linkwatch user add NAME --role admin --password-stdin\", "+
+		"set ADMIN_PASSWORD, set AUTH_DISABLED=true if everyone may read and change everything, or set HTTP_HOST=127.0.0.1 for this machine only", c.HTTPHost)
 }
 
-// isLoopback takes any other host name for reachable: where it leads is known only to the resolver.
+// isLoopback reports false for all host names but localhost: only the resolver knows their addresses.
 func isLoopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	if err != nil {

@@ -45,7 +45,7 @@ func TestCheckOpen(t *testing.T) {
 			}
 			for _, fix := range []string{"linkwatch user add NAME --role admin --password-stdin", "ADMIN_PASSWORD", "AUTH_DISABLED=true", "HTTP_HOST=127.0.0.1"} {
 				if !strings.Contains(err.Error(), fix) {
-					t.Errorf("%q does not tell of %s", err, fix)
+					t.Errorf("%q does not name %s", err, fix)
 				}
 			}
 		})

@@ -13,19 +13,19 @@ import (
 	"github.com/caarlos0/env/v11"
 )
 
-// parsers are the types that the env package does not know.
+// parsers are for types that the env package does not support.
 var parsers = map[reflect.Type]env.ParserFunc{
 	reflect.TypeFor[[]netip.Prefix](): parsePrefixes,
 }
 
-// rules are what a range cannot say, by variable. A rule may tidy the value it accepts.
+// rules check values beyond their type and range, by variable. A rule may normalize the value that it accepts.
 var rules = map[string]func(*Config) bool{
 	"HTTP_HOST":               func(c *Config) bool { return validHost(c.HTTPHost) },
 	"PUBLIC_URL":              (*Config).tidyPublicURL,
 	"SHORT_HOST":              (*Config).tidyShortHost,
 	"SHORT_BLOCKED_HOSTS":     (*Config).tidyBlockedHosts,
 	"REDIS_URL":               func(c *Config) bool { return c.RedisURL == "" || validRedisURL(string(c.RedisURL)) },
-	"DATABASE_DRIVER":         (*Config).settleDriver,
+	"DATABASE_DRIVER":         (*Config).chooseDriver,
 	"CRAWLER_PROXIES_ENABLED": func(c *Config) bool { return !c.CrawlerProxiesEnabled || len(c.CrawlerProxyURLs) > 0 },
 	"CRAWLER_PROXY_URLS":      (*Config).tidyProxyURLs,
 	"CRAWLER_SOURCES_API_URL": func(c *Config) bool {
@@ -74,7 +74,7 @@ var rules = map[string]func(*Config) bool{
 }
 
 const (
-	minJWTSecret = 16 // bytes: a shorter key can be found from one token
+	minJWTSecret = 16 // bytes: a shorter key can be found by brute force from one token
 	maxProxies   = 100
 )
 
@@ -86,7 +86,7 @@ var (
 	notToken  = regexp.MustCompile("[^A-Za-z0-9!#$%&'*+.^_`|~-]") // RFC 9110, 5.6.2
 )
 
-// allows reports whether the parsed value of f is in its range and follows its rule.
+// allows reports whether the parsed value of f is in its range and passes its rule.
 func (c *Config) allows(f reflect.StructField) bool {
 	low, high := limits(f)
 	switch v := reflect.ValueOf(c).Elem().FieldByIndex(f.Index).Interface().(type) {
@@ -107,7 +107,7 @@ func (c *Config) allows(f reflect.StructField) bool {
 	return rule == nil || rule(c)
 }
 
-// allowed says what the value of f may be.
+// allowed describes the values that f may have.
 func allowed(f reflect.StructField) string {
 	low, high := limits(f)
 	switch f.Type {
@@ -125,7 +125,7 @@ func limits(f reflect.StructField) (low, high string) {
 	return low, high
 }
 
-// validHost accepts IP addresses and host names. What has only digits and dots and is no address is a slip of the pen.
+// validHost accepts IP addresses and host names. Digits and dots that are no address are a typo.
 func validHost(host string) bool {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return true
@@ -135,7 +135,7 @@ func validHost(host string) bool {
 
 func (c *Config) tidyPublicURL() bool {
 	if c.PublicURL == "" {
-		return c.hasPublicURL()
+		return c.mayOmitPublicURL()
 	}
 	u, err := url.Parse(c.PublicURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || !validHost(u.Hostname()) {
@@ -150,7 +150,7 @@ func (c *Config) tidyPublicURL() bool {
 		if err != nil || n == 0 {
 			return false
 		}
-		if u.Scheme == "http" && n == 80 || u.Scheme == "https" && n == 443 { // browsers and canonical URLs leave it out
+		if u.Scheme == "http" && n == 80 || u.Scheme == "https" && n == 443 { // browsers and canonical URLs omit it
 			authority = strings.TrimSuffix(authority, ":"+port)
 		}
 	} else if strings.HasSuffix(u.Host, ":") {
@@ -209,8 +209,8 @@ func validProxyURL(s string) bool {
 	return err == nil && port != 0 && (u.Path == "" || u.Path == "/") && !strings.ContainsAny(s, "?#")
 }
 
-// settleDriver reads the driver off DATABASE_URL where that tells it, and refuses a DATABASE_DRIVER that says otherwise.
-func (c *Config) settleDriver() bool {
+// chooseDriver derives the driver from DATABASE_URL if possible, and refuses a DATABASE_DRIVER that contradicts it.
+func (c *Config) chooseDriver() bool {
 	byURL := ""
 	switch dsn := string(c.DatabaseURL); {
 	case isPostgresURL(dsn):
@@ -218,7 +218,7 @@ func (c *Config) settleDriver() bool {
 	case strings.HasPrefix(dsn, "file:"), strings.HasPrefix(dsn, "sqlite:"):
 		byURL = SQLite
 	case c.DatabaseDriver == "", !strings.Contains(dsn, "="):
-		byURL = SQLite // a file name; only a keyword=value list might be either
+		byURL = SQLite // a file name; only a keyword=value list is ambiguous
 	}
 	if c.DatabaseDriver == "" {
 		c.DatabaseDriver = byURL
@@ -245,7 +245,7 @@ func isPostgresURL(dsn string) bool {
 	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
 }
 
-// parsePrefixes reads networks separated by commas. A bare address is the network of itself alone.
+// parsePrefixes reads networks separated by commas. An address without a length is the network of this one address.
 func parsePrefixes(list string) (any, error) {
 	var prefixes []netip.Prefix
 	for item := range strings.SplitSeq(list, ",") {
@@ -256,7 +256,7 @@ func parsePrefixes(list string) (any, error) {
 		}
 		prefix, err := netip.ParsePrefix(item)
 		if err != nil {
-			return nil, fmt.Errorf("reading network: %w", err)
+			return nil, fmt.Errorf("read network: %w", err)
 		}
 		prefixes = append(prefixes, prefix.Masked())
 	}

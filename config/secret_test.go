@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestSecretsStayHidden prints a configuration in every way a program is likely to.
+// TestSecretsStayHidden prints a configuration in all common ways.
 func TestSecretsStayHidden(t *testing.T) {
 	c, err := load("ADMIN_PASSWORD", "hunter2", "DATABASE_URL", "postgres://me:hunter2@db.example/links",
 		"AUTH_JWT_SECRET", "hunter2hunter2hunter2", "CRAWLER_PROXY_URLS", "http://h:1,http://me:hunter2@h:2", "CRAWLER_SOURCES_API_URL", "http://me:hunter2@h")
@@ -18,7 +18,7 @@ func TestSecretsStayHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(c.AdminPassword) != "hunter2" {
-		t.Errorf("the password itself is %q", string(c.AdminPassword))
+		t.Errorf("password is %q", string(c.AdminPassword))
 	}
 	encoded, err := json.Marshal(c)
 	if err != nil {
@@ -33,11 +33,11 @@ func TestSecretsStayHidden(t *testing.T) {
 	}
 	for _, s := range shown {
 		if strings.Contains(s, "hunter2") || !strings.Contains(s, hidden) || !strings.Contains(s, "db.example") {
-			t.Errorf("shows the password, or hides too much: %s", s)
+			t.Errorf("password shown, or too much hidden: %s", s)
 		}
 	}
 	if got := Secret("").String(); got != "" {
-		t.Errorf("an empty secret is shown as %q", got)
+		t.Errorf("empty secret is shown as %q", got)
 	}
 }
 
@@ -60,7 +60,7 @@ func TestErrorsMaskPasswords(t *testing.T) {
 	}
 	f, _ := reflect.TypeFor[Config]().FieldByName("AdminPassword")
 	if got := mask(f, "hunter2"); got != hidden {
-		t.Errorf("a secret that is refused would be shown as %q", got)
+		t.Errorf("invalid secret is shown as %q", got)
 	}
 }
 

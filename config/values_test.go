@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// values holds, for every variable, values that are taken (with what they become) and values that are refused.
+// values has, for every variable, valid values with their result, and invalid values.
 var values = map[string]struct {
-	with []string // other settings that it needs, name and value by turns
+	with []string // other settings that it requires: name, value, name, value, …
 	good map[string]string
 	bad  []string
 }{
@@ -107,7 +107,7 @@ var values = map[string]struct {
 	},
 	"CRAWLER_PROXIES_ENABLED": {
 		good: map[string]string{"false": "false", "": "false"},
-		bad:  []string{"yes", "true"}, // there is no proxy
+		bad:  []string{"yes", "true"}, // without CRAWLER_PROXY_URLS
 	},
 	"CRAWLER_PROXY_URLS": {
 		good: map[string]string{
@@ -167,7 +167,7 @@ var values = map[string]struct {
 	},
 	"REDIS_EVENTS_ENABLED": {
 		good: map[string]string{"false": "false", "": "false"},
-		bad:  []string{"yes", "true"}, // there is no Redis
+		bad:  []string{"yes", "true"}, // without REDIS_URL
 	},
 	"DATABASE_DRIVER": {
 		good: map[string]string{"sqlite": SQLite},
@@ -321,7 +321,7 @@ func TestValues(t *testing.T) {
 		if f.Type.Kind() == reflect.Bool {
 			least, most, ok = "false", "true", true
 		}
-		if ok { // the tag says all about a number, a duration or a switch
+		if ok { // a number, duration or switch has no rule but its tag
 			for _, in := range []string{least, most, "nonsense"} {
 				if _, err := load(name, in); (err == nil) != (in != "nonsense") {
 					t.Errorf("%s=%q: %v", name, in, err)
@@ -343,9 +343,9 @@ func TestValues(t *testing.T) {
 		for _, in := range v.bad {
 			c, err := load(append([]string{name, in}, v.with...)...)
 			if err == nil {
-				t.Errorf("%s=%q was taken as %q", name, in, setting(c, name).Value)
+				t.Errorf("%s=%q was accepted as %q", name, in, setting(c, name).Value)
 			} else if !strings.HasPrefix(err.Error(), name+"=") || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%s=%q: the error should name it, and it alone: %v", name, in, err)
+				t.Errorf("%s=%q: the error should name only this setting: %v", name, in, err)
 			}
 		}
 	}

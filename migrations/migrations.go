@@ -1,11 +1,9 @@
-// Package migrations holds the schema: one folder of numbered SQL files for
-// each engine, embedded in the binary and run by models.
+// Package migrations embeds the schema migrations: a directory of numbered SQL files for each engine.
 package migrations
 
 import "embed"
 
-// FS holds sqlite/*.sql and postgres/*.sql, named as golang-migrate wants:
-// NNNN_name.up.sql and NNNN_name.down.sql.
+// FS holds sqlite/*.sql and postgres/*.sql, named for golang-migrate: NNNN_name.up.sql and NNNN_name.down.sql.
 //
 //go:embed sqlite/*.sql postgres/*.sql
 var FS embed.FS

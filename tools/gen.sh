@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Writes what is generated: the Go of the pages, and the OpenAPI document from the running code.
+# Generates the Go code of the pages, the OpenAPI document and docs/settings.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 go tool -modfile=tools/go.mod templ generate
 
-# By way of a file elsewhere, so that a program that fails leaves the document as it was.
+# Write to a temporary file first: if the program fails, the old document stays.
 document=$(mktemp)
 trap 'rm -f "$document"' EXIT
 go run . openapi >"$document"
 cat "$document" >handlers/api/openapi.json
+go run . config -markdown >"$document"
+cat "$document" >docs/settings.md
