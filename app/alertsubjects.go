@@ -14,7 +14,7 @@ type alertSubjects struct{ targets *targets.Store }
 
 // Targets implements alerthandlers.Subjects.
 func (s alertSubjects) Targets(ctx context.Context, ids []string) (map[string]alerthandlers.Target, error) {
-	found, err := s.targets.Choose(ctx, ids)
+	found, err := s.targets.ByIDs(ctx, ids)
 	known := make(map[string]alerthandlers.Target, len(found))
 	for _, t := range found {
 		known[t.ID] = alerthandlers.Target{Name: t.DisplayTitle(), PrivateTo: t.PrivateTo}

@@ -58,7 +58,7 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	s.Sites.Deps.Elsewhere = elsewhere{finds{s.Links.Store, s.Targets.Store}, s.Crawl.Store}
 	s.ShortLinks.deps.Source = s.Links.pages.SubjectOf
 	s.Alerts.Store.Use(facts{s.Links.Store, s.Targets.Store})
-	s.Targets.Store.Excuse(s.Alerts.inMaintenance)
+	s.Targets.Store.UseMaintenance(s.Alerts.inMaintenance)
 	return s, nil
 }
 

@@ -56,7 +56,7 @@ func fillTargets(t *testing.T, file string) {
 	}
 	insert, err := tx.Prepare(`INSERT INTO targets (id, url, canonical_url, host, name, search_text, interval_seconds, expect_status, expect_keyword,
 		expect_absent, expect_latency_ms, paused, created_at, updated_at, due_at, next_check_at, state, state_since, last_checked_at,
-		last_status_code, last_latency_ms, last_error, failures, beats, hour_bucket_start, hour_checks, hour_up_us, hour_down_us, hour_latency,
+		last_status_code, last_latency_ms, last_error, failures, recent_checks, hour_bucket_start, hour_checks, hour_up_us, hour_down_us, hour_latency,
 		day_bucket_start, day_checks, day_up_us, day_down_us, day_latency)
 		VALUES (?1, ?2, ?2, ?3, '', ?2, 86400, '', '', '', 0, 0, ?4, ?4, ?5, ?5, 'up', ?4, ?4, 200, 12, '', 0, ?6, ?4, 1, 0, 0, x'0801', NULL, 0, 0, 0, x'')`)
 	if err != nil {
@@ -64,14 +64,14 @@ func fillTargets(t *testing.T, file string) {
 	}
 	defer func() { _ = insert.Close() }() // the commit closed it
 	checked := models.At(time.Now().Add(-time.Hour))
-	beats, err := targets.Beats{{At: checked, LatencyMS: 12}}.Value()
+	recentChecks, err := targets.RecentChecks{{At: checked, LatencyMS: 12}}.Value()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range storedTargets {
 		host := fmt.Sprintf("host-%d.example", i%figureTargets)
 		_, err := insert.Exec(models.NewID(models.KindTarget), fmt.Sprintf("https://%s/page-%d", host, i), host,
-			checked.UnixMicro(), checked.Add(24*time.Hour).UnixMicro()+int64(i), beats)
+			checked.UnixMicro(), checked.Add(24*time.Hour).UnixMicro()+int64(i), recentChecks)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -114,20 +114,20 @@ func demoIsWatched(t *testing.T, db *models.DB, begun time.Time) {
 	}
 	perfect, throttled := 0, 0
 	for _, x := range all.Items {
-		if x.Name == "" || len(x.Beats) != targets.MaxBeats || x.LastCheckedAt.After(time.Now()) || begun.Sub(x.LastCheckedAt.Time) > 3*time.Minute {
-			t.Errorf("not as lived with: %s, %d beats, checked %s", x.Name, len(x.Beats), x.LastCheckedAt)
+		if x.Name == "" || len(x.RecentChecks) != targets.MaxRecentChecks || x.LastCheckedAt.After(time.Now()) || begun.Sub(x.LastCheckedAt.Time) > 3*time.Minute {
+			t.Errorf("not as lived with: %s, %d beats, checked %s", x.Name, len(x.RecentChecks), x.LastCheckedAt)
 		}
 		if !x.Paused && x.NextCheckAt.Before(begun.Add(demo.Rest-time.Hour)) {
 			t.Errorf("%s is asked soon, at %s, and found down", x.Name, x.NextCheckAt)
 		}
 		ratio, ok := x.Uptime[targets.Last90d].Ratio()
-		if !ok || ratio < 0.8 || x.Beats[0].LatencyMS == 0 {
-			t.Errorf("%s: uptime %v (%v), beats %v", x.Name, ratio, ok, x.Beats[:3])
+		if !ok || ratio < 0.8 || x.RecentChecks[0].LatencyMS == 0 {
+			t.Errorf("%s: uptime %v (%v), beats %v", x.Name, ratio, ok, x.RecentChecks[:3])
 		}
 		if ratio == 1 {
 			perfect++
 		}
-		if x.Beats[len(x.Beats)-1].Outcome == targets.ThrottledOutcome {
+		if x.RecentChecks[len(x.RecentChecks)-1].Outcome == targets.ThrottledOutcome {
 			throttled++
 		}
 	}

@@ -105,7 +105,7 @@ func (a API) toTarget(t targets.Target) Target {
 		IntervalSeconds: t.IntervalSeconds, Paused: t.Paused, Owner: t.Owner, Private: t.Private(), CreatedAt: t.CreatedAt.Time, UpdatedAt: t.UpdatedAt.Time,
 		Expect: Expect{
 			Status: t.Expect.Statuses(), Keyword: api.OrNull(t.Expect.Keyword),
-			Absent: api.OrNull(t.Expect.Absent), MaxLatencyMS: api.OrNull(t.Expect.MaxLatencyMS),
+			Absent: api.OrNull(t.Expect.KeywordAbsent), MaxLatencyMS: api.OrNull(t.Expect.MaxLatencyMS),
 		},
 		Status: string(t.Status()), LastCheckedAt: api.Time(t.LastCheckedAt), LastStatusCode: api.OrNull(t.LastStatusCode),
 		LastError: api.OrNull(t.LastError), Failures: t.Failures,
@@ -179,7 +179,7 @@ type expectChanges struct {
 func (c expectChanges) apply(e targets.Expect) targets.Expect {
 	c.Status.Set(&e.Status)
 	c.Keyword.Set(&e.Keyword)
-	c.Absent.Set(&e.Absent)
+	c.Absent.Set(&e.KeywordAbsent)
 	c.MaxLatencyMS.Set(&e.MaxLatencyMS)
 	return e
 }

@@ -65,7 +65,7 @@ func (p Pages) badge(c *gin.Context) (b views.Badge, keep string, err error) {
 		return b, "", models.NotFound("badge")
 	}
 	ctx := c.Request.Context()
-	t, err := p.Targets.Public(ctx, c.Param("target"))
+	t, err := p.Targets.PublicTarget(ctx, c.Param("target"))
 	if err != nil {
 		return b, "", err
 	}

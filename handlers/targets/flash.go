@@ -63,15 +63,15 @@ func flashOf(t targets.Target, param string, now models.Time) ui.Flash {
 		return ui.Flash{Text: "Watching " + t.DisplayTitle() + ".", Link: details}
 	case param == paramKnown:
 		return ui.Flash{Text: "You watch this already; nothing was changed.", Link: details}
-	case param == paramResting && t.Resting(now):
+	case param == paramResting && t.Throttled(now):
 		wait := ui.Lasted(t.PostponedUntil.Sub(now.Time))
 		return ui.Flash{Text: "The host of this target asked for a pause. It can be checked in " + wait + ".", Bad: true}
 	case param == paramResting: // the pause is over meanwhile
 		return ui.Flash{}
-	case len(t.Beats) == 0: // the check was told of, but is gone
+	case len(t.RecentChecks) == 0: // the check was told of, but is gone
 		return ui.Flash{}
 	}
-	switch last := t.Beats[len(t.Beats)-1]; last.Outcome {
+	switch last := t.RecentChecks[len(t.RecentChecks)-1]; last.Outcome {
 	case targets.DownOutcome:
 		return ui.Flash{Text: "Checked: down, " + t.LastError + ".", Bad: true}
 	case targets.ThrottledOutcome:

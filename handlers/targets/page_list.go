@@ -85,7 +85,7 @@ func formOf(c *gin.Context) views.Form {
 }
 
 func expectOf(f views.Form) targets.Expect {
-	return targets.Expect{Status: f.Status, Keyword: f.Keyword, Absent: f.Absent, MaxLatencyMS: pages.Number(f.Latency)}
+	return targets.Expect{Status: f.Status, Keyword: f.Keyword, KeywordAbsent: f.Absent, MaxLatencyMS: pages.Number(f.Latency)}
 }
 
 // Add watches what the form on the list, or the button on a link, holds.

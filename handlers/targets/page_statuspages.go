@@ -123,7 +123,7 @@ func (p Pages) showStatusForm(c *gin.Context, status int, page targets.StatusPag
 		form.Errors["find"], status = problem, http.StatusBadRequest
 	}
 	if err == nil {
-		form.Chosen, err = p.Targets.Choose(ctx, chosen)
+		form.Chosen, err = p.Targets.ByIDs(ctx, chosen)
 	}
 	if err != nil {
 		p.Fail(c, err)

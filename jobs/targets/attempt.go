@@ -49,7 +49,7 @@ func (q *queue) begin(c *check) {
 	if ahead := c.LastCheckedAt.Sub(c.began.Time); ahead >= 0 && ahead < time.Second {
 		c.began = c.LastCheckedAt.Add(time.Microsecond)
 	}
-	lag := max(0, c.began.Sub(c.LateSince().Time))
+	lag := max(0, c.began.Sub(c.OverdueSince().Time))
 	q.metrics.lag.Observe(lag.Seconds())
 	q.metrics.skipped.Add(float64(lag / q.store.Interval(c.Target)))
 }
@@ -63,6 +63,6 @@ func (c *check) checked() targets.Checked {
 			CheckedAt: c.began, Outcome: f.outcome, StatusCode: f.status,
 			LatencyMS: int(f.latency.Milliseconds()), Attempts: c.made, Error: f.problem,
 		},
-		Took: c.took, TLSExpiresAt: f.tlsExpiresAt, RetryAfter: f.retryAfter,
+		Elapsed: c.took, TLSExpiresAt: f.tlsExpiresAt, RetryAfter: f.retryAfter,
 	}
 }

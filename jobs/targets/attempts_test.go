@@ -181,12 +181,12 @@ func TestExpectations(t *testing.T) {
 			expect targets.Expect
 			answer
 		}{
-			{page, targets.Expect{Keyword: "is well", Absent: "broken"}, answer{status: 200, attempts: 1}},
+			{page, targets.Expect{Keyword: "is well", KeywordAbsent: "broken"}, answer{status: 200, attempts: 1}},
 			{page, targets.Expect{Keyword: "café"}, answer{status: 200, attempts: 1}},
 			{page, targets.Expect{Keyword: "is fine"}, answer{status: 200, attempts: 1, problem: "keyword not found"}},
-			{page, targets.Expect{Keyword: "All", Absent: "caf"}, answer{status: 200, attempts: 1, problem: "unwanted keyword found"}},
+			{page, targets.Expect{Keyword: "All", KeywordAbsent: "caf"}, answer{status: 200, attempts: 1, problem: "unwanted keyword found"}},
 			{stream, targets.Expect{Keyword: "ready"}, answer{status: 200, attempts: 1}},
-			{stream, targets.Expect{Absent: "broken"}, answer{status: 200, attempts: 1, problem: "the body is too long"}},
+			{stream, targets.Expect{KeywordAbsent: "broken"}, answer{status: 200, attempts: 1, problem: "the body is too long"}},
 			{broken, targets.Expect{Status: "501"}, answer{status: 501, attempts: 1}},
 			{broken, targets.Expect{}, answer{status: 501, attempts: 3, problem: "unexpected status 501"}},
 		} {

@@ -39,7 +39,7 @@ func probe(ctx context.Context, client *outbound.Client, t targets.Target) findi
 	var f finding
 	began := time.Now()
 	res, decided, err := fetch(ctx, client, t)
-	answer := targets.Answer{Latency: time.Since(began)}
+	answer := targets.Response{Latency: time.Since(began)}
 	if err != nil {
 		answer.Error = err.Error()
 		f.cut = ctx.Err() != nil
@@ -48,13 +48,13 @@ func probe(ctx context.Context, client *outbound.Client, t targets.Target) findi
 			f.pause, f.retryAfter = e.Kind == outbound.KindThrottled, e.RetryAfter
 		}
 	} else {
-		answer = targets.Answer{
+		answer = targets.Response{
 			StatusCode: res.StatusCode, Latency: res.Latency, Body: res.Body,
-			Endless: res.Truncated && !decided && res.Header.Get("Content-Length") == "",
+			Truncated: res.Truncated && !decided && res.Header.Get("Content-Length") == "",
 		}
 		f.tlsExpiresAt, f.retryAfter = models.At(res.TLSExpiresAt), res.RetryAfter
 	}
-	f.outcome, f.problem = t.Expect.Judge(answer)
+	f.outcome, f.problem = t.Expect.Evaluate(answer)
 	f.status, f.latency = answer.StatusCode, answer.Latency
 	f.transient = f.transient || f.status >= http.StatusInternalServerError && f.outcome == targets.DownOutcome
 	return f
@@ -84,14 +84,14 @@ func fetch(ctx context.Context, client *outbound.Client, t targets.Target) (res 
 // body is read to its end.
 func settles(e targets.Expect) func(body []byte) bool {
 	seen := 0 // what stands before was looked at
-	overlap := max(len(e.Keyword), len(e.Absent), 1) - 1
+	overlap := max(len(e.Keyword), len(e.KeywordAbsent), 1) - 1
 	holds := func(part []byte, word string) bool {
 		return word != "" && models.IsASCII(word) && bytes.Contains(part, []byte(word))
 	}
 	return func(body []byte) bool {
 		part := body[max(0, seen-overlap):]
 		seen = len(body)
-		return holds(part, e.Absent) || e.Absent == "" && holds(part, e.Keyword)
+		return holds(part, e.KeywordAbsent) || e.KeywordAbsent == "" && holds(part, e.Keyword)
 	}
 }
 

@@ -61,7 +61,7 @@ func (s *Store) draft(ctx context.Context, n New) (Target, error) {
 		Name: n.Name, IntervalSeconds: n.IntervalSeconds, Expect: n.Expect,
 		CreatedAt: now, UpdatedAt: now, DueAt: now, NextCheckAt: now, State: Pending, StateSince: now,
 	}
-	return t, t.check()
+	return t, t.validate()
 }
 
 func (s *Store) add(tx *gorm.DB, n New) (id string, created bool, err error) {
@@ -70,7 +70,7 @@ func (s *Store) add(tx *gorm.DB, n New) (id string, created bool, err error) {
 		return "", false, err
 	}
 	find := func() error {
-		if err := ofURL(tx, t.CanonicalURL).Pluck("id", &id).Error; err != nil {
+		if err := byURL(tx, t.CanonicalURL).Pluck("id", &id).Error; err != nil {
 			return fmt.Errorf("looking up a target by its URL: %w", err)
 		}
 		return nil
@@ -83,7 +83,7 @@ func (s *Store) add(tx *gorm.DB, n New) (id string, created bool, err error) {
 		return "", false, fmt.Errorf("storing a target: %w", res.Error)
 	}
 	if res.RowsAffected > 0 {
-		return t.ID, true, audit.Add(tx, t.CreatedAt, audit.Change{Action: "target.add", Subject: t.audited(), After: t.added()})
+		return t.ID, true, audit.Add(tx, t.CreatedAt, audit.Change{Action: "target.add", Subject: t.auditSubject(), After: t.auditValues()})
 	}
 	if err := find(); err != nil { // another one was faster
 		return "", false, err
@@ -94,8 +94,8 @@ func (s *Store) add(tx *gorm.DB, n New) (id string, created bool, err error) {
 	return id, false, nil
 }
 
-// check bounds what the owner set and brings it to its stored form.
-func (t *Target) check() (err error) {
+// validate bounds what the owner set and brings it to its stored form.
+func (t *Target) validate() (err error) {
 	if t.Name = models.CleanLine(t.Name); models.Runes(t.Name) > MaxName {
 		return models.Invalid("name", "is longer than %d characters", MaxName)
 	}
@@ -103,6 +103,6 @@ func (t *Target) check() (err error) {
 		return models.Invalid("interval_seconds", "must be a whole number of seconds from 1 to %d, or left out", MaxInterval)
 	}
 	t.SearchText = models.Fold(t.Name + " " + t.CanonicalURL)
-	t.Expect, err = t.Expect.check("expect")
+	t.Expect, err = t.Expect.validate("expect")
 	return err
 }

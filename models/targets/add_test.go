@@ -15,13 +15,13 @@ func TestAdd(t *testing.T) {
 	each(t, func(f fixture) {
 		got, created, err := f.Add(f.Context(), targets.New{
 			URL: "HTTPS://Example.com:443/path/?a=1#section", Name: " My  site ", IntervalSeconds: 90,
-			Expect: targets.Expect{Status: " 200 - 299 ,404", Keyword: "hello", Absent: "error", MaxLatencyMS: 800},
+			Expect: targets.Expect{Status: " 200 - 299 ,404", Keyword: "hello", KeywordAbsent: "error", MaxLatencyMS: 800},
 		})
 		f.must(err)
 		if !created || got.CanonicalURL != "https://example.com/path?a=1" || got.Host != "example.com" || got.Name != "My site" {
 			t.Errorf("%v %+v", created, got)
 		}
-		want := targets.Expect{Status: "200-299,404", Keyword: "hello", Absent: "error", MaxLatencyMS: 800}
+		want := targets.Expect{Status: "200-299,404", Keyword: "hello", KeywordAbsent: "error", MaxLatencyMS: 800}
 		if got.Expect != want || got.Status() != targets.Pending || got.NextCheckAt != f.Now() || f.Interval(got) != 90*time.Second {
 			t.Errorf("%+v", got)
 		}
@@ -47,7 +47,7 @@ func TestAddRefusesBadInput(t *testing.T) {
 			{"expect.status", targets.New{Expect: targets.Expect{Status: "99"}}},
 			{"expect.status", targets.New{Expect: targets.Expect{Status: "200," + strings.Repeat("200,", 20)}}},
 			{"expect.keyword", targets.New{Expect: targets.Expect{Keyword: strings.Repeat("k", 201)}}},
-			{"expect.keyword_absent", targets.New{Expect: targets.Expect{Absent: "a\x00b"}}},
+			{"expect.keyword_absent", targets.New{Expect: targets.Expect{KeywordAbsent: "a\x00b"}}},
 			{"expect.max_latency_ms", targets.New{Expect: targets.Expect{MaxLatencyMS: -5}}},
 			{"header.Idempotency-Key", targets.New{IdempotencyKey: "two words"}},
 			{"header.Idempotency-Key", targets.New{IdempotencyKey: strings.Repeat("k", 256)}},

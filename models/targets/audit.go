@@ -6,8 +6,8 @@ import (
 	"linkwatch/models/audit"
 )
 
-// audited is the target as the subject of an audit entry.
-func (t Target) audited() audit.Subject {
+// auditSubject is the target as the subject of an audit entry.
+func (t Target) auditSubject() audit.Subject {
 	return audit.Subject{Kind: "target", ID: t.ID, Name: t.DisplayTitle()}
 }
 
@@ -16,21 +16,21 @@ func (t Target) audited() audit.Subject {
 func (t Target) settings() audit.Values {
 	return audit.Values{
 		"name": t.Name, "interval_seconds": t.IntervalSeconds, "expect.status": t.Expect.Status, "expect.keyword": t.Expect.Keyword,
-		"expect.keyword_absent": t.Expect.Absent, "expect.max_latency_ms": t.Expect.MaxLatencyMS,
+		"expect.keyword_absent": t.Expect.KeywordAbsent, "expect.max_latency_ms": t.Expect.MaxLatencyMS,
 	}
 }
 
-// added is what the entry of a new target holds: its URL, and the settings that it has.
-func (t Target) added() audit.Values {
+// auditValues is what the entry of a new target holds: its URL, and the settings that it has.
+func (t Target) auditValues() audit.Values {
 	v := t.settings()
 	maps.DeleteFunc(v, func(_ string, value any) bool { return value == "" || value == 0 })
 	v["url"], v["private"] = t.URL, t.Private()
 	return v
 }
 
-// edited are the changes from one state of a target to another. Those of what stayed as it
+// auditChanges are the changes from one state of a target to another. Those of what stayed as it
 // was are left out by audit.Add.
-func edited(before, after Target) []audit.Change {
+func auditChanges(before, after Target) []audit.Change {
 	pause, share := "target.resume", "target.share"
 	if after.Paused {
 		pause = "target.pause"
@@ -38,7 +38,7 @@ func edited(before, after Target) []audit.Change {
 	if after.Private() {
 		share = "target.unshare"
 	}
-	of := after.audited()
+	of := after.auditSubject()
 	return []audit.Change{
 		{Action: "target.edit", Subject: of, Before: before.settings(), After: after.settings()},
 		{Action: pause, Subject: of, Before: audit.Values{"paused": before.Paused}, After: audit.Values{"paused": after.Paused}},

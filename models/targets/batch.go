@@ -85,7 +85,7 @@ func (s *Store) AddAll(ctx context.Context, ns []New) (added int, err error) {
 			return err
 		}
 		added = len(stored)
-		return addedAll(tx, s.clock.Now(), rows, stored)
+		return auditAdded(tx, s.clock.Now(), rows, stored)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("storing targets: %w", err)
@@ -96,8 +96,8 @@ func (s *Store) AddAll(ctx context.Context, ns []New) (added int, err error) {
 	return added, nil
 }
 
-// addedAll records that targets were added: those of rows that were stored.
-func addedAll(tx *gorm.DB, now models.Time, rows []Target, stored []string) error {
+// auditAdded records that targets were added: those of rows that were stored.
+func auditAdded(tx *gorm.DB, now models.Time, rows []Target, stored []string) error {
 	if len(stored) == 0 {
 		return nil
 	}
@@ -105,7 +105,7 @@ func addedAll(tx *gorm.DB, now models.Time, rows []Target, stored []string) erro
 	if len(stored) == 1 {
 		for _, t := range rows {
 			if t.ID == stored[0] {
-				of, values = t.audited(), t.added()
+				of, values = t.auditSubject(), t.auditValues()
 			}
 		}
 	}

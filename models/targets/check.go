@@ -31,7 +31,7 @@ func (s *Store) requestCheck(ctx context.Context, id string) (t Target, err erro
 		switch {
 		case t.ClaimedBy != "":
 			return nil
-		case t.Resting(now):
+		case t.Throttled(now):
 			wait := t.PostponedUntil.Sub(now.Time)
 			return &models.Error{Code: models.CodeConflict, RetryAfter: wait, Detail: fmt.Sprintf(
 				"The host of this target asked for a pause. It can be checked in %s.", wait.Round(time.Second))}
@@ -43,15 +43,15 @@ func (s *Store) requestCheck(ctx context.Context, id string) (t Target, err erro
 		if err := update(tx, t, changes); err != nil {
 			return err
 		}
-		return audit.Add(tx, now, audit.Change{Action: "target.check", Subject: t.audited()})
+		return audit.Add(tx, now, audit.Change{Action: "target.check", Subject: t.auditSubject()})
 	})
 	s.wake()
 	return t, err
 }
 
-// waitStep is how often CheckNow looks whether the check is done. The checker
+// pollInterval is how often CheckNow looks whether the check is done. The checker
 // may be another instance, so there is nothing to be woken by.
-const waitStep = 100 * time.Millisecond
+const pollInterval = 100 * time.Millisecond
 
 // CheckNow is RequestCheck that waits until the check is done, ctx ends or wait
 // is over: then done is false, and the check comes later. Who pauses or deletes
@@ -63,7 +63,7 @@ func (s *Store) CheckNow(ctx context.Context, id string, wait time.Duration) (r 
 	}
 	over := time.NewTimer(wait)
 	defer over.Stop()
-	look := time.NewTicker(waitStep)
+	look := time.NewTicker(pollInterval)
 	defer look.Stop()
 	for {
 		select {
@@ -74,7 +74,7 @@ func (s *Store) CheckNow(ctx context.Context, id string, wait time.Duration) (r 
 		case <-look.C:
 		}
 		var now Target
-		err := there(s.db.Read(ctx)).Select("seq, paused, last_checked_at").Where("seq = ?", before.Seq).Find(&now).Error
+		err := notDeleted(s.db.Read(ctx)).Select("seq, paused, last_checked_at").Where("seq = ?", before.Seq).Find(&now).Error
 		switch {
 		case err != nil:
 			return Result{}, false, fmt.Errorf("waiting for a check: %w", err)
@@ -93,7 +93,7 @@ var errPaused = models.Conflict("The target is paused. Resume it first.")
 
 // result is the last check of a target.
 func (s *Store) result(ctx context.Context, t Target) (r Result, err error) {
-	err = named(s.db.Read(ctx), "check_results AS x").Where("x.target_seq = ? AND x.checked_at = ?", t.Seq, t.LastCheckedAt).Take(&r).Error
+	err = withTarget(s.db.Read(ctx), "check_results AS x").Where("x.target_seq = ? AND x.checked_at = ?", t.Seq, t.LastCheckedAt).Take(&r).Error
 	if err != nil {
 		return r, fmt.Errorf("reading a check result: %w", err)
 	}

@@ -106,8 +106,8 @@ func TestBusyHostsAreNotPostponed(t *testing.T) {
 		}
 		claimed := f.only()
 		f.must(f.Release(f.Context(), lease.Released[targets.Target]{Item: claimed, After: time.Minute}))
-		if got := f.get(made.ID); got.LateSince() != made.DueAt || got.Resting(f.Now()) {
-			t.Errorf("late since %v, due since %v", got.LateSince(), made.DueAt)
+		if got := f.get(made.ID); got.OverdueSince() != made.DueAt || got.Throttled(f.Now()) {
+			t.Errorf("late since %v, due since %v", got.OverdueSince(), made.DueAt)
 		}
 		f.must(f.RequestCheck(f.Context(), made.ID))
 
@@ -116,8 +116,8 @@ func TestBusyHostsAreNotPostponed(t *testing.T) {
 		f.must(f.Release(f.Context(), lease.Released[targets.Target]{Item: claimed, After: 20 * time.Second}))
 		f.is(f.RequestCheck(f.Context(), made.ID), models.CodeConflict, "")
 		f.clock.Advance(20 * time.Second)
-		if got := f.get(made.ID); got.LateSince() != f.Now() || got.Resting(f.Now()) {
-			t.Errorf("late since %v, the pause ended at %v", got.LateSince(), f.Now())
+		if got := f.get(made.ID); got.OverdueSince() != f.Now() || got.Throttled(f.Now()) {
+			t.Errorf("late since %v, the pause ended at %v", got.OverdueSince(), f.Now())
 		}
 
 		r := targets.Result{Outcome: targets.ThrottledOutcome, StatusCode: 429, Attempts: 1, Error: "throttled: status 429", CheckedAt: f.Now()}

@@ -23,13 +23,13 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		}
 		now := s.clock.Now()
 		changes := map[string]any{"deleted_at": now}
-		if err := s.rest(tx, t, changes); err != nil {
+		if err := s.unschedule(tx, t, changes); err != nil {
 			return err
 		}
 		if err := update(tx, t, changes); err != nil {
 			return err
 		}
-		return audit.Add(tx, now, audit.Change{Action: "target.delete", Subject: t.audited(), Before: t.added()})
+		return audit.Add(tx, now, audit.Change{Action: "target.delete", Subject: t.auditSubject(), Before: t.auditValues()})
 	})
 }
 
@@ -47,7 +47,7 @@ func (s *Store) Restore(ctx context.Context, id string) (Target, error) {
 		}
 		changes := map[string]any{"deleted_at": nil}
 		if !t.Paused {
-			begin(t, changes, now)
+			schedule(t, changes, now)
 		}
 		err = update(tx, t, changes)
 		if errors.Is(err, gorm.ErrDuplicatedKey) {
@@ -56,7 +56,7 @@ func (s *Store) Restore(ctx context.Context, id string) (Target, error) {
 		if err != nil {
 			return err
 		}
-		return audit.Add(tx, now, audit.Change{Action: "target.restore", Subject: t.audited()})
+		return audit.Add(tx, now, audit.Change{Action: "target.restore", Subject: t.auditSubject()})
 	})
 	if err != nil {
 		return Target{}, err

@@ -38,13 +38,13 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 		if e.Expect != nil {
 			t.Expect = e.Expect(t.Expect)
 		}
-		if err := t.check(); err != nil {
+		if err := t.validate(); err != nil {
 			return err
 		}
 		changes := map[string]any{
 			"name": t.Name, "search_text": t.SearchText, "interval_seconds": t.IntervalSeconds, "paused": t.Paused,
 			"expect_status": t.Expect.Status, "expect_keyword": t.Expect.Keyword,
-			"expect_absent": t.Expect.Absent, "expect_latency_ms": t.Expect.MaxLatencyMS, "private_to": t.PrivateTo,
+			"expect_absent": t.Expect.KeywordAbsent, "expect_latency_ms": t.Expect.MaxLatencyMS, "private_to": t.PrivateTo,
 		}
 		now := s.clock.Now()
 		checkedOtherwise := t.Paused != before.Paused || t.Expect != before.Expect || t.IntervalSeconds != before.IntervalSeconds
@@ -56,21 +56,21 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 		}
 		switch {
 		case t.Paused && !before.Paused:
-			err = s.rest(tx, t, changes)
+			err = s.unschedule(tx, t, changes)
 		case checkedOtherwise && !t.Paused:
-			begin(t, changes, now)
+			schedule(t, changes, now)
 		}
 		if err != nil {
 			return err
 		}
 		err = update(tx, t, changes)
 		if errors.Is(err, gorm.ErrDuplicatedKey) {
-			return taken(t)
+			return errURLTaken(t)
 		}
 		if err != nil {
 			return err
 		}
-		return audit.Add(tx, now, edited(before, t)...)
+		return audit.Add(tx, now, auditChanges(before, t)...)
 	})
 	if err != nil {
 		return Target{}, err
@@ -79,37 +79,37 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 	return s.Get(ctx, id)
 }
 
-// taken is the error of a target that cannot be shared or made private, because there is
+// errURLTaken is the error of a target that cannot be shared or made private, because there is
 // one of its URL already.
-func taken(t Target) error {
+func errURLTaken(t Target) error {
 	if t.Private() {
 		return models.Conflict("The owner has a private target of this URL already. Delete one of them first.")
 	}
 	return models.Conflict("There is a shared target of this URL already. Delete one of them first.")
 }
 
-// begin makes a target due, as soon as its host's pause is over. A check under way, which goes by what was set
+// schedule makes a target due, as soon as its host's pause is over. A check under way, which goes by what was set
 // before, is not recorded: its claim is gone.
-func begin(t Target, changes map[string]any, now models.Time) {
+func schedule(t Target, changes map[string]any, now models.Time) {
 	changes["due_at"], changes["next_check_at"], changes["claimed_by"] = now, now, nil
-	if t.Resting(now) {
+	if t.Throttled(now) {
 		changes["next_check_at"] = t.PostponedUntil
 	}
 }
 
-// rest removes a target from the schedule and ends its outage. From now on its
+// unschedule removes a target from the schedule and ends its outage. From now on its
 // state is unknown.
-func (s *Store) rest(tx *gorm.DB, t Target, changes map[string]any) error {
+func (s *Store) unschedule(tx *gorm.DB, t Target, changes map[string]any) error {
 	now := s.clock.Now()
 	changes["due_at"], changes["next_check_at"], changes["claimed_by"] = nil, nil, nil
 	changes["state"], changes["state_since"], changes["failures"] = Pending, now, 0
-	ended := t.settle(now)
+	ended := t.accrue(now)
 	changes["known_until"] = nil
-	for prefix, sum := range map[string]Sum{"hour_": t.Hour, "day_": t.Day} {
+	for prefix, sum := range map[string]Rollup{"hour_": t.Hour, "day_": t.Day} {
 		changes[prefix+"bucket_start"], changes[prefix+"checks"], changes[prefix+"latency"] = sum.BucketStart, sum.Checks, sum.Latency
 		changes[prefix+"known_from"], changes[prefix+"up_us"], changes[prefix+"down_us"] = sum.KnownFrom, sum.UpUS, sum.DownUS
 	}
-	if err := s.storeSums(tx, appendSums(nil, t.Seq, ended.hours), appendSums(nil, t.Seq, ended.days)); err != nil {
+	if err := s.storeRollups(tx, appendRollups(nil, t.Seq, ended.hours), appendRollups(nil, t.Seq, ended.days)); err != nil {
 		return fmt.Errorf("storing roll-ups: %w", err)
 	}
 	if err := endOutages(tx, []Result{{TargetSeq: t.Seq, CheckedAt: now}}); err != nil {

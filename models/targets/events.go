@@ -21,8 +21,8 @@ const (
 const (
 	// maxFailures is up to how many failures in a row each is an event of its own, so that rules can wait for that many.
 	maxFailures = 10
-	// downEvery is the time between events of a longer outage. They are for rules that were added or enabled during it.
-	downEvery = 5 * time.Minute
+	// downReminderInterval is the time between events of a longer outage. They are for rules that were added or enabled during it.
+	downReminderInterval = 5 * time.Minute
 )
 
 // Events are the kinds of events of targets.
@@ -64,14 +64,14 @@ func events(before, after Target, r Result) (all []event.Event) {
 		return &all[len(all)-1]
 	}
 	switch {
-	case r.Outcome == DownOutcome && (after.Failures <= maxFailures || after.downAgain(before.LastCheckedAt)):
+	case r.Outcome == DownOutcome && (after.Failures <= maxFailures || after.downReminderDue(before.LastCheckedAt)):
 		e := add(EventDown, event.Began, event.Critical)
 		e.SinceAt, e.Failures, e.Detail = after.StateSince, after.Failures, r.Error
 	case before.State == Down && after.State == Up:
 		add(EventDown, event.Ended, event.Critical)
 	}
 	fresh := before.State == Pending // nothing that was told of it counts any more
-	switch was, is := before.Beats.slow() && !fresh, after.Beats.slow(); {
+	switch was, is := before.RecentChecks.slow() && !fresh, after.RecentChecks.slow(); {
 	case is && !was:
 		add(EventSlow, event.Began, event.Warning).Detail = "response time " + (time.Duration(r.LatencyMS) * time.Millisecond).String()
 	case was && !is:
@@ -91,23 +91,23 @@ func events(before, after Target, r Result) (all []event.Event) {
 	return all
 }
 
-// downAgain reports whether the target's last check is the first of its outage within another downEvery. last is when the
+// downReminderDue reports whether the target's last check is the first of its outage within another downEvery. last is when the
 // check before it began.
-func (t Target) downAgain(last models.Time) bool {
-	return t.LastCheckedAt.Sub(t.StateSince.Time)/downEvery > last.Sub(t.StateSince.Time)/downEvery
+func (t Target) downReminderDue(last models.Time) bool {
+	return t.LastCheckedAt.Sub(t.StateSince.Time)/downReminderInterval > last.Sub(t.StateSince.Time)/downReminderInterval
 }
 
 // certificateWarning is how soon a certificate expires: 0 = not soon.
 type certificateWarning int
 
-// warnDays are before how many days an expiry is told.
-var warnDays = []int{30, 7, 1}
+// certificateWarningDays are before how many days an expiry is told.
+var certificateWarningDays = []int{30, 7, 1}
 
 func warning(expires, at models.Time) (level certificateWarning) {
 	if expires.IsZero() || at.IsZero() {
 		return 0
 	}
-	for _, days := range warnDays {
+	for _, days := range certificateWarningDays {
 		if !expires.After(at.AddDate(0, 0, days)) {
 			level++
 		}
@@ -119,27 +119,27 @@ func (w certificateWarning) severity() event.Severity { return event.Severity(ma
 
 // What counts as slow.
 const (
-	slowChecks = 3    // in a row
-	slowLeast  = 1000 // milliseconds
-	slowFactor = 3    // times the lower quartile of the checks before them
-	slowKnown  = 10   // checks that there must be before them
+	slowChecks       = 3    // in a row
+	minSlowMS        = 1000 // milliseconds
+	slowFactor       = 3    // times the lower quartile of the checks before them
+	minEarlierChecks = 10   // checks that there must be before them
 )
 
 // slow reports whether the last checks that were up were slow, compared with the faster ones of those before. When
 // most of them are slow, that is how the target usually is.
-func (b Beats) slow() bool {
+func (b RecentChecks) slow() bool {
 	var up []int
 	for _, beat := range b {
 		if beat.Outcome == UpOutcome {
 			up = append(up, beat.LatencyMS)
 		}
 	}
-	if len(up) < slowChecks+slowKnown {
+	if len(up) < slowChecks+minEarlierChecks {
 		return false
 	}
 	last, before := up[len(up)-slowChecks:], up[:len(up)-slowChecks]
 	slices.Sort(before)
-	return slices.Min(last) >= max(slowLeast, slowFactor*before[len(before)/4])
+	return slices.Min(last) >= max(minSlowMS, slowFactor*before[len(before)/4])
 }
 
 // closeEvents tells that nothing more is known of a target: it is paused or deleted.

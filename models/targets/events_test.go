@@ -125,7 +125,7 @@ func TestMaintenanceDoesNotCountAgainstUptime(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
 		in := false
-		f.Excuse(func(_ context.Context, ts []targets.Target) (map[string]bool, error) {
+		f.UseMaintenance(func(_ context.Context, ts []targets.Target) (map[string]bool, error) {
 			return map[string]bool{ts[0].ID: in}, nil
 		})
 		f.check(up(1))

@@ -21,10 +21,10 @@ const (
 // Expect is what an answer must be like for the target to be up: all of it
 // has to hold. The zero Expect asks for DefaultStatuses.
 type Expect struct {
-	Status       string `gorm:"column:status"`     // ranges, as "200-299,404"; "" = DefaultStatuses
-	Keyword      string `gorm:"column:keyword"`    // stands in the body, in this casing; "" = any body will do
-	Absent       string `gorm:"column:absent"`     // does not stand in the body; "" = anything may
-	MaxLatencyMS int    `gorm:"column:latency_ms"` // milliseconds; 0 = any
+	Status        string `gorm:"column:status"`     // ranges, as "200-299,404"; "" = DefaultStatuses
+	Keyword       string `gorm:"column:keyword"`    // stands in the body, in this casing; "" = any body will do
+	KeywordAbsent string `gorm:"column:absent"`     // does not stand in the body; "" = anything may
+	MaxLatencyMS  int    `gorm:"column:latency_ms"` // milliseconds; 0 = any
 }
 
 // Statuses is the ranges that count as up, written out.
@@ -36,11 +36,11 @@ func (e Expect) Statuses() string {
 }
 
 // NeedsBody says whether the expectation is about more than status and time.
-func (e Expect) NeedsBody() bool { return e.Keyword != "" || e.Absent != "" }
+func (e Expect) NeedsBody() bool { return e.Keyword != "" || e.KeywordAbsent != "" }
 
-// check is e with its texts in their stored form. location names the member in
+// validate is e with its texts in their stored form. location names the member in
 // errors, which are CodeInvalid.
-func (e Expect) check(location string) (Expect, error) {
+func (e Expect) validate(location string) (Expect, error) {
 	ranges, err := parseStatuses(location+".status", e.Status)
 	if err != nil {
 		return e, err
@@ -56,7 +56,7 @@ func (e Expect) check(location string) (Expect, error) {
 	if e.Status = strings.Join(parts, ","); e.Status == DefaultStatuses {
 		e.Status = ""
 	}
-	for _, word := range []struct{ name, text string }{{".keyword", e.Keyword}, {".keyword_absent", e.Absent}} {
+	for _, word := range []struct{ name, text string }{{".keyword", e.Keyword}, {".keyword_absent", e.KeywordAbsent}} {
 		if models.CleanText(word.text) != strings.TrimSpace(word.text) {
 			return e, models.Invalid(location+word.name, "holds characters that cannot be looked for")
 		}
@@ -64,7 +64,7 @@ func (e Expect) check(location string) (Expect, error) {
 			return e, models.Invalid(location+word.name, "is longer than %d characters", MaxKeyword)
 		}
 	}
-	e.Keyword, e.Absent = strings.TrimSpace(e.Keyword), strings.TrimSpace(e.Absent)
+	e.Keyword, e.KeywordAbsent = strings.TrimSpace(e.Keyword), strings.TrimSpace(e.KeywordAbsent)
 	if e.MaxLatencyMS < 0 || e.MaxLatencyMS > MaxLatency {
 		return e, models.Invalid(location+".max_latency_ms", "must be a whole number from 1 to %d, or left out", MaxLatency)
 	}
@@ -105,8 +105,8 @@ func parseStatusCode(s string) (int, bool) {
 	return n, err == nil && len(s) == 3 && n >= 100 && n <= 599
 }
 
-// allows says whether a status is one that is expected.
-func (e Expect) allows(status int) bool {
+// allowsStatus says whether a status is one that is expected.
+func (e Expect) allowsStatus(status int) bool {
 	ranges, err := parseStatuses("", e.Statuses())
 	if err != nil { // the store holds only what was checked
 		return false
@@ -119,21 +119,21 @@ func (e Expect) allows(status int) bool {
 	return false
 }
 
-// Judge says what an answer means. problem is short and stable, as it is
+// Evaluate says what an answer means. problem is short and stable, as it is
 // stored: "unexpected status 404"; "" if the outcome is UpOutcome.
-func (e Expect) Judge(a Answer) (outcome Outcome, problem string) {
+func (e Expect) Evaluate(a Response) (outcome Outcome, problem string) {
 	switch {
 	case a.Error != "":
 		return DownOutcome, a.Error
-	case !e.allows(a.StatusCode) && a.StatusCode == http.StatusTooManyRequests:
+	case !e.allowsStatus(a.StatusCode) && a.StatusCode == http.StatusTooManyRequests:
 		return ThrottledOutcome, "throttled: status 429"
-	case !e.allows(a.StatusCode):
+	case !e.allowsStatus(a.StatusCode):
 		return DownOutcome, "unexpected status " + strconv.Itoa(a.StatusCode)
-	case a.Endless:
+	case a.Truncated:
 		return DownOutcome, "the body is too long"
 	case e.Keyword != "" && !bytes.Contains(a.Body, []byte(e.Keyword)):
 		return DownOutcome, "keyword not found"
-	case e.Absent != "" && bytes.Contains(a.Body, []byte(e.Absent)):
+	case e.KeywordAbsent != "" && bytes.Contains(a.Body, []byte(e.KeywordAbsent)):
 		return DownOutcome, "unwanted keyword found"
 	case e.MaxLatencyMS > 0 && a.Latency.Milliseconds() > int64(e.MaxLatencyMS):
 		return DownOutcome, fmt.Sprintf("slower than %d ms", e.MaxLatencyMS)

@@ -6,13 +6,13 @@ import (
 )
 
 func TestJudge(t *testing.T) {
-	ok := Answer{StatusCode: 200, Latency: 100 * time.Millisecond, Body: []byte("hello world")}
-	with := func(change func(*Answer)) Answer { a := ok; change(&a); return a }
-	status := func(n int) Answer { return with(func(a *Answer) { a.StatusCode = n }) }
+	ok := Response{StatusCode: 200, Latency: 100 * time.Millisecond, Body: []byte("hello world")}
+	with := func(change func(*Response)) Response { a := ok; change(&a); return a }
+	status := func(n int) Response { return with(func(a *Response) { a.StatusCode = n }) }
 	for _, c := range []struct {
 		name    string
 		expect  Expect
-		answer  Answer
+		answer  Response
 		outcome Outcome
 		problem string
 	}{
@@ -26,14 +26,14 @@ func TestJudge(t *testing.T) {
 		{"200 is not", Expect{Status: "201,204-299"}, ok, DownOutcome, "unexpected status 200"},
 		{"keyword", Expect{Keyword: "world"}, ok, UpOutcome, ""},
 		{"keyword in another casing", Expect{Keyword: "World"}, ok, DownOutcome, "keyword not found"},
-		{"unwanted keyword", Expect{Absent: "hello"}, ok, DownOutcome, "unwanted keyword found"},
-		{"no unwanted keyword", Expect{Absent: "error"}, ok, UpOutcome, ""},
+		{"unwanted keyword", Expect{KeywordAbsent: "hello"}, ok, DownOutcome, "unwanted keyword found"},
+		{"no unwanted keyword", Expect{KeywordAbsent: "error"}, ok, UpOutcome, ""},
 		{"slow", Expect{MaxLatencyMS: 99}, ok, DownOutcome, "slower than 99 ms"},
 		{"fast enough", Expect{MaxLatencyMS: 100}, ok, UpOutcome, ""},
-		{"no answer", Expect{}, Answer{Error: "connection refused"}, DownOutcome, "connection refused"},
-		{"endless", Expect{}, with(func(a *Answer) { a.Endless = true }), DownOutcome, "the body is too long"},
+		{"no answer", Expect{}, Response{Error: "connection refused"}, DownOutcome, "connection refused"},
+		{"endless", Expect{}, with(func(a *Response) { a.Truncated = true }), DownOutcome, "the body is too long"},
 	} {
-		if outcome, problem := c.expect.Judge(c.answer); outcome != c.outcome || problem != c.problem {
+		if outcome, problem := c.expect.Evaluate(c.answer); outcome != c.outcome || problem != c.problem {
 			t.Errorf("%s: %s %q, want %s %q", c.name, outcome, problem, c.outcome, c.problem)
 		}
 	}
@@ -43,11 +43,11 @@ func FuzzParseStatuses(f *testing.F) {
 	f.Add("200-399")
 	f.Add(" 200 , 301-308,404")
 	f.Fuzz(func(t *testing.T, s string) {
-		e, err := Expect{Status: s}.check("expect")
+		e, err := Expect{Status: s}.validate("expect")
 		if err != nil {
 			return
 		}
-		again, err := e.check("expect")
+		again, err := e.validate("expect")
 		if err != nil || again != e {
 			t.Errorf("%q became %q, then %q, %v", s, e.Status, again.Status, err)
 		}

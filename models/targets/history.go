@@ -28,9 +28,9 @@ type History struct {
 	P50, P95 int      // of the whole range
 }
 
-// shapes are which roll-ups the chart of a range is made of, and how long each
+// resolutions are which roll-ups the chart of a range is made of, and how long each
 // of its buckets is.
-var shapes = map[Range]struct {
+var resolutions = map[Range]struct {
 	table  string
 	bucket time.Duration
 }{
@@ -46,15 +46,15 @@ var shapes = map[Range]struct {
 // roll-ups, however long the target has been watched.
 func (s *Store) History(ctx context.Context, t Target, r Range) (History, error) {
 	out := History{Range: r}
-	now, shape := t.AsOf, shapes[r]
+	now, shape := t.AsOf, resolutions[r]
 	from := r.From(now)
-	var rows []Sum
+	var rows []Rollup
 	err := s.db.Read(ctx).Table(shape.table).Where("target_seq = ? AND bucket_start >= ?", t.Seq, from).
 		Select("bucket_start, checks, known_from, up_us, down_us, latency").Scan(&rows).Error
 	if err != nil {
 		return out, fmt.Errorf("reading the history of a target: %w", err)
 	}
-	if rest := t.underWay(now); shape.table == "target_days" {
+	if rest := t.unstored(now); shape.table == "target_days" {
 		rows = append(rows, rest.days...)
 	} else {
 		rows = append(rows, rest.hours...)
@@ -91,12 +91,12 @@ func (s *Store) loadUptime(tx *gorm.DB, ts []Target) error {
 		return nil
 	}
 	now := s.clock.Now()
-	stored, err := storedShares(tx, ts, now)
+	stored, err := loadShares(tx, ts, now)
 	if err != nil {
 		return err
 	}
 	for i, t := range ts {
-		rest := t.underWay(now)
+		rest := t.unstored(now)
 		ts[i].AsOf, ts[i].Uptime = now, make(map[Range]Share, len(Windows))
 		var days Share
 		for j, r := range Windows {
@@ -105,14 +105,14 @@ func (s *Store) loadUptime(tx *gorm.DB, ts []Target) error {
 				days = days.plus(share)
 				share, parts = days, rest.days
 			}
-			ts[i].Uptime[r] = share.plus(since(parts, r.From(now)))
+			ts[i].Uptime[r] = share.plus(sinceStart(parts, r.From(now)))
 		}
 	}
 	return nil
 }
 
-// since adds up the roll-ups that begin at from or later.
-func since(parts []Sum, from models.Time) (share Share) {
+// sinceStart adds up the roll-ups that begin at from or later.
+func sinceStart(parts []Rollup, from models.Time) (share Share) {
 	for _, sum := range parts {
 		if !sum.BucketStart.Before(from.Time) {
 			share = share.plus(sum.share())
@@ -121,10 +121,10 @@ func since(parts []Sum, from models.Time) (share Share) {
 	return share
 }
 
-// storedShares adds up the stored roll-ups of targets: for each Target.Seq one
+// loadShares adds up the stored roll-ups of targets: for each Target.Seq one
 // share per range in Windows. The share of 30 days leaves out the last 7 days,
 // which are in the share before, and so on.
-func storedShares(tx *gorm.DB, ts []Target, now models.Time) (map[int64][]Share, error) {
+func loadShares(tx *gorm.DB, ts []Target, now models.Time) (map[int64][]Share, error) {
 	seqs := make([]int64, len(ts))
 	shares := make(map[int64][]Share, len(ts))
 	for i, t := range ts {
@@ -145,7 +145,7 @@ func storedShares(tx *gorm.DB, ts []Target, now models.Time) (map[int64][]Share,
 	var rows []struct {
 		TargetSeq int64
 		Place     int
-		Sum       `gorm:"embedded"`
+		Rollup    `gorm:"embedded"`
 	}
 	if err := tx.Raw(strings.Join(selects, " UNION ALL "), args...).Scan(&rows).Error; err != nil {
 		return nil, fmt.Errorf("adding up the uptime of targets: %w", err)

@@ -52,9 +52,9 @@ func endOutages(tx *gorm.DB, rs []Result) error {
 		FROM {rows} AS r WHERE outages.target_seq = r.target_seq AND ended_at IS NULL`).Error
 }
 
-// named selects rows of a table, called x, together with which target they are of: one
+// withTarget selects rows of a table, called x, together with which target they are of: one
 // that the actor sees.
-func named(tx *gorm.DB, table string) *gorm.DB {
+func withTarget(tx *gorm.DB, table string) *gorm.DB {
 	visible, args := models.Visible(tx, "t")
 	return tx.Table(table).Joins("JOIN targets AS t ON t.seq = x.target_seq AND t.deleted_at IS NULL AND "+visible, args...).
 		Select("x.*, t.id AS target_id, CASE t.name WHEN '' THEN t.host ELSE t.name END AS target_name")
@@ -64,7 +64,7 @@ func named(tx *gorm.DB, table string) *gorm.DB {
 // targetID is "". An unknown target is CodeNotFound.
 func (s *Store) Outages(ctx context.Context, targetID string, after models.Cursor, limit int) (models.Slice[Outage], error) {
 	var page models.Slice[Outage]
-	q := named(s.db.Read(ctx), "outages AS x")
+	q := withTarget(s.db.Read(ctx), "outages AS x")
 	if targetID != "" {
 		seq, err := s.seq(ctx, targetID)
 		if err != nil {
@@ -89,7 +89,7 @@ func (s *Store) seq(ctx context.Context, id string) (seq int64, err error) {
 	if models.CheckID(models.KindTarget, id) != nil {
 		return 0, models.NotFound("target")
 	}
-	if err := there(s.db.Read(ctx)).Where("id = ?", id).Pluck("seq", &seq).Error; err != nil {
+	if err := notDeleted(s.db.Read(ctx)).Where("id = ?", id).Pluck("seq", &seq).Error; err != nil {
 		return 0, fmt.Errorf("looking up a target: %w", err)
 	}
 	if seq == 0 {

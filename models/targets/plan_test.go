@@ -80,10 +80,10 @@ func TestQueryPlans(t *testing.T) {
 			r.CheckedAt = f.Now()
 			return f.Record(ctx, targets.Checked{Target: f.get(ids[5]), Result: r})
 		}},
-		{"choose", func() error { _, err := f.Choose(ctx, ids[:60]); return err }},
+		{"choose", func() error { _, err := f.ByIDs(ctx, ids[:60]); return err }},
 		{"status page", func() error { _, err := f.PageBySlug(ctx, "s"); return err }},
 		{"status page days", func() error { _, err := f.PageDays(ctx, page); return err }},
-		{"badge", func() error { _, err := f.Public(ctx, ids[0]); return err }},
+		{"badge", func() error { _, err := f.PublicTarget(ctx, ids[0]); return err }},
 		{"reap results", reap(f.ReapResults)},
 		{"reap outages", reap(f.ReapOutages)},
 		{"reap targets", reap(f.ReapTargets)},

@@ -139,7 +139,7 @@ func TestPrivateTargets(t *testing.T) {
 			{"Outages", mine, outages("")},
 			{"Outages of one", mine, outages(bobs.ID)},
 			{"Choose", mine, func(ctx context.Context) ([]string, error) {
-				ts, err := f.Choose(ctx, []string{bobs.ID, shared.ID})
+				ts, err := f.ByIDs(ctx, []string{bobs.ID, shared.ID})
 				return ids(ts), err
 			}},
 			{"Page", mine, func(ctx context.Context) ([]string, error) {
@@ -180,7 +180,7 @@ func TestPrivateTargets(t *testing.T) {
 				return all, err
 			}},
 			{"Public", public, func(ctx context.Context) ([]string, error) {
-				one, err := f.Public(ctx, bobs.ID)
+				one, err := f.PublicTarget(ctx, bobs.ID)
 				return []string{one.ID}, err
 			}},
 			{"Probes", "", func(ctx context.Context) (all []string, err error) {

@@ -9,7 +9,7 @@ import (
 )
 
 // maxRollUps is about how many hours and days a target has at most.
-const maxRollUps = int(hoursKept/time.Hour + daysKept/models.Day)
+const maxRollUps = int(hourRetention/time.Hour + dayRetention/models.Day)
 
 // ReapResults deletes up to limit check results: those older than RESULT_RETENTION,
 // then those of a target that can no longer be restored.
@@ -20,7 +20,7 @@ func (s *Store) ReapResults(tx *gorm.DB, limit int) (int64, error) {
 // ReapOutages deletes up to limit outages: those that are over and began longer ago
 // than KeepDays, then those of a target that can no longer be restored.
 func (s *Store) ReapOutages(tx *gorm.DB, limit int) (int64, error) {
-	return s.reapHistory(tx, limit, "outages", "id", "started_at < ? AND ended_at IS NOT NULL ORDER BY started_at", daysKept)
+	return s.reapHistory(tx, limit, "outages", "id", "started_at < ? AND ended_at IS NOT NULL ORDER BY started_at", dayRetention)
 }
 
 // reapHistory deletes up to limit rows of a table with a target_seq: those that are

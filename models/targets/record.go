@@ -15,19 +15,19 @@ import (
 type Checked struct {
 	Target       Target // as Claim gave it
 	Result       Result
-	Took         time.Duration // the check as a whole, with its retries
+	Elapsed      time.Duration // the check as a whole, with its retries
 	TLSExpiresAt models.Time   // of the certificate; zero: unknown
 	RetryAfter   time.Duration // the host asked for a pause this long; 0 = it did not
 
-	excused bool // the target is in maintenance: the check does not count against its uptime
+	inMaintenance bool // the target is in maintenance: the check does not count against its uptime
 }
 
-// found brings the target's state up to a result. opens and ends say whether it
+// apply brings the target's state up to a result. opens and ends say whether it
 // begins or ends an outage.
-func (t *Target) found(r Result) (opens, ends bool) {
+func (t *Target) apply(r Result) (opens, ends bool) {
 	t.LastCheckedAt, t.LastStatusCode = r.CheckedAt, r.StatusCode
 	t.LastLatencyMS, t.LastError = r.LatencyMS, r.Error
-	t.Beats = t.Beats.plus(Beat{r.CheckedAt, r.Outcome, r.LatencyMS})
+	t.RecentChecks = t.RecentChecks.plus(RecentCheck{r.CheckedAt, r.Outcome, r.LatencyMS})
 	before := t.State
 	switch r.Outcome {
 	case UpOutcome:
@@ -67,27 +67,27 @@ func (s *Store) plan(t *Target, c Checked) {
 	if c.RetryAfter > 0 {
 		t.PostponedUntil = now.Add(c.RetryAfter)
 	}
-	t.NextCheckAt = t.LateSince()
+	t.NextCheckAt = t.OverdueSince()
 }
 
-// LateSince is from when on a check is late: since it came due, or since the
+// OverdueSince is from when on a check is late: since it came due, or since the
 // end of the pause that its host asked for.
-func (t Target) LateSince() models.Time {
+func (t Target) OverdueSince() models.Time {
 	if t.PostponedUntil.After(t.DueAt.Time) {
 		return t.PostponedUntil
 	}
 	return t.DueAt
 }
 
-// Resting says whether a target's host asked for a pause that is not over.
-func (t Target) Resting(now models.Time) bool { return t.PostponedUntil.After(now.Time) }
+// Throttled says whether a target's host asked for a pause that is not over.
+func (t Target) Throttled(now models.Time) bool { return t.PostponedUntil.After(now.Time) }
 
 // Record stores finished checks in one transaction: result, state, roll-ups and
 // outages, and releases the targets. Nothing is stored of targets that were
 // deleted, paused or edited meanwhile, or that another instance has claimed.
 // However many checks there are, each table is written by one statement.
 func (s *Store) Record(ctx context.Context, done ...Checked) error {
-	if err := s.excuse(ctx, done); err != nil {
+	if err := s.markMaintenance(ctx, done); err != nil {
 		return fmt.Errorf("recording checks: %w", err)
 	}
 	b := newBatch()
@@ -100,15 +100,15 @@ func (s *Store) Record(ctx context.Context, done ...Checked) error {
 	return nil
 }
 
-// excuse marks the checks of targets that are in maintenance.
-func (s *Store) excuse(ctx context.Context, done []Checked) error {
+// markMaintenance marks the checks of targets that are in maintenance.
+func (s *Store) markMaintenance(ctx context.Context, done []Checked) error {
 	all := make([]Target, len(done))
 	for i, c := range done {
 		all[i] = c.Target
 	}
 	in, err := s.InMaintenance(ctx, all)
 	for i, c := range done {
-		done[i].excused = in[c.Target.ID]
+		done[i].inMaintenance = in[c.Target.ID]
 	}
 	return err
 }
@@ -122,15 +122,15 @@ type batch struct {
 // recorded is a check, and what it brings besides the new state of its target.
 type recorded struct {
 	result      Result
-	opens, ends bool // an outage
-	sums        sums // that have ended
+	opens, ends bool    // an outage
+	rollups     rollups // that have ended
 	events      []event.Event
 }
 
 func newBatch() *batch {
 	return &batch{targets: models.NewRows(`seq bigint, claimed_by text, claimed_due bigint, due_at bigint, next_check_at bigint, postponed_until bigint,
 		state text, state_since bigint, last_checked_at bigint, last_status_code bigint, last_latency_ms bigint, last_error text,
-		failures bigint, tls_expires_at bigint, known_until bigint, beats bytes,
+		failures bigint, tls_expires_at bigint, known_until bigint, recent_checks bytes,
 		hour_bucket_start bigint, hour_checks bigint, hour_known_from bigint, hour_up_us bigint, hour_down_us bigint, hour_latency bytes,
 		day_bucket_start bigint, day_checks bigint, day_known_from bigint, day_up_us bigint, day_down_us bigint, day_latency bytes`)}
 }
@@ -138,9 +138,9 @@ func newBatch() *batch {
 func (b *batch) add(s *Store, c Checked) {
 	t := c.Target
 	// A check that takes longer than the interval makes the interval longer.
-	c.Result.TargetSeq, c.Result.IntervalMS = t.Seq, max(s.Interval(t), c.Took).Milliseconds()
-	r := recorded{result: c.Result, sums: t.count(c.Result, c.excused)}
-	r.opens, r.ends = t.found(c.Result)
+	c.Result.TargetSeq, c.Result.IntervalMS = t.Seq, max(s.Interval(t), c.Elapsed).Milliseconds()
+	r := recorded{result: c.Result, rollups: t.count(c.Result, c.inMaintenance)}
+	r.opens, r.ends = t.apply(c.Result)
 	if !c.TLSExpiresAt.IsZero() {
 		t.TLSExpiresAt = c.TLSExpiresAt
 	}
@@ -149,7 +149,7 @@ func (b *batch) add(s *Store, c Checked) {
 	b.checks = append(b.checks, r)
 	b.targets.Add(t.Seq, t.ClaimedBy, c.Target.DueAt, t.DueAt, t.NextCheckAt, t.PostponedUntil,
 		t.State, t.StateSince, t.LastCheckedAt, t.LastStatusCode, t.LastLatencyMS, t.LastError,
-		t.Failures, t.TLSExpiresAt, t.KnownUntil, t.Beats,
+		t.Failures, t.TLSExpiresAt, t.KnownUntil, t.RecentChecks,
 		t.Hour.BucketStart, t.Hour.Checks, t.Hour.KnownFrom, t.Hour.UpUS, t.Hour.DownUS, t.Hour.Latency,
 		t.Day.BucketStart, t.Day.Checks, t.Day.KnownFrom, t.Day.UpUS, t.Day.DownUS, t.Day.Latency)
 }
@@ -165,7 +165,7 @@ func (b *batch) store(s *Store, tx *gorm.DB) error {
 	err := b.targets.Raw(tx, `UPDATE targets SET due_at = r.due_at, next_check_at = r.next_check_at, postponed_until = r.postponed_until, claimed_by = NULL,
 			state = r.state, state_since = r.state_since, last_checked_at = r.last_checked_at, last_status_code = r.last_status_code,
 			last_latency_ms = r.last_latency_ms, last_error = r.last_error, failures = r.failures, tls_expires_at = r.tls_expires_at,
-			known_until = r.known_until, beats = r.beats,
+			known_until = r.known_until, recent_checks = r.recent_checks,
 			hour_bucket_start = r.hour_bucket_start, hour_checks = r.hour_checks, hour_known_from = r.hour_known_from,
 			hour_up_us = r.hour_up_us, hour_down_us = r.hour_down_us, hour_latency = r.hour_latency,
 			day_bucket_start = r.day_bucket_start, day_checks = r.day_checks, day_known_from = r.day_known_from,
@@ -182,7 +182,7 @@ func (b *batch) store(s *Store, tx *gorm.DB) error {
 	results := models.NewRows(`target_seq bigint, checked_at bigint, outcome bigint, status_code bigint, latency_ms bigint,
 		attempts bigint, error text, interval_ms bigint`)
 	var opened, ended []Result
-	var hours, days []sumRow
+	var hours, days []rollupRow
 	var happened []event.Event
 	for _, c := range b.checks {
 		r := c.result
@@ -190,7 +190,7 @@ func (b *batch) store(s *Store, tx *gorm.DB) error {
 			continue
 		}
 		results.Add(r.TargetSeq, r.CheckedAt, int(r.Outcome), r.StatusCode, r.LatencyMS, r.Attempts, r.Error, r.IntervalMS)
-		hours, days = appendSums(hours, r.TargetSeq, c.sums.hours), appendSums(days, r.TargetSeq, c.sums.days)
+		hours, days = appendRollups(hours, r.TargetSeq, c.rollups.hours), appendRollups(days, r.TargetSeq, c.rollups.days)
 		happened = append(happened, c.events...)
 		switch {
 		case c.opens:
@@ -215,7 +215,7 @@ func (b *batch) store(s *Store, tx *gorm.DB) error {
 	if err := event.Add(tx, happened...); err != nil {
 		return err
 	}
-	return s.storeSums(tx, hours, days)
+	return s.storeRollups(tx, hours, days)
 }
 
 // KeepDays is for how many days a target's roll-ups of days and its outages are kept.
@@ -223,33 +223,33 @@ const KeepDays = 400
 
 // How long roll-ups are kept: what the ranges need, and a little more.
 const (
-	hoursKept = 35 * models.Day
-	daysKept  = KeepDays * models.Day
+	hourRetention = 35 * models.Day
+	dayRetention  = KeepDays * models.Day
 )
 
-// sumRow is a row of target_hours or target_days.
-type sumRow struct {
+// rollupRow is a row of target_hours or target_days.
+type rollupRow struct {
 	TargetSeq int64
-	Sum
+	Rollup
 }
 
-func appendSums(rows []sumRow, seq int64, sums []Sum) []sumRow {
+func appendRollups(rows []rollupRow, seq int64, sums []Rollup) []rollupRow {
 	for _, s := range sums {
-		rows = append(rows, sumRow{seq, s})
+		rows = append(rows, rollupRow{seq, s})
 	}
 	return rows
 }
 
-// storeSums stores hours and days that ended. A day's end is also when the
+// storeRollups stores hours and days that ended. A day's end is also when the
 // target's oldest roll-ups go, so that there is never much to tidy up.
-func (s *Store) storeSums(tx *gorm.DB, hours, days []sumRow) error {
-	if err := insertSums(tx, "target_hours", hours); err != nil {
+func (s *Store) storeRollups(tx *gorm.DB, hours, days []rollupRow) error {
+	if err := insertRollups(tx, "target_hours", hours); err != nil {
 		return err
 	}
-	if err := insertSums(tx, "target_days", days); err != nil {
+	if err := insertRollups(tx, "target_days", days); err != nil {
 		return err
 	}
-	for table, age := range map[string]time.Duration{"target_hours": hoursKept, "target_days": daysKept} {
+	for table, age := range map[string]time.Duration{"target_hours": hourRetention, "target_days": dayRetention} {
 		rows := models.NewRows("target_seq bigint, before bigint")
 		for _, d := range days {
 			rows.Add(d.TargetSeq, d.BucketStart.Add(models.Day-age))
@@ -263,7 +263,7 @@ func (s *Store) storeSums(tx *gorm.DB, hours, days []sumRow) error {
 	return nil
 }
 
-func insertSums(tx *gorm.DB, table string, sums []sumRow) error {
+func insertRollups(tx *gorm.DB, table string, sums []rollupRow) error {
 	rows := models.NewRows("target_seq bigint, bucket_start bigint, checks bigint, known_from bigint, up_us bigint, down_us bigint, latency bytes")
 	for _, s := range sums {
 		rows.Add(s.TargetSeq, s.BucketStart, s.Checks, s.KnownFrom, s.UpUS, s.DownUS, s.Latency)

@@ -39,7 +39,7 @@ func TestRecordStoresResultAndState(t *testing.T) {
 			got.TLSExpiresAt != expires {
 			t.Errorf("%+v", got)
 		}
-		if got = f.check(down()); got.Failures != 2 || len(got.Beats) != 3 {
+		if got = f.check(down()); got.Failures != 2 || len(got.RecentChecks) != 3 {
 			t.Errorf("%+v", got)
 		}
 		if got = f.check(up(1)); got.Failures != 0 || got.LastError != "" || got.Status() != targets.Up {
@@ -93,7 +93,7 @@ func TestBeatsAreTheLastChecks(t *testing.T) {
 		f.add("https://a.test")
 		var want []int
 		var got targets.Target
-		for i := range targets.MaxBeats + 7 {
+		for i := range targets.MaxRecentChecks + 7 {
 			r := up(i * 3)
 			if i%5 == 0 {
 				r = down()
@@ -103,13 +103,13 @@ func TestBeatsAreTheLastChecks(t *testing.T) {
 			got = f.check(r)
 		}
 		var have []int
-		for _, b := range got.Beats {
+		for _, b := range got.RecentChecks {
 			have = append(have, b.LatencyMS)
 		}
 		if !slices.Equal(have, want[7:]) {
 			t.Errorf("%v, want %v", have, want[7:])
 		}
-		if last := got.Beats[len(got.Beats)-1]; last.At.Unix() != got.LastCheckedAt.Unix() {
+		if last := got.RecentChecks[len(got.RecentChecks)-1]; last.At.Unix() != got.LastCheckedAt.Unix() {
 			t.Errorf("%v, want %v", last.At, got.LastCheckedAt)
 		}
 	})

@@ -31,12 +31,12 @@ func (o Outcome) String() string {
 	return "unknown"
 }
 
-// Answer is what one request of a check brought.
-type Answer struct {
+// Response is what one request of a check brought.
+type Response struct {
 	StatusCode int
 	Latency    time.Duration // until the answer began
 	Body       []byte        // text as UTF-8, as far as it was read
-	Endless    bool          // the body went on past what is read of one, without having said how long it is
+	Truncated  bool          // the body went on past what is read of one, without having said how long it is
 	Error      string        // why there was no answer: "connection refused"; "" = there was one
 }
 
@@ -77,7 +77,7 @@ func (s *Store) Results(ctx context.Context, f ResultFilter, after models.Cursor
 	if f.Failed && f.TargetID != "" && s.db.Engine == models.SQLite { // which would rather look through all of the target's
 		table += " INDEXED BY check_results_target_failed"
 	}
-	q := named(s.db.Read(ctx), table)
+	q := withTarget(s.db.Read(ctx), table)
 	if f.TargetID != "" {
 		seq, err := s.seq(ctx, f.TargetID)
 		if err != nil {

@@ -58,8 +58,8 @@ type DayShare struct {
 	Share
 }
 
-// check bounds an edit and brings it to its stored form.
-func (e *PageSettings) check() error {
+// validate bounds an edit and brings it to its stored form.
+func (e *PageSettings) validate() error {
 	e.Title, e.Description = models.CleanLine(e.Title), models.CleanText(e.Description)
 	switch {
 	case e.Slug == "" || len(e.Slug) > MaxSlug || strings.Trim(e.Slug, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
@@ -83,7 +83,7 @@ func (p StatusPage) settings(targetIDs []string) audit.Values {
 	return audit.Values{"slug": p.Slug, "title": p.Title, "description": p.Description, "targets": targetIDs}
 }
 
-func (p StatusPage) audited() audit.Subject {
+func (p StatusPage) auditSubject() audit.Subject {
 	return audit.Subject{Kind: "status_page", ID: p.ID, Name: p.Title}
 }
 
@@ -105,7 +105,7 @@ func (s *Store) AddPage(ctx context.Context, e PageSettings) (StatusPage, error)
 		if err != nil {
 			return err
 		}
-		return audit.Add(tx, now, audit.Change{Action: "status_page.add", Subject: p.audited(), After: after})
+		return audit.Add(tx, now, audit.Change{Action: "status_page.add", Subject: p.auditSubject(), After: after})
 	})
 	if err != nil {
 		return StatusPage{}, err
@@ -121,13 +121,13 @@ func (s *Store) EditPage(ctx context.Context, id string, e PageSettings) (Status
 		if err != nil {
 			return err
 		}
-		on, err := placed(tx, id)
+		on, err := pageTargets(tx, id)
 		if err != nil {
 			return err
 		}
 		var ids []string
 		for _, t := range on {
-			if t.Seen {
+			if t.Visible {
 				ids = append(ids, t.ID)
 			}
 		}
@@ -136,7 +136,7 @@ func (s *Store) EditPage(ctx context.Context, id string, e PageSettings) (Status
 		if err != nil {
 			return err
 		}
-		return audit.Add(tx, p.UpdatedAt, audit.Change{Action: "status_page.edit", Subject: p.audited(), Before: before, After: after})
+		return audit.Add(tx, p.UpdatedAt, audit.Change{Action: "status_page.edit", Subject: p.auditSubject(), Before: before, After: after})
 	})
 	if err != nil {
 		return StatusPage{}, err
@@ -145,8 +145,8 @@ func (s *Store) EditPage(ctx context.Context, id string, e PageSettings) (Status
 }
 
 // savePage stores a status page and returns what was set. on are the targets that are on it.
-func (s *Store) savePage(tx *gorm.DB, p *StatusPage, e PageSettings, on []placedTarget) (set audit.Values, err error) {
-	if err := e.check(); err != nil {
+func (s *Store) savePage(tx *gorm.DB, p *StatusPage, e PageSettings, on []pageTarget) (set audit.Values, err error) {
+	if err := e.validate(); err != nil {
 		return nil, err
 	}
 	p.Slug, p.Title, p.Description, p.UpdatedAt = e.Slug, e.Title, e.Description, s.clock.Now()
@@ -158,7 +158,7 @@ func (s *Store) savePage(tx *gorm.DB, p *StatusPage, e PageSettings, on []placed
 	if err := tx.Exec("DELETE FROM status_page_targets WHERE page_id = ?", p.ID).Error; err != nil {
 		return nil, fmt.Errorf("clearing a status page: %w", err)
 	}
-	ts, unknown, err := choose(tx.Select("seq, id"), e.TargetIDs)
+	ts, unknown, err := byIDs(tx.Select("seq, id"), e.TargetIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (s *Store) savePage(tx *gorm.DB, p *StatusPage, e PageSettings, on []placed
 		ids, seqs = append(ids, t.ID), append(seqs, t.Seq)
 	}
 	for at, t := range on {
-		if !t.Seen {
+		if !t.Visible {
 			seqs = slices.Insert(seqs, min(at, len(seqs)), t.Seq)
 		}
 	}
@@ -187,17 +187,17 @@ func (s *Store) savePage(tx *gorm.DB, p *StatusPage, e PageSettings, on []placed
 	return p.settings(ids), nil
 }
 
-// placedTarget is a target on a status page.
-type placedTarget struct {
-	Seq  int64
-	ID   string
-	Seen bool // by the actor
+// pageTarget is a target on a status page.
+type pageTarget struct {
+	Seq     int64
+	ID      string
+	Visible bool // by the actor
 }
 
-// placed returns all targets on a status page, in its order.
-func placed(tx *gorm.DB, pageID string) (on []placedTarget, err error) {
+// pageTargets returns all targets on a status page, in its order.
+func pageTargets(tx *gorm.DB, pageID string) (on []pageTarget, err error) {
 	visible, args := models.Visible(tx, "t")
-	err = tx.Raw("SELECT t.seq, t.id, "+visible+` AS seen FROM status_page_targets AS x JOIN targets AS t ON t.seq = x.target_seq
+	err = tx.Raw("SELECT t.seq, t.id, "+visible+` AS visible FROM status_page_targets AS x JOIN targets AS t ON t.seq = x.target_seq
 		WHERE x.page_id = ? AND t.deleted_at IS NULL ORDER BY x.position`, append(args, pageID)...).Scan(&on).Error
 	if err != nil {
 		return nil, fmt.Errorf("reading the targets of a status page: %w", err)
@@ -205,14 +205,14 @@ func placed(tx *gorm.DB, pageID string) (on []placedTarget, err error) {
 	return on, nil
 }
 
-// choose loads the targets of some ids, in their order and each once. unknown
+// byIDs loads the targets of some ids, in their order and each once. unknown
 // is the place of the first id that no target has; -1: there is none.
-func choose(tx *gorm.DB, ids []string) (ts []Target, unknown int, err error) {
+func byIDs(tx *gorm.DB, ids []string) (ts []Target, unknown int, err error) {
 	unknown = -1
 	asked := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return models.CheckID(models.KindTarget, id) != nil })
 	var found []Target
 	if len(asked) > 0 {
-		if found, err = bare(there(tx).Where("id IN ?", asked)); err != nil {
+		if found, err = find(notDeleted(tx).Where("id IN ?", asked)); err != nil {
 			return nil, unknown, err
 		}
 	}
@@ -229,10 +229,10 @@ func choose(tx *gorm.DB, ids []string) (ts []Target, unknown int, err error) {
 	return ts, unknown, nil
 }
 
-// Choose are the targets of some ids, in their order, each once, without those
+// ByIDs are the targets of some ids, in their order, each once, without those
 // that are gone and without their Uptime.
-func (s *Store) Choose(ctx context.Context, ids []string) ([]Target, error) {
-	ts, _, err := choose(s.db.Read(ctx), ids)
+func (s *Store) ByIDs(ctx context.Context, ids []string) ([]Target, error) {
+	ts, _, err := byIDs(s.db.Read(ctx), ids)
 	return ts, err
 }
 
@@ -251,7 +251,7 @@ func (s *Store) DeletePage(ctx context.Context, id string) error {
 		}
 		p := deleted[0]
 		return audit.Add(tx, s.clock.Now(), audit.Change{
-			Action: "status_page.delete", Subject: p.audited(), Before: audit.Values{"slug": p.Slug, "title": p.Title, "description": p.Description},
+			Action: "status_page.delete", Subject: p.auditSubject(), Before: audit.Values{"slug": p.Slug, "title": p.Title, "description": p.Description},
 		})
 	})
 }
@@ -283,7 +283,7 @@ func (s *Store) page(ctx context.Context, column, value string) (StatusPage, err
 	if err != nil {
 		return p, err
 	}
-	p.Targets, err = s.load(tx, there(tx).Joins("JOIN status_page_targets AS x ON x.target_seq = targets.seq").
+	p.Targets, err = s.load(tx, notDeleted(tx).Joins("JOIN status_page_targets AS x ON x.target_seq = targets.seq").
 		Where("x.page_id = ?", p.ID).Order("x.position"))
 	p.Size = len(p.Targets)
 	return p, err
@@ -329,7 +329,7 @@ func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShar
 	for i, t := range p.Targets {
 		seqs[i] = t.Seq
 	}
-	var rows []sumRow
+	var rows []rollupRow
 	err := s.db.Read(ctx).Table("target_days").Where("target_seq IN ? AND bucket_start >= ?", seqs, from).
 		Select("target_seq, bucket_start, known_from, up_us, down_us").Scan(&rows).Error
 	if err != nil {
@@ -340,7 +340,7 @@ func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShar
 		for i := range days[t.Seq] {
 			days[t.Seq][i].At = from.Add(time.Duration(i) * models.Day)
 		}
-		rows = appendSums(rows, t.Seq, t.underWay(now).days)
+		rows = appendRollups(rows, t.Seq, t.unstored(now).days)
 	}
 	for _, r := range rows {
 		i := int(r.BucketStart.Sub(from.Time) / models.Day)
@@ -356,7 +356,7 @@ func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShar
 // have ended within the last PageDays days.
 func (s *Store) PageOutages(ctx context.Context, p StatusPage, limit int) ([]Outage, error) {
 	var os []Outage
-	err := named(s.db.Read(public(ctx)), "outages AS x").Joins("JOIN status_page_targets AS y ON y.target_seq = x.target_seq").
+	err := withTarget(s.db.Read(public(ctx)), "outages AS x").Joins("JOIN status_page_targets AS y ON y.target_seq = x.target_seq").
 		Where("y.page_id = ? AND (x.ended_at IS NULL OR x.ended_at >= ?)", p.ID, Last90d.From(s.clock.Now())).
 		Order("x.started_at DESC, x.id DESC").Limit(limit).Find(&os).Error
 	if err != nil {
@@ -365,14 +365,14 @@ func (s *Store) PageOutages(ctx context.Context, p StatusPage, limit int) ([]Out
 	return os, nil
 }
 
-// Public is a target that stands on a status page, also a private one, with its Uptime;
+// PublicTarget is a target that stands on a status page, also a private one, with its Uptime;
 // CodeNotFound for any other.
-func (s *Store) Public(ctx context.Context, id string) (Target, error) {
+func (s *Store) PublicTarget(ctx context.Context, id string) (Target, error) {
 	if models.CheckID(models.KindTarget, id) != nil {
 		return Target{}, models.NotFound("target")
 	}
 	tx := s.db.Read(public(ctx))
-	ts, err := s.load(tx, there(tx).Where("id = ? AND EXISTS (SELECT 1 FROM status_page_targets AS x WHERE x.target_seq = targets.seq)", id))
+	ts, err := s.load(tx, notDeleted(tx).Where("id = ? AND EXISTS (SELECT 1 FROM status_page_targets AS x WHERE x.target_seq = targets.seq)", id))
 	if err != nil {
 		return Target{}, err
 	}

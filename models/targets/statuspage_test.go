@@ -31,7 +31,7 @@ func TestStatusPages(t *testing.T) {
 			t.Errorf("%+v", bySlug)
 		}
 		for id, code := range map[string]models.Code{ids[0]: "", ids[2]: models.CodeNotFound, "nonsense": models.CodeNotFound} {
-			if _, err := f.Public(f.Context(), id); models.CodeOf(err) != code || code == "" && err != nil {
+			if _, err := f.PublicTarget(f.Context(), id); models.CodeOf(err) != code || code == "" && err != nil {
 				t.Errorf("%s: %v", id, err)
 			}
 		}

@@ -21,33 +21,35 @@ type Options struct {
 
 // Store keeps targets and their history. It is safe for concurrent use.
 type Store struct {
-	db     *models.DB
-	clock  models.Clock
-	opts   Options
-	keys   models.Keys
-	wanted chan struct{}
+	db      *models.DB
+	clock   models.Clock
+	opts    Options
+	keys    models.Keys
+	wakeups chan struct{}
 
-	excused func(context.Context, []Target) (map[string]bool, error) // see Excuse
+	maintenance func(context.Context, []Target) (map[string]bool, error) // see Excuse
 }
 
 // NewStore makes the store over an open, migrated database.
 func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
 	return &Store{
 		db: db, clock: clock, opts: opts,
-		keys: models.Keys{Scope: "target", Clock: clock}, wanted: make(chan struct{}, 1),
+		keys: models.Keys{Scope: "target", Clock: clock}, wakeups: make(chan struct{}, 1),
 	}
 }
 
-// Excuse sets who says which of some targets are in maintenance, by their ids, before
+// UseMaintenance sets who says which of some targets are in maintenance, by their ids, before
 // anything runs. Their checks do not count against their uptime.
-func (s *Store) Excuse(in func(context.Context, []Target) (map[string]bool, error)) { s.excused = in }
+func (s *Store) UseMaintenance(in func(context.Context, []Target) (map[string]bool, error)) {
+	s.maintenance = in
+}
 
 // InMaintenance reports which of some targets are in maintenance, by their ids.
 func (s *Store) InMaintenance(ctx context.Context, ts []Target) (map[string]bool, error) {
-	if s.excused == nil || len(ts) == 0 {
+	if s.maintenance == nil || len(ts) == 0 {
 		return nil, nil
 	}
-	return s.excused(ctx, ts)
+	return s.maintenance(ctx, ts)
 }
 
 // Options are the settings in force.
@@ -68,7 +70,7 @@ func (s *Store) Get(ctx context.Context, id string) (Target, error) {
 		return Target{}, models.NotFound("target")
 	}
 	tx := s.db.Read(ctx)
-	t, ok, err := s.one(tx, there(tx).Where("id = ?", id))
+	t, ok, err := s.loadOne(tx, notDeleted(tx).Where("id = ?", id))
 	if err == nil && !ok {
 		err = models.NotFound("target")
 	}
@@ -79,16 +81,16 @@ func (s *Store) Get(ctx context.Context, id string) (Target, error) {
 // caller's own. ok is false if there is neither.
 func (s *Store) ByURL(ctx context.Context, canonicalURL string) (t Target, ok bool, err error) {
 	tx := s.db.Read(ctx)
-	return s.one(tx, ofURL(tx, canonicalURL))
+	return s.loadOne(tx, byURL(tx, canonicalURL))
 }
 
-// ofURL is a query for the target that ByURL returns.
-func ofURL(tx *gorm.DB, canonicalURL string) *gorm.DB {
+// byURL is a query for the target that ByURL returns.
+func byURL(tx *gorm.DB, canonicalURL string) *gorm.DB {
 	own, args := models.OwnScope(tx, "targets")
-	return there(tx).Where("canonical_url = ?", canonicalURL).Where(own, args...).Order("private_to").Limit(1)
+	return notDeleted(tx).Where("canonical_url = ?", canonicalURL).Where(own, args...).Order("private_to").Limit(1)
 }
 
-func (s *Store) one(tx, query *gorm.DB) (t Target, ok bool, err error) {
+func (s *Store) loadOne(tx, query *gorm.DB) (t Target, ok bool, err error) {
 	ts, err := s.load(tx, query)
 	if err != nil || len(ts) == 0 {
 		return Target{}, false, err
@@ -108,7 +110,7 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 		return page, models.ErrPageToken
 	}
 	tx := s.db.Read(ctx)
-	q := f.apply(there(tx), s.clock.Now())
+	q := f.apply(notDeleted(tx), s.clock.Now())
 	if after != (models.Cursor{}) {
 		q = q.Where("(created_at, id) > (?, ?)", after.CreatedAt, after.ID)
 	}
@@ -163,7 +165,7 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 		State  Status
 		N      int
 	}
-	err := there(s.db.Read(ctx)).Select("paused, state, count(*) AS n").Group("paused, state").Scan(&rows).Error
+	err := notDeleted(s.db.Read(ctx)).Select("paused, state, count(*) AS n").Group("paused, state").Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("counting targets: %w", err)
 	}
@@ -177,7 +179,7 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 // Probes calls fn for the first targets that were checked, are not paused and are
 // shared, in the order of their creation: for the metrics, which all accounts can read.
 func (s *Store) Probes(ctx context.Context, limit int, fn func(Target)) error {
-	ts, err := bare(there(s.db.Read(ctx)).Where("NOT paused AND last_checked_at IS NOT NULL AND private_to = ''").
+	ts, err := find(notDeleted(s.db.Read(ctx)).Where("NOT paused AND last_checked_at IS NOT NULL AND private_to = ''").
 		Select("seq, id, state, last_status_code, last_latency_ms").Order("created_at, id").Limit(limit))
 	for _, t := range ts {
 		fn(t)
@@ -185,17 +187,17 @@ func (s *Store) Probes(ctx context.Context, limit int, fn func(Target)) error {
 	return err
 }
 
-// there are the targets that are not deleted and that the actor sees.
-func there(tx *gorm.DB) *gorm.DB { return seen(tx).Where("deleted_at IS NULL") }
+// notDeleted are the targets that are not deleted and that the actor sees.
+func notDeleted(tx *gorm.DB) *gorm.DB { return visible(tx).Where("deleted_at IS NULL") }
 
-// seen are the targets that the actor sees, deleted ones too.
-func seen(tx *gorm.DB) *gorm.DB {
+// visible are the targets that the actor sees, deleted ones too.
+func visible(tx *gorm.DB) *gorm.DB {
 	visible, args := models.Visible(tx, "targets")
 	return tx.Model(&Target{}).Where(visible, args...)
 }
 
-// bare runs a query for targets.
-func bare(query *gorm.DB) ([]Target, error) {
+// find runs a query for targets.
+func find(query *gorm.DB) ([]Target, error) {
 	var ts []Target
 	if err := query.Find(&ts).Error; err != nil {
 		return nil, fmt.Errorf("loading targets: %w", err)
@@ -205,7 +207,7 @@ func bare(query *gorm.DB) ([]Target, error) {
 
 // load is bare with the targets' Uptime: two queries, however many targets.
 func (s *Store) load(tx, query *gorm.DB) ([]Target, error) {
-	ts, err := bare(query)
+	ts, err := find(query)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +219,7 @@ func lock(tx *gorm.DB, id string, deleted bool) (Target, error) {
 	if models.CheckID(models.KindTarget, id) != nil {
 		return Target{}, models.NotFound("target")
 	}
-	ts, err := bare(seen(tx).Clauses(clause.Locking{Strength: "UPDATE"}).Where("id = ?", id))
+	ts, err := find(visible(tx).Clauses(clause.Locking{Strength: "UPDATE"}).Where("id = ?", id))
 	if err != nil {
 		return Target{}, err
 	}
@@ -230,11 +232,11 @@ func lock(tx *gorm.DB, id string, deleted bool) (Target, error) {
 // wake tells the checker of this process that a target may be due.
 func (s *Store) wake() {
 	select {
-	case s.wanted <- struct{}{}:
+	case s.wakeups <- struct{}{}:
 	default: // it rings already
 	}
 }
 
 // Wanted gets a value when something changed in this process that may make a
 // target due sooner. Of changes by other instances the next tick learns.
-func (s *Store) Wanted() <-chan struct{} { return s.wanted }
+func (s *Store) Wanted() <-chan struct{} { return s.wakeups }

@@ -79,11 +79,11 @@ type Target struct {
 	LastError      string // short and stable: "unexpected status 404"; "" = none
 	Failures       int    // in a row
 	TLSExpiresAt   models.Time
-	KnownUntil     models.Time // until when the last result determines the state; zero: the state is unknown
-	Beats          Beats       // the last checks, the newest last
+	KnownUntil     models.Time  // until when the last result determines the state; zero: the state is unknown
+	RecentChecks   RecentChecks // the last checks, the newest last
 
-	Hour Sum `gorm:"embedded;embeddedPrefix:hour_"` // of the hour under way
-	Day  Sum `gorm:"embedded;embeddedPrefix:day_"`  // of the day under way, as far as its hours have ended
+	Hour Rollup `gorm:"embedded;embeddedPrefix:hour_"` // of the hour under way
+	Day  Rollup `gorm:"embedded;embeddedPrefix:day_"`  // of the day under way, as far as its hours have ended
 
 	Uptime map[Range]Share `gorm:"-"` // over Windows; nil where it was not asked for
 	AsOf   models.Time     `gorm:"-"` // the end of the ranges of Uptime

@@ -37,20 +37,20 @@ func (s Share) plus(o Share) Share {
 	return Share{s.Up + o.Up, s.Down + o.Down, first(s.Since, o.Since)}
 }
 
-// sums are roll-ups that have ended: they are no longer in the target's row and
+// rollups are roll-ups that have ended: they are no longer in the target's row and
 // have to be stored.
-type sums struct{ hours, days []Sum }
+type rollups struct{ hours, days []Rollup }
 
 // count adds a check to the target's roll-ups. Call it before found, because it
 // needs the previous result. The time after an excused check does not count.
-func (t *Target) count(r Result, excused bool) sums {
-	ended := t.settle(r.CheckedAt)
+func (t *Target) count(r Result, excused bool) rollups {
+	ended := t.accrue(r.CheckedAt)
 	t.KnownUntil = models.Time{}
 	if r.Outcome == ThrottledOutcome || excused {
 		return ended
 	}
 	t.KnownUntil = r.CheckedAt.Add(knownIntervals * time.Duration(r.IntervalMS) * time.Millisecond)
-	t.roll(r.CheckedAt, &ended)
+	t.rollOver(r.CheckedAt, &ended)
 	t.Hour.Checks++
 	if r.StatusCode != 0 {
 		t.Hour.Latency = t.Hour.Latency.plus(r.LatencyMS)
@@ -58,8 +58,8 @@ func (t *Target) count(r Result, excused bool) sums {
 	return ended
 }
 
-// settle adds the known time since the last result, up to now.
-func (t *Target) settle(now models.Time) (ended sums) {
+// accrue adds the known time since the last result, up to now.
+func (t *Target) accrue(now models.Time) (ended rollups) {
 	until := t.KnownUntil
 	if now.Before(until.Time) {
 		until = now
@@ -69,16 +69,16 @@ func (t *Target) settle(now models.Time) (ended sums) {
 		if until.Before(to.Time) {
 			to = until
 		}
-		t.roll(from, &ended)
-		t.Hour.know(t.State, from, to)
+		t.rollOver(from, &ended)
+		t.Hour.addTime(t.State, from, to)
 		from = to
 	}
 	return ended
 }
 
-// roll starts the hour of a time, and its day, unless it is the current hour. If the
+// rollOver starts the hour of a time, and its day, unless it is the current hour. If the
 // clock was set back, an earlier time counts towards the current hour.
-func (t *Target) roll(at models.Time, ended *sums) {
+func (t *Target) rollOver(at models.Time, ended *rollups) {
 	hour := models.At(at.Truncate(time.Hour))
 	if !hour.After(t.Hour.BucketStart.Time) {
 		return
@@ -89,20 +89,20 @@ func (t *Target) roll(at models.Time, ended *sums) {
 			if !t.Day.empty() {
 				ended.days = append(ended.days, t.Day)
 			}
-			t.Day = Sum{BucketStart: of}
+			t.Day = Rollup{BucketStart: of}
 		}
 		t.Day = t.Day.plus(t.Hour)
 	}
-	t.Hour = Sum{BucketStart: hour}
+	t.Hour = Rollup{BucketStart: hour}
 	if !t.Day.empty() && hour.StartOfDay().After(t.Day.BucketStart.Time) {
 		ended.days = append(ended.days, t.Day)
-		t.Day = Sum{}
+		t.Day = Rollup{}
 	}
 }
 
-// underWay returns the roll-ups of a target that are not stored yet, including the
+// unstored returns the roll-ups of a target that are not stored yet, including the
 // time up to now. The days include the current hour, which no day contains yet.
-func (t Target) underWay(now models.Time) sums {
-	ended := t.settle(now) // of a copy
-	return sums{append(ended.hours, t.Hour), append(ended.days, t.Day, t.Hour)}
+func (t Target) unstored(now models.Time) rollups {
+	ended := t.accrue(now) // of a copy
+	return rollups{append(ended.hours, t.Hour), append(ended.days, t.Day, t.Hour)}
 }

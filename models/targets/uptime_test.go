@@ -256,15 +256,15 @@ func TestResultHoldsForTwoOfItsIntervals(t *testing.T) {
 func TestResultOfASlowCheckHoldsLonger(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test") // CHECK_INTERVAL is a minute
-		c := targets.Checked{Target: f.only(), Result: down(), Took: 10 * time.Minute}
+		c := targets.Checked{Target: f.only(), Result: down(), Elapsed: 10 * time.Minute}
 		c.Result.CheckedAt = f.Now()
-		f.clock.Advance(c.Took)
+		f.clock.Advance(c.Elapsed)
 		f.must(f.Record(f.Context(), c))
 		f.clock.Advance(time.Hour)
-		if got := f.get(made.ID).Uptime[targets.Last24h]; got.Down != 2*c.Took || got.Up != 0 {
-			t.Errorf("%+v, want %v down", got, 2*c.Took)
+		if got := f.get(made.ID).Uptime[targets.Last24h]; got.Down != 2*c.Elapsed || got.Up != 0 {
+			t.Errorf("%+v, want %v down", got, 2*c.Elapsed)
 		}
-		if rs := f.results(targets.ResultFilter{}); rs[0].IntervalMS != c.Took.Milliseconds() {
+		if rs := f.results(targets.ResultFilter{}); rs[0].IntervalMS != c.Elapsed.Milliseconds() {
 			t.Errorf("%+v", rs[0])
 		}
 	})

@@ -19,12 +19,12 @@ func uptimeOf(s targets.Share) string {
 // beatsOf is the beat bar of a target, padded with empty beats on the left. Only
 // beats that are not up have a title.
 func beatsOf(t targets.Target) []beat {
-	beats := make([]beat, targets.MaxBeats)
-	from := max(targets.MaxBeats-len(t.Beats), 0)
+	beats := make([]beat, targets.MaxRecentChecks)
+	from := max(targets.MaxRecentChecks-len(t.RecentChecks), 0)
 	for i := range beats {
 		beats[i].Kind = beatNone
 	}
-	for i, b := range t.Beats[max(len(t.Beats)-targets.MaxBeats, 0):] {
+	for i, b := range t.RecentChecks[max(len(t.RecentChecks)-targets.MaxRecentChecks, 0):] {
 		one := beat{Kind: kindOf(b.Outcome)}
 		if b.Outcome != targets.UpOutcome {
 			one.Title = b.Outcome.String() + " · " + b.At.UTC().Format("2 Jan, 15:04:05 UTC")
@@ -49,11 +49,11 @@ func kindOf(o targets.Outcome) beatKind {
 // beatsSay is a beat bar in words: "38 of the last 40 checks up, 1 throttled",
 // "2 of 3 checks up".
 func beatsSay(t targets.Target) string {
-	if len(t.Beats) == 0 {
+	if len(t.RecentChecks) == 0 {
 		return "not checked yet"
 	}
 	up, throttled := 0, 0
-	for _, b := range t.Beats {
+	for _, b := range t.RecentChecks {
 		switch b.Outcome {
 		case targets.UpOutcome:
 			up++
@@ -62,9 +62,9 @@ func beatsSay(t targets.Target) string {
 		case targets.DownOutcome:
 		}
 	}
-	say := fmt.Sprintf("%d of %s up", up, ui.Plural(len(t.Beats), "check"))
-	if len(t.Beats) == targets.MaxBeats { // else these are all there are
-		say = fmt.Sprintf("%d of the last %d checks up", up, targets.MaxBeats)
+	say := fmt.Sprintf("%d of %s up", up, ui.Plural(len(t.RecentChecks), "check"))
+	if len(t.RecentChecks) == targets.MaxRecentChecks { // else these are all there are
+		say = fmt.Sprintf("%d of the last %d checks up", up, targets.MaxRecentChecks)
 	}
 	if throttled > 0 {
 		say += fmt.Sprintf(", %d throttled", throttled)
@@ -74,8 +74,8 @@ func beatsSay(t targets.Target) string {
 
 // latencies are those of the beats; -1 where there was no answer.
 func latencies(t targets.Target) []int {
-	ms := make([]int, len(t.Beats))
-	for i, b := range t.Beats {
+	ms := make([]int, len(t.RecentChecks))
+	for i, b := range t.RecentChecks {
 		ms[i] = b.LatencyMS
 		if b.Outcome == targets.DownOutcome {
 			ms[i] = -1

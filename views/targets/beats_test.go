@@ -11,7 +11,7 @@ import (
 
 func TestBeats(t *testing.T) {
 	now := models.At(time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC))
-	few := targets.Target{Beats: targets.Beats{
+	few := targets.Target{RecentChecks: targets.RecentChecks{
 		{At: now, Outcome: targets.UpOutcome, LatencyMS: 80},
 		{At: now.Add(time.Minute), Outcome: targets.DownOutcome, LatencyMS: 5000},
 		{At: now.Add(2 * time.Minute), Outcome: targets.ThrottledOutcome, LatencyMS: 9},
@@ -20,7 +20,7 @@ func TestBeats(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	beats := beatsOf(few)
-	if len(beats) != targets.MaxBeats || beats[36].Kind != beatNone || beats[37] != (beat{Kind: beatUp}) ||
+	if len(beats) != targets.MaxRecentChecks || beats[36].Kind != beatNone || beats[37] != (beat{Kind: beatUp}) ||
 		beats[38] != (beat{Kind: beatDown, Title: "down · 24 Mar, 12:01:00 UTC"}) || beats[39].Kind != beatThrottled {
 		t.Errorf("%v", beats[35:])
 	}
@@ -30,7 +30,7 @@ func TestBeats(t *testing.T) {
 	if got := beatsSay(targets.Target{}); got != "not checked yet" || latenciesSay(targets.Target{}) != "no latencies" {
 		t.Errorf("%q", got)
 	}
-	full := targets.Target{Beats: make(targets.Beats, targets.MaxBeats)}
+	full := targets.Target{RecentChecks: make(targets.RecentChecks, targets.MaxRecentChecks)}
 	if got := beatsSay(full); got != "40 of the last 40 checks up" {
 		t.Errorf("%q", got)
 	}

@@ -65,7 +65,7 @@ type Form struct {
 func FormOf(t targets.Target) Form {
 	f := Form{
 		URL: t.URL, Name: t.Name, Interval: strconv.Itoa(t.IntervalSeconds),
-		Status: t.Expect.Status, Keyword: t.Expect.Keyword, Absent: t.Expect.Absent, Private: t.Private(),
+		Status: t.Expect.Status, Keyword: t.Expect.Keyword, Absent: t.Expect.KeywordAbsent, Private: t.Private(),
 	}
 	if t.Expect.MaxLatencyMS > 0 {
 		f.Latency = strconv.Itoa(t.Expect.MaxLatencyMS)

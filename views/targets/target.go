@@ -144,10 +144,10 @@ func turn(to targets.Status) string {
 }
 
 func lastOutcome(t targets.Target) targets.Outcome {
-	if len(t.Beats) == 0 {
+	if len(t.RecentChecks) == 0 {
 		return targets.UpOutcome
 	}
-	return t.Beats[len(t.Beats)-1].Outcome
+	return t.RecentChecks[len(t.RecentChecks)-1].Outcome
 }
 
 // failed reports whether a target is down and its last check failed.
@@ -174,8 +174,8 @@ func expectations(e targets.Expect) []string {
 	if e.Keyword != "" {
 		all = append(all, "contains “"+e.Keyword+"”")
 	}
-	if e.Absent != "" {
-		all = append(all, "does not contain “"+e.Absent+"”")
+	if e.KeywordAbsent != "" {
+		all = append(all, "does not contain “"+e.KeywordAbsent+"”")
 	}
 	if e.MaxLatencyMS > 0 {
 		all = append(all, "within "+ui.Latency(e.MaxLatencyMS))

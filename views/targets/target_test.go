@@ -18,7 +18,7 @@ func TestStatusText(t *testing.T) {
 		t := targets.Target{State: state, StateSince: added, NextCheckAt: now.Add(20 * time.Second)}
 		for i, o := range outcomes {
 			t.LastCheckedAt = added.Add(time.Duration(i) * time.Minute)
-			t.Beats = append(t.Beats, targets.Beat{At: t.LastCheckedAt, Outcome: o})
+			t.RecentChecks = append(t.RecentChecks, targets.RecentCheck{At: t.LastCheckedAt, Outcome: o})
 			switch o {
 			case targets.DownOutcome:
 				t.LastError, t.LastStatusCode, t.Failures = "unexpected status 404", 404, t.Failures+1

@@ -6,9 +6,9 @@ import (
 	"linkwatch/models"
 )
 
-// Sum is the roll-up of an hour or a day: the time known up and down, the number
+// Rollup is the roll-up of an hour or a day: the time known up and down, the number
 // of checks and their response times.
-type Sum struct {
+type Rollup struct {
 	BucketStart models.Time // when it began; zero: there is none yet
 	Checks      int64       // without throttled checks
 	KnownFrom   models.Time // start of the first known time; zero: none is known
@@ -17,16 +17,16 @@ type Sum struct {
 	Latency     Latencies
 }
 
-func (s Sum) share() Share {
+func (s Rollup) share() Share {
 	return Share{
 		Up: time.Duration(s.UpUS) * time.Microsecond, Down: time.Duration(s.DownUS) * time.Microsecond, Since: s.KnownFrom,
 	}
 }
 
-func (s Sum) empty() bool { return s.Checks == 0 && s.KnownFrom.IsZero() }
+func (s Rollup) empty() bool { return s.Checks == 0 && s.KnownFrom.IsZero() }
 
-// know adds the time between from and until, in which the target was in a state.
-func (s *Sum) know(state Status, from, until models.Time) {
+// addTime adds the time between from and until, in which the target was in a state.
+func (s *Rollup) addTime(state Status, from, until models.Time) {
 	d := until.Sub(from.Time).Microseconds()
 	if state == Up {
 		s.UpUS += d
@@ -37,11 +37,11 @@ func (s *Sum) know(state Status, from, until models.Time) {
 }
 
 // plus is the sum with another part of the same day.
-func (s Sum) plus(o Sum) Sum {
+func (s Rollup) plus(o Rollup) Rollup {
 	var h histogram
 	s.Latency.unpack(&h)
 	o.Latency.unpack(&h)
-	return Sum{
+	return Rollup{
 		BucketStart: s.BucketStart, Checks: s.Checks + o.Checks, KnownFrom: first(s.KnownFrom, o.KnownFrom),
 		UpUS: s.UpUS + o.UpUS, DownUS: s.DownUS + o.DownUS, Latency: h.pack(),
 	}

@@ -9,31 +9,31 @@ import (
 	"linkwatch/models"
 )
 
-// MaxBeats is how many checks stand in the beat bar of a target.
-const MaxBeats = 40
+// MaxRecentChecks is how many checks stand in the beat bar of a target.
+const MaxRecentChecks = 40
 
-// Beat is one check in brief.
-type Beat struct {
+// RecentCheck is one check in brief.
+type RecentCheck struct {
 	At        models.Time // to the second
 	Outcome   Outcome
 	LatencyMS int
 }
 
-// Beats are the last checks of a target, the newest last. They stand in its
+// RecentChecks are the last checks of a target, the newest last. They stand in its
 // row, so that a list needs no look at the results.
-type Beats []Beat
+type RecentChecks []RecentCheck
 
 // plus is b with one more beat, without what is too old for the bar.
-func (b Beats) plus(next Beat) Beats {
-	if len(b) >= MaxBeats {
-		b = b[len(b)-MaxBeats+1:]
+func (b RecentChecks) plus(next RecentCheck) RecentChecks {
+	if len(b) >= MaxRecentChecks {
+		b = b[len(b)-MaxRecentChecks+1:]
 	}
 	return append(b[:len(b):len(b)], next)
 }
 
 // Value implements driver.Valuer: three varints for each beat, the seconds
 // since the one before, the outcome and the latency.
-func (b Beats) Value() (driver.Value, error) {
+func (b RecentChecks) Value() (driver.Value, error) {
 	packed := make([]byte, 0, 5*len(b)+8)
 	var before int64
 	for _, beat := range b {
@@ -47,7 +47,7 @@ func (b Beats) Value() (driver.Value, error) {
 }
 
 // Scan implements sql.Scanner.
-func (b *Beats) Scan(src any) error {
+func (b *RecentChecks) Scan(src any) error {
 	packed, ok := src.([]byte)
 	if !ok && src != nil {
 		return fmt.Errorf("a column of beats holds %T, want bytes", src)
@@ -62,11 +62,11 @@ func (b *Beats) Scan(src any) error {
 			return fmt.Errorf("a column of beats holds %d bytes that are none", len(packed))
 		}
 		at += step
-		*b = append(*b, Beat{models.At(time.Unix(at, 0)), Outcome(outcome), int(latency)})
+		*b = append(*b, RecentCheck{models.At(time.Unix(at, 0)), Outcome(outcome), int(latency)})
 		packed = packed[n+m+k:]
 	}
 	return nil
 }
 
 // GormDataType tells GORM that the column is binary.
-func (Beats) GormDataType() string { return "bytes" }
+func (RecentChecks) GormDataType() string { return "bytes" }

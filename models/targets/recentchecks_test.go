@@ -8,13 +8,13 @@ import (
 )
 
 func FuzzBeats(f *testing.F) {
-	v, err := Beats{{models.At(time.Unix(1e9, 0)), DownOutcome, 250}, {models.At(time.Unix(1e9+60, 0)), UpOutcome, 3}}.Value()
+	v, err := RecentChecks{{models.At(time.Unix(1e9, 0)), DownOutcome, 250}, {models.At(time.Unix(1e9+60, 0)), UpOutcome, 3}}.Value()
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(v.([]byte))
 	f.Fuzz(func(t *testing.T, packed []byte) {
-		var b, again Beats
+		var b, again RecentChecks
 		if b.Scan(packed) != nil {
 			return
 		}

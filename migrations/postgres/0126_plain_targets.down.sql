@@ -1,0 +1,1 @@
+ALTER TABLE targets RENAME COLUMN recent_checks TO beats;

@@ -1,0 +1,1 @@
+ALTER TABLE targets RENAME COLUMN beats TO recent_checks;
