@@ -13,7 +13,7 @@ import (
 	"linkwatch/models/targets"
 )
 
-// Targets is the system of targets, their checks and their status pages.
+// Targets is the system of targets, checks and status pages.
 type Targets struct {
 	System
 	Store *targets.Store
@@ -38,16 +38,16 @@ func newTargets(c *core) (*Targets, error) {
 		},
 		Services: []jobs.Service{checker},
 		Events:   targets.Events(),
-		Deletes: []cleanup.Kind{ // targets last: those that still have history wait
+		Deletes: []cleanup.Kind{ // targets last: those with history cannot be deleted yet
 			{
 				Kind: "check_results", Label: "Check results", Remove: store.ReapResults,
-				Description: "older than RESULT_RETENTION, and those of targets that were deleted a day ago",
+				Description: "older than RESULT_RETENTION, or of targets deleted more than a day ago",
 			},
 			{
 				Kind: "outages", Label: "Outages", Remove: store.ReapOutages,
-				Description: fmt.Sprintf("older than %d days, and those of targets that were deleted a day ago", targets.KeepDays),
+				Description: fmt.Sprintf("older than %d days, or of targets deleted more than a day ago", targets.KeepDays),
 			},
-			{Kind: "targets", Label: "Targets", Description: "with their history, a day after they were deleted", Remove: store.ReapTargets},
+			{Kind: "targets", Label: "Targets", Description: "deleted more than a day ago, with their history", Remove: store.ReapTargets},
 		},
 		Demo: func(ctx context.Context, r *demo.Run) (string, error) {
 			return demo.Targets(ctx, r, cfg.ResultRetention)

@@ -13,7 +13,7 @@ func TestSaveAndFind(t *testing.T) {
 		b := browse(t, s, in, "/")
 		b.see("Paste a link")
 		b.see("Save from anywhere")
-		b.see("Watch what must not fail")
+		b.see("Monitor a site")
 		if n := eval[int](b, `document.querySelectorAll(".steps > li").length`); n != 4 {
 			t.Errorf("the first visit shows %d steps, want 4", n)
 		}

@@ -22,7 +22,7 @@ func TestEveryPageWhenEmpty(t *testing.T) {
 		"/search":         "Add link",
 		"/search?q=zzz":   "No results",
 		"/tags":           "No tags yet",
-		"/watch":          "Nothing is watched yet",
+		"/watch":          "No targets yet",
 		"/admin/jobs":     "No job has been scheduled",
 		"/admin/settings": "LINK_CHECK_INTERVAL",
 	} {

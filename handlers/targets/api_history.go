@@ -15,23 +15,23 @@ func (a API) registerHistory(r *api.API) {
 		"Newest first. Results are kept for RESULT_RETENTION.", models.CodeNotFound), a.targetResults)
 	api.Register(r, api.Operation(groupHistory, middleware.Viewer, "GET", "/v1/targets/{id}/outages", "list-target-outages", "List the outages of a target",
 		"Newest first. Outages are kept for 400 days.", models.CodeNotFound), a.targetOutages)
-	api.Register(r, api.Operation(groupHistory, middleware.Viewer, "GET", "/v1/targets/{id}/history", "get-target-history", "Get the uptime and response times of a target over time",
-		"In up to 120 buckets without gaps.", models.CodeNotFound), a.targetHistory)
+	api.Register(r, api.Operation(groupHistory, middleware.Viewer, "GET", "/v1/targets/{id}/history", "get-target-history", "Get the history of a target",
+		"Uptime and response times over a range, in up to 120 buckets without gaps.", models.CodeNotFound), a.targetHistory)
 	api.Register(r, api.Operation(groupHistory, middleware.Viewer, "GET", "/v1/checks", "list-check-results", "List the check results of all targets",
 		"Newest first."), a.listResults)
 }
 
-// CheckResult is one check of a target on the wire.
+// CheckResult is one check of a target in the API.
 type CheckResult struct {
 	ID         string    `json:"id" example:"c_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the result"`
 	TargetID   string    `json:"target_id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the target"`
-	CheckedAt  time.Time `json:"checked_at" example:"2025-03-24T12:00:00Z" doc:"When the check began"`
-	Outcome    string    `json:"outcome" enum:"up,down,throttled" example:"up" doc:"Outcome of the check. throttled (429) counts neither as up nor as down"`
+	CheckedAt  time.Time `json:"checked_at" example:"2025-03-24T12:00:00Z" doc:"When the check started"`
+	Outcome    string    `json:"outcome" enum:"up,down,throttled" example:"up" doc:"Outcome of the check. throttled (429) counts as neither up nor down"`
 	StatusCode *int      `json:"status_code" example:"200" doc:"HTTP status of the response. null if there was none"`
 	LatencyMS  int       `json:"latency_ms" example:"87" doc:"Response time of the last attempt, in milliseconds"`
-	IntervalMS *int64    `json:"interval_ms" example:"60000" doc:"Time between checks when it was made, in milliseconds, or the time that the check took if that is longer. Uptime counts a result until the next one, but at most for two intervals. null if unknown"`
-	Attempts   int       `json:"attempts" example:"1" doc:"Number of requests. Network errors and 5xx are tried up to three times"`
-	Error      *string   `json:"error" example:"unexpected status 404" doc:"Why the check failed, in stable words. null if it did not"`
+	IntervalMS *int64    `json:"interval_ms" example:"60000" doc:"Time between checks at that time, in milliseconds, or the duration of the check if longer. A result counts towards uptime until the next one, but for at most two intervals. null if unknown"`
+	Attempts   int       `json:"attempts" example:"1" doc:"Number of requests. After network errors and 5xx responses, up to three are made"`
+	Error      *string   `json:"error" example:"unexpected status 404" doc:"Why the check failed, as a stable text. null if it succeeded"`
 }
 
 func toResult(r targets.Result) CheckResult {
@@ -42,11 +42,11 @@ func toResult(r targets.Result) CheckResult {
 	}
 }
 
-// ResultParams ask for a page of chosen check results.
+// ResultParams is the query parameters of lists of check results.
 type ResultParams struct {
 	api.SliceParams
-	Since  time.Time `query:"since" example:"2025-03-24T12:00:00Z" doc:"Only checks that began at that time or later"`
-	Failed bool      `query:"failed" doc:"true lists only checks that did not find the target up"`
+	Since  time.Time `query:"since" example:"2025-03-24T12:00:00Z" doc:"Only checks that started at that time or later"`
+	Failed bool      `query:"failed" doc:"true lists only checks whose outcome is not up"`
 }
 
 type targetResultsInput struct {
@@ -72,13 +72,13 @@ func (a API) results(ctx context.Context, targetID string, params ResultParams) 
 	return api.AnswerSlice(l, toResult, err)
 }
 
-// Outage is a time in which a target was down.
+// Outage is a period in which a target was down.
 type Outage struct {
 	ID        string     `json:"id" example:"o_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the outage"`
 	TargetID  string     `json:"target_id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the target"`
-	StartedAt time.Time  `json:"started_at" example:"2025-03-24T12:00:00Z" doc:"When the first failed check was made"`
-	EndedAt   *time.Time `json:"ended_at" example:"2025-03-24T12:04:00Z" doc:"When a check succeeded again, or the target was paused. null while the outage lasts"`
-	Seconds   float64    `json:"duration_seconds" example:"240" doc:"Duration, until now while the outage lasts"`
+	StartedAt time.Time  `json:"started_at" example:"2025-03-24T12:00:00Z" doc:"When the first failed check started"`
+	EndedAt   *time.Time `json:"ended_at" example:"2025-03-24T12:04:00Z" doc:"When a check succeeded again, or the target was paused. null if ongoing"`
+	Seconds   float64    `json:"duration_seconds" example:"240" doc:"Duration in seconds, until now if ongoing"`
 	Cause     string     `json:"cause" example:"connection refused" doc:"Error of the first failed check"`
 }
 
@@ -103,24 +103,25 @@ func (a API) toOutage(o targets.Outage) Outage {
 	}
 }
 
-// seconds is d in seconds, to the microsecond. (Duration.Seconds has rounding noise.)
+// seconds returns d in seconds. Unlike Duration.Seconds it has no rounding noise below a
+// microsecond.
 func seconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1e6 }
 
-// History is what happened to a target over a range.
+// History is the uptime and response times of a target over a range.
 type History struct {
 	TargetID string     `json:"target_id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the target"`
-	Range    string     `json:"range" enum:"24h,7d,30d,90d,365d" example:"24h" doc:"Range that was asked for"`
-	Since    *time.Time `json:"since" example:"2025-03-23T13:00:00Z" doc:"First moment that counts. null if none does"`
+	Range    string     `json:"range" enum:"24h,7d,30d,90d,365d" example:"24h" doc:"Requested range"`
+	Since    *time.Time `json:"since" example:"2025-03-23T13:00:00Z" doc:"Start of the first known time in the range. null if there is none"`
 	Checks   int64      `json:"checks" example:"1440" doc:"Number of checks, without throttled ones"`
 	Up       float64    `json:"up_seconds" example:"86340" doc:"Time known up, in seconds"`
 	Down     float64    `json:"down_seconds" example:"60" doc:"Time known down, in seconds"`
 	Uptime   *float64   `json:"uptime" example:"0.9993" doc:"Time known up ÷ time known, from 0 to 1. null if unknown"`
 	P50      *int       `json:"p50_ms" example:"84" doc:"Median response time in milliseconds, within 12%. null if there is none"`
 	P95      *int       `json:"p95_ms" example:"210" doc:"95th percentile of response times in milliseconds, within 12%. null if there is none"`
-	Buckets  []Bucket   `json:"buckets" nullable:"false" doc:"Parts of the range without gaps, oldest first"`
+	Buckets  []Bucket   `json:"buckets" nullable:"false" doc:"Buckets without gaps, oldest first"`
 }
 
-// Bucket is a part of a history.
+// Bucket is one interval of a History.
 type Bucket struct {
 	From   time.Time `json:"from" example:"2025-03-24T12:00:00Z" doc:"Start of the bucket"`
 	To     time.Time `json:"to" example:"2025-03-24T13:00:00Z" doc:"End of the bucket, exclusive"`
@@ -128,13 +129,13 @@ type Bucket struct {
 	Up     float64   `json:"up_seconds" example:"3600" doc:"Time known up, in seconds"`
 	Down   float64   `json:"down_seconds" example:"0" doc:"Time known down, in seconds"`
 	Uptime *float64  `json:"uptime" example:"1" doc:"Time known up ÷ time known, from 0 to 1. null if unknown"`
-	P50    *int      `json:"p50_ms" example:"84" doc:"Median response time. null if there is none"`
-	P95    *int      `json:"p95_ms" example:"210" doc:"95th percentile of response times. null if there is none"`
+	P50    *int      `json:"p50_ms" example:"84" doc:"Median response time, in milliseconds. null if there is none"`
+	P95    *int      `json:"p95_ms" example:"210" doc:"95th percentile of response times, in milliseconds. null if there is none"`
 }
 
 type targetHistoryInput struct {
 	TargetPath
-	Range string `query:"range" default:"24h" enum:"24h,7d,30d,90d,365d" example:"7d" doc:"How far back the history goes"`
+	Range string `query:"range" default:"24h" enum:"24h,7d,30d,90d,365d" example:"7d" doc:"Range of the history, ending now"`
 }
 
 func (a API) targetHistory(ctx context.Context, in *targetHistoryInput) (*api.Output[History], error) {

@@ -12,18 +12,18 @@ import (
 )
 
 func (a API) registerStatusPages(r *api.API) {
-	api.Register(r, api.Operation(groupStatusPages, middleware.Viewer, "GET", "/v1/status-pages", "list-status-pages", "List status pages", "All of them, sorted by title."), a.listStatusPages)
+	api.Register(r, api.Operation(groupStatusPages, middleware.Viewer, "GET", "/v1/status-pages", "list-status-pages", "List status pages", "Sorted by title, without pagination."), a.listStatusPages)
 	add := api.Operation(groupStatusPages, middleware.Editor, "POST", "/v1/status-pages", "add-status-page", "Create a status page",
-		"It is public at /status/{slug}. 409 if another page has the slug.", models.CodeConflict)
+		"The page is public at /status/{slug}. 409 if another page has the slug.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, add, a.addStatusPage)
-	api.Register(r, api.Operation(groupStatusPages, middleware.Viewer, "GET", "/v1/status-pages/{id}", "get-status-page", "Get a status page", "With the ids of its targets.", models.CodeNotFound), a.getStatusPage)
+	api.Register(r, api.Operation(groupStatusPages, middleware.Viewer, "GET", "/v1/status-pages/{id}", "get-status-page", "Get a status page", "Includes the ids of its targets.", models.CodeNotFound), a.getStatusPage)
 	api.Register(r, api.Operation(groupStatusPages, middleware.Editor, "PUT", "/v1/status-pages/{id}", "replace-status-page", "Replace a status page",
-		"A member that is left out becomes empty. 409 if another page has the slug.", models.CodeNotFound, models.CodeConflict), a.replaceStatusPage)
+		"Omitted members become empty. 409 if another page has the slug.", models.CodeNotFound, models.CodeConflict), a.replaceStatusPage)
 	api.Register(r, api.Operation(groupStatusPages, middleware.Editor, "DELETE", "/v1/status-pages/{id}", "delete-status-page", "Delete a status page", "Its targets are not deleted.", models.CodeNotFound), a.deleteStatusPage)
 }
 
-// StatusPagePath names a status page.
+// StatusPagePath is the path parameter of a status page.
 type StatusPagePath struct {
 	ID string `path:"id" example:"h_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the status page"`
 }
@@ -33,7 +33,7 @@ type StatusPageSummary struct {
 	ID          string    `json:"id" example:"h_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the status page"`
 	Slug        string    `json:"slug" example:"shop" doc:"Last part of its path, /status/{slug}"`
 	Title       string    `json:"title" example:"Shop" doc:"Title"`
-	Description string    `json:"description" example:"Status of our shop" doc:"Text below the title. Empty if it has none"`
+	Description string    `json:"description" example:"Status of our shop" doc:"Text below the title. Empty if there is none"`
 	TargetCount int       `json:"target_count" example:"3" doc:"Number of targets"`
 	CreatedAt   time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the page was created"`
 	UpdatedAt   time.Time `json:"updated_at" example:"2025-03-24T14:02:00Z" doc:"When the page was last changed"`
@@ -42,7 +42,7 @@ type StatusPageSummary struct {
 // StatusPage is the public page of a group of targets.
 type StatusPage struct {
 	StatusPageSummary
-	Targets []string `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of its targets, in the order of the page"`
+	Targets []string `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of its targets, in display order"`
 }
 
 func toStatusPageSummary(p targets.StatusPage) StatusPageSummary {
@@ -64,12 +64,12 @@ func (a API) listStatusPages(ctx context.Context, _ *struct{}) (*api.Output[api.
 	return api.Answer(api.Slice[StatusPageSummary]{Items: api.All(pages, toStatusPageSummary)}, err)
 }
 
-// StatusPageSettings are what the owner of a status page sets.
+// StatusPageSettings is the settings of a status page.
 type StatusPageSettings struct {
 	Slug        string   `json:"slug" example:"shop" doc:"Last part of its path, at most 64 lower-case letters, digits and hyphens. It must be unique"`
 	Title       string   `json:"title" example:"Shop" doc:"Title, at most 200 characters"`
 	Description string   `json:"description,omitempty" example:"Status of our shop" doc:"Text below the title, at most 2000 characters"`
-	Targets     []string `json:"targets,omitempty" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of at most 100 targets, in the order of the page"`
+	Targets     []string `json:"targets,omitempty" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of its targets, at most 100, in display order"`
 }
 
 func (s StatusPageSettings) edit() targets.PageSettings {

@@ -14,18 +14,18 @@ import (
 	views "linkwatch/views/targets"
 )
 
-// badgeCSP: a badge is looked at, and needs nothing.
+// badgeCSP lets a badge load and run nothing.
 const badgeCSP = "default-src 'none'; sandbox"
 
-// badgeOperations describe Badge.
+// badgeOperations describes Badge.
 var badgeOperations = []middleware.Operation{
 	badgeOperation("/badge/:target/:kind", "get-badge", "Get a badge of a target",
-		"Uptime is that of 30 days, response time that of 24 hours.",
+		"An SVG image. Uptime covers 30 days, response time 24 hours.",
 		middleware.Param{Name: "kind", In: "path", Enum: []string{"status.svg", "uptime.svg", "latency.svg"}, Description: "What the badge shows"}),
 	badgeOperation("/badge/:target/:kind/:range", "get-badge-of-range", "Get a badge of a target over a range",
-		"A status badge shows the status of now, whatever the range.",
+		"An SVG image. Status badges show the current status for any range.",
 		middleware.Param{Name: "kind", In: "path", Enum: []string{"status", "uptime", "latency"}, Description: "What the badge shows"},
-		middleware.Param{Name: "range", In: "path", Enum: []string{"24h.svg", "7d.svg", "30d.svg", "90d.svg"}, Description: "Range that uptime and response time are of"}),
+		middleware.Param{Name: "range", In: "path", Enum: []string{"24h.svg", "7d.svg", "30d.svg", "90d.svg"}, Description: "Range of the uptime or response time"}),
 }
 
 func badgeOperation(path, id, summary, description string, params ...middleware.Param) middleware.Operation {
@@ -38,12 +38,11 @@ func badgeOperation(path, id, summary, description string, params ...middleware.
 	}
 }
 
-// Badge draws a badge of a target that stands on a status page:
-// /badge/{target}/{status,uptime,latency}.svg, or with a range, .../7d.svg.
-// Without one uptime is of 30 days and latency of 24 hours; the status is that
-// of now either way.
+// Badge returns a badge of a target that is on a status page. Its path is
+// /badge/{target}/{kind}.svg or /badge/{target}/{kind}/{range}.svg, where kind is status,
+// uptime or latency. The default range of uptime is 30 days, that of latency 24 hours.
 func (p Pages) Badge(c *gin.Context) {
-	badge, keep, err := p.badge(c)
+	badge, cacheControl, err := p.badge(c)
 	if err != nil {
 		p.Fail(c, err)
 		return
@@ -53,14 +52,14 @@ func (p Pages) Badge(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	c.Header("Cache-Control", keep)
+	c.Header("Cache-Control", cacheControl)
 	c.Header("Content-Security-Policy", badgeCSP)
 	c.Data(http.StatusOK, "image/svg+xml", b.Bytes())
 }
 
-func (p Pages) badge(c *gin.Context) (b views.Badge, keep string, err error) {
+func (p Pages) badge(c *gin.Context) (b views.Badge, cacheControl string, err error) {
 	const short, long = "public, max-age=30", "public, max-age=60"
-	kind, of, ok := badgeAddress(c.Param("kind"), c.Param("range"))
+	kind, r, ok := badgeAddress(c.Param("kind"), c.Param("range"))
 	if !ok {
 		return b, "", models.NotFound("badge")
 	}
@@ -71,33 +70,33 @@ func (p Pages) badge(c *gin.Context) (b views.Badge, keep string, err error) {
 	}
 	switch kind {
 	case views.BadgeUptime:
-		return views.UptimeBadge(t, of), long, nil
+		return views.UptimeBadge(t, r), long, nil
 	case views.BadgeLatency:
-		h, err := p.Targets.History(ctx, t, of)
+		h, err := p.Targets.History(ctx, t, r)
 		return views.LatencyBadge(t, h), long, err
 	}
 	return views.StatusBadge(t), short, nil
 }
 
-// badgeRanges are the ranges of badges whose address names none, by kind.
+// badgeRanges is the default range of each kind of badge.
 var badgeRanges = map[string]targets.Range{
 	views.BadgeStatus: targets.Last24h, views.BadgeUptime: targets.Last30d, views.BadgeLatency: targets.Last24h,
 }
 
-// badgeAddress reads what an address says after the target: the kind, or the
-// kind and a range, with ".svg" at its end. ok is false if there is no such badge.
-func badgeAddress(kind, window string) (k string, of targets.Range, ok bool) {
+// badgeAddress parses the path after the target: the kind, or the kind and a range, with
+// the suffix ".svg". ok is false if there is no such badge.
+func badgeAddress(kind, window string) (k string, r targets.Range, ok bool) {
 	ranged := window != ""
-	last := &kind
+	suffixed := &kind
 	if ranged {
-		last = &window
+		suffixed = &window
 	}
-	if *last, ok = strings.CutSuffix(*last, ".svg"); !ok {
+	if *suffixed, ok = strings.CutSuffix(*suffixed, ".svg"); !ok {
 		return "", "", false
 	}
-	of, ok = badgeRanges[kind]
+	r, ok = badgeRanges[kind]
 	if ranged {
-		of = targets.Range(window)
+		r = targets.Range(window)
 	}
-	return kind, of, ok && slices.Contains(targets.Windows, of)
+	return kind, r, ok && slices.Contains(targets.Windows, r)
 }

@@ -9,7 +9,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Finders are the search over targets.
+// Finders adds targets to the global search.
 func (p Pages) Finders() []pages.Finder {
 	return []pages.Finder{{
 		Kind: "Targets",

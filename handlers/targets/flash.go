@@ -11,28 +11,28 @@ import (
 	"linkwatch/views/ui"
 )
 
-// The parameters that make a page say what was just done.
+// The query parameters that make a page show a message about an action.
 const (
 	paramAdded   = "added"   // id of a target that was just added
-	paramKnown   = "watched" // id of a target that was added before
+	paramKnown   = "watched" // id of a target that existed already
 	paramChecked = "checked" // id of a target that was just checked
-	paramResting = "resting" // id of a target that was not checked, for its host asked for a pause
+	paramResting = "resting" // id of a target that was not checked, because its host is rate limited
 	paramDeleted = "deleted" // id of a target that was just deleted
 )
 
-// Flashes are what pages say after actions on targets and status pages.
+// Flashes are the messages after actions on targets and status pages.
 func (p Pages) Flashes() pages.Flash {
 	return pages.Flash{
 		Params: []string{paramAdded, paramKnown, paramChecked, paramResting, paramDeleted},
 		Read:   p.flash,
 		Notices: map[string]ui.Flash{
-			"rechecked": {Text: "Saved. It is checked anew within moments."},
-			"stopped":   {Text: "Paused. It is not checked until you resume it."},
-			"resumed":   {Text: "Resumed. It is checked within moments."},
-			"checking":  {Text: "The check takes a while. What it finds shows up here."},
-			"restored":  {Text: "It is watched again, with its history."},
-			"published": {Text: "The status page is saved."},
-			"withdrawn": {Text: "The status page is deleted. Its targets are watched as before."},
+			"rechecked": {Text: "Saved. The next check runs shortly."},
+			"stopped":   {Text: "Target paused."},
+			"resumed":   {Text: "Target resumed. The next check runs shortly."},
+			"checking":  {Text: "The check is still running. Its result appears here."},
+			"restored":  {Text: "Target restored."},
+			"published": {Text: "Status page saved."},
+			"withdrawn": {Text: "Status page deleted. Its targets are not affected."},
 		},
 	}
 }
@@ -40,7 +40,7 @@ func (p Pages) Flashes() pages.Flash {
 func (p Pages) flash(c *gin.Context, _ string) (f ui.Flash, found bool, err error) {
 	if id := c.Query(paramDeleted); models.CheckID(models.KindTarget, id) == nil {
 		return ui.Flash{
-			Text:   "The target is deleted, and is not checked any more.",
+			Text:   "Target deleted.",
 			Action: ui.Action{Label: "Undo", Path: "/watch/" + id + "/restore"},
 		}, true, nil
 	}
@@ -60,15 +60,15 @@ func flashOf(t targets.Target, param string, now models.Time) ui.Flash {
 	details := ui.Link{Label: "Details", Path: "/watch/" + t.ID}
 	switch {
 	case param == paramAdded:
-		return ui.Flash{Text: "Watching " + t.DisplayTitle() + ".", Link: details}
+		return ui.Flash{Text: "Target added: " + t.DisplayTitle() + ".", Link: details}
 	case param == paramKnown:
-		return ui.Flash{Text: "You watch this already; nothing was changed.", Link: details}
+		return ui.Flash{Text: "This URL is already a target. Nothing was changed.", Link: details}
 	case param == paramResting && t.Throttled(now):
 		wait := ui.Lasted(t.PostponedUntil.Sub(now.Time))
-		return ui.Flash{Text: "The host of this target asked for a pause. It can be checked in " + wait + ".", Bad: true}
-	case param == paramResting: // the pause is over meanwhile
+		return ui.Flash{Text: "The host of this target is rate limiting requests (429). Try again in " + wait + ".", Bad: true}
+	case param == paramResting: // the rate limit has ended since
 		return ui.Flash{}
-	case len(t.RecentChecks) == 0: // the check was told of, but is gone
+	case len(t.RecentChecks) == 0: // the parameter is wrong, or the check was deleted
 		return ui.Flash{}
 	}
 	switch last := t.RecentChecks[len(t.RecentChecks)-1]; last.Outcome {

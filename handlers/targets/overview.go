@@ -8,7 +8,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Overview is what the overview shows of targets.
+// Overview returns the part of the overview about targets.
 func (p Pages) Overview(ctx context.Context, _ string) (ui.OverviewPart, error) {
 	v := views.Overview{Now: p.Clock.Now().Time}
 	for _, read := range []func() error{

@@ -13,8 +13,7 @@ import (
 
 const checksSize = 50 // checks on a page of the history
 
-// ChecksPage is the check history of all targets, which keeps itself up to
-// date, or of one of them.
+// ChecksPage shows the check history of all targets or of one, and updates itself.
 func (p Pages) ChecksPage(c *gin.Context) {
 	ctx := c.Request.Context()
 	at := views.ChecksPlace{

@@ -14,7 +14,7 @@ import (
 
 const listSize = 100 // targets on a page of the list
 
-// placeOf reads where in the list of targets a request, or the address of one, is.
+// placeOf parses the filters and the page of the list from query parameters.
 func placeOf(q url.Values) (views.Place, models.Cursor, error) {
 	at := views.Place{Filter: targets.Filter{Text: models.CleanLine(q.Get("q")), Host: models.CleanLine(q.Get("host"))}}
 	var err error
@@ -29,7 +29,7 @@ func placeOf(q url.Values) (views.Place, models.Cursor, error) {
 	return at, after, err
 }
 
-// ListPage is the list of targets, and for htmx its rows.
+// ListPage shows the list of targets. htmx gets only the rows.
 func (p Pages) ListPage(c *gin.Context) {
 	v := views.List{Add: views.Form{URL: models.CleanLine(c.Query("url"))}}
 	at, after, err := placeOf(c.Request.URL.Query())
@@ -47,7 +47,7 @@ func (p Pages) ListPage(c *gin.Context) {
 	p.showList(c, http.StatusOK, v, at, after)
 }
 
-// showList fills in the list at a place and shows it; v has what was typed.
+// showList loads the targets at a place and shows the list. v has the form values.
 func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place, after models.Cursor) {
 	ctx := c.Request.Context()
 	v.Page, v.Place = p.Page("Watch", "targets", v.Flash), at
@@ -70,12 +70,12 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 	p.ShowList(c, status, v.Query, views.ListPage(v), views.ListResults(v))
 }
 
-// The fields of the form of a target, by the names of the store's errors.
+// formFields are the fields of the form, as named in errors of the store.
 var formFields = []string{
 	"url", "name", "interval_seconds", "expect.status", "expect.keyword", "expect.keyword_absent", "expect.max_latency_ms",
 }
 
-// formOf reads the form of a target.
+// formOf parses the form of a target.
 func formOf(c *gin.Context) views.Form {
 	return views.Form{
 		URL: c.PostForm("url"), Name: c.PostForm("name"), Interval: c.PostForm("interval_seconds"),
@@ -88,7 +88,7 @@ func expectOf(f views.Form) targets.Expect {
 	return targets.Expect{Status: f.Status, Keyword: f.Keyword, KeywordAbsent: f.Absent, MaxLatencyMS: pages.Number(f.Latency)}
 }
 
-// Add watches what the form on the list, or the button on a link, holds.
+// Add adds a target, from the form on the list or the button on other pages.
 func (p Pages) Add(c *gin.Context) {
 	form, private := formOf(c), pages.Private(c)
 	t, created, err := p.Targets.Add(c.Request.Context(), targets.New{

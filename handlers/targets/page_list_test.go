@@ -18,12 +18,12 @@ import (
 func TestWatchPages(t *testing.T) {
 	s := apptest.New(t)
 	a := s.Get("/watch")
-	apptest.WantText(t, a, ".empty", "Nothing is watched yet")
+	apptest.WantText(t, a, ".empty", "No targets yet")
 	apptest.WantCount(t, a, ".filters nav", 0)
-	apptest.WantText(t, s.Get("/"), ".steps", "Watch what must not fail")
+	apptest.WantText(t, s.Get("/"), ".steps", "Monitor a site")
 
 	a = s.Follow("/watch", url.Values{"url": {"EXAMPLE.com/x"}, "name": {hostile}, "interval_seconds": {"60"}, "keyword": {"ok"}})
-	apptest.WantText(t, a, ".flash", "Watching "+hostile)
+	apptest.WantText(t, a, ".flash", "Target added: "+hostile)
 	apptest.WantText(t, a, ".targets .title", hostile)
 	apptest.WantText(t, a, ".targets .where .host", "example.com")
 	apptest.WantText(t, a, ".targets .where", "/x")
@@ -32,17 +32,17 @@ func TestWatchPages(t *testing.T) {
 	path := a.Find(".targets .title").AttrOr("href", "")
 
 	a = s.Follow("/watch", url.Values{"url": {"https://example.com/x#again"}})
-	apptest.WantText(t, a, ".flash", "You watch this already")
+	apptest.WantText(t, a, ".flash", "This URL is already a target")
 	apptest.WantCount(t, a, ".targets tbody tr", 1)
 
 	a = s.Get(path)
 	apptest.WantText(t, a, "h1", hostile)
-	apptest.WantText(t, a, ".state", "has not been checked yet")
+	apptest.WantText(t, a, ".state", "Not checked yet")
 	apptest.WantText(t, a, ".facts", "every minute")
 	apptest.WantText(t, a, ".facts", "status 200-399; contains “ok”")
-	apptest.WantText(t, a, ".chart", "Nothing answered in this time")
+	apptest.WantText(t, a, ".chart", "No responses in this period")
 	apptest.WantCount(t, a, "main script, main img", 0)
-	apptest.WantText(t, a, ".outages, .all-well", "No outage so far.")
+	apptest.WantText(t, a, ".outages, .all-well", "No outages.")
 
 	s.CheckDue(isUp)
 	s.Clock.Advance(2 * time.Minute) // it is checked every minute
@@ -64,7 +64,7 @@ func TestWatchPages(t *testing.T) {
 	apptest.WantText(t, a, ".outages", "25 s so far")
 	apptest.WantCount(t, a, ".checks tbody tr", 2)
 	apptest.WantCount(t, s.Get(path+"?failed=true"), ".checks tbody tr", 1)
-	if got := a.Find(".chart svg[role=img]").First().AttrOr("aria-label", ""); !strings.HasPrefix(got, "Latency over the last 24 hours: median ") {
+	if got := a.Find(".chart svg[role=img]").First().AttrOr("aria-label", ""); !strings.HasPrefix(got, "Response time over the last 24 hours: median ") {
 		t.Errorf("the chart says %q", got)
 	}
 	apptest.WantCount(t, a, ".figures tbody tr", 24)
@@ -156,7 +156,7 @@ func TestWatchErrorsStandNextToTheirField(t *testing.T) {
 
 	typed.Set("interval_seconds", "90") // by the API, say
 	a = s.Follow("/watch/"+id, typed)
-	apptest.WantText(t, a, ".flash", "Saved. It is checked anew within moments.")
+	apptest.WantText(t, a, ".flash", "Saved. The next check runs shortly.")
 	apptest.WantText(t, a, "h1", "kept <b>")
 	apptest.WantText(t, a, ".facts", "every 90 seconds")
 	apptest.WantText(t, a, ".facts", "status 200-299; contains “in”; does not contain “out”; within 900 ms")
@@ -188,7 +188,7 @@ func TestWatchFilters(t *testing.T) {
 	})
 	paused := s.Watch("https://paused.example.com", "Gamma")
 	a := s.Follow("/watch/"+paused.ID+"/paused", url.Values{"paused": {"true"}, "back": {"/watch?q=example&status=paused"}})
-	apptest.WantText(t, a, ".flash", "Paused.")
+	apptest.WantText(t, a, ".flash", "Target paused.")
 	apptest.WantCount(t, a, ".targets tbody tr", 1)
 	apptest.WantCount(t, a, "[data-check][disabled]", 1)
 	s.Watch("https://pending.example.com", "")
@@ -200,7 +200,7 @@ func TestWatchFilters(t *testing.T) {
 		apptest.WantStatus(t, a, http.StatusOK)
 		apptest.WantCount(t, a, ".targets tbody tr", want)
 		if want == 0 {
-			apptest.WantText(t, a, ".empty", "No target matches")
+			apptest.WantText(t, a, ".empty", "No matching targets")
 		} else {
 			apptest.WantText(t, a, "#count", fmt.Sprintf("%d target", want))
 		}
@@ -214,7 +214,7 @@ func TestWatchFilters(t *testing.T) {
 		t.Errorf("the query came back as %q", got)
 	}
 	a = s.Follow("/watch/"+paused.ID+"/paused", url.Values{"paused": {"false"}})
-	apptest.WantText(t, a, ".flash", "Resumed.")
+	apptest.WantText(t, a, ".flash", "Target resumed.")
 	apptest.WantText(t, a, ".state", "pending")
 }
 

@@ -24,13 +24,13 @@ const (
 	feedOutages = 50  // outages in its feed
 )
 
-// How long anybody may keep what is public.
+// Caching of public pages and feeds.
 const (
-	keepStatus = "public, max-age=10"
-	keepFeed   = "public, max-age=60"
+	statusCacheControl = "public, max-age=10"
+	feedCacheControl   = "public, max-age=60"
 )
 
-// StatusPage is the public page of a group of targets.
+// StatusPage shows the public page of a group of targets.
 func (p Pages) StatusPage(c *gin.Context) {
 	ctx := c.Request.Context()
 	page, err := p.Targets.PublicPage(ctx, c.Param("slug"))
@@ -56,7 +56,7 @@ func (p Pages) StatusPage(c *gin.Context) {
 	if pages.WantsPart(c.Request) {
 		whole = views.StatusNow(v)
 	}
-	p.ShowKept(c, http.StatusOK, keepStatus, whole)
+	p.ShowKept(c, http.StatusOK, statusCacheControl, whole)
 }
 
 // feedOperation describes StatusFeed.
@@ -74,8 +74,8 @@ var feedOperation = middleware.Operation{
 	Problems: []models.Code{models.CodeNotFound, models.CodeUnavailable},
 }
 
-// StatusFeed is the feed of a status page: an entry for each outage that began,
-// and one for each that ended.
+// StatusFeed returns the Atom feed of a status page. Each outage has an entry for its
+// start and, if it has ended, one for its end.
 func (p Pages) StatusFeed(c *gin.Context) {
 	ctx := c.Request.Context()
 	page, err := p.Targets.PublicPage(ctx, c.Param("slug"))
@@ -96,16 +96,16 @@ func (p Pages) StatusFeed(c *gin.Context) {
 	}
 	sum := sha256.Sum256([]byte(text))
 	c.Header("ETag", `W/"`+hex.EncodeToString(sum[:12])+`"`)
-	c.Header("Cache-Control", keepFeed)
+	c.Header("Cache-Control", feedCacheControl)
 	c.Header("Content-Type", "application/atom+xml; charset=utf-8")
 	http.ServeContent(c.Writer, c.Request, "", f.at, bytes.NewReader([]byte(text)))
 }
 
-// outageFeed is an Atom feed (RFC 4287) with as many links as it needs.
+// outageFeed is an Atom feed (RFC 4287) with several links.
 type outageFeed struct {
 	feeds.AtomFeed
 	Links []feeds.AtomLink `xml:"link"`
-	at    time.Time        // of its newest entry
+	at    time.Time        // of the newest entry
 }
 
 // FeedXml implements feeds.XmlFeed.
@@ -140,13 +140,13 @@ func newOutageFeed(base string, page targets.StatusPage, outages []targets.Outag
 	return f
 }
 
-// feedID is the name of something in a feed: the same for good, whatever the
-// host is called, and without the ids of the store.
+// feedID returns the id of a feed or entry. It does not depend on the host name and does
+// not reveal ids of the store.
 func feedID(of string) string { return uuid.NewSHA1(uuid.NameSpaceOID, []byte(of)).URN() }
 
 func feedTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// publicProblem shows a problem to a stranger.
+// publicProblem shows an error to a visitor.
 func (p Pages) publicProblem(c *gin.Context, problem *middleware.Problem) {
 	p.PublicProblem(c, problem, views.StatusProblemPage)
 }

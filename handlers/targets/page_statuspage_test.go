@@ -87,7 +87,7 @@ func TestStatusPageSaysHowThingsAre(t *testing.T) {
 	a.Find(".system").Each(func(_ int, li *goquery.Selection) {
 		said = append(said, strings.Join(strings.Fields(li.Find("h3").Text()+" "+li.Find(".system-head p").Text()), " "))
 	})
-	want := []string{"Beta down for 1 min 10 s", "new.example pending no result yet", "Delta paused not checked at present", "Alpha up"}
+	want := []string{"Beta down for 1 min 10 s", "new.example pending no result yet", "Delta paused not checked", "Alpha up"}
 	if !slices.Equal(said, want) {
 		t.Errorf("it says %q, want %q", said, want)
 	}
@@ -100,9 +100,9 @@ func TestStatusPageSaysHowThingsAre(t *testing.T) {
 	publish(s, "well", "Well", up, down)
 	apptest.WantText(t, s.Get("/status/well"), ".verdict.up .verdict-words", "All systems are up")
 	publish(s, "calm", "Calm", up)
-	apptest.WantText(t, s.Get("/status/calm"), ".status-outages", "None in the last 90 days")
+	apptest.WantText(t, s.Get("/status/calm"), ".status-outages", "No outages in the last 90 days")
 	publish(s, "bare", "Bare")
-	apptest.WantText(t, s.Get("/status/bare"), ".empty", "Nothing is shown here yet")
+	apptest.WantText(t, s.Get("/status/bare"), ".empty", "No targets yet")
 }
 
 func TestStatusPageDays(t *testing.T) {
@@ -121,7 +121,7 @@ func TestStatusPageDays(t *testing.T) {
 	if got, want := titles[86:], []string{"23 Mar: no data", "24 Mar: 100%", "25 Mar: no data", "26 Mar: 50.00%"}; !slices.Equal(got, want) {
 		t.Errorf("the last days are %q, want %q", got, want)
 	}
-	if got := a.Find(".system .beats").AttrOr("aria-label", ""); got != "The last 90 days: 2 with data, 1 of them with down time" {
+	if got := a.Find(".system .beats").AttrOr("aria-label", ""); got != "The last 90 days: 2 with data, 1 of them with downtime" {
 		t.Errorf("the bar says %q", got)
 	}
 	apptest.WantText(t, a, ".system-uptime", "75.00% up since 2 days ago")

@@ -16,7 +16,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-const choiceSize = 50 // targets to choose from, beside the chosen ones
+const choiceSize = 50 // targets to choose from, in addition to the selected ones
 
 // StatusPagesPage lists the status pages.
 func (p Pages) StatusPagesPage(c *gin.Context) {
@@ -35,7 +35,7 @@ func (p Pages) NewStatusPage(c *gin.Context) {
 	p.showStatusForm(c, http.StatusOK, targets.StatusPage{}, views.StatusForm{}, nil)
 }
 
-// AddStatusPage makes a status page, or changes the choice on its form.
+// AddStatusPage creates a status page, or changes the selection on its form.
 func (p Pages) AddStatusPage(c *gin.Context) {
 	p.saveStatusPage(c, targets.StatusPage{}, p.Targets.AddPage)
 }
@@ -51,8 +51,7 @@ func (p Pages) EditStatusPage(c *gin.Context) {
 	p.showStatusForm(c, http.StatusOK, page, form, idsOf(page.Targets))
 }
 
-// SaveStatusPage stores what the form of a status page holds, or changes the
-// choice on it.
+// SaveStatusPage stores a status page, or changes the selection on its form.
 func (p Pages) SaveStatusPage(c *gin.Context) {
 	page, err := p.Targets.PageBySlug(c.Request.Context(), c.Param("slug"))
 	if err != nil {
@@ -64,18 +63,18 @@ func (p Pages) SaveStatusPage(c *gin.Context) {
 	})
 }
 
-// saveStatusPage does what the button of the form says. Enter in a field saves,
-// unless something is looked for: then it looks.
+// saveStatusPage handles the buttons of the form. Enter in a field saves the page, or
+// searches if the search field is not empty.
 func (p Pages) saveStatusPage(c *gin.Context, page targets.StatusPage, save func(context.Context, targets.PageSettings) (targets.StatusPage, error)) {
 	form := views.StatusForm{
 		Title: c.PostForm("title"), Slug: strings.TrimSpace(c.PostForm("slug")), Description: c.PostForm("description"),
 		Find: strings.TrimSpace(c.PostForm("find")),
 	}
 	chosen := c.PostFormArray("target")
-	chosen = chosen[:min(len(chosen), targets.MaxPageTargets+1)] // the store says that these are too many
+	chosen = chosen[:min(len(chosen), targets.MaxPageTargets+1)] // one too many makes the store return an error
 	if c.PostForm("save") == "" && (c.PostForm("enter") == "" || form.Find != "") {
-		moved(chosen, c.PostForm("up"), -1)
-		moved(chosen, c.PostForm("down"), +1)
+		move(chosen, c.PostForm("up"), -1)
+		move(chosen, c.PostForm("down"), +1)
 		p.showStatusForm(c, http.StatusOK, page, form, chosen)
 		return
 	}
@@ -97,23 +96,22 @@ func (p Pages) saveStatusPage(c *gin.Context, page targets.StatusPage, save func
 	p.showStatusForm(c, p.Errors.Problem(c.Request.Context(), err).Status, page, form, chosen)
 }
 
-// statusErrors are the messages of an error for the form of a status page.
+// statusErrors returns the messages of an error for the fields of the form.
 func statusErrors(err error) (e ui.Errors, ok bool) {
 	m, is := errors.AsType[*models.Error](err)
 	switch {
 	case is && m.Code == models.CodeConflict:
 		return ui.Errors{"slug": m.Detail}, true
 	case is && len(m.Fields) > 0 && strings.HasPrefix(m.Fields[0].Location, "targets["):
-		return ui.Errors{"targets": "A target that you chose is not watched any more. It is off the list now."}, true
+		return ui.Errors{"targets": "A selected target was deleted. It was removed from the list."}, true
 	}
 	return pages.FormErrors(err, "title", "title", "slug", "description", "targets")
 }
 
-// showStatusForm shows the form of a status page with the targets chosen, and
-// for htmx those alone.
+// showStatusForm shows the form of a status page. htmx gets only the lists of targets.
 func (p Pages) showStatusForm(c *gin.Context, status int, page targets.StatusPage, form views.StatusForm, chosen []string) {
 	ctx := c.Request.Context()
-	// As many more as may be chosen ones among them.
+	// The result may include all the selected targets.
 	found, err := p.Targets.List(ctx, targets.Filter{Text: form.Find}, models.Cursor{}, choiceSize+len(chosen))
 	problem, err := pages.FilterError(err)
 	if problem != "" {
@@ -137,7 +135,7 @@ func (p Pages) showStatusForm(c *gin.Context, status int, page targets.StatusPag
 	}
 	flash := p.Notice(c)
 	if flash.Text != "" && page.ID != "" {
-		flash.Link = ui.Link{Label: "Open it", Path: views.StatusPath(page.Slug)}
+		flash.Link = ui.Link{Label: "Open", Path: views.StatusPath(page.Slug)}
 	}
 	title := "New status page"
 	if page.ID != "" {
@@ -147,7 +145,7 @@ func (p Pages) showStatusForm(c *gin.Context, status int, page targets.StatusPag
 	p.ShowPart(c, status, views.StatusEditPage(v), views.StatusChoices(v))
 }
 
-// AskDeleteStatusPage asks before a status page is deleted.
+// AskDeleteStatusPage asks for confirmation before a status page is deleted.
 func (p Pages) AskDeleteStatusPage(c *gin.Context) {
 	page, err := p.Targets.PageBySlug(c.Request.Context(), c.Param("slug"))
 	if err != nil {
@@ -177,16 +175,16 @@ func idsOf(ts []targets.Target) []string {
 	return ids
 }
 
-// moved moves id by one place; "" moves nothing.
-func moved(ids []string, id string, by int) {
+// move swaps id with the id at the distance by. It ignores unknown ids.
+func move(ids []string, id string, by int) {
 	from := slices.Index(ids, id)
 	if to := from + by; from >= 0 && to >= 0 && to < len(ids) {
 		ids[from], ids[to] = ids[to], ids[from]
 	}
 }
 
-// slugOf makes a slug of a title: "Our APIs, Zürich" is "our-apis-zurich". A
-// title without any Latin letter or digit makes none.
+// slugOf makes a slug from a title: "our-apis-zurich" from "Our APIs, Zürich". It
+// returns "" for a title without Latin letters and digits.
 func slugOf(title string) string {
 	words := strings.FieldsFunc(models.Fold(title), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')

@@ -42,7 +42,7 @@ func TestStatusPagesEmpty(t *testing.T) {
 	s := apptest.New(t)
 	apptest.WantText(t, s.Get("/status"), ".empty", "No status pages yet")
 	a := s.Get("/status/new")
-	apptest.WantText(t, a, "#choices", "No target is watched yet")
+	apptest.WantText(t, a, "#choices", "No targets yet")
 	apptest.WantCount(t, a, `nav[aria-label=Main] a[aria-current="page"]`, 1)
 	apptest.WantText(t, s.Get("/admin/checks"), ".empty", "No checks yet")
 }
@@ -54,7 +54,7 @@ func TestPublishWithoutJavaScript(t *testing.T) {
 
 	form := url.Values{"title": {"Unsere Dienste, Zürich"}, "target": {b.ID, a.ID, b.ID}, "save": {"yes"}}
 	saved := s.Follow("/status", form)
-	apptest.WantText(t, saved, ".flash", "The status page is saved")
+	apptest.WantText(t, saved, ".flash", "Status page saved")
 	if got := saved.Find(".flash a").AttrOr("href", ""); got != "/status/unsere-dienste-zurich" {
 		t.Errorf("the new page is at %q", got)
 	}
@@ -94,7 +94,7 @@ func TestPublishWithoutJavaScript(t *testing.T) {
 	look := url.Values{"title": {"Typed"}, "find": {"c.exam"}, "target": {a.ID}, "enter": {"yes"}}
 	wantChoice(t, s.Post(at, look), "A", "C")
 	look.Set("find", "nothing like it")
-	apptest.WantText(t, s.Post(at, look), "#choices", "No other target")
+	apptest.WantText(t, s.Post(at, look), "#choices", "No other matching targets")
 	wantChoice(t, s.Get(at), "B A", "C")
 
 	look.Del("find") // Enter saves then
@@ -106,7 +106,7 @@ func TestPublishWithoutJavaScript(t *testing.T) {
 	ask := s.Get(saved.Find(".danger").AttrOr("href", ""))
 	apptest.WantText(t, ask, "main", "Delete this status page?")
 	gone := s.Submit(ask, "main form")
-	apptest.WantText(t, gone, ".flash", "The status page is deleted")
+	apptest.WantText(t, gone, ".flash", "Status page deleted")
 	apptest.WantText(t, gone, ".empty", "No status pages yet")
 	if counts, err := s.Targets.Counts(t.Context()); err != nil || counts.All() != 3 {
 		t.Errorf("%d targets are left: %v", counts.All(), err)
@@ -236,7 +236,7 @@ func TestChecksPage(t *testing.T) {
 		apptest.WantStatus(t, s.Get(path), want)
 	}
 	s.Clock.Advance(2 * 3600e9)
-	apptest.WantText(t, s.Get("/admin/checks?since=1h"), ".empty", "No such checks")
+	apptest.WantText(t, s.Get("/admin/checks?since=1h"), ".empty", "No matching checks")
 }
 
 // TestChecksPageOlder walks through the whole history: each check once, the

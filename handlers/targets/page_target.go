@@ -16,10 +16,10 @@ import (
 const (
 	resultsSize = 25              // checks on the page of a target
 	outagesSize = 10              // outages on it
-	checkWait   = 4 * time.Second // how long a page waits for a check that was asked for
+	checkWait   = 4 * time.Second // how long Check waits for the result
 )
 
-// TargetPage shows one target with its history, and for htmx what changes.
+// TargetPage shows a target with its history. htmx gets only the part that changes.
 func (p Pages) TargetPage(c *gin.Context) {
 	v := views.Target{Edit: views.Form{Open: c.Query("edit") != ""}}
 	var err error
@@ -32,7 +32,7 @@ func (p Pages) TargetPage(c *gin.Context) {
 
 func targetPath(c *gin.Context) string { return "/watch/" + c.Param("id") }
 
-// showTarget fills in the target and shows it; v has what was typed.
+// showTarget loads the target and shows it. v has the form values.
 func (p Pages) showTarget(c *gin.Context, status int, v views.Target) {
 	ctx := c.Request.Context()
 	t, err := p.Targets.Get(ctx, c.Param("id"))
@@ -78,7 +78,7 @@ func (p Pages) showTarget(c *gin.Context, status int, v views.Target) {
 	p.ShowPart(c, status, views.TargetPage(v), views.TargetNow(v))
 }
 
-// Edit stores what its owner sets.
+// Edit stores the settings of a target.
 func (p Pages) Edit(c *gin.Context) {
 	form := formOf(c)
 	interval := pages.Number(form.Interval)
@@ -91,7 +91,7 @@ func (p Pages) Edit(c *gin.Context) {
 		p.showTarget(c, http.StatusBadRequest, views.Target{Edit: form})
 		return
 	}
-	notice := "edited" // a new name alone, or the target is paused
+	notice := "edited" // only the name changed, or the target is paused
 	if due := t.NextCheckAt; !due.IsZero() && !due.After(p.Targets.Now().Time) {
 		notice = "rechecked"
 	}
@@ -108,8 +108,8 @@ func (p Pages) Pause(c *gin.Context) {
 	p.Done(c, err, p.Back(c, targetPath(c)), notice)
 }
 
-// Check checks a target now, and waits a moment for what it finds. A host
-// that asked for a pause has it.
+// Check checks a target now and waits up to checkWait for the result. If the host is
+// rate limited, it shows a message.
 func (p Pages) Check(c *gin.Context) {
 	here := p.Back(c, targetPath(c))
 	_, done, err := p.Targets.CheckNow(c.Request.Context(), c.Param("id"), checkWait)
@@ -124,7 +124,7 @@ func (p Pages) Check(c *gin.Context) {
 	p.SeeOther(c, pages.With(here, paramChecked, c.Param("id")))
 }
 
-// Delete stops watching a target. The list then offers to undo it.
+// Delete deletes a target. The list then shows Undo.
 func (p Pages) Delete(c *gin.Context) {
 	if err := p.Targets.Delete(c.Request.Context(), c.Param("id")); err != nil {
 		p.Fail(c, err)
@@ -133,7 +133,7 @@ func (p Pages) Delete(c *gin.Context) {
 	p.SeeOther(c, pages.With("/watch", paramDeleted, c.Param("id")))
 }
 
-// Restore brings a deleted target back.
+// Restore restores a deleted target.
 func (p Pages) Restore(c *gin.Context) {
 	t, err := p.Targets.Restore(c.Request.Context(), c.Param("id"))
 	p.Done(c, err, "/watch/"+t.ID, "restored")

@@ -18,11 +18,11 @@ func TestDeleteTargetAndUndo(t *testing.T) {
 	id := s.Watch("https://example.com", "One").ID
 	s.CheckDue(isUp)
 	a := s.Follow("/watch/"+id+"/delete", nil)
-	apptest.WantText(t, a, ".flash", "The target is deleted")
+	apptest.WantText(t, a, ".flash", "Target deleted.")
 	apptest.WantCount(t, a, ".targets", 0)
 	apptest.WantStatus(t, s.Get("/watch/"+id), http.StatusNotFound)
 	a = s.Submit(a, ".flash form")
-	apptest.WantText(t, a, ".flash", "It is watched again")
+	apptest.WantText(t, a, ".flash", "Target restored.")
 	apptest.WantText(t, a, "h1", "One")
 	apptest.WantCount(t, a, ".checks tbody tr", 1)
 	apptest.WantStatus(t, s.Post("/watch/"+id+"/restore", nil), http.StatusNotFound)
@@ -68,7 +68,7 @@ func TestCheckNowOnPages(t *testing.T) {
 	<-answer
 	for _, back := range []string{"/watch/" + id, "/watch?q=one", "/"} {
 		a := s.Follow("/watch/"+id+"/check", url.Values{"back": {back}})
-		apptest.WantText(t, a, ".flash.bad", "The host of this target asked for a pause. It can be checked in 59 min 35 s.")
+		apptest.WantText(t, a, ".flash.bad", "The host of this target is rate limiting requests (429). Try again in 59 min 35 s.")
 	}
 	s.Clock.Advance(time.Hour)
 	apptest.WantCount(t, s.Get("/watch?resting="+id), ".flash", 0)
@@ -90,12 +90,12 @@ func TestCertificateEnds(t *testing.T) {
 		c.TLSExpiresAt = s.Targets.Now().Add(ends[t.Name] + time.Minute)
 		return c
 	})
-	apptest.WantText(t, s.Get("/watch/"+ids["/soon"]), ".state", "The certificate ends in 9 days")
-	apptest.WantText(t, s.Get("/watch/"+ids["/ended"]), ".state", "The certificate ended 59 min ago")
+	apptest.WantText(t, s.Get("/watch/"+ids["/soon"]), ".state", "The certificate expires in 9 days")
+	apptest.WantText(t, s.Get("/watch/"+ids["/ended"]), ".state", "The certificate expired 59 min ago")
 	apptest.WantCount(t, s.Get("/watch/"+ids["/far"]), ".state .suspect", 0)
 	a := s.Get("/")
 	apptest.WantCount(t, a, ".attention li", 2)
-	apptest.WantText(t, a, ".attention li:first-child", "The certificate ended 59 min ago")
+	apptest.WantText(t, a, ".attention li:first-child", "The certificate expired 59 min ago")
 }
 
 // TestWatchALink: one click on a link watches it, and its history stands there.
@@ -106,7 +106,7 @@ func TestWatchALink(t *testing.T) {
 	a := s.Get("/links/" + l.ID)
 	apptest.WantCount(t, a, "#watched", 0)
 	a = s.Submit(a, `form[action="/watch"]`)
-	apptest.WantText(t, a, ".flash", "Watching "+hostile)
+	apptest.WantText(t, a, ".flash", "Target added: "+hostile)
 	apptest.WantCount(t, a, `form[action="/watch"]`, 0)
 	apptest.WantText(t, a, "section[aria-labelledby=watched]", "pending")
 	s.CheckDue(isDown)

@@ -8,8 +8,8 @@ import (
 	views "linkwatch/views/targets"
 )
 
-// Beside shows on pages of other systems the target of their URL, or the button
-// that watches it.
+// Beside adds to pages of other systems the status of the target with the same URL, or
+// a button that adds it.
 func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	t, ok, err := p.Targets.ByURL(c.Request.Context(), s.CanonicalURL)
 	switch {
@@ -21,7 +21,7 @@ func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	return pages.Shown{Action: views.WatchButton(s.URL, s.Title, s.Path, s.PrivateTo != "")}, nil
 }
 
-// subject is a target as other systems see it.
+// subject describes a target to other systems.
 func subject(t targets.Target) pages.Subject {
 	return pages.Subject{URL: t.URL, CanonicalURL: t.CanonicalURL, Title: t.Name, Path: "/watch/" + t.ID, PrivateTo: t.PrivateTo}
 }

@@ -7,8 +7,8 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Routes are the pages of targets, checks and status pages, and what is public
-// of them. Their operations are in api.go, api_history.go and api_statuspages.go.
+// Routes returns the routes of pages, feeds and badges. The operations of the API are in
+// api.go, api_history.go and api_statuspages.go.
 func (p Pages) Routes() []middleware.Route {
 	const public, viewer, editor, admin = middleware.Public, middleware.Viewer, middleware.Editor, middleware.Admin
 	return []middleware.Route{
@@ -35,12 +35,12 @@ func (p Pages) Routes() []middleware.Route {
 	}
 }
 
-// Described are the routes outside of /v1 that the OpenAPI document describes.
+// Described returns the operations outside /v1 for the OpenAPI document.
 func Described() []middleware.Operation {
 	return slices.Concat(badgeOperations, []middleware.Operation{feedOperation})
 }
 
-// Nav is the navigation of targets.
+// Nav returns the navigation of targets.
 func Nav() ui.Nav {
 	return ui.Nav{
 		Sections: []ui.Section{{ID: "targets", Label: "Watch", Path: "/watch", Key: "w"}},

@@ -1,6 +1,5 @@
-// Package targets is the HTTP face of the targets, their checks and their status
-// pages: their operations under /v1, their pages, the public pages and badges,
-// and what other pages show of them.
+// Package targets handles HTTP requests about targets, checks and status pages: the API
+// under /v1, the pages, and the public status pages, feeds and badges.
 package targets
 
 import (
@@ -11,19 +10,19 @@ import (
 	"linkwatch/models/targets"
 )
 
-// Deps are what the handlers work with.
+// Deps is the dependencies of the handlers.
 type Deps struct {
 	*pages.Frame
 	Targets  *targets.Store
-	Stopping <-chan struct{} // closed when the program is about to stop
+	Stopping <-chan struct{} // closed when the process starts to shut down
 
-	Others []pages.Beside // what other systems show on the page of a target
+	Others []pages.Beside // sections of other systems on the page of a target
 }
 
-// API is the operations under /v1.
+// API has the operations under /v1.
 type API struct{ *Deps }
 
-// Pages are the pages.
+// Pages has the pages.
 type Pages struct{ *Deps }
 
 // The groups of operations in the OpenAPI document.
@@ -33,12 +32,12 @@ const (
 	groupStatusPages = "Status pages"
 )
 
-// Groups are the groups of the operations.
+// Groups returns the groups of operations.
 func Groups() []*huma.Tag {
 	return []*huma.Tag{
 		{Name: groupTargets, Description: "URLs that are checked on a schedule."},
 		{Name: groupHistory, Description: "Check results, outages and uptime of targets."},
-		{Name: groupStatusPages, Description: "Public pages that show the status of targets."},
+		{Name: groupStatusPages, Description: "Public pages with the status of targets, their feeds and badges."},
 	}
 }
 

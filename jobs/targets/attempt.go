@@ -8,61 +8,62 @@ import (
 	"linkwatch/models/targets"
 )
 
-// pauses are before the second and the third attempt.
-var pauses = [...]time.Duration{200 * time.Millisecond, 400 * time.Millisecond}
+// retryDelays are the delays before the second and the third attempt.
+var retryDelays = [...]time.Duration{200 * time.Millisecond, 400 * time.Millisecond}
 
-// Try implements dispatch.Queue: one request of a check.
+// Try implements dispatch.Queue. It makes one request of a check.
 func (q *queue) Try(ctx context.Context, c *check) dispatch.Outcome {
-	if c.began.IsZero() {
+	if c.startedAt.IsZero() {
 		q.begin(c)
 	}
-	c.made++
+	c.attempts++
 	f := probe(ctx, q.client, c.Target)
 	switch {
-	case f.cut: // the program stops
+	case f.canceled: // the process is stopping
 		return dispatch.Outcome{Step: dispatch.Release}
-	case f.refused && c.made == 1: // nothing was sent
-		if f.pause {
+	case f.refused && c.attempts == 1:
+		if f.throttled {
 			c.PostponedUntil = q.store.Now().Add(f.retryAfter)
 		}
 		return dispatch.Outcome{Step: dispatch.Release, After: f.retryAfter}
-	case f.refused: // the pause that the response before asked for: that one counts
-		c.made--
+	case f.refused: // the previous response caused the rate limit: its finding counts
+		c.attempts--
 	default:
 		c.found = f
 	}
 	o := dispatch.Outcome{TimedOut: f.problem == timedOut}
-	if f.transient && !f.refused && c.made <= len(pauses) {
-		o.Step, o.After = dispatch.Retry, pauses[c.made-1]
+	if f.transient && !f.refused && c.attempts <= len(retryDelays) {
+		o.Step, o.After = dispatch.Retry, retryDelays[c.attempts-1]
 		return o
 	}
-	c.took = time.Since(c.start)
+	c.elapsed = time.Since(c.monotonicStart)
 	q.metrics.checks.WithLabelValues(c.found.outcome.String()).Inc()
 	return o
 }
 
-// begin is before the first attempt. What was due again meanwhile is skipped.
+// begin prepares the first attempt. If the check is late by whole intervals, the checks
+// that were due in between are counted as skipped.
 func (q *queue) begin(c *check) {
-	c.began, c.start = q.store.Now(), time.Now()
-	// No two checks of a target begin at the same time, also by a clock that
-	// stands still. One that was far ahead before is not followed there.
-	if ahead := c.LastCheckedAt.Sub(c.began.Time); ahead >= 0 && ahead < time.Second {
-		c.began = c.LastCheckedAt.Add(time.Microsecond)
+	c.startedAt, c.monotonicStart = q.store.Now(), time.Now()
+	// Start times of a target are unique, even if the clock does not advance. If the clock
+	// was set back by a second or more, the new time is used.
+	if ahead := c.LastCheckedAt.Sub(c.startedAt.Time); ahead >= 0 && ahead < time.Second {
+		c.startedAt = c.LastCheckedAt.Add(time.Microsecond)
 	}
-	lag := max(0, c.began.Sub(c.OverdueSince().Time))
+	lag := max(0, c.startedAt.Sub(c.OverdueSince().Time))
 	q.metrics.lag.Observe(lag.Seconds())
 	q.metrics.skipped.Add(float64(lag / q.store.Interval(c.Target)))
 }
 
-// checked is what is recorded of a check that is done.
+// checked returns the record of a finished check.
 func (c *check) checked() targets.Checked {
 	f := c.found
 	return targets.Checked{
 		Target: c.Target,
 		Result: targets.Result{
-			CheckedAt: c.began, Outcome: f.outcome, StatusCode: f.status,
-			LatencyMS: int(f.latency.Milliseconds()), Attempts: c.made, Error: f.problem,
+			CheckedAt: c.startedAt, Outcome: f.outcome, StatusCode: f.status,
+			LatencyMS: int(f.latency.Milliseconds()), Attempts: c.attempts, Error: f.problem,
 		},
-		Elapsed: c.took, TLSExpiresAt: f.tlsExpiresAt, RetryAfter: f.retryAfter,
+		Elapsed: c.elapsed, TLSExpiresAt: f.tlsExpiresAt, RetryAfter: f.retryAfter,
 	}
 }

@@ -1,6 +1,5 @@
-// Package targets checks targets: it claims those that are due, makes the
-// requests and records the results. What a check means is decided in
-// models/targets, and how many run at a time in jobs/dispatch.
+// Package targets checks targets: it claims due targets, makes the requests and records
+// the results. models/targets evaluates responses, and jobs/dispatch limits concurrency.
 package targets
 
 import (
@@ -18,11 +17,11 @@ import (
 	"linkwatch/outbound"
 )
 
-// NewChecker makes the Service that checks targets when they are due, with so many
-// requests at a time (MAX_CONCURRENCY), under a lease that a Heartbeat keeps.
-// client must have room for them, and stays the caller's to close. It fails if
-// reg has metrics of these names.
-func NewChecker(store *targets.Store, held *lease.Lease, client *outbound.Client, workers int, log *slog.Logger, reg prometheus.Registerer) (jobs.Service, error) {
+// NewChecker returns the Service that checks due targets. workers is the maximum number of
+// concurrent requests (MAX_CONCURRENCY), which client must allow. A Heartbeat must renew
+// the lease. The caller closes client. It returns an error if reg already has metrics
+// with the same names.
+func NewChecker(store *targets.Store, l *lease.Lease, client *outbound.Client, workers int, log *slog.Logger, reg prometheus.Registerer) (jobs.Service, error) {
 	m, err := newMetrics(reg, store, log)
 	if err != nil {
 		return nil, err
@@ -30,10 +29,10 @@ func NewChecker(store *targets.Store, held *lease.Lease, client *outbound.Client
 	return jobs.NewBackground(func(taking, working context.Context) {
 		q := &queue{store: store, client: client, log: log, metrics: m}
 		d := dispatch.New(q, dispatch.Options{
-			Name: "checks", Lease: held, Workers: workers, Log: log, Metrics: m.Metrics,
-			MaxPutOff: maxPutOff, Wanted: store.Wanted(),
+			Name: "checks", Lease: l, Workers: workers, Log: log, Metrics: m.Metrics,
+			MaxPutOff: maxDelay, Wanted: store.Wanted(),
 		})
-		_ = d.Run(taking, working) // it has an error only if it drains
+		_ = d.Run(taking, working) // Run returns an error only when it drains
 	}), nil
 }
 
@@ -44,38 +43,37 @@ type queue struct {
 	log     *slog.Logger
 	metrics *metrics
 
-	// Of the last claim, to notice what makes the schedule wrong.
+	// The lease and time of the last claim, to detect a new lease and clock changes.
 	holder lease.ID
 	at     models.Time
 }
 
-// check is a claimed target on its way to a result.
+// check is a claimed target and the state of its check.
 type check struct {
 	targets.Target
-	began models.Time   // its first attempt; zero: there was none
-	start time.Time     // the same by the monotonic clock
-	made  int           // attempts
-	found finding       // of the last attempt that sent a request
-	took  time.Duration // all attempts, with the pauses between them
+	startedAt      models.Time // start of the first attempt; zero: none yet
+	monotonicStart time.Time   // the same, with a monotonic clock reading
+	attempts       int
+	found          finding       // of the last attempt that sent a request
+	elapsed        time.Duration // of all attempts, with the delays between them
 }
 
-// herdAfter is how late checks are as an instance starts that it spreads them
-// over an interval, as after a time without checks. Later only what is late by a
-// whole CHECK_INTERVAL is spread: a moment's trouble with the store puts nothing off.
-const herdAfter = time.Second
+// spreadAfter is how late checks must be when an instance starts for it to spread them
+// over an interval. Later, only checks that are late by a whole CHECK_INTERVAL are spread,
+// so that a short failure of the store does not delay checks.
+const spreadAfter = time.Second
 
-// maxPutOff is for how long a target is released at most because its host has too
-// many in memory.
-const maxPutOff = time.Minute
+// maxDelay is the maximum delay of a target whose host has too many targets in memory.
+const maxDelay = time.Minute
 
-// Claim implements dispatch.Queue. First it puts the schedule in order if the lease
-// is new, or if the clock was set back, since what was planned is too far ahead then.
+// Claim implements dispatch.Queue. If the lease is new or the clock was set back, it first
+// spreads targets that are overdue or due too far ahead.
 func (q *queue) Claim(ctx context.Context, holder lease.ID, n int) ([]*check, time.Duration, error) {
 	now := q.store.Now()
 	if holder != q.holder || now.Before(q.at.Time) {
 		late := q.store.Options().CheckInterval
 		if q.holder == "" {
-			late = herdAfter
+			late = spreadAfter
 		}
 		moved, err := q.store.Spread(ctx, holder, late)
 		if err != nil {

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// maxProbes is of how many targets the metrics tell, so that a scrape stays
-	// within what Prometheus takes.
+	// maxProbes is the maximum number of targets in the metrics. It bounds the size of a
+	// scrape.
 	maxProbes = 10_000
-	// scrapeTime is for reading them.
-	scrapeTime = 5 * time.Second
+	// scrapeTimeout bounds the time to read them.
+	scrapeTimeout = 5 * time.Second
 )
 
-// metrics are what Prometheus sees of the checker. Their labels hold outcomes
-// and the ids of targets, nothing that somebody else wrote.
+// metrics is the metrics of the checker. Labels are outcomes and ids of targets only, and
+// never text from outside.
 type metrics struct {
 	dispatch.Metrics
 	checks  *prometheus.CounterVec
@@ -33,53 +33,54 @@ func newMetrics(reg prometheus.Registerer, store *targets.Store, log *slog.Logge
 	m := &metrics{
 		Metrics: dispatch.Metrics{
 			Waiting: prometheus.NewGauge(prometheus.GaugeOpts{
-				Name: "linkwatch_check_queue_depth", Help: "Due targets that wait in this process for a worker or for their host.",
+				Name: "linkwatch_check_queue_depth", Help: "Number of due targets in this process that wait for a worker or their host.",
 			}),
 			Running: prometheus.NewGauge(prometheus.GaugeOpts{
-				Name: "linkwatch_checks_running", Help: "Requests of checks that are under way.",
+				Name: "linkwatch_checks_running", Help: "Number of check requests in progress.",
 			}),
 			Deferred: prometheus.NewCounter(prometheus.CounterOpts{
-				Name: "linkwatch_checks_deferred_total", Help: "Due checks that were put off: their host asked for a pause, or too many waited for it.",
+				Name: "linkwatch_checks_deferred_total", Help: "Total number of due checks that were deferred because their host was rate limited or had too many checks waiting.",
 			}),
 			Retries: prometheus.NewCounter(prometheus.CounterOpts{
-				Name: "linkwatch_check_retries_total", Help: "Requests that were made again after a 5xx, a network error or a timeout.",
+				Name: "linkwatch_check_retries_total", Help: "Total number of check requests retried after a 5xx response, a network error or a timeout.",
 			}),
 		},
 		checks: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "linkwatch_checks_total", Help: "Checks of targets that this process finished.",
+			Name: "linkwatch_checks_total", Help: "Total number of finished checks, by outcome.",
 		}, []string{"outcome"}),
 		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "linkwatch_check_lag_seconds", Help: "How long checks were due when they began.",
+			Name: "linkwatch_check_lag_seconds", Help: "Delay between the due time and the start of checks in seconds.",
 			Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 15, 60, 300},
 		}),
 		skipped: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "linkwatch_checks_skipped_total", Help: "Checks that were left out, because the one before began a whole interval late.",
+			Name: "linkwatch_checks_skipped_total", Help: "Total number of checks skipped because the previous one started at least an interval late.",
 		}),
 	}
 	for o := targets.UpOutcome; o <= targets.ThrottledOutcome; o++ {
-		m.checks.WithLabelValues(o.String()) // there with 0 before the first
+		m.checks.WithLabelValues(o.String()) // exports 0 before the first check
 	}
 	for _, c := range []prometheus.Collector{
 		m.checks, m.Waiting, m.Running, m.lag, m.Deferred, m.skipped, m.Retries, probes{store, log},
 	} {
 		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("registering the metrics of checks: %w", err)
+			return nil, fmt.Errorf("register check metrics: %w", err)
 		}
 	}
 	return m, nil
 }
 
-// probes tells how each shared target did in its last check, as the store has it when
-// it is asked. Private targets are left out: all accounts can read the metrics. So several instances tell the same, and of a deleted target nothing is left.
+// probes collects the last result of each shared target from the store at each scrape.
+// All instances therefore export the same values, and none for deleted targets. Private
+// targets are omitted because all accounts can read the metrics.
 type probes struct {
 	store *targets.Store
 	log   *slog.Logger
 }
 
 var (
-	probeSuccess = prometheus.NewDesc("probe_success", "Whether the target is up: 1 or 0.", []string{"target"}, nil)
-	probeSeconds = prometheus.NewDesc("probe_duration_seconds", "How long the target's last answer took to begin.", []string{"target"}, nil)
-	probeStatus  = prometheus.NewDesc("probe_http_status_code", "Status of the target's last answer, 0 if there was none.", []string{"target"}, nil)
+	probeSuccess = prometheus.NewDesc("probe_success", "Whether the target is up (1) or down (0).", []string{"target"}, nil)
+	probeSeconds = prometheus.NewDesc("probe_duration_seconds", "Response time of the last check in seconds.", []string{"target"}, nil)
+	probeStatus  = prometheus.NewDesc("probe_http_status_code", "HTTP status of the last response, 0 if there was none.", []string{"target"}, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -89,10 +90,10 @@ func (probes) Describe(descs chan<- *prometheus.Desc) {
 	descs <- probeStatus
 }
 
-// Collect implements prometheus.Collector. If the store does not answer, the
-// other metrics are told all the same.
+// Collect implements prometheus.Collector. If the store fails, it logs a warning and the
+// other metrics are still exported.
 func (p probes) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime) // a Collector is given no context
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout) // Collect has no context
 	defer cancel()
 	err := p.store.Probes(ctx, maxProbes, func(t targets.Target) {
 		if t.State == targets.Pending { // resumed, and not checked since
@@ -109,6 +110,6 @@ func (p probes) Collect(out chan<- prometheus.Metric) {
 		}
 	})
 	if err != nil {
-		p.log.Warn("reading targets for the metrics", "error", err)
+		p.log.Warn("read targets for metrics failed", "error", err)
 	}
 }

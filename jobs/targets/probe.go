@@ -14,89 +14,88 @@ import (
 
 const (
 	maxRedirects = 5
-	timedOut     = "timed out" // the text of outbound.KindTimeout
-	// maxDiscarded is how long a body may be that nobody looks at and that does
-	// not say how long it is: longer than any page, but not endless.
+	timedOut     = "timed out" // the error text of outbound.KindTimeout
+	// maxDiscarded is the maximum length of a body that no condition needs and that has no
+	// Content-Length. It is larger than any page.
 	maxDiscarded = 32 << 20
 )
 
-// finding is what one attempt of a check brought.
+// finding is the result of one attempt of a check.
 type finding struct {
 	outcome      targets.Outcome
 	problem      string // "" = up
-	status       int    // 0: no answer
+	status       int    // 0: no response
 	latency      time.Duration
 	tlsExpiresAt models.Time
-	retryAfter   time.Duration // the pause the host asks for; 0 = none
-	transient    bool          // another attempt may find otherwise (5xx, network error, timeout)
-	refused      bool          // nothing was sent: the host asked for a pause, or too many fetches are under way
-	pause        bool          // of those reasons it is the first
-	cut          bool          // it was cancelled, and found nothing
+	retryAfter   time.Duration // time until the rate limit of the host ends; 0 = none
+	transient    bool          // another attempt may succeed (5xx, network error, timeout)
+	refused      bool          // no request was sent: the host is rate limited, or too many fetches are running
+	throttled    bool          // refused because the host is rate limited
+	canceled     bool          // there is no finding
 }
 
 // probe makes one attempt.
 func probe(ctx context.Context, client *outbound.Client, t targets.Target) finding {
 	var f finding
-	began := time.Now()
-	res, decided, err := fetch(ctx, client, t)
-	answer := targets.Response{Latency: time.Since(began)}
+	started := time.Now()
+	res, keywordsFound, err := fetch(ctx, client, t)
+	r := targets.Response{Latency: time.Since(started)}
 	if err != nil {
-		answer.Error = err.Error()
-		f.cut = ctx.Err() != nil
+		r.Error = err.Error()
+		f.canceled = ctx.Err() != nil
 		if e, ok := errors.AsType[*outbound.Error](err); ok {
 			f.transient, f.refused = transient(e.Kind), e.Kind == outbound.KindThrottled || e.Kind == outbound.KindBusy
-			f.pause, f.retryAfter = e.Kind == outbound.KindThrottled, e.RetryAfter
+			f.throttled, f.retryAfter = e.Kind == outbound.KindThrottled, e.RetryAfter
 		}
 	} else {
-		answer = targets.Response{
+		r = targets.Response{
 			StatusCode: res.StatusCode, Latency: res.Latency, Body: res.Body,
-			Truncated: res.Truncated && !decided && res.Header.Get("Content-Length") == "",
+			Truncated: res.Truncated && !keywordsFound && res.Header.Get("Content-Length") == "",
 		}
 		f.tlsExpiresAt, f.retryAfter = models.At(res.TLSExpiresAt), res.RetryAfter
 	}
-	f.outcome, f.problem = t.Expect.Evaluate(answer)
-	f.status, f.latency = answer.StatusCode, answer.Latency
+	f.outcome, f.problem = t.Expect.Evaluate(r)
+	f.status, f.latency = r.StatusCode, r.Latency
 	f.transient = f.transient || f.status >= http.StatusInternalServerError && f.outcome == targets.DownOutcome
 	return f
 }
 
-// fetch asks for a target. Its body is read to the end, since one that breaks
-// off is no good answer, but kept only if somebody looks at it. decided says
-// that it was not read further because its keywords were settled.
-func fetch(ctx context.Context, client *outbound.Client, t targets.Target) (res *outbound.Response, decided bool, err error) {
+// fetch requests a target. It reads the body to its end, because an incomplete body is a
+// failure, and discards it if no condition needs it. keywordsFound reports that it stopped
+// early because the rest of the body cannot change the outcome.
+func fetch(ctx context.Context, client *outbound.Client, t targets.Target) (res *outbound.Response, keywordsFound bool, err error) {
 	r := outbound.Request{URL: models.RequestURL(t.URL), MaxRedirects: maxRedirects, Insist: true, Discard: !t.Expect.NeedsBody()}
 	if r.Discard {
 		r.MaxBytes = maxDiscarded
 	} else {
-		settled := settles(t.Expect)
+		outcomeKnown := keywordFinder(t.Expect)
 		r.Until = func(body []byte) bool {
-			decided = settled(body)
-			return decided
+			keywordsFound = outcomeKnown(body)
+			return keywordsFound
 		}
 	}
 	res, err = client.Fetch(ctx, r)
-	return res, decided, err
+	return res, keywordsFound, err
 }
 
-// settles returns a function for outbound.Request.Until that is true once more
-// of the body cannot change what is expected of its words. Only ASCII is sure to
-// mean the same in the page's own charset as in UTF-8: with other keywords the
-// body is read to its end.
-func settles(e targets.Expect) func(body []byte) bool {
-	seen := 0 // what stands before was looked at
+// keywordFinder returns a function for outbound.Request.Until. It reports whether the rest
+// of the body cannot change the outcome of the keywords. It ignores keywords that are not
+// ASCII, because only ASCII has the same bytes in the charset of the page and in UTF-8.
+func keywordFinder(e targets.Expect) func(body []byte) bool {
+	searched := 0 // bytes of the body
 	overlap := max(len(e.Keyword), len(e.KeywordAbsent), 1) - 1
-	holds := func(part []byte, word string) bool {
+	contains := func(part []byte, word string) bool {
 		return word != "" && models.IsASCII(word) && bytes.Contains(part, []byte(word))
 	}
 	return func(body []byte) bool {
-		part := body[max(0, seen-overlap):]
-		seen = len(body)
-		return holds(part, e.KeywordAbsent) || e.KeywordAbsent == "" && holds(part, e.Keyword)
+		part := body[max(0, searched-overlap):]
+		searched = len(body)
+		return contains(part, e.KeywordAbsent) || e.KeywordAbsent == "" && contains(part, e.Keyword)
 	}
 }
 
-// transient says whether a failure may be over in a moment. What was refused
-// by us, or leads in circles, will not.
+// transient reports whether a retry may succeed after an error. Requests that Linkwatch
+// refused and redirect loops are not retried.
 func transient(k outbound.Kind) bool {
 	switch k {
 	case outbound.KindDNS, outbound.KindRefused, outbound.KindReset, outbound.KindNetwork,

@@ -11,11 +11,11 @@ import (
 	"linkwatch/models/audit"
 )
 
-// Add adds a target. If the actor used the IdempotencyKey before, or there is a target
-// of the same canonical URL that is shared or its own, that target is returned as it is
-// and created is false. Errors are CodeInvalid ("url", "name",
-// "interval_seconds", "expect.status", "expect.keyword",
-// "expect.keyword_absent", "expect.max_latency_ms", "header.Idempotency-Key").
+// Add adds a target. It returns an existing target unchanged, with created = false, if
+// the actor used the IdempotencyKey before, or if a target with the same canonical URL
+// is shared or its own. Errors are CodeInvalid ("url", "name", "interval_seconds",
+// "expect.status", "expect.keyword", "expect.keyword_absent", "expect.max_latency_ms",
+// "header.Idempotency-Key").
 func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err error) {
 	var id string
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -31,7 +31,7 @@ func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err err
 			if _, err = lock(tx, known, false); models.CodeOf(err) != models.CodeNotFound {
 				id, created = known, false
 				return err
-			} // deleted meanwhile: the key is free again
+			} // it was deleted, so the key can be used again
 		}
 		if id, created, err = s.add(tx, n); err != nil {
 			return err
@@ -48,7 +48,7 @@ func (s *Store) Add(ctx context.Context, n New) (t Target, created bool, err err
 	return t, created, err
 }
 
-// draft is the row of a new target of the actor, checked.
+// draft returns the validated row of a new target of the actor.
 func (s *Store) draft(ctx context.Context, n New) (Target, error) {
 	u, err := models.ParseURL("url", n.URL)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *Store) add(tx *gorm.DB, n New) (id string, created bool, err error) {
 	}
 	find := func() error {
 		if err := byURL(tx, t.CanonicalURL).Pluck("id", &id).Error; err != nil {
-			return fmt.Errorf("looking up a target by its URL: %w", err)
+			return fmt.Errorf("find target by URL: %w", err)
 		}
 		return nil
 	}
@@ -80,12 +80,12 @@ func (s *Store) add(tx *gorm.DB, n New) (id string, created bool, err error) {
 	}
 	res := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&t)
 	if res.Error != nil {
-		return "", false, fmt.Errorf("storing a target: %w", res.Error)
+		return "", false, fmt.Errorf("store target: %w", res.Error)
 	}
 	if res.RowsAffected > 0 {
 		return t.ID, true, audit.Add(tx, t.CreatedAt, audit.Change{Action: "target.add", Subject: t.auditSubject(), After: t.auditValues()})
 	}
-	if err := find(); err != nil { // another one was faster
+	if err := find(); err != nil { // another request added it first
 		return "", false, err
 	}
 	if id == "" {
@@ -94,7 +94,7 @@ func (s *Store) add(tx *gorm.DB, n New) (id string, created bool, err error) {
 	return id, false, nil
 }
 
-// validate bounds what the owner set and brings it to its stored form.
+// validate checks what the owner set and converts it to its stored form.
 func (t *Target) validate() (err error) {
 	if t.Name = models.CleanLine(t.Name); models.Runes(t.Name) > MaxName {
 		return models.Invalid("name", "is longer than %d characters", MaxName)

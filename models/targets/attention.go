@@ -7,19 +7,19 @@ import (
 	"gorm.io/gorm"
 )
 
-// NeedAttention are the targets that are down, the newest case first, without
-// their Uptime.
+// NeedAttention returns up to limit targets that are down, the most recent first,
+// without their Uptime.
 func (s *Store) NeedAttention(ctx context.Context, limit int) ([]Target, error) {
 	return find(Filter{Status: Down}.apply(notDeleted(s.db.Read(ctx)), s.clock.Now()).Order("state_since DESC, seq DESC").Limit(limit))
 }
 
-// Certificates returns how many targets have such a certificate, and up to limit
-// of them, the one that ends first at the front, without their Uptime.
+// Certificates returns the number of targets with such a certificate and up to limit
+// of them, the earliest expiry first, without their Uptime.
 func (s *Store) Certificates(ctx context.Context, c Certificate, limit int) (n int, first []Target, err error) {
 	q := func() *gorm.DB { return Filter{Certificate: c}.apply(notDeleted(s.db.Read(ctx)), s.clock.Now()) }
 	var all int64
 	if err := q().Count(&all).Error; err != nil {
-		return 0, nil, fmt.Errorf("counting certificates: %w", err)
+		return 0, nil, fmt.Errorf("count certificates: %w", err)
 	}
 	first, err = find(q().Order("tls_expires_at, seq").Limit(limit))
 	return int(all), first, err

@@ -11,8 +11,8 @@ func (t Target) auditSubject() audit.Subject {
 	return audit.Subject{Kind: "target", ID: t.ID, Name: t.DisplayTitle()}
 }
 
-// settings are what an edit can change, as the API names it, without who sees the target
-// and whether it is paused: these have actions of their own.
+// settings returns what an edit can change, named as in the API. Pausing and sharing
+// are not included because they are separate audit actions.
 func (t Target) settings() audit.Values {
 	return audit.Values{
 		"name": t.Name, "interval_seconds": t.IntervalSeconds, "expect.status": t.Expect.Status, "expect.keyword": t.Expect.Keyword,
@@ -20,7 +20,8 @@ func (t Target) settings() audit.Values {
 	}
 }
 
-// auditValues is what the entry of a new target holds: its URL, and the settings that it has.
+// auditValues returns the values for the audit entry of a new target: its URL and the
+// settings that are not empty.
 func (t Target) auditValues() audit.Values {
 	v := t.settings()
 	maps.DeleteFunc(v, func(_ string, value any) bool { return value == "" || value == 0 })
@@ -28,8 +29,8 @@ func (t Target) auditValues() audit.Values {
 	return v
 }
 
-// auditChanges are the changes from one state of a target to another. Those of what stayed as it
-// was are left out by audit.Add.
+// auditChanges returns the changes between two versions of a target. audit.Add omits
+// those without a difference.
 func auditChanges(before, after Target) []audit.Change {
 	pause, share := "target.resume", "target.share"
 	if after.Paused {
@@ -38,10 +39,10 @@ func auditChanges(before, after Target) []audit.Change {
 	if after.Private() {
 		share = "target.unshare"
 	}
-	of := after.auditSubject()
+	subject := after.auditSubject()
 	return []audit.Change{
-		{Action: "target.edit", Subject: of, Before: before.settings(), After: after.settings()},
-		{Action: pause, Subject: of, Before: audit.Values{"paused": before.Paused}, After: audit.Values{"paused": after.Paused}},
-		{Action: share, Subject: of, Before: audit.Values{"private": before.Private()}, After: audit.Values{"private": after.Private()}},
+		{Action: "target.edit", Subject: subject, Before: before.settings(), After: after.settings()},
+		{Action: pause, Subject: subject, Before: audit.Values{"paused": before.Paused}, After: audit.Values{"paused": after.Paused}},
+		{Action: share, Subject: subject, Before: audit.Values{"private": before.Private()}, After: audit.Values{"private": after.Private()}},
 	}
 }

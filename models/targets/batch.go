@@ -10,11 +10,11 @@ import (
 	"linkwatch/models/audit"
 )
 
-// MaxBatch is how many targets one AddAll adds.
+// MaxBatch is the largest number of targets for AddAll.
 const MaxBatch = 500
 
-// ByURLs returns the ids of the targets that have some canonical URLs: the shared ones, and
-// the actor's own of URLs that no shared one has.
+// ByURLs returns the ids of the targets with the canonical URLs, by URL. A shared target
+// is preferred to one of the actor. URLs without a target are missing.
 func (s *Store) ByURLs(ctx context.Context, canonicalURLs []string) (ids map[string]string, err error) {
 	found, err := byURLs(s.db.Read(ctx), "t.id", canonicalURLs)
 	ids = make(map[string]string, len(found))
@@ -24,7 +24,7 @@ func (s *Store) ByURLs(ctx context.Context, canonicalURLs []string) (ids map[str
 	return ids, err
 }
 
-// byURLs returns columns of the targets of ByURLs, by their canonical URLs. It takes one query.
+// byURLs returns columns of the targets of ByURLs, by canonical URL, with one query.
 func byURLs(tx *gorm.DB, columns string, canonicalURLs []string) (map[string]Target, error) {
 	rows := models.RowsOf("canonical_url text", canonicalURLs)
 	own, args := models.OwnScope(tx, "t")
@@ -32,7 +32,7 @@ func byURLs(tx *gorm.DB, columns string, canonicalURLs []string) (map[string]Tar
 	err := rows.Raw(tx, "SELECT t.canonical_url, t.private_to, "+columns+` FROM {rows} AS r CROSS JOIN targets AS t
 		WHERE t.canonical_url = r.canonical_url AND t.deleted_at IS NULL AND `+own, args...).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking up targets by their URLs: %w", err)
+		return nil, fmt.Errorf("find targets by URL: %w", err)
 	}
 	by := make(map[string]Target, len(found))
 	for _, t := range found {
@@ -43,15 +43,15 @@ func byURLs(tx *gorm.DB, columns string, canonicalURLs []string) (map[string]Tar
 	return by, nil
 }
 
-// StatusOf returns what checks last found of the targets of ByURLs, by their canonical URLs: ID, Status,
-// LastStatusCode, LastCheckedAt and LastError. Their other members are zero. It takes one query.
+// StatusOf returns the targets of ByURLs by canonical URL, with one query. Only ID,
+// Status, LastStatusCode, LastCheckedAt and LastError are set.
 func (s *Store) StatusOf(ctx context.Context, canonicalURLs []string) (map[string]Target, error) {
 	return byURLs(s.db.Read(ctx), "t.id, t.paused, t.state, t.last_status_code, t.last_checked_at, t.last_error", canonicalURLs)
 }
 
-// AddAll adds up to MaxBatch targets by one statement, and says how many are new. A
-// target of the same canonical URL that is shared or the actor's own stays as it is. Idempotency keys are not used. Errors
-// are those of Add; then nothing is stored.
+// AddAll adds up to MaxBatch targets with one statement and returns how many are new.
+// It skips URLs that have a target that is shared or the actor's own. It ignores
+// idempotency keys. On errors, which are those of Add, nothing is stored.
 func (s *Store) AddAll(ctx context.Context, ns []New) (added int, err error) {
 	if len(ns) > MaxBatch {
 		return 0, models.Invalid("targets", "must be at most %d targets", MaxBatch)
@@ -80,7 +80,7 @@ func (s *Store) AddAll(ctx context.Context, ns []New) (added int, err error) {
 		if err := models.Insert(tx, rows); err != nil {
 			return err
 		}
-		var stored []string // without those of which another one was faster
+		var stored []string // without those that another request added first
 		if err := ids.Raw(tx, "SELECT t.id FROM {rows} AS r CROSS JOIN targets AS t WHERE t.id = r.id").Scan(&stored).Error; err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (s *Store) AddAll(ctx context.Context, ns []New) (added int, err error) {
 		return auditAdded(tx, s.clock.Now(), rows, stored)
 	})
 	if err != nil {
-		return 0, fmt.Errorf("storing targets: %w", err)
+		return 0, fmt.Errorf("store targets: %w", err)
 	}
 	if added > 0 {
 		s.wake()
@@ -96,18 +96,19 @@ func (s *Store) AddAll(ctx context.Context, ns []New) (added int, err error) {
 	return added, nil
 }
 
-// auditAdded records that targets were added: those of rows that were stored.
+// auditAdded records that targets were added. stored are the ids of the rows that were
+// stored.
 func auditAdded(tx *gorm.DB, now models.Time, rows []Target, stored []string) error {
 	if len(stored) == 0 {
 		return nil
 	}
-	of, values := audit.Several("target", stored)
+	subject, values := audit.Several("target", stored)
 	if len(stored) == 1 {
 		for _, t := range rows {
 			if t.ID == stored[0] {
-				of, values = t.auditSubject(), t.auditValues()
+				subject, values = t.auditSubject(), t.auditValues()
 			}
 		}
 	}
-	return audit.Add(tx, now, audit.Change{Action: "target.add", Subject: of, After: values})
+	return audit.Add(tx, now, audit.Change{Action: "target.add", Subject: subject, After: values})
 }

@@ -11,9 +11,9 @@ import (
 	"linkwatch/models/audit"
 )
 
-// RequestCheck asks for a check as soon as possible; one that is under way will
-// do. CodeConflict if the target is paused, or its host asked for a pause; an
-// unknown one is CodeNotFound.
+// RequestCheck makes a target due now. A check that is running counts as the requested
+// one. Errors are CodeNotFound, and CodeConflict if the target is paused or its host is
+// rate limited.
 func (s *Store) RequestCheck(ctx context.Context, id string) error {
 	_, err := s.requestCheck(ctx, id)
 	return err
@@ -34,10 +34,10 @@ func (s *Store) requestCheck(ctx context.Context, id string) (t Target, err erro
 		case t.Throttled(now):
 			wait := t.PostponedUntil.Sub(now.Time)
 			return &models.Error{Code: models.CodeConflict, RetryAfter: wait, Detail: fmt.Sprintf(
-				"The host of this target asked for a pause. It can be checked in %s.", wait.Round(time.Second))}
+				"The host of this target is rate limiting requests (429). Try again in %s.", wait.Round(time.Second))}
 		}
 		changes := map[string]any{"next_check_at": now}
-		if t.DueAt.After(now.Time) { // else it keeps its place among those who are overdue
+		if t.DueAt.After(now.Time) { // otherwise it is overdue and keeps its place in the queue
 			changes["due_at"] = now
 		}
 		if err := update(tx, t, changes); err != nil {
@@ -49,35 +49,35 @@ func (s *Store) requestCheck(ctx context.Context, id string) (t Target, err erro
 	return t, err
 }
 
-// pollInterval is how often CheckNow looks whether the check is done. The checker
-// may be another instance, so there is nothing to be woken by.
+// pollInterval is how often CheckNow polls for the result. Another instance may run the
+// check, so the result cannot be signaled in this process.
 const pollInterval = 100 * time.Millisecond
 
-// CheckNow is RequestCheck that waits until the check is done, ctx ends or wait
-// is over: then done is false, and the check comes later. Who pauses or deletes
-// the target meanwhile has CheckNow answer as if that had been so before.
+// CheckNow requests a check like RequestCheck and waits for its result. done is false if
+// ctx ends or wait elapses first; the check still runs. If the target is paused or
+// deleted while CheckNow waits, the error is the one that RequestCheck would return.
 func (s *Store) CheckNow(ctx context.Context, id string, wait time.Duration) (r Result, done bool, err error) {
 	before, err := s.requestCheck(ctx, id)
 	if err != nil {
 		return Result{}, false, err
 	}
-	over := time.NewTimer(wait)
-	defer over.Stop()
-	look := time.NewTicker(pollInterval)
-	defer look.Stop()
+	timeout := time.NewTimer(wait)
+	defer timeout.Stop()
+	poll := time.NewTicker(pollInterval)
+	defer poll.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return Result{}, false, nil
-		case <-over.C:
+		case <-timeout.C:
 			return Result{}, false, nil
-		case <-look.C:
+		case <-poll.C:
 		}
 		var now Target
 		err := notDeleted(s.db.Read(ctx)).Select("seq, paused, last_checked_at").Where("seq = ?", before.Seq).Find(&now).Error
 		switch {
 		case err != nil:
-			return Result{}, false, fmt.Errorf("waiting for a check: %w", err)
+			return Result{}, false, fmt.Errorf("wait for check: %w", err)
 		case now.Seq == 0:
 			return Result{}, false, models.NotFound("target")
 		case now.Paused:
@@ -91,11 +91,11 @@ func (s *Store) CheckNow(ctx context.Context, id string, wait time.Duration) (r 
 
 var errPaused = models.Conflict("The target is paused. Resume it first.")
 
-// result is the last check of a target.
+// result returns the last check of a target.
 func (s *Store) result(ctx context.Context, t Target) (r Result, err error) {
 	err = withTarget(s.db.Read(ctx), "check_results AS x").Where("x.target_seq = ? AND x.checked_at = ?", t.Seq, t.LastCheckedAt).Take(&r).Error
 	if err != nil {
-		return r, fmt.Errorf("reading a check result: %w", err)
+		return r, fmt.Errorf("read check result: %w", err)
 	}
 	return r, nil
 }

@@ -12,36 +12,37 @@ import (
 	"linkwatch/models/lease"
 )
 
-// Claim takes up to n targets that are due for an instance, those first whose
-// time came first. Several instances never get the same target. next is when the
-// first of the others is due; zero: none is. Errors include lease.ErrLost.
+// Claim claims up to n due targets for an instance, the longest overdue first. No two
+// instances claim the same target. next is when the next free target is due; zero: there
+// is none. Errors include lease.ErrLost.
 func (s *Store) Claim(ctx context.Context, holder lease.ID, n int) (ts []Target, next models.Time, err error) {
 	now := s.clock.Now()
 	next, err = lease.Claim(ctx, s.db, holder, now, firstDue, func(tx *gorm.DB) error {
 		ts = nil
-		// MATERIALIZED: PostgreSQL must not look for due ones a second time in one statement.
+		// MATERIALIZED makes PostgreSQL evaluate due only once in the statement.
 		return tx.Raw(`WITH due AS MATERIALIZED (
 				SELECT seq FROM targets WHERE next_check_at <= ? AND claimed_by IS NULL ORDER BY next_check_at LIMIT ?`+s.db.SkipLocked()+`)
 			UPDATE targets SET claimed_by = ? WHERE seq IN (SELECT seq FROM due) RETURNING *`, now, n, holder).Scan(&ts).Error
 	})
 	if err != nil {
-		return nil, models.Time{}, fmt.Errorf("claiming targets to check: %w", err)
+		return nil, models.Time{}, fmt.Errorf("claim targets: %w", err)
 	}
 	slices.SortFunc(ts, func(a, b Target) int { return a.DueAt.Compare(b.DueAt.Time) })
 	return ts, next, nil
 }
 
-// firstDue is when the first free target is due; zero: none is.
+// firstDue returns when the next free target is due; zero: there is none.
 func firstDue(tx *gorm.DB) (next models.Time, err error) {
 	err = tx.Raw("SELECT min(next_check_at) FROM targets WHERE next_check_at IS NOT NULL AND claimed_by IS NULL").Scan(&next).Error
 	if err != nil {
-		return next, fmt.Errorf("looking for the next target that is due: %w", err)
+		return next, fmt.Errorf("find next due target: %w", err)
 	}
 	return next, nil
 }
 
-// Release frees claimed targets, to be claimed again after a time, with the
-// PostponedUntil that they have by now. They stay due since when they were. Those that are no longer claimed as they were are passed over.
+// Release frees claimed targets, so that they can be claimed again after a delay. It
+// stores their PostponedUntil and keeps their DueAt. It skips targets whose claim or
+// DueAt has changed.
 func (s *Store) Release(ctx context.Context, back ...lease.Released[Target]) error {
 	rows := models.NewRows("seq bigint, claimed_by text, due_at bigint, next_check_at bigint, postponed_until bigint")
 	now := s.clock.Now()
@@ -53,14 +54,13 @@ func (s *Store) Release(ctx context.Context, back ...lease.Released[Target]) err
 			WHERE targets.seq = r.seq AND targets.claimed_by = r.claimed_by AND targets.due_at = r.due_at`).Error
 	})
 	if err != nil {
-		return fmt.Errorf("releasing claimed targets: %w", err)
+		return fmt.Errorf("release targets: %w", err)
 	}
 	return nil
 }
 
-// ReleaseOthers frees the targets that an instance has claimed, but for those of
-// keep. It is for after a claim that failed, of which nobody knows whether it was
-// committed.
+// ReleaseOthers frees all targets that an instance has claimed except keep. Call it
+// after a failed claim, which may have been committed.
 func (s *Store) ReleaseOthers(ctx context.Context, holder lease.ID, keep ...Target) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if len(keep) == 0 {
@@ -73,17 +73,16 @@ func (s *Store) ReleaseOthers(ctx context.Context, holder lease.ID, keep ...Targ
 		return rows.Exec(tx, "UPDATE targets SET claimed_by = NULL WHERE claimed_by = ? AND seq NOT IN (SELECT seq FROM {rows} AS r)", holder).Error
 	})
 	if err != nil {
-		return fmt.Errorf("releasing forgotten targets: %w", err)
+		return fmt.Errorf("release other targets: %w", err)
 	}
 	return nil
 }
 
-// Spread puts the schedule in order as an instance begins to check: what is late by
-// more than late, as after a time without checks, is spread over one
-// CHECK_INTERVAL. So is what is due later than it should ever be, which was
-// planned by a longer interval or by a clock that has been set back. While
-// others check nothing is moved: the schedule is theirs too. n is how many
-// targets it was.
+// Spread reschedules targets when an instance starts to check, and returns how many. It
+// spreads targets that are overdue by more than late over one CHECK_INTERVAL, for
+// example after downtime. It also spreads targets that are due too far ahead: their
+// interval became shorter or the clock was set back. It does nothing while other
+// instances run, because they use the same schedule.
 func (s *Store) Spread(ctx context.Context, holder lease.ID, late time.Duration) (n int64, err error) {
 	now, every := s.clock.Now(), s.opts.CheckInterval.Microseconds()
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -91,7 +90,7 @@ func (s *Store) Spread(ctx context.Context, holder lease.ID, late time.Duration)
 		if others, err := lease.Others(tx, holder, now.Add(-lease.Duration)); err != nil || others {
 			return err
 		}
-		// 2654435761 is Knuth's multiplier: neighbours get places far from each other.
+		// 2654435761 is Knuth's multiplicative hash: it spreads consecutive keys evenly.
 		res := tx.Exec(`UPDATE targets SET due_at = ? + seq * 2654435761 % ?, next_check_at = ? + seq * 2654435761 % ?, postponed_until = NULL
 			WHERE next_check_at IS NOT NULL AND claimed_by IS NULL AND (next_check_at < ? OR
 				due_at > ? + 3 * CASE WHEN interval_seconds * 1000000 > ? THEN interval_seconds * 1000000 ELSE ? END / 2)`,
@@ -100,7 +99,7 @@ func (s *Store) Spread(ctx context.Context, holder lease.ID, late time.Duration)
 		return res.Error
 	})
 	if err != nil {
-		return 0, fmt.Errorf("spreading overdue checks: %w", err)
+		return 0, fmt.Errorf("spread overdue checks: %w", err)
 	}
 	return n, nil
 }

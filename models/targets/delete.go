@@ -13,8 +13,8 @@ import (
 // KeepDeleted is how long a deleted target can be restored.
 const KeepDeleted = models.Day
 
-// Delete stops watching a target. It can be restored for KeepDeleted.
-// CodeNotFound if there is none.
+// Delete deletes a target, which can be restored for KeepDeleted. CodeNotFound if there
+// is none.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	return s.db.Write(ctx, func(tx *gorm.DB) error {
 		t, err := lock(tx, id, false)
@@ -33,8 +33,8 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	})
 }
 
-// Restore brings a deleted target back with its history: CodeNotFound if it
-// was not deleted, or too long ago; CodeConflict if its URL is watched anew.
+// Restore restores a deleted target with its history. CodeNotFound if it was not
+// deleted, or longer than KeepDeleted ago. CodeConflict if another target has its URL.
 func (s *Store) Restore(ctx context.Context, id string) (Target, error) {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		t, err := lock(tx, id, true)
@@ -51,7 +51,7 @@ func (s *Store) Restore(ctx context.Context, id string) (Target, error) {
 		}
 		err = update(tx, t, changes)
 		if errors.Is(err, gorm.ErrDuplicatedKey) {
-			return models.Conflict("The URL is watched anew already.")
+			return models.Conflict("Another target has this URL now. Delete it first.")
 		}
 		if err != nil {
 			return err

@@ -11,11 +11,11 @@ import (
 	"linkwatch/models/audit"
 )
 
-// Edit changes what the owner set. Pausing ends an outage and forgets the
-// state. Resuming, and what changes how or how often is checked, has the target
-// checked at once, unless its host asked for a pause. Errors are those of Add,
-// CodeNotFound, CodeForbidden if the actor may not change who sees the target, and
-// CodeConflict if there is a target of the URL among those that it would be one of.
+// Edit changes the settings of a target. Pausing ends an outage and resets the state.
+// Resuming the target, or changing its expectations or interval, makes it due now, or
+// when the rate limit of its host ends. Errors are those of Add, CodeNotFound,
+// CodeForbidden if the actor may not change who sees the target, and CodeConflict if
+// another target with the same URL is shared, or private to the same owner.
 func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		t, err := lock(tx, id, false)
@@ -47,17 +47,17 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 			"expect_absent": t.Expect.KeywordAbsent, "expect_latency_ms": t.Expect.MaxLatencyMS, "private_to": t.PrivateTo,
 		}
 		now := s.clock.Now()
-		checkedOtherwise := t.Paused != before.Paused || t.Expect != before.Expect || t.IntervalSeconds != before.IntervalSeconds
-		if checkedOtherwise || shared || t.Name != before.Name {
+		checksChanged := t.Paused != before.Paused || t.Expect != before.Expect || t.IntervalSeconds != before.IntervalSeconds
+		if checksChanged || shared || t.Name != before.Name {
 			changes["updated_at"] = now
 		}
-		if shared { // events of a check under way would say who saw it before
+		if shared { // a running check would record events with the old visibility
 			changes["claimed_by"] = nil
 		}
 		switch {
 		case t.Paused && !before.Paused:
 			err = s.unschedule(tx, t, changes)
-		case checkedOtherwise && !t.Paused:
+		case checksChanged && !t.Paused:
 			schedule(t, changes, now)
 		}
 		if err != nil {
@@ -79,17 +79,17 @@ func (s *Store) Edit(ctx context.Context, id string, e Edit) (Target, error) {
 	return s.Get(ctx, id)
 }
 
-// errURLTaken is the error of a target that cannot be shared or made private, because there is
-// one of its URL already.
+// errURLTaken is the error if a target cannot be shared or made private because another
+// one has its URL.
 func errURLTaken(t Target) error {
 	if t.Private() {
-		return models.Conflict("The owner has a private target of this URL already. Delete one of them first.")
+		return models.Conflict("The owner already has a private target with this URL. Delete one of them first.")
 	}
-	return models.Conflict("There is a shared target of this URL already. Delete one of them first.")
+	return models.Conflict("A shared target already has this URL. Delete one of them first.")
 }
 
-// schedule makes a target due, as soon as its host's pause is over. A check under way, which goes by what was set
-// before, is not recorded: its claim is gone.
+// schedule makes a target due now, or when the rate limit of its host ends. It removes
+// the claim, so that the result of a running check with the old settings is dropped.
 func schedule(t Target, changes map[string]any, now models.Time) {
 	changes["due_at"], changes["next_check_at"], changes["claimed_by"] = now, now, nil
 	if t.Throttled(now) {
@@ -97,20 +97,19 @@ func schedule(t Target, changes map[string]any, now models.Time) {
 	}
 }
 
-// unschedule removes a target from the schedule and ends its outage. From now on its
-// state is unknown.
+// unschedule removes a target from the schedule, ends its outage and resets its state.
 func (s *Store) unschedule(tx *gorm.DB, t Target, changes map[string]any) error {
 	now := s.clock.Now()
 	changes["due_at"], changes["next_check_at"], changes["claimed_by"] = nil, nil, nil
 	changes["state"], changes["state_since"], changes["failures"] = Pending, now, 0
 	ended := t.accrue(now)
 	changes["known_until"] = nil
-	for prefix, sum := range map[string]Rollup{"hour_": t.Hour, "day_": t.Day} {
-		changes[prefix+"bucket_start"], changes[prefix+"checks"], changes[prefix+"latency"] = sum.BucketStart, sum.Checks, sum.Latency
-		changes[prefix+"known_from"], changes[prefix+"up_us"], changes[prefix+"down_us"] = sum.KnownFrom, sum.UpUS, sum.DownUS
+	for prefix, rollup := range map[string]Rollup{"hour_": t.Hour, "day_": t.Day} {
+		changes[prefix+"bucket_start"], changes[prefix+"checks"], changes[prefix+"latency"] = rollup.BucketStart, rollup.Checks, rollup.Latency
+		changes[prefix+"known_from"], changes[prefix+"up_us"], changes[prefix+"down_us"] = rollup.KnownFrom, rollup.UpUS, rollup.DownUS
 	}
 	if err := s.storeRollups(tx, appendRollups(nil, t.Seq, ended.hours), appendRollups(nil, t.Seq, ended.days)); err != nil {
-		return fmt.Errorf("storing roll-ups: %w", err)
+		return fmt.Errorf("store roll-ups: %w", err)
 	}
 	if err := endOutages(tx, []Result{{TargetSeq: t.Seq, CheckedAt: now}}); err != nil {
 		return err
@@ -120,7 +119,7 @@ func (s *Store) unschedule(tx *gorm.DB, t Target, changes map[string]any) error 
 
 func update(tx *gorm.DB, t Target, changes map[string]any) error {
 	if err := tx.Model(&Target{}).Where("seq = ?", t.Seq).Updates(changes).Error; err != nil {
-		return fmt.Errorf("storing a target: %w", err)
+		return fmt.Errorf("store target: %w", err)
 	}
 	return nil
 }

@@ -19,13 +19,15 @@ const (
 )
 
 const (
-	// maxFailures is up to how many failures in a row each is an event of its own, so that rules can wait for that many.
+	// maxFailures is the number of failures in a row that each cause an event. Alert
+	// rules can require up to that many.
 	maxFailures = 10
-	// downReminderInterval is the time between events of a longer outage. They are for rules that were added or enabled during it.
+	// downReminderInterval is the time between further events of an outage, for rules
+	// that were added or enabled during it.
 	downReminderInterval = 5 * time.Minute
 )
 
-// Events are the kinds of events of targets.
+// Events returns the kinds of events of targets.
 func Events() []event.Type {
 	const subject, noun = "target", "target"
 	return []event.Type{
@@ -49,7 +51,7 @@ func Events() []event.Type {
 	}
 }
 
-// event is an event of the target.
+// event returns an event of the target.
 func (t Target) event(k event.Kind, p event.Phase, severity event.Severity, at models.Time) event.Event {
 	return event.Event{
 		Kind: k, Phase: p, Severity: severity, SubjectKind: "target", SubjectID: t.ID, Name: t.DisplayTitle(), URL: t.CanonicalURL, Host: t.Host, At: at,
@@ -57,7 +59,7 @@ func (t Target) event(k event.Kind, p event.Phase, severity event.Severity, at m
 	}
 }
 
-// events are what a check tells: before and after are the target as it was and is.
+// events returns the events of a check. before and after are the target before and after it.
 func events(before, after Target, r Result) (all []event.Event) {
 	add := func(k event.Kind, p event.Phase, severity event.Severity) *event.Event {
 		all = append(all, after.event(k, p, severity, r.CheckedAt))
@@ -70,7 +72,7 @@ func events(before, after Target, r Result) (all []event.Event) {
 	case before.State == Down && after.State == Up:
 		add(EventDown, event.Ended, event.Critical)
 	}
-	fresh := before.State == Pending // nothing that was told of it counts any more
+	fresh := before.State == Pending // earlier events were closed
 	switch was, is := before.RecentChecks.slow() && !fresh, after.RecentChecks.slow(); {
 	case is && !was:
 		add(EventSlow, event.Began, event.Warning).Detail = "response time " + (time.Duration(r.LatencyMS) * time.Millisecond).String()
@@ -78,29 +80,29 @@ func events(before, after Target, r Result) (all []event.Event) {
 		add(EventSlow, event.Ended, event.Warning)
 	}
 	was, is := warning(before.TLSExpiresAt, before.LastCheckedAt), warning(after.TLSExpiresAt, r.CheckedAt)
-	if is < was { // the certificate was renewed, if only for a few days
+	if is < was { // the certificate was renewed, possibly for a few days only
 		add(EventCertificate, event.Ended, event.Warning)
 	}
-	// A renewal within a level is no event: certificates that never last 30 days would cause one at each renewal.
+	// A renewal within a level is no event. Otherwise each renewal of a short-lived certificate would cause one.
 	if is > 0 && (is != was || fresh) {
 		e := add(EventCertificate, event.Began, is.severity())
 		expires := after.TLSExpiresAt.Format(time.DateOnly)
 		e.Detail = "expires on " + expires
-		e.Host += " " + expires // targets with the same certificate are one alert
+		e.Host += " " + expires // targets with the same certificate share an alert
 	}
 	return all
 }
 
-// downReminderDue reports whether the target's last check is the first of its outage within another downEvery. last is when the
-// check before it began.
+// downReminderDue reports whether another downReminderInterval of the outage began
+// between the previous check, at last, and the last check.
 func (t Target) downReminderDue(last models.Time) bool {
 	return t.LastCheckedAt.Sub(t.StateSince.Time)/downReminderInterval > last.Sub(t.StateSince.Time)/downReminderInterval
 }
 
-// certificateWarning is how soon a certificate expires: 0 = not soon.
+// certificateWarning is the level of a warning before a certificate expires: 0 = none.
 type certificateWarning int
 
-// certificateWarningDays are before how many days an expiry is told.
+// certificateWarningDays are the days before expiry at which the level rises.
 var certificateWarningDays = []int{30, 7, 1}
 
 func warning(expires, at models.Time) (level certificateWarning) {
@@ -117,21 +119,21 @@ func warning(expires, at models.Time) (level certificateWarning) {
 
 func (w certificateWarning) severity() event.Severity { return event.Severity(max(w-1, 0)) }
 
-// What counts as slow.
+// A target is slow if its last slowChecks checks were all slow.
 const (
-	slowChecks       = 3    // in a row
-	minSlowMS        = 1000 // milliseconds
-	slowFactor       = 3    // times the lower quartile of the checks before them
-	minEarlierChecks = 10   // checks that there must be before them
+	slowChecks       = 3    // number of last checks
+	minSlowMS        = 1000 // least response time, in milliseconds
+	slowFactor       = 3    // times the lower quartile of the earlier checks
+	minEarlierChecks = 10   // least number of earlier checks
 )
 
-// slow reports whether the last checks that were up were slow, compared with the faster ones of those before. When
-// most of them are slow, that is how the target usually is.
+// slow reports whether the last successful checks were slow, compared with the lower
+// quartile of those before. A target that is usually slow is therefore not reported.
 func (b RecentChecks) slow() bool {
 	var up []int
-	for _, beat := range b {
-		if beat.Outcome == UpOutcome {
-			up = append(up, beat.LatencyMS)
+	for _, c := range b {
+		if c.Outcome == UpOutcome {
+			up = append(up, c.LatencyMS)
 		}
 	}
 	if len(up) < slowChecks+minEarlierChecks {
@@ -142,7 +144,7 @@ func (b RecentChecks) slow() bool {
 	return slices.Min(last) >= max(minSlowMS, slowFactor*before[len(before)/4])
 }
 
-// closeEvents tells that nothing more is known of a target: it is paused or deleted.
+// closeEvents closes all alerts of a target that is paused or deleted.
 func closeEvents(tx *gorm.DB, t Target, now models.Time) error {
 	var all []event.Event
 	for _, k := range []event.Kind{EventDown, EventSlow, EventCertificate} {

@@ -12,22 +12,22 @@ import (
 
 // Limits of an expectation.
 const (
-	DefaultStatuses = "200-399" // what Expect.Status "" means
+	DefaultStatuses = "200-399" // if Expect.Status is ""
 	MaxKeyword      = 200       // runes
 	MaxLatency      = 300_000   // milliseconds
 	maxRanges       = 20
 )
 
-// Expect is what an answer must be like for the target to be up: all of it
-// has to hold. The zero Expect asks for DefaultStatuses.
+// Expect is the conditions that a response must meet for the target to be up. All must
+// hold. The zero value requires DefaultStatuses only.
 type Expect struct {
-	Status        string `gorm:"column:status"`     // ranges, as "200-299,404"; "" = DefaultStatuses
-	Keyword       string `gorm:"column:keyword"`    // stands in the body, in this casing; "" = any body will do
-	KeywordAbsent string `gorm:"column:absent"`     // does not stand in the body; "" = anything may
-	MaxLatencyMS  int    `gorm:"column:latency_ms"` // milliseconds; 0 = any
+	Status        string `gorm:"column:status"`     // ranges such as "200-299,404"; "" = DefaultStatuses
+	Keyword       string `gorm:"column:keyword"`    // the body contains it, matching case; "" = no condition
+	KeywordAbsent string `gorm:"column:absent"`     // the body does not contain it; "" = no condition
+	MaxLatencyMS  int    `gorm:"column:latency_ms"` // milliseconds; 0 = no limit
 }
 
-// Statuses is the ranges that count as up, written out.
+// Statuses returns the ranges of statuses that count as up.
 func (e Expect) Statuses() string {
 	if e.Status == "" {
 		return DefaultStatuses
@@ -35,11 +35,11 @@ func (e Expect) Statuses() string {
 	return e.Status
 }
 
-// NeedsBody says whether the expectation is about more than status and time.
+// NeedsBody reports whether a condition is about the body.
 func (e Expect) NeedsBody() bool { return e.Keyword != "" || e.KeywordAbsent != "" }
 
-// validate is e with its texts in their stored form. location names the member in
-// errors, which are CodeInvalid.
+// validate returns e in its stored form. location is the prefix of fields in errors,
+// which are CodeInvalid.
 func (e Expect) validate(location string) (Expect, error) {
 	ranges, err := parseStatuses(location+".status", e.Status)
 	if err != nil {
@@ -58,7 +58,7 @@ func (e Expect) validate(location string) (Expect, error) {
 	}
 	for _, word := range []struct{ name, text string }{{".keyword", e.Keyword}, {".keyword_absent", e.KeywordAbsent}} {
 		if models.CleanText(word.text) != strings.TrimSpace(word.text) {
-			return e, models.Invalid(location+word.name, "holds characters that cannot be looked for")
+			return e, models.Invalid(location+word.name, "must not contain control characters")
 		}
 		if models.Runes(word.text) > MaxKeyword {
 			return e, models.Invalid(location+word.name, "is longer than %d characters", MaxKeyword)
@@ -73,7 +73,7 @@ func (e Expect) validate(location string) (Expect, error) {
 
 type statusRange struct{ from, to int }
 
-// parseStatuses reads "200-399" or "200,204,300-308".
+// parseStatuses parses ranges such as "200-399" or "200,204,300-308".
 func parseStatuses(location, s string) ([]statusRange, error) {
 	if strings.TrimSpace(s) == "" {
 		return nil, nil
@@ -105,10 +105,10 @@ func parseStatusCode(s string) (int, bool) {
 	return n, err == nil && len(s) == 3 && n >= 100 && n <= 599
 }
 
-// allowsStatus says whether a status is one that is expected.
+// allowsStatus reports whether a status counts as up.
 func (e Expect) allowsStatus(status int) bool {
 	ranges, err := parseStatuses("", e.Statuses())
-	if err != nil { // the store holds only what was checked
+	if err != nil { // impossible: stored values are valid
 		return false
 	}
 	for _, r := range ranges {
@@ -119,23 +119,23 @@ func (e Expect) allowsStatus(status int) bool {
 	return false
 }
 
-// Evaluate says what an answer means. problem is short and stable, as it is
+// Evaluate returns the outcome of a response. problem is a short, stable text that is
 // stored: "unexpected status 404"; "" if the outcome is UpOutcome.
-func (e Expect) Evaluate(a Response) (outcome Outcome, problem string) {
+func (e Expect) Evaluate(r Response) (outcome Outcome, problem string) {
 	switch {
-	case a.Error != "":
-		return DownOutcome, a.Error
-	case !e.allowsStatus(a.StatusCode) && a.StatusCode == http.StatusTooManyRequests:
+	case r.Error != "":
+		return DownOutcome, r.Error
+	case !e.allowsStatus(r.StatusCode) && r.StatusCode == http.StatusTooManyRequests:
 		return ThrottledOutcome, "throttled: status 429"
-	case !e.allowsStatus(a.StatusCode):
-		return DownOutcome, "unexpected status " + strconv.Itoa(a.StatusCode)
-	case a.Truncated:
+	case !e.allowsStatus(r.StatusCode):
+		return DownOutcome, "unexpected status " + strconv.Itoa(r.StatusCode)
+	case r.Truncated:
 		return DownOutcome, "the body is too long"
-	case e.Keyword != "" && !bytes.Contains(a.Body, []byte(e.Keyword)):
+	case e.Keyword != "" && !bytes.Contains(r.Body, []byte(e.Keyword)):
 		return DownOutcome, "keyword not found"
-	case e.KeywordAbsent != "" && bytes.Contains(a.Body, []byte(e.KeywordAbsent)):
+	case e.KeywordAbsent != "" && bytes.Contains(r.Body, []byte(e.KeywordAbsent)):
 		return DownOutcome, "unwanted keyword found"
-	case e.MaxLatencyMS > 0 && a.Latency.Milliseconds() > int64(e.MaxLatencyMS):
+	case e.MaxLatencyMS > 0 && r.Latency.Milliseconds() > int64(e.MaxLatencyMS):
 		return DownOutcome, fmt.Sprintf("slower than %d ms", e.MaxLatencyMS)
 	}
 	return UpOutcome, ""

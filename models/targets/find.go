@@ -9,9 +9,10 @@ import (
 	"linkwatch/models"
 )
 
-// Find returns up to limit targets for the search over everything, without their Uptime: those of which a text is the name
-// first, then the newest. They are of the newest models.NewestSearched those whose name or address
-// has a text, and of all those whose address begins with it. CodeInvalid ("query.q").
+// Find returns up to limit targets for the global search, without their Uptime. Exact
+// matches of the name come first, then the newest. It searches the names and URLs of the
+// newest models.NewestSearched targets, and the beginning of the URLs of all targets.
+// CodeInvalid ("query.q").
 func (s *Store) Find(ctx context.Context, text string, limit int) ([]Target, error) {
 	if err := models.CheckFilter("query.q", text); err != nil {
 		return nil, err
@@ -28,7 +29,7 @@ func (s *Store) Find(ctx context.Context, text string, limit int) ([]Target, err
 	var ts []Target
 	err := tx.Raw("SELECT * FROM targets WHERE seq IN ("+strings.Join(some, " UNION ")+") ORDER BY lower(name) = ? DESC, created_at DESC, id DESC LIMIT ?", append(args, strings.ToLower(text), limit)...).Scan(&ts).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking for targets: %w", err)
+		return nil, fmt.Errorf("search targets: %w", err)
 	}
 	return ts, nil
 }

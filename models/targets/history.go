@@ -11,25 +11,24 @@ import (
 	"linkwatch/models"
 )
 
-// Bucket is a part of a chart. To is exclusive.
+// Bucket is one interval of a History. To is exclusive.
 type Bucket struct {
 	From, To models.Time
 	Share
 	Checks   int64 // without throttled checks
-	P50, P95 int   // milliseconds, of the checks that had an answer; 0 without any
+	P50, P95 int   // milliseconds, of the checks with a response; 0 if there are none
 }
 
-// History is what happened to a target over a range.
+// History is the uptime and the response times of a target over a range.
 type History struct {
 	Range    Range
-	Buckets  []Bucket // the oldest first, without gaps; those without checks have zeros
+	Buckets  []Bucket // oldest first, without gaps; zero values without checks
 	Share             // of the whole range
 	Checks   int64    // of the whole range
 	P50, P95 int      // of the whole range
 }
 
-// resolutions are which roll-ups the chart of a range is made of, and how long each
-// of its buckets is.
+// resolutions is the table of roll-ups and the length of the buckets for each range.
 var resolutions = map[Range]struct {
 	table  string
 	bucket time.Duration
@@ -41,9 +40,8 @@ var resolutions = map[Range]struct {
 	Last365d: {"target_days", 5 * models.Day},
 }
 
-// History returns the history of a target over a range that ends at t.AsOf, in 24
-// to 120 buckets. Its uptime is equal to that in t.Uptime. It reads at most 720
-// roll-ups, however long the target has been watched.
+// History returns the history of a target over a range that ends at t.AsOf, in 24 to
+// 120 buckets. Its uptime equals that in t.Uptime. It reads at most 720 roll-ups.
 func (s *Store) History(ctx context.Context, t Target, r Range) (History, error) {
 	out := History{Range: r}
 	now, shape := t.AsOf, resolutions[r]
@@ -52,7 +50,7 @@ func (s *Store) History(ctx context.Context, t Target, r Range) (History, error)
 	err := s.db.Read(ctx).Table(shape.table).Where("target_seq = ? AND bucket_start >= ?", t.Seq, from).
 		Select("bucket_start, checks, known_from, up_us, down_us, latency").Scan(&rows).Error
 	if err != nil {
-		return out, fmt.Errorf("reading the history of a target: %w", err)
+		return out, fmt.Errorf("read target history: %w", err)
 	}
 	if rest := t.unstored(now); shape.table == "target_days" {
 		rows = append(rows, rest.days...)
@@ -111,19 +109,19 @@ func (s *Store) loadUptime(tx *gorm.DB, ts []Target) error {
 	return nil
 }
 
-// sinceStart adds up the roll-ups that begin at from or later.
+// sinceStart sums the roll-ups that start at from or later.
 func sinceStart(parts []Rollup, from models.Time) (share Share) {
-	for _, sum := range parts {
-		if !sum.BucketStart.Before(from.Time) {
-			share = share.plus(sum.share())
+	for _, p := range parts {
+		if !p.BucketStart.Before(from.Time) {
+			share = share.plus(p.share())
 		}
 	}
 	return share
 }
 
-// loadShares adds up the stored roll-ups of targets: for each Target.Seq one
-// share per range in Windows. The share of 30 days leaves out the last 7 days,
-// which are in the share before, and so on.
+// loadShares sums the stored roll-ups of targets. It returns one share per range in
+// Windows for each Target.Seq. Shares do not overlap: that of 30 days excludes the last
+// 7 days, and so on.
 func loadShares(tx *gorm.DB, ts []Target, now models.Time) (map[int64][]Share, error) {
 	seqs := make([]int64, len(ts))
 	shares := make(map[int64][]Share, len(ts))
@@ -148,7 +146,7 @@ func loadShares(tx *gorm.DB, ts []Target, now models.Time) (map[int64][]Share, e
 		Rollup    `gorm:"embedded"`
 	}
 	if err := tx.Raw(strings.Join(selects, " UNION ALL "), args...).Scan(&rows).Error; err != nil {
-		return nil, fmt.Errorf("adding up the uptime of targets: %w", err)
+		return nil, fmt.Errorf("sum uptime of targets: %w", err)
 	}
 	for _, row := range rows {
 		shares[row.TargetSeq][row.Place] = row.share()

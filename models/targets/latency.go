@@ -8,16 +8,17 @@ import (
 	"math/bits"
 )
 
-// Latencies is a histogram of milliseconds, packed: pairs of varints, the step
-// from the bucket before and the count. It has four buckets to each doubling,
-// so that a quantile is right within 12 %, and takes two bytes for each that
-// is not empty. Histograms of parts add up to that of the whole.
+// Latencies is a histogram of response times in milliseconds. It is encoded as pairs of
+// varints: the distance from the previous bucket that is not empty, and the count. Four
+// buckets per doubling make quantiles accurate within 12 %. Each bucket that is not
+// empty takes about two bytes. Histograms can be added.
 type Latencies []byte
 
-// latencyBuckets cover 0 ms to 300 s and more.
+// latencyBuckets is the number of buckets. They cover 0 ms to more than 300 s.
 const latencyBuckets = 4 * 18
 
-// bucketOf is 0 to 7 for as many milliseconds, then four to each doubling.
+// bucketOf returns the bucket of a response time: one each for 0 to 7 ms, then four per
+// doubling.
 func bucketOf(ms int) int {
 	if ms < 8 {
 		return max(ms, 0)
@@ -26,7 +27,7 @@ func bucketOf(ms int) int {
 	return min(8+4*(octave-3)+ms>>(octave-2)&3, latencyBuckets-1)
 }
 
-// bucketFrom is the least number of milliseconds in a bucket.
+// bucketFrom returns the lower bound of a bucket in milliseconds.
 func bucketFrom(b int) float64 {
 	if b < 8 {
 		return float64(b)
@@ -34,14 +35,14 @@ func bucketFrom(b int) float64 {
 	return float64((4 + (b-8)%4) << ((b-8)/4 + 1))
 }
 
-// Value implements driver.Valuer: an empty histogram is no bytes, not NULL.
+// Value implements driver.Valuer. An empty histogram is an empty value, not NULL.
 func (l Latencies) Value() (driver.Value, error) { return append([]byte{}, l...), nil }
 
 // Scan implements sql.Scanner.
 func (l *Latencies) Scan(src any) error {
 	packed, ok := src.([]byte)
 	if !ok && src != nil {
-		return fmt.Errorf("a column of latencies holds %T, want bytes", src)
+		return fmt.Errorf("latencies are %T, want bytes", src)
 	}
 	*l = append(Latencies{}, packed...)
 	return nil
@@ -57,7 +58,7 @@ func (l Latencies) unpack(h *histogram) {
 	for len(l) > 0 {
 		step, n := binary.Uvarint(l)
 		count, m := binary.Uvarint(l[max(n, 0):])
-		if n <= 0 || m <= 0 || step >= uint64(latencyBuckets-at) { // not ours; nothing more can be read of it
+		if n <= 0 || m <= 0 || step >= uint64(latencyBuckets-at) { // invalid: ignore the rest
 			return
 		}
 		at += int(step)
@@ -79,7 +80,7 @@ func (h *histogram) pack() Latencies {
 	return l
 }
 
-// plus is the histogram with one more value.
+// plus returns the histogram with one more value.
 func (l Latencies) plus(ms int) Latencies {
 	var h histogram
 	l.unpack(&h)
@@ -87,8 +88,8 @@ func (l Latencies) plus(ms int) Latencies {
 	return h.pack()
 }
 
-// quantile is the value below which the share q (0 to 1) of the values lie, in
-// milliseconds; 0 without any.
+// quantile returns the q-quantile (0 to 1) in milliseconds, interpolated within its
+// bucket. It is 0 for an empty histogram.
 func (h *histogram) quantile(q float64) int {
 	var total uint64
 	for _, count := range h {

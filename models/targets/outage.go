@@ -10,20 +10,20 @@ import (
 	"linkwatch/models"
 )
 
-// Outage is a time in which a target was down: from the first check that
-// failed to the first that did not. Pausing or deleting a target ends it too.
+// Outage is a period in which a target was down. It lasts from the first failed check to
+// the next successful one. Pausing or deleting the target ends it too.
 type Outage struct {
 	ID        string
 	TargetSeq int64
 	StartedAt models.Time
-	EndedAt   models.Time // zero: it goes on
+	EndedAt   models.Time // zero: ongoing
 	Cause     string      // the error of the first check
 
 	TargetID   string `gorm:"->"`
-	TargetName string `gorm:"->"` // what the target is called
+	TargetName string `gorm:"->"` // its DisplayTitle
 }
 
-// Duration is how long it took, until now if it goes on.
+// Duration returns how long the outage lasted, until now if it is ongoing.
 func (o Outage) Duration(now time.Time) time.Duration {
 	if o.EndedAt.IsZero() {
 		return now.Sub(o.StartedAt.Time)
@@ -31,7 +31,7 @@ func (o Outage) Duration(now time.Time) time.Duration {
 	return o.EndedAt.Sub(o.StartedAt.Time)
 }
 
-// beginOutages begins an outage with each of these results.
+// beginOutages starts an outage at each result.
 func beginOutages(tx *gorm.DB, rs []Result) error {
 	rows := models.NewRows("id text, target_seq bigint, started_at bigint, cause text")
 	for _, r := range rs {
@@ -41,27 +41,27 @@ func beginOutages(tx *gorm.DB, rs []Result) error {
 		SELECT id, target_seq, started_at, cause FROM {rows} AS r WHERE true ON CONFLICT DO NOTHING`).Error
 }
 
-// endOutages ends the outages of the targets of these results, when these were found.
+// endOutages ends the outages of the targets of the results, at the time of the result.
 func endOutages(tx *gorm.DB, rs []Result) error {
 	rows := models.NewRows("target_seq bigint, at bigint")
 	for _, r := range rs {
 		rows.Add(r.TargetSeq, r.CheckedAt)
 	}
-	// Not before it began, even if the clock was set back since.
+	// An outage must not end before it starts, even if the clock was set back.
 	return rows.Exec(tx, `UPDATE outages SET ended_at = CASE WHEN started_at > r.at THEN started_at ELSE r.at END
 		FROM {rows} AS r WHERE outages.target_seq = r.target_seq AND ended_at IS NULL`).Error
 }
 
-// withTarget selects rows of a table, called x, together with which target they are of: one
-// that the actor sees.
+// withTarget selects rows of a table, with the alias x, and the id and title of their
+// target. It omits rows of targets that are deleted or not visible to the actor.
 func withTarget(tx *gorm.DB, table string) *gorm.DB {
 	visible, args := models.Visible(tx, "t")
 	return tx.Table(table).Joins("JOIN targets AS t ON t.seq = x.target_seq AND t.deleted_at IS NULL AND "+visible, args...).
 		Select("x.*, t.id AS target_id, CASE t.name WHEN '' THEN t.host ELSE t.name END AS target_name")
 }
 
-// Outages is a page of outages, newest first: of one target, or of all if
-// targetID is "". An unknown target is CodeNotFound.
+// Outages returns a page of outages, newest first, of one target or of all if targetID
+// is "". CodeNotFound if the target does not exist.
 func (s *Store) Outages(ctx context.Context, targetID string, after models.Cursor, limit int) (models.Slice[Outage], error) {
 	var page models.Slice[Outage]
 	q := withTarget(s.db.Read(ctx), "outages AS x")
@@ -79,18 +79,18 @@ func (s *Store) Outages(ctx context.Context, targetID string, after models.Curso
 		q = q.Where("(x.started_at, x.id) < (?, ?)", after.CreatedAt, after.ID)
 	}
 	if err := q.Order("x.started_at DESC, x.id DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("listing outages: %w", err)
+		return page, fmt.Errorf("list outages: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(o Outage) models.Cursor { return models.Cursor{CreatedAt: o.StartedAt, ID: o.ID} }), nil
 }
 
-// seq is the key of a target; CodeNotFound if there is none.
+// seq returns the key of a target; CodeNotFound if there is none.
 func (s *Store) seq(ctx context.Context, id string) (seq int64, err error) {
 	if models.CheckID(models.KindTarget, id) != nil {
 		return 0, models.NotFound("target")
 	}
 	if err := notDeleted(s.db.Read(ctx)).Where("id = ?", id).Pluck("seq", &seq).Error; err != nil {
-		return 0, fmt.Errorf("looking up a target: %w", err)
+		return 0, fmt.Errorf("find target: %w", err)
 	}
 	if seq == 0 {
 		return 0, models.NotFound("target")

@@ -6,9 +6,9 @@ import (
 	"linkwatch/models"
 )
 
-// Range is how far back a figure looks: "24h" or "7d". Hours and days are
-// counted whole, in UTC, with the one under way: "24h" is this hour and the 23
-// before it, "7d" today and the six days before.
+// Range is a period that ends now. It consists of whole hours or days in UTC, including
+// the current one: Last24h is this hour and the 23 before, Last7d is today and the six
+// days before.
 type Range string
 
 // The ranges.
@@ -20,15 +20,15 @@ const (
 	Last365d Range = "365d"
 )
 
-// Ranges are all of them, the shortest first.
+// Ranges is all ranges, the shortest first.
 var Ranges = []Range{Last24h, Last7d, Last30d, Last90d, Last365d}
 
-// Windows are the ranges over which Target.Uptime is kept.
+// Windows is the ranges of Target.Uptime.
 var Windows = []Range{Last24h, Last7d, Last30d, Last90d}
 
 var rangeDays = map[Range]int{Last24h: 1, Last7d: 7, Last30d: 30, Last90d: 90, Last365d: 365}
 
-// ParseRange reads a range; "" is Last24h.
+// ParseRange parses a range; "" is Last24h.
 func ParseRange(location, s string) (Range, error) {
 	if s == "" {
 		return Last24h, nil

@@ -9,21 +9,21 @@ import (
 	"linkwatch/models"
 )
 
-// MaxRecentChecks is how many checks stand in the beat bar of a target.
+// MaxRecentChecks is the number of checks in RecentChecks.
 const MaxRecentChecks = 40
 
-// RecentCheck is one check in brief.
+// RecentCheck is a summary of one check.
 type RecentCheck struct {
 	At        models.Time // to the second
 	Outcome   Outcome
 	LatencyMS int
 }
 
-// RecentChecks are the last checks of a target, the newest last. They stand in its
-// row, so that a list needs no look at the results.
+// RecentChecks is the last checks of a target, the newest last. It is a column of the
+// target, so that lists of targets need not read check results.
 type RecentChecks []RecentCheck
 
-// plus is b with one more beat, without what is too old for the bar.
+// plus returns b with one more check, and without the oldest if there are too many.
 func (b RecentChecks) plus(next RecentCheck) RecentChecks {
 	if len(b) >= MaxRecentChecks {
 		b = b[len(b)-MaxRecentChecks+1:]
@@ -31,17 +31,17 @@ func (b RecentChecks) plus(next RecentCheck) RecentChecks {
 	return append(b[:len(b):len(b)], next)
 }
 
-// Value implements driver.Valuer: three varints for each beat, the seconds
-// since the one before, the outcome and the latency.
+// Value implements driver.Valuer. Each check is three varints: the seconds since the
+// previous check, the outcome and the response time in milliseconds.
 func (b RecentChecks) Value() (driver.Value, error) {
 	packed := make([]byte, 0, 5*len(b)+8)
-	var before int64
-	for _, beat := range b {
-		at := beat.At.Unix()
-		packed = binary.AppendVarint(packed, at-before)
-		packed = binary.AppendUvarint(packed, uint64(beat.Outcome))
-		packed = binary.AppendUvarint(packed, uint64(beat.LatencyMS))
-		before = at
+	var previous int64
+	for _, c := range b {
+		at := c.At.Unix()
+		packed = binary.AppendVarint(packed, at-previous)
+		packed = binary.AppendUvarint(packed, uint64(c.Outcome))
+		packed = binary.AppendUvarint(packed, uint64(c.LatencyMS))
+		previous = at
 	}
 	return packed, nil
 }
@@ -50,7 +50,7 @@ func (b RecentChecks) Value() (driver.Value, error) {
 func (b *RecentChecks) Scan(src any) error {
 	packed, ok := src.([]byte)
 	if !ok && src != nil {
-		return fmt.Errorf("a column of beats holds %T, want bytes", src)
+		return fmt.Errorf("recent checks are %T, want bytes", src)
 	}
 	*b = nil
 	var at int64
@@ -59,7 +59,7 @@ func (b *RecentChecks) Scan(src any) error {
 		outcome, m := binary.Uvarint(packed[max(n, 0):])
 		latency, k := binary.Uvarint(packed[max(n, 0)+max(m, 0):])
 		if n <= 0 || m <= 0 || k <= 0 {
-			return fmt.Errorf("a column of beats holds %d bytes that are none", len(packed))
+			return fmt.Errorf("recent checks end with %d invalid bytes", len(packed))
 		}
 		at += step
 		*b = append(*b, RecentCheck{models.At(time.Unix(at, 0)), Outcome(outcome), int(latency)})

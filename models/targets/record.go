@@ -13,17 +13,17 @@ import (
 
 // Checked is one finished check of a claimed target.
 type Checked struct {
-	Target       Target // as Claim gave it
+	Target       Target // as returned by Claim
 	Result       Result
-	Elapsed      time.Duration // the check as a whole, with its retries
-	TLSExpiresAt models.Time   // of the certificate; zero: unknown
-	RetryAfter   time.Duration // the host asked for a pause this long; 0 = it did not
+	Elapsed      time.Duration // of the whole check, with retries
+	TLSExpiresAt models.Time   // of the certificate; zero: none or unknown
+	RetryAfter   time.Duration // how long the host is rate limited; 0 = it is not
 
-	inMaintenance bool // the target is in maintenance: the check does not count against its uptime
+	inMaintenance bool // the check does not count towards uptime
 }
 
-// apply brings the target's state up to a result. opens and ends say whether it
-// begins or ends an outage.
+// apply updates the state of the target with a result. opens and ends report whether the
+// result starts or ends an outage.
 func (t *Target) apply(r Result) (opens, ends bool) {
 	t.LastCheckedAt, t.LastStatusCode = r.CheckedAt, r.StatusCode
 	t.LastLatencyMS, t.LastError = r.LatencyMS, r.Error
@@ -35,7 +35,7 @@ func (t *Target) apply(r Result) (opens, ends bool) {
 	case DownOutcome:
 		t.State = Down
 		t.Failures++
-	case ThrottledOutcome: // says nothing about the target's health
+	case ThrottledOutcome: // leaves the state unchanged
 	}
 	if t.State != before {
 		t.StateSince = r.CheckedAt
@@ -43,26 +43,26 @@ func (t *Target) apply(r Result) (opens, ends bool) {
 	return t.State == Down && before != Down, t.State == Up && before == Down
 }
 
-// nextDue is when a target comes due after a check that began at start: at its
-// own place in the interval, which spreads the targets evenly over it and does
-// not wander, however late a check may be.
+// nextDue returns when a target is due after a check that started at start. Each target
+// has a fixed offset in the interval, at least half an interval later. This spreads
+// targets evenly, and late checks do not shift the schedule.
 func nextDue(seq int64, start models.Time, interval time.Duration) models.Time {
-	const spread = 0x9E3779B97F4A7C15 // 2⁶⁴ by the golden ratio: neighbours get places far from each other
+	const spread = 0x9E3779B97F4A7C15 // 2⁶⁴ / golden ratio: spreads consecutive keys evenly
 	step := uint64(interval.Microseconds())
-	place := uint64(seq) * spread >> 20 % step
+	offset := uint64(seq) * spread >> 20 % step
 	earliest := uint64(start.UnixMicro()) + step/2
-	return models.At(time.UnixMicro(int64(earliest + (place+step-earliest%step)%step)))
+	return models.At(time.UnixMicro(int64(earliest + (offset+step-earliest%step)%step)))
 }
 
-// plan says when a target is checked next: when it comes due, or after the
-// pause that its host asked for. A check of the future, by a clock that has
-// been set back meanwhile, must not put the next one off.
+// plan sets when a target is checked next: when it is due, or when the rate limit of its
+// host ends. If the clock was set back during the check, plan uses the current time as
+// its start, so that the next check is not delayed.
 func (s *Store) plan(t *Target, c Checked) {
-	now, began := s.clock.Now(), c.Result.CheckedAt
-	if began.After(now.Time) {
-		began = now
+	now, started := s.clock.Now(), c.Result.CheckedAt
+	if started.After(now.Time) {
+		started = now
 	}
-	t.DueAt = nextDue(t.Seq, began, s.Interval(*t))
+	t.DueAt = nextDue(t.Seq, started, s.Interval(*t))
 	t.PostponedUntil = models.Time{}
 	if c.RetryAfter > 0 {
 		t.PostponedUntil = now.Add(c.RetryAfter)
@@ -70,8 +70,8 @@ func (s *Store) plan(t *Target, c Checked) {
 	t.NextCheckAt = t.OverdueSince()
 }
 
-// OverdueSince is from when on a check is late: since it came due, or since the
-// end of the pause that its host asked for.
+// OverdueSince returns when a check should start: when it is due, or when the rate limit
+// of the host ends.
 func (t Target) OverdueSince() models.Time {
 	if t.PostponedUntil.After(t.DueAt.Time) {
 		return t.PostponedUntil
@@ -79,23 +79,23 @@ func (t Target) OverdueSince() models.Time {
 	return t.DueAt
 }
 
-// Throttled says whether a target's host asked for a pause that is not over.
+// Throttled reports whether the host of the target is rate limited at a time.
 func (t Target) Throttled(now models.Time) bool { return t.PostponedUntil.After(now.Time) }
 
-// Record stores finished checks in one transaction: result, state, roll-ups and
-// outages, and releases the targets. Nothing is stored of targets that were
-// deleted, paused or edited meanwhile, or that another instance has claimed.
-// However many checks there are, each table is written by one statement.
+// Record stores finished checks in one transaction and releases the targets. It writes
+// results, states, roll-ups, outages and events, with one statement per table. It drops
+// checks of targets that were deleted, paused or edited since the claim, or that another
+// instance has claimed.
 func (s *Store) Record(ctx context.Context, done ...Checked) error {
 	if err := s.markMaintenance(ctx, done); err != nil {
-		return fmt.Errorf("recording checks: %w", err)
+		return fmt.Errorf("record checks: %w", err)
 	}
 	b := newBatch()
 	for _, c := range done {
 		b.add(s, c)
 	}
 	if err := s.db.Write(ctx, func(tx *gorm.DB) error { return b.store(s, tx) }); err != nil {
-		return fmt.Errorf("recording checks: %w", err)
+		return fmt.Errorf("record checks: %w", err)
 	}
 	return nil
 }
@@ -113,17 +113,17 @@ func (s *Store) markMaintenance(ctx context.Context, done []Checked) error {
 	return err
 }
 
-// batch is what finished checks change, by table.
+// batch is the changes of finished checks.
 type batch struct {
 	targets *models.Rows
 	checks  []recorded
 }
 
-// recorded is a check, and what it brings besides the new state of its target.
+// recorded is a check and its changes other than the new state of the target.
 type recorded struct {
 	result      Result
-	opens, ends bool    // an outage
-	rollups     rollups // that have ended
+	opens, ends bool // an outage
+	rollups     rollups
 	events      []event.Event
 }
 
@@ -154,10 +154,9 @@ func (b *batch) add(s *Store, c Checked) {
 		t.Day.BucketStart, t.Day.Checks, t.Day.KnownFrom, t.Day.UpUS, t.Day.DownUS, t.Day.Latency)
 }
 
-// store writes the batch. What was not claimed as it was has another owner or
-// another plan by now, and leaves nothing behind.
+// store writes the batch. It skips checks whose claim or due time has changed.
 func (b *batch) store(s *Store, tx *gorm.DB) error {
-	// Of two checks of a target at most one is stored: when it began tells which.
+	// Of two checks of a target, at most one is stored. Its start time identifies it.
 	var written []struct {
 		Seq           int64
 		LastCheckedAt models.Time
@@ -183,7 +182,7 @@ func (b *batch) store(s *Store, tx *gorm.DB) error {
 		attempts bigint, error text, interval_ms bigint`)
 	var opened, ended []Result
 	var hours, days []rollupRow
-	var happened []event.Event
+	var evts []event.Event
 	for _, c := range b.checks {
 		r := c.result
 		if stored[r.TargetSeq] != r.CheckedAt {
@@ -191,7 +190,7 @@ func (b *batch) store(s *Store, tx *gorm.DB) error {
 		}
 		results.Add(r.TargetSeq, r.CheckedAt, int(r.Outcome), r.StatusCode, r.LatencyMS, r.Attempts, r.Error, r.IntervalMS)
 		hours, days = appendRollups(hours, r.TargetSeq, c.rollups.hours), appendRollups(days, r.TargetSeq, c.rollups.days)
-		happened = append(happened, c.events...)
+		evts = append(evts, c.events...)
 		switch {
 		case c.opens:
 			opened = append(opened, r)
@@ -199,7 +198,7 @@ func (b *batch) store(s *Store, tx *gorm.DB) error {
 			ended = append(ended, r)
 		}
 	}
-	// A result that is there already is passed over, as in the other INSERTs: one row must not keep a batch from being stored.
+	// ON CONFLICT skips duplicates, as in the other INSERTs: one row must not fail the batch.
 	err = results.Exec(tx, `INSERT INTO check_results (target_seq, checked_at, outcome, status_code, latency_ms, attempts, error, interval_ms)
 		SELECT target_seq, checked_at, outcome, status_code, latency_ms, attempts, error, interval_ms FROM {rows} AS r WHERE true
 		ON CONFLICT DO NOTHING`).Error
@@ -212,16 +211,16 @@ func (b *batch) store(s *Store, tx *gorm.DB) error {
 	if err := endOutages(tx, ended); err != nil {
 		return err
 	}
-	if err := event.Add(tx, happened...); err != nil {
+	if err := event.Add(tx, evts...); err != nil {
 		return err
 	}
 	return s.storeRollups(tx, hours, days)
 }
 
-// KeepDays is for how many days a target's roll-ups of days and its outages are kept.
+// KeepDays is the retention of daily roll-ups and outages, in days.
 const KeepDays = 400
 
-// How long roll-ups are kept: what the ranges need, and a little more.
+// The retention of roll-ups: slightly longer than the ranges need.
 const (
 	hourRetention = 35 * models.Day
 	dayRetention  = KeepDays * models.Day
@@ -233,15 +232,15 @@ type rollupRow struct {
 	Rollup
 }
 
-func appendRollups(rows []rollupRow, seq int64, sums []Rollup) []rollupRow {
-	for _, s := range sums {
+func appendRollups(rows []rollupRow, seq int64, rollups []Rollup) []rollupRow {
+	for _, s := range rollups {
 		rows = append(rows, rollupRow{seq, s})
 	}
 	return rows
 }
 
-// storeRollups stores hours and days that ended. A day's end is also when the
-// target's oldest roll-ups go, so that there is never much to tidy up.
+// storeRollups stores hours and days that have ended. At the end of each day it also
+// deletes the expired roll-ups of the target.
 func (s *Store) storeRollups(tx *gorm.DB, hours, days []rollupRow) error {
 	if err := insertRollups(tx, "target_hours", hours); err != nil {
 		return err
@@ -263,9 +262,9 @@ func (s *Store) storeRollups(tx *gorm.DB, hours, days []rollupRow) error {
 	return nil
 }
 
-func insertRollups(tx *gorm.DB, table string, sums []rollupRow) error {
+func insertRollups(tx *gorm.DB, table string, rollups []rollupRow) error {
 	rows := models.NewRows("target_seq bigint, bucket_start bigint, checks bigint, known_from bigint, up_us bigint, down_us bigint, latency bytes")
-	for _, s := range sums {
+	for _, s := range rollups {
 		rows.Add(s.TargetSeq, s.BucketStart, s.Checks, s.KnownFrom, s.UpUS, s.DownUS, s.Latency)
 	}
 	return rows.Exec(tx, "INSERT INTO "+table+` (target_seq, bucket_start, checks, known_from, up_us, down_us, latency)

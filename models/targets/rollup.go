@@ -9,9 +9,9 @@ import (
 // Rollup is the roll-up of an hour or a day: the time known up and down, the number
 // of checks and their response times.
 type Rollup struct {
-	BucketStart models.Time // when it began; zero: there is none yet
+	BucketStart models.Time // zero: there is none yet
 	Checks      int64       // without throttled checks
-	KnownFrom   models.Time // start of the first known time; zero: none is known
+	KnownFrom   models.Time // start of the first time with a known state; zero: none
 	UpUS        int64       `gorm:"column:up_us"`   // microseconds
 	DownUS      int64       `gorm:"column:down_us"` // microseconds
 	Latency     Latencies
@@ -25,7 +25,7 @@ func (s Rollup) share() Share {
 
 func (s Rollup) empty() bool { return s.Checks == 0 && s.KnownFrom.IsZero() }
 
-// addTime adds the time between from and until, in which the target was in a state.
+// addTime adds the time between from and until, in which the target had a state.
 func (s *Rollup) addTime(state Status, from, until models.Time) {
 	d := until.Sub(from.Time).Microseconds()
 	if state == Up {
@@ -36,7 +36,7 @@ func (s *Rollup) addTime(state Status, from, until models.Time) {
 	s.KnownFrom = first(s.KnownFrom, from)
 }
 
-// plus is the sum with another part of the same day.
+// plus returns the sum of two roll-ups of the same bucket.
 func (s Rollup) plus(o Rollup) Rollup {
 	var h histogram
 	s.Latency.unpack(&h)
@@ -47,7 +47,7 @@ func (s Rollup) plus(o Rollup) Rollup {
 	}
 }
 
-// first returns the earlier of two times. The zero time means none.
+// first returns the earlier of two times. Zero times are ignored.
 func first(a, b models.Time) models.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a.Time) {
 		return b

@@ -24,27 +24,27 @@ const (
 	MaxStatusPages = 500
 )
 
-// PageDays is how far back a status page looks.
+// PageDays is the number of days that a status page shows.
 const PageDays = 90
 
-// reservedSlugs are those that routes of ours begin with.
+// reservedSlugs cannot be slugs because they are routes.
 var reservedSlugs = []string{"new"}
 
-// StatusPage is the public face of a group of targets. It belongs to all accounts. One that
-// cannot see a private target on a page does not learn of it, and leaves it where it is.
+// StatusPage is the public page of a group of targets. All accounts can edit it. An edit
+// keeps private targets that are not visible to the actor.
 type StatusPage struct {
 	ID          string
-	Slug        string // in its address, /status/{slug}; unique
+	Slug        string // of its path, /status/{slug}; unique
 	Title       string
 	Description string
 	CreatedAt   models.Time
 	UpdatedAt   models.Time
 
-	Targets []Target `gorm:"-"`  // in the page's order, those that the actor sees; only where one page was asked for
-	Size    int      `gorm:"->"` // how many of its targets the actor sees
+	Targets []Target `gorm:"-"`  // visible to the actor, in the page's order; not set in lists
+	Size    int      `gorm:"->"` // number of targets visible to the actor
 }
 
-// PageSettings is what the owner of a status page sets.
+// PageSettings is the settings of a status page.
 type PageSettings struct {
 	Slug        string
 	Title       string
@@ -54,18 +54,18 @@ type PageSettings struct {
 
 // DayShare is one day of a target on a status page.
 type DayShare struct {
-	At models.Time // when it began, UTC
+	At models.Time // start of the day in UTC
 	Share
 }
 
-// validate bounds an edit and brings it to its stored form.
+// validate checks the settings and converts them to their stored form.
 func (e *PageSettings) validate() error {
 	e.Title, e.Description = models.CleanLine(e.Title), models.CleanText(e.Description)
 	switch {
 	case e.Slug == "" || len(e.Slug) > MaxSlug || strings.Trim(e.Slug, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
 		return models.Invalid("slug", "must be 1 to %d lower-case letters, digits and hyphens", MaxSlug)
 	case slices.Contains(reservedSlugs, e.Slug):
-		return models.Invalid("slug", "is a word that this program needs; choose another")
+		return models.Invalid("slug", "is reserved. Choose another")
 	case e.Title == "":
 		return models.Invalid("title", "is missing")
 	case models.Runes(e.Title) > MaxPageTitle:
@@ -73,12 +73,12 @@ func (e *PageSettings) validate() error {
 	case models.Runes(e.Description) > MaxPageText:
 		return models.Invalid("description", "is longer than %d characters", MaxPageText)
 	case len(e.TargetIDs) > MaxPageTargets:
-		return models.Invalid("targets", "are more than %d", MaxPageTargets)
+		return models.Invalid("targets", "must be at most %d", MaxPageTargets)
 	}
 	return nil
 }
 
-// settings are what was set, as the API names it.
+// settings returns the settings, named as in the API.
 func (p StatusPage) settings(targetIDs []string) audit.Values {
 	return audit.Values{"slug": p.Slug, "title": p.Title, "description": p.Description, "targets": targetIDs}
 }
@@ -87,7 +87,7 @@ func (p StatusPage) auditSubject() audit.Subject {
 	return audit.Subject{Kind: "status_page", ID: p.ID, Name: p.Title}
 }
 
-// AddPage makes a status page. Errors are CodeInvalid ("slug", "title",
+// AddPage adds a status page. Errors are CodeInvalid ("slug", "title",
 // "description", "targets[2]") and CodeConflict if the slug is taken or there
 // are MaxStatusPages already.
 func (s *Store) AddPage(ctx context.Context, e PageSettings) (StatusPage, error) {
@@ -96,10 +96,10 @@ func (s *Store) AddPage(ctx context.Context, e PageSettings) (StatusPage, error)
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		var n int64
 		if err := tx.Model(&StatusPage{}).Count(&n).Error; err != nil {
-			return fmt.Errorf("counting status pages: %w", err)
+			return fmt.Errorf("count status pages: %w", err)
 		}
 		if n >= MaxStatusPages {
-			return models.Conflict(fmt.Sprintf("There are %d status pages already. Delete one first.", n))
+			return models.Conflict(fmt.Sprintf("There are already %d status pages. Delete one first.", n))
 		}
 		after, err := s.savePage(tx, &p, e, nil)
 		if err != nil {
@@ -113,11 +113,11 @@ func (s *Store) AddPage(ctx context.Context, e PageSettings) (StatusPage, error)
 	return s.Page(ctx, p.ID)
 }
 
-// EditPage replaces the settings of a status page. Targets on it that the actor does not
-// see keep their place. Errors are those of AddPage, and CodeNotFound.
+// EditPage replaces the settings of a status page. Targets that are not visible to the
+// actor keep their position. Errors are those of AddPage, and CodeNotFound.
 func (s *Store) EditPage(ctx context.Context, id string, e PageSettings) (StatusPage, error) {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		p, err := onePage(tx.Clauses(clause.Locking{Strength: "UPDATE"}), "id", id) // nobody deletes it meanwhile
+		p, err := onePage(tx.Clauses(clause.Locking{Strength: "UPDATE"}), "id", id) // prevents a concurrent deletion
 		if err != nil {
 			return err
 		}
@@ -144,26 +144,27 @@ func (s *Store) EditPage(ctx context.Context, id string, e PageSettings) (Status
 	return s.Page(ctx, id)
 }
 
-// savePage stores a status page and returns what was set. on are the targets that are on it.
+// savePage stores a status page and returns its new settings. on is the targets that
+// were on the page.
 func (s *Store) savePage(tx *gorm.DB, p *StatusPage, e PageSettings, on []pageTarget) (set audit.Values, err error) {
 	if err := e.validate(); err != nil {
 		return nil, err
 	}
 	p.Slug, p.Title, p.Description, p.UpdatedAt = e.Slug, e.Title, e.Description, s.clock.Now()
 	if err := tx.Save(p).Error; errors.Is(err, gorm.ErrDuplicatedKey) {
-		return nil, models.Conflict("Another status page has this slug already.")
+		return nil, models.Conflict("Another status page has this slug. Choose another one.")
 	} else if err != nil {
-		return nil, fmt.Errorf("storing a status page: %w", err)
+		return nil, fmt.Errorf("store status page: %w", err)
 	}
 	if err := tx.Exec("DELETE FROM status_page_targets WHERE page_id = ?", p.ID).Error; err != nil {
-		return nil, fmt.Errorf("clearing a status page: %w", err)
+		return nil, fmt.Errorf("clear status page: %w", err)
 	}
 	ts, unknown, err := byIDs(tx.Select("seq, id"), e.TargetIDs)
 	if err != nil {
 		return nil, err
 	}
 	if unknown >= 0 {
-		return nil, models.Invalid(fmt.Sprintf("targets[%d]", unknown), "is not a target that is watched")
+		return nil, models.Invalid(fmt.Sprintf("targets[%d]", unknown), "is not an existing target")
 	}
 	var ids []string
 	var seqs []int64
@@ -175,13 +176,13 @@ func (s *Store) savePage(tx *gorm.DB, p *StatusPage, e PageSettings, on []pageTa
 			seqs = slices.Insert(seqs, min(at, len(seqs)), t.Seq)
 		}
 	}
-	if len(seqs) > MaxPageTargets { // with those that only others see, which the public page shows as well
-		return nil, models.Invalid("targets", "are more than %d on the page", MaxPageTargets)
+	if len(seqs) > MaxPageTargets { // including those that are not visible to the actor
+		return nil, models.Invalid("targets", "must be at most %d on the page, including private ones", MaxPageTargets)
 	}
 	for i, seq := range seqs {
 		err := tx.Exec("INSERT INTO status_page_targets (page_id, target_seq, position) VALUES (?, ?, ?)", p.ID, seq, i).Error
 		if err != nil {
-			return nil, fmt.Errorf("filling a status page: %w", err)
+			return nil, fmt.Errorf("add targets to status page: %w", err)
 		}
 	}
 	return p.settings(ids), nil
@@ -200,43 +201,43 @@ func pageTargets(tx *gorm.DB, pageID string) (on []pageTarget, err error) {
 	err = tx.Raw("SELECT t.seq, t.id, "+visible+` AS visible FROM status_page_targets AS x JOIN targets AS t ON t.seq = x.target_seq
 		WHERE x.page_id = ? AND t.deleted_at IS NULL ORDER BY x.position`, append(args, pageID)...).Scan(&on).Error
 	if err != nil {
-		return nil, fmt.Errorf("reading the targets of a status page: %w", err)
+		return nil, fmt.Errorf("read targets of status page: %w", err)
 	}
 	return on, nil
 }
 
-// byIDs loads the targets of some ids, in their order and each once. unknown
-// is the place of the first id that no target has; -1: there is none.
+// byIDs loads targets by id, in the order of ids, without duplicates. unknown is the
+// index of the first id without a target, or -1.
 func byIDs(tx *gorm.DB, ids []string) (ts []Target, unknown int, err error) {
 	unknown = -1
-	asked := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return models.CheckID(models.KindTarget, id) != nil })
+	valid := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return models.CheckID(models.KindTarget, id) != nil })
 	var found []Target
-	if len(asked) > 0 {
-		if found, err = find(notDeleted(tx).Where("id IN ?", asked)); err != nil {
+	if len(valid) > 0 {
+		if found, err = find(notDeleted(tx).Where("id IN ?", valid)); err != nil {
 			return nil, unknown, err
 		}
 	}
 	for i, id := range ids {
-		named := func(t Target) bool { return t.ID == id }
-		at := slices.IndexFunc(found, named)
+		hasID := func(t Target) bool { return t.ID == id }
+		at := slices.IndexFunc(found, hasID)
 		switch {
 		case at < 0 && unknown < 0:
 			unknown = i
-		case at >= 0 && !slices.ContainsFunc(ts, named):
+		case at >= 0 && !slices.ContainsFunc(ts, hasID):
 			ts = append(ts, found[at])
 		}
 	}
 	return ts, unknown, nil
 }
 
-// ByIDs are the targets of some ids, in their order, each once, without those
-// that are gone and without their Uptime.
+// ByIDs returns targets by id, in the order of ids, without duplicates and unknown ids.
+// Their Uptime is not set.
 func (s *Store) ByIDs(ctx context.Context, ids []string) ([]Target, error) {
 	ts, _, err := byIDs(s.db.Read(ctx), ids)
 	return ts, err
 }
 
-// DeletePage removes a status page; its targets stay. CodeNotFound if there is none.
+// DeletePage deletes a status page but not its targets. CodeNotFound if there is none.
 func (s *Store) DeletePage(ctx context.Context, id string) error {
 	if models.CheckID(models.KindStatusPage, id) != nil {
 		return models.NotFound("status page")
@@ -244,7 +245,7 @@ func (s *Store) DeletePage(ctx context.Context, id string) error {
 	return s.db.Write(ctx, func(tx *gorm.DB) error {
 		var deleted []StatusPage
 		if err := tx.Raw("DELETE FROM status_pages WHERE id = ? RETURNING *", id).Scan(&deleted).Error; err != nil {
-			return fmt.Errorf("deleting a status page: %w", err)
+			return fmt.Errorf("delete status page: %w", err)
 		}
 		if len(deleted) == 0 {
 			return models.NotFound("status page")
@@ -256,23 +257,23 @@ func (s *Store) DeletePage(ctx context.Context, id string) error {
 	})
 }
 
-// public is ctx for what anybody may see: it has no actor that sees only a part of it.
+// public returns a context whose actor sees all targets, for public pages.
 func public(ctx context.Context) context.Context {
 	return models.WithActor(ctx, models.Actor{SeesAll: true})
 }
 
-// PublicPage is PageBySlug with all targets of the page, for the public page.
+// PublicPage is like PageBySlug but returns all targets of the page, also private ones.
 func (s *Store) PublicPage(ctx context.Context, slug string) (StatusPage, error) {
 	return s.page(public(ctx), "slug", slug)
 }
 
-// Page is a status page by id, with its targets that the actor sees and their Uptime;
-// CodeNotFound if there is none.
+// Page returns a status page by id, with the targets that are visible to the actor and
+// their Uptime. CodeNotFound if there is none.
 func (s *Store) Page(ctx context.Context, id string) (StatusPage, error) {
 	return s.page(ctx, "id", id)
 }
 
-// PageBySlug is Page by slug.
+// PageBySlug is like Page, by slug.
 func (s *Store) PageBySlug(ctx context.Context, slug string) (StatusPage, error) {
 	return s.page(ctx, "slug", slug)
 }
@@ -293,7 +294,7 @@ func onePage(tx *gorm.DB, column, value string) (StatusPage, error) {
 	var ps []StatusPage
 	if len(value) <= MaxSlug && !strings.ContainsFunc(value, func(r rune) bool { return r < '!' || r > '~' }) {
 		if err := tx.Where(column+" = ?", value).Find(&ps).Error; err != nil {
-			return StatusPage{}, fmt.Errorf("loading a status page: %w", err)
+			return StatusPage{}, fmt.Errorf("load status page: %w", err)
 		}
 	}
 	if len(ps) == 0 {
@@ -302,7 +303,7 @@ func onePage(tx *gorm.DB, column, value string) (StatusPage, error) {
 	return ps[0], nil
 }
 
-// Pages are all status pages by title, without their targets.
+// Pages returns all status pages, sorted by title, without their targets.
 func (s *Store) Pages(ctx context.Context) ([]StatusPage, error) {
 	var ps []StatusPage
 	tx := s.db.Read(ctx)
@@ -311,19 +312,19 @@ func (s *Store) Pages(ctx context.Context) ([]StatusPage, error) {
 			JOIN targets AS t ON t.seq = x.target_seq AND t.deleted_at IS NULL AND `+visible+` WHERE x.page_id = status_pages.id) AS size`, args...).
 		Order("title, id").Find(&ps).Error
 	if err != nil {
-		return nil, fmt.Errorf("listing status pages: %w", err)
+		return nil, fmt.Errorf("list status pages: %w", err)
 	}
 	return ps, nil
 }
 
-// PageDays are the last PageDays days of each of a page's targets, by
-// Target.Seq, the oldest first and without gaps, until Target.AsOf.
+// PageDays returns the last PageDays days of each target of a page, by Target.Seq. Days
+// are oldest first and without gaps. The last one is the day of Target.AsOf.
 func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShare, error) {
 	days := make(map[int64][]DayShare, len(p.Targets))
 	if len(p.Targets) == 0 {
 		return days, nil
 	}
-	now := p.Targets[0].AsOf // all were read at once
+	now := p.Targets[0].AsOf // the same for all targets
 	from := Last90d.From(now)
 	seqs := make([]int64, len(p.Targets))
 	for i, t := range p.Targets {
@@ -333,7 +334,7 @@ func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShar
 	err := s.db.Read(ctx).Table("target_days").Where("target_seq IN ? AND bucket_start >= ?", seqs, from).
 		Select("target_seq, bucket_start, known_from, up_us, down_us").Scan(&rows).Error
 	if err != nil {
-		return nil, fmt.Errorf("reading the days of a status page: %w", err)
+		return nil, fmt.Errorf("read days of status page: %w", err)
 	}
 	for _, t := range p.Targets {
 		days[t.Seq] = make([]DayShare, PageDays)
@@ -345,28 +346,28 @@ func (s *Store) PageDays(ctx context.Context, p StatusPage) (map[int64][]DayShar
 	for _, r := range rows {
 		i := int(r.BucketStart.Sub(from.Time) / models.Day)
 		if !r.BucketStart.Before(from.Time) && i < PageDays {
-			of := &days[r.TargetSeq][i]
-			of.Share = of.plus(r.share())
+			day := &days[r.TargetSeq][i]
+			day.Share = day.plus(r.share())
 		}
 	}
 	return days, nil
 }
 
-// PageOutages are the newest outages of all targets of a page that are not over, or
-// have ended within the last PageDays days.
+// PageOutages returns up to limit outages of all targets of a page, newest first. They
+// are ongoing, or have ended within the last PageDays days.
 func (s *Store) PageOutages(ctx context.Context, p StatusPage, limit int) ([]Outage, error) {
 	var os []Outage
 	err := withTarget(s.db.Read(public(ctx)), "outages AS x").Joins("JOIN status_page_targets AS y ON y.target_seq = x.target_seq").
 		Where("y.page_id = ? AND (x.ended_at IS NULL OR x.ended_at >= ?)", p.ID, Last90d.From(s.clock.Now())).
 		Order("x.started_at DESC, x.id DESC").Limit(limit).Find(&os).Error
 	if err != nil {
-		return nil, fmt.Errorf("reading the outages of a status page: %w", err)
+		return nil, fmt.Errorf("read outages of status page: %w", err)
 	}
 	return os, nil
 }
 
-// PublicTarget is a target that stands on a status page, also a private one, with its Uptime;
-// CodeNotFound for any other.
+// PublicTarget returns a target that is on a status page, with its Uptime. It may be
+// private. CodeNotFound if no status page has it.
 func (s *Store) PublicTarget(ctx context.Context, id string) (Target, error) {
 	if models.CheckID(models.KindTarget, id) != nil {
 		return Target{}, models.NotFound("target")
@@ -382,8 +383,8 @@ func (s *Store) PublicTarget(ctx context.Context, id string) (Target, error) {
 	return ts[0], nil
 }
 
-// StatusPagesOf returns the ids of the status pages that show some targets, by the id of the target. Targets that none shows
-// are missing. It takes one query.
+// StatusPagesOf returns the ids of the status pages of targets, by target id, with one
+// query. Targets without a status page are missing.
 func (s *Store) StatusPagesOf(ctx context.Context, targetIDs []string) (map[string][]string, error) {
 	tx, rows := s.db.Read(ctx), models.RowsOf("id text", targetIDs)
 	visible, args := models.Visible(tx, "t")
@@ -391,7 +392,7 @@ func (s *Store) StatusPagesOf(ctx context.Context, targetIDs []string) (map[stri
 	err := rows.Raw(tx, `SELECT DISTINCT t.id, p.page_id FROM {rows} AS r CROSS JOIN targets AS t JOIN status_page_targets AS p ON p.target_seq = t.seq
 		WHERE t.id = r.id AND t.deleted_at IS NULL AND `+visible, args...).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking up the status pages of targets: %w", err)
+		return nil, fmt.Errorf("find status pages of targets: %w", err)
 	}
 	pages := map[string][]string{}
 	for _, f := range found {

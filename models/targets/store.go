@@ -13,10 +13,10 @@ import (
 	"linkwatch/models"
 )
 
-// Options are the settings of the store.
+// Options is the settings of a Store.
 type Options struct {
-	CheckInterval time.Duration // of targets without an interval of their own, and the shortest there is (CHECK_INTERVAL)
-	Retention     time.Duration // how long single results are kept (RESULT_RETENTION)
+	CheckInterval time.Duration // default and minimum interval (CHECK_INTERVAL)
+	Retention     time.Duration // of check results (RESULT_RETENTION)
 }
 
 // Store keeps targets and their history. It is safe for concurrent use.
@@ -27,10 +27,10 @@ type Store struct {
 	keys    models.Keys
 	wakeups chan struct{}
 
-	maintenance func(context.Context, []Target) (map[string]bool, error) // see Excuse
+	maintenance func(context.Context, []Target) (map[string]bool, error) // see UseMaintenance
 }
 
-// NewStore makes the store over an open, migrated database.
+// NewStore returns a Store for an open, migrated database.
 func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
 	return &Store{
 		db: db, clock: clock, opts: opts,
@@ -38,13 +38,13 @@ func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
 	}
 }
 
-// UseMaintenance sets who says which of some targets are in maintenance, by their ids, before
-// anything runs. Their checks do not count against their uptime.
+// UseMaintenance sets the function that reports which targets are in maintenance, by id.
+// Their checks do not count towards uptime. Call it before the store is used.
 func (s *Store) UseMaintenance(in func(context.Context, []Target) (map[string]bool, error)) {
 	s.maintenance = in
 }
 
-// InMaintenance reports which of some targets are in maintenance, by their ids.
+// InMaintenance reports which targets are in maintenance, by id.
 func (s *Store) InMaintenance(ctx context.Context, ts []Target) (map[string]bool, error) {
 	if s.maintenance == nil || len(ts) == 0 {
 		return nil, nil
@@ -52,19 +52,19 @@ func (s *Store) InMaintenance(ctx context.Context, ts []Target) (map[string]bool
 	return s.maintenance(ctx, ts)
 }
 
-// Options are the settings in force.
+// Options returns the settings of the store.
 func (s *Store) Options() Options { return s.opts }
 
-// Now is the time by the store's clock.
+// Now returns the time of the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
 
-// Interval is how far apart the checks of a target are: its own interval, but
-// not less than CHECK_INTERVAL, which it is without one.
+// Interval returns the time between checks of a target: its own interval, but at least
+// CHECK_INTERVAL.
 func (s *Store) Interval(t Target) time.Duration {
 	return max(time.Duration(t.IntervalSeconds)*time.Second, s.opts.CheckInterval)
 }
 
-// Get is a target with its Uptime; CodeNotFound if there is none.
+// Get returns a target with its Uptime; CodeNotFound if there is none.
 func (s *Store) Get(ctx context.Context, id string) (Target, error) {
 	if models.CheckID(models.KindTarget, id) != nil {
 		return Target{}, models.NotFound("target")
@@ -77,14 +77,14 @@ func (s *Store) Get(ctx context.Context, id string) (Target, error) {
 	return t, err
 }
 
-// ByURL is the target of a canonical URL, with its Uptime: the shared one, or the
-// caller's own. ok is false if there is neither.
+// ByURL returns the target with a canonical URL and its Uptime: the shared one, or else
+// the actor's own. ok is false if there is neither.
 func (s *Store) ByURL(ctx context.Context, canonicalURL string) (t Target, ok bool, err error) {
 	tx := s.db.Read(ctx)
 	return s.loadOne(tx, byURL(tx, canonicalURL))
 }
 
-// byURL is a query for the target that ByURL returns.
+// byURL returns the query of ByURL.
 func byURL(tx *gorm.DB, canonicalURL string) *gorm.DB {
 	own, args := models.OwnScope(tx, "targets")
 	return notDeleted(tx).Where("canonical_url = ?", canonicalURL).Where(own, args...).Order("private_to").Limit(1)
@@ -98,9 +98,8 @@ func (s *Store) loadOne(tx, query *gorm.DB) (t Target, ok bool, err error) {
 	return ts[0], true, nil
 }
 
-// List is a page of targets with their Uptime, the oldest first.
-// limit is as models.NewLimit made it. The number of queries does not depend
-// on it.
+// List returns a page of targets with their Uptime, oldest first. limit comes from
+// models.NewLimit. The number of queries does not depend on it.
 func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit int) (models.Slice[Target], error) {
 	var page models.Slice[Target]
 	if err := errors.Join(models.CheckFilter("query.q", f.Text), models.CheckFilter("query.host", f.Host)); err != nil {
@@ -121,17 +120,17 @@ func (s *Store) List(ctx context.Context, f Filter, after models.Cursor, limit i
 	return models.NewSlice(page.Items, limit, func(t Target) models.Cursor { return models.Cursor{CreatedAt: t.CreatedAt, ID: t.ID} }), nil
 }
 
-// apply narrows a query for targets down.
+// apply adds the conditions of the filter to a query.
 func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 	if f.Host != "" {
-		u, err := models.ParseURL("query.host", "http://"+f.Host) // reads the host as a target's is read
+		u, err := models.ParseURL("query.host", "http://"+f.Host) // parses the host like that of a target
 		authority := strings.TrimPrefix(u.Canonical, "http://")
 		switch {
 		case err != nil || strings.ContainsAny(f.Host, `/\?#`):
 			q = q.Where("1 = 0") // no target has such a host
 		case authority == u.Host || strings.HasSuffix(authority, "]"):
 			q = q.Where("host = ?", u.Host)
-		default: // with a port, which canonical URLs have unless it is their scheme's
+		default: // with a port, which is in canonical URLs unless it is the default of the scheme
 			http, https := models.EscapeLike("http://"+authority), models.EscapeLike("https://"+strings.TrimSuffix(authority, ":443"))
 			q = q.Where("host = ?", u.Host).Where(`canonical_url || '/' LIKE ? ESCAPE '\' OR canonical_url LIKE ? ESCAPE '\'
 				OR canonical_url || '/' LIKE ? ESCAPE '\' OR canonical_url LIKE ? ESCAPE '\'`,
@@ -158,7 +157,7 @@ func (f Filter) apply(q *gorm.DB, now models.Time) *gorm.DB {
 	return q
 }
 
-// Counts are how many targets there are by status.
+// Counts returns the number of targets by status.
 func (s *Store) Counts(ctx context.Context) (Counts, error) {
 	var rows []struct {
 		Paused bool
@@ -167,7 +166,7 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 	}
 	err := notDeleted(s.db.Read(ctx)).Select("paused, state, count(*) AS n").Group("paused, state").Scan(&rows).Error
 	if err != nil {
-		return nil, fmt.Errorf("counting targets: %w", err)
+		return nil, fmt.Errorf("count targets: %w", err)
 	}
 	c := Counts{}
 	for _, r := range rows {
@@ -176,8 +175,8 @@ func (s *Store) Counts(ctx context.Context) (Counts, error) {
 	return c, nil
 }
 
-// Probes calls fn for the first targets that were checked, are not paused and are
-// shared, in the order of their creation: for the metrics, which all accounts can read.
+// Probes calls fn for up to limit targets, oldest first, for the metrics. All accounts
+// can read the metrics, so private targets are omitted. Paused and unchecked ones are too.
 func (s *Store) Probes(ctx context.Context, limit int, fn func(Target)) error {
 	ts, err := find(notDeleted(s.db.Read(ctx)).Where("NOT paused AND last_checked_at IS NOT NULL AND private_to = ''").
 		Select("seq, id, state, last_status_code, last_latency_ms").Order("created_at, id").Limit(limit))
@@ -187,25 +186,25 @@ func (s *Store) Probes(ctx context.Context, limit int, fn func(Target)) error {
 	return err
 }
 
-// notDeleted are the targets that are not deleted and that the actor sees.
+// notDeleted returns a query for the targets that are not deleted and visible to the actor.
 func notDeleted(tx *gorm.DB) *gorm.DB { return visible(tx).Where("deleted_at IS NULL") }
 
-// visible are the targets that the actor sees, deleted ones too.
+// visible returns a query for the targets visible to the actor, including deleted ones.
 func visible(tx *gorm.DB) *gorm.DB {
 	visible, args := models.Visible(tx, "targets")
 	return tx.Model(&Target{}).Where(visible, args...)
 }
 
-// find runs a query for targets.
+// find runs a query for targets. Their Uptime is not set.
 func find(query *gorm.DB) ([]Target, error) {
 	var ts []Target
 	if err := query.Find(&ts).Error; err != nil {
-		return nil, fmt.Errorf("loading targets: %w", err)
+		return nil, fmt.Errorf("load targets: %w", err)
 	}
 	return ts, nil
 }
 
-// load is bare with the targets' Uptime: two queries, however many targets.
+// load is like find but also sets the Uptime, with one more query for all targets.
 func (s *Store) load(tx, query *gorm.DB) ([]Target, error) {
 	ts, err := find(query)
 	if err != nil {
@@ -214,7 +213,7 @@ func (s *Store) load(tx, query *gorm.DB) ([]Target, error) {
 	return ts, s.loadUptime(tx, ts)
 }
 
-// lock loads a target for a change.
+// lock loads a target and locks its row. deleted selects deleted targets.
 func lock(tx *gorm.DB, id string, deleted bool) (Target, error) {
 	if models.CheckID(models.KindTarget, id) != nil {
 		return Target{}, models.NotFound("target")
@@ -229,14 +228,14 @@ func lock(tx *gorm.DB, id string, deleted bool) (Target, error) {
 	return ts[0], nil
 }
 
-// wake tells the checker of this process that a target may be due.
+// wake signals the checker of this process that a target may be due.
 func (s *Store) wake() {
 	select {
 	case s.wakeups <- struct{}{}:
-	default: // it rings already
+	default: // a signal is pending
 	}
 }
 
-// Wanted gets a value when something changed in this process that may make a
-// target due sooner. Of changes by other instances the next tick learns.
+// Wanted receives a value when a change in this process may have made a target due
+// sooner. Changes by other instances are noticed at the next poll.
 func (s *Store) Wanted() <-chan struct{} { return s.wakeups }

@@ -1,6 +1,5 @@
-// Package targets holds watched URLs, their checks and their history: types,
-// rules and SQL. Pages, API and the checker all call
-// it, so each rule is here once.
+// Package targets stores targets, their checks and their history. It has the rules that
+// pages, API and checker share.
 package targets
 
 import (
@@ -8,21 +7,21 @@ import (
 	"linkwatch/models/lease"
 )
 
-// Status says whether a target is up.
+// Status is the status of a target.
 type Status string
 
 // The statuses of a target.
 const (
-	Pending Status = "pending" // no check has counted yet, or none since it was resumed
+	Pending Status = "pending" // no result yet, or none since it was resumed
 	Up      Status = "up"
 	Down    Status = "down"
 	Paused  Status = "paused"
 )
 
-// Statuses are all of them, the ones that need attention first.
+// Statuses is all statuses, those that need attention first.
 var Statuses = []Status{Down, Pending, Up, Paused}
 
-// ParseStatus reads a status; "" means any.
+// ParseStatus parses the parameter "status"; "" means any.
 func ParseStatus(s string) (Status, error) {
 	if s == "" {
 		return "", nil
@@ -43,53 +42,53 @@ const (
 
 // Target is a URL that is checked on a schedule.
 type Target struct {
-	Seq int64 `gorm:"primaryKey"` // the store's own key
+	Seq int64 `gorm:"primaryKey"` // primary key
 
-	// What the owner set.
+	// Settings.
 	ID              string
-	URL             string // as it was given
+	URL             string // as entered
 	CanonicalURL    string // unique among the targets of a PrivateTo that are not deleted
 	Host            string // lower-case, without port
-	Name            string // "" = none was given
-	SearchText      string // name and address as they are searched
+	Name            string // "" = none
+	SearchText      string // name and URL, folded for the search
 	IntervalSeconds int    // 0 = CHECK_INTERVAL
 	Expect          Expect `gorm:"embedded;embeddedPrefix:expect_"`
 	Paused          bool
 	CreatedAt       models.Time
-	UpdatedAt       models.Time // of what the owner set; checks leave it
-	DeletedAt       models.Time // zero: it is there
+	UpdatedAt       models.Time // of the settings; checks do not change it
+	DeletedAt       models.Time // zero: not deleted
 
 	Owner     string // who added it
 	PrivateTo string // see models.PrivateTo
 
-	// When it is checked next.
-	DueAt       models.Time // since when a check is due; zero while paused
-	NextCheckAt models.Time // when it is looked at: DueAt, or later if it was put off; zero while paused
-	// PostponedUntil is the end of the pause that its host asked for, which may be
-	// over; zero: it did not ask.
+	// Schedule.
+	DueAt       models.Time // when the next check is due; zero while paused
+	NextCheckAt models.Time // when it can be claimed: DueAt, or later if it was postponed; zero while paused
+	// PostponedUntil is the end of the rate limit of its host, possibly in the past;
+	// zero: none.
 	PostponedUntil models.Time
-	ClaimedBy      lease.ID // the instance that checks it now; "" = none
+	ClaimedBy      lease.ID // the instance that is checking it; "" = none
 
-	// What the checks found.
+	// Results of checks.
 	State          Status      // Pending, Up or Down; see Status
-	StateSince     models.Time // when the first check found it so
+	StateSince     models.Time // start of the first check with this state
 	LastCheckedAt  models.Time // zero: never
-	LastStatusCode int         // 0: no answer
+	LastStatusCode int         // 0: no response
 	LastLatencyMS  int
 	LastError      string // short and stable: "unexpected status 404"; "" = none
 	Failures       int    // in a row
 	TLSExpiresAt   models.Time
-	KnownUntil     models.Time  // until when the last result determines the state; zero: the state is unknown
+	KnownUntil     models.Time  // how long the last result counts towards uptime; zero: it does not
 	RecentChecks   RecentChecks // the last checks, the newest last
 
-	Hour Rollup `gorm:"embedded;embeddedPrefix:hour_"` // of the hour under way
-	Day  Rollup `gorm:"embedded;embeddedPrefix:day_"`  // of the day under way, as far as its hours have ended
+	Hour Rollup `gorm:"embedded;embeddedPrefix:hour_"` // of the current hour
+	Day  Rollup `gorm:"embedded;embeddedPrefix:day_"`  // of the ended hours of the current day
 
-	Uptime map[Range]Share `gorm:"-"` // over Windows; nil where it was not asked for
+	Uptime map[Range]Share `gorm:"-"` // by the ranges in Windows; nil if not loaded
 	AsOf   models.Time     `gorm:"-"` // the end of the ranges of Uptime
 }
 
-// Status is how the target does.
+// Status returns Paused or the state.
 func (t Target) Status() Status {
 	if t.Paused {
 		return Paused
@@ -97,10 +96,10 @@ func (t Target) Status() Status {
 	return t.State
 }
 
-// Private says whether only the owner and admins see the target.
+// Private reports whether only the owner and admins see the target.
 func (t Target) Private() bool { return t.PrivateTo != "" }
 
-// DisplayTitle is the target's name, or its host if it has none.
+// DisplayTitle returns the name of the target, or its host if it has none.
 func (t Target) DisplayTitle() string {
 	if t.Name != "" {
 		return t.Name
@@ -108,36 +107,36 @@ func (t Target) DisplayTitle() string {
 	return t.Host
 }
 
-// New is a target to be watched.
+// New is the settings of a new target.
 type New struct {
 	URL             string
 	Name            string // "" = none
 	IntervalSeconds int    // 0 = CHECK_INTERVAL
 	Expect          Expect
-	Private         bool   // only its owner, who adds it, and admins see it
+	Private         bool   // only its owner and admins see it
 	IdempotencyKey  string // "" = none
 }
 
-// Edit changes what the owner set. A nil member stays as it is.
+// Edit is a change of settings. Nil fields do not change.
 type Edit struct {
 	Name            *string // "" = none
 	IntervalSeconds *int    // 0 = CHECK_INTERVAL
 	Paused          *bool
 	Private         *bool
-	Expect          func(Expect) Expect // what is expected, from what was; it may be called more than once
+	Expect          func(Expect) Expect // returns the new value from the old one; may be called more than once
 }
 
-// Filter selects targets for a list. Its zero value is all of them.
+// Filter selects targets for a list. The zero value selects all.
 type Filter struct {
 	Host   string // whole, with or without port; "" = any
 	Status Status // "" = any
-	Text   string // a part of the name or the address; "" = any
-	// Certificate chooses targets that are not paused by the certificate that
-	// they showed last; "" = any, or none.
+	Text   string // part of the name or URL; "" = any
+	// Certificate selects by the certificate at the last check and excludes paused
+	// targets; "" = all targets.
 	Certificate Certificate
 }
 
-// Certificate says how a target's TLS certificate stands.
+// Certificate is a state of a TLS certificate.
 type Certificate string
 
 // Certificates that need attention.
@@ -146,10 +145,10 @@ const (
 	CertificateExpiring Certificate = "expiring" // within TLSSoon, and not yet expired
 )
 
-// TLSSoon is how long before its end a certificate counts as expiring.
+// TLSSoon is how long before its expiry a certificate counts as expiring.
 const TLSSoon = 14 * models.Day
 
-// ParseCertificate reads the parameter "certificate"; "" means any.
+// ParseCertificate parses the parameter "certificate"; "" means any.
 func ParseCertificate(s string) (Certificate, error) {
 	switch c := Certificate(s); c {
 	case "", CertificateExpired, CertificateExpiring:
@@ -158,10 +157,10 @@ func ParseCertificate(s string) (Certificate, error) {
 	return "", models.Invalid("query.certificate", "must be expired or expiring")
 }
 
-// Counts are how many targets there are, by status.
+// Counts is the number of targets by status.
 type Counts map[Status]int
 
-// All is how many there are.
+// All returns the total.
 func (c Counts) All() int {
 	n := 0
 	for _, k := range c {

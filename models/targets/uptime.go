@@ -6,19 +6,19 @@ import (
 	"linkwatch/models"
 )
 
-// Uptime is time known up ÷ time known, not a ratio of checks. The state that a
-// result found lasts until the next result, but for at most knownIntervals of the
-// intervals that applied when it was made. After that, and while the target is
-// throttled, paused, deleted or in maintenance, its state is unknown and the time does not count.
+// Uptime is time known up ÷ time known, not a ratio of checks. A result determines the
+// state until the next result, but for at most knownIntervals intervals. After that, the
+// state is unknown and the time does not count. The same is true while the target is
+// throttled, paused, deleted or in maintenance.
 
-// knownIntervals is the number of intervals for which a result holds. With two,
-// a single missed check leaves no gap.
+// knownIntervals is the number of intervals for which a result counts. With two, a
+// single missed check leaves no gap.
 const knownIntervals = 2
 
 // Share is how long a target was known to be up and down.
 type Share struct {
 	Up, Down time.Duration
-	Since    models.Time // start of the first known time; zero: none is known
+	Since    models.Time // start of the first known time; zero: none
 }
 
 // Known returns the time in which the state was known.
@@ -37,16 +37,16 @@ func (s Share) plus(o Share) Share {
 	return Share{s.Up + o.Up, s.Down + o.Down, first(s.Since, o.Since)}
 }
 
-// rollups are roll-ups that have ended: they are no longer in the target's row and
-// have to be stored.
+// rollups is the ended roll-ups of a target. They are no longer in its row and must be
+// stored.
 type rollups struct{ hours, days []Rollup }
 
-// count adds a check to the target's roll-ups. Call it before found, because it
-// needs the previous result. The time after an excused check does not count.
-func (t *Target) count(r Result, excused bool) rollups {
+// count adds a check to the roll-ups of the target. Call it before apply, because it
+// needs the previous result. The time after a check in maintenance does not count.
+func (t *Target) count(r Result, inMaintenance bool) rollups {
 	ended := t.accrue(r.CheckedAt)
 	t.KnownUntil = models.Time{}
-	if r.Outcome == ThrottledOutcome || excused {
+	if r.Outcome == ThrottledOutcome || inMaintenance {
 		return ended
 	}
 	t.KnownUntil = r.CheckedAt.Add(knownIntervals * time.Duration(r.IntervalMS) * time.Millisecond)
@@ -85,11 +85,11 @@ func (t *Target) rollOver(at models.Time, ended *rollups) {
 	}
 	if !t.Hour.empty() {
 		ended.hours = append(ended.hours, t.Hour)
-		if of := t.Hour.BucketStart.StartOfDay(); of != t.Day.BucketStart {
+		if day := t.Hour.BucketStart.StartOfDay(); day != t.Day.BucketStart {
 			if !t.Day.empty() {
 				ended.days = append(ended.days, t.Day)
 			}
-			t.Day = Rollup{BucketStart: of}
+			t.Day = Rollup{BucketStart: day}
 		}
 		t.Day = t.Day.plus(t.Hour)
 	}
@@ -100,9 +100,9 @@ func (t *Target) rollOver(at models.Time, ended *rollups) {
 	}
 }
 
-// unstored returns the roll-ups of a target that are not stored yet, including the
-// time up to now. The days include the current hour, which no day contains yet.
+// unstored returns the roll-ups that are not stored yet, up to now. The days include the
+// current hour, which is not part of Day yet.
 func (t Target) unstored(now models.Time) rollups {
-	ended := t.accrue(now) // of a copy
+	ended := t.accrue(now) // t is a copy
 	return rollups{append(ended.hours, t.Hour), append(ended.days, t.Day, t.Hour)}
 }

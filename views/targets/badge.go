@@ -10,7 +10,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// The kinds of badges, as their addresses write them.
+// The kinds of badges, as in their paths.
 const (
 	BadgeStatus  = "status"
 	BadgeUptime  = "uptime"
@@ -22,10 +22,10 @@ type Badge struct {
 	Target string // name of the target, for screen readers
 	Label  string
 	Value  string
-	Colour string // background of the value; white text on it has a contrast of at least 4.5
+	Color  string // background of the value; white text on it has a contrast of at least 4.5
 }
 
-// The colours of badges.
+// The colors of badges.
 const (
 	badgeGood    = "#2c7044"
 	badgeFair    = "#8a5300"
@@ -42,15 +42,15 @@ const (
 
 // StatusBadge shows the status of a target.
 func StatusBadge(t targets.Target) Badge {
-	b := Badge{Target: t.DisplayTitle(), Label: models.Truncate(t.DisplayTitle(), maxBadgeName), Value: string(t.Status()), Colour: badgeNothing}
+	b := Badge{Target: t.DisplayTitle(), Label: models.Truncate(t.DisplayTitle(), maxBadgeName), Value: string(t.Status()), Color: badgeNothing}
 	if b.Label != b.Target {
 		b.Label += "…"
 	}
 	switch t.Status() {
 	case targets.Up:
-		b.Colour = badgeGood
+		b.Color = badgeGood
 	case targets.Down:
-		b.Colour = badgeBad
+		b.Color = badgeBad
 	case targets.Pending, targets.Paused:
 	}
 	return b
@@ -59,7 +59,7 @@ func StatusBadge(t targets.Target) Badge {
 // UptimeBadge shows the uptime of a target over a range. If the history does not
 // fill the range, the label says since when it counts.
 func UptimeBadge(t targets.Target, r targets.Range) Badge {
-	b := Badge{Target: t.DisplayTitle(), Label: BadgeUptime + " " + string(r), Value: "no data", Colour: badgeNothing}
+	b := Badge{Target: t.DisplayTitle(), Label: BadgeUptime + " " + string(r), Value: "no data", Color: badgeNothing}
 	if ratio, ok := t.Uptime[r].Ratio(); ok {
 		if since := r.CountsSince(t.Uptime[r], t.AsOf); !since.IsZero() {
 			b.Label = BadgeUptime + " since " + sinceDate(since, t.AsOf)
@@ -67,11 +67,11 @@ func UptimeBadge(t targets.Target, r targets.Range) Badge {
 		b.Value = ui.Percent(ratio)
 		switch {
 		case ratio >= goodUptime:
-			b.Colour = badgeGood
+			b.Color = badgeGood
 		case ratio >= fairUptime:
-			b.Colour = badgeFair
+			b.Color = badgeFair
 		default:
-			b.Colour = badgeBad
+			b.Color = badgeBad
 		}
 	}
 	return b
@@ -91,9 +91,9 @@ func sinceDate(since, now models.Time) string {
 
 // LatencyBadge shows the median response time of a target over a range.
 func LatencyBadge(t targets.Target, h targets.History) Badge {
-	b := Badge{Target: t.DisplayTitle(), Label: BadgeLatency + " " + string(h.Range), Value: "no data", Colour: badgeNothing}
+	b := Badge{Target: t.DisplayTitle(), Label: badgeNames[BadgeLatency] + " " + string(h.Range), Value: "no data", Color: badgeNothing}
 	if h.P95 > 0 { // else no check had a response
-		b.Value, b.Colour = fmt.Sprintf("%d ms", h.P50), badgeNeutral
+		b.Value, b.Color = fmt.Sprintf("%d ms", h.P50), badgeNeutral
 	}
 	return b
 }
@@ -107,16 +107,19 @@ func badgePath(id, kind string, of targets.Range) string {
 	return "/badge/" + id + "/" + kind + "/" + string(of) + ".svg"
 }
 
+// badgeNames are the labels of the kinds of badges.
+var badgeNames = map[string]string{BadgeStatus: "status", BadgeUptime: "uptime", BadgeLatency: "response time"}
+
 // offeredBadges are the badges whose markup can be copied from the page.
 var offeredBadges = []struct {
 	kind string
 	of   targets.Range
 }{{BadgeStatus, ""}, {BadgeUptime, targets.Last30d}, {BadgeLatency, targets.Last24h}}
 
-// The measures of a badge, in pixels.
+// The size of a badge, in pixels.
 const (
 	badgeHeight  = 20
-	badgePadding = 6  // beside each text
+	badgePadding = 6  // left and right of each text
 	maxBadgeName = 40 // runes
 )
 
@@ -131,8 +134,8 @@ func (b Badge) labelWidth() int { return textWidth(b.Label) + 2*badgePadding }
 func (b Badge) valueWidth() int { return textWidth(b.Value) + 2*badgePadding }
 func (b Badge) width() int      { return b.labelWidth() + b.valueWidth() }
 
-// verdana are the widths of the letters from " " to "~" in Verdana at 11
-// pixels, in tenths of a pixel. With another font textLength makes the text fit.
+// verdana is the widths of the characters from " " to "~" in Verdana at 11 pixels, in
+// tenths of a pixel. If the browser uses another font, textLength makes the text fit.
 var verdana = [...]int{
 	39, 43, 50, 90, 70, 118, 80, 30, 50, 50, 70, 90, 40, 50, 40, 50, // space to /
 	70, 70, 70, 70, 70, 70, 70, 70, 70, 70, 50, 50, 90, 90, 90, 60, // 0 to ?
@@ -142,7 +145,7 @@ var verdana = [...]int{
 	69, 69, 47, 57, 43, 70, 65, 90, 65, 65, 58, 70, 50, 70, 90, // p to ~
 }
 
-// textWidth is how wide a text is drawn, in pixels, rounded up.
+// textWidth returns the width of a text in pixels, rounded up.
 func textWidth(s string) int {
 	tenths := 0
 	for _, r := range s {
@@ -159,7 +162,7 @@ func textWidth(s string) int {
 	return (tenths + 9) / 10
 }
 
-// xmlText replaces the two characters that stored text may hold and XML may not.
+// xmlText replaces the two characters that the store allows and XML does not.
 func xmlText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\ufffe' || r == '\uffff' {

@@ -5,44 +5,44 @@ import (
 	"strings"
 )
 
-// beatKind is what one bar of a beat bar says, by its colour and its height.
+// beatKind determines the color and the height of a bar.
 type beatKind string
 
 // The kinds of beats.
 const (
-	beatNone      beatKind = "none"      // nothing was measured: a dot
+	beatNone      beatKind = "none"      // no data: a dot
 	beatUp        beatKind = "up"        // a bar
-	beatPartly    beatKind = "partly"    // up for some of the time: a bar as high, in the colour of a warning
-	beatDown      beatKind = "down"      // the whole height
-	beatThrottled beatKind = "throttled" // says neither: half a bar
+	beatPartly    beatKind = "partly"    // up for some of the time: as high as up, in the warning color
+	beatDown      beatKind = "down"      // full height
+	beatThrottled beatKind = "throttled" // neither up nor down: half a bar
 )
 
 var beatKinds = []beatKind{beatNone, beatUp, beatPartly, beatDown, beatThrottled}
 
-// beat is one bar. Title is shown while the mouse rests on it; the bars that
-// have none are drawn together, which makes a long list of them small.
+// beat is one bar. Title is shown on hover. Bars without one share an SVG path per
+// kind, which keeps long lists small.
 type beat struct {
 	Kind  beatKind
 	Title string
 }
 
-// The measures of a beat bar, in units of its picture.
+// The size of a beat bar, in units of its viewBox.
 const (
 	beatStep   = 6
 	beatWidth  = 4
 	beatHeight = 24
 )
 
-// beatHeights are how high the bars stand, around the middle.
+// beatHeights are the heights of the bars, centered vertically.
 var beatHeights = map[beatKind]int{beatNone: 4, beatUp: 16, beatPartly: 16, beatDown: beatHeight, beatThrottled: 9}
 
-// beatPath is the outline of the bar at a place of the row.
+// beatPath returns the path of the bar at an index.
 func beatPath(at int, k beatKind) string {
 	h := beatHeights[k]
 	return fmt.Sprintf("M%d %dh%dv%dh-%dz", at*beatStep, (beatHeight-h)/2, beatWidth, h, beatWidth)
 }
 
-// beatPaths are the outlines of all bars of a kind that have no title of their own.
+// beatPaths returns the path of all bars of a kind that have no title.
 func beatPaths(beats []beat, k beatKind) string {
 	var d strings.Builder
 	for at, b := range beats {

@@ -7,7 +7,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// uptimeOf is a share as people read it; "–" where nothing is known.
+// uptimeOf formats the uptime of a share: "99.97%", or "–" if no time is known.
 func uptimeOf(s targets.Share) string {
 	ratio, ok := s.Ratio()
 	if !ok {
@@ -16,7 +16,7 @@ func uptimeOf(s targets.Share) string {
 	return ui.Percent(ratio)
 }
 
-// beatsOf is the beat bar of a target, padded with empty beats on the left. Only
+// beatsOf returns the beat bar of a target, padded with empty beats on the left. Only
 // beats that are not up have a title.
 func beatsOf(t targets.Target) []beat {
 	beats := make([]beat, targets.MaxRecentChecks)
@@ -46,9 +46,9 @@ func kindOf(o targets.Outcome) beatKind {
 	return beatNone
 }
 
-// beatsSay is a beat bar in words: "38 of the last 40 checks up, 1 throttled",
+// beatsLabel describes a beat bar: "38 of the last 40 checks up, 1 throttled" or
 // "2 of 3 checks up".
-func beatsSay(t targets.Target) string {
+func beatsLabel(t targets.Target) string {
 	if len(t.RecentChecks) == 0 {
 		return "not checked yet"
 	}
@@ -62,17 +62,17 @@ func beatsSay(t targets.Target) string {
 		case targets.DownOutcome:
 		}
 	}
-	say := fmt.Sprintf("%d of %s up", up, ui.Plural(len(t.RecentChecks), "check"))
-	if len(t.RecentChecks) == targets.MaxRecentChecks { // else these are all there are
-		say = fmt.Sprintf("%d of the last %d checks up", up, targets.MaxRecentChecks)
+	label := fmt.Sprintf("%d of %s up", up, ui.Plural(len(t.RecentChecks), "check"))
+	if len(t.RecentChecks) == targets.MaxRecentChecks { // otherwise there are no others
+		label = fmt.Sprintf("%d of the last %d checks up", up, targets.MaxRecentChecks)
 	}
 	if throttled > 0 {
-		say += fmt.Sprintf(", %d throttled", throttled)
+		label += fmt.Sprintf(", %d throttled", throttled)
 	}
-	return say
+	return label
 }
 
-// latencies are those of the beats; -1 where there was no answer.
+// latencies returns the response times of the recent checks, -1 for failed ones.
 func latencies(t targets.Target) []int {
 	ms := make([]int, len(t.RecentChecks))
 	for i, b := range t.RecentChecks {
@@ -84,8 +84,8 @@ func latencies(t targets.Target) []int {
 	return ms
 }
 
-// latenciesSay is a sparkline in words.
-func latenciesSay(t targets.Target) string {
+// latenciesLabel describes the sparkline of the response times.
+func latenciesLabel(t targets.Target) string {
 	least, most := -1, 0
 	for _, ms := range latencies(t) {
 		if ms >= 0 {
@@ -96,7 +96,7 @@ func latenciesSay(t targets.Target) string {
 		}
 	}
 	if least < 0 {
-		return "no latencies"
+		return "no response times"
 	}
-	return "latency from " + ui.Latency(least) + " to " + ui.Latency(most)
+	return "response time from " + ui.Latency(least) + " to " + ui.Latency(most)
 }

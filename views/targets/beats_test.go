@@ -16,7 +16,7 @@ func TestBeats(t *testing.T) {
 		{At: now.Add(time.Minute), Outcome: targets.DownOutcome, LatencyMS: 5000},
 		{At: now.Add(2 * time.Minute), Outcome: targets.ThrottledOutcome, LatencyMS: 9},
 	}}
-	if got := beatsSay(few); got != "1 of 3 checks up, 1 throttled" {
+	if got := beatsLabel(few); got != "1 of 3 checks up, 1 throttled" {
 		t.Errorf("%q", got)
 	}
 	beats := beatsOf(few)
@@ -24,14 +24,14 @@ func TestBeats(t *testing.T) {
 		beats[38] != (beat{Kind: beatDown, Title: "down · 24 Mar, 12:01:00 UTC"}) || beats[39].Kind != beatThrottled {
 		t.Errorf("%v", beats[35:])
 	}
-	if got := latencies(few); !slices.Equal(got, []int{80, -1, 9}) || latenciesSay(few) != "latency from 9 ms to 80 ms" {
-		t.Errorf("%v: %q", got, latenciesSay(few))
+	if got := latencies(few); !slices.Equal(got, []int{80, -1, 9}) || latenciesLabel(few) != "response time from 9 ms to 80 ms" {
+		t.Errorf("%v: %q", got, latenciesLabel(few))
 	}
-	if got := beatsSay(targets.Target{}); got != "not checked yet" || latenciesSay(targets.Target{}) != "no latencies" {
+	if got := beatsLabel(targets.Target{}); got != "not checked yet" || latenciesLabel(targets.Target{}) != "no response times" {
 		t.Errorf("%q", got)
 	}
 	full := targets.Target{RecentChecks: make(targets.RecentChecks, targets.MaxRecentChecks)}
-	if got := beatsSay(full); got != "40 of the last 40 checks up" {
+	if got := beatsLabel(full); got != "40 of the last 40 checks up" {
 		t.Errorf("%q", got)
 	}
 }

@@ -8,23 +8,23 @@ import (
 	"linkwatch/views/ui"
 )
 
-// chart is how long answers took over a time, in buckets of equal length.
+// chart is response times over a range, in buckets of equal length.
 type chart struct {
-	Label  string // what the lines show, in words
-	Bars   string // what the bars under them show, in words
+	Label  string // description of the lines, for screen readers
+	Bars   string // description of the bars below the lines
 	Points []point
-	Ticks  []string // when each of so many equal parts begins
+	Ticks  []string // start times of equal parts of the range
 }
 
 // point is one bucket of a chart.
 type point struct {
 	P50, P95 int      // milliseconds
-	Answered bool     // false: there are no latencies, the lines have a gap
-	Beat     beatKind // how the checks went
-	Title    string   // shown while the mouse rests on it
+	Answered bool     // false: there were no responses, so the lines have a gap
+	Beat     beatKind // the uptime of the bucket
+	Title    string   // shown on hover
 }
 
-// top is the end of the chart's scale.
+// top is the highest value of the chart's scale, in milliseconds.
 func (c chart) top() int {
 	most := 0
 	for _, p := range c.Points {
@@ -37,7 +37,7 @@ func (c chart) box() string {
 	return fmt.Sprintf("0 0 %d %d", max(len(c.Points), 1)*ui.ChartStep, ui.ChartHeight)
 }
 
-// empty says whether there is nothing to draw a line of.
+// empty reports whether there were no responses.
 func (c chart) empty() bool {
 	for _, p := range c.Points {
 		if p.Answered {
@@ -47,7 +47,7 @@ func (c chart) empty() bool {
 	return true
 }
 
-// bars are the outlines of the bars of a kind under the lines.
+// bars returns the path of the bars of a kind below the lines.
 func (c chart) bars(k beatKind) string {
 	var d strings.Builder
 	for i, p := range c.Points {
@@ -60,7 +60,7 @@ func (c chart) bars(k beatKind) string {
 
 func (c chart) barsBox() string { return fmt.Sprintf("0 0 %d 1", max(len(c.Points), 1)*ui.ChartStep-1) }
 
-// runs are the stretches of points that had answers, as first and last index.
+// runs returns the first and last index of each run of points with responses.
 func (c chart) runs() [][2]int {
 	var runs [][2]int
 	for i, p := range c.Points {
@@ -75,13 +75,13 @@ func (c chart) runs() [][2]int {
 	return runs
 }
 
-// at is the place of a value in the middle of its bucket.
+// at returns the coordinates of a value, in the middle of its bucket.
 func (c chart) at(i, ms, top int) string {
 	return strconv.Itoa(i*ui.ChartStep+ui.ChartStep/2) + " " + ui.ChartY(ms, top, ui.ChartHeight)
 }
 
-// line is the outline of one of the two lines, broken where nothing answered.
-// A point alone is drawn as wide as its bucket.
+// line returns the path of one of the two lines, with gaps where there were no
+// responses. A single point is as wide as its bucket.
 func (c chart) line(value func(point) int) string {
 	var d strings.Builder
 	top := c.top()
@@ -99,7 +99,7 @@ func (c chart) line(value func(point) int) string {
 	return d.String()
 }
 
-// band is the outline of what lies between the two lines.
+// band returns the path of the area between the two lines.
 func (c chart) band() string {
 	var d strings.Builder
 	top := c.top()

@@ -10,9 +10,9 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "linkwatch/views/ui"
 
-// latencyChart draws the median and the 95th percentile of each bucket, with
-// gaps where nothing answered and a mark where checks failed. The figures must
-// stand beside it as text too.
+// latencyChart draws the median and the 95th percentile of each bucket. It has gaps
+// where there was no response and marks where checks failed. The page must show the
+// figures as text too.
 func latencyChart(c chart) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -209,7 +209,7 @@ func latencyChart(c chart) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if c.empty() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<p class=\"muted\">Nothing answered in this time</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "<p class=\"muted\">No responses in this period</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

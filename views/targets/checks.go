@@ -25,11 +25,11 @@ type ChecksPlace struct {
 	Token    string // of the page; "" = the newest
 }
 
-// ChecksSince are the times back that the history can be limited to, by the
-// parameter "since".
+// ChecksSince are the values of the parameter "since", which limits how far back the
+// history goes.
 var ChecksSince = map[string]time.Duration{"1h": time.Hour, "24h": models.Day, "7d": 7 * models.Day}
 
-var sinceChoices = []struct{ word, label string }{{"", "Any time"}, {"1h", "Hour"}, {"24h", "24 hours"}, {"7d", "7 days"}}
+var sinceChoices = []struct{ word, label string }{{"", "Any time"}, {"1h", "1 hour"}, {"24h", "24 hours"}, {"7d", "7 days"}}
 
 // Path is the address of the page.
 func (p ChecksPlace) Path() string {

@@ -5,7 +5,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Hits are targets as the search over everything shows them.
+// Hits returns targets as results of the global search.
 func Hits(ts []targets.Target) []ui.Hit {
 	hits := make([]ui.Hit, len(ts))
 	for i, t := range ts {

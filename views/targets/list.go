@@ -1,5 +1,5 @@
-// Package targets holds the pages of targets, their checks, status pages and
-// badges: for each a struct with what it shows, and the component that shows it.
+// Package targets renders the pages of targets, checks, status pages and badges. Each
+// page has a struct with its data and a component.
 package targets
 
 import (
@@ -17,7 +17,7 @@ type List struct {
 	ui.Page
 	Place         Place
 	Add           Form
-	Query         string // what is wrong with the search, else ""
+	Query         string // error of the search; "" = none
 	Targets       models.Slice[targets.Target]
 	Counts        targets.Counts
 	InMaintenance map[string]bool // by the id of a target
@@ -52,16 +52,16 @@ func (p Place) after(c models.Cursor) Place { p.Token = c.Token(); return p }
 
 func (p Place) filtered() bool { return p.Filter != targets.Filter{} }
 
-// Form is what was typed for a target, with its errors.
+// Form is the form of a target as submitted, with its errors.
 type Form struct {
 	URL, Name, Interval              string
-	Status, Keyword, Absent, Latency string // what is expected
+	Status, Keyword, Absent, Latency string // see targets.Expect
 	Private                          bool
-	Open                             bool // show what is folded
+	Open                             bool // show the fields
 	Errors                           ui.Errors
 }
 
-// FormOf is the form filled in with a target.
+// FormOf returns the form filled in with a target.
 func FormOf(t targets.Target) Form {
 	f := Form{
 		URL: t.URL, Name: t.Name, Interval: strconv.Itoa(t.IntervalSeconds),
@@ -79,14 +79,14 @@ func (f Form) details() bool {
 		len(f.Errors) > 1 || (len(f.Errors) == 1 && f.Errors["url"] == "")
 }
 
-// choices are the intervals that are offered, in seconds; 0 is CHECK_INTERVAL.
-var choices = []int{30, 60, 5 * 60, 15 * 60, 3600, 6 * 3600, 24 * 3600, 7 * 24 * 3600}
+// intervalChoices are the intervals that the form offers, in seconds.
+var intervalChoices = []int{30, 60, 5 * 60, 15 * 60, 3600, 6 * 3600, 24 * 3600, 7 * 24 * 3600}
 
-// Intervals are the choices of a target's interval in seconds: those longer
-// than CHECK_INTERVAL, and the one it has.
+// Intervals returns the choices for the interval of a target in seconds: those longer
+// than CHECK_INTERVAL, and its own.
 func Intervals(check time.Duration, own int) []int {
 	all := []int{}
-	for _, c := range choices {
+	for _, c := range intervalChoices {
 		if own > 0 && own < c && (len(all) == 0 || all[len(all)-1] < own) {
 			all = append(all, own)
 		}
@@ -94,7 +94,7 @@ func Intervals(check time.Duration, own int) []int {
 			all = append(all, c)
 		}
 	}
-	if own > choices[len(choices)-1] {
+	if own > intervalChoices[len(intervalChoices)-1] {
 		all = append(all, own)
 	}
 	return all
@@ -102,8 +102,8 @@ func Intervals(check time.Duration, own int) []int {
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
-// found is the number of targets in the list, as far as it is known.
-func (v List) found() string {
+// count is the number of targets in the list, as far as it is known.
+func (v List) count() string {
 	n, whole := len(v.Targets.Items), v.Place.Token == "" && !v.Targets.More()
 	switch {
 	case v.Place.Filter == targets.Filter{}:

@@ -75,7 +75,7 @@ func downRow(t targets.Target, maintenance bool, now time.Time) templ.Component 
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = hostBeside(t).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = hostMark(t).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -178,7 +178,7 @@ func downRow(t targets.Target, maintenance bool, now time.Time) templ.Component 
 	})
 }
 
-// certificateRow is a target whose certificate ends soon, or has ended.
+// certificateRow is a target whose certificate expires soon or has expired.
 func certificateRow(t targets.Target, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -238,7 +238,7 @@ func certificateRow(t targets.Target, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = hostBeside(t).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = hostMark(t).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -251,9 +251,9 @@ func certificateRow(t targets.Target, now time.Time) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var12 string
-		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(endsOrEnded(t, now) + " ")
+		templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(expiresOrExpired(t, now) + " ")
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/targets/overview.templ`, Line: 49, Col: 47}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/targets/overview.templ`, Line: 49, Col: 52}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var12))
 		if templ_7745c5c3_Err != nil {
@@ -279,8 +279,8 @@ func certificateRow(t targets.Target, now time.Time) templ.Component {
 	})
 }
 
-// hostBeside is the host of a target, unless that is what it is called.
-func hostBeside(t targets.Target) templ.Component {
+// hostMark shows the host of a target that has a name. The title of others is the host.
+func hostMark(t targets.Target) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -354,7 +354,7 @@ func watchStep() templ.Component {
 			templ_7745c5c3_Var16 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<h2>Watch what must not fail</h2><p>Its URL is checked day and night; you see whether it answers, how fast, and since when it does not.</p><form class=\"field-row\" action=\"/watch\" method=\"get\"><input name=\"url\" type=\"text\" inputmode=\"url\" placeholder=\"https://…\" aria-label=\"URL to watch\" autocomplete=\"off\" required> <button>Continue</button></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<h2>Monitor a site</h2><p>Linkwatch checks its URL around the clock and records uptime, response times and outages.</p><form class=\"field-row\" action=\"/watch\" method=\"get\"><input name=\"url\" type=\"text\" inputmode=\"url\" placeholder=\"https://…\" aria-label=\"URL to monitor\" autocomplete=\"off\" required> <button>Continue</button></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

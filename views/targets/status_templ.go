@@ -10,8 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "linkwatch/views/ui"
 
-// statusMark is the status of a target, or the outcome of a check, by word, shape
-// and colour.
+// statusMark shows the status of a target or the outcome of a check by word, shape
+// and color.
 func statusMark(status string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -11,8 +11,8 @@ import (
 )
 
 // StatusPage is the public page of a group of targets. It shows names, states and
-// times, but no path, no error and no link to other pages. A target without a name
-// is shown by its host.
+// times, but no paths, errors or links to other pages. A target without a name is
+// shown by its host.
 type StatusPage struct {
 	targets.StatusPage
 	Days          map[int64][]targets.DayShare // by Target.Seq
@@ -22,16 +22,17 @@ type StatusPage struct {
 	Now           time.Time
 }
 
-// watchedBy is at the foot of a status page.
+// watchedBy is the footer of a status page.
 const watchedBy = "Watched by Linkwatch"
 
-// mostlyDown is the uptime below which a day is shown as down, not as partly up.
+// mostlyDown is the uptime below which a day is shown as down instead of partly up.
 const mostlyDown = 0.5
 
-// inMaintenance is the status of targets that are down in a maintenance window, in counts.
+// inMaintenance is the status of targets that are down during a maintenance window.
+// Only counts uses it.
 const inMaintenance targets.Status = "maintenance"
 
-// state is the status of all targets together: down if any is, else in maintenance, up, pending or paused.
+// state is the overall status: the first of down, maintenance, up, pending and paused that any target has.
 func (v StatusPage) state() targets.Status {
 	n := v.counts()
 	for _, s := range []targets.Status{targets.Down, inMaintenance, targets.Up, targets.Pending} {
@@ -57,7 +58,7 @@ func (v StatusPage) statusOf(t targets.Target) targets.Status {
 	return inMaintenance
 }
 
-// verdict is the state in words.
+// verdict describes the overall status.
 func (v StatusPage) verdict() string {
 	n, all := v.counts(), len(v.Targets)
 	switch {
@@ -81,11 +82,12 @@ func (v StatusPage) verdict() string {
 	return "Monitoring is paused"
 }
 
-// maxNamed is how many targets that are down are named beside the verdict.
+// maxNamed is the largest number of down targets that details names.
 const maxNamed = 3
 
-// aside adds to the verdict which targets are down, and how many are in maintenance or have no status: "Checkout · Shop · 1 paused".
-func (v StatusPage) aside() string {
+// details lists which targets are down, and how many are in maintenance, paused or
+// pending: "Checkout · Shop · 1 paused".
+func (v StatusPage) details() string {
 	var parts []string
 	n, all := v.counts(), len(v.Targets)
 	if n[targets.Down] <= maxNamed && n[targets.Down] < all {
@@ -95,7 +97,7 @@ func (v StatusPage) aside() string {
 			}
 		}
 	}
-	if m := v.maintained(); m > 0 && m < all {
+	if m := v.maintenanceCount(); m > 0 && m < all {
 		parts = append(parts, fmt.Sprintf("%d in maintenance", m))
 	}
 	if n[targets.Paused] > 0 && n[targets.Paused] < all {
@@ -107,8 +109,8 @@ func (v StatusPage) aside() string {
 	return strings.Join(parts, " · ")
 }
 
-// maintained is how many targets are in maintenance, whatever their status.
-func (v StatusPage) maintained() (n int) {
+// maintenanceCount is the number of targets in maintenance, of any status.
+func (v StatusPage) maintenanceCount() (n int) {
 	for _, t := range v.Targets {
 		if v.InMaintenance[t.ID] {
 			n++
@@ -117,7 +119,7 @@ func (v StatusPage) maintained() (n int) {
 	return n
 }
 
-// checkedAt is when the last check of any target began; zero: never.
+// checkedAt is the start of the last check of any target; zero: never.
 func (v StatusPage) checkedAt() time.Time {
 	var last models.Time
 	for _, t := range v.Targets {
@@ -128,7 +130,7 @@ func (v StatusPage) checkedAt() time.Time {
 	return last.Time
 }
 
-// statusNote is a remark beside the status of a target; "" = none.
+// statusNote is a remark next to the status of a target; "" = none.
 func statusNote(t targets.Target, now time.Time) string {
 	switch t.Status() {
 	case targets.Down:
@@ -136,13 +138,13 @@ func statusNote(t targets.Target, now time.Time) string {
 	case targets.Pending:
 		return "no result yet"
 	case targets.Paused:
-		return "not checked at present"
+		return "not checked"
 	case targets.Up:
 	}
 	return ""
 }
 
-// dayBeats are the days of a target as a bar, each with its date and uptime.
+// dayBeats returns the bar of a target with one beat per day. Titles are the date and uptime.
 func dayBeats(days []targets.DayShare) []beat {
 	beats := make([]beat, len(days))
 	for i, d := range days {
@@ -181,7 +183,7 @@ func daysLabel(days []targets.DayShare) string {
 	if measured == 0 {
 		return fmt.Sprintf("The last %d days: no data", len(days))
 	}
-	return fmt.Sprintf("The last %d days: %d with data, %d of them with down time", len(days), measured, failed)
+	return fmt.Sprintf("The last %d days: %d with data, %d of them with downtime", len(days), measured, failed)
 }
 
 // outageDay is the outages that began on one day, newest first.
@@ -207,8 +209,8 @@ func (v StatusPage) outageDays() []outageDay {
 	return days
 }
 
-// outageTimes is when an outage was: "14:03 – 14:11 UTC"; an end on another day
-// has its date.
+// outageTimes formats the times of an outage: "14:03 – 14:11 UTC". An end on another
+// day includes the date.
 func outageTimes(o targets.Outage) string {
 	const clock = "15:04"
 	from := o.StartedAt.Format(clock)
@@ -222,15 +224,15 @@ func outageTimes(o targets.Outage) string {
 	return from + " – " + to + " UTC"
 }
 
-// The addresses of a status page.
+// The paths of a status page.
 
 // StatusPath is the path of the public page.
 func StatusPath(slug string) string { return "/status/" + slug }
 
-// StatusFeedPath is the path of the feed of its outages.
+// StatusFeedPath is the path of its outage feed.
 func StatusFeedPath(slug string) string { return StatusPath(slug) + "/feed" }
 
-// StatusEditPath is the path of the form that edits it.
+// StatusEditPath is the path of its edit form.
 func StatusEditPath(slug string) string { return StatusPath(slug) + "/edit" }
 
 func statusDeletePath(slug string) string { return StatusPath(slug) + "/delete" }

@@ -37,8 +37,8 @@ func TestVerdict(t *testing.T) {
 		{statusOf(pending, paused), pending, "Waiting for the first results", "1 paused · 1 pending"},
 		{statusOf(paused, paused), paused, "Monitoring is paused", ""},
 	} {
-		if got := c.page.verdict(); got != c.verdict || c.page.state() != c.state || c.page.aside() != c.aside {
-			t.Errorf("%q (%s), %q, want %q (%s), %q", got, c.page.state(), c.page.aside(), c.verdict, c.state, c.aside)
+		if got := c.page.verdict(); got != c.verdict || c.page.state() != c.state || c.page.details() != c.aside {
+			t.Errorf("%q (%s), %q, want %q (%s), %q", got, c.page.state(), c.page.details(), c.verdict, c.state, c.aside)
 		}
 	}
 }

@@ -20,20 +20,20 @@ type StatusEdit struct {
 	ui.Page
 	Saved   targets.StatusPage // as stored; zero = a new one
 	Form    StatusForm
-	BaseURL string // where this program is reached, for the addresses to copy
+	BaseURL string // of this instance, for the URLs to copy
 }
 
-// StatusForm is what was typed and selected for a status page.
+// StatusForm is the form of a status page as submitted.
 type StatusForm struct {
 	Title, Slug, Description string
 	Chosen                   []targets.Target // in the page's order
-	Find                     string           // a part of the names to choose from
-	Found                    []targets.Target // to choose from
-	More                     bool             // there are more to choose from than those
+	Find                     string           // text of the search for targets
+	Found                    []targets.Target // targets to choose from
+	More                     bool             // there are more targets to choose from
 	Errors                   ui.Errors
 }
 
-// StatusDelete is the page that asks before a status page is deleted.
+// StatusDelete is the page that asks for confirmation before a status page is deleted.
 type StatusDelete struct {
 	ui.Page
 	Status targets.StatusPage
@@ -59,8 +59,7 @@ func (v StatusEdit) action() string {
 	return StatusEditPath(v.Saved.Slug)
 }
 
-// markdown and markup are the badges of a target to copy: images that link to the
-// status page.
+// markdown and markup return the badges of a target: images that link to the status page.
 
 func (v StatusEdit) markdown(t targets.Target) string {
 	return v.snippet(t, func(page, src, alt string) string {
@@ -77,10 +76,10 @@ func (v StatusEdit) markup(t targets.Target) string {
 func (v StatusEdit) snippet(t targets.Target, line func(page, src, alt string) string) string {
 	var lines []string
 	for _, b := range offeredBadges {
-		lines = append(lines, line(v.BaseURL+StatusPath(v.Saved.Slug), v.BaseURL+badgePath(t.ID, b.kind, b.of), t.DisplayTitle()+": "+b.kind))
+		lines = append(lines, line(v.BaseURL+StatusPath(v.Saved.Slug), v.BaseURL+badgePath(t.ID, b.kind, b.of), t.DisplayTitle()+": "+badgeNames[b.kind]))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// markdownEscapes are for text within the brackets of a link.
+// markdownEscapes escapes text within the brackets of a Markdown link.
 var markdownEscapes = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "`", "\\`", "*", `\*`, "_", `\_`, "<", "&lt;", "&", "&amp;")

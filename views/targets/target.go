@@ -20,17 +20,17 @@ type Target struct {
 	Place     TargetPlace
 	Target    targets.Target
 	Check     time.Duration // CHECK_INTERVAL
-	Interval  time.Duration // how far apart its own checks are
+	Interval  time.Duration // time between its checks
 	Intervals []int         // seconds to choose from, see Intervals
 	Edit      Form
 	History   targets.History
 	Year      targets.Share // of the last 365 days
 	Outages   models.Slice[targets.Outage]
 	Results   models.Slice[targets.Result]
-	Aside     []templ.Component // of other systems: sections below the facts
+	Aside     []templ.Component // sections of other systems, below the details
 }
 
-// TargetPlace is what the page of a target shows of the history.
+// TargetPlace selects the part of the history that the page of a target shows.
 type TargetPlace struct {
 	ID      string
 	Range   targets.Range // of the chart
@@ -39,7 +39,7 @@ type TargetPlace struct {
 	Outages string        // token of the page of outages; "" = the newest
 }
 
-// Path is the address of the place.
+// Path is the path of the page.
 func (p TargetPlace) Path() string {
 	q := url.Values{}
 	if p.Range != "" && p.Range != targets.Last24h {
@@ -65,7 +65,7 @@ func (p TargetPlace) live() bool                              { return p.Token =
 
 func targetPath(id string) string { return "/watch/" + id }
 
-// pathOf is the address of a target without its host: "/health?x=1", "" for
+// pathOf returns the URL of a target without scheme and host: "/health?x=1", or "" for
 // the front page.
 func pathOf(t targets.Target) string {
 	_, rest, _ := strings.Cut(t.CanonicalURL, "://")
@@ -93,49 +93,49 @@ func (v Target) statusText() string {
 	t := v.Target
 	switch t.Status() {
 	case targets.Paused:
-		return "It is not checked, and no outage counts, until it is resumed."
+		return "Checks are paused. Paused time does not count towards uptime."
 	case targets.Pending:
-		return v.waits()
+		return v.pendingText()
 	case targets.Down:
 		return failing(t) + "."
 	case targets.Up:
 		if lastOutcome(t) == targets.ThrottledOutcome {
-			return "The host asked for a pause (429), which counts neither way."
+			return "The last check was rate limited (429), which counts as neither up nor down."
 		}
-		return "The last check got what it expects: status " + answered(t.LastStatusCode, t.LastLatencyMS) + "."
+		return "Last check: " + responseOf(t.LastStatusCode, t.LastLatencyMS) + "."
 	}
 	return ""
 }
 
-// waits says why a target is pending, and whether its next check is close.
-func (v Target) waits() string {
-	t, why := v.Target, "It has not been checked yet."
+// pendingText says why a target is pending, and whether its next check is close.
+func (v Target) pendingText() string {
+	t, why := v.Target, "Not checked yet."
 	switch {
 	case t.LastCheckedAt.IsZero():
-	case t.LastCheckedAt.Before(t.StateSince.Time): // it was paused or deleted since
-		why = "It has not been checked again yet."
-	default: // any other outcome would have ended it
-		why = "No check has counted yet: the host asked for a pause (429), which counts neither way."
+	case t.LastCheckedAt.Before(t.StateSince.Time): // it was paused or deleted after that
+		why = "Not checked since it was resumed or restored."
+	default: // any other outcome would have changed the state
+		why = "No result yet: checks were rate limited (429)."
 	}
 	if t.NextCheckAt.Sub(v.Now) < time.Minute {
-		why += " The next check comes within moments."
+		why += " The next check runs within a minute."
 	}
 	return why
 }
 
-// failing says why a target is down, without the full stop.
+// failing says why a target is down, without a final period.
 func failing(t targets.Target) string {
 	checks := ui.Plural(t.Failures, "check")
 	switch {
 	case !failed(t): // LastError is of a later check
-		return checks + " failed, then the host asked for a pause (429), which counts neither way"
+		return checks + " failed, then checks were rate limited (429)"
 	case t.Failures > 1:
 		return ui.Sentence(t.LastError) + ", " + checks + " in a row"
 	}
 	return ui.Sentence(t.LastError)
 }
 
-// turn is how a target got into a state.
+// turn is the verb for a change to a state.
 func turn(to targets.Status) string {
 	if to == targets.Down {
 		return "went down"
@@ -155,20 +155,20 @@ func failed(t targets.Target) bool {
 	return t.State == targets.Down && lastOutcome(t) == targets.DownOutcome
 }
 
-// answered is an answer in brief: "200 in 84 ms".
-func answered(status, latencyMS int) string {
+// responseOf summarizes a response: "200 in 84 ms".
+func responseOf(status, latencyMS int) string {
 	if status == 0 {
-		return "no answer"
+		return "no response"
 	}
 	return fmt.Sprintf("%d in %s", status, ui.Latency(latencyMS))
 }
 
-// statusIn reports whether the error of a check names the HTTP status.
+// statusIn reports whether the error of a check contains the HTTP status.
 func statusIn(r targets.Result) bool {
 	return strings.HasSuffix(r.Error, " "+strconv.Itoa(r.StatusCode))
 }
 
-// expectations are what counts as up, in words.
+// expectations describes each condition for up.
 func expectations(e targets.Expect) []string {
 	all := []string{"status " + strings.ReplaceAll(e.Statuses(), ",", ", ")}
 	if e.Keyword != "" {
@@ -183,27 +183,27 @@ func expectations(e targets.Expect) []string {
 	return all
 }
 
-// tlsEnding reports whether the certificate of a target has expired, or will soon.
-func tlsEnding(t targets.Target, now time.Time) bool {
+// tlsExpiring reports whether the certificate of a target has expired or expires soon.
+func tlsExpiring(t targets.Target, now time.Time) bool {
 	return !t.TLSExpiresAt.IsZero() && t.TLSExpiresAt.Sub(now) <= targets.TLSSoon
 }
 
-// endsOrEnded is the word between a certificate and its end.
-func endsOrEnded(t targets.Target, now time.Time) string {
+// expiresOrExpired is the verb for the expiry of a certificate.
+func expiresOrExpired(t targets.Target, now time.Time) string {
 	if t.TLSExpiresAt.After(now) {
-		return "ends"
+		return "expires"
 	}
-	return "ended"
+	return "expired"
 }
 
-// ticks is how many parts the chart's time is shown in.
+// ticks is the number of labels on the time axis.
 const ticks = 4
 
-// chart is the history as the chart draws it.
+// chart returns the chart of the history.
 func (v Target) chart() chart {
 	h := v.History
 	c := chart{
-		Label: fmt.Sprintf("Latency over the last %s: median %s, 95th percentile %s", rangeNames[h.Range], latencyOr(h.P50, "unknown"), latencyOr(h.P95, "unknown")),
+		Label: fmt.Sprintf("Response time over the last %s: median %s, 95th percentile %s", rangeNames[h.Range], latencyOr(h.P50, "unknown"), latencyOr(h.P95, "unknown")),
 		Bars:  fmt.Sprintf("Uptime over the last %s: %s", rangeNames[h.Range], uptimeOf(h.Share)),
 	}
 	for _, b := range h.Buckets {
@@ -244,7 +244,7 @@ func tick(r targets.Range, t time.Time) string {
 	return t.Format("2 Jan")
 }
 
-// bucketTime is when a bucket was, in UTC: "24 Mar, 14:00 to 15:00".
+// bucketTime formats the time of a bucket, in UTC: "24 Mar, 14:00 to 15:00".
 func bucketTime(b targets.Bucket) string {
 	switch length := b.To.Sub(b.From.Time); {
 	case length < models.Day:

@@ -39,19 +39,19 @@ func TestStatusText(t *testing.T) {
 		target targets.Target
 		want   string
 	}{
-		{found(targets.Pending), "It has not been checked yet. The next check comes within moments."},
-		{found(targets.Pending, throttled), "No check has counted yet: the host asked for a pause (429), which counts neither way. The next check comes within moments."},
+		{found(targets.Pending), "Not checked yet. The next check runs within a minute."},
+		{found(targets.Pending, throttled), "No result yet: checks were rate limited (429). The next check runs within a minute."},
 		{with(found(targets.Pending, throttled), func(t *targets.Target) { t.NextCheckAt = now.Add(time.Hour) }),
-			"No check has counted yet: the host asked for a pause (429), which counts neither way."},
+			"No result yet: checks were rate limited (429)."},
 		{with(found(targets.Pending, up, throttled), func(t *targets.Target) { t.StateSince = now }),
-			"It has not been checked again yet. The next check comes within moments."},
-		{found(targets.Up, up), "The last check got what it expects: status 200 in 84 ms."},
-		{found(targets.Up, up, throttled), "The host asked for a pause (429), which counts neither way."},
+			"Not checked since it was resumed or restored. The next check runs within a minute."},
+		{found(targets.Up, up), "Last check: 200 in 84 ms."},
+		{found(targets.Up, up, throttled), "The last check was rate limited (429), which counts as neither up nor down."},
 		{found(targets.Down, down), "Unexpected status 404."},
 		{found(targets.Down, down, down), "Unexpected status 404, 2 checks in a row."},
-		{found(targets.Down, down, throttled), "1 check failed, then the host asked for a pause (429), which counts neither way."},
+		{found(targets.Down, down, throttled), "1 check failed, then checks were rate limited (429)."},
 		{found(targets.Down, down, throttled, down), "Unexpected status 404, 2 checks in a row."},
-		{with(found(targets.Pending, down), func(t *targets.Target) { t.Paused = true }), "It is not checked, and no outage counts, until it is resumed."},
+		{with(found(targets.Pending, down), func(t *targets.Target) { t.Paused = true }), "Checks are paused. Paused time does not count towards uptime."},
 	} {
 		if got := (Target{Page: ui.Page{Now: now.Time}, Target: c.target}).statusText(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

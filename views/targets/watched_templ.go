@@ -16,8 +16,8 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Watched is a section on the page of something else with the URL of a target:
-// how the target does.
+// Watched is a section with the status of a target. It is shown on the pages of
+// links and other items that have the URL of the target.
 func Watched(t targets.Target, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -52,7 +52,7 @@ func Watched(t targets.Target, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\">Latency, outages, checks</a></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\">Details</a></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -109,7 +109,7 @@ func Watched(t targets.Target, now time.Time) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = beatBar(beatsSay(t), beatsOf(t)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = beatBar(beatsLabel(t), beatsOf(t)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -162,8 +162,9 @@ func Watched(t targets.Target, now time.Time) templ.Component {
 	})
 }
 
-// WatchButton watches a URL that no target has. The target gets as much of name as
-// its own may hold, and is private if what has the URL is. The browser returns to the path back.
+// WatchButton adds a target with the URL of another item. A name that is too long for
+// a target is cut. The target is private if the item is. The browser returns to the
+// path back.
 func WatchButton(url, name, back string, private bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
