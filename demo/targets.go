@@ -20,11 +20,11 @@ const (
 	watchedFor = 100 * day          // how long ago the first target was added
 	checkEvery = 4 * time.Minute    // between two checks of a target
 	lastStep   = checkEvery * 3 / 2 // between the last checks of the demo: each target is due again by then
-	lately     = 40 * time.Second   // how long ago the last of them was
+	lately     = 40 * time.Second   // age of the last of them
 )
 
-// targetMaker makes up watched targets and lets a clock run through their
-// months, so that their history is made as that of any other.
+// targetMaker generates targets. It advances a clock through months of checks, so that
+// the store builds their history as usual.
 type targetMaker struct {
 	db      *models.DB
 	holder  lease.ID // under which targets are claimed
@@ -33,20 +33,20 @@ type targetMaker struct {
 	rand    *rand.Rand
 	now, at time.Time
 	to      []madeTarget
-	ids     map[string]int // places in to, by the id in the store
+	ids     map[string]int // indexes in to, by target id
 }
 
-// madeTarget is an address and how it does.
+// madeTarget is a generated target and its behavior.
 type madeTarget struct {
 	name, url string
-	latency   float64       // milliseconds, in the middle
-	falls     int           // outages in its time
-	age       time.Duration // since when it is watched; 0 = watchedFor
+	latency   float64       // median, in milliseconds
+	falls     int           // number of outages
+	age       time.Duration // 0 = watchedFor
 	fate      watchFate
 	down      []madeOutage
 }
 
-// watchFate is how a target of the demo stands at the end.
+// watchFate is the state of a generated target at the end.
 type watchFate int
 
 const (
@@ -60,10 +60,10 @@ const (
 type madeOutage struct {
 	from, to time.Time
 	status   int    // 0: no answer
-	cause    string // as a check words it
+	cause    string // as in check results
 }
 
-// allTargets are those of a made-up shop. The first publicTargets stand on its
+// allTargets returns the targets of a fictional shop. The first publicTargets are on its
 // status page.
 func allTargets() []madeTarget {
 	return []madeTarget{
@@ -94,8 +94,8 @@ func allTargets() []madeTarget {
 
 const publicTargets = 9
 
-// Targets makes up watched targets with a status page, and says how many.
-// retention is how long check results are kept.
+// Targets generates targets with history and a status page, and returns a summary.
+// retention is the retention of check results.
 func Targets(ctx context.Context, r *Run, retention time.Duration) (did string, err error) {
 	n := 0
 	if r.Fresh {
@@ -104,7 +104,7 @@ func Targets(ctx context.Context, r *Run, retention time.Duration) (did string, 
 	if err != nil {
 		return "", fmt.Errorf("after %d targets: %w", n, err)
 	}
-	return fmt.Sprintf("%d watched targets with a status page, /status/demo", n), nil
+	return fmt.Sprintf("%d targets with a status page, /status/demo", n), nil
 }
 
 func newTargetMaker(db *models.DB, retention time.Duration, now time.Time) *targetMaker {
@@ -116,15 +116,15 @@ func newTargetMaker(db *models.DB, retention time.Duration, now time.Time) *targ
 	return w
 }
 
-// setInterval has each target checked again within step, and known in between: a
-// target is due at most one and a half intervals after its last check.
+// setInterval sets the interval so that each target is checked once per step and its
+// state stays known. A target is due at most 1.5 intervals after its last check.
 func (w *targetMaker) setInterval(step time.Duration) {
 	w.options.CheckInterval = step * 2 / 3
 	w.store = targets.NewStore(w.db, func() time.Time { return w.at }, w.options)
 }
 
-// fill watches the made-up addresses, and some saved ones, for all their
-// months. n is how many it came to.
+// fill generates the targets and those of the saved links, and their months of checks. n
+// is the number of targets.
 func (w *targetMaker) fill(ctx context.Context, saved []Link) (n int, err error) {
 	for _, l := range saved {
 		w.to = append(w.to, madeTarget{name: l.Title, url: l.URL, latency: 130, falls: 2, age: watchedFor / 2})
@@ -176,7 +176,7 @@ func (w *targetMaker) fill(ctx context.Context, saved []Link) (n int, err error)
 	}
 	_, err = w.store.AddPage(ctx, targets.PageSettings{
 		Slug: "demo", Title: "Northwind status", TargetIDs: ids[:publicTargets],
-		Description: "How our shop and the services around it are doing. We look every four minutes.",
+		Description: "Status of our shop and its services, checked every four minutes.",
 	})
 	return n, err
 }
@@ -188,7 +188,7 @@ func (w *targetMaker) since(t madeTarget) time.Time {
 	return w.now.Add(-t.age)
 }
 
-// fall makes up when a target was down.
+// fall generates the outages of a target.
 func (w *targetMaker) fall(t *madeTarget) {
 	causes := []madeOutage{
 		{cause: "timed out"}, {cause: "timed out"}, {cause: "connection refused"}, {cause: "connection reset"},
@@ -197,7 +197,7 @@ func (w *targetMaker) fall(t *madeTarget) {
 	for range t.falls {
 		o := causes[w.rand.IntN(len(causes))]
 		o.from = w.since(*t).Add(time.Duration(w.rand.Float64() * float64(w.now.Sub(w.since(*t))-8*time.Hour)))
-		o.to = o.from.Add(time.Duration(float64(10*time.Minute) * math.Pow(30, w.rand.Float64()))) // to five hours, mostly short
+		o.to = o.from.Add(time.Duration(float64(10*time.Minute) * math.Pow(30, w.rand.Float64()))) // up to five hours, mostly short
 		t.down = append(t.down, o)
 	}
 	if t.fate == watchDown {
@@ -210,15 +210,15 @@ func (w *targetMaker) fall(t *madeTarget) {
 	}
 }
 
-// moment is when targets are checked: those that are due, and those of which an
-// outage begins or ends.
+// moment is a time at which targets are checked: those that are due, and those whose
+// outage starts or ends.
 type moment struct {
 	at    time.Time
 	step  time.Duration // until the next one
-	turns []int         // places in targetMaker.to
+	turns []int         // indexes in targetMaker.to
 }
 
-// moments are closer together the later they are.
+// moments returns all moments. They get closer together towards now.
 func (w *targetMaker) moments() []moment {
 	var all []moment
 	for _, part := range []struct{ from, to, step time.Duration }{
@@ -246,8 +246,8 @@ func (w *targetMaker) moments() []moment {
 	return all
 }
 
-// check checks what is due. After the last time the targets are left alone for
-// Rest, as they would be had their hosts asked for it: nothing answers at these addresses.
+// check checks due targets. The last checks set a rate limit of Rest, so that Linkwatch
+// does not check these URLs, which do not exist, and find them down.
 func (w *targetMaker) check(ctx context.Context) error {
 	due, _, err := w.store.Claim(ctx, w.holder, len(w.to))
 	if err != nil {
@@ -268,15 +268,15 @@ func (w *targetMaker) check(ctx context.Context) error {
 		}
 	}
 	if err := w.store.Record(ctx, done...); err != nil {
-		return fmt.Errorf("checking the demo's targets: %w", err)
+		return fmt.Errorf("check demo targets: %w", err)
 	}
 	return nil
 }
 
-// result is what a check at this moment finds.
+// result generates the result of a check at the current time.
 func (w *targetMaker) result(t madeTarget) targets.Result {
 	hour := float64(w.at.Hour()) + float64(w.at.Minute())/60
-	busy := 1 + 0.25*math.Sin((hour-8)/12*math.Pi) // most people come in the afternoon
+	busy := 1 + 0.25*math.Sin((hour-8)/12*math.Pi) // most traffic is in the afternoon
 	latency := t.latency * busy * math.Exp(0.15*w.rand.NormFloat64())
 	if w.rand.IntN(60) == 0 {
 		latency *= 2 + 3*w.rand.Float64()

@@ -95,8 +95,8 @@ func TestCreateIdempotencyAtOnce(t *testing.T) {
 	})
 }
 
-// TestCursorPagination walks the list while targets come and go. All were
-// created at the same time: the id alone tells them apart.
+// TestCursorPagination reads the list page by page while targets are added and deleted.
+// All are created at the same time, so only their ids order them.
 func TestCursorPagination(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		var ids []string
@@ -115,9 +115,9 @@ func TestCursorPagination(t *testing.T) {
 			s.WantToken(token, s.Clock.Now(), seen[len(seen)-1])
 			switch page {
 			case 0:
-				del(1) // was seen
-				del(2) // the token's own
-				del(5) // is to come
+				del(1) // on an earlier page
+				del(2) // the one in the token
+				del(5) // on a later page
 			case 1:
 				ids = append(ids, s.Watch("https://new.test", "").ID)
 			}

@@ -9,8 +9,8 @@ import (
 	"linkwatch/models"
 )
 
-// A refused request for targets or status pages is answered with a whole problem,
-// which never shows what was sent, and stores nothing.
+// Invalid requests return a complete problem without the values of the request, and
+// store nothing.
 func TestTargetErrors(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		id := s.Watch("https://example.com", "").ID

@@ -57,8 +57,8 @@ func TestTargetResults(t *testing.T) {
 	})
 }
 
-// TestCursorPaginationOfResults reads page by page while checks go on: what was
-// there at the start is seen once, in the same order.
+// TestCursorPaginationOfResults reads page by page while checks run. Each result that
+// existed at the start is returned once, in the same order.
 func TestCursorPaginationOfResults(t *testing.T) {
 	apptest.EachEngine(t, func(s *apptest.App) {
 		id, other := s.Watch("https://a.test", "").ID, s.Watch("https://b.test", "").ID

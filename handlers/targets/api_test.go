@@ -45,17 +45,17 @@ func TestAddTarget(t *testing.T) {
 	})
 }
 
-// TestBoundInDigits: bounds are told as people write them.
+// TestBoundInDigits checks that messages show bounds without exponents.
 func TestBoundInDigits(t *testing.T) {
 	s := apptest.New(t)
 	a := s.Do("POST", "/v1/targets", `{"url":"https://example.com","interval_seconds":2592001}`)
 	a.Problem(400, "invalid-request", "interval_seconds")
 	if !strings.Contains(a.Body, "2592000") || strings.Contains(a.Body, "e+06") {
-		t.Errorf("the bound is told as %s", a.Body)
+		t.Errorf("the message is %s", a.Body)
 	}
 }
 
-func TestTargetTellsWhatChecksFound(t *testing.T) {
+func TestTargetShowsLastResult(t *testing.T) {
 	s := apptest.New(t)
 	id := s.Watch("https://example.com", "").ID
 	for _, c := range []struct {
@@ -77,7 +77,7 @@ func TestTargetTellsWhatChecksFound(t *testing.T) {
 	uptime, _ := s.Do("GET", "/v1/targets/"+id, "").Want(200)["uptime"].(map[string]any)
 	for _, window := range []string{"24h", "7d", "30d", "90d"} {
 		if uptime[window] != 1/3.0 {
-			t.Errorf("uptime over %s is %v: one of three, and the throttled one counts neither way", window, uptime[window])
+			t.Errorf("uptime over %s is %v, want 1/3: throttled time does not count", window, uptime[window])
 		}
 	}
 }
@@ -189,7 +189,7 @@ func TestCheckTarget(t *testing.T) {
 
 	asked := func() <-chan apptest.Answer {
 		select {
-		case <-s.Targets.Wanted(): // of what was done before
+		case <-s.Targets.Wanted(): // from the changes above
 		default:
 		}
 		s.Clock.Advance(time.Second)

@@ -13,7 +13,7 @@ import (
 	"linkwatch/models/targets"
 )
 
-// svg is a badge as a reader of XML sees it.
+// svg is a parsed badge.
 type svg struct {
 	XMLName xml.Name `xml:"http://www.w3.org/2000/svg svg"`
 	Width   int      `xml:"width,attr"`
@@ -27,7 +27,7 @@ type svg struct {
 	} `xml:"g>text"`
 }
 
-// badge reads a badge, and its label and value.
+// badge requests and parses a badge, and returns its label and value.
 func badge(s *apptest.App, path string) (b svg, words string) {
 	s.Helper()
 	a := s.Get(path)
@@ -52,7 +52,7 @@ func TestBadges(t *testing.T) {
 	shop := s.Watch("https://shop.example", "Shop", foundUp, foundUp, foundUp, foundDown)
 	fresh := s.Watch("https://fresh.example", "")
 	publish(s, "ours", "Ours", shop, fresh)
-	s.Clock.Advance(time.Hour) // each result holds for 30 s
+	s.Clock.Advance(time.Hour) // each result counts for 30 s
 	now, err := s.Targets.Get(t.Context(), shop.ID)
 	s.Must(err)
 	history, err := s.Targets.History(t.Context(), now, targets.Last30d)
@@ -65,11 +65,11 @@ func TestBadges(t *testing.T) {
 		shop.ID + "/uptime/24h.svg":  "uptime since 12:01 UTC | 75.00%",
 		shop.ID + "/uptime/7d.svg":   "uptime since 12:01 UTC | 75.00%",
 		shop.ID + "/uptime/90d.svg":  "uptime since 12:01 UTC | 75.00%",
-		shop.ID + "/latency.svg":     "latency 24h | " + median,
-		shop.ID + "/latency/30d.svg": "latency 30d | " + median,
+		shop.ID + "/latency.svg":     "response time 24h | " + median,
+		shop.ID + "/latency/30d.svg": "response time 30d | " + median,
 		fresh.ID + "/status.svg":     "fresh.example | pending",
 		fresh.ID + "/uptime.svg":     "uptime 30d | no data",
-		fresh.ID + "/latency.svg":    "latency 24h | no data",
+		fresh.ID + "/latency.svg":    "response time 24h | no data",
 	} {
 		b, words := badge(s, "/badge/"+path)
 		if words != want {
@@ -109,7 +109,7 @@ func TestHostileBadge(t *testing.T) {
 	}
 }
 
-func TestBadgesOnlyOfWhatIsPublic(t *testing.T) {
+func TestBadgesOfPublicTargetsOnly(t *testing.T) {
 	s := apptest.New(t)
 	shown, hidden := s.Watch("https://shown.example", "", foundUp), s.Watch("https://hidden.example", "", foundUp)
 	p := publish(s, "ours", "Ours", shown)

@@ -10,7 +10,7 @@ import (
 // canary is part of every rejected value: no response may contain it.
 const canary = "hunter2-canary"
 
-// hostile is a text that would run as a script wherever it is not escaped.
+// hostile is a text that runs as a script if it is not escaped.
 const hostile = `<script>alert(1)</script>"><img src=x onerror=alert(2)>`
 
 // Results of checks.
@@ -21,7 +21,7 @@ var (
 	foundThrottled = targets.Result{Outcome: targets.ThrottledOutcome, StatusCode: 429, LatencyMS: 2, Attempts: 1, Error: "throttled: status 429"}
 )
 
-// isUp and isDown are checks as a checker records them.
+// isUp and isDown are results as the checker records them.
 func isUp(targets.Target) targets.Checked {
 	return targets.Checked{Result: targets.Result{StatusCode: 200, LatencyMS: 84}}
 }
@@ -30,11 +30,11 @@ func isDown(targets.Target) targets.Checked {
 	return targets.Checked{Result: targets.Result{Outcome: targets.DownOutcome, StatusCode: 503, LatencyMS: 7, Error: "unexpected status 503"}}
 }
 
-// withPassword makes the program ask for a password.
+// withPassword sets a password.
 var withPassword = apptest.Set("ADMIN_PASSWORD", "correct horse")
 
-// check records results of a target, each a second after the one before. The
-// target is made due for each of them.
+// check records results of a target, one second apart. It makes the target due before
+// each of them.
 func check(s *apptest.App, id string, found ...targets.Result) {
 	s.Helper()
 	for _, r := range found {

@@ -96,7 +96,7 @@ func TestWatchPart(t *testing.T) {
 		r.Header.Set("HX-History-Restore-Request", "true")
 		apptest.WantCount(t, s.Browse(r), "nav[aria-label=Main]", 1)
 	}
-	if got := s.Part("/watch?done=stopped").Header.Get("HX-Trigger"); !strings.Contains(got, `{"say":{"text":"Paused.`) {
+	if got := s.Part("/watch?done=stopped").Header.Get("HX-Trigger"); !strings.Contains(got, `{"say":{"text":"Target paused.`) {
 		t.Errorf("the part says %q", got)
 	}
 	token := models.Cursor{CreatedAt: s.Targets.Now(), ID: models.NewID(models.KindCheck)}.Token()
@@ -105,7 +105,7 @@ func TestWatchPart(t *testing.T) {
 	}
 }
 
-func TestWatchErrorsStandNextToTheirField(t *testing.T) {
+func TestWatchErrorsAreNextToTheirField(t *testing.T) {
 	s := apptest.New(t)
 	id := s.Watch("https://example.com", "One").ID
 	typed := url.Values{
@@ -218,7 +218,7 @@ func TestWatchFilters(t *testing.T) {
 	apptest.WantText(t, a, ".state", "pending")
 }
 
-// TestPagesAreUTF8, whatever is sent.
+// TestPagesAreUTF8 sends invalid UTF-8.
 func TestPagesAreUTF8(t *testing.T) {
 	s := apptest.New(t)
 	s.Watch("https://example.com", "One")
@@ -243,7 +243,7 @@ func TestWatchByCursor(t *testing.T) {
 		a := s.Get(path)
 		for _, id := range strings.Fields(apptest.Text(a, ".targets .title")) {
 			if seen[id] {
-				t.Errorf("%s stands on two pages", id)
+				t.Errorf("%s is on two pages", id)
 			}
 			seen[id] = true
 		}

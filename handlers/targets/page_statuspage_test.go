@@ -64,7 +64,7 @@ func TestStatusPageIsPublic(t *testing.T) {
 	})
 }
 
-func TestStatusPageSaysHowThingsAre(t *testing.T) {
+func TestStatusPageContent(t *testing.T) {
 	s := apptest.New(t)
 	up := s.Watch("https://up.example", "Alpha", foundUp)
 	down := s.Watch("https://down.example", "Beta", foundUp, foundDown)
@@ -179,7 +179,7 @@ func TestStatusPageQueries(t *testing.T) {
 	}
 }
 
-func TestNoSuchStatusPage(t *testing.T) {
+func TestStatusPageNotFound(t *testing.T) {
 	s := apptest.New(t)
 	a := s.Get("/status/none")
 	apptest.WantStatus(t, a, http.StatusNotFound)
@@ -193,7 +193,7 @@ func TestNoSuchStatusPage(t *testing.T) {
 	apptest.WantStatus(t, long, http.StatusNotFound)
 }
 
-// atom is a feed as its readers see it.
+// atom is a parsed Atom feed.
 type atom struct {
 	XMLName xml.Name `xml:"http://www.w3.org/2005/Atom feed"`
 	ID      string   `xml:"id"`
@@ -214,7 +214,7 @@ type atom struct {
 	} `xml:"entry"`
 }
 
-// feed reads an Atom feed.
+// feed requests and parses an Atom feed.
 func feed(s *apptest.App, path string) (atom, apptest.Page) {
 	s.Helper()
 	a := s.Get(path)

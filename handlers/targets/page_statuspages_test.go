@@ -16,8 +16,8 @@ import (
 	"linkwatch/models/targets"
 )
 
-// choice is the targets that the form of a status page shows as chosen, and
-// those to choose from.
+// choice returns the ids of the selected and the available targets on the form of a
+// status page.
 func choice(a apptest.Page) (chosen, others []string) {
 	a.Find("#choices li").Each(func(_ int, li *goquery.Selection) {
 		name := li.Find(".choice-name").Text()
@@ -63,7 +63,7 @@ func TestPublishWithoutJavaScript(t *testing.T) {
 	list := s.Get("/status")
 	apptest.WantText(t, list, "tbody", "Unsere Dienste, Zürich /status/unsere-dienste-zurich 2")
 
-	// Moving, finding and unticking change the form and nothing else.
+	// Moving, searching and deselecting change only the form.
 	at := "/status/unsere-dienste-zurich/edit"
 	form = url.Values{"title": {"Typed"}, "slug": {"typed"}, "description": {"Text"}, "target": {b.ID, a.ID, c.ID}}
 	with := func(name, value string) url.Values {
@@ -126,7 +126,7 @@ func TestStatusChoicesForHTMX(t *testing.T) {
 	wantChoice(t, part, "A", "B")
 }
 
-// However many targets are chosen that the search does not find: as many queries.
+// The number of queries does not depend on the number of selected targets.
 func TestStatusChoiceQueries(t *testing.T) {
 	s := apptest.New(t)
 	form := url.Values{"find": {"nothing like it"}, "look": {"yes"}}
@@ -152,7 +152,7 @@ func TestStatusChoiceQueries(t *testing.T) {
 	}
 }
 
-func TestStatusErrorsStandNextToTheirField(t *testing.T) {
+func TestStatusErrorsAreNextToTheirField(t *testing.T) {
 	s := apptest.New(t)
 	shop := s.Watch("https://shop.example", "Shop")
 	gone := s.Watch("https://gone.example", "Gone")
@@ -169,8 +169,8 @@ func TestStatusErrorsStandNextToTheirField(t *testing.T) {
 		{"状態", "", shop.ID, 400, "slug", "lower-case"},
 		{"New", "", shop.ID, 400, "slug", "another"},
 		{"Taken", "", shop.ID, 409, "slug", "Another status page"},
-		{"Fine", "fine", gone.ID, 400, "targets", "not watched any more"},
-		{"Fine", "fine", "t_nonsense", 400, "targets", "not watched any more"},
+		{"Fine", "fine", gone.ID, 400, "targets", "A selected target was deleted."},
+		{"Fine", "fine", "t_nonsense", 400, "targets", "A selected target was deleted."},
 	} {
 		a := s.Post("/status", url.Values{
 			"title": {c.title}, "slug": {c.slug}, "description": {"kept <b>"}, "target": {shop.ID, c.target}, "save": {"yes"},
@@ -193,7 +193,7 @@ func TestStatusErrorsStandNextToTheirField(t *testing.T) {
 	for i := range targets.MaxPageTargets + 1 {
 		many.Add("target", s.Watch(fmt.Sprintf("https://%d.example", i), "").ID)
 	}
-	apptest.WantText(t, s.Post("/status", many), "#targets-error", "more than 100")
+	apptest.WantText(t, s.Post("/status", many), "#targets-error", "at most 100")
 	for _, path := range []string{"/status/none/edit", "/status/none/delete"} {
 		apptest.WantStatus(t, s.Get(path), http.StatusNotFound)
 		apptest.WantStatus(t, s.Post(path, url.Values{"title": {"x"}, "save": {"yes"}}), http.StatusNotFound)
@@ -239,8 +239,8 @@ func TestChecksPage(t *testing.T) {
 	apptest.WantText(t, s.Get("/admin/checks?since=1h"), ".empty", "No matching checks")
 }
 
-// TestChecksPageOlder walks through the whole history: each check once, the
-// newest first, and the older ones stand still.
+// TestChecksPageOlder reads the whole history. Each check is shown once, newest first,
+// and older pages do not update themselves.
 func TestChecksPageOlder(t *testing.T) {
 	s := apptest.New(t)
 	shop := s.Watch("https://shop.example", "Shop")

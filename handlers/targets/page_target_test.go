@@ -33,7 +33,7 @@ func TestDeleteTargetAndUndo(t *testing.T) {
 	apptest.WantCount(t, s.Get("/watch?deleted="+url.QueryEscape(`"><script>`)), ".flash", 0)
 }
 
-// TestCheckNowOnPages: the page waits for what the check finds and says it.
+// TestCheckNowOnPages checks that the page waits for the result and shows it.
 func TestCheckNowOnPages(t *testing.T) {
 	s := apptest.New(t)
 	id := s.Watch("https://example.com", "One").ID
@@ -78,7 +78,7 @@ func TestCheckNowOnPages(t *testing.T) {
 	apptest.WantStatus(t, s.Post("/watch/"+models.NewID(models.KindTarget)+"/check", nil), http.StatusNotFound)
 }
 
-func TestCertificateEnds(t *testing.T) {
+func TestCertificateExpiry(t *testing.T) {
 	s := apptest.New(t)
 	ends := map[string]time.Duration{"/soon": 9 * 24 * time.Hour, "/ended": -time.Hour, "/far": 15 * 24 * time.Hour}
 	ids := map[string]string{}
@@ -98,7 +98,7 @@ func TestCertificateEnds(t *testing.T) {
 	apptest.WantText(t, a, ".attention li:first-child", "The certificate expired 59 min ago")
 }
 
-// TestWatchALink: one click on a link watches it, and its history stands there.
+// TestWatchALink adds a target from the page of a link, which then shows its history.
 func TestWatchALink(t *testing.T) {
 	s := apptest.New(t)
 	s.Web.Set("https://example.com/x", links.Page{Status: 200, URL: "https://example.com/x", Title: hostile + strings.Repeat("é", targets.MaxName)})

@@ -25,7 +25,7 @@ func watchPrivately(s *apptest.App, address, name string) targets.Target {
 	return t
 }
 
-// audited are the actions in the audit log, each with its actor.
+// audited returns the actions in the audit log, each with its actor.
 func audited(s *apptest.App) (actions []string) {
 	s.Helper()
 	var all []audit.Entry
@@ -36,7 +36,7 @@ func audited(s *apptest.App) (actions []string) {
 	return actions
 }
 
-// Every route of a target that somebody else sees alone answers 404 and changes nothing.
+// Every route of another account's private target returns 404 and changes nothing.
 func TestPrivateTargetIsNotFound(t *testing.T) {
 	s := apptest.New(t)
 	alice, bob := s.As("alice"), s.As("bob")
@@ -77,7 +77,7 @@ func TestPrivateTargetIsNotFound(t *testing.T) {
 	bob.Do("POST", "/v1/targets/"+target.ID+"/restore", "").Want(http.StatusOK)
 }
 
-// Pages and lists about all targets do not tell of a private one, to its owner they do.
+// Pages and lists include a private target for its owner only.
 func TestPrivateTargetIsNotListed(t *testing.T) {
 	s := apptest.New(t)
 	alice, bob := s.As("alice"), s.As("bob")
@@ -126,17 +126,17 @@ func TestPrivateTargetIsNotListed(t *testing.T) {
 	}
 }
 
-// Who sees a target is set by page and by API, by its owner.
+// The owner can make a target private or shared, on its page and in the API.
 func TestPrivateByPageAndAPI(t *testing.T) {
 	s := apptest.New(t)
 	alice, bob := s.As("alice"), s.As("bob")
 
 	p := bob.Get("/watch")
 	if p.Find("#add input[name=private]").Length() != 1 {
-		t.Error("the form does not ask who sees the target")
+		t.Error("the form has no field for private targets")
 	}
 	if s.Get("/watch").Find("input[name=private]").Length() != 0 {
-		t.Error("the form asks who sees the target where nobody signs in")
+		t.Error("the form has a field for private targets without accounts")
 	}
 	p = bob.Follow("/watch", url.Values{"url": {"https://page.test"}, "sharing": {"true"}, "private": {"true"}})
 	if p.Find("#targets tbody tr .private").Length() != 1 {
@@ -186,7 +186,7 @@ func TestPrivateByPageAndAPI(t *testing.T) {
 	}
 }
 
-// A key of one account gives another account nothing.
+// An Idempotency-Key does not return targets of another account.
 func TestIdempotencyKeyOfAnotherAccount(t *testing.T) {
 	s := apptest.New(t)
 	add := func(a *apptest.App, status int, body string) map[string]any {
@@ -202,8 +202,8 @@ func TestIdempotencyKeyOfAnotherAccount(t *testing.T) {
 	}
 }
 
-// Who edits a status page does not learn of private targets of others on it, and keeps them.
-func TestStatusPageKeepsPrivateTargets(t *testing.T) {
+// An edit of a status page keeps private targets of other accounts and does not reveal them.
+func TestStatusPageEditKeepsPrivateTargets(t *testing.T) {
 	s := apptest.New(t)
 	alice, bob := s.As("alice"), s.As("bob")
 	a, b := s.Watch("https://a.test", "A"), s.Watch("https://b.test", "B")

@@ -10,8 +10,8 @@ import (
 	"linkwatch/models/targets"
 )
 
-// Wherever an uptime is shown it is the same, to the digit, and says since when
-// it counts where the history does not fill the range.
+// Every page shows exactly the same uptime, and since when it counts if the history is
+// shorter than the range.
 func TestUptimeIsTheSameEverywhere(t *testing.T) {
 	s := apptest.New(t)
 	month := 30 * 24 * 3600

@@ -21,7 +21,7 @@ import (
 	"linkwatch/outbound"
 )
 
-// answer is what a check of a site is to bring.
+// answer is a site and the expected result of its check.
 type answer struct {
 	url      string
 	status   int
@@ -29,7 +29,7 @@ type answer struct {
 	problem  string // "" = up
 }
 
-// brings checks each site once and compares the results.
+// brings checks each site once and compares the results with the expected ones.
 func (w world) brings(o outbound.Options, cases map[string]answer) {
 	w.Helper()
 	w.start(2*len(cases), o)
@@ -47,8 +47,7 @@ func (w world) brings(o outbound.Options, cases map[string]answer) {
 	w.free()
 }
 
-// A check that takes longer than the interval, here by its retries, is stored with
-// the time that it took.
+// The interval of a check that takes longer than the interval is its duration.
 func TestIntervalOfASlowCheck(t *testing.T) {
 	each(t, func(w world) {
 		w.Store = targets.NewStore(w.db, nil, targets.Options{CheckInterval: 100 * time.Millisecond, Retention: time.Hour})
@@ -56,7 +55,7 @@ func TestIntervalOfASlowCheck(t *testing.T) {
 		w.add(w.site(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(502) }))
 		modelstest.Eventually(w, "a result", func() bool { return len(w.results()) > 0 })
 		if r := w.results()[0]; r.Attempts != 3 || r.IntervalMS < 600 {
-			w.Errorf("%d attempts with pauses of 200 and 400 ms are stored with an interval of %d ms", r.Attempts, r.IntervalMS)
+			w.Errorf("%d attempts with delays of 200 and 400 ms have an interval of %d ms", r.Attempts, r.IntervalMS)
 		}
 	})
 }
@@ -91,7 +90,7 @@ func TestErrorHandling(t *testing.T) {
 	})
 }
 
-// A host may hang at each phase of an exchange.
+// A host can hang in each phase of a request.
 func TestTimeouts(t *testing.T) {
 	each(t, func(w world) {
 		hang := func(r *http.Request) { <-r.Context().Done() } // until the client hangs up
@@ -138,7 +137,7 @@ func TestRetries(t *testing.T) {
 				rw.WriteHeader(http.StatusInternalServerError)
 			}
 		})
-		// On a host of its own: net/http itself asks again where a connection that was used before breaks.
+		// On its own host, because net/http retries requests on reused connections itself.
 		var broke atomic.Bool
 		breaks := w.site(func(http.ResponseWriter, *http.Request) {
 			if !broke.Swap(true) {
@@ -166,7 +165,7 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// What is expected decides, also about what is tried again.
+// Expectations determine the outcome and the retries.
 func TestExpectations(t *testing.T) {
 	each(t, func(w world) {
 		w.start(8, outbound.Options{Timeout: time.Minute})
@@ -201,7 +200,7 @@ func TestExpectations(t *testing.T) {
 	})
 }
 
-// raw serves connections that are not HTTP: each request's head is read before.
+// raw serves connections without HTTP, after it reads the header of each request.
 func raw(w world, serve func(c *net.TCPConn)) string {
 	w.Helper()
 	l := listen(w)
@@ -242,7 +241,7 @@ func closedPort(w world) string {
 	return "http://" + l.Addr().String()
 }
 
-// fullPort is where the system lets no more connections in, since nobody accepts them.
+// fullPort returns a port whose accept queue is full.
 func fullPort(w world) string {
 	w.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
@@ -262,7 +261,7 @@ func fullPort(w world) string {
 	}
 }
 
-// secure serves with a certificate that nobody knows.
+// secure serves with a self-signed certificate.
 func secure(w world, c *tls.Config) string {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -272,14 +271,14 @@ func secure(w world, c *tls.Config) string {
 	return s.URL
 }
 
-// promise begins a body of a length.
+// promise sends the header and the beginning of a body of a length.
 func promise(rw http.ResponseWriter, length int) {
 	rw.Header().Set("Content-Length", fmt.Sprint(length))
 	_, _ = io.WriteString(rw, "begun")
 	_ = http.NewResponseController(rw).Flush()
 }
 
-// pour writes until nobody reads.
+// pour writes until the connection is closed.
 func pour(rw http.ResponseWriter, _ *http.Request) {
 	for piece := make([]byte, 64<<10); ; {
 		if _, err := rw.Write(piece); err != nil {

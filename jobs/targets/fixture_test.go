@@ -24,9 +24,8 @@ import (
 // interval is longer than any test.
 const interval = 8 * time.Second
 
-// world is a store of targets on loopback sites. Its clock stands still unless
-// the test moves it, so that a target comes due when it is added and when a
-// check is asked for.
+// world is a store of targets on loopback sites. Only the test advances its clock.
+// Therefore targets are due only when they are added or a check is requested.
 type world struct {
 	*testing.T
 	*targets.Store
@@ -36,7 +35,7 @@ type world struct {
 	reg   *prometheus.Registry
 }
 
-// each runs a test on every engine. It may leave no goroutine running.
+// each runs a test on every engine. The test must not leak goroutines.
 func each(t *testing.T, test func(w world)) {
 	t.Helper()
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
@@ -57,19 +56,19 @@ func (w world) start(workers int, o outbound.Options) jobs.Service {
 func (w world) startOver(store *targets.Store, reg *prometheus.Registry, workers int, o outbound.Options) jobs.Service {
 	w.Helper()
 	log := slog.New(slog.NewTextHandler(w.log, nil))
-	held := lease.New(w.db, w.clock.Now)
-	w.must(held.Beat(w.Context()))
-	heartbeat := jobs.NewHeartbeat(held, log)
+	l := lease.New(w.db, w.clock.Now)
+	w.must(l.Beat(w.Context()))
+	heartbeat := jobs.NewHeartbeat(l, log)
 	heartbeat.Start()
 	w.Cleanup(func() { heartbeat.Stop(ended()) })
 	o.AllowCIDRs = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	o.MaxConcurrent = workers
 	client := outbound.New(o)
-	c, err := targetjobs.NewChecker(store, held, client, workers, log, reg)
+	c, err := targetjobs.NewChecker(store, l, client, workers, log, reg)
 	w.must(err)
 	c.Start()
 	w.Cleanup(func() {
-		c.Stop(ended()) // what is still running hangs
+		c.Stop(ended()) // checks that still run hang
 		client.Close()
 	})
 	return c
@@ -82,7 +81,7 @@ func (w world) must(err error) {
 	}
 }
 
-// add watches URLs and answers their ids.
+// add adds targets and returns their ids.
 func (w world) add(urls ...string) (ids []string) {
 	w.Helper()
 	for _, u := range urls {
@@ -102,7 +101,7 @@ func (w world) get(id string) targets.Target {
 	return t
 }
 
-// again asks for a check of each.
+// again requests a check of each target.
 func (w world) again(ids ...string) {
 	w.Helper()
 	for _, id := range ids {
@@ -110,7 +109,7 @@ func (w world) again(ids ...string) {
 	}
 }
 
-// results are all results of the store, the oldest first.
+// results returns all results, oldest first.
 func (w world) results() []targets.Result {
 	w.Helper()
 	page, err := w.Results(w.Context(), targets.ResultFilter{}, models.Cursor{}, models.MaxLimit)
@@ -119,7 +118,7 @@ func (w world) results() []targets.Result {
 	return page.Items
 }
 
-// recorded waits until so many results are stored.
+// recorded waits until n results are stored.
 func (w world) recorded(n int) []targets.Result {
 	w.Helper()
 	modelstest.Eventually(w, fmt.Sprintf("%d results", n), func() bool { return len(w.results()) >= n })
@@ -130,7 +129,7 @@ func (w world) recorded(n int) []targets.Result {
 	return rs
 }
 
-// free fails if a target is claimed by somebody.
+// free fails if a target is claimed.
 func (w world) free() {
 	w.Helper()
 	var claimed int64
@@ -140,7 +139,7 @@ func (w world) free() {
 	}
 }
 
-// metric is the value of a counter or gauge without labels.
+// metric returns the value of a counter or gauge without labels.
 func (w world) metric(name string) float64 {
 	w.Helper()
 	families, err := w.reg.Gather()
@@ -154,7 +153,7 @@ func (w world) metric(name string) float64 {
 	return 0
 }
 
-// site serves until the end of the test. Each has a host of its own: its port.
+// site starts a server with its own port, and therefore its own host, until the test ends.
 func (w world) site(h http.HandlerFunc) string {
 	w.Helper()
 	s := httptest.NewServer(h)
@@ -162,7 +161,7 @@ func (w world) site(h http.HandlerFunc) string {
 	return s.URL
 }
 
-// sites are n of them with the same handler.
+// sites starts n sites with the same handler.
 func (w world) sites(n int, h http.HandlerFunc) (urls []string) {
 	w.Helper()
 	for range n {
@@ -171,7 +170,7 @@ func (w world) sites(n int, h http.HandlerFunc) (urls []string) {
 	return urls
 }
 
-// wait is for a handler that holds its answer back; if a test fails, its client hangs up.
+// wait blocks a handler until the channel is closed or the client disconnects.
 func wait(r *http.Request, until <-chan struct{}) {
 	select {
 	case <-until:

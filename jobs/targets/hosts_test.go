@@ -15,7 +15,7 @@ import (
 	"linkwatch/outbound"
 )
 
-// Servers never see more than MAX_CONCURRENCY requests at once.
+// At most MAX_CONCURRENCY requests run at once.
 func TestNoMoreThanMaxConcurrency(t *testing.T) {
 	each(t, func(w world) {
 		const workers, all = 4, 24
@@ -37,12 +37,12 @@ func TestNoMoreThanMaxConcurrency(t *testing.T) {
 	})
 }
 
-// Checks of one host, with their retries, run one after another, although other
-// workers have nothing to do. Checks of other hosts run meanwhile.
+// Checks of one host, including retries, run one after another even if workers are idle.
+// Checks of other hosts run at the same time.
 func TestOneCheckPerHostAtATime(t *testing.T) {
 	each(t, func(w world) {
 		var mu sync.Mutex
-		var paths []string // that the host was asked
+		var paths []string // requested from the host
 		release := make(chan struct{})
 		host := w.site(func(rw http.ResponseWriter, r *http.Request) {
 			mu.Lock()
@@ -56,7 +56,7 @@ func TestOneCheckPerHostAtATime(t *testing.T) {
 		asked := func() int { mu.Lock(); defer mu.Unlock(); return len(paths) }
 		w.start(8, outbound.Options{Timeout: time.Minute})
 		w.add(host + "/0")
-		modelstest.Eventually(w, "the host is asked", func() bool { return asked() == 1 })
+		modelstest.Eventually(w, "the host gets a request", func() bool { return asked() == 1 })
 		w.add(host+"/1", host+"/2")
 		modelstest.Eventually(w, "the others wait", func() bool { return w.metric("linkwatch_check_queue_depth") == 2 })
 		for _, s := range w.sites(4, func(http.ResponseWriter, *http.Request) {}) { // which other workers check meanwhile
@@ -69,12 +69,12 @@ func TestOneCheckPerHostAtATime(t *testing.T) {
 		close(release)
 		w.recorded(7)
 		if got := fmt.Sprint(paths); got != "[/0 /0 /0 /1 /2]" {
-			w.Errorf("asked %s: another check came between the attempts of one", got)
+			w.Errorf("requests %s: another check ran between the attempts of one", got)
 		}
 	})
 }
 
-// However many wait for a host, each has its turn, and none is checked twice.
+// Every target of a busy host is checked, and none twice.
 func TestNoTargetStarves(t *testing.T) {
 	each(t, func(w world) {
 		w.Store = targets.NewStore(w.db, nil, targets.Options{CheckInterval: time.Hour, Retention: time.Hour})
@@ -98,8 +98,8 @@ func TestNoTargetStarves(t *testing.T) {
 	})
 }
 
-// Hosts that hang share at most half of the workers once each was tried, so those
-// that respond do not wait for them.
+// After their first check, hosts that hang share at most half of the workers, so that
+// other hosts do not wait for them.
 func TestHangingHostsShareHalfOfTheWorkers(t *testing.T) {
 	each(t, func(w world) {
 		const n = 12
@@ -129,7 +129,8 @@ func TestHangingHostsShareHalfOfTheWorkers(t *testing.T) {
 	})
 }
 
-// Hosts that answer 101 and keep the connection do not hold up the workers, though there are more of them.
+// Hosts that return 101 and keep the connection open do not block workers, even if there
+// are more of them than workers.
 func TestProtocolSwitchesHoldNoWorker(t *testing.T) {
 	each(t, func(w world) {
 		const workers = 8
@@ -159,8 +160,8 @@ func TestProtocolSwitchesHoldNoWorker(t *testing.T) {
 	})
 }
 
-// A host that asks for a pause gets it: 429 says nothing about its health, and
-// until the pause is over nothing of it is asked.
+// A 429 does not change the state of a target, and no request is sent to its host until
+// the rate limit ends.
 func TestThrottledHosts(t *testing.T) {
 	each(t, func(w world) {
 		var asked atomic.Int64
@@ -183,15 +184,15 @@ func TestThrottledHosts(t *testing.T) {
 			w.Errorf("state %s, next check at %v", t.State, t.NextCheckAt)
 		}
 		second := w.add(s + "/2")[0]
-		modelstest.Eventually(w, "the second is put off", func() bool { return w.get(second).NextCheckAt.After(w.Now().Time) })
+		modelstest.Eventually(w, "the second is postponed", func() bool { return w.get(second).NextCheckAt.After(w.Now().Time) })
 		t := w.get(second)
 		if wait := t.NextCheckAt.Sub(w.Now().Time); wait < 60*time.Second || wait > 91*time.Second || t.ClaimedBy != "" || !t.DueAt.Equal(w.Now().Time) {
-			w.Errorf("put off for %v: %+v", wait, t)
+			w.Errorf("postponed for %v: %+v", wait, t)
 		}
 		if asked.Load() != 1 || w.metric("linkwatch_checks_deferred_total") != 1 {
-			w.Errorf("asked %d times", asked.Load())
+			w.Errorf("%d requests", asked.Load())
 		}
-		// A 5xx would be tried again, but not against the host's wish.
+		// A 5xx is usually retried, but not before Retry-After.
 		third := w.add(busy)[0]
 		r = w.recorded(2)[1]
 		if r.Outcome != targets.DownOutcome || r.Error != "unexpected status 503" || r.Attempts != 1 {

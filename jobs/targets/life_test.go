@@ -19,15 +19,15 @@ import (
 	"linkwatch/outbound"
 )
 
-// ended is a context that is over: the grace of a program that has none.
+// ended returns a canceled context: a shutdown without a grace period.
 func ended() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }
 
-// Stopped while much waits: what runs ends, with its retries, and is stored;
-// what waits is for others, at once.
+// On shutdown with a full queue, running checks finish with their retries and are stored.
+// Waiting ones are released at once.
 func TestStopInAFullQueue(t *testing.T) {
 	each(t, func(w world) {
 		release := make(chan struct{})
@@ -52,7 +52,7 @@ func TestStopInAFullQueue(t *testing.T) {
 		<-running
 		var stopped sync.WaitGroup
 		stopped.Go(func() { c.Stop(w.Context()) })
-		modelstest.Eventually(w, "what waits is given back", func() bool { return w.metric("linkwatch_check_queue_depth") == 0 })
+		modelstest.Eventually(w, "waiting targets are released", func() bool { return w.metric("linkwatch_check_queue_depth") == 0 })
 		close(release)
 		stopped.Wait()
 		for _, r := range w.recorded(2) {
@@ -65,7 +65,7 @@ func TestStopInAFullQueue(t *testing.T) {
 	})
 }
 
-// Of what was cut short nothing is stored, and it can be checked by others at once.
+// Canceled checks store nothing, and their targets are released at once.
 func TestStopWithoutGrace(t *testing.T) {
 	each(t, func(w world) {
 		running := make(chan struct{}, 10)
@@ -80,7 +80,7 @@ func TestStopWithoutGrace(t *testing.T) {
 	})
 }
 
-// An instance that was killed leaves its claims behind; the others free them after a few heartbeats.
+// Other instances release the claims of a killed instance after a few heartbeats.
 func TestKilledInstancesTargetsAreFreed(t *testing.T) {
 	each(t, func(w world) {
 		s := w.site(func(http.ResponseWriter, *http.Request) {})
@@ -99,7 +99,7 @@ func TestKilledInstancesTargetsAreFreed(t *testing.T) {
 	})
 }
 
-// After a time without checks they come spread over one interval.
+// After a time without checks, the overdue checks are spread over one interval.
 func TestNoThunderingHerdAtStart(t *testing.T) {
 	each(t, func(w world) {
 		const all = 60
@@ -120,7 +120,7 @@ func TestNoThunderingHerdAtStart(t *testing.T) {
 		modelstest.Eventually(w, "they are spread", func() bool { return due(w.Now()) <= 1 })
 		half := due(w.Now().Add(interval / 2))
 		if half < all/4 || half > all*3/4 || due(w.Now().Add(interval)) != all {
-			w.Fatalf("%d of %d come due in half an interval, %d in a whole one", half, all, due(w.Now().Add(interval)))
+			w.Fatalf("%d of %d are due in half an interval, %d in a whole one", half, all, due(w.Now().Add(interval)))
 		}
 		w.clock.Advance(interval / 2)
 		other := w.site(func(http.ResponseWriter, *http.Request) {})
@@ -129,11 +129,11 @@ func TestNoThunderingHerdAtStart(t *testing.T) {
 	})
 }
 
-// Two instances on one store: what one has claimed, the other leaves alone, though
-// it has workers that wait for something to do.
+// An instance does not check targets that another instance has claimed, even if it has
+// idle workers.
 func TestTwoInstancesShareTheTargets(t *testing.T) {
 	each(t, func(w world) {
-		const held, workers = 8, 16 // whichever claims what is held, both have workers left
+		const blocked, workers = 8, 16 // both instances have idle workers
 		release := make(chan struct{})
 		var mu sync.Mutex
 		asked := map[string]int{} // by path
@@ -141,21 +141,21 @@ func TestTwoInstancesShareTheTargets(t *testing.T) {
 			mu.Lock()
 			asked[r.URL.Path]++
 			mu.Unlock()
-			if strings.HasPrefix(r.URL.Path, "/held") {
+			if strings.HasPrefix(r.URL.Path, "/blocked") {
 				wait(r, release)
 			}
 		}
 		var urls []string
-		for i, s := range w.sites(held, site) {
-			urls = append(urls, fmt.Sprintf("%s/held/%d", s, i))
+		for i, s := range w.sites(blocked, site) {
+			urls = append(urls, fmt.Sprintf("%s/blocked/%d", s, i))
 		}
 		other := targets.NewStore(w.db, w.clock.Now, w.Options())
 		w.start(workers, outbound.Options{Timeout: time.Minute})
 		w.startOver(other, prometheus.NewRegistry(), workers, outbound.Options{Timeout: time.Minute})
 		w.add(urls...)
 		under := func() int { mu.Lock(); defer mu.Unlock(); return len(asked) }
-		modelstest.Eventually(w, "all are asked", func() bool { return under() == held })
-		// Each of these is claimed after the held ones, by either: so both have looked again meanwhile.
+		modelstest.Eventually(w, "all are requested", func() bool { return under() == blocked })
+		// Each of these is claimed after the blocked ones, so both instances have claimed again.
 		for _, store := range []*targets.Store{w.Store, other} {
 			for i, s := range w.sites(5, site) {
 				u := fmt.Sprintf("%s/free/%p/%d", s, store, i)
@@ -165,16 +165,16 @@ func TestTwoInstancesShareTheTargets(t *testing.T) {
 		}
 		w.recorded(10)
 		close(release)
-		w.recorded(held + 10)
+		w.recorded(blocked + 10)
 		for path, n := range asked {
 			if n != 1 {
-				w.Errorf("%s was asked %d times", path, n)
+				w.Errorf("%s was requested %d times", path, n)
 			}
 		}
 	})
 }
 
-// While the store fails, finished checks are kept; they are stored when it is well again.
+// Finished checks are kept in memory while the store fails, and stored when it works again.
 func TestResultsWaitForTheStore(t *testing.T) {
 	each(t, func(w world) {
 		s := w.site(func(http.ResponseWriter, *http.Request) {})
@@ -186,18 +186,18 @@ func TestResultsWaitForTheStore(t *testing.T) {
 		modelstest.Eventually(w, "it is told", func() bool { return strings.Contains(w.log.String(), "store failed") })
 		modelstest.Exec(w, w.db, "ALTER TABLE elsewhere RENAME TO check_results")
 		if rs := w.recorded(2); !rs[1].CheckedAt.After(rs[0].CheckedAt.Time) {
-			w.Errorf("both began at %v", rs[0].CheckedAt)
+			w.Errorf("both started at %v", rs[0].CheckedAt)
 		}
 		modelstest.Eventually(w, "it is well", func() bool { return strings.Contains(w.log.String(), "store works again") })
 		if n := strings.Count(w.log.String(), "store failed"); n != 1 {
-			w.Errorf("told %d times:\n%s", n, w.log)
+			w.Errorf("logged %d times:\n%s", n, w.log)
 		}
 		w.free()
 	})
 }
 
-// After an error of the store nobody knows what is claimed: the checker frees what it
-// does not have in memory, and goes on as soon as the store works again.
+// After a store error it is unknown which claims were committed. The checker releases
+// targets that it does not have in memory, and continues when the store works again.
 func TestChecksGoOnAfterAnError(t *testing.T) {
 	each(t, func(w world) {
 		s := w.site(func(http.ResponseWriter, *http.Request) {})
@@ -207,7 +207,7 @@ func TestChecksGoOnAfterAnError(t *testing.T) {
 		modelstest.Exec(w, w.db, "ALTER TABLE instances RENAME TO elsewhere")
 		w.again(id)
 		modelstest.Eventually(w, "it is told", func() bool { return strings.Contains(w.log.String(), "store failed") })
-		// As after a claim that was committed, but of which the commit was not confirmed.
+		// Like a claim whose commit was not confirmed.
 		modelstest.Exec(w, w.db, "UPDATE targets SET claimed_by = (SELECT id FROM elsewhere)")
 		modelstest.Exec(w, w.db, "ALTER TABLE elsewhere RENAME TO instances")
 		w.recorded(2)
@@ -215,7 +215,7 @@ func TestChecksGoOnAfterAnError(t *testing.T) {
 	})
 }
 
-// What waits when another instance took this one for dead is that one's: it is claimed again.
+// If another instance removes this instance as dead, waiting targets are claimed again.
 func TestLeaseEndsWhileChecksWait(t *testing.T) {
 	each(t, func(w world) {
 		release, running := make(chan struct{}), make(chan struct{}, 10)
@@ -224,21 +224,21 @@ func TestLeaseEndsWhileChecksWait(t *testing.T) {
 		ids := w.add(s+"/1", s+"/2")
 		<-running
 		modelstest.Eventually(w, "the other waits", func() bool { return w.metric("linkwatch_check_queue_depth") == 1 })
-		modelstest.Exec(w, w.db, "DELETE FROM instances") // as another one does that sees no heartbeat
-		modelstest.Eventually(w, "the end is seen", func() bool { return strings.Contains(w.log.String(), "lease lost") })
+		modelstest.Exec(w, w.db, "DELETE FROM instances") // like another instance that misses the heartbeat
+		modelstest.Eventually(w, "the end is noticed", func() bool { return strings.Contains(w.log.String(), "lease lost") })
 		close(release)
 		w.checkedSpread(ids...)
 	})
 }
 
-// ring wakes the checker, as moving the clock does not.
+// ring wakes the checker, because advancing the clock does not.
 func (w world) ring() {
 	w.Helper()
 	w.add(fmt.Sprintf("http://127.0.0.1:1/%d", time.Now().UnixNano()))
 }
 
-// checkedSpread waits until a new lease has spread the targets, and moves the
-// clock on over one interval until all were checked.
+// checkedSpread waits until a new lease has spread the targets. It then advances the
+// clock over one interval until all are checked.
 func (w world) checkedSpread(ids ...string) {
 	w.Helper()
 	modelstest.Eventually(w, "they are spread over an interval from now", func() bool {
@@ -291,15 +291,15 @@ func TestMetrics(t *testing.T) {
 		w.must(err)
 		w.must(w.Delete(w.Context(), ids[3]))
 		expected := fmt.Sprintf(`
-# HELP probe_success Whether the target is up: 1 or 0.
+# HELP probe_success Whether the target is up (1) or down (0).
 # TYPE probe_success gauge
 probe_success{target="%[1]s"} 1
 probe_success{target="%[2]s"} 0
-# HELP probe_http_status_code Status of the target's last answer, 0 if there was none.
+# HELP probe_http_status_code HTTP status of the last response, 0 if there was none.
 # TYPE probe_http_status_code gauge
 probe_http_status_code{target="%[1]s"} 200
 probe_http_status_code{target="%[2]s"} 404
-# HELP linkwatch_checks_total Checks of targets that this process finished.
+# HELP linkwatch_checks_total Total number of finished checks, by outcome.
 # TYPE linkwatch_checks_total counter
 linkwatch_checks_total{outcome="down"} 1
 linkwatch_checks_total{outcome="throttled"} 0
@@ -310,7 +310,7 @@ linkwatch_checks_total{outcome="up"} 3
 			w.Errorf("%d durations, %v", n, err)
 		}
 
-		// Whoever waits for its host longer than its interval has missed checks.
+		// A target that waits for its host longer than its interval misses checks.
 		blocked := make(chan struct{})
 		hold.Store(&blocked)
 		w.again(ids[0])
@@ -330,7 +330,7 @@ linkwatch_checks_total{outcome="up"} 3
 		if n := w.metric("linkwatch_checks_running"); n != 0 {
 			w.Errorf("%v are running", n)
 		}
-		// Two checkers cannot share a registry; nor does a store that is gone break a scrape.
+		// Two checkers cannot share a registry. A failed store does not break a scrape.
 		w.must(w.db.Close())
 		if n, err := testutil.GatherAndCount(w.reg, "linkwatch_checks_total"); n != 3 || err != nil {
 			w.Errorf("%d series, %v", n, err)

@@ -9,7 +9,7 @@ import (
 	"linkwatch/outbound"
 )
 
-// What a target's URL stands for is what a browser would request.
+// A check requests the same URL as a browser.
 func TestRequestedURLs(t *testing.T) {
 	each(t, func(w world) {
 		var mu sync.Mutex

@@ -31,7 +31,7 @@ func TestAdd(t *testing.T) {
 	})
 }
 
-func TestAddRefusesBadInput(t *testing.T) {
+func TestAddRejectsInvalidInput(t *testing.T) {
 	each(t, func(f fixture) {
 		for _, c := range []struct {
 			location string
@@ -92,7 +92,7 @@ func TestAddIdempotencyByKey(t *testing.T) {
 		}
 		restarted := targets.NewStore(f.db, f.clock.Now, targets.Options{CheckInterval: time.Minute})
 		if again, created, err := restarted.Add(f.Context(), targets.New{URL: "https://a.test", IdempotencyKey: "key-1"}); err != nil || created || again.ID != first {
-			t.Error("a restart forgot the key", err)
+			t.Error("the key does not work after a restart", err)
 		}
 		known, created := add("https://a.test", "key-2")
 		if created || known != first {
@@ -100,11 +100,11 @@ func TestAddIdempotencyByKey(t *testing.T) {
 		}
 		f.must(f.Delete(f.Context(), first))
 		if other, created := add("https://c.test", "key-2"); !created || other == first {
-			t.Error("the key of a deleted target is of no use")
+			t.Error("the key of a deleted target does not add a target")
 		}
 		f.clock.Advance(models.KeepKeys)
 		if _, created := add("https://d.test", "key-2"); !created {
-			t.Error("a key is remembered for more than a day")
+			t.Error("a key works for more than a day")
 		}
 	})
 }
@@ -144,8 +144,8 @@ func TestAddIdempotencyUnderConcurrentUse(t *testing.T) {
 	})
 }
 
-// A key is used up by the target that it makes, not by an attempt that failed.
-func TestKeyOfARefusedTargetIsFree(t *testing.T) {
+// A failed request does not use up its key.
+func TestKeyOfFailedAddIsFree(t *testing.T) {
 	each(t, func(f fixture) {
 		_, _, err := f.Add(f.Context(), targets.New{URL: "nonsense", IdempotencyKey: "key"})
 		f.is(err, models.CodeInvalid, "url")

@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/targets"
 )
 
-// audited are the entries since the last call, each as "alice target.edit target t_1 {…} {…}", without ids.
+// audited returns the entries since the last call, without ids, each as "alice target.edit target t_1 {…} {…}".
 func (f fixture) audited() (texts []string) {
 	f.Helper()
 	var all []audit.Entry

@@ -10,8 +10,8 @@ import (
 	"linkwatch/models/targets"
 )
 
-// While the host wants to be left alone not even a wish disturbs it.
-func TestCheckNowKeepsThePauseOfAHost(t *testing.T) {
+// A requested check does not override the rate limit of a host.
+func TestCheckNowKeepsRateLimit(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
 		r := targets.Result{Outcome: targets.ThrottledOutcome, StatusCode: 429, Attempts: 1, Error: "throttled: status 429", CheckedAt: f.Now()}
@@ -26,7 +26,7 @@ func TestCheckNowKeepsThePauseOfAHost(t *testing.T) {
 		if edited.NextCheckAt != f.Now().Add(10*time.Minute) {
 			t.Errorf("after an edit it is checked in %v", edited.NextCheckAt.Sub(f.Now().Time))
 		}
-		// Nor does what begins again after a rest.
+		// Nor does resuming or restoring a target.
 		_, err = f.Edit(f.Context(), made.ID, targets.Edit{Paused: new(true)})
 		f.must(err)
 		resumed, err := f.Edit(f.Context(), made.ID, targets.Edit{Paused: new(false)})
@@ -43,8 +43,8 @@ func TestCheckNowKeepsThePauseOfAHost(t *testing.T) {
 	})
 }
 
-// A wish does not make a target that is overdue the last in line.
-func TestCheckNowKeepsSinceWhenItIsDue(t *testing.T) {
+// A requested check does not move an overdue target to the end of the queue.
+func TestCheckNowKeepsDueTime(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
 		f.must(f.Release(f.Context(), lease.Released[targets.Target]{Item: f.only(), After: time.Minute}))
@@ -71,7 +71,7 @@ func TestCheckNow(t *testing.T) {
 			}
 			done <- r
 		}()
-		<-f.Wanted() // it was asked for
+		<-f.Wanted() // the check was requested
 		f.record(f.only(), down())
 		if r := <-done; r.TargetID != made.ID || r.Outcome != targets.DownOutcome {
 			t.Errorf("%+v", r)
@@ -83,7 +83,7 @@ func TestCheckNow(t *testing.T) {
 		f.is(err, models.CodeNotFound, "")
 		<-f.Wanted()
 		go func() {
-			<-f.Wanted() // it was asked for
+			<-f.Wanted() // the check was requested
 			_, err := f.Edit(t.Context(), made.ID, targets.Edit{Paused: new(true)})
 			if err != nil {
 				t.Error(err)
@@ -94,9 +94,9 @@ func TestCheckNow(t *testing.T) {
 	})
 }
 
-// A target that waits because its host is busy is not postponed: it is late since it
-// came due, and may be asked for. One whose host asked for a pause is, also if the pause
-// is shorter than the interval.
+// A target that waits for a busy host is not postponed. It is overdue since it was due,
+// and a check can be requested. A rate limited target is postponed, even if the rate
+// limit is shorter than the interval.
 func TestBusyHostsAreNotPostponed(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
@@ -107,7 +107,7 @@ func TestBusyHostsAreNotPostponed(t *testing.T) {
 		claimed := f.only()
 		f.must(f.Release(f.Context(), lease.Released[targets.Target]{Item: claimed, After: time.Minute}))
 		if got := f.get(made.ID); got.OverdueSince() != made.DueAt || got.Throttled(f.Now()) {
-			t.Errorf("late since %v, due since %v", got.OverdueSince(), made.DueAt)
+			t.Errorf("overdue since %v, due since %v", got.OverdueSince(), made.DueAt)
 		}
 		f.must(f.RequestCheck(f.Context(), made.ID))
 
@@ -117,7 +117,7 @@ func TestBusyHostsAreNotPostponed(t *testing.T) {
 		f.is(f.RequestCheck(f.Context(), made.ID), models.CodeConflict, "")
 		f.clock.Advance(20 * time.Second)
 		if got := f.get(made.ID); got.OverdueSince() != f.Now() || got.Throttled(f.Now()) {
-			t.Errorf("late since %v, the pause ended at %v", got.OverdueSince(), f.Now())
+			t.Errorf("overdue since %v, the rate limit ended at %v", got.OverdueSince(), f.Now())
 		}
 
 		r := targets.Result{Outcome: targets.ThrottledOutcome, StatusCode: 429, Attempts: 1, Error: "throttled: status 429", CheckedAt: f.Now()}

@@ -32,7 +32,7 @@ func TestClaimTakesTheLongestDueFirst(t *testing.T) {
 	})
 }
 
-// Two instances on one store never get the same target.
+// Two instances never claim the same target.
 func TestClaimsAreNotShared(t *testing.T) {
 	each(t, func(f fixture) {
 		f.addMany(200)
@@ -67,7 +67,7 @@ func TestClaimsAreNotShared(t *testing.T) {
 	})
 }
 
-// Without a lease nothing is claimed, since it would never be freed.
+// Without a lease nothing can be claimed, because the claim would never end.
 func TestClaimNeedsALease(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add("https://a.test")
@@ -78,7 +78,7 @@ func TestClaimNeedsALease(t *testing.T) {
 	})
 }
 
-func TestReleaseKeepsSinceWhenItIsDue(t *testing.T) {
+func TestReleaseKeepsDueTime(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
 		f.clock.Advance(time.Second)
@@ -95,8 +95,8 @@ func TestReleaseKeepsSinceWhenItIsDue(t *testing.T) {
 	})
 }
 
-// What an instance had claimed is free once its lease has ended, and what it found
-// is dropped then.
+// The claims of an instance end with its lease. Results that it records afterwards are
+// dropped.
 func TestClaimsEndWithTheirLease(t *testing.T) {
 	each(t, func(f fixture) {
 		f.addMany(3)
@@ -119,7 +119,7 @@ func TestClaimsEndWithTheirLease(t *testing.T) {
 	})
 }
 
-// After a claim of unknown outcome, an instance frees what it does not know of.
+// After a failed claim, an instance releases the targets that it does not have in memory.
 func TestReleaseOthers(t *testing.T) {
 	each(t, func(f fixture) {
 		f.addMany(3)
@@ -135,8 +135,7 @@ func TestReleaseOthers(t *testing.T) {
 	})
 }
 
-// After a time in which nobody checked, the overdue checks come spread over
-// one interval instead of all at once.
+// After a time without checks, overdue checks are spread over one interval.
 func TestSpreadAfterATimeWithoutChecks(t *testing.T) {
 	each(t, func(f fixture) {
 		const n = 100
@@ -146,7 +145,7 @@ func TestSpreadAfterATimeWithoutChecks(t *testing.T) {
 		}
 		f.clock.Advance(time.Hour)
 		f.beat()
-		if moved, err := f.Spread(f.Context(), "k_second", time.Second); err != nil || moved != 0 { // while another one checks
+		if moved, err := f.Spread(f.Context(), "k_second", time.Second); err != nil || moved != 0 { // while another instance runs
 			t.Fatalf("%d moved, %v", moved, err)
 		}
 		if moved, err := f.Spread(f.Context(), checker, 2*time.Hour); err != nil || moved != 0 { // nothing is that late
@@ -164,8 +163,9 @@ func TestSpreadAfterATimeWithoutChecks(t *testing.T) {
 	})
 }
 
-// What a longer interval or a clock that ran ahead has planned is planned anew.
-func TestSpreadOfWhatIsPlannedTooFarAhead(t *testing.T) {
+// Targets that are due too far ahead, after a longer interval or a wrong clock, are
+// rescheduled.
+func TestSpreadOfTargetsDueTooFarAhead(t *testing.T) {
 	each(t, func(f fixture) {
 		f.addMany(4)
 		for i, claimed := range f.claim() {
@@ -173,7 +173,7 @@ func TestSpreadOfWhatIsPlannedTooFarAhead(t *testing.T) {
 			r.CheckedAt = f.Now()
 			c := targets.Checked{Target: claimed, Result: r}
 			if i == 0 {
-				c.RetryAfter = 40 * time.Minute // which is no mistake
+				c.RetryAfter = 40 * time.Minute // a valid reason to be far ahead
 			}
 			f.must(f.Record(f.Context(), c))
 		}
@@ -202,8 +202,8 @@ func TestSpreadOfWhatIsPlannedTooFarAhead(t *testing.T) {
 	})
 }
 
-// A tick that finds nothing due only reads.
-func TestIdleTickWritesNothing(t *testing.T) {
+// A claim without due targets only reads.
+func TestIdleClaimWritesNothing(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add("https://a.test")
 		f.record(f.only(), up(1))

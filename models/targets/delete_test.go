@@ -8,8 +8,8 @@ import (
 	"linkwatch/models/targets"
 )
 
-// Whoever adds and whoever restores the same URL at once: one of them has it.
-func TestRestoreBesideAdd(t *testing.T) {
+// If a URL is added and restored at the same time, exactly one target has it.
+func TestRestoreDuringAdd(t *testing.T) {
 	each(t, func(f fixture) {
 		for range 20 {
 			made := f.add("https://a.test")

@@ -55,7 +55,7 @@ func TestPauseAndResume(t *testing.T) {
 			t.Errorf("%+v", paused)
 		}
 		if o := f.outages(made.ID); len(o) != 1 || o[0].EndedAt != f.Now() {
-			t.Errorf("the outage goes on while nobody looks: %+v", o)
+			t.Errorf("the outage does not end at the pause: %+v", o)
 		}
 		f.clock.Advance(time.Hour)
 		if due := f.claim(); len(due) != 0 {

@@ -11,7 +11,7 @@ import (
 	"linkwatch/models/targets"
 )
 
-// tells fails the test unless these events were stored since it was last called.
+// tells fails the test unless exactly these events were stored since the last call.
 func (f fixture) tells(want ...string) {
 	f.Helper()
 	if got := modelstest.Events(f, f.db); !slices.Equal(got, want) {
@@ -19,7 +19,7 @@ func (f fixture) tells(want ...string) {
 	}
 }
 
-func TestChecksTellThatATargetIsDownAndUp(t *testing.T) {
+func TestDownAndUpEvents(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
 		f.check(up(1))
@@ -32,7 +32,7 @@ func TestChecksTellThatATargetIsDownAndUp(t *testing.T) {
 		for range 20 {
 			f.check(down())
 		}
-		// Ten in all, and one every five minutes for rules that are younger than the outage.
+		// Ten, and then one every five minutes for rules that were added during the outage.
 		got := modelstest.Events(f, f.db)
 		if len(got) != 10 || !strings.HasSuffix(got[7], "(10)") || !strings.HasSuffix(got[8], "(15)") || !strings.HasSuffix(got[9], "(20)") {
 			f.Errorf("%d events of further failures: %q", len(got), got)
@@ -47,7 +47,7 @@ func TestChecksTellThatATargetIsDownAndUp(t *testing.T) {
 	})
 }
 
-func TestChecksTellThatATargetIsSlow(t *testing.T) {
+func TestSlowEvents(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add("https://a.test")
 		for range 12 {
@@ -62,7 +62,7 @@ func TestChecksTellThatATargetIsSlow(t *testing.T) {
 		f.tells()
 		f.check(up(100))
 		f.tells("target.slow ended a.test")
-		// What is usually slow is not told.
+		// A target that is usually slow has no event.
 		f.add("https://b.test")
 		modelstest.Exec(f, f.db, "DELETE FROM targets WHERE host = 'a.test'")
 		for range 20 {
@@ -72,7 +72,7 @@ func TestChecksTellThatATargetIsSlow(t *testing.T) {
 	})
 }
 
-func TestChecksTellThatACertificateExpires(t *testing.T) {
+func TestCertificateEvents(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add("https://a.test")
 		check := func(left time.Duration) {
@@ -97,8 +97,8 @@ func TestChecksTellThatACertificateExpires(t *testing.T) {
 	})
 }
 
-// A renewed certificate that expires soon as well is a new condition with its own date, unless it was no more urgent.
-func TestRenewedCertificatesThatExpireSoon(t *testing.T) {
+// A renewed certificate that also expires soon starts a new alert, unless its level is not higher.
+func TestRenewedCertificateEvents(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add("https://a.test")
 		check := func(left time.Duration) string {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestJudge(t *testing.T) {
+func TestEvaluate(t *testing.T) {
 	ok := Response{StatusCode: 200, Latency: 100 * time.Millisecond, Body: []byte("hello world")}
 	with := func(change func(*Response)) Response { a := ok; change(&a); return a }
 	status := func(n int) Response { return with(func(a *Response) { a.StatusCode = n }) }

@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/targets"
 )
 
-// The newest targets are found by any part of their texts, all by the beginning of the address.
+// The newest targets match by any part of their name or URL, all others by the beginning of the URL.
 func TestFind(t *testing.T) {
 	each(t, func(f fixture) {
 		for _, n := range []targets.New{{URL: "https://www.shop.test/a", Name: "Front door"}, {URL: "http://other.test/shop"}} {

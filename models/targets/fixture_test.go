@@ -13,7 +13,7 @@ import (
 
 const day = models.Day
 
-// fixture is a store with a clock that the test moves, and an instance that checks.
+// fixture is a store with a clock that the test advances, and an instance with a lease.
 type fixture struct {
 	*testing.T
 	*targets.Store
@@ -30,7 +30,7 @@ func newFixture(t *testing.T, db *models.DB) fixture {
 	return f
 }
 
-// newBenchFixture is a store on SQLite whose targets are checked each second.
+// newBenchFixture returns a store on SQLite whose targets are checked each second.
 func newBenchFixture(b *testing.B) fixture {
 	f := fixture{db: modelstest.New(b), clock: modelstest.NewClock()}
 	f.Store = targets.NewStore(f.db, f.clock.Now, targets.Options{CheckInterval: time.Second, Retention: 30 * day})
@@ -70,7 +70,7 @@ func (f fixture) add(url string) targets.Target {
 	return t
 }
 
-// addMany adds n targets on hosts of their own.
+// addMany adds n targets on different hosts.
 func (f fixture) addMany(n int) (ids []string) {
 	f.Helper()
 	for i := range n {
@@ -86,7 +86,7 @@ func (f fixture) get(id string) targets.Target {
 	return t
 }
 
-// claim takes all that is due, as the checker.
+// claim claims all due targets.
 func (f fixture) claim() []targets.Target {
 	f.Helper()
 	ts, _, err := f.Claim(f.Context(), checker, 1000)
@@ -94,19 +94,19 @@ func (f fixture) claim() []targets.Target {
 	return ts
 }
 
-// end ends the lease of an instance, as another one does if it is dead.
+// end ends the lease of an instance, like another instance if it is dead.
 func (f fixture) end(holder lease.ID) {
 	f.Helper()
 	modelstest.Exec(f, f.db, "DELETE FROM instances WHERE id = ?", holder)
 }
 
-// beat renews the lease of the instance that checks, by the clock.
+// beat renews the lease of the instance.
 func (f fixture) beat() {
 	f.Helper()
 	modelstest.Exec(f, f.db, "UPDATE instances SET heartbeat_at = ? WHERE id = ?", f.Now(), checker)
 }
 
-// only claims the one target that is due.
+// only claims the only due target.
 func (f fixture) only() targets.Target {
 	f.Helper()
 	ts := f.claim()
@@ -116,7 +116,7 @@ func (f fixture) only() targets.Target {
 	return ts[0]
 }
 
-// answers that checks can bring.
+// Results of checks.
 func up(latency int) targets.Result {
 	return targets.Result{StatusCode: 200, LatencyMS: latency, Attempts: 1}
 }
@@ -125,7 +125,7 @@ func down() targets.Result {
 	return targets.Result{Outcome: targets.DownOutcome, StatusCode: 500, LatencyMS: 7, Attempts: 3, Error: "unexpected status 500"}
 }
 
-// record stores a check of a claimed target that begins now.
+// record stores a check of a claimed target that starts now.
 func (f fixture) record(t targets.Target, r targets.Result) {
 	f.Helper()
 	r.CheckedAt = f.Now()

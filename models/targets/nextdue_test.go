@@ -13,7 +13,7 @@ func TestNextDue(t *testing.T) {
 	for seq := range int64(1000) {
 		first := nextDue(seq, start, interval)
 		if wait := first.Sub(start.Time); wait < interval/2 || wait >= interval*3/2 {
-			t.Fatalf("target %d comes due after %v", seq, wait)
+			t.Fatalf("target %d is due after %v", seq, wait)
 		}
 		for late, want := range map[time.Duration]time.Duration{
 			0: interval, time.Millisecond: interval, interval / 3: interval, interval * 2 / 3: 2 * interval,

@@ -14,8 +14,8 @@ import (
 	"linkwatch/models/targets"
 )
 
-// TestQueryPlans asks SQLite how it runs each statement of what people and the
-// checker do often: none reads a whole table, and none sorts one.
+// TestQueryPlans checks the plans of frequent statements on SQLite: none scans or sorts a
+// whole table.
 func TestQueryPlans(t *testing.T) {
 	f := newFixture(t, modelstest.New(t))
 	ids := f.addMany(500)
@@ -91,7 +91,7 @@ func TestQueryPlans(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, s := range modelstest.Sent(t, f.db, c.do) {
 				for _, step := range modelstest.Plan(t, f.db, s) {
-					given := step == "SCAN due" || step == "SCAN r" // what was just found, and what the statement brings
+					given := step == "SCAN due" || step == "SCAN r" // the claimed rows, and the rows of the statement
 					if modelstest.ReadsAll(step) && !given || modelstest.Sorts(step) && !strings.Contains(s.SQL, "status_page") {
 						t.Errorf("%s\n  %s", s.SQL, step)
 					}
@@ -101,9 +101,8 @@ func TestQueryPlans(t *testing.T) {
 	}
 }
 
-// TestFailedResultsHaveAnIndexOfTheirOwn: few checks fail, so a list of those
-// must not pass over all the others.
-func TestFailedResultsHaveAnIndexOfTheirOwn(t *testing.T) {
+// Few checks fail, so a list of failed checks must not scan all others.
+func TestFailedResultsUseTheirIndex(t *testing.T) {
 	f := newFixture(t, modelstest.New(t))
 	made := f.add("https://a.test")
 	f.check(down())

@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/targets"
 )
 
-// as is a context of a request by an account.
+// as returns the context of a request of an account.
 func (f fixture) as(name string) context.Context {
 	return models.WithActor(f.Context(), models.Actor{Name: name, Via: "session", SeesAll: name == "root"})
 }
@@ -193,7 +193,7 @@ func TestPrivateTargets(t *testing.T) {
 					f.Errorf("%s as %s: %v", c.name, who, err)
 				}
 				if want := slices.Contains(strings.Fields(c.seenBy), who); slices.Contains(found, bobs.ID) != want {
-					f.Errorf("%s as %s finds %v, want it to be seen: %v", c.name, who, found, want)
+					f.Errorf("%s as %s finds %v, want visible: %v", c.name, who, found, want)
 				}
 			}
 		}
@@ -253,8 +253,8 @@ func TestPrivateTargets(t *testing.T) {
 	})
 }
 
-// An older schema shows everything to everybody, so going back to it deletes what is private.
-// What there was before accounts is shared and the system's.
+// The down migration deletes private targets, because the older schema has no visibility.
+// Targets from before accounts are shared and owned by the system.
 func TestMigrationOfOwners(t *testing.T) {
 	const owners = 122
 	each(t, func(f fixture) {

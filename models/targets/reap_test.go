@@ -29,7 +29,7 @@ func (f fixture) reap(remove remove, limit int) (n int64) {
 	return n
 }
 
-// reapAll runs the reaper until nothing is left for it.
+// reapAll runs the reaper until it deletes nothing.
 func (f fixture) reapAll() {
 	f.Helper()
 	for more := true; more; {
@@ -40,7 +40,7 @@ func (f fixture) reapAll() {
 	}
 }
 
-// insertResults stores n results of a target, one for each microsecond from a time on.
+// insertResults stores n results of a target, one microsecond apart.
 func (f fixture) insertResults(id string, n int, from models.Time) {
 	f.Helper()
 	modelstest.Exec(f, f.db, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -48,7 +48,7 @@ func (f fixture) insertResults(id string, n int, from models.Time) {
 		SELECT CAST(? AS BIGINT), CAST(? AS BIGINT) + i, 0, 200, 1, 1, '', 1 FROM n`, n, f.get(id).Seq, from)
 }
 
-// insertOutage stores an outage of a target. It goes on if it took no time.
+// insertOutage stores an outage of a target. Zero length means ongoing.
 func (f fixture) insertOutage(id string, from models.Time, took time.Duration) (outage string) {
 	f.Helper()
 	end := models.Time{}
@@ -60,7 +60,7 @@ func (f fixture) insertOutage(id string, from models.Time, took time.Duration) (
 	return outage
 }
 
-func TestReapDropsOldResultsAndKeepsTheRest(t *testing.T) {
+func TestReapDeletesOldResults(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
 		_, err := f.Edit(f.Context(), made.ID, targets.Edit{IntervalSeconds: new(int(day / time.Second))})
@@ -74,7 +74,7 @@ func TestReapDropsOldResultsAndKeepsTheRest(t *testing.T) {
 			t.Errorf("a batch of 4 deleted %d, %d results are kept", n, f.rows("check_results"))
 		}
 		if got := f.results(targets.ResultFilter{}); !oldest.CheckedAt.Before(got[35].CheckedAt.Time) {
-			t.Error("the oldest were not the first to go")
+			t.Error("the oldest were not deleted first")
 		}
 		n, kept := f.reap(f.ReapResults, 1000), f.rows("check_results")
 		if kept != 31 && kept != 30 || n != 36-kept || f.reap(f.ReapResults, 1000) != 0 {
@@ -91,8 +91,8 @@ func TestReapDropsOldResultsAndKeepsTheRest(t *testing.T) {
 	})
 }
 
-// An outage that goes on is kept, however old it is.
-func TestReapDropsOldOutagesThatAreOver(t *testing.T) {
+// An ongoing outage of any age is kept.
+func TestReapDeletesOldEndedOutages(t *testing.T) {
 	each(t, func(f fixture) {
 		id := f.add("https://a.test").ID
 		begun := f.Now()
@@ -111,7 +111,7 @@ func TestReapDropsOldOutagesThatAreOver(t *testing.T) {
 	})
 }
 
-func TestReapDropsDeletedTargetsAfterADay(t *testing.T) {
+func TestReapDeletesTargetsAfterADay(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
 		f.check(down())
@@ -141,9 +141,9 @@ func TestReapDropsDeletedTargetsAfterADay(t *testing.T) {
 	})
 }
 
-// Each batch deletes as many rows as it may. A target with history waits until that
-// is gone, and keeps no other target waiting.
-func TestReapDropsTheHistoryOfDeletedTargetsFirst(t *testing.T) {
+// Each batch deletes up to its limit. A target with history is deleted after its history,
+// and does not delay other targets.
+func TestReapDeletesHistoryBeforeTargets(t *testing.T) {
 	each(t, func(f fixture) {
 		ids := f.addMany(3)
 		f.insertResults(ids[0], 3, f.Now().Add(-31*day)) // older than RESULT_RETENTION
@@ -174,9 +174,9 @@ func TestReapDropsTheHistoryOfDeletedTargetsFirst(t *testing.T) {
 	})
 }
 
-// The hours and days of a target go with it, so a batch deletes fewer targets than
-// it may delete rows.
-func TestReapBoundsWhatGoesWithTargets(t *testing.T) {
+// Roll-ups are deleted with their target, so a batch deletes fewer targets than its
+// limit of rows.
+func TestReapLimitsRollUps(t *testing.T) {
 	each(t, func(f fixture) {
 		for _, id := range f.addMany(6) {
 			f.must(f.Delete(f.Context(), id))

@@ -68,7 +68,7 @@ func TestOutagesAreDerivedFromResults(t *testing.T) {
 	})
 }
 
-func TestThrottledCountsNeitherWay(t *testing.T) {
+func TestThrottledIsNeitherUpNorDown(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
 		f.check(up(1))
@@ -88,7 +88,7 @@ func TestThrottledCountsNeitherWay(t *testing.T) {
 	})
 }
 
-func TestBeatsAreTheLastChecks(t *testing.T) {
+func TestRecentChecks(t *testing.T) {
 	each(t, func(f fixture) {
 		f.add("https://a.test")
 		var want []int
@@ -115,13 +115,14 @@ func TestBeatsAreTheLastChecks(t *testing.T) {
 	})
 }
 
-// What a check was claimed for may be gone, or be something else, when it ends.
-func TestRecordDropsWhatIsNoLongerItsOwn(t *testing.T) {
+// A check is dropped if its target was deleted, paused, edited or claimed by another
+// instance since the claim.
+func TestRecordDropsStaleChecks(t *testing.T) {
 	each(t, func(f fixture) {
 		for name, meddle := range map[string]func(id string){
 			"deleted": func(id string) { f.must(f.Delete(f.Context(), id)) },
 			"paused":  func(id string) { _, err := f.Edit(f.Context(), id, targets.Edit{Paused: new(true)}); f.must(err) },
-			"set otherwise": func(id string) {
+			"edited": func(id string) {
 				_, err := f.Edit(f.Context(), id, targets.Edit{IntervalSeconds: new(600)})
 				f.must(err)
 			},
@@ -136,9 +137,9 @@ func TestRecordDropsWhatIsNoLongerItsOwn(t *testing.T) {
 			meddle(made.ID)
 			f.record(claimed, down())
 			if n := len(f.outages("")); n != 0 {
-				t.Errorf("%s: it was recorded all the same", name)
+				t.Errorf("%s: the check was recorded", name)
 			}
-			if name == "set otherwise" { // and is checked anew at once, by what is set now
+			if name == "edited" { // and is due at once with the new settings
 				if again := f.only(); again.ID != made.ID || again.LastCheckedAt != (models.Time{}) {
 					t.Errorf("%s: %+v", name, again)
 				}
@@ -148,12 +149,12 @@ func TestRecordDropsWhatIsNoLongerItsOwn(t *testing.T) {
 	})
 }
 
-// Every target has its own place in the interval and keeps it.
-func TestChecksKeepTheirPlaceInTheInterval(t *testing.T) {
+// Every target keeps its offset in the interval.
+func TestChecksKeepTheirOffset(t *testing.T) {
 	each(t, func(f fixture) {
 		const n, interval = 60, time.Minute
 		f.addMany(n)
-		for _, claimed := range f.claim() { // all at once, as new targets are
+		for _, claimed := range f.claim() { // all at once, like new targets
 			f.record(claimed, up(1))
 		}
 		places := map[string]time.Duration{}
@@ -188,8 +189,8 @@ func TestChecksKeepTheirPlaceInTheInterval(t *testing.T) {
 	})
 }
 
-// The buckets of each range are without gaps, and hold the checks and latencies
-// of their time.
+// The buckets of each range have no gaps, and contain the checks and response times of
+// their period.
 func TestHistoryOfEachRange(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
@@ -223,13 +224,13 @@ func TestHistoryOfEachRange(t *testing.T) {
 				t.Errorf("%s: %d checks in %d buckets that hold %d, want %d", r, h.Checks, len(h.Buckets), sum, want)
 			}
 			if h.P50 < 88 || h.P50 > 113 || h.P95 < 88 || h.P95 > 113 {
-				t.Errorf("%s: p50 %d, p95 %d; most answers took 100", r, h.P50, h.P95)
+				t.Errorf("%s: p50 %d, p95 %d; most took 100", r, h.P50, h.P95)
 			}
 		}
 	})
 }
 
-// However long a target has been watched, its roll-ups are bounded.
+// The number of roll-ups of a target is bounded.
 func TestRollUpsAreBounded(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
@@ -263,7 +264,7 @@ func TestRecordOfManyTakesOneTransaction(t *testing.T) {
 			done = append(done, targets.Checked{Target: claimed, Result: r})
 		}
 		bad := slices.Clone(done)
-		bad[20].Result.CheckedAt = models.Time{} // NULL, which the store refuses
+		bad[20].Result.CheckedAt = models.Time{} // NULL, which violates a constraint
 		if err := f.Record(f.Context(), bad...); err == nil {
 			t.Error("it was stored")
 		}
@@ -310,7 +311,7 @@ func benchmarkRecord(b *testing.B, batch int) {
 	}
 }
 
-// However many checks are recorded at once, each table is written by one statement.
+// Record writes each table with one statement, for any number of checks.
 func TestStatementsOfABatchAreConstant(t *testing.T) {
 	each(t, func(f fixture) {
 		sent := func(name string, n int) map[string]int {
@@ -361,9 +362,9 @@ func TestStatementsOfABatchAreConstant(t *testing.T) {
 	})
 }
 
-// A check that was dropped, because the target was edited meanwhile, is not stored
-// with another one of the same target that ended at the same time.
-func TestRecordTellsTwoChecksOfATargetApart(t *testing.T) {
+// A check that is dropped after an edit is not stored with another check of the same
+// target in the same batch.
+func TestRecordOfTwoChecksOfATarget(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test")
 		stale := targets.Checked{Target: f.only(), Result: down()}

@@ -12,8 +12,8 @@ import (
 	"linkwatch/models/targets"
 )
 
-// A URL is unique among the shared targets and among those of each account. Adding one that
-// somebody else has privately tells nothing.
+// A URL is unique among shared targets and among the private ones of each account. Adding
+// a URL does not reveal private targets of other accounts.
 func TestPrivateURLs(t *testing.T) {
 	each(t, func(f fixture) {
 		const url = "https://a.test"
@@ -34,7 +34,7 @@ func TestPrivateURLs(t *testing.T) {
 		if !created || shared.Private() || shared.Owner != "root" {
 			f.Errorf("%+v", shared)
 		}
-		for _, who := range []string{"alice", "bob", "carol"} { // of two, the shared one counts
+		for _, who := range []string{"alice", "bob", "carol"} { // the shared one is preferred
 			for _, private := range []bool{true, false} {
 				if one, created := add(who, private); created || one.ID != shared.ID {
 					f.Errorf("%s: %+v", who, one)
@@ -55,7 +55,7 @@ func TestPrivateURLs(t *testing.T) {
 		}
 		n, err := f.AddAll(f.as("alice"), []targets.New{{URL: url}, {URL: "https://c.test", Private: true}})
 		if f.must(err); n != 1 {
-			f.Errorf("added %d, one is alice's already", n)
+			f.Errorf("added %d, but one is already alice's", n)
 		}
 		if c, ok, err := f.ByURL(f.as("alice"), "https://c.test"); err != nil || !ok || !c.Private() {
 			f.Errorf("%+v %v %v", c, ok, err)
@@ -77,22 +77,22 @@ func TestShareTarget(t *testing.T) {
 		shared, _, err := f.Add(f.as("bob"), targets.New{URL: url})
 		f.must(err)
 		f.is(share("alice", shared.ID, true), models.CodeForbidden, "")
-		f.must(share("alice", shared.ID, false)) // it is
+		f.must(share("alice", shared.ID, false)) // it is shared already
 		claimed := f.only()
 		f.clock.Advance(time.Second)
 		f.must(share("bob", shared.ID, true))
 		if got := f.get(shared.ID); got.PrivateTo != "bob" || got.UpdatedAt != f.Now() || got.ClaimedBy != "" {
 			f.Errorf("%+v", got)
 		}
-		f.record(claimed, up(1)) // its events would be those of a shared target
+		f.record(claimed, up(1)) // its events would be visible to all
 		if got := f.get(shared.ID); !got.LastCheckedAt.IsZero() || len(f.claim()) != 1 {
-			f.Errorf("a check that began before is recorded: %+v", got)
+			f.Errorf("a check from before the edit is recorded: %+v", got)
 		}
 		f.is(share("alice", shared.ID, false), models.CodeNotFound, "")
 
 		other, created, err := f.Add(f.as("alice"), targets.New{URL: url})
 		if f.must(err); !created {
-			f.Fatal("alice was told of bob's target")
+			f.Fatal("the error reveals bob's target")
 		}
 		f.is(share("bob", shared.ID, false), models.CodeConflict, "")
 		f.is(share("root", shared.ID, false), models.CodeConflict, "")
@@ -108,8 +108,7 @@ func TestShareTarget(t *testing.T) {
 	})
 }
 
-// An editor of a status page does not see others' private targets on it, and leaves them
-// where they are.
+// An edit of a status page keeps the positions of private targets of other accounts.
 func TestStatusPageWithPrivateTargets(t *testing.T) {
 	each(t, func(f fixture) {
 		a, b := f.add("https://a.test"), f.add("https://b.test")
@@ -162,7 +161,7 @@ func TestStatusPageWithPrivateTargets(t *testing.T) {
 	})
 }
 
-// An Idempotency-Key is of the actor that uses it.
+// Idempotency keys are separate for each actor.
 func TestIdempotencyKeysOfActors(t *testing.T) {
 	each(t, func(f fixture) {
 		add := func(ctx context.Context, url string, private bool) (string, bool) {
@@ -178,18 +177,18 @@ func TestIdempotencyKeysOfActors(t *testing.T) {
 		}
 		bobs, created := add(f.as("bob"), "https://bob.test", true)
 		if !created || bobs == first {
-			f.Error("bob was given the target of another key")
+			f.Error("bob got the target of another key")
 		}
 		alices, created := add(f.as("alice"), "https://alice.test", false)
 		if !created || alices == bobs || alices == first {
-			f.Error("alice was given the target of another key")
+			f.Error("alice got the target of another key")
 		}
 		for who, want := range map[string]string{"bob": bobs, "alice": alices} {
 			if id, created := add(f.as(who), "https://again.test", false); created || id != want {
 				f.Errorf("%s: %s, want %s", who, id, want)
 			}
 		}
-		// A target that its key may no longer see is as one that was deleted.
+		// A target that is no longer visible to the actor of the key counts as deleted.
 		_, err := f.Edit(f.as("root"), first, targets.Edit{Private: new(true)})
 		f.must(err)
 		shared, _, err := f.Add(f.as("bob"), targets.New{URL: "https://shared.test"})
@@ -206,7 +205,7 @@ func TestIdempotencyKeysOfActors(t *testing.T) {
 	})
 }
 
-// The lists and counts of an account that does not see everything read no whole table.
+// Lists and counts for an account that does not see all targets do not scan a table.
 func TestPlansOfPrivateTargets(t *testing.T) {
 	f := newFixture(t, modelstest.New(t))
 	ids := f.addMany(500)

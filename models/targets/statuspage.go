@@ -73,7 +73,7 @@ func (e *PageSettings) validate() error {
 	case models.Runes(e.Description) > MaxPageText:
 		return models.Invalid("description", "is longer than %d characters", MaxPageText)
 	case len(e.TargetIDs) > MaxPageTargets:
-		return models.Invalid("targets", "must be at most %d", MaxPageTargets)
+		return models.Invalid("targets", "must contain at most %d targets", MaxPageTargets)
 	}
 	return nil
 }
@@ -177,7 +177,7 @@ func (s *Store) savePage(tx *gorm.DB, p *StatusPage, e PageSettings, on []pageTa
 		}
 	}
 	if len(seqs) > MaxPageTargets { // including those that are not visible to the actor
-		return nil, models.Invalid("targets", "must be at most %d on the page, including private ones", MaxPageTargets)
+		return nil, models.Invalid("targets", "must contain at most %d targets, including private ones on the page", MaxPageTargets)
 	}
 	for i, seq := range seqs {
 		err := tx.Exec("INSERT INTO status_page_targets (page_id, target_seq, position) VALUES (?, ?, ?)", p.ID, seq, i).Error

@@ -48,7 +48,7 @@ func TestStatusPages(t *testing.T) {
 	})
 }
 
-func TestStatusPagesRefuseBadInput(t *testing.T) {
+func TestStatusPagesRejectInvalidInput(t *testing.T) {
 	each(t, func(f fixture) {
 		for location, e := range map[string]targets.PageSettings{
 			"slug":        {Slug: "Not OK", Title: "t"},
@@ -67,7 +67,7 @@ func TestStatusPagesRefuseBadInput(t *testing.T) {
 	})
 }
 
-// A page that is deleted while it is edited does not come back.
+// An edit does not restore a page that is deleted at the same time.
 func TestEditedPageStaysDeleted(t *testing.T) {
 	each(t, func(f fixture) {
 		for range 20 {

@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/targets"
 )
 
-// pages reads a whole list by its tokens.
+// pages reads all pages of a list.
 func (f fixture) pages(filter targets.Filter, limit int, between func()) (ids []string) {
 	f.Helper()
 	var after models.Cursor
@@ -34,11 +34,11 @@ func (f fixture) pages(filter targets.Filter, limit int, between func()) (ids []
 
 func TestCursorPagination(t *testing.T) {
 	each(t, func(f fixture) {
-		want := f.addMany(25) // at the same instant: the id decides
+		want := f.addMany(25) // created at the same time, so ordered by id
 		if got := f.pages(targets.Filter{}, 10, func() {}); !slices.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
-		// What is added and deleted meanwhile neither skips nor doubles the others.
+		// Concurrent additions and deletions neither skip nor repeat other targets.
 		deleted, added := 3, 0
 		got := f.pages(targets.Filter{}, 7, func() {
 			f.must(f.Delete(f.Context(), want[deleted]))
@@ -54,13 +54,13 @@ func TestCursorPagination(t *testing.T) {
 				}
 			}
 			if n > 1 || n == 0 && (i-3)%6 != 0 {
-				t.Errorf("target %d came %d times", i, n)
+				t.Errorf("target %d is listed %d times", i, n)
 			}
 		}
 	})
 }
 
-func TestCursorOfAnotherListIsRefused(t *testing.T) {
+func TestCursorOfAnotherListIsRejected(t *testing.T) {
 	each(t, func(f fixture) {
 		foreign := models.Cursor{CreatedAt: f.Now(), ID: models.NewID(models.KindLink)}
 		_, err := f.List(f.Context(), targets.Filter{}, foreign, 10)
@@ -107,7 +107,7 @@ func TestFilters(t *testing.T) {
 			{targets.Filter{Host: "example.com/x"}, 0},
 			{targets.Filter{Host: "[::1]"}, 1},
 			{targets.Filter{Host: "other.test:443"}, 1},
-			{targets.Filter{Host: "other.test:80"}, 1}, // as good as none
+			{targets.Filter{Host: "other.test:80"}, 1}, // the default port
 			{targets.Filter{Host: "other.test:8080"}, 0},
 			{targets.Filter{Host: "::1"}, 0},
 			{targets.Filter{Host: "bücher.test"}, 1},
@@ -144,8 +144,8 @@ func TestFilters(t *testing.T) {
 	})
 }
 
-// The number of queries does not grow with the targets.
-func TestListTakesAConstantNumberOfQueries(t *testing.T) {
+// The number of queries does not depend on the number of targets.
+func TestListQueriesAreConstant(t *testing.T) {
 	each(t, func(f fixture) {
 		f.addMany(3)
 		count := func() int64 {
@@ -164,8 +164,7 @@ func TestListTakesAConstantNumberOfQueries(t *testing.T) {
 	})
 }
 
-// Text that folds to eighteen times as many characters is still no error of the
-// database.
+// A text that folds to 18 times its length does not cause a database error.
 func TestList_LongestFilter(t *testing.T) {
 	each(t, func(t fixture) {
 		for _, text := range []string{strings.Repeat("%", models.MaxFilter), strings.Repeat("\ufdfa", models.MaxFilter/3)} {

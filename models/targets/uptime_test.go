@@ -10,8 +10,8 @@ import (
 	"linkwatch/models/targets"
 )
 
-// life is a target to which random things happen. stopped has the times at which it
-// was paused or deleted.
+// life is a target with random checks and changes. stopped is the times at which it was
+// paused or deleted.
 type life struct {
 	fixture
 	id      string
@@ -83,7 +83,7 @@ func (l *life) step() {
 	l.after(time.Minute)
 }
 
-// span is a time in which the target is known to be up or down.
+// span is a period in which the target is known to be up or down.
 type span struct {
 	up          bool
 	from, until models.Time
@@ -137,8 +137,8 @@ func plain(all []span, from, until models.Time) (s targets.Share) {
 	return s
 }
 
-// Every uptime is equal to a plain computation from the raw results.
-func TestUptimeIsThatOfTheRawResults(t *testing.T) {
+// Every uptime equals a simple computation from the raw results.
+func TestUptimeMatchesRawResults(t *testing.T) {
 	each(t, func(f fixture) {
 		for seed := range uint64(3) {
 			l := life{fixture: f, id: f.add("https://a.test").ID, rand: rand.New(rand.NewPCG(seed, 11))}
@@ -205,7 +205,7 @@ func TestUptimeIsTimeNotChecks(t *testing.T) {
 		f.record(f.only(), up(1))
 		for range 142 {
 			f.clock.Advance(time.Minute)
-			f.must(f.RequestCheck(f.Context(), made.ID)) // again and again while it is down
+			f.must(f.RequestCheck(f.Context(), made.ID)) // repeatedly while it is down
 			f.record(f.only(), down())
 		}
 		f.clock.Advance(time.Minute)
@@ -225,9 +225,9 @@ func TestUptimeIsTimeNotChecks(t *testing.T) {
 	})
 }
 
-// A result holds for two of its own intervals at most, even if the interval changes
+// A result counts for at most two of its own intervals, even if the interval changes
 // afterwards.
-func TestResultHoldsForTwoOfItsIntervals(t *testing.T) {
+func TestResultCountsForTwoIntervals(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test") // CHECK_INTERVAL is a minute
 		f.record(f.only(), down())
@@ -251,9 +251,9 @@ func TestResultHoldsForTwoOfItsIntervals(t *testing.T) {
 	})
 }
 
-// A check that takes longer than the interval, as of a host that hangs, makes the
-// interval longer: its result holds until the next one can be there.
-func TestResultOfASlowCheckHoldsLonger(t *testing.T) {
+// A check that takes longer than the interval makes the interval longer, so that its
+// result counts until the next one.
+func TestResultOfASlowCheckCountsLonger(t *testing.T) {
 	each(t, func(f fixture) {
 		made := f.add("https://a.test") // CHECK_INTERVAL is a minute
 		c := targets.Checked{Target: f.only(), Result: down(), Elapsed: 10 * time.Minute}

@@ -10,7 +10,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// TestStatusText: a 429 is told as what it is, whatever was found before it.
+// TestStatusText checks that a 429 is reported as such after any other result.
 func TestStatusText(t *testing.T) {
 	added := models.At(time.Date(2026, 3, 24, 12, 0, 0, 0, time.UTC))
 	now := added.Add(10 * time.Minute)
@@ -59,8 +59,7 @@ func TestStatusText(t *testing.T) {
 	}
 }
 
-// TestChart: every range is drawn in as many parts as it has, with the time
-// that each is.
+// TestChart checks the buckets and the time labels of every range.
 func TestChart(t *testing.T) {
 	from := models.At(time.Date(2026, 3, 23, 13, 0, 0, 0, time.UTC))
 	h := targets.History{Range: targets.Last24h}
