@@ -93,7 +93,7 @@ func pageFigures(t *testing.T) {
 		for ago := 90 * 24 * time.Hour; ago > 0; {
 			*clock = now.Add(-ago)
 			rest := time.Duration(0)
-			if ago == time.Hour { // the last time: nobody is asked while the pages are
+			if ago == time.Hour { // the last round: no checks run while pages are measured
 				rest = 24 * time.Hour
 			}
 			shown = checkAll(t, db, store, rest)

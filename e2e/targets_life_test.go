@@ -108,7 +108,7 @@ func TestStopCutsWhatHangs(t *testing.T) {
 	s := fullQueue(t, g, "SHUTDOWN_GRACE=500ms")
 	s.Stop()
 	if n := g.count(g.answered); n > 0 {
-		t.Errorf("%d were answered by a host that answers nobody", n)
+		t.Errorf("%d results are of a host that never responds, want 0", n)
 	}
 	if stored := Rows(t, s.store, checkedTargets); len(stored) > 0 {
 		t.Errorf("checks that were cut are stored as results: %q", stored)

@@ -18,7 +18,7 @@ func TestTargetUpDownUp(t *testing.T) {
 		b.fill("#url", web.URL+"/shop")
 		b.click("#add button.primary")
 		b.see("Target added: 127.0.0.1.")
-		eval[bool](b, `window.stays = true`) // is gone if the page is loaded anew
+		eval[bool](b, `window.stays = true`) // is lost when the page reloads
 		b.fill("#q", "shop")
 		b.wait(`location.search === "?q=shop"`)
 		b.is("up")

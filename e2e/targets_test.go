@@ -105,7 +105,7 @@ func TestTargetJourney(t *testing.T) {
 	if status := s.Call("GET", "/v1/targets/"+first.ID, nil, nil); status != 404 {
 		t.Errorf("a deleted target: %d, want 404", status)
 	}
-	if anew := s.addTarget(web.URL + "/status?a=1"); anew.ID == first.ID {
+	if again := s.addTarget(web.URL + "/status?a=1"); again.ID == first.ID {
 		t.Error("the deleted target's address is watched under the old id")
 	}
 }
