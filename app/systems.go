@@ -50,10 +50,10 @@ func newSystems(c *core, more ...func(*core) System) (s *Systems, err error) {
 	}
 
 	s.Links.deps.Others = []pages.Beside{s.Targets.pages.Beside, s.ShortLinks.pages.Beside, s.Crawl.pages.Beside, s.Sites.pages.Beside}
-	s.Targets.deps.Others = []pages.Beside{s.Alerts.pages.Beside, s.Links.pages.Beside, s.Crawl.pages.Beside, s.Sites.pages.Beside}
-	s.ShortLinks.deps.Others = []pages.Beside{s.Links.pages.Beside}
-	s.Crawl.deps.Others = []pages.Beside{s.Links.pages.Beside, s.Targets.pages.Beside, s.Sites.pages.Beside}
-	s.Sites.Deps.Others = []pages.Beside{s.Links.pages.Beside, s.Targets.pages.Beside, s.Crawl.pages.Beside}
+	s.Targets.deps.Others = []pages.Beside{s.Alerts.pages.Beside, s.Links.pages.Related, s.Crawl.pages.Beside, s.Sites.pages.Beside}
+	s.ShortLinks.deps.Others = []pages.Beside{s.Links.pages.Related}
+	s.Crawl.deps.Others = []pages.Beside{s.Links.pages.Related, s.Targets.pages.Beside, s.Sites.pages.Beside}
+	s.Sites.Deps.Others = []pages.Beside{s.Links.pages.Related, s.Targets.pages.Beside, s.Crawl.pages.Beside}
 	s.Crawl.deps.Finds = finds{s.Links.Store, s.Targets.Store}
 	s.Sites.Deps.Elsewhere = elsewhere{finds{s.Links.Store, s.Targets.Store}, s.Crawl.Store}
 	s.ShortLinks.deps.Source = s.Links.pages.SubjectOf

@@ -97,7 +97,7 @@ func TestAccountPages(t *testing.T) {
 		b.see("10 recovery codes left")
 
 		b.click(`form[action="/logout"] button`)
-		b.see("You are signed out.")
+		b.see("You have signed out.")
 		b.open("/admin/audit?actor=alice")
 		b.fill("input[name=username]", "alice")
 		b.fill("input[name=password]", ownPassword)
@@ -188,6 +188,6 @@ func TestAccountPagesWithoutJavaScript(t *testing.T) {
 		b.see("user.edit")
 		b.open("/settings")
 		b.click(`form[action="/settings/sessions/end"] button`)
-		b.see("You are signed out.")
+		b.see("You have signed out.")
 	})
 }

@@ -35,7 +35,7 @@ func TestSearchAsYouType(t *testing.T) {
 		b.shows("Go channels")
 		b.see("1 link")
 		b.fill("#q", "nothing-like-this")
-		b.see("No link matches")
+		b.see("No matching links")
 		b.expect("status of 400")
 		b.fill("#q", `title:"open`)
 		b.has("#q-error")
@@ -203,7 +203,7 @@ func TestBulkRefreshShowsProgress(t *testing.T) {
 		b.see("of 2 links fetched")
 		b.wait(`document.querySelector("progress").value === 1 && document.querySelector("progress").max === 2`)
 		release <- struct{}{}
-		b.see("Done: 2 links fetched.")
+		b.see("2 links refreshed.")
 		b.wait(`document.querySelector("progress").value === 2`)
 		b.click("main a.button")
 		b.shows("Three, renewed", "Two")

@@ -56,12 +56,12 @@ func TestTagsOfALink(t *testing.T) {
 		b.press(enter)
 		b.see("Tags added.")
 		b.wait(`[...document.querySelectorAll(".tag-list .tag a")].map(a => a.textContent).join() === "Go,Databases,Memory"`)
-		b.click(`button[aria-label="Remove the tag Go"]`)
+		b.click(`button[aria-label="Remove tag Go"]`)
 		b.see("Tag removed: Go")
-		b.lacks(`button[aria-label="Remove the tag Go"]`)
+		b.lacks(`button[aria-label="Remove tag Go"]`)
 		b.click("[data-undo]")
 		b.see("Tags added.")
-		b.has(`button[aria-label="Remove the tag Go"]`)
+		b.has(`button[aria-label="Remove tag Go"]`)
 
 		many := "t" + strings.Join(strings.Split(strings.Repeat("x", 64), ""), ",t") // 64 more than there are
 		for i := range 64 {
@@ -85,7 +85,7 @@ func TestExpireReviveDelete(t *testing.T) {
 		b := browse(t, s, in, "/links/"+l.ID)
 		b.click(`form[action$="/expired"] button`)
 		b.see("1 link expired")
-		b.see("Hidden from the lists")
+		b.see("hidden from lists")
 		if _, total := s.found("/v1/links"); total != 0 {
 			t.Errorf("the expired link is among %d active ones", total)
 		}
@@ -94,7 +94,7 @@ func TestExpireReviveDelete(t *testing.T) {
 
 		web.set("/go-memory", status(410))
 		b.click(`form[action$="/refresh"] button`)
-		b.see("Hidden from the lists") // a page that is gone expires its link
+		b.see("hidden from lists") // a page that is gone expires its link
 		b.see("dead")
 		b.click(`form[action$="/delete"] button`)
 		b.see("1 link deleted")
@@ -130,7 +130,7 @@ func TestMovedLink(t *testing.T) {
 		b.wait(`document.querySelectorAll(".attention li").length === 1`) // a temporary redirect is no move
 		b.click(`.attention a.title`)
 		b.click(`form[action$="/move"] button`)
-		b.see("The new address is in use.")
+		b.see("URL updated.")
 		if s.Call("GET", "/v1/link/"+l.ID, nil, &l); l.URL != web.URL+"/new-home" || l.Health == "moved" {
 			t.Errorf("the link is %s, %s; want the new address", l.URL, l.Health)
 		}

@@ -11,7 +11,7 @@ func TestSaveAndFind(t *testing.T) {
 	inBoth(t, func(t *testing.T, in size) {
 		web, s := site(t), Start(t)
 		b := browse(t, s, in, "/")
-		b.see("Paste a link")
+		b.see("Add a link")
 		b.see("Save from anywhere")
 		b.see("Monitor a site")
 		if n := eval[int](b, `document.querySelectorAll(".steps > li").length`); n != 4 {
@@ -30,7 +30,7 @@ func TestSaveAndFind(t *testing.T) {
 		b.wait(`document.querySelector("#preview img").naturalWidth > 0`)
 		b.fill("#add input[name=tags]", "Go, Databases")
 		b.click("#add button.primary")
-		b.see("Saved: Sqlite pages")
+		b.see("Link saved: Sqlite pages")
 		b.has(".row")
 		b.wait(`document.querySelector(".row .title").textContent === "Sqlite pages"`)
 
@@ -71,7 +71,7 @@ func TestErrorsKeepWhatWasTyped(t *testing.T) {
 
 		web.set("/missing", titled("Here after all"))
 		b.click("#add button.primary")
-		b.see("Saved: Here after all")
+		b.see("Link saved: Here after all")
 	})
 }
 
@@ -84,7 +84,7 @@ func TestSaveTwice(t *testing.T) {
 	b.fill("#url", web.URL+"/go-memory/#part")
 	b.fill("#add input[name=tags]", "go, Memory")
 	b.click("#add button.primary")
-	b.see("You have this link already")
+	b.see("This link is already saved")
 	if found, _ := s.found("/v1/links"); len(found) != 1 || !slices.Equal(found[0].Tags, []string{"Go", "Memory"}) {
 		t.Errorf("stored are %+v, want one link with the tags Go and Memory", found)
 	}

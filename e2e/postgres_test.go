@@ -18,7 +18,7 @@ func TestPostgres(t *testing.T) {
 	b.fill("#url", web.URL+"/sqlite-pages")
 	b.see("What there is to know about Sqlite pages.")
 	b.click("#add button.primary")
-	b.see("Saved: Sqlite pages")
+	b.see("Link saved: Sqlite pages")
 	b.fill("#q", "memry") // a near miss
 	b.see("No exact match")
 	b.wait(`document.querySelectorAll(".row").length === 1`)

@@ -109,7 +109,7 @@ func shootAccounts(t *testing.T, s *Server) {
 	})
 	b.open("/settings")
 	b.click(`form[action="/logout"] button`)
-	b.see("You are signed out.")
+	b.see("You have signed out.")
 	b.pictures("full", map[string]string{"login": "/login"})
 }
 

@@ -32,7 +32,7 @@ func TestRenameAndMergeTags(t *testing.T) {
 		b.click(row + " summary")
 		b.fill(row+" input[name=name]", "go")
 		b.click(row + " .rename button")
-		b.see("There is a tag Go already, on 1 link.")
+		b.see("The tag Go exists, on 1 link.")
 		b.click(row + " .rename a.button") // keep both
 		b.lacks(row + " .rename a.button")
 		row = tag("Golang")

@@ -30,7 +30,7 @@ func TestWithoutJavaScript(t *testing.T) {
 		b.wait(`document.querySelector("#url")?.value.endsWith("/go-memory")`)
 		b.fill("#add input[name=tags]", "Go, Memory")
 		b.click("#add button.primary")
-		b.see("Saved: Go memory")
+		b.see("Link saved: Go memory")
 		b.fill("#url", web.set("/missing", status(404)))
 		b.fill("#add textarea", "keep these words")
 		b.click("#add button.primary")

@@ -1,6 +1,5 @@
-// Package accounts serves the login page, the settings of one's own account, the accounts of
-// others for admins, API tokens and the audit log; and it tells the access guard whose a
-// credential is.
+// Package accounts serves the login, the account settings, the management of users, API tokens and the audit log. It
+// also looks up credentials for the access guard.
 package accounts
 
 import (
@@ -11,18 +10,18 @@ import (
 	"linkwatch/models/accounts"
 )
 
-// Deps are what the handlers need.
+// Deps are the dependencies of the handlers.
 type Deps struct {
 	Frame    *pages.Frame
 	Accounts *accounts.Store
 	Guesses  *middleware.Guesses
 	Cookies  middleware.Cookies
 
-	Open   bool                                           // AUTH_DISABLED: nobody has to sign in
-	Closed bool                                           // everybody has to sign in, also while there is no account
+	Open   bool                                           // AUTH_DISABLED: no login is required
+	Closed bool                                           // a login is required even without accounts
 	MaxAge time.Duration                                  // SESSION_MAX_AGE
-	Seal   func(plain []byte, of string) ([]byte, error)  // encrypts what a browser keeps while it signs in elsewhere
+	Seal   func(plain []byte, of string) ([]byte, error)  // encrypts the state of a single sign-on in its cookie
 	Unseal func(sealed []byte, of string) ([]byte, error) // decrypts it
-	SSO    SSO                                            // nil = there is no single sign-on
-	Name   string                                         // of the identity provider on the login page
+	SSO    SSO                                            // nil = no single sign-on
+	Name   string                                         // name of the identity provider
 }

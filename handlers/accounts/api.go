@@ -13,19 +13,19 @@ import (
 // API is the operations of accounts, tokens and the audit log.
 type API struct{ *Deps }
 
-// The groups of operations in the OpenAPI document.
+// Groups of operations in the OpenAPI document.
 const (
 	groupAccounts = "Accounts"
 	groupTokens   = "API tokens"
 	groupAudit    = "Audit log"
 )
 
-// Groups are the groups of the operations.
+// Groups returns the groups of the operations.
 func Groups() []*huma.Tag {
 	return []*huma.Tag{
-		{Name: groupAccounts, Description: "Who can sign in, and what they may do. For admins."},
-		{Name: groupTokens, Description: "API tokens of your account. A token is sent as a bearer token. Its scopes and the role of its account limit what it can do."},
-		{Name: groupAudit, Description: "Who did what, when and from where. For admins."},
+		{Name: groupAccounts, Description: "Manage accounts and roles. For admins."},
+		{Name: groupTokens, Description: "Manage API tokens of your account. Send a token as a bearer token. Its scopes and the role of its account limit its access."},
+		{Name: groupAudit, Description: "See who did what, when and from where. For admins."},
 	}
 }
 
@@ -36,8 +36,8 @@ func (a API) Register(r *api.API) {
 	a.registerAudit(r)
 }
 
-// own is the account of the caller. A caller without one is CodeConflict.
-func (d *Deps) own(ctx context.Context) (accounts.User, error) {
+// ownAccount returns the account of the request. CodeConflict if the credential does not belong to an account.
+func (d *Deps) ownAccount(ctx context.Context) (accounts.User, error) {
 	actor, _ := models.ActorOf(ctx)
 	var u accounts.User
 	var err error
@@ -47,7 +47,7 @@ func (d *Deps) own(ctx context.Context) (accounts.User, error) {
 	case actor.Via == "password":
 		u, err = d.Accounts.EnsureAdmin(ctx)
 	default:
-		return u, models.Conflict("Your credential belongs to no account. Sign in with an account.")
+		return u, models.Conflict("Your credential does not belong to an account. Sign in with an account.")
 	}
 	return u, err
 }

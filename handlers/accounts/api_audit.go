@@ -15,58 +15,58 @@ import (
 )
 
 func (a API) registerAudit(r *api.API) {
-	api.Register(r, api.Operation(groupAudit, middleware.Admin, "GET", "/v1/audit", "list-audit-entries", "List the audit log",
-		"Newest first. Attempts that were refused are counted together for some seconds."), a.listAudit)
+	api.Register(r, api.Operation(groupAudit, middleware.Admin, "GET", "/v1/audit", "list-audit-entries", "List audit entries",
+		"Newest first. Identical refused attempts within 5 seconds are one entry."), a.listAudit)
 }
 
-// AuditParams ask for a part of the audit log.
+// AuditParams filter the audit log.
 type AuditParams struct {
-	Actor     string    `query:"actor" example:"alice" doc:"Only what this user did"`
-	Action    string    `query:"action" example:"target.edit" doc:"Only this action, or with a dot at its end all actions that begin with it: target."`
-	SubjectID string    `query:"subject_id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Only what was done to the thing with this id"`
-	Address   string    `query:"address" example:"203.0.113.7" doc:"Only what was done from this address"`
-	Since     time.Time `query:"since" example:"2025-03-24T12:00:00Z" doc:"Only from this time on"`
+	Actor     string    `query:"actor" example:"alice" doc:"Only entries of this user"`
+	Action    string    `query:"action" example:"target.edit" doc:"Only this action. With a trailing dot, all actions that start with it: target."`
+	SubjectID string    `query:"subject_id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Only entries about the item with this id"`
+	Address   string    `query:"address" example:"203.0.113.7" doc:"Only entries from this client address"`
+	Since     time.Time `query:"since" example:"2025-03-24T12:00:00Z" doc:"Only at or after this time"`
 	Until     time.Time `query:"until" example:"2025-03-25T12:00:00Z" doc:"Only before this time"`
 	api.SliceParams
 }
 
-// AuditEntry is something that was done, or tried.
+// AuditEntry is an action or a refused attempt.
 type AuditEntry struct {
 	ID        string        `json:"id" example:"q_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the entry"`
-	At        time.Time     `json:"at" example:"2025-03-24T12:00:00Z" doc:"When it was done"`
-	Actor     AuditActor    `json:"actor" doc:"Who did it"`
-	Address   *string       `json:"address" example:"203.0.113.7" doc:"Address of the client. null if there was none"`
-	RequestID *string       `json:"request_id" doc:"X-Request-Id of the request, which the log has too. null if there was none"`
-	Action    string        `json:"action" example:"target.edit" doc:"What was done"`
-	Subject   *AuditSubject `json:"subject" doc:"What it was done to. null if there is no one thing"`
-	Before    AuditValues   `json:"before" doc:"Members that the change replaced. null if there were none"`
-	After     AuditValues   `json:"after" doc:"Members that the change set. null if there are none"`
-	Attempts  int           `json:"attempts" example:"1" doc:"Number of attempts that the entry counts together"`
+	At        time.Time     `json:"at" example:"2025-03-24T12:00:00Z" doc:"Time of the action"`
+	Actor     AuditActor    `json:"actor" doc:"Who performed the action"`
+	Address   *string       `json:"address" example:"203.0.113.7" doc:"IP address of the client. null for commands"`
+	RequestID *string       `json:"request_id" doc:"X-Request-Id of the request, as in the log. null for commands"`
+	Action    string        `json:"action" example:"target.edit" doc:"Action"`
+	Subject   *AuditSubject `json:"subject" doc:"Item of the action. null if there is none"`
+	Before    AuditValues   `json:"before" doc:"Changed members before the action. null if none"`
+	After     AuditValues   `json:"after" doc:"Changed members after the action. null if none"`
+	Attempts  int           `json:"attempts" example:"1" doc:"Number of attempts in this entry"`
 }
 
-// AuditValues are members of a thing as they were or are, by their names.
+// AuditValues are members of an item, by name.
 type AuditValues map[string]any
 
-// Schema is that of an object or null.
+// Schema implements huma.SchemaProvider: an object or null.
 func (AuditValues) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Nullable: true}
 }
 
-// AuditActor is who did something.
+// AuditActor is who performed an action.
 type AuditActor struct {
-	ID         *string `json:"id" example:"u_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the account. null if there is none"`
-	Name       string  `json:"name" example:"alice" doc:"Username, or what was sent as one"`
-	Via        *string `json:"via" example:"session" doc:"Kind of the credential: session, token, jwt, password, proxy, oidc, cli or link. null: nobody had to sign in"`
-	Credential *string `json:"credential" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the session or token. null if there is none"`
+	ID         *string `json:"id" example:"u_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the account. null if none"`
+	Name       string  `json:"name" example:"alice" doc:"Username, or the username that was tried"`
+	Via        *string `json:"via" example:"session" doc:"Kind of credential: session, token, jwt, password, proxy, oidc, cli or link. null if no login was required"`
+	Credential *string `json:"credential" example:"s_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the session or token. null if none"`
 }
 
-// AuditSubject is what something was done to.
+// AuditSubject is the item of an action.
 type AuditSubject struct {
-	_ struct{} `nullable:"true"` // an entry may be about no one thing
+	_ struct{} `nullable:"true"` // an entry may have no item
 
-	Kind string  `json:"kind" example:"target" doc:"Kind"`
-	ID   *string `json:"id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Id. null if it has none"`
-	Name *string `json:"name" example:"Shop" doc:"Name at that time. null if it has none"`
+	Kind string  `json:"kind" example:"target" doc:"Kind of the item"`
+	ID   *string `json:"id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the item. null if none"`
+	Name *string `json:"name" example:"Shop" doc:"Name of the item at that time. null if none"`
 }
 
 func toEntry(e audit.Entry) AuditEntry {
@@ -81,7 +81,7 @@ func toEntry(e audit.Entry) AuditEntry {
 	return out
 }
 
-// values are the values of an entry; nil if there are none.
+// values decodes the values of an entry; nil if there are none.
 func values(text string) (v AuditValues) {
 	if text == "" || json.Unmarshal([]byte(text), &v) != nil {
 		return nil

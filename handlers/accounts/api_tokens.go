@@ -14,35 +14,35 @@ import (
 func (a API) registerTokens(r *api.API) {
 	const viewer = middleware.Viewer
 	api.Register(r, api.Operation(groupTokens, viewer, "GET", "/v1/tokens", "list-tokens", "List your API tokens",
-		"Oldest first, without the tokens themselves. 409 if your credential belongs to no account.", models.CodeConflict), a.listTokens)
+		"Oldest first, without secrets. 409 if your credential does not belong to an account.", models.CodeConflict), a.listTokens)
 	add := api.Operation(groupTokens, viewer, "POST", "/v1/tokens", "add-token", "Create an API token",
-		"The member token of the response is shown only once: store it. A scope must not allow more than your role. An API token needs the scope admin for it. "+
-			"409 if your account has 100 tokens, or your credential belongs to no account.", models.CodeConflict)
+		"The member `token` is returned only once: store it. A scope cannot allow more than your role. With an API token, this requires the scope admin. "+
+			"409 if your account has 100 tokens, or your credential does not belong to an account.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, api.Own(add), a.addToken)
 	api.Register(r, api.Own(api.Operation(groupTokens, viewer, "DELETE", "/v1/tokens/{id}", "revoke-token", "Revoke an API token",
-		"It opens nothing from now on. Admins can revoke the tokens of all accounts. An API token needs the scope admin for it. 409 if your credential belongs to no account.", models.CodeNotFound, models.CodeConflict)), a.revokeToken)
+		"The token stops working at once. Admins can revoke tokens of all accounts. With an API token, this requires the scope admin. 409 if your credential does not belong to an account.", models.CodeNotFound, models.CodeConflict)), a.revokeToken)
 }
 
-// TokenPath names a token.
+// TokenPath is the path parameter of a token.
 type TokenPath struct {
 	ID string `path:"id" example:"y_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the token"`
 }
 
-// Token is an API token, without the token itself.
+// Token is an API token, without its secret.
 type Token struct {
 	ID         string     `json:"id" example:"y_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the token. Ids sort by creation time"`
-	Name       string     `json:"name" example:"Backup script" doc:"Name"`
-	Scopes     []string   `json:"scopes" nullable:"false" example:"[\"links:write\"]" doc:"What it may do: read, write or admin, or links:read, links:write and so on for links, targets, shortlinks, crawl, sites and alerts"`
-	CreatedAt  time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When it was created"`
-	ExpiresAt  *time.Time `json:"expires_at" example:"2026-03-24T12:00:00Z" doc:"When it expires. null: never"`
-	LastUsedAt *time.Time `json:"last_used_at" example:"2025-03-25T08:30:00Z" doc:"When it was last used, to the minute. null if never"`
+	Name       string     `json:"name" example:"Backup script" doc:"Name of the token"`
+	Scopes     []string   `json:"scopes" nullable:"false" example:"[\"links:write\"]" doc:"Scopes: read, write or admin, or SYSTEM:read and SYSTEM:write for links, targets, shortlinks, crawl, sites and alerts"`
+	CreatedAt  time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the token was created"`
+	ExpiresAt  *time.Time `json:"expires_at" example:"2026-03-24T12:00:00Z" doc:"When the token expires. null: never"`
+	LastUsedAt *time.Time `json:"last_used_at" example:"2025-03-25T08:30:00Z" doc:"When the token was last used, to the minute. null if never"`
 }
 
-// NewToken is a token that was just created.
+// NewToken is a token with its secret, in the response that creates it.
 type NewToken struct {
 	Token
-	Secret string `json:"token" example:"lw_ABCDEFGHIJKLMNOPQRSTUVWXYZ" doc:"The token itself, to be sent as a bearer token. It is shown only here"`
+	Secret string `json:"token" example:"lw_ABCDEFGHIJKLMNOPQRSTUVWXYZ" doc:"Secret to send as a bearer token. Returned only once"`
 }
 
 func toToken(t accounts.Token) Token {
@@ -56,7 +56,7 @@ func (a API) listTokens(ctx context.Context, in *api.SliceParams) (*api.Output[a
 	if err != nil {
 		return nil, err
 	}
-	u, err := a.own(ctx)
+	u, err := a.ownAccount(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +67,8 @@ func (a API) listTokens(ctx context.Context, in *api.SliceParams) (*api.Output[a
 type addTokenInput struct {
 	Body struct {
 		Name      string                `json:"name" example:"Backup script" doc:"Name, at most 100 characters"`
-		Scopes    []string              `json:"scopes" nullable:"false" example:"[\"links:write\"]" doc:"What it may do. At least one scope"`
-		ExpiresAt api.Member[time.Time] `json:"expires_at,omitempty" example:"2026-03-24T12:00:00Z" doc:"When it expires. null, or left out: never"`
+		Scopes    []string              `json:"scopes" nullable:"false" example:"[\"links:write\"]" doc:"Scopes, at least one"`
+		ExpiresAt api.Member[time.Time] `json:"expires_at,omitempty" example:"2026-03-24T12:00:00Z" doc:"When the token expires. Default: never"`
 	}
 }
 
@@ -78,13 +78,13 @@ type tokenOutput struct {
 }
 
 func (a API) addToken(ctx context.Context, in *addTokenInput) (*tokenOutput, error) {
-	u, err := a.own(ctx)
+	u, err := a.ownAccount(ctx)
 	if err != nil {
 		return nil, err
 	}
 	actor, _ := models.ActorOf(ctx)
-	if actor.Via == "jwt" && accounts.Role(actor.Role) != u.Role { // a token reads with the role of the account
-		return nil, &models.Error{Code: models.CodeForbidden, Detail: "The role of your JWT is " + actor.Role + ", that of the account is " + string(u.Role) + ". Sign in to create a token."}
+	if actor.Via == "jwt" && accounts.Role(actor.Role) != u.Role { // a token has the role of the account, not of the JWT
+		return nil, &models.Error{Code: models.CodeForbidden, Detail: "Your JWT has the role " + actor.Role + ", but your account has the role " + string(u.Role) + ". Sign in to create a token."}
 	}
 	t, secret, err := a.Accounts.AddToken(ctx, u, accounts.NewToken{
 		Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: models.At(in.Body.ExpiresAt.Value), By: accounts.Role(actor.Role),
@@ -99,7 +99,7 @@ func (a API) revokeToken(ctx context.Context, in *TokenPath) (*struct{}, error) 
 	if actor, _ := models.ActorOf(ctx); actor.SeesAll {
 		return nil, a.Accounts.Revoke(ctx, nil, in.ID)
 	}
-	u, err := a.own(ctx)
+	u, err := a.ownAccount(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -15,21 +15,21 @@ func (a API) registerUsers(r *api.API) {
 	const admin = middleware.Admin
 	api.Register(r, api.Operation(groupAccounts, admin, "GET", "/v1/users", "list-users", "List accounts", "Oldest first."), a.listUsers)
 	add := api.Operation(groupAccounts, admin, "POST", "/v1/users", "add-user", "Add an account",
-		"From the first account on, everybody has to sign in. The first one must be an admin, and is added from the machine that the server runs on. 409 if the username is taken, or belonged to a deleted account.", models.CodeConflict, models.CodeUnavailable)
+		"Once an account exists, every request needs a login. The first account must be an admin, and the request must come from the machine that runs the server. 409 if the username is taken, or belonged to a deleted account.", models.CodeConflict, models.CodeUnavailable)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, api.Own(add), a.addUser)
-	api.Register(r, api.Operation(groupAccounts, admin, "GET", "/v1/users/{id}", "get-user", "Get an account", "Passwords are never returned.", models.CodeNotFound), a.getUser)
-	api.Register(r, api.Own(api.Operation(groupAccounts, admin, "PATCH", "/v1/users/{id}", "edit-user", "Change an account",
-		"Members that are left out stay as they are. A new password ends all sessions of the account, and disabling it ends them too. 409 if no admin would be left.",
+	api.Register(r, api.Operation(groupAccounts, admin, "GET", "/v1/users/{id}", "get-user", "Get an account", "Never returns a password.", models.CodeNotFound), a.getUser)
+	api.Register(r, api.Own(api.Operation(groupAccounts, admin, "PATCH", "/v1/users/{id}", "edit-user", "Edit an account",
+		"Omitted members stay as they are. A new password or disabling the account ends its sessions. 409 if no admin would remain.",
 		models.CodeNotFound, models.CodeConflict, models.CodeUnavailable)), a.editUser)
 	api.Register(r, api.Own(api.Operation(groupAccounts, admin, "DELETE", "/v1/users/{id}", "delete-user", "Delete an account",
-		"Its sessions and tokens end. What it owns stays, and its username is not given to another account. POST /v1/users/{id}/restore restores it within a day. 409 if no admin would be left.",
+		"Ends its sessions and revokes its tokens. Its items stay, and its username cannot be used for another account. POST /v1/users/{id}/restore restores the account within a day. 409 if no admin would remain.",
 		models.CodeNotFound, models.CodeConflict)), a.deleteUser)
 	api.Register(r, api.Own(api.Operation(groupAccounts, admin, "POST", "/v1/users/{id}/restore", "restore-user", "Restore a deleted account",
-		"Without its sessions and tokens. 404 if it was not deleted, or more than a day ago.", models.CodeNotFound)), a.restoreUser)
+		"Sessions and tokens are not restored. 404 if the account was not deleted, or was deleted more than a day ago.", models.CodeNotFound)), a.restoreUser)
 }
 
-// UserPath names an account.
+// UserPath is the path parameter of an account.
 type UserPath struct {
 	ID string `path:"id" example:"u_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the account"`
 }
@@ -38,10 +38,10 @@ type UserPath struct {
 type User struct {
 	ID          string     `json:"id" example:"u_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the account. Ids sort by creation time"`
 	Username    string     `json:"username" example:"alice" doc:"Username, in lower case"`
-	Role        string     `json:"role" enum:"admin,editor,viewer" doc:"A viewer reads, an editor also changes, an admin also manages accounts and the server"`
-	Disabled    bool       `json:"disabled" doc:"Whether the account can neither sign in nor use its tokens"`
-	CreatedAt   time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the account was added"`
-	LastLoginAt *time.Time `json:"last_login_at" example:"2025-03-24T12:00:00Z" doc:"When somebody last signed in to it. null if never"`
+	Role        string     `json:"role" enum:"admin,editor,viewer" doc:"Role. Viewers can read, editors can also change, admins can also manage accounts and the server"`
+	Disabled    bool       `json:"disabled" doc:"Whether the account is disabled: it cannot sign in or use its tokens"`
+	CreatedAt   time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the account was created"`
+	LastLoginAt *time.Time `json:"last_login_at" example:"2025-03-24T12:00:00Z" doc:"When the account was last used to sign in. null if never"`
 }
 
 func toUser(u accounts.User) User {
@@ -60,9 +60,9 @@ func (a API) listUsers(ctx context.Context, in *api.SliceParams) (*api.Output[ap
 	return api.AnswerSlice(l, toUser, err)
 }
 
-// managed returns CodeForbidden while AUTH_DISABLED is set. A stranger could otherwise change accounts,
-// and the change would outlast the setting.
-func (a API) managed() error {
+// checkManageable returns CodeForbidden if AUTH_DISABLED is set. Otherwise a stranger could change accounts, and the
+// change would remain when the setting is removed.
+func (a API) checkManageable() error {
 	if a.Open {
 		return &models.Error{Code: models.CodeForbidden, Detail: "Accounts cannot be changed while AUTH_DISABLED is set. Use the command linkwatch user."}
 	}
@@ -73,9 +73,9 @@ type addUserInput struct {
 	ForwardedFor string `header:"X-Forwarded-For" hidden:"true"`
 	Forwarded    string `header:"Forwarded" hidden:"true"`
 	Body         struct {
-		Username string `json:"username" example:"alice" doc:"1 to 64 letters from a to z, digits, dots, dashes or underscores. Upper case is served as lower case"`
-		Role     string `json:"role" example:"editor" doc:"admin, editor or viewer"`
-		Password string `json:"password" example:"correct horse battery staple" doc:"At least 8 characters, and none of the most common passwords"`
+		Username string `json:"username" example:"alice" doc:"1 to 64 letters from a to z, digits, dots, dashes or underscores. Stored in lower case"`
+		Role     string `json:"role" example:"editor" doc:"Role: admin, editor or viewer"`
+		Password string `json:"password" example:"correct horse battery staple" doc:"Password, at least 8 characters, not a common password"`
 	}
 }
 
@@ -85,11 +85,11 @@ type userOutput struct {
 }
 
 func (a API) addUser(ctx context.Context, in *addUserInput) (*userOutput, error) {
-	if err := a.managed(); err != nil {
+	if err := a.checkManageable(); err != nil {
 		return nil, err
 	}
-	if actor, _ := models.ActorOf(ctx); actor.Via == "" && !isHere(actor.Address, in.ForwardedFor+in.Forwarded) {
-		return nil, &models.Error{Code: models.CodeForbidden, Detail: "The first account can be added only from the machine that the server runs on."}
+	if actor, _ := models.ActorOf(ctx); actor.Via == "" && !isLocalAddress(actor.Address, in.ForwardedFor+in.Forwarded) {
+		return nil, &models.Error{Code: models.CodeForbidden, Detail: "The first account can be added only from the machine that runs the server."}
 	}
 	b := in.Body
 	u, err := a.Accounts.Add(ctx, accounts.New{Username: b.Username, Role: accounts.Role(b.Role), Password: b.Password})
@@ -107,14 +107,14 @@ func (a API) getUser(ctx context.Context, in *UserPath) (*api.Output[User], erro
 type editUserInput struct {
 	UserPath
 	Body struct {
-		Role     api.Member[string] `json:"role,omitempty" nullable:"false" example:"viewer" doc:"admin, editor or viewer"`
-		Disabled api.Member[bool]   `json:"disabled,omitempty" nullable:"false" example:"true" doc:"Whether the account can neither sign in nor use its tokens"`
+		Role     api.Member[string] `json:"role,omitempty" nullable:"false" example:"viewer" doc:"Role: admin, editor or viewer"`
+		Disabled api.Member[bool]   `json:"disabled,omitempty" nullable:"false" example:"true" doc:"Whether the account is disabled: it cannot sign in or use its tokens"`
 		Password api.Member[string] `json:"password,omitempty" nullable:"false" example:"correct horse battery staple" doc:"New password"`
 	}
 }
 
 func (a API) editUser(ctx context.Context, in *editUserInput) (*api.Output[User], error) {
-	if err := a.managed(); err != nil {
+	if err := a.checkManageable(); err != nil {
 		return nil, err
 	}
 	b := in.Body
@@ -122,7 +122,7 @@ func (a API) editUser(ctx context.Context, in *editUserInput) (*api.Output[User]
 		return nil, models.Invalid("disabled", "must be true or false")
 	}
 	if actor, _ := models.ActorOf(ctx); b.Password.Given && actor.Via == "session" && actor.ID == in.ID {
-		return nil, &models.Error{Code: models.CodeForbidden, Detail: "Your own password is changed at /settings, which asks for the present one."}
+		return nil, &models.Error{Code: models.CodeForbidden, Detail: "Change your own password at /settings, which asks for the current password."}
 	}
 	e := accounts.Edit{Disabled: b.Disabled.Pointer(), Password: b.Password.Pointer()}
 	if b.Role.Given {
@@ -134,14 +134,14 @@ func (a API) editUser(ctx context.Context, in *editUserInput) (*api.Output[User]
 }
 
 func (a API) deleteUser(ctx context.Context, in *UserPath) (*struct{}, error) {
-	if err := a.managed(); err != nil {
+	if err := a.checkManageable(); err != nil {
 		return nil, err
 	}
 	return nil, a.Accounts.Delete(ctx, in.ID)
 }
 
 func (a API) restoreUser(ctx context.Context, in *UserPath) (*api.Output[User], error) {
-	if err := a.managed(); err != nil {
+	if err := a.checkManageable(); err != nil {
 		return nil, err
 	}
 	u, err := a.Accounts.Restore(ctx, in.ID)

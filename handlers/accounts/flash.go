@@ -9,22 +9,22 @@ import (
 	"linkwatch/views/ui"
 )
 
-// paramDeleted is the parameter of the notice that an account was deleted. It holds its id.
+// paramDeleted is the query parameter with the id of a deleted account. It selects the notice that offers to undo it.
 const paramDeleted = "user_deleted"
 
-// Flashes are what pages say after actions on accounts.
+// Flashes returns the notices of accounts.
 func (p Pages) Flashes() pages.Flash {
 	return pages.Flash{Params: []string{paramDeleted}, Read: readFlash, Notices: map[string]ui.Flash{
 		"password_changed":    {Text: "Password changed. Your other sessions have ended."},
-		"session_ended":       {Text: "Signed out there."},
+		"session_ended":       {Text: "Session ended."},
 		"sessions_ended":      {Text: "Signed out everywhere."},
-		"two_factor_off":      {Text: "Two-factor authentication is off."},
-		"token_revoked":       {Text: "Token revoked. Programs that use it have lost access."},
+		"two_factor_off":      {Text: "Two-factor authentication turned off."},
+		"token_revoked":       {Text: "Token revoked."},
 		"user_added":          {Text: "User added."},
-		"user_disabled":       {Text: "User disabled. All sessions have ended."},
+		"user_disabled":       {Text: "User disabled. All sessions of the user have ended."},
 		"user_enabled":        {Text: "User enabled."},
 		"user_password":       {Text: "Password set. All sessions of the user have ended."},
-		"user_two_factor_off": {Text: "Two-factor authentication is off for this user."},
+		"user_two_factor_off": {Text: "Two-factor authentication turned off for this user."},
 		"user_signed_out":     {Text: "Signed out everywhere."},
 		"user_restored":       {Text: "User restored, without sessions and API tokens."},
 	}}

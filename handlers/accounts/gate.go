@@ -9,11 +9,11 @@ import (
 	"linkwatch/models/audit"
 )
 
-// Gate tells the access guard whose credentials are. It implements middleware.Accounts.
+// Gate looks up credentials for the access guard. It implements middleware.Accounts.
 type Gate struct {
 	Store *accounts.Store
-	// ProxyRole is the role of new accounts for users that a proxy has authenticated
-	// (AUTH_PROXY_ROLE); "" = only users with an account may sign in.
+	// ProxyRole is the role of new accounts for users that a proxy authenticates (AUTH_PROXY_ROLE); "" = such
+	// users need an account.
 	ProxyRole accounts.Role
 }
 
@@ -63,7 +63,7 @@ func (g Gate) ByProxy(ctx context.Context, name string) (middleware.Account, boo
 	if models.CodeOf(err) == models.CodeNotFound && g.ProxyRole != "" {
 		ctx = models.WithActor(ctx, models.Actor{Name: name, Via: "proxy"})
 		u, err = g.Store.Add(ctx, accounts.New{Username: name, Role: g.ProxyRole, Issuer: accounts.IssuerProxy, Subject: name})
-		if models.CodeOf(err) == models.CodeConflict { // another request has added it
+		if models.CodeOf(err) == models.CodeConflict { // another request added it
 			u, err = g.Store.Known(ctx, name)
 		}
 	}

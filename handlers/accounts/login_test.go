@@ -162,7 +162,7 @@ func TestWrongLogins(t *testing.T) {
 		if got := a.Find("input[name=username]").AttrOr("value", ""); got != l[0] {
 			t.Errorf("the username that was typed is %q", got)
 		}
-		if a.problem() != "Username or password is wrong." || a.Find("input[name=next]").AttrOr("value", "") != "/watch" {
+		if a.problem() != "Wrong username or password." || a.Find("input[name=next]").AttrOr("value", "") != "/watch" {
 			t.Errorf("%v: %q", l, a.problem())
 		}
 		pages = append(pages, strings.ReplaceAll(a.Body.String(), l[0], "NAME"))
@@ -292,7 +292,7 @@ func TestSecondFactor(t *testing.T) {
 		t.Fatalf("%d %q %v: %s", a.Code, a.problem(), b.cookies, a.Body)
 	}
 	a = b.send("POST", "/login", url.Values{"pending": {pending}, "next": {"/watch"}, "code": {"000000"}})
-	if a.Code != http.StatusUnauthorized || a.problem() != "This code is wrong or was used before." || a.Find("input[name=code]").Length() != 1 || len(b.cookies) > 0 {
+	if a.Code != http.StatusUnauthorized || a.problem() != "This code is wrong or was already used." || a.Find("input[name=code]").Length() != 1 || len(b.cookies) > 0 {
 		t.Fatalf("a wrong code: %d %q", a.Code, a.problem())
 	}
 	a = b.send("POST", "/login", url.Values{"pending": {pending}, "next": {"/watch"}, "code": {code()}})
@@ -309,7 +309,7 @@ func TestSecondFactor(t *testing.T) {
 	}
 	s.Clock.Advance(5 * time.Minute)
 	a = b.send("POST", "/login", url.Values{"pending": {pending}, "code": {code()}})
-	if a.Code != http.StatusUnauthorized || a.problem() != "This took too long. Sign in again." || a.Find("input[name=password]").Length() != 1 {
+	if a.Code != http.StatusUnauthorized || a.problem() != "The login has expired. Sign in again." || a.Find("input[name=password]").Length() != 1 {
 		t.Errorf("too late: %d %q", a.Code, a.problem())
 	}
 }

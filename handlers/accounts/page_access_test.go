@@ -35,7 +35,7 @@ func TestSettings_NobodyHasToSignIn(t *testing.T) {
 			for _, path := range append(ownPages, "/settings/users", "/settings/users/u_0000000000000000000000") {
 				a := s.Get(path)
 				apptest.WantStatus(t, a, http.StatusOK)
-				apptest.WantText(t, a, ".empty", "veryone who can reach this server can read and change everything")
+				apptest.WantText(t, a, ".empty", "veryone who can reach this server has full access")
 				if name == "no account" {
 					apptest.WantCount(t, a, `.empty a[href="/login"]`, 1)
 				} else {
@@ -118,7 +118,7 @@ func TestSettings_WithoutAccount(t *testing.T) {
 	for _, path := range ownPages {
 		a := ask("GET", path)
 		apptest.WantStatus(t, a, http.StatusOK)
-		apptest.WantText(t, a, ".empty", "You have signed in with the admin password of the server, which is no account.")
+		apptest.WantText(t, a, ".empty", "You are using the admin password of the server, without an account.")
 	}
 	if to := ask("POST", "/settings/password").Header.Get("Location"); to != "/settings" {
 		t.Errorf("the form leads to %q", to)
@@ -148,7 +148,7 @@ func TestSettings_WithToken(t *testing.T) {
 	_, wide, err := store.AddToken(t.Context(), u, accounts.NewToken{Name: "wide", Scopes: []string{"admin"}})
 	s.Must(err)
 	a := send(wide, "GET", "/settings")
-	apptest.WantText(t, a, ".facts", "Signed in by API token")
+	apptest.WantText(t, a, ".facts", "Signed in with API token")
 	apptest.WantCount(t, a, `form[action="/logout"]`, 0)
 	if to := send(wide, "POST", "/settings/sessions/end").Header.Get("Location"); to != "/settings?done=sessions_ended" {
 		t.Errorf("the form leads to %q", to)

@@ -16,11 +16,11 @@ import (
 
 const (
 	auditSize = 50     // entries on a page of the audit log
-	maxCSV    = 10_000 // entries of a download
+	maxCSV    = 10_000 // entries in a CSV file
 	csvBatch  = 500
 )
 
-// AuditPage is the audit log.
+// AuditPage is the page of the audit log.
 func (p Pages) AuditPage(c *gin.Context) {
 	at := auditPlace(c)
 	v := views.Audit{Place: at, Page: p.Frame.Page("Audit log", "admin", p.Frame.Notice(c))}
@@ -42,23 +42,23 @@ func (p Pages) AuditPage(c *gin.Context) {
 }
 
 func auditPlace(c *gin.Context) views.AuditPlace {
-	of := func(name string) string { return models.CleanLine(c.Query(name)) }
+	param := func(name string) string { return models.CleanLine(c.Query(name)) }
 	return views.AuditPlace{
-		Actor: of("actor"), Action: of("action"), Subject: of("subject_id"), Address: of("address"), Since: of("since"), Until: of("until"), Token: c.Query("page_token"),
+		Actor: param("actor"), Action: param("action"), Subject: param("subject_id"), Address: param("address"), Since: param("since"), Until: param("until"), Token: c.Query("page_token"),
 	}
 }
 
-// auditFilter reads the filters.
+// auditFilter parses the filters.
 func auditFilter(at views.AuditPlace) (f accounts.AuditFilter, err error) {
 	f = accounts.AuditFilter{Actor: at.Actor, Action: at.Action, Subject: at.Subject, Address: at.Address}
 	var sinceErr, untilErr error
-	f.Since, sinceErr = when("query.since", at.Since)
-	f.Until, untilErr = when("query.until", at.Until)
+	f.Since, sinceErr = parseTime("query.since", at.Since)
+	f.Until, untilErr = parseTime("query.until", at.Until)
 	return f, models.Invalids(sinceErr, untilErr)
 }
 
-// when reads a time in UTC, as browsers and people write it; "" = none.
-func when(field, typed string) (models.Time, error) {
+// parseTime parses a time in UTC, as browsers and people write it; "" = none.
+func parseTime(field, typed string) (models.Time, error) {
 	if typed == "" {
 		return models.Time{}, nil
 	}
@@ -67,10 +67,10 @@ func when(field, typed string) (models.Time, error) {
 			return models.At(t), nil
 		}
 	}
-	return models.Time{}, models.Invalid(field, "must be a time: 2026-03-24T12:00")
+	return models.Time{}, models.Invalid(field, "must be a time such as 2026-03-24T12:00")
 }
 
-// filterErrors are the messages of an error of the filters, by the name of the parameter.
+// filterErrors returns the messages of an error in the filters, by parameter.
 func filterErrors(err error) (map[string]string, bool) {
 	labels := map[string]string{}
 	for name, label := range views.AuditLabels {
@@ -86,7 +86,7 @@ func filterErrors(err error) (map[string]string, bool) {
 	return errs, ok && len(errs) > 0
 }
 
-// DownloadAudit is the filtered audit log as CSV: its newest maxCSV entries.
+// DownloadAudit sends the filtered audit log as CSV: the newest maxCSV entries.
 func (p Pages) DownloadAudit(c *gin.Context) {
 	filter, err := auditFilter(auditPlace(c))
 	next := func(after models.Cursor) (models.Slice[audit.Entry], error) {

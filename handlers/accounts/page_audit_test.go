@@ -94,7 +94,7 @@ func TestAuditPage(t *testing.T) {
 			}
 		}
 		for query, text := range map[string]string{
-			"since=yesterday":                    "Since must be a time: 2026-03-24T12:00.",
+			"since=yesterday":                    "Since must be a time such as 2026-03-24T12:00.",
 			"until=0001-01-01":                   "Until must be a time",
 			"actor=" + strings.Repeat("x", 513):  "User",
 			"action=" + strings.Repeat("é", 300): "Action",

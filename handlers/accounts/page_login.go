@@ -20,30 +20,30 @@ import (
 	views "linkwatch/views/accounts"
 )
 
-// Pages are the pages of accounts.
+// Pages is the pages of accounts.
 type Pages struct{ *Deps }
 
-// mustSignIn reports whether everybody has to sign in.
-func (d *Deps) mustSignIn() bool { return !d.Open && (d.Closed || d.Accounts.InUse()) }
+// loginRequired reports whether a login is required.
+func (d *Deps) loginRequired() bool { return !d.Open && (d.Closed || d.Accounts.InUse()) }
 
-// LoginPage asks who somebody is. While there is no account, it offers to add the first one.
+// LoginPage is the login page. While there is no account, it offers to add the first one.
 func (p Pages) LoginPage(c *gin.Context) {
 	next := localNext(c.Query("next"))
 	switch {
 	case p.Open:
 		p.Frame.SeeOther(c, next)
-	case !p.mustSignIn():
+	case !p.loginRequired():
 		if !isLocal(c.Request) {
-			p.Frame.Fail(c, middleware.NewProblem(models.CodeForbidden, "The first account can be added only from the machine that the server runs on."))
+			p.Frame.Fail(c, middleware.NewProblem(models.CodeForbidden, "The first account can be added only from the machine that runs the server."))
 			return
 		}
 		p.Frame.Show(c, http.StatusOK, views.SetupPage(views.Setup{}))
 	case p.signedIn(c):
 		p.Frame.SeeOther(c, next)
 	default:
-		v := views.Login{Next: keepNext(next), SSOName: p.ssoName()}
+		v := views.Login{Next: nextField(next), SSOName: p.ssoName()}
 		if c.Query("out") != "" {
-			v.Notice = "You are signed out."
+			v.Notice = "You have signed out."
 		}
 		p.Frame.Show(c, http.StatusOK, views.LoginPage(v))
 	}
@@ -66,26 +66,25 @@ func (p Pages) signedIn(c *gin.Context) bool {
 	return err == nil && ok
 }
 
-// isLocal reports whether a request comes from this machine, and no proxy sent it.
+// isLocal reports whether a request comes from this machine, without a proxy.
 func isLocal(r *http.Request) bool {
-	return isHere(middleware.ClientAddress(r), r.Header.Get("X-Forwarded-For")+r.Header.Get("Forwarded"))
+	return isLocalAddress(middleware.ClientAddress(r), r.Header.Get("X-Forwarded-For")+r.Header.Get("Forwarded"))
 }
 
-// isHere is isLocal for the API, which has no request: address is that of the client, forwarded the headers
-// that proxies add.
-func isHere(address, forwarded string) bool {
+// isLocalAddress is isLocal for the API. address is the client, forwarded the headers that proxies add.
+func isLocalAddress(address, forwarded string) bool {
 	from, err := netip.ParseAddr(address)
 	return err == nil && from.IsLoopback() && forwarded == ""
 }
 
 // Setup adds the first account and signs it in.
 func (p Pages) Setup(c *gin.Context) {
-	if p.Open || p.mustSignIn() || !isLocal(c.Request) {
-		p.Frame.Fail(c, middleware.NewProblem(models.CodeForbidden, "The first account can be added only while there is none, and from the machine that the server runs on."))
+	if p.Open || p.loginRequired() || !isLocal(c.Request) {
+		p.Frame.Fail(c, middleware.NewProblem(models.CodeForbidden, "The first account can be added only if there are no accounts, and from the machine that runs the server."))
 		return
 	}
 	username := c.PostForm("username")
-	p.as(c, models.Actor{Name: models.SystemOwner})
+	p.setActor(c, models.Actor{Name: models.SystemOwner})
 	u, err := p.Accounts.AddFirst(c.Request.Context(), username, c.PostForm("password"))
 	if err != nil {
 		e, ok := pages.LabelledErrors(err, "username", map[string]string{"username": "Username", "password": "Password"})
@@ -96,13 +95,13 @@ func (p Pages) Setup(c *gin.Context) {
 		p.Frame.Show(c, p.Frame.FormStatus(c, err), views.SetupPage(views.Setup{Username: username, Errors: e}))
 		return
 	}
-	p.begin(c, u, accounts.MethodPassword, "/")
+	p.signIn(c, u, accounts.MethodPassword, "/")
 }
 
-// Login signs somebody in.
+// Login signs a user in.
 func (p Pages) Login(c *gin.Context) {
 	next := localNext(c.PostForm("next"))
-	if !p.mustSignIn() {
+	if !p.loginRequired() {
 		p.Frame.SeeOther(c, "/login")
 		return
 	}
@@ -110,91 +109,91 @@ func (p Pages) Login(c *gin.Context) {
 	login := accounts.Login{
 		Username: c.PostForm("username"), Password: c.PostForm("password"), Code: c.PostForm("code"), Pending: c.PostForm("pending"),
 	}
-	v := views.Login{Username: models.Truncate(models.CleanLine(login.Username), maxShown), Next: keepNext(next), SSOName: p.ssoName()}
+	v := views.Login{Username: models.Truncate(models.CleanLine(login.Username), maxShown), Next: nextField(next), SSOName: p.ssoName()}
 	if login.Pending != "" {
 		v.Username = p.Accounts.PendingName(ctx, login.Pending)
 	}
 	name := strings.ToLower(v.Username)
 	address := middleware.ClientAddress(c.Request)
-	tried := models.Actor{Name: name, Via: "password", Address: address, Request: middleware.RequestID(ctx)}
-	wait, right := p.Guesses.Login(c.Request, name, func() bool {
+	attempt := models.Actor{Name: name, Via: "password", Address: address, Request: middleware.RequestID(ctx)}
+	wait, succeed := p.Guesses.Login(c.Request, name, func() bool {
 		known, err := p.Accounts.KnownFrom(ctx, name, address)
 		return err == nil && known
 	})
 	if wait > 0 {
-		if p.Guesses.Refuses(c.Request) { // one entry, whatever usernames it sends
-			tried.Name, tried.Address = "", middleware.ClientNetwork(c.Request)
+		if p.Guesses.Refuses(c.Request) { // one entry for all usernames that the network tries
+			attempt.Name, attempt.Address = "", middleware.ClientNetwork(c.Request)
 		}
-		p.refused(ctx, tried, "login.throttled")
+		p.recordRefused(ctx, attempt, "login.throttled")
 		err := middleware.RateLimited("Too many failed logins.", wait)
 		v.Problem = err.Detail
 		p.Frame.Show(c, p.Frame.FormStatus(c, err), views.LoginPage(v))
 		return
 	}
-	p.as(c, tried) // what verifying changes is recorded as done by who tries
+	p.setActor(c, attempt) // for the audit entries of Verify
 	u, err := p.Accounts.Verify(c.Request.Context(), login)
 	status := http.StatusUnauthorized
 	needed, _ := errors.AsType[*accounts.CodeNeeded](err)
 	switch {
 	case err == nil:
-		right()
-		p.begin(c, u, accounts.MethodPassword, next)
+		succeed()
+		p.signIn(c, u, accounts.MethodPassword, next)
 		return
 	case needed != nil:
 		v.Pending = needed.Pending
 		v.Username = p.Accounts.PendingName(ctx, needed.Pending)
 		if needed.Wrong {
-			v.Problem = "This code is wrong or was used before."
-			p.refused(ctx, tried, "login.failed")
+			v.Problem = "This code is wrong or was already used."
+			p.recordRefused(ctx, attempt, "login.failed")
 		} else {
-			right() // the password was
+			succeed() // the password was right
 		}
 	case errors.Is(err, accounts.ErrWrongLogin):
 		v.Pending = ""
-		v.Problem = "Username or password is wrong."
+		v.Problem = "Wrong username or password."
 		if login.Pending != "" {
-			v.Problem = "This took too long. Sign in again."
+			v.Problem = "The login has expired. Sign in again."
 		}
-		p.refused(ctx, tried, "login.failed")
+		p.recordRefused(ctx, attempt, "login.failed")
 	case models.CodeOf(err) == models.CodeUnavailable:
-		right()
+		succeed()
 		status, v.Problem = p.Frame.FormStatus(c, err), p.Frame.Errors.Problem(ctx, err).Detail
 	default:
-		right()
+		succeed()
 		p.Frame.Fail(c, err)
 		return
 	}
 	p.Frame.Show(c, status, views.LoginPage(v))
 }
 
-// refused records a login that failed. The username is left out if no account has it: it may be a
-// password that was typed into the wrong field.
-func (p Pages) refused(ctx context.Context, tried models.Actor, action string) {
-	if tried.Name != "" {
-		if _, err := p.Accounts.Known(ctx, tried.Name); err != nil {
-			tried.Name = ""
+// recordRefused records a failed login. The username is left out if there is no such account: it may be a password in
+// the wrong field.
+func (p Pages) recordRefused(ctx context.Context, attempt models.Actor, action string) {
+	if attempt.Name != "" {
+		if _, err := p.Accounts.Known(ctx, attempt.Name); err != nil {
+			attempt.Name = ""
 		}
 	}
-	p.Accounts.Refused(tried, action, audit.Subject{})
+	p.Accounts.Refused(attempt, action, audit.Subject{})
 }
 
-// maxShown is how many characters of what was typed a form shows again.
+// maxShown is the maximum number of characters of a username that the form shows again.
 const maxShown = 64
 
-// as sets the actor of a request of a public route.
-func (p Pages) as(c *gin.Context, actor models.Actor) {
+// setActor sets the actor of a request to a public route.
+func (p Pages) setActor(c *gin.Context, actor models.Actor) {
 	ctx := c.Request.Context()
 	actor.Address, actor.Request = middleware.ClientAddress(c.Request), middleware.RequestID(ctx)
 	c.Request = c.Request.WithContext(models.WithActor(ctx, actor))
 }
 
-// begin signs an account in and goes on to a page. The browser gets a new secret each time.
-func (p Pages) begin(c *gin.Context, u accounts.User, method, next string) {
-	p.as(c, models.Actor{ID: u.ID, Name: u.Username, Role: string(u.Role), Via: method, SeesAll: u.SeesAll()})
+// signIn starts a session and redirects to next. The browser gets a new secret each time.
+func (p Pages) signIn(c *gin.Context, u accounts.User, method, next string) {
+	p.setActor(c, models.Actor{ID: u.ID, Name: u.Username, Role: string(u.Role), Via: method, SeesAll: u.SeesAll()})
 	from := accounts.Client{Address: middleware.ClientAddress(c.Request), Device: device(c.Request.UserAgent())}
 	secret, err := p.Accounts.Begin(c.Request.Context(), u, method, from, p.Cookies.Session(c.Request))
-	if errors.Is(err, accounts.ErrWrongLogin) { // the account has changed since it was verified
-		p.Frame.Show(c, http.StatusUnauthorized, views.LoginPage(views.Login{Next: keepNext(next), SSOName: p.ssoName(), Problem: "This account has just been changed. Sign in again."}))
+	if errors.Is(err, accounts.ErrWrongLogin) { // the account was changed after Verify
+		p.Frame.Show(c, http.StatusUnauthorized, views.LoginPage(views.Login{Next: nextField(next), SSOName: p.ssoName(), Problem: "Your account has just been changed. Sign in again."}))
 		return
 	}
 	if err != nil {
@@ -226,19 +225,19 @@ func (p Pages) Logout(c *gin.Context) {
 			return
 		}
 	}
-	p.leave(c)
+	p.clearSession(c)
 }
 
-// leave takes the session from the browser and goes to the login page.
-func (p Pages) leave(c *gin.Context) {
+// clearSession removes the session cookie and redirects to the login page.
+func (p Pages) clearSession(c *gin.Context) {
 	p.Cookies.EndSession(c)
-	c.Header("Clear-Site-Data", `"cache"`) // pages of the account in the browser's cache
+	c.Header("Clear-Site-Data", `"cache"`) // the browser may have cached pages of the account
 	p.Frame.SeeOther(c, "/login?out=1")
 }
 
-// localNext returns an address if it is a page of this server to come back to after the login, else "/".
-// The login page is not, and a short link redirects to other servers. Browsers take "\" for "/" and drop
-// tabs and line breaks, so neither may be in it.
+// localNext returns address if it is a page of this server to return to after the login, else "/". Login pages are
+// excluded, and so are short links, which redirect to other servers. Backslashes and control characters are refused,
+// because browsers treat "\" as "/" and drop tabs and line breaks.
 func localNext(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || len(address) > maxNext || !strings.HasPrefix(address, "/") || strings.HasPrefix(address, "//") ||
@@ -246,8 +245,8 @@ func localNext(address string) string {
 		return "/"
 	}
 	to := path.Clean(u.Path)
-	for _, of := range []string{"/login", "/logout", "/s"} {
-		if to == of || strings.HasPrefix(to, of+"/") {
+	for _, excluded := range []string{"/login", "/logout", "/s"} {
+		if to == excluded || strings.HasPrefix(to, excluded+"/") {
 			return "/"
 		}
 	}
@@ -256,8 +255,8 @@ func localNext(address string) string {
 
 const maxNext = 2000 // bytes
 
-// keepNext is what the form keeps of an address to come back to.
-func keepNext(next string) string {
+// nextField returns the value of the form field next.
+func nextField(next string) string {
 	if next == "/" {
 		return ""
 	}

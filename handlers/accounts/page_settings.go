@@ -16,16 +16,15 @@ import (
 	"linkwatch/views/ui"
 )
 
-// noStore is the Cache-Control of a page with a secret that is shown once.
+// noStore is the Cache-Control of pages with a secret that is shown once.
 const noStore = "no-store"
 
-// reader returns the account of the reader of a page of settings. If there is none, the page
-// says why, and ok is false.
-func (p Pages) reader(c *gin.Context) (u accounts.User, ok bool) {
+// currentUser returns the user's own account. If there is none, it writes the response and ok is false.
+func (p Pages) currentUser(c *gin.Context) (u accounts.User, ok bool) {
 	ctx := c.Request.Context()
 	actor, _ := models.ActorOf(ctx)
-	if !p.mustSignIn() || actor.ID == "" {
-		p.closed(c, actor)
+	if !p.loginRequired() || actor.ID == "" {
+		p.showNoAccount(c, actor)
 		return u, false
 	}
 	u, err := p.Accounts.Get(ctx, actor.ID)
@@ -36,20 +35,20 @@ func (p Pages) reader(c *gin.Context) (u accounts.User, ok bool) {
 	return u, true
 }
 
-// closed explains why the reader has no settings. A form goes back to that page.
-func (p Pages) closed(c *gin.Context, actor models.Actor) {
+// showNoAccount explains why there are no account settings. A form is redirected to that page.
+func (p Pages) showNoAccount(c *gin.Context, actor models.Actor) {
 	if c.Request.Method == http.MethodPost {
 		p.Frame.SeeOther(c, views.SettingsPath)
 		return
 	}
-	v := views.Closed{AuthDisabled: p.Open, Page: p.Frame.Page("Settings", ui.SettingsSection, ui.Flash{})}
-	if p.mustSignIn() {
+	v := views.NoAccount{AuthDisabled: p.Open, Page: p.Frame.Page("Settings", ui.SettingsSection, ui.Flash{})}
+	if p.loginRequired() {
 		v.Via = actor.Via
 	}
-	p.Frame.Show(c, http.StatusOK, views.ClosedPage(v))
+	p.Frame.Show(c, http.StatusOK, views.NoAccountPage(v))
 }
 
-// sessionOf is the id of the session of a request; "" = it has another credential.
+// sessionOf returns the session id of a request; "" = another credential.
 func sessionOf(c *gin.Context) string {
 	if actor, _ := models.ActorOf(c.Request.Context()); actor.Via == "session" {
 		return actor.Of
@@ -57,9 +56,9 @@ func sessionOf(c *gin.Context) string {
 	return ""
 }
 
-// SettingsPage is the account of the reader.
+// SettingsPage is the page of the user's own account.
 func (p Pages) SettingsPage(c *gin.Context) {
-	if u, ok := p.reader(c); ok {
+	if u, ok := p.currentUser(c); ok {
 		p.showSettings(c, http.StatusOK, u, nil)
 	}
 }
@@ -76,25 +75,25 @@ func (p Pages) showSettings(c *gin.Context, status int, u accounts.User, errs ui
 	) {
 		return
 	}
-	slices.SortStableFunc(v.Sessions, func(a, b accounts.Session) int { return first(b.ID == v.Session) - first(a.ID == v.Session) })
+	slices.SortStableFunc(v.Sessions, func(a, b accounts.Session) int { return boolToInt(b.ID == v.Session) - boolToInt(a.ID == v.Session) })
 	v.Page = p.Frame.Page("Settings", ui.SettingsSection, flash)
 	p.Frame.Show(c, status, views.SettingsPage(v))
 }
 
-func first(is bool) int {
+func boolToInt(is bool) int {
 	if is {
 		return 1
 	}
 	return 0
 }
 
-// ChangePassword gives the account of the reader another password.
+// ChangePassword changes the password of the user.
 func (p Pages) ChangePassword(c *gin.Context) {
-	u, ok := p.reader(c)
+	u, ok := p.currentUser(c)
 	if !ok {
 		return
 	}
-	err := p.byPassword(c, u, func() error {
+	err := p.withPassword(c, u, func() error {
 		return p.Accounts.ChangePassword(c.Request.Context(), u, c.PostForm("current_password"), c.PostForm("password"))
 	})
 	if errs, ok := formErrors(err, "password"); ok {
@@ -104,27 +103,27 @@ func (p Pages) ChangePassword(c *gin.Context) {
 	p.Frame.Done(c, err, views.SettingsPath, "password_changed")
 }
 
-// byPassword does what needs the present password of an account. Wrong ones are counted and
-// limited as those of logins are, so that a stolen session does not help to guess it.
-func (p Pages) byPassword(c *gin.Context, u accounts.User, do func() error) error {
+// withPassword runs a change that requires the current password. Wrong passwords are limited like failed logins, so
+// that a stolen session cannot guess the password.
+func (p Pages) withPassword(c *gin.Context, u accounts.User, do func() error) error {
 	actor, _ := models.ActorOf(c.Request.Context())
-	of := audit.Subject{Kind: "user", ID: u.ID, Name: u.Username}
-	wait, right := p.Guesses.Login(c.Request, u.Username, func() bool { return true })
+	subject := audit.Subject{Kind: "user", ID: u.ID, Name: u.Username}
+	wait, succeed := p.Guesses.Login(c.Request, u.Username, func() bool { return true })
 	if wait > 0 {
-		p.Accounts.Refused(actor, "password.throttled", of)
+		p.Accounts.Refused(actor, "password.throttled", subject)
 		return middleware.RateLimited("Too many wrong passwords.", wait)
 	}
 	err := do()
 	if m, ok := errors.AsType[*models.Error](err); ok && slices.ContainsFunc(m.Fields, func(f models.FieldError) bool { return f.Location == "current_password" }) {
-		p.Accounts.Refused(actor, "password.failed", of)
+		p.Accounts.Refused(actor, "password.failed", subject)
 		return err
 	}
-	right()
+	succeed()
 	return err
 }
 
-// formErrors are the messages of an error that the reader of a form can correct, by field; ok is
-// false for any other. What concerns no field is put to fallback.
+// formErrors returns the messages of an error that the user can correct, by field. Errors without a field are put at
+// fallback. ok is false for other errors.
 func formErrors(err error, fallback string) (errs ui.Errors, ok bool) {
 	if limited, ok := errors.AsType[*middleware.Problem](err); ok {
 		return ui.Errors{"current_password": limited.Detail}, true
@@ -136,9 +135,9 @@ func formErrors(err error, fallback string) (errs ui.Errors, ok bool) {
 	return pages.LabelledErrors(err, fallback, views.Labels)
 }
 
-// EndSession signs the reader out of one session.
+// EndSession ends one session of the user.
 func (p Pages) EndSession(c *gin.Context) {
-	u, ok := p.reader(c)
+	u, ok := p.currentUser(c)
 	if !ok {
 		return
 	}
@@ -150,9 +149,9 @@ func (p Pages) EndSession(c *gin.Context) {
 	p.Frame.Done(c, p.Accounts.EndOne(c.Request.Context(), u, id), views.SettingsPath, "session_ended")
 }
 
-// EndSessions signs the reader out everywhere.
+// EndSessions ends all sessions of the user.
 func (p Pages) EndSessions(c *gin.Context) {
-	u, ok := p.reader(c)
+	u, ok := p.currentUser(c)
 	if !ok {
 		return
 	}
@@ -161,5 +160,5 @@ func (p Pages) EndSessions(c *gin.Context) {
 		p.Frame.Done(c, err, views.SettingsPath, "sessions_ended")
 		return
 	}
-	p.leave(c)
+	p.clearSession(c)
 }

@@ -30,7 +30,7 @@ func TestSettingsPage(t *testing.T) {
 
 	// One session ends, and then all of them.
 	a = as.Submit(a, "tbody tr:nth-child(2) form")
-	apptest.WantText(t, a, ".flash", "Signed out there.")
+	apptest.WantText(t, a, ".flash", "Session ended.")
 	apptest.WantCount(t, a, "tbody tr", 1)
 	wantLogin(t, other.Get("/settings"), "the other session")
 	stranger := s.SignIn(s.AddUser("bob", accounts.Editor))
@@ -58,7 +58,7 @@ func TestSignOut(t *testing.T) {
 	s := apptest.New(t)
 	as := s.SignIn(s.AddUser("alice", accounts.Viewer))
 	a := as.Submit(as.Get("/settings"), `form[action="/logout"]`)
-	apptest.WantText(t, a, "main", "You are signed out.")
+	apptest.WantText(t, a, "main", "You have signed out.")
 	wantLogin(t, as.Get("/settings"), "the session")
 }
 
@@ -174,7 +174,7 @@ func TestTwoFactor(t *testing.T) {
 	wantError(t, as.Post("/settings/two-factor/setup", form("current_password", password)), http.StatusConflict, "current-password-error", "Two-factor authentication is on already.")
 	wantError(t, as.Post("/settings/two-factor/off", form("current_password", "wrong")), http.StatusBadRequest, "current-password-error", "Current password is wrong.")
 	a = as.Follow("/settings/two-factor/off", form("current_password", password))
-	apptest.WantText(t, a, ".flash", "Two-factor authentication is off.")
+	apptest.WantText(t, a, ".flash", "Two-factor authentication turned off.")
 	wantAudited(s, "alice session user.two_factor_on alice")
 	wantAudited(s, "alice session user.two_factor_off alice")
 	noSecrets(s, append(codes, key, grouped)...)

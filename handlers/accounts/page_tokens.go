@@ -13,17 +13,17 @@ import (
 	"linkwatch/views/ui"
 )
 
-// tokensShown is more than an account can have.
+// tokensShown is the page size of the list. It is more than an account can have.
 const tokensShown = 200
 
-// TokensPage lists the API tokens of the reader.
+// TokensPage lists the user's API tokens.
 func (p Pages) TokensPage(c *gin.Context) {
-	if u, ok := p.reader(c); ok {
+	if u, ok := p.currentUser(c); ok {
 		p.showTokens(c, http.StatusOK, u, views.Tokens{Form: views.TokenForm{Expires: views.DefaultExpiry}})
 	}
 }
 
-// showTokens shows the page. No browser or proxy stores it, since it may hold a token.
+// showTokens shows the list. The page must not be cached, because it may contain a token.
 func (p Pages) showTokens(c *gin.Context, status int, u accounts.User, v views.Tokens) {
 	list, err := p.Accounts.Tokens(c.Request.Context(), &u, models.Cursor{}, tokensShown)
 	if err != nil {
@@ -35,9 +35,9 @@ func (p Pages) showTokens(c *gin.Context, status int, u accounts.User, v views.T
 	p.Frame.ShowKept(c, status, noStore, views.TokensPage(v))
 }
 
-// AddToken creates an API token. The answer is the only page that shows it.
+// AddToken creates an API token. The response is the only page that shows it.
 func (p Pages) AddToken(c *gin.Context) {
-	u, ok := p.reader(c)
+	u, ok := p.currentUser(c)
 	if !ok {
 		return
 	}
@@ -46,7 +46,7 @@ func (p Pages) AddToken(c *gin.Context) {
 	i := slices.IndexFunc(views.Expiries, func(e views.Expiry) bool { return e.Value == form.Expires })
 	var err error
 	if i < 0 {
-		err = models.Invalid("expires_at", "must be one of the choices")
+		err = models.Invalid("expires_at", "must be one of the options")
 	} else if days := views.Expiries[i].Days; days > 0 {
 		n.ExpiresAt = p.Accounts.Now().Add(time.Duration(days) * models.Day)
 	}
@@ -66,12 +66,12 @@ func (p Pages) AddToken(c *gin.Context) {
 	p.showTokens(c, http.StatusCreated, u, views.Tokens{Form: views.TokenForm{Expires: views.DefaultExpiry}, Made: &made, Secret: secret})
 }
 
-// maxTyped is how many characters of what was typed a form shows again.
+// maxTyped is the maximum number of characters of an input that a form shows again.
 const maxTyped = 200
 
-// RevokeToken revokes an API token of the reader.
+// RevokeToken revokes one of the user's API tokens.
 func (p Pages) RevokeToken(c *gin.Context) {
-	u, ok := p.reader(c)
+	u, ok := p.currentUser(c)
 	if !ok {
 		return
 	}

@@ -17,7 +17,7 @@ func TestTokens(t *testing.T) {
 	as := s.SignIn(s.AddUser("alice", accounts.Editor))
 	a := as.Get("/settings/tokens")
 	apptest.WantText(t, a, ".empty", "No API tokens yet")
-	apptest.WantText(t, a, ".lead", "no more than your role: editor")
+	apptest.WantText(t, a, ".lead", "cannot do more than your role: editor")
 	apptest.WantCount(t, a, "input[name=scopes]", len(accounts.AllScopes())-1) // an editor cannot give admin
 	for _, scope := range accounts.AllScopes() {
 		if scope == "admin" {
@@ -35,7 +35,7 @@ func TestTokens(t *testing.T) {
 	if !regexp.MustCompile(`^lw_[A-Z2-7]{26}$`).MatchString(secret) {
 		t.Fatalf("the token is %q", secret)
 	}
-	apptest.WantText(t, p, ".made-token", "Copy it now: it is shown only once.")
+	apptest.WantText(t, p, ".made-token", "Copy the token now. It is shown only once.")
 	apptest.WantText(t, p, ".tokens tbody", "<b>Backup</b> crawl:write links:read just now in 4 weeks never")
 	s.Ask("GET", "/v1/links", "Authorization", "Bearer "+secret).Want(200)
 	s.Ask("GET", "/v1/targets", "Authorization", "Bearer "+secret).Want(403)
@@ -71,7 +71,7 @@ func TestTokens_Errors(t *testing.T) {
 	apptest.WantCount(t, p, `input[name=name][value=Kept]`, 1)
 	apptest.WantCount(t, p, `input[value="sites:read"][checked]`, 1)
 	apptest.WantCount(t, p, `option[value="365"][selected]`, 1)
-	wantError(t, as.Post("/settings/tokens", form("name", "x", "scopes", "read", "expires", "1000000")), http.StatusBadRequest, "expires-at-error", "Expiry must be one of the choices.")
+	wantError(t, as.Post("/settings/tokens", form("name", "x", "scopes", "read", "expires", "1000000")), http.StatusBadRequest, "expires-at-error", "Expires must be one of the options.")
 	wantError(t, as.Post("/settings/tokens", form("name", strings.Repeat("n", 101), "scopes", "read", "expires", "30")), http.StatusBadRequest, "name-error", "Name is longer than 100 characters.")
 
 	store := s.Systems.Accounts.Store

@@ -11,14 +11,14 @@ import (
 	"linkwatch/views/ui"
 )
 
-// TwoFactorPage is the second factor of the reader.
+// TwoFactorPage is the page of the user's own two-factor authentication.
 func (p Pages) TwoFactorPage(c *gin.Context) {
-	if u, ok := p.reader(c); ok {
+	if u, ok := p.currentUser(c); ok {
 		p.showTwoFactor(c, http.StatusOK, u, views.TwoFactor{})
 	}
 }
 
-// showTwoFactor shows the page. No browser or proxy stores it, since it may hold secrets.
+// showTwoFactor shows the page. It must not be cached, because it may contain secrets.
 func (p Pages) showTwoFactor(c *gin.Context, status int, u accounts.User, v views.TwoFactor) {
 	left, err := p.Accounts.RecoveryCodesLeft(c.Request.Context(), u)
 	if err != nil {
@@ -30,16 +30,16 @@ func (p Pages) showTwoFactor(c *gin.Context, status int, u accounts.User, v view
 	p.Frame.ShowKept(c, status, noStore, views.TwoFactorPage(v))
 }
 
-// PrepareTwoFactor shows a new key for the second factor of the reader. It needs the present
-// password: somebody who found an open browser must not lock its owner out.
+// PrepareTwoFactor creates and shows a new key for the second factor. It requires the current password, so that
+// someone at an unlocked computer cannot lock the user out.
 func (p Pages) PrepareTwoFactor(c *gin.Context) {
-	u, ok := p.reader(c)
+	u, ok := p.currentUser(c)
 	if !ok {
 		return
 	}
 	ctx := c.Request.Context()
 	var key accounts.Setup
-	err := p.byPassword(c, u, func() (err error) {
+	err := p.withPassword(c, u, func() (err error) {
 		if err = p.Accounts.CheckOwnPassword(ctx, u, c.PostForm("current_password")); err == nil {
 			key, err = p.Accounts.PrepareTOTP(ctx, u)
 		}
@@ -60,9 +60,9 @@ func (p Pages) PrepareTwoFactor(c *gin.Context) {
 	p.showTwoFactor(c, http.StatusOK, u, views.TwoFactor{Confirm: true, Secret: key.Secret, QR: string(picture)})
 }
 
-// ConfirmTwoFactor turns the second factor of the reader on, and shows the recovery codes.
+// ConfirmTwoFactor turns on two-factor authentication, and shows the recovery codes.
 func (p Pages) ConfirmTwoFactor(c *gin.Context) {
-	u, ok := p.reader(c)
+	u, ok := p.currentUser(c)
 	if !ok {
 		return
 	}
@@ -78,13 +78,13 @@ func (p Pages) ConfirmTwoFactor(c *gin.Context) {
 	p.showTwoFactor(c, http.StatusOK, u, views.TwoFactor{Codes: codes})
 }
 
-// RemoveTwoFactor turns the second factor of the reader off.
+// RemoveTwoFactor turns off two-factor authentication.
 func (p Pages) RemoveTwoFactor(c *gin.Context) {
-	u, ok := p.reader(c)
+	u, ok := p.currentUser(c)
 	if !ok {
 		return
 	}
-	err := p.byPassword(c, u, func() error { return p.Accounts.RemoveTOTP(c.Request.Context(), u, c.PostForm("current_password")) })
+	err := p.withPassword(c, u, func() error { return p.Accounts.RemoveTOTP(c.Request.Context(), u, c.PostForm("current_password")) })
 	if errs, ok := formErrors(err, "current_password"); ok {
 		p.showTwoFactor(c, p.Frame.FormStatus(c, err), u, views.TwoFactor{Errors: errs})
 		return

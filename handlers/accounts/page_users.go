@@ -14,18 +14,18 @@ import (
 
 const usersSize = 50 // accounts on a page of the list
 
-// managed reports whether there are accounts to manage. If not, the page says why.
-func (p Pages) managed(c *gin.Context) bool {
-	if p.mustSignIn() {
+// accountsRequired reports whether a login is required. If not, it writes a page that explains it.
+func (p Pages) accountsRequired(c *gin.Context) bool {
+	if p.loginRequired() {
 		return true
 	}
-	p.closed(c, models.Actor{})
+	p.showNoAccount(c, models.Actor{})
 	return false
 }
 
 // UsersPage lists the accounts.
 func (p Pages) UsersPage(c *gin.Context) {
-	if p.managed(c) {
+	if p.accountsRequired(c) {
 		p.showUsers(c, http.StatusOK, views.UserForm{Role: accounts.Editor})
 	}
 }
@@ -47,7 +47,7 @@ func (p Pages) showUsers(c *gin.Context, status int, form views.UserForm) {
 
 // AddUser adds an account.
 func (p Pages) AddUser(c *gin.Context) {
-	if !p.managed(c) {
+	if !p.accountsRequired(c) {
 		return
 	}
 	form := views.UserForm{Username: models.Truncate(models.CleanLine(c.PostForm("username")), maxTyped), Role: accounts.Role(c.PostForm("role"))}
@@ -62,7 +62,7 @@ func (p Pages) AddUser(c *gin.Context) {
 
 // UserPage is one account.
 func (p Pages) UserPage(c *gin.Context) {
-	if !p.managed(c) {
+	if !p.accountsRequired(c) {
 		return
 	}
 	if u, ok := p.user(c); ok {
@@ -70,7 +70,7 @@ func (p Pages) UserPage(c *gin.Context) {
 	}
 }
 
-// user returns the account of a path. If ok is false, the response is already written.
+// user returns the account of the path. If ok is false, the response is written.
 func (p Pages) user(c *gin.Context) (u accounts.User, ok bool) {
 	u, err := p.Accounts.Get(c.Request.Context(), c.Param("id"))
 	if err != nil {
@@ -95,15 +95,15 @@ func (p Pages) showUser(c *gin.Context, status int, u accounts.User, v views.Use
 	p.Frame.Show(c, status, views.OneUserPage(v))
 }
 
-// isSelf reports whether an account is the reader's own.
+// isSelf reports whether id is the user's own account.
 func isSelf(c *gin.Context, id string) bool {
 	actor, _ := models.ActorOf(c.Request.Context())
 	return actor.ID == id
 }
 
-// edit changes the account of a path. An error that the reader can correct is shown at field.
+// edit changes the account of the path. Errors without a field are shown at field.
 func (p Pages) edit(c *gin.Context, e accounts.Edit, field, notice string) {
-	if !p.managed(c) {
+	if !p.accountsRequired(c) {
 		return
 	}
 	u, ok := p.user(c)
@@ -111,14 +111,14 @@ func (p Pages) edit(c *gin.Context, e accounts.Edit, field, notice string) {
 		return
 	}
 	_, err := p.Accounts.Edit(c.Request.Context(), u.ID, e)
-	if p.userRefused(c, u, e.Role, err, field) {
+	if p.showUserErrors(c, u, e.Role, err, field) {
 		return
 	}
 	p.Frame.Done(c, err, views.UserPath(u.ID), notice)
 }
 
-// userRefused shows the page of an account again if the reader can correct the error.
-func (p Pages) userRefused(c *gin.Context, u accounts.User, role *accounts.Role, err error, field string) bool {
+// showUserErrors shows the account's page again if the user can correct the error.
+func (p Pages) showUserErrors(c *gin.Context, u accounts.User, role *accounts.Role, err error, field string) bool {
 	errs, ok := formErrors(err, field)
 	if !ok {
 		return false
@@ -129,7 +129,7 @@ func (p Pages) userRefused(c *gin.Context, u accounts.User, role *accounts.Role,
 	return true
 }
 
-// SetRole gives an account another role.
+// SetRole changes the role of an account.
 func (p Pages) SetRole(c *gin.Context) {
 	p.edit(c, accounts.Edit{Role: new(accounts.Role(c.PostForm("role")))}, "role", "edited")
 }
@@ -144,16 +144,15 @@ func (p Pages) DisableUser(c *gin.Context) {
 	p.edit(c, accounts.Edit{Disabled: &disabled}, "access", notice)
 }
 
-// SetPassword gives the account of somebody else a new password. One's own needs the present
-// one: see ChangePassword.
+// SetPassword changes the password of another user. For the own password, see ChangePassword.
 func (p Pages) SetPassword(c *gin.Context) {
-	if !p.isOwn(c) {
+	if !p.redirectSelf(c) {
 		p.edit(c, accounts.Edit{Password: new(c.PostForm("password"))}, "password", "user_password")
 	}
 }
 
-// isOwn sends the reader to the settings if the account is the reader's own.
-func (p Pages) isOwn(c *gin.Context) bool {
+// redirectSelf redirects to the settings if the account of the path is the user's own.
+func (p Pages) redirectSelf(c *gin.Context) bool {
 	if !isSelf(c, c.Param("id")) {
 		return false
 	}
@@ -161,16 +160,16 @@ func (p Pages) isOwn(c *gin.Context) bool {
 	return true
 }
 
-// ClearTwoFactor turns the second factor of somebody else off.
+// ClearTwoFactor turns off two-factor authentication of another user.
 func (p Pages) ClearTwoFactor(c *gin.Context) {
-	if p.managed(c) && !p.isOwn(c) {
+	if p.accountsRequired(c) && !p.redirectSelf(c) {
 		p.Frame.Done(c, p.Accounts.ClearTOTP(c.Request.Context(), c.Param("id")), views.UserPath(c.Param("id")), "user_two_factor_off")
 	}
 }
 
-// EndUserSessions signs an account out everywhere.
+// EndUserSessions ends all sessions of an account.
 func (p Pages) EndUserSessions(c *gin.Context) {
-	if !p.managed(c) {
+	if !p.accountsRequired(c) {
 		return
 	}
 	if u, ok := p.user(c); ok {
@@ -180,7 +179,7 @@ func (p Pages) EndUserSessions(c *gin.Context) {
 
 // RevokeUserToken revokes an API token of an account.
 func (p Pages) RevokeUserToken(c *gin.Context) {
-	if !p.managed(c) {
+	if !p.accountsRequired(c) {
 		return
 	}
 	if u, ok := p.user(c); ok {
@@ -190,7 +189,7 @@ func (p Pages) RevokeUserToken(c *gin.Context) {
 
 // DeleteUser deletes an account. The list then offers to undo it.
 func (p Pages) DeleteUser(c *gin.Context) {
-	if !p.managed(c) {
+	if !p.accountsRequired(c) {
 		return
 	}
 	u, ok := p.user(c)
@@ -198,7 +197,7 @@ func (p Pages) DeleteUser(c *gin.Context) {
 		return
 	}
 	err := p.Accounts.Delete(c.Request.Context(), u.ID)
-	if p.userRefused(c, u, nil, err, "access") {
+	if p.showUserErrors(c, u, nil, err, "access") {
 		return
 	}
 	if err != nil {
@@ -208,9 +207,9 @@ func (p Pages) DeleteUser(c *gin.Context) {
 	p.Frame.SeeOther(c, pages.With(views.UsersPath, paramDeleted, u.ID))
 }
 
-// RestoreUser takes the deletion of an account back.
+// RestoreUser restores a deleted account.
 func (p Pages) RestoreUser(c *gin.Context) {
-	if p.managed(c) {
+	if p.accountsRequired(c) {
 		_, err := p.Accounts.Restore(c.Request.Context(), c.Param("id"))
 		p.Frame.Done(c, err, views.UsersPath, "user_restored")
 	}

@@ -58,7 +58,7 @@ func TestUserPage(t *testing.T) {
 	at := "/settings/users/" + bob.ID
 	a := as.Get(at)
 	apptest.WantText(t, a, "h1", "bob")
-	apptest.WantText(t, a, ".facts", "Last login never Two-factor off Sessions 0 Made by single sign-on")
+	apptest.WantText(t, a, ".facts", "Last login never Two-factor off Sessions 0 Created by single sign-on")
 	apptest.WantCount(t, a, `.facts a[href="/admin/audit?actor=bob"]`, 1)
 	for _, id := range []string{"u_0000000000000000000000", "nobody"} {
 		apptest.WantStatus(t, as.Get("/settings/users/"+id), http.StatusNotFound)
@@ -126,7 +126,7 @@ func TestUserPage_TokensAndTwoFactor(t *testing.T) {
 	apptest.WantText(t, a, ".flash", "Token revoked.")
 	s.Ask("GET", "/v1/links", "Authorization", "Bearer "+secret).Want(401)
 	a = as.Submit(a, ".confirm form")
-	apptest.WantText(t, a, ".flash", "Two-factor authentication is off for this user.")
+	apptest.WantText(t, a, ".flash", "Two-factor authentication turned off for this user.")
 	apptest.WantText(t, a, ".facts", "Two-factor off")
 	apptest.WantCount(t, a, ".confirm", 0)
 	wantAudited(s, "alice session token.revoke Script")

@@ -6,8 +6,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Routes are the pages of accounts. Their operations are in api_users.go, api_tokens.go and
-// api_audit.go.
+// Routes returns the pages of accounts. The API is in api_users.go, api_tokens.go and api_audit.go.
 func (p Pages) Routes() []middleware.Route {
 	const public, viewer, admin = middleware.Public, middleware.Viewer, middleware.Admin
 	return append(p.settingRoutes(), []middleware.Route{
@@ -22,7 +21,7 @@ func (p Pages) Routes() []middleware.Route {
 	}...)
 }
 
-// settingRoutes are the pages below /settings. What changes how somebody signs in is Own.
+// settingRoutes returns the pages below /settings. Routes that change how a user signs in have Own set.
 func (p Pages) settingRoutes() []middleware.Route {
 	const viewer, admin = middleware.Viewer, middleware.Admin
 	return []middleware.Route{
@@ -51,7 +50,7 @@ func (p Pages) settingRoutes() []middleware.Route {
 	}
 }
 
-// Nav is the navigation of the pages of accounts. The header links to the settings by itself.
+// Nav returns the navigation of accounts. The page header has its own link to the settings.
 func Nav() ui.Nav {
 	return ui.Nav{
 		Admin: []ui.Section{{ID: "audit", Label: "Audit log", Path: views.AuditPath}},

@@ -19,41 +19,41 @@ import (
 	views "linkwatch/views/accounts"
 )
 
-// SSO is an identity provider (OpenID Connect). Its errors are made for the user.
+// SSO is an identity provider (OpenID Connect). Its error messages are shown to the user.
 type SSO interface {
-	// Begin returns where the user signs in, and what Finish needs.
+	// Begin starts a login and returns the URL at which the user signs in.
 	Begin(ctx context.Context, redirectURL string) (SSOLogin, error)
-	// Finish returns who came back from there with a query. CodeForbidden: that user may not sign in here.
+	// Finish returns the user of the callback query. CodeForbidden if the user may not sign in.
 	Finish(ctx context.Context, login SSOLogin, query url.Values, redirectURL string) (Identity, error)
 }
 
-// SSOLogin is a login that goes on at the identity provider. All but URL must stay with the browser.
+// SSOLogin is a login in progress. The fields other than URL must stay with the browser.
 type SSOLogin struct{ URL, State, Nonce, Verifier string }
 
-// Identity is who somebody is at the identity provider. Issuer and Subject name the account.
+// Identity is a user at the identity provider. Issuer and Subject identify the account.
 type Identity struct {
 	Issuer, Subject string
-	Username        string        // a proposal for a new account
-	Role            accounts.Role // by the settings
-	// Mapped reports whether the role comes from a claim: then the account gets it at each login.
+	Username        string        // suggested username for a new account
+	Role            accounts.Role // as configured
+	// Mapped means that the role comes from a claim. The account then gets it at each login.
 	Mapped bool
 }
 
 const (
 	ssoCookie    = "linkwatch_sso"
-	ssoPatience  = 10 * time.Minute // to sign in at the identity provider
+	ssoTimeout   = 10 * time.Minute // for the login at the identity provider
 	ssoCallback  = "/login/oidc/callback"
-	maxNameTries = 20 // usernames that are tried for a new account
+	maxNameTries = 20 // usernames to try for a new account
 )
 
-// ssoState is what the cookie holds, encrypted.
+// ssoState is the content of the cookie, before encryption.
 type ssoState struct {
 	Login SSOLogin
 	Next  string
 	Until time.Time
 }
 
-// BeginSSO sends the browser to the identity provider.
+// BeginSSO redirects to the identity provider.
 func (p Pages) BeginSSO(c *gin.Context) {
 	if p.SSO == nil || p.Open {
 		p.Frame.Fail(c, models.NotFound("page"))
@@ -61,22 +61,22 @@ func (p Pages) BeginSSO(c *gin.Context) {
 	}
 	login, err := p.SSO.Begin(c.Request.Context(), p.Frame.Base(c)+ssoCallback)
 	if err != nil {
-		p.ssoProblem(c, err)
+		p.showSSOError(c, err)
 		return
 	}
-	state := ssoState{Login: login, Next: localNext(c.Query("next")), Until: p.Accounts.Now().Add(ssoPatience).Time}
+	state := ssoState{Login: login, Next: localNext(c.Query("next")), Until: p.Accounts.Now().Add(ssoTimeout).Time}
 	state.Login.URL = ""
 	sealed, err := p.sealState(state)
 	if err != nil {
 		p.Frame.Fail(c, err)
 		return
 	}
-	p.Cookies.Set(c, ssoCookie, sealed, ssoPatience)
+	p.Cookies.Set(c, ssoCookie, sealed, ssoTimeout)
 	c.Header("Cache-Control", "no-store")
 	c.Redirect(http.StatusSeeOther, login.URL)
 }
 
-// FinishSSO signs in who comes back from the identity provider. The cookie is used once.
+// FinishSSO signs in a user who returns from the identity provider. The cookie is used once.
 func (p Pages) FinishSSO(c *gin.Context) {
 	if p.SSO == nil || p.Open {
 		p.Frame.Fail(c, models.NotFound("page"))
@@ -85,26 +85,26 @@ func (p Pages) FinishSSO(c *gin.Context) {
 	state, ok := p.openState(p.Cookies.Get(c.Request, ssoCookie))
 	p.Cookies.Set(c, ssoCookie, "", -time.Second)
 	if !ok {
-		p.ssoProblem(c, &models.Error{Code: models.CodeForbidden, Detail: "This login has expired or began in another browser. Sign in again."})
+		p.showSSOError(c, &models.Error{Code: models.CodeForbidden, Detail: "This login has expired, or was started in another browser. Sign in again."})
 		return
 	}
 	ctx := c.Request.Context()
 	id, err := p.SSO.Finish(ctx, state.Login, c.Request.URL.Query(), p.Frame.Base(c)+ssoCallback)
 	if err != nil {
-		p.ssoProblem(c, err)
+		p.showSSOError(c, err)
 		return
 	}
-	p.as(c, models.Actor{Name: id.Username, Via: accounts.MethodOIDC})
+	p.setActor(c, models.Actor{Name: id.Username, Via: accounts.MethodOIDC})
 	u, err := p.ssoAccount(c.Request.Context(), id)
 	if err != nil {
-		p.ssoProblem(c, err)
+		p.showSSOError(c, err)
 		return
 	}
-	p.begin(c, u, accounts.MethodOIDC, state.Next)
+	p.signIn(c, u, accounts.MethodOIDC, state.Next)
 }
 
-// ssoAccount is the account of an identity. The first login adds it. An account of the same
-// username that somebody else has is never taken.
+// ssoAccount returns the account of an identity. The first login adds it. An existing account with the same username
+// is never used.
 func (p Pages) ssoAccount(ctx context.Context, id Identity) (accounts.User, error) {
 	u, err := p.Accounts.BySubject(ctx, id.Issuer, id.Subject)
 	switch {
@@ -115,7 +115,7 @@ func (p Pages) ssoAccount(ctx context.Context, id Identity) (accounts.User, erro
 	case u.Disabled || !u.DeletedAt.IsZero():
 		return u, &models.Error{Code: models.CodeForbidden, Detail: "Your account is disabled. Ask an admin."}
 	case id.Mapped && u.Role != id.Role:
-		if actor, ok := models.ActorOf(ctx); ok { // who it is, not what the provider calls the user
+		if actor, ok := models.ActorOf(ctx); ok { // the account's name, not the provider's
 			actor.ID, actor.Name = u.ID, u.Username
 			ctx = models.WithActor(ctx, actor)
 		}
@@ -138,8 +138,8 @@ func (p Pages) addSSO(ctx context.Context, id Identity) (u accounts.User, err er
 	return u, err
 }
 
-// ssoProblem shows why somebody could not sign in.
-func (p Pages) ssoProblem(c *gin.Context, err error) {
+// showSSOError shows why a user could not sign in.
+func (p Pages) showSSOError(c *gin.Context, err error) {
 	ctx := c.Request.Context()
 	if _, ok := errors.AsType[*models.Error](err); !ok {
 		p.Frame.Fail(c, err)
@@ -158,7 +158,7 @@ func (p Pages) ssoProblem(c *gin.Context, err error) {
 func (p Pages) sealState(s ssoState) (string, error) {
 	plain, err := json.Marshal(s)
 	if err != nil {
-		return "", fmt.Errorf("encoding a login: %w", err)
+		return "", fmt.Errorf("encode login state: %w", err)
 	}
 	sealed, err := p.Seal(plain, ssoCookie)
 	return base64.RawURLEncoding.EncodeToString(sealed), err

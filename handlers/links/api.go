@@ -15,36 +15,36 @@ import (
 func (a API) registerLinks(r *api.API) {
 	api.Register(r, api.Operation(groupLinks, middleware.Viewer, "GET", "/v1/links", "list-links", "List links", "Active links, newest first."), a.listLinks)
 	api.Register(r, api.Creates(api.Operation(groupLinks, middleware.Editor, "POST", "/v1/links", "save-link", "Save a link",
-		"The URL must answer 200 within 4 redirects and 4 seconds, else nothing is stored and the answer is 422. "+
-			"With `force` it is stored all the same, with the health that the answer means; a private address is never requested and its health is `blocked`. "+
-			"If you can see a link with that URL already, the new tags are added to it and the answer is 200. It stays as private or shared as it was; "+
-			"with `private` nothing is added to a shared one. 403 if the owner is somebody else and you are no admin.",
+		"The URL must respond with 200 within 4 redirects and 4 seconds. Otherwise nothing is stored and the status is 422. "+
+			"With `force`, the link is stored anyway, with a health. A private address is never requested: its health is `blocked`. "+
+			"If a link with the URL exists that you can see, the tags are added to it and the status is 200. It stays shared or private. "+
+			"With `private`, no tags are added to a shared link. 403 if `owner` is another user and you are not an admin.",
 		models.CodeTooManyTags, models.CodeUnresolvable, models.CodeBlocked), "Link"), a.addLink)
-	api.Register(r, api.Operation(groupLinks, middleware.Viewer, "GET", "/v1/link/{id}", "view-link", "Get a link", "Counts a view.", models.CodeNotFound), a.getLink)
-	api.Register(r, api.Operation(groupLinks, middleware.Editor, "PUT", "/v1/link/{id}", "refresh-link", "Refetch the metadata of a link",
-		"The link expires if its page answers 404 or 410. After any other failure the metadata stays as it was. 422 if the site asked for a pause: "+
-			"Retry-After says how long it lasts.", models.CodeNotFound, models.CodeUnresolvable), a.refreshLink)
+	api.Register(r, api.Operation(groupLinks, middleware.Viewer, "GET", "/v1/link/{id}", "view-link", "Get a link", "Each request counts as a view.", models.CodeNotFound), a.getLink)
+	api.Register(r, api.Operation(groupLinks, middleware.Editor, "PUT", "/v1/link/{id}", "refresh-link", "Refresh a link",
+		"Fetches title and picture again. The link expires if the page responds with 404 or 410. After other failures the metadata stays as it was. "+
+			"422 with Retry-After if the site limits requests.", models.CodeNotFound, models.CodeUnresolvable), a.refreshLink)
 	api.Register(r, api.Operation(groupLinks, middleware.Editor, "PATCH", "/v1/link/{id}", "expire-link", "Expire or revive a link",
-		"An expired link is hidden from the lists.", models.CodeNotFound, models.CodeConflict), a.expireLink)
+		"Expired links are hidden from lists and not checked.", models.CodeNotFound, models.CodeConflict), a.expireLink)
 	api.Register(r, api.Operation(groupLinks, middleware.Editor, "DELETE", "/v1/link/{id}", "delete-link", "Delete a link",
-		"Its view count and notes are deleted as well.", models.CodeNotFound), a.deleteLink)
-	api.Register(r, api.Operation(groupLinks, middleware.Editor, "PUT", "/v1/link/{id}/annotation", "annotate-link", "Set the title and notes of a link, and who sees it",
-		"A member that is left out stays as it is; null or an empty text clears it. A title set here replaces the fetched one. "+
-			"Only the owner and admins can change `private`; others get 403. 409 if the change makes two shared links of one URL, or two private ones of one owner.",
+		"Notes and views are deleted too.", models.CodeNotFound), a.deleteLink)
+	api.Register(r, api.Operation(groupLinks, middleware.Editor, "PUT", "/v1/link/{id}/annotation", "annotate-link", "Edit a link",
+		"Sets title, notes and `private`. Omitted members stay as they are. null or an empty text clears a member. A title set here replaces the fetched title. "+
+			"Only the owner and admins can change `private`: others get 403. 409 if another shared link, or another private link of the owner, has the URL.",
 		models.CodeNotFound, models.CodeConflict), a.editLink)
-	api.Register(r, api.Operation(groupLinks, middleware.Editor, "POST", "/v1/link/{id}/move", "move-link", "Change a link to the URL it has moved to",
-		"409 unless the health of the link is moved, or if another link has that URL.", models.CodeNotFound, models.CodeConflict), a.moveLink)
+	api.Register(r, api.Operation(groupLinks, middleware.Editor, "POST", "/v1/link/{id}/move", "move-link", "Apply the new URL of a moved link",
+		"409 if the link has not moved, or another link has the new URL.", models.CodeNotFound, models.CodeConflict), a.moveLink)
 	api.Register(r, api.Operation(groupLinks, middleware.Viewer, "GET", "/v1/random", "random-link", "Get a random link",
-		"404 if there is no active link. Counts no view.", models.CodeNotFound), a.randomLink)
+		"404 if there is no active link. Does not count as a view.", models.CodeNotFound), a.randomLink)
 	api.Register(r, api.Operation(groupLinks, middleware.Viewer, "GET", "/v1/popular", "popular-links", "List popular links", "Active links, most viewed first."), a.popularLinks)
 	api.Register(r, api.Operation(groupLinks, middleware.Viewer, "GET", "/v1/recent", "recent-links", "List recent links", "Active links, newest first."), a.recentLinks)
 	api.Register(r, api.Operation(groupLinks, middleware.Viewer, "GET", "/v1/search", "search-links", "Search links",
-		"`tag:`, `url:` and `title:` apply to the words up to the next of them. All of them must match. `tag:a,b` finds links with both tags, "+
-			"`tag:a b` links with either. Each word is the name of a tag, or a part of one if no tag has that name. Other words are searched "+
-			"in titles, URLs and tags, and ranked in that order. `\"…\"` is a phrase. If nothing matches, words within two edits are searched instead."), a.searchLinks)
+		"A prefix (`tag:`, `url:`, `title:`) applies to the words up to the next prefix. All parts must match. `tag:a,b` finds links with both tags, "+
+			"`tag:a b` links with either. A tag word is the name of a tag, or part of a name if no tag has that name. Other words are searched "+
+			"in titles, URLs and tags, and ranked in that order. `\"…\"` is a phrase. If nothing matches, similar words (within two edits) are searched instead."), a.searchLinks)
 }
 
-// ListLinksInput asks for a page of chosen links.
+// ListLinksInput is the input of list-links.
 type ListLinksInput struct {
 	api.PageParams
 	FilterParams
@@ -73,11 +73,11 @@ func (a API) find(ctx context.Context, f links.Filter, params api.PageParams) (l
 }
 
 type searchInput struct {
-	Query string `query:"q" example:"tag:go,devops title:\"release notes\"" doc:"Query. Lists all links if it is left out. At most 512 bytes"`
+	Query string `query:"q" example:"tag:go,devops title:\"release notes\"" doc:"Query, at most 512 bytes. If omitted, all links are listed"`
 	ListLinksInput
 }
 
-// near is a map that is never null, and neither are its lists.
+// near maps words to similar words. In JSON it is never null, and neither are its lists.
 type near map[string][]string
 
 // Schema implements huma.SchemaProvider.
@@ -87,10 +87,10 @@ func (near) Schema(huma.Registry) *huma.Schema {
 	}}
 }
 
-// searchResult is a list that says which words stood in for others.
+// searchResult is a list of links with the similar words that were searched.
 type searchResult struct {
 	api.List[Link]
-	Near near `json:"near" doc:"For each word of the query that matched nothing, the similar words that were searched instead"`
+	Near near `json:"near" doc:"Similar words that were searched instead, by the word of the query that had no match"`
 }
 
 func (a API) searchLinks(ctx context.Context, in *searchInput) (*api.Output[searchResult], error) {
@@ -127,12 +127,12 @@ func (a API) randomLink(ctx context.Context, _ *struct{}) (*api.Output[Link], er
 type saveInput struct {
 	Body struct {
 		URL     string   `json:"url" example:"https://example.com/" doc:"URL, http or https, at most 2048 bytes"`
-		Tags    []string `json:"tags,omitempty" nullable:"false" example:"[\"Go\"]" doc:"Names of tags, at most 64"`
-		Owner   string   `json:"owner,omitempty" example:"system" doc:"Owner of the link. If it is left out, the account that makes the request, or system if nobody has to sign in. Only admins can name somebody else"`
-		Notes   string   `json:"notes,omitempty" example:"for the talk" doc:"At most 10,000 characters"`
-		Title   string   `json:"title,omitempty" example:"Release notes" doc:"Title, at most 500 characters. It replaces the fetched one"`
-		Private bool     `json:"private,omitempty" doc:"Whether only its owner and admins see the link. false if it is left out"`
-		Force   bool     `json:"force,omitempty" doc:"Store the link even if its page cannot be fetched or does not answer 200. Without a title it then gets its URL as title"`
+		Tags    []string `json:"tags,omitempty" nullable:"false" example:"[\"Go\"]" doc:"Tag names, at most 64"`
+		Owner   string   `json:"owner,omitempty" example:"system" doc:"Owner of the link. Default: the account of the request, or system if there are no accounts. Only admins can set another owner"`
+		Notes   string   `json:"notes,omitempty" example:"for the talk" doc:"Notes, at most 10,000 characters"`
+		Title   string   `json:"title,omitempty" example:"Release notes" doc:"Title, at most 500 characters. Replaces the fetched title"`
+		Private bool     `json:"private,omitempty" doc:"Whether only the owner and admins can see the link. Default: false"`
+		Force   bool     `json:"force,omitempty" doc:"Store the link even if the page cannot be fetched or does not respond with 200. The title is then the URL, unless one is set"`
 	}
 }
 
@@ -158,13 +158,13 @@ func (a API) addLink(ctx context.Context, in *saveInput) (*saveOutput, error) {
 	return out, nil
 }
 
-// viewInput knows whether only the head is asked for, which is no view.
+// viewInput records whether the method is HEAD, which does not count as a view.
 type viewInput struct {
 	LinkPath
 	head bool
 }
 
-// Resolve sees the method, which huma keeps from the operation.
+// Resolve implements huma.Resolver.
 func (in *viewInput) Resolve(ctx huma.Context) []error {
 	in.head = ctx.Method() == http.MethodHead
 	return nil
@@ -199,9 +199,9 @@ func (a API) expireLink(ctx context.Context, in *expireInput) (*api.Output[Link]
 	if err != nil {
 		return nil, err
 	}
-	l, err := a.Links.Get(ctx, in.ID) // the id may name nothing, or a link that is so already: no change
+	l, err := a.Links.Get(ctx, in.ID) // no change: the link does not exist, or has the state already
 	if err == nil && change.Links == 0 && l.Expired() != in.Body.Expired {
-		err = models.Conflict("The link changed meanwhile. Try again.")
+		err = models.Conflict("The link was changed at the same time. Try again.")
 	}
 	return api.Answer(toLink(l), err)
 }
@@ -217,9 +217,9 @@ func (a API) deleteLink(ctx context.Context, in *LinkPath) (*struct{}, error) {
 type annotateInput struct {
 	LinkPath
 	Body struct {
-		Title   api.Member[string] `json:"title,omitempty" example:"Release notes" doc:"Title, at most 500 characters. null clears it, so that the fetched title shows again"`
+		Title   api.Member[string] `json:"title,omitempty" example:"Release notes" doc:"Title, at most 500 characters. null restores the fetched title"`
 		Notes   api.Member[string] `json:"notes,omitempty" example:"for the talk" doc:"Notes, at most 10,000 characters. null clears them"`
-		Private api.Member[bool]   `json:"private,omitempty" nullable:"false" doc:"Whether only its owner and admins see the link"`
+		Private api.Member[bool]   `json:"private,omitempty" nullable:"false" doc:"Whether only the owner and admins can see the link"`
 	}
 }
 

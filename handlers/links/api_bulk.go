@@ -12,20 +12,20 @@ import (
 
 func (a API) registerBulk(r *api.API) {
 	api.Register(r, api.Operation(groupBulk, middleware.Editor, "POST", "/v1/links/bulk", "change-links", "Change many links at once",
-		"Ids of links that do not exist or that you cannot see are ignored. delete, expire, revive and tag are done at once and can be undone with "+
-			"POST /v1/changes/{id}/undo. refresh runs in the background: GET /v1/refreshes/{id} has its progress.", models.CodeTooManyTags), a.bulk)
+		"Ids of links that do not exist or that you cannot see are ignored. The actions delete, expire, revive and tag can be undone with "+
+			"POST /v1/changes/{id}/undo. The action refresh runs in the background: GET /v1/refreshes/{id} returns its progress.", models.CodeTooManyTags), a.bulk)
 	api.Register(r, api.Operation(groupBulk, middleware.Editor, "POST", "/v1/changes/{id}/undo", "undo-change", "Undo a bulk change",
-		"Possible once, within a day, for who made the change and for admins. Links that you can no longer see stay as they are.", models.CodeNotFound), a.undo)
+		"A change can be undone once, within a day, by the user who made it and by admins. Links that you can no longer see stay as they are.", models.CodeNotFound), a.undo)
 	api.Register(r, api.Operation(groupBulk, middleware.Viewer, "GET", "/v1/refreshes/{id}", "get-refresh", "Get the progress of a bulk refresh",
-		"A refresh ends when all its links have been tried. 404 if somebody else requested it and you are no admin.", models.CodeNotFound), a.refresh)
+		"404 if another user requested the refresh and you are not an admin.", models.CodeNotFound), a.refresh)
 }
 
-// Change is something that was done to links, or is being done.
+// Change is a change of one or more links.
 type Change struct {
-	ID        *string   `json:"id" example:"u_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the change, for undo, or of the refresh. null if no link was changed"`
-	Action    string    `json:"action" enum:"delete,expire,revive,tag,refresh" example:"expire" doc:"What was done"`
-	Links     int       `json:"links" example:"3" doc:"Number of links that were changed, or restored by an undo"`
-	CreatedAt time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When it was done"`
+	ID        *string   `json:"id" example:"u_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the change, or of the refresh. null if no link was changed"`
+	Action    string    `json:"action" enum:"delete,expire,revive,tag,refresh" example:"expire" doc:"Action"`
+	Links     int       `json:"links" example:"3" doc:"Number of links changed, or restored by undo"`
+	CreatedAt time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the change was made"`
 }
 
 func toChange(c links.Change) Change {
@@ -35,8 +35,8 @@ func toChange(c links.Change) Change {
 type bulkInput struct {
 	Body struct {
 		IDs    []string `json:"ids" nullable:"false" example:"[\"l_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of at most 500 links"`
-		Action string   `json:"action" enum:"delete,expire,revive,tag,refresh" example:"tag" doc:"What to do with them"`
-		Tags   []string `json:"tags,omitempty" nullable:"false" example:"[\"Go\"]" doc:"Names of the tags to add, for the action tag"`
+		Action string   `json:"action" enum:"delete,expire,revive,tag,refresh" example:"tag" doc:"Action"`
+		Tags   []string `json:"tags,omitempty" nullable:"false" example:"[\"Go\"]" doc:"Tags to add. Required for the action tag"`
 	}
 }
 
@@ -54,13 +54,13 @@ func (a API) undo(ctx context.Context, in *changeID) (*api.Output[Change], error
 	return api.Answer(toChange(c), err)
 }
 
-// Refresh is a batch of links whose metadata is being fetched anew.
+// Refresh is the progress of a bulk refresh.
 type Refresh struct {
 	ID        string    `json:"id" example:"b_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the refresh"`
-	Total     int       `json:"total" example:"40" doc:"Number of links to refetch"`
-	Done      int       `json:"done" example:"12" doc:"Number of links tried, including failed ones"`
+	Total     int       `json:"total" example:"40" doc:"Number of links to refresh"`
+	Done      int       `json:"done" example:"12" doc:"Number of links processed, including failures"`
 	Failed    int       `json:"failed" example:"1" doc:"Number of links that could not be fetched"`
-	Finished  bool      `json:"finished" doc:"Whether all links have been tried"`
+	Finished  bool      `json:"finished" doc:"Whether all links have been processed"`
 	CreatedAt time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the refresh was requested"`
 }
 

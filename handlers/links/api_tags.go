@@ -10,23 +10,23 @@ import (
 )
 
 func (a API) registerTags(r *api.API) {
-	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/link/{id}/tags", "list-link-tags", "List the tags of a link", "In the order in which they were added.", models.CodeNotFound), a.linkTags)
+	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/link/{id}/tags", "list-link-tags", "List the tags of a link", "In the order in which the tags were added.", models.CodeNotFound), a.linkTags)
 	api.Register(r, api.Operation(groupTags, middleware.Editor, "POST", "/v1/link/{id}/tags", "add-link-tags", "Add tags to a link",
-		"A link can have 64 tags. If there would be more, none is added.", models.CodeNotFound, models.CodeTooManyTags), a.addLinkTags)
+		"A link can have at most 64 tags. If the limit is exceeded, no tag is added.", models.CodeNotFound, models.CodeTooManyTags), a.addLinkTags)
 	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/link/{id}/tag/{tag_id}", "get-link-tag", "Get a tag of a link", "404 if the link does not have the tag.", models.CodeNotFound), a.linkTag)
 	api.Register(r, api.Operation(groupTags, middleware.Editor, "PUT", "/v1/link/{id}/tag/{tag_id}", "swap-link-tag", "Replace a tag of a link",
 		"Other links keep the tag.", models.CodeNotFound), a.swapLinkTag)
 	api.Register(r, api.Operation(groupTags, middleware.Editor, "DELETE", "/v1/link/{id}/tag/{tag_id}", "remove-link-tag", "Remove a tag from a link",
-		"A tag that no link has is deleted.", models.CodeNotFound), a.removeLinkTag)
+		"A tag without links is deleted.", models.CodeNotFound), a.removeLinkTag)
 	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/tags", "list-tags", "List tags", "Sorted by name."), a.listTags)
-	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/popular-tags", "popular-tags", "List popular tags", "Those on most active links first."), a.tagsBy(links.TagsByCount))
-	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/recent-tags", "recent-tags", "List recent tags", "Those last added to a link first."), a.tagsBy(links.TagsByLastUse))
+	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/popular-tags", "popular-tags", "List popular tags", "Tags with the most active links first."), a.tagsBy(links.TagsByCount))
+	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/recent-tags", "recent-tags", "List recent tags", "Most recently used tags first."), a.tagsBy(links.TagsByLastUse))
 	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/tag/{tag_id}/links", "list-tag-links", "List the links of a tag", "Newest first.", models.CodeNotFound), a.tagLinks)
 	api.Register(r, api.Operation(groupTags, middleware.Viewer, "GET", "/v1/tag/{tag_id}/link/{link_id}", "get-tag-link", "Get a link of a tag",
-		"404 if the link does not have the tag. Counts no view.", models.CodeNotFound), a.tagLink)
+		"404 if the link does not have the tag. Does not count as a view.", models.CodeNotFound), a.tagLink)
 }
 
-// tagList is every tag of one link.
+// tagList is the tags of one link.
 type tagList struct {
 	Results []Tag `json:"results" nullable:"false" doc:"Tags of the link"`
 }

@@ -229,7 +229,7 @@ func TestLists(t *testing.T) {
 	}
 	near := s.Do("GET", "/v1/search?q=tets", "").Want(200)
 	if near["total_results"] != 3.0 || near["near"] == nil {
-		t.Errorf("near misses: %v", near)
+		t.Errorf("similar words: %v", near)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Finders are the search over links, as their list has it.
+// Finders returns the global search over links.
 func (p Pages) Finders() []pages.Finder {
 	return []pages.Finder{{
 		Kind: "Links",

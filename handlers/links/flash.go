@@ -11,55 +11,54 @@ import (
 	"linkwatch/views/ui"
 )
 
-// The parameters that make a page say what was just done.
+// Query parameters that select a notice.
 const (
 	paramChange   = "change"   // id of a change that can be undone
-	paramAdded    = "saved"    // id of a link that was just saved
-	paramKnown    = "known"    // id of a link that was saved before
-	paramShared   = "shared"   // id of a link that was to be saved as a private one, and is shared
-	paramUntagged = "untagged" // name of a tag that was just taken off the link
+	paramAdded    = "saved"    // id of a new link
+	paramExisting = "existing" // id of a link that was saved already
+	paramShared   = "shared"   // id of a shared link that the user tried to save as private
+	paramUntagged = "untagged" // name of a tag that was removed from the link
 )
 
-// Flashes are what pages say after actions on links.
+// Flashes returns the notices of links.
 func (p Pages) Flashes() pages.Flash {
 	return pages.Flash{
-		Params: []string{paramChange, paramAdded, paramKnown, paramShared, paramUntagged},
+		Params: []string{paramChange, paramAdded, paramExisting, paramShared, paramUntagged},
 		Read:   p.flash,
 		Notices: map[string]ui.Flash{
-			"nothing":   {Text: "Nothing to do: no link was selected, or all were so already.", Bad: true},
-			"undone":    {Text: "Undone."},
-			"notundone": {Text: "Nothing could be taken back: the links were saved again meanwhile, or are gone.", Bad: true},
-			"annotated": {Text: "Saved."},
-			"tagged":    {Text: "Tags added."},
-			"renamed":   {Text: "Tag renamed."},
-			"merged":    {Text: "Tags merged."},
-			"moved":     {Text: "The new address is in use."},
-			"refreshed": {Text: "Fetched again."},
-			"kept":      {Text: "The page could not be fetched; what was known of it is kept.", Bad: true},
-			"paused":    {Text: "The site asked for a pause. Try again later.", Bad: true},
+			"unchanged":     {Text: "Nothing changed. Select at least one link that the action applies to.", Bad: true},
+			"undone":        {Text: "Undone."},
+			"not_undone":    {Text: "Could not undo: these links have changed since.", Bad: true},
+			"tagged":        {Text: "Tags added."},
+			"renamed":       {Text: "Tag renamed."},
+			"merged":        {Text: "Tags merged."},
+			"moved":         {Text: "URL updated."},
+			"refreshed":     {Text: "Link refreshed."},
+			"not_refreshed": {Text: "The page could not be fetched. Its title and picture stay as they were.", Bad: true},
+			"rate_limited":  {Text: "The site limits requests. Try again later.", Bad: true},
 		},
 	}
 }
 
-var changed = map[string]string{
+var pastTense = map[string]string{
 	links.ActionDelete: "deleted", links.ActionExpire: "expired", links.ActionRevive: "revived", links.ActionTag: "tagged",
 }
 
 func (p Pages) flash(c *gin.Context, here string) (f ui.Flash, found bool, err error) {
 	if id := c.Query(paramChange); id != "" {
 		ch, err := p.Links.ChangeOf(c.Request.Context(), id)
-		if models.CodeOf(err) == models.CodeNotFound { // undone meanwhile, or too old
+		if models.CodeOf(err) == models.CodeNotFound { // already undone, or too old
 			return ui.Flash{}, true, nil
 		}
 		if err != nil {
 			return ui.Flash{}, true, err
 		}
 		return ui.Flash{
-			Text:   fmt.Sprintf("%s %s.", ui.Plural(ch.Links, "link"), changed[ch.Action]),
+			Text:   fmt.Sprintf("%s %s.", ui.Plural(ch.Links, "link"), pastTense[ch.Action]),
 			Action: ui.Action{Label: "Undo", Path: "/changes/" + ch.ID + "/undo", Back: here},
 		}, true, nil
 	}
-	for _, param := range []string{paramAdded, paramKnown, paramShared} {
+	for _, param := range []string{paramAdded, paramExisting, paramShared} {
 		if id := c.Query(param); id != "" {
 			l, err := p.Links.Get(c.Request.Context(), id)
 			if models.CodeOf(err) == models.CodeNotFound {
@@ -72,27 +71,27 @@ func (p Pages) flash(c *gin.Context, here string) (f ui.Flash, found bool, err e
 }
 
 func savedFlash(l links.Link, param string) ui.Flash {
-	f := ui.Flash{Text: "Saved: " + l.DisplayTitle(), Link: ui.Link{Label: "Details", Path: "/links/" + l.ID}}
+	f := ui.Flash{Text: "Link saved: " + l.DisplayTitle(), Link: ui.Link{Label: "Details", Path: "/links/" + l.ID}}
 	switch param {
 	case paramShared:
-		f.Text, f.Bad = "This link is shared already. Your tags and notes were not added to it.", true
-	case paramKnown:
-		f.Text = "You have this link already; what you added is with it now."
+		f.Text, f.Bad = "This URL is already saved as a shared link. Your tags and notes were not added.", true
+	case paramExisting:
+		f.Text = "This link is already saved. Your tags and notes were added."
 		if l.Expired() {
-			f.Text = "You have this link already, but it has expired."
+			f.Text = "This link is already saved, but has expired."
 			f.Action = ui.Action{Label: "Revive", Path: "/links/" + l.ID + "/expired", Name: "expired", Value: "false"}
 		}
 	}
 	return f
 }
 
-// afterChange is where to go once a change is made: back, with the offer to undo it.
+// afterChange returns the path to redirect to after a change, with the notice that offers to undo it.
 func afterChange(path string, ch links.Change) string {
 	if ch.ID == "" {
-		return nothing(path)
+		return unchanged(path)
 	}
 	return pages.With(path, paramChange, ch.ID)
 }
 
-// nothing is where to go if there was nothing to change.
-func nothing(path string) string { return pages.With(path, pages.ParamDone, "nothing") }
+// unchanged returns the path to redirect to if no link was changed.
+func unchanged(path string) string { return pages.With(path, pages.ParamDone, "unchanged") }

@@ -6,8 +6,8 @@ import (
 	"linkwatch/app/apptest"
 )
 
-// TestWhatAnAddressSays: only a link's page offers to put a tag back.
-func TestWhatAnAddressSays(t *testing.T) {
+// Only the page of a link offers to restore a removed tag.
+func TestFlash_ByPage(t *testing.T) {
 	s := apptest.New(t)
 	l := s.Save("https://example.com/a")
 	apptest.WantCount(t, s.Get("/links/"+l.ID+"?untagged=x"), ".flash form", 1)
@@ -16,11 +16,11 @@ func TestWhatAnAddressSays(t *testing.T) {
 	}
 }
 
-// An address that names an action of which nothing is left says nothing else.
-func TestFlash_GoneActionSaysNothingElse(t *testing.T) {
+// A notice about an item that no longer exists hides the other notices.
+func TestFlash_HidesOthersWithoutItem(t *testing.T) {
 	s := apptest.New(t)
 	target := s.Watch("https://watched.test", "").ID
-	for _, q := range []string{"saved=none&done=edited", "change=none&done=edited", "saved=none&removed=first-20", "known=none&deleted=" + target} {
+	for _, q := range []string{"saved=none&done=edited", "change=none&done=edited", "saved=none&removed=first-20", "existing=none&deleted=" + target} {
 		apptest.WantCount(t, s.Get("/links?"+q), ".flash", 0)
 	}
 	apptest.WantText(t, s.Get("/links?done=edited"), ".flash", "Saved.")

@@ -81,7 +81,7 @@ func TestSaveAnyway(t *testing.T) {
 		}
 		form.Set("force", a.Find("form.add button[name=force]").AttrOr("value", ""))
 		a = s.Follow("/links", form)
-		apptest.WantText(t, a, ".flash", "Saved: "+models.RepairURL(in))
+		apptest.WantText(t, a, ".flash", "Link saved: "+models.RepairURL(in))
 		l, ok, err := s.Links.ByURL(t.Context(), strings.TrimSuffix(models.RepairURL(in), "/"))
 		if err != nil || !ok || l.Expired() || l.Notes != "kept <b>" || len(l.Tags) != 2 {
 			t.Errorf("%s is stored as %+v (%v)", in, l, err)

@@ -6,32 +6,32 @@ import (
 	"linkwatch/models/links"
 )
 
-// LinkPath names a link.
+// LinkPath is the path parameter of a link.
 type LinkPath struct {
 	ID string `path:"id" example:"l_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the link"`
 }
 
-// TagPath names a tag.
+// TagPath is the path parameter of a tag.
 type TagPath struct {
 	TagID string `path:"tag_id" example:"g_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the tag"`
 }
 
-// LinkTagPath names a tag on a link.
+// LinkTagPath is the path parameters of a tag of a link.
 type LinkTagPath struct {
 	LinkPath
 	TagPath
 }
 
-// ShownParam chooses links by their expiry.
+// ShownParam filters links by expiry.
 type ShownParam struct {
-	Expired string `query:"expired" enum:"true,recent,all,false" example:"all" doc:"true lists expired links, recent those that expired in the last 7 days, all active and expired ones. Only active links if it is left out"`
+	Expired string `query:"expired" enum:"true,recent,all,false" example:"all" doc:"true: expired links. recent: links that expired in the last 7 days. all: active and expired links. Default: active links"`
 }
 
-// FilterParams choose links.
+// FilterParams filter links.
 type FilterParams struct {
 	ShownParam
-	Health string `query:"health" enum:"ok,moved,blocked,suspect,dead,unchecked" example:"dead" doc:"Health: ok, moved, blocked, suspect, dead or unchecked"`
-	Tag    string `query:"tag" example:"Go" doc:"Name of a tag, ignoring case. At most 512 bytes"`
+	Health string `query:"health" enum:"ok,moved,blocked,suspect,dead,unchecked" example:"dead" doc:"Only links with this health"`
+	Tag    string `query:"tag" example:"Go" doc:"Only links with this tag, ignoring case. At most 512 bytes"`
 }
 
 func (p FilterParams) filter() (links.Filter, error) {
@@ -46,7 +46,7 @@ func (p FilterParams) filter() (links.Filter, error) {
 	return links.Filter{Tag: p.Tag, Health: health, Shown: shown}, nil
 }
 
-// tagNames splits a field of tags at its commas.
+// tagNames splits the value of a tag field at commas.
 func tagNames(typed string) []string {
 	var names []string
 	for name := range strings.SplitSeq(typed, ",") {

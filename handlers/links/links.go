@@ -1,5 +1,4 @@
-// Package links is the HTTP face of the saved links and their tags: their
-// operations under /v1, their pages, and what other pages show of them.
+// Package links serves the API and the pages of links and tags.
 package links
 
 import (
@@ -10,34 +9,34 @@ import (
 	"linkwatch/models/links"
 )
 
-// Deps are what the handlers work with.
+// Deps are the dependencies of the handlers.
 type Deps struct {
 	*pages.Frame
 	Links   *links.Store
 	Metrics *Metrics
 
-	Others []pages.Beside // what other systems show on the page of a link
+	Others []pages.Beside // sections of other systems on the page of a link
 }
 
-// API is the operations under /v1.
+// API is the operations of links and tags.
 type API struct{ *Deps }
 
-// Pages are the pages.
+// Pages is the pages of links and tags.
 type Pages struct{ *Deps }
 
-// The groups of operations in the OpenAPI document.
+// Groups of operations in the OpenAPI document.
 const (
 	groupLinks = "Links"
 	groupTags  = "Tags"
 	groupBulk  = "Bulk"
 )
 
-// Groups are the groups of the operations.
+// Groups returns the groups of the operations.
 func Groups() []*huma.Tag {
 	return []*huma.Tag{
-		{Name: groupLinks, Description: "Save links and find them again."},
-		{Name: groupTags, Description: "Label links."},
-		{Name: groupBulk, Description: "Change many links at once."},
+		{Name: groupLinks, Description: "Save, search and refresh links."},
+		{Name: groupTags, Description: "Tag links."},
+		{Name: groupBulk, Description: "Change many links at once, and undo it."},
 	}
 }
 

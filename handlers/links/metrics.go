@@ -13,25 +13,23 @@ type Metrics struct {
 	creation *prometheus.CounterVec
 }
 
-// NewMetrics makes the metrics and registers them.
+// NewMetrics creates and registers the metrics.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		views: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "linkwatch_link_views_total", Help: "Links looked at, which counts up their view count.",
+			Name: "linkwatch_link_views_total", Help: "Total number of views of links.",
 		}),
 		creation: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "linkwatch_link_creation_attempts_total", Help: "Attempts to save a link, by outcome.",
+			Name: "linkwatch_link_creation_attempts_total", Help: "Total number of attempts to save a link, by outcome.",
 		}, []string{"outcome"}),
 	}
 	r.MustRegister(m.views, m.creation)
 	return m
 }
 
-// viewed counts one view of a link.
 func (m *Metrics) viewed() { m.views.Inc() }
 
-// added counts one attempt to save a link, by what came of it: created,
-// duplicate, the code of the error, or internal.
+// added counts an attempt to save a link. The outcome is created, duplicate, or the code of the error.
 func (m *Metrics) added(created bool, err error) {
 	outcome := "duplicate"
 	switch {

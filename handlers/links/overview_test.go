@@ -21,7 +21,7 @@ func TestMovedAndDeadLinksOnTheOverview(t *testing.T) {
 		}
 	}
 	a := s.Get("/")
-	apptest.WantText(t, a, ".attention .moved", "Now at https://example.com/new")
+	apptest.WantText(t, a, ".attention .moved", "Moved to https://example.com/new")
 	apptest.WantText(t, a, ".attention .dead", "expired")
 	apptest.WantText(t, a, ".attention .dead", "gone")
 	apptest.WantText(t, a, ".tiles", "0 dead")
@@ -31,7 +31,7 @@ func TestMovedAndDeadLinksOnTheOverview(t *testing.T) {
 	}
 	apptest.WantText(t, s.Get("/links/"+gone.ID), ".state", "expired")
 	a = s.Submit(a, `.attention form[action$="/move"]`)
-	apptest.WantText(t, a, ".flash", "The new address is in use.")
+	apptest.WantText(t, a, ".flash", "URL updated.")
 	apptest.WantCount(t, a, ".attention .moved", 0)
 	apptest.WantText(t, s.Get("/links/"+moved.ID), ".address", "https://example.com/new")
 }

@@ -12,20 +12,20 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Bulk does one action to all selected links.
+// Bulk applies an action to the selected links.
 func (p Pages) Bulk(c *gin.Context) {
 	ctx, here := c.Request.Context(), p.Back(c, "/links")
 	form := views.BulkForm{IDs: c.PostFormArray("id"), Tags: c.PostForm("tags")}
 	if len(form.IDs) == 0 {
-		p.SeeOther(c, nothing(here))
+		p.SeeOther(c, unchanged(here))
 		return
 	}
 	action, tags := c.PostForm("action"), tagNames(form.Tags)
 	ch, err := p.Links.Bulk(ctx, action, tags, form.IDs...)
 	if errs, ok := pages.FormErrors(err, "tags", "tags"); ok && action == links.ActionTag {
 		form.Error = errs["tags"]
-		if len(tags) == 0 { // the field is there, but empty
-			form.Error = "Must name at least one tag."
+		if len(tags) == 0 {
+			form.Error = "Enter at least one tag."
 		}
 		if at, page, err := placeOf(pages.Query(here)); err == nil {
 			p.showList(c, http.StatusBadRequest, views.List{Bulk: form}, at, page)
@@ -43,7 +43,7 @@ func (p Pages) Bulk(c *gin.Context) {
 	p.SeeOther(c, afterChange(here, ch))
 }
 
-// RefreshPage shows how far a batch of refreshes is.
+// RefreshPage shows the progress of a bulk refresh.
 func (p Pages) RefreshPage(c *gin.Context) {
 	r, err := p.Links.RefreshOf(c.Request.Context(), c.Param("id"))
 	if err != nil {
@@ -52,7 +52,7 @@ func (p Pages) RefreshPage(c *gin.Context) {
 	}
 	v := views.Refresh{Page: p.Page("Refresh", "links", ui.Flash{}), Refresh: r, Back: p.Local(c.Query("back"), "/links")}
 	if !r.Finished() {
-		v.Page.Refresh = 2 // seconds, for browsers without JavaScript
+		v.Page.Refresh = 2 // seconds, without JavaScript
 	}
 	p.ShowPart(c, http.StatusOK, views.RefreshPage(v), views.RefreshProgress(v))
 }
@@ -66,7 +66,7 @@ func (p Pages) Undo(c *gin.Context) {
 	}
 	done := "undone"
 	if ch.Links == 0 {
-		done = "notundone"
+		done = "not_undone"
 	}
 	p.SeeOther(c, pages.With(p.Back(c, "/links"), pages.ParamDone, done))
 }

@@ -37,7 +37,7 @@ func TestBulkOnPagesAndUndo(t *testing.T) {
 	}
 	apptest.WantCount(t, s.Get("/tags"), "tbody tr", 1) // x and y are gone again
 
-	apptest.WantText(t, s.Follow("/links/bulk", url.Values{"action": {"delete"}}), ".flash", "no link was selected")
+	apptest.WantText(t, s.Follow("/links/bulk", url.Values{"action": {"delete"}}), ".flash", "Select at least one link")
 	page := s.Post("/links/bulk", both("tag", strings.Repeat("x", 99)))
 	apptest.WantStatus(t, page, http.StatusBadRequest)
 	apptest.WantText(t, page, "#bulk-error", "longer than")
@@ -51,7 +51,7 @@ func TestUndoOfWhatWasSavedAgain(t *testing.T) {
 	l := s.Save("https://example.com/a")
 	page := s.Follow("/links/"+l.ID+"/delete", nil)
 	s.Save("https://example.com/a")
-	apptest.WantText(t, s.Submit(page, ".flash form"), ".flash", "Nothing could be taken back")
+	apptest.WantText(t, s.Submit(page, ".flash form"), ".flash", "Could not undo")
 }
 
 func TestBackStaysHere(t *testing.T) {
@@ -80,7 +80,7 @@ func TestBulkRefreshShowsProgress(t *testing.T) {
 	}
 	path := page.Find("#progress").AttrOr("hx-get", "")
 	part := s.Part(path)
-	apptest.WantText(t, part, "#progress", "Done: 2 links fetched.")
+	apptest.WantText(t, part, "#progress", "2 links refreshed.")
 	apptest.WantCount(t, part, "[hx-trigger]", 0)
 	page = s.Get(path + "?back=" + url.QueryEscape("/links?tag=go"))
 	apptest.WantCount(t, page, `main a[href="/links?tag=go"]`, 1)

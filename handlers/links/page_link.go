@@ -13,8 +13,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// LinkPage shows one link. Looking at it here is no view of the link: views
-// count those who ask for it on the API.
+// LinkPage shows one link. It does not count as a view: only the API counts views.
 func (p Pages) LinkPage(c *gin.Context) {
 	v := views.Link{Edit: views.EditForm{Open: c.Query("edit") != ""}}
 	var err error
@@ -25,13 +24,13 @@ func (p Pages) LinkPage(c *gin.Context) {
 	if name := c.Query(paramUntagged); name != "" && len(name) <= 4*links.MaxTagLength {
 		v.Flash = ui.Flash{
 			Text:   "Tag removed: " + name,
-			Action: ui.Action{Label: "Put back", Path: linkPath(c) + "/tags", Name: "tags", Value: name},
+			Action: ui.Action{Label: "Undo", Path: linkPath(c) + "/tags", Name: "tags", Value: name},
 		}
 	}
 	p.showLink(c, http.StatusOK, v)
 }
 
-// showLink fills in the link and shows it; v has what was typed.
+// showLink loads the link into v, which holds the submitted form, and shows it.
 func (p Pages) showLink(c *gin.Context, status int, v views.Link) {
 	ctx := c.Request.Context()
 	l, err := p.Links.Get(ctx, c.Param("id"))
@@ -54,7 +53,7 @@ func (p Pages) showLink(c *gin.Context, status int, v views.Link) {
 
 func linkPath(c *gin.Context) string { return "/links/" + c.Param("id") }
 
-// Edit stores what its owner sets.
+// Edit stores title, notes and Private.
 func (p Pages) Edit(c *gin.Context) {
 	form := views.EditForm{Title: c.PostForm("title"), Notes: c.PostForm("notes"), Open: true}
 	private := pages.Private(c)
@@ -70,7 +69,7 @@ func (p Pages) Edit(c *gin.Context) {
 		p.showLink(c, http.StatusConflict, views.Link{Edit: form})
 		return
 	}
-	p.Done(c, err, linkPath(c), "annotated")
+	p.Done(c, err, linkPath(c), "edited")
 }
 
 // AddTags adds tags to a link.
@@ -85,7 +84,7 @@ func (p Pages) AddTags(c *gin.Context) {
 	p.Done(c, err, linkPath(c), "tagged")
 }
 
-// RemoveTag takes a tag off a link. The page then offers to put it back.
+// RemoveTag removes a tag from a link. The page then offers to undo it.
 func (p Pages) RemoveTag(c *gin.Context) {
 	ctx := c.Request.Context()
 	tag, err := p.Links.TagOf(ctx, c.Param("id"), c.Param("tag"))
@@ -99,15 +98,15 @@ func (p Pages) RemoveTag(c *gin.Context) {
 	p.SeeOther(c, pages.With(linkPath(c), paramUntagged, tag.Name))
 }
 
-// Refresh refetches a link at once.
+// Refresh fetches title and picture of a link again.
 func (p Pages) Refresh(c *gin.Context) {
 	l, err := p.Links.Refresh(c.Request.Context(), c.Param("id"))
 	notice := "refreshed"
 	switch m, ok := errors.AsType[*models.Error](err); {
 	case ok && m.RetryAfter > 0 && m.Code == models.CodeUnresolvable:
-		notice, err = "paused", nil
+		notice, err = "rate_limited", nil
 	case l.LastStatusCode != http.StatusOK:
-		notice = "kept"
+		notice = "not_refreshed"
 	}
 	p.Done(c, err, p.Back(c, linkPath(c)), notice)
 }
@@ -122,7 +121,7 @@ func (p Pages) Expire(c *gin.Context) {
 	p.SeeOther(c, afterChange(p.Back(c, linkPath(c)), ch))
 }
 
-// Move takes the address that a permanent redirect leads to.
+// Move applies the target of a permanent redirect.
 func (p Pages) Move(c *gin.Context) {
 	l, err := p.Links.ApplyMove(c.Request.Context(), c.Param("id"))
 	p.Done(c, err, p.Back(c, "/links/"+l.ID), "moved")

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	cloudSize    = 24 // popular tags beside the list
-	completeSize = 12 // tags that are offered while typing
+	cloudSize    = 24 // popular tags next to the list
+	completeSize = 12 // suggestions while typing a tag
 )
 
-// placeOf reads where in the list of links a request, or the address of one, is.
+// placeOf parses the place in the list of links from a query.
 func placeOf(q url.Values) (views.Place, models.Page, error) {
 	at := views.Place{Filter: links.Filter{Query: strings.TrimSpace(q.Get("q")), Tag: q.Get("tag")}}
 	page, err := pages.PageNumber(q)
@@ -37,7 +37,7 @@ func placeOf(q url.Values) (views.Place, models.Page, error) {
 	return at, page, nil
 }
 
-// ListPage is the list of links, and for htmx its results.
+// ListPage is the list of links, or its results for htmx.
 func (p Pages) ListPage(c *gin.Context) {
 	at, page, err := placeOf(c.Request.URL.Query())
 	if err != nil {
@@ -53,7 +53,7 @@ func (p Pages) ListPage(c *gin.Context) {
 	p.showList(c, http.StatusOK, v, at, page)
 }
 
-// showList fills in the list at a place and shows it; v has what was typed.
+// showList loads the list at a place into v, which holds the submitted forms, and shows it.
 func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place, page models.Page) {
 	ctx := c.Request.Context()
 	v.Page, v.Place, v.BaseURL = p.Page("Links", "links", v.Flash), at, p.Base(c)
@@ -81,7 +81,7 @@ func (p Pages) showList(c *gin.Context, status int, v views.List, at views.Place
 	p.ShowList(c, status, v.Query, views.ListPage(v), views.ListResults(v))
 }
 
-// Add saves what the form on the list holds.
+// Add saves the link of the form on the list.
 func (p Pages) Add(c *gin.Context) {
 	form := views.AddForm{URL: c.PostForm("url"), Tags: c.PostForm("tags"), Notes: c.PostForm("notes")}
 	models.Set(&form.Private, pages.Private(c))
@@ -89,8 +89,8 @@ func (p Pages) Add(c *gin.Context) {
 		URL: models.RepairURL(form.URL), Tags: tagNames(form.Tags), Notes: form.Notes, Private: form.Private, Force: c.PostForm("force") == "true",
 	})
 	p.Metrics.added(created, err)
-	kept := form.Private && !l.Private() // the link is shared, and what was typed is not for all
-	if err == nil && !created && !kept {
+	withheld := form.Private && !l.Private() // private tags and notes are not added to a shared link
+	if err == nil && !created && !withheld {
 		err = p.addNotes(c.Request.Context(), l, form.Notes)
 	}
 	if errs, ok := pages.FormErrors(err, fieldOf(err), "url", "tags", "notes"); ok {
@@ -107,18 +107,17 @@ func (p Pages) Add(c *gin.Context) {
 		p.Fail(c, err)
 		return
 	}
-	param := paramKnown
+	param := paramExisting
 	switch {
 	case created:
 		param = paramAdded
-	case kept:
+	case withheld:
 		param = paramShared
 	}
 	p.SeeOther(c, pages.With("/links", param, l.ID))
 }
 
-// addNotes adds what was typed for a link that was saved before to its notes:
-// nothing that was typed is lost.
+// addNotes appends notes to those of a link that was saved already.
 func (p Pages) addNotes(ctx context.Context, l links.Link, notes string) error {
 	notes = strings.TrimSpace(notes)
 	if notes == "" || strings.Contains(l.Notes, notes) {
@@ -129,7 +128,7 @@ func (p Pages) addNotes(ctx context.Context, l links.Link, notes string) error {
 	return err
 }
 
-// fieldOf is the field that an error without one is shown at.
+// fieldOf returns the field at which an error without a field is shown.
 func fieldOf(err error) string {
 	if models.CodeOf(err) == models.CodeTooManyTags {
 		return "tags"
@@ -137,10 +136,10 @@ func fieldOf(err error) string {
 	return "url"
 }
 
-// Preview fetches a pasted URL and shows what it would be saved as.
+// Preview fetches a pasted URL and shows its title and picture.
 func (p Pages) Preview(c *gin.Context) {
 	typed := c.PostForm("url")
-	if !pages.WantsPart(c.Request) { // a preview is of no use without the page around it
+	if !pages.WantsPart(c.Request) { // without htmx, show the preview on the list page
 		p.SeeOther(c, pages.With("/links", "url", typed))
 		return
 	}
@@ -161,8 +160,7 @@ func (p Pages) Preview(c *gin.Context) {
 	p.Show(c, http.StatusOK, views.PreviewFragment(views.Preview{Page: found}))
 }
 
-// CompleteTags are the options for a field of tags: those before the last
-// comma stay, the one after it is completed.
+// CompleteTags suggests tags for a tag field. It completes the part after the last comma.
 func (p Pages) CompleteTags(c *gin.Context) {
 	typed := c.Query("tags")
 	head, last := "", typed
@@ -185,7 +183,7 @@ func names(tags []links.Tag) []string {
 	return out
 }
 
-// Random goes to the page of some active link.
+// Random redirects to the page of a random active link.
 func (p Pages) Random(c *gin.Context) {
 	l, err := p.Links.Random(c.Request.Context())
 	if err != nil {

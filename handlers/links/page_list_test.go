@@ -18,7 +18,7 @@ func TestSaveWithoutJavaScript(t *testing.T) {
 	s := apptest.New(t)
 	s.Web.Set("https://example.com/x", links.Page{Status: 200, URL: "https://example.com/x", Title: hostile})
 	a := s.Follow("/links", url.Values{"url": {"example.com/x"}, "tags": {"Go, web dev,"}, "notes": {"why"}})
-	apptest.WantText(t, a, ".flash", "Saved: "+hostile)
+	apptest.WantText(t, a, ".flash", "Link saved: "+hostile)
 	apptest.WantText(t, a, ".row .title", hostile)
 	apptest.WantCount(t, a, "main script, main img", 0)
 	apptest.WantText(t, a, ".row .tags", "Go web dev")
@@ -27,7 +27,7 @@ func TestSaveWithoutJavaScript(t *testing.T) {
 	}
 
 	a = s.Follow("/links", url.Values{"url": {"https://EXAMPLE.com/x#y"}, "tags": {"new"}})
-	apptest.WantText(t, a, ".flash", "You have this link already")
+	apptest.WantText(t, a, ".flash", "This link is already saved")
 	apptest.WantText(t, a, ".row .tags", "new")
 }
 
@@ -100,7 +100,7 @@ func TestSearch(t *testing.T) {
 	apptest.WantCount(t, a, ".row", 1)
 	apptest.WantText(t, a, ".near", "“hypermedia”")
 	a = s.Get("/links?q=zzzzzzzzzz")
-	apptest.WantText(t, a, ".empty", "No link matches")
+	apptest.WantText(t, a, ".empty", "No matching links")
 	a = s.Get("/links?tag=GO")
 	apptest.WantCount(t, a, ".row", 1)
 

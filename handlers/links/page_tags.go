@@ -12,7 +12,7 @@ import (
 	views "linkwatch/views/links"
 )
 
-// TagsPage lists the tags, and for htmx those that match.
+// TagsPage is the list of tags, or the matching tags for htmx.
 func (p Pages) TagsPage(c *gin.Context) {
 	v := views.Tags{Match: strings.TrimSpace(c.Query("q")), Order: links.TagOrder(c.DefaultQuery("sort", string(links.TagsByName)))}
 	page, err := pages.PageNumber(c.Request.URL.Query())
@@ -37,8 +37,8 @@ func (p Pages) showTags(c *gin.Context, status int, v views.Tags, page models.Pa
 	p.ShowList(c, status, v.Query, views.TagsPage(v), views.TagsResults(v))
 }
 
-// RenameTag renames a tag. A name that another tag has merges the two, which
-// cannot be undone: that is asked first.
+// RenameTag renames a tag. If another tag has the name, it asks before merging the two, because a merge cannot be
+// undone.
 func (p Pages) RenameTag(c *gin.Context) {
 	ctx, here := c.Request.Context(), p.Back(c, "/tags")
 	form := views.RenameForm{ID: c.Param("id"), Name: strings.TrimSpace(c.PostForm("name"))}

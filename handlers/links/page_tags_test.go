@@ -26,7 +26,7 @@ func TestRenameAsksBeforeItMerges(t *testing.T) {
 	apptest.WantText(t, a, "#name-error", "Must not be empty.")
 	a = s.Post(path, url.Values{"name": {"go"}, "back": {"/tags?q=golang"}})
 	apptest.WantStatus(t, a, http.StatusConflict)
-	apptest.WantText(t, a, "details[open]", "There is a tag Go already, on 1 link.")
+	apptest.WantText(t, a, "details[open]", "The tag Go exists, on 1 link.")
 	a = s.Submit(a, "details[open] form")
 	apptest.WantText(t, a, ".flash", "Tags merged.")
 	a = s.Get("/tags")

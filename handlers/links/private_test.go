@@ -80,7 +80,7 @@ func TestPrivateLinksDoNotExistForOthers(t *testing.T) {
 		}
 		// Actions by id pass over it.
 		for _, path := range []string{"/links/" + id + "/expired", "/links/" + id + "/delete"} {
-			if p := alice.Post(path, nil); !strings.Contains(p.Header.Get("Location"), "done=nothing") {
+			if p := alice.Post(path, nil); !strings.Contains(p.Header.Get("Location"), "done=unchanged") {
 				complain(a, "POST "+path, p.StatusCode, p.Header.Get("Location"))
 			}
 		}
@@ -164,7 +164,7 @@ func TestPrivateByPage(t *testing.T) {
 
 	// What is typed for a private link does not go to a shared one.
 	p = bob.Follow("/links", url.Values{"url": {"https://a.test/1"}, "tags": {"mine"}, "notes": {"my secret"}, "sharing": {"true"}, "private": {"true"}})
-	apptest.WantText(t, p, ".flash.bad", "shared already")
+	apptest.WantText(t, p, ".flash.bad", "already saved as a shared link")
 	if l, err := a.Links.Get(t.Context(), id); err != nil || l.Notes != "" || len(l.Tags) > 0 {
 		t.Errorf("%+v, %v", l, err)
 	}

@@ -5,8 +5,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Routes are the pages of links and tags. Their operations are in api.go,
-// api_tags.go and api_bulk.go.
+// Routes returns the pages of links and tags. The API is in api.go, api_tags.go and api_bulk.go.
 func (p Pages) Routes() []middleware.Route {
 	const viewer, editor = middleware.Viewer, middleware.Editor
 	return []middleware.Route{
@@ -31,8 +30,7 @@ func (p Pages) Routes() []middleware.Route {
 	}
 }
 
-// Nav is the navigation of links and tags, with the button in the header of every
-// page.
+// Nav returns the navigation of links and tags, and the button in the page header.
 func Nav() ui.Nav {
 	return ui.Nav{
 		Sections: []ui.Section{

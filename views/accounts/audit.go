@@ -14,21 +14,21 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Audit is the audit log.
+// Audit is the page of the audit log.
 type Audit struct {
 	ui.Page
 	Place   AuditPlace
 	Entries models.Slice[audit.Entry]
-	Errors  ui.Errors // of the filters, by the name of the parameter
+	Errors  ui.Errors // of the filters, by parameter
 }
 
-// AuditPlace is a part of the audit log: its filters as they were typed, and where it begins.
+// AuditPlace is one page of the audit log: the filters as entered, and the page token.
 type AuditPlace struct {
 	Actor, Action, Subject, Address, Since, Until string
-	Token                                         string // it begins after it; "" = at the newest entry
+	Token                                         string // page token; "" = first page
 }
 
-// AuditLabels are the labels of the filters, by the names of the parameters.
+// AuditLabels are the labels of the filters, by parameter.
 var AuditLabels = map[string]string{
 	"actor": "User", "action": "Action", "subject_id": "Subject ID", "address": "Address", "since": "Since", "until": "Until",
 }
@@ -41,10 +41,10 @@ func (p AuditPlace) query() url.Values {
 	return q
 }
 
-// Path is the address of the part.
+// Path returns the URL path of the place.
 func (p AuditPlace) Path() string { return ui.WithQuery(AuditPath, p.query()) }
 
-// csvPath is the address of all filtered entries as a file.
+// csvPath returns the path of the CSV file with all filtered entries.
 func (p AuditPlace) csvPath() string {
 	p.Token = ""
 	return ui.WithQuery(AuditPath+".csv", p.query())
@@ -70,10 +70,10 @@ func (p AuditPlace) withSubject(id string) AuditPlace {
 	return p
 }
 
-// value is a member of an entry before and after.
+// value is a member of an entry before and after the change.
 type value struct{ Name, Before, After string }
 
-// values are the members of an entry, in the order of their names.
+// values returns the members of an entry, sorted by name.
 func values(e audit.Entry) (all []value) {
 	before, after := members(e.Before), members(e.After)
 	names := slices.Collect(maps.Keys(before))
@@ -83,12 +83,12 @@ func values(e audit.Entry) (all []value) {
 		}
 	}
 	for _, name := range slices.Sorted(slices.Values(names)) {
-		all = append(all, value{name, said(before, name), said(after, name)})
+		all = append(all, value{name, display(before, name), display(after, name)})
 	}
 	return all
 }
 
-// members reads the values of an entry; nil if there are none.
+// members decodes the values of an entry; nil if there are none.
 func members(text string) (m map[string]json.RawMessage) {
 	if text == "" || json.Unmarshal([]byte(text), &m) != nil {
 		return nil
@@ -96,8 +96,8 @@ func members(text string) (m map[string]json.RawMessage) {
 	return m
 }
 
-// said is a member as people read it: a text without its quotes, lists with commas, else JSON.
-func said(m map[string]json.RawMessage, name string) string {
+// display formats a member: strings without quotes, lists with commas, everything else as JSON.
+func display(m map[string]json.RawMessage, name string) string {
 	raw, ok := m[name]
 	if !ok {
 		return ""
@@ -115,14 +115,12 @@ func said(m map[string]json.RawMessage, name string) string {
 	return string(raw)
 }
 
-// subjectName is what an entry calls its subject.
 func subjectName(e audit.Entry) string { return cmp.Or(e.SubjectName, e.SubjectID) }
 
-// kindWords are the kind of the subject of an entry in words: "short link".
+// kindWords returns the kind of a subject in words: "short link".
 func kindWords(kind string) string { return strings.ReplaceAll(kind, "_", " ") }
 
-// summary says what the details of an entry are: changes of a thing that was there before, else
-// what it had, or got.
+// summary returns the label of an entry's details.
 func summary(e audit.Entry, all []value) string {
 	if e.Before != "" && e.After != "" {
 		return ui.Plural(len(all), "change")

@@ -13,7 +13,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// input draws a field with its label, hint and error.
+// input renders a field with its label, hint and error.
 func input(f field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -229,7 +229,7 @@ func input(f field) templ.Component {
 	})
 }
 
-// roleField is the choice of a role.
+// roleField is the selection of a role.
 func roleField(chosen accounts.Role, problem string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

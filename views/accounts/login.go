@@ -1,5 +1,4 @@
-// Package accounts holds the login page, the settings of one's own account, and the pages of
-// accounts, tokens and the audit log.
+// Package accounts holds the login page, the account settings, and the pages of users, API tokens and the audit log.
 package accounts
 
 import "linkwatch/views/ui"
@@ -7,14 +6,14 @@ import "linkwatch/views/ui"
 // Login is the login page.
 type Login struct {
 	Username string
-	Next     string // where to go after it
-	Pending  string // stands for the username and the password where only the code is missing; "" = they are asked for
-	SSOName  string // of the identity provider; "" = none
-	Problem  string // why the last attempt did not work
+	Next     string // path to redirect to after the login
+	Pending  string // replaces username and password if only the code is missing; "" = ask for them
+	SSOName  string // name of the identity provider; "" = none
+	Problem  string // error of the last attempt
 	Notice   string
 }
 
-// Setup is the page on which the first account is added.
+// Setup is the page that adds the first account.
 type Setup struct {
 	Username string
 	Errors   ui.Errors

@@ -5,7 +5,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// The paths of the pages.
+// Paths of the pages.
 const (
 	SettingsPath  = ui.SettingsPath
 	TwoFactorPath = "/settings/two-factor"
@@ -14,16 +14,16 @@ const (
 	AuditPath     = "/admin/audit"
 )
 
-// UserPath is the page of an account.
+// UserPath returns the path of an account's page.
 func UserPath(id string) string { return UsersPath + "/" + id }
 
-// Labels are the labels of the fields of forms, for errors.
+// Labels are the labels of form fields, for error messages.
 var Labels = map[string]string{
 	"username": "Username", "password": "Password", "current_password": "Current password", "role": "Role", "code": "Code",
-	"name": "Name", "scopes": "Scopes", "scopes[]": "Scope", "expires_at": "Expiry",
+	"name": "Name", "scopes": "Scopes", "scopes[]": "Scope", "expires_at": "Expires",
 }
 
-// RoleWords say what a role may do.
+// RoleWords describe what a role can do.
 var RoleWords = map[accounts.Role]string{
 	accounts.Viewer: "can read", accounts.Editor: "can read and change", accounts.Admin: "can do everything",
 }

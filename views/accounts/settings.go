@@ -5,39 +5,39 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Settings is the page of one's own account.
+// Settings is the page of the user's own account.
 type Settings struct {
 	ui.Page
 	User        accounts.User
-	Via         string // how the reader has signed in: models.Actor.Via
-	Session     string // id of the session of the reader; "" = it is none
+	Via         string // how the user signed in: models.Actor.Via
+	Session     string // id of the user's session; "" = none
 	Sessions    []accounts.Session
-	CodesLeft   int  // recovery codes
-	HasPassword bool // there is a password that can be asked for
+	CodesLeft   int  // unused recovery codes
+	HasPassword bool // the account can be asked for a password
 	Errors      ui.Errors
 }
 
-// Closed is the page of settings for a reader without an account.
-type Closed struct {
+// NoAccount is the settings page for a user without an account.
+type NoAccount struct {
 	ui.Page
 	AuthDisabled bool   // AUTH_DISABLED is set
-	Via          string // how the reader has signed in: models.Actor.Via; "" = nobody has to
+	Via          string // how the user signed in: models.Actor.Via; "" = no login is required
 }
 
-// viaWords say how somebody has proved who they are.
+// viaWords describe models.Actor.Via.
 var viaWords = map[string]string{
 	"session": "session", "token": "API token", "jwt": "JWT", "password": "password", "proxy": "proxy", "oidc": "single sign-on", "cli": "command line", "link": "signed link",
 }
 
-// via says how somebody has proved who they are.
-func via(of string) string {
-	if words, ok := viaWords[of]; ok {
+// via describes how someone authenticated.
+func via(via string) string {
+	if words, ok := viaWords[via]; ok {
 		return words
 	}
-	return of
+	return via
 }
 
-// device is the browser of a session.
+// device returns the browser of a session.
 func device(s accounts.Session) string {
 	if s.Device == "" {
 		return "Unknown device"

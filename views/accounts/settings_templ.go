@@ -13,7 +13,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// SettingsPage is one's own account.
+// SettingsPage is the page of the user's own account.
 func SettingsPage(v Settings) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -239,7 +239,7 @@ func ownAccount(v Settings) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Fact("Signed in by").Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Fact("Signed in with").Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -314,21 +314,21 @@ func ownPassword(v Settings) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.HasPassword {
-			templ_7745c5c3_Err = input(current(v.Errors)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = input(currentPassword(v.Errors)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<p class=\"muted\">This account has no password. You can set one to sign in without single sign-on.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<p class=\"muted\">This account has no password. Set one to sign in without single sign-on.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = input(fresh("New password", v.Errors)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = input(newPassword("New password", v.Errors)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<p class=\"help\">Your other sessions end. API tokens stay valid.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<p class=\"help\">This ends your other sessions. API tokens stay valid.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -412,7 +412,7 @@ func ownSecondFactor(v Settings) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<p class=\"muted\">Off. A code from an authenticator app protects your account even if your password is stolen.</p><a class=\"button\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<p class=\"muted\">Off. Codes from an authenticator app protect your account if your password is stolen.</p><a class=\"button\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -479,7 +479,7 @@ func ownSessions(v Settings) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</tbody></table><p class=\"help\">Signing out everywhere ends all sessions, this one too. API tokens stay valid.</p><form method=\"post\" action=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</tbody></table><p class=\"help\">This ends all sessions, including this one. API tokens stay valid.</p><form method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -620,8 +620,8 @@ func sessionRow(v Settings, s accounts.Session) templ.Component {
 	})
 }
 
-// ClosedPage explains why the reader has no settings.
-func ClosedPage(v Closed) templ.Component {
+// NoAccountPage explains why there are no account settings.
+func NoAccountPage(v NoAccount) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -664,7 +664,7 @@ func ClosedPage(v Closed) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if v.Via == "password" {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "<p>You have signed in with the admin password of the server, which is no account. <a href=\"/login\">Sign in as admin</a> to change a password, set up two-factor authentication and create API tokens.</p><p>You can manage <a href=\"")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "<p>You are using the admin password of the server, without an account. <a href=\"/login\">Sign in as admin</a> to change the password, set up two-factor authentication or create API tokens.</p><p>You can manage <a href=\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -695,18 +695,18 @@ func ClosedPage(v Closed) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<p>Your credential belongs to no account, so there is nothing to set.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<p>Your credential does not belong to an account.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				}
 			} else if v.AuthDisabled {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "<h2>Accounts are switched off</h2><p>AUTH_DISABLED is set: everyone who can reach this server can read and change everything. Remove the setting and restart the server to use accounts.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "<h2>Accounts are disabled</h2><p>AUTH_DISABLED is set, so everyone who can reach this server has full access. To use accounts, remove the setting and restart the server.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<h2>No accounts yet</h2><p>Everyone who can reach this server can read and change everything. From the first account on, everyone has to sign in.</p><p class=\"actions centred\"><a class=\"button primary\" href=\"/login\">Add the first account</a></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<h2>No accounts yet.</h2><p>Everyone who can reach this server has full access. Once you add an account, everyone must sign in.</p><p class=\"actions centred\"><a class=\"button primary\" href=\"/login\">Add the first account</a></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

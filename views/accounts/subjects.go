@@ -7,11 +7,11 @@ import (
 	"linkwatch/models/audit"
 )
 
-// subjects are the kinds of things that the audit log names: the only place that knows where
-// their pages are. Other kinds are shown without a link.
+// subjects are the kinds of things in the audit log, with the paths of their pages. A kind without a path is shown
+// without a link.
 var subjects = []struct {
 	kind string
-	path func(id string) string // nil = there is no page of one
+	path func(id string) string // nil = no page
 }{
 	{"link", below("/links/")},
 	{"tag", nil},
@@ -34,14 +34,14 @@ var subjects = []struct {
 	{"session", nil},
 }
 
-// actions are actions that do not begin with the kind of a subject.
+// actions are the actions that do not start with the kind of a subject.
 var actions = []string{"login", "login.failed", "login.throttled", "login.refused", "logout", "password.failed", "access.denied", "credential.refused"}
 
 func below(path string) func(id string) string {
 	return func(id string) string { return path + url.PathEscape(id) }
 }
 
-// jobPath is the page of a crawl, or of a scheduled job, whose id is a word.
+// jobPath returns the page of a crawl job (id j_…), or of a scheduled job, whose id is a word.
 func jobPath(id string) string {
 	if strings.HasPrefix(id, "j_") {
 		return "/crawl/jobs/" + url.PathEscape(id)
@@ -49,7 +49,7 @@ func jobPath(id string) string {
 	return "/admin/jobs/" + url.PathEscape(id)
 }
 
-// subjectPath is the page of what an entry is about; "" = there is none.
+// subjectPath returns the path of the page of an entry's subject; "" = none.
 func subjectPath(e audit.Entry) string {
 	for _, s := range subjects {
 		if s.kind == e.SubjectKind && s.path != nil && e.SubjectID != "" {
@@ -59,8 +59,8 @@ func subjectPath(e audit.Entry) string {
 	return ""
 }
 
-// suggested are the actions that the filter suggests: one group for each kind, then others.
-func suggested() (all []string) {
+// suggestedActions returns the suggestions of the action filter: a prefix for each kind, then the other actions.
+func suggestedActions() (all []string) {
 	for _, s := range subjects {
 		all = append(all, s.kind+".")
 	}

@@ -8,37 +8,37 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Tokens is the page of one's own API tokens.
+// Tokens is the page of the user's own API tokens.
 type Tokens struct {
 	ui.Page
 	User   accounts.User
 	Tokens []accounts.Token
 	Form   TokenForm
 	Errors ui.Errors
-	Made   *accounts.Token // that was just created; nil = none
+	Made   *accounts.Token // the token that was just created; nil = none
 	Secret string          // of Made
 }
 
-// TokenForm is what was typed for a new token.
+// TokenForm is the form for a new token, as submitted.
 type TokenForm struct {
 	Name    string
 	Scopes  []string
 	Expires string // one of Expiries
 }
 
-// Expiry is a choice for when a token expires.
+// Expiry is an option for the expiry of a token.
 type Expiry struct {
 	Value, Label string
 	Days         int // 0 = never
 }
 
-// Expiries are the choices for when a token expires. The second one is the default.
+// Expiries are the options for the expiry of a token.
 var Expiries = []Expiry{{"30", "In 30 days", 30}, {"90", "In 90 days", 90}, {"365", "In 1 year", 365}, {"never", "Never", 0}}
 
-// DefaultExpiry is the one that the form begins with.
+// DefaultExpiry is the option that is selected at first.
 const DefaultExpiry = "90"
 
-// scopeColumns are the columns of the form: what the role of an account allows.
+// scopeColumns returns the columns of the scope table for a role.
 func scopeColumns(r accounts.Role) []string {
 	switch r {
 	case accounts.Admin:
@@ -49,7 +49,7 @@ func scopeColumns(r accounts.Role) []string {
 	return []string{"Read"}
 }
 
-// scopeRows are the scopes as the form shows them: everything, then one system a row.
+// scopeRows returns the rows of the scope table: everything, then one row per system.
 func scopeRows(r accounts.Role) []scopeRow {
 	n := len(scopeColumns(r))
 	rows := []scopeRow{{Label: "Everything", Scopes: []string{"read", "write", "admin"}[:n]}}
@@ -59,11 +59,11 @@ func scopeRows(r accounts.Role) []scopeRow {
 	return rows
 }
 
-// scopeHelp says what the scopes of the form include.
+// scopeHelp explains the scopes that the role can use.
 func scopeHelp(r accounts.Role) string {
 	switch r {
 	case accounts.Admin:
-		return "Write includes read. Admin includes everything, also users and tokens."
+		return "Write includes read. Admin includes everything, including users and tokens."
 	case accounts.Editor:
 		return "Write includes read."
 	}
@@ -72,11 +72,11 @@ func scopeHelp(r accounts.Role) string {
 
 type scopeRow struct {
 	Label  string
-	Scopes []string // "" = there is none
+	Scopes []string // "" = no checkbox
 }
 
-// does is what a scope allows, without the system: "read".
-func does(scope string) string { return scope[strings.Index(scope, ":")+1:] }
+// scopeVerb returns a scope without the system: "read".
+func scopeVerb(scope string) string { return scope[strings.Index(scope, ":")+1:] }
 
 var systemLabels = map[string]string{
 	"links": "Links", "targets": "Targets", "shortlinks": "Short links", "crawl": "Crawl", "sites": "Sites", "alerts": "Alerts",

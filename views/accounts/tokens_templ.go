@@ -13,7 +13,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// TokensPage is one's own API tokens.
+// TokensPage is the page of the user's own API tokens.
 func TokensPage(v Tokens) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -55,7 +55,7 @@ func TokensPage(v Tokens) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<p class=\"lead\">Scripts and apps send an API token as a bearer token. It can do no more than your role: ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<p class=\"lead\">Scripts and apps authenticate with an API token. A token cannot do more than your role: ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -79,7 +79,7 @@ func TokensPage(v Tokens) templ.Component {
 				}
 			}
 			if len(v.Tokens) > longList {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"jump\"><a class=\"button\" href=\"#add\">Create an API token</a></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"jump\"><a class=\"button\" href=\"#add\">Create token</a></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -90,7 +90,7 @@ func TokensPage(v Tokens) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<div class=\"empty\"><h2>No API tokens yet</h2><p>Create one for each program, so that you can revoke it alone. <a href=\"/apidoc\">Read how to use the API</a></p></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<div class=\"empty\"><h2>No API tokens yet.</h2><p>Create a separate token for each program. <a href=\"/apidoc\">API documentation</a></p></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -113,7 +113,7 @@ func TokensPage(v Tokens) templ.Component {
 	})
 }
 
-// madeToken shows a token that was just created. No other page ever shows it.
+// madeToken shows a new token. It is shown only once.
 func madeToken(t accounts.Token, secret string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -156,7 +156,7 @@ func madeToken(t accounts.Token, secret string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</span> created</h2></div><p>Copy it now: it is shown only once.</p><div class=\"short-address\"><code class=\"secret\" id=\"token\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</span> created</h2></div><p>Copy the token now. It is shown only once.</p><div class=\"short-address\"><code class=\"secret\" id=\"token\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -198,7 +198,7 @@ func madeToken(t accounts.Token, secret string) templ.Component {
 	})
 }
 
-// TokenTable lists tokens. path is what the forms that revoke them post below.
+// TokenTable lists tokens. path is the prefix of the paths that revoke them.
 func TokenTable(p ui.Page, tokens []accounts.Token, path string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -338,7 +338,7 @@ func TokenTable(p ui.Page, tokens []accounts.Token, path string) templ.Component
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "\"><p class=\"help\">Programs that use it lose access. This cannot be undone.</p><button class=\"danger\">Revoke token</button></form></details></td></tr>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "\"><p class=\"help\">Revoke this token? Programs that use it lose access. This cannot be undone.</p><button class=\"danger\">Revoke token</button></form></details></td></tr>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -385,11 +385,11 @@ func tokenForm(v Tokens) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "\" id=\"add\" aria-labelledby=\"add-title\"><h2 id=\"add-title\">Create an API token</h2>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "\" id=\"add\" aria-labelledby=\"add-title\"><h2 id=\"add-title\">Create API token</h2>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = input(field{Name: "name", Label: "Name", Value: v.Form.Name, Max: "100", Hint: "For example the name of the program.", Error: v.Errors["name"]}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = input(field{Name: "name", Label: "Name", Value: v.Form.Name, Max: "100", Hint: "For example, the name of the program.", Error: v.Errors["name"]}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -406,7 +406,7 @@ func tokenForm(v Tokens) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "</p><table class=\"scopes\"><thead><tr><th scope=\"col\"><span class=\"visually-hidden\">Part</span></th>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "</p><table class=\"scopes\"><thead><tr><th scope=\"col\"><span class=\"visually-hidden\">Access to</span></th>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -485,9 +485,9 @@ func tokenForm(v Tokens) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var20 string
-					templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(row.Label + ": " + does(scope))
+					templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(row.Label + ": " + scopeVerb(scope))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/accounts/tokens.templ`, Line: 130, Col: 157}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/accounts/tokens.templ`, Line: 130, Col: 162}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 					if templ_7745c5c3_Err != nil {

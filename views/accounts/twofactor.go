@@ -7,21 +7,21 @@ import (
 	"linkwatch/views/ui"
 )
 
-// TwoFactor is the page of one's own second factor.
+// TwoFactor is the page of the user's own two-factor authentication.
 type TwoFactor struct {
 	ui.Page
 	User        accounts.User
-	HasPassword bool // there is a password that can be asked for
+	HasPassword bool // the account can be asked for a password
 	CodesLeft   int
 	Errors      ui.Errors
 
-	Secret  string   // of a new key, to be typed; "" = there is none, or it was shown before
-	QR      string   // SVG of it
-	Confirm bool     // a code of the new key is asked for
-	Codes   []string // recovery codes that were just made; nil = none
+	Secret  string   // new key, to be typed; "" = none, or already shown
+	QR      string   // QR code of the key, as SVG
+	Confirm bool     // ask for a code of the new key
+	Codes   []string // new recovery codes; nil = none
 }
 
-// grouped is a secret in groups of four characters, which are easier to type.
+// grouped formats a secret in groups of four characters, which are easier to type.
 func grouped(secret string) string {
 	var b strings.Builder
 	for i, r := range secret {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// TwoFactorPage is one's own second factor.
+// TwoFactorPage is the page of the user's own two-factor authentication.
 func TwoFactorPage(v TwoFactor) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -51,7 +51,7 @@ func TwoFactorPage(v TwoFactor) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = under("Two-factor authentication", SettingsPath, "Account").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = subHead("Two-factor authentication", SettingsPath, "Account").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -124,17 +124,17 @@ func factorOff(v TwoFactor) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\"><p>After your password, you also enter a code from an authenticator app on your phone.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\"><p>At each login, you enter a code from an authenticator app after your password.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if v.HasPassword {
-			templ_7745c5c3_Err = input(current(v.Errors)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = input(currentPassword(v.Errors)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"muted\">This account has no password. The code is asked for only after a password, not after single sign-on.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"muted\">This account has no password. Linkwatch asks for the code only after a password, not after single sign-on.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -207,25 +207,25 @@ func confirmKey(v TwoFactor) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</code></p><p class=\"muted\">It is shown only now.</p></div></div><h2>2. Enter a code</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</code></p><p class=\"muted\">The key is shown only once.</p></div></div><h2>2. Enter a code</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p>Enter the code that your app shows now. If it does not have the key, <a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p>Enter the code that your app shows. If your app does not have the key, <a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var8 templ.SafeURL
 			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinURLErrs(TwoFactorPath)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/accounts/twofactor.templ`, Line: 54, Col: 98}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/accounts/twofactor.templ`, Line: 54, Col: 100}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "\">start again</a> to get a new one.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "\">start over</a> to get a new one.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -279,7 +279,7 @@ func recoveryCodes(v TwoFactor) templ.Component {
 			templ_7745c5c3_Var10 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<section class=\"panel account-form\" aria-labelledby=\"codes-title\"><p role=\"status\"><strong>Two-factor authentication is on.</strong></p><h2 id=\"codes-title\">Recovery codes</h2><p>Each code signs you in once if you lose your phone. Store them in a safe place: they are shown only now.</p><ul class=\"codes\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<section class=\"panel account-form\" aria-labelledby=\"codes-title\"><p role=\"status\"><strong>Two-factor authentication is on.</strong></p><h2 id=\"codes-title\">Recovery codes</h2><p>If you lose your phone, sign in with one of these codes. Each code works once. Store them in a safe place: they are shown only once.</p><ul class=\"codes\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -457,12 +457,12 @@ func factorOn(v TwoFactor) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "</dl><p class=\"muted\">For new recovery codes or another phone, turn it off and set it up again.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "</dl><p class=\"muted\">To get new recovery codes or use another phone, turn it off and set it up again.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if v.HasPassword {
-			templ_7745c5c3_Err = input(current(v.Errors)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = input(currentPassword(v.Errors)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -475,7 +475,7 @@ func factorOn(v TwoFactor) templ.Component {
 	})
 }
 
-// onMark says that two-factor authentication is on.
+// onMark is the mark of something that is on.
 func onMark(word string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

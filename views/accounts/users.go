@@ -10,11 +10,11 @@ import (
 type Users struct {
 	ui.Page
 	Users models.Slice[accounts.User]
-	Token string // the list begins after it; "" = at its beginning
+	Token string // page token; "" = first page
 	Form  UserForm
 }
 
-// UserForm is what was typed for a new account.
+// UserForm is the form for a new account, as submitted.
 type UserForm struct {
 	Username string
 	Role     accounts.Role
@@ -25,15 +25,15 @@ type UserForm struct {
 type User struct {
 	ui.Page
 	User     accounts.User
-	Self     bool          // it is the reader's own
-	Role     accounts.Role // as the form has it
+	Self     bool          // the admin's own account
+	Role     accounts.Role // selected in the form
 	Sessions int
 	Tokens   []accounts.Token
 	Errors   ui.Errors
 }
 
-// from is how an account signs in if it was made by another program; "" = it was not.
-func from(u accounts.User) string {
+// origin returns how the account was added: "" = in Linkwatch.
+func origin(u accounts.User) string {
 	switch u.OIDCIssuer {
 	case "":
 		return ""
@@ -43,7 +43,6 @@ func from(u accounts.User) string {
 	return "single sign-on"
 }
 
-// onOff says whether something is on.
 func onOff(on bool) string {
 	if on {
 		return "on"
@@ -51,7 +50,7 @@ func onOff(on bool) string {
 	return "off"
 }
 
-// usersPage is the address of a part of the list.
+// usersPage returns the path of a page of the list.
 func usersPage(after models.Cursor) string {
 	if after == (models.Cursor{}) {
 		return UsersPath

@@ -7,7 +7,6 @@ import (
 	"linkwatch/views/ui"
 )
 
-// healthIcon is the icon of a health.
 func healthIcon(h links.Health) string {
 	switch h {
 	case links.OK:
@@ -20,31 +19,31 @@ func healthIcon(h links.Health) string {
 	return "unchecked"
 }
 
-// explain is what the health of a link means and what happens next.
+// explain returns the meaning of a link's health, and what happens next.
 func explain(l links.Link) string {
 	cause := l.LastError // "host not found"
 	if l.LastStatusCode != 0 {
-		cause = fmt.Sprintf("the site answered %d", l.LastStatusCode)
+		cause = fmt.Sprintf("status %d", l.LastStatusCode)
 	}
 	switch l.Health {
 	case links.OK:
-		return "The page answers."
+		return "The page responds."
 	case links.Moved:
-		return "The page has moved for good. Nothing is changed until you say so."
+		return "The page redirects permanently. The link keeps its URL until you use the new one."
 	case links.Blocked:
 		if l.LastStatusCode == 0 {
-			return "Not fetched: its address is private or reserved. It may open in your browser. The operator can allow it with OUTBOUND_ALLOW_CIDRS."
+			return "Not fetched: the address is private or reserved. The page may still open in your browser. The operator can allow the address with OUTBOUND_ALLOW_CIDRS."
 		}
-		return fmt.Sprintf("The site keeps programs out (it answered %d). It may open in your browser; it is never expired for this.", l.LastStatusCode)
+		return fmt.Sprintf("The site refuses automated requests (status %d). The page may still open in your browser. Blocked links never expire.", l.LastStatusCode)
 	case links.Suspect:
-		return fmt.Sprintf("Could not be reached: %s, %s in a row. After %d it counts as dead.", cause, ui.Plural(l.Failures, "day"), links.DeadAfter)
+		return fmt.Sprintf("Unreachable for %[2]s: %[1]s. Dead after %[3]d days in a row.", cause, ui.Plural(l.Failures, "day"), links.DeadAfter)
 	case links.Dead:
 		if links.Gone(l.LastStatusCode) {
 			return fmt.Sprintf("The page is gone: %s.", cause)
 		}
-		return fmt.Sprintf("Could not be reached: %s, %s in a row.", cause, ui.Plural(l.Failures, "day"))
+		return fmt.Sprintf("Unreachable for %[2]s: %[1]s.", cause, ui.Plural(l.Failures, "day"))
 	case links.Unchecked:
-		return "Not looked at yet. The next check will fetch it."
+		return "Not checked yet."
 	}
 	return ""
 }

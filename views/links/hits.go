@@ -5,7 +5,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Hits are links as the search over everything shows them.
+// Hits returns links as search hits.
 func Hits(ls []links.Link) []ui.Hit {
 	hits := make([]ui.Hit, len(ls))
 	for i, l := range ls {

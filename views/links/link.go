@@ -11,26 +11,25 @@ import (
 type Link struct {
 	ui.Page
 	Link links.Link
-	Tags []links.Tag // of the link, with their ids
+	Tags []links.Tag // of the link
 	Edit EditForm
 	Add  TagForm
 
-	MayShare bool // the reader may change who sees the link
+	MayShare bool // the user may change Private
 
-	Actions []templ.Component // of other systems, such as the button that watches the URL
-	Main    []templ.Component // of other systems: sections below the link's health
+	Actions []templ.Component // buttons of other systems, such as Watch
+	Main    []templ.Component // sections of other systems, below the health
 }
 
-// EditForm is what the owner sets of a link, as typed. Open shows the form
-// unfolded.
+// EditForm is the form for title and notes, as submitted.
 type EditForm struct {
 	Title, Notes string
 	Private      bool
-	Open         bool
+	Open         bool // the form is expanded
 	Errors       ui.Errors
 }
 
-// TagForm is what was typed to add tags to a link.
+// TagForm is the form that adds tags to a link, as submitted.
 type TagForm struct {
 	Tags   string
 	Errors ui.Errors

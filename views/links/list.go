@@ -1,5 +1,5 @@
-// Package links holds the pages of links and tags: for each a struct with what it
-// shows, and the component that shows it.
+// Package links holds the pages of links and tags. Each page is a struct with its data, and a component that renders
+// it.
 package links
 
 import (
@@ -16,31 +16,30 @@ import (
 	"linkwatch/views/ui"
 )
 
-// maxRowTags is how many tags a row of the list shows before it counts the rest.
+// maxRowTags is the number of tags in a row of the list. The rest is shown as a count.
 const maxRowTags = 3
 
-// List is the page of the list: the form to add, the search, the rows.
+// List is the list of links, with the form to add one and the search.
 type List struct {
 	ui.Page
 	Place   Place
 	Add     AddForm
 	Found   links.Found
-	Query   string // the message of a query that cannot be read, else ""
+	Query   string // error in the query; "" = none
 	Counts  links.Counts
 	Popular []links.Tag // the most used tags
 	Bulk    BulkForm
-	BaseURL string // where this program is reached, for the bookmarklet
+	BaseURL string // URL of this server, for the bookmarklet
 }
 
-// Place is a page of the list of links: the filter, the order and the number. Its
-// path can be bookmarked.
+// Place is one page of the list of links: filter, order and page number.
 type Place struct {
 	links.Filter
-	Popular bool // by views instead of by age; all active links, unfiltered
-	Page    int  // from 1; 0 is 1
+	Popular bool // most viewed first, without a filter; else newest first
+	Page    int  // from 1; 0 = 1
 }
 
-// Path is the address of the list.
+// Path returns the URL path of the place.
 func (p Place) Path() string {
 	v := p.values()
 	if p.Page > 1 {
@@ -63,7 +62,7 @@ func (p Place) values() url.Values {
 // Filtered reports whether the list has a filter.
 func (p Place) Filtered() bool { return p.Filter != links.Filter{} }
 
-// A place with another filter starts at its first page.
+// Changing the filter goes back to the first page.
 
 func (p Place) withPage(n int) Place { p.Page = n; return p }
 
@@ -79,33 +78,31 @@ func (p Place) withShown(s links.Shown) Place {
 
 func (p Place) withoutTag() Place { p.Tag, p.Page = "", 0; return p }
 
-// tagged is the list of one tag's active links.
+// tagged returns the list of a tag's active links.
 func tagged(name string) Place { return Place{Filter: links.Filter{Tag: name}} }
 
-// AddForm is what was typed to save a link, with its errors.
+// AddForm is the form that saves a link, as submitted.
 type AddForm struct {
 	URL, Tags, Notes string
 	Private          bool
 	Errors           ui.Errors
-	CanForce         bool // the page could not be fetched: the link can be saved anyway
+	CanForce         bool // the page could not be fetched, and the link can be saved anyway
 }
 
-// BulkForm is what was selected and typed for an action on many links.
+// BulkForm is the bulk action on selected links, as submitted.
 type BulkForm struct {
 	IDs   []string
 	Tags  string
 	Error string // of the tags
 }
 
-// Preview is what a fetch of a pasted URL found; Problem is why it found
-// nothing. The zero Preview shows nothing.
+// Preview is the result of fetching a pasted URL, or the problem if that failed. The zero value renders nothing.
 type Preview struct {
 	Page    links.Page
 	Problem string
 }
 
-// bulkActions are the actions on selected links that need only a button. value is
-// that of the button.
+// bulkActions are the bulk actions that need no input.
 var bulkActions = []struct{ value, label, icon string }{
 	{links.ActionExpire, "Expire", "archive"},
 	{links.ActionRevive, "Revive", "revive"},
@@ -123,7 +120,7 @@ func (v List) pager() ui.Pager {
 	}
 }
 
-// count is the number of links found: "1 link", "2 981 links" or "10 000+ links".
+// count returns the number of links found: "1 link", "2,981 links" or "10,000+ links".
 func (v List) count() string {
 	if v.Found.TotalIsLowerBound {
 		return ui.Count(v.Found.Total) + "+ links"
@@ -131,17 +128,17 @@ func (v List) count() string {
 	return ui.Plural(v.Found.Total, "link")
 }
 
-// first reports whether no link is saved, active or expired.
-func (v List) first() bool { return v.Counts.Active+v.Counts.Expired == 0 }
+// isEmpty reports whether no link is saved, active or expired.
+func (v List) isEmpty() bool { return v.Counts.Active+v.Counts.Expired == 0 }
 
-// offers reports whether the links shown can be filtered by a health. Only active links are counted by health, so beside
-// expired ones each is offered.
-func (v List) offers(h links.Health) bool {
+// offersHealth reports whether the list has a filter for a health. Only active links are counted by health. For
+// expired links every health is offered.
+func (v List) offersHealth(h links.Health) bool {
 	return v.Place.Health == "" && h != links.OK && (v.Place.Shown != links.ShowActive || v.Counts.Health[h] > 0)
 }
 
-// near lists the words that were searched instead: “exmaple” → “example”.
-func near(found map[string][]string) string {
+// similarWords describes the words that were searched instead: “exmaple” → “example”.
+func similarWords(found map[string][]string) string {
 	var all []string
 	for _, typed := range slices.Sorted(maps.Keys(found)) {
 		all = append(all, "“"+typed+"” → “"+strings.Join(found[typed], "”, “")+"”")
@@ -149,18 +146,17 @@ func near(found map[string][]string) string {
 	return strings.Join(all, "; ")
 }
 
-// bookmarklet is the URL of a bookmark that saves the current page to Linkwatch. The
-// script is escaped as part of a URL, because the browser unescapes it before it
-// runs it. base is escaped as a JavaScript string.
+// bookmarklet returns the URL of a bookmark that saves the current page to Linkwatch. The script is percent-encoded,
+// because the browser decodes a javascript: URL before running it.
 func bookmarklet(base string) string {
-	here, err := json.Marshal(base + "/links?url=")
+	address, err := json.Marshal(base + "/links?url=")
 	if err != nil {
-		panic(err) // text always has a JSON form
+		panic(err) // a string always has a JSON form
 	}
-	return "javascript:" + url.PathEscape("window.open("+string(here)+"+encodeURIComponent(location.href))")
+	return "javascript:" + url.PathEscape("window.open("+string(address)+"+encodeURIComponent(location.href))")
 }
 
-// recentlyExpired describes the links that links.ShowRecent shows.
+// recentlyExpired describes links.ShowRecent.
 func recentlyExpired() string { return fmt.Sprintf("expired in the last %d days", links.RecentDays) }
 
 // newest is the first page of all active links.

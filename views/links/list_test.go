@@ -25,7 +25,7 @@ func TestPlacePath(t *testing.T) {
 	}
 }
 
-// A browser undoes the escapes of a javascript: address before it runs it.
+// A browser decodes a javascript: URL before running it.
 func TestBookmarklet(t *testing.T) {
 	for base, want := range map[string]string{
 		"http://127.0.0.1:8080": `javascript:window.open("http://127.0.0.1:8080/links?url="+encodeURIComponent(location.href))`,

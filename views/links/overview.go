@@ -10,25 +10,25 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Overview is what the overview shows of links.
+// Overview is the data of links for the overview.
 type Overview struct {
 	Counts          links.Counts
 	Attention       links.Attention
 	Recent, Popular []links.Link
-	BaseURL         string // where this program is reached, for the bookmarklet
+	BaseURL         string // URL of this server, for the bookmarklet
 	Now             time.Time
 }
 
-// Part is the links' part of the overview.
+// Part returns the part of the overview about links.
 func (v Overview) Part() ui.OverviewPart {
 	p := ui.OverviewPart{
 		Used:      v.Counts.Active+v.Counts.Expired > 0,
 		Tiles:     v.tiles(),
 		Attention: v.attention(),
-		Well:      []string{"no link is dead, suspect or moved"},
+		Well:      []string{"no links are dead, suspect or moved"},
 		Welcome: ui.Welcome{
-			Heading: "Links that you keep, kept alive",
-			Lead:    "Save a link once. Linkwatch reads its title and picture, finds it again, and tells you when the page dies or moves, or the site goes down.",
+			Heading: "Save links. Know when they break.",
+			Lead:    "Linkwatch reads the title and picture of each page, makes it searchable, and reports when the page is gone, has moved, or the site is down.",
 		},
 		Steps: []ui.Step{{Place: 1, Body: pasteStep()}, {Place: 3, Body: saveStep(v.BaseURL)}},
 	}
@@ -41,8 +41,7 @@ func (v Overview) Part() ui.OverviewPart {
 	return p
 }
 
-// viewed says whether any link was ever viewed: until then the popular links are
-// the recent ones again.
+// viewed reports whether any link has views. Without views, the popular links are the recent ones.
 func (v Overview) viewed() bool { return len(v.Popular) > 0 && v.Popular[0].ViewCount > 0 }
 
 func (v Overview) tiles() []ui.Tile {
@@ -83,7 +82,6 @@ func (v Overview) rows(ls []links.Link) []templ.Component {
 	return rows
 }
 
-// curlExample is how a shell saves a link.
 func curlExample(base string) string {
 	return "curl " + base + "/v1/links \\\n  --json '{\"url\": \"https://example.com\", \"tags\": [\"demo\"]}'"
 }

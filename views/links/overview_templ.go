@@ -15,7 +15,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// attentionRow is a link that is dead, suspect or moved.
+// attentionRow is a dead, suspect or moved link.
 func attentionRow(l links.Link, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -115,14 +115,14 @@ func attentionRow(l links.Link, now time.Time) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if l.Health == links.Moved && l.MovedTo != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "Now at <span class=\"address\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "Moved to <span class=\"address\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var7 string
 			templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(l.MovedTo)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/links/overview.templ`, Line: 20, Col: 45}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/links/overview.templ`, Line: 20, Col: 47}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 			if templ_7745c5c3_Err != nil {
@@ -203,13 +203,13 @@ func attentionRow(l links.Link, now time.Time) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if l.Health != links.Moved {
-			templ_7745c5c3_Err = ui.PostButton(linkPath(l.ID)+"/refresh", "refresh", "Recheck", "", ui.Field{Name: "back", Value: "/"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.PostButton(linkPath(l.ID)+"/refresh", "refresh", "Refresh", "", ui.Field{Name: "back", Value: "/"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
 		if l.Health == links.Moved && !l.Expired() {
-			templ_7745c5c3_Err = ui.PostButton(linkPath(l.ID)+"/move", "check", "Use new address", "", ui.Field{Name: "back", Value: "/"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.PostButton(linkPath(l.ID)+"/move", "check", "Use new URL", "", ui.Field{Name: "back", Value: "/"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -232,7 +232,7 @@ func attentionRow(l links.Link, now time.Time) templ.Component {
 	})
 }
 
-// briefs is a section with a few links, each with its views or its age.
+// briefs is a section with a short list of links, each with its views or its age.
 func briefs(title, path string, ls []links.Link, now time.Time, views bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -370,7 +370,7 @@ func pasteStep() templ.Component {
 			templ_7745c5c3_Var18 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<h2>Paste a link</h2><p>Its page is fetched while you watch.</p><form class=\"field-row\" action=\"/links\" method=\"get\"><input name=\"url\" type=\"text\" inputmode=\"url\" placeholder=\"https://…\" aria-label=\"URL\" autocomplete=\"off\" required data-new> <button class=\"primary\">Continue</button></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<h2>Add a link</h2><p>Paste a URL to preview and save the page.</p><form class=\"field-row\" action=\"/links\" method=\"get\"><input name=\"url\" type=\"text\" inputmode=\"url\" placeholder=\"https://…\" aria-label=\"URL\" autocomplete=\"off\" required data-new> <button class=\"primary\">Continue</button></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -420,7 +420,7 @@ func saveStep(baseURL string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "Save to Linkwatch</a> to your bookmarks bar, or from a shell:</p><pre tabindex=\"0\" aria-label=\"Shell command\"><code>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "Save to Linkwatch</a> to your bookmarks bar, or use a shell:</p><pre tabindex=\"0\" aria-label=\"Shell command\"><code>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -433,7 +433,7 @@ func saveStep(baseURL string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "</code></pre><p>What you saved is looked at again by and by. What died or moved shows up on this page; see <a href=\"/admin/jobs\">the schedule</a> and <a href=\"/admin/settings\">how often</a>.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "</code></pre><p>Saved links are rechecked regularly. Dead and moved links appear on this page. See <a href=\"/admin/jobs\">the schedule</a> and <a href=\"/admin/settings\">the settings</a>.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -5,11 +5,11 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Refresh is the page of a batch of links that are being refetched.
+// Refresh is the page of a bulk refresh.
 type Refresh struct {
 	ui.Page
 	Refresh links.Refresh
-	Back    string // the list that the links were selected in
+	Back    string // path of the list to go back to
 }
 
 func refreshPath(id string) string { return "/links/refreshes/" + id }

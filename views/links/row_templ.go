@@ -16,7 +16,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// health is a link's health by word, icon and colour.
+// health is a link's health as a colored icon and a word.
 func health(h links.Health) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -81,7 +81,7 @@ func health(h links.Health) templ.Component {
 	})
 }
 
-// statusMark is a link's health, or "expired" if it is.
+// statusMark is a link's health, or "expired".
 func statusMark(l links.Link) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -126,7 +126,7 @@ func statusMark(l links.Link) templ.Component {
 	})
 }
 
-// row is one link of the list, with a box to select it for the form "bulk".
+// row is one link of the list. Its checkbox belongs to the form "bulk".
 func row(l links.Link, picked bool, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -403,7 +403,7 @@ func row(l links.Link, picked bool, now time.Time) templ.Component {
 	})
 }
 
-// brief is one link of a short list beside other things.
+// brief is one link of a short list.
 func brief(l links.Link, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

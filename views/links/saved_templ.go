@@ -13,8 +13,8 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Saved is a section on the page of something else with the URL u: the way to the
-// saved link of that page, or, if the ID of l is "", the button to save it.
+// Saved is a section for pages of other systems. It links to the saved link of the URL u. If l has no ID, it has a
+// button that saves u.
 func Saved(u string, l links.Link) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -80,11 +80,11 @@ func Saved(u string, l links.Link) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p>Keep it among your links too: with its title and tags, found by the search.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p>Save this URL as a link to tag it and find it in the search.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.PostButton("/links", "bookmark", "Save as link", "", ui.Field{Name: "url", Value: u}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.PostButton("/links", "bookmark", "Save link", "", ui.Field{Name: "url", Value: u}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

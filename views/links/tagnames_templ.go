@@ -8,8 +8,7 @@ package links
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// tagNames is the list of tag names that the fields for tags of a page offer. It
-// is empty until something is typed: then htmx puts TagOptions into it.
+// tagNames is the list of suggestions for tag fields. It is empty until htmx loads TagOptions into it.
 func tagNames() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -39,8 +38,7 @@ func tagNames() templ.Component {
 	})
 }
 
-// TagOptions are the names that complete a field for tags: head, what was typed
-// before the tag at hand, stays.
+// TagOptions are suggestions for a tag field. head is the text before the tag that is being typed.
 func TagOptions(head string, names []string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -70,7 +68,7 @@ func TagOptions(head string, names []string) templ.Component {
 			var templ_7745c5c3_Var3 string
 			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(head + name)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/links/tagnames.templ`, Line: 13, Col: 29}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/links/tagnames.templ`, Line: 11, Col: 29}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {

@@ -9,29 +9,28 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Tags is the page of all tags.
+// Tags is the list of tags.
 type Tags struct {
 	ui.Page
-	Match string // a part of the names shown
-	Query string // what is wrong with Match, else ""
+	Match string // filter: part of the name
+	Query string // error in Match; "" = none
 	Order links.TagOrder
 	Tags  models.List[links.Tag]
 	Edit  RenameForm
 }
 
-// RenameForm is a rename of a tag that was refused: the name belongs to another tag,
-// or is not valid. The zero RenameForm is none.
+// RenameForm is a rejected rename of a tag: the name is invalid, or another tag has it.
 type RenameForm struct {
 	ID, Name  string
-	Into      string // the stored name of the tag that has the name already; "" = none
-	IntoLinks int    // links with that tag
+	Into      string // name of the tag that already has the name; "" = none
+	IntoLinks int    // number of links with that tag
 	Errors    ui.Errors
 }
 
 var tagOrders = []struct {
 	order links.TagOrder
 	label string
-}{{links.TagsByName, "Name"}, {links.TagsByCount, "Links"}, {links.TagsByLastUse, "Last use"}}
+}{{links.TagsByName, "Name"}, {links.TagsByCount, "Links"}, {links.TagsByLastUse, "Last used"}}
 
 func (v Tags) pager() ui.Pager {
 	return ui.Pager{
@@ -41,7 +40,7 @@ func (v Tags) pager() ui.Pager {
 	}
 }
 
-// TagsPath is the address of a page of the list of tags.
+// TagsPath returns the path of a page of the list of tags.
 func TagsPath(match string, order links.TagOrder, page int) string {
 	q := url.Values{}
 	ui.SetFilters(q, map[string]string{"q": match})

@@ -10,14 +10,13 @@ import (
 	views "linkwatch/views/links"
 )
 
-// Beside shows on pages of other systems the saved link of their URL.
-func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
+// Related returns the section about the saved link of a URL, for pages of other systems.
+func (p Pages) Related(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	l, _, err := p.Links.ByURL(c.Request.Context(), s.CanonicalURL)
 	return pages.Shown{Section: views.Saved(s.URL, l)}, err
 }
 
-// SubjectOf is the link with an id as other systems see it; CodeNotFound
-// if there is none.
+// SubjectOf returns a link as pages.Subject; CodeNotFound if there is none.
 func (p Pages) SubjectOf(ctx context.Context, id string) (pages.Subject, error) {
 	l, err := p.Links.Get(ctx, id)
 	return subject(l), err
