@@ -70,7 +70,7 @@ func TestAccountPages(t *testing.T) {
 		b.see("User added.")
 		look("/settings/users")
 		b.click("tbody tr:nth-child(2) a")
-		b.see("What bob did")
+		b.see("Show entries")
 		look("/settings/users/:id")
 		b.click(`form[action$="/delete"] button`)
 		b.see("User deleted.")
