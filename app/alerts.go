@@ -19,16 +19,15 @@ import (
 	"linkwatch/outbound"
 )
 
-// Alerts is the system of alerts: channels, rules, maintenance windows, and the delivery of
-// messages.
+// Alerts is the alerts system: channels, rules, maintenance windows and the delivery of messages.
 type Alerts struct {
 	System
 	Store *alerts.Store
-	Deps  *alerthandlers.Deps // tests change what it asks
+	Deps  *alerthandlers.Deps // tests replace its fields
 	pages alerthandlers.Pages
 }
 
-// newAlerts wires alerts. types are the kinds of events of all systems; rules can name the targets of watched.
+// newAlerts creates the alerts system. types are the event types of all systems. Rules can select the targets of watched.
 func newAlerts(c *core, types []event.Type, watched *targets.Store) (*Alerts, error) {
 	cfg := c.Config
 	opts := alerts.Options{Types: types, Seal: c.Secrets.Seal, Open: c.Secrets.Open, Sign: c.Secrets.Sign, Base: cfg.PublicURL}
@@ -36,7 +35,7 @@ func newAlerts(c *core, types []event.Type, watched *targets.Store) (*Alerts, er
 	relay := outbound.NewRelay(outbound.RelayOptions{AllowCIDRs: cfg.OutboundAllowCIDRs, UserAgent: cfg.UserAgent(c.Version)})
 	sender, err := send.New(send.Options{Relay: relay, Clock: c.Clock, Log: c.Log})
 	if err != nil {
-		return nil, fmt.Errorf("the sender of alerts: %w", err)
+		return nil, fmt.Errorf("create alert sender: %w", err)
 	}
 	worker, err := alertjobs.New(alertjobs.Options{Store: store, Lease: c.lease, Sender: sender, Log: c.Log}, c.registry)
 	if err != nil {
@@ -63,7 +62,7 @@ func newAlerts(c *core, types []event.Type, watched *targets.Store) (*Alerts, er
 	}}, nil
 }
 
-// inMaintenance says which of some targets are in maintenance, by their ids.
+// inMaintenance reports which targets are in maintenance, by ID.
 func (a *Alerts) inMaintenance(ctx context.Context, ts []targets.Target) (map[string]bool, error) {
 	all := make([]alerts.Target, len(ts))
 	for i, t := range ts {
@@ -72,7 +71,7 @@ func (a *Alerts) inMaintenance(ctx context.Context, ts []targets.Target) (map[st
 	return a.Store.InMaintenance(ctx, all)
 }
 
-// facts are what links and targets know of the subjects of alerts.
+// facts implements alerts.Facts with the stores of links and targets.
 type facts struct {
 	links   *links.Store
 	targets *targets.Store

@@ -9,7 +9,7 @@ import (
 	alertviews "linkwatch/views/alerts"
 )
 
-// alertSubjects finds what alert rules and maintenance windows can refer to.
+// alertSubjects implements alerthandlers.Subjects.
 type alertSubjects struct{ targets *targets.Store }
 
 // Targets implements alerthandlers.Subjects.

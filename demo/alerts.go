@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/event"
 )
 
-// alertMaker makes up channels, rules and alerts.
+// alertMaker creates demo channels, rules and alerts.
 type alertMaker struct {
 	db    *models.DB
 	store *alerts.Store
@@ -20,33 +20,33 @@ type alertMaker struct {
 	at    time.Time
 }
 
-// madeAlert is something that happened, and how it went on.
+// madeAlert is a demo alert.
 type madeAlert struct {
 	kind     event.Kind
 	severity event.Severity
-	subject  string // kind of the subjects
+	subject  string // subject kind
 	host     string
-	names    []string // of the subjects
+	names    []string // names of the subjects
 	detail   string
-	ago      time.Duration // when it began
-	took     time.Duration // until it ended; 0 = it goes on, or has no duration
-	attended bool          // somebody acknowledged it
+	ago      time.Duration // time since it started
+	took     time.Duration // duration; 0 if it is still firing or has none
+	attended bool          // acknowledged
 }
 
-// The alert of the certificate began when it had a week left: it then became a warning.
+// The certificate alert started when the certificate had one week left.
 const (
 	certificateAgo  = 9 * time.Hour
 	certificateLeft = 7*day - certificateAgo
 )
 
-// allAlerts are those of the made-up company, the oldest first.
+// allAlerts returns the demo alerts, oldest first.
 func allAlerts(now time.Time) []madeAlert {
 	expires := models.At(now.Add(certificateLeft)).Format(time.DateOnly)
 	const down, changed, failed = "target.down", "page.changed", "job.failed"
 	return []madeAlert{
 		{kind: down, severity: event.Critical, subject: "target", host: "shop.northwind.example", names: []string{"Shop"}, detail: "unexpected status 502", ago: 20 * day, took: 14 * time.Minute},
-		{kind: down, severity: event.Critical, subject: "target", host: "api.northwind.example", names: []string{"Public API", "Webhooks"}, detail: "no answer within 10 s", ago: 11 * day, took: 47 * time.Minute, attended: true},
-		{kind: failed, severity: event.Warning, subject: "job", host: "blog.northwind.example", names: []string{"Crawl of the blog"}, detail: "robots.txt cannot be read", ago: 6 * day, took: 5 * time.Hour},
+		{kind: down, severity: event.Critical, subject: "target", host: "api.northwind.example", names: []string{"Public API", "Webhooks"}, detail: "timed out after 10 s", ago: 11 * day, took: 47 * time.Minute, attended: true},
+		{kind: failed, severity: event.Warning, subject: "job", host: "blog.northwind.example", names: []string{"Crawl of the blog"}, detail: "robots.txt is unavailable", ago: 6 * day, took: 5 * time.Hour},
 		{kind: changed, severity: event.Info, subject: "page", host: "docs.northwind.example", names: []string{"Terms of delivery", "Prices"}, ago: 2 * day},
 		{kind: down, severity: event.Critical, subject: "target", host: "shop.northwind.example", names: []string{"Shop"}, detail: "unexpected status 500", ago: day, took: 3 * time.Minute},
 		{kind: "target.certificate_expiring", severity: event.Warning, subject: "target", host: "blog.northwind.example " + expires, names: []string{"Blog"}, detail: "expires on " + expires, ago: certificateAgo, attended: true},
@@ -54,8 +54,8 @@ func allAlerts(now time.Time) []madeAlert {
 	}
 }
 
-// Alerts makes up channels that nothing is sent to, rules, a maintenance window and alerts, and says how many. opts are those of the
-// program's store.
+// Alerts creates demo channels, rules, a maintenance window and alerts, and returns a summary. It disables the channels, so that nothing
+// is sent to them. opts are the options of the program's store.
 func Alerts(ctx context.Context, r *Run, opts alerts.Options) (did string, err error) {
 	if !r.Fresh {
 		return "0 alerts", nil
@@ -86,7 +86,7 @@ func Alerts(ctx context.Context, r *Run, opts alerts.Options) (did string, err e
 	return fmt.Sprintf("%d alerts", len(all)), nil
 }
 
-// forget drops the events of what the other systems made up: it is long past.
+// forget deletes the events that the demo data of other systems caused.
 func (m *alertMaker) forget(ctx context.Context) error {
 	return m.db.Write(ctx, func(tx *gorm.DB) error {
 		for {
@@ -101,7 +101,7 @@ func (m *alertMaker) forget(ctx context.Context) error {
 	})
 }
 
-// channels makes up two channels.
+// channels adds two channels.
 func (m *alertMaker) channels(ctx context.Context) (chat, mail alerts.Channel, err error) {
 	chat, err = m.store.AddChannel(ctx, alerts.NewChannel{Name: "Operations chat", Kind: "ntfy", Address: alerts.Address{URL: "ntfy://ntfy.northwind.example/operations"}})
 	if err != nil {
@@ -111,17 +111,17 @@ func (m *alertMaker) channels(ctx context.Context) (chat, mail alerts.Channel, e
 	return chat, mail, err
 }
 
-// rules makes up two rules and a maintenance window.
+// rules adds two rules and a maintenance window.
 func (m *alertMaker) rules(ctx context.Context, chat, mail alerts.Channel) error {
 	_, err := m.store.AddRule(ctx, alerts.Rule{
-		Name: "What matters", Events: m.store.Defaults(), Channels: alerts.List{chat.ID}, AfterFailures: 1, RepeatMinutes: 120, Enabled: true,
+		Name: "Important alerts", Events: m.store.Defaults(), Channels: alerts.List{chat.ID}, AfterFailures: 1, RepeatMinutes: 120, Enabled: true,
 		EscalateAfterMinutes: 15, EscalateChannels: alerts.List{mail.ID},
 	})
 	if err != nil {
 		return err
 	}
 	_, err = m.store.AddRule(ctx, alerts.Rule{
-		Name: "Changed pages, by day", Events: alerts.List{"page.changed"}, Channels: alerts.List{chat.ID}, AfterFailures: 1, Enabled: true,
+		Name: "Changed pages in the daytime", Events: alerts.List{"page.changed"}, Channels: alerts.List{chat.ID}, AfterFailures: 1, Enabled: true,
 		Quiet: alerts.Quiet{From: "20:00", To: "08:00", TimeZone: "Europe/Berlin"},
 	})
 	if err != nil {
@@ -129,13 +129,13 @@ func (m *alertMaker) rules(ctx context.Context, chat, mail alerts.Channel) error
 	}
 	starts := models.At(m.now.Truncate(day).Add(-14*day + 2*time.Hour))
 	_, err = m.store.AddMaintenance(ctx, alerts.Maintenance{
-		Name: "Backups of the database", Scope: alerts.Scope{Tags: alerts.List{"Infrastructure"}}, StartsAt: starts, EndsAt: starts.Add(time.Hour),
+		Name: "Database backup", Scope: alerts.Scope{Tags: alerts.List{"Infrastructure"}}, StartsAt: starts, EndsAt: starts.Add(time.Hour),
 		Repeat: alerts.RepeatWeekly, TimeZone: "Europe/Berlin",
 	})
 	return err
 }
 
-// happen makes up an alert, the messages of it, and its end.
+// happen creates an alert, its messages and its end.
 func (m *alertMaker) happen(ctx context.Context, n int, a madeAlert) error {
 	began := m.now.Add(-a.ago)
 	phase := event.Began
@@ -163,7 +163,7 @@ func (m *alertMaker) happen(ctx context.Context, n int, a madeAlert) error {
 	return m.tell(ctx, n, a, event.Ended, began.Add(a.took))
 }
 
-// tell stores the events of an alert, and makes the messages of them.
+// tell stores the events of an alert and creates its messages.
 func (m *alertMaker) tell(ctx context.Context, n int, a madeAlert, phase event.Phase, at time.Time) error {
 	kind := models.KindTarget
 	switch a.subject {
@@ -176,9 +176,9 @@ func (m *alertMaker) tell(ctx context.Context, n int, a madeAlert, phase event.P
 		var events []event.Event
 		for i, name := range a.names {
 			id := models.TimedID(kind, models.At(m.now.Add(-a.ago)), int64(n*100+i))
-			if kind == models.KindTarget { // those of the demo are named alike
+			if kind == models.KindTarget { // use the demo target of the same name
 				if err := tx.Raw("SELECT id FROM targets WHERE name = ? LIMIT 1", name).Scan(&id).Error; err != nil {
-					return fmt.Errorf("looking for a target: %w", err)
+					return fmt.Errorf("find target: %w", err)
 				}
 			}
 			events = append(events, event.Event{
@@ -194,7 +194,7 @@ func (m *alertMaker) tell(ctx context.Context, n int, a madeAlert, phase event.P
 	if _, err := m.store.Take(ctx, len(a.names)); err != nil {
 		return err
 	}
-	m.at = at.Add(5 * time.Second) // alerts wait for further subjects
+	m.at = at.Add(5 * time.Second) // alerts are held for further subjects
 	_, err = m.store.Send(ctx, 100)
 	return err
 }

@@ -1,4 +1,4 @@
-// Package alerts holds the operations of alerts under /v1, and their pages.
+// Package alerts implements the API and the pages of alerts.
 package alerts
 
 import (
@@ -12,49 +12,50 @@ import (
 	views "linkwatch/views/alerts"
 )
 
-// Deps are what the handlers work with.
+// Deps are the dependencies of the handlers.
 type Deps struct {
 	*pages.Frame
 	Alerts   *alerts.Store
 	Sender   Sender
 	Subjects Subjects
-	Others   []pages.Beside // what other systems show on the page of an alert
+	Others   []pages.Beside // sections of other systems on the page of an alert
 }
 
-// Subjects are what rules and maintenance windows can name.
+// Subjects finds the targets and status pages that rules and maintenance windows can select.
 type Subjects interface {
-	// Targets returns those targets that exist and that the actor of ctx may see, by their ids.
+	// Targets returns the existing targets that the actor of ctx may see, by ID.
 	Targets(ctx context.Context, ids []string) (map[string]Target, error)
-	// FindTargets returns up to n targets with a text in their name or address, and whether there are more. The error of a text that
-	// is not valid is CodeInvalid ("query.q").
+	// FindTargets returns up to n targets whose name or URL contains a text, and whether there are more. The error is CodeInvalid
+	// ("query.q") for an invalid text.
 	FindTargets(ctx context.Context, text string, n int) (found []views.Choice, more bool, err error)
 	// StatusPages returns all status pages.
 	StatusPages(ctx context.Context) ([]views.Choice, error)
 }
 
-// Target is a target that a rule or a maintenance window names.
+// Target is a target that a rule or a maintenance window can select.
 type Target struct {
 	Name      string
-	PrivateTo string // the owner of a private target; "" = it is shared
+	PrivateTo string // owner of a private target; "" if shared
 }
 
-// API is the operations under /v1.
+// API implements the operations under /v1.
 type API struct{ *Deps }
 
-// Pages are the pages.
+// Pages implements the pages under /alerts.
 type Pages struct{ *Deps }
 
-// Sender checks URLs of channels and sends test messages.
+// Sender validates the URLs of channels and sends test messages.
 type Sender interface {
-	// Check parses a URL of a channel and returns its kind; CodeInvalid ("url").
+	// Check parses the URL of a channel and returns its kind. The error is CodeInvalid ("url").
 	Check(url string) (kind string, err error)
-	// Test sends a test message. delivered reports whether the service accepted it. answer is its answer: one line of at most 500 characters, without secrets. Errors are
-	// CodeBlocked if the address guard refuses the service, CodeConflict if the address of the channel cannot be decrypted, and that of ctx.
+	// Test sends a test message. delivered reports whether the service accepted it. answer is the response of the service: one line of
+	// at most 500 characters, without secrets. Errors are CodeBlocked if the address guard refuses the service, CodeConflict if the
+	// address of the channel cannot be decrypted, and the error of ctx.
 	Test(ctx context.Context, c alerts.Channel) (delivered bool, answer string, err error)
 }
 
-// test sends a test message to a channel and records the result. t.Answer is what the service answered, or why the message was not
-// delivered. Errors are those of Sender.Test. With those that are CodeBlocked or CodeConflict, t says why as well.
+// test sends a test message to a channel and records the result. t.Answer is the response of the service, or the reason why the message
+// was not delivered. Errors are those of Sender.Test. For CodeBlocked and CodeConflict, t.Answer is set too.
 func (d *Deps) test(ctx context.Context, c alerts.Channel) (t views.Tested, err error) {
 	t.ID = c.ID
 	t.Delivered, t.Answer, err = d.Sender.Test(ctx, c)

@@ -10,7 +10,7 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// The groups of operations in the OpenAPI document.
+// The tags of the operations in the OpenAPI document.
 const (
 	groupAlerts      = "Alerts"
 	groupChannels    = "Alert channels"
@@ -18,13 +18,13 @@ const (
 	groupMaintenance = "Maintenance"
 )
 
-// Groups are the groups of the operations.
+// Groups returns the tags of the operations.
 func Groups() []*huma.Tag {
 	return []*huma.Tag{
-		{Name: groupAlerts, Description: "Alerts: current and resolved conditions that rules match."},
-		{Name: groupChannels, Description: "Services, mailboxes and webhooks that receive alerts."},
+		{Name: groupAlerts, Description: "Firing and resolved alerts."},
+		{Name: groupChannels, Description: "Destinations of alerts: chat and push services, e-mail and webhooks."},
 		{Name: groupRules, Description: "Which events are sent to which channels, and when."},
-		{Name: groupMaintenance, Description: "Periods in which no alerts are sent and outages do not count against uptime."},
+		{Name: groupMaintenance, Description: "Windows in which no alerts are sent and outages do not count against uptime."},
 	}
 }
 
@@ -36,14 +36,14 @@ func (a API) Register(r *api.API) {
 	a.registerMaintenance(r)
 }
 
-// ScopeSettings say what a rule or a maintenance window applies to.
+// ScopeSettings select what a rule or a maintenance window applies to.
 type ScopeSettings struct {
-	Targets     api.Member[[]string] `json:"targets,omitempty" maxItems:"500" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the targets that it applies to, at most 500. null removes them. Without targets, tags and status_pages it applies to everything"`
-	Tags        api.Member[[]string] `json:"tags,omitempty" maxItems:"500" example:"[\"shop\"]" doc:"Tags of the saved links and targets that it applies to: at most 500, each of at most 64 characters. A target has the tags of the link with the same URL. null removes them"`
-	StatusPages api.Member[[]string] `json:"status_pages,omitempty" maxItems:"500" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the status pages whose targets it applies to, at most 500. null removes them"`
+	Targets     api.Member[[]string] `json:"targets,omitempty" maxItems:"500" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of targets, at most 500. null removes them. Without targets, tags and status_pages it applies to everything"`
+	Tags        api.Member[[]string] `json:"tags,omitempty" maxItems:"500" example:"[\"shop\"]" doc:"Tags of saved links and targets: at most 500, each of at most 64 characters. A target has the tags of the link with the same URL. null removes them"`
+	StatusPages api.Member[[]string] `json:"status_pages,omitempty" maxItems:"500" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of status pages, at most 500: it applies to their targets. null removes them"`
 }
 
-// check refuses a blank tag: without it, a rule for one tag could become one for everything.
+// check refuses blank tags. If they were dropped, a rule for one tag could become a rule for everything.
 func (s ScopeSettings) check() error {
 	for i, tag := range s.Tags.Value {
 		if models.CleanLine(tag) == "" {
@@ -53,7 +53,7 @@ func (s ScopeSettings) check() error {
 	return nil
 }
 
-// apply changes the members that were sent.
+// apply sets the members that were sent.
 func (s ScopeSettings) apply(to *alerts.Scope) {
 	setList(s.Targets, &to.Targets)
 	setList(s.Tags, &to.Tags)
@@ -66,5 +66,5 @@ func setList(m api.Member[[]string], list *alerts.List) {
 	}
 }
 
-// wireList is never null.
+// wireList returns a list that is never null in JSON.
 func wireList(l alerts.List) []string { return append([]string{}, l...) }

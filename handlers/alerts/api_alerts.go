@@ -11,28 +11,28 @@ import (
 	"linkwatch/models/event"
 )
 
-// maxDeliveries is how many messages of an alert are listed.
+// maxDeliveries is the maximum number of messages listed for an alert.
 const maxDeliveries = 100
 
 func (a API) registerAlerts(r *api.API) {
 	api.Register(r, api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alerts", "list-alerts", "List alerts",
-		"Newest first. An alert is listed once it is due to be sent. Resolved alerts are kept for 90 days."), a.listAlerts)
-	api.Register(r, api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alerts/{id}", "get-alert", "Get an alert", "With its subjects and messages.", models.CodeNotFound), a.getAlert)
+		"Newest first. An alert is listed when it is due to be sent. Resolved alerts are kept for 90 days."), a.listAlerts)
+	api.Register(r, api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alerts/{id}", "get-alert", "Get an alert", "Includes its subjects and messages.", models.CodeNotFound), a.getAlert)
 	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/acknowledge", "acknowledge-alert", "Acknowledge an alert",
-		"Stops its reminders and its escalation. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.acknowledgeAlert)
-	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/unacknowledge", "unacknowledge-alert", "Undo an acknowledgement",
-		"409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.unacknowledgeAlert)
+		"Stops reminders and escalation. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.acknowledgeAlert)
+	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/unacknowledge", "unacknowledge-alert", "Remove an acknowledgement",
+		"Reminders and escalation start again. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.unacknowledgeAlert)
 	api.Register(r, api.Operation(groupAlerts, middleware.Editor, "POST", "/v1/alerts/{id}/silence", "silence-alert", "Silence an alert",
-		"Holds back all messages except the recovery, for at most 7 days. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.silenceAlert)
-	api.Register(r, api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alert-events", "list-alert-events", "List kinds of events", "All kinds of events that alert rules can name."), a.listEvents)
+		"Holds all messages except the recovery, for at most 7 days. 409 if it is resolved.", models.CodeNotFound, models.CodeConflict), a.silenceAlert)
+	api.Register(r, api.Operation(groupAlerts, middleware.Viewer, "GET", "/v1/alert-events", "list-alert-events", "List event kinds", "The event kinds that alert rules can send."), a.listEvents)
 }
 
-// AlertPath names an alert.
+// AlertPath is the path parameter of an alert.
 type AlertPath struct {
 	ID string `path:"id" example:"v_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert"`
 }
 
-// notifications returns alerts as the API has them. The number of queries is constant.
+// notifications converts alerts to their API form with a constant number of queries.
 func (a API) notifications(ctx context.Context, as ...alerts.Alert) ([]alerts.Notification, error) {
 	members, err := a.Alerts.MembersOf(ctx, as, alerts.MaxSubjects)
 	if err != nil {
@@ -108,12 +108,12 @@ func (a API) silenceAlert(ctx context.Context, in *silenceAlertInput) (*api.Outp
 	return a.answerAlert(ctx, al, err)
 }
 
-// AlertEvent is a kind of events in the API.
+// AlertEvent is an event kind in the API.
 type AlertEvent struct {
-	Kind     string `json:"kind" example:"target.down" doc:"Name of the kind, as in alert rules and alerts"`
-	Label    string `json:"label" example:"Target down" doc:"Name to show to users"`
-	Help     string `json:"help" example:"A check of a target failed." doc:"What it means, in one or two sentences"`
-	Severity string `json:"severity" enum:"info,warning,critical" example:"critical" doc:"Usual severity"`
+	Kind     string `json:"kind" example:"target.down" doc:"Kind, as in alert rules and alerts"`
+	Label    string `json:"label" example:"Target down" doc:"Display name"`
+	Help     string `json:"help" example:"A check of a target failed." doc:"Description in one or two sentences"`
+	Severity string `json:"severity" enum:"info,warning,critical" example:"critical" doc:"Default severity. An event can be more or less severe"`
 }
 
 func toEvent(t event.Type) AlertEvent {

@@ -14,23 +14,23 @@ import (
 func (a API) registerChannels(r *api.API) {
 	api.Register(r, api.Operation(groupChannels, middleware.Viewer, "GET", "/v1/channels", "list-channels", "List channels", "Oldest first."), a.listChannels)
 	add := api.Operation(groupChannels, middleware.Editor, "POST", "/v1/channels", "add-channel", "Add a channel",
-		"Its url and secret are stored encrypted and never returned. 409 if there are 200 channels.", models.CodeConflict)
+		"url and secret are stored encrypted and never returned. 409 if there are 200 channels.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, add, a.addChannel)
-	api.Register(r, api.Operation(groupChannels, middleware.Viewer, "GET", "/v1/channels/{id}", "get-channel", "Get a channel", "Without its url and secret.", models.CodeNotFound), a.getChannel)
-	api.Register(r, api.Operation(groupChannels, middleware.Editor, "PATCH", "/v1/channels/{id}", "edit-channel", "Change a channel",
-		"Members that are left out stay as they are. Alert rules that can no longer use the channel send nothing to it. After a change of url, waiting messages are tried again at once. If kind is no longer webhook, the secret is deleted. "+
-			"409 if only one of url and secret is sent, and the stored one cannot be decrypted: send both.", models.CodeNotFound, models.CodeConflict), a.editChannel)
+	api.Register(r, api.Operation(groupChannels, middleware.Viewer, "GET", "/v1/channels/{id}", "get-channel", "Get a channel", "The response does not include url and secret.", models.CodeNotFound), a.getChannel)
+	api.Register(r, api.Operation(groupChannels, middleware.Editor, "PATCH", "/v1/channels/{id}", "edit-channel", "Edit a channel",
+		"Omitted members stay as they are. Alert rules that can no longer use the channel stop sending to it. After a change of url, queued messages are retried immediately. If kind is no longer webhook, the secret is deleted. "+
+			"409 if only one of url and secret is sent and the other one cannot be decrypted: send both.", models.CodeNotFound, models.CodeConflict), a.editChannel)
 	api.Register(r, api.Operation(groupChannels, middleware.Editor, "DELETE", "/v1/channels/{id}", "delete-channel", "Delete a channel",
-		"No more alerts are sent to it. POST /v1/channels/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteChannel)
+		"Alerts are no longer sent to it. POST /v1/channels/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteChannel)
 	api.Register(r, api.Operation(groupChannels, middleware.Editor, "POST", "/v1/channels/{id}/restore", "restore-channel", "Restore a deleted channel",
-		"404 if it was not deleted, or more than a day ago. 409 if there are 200 others.", models.CodeNotFound, models.CodeConflict), a.restoreChannel)
+		"404 if it is not deleted or was deleted more than a day ago. 409 if there are already 200.", models.CodeNotFound, models.CodeConflict), a.restoreChannel)
 	api.Register(r, api.Operation(groupChannels, middleware.Editor, "POST", "/v1/channels/{id}/test", "test-channel", "Send a test message",
-		"Sends it now, also to a disabled channel. 422 if the service does not accept it: the detail and last_error of the channel hold the answer of the service. "+
+		"Also works for a disabled channel. 422 if the service does not accept the message: detail, and last_error of the channel, contain its response. "+
 			"409 if the stored url cannot be decrypted.", models.CodeNotFound, models.CodeConflict, models.CodeUndelivered, models.CodeBlocked), a.testChannel)
 }
 
-// ChannelPath names a channel.
+// ChannelPath is the path parameter of a channel.
 type ChannelPath struct {
 	ID string `path:"id" example:"a_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the channel"`
 }
@@ -39,13 +39,13 @@ type ChannelPath struct {
 type Channel struct {
 	ID              string     `json:"id" example:"a_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the channel. Ids sort by creation time"`
 	Name            string     `json:"name" example:"Operations" doc:"Name. Default: the kind"`
-	Kind            string     `json:"kind" example:"slack" doc:"webhook, or the scheme of the URL of a service"`
+	Kind            string     `json:"kind" example:"slack" doc:"webhook, or the scheme of the shoutrrr URL"`
 	Enabled         bool       `json:"enabled" example:"true" doc:"Whether alerts are sent to it"`
 	Owner           string     `json:"owner" example:"alice" doc:"Account that added the channel"`
-	Private         bool       `json:"private" example:"false" doc:"Whether only the owner and admins see it. Only private rules of the owner can use it"`
+	Private         bool       `json:"private" example:"false" doc:"Whether only the owner and admins see the channel. Only private rules of the owner can use a private channel"`
 	CreatedAt       time.Time  `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the channel was added"`
-	LastDeliveredAt *time.Time `json:"last_delivered_at" example:"2025-03-24T12:05:00Z" doc:"When a message was last delivered. null: never"`
-	LastError       *string    `json:"last_error" example:"Slack answered 404: no_service" doc:"Why the last message was not delivered. null if it was delivered, or none was sent"`
+	LastDeliveredAt *time.Time `json:"last_delivered_at" example:"2025-03-24T12:05:00Z" doc:"When a message was last delivered. null if never"`
+	LastError       *string    `json:"last_error" example:"Slack answered 404: no_service" doc:"Error of the last message. null if it was delivered or none was sent"`
 }
 
 func toChannel(c alerts.Channel) Channel {
@@ -64,16 +64,16 @@ func (a API) listChannels(ctx context.Context, in *api.SliceParams) (*api.Output
 	return api.AnswerSlice(l, toChannel, err)
 }
 
-// ChannelSettings are the settings of a channel besides its URL.
+// ChannelSettings are the settings of a channel except its URL.
 type ChannelSettings struct {
 	Name    api.Member[string] `json:"name,omitempty" example:"Operations" doc:"Name, at most 200 characters. null uses the kind"`
-	Kind    api.Member[string] `json:"kind,omitempty" nullable:"false" example:"webhook" doc:"webhook for http and https URLs, else the scheme of the URL. Optional. It must match the URL"`
-	Secret  api.Member[string] `json:"secret,omitempty" example:"4f9d7a0c5b1e" doc:"Secret that signs the messages to a webhook, 8 to 200 bytes. null: messages are not signed. Only for webhooks"`
+	Kind    api.Member[string] `json:"kind,omitempty" nullable:"false" example:"webhook" doc:"webhook for http and https URLs, otherwise the scheme of the URL. Default: read from the URL. It must match the URL"`
+	Secret  api.Member[string] `json:"secret,omitempty" example:"4f9d7a0c5b1e" doc:"Secret that signs messages, only for webhooks. 8 to 200 bytes. null: messages are not signed"`
 	Enabled api.Member[bool]   `json:"enabled,omitempty" nullable:"false" example:"true" doc:"Whether alerts are sent to it. Default of a new channel: true"`
 	Private api.Member[bool]   `json:"private,omitempty" nullable:"false" example:"false" doc:"Whether only the owner and admins see it. Default of a new channel: false. Only the owner and admins can change it"`
 }
 
-// check refuses null where a member has no empty value, and an empty secret.
+// check refuses null for members that cannot be null, and an empty secret.
 func (s ChannelSettings) check() error {
 	var errs []error
 	if s.Kind.Null {
@@ -91,7 +91,7 @@ func (s ChannelSettings) check() error {
 	return models.Invalids(errs...)
 }
 
-// agrees checks that a kind, if it was sent, is the one of the URL.
+// agrees checks that a kind, if sent, matches the kind of the URL.
 func (s ChannelSettings) agrees(kind string) error {
 	if s.Kind.Given && s.Kind.Value != kind {
 		return models.Invalid("kind", "must match the URL. Leave it out to read it from the URL")
@@ -179,8 +179,8 @@ func (a API) restoreChannel(ctx context.Context, in *ChannelPath) (*api.Output[C
 
 // ChannelTest is the result of a test message in the API.
 type ChannelTest struct {
-	Delivered bool   `json:"delivered" example:"true" doc:"Always true. If the message was not delivered, the response is 422"`
-	Answer    string `json:"answer" example:"ok" doc:"Answer of the service, without secrets. Empty if there was none"`
+	Delivered bool   `json:"delivered" example:"true" doc:"Always true. The status is 422 if the message was not delivered"`
+	Answer    string `json:"answer" example:"ok" doc:"Response of the service, without secrets. Empty if there was none"`
 }
 
 func (a API) testChannel(ctx context.Context, in *ChannelPath) (*api.Output[ChannelTest], error) {

@@ -14,20 +14,20 @@ import (
 func (a API) registerMaintenance(r *api.API) {
 	api.Register(r, api.Operation(groupMaintenance, middleware.Viewer, "GET", "/v1/maintenance", "list-maintenance", "List maintenance windows", "Oldest first, including ended windows."), a.listMaintenance)
 	add := api.Operation(groupMaintenance, middleware.Editor, "POST", "/v1/maintenance", "add-maintenance", "Add a maintenance window",
-		"It may start in the past. 409 if there are 200 windows.", models.CodeConflict)
+		"starts_at may be in the past. 409 if there are 200 windows.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, add, a.addMaintenance)
 	api.Register(r, api.Operation(groupMaintenance, middleware.Viewer, "GET", "/v1/maintenance/{id}", "get-maintenance", "Get a maintenance window",
-		"It may name targets and status pages that were deleted later.", models.CodeNotFound), a.getMaintenance)
-	api.Register(r, api.Operation(groupMaintenance, middleware.Editor, "PATCH", "/v1/maintenance/{id}", "edit-maintenance", "Change a maintenance window",
-		"Members that are left out stay as they are.", models.CodeNotFound), a.editMaintenance)
+		"May contain ids of deleted targets and status pages.", models.CodeNotFound), a.getMaintenance)
+	api.Register(r, api.Operation(groupMaintenance, middleware.Editor, "PATCH", "/v1/maintenance/{id}", "edit-maintenance", "Edit a maintenance window",
+		"Omitted members stay as they are.", models.CodeNotFound), a.editMaintenance)
 	api.Register(r, api.Operation(groupMaintenance, middleware.Editor, "DELETE", "/v1/maintenance/{id}", "delete-maintenance", "Delete a maintenance window",
-		"Alerts are sent again at once. POST /v1/maintenance/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteMaintenance)
+		"Alerts are sent again immediately. POST /v1/maintenance/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteMaintenance)
 	api.Register(r, api.Operation(groupMaintenance, middleware.Editor, "POST", "/v1/maintenance/{id}/restore", "restore-maintenance", "Restore a deleted maintenance window",
-		"404 if it was not deleted, or more than a day ago. 409 if there are 200 others.", models.CodeNotFound, models.CodeConflict), a.restoreMaintenance)
+		"404 if it is not deleted or was deleted more than a day ago. 409 if there are already 200.", models.CodeNotFound, models.CodeConflict), a.restoreMaintenance)
 }
 
-// MaintenancePath names a maintenance window.
+// MaintenancePath is the path parameter of a maintenance window.
 type MaintenancePath struct {
 	ID string `path:"id" example:"x_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the maintenance window"`
 }
@@ -36,13 +36,13 @@ type MaintenancePath struct {
 type Maintenance struct {
 	ID          string    `json:"id" example:"x_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the maintenance window. Ids sort by creation time"`
 	Name        string    `json:"name" example:"Database upgrade" doc:"Name. Default: Maintenance"`
-	Targets     []string  `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the targets that it applies to. Without targets, tags and status_pages it applies to everything"`
-	Tags        []string  `json:"tags" nullable:"false" example:"[\"shop\"]" doc:"Tags of the links and targets that it applies to"`
-	StatusPages []string  `json:"status_pages" nullable:"false" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the status pages whose targets it applies to"`
+	Targets     []string  `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of targets. Without targets, tags and status_pages it applies to everything"`
+	Tags        []string  `json:"tags" nullable:"false" example:"[\"shop\"]" doc:"Tags of links and targets"`
+	StatusPages []string  `json:"status_pages" nullable:"false" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of status pages: it applies to their targets"`
 	StartsAt    time.Time `json:"starts_at" example:"2025-03-24T22:00:00Z" doc:"Start of the first occurrence"`
 	EndsAt      time.Time `json:"ends_at" example:"2025-03-24T23:00:00Z" doc:"End of the first occurrence"`
-	Repeat      string    `json:"repeat" enum:"none,weekly,monthly" example:"weekly" doc:"Recurrence. monthly: on the same day of each month. Months without this day are skipped"`
-	TimeZone    string    `json:"time_zone" example:"Europe/Berlin" doc:"IANA time zone of the recurrence: the window keeps its local time"`
+	Repeat      string    `json:"repeat" enum:"none,weekly,monthly" example:"weekly" doc:"Recurrence. monthly: on the same day of each month. Months without that day are skipped"`
+	TimeZone    string    `json:"time_zone" example:"Europe/Berlin" doc:"IANA time zone of the recurrence. The window keeps its local time"`
 	Active      bool      `json:"active" example:"false" doc:"Whether the window is active now"`
 	CreatedAt   time.Time `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the window was added"`
 	UpdatedAt   time.Time `json:"updated_at" example:"2025-03-24T12:00:00Z" doc:"When the window was last changed"`
@@ -69,11 +69,11 @@ func (a API) listMaintenance(ctx context.Context, in *api.SliceParams) (*api.Out
 type MaintenanceSettings struct {
 	Name api.Member[string] `json:"name,omitempty" example:"Database upgrade" doc:"Name, at most 200 characters. null uses Maintenance"`
 	ScopeSettings
-	Repeat   api.Member[string] `json:"repeat,omitempty" nullable:"false" enum:"none,weekly,monthly" example:"weekly" doc:"Recurrence: none, weekly or monthly. Default of a new window: none. A repeating window starts and ends at whole minutes"`
-	TimeZone api.Member[string] `json:"time_zone,omitempty" example:"Europe/Berlin" doc:"IANA time zone of the recurrence: the window keeps its local time. null and default of a new window: UTC"`
+	Repeat   api.Member[string] `json:"repeat,omitempty" nullable:"false" enum:"none,weekly,monthly" example:"weekly" doc:"Recurrence. Default of a new window: none. A repeating window starts and ends at whole minutes"`
+	TimeZone api.Member[string] `json:"time_zone,omitempty" example:"Europe/Berlin" doc:"IANA time zone of the recurrence. The window keeps its local time. null and default of a new window: UTC"`
 }
 
-// check refuses null where a member has no empty value, and a blank tag.
+// check refuses null for members that cannot be null, and blank tags.
 func (s MaintenanceSettings) check() error {
 	err := s.ScopeSettings.check()
 	if s.Repeat.Null {
@@ -82,7 +82,7 @@ func (s MaintenanceSettings) check() error {
 	return err
 }
 
-// apply changes the members that were sent.
+// apply sets the members that were sent.
 func (s MaintenanceSettings) apply(m *alerts.Maintenance) {
 	s.Name.Set(&m.Name)
 	s.ScopeSettings.apply(&m.Scope)
@@ -95,7 +95,7 @@ func (s MaintenanceSettings) apply(m *alerts.Maintenance) {
 type addMaintenanceInput struct {
 	Body struct {
 		StartsAt time.Time `json:"starts_at" example:"2025-03-24T22:00:00Z" doc:"Start of the first occurrence"`
-		EndsAt   time.Time `json:"ends_at" example:"2025-03-24T23:00:00Z" doc:"End of the first occurrence: at most 366 days after starts_at, 7 days if weekly, 28 days if monthly"`
+		EndsAt   time.Time `json:"ends_at" example:"2025-03-24T23:00:00Z" doc:"End of the first occurrence, at most 366 days after starts_at (weekly: 7, monthly: 28)"`
 		MaintenanceSettings
 	}
 }
@@ -128,7 +128,7 @@ type editMaintenanceInput struct {
 	MaintenancePath
 	Body struct {
 		StartsAt api.Member[time.Time] `json:"starts_at,omitempty" nullable:"false" example:"2025-03-24T22:00:00Z" doc:"Start of the first occurrence"`
-		EndsAt   api.Member[time.Time] `json:"ends_at,omitempty" nullable:"false" example:"2025-03-24T23:00:00Z" doc:"End of the first occurrence: at most 366 days after starts_at, 7 days if weekly, 28 days if monthly"`
+		EndsAt   api.Member[time.Time] `json:"ends_at,omitempty" nullable:"false" example:"2025-03-24T23:00:00Z" doc:"End of the first occurrence, at most 366 days after starts_at (weekly: 7, monthly: 28)"`
 		MaintenanceSettings
 	}
 }

@@ -14,20 +14,20 @@ import (
 func (a API) registerRules(r *api.API) {
 	api.Register(r, api.Operation(groupRules, middleware.Viewer, "GET", "/v1/alert-rules", "list-alert-rules", "List alert rules", "Oldest first."), a.listRules)
 	add := api.Operation(groupRules, middleware.Editor, "POST", "/v1/alert-rules", "add-alert-rule", "Add an alert rule",
-		"Applies to new events, and to targets that are down. 409 if there are 200 rules.", models.CodeConflict)
+		"It also applies to targets that are already down. 409 if there are 200 rules.", models.CodeConflict)
 	add.DefaultStatus = http.StatusCreated
 	api.Register(r, add, a.addRule)
 	api.Register(r, api.Operation(groupRules, middleware.Viewer, "GET", "/v1/alert-rules/{id}", "get-alert-rule", "Get an alert rule",
-		"It may name targets, status pages and channels that were deleted later.", models.CodeNotFound), a.getRule)
-	api.Register(r, api.Operation(groupRules, middleware.Editor, "PATCH", "/v1/alert-rules/{id}", "edit-alert-rule", "Change an alert rule",
-		"Members that are left out stay as they are, also within quiet and escalate. Deleted channels, and those that it can no longer use, are removed from the rule.", models.CodeNotFound), a.editRule)
+		"May contain ids of deleted targets, status pages and channels.", models.CodeNotFound), a.getRule)
+	api.Register(r, api.Operation(groupRules, middleware.Editor, "PATCH", "/v1/alert-rules/{id}", "edit-alert-rule", "Edit an alert rule",
+		"Omitted members stay as they are, also within quiet and escalate. Channels that were deleted or that the rule can no longer use are removed.", models.CodeNotFound), a.editRule)
 	api.Register(r, api.Operation(groupRules, middleware.Editor, "DELETE", "/v1/alert-rules/{id}", "delete-alert-rule", "Delete an alert rule",
 		"POST /v1/alert-rules/{id}/restore restores it within a day.", models.CodeNotFound), a.deleteRule)
 	api.Register(r, api.Operation(groupRules, middleware.Editor, "POST", "/v1/alert-rules/{id}/restore", "restore-alert-rule", "Restore a deleted alert rule",
-		"404 if it was not deleted, or more than a day ago. 409 if there are 200 others.", models.CodeNotFound, models.CodeConflict), a.restoreRule)
+		"404 if it is not deleted or was deleted more than a day ago. 409 if there are already 200.", models.CodeNotFound, models.CodeConflict), a.restoreRule)
 }
 
-// AlertRulePath names a rule.
+// AlertRulePath is the path parameter of a rule.
 type AlertRulePath struct {
 	ID string `path:"id" example:"r_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert rule"`
 }
@@ -36,35 +36,35 @@ type AlertRulePath struct {
 type AlertRule struct {
 	ID            string      `json:"id" example:"r_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert rule. Ids sort by creation time"`
 	Name          string      `json:"name" example:"Shop" doc:"Name. Default: Alert rule"`
-	Events        []string    `json:"events" nullable:"false" example:"[\"target.down\"]" doc:"Kinds of events that it sends. GET /v1/alert-events lists them"`
-	Targets       []string    `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the targets that it applies to. Without targets, tags and status_pages it applies to everything"`
-	Tags          []string    `json:"tags" nullable:"false" example:"[\"shop\"]" doc:"Tags of the links and targets that it applies to"`
-	StatusPages   []string    `json:"status_pages" nullable:"false" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the status pages whose targets it applies to"`
+	Events        []string    `json:"events" nullable:"false" example:"[\"target.down\"]" doc:"Event kinds that the rule sends. GET /v1/alert-events lists them"`
+	Targets       []string    `json:"targets" nullable:"false" example:"[\"t_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of targets. Without targets, tags and status_pages it applies to everything"`
+	Tags          []string    `json:"tags" nullable:"false" example:"[\"shop\"]" doc:"Tags of links and targets"`
+	StatusPages   []string    `json:"status_pages" nullable:"false" example:"[\"h_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of status pages: it applies to their targets"`
 	Channels      []string    `json:"channels" nullable:"false" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that receive alerts"`
 	AfterFailures int         `json:"after_failures" example:"3" doc:"Consecutive failed checks before an alert is sent. Ignored for events without failure counts"`
-	AfterMinutes  int         `json:"after_minutes" example:"5" doc:"Minutes that the condition must last before an alert is sent. 0: immediately"`
+	AfterMinutes  int         `json:"after_minutes" example:"5" doc:"Minutes that a condition must last before an alert is sent. 0: send immediately"`
 	RepeatMinutes int         `json:"repeat_minutes" example:"60" doc:"Minutes between reminders, until the alert is acknowledged or resolved. 0: no reminders"`
-	Quiet         *QuietHours `json:"quiet" doc:"Quiet hours: messages are held until they end. Alerts resolved by then are not sent. null: none"`
-	Escalate      *Escalation `json:"escalate" doc:"Channels that are notified if the alert is not acknowledged in time. null: none"`
+	Quiet         *QuietHours `json:"quiet" doc:"Quiet hours: messages are held until they end. Alerts resolved by then are not sent. null if none"`
+	Escalate      *Escalation `json:"escalate" doc:"Channels that are notified if the alert is not acknowledged in time. null if none"`
 	Enabled       bool        `json:"enabled" example:"true" doc:"Whether the rule is active"`
 	Owner         string      `json:"owner" example:"alice" doc:"Account that added the rule"`
-	Private       bool        `json:"private" example:"false" doc:"Whether only the owner and admins see it. A private rule also sends events of the private items of its owner. A shared rule does not"`
+	Private       bool        `json:"private" example:"false" doc:"Whether only the owner and admins see the rule. Only a private rule sends events of the owner's private items"`
 	CreatedAt     time.Time   `json:"created_at" example:"2025-03-24T12:00:00Z" doc:"When the rule was added"`
 	UpdatedAt     time.Time   `json:"updated_at" example:"2025-03-24T12:00:00Z" doc:"When the rule was last changed"`
 }
 
 // QuietHours are the quiet hours of a rule in the API.
 type QuietHours struct {
-	_ struct{} `nullable:"true"` // a rule may have none
+	_ struct{} `nullable:"true"` // null if the rule has none
 
-	From     string `json:"from" example:"22:00" doc:"Start, local time"`
-	To       string `json:"to" example:"07:00" doc:"End, local time. If it is before from, quiet hours end on the next day"`
+	From     string `json:"from" example:"22:00" doc:"Start in local time"`
+	To       string `json:"to" example:"07:00" doc:"End in local time. If before from, quiet hours end on the next day"`
 	TimeZone string `json:"time_zone" example:"Europe/Berlin" doc:"IANA time zone of from and to"`
 }
 
 // Escalation is the escalation of a rule in the API.
 type Escalation struct {
-	_ struct{} `nullable:"true"` // a rule may have none
+	_ struct{} `nullable:"true"` // null if the rule has none
 
 	AfterMinutes int      `json:"after_minutes" example:"30" doc:"Minutes without acknowledgement before the channels are notified"`
 	Channels     []string `json:"channels" nullable:"false" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that are notified"`
@@ -99,17 +99,17 @@ type AlertRuleSettings struct {
 	Name api.Member[string] `json:"name,omitempty" example:"Shop" doc:"Name, at most 200 characters. null uses Alert rule"`
 	ScopeSettings
 	AfterFailures api.Member[int]             `json:"after_failures,omitempty" minimum:"1" maximum:"10" example:"3" doc:"Consecutive failed checks before an alert is sent. Ignored for events without failure counts. null uses 1"`
-	AfterMinutes  api.Member[int]             `json:"after_minutes,omitempty" minimum:"0" maximum:"10080" example:"5" doc:"Minutes that the condition must last before an alert is sent. 0 and null: immediately"`
+	AfterMinutes  api.Member[int]             `json:"after_minutes,omitempty" minimum:"0" maximum:"10080" example:"5" doc:"Minutes that a condition must last before an alert is sent. 0 and null: send immediately"`
 	RepeatMinutes api.Member[int]             `json:"repeat_minutes,omitempty" minimum:"0" maximum:"10080" example:"60" doc:"Minutes between reminders, until the alert is acknowledged or resolved. 0 and null: no reminders"`
 	Quiet         api.Member[quietChanges]    `json:"quiet,omitempty" doc:"Quiet hours: messages are held until they end. Alerts resolved by then are not sent. null removes them"`
-	Escalate      api.Member[escalateChanges] `json:"escalate,omitempty" doc:"Channels that are notified if the alert is not acknowledged in time. null: none"`
+	Escalate      api.Member[escalateChanges] `json:"escalate,omitempty" doc:"Channels that are notified if the alert is not acknowledged in time. null if none"`
 	Enabled       api.Member[bool]            `json:"enabled,omitempty" nullable:"false" example:"true" doc:"Whether the rule is active. Default of a new rule: true"`
-	Private       api.Member[bool]            `json:"private,omitempty" nullable:"false" example:"false" doc:"Whether only the owner and admins see it. A private rule can use private channels of its owner, and also sends events of the owner's private items. Default of a new rule: false. Only the owner and admins can change it"`
+	Private       api.Member[bool]            `json:"private,omitempty" nullable:"false" example:"false" doc:"Whether only the owner and admins see the rule. A private rule can use private channels of its owner and also sends events of the owner's private items. Default of a new rule: false. Only the owner and admins can change it"`
 }
 
 type quietChanges struct {
-	From     api.Member[string] `json:"from,omitempty" nullable:"false" example:"22:00" doc:"Start, local time"`
-	To       api.Member[string] `json:"to,omitempty" nullable:"false" example:"07:00" doc:"End, local time. If it is before from, quiet hours end on the next day"`
+	From     api.Member[string] `json:"from,omitempty" nullable:"false" example:"22:00" doc:"Start in local time"`
+	To       api.Member[string] `json:"to,omitempty" nullable:"false" example:"07:00" doc:"End in local time. If before from, quiet hours end on the next day"`
 	TimeZone api.Member[string] `json:"time_zone,omitempty" example:"Europe/Berlin" doc:"IANA time zone of from and to. null uses UTC"`
 }
 
@@ -118,8 +118,8 @@ type escalateChanges struct {
 	Channels     api.Member[[]string] `json:"channels,omitempty" nullable:"false" maxItems:"500" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that are notified, 1 to 500"`
 }
 
-// check refuses changes of the rule before that make no sense: null where a member has no empty value, and quiet hours or an escalation that
-// are incomplete, which would count as none.
+// check refuses null for members that cannot be null, and incomplete quiet hours or escalation, which would count as none. before is the
+// stored rule.
 func (s AlertRuleSettings) check(before alerts.Rule) error {
 	quiet, escalate := s.Quiet.Value, s.Escalate.Value
 	errs := []error{s.ScopeSettings.check()}
@@ -141,7 +141,7 @@ func (s AlertRuleSettings) check(before alerts.Rule) error {
 	return models.Invalids(errs...)
 }
 
-// apply changes the members that were sent.
+// apply sets the members that were sent.
 func (s AlertRuleSettings) apply(r *alerts.Rule) {
 	s.Name.Set(&r.Name)
 	s.ScopeSettings.apply(&r.Scope)
@@ -170,7 +170,7 @@ func (s AlertRuleSettings) apply(r *alerts.Rule) {
 
 type addRuleInput struct {
 	Body struct {
-		Events   []string `json:"events" nullable:"false" minItems:"1" maxItems:"500" example:"[\"target.down\"]" doc:"Kinds of events that it sends. GET /v1/alert-events lists them"`
+		Events   []string `json:"events" nullable:"false" minItems:"1" maxItems:"500" example:"[\"target.down\"]" doc:"Event kinds that the rule sends. GET /v1/alert-events lists them"`
 		Channels []string `json:"channels" nullable:"false" minItems:"1" maxItems:"500" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that receive alerts"`
 		AlertRuleSettings
 	}
@@ -202,7 +202,7 @@ func (a API) getRule(ctx context.Context, in *AlertRulePath) (*api.Output[AlertR
 type editRuleInput struct {
 	AlertRulePath
 	Body struct {
-		Events   api.Member[[]string] `json:"events,omitempty" nullable:"false" minItems:"1" maxItems:"500" example:"[\"target.down\"]" doc:"Kinds of events that it sends. GET /v1/alert-events lists them"`
+		Events   api.Member[[]string] `json:"events,omitempty" nullable:"false" minItems:"1" maxItems:"500" example:"[\"target.down\"]" doc:"Event kinds that the rule sends. GET /v1/alert-events lists them"`
 		Channels api.Member[[]string] `json:"channels,omitempty" nullable:"false" minItems:"1" maxItems:"500" example:"[\"a_01HZ8QK3V5W7X9YABCDEFG\"]" doc:"Ids of the channels that receive alerts"`
 		AlertRuleSettings
 	}

@@ -11,10 +11,10 @@ import (
 	views "linkwatch/views/alerts"
 )
 
-// soon is how long before it begins maintenance is shown on the page of a target.
+// soon is how long before its start a maintenance window is shown on the page of a target.
 const soon = 7 * models.Day
 
-// Beside shows on the page of a target its open alerts, its maintenance, the rules that cover it, and “Alert me”.
+// Beside returns the alerts section on the page of a target: open alerts, maintenance, matching rules and “Alert me”.
 func (p Pages) Beside(c *gin.Context, s pages.Subject) (pages.Shown, error) {
 	id, is := strings.CutPrefix(s.Path, "/watch/")
 	if !is {

@@ -8,7 +8,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Finders are the searches over alerts, and over channels, rules and maintenance windows.
+// Finders returns the global searches for alerts and for alert settings.
 func (p Pages) Finders() []pages.Finder {
 	return []pages.Finder{
 		{

@@ -10,7 +10,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// undo is the notice of an action that can be undone. The parameter holds an id.
+// undo is the notice of an action that can be undone. The value of the query parameter is an ID.
 type undo struct {
 	param string
 	kind  models.Kind
@@ -19,17 +19,17 @@ type undo struct {
 }
 
 var undos = []undo{
-	{"channel_deleted", models.KindChannel, "Channel deleted. No alerts are sent to it.", func(id string) string { return views.ChannelPath(id) + "/restore" }},
+	{"channel_deleted", models.KindChannel, "Channel deleted. Alerts are no longer sent to it.", func(id string) string { return views.ChannelPath(id) + "/restore" }},
 	{"rule_deleted", models.KindRule, "Rule deleted.", func(id string) string { return views.RulePath(id) + "/restore" }},
 	{"maintenance_deleted", models.KindMaintenance, "Maintenance window deleted.", func(id string) string { return views.WindowPath(id) + "/restore" }},
 	{"alert_acknowledged", models.KindAlert, "Acknowledged. Reminders are off.", func(id string) string { return alerts.AlertPath(id) + "/unacknowledge" }},
 	{"alert_silenced", models.KindAlert, "Silenced. Only the recovery is sent.", func(id string) string { return alerts.AlertPath(id) + "/silence" }},
 }
 
-// alertMes are the notices of AlertMe, which link to a rule. The parameter holds its id.
+// alertMes are the notices of AlertMe, which link to a rule. The value of the query parameter is its ID.
 var alertMes = []struct {
 	param string
-	one   bool // the action was for one channel
+	one   bool // the request was for one channel
 	did   alerts.AlertMeResult
 	text  string
 }{
@@ -39,7 +39,7 @@ var alertMes = []struct {
 	{"alert_me_extended_one", true, alerts.AlertMeExtended, "Channel added to a rule. It gets important alerts."},
 }
 
-// alertMeParam is the parameter of the notice of AlertMe.
+// alertMeParam returns the query parameter of the notice of AlertMe.
 func alertMeParam(ask alerts.AlertMe, did alerts.AlertMeResult) string {
 	for _, a := range alertMes {
 		if a.did == did && a.one == (ask.Channel != "") {
@@ -49,7 +49,7 @@ func alertMeParam(ask alerts.AlertMe, did alerts.AlertMeResult) string {
 	return ""
 }
 
-// Flashes returns the notices of pages after actions on alerts.
+// Flashes returns the notices after actions on alerts.
 func (p Pages) Flashes() pages.Flash {
 	f := pages.Flash{Read: p.flash, Notices: map[string]ui.Flash{
 		"alert_reopened":       {Text: "Acknowledgement removed."},
@@ -57,14 +57,14 @@ func (p Pages) Flashes() pages.Flash {
 		"alerts_none":          {Text: "Select alerts first.", Bad: true},
 		"alerts_unchanged":     {Text: "Nothing changed. The selected alerts are already resolved or acknowledged.", Bad: true},
 		"alerts_undone":        {Text: "Undone."},
-		"alerts_not_undone":    {Text: "Could not undo. The alerts have changed since.", Bad: true},
+		"alerts_not_undone":    {Text: "Could not undo: these alerts have changed since.", Bad: true},
 		"alerts_loud":          {Text: "Silence ended."},
 		"alert_me_known":       {Text: "All enabled channels already get these alerts."},
 		"alert_me_channel":     {Text: "Add or enable a channel first, then choose “Alert me” again.", Bad: true},
 		"alert_me_private":     {Text: "The target is private. Add a private channel first, then choose “Alert me” again.", Bad: true},
 		"channel_added":        {Text: "Channel added. Send a test message next."},
 		"channel_enabled":      {Text: "Channel enabled."},
-		"channel_disabled":     {Text: "Channel disabled. No alerts are sent to it."},
+		"channel_disabled":     {Text: "Channel disabled. Alerts are not sent to it."},
 		"channel_restored":     {Text: "Channel restored."},
 		"rule_added":           {Text: "Rule added."},
 		"rule_enabled":         {Text: "Rule enabled."},
@@ -102,7 +102,7 @@ func (p Pages) flash(c *gin.Context, here string) (f ui.Flash, found bool, err e
 	return f, found, nil
 }
 
-// did redirects to a page that reports the action and offers to undo it, or shows the error.
+// did redirects to a page with a notice that offers to undo the action, or shows the error.
 func (p Pages) did(c *gin.Context, err error, path, param string) {
 	if err != nil {
 		p.Fail(c, err)

@@ -7,7 +7,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Overview is what the overview shows of alerts.
+// Overview returns the alerts part of the overview page.
 func (p Pages) Overview(ctx context.Context, _ string) (ui.OverviewPart, error) {
 	at, err := p.Alerts.Attention(ctx, ui.AttentionRows)
 	if err != nil {

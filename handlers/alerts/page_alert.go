@@ -15,7 +15,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// AlertPage shows one alert, and for htmx what changes.
+// AlertPage shows an alert. For htmx it returns the part that updates itself.
 func (p Pages) AlertPage(c *gin.Context) {
 	ctx := c.Request.Context()
 	var v views.Alert
@@ -50,7 +50,7 @@ func (p Pages) Unacknowledge(c *gin.Context) {
 	p.Done(c, err, p.Back(c, alerts.AlertPath(c.Param("id"))), "alert_reopened")
 }
 
-// Silence silences an alert for the minutes that the form has; 0 ends the silence.
+// Silence silences an alert for the number of minutes in the form. 0 ends the silence.
 func (p Pages) Silence(c *gin.Context) {
 	back := p.Back(c, alerts.AlertPath(c.Param("id")))
 	d, err := minutes(c)
@@ -64,7 +64,7 @@ func (p Pages) Silence(c *gin.Context) {
 	p.did(c, err, back, "alert_silenced")
 }
 
-// minutes reads the field "minutes" of a form: for how long to silence an alert, at most alerts.MaxSilence.
+// minutes reads the duration of a silence from the field "minutes" of a form. It is at most alerts.MaxSilence.
 func minutes(c *gin.Context) (time.Duration, error) {
 	n, err := strconv.ParseUint(c.PostForm("minutes"), 10, 16)
 	d := time.Duration(n) * time.Minute
@@ -76,20 +76,20 @@ func minutes(c *gin.Context) (time.Duration, error) {
 	return d, nil
 }
 
-// hide keeps the key of a public page secret. Other sites get no referrer, and search engines do not index the page.
+// hide keeps the key in the URL of a public page secret: other sites get no referrer, and search engines do not index the page.
 func hide(c *gin.Context) {
-	c.Header("Referrer-Policy", "same-origin") // which keeps the key from other sites; without any referrer the buttons would be cross-origin requests
+	c.Header("Referrer-Policy", "same-origin") // "no-referrer" would make form posts cross-origin requests
 	c.Header("X-Robots-Tag", "noindex, nofollow")
 }
 
-// AttendPage is the public page that a message links to. It changes nothing, because programs open links to preview them.
+// AttendPage is the public page of an alert that messages link to. A GET changes nothing, because programs open links to preview them.
 func (p Pages) AttendPage(c *gin.Context) {
 	if a, ok := p.attended(c, c.Query("key")); ok {
 		p.showAttend(c, a, c.Query("key"), attendNotices[c.Query("did")])
 	}
 }
 
-// attendNotices are the notices of the public page after an action.
+// attendNotices are the notices of the public page, by the query parameter "did".
 var attendNotices = map[string]string{
 	"acknowledged": "Acknowledged. Reminders are off.",
 	"silenced":     "Silenced. Only the recovery is sent.",
@@ -97,7 +97,7 @@ var attendNotices = map[string]string{
 	"over":         "This alert is already resolved. Nothing changed.",
 }
 
-// Attend acknowledges or silences an alert for a reader of a message, who has the key.
+// Attend acknowledges or silences an alert for a visitor with the key.
 func (p Pages) Attend(c *gin.Context) {
 	a, ok := p.attended(c, c.PostForm("key"))
 	if !ok {
@@ -127,14 +127,14 @@ func (p Pages) Attend(c *gin.Context) {
 	p.SeeOther(c, pages.With(p.Alerts.AttendPath(a.ID), "did", did))
 }
 
-// attended returns the alert of a request with its key, and makes a visitor act for the request. If ok is false, the response is already written. A wrong key is answered
-// like an alert that does not exist.
+// attended returns the alert of a request with its key, and sets the actor of the request to a visitor. If ok is false, the response is
+// already written. A wrong key gets the same response as an alert that does not exist.
 func (p Pages) attended(c *gin.Context, key string) (a alerts.Alert, ok bool) {
 	hide(c)
 	id := c.Param("id")
 	err := error(models.NotFound("alert"))
 	if p.Alerts.AttendKey(id, key) {
-		c.Request = c.Request.WithContext(models.WithActor(c.Request.Context(), middleware.Visitor(c.Request))) // whoever is signed in: the key opens the alert
+		c.Request = c.Request.WithContext(models.WithActor(c.Request.Context(), middleware.Visitor(c.Request))) // also for signed-in users: the key grants access
 		a, err = p.Alerts.Alert(c.Request.Context(), id)
 	}
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// The parameters that make a page say what was just done to several alerts: the time that undoes it, in microseconds, and the
+// The query parameters of the notices after bulk actions. Their value is the time that undoes the action, in microseconds, a dot and the
 // number of alerts.
 const (
 	paramAcknowledged = "alerts_acknowledged"
@@ -54,7 +54,7 @@ func (p Pages) Bulk(c *gin.Context) {
 	}
 }
 
-// UndoBulk undoes Bulk by its time.
+// UndoBulk undoes a bulk action by its time.
 func (p Pages) UndoBulk(c *gin.Context) {
 	ctx, back := c.Request.Context(), p.Back(c, views.AlertsPath)
 	param, undo := paramAcknowledged, p.Alerts.UnacknowledgeAll
@@ -74,7 +74,7 @@ func (p Pages) UndoBulk(c *gin.Context) {
 	p.Done(c, err, back, notice)
 }
 
-// bulkFlash is what a page says about the last action on several alerts, if its address names one.
+// bulkFlash returns the notice of a bulk action, if the query has one.
 func bulkFlash(c *gin.Context, here string) (f ui.Flash, found bool) {
 	for _, did := range []struct{ param, text string }{{paramAcknowledged, "acknowledged. Reminders are off."}, {paramSilenced, "silenced. Only recoveries are sent."}} {
 		us, count, _ := strings.Cut(c.Query(did.param), ".")

@@ -22,7 +22,7 @@ func (p Pages) ChannelsPage(c *gin.Context) {
 	}
 }
 
-// channelList reads the list of channels, with the result of a test message. If ok is false, the response is already written.
+// channelList loads the list of channels and adds the result of a test message. If ok is false, the response is already written.
 func (p Pages) channelList(c *gin.Context, t views.Tested) (v views.Channels, ok bool) {
 	ctx := c.Request.Context()
 	v.Tested = t
@@ -39,7 +39,7 @@ func (p Pages) channelList(c *gin.Context, t views.Tested) (v views.Channels, ok
 	return v, ok
 }
 
-// NewChannel is the form of a new channel, or the services to choose from.
+// NewChannel shows the form of a new channel, or the services to choose from.
 func (p Pages) NewChannel(c *gin.Context) {
 	v := views.ChannelForm{Enabled: true}
 	if kind := c.Query("service"); slices.ContainsFunc(views.Forms(), func(s alerts.Service) bool { return s.Kind == kind }) {
@@ -48,7 +48,7 @@ func (p Pages) NewChannel(c *gin.Context) {
 	p.showChannelForm(c, http.StatusOK, v)
 }
 
-// ChannelPage is the form of a stored channel.
+// ChannelPage shows the form of a stored channel.
 func (p Pages) ChannelPage(c *gin.Context) {
 	saved, err := p.Alerts.Channel(c.Request.Context(), c.Param("id"))
 	if err != nil {
@@ -70,7 +70,7 @@ func (p Pages) showChannelForm(c *gin.Context, status int, v views.ChannelForm) 
 	p.Show(c, status, views.ChannelFormPage(v))
 }
 
-// AddChannel adds the channel that the form holds.
+// AddChannel adds the channel in the form.
 func (p Pages) AddChannel(c *gin.Context) {
 	v := channelForm(c, views.FormOf(c.PostForm("service")))
 	kind, address, err := p.address(v)
@@ -87,7 +87,7 @@ func (p Pages) AddChannel(c *gin.Context) {
 	p.Done(c, err, views.ChannelsPath, "channel_added")
 }
 
-// EditChannel stores the form of a channel. The address is kept if none was typed.
+// EditChannel saves the form of a channel. If all credentials are blank, the address is unchanged.
 func (p Pages) EditChannel(c *gin.Context) {
 	ctx := c.Request.Context()
 	saved, err := p.Alerts.Channel(ctx, c.Param("id"))
@@ -112,7 +112,7 @@ func (p Pages) EditChannel(c *gin.Context) {
 	p.Done(c, err, views.ChannelsPath, "edited")
 }
 
-// channelForm returns the typed values of a channel.
+// channelForm returns the posted form of a channel.
 func channelForm(c *gin.Context, s alerts.Service) views.ChannelForm {
 	v := views.ChannelForm{Service: s, Name: c.PostForm("name"), Enabled: c.PostForm("enabled") != "", Values: map[string]string{}}
 	for _, f := range s.Fields {
@@ -124,14 +124,14 @@ func channelForm(c *gin.Context, s alerts.Service) views.ChannelForm {
 	return v
 }
 
-// typed reports whether the user filled in any field of the service. A choice always has a value.
+// typed reports whether any field of the service has a value. Choices are ignored, because they always have one.
 func typed(v views.ChannelForm) bool {
 	return slices.ContainsFunc(v.Service.Fields, func(f alerts.Field) bool {
 		return f.Type != alerts.Choice && strings.TrimSpace(v.Values[f.Name]) != ""
 	})
 }
 
-// address returns the address and the kind of the channel of a form. Errors are CodeInvalid for fields of the form.
+// address returns the kind and the address of the channel in a form. Errors are CodeInvalid for fields of the form.
 func (p Pages) address(v views.ChannelForm) (kind string, a alerts.Address, err error) {
 	switch a.URL = strings.TrimSpace(v.Values["url"]); v.Service.Kind {
 	case alerts.KindWebhook:
@@ -154,7 +154,7 @@ func (p Pages) address(v views.ChannelForm) (kind string, a alerts.Address, err 
 	return kind, a, nil
 }
 
-// renamed moves an error of the URL of a channel to the field of its service that holds the address.
+// renamed moves an error of the URL of a channel to the URL field of its service.
 func renamed(err error, s alerts.Service) error {
 	m, ok := errors.AsType[*models.Error](err)
 	if !ok || len(m.Fields) != 1 {
@@ -164,7 +164,7 @@ func renamed(err error, s alerts.Service) error {
 	return models.Invalid(s.Fields[max(i, 0)].Name, "%s", m.Fields[0].Message)
 }
 
-// channelRefused shows the form again if the user can correct the error.
+// channelRefused shows the form again if the user can correct the error. It reports whether it did.
 func (p Pages) channelRefused(c *gin.Context, v views.ChannelForm, err error) bool {
 	if v.Errors = fieldErrors(err, v.Service.Fields[0].Name, v.Labels()); v.Errors == nil {
 		return false
@@ -173,8 +173,8 @@ func (p Pages) channelRefused(c *gin.Context, v views.ChannelForm, err error) bo
 	return true
 }
 
-// fieldErrors returns the messages of an error that the user can correct, by field. A conflict, or an error without a field of the
-// form, belongs to fallback. It is nil if there is no error, or none that the user can correct.
+// fieldErrors returns the messages of an error that the user can correct, by field. Conflicts and errors of other fields are returned as
+// errors of fallback. The result is nil if there is no error, or none that the user can correct.
 func fieldErrors(err error, fallback string, labels map[string]string) ui.Errors {
 	if m, ok := errors.AsType[*models.Error](err); ok && m.Code == models.CodeConflict {
 		return ui.Errors{fallback: m.Detail}
@@ -186,7 +186,7 @@ func fieldErrors(err error, fallback string, labels map[string]string) ui.Errors
 	return errs
 }
 
-// sayGone replaces the errors of chosen items that do not exist. The first error of a field is the one that is shown.
+// sayGone replaces the errors of chosen items that do not exist. Only the first error of a field is shown.
 func sayGone(errs ui.Errors, fields []models.FieldError) {
 	seen := map[string]bool{}
 	for _, f := range fields {
@@ -198,7 +198,7 @@ func sayGone(errs ui.Errors, fields []models.FieldError) {
 	}
 }
 
-// TestChannel sends a test message and shows what the service answers: in the list, and for htmx in the row of the channel.
+// TestChannel sends a test message and shows the response of the service in the list. For htmx it returns the row of the channel.
 func (p Pages) TestChannel(c *gin.Context) {
 	ctx := c.Request.Context()
 	to, err := p.Alerts.Channel(ctx, c.Param("id"))
@@ -223,7 +223,7 @@ func (p Pages) EnableChannel(c *gin.Context) {
 	p.Done(c, err, views.ChannelsPath, switched("channel", enabled))
 }
 
-// switched is the notice after something was enabled or disabled.
+// switched returns the notice after something was enabled or disabled.
 func switched(what string, enabled bool) string {
 	if enabled {
 		return what + "_enabled"
@@ -236,7 +236,7 @@ func (p Pages) DeleteChannel(c *gin.Context) {
 	p.did(c, p.Alerts.DeleteChannel(c.Request.Context(), c.Param("id")), views.ChannelsPath, "channel_deleted")
 }
 
-// RestoreChannel brings a deleted channel back.
+// RestoreChannel restores a deleted channel.
 func (p Pages) RestoreChannel(c *gin.Context) {
 	_, err := p.Alerts.RestoreChannel(c.Request.Context(), c.Param("id"))
 	p.Done(c, err, views.ChannelsPath, "channel_restored")

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	listSize = 50 // alerts on a page of the list, and open ones before them
-	toldSize = 50 // messages of each alert from which the list takes its channels
+	listSize = 50 // alerts on a page of the list; the first page also has up to 50 firing ones
+	toldSize = 50 // messages loaded for each alert, to show its channels
 )
 
-// ListPage is the list of alerts, and for htmx its rows.
+// ListPage shows the list of alerts. For htmx it returns the rows.
 func (p Pages) ListPage(c *gin.Context) {
 	ctx := c.Request.Context()
 	v := views.List{Place: views.ListPlace{Token: c.Query("page_token")}}
@@ -60,7 +60,7 @@ func (p Pages) ListPage(c *gin.Context) {
 	p.ShowPart(c, http.StatusOK, views.ListPage(v), views.ListRows(v))
 }
 
-// rows are the rows of alerts, with their messages and channels.
+// rows returns the rows of alerts with their messages and channels.
 func (p Pages) rows(ctx context.Context, open, others []alerts.Alert, names map[string]string) (openRows, otherRows []views.Row, err error) {
 	told, err := p.Alerts.DeliveriesOf(ctx, slices.Concat(open, others), toldSize)
 	if err != nil {
@@ -75,13 +75,13 @@ func (p Pages) rows(ctx context.Context, open, others []alerts.Alert, names map[
 	return openRows, otherRows, nil
 }
 
-// channels are all channels, of which there are few.
+// channels returns all channels, at most alerts.MaxChannels.
 func (p Pages) channels(ctx context.Context) ([]alerts.Channel, error) {
 	all, err := p.Alerts.Channels(ctx, models.Cursor{}, alerts.MaxChannels)
 	return all.Items, err
 }
 
-// usable are those channels that rules of the reader can use: an admin sees private ones of others too.
+// usable returns the channels that rules of the user can use. Admins also see private channels of others, which they cannot use.
 func usable(ctx context.Context, all []alerts.Channel) (some []alerts.Channel) {
 	for _, c := range all {
 		if c.PrivateTo == "" || c.PrivateTo == models.Owner(ctx) {
@@ -91,7 +91,7 @@ func usable(ctx context.Context, all []alerts.Channel) (some []alerts.Channel) {
 	return some
 }
 
-// channelNames are the names of all channels by their ids.
+// channelNames returns the names of all channels by ID.
 func (p Pages) channelNames(ctx context.Context) (map[string]string, error) {
 	all, err := p.channels(ctx)
 	return namesOf(all), err
@@ -105,13 +105,13 @@ func namesOf(all []alerts.Channel) map[string]string {
 	return names
 }
 
-// rules are all rules, of which there are few.
+// rules returns all rules, at most alerts.MaxRules.
 func (p Pages) rules(ctx context.Context) ([]alerts.Rule, error) {
 	all, err := p.Alerts.Rules(ctx, models.Cursor{}, alerts.MaxRules)
 	return all.Items, err
 }
 
-// AlertMe makes sure that channels get the important events: of one target or of everything, to one channel or to all enabled ones.
+// AlertMe makes sure that channels get the important events: of one target or of everything, on one channel or on all enabled ones.
 func (p Pages) AlertMe(c *gin.Context) {
 	ctx, back := c.Request.Context(), p.Back(c, views.RulesPath)
 	ask := alerts.AlertMe{Target: c.PostForm("target"), Channel: c.PostForm("channel")}

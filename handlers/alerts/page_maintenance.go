@@ -42,12 +42,12 @@ func (p Pages) MaintenancePage(c *gin.Context) {
 	p.Show(c, http.StatusOK, views.WindowsPage(v))
 }
 
-// NewMaintenance is the form of a new maintenance window.
+// NewMaintenance shows the form of a new maintenance window.
 func (p Pages) NewMaintenance(c *gin.Context) {
 	p.showWindowForm(c, http.StatusOK, alerts.Scope{}, views.WindowForm{Repeat: alerts.RepeatNone})
 }
 
-// WindowPage is the form of a stored maintenance window.
+// WindowPage shows the form of a stored maintenance window.
 func (p Pages) WindowPage(c *gin.Context) {
 	m, err := p.Alerts.MaintenanceOf(c.Request.Context(), c.Param("id"))
 	if err != nil {
@@ -64,14 +64,14 @@ func (p Pages) WindowPage(c *gin.Context) {
 	})
 }
 
-// AddMaintenance adds the window that the form holds, or looks for targets.
+// AddMaintenance adds the window in the form, or searches for targets.
 func (p Pages) AddMaintenance(c *gin.Context) {
 	p.saveWindow(c, alerts.Maintenance{}, "maintenance_added", func(ctx context.Context, m alerts.Maintenance) (alerts.Maintenance, error) {
 		return p.Alerts.AddMaintenance(ctx, m)
 	})
 }
 
-// EditMaintenance stores what the form of a window holds, or looks for targets.
+// EditMaintenance saves the form of a window, or searches for targets.
 func (p Pages) EditMaintenance(c *gin.Context) {
 	saved, err := p.Alerts.MaintenanceOf(c.Request.Context(), c.Param("id"))
 	if err != nil {
@@ -105,8 +105,7 @@ func (p Pages) saveWindow(c *gin.Context, saved alerts.Maintenance, notice strin
 	p.Done(c, err, views.MaintenancePath, notice)
 }
 
-// windowOf returns the typed window, in its time zone. An unreadable time is zero, and an unknown time zone counts as UTC. The store
-// refuses both.
+// windowOf returns the window in a form. An invalid time becomes zero and an unknown time zone is read as UTC. The store refuses both.
 func windowOf(v views.WindowForm) alerts.Maintenance {
 	z, err := time.LoadLocation(v.TimeZone)
 	if err != nil {
@@ -122,7 +121,7 @@ func windowOf(v views.WindowForm) alerts.Maintenance {
 	return alerts.Maintenance{Name: v.Name, Repeat: v.Repeat, TimeZone: v.TimeZone, StartsAt: at(v.Starts), EndsAt: at(v.Ends)}
 }
 
-// showWindowForm shows the form of a window, and for htmx the targets to choose from.
+// showWindowForm shows the form of a window. For htmx it returns the targets to choose from.
 func (p Pages) showWindowForm(c *gin.Context, status int, scope alerts.Scope, v views.WindowForm) {
 	v.Scope = views.Scope{Find: strings.TrimSpace(c.PostForm("find")), Errors: v.Errors, Action: views.MaintenancePath, Of: "The window"}
 	title := "Add maintenance window"
@@ -143,7 +142,7 @@ func (p Pages) DeleteMaintenance(c *gin.Context) {
 	p.did(c, p.Alerts.DeleteMaintenance(c.Request.Context(), c.Param("id")), views.MaintenancePath, "maintenance_deleted")
 }
 
-// RestoreMaintenance brings a deleted window back.
+// RestoreMaintenance restores a deleted window.
 func (p Pages) RestoreMaintenance(c *gin.Context) {
 	_, err := p.Alerts.RestoreMaintenance(c.Request.Context(), c.Param("id"))
 	p.Done(c, err, views.MaintenancePath, "maintenance_restored")

@@ -41,13 +41,13 @@ func (p Pages) RulesPage(c *gin.Context) {
 	p.Show(c, http.StatusOK, views.RulesPage(v))
 }
 
-// NewRule is the form of a new rule.
+// NewRule shows the form of a new rule.
 func (p Pages) NewRule(c *gin.Context) {
 	r := alerts.Rule{Events: p.Alerts.Defaults(), AfterFailures: 1, Enabled: true}
 	p.showRuleForm(c, http.StatusOK, r, formOf(r))
 }
 
-// RulePage is the form of a stored rule.
+// RulePage shows the form of a stored rule.
 func (p Pages) RulePage(c *gin.Context) {
 	r, err := p.Alerts.Rule(c.Request.Context(), c.Param("id"))
 	if err != nil {
@@ -59,7 +59,7 @@ func (p Pages) RulePage(c *gin.Context) {
 	p.showRuleForm(c, http.StatusOK, r, v)
 }
 
-// formOf is the form of a rule as it is stored.
+// formOf returns the form of a stored rule.
 func formOf(r alerts.Rule) views.RuleForm {
 	return views.RuleForm{
 		Name: r.Name, Failures: strconv.Itoa(r.AfterFailures), Minutes: strconv.Itoa(r.AfterMinutes), Repeat: strconv.Itoa(r.RepeatMinutes),
@@ -67,14 +67,14 @@ func formOf(r alerts.Rule) views.RuleForm {
 	}
 }
 
-// AddRule adds the rule that the form holds, or looks for targets.
+// AddRule adds the rule in the form, or searches for targets.
 func (p Pages) AddRule(c *gin.Context) {
 	p.saveRule(c, alerts.Rule{}, "rule_added", func(ctx context.Context, r alerts.Rule) (alerts.Rule, error) {
 		return p.Alerts.AddRule(ctx, r)
 	})
 }
 
-// EditRule stores what the form of a rule holds, or looks for targets.
+// EditRule saves the form of a rule, or searches for targets.
 func (p Pages) EditRule(c *gin.Context) {
 	saved, err := p.Alerts.Rule(c.Request.Context(), c.Param("id"))
 	if err != nil {
@@ -126,7 +126,7 @@ func (p Pages) saveRule(c *gin.Context, saved alerts.Rule, notice string, save f
 	p.Done(c, err, views.RulesPath, notice)
 }
 
-// showRuleForm shows the form of a rule, which v has the texts of, and for htmx the targets to choose from.
+// showRuleForm shows the form of a rule with the typed texts in v. For htmx it returns the targets to choose from.
 func (p Pages) showRuleForm(c *gin.Context, status int, r alerts.Rule, v views.RuleForm) {
 	ctx := c.Request.Context()
 	v.Types, v.Events, v.To, v.EscalateTo, v.Quiet, v.Enabled = p.Alerts.Types(), r.Events, r.Channels, r.EscalateChannels, r.Quiet, r.Enabled
@@ -141,7 +141,7 @@ func (p Pages) showRuleForm(c *gin.Context, status int, r alerts.Rule, v views.R
 		func() error {
 			all, err := p.channels(ctx)
 			for _, to := range all {
-				if to.PrivateTo != "" && to.PrivateTo != owner { // of someone else
+				if to.PrivateTo != "" && to.PrivateTo != owner { // private channel of another account
 					continue
 				}
 				v.Channels = append(v.Channels, views.Choice{ID: to.ID, Name: to.Name, Hint: views.ServiceLabel(to.Kind), Private: to.PrivateTo != ""})
@@ -167,7 +167,7 @@ func (p Pages) DeleteRule(c *gin.Context) {
 	p.did(c, p.Alerts.DeleteRule(c.Request.Context(), c.Param("id")), views.RulesPath, "rule_deleted")
 }
 
-// RestoreRule brings a deleted rule back.
+// RestoreRule restores a deleted rule.
 func (p Pages) RestoreRule(c *gin.Context) {
 	_, err := p.Alerts.RestoreRule(c.Request.Context(), c.Param("id"))
 	p.Done(c, err, views.RulesPath, "rule_restored")

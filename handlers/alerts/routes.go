@@ -11,7 +11,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Routes are the pages of alerts. The operations are in the files api*.go.
+// Routes returns the routes of the pages.
 func (p Pages) Routes() []middleware.Route {
 	const public, viewer, editor = middleware.Public, middleware.Viewer, middleware.Editor
 	return append(p.settingRoutes(), []middleware.Route{
@@ -28,7 +28,7 @@ func (p Pages) Routes() []middleware.Route {
 	}...)
 }
 
-// settingRoutes are the pages of channels, rules and maintenance windows.
+// settingRoutes returns the routes of channels, rules and maintenance windows.
 func (p Pages) settingRoutes() []middleware.Route {
 	const viewer, editor = middleware.Viewer, middleware.Editor
 	return []middleware.Route{
@@ -59,18 +59,18 @@ func (p Pages) settingRoutes() []middleware.Route {
 	}
 }
 
-// attendProblem shows a problem to a reader of a message.
+// attendProblem shows a problem on the public page of an alert.
 func (p Pages) attendProblem(c *gin.Context, problem *middleware.Problem) {
 	hide(c)
 	p.PublicProblem(c, problem, func(v ui.PublicProblem) templ.Component {
 		if problem.Status == http.StatusNotFound {
-			v.Detail = "This link is not valid, or the alert was deleted. Open the newest message."
+			v.Detail = "This link is invalid, or the alert was deleted. Open the latest message."
 		}
 		return views.AttendProblemPage(v)
 	})
 }
 
-// Nav is the navigation of alerts.
+// Nav returns the navigation entries of alerts.
 func Nav() ui.Nav {
 	return ui.Nav{
 		Sections: []ui.Section{{ID: section, Label: "Alerts", Path: views.AlertsPath, Key: "e"}},

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	choiceSize = 10  // targets to choose from, beside the chosen ones
-	maxChosen  = 501 // of a list of a form; the store says that these are too many
+	choiceSize = 10  // targets to choose from, in addition to the chosen ones
+	maxChosen  = 501 // entries read from a list of a form; the store refuses more than 500
 )
 
-// postedScope returns the targets, status pages and tags chosen on a form.
+// postedScope returns the scope in a posted form.
 func postedScope(c *gin.Context) alerts.Scope {
 	tags := strings.Split(c.PostForm("tags"), ",")
 	for i := range tags {
@@ -29,19 +29,19 @@ func postedScope(c *gin.Context) alerts.Scope {
 	return alerts.Scope{Targets: chosen(c, "targets"), StatusPages: chosen(c, "status_pages"), Tags: tags}
 }
 
-// chosen returns all values of a field of a form.
+// chosen returns up to maxChosen values of a form field.
 func chosen(c *gin.Context, name string) alerts.List {
 	all := c.PostFormArray(name)
 	return all[:min(len(all), maxChosen)]
 }
 
-// asksAgain reports whether to show the form again, with other targets to choose from. The Enter key saves the form, unless the search
-// field has text.
+// asksAgain reports whether to show the form again with other targets to choose from. The Enter key saves the form unless the search field
+// has text.
 func asksAgain(c *gin.Context) bool {
 	return c.PostForm("save") == "" && (c.PostForm("enter") == "" || strings.TrimSpace(c.PostForm("find")) != "")
 }
 
-// fillScope reads what the fields of a scope show. It returns status, or 400 if the search text is invalid.
+// fillScope loads the choices of the scope fields. It returns status, or 400 if the search text is invalid.
 func (p Pages) fillScope(ctx context.Context, s alerts.Scope, v *views.Scope, status int) (int, error) {
 	targets, err := p.Subjects.Targets(ctx, s.Targets)
 	if err != nil {
@@ -83,7 +83,7 @@ func (p Pages) fillScope(ctx context.Context, s alerts.Scope, v *views.Scope, st
 	return status, nil
 }
 
-// names returns the names of the targets and status pages of some scopes, and of all channels, and these.
+// names returns all channels, and the names of all channels and of the targets and status pages of the scopes.
 func (p Pages) names(ctx context.Context, scopes []alerts.Scope) (n views.Names, all []alerts.Channel, err error) {
 	n = views.Names{Events: func(k event.Kind) event.Type { return p.Alerts.Type(k) }, Targets: map[string]string{}, StatusPages: map[string]string{}}
 	var targets []string

@@ -18,17 +18,16 @@ import (
 	"linkwatch/models/lease"
 )
 
-// How often messages are sent to a channel. Services such as Slack and Telegram take one a
-// second; a webhook is somebody's own program.
+// Rate limits of a channel. Services such as Slack and Telegram accept one message per second. Webhooks are the operator's own programs.
 var (
 	serviceRate = rate.Every(time.Second)
 	webhookRate = rate.Limit(200)
 )
 
-const burst = 5 // messages that may follow each other at once
+const burst = 5 // messages
 
-// limiterOf is the rate limit of a channel, by its kind as it is now. It lasts longer than a claim: a channel is claimed again
-// for each message of a trickle.
+// limiterOf returns the rate limiter of a channel, with the limit of its current kind. Limiters outlive claims, because a channel with a
+// slow trickle of messages is claimed again for each one.
 func (w *Worker) limiterOf(c alerts.Channel) *rate.Limiter {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -50,34 +49,34 @@ func (w *Worker) limiterOf(c alerts.Channel) *rate.Limiter {
 	return l
 }
 
-// channel sends the messages of a claimed channel in their order, until there is none, one
-// was not delivered, or the work ends. Then it releases the channel.
+// channel sends the messages of a claimed channel in order until none is left, one fails, or a context ends. Then it releases the
+// channel.
 func (w *Worker) channel(taking, working, held context.Context, holder lease.ID, c alerts.Channel) {
 	ctx, cancel := context.WithCancel(working)
 	defer cancel()
-	defer context.AfterFunc(held, cancel)() // it is that of the lease: when that is lost, another instance may send
+	defer context.AfterFunc(held, cancel)() // held ends when the lease is lost; another instance may then send
 	for taking.Err() == nil && ctx.Err() == nil {
 		now, d, ok, err := w.Store.Next(ctx, holder, c.Seq)
 		if err != nil || !ok {
-			w.failed("message not loaded", c, err)
+			w.failed("load of message failed", c, err)
 			break
 		}
 		if w.limiterOf(now).Wait(taking) != nil {
 			break
 		}
 		a := attemptOf(w.send(ctx, now, d))
-		if ctx.Err() != nil { // the message may have arrived: it is sent again, under the same id
+		if ctx.Err() != nil { // the message may have arrived; it is sent again with the same ID
 			break
 		}
 		if err := w.record(ctx, holder, now, d, a); err != nil {
-			w.failed("message not recorded", c, err)
+			w.failed("record of delivery attempt failed", c, err)
 			break
 		}
 	}
 	w.release(working, holder, c)
 }
 
-// release releases a channel. If that fails, the next claim does it.
+// release releases a channel. If that fails, the next claim releases it.
 func (w *Worker) release(working context.Context, holder lease.ID, c alerts.Channel) {
 	w.mu.Lock()
 	delete(w.running, c.Seq)
@@ -85,7 +84,7 @@ func (w *Worker) release(working context.Context, holder lease.ID, c alerts.Chan
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(working), recordTime)
 	defer cancel()
 	if err := w.Store.ReleaseChannel(ctx, holder, c); err != nil {
-		w.failed("channel not released", c, err)
+		w.failed("release of channel failed", c, err)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.unsure = true
@@ -98,7 +97,7 @@ func (w *Worker) failed(what string, c alerts.Channel, err error) {
 	}
 }
 
-// record stores what became of a message.
+// record stores the result of an attempt.
 func (w *Worker) record(ctx context.Context, holder lease.ID, c alerts.Channel, d alerts.Delivery, a alerts.Attempt) error {
 	stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
@@ -114,12 +113,11 @@ func (w *Worker) record(ctx context.Context, holder lease.ID, c alerts.Channel, 
 		w.metrics.add("retried", 1)
 	}
 	if a.Error != "" {
-		w.Log.Warn("message not delivered", "channel_id", c.ID, "delivery_id", d.ID, "attempt", d.Attempts+1, "error", a.Error)
+		w.Log.Warn("message delivery failed", "channel_id", c.ID, "delivery_id", d.ID, "attempt", d.Attempts+1, "error", a.Error)
 	}
 	return nil
 }
 
-// send sends a message to its channel.
 func (w *Worker) send(ctx context.Context, c alerts.Channel, d alerts.Delivery) error {
 	to, err := w.Store.Address(c)
 	if err != nil {
@@ -131,13 +129,13 @@ func (w *Worker) send(ctx context.Context, c alerts.Channel, d alerts.Delivery) 
 	}
 	var n alerts.Notification
 	if err := json.Unmarshal([]byte(d.Body), &n); err != nil {
-		return fmt.Errorf("reading a stored message: %w", err)
+		return fmt.Errorf("decode message: %w", err)
 	}
 	_, err = w.Sender.Send(ctx, to.URL, messageOf(n, d.ID, d.CreatedAt.Time, w.Store.Links(n)))
 	return err
 }
 
-// messageOf is a notification as services get it, dated with the time at which it was put into the queue.
+// messageOf converts a notification to a message for services. at is when it was queued.
 func messageOf(n alerts.Notification, id string, at time.Time, links []alerts.Link) send.Message {
 	m := send.Message{
 		ID: id, Group: n.ID, Title: n.Title(), Text: n.Text(links...), Severity: n.Severity, Event: n.Event, At: at, Resolved: n.Ends != nil || n.Reason == string(alerts.Resolving),
@@ -151,7 +149,7 @@ func messageOf(n alerts.Notification, id string, at time.Time, links []alerts.Li
 	return m
 }
 
-// attemptOf is what the error of a message means for the next ones.
+// attemptOf converts the error of a send to an Attempt.
 func attemptOf(err error) alerts.Attempt {
 	if err == nil {
 		return alerts.Attempt{}
@@ -165,12 +163,12 @@ func attemptOf(err error) alerts.Attempt {
 	return a
 }
 
-// Check parses the URL of a channel and returns its kind. CodeInvalid ("url").
+// Check parses the URL of a channel and returns its kind. The error is CodeInvalid ("url").
 func (w *Worker) Check(url string) (kind string, err error) { return w.Sender.Check(url) }
 
-// Test sends a test message to a channel. delivered reports whether the service took it, and
-// answer is what it said. Errors are CodeBlocked if the address guard refuses the service, CodeConflict if
-// the channel's URL cannot be decrypted, and that of ctx.
+// Test sends a test message to a channel. delivered reports whether the service accepted it. answer is its response, or the reason of the
+// failure. Errors are CodeBlocked if the address guard refuses the service, CodeConflict if the address of the channel cannot be
+// decrypted, and the error of ctx.
 func (w *Worker) Test(ctx context.Context, c alerts.Channel) (delivered bool, answer string, err error) {
 	to, err := w.Store.Address(c)
 	if err != nil {
@@ -181,7 +179,7 @@ func (w *Worker) Test(ctx context.Context, c alerts.Channel) (delivered bool, an
 	if c.Kind == alerts.KindWebhook {
 		body, e := json.Marshal(n)
 		if e != nil {
-			return false, "", fmt.Errorf("writing a test message: %w", e)
+			return false, "", fmt.Errorf("encode test message: %w", e)
 		}
 		said, err = w.Sender.SendWebhook(ctx, to.URL, to.Secret, id, body)
 	} else {

@@ -10,7 +10,7 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// metrics count messages, and show what waits.
+// metrics are the metrics of alerts.
 type metrics struct {
 	store      *alerts.Store
 	deliveries *prometheus.CounterVec
@@ -22,18 +22,18 @@ func newMetrics(store *alerts.Store, reg prometheus.Registerer) (*metrics, error
 	m := &metrics{
 		store: store,
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "linkwatch_alert_deliveries_total", Help: "Messages of alerts that this process sent, by outcome.",
+			Name: "linkwatch_alert_deliveries_total", Help: "Total number of attempts to deliver alert messages, by outcome.",
 		}, []string{"outcome"}),
-		events:  prometheus.NewDesc("linkwatch_alert_events_pending", "Events that are not alerts yet, up to 100,000.", nil, nil),
-		pending: prometheus.NewDesc("linkwatch_alert_deliveries_pending", "Messages of alerts that wait to be sent, up to 100,000.", nil, nil),
-		oldest:  prometheus.NewDesc("linkwatch_alert_oldest_pending_seconds", "How long the oldest of them has waited.", nil, nil),
+		events:  prometheus.NewDesc("linkwatch_alert_events_pending", "Number of events that were not processed yet, up to 100,000.", nil, nil),
+		pending: prometheus.NewDesc("linkwatch_alert_deliveries_pending", "Number of queued alert messages, up to 100,000.", nil, nil),
+		oldest:  prometheus.NewDesc("linkwatch_alert_oldest_pending_seconds", "Age of the oldest queued alert message in seconds.", nil, nil),
 	}
 	for _, outcome := range []string{"delivered", "retried", "failed"} {
 		m.deliveries.WithLabelValues(outcome)
 	}
 	for _, c := range []prometheus.Collector{m.deliveries, m} {
 		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("registering the metrics of alerts: %w", err)
+			return nil, fmt.Errorf("register alert metrics: %w", err)
 		}
 	}
 	return m, nil
@@ -48,10 +48,10 @@ func (m *metrics) Describe(to chan<- *prometheus.Desc) {
 	to <- m.oldest
 }
 
-// scrapeTime is how long a scrape waits for the database.
+// scrapeTime is the timeout of the query of a scrape.
 const scrapeTime = 2 * time.Second
 
-// Collect implements prometheus.Collector. Without the database these metrics are missing.
+// Collect implements prometheus.Collector. If the database is unavailable, the gauges are missing.
 func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 	defer cancel()

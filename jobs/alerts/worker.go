@@ -1,4 +1,4 @@
-// Package alerts makes alerts of events and sends their messages.
+// Package alerts is the alert worker: it turns events into alerts and sends their messages.
 package alerts
 
 import (
@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	eventBatch  = 1000            // events that become alerts in one transaction
-	noticeBatch = 500             // notices that become messages in one transaction
-	expireEvery = time.Minute     // between looks for messages to give up
-	pauseFailed = time.Second     // after an error of the database
-	recordTime  = 5 * time.Second // to store what became of a message when a context has ended
+	eventBatch  = 1000            // events per transaction
+	noticeBatch = 500             // notices per transaction
+	expireEvery = time.Minute     // interval of expiring old messages
+	pauseFailed = time.Second     // after a database error
+	recordTime  = 5 * time.Second // timeout of recording a result after shutdown started
 )
 
-// Options are what the work needs.
+// Options configure a Worker.
 type Options struct {
 	Store  *alerts.Store
 	Lease  *lease.Lease
@@ -35,21 +35,21 @@ type Options struct {
 	Log    *slog.Logger
 }
 
-// Worker is a service: it makes alerts of events, puts their messages into the outbox, and
-// sends these. Any number of instances may do so: each step takes what no other one has.
+// Worker is a service that turns events into alerts, queues their messages and sends them. Any number of instances may run: locks and
+// claims make sure that no two of them do the same work.
 type Worker struct {
 	*jobs.Background
 	Options
 	metrics *metrics
-	ready   chan struct{} // rings when there are new messages
+	ready   chan struct{} // signals new messages
 
 	mu      sync.Mutex
-	running map[int64]bool // channels whose messages this process sends, by Channel.Seq
+	running map[int64]bool // claimed channels by Channel.Seq
 	limits  map[int64]*rate.Limiter
-	unsure  bool // others may be claimed too: a claim or a release failed
+	unsure  bool // a claim or a release failed, so other channels may be claimed too
 }
 
-// New makes the worker. It fails if reg has a metric of its name.
+// New returns a worker. It fails if its metrics are already registered with reg.
 func New(o Options, reg prometheus.Registerer) (*Worker, error) {
 	w := &Worker{Options: o, ready: make(chan struct{}, 1), running: map[int64]bool{}, limits: map[int64]*rate.Limiter{}}
 	var err error
@@ -60,8 +60,7 @@ func New(o Options, reg prometheus.Registerer) (*Worker, error) {
 	return w, nil
 }
 
-// run makes alerts and sends their messages, each in a loop of its own: a database that is
-// slow to take events does not delay messages that are ready.
+// run processes events and sends messages in separate loops, so that slow processing of events does not delay queued messages.
 func (w *Worker) run(taking, working context.Context) {
 	var all sync.WaitGroup
 	all.Go(func() { w.prepare(taking, working) })
@@ -69,8 +68,8 @@ func (w *Worker) run(taking, working context.Context) {
 	all.Wait()
 }
 
-// prepare makes alerts of events and messages of alerts, and gives up old messages, until taking ends. A step that fails
-// does not stop the others.
+// prepare processes events, queues messages and expires old ones until taking ends. The steps are independent: if one fails, the others
+// still run.
 func (w *Worker) prepare(taking, working context.Context) {
 	var expired time.Time
 	for taking.Err() == nil {
@@ -89,7 +88,7 @@ func (w *Worker) prepare(taking, working context.Context) {
 		pause := alerts.Every
 		switch {
 		case err != nil && working.Err() == nil:
-			jobs.LogError(w.Log, "alerts not prepared", err)
+			jobs.LogError(w.Log, "alert processing failed", err)
 			pause = pauseFailed
 		case taken == eventBatch || sent == noticeBatch:
 			continue
@@ -98,8 +97,8 @@ func (w *Worker) prepare(taking, working context.Context) {
 	}
 }
 
-// deliver sends the messages of all channels, each in a goroutine of its own, so that none
-// waits for a service that hangs. There are alerts.MaxChannels at most.
+// deliver sends the messages of all channels. Each channel has its own goroutine, so that a slow service does not delay the others. There
+// are at most alerts.MaxChannels.
 func (w *Worker) deliver(taking, working context.Context) {
 	var channels sync.WaitGroup
 	defer channels.Wait()
@@ -108,7 +107,7 @@ func (w *Worker) deliver(taking, working context.Context) {
 		if holder, held, ok := w.Lease.Current(); ok {
 			cs, err := w.claim(working, holder)
 			if err != nil && !errors.Is(err, lease.ErrLost) && working.Err() == nil {
-				jobs.LogError(w.Log, "channels not claimed", err)
+				jobs.LogError(w.Log, "claim of channels failed", err)
 				pause = pauseFailed
 			}
 			for _, c := range cs {
@@ -119,8 +118,8 @@ func (w *Worker) deliver(taking, working context.Context) {
 	}
 }
 
-// claim claims the channels that have messages. After an error it first releases those that
-// may have been claimed unnoticed.
+// claim claims the channels that have messages. After an error it first releases channels that may have been claimed without its
+// knowledge.
 func (w *Worker) claim(ctx context.Context, holder lease.ID) ([]alerts.Channel, error) {
 	w.mu.Lock()
 	unsure, keep := w.unsure, slices.Collect(maps.Keys(w.running))
@@ -143,11 +142,11 @@ func (w *Worker) claim(ctx context.Context, holder lease.ID) ([]alerts.Channel, 
 func (w *Worker) ring() {
 	select {
 	case w.ready <- struct{}{}:
-	default: // it rings already
+	default: // already signaled
 	}
 }
 
-// wait waits until ctx ends, a bell rings, or a time is over.
+// wait waits until ctx ends, bell receives, or d has passed.
 func wait(ctx context.Context, bell <-chan struct{}, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -9,10 +9,10 @@ import (
 	"linkwatch/models"
 )
 
-// maxAbout is how many open alerts of one subject are shown. There is one at most of each kind of events.
+// maxAbout is the maximum number of open alerts shown for one subject. A subject has at most one for each event kind.
 const maxAbout = 20
 
-// OpenOf are the open alerts of a target, the newest first, at most 20.
+// OpenOf returns up to 20 open alerts of a target, newest first.
 func (s *Store) OpenOf(ctx context.Context, target string) (as []Alert, err error) {
 	tx := s.db.Read(ctx)
 	seen, args := models.Visible(tx, "a")
@@ -20,12 +20,12 @@ func (s *Store) OpenOf(ctx context.Context, target string) (as []Alert, err erro
 		WHERE m.subject_id = ? AND m.subject_kind = ? AND m.ended_at IS NULL AND a.resolved_at IS NULL AND a.fired_at IS NOT NULL AND `+seen+`
 		ORDER BY a.created_at DESC, a.id DESC LIMIT ?`, slices.Concat([]any{target, SubjectTarget}, args, []any{maxAbout})...).Scan(&as).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading the open alerts of a target: %w", err)
+		return nil, fmt.Errorf("load open alerts of target: %w", err)
 	}
 	return as, nil
 }
 
-// Covering returns the enabled rules that send events of a target, the oldest first.
+// Covering returns the enabled rules that send events of a target, oldest first.
 func (s *Store) Covering(ctx context.Context, t Target) (rules []Rule, err error) {
 	set, err := s.settings(s.db.Read(ctx), s.clock.Now())
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *Store) Covering(ctx context.Context, t Target) (rules []Rule, err error
 	sub := t.subject()
 	m, err := s.newMatcher(ctx, set.scopes(), []subject{sub})
 	if err != nil {
-		return nil, fmt.Errorf("looking for the rules of a target: %w", err)
+		return nil, fmt.Errorf("find rules of target: %w", err)
 	}
 	for _, r := range set.rules {
 		if r.sends(t.PrivateTo) && m.has(r.Scope, sub) && len(s.ofTargets(r.Events)) > 0 {
@@ -44,7 +44,7 @@ func (s *Store) Covering(ctx context.Context, t Target) (rules []Rule, err error
 	return rules, nil
 }
 
-// WindowsOf are the maintenance windows of a target that are under way or begin within a time, the oldest first.
+// WindowsOf returns the maintenance windows of a target that are active or start within the given time, oldest first.
 func (s *Store) WindowsOf(ctx context.Context, t Target, within time.Duration) (of []Maintenance, err error) {
 	now, tx := s.clock.Now(), s.db.Read(ctx)
 	found, err := all[Maintenance](tx, windows)
@@ -63,12 +63,12 @@ func (s *Store) WindowsOf(ctx context.Context, t Target, within time.Duration) (
 	sub := t.subject()
 	m, err := s.newMatcher(ctx, scopes, []subject{sub})
 	if err != nil {
-		return nil, fmt.Errorf("looking for the maintenance of a target: %w", err)
+		return nil, fmt.Errorf("find maintenance of target: %w", err)
 	}
 	return slices.DeleteFunc(of, func(w Maintenance) bool { return !m.has(w.Scope, sub) }), nil
 }
 
-// TargetDefaults are those of Defaults that are about targets.
+// TargetDefaults returns the kinds of Defaults whose subject is a target.
 func (s *Store) TargetDefaults() List { return s.ofTargets(s.Defaults()) }
 
 func (s *Store) ofTargets(kinds List) (of List) {

@@ -12,41 +12,41 @@ import (
 	"linkwatch/models/event"
 )
 
-// many begins the group key of an alert with subjects of many hosts. Other keys begin with the host.
+// many is the prefix of the group key of an alert with subjects on many hosts. Other keys start with the host.
 const many = "*"
 
-// Alert is one condition of one or more subjects of a host, to which the same rules apply. If a
-// condition begins for many hosts within a minute, one alert has all further subjects.
+// Alert is one condition of one or more subjects on a host that the same rules match. If a condition starts on many hosts within a
+// minute, the remaining subjects are grouped into one alert.
 type Alert struct {
 	Seq            int64 `gorm:"primaryKey"`
 	ID             string
-	EndsID         string // of the alert that this one resolves; "" = it resolves none
+	EndsID         string // ID of the alert that this one resolves; "" if none
 	Event          event.Kind
 	Severity       event.Severity
-	GroupKey       string // the host of its subjects, or many, and the rules that apply to them
-	SubjectKind    string // of the first subject
+	GroupKey       string // the host of its subjects (or many), then the rules that match them
+	SubjectKind    string // the Subject fields describe the first subject
 	SubjectID      string
 	SubjectName    string
 	SubjectURL     string
-	Detail         string // why, of the first subject
-	Members        int    // subjects
-	OpenMembers    int    // subjects of which it has not ended
+	Detail         string // reason, of the first subject
+	Members        int    // number of subjects
+	OpenMembers    int    // number of subjects whose condition has not ended
 	Flapping       bool
-	Changes        int // times that it began within FlapTime
+	Changes        int // number of times that the condition started within FlapTime
 	CreatedAt      models.Time
-	StartedAt      models.Time // when the condition began
-	FiredAt        models.Time // when it was first due to be sent; zero = it waits, and is not shown
-	ResolveAt      models.Time // when a flapping alert counts as resolved; zero = it goes on
+	StartedAt      models.Time // when the condition started
+	FiredAt        models.Time // when it was first due to be sent; zero if it is still held, and not shown
+	ResolveAt      models.Time // when a flapping alert is resolved unless the condition starts again; zero if not scheduled
 	ResolvedAt     models.Time
 	AcknowledgedAt models.Time
 	SilencedUntil  models.Time `gorm:"column:silenced_until_at"`
-	PrivateTo      string      // the owner of its subjects, as they were when it began; "" = they are shared
+	PrivateTo      string      // owner of its subjects if they were private when it started; "" if shared
 }
 
-// Open reports whether the condition goes on.
+// Open reports whether the alert is not resolved.
 func (a Alert) Open() bool { return a.ResolvedAt.IsZero() }
 
-// Host is the host of all subjects; "" = there are several, or it has none.
+// Host returns the host of all subjects, or "" if there are several hosts or none.
 func (a Alert) Host() string {
 	host, _, _ := strings.Cut(a.GroupKey, " ")
 	if strings.HasPrefix(host, many) {
@@ -55,7 +55,7 @@ func (a Alert) Host() string {
 	return host
 }
 
-// Took is how long the condition lasted, until now if it goes on.
+// Took returns how long the condition lasted, or has lasted until now.
 func (a Alert) Took(now time.Time) time.Duration {
 	if a.Open() {
 		return now.Sub(a.StartedAt.Time)
@@ -63,7 +63,7 @@ func (a Alert) Took(now time.Time) time.Duration {
 	return a.ResolvedAt.Sub(a.StartedAt.Time)
 }
 
-// Silenced reports whether the alert is silenced.
+// Silenced reports whether the alert is silenced at now.
 func (a Alert) Silenced(now models.Time) bool { return a.Open() && a.SilencedUntil.After(now.Time) }
 
 // Member is a subject of an alert.
@@ -76,10 +76,10 @@ type Member struct {
 	URL         string
 	Detail      string
 	SinceAt     models.Time
-	EndedAt     models.Time // zero: it goes on
-	Changes     int         // times in a row that it began, each within a third of FlapTime of the one before
+	EndedAt     models.Time // zero if the condition has not ended
+	Changes     int         // consecutive starts, each within a third of FlapTime of the previous one
 
-	gone bool // it is no longer checked: it leaves the alert
+	gone bool // no longer checked, so it leaves the alert
 }
 
 // TableName implements GORM's Tabler.
@@ -105,7 +105,7 @@ func ParseState(text string) (State, error) {
 	return "", models.Invalid("query.state", "must be firing, unacknowledged or resolved")
 }
 
-// where is the condition of the alerts in a state. Each but Resolved has an index.
+// where returns the SQL condition of a state. Every state except Resolved has an index.
 func (st State) where() string {
 	switch st {
 	case Firing:
@@ -119,8 +119,7 @@ func (st State) where() string {
 	}
 }
 
-// Alerts is a page of alerts, newest first. Those that are not due to be sent yet are not among
-// them. limit is as models.NewLimit made it.
+// Alerts returns a page of alerts, newest first. It leaves out alerts that are not due to be sent yet. limit comes from models.NewLimit.
 func (s *Store) Alerts(ctx context.Context, st State, after models.Cursor, limit int) (models.Slice[Alert], error) {
 	var page models.Slice[Alert]
 	q := s.db.Read(ctx)
@@ -133,12 +132,12 @@ func (s *Store) Alerts(ctx context.Context, st State, after models.Cursor, limit
 		q = q.Where("(created_at, id) < (?, ?)", after.CreatedAt, after.ID)
 	}
 	if err := q.Order("created_at DESC, id DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("loading alerts: %w", err)
+		return page, fmt.Errorf("load alerts: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(a Alert) models.Cursor { return models.Cursor{CreatedAt: a.CreatedAt, ID: a.ID} }), nil
 }
 
-// Alert is the alert of an id; CodeNotFound if there is none, or if it is not due to be sent yet.
+// Alert returns an alert by ID. The error is CodeNotFound if it does not exist or is not due to be sent yet.
 func (s *Store) Alert(ctx context.Context, id string) (Alert, error) {
 	return alert(s.db.Read(ctx), id)
 }
@@ -149,7 +148,7 @@ func alert(tx *gorm.DB, id string) (a Alert, err error) {
 	}
 	seen, args := models.Visible(tx, "alerts")
 	if err := tx.Where("id = ? AND fired_at IS NOT NULL", id).Where(seen, args...).Limit(1).Find(&a).Error; err != nil {
-		return a, fmt.Errorf("loading an alert: %w", err)
+		return a, fmt.Errorf("load alert: %w", err)
 	}
 	if a.Seq == 0 {
 		return a, models.NotFound("alert")
@@ -157,8 +156,7 @@ func alert(tx *gorm.DB, id string) (a Alert, err error) {
 	return a, nil
 }
 
-// MembersOf are up to n subjects of each of some alerts, those of which it goes on first, by
-// Alert.Seq.
+// MembersOf returns up to n subjects of each alert by Alert.Seq. Subjects whose condition has not ended come first.
 func (s *Store) MembersOf(ctx context.Context, as []Alert, n int) (map[int64][]Member, error) {
 	return membersOf(s.db.Read(ctx), as, n)
 }
@@ -172,7 +170,7 @@ func membersOf(tx *gorm.DB, as []Alert, n int) (map[int64][]Member, error) {
 	err := rows.Raw(tx, `SELECT * FROM (SELECT m.*, row_number() OVER (PARTITION BY m.alert_seq ORDER BY m.ended_at IS NOT NULL, m.since_at, m.subject_id) AS place
 		FROM {rows} AS r JOIN alert_members AS m ON m.alert_seq = r.alert_seq) AS numbered WHERE place <= ? ORDER BY alert_seq, place`, n).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading the subjects of alerts: %w", err)
+		return nil, fmt.Errorf("load subjects of alerts: %w", err)
 	}
 	of := map[int64][]Member{}
 	for _, m := range found {

@@ -11,40 +11,43 @@ import (
 	"linkwatch/models"
 )
 
-// AlertMe asks that channels get the important events: those of Defaults, or those of TargetDefaults for one target.
+// AlertMe is a request to send the important events to channels: Defaults, or TargetDefaults for one target.
 type AlertMe struct {
-	Target     string // id; "" = everything
+	Target     string // ID; "" for everything
 	TargetName string
-	PrivateTo  string // the owner of a private target; "" = it is shared
-	Channel    string // id of the only channel to add; "" = all enabled ones
+	PrivateTo  string // owner of a private target; "" if shared
+	Channel    string // ID of the only channel to add; "" for all enabled channels
 }
 
-// AlertMeResult is what Store.AlertMe did.
+// AlertMeResult is the result of Store.AlertMe.
 type AlertMeResult int
 
 // The results.
 const (
-	AlertMeCovered   AlertMeResult = iota // nothing: rules already send the events to the channels
-	AlertMeAdded                          // it added a rule
-	AlertMeExtended                       // it added channels to a rule
-	AlertMeNoChannel                      // nothing: there is no enabled channel
-	AlertMeNoPrivate                      // nothing: the target is private, and no enabled channel is
+	AlertMeCovered   AlertMeResult = iota // unchanged: rules already send the events to the channels
+	AlertMeAdded                          // a rule was added
+	AlertMeExtended                       // channels were added to a rule
+	AlertMeNoChannel                      // unchanged: no channel is enabled
+	AlertMeNoPrivate                      // unchanged: the target is private and no private channel is enabled
 )
 
 // alertMeName is the name of the rule that AlertMe adds.
 const alertMeName = "Important alerts"
 
-// AlertMe makes sure that the enabled channels get the important events: those that are shared, and the private ones of the actor. It adds the channels that lack them
-// to the oldest enabled rule with these events and the same scope. Without such a rule it adds one, with default settings: a private one for private channels. Events of
-// a private target are for its owner, and never go to shared channels by this. It returns the last rule that it added or changed.
-// Errors are CodeNotFound for a channel that does not exist, CodeForbidden for a private target or channel of another account, and CodeConflict if there are MaxRules.
+// AlertMe makes sure that the enabled shared channels and the actor's private channels get the important events. It adds the channels
+// that do not get them to the oldest enabled rule with these events and the same scope. Without such a rule it adds one with default
+// settings, a private one for private channels. Events of a private target go only to its owner's private channels. AlertMe returns
+// the last rule that it added or changed.
+//
+// Errors are CodeNotFound for a missing channel, CodeForbidden for another account's private target or channel, and CodeConflict if
+// there are MaxRules.
 func (s *Store) AlertMe(ctx context.Context, ask AlertMe) (r Rule, did AlertMeResult, err error) {
 	me := models.Owner(ctx)
 	if ask.PrivateTo != "" && ask.PrivateTo != me {
 		return r, did, notMine("target")
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		r, did = Rule{}, AlertMeCovered // it may run twice
+		r, did = Rule{}, AlertMeCovered // the transaction may be retried
 		if err := s.db.OneAtATime(tx, lockSettings); err != nil {
 			return err
 		}
@@ -73,7 +76,7 @@ func (s *Store) AlertMe(ctx context.Context, ask AlertMe) (r Rule, did AlertMeRe
 		return Rule{}, did, err
 	}
 	if err != nil {
-		return Rule{}, did, fmt.Errorf("sending important alerts to channels: %w", err)
+		return Rule{}, did, fmt.Errorf("send important alerts to channels: %w", err)
 	}
 	return r, did, nil
 }
@@ -82,12 +85,12 @@ func notMine(what string) error {
 	return &models.Error{Code: models.CodeForbidden, Detail: "The " + what + " is private. Only its owner can use it for alerts."}
 }
 
-// private are those channels that may get the events: of a private target the private ones.
+// private returns the channels that may get the events. For a private target these are private channels.
 func (ask AlertMe) private(to []Channel) []Channel {
 	return slices.DeleteFunc(to, func(c Channel) bool { return ask.PrivateTo != "" && c.PrivateTo == "" })
 }
 
-// alertMe is AlertMe for those channels that are shared, or private to the actor.
+// alertMe is AlertMe for channels with one value of PrivateTo: "" (shared) or the actor.
 func (s *Store) alertMe(tx *gorm.DB, ask AlertMe, privateTo string, to []Channel) (r Rule, did AlertMeResult, err error) {
 	wanted := s.alertMeRule(ask, models.Owner(tx.Statement.Context), privateTo)
 	known, err := all[Rule](tx.Clauses(clause.Locking{Strength: "UPDATE"}), rules)
@@ -116,7 +119,7 @@ func (s *Store) alertMe(tx *gorm.DB, ask AlertMe, privateTo string, to []Channel
 	return wanted, AlertMeAdded, create(tx, s, rules, &wanted)
 }
 
-// alertMeRule is the rule that AlertMe adds, without its channels.
+// alertMeRule returns the rule that AlertMe adds, without channels.
 func (s *Store) alertMeRule(ask AlertMe, owner, privateTo string) Rule {
 	now := s.clock.Now()
 	r := Rule{
@@ -129,7 +132,7 @@ func (s *Store) alertMeRule(ask AlertMe, owner, privateTo string) Rule {
 	return r
 }
 
-// askedChannels are the enabled channels of a request: those that are shared, and those of the actor.
+// askedChannels returns the enabled channels of a request: shared channels and the private channels of me.
 func askedChannels(tx *gorm.DB, ask AlertMe, me string) (asked []Channel, err error) {
 	known, err := all[Channel](tx, channels)
 	if err != nil {
@@ -153,7 +156,7 @@ func askedChannels(tx *gorm.DB, ask AlertMe, me string) (asked []Channel, err er
 	return asked, nil
 }
 
-// lacking are the ids of those channels of the scope of the wanted rule to which no rule sends its events.
+// lacking returns the IDs of channels as private as the wanted rule to which no known rule sends its events.
 func lacking(channels []Channel, known []Rule, wanted Rule) (ids List) {
 	for _, c := range channels {
 		if c.PrivateTo == wanted.PrivateTo && !slices.ContainsFunc(known, func(r Rule) bool { return r.covers(wanted) && r.uses(c) }) {
@@ -163,18 +166,18 @@ func lacking(channels []Channel, known []Rule, wanted Rule) (ids List) {
 	return ids
 }
 
-// covers reports whether an enabled rule sends all events of another one, for everything or for the same target.
+// covers reports whether the rule is enabled and sends all events of other, for everything or for the same target.
 func (r Rule) covers(other Rule) bool {
 	scope := r.Scope.All() || len(other.Scope.Targets) == 1 && slices.Contains(r.Scope.Targets, other.Scope.Targets[0])
 	return r.usable() && scope && !slices.ContainsFunc(other.Events, func(k string) bool { return !slices.Contains(r.Events, k) })
 }
 
-// uses reports whether the rule sends to a channel, at once or if an alert is not acknowledged.
+// uses reports whether the rule sends to a channel, directly or by escalation.
 func (r Rule) uses(c Channel) bool {
 	return r.reaches(c) && (slices.Contains(r.Channels, c.ID) || r.EscalateAfterMinutes > 0 && slices.Contains(r.EscalateChannels, c.ID))
 }
 
-// sameScope reports whether two scopes have the same entries, for scopes of at most one target.
+// sameScope reports whether two scopes have the same entries in the same order.
 func sameScope(a, b Scope) bool {
 	return slices.Equal(a.Targets, b.Targets) && slices.Equal(a.StatusPages, b.StatusPages) && slices.Equal(a.Tags, b.Tags)
 }

@@ -1,11 +1,8 @@
-// Package alerts is the store of alerts: channels, rules that
-// say what is sent where, maintenance windows, the alerts themselves, and the outbox
-// of their messages.
+// Package alerts stores channels, rules, maintenance windows, alerts and the outbox of their messages.
 //
-// Systems store events (package event). Take makes alerts of them, or adds them to alerts
-// that are open; Send puts the messages that are due into the outbox; and one instance at
-// a time sends those of a channel. Each step is one transaction that ends with what the
-// next one begins with, so a crash loses nothing.
+// Systems store events (package event). Take turns events into alerts or adds them to open alerts. Send writes due messages to the
+// outbox. One instance at a time sends the messages of a channel. Each step is one transaction that stores the input of the next
+// step, so a crash loses nothing.
 package alerts
 
 import (
@@ -18,46 +15,45 @@ import (
 	"linkwatch/models/event"
 )
 
-// Limits of what users make. They bound the memory and the time of each step.
+// Limits of settings. They bound the memory and the time of each step.
 const (
 	MaxChannels = 200
 	MaxRules    = 200
-	MaxWindows  = 200 // of maintenance
+	MaxWindows  = 200 // maintenance windows
 	maxName     = 200 // characters
-	maxList     = 500 // ids or tags in a list of a rule
-	maxTag      = 64  // characters of a tag, as of those of links
+	maxList     = 500 // IDs or tags in a list of a rule
+	maxTag      = 64  // characters, as for tags of links
 )
 
-// How long things are kept.
+// Retention periods.
 const (
-	KeepDeleted = models.Day      // a deleted channel, rule or maintenance window can be restored
-	KeepAlerts  = 90 * models.Day // resolved ones
+	KeepDeleted = models.Day      // of deleted channels, rules and maintenance windows; until then they can be restored
+	KeepAlerts  = 90 * models.Day // of resolved alerts
 )
 
-// Facts are what rules and maintenance windows ask of subjects. Both methods take a batch,
-// and take a constant number of queries.
+// Facts looks up properties of subjects for rules and maintenance windows. Both methods work on a batch with a constant number of queries.
 type Facts interface {
-	// Tags returns the names of the tags of saved links by canonical URL, each as models.FoldName has it.
+	// Tags returns the tag names of saved links by canonical URL, folded by models.FoldName.
 	Tags(ctx context.Context, urls []string) (map[string][]string, error)
-	// StatusPages returns the ids of the status pages that show targets, by the id of a target.
+	// StatusPages returns the IDs of the status pages that show each target, by target ID.
 	StatusPages(ctx context.Context, targets []string) (map[string][]string, error)
 }
 
-// Options are what the store needs of others.
+// Options configure a Store.
 type Options struct {
-	// Types are the kinds of events of all systems, in the order in which they are shown.
+	// Types are the event types of all systems in display order.
 	Types []event.Type
-	// Seal encrypts what a channel is reached by, and Open decrypts it. of is the id of the channel. Open fails for what was sealed with another
-	// key, or is another's.
+	// Seal encrypts the address of a channel and Open decrypts it. of is the channel ID. Open fails if the address was sealed with
+	// another key or for another channel.
 	Seal func(plain []byte, of string) ([]byte, error)
 	Open func(sealed []byte, of string) ([]byte, error)
-	// Base is the base URL of links in messages; "" = messages have none.
+	// Base is the base URL of links in messages. If it is empty, messages have no links.
 	Base string
-	// Sign signs a link of a message, so that its reader needs no login.
+	// Sign signs links in messages, which then work without a login.
 	Sign func(text string) string
 }
 
-// Store keeps alerts and what they are made by. It is safe for concurrent use.
+// Store is the store of alerts and their settings. It is safe for concurrent use.
 type Store struct {
 	db    *models.DB
 	clock models.Clock
@@ -66,7 +62,7 @@ type Store struct {
 	facts Facts
 }
 
-// NewStore makes the store over an open, migrated database.
+// NewStore returns a store on an open, migrated database.
 func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
 	s := &Store{db: db, clock: clock, opts: opts, types: map[event.Kind]event.Type{}}
 	for _, t := range opts.Types {
@@ -75,17 +71,17 @@ func NewStore(db *models.DB, clock models.Clock, opts Options) *Store {
 	return s
 }
 
-// Use sets where facts come from, before anything runs.
+// Use sets the source of facts. It must be called before any other method.
 func (s *Store) Use(f Facts) { s.facts = f }
 
-// Now is the time by the store's clock.
+// Now returns the time of the store's clock.
 func (s *Store) Now() models.Time { return s.clock.Now() }
 
-// Types are the kinds of events, in the order in which they are shown.
+// Types returns the event types in display order.
 func (s *Store) Types() []event.Type { return s.opts.Types }
 
-// Type is what is known of a kind of events. An alert of a kind that no system has any
-// more is still shown.
+// Type returns the type of an event kind. For a kind that no system declares anymore, it returns a generic type, so old alerts can
+// still be shown.
 func (s *Store) Type(k event.Kind) event.Type {
 	t, ok := s.types[k]
 	if !ok {
@@ -94,16 +90,16 @@ func (s *Store) Type(k event.Kind) event.Type {
 	return t
 }
 
-// Lock keys of transactions that run one at a time on all instances.
+// Lock keys of transactions that run one at a time across all instances.
 const (
-	lockAlerts   models.LockKey = 7_110_913_500 // that make and change alerts
-	lockSettings models.LockKey = 7_110_913_501 // that count channels, rules or windows
+	lockAlerts   models.LockKey = 7_110_913_500 // transactions that create or change alerts
+	lockSettings models.LockKey = 7_110_913_501 // transactions that count channels, rules or windows
 )
 
-// Every is how often events and messages that are due are looked for, at most.
+// Every is the poll interval for events and due messages.
 const Every = 250 * time.Millisecond
 
-// cleanName tidies and checks a name. A blank one becomes fallback. CodeInvalid ("name").
+// cleanName normalizes and checks a name. A blank name becomes fallback. The error is CodeInvalid ("name").
 func cleanName(name *string, fallback string) error {
 	if *name = models.CleanLine(*name); *name == "" {
 		*name = fallback
@@ -117,7 +113,7 @@ func cleanName(name *string, fallback string) error {
 	return nil
 }
 
-// checkList is cleanList for a list of which each entry must be ok. The error names the first that is not, with a message.
+// checkList is cleanList for a list whose entries must all satisfy ok. The error names the first entry that does not.
 func checkList(location string, list *List, ok func(string) bool, message string) error {
 	for i, v := range *list {
 		if i < maxList && !ok(v) {
@@ -127,7 +123,7 @@ func checkList(location string, list *List, ok func(string) bool, message string
 	return cleanList(location, list)
 }
 
-// cleanList checks the length, and sorts out what occurs twice or is empty.
+// cleanList checks the length of a list and removes duplicate and empty entries.
 func cleanList(location string, list *List) error {
 	if len(*list) > maxList {
 		return models.Invalid(location, "must have at most %d entries", maxList)

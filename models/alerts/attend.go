@@ -19,8 +19,8 @@ const (
 	verbUnsilence     = "alert.unsilence"
 )
 
-// Acknowledge ends the reminders and the escalation of an alert. To acknowledge it twice changes nothing. Errors are
-// CodeNotFound, and CodeConflict if it is resolved.
+// Acknowledge stops the reminders and the escalation of an alert. It is idempotent. Errors are CodeNotFound, and CodeConflict if the
+// alert is resolved.
 func (s *Store) Acknowledge(ctx context.Context, id string) (Alert, error) {
 	return s.attend(ctx, id, verbAcknowledge, func(a *Alert) {
 		if a.AcknowledgedAt.IsZero() {
@@ -34,11 +34,11 @@ func (s *Store) Unacknowledge(ctx context.Context, id string) (Alert, error) {
 	return s.attend(ctx, id, verbUnacknowledge, func(a *Alert) { a.AcknowledgedAt = models.Time{} })
 }
 
-// MaxSilence is for how long an alert can be silenced.
+// MaxSilence is the longest time for which an alert can be silenced.
 const MaxSilence = 7 * models.Day
 
-// Silence holds back the messages of an alert for a time, at most MaxSilence, but not those that say that it is resolved. 0 ends the silence. Errors are CodeInvalid ("minutes") and those of
-// Acknowledge.
+// Silence holds the messages of an alert, except the recovery, for at most MaxSilence. A duration of 0 ends the silence. Errors are
+// CodeInvalid ("minutes") and those of Acknowledge.
 func (s *Store) Silence(ctx context.Context, id string, d time.Duration) (Alert, error) {
 	if err := checkSilence(d); err != nil {
 		return Alert{}, err
@@ -49,12 +49,12 @@ func (s *Store) Silence(ctx context.Context, id string, d time.Duration) (Alert,
 	return s.attend(ctx, id, verbSilence, func(a *Alert) { a.SilencedUntil = s.clock.Now().Add(d) })
 }
 
-// attended is how an alert is attended to, for the audit log.
+// attended returns the audit values of acknowledgement and silence.
 func (a Alert) attended() audit.Values {
 	return audit.Values{"acknowledged_at": timeOrNull(a.AcknowledgedAt), "silenced_until": timeOrNull(a.SilencedUntil)}
 }
 
-// attend changes how an open alert is attended to. Its messages are planned again.
+// attend applies fn to an open alert, stores its acknowledgement and silence, and reschedules its messages.
 func (s *Store) attend(ctx context.Context, id, verb string, fn func(*Alert)) (a Alert, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.db.OneAtATime(tx, lockAlerts); err != nil {
@@ -64,7 +64,7 @@ func (s *Store) attend(ctx context.Context, id, verb string, fn func(*Alert)) (a
 			return err
 		}
 		if !a.Open() {
-			return models.Conflict("The alert is resolved.")
+			return models.Conflict("The alert is already resolved.")
 		}
 		before := a.attended()
 		fn(&a)
@@ -81,7 +81,7 @@ func (s *Store) attend(ctx context.Context, id, verb string, fn func(*Alert)) (a
 		return Alert{}, err
 	}
 	if err != nil {
-		return Alert{}, fmt.Errorf("attending to an alert: %w", err)
+		return Alert{}, fmt.Errorf("acknowledge or silence alert: %w", err)
 	}
 	return a, nil
 }
@@ -93,24 +93,25 @@ func checkSilence(d time.Duration) error {
 	return nil
 }
 
-// MaxBulk is the number of alerts that one call attends to.
+// MaxBulk is the maximum number of alerts in one bulk action.
 const MaxBulk = 500
 
-// AcknowledgeAll acknowledges several alerts at one time, and returns that time and their number. Ids of alerts that are
-// unknown, resolved or acknowledged, or that the actor may not see, are skipped. More than MaxBulk ids are CodeInvalid ("id").
+// AcknowledgeAll acknowledges alerts and returns the time of the acknowledgement and the number of alerts. It skips alerts that are
+// unknown, resolved, acknowledged or not visible to the actor. The error is CodeInvalid ("id") for more than MaxBulk IDs.
 func (s *Store) AcknowledgeAll(ctx context.Context, ids ...string) (at models.Time, n int, err error) {
 	at = s.clock.Now()
 	n, err = s.attendAll(ctx, verbAcknowledge, "acknowledged_at", at, "acknowledged_at IS NULL", ids)
 	return at, n, err
 }
 
-// UnacknowledgeAll undoes AcknowledgeAll by the time that it returned, and returns the number of alerts. Like UnsilenceAll, it leaves alone those that the actor may not see.
+// UnacknowledgeAll undoes AcknowledgeAll by the time that it returned, and returns the number of alerts. It skips alerts that are not
+// visible to the actor.
 func (s *Store) UnacknowledgeAll(ctx context.Context, at models.Time) (n int, err error) {
 	return s.attendSame(ctx, verbUnacknowledge, "acknowledged_at", at)
 }
 
-// SilenceAll silences several alerts for a time, at most MaxSilence, and returns its end and their number. Ids of alerts that are
-// unknown or resolved, or that the actor may not see, are skipped. Errors are CodeInvalid ("minutes", and "id" for more than MaxBulk).
+// SilenceAll silences alerts for at most MaxSilence, and returns the end of the silence and the number of alerts. It skips alerts that
+// are unknown, resolved or not visible to the actor. Errors are CodeInvalid ("minutes", and "id" for more than MaxBulk).
 func (s *Store) SilenceAll(ctx context.Context, d time.Duration, ids ...string) (until models.Time, n int, err error) {
 	if err := checkSilence(d); err != nil {
 		return until, 0, err
@@ -124,12 +125,13 @@ func (s *Store) SilenceAll(ctx context.Context, d time.Duration, ids ...string) 
 	return until, n, err
 }
 
-// UnsilenceAll ends the silence of all alerts that are silenced until a time, and returns their number.
+// UnsilenceAll undoes SilenceAll by the end time that it returned, and returns the number of alerts. It skips alerts that are not visible
+// to the actor.
 func (s *Store) UnsilenceAll(ctx context.Context, until models.Time) (n int, err error) {
 	return s.attendSame(ctx, verbUnsilence, "silenced_until_at", until)
 }
 
-// attendAll sets a column of those open alerts of some ids that meet a condition.
+// attendAll sets a column of the open alerts with the given IDs that match a condition.
 func (s *Store) attendAll(ctx context.Context, verb, column string, value models.Time, where string, ids []string) (n int, err error) {
 	if len(ids) > MaxBulk {
 		return 0, models.Invalid("id", "must be at most %d ids", MaxBulk)
@@ -141,7 +143,7 @@ func (s *Store) attendAll(ctx context.Context, verb, column string, value models
 	})
 }
 
-// attendSame clears a column of those open alerts in which it is a value.
+// attendSame clears a column of the open alerts where it has the given value.
 func (s *Store) attendSame(ctx context.Context, verb, column string, value models.Time) (n int, err error) {
 	return s.attendMany(ctx, verb, func(tx *gorm.DB) *gorm.DB {
 		seen, args := models.Visible(tx, "alerts")
@@ -149,7 +151,7 @@ func (s *Store) attendSame(ctx context.Context, verb, column string, value model
 	})
 }
 
-// attendMany changes how open alerts are attended to, and plans their messages again. update returns their Seqs and ids.
+// attendMany runs an update of open alerts that returns their seq and id, and reschedules their messages.
 func (s *Store) attendMany(ctx context.Context, verb string, update func(tx *gorm.DB) *gorm.DB) (n int, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.db.OneAtATime(tx, lockAlerts); err != nil {
@@ -176,7 +178,7 @@ func (s *Store) attendMany(ctx context.Context, verb string, update func(tx *gor
 			"UPDATE alert_notices SET next_at = ? WHERE alert_seq IN (SELECT r.seq FROM {rows} AS r) AND (notified_at IS NOT NULL OR next_at IS NOT NULL)", s.clock.Now()).Error
 	})
 	if err != nil {
-		return 0, fmt.Errorf("attending to alerts: %w", err)
+		return 0, fmt.Errorf("acknowledge or silence alerts: %w", err)
 	}
 	return n, nil
 }

@@ -12,28 +12,27 @@ import (
 	"linkwatch/models/event"
 )
 
-// Attention is what `/` shows of alerts.
+// Attention is the data of the overview page.
 type Attention struct {
-	Unattended map[event.Severity]int // alerts that are neither resolved nor acknowledged, up to 10,000 of each severity
-	First      []Alert                // the newest of them of each severity, the most severe first
+	Unattended map[event.Severity]int // number of open alerts that are not acknowledged, up to 10,000 of each severity
+	First      []Alert                // the newest of these of each severity, most severe first
 	Failing    []FailingChannel
 	Channels   int
 	Rules      int
-	Mute       []Rule        // enabled rules that send nothing, see Rule.Mute
-	Windows    []Maintenance // that are under way
+	Mute       []Rule        // enabled rules without a usable channel, see Rule.Mute
+	Windows    []Maintenance // active ones
 }
 
-// FailingChannel is a channel whose last message was not delivered, or that lost messages lately. A channel that a user disabled is
-// none.
+// FailingChannel is a channel whose last message failed, or that lost messages recently. Channels that a user disabled are excluded.
 type FailingChannel struct {
 	Channel
-	GivenUp int // messages of the last 48 hours that were given up, up to 10,000
+	GivenUp int // messages of the last 48 hours that failed, up to 10,000
 }
 
-// lossesShown is for how long messages that were given up need attention, from when they were put into the queue.
+// lossesShown is how long failed messages need attention, counted from when they were queued.
 const lossesShown = 48 * time.Hour
 
-// Attention returns what needs attention, with up to n alerts of each severity.
+// Attention returns the alerts, channels and rules that need attention, with up to n alerts of each severity.
 func (s *Store) Attention(ctx context.Context, n int) (at Attention, err error) {
 	tx := s.db.Read(ctx)
 	var count struct{ Critical, Warning, Info int }
@@ -47,13 +46,13 @@ func (s *Store) Attention(ctx context.Context, n int) (at Attention, err error) 
 		counts = append(counts, fmt.Sprintf("(SELECT count(*) FROM (SELECT 1 %s LIMIT %d) AS found) AS %s", where, maxCount, v))
 	}
 	if err := tx.Raw(strings.Join(newest, " UNION ALL "), limits...).Scan(&at.First).Error; err != nil {
-		return at, fmt.Errorf("loading alerts: %w", err)
+		return at, fmt.Errorf("load alerts: %w", err)
 	}
 	slices.SortFunc(at.First, func(a, b Alert) int {
 		return cmp.Or(cmp.Compare(b.Severity, a.Severity), b.CreatedAt.Compare(a.CreatedAt.Time), strings.Compare(b.ID, a.ID))
 	})
 	if err := tx.Raw("SELECT "+strings.Join(counts, ", "), of...).Scan(&count).Error; err != nil {
-		return at, fmt.Errorf("counting alerts: %w", err)
+		return at, fmt.Errorf("count alerts: %w", err)
 	}
 	at.Unattended = map[event.Severity]int{event.Critical: count.Critical, event.Warning: count.Warning, event.Info: count.Info}
 
@@ -62,7 +61,7 @@ func (s *Store) Attention(ctx context.Context, n int) (at Attention, err error) 
 	err = tx.Raw(`SELECT c.*, (SELECT count(*) FROM (SELECT 1 FROM deliveries AS d WHERE d.channel_seq = c.seq AND d.status = 'failed' AND d.created_at > ? LIMIT ?) AS lost) AS given_up
 		FROM channels AS c WHERE c.deleted_at IS NULL AND `+seen+" ORDER BY c.seq", append([]any{s.clock.Now().Add(-lossesShown), maxCount}, own...)...).Scan(&found).Error
 	if err != nil {
-		return at, fmt.Errorf("looking for failing channels: %w", err)
+		return at, fmt.Errorf("load failing channels: %w", err)
 	}
 	known := make([]Channel, len(found))
 	for i, c := range found {

@@ -4,8 +4,6 @@ import (
 	"linkwatch/models/audit"
 )
 
-// The settings and alerts as the audit log names them.
-
 func (c Channel) subject() audit.Subject {
 	return audit.Subject{Kind: "channel", ID: c.ID, Name: c.Name}
 }
@@ -40,13 +38,13 @@ func (m Maintenance) values() audit.Values {
 	return m.Scope.add(audit.Values{"name": m.Name, "starts_at": m.StartsAt.Time, "ends_at": m.EndsAt.Time, "repeat": string(m.Repeat), "time_zone": m.TimeZone})
 }
 
-// add adds the lists of the scope to values.
+// add adds the lists of the scope to audit values.
 func (s Scope) add(to audit.Values) audit.Values {
 	to["targets"], to["tags"], to["status_pages"] = copied(s.Targets), copied(s.Tags), copied(s.StatusPages)
 	return to
 }
 
-// copied is a list of its own, never null.
+// copied returns a copy of the list that is never nil.
 func copied(l List) []string { return append([]string{}, l...) }
 
 func (s *Store) subjectOf(a Alert) audit.Subject {

@@ -7,40 +7,40 @@ import (
 	"linkwatch/models/lease"
 )
 
-// Channel is where alerts are sent.
+// Channel is a destination of alerts.
 type Channel struct {
 	Seq             int64 `gorm:"primaryKey"`
 	ID              string
 	Name            string
 	Kind            string
-	Config          []byte // a sealed Address
+	Config          []byte // encrypted Address
 	Enabled         bool
 	CreatedAt       models.Time
 	UpdatedAt       models.Time
-	DeletedAt       models.Time // zero = not deleted
+	DeletedAt       models.Time // zero if not deleted
 	LastDeliveredAt models.Time
-	LastError       string      // why the last message was not delivered; "" = it was
-	Failures        int         // in a row
-	NextAt          models.Time // nothing is sent before this
-	ClaimedBy       lease.ID    // the instance that sends its messages; "" = none
+	LastError       string      // why the last message failed; "" if it was delivered
+	Failures        int         // consecutive failures
+	NextAt          models.Time // backoff: nothing is sent before this time
+	ClaimedBy       lease.ID    // instance that sends its messages; "" if none
 	Owner           string
-	PrivateTo       string // "" = it is shared, else Owner
+	PrivateTo       string // "" if shared, otherwise Owner
 }
 
-// Address is how a channel is reached. It holds secrets.
+// Address is the URL and the secret of a channel. Both are confidential.
 type Address struct {
-	URL    string `json:"url"`              // of the webhook, or a shoutrrr URL
-	Secret string `json:"secret,omitempty"` // of a webhook; "" = its messages are not signed
+	URL    string `json:"url"`              // of a webhook, or a shoutrrr URL
+	Secret string `json:"secret,omitempty"` // signing key of a webhook; "" for unsigned messages
 }
 
-// Limits of an address.
+// Limits of an address, in bytes.
 const (
 	maxURL    = models.MaxURL
 	minSecret = 8
 	maxSecret = 200
 )
 
-// Check checks the address of a kind of channels, but not the rules of its service. Errors are CodeInvalid ("url", "secret").
+// Check validates the address of a channel of the given kind, but not the syntax of its service. Errors are CodeInvalid ("url", "secret").
 func (a Address) Check(kind string) error {
 	var wrong, secret error
 	switch {
@@ -61,16 +61,15 @@ func (a Address) Check(kind string) error {
 	return models.Invalids(wrong, secret)
 }
 
-// seal encrypts the address of a channel.
 func (s *Store) seal(a Address, id string) ([]byte, error) {
-	plain, err := json.Marshal(a) //nolint:gosec // it is sealed at once
+	plain, err := json.Marshal(a) //nolint:gosec // encrypted below
 	if err != nil {
 		return nil, err
 	}
 	return s.opts.Seal(plain, id)
 }
 
-// Address decrypts how a channel is reached. CodeConflict if it was sealed with another key.
+// Address decrypts the address of a channel. The error is CodeConflict if it was encrypted with another key.
 func (s *Store) Address(c Channel) (a Address, err error) {
 	plain, err := s.opts.Open(c.Config, c.ID)
 	if err == nil {

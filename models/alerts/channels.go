@@ -10,31 +10,30 @@ import (
 	"linkwatch/models/audit"
 )
 
-// NewChannel holds the settings of a new channel.
+// NewChannel is the settings of a new channel.
 type NewChannel struct {
-	Name     string // "" = its kind
-	Kind     string // KindWebhook, or what the URL's scheme says
+	Name     string // "" for Kind
+	Kind     string // KindWebhook, or the scheme of the URL
 	Address  Address
 	Disabled bool
-	Private  bool // only rules that are private to its owner can use it
+	Private  bool // only private rules of its owner can use it
 }
 
-// ChannelEdit is a change of a channel. nil members stay as they are.
+// ChannelEdit is a change of a channel. Nil fields are unchanged.
 type ChannelEdit struct {
 	Name    *string
 	Enabled *bool
-	Address *Address // as a whole, since none of it is shown
+	Address *Address // replaces the whole address
 	Kind    *string  // with Address or URL
-	// URL and Secret change one part in place of Address; the other one stays. A channel that is no webhook any more loses its secret.
+	// URL and Secret change one part of the address. If the channel is no longer a webhook, its secret is deleted.
 	URL, Secret *string
 	Private     *bool // only its owner and admins may change this
 }
 
-// CheckName checks the name of a channel, which may be blank. The error is CodeInvalid ("name").
+// CheckName validates the name of a channel, which may be blank. The error is CodeInvalid ("name").
 func CheckName(name string) error { return cleanName(&name, "Channel") }
 
-// AddChannel adds a channel. Errors are CodeInvalid ("name", "url", "secret") and
-// CodeConflict if there are MaxChannels.
+// AddChannel adds a channel. Errors are CodeInvalid ("name", "url", "secret"), and CodeConflict if there are MaxChannels.
 func (s *Store) AddChannel(ctx context.Context, n NewChannel) (Channel, error) {
 	now := s.clock.Now()
 	owner := models.Owner(ctx)
@@ -52,8 +51,8 @@ func (s *Store) AddChannel(ctx context.Context, n NewChannel) (Channel, error) {
 	return c, add(ctx, s, channels, &c)
 }
 
-// EditChannel changes a channel. With another address it is used again at once. Errors
-// are CodeNotFound, CodeForbidden, CodeConflict if a part of the address stays and cannot be decrypted, and those of AddChannel.
+// EditChannel changes a channel. A new address resets its backoff. Errors are CodeNotFound, CodeForbidden, CodeConflict if an unchanged
+// part of the address cannot be decrypted, and those of AddChannel.
 func (s *Store) EditChannel(ctx context.Context, id string, e ChannelEdit) (Channel, error) {
 	return change(ctx, s, channels, "edit", id, func(_ *gorm.DB, c *Channel) (err error) {
 		if e.Private != nil {
@@ -66,7 +65,7 @@ func (s *Store) EditChannel(ctx context.Context, id string, e ChannelEdit) (Chan
 		wrong := cleanName(&c.Name, c.Kind)
 		if e.Enabled != nil && *e.Enabled != c.Enabled {
 			c.NextAt, c.Failures = models.Time{}, 0
-			if c.Enabled { // a user who disables it knows why
+			if c.Enabled { // the user who disables it already knows the error
 				c.LastError = ""
 			}
 		}
@@ -88,7 +87,6 @@ func (s *Store) EditChannel(ctx context.Context, id string, e ChannelEdit) (Chan
 	})
 }
 
-// edited returns the address of a channel after an edit.
 func (s *Store) edited(c Channel, e ChannelEdit) (a Address, err error) {
 	if e.Address != nil {
 		return *e.Address, nil
@@ -103,31 +101,30 @@ func (s *Store) edited(c Channel, e ChannelEdit) (a Address, err error) {
 	return a, nil
 }
 
-// Channel is the channel of an id; CodeNotFound if there is none.
+// Channel returns a channel by ID. The error is CodeNotFound if it does not exist.
 func (s *Store) Channel(ctx context.Context, id string) (Channel, error) {
 	return get[Channel](s.db.Read(ctx), channels, id, false)
 }
 
-// Channels is a page of the channels, the oldest first. limit is as models.NewLimit made it.
+// Channels returns a page of channels, oldest first. limit comes from models.NewLimit.
 func (s *Store) Channels(ctx context.Context, after models.Cursor, limit int) (models.Slice[Channel], error) {
 	return list(ctx, s, channels, after, limit, func(c Channel) models.Cursor { return models.Cursor{CreatedAt: c.CreatedAt, ID: c.ID} })
 }
 
-// DeleteChannel deletes a channel, which can be restored for KeepDeleted. CodeNotFound if
-// there is none.
+// DeleteChannel deletes a channel. It can be restored for KeepDeleted. The error is CodeNotFound if it does not exist.
 func (s *Store) DeleteChannel(ctx context.Context, id string) error {
 	_, err := change(ctx, s, channels, "delete", id, func(_ *gorm.DB, c *Channel) error { c.DeletedAt = s.clock.Now(); return nil })
 	return err
 }
 
-// RestoreChannel restores a deleted channel: CodeNotFound if it was not deleted, or too long ago,
-// and CodeConflict if there are MaxChannels.
+// RestoreChannel restores a deleted channel. Errors are CodeNotFound if it is not deleted or was deleted more than KeepDeleted ago, and
+// CodeConflict if there are MaxChannels.
 func (s *Store) RestoreChannel(ctx context.Context, id string) (Channel, error) {
 	return restore(ctx, s, channels, id, func(c *Channel) *models.Time { return &c.DeletedAt })
 }
 
-// Tested records the result of a test message to a channel, unless its address was changed meanwhile. problem is why it was not
-// delivered; "" = it was. Of a disabled channel only a delivery is recorded.
+// Tested records the result of a test message, unless the address of the channel has changed since. problem is the error; "" means
+// delivered. For a disabled channel only a delivery is recorded.
 func (s *Store) Tested(ctx context.Context, c Channel, problem string) error {
 	changes := map[string]any{"last_error": cleanError(problem)}
 	if problem == "" {
@@ -141,11 +138,11 @@ func (s *Store) Tested(ctx context.Context, c Channel, problem string) error {
 		return channels.record(tx, s.clock.Now(), "test", c.subject(), nil, audit.Values{"delivered": problem == ""})
 	})
 	if err != nil {
-		return fmt.Errorf("noting a test of a channel: %w", err)
+		return fmt.Errorf("record test of channel: %w", err)
 	}
 	return nil
 }
 
-const maxError = 300 // characters of why a message was not delivered
+const maxError = 300 // characters of a delivery error
 
 func cleanError(text string) string { return models.Truncate(models.CleanLine(text), maxError) }

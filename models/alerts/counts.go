@@ -8,10 +8,10 @@ import (
 	"linkwatch/models"
 )
 
-// maxCount is how far alerts are counted.
+// maxCount is the limit of counts of alerts and messages.
 const maxCount = 10_000
 
-// Counts are the numbers of alerts by state, each up to 10,000.
+// Counts returns the number of alerts by state, each up to 10,000.
 func (s *Store) Counts(ctx context.Context) (map[State]int, error) {
 	var n struct{ Firing, Unattended, Resolved int }
 	tx := s.db.Read(ctx)
@@ -21,12 +21,12 @@ func (s *Store) Counts(ctx context.Context) (map[State]int, error) {
 	}
 	err := tx.Raw("SELECT "+count(Firing)+" AS firing, "+count(Unattended)+" AS unattended, "+count(Resolved)+" AS resolved", slices.Concat(args, args, args)...).Scan(&n).Error
 	if err != nil {
-		return nil, fmt.Errorf("counting alerts: %w", err)
+		return nil, fmt.Errorf("count alerts: %w", err)
 	}
 	return map[State]int{AnyState: n.Firing + n.Resolved, Firing: n.Firing, Unattended: n.Unattended, Resolved: n.Resolved}, nil
 }
 
-// Waiting are the numbers of messages that wait to be sent, by Channel.Seq, up to 10,000 together.
+// Waiting returns the number of queued messages by Channel.Seq, up to 10,000 in total.
 func (s *Store) Waiting(ctx context.Context) (map[int64]int, error) {
 	var found []struct {
 		ChannelSeq int64
@@ -34,7 +34,7 @@ func (s *Store) Waiting(ctx context.Context) (map[int64]int, error) {
 	}
 	err := s.db.Read(ctx).Raw("SELECT channel_seq, count(*) AS n FROM (SELECT channel_seq FROM deliveries WHERE status = 'pending' LIMIT ?) AS d GROUP BY channel_seq", maxCount).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("counting messages that wait: %w", err)
+		return nil, fmt.Errorf("count queued messages: %w", err)
 	}
 	of := map[int64]int{}
 	for _, f := range found {

@@ -10,36 +10,36 @@ type Reason string
 // The reasons.
 const (
 	FirstTime  Reason = "fired"
-	Worsening  Reason = "worse" // it is more severe than before
+	Worsening  Reason = "worse" // more severe, or new subjects
 	Repeating  Reason = "repeated"
-	Escalating Reason = "escalated" // it was not acknowledged in time
+	Escalating Reason = "escalated" // not acknowledged in time
 	Resolving  Reason = "resolved"
 )
 
-// DeliveryStatus is what became of a message.
+// DeliveryStatus is the status of a message.
 type DeliveryStatus string
 
 // The statuses.
 const (
 	DeliveryPending   DeliveryStatus = "pending"
 	DeliveryDelivered DeliveryStatus = "delivered"
-	DeliveryFailed    DeliveryStatus = "failed" // it was tried for DeliverFor, or its channel takes nothing any more
+	DeliveryFailed    DeliveryStatus = "failed" // retried for DeliverFor, or the channel no longer exists at the service
 )
 
-// Delivery is a message to a channel.
+// Delivery is a message in the queue of a channel.
 type Delivery struct {
 	Seq         int64  `gorm:"primaryKey"`
-	ID          string // which the channel gets: an attempt that is repeated after a crash has the same
+	ID          string // sent with the message; a retry after a crash has the same ID
 	AlertSeq    int64
 	ChannelSeq  int64
 	Reason      Reason
 	Status      DeliveryStatus
-	Body        string // a Notification, JSON
+	Body        string // Notification as JSON
 	CreatedAt   models.Time
 	DeliveredAt models.Time
-	NextAt      models.Time // when it is tried again, after others; zero = in its turn
+	NextAt      models.Time // if set, it is sent after all others, not before this time; zero for normal order
 	Attempts    int
 	LastError   string
 
-	ChannelID string `gorm:"->"` // where a list was asked for
+	ChannelID string `gorm:"->"` // set by DeliveriesOf only
 }

@@ -8,11 +8,11 @@ import (
 	"linkwatch/models"
 )
 
-// maxSearched is the number of the newest alerts that Find searches.
+// maxSearched is the number of alerts that Find searches, newest first.
 const maxSearched = 1000
 
-// Find returns up to limit alerts for the search over everything, open ones first, then the newest. Of the newest 1,000 alerts
-// it finds those whose first subject, its URL or its detail contains a text. CodeInvalid ("query.q").
+// Find searches the newest 1,000 alerts for a text in the first subject, its URL or its detail. It returns up to limit alerts, open
+// alerts first, then newest first. The error is CodeInvalid ("query.q").
 func (s *Store) Find(ctx context.Context, text string, limit int) (as []Alert, err error) {
 	if err := models.CheckFilter("query.q", text); err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (s *Store) Find(ctx context.Context, text string, limit int) (as []Alert, e
 		WHERE lower(subject_name || ' ' || subject_url || ' ' || detail) LIKE ? ESCAPE '\' ORDER BY resolved_at IS NOT NULL, created_at DESC, id DESC LIMIT ?`,
 		append(args, maxSearched, "%"+models.EscapeLike(strings.ToLower(text))+"%", limit)...).Scan(&as).Error
 	if err != nil {
-		return nil, fmt.Errorf("searching alerts: %w", err)
+		return nil, fmt.Errorf("search alerts: %w", err)
 	}
 	return as, nil
 }
@@ -35,7 +35,7 @@ type Settings struct {
 	Windows  []Maintenance
 }
 
-// FindSettings returns the channels, rules and maintenance windows whose names contain a text. CodeInvalid ("query.q").
+// FindSettings returns the channels, rules and maintenance windows whose names contain a text. The error is CodeInvalid ("query.q").
 func (s *Store) FindSettings(ctx context.Context, text string) (found Settings, err error) {
 	if err := models.CheckFilter("query.q", text); err != nil {
 		return found, err
@@ -56,7 +56,7 @@ func (s *Store) FindSettings(ctx context.Context, text string) (found Settings, 
 	return found, nil
 }
 
-// named are those whose names contain a folded text.
+// named returns the settings whose names contain a folded text.
 func named[T setting](all []T, wanted string, name func(T) string) (some []T) {
 	for _, v := range all {
 		if strings.Contains(models.Fold(name(v)), wanted) {

@@ -7,7 +7,6 @@ import (
 	"linkwatch/models/event"
 )
 
-// take takes note of one event.
 func (b *batch) take(e event.Event) {
 	switch e.Phase {
 	case event.Began, event.Once:
@@ -17,18 +16,18 @@ func (b *batch) take(e event.Event) {
 	}
 }
 
-// began adds the subject of an event to an alert, or begins one.
+// began adds the subject of an event to an open alert or a new one.
 func (b *batch) began(e event.Event) {
 	rules := b.rulesOf(e)
 	if len(rules) == 0 {
 		return
 	}
 	d := b.of[memberKey{e.Kind, e.SubjectID}]
-	if d != nil && d.PrivateTo != e.PrivateTo { // it was shared or made private meanwhile: the alert ends as it began
+	if d != nil && d.PrivateTo != e.PrivateTo { // its visibility changed during the condition: the alert keeps the original one
 		return
 	}
 	notices := b.noticesOf(e, rules)
-	if d == nil && len(notices) == 0 { // it has not failed often enough for any of them
+	if d == nil && len(notices) == 0 { // too few failures for every rule
 		return
 	}
 	if d == nil {
@@ -51,7 +50,7 @@ func (b *batch) began(e event.Event) {
 	if d.Members == 1 {
 		d.Detail = e.Detail
 	} else if d.Detail != e.Detail {
-		d.Detail = "" // they have different reasons
+		d.Detail = "" // the reasons differ
 	}
 	if !m.EndedAt.IsZero() {
 		b.begin(d, m, e)
@@ -66,12 +65,12 @@ func (b *batch) began(e event.Event) {
 	}
 }
 
-// begin notes that the condition began for a subject of an alert.
+// begin records the start of the condition for a subject of an alert.
 func (b *batch) begin(d *draft, m *Member, e event.Event) {
-	if m.Changes++; e.SinceAt.Sub(m.SinceAt.Time) > FlapTime/(flaps-1) { // so that the fourth time is within FlapTime of the first
+	if m.Changes++; e.SinceAt.Sub(m.SinceAt.Time) > FlapTime/(flaps-1) { // so that the fourth start is within FlapTime of the first
 		m.Changes = 1
 	}
-	if d.Flapping && d.Members == 1 && d.Seq == 0 { // it began in other alerts before
+	if d.Flapping && d.Members == 1 && d.Seq == 0 { // the earlier starts were in other alerts
 		m.Changes = max(m.Changes, flaps)
 	}
 	m.SinceAt, m.EndedAt = e.SinceAt, models.Time{}
@@ -82,8 +81,8 @@ func (b *batch) begin(d *draft, m *Member, e event.Event) {
 	}
 }
 
-// mention adds a mention of a subject whose condition goes on, or makes it due again. It does neither if it is due or was sent
-// since the condition began, or if it was sent and is flapping.
+// mention schedules that a rule sends a subject. It does nothing if the subject is already scheduled or sent since the condition
+// started, or if it was sent and is flapping.
 func (d *draft) mention(b *batch, m *Member, rule int64, due models.Time) {
 	if known, ok := b.mentioned[mentionKey{d.Seq, m.SubjectID}][rule]; ok && d.Seq != 0 {
 		switch {
@@ -105,7 +104,7 @@ func (d *draft) mention(b *batch, m *Member, rule int64, due models.Time) {
 	}
 }
 
-// withdraw drops what is not due yet of a subject whose condition has ended.
+// withdraw cancels the mentions of a subject whose condition has ended, except those that are already due.
 func (d *draft) withdraw(b *batch, subject string) {
 	delete(d.mentions, subject)
 	d.ended = append(d.ended, subject)
@@ -120,7 +119,7 @@ func (d *draft) withdraw(b *batch, subject string) {
 	}
 }
 
-// alertFor returns the open alert that a new subject joins, or a new one.
+// alertFor returns the open alert for a new subject, or adds a new alert.
 func (b *batch) alertFor(e event.Event, rules []Rule) *draft {
 	k := b.groupOf(e, rules)
 	for _, k := range []groupKey{k, b.manyOf(e, rules, b.now), b.manyOf(e, rules, b.now.Add(-stormTime))} {
@@ -135,7 +134,7 @@ func (b *batch) alertFor(e event.Event, rules []Rule) *draft {
 		k, began = b.manyOf(e, rules, b.now), 1
 	}
 	resolveAt := models.Time{}
-	if e.Phase == event.Once { // also if its rule is deleted, or maintenance begins, before it is sent
+	if e.Phase == event.Once { // even if its rule is deleted or maintenance starts before it is sent
 		resolveAt = b.now.Add(keepOnce)
 	}
 	return b.add(Alert{
@@ -146,7 +145,8 @@ func (b *batch) alertFor(e event.Event, rules []Rule) *draft {
 	})
 }
 
-// rulesOf returns the rules that send an event, or its end, however often it has happened. Events without duration are not sent during maintenance.
+// rulesOf returns the rules that send an event or its end, whatever its number of failures. Events without a duration are not sent
+// during maintenance.
 func (b *batch) rulesOf(e event.Event) (rules []Rule) {
 	if e.Phase == event.Once && !b.maintained(b.matcher, subjectOf(e)).IsZero() {
 		return nil
@@ -160,7 +160,7 @@ func (b *batch) rulesOf(e event.Event) (rules []Rule) {
 	return rules
 }
 
-// noticesOf returns when rules send an event: at once, or when it has lasted long enough. A rule that waits for more failures is missing.
+// noticesOf returns when each rule sends an event, by Rule.Seq. It leaves out rules that require more failures.
 func (b *batch) noticesOf(e event.Event, rules []Rule) map[int64]models.Time {
 	notices := map[int64]models.Time{}
 	for _, r := range rules {
@@ -176,8 +176,8 @@ func (b *batch) noticesOf(e event.Event, rules []Rule) map[int64]models.Time {
 	return notices
 }
 
-// ended notes that a condition has ended for a subject, and resolves its alert if that was the last one. A subject that is
-// no longer checked leaves the alert.
+// ended records the end of the condition for a subject, and resolves its alert after the last subject. A subject that is no longer
+// checked leaves the alert.
 func (b *batch) ended(e event.Event) {
 	k := memberKey{e.Kind, e.SubjectID}
 	d := b.of[k]
@@ -203,10 +203,10 @@ func (b *batch) ended(e event.Event) {
 	delete(b.open, groupKey{d.Event, d.GroupKey})
 }
 
-// unheard reports whether the draft need not be stored: it is over, and was not due to be sent.
+// unheard reports whether the alert is resolved and was never due to be sent. It need not be stored.
 func (d *draft) unheard() bool { return d.over && d.FiredAt.IsZero() }
 
-// touched returns the drafts that were changed by the batch.
+// touched returns the alerts that must be stored.
 func (b *batch) touched() []*draft {
 	return slices.DeleteFunc(slices.Clone(b.drafts), func(d *draft) bool { return d.Seq == 0 && d.unheard() })
 }

@@ -33,5 +33,5 @@ func (l *List) Scan(src any) error {
 	return json.Unmarshal(b, (*[]string)(l))
 }
 
-// GormDataType tells GORM that the column is a text.
+// GormDataType implements GORM's GormDataTypeInterface.
 func (List) GormDataType() string { return "text" }

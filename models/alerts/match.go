@@ -11,33 +11,33 @@ import (
 	"linkwatch/models/event"
 )
 
-// The kinds of subjects that a Scope can name.
+// The subject kinds that a Scope can match.
 const (
 	SubjectTarget = "target"
 	SubjectLink   = "link"
 )
 
-// subject is what a scope is matched with.
+// subject is what a scope is matched against.
 type subject struct {
 	kind, id, url string
-	privateTo     string // "" = it is shared
+	privateTo     string // "" if shared
 }
 
 func subjectOf(e event.Event) subject {
 	return subject{e.SubjectKind, e.SubjectID, e.URL, e.PrivateTo}
 }
 
-// matcher matches scopes with subjects, of which it has asked Facts what the scopes need.
+// matcher matches subjects against scopes. It holds the facts that the scopes need.
 type matcher struct {
-	tags        map[fact][]string // folded, by URL
-	statusPages map[fact][]string // by target
+	tags        map[fact][]string // folded tag names by URL
+	statusPages map[fact][]string // IDs by target
 }
 
-// fact is what is asked of the subjects that are shared, or of those that are private to an owner.
+// fact is the key of a fact: a URL or target ID, of shared subjects ("") or of the private subjects of an owner.
 type fact struct{ privateTo, of string }
 
-// newMatcher asks for the facts of subjects that some scopes need: two batches at most for shared subjects, and for those of each owner. It asks
-// as someone who sees what the subjects' readers see: a private tag tells nothing of a shared subject.
+// newMatcher loads the facts of subjects that the scopes need: at most two batches for shared subjects and two for each owner of private
+// ones. It reads them with the permissions of the subjects' readers, so a private tag cannot affect a shared subject.
 func (s *Store) newMatcher(ctx context.Context, scopes []Scope, subjects []subject) (m matcher, err error) {
 	uses := func(list func(Scope) List) bool {
 		return slices.ContainsFunc(scopes, func(s Scope) bool { return len(list(s)) > 0 })
@@ -65,7 +65,7 @@ func (s *Store) newMatcher(ctx context.Context, scopes []Scope, subjects []subje
 	return m, err
 }
 
-// ask asks for facts, for each owner as one who sees what is shared and what the owner has.
+// ask loads facts with the permissions of each owner.
 func ask(ctx context.Context, of map[string][]string, facts func(context.Context, []string) (map[string][]string, error)) (map[fact][]string, error) {
 	all := map[fact][]string{}
 	for owner, keys := range of {
@@ -80,7 +80,7 @@ func ask(ctx context.Context, of map[string][]string, facts func(context.Context
 	return all, nil
 }
 
-// has reports whether a subject is in a scope.
+// has reports whether a scope includes a subject.
 func (m matcher) has(sc Scope, sub subject) bool {
 	if sc.All() {
 		return true
@@ -106,13 +106,13 @@ func (m matcher) has(sc Scope, sub subject) bool {
 	return false
 }
 
-// settings are the rules and maintenance windows by which events are judged.
+// settings are the enabled rules and the active maintenance windows.
 type settings struct {
-	rules   []Rule // usable ones
+	rules   []Rule
 	windows []activeWindow
 }
 
-// activeWindow is a maintenance window that a time is in.
+// activeWindow is a maintenance window with the end of its current occurrence.
 type activeWindow struct {
 	Maintenance
 	ends models.Time
@@ -132,7 +132,7 @@ func (s *Store) settings(tx *gorm.DB, now models.Time) (set settings, err error)
 	return set, err
 }
 
-// active are the maintenance windows that a time is in.
+// active returns the maintenance windows that are active at now.
 func (s *Store) active(tx *gorm.DB, now models.Time) (active []activeWindow, err error) {
 	found, err := all[Maintenance](tx, windows)
 	if err != nil {
@@ -156,7 +156,7 @@ func (set settings) scopes() (scopes []Scope) {
 	return scopes
 }
 
-// maintained returns when the maintenance of a subject ends; zero = there is none.
+// maintained returns the end of the maintenance of a subject, or zero if it is not in maintenance.
 func (set settings) maintained(m matcher, sub subject) (until models.Time) {
 	for _, w := range set.windows {
 		if w.ends.After(until.Time) && m.has(w.Scope, sub) {
@@ -166,17 +166,17 @@ func (set settings) maintained(m matcher, sub subject) (until models.Time) {
 	return until
 }
 
-// Target is a target as rules and maintenance windows know it.
+// Target is the part of a target that rules and maintenance windows match.
 type Target struct {
 	ID, CanonicalURL string
-	PrivateTo        string // the owner of a private target; "" = it is shared
+	PrivateTo        string // owner of a private target; "" if shared
 }
 
 func (t Target) subject() subject {
 	return subject{SubjectTarget, t.ID, t.CanonicalURL, t.PrivateTo}
 }
 
-// InMaintenance reports which of some targets are in maintenance, by their ids. Without an active window it takes one query.
+// InMaintenance reports which targets are in maintenance, by ID. Without an active window it runs one query.
 func (s *Store) InMaintenance(ctx context.Context, targets []Target) (map[string]bool, error) {
 	now := s.clock.Now()
 	active, err := s.active(s.db.Read(ctx), now)
@@ -190,7 +190,7 @@ func (s *Store) InMaintenance(ctx context.Context, targets []Target) (map[string
 	}
 	m, err := s.newMatcher(ctx, set.scopes(), subjects)
 	if err != nil {
-		return nil, fmt.Errorf("looking for targets in maintenance: %w", err)
+		return nil, fmt.Errorf("find targets in maintenance: %w", err)
 	}
 	in := map[string]bool{}
 	for _, sub := range subjects {

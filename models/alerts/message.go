@@ -12,51 +12,51 @@ import (
 	"linkwatch/models/event"
 )
 
-// MaxSubjects is how many subjects of an alert a message names.
+// MaxSubjects is the maximum number of subjects in a message.
 const MaxSubjects = 20
 
-// Subject is what an alert is about, on the wire.
+// Subject is the subject of an alert in JSON.
 type Subject struct {
-	Kind string  `json:"kind" example:"target" doc:"What it is: target, link, job, page, website or system"`
+	Kind string  `json:"kind" example:"target" doc:"target, link, job, page, website or system"`
 	ID   string  `json:"id" example:"t_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the subject"`
 	Name string  `json:"name" example:"Shop" doc:"Name of the subject"`
 	URL  *string `json:"url" example:"https://shop.example/" doc:"URL of the subject. null if it has none"`
 }
 
-// Notification is an alert on the wire: in the API, and as the body of webhooks.
+// Notification is an alert in JSON, in the API and in the body of webhooks.
 type Notification struct {
 	ID             string         `json:"id" example:"v_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert. Ids sort by creation time"`
-	Event          string         `json:"event" example:"target.down" doc:"What happened"`
-	Severity       string         `json:"severity" enum:"info,warning,critical" example:"critical" doc:"How urgent it is"`
-	Subject        Subject        `json:"subject" doc:"What it happened to: the first subject, if there are several"`
-	Subjects       []Subject      `json:"subjects" nullable:"false" doc:"The first 20 subjects, those of which it goes on first"`
+	Event          string         `json:"event" example:"target.down" doc:"Kind of the event. GET /v1/alert-events lists them. test in a test message"`
+	Severity       string         `json:"severity" enum:"info,warning,critical" example:"critical" doc:"Severity"`
+	Subject        Subject        `json:"subject" doc:"The first subject"`
+	Subjects       []Subject      `json:"subjects" nullable:"false" doc:"Up to 20 subjects. Subjects whose condition has not ended come first"`
 	SubjectCount   int            `json:"subject_count" example:"1" doc:"Number of subjects"`
-	Message        string         `json:"message" example:"Shop is down: unexpected status 500" doc:"What happened, in one sentence"`
-	Flapping       bool           `json:"flapping" example:"false" doc:"Whether the alert is flapping: its condition began at least four times within an hour. It is resolved after 15 stable minutes"`
-	StartedAt      time.Time      `json:"started_at" example:"2025-03-24T12:00:00Z" doc:"When it began"`
-	ResolvedAt     *time.Time     `json:"resolved_at" example:"2025-03-24T12:05:00Z" doc:"When it ended. null if it goes on"`
-	AcknowledgedAt *time.Time     `json:"acknowledged_at" example:"2025-03-24T12:01:00Z" doc:"When it was acknowledged. null if it was not"`
-	SilencedUntil  *time.Time     `json:"silenced_until" example:"2025-03-24T13:01:00Z" doc:"Until when no messages about it are sent, unless it is resolved before. null if it is not silenced"`
-	Private        bool           `json:"private" example:"false" doc:"Whether its subjects were private when it began: only their owner and admins see it"`
+	Message        string         `json:"message" example:"Shop is down: unexpected status 500" doc:"Summary in one sentence"`
+	Flapping       bool           `json:"flapping" example:"false" doc:"Whether the alert is flapping: its condition started at least four times within an hour. It resolves after 15 stable minutes"`
+	StartedAt      time.Time      `json:"started_at" example:"2025-03-24T12:00:00Z" doc:"When the condition started"`
+	ResolvedAt     *time.Time     `json:"resolved_at" example:"2025-03-24T12:05:00Z" doc:"When the condition ended. null while the alert is firing"`
+	AcknowledgedAt *time.Time     `json:"acknowledged_at" example:"2025-03-24T12:01:00Z" doc:"When the alert was acknowledged. null if it was not"`
+	SilencedUntil  *time.Time     `json:"silenced_until" example:"2025-03-24T13:01:00Z" doc:"End of the silence. Until then only the recovery is sent. null if not silenced"`
+	Private        bool           `json:"private" example:"false" doc:"Whether its subjects were private when it started. Only their owner and admins see a private alert"`
 	Ends           *string        `json:"ends" example:"v_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the alert that this alert resolves. null if it resolves none"`
-	Deliveries     []DeliveryInfo `json:"deliveries" nullable:"false" doc:"Messages to channels, the first 100, oldest first. In a webhook it is empty"`
-	Reason         string         `json:"reason" example:"fired" doc:"In a webhook: why it is sent, which is fired, worse, repeated, escalated or resolved. In the API it is empty"`
+	Deliveries     []DeliveryInfo `json:"deliveries" nullable:"false" doc:"The first 100 messages to channels, oldest first. Empty in webhooks"`
+	Reason         string         `json:"reason" example:"fired" doc:"In webhooks, why the message is sent: fired, worse, repeated, escalated or resolved. Empty in the API"`
 	URL            *string        `json:"url" example:"https://linkwatch.example/alerts/v_01HZ8QK3V5W7X9YABCDEFG" doc:"Page of the alert. null if PUBLIC_URL is not set"`
 }
 
-// DeliveryInfo is a message to a channel on the wire.
+// DeliveryInfo is a message to a channel in JSON.
 type DeliveryInfo struct {
 	ID          string     `json:"id" example:"y_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the message, as in the header Linkwatch-Delivery"`
 	ChannelID   string     `json:"channel_id" example:"a_01HZ8QK3V5W7X9YABCDEFG" doc:"Id of the channel"`
-	Reason      string     `json:"reason" enum:"fired,worse,repeated,escalated,resolved" example:"fired" doc:"Why it is sent"`
-	Status      string     `json:"status" enum:"pending,delivered,failed" example:"delivered" doc:"Whether it was delivered. A message is tried for 24 hours"`
-	Attempts    int        `json:"attempts" example:"1" doc:"Times that it was sent"`
-	LastError   *string    `json:"last_error" example:"Slack answered 404: no_service" doc:"Why the last attempt failed. null if it did not"`
-	CreatedAt   time.Time  `json:"created_at" example:"2025-03-24T12:00:01Z" doc:"When it was put into the queue"`
-	DeliveredAt *time.Time `json:"delivered_at" example:"2025-03-24T12:00:02Z" doc:"When it was delivered. null if it was not"`
+	Reason      string     `json:"reason" enum:"fired,worse,repeated,escalated,resolved" example:"fired" doc:"Why the message is sent"`
+	Status      string     `json:"status" enum:"pending,delivered,failed" example:"delivered" doc:"Status. A message is retried for 24 hours before it fails"`
+	Attempts    int        `json:"attempts" example:"1" doc:"Number of attempts"`
+	LastError   *string    `json:"last_error" example:"Slack answered 404: no_service" doc:"Error of the last attempt. null if it succeeded or there was none"`
+	CreatedAt   time.Time  `json:"created_at" example:"2025-03-24T12:00:01Z" doc:"When the message was queued"`
+	DeliveredAt *time.Time `json:"delivered_at" example:"2025-03-24T12:00:02Z" doc:"When the message was delivered. null if it was not"`
 }
 
-// Notification is an alert as it is sent, with some of its members and deliveries.
+// Notification converts an alert with the given members and deliveries.
 func (s *Store) Notification(a Alert, members []Member, ds []Delivery) Notification {
 	n := Notification{
 		ID: a.ID, Event: string(a.Event), Severity: a.Severity.String(), Subject: Subject{a.SubjectKind, a.SubjectID, a.SubjectName, orNull(a.SubjectURL)},
@@ -81,21 +81,21 @@ func (s *Store) Notification(a Alert, members []Member, ds []Delivery) Notificat
 	return n
 }
 
-// AlertPath is the path of the page of an alert.
+// AlertPath returns the path of the page of an alert.
 func AlertPath(id string) string { return "/alerts/" + id }
 
-// AttendPath is the path of the page on which an alert can be acknowledged and silenced without a
-// login: its key is a signature that only this program can make.
+// AttendPath returns the path of the public page where an alert can be acknowledged and silenced without a login. Its key is the
+// signature of the alert ID.
 func (s *Store) AttendPath(id string) string {
 	return AlertPath(id) + "/attend?key=" + s.opts.Sign(id)
 }
 
-// AttendKey reports whether key is the key of AttendPath for an alert.
+// AttendKey reports whether key is valid for AttendPath of an alert.
 func (s *Store) AttendKey(id, key string) bool {
 	return subtle.ConstantTimeCompare([]byte(key), []byte(s.opts.Sign(id))) == 1
 }
 
-// Links are the links of a message, besides that of its page.
+// Links returns the links of a message, other than the page of the alert.
 func (s *Store) Links(n Notification) []Link {
 	if s.opts.Base == "" || n.ResolvedAt != nil {
 		return nil
@@ -117,7 +117,7 @@ func timeOrNull(t models.Time) *time.Time {
 	return &t.Time
 }
 
-// Message describes the alert in one sentence: "12 targets on example.com are down: unexpected status 500".
+// Message returns a summary in one sentence: "12 targets on example.com are down: unexpected status 500".
 func (s *Store) Message(a Alert) string {
 	t := s.Type(a.Event)
 	who, did, n := a.SubjectName, t.Did, a.Members
@@ -143,7 +143,7 @@ func (s *Store) Message(a Alert) string {
 	return text
 }
 
-// isEnd reports whether alerts of a kind announce the end of another alert.
+// isEnd reports whether alerts of a kind announce the end of another alert, as target.up does.
 func (s *Store) isEnd(k event.Kind) bool {
 	for _, t := range s.opts.Types {
 		if t.EndsAs == k {
@@ -153,7 +153,7 @@ func (s *Store) isEnd(k event.Kind) bool {
 	return false
 }
 
-// Title is the message in one line, with its reason: "Resolved: Shop is down".
+// Title returns the message with its reason in one line: "Resolved: Shop is down".
 func (n Notification) Title() string {
 	switch Reason(n.Reason) {
 	case Repeating:
@@ -167,10 +167,10 @@ func (n Notification) Title() string {
 	}
 }
 
-// Text is the message in plain text: its times, subjects and links, one on each line.
+// Text returns the plain text of the message: its times, subjects and links, one per line.
 func (n Notification) Text(links ...Link) string {
 	var b strings.Builder
-	if n.SubjectCount == 0 { // a test
+	if n.SubjectCount == 0 { // test message
 		return ""
 	}
 	if n.ResolvedAt != nil && n.ResolvedAt.After(n.StartedAt) {
@@ -202,7 +202,7 @@ type Link struct{ Label, URL string }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
-// Duration is a length of time in words: "5 min", "2 h 10 min", "3 days 4 h".
+// Duration formats a duration: "5 min", "2 h 10 min", "3 days 4 h".
 func Duration(d time.Duration) string {
 	d = d.Round(time.Second)
 	days, hours, minutes, seconds := int(d/models.Day), int(d%models.Day/time.Hour), int(d%time.Hour/time.Minute), int(d%time.Minute/time.Second)
@@ -226,7 +226,7 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%d s", seconds)
 }
 
-// TestNotification is the notification that tests a channel.
+// TestNotification returns a test message.
 func (s *Store) TestNotification() Notification {
 	now := s.clock.Now()
 	return Notification{

@@ -15,25 +15,24 @@ import (
 )
 
 const (
-	// DeliverFor is for how long a message is tried.
+	// DeliverFor is how long a message is retried.
 	DeliverFor = 24 * time.Hour
-	// Pauses after failures in a row: the first, doubled each time up to the longest. A service that asks for a longer one gets up to maxWait.
+	// The backoff of a channel doubles with each consecutive failure, from firstPause to longestPause. A longer Retry-After of the service
+	// is honored up to maxWait.
 	firstPause   = 5 * time.Second
 	longestPause = 10 * time.Minute
 	maxWait      = time.Hour
-	// refusals is how often a service may refuse a message before the next ones are sent first, and failures is how often it may
-	// fail for any reason before they are: about 40 minutes by Pause.
+	// A message is moved behind the others after this many refusals, or after this many failures of any kind (about 40 minutes).
 	refusals = 3
 	failures = 10
 )
 
-// Pause is how long nothing is sent to a channel after failures in a row.
+// Pause returns the backoff of a channel after consecutive failures.
 func Pause(failures int) time.Duration {
 	return min(firstPause<<min(max(failures-1, 0), 20), longestPause)
 }
 
-// ClaimChannels claims up to n channels that have messages to be sent, and that no
-// instance is at. Errors include lease.ErrLost.
+// ClaimChannels claims up to n unclaimed channels with messages to send. Errors include lease.ErrLost.
 func (s *Store) ClaimChannels(ctx context.Context, holder lease.ID, n int) (cs []Channel, err error) {
 	now := s.clock.Now()
 	const due = `enabled AND deleted_at IS NULL AND claimed_by IS NULL AND (next_at IS NULL OR next_at <= ?)
@@ -50,41 +49,41 @@ func (s *Store) ClaimChannels(ctx context.Context, holder lease.ID, n int) (cs [
 		return tx.Raw("UPDATE channels SET claimed_by = ? WHERE seq IN (SELECT seq FROM channels WHERE "+due+" ORDER BY seq LIMIT ?"+s.db.SkipLocked()+") RETURNING *", holder, now, now, n).Scan(&cs).Error
 	})
 	if err != nil {
-		return nil, fmt.Errorf("claiming channels: %w", err)
+		return nil, fmt.Errorf("claim channels: %w", err)
 	}
 	return cs, nil
 }
 
-// ReleaseChannel ends the claim of a channel.
+// ReleaseChannel releases a claimed channel.
 func (s *Store) ReleaseChannel(ctx context.Context, holder lease.ID, c Channel) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Exec("UPDATE channels SET claimed_by = NULL WHERE seq = ? AND claimed_by = ?", c.Seq, holder).Error
 	})
 	if err != nil {
-		return fmt.Errorf("releasing a channel: %w", err)
+		return fmt.Errorf("release channel: %w", err)
 	}
 	return nil
 }
 
-// ReleaseOthers releases the channels that an instance has claimed, but for those of keep. It
-// is for after an error, when it is unknown whether the change was committed.
+// ReleaseOthers releases the channels claimed by an instance, except those in keep. Call it after an error, when it is unknown whether
+// a claim or a release was committed.
 func (s *Store) ReleaseOthers(ctx context.Context, holder lease.ID, keep []int64) error {
 	rows := models.RowsOf("seq bigint", append([]int64{0}, keep...))
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		return rows.Exec(tx, "UPDATE channels SET claimed_by = NULL WHERE claimed_by = ? AND seq NOT IN (SELECT seq FROM {rows} AS r)", holder).Error
 	})
 	if err != nil {
-		return fmt.Errorf("releasing forgotten channels: %w", err)
+		return fmt.Errorf("release unused channel claims: %w", err)
 	}
 	return nil
 }
 
-// Next is the next message of a claimed channel, and the channel as it is now. ok is false if there is none to be sent now, or if the channel is no longer
-// claimed or used. Messages are sent in their order; one that the service refuses waits behind the others.
+// Next returns the next message of a claimed channel and the current state of the channel. ok is false if there is no message to send
+// now, or if the channel is no longer claimed, enabled or existing. Messages are sent in order, except those that failed too often.
 func (s *Store) Next(ctx context.Context, holder lease.ID, channel int64) (c Channel, d Delivery, ok bool, err error) {
 	tx, now := s.db.Read(ctx), s.clock.Now()
 	err = tx.Where("seq = ? AND claimed_by = ? AND enabled AND deleted_at IS NULL AND (next_at IS NULL OR next_at <= ?)", channel, holder, now).Limit(1).Find(&c).Error
-	pending := tx.Where("channel_seq = ? AND status = 'pending'", channel).Session(&gorm.Session{}) // in the words of the index
+	pending := tx.Where("channel_seq = ? AND status = 'pending'", channel).Session(&gorm.Session{}) // written as in the partial index
 	if err == nil && c.Seq != 0 {
 		err = pending.Where("next_at IS NULL").Order("seq").Limit(1).Find(&d).Error
 	}
@@ -92,30 +91,29 @@ func (s *Store) Next(ctx context.Context, holder lease.ID, channel int64) (c Cha
 		err = pending.Where("next_at <= ?", now).Order("next_at, seq").Limit(1).Find(&d).Error
 	}
 	if err != nil {
-		return c, d, false, fmt.Errorf("loading the next message of a channel: %w", err)
+		return c, d, false, fmt.Errorf("load next message of channel: %w", err)
 	}
 	return c, d, d.Seq != 0, nil
 }
 
-// Attempt is what became of a message that was sent.
+// Attempt is the result of sending a message.
 type Attempt struct {
-	Error      string        // why it was not delivered; "" = it was
-	Refused    bool          // the service refuses this message, and may take others
-	Gone       bool          // the service says that the channel is no more
-	RetryAfter time.Duration // for which the service asked; 0 = it did not
+	Error      string        // "" if delivered
+	Refused    bool          // the service refused this message, but may accept others
+	Gone       bool          // the service reports that the recipient no longer exists
+	RetryAfter time.Duration // 0 if the service did not send one
 }
 
-// ErrUnclaimed is the error of Record for a channel that is no longer claimed.
+// ErrUnclaimed is returned by Record if the channel is no longer claimed.
 var ErrUnclaimed = errors.New("the channel is no longer claimed")
 
-// Record stores what became of a message of a claimed channel, and when the next one is sent. c is the channel as Next returned it.
-// failed reports whether the message is given up. If the channel was disabled or got another address meanwhile, the attempt says
-// nothing about it: a message that failed stays pending. On ErrUnclaimed nothing is stored: another instance sends the message again,
-// under the same id.
+// Record stores the result of an attempt and the backoff of the channel. c is the channel as Next returned it. failed reports whether the
+// message has failed permanently. If the channel was disabled or its address changed since Next, the result does not affect the channel,
+// and a failed message stays pending. On ErrUnclaimed nothing is stored: another instance sends the message again with the same ID.
 func (s *Store) Record(ctx context.Context, holder lease.ID, c Channel, d Delivery, a Attempt) (failed bool, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		var current Channel
-		// Locked as by an update, which lets others add messages of the channel.
+		// NO KEY UPDATE lets other transactions add messages of the channel.
 		err := tx.Clauses(clause.Locking{Strength: "NO KEY UPDATE"}).Where("seq = ? AND claimed_by = ?", c.Seq, holder).Limit(1).Find(&current).Error
 		if err != nil {
 			return err
@@ -148,12 +146,12 @@ func (s *Store) Record(ctx context.Context, holder lease.ID, c Channel, d Delive
 		return tx.Exec("UPDATE deliveries SET status = ?, last_error = ? WHERE channel_seq = ? AND status = ?", DeliveryFailed, a.Error, c.Seq, DeliveryPending).Error
 	})
 	if err != nil {
-		return false, fmt.Errorf("recording a message: %w", err)
+		return false, fmt.Errorf("record delivery attempt: %w", err)
 	}
 	return failed, nil
 }
 
-// retry is what a failure changes of a channel and of a message.
+// retry returns the column changes of a channel and a message after a failure.
 func retry(c Channel, d Delivery, a Attempt, now models.Time) (channel, message map[string]any) {
 	attempts := d.Attempts + 1
 	channel = map[string]any{"last_error": a.Error, "failures": c.Failures + 1, "next_at": now.Add(max(Pause(c.Failures+1), min(a.RetryAfter, maxWait)))}
@@ -170,7 +168,7 @@ func retry(c Channel, d Delivery, a Attempt, now models.Time) (channel, message 
 	return channel, message
 }
 
-// Expire gives up messages that were tried for DeliverFor, or that waited as long for a channel that failed or is disabled.
+// Expire marks messages as failed that were queued DeliverFor ago, also those of failing or disabled channels. It returns their number.
 func (s *Store) Expire(ctx context.Context) (n int64, err error) {
 	old := s.clock.Now().Add(-DeliverFor)
 	var found bool
@@ -186,31 +184,31 @@ func (s *Store) Expire(ctx context.Context) (n int64, err error) {
 		return res.Error
 	})
 	if err != nil {
-		return 0, fmt.Errorf("giving up messages: %w", err)
+		return 0, fmt.Errorf("expire messages: %w", err)
 	}
 	return n, nil
 }
 
-// Backlog is what waits to be sent.
+// Backlog is the number of pending events and messages.
 type Backlog struct {
-	Events  int         // that are not alerts yet
-	Pending int         // messages
-	Oldest  models.Time // when the oldest of them was put into the queue; zero = there is none
+	Events  int         // events that were not processed yet
+	Pending int         // queued messages
+	Oldest  models.Time // when the oldest message was queued; zero if there is none
 }
 
-// Backlog counts what waits to be sent, up to 100,000 of each.
+// Backlog returns the number of pending events and messages, up to 100,000 of each.
 func (s *Store) Backlog(ctx context.Context) (b Backlog, err error) {
 	err = s.db.Read(ctx).Raw(`SELECT (SELECT count(*) FROM (SELECT 1 FROM events LIMIT 100000) AS e) AS events,
 		(SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE status = 'pending' LIMIT 100000) AS d) AS pending,
 		(SELECT min(created_at) FROM deliveries WHERE status = 'pending') AS oldest`).Scan(&b).Error
 	if err != nil {
-		return b, fmt.Errorf("counting what waits to be sent: %w", err)
+		return b, fmt.Errorf("count backlog: %w", err)
 	}
 	return b, nil
 }
 
-// DeliveriesOf are up to n messages of each of some alerts, the oldest first, by Alert.Seq. They have no Body, so that a page of alerts
-// with many messages stays small. Those to private channels of others are left out.
+// DeliveriesOf returns up to n messages of each alert by Alert.Seq, oldest first. Body is empty, so that a page with many messages stays
+// small. Messages to private channels of others are left out.
 func (s *Store) DeliveriesOf(ctx context.Context, as []Alert, n int) (map[int64][]Delivery, error) {
 	rows := models.NewRows("alert_seq bigint")
 	for _, a := range as {
@@ -223,7 +221,7 @@ func (s *Store) DeliveriesOf(ctx context.Context, as []Alert, n int) (map[int64]
 		c.id AS channel_id, row_number() OVER (PARTITION BY d.alert_seq ORDER BY d.seq) AS place
 		FROM {rows} AS r JOIN deliveries AS d ON d.alert_seq = r.alert_seq JOIN channels AS c ON c.seq = d.channel_seq WHERE `+seen+") AS numbered WHERE place <= ? ORDER BY alert_seq, seq", append(args, n)...).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading messages of alerts: %w", err)
+		return nil, fmt.Errorf("load messages of alerts: %w", err)
 	}
 	of := map[int64][]Delivery{}
 	for _, d := range found {

@@ -7,12 +7,11 @@ import (
 	"linkwatch/models"
 )
 
-// Quiet is the part of each day in which a rule sends nothing. Messages are held until it ends.
-// Alerts resolved by then are not sent.
+// Quiet is the daily period in which a rule sends nothing. Messages are held until it ends. Alerts resolved by then are not sent.
 type Quiet struct {
-	From     string // 22:00; "" = there are no quiet hours
-	To       string // 07:00; before From: on the next day
-	TimeZone string // as the IANA database names it: Europe/Berlin
+	From     string // 22:00; "" for no quiet hours
+	To       string // 07:00; if before From, on the next day
+	TimeZone string // IANA name: Europe/Berlin
 }
 
 const clockTime = "15:04"
@@ -34,7 +33,7 @@ func (q *Quiet) check() error {
 	return models.Invalids(append(errs, checkZone("quiet.time_zone", &q.TimeZone))...)
 }
 
-// checkZone checks the name of a time zone; "" is UTC.
+// checkZone validates an IANA time zone name. An empty name becomes UTC.
 func checkZone(location string, name *string) error {
 	if *name == "" {
 		*name = "UTC"
@@ -45,10 +44,10 @@ func checkZone(location string, name *string) error {
 	return nil
 }
 
-// zones are the time zones that were asked for, by their names. Only names that exist are kept, so they are few.
+// zones caches time zones by name. Only existing names are cached, which bounds its size.
 var zones sync.Map
 
-// zone is the time zone of an IANA name. It is UTC, and ok is false, if there is none.
+// zone returns the time zone of an IANA name. If it does not exist, zone returns UTC and ok is false.
 func zone(name string) (z *time.Location, ok bool) {
 	if z, ok := zones.Load(name); ok {
 		return z.(*time.Location), true
@@ -61,16 +60,15 @@ func zone(name string) (z *time.Location, ok bool) {
 	return z, true
 }
 
-// End returns when the quiet hours around a time end; zero = it is not in them. They are by
-// the clock on the wall: on the days on which daylight saving begins or ends they are an hour shorter or longer. A time
-// that the clock skips counts as the moment of the change.
+// End returns the end of the quiet hours that contain now, or zero if none do. Quiet hours are in local time: they are an hour shorter or
+// longer when daylight saving time starts or ends. A local time that the clock skips counts as the moment of the change.
 func (q Quiet) End(now models.Time) models.Time {
 	if q.From == "" {
 		return models.Time{}
 	}
-	z, _ := zone(q.TimeZone) // it was checked when it was stored
+	z, _ := zone(q.TimeZone) // validated before it was stored
 	local := now.In(z)
-	for _, day := range []int{-1, 0} { // the quiet hours that began yesterday, and those of today
+	for _, day := range []int{-1, 0} { // quiet hours that started yesterday or today
 		from, to := at(local, day, q.From), at(local, day, q.To)
 		if q.To < q.From {
 			to = at(local, day+1, q.To)
@@ -82,7 +80,7 @@ func (q Quiet) End(now models.Time) models.Time {
 	return models.Time{}
 }
 
-// at is a time of the day that is some days after that of local.
+// at returns a local time of day, the given number of days after local.
 func at(local time.Time, days int, clock string) time.Time {
 	t, err := time.Parse(clockTime, clock)
 	if err != nil {
@@ -91,13 +89,13 @@ func at(local time.Time, days int, clock string) time.Time {
 	return wall(local.Year(), local.Month(), local.Day()+days, t.Hour(), t.Minute(), local.Location())
 }
 
-// wall is a time by the clock on the wall. If the clock skips it, it is the moment of the change.
+// wall returns a local time. If the clock skips it, wall returns the moment of the change.
 func wall(year int, month time.Month, day, hour, minute int, z *time.Location) time.Time {
 	t := time.Date(year, month, day, hour, minute, 0, 0, z)
 	if t.Hour() == hour && t.Minute() == minute {
 		return t
 	}
-	// Go moves a skipped time by the length of the gap, to either side of it.
+	// time.Date moves a skipped time to either side of the gap.
 	before := t.Add(-3 * time.Hour)
 	_, offset := before.Zone()
 	for m := before; ; m = m.Add(time.Minute) {

@@ -2,7 +2,7 @@ package alerts
 
 import "gorm.io/gorm"
 
-// ReapAlerts deletes up to limit alerts that were resolved KeepAlerts ago, with their messages.
+// ReapAlerts deletes up to limit alerts that were resolved more than KeepAlerts ago, with their messages.
 func (s *Store) ReapAlerts(tx *gorm.DB, limit int) (int64, error) {
 	return s.db.DeleteBatch(tx, limit, "alerts", "seq", "resolved_at < ? ORDER BY resolved_at", s.clock.Now().Add(-KeepAlerts))
 }

@@ -13,24 +13,23 @@ import (
 
 // Limits of a rule.
 const (
-	// MaxFailures is the largest AfterFailures. Systems store events of as many failures in a row.
+	// MaxFailures is the maximum of AfterFailures. Systems store an event for each of that many consecutive failures.
 	MaxFailures = 10
 	maxMinutes  = 7 * 24 * 60
 )
 
-// Scope says what a rule or a maintenance window applies to. An empty scope applies to everything.
-// Otherwise it applies to its targets, the targets of its status pages, and targets and links with
-// one of its tags. An entry whose target, page or tag was deleted matches nothing.
+// Scope selects what a rule or a maintenance window applies to: its targets, the targets of its status pages, and the targets and links
+// with one of its tags. An empty scope applies to everything. Deleted targets, pages and tags match nothing.
 type Scope struct {
 	Targets     List
 	StatusPages List
-	Tags        List // of saved links; a target has those of the link with its URL
+	Tags        List // tags of saved links; a target has the tags of the link with its URL
 }
 
-// All reports whether the scope is everything.
+// All reports whether the scope applies to everything.
 func (s Scope) All() bool { return len(s.Targets)+len(s.StatusPages)+len(s.Tags) == 0 }
 
-// check checks and tidies the scope. The error has at most one entry of each list.
+// check validates and normalizes the scope. The error has at most one entry for each list.
 func (s *Scope) check() error {
 	return models.Invalids(
 		checkList("targets", &s.Targets, func(id string) bool { return models.CheckID(models.KindTarget, id) == nil }, "must be the id of a target"),
@@ -39,8 +38,8 @@ func (s *Scope) check() error {
 	)
 }
 
-// Rule says which events are sent to which channels. A private rule sends events of what is shared, and of what is private to its owner. It can
-// use the private channels of its owner too. A shared rule does neither, since others can change its channels.
+// Rule selects which events are sent to which channels, and when. A private rule also sends events of its owner's private items and can
+// use its owner's private channels. A shared rule does neither, because others can change its channels.
 type Rule struct {
 	Seq                  int64 `gorm:"primaryKey"`
 	ID                   string
@@ -48,44 +47,44 @@ type Rule struct {
 	Events               List
 	Scope                Scope `gorm:"embedded"`
 	Channels             List
-	AfterFailures        int   // failures in a row before it is sent, where they are counted
-	AfterMinutes         int   // for which the condition must last before it is sent
-	RepeatMinutes        int   // between reminders while it is neither resolved nor acknowledged; 0 = none
+	AfterFailures        int   // consecutive failures before it sends, for events that count failures
+	AfterMinutes         int   // duration of the condition before it sends
+	RepeatMinutes        int   // between reminders until the alert is acknowledged or resolved; 0 for none
 	Quiet                Quiet `gorm:"embedded;embeddedPrefix:quiet_"`
-	EscalateAfterMinutes int   // without acknowledgement, after which EscalateChannels are told; 0 = never
+	EscalateAfterMinutes int   // without acknowledgement before it sends to EscalateChannels; 0 for never
 	EscalateChannels     List
 	Enabled              bool
 	CreatedAt            models.Time
 	UpdatedAt            models.Time
-	DeletedAt            models.Time // zero = not deleted
+	DeletedAt            models.Time // zero if not deleted
 	Owner                string
-	PrivateTo            string // "" = it is shared, else Owner
+	PrivateTo            string // "" if shared, otherwise Owner
 }
 
 // TableName implements GORM's Tabler.
 func (Rule) TableName() string { return "alert_rules" }
 
-// Has reports whether the rule is for a kind of events.
+// Has reports whether the rule includes an event kind.
 func (r Rule) Has(k event.Kind) bool { return slices.Contains(r.Events, string(k)) }
 
-// Mute reports whether the rule is enabled but sends nothing, since it can use none of its channels. all are all channels.
+// Mute reports whether the rule is enabled but can use none of its channels. all is the list of all channels.
 func (r Rule) Mute(all []Channel) bool {
 	return r.Enabled && !slices.ContainsFunc(all, func(c Channel) bool { return c.Usable() && r.reaches(c) && slices.Contains(r.Channels, c.ID) })
 }
 
-// sends reports whether the rule sends events of a subject that is private to an owner, or shared ("").
+// sends reports whether the rule sends events of a subject with the given PrivateTo.
 func (r Rule) sends(privateTo string) bool { return privateTo == "" || r.PrivateTo == privateTo }
 
-// reaches reports whether the rule can use a channel: a shared one, or a private one of its owner.
+// reaches reports whether the rule can use a channel: a shared one or a private one of its owner.
 func (r Rule) reaches(c Channel) bool { return c.PrivateTo == "" || r.PrivateTo == c.PrivateTo }
 
-// Share makes the rule private, or shares it. The owner must be known.
+// Share makes the rule private or shared. Owner must be set.
 func (r *Rule) Share(private bool) { r.PrivateTo = models.PrivateTo(r.Owner, private) }
 
 // usable reports whether the rule is enabled and not deleted.
 func (r Rule) usable() bool { return r.Enabled && r.DeletedAt.IsZero() }
 
-// checkRule checks what users enter, and tidies it. The error has an entry for each wrong member. That the channels exist is checkChannels.
+// checkRule validates and normalizes the fields that users set, except channels. The error has an entry for each invalid field.
 func (s *Store) checkRule(r *Rule) error {
 	known := func(kind string) bool { _, ok := s.types[event.Kind(kind)]; return ok }
 	errs := []error{cleanName(&r.Name, "Alert rule"), checkList("events", &r.Events, known, "must be the name of an event")}
@@ -111,7 +110,7 @@ func (s *Store) checkRule(r *Rule) error {
 	return models.Invalids(errs...)
 }
 
-// checkChannels checks that the channels of a rule exist, and that the rule can use them.
+// checkChannels checks that the channels of a rule exist and that the rule can use them.
 func checkChannels(tx *gorm.DB, r *Rule) error {
 	known, err := all[Channel](tx, channels)
 	if err != nil {
@@ -136,8 +135,8 @@ func checkChannels(tx *gorm.DB, r *Rule) error {
 
 var errNoChannel = models.Invalid("channels", "must name at least one channel")
 
-// AddRule adds a rule; its ID, times and owner are set here. It is private if PrivateTo is not empty. Errors are CodeInvalid for a member that is not as it must be
-// and CodeConflict if there are MaxRules.
+// AddRule adds a rule and sets its ID, timestamps and owner. The rule is private if PrivateTo is not empty. Errors are CodeInvalid, and
+// CodeConflict if there are MaxRules.
 func (s *Store) AddRule(ctx context.Context, r Rule) (Rule, error) {
 	now := s.clock.Now()
 	r.ID, r.CreatedAt, r.UpdatedAt = models.NewID(models.KindRule), now, now
@@ -153,8 +152,8 @@ func (s *Store) AddRule(ctx context.Context, r Rule) (Rule, error) {
 	return r, add(ctx, s, rules, &r)
 }
 
-// EditRule changes a rule by fn. Channels that were deleted, or that the rule can no longer use, are dropped, and need not be replaced. Errors are
-// CodeNotFound, CodeForbidden if the actor may not change who sees the rule, and those of AddRule.
+// EditRule applies fn to a rule. It removes channels that were deleted or that the rule can no longer use. Errors are CodeNotFound,
+// CodeForbidden if the actor may not change the visibility of the rule, and those of AddRule.
 func (s *Store) EditRule(ctx context.Context, id string, fn func(*Rule)) (Rule, error) {
 	return change(ctx, s, rules, "edit", id, func(tx *gorm.DB, r *Rule) error {
 		known, err := all[Channel](tx, channels)
@@ -185,29 +184,29 @@ func (s *Store) EditRule(ctx context.Context, id string, fn func(*Rule)) (Rule, 
 	})
 }
 
-// Rule is the rule of an id; CodeNotFound if there is none.
+// Rule returns a rule by ID. The error is CodeNotFound if it does not exist.
 func (s *Store) Rule(ctx context.Context, id string) (Rule, error) {
 	return get[Rule](s.db.Read(ctx), rules, id, false)
 }
 
-// Rules is a page of the rules, the oldest first. limit is as models.NewLimit made it.
+// Rules returns a page of rules, oldest first. limit comes from models.NewLimit.
 func (s *Store) Rules(ctx context.Context, after models.Cursor, limit int) (models.Slice[Rule], error) {
 	return list(ctx, s, rules, after, limit, func(r Rule) models.Cursor { return models.Cursor{CreatedAt: r.CreatedAt, ID: r.ID} })
 }
 
-// DeleteRule deletes a rule, which can be restored for KeepDeleted. CodeNotFound if there is none.
+// DeleteRule deletes a rule. It can be restored for KeepDeleted. The error is CodeNotFound if it does not exist.
 func (s *Store) DeleteRule(ctx context.Context, id string) error {
 	_, err := change(ctx, s, rules, "delete", id, func(_ *gorm.DB, r *Rule) error { r.DeletedAt = s.clock.Now(); return nil })
 	return err
 }
 
-// RestoreRule restores a deleted rule: CodeNotFound if it was not deleted, or too long ago,
-// and CodeConflict if there are MaxRules.
+// RestoreRule restores a deleted rule. Errors are CodeNotFound if it is not deleted or was deleted more than KeepDeleted ago, and
+// CodeConflict if there are MaxRules.
 func (s *Store) RestoreRule(ctx context.Context, id string) (Rule, error) {
 	return restore(ctx, s, rules, id, func(r *Rule) *models.Time { return &r.DeletedAt })
 }
 
-// Defaults returns the kinds of events of the rule that "Alert me" adds.
+// Defaults returns the event kinds of the rule that “Alert me” adds.
 func (s *Store) Defaults() (kinds List) {
 	for _, t := range s.opts.Types {
 		if t.Default {

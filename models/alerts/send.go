@@ -13,30 +13,29 @@ import (
 	"linkwatch/models/event"
 )
 
-// notice is what a rule sends of an alert.
+// notice is the state of one rule for one alert: what it sent and when it sends next.
 type notice struct {
 	AlertSeq    int64
 	RuleSeq     int64
-	NextAt      models.Time // when something may be due; zero = nothing is
-	NotifiedAt  models.Time // when the rule first sent it
+	NextAt      models.Time // when to decide again; zero if nothing is scheduled
+	NotifiedAt  models.Time // when the rule first sent the alert
 	AnnouncedAt models.Time // when the rule last sent new subjects
 	RepeatAt    models.Time
 	EscalateAt  models.Time
 	EscalatedAt models.Time
-	Severity    event.Severity // that was sent
+	Severity    event.Severity // last severity that was sent
 
-	due       int         // subjects that are to be sent now
-	sent      int         // subjects that were sent, are not in maintenance, and of which the condition goes on
-	waiting   models.Time // when the next subjects are due; zero = there are none
-	announced bool        // the subjects that are due are sent
+	due       int         // number of subjects to send now
+	sent      int         // number of open subjects that were sent and are not in maintenance
+	waiting   models.Time // when the next subjects are due; zero if there are none
+	announced bool        // the due subjects are sent
 }
 
 func (n *notice) key() noticeKey { return noticeKey{n.AlertSeq, n.RuleSeq} }
 
 type noticeKey struct{ alert, rule int64 }
 
-// Send puts the messages of up to n notices that are due into the outbox, and resolves flapping alerts that are stable. It
-// returns the number of notices.
+// Send queues the messages of up to n due notices and resolves stable flapping alerts. It returns the number of notices.
 func (s *Store) Send(ctx context.Context, n int) (done int, err error) {
 	now := s.clock.Now()
 	var due bool
@@ -48,7 +47,7 @@ func (s *Store) Send(ctx context.Context, n int) (done int, err error) {
 		if err := s.db.OneAtATime(tx, lockAlerts); err != nil {
 			return err
 		}
-		now := s.clock.Now() // not before the events that another instance has taken meanwhile
+		now := s.clock.Now() // read again under the lock, so that it is not before events that another instance processed
 		if err := s.settle(tx, now); err != nil {
 			return err
 		}
@@ -67,12 +66,12 @@ func (s *Store) Send(ctx context.Context, n int) (done int, err error) {
 		return o.write(due)
 	})
 	if err != nil {
-		return 0, fmt.Errorf("sending alerts: %w", err)
+		return 0, fmt.Errorf("queue messages: %w", err)
 	}
 	return done, nil
 }
 
-// settle resolves flapping alerts that have been stable for long enough, and events without duration that were not sent.
+// settle resolves flapping alerts that are stable, and unsent alerts of events without a duration.
 func (s *Store) settle(tx *gorm.DB, now models.Time) error {
 	var stable []Alert
 	err := tx.Raw("UPDATE alerts SET resolved_at = resolve_at - ?, resolve_at = NULL WHERE resolve_at <= ? AND resolved_at IS NULL RETURNING *", StableTime.Microseconds(), now).Scan(&stable).Error
@@ -91,7 +90,7 @@ func (s *Store) settle(tx *gorm.DB, now models.Time) error {
 	return s.sendEnds(tx, slices.DeleteFunc(stable, func(a Alert) bool { return a.FiredAt.IsZero() }), now)
 }
 
-// outbox decides what is sent of some notices.
+// outbox decides which messages of a batch of notices are sent.
 type outbox struct {
 	*Store
 	tx  *gorm.DB
@@ -100,19 +99,19 @@ type outbox struct {
 	matcher
 	bySeq    map[int64]Rule
 	alerts   map[int64]*Alert
-	channels map[string]Channel // those that can be used, by id
-	before   map[sent]bool      // messages that were sent before
-	first    map[int64]bool     // alerts that are due for the first time
+	channels map[string]Channel // enabled ones, by ID
+	before   map[sent]bool      // messages queued before
+	first    map[int64]bool     // alerts that are due to be sent for the first time
 	fresh    []message
 }
 
-// message is a new message of a rule.
+// message is a new message and the notice that it belongs to.
 type message struct {
 	Delivery
 	of noticeKey
 }
 
-// sent is a message about an alert to a channel.
+// sent is the key of a message: a channel gets the first message and the recovery of an alert once, even if several rules send it.
 type sent struct {
 	alert, channel int64
 	reason         Reason
@@ -162,8 +161,8 @@ func (s *Store) newOutbox(ctx context.Context, tx *gorm.DB, now models.Time, due
 	return o, o.loadMentions(ctx, due)
 }
 
-// loadMentions counts the subjects of the notices. Those in maintenance are put off, or dropped if they have no duration.
-// Subjects to which the rule does not apply any more are not sent. It loads the mentions of all open subjects of the alerts, a few bytes for each.
+// loadMentions counts the subjects of the notices. It postpones subjects in maintenance, or drops them if their event has no duration. It
+// drops subjects that the rule no longer matches. It loads one small row for each open subject of the alerts.
 func (o *outbox) loadMentions(ctx context.Context, due []notice) error {
 	rows, notices := noticeRows(due), map[noticeKey]*notice{}
 	for i := range due {
@@ -177,7 +176,7 @@ func (o *outbox) loadMentions(ctx context.Context, due []notice) error {
 	err := rows.Raw(o.tx, `SELECT t.alert_seq, t.rule_seq, t.subject_id, t.due_at, m.subject_kind, m.url, m.ended_at FROM {rows} AS r CROSS JOIN alert_mentions AS t CROSS JOIN alert_members AS m
 		WHERE t.alert_seq = r.alert_seq AND t.rule_seq = r.rule_seq AND m.alert_seq = t.alert_seq AND m.subject_id = t.subject_id AND (m.ended_at IS NULL OR t.due_at IS NOT NULL)`).Scan(&found).Error
 	if err != nil {
-		return fmt.Errorf("loading the subjects of alerts: %w", err)
+		return fmt.Errorf("load subjects of alerts: %w", err)
 	}
 	subjects := make([]subject, len(found))
 	for i, f := range found {
@@ -196,7 +195,7 @@ func (o *outbox) loadMentions(ctx context.Context, due []notice) error {
 		r, usable := o.bySeq[f.RuleSeq]
 		switch {
 		case a.Open() && !f.EndedAt.IsZero():
-		case a.Open() && usable && !o.has(r.Scope, subjects[i]): // the rule sends only the end, if it sent the beginning
+		case a.Open() && usable && !o.has(r.Scope, subjects[i]): // the rule sends only the end, if it sent the start
 			if !f.DueAt.IsZero() {
 				dropped.Add(f.AlertSeq, f.RuleSeq, f.SubjectID)
 			}
@@ -210,7 +209,7 @@ func (o *outbox) loadMentions(ctx context.Context, due []notice) error {
 		case until.IsZero():
 			n.due++
 		default:
-			until = earliest(until, o.now.Add(lookAgain)) // the window may be changed meanwhile
+			until = earliest(until, o.now.Add(lookAgain)) // the window may change
 			later.Add(f.AlertSeq, f.RuleSeq, f.SubjectID, until)
 			n.waiting = earliest(n.waiting, until)
 		}
@@ -218,15 +217,15 @@ func (o *outbox) loadMentions(ctx context.Context, due []notice) error {
 	err = later.Exec(o.tx, `UPDATE alert_mentions SET due_at = r.due_at FROM {rows} AS r
 		WHERE alert_mentions.alert_seq = r.alert_seq AND alert_mentions.rule_seq = r.rule_seq AND alert_mentions.subject_id = r.subject_id`).Error
 	if err != nil {
-		return fmt.Errorf("putting off subjects in maintenance: %w", err)
+		return fmt.Errorf("postpone subjects in maintenance: %w", err)
 	}
 	if err := dropped.Exec(o.tx, "DELETE FROM alert_mentions WHERE (alert_seq, rule_seq, subject_id) IN (SELECT alert_seq, rule_seq, subject_id FROM {rows} AS r)").Error; err != nil {
-		return fmt.Errorf("dropping subjects that are not sent: %w", err)
+		return fmt.Errorf("drop subjects that are not sent: %w", err)
 	}
 	return nil
 }
 
-// largestFirst orders notices by alert, then by their number of subjects: if two rules share a channel, it gets the larger message.
+// largestFirst sorts notices by alert, then by number of subjects, largest first. If two rules share a channel, it gets the larger message.
 func largestFirst(due []notice) []*notice {
 	sorted := make([]*notice, len(due))
 	for i := range due {
@@ -238,7 +237,7 @@ func largestFirst(due []notice) []*notice {
 	return sorted
 }
 
-// soon is until when subjects are due now: those of one outage are sent together.
+// soon is the latest due time of subjects that are sent now. It is slightly ahead, so that the subjects of an outage are sent together.
 func (o *outbox) soon() models.Time { return o.now.Add(gather) }
 
 func noticeRows(ns []notice) *models.Rows {
@@ -249,11 +248,11 @@ func noticeRows(ns []notice) *models.Rows {
 	return rows
 }
 
-// notice decides what is sent for a notice that is due, and when it is due again.
+// notice decides what a due notice sends and when it is due next.
 func (o *outbox) notice(n *notice) {
 	a := o.alerts[n.AlertSeq]
 	r, ok := o.bySeq[n.RuleSeq]
-	if !ok || !r.sends(a.PrivateTo) { // it is disabled or deleted, or does not send private subjects any more; see dueAgain
+	if !ok || !r.sends(a.PrivateTo) { // the rule is disabled, deleted or no longer private; see dueAgain
 		n.NextAt = models.Time{}
 		return
 	}
@@ -282,28 +281,28 @@ func (o *outbox) notice(n *notice) {
 	n.NextAt = earliest(earliest(n.RepeatAt, n.EscalateAt), n.waiting)
 }
 
-// dueAgain makes the messages of a rule due that was changed, enabled or restored, so that Send decides about them again.
+// dueAgain makes the notices of a rule due after it was changed, enabled or restored, so that Send decides again.
 func (s *Store) dueAgain(tx *gorm.DB, r Rule) error {
 	err := tx.Exec("UPDATE alert_notices SET next_at = ? WHERE rule_seq = ? AND alert_seq IN (SELECT seq FROM alerts WHERE resolved_at IS NULL)", s.clock.Now(), r.Seq).Error
-	if err == nil { // with a shorter delay, subjects are due earlier
+	if err == nil { // a shorter delay makes subjects due earlier
 		delay := minutes(r.AfterMinutes).Microseconds()
 		err = tx.Exec(`UPDATE alert_mentions SET due_at = (SELECT CASE WHEN m.since_at + ? < alert_mentions.due_at THEN m.since_at + ? ELSE alert_mentions.due_at END
 			FROM alert_members AS m WHERE m.alert_seq = alert_mentions.alert_seq AND m.subject_id = alert_mentions.subject_id)
 			WHERE rule_seq = ? AND due_at > ?`, delay, delay, r.Seq, s.clock.Now()).Error
 	}
 	if err != nil {
-		return fmt.Errorf("planning messages of a rule: %w", err)
+		return fmt.Errorf("reschedule messages of rule: %w", err)
 	}
 	return nil
 }
 
-// held returns until when a message of an alert waits; zero = it does not. In quiet hours an alert is shown, but not sent.
+// held returns the end of the quiet hours or the silence that hold a notice, or zero. In quiet hours an alert is shown but not sent.
 func (o *outbox) held(a *Alert, r Rule, n *notice) (until models.Time) {
 	if until = r.Quiet.End(o.now); !until.IsZero() {
 		if n.due > 0 {
 			o.due(a)
 		}
-		until = earliest(until, o.now.Add(lookAgain)) // the rule may be changed meanwhile
+		until = earliest(until, o.now.Add(lookAgain)) // the rule may change
 	}
 	if a.Silenced(o.now) && a.SilencedUntil.After(until.Time) {
 		until = a.SilencedUntil
@@ -311,10 +310,10 @@ func (o *outbox) held(a *Alert, r Rule, n *notice) (until models.Time) {
 	return until
 }
 
-// lookAgain is how often a message that waits for the end of quiet hours or maintenance is rechecked.
+// lookAgain is how often messages held by quiet hours or maintenance are rechecked.
 const lookAgain = time.Minute
 
-// due notes that an alert is due to be sent. It is shown from then on.
+// due marks an alert as due to be sent. It is shown from then on.
 func (o *outbox) due(a *Alert) {
 	if a.FiredAt.IsZero() {
 		a.FiredAt = o.now
@@ -329,11 +328,11 @@ func (o *outbox) fire(a *Alert, r Rule, n *notice) {
 	if a.Open() && o.Type(a.Event).Once {
 		a.ResolvedAt, a.ResolveAt, a.OpenMembers = o.now, models.Time{}, 0
 	}
-	if !r.Has(a.Event) { // it sends only the end
+	if !r.Has(a.Event) { // the rule sends only the end
 		return
 	}
 	o.send(a, n, FirstTime, r.Channels)
-	if !n.EscalatedAt.IsZero() { // it sends the end of an alert that was escalated
+	if !n.EscalatedAt.IsZero() { // this alert is the end of an escalated one
 		o.send(a, n, FirstTime, r.EscalateChannels)
 	}
 	if !a.Open() || !a.AcknowledgedAt.IsZero() {
@@ -342,10 +341,10 @@ func (o *outbox) fire(a *Alert, r Rule, n *notice) {
 	o.plan(r, n)
 }
 
-// remind sends an open alert again to the channels of a rule: it has new subjects, got worse, is not acknowledged, or goes on.
+// remind sends an open alert again: for new subjects, a higher severity, a reminder or an escalation.
 func (o *outbox) remind(a *Alert, r Rule, n *notice) {
 	due := func(at models.Time) bool { return !at.IsZero() && !at.After(o.now.Time) }
-	if r.RepeatMinutes == 0 || !r.Has(a.Event) { // the rule was changed
+	if r.RepeatMinutes == 0 || !r.Has(a.Event) { // the rule may have changed
 		n.RepeatAt = models.Time{}
 	}
 	if r.EscalateAfterMinutes == 0 || !r.Has(a.Event) {
@@ -358,7 +357,7 @@ func (o *outbox) remind(a *Alert, r Rule, n *notice) {
 			n.AnnouncedAt, n.announced = o.now, true
 		}
 	}
-	if n.due+n.sent == 0 { // its subjects are up again or in maintenance, and others are not
+	if n.due+n.sent == 0 { // all subjects of this rule have recovered or are in maintenance
 		if due(n.RepeatAt) || due(n.EscalateAt) {
 			n.waiting = earliest(n.waiting, o.now.Add(lookAgain))
 			n.RepeatAt, n.EscalateAt = later(n.RepeatAt, n.waiting), later(n.EscalateAt, n.waiting)
@@ -389,7 +388,7 @@ func (o *outbox) remind(a *Alert, r Rule, n *notice) {
 	}
 }
 
-// later is at, but not before least; zero stays zero.
+// later returns the later of two times. A zero at stays zero.
 func later(at, least models.Time) models.Time {
 	if at.IsZero() || at.After(least.Time) {
 		return at
@@ -397,7 +396,7 @@ func later(at, least models.Time) models.Time {
 	return least
 }
 
-// plan plans what is not planned: the next reminder, and the escalation, also after an acknowledgement was undone.
+// plan schedules the next reminder and the escalation unless they are already scheduled.
 func (o *outbox) plan(r Rule, n *notice) {
 	if r.RepeatMinutes > 0 && n.RepeatAt.IsZero() {
 		n.RepeatAt = o.now.Add(minutes(r.RepeatMinutes))
@@ -409,7 +408,7 @@ func (o *outbox) plan(r Rule, n *notice) {
 
 func minutes(n int) time.Duration { return time.Duration(n) * time.Minute }
 
-// earliest is the earlier of two times; zero = never.
+// earliest returns the earlier of two times. Zero means never.
 func earliest(a, b models.Time) models.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a.Time) {
 		return b
@@ -417,7 +416,7 @@ func earliest(a, b models.Time) models.Time {
 	return a
 }
 
-// send adds a message to channels that the rule can use, but for those that another rule has sent the same.
+// send adds a message to the channels that the rule can use. It skips channels that already got this message from another rule.
 func (o *outbox) send(a *Alert, n *notice, why Reason, to List) {
 	for _, id := range to {
 		c, ok := o.channels[id]

@@ -7,7 +7,7 @@ import (
 	"linkwatch/models"
 )
 
-// write stores the messages, and what has become of the alerts and notices: each table by a statement or two.
+// write stores the messages and the changed alerts, notices and mentions with a constant number of statements.
 func (o *outbox) write(due []notice) error {
 	if err := o.writeMessages(); err != nil {
 		return err
@@ -42,13 +42,13 @@ func (o *outbox) write(due []notice) error {
 			OR EXISTS (SELECT 1 FROM alert_members AS m WHERE m.alert_seq = alert_mentions.alert_seq AND m.subject_id = alert_mentions.subject_id AND m.ended_at IS NULL))`, []any{o.now, o.soon()}},
 	} {
 		if err := st.rows.Exec(o.tx, st.sql, st.args...).Error; err != nil {
-			return fmt.Errorf("storing what was sent: %w", err)
+			return fmt.Errorf("store notices: %w", err)
 		}
 	}
 	return nil
 }
 
-// writeMessages stores the messages, each with the subjects that its rule sends.
+// writeMessages stores the messages. Each has the subjects that its rule sends.
 func (o *outbox) writeMessages() error {
 	of := models.NewRows("alert_seq bigint, rule_seq bigint, ended boolean")
 	asked := map[noticeKey]bool{}
@@ -67,7 +67,7 @@ func (o *outbox) writeMessages() error {
 		FROM {rows} AS r JOIN alert_mentions AS t ON t.alert_seq = r.alert_seq AND t.rule_seq = r.rule_seq JOIN alert_members AS m ON m.alert_seq = t.alert_seq AND m.subject_id = t.subject_id
 		WHERE (t.due_at IS NULL OR t.due_at <= ?) AND (m.ended_at IS NULL OR r.ended)) AS numbered WHERE place <= ? ORDER BY alert_seq, rule_seq, place`, o.soon(), MaxSubjects).Scan(&found).Error
 	if err != nil {
-		return fmt.Errorf("loading the subjects of messages: %w", err)
+		return fmt.Errorf("load subjects of messages: %w", err)
 	}
 	members, counts := map[noticeKey][]Member{}, map[noticeKey]int{}
 	for _, f := range found {
@@ -80,18 +80,18 @@ func (o *outbox) writeMessages() error {
 		n.Reason = string(m.Reason)
 		body, err := json.Marshal(n)
 		if err != nil {
-			return fmt.Errorf("writing a message: %w", err)
+			return fmt.Errorf("encode message: %w", err)
 		}
 		ds[i] = m.Delivery
 		ds[i].Body = string(body)
 	}
 	if err := models.Insert(o.tx, ds); err != nil {
-		return fmt.Errorf("storing messages: %w", err)
+		return fmt.Errorf("store messages: %w", err)
 	}
 	return nil
 }
 
-// with returns the alert with only some of its subjects, of which there are n.
+// with returns a copy of the alert for a message with n of its subjects. members are the first of these.
 func (a Alert) with(members []Member, n int) Alert {
 	if n == 0 || n == a.Members {
 		return a

@@ -12,26 +12,26 @@ import (
 	"linkwatch/models"
 )
 
-// The kinds of channels that are no Service: a webhook of our own, and a service's URL typed by hand. The kind of a channel
-// with such a URL is the URL's scheme, such as smtp.
+// The kinds of forms without a Service: a Linkwatch webhook, and a shoutrrr URL. The kind of a channel with a shoutrrr URL is the scheme
+// of the URL, such as smtp.
 const (
 	KindWebhook = "webhook"
 	KindURL     = "url"
 )
 
-// MaxValue is how many bytes the value of a field may have.
+// MaxValue is the maximum length of a field value in bytes.
 const MaxValue = 2048
 
-// FieldType says how a field is asked for and checked.
+// FieldType determines the input and the validation of a field.
 type FieldType string
 
-// The types of fields. Choice is one of Field.Options, and a blank one is the first of them.
+// The field types. A Choice is one of Field.Options and defaults to the first.
 const (
 	Text     FieldType = "text"
 	URL      FieldType = "url" // http or https
 	Email    FieldType = "email"
 	Number   FieldType = "number"
-	Password FieldType = "password" // taken as it is, blanks included
+	Password FieldType = "password" // not trimmed
 	Choice   FieldType = "choice"
 )
 
@@ -40,25 +40,25 @@ type Option struct{ Value, Label string }
 
 // Field is one value that a Service needs.
 type Field struct {
-	Name             string // in the form, unique in its Service
+	Name             string // unique in its Service
 	Label            string
-	Hint             string // a sentence; "" = none
+	Hint             string // one sentence; "" for none
 	Placeholder      string
 	Type             FieldType
 	Options          []Option // of a choice
-	Secret, Required bool     // a secret is never shown again
+	Secret, Required bool     // secrets are never shown after they are saved
 }
 
-// Service is a notification service with a form of its own.
+// Service is a notification service with its own form.
 type Service struct {
 	Kind   string // the scheme of its URLs
 	Label  string
-	Help   string // where to find what the form asks for
+	Help   string // where to find the values
 	Fields []Field
-	url    func(*values) string // its result counts only if no value is invalid
+	url    func(*values) string // the result is used only if all values are valid
 }
 
-// ServiceOf returns the service of a kind.
+// ServiceOf returns the service of a kind. ok is false if there is none.
 func ServiceOf(kind string) (Service, bool) {
 	i := slices.IndexFunc(Services, func(s Service) bool { return s.Kind == kind })
 	if i < 0 {
@@ -67,8 +67,8 @@ func ServiceOf(kind string) (Service, bool) {
 	return Services[i], true
 }
 
-// URL assembles the service's URL from the values of its fields by their names; others are left out. The error is a
-// *models.Error that names each wrong field once and never repeats a value.
+// URL builds the shoutrrr URL from values by field name. Unknown names are ignored. The error is a *models.Error with at most one entry
+// per field. It never repeats a value.
 func (s Service) URL(in map[string]string) (string, error) {
 	v := &values{of: map[string]string{}}
 	for _, f := range s.Fields {
@@ -85,7 +85,7 @@ func (s Service) URL(in map[string]string) (string, error) {
 	return u, nil
 }
 
-// check returns the value as it is used, and what is wrong with it; "" = nothing.
+// check returns the normalized value, and an error message or "".
 func (f Field) check(value string) (used, message string) {
 	if f.Type != Password {
 		value = strings.TrimSpace(value)
@@ -115,18 +115,18 @@ func (f Field) check(value string) (used, message string) {
 	return value, ""
 }
 
-// values are the values of a form, and what is wrong with them.
+// values are the values of a form and their errors.
 type values struct {
 	of   map[string]string
 	errs []error
 }
 
-// invalid notes what is wrong with a field. The first message of a field counts.
+// invalid adds an error of a field. models.Invalids keeps the first one of each field.
 func (v *values) invalid(name, message string) {
 	v.errs = append(v.errs, models.Invalid(name, "%s", message))
 }
 
-// web is the URL in a field. It has a host, no user and no fragment.
+// web parses the http or https URL in a field. It must have a host, and no user or fragment.
 func (v *values) web(name string) *url.URL {
 	u, err := url.Parse(v.of[name])
 	switch {
@@ -140,7 +140,7 @@ func (v *values) web(name string) *url.URL {
 	return &url.URL{}
 }
 
-// server is the URL of a server: web without a query. Its path has no slash at the end.
+// server parses the URL of a server: web without a query. It trims trailing slashes of the path.
 func (v *values) server(name string) *url.URL {
 	u := v.web(name)
 	if u.RawQuery != "" {
@@ -150,7 +150,7 @@ func (v *values) server(name string) *url.URL {
 	return u
 }
 
-// list is the items of a field, separated by commas or blanks: at most 20.
+// list splits a field at commas, semicolons and spaces into at most 20 items.
 func (v *values) list(name string) []string {
 	items := strings.FieldsFunc(v.of[name], func(r rune) bool { return r == ',' || r == ';' || r == ' ' })
 	if len(items) > 20 {
@@ -160,7 +160,7 @@ func (v *values) list(name string) []string {
 	return items
 }
 
-// emails is list for e-mail addresses, of which there must be one.
+// emails is list for e-mail addresses. At least one is required.
 func (v *values) emails(name string) []string {
 	items := v.list(name)
 	for _, item := range items {
@@ -174,13 +174,13 @@ func (v *values) emails(name string) []string {
 	return items
 }
 
-// isMail reports whether s is an e-mail address without a name.
+// isMail reports whether s is an e-mail address without a display name.
 func isMail(s string) bool {
 	a, err := mail.ParseAddress(s)
 	return err == nil && a.Address == s && !strings.ContainsAny(s, `",`)
 }
 
-// query are the parameters of a URL; blank ones are left out.
+// query encodes query parameters. It leaves out empty values.
 func query(pairs ...string) string {
 	q := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -191,7 +191,7 @@ func query(pairs ...string) string {
 	return q.Encode()
 }
 
-// plain is the value of a parameter that turns TLS off for a server at http://.
+// plain returns the value of the disabletls parameter: "yes" for http URLs.
 func plain(u *url.URL) string {
 	if u.Scheme == "http" {
 		return "yes"

@@ -1,6 +1,6 @@
 package alerts
 
-// Services are the services with a form, in the order in which it offers them.
+// Services are the services with a form, in display order.
 var Services = []Service{
 	{
 		Kind: "smtp", Label: "E-mail", Help: "Use the outgoing mail server (SMTP) of your provider.", url: smtpURL,

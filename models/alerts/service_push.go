@@ -17,9 +17,9 @@ func ntfyURL(v *values) string {
 	to := url.URL{Scheme: "ntfy", Host: u.Host, Path: u.Path + "/" + topic, RawQuery: query("priority", v.of["priority"], "disabletls", plain(u))}
 	switch {
 	case v.of["token"] != "" && v.of["user"]+v.of["password"] != "":
-		v.invalid("token", "cannot be combined with a user or a password. Leave it or both of them blank")
+		v.invalid("token", "cannot be combined with a user or password. Leave the token, or the user and password, blank")
 	case v.of["token"] != "":
-		to.User = url.UserPassword("", v.of["token"]) // ntfy takes a token as the password of no user
+		to.User = url.UserPassword("", v.of["token"]) // ntfy accepts a token as the password of an empty user
 	case v.of["user"] == "" && v.of["password"] != "":
 		v.invalid("user", "is required with a password")
 	case v.of["user"] != "":
@@ -34,7 +34,7 @@ func gotifyURL(v *values) string {
 	if !gotifyToken.MatchString(token) {
 		v.invalid("token", "must be an application token, which has 15 characters and starts with A")
 	}
-	// In a header the token stays out of the server's log.
+	// Send the token in a header, which keeps it out of the server's access log.
 	to := url.URL{Scheme: "gotify", Host: u.Host, Path: u.Path + "/" + token, RawQuery: query("useheader", "yes", "disabletls", plain(u))}
 	return to.String()
 }
@@ -47,7 +47,7 @@ func matrixURL(v *values) string {
 	user, password := v.of["user"], v.of["password"]
 	switch {
 	case v.of["token"] != "" && user+password != "":
-		v.invalid("token", "cannot be combined with a user or a password. Leave it or both of them blank")
+		v.invalid("token", "cannot be combined with a user or password. Leave the token, or the user and password, blank")
 	case v.of["token"] != "":
 		password = v.of["token"]
 	case user == "" || password == "":

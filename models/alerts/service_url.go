@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The forms of what services give out.
+// The formats of credentials, names and URLs of services.
 var (
 	hostName      = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
 	slackBot      = regexp.MustCompile(`^(xox[bp])-([A-Z0-9]{9,})-([A-Z0-9]{9,})-([A-Za-z0-9]{24,})$`)

@@ -13,14 +13,13 @@ import (
 	"linkwatch/models/audit"
 )
 
-// noun is what users make: channels, rules and maintenance windows. They are loaded,
-// listed, changed, deleted and restored alike.
+// noun describes a kind of setting: channels, rules or maintenance windows. The functions of this file work on all of them.
 type noun struct {
-	name  string // "channel"
+	name  string // in errors: "alert rule"
 	kind  models.Kind
 	most  int
-	table string // with the column private_to; "" = all of them are shared
-	short string // in the audit log: "channel"
+	table string // with the column private_to; "" if all settings of the kind are shared
+	short string // in the audit log: "alert_rule"
 }
 
 var (
@@ -29,15 +28,14 @@ var (
 	windows  = noun{"maintenance window", models.KindMaintenance, MaxWindows, "", "maintenance"}
 )
 
-// setting is one of them.
 type setting interface {
 	Channel | Rule | Maintenance
 	subject() audit.Subject
-	// values are what users set, without secrets. They share nothing with the setting.
+	// values returns a copy of the fields that users set, without secrets.
 	values() audit.Values
 }
 
-// visible returns the handle with the condition for those that its actor may see.
+// visible adds the condition for settings that the actor may see.
 func (n noun) visible(tx *gorm.DB) *gorm.DB {
 	if n.table == "" {
 		return tx
@@ -46,12 +44,11 @@ func (n noun) visible(tx *gorm.DB) *gorm.DB {
 	return tx.Where(seen, args...)
 }
 
-// record adds an entry to the audit log.
 func (n noun) record(tx *gorm.DB, now models.Time, verb string, of audit.Subject, before, after audit.Values) error {
 	return audit.Add(tx, now, audit.Change{Action: n.short + "." + verb, Subject: of, Before: before, After: after})
 }
 
-// add stores a new one. CodeConflict if there are n.most of them.
+// add stores a new setting. The error is CodeConflict if there are n.most.
 func add[T setting](ctx context.Context, s *Store, n noun, v *T) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := room[T](s, tx, n); err != nil {
@@ -60,7 +57,7 @@ func add[T setting](ctx context.Context, s *Store, n noun, v *T) error {
 		return create(tx, s, n, v)
 	})
 	if err != nil {
-		return fmt.Errorf("storing a %s: %w", n.name, err)
+		return fmt.Errorf("store %s: %w", n.name, err)
 	}
 	return nil
 }
@@ -72,7 +69,7 @@ func create[T setting](tx *gorm.DB, s *Store, n noun, v *T) error {
 	return n.record(tx, s.clock.Now(), "add", (*v).subject(), nil, (*v).values())
 }
 
-// room returns CodeConflict if there are n.most of them. No other transaction adds or restores one until tx ends.
+// room returns CodeConflict if there are n.most settings. No other transaction adds or restores one until tx ends.
 func room[T setting](s *Store, tx *gorm.DB, n noun) error {
 	if err := s.db.OneAtATime(tx, lockSettings); err != nil {
 		return err
@@ -88,19 +85,19 @@ func room[T setting](s *Store, tx *gorm.DB, n noun) error {
 }
 
 func get[T setting](tx *gorm.DB, n noun, id string, deleted bool) (v T, err error) {
-	there := "deleted_at IS NULL"
+	notDeleted := "deleted_at IS NULL"
 	if deleted {
-		there = "deleted_at IS NOT NULL"
+		notDeleted = "deleted_at IS NOT NULL"
 	}
 	if models.CheckID(n.kind, id) != nil {
 		return v, models.NotFound(n.name)
 	}
-	err = n.visible(tx).Where("id = ? AND "+there, id).Take(&v).Error
+	err = n.visible(tx).Where("id = ? AND "+notDeleted, id).Take(&v).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return v, models.NotFound(n.name)
 	}
 	if err != nil {
-		return v, fmt.Errorf("loading a %s: %w", n.name, err)
+		return v, fmt.Errorf("load %s: %w", n.name, err)
 	}
 	return v, nil
 }
@@ -115,20 +112,20 @@ func list[T setting](ctx context.Context, s *Store, n noun, after models.Cursor,
 		q = q.Where("(created_at, id) > (?, ?)", after.CreatedAt, after.ID)
 	}
 	if err := q.Order("created_at, id").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("loading a list (%s): %w", n.name, err)
+		return page, fmt.Errorf("list %ss: %w", n.name, err)
 	}
 	return models.NewSlice(page.Items, limit, at), nil
 }
 
-// all are all of them that are not deleted and that the actor may see, the oldest first. There are few.
+// all returns all settings that are not deleted and that the actor may see, oldest first.
 func all[T setting](tx *gorm.DB, n noun) (vs []T, err error) {
 	if err := n.visible(tx).Where("deleted_at IS NULL").Order("seq").Find(&vs).Error; err != nil {
-		return nil, fmt.Errorf("loading settings of alerts: %w", err)
+		return nil, fmt.Errorf("load alert settings: %w", err)
 	}
 	return vs, nil
 }
 
-// change loads one, has fn change it, and stores it. verb is what the audit log calls it.
+// change applies fn to a setting and stores it. verb is the verb in the audit log.
 func change[T setting](ctx context.Context, s *Store, n noun, verb, id string, fn func(*gorm.DB, *T) error) (v T, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.lockRules(tx, n); err != nil {
@@ -149,21 +146,21 @@ func change[T setting](ctx context.Context, s *Store, n noun, verb, id string, f
 		}
 		after := v.values()
 		if newAddress(was, v) {
-			after["credentials"] = "changed" // never what they are
+			after["credentials"] = "changed" // never the credentials
 		}
 		return n.record(tx, s.clock.Now(), verb, v.subject(), before, after)
 	})
 	return v, err
 }
 
-// newAddress reports whether a change of a channel replaced what it is reached by.
+// newAddress reports whether a change replaced the address of a channel.
 func newAddress[T setting](before, after T) bool {
 	was, is := any(before), any(after)
 	c, ok := was.(Channel)
 	return ok && !bytes.Equal(c.Config, is.(Channel).Config)
 }
 
-// shared checks a change of who sees a setting, which only its owner and admins may make, and returns what its private_to is then.
+// shared returns the new private_to of a setting. The error is CodeForbidden if it changes and the actor is neither owner nor admin.
 func shared(ctx context.Context, owner, before string, private bool) (privateTo string, err error) {
 	if privateTo = models.PrivateTo(owner, private); privateTo != before {
 		err = models.MayShare(ctx, owner)
@@ -171,7 +168,7 @@ func shared(ctx context.Context, owner, before string, private bool) (privateTo 
 	return privateTo, err
 }
 
-// lockRules keeps Send from deciding by a rule that is being changed.
+// lockRules keeps Send from using a rule while it is changed.
 func (s *Store) lockRules(tx *gorm.DB, n noun) error {
 	if n != rules {
 		return nil
@@ -179,7 +176,7 @@ func (s *Store) lockRules(tx *gorm.DB, n noun) error {
 	return s.db.OneAtATime(tx, lockAlerts)
 }
 
-// restore brings back a deleted one. at is where it notes when it was deleted. CodeConflict if there are n.most others.
+// restore restores a deleted setting. at returns its DeletedAt field. Errors are CodeNotFound, and CodeConflict if there are n.most others.
 func restore[T setting](ctx context.Context, s *Store, n noun, id string, at func(*T) *models.Time) (v T, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.lockRules(tx, n); err != nil {
@@ -188,7 +185,7 @@ func restore[T setting](ctx context.Context, s *Store, n noun, id string, at fun
 		if v, err = get[T](tx.Clauses(clause.Locking{Strength: "UPDATE"}), n, id, true); err != nil {
 			return err
 		}
-		if at(&v).Before(s.clock.Now().Add(-KeepDeleted).Time) { // the reaper may be deleting it
+		if at(&v).Before(s.clock.Now().Add(-KeepDeleted).Time) { // the reaper may delete it at any time
 			return models.NotFound(n.name)
 		}
 		if err := room[T](s, tx, n); err != nil {
@@ -205,10 +202,10 @@ func restore[T setting](ctx context.Context, s *Store, n noun, id string, at fun
 
 func (s *Store) save(tx *gorm.DB, n noun, v any) error {
 	if err := tx.Model(v).Select("*").Omit("seq", "id", "created_at", "claimed_by", "last_delivered_at", "owner").Updates(v).Error; err != nil {
-		return fmt.Errorf("storing a %s: %w", n.name, err)
+		return fmt.Errorf("store %s: %w", n.name, err)
 	}
 	if err := tx.Model(v).UpdateColumn("updated_at", s.clock.Now()).Error; err != nil {
-		return fmt.Errorf("storing a %s: %w", n.name, err)
+		return fmt.Errorf("store %s: %w", n.name, err)
 	}
 	if r, ok := v.(*Rule); ok {
 		return s.dueAgain(tx, *r)

@@ -14,30 +14,30 @@ import (
 )
 
 const (
-	// gather is how long an alert waits for further subjects of its host before it is sent.
+	// gather is how long an alert is held for further subjects of its host before it is sent.
 	gather = 750 * time.Millisecond
-	// storm is how many alerts of a kind may begin within stormTime. All further subjects are in one alert.
+	// storm is the number of alerts of a kind that may start within stormTime. Further subjects are grouped into one alert.
 	storm     = 20
 	stormTime = time.Minute
-	// flaps is how often a condition of a subject begins within FlapTime before it is flapping.
+	// flaps is the number of starts of a condition within FlapTime that make it flapping.
 	flaps = 4
-	// keepOnce is for how long events without duration wait to be sent, at most: longer than quiet hours.
+	// keepOnce is how long events without a duration may be held. It is longer than quiet hours.
 	keepOnce = models.Day
-	// growTime is the shortest time between two messages about new subjects: of an alert, and of events without duration of a host.
+	// growTime is the minimum time between two messages about new subjects of an alert, or about events without a duration on a host.
 	growTime = 5 * time.Minute
 )
 
-// An alert of a subject whose condition began for the fourth time within FlapTime is flapping. It is resolved when
-// nothing has begun again for StableTime.
+// An alert is flapping if the condition of a subject started four times within FlapTime. It resolves when no condition has started for
+// StableTime.
 const (
 	FlapTime   = time.Hour
 	StableTime = 15 * time.Minute
 )
 
-// Take makes alerts of up to n events, the oldest first, and returns how many it was. The
-// number of its statements does not depend on n. Events that no rule sends are dropped.
+// Take turns up to n events into alerts, oldest first, and returns the number of events. The number of statements does not depend on n.
+// Events that no rule sends are dropped.
 func (s *Store) Take(ctx context.Context, n int) (taken int, err error) {
-	// A look that locks nothing first: most of the time there is nothing to do.
+	// Check without a lock first: usually there are no events.
 	if found, err := event.Waiting(s.db.Read(ctx)); err != nil || !found {
 		return 0, err
 	}
@@ -63,29 +63,29 @@ func (s *Store) Take(ctx context.Context, n int) (taken int, err error) {
 		return event.Remove(tx, events)
 	})
 	if err != nil {
-		return 0, fmt.Errorf("making alerts of events: %w", err)
+		return 0, fmt.Errorf("process events: %w", err)
 	}
 	return taken, nil
 }
 
-// groupKey is by what the open alert of an event is found.
+// groupKey identifies the open alert of an event.
 type groupKey struct {
 	event event.Kind
 	key   string
 }
 
-// groupOf returns the group of an event. Subjects to which other rules apply are in other alerts, and so are
-// subjects in maintenance, which must not keep an alert open that was sent, and private ones, which only their owner may see.
+// groupOf returns the group of an event. Subjects that other rules match are in other alerts. So are subjects in maintenance, which must
+// not keep a sent alert open, and private subjects, which only their owner may see.
 func (b *batch) groupOf(e event.Event, rules []Rule) groupKey {
 	return groupKey{e.Kind, cmp.Or(e.Host, e.SubjectID) + b.apartBy(e, rules)}
 }
 
-// manyOf returns the group of the events of many hosts in a storm at a time.
+// manyOf returns the group of the events of many hosts in a storm at the given time.
 func (b *batch) manyOf(e event.Event, rules []Rule, at models.Time) groupKey {
 	return groupKey{e.Kind, many + strconv.FormatInt(at.Unix()/int64(stormTime/time.Second), 10) + b.apartBy(e, rules)}
 }
 
-// apartBy is the part of a group key behind the host.
+// apartBy returns the part of a group key after the host.
 func (b *batch) apartBy(e event.Event, rules []Rule) string {
 	text := " "
 	for _, r := range rules {
@@ -105,26 +105,26 @@ type memberKey struct {
 	subject string
 }
 
-// draft is an alert as a batch changes it.
+// draft is an alert with the changes of a batch.
 type draft struct {
 	Alert
-	members  map[string]*Member               // of the subjects of the batch's events, by their ids
-	mentions map[string]map[int64]models.Time // when rules send new subjects, by the subject's id and Rule.Seq
+	members  map[string]*Member               // by subject ID; only subjects of the batch
+	mentions map[string]map[int64]models.Time // when rules send new subjects, by subject ID and Rule.Seq
 	ended    []string                         // subjects whose condition has ended
-	over     bool                             // it was resolved by the batch
-	silent   bool                             // that is not sent, since none of its subjects is checked any more
+	over     bool                             // resolved by the batch
+	silent   bool                             // resolved without a message, because none of its subjects is checked anymore
 }
 
-// mention is a stored mention: when a rule sends a subject of an alert, and when it last did. Zero = never.
+// mention is a stored mention: when a rule sends a subject of an alert, and when it last sent it. Zero means never.
 type mention struct{ due, sent models.Time }
 
-// mentionKey identifies the stored mentions of a subject of an alert.
+// mentionKey is the key of the stored mentions of a subject of an alert.
 type mentionKey struct {
 	alert   int64
 	subject string
 }
 
-// batch makes alerts of a batch of events.
+// batch processes a batch of events.
 type batch struct {
 	store *Store
 	tx    *gorm.DB
@@ -132,15 +132,15 @@ type batch struct {
 	settings
 	matcher
 	drafts    []*draft
-	open      map[groupKey]*draft              // the open alert of a group
-	of        map[memberKey]*draft             // the open alert that has a subject
-	recent    map[event.Kind]int               // alerts that began within stormTime
-	changes   map[memberKey]int                // times that the condition of a subject began within FlapTime
-	lastSent  map[groupKey]models.Time         // when events without duration of a group were last sent, within growTime
+	open      map[groupKey]*draft              // open alert by group
+	of        map[memberKey]*draft             // open alert by subject
+	recent    map[event.Kind]int               // number of alerts that started within stormTime
+	changes   map[memberKey]int                // number of starts of the condition of a subject within FlapTime
+	lastSent  map[groupKey]models.Time         // when events without a duration were last sent, by group
 	mentioned map[mentionKey]map[int64]mention // stored mentions of the subjects of the batch, by Rule.Seq
 }
 
-// load loads what the events of the batch are judged by.
+// load loads the settings, alerts and counts that the events of the batch need.
 func (b *batch) load(ctx context.Context, events []event.Event) (err error) {
 	if b.settings, err = b.store.settings(b.tx, b.now); err != nil {
 		return err
@@ -172,17 +172,17 @@ func (b *batch) load(ctx context.Context, events []event.Event) (err error) {
 	return b.count(members, groups)
 }
 
-// loadOpen loads the open alerts of the groups, and those that have the subjects, each with those of the subjects that it has or had.
+// loadOpen loads the open alerts of the groups and of the subjects, with these subjects.
 func (b *batch) loadOpen(members, groups *models.Rows) error {
 	var found []Member
 	err := groups.Raw(b.tx, "SELECT DISTINCT m.* FROM {rows} AS r CROSS JOIN alerts AS a CROSS JOIN alert_members AS m WHERE a.event = r.event AND a.group_key = r.group_key AND a.resolved_at IS NULL AND m.alert_seq = a.seq AND m.subject_id = r.subject_id").Scan(&found).Error
 	if err != nil {
-		return fmt.Errorf("loading the subjects of open alerts: %w", err)
+		return fmt.Errorf("load subjects of open alerts: %w", err)
 	}
 	var having []Member
 	err = members.Raw(b.tx, "SELECT DISTINCT m.* FROM {rows} AS r CROSS JOIN alert_members AS m WHERE m.subject_id = r.subject_id AND m.event = r.event AND m.ended_at IS NULL").Scan(&having).Error
 	if err != nil {
-		return fmt.Errorf("loading the alerts of subjects: %w", err)
+		return fmt.Errorf("load alerts of subjects: %w", err)
 	}
 	seqs := models.NewRows("seq bigint")
 	for _, m := range having {
@@ -194,7 +194,7 @@ func (b *batch) loadOpen(members, groups *models.Rows) error {
 		err = seqs.Raw(b.tx, "SELECT DISTINCT a.* FROM {rows} AS r CROSS JOIN alerts AS a WHERE a.seq = r.seq AND a.resolved_at IS NULL").Scan(&others).Error
 	}
 	if err != nil {
-		return fmt.Errorf("loading open alerts: %w", err)
+		return fmt.Errorf("load open alerts: %w", err)
 	}
 	bySeq := map[int64]*draft{}
 	for _, a := range append(open, others...) {
@@ -215,7 +215,6 @@ func (b *batch) loadOpen(members, groups *models.Rows) error {
 	return nil
 }
 
-// add adds an alert to the batch.
 func (b *batch) add(a Alert) *draft {
 	d := &draft{Alert: a, members: map[string]*Member{}, mentions: map[string]map[int64]models.Time{}}
 	b.drafts = append(b.drafts, d)
@@ -223,7 +222,7 @@ func (b *batch) add(a Alert) *draft {
 	return d
 }
 
-// loadMentions loads the mentions of the subjects that were loaded.
+// loadMentions loads the mentions of the loaded subjects.
 func (b *batch) loadMentions() error {
 	rows := models.NewRows("alert_seq bigint, subject_id text")
 	for _, d := range b.drafts {
@@ -239,7 +238,7 @@ func (b *batch) loadMentions() error {
 	err := rows.Raw(b.tx, `SELECT t.alert_seq, t.rule_seq, t.subject_id, t.due_at, t.sent_at FROM {rows} AS r CROSS JOIN alert_notices AS n CROSS JOIN alert_mentions AS t
 		WHERE n.alert_seq = r.alert_seq AND t.alert_seq = n.alert_seq AND t.rule_seq = n.rule_seq AND t.subject_id = r.subject_id`).Scan(&found).Error
 	if err != nil {
-		return fmt.Errorf("loading what rules send of alerts: %w", err)
+		return fmt.Errorf("load mentions: %w", err)
 	}
 	for _, f := range found {
 		k := mentionKey{f.AlertSeq, f.SubjectID}
@@ -251,8 +250,8 @@ func (b *batch) loadMentions() error {
 	return nil
 }
 
-// count loads what happened lately: alerts of each kind, how often the conditions of the subjects began, and when
-// events without duration of the groups were last sent.
+// count loads the recent number of alerts by kind, the recent starts of the conditions of the subjects, and when events without a duration
+// were last sent.
 func (b *batch) count(members, groups *models.Rows) error {
 	b.recent, b.changes, b.lastSent = map[event.Kind]int{}, map[memberKey]int{}, map[groupKey]models.Time{}
 	var kinds []struct {
@@ -262,7 +261,7 @@ func (b *batch) count(members, groups *models.Rows) error {
 	err := members.Raw(b.tx, `SELECT r.event, count(*) AS n FROM (SELECT DISTINCT event FROM {rows} AS e) AS r CROSS JOIN alerts AS a
 		WHERE a.event = r.event AND a.created_at > ? GROUP BY r.event`, b.now.Add(-stormTime)).Scan(&kinds).Error
 	if err != nil {
-		return fmt.Errorf("counting alerts: %w", err)
+		return fmt.Errorf("count alerts: %w", err)
 	}
 	for _, k := range kinds {
 		b.recent[k.Event] = k.N
@@ -275,7 +274,7 @@ func (b *batch) count(members, groups *models.Rows) error {
 	err = members.Raw(b.tx, `SELECT r.event, r.subject_id, sum(m.changes) AS n FROM (SELECT DISTINCT event, subject_id FROM {rows} AS e) AS r CROSS JOIN alert_members AS m
 		WHERE m.subject_id = r.subject_id AND m.event = r.event AND m.since_at > ? GROUP BY r.event, r.subject_id`, b.now.Add(-FlapTime)).Scan(&began).Error
 	if err != nil {
-		return fmt.Errorf("counting how often conditions began: %w", err)
+		return fmt.Errorf("count starts of conditions: %w", err)
 	}
 	for _, m := range began {
 		b.changes[memberKey{m.Event, m.SubjectID}] = m.N
@@ -288,7 +287,7 @@ func (b *batch) count(members, groups *models.Rows) error {
 	err = groups.Raw(b.tx, `SELECT a.event, a.group_key, max(a.fired_at) AS at FROM {rows} AS r CROSS JOIN alerts AS a
 		WHERE a.event = r.event AND a.group_key = r.group_key AND a.created_at > ? GROUP BY a.event, a.group_key`, b.now.Add(-2*growTime)).Scan(&sent).Error
 	if err != nil {
-		return fmt.Errorf("loading when alerts were last sent: %w", err)
+		return fmt.Errorf("load last sent times: %w", err)
 	}
 	for _, g := range sent {
 		b.lastSent[groupKey{g.Event, g.GroupKey}] = g.At

@@ -8,7 +8,7 @@ import (
 	"linkwatch/models"
 )
 
-// write stores what the batch changed: each table by a statement or two.
+// write stores the changes of the batch with a constant number of statements.
 func (b *batch) write() error {
 	drafts := b.touched()
 	if err := b.writeStored(drafts); err != nil {
@@ -56,13 +56,13 @@ func (b *batch) write() error {
 		ON CONFLICT (alert_seq, subject_id) DO UPDATE SET name = excluded.name, url = excluded.url, detail = excluded.detail,
 			since_at = excluded.since_at, ended_at = excluded.ended_at, changes = excluded.changes`).Error
 	if err != nil {
-		return fmt.Errorf("storing the subjects of alerts: %w", err)
+		return fmt.Errorf("store subjects of alerts: %w", err)
 	}
 	if err := b.writeMentions(drafts); err != nil {
 		return err
 	}
 	if err := silent.Exec(b.tx, "DELETE FROM alert_notices WHERE alert_seq IN (SELECT seq FROM {rows} AS r)").Error; err != nil {
-		return fmt.Errorf("ending alerts without a message: %w", err)
+		return fmt.Errorf("delete notices of silent alerts: %w", err)
 	}
 	if err := b.leave(gone); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (b *batch) write() error {
 	return b.store.sendEnds(b.tx, over, b.now)
 }
 
-// writeMentions stores which subjects rules are to send, and when.
+// writeMentions stores which subjects the rules will send, and when.
 func (b *batch) writeMentions(drafts []*draft) error {
 	ended := models.NewRows("alert_seq bigint, subject_id text")
 	mentions, notices := models.NewRows("alert_seq bigint, rule_seq bigint, subject_id text, due_at bigint"), models.NewRows("alert_seq bigint, rule_seq bigint, next_at bigint, severity bigint")
@@ -105,7 +105,7 @@ func (b *batch) writeMentions(drafts []*draft) error {
 		sql  string
 		args []any
 	}{
-		// What is due and was held back stays, and is sent if the condition begins again, or with the end.
+		// A mention that is due but held stays. It is sent with the end, or if the condition starts again.
 		{ended, "UPDATE alert_mentions SET due_at = NULL" + of + " AND sent_at IS NOT NULL", nil},
 		{ended, "DELETE FROM alert_mentions" + of + " AND sent_at IS NULL AND due_at > ?", []any{b.now}},
 		{notices, `INSERT INTO alert_notices (alert_seq, rule_seq, next_at, severity) SELECT alert_seq, rule_seq, next_at, severity FROM {rows} AS r WHERE true
@@ -116,24 +116,23 @@ func (b *batch) writeMentions(drafts []*draft) error {
 			FROM {rows} AS r WHERE alert_notices.alert_seq = r.alert_seq AND alert_notices.notified_at IS NOT NULL AND alert_notices.severity < r.severity`, []any{b.now.Add(gather), b.now.Add(gather)}},
 	} {
 		if err := st.rows.Exec(b.tx, st.sql, st.args...).Error; err != nil {
-			return fmt.Errorf("storing what rules send of alerts: %w", err)
+			return fmt.Errorf("store mentions: %w", err)
 		}
 	}
 	return nil
 }
 
-// leave removes subjects from alerts.
 func (b *batch) leave(gone *models.Rows) error {
 	for _, table := range []string{"alert_members", "alert_mentions"} {
 		err := gone.Exec(b.tx, "DELETE FROM "+table+" WHERE (alert_seq, subject_id) IN (SELECT alert_seq, subject_id FROM {rows} AS r)").Error
 		if err != nil {
-			return fmt.Errorf("removing subjects from alerts: %w", err)
+			return fmt.Errorf("remove subjects from alerts: %w", err)
 		}
 	}
 	return nil
 }
 
-// rename names alerts by a subject of which the condition goes on, if it has ended for the one by which they are named.
+// rename replaces the first subject of alerts if its condition has ended, by one whose condition has not.
 func (b *batch) rename(drafts []*draft) error {
 	rows := models.NewRows("alert_seq bigint, subject_id text")
 	for _, d := range drafts {
@@ -146,13 +145,12 @@ func (b *batch) rename(drafts []*draft) error {
 		WHERE (seq, subject_id) IN (SELECT alert_seq, subject_id FROM {rows} AS r) AND EXISTS (SELECT 1 FROM alert_members AS m WHERE m.alert_seq = alerts.seq)
 		AND (open_members > 0 OR NOT EXISTS (SELECT 1 FROM alert_members AS m WHERE m.alert_seq = alerts.seq AND m.subject_id = alerts.subject_id))`).Error
 	if err != nil {
-		return fmt.Errorf("naming alerts: %w", err)
+		return fmt.Errorf("update first subject of alerts: %w", err)
 	}
 	return nil
 }
 
-// writeStored stores what the batch changed of alerts that were there before it. Those that
-// are over are out of the way of new ones then.
+// writeStored updates existing alerts. It runs before new alerts are inserted, so that resolved ones do not conflict with them.
 func (b *batch) writeStored(drafts []*draft) error {
 	changed := models.NewRows("seq bigint, severity bigint, members bigint, open_members bigint, changes bigint, started_at bigint, detail text, resolve_at bigint, resolved_at bigint")
 	unheard := models.NewRows("seq bigint")
@@ -168,18 +166,18 @@ func (b *batch) writeStored(drafts []*draft) error {
 	err := changed.Exec(b.tx, `UPDATE alerts SET severity = r.severity, members = r.members, open_members = r.open_members, changes = r.changes,
 		started_at = r.started_at, detail = r.detail, resolve_at = r.resolve_at, resolved_at = r.resolved_at FROM {rows} AS r WHERE alerts.seq = r.seq`).Error
 	if err != nil {
-		return fmt.Errorf("storing alerts: %w", err)
+		return fmt.Errorf("store alerts: %w", err)
 	}
 	if err := unheard.Exec(b.tx, "DELETE FROM alerts WHERE seq IN (SELECT seq FROM {rows} AS r)").Error; err != nil {
-		return fmt.Errorf("deleting alerts that were never sent: %w", err)
+		return fmt.Errorf("delete unsent alerts: %w", err)
 	}
 	return nil
 }
 
-// insertAlerts stores new alerts, and sets their Seq.
+// insertAlerts stores new alerts and sets their Seq.
 func insertAlerts(tx *gorm.DB, as []Alert) error {
 	if err := models.Insert(tx, as); err != nil {
-		return fmt.Errorf("storing new alerts: %w", err)
+		return fmt.Errorf("insert alerts: %w", err)
 	}
 	ids := models.NewRows("id text")
 	for _, a := range as {
@@ -193,7 +191,7 @@ func insertAlerts(tx *gorm.DB, as []Alert) error {
 		ID  string
 	}
 	if err := ids.Raw(tx, "SELECT a.seq, a.id FROM {rows} AS r CROSS JOIN alerts AS a WHERE a.id = r.id").Scan(&found).Error; err != nil {
-		return fmt.Errorf("looking up new alerts: %w", err)
+		return fmt.Errorf("load new alerts: %w", err)
 	}
 	seqs := make(map[string]int64, len(found))
 	for _, f := range found {
@@ -205,8 +203,8 @@ func insertAlerts(tx *gorm.DB, as []Alert) error {
 	return nil
 }
 
-// sendEnds plans that rules send the end of alerts that they sent: by an alert of another kind if there is one
-// for the end, else by a message of the same alert.
+// sendEnds schedules the recovery of alerts that rules sent: a new alert if the event type has EndsAs, otherwise a message of the same
+// alert.
 func (s *Store) sendEnds(tx *gorm.DB, over []Alert, now models.Time) error {
 	all, same, ends := models.NewRows("seq bigint"), models.NewRows("seq bigint"), models.NewRows("id text, seq bigint, event text")
 	for _, a := range over {
@@ -215,11 +213,11 @@ func (s *Store) sendEnds(tx *gorm.DB, over []Alert, now models.Time) error {
 	if all.Len() == 0 {
 		return nil
 	}
-	var sent []Alert // as they are named now
+	var sent []Alert // with their current first subject
 	err := all.Raw(tx, `SELECT a.* FROM {rows} AS r CROSS JOIN alerts AS a WHERE a.seq = r.seq
 		AND EXISTS (SELECT 1 FROM alert_notices AS n WHERE n.alert_seq = a.seq AND n.notified_at IS NOT NULL)`).Scan(&sent).Error
 	if err != nil {
-		return fmt.Errorf("loading alerts that are resolved: %w", err)
+		return fmt.Errorf("load resolved alerts: %w", err)
 	}
 	var fresh []Alert
 	for _, a := range sent {
@@ -256,7 +254,7 @@ func (s *Store) sendEnds(tx *gorm.DB, over []Alert, now models.Time) error {
 			JOIN alert_mentions AS t ON t.alert_seq = n.alert_seq AND t.rule_seq = n.rule_seq WHERE n.notified_at IS NOT NULL AND (t.sent_at IS NOT NULL OR t.due_at <= ?)`, []any{now, now}},
 	} {
 		if err := st.rows.Exec(tx, st.sql, st.args...).Error; err != nil {
-			return fmt.Errorf("planning messages of alerts that are resolved: %w", err)
+			return fmt.Errorf("schedule recovery messages: %w", err)
 		}
 	}
 	return nil

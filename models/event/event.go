@@ -1,6 +1,5 @@
-// Package event keeps what happens in all systems until alerts have taken note of it. A
-// system stores its events in the transaction in which they happen, so a crash loses
-// none, and declares which kinds it has. It knows nothing of alerts.
+// Package event stores the events of all systems until the alert worker processes them. A system declares its event types and stores
+// events in the transaction that causes them, so a crash loses none. It does not depend on alerts.
 package event
 
 import (
@@ -11,20 +10,20 @@ import (
 	"linkwatch/models"
 )
 
-// Kind names a kind of events: "target.down".
+// Kind is the kind of an event: "target.down".
 type Kind string
 
 // Severity is how urgent an event is.
 type Severity int
 
-// The severities, as they are stored.
+// The severities. Their values are stored.
 const (
 	Info     Severity = 0
 	Warning  Severity = 1
 	Critical Severity = 2
 )
 
-// String is the name of the severity.
+// String returns info, warning or critical.
 func (s Severity) String() string {
 	switch s {
 	case Warning:
@@ -36,36 +35,36 @@ func (s Severity) String() string {
 	}
 }
 
-// Phase says what an event tells of a condition.
+// Phase is the phase of the condition that an event reports.
 type Phase string
 
 // The phases.
 const (
-	Once   Phase = "once"   // it has no duration: a page changed
-	Began  Phase = "began"  // a condition began, or goes on: a target is down
-	Ended  Phase = "ended"  // it has ended: the target is up
-	Closed Phase = "closed" // it is no longer looked at: the target is paused or deleted
+	Once   Phase = "once"   // no duration: a page changed
+	Began  Phase = "began"  // the condition started or continues: a target is down
+	Ended  Phase = "ended"  // the condition ended: the target is up
+	Closed Phase = "closed" // no longer checked: the target was paused or deleted
 )
 
-// Type describes a kind of events. A system declares those that it stores.
+// Type describes an event kind. Each system declares its types.
 type Type struct {
 	Kind     Kind
-	Severity Severity // usually; an event can be more or less severe
+	Severity Severity // default; an event can be more or less severe
 	Label    string   // "Target down"
-	Help     string   // what it means, one sentence
-	Subject  string   // the kind of its subjects: "target"
-	// Noun counts its subjects: "target". Did says what they did, after a name: "is down". DidMany
-	// is the same of several: "are down". Over is what they do when it has ended, "" = that is not told.
+	Help     string   // meaning, in one or two sentences
+	Subject  string   // kind of its subjects: "target"
+	// Texts of messages. Noun is the singular noun for a subject: "target". Did is the predicate for one subject ("is down"), DidMany
+	// for several ("are down"), and Over after the end ("is fast again"). If Over is empty, the end is not sent.
 	Noun, Did, DidMany, Over string
-	// EndsAs is the kind of the alert that tells of the end; "" = the alert itself does.
+	// EndsAs is the event kind of the separate alert for the end: "target.up". If it is empty, the end is sent by the same alert.
 	EndsAs Kind
-	// Once reports whether its events have no duration: one message tells of all that happened until it is sent.
+	// Once reports whether its events have no duration. One message then includes all events until it is sent.
 	Once bool
-	// Default reports whether the rule of "Alert me" has it.
+	// Default reports whether the rule of “Alert me” includes it.
 	Default bool
 }
 
-// Event is something that happened.
+// Event is an event of one subject.
 type Event struct {
 	Seq         int64 `gorm:"primaryKey"`
 	Kind        Kind
@@ -73,23 +72,23 @@ type Event struct {
 	Severity    Severity
 	SubjectKind string // "target"
 	SubjectID   string
-	Name        string      // of the subject, as people know it
-	URL         string      // canonical; "" = the subject has none
-	Host        string      // events of a kind and a host become one alert
-	SinceAt     models.Time // when the condition began
-	At          models.Time // when it was found
-	Failures    int         // in a row; 0 = they are not counted
-	Detail      string      // why, in a few words: "unexpected status 500"
-	PrivateTo   string      // the owner of a private subject, who alone is told; "" = it is shared
+	Name        string      // display name of the subject
+	URL         string      // canonical URL; "" if the subject has none
+	Host        string      // events of a kind on a host are grouped into one alert
+	SinceAt     models.Time // when the condition started
+	At          models.Time // when it was detected
+	Failures    int         // consecutive failures; 0 if not counted
+	Detail      string      // reason: "unexpected status 500"
+	PrivateTo   string      // owner of a private subject; "" if shared
 }
 
-// The longest texts of an event, in characters.
+// Maximum lengths of texts, in characters.
 const (
 	maxName   = 200
 	maxDetail = 500
 )
 
-// Add stores events in a transaction, by one statement.
+// Add stores events in a transaction with one statement. It truncates Name and Detail.
 func Add(tx *gorm.DB, events ...Event) error {
 	for i := range events {
 		e := &events[i]
@@ -99,23 +98,23 @@ func Add(tx *gorm.DB, events ...Event) error {
 		}
 	}
 	if err := models.Insert(tx, events); err != nil {
-		return fmt.Errorf("storing events: %w", err)
+		return fmt.Errorf("store events: %w", err)
 	}
 	return nil
 }
 
-// Oldest returns up to n events, the oldest first.
+// Oldest returns up to n events, oldest first.
 func Oldest(tx *gorm.DB, n int) (events []Event, err error) {
 	if err := tx.Order("seq").Limit(n).Find(&events).Error; err != nil {
-		return nil, fmt.Errorf("loading events: %w", err)
+		return nil, fmt.Errorf("load events: %w", err)
 	}
 	return events, nil
 }
 
-// Waiting reports whether there are events.
+// Waiting reports whether any event is stored.
 func Waiting(tx *gorm.DB) (found bool, err error) {
 	if err := tx.Raw("SELECT EXISTS (SELECT 1 FROM events)").Scan(&found).Error; err != nil {
-		return false, fmt.Errorf("looking for events: %w", err)
+		return false, fmt.Errorf("check for events: %w", err)
 	}
 	return found, nil
 }
@@ -127,7 +126,7 @@ func Remove(tx *gorm.DB, events []Event) error {
 		rows.Add(e.Seq)
 	}
 	if err := rows.Exec(tx, "DELETE FROM events WHERE seq IN (SELECT seq FROM {rows} AS r)").Error; err != nil {
-		return fmt.Errorf("deleting events: %w", err)
+		return fmt.Errorf("delete events: %w", err)
 	}
 	return nil
 }

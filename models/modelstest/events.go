@@ -10,7 +10,7 @@ import (
 	"linkwatch/models/event"
 )
 
-// Happen stores events, as systems do.
+// Happen stores events.
 func Happen(t testing.TB, db *models.DB, events ...event.Event) {
 	t.Helper()
 	if err := db.Write(t.Context(), func(tx *gorm.DB) error { return event.Add(tx, events...) }); err != nil {
@@ -18,9 +18,8 @@ func Happen(t testing.TB, db *models.DB, events ...event.Event) {
 	}
 }
 
-// Events takes the events that systems have stored since it was last called, each as a
-// text: "target.down began Shop: unexpected status 500", with the number of failures if
-// they are counted.
+// Events removes and returns all stored events as texts: "target.down began Shop: unexpected status 500 (3)". The number is that of
+// failures, if they are counted.
 func Events(t testing.TB, db *models.DB) (texts []string) {
 	t.Helper()
 	err := db.Write(t.Context(), func(tx *gorm.DB) error {

@@ -11,7 +11,7 @@ const EventFailed event.Kind = "system.failed"
 // Events are the kinds of events of scheduled jobs.
 func Events() []event.Type {
 	return []event.Type{{
-		Kind: EventFailed, Severity: event.Critical, Label: "Linkwatch failing", Help: "A scheduled job failed: cleanup, backup or the check of free disk space.",
+		Kind: EventFailed, Severity: event.Critical, Label: "Scheduled job failed", Help: "A scheduled job failed: cleanup, backup or the disk space check.",
 		Subject: "system", Noun: "job", Did: "failed", DidMany: "failed", Over: "works again", Default: true,
 	}}
 }

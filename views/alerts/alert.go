@@ -9,17 +9,17 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Shown is how many subjects, and how many messages, the page of an alert shows.
+// Shown is the maximum number of subjects and of messages on the page of an alert.
 const Shown = 100
 
-// Alert is the page of an alert.
+// Alert is the data of AlertPage.
 type Alert struct {
 	ui.Page
 	Row        Row
 	Type       event.Type
 	Members    []alerts.Member
 	Deliveries []alerts.Delivery
-	Names      map[string]string // of channels, by their ids
+	Names      map[string]string // channel names by ID
 }
 
 // moment is an entry of the timeline of an alert.
@@ -65,12 +65,12 @@ func (v Alert) sent(d alerts.Delivery) string {
 	return "Sent to " + name + "."
 }
 
-// Attend is the public page of an alert. It shows what happened, and nothing else.
+// Attend is the data of AttendPage.
 type Attend struct {
 	Alert   alerts.Alert
 	Message string
 	Key     string
-	Done    string // what the last action did; "" = there was none
+	Done    string // notice of the last action; "" if none
 	Now     models.Time
 }
 

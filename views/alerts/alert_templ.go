@@ -13,7 +13,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// AlertPage shows one alert.
+// AlertPage is the page of an alert.
 func AlertPage(v Alert) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -15,7 +15,7 @@ import (
 
 const attendBy = "Linkwatch sent you a link to this page."
 
-// AttendPage is the public page of an alert, with buttons to attend to it.
+// AttendPage is the public page of an alert with buttons to acknowledge and silence it.
 func AttendPage(v Attend) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -270,7 +270,7 @@ func AttendPage(v Attend) templ.Component {
 						}
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "</form><p class=\"help\">Acknowledge the alert to stop reminders. Silence it to stop all messages but the recovery for that time.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "</form><p class=\"help\">Acknowledge the alert to stop reminders. Silence it to hold all messages except the recovery.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -285,7 +285,7 @@ func AttendPage(v Attend) templ.Component {
 	})
 }
 
-// AttendProblemPage says why there is no page.
+// AttendProblemPage is the error page of the public page.
 func AttendProblemPage(v ui.PublicProblem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -15,30 +15,30 @@ import (
 	"time"
 )
 
-// Beside is what alerts know of a target.
+// Beside is the data of the alerts section on the page of a target.
 type Beside struct {
-	Target    string // id
-	Path      string // of its page
+	Target    string // ID
+	Path      string // of the page of the target
 	Open      []Row
 	Rules     []alerts.Rule
 	Channels  []alerts.Channel
-	Windows   []alerts.Maintenance // under way, or soon
-	PrivateTo string               // the owner of a private target; "" = it is shared
-	Mine      bool                 // the target is shared, or the reader's
+	Windows   []alerts.Maintenance // active or soon
+	PrivateTo string               // owner of a private target; "" if shared
+	Mine      bool                 // the target is shared or owned by the user
 	Now       time.Time
 }
 
-// reached reports whether “Alert me” finds a channel: for a private target, a private one.
+// reached reports whether “Alert me” finds a usable channel. For a private target it must be private.
 func (v Beside) reached() bool {
 	return slices.ContainsFunc(v.Channels, func(c alerts.Channel) bool { return c.Usable() && (v.PrivateTo == "" || c.PrivateTo == v.PrivateTo) })
 }
 
-// silent reports whether no rule sends alerts of the target.
+// silent reports whether no rule sends the alerts of the target.
 func (v Beside) silent() bool {
 	return !slices.ContainsFunc(v.Rules, func(r alerts.Rule) bool { return !r.Mute(v.Channels) })
 }
 
-// BesideSection is a section on the page of a target.
+// BesideSection is the alerts section on the page of a target.
 func BesideSection(v Beside) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

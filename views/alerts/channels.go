@@ -5,37 +5,37 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Channels is the list of channels.
+// Channels is the data of ChannelsPage.
 type Channels struct {
 	ui.Page
 	Channels []alerts.Channel
-	Waiting  map[int64]int // messages, by Channel.Seq
+	Waiting  map[int64]int // number of queued messages by Channel.Seq
 	Setup    Setup
 	Tested   Tested
 }
 
-// Tested is the result of a test message. The zero Tested shows nothing.
+// Tested is the result of a test message. The zero value shows nothing.
 type Tested struct {
-	ID        string // of the channel
+	ID        string // channel ID
 	Delivered bool
-	Answer    string // of the service, or why the message was not delivered
+	Answer    string // response of the service, or why the message was not delivered
 }
 
-// ChannelForm is the page with the form of a channel.
+// ChannelForm is the data of ChannelFormPage.
 type ChannelForm struct {
 	ui.Page
-	Saved    alerts.Channel // zero = a new one
-	Service  alerts.Service // its form; the zero Service = it is still to be chosen
+	Saved    alerts.Channel // zero for a new channel
+	Service  alerts.Service // zero if not chosen yet
 	Name     string
 	Enabled  bool
-	Open     bool              // the fields of a stored channel are shown
-	Values   map[string]string // that were typed, by the names of fields
+	Open     bool              // expands the credentials of a stored channel
+	Values   map[string]string // typed values by field name
 	Errors   ui.Errors
 	Private  bool
-	MayShare bool // the reader may change Private
+	MayShare bool // the user may change Private
 }
 
-// webhook and anyURL are the forms of channels without a service in alerts.Services.
+// webhook and anyURL are the forms that are not in alerts.Services.
 var (
 	webhook = alerts.Service{
 		Kind: alerts.KindWebhook, Label: "Webhook", Help: "Linkwatch sends each alert as a POST request with a JSON body. Set a secret to sign the requests.",
@@ -50,12 +50,12 @@ var (
 	}
 )
 
-// Forms are the forms that are offered for a new channel.
+// Forms returns the forms for a new channel in display order.
 func Forms() []alerts.Service {
 	return append(append([]alerts.Service{}, alerts.Services...), webhook, anyURL)
 }
 
-// FormOf is the form of a kind of channels.
+// FormOf returns the form of a channel kind.
 func FormOf(kind string) alerts.Service {
 	for _, s := range Forms() {
 		if s.Kind == kind {
@@ -65,7 +65,7 @@ func FormOf(kind string) alerts.Service {
 	return anyURL
 }
 
-// ServiceLabel is the name of the service of a channel.
+// ServiceLabel returns the display name of a channel kind.
 func ServiceLabel(kind string) string {
 	if s := FormOf(kind); s.Kind == kind {
 		return s.Label
@@ -73,7 +73,6 @@ func ServiceLabel(kind string) string {
 	return ui.Sentence(kind)
 }
 
-// isNew reports whether the channel is not stored yet.
 func (v ChannelForm) isNew() bool { return v.Saved.ID == "" }
 
 func (v ChannelForm) action() string {
@@ -90,7 +89,7 @@ func (v ChannelForm) title() string {
 	return v.Saved.Name
 }
 
-// value is the typed value that a field shows; "" for a secret.
+// value returns the value that a field shows, or "" for secrets.
 func (v ChannelForm) value(f alerts.Field) string {
 	if f.Secret {
 		return ""
@@ -98,10 +97,9 @@ func (v ChannelForm) value(f alerts.Field) string {
 	return v.Values[f.Name]
 }
 
-// required reports whether the browser requires a field. A stored channel keeps its credentials if all fields are blank.
+// required reports whether the browser requires a field. For a stored channel all fields may be blank, which keeps the credentials.
 func (v ChannelForm) required(f alerts.Field) bool { return f.Required && v.isNew() }
 
-// inputType is the type of the input of a field.
 func inputType(f alerts.Field) string {
 	if f.Secret || f.Type == alerts.Password {
 		return "password"
@@ -109,7 +107,6 @@ func inputType(f alerts.Field) string {
 	return "text"
 }
 
-// channelState is the status of a channel, in one word.
 func channelState(c alerts.Channel) string {
 	switch {
 	case !c.Enabled:

@@ -7,16 +7,16 @@ import (
 	"linkwatch/views/ui"
 )
 
-// field is an input of a form with its label, hint and error.
+// field is the data of textField.
 type field struct {
 	Name, Label, Value      string
-	Hint, Placeholder, Type string // "" = none, none, text
-	List                    string // id of its suggestions; "" = none
+	Hint, Placeholder, Type string // Type defaults to text
+	List                    string // ID of the list of suggestions; "" if none
 	Error                   string
 	Required                bool
 }
 
-// errorID is the id of the error of a field, and hintID that of its hint.
+// errorID and hintID return the element IDs of the error and the hint of a field.
 func errorID(name string) string {
 	return strings.NewReplacer(".", "-", "_", "-").Replace(name) + "-error"
 }
@@ -26,7 +26,7 @@ func hintID(name string) string {
 
 func (f field) inputType() string { return cmp.Or(f.Type, "text") }
 
-// described are the ids of what describes the field.
+// described returns the value of aria-describedby.
 func (f field) described() string {
 	if f.Hint == "" {
 		return errorID(f.Name)
@@ -37,25 +37,25 @@ func (f field) described() string {
 // Choice is an option of a form: a target, a status page or a channel.
 type Choice struct {
 	ID, Name string
-	Hint     string // beside the name; "" = nothing
+	Hint     string // shown after the name
 	Private  bool
 }
 
-// Scope is what was chosen of targets, status pages and tags.
+// Scope is the data of the scope fields.
 type Scope struct {
-	Chosen      []Choice // targets
-	Find        string   // a part of the names to choose from
-	Found       []Choice // targets to choose from
-	More        bool     // there are more than those
-	StatusPages []Choice // all of them, and chosen ones that were deleted
-	OnPages     []string // ids of the chosen status pages
+	Chosen      []Choice // chosen targets
+	Find        string   // search text
+	Found       []Choice // other targets to choose from
+	More        bool     // there are more than Found
+	StatusPages []Choice // all status pages, and chosen ones that were deleted
+	OnPages     []string // IDs of the chosen status pages
 	Tags        string   // separated by commas
 	Errors      ui.Errors
-	Action      string // the path that the form posts to
-	Of          string // what has the scope: "The rule", "The window"
+	Action      string // path that the form posts to
+	Of          string // subject of the help text: "The rule", "The window"
 }
 
-// fill is the autocomplete attribute of a field.
+// fill returns the autocomplete attribute of a field.
 func fill(f field) string {
 	if f.Type == "password" {
 		return "new-password"
@@ -63,7 +63,6 @@ func fill(f field) string {
 	return "off"
 }
 
-// ids are the ids of choices.
 func ids(all []Choice) (ids []string) {
 	for _, c := range all {
 		ids = append(ids, c.ID)
@@ -71,7 +70,7 @@ func ids(all []Choice) (ids []string) {
 	return ids
 }
 
-// zones are the time zones that forms suggest. Every other one of the IANA database can be typed.
+// zones are the suggested time zones. Forms accept every IANA time zone.
 var zones = []string{
 	"UTC", "Africa/Cairo", "Africa/Johannesburg", "Africa/Lagos", "Africa/Nairobi", "America/Argentina/Buenos_Aires", "America/Bogota", "America/Chicago",
 	"America/Denver", "America/Halifax", "America/Los_Angeles", "America/Mexico_City", "America/New_York", "America/Phoenix", "America/Sao_Paulo",

@@ -13,7 +13,7 @@ import (
 	"slices"
 )
 
-// textField draws a field.
+// textField renders an input with its label, hint and error.
 func textField(f field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -207,7 +207,7 @@ func textField(f field) templ.Component {
 	})
 }
 
-// ticks draws the checkboxes of one field.
+// ticks renders the checkboxes of a field.
 func ticks(name string, all []Choice, chosen []string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -323,7 +323,7 @@ func ticks(name string, all []Choice, chosen []string) templ.Component {
 	})
 }
 
-// scopeFields draws the fields for the scope of a rule or a maintenance window.
+// scopeFields renders the scope fields of a rule or a maintenance window.
 func scopeFields(s Scope) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -379,7 +379,7 @@ func scopeFields(s Scope) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "\" aria-label=\"Find targets\" placeholder=\"Find targets by name or address\" autocomplete=\"off\" maxlength=\"512\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "\" aria-label=\"Find targets\" placeholder=\"Name or URL\" autocomplete=\"off\" maxlength=\"512\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -438,7 +438,7 @@ func scopeFields(s Scope) templ.Component {
 	})
 }
 
-// ScopeChoices is the part of the form that changes while the reader looks for targets.
+// ScopeChoices is the part of the form that changes while the user searches for targets.
 func ScopeChoices(s Scope) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -530,7 +530,7 @@ func ScopeChoices(s Scope) templ.Component {
 	})
 }
 
-// timeZones lists suggestions for time zone fields.
+// timeZones is the list of suggestions for time zone fields.
 func timeZones() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -5,7 +5,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// AlertHits are alerts as the search over everything shows them.
+// AlertHits returns the search hits of alerts.
 func AlertHits(as []alerts.Alert, message func(alerts.Alert) string) []ui.Hit {
 	hits := make([]ui.Hit, len(as))
 	for i, a := range as {
@@ -16,7 +16,7 @@ func AlertHits(as []alerts.Alert, message func(alerts.Alert) string) []ui.Hit {
 	return hits
 }
 
-// SettingHits are channels, rules and maintenance windows as the search over everything shows them.
+// SettingHits returns the search hits of channels, rules and maintenance windows.
 func SettingHits(s alerts.Settings) (hits []ui.Hit) {
 	for _, c := range s.Channels {
 		hits = append(hits, ui.Hit{Title: c.Name, Detail: "channel: " + ServiceLabel(c.Kind), Path: ChannelPath(c.ID), Private: c.PrivateTo != ""})

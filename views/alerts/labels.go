@@ -2,12 +2,12 @@ package alerts
 
 import "maps"
 
-// scopeLabels are the labels of the fields of a scope, by the names that errors have. Those with [] are for one item of a field.
+// scopeLabels are the labels of the scope fields by error location. "tags[]" is for one item of the field.
 var scopeLabels = map[string]string{
 	"targets": "Targets", "status_pages": "Status pages", "tags": "Tags", "tags[]": "Each tag",
 }
 
-// RuleLabels are the labels of the fields of the form of a rule, by the names that errors have.
+// RuleLabels are the labels of the fields of a rule by error location.
 var RuleLabels = withScope(map[string]string{
 	"name": "Name", "events": "Events", "channels": "Channels",
 	"after_failures": "Failed checks", "after_minutes": "Delay", "repeat_minutes": "Reminder interval",
@@ -15,14 +15,14 @@ var RuleLabels = withScope(map[string]string{
 	"escalate.after_minutes": "Escalate after", "escalate.channels": "Escalation channels",
 })
 
-// GoneTexts are the errors of fields of which a chosen item does not exist, by the names that errors have.
+// GoneTexts are the errors for chosen items that no longer exist, by error location.
 var GoneTexts = map[string]string{
 	"events": "A chosen event does not exist. Remove it.", "targets": "A chosen target no longer exists. Remove it.",
 	"status_pages": "A chosen status page no longer exists. Remove it.", "channels": "A chosen channel no longer exists. Choose another.",
 	"escalate.channels": "A chosen channel no longer exists. Choose another.",
 }
 
-// WindowLabels are the labels of the fields of the form of a maintenance window, by the names that errors have.
+// WindowLabels are the labels of the fields of a maintenance window by error location.
 var WindowLabels = withScope(map[string]string{"name": "Name", "starts_at": "Starts", "ends_at": "Ends", "repeat": "Repeats", "time_zone": "Time zone"})
 
 func withScope(labels map[string]string) map[string]string {
@@ -30,7 +30,7 @@ func withScope(labels map[string]string) map[string]string {
 	return labels
 }
 
-// Labels are the labels of the fields of the form, by the names that errors have.
+// Labels returns the labels of the fields by error location.
 func (v ChannelForm) Labels() map[string]string {
 	labels := map[string]string{"name": "Name"}
 	for _, f := range v.Service.Fields {

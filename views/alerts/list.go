@@ -10,13 +10,13 @@ import (
 	"linkwatch/views/ui"
 )
 
-// List is the page of alerts.
+// List is the data of ListPage.
 type List struct {
 	ui.Page
 	Place  ListPlace
-	Open   []Row // shown before the others on the first page of all alerts
+	Open   []Row // firing alerts, only on the first page without a filter
 	Others []Row
-	Next   models.Cursor // of Others
+	Next   models.Cursor // next page of Others
 	Counts map[alerts.State]int
 	Setup  Setup
 }
@@ -25,7 +25,7 @@ type List struct {
 type Row struct {
 	alerts.Alert
 	Message string
-	Once    bool // it has no duration
+	Once    bool // its event has no duration
 	Told    []Told
 }
 
@@ -35,13 +35,13 @@ type Told struct {
 	Status  alerts.DeliveryStatus
 }
 
-// ListPlace is a page of the list of alerts. Its path can be bookmarked.
+// ListPlace identifies a page of the list: filter and page token.
 type ListPlace struct {
-	State alerts.State // AnyState: open ones first, then the resolved ones
-	Token string       // of the page; "" = the first
+	State alerts.State // AnyState: firing alerts, then resolved ones
+	Token string       // page token; "" for the first page
 }
 
-// Path is the address of the list.
+// Path returns the path and query of the page.
 func (p ListPlace) Path() string {
 	q := url.Values{}
 	ui.SetFilters(q, map[string]string{"state": string(p.State), "page_token": p.Token})
@@ -51,7 +51,7 @@ func (p ListPlace) Path() string {
 func (p ListPlace) with(st alerts.State) ListPlace  { p.State, p.Token = st, ""; return p }
 func (p ListPlace) after(c models.Cursor) ListPlace { p.Token = c.Token(); return p }
 
-// NewRow makes a row of an alert, of its messages and of the names of channels by their ids.
+// NewRow returns the row of an alert. ds are its messages and names the channel names by ID.
 func NewRow(a alerts.Alert, of event.Type, message string, ds []alerts.Delivery, names map[string]string) Row {
 	r := Row{Alert: a, Message: message, Once: of.Once}
 	last := map[string]int{}
@@ -67,7 +67,7 @@ func NewRow(a alerts.Alert, of event.Type, message string, ds []alerts.Delivery,
 	return r
 }
 
-// ChannelName is the name of a channel by its id, from the names of those that exist.
+// ChannelName returns the name of a channel, or a placeholder if it is not in names.
 func ChannelName(names map[string]string, id string) string {
 	if name, ok := names[id]; ok {
 		return name
@@ -75,13 +75,12 @@ func ChannelName(names map[string]string, id string) string {
 	return "deleted channel"
 }
 
-// isNew reports whether there are no alerts at all. The page then says what to set up.
+// isNew reports whether there are no alerts at all.
 func (v List) isNew() bool { return v.empty() && v.Place == ListPlace{} }
 
-// empty reports whether no alert is shown.
 func (v List) empty() bool { return len(v.Open)+len(v.Others) == 0 }
 
-// unattendedFirst puts acknowledged alerts behind the others.
+// unattendedFirst moves acknowledged alerts to the end.
 func unattendedFirst(rows []Row) []Row {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b Row) int {
@@ -97,7 +96,7 @@ func rank(a alerts.Alert) int {
 	return 1
 }
 
-// attendable reports whether any alert is shown that can be acknowledged or silenced.
+// attendable reports whether any shown alert can be acknowledged or silenced.
 func (v List) attendable() bool {
 	return len(v.Open) > 0 || slices.ContainsFunc(v.Others, func(r Row) bool { return r.Open() })
 }

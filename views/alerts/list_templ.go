@@ -547,7 +547,7 @@ func row(v List, r Row) templ.Component {
 	})
 }
 
-// bulkBar is below the rows. It is visible while any row is selected.
+// bulkBar has the bulk actions. It is visible while any row is selected.
 func bulkBar(back string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -804,7 +804,7 @@ func subjectLink(a alerts.Alert) templ.Component {
 	})
 }
 
-// told lists the channels to which an alert was sent.
+// told lists the channels that an alert was sent to.
 func told(all []Told) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

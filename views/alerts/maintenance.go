@@ -8,26 +8,26 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Windows is the list of maintenance windows.
+// Windows is the data of WindowsPage.
 type Windows struct {
 	ui.Page
 	Windows []alerts.Maintenance
 	Names
 }
 
-// WindowForm is the page with the form of a maintenance window.
+// WindowForm is the data of WindowFormPage.
 type WindowForm struct {
 	ui.Page
-	Saved        alerts.Maintenance // zero = a new one
+	Saved        alerts.Maintenance // zero for a new window
 	Name         string
-	Starts, Ends string // by the clock of TimeZone: 2026-03-24T12:00
+	Starts, Ends string // local times in TimeZone: 2026-03-24T12:00
 	Repeat       alerts.Repeat
 	TimeZone     string
 	Scope        Scope
 	Errors       ui.Errors
 }
 
-// LocalTime is how browsers send the value of a field of type datetime-local.
+// LocalTime is the format of datetime-local inputs.
 const LocalTime = "2006-01-02T15:04"
 
 func (v WindowForm) title() string {
@@ -46,17 +46,16 @@ func (v WindowForm) action() string {
 
 var repeatWords = map[alerts.Repeat]string{alerts.RepeatNone: "once", alerts.RepeatWeekly: "weekly", alerts.RepeatMonthly: "monthly"}
 
-// zoneOf is the time zone of a window.
 func zoneOf(m alerts.Maintenance) *time.Location {
 	z, err := time.LoadLocation(m.TimeZone)
-	if err != nil { // it was checked when it was stored
+	if err != nil { // validated before it was stored
 		return time.UTC
 	}
 	return z
 }
 
-// repeats is how often a window occurs, in words: "Every Sunday at 22:00 Europe/Berlin, for 1 h". A repeating window lasts as long as
-// the local times of its start and end say, since the first occurrence may contain a clock change.
+// repeats describes the recurrence of a window: "Every Sunday at 22:00 Europe/Berlin, for 1 h". The duration of a repeating window is the
+// difference of its local times, because the first occurrence may contain a clock change.
 func repeats(m alerts.Maintenance) string {
 	z := zoneOf(m)
 	first, last := m.StartsAt.In(z), m.EndsAt.In(z)
@@ -77,7 +76,8 @@ func repeats(m alerts.Maintenance) string {
 	return "Once, " + took
 }
 
-// occurrence is when a window is next, in its time zone; active is whether that is now. text is "" if it does not come again.
+// occurrence describes the current or next occurrence of a window in its time zone. active reports whether it is now. text is "" if the
+// window has ended.
 func occurrence(m alerts.Maintenance, now time.Time) (text string, active bool) {
 	from, to, ok := m.Next(models.At(now))
 	if !ok {

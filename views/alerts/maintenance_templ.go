@@ -176,7 +176,7 @@ func windowRow(v Windows, m alerts.Maintenance) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if text, active := occurrence(m, v.Now); active {
-			templ_7745c5c3_Err = ui.StatusMark("running", "clock").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.StatusMark("active", "clock").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -10,17 +10,17 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Overview is what the overview shows of alerts.
+// Overview is the alerts part of the overview page.
 type Overview struct {
 	alerts.Attention
 	Message func(alerts.Alert) string
 	Now     time.Time
 }
 
-// stepPlace is the place of the first step of alerts among those of all systems.
+// stepPlace is the position of the setup step among those of all systems.
 const stepPlace = 60
 
-// Part is the alerts' part of the overview.
+// Part returns the sections for the overview page.
 func (v Overview) Part() ui.OverviewPart {
 	p := ui.OverviewPart{
 		Used: v.Channels+v.Rules+len(v.First) > 0,
@@ -72,7 +72,7 @@ func (v Overview) mute() (rows []templ.Component) {
 	return rows
 }
 
-// notDelivered says why a channel needs attention.
+// notDelivered describes why a channel needs attention.
 func notDelivered(c alerts.FailingChannel) string {
 	lost := ""
 	if c.GivenUp > 0 {

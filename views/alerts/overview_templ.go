@@ -116,7 +116,7 @@ func attentionRow(a alerts.Alert, message string, now time.Time) templ.Component
 	})
 }
 
-// failingRow is a channel that does not deliver, or has lost messages.
+// failingRow is a channel whose messages fail or were lost.
 func failingRow(c alerts.FailingChannel, now time.Time) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -218,7 +218,7 @@ func failingRow(c alerts.FailingChannel, now time.Time) templ.Component {
 	})
 }
 
-// muteRow is a rule that sends nothing.
+// muteRow is a rule without a usable channel.
 func muteRow(r alerts.Rule) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -308,7 +308,7 @@ func muteRow(r alerts.Rule) templ.Component {
 	})
 }
 
-// channelStep is the first step towards alerts.
+// channelStep is the first step of setting up alerts.
 func channelStep() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -351,7 +351,7 @@ func channelStep() templ.Component {
 	})
 }
 
-// noChannel is a section that asks for the first channel.
+// noChannel is the section shown while there are no channels.
 func noChannel() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -394,7 +394,7 @@ func noChannel() templ.Component {
 	})
 }
 
-// underWay is a section with the active maintenance windows.
+// underWay is the section with the active maintenance windows.
 func underWay(v Overview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

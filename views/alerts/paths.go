@@ -1,4 +1,4 @@
-// Package alerts draws the pages of alerts.
+// Package alerts renders the pages of alerts.
 package alerts
 
 import (
@@ -8,7 +8,7 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// The paths of the lists.
+// The paths of pages and actions.
 const (
 	AlertsPath      = "/alerts"
 	ChannelsPath    = "/alerts/channels"
@@ -19,19 +19,19 @@ const (
 	BulkUndoPath    = "/alerts/bulk/undo"
 )
 
-// ChannelPath is the path of a channel.
+// ChannelPath returns the path of a channel.
 func ChannelPath(id string) string { return ChannelsPath + "/" + id }
 
-// RulePath is the path of a rule.
+// RulePath returns the path of a rule.
 func RulePath(id string) string { return RulesPath + "/" + id }
 
-// WindowPath is the path of a maintenance window.
+// WindowPath returns the path of a maintenance window.
 func WindowPath(id string) string { return MaintenancePath + "/" + id }
 
-// attendPath is the path of the public page of an alert, without its key.
+// attendPath returns the path of the public page of an alert, without the key.
 func attendPath(id string) string { return alerts.AlertPath(id) + "/attend" }
 
-// subjectPath is the path of the page of a subject; "" = it has none.
+// subjectPath returns the path of the page of a subject, or "" if it has none.
 func subjectPath(kind, id string) string {
 	switch kind {
 	case alerts.SubjectTarget:

@@ -9,7 +9,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// Rules is the list of rules.
+// Rules is the data of RulesPage.
 type Rules struct {
 	ui.Page
 	Rules    []alerts.Rule
@@ -17,7 +17,7 @@ type Rules struct {
 	Names
 }
 
-// Names are the names of what rules and windows name, by ids. What was deleted is missing.
+// Names are the names of items that rules and windows refer to, by ID. Deleted items are missing.
 type Names struct {
 	Events      func(event.Kind) event.Type
 	Targets     map[string]string
@@ -25,17 +25,17 @@ type Names struct {
 	Channels    map[string]string
 }
 
-// RuleForm is the page with the form of a rule.
+// RuleForm is the data of RuleFormPage.
 type RuleForm struct {
 	ui.Page
-	Saved      alerts.Rule // zero = a new one
+	Saved      alerts.Rule // zero for a new rule
 	Name       string
 	Enabled    bool
 	Types      []event.Type
 	Events     []string
 	Scope      Scope
 	Channels   []Choice
-	To         []string // ids of channels
+	To         []string // channel IDs
 	Failures   string
 	Minutes    string
 	Repeat     string
@@ -43,11 +43,11 @@ type RuleForm struct {
 	Escalate   string // minutes
 	EscalateTo []string
 	Private    bool
-	MayShare   bool // the reader may change Private
+	MayShare   bool // the user may change Private
 	Errors     ui.Errors
 }
 
-// noChannelText is said beside a rule of which Mute is true.
+// noChannelText is shown next to a rule whose Mute is true.
 const noChannelText = "No enabled channel: nothing is sent."
 
 func (v RuleForm) title() string {
@@ -64,18 +64,18 @@ func (v RuleForm) action() string {
 	return RulePath(v.Saved.ID)
 }
 
-// group is the kinds of events of one kind of subjects.
+// group is the event types of one subject kind.
 type group struct {
 	label string
 	types []event.Type
 }
 
-// groupLabels are the headings of groups, by the kind of subjects.
+// groupLabels are the headings of groups by subject kind.
 var groupLabels = map[string]string{
 	"target": "Targets", "link": "Saved links", "job": "Crawls", "page": "Pages", "website": "Websites", "system": "Linkwatch itself",
 }
 
-// groups are the kinds of events by the kind of their subjects, in the order of the first of each.
+// groups groups the event types by subject kind, in order of first appearance.
 func (v RuleForm) groups() (all []group) {
 	for _, t := range v.Types {
 		label := groupLabels[t.Subject]
@@ -91,7 +91,7 @@ func (v RuleForm) groups() (all []group) {
 	return all
 }
 
-// Named is how many targets, channels and tags of a rule a list names.
+// Named is the maximum number of names in the description of a rule.
 const Named = 4
 
 // Words describes a rule: "Target down, Target up → Slack ops".
@@ -156,5 +156,5 @@ func nameOf(names map[string]string, id, deleted string) string {
 	return deleted
 }
 
-// line are the phrases of a list in one line.
+// line joins phrases to one sentence.
 func line(all []string) string { return ui.Sentence(strings.Join(all, "; ")) }

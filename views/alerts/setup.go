@@ -6,16 +6,16 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// Setup is how far alerts are set up.
+// Setup is the progress of setting up alerts.
 type Setup struct {
 	Channels int
-	Enabled  int // channels
+	Enabled  int // enabled channels
 	Rules    int
 	Active   int              // enabled rules
-	Unused   []alerts.Channel // enabled ones that no enabled rule uses
+	Unused   []alerts.Channel // enabled channels that no enabled rule uses
 }
 
-// NewSetup is the setup of all channels and all rules.
+// NewSetup returns the setup for all channels and rules.
 func NewSetup(channels []alerts.Channel, rules []alerts.Rule) Setup {
 	s := Setup{Channels: len(channels), Rules: len(rules), Unused: alerts.Unused(channels, rules)}
 	for _, c := range channels {
@@ -31,14 +31,14 @@ func NewSetup(channels []alerts.Channel, rules []alerts.Rule) Setup {
 	return s
 }
 
-// step is what to do next before alerts are sent.
+// step is the next step of the setup.
 type step int
 
 const (
 	stepNone    step = iota
 	stepChannel      // add a channel
 	stepEnable       // enable a channel
-	stepRule         // have a rule that is enabled
+	stepRule         // add or enable a rule
 	stepUse          // use all enabled channels in rules
 )
 
@@ -56,7 +56,6 @@ func (s Setup) next() step {
 	return stepNone
 }
 
-// unusedNames are the names of unused channels.
 func (s Setup) unusedNames() string {
 	var names []string
 	for _, c := range s.Unused {
@@ -65,7 +64,7 @@ func (s Setup) unusedNames() string {
 	return joined(names, Named)
 }
 
-// marked reports whether the list of channels marks a channel as unused. Without any enabled rule, the list says so once.
+// marked reports whether the list marks a channel as unused. Without any enabled rule, the page says so once instead.
 func (s Setup) marked(c alerts.Channel) bool {
 	return s.next() == stepUse && slices.ContainsFunc(s.Unused, func(u alerts.Channel) bool { return u.ID == c.ID })
 }

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "linkwatch/views/ui"
 
-// firstSteps shows what to set up next before alerts are sent, on a page that is still empty.
+// firstSteps shows the next setup step on an empty page.
 func firstSteps(s Setup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -173,7 +173,7 @@ func firstSteps(s Setup) templ.Component {
 	})
 }
 
-// nudge says what is missing before alerts are sent, if anything is, and comes back to a page.
+// nudge shows what is missing before alerts are sent, if anything. Its button returns to back.
 func nudge(s Setup, back string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -221,7 +221,7 @@ func nudge(s Setup, back string) templ.Component {
 	})
 }
 
-// missing says what is missing before alerts are sent.
+// missing describes what is missing before alerts are sent.
 func missing(s Setup) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -298,7 +298,7 @@ func missing(s Setup) templ.Component {
 	})
 }
 
-// missingButton does what missing asks for.
+// missingButton is the button for the step that missing describes.
 func missingButton(s Setup, back string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

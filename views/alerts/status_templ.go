@@ -14,7 +14,7 @@ import (
 	"linkwatch/views/ui"
 )
 
-// severityMark is a severity by word, shape and colour.
+// severityMark shows a severity by word, icon and color.
 func severityMark(s event.Severity) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -44,7 +44,7 @@ func severityMark(s event.Severity) templ.Component {
 	})
 }
 
-// deliveryMark is the status of a message, by word, shape and colour.
+// deliveryMark shows the status of a message by word, icon and color.
 func deliveryMark(s alerts.DeliveryStatus) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -74,7 +74,7 @@ func deliveryMark(s alerts.DeliveryStatus) templ.Component {
 	})
 }
 
-// tabs links to the pages of alerts. current is the path of the page that is shown.
+// tabs links to the pages of alerts. current is the path of the current page.
 func tabs(current string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -188,7 +188,7 @@ func tabs(current string) templ.Component {
 	})
 }
 
-// formHead is the head of the page of a form. up and label are the link back to its list.
+// formHead is the heading of a form page. up and label are the link to its list.
 func formHead(title, up, label string, private bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -265,7 +265,7 @@ func formHead(title, up, label string, private bool) templ.Component {
 	})
 }
 
-// switchButton enables or disables what is at a path.
+// switchButton enables or disables the item at path.
 func switchButton(path, name string, enabled bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -365,7 +365,7 @@ func switchButton(path, name string, enabled bool) templ.Component {
 	})
 }
 
-// editLink links to the form of what is at a path.
+// editLink links to the form of the item at path.
 func editLink(path, name string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -429,7 +429,7 @@ func editLink(path, name string) templ.Component {
 	})
 }
 
-// deleteButton deletes what is at a path. That can be undone.
+// deleteButton deletes the item at path. The next page offers to undo it.
 func deleteButton(path, name string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -493,7 +493,7 @@ func deleteButton(path, name string) templ.Component {
 	})
 }
 
-// acknowledgeButton acknowledges an alert, and comes back to a page.
+// acknowledgeButton acknowledges an alert and returns to back.
 func acknowledgeButton(a alerts.Alert, back string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -523,7 +523,7 @@ func acknowledgeButton(a alerts.Alert, back string) templ.Component {
 	})
 }
 
-// endSilence ends the silence of an alert, and comes back to a page.
+// endSilence ends the silence of an alert and returns to back.
 func endSilence(a alerts.Alert, back string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -553,7 +553,7 @@ func endSilence(a alerts.Alert, back string) templ.Component {
 	})
 }
 
-// silenceMenu silences an alert for a while, and comes back to a page. One menu is open at a time, and Escape closes it.
+// silenceMenu silences an alert and returns to back. Only one menu is open at a time. Escape closes it.
 func silenceMenu(a alerts.Alert, message, back string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	maxSaid   = 500 // characters
-	minSecret = 6   // bytes; anything shorter may be a word of the answer
+	maxSaid   = 500 // characters of a response
+	minSecret = 6   // bytes; shorter parts could be ordinary words
 )
 
-// said is the service's answer in one line, without secrets.
+// said returns the response of the service in one line, without secrets.
 func (c channel) said(e outbound.Exchange) string { return c.clean(plain(e.Body)) }
 
-// anyURL is every URL: services repeat the message, and the links in it may be signed.
+// anyURL matches URLs. Services may echo the message, whose links can be signed.
 var anyURL = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*:\\?/\\?/[^\s"<>]*`)
 
-// anySecret is what looks like the value of a secret, such as a token that a service gave out meanwhile.
+// anySecret matches what looks like a secret, such as a token issued by the service during a login.
 var anySecret = regexp.MustCompile(`(?i)((?:token|key|secret|password|sig)(?:=|"\s*:\s*"))[^&\s"]+`)
 
-// clean makes a text of others fit to store and to show.
+// clean makes a foreign text safe to store and show: one line, at most maxSaid characters, secrets replaced by “…”.
 func (c channel) clean(text string) string {
 	text = models.CleanLine(text)
-	hidden := make([]bool, len(text)) // bytes of it that are not shown
+	hidden := make([]bool, len(text)) // by byte of text
 	l := newLayer(text)
 	l.hide(hidden, c.secrets)
 	for n := 0; n < maxDecoded && escape.MatchString(l.text); n++ {
@@ -51,10 +51,10 @@ func (c channel) clean(text string) string {
 	return models.Truncate(strings.ToValidUTF8(shown.String(), ""), maxSaid)
 }
 
-// maxDecoded is how often a text is decoded to find secrets, for what is escaped several times.
+// maxDecoded is the number of nested escapes that are decoded to find secrets.
 const maxDecoded = 3
 
-// layer is a text that was decoded some times. at is where each of its bytes, and its end, was at first.
+// layer is a decoded text. at maps each byte offset, including the end, to the original text.
 type layer struct {
 	text string
 	at   []int
@@ -68,7 +68,7 @@ func newLayer(text string) layer {
 	return layer{text, at}
 }
 
-// hide marks what is secret. Letters of either case count as the same.
+// hide marks the bytes of secrets in hidden. It ignores case.
 func (l layer) hide(hidden []bool, secrets []string) {
 	mark := func(from, to int) {
 		for i := l.at[from]; i < l.at[to]; i++ {
@@ -94,17 +94,17 @@ func (l layer) hide(hidden []bool, secrets []string) {
 	}
 }
 
-// escape is a character as URLs, HTML or JSON write it.
+// escape matches an escaped character of URLs, HTML or JSON.
 var escape = regexp.MustCompile(`(?i)%[0-9a-f]{2}|&#[0-9]{1,7};?|&#x[0-9a-f]{1,6};?|&[a-z][a-z0-9]{1,31};|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\u[0-9a-f]{4}|\\["\\/]`)
 
-// decode undoes one layer of escapes.
+// decode decodes one level of escapes.
 func (l layer) decode() layer {
 	var text strings.Builder
 	var at []int
 	end := 0
 	for _, m := range escape.FindAllStringIndex(l.text, -1) {
 		char := unescape(l.text[m[0]:m[1]])
-		if char == l.text[m[0]:m[1]] { // no entity of that name
+		if char == l.text[m[0]:m[1]] { // unknown entity
 			continue
 		}
 		text.WriteString(l.text[end:m[0]] + char)
@@ -118,7 +118,7 @@ func (l layer) decode() layer {
 	return layer{text.String(), append(at, l.at[end:]...)}
 }
 
-// unescape is what a match of escape means.
+// unescape decodes a match of escape.
 func unescape(s string) string {
 	switch s[0] {
 	case '%':
@@ -132,7 +132,7 @@ func unescape(s string) string {
 	return out
 }
 
-// fold makes ASCII letters lower case, and a plus a blank, as in a query. The length stays.
+// fold lower-cases ASCII letters and replaces + by a space, as in a query. It keeps the length.
 func fold(s string) string {
 	b := []byte(s)
 	for i, c := range b {
@@ -146,7 +146,7 @@ func fold(s string) string {
 	return string(b)
 }
 
-// plain is what an answer says: the message of a JSON error, the title or the text of a page, or the body as it is.
+// plain returns the readable part of a response body: the message of a JSON error, the title or text of an HTML page, or the body.
 func plain(body []byte) string {
 	if isHTML(body) {
 		return pageText(body)
@@ -168,7 +168,7 @@ func isHTML(body []byte) bool {
 	return bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html")) || bytes.HasPrefix(start, []byte("<head"))
 }
 
-// pageText is the title of a page, or its text if it has none.
+// pageText returns the title of an HTML page, or its text if it has none.
 func pageText(body []byte) string {
 	var title, text strings.Builder
 	in := ""
@@ -197,8 +197,8 @@ func pageText(body []byte) string {
 	}
 }
 
-// secrets are the parts of a channel's URL that no answer may show, folded, as they are and decoded as the answer is: all but the
-// scheme, the host of a server, the port and the names of parameters.
+// secrets returns the folded parts of a channel's URL that must not be shown, raw and decoded: everything except the scheme, the host of
+// a server, the port and the parameter names.
 func secrets(u *url.URL, more ...string) []string {
 	parts := append(strings.Split(u.Path, "/"), more...)
 	if u.User != nil {
@@ -210,11 +210,11 @@ func secrets(u *url.URL, more ...string) []string {
 		parts = append(parts, values...)
 	}
 	if !strings.Contains(u.Host, ".") {
-		parts = append(parts, u.Host) // a key or an id, and no server
+		parts = append(parts, u.Host) // a key or an ID, not a server
 	}
 	for _, part := range parts[:len(parts):len(parts)] {
 		parts = append(parts, strings.FieldsFunc(part, func(r rune) bool { return strings.ContainsRune("/-:,", r) })...)
-		parts = append(parts, strings.ReplaceAll(part, "-", "/")) // as Slack's webhooks
+		parts = append(parts, strings.ReplaceAll(part, "-", "/")) // as in Slack webhook URLs
 	}
 	for _, part := range parts[:len(parts):len(parts)] {
 		parts = append(parts, models.CleanLine(part))

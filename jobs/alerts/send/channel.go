@@ -29,18 +29,18 @@ const (
 	officeHooks = ".webhook.office.com"
 )
 
-// channel is where a message goes.
+// channel is a parsed channel URL.
 type channel struct {
-	kind     string // of models/alerts
-	label    string // begins a sentence
-	raw      string // for shoutrrr
-	workflow string // the URL of a Teams workflow, which shoutrrr does not know; "" = none
+	kind     string // as in alerts.Channel
+	label    string // name of the service at the start of a sentence
+	raw      string // shoutrrr URL
+	workflow string // URL of a Teams workflow, which shoutrrr does not support; "" if none
 	url      *url.URL
 	secrets  []string
 }
 
-// Check parses a shoutrrr URL, or the http:// or https:// URL of a webhook, and returns its kind. It connects to
-// nothing. The error is a *models.Error that holds no part of the URL.
+// Check parses a shoutrrr URL, or the http:// or https:// URL of a webhook, and returns its kind. It makes no connection. The error is a
+// *models.Error that contains no part of the URL.
 func (s *Sender) Check(rawURL string) (kind string, err error) {
 	c, err := s.parse(rawURL)
 	return c.kind, err
@@ -64,7 +64,7 @@ func (s *Sender) parse(rawURL string) (channel, error) {
 		c.kind = "googlechat"
 	case scheme == "http" || scheme == "https":
 		c.kind = alerts.KindWebhook
-	case scheme == "pagerduty" && u.Port() == "": // the library would use port 0
+	case scheme == "pagerduty" && u.Port() == "": // the library defaults to port 0
 		if u.Host == "" {
 			u.Host = "events.pagerduty.com"
 		}
@@ -88,10 +88,10 @@ func (s *Sender) parse(rawURL string) (channel, error) {
 	return c, nil
 }
 
-// inspect is what is wrong with a channel, as far as can be told without asking its service.
+// inspect validates a channel without connecting to its service.
 func (s *Sender) inspect(c channel) (err error) {
 	defer func() {
-		if recover() != nil { // of the library; its text may hold the URL
+		if recover() != nil { // a panic of the library, whose text may contain the URL
 			err = incomplete()
 		}
 	}()
@@ -129,7 +129,7 @@ func (s *Sender) inspect(c channel) (err error) {
 	case err != nil:
 		return incomplete()
 	case recipients != 1:
-		// If one of them refused a message, all of them would get it again and again.
+		// If one recipient refused a message, every retry would go to all of them.
 		return models.Invalid("url", "must name one chat, room or device. Add a channel for each")
 	}
 	return nil
@@ -140,11 +140,11 @@ func incomplete() error {
 }
 
 func unknown() error {
-	return models.Invalid("url", "names an unknown service. Start it with https://, or with a service such as smtp, slack, ntfy or telegram")
+	return models.Invalid("url", "has an unknown scheme. Use https://, or a service such as smtp, slack, ntfy or telegram")
 }
 
-// dry reads the URL as the service will, and returns the number of requests that carry a message. Matrix is the only service that
-// connects for it.
+// dry parses the URL with the library and returns the number of recipients. Matrix and Gotify are parsed here, because the library connects
+// to Matrix.
 func (c channel) dry() (recipients int, err error) {
 	u := *c.url
 	switch c.kind {
@@ -152,14 +152,14 @@ func (c channel) dry() (recipients int, err error) {
 		config := &matrix.Config{}
 		err := config.SetURL(&u)
 		if err == nil && (config.Host == "" || config.Password == "") {
-			err = errors.New("send: no host or no password")
+			err = errors.New("missing host or password")
 		}
 		return len(config.Rooms), err
 	case "gotify":
 		config := &gotify.Config{}
 		err := config.SetURL(&u)
 		if err == nil && (config.Host == "" || !(&gotify.DefaultValidator{}).ValidateToken(config.Token)) {
-			err = errors.New("send: no host or no token")
+			err = errors.New("missing host or token")
 		}
 		return 1, err
 	}
@@ -173,8 +173,8 @@ func (c channel) dry() (recipients int, err error) {
 	return 1, err
 }
 
-// service is the library's service, which sends with t. Those that have no way to be given t send with
-// http.DefaultTransport; see outbound.Relay.
+// service returns the library's service, which sends with t. Services that do not accept a transport use http.DefaultTransport; see
+// outbound.Relay.
 func (c channel) service(t http.RoundTripper) (types.Service, error) {
 	service, err := (&router.ServiceRouter{}).Locate(c.raw)
 	if err != nil {
@@ -193,7 +193,7 @@ func (c channel) service(t http.RoundTripper) (types.Service, error) {
 	return service, nil
 }
 
-// awake does not sleep between the attempts of a library, which the Relay ends.
+// awake makes the retries of a library immediate. The Relay refuses them.
 type awake struct{}
 
 // Sleep implements discord.Sleeper.

@@ -20,10 +20,10 @@ import (
 
 const maxRecipients = 50
 
-// mailStyle has room for the whole text, in plain characters.
+// mailStyle fits the whole text. Its limits are in bytes.
 var mailStyle = style{title: 4 * maxTitle, text: 4*maxText + 1024}
 
-// mailConfig reads an smtp:// URL as the library does, which sends with connections of its own.
+// mailConfig parses an smtp:// URL like the library, which is not used to send because it dials itself.
 func mailConfig(c channel) (*smtp.Config, error) {
 	config := &smtp.Config{
 		Port: smtp.DefaultSMTPPort, Auth: smtp.AuthTypes.Unknown, UseStartTLS: true, Encryption: smtp.EncMethods.Auto, ClientHost: "auto",
@@ -44,8 +44,8 @@ func mailConfig(c channel) (*smtp.Config, error) {
 	return config, nil
 }
 
-// email sends a mail to each recipient, so that one who is refused keeps it from no other. It is a success if one
-// of them was taken: to send all of them again would reach those who have theirs once more, for a day.
+// email sends a separate mail to each recipient, so that a refused recipient does not affect the others. It succeeds if the server accepts
+// one of them: a retry would send the message to the others again.
 func (s *Sender) email(ctx context.Context, c channel, m Message) (Answer, error) {
 	config, err := mailConfig(c)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Sender) email(ctx context.Context, c channel, m Message) (Answer, error
 		return Answer{}, c.mailError(ctx, err)
 	}
 	err = client.Send(mails...)
-	_ = client.Close() // the mails are with the server, or not, whatever it says to QUIT
+	_ = client.Close() // the result of QUIT does not matter
 	var failed *Error
 	taken := 0
 	for _, one := range mails {
@@ -79,14 +79,14 @@ func (s *Sender) email(ctx context.Context, c channel, m Message) (Answer, error
 			continue
 		}
 		if e := c.mailError(ctx, one.SendError()); failed == nil || failed.Kind == Refused {
-			failed = e // one that may succeed later counts more than one that will not
+			failed = e // prefer an error that a retry may resolve
 		}
 	}
 	if failed == nil && err != nil {
 		failed = c.mailError(ctx, err)
 	}
 	if failed != nil && taken > 0 {
-		s.opts.Log.Warn("mail refused for some recipients", "delivery_id", m.ID, "taken", taken, "refused", len(mails)-taken, "error", failed.Error())
+		s.opts.Log.Warn("mail refused for some recipients", "delivery_id", m.ID, "accepted", taken, "refused", len(mails)-taken, "error", failed.Error())
 		return Answer{Text: fmt.Sprintf("Delivered to %d of %d recipients. %s", taken, len(mails), failed.Error())}, nil
 	}
 	if failed != nil {
@@ -95,7 +95,7 @@ func (s *Sender) email(ctx context.Context, c channel, m Message) (Answer, error
 	return Answer{Text: c.clean(mails[0].ServerResponse())}, nil
 }
 
-// mail is a plain text. Its Message-ID is that of the delivery, so that a mail program shows a repeated one once.
+// mail returns a plain text mail. Its Message-ID contains the delivery ID, so that mail programs show a repeated mail once.
 func (s *Sender) mail(config *smtp.Config, to string, m Message) (*mail.Msg, error) {
 	out := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	if err := out.FromFormat(models.CleanLine(config.FromName), config.FromAddress); err != nil {
@@ -109,7 +109,7 @@ func (s *Sender) mail(config *smtp.Config, to string, m Message) (*mail.Msg, err
 	if at := m.At; at.IsZero() {
 		out.SetDateWithValue(s.opts.Clock())
 	} else {
-		out.SetDateWithValue(at) // the same each time it is tried
+		out.SetDateWithValue(at) // the same for each attempt
 	}
 	out.SetMessageIDWithValue(idText(m.ID) + config.FromAddress[strings.LastIndexByte(config.FromAddress, '@'):])
 	out.SetGenHeader("Auto-Submitted", "auto-generated")
@@ -117,7 +117,7 @@ func (s *Sender) mail(config *smtp.Config, to string, m Message) (*mail.Msg, err
 	return out, nil
 }
 
-// idText is an id with nothing that a header could be ended with.
+// idText removes all characters from an ID that could end a header.
 func idText(id string) string {
 	return models.Truncate(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r) {
@@ -137,7 +137,7 @@ func (s *Sender) mailClient(ctx context.Context, config *smtp.Config) (*mail.Cli
 			if err != nil {
 				return nil, err
 			}
-			// Whatever the server sends, and however slowly: the connection ends with the message.
+			// The connection ends with ctx, however slowly the server sends.
 			context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)); _ = raw.Close() })
 			if implicit {
 				return tls.Client(raw, encrypted), nil
@@ -146,7 +146,7 @@ func (s *Sender) mailClient(ctx context.Context, config *smtp.Config) (*mail.Cli
 		}),
 	}
 	switch {
-	case implicit: // as the connection shows
+	case implicit: // the connection is already encrypted
 		options = append(options, mail.WithTLSPolicy(mail.TLSOpportunistic))
 	case config.RequireStartTLS:
 		options = append(options, mail.WithTLSPolicy(mail.TLSMandatory))
@@ -168,7 +168,7 @@ func (s *Sender) mailClient(ctx context.Context, config *smtp.Config) (*mail.Cli
 	return mail.NewClient(config.Host, options...)
 }
 
-// mailError is why a server did not take a mail.
+// mailError converts an error of the mail library.
 func (c channel) mailError(ctx context.Context, err error) *Error {
 	why := outbound.ServiceError(err)
 	code, said := 0, ""

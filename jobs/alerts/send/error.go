@@ -12,38 +12,38 @@ import (
 	"linkwatch/outbound"
 )
 
-// Kind says what sort of failure an Error is, for deciding what to do about it.
+// Kind classifies failures by what to do about them.
 type Kind string
 
 // The kinds of failure.
 const (
-	Refused     Kind = "refused"     // 4xx, or an answer that says no: it fails again unless the channel is changed
-	Gone        Kind = "gone"        // 410: the webhook is there no longer
-	Unavailable Kind = "unavailable" // 5xx, 408, 425 or 429, or no connection: it may succeed later
-	Timeout     Kind = "timeout"     // no answer in time; the message may have arrived
+	Refused     Kind = "refused"     // 4xx, or a response that reports an error: retries fail too unless the channel is changed
+	Gone        Kind = "gone"        // 410: the recipient no longer exists
+	Unavailable Kind = "unavailable" // 5xx, 408, 425 or 429, or no connection: a retry may succeed
+	Timeout     Kind = "timeout"     // no response in time; the message may have arrived
 	Blocked     Kind = "blocked"     // the address guard refused the address; nothing was sent
 	Redirected  Kind = "redirected"  // 3xx, which is not followed
 	Invalid     Kind = "invalid"     // the service cannot use the URL; nothing was sent
 )
 
-// Error is why a message was not delivered. It never holds a token, a password or a URL: it may be stored and shown.
+// Error is the reason why a message was not delivered. It contains no token, password or URL, so it may be stored and shown.
 type Error struct {
 	Kind       Kind
-	StatusCode int           // of the answer; 0 = there was none
-	RetryAfter time.Duration // the pause that the service asks for, at most an hour; 0 = it does not say
-	Answer     string        // what the service said, as in Answer.Text
+	StatusCode int           // 0 if there was no response
+	RetryAfter time.Duration // at most an hour; 0 if the service did not send one
+	Answer     string        // response of the service, as in Answer.Text
 	text       string
 	err        error
 }
 
-// Error is what happened, such as "Slack answered 404: no_service".
+// Error returns a text such as "Slack answered 404: no_service".
 func (e *Error) Error() string { return e.text }
 
-// Unwrap returns context.Canceled or context.DeadlineExceeded if that ended the sending, otherwise nil.
+// Unwrap returns context.Canceled or context.DeadlineExceeded if one of them ended the request, otherwise nil.
 func (e *Error) Unwrap() error { return e.err }
 
-// outcome is the result of a message: the answer to its last request, or an *Error for the first failed one. err is
-// what the library returned; its text is not used, since libraries quote URLs.
+// outcome returns the response to the last request, or an *Error for the first failed one. err is the error of the library. Its text is
+// not used, because libraries quote URLs.
 func (s *Sender) outcome(ctx context.Context, c channel, exchanges []outbound.Exchange, err error) (Answer, error) {
 	for _, e := range exchanges {
 		if e.Failed() {
@@ -68,13 +68,13 @@ func (s *Sender) outcome(ctx context.Context, c channel, exchanges []outbound.Ex
 	return Answer{}, &Error{Kind: Refused, StatusCode: last.StatusCode, Answer: said, text: with(text, said)}
 }
 
-// unusable is the error of a channel whose URL the library rejects.
+// unusable returns the error of a channel whose URL the library rejects.
 func (s *Sender) unusable(ctx context.Context, c channel) *Error {
-	s.opts.Log.WarnContext(ctx, "A notification library cannot use a channel", "kind", c.kind)
+	s.opts.Log.WarnContext(ctx, "channel rejected by notification library", "kind", c.kind)
 	return &Error{Kind: Invalid, text: c.label + " was not contacted because the channel URL cannot be used. Check the channel."}
 }
 
-// accepted reports whether the body of a 2xx says that the message was taken. The library does not look at these.
+// accepted reports whether the body of a 2xx response confirms the message. The library does not check it.
 func (c channel) accepted(body []byte) bool {
 	switch c.kind {
 	case "generic", "webhook":
@@ -90,7 +90,7 @@ func (c channel) accepted(body []byte) bool {
 	return !isHTML(body)
 }
 
-// failure is the error of a request that did not succeed.
+// failure returns the error of a failed request.
 func (c channel) failure(ctx context.Context, e outbound.Exchange) *Error {
 	if e.Err != nil {
 		return c.unsent(ctx, e.Err)
@@ -110,7 +110,7 @@ func (c channel) failure(ctx context.Context, e outbound.Exchange) *Error {
 	return out
 }
 
-// unsent is the error of a connection that gave no answer.
+// unsent returns the error of a request without a response.
 func (c channel) unsent(ctx context.Context, why *outbound.Error) *Error {
 	switch {
 	case ctx.Err() != nil || why.Kind == outbound.KindTimeout || why.Kind == outbound.KindCanceled:
@@ -121,7 +121,7 @@ func (c channel) unsent(ctx context.Context, why *outbound.Error) *Error {
 	return &Error{Kind: Unavailable, text: c.label + " cannot be reached: " + why.Error()}
 }
 
-// late is the error of a message that timed out or was canceled.
+// late returns the error of a message that timed out or was canceled.
 func (c channel) late(ctx context.Context) *Error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return &Error{Kind: Timeout, text: "Linkwatch stopped before " + strings.ToLower(c.label[:1]) + c.label[1:] + " answered", err: context.Canceled}
@@ -129,7 +129,7 @@ func (c channel) late(ctx context.Context) *Error {
 	return &Error{Kind: Timeout, text: c.label + " did not answer in time", err: context.DeadlineExceeded}
 }
 
-// with is a text with what a service said, if it did.
+// with appends the response of a service to a text, if there is one.
 func with(text, said string) string {
 	if said == "" {
 		return text

@@ -1,5 +1,4 @@
-// Package send sends alerts to channels: by the notification services of shoutrrr, by e-mail and by our own webhook.
-// It neither stores nor retries anything.
+// Package send sends alert messages to channels: with the services of shoutrrr, by e-mail and to webhooks. It stores and retries nothing.
 package send
 
 import (
@@ -15,43 +14,43 @@ import (
 	"linkwatch/outbound"
 )
 
-// DefaultTimeout is how long a message may take when Options do not say.
+// DefaultTimeout is the default of Options.Timeout.
 const DefaultTimeout = 15 * time.Second
 
-// Message is what a channel gets. Its texts may come from anyone: each service gets them cut and escaped as it needs.
+// Message is a message to a channel. Its texts are untrusted: they are truncated and escaped for each service.
 type Message struct {
-	ID       string    // of the delivery, the same each time it is tried
-	Group    string    // the same for all messages about one outage, so that the last one can end it; "" = ID
+	ID       string    // delivery ID, the same for each attempt
+	Group    string    // the same for all messages of an alert, so that the last one can resolve the incident; "" for ID
 	Title    string    // at most 200 characters of it are sent
 	Text     string    // at most 4,000 characters of it are sent
-	URL      string    // the last line of the text; "" = none
-	Severity string    // critical, error, warning or info; others count as error
-	Event    string    // what happened, such as target.down
-	At       time.Time // the date of the message, the same each time it is tried; zero = now
-	Resolved bool      // it is over
+	URL      string    // sent as the last line; "" for none
+	Severity string    // critical, error, warning or info; other values count as error
+	Event    string    // event kind, such as target.down
+	At       time.Time // date of the message, the same for each attempt; zero for now
+	Resolved bool      // the alert is resolved
 }
 
-// Answer is what a service said when it took a message.
+// Answer is the response of a service that accepted a message.
 type Answer struct {
-	StatusCode int    // 0 = none, as with e-mail
+	StatusCode int    // 0 for e-mail
 	Text       string // at most 500 characters in one line, without secrets
 }
 
 // Options configure a Sender.
 type Options struct {
-	Relay   *outbound.Relay // makes every connection; the caller closes it
-	Timeout time.Duration   // of one message, all its requests included; 0 = DefaultTimeout
-	Clock   models.Clock    // nil = time.Now
-	Log     *slog.Logger    // gets the channels that a library cannot use; nil = slog.Default
+	Relay   *outbound.Relay // makes all connections; the caller closes it
+	Timeout time.Duration   // of one message with all its requests; 0 for DefaultTimeout
+	Clock   models.Clock    // nil for time.Now
+	Log     *slog.Logger    // nil for slog.Default
 }
 
-// Sender sends messages. It is safe for concurrent use, and no message waits for another one.
+// Sender sends messages. It is safe for concurrent use. Messages do not wait for each other.
 type Sender struct{ opts Options }
 
 // New returns a Sender. It fails without a Relay.
 func New(o Options) (*Sender, error) {
 	if o.Relay == nil {
-		return nil, errors.New("send: Options.Relay is missing")
+		return nil, errors.New("send: Options.Relay is nil")
 	}
 	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
 	if o.Clock == nil {
@@ -63,9 +62,9 @@ func New(o Options) (*Sender, error) {
 	return &Sender{o}, nil
 }
 
-// Send sends a message to the service that a shoutrrr URL names. It returns by Options.Timeout or when ctx is over,
-// whatever the service does. The error is an *Error, or the *models.Error of Check. A mail with several recipients
-// is a success if one of them got it. Other channels have one recipient.
+// Send sends a message to the service of a shoutrrr URL. It returns when Options.Timeout has passed or ctx ends, whatever the service does.
+// The error is an *Error, or the *models.Error of Check. E-mail to several recipients succeeds if the server accepts one of them. Other
+// channels have one recipient.
 func (s *Sender) Send(ctx context.Context, rawURL string, m Message) (_ Answer, err error) {
 	c, err := s.parse(rawURL)
 	if err != nil {
@@ -77,7 +76,7 @@ func (s *Sender) Send(ctx context.Context, rawURL string, m Message) (_ Answer, 
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
 	defer func() {
-		if recover() != nil { // of a library; its text may hold the URL
+		if recover() != nil { // a panic of a library, whose text may contain the URL
 			err = s.unusable(ctx, c)
 		}
 	}()

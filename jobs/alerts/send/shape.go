@@ -19,17 +19,16 @@ const (
 	maxText  = 4000 // characters
 )
 
-// style is how a service wants its texts. Its limits are below those of the service, so that no message fails for its
-// length.
+// style is the text format of a service. Its limits are below the limits of the service, so that no message is refused for its length.
 type style struct {
-	title  int               // bytes of a title that is sent apart from the text; 0 = it is the first line of the text
+	title  int               // bytes of a separate title; 0 if the title is the first line of the text
 	text   int               // bytes of the whole text
-	escape func(rune) string // one character, so that nothing of others is markup; nil = the service knows none
-	dense  bool              // without blank lines
+	escape func(rune) string // escapes one character of markup; nil if the service has no markup
+	dense  bool              // no blank lines
 }
 
-// styles are those of services; the others get plainStyle. (Telegram counts bytes up to 4,096, Discord characters up to
-// 2,000, Pushover up to 1,024, WeCom bytes up to 2,048; the blocks of Slack are one for each line.)
+// styles are the styles by kind. Other services get plainStyle. Limits of the services: Telegram 4,096 bytes, Discord 2,000 characters,
+// Pushover 1,024 characters, WeCom 2,048 bytes. Slack gets one block for each line.
 var styles = map[string]style{
 	"bark":       {title: maxTitle, text: 2000},
 	"discord":    {title: maxTitle, text: 1900, escape: markdown},
@@ -49,8 +48,8 @@ var styles = map[string]style{
 
 var plainStyle = style{text: 1900}
 
-// texts are the title and the text of a message as they go to a service. The URL is the last line, whole. The title has
-// at least one character.
+// texts returns the title and the text of a message in a style. The URL is the last line and never truncated. The title is not empty,
+// unless the style has no separate title.
 func texts(s style, m Message) (title, text string) {
 	title = models.Truncate(models.CleanLine(m.Title), maxTitle)
 	if title == "" {
@@ -82,7 +81,7 @@ func texts(s style, m Message) (title, text string) {
 	return title, strings.TrimSpace(cut(text, s.text-len(link)-len(gap), s.escape) + gap + link)
 }
 
-// fallback is text, or other if there is none: most services refuse a message without a text.
+// fallback returns text, or other if text is empty. Most services refuse a message without a text.
 func fallback(text, other string) string {
 	if text == "" {
 		return other
@@ -90,11 +89,11 @@ func fallback(text, other string) string {
 	return text
 }
 
-// cut escapes as much of text as fits into n bytes.
+// cut escapes text and truncates the result to n bytes.
 func cut(text string, n int, escape func(rune) string) string {
 	const more = "…"
 	var b strings.Builder
-	end := 0 // where the text may be cut to make room for more
+	end := 0 // where to cut so that more fits
 	for i, r := range text {
 		one := text[i : i+utf8.RuneLen(r)]
 		if escape != nil {
@@ -111,7 +110,7 @@ func cut(text string, n int, escape func(rune) string) string {
 	return b.String()
 }
 
-// link is the URL of a message: http or https, without anything that could end it early. Otherwise it is "".
+// link returns the URL of a message if it is http or https and contains no character that could end it early, otherwise "".
 func link(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || len(raw) > 1000 || strings.ContainsAny(raw, " <>\"'`|\\") || models.CleanLine(raw) != raw {
@@ -120,7 +119,7 @@ func link(raw string) string {
 	return raw
 }
 
-// mention is a word that rings at everyone in a room. A character without width after its @ takes that away.
+// mention matches mentions of everyone in a room. A zero-width space after the @ disables them.
 var mention = regexp.MustCompile(`(?i)@(everyone|here|channel|all)\b`)
 
 func markdown(r rune) string {
@@ -142,7 +141,7 @@ func slack(r rune) string {
 	return string(r)
 }
 
-// teams is for its cards, which have Markdown and HTML.
+// teams escapes text of cards, which support Markdown and HTML.
 func teams(r rune) string {
 	if strings.ContainsRune("&<>", r) {
 		return slack(r)
@@ -150,7 +149,7 @@ func teams(r rune) string {
 	return markdown(r)
 }
 
-// angles is for Google Chat, which has links and mentions in angle brackets, and no way to escape them.
+// angles replaces angle brackets, which start links and mentions in Google Chat and cannot be escaped.
 func angles(r rune) string {
 	switch r {
 	case '<':
@@ -161,7 +160,7 @@ func angles(r rune) string {
 	return string(r)
 }
 
-// shape is the message and the parameters for the library's service. They take precedence over those in the URL.
+// shape returns the text and the parameters for the library. Parameters take precedence over those in the URL.
 func shape(c channel, m Message) (string, types.Params) {
 	s, ok := styles[c.kind]
 	if !ok {
@@ -177,7 +176,7 @@ func shape(c channel, m Message) (string, types.Params) {
 	case "discord":
 		params["splitlines"] = "no"
 	case "generic":
-		if c.url.Query().Get("template") == "" { // only the text is sent then
+		if c.url.Query().Get("template") == "" { // without a template only the text is sent
 			return title + "\n\n" + text, types.Params{}
 		}
 	case "gotify":
@@ -198,9 +197,9 @@ func shape(c channel, m Message) (string, types.Params) {
 	return text, params
 }
 
-// pagerduty makes an event, whose summary is the title. One that is over resolves the incident of its group.
+// pagerduty returns the parameters of an event. A resolved message resolves the incident of its group.
 func pagerduty(m Message, group, text string) types.Params {
-	details, _ := json.Marshal(map[string]string{"text": text, "event": m.Event}) // strings always have a JSON
+	details, _ := json.Marshal(map[string]string{"text": text, "event": m.Event}) // strings cannot fail
 	severity := m.Severity
 	switch severity {
 	case "critical", "warning", "info":

@@ -19,8 +19,8 @@ const (
 	SignatureHeader = "Linkwatch-Signature"
 )
 
-// Sign is the value of SignatureHeader: "t=" and the time in Unix seconds, ",v1=" and the hexadecimal HMAC-SHA256 of the
-// time, a dot and the body under the secret. The receiver computes it too, and refuses what is older than some minutes.
+// Sign returns the value of SignatureHeader: "t=" and the time in Unix seconds, then ",v1=" and the hexadecimal HMAC-SHA256 of the time, a
+// dot and the body, keyed with the secret. The receiver computes the same and refuses old times.
 func Sign(secret string, t int64, body []byte) string {
 	at := strconv.FormatInt(t, 10)
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -29,8 +29,8 @@ func Sign(secret string, t int64, body []byte) string {
 	return "t=" + at + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// SendWebhook posts body, which is JSON, to the http:// or https:// URL of a webhook, signed with secret; without one
-// it is not signed. id is the same each time the delivery is tried. Every 2xx is a success. The error is as that of Send.
+// SendWebhook posts a JSON body to the http:// or https:// URL of a webhook. The request is signed unless secret is empty. id is the
+// delivery ID, the same for each attempt. Every 2xx status is a success. Errors are those of Send.
 func (s *Sender) SendWebhook(ctx context.Context, rawURL, secret, id string, body []byte) (Answer, error) {
 	c, err := s.parse(rawURL)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Sender) SendWebhook(ctx context.Context, rawURL, secret, id string, bod
 	return s.post(ctx, c, rawURL, body, headers)
 }
 
-// post sends JSON in one request.
+// post sends JSON with one request.
 func (s *Sender) post(ctx context.Context, c channel, to string, body []byte, headers map[string]string) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()

@@ -5,8 +5,7 @@ import (
 	"encoding/json"
 )
 
-// workflow posts a card to a webhook of Microsoft Teams' Workflows, which took the place of the connectors that the
-// library knows.
+// workflow posts a card to a webhook of Microsoft Teams Workflows. The library supports only the older connectors.
 func (s *Sender) workflow(ctx context.Context, c channel, m Message) (Answer, error) {
 	title, text := texts(styles["teams"], m)
 	block := func(text string, more map[string]any) map[string]any {

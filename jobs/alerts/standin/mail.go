@@ -13,23 +13,23 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// The login that the mail server takes. It takes mail without one too.
+// The login of the mail server. It also accepts mail without a login.
 const (
 	MailUser     = "linkwatch@example.com"
 	MailPassword = "p@ss/w%rd? +&"
 )
 
-// Letter is one mail that was taken.
+// Letter is an accepted mail.
 type Letter struct {
-	From, To, User string // User is who logged in; "" = without a login
+	From, To, User string // User is the login; "" if none
 	Encrypted      bool
-	Data           string // header and body as they came
+	Data           string // raw header and body
 }
 
-// Mail is the mail server, with STARTTLS on one port and TLS on another. It is safe for concurrent use.
+// Mail is a mail server with STARTTLS on one port and TLS on another. It is safe for concurrent use.
 type Mail struct {
 	Addr      string // host and port, with STARTTLS
-	encrypted string // the same, with TLS from the start
+	encrypted string // host and port, with TLS from the start
 	mu        sync.Mutex
 	letters   []Letter
 	refuse    map[string]*smtp.SMTPError // by recipient
@@ -54,23 +54,23 @@ func newMail(t testing.TB, cert tls.Certificate) *Mail {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_ = s.Serve(l) // it ends by Close
+			_ = s.Serve(l) // returns after Close
 		}()
-		t.Cleanup(func() { _ = s.Close(); _ = l.Close(); <-done }) // Close leaves a listener that Serve has not seen yet
+		t.Cleanup(func() { _ = s.Close(); _ = l.Close(); <-done }) // s.Close does not close a listener before Serve has registered it
 		return l.Addr().String()
 	}
 	m.Addr, m.encrypted = serve(listen()), serve(tls.NewListener(listen(), config))
 	return m
 }
 
-// Refuse makes the server refuse a recipient with a code and a text.
+// Refuse makes the server refuse a recipient with an SMTP code and text.
 func (m *Mail) Refuse(to string, code int, text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.refuse[to] = &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1}, Message: text}
 }
 
-// Letters takes what has come since it was last called, in order.
+// Letters returns the mails received since the last call, in order.
 func (m *Mail) Letters() []Letter {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -115,7 +115,7 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 func (s *session) Data(r io.Reader) error {
 	data, err := io.ReadAll(r)
 	if err != nil {
-		return errors.New("the mail broke off")
+		return errors.New("incomplete mail")
 	}
 	s.mail.mu.Lock()
 	defer s.mail.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package standin takes the place of notification services and of a mail server, for tests alone. It answers as they do,
-// records what comes, and does as it is told instead.
+// Package standin is a fake of notification services and a mail server for tests. It answers like the services and records the requests.
+// Tests can replace its answers.
 package standin
 
 import (
@@ -25,25 +25,25 @@ import (
 	"linkwatch/outbound"
 )
 
-// Request is one request that came in.
+// Request is a received request.
 type Request struct {
 	Method, Host, Path, Query string
 	Header                    http.Header
 	Body                      string
 }
 
-// Server is the stand-in for all services that are reached by HTTPS, whatever their host. It is safe for concurrent use.
+// Server is a fake of all HTTPS services, for any host. It is safe for concurrent use.
 type Server struct {
 	*httptest.Server
 	Mail     *Mail
-	CA       []byte // who signed its certificate for 127.0.0.1, as PEM: for SSL_CERT_FILE of a program
+	CA       []byte // PEM of the CA that signed its certificate, for SSL_CERT_FILE of a program
 	mu       sync.Mutex
 	requests []Request
 	instead  http.HandlerFunc
 	roots    *x509.CertPool
 }
 
-// New starts a stand-in that ends with the test.
+// New starts a server and stops it at the end of the test.
 func New(t testing.TB) *Server {
 	t.Helper()
 	cert, roots := certificate(t)
@@ -55,14 +55,14 @@ func New(t testing.TB) *Server {
 	s.TLS = &tls.Config{Certificates: []tls.Certificate{cert}}
 	s.StartTLS()
 	t.Cleanup(func() {
-		s.CloseClientConnections() // ends those who wait
+		s.CloseClientConnections() // ends requests that still hang
 		s.Close()
 	})
 	return s
 }
 
-// RelayOptions lead every name to the stand-in: port 25, 465 and 587 to its mail server, all others to its services.
-// Addresses are dialled as they are, and only this machine's are allowed.
+// RelayOptions resolve every host name to the server: ports 25, 465 and 587 to its mail server, all others to its services. IP addresses
+// are dialed as they are, and only 127.0.0.1 is allowed.
 func (s *Server) RelayOptions() outbound.RelayOptions {
 	return outbound.RelayOptions{
 		AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Roots: s.roots,
@@ -85,21 +85,21 @@ func (s *Server) RelayOptions() outbound.RelayOptions {
 	}
 }
 
-// Relay is one with RelayOptions, closed with the test.
+// Relay returns a relay with RelayOptions and closes it at the end of the test.
 func (s *Server) Relay(t testing.TB) *outbound.Relay {
 	r := outbound.NewRelay(s.RelayOptions())
 	t.Cleanup(r.Close)
 	return r
 }
 
-// Instead makes h answer all requests; nil is as the services do.
+// Instead makes h handle all requests. nil restores the answers of the services.
 func (s *Server) Instead(h http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.instead = h
 }
 
-// Requests takes what has come since it was last called, in order.
+// Requests returns the requests received since the last call, in order.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	answer(w, r)
 }
 
-// answer is what the service of a host and a path says when all is well.
+// answer writes the success response of the service of a host and path.
 func answer(w http.ResponseWriter, r *http.Request) {
 	status, text := http.StatusOK, "ok"
 	switch host, _, _ := strings.Cut(r.Host, ":"); {
@@ -164,7 +164,7 @@ func matrix(r *http.Request) string {
 	return `{"event_id":"$e1"}`
 }
 
-// certificate is one for all hosts of the tests, and the pool that trusts it.
+// certificate returns a certificate for all hosts of the tests, and a pool that trusts it.
 func certificate(t testing.TB) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
