@@ -22,8 +22,8 @@ import (
 	"linkwatch/models/targets"
 )
 
-// TestAlertFigures measures how soon the real binary sends alerts while it checks many targets, and how it gets through
-// 10,000 events of a second with a slow channel. It asserts nothing about time.
+// TestAlertFigures measures how soon the binary sends alerts while it checks many targets, and how it processes 10,000 events within a
+// second with a slow channel. It asserts no times.
 func TestAlertFigures(t *testing.T) {
 	if !*figures {
 		t.Skip("figures are measured with -figures (task bench)")
@@ -34,12 +34,12 @@ func TestAlertFigures(t *testing.T) {
 	t.Run("storm on PostgreSQL", func(t *testing.T) { stormFigures(t, "PostgreSQL", modelstest.NewPostgres(t)) })
 }
 
-// receiver is a webhook that notes when it was told of each host.
+// receiver is a webhook that records when it received each host.
 type receiver struct {
 	*httptest.Server
 	mu    sync.Mutex
-	at    map[string]time.Time // by the id of the first subject
-	count int                  // of the subjects
+	at    map[string]time.Time // by ID of the first subject
+	count int                  // number of subjects
 	calls int
 }
 
@@ -49,7 +49,7 @@ func newReceiver(t *testing.T, slow time.Duration) *receiver {
 		body, err := io.ReadAll(req.Body)
 		var n alerts.Notification
 		if err != nil || json.Unmarshal(body, &n) != nil {
-			t.Error("a message cannot be read")
+			t.Error("invalid message")
 		}
 		time.Sleep(slow)
 		r.mu.Lock()
@@ -74,16 +74,16 @@ func (r *receiver) told() (subjects, calls int) {
 	return r.count, r.calls
 }
 
-// alertAll has a program tell a webhook of all targets that are down.
+// alertAll adds a webhook and a rule for all targets.
 func alertAll(t *testing.T, s *e2e.Server, url string) {
 	t.Helper()
 	var channel struct{ ID string }
 	if status := s.Call("POST", "/v1/channels", map[string]any{"name": "bench", "kind": "webhook", "url": url, "secret": "a secret for benchmarks"}, &channel); status != http.StatusCreated {
-		t.Fatalf("adding a channel: status %d", status)
+		t.Fatalf("add channel: status %d", status)
 	}
 	rule := map[string]any{"name": "bench", "events": []string{"target.down", "target.up"}, "channels": []string{channel.ID}}
 	if status := s.Call("POST", "/v1/alert-rules", rule, nil); status != http.StatusCreated {
-		t.Fatalf("adding a rule: status %d", status)
+		t.Fatalf("add rule: status %d", status)
 	}
 }
 
@@ -91,7 +91,7 @@ func alertAll(t *testing.T, s *e2e.Server, url string) {
 func soonFigures(t *testing.T, engine, database string) {
 	const hosts, perHost, fail = 250, 8, 15
 	var broken [hosts]atomic.Bool
-	failed := sync.Map{} // when a request of a host first failed
+	failed := sync.Map{} // time of the first failed request by host
 	sites := farm(t, 3, hosts, func(rw http.ResponseWriter, r *http.Request) {
 		var a, b int
 		if _, err := fmt.Sscanf(r.Host, "127.3.%d.%d:", &a, &b); err != nil {
@@ -99,7 +99,7 @@ func soonFigures(t *testing.T, engine, database string) {
 		}
 		if n := b - 1; n >= 0 && n < hosts && broken[n].Load() {
 			failed.LoadOrStore(n, time.Now())
-			rw.WriteHeader(http.StatusNotFound) // which is not tried again
+			rw.WriteHeader(http.StatusNotFound) // not retried
 			return
 		}
 		_, _ = io.WriteString(rw, "<!doctype html><title>Well</title>")
@@ -108,7 +108,7 @@ func soonFigures(t *testing.T, engine, database string) {
 	for i := range hosts * perHost {
 		urls = append(urls, fmt.Sprintf("%s/%d", sites[i%hosts], i))
 	}
-	ids := map[string]int{} // of targets: the number of the host
+	ids := map[string]int{} // number of the host by target ID
 	addTargets(t, database, urls, func(db *models.DB, _ *targets.Store, _ *time.Time) {
 		var rows []struct{ ID, CanonicalURL string }
 		if err := db.Read(context.Background()).Raw("SELECT id, canonical_url FROM targets").Scan(&rows).Error; err != nil {
@@ -124,7 +124,7 @@ func soonFigures(t *testing.T, engine, database string) {
 	alertAll(t, s, hook.URL)
 	time.Sleep(5 * time.Second)
 	before, begun := metric(t, s, "linkwatch_checks_total"), time.Now()
-	for n := range fail { // one host after the other, fewer than make a storm
+	for n := range fail { // one host after another, too few for a storm
 		broken[n*10].Store(true)
 		time.Sleep(1500 * time.Millisecond)
 	}
@@ -142,13 +142,13 @@ func soonFigures(t *testing.T, engine, database string) {
 	row("checks a second meanwhile", "2,000 checks/s", "%.0f checks/s", rate)
 	row("hosts that went down, one after the other", "", "%d", fail)
 	if len(late) == 0 {
-		t.Fatal("no message came")
+		t.Fatal("no message received")
 	}
 	quantiles("from the failed check to the message", "≤ 2 s", late)
 	row("the latest", "≤ 2 s", "%.1f ms", late[len(late)-1])
 }
 
-// stormFigures measures how 10,000 events of a second reach a channel that takes a second for each message.
+// stormFigures measures how 10,000 events within a second reach a channel that takes a second per message.
 func stormFigures(t *testing.T, engine, database string) {
 	const n = 10_000
 	hook := newReceiver(t, time.Second)

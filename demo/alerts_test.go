@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/secret"
 )
 
-// The demo has alerts that are open, attended to and resolved, and no channel that anything is sent to.
+// The demo has firing, acknowledged and resolved alerts, and all its channels are disabled.
 func TestAlerts(t *testing.T) {
 	modelstest.Each(t, func(t *testing.T, db *models.DB) {
 		now := time.Now()
@@ -22,7 +22,7 @@ func TestAlerts(t *testing.T) {
 			{Kind: "target.certificate_expiring", Default: true}, {Kind: "job.failed", Default: true},
 		}}
 		if did, err := demo.Alerts(t.Context(), &demo.Run{DB: db, Now: now}, opts); err != nil || did != "0 alerts" {
-			t.Errorf("beside other links: %q, %v", did, err)
+			t.Errorf("with other data: %q, %v", did, err)
 		}
 		if _, err := demo.Alerts(t.Context(), &demo.Run{DB: db, Now: now, Fresh: true}, opts); err != nil {
 			t.Fatal(err)
@@ -30,7 +30,7 @@ func TestAlerts(t *testing.T) {
 		s := alerts.NewStore(db, func() time.Time { return now }, opts)
 		counts, err := s.Counts(t.Context())
 		if err != nil || counts[alerts.Unattended] != 1 || counts[alerts.Firing] != 2 || counts[alerts.Resolved] < 5 {
-			t.Errorf("the alerts are %v, %v", counts, err)
+			t.Errorf("got alerts %v, %v", counts, err)
 		}
 		channels, err := s.Channels(t.Context(), models.Cursor{}, 10)
 		if err != nil || len(channels.Items) != 2 {
@@ -49,12 +49,12 @@ func TestAlerts(t *testing.T) {
 			t.Errorf("messages were sent after the channels were disabled: %v, %v", sent, err)
 		}
 		if waiting, err := s.Waiting(t.Context()); err != nil || len(waiting) > 0 {
-			t.Errorf("messages wait: %v, %v", waiting, err)
+			t.Errorf("queued messages: %v, %v", waiting, err)
 		}
 	})
 }
 
-// demoCanBeSent: the server, which has the key file, can read how the channels of the demo are reached.
+// demoCanBeSent checks that a server with the key file can decrypt the addresses of the demo channels.
 func demoCanBeSent(t *testing.T, db *models.DB, file string) {
 	box, err := secret.FromFile(file + ".key")
 	if err != nil {
@@ -72,7 +72,7 @@ func demoCanBeSent(t *testing.T, db *models.DB, file string) {
 	}
 }
 
-// demoCertificate: the alert of a certificate names the day on which the certificate of its target expires.
+// demoCertificate checks that the certificate alert has the expiry date of the certificate of its target.
 func demoCertificate(t *testing.T, db *models.DB) {
 	var expires models.Time
 	if err := db.Read(t.Context()).Raw("SELECT tls_expires_at FROM targets WHERE name = 'Blog'").Scan(&expires).Error; err != nil {

@@ -21,8 +21,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// The program is killed again and again while 1,000 alerts are made and sent. None is lost,
-// and what arrives twice has the same id.
+// The program is killed repeatedly while it sends 1,000 alerts. None is lost, and messages that arrive twice have the same id.
 func TestAlertsSurviveKills(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) { alertsSurviveKills(t, filepath.Join(t.TempDir(), "alerts.db")) })
@@ -32,7 +31,7 @@ func TestAlertsSurviveKills(t *testing.T) {
 func alertsSurviveKills(t *testing.T, database string) {
 	const n = 1000
 	var mu sync.Mutex
-	ids := map[string]map[string]bool{} // of the messages about each subject
+	ids := map[string]map[string]bool{} // message ids by subject
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var a struct{ Subject struct{ ID string } }
 		if err := json.NewDecoder(r.Body).Decode(&a); err != nil {
@@ -72,7 +71,7 @@ func alertsSurviveKills(t *testing.T, database string) {
 			storeDown(t, db, rule, made, 250)
 			made += 250
 		}
-		time.Sleep(time.Duration(rand.IntN(7000)) * time.Millisecond) // the moment of the kill is what is tested
+		time.Sleep(time.Duration(rand.IntN(7000)) * time.Millisecond) // kill at a random moment
 		s.kill()
 		s = Start(t, "DATABASE_URL="+database)
 	}
@@ -96,8 +95,8 @@ func alertsSurviveKills(t *testing.T, database string) {
 	}
 }
 
-// storeDown stores events of n targets of 10 hosts that are down, and n alerts that are to be sent: more than would
-// come of events within a minute.
+// storeDown stores n target.down events on 10 hosts and n alerts that are due to be sent, which is more than events would cause within a
+// minute.
 func storeDown(t *testing.T, db *models.DB, rule int64, from, n int) {
 	t.Helper()
 	now := models.At(time.Now())

@@ -6,7 +6,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// A channel is added and tested, a rule uses it, and maintenance silences it.
+// A channel is added and tested, a rule uses it, and maintenance holds its alerts.
 func TestAlertsAreSetUp(t *testing.T) {
 	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
@@ -31,7 +31,7 @@ func TestAlertsAreSetUp(t *testing.T) {
 		b.press(enter)
 		b.see("Channel added.")
 		b.fits(in, "/alerts/channels")
-		eval[bool](b, `window.stays = true`) // is gone if the page is reloaded
+		eval[bool](b, `window.stays = true`) // lost if the page is reloaded
 		b.press("jc")
 		b.wait(`window.stays && document.querySelector(".test .state.ok") && document.querySelector("td .health.working")`)
 		b.wait(`document.activeElement.closest("[data-row]") !== null`) // for the next key
@@ -44,7 +44,7 @@ func TestAlertsAreSetUp(t *testing.T) {
 		})()`)
 		b.wait(`!document.querySelector("form[aria-busy]")`)
 		if got := web.requests("/hook"); !busy || got != sent+1 {
-			t.Errorf("a test that was pressed twice shows that it waits: %v; it sent %d messages", busy, got-sent)
+			t.Errorf("after two clicks on Test: busy %v, sent %d messages", busy, got-sent)
 		}
 		web.set("/hook", status(500))
 		b.press("c")
@@ -86,7 +86,7 @@ func TestAlertsAreSetUp(t *testing.T) {
 	})
 }
 
-// Alerts are read and attended to by the keyboard.
+// Alerts are opened, acknowledged and silenced by keyboard.
 func TestAlertsAreAttendedTo(t *testing.T) {
 	t.Parallel()
 	inBoth(t, func(t *testing.T, in size) {
@@ -117,7 +117,7 @@ func TestAlertsAreAttendedTo(t *testing.T) {
 		b.see("2 selected")
 		b.fits(in, "/alerts, with selected alerts")
 		eval[string](b, `document.querySelector("#alerts .count").textContent = "before"`)
-		b.wait(`document.querySelector("#alerts .count").textContent !== "before"`) // the list has updated itself
+		b.wait(`document.querySelector("#alerts .count").textContent !== "before"`) // the list has refreshed
 		b.see("2 selected")
 		b.click(`#bulk button[value="480"]`)
 		b.see("2 alerts silenced.")

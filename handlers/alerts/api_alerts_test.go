@@ -10,7 +10,7 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// Alerts are listed by their state, with their subjects and messages.
+// Alerts are listed by state, with their subjects and messages.
 func TestAlerts_API(t *testing.T) {
 	each(t, func(w *world) {
 		_, to := w.channel()
@@ -45,7 +45,7 @@ func TestAlerts_API(t *testing.T) {
 				w.Errorf("%s: %s, want %s", query, got, ids)
 			}
 		}
-		ended := apptest.Items(w.Do("GET", "/v1/alerts?limit=1", "").Want(200))[0] // that b.test is up again
+		ended := apptest.Items(w.Do("GET", "/v1/alerts?limit=1", "").Want(200))[0] // the recovery of b.test
 		apptest.Has(w.TB, ended, map[string]any{"event": "target.up", "ends": b[len("/v1/alerts/"):]})
 		up := "/v1/alerts/" + ended["id"].(string)
 		state("", up, b, a)
@@ -57,7 +57,7 @@ func TestAlerts_API(t *testing.T) {
 	})
 }
 
-// An alert is acknowledged and silenced while it goes on.
+// An alert can be acknowledged and silenced until it is resolved.
 func TestAttending_API(t *testing.T) {
 	each(t, func(w *world) {
 		_, to := w.channel()
@@ -104,7 +104,7 @@ func TestAlertsTakeFewQueries(t *testing.T) {
 	})
 }
 
-// The kinds of events are those that rules can name.
+// The listed event kinds are those that rules can send.
 func TestEvents_API(t *testing.T) {
 	each(t, func(w *world) {
 		_, to := w.channel()

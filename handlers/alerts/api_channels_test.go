@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// Channels are added, changed, listed, deleted and restored, and never tell how they are reached.
+// Channels are added, changed, listed, deleted and restored. Responses never contain their addresses.
 func TestChannels_API(t *testing.T) {
 	each(t, func(w *world) {
 		made := w.Do("POST", "/v1/channels", `{"url":"`+hook+`","secret":"`+secret+`"}`)
@@ -54,7 +54,7 @@ func TestChannels_API(t *testing.T) {
 	})
 }
 
-// The URL and the secret are changed each without the other, and the kind follows the URL.
+// The URL and the secret can be changed separately. The kind follows the URL.
 func TestAddressesOfChannels_API(t *testing.T) {
 	each(t, func(w *world) {
 		at, id := w.channel()
@@ -88,7 +88,7 @@ func TestAddressesOfChannels_API(t *testing.T) {
 	})
 }
 
-// A test message says what the service answered, and notes it.
+// A test returns the response of the service and records the result.
 func TestTestMessages_API(t *testing.T) {
 	each(t, func(w *world) {
 		at, _ := w.channel()
@@ -128,7 +128,7 @@ func TestTestMessages_API(t *testing.T) {
 	})
 }
 
-// There is a limit to what is made, and nothing else is stored beyond it.
+// The number of settings is limited.
 func TestLimits_API(t *testing.T) {
 	each(t, func(w *world) {
 		_, id := w.channel()

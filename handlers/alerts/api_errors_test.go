@@ -10,7 +10,7 @@ import (
 	"linkwatch/models"
 )
 
-// list is a JSON array of n texts, each made of its number.
+// list returns a JSON array of n strings, formatted with their index.
 func list(n int, format string) string {
 	all := make([]string, n)
 	for i := range all {
@@ -19,7 +19,7 @@ func list(n int, format string) string {
 	return `["` + strings.Join(all, `","`) + `"]`
 }
 
-// A refused request is a whole problem, which names the member and holds no secret.
+// A refused request returns a complete problem that names the member and contains no secret.
 func TestAlertsErrors_API(t *testing.T) {
 	each(t, func(w *world) {
 		at, id := w.channel()
@@ -142,7 +142,7 @@ func TestAlertsErrors_API(t *testing.T) {
 	})
 }
 
-// A problem names every wrong member, and its detail has all of them.
+// A problem names every invalid member, and its detail has all messages.
 func TestAlertsErrorsAtOnce_API(t *testing.T) {
 	each(t, func(w *world) {
 		long := strings.Repeat("n", 201)
@@ -173,7 +173,7 @@ func TestAlertsErrorsAtOnce_API(t *testing.T) {
 	})
 }
 
-// What is not there, or is of another kind, or was deleted, is not found.
+// Missing, deleted and wrong-kind ids are not found.
 func TestAlertsNotFound_API(t *testing.T) {
 	each(t, func(w *world) {
 		at, id := w.channel()
@@ -210,7 +210,7 @@ func TestAlertsNotFound_API(t *testing.T) {
 	})
 }
 
-// token is the token of a list of which the last item has an id.
+// token returns the page token after an item with the id.
 func token(w *world, id string) string {
 	return models.Cursor{CreatedAt: w.Alerts.Now(), ID: id}.Token()
 }

@@ -15,13 +15,13 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// The address of the webhooks of tests, and their secret. No answer may hold either.
+// The URL and the secret of the webhooks of tests. No response may contain either.
 const (
 	hook   = "https://hooks.test/canary-of-a-path"
 	secret = "canary-of-a-secret"
 )
 
-// sender is a sender of which the test decides what services say.
+// sender is a fake sender whose results the test sets.
 type sender struct {
 	delivered bool
 	answer    string
@@ -43,7 +43,7 @@ func (s *sender) Test(context.Context, alerts.Channel) (delivered bool, answer s
 	return s.delivered, s.answer, s.err
 }
 
-// world is the program with a sender of its own.
+// world is the program with a fake sender.
 type world struct {
 	*apptest.App
 	Alerts *alerts.Store
@@ -60,7 +60,7 @@ func each(t *testing.T, test func(w *world)) {
 	})
 }
 
-// add adds something by the API, and returns its path and its id.
+// add adds an item by the API and returns its path and id.
 func (w *world) add(list, body string) (at, id string) {
 	w.Helper()
 	a := w.Do("POST", list, body)
@@ -76,13 +76,13 @@ func (w *world) channel() (at, id string) {
 	return w.add("/v1/channels", `{"url":"`+hook+`","secret":"`+secret+`"}`)
 }
 
-// rule adds a rule for targets that are down.
+// rule adds a rule for target.down.
 func (w *world) rule(channel string) (at, id string) {
 	w.Helper()
 	return w.add("/v1/alert-rules", `{"events":["target.down","target.up"],"channels":["`+channel+`"]}`)
 }
 
-// down stores that a target is down, has an alert made of it and sent, and returns the path of the alert.
+// down creates and sends the alert of a target that is down, and returns its path.
 func (w *world) down(host string) (at string) {
 	w.Helper()
 	w.happen(event.Began, host)
@@ -99,7 +99,7 @@ func (w *world) up(host string) {
 	w.happen(event.Ended, host)
 }
 
-// happen stores an event of a target that a host stands for, and does what is due a second later.
+// happen stores and processes an event of the target of a host, and sends due messages one second later.
 func (w *world) happen(p event.Phase, host string) {
 	w.Helper()
 	now := w.Alerts.Now()
@@ -115,10 +115,10 @@ func (w *world) happen(p event.Phase, host string) {
 	w.Must(err)
 }
 
-// now is the time as answers have it.
+// now returns the time as formatted in responses.
 func (w *world) now() string { return w.Alerts.Now().Format(time.RFC3339Nano) }
 
-// secretless fails the test if an answer holds how a channel is reached.
+// secretless fails the test if a response contains the address of a channel.
 func (w *world) secretless(answers ...apptest.Answer) {
 	w.Helper()
 	for _, a := range answers {

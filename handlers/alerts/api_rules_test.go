@@ -61,7 +61,7 @@ func TestRules_API(t *testing.T) {
 	})
 }
 
-// A part of quiet hours and of an escalation is changed without the rest.
+// Parts of quiet hours and escalation can be changed separately.
 func TestPartsOfRules_API(t *testing.T) {
 	each(t, func(w *world) {
 		_, to := w.channel()
@@ -89,7 +89,7 @@ func TestPartsOfRules_API(t *testing.T) {
 	})
 }
 
-// A rule keeps what was deleted until it is changed.
+// A rule keeps ids of deleted channels until it is changed.
 func TestRulesOfDeletedChannels_API(t *testing.T) {
 	each(t, func(w *world) {
 		_, stays := w.channel()
@@ -102,7 +102,7 @@ func TestRulesOfDeletedChannels_API(t *testing.T) {
 	})
 }
 
-// A rule that has lost all its channels can still be renamed and disabled.
+// A rule whose channels were all deleted can still be renamed and disabled.
 func TestRuleWithoutAnyChannel_API(t *testing.T) {
 	each(t, func(w *world) {
 		goesAt, goes := w.channel()

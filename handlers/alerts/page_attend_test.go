@@ -11,7 +11,7 @@ import (
 	"linkwatch/models/event"
 )
 
-// A reader of a message needs no login, only the key in its link. To open the link changes nothing.
+// The link in a message works without a login. Opening it changes nothing.
 func TestAttendByTheLinkOfAMessage(t *testing.T) {
 	a := newPagesApp(t, apptest.Set("ADMIN_PASSWORD", "a-long-password"), apptest.Set("AUTH_JWT_SECRET", "a-secret-of-32-characters-at-least"))
 	a.rule("All", a.channel("Ops"))
@@ -32,7 +32,7 @@ func TestAttendByTheLinkOfAMessage(t *testing.T) {
 		}
 	}
 	if now, err := a.Alerts.Alert(a.Context(), one.ID); err != nil || !now.AcknowledgedAt.IsZero() {
-		t.Errorf("the link acknowledges: %v, %v", now, err)
+		t.Errorf("opening the link acknowledged the alert: %v, %v", now, err)
 	}
 	form := func(name, value string) url.Values { return url.Values{"key": key["key"], name: {value}} }
 	p := a.Follow(bare, form("minutes", "60"))
@@ -64,9 +64,9 @@ func TestAttendByTheLinkOfAMessage(t *testing.T) {
 	} {
 		apptest.WantStatus(t, wrong, http.StatusNotFound)
 		apptest.WantCount(t, wrong, "nav, a", 0)
-		apptest.WantText(t, wrong, "main", "This link is not valid, or the alert was deleted. Open the newest message.")
+		apptest.WantText(t, wrong, "main", "This link is invalid, or the alert was deleted. Open the latest message.")
 		if strings.Contains(wrong.HTML, "Shop") || wrong.Header.Get("Referrer-Policy") != "same-origin" {
-			t.Errorf("a wrong key is answered %s", wrong.HTML)
+			t.Errorf("response to a wrong key: %s", wrong.HTML)
 		}
 	}
 	apptest.WantStatus(t, a.Get("/alerts/"+one.ID), http.StatusSeeOther) // to the login

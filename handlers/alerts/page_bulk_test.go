@@ -11,7 +11,7 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// Selected alerts are acknowledged or silenced together, and both can be undone.
+// Selected alerts are acknowledged or silenced in bulk. Both can be undone.
 func TestBulkOfAlerts(t *testing.T) {
 	a := newPagesApp(t)
 	a.rule("All", a.channel("Ops"))

@@ -72,7 +72,7 @@ func TestChannelErrorsStandNextToTheirField(t *testing.T) {
 	apptest.WantText(t, a.Get("/alerts/channels"), ".empty", "No channels yet")
 }
 
-// A form tells all its errors at once.
+// A form shows all its errors.
 func TestAllErrorsOfAChannelForm(t *testing.T) {
 	a := newPagesApp(t)
 	long := strings.Repeat("x", 201)
@@ -99,7 +99,7 @@ func TestAllErrorsOfAChannelForm(t *testing.T) {
 	}
 }
 
-// An address that the sender refuses is an error of the field of the service that holds it.
+// A URL that the sender refuses is an error of the URL field of the service.
 func TestRefusedAddressOfAService(t *testing.T) {
 	a := newPagesApp(t)
 	a.Sender.refused = models.Invalid("url", "points to a private address. Use a public one, or allow it in OUTBOUND_ALLOW_CIDRS")
@@ -165,7 +165,7 @@ func TestTestAChannel(t *testing.T) {
 	a.Sender.delivered, a.Sender.answer = false, "Slack answered 404: no_service"
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, nil)
 	r.Header.Set("HX-Request", "true")
-	part := a.Browse(r) // the row of the channel, of which the parser drops the cells
+	part := a.Browse(r) // the row of the channel; the parser drops its cells
 	apptest.WantText(t, part, "#test-"+c.ID+" .state.dead", "Test message not delivered. Slack answered 404: no_service")
 	apptest.WantText(t, part, ".health.failing", "failing")
 	apptest.WantCount(t, part, "table, header, .failure", 0)

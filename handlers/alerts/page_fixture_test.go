@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// hostile is a text that would run as a script wherever it is not escaped.
+	// hostile runs as a script wherever it is not escaped.
 	hostile = `<script>alert(1)</script>"><img src=x onerror=alert(2)>`
-	// secretText is in every address that a test stores. No page may show it.
+	// secretText is in every channel address of the tests. No page may show it.
 	secretText = "SECRET-TOKEN"
 )
 
-// pagesApp is a program with the store of its alerts, and services that the test makes up.
+// pagesApp is the program with its alert store and fake services.
 type pagesApp struct {
 	*apptest.App
 	Alerts *alerts.Store
@@ -38,12 +38,12 @@ func newPagesApp(t *testing.T, change ...func(*apptest.Setup)) *pagesApp {
 	return a
 }
 
-// pageSender is a sender that answers what a test wants.
+// pageSender is a fake sender.
 type pageSender struct {
 	delivered bool
 	answer    string
 	err       error
-	refused   error // of Check
+	refused   error // result of Check
 	checked   []string
 }
 
@@ -73,7 +73,7 @@ func (a *pagesApp) channel(name string) alerts.Channel {
 	return c
 }
 
-// rule adds a rule of the default events to a channel.
+// rule adds a rule that sends the default events to a channel.
 func (a *pagesApp) rule(name string, to alerts.Channel) alerts.Rule {
 	a.Helper()
 	r, err := a.Alerts.AddRule(a.Context(), alerts.Rule{Name: name, Events: a.Alerts.Defaults(), Channels: alerts.List{to.ID}, AfterFailures: 1, Enabled: true})
@@ -81,7 +81,7 @@ func (a *pagesApp) rule(name string, to alerts.Channel) alerts.Rule {
 	return r
 }
 
-// tell stores an event of a target, and puts the messages of it into the outbox.
+// tell stores an event of a target and queues its messages.
 func (a *pagesApp) tell(phase event.Phase, target, name, detail string) {
 	a.Helper()
 	now := models.At(a.Clock.Now())
@@ -98,7 +98,7 @@ func (a *pagesApp) tell(phase event.Phase, target, name, detail string) {
 	a.Must(err)
 }
 
-// down makes an alert of a target that is down.
+// down creates an alert of a target that is down.
 func (a *pagesApp) down(name, detail string) alerts.Alert {
 	a.Helper()
 	a.tell(event.Began, models.NewID(models.KindTarget), name, detail)
@@ -110,7 +110,7 @@ func (a *pagesApp) down(name, detail string) alerts.Alert {
 	return page.Items[0]
 }
 
-// many makes channels, rules, windows and alerts, half of which are resolved.
+// many creates channels, rules, windows and alerts. Half of the alerts are resolved.
 func (a *pagesApp) many(from, n int) {
 	a.Helper()
 	for i := from; i < from+n; i++ {
@@ -127,7 +127,7 @@ func (a *pagesApp) many(from, n int) {
 	}
 }
 
-// noSecret fails if a page shows what a channel is reached by.
+// noSecret fails the test if a page contains the address of a channel.
 func noSecret(t *testing.T, p apptest.Page) {
 	t.Helper()
 	if strings.Contains(p.HTML, secretText) {

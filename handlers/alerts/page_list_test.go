@@ -80,7 +80,7 @@ func TestListOfAlerts(t *testing.T) {
 	}
 }
 
-// The search over everything finds alerts, and offers the forms of channels, rules and windows.
+// The global search finds alerts and settings, and offers the forms of new settings.
 func TestSearchForAlerts(t *testing.T) {
 	a := newPagesApp(t)
 	a.rule("All", a.channel("Ops"))
@@ -92,7 +92,7 @@ func TestSearchForAlerts(t *testing.T) {
 	apptest.WantText(t, a.Get("/search?q=ops"), ".hits", "Ops channel: Webhook")
 	apptest.WantCount(t, a.Get("/search?q=maintenance"), `.actions-list a[href="/alerts/maintenance/new"]`, 1)
 
-	// Severity and state are shown by word and shape, as in the list.
+	// Severity and state are shown by word and icon, as in the list.
 	apptest.WantCount(t, p, ".hits .health.critical + .health.firing", 1)
 	_, err := a.Alerts.Acknowledge(a.Context(), one.ID)
 	a.Must(err)
@@ -104,7 +104,7 @@ func TestSearchForAlerts(t *testing.T) {
 func TestAlertsByCursor(t *testing.T) {
 	a := newPagesApp(t)
 	a.rule("All", a.channel("Ops"))
-	for range 27 { // each is an alert and the one that tells its end
+	for range 27 { // each creates an alert and its recovery
 		one := a.down("Shop", "status 500")
 		a.tell(event.Ended, one.SubjectID, "Shop", "")
 		a.Clock.Advance(10 * time.Minute)
@@ -147,7 +147,7 @@ func TestPageOfAnAlert(t *testing.T) {
 	apptest.WantStatus(t, a.Get("/alerts/"+models.NewID(models.KindAlert)), http.StatusNotFound)
 }
 
-// TestPagesTakeTheSameQueries: however much there is.
+// The number of queries of a page does not depend on the number of rows.
 func TestPagesTakeTheSameQueries(t *testing.T) {
 	a := newPagesApp(t)
 	w := a.Watch("https://watched.test/", "Watched")
@@ -189,7 +189,7 @@ func TestOverviewOfAlerts(t *testing.T) {
 	}
 }
 
-// The overview counts all alerts, and shows channels that lost messages and rules that send nothing.
+// The overview counts all alerts and shows channels that lost messages and rules without a usable channel.
 func TestOverviewOfManyAlerts(t *testing.T) {
 	a := newPagesApp(t)
 	to, other := a.channel("Ops"), a.channel("Mail")
@@ -224,7 +224,7 @@ func TestAlertsBesideATarget(t *testing.T) {
 	apptest.WantText(t, a.Get("/watch/"+w.ID), "main", "critical Watched is down: status 500")
 	apptest.WantStatus(t, a.Post("/alerts/alert-me", url.Values{"target": {models.NewID(models.KindTarget)}}), http.StatusNotFound)
 
-	// Once all its rules are mute, its alerts can be sent to the channels that are enabled.
+	// When all rules of a target are mute, the page offers to send its alerts to the enabled channels.
 	off := false
 	apptest.WantCount(t, a.Get("/watch/"+w.ID), `form[action="/alerts/alert-me"]`, 0)
 	_, err := a.Alerts.EditChannel(a.Context(), ops.ID, alerts.ChannelEdit{Enabled: &off})
@@ -236,7 +236,7 @@ func TestAlertsBesideATarget(t *testing.T) {
 	apptest.WantCount(t, p, "aside .failure", 0)
 }
 
-// A channel that no rule uses is named on the page of alerts and marked in the list of channels, until it is used.
+// A channel that no rule uses is named on the alerts page and marked in the list of channels.
 func TestChannelWithoutARule(t *testing.T) {
 	a := newPagesApp(t)
 	apptest.WantText(t, a.Get("/alerts?state=firing"), ".nudge", "No channels yet, so no alerts are sent. Add channel")

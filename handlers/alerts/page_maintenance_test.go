@@ -17,7 +17,7 @@ func TestMaintenanceIsShownBesideTargets(t *testing.T) {
 	a.Do("POST", "/v1/status-pages", `{"title":"Ours","slug":"ours","targets":["`+id+`","`+other+`"]}`).Want(201)
 	for _, path := range []string{"/watch", "/watch/" + id, "/status/ours"} {
 		if p := a.Get(path); p.Find("#now:contains('in maintenance'), #"+id+":contains('in maintenance'), aside:contains('maintenance')").Length() != 0 {
-			t.Errorf("%s: there is no maintenance", path)
+			t.Errorf("%s: target is not in maintenance", path)
 		}
 	}
 	w, err := a.Alerts.AddMaintenance(a.Context(), alerts.Maintenance{
@@ -37,7 +37,7 @@ func TestMaintenanceIsShownBesideTargets(t *testing.T) {
 	}
 }
 
-// A repeating window is as long as its local times say, also if summer time begins in its first occurrence.
+// The duration of a repeating window is the difference of its local times, even if daylight saving time starts in its first occurrence.
 func TestLengthOfAWindowThatRepeats(t *testing.T) {
 	a := newPagesApp(t)
 	p := a.Follow("/alerts/maintenance", url.Values{

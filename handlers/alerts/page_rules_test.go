@@ -80,7 +80,7 @@ func TestRuleErrorsStandNextToTheirField(t *testing.T) {
 	apptest.WantText(t, a.Get("/alerts/rules"), ".empty", "No rules yet")
 }
 
-// A form tells all its errors at once.
+// A form shows all its errors.
 func TestAllErrorsOfARuleAndOfAWindow(t *testing.T) {
 	a := newPagesApp(t)
 	long := strings.Repeat("x", 201)
@@ -94,7 +94,7 @@ func TestAllErrorsOfARuleAndOfAWindow(t *testing.T) {
 			"after-minutes": "must be a whole number from 0 to 10080.", "quiet-to": "To must be a time such as 22:00.", "escalate-channels": "Choose at least one channel.",
 		}},
 		{"/alerts/maintenance", url.Values{"name": {long}, "starts_at": {"x"}, "time_zone": {"Local"}, "repeat": {"daily"}, "tags": {long}}, map[string]string{
-			"name": "Name must have at most 200 characters.", "starts-at": "Starts must be a date and a time.", "ends-at": "Ends must be a date and a time.",
+			"name": "Name must have at most 200 characters.", "starts-at": "Starts must be a date and time.", "ends-at": "Ends must be a date and time.",
 			"time-zone": "Time zone must be an IANA name", "repeat": "Repeats must be none, weekly or monthly.", "tags": "Each tag must have at most 64 characters.",
 		}},
 	} {
@@ -158,8 +158,8 @@ func TestMaintenanceInItsTimeZone(t *testing.T) {
 	apptest.WantText(t, p, ".flash", "Maintenance window added.")
 	apptest.WantText(t, p, "[data-row]", hostile+" Next: Sat 28 Mar 2026, 22:00 – Sat 28 Mar 2026, 23:30 Europe/Berlin Every Saturday at 22:00 Europe/Berlin, for 1 h 30 min For tag shop")
 	noSecret(t, p)
-	a.Clock.Advance(11*24*time.Hour + 8*time.Hour + 30*time.Minute) // 4 April, 20:30 UTC: summer time has begun
-	apptest.WantText(t, a.Get("/alerts/maintenance"), "[data-row]", "running Now: Sat 4 Apr 2026, 22:00")
+	a.Clock.Advance(11*24*time.Hour + 8*time.Hour + 30*time.Minute) // 4 April, 20:30 UTC: daylight saving time has started
+	apptest.WantText(t, a.Get("/alerts/maintenance"), "[data-row]", "active Now: Sat 4 Apr 2026, 22:00")
 	path := p.Find("[data-row] .title").AttrOr("href", "")
 	p = a.Get(path)
 	for _, name := range []string{"starts_at", "ends_at", "time_zone", "tags"} {
@@ -168,7 +168,7 @@ func TestMaintenanceInItsTimeZone(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, value, want string }{
-		{"ends_at", "2026-03-28T22:00", "Ends must be after Starts."}, {"starts_at", "tomorrow", "Starts must be a date and a time."}, {"time_zone", "Mars", "Time zone must be an IANA name"},
+		{"ends_at", "2026-03-28T22:00", "Ends must be after Starts."}, {"starts_at", "tomorrow", "Starts must be a date and time."}, {"time_zone", "Mars", "Time zone must be an IANA name"},
 		{"repeat", "daily", "Repeats must be none, weekly or monthly."}, {"ends_at", "2026-04-28T22:00", "Ends must be at most 7 days after Starts."},
 	} {
 		wrong := url.Values{}
@@ -188,7 +188,7 @@ func TestMaintenanceInItsTimeZone(t *testing.T) {
 	apptest.WantText(t, a.Submit(p, ".flash form"), ".flash", "Maintenance window restored.")
 }
 
-// A rule that sends nothing, since its channels are disabled or deleted, says so wherever it is shown.
+// A rule whose channels are all disabled or deleted is marked wherever it is shown.
 func TestRuleWithoutAnEnabledChannel(t *testing.T) {
 	const text = "No enabled channel: nothing is sent."
 	a := newPagesApp(t)

@@ -17,7 +17,7 @@ import (
 	"linkwatch/models/event"
 )
 
-// private stores that a private target of bob is down, has an alert made of it and sent, and returns the id of the alert.
+// private creates and sends the alert of a private target of bob, and returns the id of the alert.
 func (w *world) private(host string) (id string) {
 	w.Helper()
 	now := w.Alerts.Now()
@@ -39,7 +39,7 @@ func (w *world) private(host string) (id string) {
 	return page.Items[0].ID
 }
 
-// bobs adds a private channel and a private rule of bob by the API, and an alert.
+// bobs adds a private channel, a private rule and an alert of bob.
 func (w *world) bobs() (channel, rule, alert string) {
 	w.Helper()
 	bob := w.As("bob")
@@ -51,7 +51,7 @@ func (w *world) bobs() (channel, rule, alert string) {
 	return channel, r["id"].(string), w.private("bob.test")
 }
 
-// rows are the stored settings and alerts, and the number of audit entries.
+// rows holds the stored settings and alerts and the number of audit entries.
 func (w *world) rows() (all []map[string]any) {
 	w.Helper()
 	for _, sql := range []string{"SELECT * FROM channels ORDER BY seq", "SELECT * FROM alert_rules ORDER BY seq", "SELECT * FROM alerts ORDER BY seq", "SELECT count(*) AS n FROM audit_entries"} {
@@ -62,7 +62,7 @@ func (w *world) rows() (all []map[string]any) {
 	return all
 }
 
-// What is private to bob is answered to alice like what does not exist, by the API and by pages, and nothing changes.
+// For alice, private items of bob do not exist in the API and on pages, and no request changes them.
 func TestPrivateThingsDoNotExistForOthers(t *testing.T) {
 	each(t, func(w *world) {
 		channel, rule, alert := w.bobs()
@@ -133,7 +133,7 @@ func TestPrivateThingsDoNotExistForOthers(t *testing.T) {
 	})
 }
 
-// sameRow compares rows but for texts that are bytes.
+// sameRow compares rows. It treats []byte as string.
 func sameRow(a, b map[string]any) bool {
 	for k, v := range a {
 		if _, ok := v.([]byte); !ok && v != b[k] {
@@ -143,7 +143,7 @@ func sameRow(a, b map[string]any) bool {
 	return len(a) == len(b)
 }
 
-// Channels and rules are made private and shared by the API and by the forms, by their owner and admins alone. Nobody sets the owner.
+// Only the owner and admins make channels and rules private or shared, by the API and by forms. The owner cannot be set.
 func TestSharingOfChannelsAndRules(t *testing.T) {
 	each(t, func(w *world) {
 		alice, bob := w.As("alice"), w.As("bob")
@@ -151,8 +151,8 @@ func TestSharingOfChannelsAndRules(t *testing.T) {
 		r := bob.Do("POST", "/v1/alert-rules", `{"events":["target.down"],"channels":["`+c+`"]}`).Want(201)["id"].(string)
 		for _, at := range []string{"/v1/alert-rules/" + r, "/v1/channels/" + c} {
 			apptest.Has(w.TB, alice.Do("GET", at, "").Want(200), map[string]any{"owner": "bob", "private": false})
-			alice.Do("PATCH", at, `{"name":"Renamed"}`).Want(200) // what is shared is the team's
-			alice.Do("PATCH", at, `{"private":false}`).Want(200)  // which changes nothing
+			alice.Do("PATCH", at, `{"name":"Renamed"}`).Want(200) // shared items belong to the team
+			alice.Do("PATCH", at, `{"private":false}`).Want(200)  // unchanged
 			alice.Do("PATCH", at, `{"private":true}`).Problem(403, "forbidden", "")
 			for _, body := range []string{`{"owner":"alice"}`, `{"private_to":"alice"}`, `{"private":null}`, `{"private":"yes"}`} {
 				alice.Do("PATCH", at, body).Want(400)
@@ -170,7 +170,7 @@ func TestSharingOfChannelsAndRules(t *testing.T) {
 		apptest.WantCount(t, alice.Get(rule), "input[name=private]", 0)
 		apptest.WantCount(t, bob.Get(channel), "input[name=private]", 1)
 		apptest.WantCount(t, bob.Get(rule), "input[name=private]", 1)
-		apptest.WantCount(t, w.Get(rule), "input[name=private]", 0) // nobody signs in
+		apptest.WantCount(t, w.Get(rule), "input[name=private]", 0) // access without accounts
 		form := url.Values{"name": {"By form"}, "enabled": {"true"}, "sharing": {"true"}, "private": {"true"}, "save": {"yes"}, "events": {"target.down"}, "channels": {c}}
 		apptest.WantStatus(t, alice.Post(channel, form), http.StatusForbidden)
 		apptest.WantStatus(t, alice.Post(rule, form), http.StatusForbidden)
@@ -185,7 +185,7 @@ func TestSharingOfChannelsAndRules(t *testing.T) {
 		p = bob.Post(rule, form)
 		apptest.WantStatus(t, p, http.StatusBadRequest)
 		apptest.WantText(t, p, "#channels-error", "must be shared, unless the rule is private")
-		form.Del("sharing") // as a form without the field
+		form.Del("sharing") // like a form without the field
 		bob.Follow(rule, form)
 		apptest.Has(w.TB, bob.Do("GET", "/v1/alert-rules/"+r, "").Want(200), map[string]any{"private": true})
 
@@ -197,7 +197,7 @@ func TestSharingOfChannelsAndRules(t *testing.T) {
 	})
 }
 
-// A message of a shared alert to a private channel is not listed for others.
+// Messages of a shared alert to a private channel are not listed for others.
 func TestMessagesToPrivateChannels(t *testing.T) {
 	each(t, func(w *world) {
 		w.bobs()
@@ -212,7 +212,7 @@ func TestMessagesToPrivateChannels(t *testing.T) {
 	})
 }
 
-// The link of a message opens a private alert for whoever has it, also for someone who is signed in, and the audit log says that it was a link.
+// The link in a message gives access to a private alert, also for signed-in users. The audit log records the actor as a visitor.
 func TestAttendToAPrivateAlertByItsLink(t *testing.T) {
 	each(t, func(w *world) {
 		_, _, alert := w.bobs()
@@ -239,7 +239,7 @@ func TestAttendToAPrivateAlertByItsLink(t *testing.T) {
 	})
 }
 
-// Changes by the API are in the audit log with who made them, and never with what a channel is reached by.
+// The audit log has the actor of changes by the API, and never the address of a channel.
 func TestAuditOfAlerts_API(t *testing.T) {
 	each(t, func(w *world) {
 		channel, rule, alert := w.bobs()

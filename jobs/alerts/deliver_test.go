@@ -69,7 +69,7 @@ func TestMetricsCountMessagesByOutcome(t *testing.T) {
 	})
 }
 
-// A message is tried for a day, also if its channel never answers.
+// A message is retried for a day, also if its channel never responds.
 func TestMessageIsGivenUpAfterADayOfTimeouts(t *testing.T) {
 	each(t, func(w *world) {
 		w.timeout = 5 * time.Millisecond
@@ -89,14 +89,14 @@ func TestMessageIsGivenUpAfterADayOfTimeouts(t *testing.T) {
 	})
 }
 
-// messages are all messages, the oldest first.
+// messages returns all messages, oldest first.
 func (w *world) messages() (ds []alerts.Delivery) {
 	w.Helper()
 	w.ok(w.db.Read(w.Context()).Order("seq").Find(&ds).Error)
 	return ds
 }
 
-// A message that arrived after the claim was lost counts once: when it is sent again.
+// A message that was delivered after the claim was lost is counted when it is sent again.
 func TestMessageAfterALostClaimIsNotCounted(t *testing.T) {
 	each(t, func(w *world) {
 		h := w.hook("ops")
@@ -120,34 +120,34 @@ func TestMessageAfterALostClaimIsNotCounted(t *testing.T) {
 	})
 }
 
-// A service takes a message a second after the first five. That lasts from one claim to the next, and follows the channel's kind.
+// A service gets one message per second after a burst of five. The limiter outlives claims and follows the kind of the channel.
 func TestRateLimitOfAChannel(t *testing.T) {
 	worker := newWorld(t, modelstest.New(t)).idle(nil, nil)
 	service, hook := alerts.Channel{Seq: 1, Kind: "slack"}, alerts.Channel{Seq: 2, Kind: alerts.KindWebhook}
 	now := time.Now().Add(time.Hour)
 	first := worker.LimiterOf(service)
 	if !first.AllowN(now, 5) || first.AllowN(now, 1) {
-		t.Error("a service does not take five messages at once")
+		t.Error("burst of a service is not 5")
 	}
 	again := worker.LimiterOf(service)
 	if again != first || again.AllowN(now, 1) || !again.AllowN(now.Add(time.Second), 1) || again.AllowN(now.Add(time.Second), 1) {
-		t.Error("the limit of a service does not outlast its claim")
+		t.Error("limiter of a service does not outlive its claim")
 	}
 	webhook := worker.LimiterOf(hook)
 	if !webhook.AllowN(now, 5) || webhook.AllowN(now, 1) || !webhook.AllowN(now.Add(25*time.Millisecond), 5) {
-		t.Error("a webhook does not take 200 messages a second")
+		t.Error("limit of a webhook is not 200 per second")
 	}
 	hook.Kind = "ntfy"
 	if changed := worker.LimiterOf(hook); changed != webhook || changed.Limit() != 1 {
-		t.Errorf("a channel that is a service now has the limit %v", changed.Limit())
+		t.Errorf("limit of a channel that became a service is %v", changed.Limit())
 	}
 	service.Kind = alerts.KindWebhook
 	if changed := worker.LimiterOf(service); changed.Limit() != 200 {
-		t.Errorf("a channel that is a webhook now has the limit %v", changed.Limit())
+		t.Errorf("limit of a channel that became a webhook is %v", changed.Limit())
 	}
 }
 
-// A message about an outage that began hours ago is dated with the time at which it was put into the queue, however often it is tried.
+// The date of a message is the time when it was queued, for every attempt.
 func TestMessagesAreDatedWithTheirOwnTime(t *testing.T) {
 	each(t, func(w *world) {
 		server := standin.New(w)
@@ -219,7 +219,7 @@ func gotifyDate(w *world, r standin.Request) time.Time {
 	return at
 }
 
-// Events that cannot be taken stop neither reminders nor the end of old messages.
+// If events cannot be processed, reminders and the expiry of earlier messages still work.
 func TestEventsThatCannotBeTakenStopNothingElse(t *testing.T) {
 	each(t, func(w *world) {
 		h, disabled := w.hook("ops"), w.hook("disabled")

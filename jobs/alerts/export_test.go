@@ -6,5 +6,5 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// LimiterOf is the rate limit of a channel.
+// LimiterOf returns the rate limiter of a channel.
 func (w *Worker) LimiterOf(c alerts.Channel) *rate.Limiter { return w.limiterOf(c) }

@@ -26,15 +26,15 @@ import (
 	"linkwatch/outbound"
 )
 
-// world is a store by a clock that stands still until it is moved, with a worker.
+// world is a store with a fake clock and a worker.
 type world struct {
 	*testing.T
 	*alerts.Store
 	db      *models.DB
 	clock   *modelstest.Clock
 	log     *slog.Logger
-	timeout time.Duration        // of a message; 0 = send.DefaultTimeout
-	reg     *prometheus.Registry // of the last worker
+	timeout time.Duration        // of a message; 0 for send.DefaultTimeout
+	reg     *prometheus.Registry // registry of the last worker
 }
 
 func each(t *testing.T, test func(w *world)) {
@@ -67,7 +67,7 @@ func (w *world) ok(err error) {
 	}
 }
 
-// worker starts a worker of an instance of its own. stop stops it at once, whatever is under way; it stops with the test at the latest.
+// worker starts a worker with its own lease. stop cancels it immediately. It also stops at the end of the test.
 func (w *world) worker() (stop func()) {
 	w.Helper()
 	return w.workerWith(w.sender())
@@ -101,7 +101,7 @@ func (w *world) workerWith(s *send.Sender) (stop func()) {
 	return stop
 }
 
-// idle is a worker that is not started.
+// idle returns a worker that is not started.
 func (w *world) idle(held *lease.Lease, s *send.Sender) *alertjobs.Worker {
 	w.Helper()
 	w.reg = prometheus.NewRegistry()
@@ -110,7 +110,7 @@ func (w *world) idle(held *lease.Lease, s *send.Sender) *alertjobs.Worker {
 	return worker
 }
 
-// metric is the value of a metric of the last worker: of an outcome, if that is not "".
+// metric returns the value of a metric of the last worker, for an outcome unless that is "".
 func (w *world) metric(name, outcome string) float64 {
 	w.Helper()
 	families, err := w.reg.Gather()
@@ -135,12 +135,12 @@ func (w *world) sender() *send.Sender {
 	return s
 }
 
-// hook is a webhook that records what it gets.
+// hook is a webhook that records its requests.
 type hook struct {
 	alerts.Channel
 	mu     sync.Mutex
 	got    []got
-	answer func(n int, w http.ResponseWriter, r *http.Request) // of the n-th request, from 0
+	answer func(n int, w http.ResponseWriter, r *http.Request) // answers request n, counted from 0
 }
 
 type got struct {
@@ -148,7 +148,7 @@ type got struct {
 	alerts.Notification
 }
 
-// hook adds a channel, and a rule that sends it targets that are down and up again.
+// hook adds a webhook channel and a rule for target.down and target.up.
 func (w *world) hook(name string) *hook {
 	w.Helper()
 	h := &hook{}
@@ -184,14 +184,14 @@ func (h *hook) requests() []got {
 	return slices.Clone(h.got)
 }
 
-// answers sets what the hook answers.
+// answers sets the handler of the hook.
 func (h *hook) answers(fn func(n int, w http.ResponseWriter, r *http.Request)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.answer = fn
 }
 
-// happens stores an event of a target, which has a host of its own.
+// happens stores an event of a target. Each target has its own host.
 func (w *world) happens(phase event.Phase, names ...string) {
 	w.Helper()
 	events := make([]event.Event, len(names))
@@ -204,7 +204,7 @@ func (w *world) happens(phase event.Phase, names ...string) {
 	modelstest.Happen(w, w.db, events...)
 }
 
-// passes moves the clock until something is so.
+// passes advances the clock until a condition holds.
 func (w *world) passes(step time.Duration, what string, is func() bool) {
 	w.Helper()
 	modelstest.Eventually(w, what, func() bool {

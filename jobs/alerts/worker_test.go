@@ -50,7 +50,7 @@ func TestMessagesArriveInTheirOrder(t *testing.T) {
 	})
 }
 
-// never answers a request, also when its client leaves: that would be a success if it still read it.
+// never blocks a request, even after the client has disconnected. A response could still be read by the client.
 func never(r *http.Request) {
 	<-r.Context().Done()
 	panic(http.ErrAbortHandler)
@@ -128,7 +128,7 @@ func TestManyInstancesSendEachMessageOnce(t *testing.T) {
 		for i := range n {
 			w.happens(event.Began, fmt.Sprintf("t%d", i))
 			if i%10 == 9 {
-				w.clock.Advance(2 * time.Minute) // else it is a storm
+				w.clock.Advance(2 * time.Minute) // avoids a storm
 			}
 		}
 		w.passes(2*time.Second, "all are sent", func() bool {
@@ -151,7 +151,7 @@ func TestManyInstancesSendEachMessageOnce(t *testing.T) {
 	})
 }
 
-// subjects is of how many subjects a hook was told.
+// subjects returns the number of subjects that a hook received.
 func subjects(h *hook) (n int) {
 	for _, g := range h.requests() {
 		n += g.SubjectCount
@@ -166,7 +166,7 @@ func TestMessageThatAStopInterruptsIsSentAgainUnderItsID(t *testing.T) {
 		h.answers(func(n int, _ http.ResponseWriter, r *http.Request) {
 			if n == 0 {
 				close(arrived)
-				never(r) // it is given up
+				never(r) // times out
 			}
 		})
 		stop := w.worker()

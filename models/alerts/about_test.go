@@ -91,7 +91,7 @@ func TestWindowsOfATarget(t *testing.T) {
 			names += m.Name + ", "
 		}
 		if names != "now, soon, of its tag, " {
-			t.Errorf("the windows are %s", names)
+			t.Errorf("got windows %s", names)
 		}
 	})
 }

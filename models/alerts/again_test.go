@@ -9,12 +9,12 @@ import (
 	"linkwatch/models/event"
 )
 
-// quiet are quiet hours that begin now.
+// quiet returns quiet hours that start now.
 func (w *world) quiet(d time.Duration) alerts.Quiet {
 	return alerts.Quiet{From: w.Now().UTC().Format("15:04"), To: w.Now().UTC().Add(d).Format("15:04"), TimeZone: "UTC"}
 }
 
-// minutes lets minutes pass, one after another.
+// minutes advances the clock minute by minute.
 func (w *world) minutes(n int) {
 	w.Helper()
 	for range n {
@@ -22,7 +22,7 @@ func (w *world) minutes(n int) {
 	}
 }
 
-// A later outage of a target is sent, also while another target keeps the alert open, however often it happens in a day.
+// A later outage of a target is sent, even while another target keeps the alert open, and each time it happens in a day.
 func TestLaterOutagesInAnOpenAlert(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -39,7 +39,7 @@ func TestLaterOutagesInAnOpenAlert(t *testing.T) {
 	})
 }
 
-// A target that flaps while quiet hours or a silence hold its message back is sent afterwards if it is down then.
+// A target that flaps while quiet hours or a silence hold its message is sent afterwards if it is down then.
 func TestFlappingWhileMessagesAreHeldBack(t *testing.T) {
 	each(t, func(w *world) {
 		c, late := w.channel("c"), w.channel("late")
@@ -62,7 +62,7 @@ func TestFlappingWhileMessagesAreHeldBack(t *testing.T) {
 	})
 }
 
-// A target that fails again before its first message is sent once the alert may be sent again.
+// A target that fails again before its first message is sent when the alert is no longer held.
 func TestFlappingBeforeTheFirstMessage(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -79,7 +79,7 @@ func TestFlappingBeforeTheFirstMessage(t *testing.T) {
 	})
 }
 
-// A target that was sent as down is sent as up, whatever happened in between.
+// The recovery of a target that was sent as down is always sent.
 func TestRecoveryIsSentAfterAShortOutage(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -96,7 +96,7 @@ func TestRecoveryIsSentAfterAShortOutage(t *testing.T) {
 	})
 }
 
-// A rule that only sends ends sends no reminders, and neither does one from which reminders or the event were removed.
+// A rule that sends only recoveries sends no reminders. Neither does a rule whose reminders or event were removed.
 func TestRemindersOfChangedRules(t *testing.T) {
 	each(t, func(w *world) {
 		boss := w.channel("boss")
@@ -129,13 +129,13 @@ func TestRemindersOfChangedRules(t *testing.T) {
 		w.minutes(40)
 		w.expect(boss)
 		w.expect(cs[0])
-		w.expect(cs[1], "fired new is down: "+downText) // other rules apply to it
+		w.expect(cs[1], "fired new is down: "+downText) // other rules match it
 		w.expect(cs[2])
 		w.expect(cs[3])
 	})
 }
 
-// A shorter delay applies to what is down already.
+// A shorter delay applies to targets that are already down.
 func TestDelayIsShortened(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -149,25 +149,25 @@ func TestDelayIsShortened(t *testing.T) {
 	})
 }
 
-// Events without duration do not stay open if their rule is deleted before they are sent.
+// Alerts of events without a duration are resolved even if their rule is deleted before they are sent.
 func TestEventsWithoutDurationOfADeletedRule(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		r := w.rule(c, func(r *alerts.Rule) { r.Events, r.Quiet = alerts.List{"page.changed"}, w.quiet(9*time.Hour) })
 		w.happen(w.event("page.changed", event.Once, "home@a.test", 0))
 		if len(w.open()) != 1 {
-			t.Fatal("the alert is not shown in quiet hours")
+			t.Fatal("alert not shown in quiet hours")
 		}
 		w.ok(w.DeleteRule(w.Context(), r.ID))
 		w.pass(25 * time.Hour)
 		if open := w.open(); len(open) != 0 {
-			t.Errorf("%d alerts are open", len(open))
+			t.Errorf("got %d open alerts", len(open))
 		}
 		w.expect(c)
 	})
 }
 
-// Events without duration of many hosts are sent together, also one after another.
+// Events without a duration on many hosts are sent together, even if they happen one after another.
 func TestTrickleOverManyHosts(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -182,14 +182,14 @@ func TestTrickleOverManyHosts(t *testing.T) {
 	})
 }
 
-// A page that changes in maintenance is not sent, also if the window begins while the message waits.
+// A page that changes in maintenance is not sent, even if the window starts while the message is held.
 func TestEventsWithoutDurationInMaintenance(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
 		w.rule(c, func(r *alerts.Rule) { r.Events = alerts.List{"page.changed"} })
 		w.happen(w.event("page.changed", event.Once, "first@a.test", 0))
 		w.expect(c, "fired first changed")
-		w.happen(w.event("page.changed", event.Once, "second@a.test", 0)) // waits for five minutes
+		w.happen(w.event("page.changed", event.Once, "second@a.test", 0)) // held for five minutes
 		_, err := w.AddMaintenance(w.Context(), alerts.Maintenance{Name: "All", StartsAt: w.Now(), EndsAt: w.Now().Add(time.Hour)})
 		w.ok(err)
 		w.minutes(90)
@@ -197,7 +197,7 @@ func TestEventsWithoutDurationInMaintenance(t *testing.T) {
 	})
 }
 
-// Of two rules with one channel, the message with more targets is sent.
+// If two rules have the same channel, the message with more targets is sent.
 func TestEndOfTwoRulesWithOneChannel(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")

@@ -10,7 +10,7 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// alertMe asks for important alerts, and fails the test unless the result is as wanted.
+// alertMe calls AlertMe and fails the test unless the result is want.
 func (w *world) alertMe(ask alerts.AlertMe, want alerts.AlertMeResult) alerts.Rule {
 	w.Helper()
 	r, did, err := w.AlertMe(w.Context(), ask)
@@ -21,7 +21,7 @@ func (w *world) alertMe(ask alerts.AlertMe, want alerts.AlertMeResult) alerts.Ru
 	return r
 }
 
-// sends fails the test unless a stored rule has exactly these channels.
+// sends fails the test unless a rule has exactly these channels.
 func (w *world) sends(r alerts.Rule, to ...alerts.Channel) {
 	w.Helper()
 	stored, err := w.Rule(w.Context(), r.ID)
@@ -42,7 +42,7 @@ func (w *world) disable(c alerts.Channel) {
 	w.ok(err)
 }
 
-// All enabled channels get the important events, whenever they were added.
+// All enabled channels get the important events, also channels that are added later.
 func TestAlertMe(t *testing.T) {
 	each(t, func(w *world) {
 		w.alertMe(alerts.AlertMe{}, alerts.AlertMeNoChannel)
@@ -76,7 +76,7 @@ func TestAlertMe(t *testing.T) {
 	})
 }
 
-// A rule whose channels are all disabled or deleted gets those that are enabled.
+// A rule whose channels are all disabled or deleted gets the enabled channels.
 func TestAlertMeWithAMuteRule(t *testing.T) {
 	each(t, func(w *world) {
 		old := w.channel("old")
@@ -94,14 +94,14 @@ func TestAlertMeWithAMuteRule(t *testing.T) {
 	})
 }
 
-// A rule counts only if it is enabled and has all important events and the same scope. A channel counts as served by any rule that covers these, also
-// by its escalation.
+// Channels are added only to an enabled rule with all important events and the same scope. A channel is covered by any rule with these
+// events, also by its escalation.
 func TestAlertMeBesideOtherRules(t *testing.T) {
 	each(t, func(w *world) {
 		ops, pager := w.channel("ops"), w.channel("pager")
 		important := func(r *alerts.Rule) { r.Events = w.Defaults() }
 		w.rule(ops, important, func(r *alerts.Rule) { r.Enabled = false })
-		w.rule(ops) // which lacks an event
+		w.rule(ops) // lacks an event
 		w.rule(ops, important, func(r *alerts.Rule) { r.Scope.Tags = alerts.List{"shop"} })
 		added := w.alertMe(alerts.AlertMe{Channel: ops.ID}, alerts.AlertMeAdded)
 		w.sends(added, ops)
@@ -113,7 +113,7 @@ func TestAlertMeBesideOtherRules(t *testing.T) {
 
 		mail := w.channel("mail")
 		w.rule(mail, important)
-		w.alertMe(alerts.AlertMe{}, alerts.AlertMeCovered) // by two rules
+		w.alertMe(alerts.AlertMe{}, alerts.AlertMeCovered) // covered by two rules
 		w.sends(added, ops)
 	})
 }
@@ -134,12 +134,12 @@ func TestAlertMeOfATarget(t *testing.T) {
 		w.alertMe(alerts.AlertMe{Target: targetID("docs"), TargetName: "Docs"}, alerts.AlertMeCovered)
 
 		w.channel("chat")
-		w.alertMe(alerts.AlertMe{Target: targetID("docs"), TargetName: "Docs"}, alerts.AlertMeAdded) // the rule for everything is left alone
+		w.alertMe(alerts.AlertMe{Target: targetID("docs"), TargetName: "Docs"}, alerts.AlertMeAdded) // the rule for everything is unchanged
 		w.sends(everything, ops, mail)
 	})
 }
 
-// To press the button twice at once adds one rule, and there are never too many.
+// Concurrent calls add one rule, and the number of rules is limited.
 func TestAlertMeAtOnce(t *testing.T) {
 	each(t, func(w *world) {
 		ops := w.channel("ops")
@@ -161,7 +161,7 @@ func TestAlertMeAtOnce(t *testing.T) {
 			w.rule(ops, func(r *alerts.Rule) { r.Name = fmt.Sprint(i) })
 		}
 		_, _, err = w.AlertMe(w.Context(), alerts.AlertMe{Target: targetID("shop"), TargetName: "Shop"})
-		w.ok(err) // it is covered
+		w.ok(err) // already covered
 		w.channel("mail")
 		_, _, err = w.AlertMe(w.Context(), alerts.AlertMe{Target: targetID("shop"), TargetName: "Shop"})
 		w.code(err, models.CodeConflict)

@@ -8,7 +8,7 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// Several alerts are acknowledged at once. Undoing that leaves alone those that were acknowledged before.
+// AcknowledgeAll acknowledges several alerts. Its undo does not change alerts that were acknowledged before.
 func TestAcknowledgingSeveralAlerts(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -70,7 +70,7 @@ func TestSilencingSeveralAlerts(t *testing.T) {
 	})
 }
 
-// open are the ids of all open alerts, the oldest last.
+// open returns the IDs of all open alerts, newest first.
 func (w *world) open() (ids []string) {
 	w.Helper()
 	page, err := w.Alerts(w.Context(), alerts.Firing, zeroCursor, 100)

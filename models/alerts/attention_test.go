@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// unattended adds n alerts like the first one, each a second after the one before.
+// unattended adds n copies of the first alert at intervals of a second.
 func (w *world) unattended(name string, severity event.Severity, n int) {
 	w.Helper()
 	var first alerts.Alert
@@ -27,7 +27,7 @@ func (w *world) unattended(name string, severity event.Severity, n int) {
 	w.ok(w.db.Write(w.Context(), func(tx *gorm.DB) error { return tx.CreateInBatches(as, 500).Error }))
 }
 
-// However many newer alerts there are, the most severe ones are shown, and all are counted.
+// The most severe alerts are shown even if there are many newer ones. All are counted.
 func TestMostSevereAlertsNeedAttention(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")

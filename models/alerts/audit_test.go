@@ -10,7 +10,7 @@ import (
 	"linkwatch/models/audit"
 )
 
-// audited are the entries of the audit log since it was last called.
+// audited returns the audit entries since its last call.
 func (w *world) audited(from *int64) (texts []string) {
 	w.Helper()
 	var es []audit.Entry
@@ -22,7 +22,7 @@ func (w *world) audited(from *int64) (texts []string) {
 	return texts
 }
 
-// Each change by a request is in the audit log, once, with what it changed and without secrets. What the worker does is not.
+// Each change by a request has one audit entry, with the changed values and without secrets. Changes by the worker have none.
 func TestAudit(t *testing.T) {
 	each(t, func(w *world) {
 		var seq int64

@@ -9,7 +9,7 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// One part of an address is changed without the other, which no one can read.
+// One part of an address can be changed without the other.
 func TestPartsOfAnAddressAreChanged(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -31,7 +31,7 @@ func TestPartsOfAnAddressAreChanged(t *testing.T) {
 	})
 }
 
-// What was sealed with another key is replaced as a whole.
+// An address that was encrypted with another key can only be replaced as a whole.
 func TestAnAddressOfAnotherKeyIsReplaced(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")

@@ -9,7 +9,7 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// Alerts are found by their subject and detail, open ones first; channels, rules and windows by their names.
+// Find matches the subject and the detail of alerts and returns open ones first. FindSettings matches names.
 func TestFind(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("Ops")

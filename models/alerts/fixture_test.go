@@ -17,7 +17,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// world is a store by a clock that stands still until it is moved.
+// world is a store with a fake clock.
 type world struct {
 	*testing.T
 	*alerts.Store
@@ -27,7 +27,7 @@ type world struct {
 	facts *facts
 }
 
-// facts are what tests say of targets and links.
+// facts is a fake of alerts.Facts.
 type facts struct {
 	tags, pages map[string][]string
 	asked       int
@@ -43,7 +43,7 @@ func (f *facts) StatusPages(context.Context, []string) (map[string][]string, err
 	return f.pages, nil
 }
 
-// The kinds of events of the tests.
+// The event types of the tests.
 var types = []event.Type{
 	{Kind: "target.down", Severity: event.Critical, Label: "Target down", Subject: "target", Noun: "target", Did: "is down", DidMany: "are down", EndsAs: "target.up", Default: true},
 	{Kind: "target.up", Severity: event.Info, Label: "Target up", Subject: "target", Noun: "target", Did: "is up again", DidMany: "are up again", Default: true},
@@ -96,7 +96,7 @@ func (w *world) channel(name string) alerts.Channel {
 	return c
 }
 
-// rule adds a rule for targets that are down and up again, changed by fn.
+// rule adds a rule for target.down and target.up, after fn changed it.
 func (w *world) rule(to alerts.Channel, fns ...func(*alerts.Rule)) alerts.Rule {
 	w.Helper()
 	r := alerts.Rule{Name: "Rule", Events: alerts.List{"target.down", "target.up"}, Channels: alerts.List{to.ID}, AfterFailures: 1, Enabled: true}
@@ -108,12 +108,12 @@ func (w *world) rule(to alerts.Channel, fns ...func(*alerts.Rule)) alerts.Rule {
 	return r
 }
 
-// targetID is the id of a target that a test names.
+// targetID returns the ID of a target from its test name.
 func targetID(name string) string {
 	return "t_" + (name + "xxxxxxxxxxxxxxxxxxxxxx")[:22]
 }
 
-// down is a check of a target that failed; the host of the target is the part of its name after "@".
+// down returns the event of a failed check. The host of the target is the part of its name after "@".
 func (w *world) down(name string, failures int) event.Event {
 	return w.event("target.down", event.Began, name, failures)
 }
@@ -140,14 +140,14 @@ func (w *world) event(kind event.Kind, phase event.Phase, name string, failures 
 	return e
 }
 
-// happen stores events, has alerts made of them, and sends what is due a second later.
+// happen stores and processes events, and sends the due messages one second later.
 func (w *world) happen(events ...event.Event) {
 	w.Helper()
 	modelstest.Happen(w, w.db, events...)
 	w.pass(time.Second)
 }
 
-// pass lets some time pass, and does what is due then.
+// pass advances the clock, then runs the due steps.
 func (w *world) pass(d time.Duration) {
 	w.Helper()
 	for n := 1; n > 0; {
@@ -163,7 +163,7 @@ func (w *world) pass(d time.Duration) {
 	}
 }
 
-// sent are the messages to a channel since it was last asked: "fired Shop is down".
+// sent returns the messages to a channel since its last call: "fired Shop is down".
 func (w *world) sent(c alerts.Channel) (titles []string) {
 	w.Helper()
 	var ds []alerts.Delivery
@@ -179,7 +179,7 @@ func (w *world) sent(c alerts.Channel) (titles []string) {
 	return titles
 }
 
-// expect fails the test unless a channel got exactly these messages since it was last asked.
+// expect fails the test unless a channel got exactly these messages since the last call.
 func (w *world) expect(c alerts.Channel, want ...string) {
 	w.Helper()
 	if got := w.sent(c); !slices.Equal(got, want) {

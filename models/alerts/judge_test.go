@@ -32,7 +32,7 @@ func TestSubjectThatJoinsLaterIsTold(t *testing.T) {
 		c := w.channel("c")
 		w.rule(c)
 		w.happen(w.down("old@a.test", 1))
-		w.happen(w.down("same@a.test", 1)) // of the same outage
+		w.happen(w.down("same@a.test", 1)) // same outage
 		w.expect(c, "fired old is down: "+downText)
 		w.pass(5*time.Minute - 2*time.Second)
 		w.expect(c)
@@ -149,7 +149,7 @@ func TestMaintenanceIsLookedAtWhenAMessageIsDue(t *testing.T) {
 		w.ok(err)
 		w.pass(time.Hour)
 		w.expect(c)
-		w.ok(w.DeleteMaintenance(w.Context(), m.ID)) // it ends early
+		w.ok(w.DeleteMaintenance(w.Context(), m.ID)) // ends early
 		w.pass(2 * time.Minute)
 		w.expect(c, "repeated 2 targets on a.test are down: "+downText)
 	})

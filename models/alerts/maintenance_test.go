@@ -11,7 +11,7 @@ func window(t *testing.T, repeat alerts.Repeat, zone, from, to string) alerts.Ma
 	return alerts.Maintenance{StartsAt: at(t, from), EndsAt: at(t, to), Repeat: repeat, TimeZone: zone}
 }
 
-// In 2026 the clocks of Berlin go forward on March 29 at 02:00, and back on October 25 at 03:00.
+// In 2026 the clocks in Berlin go forward on March 29 at 02:00 and back on October 25 at 03:00.
 func TestOccurrencesOfMaintenance(t *testing.T) {
 	const berlin = "Europe/Berlin"
 	weekly := window(t, alerts.RepeatWeekly, berlin, "2026-03-21T23:00:00+01:00", "2026-03-22T03:00:00+01:00")
@@ -29,7 +29,7 @@ func TestOccurrencesOfMaintenance(t *testing.T) {
 		window   alerts.Maintenance
 		now      string
 		in       bool
-		from, to string // of the occurrence that it is in, or else of the next one; "" = there is none
+		from, to string // of the current or next occurrence; "" if there is none
 	}{
 		{"once, before", once, "2026-01-31T09:59:59Z", false, "2026-01-31T10:00:00Z", "2026-02-01T10:00:30Z"},
 		{"once, in it", once, "2026-02-01T10:00:29Z", true, "2026-01-31T10:00:00Z", "2026-02-01T10:00:30Z"},
@@ -68,12 +68,12 @@ func TestOccurrencesOfMaintenance(t *testing.T) {
 			t.Errorf("%s: from %v to %v, %v", c.name, from, to, ok)
 		}
 		if around, until, in := c.window.Around(now); in != c.in || in && (around != from || until != to) {
-			t.Errorf("%s: in it from %v to %v, %v", c.name, around, until, in)
+			t.Errorf("%s: around: from %v to %v, %v", c.name, around, until, in)
 		}
 	}
 }
 
-// What is asked for often reads no file.
+// Frequent calls do not load time zone files.
 func TestTimeZonesAreReadOnce(t *testing.T) {
 	quiet := alerts.Quiet{From: "22:00", To: "07:00", TimeZone: "Pacific/Auckland"}
 	weekly := window(t, alerts.RepeatWeekly, "Pacific/Auckland", "2026-03-21T22:00:00Z", "2026-03-22T02:00:00Z")

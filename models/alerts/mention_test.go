@@ -14,7 +14,7 @@ func (w *world) closed(name string) event.Event {
 	return w.event("target.down", event.Closed, name, 0)
 }
 
-// maintain puts targets into maintenance for some time.
+// maintain puts targets into maintenance.
 func (w *world) maintain(d time.Duration, names ...string) {
 	w.Helper()
 	var ids alerts.List
@@ -25,7 +25,7 @@ func (w *world) maintain(d time.Duration, names ...string) {
 	w.ok(err)
 }
 
-// A target that leaves its alert and joins it in one batch of events is counted once.
+// A target that leaves and rejoins its alert in one batch of events is counted once.
 func TestTargetThatIsPausedAndFailsAgainAtOnce(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -41,7 +41,7 @@ func TestTargetThatIsPausedAndFailsAgainAtOnce(t *testing.T) {
 	})
 }
 
-// Flapping is that of a target, not of its host: an outage of another target is sent.
+// Flapping is a state of a target, not of its host: the outage of another target is sent.
 func TestTargetsOfAHostThatFailInTurnAreNotFlapping(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -79,7 +79,7 @@ func TestTargetThatJoinsAFlappingOne(t *testing.T) {
 	})
 }
 
-// An alert that begins and settles in quiet hours is not sent after them, but shown in the history.
+// An alert that starts and resolves in quiet hours is not sent after them, but it is listed.
 func TestFlappingInQuietHoursIsNotSentLater(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -103,7 +103,7 @@ func TestFlappingInQuietHoursIsNotSentLater(t *testing.T) {
 	})
 }
 
-// An alert is shown while quiet hours hold its message back, and can be acknowledged.
+// An alert is shown while quiet hours hold its message, and can be acknowledged.
 func TestAlertIsShownInQuietHours(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -121,7 +121,7 @@ func TestAlertIsShownInQuietHours(t *testing.T) {
 	})
 }
 
-// However many targets of a host are in maintenance, one that is not is sent, alone, and so is its recovery.
+// A target that is not in maintenance is sent, with its recovery, even if other targets of its host are in maintenance.
 func TestMaintenanceOfOtherTargetsOfTheHost(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -146,7 +146,7 @@ func TestMaintenanceOfOtherTargetsOfTheHost(t *testing.T) {
 	})
 }
 
-// A target in maintenance joins no alert that was sent, and one that was sent before is not sent again in maintenance.
+// A target in maintenance does not join a sent alert. A target that was sent before is not sent again in maintenance.
 func TestMaintenanceDuringAnOutage(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -165,7 +165,7 @@ func TestMaintenanceDuringAnOutage(t *testing.T) {
 	})
 }
 
-// Pages that change one after another are sent every five minutes at most.
+// Pages that change one after another are sent at most every five minutes.
 func TestTrickleOfEventsWithoutDuration(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -178,7 +178,7 @@ func TestTrickleOfEventsWithoutDuration(t *testing.T) {
 	})
 }
 
-// Each rule sends a target that joins an alert when its own conditions hold.
+// Each rule sends a target that joins an alert according to its own conditions.
 func TestRulesWithDifferentConditions(t *testing.T) {
 	each(t, func(w *world) {
 		first, third, minutes := w.channel("first"), w.channel("third"), w.channel("minutes")
@@ -198,7 +198,7 @@ func TestRulesWithDifferentConditions(t *testing.T) {
 		w.expect(third)
 		w.happen(w.down("b@h.test", 3))
 		w.expect(third, "worse 2 targets on h.test are down: "+downText)
-		w.happen(w.up("b@h.test")) // before it has lasted ten minutes
+		w.happen(w.up("b@h.test")) // lasted less than ten minutes
 		w.pass(time.Hour)
 		w.expect(minutes)
 	})
@@ -219,7 +219,7 @@ func TestRemindersCountWhatGoesOn(t *testing.T) {
 	})
 }
 
-// A rule for one target that is added during the outage of a host sends that target alone.
+// A rule for one target that is added during the outage of a host sends only that target.
 func TestScopedRuleThatIsAddedDuringAnOutage(t *testing.T) {
 	each(t, func(w *world) {
 		all, scoped := w.channel("all"), w.channel("scoped")
@@ -234,7 +234,7 @@ func TestScopedRuleThatIsAddedDuringAnOutage(t *testing.T) {
 	})
 }
 
-// A rule that is disabled and enabled again goes on with its reminders, and sends the end.
+// A rule that is disabled and enabled again continues its reminders and sends the recovery.
 func TestRuleThatIsDisabledForAWhile(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -262,7 +262,7 @@ func TestRuleThatIsDisabledForAWhile(t *testing.T) {
 	})
 }
 
-// A silence that ends early holds nothing back, also for rules that have not sent the alert yet.
+// A silence that ends early no longer holds messages, also of rules that have not sent the alert yet.
 func TestEndOfASilence(t *testing.T) {
 	each(t, func(w *world) {
 		c, later := w.channel("c"), w.channel("later")
@@ -281,7 +281,7 @@ func TestEndOfASilence(t *testing.T) {
 	})
 }
 
-// An alert is named by a target that is down.
+// The first subject of an alert is a target that is down.
 func TestAlertIsNamedByWhatGoesOn(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")

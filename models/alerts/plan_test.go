@@ -16,8 +16,8 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// SQLite reads no whole table and sorts none for what people and the worker often do. The settings are an
-// exception: there are at most 200 channels, rules and windows of each.
+// Frequent queries of pages and of the worker do not scan or sort whole tables in SQLite. Channels, rules and windows are exceptions: there
+// are at most 200 of each.
 func TestQueryPlans(t *testing.T) {
 	w := newWorld(t, modelstest.New(t))
 	ctx, c := w.Context(), w.channel("c")
@@ -95,7 +95,7 @@ func TestQueryPlans(t *testing.T) {
 		t.Run(of.name, func(t *testing.T) {
 			statements := modelstest.Sent(t, w.db, of.do)
 			if len(statements) == 0 {
-				t.Error("there is no statement")
+				t.Error("no statements")
 			}
 			for _, s := range statements {
 				for _, step := range modelstest.Plan(t, w.db, s) {
@@ -108,17 +108,17 @@ func TestQueryPlans(t *testing.T) {
 	}
 }
 
-// reads finds the tables that a statement reads, and the names that it gives them.
+// reads matches the tables that a statement reads, with their aliases.
 var reads = regexp.MustCompile("\\b(?:FROM|JOIN|UPDATE|INTO)\\s+[`\"]?(\\w+)[`\"]?(?:\\s+AS\\s+(\\w+))?")
 
-// settled are tables with few rows, and events, of which a batch is taken. waiting are indexes of those rows that are asked for.
+// settled are the small tables, and events, which are read in batches. waiting are the partial indexes of exactly the requested rows.
 var (
 	settled = []string{"channels", "alert_rules", "maintenance", "events"}
 	waiting = []string{"alerts_fired", "alerts_firing", "alerts_unattended", "alerts_severity", "deliveries_pending", "deliveries_waiting"}
 )
 
-// readsAll reports whether a step of a plan reads a table that grows from one end to the other: as it is, or through an index without a condition, unless that has
-// only what is asked for and the statement has a limit. tables are all tables: others are what the statement brings, or what a part of it found.
+// readsAll reports whether a step of a plan scans a growing table, directly or through an index without a condition. A partial index with
+// only the requested rows is allowed if the statement has a limit. tables are all tables; other names are subqueries and values.
 func readsAll(tables []string, sql, step string) bool {
 	name, through, _ := strings.Cut(strings.TrimPrefix(step, "SCAN "), " ")
 	if !strings.HasPrefix(step, "SCAN ") || slices.Contains(waiting, through[strings.LastIndexByte(through, ' ')+1:]) && strings.Contains(sql, "LIMIT") {
@@ -129,7 +129,7 @@ func readsAll(tables []string, sql, step string) bool {
 	})
 }
 
-// A plan test that flags nothing is worth nothing.
+// The checks of plans find bad plans.
 func TestReadsAll(t *testing.T) {
 	tables := []string{"alerts", "channels", "deliveries"}
 	for _, c := range []struct {
@@ -153,7 +153,7 @@ func TestReadsAll(t *testing.T) {
 	}
 }
 
-// bounded reports whether a statement sorts rows that it brings, or those of a few alerts.
+// bounded reports whether a statement sorts only its own values or the rows of a few alerts.
 func bounded(sql string) bool {
 	return strings.Contains(sql, "jsonb_each") || strings.Contains(sql, "m.subject_id = ?") || strings.Contains(sql, "LIMIT ?) AS d")
 }

@@ -9,7 +9,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// full fills the table of alerts: four of five are private to bob.
+// full fills the table of alerts. Four of five alerts are private to bob.
 func (w *world) full(n int) {
 	w.Helper()
 	modelstest.Exec(w, w.db, `INSERT INTO alerts (id, ends_id, event, severity, group_key, subject_kind, subject_id, subject_name, subject_url, detail, members, open_members, flapping, changes,
@@ -20,7 +20,7 @@ func (w *world) full(n int) {
 	modelstest.Exec(w, w.db, "ANALYZE")
 }
 
-// What an account reads takes the same plans as what an admin reads, and as many statements.
+// Reads of an account have the same plans as reads of an admin, and as many statements.
 func TestPlansOfARestrictedReader(t *testing.T) {
 	w := newWorld(t, modelstest.New(t))
 	w.full(20_000)
@@ -39,7 +39,7 @@ func TestPlansOfARestrictedReader(t *testing.T) {
 	}
 	for _, of := range []struct {
 		name  string
-		index string // that it reads; "" = that of the list
+		index string // that it uses; "" for the index of the list
 		do    func(context.Context) error
 	}{
 		{"all alerts", "", list(alerts.AnyState)},
@@ -66,7 +66,7 @@ func TestPlansOfARestrictedReader(t *testing.T) {
 				}
 				for _, step := range plan {
 					found = found || strings.Contains(step, of.index)
-					if readsAll(tables, s.SQL, step) || modelstest.Sorts(step) && !bounded(s.SQL) && !strings.Contains(s.SQL, "AS newest") { // of 1,000 alerts
+					if readsAll(tables, s.SQL, step) || modelstest.Sorts(step) && !bounded(s.SQL) && !strings.Contains(s.SQL, "AS newest") { // at most 1,000 alerts
 						t.Errorf("%s\n  %s", s.SQL, step)
 					}
 				}

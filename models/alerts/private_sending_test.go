@@ -12,13 +12,13 @@ import (
 	"linkwatch/models/event"
 )
 
-// Only a rule that is private to the owner sends a private subject, and never together with a shared one, or one of another owner.
+// Only a private rule of the owner sends a private subject, and never together with a shared subject or one of another owner.
 func TestPrivateSubjectsAreSentByRulesOfTheirOwner(t *testing.T) {
 	each(t, func(w *world) {
 		team, root := w.channel("team"), w.channelOf("root", "root", true)
 		bob, alice := w.channelOf("bob", "bob", true), w.channelOf("alice", "alice", true)
 		w.rule(team)
-		w.ruleOf("bob", false, team) // that it is bob's is not enough
+		w.ruleOf("bob", false, team) // owned by bob but shared
 		w.ruleOf("root", true, root)
 		w.ruleOf("bob", true, bob)
 		w.ruleOf("alice", true, alice)
@@ -46,7 +46,8 @@ func TestPrivateSubjectsAreSentByRulesOfTheirOwner(t *testing.T) {
 	})
 }
 
-// A private subject is in no alert with a shared one, also if the same rules apply to both. Without a private rule of its owner there is no alert of it.
+// Private and shared subjects are never in one alert, even if the same rules match them. A private subject has no alert without a private
+// rule of its owner.
 func TestPrivateSubjectsAreApart(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.channelOf("bob", "bob", true)
@@ -68,7 +69,7 @@ func TestPrivateSubjectsAreApart(t *testing.T) {
 	})
 }
 
-// In a storm, too, private subjects are in alerts of their own.
+// In a storm, private subjects are in separate alerts too.
 func TestStormOfPrivateSubjects(t *testing.T) {
 	each(t, func(w *world) {
 		team, bob := w.channel("team"), w.channelOf("bob", "bob", true)
@@ -97,7 +98,7 @@ func TestStormOfPrivateSubjects(t *testing.T) {
 	})
 }
 
-// The tags of private links tell nothing of a shared target, and tags of others nothing of a private one.
+// Tags of private links do not affect shared targets. Tags of others do not affect private targets.
 func TestFactsAreAskedForAsTheReadersOfAnAlert(t *testing.T) {
 	each(t, func(w *world) {
 		w.Use(scoped{})
@@ -111,7 +112,7 @@ func TestFactsAreAskedForAsTheReadersOfAnAlert(t *testing.T) {
 	})
 }
 
-// scoped are facts that depend on who asks: everyone has tagged all links with the own name.
+// scoped is a fake of alerts.Facts in which every account has tagged all links with its name.
 type scoped struct{}
 
 func (scoped) Tags(ctx context.Context, urls []string) (map[string][]string, error) {
@@ -128,7 +129,8 @@ func (scoped) Tags(ctx context.Context, urls []string) (map[string][]string, err
 
 func (scoped) StatusPages(context.Context, []string) (map[string][]string, error) { return nil, nil }
 
-// “Alert me” uses shared channels for what is shared, the own private ones by a private rule, and for a private target these alone.
+// “Alert me” adds shared channels to a shared rule and own private channels to a private rule. For a private target it uses only the
+// private ones.
 func TestAlertMeWithPrivateThings(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.as("bob")

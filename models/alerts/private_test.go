@@ -12,17 +12,17 @@ import (
 	"linkwatch/models/event"
 )
 
-// as is the context of an account that is no admin.
+// as returns the context of an editor.
 func (w *world) as(name string) context.Context {
 	return models.WithActor(w.Context(), models.Actor{Name: name, Via: "session"})
 }
 
-// admin is the context of an admin.
+// admin returns the context of an admin.
 func (w *world) admin() context.Context {
 	return models.WithActor(w.Context(), models.Actor{Name: "root", Via: "session", SeesAll: true})
 }
 
-// channelOf adds a channel of an account.
+// channelOf adds a channel owned by an account.
 func (w *world) channelOf(owner, name string, private bool) alerts.Channel {
 	w.Helper()
 	c, err := w.AddChannel(w.as(owner), alerts.NewChannel{Name: name, Kind: alerts.KindWebhook, Address: alerts.Address{URL: "https://hooks.test/" + name}, Private: private})
@@ -30,7 +30,7 @@ func (w *world) channelOf(owner, name string, private bool) alerts.Channel {
 	return c
 }
 
-// ruleOf adds a rule of an account, changed by fn.
+// ruleOf adds a rule owned by an account, after fn changed it.
 func (w *world) ruleOf(owner string, private bool, to alerts.Channel, fns ...func(*alerts.Rule)) alerts.Rule {
 	w.Helper()
 	r := alerts.Rule{Name: "Rule of " + owner, Owner: owner, Events: alerts.List{"target.down", "target.up"}, Channels: alerts.List{to.ID}, AfterFailures: 1, Enabled: true}
@@ -49,7 +49,7 @@ func private(to string, e event.Event) event.Event {
 	return e
 }
 
-// bobs is what bob has in the tests: a private channel, rule and alert, and deleted ones of both.
+// bobs holds the private channel, rule and alert of bob, and a deleted channel and rule.
 type bobs struct {
 	channel, goneChannel alerts.Channel
 	rule, goneRule       alerts.Rule
@@ -75,7 +75,7 @@ func (w *world) bobs() (b bobs) {
 	return b
 }
 
-// What is private to bob does not exist for alice, whatever she asks for, and does for bob and admins.
+// Private items of bob do not exist for alice in any method. They do for bob and admins.
 func TestPrivateThingsAreSeenByTheirOwnerAndAdmins(t *testing.T) {
 	reads := map[string]func(w *world, b bobs, ctx context.Context) (int, error){
 		"list of alerts": func(w *world, _ bobs, ctx context.Context) (int, error) {
@@ -179,7 +179,7 @@ func TestPrivateThingsAreSeenByTheirOwnerAndAdmins(t *testing.T) {
 	})
 }
 
-// No write of alice reaches what is private to bob. The same writes by bob work.
+// No write of alice changes private items of bob. The same writes by bob work.
 func TestPrivateThingsAreChangedByTheirOwnerAndAdmins(t *testing.T) {
 	name := "changed"
 	writes := []struct {
@@ -262,7 +262,7 @@ func TestPrivateThingsAreChangedByTheirOwnerAndAdmins(t *testing.T) {
 	})
 }
 
-// many is CodeNotFound if nothing was changed.
+// many returns CodeNotFound if nothing was changed.
 func many(_ models.Time, n int, err error) error {
 	if err == nil && n == 0 {
 		return models.NotFound("alert")
@@ -270,7 +270,7 @@ func many(_ models.Time, n int, err error) error {
 	return err
 }
 
-// stored are the alerts, channels and rules as they are stored.
+// stored returns all rows of alerts, channels and rules.
 func (w *world) stored() (rows []string) {
 	w.Helper()
 	var as []alerts.Alert

@@ -13,7 +13,7 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// queued puts a message about each of some targets into the outbox.
+// queued queues a message about each of the targets.
 func (w *world) queued(targets ...string) {
 	w.Helper()
 	for _, name := range targets {
@@ -21,7 +21,7 @@ func (w *world) queued(targets ...string) {
 	}
 }
 
-// deliver sends the next message of a channel, as the worker does. ok is false if there is none to be sent now.
+// deliver sends the next message of a channel like the worker. ok is false if there is none to send now.
 func (w *world) deliver(c alerts.Channel, attempt func(subject string) alerts.Attempt) (failed, ok bool) {
 	w.Helper()
 	cs, err := w.ClaimChannels(w.Context(), w.me, 10)
@@ -46,7 +46,7 @@ func subjectOf(d alerts.Delivery) string {
 	return name
 }
 
-// deliveries are the messages to a channel: "shop delivered 1 ", with the attempts and the last error.
+// deliveries returns the messages to a channel with attempts and last error: "shop delivered 1 ".
 func (w *world) deliveries(c alerts.Channel) (all []string) {
 	w.Helper()
 	var ds []alerts.Delivery
@@ -82,7 +82,7 @@ func TestPausesDoubleUpToTenMinutes(t *testing.T) {
 	}
 }
 
-// A message that its service never takes, without refusing it, lets the others pass after ten attempts.
+// A message that keeps failing without being refused is moved behind the others after ten attempts.
 func TestMessageThatAlwaysFailsStepsAside(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -119,7 +119,7 @@ func TestMessageThatAlwaysFailsStepsAside(t *testing.T) {
 	})
 }
 
-// A message is tried for a day, whatever fails, and keeps the last error.
+// A message is retried for a day after any error, and keeps the last error.
 func TestMessageIsGivenUpAfterADay(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -194,7 +194,7 @@ func TestMessageThatWasNeverSentSaysWhy(t *testing.T) {
 	}
 }
 
-// What an attempt that is under way says of a channel does not count once the channel was changed.
+// The result of a running attempt does not affect a channel that has changed since.
 func TestAttemptOfAnOldAddressSaysNothingOfTheNewOne(t *testing.T) {
 	for name, edit := range map[string]func(n int) alerts.ChannelEdit{
 		"another URL": func(n int) alerts.ChannelEdit {
@@ -265,7 +265,7 @@ func TestMessageOfAChannelThatIsNoLongerClaimedIsNotRecorded(t *testing.T) {
 	})
 }
 
-// A test that was under way when the channel was changed or disabled does not mark it.
+// The result of a running test does not affect a channel that was changed or disabled since.
 func TestResultOfATestIsThatOfTheAddressThatWasTested(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")

@@ -17,7 +17,7 @@ func at(t *testing.T, text string) models.Time {
 	return models.At(v)
 }
 
-// In 2026 the clocks of Berlin go forward on March 29 at 02:00, and back on October 25 at 03:00.
+// In 2026 the clocks in Berlin go forward on March 29 at 02:00 and back on October 25 at 03:00.
 func TestEndOfQuietHours(t *testing.T) {
 	night := alerts.Quiet{From: "22:00", To: "07:00", TimeZone: "Europe/Berlin"}
 	gap := alerts.Quiet{From: "01:00", To: "02:30", TimeZone: "Europe/Berlin"}
@@ -25,7 +25,7 @@ func TestEndOfQuietHours(t *testing.T) {
 		name  string
 		quiet alerts.Quiet
 		now   string
-		end   string // "" = it is not quiet
+		end   string // "" if not in quiet hours
 	}{
 		{"before", night, "2026-01-10T20:59:59Z", ""},
 		{"at the start", night, "2026-01-10T21:00:00Z", "2026-01-11T06:00:00Z"},

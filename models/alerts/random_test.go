@@ -13,8 +13,8 @@ import (
 	"linkwatch/models/event"
 )
 
-// Whatever happens to targets of two owners and to shared ones, in whatever order, also if they and the rules change between private and shared: each message
-// names targets of one owner, a private one goes only by rules that are private to its owner, and nothing stays open when everything is up.
+// Random events of shared targets and of two owners, with changes of owners and rules: each message names targets of one owner, private
+// targets are only sent by private rules of their owner, and no alert stays open when all targets are up.
 func TestRandomEventsOfTwoOwners(t *testing.T) {
 	each(t, func(w *world) {
 		seed := rand.Uint64()
@@ -25,15 +25,15 @@ func TestRandomEventsOfTwoOwners(t *testing.T) {
 	})
 }
 
-// chaos does random things to targets and rules.
+// chaos changes targets and rules at random.
 type chaos struct {
 	*world
 	rnd     *rand.Rand
-	to      map[string]alerts.Channel // by owner; "" = the team's, "team of bob" = a shared one that only a private rule of bob uses
+	to      map[string]alerts.Channel // by owner; "" is shared, "team of bob" is a shared channel that only a private rule of bob uses
 	rules   []alerts.Rule
 	targets []*chaosTarget
 	named   int
-	seen    int64 // the last message that was checked
+	seen    int64 // last checked message
 }
 
 type chaosTarget struct {
@@ -45,7 +45,7 @@ type chaosTarget struct {
 func newChaos(w *world, rnd *rand.Rand) *chaos {
 	w.Helper()
 	c := &chaos{world: w, rnd: rnd, to: map[string]alerts.Channel{}}
-	w.ok(w.db.Read(w.Context()).Raw("SELECT COALESCE(max(seq), 0) FROM deliveries").Scan(&c.seen).Error) // of runs before
+	w.ok(w.db.Read(w.Context()).Raw("SELECT COALESCE(max(seq), 0) FROM deliveries").Scan(&c.seen).Error) // skip messages of earlier runs
 	c.to[""] = w.channel("team")
 	for _, owner := range []string{"alice", "bob"} {
 		c.to[owner] = w.channelOf(owner, owner, true)
@@ -55,7 +55,7 @@ func newChaos(w *world, rnd *rand.Rand) *chaos {
 	c.rules = append(c.rules, w.ruleOf("bob", true, c.to["team of bob"], c.conditions))
 	if rnd.IntN(2) == 0 {
 		c.rules = append(c.rules, w.ruleOf("alice", false, c.to[""], c.conditions))
-	} else { // the same rules apply to shared targets and those of bob
+	} else { // the same rules match shared targets and those of bob
 		w.ok(w.DeleteRule(w.Context(), c.rules[0].ID))
 		c.rules = c.rules[1:]
 	}
@@ -65,7 +65,7 @@ func newChaos(w *world, rnd *rand.Rand) *chaos {
 	return c
 }
 
-// conditions are random ones.
+// conditions returns random conditions.
 func (c *chaos) conditions(r *alerts.Rule) {
 	r.AfterFailures, r.AfterMinutes, r.RepeatMinutes = 1+c.rnd.IntN(2), c.rnd.IntN(3), 5*c.rnd.IntN(2)
 }
@@ -106,7 +106,7 @@ func (c *chaos) run(steps int) {
 	}
 }
 
-// target has something happen to a target. While it is up, it may get another owner, or be shared.
+// target changes the state of a target. While it is up, its owner or visibility may change.
 func (c *chaos) target(t *chaosTarget) event.Event {
 	if c.rnd.IntN(4) == 0 {
 		t.privateTo = []string{"", "alice", "bob"}[c.rnd.IntN(3)]
@@ -127,7 +127,7 @@ func (c *chaos) target(t *chaosTarget) event.Event {
 
 func (c *chaos) eventOf(t *chaosTarget, phase event.Phase) event.Event {
 	c.named++
-	name := fmt.Sprintf("<%s#%d>", t.privateTo, c.named) // another one each time, so that a message tells whose the target was when it was named
+	name := fmt.Sprintf("<%s#%d>", t.privateTo, c.named) // a new name each time, so that a message shows who owned the target
 	e := event.Event{
 		Kind: "target.down", Phase: phase, Severity: event.Critical, SubjectKind: "target", SubjectID: t.id, Name: name, URL: "https://" + t.host + "/" + t.id, Host: t.host,
 		At: c.Now(), SinceAt: c.Now(), PrivateTo: t.privateTo, Detail: "why " + name,
@@ -138,7 +138,7 @@ func (c *chaos) eventOf(t *chaosTarget, phase event.Phase) event.Event {
 	return e
 }
 
-// check looks at all alerts, subjects and messages.
+// check verifies all alerts, subjects and messages.
 func (c *chaos) check() {
 	c.Helper()
 	db := c.db.Read(c.Context())
@@ -169,7 +169,7 @@ func (c *chaos) check() {
 	}
 }
 
-// may reports whether a rule sends what is private to an owner to a channel now.
+// may reports whether any rule sends private items of an owner to a channel now.
 func (c *chaos) may(owner, channel string) bool {
 	return slices.ContainsFunc(c.rules, func(r alerts.Rule) bool { return r.PrivateTo == owner && r.Channels[0] == channel })
 }

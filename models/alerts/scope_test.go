@@ -38,7 +38,7 @@ func TestRulesAreForWhatTheirScopeNames(t *testing.T) {
 	})
 }
 
-// A rule that is younger than an outage sends it when the target repeats its event, and so does one that joins others.
+// A rule that is added during an outage sends it when the target repeats its event, also if other rules sent it before.
 func TestRulesThatAreAddedDuringAnOutage(t *testing.T) {
 	each(t, func(w *world) {
 		first, second := w.channel("first"), w.channel("second")
@@ -54,7 +54,7 @@ func TestRulesThatAreAddedDuringAnOutage(t *testing.T) {
 	})
 }
 
-// The lists of a rule are bounded before anything is done with them.
+// The lengths of the lists of a rule are limited.
 func TestListsOfRulesAreBounded(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")

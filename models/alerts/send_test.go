@@ -120,7 +120,7 @@ func TestRuleWaitsForFailuresAndMinutes(t *testing.T) {
 		w.happen(w.up("shop@a.test"))
 		w.sent(failures)
 		w.sent(minutes)
-		// What is over before it lasted long enough is not told at all.
+		// A condition that ends before the delay is not sent.
 		w.happen(w.down("shop@a.test", 1))
 		w.happen(w.up("shop@a.test"))
 		w.pass(10 * time.Minute)
@@ -209,7 +209,7 @@ func TestSilenceHoldsMessagesBackUntilTheEnd(t *testing.T) {
 		if until := w.Notification(silenced, nil, nil).SilencedUntil; until != nil {
 			w.Errorf("it is silenced until %s, which is past", until)
 		}
-		// That it is resolved is sent at once.
+		// The recovery is sent immediately.
 		_, err = w.Silence(w.Context(), page.Items[0].ID, time.Hour)
 		w.ok(err)
 		w.happen(w.up("shop@a.test"))
@@ -223,7 +223,7 @@ func TestEventsWithoutDurationAreGathered(t *testing.T) {
 		w.rule(c, func(r *alerts.Rule) { r.Events = alerts.List{"page.changed"} })
 		w.happen(w.event("page.changed", event.Once, "home@a.test", 0), w.event("page.changed", event.Once, "news@a.test", 0))
 		w.expect(c, "fired 2 pages on a.test changed")
-		for i := range 5 { // of the same host within five minutes
+		for i := range 5 { // same host, within five minutes
 			w.happen(w.event("page.changed", event.Once, fmt.Sprintf("page%d@a.test", i), 0))
 			w.expect(c)
 		}

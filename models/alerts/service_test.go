@@ -33,13 +33,13 @@ func TestServicesAreWhole(t *testing.T) {
 				t.Errorf("%s: %+v", s.Kind, f)
 			}
 			if f.Hint != "" && !strings.HasSuffix(f.Hint, ".") {
-				t.Errorf("%s: the hint of %s is no sentence", s.Kind, f.Name)
+				t.Errorf("%s: the hint of %s is not a sentence", s.Kind, f.Name)
 			}
 			names[f.Name] = true
 		}
 	}
 	if _, ok := alerts.ServiceOf("nothing"); ok {
-		t.Error("there is a service that is none")
+		t.Error("found a service that does not exist")
 	}
 }
 
@@ -68,7 +68,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// An error is at the field, says what to do, and does not repeat the value.
+// Errors are of the right field, say what to do and do not repeat the value.
 func TestBadValues(t *testing.T) {
 	const smtp = "smtp.example.com"
 	for _, test := range []struct {
@@ -136,7 +136,7 @@ func TestBadValues(t *testing.T) {
 	}
 }
 
-// All wrong fields are told at once, each of them once.
+// The error names each invalid field once.
 func TestAllBadValuesAtOnce(t *testing.T) {
 	_, err := service(t, "smtp").URL(map[string]string{"port": "secret", "from": "secret", "to": "secret", "password": "secret"})
 	e, ok := errors.AsType[*models.Error](err)
@@ -150,15 +150,15 @@ func TestAllBadValuesAtOnce(t *testing.T) {
 	}
 	for _, f := range want {
 		if !slices.Contains(e.Fields, f) {
-			t.Errorf("%v is not told", f)
+			t.Errorf("missing field %v", f)
 		}
 	}
 	if len(e.Fields) != len(want) {
-		t.Errorf("the fields are %v", e.Fields)
+		t.Errorf("got fields %v", e.Fields)
 	}
 }
 
-// What a form accepts is a URL of its service, whatever is typed into a field.
+// Every accepted form gives a valid URL of its service.
 func FuzzServiceURL(f *testing.F) {
 	for i := range alerts.Services {
 		f.Add(i, "https://example.com/hooks/a/b?key=1&token=2", "a@example.com", "p@ss/w%rd?")

@@ -79,7 +79,7 @@ func TestRulesAreChecked(t *testing.T) {
 			r := alerts.Rule{Name: "Rule", Events: alerts.List{"target.down"}, Channels: alerts.List{c.ID}, AfterFailures: 1}
 			spoil(&r)
 			_, err := w.AddRule(w.Context(), r)
-			e, ok := err.(*models.Error) //nolint:errorlint // stores give it unwrapped
+			e, ok := err.(*models.Error) //nolint:errorlint // stores return it unwrapped
 			if !ok || e.Code != models.CodeInvalid || e.Fields[0].Location != location {
 				w.Errorf("%s: %v", location, err)
 			}
@@ -103,7 +103,7 @@ func TestRuleWithADeletedChannelCanBeChanged(t *testing.T) {
 	})
 }
 
-// A rule that has lost all its channels can be renamed and disabled. Only a user who takes the last channel away must name another one.
+// A rule whose channels were all deleted can be renamed and disabled. A user cannot remove its last existing channel.
 func TestRuleWithoutAnyChannelCanBeChanged(t *testing.T) {
 	each(t, func(w *world) {
 		c, boss := w.channel("c"), w.channel("boss")
@@ -133,7 +133,7 @@ func TestRuleWithoutAnyChannelCanBeChanged(t *testing.T) {
 	})
 }
 
-// What is restored counts like what is added.
+// Restored settings count towards the limit.
 func TestRestoringKeepsTheLimit(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")
@@ -181,7 +181,7 @@ func TestWindowsAreChecked(t *testing.T) {
 			"time_zone": {StartsAt: w.Now(), EndsAt: w.Now().Add(time.Hour), TimeZone: "Nowhere"},
 		} {
 			_, err := w.AddMaintenance(w.Context(), m)
-			e, ok := err.(*models.Error) //nolint:errorlint // stores give it unwrapped
+			e, ok := err.(*models.Error) //nolint:errorlint // stores return it unwrapped
 			if !ok || e.Code != models.CodeInvalid || e.Fields[0].Location != location {
 				w.Errorf("%s: %v", location, err)
 			}
@@ -189,7 +189,7 @@ func TestWindowsAreChecked(t *testing.T) {
 	})
 }
 
-// However many events there are, taking and sending them takes the same statements.
+// The number of statements does not depend on the number of events.
 func TestStatementsDoNotDependOnTheNumberOfEvents(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channel("c")

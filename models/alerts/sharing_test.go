@@ -11,7 +11,7 @@ import (
 	"linkwatch/models/event"
 )
 
-// An item that changes between private and shared during an outage stays in the alert that it is in until it is up. What happens then is not told elsewhere.
+// An item that becomes private or shared during an outage stays in its alert until the end. Its events are not added to another alert.
 func TestItemThatChangesSharingDuringAnOutage(t *testing.T) {
 	each(t, func(w *world) {
 		team, bob := w.channel("team"), w.channelOf("bob", "bob", true)
@@ -48,7 +48,7 @@ func TestItemThatChangesSharingDuringAnOutage(t *testing.T) {
 	})
 }
 
-// A rule that its owner shares sends nothing more of what is private, and goes on when it is private again.
+// A rule that becomes shared stops sending private items, and continues when it is private again.
 func TestPrivateRuleThatIsShared(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.channelOf("bob", "team", false)
@@ -73,7 +73,7 @@ func TestPrivateRuleThatIsShared(t *testing.T) {
 	})
 }
 
-// A channel that becomes private gets nothing more of rules that cannot use it.
+// A channel that becomes private gets no more messages of rules that cannot use it.
 func TestSharedChannelThatBecomesPrivate(t *testing.T) {
 	each(t, func(w *world) {
 		c, yes := w.channelOf("bob", "c", false), true
@@ -87,7 +87,7 @@ func TestSharedChannelThatBecomesPrivate(t *testing.T) {
 		w.pass(time.Hour)
 		w.expect(c)
 		if !r.Mute([]alerts.Channel{c2}) {
-			t.Error("the rule is not mute")
+			t.Error("rule is not mute")
 		}
 		r, err = w.EditRule(w.as("alice"), r.ID, func(r *alerts.Rule) { r.Name = "renamed" })
 		w.ok(err)
@@ -97,7 +97,7 @@ func TestSharedChannelThatBecomesPrivate(t *testing.T) {
 	})
 }
 
-// Who sees a rule or a channel is decided by its owner and admins; its owner never changes. A shared rule uses shared channels only.
+// Only the owner and admins change the visibility of a rule or channel. The owner never changes. A shared rule uses only shared channels.
 func TestSharingOfSettings(t *testing.T) {
 	each(t, func(w *world) {
 		mine := w.channelOf("bob", "mine", true)

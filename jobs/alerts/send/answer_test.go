@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// each byte of a text, written as format says.
+// each formats each byte of a text.
 func bytesAs(format, text string) string {
 	var b strings.Builder
 	for _, c := range []byte(text) {
@@ -20,7 +20,7 @@ func bytesAs(format, text string) string {
 	return b.String()
 }
 
-// A service may repeat a secret in any common escape. None is stored or shown.
+// Secrets in a response are removed in any common escape.
 func TestSecretsInOtherForms(t *testing.T) {
 	s, server := newSender(t)
 	const secret, path, topic, link = `p&ss/w"rd+<1>%2Fx`, "B0-canary+tok@1", "top secret 50% @?", "https://watch.example.com/alerts/v_1?key=signature"
@@ -76,7 +76,7 @@ func TestSecretsInOtherForms(t *testing.T) {
 	}
 }
 
-// lowerEscapes makes the percent escapes of a text lower case.
+// lowerEscapes converts percent escapes to lower case.
 func lowerEscapes(text string) string {
 	for i := 0; i+2 < len(text); i++ {
 		if text[i] == '%' {

@@ -18,7 +18,7 @@ import (
 	"linkwatch/outbound"
 )
 
-// each runs a test for each service with an HTTP API.
+// each runs a test for every service with an HTTP API.
 func each(t *testing.T, test func(t *testing.T, raw string, secrets []string)) {
 	t.Helper()
 	for i, form := range filled {
@@ -28,7 +28,7 @@ func each(t *testing.T, test func(t *testing.T, raw string, secrets []string)) {
 	}
 }
 
-// echo answers with everything that a request has, and so with each secret in it.
+// echo responds with all parts of the request, including its secrets.
 func echo(status int, more ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for i := 0; i < len(more); i += 2 {
@@ -77,7 +77,7 @@ func TestAnswersThatAreErrors(t *testing.T) {
 	}
 }
 
-// A page in place of an answer, as a portal or a proxy sends it, is no success, whatever its status.
+// An HTML page, such as that of a captive portal or a proxy, is not a success, whatever its status.
 func TestPage(t *testing.T) {
 	s, server := newSender(t)
 	server.Instead(func(w http.ResponseWriter, _ *http.Request) {
@@ -94,7 +94,7 @@ func TestPage(t *testing.T) {
 	})
 }
 
-// A service that says no with 200.
+// A service that reports an error with status 200.
 func TestRefusalsWithStatus200(t *testing.T) {
 	s, server := newSender(t)
 	for i, body := range map[int]string{
@@ -121,13 +121,13 @@ func TestConnectionsThatBreak(t *testing.T) {
 	})
 }
 
-// never answers a request. To return when the client closes its connection would answer 200, and the client may still read that.
+// never blocks a request, even after the client has disconnected. Returning would send status 200, which the client could still read.
 func never(r *http.Request) {
 	<-r.Context().Done()
 	panic(http.ErrAbortHandler)
 }
 
-// A service that never answers, or never ends its answer, holds nothing up: the message ends with its context.
+// A service that never responds, or never ends its response, does not block: the message ends with its context.
 func TestHangs(t *testing.T) {
 	s, server := newSender(t)
 	each(t, func(t *testing.T, raw string, secrets []string) {
@@ -159,7 +159,7 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
-// Of an answer without an end 64 KiB are read.
+// At most 64 KiB of an endless response are read.
 func TestEndlessAnswer(t *testing.T) {
 	s, server := newSender(t)
 	server.Instead(func(w http.ResponseWriter, r *http.Request) {
@@ -180,10 +180,10 @@ func TestEndlessAnswer(t *testing.T) {
 	})
 }
 
-// No service is reached at an inside address, whether the URL has it, a name leads there, or a redirect.
+// No request reaches a private address, whether by the URL, by a name that resolves to it, or by a redirect.
 func TestInsideAddresses(t *testing.T) {
 	server := standin.New(t)
-	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("an inside address was reached") }))
+	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("private address was reached") }))
 	defer inside.Close()
 	options := server.RelayOptions()
 	options.AllowCIDRs = nil
@@ -193,7 +193,7 @@ func TestInsideAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, form := range filled { // each name leads to 127.0.0.1 here
+	for _, form := range filled { // every name resolves to 127.0.0.1
 		_, err := s.Send(t.Context(), formURL(t, form.kind, form.values), message)
 		if e := failure(t, err, form.secrets...); e.Kind != send.Blocked {
 			t.Errorf("%s: %s %s", form.kind, e.Kind, e)

@@ -14,7 +14,7 @@ import (
 	"linkwatch/models/modelstest"
 )
 
-// filled are the forms of all services, filled in, with the secrets in them.
+// filled are completed forms of all services, with their secrets.
 var filled = []struct {
 	kind    string
 	values  map[string]string
@@ -57,7 +57,7 @@ var now = time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 
 func newSender(t testing.TB) (*send.Sender, *standin.Server) {
 	t.Helper()
-	if _, fuzzing := t.(*testing.F); !fuzzing { // the fuzzer has goroutines of its own
+	if _, fuzzing := t.(*testing.F); !fuzzing { // the fuzzer has its own goroutines
 		modelstest.NoLeaks(t)
 	}
 	server := standin.New(t)
@@ -75,12 +75,12 @@ var message = send.Message{
 	Severity: "critical", Event: "target.down", At: now,
 }
 
-// failure is the *send.Error in err, which holds none of the secrets.
+// failure returns the *send.Error in err and checks that it contains no secret.
 func failure(t *testing.T, err error, secrets ...string) *send.Error {
 	t.Helper()
 	e, ok := errors.AsType[*send.Error](err)
 	if !ok || e.Error() == "" {
-		t.Fatalf("the error is %#v", err)
+		t.Fatalf("got error %#v", err)
 	}
 	noSecret(t, e.Error()+"\n"+e.Answer, secrets...)
 	return e
@@ -91,11 +91,11 @@ func noSecret(t *testing.T, text string, secrets ...string) {
 	for _, secret := range secrets {
 		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), strings.ReplaceAll(secret, "-", "/")} {
 			if strings.Contains(text, form) {
-				t.Errorf("%q holds a secret", text)
+				t.Errorf("%q contains a secret", text)
 			}
 		}
 	}
 	if strings.Contains(text, "://") {
-		t.Errorf("%q holds a URL", text)
+		t.Errorf("%q contains a URL", text)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"linkwatch/models/alerts"
 )
 
-// Every service with a form is one that can be sent to, and has a case in the tests.
+// Every service with a form can be sent to and is tested.
 func TestFormsAndServices(t *testing.T) {
 	tested := map[string]bool{}
 	for _, form := range filled {
@@ -22,7 +22,7 @@ func TestFormsAndServices(t *testing.T) {
 	}
 }
 
-// What people type arrives as they typed it, or is refused by the form.
+// Typed values reach the service unchanged, or the form refuses them.
 func FuzzPasswords(f *testing.F) {
 	for _, secret := range []string{"a/b", "p@ss", "50%", "a?b=c&d", "a b", "a+b", "ä#;", "%41", `"quoted"`, ":", ","} {
 		f.Add(secret, secret)

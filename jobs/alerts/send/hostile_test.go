@@ -11,14 +11,14 @@ import (
 	"linkwatch/jobs/alerts/send"
 )
 
-// hostile is a message as a website that hates us would word it.
+// hostile is a message with hostile texts.
 var hostile = send.Message{
 	ID: "al_2\r\nBcc: evil@example.com", Title: "Down\r\nBcc: evil@example.com\x00\u202e<script>alert(1)</script> @everyone " + strings.Repeat("long ", 2000),
 	Text: "[click](https://evil.example) <https://evil.example|click> <!channel> @channel **bold**\x00\x1b[31m\u202e\r\n" + strings.Repeat("ä & <b>text</b> ", 2000),
 	URL:  "https://watch.example.com/a",
 }
 
-// Whatever a message says, each service takes it: in time, within its length, as text and not as markup.
+// Every service gets a hostile message within its limits, as text and not as markup.
 func TestHostileMessage(t *testing.T) {
 	s, server := newSender(t)
 	limits := map[string]int{"pushover": 1024, "discord": 2000, "telegram": 4096, "ntfy": 4096}
@@ -64,7 +64,7 @@ func TestHostileMessage(t *testing.T) {
 	})
 }
 
-// strs are all strings in a body: of JSON, of a form, or the text itself.
+// strs returns all strings in a JSON or form body, or the body itself.
 func strs(body string) []string {
 	var object any
 	if json.Unmarshal([]byte(body), &object) != nil {
@@ -78,7 +78,7 @@ func strs(body string) []string {
 	walk = func(v any) {
 		switch v := v.(type) {
 		case string:
-			if !json.Valid([]byte(v)) { // the details of PagerDuty are JSON in JSON
+			if !json.Valid([]byte(v)) { // PagerDuty details are JSON in JSON
 				out = append(out, v)
 			}
 		case []any:
@@ -97,7 +97,7 @@ func strs(body string) []string {
 
 func decoded(body string) string { return strings.Join(strs(body), "\n") }
 
-// A message without any text is still one.
+// A message without a text is sent.
 func TestEmptyMessage(t *testing.T) {
 	s, server := newSender(t)
 	each(t, func(t *testing.T, raw string, _ []string) {
@@ -111,7 +111,7 @@ func TestEmptyMessage(t *testing.T) {
 	})
 }
 
-// A link that is none, or that would end early, is left out.
+// Invalid links are left out.
 func TestBadLinks(t *testing.T) {
 	s, server := newSender(t)
 	for i, link := range []string{"javascript:alert(1)", "https://a.example/ b", "https://a.example/\nX", "//a.example", "https://a.example/" + strings.Repeat("x", 1000), "https://a.example/>x"} {
@@ -126,7 +126,7 @@ func TestBadLinks(t *testing.T) {
 	}
 }
 
-// What a URL typed by hand says about markup does not count.
+// Markup parameters in a channel URL are ignored.
 func TestParametersOfTheURL(t *testing.T) {
 	s, server := newSender(t)
 	for raw, not := range map[string]string{

@@ -19,11 +19,11 @@ import (
 	"linkwatch/outbound"
 )
 
-// checked is an error for the person who asked: a *models.Error without any part of what was sent.
+// checked fails the test unless err is a *models.Error that contains no part of the URL.
 func checked(t *testing.T, err error, raw string) {
 	t.Helper()
 	if e, ok := errors.AsType[*models.Error](err); !ok || e.Code != models.CodeInvalid || len(e.Fields) != 1 || e.Fields[0].Location != "url" || e.Err != nil {
-		t.Errorf("the error is %#v", err)
+		t.Errorf("got error %#v", err)
 	}
 	if len(raw) > 60 && strings.Contains(err.Error(), raw) {
 		t.Errorf("%v repeats the URL", err)
@@ -94,7 +94,7 @@ func read(t *testing.T, data string) (mail.Header, string) {
 
 const plainMail = "smtp://mail.example.com/?from=linkwatch@example.com&to=anna@example.com,bob@example.com"
 
-// Nothing in a message becomes a header, an address or markup.
+// No part of a message becomes a header, an address or markup.
 func TestMailHeaders(t *testing.T) {
 	s, server := newSender(t)
 	if _, err := s.Send(t.Context(), plainMail+"&fromname=M%C3%A9%20%22x%22%0d%0aBcc:%20evil@example.com&usehtml=yes&subject=other", hostile); err != nil {
@@ -145,7 +145,7 @@ func TestMailErrors(t *testing.T) {
 	}
 }
 
-// A server that says nothing, that goes on for ever, or that is no mail server, and one without the encryption asked for.
+// Servers that send nothing, send endlessly, are not mail servers, or lack the required encryption.
 func TestMailServersThatMisbehave(t *testing.T) {
 	for name, test := range map[string]struct {
 		serve func(net.Conn, func())

@@ -14,12 +14,12 @@ import (
 	"linkwatch/jobs/alerts/standin"
 )
 
-// arrived is what a stand-in got: the parts of it that say where, as whom, and what.
+// arrived is the expected request: destination, credentials and content.
 type arrived struct {
 	method, host, path, query string
-	auth                      string            // Authorization or the like; "" = not looked at
-	body                      []string          // parts of the body
-	fields                    map[string]string // of a JSON body, by their names
+	auth                      string            // Authorization or similar header; "" to skip the check
+	body                      []string          // substrings of the body
+	fields                    map[string]string // fields of a JSON body
 }
 
 func TestEachServiceGetsTheMessage(t *testing.T) {
@@ -49,7 +49,7 @@ func TestEachServiceGetsTheMessage(t *testing.T) {
 	}
 	for i, form := range filled {
 		if form.kind == "smtp" {
-			continue // TestMail
+			continue // see TestMail
 		}
 		t.Run(fmt.Sprint(i, form.kind), func(t *testing.T) {
 			raw := formURL(t, form.kind, form.values)
@@ -83,12 +83,12 @@ func compare(t *testing.T, got standin.Request, want arrived) {
 	}
 	for _, part := range want.body {
 		if !strings.Contains(got.Body, part) {
-			t.Errorf("the body lacks %q: %s", part, got.Body)
+			t.Errorf("body does not contain %q: %s", part, got.Body)
 		}
 	}
 	var object map[string]any
 	if want.fields != nil && json.Unmarshal([]byte(got.Body), &object) != nil {
-		t.Errorf("the body is no JSON: %s", got.Body)
+		t.Errorf("body is not JSON: %s", got.Body)
 	}
 	for name, value := range want.fields {
 		if text, _ := object[name].(string); text != value {
@@ -97,7 +97,7 @@ func compare(t *testing.T, got standin.Request, want arrived) {
 	}
 }
 
-// The message goes to a room after it is joined, and after a login where there is one.
+// A message to Matrix is sent after the login, if any, and after joining the room.
 func TestSeveralRequests(t *testing.T) {
 	s, server := newSender(t)
 	for i, want := range map[int][]string{
@@ -125,7 +125,7 @@ func TestSeveralRequests(t *testing.T) {
 	}
 }
 
-// A token that a service gave out meanwhile is no part of an answer either.
+// A token issued by the service during a login is removed from the response too.
 func TestTokenOfALogin(t *testing.T) {
 	s, server := newSender(t)
 	server.Instead(func(w http.ResponseWriter, r *http.Request) {
@@ -142,7 +142,7 @@ func TestTokenOfALogin(t *testing.T) {
 	}
 }
 
-// An incident of PagerDuty is resolved by the message that says so.
+// A resolved message resolves the incident of PagerDuty.
 func TestResolved(t *testing.T) {
 	s, server := newSender(t)
 	over := message
@@ -158,7 +158,7 @@ func TestResolved(t *testing.T) {
 	}
 }
 
-// A URL of a service without a form, typed by hand.
+// A shoutrrr URL of a service without a form.
 func TestGeneric(t *testing.T) {
 	s, server := newSender(t)
 	for raw, want := range map[string]string{

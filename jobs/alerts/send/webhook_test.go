@@ -18,7 +18,7 @@ const (
 	hookSecret = "whsec_0123456789"
 )
 
-// verified computes a signature as a receiver does, by hand.
+// verified checks a signature like a receiver.
 func verified(header, body string) bool {
 	stamp, signature, _ := strings.Cut(header, ",v1=")
 	stamp = strings.TrimPrefix(stamp, "t=")
