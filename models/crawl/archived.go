@@ -12,14 +12,13 @@ import (
 	"linkwatch/models"
 )
 
-// BodyHash is the SHA-256 of a page's HTML. The archive stores each body once, under
-// its hash.
+// BodyHash is the SHA-256 of a page's HTML. The archive stores each body once, under its hash.
 type BodyHash [sha256.Size]byte
 
-// String is the hash in hexadecimal, in lower case.
+// String returns the hash in lower-case hexadecimal.
 func (h BodyHash) String() string { return hex.EncodeToString(h[:]) }
 
-// ParseBodyHash reads what String returns.
+// ParseBodyHash parses the output of String.
 func ParseBodyHash(s string) (h BodyHash, ok bool) {
 	if len(s) != 2*len(h) {
 		return h, false
@@ -28,23 +27,23 @@ func ParseBodyHash(s string) (h BodyHash, ok bool) {
 	return h, err == nil && n == len(h) && h.String() == s
 }
 
-// BodyPlace is where the archive has a body: a part of an object, which may have many.
+// BodyPlace is the location of a body in the archive: a range of bytes in an object.
 type BodyPlace struct {
 	Key    string // of the object
 	Start  int64  // in bytes
 	Length int64  // in bytes, compressed; 0 = to the end of the object
 }
 
-// Copy is a copy of a page in the archive.
+// Copy is an archived copy of a page.
 type Copy struct {
 	Hash      BodyHash
 	Place     BodyPlace   // of its body
-	Bytes     int         // of its body
-	CreatedAt models.Time // when the page was first fetched so
-	FetchedAt models.Time // when it was last fetched so
+	Bytes     int         // size of its body
+	CreatedAt models.Time // first fetched with this body
+	FetchedAt models.Time // last fetched with this body
 }
 
-// HasBodies tells which of some bodies the archive has.
+// HasBodies reports which of the bodies the archive has.
 func (s *Store) HasBodies(ctx context.Context, hashes ...BodyHash) (has map[BodyHash]bool, err error) {
 	rows := models.NewRows("hash bytes")
 	for _, h := range hashes {
@@ -65,11 +64,10 @@ func (s *Store) HasBodies(ctx context.Context, hashes ...BodyHash) (has map[Body
 	return has, nil
 }
 
-// selectCopies reads copies (a) whose bodies the archive has.
+// selectCopies selects copies (a) whose bodies are in the archive.
 const selectCopies = `SELECT a.hash, a.size_bytes, a.created_at, a.fetched_at, k.key, b.start_bytes, b.length_bytes
 	FROM archived_pages AS a JOIN archived_bodies AS b ON b.hash = a.hash JOIN archive_packs AS k ON k.seq = b.pack_seq`
 
-// copyRow is a copy as it is stored.
 type copyRow struct {
 	Hash        []byte
 	SizeBytes   int
@@ -84,7 +82,7 @@ func (r copyRow) copy() Copy {
 	return Copy{BodyHash(r.Hash), BodyPlace{r.Key, r.StartBytes, r.LengthBytes}, r.SizeBytes, r.CreatedAt, r.FetchedAt}
 }
 
-// Copies are up to limit copies of a page, the one fetched last first.
+// Copies returns up to limit copies of a page, the most recently fetched first.
 func (s *Store) Copies(ctx context.Context, p Page, limit int) ([]Copy, error) {
 	h := hashOf(p.URL)
 	var rows []copyRow
@@ -102,7 +100,7 @@ func (s *Store) Copies(ctx context.Context, p Page, limit int) ([]Copy, error) {
 	return copies, nil
 }
 
-// Archived tells of each of up to a few hundred pages whether it has a copy.
+// Archived reports which pages have a copy. It accepts up to a few hundred pages.
 func (s *Store) Archived(ctx context.Context, pages ...Page) (map[int64]bool, error) {
 	rows := models.NewRows("seq bigint, source_seq bigint, url_hash bytes")
 	for _, p := range pages {
@@ -125,11 +123,10 @@ func (s *Store) Archived(ctx context.Context, pages ...Page) (map[int64]bool, er
 	return archived, nil
 }
 
-// errNoCopy answers for a copy that is not there, or not any more.
 var errNoCopy = models.NotFound("archived copy")
 
-// ArchivedCopy is the copy of a page with a hash as BodyHash.String returns it;
-// CodeNotFound if the page or the copy is not there.
+// ArchivedCopy returns the copy of a page by the hash that BodyHash.String returns. The error is CodeNotFound if the page or
+// the copy does not exist.
 func (s *Store) ArchivedCopy(ctx context.Context, pageID, hash string) (Copy, error) {
 	h, ok := ParseBodyHash(hash)
 	at, seq, err := models.ParseTimedID(models.KindCrawled, pageID)

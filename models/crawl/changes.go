@@ -9,30 +9,29 @@ import (
 	"linkwatch/models"
 )
 
-// Changes tells one reader what happens to the jobs that the actor of Next sees. It is for one goroutine.
+// Changes reports changes of the jobs that the actor of Next can see. It is not safe for concurrent use.
 type Changes struct {
 	s     *Store
-	since models.Time           // what changed before was told
-	told  map[int64]models.Time // what changed after that and was told, by job
-	runs  map[int64]models.Time // the progress of executions that was told
-	ended map[int64]models.Time // executions that ended after since, and of which that was told
+	since models.Time           // earlier changes were reported
+	told  map[int64]models.Time // reported changes after since, by job
+	runs  map[int64]models.Time // last reported progress, by execution
+	ended map[int64]models.Time // executions that ended after since and were reported
 }
 
 const (
-	// changesOverlap is how long a transaction may take to commit after it took its time.
+	// changesOverlap is the maximum time between the timestamp of a transaction and its commit.
 	changesOverlap = 5 * time.Second
-	maxChanges     = 500    // jobs of one query
-	manyChanges    = 10_000 // jobs of one call, about
+	maxChanges     = 500    // jobs per query
+	manyChanges    = 10_000 // approximate number of jobs per call
 )
 
-// NewChanges tells of what happens from now on.
+// NewChanges returns a Changes that reports changes from now on.
 func (s *Store) NewChanges() *Changes {
 	return &Changes{s: s, since: s.clock.Now(), told: map[int64]models.Time{}, runs: map[int64]models.Time{}, ended: map[int64]models.Time{}}
 }
 
-// Next returns the jobs that have changed since it was called last, and the
-// executions that made progress or ended. Of those of a job that began and ended
-// between two calls it returns the newest.
+// Next returns the jobs that changed since the previous call, and the executions that progressed or ended. If several
+// executions of a job started and ended between two calls, it returns the newest.
 func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err error) {
 	tx := c.s.db.Read(ctx)
 	var js []Job
@@ -63,7 +62,7 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 			newest.Add(j.Seq, j.Executions)
 		}
 	}
-	// Those that run, and those that ran when they were told of last.
+	// Executions that are running, and those that were running at the previous call.
 	var running []int64
 	err = tx.Raw("SELECT seq FROM job_executions WHERE status = 'running' ORDER BY crawl_seq LIMIT ?", manyChanges).Scan(&running).Error
 	if err != nil {
@@ -73,7 +72,7 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 	for seq := range c.runs {
 		rows.Add(seq)
 	}
-	// And those that ended meanwhile, of which nothing may have been told.
+	// Executions that ended since, even if they were never reported.
 	var ended []int64
 	err = newest.Raw(tx, `SELECT e.seq FROM {rows} AS r CROSS JOIN job_executions AS e
 		WHERE e.job_seq = r.job_seq AND e.execution_number = r.number AND e.completed_at > ?`, c.since).Scan(&ended).Error

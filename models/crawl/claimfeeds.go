@@ -12,7 +12,7 @@ import (
 	"linkwatch/models/lease"
 )
 
-// DueFeed is a feed that an instance has claimed to poll it.
+// DueFeed is a feed that an instance has claimed for a poll.
 type DueFeed struct {
 	Seq          int64
 	URL          string
@@ -27,11 +27,11 @@ type DueFeed struct {
 	ClaimedBy    lease.ID
 }
 
-// fullRead is after how long a feed is read in full though it may not have changed, so
-// that the reaper does not forget its entries.
+// fullRead is the maximum time between two full reads of a feed, even if it is unchanged. It keeps the reaper from deleting
+// its entries.
 const fullRead = keepFeedEntry / 2
 
-// Validators are what a conditional request for the feed sends.
+// Validators returns the validators of a conditional request for the feed, or "" if the feed must be read in full.
 func (f DueFeed) Validators(now models.Time) (etag, lastModified string) {
 	if f.ReadAt.Before(now.Add(-fullRead).Time) {
 		return "", ""
@@ -39,12 +39,11 @@ func (f DueFeed) Validators(now models.Time) (etag, lastModified string) {
 	return f.ETag, f.LastModified
 }
 
-// polled is the condition of feeds that may be polled.
+// polled is the condition for feeds that can be claimed.
 const polled = "claimed_by IS NULL AND EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = feeds.source_seq AND s.enabled AND s.deleted_at IS NULL)"
 
-// ClaimFeeds takes up to n feeds of enabled sources that are due, the one that has
-// waited longest first. next is when the first of the others is due; zero: none is.
-// Errors include lease.ErrLost.
+// ClaimFeeds claims up to n due feeds of enabled sources, the longest overdue first. next is when the next of the other
+// feeds is due, or zero if there is none. Errors include lease.ErrLost.
 func (s *Store) ClaimFeeds(ctx context.Context, holder lease.ID, n int) (feeds []DueFeed, next models.Time, err error) {
 	now := s.clock.Now()
 	next, err = lease.Claim(ctx, s.db, holder, now, firstFeed, func(tx *gorm.DB) error {
@@ -70,8 +69,8 @@ func firstFeed(tx *gorm.DB) (next models.Time, err error) {
 	return next, nil
 }
 
-// ReleaseOtherFeeds frees the feeds that an instance has claimed, but for those of
-// keep. It is for after a claim of which it is not known whether it was committed.
+// ReleaseOtherFeeds releases all feeds that an instance has claimed, except keep. Call it after a claim that may or may not
+// have been committed.
 func (s *Store) ReleaseOtherFeeds(ctx context.Context, holder lease.ID, keep []DueFeed) error {
 	rows := models.NewRows("seq bigint")
 	for _, f := range keep {
@@ -87,10 +86,9 @@ func (s *Store) ReleaseOtherFeeds(ctx context.Context, holder lease.ID, keep []D
 	return nil
 }
 
-// HoldHost claims the host of a URL, so that only its holder sends requests there until
-// RecordPolls or ReleaseFeeds frees it. ok is false if another one has claimed it. wait
-// is how long the host still rests: if it is longer than most, the host is not claimed.
-// Errors include lease.ErrLost.
+// HoldHost claims the host of a URL, so that only the holder sends requests to it until RecordPolls or ReleaseFeeds. ok is
+// false if another instance has claimed it. wait is the rest of the host's pause. If wait is longer than most, the host is
+// not claimed. Errors include lease.ErrLost.
 func (s *Store) HoldHost(ctx context.Context, holder lease.ID, url string, most time.Duration) (h Host, wait time.Duration, ok bool, err error) {
 	host := models.HostPort(url)
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -114,7 +112,7 @@ func (s *Store) HoldHost(ctx context.Context, holder lease.ID, url string, most 
 			return nil
 		}
 		ok = true
-		// If this instance dies, others keep the pause that it might have owed.
+		// If this instance dies, other instances still keep the pause.
 		return tx.Raw("UPDATE crawl_hosts SET claimed_by = ?, claim = claim + 1, next_at = ? WHERE seq = ? RETURNING *",
 			holder, at.Add(TurnTime), free[0].Seq).Scan(&h).Error
 	})
@@ -131,8 +129,8 @@ type ReleasedFeed struct {
 	After time.Duration
 }
 
-// ReleaseFeeds frees feeds with their hosts, each to be claimed again after a time.
-// Those that are no longer claimed as they were are passed over.
+// ReleaseFeeds releases feeds and their hosts. Each feed can be claimed again after its delay. It skips feeds whose claim
+// was lost.
 func (s *Store) ReleaseFeeds(ctx context.Context, back []ReleasedFeed) error {
 	var turns []*Turn
 	rows := models.NewRows("seq bigint, claimed_by text, next_poll_at bigint")
@@ -159,11 +157,11 @@ func (s *Store) ReleaseFeeds(ctx context.Context, back []ReleasedFeed) error {
 	if err != nil {
 		return fmt.Errorf("releasing claimed feeds: %w", err)
 	}
-	ring(s.urls) // for the hosts that were freed
+	ring(s.urls) // for the hosts that were released
 	return nil
 }
 
-// turnsOf are turns without results, by which hosts are freed.
+// turnsOf returns turns without results, to release the hosts.
 func turnsOf(hosts []Host) []*Turn {
 	turns := make([]*Turn, len(hosts))
 	for i, h := range hosts {

@@ -10,10 +10,10 @@ import (
 	"linkwatch/models"
 )
 
-// waiting are the jobs that wait for their time: those of the index jobs_due.
+// waiting is the condition for jobs with a next run, as in the index jobs_due.
 const waiting = "next_run_at IS NOT NULL AND NOT held AND deleted_at IS NULL"
 
-// load is how many jobs run in each slot of the next day. and is a further condition.
+// load counts the jobs in each slot of the next day. and is an additional condition.
 func (s *Store) load(tx *gorm.DB, and string, args ...any) (*Load, error) {
 	var rows []struct {
 		Slot, Every int64
@@ -32,8 +32,7 @@ func (s *Store) load(tx *gorm.DB, and string, args ...any) (*Load, error) {
 	return load, nil
 }
 
-// Distribution is how many jobs that the caller sees run in each slot of the next day, and how even that
-// is, see Load.Score.
+// Distribution returns the number of visible jobs in each slot of the next day, and how even it is (Load.Score).
 func (s *Store) Distribution(ctx context.Context) (slots []Slot, score float64, err error) {
 	tx := s.db.Read(ctx)
 	seen, args := ofVisibleSource(tx, "jobs.source_seq")
@@ -44,13 +43,13 @@ func (s *Store) Distribution(ctx context.Context) (slots []Slot, score float64, 
 	return load.Slots(), load.Score(), nil
 }
 
-// Plan is a rebalance: the moves, and how even the schedule is before and after.
+// Plan is a rebalance: its moves, and the scores of the schedule before and after.
 type Plan struct {
 	Moves         []Move
 	Before, After float64
 }
 
-// Preview is what Rebalance would do now. It knows only of jobs that the caller sees.
+// Preview returns the plan that Rebalance would apply now, for the jobs that the caller can see.
 func (s *Store) Preview(ctx context.Context) (Plan, error) { return s.plan(s.db.Read(ctx)) }
 
 func (s *Store) plan(tx *gorm.DB) (p Plan, err error) {
@@ -74,8 +73,7 @@ func (s *Store) plan(tx *gorm.DB) (p Plan, err error) {
 	return p, nil
 }
 
-// Rebalance moves jobs out of slots that have too many, by the rules of the function
-// Rebalance.
+// Rebalance moves jobs out of overfull slots, by the rules of the function Rebalance.
 func (s *Store) Rebalance(ctx context.Context) (p Plan, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if p, err = s.plan(tx); err != nil {
@@ -100,18 +98,18 @@ func (s *Store) Rebalance(ctx context.Context) (p Plan, err error) {
 	return p, nil
 }
 
-// Metrics are figures of the scheduler on all instances together.
+// Metrics are figures of the scheduler on all instances.
 type Metrics struct {
 	Jobs              map[Status]int
-	Executions        JobStats // since the database was made
+	Executions        JobStats // since the database was created
 	StaleLocksCleared int64
 	LastPollAt        models.Time // by any instance
 	Score             float64
 	At                models.Time // when they were collected
 }
 
-// Collect counts what the metrics show. Its cost grows with the jobs, so it is called
-// each 30 s and not for each request.
+// Collect counts the figures of the metrics. Its cost grows with the number of jobs, so callers run it every 30 s and not
+// per request.
 func (s *Store) Collect(ctx context.Context) (m Metrics, err error) {
 	tx := s.db.Read(ctx)
 	for _, read := range []func() error{
@@ -140,7 +138,7 @@ func (s *Store) Collect(ctx context.Context) (m Metrics, err error) {
 	return m, nil
 }
 
-// NotePoll stores when jobs were looked for last.
+// NotePoll records the time of the latest poll for due jobs.
 func (s *Store) NotePoll(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx *gorm.DB) error {
 		return tx.Exec("UPDATE scheduler_totals SET last_poll_at = ?", s.clock.Now()).Error

@@ -9,10 +9,10 @@ import (
 	"linkwatch/models"
 )
 
-// Document is a page as a search engine gets it.
+// Document is a page as it is sent to the search engine.
 type Document struct {
 	Seq         int64
-	Version     int64  // of the page's content: it grows with each change, and is not negative
+	Version     int64  // of the page's content: not negative, increases with each change
 	ID          string // of the page
 	SourceID    string
 	SourceName  string
@@ -30,21 +30,20 @@ type Document struct {
 	StatusCode  int
 	FetchedAt   models.Time
 	ChangedAt   models.Time
-	PublishedAt models.Time // zero: the page does not say
-	ModifiedAt  models.Time // zero: the page does not say
+	PublishedAt models.Time // zero: unknown
+	ModifiedAt  models.Time // zero: unknown
 	Gone        bool        // the search engine must delete it
 }
 
-// SentDocument is a document that need not be sent again until its page changes. A
-// page whose content has another Version meanwhile still has to be sent.
+// SentDocument is a document that need not be sent again until its page changes. A page whose content has another Version by
+// now is still to be sent.
 type SentDocument struct {
 	Seq     int64
 	Version int64
 	Error   string // why the search engine refused the document for good; "" = it is stored or deleted
 }
 
-// Unsent are up to limit documents that the search engine is behind with, of pages after
-// one of a seq, in the order of their seqs.
+// Unsent returns up to limit documents that the search engine does not have yet, of pages after a seq, ordered by seq.
 func (s *Store) Unsent(ctx context.Context, after int64, limit int) ([]Document, error) {
 	var pages []struct {
 		Page
@@ -62,7 +61,7 @@ func (s *Store) Unsent(ctx context.Context, after int64, limit int) ([]Document,
 	for i, p := range pages {
 		text, err := p.VersionText.Unpack()
 		if err != nil {
-			text = "" // the rest of the page is still worth sending
+			text = "" // the other fields of the page are still useful
 		}
 		docs[i] = Document{
 			Seq: p.Seq, Version: p.Revision, ID: p.ID(), SourceID: p.SourceID, SourceName: p.SourceName, URL: p.URL, Title: p.Title,
@@ -74,8 +73,7 @@ func (s *Store) Unsent(ctx context.Context, after int64, limit int) ([]Document,
 	return docs, nil
 }
 
-// Sent notes which documents the search engine has, or refused. One whose page has
-// changed meanwhile still has to be sent.
+// Sent marks documents as stored or refused by the search engine. A page that has changed meanwhile is still to be sent.
 func (s *Store) Sent(ctx context.Context, done []SentDocument) error {
 	rows := models.NewRows("seq bigint, revision bigint")
 	for _, d := range done {

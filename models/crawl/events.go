@@ -9,13 +9,13 @@ import (
 	"linkwatch/models/event"
 )
 
-// The kinds of events of crawls.
+// Kinds of crawl events.
 const (
 	EventFailed  event.Kind = "job.failed"
 	EventChanged event.Kind = "page.changed"
 )
 
-// Events are the kinds of events of crawls.
+// Events returns the kinds of crawl events.
 func Events() []event.Type {
 	return []event.Type{
 		{
@@ -29,7 +29,6 @@ func Events() []event.Type {
 	}
 }
 
-// event is an event of the job.
 func (j Job) event(p event.Phase, now models.Time) event.Event {
 	name, url, host := j.URL, "", ""
 	if u, err := models.ParseURL("url", j.URL); err == nil {
@@ -40,7 +39,7 @@ func (j Job) event(p event.Phase, now models.Time) event.Event {
 	}
 }
 
-// closeFailed tells that nothing more is known of jobs whose last execution failed: they are deleted.
+// closeFailed closes the failure events of jobs that are being deleted.
 func closeFailed(tx *gorm.DB, now models.Time, where string, args ...any) error {
 	var js []Job
 	if err := tx.Where("last_error <> '' AND "+where, args...).Find(&js).Error; err != nil {
@@ -53,7 +52,7 @@ func closeFailed(tx *gorm.DB, now models.Time, where string, args ...any) error 
 	return tell(tx, all...)
 }
 
-// changes tells of pages whose text is another one, and of pages that are gone.
+// changes stores events about pages whose text changed or that are gone.
 func (b *batch) changes(all map[pageKey]newVersion, stored map[pageKey]Page) error {
 	var events []told
 	for k, v := range all {
@@ -81,7 +80,7 @@ type told struct {
 	event     event.Event
 }
 
-// tell stores events. Those of private sources are for their owners.
+// tell stores events. Those of private sources are visible to their owners only.
 func tell(tx *gorm.DB, all ...told) error {
 	if len(all) == 0 {
 		return nil

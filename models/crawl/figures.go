@@ -8,15 +8,14 @@ import (
 	"linkwatch/models"
 )
 
-// figuresFor is how long the figures of one account count, as Collect is called that often.
+// figuresFor is how long the figures of an account are cached, the same as the interval of Collect.
 const figuresFor = 30 * time.Second
 
-// maxFigures is how many accounts the store remembers figures of.
+// maxFigures is the maximum number of accounts in the cache.
 const maxFigures = 1000
 
-// FiguresOf returns the figures of the scheduler that the caller may see. For admins they
-// are all, as Collect returned them. Others see their own: jobs and load of what they see,
-// and of its executions those that are kept.
+// FiguresOf returns the figures of the scheduler that the caller can see. For admins they are all. For others they cover the
+// jobs and the load that they can see, and the stored executions of these jobs.
 func (s *Store) FiguresOf(ctx context.Context, all Metrics) (m Metrics, err error) {
 	tx := s.db.Read(ctx)
 	if seesAll(tx) {

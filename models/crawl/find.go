@@ -8,9 +8,9 @@ import (
 	"linkwatch/models"
 )
 
-// Find returns up to limit jobs for the search over everything, the newest first: of the
-// newest models.NewestSearched those whose URL, or the name or URL of whose source, has a
-// text, and of all those of sources whose host begins with it. CodeInvalid ("query.q").
+// Find returns up to limit jobs for the global search, the newest first. It searches the newest models.NewestSearched jobs
+// by their URL and the name and URL of their source, and all jobs by the beginning of the host of their source. The error is
+// CodeInvalid ("query.q").
 func (s *Store) Find(ctx context.Context, text string, limit int) (found []Job, err error) {
 	if err := models.CheckFilter("query.q", text); err != nil {
 		return nil, err

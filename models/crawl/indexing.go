@@ -11,7 +11,7 @@ import (
 	"linkwatch/models/crawl/fulltext"
 )
 
-// toIndex is a page that the search index is behind with.
+// toIndex is a page to add to the search index or to remove from it.
 type toIndex struct {
 	Seq, Revision, SourceSeq       int64
 	URL, Title, Headings, Language string
@@ -22,9 +22,8 @@ type toIndex struct {
 	DeletedAt                      models.Time
 }
 
-// IndexNext brings the search index up to date with at most n pages, and returns how
-// many it took. A page that cannot be indexed is left out of searches: its error is
-// returned with the number.
+// IndexNext updates the search index for up to n pages and returns their number. A page that cannot be indexed is left out
+// of the index. Its error is returned with the number.
 func (s *Store) IndexNext(ctx context.Context, n int) (int, error) {
 	var pages []toIndex
 	err := s.db.Read(ctx).Raw(`SELECT due.seq, due.revision, due.source_seq, due.url, due.title, due.headings, due.language, due.content_hash, due.noindex,
@@ -47,8 +46,8 @@ func (s *Store) IndexNext(ctx context.Context, n int) (int, error) {
 	return len(pages), errors.Join(errs...)
 }
 
-// index stores pages in the search index, or removes those that may not be found. One
-// that was changed meanwhile is passed over: it is due again.
+// index stores pages in the search index, or removes those that search must not find. It skips pages that changed meanwhile,
+// which are indexed later.
 func (s *Store) index(ctx context.Context, pages []toIndex) error {
 	rows := models.NewRows("seq bigint, revision bigint")
 	entries, remove := map[int64]fulltext.Entry{}, map[int64]bool{}
@@ -94,8 +93,7 @@ func (s *Store) index(ctx context.Context, pages []toIndex) error {
 	return nil
 }
 
-// dateOf is the date that a page is searched by: the one that it gives, or that of
-// its first fetch.
+// dateOf returns the date of a page for searches: its own, or that of its first fetch.
 func dateOf(published, first models.Time) models.Time {
 	if published.IsZero() {
 		return first
@@ -103,16 +101,16 @@ func dateOf(published, first models.Time) models.Time {
 	return published
 }
 
-// Lag is how far the search index is behind.
+// Lag is the backlog of the search index.
 type Lag struct {
-	Pages  int         // that wait; counted up to MaxLag
-	Oldest models.Time // when the one was fetched that waits longest; zero = none waits
+	Pages  int         // pages to index, counted up to MaxLag
+	Oldest models.Time // when the oldest of them was fetched; zero = none
 }
 
-// MaxLag is where counting the pages stops that wait for the search index.
+// MaxLag is the maximum of Lag.Pages.
 const MaxLag = 100_000
 
-// IndexLag is how far the search index is behind now.
+// IndexLag returns the current backlog of the search index.
 func (s *Store) IndexLag(ctx context.Context) (lag Lag, err error) {
 	tx := s.db.Read(ctx)
 	seen, args := ofVisibleSource(tx, "crawled_pages.source_seq")

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// LogTail returns the last n lines that are kept of the log of an execution, in order.
-// It takes one query, however many pieces hold them.
+// LogTail returns the last n stored lines of the log of an execution, in order. It needs one query for any number of pieces.
 func (s *Store) LogTail(ctx context.Context, e Execution, n int) ([]Line, error) {
 	var pieces []struct {
 		FirstLine int

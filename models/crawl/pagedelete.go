@@ -10,8 +10,7 @@ import (
 	"linkwatch/models"
 )
 
-// PagesByID returns up to MaxBulk crawled pages, the oldest first. Unknown ids are
-// passed over.
+// PagesByID returns up to MaxBulk crawled pages, the oldest first. It skips unknown ids.
 func (s *Store) PagesByID(ctx context.Context, ids ...string) (found []Page, err error) {
 	rows, err := timedRows(models.KindCrawled, ids)
 	if err != nil {
@@ -27,9 +26,8 @@ func (s *Store) PagesByID(ctx context.Context, ids ...string) (found []Page, err
 	return found, nil
 }
 
-// DeletePages deletes up to MaxBulk crawled pages with their history; unknown ids are
-// passed over. They can be restored for KeepDeleted, and come back too when a crawl
-// fetches them again.
+// DeletePages deletes up to MaxBulk crawled pages with their history and skips unknown ids. They can be restored for
+// KeepDeleted. A crawl that fetches a page again also restores it.
 func (s *Store) DeletePages(ctx context.Context, ids ...string) (Deletion, error) {
 	rows, err := timedRows(models.KindCrawled, ids)
 	if err != nil {
@@ -58,7 +56,7 @@ func (s *Store) DeletePages(ctx context.Context, ids ...string) (Deletion, error
 	return d, nil
 }
 
-// RestorePages restores the pages that were deleted at a time, and says how many.
+// RestorePages restores the pages that were deleted at a time, and returns their number.
 func (s *Store) RestorePages(ctx context.Context, at models.Time) (n int, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		seen, args := ofVisibleSource(tx, "crawled_pages.source_seq")
@@ -77,10 +75,9 @@ func (s *Store) ReapPages(tx *gorm.DB, limit int) (int64, error) {
 	return s.reapPages(tx, limit, "deleted_at < ? ORDER BY deleted_at", s.clock.Now().Add(-KeepDeleted))
 }
 
-// reapPages deletes pages with their versions and what the search index has of them: up
-// to limit rows in all.
+// reapPages deletes pages with their versions and search index entries, up to limit rows in all.
 func (s *Store) reapPages(tx *gorm.DB, limit int, where string, args ...any) (int64, error) {
-	if err := s.db.OneAtATime(tx, lockRecord); err != nil { // a crawl may fetch them now
+	if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that no crawl fetches them now
 		return 0, err
 	}
 	var seqs []int64

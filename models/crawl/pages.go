@@ -14,12 +14,12 @@ import (
 	"linkwatch/models/crawl/fulltext"
 )
 
-// PageFilter narrows a list of crawled pages down; the zero value is all.
+// PageFilter selects crawled pages. The zero value selects all.
 type PageFilter struct {
 	Query       string // as fulltext.Parse reads it; "" = no search
 	SourceID    string
-	Language    string    // its code, as pages have it
-	Since, Till time.Time // whole days in UTC on which the page was published, or first fetched; zero = no limit
+	Language    string    // language code, as stored with pages
+	Since, Till time.Time // whole days in UTC of publication, or of the first fetch; zero = no limit
 }
 
 // searches reports whether the filter needs the search index.
@@ -30,26 +30,25 @@ func (f PageFilter) searches() bool {
 // FoundPage is a page in a list.
 type FoundPage struct {
 	Page
-	Heading []fulltext.Piece `gorm:"-"` // its title, and what a search matches in it; nil without a search or a title
-	Snippet []fulltext.Piece `gorm:"-"` // what a search matches in its text; nil without a search
+	Heading []fulltext.Piece `gorm:"-"` // its title with matches marked; nil without a search or a title
+	Snippet []fulltext.Piece `gorm:"-"` // part of its text with matches marked; nil without a search
 }
 
-// PageList is a page of a list of crawled pages.
+// PageList is one page of a list of crawled pages.
 type PageList struct {
 	models.Slice[FoundPage]
-	Total   int  // of a search: how many pages match, counted up to MaxFound
-	AtLeast bool // of a search: more pages match than are counted
+	Total   int  // matching pages of a search, counted up to MaxFound
+	AtLeast bool // more pages match than were counted
 }
 
-// MaxFound is how many pages a search finds.
+// MaxFound is the maximum number of pages that a search finds.
 const MaxFound = 1000
 
-// maxRanked is how many of the first pages of a search are sorted by their texts.
+// maxRanked is the number of first matches that are ranked by their texts.
 const maxRanked = 100
 
-// Pages is a page of the crawled pages: of a search the best first, else the oldest
-// first. limit is as models.NewLimit made it. Errors are CodeInvalid ("query.q",
-// "query.source_id", "query.language", "query.page_token").
+// Pages returns one page of the crawled pages: the best match first in a search, otherwise the oldest first. limit comes
+// from models.NewLimit. Errors are CodeInvalid ("query.q", "query.source_id", "query.language", "query.page_token").
 func (s *Store) Pages(ctx context.Context, f PageFilter, after models.Cursor, limit int) (list PageList, err error) {
 	err = errors.Join(models.CheckFilter("query.source_id", f.SourceID), models.CheckFilter("query.language", f.Language))
 	if err != nil {
@@ -68,7 +67,7 @@ func (s *Store) Pages(ctx context.Context, f PageFilter, after models.Cursor, li
 			seen, args := models.Visible(tx, "sources")
 			err = tx.Raw("SELECT seq FROM sources WHERE id = ? AND deleted_at IS NULL AND "+seen, with([]any{f.SourceID}, args...)...).Scan(&source).Error
 		}
-		if err != nil || source == 0 { // there is none of that id
+		if err != nil || source == 0 { // no such source
 			return list, err
 		}
 	}
@@ -89,7 +88,7 @@ func (s *Store) Pages(ctx context.Context, f PageFilter, after models.Cursor, li
 
 func cursorOf(p FoundPage) models.Cursor { return models.Cursor{CreatedAt: p.CreatedAt, ID: p.ID()} }
 
-// listed reads pages without what only a single one needs.
+// listed selects pages without the columns that only the page of a single one needs.
 func listed(tx *gorm.DB) *gorm.DB {
 	seen, args := models.Visible(tx, "sources")
 	return tx.Model(&Page{}).Omit("links", "json_ld").Joins("JOIN sources ON sources.seq = crawled_pages.source_seq").Where("sources.deleted_at IS NULL AND crawled_pages.deleted_at IS NULL").Where(seen, args...).
@@ -97,7 +96,7 @@ func listed(tx *gorm.DB) *gorm.DB {
 			crawled_pages.created_at, fetched_at, changed_at, author, published_at, modified_at, word_count, versions, text_version, gone_at, sources.id AS source_id`)
 }
 
-// search is a page of what a search finds, from after the page of a seq on.
+// search returns one page of matches. last is the seq of the last match on the previous page.
 func (s *Store) search(tx *gorm.DB, f PageFilter, source, last int64, limit int) (list PageList, err error) {
 	var q fulltext.Query
 	if f.Query != "" {
@@ -115,7 +114,7 @@ func (s *Store) search(tx *gorm.DB, f PageFilter, source, last int64, limit int)
 	}
 	if last != 0 {
 		i := slices.Index(seqs, last)
-		if i < 0 { // it does not match any more
+		if i < 0 { // it no longer matches
 			return list, nil
 		}
 		seqs = seqs[i+1:]
@@ -145,7 +144,7 @@ func (s *Store) search(tx *gorm.DB, f PageFilter, source, last int64, limit int)
 	return list, nil
 }
 
-// rank sorts pages that a search found by how well they match.
+// rank sorts matching pages by how well they match.
 func (s *Store) rank(tx *gorm.DB, q fulltext.Query, seqs []int64) error {
 	if len(seqs) < 2 || len(q.All) == 0 {
 		return nil
@@ -169,7 +168,7 @@ func (s *Store) rank(tx *gorm.DB, q fulltext.Query, seqs []int64) error {
 	return nil
 }
 
-// texts are the texts of pages.
+// texts returns the texts of pages, by seq.
 func (s *Store) texts(tx *gorm.DB, seqs []int64) (map[int64]string, error) {
 	var found []struct {
 		PageSeq int64
@@ -189,7 +188,7 @@ func (s *Store) texts(tx *gorm.DB, seqs []int64) (map[int64]string, error) {
 	return texts, nil
 }
 
-// CrawledPage is the page of an id, with its text; CodeNotFound if there is none.
+// CrawledPage returns a page with its text by id. The error is CodeNotFound if there is none.
 func (s *Store) CrawledPage(ctx context.Context, id string) (p Page, err error) {
 	at, seq, err := models.ParseTimedID(models.KindCrawled, id)
 	if err != nil {

@@ -9,26 +9,25 @@ import (
 	"linkwatch/models"
 )
 
-// Site is what crawling has of the site of a URL.
+// Site is the crawl data about the site of a URL.
 type Site struct {
 	SourceID   string
 	SourceName string
 	JobID      string      // of its first job; "" = it has none
-	FetchedAt  models.Time // when the page of the URL was last fetched; zero: crawls did not find it
-	StatusCode int         // of that
-	PrivateTo  string      // as that of its source
+	FetchedAt  models.Time // last fetch of the URL; zero: crawls did not find it
+	StatusCode int         // of that fetch
+	PrivateTo  string      // same as that of its source
 }
 
-// maxSources is how many sources of one host SiteOf looks at.
+// maxSources is the maximum number of sources of one host that SiteOf considers.
 const maxSources = 20
 
-// SiteOf returns the source that crawls the host of a URL, one that is shared or the
-// caller's own; ok is false if there is none. Of several it is one that has the page of
-// the URL, or the oldest, and a shared one before others.
+// SiteOf returns the source, shared or the caller's own, that crawls the host of a URL. ok is false if there is none. Of
+// several it prefers one that has the page of the URL, then shared ones, then the oldest.
 func (s *Store) SiteOf(ctx context.Context, url string) (site Site, ok bool, err error) {
 	normal, fine := Normalize(url)
 	if !fine {
-		return Site{}, false, nil // a crawl cannot get there
+		return Site{}, false, nil // crawls cannot reach it
 	}
 	u, err := models.ParseURL("url", normal)
 	if err != nil {
@@ -57,8 +56,7 @@ func (s *Store) SiteOf(ctx context.Context, url string) (site Site, ok bool, err
 	return found[0], true, nil
 }
 
-// JobsOf returns the jobs that moves are about, by Job.Seq, with the names of their
-// sources.
+// JobsOf returns the jobs of moves by Job.Seq, with the names of their sources.
 func (s *Store) JobsOf(ctx context.Context, moves []Move) (map[int64]Job, error) {
 	rows := models.NewRows("seq bigint")
 	for _, m := range moves {

@@ -13,11 +13,11 @@ import (
 	"linkwatch/models/audit"
 )
 
-// KeepDeleted is how long a deleted source or job can be restored.
+// KeepDeleted is the time during which deleted sources, jobs, pages and links can be restored.
 const KeepDeleted = models.Day
 
-// AddSource adds a source. Errors are CodeInvalid ("url", "name", "max_depth",
-// "allowed_domains", "rate_limit_ms", "interval_minutes", "interval_type").
+// AddSource adds a source. Errors are CodeInvalid ("url", "name", "max_depth", "allowed_domains", "rate_limit_ms",
+// "interval_minutes", "interval_type").
 func (s *Store) AddSource(ctx context.Context, n NewSource) (src Source, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		src, err = s.addSource(tx, n)
@@ -44,10 +44,9 @@ func (s *Store) addSource(tx *gorm.DB, n NewSource) (Source, error) {
 	return src, audit.Add(tx, now, audit.Change{Action: "source.add", Subject: src.subject(), After: src.values()})
 }
 
-// subject is the source as the audit log names it.
 func (s Source) subject() audit.Subject { return audit.Subject{Kind: "source", ID: s.ID, Name: s.Name} }
 
-// values are what the owner of a source sets.
+// values returns the settings of the source for the audit log.
 func (s Source) values() audit.Values {
 	return audit.Values{
 		"name": s.Name, "url": s.URL, "enabled": s.Enabled, "max_depth": s.MaxDepth, "allowed_domains": strings.Join(s.AllowedDomains, " "),
@@ -55,7 +54,7 @@ func (s Source) values() audit.Values {
 	}
 }
 
-// Source is the source of an id; CodeNotFound if there is none.
+// Source returns a source by id. The error is CodeNotFound if there is none.
 func (s *Store) Source(ctx context.Context, id string) (Source, error) {
 	return source(s.db.Read(ctx), id, false)
 }
@@ -75,8 +74,8 @@ func source(tx *gorm.DB, id string, deleted bool) (src Source, err error) {
 	return src, nil
 }
 
-// Sources is a page of sources, the oldest first. limit is as models.NewLimit made
-// it. text is a part of the name or the URL; "" = any.
+// Sources returns one page of sources, the oldest first. text is a part of the name or URL; "" selects all. limit comes from
+// models.NewLimit.
 func (s *Store) Sources(ctx context.Context, text string, after models.Cursor, limit int) (models.Slice[Source], error) {
 	var page models.Slice[Source]
 	if err := models.CheckFilter("query.q", text); err != nil {
@@ -96,7 +95,7 @@ func (s *Store) Sources(ctx context.Context, text string, after models.Cursor, l
 	return models.NewSlice(page.Items, limit, func(s Source) models.Cursor { return models.Cursor{CreatedAt: s.CreatedAt, ID: s.ID} }), nil
 }
 
-// from narrows a list by (created_at, id) down to what comes after a cursor.
+// from limits a list ordered by (created_at, id) to the rows after a cursor.
 func from(q *gorm.DB, kind models.Kind, after models.Cursor) (*gorm.DB, error) {
 	if after == (models.Cursor{}) {
 		return q, nil
@@ -107,10 +106,9 @@ func from(q *gorm.DB, kind models.Kind, after models.Cursor) (*gorm.DB, error) {
 	return q.Where("(created_at, id) > (?, ?)", after.CreatedAt, after.ID), nil
 }
 
-// EditSource changes a source. Errors are those of AddSource, CodeNotFound, and
-// CodeForbidden if somebody else than its owner or an admin changes who sees it. A
-// source that is disabled starts no job, and its running crawls end. Other changes
-// count from the next pages on, also in running crawls.
+// EditSource changes a source. Errors are those of AddSource, CodeNotFound, and CodeForbidden if a user other than its owner
+// or an admin changes its visibility. Disabling a source ends its running crawls, and its jobs do not start. Other changes
+// affect the next pages, also of running crawls.
 func (s *Store) EditSource(ctx context.Context, id string, e SourceEdit) (src Source, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if src, err = source(tx.Clauses(clause.Locking{Strength: "UPDATE"}), id, false); err != nil {
@@ -153,9 +151,8 @@ func (s *Store) EditSource(ctx context.Context, id string, e SourceEdit) (src So
 	return src, err
 }
 
-// share is what follows when a source becomes private or shared, which src is now: its
-// URLs that were added by hand wait in another scope, and a search engine has pages of
-// shared sources alone.
+// share updates the data of a source that became private or shared. Its manual entries move to another scope, and a search
+// engine only has pages of shared sources.
 func (s *Store) share(ctx context.Context, tx *gorm.DB, src Source) error {
 	if err := models.MayShare(ctx, src.Owner); err != nil {
 		return err
@@ -167,7 +164,7 @@ func (s *Store) share(ctx context.Context, tx *gorm.DB, src Source) error {
 	if src.Private() {
 		from, to = to, from
 	}
-	// Those that wait there already are fetched once.
+	// URLs that are already waiting in that scope are fetched once.
 	err := tx.Exec(`DELETE FROM frontier WHERE crawl_seq = 0 AND scope_seq = ? AND source_seq = ?
 		AND EXISTS (SELECT 1 FROM frontier AS f WHERE f.crawl_seq = 0 AND f.url_hash = frontier.url_hash AND f.scope_seq = ?)`, from, src.Seq, to).Error
 	if err == nil {
@@ -182,8 +179,7 @@ func (s *Store) share(ctx context.Context, tx *gorm.DB, src Source) error {
 	return nil
 }
 
-// hold keeps the jobs of a disabled source from starting, and lets those of an
-// enabled one start again.
+// hold disables the jobs of a disabled source, and enables those of an enabled one.
 func hold(tx *gorm.DB, src Source, now models.Time) error {
 	err := tx.Exec("UPDATE jobs SET held = ?, updated_at = ? WHERE source_seq = ? AND held <> ?", !src.Enabled, now, src.Seq, !src.Enabled).Error
 	if err != nil {
@@ -195,8 +191,8 @@ func hold(tx *gorm.DB, src Source, now models.Time) error {
 	return catchUp(tx, now, "source_seq = ?", src.Seq)
 }
 
-// catchUp plans the recurring jobs again whose run was missed while they could not
-// start, in their phase: they do not all run at once.
+// catchUp reschedules recurring jobs that missed a run while they could not start, in phase with their schedule. So they do
+// not all run at once.
 func catchUp(tx *gorm.DB, now models.Time, where string, args ...any) error {
 	var missed []Job
 	err := tx.Where("next_run_at < ? AND interval_count > 0 AND deleted_at IS NULL AND "+where, append([]any{now}, args...)...).Find(&missed).Error
@@ -215,8 +211,8 @@ func catchUp(tx *gorm.DB, now models.Time, where string, args ...any) error {
 	return nil
 }
 
-// DeleteSource deletes a source with its jobs, and ends their crawls. It can be
-// restored for KeepDeleted. CodeNotFound if there is none.
+// DeleteSource deletes a source with its jobs, and ends their crawls. It can be restored for KeepDeleted. The error is
+// CodeNotFound if there is none.
 func (s *Store) DeleteSource(ctx context.Context, id string) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
 		src, err := source(tx.Clauses(clause.Locking{Strength: "UPDATE"}), id, false)
@@ -227,7 +223,7 @@ func (s *Store) DeleteSource(ctx context.Context, id string) error {
 		if err := tx.Model(&src).Update("deleted_at", now).Error; err != nil {
 			return fmt.Errorf("deleting a source: %w", err)
 		}
-		// The same time, by which RestoreSource knows them.
+		// RestoreSource finds the jobs by this time.
 		if err := closeFailed(tx, now, "source_seq = ? AND deleted_at IS NULL", src.Seq); err != nil {
 			return err
 		}
@@ -242,16 +238,15 @@ func (s *Store) DeleteSource(ctx context.Context, id string) error {
 	return err
 }
 
-// RestoreSource restores a deleted source with the jobs that were deleted with it:
-// CodeNotFound if it was not deleted, or too long ago; CodeConflict if another source
-// was synced in its place.
+// RestoreSource restores a deleted source with the jobs that were deleted with it. Errors are CodeNotFound if it was not
+// deleted or was deleted too long ago, and CodeConflict if a sync has added the source again.
 func (s *Store) RestoreSource(ctx context.Context, id string) (src Source, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if src, err = source(tx.Clauses(clause.Locking{Strength: "UPDATE"}), id, true); err != nil {
 			return err
 		}
 		now := s.clock.Now()
-		if src.DeletedAt.Before(now.Add(-KeepDeleted).Time) { // the reaper may be deleting what belongs to it
+		if src.DeletedAt.Before(now.Add(-KeepDeleted).Time) { // the reaper may be deleting its data
 			return models.NotFound("source")
 		}
 		deleted := src.DeletedAt
@@ -277,7 +272,7 @@ func (s *Store) RestoreSource(ctx context.Context, id string) (src Source, err e
 	return src, err
 }
 
-// DeepSources are up to n sources whose crawls may go further than DeepCrawl.
+// DeepSources returns up to n sources with a maximum depth greater than DeepCrawl.
 func (s *Store) DeepSources(ctx context.Context, n int) (deep []Source, err error) {
 	err = s.db.Read(ctx).Where("deleted_at IS NULL AND enabled AND max_depth > ?", DeepCrawl).Order("created_at, id").Limit(n).Find(&deep).Error
 	if err != nil {

@@ -9,24 +9,24 @@ import (
 	"linkwatch/models"
 )
 
-// Change says what is new about a page.
+// Change is a kind of change of a page.
 type Change string
 
 // The changes of a page.
 const (
 	PageNew     Change = "new"     // it has a text for the first time
-	PageChanged Change = "changed" // its text is another one
-	PageGone    Change = "gone"    // it is answered with 404 or 410, has moved for good, or no page of the crawl links to it any more
-	PageBack    Change = "back"    // it was gone
+	PageChanged Change = "changed" // its text changed
+	PageGone    Change = "gone"    // status 404 or 410, moved permanently, or no longer linked from any page of the crawl
+	PageBack    Change = "back"    // it had been gone
 )
 
-// Version is what a page said from some time on.
+// Version is the content of a page from a time on.
 type Version struct {
 	Seq         int64 `gorm:"primaryKey"`
 	PageSeq     int64
-	Version     int // from 1; gaps mean nothing
+	Version     int // from 1, may have gaps
 	Change      Change
-	CrawlSeq    int64 // of the crawl that found it; 0 = the URL was added by hand
+	CrawlSeq    int64 // of the crawl that found it; 0 = the URL was added manually
 	StatusCode  int   // 0 = no page of the crawl linked to it
 	Title       string
 	ContentHash string
@@ -38,14 +38,13 @@ type Version struct {
 // TableName implements schema.Tabler.
 func (Version) TableName() string { return "page_versions" }
 
-// KeepVersions is how many versions of a page are kept, the newest.
+// KeepVersions is the number of newest versions that are kept per page.
 const KeepVersions = 20
 
-// gone reports whether a status says that the page was removed.
+// gone reports whether a status means that the page was removed.
 func gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
 
-// change says what is new about a page, given what is known of it: "" if its text is
-// the same. It sets the numbers of p.
+// change compares a page with its stored state and sets the numbers of p. It returns "" if the text is the same.
 func (p *Page) change(old known) (c Change) {
 	p.Versions, p.TextVersion, p.Revision = old.Versions, old.TextVersion, old.Revision
 	switch {
@@ -76,10 +75,10 @@ func (p *Page) change(old known) (c Change) {
 	return c
 }
 
-// broken reports whether there is no page: what is known of it is kept.
+// broken reports whether the response is an error. The stored content is then kept.
 func (p Page) broken() bool { return p.StatusCode >= http.StatusBadRequest }
 
-// known is what was stored of a page before.
+// known is the stored state of a page.
 type known struct {
 	Seq, SourceSeq, CrawlSeq, Revision   int64
 	URLHash                              []byte
@@ -91,13 +90,13 @@ type known struct {
 	Gone, Deleted                        bool
 }
 
-// shows reports whether search shows something else of a page than before, besides its text.
+// shows reports whether data that search shows, other than the text, has changed.
 func (k known) shows(p *Page) bool {
 	return k.Seq != 0 && k.TextVersion > 0 && (k.Title != p.Title || k.Description != p.Description || k.Author != p.Author ||
 		k.Language != p.Language || k.NoIndex != p.NoIndex || k.PublishedAt != p.PublishedAt)
 }
 
-// known is what is stored of some pages (source_seq, url_hash).
+// known loads the stored state of pages (source_seq, url_hash).
 func (b *batch) known(keys *models.Rows) (map[pageKey]known, error) {
 	var found []known
 	err := keys.Raw(b.tx, `SELECT p.seq, p.source_seq, p.url_hash, p.crawl_seq, p.revision, p.content_hash, p.title, p.description, p.author, p.language,
@@ -113,18 +112,17 @@ func (b *batch) known(keys *models.Rows) (map[pageKey]known, error) {
 	return pages, nil
 }
 
-// departure is a page that is gone, as a crawl found it.
+// departure is a page that a crawl found to be gone.
 type departure struct {
 	pageKey
 	crawl     int64
 	status    int    // 0 = no page links to it
-	seen      int64  // the crawl that stored it last; 0 = whichever did
+	seen      int64  // the last crawl that stored it; 0 = any
 	canonical string // that the page names since; "" = as it was
 }
 
-// noteGone notes that pages are gone, but for those that are gone already or have no
-// text, and returns those that it noted. Their next request is not conditional. and is a
-// further condition. The caller holds lockRecord.
+// noteGone marks pages as gone and returns those that it changed. It skips pages that are already gone or have no text. The
+// next request for them is unconditional. and is an additional condition. The caller holds lockRecord.
 func (s *Store) noteGone(tx *gorm.DB, all []departure, and string, args ...any) (noted []departure, err error) {
 	rows, of, now := models.NewRows("source_seq bigint, url_hash bytes, seen bigint, canonical text"), map[pageKey]departure{}, s.clock.Now()
 	for _, d := range all {
@@ -158,8 +156,7 @@ func (s *Store) noteGone(tx *gorm.DB, all []departure, and string, args ...any) 
 	return noted, models.Insert(tx, versions)
 }
 
-// away notes that the crawl has seen pages that redirect for now, so that they are not
-// taken for pages to which none links.
+// away records that the crawl has seen pages that redirect temporarily, so that they do not count as unlinked.
 func (b *batch) away() error {
 	rows := models.NewRows("source_seq bigint, url_hash bytes, crawl_seq bigint")
 	for _, r := range b.results {
@@ -176,7 +173,7 @@ func (b *batch) away() error {
 	return nil
 }
 
-// moved notes that pages are gone whose URL has moved for good, or names another URL as its canonical one.
+// moved marks pages as gone whose URL moved permanently, or whose canonical URL is another page.
 func (b *batch) moved() error {
 	var all []departure
 	of := map[pageKey]Entry{}
@@ -196,14 +193,13 @@ func (b *batch) moved() error {
 	return err
 }
 
-// newVersion is a new version of a page that is to be stored.
+// newVersion is a new version of a page to store.
 type newVersion struct {
 	Page
 	change Change
 }
 
-// versions stores new versions of pages, whose seqs are given by key, and deletes those
-// that are too old.
+// versions stores new versions of pages and deletes those beyond KeepVersions. seqs are the seqs of the pages.
 func (b *batch) versions(all map[pageKey]newVersion, seqs map[pageKey]int64) error {
 	rows := models.NewRows("page_seq bigint, version bigint, change text, crawl_seq bigint, status_code bigint, title text, content_hash text, word_count bigint, text bytes, at bigint")
 	old := models.NewRows("page_seq bigint, version bigint")

@@ -19,20 +19,20 @@ import (
 	"gocloud.dev/blob/s3blob"
 )
 
-// Location says where an archive is: a folder, or a bucket.
+// Location is the location of an archive: a folder or a bucket.
 type Location struct {
 	Folder string // "" = a bucket
 
 	Bucket    string
 	Prefix    string   // of all keys, with a slash at its end; "" = none
 	Region    string   // "" = us-east-1, or what the AWS settings of the environment say
-	Endpoint  *url.URL // nil = that of AWS for the region
+	Endpoint  *url.URL // nil = the AWS endpoint of the region
 	AccessKey string   // "" = the credentials are those of the environment, as AWS tools find them
 	SecretKey string
 }
 
-// Locate reads CRAWLER_ARCHIVE_URL: a path, file:///path, or
-// s3://[key:secret@]bucket[/prefix][?region=…&endpoint=…]. Its errors do not repeat it.
+// Locate parses CRAWLER_ARCHIVE_URL: a path, file:///path, or s3://[key:secret@]bucket[/prefix][?region=…&endpoint=…]. Its
+// errors do not contain the value.
 func Locate(raw string) (Location, error) {
 	scheme, _, isURL := strings.Cut(raw, "://")
 	if !isURL {
@@ -65,11 +65,11 @@ func Locate(raw string) (Location, error) {
 	return l, nil
 }
 
-// Open opens the archive at a location. A folder is created if it is missing. Nothing
-// is sent to a bucket before it is used: client sends all requests, and limits them.
+// Open opens the archive at a location. It creates a missing folder. It sends no request to a bucket: the first use does.
+// client sends all requests and limits them.
 func Open(ctx context.Context, l Location, client *http.Client) (*Archive, error) {
 	if l.Folder != "" {
-		// Temporary files are beside the others, so that to rename one is atomic.
+		// Temporary files are in the same folder, so that renaming them is atomic.
 		b, err := fileblob.OpenBucket(l.Folder, &fileblob.Options{CreateDir: true, DirFileMode: 0o700, NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
 		if pathErr, ok := errors.AsType[*os.PathError](err); ok {
 			err = pathErr.Err
@@ -91,7 +91,7 @@ func Open(ctx context.Context, l Location, client *http.Client) (*Archive, error
 			o.UsePathStyle = true // the host is the one that client connects to
 		}
 		o.Retryer = aws.NopRetryer{}                                              // Archive retries
-		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired // not every service knows them; Get compares the hash
+		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired // not all services support checksums; Get compares the hash
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	})
 	b, err := s3blob.OpenBucket(ctx, svc, l.Bucket, &s3blob.Options{RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired})
@@ -106,9 +106,9 @@ func Open(ctx context.Context, l Location, client *http.Client) (*Archive, error
 	return a, nil
 }
 
-// aws are the settings of the S3 client.
+// aws returns the configuration of the S3 client.
 func (l Location) aws(ctx context.Context, client *http.Client) (aws.Config, error) {
-	const usual = "us-east-1" // services other than AWS have no regions, but signatures name one
+	const usual = "us-east-1" // other services have no regions, but signatures contain one
 	if l.AccessKey != "" {
 		region := l.Region
 		if region == "" {

@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// temporaryFor is how long a file may be written at most.
+// temporaryFor is the age at which temporary files are deleted. Writing one never takes that long.
 const temporaryFor = time.Hour
 
-// DeleteTemporary deletes files that a program which died was writing to the folder more
-// than an hour ago. A bucket has none.
+// DeleteTemporary deletes temporary files older than an hour, which a killed process left in the folder. A bucket has none.
 func (a *Archive) DeleteTemporary() error {
 	if a.folder == "" {
 		return nil
@@ -27,7 +26,7 @@ func (a *Archive) DeleteTemporary() error {
 		if e == nil && time.Since(info.ModTime()) > temporaryFor {
 			e = root.Remove(name)
 		}
-		if e != nil && !errors.Is(e, fs.ErrNotExist) { // another instance deletes them too
+		if e != nil && !errors.Is(e, fs.ErrNotExist) { // another instance also deletes them
 			err = e
 		}
 	}

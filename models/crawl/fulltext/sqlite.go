@@ -10,13 +10,12 @@ import (
 	"linkwatch/models"
 )
 
-// sqlite is an FTS5 table without content. Its tokenizer ("ascii") splits at spaces and
-// takes all that is not ASCII for parts of words, so it keeps the words as they are.
+// sqlite is a contentless FTS5 table. Its tokenizer ("ascii") splits at spaces and treats all non-ASCII characters as parts
+// of words, so it does not change the words.
 type sqlite struct{}
 
-// newest is the rowid of a page of seq 0. FTS5 reads a list of pages from its end at a
-// third of the speed, so rowids fall with seq, and the newest pages come first. It is the
-// largest number whose form in the index takes five bytes.
+// newest is the rowid of a page with seq 0. FTS5 reads a list from its end at a third of the speed, so rowids decrease as
+// seq increases and the newest pages are first. It is the largest number that the index stores in five bytes.
 const newest = 1<<35 - 1
 
 // Entry implements Index.
@@ -30,7 +29,7 @@ func (s sqlite) Put(tx *gorm.DB, entries []Entry) error {
 		rows.Add(e.seq, e.words)
 		seqs[i] = e.seq
 	}
-	// INSERT OR REPLACE, or another order, makes FTS5 write its memory down at each row: three times the work.
+	// With INSERT OR REPLACE or another order, FTS5 flushes its memory for each row, which takes three times as long.
 	if err := s.Remove(tx, seqs); err != nil {
 		return err
 	}
@@ -48,15 +47,15 @@ func (sqlite) match(tx *gorm.DB, e expr, limit int) (seqs []int64, err error) {
 		err = tx.Raw("SELECT ? - rowid FROM page_index WHERE page_index MATCH ? ORDER BY rowid LIMIT ?", newest, e.fts5(), limit).Scan(&seqs).Error
 		return seqs, err
 	}
-	// The rows of an index come in their order, so it looks at no more pages than it needs.
+	// The index returns rows in order, so it checks only as many pages as it needs.
 	args = append(append([]any{newest, e.fts5()}, args...), newest, limit)
 	err = tx.Raw(`SELECT ? - rowid FROM page_index WHERE page_index MATCH ?
 		AND (SELECT `+visible+` FROM crawled_pages AS p JOIN sources AS s ON s.seq = p.source_seq WHERE p.seq = ? - page_index.rowid) ORDER BY rowid LIMIT ?`, args...).Scan(&seqs).Error
 	return seqs, err
 }
 
-// fts5 is the expression in FTS5's language. Words are letters, digits and marks: quoted,
-// nothing of them is syntax.
+// fts5 formats the expression for FTS5. Words are quoted and have only letters, digits and marks, so they cannot contain
+// syntax.
 func (e expr) fts5() string {
 	and := make([]string, 0, len(e.All)+len(e.and))
 	for _, t := range e.All {

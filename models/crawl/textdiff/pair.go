@@ -2,14 +2,14 @@ package textdiff
 
 import "strings"
 
-// couple is a line of each text, or -1.
+// couple is a pair of line numbers in the two texts; -1 = none.
 type couple struct{ old, new int }
 
-// alike is the share of words that two lines must have in common to be one line that was changed.
+// alike is the minimum share of common words at which two lines count as one changed line.
 const alike = 0.4
 
-// pair puts lines beside each other, in their order, so that as many words as possible
-// are in both lines of a couple. Of many lines the first stand beside the first.
+// pair aligns lines in order, so that as many words as possible are in both lines of a couple. Long blocks are aligned line
+// by line.
 func pair(removed, added []string) (out []couple) {
 	n, m := len(removed), len(added)
 	if n > maxLines || m > maxLines {
@@ -25,7 +25,7 @@ func pair(removed, added []string) (out []couple) {
 		}
 		return out
 	}
-	// best[i][j] is the most words in common that the lines from i and from j on can have.
+	// best[i][j] is the maximum share of common words for the lines from i and from j.
 	best, share := make([][]float64, n+1), make([][]float64, n+1)
 	words := make([]map[string]int, m)
 	for j, l := range added {
@@ -69,7 +69,7 @@ func counted(line string) map[string]int {
 	return n
 }
 
-// common is the share of words that a line has in common with the words of another.
+// common returns the share of words that a line has in common with another.
 func common(line string, words map[string]int) float64 {
 	tokens, both, all := split(line), 0, 0
 	left := make(map[string]int, len(words))
