@@ -56,7 +56,7 @@ func (s *Store) HasBodies(ctx context.Context, hashes ...BodyHash) (has map[Body
 	var found [][]byte
 	err = rows.Raw(s.db.Read(ctx), "SELECT b.hash FROM {rows} AS r CROSS JOIN archived_bodies AS b WHERE b.hash = r.hash AND b.pack_seq IS NOT NULL").Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking for bodies in the archive: %w", err)
+		return nil, fmt.Errorf("find bodies in the archive: %w", err)
 	}
 	for _, h := range found {
 		has[BodyHash(h)] = true
@@ -91,7 +91,7 @@ func (s *Store) Copies(ctx context.Context, p Page, limit int) ([]Copy, error) {
 	err := tx.Raw(selectCopies+`
 		WHERE a.source_seq = ? AND a.url_hash = ? AND `+seen+` ORDER BY a.fetched_at DESC LIMIT ?`, with([]any{p.SourceSeq, h[:]}, with(args, limit)...)...).Scan(&rows).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading archived copies: %w", err)
+		return nil, fmt.Errorf("load archived copies: %w", err)
 	}
 	copies := make([]Copy, len(rows))
 	for i, r := range rows {
@@ -115,7 +115,7 @@ func (s *Store) Archived(ctx context.Context, pages ...Page) (map[int64]bool, er
 	err := rows.Raw(s.db.Read(ctx), `SELECT r.seq FROM {rows} AS r WHERE EXISTS (SELECT 1 FROM archived_pages AS a JOIN archived_bodies AS b ON b.hash = a.hash AND b.pack_seq IS NOT NULL
 		WHERE a.source_seq = r.source_seq AND a.url_hash = r.url_hash)`).Scan(&seqs).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking for archived copies: %w", err)
+		return nil, fmt.Errorf("find archived copies: %w", err)
 	}
 	for _, seq := range seqs {
 		archived[seq] = true
@@ -148,7 +148,7 @@ func (s *Store) ArchivedCopy(ctx context.Context, pageID, hash string) (Copy, er
 		return Copy{}, errNoCopy
 	}
 	if err != nil {
-		return Copy{}, fmt.Errorf("loading an archived copy: %w", err)
+		return Copy{}, fmt.Errorf("load archived copy: %w", err)
 	}
 	return row.copy(), nil
 }

@@ -35,7 +35,7 @@ func (s *Store) DuePacks(ctx context.Context, limit int) (packs []DuePack, err e
 			RETURNING seq, key, deleting`, now.Add(sweepAgainAfter), now, limit).Scan(&packs).Error
 	})
 	if err != nil {
-		return nil, fmt.Errorf("looking for packs of the archive to sweep: %w", err)
+		return nil, fmt.Errorf("claim packs to sweep: %w", err)
 	}
 	return packs, nil
 }
@@ -48,7 +48,7 @@ func (s *Store) BodiesOf(ctx context.Context, pack int64) ([]PackedBody, error) 
 	}
 	err := s.db.Read(ctx).Raw("SELECT hash, start_bytes, length_bytes FROM archived_bodies WHERE pack_seq = ?", pack).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading the bodies of a pack: %w", err)
+		return nil, fmt.Errorf("load bodies of pack: %w", err)
 	}
 	bodies := make([]PackedBody, len(found))
 	for i, f := range found {
@@ -72,7 +72,7 @@ func (s *Store) MoveBodies(ctx context.Context, to StoredPack, from ...int64) er
 		return s.settle(tx, append([]int64{to.Seq}, from...)...)
 	})
 	if err != nil {
-		return fmt.Errorf("moving archived bodies: %w", err)
+		return fmt.Errorf("move archived bodies: %w", err)
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (s *Store) PacksDeleted(ctx context.Context, packs ...int64) error {
 		return models.RowsOf("seq bigint", packs).Exec(tx, "DELETE FROM archive_packs WHERE seq IN (SELECT seq FROM {rows} AS r) AND deleting").Error
 	})
 	if err != nil {
-		return fmt.Errorf("forgetting deleted packs: %w", err)
+		return fmt.Errorf("delete rows of deleted packs: %w", err)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (s *Store) BodiesLost(ctx context.Context, key string, hashes ...BodyHash) 
 		return s.settle(tx, packs...)
 	})
 	if err != nil {
-		return fmt.Errorf("noting lost bodies: %w", err)
+		return fmt.Errorf("record lost bodies: %w", err)
 	}
 	return nil
 }

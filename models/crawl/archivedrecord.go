@@ -45,7 +45,7 @@ func (s *Store) ReservePack(ctx context.Context, key string, bytes int) (seq int
 		return tx.Raw("INSERT INTO archive_packs (key, size_bytes, deleting, due_at) VALUES (?, ?, false, ?) RETURNING seq", key, bytes, s.clock.Now().Add(unusedFor)).Scan(&seq).Error
 	})
 	if err != nil {
-		return 0, fmt.Errorf("reserving a pack of the archive: %w", err)
+		return 0, fmt.Errorf("reserve pack: %w", err)
 	}
 	return seq, nil
 }
@@ -97,7 +97,7 @@ func (s *Store) RecordCopies(ctx context.Context, pack StoredPack, copies ...New
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("recording archived copies: %w", err)
+		return nil, fmt.Errorf("record archived copies: %w", err)
 	}
 	named := make(map[BodyHash]bool, len(recorded))
 	for _, h := range recorded {

@@ -57,7 +57,7 @@ func (s *Store) DeleteEntries(ctx context.Context, ids ...string) (n int, err er
 			WHERE job_executions.crawl_seq = r.crawl_seq AND job_executions.status = 'running'`).Error
 	})
 	if err != nil {
-		return 0, fmt.Errorf("deleting entries of the frontier: %w", err)
+		return 0, fmt.Errorf("delete frontier entries: %w", err)
 	}
 	return n, nil
 }
@@ -78,7 +78,7 @@ func (s *Store) RetryEntries(ctx context.Context, ids ...string) (n int, err err
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("retrying entries of the frontier: %w", err)
+		return 0, fmt.Errorf("retry frontier entries: %w", err)
 	}
 	if n > 0 {
 		ring(s.urls)

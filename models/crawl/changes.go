@@ -40,7 +40,7 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 		var some []Job
 		err = tx.Raw("SELECT j.* FROM jobs AS j WHERE (j.updated_at, j.seq) > (?, ?) AND "+seen+" ORDER BY j.updated_at, j.seq LIMIT ?", with([]any{at, seq}, with(args, maxChanges)...)...).Scan(&some).Error
 		if err != nil {
-			return nil, nil, fmt.Errorf("looking for changed jobs: %w", err)
+			return nil, nil, fmt.Errorf("find changed jobs: %w", err)
 		}
 		js = append(js, some...)
 		if len(some) < maxChanges || len(js) > manyChanges {
@@ -66,7 +66,7 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 	var running []int64
 	err = tx.Raw("SELECT seq FROM job_executions WHERE status = 'running' ORDER BY crawl_seq LIMIT ?", manyChanges).Scan(&running).Error
 	if err != nil {
-		return nil, nil, fmt.Errorf("looking for running crawls: %w", err)
+		return nil, nil, fmt.Errorf("find running crawls: %w", err)
 	}
 	rows := models.RowsOf("seq bigint", running)
 	for seq := range c.runs {
@@ -77,7 +77,7 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 	err = newest.Raw(tx, `SELECT e.seq FROM {rows} AS r CROSS JOIN job_executions AS e
 		WHERE e.job_seq = r.job_seq AND e.execution_number = r.number AND e.completed_at > ?`, c.since).Scan(&ended).Error
 	if err != nil {
-		return nil, nil, fmt.Errorf("looking for crawls that ended: %w", err)
+		return nil, nil, fmt.Errorf("find crawls that ended: %w", err)
 	}
 	for _, seq := range ended {
 		if _, told := c.ended[seq]; !told {
@@ -88,7 +88,7 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 	err = rows.Raw(tx, `SELECT e.*, j.id AS job_id FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq
 		WHERE e.seq IN (SELECT seq FROM {rows} AS r) AND `+seen+` ORDER BY e.seq`, args...).Scan(&es).Error
 	if err != nil {
-		return nil, nil, fmt.Errorf("looking for the progress of crawls: %w", err)
+		return nil, nil, fmt.Errorf("find progress of crawls: %w", err)
 	}
 	runs := map[int64]models.Time{}
 	for _, e := range es {

@@ -55,7 +55,7 @@ func (s *Store) ClaimFeeds(ctx context.Context, holder lease.ID, n int) (feeds [
 			RETURNING *, (SELECT rate_limit_ms FROM sources AS s WHERE s.seq = source_seq) AS rate_limit_ms`, now, n, holder).Scan(&feeds).Error
 	})
 	if err != nil {
-		return nil, models.Time{}, fmt.Errorf("claiming feeds to poll: %w", err)
+		return nil, models.Time{}, fmt.Errorf("claim feeds: %w", err)
 	}
 	slices.SortFunc(feeds, func(a, b DueFeed) int { return a.NextPollAt.Compare(b.NextPollAt.Time) })
 	return feeds, next, nil
@@ -64,7 +64,7 @@ func (s *Store) ClaimFeeds(ctx context.Context, holder lease.ID, n int) (feeds [
 func firstFeed(tx *gorm.DB) (next models.Time, err error) {
 	err = tx.Raw("SELECT next_poll_at FROM feeds WHERE next_poll_at IS NOT NULL AND " + polled + " ORDER BY next_poll_at LIMIT 1").Scan(&next).Error
 	if err != nil {
-		return next, fmt.Errorf("looking for the next feed to poll: %w", err)
+		return next, fmt.Errorf("find next feed to poll: %w", err)
 	}
 	return next, nil
 }
@@ -81,7 +81,7 @@ func (s *Store) ReleaseOtherFeeds(ctx context.Context, holder lease.ID, keep []D
 			Scan(new(int)).Error
 	})
 	if err != nil {
-		return fmt.Errorf("releasing forgotten feeds: %w", err)
+		return fmt.Errorf("release other feeds: %w", err)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (s *Store) HoldHost(ctx context.Context, holder lease.ID, url string, most 
 			holder, at.Add(TurnTime), free[0].Seq).Scan(&h).Error
 	})
 	if err != nil {
-		return Host{}, 0, false, fmt.Errorf("claiming the host of a feed: %w", err)
+		return Host{}, 0, false, fmt.Errorf("claim host of feed: %w", err)
 	}
 	return h, wait, ok, nil
 }
@@ -155,7 +155,7 @@ func (s *Store) ReleaseFeeds(ctx context.Context, back []ReleasedFeed) error {
 			WHERE feeds.seq = r.seq AND feeds.claimed_by = r.claimed_by`).Error
 	})
 	if err != nil {
-		return fmt.Errorf("releasing claimed feeds: %w", err)
+		return fmt.Errorf("release claimed feeds: %w", err)
 	}
 	ring(s.urls) // for the hosts that were released
 	return nil

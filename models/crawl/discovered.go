@@ -73,7 +73,7 @@ func (s *Store) DiscoveredLinks(ctx context.Context, f DiscoveredFilter, after m
 		q = q.Where("discovered_links.seq > ?", seq)
 	}
 	if err := q.Order("discovered_links.seq").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("loading discovered links: %w", err)
+		return page, fmt.Errorf("load discovered links: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(d Discovered) models.Cursor { return models.Cursor{CreatedAt: d.CreatedAt, ID: d.ID()} }), nil
 }
@@ -104,7 +104,7 @@ func (s *Store) DiscoveredByID(ctx context.Context, ids ...string) (found []Disc
 	err = rows.Raw(tx, `SELECT d.*, s.id AS source_id, s.private_to FROM {rows} AS r CROSS JOIN discovered_links AS d CROSS JOIN sources AS s
 		WHERE d.seq = r.seq AND d.created_at = r.created_at AND d.deleted_at IS NULL AND s.seq = d.source_seq AND s.deleted_at IS NULL AND `+seen+` ORDER BY d.seq`, args...).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading discovered links: %w", err)
+		return nil, fmt.Errorf("load discovered links: %w", err)
 	}
 	return found, nil
 }
@@ -143,7 +143,7 @@ func (s *Store) DeleteDiscovered(ctx context.Context, ids ...string) (Deletion, 
 		return s.audit(tx, "discovered_link", "delete", deleted)
 	})
 	if err != nil {
-		return Deletion{}, fmt.Errorf("deleting discovered links: %w", err)
+		return Deletion{}, fmt.Errorf("delete discovered links: %w", err)
 	}
 	for _, g := range gone {
 		s.seen.Invalidate(entryKey{-g.SourceSeq, hashOf(g.URL)})
@@ -159,7 +159,7 @@ func (s *Store) DeletedAt(ctx context.Context, at models.Time) (Deletion, error)
 	seen, args := ofVisibleSource(tx, "discovered_links.source_seq")
 	err := tx.Raw("SELECT count(*) FROM discovered_links WHERE deleted_at = ? AND "+seen, with([]any{at}, args...)...).Scan(&d.N).Error
 	if err != nil {
-		return d, fmt.Errorf("counting deleted links: %w", err)
+		return d, fmt.Errorf("count deleted links: %w", err)
 	}
 	return d, nil
 }
@@ -176,7 +176,7 @@ func (s *Store) RestoreDiscovered(ctx context.Context, at models.Time) (n int, e
 		return errors.Join(res.Error, s.auditRestore(tx, "discovered_link", n))
 	})
 	if err != nil {
-		return 0, fmt.Errorf("restoring discovered links: %w", err)
+		return 0, fmt.Errorf("restore discovered links: %w", err)
 	}
 	return n, nil
 }

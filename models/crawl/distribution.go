@@ -23,7 +23,7 @@ func (s *Store) load(tx *gorm.DB, and string, args ...any) (*Load, error) {
 	err := tx.Raw(`SELECT next_run_at / ? AS slot, interval_seconds AS every, count(*) AS n FROM jobs WHERE `+waiting+` AND next_run_at < ? AND `+and+` GROUP BY 1, 2`,
 		with([]any{SlotLength.Microseconds(), s.clock.Now().Add(Window)}, args...)...).Scan(&rows).Error
 	if err != nil {
-		return nil, fmt.Errorf("counting the jobs of slots: %w", err)
+		return nil, fmt.Errorf("count jobs per slot: %w", err)
 	}
 	load := NewLoad(s.clock.Now().Time)
 	for _, r := range rows {
@@ -63,7 +63,7 @@ func (s *Store) plan(tx *gorm.DB) (p Plan, err error) {
 	seen, args := ofVisibleSource(tx, "jobs.source_seq")
 	err = tx.Raw("SELECT seq, id, next_run_at, interval_seconds AS every, moved_at FROM jobs WHERE "+waiting+" AND "+seen+" ORDER BY seq", args...).Scan(&rows).Error
 	if err != nil {
-		return p, fmt.Errorf("loading the schedule: %w", err)
+		return p, fmt.Errorf("load schedule: %w", err)
 	}
 	jobs := make([]Planned, len(rows))
 	for i, r := range rows {
@@ -92,7 +92,7 @@ func (s *Store) Rebalance(ctx context.Context) (p Plan, err error) {
 			FROM {rows} AS r WHERE jobs.seq = r.seq AND jobs.next_run_at = r.was`, now, now).Error
 	})
 	if err != nil {
-		return Plan{}, fmt.Errorf("rebalancing the schedule: %w", err)
+		return Plan{}, fmt.Errorf("rebalance schedule: %w", err)
 	}
 	ring(s.wanted)
 	return p, nil
@@ -131,7 +131,7 @@ func (s *Store) Collect(ctx context.Context) (m Metrics, err error) {
 		},
 	} {
 		if err := read(); err != nil {
-			return m, fmt.Errorf("collecting the metrics of the scheduler: %w", err)
+			return m, fmt.Errorf("collect scheduler metrics: %w", err)
 		}
 	}
 	m.At = s.clock.Now()

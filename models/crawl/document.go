@@ -55,7 +55,7 @@ func (s *Store) Unsent(ctx context.Context, after int64, limit int) ([]Document,
 		FROM (SELECT * FROM crawled_pages WHERE unsent AND seq > ? ORDER BY seq LIMIT ?) AS due JOIN sources AS s ON s.seq = due.source_seq
 		LEFT JOIN page_versions AS v ON v.page_seq = due.seq AND v.version = due.text_version ORDER BY due.seq`, after, limit).Scan(&pages).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading documents to send: %w", err)
+		return nil, fmt.Errorf("load documents to send: %w", err)
 	}
 	docs := make([]Document, len(pages))
 	for i, p := range pages {
@@ -84,7 +84,7 @@ func (s *Store) Sent(ctx context.Context, done []SentDocument) error {
 			WHERE crawled_pages.seq = r.seq AND crawled_pages.revision = r.revision`).Error
 	})
 	if err != nil {
-		return fmt.Errorf("noting sent documents: %w", err)
+		return fmt.Errorf("mark documents as sent: %w", err)
 	}
 	return nil
 }

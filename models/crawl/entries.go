@@ -102,7 +102,7 @@ func (s *Store) Frontier(ctx context.Context, f EntryFilter, after models.Cursor
 	}
 	err = tx.Raw(sql+" ORDER BY f.seq LIMIT ?", append(args, limit+1)...).Scan(&page.Items).Error
 	if err != nil {
-		return page, fmt.Errorf("loading the frontier: %w", err)
+		return page, fmt.Errorf("load frontier: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(e EntryRow) models.Cursor { return models.Cursor{CreatedAt: e.CreatedAt, ID: e.ID()} }), nil
 }
@@ -120,7 +120,7 @@ func entry(tx *gorm.DB, id string) (e EntryRow, err error) {
 	var found []EntryRow
 	sql, args := entryRows(tx)
 	if err := tx.Raw(sql+" AND f.seq = ? AND f.created_at = ?", append(args, seq, at)...).Scan(&found).Error; err != nil {
-		return e, fmt.Errorf("loading an entry of the frontier: %w", err)
+		return e, fmt.Errorf("load frontier entry: %w", err)
 	}
 	if len(found) == 0 {
 		return e, models.NotFound("frontier entry")
@@ -150,7 +150,7 @@ func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e EntryRow,
 		case err != nil:
 			return err
 		case !src.AllowedDomains.allow(u.Host, src.Host):
-			return models.Invalid("url", "is not in the allowed domains of its source")
+			return models.Invalid("url", "is outside the allowed domains of its source; add its host to them first")
 		case !src.Enabled:
 			return models.Conflict("The source is disabled. Enable it first.")
 		}
@@ -166,7 +166,7 @@ func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e EntryRow,
 			return err
 		}
 		if len(found) == 0 {
-			return errors.New("the entry that was added is not there")
+			return errors.New("added frontier entry not found")
 		}
 		if e = found[0]; !created {
 			return nil

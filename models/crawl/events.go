@@ -23,7 +23,7 @@ func Events() []event.Type {
 			Did: "failed", DidMany: "failed", Over: "completed again", Default: true,
 		},
 		{
-			Kind: EventChanged, Severity: event.Info, Label: "Page changed", Help: "A crawl found that the text of a page changed or the page is gone.", Subject: "page", Noun: "page",
+			Kind: EventChanged, Severity: event.Info, Label: "Page changed", Help: "A crawl found that the text of a page changed, or that the page is gone.", Subject: "page", Noun: "page",
 			Did: "changed", DidMany: "changed", Once: true,
 		},
 	}
@@ -43,7 +43,7 @@ func (j Job) event(p event.Phase, now models.Time) event.Event {
 func closeFailed(tx *gorm.DB, now models.Time, where string, args ...any) error {
 	var js []Job
 	if err := tx.Where("last_error <> '' AND "+where, args...).Find(&js).Error; err != nil {
-		return fmt.Errorf("loading failed jobs: %w", err)
+		return fmt.Errorf("load failed jobs: %w", err)
 	}
 	all := make([]told, len(js))
 	for i, j := range js {
@@ -67,7 +67,7 @@ func (b *batch) changes(all map[pageKey]newVersion, stored map[pageKey]Page) err
 			e.Name = v.URL
 		}
 		if v.change == PageGone {
-			e.Detail = fmt.Sprintf("it is gone (status %d)", v.StatusCode)
+			e.Detail = fmt.Sprintf("page is gone (status %d)", v.StatusCode)
 		}
 		events = append(events, told{k.source, e})
 	}
@@ -95,7 +95,7 @@ func tell(tx *gorm.DB, all ...told) error {
 	}
 	err := rows.Raw(tx, "SELECT seq, private_to FROM sources WHERE seq IN (SELECT seq FROM {rows} AS r) AND private_to <> ''").Scan(&private).Error
 	if err != nil {
-		return fmt.Errorf("looking for private sources: %w", err)
+		return fmt.Errorf("find private sources: %w", err)
 	}
 	owners := map[int64]string{}
 	for _, s := range private {

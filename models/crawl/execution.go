@@ -89,7 +89,7 @@ func (s *Store) Execution(ctx context.Context, id string) (e Execution, err erro
 		return e, models.NotFound("execution")
 	}
 	if err != nil {
-		return e, fmt.Errorf("loading an execution: %w", err)
+		return e, fmt.Errorf("load execution: %w", err)
 	}
 	return e, nil
 }
@@ -105,7 +105,7 @@ func (s *Store) Executions(ctx context.Context, j Job, after models.Cursor, limi
 		q = q.Where("(job_executions.started_at, job_executions.id) < (?, ?)", after.CreatedAt, after.ID)
 	}
 	if err := q.Order("job_executions.started_at DESC, job_executions.id DESC").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("loading executions: %w", err)
+		return page, fmt.Errorf("load executions: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(e Execution) models.Cursor { return models.Cursor{CreatedAt: e.StartedAt, ID: e.ID} }), nil
 }
@@ -155,7 +155,7 @@ func (s *Store) stats(tx *gorm.DB, where string, args ...any) (st JobStats, err 
 			CAST(coalesce(avg(CASE WHEN status = 'completed' THEN completed_at - started_at END), 0) AS BIGINT) AS duration_us
 		FROM job_executions WHERE `+where, append([]any{Interrupted}, args...)...).Scan(&row).Error
 	if err != nil {
-		return st, fmt.Errorf("counting executions: %w", err)
+		return st, fmt.Errorf("count executions: %w", err)
 	}
 	return JobStats{row.Total, row.Completed, row.Failed, row.ItemsCrawled, time.Duration(row.DurationUS) * time.Microsecond}, nil
 }

@@ -57,7 +57,7 @@ func (s *Store) FactsOf(ctx context.Context, urls []string) (map[string]PageFact
 			break
 		}
 		if err := step(); err != nil {
-			return nil, fmt.Errorf("looking up what crawls know of URLs: %w", err)
+			return nil, fmt.Errorf("look up crawl results of URLs: %w", err)
 		}
 	}
 	facts := make(map[string]PageFacts, len(l.asked))

@@ -76,7 +76,7 @@ func (s *Store) Feeds(ctx context.Context, sourceID string, after models.Cursor,
 		sql, args = sql+" AND f.seq > ?", append(args, seq)
 	}
 	if err := tx.Raw(sql+" ORDER BY f.seq LIMIT ?", append(args, limit+1)...).Scan(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("loading feeds: %w", err)
+		return page, fmt.Errorf("load feeds: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(f Feed) models.Cursor { return models.Cursor{CreatedAt: f.CreatedAt, ID: f.ID()} }), nil
 }
@@ -92,7 +92,7 @@ func feed(tx *gorm.DB, id string) (f Feed, err error) {
 	var found []Feed
 	sql, args := feedRows(tx)
 	if err := tx.Raw(sql+" AND f.seq = ? AND f.created_at = ?", append(args, seq, at)...).Scan(&found).Error; err != nil {
-		return f, fmt.Errorf("loading a feed: %w", err)
+		return f, fmt.Errorf("load feed: %w", err)
 	}
 	if len(found) == 0 {
 		return f, models.NotFound("feed")
@@ -145,7 +145,7 @@ func (s *Store) AddFeed(ctx context.Context, url, sourceID string) (f Feed, crea
 			}
 		}
 		if len(found) == 0 {
-			return errors.New("the feed that was added is not there")
+			return errors.New("added feed not found")
 		}
 		if f = found[0]; !created {
 			return nil
@@ -167,7 +167,7 @@ func (s *Store) DeleteFeed(ctx context.Context, id string) error {
 			return err
 		}
 		if err := tx.Exec("DELETE FROM feeds WHERE seq = ?", f.Seq).Error; err != nil {
-			return fmt.Errorf("deleting a feed: %w", err)
+			return fmt.Errorf("delete feed: %w", err)
 		}
 		return audit.Add(tx, s.clock.Now(), audit.Change{Action: "feed.delete", Subject: f.subject()})
 	})
@@ -185,7 +185,7 @@ func (s *Store) PollFeed(ctx context.Context, id string) error {
 			return models.Conflict("The source is disabled. Enable it first.")
 		}
 		if err := tx.Exec("UPDATE feeds SET next_poll_at = ? WHERE seq = ?", s.clock.Now(), f.Seq).Error; err != nil {
-			return fmt.Errorf("making a feed due: %w", err)
+			return fmt.Errorf("make feed due: %w", err)
 		}
 		return audit.Add(tx, s.clock.Now(), audit.Change{Action: "feed.poll", Subject: f.subject()})
 	})

@@ -34,7 +34,7 @@ func (s *Store) FiguresOf(ctx context.Context, all Metrics) (m Metrics, err erro
 		m.Executions, err = s.stats(tx, "job_seq IN (SELECT j.seq FROM jobs AS j WHERE "+seen+")", args...)
 	}
 	if err != nil {
-		return Metrics{}, fmt.Errorf("collecting the figures of an account: %w", err)
+		return Metrics{}, fmt.Errorf("collect scheduler metrics of an account: %w", err)
 	}
 	m.Executions.Total = m.Executions.Completed + m.Executions.Failed
 	m.At = s.clock.Now()

@@ -30,7 +30,7 @@ func (s *Store) Find(ctx context.Context, text string, limit int) (found []Job, 
 	err = jobs(tx).Where("jobs.seq IN ("+strings.Join(some, " UNION ")+")", args...).
 		Order("jobs.created_at DESC, jobs.id DESC").Limit(limit).Find(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking for jobs: %w", err)
+		return nil, fmt.Errorf("find jobs: %w", err)
 	}
 	return found, nil
 }

@@ -97,7 +97,7 @@ func (s *Store) enqueue(tx *gorm.DB, found []Found) (all []added, err error) {
 		SELECT r.crawl_seq, r.source_seq, CASE WHEN r.crawl_seq = 0 THEN coalesce((SELECT s.seq FROM sources AS s WHERE s.seq = r.source_seq AND s.private_to <> ''), 0) ELSE 0 END, h.seq, r.url, r.url_hash, r.depth, CASE r.last_error WHEN '' THEN 'pending' ELSE 'failed' END, 0, 0, r.last_error, ?, ?
 		FROM {rows} AS r CROSS JOIN crawl_hosts AS h WHERE h.host = r.host ORDER BY r.n ON CONFLICT DO NOTHING RETURNING crawl_seq, host_seq, url_hash, status`, now, now).Scan(&all).Error
 	if err != nil {
-		return nil, fmt.Errorf("storing URLs in the frontier: %w", err)
+		return nil, fmt.Errorf("store frontier entries: %w", err)
 	}
 	due := map[int64]bool{}
 	for _, e := range all {
@@ -124,7 +124,7 @@ func (s *Store) Enqueue(ctx context.Context, e Execution, found []Found) error {
 		return tx.Exec("UPDATE job_executions SET queued = queued + ?, failed = failed + ? WHERE seq = ?", queued, len(all)-queued, e.Seq).Error
 	})
 	if err != nil {
-		return fmt.Errorf("adding URLs to a crawl: %w", err)
+		return fmt.Errorf("add URLs to the frontier: %w", err)
 	}
 	ring(s.urls)
 	return nil
@@ -141,7 +141,7 @@ func (s *Store) addHosts(tx *gorm.DB, hosts map[string]bool) error {
 		SELECT r.host, 0, 0, 0, false FROM {rows} AS r WHERE NOT EXISTS (SELECT 1 FROM crawl_hosts AS h WHERE h.host = r.host) ORDER BY r.host
 		ON CONFLICT DO NOTHING`).Error
 	if err != nil {
-		return fmt.Errorf("storing hosts to crawl: %w", err)
+		return fmt.Errorf("store hosts: %w", err)
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func (s *Store) wakeHosts(tx *gorm.DB, due map[int64]bool) error {
 	}
 	err := rows.Exec(tx, `UPDATE crawl_hosts SET next_at = CASE WHEN next_at IS NULL THEN ? ELSE next_at END WHERE seq IN (SELECT seq FROM {rows} AS r)`, s.clock.Now()).Error
 	if err != nil {
-		return fmt.Errorf("making hosts due: %w", err)
+		return fmt.Errorf("make hosts due: %w", err)
 	}
 	return nil
 }

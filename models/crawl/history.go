@@ -14,7 +14,7 @@ import (
 func (s *Store) Versions(ctx context.Context, p Page) (all []Version, err error) {
 	err = s.db.Read(ctx).Omit("text").Where("page_seq = ?", p.Seq).Order("version DESC").Limit(KeepVersions).Find(&all).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading versions of a page: %w", err)
+		return nil, fmt.Errorf("load page versions: %w", err)
 	}
 	return all, nil
 }
@@ -26,7 +26,7 @@ func (s *Store) VersionOf(ctx context.Context, p Page, number int) (v Version, e
 		return v, models.NotFound("version")
 	}
 	if err != nil {
-		return v, fmt.Errorf("loading a version of a page: %w", err)
+		return v, fmt.Errorf("load page version: %w", err)
 	}
 	return v, nil
 }
@@ -75,7 +75,7 @@ func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after
 	}
 	var found []PageChange
 	if err := tx.Raw(sql+" ORDER BY v.seq LIMIT ?", append(args, limit+1)...).Scan(&found).Error; err != nil {
-		return page, fmt.Errorf("loading changes of pages: %w", err)
+		return page, fmt.Errorf("load page changes: %w", err)
 	}
 	return models.NewSlice(found, limit, func(c PageChange) models.Cursor {
 		return models.Cursor{CreatedAt: c.CreatedAt, ID: models.TimedID(models.KindVersion, c.CreatedAt, c.Seq)}

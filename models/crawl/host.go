@@ -50,7 +50,7 @@ func (s *Store) ClaimHosts(ctx context.Context, holder lease.ID, n, held int) (h
 			WHERE seq IN (SELECT seq FROM due) RETURNING *`, now, n, holder, now.Add(TurnTime)).Scan(&hosts).Error
 	})
 	if err != nil {
-		return nil, models.Time{}, fmt.Errorf("claiming hosts to crawl: %w", err)
+		return nil, models.Time{}, fmt.Errorf("claim hosts: %w", err)
 	}
 	slices.SortFunc(hosts, func(a, b Host) int { return int(a.Seq - b.Seq) })
 	return hosts, next, nil
@@ -60,7 +60,7 @@ func (s *Store) ClaimHosts(ctx context.Context, holder lease.ID, n, held int) (h
 func firstHost(tx *gorm.DB) (next models.Time, err error) {
 	err = tx.Raw("SELECT min(next_at) FROM crawl_hosts WHERE next_at IS NOT NULL AND claimed_by IS NULL").Scan(&next).Error
 	if err != nil {
-		return next, fmt.Errorf("looking for the next host to crawl: %w", err)
+		return next, fmt.Errorf("find next host to crawl: %w", err)
 	}
 	return next, nil
 }
@@ -74,7 +74,7 @@ func hostShare(tx *gorm.DB) (int, error) {
 	err := tx.Raw(`SELECT (SELECT count(*) FROM (SELECT 1 FROM crawl_hosts WHERE next_at IS NOT NULL AND claimed_by IS NULL LIMIT ?) AS free) AS free,
 		(SELECT count(*) FROM crawl_hosts WHERE claimed_by IS NOT NULL) AS claimed, (SELECT count(*) FROM instances) AS instances`, manyHosts).Scan(&n).Error
 	if err != nil {
-		return 0, fmt.Errorf("counting the hosts to crawl: %w", err)
+		return 0, fmt.Errorf("count hosts to crawl: %w", err)
 	}
 	if n.Free >= manyHosts || n.Instances == 0 {
 		return n.Free, nil
@@ -94,7 +94,7 @@ func (s *Store) ReleaseOtherHosts(ctx context.Context, holder lease.ID, keep []H
 			Scan(new(int)).Error
 	})
 	if err != nil {
-		return fmt.Errorf("releasing forgotten hosts: %w", err)
+		return fmt.Errorf("release other hosts: %w", err)
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (s *Store) wakeCrawl(tx *gorm.DB, crawl int64) error {
 	err := tx.Exec(`UPDATE crawl_hosts SET next_at = ? WHERE next_at IS NULL AND EXISTS (
 		SELECT 1 FROM frontier AS f WHERE f.host_seq = crawl_hosts.seq AND f.crawl_seq = ? AND f.`+openEntries+`)`, s.clock.Now(), crawl).Error
 	if err != nil {
-		return fmt.Errorf("making the hosts of a crawl due: %w", err)
+		return fmt.Errorf("make hosts of crawl due: %w", err)
 	}
 	return nil
 }

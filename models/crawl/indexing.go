@@ -31,7 +31,7 @@ func (s *Store) IndexNext(ctx context.Context, n int) (int, error) {
 		FROM (SELECT * FROM crawled_pages WHERE unindexed ORDER BY fetched_at LIMIT ?) AS due
 		LEFT JOIN page_versions AS v ON v.page_seq = due.seq AND v.version = due.text_version`, n).Scan(&pages).Error
 	if err != nil {
-		return 0, fmt.Errorf("looking for pages to index: %w", err)
+		return 0, fmt.Errorf("find pages to index: %w", err)
 	}
 	if err = s.index(ctx, pages); err == nil || len(pages) == 0 || models.DatabaseDown(err) || ctx.Err() != nil {
 		return len(pages), err
@@ -88,7 +88,7 @@ func (s *Store) index(ctx context.Context, pages []toIndex) error {
 		return s.text.Remove(tx, gone)
 	})
 	if err != nil {
-		return fmt.Errorf("indexing crawled pages: %w", err)
+		return fmt.Errorf("index crawled pages: %w", err)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (s *Store) IndexLag(ctx context.Context) (lag Lag, err error) {
 		err = tx.Raw("SELECT fetched_at FROM crawled_pages WHERE unindexed AND "+seen+" ORDER BY fetched_at LIMIT 1", args...).Scan(&lag.Oldest).Error
 	}
 	if err != nil {
-		return lag, fmt.Errorf("measuring the lag of the search index: %w", err)
+		return lag, fmt.Errorf("count pages to index: %w", err)
 	}
 	return lag, nil
 }

@@ -48,7 +48,7 @@ func ParseInterval(count *int, typ string) (Interval, error) {
 		t = Minutes
 	}
 	if t.unit() == 0 {
-		return Interval{}, models.Invalid("interval_type", "must be one of %s, %s, %s", Minutes, Hours, Days)
+		return Interval{}, models.Invalid("interval_type", "must be %s, %s or %s", Minutes, Hours, Days)
 	}
 	if count == nil {
 		return Interval{Type: t}, nil

@@ -148,7 +148,7 @@ func (j *Job) check(src Source) error {
 	}
 	var errs []error
 	if !src.AllowedDomains.allow(u.Host, src.Host) {
-		errs = append(errs, models.Invalid("url", "is not in the allowed domains of its source"))
+		errs = append(errs, models.Invalid("url", "is outside the allowed domains of its source; add its host to them first"))
 	}
 	if j.MaxRetries < 0 || j.MaxRetries > MaxRetries {
 		errs = append(errs, models.Invalid("max_retries", "must be a whole number from 0 to %d", MaxRetries))

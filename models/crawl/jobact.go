@@ -47,7 +47,7 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 				err = tell(tx, told{j.SourceSeq, j.event(event.Closed, now)})
 			}
 		case Start, Succeed, Fail, Release, Reschedule:
-			return fmt.Errorf("crawl: %s is not an action of users", e)
+			return fmt.Errorf("crawl: %s is not a user action", e)
 		}
 		if err != nil {
 			return err

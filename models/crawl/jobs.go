@@ -54,7 +54,7 @@ func (s *Store) addJob(tx *gorm.DB, src Source, n NewJob) (id string, err error)
 		j.Status, j.PausedAt = Paused, now
 	}
 	if err := tx.Create(&j).Error; err != nil {
-		return "", fmt.Errorf("storing a job: %w", err)
+		return "", fmt.Errorf("store job: %w", err)
 	}
 	j.SourceID = src.ID
 	if err := audit.Add(tx, now, audit.Change{Action: "job.add", Subject: j.subject(), After: j.values()}); err != nil {
@@ -88,7 +88,7 @@ func (s *Store) sourceFor(tx *gorm.DB, n NewJob) (Source, error) {
 	}
 	var found []Source
 	if err := tx.Where("deleted_at IS NULL AND host = ?", u.Host).Where(own, args...).Order("private_to <> '', created_at").Limit(1).Find(&found).Error; err != nil {
-		return Source{}, fmt.Errorf("looking for a source: %w", err)
+		return Source{}, fmt.Errorf("find source: %w", err)
 	}
 	if len(found) > 0 {
 		return found[0], nil
@@ -161,7 +161,7 @@ func oneJob(q *gorm.DB, id string) (j Job, err error) {
 		return j, models.NotFound("job")
 	}
 	if err != nil {
-		return j, fmt.Errorf("loading a job: %w", err)
+		return j, fmt.Errorf("load job: %w", err)
 	}
 	return j, nil
 }
@@ -175,7 +175,7 @@ func lockJob(tx *gorm.DB, id string) (Job, error) {
 // saveJob updates columns of a job and its updated_at.
 func saveJob(tx *gorm.DB, j *Job, columns ...string) error {
 	if err := tx.Model(j).Select(append(columns, "updated_at")).Updates(j).Error; err != nil {
-		return fmt.Errorf("storing a job: %w", err)
+		return fmt.Errorf("store job: %w", err)
 	}
 	return nil
 }
@@ -214,7 +214,7 @@ func (s *Store) Jobs(ctx context.Context, f JobFilter, after models.Cursor, limi
 		q = q.Where("(jobs.created_at, jobs.id) > (?, ?)", after.CreatedAt, after.ID)
 	}
 	if err := q.Order("jobs.created_at, jobs.id").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("loading jobs: %w", err)
+		return page, fmt.Errorf("load jobs: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(j Job) models.Cursor { return models.Cursor{CreatedAt: j.CreatedAt, ID: j.ID} }), nil
 }
@@ -229,7 +229,7 @@ func (s *Store) StatusCounts(ctx context.Context) (map[Status]int, error) {
 	seen, args := ofVisibleSource(tx, "jobs.source_seq")
 	err := tx.Raw("SELECT status, count(*) AS n FROM jobs WHERE deleted_at IS NULL AND "+seen+" GROUP BY status", args...).Scan(&rows).Error
 	if err != nil {
-		return nil, fmt.Errorf("counting jobs: %w", err)
+		return nil, fmt.Errorf("count jobs: %w", err)
 	}
 	counts := make(map[Status]int, len(Statuses))
 	for _, status := range Statuses {

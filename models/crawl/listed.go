@@ -67,7 +67,7 @@ func (s *Store) runNow(tx *gorm.DB, src Source, start models.URL) (id string, er
 	var open []Job
 	err = tx.Raw("SELECT id, url FROM jobs WHERE source_seq = ? AND deleted_at IS NULL AND status IN ('pending', 'scheduled', 'running') ORDER BY seq", src.Seq).Scan(&open).Error
 	if err != nil {
-		return "", fmt.Errorf("looking for a job: %w", err)
+		return "", fmt.Errorf("find job: %w", err)
 	}
 	for _, o := range open {
 		if u, err := models.ParseURL("url", o.URL); err != nil || u.Canonical != start.Canonical {

@@ -15,7 +15,7 @@ import (
 
 // ErrLost is the error of a change to an execution that no longer holds the lock of its job. Another instance may have
 // started a new execution, or a user has cancelled it.
-var ErrLost = errors.New("the execution no longer holds its job")
+var ErrLost = errors.New("the execution no longer holds the lock of its job")
 
 // Due returns up to n due jobs, the longest overdue first. next is when the first of all scheduled jobs is due, or zero if
 // there is none.
@@ -26,7 +26,7 @@ func (s *Store) Due(ctx context.Context, n int) (seqs []int64, next models.Time,
 		err = tx.Raw("SELECT seq FROM jobs WHERE "+waiting+" AND next_run_at <= ? ORDER BY next_run_at LIMIT ?", s.clock.Now(), n).Scan(&seqs).Error
 	}
 	if err != nil {
-		return nil, next, fmt.Errorf("looking for due jobs: %w", err)
+		return nil, next, fmt.Errorf("find due jobs: %w", err)
 	}
 	return seqs, next, nil
 }
@@ -49,7 +49,7 @@ func (s *Store) Begin(ctx context.Context, holder lease.ID, seq int64) (e Execut
 		return err
 	})
 	if err != nil {
-		return Execution{}, false, fmt.Errorf("beginning a crawl: %w", err)
+		return Execution{}, false, fmt.Errorf("start crawl: %w", err)
 	}
 	if began {
 		ring(s.urls)
@@ -104,7 +104,7 @@ func (s *Store) begin(tx *gorm.DB, j Job) (Execution, error) {
 		if err := s.wakeCrawl(tx, e.CrawlSeq); err != nil {
 			return e, err
 		}
-		return e, s.log(tx, e.Seq, s.line("info", "crawl goes on", "entries", e.Queued))
+		return e, s.log(tx, e.Seq, s.line("info", "crawl continued", "entries", e.Queued))
 	}
 	e.CrawlSeq, e.Queued = e.Seq, 1
 	if err := tx.Model(&e).Select("crawl_seq", "queued").Updates(&e).Error; err != nil {
@@ -134,7 +134,7 @@ func (s *Store) HeldBy(ctx context.Context, holder lease.ID) (all []Held, err er
 		FROM jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq AND e.execution_number = j.executions AND e.status = 'running'
 		JOIN sources AS s ON s.seq = j.source_seq WHERE j.claimed_by = ?`, holder).Scan(&all).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading the running crawls: %w", err)
+		return nil, fmt.Errorf("load running crawls: %w", err)
 	}
 	return all, nil
 }
@@ -155,7 +155,7 @@ type End struct {
 func (s *Store) EndExecution(ctx context.Context, e Execution, end End) error {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error { return s.end(tx, e.JobSeq, e.LockToken, end) })
 	if err != nil && !errors.Is(err, ErrLost) {
-		return fmt.Errorf("ending a crawl: %w", err)
+		return fmt.Errorf("end crawl: %w", err)
 	}
 	ring(s.wanted)
 	return err
@@ -195,7 +195,7 @@ func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end End) error {
 			j.reschedule(now)
 		}
 	case Pause, Resume, Cancel, Retry, ForceRun, Start, Reschedule:
-		return fmt.Errorf("crawl: %s ends no execution", end.Event)
+		return fmt.Errorf("crawl: %s does not end an execution", end.Event)
 	}
 	if err != nil {
 		return err
@@ -252,7 +252,7 @@ func (j *Job) reschedule(now models.Time) {
 func (s *Store) endExecution(tx *gorm.DB, j *Job, status ExecutionStatus, problem string, set ...func(*Execution)) error {
 	var e Execution
 	if err := tx.Where("job_seq = ? AND execution_number = ?", j.Seq, j.Executions).Take(&e).Error; err != nil {
-		return fmt.Errorf("loading the execution of a job: %w", err)
+		return fmt.Errorf("load execution of job: %w", err)
 	}
 	j.LockToken, j.LockAcquiredAt, j.ClaimedBy = nil, models.Time{}, ""
 	e.Status, e.ErrorMessage, e.CompletedAt = status, problem, s.clock.Now()
@@ -263,7 +263,7 @@ func (s *Store) endExecution(tx *gorm.DB, j *Job, status ExecutionStatus, proble
 		e.ReportedPage = new(int64)
 	}
 	if err := tx.Model(&e).Select("status", "error_message", "completed_at", "stack_trace", "memory_peak_mb", "reported_page").Updates(&e).Error; err != nil {
-		return fmt.Errorf("ending an execution: %w", err)
+		return fmt.Errorf("end execution: %w", err)
 	}
 	if status == ExecutionCompleted || status == ExecutionFailed && problem != Interrupted {
 		completed, took := 0, int64(0)
@@ -273,7 +273,7 @@ func (s *Store) endExecution(tx *gorm.DB, j *Job, status ExecutionStatus, proble
 		err := tx.Exec("UPDATE scheduler_totals SET completed = completed + ?, failed = failed + ?, duration_us = duration_us + ?",
 			completed, 1-completed, took).Error
 		if err != nil {
-			return fmt.Errorf("counting an execution: %w", err)
+			return fmt.Errorf("count execution: %w", err)
 		}
 	}
 	level, what := "info", "crawl "+string(status)

@@ -83,7 +83,7 @@ func (s *Store) log(tx *gorm.DB, execution int64, lines ...string) error {
 			execution, now.LogLines-len(lines)+1, len(lines), text).Error
 	}
 	if err != nil {
-		return fmt.Errorf("writing the log of a crawl: %w", err)
+		return fmt.Errorf("write crawl log: %w", err)
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (s *Store) Log(ctx context.Context, e Execution, after, limit int) (lines [
 			SELECT coalesce(max(first_line), 1) FROM job_logs WHERE execution_seq = ? AND first_line <= ?)
 		ORDER BY first_line LIMIT ?`, e.Seq, e.Seq, after+1, maxPieces).Scan(&pieces).Error
 	if err != nil {
-		return nil, fmt.Errorf("reading the log of a crawl: %w", err)
+		return nil, fmt.Errorf("read crawl log: %w", err)
 	}
 	for _, p := range pieces {
 		for i, text := range strings.Split(p.Text, "\n") {

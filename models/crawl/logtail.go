@@ -16,7 +16,7 @@ func (s *Store) LogTail(ctx context.Context, e Execution, n int) ([]Line, error)
 			SELECT first_line, text, sum(lines) OVER (ORDER BY first_line DESC) - lines AS newer FROM job_logs WHERE execution_seq = ?) AS p
 		WHERE newer < ? ORDER BY first_line`, e.Seq, n).Scan(&pieces).Error
 	if err != nil {
-		return nil, fmt.Errorf("reading the end of the log of a crawl: %w", err)
+		return nil, fmt.Errorf("read end of crawl log: %w", err)
 	}
 	var lines []Line
 	for _, p := range pieces {

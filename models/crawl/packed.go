@@ -32,7 +32,7 @@ func (p Packed) Unpack() (string, error) {
 	}
 	b, err := unpacker.DecodeAll(p, nil)
 	if err != nil {
-		return "", fmt.Errorf("unpacking a stored text: %w", err)
+		return "", fmt.Errorf("unpack stored text: %w", err)
 	}
 	return string(b), nil
 }

@@ -21,7 +21,7 @@ func (s *Store) PagesByID(ctx context.Context, ids ...string) (found []Page, err
 	err = rows.Raw(tx, `SELECT p.seq, p.url, p.title, p.created_at, s.id AS source_id, s.private_to FROM {rows} AS r CROSS JOIN crawled_pages AS p CROSS JOIN sources AS s
 		WHERE p.seq = r.seq AND p.created_at = r.created_at AND p.deleted_at IS NULL AND s.seq = p.source_seq AND s.deleted_at IS NULL AND `+seen+` ORDER BY p.seq`, args...).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading crawled pages: %w", err)
+		return nil, fmt.Errorf("load crawled pages: %w", err)
 	}
 	return found, nil
 }
@@ -51,7 +51,7 @@ func (s *Store) DeletePages(ctx context.Context, ids ...string) (Deletion, error
 		return s.audit(tx, "crawled_page", "delete", deleted)
 	})
 	if err != nil {
-		return Deletion{}, fmt.Errorf("deleting crawled pages: %w", err)
+		return Deletion{}, fmt.Errorf("delete crawled pages: %w", err)
 	}
 	return d, nil
 }
@@ -65,7 +65,7 @@ func (s *Store) RestorePages(ctx context.Context, at models.Time) (n int, err er
 		return errors.Join(res.Error, s.auditRestore(tx, "crawled_page", n))
 	})
 	if err != nil {
-		return 0, fmt.Errorf("restoring crawled pages: %w", err)
+		return 0, fmt.Errorf("restore crawled pages: %w", err)
 	}
 	return n, nil
 }

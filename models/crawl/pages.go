@@ -80,7 +80,7 @@ func (s *Store) Pages(ctx context.Context, f PageFilter, after models.Cursor, li
 	}
 	var found []FoundPage
 	if err := q.Find(&found).Error; err != nil {
-		return list, fmt.Errorf("loading crawled pages: %w", err)
+		return list, fmt.Errorf("load crawled pages: %w", err)
 	}
 	list.Slice = models.NewSlice(found, limit, cursorOf)
 	return list, nil
@@ -123,7 +123,7 @@ func (s *Store) search(tx *gorm.DB, f PageFilter, source, last int64, limit int)
 	seqs = seqs[:min(len(seqs), limit)]
 	var found []FoundPage
 	if err := listed(tx).Where("crawled_pages.seq IN ?", seqs).Find(&found).Error; err != nil {
-		return list, fmt.Errorf("loading what a search found: %w", err)
+		return list, fmt.Errorf("load search results: %w", err)
 	}
 	at := make(map[int64]int, len(seqs))
 	for i, seq := range seqs {
@@ -158,7 +158,7 @@ func (s *Store) rank(tx *gorm.DB, q fulltext.Query, seqs []int64) error {
 		Title, Headings string
 	}
 	if err := tx.Raw("SELECT seq, title, headings FROM crawled_pages WHERE seq IN ?", seqs).Scan(&heads).Error; err != nil {
-		return fmt.Errorf("ranking what a search found: %w", err)
+		return fmt.Errorf("rank search results: %w", err)
 	}
 	score := make(map[int64]float64, len(heads))
 	for _, h := range heads {
@@ -183,7 +183,7 @@ func (s *Store) texts(tx *gorm.DB, seqs []int64) (map[int64]string, error) {
 		err = errors.Join(err, unpackErr)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("loading the texts of crawled pages: %w", err)
+		return nil, fmt.Errorf("load texts of crawled pages: %w", err)
 	}
 	return texts, nil
 }
@@ -204,7 +204,7 @@ func (s *Store) CrawledPage(ctx context.Context, id string) (p Page, err error) 
 		return p, models.NotFound("crawled page")
 	}
 	if err != nil {
-		return p, fmt.Errorf("loading a crawled page: %w", err)
+		return p, fmt.Errorf("load crawled page: %w", err)
 	}
 	return p, nil
 }

@@ -86,7 +86,7 @@ func (s *Store) Record(ctx context.Context, turns ...*Turn) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("recording what was crawled: %w", err)
+		return fmt.Errorf("record crawl results: %w", err)
 	}
 	for _, k := range learned {
 		s.seen.Set(k, struct{}{})

@@ -42,7 +42,7 @@ func (s *Store) insertFeeds(tx *gorm.DB, found []FoundFeed, most int) error {
 		WHERE place + (SELECT count(*) FROM feeds AS f WHERE f.source_seq = fresh.source_seq) <= ?
 		ORDER BY n ON CONFLICT DO NOTHING`, now, now, most).Error
 	if err != nil {
-		return fmt.Errorf("storing feeds: %w", err)
+		return fmt.Errorf("store feeds: %w", err)
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (b *batch) pages() error {
 			continue
 		}
 		if err := upsert.rows.Raw(b.tx, insertPages+upsert.set+" RETURNING seq, source_seq, url_hash, created_at").Scan(&stored).Error; err != nil {
-			return fmt.Errorf("storing pages: %w", err)
+			return fmt.Errorf("store pages: %w", err)
 		}
 		for _, s := range stored {
 			k := pageKey{s.SourceSeq, hash(s.URLHash)}
@@ -168,7 +168,7 @@ func (b *batch) discovered() error {
 		SELECT source_seq, url, url_hash, text, found_on, created_at FROM {rows} AS r WHERE true
 		ON CONFLICT (source_seq, url_hash) DO UPDATE SET deleted_at = NULL WHERE discovered_links.deleted_at IS NOT NULL`).Error
 	if err != nil {
-		return fmt.Errorf("storing discovered links: %w", err)
+		return fmt.Errorf("store discovered links: %w", err)
 	}
 	return nil
 }

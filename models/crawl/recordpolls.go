@@ -87,7 +87,7 @@ func (s *Store) RecordPolls(ctx context.Context, polls ...*Poll) (entries int, e
 		return nil
 	})
 	if err != nil {
-		return 0, fmt.Errorf("recording polls of feeds: %w", err)
+		return 0, fmt.Errorf("record feed polls: %w", err)
 	}
 	ring(s.urls)
 	return entries, nil

@@ -59,7 +59,7 @@ func (s *Store) NextReport(ctx context.Context) (*Report, error) {
 		err = tx.Raw("SELECT count(*) FROM jobs WHERE source_seq = ?", r.source).Scan(&jobs).Error
 	}
 	if err != nil {
-		return nil, fmt.Errorf("beginning the report of a crawl: %w", err)
+		return nil, fmt.Errorf("start crawl report: %w", err)
 	}
 	r.sole = jobs == 1
 	r.complete = failed == 0 && r.execution.HasFrontier // otherwise the reaper was faster
@@ -91,7 +91,7 @@ func (r *Report) Next(ctx context.Context) (done bool, err error) {
 	err = r.s.db.Read(ctx).Raw("SELECT seq, url, crawl_seq, status_code, text_version, gone_at, "+links+` FROM crawled_pages
 		WHERE source_seq = ? AND seq > ? ORDER BY seq LIMIT ?`, r.source, *r.execution.ReportedPage, reportPages).Scan(&pages).Error
 	if err != nil {
-		return false, fmt.Errorf("reading the pages of a crawl: %w", err)
+		return false, fmt.Errorf("read pages for crawl report: %w", err)
 	}
 	var gone []departure
 	for i, p := range pages {
@@ -113,7 +113,7 @@ func (r *Report) Next(ctx context.Context) (done bool, err error) {
 		return true, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("storing the report of a crawl: %w", err)
+		return false, fmt.Errorf("store crawl report: %w", err)
 	}
 	r.execution.ReportedPage = next
 	ring(r.s.pages)
@@ -131,7 +131,7 @@ func (r *Report) linked(p Page) (out []PageLink) {
 }
 
 // errReported rolls back a batch that another instance has already stored.
-var errReported = errors.New("another instance writes this report")
+var errReported = errors.New("another instance has stored this batch")
 
 func (r *Report) store(tx *gorm.DB, pages []reported, gone []departure, next *int64) error {
 	if err := r.s.db.OneAtATime(tx, lockRecord); err != nil { // it updates pages
@@ -197,7 +197,7 @@ func (s *Store) BrokenLinks(ctx context.Context, e Execution, after models.Curso
 	err = tx.Raw(`SELECT b.*, p.created_at AS page_created_at FROM broken_links AS b JOIN crawled_pages AS p ON p.seq = b.page_seq
 		WHERE b.execution_seq = ? AND b.seq > ? AND `+seen+` ORDER BY b.seq LIMIT ?`, with([]any{e.Seq, last}, with(args, limit+1)...)...).Scan(&found).Error
 	if err != nil {
-		return page, fmt.Errorf("loading broken links: %w", err)
+		return page, fmt.Errorf("load broken links: %w", err)
 	}
 	return models.NewSlice(found, limit, func(b BrokenLink) models.Cursor {
 		return models.Cursor{CreatedAt: b.CreatedAt, ID: models.TimedID(models.KindBroken, b.CreatedAt, b.Seq)}

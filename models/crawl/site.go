@@ -42,7 +42,7 @@ func (s *Store) SiteOf(ctx context.Context, url string) (site Site, ok bool, err
 		FROM sources AS s LEFT JOIN crawled_pages AS p ON p.source_seq = s.seq AND p.url_hash = ?
 		WHERE s.host = ? AND s.deleted_at IS NULL AND `+own+` ORDER BY s.created_at LIMIT ?`, with([]any{h[:], u.Host}, with(args, maxSources)...)...).Scan(&found).Error
 	if err != nil {
-		return Site{}, false, fmt.Errorf("looking for the crawl of a site: %w", err)
+		return Site{}, false, fmt.Errorf("find source of site: %w", err)
 	}
 	if len(found) == 0 {
 		return Site{}, false, nil
@@ -68,7 +68,7 @@ func (s *Store) JobsOf(ctx context.Context, moves []Move) (map[int64]Job, error)
 	err := rows.Raw(tx, `SELECT j.*, s.id AS source_id, s.name AS source_name, s.private_to AS private_to FROM {rows} AS r
 		CROSS JOIN jobs AS j CROSS JOIN sources AS s WHERE j.seq = r.seq AND s.seq = j.source_seq AND `+seen, args...).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading the jobs of moves: %w", err)
+		return nil, fmt.Errorf("load jobs of moves: %w", err)
 	}
 	jobs := make(map[int64]Job, len(found))
 	for _, j := range found {

@@ -146,7 +146,7 @@ func (s *Source) check() error {
 
 func (s *Source) checkDomains() error {
 	if len(s.AllowedDomains) > MaxDomains {
-		return models.Invalid("allowed_domains", "has more than %d domains", MaxDomains)
+		return models.Invalid("allowed_domains", "must have at most %d domains", MaxDomains)
 	}
 	domains := make(Domains, 0, len(s.AllowedDomains))
 	for i, d := range s.AllowedDomains {

@@ -39,7 +39,7 @@ func (s *Store) addSource(tx *gorm.DB, n NewSource) (Source, error) {
 		return src, err
 	}
 	if err := tx.Create(&src).Error; err != nil {
-		return src, fmt.Errorf("storing a source: %w", err)
+		return src, fmt.Errorf("store source: %w", err)
 	}
 	return src, audit.Add(tx, now, audit.Change{Action: "source.add", Subject: src.subject(), After: src.values()})
 }
@@ -69,7 +69,7 @@ func source(tx *gorm.DB, id string, deleted bool) (src Source, err error) {
 		return src, models.NotFound("source")
 	}
 	if err != nil {
-		return src, fmt.Errorf("loading a source: %w", err)
+		return src, fmt.Errorf("load source: %w", err)
 	}
 	return src, nil
 }
@@ -90,7 +90,7 @@ func (s *Store) Sources(ctx context.Context, text string, after models.Cursor, l
 	if q, err := from(q, models.KindSource, after); err != nil {
 		return page, err
 	} else if err := q.Order("created_at, id").Limit(limit + 1).Find(&page.Items).Error; err != nil {
-		return page, fmt.Errorf("loading sources: %w", err)
+		return page, fmt.Errorf("load sources: %w", err)
 	}
 	return models.NewSlice(page.Items, limit, func(s Source) models.Cursor { return models.Cursor{CreatedAt: s.CreatedAt, ID: s.ID} }), nil
 }
@@ -137,7 +137,7 @@ func (s *Store) EditSource(ctx context.Context, id string, e SourceEdit) (src So
 			}
 		}
 		if err := tx.Save(&src).Error; err != nil {
-			return fmt.Errorf("storing a source: %w", err)
+			return fmt.Errorf("store source: %w", err)
 		}
 		err = audit.Add(tx, src.UpdatedAt, audit.Change{Action: "source.edit", Subject: src.subject(), Before: before.values(), After: src.values()})
 		if err != nil || src.Enabled == before.Enabled {
@@ -174,7 +174,7 @@ func (s *Store) share(ctx context.Context, tx *gorm.DB, src Source) error {
 		err = tx.Exec("UPDATE crawled_pages SET revision = revision + 1, unsent = true WHERE source_seq = ?", src.Seq).Error
 	}
 	if err != nil {
-		return fmt.Errorf("changing who sees a source: %w", err)
+		return fmt.Errorf("change source visibility: %w", err)
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func (s *Store) share(ctx context.Context, tx *gorm.DB, src Source) error {
 func hold(tx *gorm.DB, src Source, now models.Time) error {
 	err := tx.Exec("UPDATE jobs SET held = ?, updated_at = ? WHERE source_seq = ? AND held <> ?", !src.Enabled, now, src.Seq, !src.Enabled).Error
 	if err != nil {
-		return fmt.Errorf("holding the jobs of a source: %w", err)
+		return fmt.Errorf("update jobs of disabled or enabled source: %w", err)
 	}
 	if !src.Enabled {
 		return nil
@@ -197,7 +197,7 @@ func catchUp(tx *gorm.DB, now models.Time, where string, args ...any) error {
 	var missed []Job
 	err := tx.Where("next_run_at < ? AND interval_count > 0 AND deleted_at IS NULL AND "+where, append([]any{now}, args...)...).Find(&missed).Error
 	if err != nil {
-		return fmt.Errorf("looking for missed runs: %w", err)
+		return fmt.Errorf("find missed runs: %w", err)
 	}
 	rows := models.NewRows("seq bigint, next_run_at bigint")
 	for _, j := range missed {
@@ -206,7 +206,7 @@ func catchUp(tx *gorm.DB, now models.Time, where string, args ...any) error {
 	}
 	err = rows.Exec(tx, "UPDATE jobs SET next_run_at = r.next_run_at, planned_at = r.next_run_at FROM {rows} AS r WHERE jobs.seq = r.seq").Error
 	if err != nil {
-		return fmt.Errorf("planning missed runs: %w", err)
+		return fmt.Errorf("plan missed runs: %w", err)
 	}
 	return nil
 }
@@ -221,14 +221,14 @@ func (s *Store) DeleteSource(ctx context.Context, id string) error {
 		}
 		now := s.clock.Now()
 		if err := tx.Model(&src).Update("deleted_at", now).Error; err != nil {
-			return fmt.Errorf("deleting a source: %w", err)
+			return fmt.Errorf("delete source: %w", err)
 		}
 		// RestoreSource finds the jobs by this time.
 		if err := closeFailed(tx, now, "source_seq = ? AND deleted_at IS NULL", src.Seq); err != nil {
 			return err
 		}
 		if err := tx.Exec("UPDATE jobs SET deleted_at = ?, updated_at = ? WHERE source_seq = ? AND deleted_at IS NULL", now, now, src.Seq).Error; err != nil {
-			return fmt.Errorf("deleting the jobs of a source: %w", err)
+			return fmt.Errorf("delete jobs of source: %w", err)
 		}
 		return audit.Add(tx, now, audit.Change{Action: "source.delete", Subject: src.subject()})
 	})
@@ -253,7 +253,7 @@ func (s *Store) RestoreSource(ctx context.Context, id string) (src Source, err e
 		src.DeletedAt, src.UpdatedAt = models.Time{}, now
 		err := tx.Save(&src).Error
 		if errors.Is(err, gorm.ErrDuplicatedKey) {
-			return models.Conflict("The source was synced again meanwhile. Use that one.")
+			return models.Conflict("A sync has added this source again. Use the new one.")
 		}
 		if err == nil {
 			err = tx.Exec("UPDATE jobs SET deleted_at = NULL, updated_at = ? WHERE source_seq = ? AND deleted_at = ?", now, src.Seq, deleted).Error
@@ -262,7 +262,7 @@ func (s *Store) RestoreSource(ctx context.Context, id string) (src Source, err e
 			err = catchUp(tx, now, "source_seq = ?", src.Seq)
 		}
 		if err != nil {
-			return fmt.Errorf("restoring a source: %w", err)
+			return fmt.Errorf("restore source: %w", err)
 		}
 		return audit.Add(tx, now, audit.Change{Action: "source.restore", Subject: src.subject()})
 	})
@@ -276,7 +276,7 @@ func (s *Store) RestoreSource(ctx context.Context, id string) (src Source, err e
 func (s *Store) DeepSources(ctx context.Context, n int) (deep []Source, err error) {
 	err = s.db.Read(ctx).Where("deleted_at IS NULL AND enabled AND max_depth > ?", DeepCrawl).Order("created_at, id").Limit(n).Find(&deep).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking for deep sources: %w", err)
+		return nil, fmt.Errorf("find deep sources: %w", err)
 	}
 	return deep, nil
 }

@@ -29,7 +29,7 @@ func (s *Store) ClearStaleLocks(ctx context.Context) (cleared int, err error) {
 			WHERE f.crawl_seq = e.crawl_seq AND f.status IN ('pending', 'fetching') AND (h.next_at > ? OR h.claimed_by IS NOT NULL OR h.tried_at > ?)))`,
 		now.Add(-s.opts.StaleAfter), now, now.Add(-s.opts.StaleAfter)).Scan(&stale).Error
 	if err != nil {
-		return 0, fmt.Errorf("looking for stale locks: %w", err)
+		return 0, fmt.Errorf("find stale locks: %w", err)
 	}
 	for _, l := range stale {
 		end := End{Event: Release, Error: Interrupted, GoesOn: true}
@@ -45,7 +45,7 @@ func (s *Store) ClearStaleLocks(ctx context.Context) (cleared int, err error) {
 		switch {
 		case errors.Is(err, ErrLost): // another instance was faster
 		case err != nil:
-			return cleared, fmt.Errorf("clearing a stale lock: %w", err)
+			return cleared, fmt.Errorf("clear stale lock: %w", err)
 		default:
 			cleared++
 		}

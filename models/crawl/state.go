@@ -80,7 +80,7 @@ func Next(s Status, e Event) (Status, error) {
 			return "", models.Conflict("A " + string(s) + " job cannot " + t.verb + ". Only a " + either(t.from) + " job can.")
 		}
 	}
-	return "", models.Conflict("There is no such action on a job.")
+	return "", models.Conflict("Unknown job action.")
 }
 
 // Allowed returns the actions of users that a status allows.

@@ -45,7 +45,7 @@ func (s *Store) PutSources(ctx context.Context, all []External) (r SyncReport, e
 func (s *Store) putSource(ctx context.Context, x External) (created, changed bool, err error) {
 	var known []Source
 	if err := s.db.Read(ctx).Where("external_id = ? AND deleted_at IS NULL", x.ID).Find(&known).Error; err != nil {
-		return false, false, fmt.Errorf("looking for a synced source: %w", err)
+		return false, false, fmt.Errorf("find synced source: %w", err)
 	}
 	if len(known) == 0 {
 		_, err := s.AddSource(ctx, NewSource{
@@ -113,7 +113,7 @@ func (s *Store) SyncJobs(ctx context.Context) (r SyncReport, err error) {
 func (s *Store) syncJob(ctx context.Context, src Source) (created, updated bool, err error) {
 	var known []Job
 	if err := s.db.Read(ctx).Where("source_seq = ? AND deleted_at IS NULL AND status <> ?", src.Seq, Cancelled).Order("created_at").Find(&known).Error; err != nil {
-		return false, false, fmt.Errorf("looking for the jobs of a source: %w", err)
+		return false, false, fmt.Errorf("find jobs of source: %w", err)
 	}
 	every := src.Interval()
 	if len(known) == 0 {

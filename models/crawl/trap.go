@@ -111,7 +111,7 @@ func TrapOf(u string, today time.Time) string {
 	case strings.Count(query, "&") >= maxParameters:
 		return "URL has too many parameters"
 	case pathIsFar(path, today), queryIsFar(query, today):
-		return "calendar far from today"
+		return "date in URL is far from today"
 	}
 	return ""
 }

@@ -77,7 +77,7 @@ func (s *Store) Load(ctx context.Context, h Host, n int) ([]Entry, error) {
 		LEFT JOIN crawled_pages AS p ON p.source_seq = f.source_seq AND p.url_hash = f.url_hash
 		ORDER BY f.attempts, f.depth, f.seq`, s.opts.Archives, s.opts.Archives, h.Seq, min(n, TurnEntries)).Scan(&all).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading URLs to fetch: %w", err)
+		return nil, fmt.Errorf("load frontier entries to fetch: %w", err)
 	}
 	crawls, err := s.crawls(tx, all)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Store) Load(ctx context.Context, h Host, n int) ([]Entry, error) {
 		return rows.Exec(tx, "UPDATE frontier SET status = 'fetching', updated_at = ? WHERE seq IN (SELECT seq FROM {rows} AS r) AND status = 'pending'", now).Error
 	})
 	if err != nil {
-		return nil, fmt.Errorf("marking URLs to fetch: %w", err)
+		return nil, fmt.Errorf("mark frontier entries as fetching: %w", err)
 	}
 	return live, nil
 }
@@ -149,7 +149,7 @@ func (s *Store) crawls(tx *gorm.DB, entries []Entry) (map[crawlKey]*Crawl, error
 		JOIN sources AS s ON s.seq = CASE r.crawl_seq WHEN 0 THEN r.source_seq ELSE j.source_seq END
 		WHERE s.enabled AND s.deleted_at IS NULL`).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("loading the crawls of URLs: %w", err)
+		return nil, fmt.Errorf("load crawls of URLs: %w", err)
 	}
 	crawls := map[crawlKey]*Crawl{}
 	for _, f := range found {
@@ -201,7 +201,7 @@ func (s *Store) going(tx *gorm.DB, crawls map[int64]bool) (map[int64]goingOn, er
 		JOIN job_executions AS e ON e.seq = (SELECT max(n.seq) FROM job_executions AS n WHERE n.crawl_seq = r.crawl_seq) JOIN jobs AS j ON j.seq = e.job_seq
 		WHERE e.status = 'running' OR j.crawl_seq = r.crawl_seq`).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking for running crawls: %w", err)
+		return nil, fmt.Errorf("find running crawls: %w", err)
 	}
 	going := make(map[int64]goingOn, len(found))
 	for _, e := range found {

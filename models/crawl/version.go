@@ -103,7 +103,7 @@ func (b *batch) known(keys *models.Rows) (map[pageKey]known, error) {
 			p.noindex, p.published_at, p.versions, p.text_version, p.gone_at IS NOT NULL AS gone, p.deleted_at IS NOT NULL AS deleted
 		FROM {rows} AS r CROSS JOIN crawled_pages AS p WHERE p.source_seq = r.source_seq AND p.url_hash = r.url_hash`).Scan(&found).Error
 	if err != nil {
-		return nil, fmt.Errorf("looking for known pages: %w", err)
+		return nil, fmt.Errorf("find known pages: %w", err)
 	}
 	pages := make(map[pageKey]known, len(found))
 	for _, k := range found {
@@ -145,7 +145,7 @@ func (s *Store) noteGone(tx *gorm.DB, all []departure, and string, args ...any) 
 		FROM {rows} AS r WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash AND gone_at IS NULL AND text_version > 0`+and+`
 		RETURNING crawled_pages.seq, crawled_pages.source_seq, crawled_pages.url_hash, versions, title`, append([]any{now, s.opts.Engine}, args...)...).Scan(&gone).Error
 	if err != nil {
-		return nil, fmt.Errorf("noting pages that are gone: %w", err)
+		return nil, fmt.Errorf("mark pages as gone: %w", err)
 	}
 	versions := make([]Version, len(gone))
 	for i, g := range gone {
@@ -168,7 +168,7 @@ func (b *batch) away() error {
 	err := rows.Exec(b.tx, `UPDATE crawled_pages SET crawl_seq = r.crawl_seq FROM {rows} AS r
 		WHERE crawled_pages.source_seq = r.source_seq AND crawled_pages.url_hash = r.url_hash AND crawled_pages.crawl_seq < r.crawl_seq`).Error
 	if err != nil {
-		return fmt.Errorf("noting pages that redirect for now: %w", err)
+		return fmt.Errorf("record temporary redirects: %w", err)
 	}
 	return nil
 }
@@ -216,11 +216,11 @@ func (b *batch) versions(all map[pageKey]newVersion, seqs map[pageKey]int64) err
 	err := rows.Exec(b.tx, `INSERT INTO page_versions (page_seq, version, change, crawl_seq, status_code, title, content_hash, word_count, text, created_at)
 		SELECT page_seq, version, change, crawl_seq, status_code, title, content_hash, word_count, text, at FROM {rows} AS r`).Error
 	if err != nil {
-		return fmt.Errorf("storing versions of pages: %w", err)
+		return fmt.Errorf("store page versions: %w", err)
 	}
 	err = old.Exec(b.tx, "DELETE FROM page_versions WHERE seq IN (SELECT v.seq FROM {rows} AS r CROSS JOIN page_versions AS v WHERE v.page_seq = r.page_seq AND v.version <= r.version)").Error
 	if err != nil {
-		return fmt.Errorf("deleting old versions of pages: %w", err)
+		return fmt.Errorf("delete old page versions: %w", err)
 	}
 	return nil
 }

@@ -33,20 +33,20 @@ const (
 
 // The operations, as errors name them.
 const (
-	opPut    = "storing copies"
-	opGet    = "reading a copy"
-	opMove   = "moving copies"
-	opDelete = "deleting copies"
+	opPut    = "store copies"
+	opGet    = "read copy"
+	opMove   = "move copies"
+	opDelete = "delete copies"
 )
 
 // Errors that a retry cannot fix. Use errors.Is to distinguish them.
 var (
-	ErrMissing  = errors.New("there is no such copy")
-	ErrDamaged  = errors.New("the copy is damaged")
-	ErrTooLarge = errors.New("the copy is larger than 5 MiB")
+	ErrMissing  = errors.New("copy not found")
+	ErrDamaged  = errors.New("copy is damaged")
+	ErrTooLarge = errors.New("copy is larger than 5 MiB")
 )
 
-var errNoArchive = errors.New("the bucket or folder is not there")
+var errNoArchive = errors.New("bucket or folder not found")
 
 // Archive stores bodies by hash. It is safe for concurrent use.
 type Archive struct {
@@ -223,7 +223,7 @@ func (a *Archive) try(ctx context.Context, op string, attempt func(context.Conte
 
 // Error is a failed operation of the archive. Its text never contains keys, URLs, credentials or text from the server.
 type Error struct {
-	Op     string // "storing copies"
+	Op     string // "store copies"
 	Reason string // "status 503 SlowDown"
 	cause  error  // one of ours, or of the context; nil = another
 }

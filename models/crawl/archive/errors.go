@@ -68,11 +68,11 @@ func reasonOf(err error) string {
 	case errors.Is(err, context.Canceled):
 		return "cancelled"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "the connection was closed"
+		return "connection closed"
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return "the folder cannot be used"
+		return "folder is not accessible"
 	case code != "":
 		return code
 	}
-	return "the request failed"
+	return "request failed"
 }

@@ -40,14 +40,14 @@ func Locate(raw string) (Location, error) {
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return Location{}, errors.New("archive: the URL is not valid")
+		return Location{}, errors.New("archive: URL is not valid")
 	}
 	switch scheme {
 	case "file":
 		return Location{Folder: u.Path}, nil
 	case "s3":
 	default:
-		return Location{}, errors.New("archive: the URL must begin with file:// or s3://")
+		return Location{}, errors.New("archive: URL must start with file:// or s3://")
 	}
 	l := Location{Bucket: u.Host, Region: u.Query().Get("region")}
 	if path := strings.Trim(u.Path, "/"); path != "" {
@@ -59,7 +59,7 @@ func Locate(raw string) (Location, error) {
 	}
 	if endpoint := u.Query().Get("endpoint"); endpoint != "" {
 		if l.Endpoint, err = url.Parse(endpoint); err != nil || l.Endpoint.Host == "" {
-			return Location{}, errors.New("archive: the endpoint is not a valid URL")
+			return Location{}, errors.New("archive: endpoint is not a valid URL")
 		}
 	}
 	return l, nil
@@ -75,7 +75,7 @@ func Open(ctx context.Context, l Location, client *http.Client) (*Archive, error
 			err = pathErr.Err
 		}
 		if err != nil {
-			return nil, fmt.Errorf("archive: the folder cannot be opened: %w", err)
+			return nil, fmt.Errorf("archive: open folder: %w", err)
 		}
 		a := New(b, 0)
 		a.folder = l.Folder
@@ -83,7 +83,7 @@ func Open(ctx context.Context, l Location, client *http.Client) (*Archive, error
 	}
 	cfg, err := l.aws(ctx, client)
 	if err != nil {
-		return nil, fmt.Errorf("archive: reading the AWS settings of the environment: %w", err)
+		return nil, fmt.Errorf("archive: read AWS settings from the environment: %w", err)
 	}
 	svc := s3.NewFromConfig(cfg, func(o *s3.Options) {
 		if l.Endpoint != nil {
@@ -96,7 +96,7 @@ func Open(ctx context.Context, l Location, client *http.Client) (*Archive, error
 	})
 	b, err := s3blob.OpenBucket(ctx, svc, l.Bucket, &s3blob.Options{RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired})
 	if err != nil {
-		return nil, fmt.Errorf("archive: opening the bucket: %w", err)
+		return nil, fmt.Errorf("archive: open bucket: %w", err)
 	}
 	if l.Prefix != "" {
 		b = blob.PrefixedBucket(b, l.Prefix)

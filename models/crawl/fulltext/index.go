@@ -68,7 +68,7 @@ func Find(tx *gorm.DB, ix Index, q Query, f Filter, limit int) (seqs []int64, mo
 	for _, in := range parts {
 		found, err := ix.match(tx, expr{q, in, f.marks()}, limit+1)
 		if err != nil {
-			return nil, false, fmt.Errorf("searching crawled pages: %w", err)
+			return nil, false, fmt.Errorf("search crawled pages: %w", err)
 		}
 		for _, seq := range found {
 			if seen[seq] {

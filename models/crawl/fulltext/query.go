@@ -46,7 +46,7 @@ func Parse(field, s string) (q Query, err error) {
 		if phrase {
 			var closed bool
 			if raw, s, closed = strings.Cut(s[1:], `"`); !closed {
-				return q, models.Invalid(field, `has a quote without an end; close the phrase with "`)
+				return q, models.Invalid(field, `has an unclosed quote; close the phrase with "`)
 			}
 		} else if end := strings.IndexFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '"' }); end >= 0 {
 			raw, s = s[:end], s[end:]
