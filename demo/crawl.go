@@ -32,10 +32,10 @@ type madeCrawl struct {
 	every     crawl.Interval
 	runs      int
 	sections  []string
-	failed    string // why its last crawls fail; "" = they do not
+	failed    string // error of its last crawls; "" = none
 	paused    bool
 	feed      string // path of its feed; "" = none
-	feedFails string // why its last poll fails; "" = it does not
+	feedFails string // error of its last poll; "" = none
 }
 
 // allCrawls returns the crawls of the fictional company, with jobs in several states.

@@ -16,7 +16,7 @@ import (
 type DueFeed struct {
 	Seq          int64
 	URL          string
-	ETag         string `gorm:"column:etag"` // as it was read last; "" = none
+	ETag         string `gorm:"column:etag"` // of the last full read; "" = none
 	LastModified string
 	LastPolledAt models.Time
 	ReadAt       models.Time // when it was last read in full

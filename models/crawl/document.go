@@ -24,7 +24,7 @@ type Document struct {
 	Language    string
 	ContentHash string
 	OpenGraph   OpenGraph
-	JSONLD      string // normalized: a JSON array; "" = the page has none
+	JSONLD      string // a JSON array; "" = none
 	Headings    []string
 	WordCount   int
 	StatusCode  int
@@ -40,7 +40,7 @@ type Document struct {
 type SentDocument struct {
 	Seq     int64
 	Version int64
-	Error   string // why the search engine refused the document for good; "" = it is stored or deleted
+	Error   string // why the search engine refused the document; "" = it was stored or deleted
 }
 
 // Unsent returns up to limit documents that the search engine does not have yet, of pages after a seq, ordered by seq.

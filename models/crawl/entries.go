@@ -16,7 +16,7 @@ import (
 type EntryRow struct {
 	Seq         int64
 	SourceID    string
-	ExecutionID string // the newest execution of its crawl; "" = it was added by hand
+	ExecutionID string // the newest execution of its crawl; "" = added manually
 	URL         string
 	Depth       int
 	Status      EntryStatus

@@ -42,11 +42,11 @@ type Execution struct {
 	Fetched         int    // entries that are done
 	Failed          int    // entries that failed
 	ErrorMessage    string // "" = none
-	StackTrace      string // of a panic; "" = there was none
+	StackTrace      string // of a panic; "" = none
 	CPUTimeUS       int64  // CPU time for parsing its pages, in microseconds
 	MemoryPeakMB    int64  // peak memory of the process on the instance that ran the job, in MiB
 	StartHash       string // of the start page's text; "" = not fetched
-	StartError      string // why the start page could not be crawled; "" = it could, or was not fetched yet
+	StartError      string // why the start page could not be crawled; "" = crawled, or not fetched yet
 	LogLines        int
 	LogBytes        int
 	Metadata        Metadata

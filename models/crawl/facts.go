@@ -19,19 +19,19 @@ const MaxFacts = 500
 // PageFacts are the results of crawls for a URL. Results from a frontier entry are available until the entry is deleted:
 // KeepFrontier after the end of its crawl, or after the fetch if it was added manually.
 type PageFacts struct {
-	SourceID       string      // of the site; "" = it is not crawled
-	PageID         string      // "" = no crawl has stored the page
+	SourceID       string      // of the site; "" = not crawled
+	PageID         string      // "" = the page is not stored
 	FetchedAt      models.Time // last fetch or attempt; zero: never
 	StatusCode     int         // of that fetch; 0 = no response, or unknown
 	NoIndex        bool        // by a meta tag or a header
-	Canonical      string      // URL that the page names as its canonical one; "" = none, or not known
+	Canonical      string      // canonical URL of the page; "" = none, or unknown
 	OtherCanonical bool        // the canonical URL is another page
 	Words          int         // in its main text; -1 = unknown
 	Robots         bool        // disallowed by robots.txt
 	Redirects      bool        // to another page
-	RedirectsTo    string      // "" = not known
+	RedirectsTo    string      // "" = unknown
 	Unlinked       bool        // the last crawl of its site found no link to it
-	Error          string      // why it could not be fetched; "" = it could
+	Error          string      // why it could not be fetched; "" = fetched
 }
 
 // FactsOf returns the crawl results of up to MaxFacts URLs, by URL as given. It uses sources that are shared or the caller's

@@ -50,7 +50,7 @@ type Found struct {
 	Crawl, Source int64
 	URL           string
 	Depth         int
-	Reason        string // why it is not to be fetched; "" = it is
+	Reason        string // why it must not be fetched; "" = it will be fetched
 }
 
 // Reasons why a URL is not fetched.

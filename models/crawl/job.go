@@ -45,7 +45,7 @@ type Job struct {
 
 	LockToken      *string // nil: not locked
 	LockAcquiredAt models.Time
-	ClaimedBy      lease.ID // the lease that holds the lock; "" with a LockToken: it has ended
+	ClaimedBy      lease.ID // lease that holds the lock; "" with a LockToken = the lease has ended
 
 	CrawlSeq       *int64 // an interrupted crawl to continue
 	ContentHash    string // of the start page's text; "" = unknown

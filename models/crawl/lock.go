@@ -142,7 +142,7 @@ func (s *Store) HeldBy(ctx context.Context, holder lease.ID) (all []Held, err er
 // End is how an execution ends.
 type End struct {
 	Event Event  // Succeed, Fail or Release
-	Error string // why it failed or is released; "" with Succeed
+	Error string // why it failed or was released; "" with Succeed
 	// GoesOn makes a released job due at once, to continue its crawl.
 	GoesOn       bool
 	Stack        string // of a panic

@@ -22,10 +22,10 @@ type Page struct {
 	Description  string
 	Language     string
 	OpenGraph    OpenGraph `gorm:"embedded;embeddedPrefix:og_"`
-	ContentHash  string    // SHA-256 of its text in hexadecimal; "" = it has no text
+	ContentHash  string    // hexadecimal SHA-256 of its text; "" = no text
 	LinksFound   int
 	NoIndex      bool   `gorm:"column:noindex"`
-	Canonical    string // absolute URL that it names as its canonical one; "" = none
+	Canonical    string // its absolute canonical URL; "" = none
 	ETag         string `gorm:"column:etag"`
 	LastModified string
 	CreatedAt    models.Time

@@ -16,7 +16,7 @@ import (
 
 // PageFilter selects crawled pages. The zero value selects all.
 type PageFilter struct {
-	Query       string // as fulltext.Parse reads it; "" = no search
+	Query       string // syntax of fulltext.Parse; "" = no search
 	SourceID    string
 	Language    string    // language code, as stored with pages
 	Since, Till time.Time // whole days in UTC of publication, or of the first fetch; zero = no limit

@@ -391,7 +391,7 @@ func TestTemporaryRedirectsKeepThePage(t *testing.T) {
 		pages["/a"] = "moved /b"
 		e = w.crawlSite(j, pages)
 		if got := w.changes(e, ""); !slices.Equal(got, []string{"gone /a"}) {
-			t.Errorf("moved for good: %v", got)
+			t.Errorf("after a permanent move: %v", got)
 		}
 		pages["/a"] = "away /c" // which does not restore it
 		if e = w.crawlSite(j, pages); w.changes(e, "") != nil || w.page("/a").GoneAt.IsZero() {

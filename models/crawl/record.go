@@ -14,12 +14,12 @@ import (
 type Result struct {
 	Entry     Entry
 	Status    EntryStatus // Pending: it is retried
-	Reason    string      // why it failed, or is tried again; "" = it is done
+	Reason    string      // why it failed or is retried; "" = done
 	Broken    bool        // there is no page: links to it are reported as broken
 	Moved     int         // status of a permanent redirect to another URL, whose target replaces the page; 0 = none
-	Canonical string      // that its page names in place of the URL, which counts as moved; "" = none
+	Canonical string      // canonical URL of the page if it differs, which makes the URL count as moved; "" = none
 	Away      bool        // temporary redirect: the stored page is unchanged
-	To        string      // where it redirects to, as Normalize gave it; "" = nowhere. The entry is then tried again there
+	To        string      // normalized redirect target, which the entry tries next; "" = none
 
 	Page       *Page // to store; nil = none
 	Unchanged  bool  // not modified: only URL and FetchedAt of Page are used
@@ -27,9 +27,9 @@ type Result struct {
 	Discovered []Discovered
 	Feeds      []FoundFeed   // named by a start page
 	Line       string        // for the log of its execution
-	Hash       string        // of the text of a start page, SHA-256 in hexadecimal; "" = it has none
+	Hash       string        // hexadecimal SHA-256 of the text of a start page; "" = no text
 	CPU        time.Duration // CPU time for parsing
-	Stack      string        // of a panic; "" = there was none
+	Stack      string        // of a panic; "" = none
 }
 
 // Size returns the approximate size of the result in memory, in bytes.

@@ -28,7 +28,7 @@ type Poll struct {
 	Outcome    PollOutcome
 	Reason     string        // why it failed or is gone
 	RetryAfter time.Duration // requested by the server
-	MovedTo    string        // where it has moved for good, as Normalize gave it; "" = nowhere
+	MovedTo    string        // normalized URL to which it moved permanently; "" = none
 
 	// Only with PollRead.
 	Title, ETag, LastModified string

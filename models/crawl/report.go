@@ -171,7 +171,7 @@ type BrokenLink struct {
 	PageSeq       int64
 	FoundOn       string // URL of the page
 	URL           string
-	Text          string // of the link; "" = it has none
+	Text          string // of the link; "" = none
 	Error         string
 	CreatedAt     models.Time
 	PageCreatedAt models.Time `gorm:"->"`

@@ -13,7 +13,7 @@ import (
 type Site struct {
 	SourceID   string
 	SourceName string
-	JobID      string      // of its first job; "" = it has none
+	JobID      string      // of its first job; "" = none
 	FetchedAt  models.Time // last fetch of the URL; zero: crawls did not find it
 	StatusCode int         // of that fetch
 	PrivateTo  string      // same as that of its source

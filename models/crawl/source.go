@@ -29,7 +29,7 @@ const (
 type Source struct {
 	Seq            int64 `gorm:"primaryKey"` // internal key
 	ID             string
-	ExternalID     string // in the source manager that it was synced from; "" = it was added here
+	ExternalID     string // id in the source manager; "" = not synced
 	Owner          string // who added it
 	PrivateTo      string // its owner; "" = shared with all accounts
 	Name           string

@@ -30,7 +30,7 @@ func Normalize(raw string) (normal string, ok bool) {
 		if normal == u.Requested {
 			return normal, true
 		}
-		raw = normal // shorter; "/a/..;jsessionid=1" became a dot segment
+		raw = normal // now shorter: "/a/..;jsessionid=1" becomes a dot segment
 	}
 }
 

@@ -33,7 +33,7 @@ type Entry struct {
 	Depth        int
 	Attempts     int    // failed attempts
 	Redirects    int    // redirects followed to this URL
-	ETag         string `gorm:"column:etag"` // of the page when it was fetched last; "" = none
+	ETag         string `gorm:"column:etag"` // of the last fetch; "" = none
 	LastModified string
 	Crawl        *Crawl `gorm:"-"`
 }

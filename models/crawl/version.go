@@ -118,7 +118,7 @@ type departure struct {
 	crawl     int64
 	status    int    // 0 = no page links to it
 	seen      int64  // the last crawl that stored it; 0 = any
-	canonical string // that the page names since; "" = as it was
+	canonical string // new canonical URL of the page; "" = unchanged
 }
 
 // noteGone marks pages as gone and returns those that it changed. It skips pages that are already gone or have no text. The

@@ -226,7 +226,7 @@ func TestReadsPassOverPrivateSources(t *testing.T) {
 func TestChangesPassOverPrivateSources(t *testing.T) {
 	each(t, func(w *world) {
 		of := map[string]*crawl.Changes{}
-		readers := map[string]context.Context{"alice": w.as("alice"), "bob": w.as("bob"), "root": w.admin(), "nobody": w.Context()}
+		readers := map[string]context.Context{"alice": w.as("alice"), "bob": w.as("bob"), "root": w.admin(), "background": w.Context()}
 		for name := range readers {
 			of[name] = w.NewChanges()
 		}

@@ -53,7 +53,7 @@ type Archive struct {
 	bucket *blob.Bucket
 	pause  time.Duration // before the second attempt; later pauses are longer
 	client *http.Client  // used by the bucket; nil = none
-	folder string        // "" = another bucket
+	folder string        // "" = not a folder
 }
 
 // New returns an archive in a bucket. Closing the archive closes the bucket. pause is the time before the second attempt of
@@ -223,8 +223,8 @@ func (a *Archive) try(ctx context.Context, op string, attempt func(context.Conte
 
 // Error is a failed operation of the archive. Its text never contains keys, URLs, credentials or text from the server.
 type Error struct {
-	Op     string // "store copies"
-	Reason string // "status 503 SlowDown"
+	Op     string // such as "store copies"
+	Reason string // such as "status 503 SlowDown"
 	cause  error  // one of ours, or of the context; nil = another
 }
 

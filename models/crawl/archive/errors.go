@@ -59,7 +59,7 @@ func reasonOf(err error) string {
 		return fmt.Sprintf("status %d%s", res.HTTPStatusCode(), code)
 	}
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		return errno.Error() // "no space left on device", "connection refused"
+		return errno.Error() // such as "no space left on device" or "connection refused"
 	}
 	timeout, isNet := errors.AsType[net.Error](err)
 	switch {

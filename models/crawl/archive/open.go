@@ -24,10 +24,10 @@ type Location struct {
 	Folder string // "" = a bucket
 
 	Bucket    string
-	Prefix    string   // of all keys, with a slash at its end; "" = none
-	Region    string   // "" = us-east-1, or what the AWS settings of the environment say
+	Prefix    string   // of all keys, with a trailing slash; "" = none
+	Region    string   // "" = from the environment, or us-east-1
 	Endpoint  *url.URL // nil = the AWS endpoint of the region
-	AccessKey string   // "" = the credentials are those of the environment, as AWS tools find them
+	AccessKey string   // "" = credentials from the environment, as for other AWS tools
 	SecretKey string
 }
 

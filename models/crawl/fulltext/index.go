@@ -87,7 +87,7 @@ func Find(tx *gorm.DB, ix Index, q Query, f Filter, limit int) (seqs []int64, mo
 // expr is a query for an engine.
 type expr struct {
 	Query
-	in  string     // the mark of the part that has the words; "" = any part
+	in  string     // mark of the part that must have the words; "" = any part
 	and [][]string // marks: at least one of each list
 }
 
