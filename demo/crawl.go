@@ -68,7 +68,7 @@ func Crawls(ctx context.Context, r *Run) (did string, err error) {
 		}
 	}
 	if err == nil {
-		err = m.rest(ctx, r.Now)
+		err = m.postponeRuns(ctx, r.Now)
 	}
 	if err != nil {
 		return "", fmt.Errorf("after %d crawl jobs: %w", n, err)
@@ -79,8 +79,8 @@ func Crawls(ctx context.Context, r *Run) (did string, err error) {
 // demoLease is the lease of the instance that creates the demo crawls.
 const demoLease lease.ID = "i_demo"
 
-// rest postpones the next runs, because the fictional hosts do not exist.
-func (m *crawlMaker) rest(ctx context.Context, now time.Time) error {
+// postponeRuns postpones the next runs, because the fictional hosts do not exist.
+func (m *crawlMaker) postponeRuns(ctx context.Context, now time.Time) error {
 	until := models.At(now.Add(Rest))
 	return m.db.Write(ctx, func(tx *gorm.DB) error {
 		// The runs stay spread out.

@@ -87,9 +87,9 @@ func (s *Store) Copies(ctx context.Context, p Page, limit int) ([]Copy, error) {
 	h := hashOf(p.URL)
 	var rows []copyRow
 	tx := s.db.Read(ctx)
-	seen, args := ofVisibleSource(tx, "a.source_seq")
+	visible, args := ofVisibleSource(tx, "a.source_seq")
 	err := tx.Raw(selectCopies+`
-		WHERE a.source_seq = ? AND a.url_hash = ? AND `+seen+` ORDER BY a.fetched_at DESC LIMIT ?`, with([]any{p.SourceSeq, h[:]}, with(args, limit)...)...).Scan(&rows).Error
+		WHERE a.source_seq = ? AND a.url_hash = ? AND `+visible+` ORDER BY a.fetched_at DESC LIMIT ?`, joinArgs([]any{p.SourceSeq, h[:]}, joinArgs(args, limit)...)...).Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("load archived copies: %w", err)
 	}
@@ -135,9 +135,9 @@ func (s *Store) ArchivedCopy(ctx context.Context, pageID, hash string) (Copy, er
 	}
 	var page Page
 	tx := s.db.Read(ctx)
-	seen, args := models.Visible(tx, "s")
+	visible, args := models.Visible(tx, "s")
 	err = tx.Raw(`SELECT p.url, p.source_seq FROM crawled_pages AS p JOIN sources AS s ON s.seq = p.source_seq
-		WHERE p.seq = ? AND p.created_at = ? AND p.deleted_at IS NULL AND s.deleted_at IS NULL AND `+seen, with([]any{seq, at}, args...)...).Take(&page).Error
+		WHERE p.seq = ? AND p.created_at = ? AND p.deleted_at IS NULL AND s.deleted_at IS NULL AND `+visible, joinArgs([]any{seq, at}, args...)...).Take(&page).Error
 	var row copyRow
 	if err == nil {
 		u := hashOf(page.URL)

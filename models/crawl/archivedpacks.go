@@ -10,9 +10,9 @@ import (
 	"linkwatch/models"
 )
 
-// sweepAgainAfter is how long an instance has to sweep the packs that it claimed. After that any instance can claim them:
+// sweepTimeout is how long an instance has to sweep the packs that it claimed. After that any instance can claim them:
 // deleting an object or moving a body twice does no harm.
-const sweepAgainAfter = 5 * time.Minute
+const sweepTimeout = 5 * time.Minute
 
 // DuePack is a pack of which less than half is used.
 type DuePack struct {
@@ -32,7 +32,7 @@ func (s *Store) DuePacks(ctx context.Context, limit int) (packs []DuePack, err e
 		}
 		return tx.Raw(`UPDATE archive_packs SET due_at = ?, deleting = NOT EXISTS (SELECT 1 FROM archived_bodies AS b WHERE b.pack_seq = archive_packs.seq)
 			WHERE seq IN (SELECT k.seq FROM archive_packs AS k WHERE k.due_at <= ? ORDER BY k.due_at LIMIT ?)
-			RETURNING seq, key, deleting`, now.Add(sweepAgainAfter), now, limit).Scan(&packs).Error
+			RETURNING seq, key, deleting`, now.Add(sweepTimeout), now, limit).Scan(&packs).Error
 	})
 	if err != nil {
 		return nil, fmt.Errorf("claim packs to sweep: %w", err)
@@ -69,7 +69,7 @@ func (s *Store) MoveBodies(ctx context.Context, to StoredPack, from ...int64) er
 		if err != nil {
 			return err
 		}
-		return s.settle(tx, append([]int64{to.Seq}, from...)...)
+		return s.updateDueTimes(tx, append([]int64{to.Seq}, from...)...)
 	})
 	if err != nil {
 		return fmt.Errorf("move archived bodies: %w", err)
@@ -106,7 +106,7 @@ func (s *Store) BodiesLost(ctx context.Context, key string, hashes ...BodyHash) 
 		if err := rows.Exec(tx, "UPDATE archived_bodies SET pack_seq = NULL WHERE hash IN (SELECT hash FROM {rows} AS r) AND pack_seq = ?", packs[0]).Error; err != nil {
 			return err
 		}
-		return s.settle(tx, packs...)
+		return s.updateDueTimes(tx, packs...)
 	})
 	if err != nil {
 		return fmt.Errorf("record lost bodies: %w", err)

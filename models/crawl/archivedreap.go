@@ -11,11 +11,11 @@ import (
 // ReapArchive deletes up to limit records of copies that no fetch has seen for Options.ArchiveRetention. The sweep deletes
 // unused packs later: the archive may be unavailable, and a transaction must not wait for it.
 func (s *Store) ReapArchive(tx *gorm.DB, limit int) (int64, error) {
-	return s.dropCopies(tx, limit, "ORDER BY a.fetched_at", "a.fetched_at < ?", s.clock.Now().Add(-s.opts.ArchiveRetention))
+	return s.deleteCopies(tx, limit, "ORDER BY a.fetched_at", "a.fetched_at < ?", s.clock.Now().Add(-s.opts.ArchiveRetention))
 }
 
-// dropCopies deletes the first limit records of copies (a) in an order.
-func (s *Store) dropCopies(tx *gorm.DB, limit int, order, where string, args ...any) (int64, error) {
+// deleteCopies deletes the first limit records of copies (a) in an order.
+func (s *Store) deleteCopies(tx *gorm.DB, limit int, order, where string, args ...any) (int64, error) {
 	if err := s.db.OneAtATime(tx, lockArchive); err != nil {
 		return 0, err
 	}
@@ -24,12 +24,12 @@ func (s *Store) dropCopies(tx *gorm.DB, limit int, order, where string, args ...
 		return 0, err
 	}
 	// The condition is repeated: a crawl may have seen one of the copies meanwhile.
-	return s.dropped(tx, models.RowsOf("seq bigint", seqs), "a.seq IN (SELECT seq FROM {rows} AS r) AND "+where, args...)
+	return s.deleteCopiesWhere(tx, models.RowsOf("seq bigint", seqs), "a.seq IN (SELECT seq FROM {rows} AS r) AND "+where, args...)
 }
 
-// dropped deletes the records of copies (a) that match a condition on rows, and the bodies that no other page has. The
+// deleteCopiesWhere deletes the records of copies (a) that match a condition on rows, and the bodies that no other page has. The
 // caller holds lockArchive.
-func (s *Store) dropped(tx *gorm.DB, rows *models.Rows, which string, args ...any) (int64, error) {
+func (s *Store) deleteCopiesWhere(tx *gorm.DB, rows *models.Rows, which string, args ...any) (int64, error) {
 	if rows.Len() == 0 {
 		return 0, nil
 	}
@@ -48,5 +48,5 @@ func (s *Store) dropped(tx *gorm.DB, rows *models.Rows, which string, args ...an
 		return 0, err
 	}
 	slices.Sort(packs)
-	return int64(len(gone)), s.settle(tx, slices.Compact(packs)...)
+	return int64(len(gone)), s.updateDueTimes(tx, slices.Compact(packs)...)
 }

@@ -34,15 +34,15 @@ type PackedBody struct {
 // lockArchive is held by transactions that change which bodies have records, and where they are.
 const lockArchive models.LockKey = 7_110_913_005
 
-// unusedFor is how long a pack without recorded bodies is kept. Storing a pack and recording its bodies takes minutes at
+// unusedPackAge is how long a pack without recorded bodies is kept. Storing a pack and recording its bodies takes minutes at
 // most.
-const unusedFor = time.Hour
+const unusedPackAge = time.Hour
 
 // ReservePack reserves a pack of this size before its object is stored. The key must be unique. The pack is deleted later
 // unless a body is recorded in it.
 func (s *Store) ReservePack(ctx context.Context, key string, bytes int) (seq int64, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		return tx.Raw("INSERT INTO archive_packs (key, size_bytes, deleting, due_at) VALUES (?, ?, false, ?) RETURNING seq", key, bytes, s.clock.Now().Add(unusedFor)).Scan(&seq).Error
+		return tx.Raw("INSERT INTO archive_packs (key, size_bytes, deleting, due_at) VALUES (?, ?, false, ?) RETURNING seq", key, bytes, s.clock.Now().Add(unusedPackAge)).Scan(&seq).Error
 	})
 	if err != nil {
 		return 0, fmt.Errorf("reserve pack: %w", err)
@@ -91,7 +91,7 @@ func (s *Store) RecordCopies(ctx context.Context, pack StoredPack, copies ...New
 		}
 		// Each pass deletes one copy of each page that has too many. Usually none has.
 		for n := int64(1); n > 0 && err == nil; {
-			n, err = s.dropped(tx, rows, `a.seq IN (SELECT (SELECT o.seq FROM archived_pages AS o WHERE o.source_seq = r.source_seq AND o.url_hash = r.url_hash
+			n, err = s.deleteCopiesWhere(tx, rows, `a.seq IN (SELECT (SELECT o.seq FROM archived_pages AS o WHERE o.source_seq = r.source_seq AND o.url_hash = r.url_hash
 				ORDER BY o.fetched_at DESC, o.seq DESC LIMIT 1 OFFSET ?) FROM {rows} AS r)`, KeepCopies)
 		}
 		return err
@@ -125,7 +125,7 @@ func (s *Store) recordPack(tx *gorm.DB, pack StoredPack) error {
 	if err != nil {
 		return err
 	}
-	return s.settle(tx, pack.Seq)
+	return s.updateDueTimes(tx, pack.Seq)
 }
 
 func (p StoredPack) rows() *models.Rows {
@@ -136,13 +136,13 @@ func (p StoredPack) rows() *models.Rows {
 	return rows
 }
 
-// readersHave is how long an object stays after its last body has left it, because a reader may still have the old location.
-const readersHave = 5 * time.Minute
+// readGracePeriod is how long an object stays after its last body has left it, because a reader may still have the old location.
+const readGracePeriod = 5 * time.Minute
 
-// settle updates when packs are due after their bodies have changed. A pack is due in some minutes, or at its earlier due
-// time, if less than half of it is used.
-func (s *Store) settle(tx *gorm.DB, packs ...int64) error {
+// updateDueTimes updates when packs are due after their bodies have changed. If less than half of a pack is used, it is due in
+// some minutes, or at its earlier due time. Otherwise it is not due.
+func (s *Store) updateDueTimes(tx *gorm.DB, packs ...int64) error {
 	return models.RowsOf("seq bigint", packs).Exec(tx, `UPDATE archive_packs SET due_at = CASE
 			WHEN 2 * (SELECT coalesce(sum(b.length_bytes), -1) FROM archived_bodies AS b WHERE b.pack_seq = archive_packs.seq) < size_bytes THEN coalesce(due_at, ?) END
-		WHERE seq IN (SELECT seq FROM {rows} AS r) AND NOT deleting`, s.clock.Now().Add(readersHave)).Error
+		WHERE seq IN (SELECT seq FROM {rows} AS r) AND NOT deleting`, s.clock.Now().Add(readGracePeriod)).Error
 }

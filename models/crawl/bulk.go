@@ -23,7 +23,7 @@ func (s *Store) DeleteEntry(ctx context.Context, id string) error {
 // DeleteEntries deletes up to MaxBulk entries of the frontier and returns their number. It skips unknown ids. Fetches that
 // have already started are completed.
 func (s *Store) DeleteEntries(ctx context.Context, ids ...string) (n int, err error) {
-	rows, err := timedRows(models.KindFrontier, ids)
+	rows, err := rowsOfIDs(models.KindFrontier, ids)
 	if err != nil {
 		return 0, err
 	}
@@ -36,9 +36,9 @@ func (s *Store) DeleteEntries(ctx context.Context, ids ...string) (n int, err er
 			Status        EntryStatus
 			CreatedAt     models.Time
 		}
-		seen, args := models.Visible(tx, "s")
+		visible, args := models.Visible(tx, "s")
 		err := rows.Raw(tx, `DELETE FROM frontier WHERE seq IN (SELECT r.seq FROM {rows} AS r CROSS JOIN frontier AS f CROSS JOIN sources AS s
-			WHERE f.seq = r.seq AND f.created_at = r.created_at AND s.seq = f.source_seq AND s.deleted_at IS NULL AND `+seen+`) RETURNING seq, crawl_seq, status, created_at`, args...).Scan(&gone).Error
+			WHERE f.seq = r.seq AND f.created_at = r.created_at AND s.seq = f.source_seq AND s.deleted_at IS NULL AND `+visible+`) RETURNING seq, crawl_seq, status, created_at`, args...).Scan(&gone).Error
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (s *Store) DeleteEntries(ctx context.Context, ids ...string) (n int, err er
 // It skips entries that have not failed, and those that would not be fetched because their crawl is not running, or their
 // source is disabled or deleted.
 func (s *Store) RetryEntries(ctx context.Context, ids ...string) (n int, err error) {
-	rows, err := timedRows(models.KindFrontier, ids)
+	rows, err := rowsOfIDs(models.KindFrontier, ids)
 	if err != nil {
 		return 0, err
 	}
@@ -81,7 +81,7 @@ func (s *Store) RetryEntries(ctx context.Context, ids ...string) (n int, err err
 		return 0, fmt.Errorf("retry frontier entries: %w", err)
 	}
 	if n > 0 {
-		ring(s.urls)
+		signal(s.urls)
 	}
 	return n, nil
 }
@@ -93,9 +93,9 @@ func (s *Store) retry(tx *gorm.DB, wanted *models.Rows) (n int, err error) {
 		URL       string
 		CreatedAt models.Time
 	}
-	seen, args := models.Visible(tx, "s")
+	visible, args := models.Visible(tx, "s")
 	err = wanted.Raw(tx, `SELECT f.seq, f.url, f.created_at FROM {rows} AS r CROSS JOIN frontier AS f CROSS JOIN sources AS s
-		WHERE f.seq = r.seq AND f.created_at = r.created_at AND f.status = 'failed' AND s.seq = f.source_seq AND s.enabled AND s.deleted_at IS NULL AND `+seen+`
+		WHERE f.seq = r.seq AND f.created_at = r.created_at AND f.status = 'failed' AND s.seq = f.source_seq AND s.enabled AND s.deleted_at IS NULL AND `+visible+`
 			AND (f.crawl_seq = 0 OR EXISTS (SELECT 1 FROM job_executions AS e WHERE e.crawl_seq = f.crawl_seq AND e.status = 'running'))`, args...).Scan(&failed).Error
 	if err != nil || len(failed) == 0 {
 		return 0, err

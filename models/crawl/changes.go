@@ -11,23 +11,23 @@ import (
 
 // Changes reports changes of the jobs that the actor of Next can see. It is not safe for concurrent use.
 type Changes struct {
-	s     *Store
-	since models.Time           // earlier changes were reported
-	told  map[int64]models.Time // reported changes after since, by job
-	runs  map[int64]models.Time // last reported progress, by execution
-	ended map[int64]models.Time // executions that ended after since and were reported
+	s        *Store
+	since    models.Time           // earlier changes were reported
+	reported map[int64]models.Time // reported changes after since, by job
+	runs     map[int64]models.Time // last reported progress, by execution
+	ended    map[int64]models.Time // executions that ended after since and were reported
 }
 
 const (
 	// changesOverlap is the maximum time between the timestamp of a transaction and its commit.
-	changesOverlap = 5 * time.Second
-	maxChanges     = 500    // jobs per query
-	manyChanges    = 10_000 // approximate number of jobs per call
+	changesOverlap    = 5 * time.Second
+	maxChanges        = 500    // jobs per query
+	maxChangesPerCall = 10_000 // approximate number of jobs per call
 )
 
 // NewChanges returns a Changes that reports changes from now on.
 func (s *Store) NewChanges() *Changes {
-	return &Changes{s: s, since: s.clock.Now(), told: map[int64]models.Time{}, runs: map[int64]models.Time{}, ended: map[int64]models.Time{}}
+	return &Changes{s: s, since: s.clock.Now(), reported: map[int64]models.Time{}, runs: map[int64]models.Time{}, ended: map[int64]models.Time{}}
 }
 
 // Next returns the jobs that changed since the previous call, and the executions that progressed or ended. If several
@@ -35,15 +35,15 @@ func (s *Store) NewChanges() *Changes {
 func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err error) {
 	tx := c.s.db.Read(ctx)
 	var js []Job
-	seen, args := ofVisibleSource(tx, "j.source_seq")
+	visible, args := ofVisibleSource(tx, "j.source_seq")
 	for at, seq := c.since, int64(0); ; {
 		var some []Job
-		err = tx.Raw("SELECT j.* FROM jobs AS j WHERE (j.updated_at, j.seq) > (?, ?) AND "+seen+" ORDER BY j.updated_at, j.seq LIMIT ?", with([]any{at, seq}, with(args, maxChanges)...)...).Scan(&some).Error
+		err = tx.Raw("SELECT j.* FROM jobs AS j WHERE (j.updated_at, j.seq) > (?, ?) AND "+visible+" ORDER BY j.updated_at, j.seq LIMIT ?", joinArgs([]any{at, seq}, joinArgs(args, maxChanges)...)...).Scan(&some).Error
 		if err != nil {
 			return nil, nil, fmt.Errorf("find changed jobs: %w", err)
 		}
 		js = append(js, some...)
-		if len(some) < maxChanges || len(js) > manyChanges {
+		if len(some) < maxChanges || len(js) > maxChangesPerCall {
 			break
 		}
 		last := some[len(some)-1]
@@ -51,20 +51,20 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 	}
 	now := c.s.clock.Now()
 	upTo := now.Add(-changesOverlap)
-	if len(js) > manyChanges && js[len(js)-1].UpdatedAt.Before(upTo.Time) {
+	if len(js) > maxChangesPerCall && js[len(js)-1].UpdatedAt.Before(upTo.Time) {
 		upTo = js[len(js)-1].UpdatedAt
 	}
 	newest := models.NewRows("job_seq bigint, number bigint")
 	for _, j := range js {
-		if c.told[j.Seq] != j.UpdatedAt {
-			c.told[j.Seq] = j.UpdatedAt
+		if c.reported[j.Seq] != j.UpdatedAt {
+			c.reported[j.Seq] = j.UpdatedAt
 			changed = append(changed, j)
 			newest.Add(j.Seq, j.Executions)
 		}
 	}
 	// Executions that are running, and those that were running at the previous call.
 	var running []int64
-	err = tx.Raw("SELECT seq FROM job_executions WHERE status = 'running' ORDER BY crawl_seq LIMIT ?", manyChanges).Scan(&running).Error
+	err = tx.Raw("SELECT seq FROM job_executions WHERE status = 'running' ORDER BY crawl_seq LIMIT ?", maxChangesPerCall).Scan(&running).Error
 	if err != nil {
 		return nil, nil, fmt.Errorf("find running crawls: %w", err)
 	}
@@ -86,7 +86,7 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 	}
 	var es []Execution
 	err = rows.Raw(tx, `SELECT e.*, j.id AS job_id FROM job_executions AS e JOIN jobs AS j ON j.seq = e.job_seq
-		WHERE e.seq IN (SELECT seq FROM {rows} AS r) AND `+seen+` ORDER BY e.seq`, args...).Scan(&es).Error
+		WHERE e.seq IN (SELECT seq FROM {rows} AS r) AND `+visible+` ORDER BY e.seq`, args...).Scan(&es).Error
 	if err != nil {
 		return nil, nil, fmt.Errorf("find progress of crawls: %w", err)
 	}
@@ -104,7 +104,7 @@ func (c *Changes) Next(ctx context.Context) (changed []Job, ran []Execution, err
 	c.runs = runs
 	if upTo.After(c.since.Time) {
 		c.since = upTo
-		for _, told := range []map[int64]models.Time{c.told, c.ended} {
+		for _, told := range []map[int64]models.Time{c.reported, c.ended} {
 			maps.DeleteFunc(told, func(_ int64, at models.Time) bool { return !at.After(upTo.Time) })
 		}
 	}

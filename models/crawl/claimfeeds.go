@@ -27,20 +27,20 @@ type DueFeed struct {
 	ClaimedBy    lease.ID
 }
 
-// fullRead is the maximum time between two full reads of a feed, even if it is unchanged. It keeps the reaper from deleting
+// fullReadInterval is the maximum time between two full reads of a feed, even if it is unchanged. It keeps the reaper from deleting
 // its entries.
-const fullRead = keepFeedEntry / 2
+const fullReadInterval = keepFeedEntry / 2
 
 // Validators returns the validators of a conditional request for the feed, or "" if the feed must be read in full.
 func (f DueFeed) Validators(now models.Time) (etag, lastModified string) {
-	if f.ReadAt.Before(now.Add(-fullRead).Time) {
+	if f.ReadAt.Before(now.Add(-fullReadInterval).Time) {
 		return "", ""
 	}
 	return f.ETag, f.LastModified
 }
 
-// polled is the condition for feeds that can be claimed.
-const polled = "claimed_by IS NULL AND EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = feeds.source_seq AND s.enabled AND s.deleted_at IS NULL)"
+// claimableFeeds is the condition for feeds that can be claimed.
+const claimableFeeds = "claimed_by IS NULL AND EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = feeds.source_seq AND s.enabled AND s.deleted_at IS NULL)"
 
 // ClaimFeeds claims up to n due feeds of enabled sources, the longest overdue first. next is when the next of the other
 // feeds is due, or zero if there is none. Errors include lease.ErrLost.
@@ -50,7 +50,7 @@ func (s *Store) ClaimFeeds(ctx context.Context, holder lease.ID, n int) (feeds [
 		feeds = nil
 		// MATERIALIZED as in other claims.
 		return tx.Raw(`WITH due AS MATERIALIZED (
-				SELECT seq FROM feeds WHERE next_poll_at <= ? AND `+polled+` ORDER BY next_poll_at LIMIT ?`+s.db.SkipLocked()+`)
+				SELECT seq FROM feeds WHERE next_poll_at <= ? AND `+claimableFeeds+` ORDER BY next_poll_at LIMIT ?`+s.db.SkipLocked()+`)
 			UPDATE feeds SET claimed_by = ? WHERE seq IN (SELECT seq FROM due)
 			RETURNING *, (SELECT rate_limit_ms FROM sources AS s WHERE s.seq = source_seq) AS rate_limit_ms`, now, n, holder).Scan(&feeds).Error
 	})
@@ -62,7 +62,7 @@ func (s *Store) ClaimFeeds(ctx context.Context, holder lease.ID, n int) (feeds [
 }
 
 func firstFeed(tx *gorm.DB) (next models.Time, err error) {
-	err = tx.Raw("SELECT next_poll_at FROM feeds WHERE next_poll_at IS NOT NULL AND " + polled + " ORDER BY next_poll_at LIMIT 1").Scan(&next).Error
+	err = tx.Raw("SELECT next_poll_at FROM feeds WHERE next_poll_at IS NOT NULL AND " + claimableFeeds + " ORDER BY next_poll_at LIMIT 1").Scan(&next).Error
 	if err != nil {
 		return next, fmt.Errorf("find next feed to poll: %w", err)
 	}
@@ -136,7 +136,7 @@ func (s *Store) ReleaseFeeds(ctx context.Context, back []ReleasedFeed) error {
 	rows := models.NewRows("seq bigint, claimed_by text, next_poll_at bigint")
 	now := s.clock.Now()
 	for _, f := range back {
-		turns = append(turns, turnsOf(f.Hosts)...)
+		turns = append(turns, emptyTurns(f.Hosts)...)
 		rows.Add(f.Seq, f.ClaimedBy, now.Add(f.After))
 	}
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
@@ -157,12 +157,12 @@ func (s *Store) ReleaseFeeds(ctx context.Context, back []ReleasedFeed) error {
 	if err != nil {
 		return fmt.Errorf("release claimed feeds: %w", err)
 	}
-	ring(s.urls) // for the hosts that were released
+	signal(s.urls) // for the hosts that were released
 	return nil
 }
 
-// turnsOf returns turns without results, to release the hosts.
-func turnsOf(hosts []Host) []*Turn {
+// emptyTurns returns turns without results, to release the hosts.
+func emptyTurns(hosts []Host) []*Turn {
 	turns := make([]*Turn, len(hosts))
 	for i, h := range hosts {
 		turns[i] = &Turn{Host: h}

@@ -36,9 +36,9 @@ func hostOf(typed string) string {
 }
 
 func discovered(tx *gorm.DB) *gorm.DB {
-	seen, args := models.Visible(tx, "sources")
+	visible, args := models.Visible(tx, "sources")
 	return tx.Model(&Discovered{}).Select("discovered_links.*, sources.id AS source_id").
-		Joins("JOIN sources ON sources.seq = discovered_links.source_seq").Where("sources.deleted_at IS NULL AND discovered_links.deleted_at IS NULL").Where(seen, args...)
+		Joins("JOIN sources ON sources.seq = discovered_links.source_seq").Where("sources.deleted_at IS NULL AND discovered_links.deleted_at IS NULL").Where(visible, args...)
 }
 
 // DiscoveredLinks returns one page of links to hosts outside the allowed domains, the oldest first. limit comes from
@@ -78,9 +78,9 @@ func (s *Store) DiscoveredLinks(ctx context.Context, f DiscoveredFilter, after m
 	return models.NewSlice(page.Items, limit, func(d Discovered) models.Cursor { return models.Cursor{CreatedAt: d.CreatedAt, ID: d.ID()} }), nil
 }
 
-// timedRows returns rows of the ids of a kind, to join. It skips invalid ids. The error is CodeInvalid ("id") for more than
+// rowsOfIDs returns rows of the ids of a kind, to join. It skips invalid ids. The error is CodeInvalid ("id") for more than
 // MaxBulk.
-func timedRows(kind models.Kind, ids []string) (*models.Rows, error) {
+func rowsOfIDs(kind models.Kind, ids []string) (*models.Rows, error) {
 	if len(ids) > MaxBulk {
 		return nil, models.Invalid("id", "must be at most %d ids", MaxBulk)
 	}
@@ -95,14 +95,14 @@ func timedRows(kind models.Kind, ids []string) (*models.Rows, error) {
 
 // DiscoveredByID returns up to MaxBulk discovered links, the oldest first. It skips unknown ids.
 func (s *Store) DiscoveredByID(ctx context.Context, ids ...string) (found []Discovered, err error) {
-	rows, err := timedRows(models.KindDiscovered, ids)
+	rows, err := rowsOfIDs(models.KindDiscovered, ids)
 	if err != nil {
 		return nil, err
 	}
 	tx := s.db.Read(ctx)
-	seen, args := models.Visible(tx, "s")
+	visible, args := models.Visible(tx, "s")
 	err = rows.Raw(tx, `SELECT d.*, s.id AS source_id, s.private_to FROM {rows} AS r CROSS JOIN discovered_links AS d CROSS JOIN sources AS s
-		WHERE d.seq = r.seq AND d.created_at = r.created_at AND d.deleted_at IS NULL AND s.seq = d.source_seq AND s.deleted_at IS NULL AND `+seen+` ORDER BY d.seq`, args...).Scan(&found).Error
+		WHERE d.seq = r.seq AND d.created_at = r.created_at AND d.deleted_at IS NULL AND s.seq = d.source_seq AND s.deleted_at IS NULL AND `+visible+` ORDER BY d.seq`, args...).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("load discovered links: %w", err)
 	}
@@ -118,7 +118,7 @@ type Deletion struct {
 // DeleteDiscovered deletes up to MaxBulk discovered links and skips unknown ids. They can be restored for KeepDeleted. A
 // crawl that finds a link again also restores it. Other instances may still have the link cached, which delays this.
 func (s *Store) DeleteDiscovered(ctx context.Context, ids ...string) (Deletion, error) {
-	rows, err := timedRows(models.KindDiscovered, ids)
+	rows, err := rowsOfIDs(models.KindDiscovered, ids)
 	if err != nil {
 		return Deletion{}, err
 	}
@@ -129,10 +129,10 @@ func (s *Store) DeleteDiscovered(ctx context.Context, ids ...string) (Deletion, 
 		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // so that a crawl can find them again
 			return err
 		}
-		seen, args := ofVisibleSource(tx, "discovered_links.source_seq")
+		visible, args := ofVisibleSource(tx, "discovered_links.source_seq")
 		err := rows.Raw(tx, `UPDATE discovered_links SET deleted_at = ? FROM {rows} AS r
-			WHERE discovered_links.seq = r.seq AND discovered_links.created_at = r.created_at AND discovered_links.deleted_at IS NULL AND `+seen+`
-			RETURNING discovered_links.seq, discovered_links.source_seq, discovered_links.url, discovered_links.created_at`, with([]any{d.At}, args...)...).Scan(&gone).Error
+			WHERE discovered_links.seq = r.seq AND discovered_links.created_at = r.created_at AND discovered_links.deleted_at IS NULL AND `+visible+`
+			RETURNING discovered_links.seq, discovered_links.source_seq, discovered_links.url, discovered_links.created_at`, joinArgs([]any{d.At}, args...)...).Scan(&gone).Error
 		if err != nil {
 			return err
 		}
@@ -156,8 +156,8 @@ func (s *Store) DeleteDiscovered(ctx context.Context, ids ...string) (Deletion, 
 func (s *Store) DeletedAt(ctx context.Context, at models.Time) (Deletion, error) {
 	d := Deletion{At: at}
 	tx := s.db.Read(ctx)
-	seen, args := ofVisibleSource(tx, "discovered_links.source_seq")
-	err := tx.Raw("SELECT count(*) FROM discovered_links WHERE deleted_at = ? AND "+seen, with([]any{at}, args...)...).Scan(&d.N).Error
+	visible, args := ofVisibleSource(tx, "discovered_links.source_seq")
+	err := tx.Raw("SELECT count(*) FROM discovered_links WHERE deleted_at = ? AND "+visible, joinArgs([]any{at}, args...)...).Scan(&d.N).Error
 	if err != nil {
 		return d, fmt.Errorf("count deleted links: %w", err)
 	}
@@ -170,8 +170,8 @@ func (s *Store) RestoreDiscovered(ctx context.Context, at models.Time) (n int, e
 		if err := s.db.OneAtATime(tx, lockRecord); err != nil { // as in DeleteDiscovered
 			return err
 		}
-		seen, args := ofVisibleSource(tx, "discovered_links.source_seq")
-		res := tx.Exec("UPDATE discovered_links SET deleted_at = NULL WHERE deleted_at = ? AND "+seen, with([]any{at}, args...)...)
+		visible, args := ofVisibleSource(tx, "discovered_links.source_seq")
+		res := tx.Exec("UPDATE discovered_links SET deleted_at = NULL WHERE deleted_at = ? AND "+visible, joinArgs([]any{at}, args...)...)
 		n = int(res.RowsAffected)
 		return errors.Join(res.Error, s.auditRestore(tx, "discovered_link", n))
 	})

@@ -10,18 +10,18 @@ import (
 	"linkwatch/models"
 )
 
-// waiting is the condition for jobs with a next run, as in the index jobs_due.
-const waiting = "next_run_at IS NOT NULL AND NOT held AND deleted_at IS NULL"
+// scheduledJobs is the condition for jobs with a next run, as in the index jobs_due.
+const scheduledJobs = "next_run_at IS NOT NULL AND NOT held AND deleted_at IS NULL"
 
-// load counts the jobs in each slot of the next day. and is an additional condition.
-func (s *Store) load(tx *gorm.DB, and string, args ...any) (*Load, error) {
+// slotLoad counts the jobs in each slot of the next day. and is an additional condition.
+func (s *Store) slotLoad(tx *gorm.DB, and string, args ...any) (*Load, error) {
 	var rows []struct {
 		Slot, Every int64
 		N           int
 	}
 	const us = int64(time.Second / time.Microsecond)
-	err := tx.Raw(`SELECT next_run_at / ? AS slot, interval_seconds AS every, count(*) AS n FROM jobs WHERE `+waiting+` AND next_run_at < ? AND `+and+` GROUP BY 1, 2`,
-		with([]any{SlotLength.Microseconds(), s.clock.Now().Add(Window)}, args...)...).Scan(&rows).Error
+	err := tx.Raw(`SELECT next_run_at / ? AS slot, interval_seconds AS every, count(*) AS n FROM jobs WHERE `+scheduledJobs+` AND next_run_at < ? AND `+and+` GROUP BY 1, 2`,
+		joinArgs([]any{SlotLength.Microseconds(), s.clock.Now().Add(Window)}, args...)...).Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("count jobs per slot: %w", err)
 	}
@@ -35,8 +35,8 @@ func (s *Store) load(tx *gorm.DB, and string, args ...any) (*Load, error) {
 // Distribution returns the number of visible jobs in each slot of the next day, and how even it is (Load.Score).
 func (s *Store) Distribution(ctx context.Context) (slots []Slot, score float64, err error) {
 	tx := s.db.Read(ctx)
-	seen, args := ofVisibleSource(tx, "jobs.source_seq")
-	load, err := s.load(tx, seen, args...)
+	visible, args := ofVisibleSource(tx, "jobs.source_seq")
+	load, err := s.slotLoad(tx, visible, args...)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -60,8 +60,8 @@ func (s *Store) plan(tx *gorm.DB) (p Plan, err error) {
 		Every     int64
 		MovedAt   models.Time
 	}
-	seen, args := ofVisibleSource(tx, "jobs.source_seq")
-	err = tx.Raw("SELECT seq, id, next_run_at, interval_seconds AS every, moved_at FROM jobs WHERE "+waiting+" AND "+seen+" ORDER BY seq", args...).Scan(&rows).Error
+	visible, args := ofVisibleSource(tx, "jobs.source_seq")
+	err = tx.Raw("SELECT seq, id, next_run_at, interval_seconds AS every, moved_at FROM jobs WHERE "+scheduledJobs+" AND "+visible+" ORDER BY seq", args...).Scan(&rows).Error
 	if err != nil {
 		return p, fmt.Errorf("load schedule: %w", err)
 	}
@@ -94,7 +94,7 @@ func (s *Store) Rebalance(ctx context.Context) (p Plan, err error) {
 	if err != nil {
 		return Plan{}, fmt.Errorf("rebalance schedule: %w", err)
 	}
-	ring(s.wanted)
+	signal(s.wanted)
 	return p, nil
 }
 

@@ -42,8 +42,8 @@ type EntryFilter struct {
 // entryRows selects the entries that the actor of tx can see. An open entry of a crawl that has ended counts as failed. It
 // is closed when its host is next claimed.
 func entryRows(tx *gorm.DB) (sql string, args []any) {
-	seen, args := models.Visible(tx, "s")
-	return selectEntries + seen, args
+	visible, args := models.Visible(tx, "s")
+	return selectEntries + visible, args
 }
 
 const selectEntries = `SELECT f.seq, s.id AS source_id, coalesce(e.id, '') AS execution_id, f.url, f.depth, f.attempts, f.created_at, f.updated_at,
@@ -154,7 +154,7 @@ func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e EntryRow,
 		case !src.Enabled:
 			return models.Conflict("The source is disabled. Enable it first.")
 		}
-		n, err := s.enqueueByHand(tx, src, []string{normal})
+		n, err := s.enqueueManual(tx, src, []string{normal})
 		if err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func (s *Store) AddEntry(ctx context.Context, url, sourceID string) (e EntryRow,
 		})
 	})
 	if err == nil {
-		ring(s.urls)
+		signal(s.urls)
 	}
 	return e, created, err
 }
@@ -191,9 +191,9 @@ func (s Source) scope() int64 {
 	return 0
 }
 
-// enqueueByHand adds normalized URLs to the frontier, to be fetched once. It returns the number of URLs that were not
+// enqueueManual adds normalized URLs to the frontier, to be fetched once. It returns the number of URLs that were not
 // already waiting.
-func (s *Store) enqueueByHand(tx *gorm.DB, src Source, urls []string) (added int, err error) {
+func (s *Store) enqueueManual(tx *gorm.DB, src Source, urls []string) (added int, err error) {
 	rows, found := models.NewRows("url_hash bytes"), make([]Found, len(urls))
 	for i, url := range urls {
 		h := hashOf(url)

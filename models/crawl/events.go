@@ -45,16 +45,16 @@ func closeFailed(tx *gorm.DB, now models.Time, where string, args ...any) error 
 	if err := tx.Where("last_error <> '' AND "+where, args...).Find(&js).Error; err != nil {
 		return fmt.Errorf("load failed jobs: %w", err)
 	}
-	all := make([]told, len(js))
+	all := make([]sourceEvent, len(js))
 	for i, j := range js {
-		all[i] = told{j.SourceSeq, j.event(event.Closed, now)}
+		all[i] = sourceEvent{j.SourceSeq, j.event(event.Closed, now)}
 	}
-	return tell(tx, all...)
+	return storeEvents(tx, all...)
 }
 
 // changes stores events about pages whose text changed or that are gone.
 func (b *batch) changes(all map[pageKey]newVersion, stored map[pageKey]Page) error {
-	var events []told
+	var events []sourceEvent
 	for k, v := range all {
 		if v.change != PageChanged && v.change != PageGone {
 			continue
@@ -69,19 +69,19 @@ func (b *batch) changes(all map[pageKey]newVersion, stored map[pageKey]Page) err
 		if v.change == PageGone {
 			e.Detail = fmt.Sprintf("page is gone (status %d)", v.StatusCode)
 		}
-		events = append(events, told{k.source, e})
+		events = append(events, sourceEvent{k.source, e})
 	}
-	return tell(b.tx, events...)
+	return storeEvents(b.tx, events...)
 }
 
-// told is an event of a source.
-type told struct {
+// sourceEvent is an event of a source.
+type sourceEvent struct {
 	sourceSeq int64
 	event     event.Event
 }
 
-// tell stores events. Those of private sources are visible to their owners only.
-func tell(tx *gorm.DB, all ...told) error {
+// storeEvents stores events. Those of private sources are visible to their owners only.
+func storeEvents(tx *gorm.DB, all ...sourceEvent) error {
 	if len(all) == 0 {
 		return nil
 	}

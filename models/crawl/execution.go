@@ -75,8 +75,8 @@ func (e Execution) Duration(now models.Time) time.Duration {
 func (e Execution) Known() int { return e.Queued + e.Fetched + e.Failed }
 
 func executions(tx *gorm.DB) *gorm.DB {
-	seen, args := ofVisibleSource(tx, "jobs.source_seq")
-	return tx.Model(&Execution{}).Select("job_executions.*, jobs.id AS job_id").Joins("JOIN jobs ON jobs.seq = job_executions.job_seq").Where(seen, args...)
+	visible, args := ofVisibleSource(tx, "jobs.source_seq")
+	return tx.Model(&Execution{}).Select("job_executions.*, jobs.id AS job_id").Joins("JOIN jobs ON jobs.seq = job_executions.job_seq").Where(visible, args...)
 }
 
 // Execution returns an execution by id. The error is CodeNotFound if there is none.

@@ -73,22 +73,22 @@ func (s *Store) FactsOf(ctx context.Context, urls []string) (map[string]PageFact
 type lookup struct {
 	tx      *gorm.DB
 	since   models.Time // the frontier of crawls that ended earlier may be deleted
-	asked   []asked
+	asked   []requestedURL
 	ids     map[int64]string   // of sources
 	pages   map[int]pageFound  // the newest, by slot
 	entries map[int]entryFound // the newest with a result, by slot
 	linked  map[int]bool       // slots with an entry in the last crawls
 }
 
-// asked is a requested URL.
-type asked struct {
+// requestedURL is a requested URL.
+type requestedURL struct {
 	given, canonical, host string
 	forms                  []string    // normalized: as given, and with or without a trailing slash
 	sources                []int64     // sources that crawl its host
 	crawls                 []lastCrawl // of these sources
 }
 
-func newAsked(given string) (a asked, ok bool) {
+func newAsked(given string) (a requestedURL, ok bool) {
 	normal, ok := Normalize(given)
 	if !ok {
 		return a, false
@@ -97,7 +97,7 @@ func newAsked(given string) (a asked, ok bool) {
 	if err != nil {
 		return a, false
 	}
-	a = asked{given: given, canonical: u.Canonical, host: u.Host, forms: []string{normal}}
+	a = requestedURL{given: given, canonical: u.Canonical, host: u.Host, forms: []string{normal}}
 	path, query, hasQuery := strings.Cut(normal, "?")
 	other := path + "/"
 	if strings.HasSuffix(path, "/") {
@@ -112,8 +112,8 @@ func newAsked(given string) (a asked, ok bool) {
 	return a, true
 }
 
-// same reports whether a URL belongs to the requested page.
-func (a asked) same(url string) bool {
+// isSamePage reports whether a URL belongs to the requested page.
+func (a requestedURL) isSamePage(url string) bool {
 	u, err := models.ParseURL("url", url)
 	return err == nil && u.Canonical == a.canonical
 }
@@ -154,7 +154,7 @@ func (l *lookup) findSources() error {
 	var found []Source
 	own, args := models.OwnScope(l.tx, "s")
 	err := rows.Raw(l.tx, `SELECT s.seq, s.id, s.host, s.allowed_domains FROM {rows} AS r CROSS JOIN sources AS s
-		WHERE s.host = r.host AND s.deleted_at IS NULL AND `+own+` ORDER BY s.created_at, s.seq LIMIT ?`, with(args, maxFactSources)...).Scan(&found).Error
+		WHERE s.host = r.host AND s.deleted_at IS NULL AND `+own+` ORDER BY s.created_at, s.seq LIMIT ?`, joinArgs(args, maxFactSources)...).Scan(&found).Error
 	l.ids = make(map[int64]string, len(found))
 	by := map[string][]int64{} // by host
 	for _, s := range found {
@@ -185,7 +185,7 @@ type pageFound struct {
 
 func (l *lookup) findPages() error {
 	rows := models.NewRows("slot bigint, source_seq bigint, url_hash bytes")
-	l.each(func(slot int, url string, a asked) {
+	l.eachForm(func(slot int, url string, a requestedURL) {
 		h := hashOf(url)
 		for _, source := range a.sources {
 			rows.Add(slot, source, h[:])
@@ -205,8 +205,8 @@ func (l *lookup) findPages() error {
 	return err
 }
 
-// each calls do for each form of each URL that a source crawls.
-func (l *lookup) each(do func(slot int, url string, a asked)) {
+// eachForm calls do for each form of each URL that a source crawls.
+func (l *lookup) eachForm(do func(slot int, url string, a requestedURL)) {
 	for i, a := range l.asked {
 		for j, url := range a.forms {
 			if len(a.sources) > 0 {
@@ -250,14 +250,14 @@ func (l *lookup) findCrawls() error {
 	return err
 }
 
-// byHand is the crawl_seq of entries that were added manually.
-const byHand = 0
+// manualCrawl is the crawl_seq of entries that were added manually.
+const manualCrawl = 0
 
 // eachCrawl calls do for each form of each URL and each crawl_seq under which the frontier may have it: the last crawls of
-// its sources, and byHand.
+// its sources, and manualCrawl.
 func (l *lookup) eachCrawl(do func(slot int, url string, crawl int64)) {
-	l.each(func(slot int, url string, a asked) {
-		do(slot, url, byHand)
+	l.eachForm(func(slot int, url string, a requestedURL) {
+		do(slot, url, manualCrawl)
 		for _, c := range a.crawls {
 			do(slot, url, c.CrawlSeq)
 		}
@@ -314,7 +314,7 @@ func (l *lookup) findRedirected() error {
 func (l *lookup) add(found []entryFound) {
 	for _, e := range found {
 		switch {
-		case e.CrawlSeq != byHand:
+		case e.CrawlSeq != manualCrawl:
 			l.linked[e.Slot] = true
 		case !slices.Contains(l.asked[e.Slot/2].sources, e.SourceSeq):
 			continue
@@ -334,9 +334,9 @@ func (l *lookup) facts(i int) PageFacts {
 	f, other := l.form(a, 2*i), l.form(a, 2*i+1)
 	to := cmp.Or(f.RedirectsTo, f.Canonical)
 	switch away := f.Redirects || f.OtherCanonical; {
-	case f.FetchedAt.IsZero(), away && (to == "" || a.same(to)) && !other.FetchedAt.IsZero() && !other.Redirects && !other.OtherCanonical:
+	case f.FetchedAt.IsZero(), away && (to == "" || a.isSamePage(to)) && !other.FetchedAt.IsZero() && !other.Redirects && !other.OtherCanonical:
 		f = other
-	case away && a.same(to): // to the other form
+	case away && a.isSamePage(to): // to the other form
 		f.Redirects, f.RedirectsTo, f.OtherCanonical = false, "", false
 	}
 	if whole := slices.IndexFunc(a.crawls, func(c lastCrawl) bool { return c.Whole }); whole >= 0 && !l.linked[2*i] && !l.linked[2*i+1] {
@@ -346,21 +346,21 @@ func (l *lookup) facts(i int) PageFacts {
 }
 
 // form returns the facts of one form of a URL.
-func (l *lookup) form(a asked, slot int) PageFacts {
+func (l *lookup) form(a requestedURL, slot int) PageFacts {
 	f := PageFacts{Words: -1}
 	if p, ok := l.pages[slot]; ok {
-		p.tell(&f, a)
+		p.applyTo(&f, a)
 		f.SourceID, f.PageID = l.ids[p.SourceSeq], p.ID()
 	}
 	if e, ok := l.entries[slot]; ok && !e.UpdatedAt.Before(f.FetchedAt.Time) {
-		e.tell(&f)
+		e.applyTo(&f)
 		f.SourceID = cmp.Or(f.SourceID, l.ids[e.SourceSeq])
 	}
 	return f
 }
 
-// tell copies the facts of a stored page to f.
-func (p pageFound) tell(f *PageFacts, a asked) {
+// applyTo copies the facts of a stored page to f.
+func (p pageFound) applyTo(f *PageFacts, a requestedURL) {
 	f.FetchedAt, f.StatusCode = p.FetchedAt, p.StatusCode
 	went := p.GoneStatus != nil && !p.GoneAt.Before(p.FetchedAt.Time) // it was not fetched since
 	if f.Unlinked = went && *p.GoneStatus == 0; went && !f.Unlinked {
@@ -374,17 +374,17 @@ func (p pageFound) tell(f *PageFacts, a asked) {
 		f.Canonical, f.OtherCanonical = p.Canonical, true
 	default:
 		f.NoIndex, f.Canonical = p.NoIndex, p.Canonical
-		f.OtherCanonical = p.Canonical != "" && !a.same(p.Canonical)
+		f.OtherCanonical = p.Canonical != "" && !a.isSamePage(p.Canonical)
 		if strings.Contains(p.ContentType, "html") {
 			f.Words = p.WordCount
 		}
 	}
 }
 
-// tell copies the result of an entry that is newer than the stored page to f. A manual entry does not mean that a page links
+// applyTo copies the result of an entry that is newer than the stored page to f. A manual entry does not mean that a page links
 // to the URL.
-func (e entryFound) tell(f *PageFacts) {
-	now := PageFacts{SourceID: f.SourceID, PageID: f.PageID, FetchedAt: e.UpdatedAt, Words: -1, Unlinked: f.Unlinked && e.CrawlSeq == byHand}
+func (e entryFound) applyTo(f *PageFacts) {
+	now := PageFacts{SourceID: f.SourceID, PageID: f.PageID, FetchedAt: e.UpdatedAt, Words: -1, Unlinked: f.Unlinked && e.CrawlSeq == manualCrawl}
 	switch {
 	case e.moved:
 		now.Redirects, now.RedirectsTo = true, e.URL

@@ -43,8 +43,8 @@ func (f Feed) ID() string { return models.TimedID(models.KindFeed, f.CreatedAt, 
 
 // feedRows selects the feeds that the actor of tx can see.
 func feedRows(tx *gorm.DB) (sql string, args []any) {
-	seen, args := models.Visible(tx, "s")
-	return selectFeeds + seen, args
+	visible, args := models.Visible(tx, "s")
+	return selectFeeds + visible, args
 }
 
 const selectFeeds = `SELECT f.seq, f.source_seq, f.url, f.title, f.created_at, f.last_polled_at, f.next_poll_at, f.failures, f.last_error, f.entries_found,

@@ -8,8 +8,8 @@ import (
 	"linkwatch/models"
 )
 
-// figuresFor is how long the figures of an account are cached, the same as the interval of Collect.
-const figuresFor = 30 * time.Second
+// figuresTTL is how long the figures of an account are cached, the same as the interval of Collect.
+const figuresTTL = 30 * time.Second
 
 // maxFigures is the maximum number of accounts in the cache.
 const maxFigures = 1000
@@ -22,7 +22,7 @@ func (s *Store) FiguresOf(ctx context.Context, all Metrics) (m Metrics, err erro
 		return all, nil
 	}
 	name := models.Owner(ctx)
-	if m, ok := s.figures.GetIfPresent(name); ok && s.clock.Now().Sub(m.At.Time) < figuresFor {
+	if m, ok := s.figures.GetIfPresent(name); ok && s.clock.Now().Sub(m.At.Time) < figuresTTL {
 		return m, nil
 	}
 	m = Metrics{StaleLocksCleared: all.StaleLocksCleared, LastPollAt: all.LastPollAt}
@@ -30,8 +30,8 @@ func (s *Store) FiguresOf(ctx context.Context, all Metrics) (m Metrics, err erro
 		_, m.Score, err = s.Distribution(ctx)
 	}
 	if err == nil {
-		seen, args := ofVisibleSource(tx, "j.source_seq")
-		m.Executions, err = s.stats(tx, "job_seq IN (SELECT j.seq FROM jobs AS j WHERE "+seen+")", args...)
+		visible, args := ofVisibleSource(tx, "j.source_seq")
+		m.Executions, err = s.stats(tx, "job_seq IN (SELECT j.seq FROM jobs AS j WHERE "+visible+")", args...)
 	}
 	if err != nil {
 		return Metrics{}, fmt.Errorf("collect scheduler metrics of an account: %w", err)

@@ -17,15 +17,15 @@ func (s *Store) Find(ctx context.Context, text string, limit int) (found []Job, 
 	}
 	tx := s.db.Read(ctx)
 	of, who := ofVisibleSource(tx, "jobs.source_seq")
-	seen, whose := models.Visible(tx, "sources")
+	visible, whose := models.Visible(tx, "sources")
 	newest := `SELECT seq FROM (SELECT seq, url, source_seq FROM jobs WHERE deleted_at IS NULL AND ` + of + ` ORDER BY created_at DESC, id DESC LIMIT ?) AS newest
 		WHERE lower(url) LIKE ? ESCAPE '\' OR (SELECT search_text FROM sources WHERE sources.seq = source_seq) LIKE ? ESCAPE '\' LIMIT ?`
-	hosts := `SELECT j.seq FROM (SELECT seq FROM sources WHERE deleted_at IS NULL AND ` + seen + ` AND host >= ? AND host < ? ORDER BY host LIMIT ?) AS s
+	hosts := `SELECT j.seq FROM (SELECT seq FROM sources WHERE deleted_at IS NULL AND ` + visible + ` AND host >= ? AND host < ? ORDER BY host LIMIT ?) AS s
 		CROSS JOIN jobs AS j WHERE j.source_seq = s.seq AND j.deleted_at IS NULL LIMIT ?`
 	like := "%" + models.EscapeLike(models.Fold(text)) + "%"
-	some, args := []string{"SELECT seq FROM (" + newest + ") AS any_part"}, with(who, models.NewestSearched, like, like, limit)
+	some, args := []string{"SELECT seq FROM (" + newest + ") AS any_part"}, joinArgs(who, models.NewestSearched, like, like, limit)
 	for _, span := range models.HostSpans(text) {
-		some, args = append(some, "SELECT seq FROM ("+hosts+") AS of_hosts"), append(args, with(whose, span.From, span.Till, limit, limit)...)
+		some, args = append(some, "SELECT seq FROM ("+hosts+") AS of_hosts"), append(args, joinArgs(whose, span.From, span.Till, limit, limit)...)
 	}
 	err = jobs(tx).Where("jobs.seq IN ("+strings.Join(some, " UNION ")+")", args...).
 		Order("jobs.created_at DESC, jobs.id DESC").Limit(limit).Find(&found).Error

@@ -64,8 +64,8 @@ const (
 	ReasonRobots    = "disallowed by robots.txt" // the same text as in outbound.Robots
 )
 
-// added is an entry that enqueue inserted.
-type added struct {
+// newEntry is an entry that enqueue inserted.
+type newEntry struct {
 	CrawlSeq int64
 	HostSeq  int64
 	URLHash  []byte
@@ -74,7 +74,7 @@ type added struct {
 
 // enqueue adds URLs to the frontier unless their crawl already has them, and makes their hosts due. It returns the new
 // entries. No host may be reaped meanwhile.
-func (s *Store) enqueue(tx *gorm.DB, found []Found) (all []added, err error) {
+func (s *Store) enqueue(tx *gorm.DB, found []Found) (all []newEntry, err error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -126,7 +126,7 @@ func (s *Store) Enqueue(ctx context.Context, e Execution, found []Found) error {
 	if err != nil {
 		return fmt.Errorf("add URLs to the frontier: %w", err)
 	}
-	ring(s.urls)
+	signal(s.urls)
 	return nil
 }
 
@@ -146,8 +146,8 @@ func (s *Store) addHosts(tx *gorm.DB, hosts map[string]bool) error {
 	return nil
 }
 
-// wakeHosts makes idle hosts due. It updates all of them, because a concurrent transaction may find that a due host has
-// nothing left. That row lock makes one transaction wait, and it then sees the other's result.
+// wakeHosts makes idle hosts due. It updates all rows, even of due hosts: a concurrent transaction may be making a host idle.
+// The update waits for that transaction and then makes the host due again.
 func (s *Store) wakeHosts(tx *gorm.DB, due map[int64]bool) error {
 	rows := models.NewRows("seq bigint")
 	for seq := range due {

@@ -53,10 +53,10 @@ func (c PageChange) PageID() string {
 // selects all. PageNew includes PageBack. limit comes from models.NewLimit.
 func (s *Store) PageChanges(ctx context.Context, e Execution, kind Change, after models.Cursor, limit int) (page models.Slice[PageChange], err error) {
 	tx := s.db.Read(ctx)
-	seen, who := models.Visible(tx, "s")
+	visible, who := models.Visible(tx, "s")
 	sql, args := `SELECT v.seq, v.version, v.change, v.status_code, v.created_at, p.seq AS page_seq, p.url, p.title, p.created_at AS page_created_at, s.id AS source_id
 		FROM page_versions AS v JOIN crawled_pages AS p ON p.seq = v.page_seq JOIN sources AS s ON s.seq = p.source_seq
-		WHERE v.crawl_seq = ? AND s.deleted_at IS NULL AND p.deleted_at IS NULL AND `+seen, with([]any{e.CrawlSeq}, who...)
+		WHERE v.crawl_seq = ? AND s.deleted_at IS NULL AND p.deleted_at IS NULL AND `+visible, joinArgs([]any{e.CrawlSeq}, who...)
 	switch kind {
 	case "":
 	case PageNew: // includes pages that are back

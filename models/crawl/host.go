@@ -65,18 +65,18 @@ func firstHost(tx *gorm.DB) (next models.Time, err error) {
 	return next, nil
 }
 
-// manyHosts is the number of hosts above which shares are not enforced, because there are enough for all instances.
-const manyHosts = 10_000
+// shareThreshold is the number of hosts above which shares are not enforced, because there are enough for all instances.
+const shareThreshold = 10_000
 
 // hostShare returns the number of hosts that an instance may hold.
 func hostShare(tx *gorm.DB) (int, error) {
 	var n struct{ Free, Claimed, Instances int }
 	err := tx.Raw(`SELECT (SELECT count(*) FROM (SELECT 1 FROM crawl_hosts WHERE next_at IS NOT NULL AND claimed_by IS NULL LIMIT ?) AS free) AS free,
-		(SELECT count(*) FROM crawl_hosts WHERE claimed_by IS NOT NULL) AS claimed, (SELECT count(*) FROM instances) AS instances`, manyHosts).Scan(&n).Error
+		(SELECT count(*) FROM crawl_hosts WHERE claimed_by IS NOT NULL) AS claimed, (SELECT count(*) FROM instances) AS instances`, shareThreshold).Scan(&n).Error
 	if err != nil {
 		return 0, fmt.Errorf("count hosts to crawl: %w", err)
 	}
-	if n.Free >= manyHosts || n.Instances == 0 {
+	if n.Free >= shareThreshold || n.Instances == 0 {
 		return n.Free, nil
 	}
 	return (n.Free + n.Claimed + n.Instances - 1) / n.Instances, nil

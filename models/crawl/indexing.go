@@ -113,10 +113,10 @@ const MaxLag = 100_000
 // IndexLag returns the current backlog of the search index.
 func (s *Store) IndexLag(ctx context.Context) (lag Lag, err error) {
 	tx := s.db.Read(ctx)
-	seen, args := ofVisibleSource(tx, "crawled_pages.source_seq")
-	err = tx.Raw("SELECT count(*) FROM (SELECT 1 FROM crawled_pages WHERE unindexed AND "+seen+" LIMIT ?) AS due", with(args, MaxLag)...).Scan(&lag.Pages).Error
+	visible, args := ofVisibleSource(tx, "crawled_pages.source_seq")
+	err = tx.Raw("SELECT count(*) FROM (SELECT 1 FROM crawled_pages WHERE unindexed AND "+visible+" LIMIT ?) AS due", joinArgs(args, MaxLag)...).Scan(&lag.Pages).Error
 	if err == nil && lag.Pages > 0 {
-		err = tx.Raw("SELECT fetched_at FROM crawled_pages WHERE unindexed AND "+seen+" ORDER BY fetched_at LIMIT 1", args...).Scan(&lag.Oldest).Error
+		err = tx.Raw("SELECT fetched_at FROM crawled_pages WHERE unindexed AND "+visible+" ORDER BY fetched_at LIMIT 1", args...).Scan(&lag.Oldest).Error
 	}
 	if err != nil {
 		return lag, fmt.Errorf("count pages to index: %w", err)

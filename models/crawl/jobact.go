@@ -33,7 +33,7 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 			j.PausedAt, j.NextRunAt, j.PlannedAt = now, models.Time{}, models.Time{}
 		case Resume:
 			j.PausedAt = models.Time{}
-			err = s.place(tx, &j)
+			err = s.planFirstRun(tx, &j)
 		case Retry:
 			j.CurrentRetryCount, j.NextRunAt, j.PlannedAt = 0, now, now
 		case ForceRun:
@@ -44,7 +44,7 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 				err = s.endExecution(tx, &j, ExecutionCancelled, "cancelled by a user")
 			}
 			if err == nil && j.LastError != "" {
-				err = tell(tx, told{j.SourceSeq, j.event(event.Closed, now)})
+				err = storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Closed, now)})
 			}
 		case Start, Succeed, Fail, Release, Reschedule:
 			return fmt.Errorf("crawl: %s is not a user action", e)
@@ -61,7 +61,7 @@ func (s *Store) Act(ctx context.Context, id string, e Event) (Job, error) {
 	if err != nil {
 		return Job{}, err
 	}
-	ring(s.wanted)
+	signal(s.wanted)
 	return s.Job(ctx, id)
 }
 
@@ -93,7 +93,7 @@ func (s *Store) DeleteJob(ctx context.Context, id string) error {
 		return saveJob(tx, &j, "deleted_at")
 	})
 	if err == nil {
-		ring(s.wanted)
+		signal(s.wanted)
 	}
 	return err
 }
@@ -102,10 +102,10 @@ func (s *Store) DeleteJob(ctx context.Context, id string) error {
 // deleted with its source. In the last case restore the source.
 func (s *Store) RestoreJob(ctx context.Context, id string) (Job, error) {
 	err := s.db.Write(ctx, func(tx *gorm.DB) error {
-		seen, args := ofVisibleSource(tx, "jobs.source_seq")
+		visible, args := ofVisibleSource(tx, "jobs.source_seq")
 		j, err := oneJob(tx.Clauses(clause.Locking{Strength: "UPDATE"}).Where(
 			"deleted_at > ? AND EXISTS (SELECT 1 FROM sources WHERE sources.seq = jobs.source_seq AND sources.deleted_at IS NULL)",
-			s.clock.Now().Add(-KeepDeleted)).Where(seen, args...), id)
+			s.clock.Now().Add(-KeepDeleted)).Where(visible, args...), id)
 		if err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (s *Store) RestoreJob(ctx context.Context, id string) (Job, error) {
 	if err != nil {
 		return Job{}, err
 	}
-	ring(s.wanted)
+	signal(s.wanted)
 	return s.Job(ctx, id)
 }
 

@@ -57,7 +57,7 @@ func (s *Store) EditJob(ctx context.Context, id string, e JobEdit) (Job, error) 
 	if err != nil {
 		return Job{}, err
 	}
-	ring(s.wanted)
+	signal(s.wanted)
 	return s.Job(ctx, id)
 }
 
@@ -83,7 +83,7 @@ func (s *Store) replan(tx *gorm.DB, j *Job, before Job, paused *bool) (err error
 		j.PausedAt, j.NextRunAt, j.PlannedAt = j.UpdatedAt, models.Time{}, models.Time{}
 	case moved && (j.Status == Scheduled || j.Status == Pending):
 		j.PausedAt = models.Time{}
-		if err := s.place(tx, j); err != nil {
+		if err := s.planFirstRun(tx, j); err != nil {
 			return err
 		}
 		j.Status = Pending

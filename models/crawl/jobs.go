@@ -28,7 +28,7 @@ func (s *Store) AddJob(ctx context.Context, n NewJob) (Job, error) {
 	if err != nil {
 		return Job{}, err
 	}
-	ring(s.wanted)
+	signal(s.wanted)
 	return s.Job(ctx, id)
 }
 
@@ -63,7 +63,7 @@ func (s *Store) addJob(tx *gorm.DB, src Source, n NewJob) (id string, err error)
 	if n.Paused {
 		return j.ID, nil
 	}
-	if err := s.place(tx, &j); err != nil {
+	if err := s.planFirstRun(tx, &j); err != nil {
 		return "", err
 	}
 	return j.ID, saveJob(tx, &j, "next_run_at", "planned_at")
@@ -115,15 +115,15 @@ func (j Job) values() audit.Values {
 	return v
 }
 
-// place plans the next run of a new or resumed job: now for a one-time job, otherwise a time in the least loaded slot of its
+// planFirstRun plans the next run of a new or resumed job: now for a one-time job, otherwise a time in the least loaded slot of its
 // interval.
-func (s *Store) place(tx *gorm.DB, j *Job) error {
+func (s *Store) planFirstRun(tx *gorm.DB, j *Job) error {
 	now := s.clock.Now()
 	j.NextRunAt, j.PlannedAt = now, now
 	if !j.Recurring() {
 		return nil
 	}
-	load, err := s.load(tx, "TRUE") // includes jobs that the caller cannot see
+	load, err := s.slotLoad(tx, "TRUE") // includes jobs that the caller cannot see
 	if err != nil {
 		return err
 	}
@@ -142,9 +142,9 @@ func (s *Store) place(tx *gorm.DB, j *Job) error {
 
 // jobs selects jobs with the columns of their source.
 func jobs(tx *gorm.DB) *gorm.DB {
-	seen, args := models.Visible(tx, "sources")
+	visible, args := models.Visible(tx, "sources")
 	return tx.Model(&Job{}).Select("jobs.*, sources.id AS source_id, sources.name AS source_name, sources.private_to AS private_to").
-		Joins("JOIN sources ON sources.seq = jobs.source_seq").Where("jobs.deleted_at IS NULL").Where(seen, args...)
+		Joins("JOIN sources ON sources.seq = jobs.source_seq").Where("jobs.deleted_at IS NULL").Where(visible, args...)
 }
 
 // Job returns a job by id. The error is CodeNotFound if there is none.
@@ -168,8 +168,8 @@ func oneJob(q *gorm.DB, id string) (j Job, err error) {
 
 // lockJob loads a job and locks its row.
 func lockJob(tx *gorm.DB, id string) (Job, error) {
-	seen, args := ofVisibleSource(tx, "jobs.source_seq")
-	return oneJob(tx.Clauses(clause.Locking{Strength: "UPDATE"}).Where("deleted_at IS NULL").Where(seen, args...), id)
+	visible, args := ofVisibleSource(tx, "jobs.source_seq")
+	return oneJob(tx.Clauses(clause.Locking{Strength: "UPDATE"}).Where("deleted_at IS NULL").Where(visible, args...), id)
 }
 
 // saveJob updates columns of a job and its updated_at.
@@ -226,8 +226,8 @@ func (s *Store) StatusCounts(ctx context.Context) (map[Status]int, error) {
 		N      int
 	}
 	tx := s.db.Read(ctx)
-	seen, args := ofVisibleSource(tx, "jobs.source_seq")
-	err := tx.Raw("SELECT status, count(*) AS n FROM jobs WHERE deleted_at IS NULL AND "+seen+" GROUP BY status", args...).Scan(&rows).Error
+	visible, args := ofVisibleSource(tx, "jobs.source_seq")
+	err := tx.Raw("SELECT status, count(*) AS n FROM jobs WHERE deleted_at IS NULL AND "+visible+" GROUP BY status", args...).Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("count jobs: %w", err)
 	}

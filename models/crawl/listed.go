@@ -45,7 +45,7 @@ func (s *Store) CrawlListed(ctx context.Context, n NewJob, urls []string) (Job, 
 				return err
 			}
 		}
-		n, err := s.enqueueByHand(tx, src, src.allowed(urls))
+		n, err := s.enqueueManual(tx, src, src.allowed(urls))
 		if err != nil || n == 0 {
 			return err
 		}
@@ -56,8 +56,8 @@ func (s *Store) CrawlListed(ctx context.Context, n NewJob, urls []string) (Job, 
 	if err != nil {
 		return Job{}, err
 	}
-	ring(s.wanted)
-	ring(s.urls)
+	signal(s.wanted)
+	signal(s.urls)
 	return s.Job(ctx, id)
 }
 

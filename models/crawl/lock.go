@@ -21,9 +21,9 @@ var ErrLost = errors.New("the execution no longer holds the lock of its job")
 // there is none.
 func (s *Store) Due(ctx context.Context, n int) (seqs []int64, next models.Time, err error) {
 	tx := s.db.Read(ctx)
-	err = tx.Raw("SELECT min(next_run_at) FROM jobs WHERE " + waiting).Scan(&next).Error
+	err = tx.Raw("SELECT min(next_run_at) FROM jobs WHERE " + scheduledJobs).Scan(&next).Error
 	if err == nil && !next.IsZero() && !next.After(s.clock.Now().Time) {
-		err = tx.Raw("SELECT seq FROM jobs WHERE "+waiting+" AND next_run_at <= ? ORDER BY next_run_at LIMIT ?", s.clock.Now(), n).Scan(&seqs).Error
+		err = tx.Raw("SELECT seq FROM jobs WHERE "+scheduledJobs+" AND next_run_at <= ? ORDER BY next_run_at LIMIT ?", s.clock.Now(), n).Scan(&seqs).Error
 	}
 	if err != nil {
 		return nil, next, fmt.Errorf("find due jobs: %w", err)
@@ -52,7 +52,7 @@ func (s *Store) Begin(ctx context.Context, holder lease.ID, seq int64) (e Execut
 		return Execution{}, false, fmt.Errorf("start crawl: %w", err)
 	}
 	if began {
-		ring(s.urls)
+		signal(s.urls)
 	}
 	return e, began, nil
 }
@@ -157,7 +157,7 @@ func (s *Store) EndExecution(ctx context.Context, e Execution, end End) error {
 	if err != nil && !errors.Is(err, ErrLost) {
 		return fmt.Errorf("end crawl: %w", err)
 	}
-	ring(s.wanted)
+	signal(s.wanted)
 	return err
 }
 
@@ -202,9 +202,9 @@ func (s *Store) end(tx *gorm.DB, jobSeq int64, token string, end End) error {
 	}
 	switch {
 	case end.Event == Fail && j.Status == Failed:
-		err = tell(tx, told{j.SourceSeq, j.event(event.Began, now)})
+		err = storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Began, now)})
 	case end.Event == Succeed && failed:
-		err = tell(tx, told{j.SourceSeq, j.event(event.Ended, now)})
+		err = storeEvents(tx, sourceEvent{j.SourceSeq, j.event(event.Ended, now)})
 	}
 	if err != nil {
 		return err

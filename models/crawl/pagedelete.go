@@ -12,14 +12,14 @@ import (
 
 // PagesByID returns up to MaxBulk crawled pages, the oldest first. It skips unknown ids.
 func (s *Store) PagesByID(ctx context.Context, ids ...string) (found []Page, err error) {
-	rows, err := timedRows(models.KindCrawled, ids)
+	rows, err := rowsOfIDs(models.KindCrawled, ids)
 	if err != nil {
 		return nil, err
 	}
 	tx := s.db.Read(ctx)
-	seen, args := models.Visible(tx, "s")
+	visible, args := models.Visible(tx, "s")
 	err = rows.Raw(tx, `SELECT p.seq, p.url, p.title, p.created_at, s.id AS source_id, s.private_to FROM {rows} AS r CROSS JOIN crawled_pages AS p CROSS JOIN sources AS s
-		WHERE p.seq = r.seq AND p.created_at = r.created_at AND p.deleted_at IS NULL AND s.seq = p.source_seq AND s.deleted_at IS NULL AND `+seen+` ORDER BY p.seq`, args...).Scan(&found).Error
+		WHERE p.seq = r.seq AND p.created_at = r.created_at AND p.deleted_at IS NULL AND s.seq = p.source_seq AND s.deleted_at IS NULL AND `+visible+` ORDER BY p.seq`, args...).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("load crawled pages: %w", err)
 	}
@@ -29,17 +29,17 @@ func (s *Store) PagesByID(ctx context.Context, ids ...string) (found []Page, err
 // DeletePages deletes up to MaxBulk crawled pages with their history and skips unknown ids. They can be restored for
 // KeepDeleted. A crawl that fetches a page again also restores it.
 func (s *Store) DeletePages(ctx context.Context, ids ...string) (Deletion, error) {
-	rows, err := timedRows(models.KindCrawled, ids)
+	rows, err := rowsOfIDs(models.KindCrawled, ids)
 	if err != nil {
 		return Deletion{}, err
 	}
 	d := Deletion{At: s.clock.Now()}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		seen, args := ofVisibleSource(tx, "crawled_pages.source_seq")
+		visible, args := ofVisibleSource(tx, "crawled_pages.source_seq")
 		var gone []Page
 		err := rows.Raw(tx, `UPDATE crawled_pages SET deleted_at = ?, revision = crawled_pages.revision + 1, unindexed = true, unsent = unsent OR (? AND `+ofSharedSource+`crawled_pages.source_seq)) FROM {rows} AS r
-			WHERE crawled_pages.seq = r.seq AND crawled_pages.created_at = r.created_at AND crawled_pages.deleted_at IS NULL AND `+seen+`
-			RETURNING crawled_pages.seq, crawled_pages.created_at`, with([]any{d.At, s.opts.Engine}, args...)...).Scan(&gone).Error
+			WHERE crawled_pages.seq = r.seq AND crawled_pages.created_at = r.created_at AND crawled_pages.deleted_at IS NULL AND `+visible+`
+			RETURNING crawled_pages.seq, crawled_pages.created_at`, joinArgs([]any{d.At, s.opts.Engine}, args...)...).Scan(&gone).Error
 		if err != nil {
 			return err
 		}
@@ -59,8 +59,8 @@ func (s *Store) DeletePages(ctx context.Context, ids ...string) (Deletion, error
 // RestorePages restores the pages that were deleted at a time, and returns their number.
 func (s *Store) RestorePages(ctx context.Context, at models.Time) (n int, err error) {
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
-		seen, args := ofVisibleSource(tx, "crawled_pages.source_seq")
-		res := tx.Exec("UPDATE crawled_pages SET deleted_at = NULL, revision = revision + 1, unindexed = true, unsent = unsent OR (? AND "+ofSharedSource+"crawled_pages.source_seq)) WHERE deleted_at = ? AND "+seen, with([]any{s.opts.Engine, at}, args...)...)
+		visible, args := ofVisibleSource(tx, "crawled_pages.source_seq")
+		res := tx.Exec("UPDATE crawled_pages SET deleted_at = NULL, revision = revision + 1, unindexed = true, unsent = unsent OR (? AND "+ofSharedSource+"crawled_pages.source_seq)) WHERE deleted_at = ? AND "+visible, joinArgs([]any{s.opts.Engine, at}, args...)...)
 		n = int(res.RowsAffected)
 		return errors.Join(res.Error, s.auditRestore(tx, "crawled_page", n))
 	})
@@ -85,7 +85,7 @@ func (s *Store) reapPages(tx *gorm.DB, limit int, where string, args ...any) (in
 	if err != nil || len(seqs) == 0 {
 		return 0, err
 	}
-	copies, err := s.dropCopies(tx, limit, "", `a.seq IN (SELECT o.seq FROM crawled_pages AS p JOIN archived_pages AS o
+	copies, err := s.deleteCopies(tx, limit, "", `a.seq IN (SELECT o.seq FROM crawled_pages AS p JOIN archived_pages AS o
 		ON o.source_seq = p.source_seq AND o.url_hash = p.url_hash WHERE p.seq IN ?)`, seqs)
 	if err != nil || copies > 0 { // there may be more
 		return copies, err

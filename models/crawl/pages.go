@@ -64,8 +64,8 @@ func (s *Store) Pages(ctx context.Context, f PageFilter, after models.Cursor, li
 	var source int64
 	if f.SourceID != "" {
 		if isID(models.KindSource, f.SourceID) {
-			seen, args := models.Visible(tx, "sources")
-			err = tx.Raw("SELECT seq FROM sources WHERE id = ? AND deleted_at IS NULL AND "+seen, with([]any{f.SourceID}, args...)...).Scan(&source).Error
+			visible, args := models.Visible(tx, "sources")
+			err = tx.Raw("SELECT seq FROM sources WHERE id = ? AND deleted_at IS NULL AND "+visible, joinArgs([]any{f.SourceID}, args...)...).Scan(&source).Error
 		}
 		if err != nil || source == 0 { // no such source
 			return list, err
@@ -74,7 +74,7 @@ func (s *Store) Pages(ctx context.Context, f PageFilter, after models.Cursor, li
 	if f.searches() {
 		return s.search(tx, f, source, last, limit)
 	}
-	q := listed(tx).Where("crawled_pages.seq > ?", last).Order("crawled_pages.seq").Limit(limit + 1)
+	q := pageListQuery(tx).Where("crawled_pages.seq > ?", last).Order("crawled_pages.seq").Limit(limit + 1)
 	if source != 0 {
 		q = q.Where("crawled_pages.source_seq = ?", source)
 	}
@@ -88,10 +88,10 @@ func (s *Store) Pages(ctx context.Context, f PageFilter, after models.Cursor, li
 
 func cursorOf(p FoundPage) models.Cursor { return models.Cursor{CreatedAt: p.CreatedAt, ID: p.ID()} }
 
-// listed selects pages without the columns that only the page of a single one needs.
-func listed(tx *gorm.DB) *gorm.DB {
-	seen, args := models.Visible(tx, "sources")
-	return tx.Model(&Page{}).Omit("links", "json_ld").Joins("JOIN sources ON sources.seq = crawled_pages.source_seq").Where("sources.deleted_at IS NULL AND crawled_pages.deleted_at IS NULL").Where(seen, args...).
+// pageListQuery selects pages without the columns that only the page of a single one needs.
+func pageListQuery(tx *gorm.DB) *gorm.DB {
+	visible, args := models.Visible(tx, "sources")
+	return tx.Model(&Page{}).Omit("links", "json_ld").Joins("JOIN sources ON sources.seq = crawled_pages.source_seq").Where("sources.deleted_at IS NULL AND crawled_pages.deleted_at IS NULL").Where(visible, args...).
 		Select(`crawled_pages.seq, source_seq, crawl_seq, crawled_pages.url, status_code, content_type, title, description, language, content_hash, noindex,
 			crawled_pages.created_at, fetched_at, changed_at, author, published_at, modified_at, word_count, versions, text_version, gone_at, sources.id AS source_id`)
 }
@@ -122,7 +122,7 @@ func (s *Store) search(tx *gorm.DB, f PageFilter, source, last int64, limit int)
 	next := len(seqs) > limit
 	seqs = seqs[:min(len(seqs), limit)]
 	var found []FoundPage
-	if err := listed(tx).Where("crawled_pages.seq IN ?", seqs).Find(&found).Error; err != nil {
+	if err := pageListQuery(tx).Where("crawled_pages.seq IN ?", seqs).Find(&found).Error; err != nil {
 		return list, fmt.Errorf("load search results: %w", err)
 	}
 	at := make(map[int64]int, len(seqs))
@@ -195,11 +195,11 @@ func (s *Store) CrawledPage(ctx context.Context, id string) (p Page, err error) 
 		return p, models.NotFound("crawled page")
 	}
 	tx := s.db.Read(ctx)
-	seen, args := models.Visible(tx, "sources")
+	visible, args := models.Visible(tx, "sources")
 	err = tx.Model(&Page{}).Select("crawled_pages.*, sources.id AS source_id, page_versions.text").
 		Joins("JOIN sources ON sources.seq = crawled_pages.source_seq").
 		Joins("LEFT JOIN page_versions ON page_versions.page_seq = crawled_pages.seq AND page_versions.version = crawled_pages.text_version").
-		Where("crawled_pages.seq = ? AND crawled_pages.created_at = ? AND sources.deleted_at IS NULL AND crawled_pages.deleted_at IS NULL", seq, at).Where(seen, args...).Take(&p).Error
+		Where("crawled_pages.seq = ? AND crawled_pages.created_at = ? AND sources.deleted_at IS NULL AND crawled_pages.deleted_at IS NULL", seq, at).Where(visible, args...).Take(&p).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return p, models.NotFound("crawled page")
 	}

@@ -17,9 +17,9 @@ const (
 	keepFeedEntry    = 60 * models.Day // after it was last in the feed
 )
 
-// beyondKept selects executions (e) that are older than the newest KeepExecutions of their job (j). The number is written
+// excessExecutions selects executions (e) that are older than the newest KeepExecutions of their job (j). The number is written
 // out because the partial index jobs_many uses it.
-const beyondKept = `jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq AND e.execution_number <= j.executions - 100 WHERE j.executions > 100`
+const excessExecutions = `jobs AS j JOIN job_executions AS e ON e.job_seq = j.seq AND e.execution_number <= j.executions - 100 WHERE j.executions > 100`
 
 // ReapFrontier deletes up to limit entries of the frontier. It deletes entries of crawls that ended more than KeepFrontier
 // ago or are not among the newest KeepExecutions of their job, and manual entries that were fetched more than KeepFrontier
@@ -50,7 +50,7 @@ func (s *Store) ReapFrontier(tx *gorm.DB, limit int) (int64, error) {
 		return n, nil
 	}
 	var beyond []ended
-	err = tx.Raw("SELECT e.seq, e.crawl_seq FROM "+beyondKept+" AND e.has_frontier AND e.status <> 'running' LIMIT ?", limit).Scan(&beyond).Error
+	err = tx.Raw("SELECT e.seq, e.crawl_seq FROM "+excessExecutions+" AND e.has_frontier AND e.status <> 'running' LIMIT ?", limit).Scan(&beyond).Error
 	for _, e := range beyond {
 		if err != nil || n == int64(limit) {
 			break
@@ -84,7 +84,7 @@ func (s *Store) ReapExecutions(tx *gorm.DB, limit int) (int64, error) {
 	if err != nil || n == int64(limit) {
 		return n, err
 	}
-	more, err := s.db.DeleteBatch(tx, limit-int(n), "job_executions", "seq", gone+"seq IN (SELECT e.seq FROM "+beyondKept+")")
+	more, err := s.db.DeleteBatch(tx, limit-int(n), "job_executions", "seq", gone+"seq IN (SELECT e.seq FROM "+excessExecutions+")")
 	return n + more, err
 }
 

@@ -95,8 +95,8 @@ func (s *Store) Record(ctx context.Context, turns ...*Turn) error {
 		before, _ := s.patterns.GetIfPresent(k)
 		s.patterns.Set(k, before+n)
 	}
-	ring(s.urls) // also for the hosts that were released
-	ring(s.pages)
+	signal(s.urls) // also for the hosts that were released
+	signal(s.pages)
 	return nil
 }
 
@@ -106,8 +106,8 @@ type batch struct {
 	tx      *gorm.DB
 	now     models.Time
 	results []Result
-	going   map[int64]goingOn // crawls that have not ended
-	sums    map[int64]*sum    // by execution
+	active  map[int64]activeExecution // crawls that have not ended
+	sums    map[int64]*sum            // by execution
 	// Applied after the commit.
 	learned []entryKey         // URLs in the frontier
 	counted map[patternKey]int // new URLs by path pattern
@@ -126,7 +126,7 @@ type sum struct {
 // from the one that loaded the entry.
 func (b *batch) sum(e Entry) *sum {
 	seq := e.Crawl.Execution
-	if going, ok := b.going[e.CrawlSeq]; ok {
+	if going, ok := b.active[e.CrawlSeq]; ok {
 		seq = going.Seq
 	}
 	if b.sums[seq] == nil {
@@ -151,14 +151,14 @@ func (b *batch) store(turns []*Turn) error {
 	for _, r := range b.results {
 		crawls[r.Entry.CrawlSeq] = true
 	}
-	if b.going, err = b.s.going(b.tx, crawls); err != nil {
+	if b.active, err = b.s.activeExecutions(b.tx, crawls); err != nil {
 		return err
 	}
 	for _, step := range []func() error{
 		func() error {
 			return left.Exec(b.tx, "UPDATE frontier SET status = 'pending' WHERE seq IN (SELECT seq FROM {rows} AS r) AND status = 'fetching'").Error
 		},
-		b.redirects, b.entries, b.links, b.pages, b.moved, b.away, b.unchanged, b.discovered, b.feeds, b.executions, func() error { return b.restHosts(owned) },
+		b.redirects, b.entries, b.links, b.pages, b.permanentRedirects, b.temporaryRedirects, b.unchanged, b.discovered, b.feeds, b.executions, func() error { return b.restHosts(owned) },
 	} {
 		if err := step(); err != nil {
 			return err
@@ -198,5 +198,5 @@ func (b *batch) restHosts(turns []*Turn) error {
 		rows.Add(t.Seq)
 	}
 	return rows.Exec(b.tx, `UPDATE crawl_hosts SET next_at = NULL WHERE seq IN (SELECT seq FROM {rows} AS r) AND claimed_by IS NULL
-		AND NOT EXISTS (SELECT 1 FROM frontier WHERE host_seq = crawl_hosts.seq AND `+liveEntries+`)`).Error
+		AND NOT EXISTS (SELECT 1 FROM frontier WHERE host_seq = crawl_hosts.seq AND `+fetchableEntries+`)`).Error
 }

@@ -100,7 +100,7 @@ func (b *batch) links() error {
 	pending, skipped := map[patternKey]int{}, map[patternKey]Found{}
 	over := map[patternKey]int{}
 	for _, r := range b.results {
-		if _, ok := b.going[r.Entry.CrawlSeq]; !ok {
+		if _, ok := b.active[r.Entry.CrawlSeq]; !ok {
 			continue
 		}
 		of[r.Entry.CrawlSeq] = r.Entry

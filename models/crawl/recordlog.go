@@ -61,7 +61,7 @@ func (b *batch) executions() error {
 		all := b.sums[e.Seq].lines
 		before := e.LogBytes - len(text[e.Seq]) - min(len(all), 1)
 		// Lines beyond the limit are counted but not stored.
-		if kept := fitting(all, MaxLog-before); len(kept) > 0 {
+		if kept := linesWithin(all, MaxLog-before); len(kept) > 0 {
 			logs.Add(e.Seq, e.LogLines-len(all)+1, len(kept), strings.Join(kept, "\n"))
 		}
 	}
@@ -69,8 +69,8 @@ func (b *batch) executions() error {
 		SELECT execution_seq, first_line, lines, text FROM {rows} AS r WHERE true ON CONFLICT DO NOTHING`).Error
 }
 
-// fitting returns the first lines that fit into a number of bytes.
-func fitting(lines []string, bytes int) []string {
+// linesWithin returns the first lines that fit into a number of bytes.
+func linesWithin(lines []string, bytes int) []string {
 	for i, l := range lines {
 		if bytes -= len(l) + 1; bytes < 0 {
 			return lines[:i]

@@ -30,7 +30,7 @@ func (b *batch) pages() error {
 	if len(latest) == 0 {
 		return nil
 	}
-	before, err := b.known(keys)
+	before, err := b.storedStates(keys)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (b *batch) pages() error {
 }
 
 // count adds a page to the sum of its execution, unless its crawl has already stored it.
-func (b *batch) count(r Result, old known) {
+func (b *batch) count(r Result, old storedState) {
 	if r.Entry.Crawl.Execution == 0 || old.Seq != 0 && old.CrawlSeq == r.Entry.CrawlSeq {
 		return
 	}

@@ -38,8 +38,8 @@ type Poll struct {
 // maxPollPause is the maximum time between two polls of a failing feed.
 const maxPollPause = 24 * time.Hour
 
-// reasonTwice is the error of a feed that has moved to the URL of another feed of its source.
-const reasonTwice = "moved to another feed of this source"
+// reasonDuplicate is the error of a feed that has moved to the URL of another feed of its source.
+const reasonDuplicate = "moved to another feed of this source"
 
 // next returns when the feed is next polled; zero: never.
 func (p *Poll) next(now models.Time, every time.Duration) (at models.Time, failures int) {
@@ -64,20 +64,20 @@ func (p *Poll) next(now models.Time, every time.Duration) (at models.Time, failu
 func (s *Store) RecordPolls(ctx context.Context, polls ...*Poll) (entries int, err error) {
 	var turns []*Turn
 	for _, p := range polls {
-		turns = append(turns, turnsOf(p.Hosts)...)
+		turns = append(turns, emptyTurns(p.Hosts)...)
 	}
 	err = s.db.Write(ctx, func(tx *gorm.DB) error {
 		if err := s.db.OneAtATime(tx, lockRecord); err != nil {
 			return err
 		}
-		b := pollBatch{s: s, tx: tx, now: s.clock.Now(), fresh: map[int64]int{}, twice: map[int64]bool{}}
+		b := pollBatch{s: s, tx: tx, now: s.clock.Now(), fresh: map[int64]int{}, duplicates: map[int64]bool{}}
 		turnBatch := batch{s: s, tx: tx, now: b.now}
 		hosts, err := turnBatch.freeHosts(turns)
 		if err != nil {
 			return err
 		}
 		for _, step := range []func() error{
-			func() error { return b.own(polls) }, b.move, b.entries, b.forget, b.feeds, func() error { return turnBatch.restHosts(hosts) },
+			func() error { return b.keepClaimed(polls) }, b.move, b.entries, b.forget, b.feeds, func() error { return turnBatch.restHosts(hosts) },
 		} {
 			if err := step(); err != nil {
 				return err
@@ -89,19 +89,19 @@ func (s *Store) RecordPolls(ctx context.Context, polls ...*Poll) (entries int, e
 	if err != nil {
 		return 0, fmt.Errorf("record feed polls: %w", err)
 	}
-	ring(s.urls)
+	signal(s.urls)
 	return entries, nil
 }
 
 // pollBatch is a transaction that stores polls.
 type pollBatch struct {
-	s      *Store
-	tx     *gorm.DB
-	now    models.Time
-	polls  []ownPoll
-	fresh  map[int64]int  // new entries by feed
-	twice  map[int64]bool // feeds that moved to the URL of another feed of their source
-	queued int            // entries added to the frontier
+	s          *Store
+	tx         *gorm.DB
+	now        models.Time
+	polls      []ownPoll
+	fresh      map[int64]int  // new entries by feed
+	duplicates map[int64]bool // feeds that moved to the URL of another feed of their source
+	queued     int            // entries added to the frontier
 }
 
 // ownPoll is a poll whose claim is still valid, with the current settings of its source.
@@ -110,8 +110,8 @@ type ownPoll struct {
 	source Source
 }
 
-// own selects the polls whose feeds are still claimed.
-func (b *pollBatch) own(polls []*Poll) error {
+// keepClaimed selects the polls whose feeds are still claimed.
+func (b *pollBatch) keepClaimed(polls []*Poll) error {
 	rows, of := models.NewRows("seq bigint, claimed_by text"), map[int64]*Poll{}
 	for _, p := range polls {
 		rows.Add(p.Feed.Seq, p.Feed.ClaimedBy)
@@ -137,7 +137,7 @@ func (b *pollBatch) move() error {
 			continue
 		}
 		k := pageKey{p.source.Seq, hashOf(p.MovedTo)}
-		b.twice[p.Feed.Seq] = true
+		b.duplicates[p.Feed.Seq] = true
 		if !to[k] {
 			to[k] = true
 			rows.Add(p.Feed.Seq, k.source, p.MovedTo, k.hash[:])
@@ -150,7 +150,7 @@ func (b *pollBatch) move() error {
 	err := rows.Raw(b.tx, `UPDATE feeds SET url = r.url, url_hash = r.url_hash FROM {rows} AS r WHERE feeds.seq = r.seq
 		AND NOT EXISTS (SELECT 1 FROM feeds AS f WHERE f.source_seq = r.source_seq AND f.url_hash = r.url_hash) RETURNING feeds.seq`).Scan(&moved).Error
 	for _, seq := range moved {
-		delete(b.twice, seq)
+		delete(b.duplicates, seq)
 	}
 	return err
 }
@@ -250,8 +250,8 @@ func (b *pollBatch) feeds() error {
 	rows := models.NewRows(`seq bigint, is_read boolean, title text, etag text, last_modified text, next_poll_at bigint, failures bigint, last_error text, found bigint`)
 	for _, p := range b.polls {
 		reason := models.Truncate(p.Reason, 200)
-		if b.twice[p.Feed.Seq] {
-			p.Outcome, reason = PollGone, reasonTwice
+		if b.duplicates[p.Feed.Seq] {
+			p.Outcome, reason = PollGone, reasonDuplicate
 		}
 		next, failures := p.next(b.now, b.s.opts.FeedInterval)
 		// If the source is disabled now, its entries were skipped. The next poll reads the feed in full again.

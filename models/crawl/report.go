@@ -93,7 +93,7 @@ func (r *Report) Next(ctx context.Context) (done bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("read pages for crawl report: %w", err)
 	}
-	var gone []departure
+	var gone []gonePage
 	for i, p := range pages {
 		switch {
 		case p.CrawlSeq >= r.execution.CrawlSeq: // greater if a later crawl was faster than the report
@@ -101,7 +101,7 @@ func (r *Report) Next(ctx context.Context) (done bool, err error) {
 				pages[i].Linked = r.linked(p.Page)
 			}
 		case r.complete && (r.sole || r.crawls[p.CrawlSeq]) && p.TextVersion > 0 && p.GoneAt.IsZero():
-			gone = append(gone, departure{pageKey: pageKey{r.source, hashOf(p.URL)}, crawl: r.execution.CrawlSeq, seen: p.CrawlSeq})
+			gone = append(gone, gonePage{pageKey: pageKey{r.source, hashOf(p.URL)}, crawl: r.execution.CrawlSeq, seen: p.CrawlSeq})
 		}
 	}
 	var next *int64
@@ -116,7 +116,7 @@ func (r *Report) Next(ctx context.Context) (done bool, err error) {
 		return false, fmt.Errorf("store crawl report: %w", err)
 	}
 	r.execution.ReportedPage = next
-	ring(r.s.pages)
+	signal(r.s.pages)
 	return next == nil, nil
 }
 
@@ -133,13 +133,13 @@ func (r *Report) linked(p Page) (out []PageLink) {
 // errReported rolls back a batch that another instance has already stored.
 var errReported = errors.New("another instance has stored this batch")
 
-func (r *Report) store(tx *gorm.DB, pages []reported, gone []departure, next *int64) error {
+func (r *Report) store(tx *gorm.DB, pages []reported, gone []gonePage, next *int64) error {
 	if err := r.s.db.OneAtATime(tx, lockRecord); err != nil { // it updates pages
 		return err
 	}
 	now := r.s.clock.Now()
 	// Pages that the crawl tried to fetch, or that were fetched meanwhile, are not gone.
-	unlinked, err := r.s.noteGone(tx, gone, ` AND crawled_pages.crawl_seq = r.seen
+	unlinked, err := r.s.markGone(tx, gone, ` AND crawled_pages.crawl_seq = r.seen
 		AND NOT EXISTS (SELECT 1 FROM frontier AS f WHERE f.crawl_seq = ? AND f.url_hash = crawled_pages.url_hash)`, r.execution.CrawlSeq)
 	if err != nil {
 		return err
@@ -193,9 +193,9 @@ func (s *Store) BrokenLinks(ctx context.Context, e Execution, after models.Curso
 	}
 	var found []BrokenLink
 	tx := s.db.Read(ctx)
-	seen, args := ofVisibleSource(tx, "p.source_seq")
+	visible, args := ofVisibleSource(tx, "p.source_seq")
 	err = tx.Raw(`SELECT b.*, p.created_at AS page_created_at FROM broken_links AS b JOIN crawled_pages AS p ON p.seq = b.page_seq
-		WHERE b.execution_seq = ? AND b.seq > ? AND `+seen+` ORDER BY b.seq LIMIT ?`, with([]any{e.Seq, last}, with(args, limit+1)...)...).Scan(&found).Error
+		WHERE b.execution_seq = ? AND b.seq > ? AND `+visible+` ORDER BY b.seq LIMIT ?`, joinArgs([]any{e.Seq, last}, joinArgs(args, limit+1)...)...).Scan(&found).Error
 	if err != nil {
 		return page, fmt.Errorf("load broken links: %w", err)
 	}

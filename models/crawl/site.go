@@ -40,7 +40,7 @@ func (s *Store) SiteOf(ctx context.Context, url string) (site Site, ok bool, err
 	err = tx.Raw(`SELECT s.id AS source_id, s.name AS source_name, s.private_to, p.fetched_at, coalesce(p.status_code, 0) AS status_code,
 			coalesce((SELECT j.id FROM jobs AS j WHERE j.source_seq = s.seq AND j.deleted_at IS NULL ORDER BY j.created_at, j.id LIMIT 1), '') AS job_id
 		FROM sources AS s LEFT JOIN crawled_pages AS p ON p.source_seq = s.seq AND p.url_hash = ?
-		WHERE s.host = ? AND s.deleted_at IS NULL AND `+own+` ORDER BY s.created_at LIMIT ?`, with([]any{h[:], u.Host}, with(args, maxSources)...)...).Scan(&found).Error
+		WHERE s.host = ? AND s.deleted_at IS NULL AND `+own+` ORDER BY s.created_at LIMIT ?`, joinArgs([]any{h[:], u.Host}, joinArgs(args, maxSources)...)...).Scan(&found).Error
 	if err != nil {
 		return Site{}, false, fmt.Errorf("find source of site: %w", err)
 	}
@@ -64,9 +64,9 @@ func (s *Store) JobsOf(ctx context.Context, moves []Move) (map[int64]Job, error)
 	}
 	var found []Job
 	tx := s.db.Read(ctx)
-	seen, args := models.Visible(tx, "s")
+	visible, args := models.Visible(tx, "s")
 	err := rows.Raw(tx, `SELECT j.*, s.id AS source_id, s.name AS source_name, s.private_to AS private_to FROM {rows} AS r
-		CROSS JOIN jobs AS j CROSS JOIN sources AS s WHERE j.seq = r.seq AND s.seq = j.source_seq AND `+seen, args...).Scan(&found).Error
+		CROSS JOIN jobs AS j CROSS JOIN sources AS s WHERE j.seq = r.seq AND s.seq = j.source_seq AND `+visible, args...).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("load jobs of moves: %w", err)
 	}

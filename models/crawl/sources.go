@@ -63,8 +63,8 @@ func source(tx *gorm.DB, id string, deleted bool) (src Source, err error) {
 	if models.CheckID(models.KindSource, id) != nil {
 		return src, models.NotFound("source")
 	}
-	seen, args := models.Visible(tx, "sources")
-	err = tx.Where("id = ?", id).Where(seen, args...).Take(&src).Error
+	visible, args := models.Visible(tx, "sources")
+	err = tx.Where("id = ?", id).Where(visible, args...).Take(&src).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) || err == nil && src.DeletedAt.IsZero() == deleted {
 		return src, models.NotFound("source")
 	}
@@ -82,12 +82,12 @@ func (s *Store) Sources(ctx context.Context, text string, after models.Cursor, l
 		return page, err
 	}
 	q := s.db.Read(ctx)
-	seen, args := models.Visible(q, "sources")
-	q = q.Where("deleted_at IS NULL").Where(seen, args...)
+	visible, args := models.Visible(q, "sources")
+	q = q.Where("deleted_at IS NULL").Where(visible, args...)
 	if folded := models.Fold(text); folded != "" {
 		q = q.Where(`search_text LIKE ? ESCAPE '\'`, "%"+models.EscapeLike(folded)+"%")
 	}
-	if q, err := from(q, models.KindSource, after); err != nil {
+	if q, err := afterCursor(q, models.KindSource, after); err != nil {
 		return page, err
 	} else if err := q.Order("created_at, id").Limit(limit + 1).Find(&page.Items).Error; err != nil {
 		return page, fmt.Errorf("load sources: %w", err)
@@ -95,8 +95,8 @@ func (s *Store) Sources(ctx context.Context, text string, after models.Cursor, l
 	return models.NewSlice(page.Items, limit, func(s Source) models.Cursor { return models.Cursor{CreatedAt: s.CreatedAt, ID: s.ID} }), nil
 }
 
-// from limits a list ordered by (created_at, id) to the rows after a cursor.
-func from(q *gorm.DB, kind models.Kind, after models.Cursor) (*gorm.DB, error) {
+// afterCursor limits a list ordered by (created_at, id) to the rows after a cursor.
+func afterCursor(q *gorm.DB, kind models.Kind, after models.Cursor) (*gorm.DB, error) {
 	if after == (models.Cursor{}) {
 		return q, nil
 	}
@@ -132,7 +132,7 @@ func (s *Store) EditSource(ctx context.Context, id string, e SourceEdit) (src So
 		}
 		src.UpdatedAt = s.clock.Now()
 		if src.PrivateTo != before.PrivateTo {
-			if err := s.share(ctx, tx, src); err != nil {
+			if err := s.applyVisibility(ctx, tx, src); err != nil {
 				return err
 			}
 		}
@@ -143,17 +143,17 @@ func (s *Store) EditSource(ctx context.Context, id string, e SourceEdit) (src So
 		if err != nil || src.Enabled == before.Enabled {
 			return err
 		}
-		return hold(tx, src, s.clock.Now())
+		return updateJobsOfSource(tx, src, s.clock.Now())
 	})
 	if err == nil {
-		ring(s.wanted)
+		signal(s.wanted)
 	}
 	return src, err
 }
 
-// share updates the data of a source that became private or shared. Its manual entries move to another scope, and a search
+// applyVisibility updates the data of a source that became private or shared. Its manual entries move to another scope, and a search
 // engine only has pages of shared sources.
-func (s *Store) share(ctx context.Context, tx *gorm.DB, src Source) error {
+func (s *Store) applyVisibility(ctx context.Context, tx *gorm.DB, src Source) error {
 	if err := models.MayShare(ctx, src.Owner); err != nil {
 		return err
 	}
@@ -179,8 +179,8 @@ func (s *Store) share(ctx context.Context, tx *gorm.DB, src Source) error {
 	return nil
 }
 
-// hold disables the jobs of a disabled source, and enables those of an enabled one.
-func hold(tx *gorm.DB, src Source, now models.Time) error {
+// updateJobsOfSource disables the jobs of a disabled source, and enables those of an enabled one.
+func updateJobsOfSource(tx *gorm.DB, src Source, now models.Time) error {
 	err := tx.Exec("UPDATE jobs SET held = ?, updated_at = ? WHERE source_seq = ? AND held <> ?", !src.Enabled, now, src.Seq, !src.Enabled).Error
 	if err != nil {
 		return fmt.Errorf("update jobs of disabled or enabled source: %w", err)
@@ -233,7 +233,7 @@ func (s *Store) DeleteSource(ctx context.Context, id string) error {
 		return audit.Add(tx, now, audit.Change{Action: "source.delete", Subject: src.subject()})
 	})
 	if err == nil {
-		ring(s.wanted)
+		signal(s.wanted)
 	}
 	return err
 }
@@ -267,7 +267,7 @@ func (s *Store) RestoreSource(ctx context.Context, id string) (src Source, err e
 		return audit.Add(tx, now, audit.Change{Action: "source.restore", Subject: src.subject()})
 	})
 	if err == nil {
-		ring(s.wanted)
+		signal(s.wanted)
 	}
 	return src, err
 }

@@ -51,7 +51,7 @@ func (s *Store) ClearStaleLocks(ctx context.Context) (cleared int, err error) {
 		}
 	}
 	if cleared > 0 {
-		ring(s.wanted)
+		signal(s.wanted)
 	}
 	return cleared, nil
 }

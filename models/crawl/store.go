@@ -68,7 +68,7 @@ func (s *Store) URLsWanted() <-chan struct{} { return s.urls }
 // PagesWanted receives a value when this process stored pages to index. Pages from other instances are found by polling.
 func (s *Store) PagesWanted() <-chan struct{} { return s.pages }
 
-func ring(bell chan struct{}) {
+func signal(bell chan struct{}) {
 	select {
 	case bell <- struct{}{}:
 	default: // already signaled

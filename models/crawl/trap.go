@@ -116,7 +116,7 @@ func TrapOf(u string, today time.Time) string {
 	return ""
 }
 
-// repeatsSegment reports whether a path repeats a segment too often, or has too many segments.
+// repeatsSegment reports whether one of the first maxSegments segments of a path occurs more than maxRepeats times.
 func repeatsSegment(path string) bool {
 	var seen [maxSegments]string
 	n := 0

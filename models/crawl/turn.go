@@ -57,12 +57,12 @@ const (
 
 const openEntries = "status IN ('pending', 'fetching')"
 
-// liveEntries are the entries of a host to fetch: those of running crawls, and manual ones whose source is enabled.
-const liveEntries = openEntries + ` AND (crawl_seq <> 0 AND EXISTS (SELECT 1 FROM job_executions AS e WHERE e.crawl_seq = frontier.crawl_seq AND e.status = 'running')
+// fetchableEntries are the entries of a host to fetch: those of running crawls, and manual ones whose source is enabled.
+const fetchableEntries = openEntries + ` AND (crawl_seq <> 0 AND EXISTS (SELECT 1 FROM job_executions AS e WHERE e.crawl_seq = frontier.crawl_seq AND e.status = 'running')
 	OR crawl_seq = 0 AND EXISTS (SELECT 1 FROM sources AS s WHERE s.seq = frontier.source_seq AND s.enabled AND s.deleted_at IS NULL))`
 
-// askedInFull is the condition for pages (p) without the archived copy that they should have. They are fetched in full.
-const askedInFull = `? AND NOT EXISTS (SELECT 1 FROM archived_pages AS a JOIN archived_bodies AS b ON b.hash = a.hash AND b.pack_seq IS NOT NULL
+// missingCopy is the condition for pages (p) without the archived copy that they should have. They are fetched in full.
+const missingCopy = `? AND NOT EXISTS (SELECT 1 FROM archived_pages AS a JOIN archived_bodies AS b ON b.hash = a.hash AND b.pack_seq IS NOT NULL
 	WHERE a.source_seq = p.source_seq AND a.url_hash = p.url_hash AND a.fetched_at >= p.fetched_at)`
 
 // Load returns up to n entries to fetch next from a host that the caller has claimed, and marks them as fetching. It skips
@@ -71,9 +71,9 @@ func (s *Store) Load(ctx context.Context, h Host, n int) ([]Entry, error) {
 	tx := s.db.Read(ctx)
 	var all, live []Entry
 	err := tx.Raw(`SELECT f.seq, f.crawl_seq, f.source_seq, f.url, f.depth, f.attempts, f.redirects,
-			coalesce(CASE WHEN `+askedInFull+` THEN '' ELSE p.etag END, '') AS etag,
-			coalesce(CASE WHEN `+askedInFull+` THEN '' ELSE p.last_modified END, '') AS last_modified
-		FROM (SELECT * FROM frontier WHERE host_seq = ? AND `+liveEntries+` ORDER BY attempts, depth, seq LIMIT ?) AS f
+			coalesce(CASE WHEN `+missingCopy+` THEN '' ELSE p.etag END, '') AS etag,
+			coalesce(CASE WHEN `+missingCopy+` THEN '' ELSE p.last_modified END, '') AS last_modified
+		FROM (SELECT * FROM frontier WHERE host_seq = ? AND `+fetchableEntries+` ORDER BY attempts, depth, seq LIMIT ?) AS f
 		LEFT JOIN crawled_pages AS p ON p.source_seq = f.source_seq AND p.url_hash = f.url_hash
 		ORDER BY f.attempts, f.depth, f.seq`, s.opts.Archives, s.opts.Archives, h.Seq, min(n, TurnEntries)).Scan(&all).Error
 	if err != nil {
@@ -181,7 +181,7 @@ func (s *Store) closeEnded(tx *gorm.DB, h Host, now models.Time) error {
 
 // RunningCrawls returns which of the crawls are running.
 func (s *Store) RunningCrawls(ctx context.Context, crawls map[int64]bool) (map[int64]bool, error) {
-	going, err := s.going(s.db.Read(ctx), crawls)
+	going, err := s.activeExecutions(s.db.Read(ctx), crawls)
 	running := make(map[int64]bool, len(going))
 	for crawl, e := range going {
 		running[crawl] = e.Running
@@ -189,29 +189,29 @@ func (s *Store) RunningCrawls(ctx context.Context, crawls map[int64]bool) (map[i
 	return running, err
 }
 
-// going returns the newest execution of each crawl that has not ended: it is running, or was interrupted and will be
+// activeExecutions returns the newest execution of each crawl that has not ended: it is running, or was interrupted and will be
 // continued.
-func (s *Store) going(tx *gorm.DB, crawls map[int64]bool) (map[int64]goingOn, error) {
+func (s *Store) activeExecutions(tx *gorm.DB, crawls map[int64]bool) (map[int64]activeExecution, error) {
 	rows := models.NewRows("crawl_seq bigint")
 	for crawl := range crawls {
 		rows.Add(crawl)
 	}
-	var found []goingOn
+	var found []activeExecution
 	err := rows.Raw(tx, `SELECT r.crawl_seq, e.seq, e.status = 'running' AS running FROM {rows} AS r
 		JOIN job_executions AS e ON e.seq = (SELECT max(n.seq) FROM job_executions AS n WHERE n.crawl_seq = r.crawl_seq) JOIN jobs AS j ON j.seq = e.job_seq
 		WHERE e.status = 'running' OR j.crawl_seq = r.crawl_seq`).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("find running crawls: %w", err)
 	}
-	going := make(map[int64]goingOn, len(found))
+	going := make(map[int64]activeExecution, len(found))
 	for _, e := range found {
 		going[e.CrawlSeq] = e
 	}
 	return going, nil
 }
 
-// goingOn is an execution of a crawl that has not ended.
-type goingOn struct {
+// activeExecution is an execution of a crawl that has not ended.
+type activeExecution struct {
 	CrawlSeq, Seq int64
 	Running       bool
 }

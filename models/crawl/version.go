@@ -41,15 +41,17 @@ func (Version) TableName() string { return "page_versions" }
 // KeepVersions is the number of newest versions that are kept per page.
 const KeepVersions = 20
 
-// gone reports whether a status means that the page was removed.
-func gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
+// isRemovedStatus reports whether a status means that the page was removed.
+func isRemovedStatus(status int) bool {
+	return status == http.StatusNotFound || status == http.StatusGone
+}
 
 // change compares a page with its stored state and sets the numbers of p. It returns "" if the text is the same.
-func (p *Page) change(old known) (c Change) {
+func (p *Page) change(old storedState) (c Change) {
 	p.Versions, p.TextVersion, p.Revision = old.Versions, old.TextVersion, old.Revision
 	switch {
 	case p.broken():
-		if gone(p.StatusCode) && old.TextVersion > 0 && !old.Gone {
+		if isRemovedStatus(p.StatusCode) && old.TextVersion > 0 && !old.Gone {
 			c = PageGone
 			p.GoneAt = p.FetchedAt
 		}
@@ -68,7 +70,7 @@ func (p *Page) change(old known) (c Change) {
 	if c != "" && c != PageGone {
 		p.TextVersion = p.Versions
 	}
-	if c != "" || !p.broken() && (old.Deleted || old.shows(p)) {
+	if c != "" || !p.broken() && (old.Deleted || old.searchChanged(p)) {
 		p.Revision++
 		p.Unindexed = true
 	}
@@ -78,8 +80,8 @@ func (p *Page) change(old known) (c Change) {
 // broken reports whether the response is an error. The stored content is then kept.
 func (p Page) broken() bool { return p.StatusCode >= http.StatusBadRequest }
 
-// known is the stored state of a page.
-type known struct {
+// storedState is the stored state of a page.
+type storedState struct {
 	Seq, SourceSeq, CrawlSeq, Revision   int64
 	URLHash                              []byte
 	ContentHash                          string
@@ -90,30 +92,30 @@ type known struct {
 	Gone, Deleted                        bool
 }
 
-// shows reports whether data that search shows, other than the text, has changed.
-func (k known) shows(p *Page) bool {
+// searchChanged reports whether data that search shows, other than the text, has changed.
+func (k storedState) searchChanged(p *Page) bool {
 	return k.Seq != 0 && k.TextVersion > 0 && (k.Title != p.Title || k.Description != p.Description || k.Author != p.Author ||
 		k.Language != p.Language || k.NoIndex != p.NoIndex || k.PublishedAt != p.PublishedAt)
 }
 
-// known loads the stored state of pages (source_seq, url_hash).
-func (b *batch) known(keys *models.Rows) (map[pageKey]known, error) {
-	var found []known
+// storedStates loads the stored state of pages (source_seq, url_hash).
+func (b *batch) storedStates(keys *models.Rows) (map[pageKey]storedState, error) {
+	var found []storedState
 	err := keys.Raw(b.tx, `SELECT p.seq, p.source_seq, p.url_hash, p.crawl_seq, p.revision, p.content_hash, p.title, p.description, p.author, p.language,
 			p.noindex, p.published_at, p.versions, p.text_version, p.gone_at IS NOT NULL AS gone, p.deleted_at IS NOT NULL AS deleted
 		FROM {rows} AS r CROSS JOIN crawled_pages AS p WHERE p.source_seq = r.source_seq AND p.url_hash = r.url_hash`).Scan(&found).Error
 	if err != nil {
 		return nil, fmt.Errorf("find known pages: %w", err)
 	}
-	pages := make(map[pageKey]known, len(found))
+	pages := make(map[pageKey]storedState, len(found))
 	for _, k := range found {
 		pages[pageKey{k.SourceSeq, hash(k.URLHash)}] = k
 	}
 	return pages, nil
 }
 
-// departure is a page that a crawl found to be gone.
-type departure struct {
+// gonePage is a page that a crawl found to be gone.
+type gonePage struct {
 	pageKey
 	crawl     int64
 	status    int    // 0 = no page links to it
@@ -121,10 +123,10 @@ type departure struct {
 	canonical string // new canonical URL of the page; "" = unchanged
 }
 
-// noteGone marks pages as gone and returns those that it changed. It skips pages that are already gone or have no text. The
+// markGone marks pages as gone and returns those that it changed. It skips pages that are already gone or have no text. The
 // next request for them is unconditional. and is an additional condition. The caller holds lockRecord.
-func (s *Store) noteGone(tx *gorm.DB, all []departure, and string, args ...any) (noted []departure, err error) {
-	rows, of, now := models.NewRows("source_seq bigint, url_hash bytes, seen bigint, canonical text"), map[pageKey]departure{}, s.clock.Now()
+func (s *Store) markGone(tx *gorm.DB, all []gonePage, and string, args ...any) (noted []gonePage, err error) {
+	rows, of, now := models.NewRows("source_seq bigint, url_hash bytes, seen bigint, canonical text"), map[pageKey]gonePage{}, s.clock.Now()
 	for _, d := range all {
 		if _, twice := of[d.pageKey]; !twice {
 			rows.Add(d.source, d.hash[:], d.seen, d.canonical)
@@ -156,8 +158,8 @@ func (s *Store) noteGone(tx *gorm.DB, all []departure, and string, args ...any) 
 	return noted, models.Insert(tx, versions)
 }
 
-// away records that the crawl has seen pages that redirect temporarily, so that they do not count as unlinked.
-func (b *batch) away() error {
+// temporaryRedirects records that the crawl has seen pages that redirect temporarily, so that they do not count as unlinked.
+func (b *batch) temporaryRedirects() error {
 	rows := models.NewRows("source_seq bigint, url_hash bytes, crawl_seq bigint")
 	for _, r := range b.results {
 		if r.Away {
@@ -173,18 +175,18 @@ func (b *batch) away() error {
 	return nil
 }
 
-// moved marks pages as gone whose URL moved permanently, or whose canonical URL is another page.
-func (b *batch) moved() error {
-	var all []departure
+// permanentRedirects marks pages as gone whose URL moved permanently, or whose canonical URL is another page.
+func (b *batch) permanentRedirects() error {
+	var all []gonePage
 	of := map[pageKey]Entry{}
 	for _, r := range b.results {
 		if r.Moved != 0 {
 			k := pageKey{r.Entry.SourceSeq, hashOf(r.Entry.URL)}
 			of[k] = r.Entry
-			all = append(all, departure{pageKey: k, crawl: r.Entry.CrawlSeq, status: r.Moved, canonical: r.Canonical})
+			all = append(all, gonePage{pageKey: k, crawl: r.Entry.CrawlSeq, status: r.Moved, canonical: r.Canonical})
 		}
 	}
-	noted, err := b.s.noteGone(b.tx, all, "")
+	noted, err := b.s.markGone(b.tx, all, "")
 	for _, d := range noted {
 		if e := of[d.pageKey]; e.Crawl.Execution != 0 {
 			b.sum(e).changes[PageGone]++

@@ -29,7 +29,7 @@ func seesAll(tx *gorm.DB) bool {
 	return len(args) == 0
 }
 
-// with returns the arguments of a statement: those of a condition, and those after it.
-func with(condition []any, after ...any) []any {
+// joinArgs returns the arguments of a statement: those of a condition, and those after it.
+func joinArgs(condition []any, after ...any) []any {
 	return append(append([]any{}, condition...), after...)
 }

@@ -134,7 +134,7 @@ func (a *Archive) read(ctx context.Context, op string, at crawl.BodyPlace) (part
 	}
 	err = a.try(ctx, op, func(ctx context.Context) error {
 		r, err := a.bucket.NewRangeReader(ctx, at.Key, at.Start, length, nil)
-		if noRange(err) {
+		if isInvalidRange(err) {
 			return ErrDamaged
 		}
 		if err != nil {
@@ -150,7 +150,7 @@ func (a *Archive) read(ctx context.Context, op string, at crawl.BodyPlace) (part
 		return nil
 	})
 	if errors.Is(err, ErrMissing) {
-		if away := a.there(ctx, op); away != nil {
+		if away := a.checkAvailable(ctx, op); away != nil {
 			return nil, away
 		}
 	}
@@ -172,8 +172,8 @@ func (a *Archive) Try(ctx context.Context) error {
 	return a.Delete(ctx, key)
 }
 
-// there returns an error unless the bucket or folder exists. Without it, a missing object does not mean that a copy is lost.
-func (a *Archive) there(ctx context.Context, op string) error {
+// checkAvailable returns an error unless the bucket or folder exists. Without it, a missing object does not mean that a copy is lost.
+func (a *Archive) checkAvailable(ctx context.Context, op string) error {
 	return a.try(ctx, op, func(ctx context.Context) error {
 		if a.folder != "" {
 			if _, err := os.Stat(a.folder); err != nil { // IsAccessible does not check this
@@ -191,7 +191,7 @@ func (a *Archive) there(ctx context.Context, op string) error {
 func (a *Archive) Delete(ctx context.Context, key string) error {
 	err := a.try(ctx, opDelete, func(ctx context.Context) error { return a.bucket.Delete(ctx, key) })
 	if errors.Is(err, ErrMissing) {
-		return a.there(ctx, opDelete)
+		return a.checkAvailable(ctx, opDelete)
 	}
 	return err
 }
@@ -206,7 +206,7 @@ func (a *Archive) try(ctx context.Context, op string, attempt func(context.Conte
 		if err == nil {
 			return nil
 		}
-		if op != opPut && gcerrors.Code(err) == gcerrors.NotFound && !noBucket(err) {
+		if op != opPut && gcerrors.Code(err) == gcerrors.NotFound && !isNoBucket(err) {
 			err = ErrMissing
 		}
 		if n == Attempts || ctx.Err() != nil || errors.Is(err, ErrMissing) || errors.Is(err, ErrDamaged) {

@@ -30,14 +30,14 @@ func newError(op string, err error) *Error {
 	return e
 }
 
-// noBucket reports whether the bucket, and not an object, is missing.
-func noBucket(err error) bool {
+// isNoBucket reports whether the bucket, and not an object, is missing.
+func isNoBucket(err error) bool {
 	api, ok := errors.AsType[smithy.APIError](err)
 	return ok && api.ErrorCode() == "NoSuchBucket"
 }
 
-// noRange reports whether the object ends before the requested range.
-func noRange(err error) bool {
+// isInvalidRange reports whether the object ends before the requested range.
+func isInvalidRange(err error) bool {
 	api, ok := errors.AsType[smithy.APIError](err)
 	return ok && api.ErrorCode() == "InvalidRange"
 }

@@ -12,8 +12,8 @@ const (
 	maxBodies = 4096    // when bodies are moved
 )
 
-// keptMemory is the maximum buffer in bytes that an empty pack keeps.
-const keptMemory = 1 << 20
+// maxIdleBuffer is the maximum buffer in bytes that an empty pack keeps.
+const maxIdleBuffer = 1 << 20
 
 var (
 	// An empty body has a frame too, so no part of a pack is empty.
@@ -75,7 +75,7 @@ func (p *Pack) Bodies() []crawl.PackedBody { return p.bodies }
 // Reset empties the pack. It keeps a small buffer for reuse.
 func (p *Pack) Reset() {
 	p.packed, p.bodies = p.packed[:0], p.bodies[:0]
-	if cap(p.packed) > keptMemory {
+	if cap(p.packed) > maxIdleBuffer {
 		*p = Pack{}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// temporaryFor is the age at which temporary files are deleted. Writing one never takes that long.
-const temporaryFor = time.Hour
+// maxTemporaryAge is the age at which temporary files are deleted. Writing one never takes that long.
+const maxTemporaryAge = time.Hour
 
 // DeleteTemporary deletes temporary files older than an hour, which a killed process left in the folder. A bucket has none.
 func (a *Archive) DeleteTemporary() error {
@@ -23,7 +23,7 @@ func (a *Archive) DeleteTemporary() error {
 	names, err := fs.Glob(root.FS(), "*/*.zst.*.tmp")
 	for _, name := range names {
 		info, e := root.Stat(name)
-		if e == nil && time.Since(info.ModTime()) > temporaryFor {
+		if e == nil && time.Since(info.ModTime()) > maxTemporaryAge {
 			e = root.Remove(name)
 		}
 		if e != nil && !errors.Is(e, fs.ErrNotExist) { // another instance also deletes them

@@ -14,9 +14,9 @@ import (
 // of words, so it does not change the words.
 type sqlite struct{}
 
-// newest is the rowid of a page with seq 0. FTS5 reads a list from its end at a third of the speed, so rowids decrease as
+// maxRowID is the rowid of a page with seq 0. FTS5 reads a list from its end at a third of the speed, so rowids decrease as
 // seq increases and the newest pages are first. It is the largest number that the index stores in five bytes.
-const newest = 1<<35 - 1
+const maxRowID = 1<<35 - 1
 
 // Entry implements Index.
 func (sqlite) Entry(d Doc) Entry { return Entry{d.Seq, d.tokens()} }
@@ -33,22 +33,22 @@ func (s sqlite) Put(tx *gorm.DB, entries []Entry) error {
 	if err := s.Remove(tx, seqs); err != nil {
 		return err
 	}
-	return rows.Exec(tx, "INSERT INTO page_index (rowid, words) SELECT ? - seq, words FROM {rows} AS r", newest).Error
+	return rows.Exec(tx, "INSERT INTO page_index (rowid, words) SELECT ? - seq, words FROM {rows} AS r", maxRowID).Error
 }
 
 // Remove implements Index.
 func (sqlite) Remove(tx *gorm.DB, seqs []int64) error {
-	return models.RowsOf("seq bigint", seqs).Exec(tx, "DELETE FROM page_index WHERE rowid IN (SELECT ? - seq FROM {rows} AS r)", newest).Error
+	return models.RowsOf("seq bigint", seqs).Exec(tx, "DELETE FROM page_index WHERE rowid IN (SELECT ? - seq FROM {rows} AS r)", maxRowID).Error
 }
 
 func (sqlite) match(tx *gorm.DB, e expr, limit int) (seqs []int64, err error) {
 	visible, args := models.Visible(tx, "s")
 	if len(args) == 0 {
-		err = tx.Raw("SELECT ? - rowid FROM page_index WHERE page_index MATCH ? ORDER BY rowid LIMIT ?", newest, e.fts5(), limit).Scan(&seqs).Error
+		err = tx.Raw("SELECT ? - rowid FROM page_index WHERE page_index MATCH ? ORDER BY rowid LIMIT ?", maxRowID, e.fts5(), limit).Scan(&seqs).Error
 		return seqs, err
 	}
 	// The index returns rows in order, so it checks only as many pages as it needs.
-	args = append(append([]any{newest, e.fts5()}, args...), newest, limit)
+	args = append(append([]any{maxRowID, e.fts5()}, args...), maxRowID, limit)
 	err = tx.Raw(`SELECT ? - rowid FROM page_index WHERE page_index MATCH ?
 		AND (SELECT `+visible+` FROM crawled_pages AS p JOIN sources AS s ON s.seq = p.source_seq WHERE p.seq = ? - page_index.rowid) ORDER BY rowid LIMIT ?`, args...).Scan(&seqs).Error
 	return seqs, err

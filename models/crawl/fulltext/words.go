@@ -41,7 +41,7 @@ func Words(text string, yield func(Word) bool) {
 				continue
 			}
 			r, n = utf8.DecodeRuneInString(text[i:])
-			if !isWord(r) || alone(r) {
+			if !isWord(r) || isWordAlone(r) {
 				break
 			}
 			ascii = false
@@ -49,7 +49,7 @@ func Words(text string, yield func(Word) bool) {
 		}
 		if i == start { // a rune that is a word alone, or not part of one
 			i += n
-			if alone(r) {
+			if isWordAlone(r) {
 				if w := fold(text[start:i]); w != "" && !yield(Word{w, start, i}) { // a character of such a script may not be a letter
 					return
 				}
@@ -79,8 +79,8 @@ func isWord(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.Nd, unicode.M) && r != utf8.RuneError
 }
 
-// alone reports whether a letter is a word by itself.
-func alone(r rune) bool {
+// isWordAlone reports whether a letter is a word by itself.
+func isWordAlone(r rune) bool {
 	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) && !unicode.Is(unicode.M, r)
 }
