@@ -20,7 +20,7 @@ func TestMigrations(t *testing.T) {
 		if err := db.Ready(ctx); err == nil {
 			t.Fatal("a database without a schema is ready")
 		}
-		if err := db.MigrateDown(1); err == nil || !strings.Contains(err.Error(), "no migration is left") {
+		if err := db.MigrateDown(1); err == nil || !strings.Contains(err.Error(), "no migrations to revert") {
 			t.Error("down without a schema:", err)
 		}
 		for range 2 { // the second round runs on what going down left behind
@@ -41,7 +41,7 @@ func TestMigrations(t *testing.T) {
 			if err := db.Ready(ctx); err == nil {
 				t.Fatal("ready after going all the way down")
 			}
-			if err := db.MigrateDown(1); err == nil || !strings.Contains(err.Error(), "no migration is left") {
+			if err := db.MigrateDown(1); err == nil || !strings.Contains(err.Error(), "no migrations to revert") {
 				t.Fatal("down from the bottom:", err)
 			}
 		}
