@@ -179,7 +179,7 @@ linkwatch_cleanup_rows_total{kind="visit_days"} 0
 
 func TestReaper_StatisticsSurviveARestart(t *testing.T) {
 	each(t, func(f fixture) {
-		for i := range 3 { // each time by a program that was started anew
+		for i := range 3 { // each time by a restarted program
 			f.ended(12)
 			f.another().run("12 short links")
 			if got := f.of(shortLinks); got.Cleaned != int64(12*(i+1)) || got.SuccessfulRuns != int64(i+1) {
